@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Chunk lists as arithmetic: is a received set of chunks sound, which bytes of
+ * a message are inline and which are in a chunk, and what came back.
+ */
+#ifndef RPCRDMA_CHUNK_H
+#define RPCRDMA_CHUNK_H
+
+#include <rpcrdma/wire.h>
+
+/**
+ * struct rpcrdma_part - a run of bytes of an unreduced RPC Call
+ * @pt_chunk: the Read chunk that supplies the run; NULL: the body stream
+ *	does (the inline message, or the Position Zero chunk)
+ * @pt_offset: where the run begins in the body stream (when @pt_chunk is NULL)
+ * @pt_length: bytes of the run, without roundup
+ * @pt_pad: zero bytes the responder adds behind a chunk that came without
+ *	its roundup (V1-RDC-10)
+ */
+struct rpcrdma_part {
+	const struct rpcrdma_chunk	*pt_chunk;
+	u32				pt_offset;
+	u32				pt_length;
+	u32				pt_pad;
+};
+
+/**
+ * struct rpcrdma_part_iter - a walk over the parts of a Call
+ * @pi_lists: the Call's chunk lists
+ * @pi_body_len: bytes of body stream
+ * @pi_body: bytes of body stream visited
+ * @pi_stream: bytes of unreduced stream visited
+ * @pi_next: index of the next Read chunk
+ */
+struct rpcrdma_part_iter {
+	const struct rpcrdma_lists	*pi_lists;
+	u32				pi_body_len;
+	u32				pi_body;
+	u32				pi_stream;
+	u32				pi_next;
+};
+
+/**
+ * struct rpcrdma_payload - the result that went to one Write chunk
+ * @py_offset: where the item begins in the unreduced Reply
+ * @py_length: its bytes, without roundup; 0: the chunk is unused
+ */
+struct rpcrdma_payload {
+	u32		py_offset;
+	u32		py_length;
+};
+
+enum rpcrdma_verdict rpcrdma_lists_check_call(const struct rpcrdma_lists *lists,
+					      u32 body_len, u32 max_len,
+					      u32 *stream_len);
+void rpcrdma_part_first(const struct rpcrdma_lists *lists, u32 body_len,
+			struct rpcrdma_part_iter *iter);
+bool rpcrdma_part_next(struct rpcrdma_part_iter *iter,
+		       struct rpcrdma_part *part);
+
+u32 rpcrdma_lists_single_handle(const struct rpcrdma_lists *lists);
+
+int rpcrdma_payload_assign(const struct rpcrdma_lists *lists,
+			   struct rpcrdma_payload *payloads, u32 *used,
+			   u32 offset, u32 length);
+bool rpcrdma_payload_gap_next(const struct rpcrdma_payload *payloads, u32 n,
+			      u32 stream_len, u32 *pos, u32 *offset,
+			      u32 *length);
+u32 rpcrdma_payload_body_len(const struct rpcrdma_payload *payloads, u32 n,
+			     u32 stream_len);
+
+enum rpcrdma_verdict
+rpcrdma_lists_check_reply(const struct rpcrdma_hdr *hdr,
+			  const struct rpcrdma_chunk_out *writes, u32 nwrites,
+			  const struct rpcrdma_chunk_out *reply,
+			  u32 *written, u32 *reply_len);
+
+#endif /* RPCRDMA_CHUNK_H */

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * One connection: CM id, protection domain, completion queue, queue pair and
+ * Receives, with one state machine for the end that connects and the end that
+ * accepts. RPC is unknown here: owners hook in through rpcrdma_conn_ops.
+ */
+#ifndef RPCRDMA_CONN_H
+#define RPCRDMA_CONN_H
+
+#include <linux/completion.h>
+#include <linux/spinlock.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/rdma_cm.h>
+#include <rpcrdma/buf.h>
+#include <rpcrdma/props.h>
+#include <rpcrdma/size.h>
+
+struct rpcrdma_conn;
+
+/**
+ * enum rpcrdma_conn_state - life of a connection, strictly upwards
+ * @RPCRDMA_CONN_NEW: initialised, nothing on the wire
+ * @RPCRDMA_CONN_OPENING: resolving, connecting or accepting
+ * @RPCRDMA_CONN_UP: established
+ * @RPCRDMA_CONN_DOWN: failed, refused or disconnected; cn_error says why.
+ *	Work requests are no longer accepted.
+ */
+enum rpcrdma_conn_state {
+	RPCRDMA_CONN_NEW,
+	RPCRDMA_CONN_OPENING,
+	RPCRDMA_CONN_UP,
+	RPCRDMA_CONN_DOWN,
+};
+
+/**
+ * struct rpcrdma_conn_ops - what the owner of a connection provides
+ * @receive: a message arrived. Called from the completion queue's workqueue;
+ *	may sleep. The owner returns @recv with rpcrdma_recv_put(), at once or
+ *	later, from any context.
+ * @lost: the connection went %RPCRDMA_CONN_DOWN. Called exactly once, from a
+ *	CM event, a completion, or whoever called rpcrdma_conn_fail(); must not
+ *	sleep, and must not close the connection itself but get somebody to.
+ *	It is not called when rpcrdma_conn_drain() ends the connection.
+ */
+struct rpcrdma_conn_ops {
+	void	(*receive)(struct rpcrdma_conn *conn,
+			   struct rpcrdma_recv *recv);
+	void	(*lost)(struct rpcrdma_conn *conn);
+};
+
+/**
+ * struct rpcrdma_conn_queues - how large to make the queues
+ * @cq_sq: send queue entries
+ * @cq_rq: receive queue entries
+ * @cq_send_sges: SGEs per send queue entry
+ * @cq_rw_ctxs: RDMA Read/Write contexts (rdma_rw), 0 for a client
+ */
+struct rpcrdma_conn_queues {
+	u32	cq_sq;
+	u32	cq_rq;
+	u32	cq_send_sges;
+	u32	cq_rw_ctxs;
+};
+
+/**
+ * struct rpcrdma_conn - one connection
+ * @cn_ops: the owner's hooks
+ * @cn_id: CM identifier, owned
+ * @cn_pd: protection domain, of this connection alone (MEM-07)
+ * @cn_cq: completion queue for both work queues
+ * @cn_caps: the device, valid once an address is resolved or adopted
+ * @cn_limits: inline limits and remote invalidation, valid once up
+ * @cn_ours: the connecting end: what the peer was told
+ * @cn_peer_data: private data the peer sent with CM REQ or REP
+ * @cn_peer_len: bytes of @cn_peer_data
+ * @cn_peer_ord: RDMA Reads we may have outstanding towards the peer; 0 if it
+ *	offered none
+ * @cn_state: see there; writes under @cn_lock, reads anywhere
+ * @cn_error: errno that ended the connection, the first one wins
+ * @cn_lock: state, error; taken in any context with interrupts saved
+ * @cn_step: completed at each stage of opening
+ * @cn_post_lock: no work request is posted once @cn_gate is shut
+ * @cn_gate: posting is allowed; under @cn_post_lock
+ * @cn_recv_free: Receives waiting to be posted
+ * @cn_recv_nfree: how many
+ * @cn_recv_nheld: Receives the owner has not given back yet
+ * @cn_recvs: all Receives, an array of @cn_recv_max
+ * @cn_nrecvs: how many there are
+ * @cn_recv_max: how many there can be
+ * @cn_recv_size: bytes of each
+ */
+struct rpcrdma_conn {
+	const struct rpcrdma_conn_ops	*cn_ops;
+	struct rdma_cm_id		*cn_id;
+	struct ib_pd			*cn_pd;
+	struct ib_cq			*cn_cq;
+	struct rpcrdma_device_caps	cn_caps;
+	struct rpcrdma_limits		cn_limits;
+	struct rpcrdma_cm_private	cn_ours;
+	u8				cn_peer_data[56];
+	u32				cn_peer_len;
+	u32				cn_peer_ord;
+
+	enum rpcrdma_conn_state		cn_state;
+	int				cn_error;
+	spinlock_t			cn_lock;	/* state, error */
+	struct completion		cn_step;
+
+	spinlock_t			cn_post_lock;	/* gate, posting */
+	bool				cn_gate;
+
+	struct llist_head		cn_recv_free;
+	atomic_t			cn_recv_nfree;
+	atomic_t			cn_recv_nheld;
+	struct rpcrdma_recv		*cn_recvs;
+	u32				cn_nrecvs;
+	u32				cn_recv_max;
+	u32				cn_recv_size;
+};
+
+static inline bool rpcrdma_conn_is_up(const struct rpcrdma_conn *conn)
+{
+	return READ_ONCE(conn->cn_state) == RPCRDMA_CONN_UP;
+}
+
+static inline struct ib_device *rpcrdma_conn_device(struct rpcrdma_conn *conn)
+{
+	return conn->cn_id->device;
+}
+
+extern bool rpcrdma_remote_inv;
+
+void rpcrdma_conn_init(struct rpcrdma_conn *conn,
+		       const struct rpcrdma_conn_ops *ops);
+int rpcrdma_conn_resolve(struct rpcrdma_conn *conn, struct net *net,
+			 struct sockaddr *src, struct sockaddr *dst,
+			 unsigned long timeout);
+void rpcrdma_conn_adopt(struct rpcrdma_conn *conn, struct rdma_cm_id *id,
+			const struct rdma_conn_param *param);
+int rpcrdma_conn_create_qp(struct rpcrdma_conn *conn,
+			   const struct rpcrdma_conn_queues *queues);
+int rpcrdma_conn_connect(struct rpcrdma_conn *conn,
+			 const struct rpcrdma_cm_private *ours,
+			 unsigned long timeout);
+int rpcrdma_conn_accept(struct rpcrdma_conn *conn,
+			const struct rpcrdma_cm_private *ours, u32 ord);
+int rpcrdma_conn_post(struct rpcrdma_conn *conn,
+		      const struct ib_send_wr *first);
+void rpcrdma_conn_fail(struct rpcrdma_conn *conn, int error);
+void rpcrdma_conn_drain(struct rpcrdma_conn *conn);
+void rpcrdma_conn_close(struct rpcrdma_conn *conn);
+
+#endif /* RPCRDMA_CONN_H */

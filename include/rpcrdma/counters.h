@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Event counters of the whole module, per CPU, never reset. They are shown in
+ * /sys/kernel/debug/rpcrdma/counters, one "name value" line each. A message
+ * that is dropped or refused is counted under its reason (V1-ERR-27).
+ */
+#ifndef RPCRDMA_COUNTERS_H
+#define RPCRDMA_COUNTERS_H
+
+#include <linux/percpu.h>
+
+/* X(name): one line each; the name is what people see */
+#define RPCRDMA_COUNTERS(X)		\
+	X(client_connects)		\
+	X(client_disconnects)		\
+	X(client_connect_errors)	\
+	X(client_calls_inline)		\
+	X(client_calls_read_chunk)	\
+	X(client_calls_long)		\
+	X(client_replies_inline)	\
+	X(client_replies_write_chunk)	\
+	X(client_replies_long)		\
+	X(client_sends)			\
+	X(client_sends_signaled)	\
+	X(client_mrs_allocated)		\
+	X(client_mrs_registered)	\
+	X(client_mrs_remote_inv)	\
+	X(client_mrs_local_inv)		\
+	X(client_receives)		\
+	X(client_short_messages)	\
+	X(client_bad_versions)		\
+	X(client_bad_replies)		\
+	X(client_error_replies)		\
+	X(client_unknown_xids)		\
+	X(client_given_up)		\
+	X(client_late_replies)		\
+	X(client_bad_invalidations)	\
+	X(client_bc_calls)		\
+	X(client_bc_replies)		\
+	X(client_bc_dropped)		\
+	X(client_bc_chunks)		\
+	X(client_bc_overruns)		\
+	X(server_accepts)		\
+	X(server_accept_errors)		\
+	X(server_disconnects)		\
+	X(server_receives)		\
+	X(server_calls_inline)		\
+	X(server_calls_read_chunk)	\
+	X(server_calls_long)		\
+	X(server_replies_inline)	\
+	X(server_replies_write_chunk)	\
+	X(server_replies_long)		\
+	X(server_sends)			\
+	X(server_sends_inv)		\
+	X(server_rdma_read_wrs)		\
+	X(server_rdma_write_wrs)	\
+	X(server_rdma_read_bytes)	\
+	X(server_rdma_write_bytes)	\
+	X(server_read_errors)		\
+	X(server_sq_waits)		\
+	X(server_short_messages)	\
+	X(server_dropped_done)		\
+	X(server_dropped_error)		\
+	X(server_bad_headers)		\
+	X(server_err_vers)		\
+	X(server_err_chunk)		\
+	X(server_reply_too_large)	\
+	X(server_bc_calls)		\
+	X(server_bc_replies)		\
+	X(server_bc_dropped)
+
+enum rpcrdma_counter {
+#define X(name) RPCRDMA_CNT_##name,
+	RPCRDMA_COUNTERS(X)
+#undef X
+	RPCRDMA_CNT_MAX
+};
+
+struct rpcrdma_counts {
+	u64	ct_value[RPCRDMA_CNT_MAX];
+};
+
+DECLARE_PER_CPU(struct rpcrdma_counts, rpcrdma_counts);
+
+#define rpcrdma_count(name) \
+	this_cpu_inc(rpcrdma_counts.ct_value[RPCRDMA_CNT_##name])
+#define rpcrdma_count_add(name, n) \
+	this_cpu_add(rpcrdma_counts.ct_value[RPCRDMA_CNT_##name], (n))
+
+u64 rpcrdma_counter_read(enum rpcrdma_counter which);
+
+#endif /* RPCRDMA_COUNTERS_H */

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Credits: what to advertise, and what to believe. One window per direction;
+ * neither touches the other (BC-02).
+ */
+#ifndef RPCRDMA_CREDIT_H
+#define RPCRDMA_CREDIT_H
+
+#include <linux/types.h>
+
+/**
+ * struct rpcrdma_window - a requester's view of one direction
+ * @wn_requested: what we ask for: the most replies we can take at once
+ * @wn_granted: latest grant in force, 1 to @wn_requested
+ * @wn_owed: credits used by Calls that nobody waits for any longer, and whose
+ *	Replies have yet to come
+ * @wn_opened: a valid Reply has carried a grant on this connection
+ */
+struct rpcrdma_window {
+	u32		wn_requested;
+	u32		wn_granted;
+	u32		wn_owed;
+	bool		wn_opened;
+};
+
+void rpcrdma_window_reset(struct rpcrdma_window *win, u32 requested);
+bool rpcrdma_window_grant(struct rpcrdma_window *win, u32 credit);
+bool rpcrdma_window_grant_error(struct rpcrdma_window *win, u32 credit);
+void rpcrdma_window_owe(struct rpcrdma_window *win);
+bool rpcrdma_window_repay(struct rpcrdma_window *win);
+u32 rpcrdma_window_room(const struct rpcrdma_window *win, u32 in_flight);
+u32 rpcrdma_credit_advertise(u32 receives);
+
+#endif /* RPCRDMA_CREDIT_H */

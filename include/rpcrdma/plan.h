@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Plans: which form each half of an RPC takes, from lengths and limits alone.
+ * Nothing here has seen a page, a memory region or a work request.
+ */
+#ifndef RPCRDMA_PLAN_H
+#define RPCRDMA_PLAN_H
+
+#include <linux/types.h>
+#include <rpcrdma/props.h>
+
+/**
+ * enum rpcrdma_call_form - how the Call travels
+ * @RPCRDMA_CALL_INLINE: Short Message
+ * @RPCRDMA_CALL_READ: inline, with the eligible item in a Read chunk
+ * @RPCRDMA_CALL_LONG: RDMA_NOMSG with a Position Zero chunk
+ */
+enum rpcrdma_call_form {
+	RPCRDMA_CALL_INLINE,
+	RPCRDMA_CALL_READ,
+	RPCRDMA_CALL_LONG,
+};
+
+/**
+ * enum rpcrdma_reply_form - what the Call provides for its Reply
+ * @RPCRDMA_REPLY_INLINE: nothing: the largest Reply fits a Receive
+ * @RPCRDMA_REPLY_WRITE: a Write chunk for the eligible result
+ * @RPCRDMA_REPLY_LONG: a Reply chunk for the whole Reply
+ */
+enum rpcrdma_reply_form {
+	RPCRDMA_REPLY_INLINE,
+	RPCRDMA_REPLY_WRITE,
+	RPCRDMA_REPLY_LONG,
+};
+
+/**
+ * struct rpcrdma_plan_args - what a requester knows about an RPC
+ * @pa_call_len: bytes of the unreduced Call
+ * @pa_call_item: bytes of its eligible item, roundup included; 0: none
+ * @pa_reply_max: bytes of the largest unreduced Reply
+ * @pa_reply_item: bytes of its eligible item, roundup included; 0: none
+ * @pa_call_item_segs: segments at most to register the Call's item
+ * @pa_call_segs: segments at most to register the whole Call
+ * @pa_reply_item_segs: segments at most to register room for the Reply's item,
+ *	the private pad segment included (G-03)
+ * @pa_reply_segs: segments at most to register room for the whole Reply
+ * @pa_reduce: the security flavour lets items leave the stream (G-27)
+ */
+struct rpcrdma_plan_args {
+	u32		pa_call_len;
+	u32		pa_call_item;
+	u32		pa_reply_max;
+	u32		pa_reply_item;
+	u32		pa_call_item_segs;
+	u32		pa_call_segs;
+	u32		pa_reply_item_segs;
+	u32		pa_reply_segs;
+	bool		pa_reduce;
+};
+
+/**
+ * struct rpcrdma_plan - the decision
+ * @pl_call: form of the Call
+ * @pl_reply: what to provide for the Reply
+ * @pl_hdr_max: transport header bytes at most
+ */
+struct rpcrdma_plan {
+	enum rpcrdma_call_form	pl_call;
+	enum rpcrdma_reply_form	pl_reply;
+	u32			pl_hdr_max;
+};
+
+/**
+ * enum rpcrdma_answer_form - how a responder's Reply travels
+ * @RPCRDMA_ANSWER_INLINE: RDMA_MSG, body inline
+ * @RPCRDMA_ANSWER_LONG: RDMA_NOMSG, body in the Reply chunk
+ * @RPCRDMA_ANSWER_ERROR: does not fit anywhere: ERR_CHUNK (G-13)
+ */
+enum rpcrdma_answer_form {
+	RPCRDMA_ANSWER_INLINE,
+	RPCRDMA_ANSWER_LONG,
+	RPCRDMA_ANSWER_ERROR,
+};
+
+int rpcrdma_plan_rpc(const struct rpcrdma_limits *limits,
+		     const struct rpcrdma_plan_args *args,
+		     struct rpcrdma_plan *plan);
+enum rpcrdma_answer_form
+rpcrdma_plan_answer(const struct rpcrdma_limits *limits, u32 hdr_len,
+		    u32 body_len, bool has_reply_chunk, u32 reply_chunk_len,
+		    bool prefer_inline);
+
+#endif /* RPCRDMA_PLAN_H */

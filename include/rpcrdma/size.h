@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Sizes: a device's numbers in, queue depths and memory region counts out.
+ * No verbs here: the device room fills in struct rpcrdma_device_caps.
+ */
+#ifndef RPCRDMA_SIZE_H
+#define RPCRDMA_SIZE_H
+
+#include <linux/types.h>
+
+/* Receives and Sends are handed to the device, and reclaimed, in batches */
+#define RPCRDMA_RECV_BATCH	8u
+#define RPCRDMA_SEND_BATCH	16u
+
+/* Segments a client puts in one chunk at most (RFC 8267 6.4.2, G-32) */
+#define RPCRDMA_CLIENT_SEGS	16u
+
+/* Work requests that drain a queue: one marker each */
+#define RPCRDMA_DRAIN_WRS	1u
+
+/**
+ * struct rpcrdma_device_caps - what a device can do
+ * @dc_max_qp_wr: work requests per queue
+ * @dc_max_cqe: completion queue entries
+ * @dc_max_send_sge: SGEs per Send or Write
+ * @dc_max_sge_rd: SGEs per RDMA Read
+ * @dc_max_mr_pages: pages per fast registration
+ * @dc_max_mr: memory regions
+ * @dc_max_rd_atom: RDMA Reads outstanding per QP, as initiator
+ * @dc_max_init_rd_atom: RDMA Reads outstanding per QP, as target
+ * @dc_frwr: fast registration and local invalidation are supported
+ * @dc_sg_gaps: memory regions take scatterlists with gaps
+ * @dc_iwarp: the fabric is iWARP
+ * @dc_settle: milliseconds a new connection needs before it can be used
+ */
+struct rpcrdma_device_caps {
+	u32		dc_max_qp_wr;
+	u32		dc_max_cqe;
+	u32		dc_max_send_sge;
+	u32		dc_max_sge_rd;
+	u32		dc_max_mr_pages;
+	u32		dc_max_mr;
+	u32		dc_max_rd_atom;
+	u32		dc_max_init_rd_atom;
+	bool		dc_frwr;
+	bool		dc_sg_gaps;
+	bool		dc_iwarp;
+	u32		dc_settle;
+};
+
+/**
+ * struct rpcrdma_client_sizes - resources of a client connection
+ * @cz_requests: RPCs in flight at most (credits requested)
+ * @cz_bc_requests: callbacks in progress at most (backward grant)
+ * @cz_mr_pages: pages one memory region covers
+ * @cz_mrs_per_rpc: memory regions one RPC of the largest payload needs
+ * @cz_sq_depth: send queue depth
+ * @cz_rq_depth: receive queue depth
+ * @cz_recvs: Receive buffers
+ */
+struct rpcrdma_client_sizes {
+	u32		cz_requests;
+	u32		cz_bc_requests;
+	u32		cz_mr_pages;
+	u32		cz_mrs_per_rpc;
+	u32		cz_sq_depth;
+	u32		cz_rq_depth;
+	u32		cz_recvs;
+};
+
+/**
+ * struct rpcrdma_server_sizes - resources of a server connection
+ * @sz_requests: Calls in progress at most (credits granted)
+ * @sz_bc_requests: callbacks in flight at most
+ * @sz_send_sges: SGEs per Send, RDMA Write and RDMA Read
+ * @sz_rw_ctxs: RDMA Read/Write contexts the send queue is sized for
+ * @sz_sq_depth: send queue slots for Sends and RDMA Read/Write chains, before
+ *	the verbs layer adds what registrations need
+ * @sz_rq_depth: receive queue depth
+ * @sz_recvs: Receive buffers
+ * @sz_ord: RDMA Reads outstanding as initiator, at most
+ */
+struct rpcrdma_server_sizes {
+	u32		sz_requests;
+	u32		sz_bc_requests;
+	u32		sz_send_sges;
+	u32		sz_rw_ctxs;
+	u32		sz_sq_depth;
+	u32		sz_rq_depth;
+	u32		sz_recvs;
+	u32		sz_ord;
+};
+
+int rpcrdma_size_client(const struct rpcrdma_device_caps *caps,
+			u32 requests, u32 bc_requests, u32 max_payload,
+			u32 page_size, struct rpcrdma_client_sizes *sizes);
+int rpcrdma_size_server(const struct rpcrdma_device_caps *caps,
+			u32 requests, u32 bc_requests, u32 max_payload,
+			u32 page_size, struct rpcrdma_server_sizes *sizes);
+u32 rpcrdma_size_mrs(u32 nbytes, u32 page_offset, u32 page_size, u32 mr_pages);
+
+#endif /* RPCRDMA_SIZE_H */

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The server: structures its rooms share. Private to net/svc_rdma_*.c, apart
+ * from the tunables, svc_rdma_init() and svc_rdma_exit().
+ */
+#ifndef RPCRDMA_SVC_RDMA_H
+#define RPCRDMA_SVC_RDMA_H
+
+#include <linux/list.h>
+#include <linux/sunrpc/svc_xprt.h>
+#include <linux/workqueue.h>
+#include <rdma/rw.h>
+#include <rpcrdma/chunk.h>
+#include <rpcrdma/conn.h>
+#include <rpcrdma/credit.h>
+#include <rpcrdma/size.h>
+
+/* Limits of the tunables below */
+#define SVC_RDMA_REQUESTS_MIN		4u
+#define SVC_RDMA_REQUESTS_MAX		4096u
+#define SVC_RDMA_REQ_SIZE_MIN		4096u
+#define SVC_RDMA_REQ_SIZE_MAX		RPCRDMA_INLINE_MAX
+#define SVC_RDMA_BC_REQUESTS_MAX	128u
+
+extern unsigned int svc_rdma_max_requests;
+extern unsigned int svc_rdma_max_bc_requests;
+extern unsigned int svc_rdma_max_req_size;
+extern bool svc_rdma_reply_short;
+extern bool svc_rdma_accept_msgp;
+
+int svc_rdma_init(void);
+void svc_rdma_exit(void);
+
+/**
+ * struct svc_rdma_sq - a stock of slots that work requests draw from
+ * @sq_lock: everything below; innermost, taken in any context
+ * @sq_size: slots in total
+ * @sq_free: slots nobody holds
+ * @sq_closed: nothing is handed out any more
+ * @sq_waiters: who waits, in order of arrival
+ */
+struct svc_rdma_sq {
+	spinlock_t		sq_lock;	/* see above */
+	u32			sq_size;
+	u32			sq_free;
+	bool			sq_closed;
+	struct list_head	sq_waiters;
+};
+
+/**
+ * struct svc_rdma_rw - one RDMA Read or Write: contiguous at the peer
+ * @sw_list: link in its chain
+ * @sw_ctx: the core's context: mapping and work requests
+ * @sw_dir: %DMA_TO_DEVICE: RDMA Write; %DMA_FROM_DEVICE: RDMA Read
+ * @sw_nents: entries of @sw_sg
+ * @sw_sg: local memory, adjacent pages merged
+ */
+struct svc_rdma_rw {
+	struct list_head	sw_list;
+	struct rdma_rw_ctx	sw_ctx;
+	enum dma_data_direction	sw_dir;
+	u32			sw_nents;
+	struct scatterlist	sw_sg[];
+};
+
+/**
+ * struct svc_rdma_chain - RDMA Reads or Writes that are posted together
+ * @sh_rws: the struct svc_rdma_rw, in the order they are posted
+ * @sh_nrws: how many
+ * @sh_wrs: send queue slots they take
+ * @sh_mrs: memory regions reserved for them
+ */
+struct svc_rdma_chain {
+	struct list_head	sh_rws;
+	u32			sh_nrws;
+	u32			sh_wrs;
+	u32			sh_mrs;
+};
+
+/**
+ * struct svc_rdma_call - one Call, from its Receive until its Reply is posted
+ * @sc_list: link in the reading or the read-complete queue
+ * @sc_sx: connection it came by
+ * @sc_recv: the Receive; NULL once it was given back
+ * @sc_hdr: decoded header, a view of the Receive buffer
+ * @sc_body_len: bytes of the body stream (inline or Position Zero chunk)
+ * @sc_stream_len: bytes of the unreduced Call
+ * @sc_linear: the Call is rebuilt as one stream in @sc_pages; otherwise these
+ *	hold its only Read chunk
+ * @sc_cqe: completion of the RDMA Reads
+ * @sc_reads: the RDMA Reads; empty unless they are under way
+ * @sc_slots: send queue slots held for @sc_reads
+ * @sc_pages: pages the RDMA Reads fill, owned until the Call is freed
+ * @sc_npages: entries of @sc_pages
+ * @sc_payloads: which result goes to which Write chunk
+ * @sc_npayloads: entries used in @sc_payloads
+ * @sc_too_large: a result did not fit its Write chunk
+ *
+ * One owner at any time, no lock: recvfrom, the device while Reads are under
+ * way, a queue of the connection, then the svc_rqst (or a deferred request)
+ * through its rq_xprt_ctxt.
+ */
+struct svc_rdma_call {
+	struct list_head	sc_list;
+	struct svc_rdma_xprt	*sc_sx;
+	struct rpcrdma_recv	*sc_recv;
+	struct rpcrdma_hdr	sc_hdr;
+	u32			sc_body_len;
+	u32			sc_stream_len;
+	bool			sc_linear;
+
+	struct ib_cqe		sc_cqe;
+	struct svc_rdma_chain	sc_reads;
+	u32			sc_slots;
+	struct page		**sc_pages;
+	u32			sc_npages;
+
+	struct rpcrdma_payload	sc_payloads[RPCRDMA_MAX_CHUNKS];
+	u32			sc_npayloads;
+	bool			sc_too_large;
+};
+
+/**
+ * struct svc_rdma_send - one Send and the RDMA Writes in front of it
+ * @ss_list: link in the connection's idle or sending queue
+ * @ss_sx: its connection
+ * @ss_cqe: completion of the Send, and so of everything before it
+ * @ss_wr: the Send
+ * @ss_sge: its only SGE: @ss_buf
+ * @ss_buf: transport header and inline body
+ * @ss_writes: RDMA Writes posted before the Send
+ * @ss_slots: send queue slots held
+ * @ss_pages: pages of the Reply that the device reads
+ * @ss_npages: entries used in @ss_pages
+ * @ss_maxpages: entries there are in @ss_pages
+ *
+ * Owned by the connection's idle queue, by whoever got it from
+ * svc_rdma_send_get(), or by the device from posting to completion.
+ */
+struct svc_rdma_send {
+	struct list_head	ss_list;
+	struct svc_rdma_xprt	*ss_sx;
+	struct ib_cqe		ss_cqe;
+	struct ib_send_wr	ss_wr;
+	struct ib_sge		ss_sge;
+	struct rpcrdma_buf	ss_buf;
+	struct svc_rdma_chain	ss_writes;
+	u32			ss_slots;
+	struct page		**ss_pages;
+	u32			ss_npages;
+	u32			ss_maxpages;
+};
+
+/**
+ * struct svc_rdma_xprt - one connection of the server
+ * @sx_xprt: the sunrpc end
+ * @sx_conn: the verbs end
+ * @sx_pending: link in the listener's queue until accepted
+ * @sx_sizes: what the connection was dimensioned for
+ * @sx_grow: held to have more Receives
+ * @sx_credits: what every Reply grants; only grows, under @sx_grow
+ * @sx_bc_recvs: Receives for the replies to callbacks, under @sx_grow
+ * @sx_max_mesg: bytes of the largest unreduced Call
+ * @sx_rw_pages: pages that one rdma_rw context covers at most
+ * @sx_sq: send queue slots
+ * @sx_mrs: memory regions for RDMA Reads, where the fabric needs them
+ * @sx_lock: the queues below, and XPT_DATA, which is set exactly while one of
+ *	the first two has an entry. Innermost but for sunrpc's own; process
+ *	context and completion workqueue only.
+ * @sx_received: Receives nobody looked at (rv_list)
+ * @sx_complete: Calls whose RDMA Reads are done (sc_list)
+ * @sx_idle: Send contexts at rest
+ * @sx_nidle: how many
+ * @sx_reading: Calls whose RDMA Reads are with the device (sc_list). What is
+ *	left when the queues have been drained was flushed, or never completes:
+ *	it was posted in part, or the provider lost it
+ * @sx_sending: likewise for Send contexts
+ */
+struct svc_rdma_xprt {
+	struct svc_xprt			sx_xprt;
+	struct rpcrdma_conn		sx_conn;
+	struct list_head		sx_pending;
+	struct rpcrdma_server_sizes	sx_sizes;
+	struct mutex			sx_grow;	/* see above */
+	u32				sx_credits;
+	u32				sx_bc_recvs;
+	u32				sx_max_mesg;
+	u32				sx_rw_pages;
+	struct svc_rdma_sq		sx_sq;
+	struct svc_rdma_sq		sx_mrs;
+
+	spinlock_t			sx_lock;	/* see above */
+	struct list_head		sx_received;
+	struct list_head		sx_complete;
+	struct list_head		sx_idle;
+	u32				sx_nidle;
+	struct list_head		sx_reading;
+	struct list_head		sx_sending;
+};
+
+static inline struct svc_rdma_xprt *svc_rdma_xprt_of(struct svc_xprt *xprt)
+{
+	return container_of(xprt, struct svc_rdma_xprt, sx_xprt);
+}
+
+/* Work requests would be refused. Not the opposite of "up": a Call may arrive,
+ * and be answered, before the CM has told us that the handshake is complete.
+ */
+static inline bool svc_rdma_is_down(const struct svc_rdma_xprt *sx)
+{
+	return READ_ONCE(sx->sx_conn.cn_state) == RPCRDMA_CONN_DOWN;
+}
+
+/* svc_rdma_credit.c */
+int svc_rdma_credits_begin(struct svc_rdma_xprt *sx);
+void svc_rdma_credits_use(struct svc_rdma_xprt *sx);
+int svc_rdma_credits_backward(struct svc_rdma_xprt *sx, u32 requests);
+
+/* svc_rdma_sq.c */
+void svc_rdma_sq_init(struct svc_rdma_sq *sq);
+void svc_rdma_sq_set_size(struct svc_rdma_sq *sq, u32 size);
+int svc_rdma_sq_reserve(struct svc_rdma_sq *sq, u32 slots);
+bool svc_rdma_sq_try(struct svc_rdma_sq *sq, u32 slots);
+void svc_rdma_sq_release(struct svc_rdma_sq *sq, u32 slots);
+void svc_rdma_sq_close(struct svc_rdma_sq *sq);
+bool svc_rdma_sq_is_crowded(struct svc_rdma_sq *sq);
+
+/* svc_rdma_pages.c */
+void svc_rdma_pages_begin(struct svc_rqst *rqstp);
+u32 svc_rdma_pages_used(const struct svc_rqst *rqstp);
+void svc_rdma_pages_take(struct svc_rqst *rqstp, struct page **pages);
+void svc_rdma_pages_keep(struct svc_rqst *rqstp);
+int svc_rdma_pages_alloc(struct svc_rdma_call *call, u32 nbytes);
+void svc_rdma_pages_free(struct svc_rdma_call *call);
+void svc_rdma_pages_write(const struct svc_rdma_call *call, u32 pos,
+			  const void *from, u32 len);
+
+/* svc_rdma_rw.c */
+void svc_rdma_chain_init(struct svc_rdma_chain *chain);
+u64 svc_rdma_chain_bound(const struct svc_rdma_xprt *sx,
+			 const struct rpcrdma_chunk *chunk);
+int svc_rdma_chain_reserve(struct svc_rdma_xprt *sx,
+			   struct svc_rdma_chain *chain, u64 contexts);
+void svc_rdma_chain_trim(struct svc_rdma_xprt *sx,
+			 struct svc_rdma_chain *chain);
+int svc_rdma_chain_add(struct svc_rdma_xprt *sx, struct svc_rdma_chain *chain,
+		       enum dma_data_direction dir,
+		       const struct rpcrdma_lists *lists,
+		       const struct rpcrdma_chunk *chunk, u32 chunk_offset,
+		       const struct xdr_buf *xdr, u32 offset, u32 len);
+struct ib_send_wr *svc_rdma_chain_wrs(struct svc_rdma_xprt *sx,
+				      struct svc_rdma_chain *chain,
+				      struct ib_cqe *cqe,
+				      struct ib_send_wr *last);
+void svc_rdma_chain_destroy(struct svc_rdma_xprt *sx,
+			    struct svc_rdma_chain *chain);
+
+/* svc_rdma_read.c */
+int svc_rdma_read_start(struct svc_rdma_call *call);
+bool svc_rdma_read_assemble(struct svc_rdma_call *call, struct xdr_buf *arg);
+int svc_rdma_read_inline(struct svc_rdma_call *call, struct xdr_buf *arg);
+
+/* svc_rdma_write.c */
+int svc_rdma_result_payload(struct svc_rqst *rqstp, unsigned int offset,
+			    unsigned int length);
+int svc_rdma_write_payloads(struct svc_rdma_call *call,
+			    struct svc_rdma_chain *chain,
+			    const struct xdr_buf *xdr, u32 *written);
+int svc_rdma_write_reply(struct svc_rdma_call *call,
+			 struct svc_rdma_chain *chain,
+			 const struct xdr_buf *xdr, u32 *written);
+
+/* svc_rdma_sendto.c */
+struct svc_rdma_send *svc_rdma_send_get(struct svc_rdma_xprt *sx, gfp_t gfp);
+void svc_rdma_send_put(struct svc_rdma_send *send);
+void svc_rdma_send_destroy(struct svc_rdma_send *send);
+int svc_rdma_send_post(struct svc_rdma_send *send, u32 len);
+void svc_rdma_send_error(struct svc_rdma_call *call,
+			 enum rpcrdma_verdict verdict);
+int svc_rdma_sendto(struct svc_rqst *rqstp);
+
+/* svc_rdma_recvfrom.c */
+int svc_rdma_call_cache_init(void);
+void svc_rdma_call_cache_exit(void);
+void svc_rdma_call_put_recv(struct svc_rdma_call *call);
+void svc_rdma_call_free(struct svc_rdma_call *call);
+void svc_rdma_call_complete(struct svc_rdma_call *call);
+void svc_rdma_receive(struct rpcrdma_conn *conn, struct rpcrdma_recv *recv);
+int svc_rdma_recvfrom(struct svc_rqst *rqstp);
+void svc_rdma_release_ctxt(struct svc_xprt *xprt, void *ctxt);
+
+/* svc_rdma_backchannel.c */
+#if IS_ENABLED(CONFIG_SUNRPC_BACKCHANNEL)
+int svc_rdma_bc_init(void);
+void svc_rdma_bc_exit(void);
+bool svc_rdma_bc_reply(struct svc_rdma_xprt *sx, const struct rpcrdma_hdr *hdr,
+		       const void *msg);
+#else
+static inline int svc_rdma_bc_init(void)
+{
+	return 0;
+}
+
+static inline void svc_rdma_bc_exit(void)
+{
+}
+
+static inline bool svc_rdma_bc_reply(struct svc_rdma_xprt *sx,
+				     const struct rpcrdma_hdr *hdr,
+				     const void *msg)
+{
+	return false;
+}
+#endif
+
+#endif /* RPCRDMA_SVC_RDMA_H */

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Trace events of the server. */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM rpcrdma
+/* Several headers share the system; each needs a variable of its own */
+#undef TRACE_SYSTEM_VAR
+#define TRACE_SYSTEM_VAR rpcrdma_svc
+
+#if !defined(RPCRDMA_TRACE_SVC_H) || defined(TRACE_HEADER_MULTI_READ)
+#define RPCRDMA_TRACE_SVC_H
+
+#include <linux/tracepoint.h>
+#include <rpcrdma/svc_rdma.h>
+
+#define show_svc_rdma_verdict(verdict)				\
+	__print_symbolic(verdict,				\
+		{ RPCRDMA_OK,			"OK" },		\
+		{ RPCRDMA_DISCARD_SHORT,	"SHORT" },	\
+		{ RPCRDMA_DISCARD_DONE,		"DONE" },	\
+		{ RPCRDMA_DISCARD_ERROR,	"ERROR" },	\
+		{ RPCRDMA_BACKWARD_CALL,	"BC_CALL" },	\
+		{ RPCRDMA_BACKWARD_REPLY,	"BC_REPLY" },	\
+		{ RPCRDMA_BAD_VERS,		"VERS" },	\
+		{ RPCRDMA_BAD_PROC,		"PROC" },	\
+		{ RPCRDMA_BAD_LIST,		"LIST" },	\
+		{ RPCRDMA_MANY_READS,		"READS" },	\
+		{ RPCRDMA_MANY_WRITES,		"WRITES" },	\
+		{ RPCRDMA_MANY_SEGS,		"SEGMENTS" },	\
+		{ RPCRDMA_BAD_COUNT,		"COUNT" },	\
+		{ RPCRDMA_BAD_LENGTH,		"LENGTH" },	\
+		{ RPCRDMA_BAD_POSITION,		"POSITION" },	\
+		{ RPCRDMA_BAD_FORM,		"FORM" },	\
+		{ RPCRDMA_BAD_XID,		"XID" },	\
+		{ RPCRDMA_BAD_DIRECTION,	"DIRECTION" },	\
+		{ RPCRDMA_BAD_MSG,		"MSG" },	\
+		{ RPCRDMA_BAD_PROP,		"PROP" })
+
+DECLARE_EVENT_CLASS(svc_rdma_message_class,
+	TP_PROTO(const struct svc_rdma_xprt *sx, u32 xid, u32 len,
+		 unsigned int verdict),
+	TP_ARGS(sx, xid, len, verdict),
+	TP_STRUCT__entry(
+		__field(const void *, sx)
+		__field(u32, xid)
+		__field(u32, len)
+		__field(unsigned int, verdict)
+		__string(addr, sx->sx_xprt.xpt_remotebuf)
+	),
+	TP_fast_assign(
+		__entry->sx = sx;
+		__entry->xid = xid;
+		__entry->len = len;
+		__entry->verdict = verdict;
+		__assign_str(addr);
+	),
+	TP_printk("sx=%p addr=%s xid=0x%08x len=%u %s", __entry->sx,
+		  __get_str(addr), __entry->xid, __entry->len,
+		  show_svc_rdma_verdict(__entry->verdict))
+);
+
+#define DEFINE_SVC_RDMA_MESSAGE_EVENT(name)				\
+	DEFINE_EVENT(svc_rdma_message_class, name,			\
+		TP_PROTO(const struct svc_rdma_xprt *sx, u32 xid,	\
+			 u32 len, unsigned int verdict),		\
+		TP_ARGS(sx, xid, len, verdict))
+
+DEFINE_SVC_RDMA_MESSAGE_EVENT(svc_rdma_call);
+DEFINE_SVC_RDMA_MESSAGE_EVENT(svc_rdma_discarded);
+DEFINE_SVC_RDMA_MESSAGE_EVENT(svc_rdma_refused);
+
+TRACE_EVENT(svc_rdma_reply,
+	TP_PROTO(const struct svc_rdma_xprt *sx, u32 xid, u32 body, u32 len,
+		 u32 inv_rkey, u32 slots),
+	TP_ARGS(sx, xid, body, len, inv_rkey, slots),
+	TP_STRUCT__entry(
+		__field(const void *, sx)
+		__field(u32, xid)
+		__field(u32, body)
+		__field(u32, len)
+		__field(u32, inv_rkey)
+		__field(u32, slots)
+	),
+	TP_fast_assign(
+		__entry->sx = sx;
+		__entry->xid = xid;
+		__entry->body = body;
+		__entry->len = len;
+		__entry->inv_rkey = inv_rkey;
+		__entry->slots = slots;
+	),
+	TP_printk("sx=%p xid=0x%08x body=%u send=%u inv=0x%08x wrs=%u",
+		  __entry->sx, __entry->xid, __entry->body, __entry->len,
+		  __entry->inv_rkey, __entry->slots)
+);
+
+DECLARE_EVENT_CLASS(svc_rdma_wc_class,
+	TP_PROTO(const struct svc_rdma_xprt *sx, const struct ib_wc *wc),
+	TP_ARGS(sx, wc),
+	TP_STRUCT__entry(
+		__field(const void *, sx)
+		__field(u32, status)
+		__field(u32, vendor_err)
+		__string(name, ib_wc_status_msg(wc->status))
+	),
+	TP_fast_assign(
+		__entry->sx = sx;
+		__entry->status = wc->status;
+		__entry->vendor_err = wc->vendor_err;
+		__assign_str(name);
+	),
+	TP_printk("sx=%p %s (%u/0x%x)", __entry->sx, __get_str(name),
+		  __entry->status, __entry->vendor_err)
+);
+
+DEFINE_EVENT(svc_rdma_wc_class, svc_rdma_read_err,
+	TP_PROTO(const struct svc_rdma_xprt *sx, const struct ib_wc *wc),
+	TP_ARGS(sx, wc));
+DEFINE_EVENT(svc_rdma_wc_class, svc_rdma_send_err,
+	TP_PROTO(const struct svc_rdma_xprt *sx, const struct ib_wc *wc),
+	TP_ARGS(sx, wc));
+
+DECLARE_EVENT_CLASS(svc_rdma_errno_class,
+	TP_PROTO(const struct svc_rdma_xprt *sx, int error),
+	TP_ARGS(sx, error),
+	TP_STRUCT__entry(
+		__field(const void *, sx)
+		__field(int, error)
+		__string(addr, sx->sx_xprt.xpt_remotebuf)
+	),
+	TP_fast_assign(
+		__entry->sx = sx;
+		__entry->error = error;
+		__assign_str(addr);
+	),
+	TP_printk("sx=%p addr=%s error=%d", __entry->sx, __get_str(addr),
+		  __entry->error)
+);
+
+#define DEFINE_SVC_RDMA_ERRNO_EVENT(name)				\
+	DEFINE_EVENT(svc_rdma_errno_class, name,			\
+		TP_PROTO(const struct svc_rdma_xprt *sx, int error),	\
+		TP_ARGS(sx, error))
+
+DEFINE_SVC_RDMA_ERRNO_EVENT(svc_rdma_accept_err);
+DEFINE_SVC_RDMA_ERRNO_EVENT(svc_rdma_reply_err);
+DEFINE_SVC_RDMA_ERRNO_EVENT(svc_rdma_read_post_err);
+DEFINE_SVC_RDMA_ERRNO_EVENT(svc_rdma_lost);
+DEFINE_SVC_RDMA_ERRNO_EVENT(svc_rdma_free);
+
+TRACE_EVENT(svc_rdma_accept,
+	TP_PROTO(const struct svc_rdma_xprt *sx, u32 ord),
+	TP_ARGS(sx, ord),
+	TP_STRUCT__entry(
+		__field(const void *, sx)
+		__field(u32, credits)
+		__field(u32, ord)
+		__field(u32, slots)
+		__field(u32, inline_send)
+		__field(u32, inline_recv)
+		__field(bool, remote_inv)
+		__string(addr, sx->sx_xprt.xpt_remotebuf)
+	),
+	TP_fast_assign(
+		__entry->sx = sx;
+		__entry->credits = sx->sx_credits;
+		__entry->ord = ord;
+		__entry->slots = sx->sx_sq.sq_size;
+		__entry->inline_send = sx->sx_conn.cn_limits.lm_inline_send;
+		__entry->inline_recv = sx->sx_conn.cn_limits.lm_inline_recv;
+		__entry->remote_inv = sx->sx_conn.cn_limits.lm_remote_inv;
+		__assign_str(addr);
+	),
+	TP_printk("sx=%p addr=%s credits=%u ord=%u slots=%u inline=%u/%u inv=%d",
+		  __entry->sx, __get_str(addr), __entry->credits, __entry->ord,
+		  __entry->slots, __entry->inline_send, __entry->inline_recv,
+		  __entry->remote_inv)
+);
+
+TRACE_EVENT(svc_rdma_credits,
+	TP_PROTO(const struct svc_rdma_xprt *sx),
+	TP_ARGS(sx),
+	TP_STRUCT__entry(
+		__field(const void *, sx)
+		__field(u32, credits)
+		__field(u32, receives)
+	),
+	TP_fast_assign(
+		__entry->sx = sx;
+		__entry->credits = sx->sx_credits;
+		__entry->receives = sx->sx_conn.cn_nrecvs;
+	),
+	TP_printk("sx=%p credits=%u receives=%u", __entry->sx,
+		  __entry->credits, __entry->receives)
+);
+
+#endif /* RPCRDMA_TRACE_SVC_H */
+
+#undef TRACE_INCLUDE_PATH
+#define TRACE_INCLUDE_PATH rpcrdma
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE trace_svc
+#include <trace/define_trace.h>

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Trace events of the rooms that both ends share: connections and Receives. */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM rpcrdma
+#undef TRACE_SYSTEM_VAR
+#define TRACE_SYSTEM_VAR rpcrdma_verbs
+
+#if !defined(RPCRDMA_TRACE_VERBS_H) || defined(TRACE_HEADER_MULTI_READ)
+#define RPCRDMA_TRACE_VERBS_H
+
+#include <linux/tracepoint.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/rdma_cm.h>
+#include <rpcrdma/conn.h>
+
+TRACE_EVENT(rpcrdma_cm_event,
+	TP_PROTO(const struct rpcrdma_conn *conn,
+		 const struct rdma_cm_event *event),
+	TP_ARGS(conn, event),
+	TP_STRUCT__entry(
+		__field(const void *, conn)
+		__field(u32, event)
+		__field(int, status)
+		__string(name, rdma_event_msg(event->event))
+	),
+	TP_fast_assign(
+		__entry->conn = conn;
+		__entry->event = event->event;
+		__entry->status = event->status;
+		__assign_str(name);
+	),
+	TP_printk("conn=%p %s (%u) status=%d", __entry->conn,
+		  __get_str(name), __entry->event, __entry->status)
+);
+
+TRACE_EVENT(rpcrdma_qp_event,
+	TP_PROTO(const struct rpcrdma_conn *conn, const struct ib_event *event),
+	TP_ARGS(conn, event),
+	TP_STRUCT__entry(
+		__field(const void *, conn)
+		__field(u32, event)
+		__string(name, ib_event_msg(event->event))
+	),
+	TP_fast_assign(
+		__entry->conn = conn;
+		__entry->event = event->event;
+		__assign_str(name);
+	),
+	TP_printk("conn=%p %s (%u)", __entry->conn, __get_str(name),
+		  __entry->event)
+);
+
+DECLARE_EVENT_CLASS(rpcrdma_conn_error_class,
+	TP_PROTO(const struct rpcrdma_conn *conn, int error),
+	TP_ARGS(conn, error),
+	TP_STRUCT__entry(
+		__field(const void *, conn)
+		__field(int, error)
+	),
+	TP_fast_assign(
+		__entry->conn = conn;
+		__entry->error = error;
+	),
+	TP_printk("conn=%p error=%d", __entry->conn, __entry->error)
+);
+
+DEFINE_EVENT(rpcrdma_conn_error_class, rpcrdma_conn_lost,
+	TP_PROTO(const struct rpcrdma_conn *conn, int error),
+	TP_ARGS(conn, error));
+DEFINE_EVENT(rpcrdma_conn_error_class, rpcrdma_post_err,
+	TP_PROTO(const struct rpcrdma_conn *conn, int error),
+	TP_ARGS(conn, error));
+
+TRACE_EVENT(rpcrdma_recv_err,
+	TP_PROTO(const struct rpcrdma_conn *conn, const struct ib_wc *wc),
+	TP_ARGS(conn, wc),
+	TP_STRUCT__entry(
+		__field(const void *, conn)
+		__field(u32, status)
+		__field(u32, vendor_err)
+		__string(name, ib_wc_status_msg(wc->status))
+	),
+	TP_fast_assign(
+		__entry->conn = conn;
+		__entry->status = wc->status;
+		__entry->vendor_err = wc->vendor_err;
+		__assign_str(name);
+	),
+	TP_printk("conn=%p %s (%u/0x%x)", __entry->conn, __get_str(name),
+		  __entry->status, __entry->vendor_err)
+);
+
+#endif /* RPCRDMA_TRACE_VERBS_H */
+
+#undef TRACE_INCLUDE_PATH
+#define TRACE_INCLUDE_PATH rpcrdma
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE trace_verbs
+#include <trace/define_trace.h>

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Trace events of the client. */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM rpcrdma
+#undef TRACE_SYSTEM_VAR
+#define TRACE_SYSTEM_VAR rpcrdma_xprt
+
+#if !defined(RPCRDMA_TRACE_XPRT_H) || defined(TRACE_HEADER_MULTI_READ)
+#define RPCRDMA_TRACE_XPRT_H
+
+#include <linux/tracepoint.h>
+#include <linux/sunrpc/xprt.h>
+#include <rpcrdma/xprt_rdma.h>
+
+DECLARE_EVENT_CLASS(xprt_rdma_class,
+	TP_PROTO(const struct xprt_rdma *xr, int status),
+	TP_ARGS(xr, status),
+	TP_STRUCT__entry(
+		__string(addr, xr->xr_xprt.address_strings[RPC_DISPLAY_ADDR])
+		__string(port, xr->xr_xprt.address_strings[RPC_DISPLAY_PORT])
+		__field(int, status)
+	),
+	TP_fast_assign(
+		__assign_str(addr);
+		__assign_str(port);
+		__entry->status = status;
+	),
+	TP_printk("peer=[%s]:%s status=%d", __get_str(addr), __get_str(port),
+		  __entry->status)
+);
+
+#define DEFINE_XPRT_RDMA_EVENT(name)					\
+	DEFINE_EVENT(xprt_rdma_class, xprt_rdma_##name,			\
+		TP_PROTO(const struct xprt_rdma *xr, int status),	\
+		TP_ARGS(xr, status))
+
+DEFINE_XPRT_RDMA_EVENT(connect);
+DEFINE_XPRT_RDMA_EVENT(close);
+DEFINE_XPRT_RDMA_EVENT(mr_alloc_err);
+DEFINE_XPRT_RDMA_EVENT(no_sends);
+DEFINE_XPRT_RDMA_EVENT(bad_invalidation);
+DEFINE_XPRT_RDMA_EVENT(bc_overrun);
+
+TRACE_EVENT(xprt_rdma_marshal,
+	TP_PROTO(const struct rpc_rqst *rqst, const struct rpcrdma_plan *plan,
+		 u32 len),
+	TP_ARGS(rqst, plan, len),
+	TP_STRUCT__entry(
+		__field(u32, xid)
+		__field(u32, call)
+		__field(u32, reply)
+		__field(u32, len)
+	),
+	TP_fast_assign(
+		__entry->xid = be32_to_cpu(rqst->rq_xid);
+		__entry->call = plan->pl_call;
+		__entry->reply = plan->pl_reply;
+		__entry->len = len;
+	),
+	TP_printk("xid=0x%08x call=%s reply=%s inline=%u", __entry->xid,
+		  __print_symbolic(__entry->call,
+				   { RPCRDMA_CALL_INLINE, "inline" },
+				   { RPCRDMA_CALL_READ, "read chunk" },
+				   { RPCRDMA_CALL_LONG, "long" }),
+		  __print_symbolic(__entry->reply,
+				   { RPCRDMA_REPLY_INLINE, "inline" },
+				   { RPCRDMA_REPLY_WRITE, "write chunk" },
+				   { RPCRDMA_REPLY_LONG, "reply chunk" }),
+		  __entry->len)
+);
+
+TRACE_EVENT(xprt_rdma_marshal_err,
+	TP_PROTO(const struct rpc_rqst *rqst, int status),
+	TP_ARGS(rqst, status),
+	TP_STRUCT__entry(
+		__field(u32, xid)
+		__field(int, status)
+	),
+	TP_fast_assign(
+		__entry->xid = be32_to_cpu(rqst->rq_xid);
+		__entry->status = status;
+	),
+	TP_printk("xid=0x%08x status=%d", __entry->xid, __entry->status)
+);
+
+TRACE_EVENT(xprt_rdma_reply,
+	TP_PROTO(const struct xprt_rdma_req *req),
+	TP_ARGS(req),
+	TP_STRUCT__entry(
+		__field(u32, xid)
+		__field(u32, len)
+		__field(u32, written)
+		__field(int, status)
+	),
+	TP_fast_assign(
+		__entry->xid = be32_to_cpu(req->rr_slot.rq_xid);
+		__entry->len = req->rr_reply_len;
+		__entry->written = req->rr_reply_written;
+		__entry->status = req->rr_reply_status;
+	),
+	TP_printk("xid=0x%08x inline=%u written=%u status=%d", __entry->xid,
+		  __entry->len, __entry->written, __entry->status)
+);
+
+/* A message that was dropped, or that ends an RPC with an error, and why */
+DECLARE_EVENT_CLASS(xprt_rdma_message_class,
+	TP_PROTO(const struct rpcrdma_hdr *hdr, u32 reason),
+	TP_ARGS(hdr, reason),
+	TP_STRUCT__entry(
+		__field(u32, xid)
+		__field(u32, vers)
+		__field(u32, proc)
+		__field(u32, reason)
+	),
+	TP_fast_assign(
+		__entry->xid = hdr->hd_xid;
+		__entry->vers = hdr->hd_vers;
+		__entry->proc = hdr->hd_proc;
+		__entry->reason = reason;
+	),
+	TP_printk("xid=0x%08x vers=%u proc=%u reason=%u", __entry->xid,
+		  __entry->vers, __entry->proc, __entry->reason)
+);
+
+#define DEFINE_XPRT_RDMA_MESSAGE(name)					\
+	DEFINE_EVENT(xprt_rdma_message_class, xprt_rdma_##name,		\
+		TP_PROTO(const struct rpcrdma_hdr *hdr, u32 reason),	\
+		TP_ARGS(hdr, reason))
+
+DEFINE_XPRT_RDMA_MESSAGE(discard);
+DEFINE_XPRT_RDMA_MESSAGE(unknown_xid);
+DEFINE_XPRT_RDMA_MESSAGE(bad_reply);
+DEFINE_XPRT_RDMA_MESSAGE(error_reply);
+DEFINE_XPRT_RDMA_MESSAGE(bc_call);
+DEFINE_XPRT_RDMA_MESSAGE(bc_drop);
+DEFINE_XPRT_RDMA_MESSAGE(bc_refuse);
+
+DECLARE_EVENT_CLASS(xprt_rdma_wc_class,
+	TP_PROTO(const struct xprt_rdma *xr, const struct ib_wc *wc),
+	TP_ARGS(xr, wc),
+	TP_STRUCT__entry(
+		__field(const void *, xr)
+		__field(u32, status)
+		__field(u32, vendor_err)
+		__string(name, ib_wc_status_msg(wc->status))
+	),
+	TP_fast_assign(
+		__entry->xr = xr;
+		__entry->status = wc->status;
+		__entry->vendor_err = wc->vendor_err;
+		__assign_str(name);
+	),
+	TP_printk("xprt=%p %s (%u/0x%x)", __entry->xr, __get_str(name),
+		  __entry->status, __entry->vendor_err)
+);
+
+#define DEFINE_XPRT_RDMA_WC(name)					\
+	DEFINE_EVENT(xprt_rdma_wc_class, xprt_rdma_##name,		\
+		TP_PROTO(const struct xprt_rdma *xr,			\
+			 const struct ib_wc *wc),			\
+		TP_ARGS(xr, wc))
+
+DEFINE_XPRT_RDMA_WC(send_err);
+DEFINE_XPRT_RDMA_WC(mr_err);
+
+#endif /* RPCRDMA_TRACE_XPRT_H */
+
+#undef TRACE_INCLUDE_PATH
+#define TRACE_INCLUDE_PATH rpcrdma
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE trace_xprt
+#include <trace/define_trace.h>

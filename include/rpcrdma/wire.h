@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The wire: constants, decoded headers, and the codec's entry points.
+ *
+ * Everything here is plain C arithmetic on bytes. A decoded header is a *view*:
+ * it keeps pointers into the buffer it was decoded from and copies no segment,
+ * so it is valid only as long as that buffer is neither freed nor reposted.
+ *
+ * All values outside the codec are in host byte order; big-endian words live
+ * only in net/rpcrdma_wire*.c. Layouts: requirements section B; RFC 8166
+ * section 4; draft-ietf-nfsv4-rfc5666bis-01 section 5.
+ */
+#ifndef RPCRDMA_WIRE_H
+#define RPCRDMA_WIRE_H
+
+#include <linux/types.h>
+
+#define RPCRDMA_VERS_1		1u
+#define RPCRDMA_VERS_2		2u
+
+/* Version 1 values of rdma_proc */
+#define RPCRDMA1_MSG		0u
+#define RPCRDMA1_NOMSG		1u
+#define RPCRDMA1_MSGP		2u	/* reserved: never sent */
+#define RPCRDMA1_DONE		3u	/* reserved: never sent */
+#define RPCRDMA1_ERROR		4u
+
+/* Version 1 values of rdma_err */
+#define RPCRDMA1_ERR_VERS	1u
+#define RPCRDMA1_ERR_CHUNK	2u
+
+/* Version 2 values of rdma_htype. The first three are those of version 1 */
+#define RPCRDMA2_MSG		0u
+#define RPCRDMA2_NOMSG		1u
+#define RPCRDMA2_ERROR		4u
+#define RPCRDMA2_CONNPROP	5u
+
+/* Version 2: a bit of rdma_flags. The others are sent as 0 and ignored */
+#define RPCRDMA2_F_RESPONSE	0x00000001u
+
+/* Version 2 values of rdma_err, and what they bring in er_arg[0], er_arg[1] */
+#define RPCRDMA2_ERR_VERS		1u	/* lowest, highest version */
+#define RPCRDMA2_ERR_BAD_XDR		2u
+#define RPCRDMA2_ERR_INVAL_HTYPE	3u
+#define RPCRDMA2_ERR_READ_CHUNKS	4u	/* most Read chunks */
+#define RPCRDMA2_ERR_WRITE_CHUNKS	5u	/* most Write chunks */
+#define RPCRDMA2_ERR_SEGMENTS		6u	/* most segments in a chunk */
+#define RPCRDMA2_ERR_WRITE_RESOURCE	7u	/* chunk from 1, bytes needed */
+#define RPCRDMA2_ERR_REPLY_RESOURCE	8u	/* bytes needed */
+#define RPCRDMA2_ERR_SYSTEM		9u
+
+/* Version 2 properties on the wire, and values of BRS */
+#define RPCRDMA2_PROPID_RBSIZ	1u
+#define RPCRDMA2_PROPID_BRS	2u
+#define RPCRDMA2_BRS_NONE	0u
+#define RPCRDMA2_BRS_INLINE	1u
+#define RPCRDMA2_BRS_GENL	2u
+
+/* Sizes on the wire, in bytes */
+#define RPCRDMA_FIXED_LEN	16u	/* xid, vers, credit, proc */
+#define RPCRDMA1_HDR_MIN	28u	/* MSG or NOMSG with three empty lists */
+#define RPCRDMA1_ERR_CHUNK_LEN	20u
+#define RPCRDMA1_ERR_VERS_LEN	28u
+#define RPCRDMA2_PREFIX_LEN	20u	/* fixed words, rdma_flags */
+#define RPCRDMA2_LISTS_AT	24u	/* prefix, rdma_inv_handle */
+#define RPCRDMA2_HDR_MIN	36u	/* MSG or NOMSG with three empty lists */
+#define RPCRDMA2_ERROR_LEN	24u	/* without the payload of the code */
+#define RPCRDMA2_CONNPROP_MIN	24u	/* no properties */
+#define RPCRDMA2_CONNPROP_MAX	1024u	/* what any peer can receive (G-19) */
+#define RPCRDMA_PLAIN_SEG_LEN	16u
+#define RPCRDMA_READ_SEG_LEN	24u	/* item-follows word, position, segment */
+#define RPCRDMA_CHUNK_LEN	8u	/* item-follows word and segment count */
+
+/* What a receiver accepts in one list, see G-32 */
+#define RPCRDMA_MAX_CHUNKS	16u	/* chunks in a list */
+#define RPCRDMA_MAX_SEGS	64u	/* segments in a chunk */
+
+/* Direction of an RPC message, from the word behind its XID (RFC 5531) */
+#define RPCRDMA_RPC_CALL	0u
+#define RPCRDMA_RPC_REPLY	1u
+
+/**
+ * struct rpcrdma_segment - one registered piece of a peer's memory
+ * @sg_handle: steering tag (R_key)
+ * @sg_length: bytes
+ * @sg_offset: address in the tag's space, used exactly as sent (V1-HDR-19)
+ */
+struct rpcrdma_segment {
+	u32		sg_handle;
+	u32		sg_length;
+	u64		sg_offset;
+};
+
+/**
+ * struct rpcrdma_chunk - a received chunk, as a view of the header
+ * @ck_segs: its first segment on the wire; for the codec only
+ * @ck_position: Read chunks: offset in the unreduced RPC message (G-04)
+ * @ck_length: sum of the segment lengths, known not to overflow
+ * @ck_nsegs: number of segments; 0 for an absent or empty chunk
+ *
+ * Walk the segments with rpcrdma_chunk_first() and rpcrdma_chunk_next().
+ */
+struct rpcrdma_chunk {
+	const void	*ck_segs;
+	u32		ck_position;
+	u32		ck_length;
+	u32		ck_nsegs;
+};
+
+/**
+ * struct rpcrdma_lists - the three chunk lists of a received header
+ * @ls_read_end: end of the Read list on the wire; for the codec only
+ * @ls_call: the Position Zero chunk; ck_nsegs is 0 when there is none
+ * @ls_reply: the Reply chunk, meaningful if @ls_has_reply
+ * @ls_read: Read chunks with a non-zero position, ascending
+ * @ls_write: the Write list, in the order received
+ * @ls_nreads: entries used in @ls_read
+ * @ls_nwrites: entries used in @ls_write
+ * @ls_has_reply: a Reply chunk is present
+ */
+struct rpcrdma_lists {
+	const void		*ls_read_end;
+	struct rpcrdma_chunk	ls_call;
+	struct rpcrdma_chunk	ls_reply;
+	struct rpcrdma_chunk	ls_read[RPCRDMA_MAX_CHUNKS];
+	struct rpcrdma_chunk	ls_write[RPCRDMA_MAX_CHUNKS];
+	u32			ls_nreads;
+	u32			ls_nwrites;
+	bool			ls_has_reply;
+};
+
+/**
+ * enum rpcrdma2_prop - the properties we know, as indices
+ * @RPCRDMA2_PROP_RBSIZ: the sender's Receives are at least this large, bytes
+ * @RPCRDMA2_PROP_BRS: backward Calls (or Replies to them) the sender takes:
+ *	one of RPCRDMA2_BRS_*
+ * @RPCRDMA2_NPROPS: how many there are
+ */
+enum rpcrdma2_prop {
+	RPCRDMA2_PROP_RBSIZ,
+	RPCRDMA2_PROP_BRS,
+	RPCRDMA2_NPROPS,
+};
+
+/**
+ * struct rpcrdma2_props - a set of properties
+ * @pr_value: by enum rpcrdma2_prop; the default of what is not mentioned
+ * @pr_given: received: bit N is set if property N was mentioned
+ * @pr_unknown: received: properties skipped because nobody here knows them
+ */
+struct rpcrdma2_props {
+	u32		pr_value[RPCRDMA2_NPROPS];
+	u32		pr_given;
+	u32		pr_unknown;
+};
+
+/**
+ * struct rpcrdma2_error - what a version 2 error says
+ * @er_code: one of RPCRDMA2_ERR_*, or of an extension
+ * @er_arg: what the code brings with it, see there; the rest is 0
+ */
+struct rpcrdma2_error {
+	u32		er_code;
+	u32		er_arg[2];
+};
+
+/**
+ * struct rpcrdma_hdr - a received transport header
+ * @hd_xid: rdma_xid
+ * @hd_vers: rdma_vers
+ * @hd_credit: rdma_credit, as received; see credit.h before using it
+ * @hd_proc: rdma_proc, or rdma_htype
+ * @hd_err: rdma_err, for RPCRDMA1_ERROR and RPCRDMA2_ERROR
+ * @hd_err_arg: version 2: what comes with @hd_err, as in er_arg
+ * @hd_vers_low: lowest version the peer supports, for ERR_VERS
+ * @hd_vers_high: highest version the peer supports, for ERR_VERS
+ * @hd_response: version 2: F_RESPONSE: the receiver has chosen the XID, and
+ *	the message is never answered. Always false in version 1
+ * @hd_v1_error: version 2: an error in the layout of version 1
+ * @hd_inv_handle: version 2 Calls: a handle of this header that the Reply may
+ *	invalidate, or 0
+ * @hd_inv_stray: version 2 Calls: rdma_inv_handle is in no segment, and
+ *	ignored (V2-CHK-13)
+ * @hd_props: for RPCRDMA2_CONNPROP; all defaults if the set is bad
+ * @hd_length: bytes of transport header; the RPC message begins here
+ * @hd_msg_len: bytes of RPC message that follow the header inline
+ * @hd_rpc_xid: XID of the inline RPC message, if @hd_msg_len is 4 or more
+ * @hd_rpc_type: its msg_type, if @hd_msg_len is 8 or more
+ * @hd_lists: the chunk lists; empty for messages that have none
+ */
+struct rpcrdma_hdr {
+	u32			hd_xid;
+	u32			hd_vers;
+	u32			hd_credit;
+	u32			hd_proc;
+	u32			hd_err;
+	u32			hd_err_arg[2];
+	u32			hd_vers_low;
+	u32			hd_vers_high;
+	bool			hd_response;
+	bool			hd_v1_error;
+	bool			hd_inv_stray;
+	u32			hd_inv_handle;
+	struct rpcrdma2_props	hd_props;
+	u32			hd_length;
+	u32			hd_msg_len;
+	u32			hd_rpc_xid;
+	u32			hd_rpc_type;
+	struct rpcrdma_lists	hd_lists;
+};
+
+/**
+ * enum rpcrdma_verdict - what the codec made of a received message
+ * @RPCRDMA_OK: well formed; go on
+ * @RPCRDMA_DISCARD_SHORT: too short to trust any field: drop, no answer (G-10)
+ * @RPCRDMA_DISCARD_DONE: RDMA_DONE: drop (V1-DEP-05)
+ * @RPCRDMA_DISCARD_ERROR: RDMA_ERROR at a responder: drop (V1-ERR-09)
+ * @RPCRDMA_BACKWARD_CALL: at a client: a Call for the callback service
+ * @RPCRDMA_BACKWARD_REPLY: at a server: a Reply to a callback
+ * @RPCRDMA_BAD_VERS: version not supported: answer ERR_VERS (V1-ERR-03)
+ * @RPCRDMA_BAD_PROC: unknown rdma_proc or rdma_htype
+ * @RPCRDMA_BAD_LIST: a list is truncated, or a presence word is not 0 or 1
+ * @RPCRDMA_MANY_READS: more Read chunks than are accepted (G-32)
+ * @RPCRDMA_MANY_WRITES: more Write chunks than are accepted (G-32)
+ * @RPCRDMA_MANY_SEGS: a chunk of more segments than are accepted (G-32)
+ * @RPCRDMA_BAD_COUNT: not the chunks or segments that were offered, or more
+ *	than can be worked on
+ * @RPCRDMA_BAD_LENGTH: segment lengths overflow, or exceed what is accepted
+ * @RPCRDMA_BAD_POSITION: unaligned, beyond the message, or overlapping
+ * @RPCRDMA_BAD_FORM: chunks and rdma_proc do not go together (G-01, G-09)
+ * @RPCRDMA_BAD_XID: header and RPC message disagree about the XID
+ * @RPCRDMA_BAD_DIRECTION: F_RESPONSE and msg_type disagree (V2-HDR-13)
+ * @RPCRDMA_BAD_MSG: inline RPC message missing, or bytes after a message that
+ *	has none
+ * @RPCRDMA_BAD_PROP: a property set that cannot be used (G-18)
+ *
+ * Version 1: from %RPCRDMA_BAD_PROC on, a responder answers ERR_CHUNK, and a
+ * requester ends the RPC with an error if it knows the XID (G-12).
+ *
+ * Version 2: from %RPCRDMA_BAD_VERS on, rpcrdma2_refusal() tells what is
+ * answered. Where it tells that nothing is, the message is a response: what
+ * waits for its XID ends with an error.
+ */
+enum rpcrdma_verdict {
+	RPCRDMA_OK = 0,
+	RPCRDMA_DISCARD_SHORT,
+	RPCRDMA_DISCARD_DONE,
+	RPCRDMA_DISCARD_ERROR,
+	RPCRDMA_BACKWARD_CALL,
+	RPCRDMA_BACKWARD_REPLY,
+	RPCRDMA_BAD_VERS,
+	RPCRDMA_BAD_PROC,
+	RPCRDMA_BAD_LIST,
+	RPCRDMA_MANY_READS,
+	RPCRDMA_MANY_WRITES,
+	RPCRDMA_MANY_SEGS,
+	RPCRDMA_BAD_COUNT,
+	RPCRDMA_BAD_LENGTH,
+	RPCRDMA_BAD_POSITION,
+	RPCRDMA_BAD_FORM,
+	RPCRDMA_BAD_XID,
+	RPCRDMA_BAD_DIRECTION,
+	RPCRDMA_BAD_MSG,
+	RPCRDMA_BAD_PROP,
+};
+
+/* rpcrdma1_decode_call(): treat RDMA_MSGP as RDMA_MSG (G-07) */
+#define RPCRDMA1_ACCEPT_MSGP	0x1u
+
+/* rpcrdma2_decode_reply(): nothing but our CONNPROP has been sent yet (G-11) */
+#define RPCRDMA2_NEGOTIATING	0x1u
+
+/**
+ * struct rpcrdma2_accept - what a version 2 responder takes
+ * @ac_vers_low: lowest version to name in ERR_VERS
+ * @ac_vers_high: highest; both are the connection's once that is settled
+ *	(G-20). 0: ERR_VERS is not sent
+ * @ac_reads: most Read chunks in a Call, beside the Position Zero chunk
+ * @ac_writes: most Write chunks in a Call
+ * @ac_segs: most segments in a chunk
+ * @ac_inline_only: no chunks at all: backward Calls, see BRS (V2-BC-07)
+ *
+ * Chunks and segments are bounded by %RPCRDMA_MAX_CHUNKS and
+ * %RPCRDMA_MAX_SEGS in any case.
+ */
+struct rpcrdma2_accept {
+	u32		ac_vers_low;
+	u32		ac_vers_high;
+	u32		ac_reads;
+	u32		ac_writes;
+	u32		ac_segs;
+	bool		ac_inline_only;
+};
+
+/**
+ * struct rpcrdma_chunk_out - a chunk to be sent
+ * @co_segs: its segments
+ * @co_position: Read chunks: offset in the unreduced RPC message
+ * @co_nsegs: number of @co_segs; a Write list never has one with 0 (G-05)
+ */
+struct rpcrdma_chunk_out {
+	const struct rpcrdma_segment	*co_segs;
+	u32				co_position;
+	u32				co_nsegs;
+};
+
+/**
+ * struct rpcrdma_call_out - a Call header to be sent
+ * @ko_xid: XID of the RPC
+ * @ko_credit: credits requested; 0 is sent as 1
+ * @ko_proc: %RPCRDMA1_MSG or %RPCRDMA1_NOMSG
+ * @ko_nreads: entries of @ko_read
+ * @ko_nwrites: entries of @ko_write
+ * @ko_read: Read chunks, ascending by position, Position Zero first
+ * @ko_write: the Write list
+ * @ko_reply: the Reply chunk, or NULL
+ * @ko_inv_handle: version 2: handle of one of these segments, if the peer may
+ *	invalidate it with the Reply; else 0
+ */
+struct rpcrdma_call_out {
+	u32				ko_xid;
+	u32				ko_credit;
+	u32				ko_proc;
+	u32				ko_nreads;
+	u32				ko_nwrites;
+	const struct rpcrdma_chunk_out	*ko_read;
+	const struct rpcrdma_chunk_out	*ko_write;
+	const struct rpcrdma_chunk_out	*ko_reply;
+	u32				ko_inv_handle;
+};
+
+/**
+ * struct rpcrdma_reply_out - a Reply header to be sent
+ * @ro_xid: XID of the RPC
+ * @ro_credit: credits granted; 0 is sent as 1 (V1-CRD-04)
+ * @ro_proc: %RPCRDMA1_MSG or %RPCRDMA1_NOMSG
+ * @ro_lists: the Call's lists; Write list and Reply chunk are returned
+ * @ro_written: bytes written into each of the Call's Write chunks
+ * @ro_reply_written: bytes written into the Call's Reply chunk
+ */
+struct rpcrdma_reply_out {
+	u32				ro_xid;
+	u32				ro_credit;
+	u32				ro_proc;
+	const struct rpcrdma_lists	*ro_lists;
+	const u32			*ro_written;
+	u32				ro_reply_written;
+};
+
+/**
+ * struct rpcrdma_seg_iter - a walk over one chunk's segments
+ * @it_pos: where on the wire; for the codec only
+ * @it_end: end of the Read list, or NULL for a counted array
+ * @it_position: Read chunks: the position that belongs to the chunk
+ * @it_left: segments not visited yet
+ */
+struct rpcrdma_seg_iter {
+	const void	*it_pos;
+	const void	*it_end;
+	u32		it_position;
+	u32		it_left;
+};
+
+/* rpcrdma_wire.c */
+bool rpcrdma_wire_peek_vers(const void *buf, u32 len, u32 *vers);
+enum rpcrdma_verdict rpcrdma_wire_decode_lists(const void *buf, u32 len,
+					       u32 *offset,
+					       struct rpcrdma_lists *lists);
+void rpcrdma_chunk_first(const struct rpcrdma_lists *lists,
+			 const struct rpcrdma_chunk *chunk,
+			 struct rpcrdma_seg_iter *iter);
+bool rpcrdma_chunk_next(struct rpcrdma_seg_iter *iter,
+			struct rpcrdma_segment *seg);
+u32 rpcrdma_wire_lists_len(u32 nreadsegs, u32 nwrites, u32 nwritesegs,
+			   u32 nreplysegs);
+
+/* rpcrdma_wire_v1.c */
+u32 rpcrdma1_call_len(const struct rpcrdma_call_out *call);
+int rpcrdma1_encode_call(void *buf, u32 size,
+			 const struct rpcrdma_call_out *call);
+enum rpcrdma_verdict rpcrdma1_decode_call(const void *buf, u32 len,
+					  unsigned int flags,
+					  struct rpcrdma_hdr *hdr);
+u32 rpcrdma1_reply_len(const struct rpcrdma_lists *lists);
+int rpcrdma1_encode_reply(void *buf, u32 size,
+			  const struct rpcrdma_reply_out *reply);
+enum rpcrdma_verdict rpcrdma1_decode_reply(const void *buf, u32 len,
+					   struct rpcrdma_hdr *hdr);
+int rpcrdma1_encode_err_vers(void *buf, u32 size, u32 xid, u32 vers,
+			     u32 credit, u32 low, u32 high);
+int rpcrdma1_encode_err_chunk(void *buf, u32 size, u32 xid, u32 credit);
+
+/* rpcrdma_wire_v2.c */
+extern const struct rpcrdma2_accept rpcrdma2_accept_forward;
+extern const struct rpcrdma2_accept rpcrdma2_accept_backward;
+u32 rpcrdma2_call_len(const struct rpcrdma_call_out *call);
+int rpcrdma2_encode_call(void *buf, u32 size,
+			 const struct rpcrdma_call_out *call);
+enum rpcrdma_verdict rpcrdma2_decode_call(const void *buf, u32 len,
+					  const struct rpcrdma2_accept *accept,
+					  struct rpcrdma_hdr *hdr);
+u32 rpcrdma2_reply_len(const struct rpcrdma_lists *lists);
+int rpcrdma2_encode_reply(void *buf, u32 size,
+			  const struct rpcrdma_reply_out *reply);
+enum rpcrdma_verdict rpcrdma2_decode_reply(const void *buf, u32 len,
+					   unsigned int flags,
+					   struct rpcrdma_hdr *hdr);
+bool rpcrdma2_is_grant(const struct rpcrdma_hdr *hdr,
+		       enum rpcrdma_verdict verdict);
+
+/* rpcrdma_wire_v2_ctl.c */
+bool rpcrdma2_refusal(const struct rpcrdma_hdr *hdr,
+		      enum rpcrdma_verdict verdict,
+		      const struct rpcrdma2_accept *accept,
+		      struct rpcrdma2_error *error);
+int rpcrdma2_encode_error(void *buf, u32 size, const struct rpcrdma_hdr *hdr,
+			  u32 credit, const struct rpcrdma2_error *error);
+void rpcrdma2_props_default(struct rpcrdma2_props *props);
+int rpcrdma2_encode_connprop(void *buf, u32 size, u32 xid, u32 credit,
+			     bool response,
+			     const struct rpcrdma2_props *props);
+u32 rpcrdma2_fallback_vers(const struct rpcrdma_hdr *hdr);
+
+#endif /* RPCRDMA_WIRE_H */

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The client: what its rooms share. Server rooms never include this.
+ */
+#ifndef RPCRDMA_XPRT_RDMA_H
+#define RPCRDMA_XPRT_RDMA_H
+
+#include <linux/scatterlist.h>
+#include <linux/sunrpc/clnt.h>
+#include <linux/sunrpc/xprt.h>
+#include <rpcrdma/chunk.h>
+#include <rpcrdma/conn.h>
+#include <rpcrdma/counters.h>
+#include <rpcrdma/credit.h>
+#include <rpcrdma/plan.h>
+#include <rpcrdma/size.h>
+#include <rpcrdma/wire.h>
+
+/* Largest READ or WRITE payload; NFS itself stops here as well */
+#define XPRT_RDMA_MAX_PAYLOAD	1048576u
+
+/* Callbacks in progress at most: the backward grant (BC-07) */
+#define XPRT_RDMA_BC_REQUESTS	16u
+
+#define XPRT_RDMA_MIN_SLOTS	2u
+#define XPRT_RDMA_DEF_SLOTS	128u
+#define XPRT_RDMA_MAX_SLOTS	16384u
+#define XPRT_RDMA_DEF_INLINE	4096u
+
+struct xprt_rdma;
+struct xprt_rdma_req;
+
+/**
+ * struct xprt_rdma_mr - a memory region, registered for one RPC at a time
+ * @mr_list: on the pool (xr_mr_free) or on the RPC (rr_mrs), under xr_mr_lock
+ * @mr_all: on xr_mr_all, for as long as the region exists
+ * @mr_xprt: transport
+ * @mr_ib: the verbs object
+ * @mr_sg: pages mapped, an array of cz_mr_pages entries
+ * @mr_nents: entries of @mr_sg in use; 0: nothing is DMA-mapped
+ * @mr_dir: DMA direction of the mapping
+ * @mr_seg: what the peer is told
+ * @mr_cqe: completion of registration or invalidation, if it fails
+ * @mr_reg: registration request, consumed when posted
+ * @mr_inv: invalidation request
+ */
+struct xprt_rdma_mr {
+	struct list_head	mr_list;
+	struct list_head	mr_all;
+	struct xprt_rdma	*mr_xprt;
+	struct ib_mr		*mr_ib;
+	struct scatterlist	*mr_sg;
+	int			mr_nents;
+	enum dma_data_direction	mr_dir;
+	struct rpcrdma_segment	mr_seg;
+	struct ib_cqe		mr_cqe;
+	struct ib_reg_wr	mr_reg;
+	struct ib_send_wr	mr_inv;
+};
+
+/**
+ * struct xprt_rdma_send - one message on its way out
+ * @sn_list: on xr_send_free, or in posting order on xr_send_busy, under
+ *	xr_send_lock
+ * @sn_xprt: transport
+ * @sn_buf: the message: transport header, and what goes inline
+ * @sn_slots: send queue entries its chain took; given back on completion
+ * @sn_cqe: completion
+ * @sn_wr: the work request
+ * @sn_sge: its only SGE
+ *
+ * A Send owns a copy of everything inline, so the RPC it was made for may go
+ * away before the device has looked at it.
+ */
+struct xprt_rdma_send {
+	struct list_head	sn_list;
+	struct xprt_rdma	*sn_xprt;
+	struct rpcrdma_buf	sn_buf;
+	u32			sn_slots;
+	struct ib_cqe		sn_cqe;
+	struct ib_send_wr	sn_wr;
+	struct ib_sge		sn_sge;
+};
+
+/**
+ * struct xprt_rdma_offer - one chunk offered to the server
+ * @of_out: the chunk as the codec wants it; of_out.co_segs is @of_segs
+ * @of_segs: its segments
+ */
+struct xprt_rdma_offer {
+	struct rpcrdma_chunk_out	of_out;
+	struct rpcrdma_segment		of_segs[RPCRDMA_CLIENT_SEGS];
+};
+
+/**
+ * struct xprt_rdma_req - an RPC slot
+ * @rr_slot: what sunrpc knows; its memory is cleared by sunrpc at will
+ * @rr_free: on xr_req_free, under xprt->reserve_lock
+ * @rr_all: on xr_req_all
+ * @rr_buf: Call and Reply buffer, kept from RPC to RPC
+ * @rr_buf_size: bytes of @rr_buf
+ * @rr_plan: forms chosen for this RPC
+ * @rr_sent: posted on the present connection, and no Reply has come; under
+ *	xr_send_lock, or transport_lock when sunrpc has given the RPC up
+ * @rr_doomed: the Reply was an error or made no sense: never send it again
+ * @rr_mrs: regions registered for it, under xr_mr_lock
+ * @rr_read: the Read chunk offered, if the plan has one
+ * @rr_write: the Write chunk or Reply chunk offered, if the plan has one
+ * @rr_inv_cqe: completion of the last local invalidation
+ * @rr_recv: the Receive that holds the Reply, from match to completion
+ * @rr_reply_off: where the RPC message begins in it
+ * @rr_reply_len: bytes of RPC message in it
+ * @rr_reply_written: bytes in the Write chunk or Reply chunk
+ * @rr_reply_status: 0, or the errno to end the RPC with
+ * @rr_fenced: an abandoned RPC's last invalidation is finished
+ *
+ * Owned by sunrpc from alloc_slot to free_slot. The reply side may touch it
+ * only while the rpc_rqst is pinned.
+ */
+struct xprt_rdma_req {
+	struct rpc_rqst		rr_slot;
+	struct list_head	rr_free;
+	struct list_head	rr_all;
+	void			*rr_buf;
+	size_t			rr_buf_size;
+	struct rpcrdma_plan	rr_plan;
+	bool			rr_sent;
+	bool			rr_doomed;
+	struct list_head	rr_mrs;
+	struct xprt_rdma_offer	rr_read;
+	struct xprt_rdma_offer	rr_write;
+	struct ib_cqe		rr_inv_cqe;
+	struct rpcrdma_recv	*rr_recv;
+	u32			rr_reply_off;
+	u32			rr_reply_len;
+	u32			rr_reply_written;
+	int			rr_reply_status;
+	struct completion	rr_fenced;
+};
+
+/**
+ * struct xprt_rdma_stats - columns of the mountstats "xprt:" line
+ * @st_read_chunks: Calls with a Read chunk or Position Zero chunk
+ * @st_write_chunks: Calls with a Write chunk
+ * @st_reply_chunks: Calls with a Reply chunk
+ * @st_bytes_out: bytes of payload the server may have read
+ * @st_bytes_in: bytes of payload the server has written
+ * @st_pullup: bytes of data copied into inline Calls
+ * @st_fixup: bytes of data copied out of inline Replies
+ * @st_hardway: bytes of Call buffers that had to grow
+ * @st_failed_marshals: Calls that could not be built
+ * @st_bad_replies: Replies that ended an RPC with an error
+ * @st_nomsg_calls: Calls sent as RDMA_NOMSG
+ * @st_recycled: regions given up with a connection
+ * @st_allocated: regions allocated
+ * @st_local_inv: RPCs that needed local invalidation
+ * @st_empty_sends: Calls that had to wait for send queue room
+ */
+struct xprt_rdma_stats {
+	unsigned long		st_read_chunks;
+	unsigned long		st_write_chunks;
+	unsigned long		st_reply_chunks;
+	unsigned long long	st_bytes_out;
+	unsigned long long	st_bytes_in;
+	unsigned long long	st_pullup;
+	unsigned long long	st_fixup;
+	unsigned long		st_hardway;
+	unsigned long		st_failed_marshals;
+	unsigned long		st_bad_replies;
+	unsigned long		st_nomsg_calls;
+	unsigned long		st_recycled;
+	unsigned long		st_allocated;
+	unsigned long		st_local_inv;
+	unsigned long		st_empty_sends;
+};
+
+/**
+ * struct xprt_rdma - an RPC transport
+ * @xr_xprt: what sunrpc knows
+ * @xr_conn: the connection; set up anew for each attempt, by whoever holds the
+ *	transport's send lock
+ * @xr_sizes: resources of the connection
+ * @xr_window: forward credits; written under xprt->transport_lock
+ * @xr_connect_work: connects
+ * @xr_timeout: RPC timeout set by set_connect_timeout
+ * @xr_srcaddr: our address on the present or latest connection
+ * @xr_req_free: slots not in use, under xprt->reserve_lock
+ * @xr_req_all: all slots, under xprt->reserve_lock
+ * @xr_nreqs: how many
+ * @xr_mr_lock: regions, and the rr_mrs of every slot
+ * @xr_mr_free: regions not in use
+ * @xr_mr_all: all regions of this connection
+ * @xr_send_lock: Sends
+ * @xr_send_free: Sends not in use, last used first
+ * @xr_send_busy: Sends posted, in order
+ * @xr_sends: all Sends, an array of @xr_nsends
+ * @xr_nsends: how many
+ * @xr_unsignaled: Sends since the last one that asked for a completion
+ * @xr_sq_free: send queue entries nobody has reserved
+ * @xr_teardown: woken when the regions of a dead connection are gone
+ * @xr_pad: where a server may put the roundup of a Write chunk (G-03)
+ * @xr_bc_free: callback slots not in use, under xprt->bc_pa_lock
+ * @xr_bc_enabled: there is a callback service to queue to, under
+ *	xprt->bc_pa_lock
+ * @xr_stats: mountstats
+ */
+struct xprt_rdma {
+	struct rpc_xprt			xr_xprt;
+	struct rpcrdma_conn		xr_conn;
+	struct rpcrdma_client_sizes	xr_sizes;
+	struct rpcrdma_window		xr_window;
+	struct delayed_work		xr_connect_work;
+	struct rpc_timeout		xr_timeout;
+	struct sockaddr_storage		xr_srcaddr;
+
+	struct list_head		xr_req_free;
+	struct list_head		xr_req_all;
+	u32				xr_nreqs;
+
+	spinlock_t			xr_mr_lock;	/* regions, rr_mrs */
+	struct list_head		xr_mr_free;
+	struct list_head		xr_mr_all;
+
+	spinlock_t			xr_send_lock;	/* Sends, rr_sent */
+	struct list_head		xr_send_free;
+	struct list_head		xr_send_busy;
+	struct xprt_rdma_send		*xr_sends;
+	u32				xr_nsends;
+	u32				xr_unsignaled;
+	atomic_t			xr_sq_free;
+
+	wait_queue_head_t		xr_teardown;
+	void				*xr_pad;
+	struct list_head		xr_bc_free;
+	bool				xr_bc_enabled;
+	struct xprt_rdma_stats		xr_stats;
+};
+
+static inline struct xprt_rdma *xprt_rdma_from(struct rpc_xprt *xprt)
+{
+	return container_of(xprt, struct xprt_rdma, xr_xprt);
+}
+
+/* Tell sunrpc what the window allows. Context: transport_lock held. */
+static inline void xprt_rdma_set_cwnd(struct xprt_rdma *xr)
+{
+	xr->xr_xprt.cwnd = rpcrdma_window_room(&xr->xr_window, 0) <<
+			   RPC_CWNDSHIFT;
+}
+
+static inline struct xprt_rdma_req *xprt_rdma_req_from(struct rpc_rqst *rqst)
+{
+	return container_of(rqst, struct xprt_rdma_req, rr_slot);
+}
+
+/* xprt_rdma_transport.c */
+extern unsigned int xprt_rdma_slot_table_entries;
+extern unsigned int xprt_rdma_max_inline_read;
+extern unsigned int xprt_rdma_max_inline_write;
+int xprt_rdma_init(void);
+void xprt_rdma_exit(void);
+void xprt_rdma_close(struct rpc_xprt *xprt);
+
+/* xprt_rdma_req.c */
+void xprt_rdma_req_alloc_slot(struct rpc_xprt *xprt, struct rpc_task *task);
+void xprt_rdma_req_free_slot(struct rpc_xprt *xprt, struct rpc_rqst *rqst);
+int xprt_rdma_req_alloc_buf(struct rpc_task *task);
+void xprt_rdma_req_free_buf(struct rpc_task *task);
+struct xprt_rdma_req *xprt_rdma_req_create(gfp_t gfp);
+void xprt_rdma_req_destroy(struct xprt_rdma_req *req);
+void xprt_rdma_req_destroy_all(struct xprt_rdma *xr);
+void xprt_rdma_req_reset_all(struct xprt_rdma *xr);
+void xprt_rdma_req_release(struct rpc_task *task);
+void xprt_rdma_req_late_reply(struct xprt_rdma *xr, u32 xid);
+
+/* xprt_rdma_marshal.c */
+int xprt_rdma_marshal(struct xprt_rdma *xr, struct rpc_rqst *rqst,
+		      struct xprt_rdma_send *send);
+
+/* xprt_rdma_frwr.c */
+int xprt_rdma_frwr_map_pages(struct xprt_rdma *xr, struct xprt_rdma_req *req,
+			     const struct xdr_buf *xdr, u32 position,
+			     bool remote_write, struct xprt_rdma_offer *offer);
+int xprt_rdma_frwr_map_all(struct xprt_rdma *xr, struct xprt_rdma_req *req,
+			   const struct xdr_buf *xdr, bool remote_write,
+			   struct xprt_rdma_offer *offer);
+int xprt_rdma_frwr_map_pad(struct xprt_rdma *xr, struct xprt_rdma_req *req,
+			   u32 pad, struct xprt_rdma_offer *offer);
+u32 xprt_rdma_frwr_count(const struct xprt_rdma *xr, const struct xdr_buf *xdr,
+			 bool whole);
+struct ib_send_wr *xprt_rdma_frwr_chain(struct xprt_rdma_req *req,
+					struct ib_send_wr *last, u32 *count);
+void xprt_rdma_frwr_unmap_unposted(struct xprt_rdma *xr,
+				   struct xprt_rdma_req *req);
+bool xprt_rdma_frwr_remote_inv(struct xprt_rdma *xr, struct xprt_rdma_req *req,
+			       u32 handle);
+int xprt_rdma_frwr_local_inv(struct xprt_rdma *xr, struct xprt_rdma_req *req,
+			     void (*done)(struct ib_cq *cq, struct ib_wc *wc));
+void xprt_rdma_frwr_release(struct xprt_rdma *xr, struct xprt_rdma_req *req);
+void xprt_rdma_frwr_fence(struct xprt_rdma *xr, struct xprt_rdma_req *req);
+void xprt_rdma_frwr_destroy_all(struct xprt_rdma *xr);
+
+/* xprt_rdma_send.c */
+int xprt_rdma_send_request(struct rpc_rqst *rqst);
+bool xprt_rdma_send_is_fresh(const struct rpc_rqst *rqst);
+int xprt_rdma_sends_create(struct xprt_rdma *xr);
+void xprt_rdma_sends_destroy(struct xprt_rdma *xr);
+int xprt_rdma_send_get(struct xprt_rdma *xr, struct xprt_rdma_send **sendp);
+void xprt_rdma_send_put(struct xprt_rdma_send *send);
+int xprt_rdma_send_post(struct xprt_rdma_send *send, u32 len,
+			struct xprt_rdma_req *req, u32 *slots);
+bool xprt_rdma_sq_reserve(struct xprt_rdma *xr, u32 slots);
+void xprt_rdma_sq_release(struct xprt_rdma *xr, u32 slots);
+
+/* xprt_rdma_reply.c */
+void xprt_rdma_reply_receive(struct rpcrdma_conn *conn,
+			     struct rpcrdma_recv *recv);
+
+/* xprt_rdma_backchannel.c */
+#ifdef CONFIG_SUNRPC_BACKCHANNEL
+int xprt_rdma_bc_setup(struct rpc_xprt *xprt, unsigned int reqs);
+size_t xprt_rdma_bc_maxpayload(struct rpc_xprt *xprt);
+unsigned int xprt_rdma_bc_num_slots(struct rpc_xprt *xprt);
+void xprt_rdma_bc_free_rqst(struct rpc_rqst *rqst);
+void xprt_rdma_bc_destroy(struct rpc_xprt *xprt, unsigned int reqs);
+int xprt_rdma_bc_send_reply(struct rpc_rqst *rqst);
+void xprt_rdma_bc_receive(struct xprt_rdma *xr, struct rpcrdma_recv *recv,
+			  const struct rpcrdma_hdr *hdr);
+void xprt_rdma_bc_exit(struct xprt_rdma *xr);
+#else
+static inline int xprt_rdma_bc_send_reply(struct rpc_rqst *rqst)
+{
+	return -EIO;
+}
+
+static inline void xprt_rdma_bc_receive(struct xprt_rdma *xr,
+					struct rpcrdma_recv *recv,
+					const struct rpcrdma_hdr *hdr)
+{
+	rpcrdma_recv_put(recv);
+}
+
+static inline void xprt_rdma_bc_exit(struct xprt_rdma *xr)
+{
+}
+#endif
+
+#endif /* RPCRDMA_XPRT_RDMA_H */

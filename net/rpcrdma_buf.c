@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The buffer room: memory that stays DMA-mapped as long as a connection lives,
+ * and the Receives made of it.
+ *
+ * Operation
+ *
+ * A connection's Receives are all of one size, which is the inline threshold
+ * that the peer was told (V1-CRD-16). Their number may grow, it never shrinks. A
+ * Receive is posted, filled by the device, handed to the owner through
+ * ops->receive(), given back with rpcrdma_recv_put(), and posted again.
+ *
+ * Posting costs a doorbell, so Receives given back are collected and posted
+ * %RPCRDMA_RECV_BATCH at a time. That is why a connection has a batch more of
+ * them than it promises: those that are posted plus those the owner holds are
+ * never fewer than the promise (V1-CRD-09), because fewer than a batch wait.
+ */
+#include <linux/slab.h>
+#include <rpcrdma/conn.h>
+#include <rpcrdma/trace_verbs.h>
+
+/**
+ * rpcrdma_buf_init - allocate a buffer and map it
+ * @buf: buffer to set up
+ * @device: device that will access it
+ * @size: bytes
+ * @dir: who writes it
+ * @gfp: how to allocate
+ *
+ * The memory is zeroed: whatever is sent from it that nobody wrote is zero
+ * (MEM-20).
+ *
+ * Context: process; may sleep if @gfp says so.
+ * Return: 0; %-ENOMEM; %-EIO if mapping failed.
+ */
+int rpcrdma_buf_init(struct rpcrdma_buf *buf, struct ib_device *device,
+		     u32 size, enum dma_data_direction dir, gfp_t gfp)
+{
+	buf->bf_device = NULL;
+	buf->bf_size = size;
+	buf->bf_dir = dir;
+	buf->bf_data = kzalloc_node(size, gfp, ibdev_to_node(device));
+	if (!buf->bf_data)
+		return -ENOMEM;
+	buf->bf_addr = ib_dma_map_single(device, buf->bf_data, size, dir);
+	if (ib_dma_mapping_error(device, buf->bf_addr)) {
+		kfree(buf->bf_data);
+		buf->bf_data = NULL;
+		return -EIO;
+	}
+	buf->bf_device = device;
+	return 0;
+}
+
+/**
+ * rpcrdma_buf_exit - unmap a buffer and free it
+ * @buf: buffer that rpcrdma_buf_init() set up, or a zeroed one
+ *
+ * Context: any, once the device can no longer access the buffer.
+ */
+void rpcrdma_buf_exit(struct rpcrdma_buf *buf)
+{
+	if (buf->bf_device)
+		ib_dma_unmap_single(buf->bf_device, buf->bf_addr, buf->bf_size,
+				    buf->bf_dir);
+	buf->bf_device = NULL;
+	kfree(buf->bf_data);
+	buf->bf_data = NULL;
+}
+
+static void rpcrdma_recv_wait(struct rpcrdma_recv *recv)
+{
+	struct rpcrdma_conn *conn = recv->rv_conn;
+
+	llist_add(&recv->rv_free, &conn->cn_recv_free);
+	atomic_inc(&conn->cn_recv_nfree);
+}
+
+/* A flushed Receive says only that the connection is gone. */
+static void rpcrdma_recv_wc_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct rpcrdma_recv *recv = container_of(wc->wr_cqe,
+						 struct rpcrdma_recv, rv_cqe);
+	struct rpcrdma_conn *conn = recv->rv_conn;
+
+	if (unlikely(wc->status != IB_WC_SUCCESS)) {
+		if (wc->status != IB_WC_WR_FLUSH_ERR)
+			trace_rpcrdma_recv_err(conn, wc);
+		rpcrdma_recv_wait(recv);
+		rpcrdma_conn_fail(conn, -ECONNRESET);
+		return;
+	}
+
+	atomic_inc(&conn->cn_recv_nheld);
+	recv->rv_len = wc->byte_len;
+	recv->rv_invalidated = wc->wc_flags & IB_WC_WITH_INVALIDATE;
+	recv->rv_inv_rkey = recv->rv_invalidated ? wc->ex.invalidate_rkey : 0;
+	rpcrdma_buf_sync_for_cpu(&recv->rv_buf, recv->rv_len);
+	conn->cn_ops->receive(conn, recv);
+}
+
+static int rpcrdma_recv_init(struct rpcrdma_conn *conn,
+			     struct rpcrdma_recv *recv)
+{
+	u32 size = conn->cn_recv_size;
+	int rc;
+
+	rc = rpcrdma_buf_init(&recv->rv_buf, rpcrdma_conn_device(conn), size,
+			      DMA_FROM_DEVICE, GFP_KERNEL);
+	if (rc)
+		return rc;
+
+	recv->rv_conn = conn;
+	recv->rv_cqe.done = rpcrdma_recv_wc_done;
+	recv->rv_sge.addr = recv->rv_buf.bf_addr;
+	recv->rv_sge.length = size;
+	recv->rv_sge.lkey = conn->cn_pd->local_dma_lkey;
+	recv->rv_wr.wr_cqe = &recv->rv_cqe;
+	recv->rv_wr.sg_list = &recv->rv_sge;
+	recv->rv_wr.num_sge = 1;
+	INIT_LIST_HEAD(&recv->rv_list);
+	rpcrdma_recv_wait(recv);
+	return 0;
+}
+
+/**
+ * rpcrdma_recvs_create - prepare for a connection's Receives
+ * @conn: connection with a queue pair, without Receives
+ * @max: how many there can be; the receive queue holds that many
+ * @size: bytes of each
+ *
+ * There is none yet: see rpcrdma_recvs_grow().
+ *
+ * Context: process; sleeps.
+ * Return: 0 or %-ENOMEM.
+ */
+int rpcrdma_recvs_create(struct rpcrdma_conn *conn, u32 max, u32 size)
+{
+	conn->cn_recvs = kvcalloc(max, sizeof(*conn->cn_recvs), GFP_KERNEL);
+	if (!conn->cn_recvs)
+		return -ENOMEM;
+	conn->cn_recv_max = max;
+	conn->cn_recv_size = size;
+	return 0;
+}
+
+/**
+ * rpcrdma_recvs_grow - have more Receives
+ * @conn: connection after rpcrdma_recvs_create()
+ * @count: how many there shall be in all, at most the maximum; if there are as
+ *	many, nothing happens
+ *
+ * The new ones are posted with all others that wait.
+ *
+ * Context: process; sleeps. The caller serialises, also against
+ *	rpcrdma_recvs_destroy().
+ * Return: 0; %-ENOMEM or %-EIO, and there may be some more than before; or what
+ *	rpcrdma_recvs_post() returns, and the connection is down.
+ */
+int rpcrdma_recvs_grow(struct rpcrdma_conn *conn, u32 count)
+{
+	int rc = 0;
+
+	count = min(count, conn->cn_recv_max);
+	while (!rc && conn->cn_nrecvs < count) {
+		rc = rpcrdma_recv_init(conn, &conn->cn_recvs[conn->cn_nrecvs]);
+		if (!rc)
+			conn->cn_nrecvs++;
+	}
+	return rpcrdma_recvs_post(conn) ?: rc;
+}
+
+/**
+ * rpcrdma_recvs_destroy - free a connection's Receives
+ * @conn: connection that was drained, or never had a Receive posted
+ *
+ * Context: process. The owner holds no Receive any more.
+ */
+void rpcrdma_recvs_destroy(struct rpcrdma_conn *conn)
+{
+	u32 i;
+
+	for (i = 0; i < conn->cn_nrecvs; i++)
+		rpcrdma_buf_exit(&conn->cn_recvs[i].rv_buf);
+	kvfree(conn->cn_recvs);
+	conn->cn_recvs = NULL;
+	conn->cn_nrecvs = 0;
+	conn->cn_recv_max = 0;
+	init_llist_head(&conn->cn_recv_free);
+	atomic_set(&conn->cn_recv_nfree, 0);
+}
+
+/**
+ * rpcrdma_recvs_post - post every Receive that waits
+ * @conn: connection with a queue pair
+ *
+ * Context: any that may take a lock; does not sleep.
+ * Return: 0; or a negative errno, and the connection is down. Receives that
+ *	could not be posted stay where rpcrdma_recvs_destroy() finds them.
+ */
+int rpcrdma_recvs_post(struct rpcrdma_conn *conn)
+{
+	struct ib_recv_wr *first = NULL;
+	const struct ib_recv_wr *bad;
+	struct rpcrdma_recv *recv;
+	struct llist_node *node;
+	unsigned long flags;
+	int rc = -ENOTCONN;
+	int count = 0;
+
+	node = llist_del_all(&conn->cn_recv_free);
+	llist_for_each_entry(recv, node, rv_free) {
+		recv->rv_wr.next = first;
+		first = &recv->rv_wr;
+		count++;
+	}
+	if (!first)
+		return 0;
+	atomic_sub(count, &conn->cn_recv_nfree);
+
+	spin_lock_irqsave(&conn->cn_post_lock, flags);
+	if (conn->cn_gate)
+		rc = ib_post_recv(conn->cn_id->qp, first, &bad);
+	spin_unlock_irqrestore(&conn->cn_post_lock, flags);
+	if (rc)
+		rpcrdma_conn_fail(conn, rc);
+	return rc;
+}
+
+/**
+ * rpcrdma_recv_put - give a Receive back
+ * @recv: Receive that came through ops->receive()
+ *
+ * Its buffer may be overwritten by the next message from now on. Fewer than a
+ * batch wait unposted (invariant I6).
+ *
+ * Context: any that may take a lock; does not sleep.
+ */
+void rpcrdma_recv_put(struct rpcrdma_recv *recv)
+{
+	struct rpcrdma_conn *conn = recv->rv_conn;
+
+	rpcrdma_buf_sync_for_device(&recv->rv_buf, recv->rv_buf.bf_size);
+	atomic_dec(&conn->cn_recv_nheld);
+	rpcrdma_recv_wait(recv);
+	if (atomic_read(&conn->cn_recv_nfree) >= RPCRDMA_RECV_BATCH)
+		rpcrdma_recvs_post(conn);
+}

@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Chunk lists as arithmetic on streams.
+ *
+ * An RPC message that lost pieces to chunks exists twice: as the *unreduced
+ * stream*, which the RPC layer produces and consumes and in which positions
+ * and offsets count, and as the *body*, the bytes that are left and travel
+ * inline, in a Position Zero chunk or in the Reply chunk. Every question about
+ * the way from one to the other is answered here: which bytes are where, do
+ * they fit together, what came back.
+ *
+ * A piece takes its XDR roundup along when it leaves the stream (V1-CHK-11).
+ * Lengths of pieces are therefore exact, and the room they have in the stream
+ * is a multiple of four.
+ *
+ * This room knows no pages, no memory regions and no upper layer. It relies
+ * on what the codec has checked (segments are there, sums do not overflow) and
+ * on nothing else a peer has said.
+ *
+ * Requirements groups V1-RDC, V1-PZC, V1-WRC, V1-UNU, V1-WPD, V1-RPL; G-03 to
+ * G-06, G-34, G-35. RFC 8166 sections 3.4 and 4.3.
+ */
+
+#include <linux/errno.h>
+#include <linux/export.h>
+#include <linux/minmax.h>
+#include <linux/types.h>
+
+#include <kunit/visibility.h>
+
+#include <rpcrdma/chunk.h>
+
+#define RPCRDMA_XDR_UNIT	4u
+
+static u32 rpcrdma_xdr_pad(u32 length)
+{
+	return -length % RPCRDMA_XDR_UNIT;
+}
+
+/* Room in the stream; 64 bits, because any length may come from a peer. */
+static u64 rpcrdma_xdr_room(u32 length)
+{
+	return (u64)length + rpcrdma_xdr_pad(length);
+}
+
+/**
+ * rpcrdma_lists_check_call - do a Call's Read chunks fit into a stream
+ * @lists: the Call's lists
+ * @body_len: bytes of body: inline, or the length of the Position Zero chunk
+ * @max_len: bytes of unreduced stream that are accepted at most
+ * @stream_len: OUT: bytes of the unreduced stream, if %RPCRDMA_OK is returned
+ *
+ * Each chunk must begin where the body and the chunks before it can reach:
+ * not inside the chunk before it, and not past the last byte there is to put
+ * in between (V1-RDC-17). A chunk whose sender included the roundup and one
+ * whose sender did not take the same room (G-04).
+ *
+ * Context: any.
+ * Return: %RPCRDMA_OK; %RPCRDMA_BAD_POSITION; or %RPCRDMA_BAD_LENGTH if the
+ *	stream would be longer than @max_len (V1-RDC-18).
+ */
+enum rpcrdma_verdict rpcrdma_lists_check_call(const struct rpcrdma_lists *lists,
+					      u32 body_len, u32 max_len,
+					      u32 *stream_len)
+{
+	const struct rpcrdma_chunk *chunk = lists->ls_read;
+	u64 reachable, stream = 0, chunks = 0;
+	u32 i;
+
+	for (i = 0; i < lists->ls_nreads; i++, chunk++) {
+		reachable = chunks + body_len;
+		if (chunk->ck_position % RPCRDMA_XDR_UNIT ||
+		    chunk->ck_position < stream ||
+		    chunk->ck_position > reachable)
+			return RPCRDMA_BAD_POSITION;
+		chunks += rpcrdma_xdr_room(chunk->ck_length);
+		stream = chunk->ck_position +
+			 rpcrdma_xdr_room(chunk->ck_length);
+	}
+	if (chunks + body_len > max_len)
+		return RPCRDMA_BAD_LENGTH;
+	*stream_len = chunks + body_len;
+	return RPCRDMA_OK;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_lists_check_call);
+
+/**
+ * rpcrdma_part_first - begin a walk over the parts of a Call
+ * @lists: the Call's lists, which rpcrdma_lists_check_call() found sound
+ * @body_len: bytes of body, as given to that function
+ * @iter: OUT: the walk
+ *
+ * Context: any.
+ */
+void rpcrdma_part_first(const struct rpcrdma_lists *lists, u32 body_len,
+			struct rpcrdma_part_iter *iter)
+{
+	iter->pi_lists = lists;
+	iter->pi_body_len = body_len;
+	iter->pi_body = 0;
+	iter->pi_stream = 0;
+	iter->pi_next = 0;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_part_first);
+
+static void rpcrdma_part_body(struct rpcrdma_part_iter *iter, u32 length,
+			      struct rpcrdma_part *part)
+{
+	part->pt_chunk = NULL;
+	part->pt_offset = iter->pi_body;
+	part->pt_length = length;
+	part->pt_pad = 0;
+	iter->pi_body += length;
+	iter->pi_stream += length;
+}
+
+static void rpcrdma_part_chunk(struct rpcrdma_part_iter *iter,
+			       const struct rpcrdma_chunk *chunk,
+			       struct rpcrdma_part *part)
+{
+	part->pt_chunk = chunk;
+	part->pt_offset = 0;
+	part->pt_length = chunk->ck_length;
+	part->pt_pad = rpcrdma_xdr_pad(chunk->ck_length);
+	iter->pi_stream += part->pt_length + part->pt_pad;
+	iter->pi_next++;
+}
+
+/**
+ * rpcrdma_part_next - take the next part of a Call
+ * @iter: the walk, from rpcrdma_part_first()
+ * @part: OUT: the part, if true is returned
+ *
+ * The parts, each followed by its @pt_pad zero bytes, make up the unreduced
+ * stream. No part is empty: a chunk of zero length is passed over, as there is
+ * nothing to be read from it (V1-RDC-19).
+ *
+ * Context: any.
+ * Return: false when the stream is complete.
+ */
+bool rpcrdma_part_next(struct rpcrdma_part_iter *iter,
+		       struct rpcrdma_part *part)
+{
+	const struct rpcrdma_lists *lists = iter->pi_lists;
+	const struct rpcrdma_chunk *chunk;
+	u32 gap, left = iter->pi_body_len - iter->pi_body;
+
+	while (iter->pi_next < lists->ls_nreads) {
+		chunk = &lists->ls_read[iter->pi_next];
+		/* Never more body than there is, not even in a bad list */
+		gap = max(chunk->ck_position, iter->pi_stream);
+		gap = min(gap - iter->pi_stream, left);
+		if (gap) {
+			rpcrdma_part_body(iter, gap, part);
+			return true;
+		}
+		rpcrdma_part_chunk(iter, chunk, part);
+		if (part->pt_length)
+			return true;
+	}
+	if (!left)
+		return false;
+	rpcrdma_part_body(iter, left, part);
+	return true;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_part_next);
+
+/* False as soon as the chunk shows a handle other than the one seen before. */
+static bool rpcrdma_chunk_same_handle(const struct rpcrdma_lists *lists,
+				      const struct rpcrdma_chunk *chunk,
+				      bool *seen, u32 *handle)
+{
+	struct rpcrdma_seg_iter iter;
+	struct rpcrdma_segment seg;
+
+	rpcrdma_chunk_first(lists, chunk, &iter);
+	while (rpcrdma_chunk_next(&iter, &seg)) {
+		if (*seen && seg.sg_handle != *handle)
+			return false;
+		*handle = seg.sg_handle;
+		*seen = true;
+	}
+	return true;
+}
+
+/**
+ * rpcrdma_lists_single_handle - the handle a responder may invalidate
+ * @lists: the Call's lists
+ *
+ * With several handles the requester has to invalidate by itself anyway, and
+ * would not know which are left (V1-CRD-21). Segments of zero length count.
+ *
+ * Context: any; the buffer @lists was decoded from must still be there.
+ * Return: the handle, if all segments of the Call have the same; 0 if there
+ *	are several handles, or none, or if it is 0.
+ */
+u32 rpcrdma_lists_single_handle(const struct rpcrdma_lists *lists)
+{
+	bool same, seen = false;
+	u32 i, handle = 0;
+
+	same = rpcrdma_chunk_same_handle(lists, &lists->ls_call, &seen,
+					 &handle);
+	for (i = 0; same && i < lists->ls_nreads; i++)
+		same = rpcrdma_chunk_same_handle(lists, &lists->ls_read[i],
+						 &seen, &handle);
+	for (i = 0; same && i < lists->ls_nwrites; i++)
+		same = rpcrdma_chunk_same_handle(lists, &lists->ls_write[i],
+						 &seen, &handle);
+	same = same && rpcrdma_chunk_same_handle(lists, &lists->ls_reply,
+						 &seen, &handle);
+	return same ? handle : 0;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_lists_single_handle);
+
+/**
+ * rpcrdma_payload_assign - choose a Write chunk for an eligible result
+ * @lists: the Call's lists
+ * @payloads: what went to each chunk of the Write list; all zero at first
+ * @used: chunks of the Write list that are spoken for; 0 at first
+ * @offset: where the result begins in the unreduced Reply
+ * @length: its bytes, without roundup
+ *
+ * To be called once for each eligible result, in the order of the Reply. One
+ * result takes one chunk, whatever is left of it included (V1-WRC-04). A
+ * result of no bytes takes none, so that the chunk serves the next one
+ * (V1-UNU-06). A chunk of no segments asks for its result in the stream, and
+ * is used up by that (G-05).
+ *
+ * Context: any.
+ * Return: the index of the chunk; -ENOENT if the result stays in the stream;
+ *	-EMSGSIZE if the chunk is too small for it, in which case nothing was
+ *	assigned and the Reply cannot be sent (V1-WRC-16).
+ */
+int rpcrdma_payload_assign(const struct rpcrdma_lists *lists,
+			   struct rpcrdma_payload *payloads, u32 *used,
+			   u32 offset, u32 length)
+{
+	const struct rpcrdma_chunk *chunk;
+	u32 i = *used;
+
+	if (!length || i >= lists->ls_nwrites)
+		return -ENOENT;
+	chunk = &lists->ls_write[i];
+	if (!chunk->ck_nsegs) {
+		payloads[i].py_offset = offset;
+		payloads[i].py_length = 0;
+		*used = i + 1;
+		return -ENOENT;
+	}
+	if (length > chunk->ck_length)
+		return -EMSGSIZE;
+	payloads[i].py_offset = offset;
+	payloads[i].py_length = length;
+	*used = i + 1;
+	return i;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_payload_assign);
+
+/* The first byte of the stream behind a payload and its roundup. */
+static u32 rpcrdma_payload_end(const struct rpcrdma_payload *payload,
+			       u32 stream_len)
+{
+	u64 end = payload->py_offset + rpcrdma_xdr_room(payload->py_length);
+
+	return min_t(u64, end, stream_len);
+}
+
+/**
+ * rpcrdma_payload_gap_next - take the next run of a Reply that stays in it
+ * @payloads: what went to Write chunks, ascending by offset; entries of zero
+ *	length do not count
+ * @n: entries of @payloads
+ * @stream_len: bytes of the unreduced Reply
+ * @pos: IN/OUT: where the walk is in the unreduced Reply; 0 at first
+ * @offset: OUT: where the run begins in it, if true is returned
+ * @length: OUT: its bytes, never 0
+ *
+ * A payload takes its roundup out of the stream with it (V1-WPD-03).
+ *
+ * Context: any.
+ * Return: false when the walk has come to the end of the Reply.
+ */
+bool rpcrdma_payload_gap_next(const struct rpcrdma_payload *payloads, u32 n,
+			      u32 stream_len, u32 *pos, u32 *offset,
+			      u32 *length)
+{
+	u32 i, next, end, begin = *pos;
+
+	for (i = 0; i < n && begin < stream_len; i++) {
+		end = rpcrdma_payload_end(&payloads[i], stream_len);
+		if (!payloads[i].py_length || end <= begin)
+			continue;
+		next = min(payloads[i].py_offset, stream_len);
+		*pos = end;
+		if (next > begin) {
+			*offset = begin;
+			*length = next - begin;
+			return true;
+		}
+		begin = end;
+	}
+	*pos = stream_len;
+	if (begin >= stream_len)
+		return false;
+	*offset = begin;
+	*length = stream_len - begin;
+	return true;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_payload_gap_next);
+
+/**
+ * rpcrdma_payload_body_len - size of a Reply without what went to Write chunks
+ * @payloads: as for rpcrdma_payload_gap_next()
+ * @n: entries of @payloads
+ * @stream_len: bytes of the unreduced Reply
+ *
+ * Context: any.
+ * Return: bytes that go inline or to the Reply chunk.
+ */
+u32 rpcrdma_payload_body_len(const struct rpcrdma_payload *payloads, u32 n,
+			     u32 stream_len)
+{
+	u32 offset, length, pos = 0, body = 0;
+
+	while (rpcrdma_payload_gap_next(payloads, n, stream_len, &pos,
+					&offset, &length))
+		body += length;
+	return body;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_payload_body_len);
+
+/*
+ * Compare one returned array with its offer. Only lengths are taken from what
+ * came back (G-35). Data fills an array from its beginning (V1-WRC-05), so
+ * behind a segment that is not full there can be no more of it; lengths that
+ * a server forgot to rewrite are "all full" and pass (V1-UNU-04).
+ */
+static enum rpcrdma_verdict
+rpcrdma_chunk_check_returned(const struct rpcrdma_lists *lists,
+			     const struct rpcrdma_chunk *chunk,
+			     const struct rpcrdma_chunk_out *offer, u32 *total)
+{
+	struct rpcrdma_seg_iter iter;
+	struct rpcrdma_segment seg;
+	bool more = true;
+	u32 i, sum = 0;
+
+	*total = 0;
+	if (!chunk->ck_nsegs)
+		return RPCRDMA_OK;
+	if (chunk->ck_nsegs != offer->co_nsegs)
+		return RPCRDMA_BAD_COUNT;
+	rpcrdma_chunk_first(lists, chunk, &iter);
+	for (i = 0; rpcrdma_chunk_next(&iter, &seg); i++) {
+		if (seg.sg_length > offer->co_segs[i].sg_length ||
+		    (seg.sg_length && !more))
+			return RPCRDMA_BAD_LENGTH;
+		more = more && seg.sg_length == offer->co_segs[i].sg_length;
+		sum += seg.sg_length;
+	}
+	*total = sum;
+	return RPCRDMA_OK;
+}
+
+/**
+ * rpcrdma_lists_check_reply - compare a Reply's lists with what was offered
+ * @hdr: the Reply, for which rpcrdma1_decode_reply() returned %RPCRDMA_OK
+ * @writes: the Write list of the Call
+ * @nwrites: its chunks
+ * @reply: the Reply chunk of the Call, or NULL
+ * @written: OUT: bytes that came back in each of @writes; @nwrites entries
+ * @reply_len: OUT: bytes that came back in @reply
+ *
+ * The Write list has to have as many chunks as were offered, and each the
+ * segments it was offered with, or none at all (G-05). No list at all is
+ * taken for a list in which nothing was used, whatever was offered: servers
+ * leave it out when an RPC fails before its results are built, it claims no
+ * byte of our memory, and so there is nothing V1-WRC-13 would have to protect.
+ * The same goes for the Reply chunk (V1-RPL-07); that an RDMA_NOMSG has one
+ * was seen to by the decoder.
+ *
+ * Context: any; the buffer @hdr was decoded from must still be there.
+ * Return: %RPCRDMA_OK; %RPCRDMA_BAD_COUNT if chunks or segments are not those
+ *	offered; %RPCRDMA_BAD_LENGTH if a length exceeds the offer or data is
+ *	not in array order. After an error the OUT values are not to be used.
+ */
+enum rpcrdma_verdict
+rpcrdma_lists_check_reply(const struct rpcrdma_hdr *hdr,
+			  const struct rpcrdma_chunk_out *writes, u32 nwrites,
+			  const struct rpcrdma_chunk_out *reply,
+			  u32 *written, u32 *reply_len)
+{
+	const struct rpcrdma_lists *lists = &hdr->hd_lists;
+	enum rpcrdma_verdict verdict;
+	u32 i;
+
+	*reply_len = 0;
+	for (i = 0; i < nwrites; i++)
+		written[i] = 0;
+
+	if (lists->ls_nwrites && lists->ls_nwrites != nwrites)
+		return RPCRDMA_BAD_COUNT;
+	for (i = 0; i < lists->ls_nwrites; i++) {
+		verdict = rpcrdma_chunk_check_returned(lists,
+						       &lists->ls_write[i],
+						       &writes[i],
+						       &written[i]);
+		if (verdict)
+			return verdict;
+	}
+	if (!lists->ls_has_reply)
+		return RPCRDMA_OK;
+	if (!reply)
+		return RPCRDMA_BAD_COUNT;
+	return rpcrdma_chunk_check_returned(lists, &lists->ls_reply, reply,
+					    reply_len);
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_lists_check_reply);

@@ -1,0 +1,492 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The connection room: CM id, protection domain, completion queue and queue
+ * pair of one connection, on either side. It knows verbs and the connection
+ * manager, and nothing about RPC.
+ *
+ * Operation
+ *
+ * The client's end: rpcrdma_conn_resolve(), rpcrdma_conn_create_qp(),
+ * rpcrdma_recvs_create() and _post(), rpcrdma_conn_connect(). The server's end:
+ * rpcrdma_conn_adopt() from its listener's event handler, then create_qp,
+ * Receives, and rpcrdma_conn_accept(). Both are ended by rpcrdma_conn_drain()
+ * and rpcrdma_conn_close(), which may be called at any stage, also when a step
+ * before it has failed.
+ *
+ * The state only rises: NEW, OPENING, UP, DOWN. Whatever brings the connection
+ * down goes through rpcrdma_conn_fail(); the first error is kept, and the owner
+ * is told once. The gate stops posting before the queues are drained, because
+ * a work request posted behind the drain marker would complete into freed
+ * memory (invariant I1 in Documentation/locking.rst).
+ *
+ * A device that is pulled out announces itself by a CM event. The owner is told
+ * like for any other loss; the CM core keeps the device until the id, and with
+ * it all that hangs from it, has been destroyed.
+ */
+#include <linux/delay.h>
+#include <linux/moduleparam.h>
+#include <rdma/ib_cm.h>
+#include <rdma/rdma_cm.h>
+#include <rpcrdma/conn.h>
+#include <rpcrdma/device.h>
+#include <rpcrdma/trace_verbs.h>
+
+/* CM retries: enough for a lost packet, few enough to notice a dead path */
+#define RPCRDMA_CM_RETRIES	6
+
+/* Announce and use remote invalidation, on connections made from now on */
+bool rpcrdma_remote_inv = true;
+module_param_named(remote_invalidation, rpcrdma_remote_inv, bool, 0644);
+MODULE_PARM_DESC(remote_invalidation,
+		 "Both sides: let the server invalidate the client's handles");
+
+/**
+ * rpcrdma_conn_init - prepare a connection
+ * @conn: connection, contents undefined
+ * @ops: the owner's hooks
+ *
+ * Context: any.
+ */
+void rpcrdma_conn_init(struct rpcrdma_conn *conn,
+		       const struct rpcrdma_conn_ops *ops)
+{
+	memset(conn, 0, sizeof(*conn));
+	conn->cn_ops = ops;
+	conn->cn_state = RPCRDMA_CONN_NEW;
+	spin_lock_init(&conn->cn_lock);
+	spin_lock_init(&conn->cn_post_lock);
+	init_completion(&conn->cn_step);
+	init_llist_head(&conn->cn_recv_free);
+	atomic_set(&conn->cn_recv_nfree, 0);
+}
+
+/* The state rises to @state unless it is there or beyond (invariant I5). */
+static bool rpcrdma_conn_rise(struct rpcrdma_conn *conn,
+			      enum rpcrdma_conn_state state, int error)
+{
+	unsigned long flags;
+	bool risen;
+
+	spin_lock_irqsave(&conn->cn_lock, flags);
+	risen = conn->cn_state < state;
+	if (risen) {
+		WRITE_ONCE(conn->cn_state, state);
+		conn->cn_error = error;
+	}
+	spin_unlock_irqrestore(&conn->cn_lock, flags);
+	return risen;
+}
+
+/**
+ * rpcrdma_conn_fail - declare a connection broken
+ * @conn: connection
+ * @error: negative errno; kept only if it is the first
+ *
+ * Nothing is torn down here. The owner hears of it through ops->lost(), once,
+ * and whoever waits for a step of opening is woken (invariant I5).
+ *
+ * Context: process, completion workqueue or CM event; does not sleep.
+ */
+void rpcrdma_conn_fail(struct rpcrdma_conn *conn, int error)
+{
+	if (!rpcrdma_conn_rise(conn, RPCRDMA_CONN_DOWN, error))
+		return;
+	trace_rpcrdma_conn_lost(conn, error);
+	complete(&conn->cn_step);
+	conn->cn_ops->lost(conn);
+}
+
+static void rpcrdma_conn_keep_peer(struct rpcrdma_conn *conn,
+				   const struct rdma_conn_param *param)
+{
+	u32 len = min_t(u32, param->private_data_len,
+			sizeof(conn->cn_peer_data));
+
+	conn->cn_peer_len = 0;
+	conn->cn_peer_ord = param->initiator_depth;
+	if (!param->private_data)
+		return;
+	memcpy(conn->cn_peer_data, param->private_data, len);
+	conn->cn_peer_len = len;
+}
+
+/* The connecting end learns its limits here, before anything arrives that
+ * would have to be answered within them.
+ */
+static void rpcrdma_conn_hear_peer(struct rpcrdma_conn *conn,
+				   const struct rdma_conn_param *param)
+{
+	rpcrdma_conn_keep_peer(conn, param);
+	rpcrdma_props_limits(&conn->cn_ours, conn->cn_peer_data,
+			     conn->cn_peer_len, &conn->cn_limits);
+}
+
+static int rpcrdma_conn_refusal(const struct rdma_cm_event *event)
+{
+	/* The peer still knows a former connection of this queue pair:
+	 * that is no refusal but an invitation to try again.
+	 */
+	return event->status == IB_CM_REJ_STALE_CONN ? -ENOTCONN :
+						       -ECONNREFUSED;
+}
+
+/* Never asks the CM core to destroy the id: the owner does that. */
+static int rpcrdma_conn_cm_event(struct rdma_cm_id *id,
+				 struct rdma_cm_event *event)
+{
+	struct rpcrdma_conn *conn = id->context;
+
+	trace_rpcrdma_cm_event(conn, event);
+	switch (event->event) {
+	case RDMA_CM_EVENT_ADDR_RESOLVED:
+	case RDMA_CM_EVENT_ROUTE_RESOLVED:
+		complete(&conn->cn_step);
+		break;
+	case RDMA_CM_EVENT_ESTABLISHED:
+		/* On the accepting end this event carries no private data,
+		 * and what came with the request is already kept.
+		 */
+		if (event->param.conn.private_data_len)
+			rpcrdma_conn_hear_peer(conn, &event->param.conn);
+		if (rpcrdma_conn_rise(conn, RPCRDMA_CONN_UP, 0))
+			complete(&conn->cn_step);
+		break;
+	case RDMA_CM_EVENT_ADDR_ERROR:
+	case RDMA_CM_EVENT_ROUTE_ERROR:
+	case RDMA_CM_EVENT_UNREACHABLE:
+		rpcrdma_conn_fail(conn, -ENETUNREACH);
+		break;
+	case RDMA_CM_EVENT_REJECTED:
+		rpcrdma_conn_fail(conn, rpcrdma_conn_refusal(event));
+		break;
+	case RDMA_CM_EVENT_CONNECT_ERROR:
+		rpcrdma_conn_fail(conn, -ENOTCONN);
+		break;
+	case RDMA_CM_EVENT_DISCONNECTED:
+		rpcrdma_conn_fail(conn, -ECONNABORTED);
+		break;
+	case RDMA_CM_EVENT_ADDR_CHANGE:
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+		rpcrdma_conn_fail(conn, -ENODEV);
+		break;
+	default:
+		break;
+	}
+	return 0;
+}
+
+/* @error: what it means if the step takes longer than @timeout */
+static int rpcrdma_conn_wait(struct rpcrdma_conn *conn, unsigned long timeout,
+			     int error)
+{
+	if (!wait_for_completion_timeout(&conn->cn_step, timeout))
+		rpcrdma_conn_fail(conn, error);
+	if (READ_ONCE(conn->cn_state) == RPCRDMA_CONN_DOWN)
+		return READ_ONCE(conn->cn_error);
+	return 0;
+}
+
+/**
+ * rpcrdma_conn_resolve - find the way to a peer
+ * @conn: new connection
+ * @net: network namespace
+ * @src: address to bind to, or NULL for any
+ * @dst: address and port of the peer
+ * @timeout: jiffies allowed for the address, and again for the route
+ *
+ * On return a device is chosen, and conn->cn_caps describes it.
+ *
+ * Context: process; sleeps for up to twice @timeout. rpcrdma_conn_fail() from
+ * elsewhere ends the wait.
+ * Return: 0; %-EHOSTUNREACH if nobody answered; %-ENETUNREACH; other negative
+ *	errnos from the CM.
+ *	After an error the caller calls rpcrdma_conn_close().
+ */
+int rpcrdma_conn_resolve(struct rpcrdma_conn *conn, struct net *net,
+			 struct sockaddr *src, struct sockaddr *dst,
+			 unsigned long timeout)
+{
+	unsigned int msecs = jiffies_to_msecs(timeout);
+	struct rdma_cm_id *id;
+	int rc;
+
+	id = rdma_create_id(net, rpcrdma_conn_cm_event, conn, RDMA_PS_TCP,
+			    IB_QPT_RC);
+	if (IS_ERR(id))
+		return PTR_ERR(id);
+	conn->cn_id = id;
+	if (!rpcrdma_conn_rise(conn, RPCRDMA_CONN_OPENING, 0))
+		return conn->cn_error;
+
+	rc = rdma_resolve_addr(id, src, dst, msecs);
+	if (!rc)
+		rc = rpcrdma_conn_wait(conn, timeout, -EHOSTUNREACH);
+	if (rc)
+		return rc;
+
+	rc = rdma_resolve_route(id, msecs);
+	if (!rc)
+		rc = rpcrdma_conn_wait(conn, timeout, -EHOSTUNREACH);
+	if (rc)
+		return rc;
+
+	rpcrdma_device_query(id->device, id->port_num, &conn->cn_caps);
+	return 0;
+}
+
+/**
+ * rpcrdma_conn_adopt - take over the id of an incoming connection
+ * @conn: new connection
+ * @id: id of the RDMA_CM_EVENT_CONNECT_REQUEST; from now on owned by @conn
+ * @param: what came with the request
+ *
+ * Context: the listener's CM event handler.
+ */
+void rpcrdma_conn_adopt(struct rpcrdma_conn *conn, struct rdma_cm_id *id,
+			const struct rdma_conn_param *param)
+{
+	conn->cn_id = id;
+	id->context = conn;
+	id->event_handler = rpcrdma_conn_cm_event;
+	rpcrdma_conn_rise(conn, RPCRDMA_CONN_OPENING, 0);
+	rpcrdma_conn_keep_peer(conn, param);
+	rpcrdma_device_query(id->device, id->port_num, &conn->cn_caps);
+}
+
+/* Providers call this from interrupts, too. A queue pair that went wrong also
+ * flushes its Receives, which says the same in a better place.
+ */
+static void rpcrdma_conn_qp_event(struct ib_event *event, void *context)
+{
+	trace_rpcrdma_qp_event(context, event);
+}
+
+/* Registration and invalidation double up what rdma_rw posts for a context.
+ * Every entry of both queues can be flushed into the completion queue at once.
+ */
+static u32 rpcrdma_conn_cq_entries(const struct rpcrdma_conn *conn,
+				   const struct rpcrdma_conn_queues *queues)
+{
+	u32 sq = queues->cq_sq + 3 * queues->cq_rw_ctxs + RPCRDMA_DRAIN_WRS;
+	u32 rq = queues->cq_rq + RPCRDMA_DRAIN_WRS;
+
+	return min(min(sq, conn->cn_caps.dc_max_qp_wr) + rq,
+		   conn->cn_caps.dc_max_cqe);
+}
+
+/**
+ * rpcrdma_conn_create_qp - give a connection its queues
+ * @conn: connection that is resolved or adopted
+ * @queues: their sizes; one entry for draining is added to each queue
+ *
+ * Context: process; sleeps.
+ * Return: 0 or a negative errno; rpcrdma_conn_close() cleans up after both.
+ */
+int rpcrdma_conn_create_qp(struct rpcrdma_conn *conn,
+			   const struct rpcrdma_conn_queues *queues)
+{
+	struct ib_qp_init_attr attr = { };
+	struct rdma_cm_id *id = conn->cn_id;
+	int rc;
+
+	conn->cn_pd = ib_alloc_pd(id->device, 0);
+	if (IS_ERR(conn->cn_pd)) {
+		rc = PTR_ERR(conn->cn_pd);
+		conn->cn_pd = NULL;
+		return rc;
+	}
+
+	conn->cn_cq = ib_alloc_cq_any(id->device, conn,
+				      rpcrdma_conn_cq_entries(conn, queues),
+				      IB_POLL_WORKQUEUE);
+	if (IS_ERR(conn->cn_cq)) {
+		rc = PTR_ERR(conn->cn_cq);
+		conn->cn_cq = NULL;
+		return rc;
+	}
+
+	attr.event_handler = rpcrdma_conn_qp_event;
+	attr.qp_context = conn;
+	attr.send_cq = conn->cn_cq;
+	attr.recv_cq = conn->cn_cq;
+	attr.cap.max_send_wr = queues->cq_sq + RPCRDMA_DRAIN_WRS;
+	attr.cap.max_recv_wr = queues->cq_rq + RPCRDMA_DRAIN_WRS;
+	attr.cap.max_send_sge = queues->cq_send_sges;
+	attr.cap.max_recv_sge = 1;
+	attr.cap.max_rdma_ctxs = queues->cq_rw_ctxs;
+	attr.sq_sig_type = IB_SIGNAL_REQ_WR;
+	attr.qp_type = IB_QPT_RC;
+	attr.port_num = id->port_num;
+	rc = rdma_create_qp(id, conn->cn_pd, &attr);
+	if (rc)
+		return rc;
+
+	conn->cn_gate = true;
+	return 0;
+}
+
+/* Flow control is the business of credits: a peer without a Receive has broken
+ * the protocol, and retrying would only hide that (V1-CRD-26).
+ */
+static void rpcrdma_conn_set_param(struct rdma_conn_param *param,
+				   const u8 *private)
+{
+	memset(param, 0, sizeof(*param));
+	param->private_data = private;
+	param->private_data_len = RPCRDMA_CM_PRIVATE_LEN;
+	param->retry_count = RPCRDMA_CM_RETRIES;
+	param->rnr_retry_count = 0;
+	param->flow_control = 0;
+}
+
+/**
+ * rpcrdma_conn_connect - connect to the resolved peer
+ * @conn: connection with queues and posted Receives
+ * @ours: what to tell the peer (RFC 8797)
+ * @timeout: jiffies to wait for an answer
+ *
+ * A client exposes memory and never reads or writes the peer's: it offers
+ * inbound RDMA Reads and asks for none outbound (V1-HDR-26, V1-CRD-32).
+ *
+ * Context: process; sleeps for up to @timeout. rpcrdma_conn_fail() from
+ * elsewhere ends the wait.
+ * Return: 0 and conn->cn_limits is valid; %-ETIMEDOUT, %-ECONNREFUSED,
+ *	%-ENETUNREACH or another negative errno.
+ */
+int rpcrdma_conn_connect(struct rpcrdma_conn *conn,
+			 const struct rpcrdma_cm_private *ours,
+			 unsigned long timeout)
+{
+	u8 private[RPCRDMA_CM_PRIVATE_LEN];
+	struct rdma_conn_param param;
+	int rc;
+
+	conn->cn_ours = *ours;
+	rpcrdma_props_limits(ours, NULL, 0, &conn->cn_limits);
+	rpcrdma_props_encode(private, ours);
+	rpcrdma_conn_set_param(&param, private);
+	param.responder_resources = min_t(u32, U8_MAX,
+					  conn->cn_caps.dc_max_init_rd_atom);
+	rc = rdma_connect(conn->cn_id, &param);
+	if (!rc)
+		rc = rpcrdma_conn_wait(conn, timeout, -ETIMEDOUT);
+	if (rc)
+		return rc;
+
+	if (conn->cn_caps.dc_settle)
+		msleep(conn->cn_caps.dc_settle);
+	return 0;
+}
+
+/**
+ * rpcrdma_conn_accept - accept the adopted connection
+ * @conn: connection with queues and posted Receives
+ * @ours: what to tell the peer (RFC 8797)
+ * @ord: RDMA Reads to have outstanding at most
+ *
+ * conn->cn_limits is valid from before the peer hears of the acceptance. The
+ * connection is up only when its state says so.
+ *
+ * Context: process; sleeps.
+ * Return: 0 or a negative errno.
+ */
+int rpcrdma_conn_accept(struct rpcrdma_conn *conn,
+			const struct rpcrdma_cm_private *ours, u32 ord)
+{
+	u8 private[RPCRDMA_CM_PRIVATE_LEN];
+	struct rdma_conn_param param;
+	int rc;
+
+	rpcrdma_props_limits(ours, conn->cn_peer_data, conn->cn_peer_len,
+			     &conn->cn_limits);
+	rpcrdma_props_encode(private, ours);
+	rpcrdma_conn_set_param(&param, private);
+	param.initiator_depth = min_t(u32, ord, U8_MAX);
+	/* The CM core must not deliver an event half way through */
+	rdma_lock_handler(conn->cn_id);
+	rc = rdma_accept(conn->cn_id, &param);
+	rdma_unlock_handler(conn->cn_id);
+	return rc;
+}
+
+/**
+ * rpcrdma_conn_post - post send queue work requests
+ * @conn: connection
+ * @first: chain; must fit the slots its owner has accounted for
+ *
+ * Context: any that may take a lock; does not sleep.
+ * Return: 0; or a negative errno, and the connection is down. In that case
+ *	some of the chain may have been posted and completes by being flushed;
+ *	what was not posted never completes.
+ */
+int rpcrdma_conn_post(struct rpcrdma_conn *conn, const struct ib_send_wr *first)
+{
+	const struct ib_send_wr *bad;
+	unsigned long flags;
+	int rc = -ENOTCONN;
+
+	spin_lock_irqsave(&conn->cn_post_lock, flags);
+	if (conn->cn_gate)
+		rc = ib_post_send(conn->cn_id->qp, first, &bad);
+	spin_unlock_irqrestore(&conn->cn_post_lock, flags);
+	if (unlikely(rc)) {
+		trace_rpcrdma_post_err(conn, rc);
+		rpcrdma_conn_fail(conn, rc);
+	}
+	return rc;
+}
+
+/**
+ * rpcrdma_conn_drain - stop a connection and wait until its queues are empty
+ * @conn: connection in any state; may be drained already
+ *
+ * On return every posted work request has completed, and no completion handler
+ * of this connection runs or will run. Memory regions and buffers can then be
+ * freed, before rpcrdma_conn_close().
+ *
+ * Context: process; sleeps. Not from a completion handler or CM event.
+ */
+void rpcrdma_conn_drain(struct rpcrdma_conn *conn)
+{
+	unsigned long flags;
+	bool was_open;
+
+	rpcrdma_conn_rise(conn, RPCRDMA_CONN_DOWN, -ESHUTDOWN);
+
+	spin_lock_irqsave(&conn->cn_post_lock, flags);
+	was_open = conn->cn_gate;
+	conn->cn_gate = false;
+	spin_unlock_irqrestore(&conn->cn_post_lock, flags);
+	if (!was_open)
+		return;
+
+	rdma_disconnect(conn->cn_id);
+	ib_drain_qp(conn->cn_id->qp);
+}
+
+/**
+ * rpcrdma_conn_close - end a connection and free all it has
+ * @conn: connection in any state; its owner's memory regions are gone
+ *
+ * Context: process; sleeps. Not from a completion handler or CM event. On
+ * return no hook of the owner runs or will run, and the connection may be
+ * initialised again or freed.
+ */
+void rpcrdma_conn_close(struct rpcrdma_conn *conn)
+{
+	rpcrdma_conn_drain(conn);
+	if (!conn->cn_id)
+		return;
+
+	if (conn->cn_id->qp)
+		rdma_destroy_qp(conn->cn_id);
+	if (conn->cn_cq)
+		ib_free_cq(conn->cn_cq);
+	rpcrdma_recvs_destroy(conn);
+	if (conn->cn_pd)
+		ib_dealloc_pd(conn->cn_pd);
+	rdma_destroy_id(conn->cn_id);
+	conn->cn_id = NULL;
+	conn->cn_cq = NULL;
+	conn->cn_pd = NULL;
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Credits: what to advertise, and what to believe.
+ *
+ * A window is four numbers' worth of arithmetic. Where it lives, what guards
+ * it and who sleeps on it is not known here; neither is the direction it
+ * serves, so that each direction has one of its own (BC-02).
+ *
+ * RFC 8166 section 3.3; draft-ietf-nfsv4-rfc5666bis-01 section 4.3.
+ */
+
+#include <linux/export.h>
+#include <linux/minmax.h>
+#include <linux/types.h>
+
+#include <kunit/visibility.h>
+
+#include <rpcrdma/credit.h>
+
+/**
+ * rpcrdma_window_reset - start over, for a new connection
+ * @win: the window
+ * @requested: credits that will be asked for; 0 counts as 1
+ *
+ * One message is all that may be sent before the peer has granted anything
+ * (V1-CRD-11), also after a reconnect (V1-CRD-23).
+ *
+ * Context: any; the caller serialises.
+ */
+void rpcrdma_window_reset(struct rpcrdma_window *win, u32 requested)
+{
+	win->wn_requested = max(requested, 1u);
+	win->wn_granted = 1;
+	win->wn_owed = 0;
+	win->wn_opened = false;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_window_reset);
+
+/**
+ * rpcrdma_window_grant - take over the grant of a valid Reply
+ * @win: the window
+ * @credit: rdma_credit as received, any value
+ *
+ * A grant of 0 would stop everything and counts as 1; what exceeds the request
+ * could not be used, since no more Receives are there (V1-CRD-22).
+ *
+ * Context: any; the caller serialises.
+ * Return: true if the grant in force is another one than before.
+ */
+bool rpcrdma_window_grant(struct rpcrdma_window *win, u32 credit)
+{
+	u32 before = win->wn_granted;
+
+	win->wn_granted = clamp(credit, 1u, win->wn_requested);
+	win->wn_opened = true;
+	return win->wn_granted != before;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_window_grant);
+
+/**
+ * rpcrdma_window_grant_error - take over the grant of an RDMA_ERROR
+ * @win: the window
+ * @credit: rdma_credit as received, any value
+ *
+ * An error whose XID is known speaks for the peer, but does not open a
+ * connection's initial window (G-15).
+ *
+ * Context: any; the caller serialises, and has matched the XID.
+ * Return: true if the grant in force is another one than before.
+ */
+bool rpcrdma_window_grant_error(struct rpcrdma_window *win, u32 credit)
+{
+	return win->wn_opened && rpcrdma_window_grant(win, credit);
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_window_grant_error);
+
+/**
+ * rpcrdma_window_owe - a Call in flight has been given up
+ * @win: the window
+ *
+ * The peer does not know that, and is still at it: the credit stays used until
+ * the Reply comes, or the connection ends (V1-CRD-06).
+ *
+ * Context: any; the caller serialises.
+ */
+void rpcrdma_window_owe(struct rpcrdma_window *win)
+{
+	win->wn_owed++;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_window_owe);
+
+/**
+ * rpcrdma_window_repay - a Reply has come that nobody waits for
+ * @win: the window
+ *
+ * Context: any; the caller serialises.
+ * Return: true if it returned a credit.
+ */
+bool rpcrdma_window_repay(struct rpcrdma_window *win)
+{
+	if (!win->wn_owed)
+		return false;
+	win->wn_owed--;
+	return true;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_window_repay);
+
+/**
+ * rpcrdma_window_room - how many more Calls may be sent now
+ * @win: the window
+ * @in_flight: Calls sent and waited for
+ *
+ * A grant may shrink below what is in flight (V1-CRD-05): then there is no
+ * room until enough of it has come back.
+ *
+ * Context: any; the caller serialises.
+ * Return: Calls; 0 if the window is full (V1-CRD-07).
+ */
+u32 rpcrdma_window_room(const struct rpcrdma_window *win, u32 in_flight)
+{
+	u32 limit = min(win->wn_granted, win->wn_requested);
+	u64 used = (u64)win->wn_owed + in_flight;
+
+	return limit > used ? limit - used : 0;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_window_room);
+
+/**
+ * rpcrdma_credit_advertise - the value to put in rdma_credit
+ * @receives: messages this side can take at once
+ *
+ * Context: any.
+ * Return: credits, never 0 (V1-CRD-04, BC-03).
+ */
+u32 rpcrdma_credit_advertise(u32 receives)
+{
+	return max(receives, 1u);
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_credit_advertise);

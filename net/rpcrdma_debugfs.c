@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Module: event counters, and the debugfs directory that shows them. */
+#include <linux/debugfs.h>
+#include <linux/seq_file.h>
+#include <rpcrdma/counters.h>
+#include <rpcrdma/module.h>
+
+DEFINE_PER_CPU(struct rpcrdma_counts, rpcrdma_counts);
+
+static const char * const rpcrdma_counter_names[RPCRDMA_CNT_MAX] = {
+#define X(name) \
+	[RPCRDMA_CNT_##name] = #name,
+	RPCRDMA_COUNTERS(X)
+#undef X
+};
+
+static struct dentry *rpcrdma_debugfs_dir;
+
+/**
+ * rpcrdma_counter_read - sum of a counter over all CPUs
+ * @which: counter
+ *
+ * Context: any.
+ * Return: number of events since the module was loaded.
+ */
+u64 rpcrdma_counter_read(enum rpcrdma_counter which)
+{
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += per_cpu(rpcrdma_counts, cpu).ct_value[which];
+	return sum;
+}
+
+static int rpcrdma_debugfs_counters_show(struct seq_file *seq, void *unused)
+{
+	int i;
+
+	for (i = 0; i < RPCRDMA_CNT_MAX; i++)
+		seq_printf(seq, "%s %llu\n", rpcrdma_counter_names[i],
+			   rpcrdma_counter_read(i));
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(rpcrdma_debugfs_counters);
+
+/**
+ * rpcrdma_debugfs_init - create /sys/kernel/debug/rpcrdma
+ *
+ * Without debugfs the module works the same, it only shows less.
+ *
+ * Context: module load.
+ */
+void rpcrdma_debugfs_init(void)
+{
+	rpcrdma_debugfs_dir = debugfs_create_dir("rpcrdma", NULL);
+	debugfs_create_file("counters", 0444, rpcrdma_debugfs_dir, NULL,
+			    &rpcrdma_debugfs_counters_fops);
+}
+
+/**
+ * rpcrdma_debugfs_exit - remove /sys/kernel/debug/rpcrdma
+ *
+ * Context: module unload, or failed load.
+ */
+void rpcrdma_debugfs_exit(void)
+{
+	debugfs_remove_recursive(rpcrdma_debugfs_dir);
+}

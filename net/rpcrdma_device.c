@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The device room: translates an ib_device's attributes into the plain numbers
+ * that rpcrdma_size.c works with. Knowledge about particular devices and
+ * fabrics belongs here and nowhere else.
+ */
+#include <linux/kernel.h>
+#include <rdma/ib_verbs.h>
+#include <rpcrdma/device.h>
+
+/* When siw accepts, it answers the peer first and takes the socket over
+ * afterwards. A message that arrives in between wakes nobody: it is received
+ * only when a second one follows, which, with one credit, never does. Whoever
+ * connects leaves the other end the time to get there.
+ */
+#define RPCRDMA_SIW_SETTLE_MSECS	100
+
+/**
+ * rpcrdma_device_query - read what a device can do
+ * @device: device an address resolved to, or a connection arrived on
+ * @port: its port
+ * @caps: filled in
+ *
+ * RDMA Read is the odd one out on iWARP: its sink is named by one steering
+ * tag, so a Read has one SGE there whatever the device says about Sends.
+ *
+ * Context: any.
+ */
+void rpcrdma_device_query(struct ib_device *device, u32 port,
+			  struct rpcrdma_device_caps *caps)
+{
+	const struct ib_device_attr *attrs = &device->attrs;
+
+	memset(caps, 0, sizeof(*caps));
+	caps->dc_max_qp_wr = attrs->max_qp_wr;
+	caps->dc_max_cqe = attrs->max_cqe;
+	caps->dc_max_send_sge = attrs->max_send_sge;
+	caps->dc_max_sge_rd = attrs->max_sge_rd;
+	caps->dc_max_mr_pages = attrs->max_fast_reg_page_list_len;
+	caps->dc_max_mr = attrs->max_mr;
+	caps->dc_max_rd_atom = attrs->max_qp_init_rd_atom;
+	caps->dc_max_init_rd_atom = attrs->max_qp_rd_atom;
+	caps->dc_frwr = attrs->device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS;
+	caps->dc_sg_gaps = attrs->kernel_cap_flags & IBK_SG_GAPS_REG;
+	caps->dc_iwarp = rdma_protocol_iwarp(device, port);
+	if (caps->dc_iwarp)
+		caps->dc_max_sge_rd = 1;
+	if (device->ops.driver_id == RDMA_DRIVER_SIW)
+		caps->dc_settle = RPCRDMA_SIW_SETTLE_MSECS;
+}

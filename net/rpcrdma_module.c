@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Module: load and unload. */
+#include <linux/module.h>
+#include <rpcrdma/module.h>
+#include <rpcrdma/svc_rdma.h>
+#include <rpcrdma/xprt_rdma.h>
+
+static int __init rpcrdma_init(void)
+{
+	int rc;
+
+	rc = svc_rdma_init();
+	if (rc)
+		goto out;
+	rc = xprt_rdma_init();
+	if (rc)
+		goto out_server;
+	rc = rpcrdma_sysctl_init();
+	if (rc)
+		goto out_client;
+	rpcrdma_debugfs_init();
+	return 0;
+
+out_client:
+	xprt_rdma_exit();
+out_server:
+	svc_rdma_exit();
+out:
+	if (rc != -EEXIST)
+		return rc;
+	/* modprobe takes -EEXIST as "is loaded already" and keeps quiet. */
+	pr_err("rpcrdma: another module already provides RPC over RDMA: unload it first\n");
+	return -EBUSY;
+}
+
+static void __exit rpcrdma_exit(void)
+{
+	rpcrdma_debugfs_exit();
+	rpcrdma_sysctl_exit();
+	xprt_rdma_exit();
+	svc_rdma_exit();
+}
+
+module_init(rpcrdma_init);
+module_exit(rpcrdma_exit);
+
+MODULE_AUTHOR("The rpcrdma project");
+MODULE_DESCRIPTION("sunrpc over RDMA, client and server");
+/* The packages and DKMS take their version from this line. */
+MODULE_VERSION("0.9.0");
+MODULE_LICENSE("GPL");
+MODULE_ALIAS("svcrdma");
+MODULE_ALIAS("xprtrdma");
+MODULE_ALIAS("rpcrdma6");

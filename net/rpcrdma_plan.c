@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Plans: which form each half of an RPC takes.
+ *
+ * The requester decides about both halves before anything is registered,
+ * because in version 1 there is no way to provide more room later (V1-FRM-13).
+ * The responder then makes the best of what it was given. Both decisions are
+ * arithmetic on lengths and on the size of the header that will really be
+ * sent (V1-FRM-11); nothing here has seen a page, a memory region or a work
+ * request.
+ *
+ * Forms are tried from the cheapest to the one that always works: inline,
+ * inline with one item taken out, everything by RDMA (V1-FRM-04, V1-FRM-12).
+ * Never part of a body inline and part of it by RDMA (V1-FRM-09).
+ */
+
+#include <linux/errno.h>
+#include <linux/export.h>
+#include <linux/limits.h>
+#include <linux/minmax.h>
+#include <linux/types.h>
+
+#include <kunit/visibility.h>
+
+#include <rpcrdma/plan.h>
+#include <rpcrdma/wire.h>
+
+static bool rpcrdma_plan_fits(u32 hdr_len, u32 body_len, u32 threshold)
+{
+	return (u64)hdr_len + body_len <= threshold;
+}
+
+/* Size of a header with these segments and at most one Write chunk. */
+static u32 rpcrdma_plan_hdr_len(const struct rpcrdma_limits *limits,
+				u32 nreadsegs, u32 nwritesegs, u32 nreplysegs)
+{
+	u64 len = rpcrdma_wire_lists_len(nreadsegs, !!nwritesegs, nwritesegs,
+					 nreplysegs);
+
+	return min_t(u64, len + RPCRDMA_FIXED_LEN + limits->lm_hdr_extra,
+		     U32_MAX);
+}
+
+/* What is left of a message when its item has gone. */
+static u32 rpcrdma_plan_reduced(u32 len, u32 item)
+{
+	return len - min(len, item);
+}
+
+/*
+ * The smallest provision that is good for the largest Reply (V1-RPL-01). With
+ * a Write chunk or a Reply chunk, never both: deployed servers have not seen
+ * the combination from a Linux client.
+ */
+static enum rpcrdma_reply_form
+rpcrdma_plan_reply(const struct rpcrdma_limits *limits,
+		   const struct rpcrdma_plan_args *args)
+{
+	u32 hdr_len;
+
+	hdr_len = rpcrdma_plan_hdr_len(limits, 0, 0, 0);
+	if (rpcrdma_plan_fits(hdr_len, args->pa_reply_max,
+			      limits->lm_inline_recv))
+		return RPCRDMA_REPLY_INLINE;
+	hdr_len = rpcrdma_plan_hdr_len(limits, 0, args->pa_reply_item_segs, 0);
+	if (args->pa_reduce && args->pa_reply_item &&
+	    rpcrdma_plan_fits(hdr_len,
+			      rpcrdma_plan_reduced(args->pa_reply_max,
+						   args->pa_reply_item),
+			      limits->lm_inline_recv))
+		return RPCRDMA_REPLY_WRITE;
+	return RPCRDMA_REPLY_LONG;
+}
+
+static int rpcrdma_plan_call(const struct rpcrdma_limits *limits,
+			     const struct rpcrdma_plan_args *args,
+			     u32 nwritesegs, u32 nreplysegs,
+			     struct rpcrdma_plan *plan)
+{
+	u32 threshold = limits->lm_inline_send;
+
+	plan->pl_call = RPCRDMA_CALL_INLINE;
+	plan->pl_hdr_max = rpcrdma_plan_hdr_len(limits, 0, nwritesegs,
+						nreplysegs);
+	if (rpcrdma_plan_fits(plan->pl_hdr_max, args->pa_call_len, threshold))
+		return 0;
+
+	plan->pl_call = RPCRDMA_CALL_READ;
+	plan->pl_hdr_max = rpcrdma_plan_hdr_len(limits,
+						args->pa_call_item_segs,
+						nwritesegs, nreplysegs);
+	if (args->pa_reduce && args->pa_call_item &&
+	    rpcrdma_plan_fits(plan->pl_hdr_max,
+			      rpcrdma_plan_reduced(args->pa_call_len,
+						   args->pa_call_item),
+			      threshold))
+		return 0;
+
+	plan->pl_call = RPCRDMA_CALL_LONG;
+	plan->pl_hdr_max = rpcrdma_plan_hdr_len(limits, args->pa_call_segs,
+						nwritesegs, nreplysegs);
+	return plan->pl_hdr_max <= threshold ? 0 : -EMSGSIZE;
+}
+
+/**
+ * rpcrdma_plan_rpc - decide how an RPC travels
+ * @limits: limits of the connection
+ * @args: what is known about the RPC
+ * @plan: OUT: the decision, if 0 is returned
+ *
+ * The Reply comes first, since what is provided for it takes room in the
+ * header of the Call. A security flavour that protects the stream forbids to
+ * take items out of it (G-27): @args->pa_reduce is false then, and Short and
+ * Long Messages remain.
+ *
+ * Context: any.
+ * Return: 0; or -EMSGSIZE if not even the header of a Long Call fits a Send,
+ *	or the header of a Long Reply a Receive.
+ */
+int rpcrdma_plan_rpc(const struct rpcrdma_limits *limits,
+		     const struct rpcrdma_plan_args *args,
+		     struct rpcrdma_plan *plan)
+{
+	u32 nwritesegs = 0, nreplysegs = 0;
+
+	plan->pl_reply = rpcrdma_plan_reply(limits, args);
+	if (plan->pl_reply == RPCRDMA_REPLY_WRITE)
+		nwritesegs = args->pa_reply_item_segs;
+	if (plan->pl_reply == RPCRDMA_REPLY_LONG) {
+		nreplysegs = args->pa_reply_segs;
+		/* It comes back with all of its segments (V1-RPL-06) */
+		if (rpcrdma_plan_hdr_len(limits, 0, 0, nreplysegs) >
+		    limits->lm_inline_recv)
+			return -EMSGSIZE;
+	}
+	return rpcrdma_plan_call(limits, args, nwritesegs, nreplysegs, plan);
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_plan_rpc);
+
+/**
+ * rpcrdma_plan_answer - decide how a responder's Reply travels
+ * @limits: limits of the connection
+ * @hdr_len: bytes of the Reply's transport header, see rpcrdma1_reply_len()
+ *	and rpcrdma2_reply_len()
+ * @body_len: bytes of the Reply without what goes to Write chunks
+ * @has_reply_chunk: the Call offered a Reply chunk
+ * @reply_chunk_len: bytes of it
+ * @prefer_inline: answer inline if possible even though one was offered
+ *
+ * A Reply chunk that was offered is used (V1-RPL-04), unless it has no room at
+ * all, which is the same as none (G-05). Nothing is sent that would overrun
+ * the client's Receive or its Reply chunk (V1-RPL-11, V1-RPL-12).
+ *
+ * Context: any.
+ * Return: the form; %RPCRDMA_ANSWER_ERROR if the Reply fits nowhere (G-13).
+ */
+enum rpcrdma_answer_form
+rpcrdma_plan_answer(const struct rpcrdma_limits *limits, u32 hdr_len,
+		    u32 body_len, bool has_reply_chunk, u32 reply_chunk_len,
+		    bool prefer_inline)
+{
+	bool fits = rpcrdma_plan_fits(hdr_len, body_len,
+				      limits->lm_inline_send);
+
+	if (!has_reply_chunk || !reply_chunk_len || (prefer_inline && fits))
+		return fits ? RPCRDMA_ANSWER_INLINE : RPCRDMA_ANSWER_ERROR;
+	if (body_len > reply_chunk_len || hdr_len > limits->lm_inline_send)
+		return RPCRDMA_ANSWER_ERROR;
+	return RPCRDMA_ANSWER_LONG;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_plan_answer);

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What two peers tell each other before the first RPC, and what follows.
+ *
+ * Version 1 has eight bytes for it, which ride on the connection request and
+ * its answer (RFC 8797). Everything about a connection manager is kept out of
+ * here: bytes come in, limits go out. A peer that says nothing, or nothing
+ * intelligible, is an old one and gets the defaults (V1-CRD-15, V1-CRD-19).
+ *
+ * Version 2 has messages for it, which rpcrdma_wire_v2_ctl.c reads and writes.
+ * Private data means nothing there (G-19).
+ *
+ * Layout: requirements B.6; RFC 8797 section 4.
+ */
+
+#include <linux/export.h>
+#include <linux/minmax.h>
+#include <linux/types.h>
+#include <linux/unaligned.h>
+
+#include <kunit/visibility.h>
+
+#include <rpcrdma/props.h>
+
+#define RPCRDMA_CM_MAGIC	0xf6ab0e18u
+#define RPCRDMA_CM_VERSION	1u
+#define RPCRDMA_CM_F_REMOTE_INV	0x01u
+
+/* Where things are in the block, in bytes */
+#define RPCRDMA_CM_AT_VERSION	4u
+#define RPCRDMA_CM_AT_FLAGS	5u
+#define RPCRDMA_CM_AT_SEND	6u
+#define RPCRDMA_CM_AT_RECV	7u
+
+/* Sizes travel in one byte each, as kibibytes less one */
+#define RPCRDMA_CM_UNIT		1024u
+#define RPCRDMA_CM_SIZE_MAX	(256u * RPCRDMA_CM_UNIT)
+
+/* Rounds down: to promise less than there is does no harm. */
+static u8 rpcrdma_props_size_encode(u32 size)
+{
+	size = clamp(size, RPCRDMA_CM_UNIT, RPCRDMA_CM_SIZE_MAX);
+	return size / RPCRDMA_CM_UNIT - 1;
+}
+
+static u32 rpcrdma_props_size_decode(u8 byte)
+{
+	return (byte + 1u) * RPCRDMA_CM_UNIT;
+}
+
+/**
+ * rpcrdma_props_encode - write our private data
+ * @buf: %RPCRDMA_CM_PRIVATE_LEN bytes
+ * @priv: what to tell; sizes are rounded down to a multiple of 1024
+ *
+ * Context: any.
+ *
+ * RFC 8797 section 4.
+ */
+void rpcrdma_props_encode(u8 *buf, const struct rpcrdma_cm_private *priv)
+{
+	put_unaligned_be32(RPCRDMA_CM_MAGIC, buf);
+	buf[RPCRDMA_CM_AT_VERSION] = RPCRDMA_CM_VERSION;
+	buf[RPCRDMA_CM_AT_FLAGS] =
+		priv->cp_remote_inv ? RPCRDMA_CM_F_REMOTE_INV : 0;
+	buf[RPCRDMA_CM_AT_SEND] = rpcrdma_props_size_encode(priv->cp_send_size);
+	buf[RPCRDMA_CM_AT_RECV] = rpcrdma_props_size_encode(priv->cp_recv_size);
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_props_encode);
+
+/**
+ * rpcrdma_props_decode - find and read a peer's private data
+ * @buf: what the connection manager handed over; may be NULL if @len is 0
+ * @len: its bytes
+ * @priv: OUT: the peer's word, if true is returned
+ *
+ * The block may be anywhere, because other layers share the field, and more
+ * may follow it (RFC 8797 section 5.2; V1-CRD-31). Reserved flags are ignored.
+ *
+ * Context: any.
+ * Return: false if there is no block of a version we know.
+ */
+bool rpcrdma_props_decode(const u8 *buf, u32 len,
+			  struct rpcrdma_cm_private *priv)
+{
+	for (; len >= RPCRDMA_CM_PRIVATE_LEN; buf++, len--) {
+		if (get_unaligned_be32(buf) != RPCRDMA_CM_MAGIC ||
+		    buf[RPCRDMA_CM_AT_VERSION] != RPCRDMA_CM_VERSION)
+			continue;
+		priv->cp_remote_inv =
+			buf[RPCRDMA_CM_AT_FLAGS] & RPCRDMA_CM_F_REMOTE_INV;
+		priv->cp_send_size =
+			rpcrdma_props_size_decode(buf[RPCRDMA_CM_AT_SEND]);
+		priv->cp_recv_size =
+			rpcrdma_props_size_decode(buf[RPCRDMA_CM_AT_RECV]);
+		return true;
+	}
+	return false;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_props_decode);
+
+/**
+ * rpcrdma_props_limits - fold both peers' properties into what holds
+ * @ours: our side
+ * @peer_data: private data of the peer, or NULL
+ * @peer_len: its bytes
+ * @limits: OUT: the limits of this connection, seen from our side
+ *
+ * Each direction is the smaller of what one side sends and the other receives
+ * (V1-CRD-20). They may differ, and stay as they are until the connection ends
+ * (V1-CRD-17, V1-CRD-18). Nothing is invalidated remotely unless both sides say so.
+ *
+ * Context: any.
+ */
+void rpcrdma_props_limits(const struct rpcrdma_cm_private *ours,
+			  const u8 *peer_data, u32 peer_len,
+			  struct rpcrdma_limits *limits)
+{
+	struct rpcrdma_cm_private peer = {
+		.cp_send_size	= RPCRDMA1_INLINE_DEFAULT,
+		.cp_recv_size	= RPCRDMA1_INLINE_DEFAULT,
+	};
+
+	limits->lm_peer_spoke = rpcrdma_props_decode(peer_data, peer_len,
+						     &peer);
+	limits->lm_inline_send = min(ours->cp_send_size, peer.cp_recv_size);
+	limits->lm_inline_recv = min(ours->cp_recv_size, peer.cp_send_size);
+	limits->lm_hdr_extra = 0;
+	/* G-24: without chunks, and only if the upper layer is ready for it */
+	limits->lm_brs = RPCRDMA2_BRS_INLINE;
+	limits->lm_remote_inv = ours->cp_remote_inv && peer.cp_remote_inv;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_props_limits);
+
+/**
+ * rpcrdma2_props_limits - the limits of a version 2 connection
+ * @ours: our side: the largest Send we make; the size of our Receives, as
+ *	announced with RBSIZ; whether our device invalidates and is invalidated
+ * @peer: what the peer announced; NULL: nothing, and defaults hold (V2-PRP-20)
+ * @limits: OUT: the limits of this connection, seen from our side
+ *
+ * A peer may announce what it likes: we send no more than fits our buffers
+ * (V2-PRP-14, V2-PRP-24), and take part in invalidation if our device can
+ * (V2-CHK-08, V2-CHK-09, V2-CHK-16).
+ *
+ * Context: any.
+ */
+void rpcrdma2_props_limits(const struct rpcrdma_cm_private *ours,
+			   const struct rpcrdma2_props *peer,
+			   struct rpcrdma_limits *limits)
+{
+	struct rpcrdma2_props silent;
+
+	limits->lm_peer_spoke = peer;
+	if (!peer) {
+		rpcrdma2_props_default(&silent);
+		peer = &silent;
+	}
+	limits->lm_inline_send = min3(ours->cp_send_size,
+				      peer->pr_value[RPCRDMA2_PROP_RBSIZ],
+				      RPCRDMA_INLINE_MAX);
+	limits->lm_inline_recv = ours->cp_recv_size;
+	limits->lm_hdr_extra = RPCRDMA2_HDR_MIN - RPCRDMA1_HDR_MIN;
+	limits->lm_brs = peer->pr_value[RPCRDMA2_PROP_BRS];
+	limits->lm_remote_inv = ours->cp_remote_inv;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_props_limits);
+
+/**
+ * rpcrdma2_propsubset_has - is a property in a subset of a property set?
+ * @words: the subset, as a bit map in host byte order
+ * @nwords: its words; what is beyond them is not in the subset
+ * @index: position of the property in the set, from 0
+ *
+ * No message of version 2 carries a subset yet; extensions may (V2-PRP-19).
+ *
+ * Context: any.
+ * Return: true if it is.
+ */
+bool rpcrdma2_propsubset_has(const u32 *words, u32 nwords, u32 index)
+{
+	return index / 32 < nwords && (words[index / 32] >> index % 32) & 1;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_propsubset_has);

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Sizes: a device's numbers in, queue depths and memory region counts out.
+ *
+ * All sizing arithmetic of both sides is on this page, so that bringing up a
+ * connection is nothing but asking for what was computed here. The verbs are
+ * not known: the device room has filled in struct rpcrdma_device_caps, with
+ * the quirks of particular devices already applied.
+ *
+ * The pattern is the same throughout: work out what the wanted number of
+ * requests takes; where the device has less, take away requests, and never
+ * the room one RPC of the largest payload needs to get through. What is left
+ * of a request is not less than 1, or the device is refused.
+ *
+ * Limits of the device stay a local matter: they decide how many credits are
+ * advertised on a connection from its beginning, not what a credit means
+ * (V1-CRD-27).
+ */
+
+#include <linux/errno.h>
+#include <linux/export.h>
+#include <linux/math.h>
+#include <linux/minmax.h>
+#include <linux/types.h>
+
+#include <kunit/visibility.h>
+
+#include <rpcrdma/size.h>
+
+/* Beside its data an RPC may register what surrounds them: head and tail */
+#define RPCRDMA_CLIENT_EXTRA_MRS	2u
+
+/* A registration is two work requests: the making and the unmaking */
+#define RPCRDMA_WRS_PER_MR		2u
+
+/*
+ * SGEs per work request on a server. A page takes one; so this is how many
+ * pages a Write covers, while every slot of a send queue has room for as many.
+ * 32 SGEs are half a kilobyte, which is where common devices end by themselves
+ * (mlx5: 30), and move a megabyte in 9 work requests.
+ */
+#define RPCRDMA_SERVER_SGES		32u
+
+/* A server's send queue has room for so many transfers of the largest size */
+#define RPCRDMA_SERVER_TRANSFERS	16u
+
+/* ORD is a byte on the wire of every connection manager */
+#define RPCRDMA_ORD_MAX			255u
+
+static u32 rpcrdma_size_room(u32 limit, u64 taken)
+{
+	return limit > taken ? limit - taken : 0;
+}
+
+/**
+ * rpcrdma_size_mrs - memory regions needed for a buffer
+ * @nbytes: bytes of the buffer
+ * @page_offset: where in a page it begins
+ * @page_size: bytes of a page, not 0
+ * @mr_pages: pages one region covers, not 0
+ *
+ * Right for a buffer without gaps: its first page may begin late and its last
+ * one end early.
+ *
+ * Context: any.
+ * Return: regions; 0 for no bytes.
+ */
+u32 rpcrdma_size_mrs(u32 nbytes, u32 page_offset, u32 page_size, u32 mr_pages)
+{
+	u32 pages;
+
+	if (!nbytes)
+		return 0;
+	/* In this order nothing overflows, for any buffer that can exist */
+	page_offset %= page_size;
+	pages = nbytes / page_size;
+	pages += DIV_ROUND_UP(nbytes % page_size + page_offset, page_size);
+	return (pages - 1) / mr_pages + 1;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_mrs);
+
+/* Pages of the largest payload, when it begins anywhere in a page. */
+static u32 rpcrdma_size_payload_pages(u32 max_payload, u32 page_size)
+{
+	return max(rpcrdma_size_mrs(max_payload, page_size - 1, page_size, 1),
+		   1u);
+}
+
+/*
+ * Send queue slots of one RPC: its Send, and two for each region. Invalidation
+ * is often done by the server or not needed, but has to be possible.
+ */
+static u32 rpcrdma_size_client_wrs(const struct rpcrdma_client_sizes *sizes)
+{
+	return 1 + RPCRDMA_WRS_PER_MR *
+		   (sizes->cz_mrs_per_rpc + RPCRDMA_CLIENT_EXTRA_MRS);
+}
+
+/**
+ * rpcrdma_size_client - size a client connection
+ * @caps: what the device can do
+ * @requests: RPCs in flight wanted
+ * @bc_requests: callbacks in progress wanted
+ * @max_payload: bytes of the largest data item
+ * @page_size: bytes of a page as the device sees it
+ * @sizes: OUT: the sizes, if 0 is returned
+ *
+ * Memory regions. One is as large as the device can make it, up to the largest
+ * payload and the page that is shared when the payload begins in the middle of
+ * one. How many SGEs an RDMA Read takes has nothing to do with it. Where that
+ * is not enough for a payload, an RPC takes several, up to
+ * %RPCRDMA_CLIENT_SEGS: what these cover is then the largest payload, which
+ * the caller has to go by.
+ *
+ * Send queue: for every request a Send, and for every region of it a
+ * registration and an invalidation; a Send for every callback's answer; the
+ * drain marker. Most requests do not take that much, and slots are counted
+ * when they are used. So a smaller queue serves as well, as long as
+ * each request has a slot for its Send and one of the largest RPCs gets
+ * through beside them.
+ *
+ * Receive queue: a Receive for each reply and each callback, one batch to be
+ * reposted, the drain marker. Completion queue: what both queues hold.
+ *
+ * Context: any.
+ * Return: 0; -EINVAL if asked for no requests or pages of no size;
+ *	-EOPNOTSUPP if the device cannot do fast registration, or is too small
+ *	for even one request.
+ */
+int rpcrdma_size_client(const struct rpcrdma_device_caps *caps,
+			u32 requests, u32 bc_requests, u32 max_payload,
+			u32 page_size, struct rpcrdma_client_sizes *sizes)
+{
+	u64 sq_spare, rq_spare;
+	u32 pages, wrs;
+
+	if (!requests || !page_size)
+		return -EINVAL;
+	if (!caps->dc_frwr || !caps->dc_max_mr_pages)
+		return -EOPNOTSUPP;
+
+	pages = rpcrdma_size_payload_pages(max_payload, page_size);
+	sizes->cz_mr_pages = min(caps->dc_max_mr_pages, pages);
+	sizes->cz_mrs_per_rpc = min(DIV_ROUND_UP(pages, sizes->cz_mr_pages),
+				    RPCRDMA_CLIENT_SEGS);
+	if (caps->dc_max_mr < sizes->cz_mrs_per_rpc + RPCRDMA_CLIENT_EXTRA_MRS)
+		return -EOPNOTSUPP;
+
+	/* What the queues hold beside one slot for each request */
+	wrs = rpcrdma_size_client_wrs(sizes);
+	sq_spare = (u64)bc_requests + RPCRDMA_DRAIN_WRS + wrs - 1;
+	rq_spare = (u64)bc_requests + RPCRDMA_RECV_BATCH + RPCRDMA_DRAIN_WRS;
+
+	requests = min(requests, rpcrdma_size_room(caps->dc_max_qp_wr,
+						   max(sq_spare, rq_spare)));
+	requests = min(requests, rpcrdma_size_room(caps->dc_max_cqe,
+						   sq_spare + rq_spare) / 2);
+	if (!requests)
+		return -EOPNOTSUPP;
+
+	sizes->cz_requests = requests;
+	sizes->cz_bc_requests = bc_requests;
+	sizes->cz_rq_depth = requests + rq_spare;
+	sizes->cz_recvs = sizes->cz_rq_depth - RPCRDMA_DRAIN_WRS;
+	sizes->cz_sq_depth = min3((u64)requests * wrs + bc_requests +
+				  RPCRDMA_DRAIN_WRS,
+				  (u64)caps->dc_max_qp_wr,
+				  (u64)caps->dc_max_cqe - sizes->cz_rq_depth);
+	return 0;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_client);
+
+/*
+ * Work requests one largest transfer takes at most: each takes as many pages
+ * as it has SGEs for, and each segment of the peer's begins a new one. Where
+ * Reads go through registrations (iWARP), the verbs layer adds those.
+ */
+static u32 rpcrdma_size_server_wrs(const struct rpcrdma_device_caps *caps,
+				   u32 send_sges, u32 pages)
+{
+	u32 sges = send_sges;
+
+	if (!caps->dc_iwarp && caps->dc_max_sge_rd)
+		sges = min(sges, caps->dc_max_sge_rd);
+	return DIV_ROUND_UP(pages, sges) + RPCRDMA_CLIENT_SEGS;
+}
+
+/**
+ * rpcrdma_size_server - size a server connection
+ * @caps: what the device can do
+ * @requests: Calls in progress wanted
+ * @bc_requests: callbacks in flight wanted
+ * @max_payload: bytes of the largest data item
+ * @page_size: bytes of a page as the device sees it
+ * @sizes: OUT: the sizes, if 0 is returned
+ *
+ * Send queue: a Send for each Call and each callback, the drain marker, and
+ * the work requests of %RPCRDMA_SERVER_TRANSFERS transfers of the largest
+ * payload to a peer that splits it as a client may. A megabyte by 4 KiB pages
+ * is 257 pages, with 30 SGEs 9 work requests and 16 more for segments: for
+ * 128 Calls 131 + 16 * 25 = 531 slots. The queue is shared by whoever needs
+ * it, and waited for when it is full; so a device with less is no error as
+ * long as one transfer fits beside the Sends.
+ *
+ * Contexts: one for each segment of those transfers.
+ *
+ * Receive queue: a Receive for each Call and each callback's reply, one batch
+ * to be reposted, the drain marker.
+ *
+ * Context: any.
+ * Return: 0; -EINVAL if asked for no requests or pages of no size;
+ *	-EOPNOTSUPP if the device is too small for even one request.
+ */
+int rpcrdma_size_server(const struct rpcrdma_device_caps *caps,
+			u32 requests, u32 bc_requests, u32 max_payload,
+			u32 page_size, struct rpcrdma_server_sizes *sizes)
+{
+	u32 wrs, limit = min(caps->dc_max_qp_wr, caps->dc_max_cqe);
+	u64 sq_spare, rq_spare;
+
+	if (!requests || !page_size)
+		return -EINVAL;
+	if (!caps->dc_max_send_sge)
+		return -EOPNOTSUPP;
+
+	sizes->sz_send_sges = min(caps->dc_max_send_sge, RPCRDMA_SERVER_SGES);
+	wrs = rpcrdma_size_server_wrs(caps, sizes->sz_send_sges,
+				      rpcrdma_size_payload_pages(max_payload,
+								 page_size));
+
+	/* What the queues hold beside one slot for each Call */
+	sq_spare = (u64)bc_requests + RPCRDMA_DRAIN_WRS + wrs;
+	rq_spare = (u64)bc_requests + RPCRDMA_RECV_BATCH + RPCRDMA_DRAIN_WRS;
+	requests = min(requests,
+		       rpcrdma_size_room(limit, max(sq_spare, rq_spare)));
+	if (!requests)
+		return -EOPNOTSUPP;
+
+	sizes->sz_requests = requests;
+	sizes->sz_bc_requests = bc_requests;
+	sizes->sz_rw_ctxs = RPCRDMA_SERVER_TRANSFERS * RPCRDMA_CLIENT_SEGS;
+	sizes->sz_sq_depth = min_t(u64, (u64)requests + sq_spare +
+				   (RPCRDMA_SERVER_TRANSFERS - 1) * (u64)wrs,
+				   limit);
+	sizes->sz_rq_depth = requests + rq_spare;
+	sizes->sz_recvs = sizes->sz_rq_depth - RPCRDMA_DRAIN_WRS;
+	/* The smaller one holds whichever way round a device means them */
+	sizes->sz_ord = clamp(min(caps->dc_max_rd_atom,
+				  caps->dc_max_init_rd_atom),
+			      1u, RPCRDMA_ORD_MAX);
+	return 0;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_server);

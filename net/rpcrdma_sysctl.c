@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Module: /proc/sys/sunrpc/rdma_* for the client and /proc/sys/sunrpc/svc_rdma/
+ * for the server. A change holds for connections made afterwards. The names are
+ * those administrators know from the in-tree module.
+ */
+#include <linux/sysctl.h>
+#include <rpcrdma/module.h>
+#include <rpcrdma/props.h>
+#include <rpcrdma/svc_rdma.h>
+#include <rpcrdma/xprt_rdma.h>
+
+static const unsigned int rpcrdma_inline_min = RPCRDMA_INLINE_MIN;
+static const unsigned int rpcrdma_inline_max = RPCRDMA_INLINE_MAX;
+static const unsigned int rpcrdma_slots_min = XPRT_RDMA_MIN_SLOTS;
+static const unsigned int rpcrdma_slots_max = XPRT_RDMA_MAX_SLOTS;
+static const unsigned int rpcrdma_req_size_min = SVC_RDMA_REQ_SIZE_MIN;
+static const unsigned int rpcrdma_requests_min = SVC_RDMA_REQUESTS_MIN;
+static const unsigned int rpcrdma_requests_max = SVC_RDMA_REQUESTS_MAX;
+static const unsigned int rpcrdma_bc_requests_min = 1;
+static const unsigned int rpcrdma_bc_requests_max = SVC_RDMA_BC_REQUESTS_MAX;
+
+#define RPCRDMA_SYSCTL(name, var, min, max) {				\
+	.procname	= name,						\
+	.data		= &(var),					\
+	.maxlen		= sizeof(unsigned int),				\
+	.mode		= 0644,						\
+	.proc_handler	= proc_douintvec_minmax,			\
+	.extra1		= (void *)&(min),				\
+	.extra2		= (void *)&(max),				\
+}
+
+static const struct ctl_table rpcrdma_sysctl_client[] = {
+	RPCRDMA_SYSCTL("rdma_slot_table_entries", xprt_rdma_slot_table_entries,
+		       rpcrdma_slots_min, rpcrdma_slots_max),
+	RPCRDMA_SYSCTL("rdma_max_inline_read", xprt_rdma_max_inline_read,
+		       rpcrdma_inline_min, rpcrdma_inline_max),
+	RPCRDMA_SYSCTL("rdma_max_inline_write", xprt_rdma_max_inline_write,
+		       rpcrdma_inline_min, rpcrdma_inline_max),
+};
+
+static const struct ctl_table rpcrdma_sysctl_server[] = {
+	RPCRDMA_SYSCTL("max_requests", svc_rdma_max_requests,
+		       rpcrdma_requests_min, rpcrdma_requests_max),
+	RPCRDMA_SYSCTL("max_req_size", svc_rdma_max_req_size,
+		       rpcrdma_req_size_min, rpcrdma_inline_max),
+	RPCRDMA_SYSCTL("max_bc_requests", svc_rdma_max_bc_requests,
+		       rpcrdma_bc_requests_min, rpcrdma_bc_requests_max),
+};
+
+static struct ctl_table_header *rpcrdma_sysctl_client_header;
+static struct ctl_table_header *rpcrdma_sysctl_server_header;
+
+/**
+ * rpcrdma_sysctl_init - register the module's sysctls
+ *
+ * Context: module load.
+ * Return: 0 or %-ENOMEM.
+ */
+int rpcrdma_sysctl_init(void)
+{
+	/* 6.12 changes nothing in a table, but does not promise it either:
+	 * hence the casts
+	 */
+	rpcrdma_sysctl_client_header =
+		register_sysctl_sz("sunrpc", (void *)rpcrdma_sysctl_client,
+				   ARRAY_SIZE(rpcrdma_sysctl_client));
+	if (!rpcrdma_sysctl_client_header)
+		return -ENOMEM;
+
+	rpcrdma_sysctl_server_header =
+		register_sysctl_sz("sunrpc/svc_rdma",
+				   (void *)rpcrdma_sysctl_server,
+				   ARRAY_SIZE(rpcrdma_sysctl_server));
+	if (!rpcrdma_sysctl_server_header) {
+		unregister_sysctl_table(rpcrdma_sysctl_client_header);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/**
+ * rpcrdma_sysctl_exit - unregister the module's sysctls
+ *
+ * Context: module unload, or failed load.
+ */
+void rpcrdma_sysctl_exit(void)
+{
+	unregister_sysctl_table(rpcrdma_sysctl_server_header);
+	unregister_sysctl_table(rpcrdma_sysctl_client_header);
+}

@@ -1,0 +1,510 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The wire, version independent part: fixed words, segments, chunk lists.
+ *
+ * This room turns bytes into numbers and numbers into bytes. It knows no RPC,
+ * no device, no memory but the buffer at hand, and takes no decision beyond
+ * "can this be parsed safely". Which combinations of lists and message types
+ * make sense is for rpcrdma_wire_form.c and the files of the versions; whether
+ * the numbers add up to a message is for rpcrdma_chunk.c.
+ *
+ * A peer writes every byte read here. Two habits keep that harmless: words
+ * are taken through a cursor that knows where the message ends, and a count
+ * is compared with the bytes left before it is used for anything (V1-HDR-23,
+ * V1-CHK-14). No segment is copied. A decoded chunk remembers where on the
+ * wire it begins, and a walk over its segments reads them there again.
+ *
+ * Layouts: requirements B.1 and B.2; RFC 8166 section 4.
+ */
+
+#include <linux/export.h>
+#include <linux/limits.h>
+#include <linux/minmax.h>
+#include <linux/overflow.h>
+#include <linux/string.h>
+#include <linux/types.h>
+#include <linux/unaligned.h>
+
+#include <kunit/visibility.h>
+
+#include <rpcrdma/wire.h>
+
+#include "rpcrdma_wire_xdr.h"
+
+/* Where things are in a Read list entry and in a plain segment */
+#define RPCRDMA_READ_POSITION	4u
+#define RPCRDMA_READ_SEG	8u
+#define RPCRDMA_SEG_LENGTH	4u
+#define RPCRDMA_SEG_OFFSET	8u
+
+/**
+ * rpcrdma_wire_peek_vers - find out which version's rules apply
+ * @buf: a received message
+ * @len: its bytes
+ * @vers: OUT: rdma_vers, if true is returned
+ *
+ * The first four words keep their place in every version (RFC 8166 section 7),
+ * so this much can be read before anything else is known.
+ *
+ * Context: any.
+ * Return: false if the message is too short to be looked at (G-10).
+ */
+bool rpcrdma_wire_peek_vers(const void *buf, u32 len, u32 *vers)
+{
+	if (len < RPCRDMA_FIXED_LEN)
+		return false;
+	*vers = get_unaligned_be32(buf + RPCRDMA_WORD_LEN);
+	return true;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_wire_peek_vers);
+
+/* XDR optional-data: a boolean, for which there are two values (V1-HDR-22) */
+static enum rpcrdma_verdict
+rpcrdma_wire_get_present(struct rpcrdma_xdr_in *in, bool *present)
+{
+	u32 word;
+
+	if (!rpcrdma_xdr_get(in, &word) || word > 1)
+		return RPCRDMA_BAD_LIST;
+	*present = word;
+	return RPCRDMA_OK;
+}
+
+/*
+ * Find the chunk a read segment belongs to, or make room for a new one.
+ *
+ * Senders sort the list, so the scan from the end normally stops at once. A
+ * sender that does not is served as well (G-34).
+ */
+static struct rpcrdma_chunk *
+rpcrdma_wire_read_chunk(struct rpcrdma_lists *lists, u32 position)
+{
+	struct rpcrdma_chunk *chunk;
+	u32 i = lists->ls_nreads;
+
+	if (!position && lists->ls_call.ck_nsegs)
+		return &lists->ls_call;
+	while (position && i && lists->ls_read[i - 1].ck_position > position)
+		i--;
+	if (position && i && lists->ls_read[i - 1].ck_position == position)
+		return &lists->ls_read[i - 1];
+
+	/* The Position Zero chunk is one of the list's chunks */
+	if (lists->ls_nreads + !!lists->ls_call.ck_nsegs == RPCRDMA_MAX_CHUNKS)
+		return NULL;
+	chunk = &lists->ls_call;
+	if (position) {
+		chunk = &lists->ls_read[i];
+		memmove(chunk + 1, chunk,
+			(lists->ls_nreads - i) * sizeof(*chunk));
+		lists->ls_nreads++;
+	}
+	chunk->ck_position = position;
+	chunk->ck_length = 0;
+	chunk->ck_nsegs = 0;
+	return chunk;
+}
+
+/* One Read list entry, whose item-follows word is the 4 bytes before @in. */
+static enum rpcrdma_verdict
+rpcrdma_wire_get_read_seg(struct rpcrdma_xdr_in *in,
+			  struct rpcrdma_lists *lists)
+{
+	const u8 *entry = in->xi_pos - RPCRDMA_WORD_LEN;
+	struct rpcrdma_chunk *chunk;
+	u32 position, length;
+
+	if (!rpcrdma_xdr_skip(in, RPCRDMA_READ_SEG_LEN - RPCRDMA_WORD_LEN))
+		return RPCRDMA_BAD_LIST;
+	position = get_unaligned_be32(entry + RPCRDMA_READ_POSITION);
+	length = get_unaligned_be32(entry + RPCRDMA_READ_SEG +
+				    RPCRDMA_SEG_LENGTH);
+
+	chunk = rpcrdma_wire_read_chunk(lists, position);
+	if (!chunk)
+		return RPCRDMA_MANY_READS;
+	if (chunk->ck_nsegs == RPCRDMA_MAX_SEGS)
+		return RPCRDMA_MANY_SEGS;
+	if (check_add_overflow(chunk->ck_length, length, &chunk->ck_length))
+		return RPCRDMA_BAD_LENGTH;
+	if (!chunk->ck_nsegs++)
+		chunk->ck_segs = entry;
+	return RPCRDMA_OK;
+}
+
+static enum rpcrdma_verdict
+rpcrdma_wire_get_reads(struct rpcrdma_xdr_in *in, struct rpcrdma_lists *lists)
+{
+	enum rpcrdma_verdict verdict;
+	bool present;
+
+	do {
+		/* Ends up at the word that terminates the list */
+		lists->ls_read_end = in->xi_pos;
+		verdict = rpcrdma_wire_get_present(in, &present);
+		if (!verdict && present)
+			verdict = rpcrdma_wire_get_read_seg(in, lists);
+	} while (!verdict && present);
+	return verdict;
+}
+
+/* A counted array of plain segments: one Write chunk, or the Reply chunk. */
+static enum rpcrdma_verdict
+rpcrdma_wire_get_array(struct rpcrdma_xdr_in *in, struct rpcrdma_chunk *chunk)
+{
+	const u8 *seg;
+	u32 i, nsegs;
+
+	/* A count that leads out of the message is no count at all */
+	if (!rpcrdma_xdr_get(in, &nsegs) ||
+	    nsegs > in->xi_left / RPCRDMA_PLAIN_SEG_LEN)
+		return RPCRDMA_BAD_LIST;
+	if (nsegs > RPCRDMA_MAX_SEGS)
+		return RPCRDMA_MANY_SEGS;
+	seg = in->xi_pos;
+	rpcrdma_xdr_skip(in, nsegs * RPCRDMA_PLAIN_SEG_LEN);
+
+	chunk->ck_segs = seg;
+	chunk->ck_position = 0;
+	chunk->ck_length = 0;
+	chunk->ck_nsegs = nsegs;
+	for (i = 0; i < nsegs; i++, seg += RPCRDMA_PLAIN_SEG_LEN)
+		if (check_add_overflow(chunk->ck_length,
+				       get_unaligned_be32(seg +
+							  RPCRDMA_SEG_LENGTH),
+				       &chunk->ck_length))
+			return RPCRDMA_BAD_LENGTH;
+	return RPCRDMA_OK;
+}
+
+static enum rpcrdma_verdict
+rpcrdma_wire_get_writes(struct rpcrdma_xdr_in *in, struct rpcrdma_lists *lists)
+{
+	struct rpcrdma_chunk *chunk = lists->ls_write;
+	enum rpcrdma_verdict verdict;
+	bool present;
+
+	for (;; chunk++, lists->ls_nwrites++) {
+		verdict = rpcrdma_wire_get_present(in, &present);
+		if (verdict || !present)
+			return verdict;
+		if (lists->ls_nwrites == RPCRDMA_MAX_CHUNKS)
+			return RPCRDMA_MANY_WRITES;
+		verdict = rpcrdma_wire_get_array(in, chunk);
+		if (verdict)
+			return verdict;
+	}
+}
+
+/**
+ * rpcrdma_wire_decode_lists - parse Read list, Write list and Reply chunk
+ * @buf: the message
+ * @len: its bytes
+ * @offset: IN: where the lists begin; OUT: the byte behind them, if
+ *	%RPCRDMA_OK is returned
+ * @lists: OUT: a view of the lists, which points into @buf
+ *
+ * Read segments are grouped by position, in list order within a chunk, and
+ * the chunks are sorted (G-34). Chunks of zero length, segments of zero
+ * length, and Write or Reply arrays of zero segments pass (V1-RDC-19, G-05).
+ * Positions are not judged here.
+ *
+ * Context: any. Work is bounded by @len and the limits of G-32.
+ * Return: %RPCRDMA_OK, or what is wrong: %RPCRDMA_BAD_LIST,
+ *	%RPCRDMA_BAD_LENGTH, %RPCRDMA_MANY_READS, %RPCRDMA_MANY_WRITES or
+ *	%RPCRDMA_MANY_SEGS. After an error @lists is not to be used.
+ *
+ * RFC 8166 section 4.3; requirements B.2.
+ */
+enum rpcrdma_verdict rpcrdma_wire_decode_lists(const void *buf, u32 len,
+					       u32 *offset,
+					       struct rpcrdma_lists *lists)
+{
+	struct rpcrdma_xdr_in in = { .xi_pos = buf, .xi_left = len };
+	enum rpcrdma_verdict verdict;
+
+	rpcrdma_lists_clear(lists);
+	if (!rpcrdma_xdr_skip(&in, *offset))
+		return RPCRDMA_BAD_LIST;
+	verdict = rpcrdma_wire_get_reads(&in, lists);
+	if (verdict)
+		return verdict;
+	verdict = rpcrdma_wire_get_writes(&in, lists);
+	if (verdict)
+		return verdict;
+	verdict = rpcrdma_wire_get_present(&in, &lists->ls_has_reply);
+	if (!verdict && lists->ls_has_reply)
+		verdict = rpcrdma_wire_get_array(&in, &lists->ls_reply);
+	if (verdict)
+		return verdict;
+	*offset = len - in.xi_left;
+	return RPCRDMA_OK;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_wire_decode_lists);
+
+/**
+ * rpcrdma_chunk_first - begin a walk over a chunk's segments
+ * @lists: decoded lists
+ * @chunk: one of the chunks in @lists, not a copy of one
+ * @iter: OUT: the walk
+ *
+ * Where @chunk lies in @lists tells its kind: the segments of a Read chunk
+ * are list entries, possibly with other chunks' entries in between; those of
+ * the other kinds are neighbours in an array.
+ *
+ * Context: any; the buffer @lists was decoded from must still be there.
+ */
+void rpcrdma_chunk_first(const struct rpcrdma_lists *lists,
+			 const struct rpcrdma_chunk *chunk,
+			 struct rpcrdma_seg_iter *iter)
+{
+	bool read = chunk == &lists->ls_call ||
+		    (chunk >= lists->ls_read &&
+		     chunk < lists->ls_read + RPCRDMA_MAX_CHUNKS);
+
+	iter->it_pos = chunk->ck_segs;
+	iter->it_end = read ? lists->ls_read_end : NULL;
+	iter->it_position = chunk->ck_position;
+	iter->it_left = chunk->ck_nsegs;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_chunk_first);
+
+static void rpcrdma_wire_get_seg(const u8 *pos, struct rpcrdma_segment *seg)
+{
+	seg->sg_handle = get_unaligned_be32(pos);
+	seg->sg_length = get_unaligned_be32(pos + RPCRDMA_SEG_LENGTH);
+	seg->sg_offset = get_unaligned_be64(pos + RPCRDMA_SEG_OFFSET);
+}
+
+/**
+ * rpcrdma_chunk_next - take the next segment of a chunk
+ * @iter: the walk, from rpcrdma_chunk_first()
+ * @seg: OUT: the segment, if true is returned
+ *
+ * Context: any; the buffer the chunk was decoded from must still be there.
+ * Return: false when all segments have been visited.
+ */
+bool rpcrdma_chunk_next(struct rpcrdma_seg_iter *iter,
+			struct rpcrdma_segment *seg)
+{
+	const u8 *pos = iter->it_pos;
+
+	if (!iter->it_left)
+		return false;
+	if (!iter->it_end) {
+		rpcrdma_wire_get_seg(pos, seg);
+		iter->it_pos = pos + RPCRDMA_PLAIN_SEG_LEN;
+		iter->it_left--;
+		return true;
+	}
+
+	/*
+	 * The buffer is the device's as well as ours. Should it change after
+	 * it was decoded, the walk still ends where the list ended.
+	 */
+	while (pos < (const u8 *)iter->it_end &&
+	       get_unaligned_be32(pos + RPCRDMA_READ_POSITION) !=
+	       iter->it_position)
+		pos += RPCRDMA_READ_SEG_LEN;
+	if (pos >= (const u8 *)iter->it_end)
+		return false;
+	rpcrdma_wire_get_seg(pos + RPCRDMA_READ_SEG, seg);
+	iter->it_pos = pos + RPCRDMA_READ_SEG_LEN;
+	iter->it_left--;
+	return true;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_chunk_next);
+
+/**
+ * rpcrdma_wire_lists_len - size of the three lists on the wire
+ * @nreadsegs: read segments, all Read chunks together
+ * @nwrites: Write chunks
+ * @nwritesegs: segments, all Write chunks together
+ * @nreplysegs: segments of the Reply chunk; 0: there is none
+ *
+ * Context: any.
+ * Return: bytes; 12 if there are no chunks, U32_MAX if it is that or more.
+ *
+ * Requirements B.3, V1-FRM-11.
+ */
+u32 rpcrdma_wire_lists_len(u32 nreadsegs, u32 nwrites, u32 nwritesegs,
+			   u32 nreplysegs)
+{
+	u64 len = 3 * RPCRDMA_WORD_LEN;
+
+	len += (u64)nreadsegs * RPCRDMA_READ_SEG_LEN;
+	len += (u64)nwrites * RPCRDMA_CHUNK_LEN;
+	len += (u64)nwritesegs * RPCRDMA_PLAIN_SEG_LEN;
+	if (nreplysegs)
+		/* The word for "present" is one of the three */
+		len += RPCRDMA_CHUNK_LEN - RPCRDMA_WORD_LEN +
+		       (u64)nreplysegs * RPCRDMA_PLAIN_SEG_LEN;
+	return min_t(u64, len, U32_MAX);
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_wire_lists_len);
+
+/**
+ * rpcrdma_wire_put_fixed - write the four words every message begins with
+ * @out: where
+ * @xid: rdma_xid
+ * @vers: rdma_vers
+ * @credit: rdma_credit; 0 would stop the peer for good, and is sent as 1
+ * @proc: rdma_proc
+ *
+ * Context: any.
+ * Return: false if there is no room.
+ *
+ * Requirements B.1, V1-CRD-04.
+ */
+bool rpcrdma_wire_put_fixed(struct rpcrdma_xdr_out *out, u32 xid, u32 vers,
+			    u32 credit, u32 proc)
+{
+	return rpcrdma_xdr_put(out, xid) && rpcrdma_xdr_put(out, vers) &&
+	       rpcrdma_xdr_put(out, max(credit, 1u)) &&
+	       rpcrdma_xdr_put(out, proc);
+}
+
+static bool rpcrdma_wire_put_seg(struct rpcrdma_xdr_out *out,
+				 const struct rpcrdma_segment *seg, u32 length)
+{
+	return rpcrdma_xdr_put(out, seg->sg_handle) &&
+	       rpcrdma_xdr_put(out, length) &&
+	       rpcrdma_xdr_put(out, seg->sg_offset >> 32) &&
+	       rpcrdma_xdr_put(out, (u32)seg->sg_offset);
+}
+
+/**
+ * rpcrdma_wire_put_reads - write a Read list
+ * @out: where
+ * @reads: its chunks, in the order to be sent
+ * @nreads: how many
+ *
+ * Context: any.
+ * Return: false if there is no room.
+ */
+bool rpcrdma_wire_put_reads(struct rpcrdma_xdr_out *out,
+			    const struct rpcrdma_chunk_out *reads, u32 nreads)
+{
+	const struct rpcrdma_segment *seg;
+	u32 i, j;
+
+	for (i = 0; i < nreads; i++) {
+		for (j = 0; j < reads[i].co_nsegs; j++) {
+			seg = &reads[i].co_segs[j];
+			if (!rpcrdma_xdr_put(out, 1) ||
+			    !rpcrdma_xdr_put(out, reads[i].co_position) ||
+			    !rpcrdma_wire_put_seg(out, seg, seg->sg_length))
+				return false;
+		}
+	}
+	return rpcrdma_xdr_put(out, 0);
+}
+
+static bool rpcrdma_wire_put_array(struct rpcrdma_xdr_out *out,
+				   const struct rpcrdma_chunk_out *chunk)
+{
+	const struct rpcrdma_segment *seg = chunk->co_segs;
+	u32 i;
+
+	if (!rpcrdma_xdr_put(out, 1) || !rpcrdma_xdr_put(out, chunk->co_nsegs))
+		return false;
+	for (i = 0; i < chunk->co_nsegs; i++, seg++)
+		if (!rpcrdma_wire_put_seg(out, seg, seg->sg_length))
+			return false;
+	return true;
+}
+
+/**
+ * rpcrdma_wire_put_writes - write a Write list
+ * @out: where
+ * @writes: its chunks
+ * @nwrites: how many
+ *
+ * Context: any.
+ * Return: false if there is no room.
+ */
+bool rpcrdma_wire_put_writes(struct rpcrdma_xdr_out *out,
+			     const struct rpcrdma_chunk_out *writes,
+			     u32 nwrites)
+{
+	u32 i;
+
+	for (i = 0; i < nwrites; i++)
+		if (!rpcrdma_wire_put_array(out, &writes[i]))
+			return false;
+	return rpcrdma_xdr_put(out, 0);
+}
+
+/**
+ * rpcrdma_wire_put_reply - write the Reply chunk, or that there is none
+ * @out: where
+ * @reply: the chunk, or NULL
+ *
+ * Context: any.
+ * Return: false if there is no room.
+ */
+bool rpcrdma_wire_put_reply(struct rpcrdma_xdr_out *out,
+			    const struct rpcrdma_chunk_out *reply)
+{
+	return reply ? rpcrdma_wire_put_array(out, reply) :
+		       rpcrdma_xdr_put(out, 0);
+}
+
+/*
+ * Give an array back with what was put into it. Segments are filled in array
+ * order, each to its end before the next is begun (V1-WRC-05).
+ */
+static bool rpcrdma_wire_put_filled(struct rpcrdma_xdr_out *out,
+				    const struct rpcrdma_lists *lists,
+				    const struct rpcrdma_chunk *chunk,
+				    u32 written)
+{
+	struct rpcrdma_seg_iter iter;
+	struct rpcrdma_segment seg;
+	u32 filled;
+
+	if (!rpcrdma_xdr_put(out, 1) || !rpcrdma_xdr_put(out, chunk->ck_nsegs))
+		return false;
+	rpcrdma_chunk_first(lists, chunk, &iter);
+	while (rpcrdma_chunk_next(&iter, &seg)) {
+		filled = min(written, seg.sg_length);
+		written -= filled;
+		if (!rpcrdma_wire_put_seg(out, &seg, filled))
+			return false;
+	}
+	return true;
+}
+
+/**
+ * rpcrdma_wire_put_returned - write the lists of a Reply
+ * @out: where
+ * @lists: the lists of the Call
+ * @written: bytes written into each of its Write chunks
+ * @reply_written: bytes written into its Reply chunk
+ *
+ * The Read list is empty (V1-HDR-25). Everything the Call offered to write to
+ * comes back: same chunks, same segments, same handles and offsets, only the
+ * lengths tell what was used (V1-WRC-06, 07, 08).
+ *
+ * Context: any; the buffer @lists was decoded from must still be there.
+ * Return: false if there is no room.
+ */
+bool rpcrdma_wire_put_returned(struct rpcrdma_xdr_out *out,
+			       const struct rpcrdma_lists *lists,
+			       const u32 *written, u32 reply_written)
+{
+	u32 i;
+
+	if (!rpcrdma_xdr_put(out, 0))
+		return false;
+	for (i = 0; i < lists->ls_nwrites; i++)
+		if (!rpcrdma_wire_put_filled(out, lists, &lists->ls_write[i],
+					     written[i]))
+			return false;
+	if (!rpcrdma_xdr_put(out, 0))
+		return false;
+	if (!lists->ls_has_reply)
+		return rpcrdma_xdr_put(out, 0);
+	return rpcrdma_wire_put_filled(out, lists, &lists->ls_reply,
+				       reply_written);
+}

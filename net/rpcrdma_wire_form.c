@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The wire: which combinations of chunk lists and RPC message make sense.
+ *
+ * The rules are the same in every version (V2-CHK-02). Versions differ in what
+ * surrounds the lists, in how a message tells its direction, and in what a
+ * responder answers; that is in rpcrdma_wire_v1.c and rpcrdma_wire_v2.c, the
+ * only callers. RDMA_MSG and RDMA_NOMSG have the same numbers in all versions,
+ * and go by their version 1 names here.
+ *
+ * A Call or a Reply that breaks a rule is not sent; one that is received gets
+ * a verdict. No state is kept.
+ *
+ * Requirements V1-CHK, RDC, PZC, WRC, RPL; RFC 8166 sections 3 and 4.
+ */
+
+#include <linux/types.h>
+
+#include <rpcrdma/wire.h>
+
+#include "rpcrdma_wire_xdr.h"
+
+/* The shortest thing that could be an RPC message: XID and msg_type */
+#define RPCRDMA_RPC_MIN		8u
+
+/**
+ * rpcrdma_form_call_len - size of the chunk lists of a Call to be sent
+ * @call: the Call
+ *
+ * Context: any.
+ * Return: bytes.
+ *
+ * Requirements V1-FRM-11.
+ */
+u32 rpcrdma_form_call_len(const struct rpcrdma_call_out *call)
+{
+	u32 i, nreadsegs = 0, nwritesegs = 0;
+
+	for (i = 0; i < call->ko_nreads; i++)
+		nreadsegs += call->ko_read[i].co_nsegs;
+	for (i = 0; i < call->ko_nwrites; i++)
+		nwritesegs += call->ko_write[i].co_nsegs;
+	return rpcrdma_wire_lists_len(nreadsegs, call->ko_nwrites, nwritesegs,
+				      call->ko_reply ?
+				      call->ko_reply->co_nsegs : 0);
+}
+
+/*
+ * Read chunks that may be sent: with segments, aligned, each at a position of
+ * its own, in order (V1-CHK-09, V1-RDC-03, V1-RDC-06).
+ */
+static bool rpcrdma_form_reads_valid(const struct rpcrdma_call_out *call)
+{
+	const struct rpcrdma_chunk_out *chunk = call->ko_read;
+	u32 i;
+
+	for (i = 0; i < call->ko_nreads; i++, chunk++) {
+		if (!chunk->co_nsegs || chunk->co_position % RPCRDMA_WORD_LEN)
+			return false;
+		if (i && chunk->co_position <= chunk[-1].co_position)
+			return false;
+	}
+	return true;
+}
+
+/**
+ * rpcrdma_form_call_valid - may this Call be sent?
+ * @call: the Call
+ *
+ * Context: any.
+ * Return: false if @call is something that must never be sent (V1-PZC-09,
+ *	V1-RDC-03, V1-RDC-06, V1-WRC-17, V1-DEP-01, V1-DEP-04).
+ */
+bool rpcrdma_form_call_valid(const struct rpcrdma_call_out *call)
+{
+	bool zero = call->ko_nreads && !call->ko_read[0].co_position;
+	u32 i;
+
+	/* Inline or Position Zero chunk: one holds the message (G-01, G-09) */
+	if (call->ko_proc != (zero ? RPCRDMA1_NOMSG : RPCRDMA1_MSG))
+		return false;
+	for (i = 0; i < call->ko_nwrites; i++)
+		if (!call->ko_write[i].co_nsegs)
+			return false;
+	if (call->ko_reply && !call->ko_reply->co_nsegs)
+		return false;
+	return rpcrdma_form_reads_valid(call);
+}
+
+/**
+ * rpcrdma_form_put_call - write the chunk lists of a Call
+ * @out: where
+ * @call: the Call
+ *
+ * Context: any.
+ * Return: false if there is no room.
+ */
+bool rpcrdma_form_put_call(struct rpcrdma_xdr_out *out,
+			   const struct rpcrdma_call_out *call)
+{
+	return rpcrdma_wire_put_reads(out, call->ko_read, call->ko_nreads) &&
+	       rpcrdma_wire_put_writes(out, call->ko_write,
+				       call->ko_nwrites) &&
+	       rpcrdma_wire_put_reply(out, call->ko_reply);
+}
+
+/**
+ * rpcrdma_form_reply_len - size of the chunk lists of a Reply to be sent
+ * @lists: the lists of the Call
+ *
+ * Context: any.
+ * Return: bytes.
+ */
+u32 rpcrdma_form_reply_len(const struct rpcrdma_lists *lists)
+{
+	u32 i, len, nwritesegs = 0;
+
+	for (i = 0; i < lists->ls_nwrites; i++)
+		nwritesegs += lists->ls_write[i].ck_nsegs;
+	len = rpcrdma_wire_lists_len(0, lists->ls_nwrites, nwritesegs,
+				     lists->ls_reply.ck_nsegs);
+	/* A Reply chunk of no segments is there all the same: its count is */
+	if (lists->ls_has_reply && !lists->ls_reply.ck_nsegs)
+		len += RPCRDMA_WORD_LEN;
+	return len;
+}
+
+/**
+ * rpcrdma_form_reply_valid - may this Reply be sent?
+ * @reply: the Reply
+ *
+ * Context: any.
+ * Return: false if @reply claims more than the Call offered, or its form and
+ *	its use of the Reply chunk disagree (V1-RPL-05, 07, 13).
+ */
+bool rpcrdma_form_reply_valid(const struct rpcrdma_reply_out *reply)
+{
+	const struct rpcrdma_lists *lists = reply->ro_lists;
+	u32 i;
+
+	/* The whole Reply is in the Reply chunk, or none of it (G-02) */
+	switch (reply->ro_proc) {
+	case RPCRDMA1_MSG:
+		if (reply->ro_reply_written)
+			return false;
+		break;
+	case RPCRDMA1_NOMSG:
+		if (!lists->ls_has_reply || !reply->ro_reply_written ||
+		    reply->ro_reply_written > lists->ls_reply.ck_length)
+			return false;
+		break;
+	default:
+		return false;
+	}
+	for (i = 0; i < lists->ls_nwrites; i++)
+		if (reply->ro_written[i] > lists->ls_write[i].ck_length)
+			return false;
+	return true;
+}
+
+/**
+ * rpcrdma_form_get_fixed - read the four words every message begins with
+ * @in: the message
+ * @hdr: OUT: every member has a value from here on, whatever is still to come
+ *
+ * Context: any.
+ * Return: false if the message is so short that not even one word is used
+ *	(G-10).
+ */
+bool rpcrdma_form_get_fixed(struct rpcrdma_xdr_in *in, struct rpcrdma_hdr *hdr)
+{
+	hdr->hd_xid = 0;
+	hdr->hd_vers = 0;
+	hdr->hd_credit = 0;
+	hdr->hd_proc = 0;
+	hdr->hd_err = 0;
+	hdr->hd_err_arg[0] = 0;
+	hdr->hd_err_arg[1] = 0;
+	hdr->hd_vers_low = 0;
+	hdr->hd_vers_high = 0;
+	hdr->hd_response = false;
+	hdr->hd_v1_error = false;
+	hdr->hd_inv_stray = false;
+	hdr->hd_inv_handle = 0;
+	rpcrdma2_props_default(&hdr->hd_props);
+	hdr->hd_length = 0;
+	hdr->hd_msg_len = 0;
+	hdr->hd_rpc_xid = 0;
+	hdr->hd_rpc_type = 0;
+	rpcrdma_lists_clear(&hdr->hd_lists);
+
+	if (in->xi_left < RPCRDMA_FIXED_LEN)
+		return false;
+	return rpcrdma_xdr_get(in, &hdr->hd_xid) &&
+	       rpcrdma_xdr_get(in, &hdr->hd_vers) &&
+	       rpcrdma_xdr_get(in, &hdr->hd_credit) &&
+	       rpcrdma_xdr_get(in, &hdr->hd_proc);
+}
+
+/**
+ * rpcrdma_form_get_lists - read the lists, and look at what follows them
+ * @buf: the message
+ * @len: its bytes
+ * @offset: where the lists begin
+ * @hdr: OUT: the lists, and where the RPC message begins
+ *
+ * Context: any. Work is bounded by @len and the limits of G-32.
+ * Return: as rpcrdma_wire_decode_lists().
+ */
+enum rpcrdma_verdict rpcrdma_form_get_lists(const void *buf, u32 len,
+					    u32 offset,
+					    struct rpcrdma_hdr *hdr)
+{
+	struct rpcrdma_xdr_in in = { .xi_pos = buf, .xi_left = len };
+	enum rpcrdma_verdict verdict;
+
+	verdict = rpcrdma_wire_decode_lists(buf, len, &offset,
+					    &hdr->hd_lists);
+	if (verdict)
+		return verdict;
+
+	hdr->hd_length = offset;
+	hdr->hd_msg_len = len - offset;
+	if (rpcrdma_xdr_skip(&in, offset) &&
+	    rpcrdma_xdr_get(&in, &hdr->hd_rpc_xid))
+		rpcrdma_xdr_get(&in, &hdr->hd_rpc_type);
+	return RPCRDMA_OK;
+}
+
+/**
+ * rpcrdma_form_has_msg - is there an RPC message behind the header?
+ * @hdr: a header with lists
+ *
+ * Context: any.
+ * Return: true if its XID and its direction are there.
+ */
+bool rpcrdma_form_has_msg(const struct rpcrdma_hdr *hdr)
+{
+	return hdr->hd_msg_len >= RPCRDMA_RPC_MIN;
+}
+
+/* V1-RDC-03. Where the positions lead to is rpcrdma_chunk.c's to find out. */
+static bool rpcrdma_form_positions_aligned(const struct rpcrdma_lists *lists)
+{
+	u32 i;
+
+	for (i = 0; i < lists->ls_nreads; i++)
+		if (lists->ls_read[i].ck_position % RPCRDMA_WORD_LEN)
+			return false;
+	return true;
+}
+
+/**
+ * rpcrdma_form_judge_call - is this a Call, if it is none the other way?
+ * @hdr: a received header, MSG or NOMSG
+ *
+ * Context: any.
+ * Return: a verdict. The direction of an inline message is not looked at.
+ *
+ * Requirements G-01, G-09, V2-TYP-06.
+ */
+enum rpcrdma_verdict rpcrdma_form_judge_call(const struct rpcrdma_hdr *hdr)
+{
+	const struct rpcrdma_lists *lists = &hdr->hd_lists;
+
+	if (!rpcrdma_form_positions_aligned(lists))
+		return RPCRDMA_BAD_POSITION;
+
+	if (hdr->hd_proc == RPCRDMA1_NOMSG) {
+		/* A chunk that could not even hold an XID holds no Call */
+		if (lists->ls_call.ck_length < RPCRDMA_RPC_MIN)
+			return RPCRDMA_BAD_FORM;
+		return hdr->hd_msg_len ? RPCRDMA_BAD_MSG : RPCRDMA_OK;
+	}
+
+	if (lists->ls_call.ck_nsegs)
+		return RPCRDMA_BAD_FORM;
+	if (!rpcrdma_form_has_msg(hdr))
+		return RPCRDMA_BAD_MSG;
+	return hdr->hd_rpc_xid == hdr->hd_xid ? RPCRDMA_OK : RPCRDMA_BAD_XID;
+}
+
+/**
+ * rpcrdma_form_judge_reply - is this a Reply, if it is none the other way?
+ * @hdr: a received header, MSG or NOMSG
+ *
+ * Context: any.
+ * Return: a verdict. The direction of an inline message is not looked at.
+ *
+ * Requirements V1-RPL-08, V1-RPL-09, V1-DEP-06, G-09.
+ */
+enum rpcrdma_verdict rpcrdma_form_judge_reply(const struct rpcrdma_hdr *hdr)
+{
+	const struct rpcrdma_lists *lists = &hdr->hd_lists;
+	bool nomsg = hdr->hd_proc == RPCRDMA1_NOMSG;
+
+	if (!nomsg && !rpcrdma_form_has_msg(hdr))
+		return RPCRDMA_BAD_MSG;
+	/* Read-Read is gone (V1-DEP-06) */
+	if (lists->ls_nreads || lists->ls_call.ck_nsegs)
+		return RPCRDMA_BAD_FORM;
+	/* All of the Reply is in the Reply chunk, or nothing (V1-RPL-08, 09) */
+	if (nomsg != !!lists->ls_reply.ck_length)
+		return RPCRDMA_BAD_FORM;
+	if (nomsg)
+		return hdr->hd_msg_len ? RPCRDMA_BAD_MSG : RPCRDMA_OK;
+	return hdr->hd_rpc_xid == hdr->hd_xid ? RPCRDMA_OK : RPCRDMA_BAD_XID;
+}

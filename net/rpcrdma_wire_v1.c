@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * RPC-over-RDMA version 1 headers: Calls, Replies and errors, both ways.
+ *
+ * Here is decided what a version 1 message may look like, as sent and as
+ * received; the parts it is made of are rpcrdma_wire.c's, and the rules that
+ * other versions share rpcrdma_wire_form.c's. This room knows the first two
+ * words of an RPC message (XID and direction) and nothing else of RPC. It keeps
+ * no state: what it makes of a message depends on the message and, for one
+ * option, on a flag.
+ *
+ * The decoders are as suspicious as the requirements allow and say why they
+ * refuse. The encoders refuse to produce what a decoder must refuse: such a
+ * call is a mistake on our side of the wire, and is answered -EINVAL.
+ *
+ * Layouts: requirements B.3 to B.5; RFC 8166 section 4;
+ * draft-ietf-nfsv4-rfc5666bis-01 section 5.
+ */
+
+#include <linux/errno.h>
+#include <linux/export.h>
+#include <linux/types.h>
+#include <linux/unaligned.h>
+
+#include <kunit/visibility.h>
+
+#include <rpcrdma/wire.h>
+
+#include "rpcrdma_wire_xdr.h"
+
+/* rdma_align and rdma_thresh, in front of the lists of an RDMA_MSGP */
+#define RPCRDMA1_MSGP_EXTRA	8u
+
+/**
+ * rpcrdma1_call_len - size of a Call's transport header
+ * @call: the Call
+ *
+ * Context: any.
+ * Return: bytes that rpcrdma1_encode_call() would write.
+ *
+ * Requirements V1-FRM-11.
+ */
+u32 rpcrdma1_call_len(const struct rpcrdma_call_out *call)
+{
+	return RPCRDMA_FIXED_LEN + rpcrdma_form_call_len(call);
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma1_call_len);
+
+/**
+ * rpcrdma1_encode_call - write the transport header of a Call
+ * @buf: where
+ * @size: bytes there
+ * @call: the Call, forward or backward
+ *
+ * Context: any. What is in @buf after an error is unspecified.
+ * Return: the bytes written; -EMSGSIZE if @size is too small; -EINVAL if
+ *	@call is something that must never be sent (V1-PZC-09, V1-RDC-03,
+ *	V1-RDC-06, V1-WRC-17, V1-DEP-01, V1-DEP-04).
+ *
+ * RFC 8166 section 4.2; requirements B.3.
+ */
+int rpcrdma1_encode_call(void *buf, u32 size,
+			 const struct rpcrdma_call_out *call)
+{
+	struct rpcrdma_xdr_out out = { .xo_pos = buf, .xo_left = size };
+	bool fits;
+
+	if (!rpcrdma_form_call_valid(call))
+		return -EINVAL;
+	fits = rpcrdma_wire_put_fixed(&out, call->ko_xid, RPCRDMA_VERS_1,
+				      call->ko_credit, call->ko_proc) &&
+	       rpcrdma_form_put_call(&out, call);
+	return rpcrdma_xdr_done(&out, size, fits);
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma1_encode_call);
+
+/**
+ * rpcrdma1_reply_len - size of a Reply's transport header
+ * @lists: the lists of the Call
+ *
+ * Context: any.
+ * Return: bytes that rpcrdma1_encode_reply() would write for that Call.
+ */
+u32 rpcrdma1_reply_len(const struct rpcrdma_lists *lists)
+{
+	return RPCRDMA_FIXED_LEN + rpcrdma_form_reply_len(lists);
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma1_reply_len);
+
+/**
+ * rpcrdma1_encode_reply - write the transport header of a Reply
+ * @buf: where; not the buffer the Call is in
+ * @size: bytes there
+ * @reply: the Reply, forward or backward
+ *
+ * Context: any; the buffer the Call's lists were decoded from must still be
+ *	there. What is in @buf after an error is unspecified.
+ * Return: the bytes written; -EMSGSIZE if @size is too small; -EINVAL if
+ *	@reply claims more than the Call offered, or its form and its use of
+ *	the Reply chunk disagree (V1-RPL-05, 07, 13).
+ *
+ * RFC 8166 section 4.3; requirements B.3.
+ */
+int rpcrdma1_encode_reply(void *buf, u32 size,
+			  const struct rpcrdma_reply_out *reply)
+{
+	struct rpcrdma_xdr_out out = { .xo_pos = buf, .xo_left = size };
+	bool fits;
+
+	if (!rpcrdma_form_reply_valid(reply))
+		return -EINVAL;
+	fits = rpcrdma_wire_put_fixed(&out, reply->ro_xid, RPCRDMA_VERS_1,
+				      reply->ro_credit, reply->ro_proc) &&
+	       rpcrdma_wire_put_returned(&out, reply->ro_lists,
+					 reply->ro_written,
+					 reply->ro_reply_written);
+	return rpcrdma_xdr_done(&out, size, fits);
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma1_encode_reply);
+
+/**
+ * rpcrdma1_encode_err_vers - write an RDMA_ERROR that names our versions
+ * @buf: where
+ * @size: bytes there
+ * @xid: rdma_xid of the message refused
+ * @vers: its rdma_vers, which is repeated: its sender can read that (G-11)
+ * @credit: the grant in force; 0 is sent as 1
+ * @low: lowest version we speak
+ * @high: highest version we speak
+ *
+ * Context: any.
+ * Return: the bytes written, or -EMSGSIZE.
+ *
+ * RFC 8166 section 4.5.1; requirements B.5.
+ */
+int rpcrdma1_encode_err_vers(void *buf, u32 size, u32 xid, u32 vers,
+			     u32 credit, u32 low, u32 high)
+{
+	struct rpcrdma_xdr_out out = { .xo_pos = buf, .xo_left = size };
+	bool fits;
+
+	fits = rpcrdma_wire_put_fixed(&out, xid, vers, credit,
+				      RPCRDMA1_ERROR) &&
+	       rpcrdma_xdr_put(&out, RPCRDMA1_ERR_VERS) &&
+	       rpcrdma_xdr_put(&out, low) && rpcrdma_xdr_put(&out, high);
+	return rpcrdma_xdr_done(&out, size, fits);
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma1_encode_err_vers);
+
+/**
+ * rpcrdma1_encode_err_chunk - write an RDMA_ERROR for everything else
+ * @buf: where
+ * @size: bytes there
+ * @xid: rdma_xid of the Call refused
+ * @credit: the grant in force; 0 is sent as 1
+ *
+ * Context: any.
+ * Return: the bytes written, or -EMSGSIZE.
+ *
+ * RFC 8166 section 4.5.2; requirements B.5.
+ */
+int rpcrdma1_encode_err_chunk(void *buf, u32 size, u32 xid, u32 credit)
+{
+	struct rpcrdma_xdr_out out = { .xo_pos = buf, .xo_left = size };
+	bool fits;
+
+	fits = rpcrdma_wire_put_fixed(&out, xid, RPCRDMA_VERS_1, credit,
+				      RPCRDMA1_ERROR) &&
+	       rpcrdma_xdr_put(&out, RPCRDMA1_ERR_CHUNK);
+	return rpcrdma_xdr_done(&out, size, fits);
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma1_encode_err_chunk);
+
+static enum rpcrdma_verdict
+rpcrdma1_decode_body(const void *buf, u32 len, struct rpcrdma_hdr *hdr)
+{
+	u32 offset = RPCRDMA_FIXED_LEN;
+
+	if (hdr->hd_proc == RPCRDMA1_MSGP) {
+		/* Like RDMA_MSG behind the two words (V1-DEP-02, V1-DEP-03) */
+		hdr->hd_proc = RPCRDMA1_MSG;
+		offset += RPCRDMA1_MSGP_EXTRA;
+	}
+	return rpcrdma_form_get_lists(buf, len, offset, hdr);
+}
+
+static bool rpcrdma1_lists_empty(const struct rpcrdma_lists *lists)
+{
+	return !lists->ls_call.ck_nsegs && !lists->ls_nreads &&
+	       !lists->ls_nwrites && !lists->ls_has_reply;
+}
+
+static enum rpcrdma_verdict
+rpcrdma1_judge_call(const struct rpcrdma_hdr *hdr)
+{
+	enum rpcrdma_verdict verdict = rpcrdma_form_judge_call(hdr);
+
+	if (!verdict && hdr->hd_proc == RPCRDMA1_MSG &&
+	    hdr->hd_rpc_type == RPCRDMA_RPC_REPLY &&
+	    rpcrdma1_lists_empty(&hdr->hd_lists))
+		return RPCRDMA_BACKWARD_REPLY;
+	return verdict;
+}
+
+/**
+ * rpcrdma1_decode_call - parse a message received by a responder
+ * @buf: the message
+ * @len: its bytes, as the Receive completion tells
+ * @flags: %RPCRDMA1_ACCEPT_MSGP or 0
+ * @hdr: OUT: the header, as far as it could be parsed; points into @buf.
+ *	An accepted RDMA_MSGP shows as RDMA_MSG. Unless the message was too
+ *	short, @hd_xid and @hd_vers are there for the answer.
+ *
+ * Whether the chunks add up to a stream is for rpcrdma_lists_check_call(), and
+ * the XID in a Position Zero chunk can be compared only once it was read.
+ *
+ * Context: any. Work is bounded by @len and the limits of G-32.
+ * Return: a verdict.
+ *
+ * Requirements V1-ERR, V1-DEP, G-01, G-07, G-09, G-10, G-26; RFC 8166
+ * section 4.5.
+ */
+enum rpcrdma_verdict rpcrdma1_decode_call(const void *buf, u32 len,
+					  unsigned int flags,
+					  struct rpcrdma_hdr *hdr)
+{
+	struct rpcrdma_xdr_in in = { .xi_pos = buf, .xi_left = len };
+	enum rpcrdma_verdict verdict;
+
+	if (!rpcrdma_form_get_fixed(&in, hdr))
+		return RPCRDMA_DISCARD_SHORT;
+	if (hdr->hd_vers != RPCRDMA_VERS_1)
+		return RPCRDMA_BAD_VERS;
+	/* These two are dropped at any length: no need to be complete */
+	if (hdr->hd_proc == RPCRDMA1_DONE)
+		return RPCRDMA_DISCARD_DONE;
+	if (hdr->hd_proc == RPCRDMA1_ERROR)
+		return RPCRDMA_DISCARD_ERROR;
+	if (len < RPCRDMA1_HDR_MIN)
+		return RPCRDMA_DISCARD_SHORT;
+	if (hdr->hd_proc > RPCRDMA1_MSGP ||
+	    (hdr->hd_proc == RPCRDMA1_MSGP && !(flags & RPCRDMA1_ACCEPT_MSGP)))
+		return RPCRDMA_BAD_PROC;
+
+	verdict = rpcrdma1_decode_body(buf, len, hdr);
+	return verdict ? verdict : rpcrdma1_judge_call(hdr);
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma1_decode_call);
+
+static enum rpcrdma_verdict
+rpcrdma1_decode_error(struct rpcrdma_xdr_in *in, u32 len,
+		      struct rpcrdma_hdr *hdr)
+{
+	bool vers1 = hdr->hd_vers == RPCRDMA_VERS_1;
+
+	if (!rpcrdma_xdr_get(in, &hdr->hd_err))
+		return RPCRDMA_DISCARD_SHORT;
+	/*
+	 * ERR_VERS repeats the version we sent, which is not ours to refuse
+	 * (G-11). The length tells it from the errors of other versions, which
+	 * put their code elsewhere.
+	 */
+	if (!vers1 && (hdr->hd_err != RPCRDMA1_ERR_VERS ||
+		       len != RPCRDMA1_ERR_VERS_LEN))
+		return RPCRDMA_BAD_VERS;
+	if (hdr->hd_err == RPCRDMA1_ERR_VERS &&
+	    (!rpcrdma_xdr_get(in, &hdr->hd_vers_low) ||
+	     !rpcrdma_xdr_get(in, &hdr->hd_vers_high)))
+		return RPCRDMA_BAD_MSG;
+	/* A code we do not know still ends the RPC it is about (G-14) */
+	hdr->hd_length = len - in->xi_left;
+	return RPCRDMA_OK;
+}
+
+static enum rpcrdma_verdict
+rpcrdma1_judge_reply(const struct rpcrdma_hdr *hdr)
+{
+	/*
+	 * Before anything is held against it: a Call, even a bad one, must not
+	 * be mistaken for the Reply to an RPC of ours that happens to have the
+	 * same XID (G-26).
+	 */
+	if (hdr->hd_proc == RPCRDMA1_MSG && rpcrdma_form_has_msg(hdr) &&
+	    hdr->hd_rpc_type == RPCRDMA_RPC_CALL)
+		return RPCRDMA_BACKWARD_CALL;
+	return rpcrdma_form_judge_reply(hdr);
+}
+
+/**
+ * rpcrdma1_decode_reply - parse a message received by a requester
+ * @buf: the message
+ * @len: its bytes, as the Receive completion tells
+ * @hdr: OUT: the header, as far as it could be parsed; points into @buf.
+ *	An RDMA_MSGP shows as RDMA_MSG.
+ *
+ * %RPCRDMA_OK is also returned for an RDMA_ERROR: look at @hd_proc. Of a
+ * %RPCRDMA_BACKWARD_CALL only the direction is certain; the caller has yet to
+ * check that its lists are empty (BC-24) and its two XIDs the same
+ * (V1-ERR-15). What a Reply's lists claim is checked against the offer by
+ * rpcrdma_lists_check_reply().
+ *
+ * Context: any. Work is bounded by @len and the limits of G-32.
+ * Return: a verdict.
+ *
+ * Requirements V1-ERR, V1-DEP, V1-RPL, G-09, G-10, G-11, G-14, G-26; RFC 8166
+ * section 4.5.
+ */
+enum rpcrdma_verdict rpcrdma1_decode_reply(const void *buf, u32 len,
+					   struct rpcrdma_hdr *hdr)
+{
+	struct rpcrdma_xdr_in in = { .xi_pos = buf, .xi_left = len };
+	enum rpcrdma_verdict verdict;
+
+	if (!rpcrdma_form_get_fixed(&in, hdr))
+		return RPCRDMA_DISCARD_SHORT;
+	if (hdr->hd_proc == RPCRDMA1_ERROR)
+		return rpcrdma1_decode_error(&in, len, hdr);
+	if (hdr->hd_vers != RPCRDMA_VERS_1)
+		return RPCRDMA_BAD_VERS;
+	if (hdr->hd_proc == RPCRDMA1_DONE)
+		return RPCRDMA_DISCARD_DONE;
+	if (hdr->hd_proc > RPCRDMA1_MSGP)
+		return RPCRDMA_BAD_PROC;
+	if (len < RPCRDMA1_HDR_MIN)
+		return RPCRDMA_DISCARD_SHORT;
+
+	verdict = rpcrdma1_decode_body(buf, len, hdr);
+	return verdict ? verdict : rpcrdma1_judge_reply(hdr);
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma1_decode_reply);

@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * RPC-over-RDMA version 2 headers: Calls and Replies, and the table of types.
+ *
+ * As rpcrdma_wire_v1.c does for version 1, this room decides what a message
+ * may look like, as sent and as received. Chunk lists are rpcrdma_wire.c's,
+ * the rules that version 1 has as well rpcrdma_wire_form.c's, and errors and
+ * properties rpcrdma_wire_v2_ctl.c's. No state is kept; what depends on the
+ * connection comes as an argument.
+ *
+ * A message is a prefix of five words and a header of one of the types in
+ * rpcrdma2_types[]. An extension adds a row there, see
+ * Documentation/extensions.rst.
+ *
+ * Either end of a connection may be a responder. F_RESPONSE tells which one
+ * the receiver of a message is (V2-HDR-12): with the flag clear it is the
+ * responder, and answers what it cannot use; with the flag set it is the
+ * requester, and never answers (G-12).
+ *
+ * What a caller does
+ *
+ * The server decodes with rpcrdma2_decode_call(), the client with
+ * rpcrdma2_decode_reply(), and then both look at the verdict:
+ *
+ * OK at the server, BACKWARD_CALL at the client: a request. By hd_proc:
+ *	MSG, NOMSG	server: rpcrdma_lists_check_call(), then execute;
+ *			client: give to the callback service, if there is one
+ *	CONNPROP	take over hd_props if it is the first on the connection.
+ *			The server answers with a CONNPROP of its own, same XID,
+ *			response true; the client does not answer (G-17)
+ * OK at the client, BACKWARD_REPLY at the server: a response. By hd_proc:
+ *	MSG, NOMSG	complete the RPC with this XID
+ *	ERROR		end the RPC, or send it again, by hd_err (G-23). Version
+ *			negotiation, if hd_err is ERR_VERS or hd_v1_error is set
+ *	CONNPROP	take over hd_props if its XID was asked for, else drop
+ * DISCARD_*: drop. No answer, no credit.
+ * BAD_*, MANY_*: count and trace, then ask rpcrdma2_refusal():
+ *	true		send the error with rpcrdma2_encode_error(), by plain
+ *			Send (V2-CHK-14), and do nothing else with the message
+ *	false		if something waits for hd_xid, end it with an error
+ *			after fencing its memory; else drop. A bad answer to our
+ *			CONNPROP leaves the defaults in force (G-17)
+ * In all cases rpcrdma2_is_grant() tells whether hd_credit goes to
+ * rpcrdma_window_grant().
+ *
+ * Layouts: requirements B.2 and B.7 to B.9; Documentation/wire.rst;
+ * draft-cel-nfsv4-rpcrdma-version-two-09.
+ */
+
+#include <linux/array_size.h>
+#include <linux/build_bug.h>
+#include <linux/errno.h>
+#include <linux/export.h>
+#include <linux/types.h>
+
+#include <kunit/visibility.h>
+
+#include <rpcrdma/wire.h>
+
+#include "rpcrdma_wire_xdr.h"
+
+/* What rpcrdma_wire_form.c knows by their version 1 names */
+#if RPCRDMA2_MSG != RPCRDMA1_MSG || RPCRDMA2_NOMSG != RPCRDMA1_NOMSG || \
+	RPCRDMA2_ERROR != RPCRDMA1_ERROR
+#error "the versions disagree about types they share"
+#endif
+
+/*
+ * What a server takes, as long as nobody has set lower limits. The Position
+ * Zero chunk uses up an entry of the Read list (G-23, G-32).
+ */
+const struct rpcrdma2_accept rpcrdma2_accept_forward = {
+	.ac_vers_low	= RPCRDMA_VERS_1,
+	.ac_vers_high	= RPCRDMA_VERS_2,
+	.ac_reads	= RPCRDMA_MAX_CHUNKS - 1,
+	.ac_writes	= RPCRDMA_MAX_CHUNKS,
+	.ac_segs	= RPCRDMA_MAX_SEGS,
+};
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_accept_forward);
+
+/*
+ * What a client that announced BRS INLINE takes (G-24). A message of another
+ * version may be a Reply for all it knows, and is not answered.
+ */
+const struct rpcrdma2_accept rpcrdma2_accept_backward = {
+	.ac_segs	= RPCRDMA_MAX_SEGS,
+	.ac_inline_only	= true,
+};
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_accept_backward);
+
+/**
+ * rpcrdma2_call_len - size of a Call's transport header
+ * @call: the Call
+ *
+ * Context: any.
+ * Return: bytes that rpcrdma2_encode_call() would write.
+ *
+ * Requirements V2-INL-05.
+ */
+u32 rpcrdma2_call_len(const struct rpcrdma_call_out *call)
+{
+	return RPCRDMA2_LISTS_AT + rpcrdma_form_call_len(call);
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_call_len);
+
+static bool rpcrdma2_chunk_out_has(const struct rpcrdma_chunk_out *chunk,
+				   u32 handle)
+{
+	u32 i;
+
+	for (i = 0; i < chunk->co_nsegs; i++)
+		if (chunk->co_segs[i].sg_handle == handle)
+			return true;
+	return false;
+}
+
+/* V2-CHK-03: what may be invalidated is one of the handles of this header. */
+static bool rpcrdma2_inv_handle_valid(const struct rpcrdma_call_out *call)
+{
+	u32 i;
+
+	if (!call->ko_inv_handle)
+		return true;
+	for (i = 0; i < call->ko_nreads; i++)
+		if (rpcrdma2_chunk_out_has(&call->ko_read[i],
+					   call->ko_inv_handle))
+			return true;
+	for (i = 0; i < call->ko_nwrites; i++)
+		if (rpcrdma2_chunk_out_has(&call->ko_write[i],
+					   call->ko_inv_handle))
+			return true;
+	return call->ko_reply &&
+	       rpcrdma2_chunk_out_has(call->ko_reply, call->ko_inv_handle);
+}
+
+/**
+ * rpcrdma2_encode_call - write the transport header of a Call
+ * @buf: where
+ * @size: bytes there
+ * @call: the Call, forward or backward
+ *
+ * Context: any. What is in @buf after an error is unspecified.
+ * Return: the bytes written; -EMSGSIZE if @size is too small; -EINVAL if
+ *	@call is something that must never be sent, see
+ *	rpcrdma_form_call_valid() and V2-CHK-03.
+ *
+ * Requirements B.7, V2-HDR-06, V2-HDR-07, V2-HDR-08.
+ */
+int rpcrdma2_encode_call(void *buf, u32 size,
+			 const struct rpcrdma_call_out *call)
+{
+	struct rpcrdma_xdr_out out = { .xo_pos = buf, .xo_left = size };
+	bool fits;
+
+	if (!rpcrdma_form_call_valid(call) || !rpcrdma2_inv_handle_valid(call))
+		return -EINVAL;
+	fits = rpcrdma2_put_prefix(&out, call->ko_xid, RPCRDMA_VERS_2,
+				   call->ko_credit, call->ko_proc, false) &&
+	       rpcrdma_xdr_put(&out, call->ko_inv_handle) &&
+	       rpcrdma_form_put_call(&out, call);
+	return rpcrdma_xdr_done(&out, size, fits);
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_encode_call);
+
+/**
+ * rpcrdma2_reply_len - size of a Reply's transport header
+ * @lists: the lists of the Call
+ *
+ * Context: any.
+ * Return: bytes that rpcrdma2_encode_reply() would write for that Call.
+ */
+u32 rpcrdma2_reply_len(const struct rpcrdma_lists *lists)
+{
+	return RPCRDMA2_LISTS_AT + rpcrdma_form_reply_len(lists);
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_reply_len);
+
+/**
+ * rpcrdma2_encode_reply - write the transport header of a Reply
+ * @buf: where; not the buffer the Call is in
+ * @size: bytes there
+ * @reply: the Reply, forward or backward
+ *
+ * Context: any; the buffer the Call's lists were decoded from must still be
+ *	there. What is in @buf after an error is unspecified.
+ * Return: the bytes written; -EMSGSIZE if @size is too small; -EINVAL if
+ *	@reply claims what cannot be, see rpcrdma_form_reply_valid().
+ *
+ * Requirements B.7, V2-HDR-08, V2-CHK-12.
+ */
+int rpcrdma2_encode_reply(void *buf, u32 size,
+			  const struct rpcrdma_reply_out *reply)
+{
+	struct rpcrdma_xdr_out out = { .xo_pos = buf, .xo_left = size };
+	bool fits;
+
+	if (!rpcrdma_form_reply_valid(reply))
+		return -EINVAL;
+	fits = rpcrdma2_put_prefix(&out, reply->ro_xid, RPCRDMA_VERS_2,
+				   reply->ro_credit, reply->ro_proc, true) &&
+	       rpcrdma_xdr_put(&out, 0) &&
+	       rpcrdma_wire_put_returned(&out, reply->ro_lists,
+					 reply->ro_written,
+					 reply->ro_reply_written);
+	return rpcrdma_xdr_done(&out, size, fits);
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_encode_reply);
+
+static bool rpcrdma2_chunk_has(const struct rpcrdma_lists *lists,
+			       const struct rpcrdma_chunk *chunk, u32 handle)
+{
+	struct rpcrdma_seg_iter iter;
+	struct rpcrdma_segment seg;
+
+	rpcrdma_chunk_first(lists, chunk, &iter);
+	while (rpcrdma_chunk_next(&iter, &seg))
+		if (seg.sg_handle == handle)
+			return true;
+	return false;
+}
+
+static bool rpcrdma2_lists_have(const struct rpcrdma_lists *lists, u32 handle)
+{
+	u32 i;
+
+	for (i = 0; i < lists->ls_nwrites; i++)
+		if (rpcrdma2_chunk_has(lists, &lists->ls_write[i], handle))
+			return true;
+	for (i = 0; i < lists->ls_nreads; i++)
+		if (rpcrdma2_chunk_has(lists, &lists->ls_read[i], handle))
+			return true;
+	return rpcrdma2_chunk_has(lists, &lists->ls_call, handle) ||
+	       rpcrdma2_chunk_has(lists, &lists->ls_reply, handle);
+}
+
+/* RDMA2_MSG and RDMA2_NOMSG */
+static enum rpcrdma_verdict rpcrdma2_decode_rpc(struct rpcrdma_xdr_in *in,
+						const void *buf, u32 len,
+						struct rpcrdma_hdr *hdr)
+{
+	enum rpcrdma_verdict verdict;
+	u32 handle;
+
+	if (!rpcrdma_xdr_get(in, &handle))
+		return RPCRDMA_BAD_LIST;
+	verdict = rpcrdma_form_get_lists(buf, len, RPCRDMA2_LISTS_AT, hdr);
+	if (verdict)
+		return verdict;
+	/* G-22: it means nothing in a Reply, nor if no segment has it */
+	if (handle && !hdr->hd_response) {
+		if (rpcrdma2_lists_have(&hdr->hd_lists, handle))
+			hdr->hd_inv_handle = handle;
+		else
+			hdr->hd_inv_stray = true;
+	}
+	return RPCRDMA_OK;
+}
+
+static bool rpcrdma2_segs_exceed(const struct rpcrdma_lists *lists, u32 max)
+{
+	u32 i;
+
+	for (i = 0; i < lists->ls_nreads; i++)
+		if (lists->ls_read[i].ck_nsegs > max)
+			return true;
+	for (i = 0; i < lists->ls_nwrites; i++)
+		if (lists->ls_write[i].ck_nsegs > max)
+			return true;
+	return lists->ls_call.ck_nsegs > max || lists->ls_reply.ck_nsegs > max;
+}
+
+static enum rpcrdma_verdict
+rpcrdma2_judge_chunks(const struct rpcrdma_lists *lists,
+		      const struct rpcrdma2_accept *accept)
+{
+	if (accept->ac_inline_only) {
+		if (lists->ls_nreads || lists->ls_call.ck_nsegs)
+			return RPCRDMA_MANY_READS;
+		return lists->ls_nwrites || lists->ls_has_reply ?
+		       RPCRDMA_BAD_FORM : RPCRDMA_OK;
+	}
+	if (lists->ls_nreads > accept->ac_reads)
+		return RPCRDMA_MANY_READS;
+	if (lists->ls_nwrites > accept->ac_writes)
+		return RPCRDMA_MANY_WRITES;
+	return rpcrdma2_segs_exceed(lists, accept->ac_segs) ?
+	       RPCRDMA_MANY_SEGS : RPCRDMA_OK;
+}
+
+static enum rpcrdma_verdict
+rpcrdma2_judge_rpc(const struct rpcrdma_hdr *hdr,
+		   const struct rpcrdma2_accept *accept)
+{
+	u32 type = hdr->hd_response ? RPCRDMA_RPC_REPLY : RPCRDMA_RPC_CALL;
+	enum rpcrdma_verdict verdict;
+
+	verdict = hdr->hd_response ? rpcrdma_form_judge_reply(hdr) :
+				     rpcrdma_form_judge_call(hdr);
+	if (verdict)
+		return verdict;
+	if (hdr->hd_proc == RPCRDMA2_MSG && hdr->hd_rpc_type != type)
+		return RPCRDMA_BAD_DIRECTION;
+	return hdr->hd_response ? RPCRDMA_OK :
+	       rpcrdma2_judge_chunks(&hdr->hd_lists, accept);
+}
+
+static const struct rpcrdma2_type rpcrdma2_types[] = {
+	{ RPCRDMA2_MSG, rpcrdma2_decode_rpc, rpcrdma2_judge_rpc },
+	{ RPCRDMA2_NOMSG, rpcrdma2_decode_rpc, rpcrdma2_judge_rpc },
+	{ RPCRDMA2_ERROR, rpcrdma2_decode_error, NULL },
+	{ RPCRDMA2_CONNPROP, rpcrdma2_decode_connprop, NULL },
+};
+
+/* ERR_VERS repeats the version we sent, which is not ours to refuse (G-11). */
+static bool rpcrdma2_is_err_vers(const struct rpcrdma_xdr_in *in,
+				 const struct rpcrdma_hdr *hdr)
+{
+	struct rpcrdma_xdr_in peek = *in;
+	u32 flags, err;
+
+	return hdr->hd_proc == RPCRDMA2_ERROR &&
+	       rpcrdma_xdr_get(&peek, &flags) &&
+	       (flags & RPCRDMA2_F_RESPONSE) && rpcrdma_xdr_get(&peek, &err) &&
+	       err == RPCRDMA2_ERR_VERS &&
+	       peek.xi_left == 2 * RPCRDMA_WORD_LEN;
+}
+
+/**
+ * rpcrdma2_decode_by - parse a message by a table of header types
+ * @types: the table
+ * @ntypes: its rows
+ * @buf: the message
+ * @len: its bytes
+ * @flags: %RPCRDMA2_NEGOTIATING or 0
+ * @accept: what is accepted if the message is a Call
+ * @hdr: OUT: the header, as far as it could be parsed; points into @buf
+ *
+ * Context: any. Work is bounded by @len and the limits of G-32.
+ * Return: a verdict; %RPCRDMA_OK for either direction.
+ */
+enum rpcrdma_verdict
+rpcrdma2_decode_by(const struct rpcrdma2_type *types, u32 ntypes,
+		   const void *buf, u32 len, unsigned int flags,
+		   const struct rpcrdma2_accept *accept,
+		   struct rpcrdma_hdr *hdr)
+{
+	struct rpcrdma_xdr_in in = { .xi_pos = buf, .xi_left = len };
+	const struct rpcrdma2_type *type = types;
+	enum rpcrdma_verdict verdict;
+	u32 word;
+
+	if (!rpcrdma_form_get_fixed(&in, hdr))
+		return RPCRDMA_DISCARD_SHORT;
+	if (hdr->hd_proc == RPCRDMA2_ERROR &&
+	    rpcrdma2_decode_v1_error(buf, len, flags, hdr))
+		return RPCRDMA_OK;
+	if (hdr->hd_vers != RPCRDMA_VERS_2 && !rpcrdma2_is_err_vers(&in, hdr))
+		return RPCRDMA_BAD_VERS;
+	if (!rpcrdma_xdr_get(&in, &word))
+		return RPCRDMA_DISCARD_SHORT;
+	/* Flags we do not know mean nothing to us (G-21) */
+	hdr->hd_response = word & RPCRDMA2_F_RESPONSE;
+
+	while (type < types + ntypes && type->ht_type != hdr->hd_proc)
+		type++;
+	if (type == types + ntypes)
+		return RPCRDMA_BAD_PROC;
+	verdict = type->ht_decode(&in, buf, len, hdr);
+	if (verdict || !type->ht_judge)
+		return verdict;
+	return type->ht_judge(hdr, accept);
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_decode_by);
+
+/**
+ * rpcrdma2_decode_call - parse a message received by a server
+ * @buf: the message
+ * @len: its bytes, as the Receive completion tells
+ * @accept: what is accepted: %rpcrdma2_accept_forward, or less
+ * @hdr: OUT: the header, as far as it could be parsed; points into @buf.
+ *	Unless the message was too short, @hd_xid, @hd_vers and @hd_response are
+ *	there for what has to be done about it.
+ *
+ * %RPCRDMA_OK is returned for Calls and for a client's CONNPROP,
+ * %RPCRDMA_BACKWARD_REPLY for a Reply or an error that belongs to a backward
+ * Call, and for a CONNPROP with F_RESPONSE: see the top of this file. Whether
+ * the chunks of a Call add up to a stream is for rpcrdma_lists_check_call(),
+ * and the RPC message in a Position Zero chunk can be looked at only once it
+ * was read.
+ *
+ * Context: any. Work is bounded by @len and the limits of G-32.
+ * Return: a verdict.
+ *
+ * Requirements V2-HDR, V2-CHK, V2-TYP, V2-ERR, G-10 to G-12, G-17 to G-24.
+ */
+enum rpcrdma_verdict rpcrdma2_decode_call(const void *buf, u32 len,
+					  const struct rpcrdma2_accept *accept,
+					  struct rpcrdma_hdr *hdr)
+{
+	enum rpcrdma_verdict verdict;
+
+	verdict = rpcrdma2_decode_by(rpcrdma2_types,
+				     ARRAY_SIZE(rpcrdma2_types), buf, len, 0,
+				     accept, hdr);
+	return !verdict && hdr->hd_response ? RPCRDMA_BACKWARD_REPLY : verdict;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_decode_call);
+
+/**
+ * rpcrdma2_decode_reply - parse a message received by a client
+ * @buf: the message
+ * @len: its bytes, as the Receive completion tells
+ * @flags: %RPCRDMA2_NEGOTIATING until the first valid answer, then 0
+ * @hdr: OUT: the header, as far as it could be parsed; points into @buf.
+ *	Unless the message was too short, @hd_xid and @hd_response are there for
+ *	what has to be done about it.
+ *
+ * %RPCRDMA_OK is returned for Replies, for errors and for the server's answer
+ * to a CONNPROP, %RPCRDMA_BACKWARD_CALL for a sound backward Call without
+ * chunks and for a CONNPROP the server sent of its own accord: see the top of
+ * this file. What a Reply's lists claim is checked against the offer by
+ * rpcrdma_lists_check_reply().
+ *
+ * Context: any. Work is bounded by @len and the limits of G-32.
+ * Return: a verdict; %rpcrdma2_accept_backward goes with it to
+ *	rpcrdma2_refusal().
+ *
+ * Requirements V2-HDR, V2-CHK, V2-TYP, V2-ERR, V2-BC, G-10 to G-12, G-17 to
+ * G-24.
+ */
+enum rpcrdma_verdict rpcrdma2_decode_reply(const void *buf, u32 len,
+					   unsigned int flags,
+					   struct rpcrdma_hdr *hdr)
+{
+	enum rpcrdma_verdict verdict;
+
+	verdict = rpcrdma2_decode_by(rpcrdma2_types,
+				     ARRAY_SIZE(rpcrdma2_types), buf, len,
+				     flags, &rpcrdma2_accept_backward, hdr);
+	return !verdict && !hdr->hd_response ? RPCRDMA_BACKWARD_CALL : verdict;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_decode_reply);
+
+/**
+ * rpcrdma2_is_grant - does rdma_credit of a message open our window?
+ * @hdr: its header, as decoded
+ * @verdict: what was made of it
+ *
+ * A request is no grant, and that of an error is ignored (V2-ERR-02). A
+ * CONNPROP whose properties are bad still grants (G-17). That the XID is one
+ * that was waited for is for the caller to know.
+ *
+ * Context: any.
+ * Return: true if rpcrdma_window_grant() is to be told.
+ *
+ * Requirements V2-CRD-01, V2-CRD-08.
+ */
+bool rpcrdma2_is_grant(const struct rpcrdma_hdr *hdr,
+		       enum rpcrdma_verdict verdict)
+{
+	if (!hdr->hd_response || hdr->hd_proc == RPCRDMA2_ERROR)
+		return false;
+	return verdict == RPCRDMA_OK || verdict == RPCRDMA_BACKWARD_REPLY ||
+	       verdict == RPCRDMA_BAD_PROP;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_is_grant);

@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * RPC-over-RDMA version 2 messages that carry no RPC: errors and properties.
+ *
+ * The part of rpcrdma_wire_v2.c that is about the protocol itself: read that
+ * file's opening comment first. Here are the two tables that an extension adds
+ * to, properties and error codes, and what is answered to a message that
+ * cannot be used.
+ *
+ * Layouts: requirements B.8 and B.9; Documentation/wire.rst;
+ * draft-cel-nfsv4-rpcrdma-version-two-09 sections 4 and 5.3.
+ */
+
+#include <linux/array_size.h>
+#include <linux/build_bug.h>
+#include <linux/errno.h>
+#include <linux/export.h>
+#include <linux/limits.h>
+#include <linux/minmax.h>
+#include <linux/types.h>
+
+#include <kunit/visibility.h>
+
+#include <rpcrdma/wire.h>
+
+#include "rpcrdma_wire_xdr.h"
+
+/* A property without data: rdma_which and the length of rdma_data */
+#define RPCRDMA2_PROP_MIN	8u
+
+/*
+ * A property set, one row per property, by enum rpcrdma2_prop. All of those
+ * defined so far are one word.
+ */
+static const struct {
+	u32	which;
+	u32	fallback;
+	u32	min;
+	u32	max;
+} rpcrdma2_prop_rows[RPCRDMA2_NPROPS] = {
+	[RPCRDMA2_PROP_RBSIZ] = {
+		.which = RPCRDMA2_PROPID_RBSIZ, .fallback = 4096,
+		.min = 1024, .max = U32_MAX,
+	},
+	[RPCRDMA2_PROP_BRS] = {
+		.which = RPCRDMA2_PROPID_BRS, .fallback = RPCRDMA2_BRS_INLINE,
+		.min = RPCRDMA2_BRS_NONE, .max = RPCRDMA2_BRS_GENL,
+	},
+};
+
+/* Words behind rdma_err, by code. A code that is not here brings nothing. */
+static const u8 rpcrdma2_error_words[] = {
+	[RPCRDMA2_ERR_VERS]		= 2,
+	[RPCRDMA2_ERR_READ_CHUNKS]	= 1,
+	[RPCRDMA2_ERR_WRITE_CHUNKS]	= 1,
+	[RPCRDMA2_ERR_SEGMENTS]		= 1,
+	[RPCRDMA2_ERR_WRITE_RESOURCE]	= 2,
+	[RPCRDMA2_ERR_REPLY_RESOURCE]	= 1,
+};
+
+static u32 rpcrdma2_error_nargs(u32 code)
+{
+	return code < ARRAY_SIZE(rpcrdma2_error_words) ?
+	       rpcrdma2_error_words[code] : 0;
+}
+
+static bool rpcrdma2_error_known(u32 code)
+{
+	return code && code <= RPCRDMA2_ERR_SYSTEM;
+}
+
+/**
+ * rpcrdma2_encode_error - write an RDMA2_ERROR
+ * @buf: where
+ * @size: bytes there
+ * @hdr: header of the message it is about; its XID and version are repeated
+ * @credit: the grant in force; 0 is sent as 1
+ * @error: what to say
+ *
+ * ERR_VERS goes out in the layout of version 1, which is the one that a peer
+ * of any version can read (G-11).
+ *
+ * Context: any.
+ * Return: the bytes written; -EMSGSIZE if @size is too small; -EINVAL if @hdr
+ *	is a response, which is never answered (G-12).
+ *
+ * Requirements B.9, V2-ERR-01, V2-HDR-11.
+ */
+int rpcrdma2_encode_error(void *buf, u32 size, const struct rpcrdma_hdr *hdr,
+			  u32 credit, const struct rpcrdma2_error *error)
+{
+	struct rpcrdma_xdr_out out = { .xo_pos = buf, .xo_left = size };
+	u32 i;
+	bool fits;
+
+	if (hdr->hd_response)
+		return -EINVAL;
+	if (error->er_code == RPCRDMA2_ERR_VERS)
+		return rpcrdma1_encode_err_vers(buf, size, hdr->hd_xid,
+						hdr->hd_vers, credit,
+						error->er_arg[0],
+						error->er_arg[1]);
+	fits = rpcrdma2_put_prefix(&out, hdr->hd_xid, hdr->hd_vers, credit,
+				   RPCRDMA2_ERROR, true) &&
+	       rpcrdma_xdr_put(&out, error->er_code);
+	for (i = 0; fits && i < rpcrdma2_error_nargs(error->er_code); i++)
+		fits = rpcrdma_xdr_put(&out, error->er_arg[i]);
+	return rpcrdma_xdr_done(&out, size, fits);
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_encode_error);
+
+/**
+ * rpcrdma2_decode_error - ht_decode of RDMA2_ERROR
+ * @in: behind the prefix
+ * @buf: the message
+ * @len: its bytes
+ * @hdr: IN: the prefix; OUT: the error
+ *
+ * Context: any.
+ * Return: a verdict; %RPCRDMA_BAD_MSG if the payload of the code is not there
+ *	or there is more, which still ends what waits for the XID (G-14).
+ */
+enum rpcrdma_verdict rpcrdma2_decode_error(struct rpcrdma_xdr_in *in,
+					   const void *buf, u32 len,
+					   struct rpcrdma_hdr *hdr)
+{
+	u32 i;
+
+	if (!hdr->hd_response)
+		return RPCRDMA_DISCARD_ERROR;
+	if (!rpcrdma_xdr_get(in, &hdr->hd_err))
+		return RPCRDMA_BAD_MSG;
+	for (i = 0; i < rpcrdma2_error_nargs(hdr->hd_err); i++)
+		if (!rpcrdma_xdr_get(in, &hdr->hd_err_arg[i]))
+			return RPCRDMA_BAD_MSG;
+	if (hdr->hd_err == RPCRDMA2_ERR_VERS) {
+		hdr->hd_vers_low = hdr->hd_err_arg[0];
+		hdr->hd_vers_high = hdr->hd_err_arg[1];
+	}
+	hdr->hd_length = len - in->xi_left;
+	/* What a code we do not know brings cannot be judged (G-14) */
+	return in->xi_left && rpcrdma2_error_known(hdr->hd_err) ?
+	       RPCRDMA_BAD_MSG : RPCRDMA_OK;
+}
+
+/**
+ * rpcrdma2_decode_v1_error - is this an error in the layout of version 1?
+ * @buf: the message, whose type is RDMA_ERROR
+ * @len: its bytes
+ * @flags: %RPCRDMA2_NEGOTIATING or 0
+ * @hdr: IN: the fixed words; OUT: the error, if true is returned
+ *
+ * Those have no rdma_flags, and the word in its place cannot tell, because
+ * ERR_VERS is 1 as F_RESPONSE is. The length can, but for ERR_VERS with a
+ * lowest version of 4, 5, 6 or 8: that could as well be that version 2 error.
+ * It is not as long as we negotiate: a CONNPROP provokes none of them.
+ *
+ * Context: any.
+ * Return: false if it has to be taken for a version 2 message.
+ *
+ * Requirements B.9, G-11.
+ */
+bool rpcrdma2_decode_v1_error(const u8 *buf, u32 len, unsigned int flags,
+			      struct rpcrdma_hdr *hdr)
+{
+	struct rpcrdma_xdr_in in = { .xi_pos = buf, .xi_left = len };
+	u32 err, low, high;
+
+	rpcrdma_xdr_skip(&in, RPCRDMA_FIXED_LEN);
+	if (!rpcrdma_xdr_get(&in, &err))
+		return false;
+	if (len == RPCRDMA1_ERR_CHUNK_LEN && err == RPCRDMA1_ERR_CHUNK &&
+	    hdr->hd_vers <= RPCRDMA_VERS_2) {
+		hdr->hd_err = err;
+	} else if (len == RPCRDMA1_ERR_VERS_LEN && err == RPCRDMA1_ERR_VERS &&
+		   rpcrdma_xdr_get(&in, &low) && rpcrdma_xdr_get(&in, &high)) {
+		if (!(flags & RPCRDMA2_NEGOTIATING) &&
+		    hdr->hd_vers == RPCRDMA_VERS_2 &&
+		    rpcrdma2_error_nargs(low) == 1)
+			return false;
+		hdr->hd_err = err;
+		hdr->hd_err_arg[0] = low;
+		hdr->hd_err_arg[1] = high;
+		hdr->hd_vers_low = low;
+		hdr->hd_vers_high = high;
+	} else {
+		return false;
+	}
+	hdr->hd_length = len;
+	hdr->hd_response = true;
+	hdr->hd_v1_error = true;
+	return true;
+}
+
+/* The least a Reply chunk has to hold if it replaces all Write chunks. */
+static u32 rpcrdma2_writes_len(const struct rpcrdma_lists *lists)
+{
+	u64 sum = 0;
+	u32 i;
+
+	for (i = 0; i < lists->ls_nwrites; i++)
+		sum += lists->ls_write[i].ck_length;
+	return min_t(u64, sum, U32_MAX);
+}
+
+/**
+ * rpcrdma2_refusal - what to answer to a message that cannot be used
+ * @hdr: its header, as decoded
+ * @verdict: what is wrong with it; also one of rpcrdma_lists_check_call()
+ * @accept: what it was decoded with
+ * @error: OUT: the error to send, if true is returned
+ *
+ * Context: any.
+ * Return: false if nothing is to be sent.
+ *
+ * Requirements G-12, G-23, V2-ERR-04 to V2-ERR-16, V2-BC-07, V2-NEG-15.
+ */
+bool rpcrdma2_refusal(const struct rpcrdma_hdr *hdr,
+		      enum rpcrdma_verdict verdict,
+		      const struct rpcrdma2_accept *accept,
+		      struct rpcrdma2_error *error)
+{
+	error->er_code = RPCRDMA2_ERR_BAD_XDR;
+	error->er_arg[0] = 0;
+	error->er_arg[1] = 0;
+
+	if (hdr->hd_response)
+		return false;
+	switch (verdict) {
+	case RPCRDMA_OK:
+	case RPCRDMA_DISCARD_SHORT:
+	case RPCRDMA_DISCARD_DONE:
+	case RPCRDMA_DISCARD_ERROR:
+	case RPCRDMA_BACKWARD_CALL:
+	case RPCRDMA_BACKWARD_REPLY:
+		return false;
+	case RPCRDMA_BAD_VERS:
+		error->er_code = RPCRDMA2_ERR_VERS;
+		error->er_arg[0] = accept->ac_vers_low;
+		error->er_arg[1] = accept->ac_vers_high;
+		return accept->ac_vers_high;
+	case RPCRDMA_BAD_PROC:
+		error->er_code = RPCRDMA2_ERR_INVAL_HTYPE;
+		return true;
+	case RPCRDMA_MANY_READS:
+		error->er_code = RPCRDMA2_ERR_READ_CHUNKS;
+		error->er_arg[0] = accept->ac_reads;
+		return true;
+	case RPCRDMA_MANY_WRITES:
+		if (accept->ac_inline_only)
+			return true;
+		error->er_code = RPCRDMA2_ERR_WRITE_CHUNKS;
+		error->er_arg[0] = accept->ac_writes;
+		if (!accept->ac_writes) {
+			error->er_code = RPCRDMA2_ERR_REPLY_RESOURCE;
+			error->er_arg[0] = rpcrdma2_writes_len(&hdr->hd_lists);
+		}
+		return true;
+	case RPCRDMA_MANY_SEGS:
+		if (accept->ac_inline_only)
+			return true;
+		error->er_code = RPCRDMA2_ERR_SEGMENTS;
+		error->er_arg[0] = accept->ac_segs;
+		return true;
+	case RPCRDMA_BAD_COUNT:
+		/* Within our limits, and still more than we can do */
+		error->er_code = RPCRDMA2_ERR_SYSTEM;
+		return true;
+	default:
+		return true;
+	}
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_refusal);
+
+/**
+ * rpcrdma2_fallback_vers - which version to go on with after an ERR_VERS
+ * @hdr: header of the error, which answers a version 2 message
+ *
+ * Context: any.
+ * Return: a version that the peer speaks and we do, other than the refused
+ *	one; 0 if there is none: give up the connection (V2-ERR-05).
+ */
+u32 rpcrdma2_fallback_vers(const struct rpcrdma_hdr *hdr)
+{
+	return hdr->hd_vers_low <= RPCRDMA_VERS_1 &&
+	       hdr->hd_vers_high >= RPCRDMA_VERS_1 ? RPCRDMA_VERS_1 : 0;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_fallback_vers);
+
+/**
+ * rpcrdma2_props_default - what holds as long as nothing is announced
+ * @props: OUT: the defaults
+ *
+ * Context: any.
+ */
+void rpcrdma2_props_default(struct rpcrdma2_props *props)
+{
+	u32 i;
+
+	for (i = 0; i < RPCRDMA2_NPROPS; i++)
+		props->pr_value[i] = rpcrdma2_prop_rows[i].fallback;
+	props->pr_given = 0;
+	props->pr_unknown = 0;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_props_default);
+
+static bool rpcrdma2_prop_valid(u32 index, u32 value)
+{
+	return value >= rpcrdma2_prop_rows[index].min &&
+	       value <= rpcrdma2_prop_rows[index].max;
+}
+
+/**
+ * rpcrdma2_encode_connprop - write an RDMA2_CONNPROP
+ * @buf: where
+ * @size: bytes there
+ * @xid: of our choice; in an answer, that of the CONNPROP answered
+ * @credit: credits requested; in an answer, granted; 0 is sent as 1
+ * @response: it is an answer
+ * @props: all our properties, also those with default values (V2-PRP-21)
+ *
+ * Context: any. What is in @buf after an error is unspecified.
+ * Return: the bytes written, far below %RPCRDMA2_CONNPROP_MAX; -EMSGSIZE if
+ *	@size is too small; -EINVAL if a value is not one the peer may accept.
+ *
+ * Requirements B.8, V2-NEG-02, V2-NEG-03, V2-TYP-10.
+ */
+int rpcrdma2_encode_connprop(void *buf, u32 size, u32 xid, u32 credit,
+			     bool response,
+			     const struct rpcrdma2_props *props)
+{
+	struct rpcrdma_xdr_out out = { .xo_pos = buf, .xo_left = size };
+	bool fits;
+	u32 i;
+
+	fits = rpcrdma2_put_prefix(&out, xid, RPCRDMA_VERS_2, credit,
+				   RPCRDMA2_CONNPROP, response) &&
+	       rpcrdma_xdr_put(&out, RPCRDMA2_NPROPS);
+	for (i = 0; i < RPCRDMA2_NPROPS; i++) {
+		if (!rpcrdma2_prop_valid(i, props->pr_value[i]))
+			return -EINVAL;
+		fits = fits &&
+		       rpcrdma_xdr_put(&out, rpcrdma2_prop_rows[i].which) &&
+		       rpcrdma_xdr_put(&out, RPCRDMA_WORD_LEN) &&
+		       rpcrdma_xdr_put(&out, props->pr_value[i]);
+	}
+	return rpcrdma_xdr_done(&out, size, fits);
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_encode_connprop);
+
+static bool rpcrdma2_get_prop(struct rpcrdma_xdr_in *in,
+			      struct rpcrdma2_props *props)
+{
+	u32 which, len, pad, i, value;
+	struct rpcrdma_xdr_in data;
+
+	if (!rpcrdma_xdr_get(in, &which) || !rpcrdma_xdr_get(in, &len))
+		return false;
+	data = *in;
+	/* Known or not, it has to be there whole (V2-PRP-07) */
+	pad = (RPCRDMA_WORD_LEN - len % RPCRDMA_WORD_LEN) % RPCRDMA_WORD_LEN;
+	if (!rpcrdma_xdr_skip(in, len) || !rpcrdma_xdr_skip(in, pad))
+		return false;
+
+	for (i = 0; i < RPCRDMA2_NPROPS; i++)
+		if (rpcrdma2_prop_rows[i].which == which)
+			break;
+	if (i == RPCRDMA2_NPROPS) {
+		props->pr_unknown++;
+		return true;
+	}
+	if (props->pr_given & (1u << i))
+		return false;
+	props->pr_given |= 1u << i;
+	if (!len)
+		return true;
+	if (len != RPCRDMA_WORD_LEN || !rpcrdma_xdr_get(&data, &value) ||
+	    !rpcrdma2_prop_valid(i, value))
+		return false;
+	props->pr_value[i] = value;
+	return true;
+}
+
+/**
+ * rpcrdma2_decode_connprop - ht_decode of RDMA2_CONNPROP
+ * @in: behind the prefix
+ * @buf: the message
+ * @len: its bytes
+ * @hdr: IN: the prefix; OUT: the properties, all defaults if the set is bad
+ *
+ * Context: any.
+ * Return: %RPCRDMA_OK or %RPCRDMA_BAD_PROP.
+ */
+enum rpcrdma_verdict rpcrdma2_decode_connprop(struct rpcrdma_xdr_in *in,
+					      const void *buf, u32 len,
+					      struct rpcrdma_hdr *hdr)
+{
+	u32 i, count;
+	bool good;
+
+	good = rpcrdma_xdr_get(in, &count) &&
+	       count <= in->xi_left / RPCRDMA2_PROP_MIN;
+	for (i = 0; good && i < count; i++)
+		good = rpcrdma2_get_prop(in, &hdr->hd_props);
+	if (!good || in->xi_left) {
+		/* None of a bad set is used (G-18) */
+		rpcrdma2_props_default(&hdr->hd_props);
+		return RPCRDMA_BAD_PROP;
+	}
+	hdr->hd_length = len;
+	return RPCRDMA_OK;
+}

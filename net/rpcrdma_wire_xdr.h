@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Bounded reading and writing of XDR words, for rpcrdma_wire*.c only.
+ *
+ * A cursor never moves past the bytes it was given, so the files that use it
+ * contain no pointer arithmetic that a peer's numbers could lead astray.
+ * Buffers may have any alignment: a header behind a message that somebody
+ * else framed need not begin on a word.
+ */
+#ifndef RPCRDMA_WIRE_XDR_H
+#define RPCRDMA_WIRE_XDR_H
+
+#include <linux/errno.h>
+#include <linux/types.h>
+#include <linux/unaligned.h>
+
+#include <rpcrdma/wire.h>
+
+#define RPCRDMA_WORD_LEN	4u
+
+/**
+ * struct rpcrdma_xdr_in - what is left to read
+ * @xi_pos: the next byte
+ * @xi_left: bytes from there to the end of the message
+ */
+struct rpcrdma_xdr_in {
+	const u8	*xi_pos;
+	u32		xi_left;
+};
+
+/**
+ * struct rpcrdma_xdr_out - what is left to write
+ * @xo_pos: the next byte
+ * @xo_left: bytes from there to the end of the buffer
+ */
+struct rpcrdma_xdr_out {
+	u8		*xo_pos;
+	u32		xo_left;
+};
+
+static inline bool rpcrdma_xdr_skip(struct rpcrdma_xdr_in *in, u32 nbytes)
+{
+	if (in->xi_left < nbytes)
+		return false;
+	in->xi_pos += nbytes;
+	in->xi_left -= nbytes;
+	return true;
+}
+
+static inline bool rpcrdma_xdr_get(struct rpcrdma_xdr_in *in, u32 *value)
+{
+	const u8 *pos = in->xi_pos;
+
+	if (!rpcrdma_xdr_skip(in, RPCRDMA_WORD_LEN))
+		return false;
+	*value = get_unaligned_be32(pos);
+	return true;
+}
+
+static inline bool rpcrdma_xdr_put(struct rpcrdma_xdr_out *out, u32 value)
+{
+	if (out->xo_left < RPCRDMA_WORD_LEN)
+		return false;
+	put_unaligned_be32(value, out->xo_pos);
+	out->xo_pos += RPCRDMA_WORD_LEN;
+	out->xo_left -= RPCRDMA_WORD_LEN;
+	return true;
+}
+
+/* The lists of a header that has none, or whose lists were not reached. */
+static inline void rpcrdma_lists_clear(struct rpcrdma_lists *lists)
+{
+	static const struct rpcrdma_chunk none;
+
+	lists->ls_read_end = NULL;
+	lists->ls_call = none;
+	lists->ls_reply = none;
+	lists->ls_nreads = 0;
+	lists->ls_nwrites = 0;
+	lists->ls_has_reply = false;
+}
+
+/* rpcrdma_wire.c: what version 1 and later versions have in common */
+bool rpcrdma_wire_put_fixed(struct rpcrdma_xdr_out *out, u32 xid, u32 vers,
+			    u32 credit, u32 proc);
+bool rpcrdma_wire_put_reads(struct rpcrdma_xdr_out *out,
+			    const struct rpcrdma_chunk_out *reads, u32 nreads);
+bool rpcrdma_wire_put_writes(struct rpcrdma_xdr_out *out,
+			     const struct rpcrdma_chunk_out *writes,
+			     u32 nwrites);
+bool rpcrdma_wire_put_reply(struct rpcrdma_xdr_out *out,
+			    const struct rpcrdma_chunk_out *reply);
+bool rpcrdma_wire_put_returned(struct rpcrdma_xdr_out *out,
+			       const struct rpcrdma_lists *lists,
+			       const u32 *written, u32 reply_written);
+
+/* rpcrdma_wire_form.c: rules that hold in all versions */
+u32 rpcrdma_form_call_len(const struct rpcrdma_call_out *call);
+bool rpcrdma_form_call_valid(const struct rpcrdma_call_out *call);
+bool rpcrdma_form_put_call(struct rpcrdma_xdr_out *out,
+			   const struct rpcrdma_call_out *call);
+u32 rpcrdma_form_reply_len(const struct rpcrdma_lists *lists);
+bool rpcrdma_form_reply_valid(const struct rpcrdma_reply_out *reply);
+bool rpcrdma_form_get_fixed(struct rpcrdma_xdr_in *in,
+			    struct rpcrdma_hdr *hdr);
+enum rpcrdma_verdict rpcrdma_form_get_lists(const void *buf, u32 len,
+					    u32 offset,
+					    struct rpcrdma_hdr *hdr);
+bool rpcrdma_form_has_msg(const struct rpcrdma_hdr *hdr);
+enum rpcrdma_verdict rpcrdma_form_judge_call(const struct rpcrdma_hdr *hdr);
+enum rpcrdma_verdict rpcrdma_form_judge_reply(const struct rpcrdma_hdr *hdr);
+
+/* Version 2: the prefix, and how an encoder ends */
+static inline bool rpcrdma2_put_prefix(struct rpcrdma_xdr_out *out, u32 xid,
+				       u32 vers, u32 credit, u32 htype,
+				       bool response)
+{
+	return rpcrdma_wire_put_fixed(out, xid, vers, credit, htype) &&
+	       rpcrdma_xdr_put(out, response ? RPCRDMA2_F_RESPONSE : 0);
+}
+
+static inline int rpcrdma_xdr_done(const struct rpcrdma_xdr_out *out,
+				   u32 size, bool fits)
+{
+	return fits ? (int)(size - out->xo_left) : -EMSGSIZE;
+}
+
+/**
+ * struct rpcrdma2_type - one version 2 header type
+ * @ht_type: rdma_htype
+ * @ht_decode: parse what follows the prefix; @hdr has the prefix, and @in is
+ *	behind it
+ * @ht_judge: does a header that could be parsed make sense? NULL: always
+ */
+struct rpcrdma2_type {
+	u32			ht_type;
+	enum rpcrdma_verdict	(*ht_decode)(struct rpcrdma_xdr_in *in,
+					     const void *buf, u32 len,
+					     struct rpcrdma_hdr *hdr);
+	enum rpcrdma_verdict	(*ht_judge)(const struct rpcrdma_hdr *hdr,
+					    const struct rpcrdma2_accept *accept);
+};
+
+enum rpcrdma_verdict
+rpcrdma2_decode_by(const struct rpcrdma2_type *types, u32 ntypes,
+		   const void *buf, u32 len, unsigned int flags,
+		   const struct rpcrdma2_accept *accept,
+		   struct rpcrdma_hdr *hdr);
+
+/* rpcrdma_wire_v2_ctl.c */
+bool rpcrdma2_decode_v1_error(const u8 *buf, u32 len, unsigned int flags,
+			      struct rpcrdma_hdr *hdr);
+enum rpcrdma_verdict rpcrdma2_decode_error(struct rpcrdma_xdr_in *in,
+					   const void *buf, u32 len,
+					   struct rpcrdma_hdr *hdr);
+enum rpcrdma_verdict rpcrdma2_decode_connprop(struct rpcrdma_xdr_in *in,
+					      const void *buf, u32 len,
+					      struct rpcrdma_hdr *hdr);
+
+#endif /* RPCRDMA_WIRE_XDR_H */

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The server's credits: how many Calls each client may have in progress, and
+ * the Receives that stand behind the promise.
+ *
+ * Operation
+ *
+ * Receives are most of what a connection costs, and most connections are at
+ * rest most of the time. So a connection begins with few credits, and when the
+ * client makes use of half of what it has, they are doubled, up to
+ * max_requests: a busy client has all of them within a few round trips. The
+ * Receives are posted first, then Replies grant them (V1-CRD-09). They are not
+ * taken back.
+ *
+ * Receives for the replies to callbacks come with the backchannel (BC-08), of
+ * which a client of NFSv3 or NFSv4.0 has none.
+ */
+#include <rpcrdma/counters.h>
+#include <rpcrdma/svc_rdma.h>
+#include <rpcrdma/trace_svc.h>
+
+/* Credits of a new connection */
+#define SVC_RDMA_CREDITS_FIRST	8u
+
+static int svc_rdma_credits_provide(struct svc_rdma_xprt *sx, u32 credits,
+				    u32 backward)
+{
+	int rc;
+
+	rc = rpcrdma_recvs_grow(&sx->sx_conn,
+				credits + backward + RPCRDMA_RECV_BATCH);
+	if (rc)
+		return rc;
+	sx->sx_bc_recvs = backward;
+	WRITE_ONCE(sx->sx_credits, credits);
+	return 0;
+}
+
+/**
+ * svc_rdma_credits_begin - first credits and Receives of a connection
+ * @sx: connection that is being accepted, sized, with room for its Receives
+ *
+ * Context: process; sleeps.
+ * Return: 0 or a negative errno: there is not enough memory to accept it.
+ */
+int svc_rdma_credits_begin(struct svc_rdma_xprt *sx)
+{
+	u32 first = min(SVC_RDMA_CREDITS_FIRST, sx->sx_sizes.sz_requests);
+	int rc;
+
+	mutex_lock(&sx->sx_grow);
+	rc = svc_rdma_credits_provide(sx, rpcrdma_credit_advertise(first), 0);
+	mutex_unlock(&sx->sx_grow);
+	return rc;
+}
+
+/**
+ * svc_rdma_credits_use - a Call is in progress: are the credits enough?
+ * @sx: connection
+ *
+ * If memory is short, the client goes on with what it has.
+ *
+ * Context: process; sleeps.
+ */
+void svc_rdma_credits_use(struct svc_rdma_xprt *sx)
+{
+	u32 credits = READ_ONCE(sx->sx_credits);
+	u32 max = sx->sx_sizes.sz_requests;
+
+	if (likely(credits >= max ||
+		   2 * atomic_read(&sx->sx_conn.cn_recv_nheld) < credits))
+		return;
+	/* Somebody is at it already */
+	if (!mutex_trylock(&sx->sx_grow))
+		return;
+	credits = min(2 * sx->sx_credits, max);
+	if (!svc_rdma_credits_provide(sx, credits, sx->sx_bc_recvs))
+		trace_svc_rdma_credits(sx);
+	mutex_unlock(&sx->sx_grow);
+}
+
+/**
+ * svc_rdma_credits_backward - have Receives for replies to callbacks
+ * @sx: connection
+ * @requests: callbacks in flight at most
+ *
+ * Context: process; sleeps.
+ * Return: 0 or a negative errno, and there is to be no callback.
+ */
+int svc_rdma_credits_backward(struct svc_rdma_xprt *sx, u32 requests)
+{
+	int rc;
+
+	mutex_lock(&sx->sx_grow);
+	rc = svc_rdma_credits_provide(sx, sx->sx_credits, requests);
+	mutex_unlock(&sx->sx_grow);
+	return rc;
+}

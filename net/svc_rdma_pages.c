@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Pages: those a Reply was built in, and those that RDMA Reads fill. This is
+ * the only file that touches rq_pages, rq_respages and rq_next_page, because
+ * their contract differs between kernels:
+ *
+ * - With RPCSVC_MAXPAGES (6.12) there is one array per thread. The transport
+ *   points rq_respages behind the pages of the Call, and sunrpc refills every
+ *   NULL entry.
+ * - Without it (7.3: "sunrpc: allocate a separate Reply page array") Replies
+ *   have an array of their own, and sunrpc refills as many entries from its
+ *   start as lie before rq_next_page.
+ *
+ * Either way sunrpc releases what lies in [rq_respages, rq_next_page) when the
+ * thread is done with a request, skipping what the transport has set to NULL.
+ *
+ * RDMA Reads do not use the thread's pages at all. A Call owns the pages its
+ * chunks are pulled into from the first Read until it is freed, so that they
+ * move between no arrays, and they can be had in larger contiguous pieces:
+ * fewer mappings, fewer SGEs, fewer work requests.
+ */
+#include <linux/gfp.h>
+#include <linux/highmem.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/sunrpc/svc.h>
+#include <rpcrdma/svc_rdma.h>
+
+/* The largest pieces that the page allocator keeps at hand on each CPU */
+#define SVC_RDMA_SINK_ORDER	PAGE_ALLOC_COSTLY_ORDER
+
+/**
+ * svc_rdma_pages_begin - prepare a thread's pages for a new request
+ * @rqstp: thread
+ *
+ * Whatever becomes of the request, the thread now owns no Reply pages that
+ * sunrpc would have to release.
+ *
+ * Context: process.
+ */
+void svc_rdma_pages_begin(struct svc_rqst *rqstp)
+{
+#ifdef RPCSVC_MAXPAGES
+	rqstp->rq_respages = rqstp->rq_pages;
+#endif
+	rqstp->rq_next_page = rqstp->rq_respages;
+}
+
+/**
+ * svc_rdma_pages_used - how many pages does a Reply occupy?
+ * @rqstp: thread with a finished Reply
+ *
+ * Context: process.
+ * Return: number of pages.
+ */
+u32 svc_rdma_pages_used(const struct svc_rqst *rqstp)
+{
+	return rqstp->rq_next_page - rqstp->rq_respages;
+}
+
+/**
+ * svc_rdma_pages_take - take the pages of a Reply away from its thread
+ * @rqstp: thread with a finished Reply
+ * @pages: room for svc_rdma_pages_used() entries, some of which may become NULL
+ *
+ * The caller releases them when the device has read them.
+ *
+ * Context: process.
+ */
+void svc_rdma_pages_take(struct svc_rqst *rqstp, struct page **pages)
+{
+	u32 i, used = svc_rdma_pages_used(rqstp);
+
+	for (i = 0; i < used; i++) {
+		pages[i] = rqstp->rq_respages[i];
+		rqstp->rq_respages[i] = NULL;
+	}
+#ifdef RPCSVC_MAXPAGES
+	rqstp->rq_next_page = rqstp->rq_respages;
+#endif
+}
+
+/* Pages of a page cache that were spliced in, or that somebody else still
+ * reads, must not be written to by the next Reply.
+ */
+static bool svc_rdma_page_is_private(struct page *page)
+{
+	return page && page_count(page) == 1 && !PageCompound(page);
+}
+
+/**
+ * svc_rdma_pages_keep - let a thread use the pages of a sent Reply again
+ * @rqstp: thread with a Reply that was copied
+ *
+ * If not all of them can be reused, nothing is done, and sunrpc replaces them.
+ *
+ * Context: process.
+ */
+void svc_rdma_pages_keep(struct svc_rqst *rqstp)
+{
+	u32 i, used = svc_rdma_pages_used(rqstp);
+
+	for (i = 0; i < used; i++)
+		if (!svc_rdma_page_is_private(rqstp->rq_respages[i]))
+			return;
+	rqstp->rq_next_page = rqstp->rq_respages;
+}
+
+static struct page *svc_rdma_page_alloc(unsigned int *order)
+{
+	struct page *page;
+
+	if (*order) {
+		page = alloc_pages(GFP_KERNEL | __GFP_COMP | __GFP_NORETRY |
+				   __GFP_NOWARN, *order);
+		if (page)
+			return page;
+		*order = 0;
+	}
+	return alloc_page(GFP_KERNEL);
+}
+
+/**
+ * svc_rdma_pages_alloc - get pages for RDMA Reads to fill
+ * @call: Call without such pages
+ * @nbytes: bytes to hold, not 0
+ *
+ * Some upper layers look for the bytes of a Call's tail, or for one page more
+ * than there is, in the page array. What they find there is zeroes, and never
+ * what somebody else left in memory (MEM-05): the rest of the last page is
+ * cleared, and the array goes on with the zero page, which RDMA Reads do not
+ * reach.
+ *
+ * Context: process; sleeps.
+ * Return: 0; %-ENOMEM, and svc_rdma_pages_free() cleans up.
+ */
+int svc_rdma_pages_alloc(struct svc_rdma_call *call, u32 nbytes)
+{
+	u32 count = DIV_ROUND_UP(nbytes, PAGE_SIZE);
+	u32 entries = DIV_ROUND_UP(max(nbytes, call->sc_stream_len),
+				   PAGE_SIZE) + 1;
+	unsigned int order = SVC_RDMA_SINK_ORDER;
+	struct page *page;
+	u32 i;
+
+	call->sc_pages = kvmalloc_array(entries, sizeof(*call->sc_pages),
+					GFP_KERNEL);
+	if (!call->sc_pages)
+		return -ENOMEM;
+
+	while (call->sc_npages < count) {
+		order = min_t(unsigned int, order,
+			      ilog2(count - call->sc_npages));
+		page = svc_rdma_page_alloc(&order);
+		if (!page)
+			return -ENOMEM;
+		for (i = 0; i < 1u << order; i++)
+			call->sc_pages[call->sc_npages++] = page + i;
+	}
+
+	if (offset_in_page(nbytes))
+		memzero_page(call->sc_pages[count - 1], offset_in_page(nbytes),
+			     PAGE_SIZE - offset_in_page(nbytes));
+	for (i = count; i < entries; i++)
+		call->sc_pages[i] = ZERO_PAGE(0);
+	return 0;
+}
+
+/**
+ * svc_rdma_pages_free - give up the pages of a Call
+ * @call: Call; its RDMA Reads are over
+ *
+ * Upper layers that still use some of the pages hold references.
+ *
+ * Context: any, may sleep.
+ */
+void svc_rdma_pages_free(struct svc_rdma_call *call)
+{
+	struct page *page;
+	u32 i = 0;
+
+	while (i < call->sc_npages) {
+		page = call->sc_pages[i];
+		i += 1u << compound_order(page);
+		put_page(page);
+	}
+	kvfree(call->sc_pages);
+	call->sc_pages = NULL;
+	call->sc_npages = 0;
+}
+
+/**
+ * svc_rdma_pages_write - copy into the pages of a Call
+ * @call: Call whose RDMA Reads are over
+ * @pos: where to begin, in bytes from the start of its pages
+ * @from: what to copy; NULL: zeroes
+ * @len: bytes, all within the pages
+ *
+ * Context: any.
+ */
+void svc_rdma_pages_write(const struct svc_rdma_call *call, u32 pos,
+			  const void *from, u32 len)
+{
+	u32 base, part;
+	void *to;
+
+	while (len) {
+		base = offset_in_page(pos);
+		part = min_t(u32, len, PAGE_SIZE - base);
+		to = page_address(call->sc_pages[pos >> PAGE_SHIFT]) + base;
+		if (from) {
+			memcpy(to, from, part);
+			from += part;
+		} else {
+			memset(to, 0, part);
+		}
+		pos += part;
+		len -= part;
+	}
+}

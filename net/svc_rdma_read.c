@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Read chunks: pulls what a Call left in the client's memory, and puts the
+ * Call together. Any number of chunks, in any order, padded or not, with or
+ * without a Position Zero chunk; which byte goes where is worked out by
+ * rpcrdma_chunk.c.
+ *
+ * Operation
+ *
+ * svc_rdma_read_start() runs in the thread that took the Call off the receive
+ * queue. It gives the Call pages of its own, builds one chain of RDMA Reads
+ * for all chunks, and posts it with a single completion at the end; the thread
+ * is then free for other work. From posting to completion the Call belongs to
+ * the device. The completion handler frees the chain, which unmaps the pages,
+ * and queues the Call; some thread then finds it in svc_rdma_recvfrom() and
+ * calls svc_rdma_read_assemble(). So no thread ever waits for a Read, and no
+ * byte of a Call is looked at before all of it is there (V1-RDC-13; invariant
+ * I14).
+ *
+ * A Read that fails ends the connection, and the Call is freed without having
+ * been executed (V1-RDC-23, MEM-23). A Call whose Reads cannot even be posted
+ * because there is not enough of something in this server is refused.
+ *
+ * Two layouts. A Call with one Read chunk, which is what NFS clients send,
+ * keeps its inline part where it was received; the chunk is read to the start
+ * of a page, so that file data lies in whole pages. Every other Call is rebuilt
+ * as one stream, beginning at the start of the first page.
+ */
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/sunrpc/msg_prot.h>
+#include <linux/sunrpc/xdr.h>
+#include <linux/unaligned.h>
+#include <rpcrdma/counters.h>
+#include <rpcrdma/svc_rdma.h>
+#include <rpcrdma/trace_svc.h>
+
+/* Bytes of a Call up to and including its procedure number (RFC 5531) */
+#define SVC_RDMA_RPC_FIXED	24u
+/* Flavor and length of a credential or verifier */
+#define SVC_RDMA_RPC_AUTH	8u
+
+static void svc_rdma_read_wc_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct svc_rdma_call *call = container_of(wc->wr_cqe,
+						  struct svc_rdma_call, sc_cqe);
+	struct svc_rdma_xprt *sx = call->sc_sx;
+
+	/* The Call rests where it is until the queues are drained: siw flushes
+	 * an RDMA Read that it was about to send twice (I10).
+	 */
+	if (unlikely(wc->status != IB_WC_SUCCESS)) {
+		if (wc->status != IB_WC_WR_FLUSH_ERR) {
+			rpcrdma_count(server_read_errors);
+			trace_svc_rdma_read_err(sx, wc);
+		}
+		rpcrdma_conn_fail(&sx->sx_conn, -ECONNRESET);
+		return;
+	}
+
+	spin_lock(&sx->sx_lock);
+	list_del(&call->sc_list);
+	spin_unlock(&sx->sx_lock);
+
+	svc_rdma_chain_destroy(sx, &call->sc_reads);
+	svc_rdma_sq_release(&sx->sx_sq, call->sc_slots);
+	call->sc_slots = 0;
+	svc_rdma_call_complete(call);
+}
+
+/* Where the header of the RPC message in @msg ends, if it is all there */
+static u32 svc_rdma_rpc_header_end(const void *msg, u32 len)
+{
+	u64 end = SVC_RDMA_RPC_FIXED;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		if (end + SVC_RDMA_RPC_AUTH > len)
+			return U32_MAX;
+		end += SVC_RDMA_RPC_AUTH +
+		       ALIGN((u64)get_unaligned_be32(msg + end + 4), 4);
+	}
+	return min_t(u64, end, U32_MAX);
+}
+
+static const void *svc_rdma_call_body(const struct svc_rdma_call *call)
+{
+	return call->sc_recv->rv_buf.bf_data + call->sc_hdr.hd_length;
+}
+
+/* The RPC layers expect the header of a message in one piece. A chunk that
+ * begins within it, which no client has a reason to send, must not split it.
+ */
+static bool svc_rdma_read_keeps_head(const struct svc_rdma_call *call)
+{
+	const struct rpcrdma_lists *lists = &call->sc_hdr.hd_lists;
+
+	return call->sc_hdr.hd_proc == RPCRDMA1_MSG && lists->ls_nreads == 1 &&
+	       lists->ls_read[0].ck_position >=
+	       svc_rdma_rpc_header_end(svc_rdma_call_body(call),
+				       call->sc_body_len);
+}
+
+static int svc_rdma_read_part(struct svc_rdma_call *call,
+			      const struct rpcrdma_chunk *chunk,
+			      u32 chunk_offset, u32 pos, u32 len)
+{
+	struct xdr_buf sink = {
+		.pages		= call->sc_pages,
+		.page_len	= call->sc_npages << PAGE_SHIFT,
+	};
+
+	rpcrdma_count_add(server_rdma_read_bytes, len);
+	return svc_rdma_chain_add(call->sc_sx, &call->sc_reads,
+				  DMA_FROM_DEVICE, &call->sc_hdr.hd_lists,
+				  chunk, chunk_offset, &sink, pos, len);
+}
+
+/* The one chunk, to the start of the pages */
+static int svc_rdma_read_chunk(struct svc_rdma_call *call)
+{
+	const struct rpcrdma_chunk *chunk = &call->sc_hdr.hd_lists.ls_read[0];
+
+	return svc_rdma_read_part(call, chunk, 0, 0, chunk->ck_length);
+}
+
+/* Everything, each part to its place in the stream */
+static int svc_rdma_read_stream(struct svc_rdma_call *call)
+{
+	const struct rpcrdma_lists *lists = &call->sc_hdr.hd_lists;
+	const struct rpcrdma_chunk *chunk;
+	struct rpcrdma_part_iter iter;
+	struct rpcrdma_part part;
+	u32 pos = 0;
+	int rc;
+
+	rpcrdma_part_first(lists, call->sc_body_len, &iter);
+	while (rpcrdma_part_next(&iter, &part)) {
+		chunk = part.pt_chunk;
+		if (!chunk && call->sc_hdr.hd_proc == RPCRDMA1_NOMSG)
+			chunk = &lists->ls_call;
+		if (chunk) {
+			rc = svc_rdma_read_part(call, chunk, part.pt_offset,
+						pos, part.pt_length);
+			if (rc)
+				return rc;
+		}
+		pos += part.pt_length + part.pt_pad;
+	}
+	return 0;
+}
+
+/* Each part of the body may begin a context of its own. */
+static u64 svc_rdma_read_bound(const struct svc_rdma_call *call)
+{
+	const struct rpcrdma_lists *lists = &call->sc_hdr.hd_lists;
+	u64 bound = svc_rdma_chain_bound(call->sc_sx, &lists->ls_call);
+	u32 i;
+
+	for (i = 0; i < lists->ls_nreads; i++)
+		bound += svc_rdma_chain_bound(call->sc_sx,
+					      &lists->ls_read[i]) + 2;
+	return bound;
+}
+
+static int svc_rdma_read_build(struct svc_rdma_call *call)
+{
+	u32 nbytes = call->sc_stream_len;
+	int rc;
+
+	call->sc_linear = !svc_rdma_read_keeps_head(call);
+	if (!call->sc_linear)
+		nbytes = call->sc_hdr.hd_lists.ls_read[0].ck_length;
+
+	rc = svc_rdma_chain_reserve(call->sc_sx, &call->sc_reads,
+				    svc_rdma_read_bound(call));
+	if (rc)
+		return rc;
+	rc = svc_rdma_pages_alloc(call, nbytes);
+	if (rc)
+		return rc;
+	rc = call->sc_linear ? svc_rdma_read_stream(call) :
+			       svc_rdma_read_chunk(call);
+	svc_rdma_chain_trim(call->sc_sx, &call->sc_reads);
+	return rc;
+}
+
+/**
+ * svc_rdma_read_start - post the RDMA Reads of a Call
+ * @call: decoded Call whose chunks are sound and hold at least one byte
+ *
+ * If it returns 0, the Call has changed hands. So it has after %-EINPROGRESS:
+ * the connection is lost, and the Call rests until its queues are drained
+ * (invariant I10).
+ *
+ * Context: process; sleeps.
+ * Return: 0; %-EINPROGRESS; or another negative errno, with nothing posted and
+ *	the Call still the caller's: %-EMSGSIZE if it asks too much of this
+ *	connection, anything else if something is short or has gone.
+ */
+int svc_rdma_read_start(struct svc_rdma_call *call)
+{
+	struct svc_rdma_xprt *sx = call->sc_sx;
+	struct ib_send_wr *first;
+	int rc;
+
+	rc = svc_rdma_read_build(call);
+	if (!rc)
+		rc = svc_rdma_sq_reserve(&sx->sx_sq, call->sc_reads.sh_wrs);
+	if (rc) {
+		svc_rdma_chain_destroy(sx, &call->sc_reads);
+		return rc;
+	}
+
+	call->sc_slots = call->sc_reads.sh_wrs;
+	call->sc_cqe.done = svc_rdma_read_wc_done;
+	first = svc_rdma_chain_wrs(sx, &call->sc_reads, &call->sc_cqe, NULL);
+
+	spin_lock(&sx->sx_lock);
+	list_add_tail(&call->sc_list, &sx->sx_reading);
+	spin_unlock(&sx->sx_lock);
+	rc = rpcrdma_conn_post(&sx->sx_conn, first);
+	if (likely(!rc))
+		return 0;
+
+	trace_svc_rdma_read_post_err(sx, rc);
+	return -EINPROGRESS;
+}
+
+static void svc_rdma_assemble_chunk(struct svc_rdma_call *call,
+				    struct xdr_buf *arg)
+{
+	const struct rpcrdma_chunk *chunk = &call->sc_hdr.hd_lists.ls_read[0];
+	void *body = (void *)svc_rdma_call_body(call);
+	u32 room = xdr_align_size(chunk->ck_length);
+
+	svc_rdma_pages_write(call, chunk->ck_length, NULL,
+			     room - chunk->ck_length);
+	arg->head[0].iov_base = body;
+	arg->head[0].iov_len = chunk->ck_position;
+	arg->pages = call->sc_pages;
+	arg->page_base = 0;
+	arg->page_len = room;
+	arg->tail[0].iov_base = body + chunk->ck_position;
+	arg->tail[0].iov_len = call->sc_body_len - chunk->ck_position;
+}
+
+static void svc_rdma_assemble_stream(struct svc_rdma_call *call,
+				     struct xdr_buf *arg)
+{
+	bool body_is_inline = call->sc_hdr.hd_proc == RPCRDMA1_MSG;
+	struct rpcrdma_part_iter iter;
+	struct rpcrdma_part part;
+	u32 pos = 0;
+
+	rpcrdma_part_first(&call->sc_hdr.hd_lists, call->sc_body_len, &iter);
+	while (rpcrdma_part_next(&iter, &part)) {
+		if (!part.pt_chunk && body_is_inline)
+			svc_rdma_pages_write(call, pos,
+					     svc_rdma_call_body(call) +
+					     part.pt_offset, part.pt_length);
+		pos += part.pt_length;
+		svc_rdma_pages_write(call, pos, NULL, part.pt_pad);
+		pos += part.pt_pad;
+	}
+
+	arg->head[0].iov_base = page_address(call->sc_pages[0]);
+	arg->head[0].iov_len = min_t(u32, PAGE_SIZE, call->sc_stream_len);
+	arg->pages = call->sc_pages + 1;
+	arg->page_base = 0;
+	arg->page_len = call->sc_stream_len - arg->head[0].iov_len;
+	arg->tail[0].iov_base = NULL;
+	arg->tail[0].iov_len = 0;
+}
+
+/**
+ * svc_rdma_read_inline - lay a large inline Call out in pages
+ * @call: decoded Call without Read chunks
+ * @arg: where to describe the Call
+ *
+ * Upper layers count on a head of no more than a page.
+ *
+ * Context: process; sleeps.
+ * Return: 0 or %-ENOMEM.
+ */
+int svc_rdma_read_inline(struct svc_rdma_call *call, struct xdr_buf *arg)
+{
+	int rc;
+
+	rc = svc_rdma_pages_alloc(call, call->sc_stream_len);
+	if (rc)
+		return rc;
+	svc_rdma_assemble_stream(call, arg);
+	arg->len = call->sc_stream_len;
+	arg->buflen = call->sc_stream_len;
+	return 0;
+}
+
+/**
+ * svc_rdma_read_assemble - put a Call together after its RDMA Reads
+ * @call: Call whose Reads are complete
+ * @arg: where to describe the Call
+ *
+ * Context: process.
+ * Return: %false if the message is not the Call its header announced
+ *	(V1-PZC-12).
+ */
+bool svc_rdma_read_assemble(struct svc_rdma_call *call, struct xdr_buf *arg)
+{
+	const void *msg;
+
+	if (call->sc_linear)
+		svc_rdma_assemble_stream(call, arg);
+	else
+		svc_rdma_assemble_chunk(call, arg);
+	arg->len = call->sc_stream_len;
+	arg->buflen = call->sc_stream_len;
+
+	msg = arg->head[0].iov_base;
+	return arg->head[0].iov_len >= 8 &&
+	       get_unaligned_be32(msg) == call->sc_hdr.hd_xid &&
+	       get_unaligned_be32(msg + 4) == RPCRDMA_RPC_CALL;
+}

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Calls: from a Receive to a request that sunrpc can execute.
+ *
+ * Operation
+ *
+ * The completion handler of a Receive only queues it and lets sunrpc find a
+ * thread. The thread decodes the header and then either has a complete Call,
+ * or starts RDMA Reads and leaves; when these are done the Call is queued
+ * again, and a thread puts it together (see svc_rdma_read.c). Whatever is wrong
+ * with a message is settled here: it never reaches the RPC program (V1-ERR-26),
+ * and is counted and traced, not printed.
+ *
+ * A Call that came without Read chunks is executed where it was received:
+ * rq_arg points into the Receive, which therefore stays with the Call until its
+ * Reply is encoded. The struct svc_rdma_call exists only while there is a Call,
+ * not for each posted Receive, so a connection at rest is cheap. It travels as
+ * rq_xprt_ctxt, through a deferral if need be, and sunrpc hands it to
+ * svc_rdma_release_ctxt() in the end, whatever has become of the request.
+ *
+ * XPT_DATA says that a queue has an entry. It is set and cleared under the lock
+ * of the queues, and cleared by the thread that takes the last entry rather
+ * than by the next one, which would be woken for nothing (invariant I11).
+ */
+#include <linux/in.h>
+#include <linux/slab.h>
+#include <linux/sunrpc/svc_xprt.h>
+#include <rpcrdma/counters.h>
+#include <rpcrdma/svc_rdma.h>
+#include <rpcrdma/trace_svc.h>
+
+static struct kmem_cache *svc_rdma_call_cache;
+
+/**
+ * svc_rdma_call_cache_init - make Calls available
+ *
+ * Context: process; module init.
+ * Return: 0 or %-ENOMEM.
+ */
+int svc_rdma_call_cache_init(void)
+{
+	svc_rdma_call_cache = KMEM_CACHE(svc_rdma_call, 0);
+	return svc_rdma_call_cache ? 0 : -ENOMEM;
+}
+
+/**
+ * svc_rdma_call_cache_exit - undo svc_rdma_call_cache_init()
+ *
+ * Context: process; no connection is left.
+ */
+void svc_rdma_call_cache_exit(void)
+{
+	kmem_cache_destroy(svc_rdma_call_cache);
+}
+
+static struct svc_rdma_call *svc_rdma_call_create(struct svc_rdma_xprt *sx,
+						  struct rpcrdma_recv *recv)
+{
+	struct svc_rdma_call *call;
+
+	call = kmem_cache_alloc(svc_rdma_call_cache, GFP_KERNEL);
+	if (!call)
+		return NULL;
+	call->sc_sx = sx;
+	call->sc_recv = recv;
+	call->sc_slots = 0;
+	call->sc_pages = NULL;
+	call->sc_npages = 0;
+	call->sc_npayloads = 0;
+	call->sc_too_large = false;
+	memset(call->sc_payloads, 0, sizeof(call->sc_payloads));
+	svc_rdma_chain_init(&call->sc_reads);
+	return call;
+}
+
+/**
+ * svc_rdma_call_put_recv - give back the Receive of a Call
+ * @call: Call; nothing in the Receive is needed any more
+ *
+ * Context: any.
+ */
+void svc_rdma_call_put_recv(struct svc_rdma_call *call)
+{
+	if (!call->sc_recv)
+		return;
+	rpcrdma_recv_put(call->sc_recv);
+	call->sc_recv = NULL;
+}
+
+/**
+ * svc_rdma_call_free - end a Call
+ * @call: Call whose RDMA Reads are over
+ *
+ * Context: process or completion workqueue.
+ */
+void svc_rdma_call_free(struct svc_rdma_call *call)
+{
+	svc_rdma_chain_destroy(call->sc_sx, &call->sc_reads);
+	svc_rdma_sq_release(&call->sc_sx->sx_sq, call->sc_slots);
+	svc_rdma_pages_free(call);
+	svc_rdma_call_put_recv(call);
+	kmem_cache_free(svc_rdma_call_cache, call);
+}
+
+/**
+ * svc_rdma_release_ctxt - xpo_release_ctxt: sunrpc is done with a request
+ * @xprt: connection
+ * @ctxt: its struct svc_rdma_call, or NULL
+ *
+ * Context: process.
+ */
+void svc_rdma_release_ctxt(struct svc_xprt *xprt, void *ctxt)
+{
+	if (ctxt)
+		svc_rdma_call_free(ctxt);
+}
+
+/* What arrives before the connection is accepted for good waits: until then
+ * XPT_BUSY keeps threads away.
+ */
+static void svc_rdma_queue(struct svc_rdma_xprt *sx, struct list_head *entry,
+			   struct list_head *queue)
+{
+	spin_lock(&sx->sx_lock);
+	list_add_tail(entry, queue);
+	set_bit(XPT_DATA, &sx->sx_xprt.xpt_flags);
+	spin_unlock(&sx->sx_lock);
+	svc_xprt_enqueue(&sx->sx_xprt);
+}
+
+/**
+ * svc_rdma_call_complete - a Call's RDMA Reads succeeded
+ * @call: Call; changes hands
+ *
+ * Context: completion workqueue.
+ */
+void svc_rdma_call_complete(struct svc_rdma_call *call)
+{
+	struct svc_rdma_xprt *sx = call->sc_sx;
+
+	svc_rdma_queue(sx, &call->sc_list, &sx->sx_complete);
+}
+
+/**
+ * svc_rdma_receive - a message arrived
+ * @conn: connection
+ * @recv: Receive that holds it
+ *
+ * Context: completion workqueue.
+ */
+void svc_rdma_receive(struct rpcrdma_conn *conn, struct rpcrdma_recv *recv)
+{
+	struct svc_rdma_xprt *sx = container_of(conn, struct svc_rdma_xprt,
+						sx_conn);
+
+	rpcrdma_count(server_receives);
+	svc_rdma_queue(sx, &recv->rv_list, &sx->sx_received);
+}
+
+/* Take the next piece of work: one of *@call and *@recv is set, or none. */
+static void svc_rdma_dequeue(struct svc_rdma_xprt *sx,
+			     struct svc_rdma_call **call,
+			     struct rpcrdma_recv **recv)
+{
+	*recv = NULL;
+
+	spin_lock(&sx->sx_lock);
+	*call = list_first_entry_or_null(&sx->sx_complete,
+					 struct svc_rdma_call, sc_list);
+	if (*call) {
+		list_del(&(*call)->sc_list);
+	} else {
+		*recv = list_first_entry_or_null(&sx->sx_received,
+						 struct rpcrdma_recv, rv_list);
+		if (*recv)
+			list_del(&(*recv)->rv_list);
+	}
+	if (list_empty(&sx->sx_complete) && list_empty(&sx->sx_received))
+		clear_bit(XPT_DATA, &sx->sx_xprt.xpt_flags);
+	spin_unlock(&sx->sx_lock);
+}
+
+static void svc_rdma_refuse(struct svc_rdma_call *call,
+			    enum rpcrdma_verdict verdict)
+{
+	rpcrdma_count(server_bad_headers);
+	trace_svc_rdma_refused(call->sc_sx, call->sc_hdr.hd_xid,
+			       call->sc_recv->rv_len, verdict);
+	svc_rdma_send_error(call, verdict);
+}
+
+static void svc_rdma_take_bc_reply(struct svc_rdma_call *call)
+{
+	const struct rpcrdma_hdr *hdr = &call->sc_hdr;
+	const void *msg = call->sc_recv->rv_buf.bf_data + hdr->hd_length;
+
+	if (svc_rdma_bc_reply(call->sc_sx, hdr, msg)) {
+		rpcrdma_count(server_bc_replies);
+		return;
+	}
+	rpcrdma_count(server_bc_dropped);
+	trace_svc_rdma_discarded(call->sc_sx, hdr->hd_xid,
+				 call->sc_recv->rv_len, RPCRDMA_BACKWARD_REPLY);
+}
+
+/* A message that is no Call we can execute */
+static void svc_rdma_dispose(struct svc_rdma_call *call,
+			     enum rpcrdma_verdict verdict)
+{
+	switch (verdict) {
+	case RPCRDMA_BACKWARD_REPLY:
+		svc_rdma_take_bc_reply(call);
+		return;
+	case RPCRDMA_DISCARD_SHORT:
+		rpcrdma_count(server_short_messages);
+		break;
+	case RPCRDMA_DISCARD_DONE:
+		rpcrdma_count(server_dropped_done);
+		break;
+	case RPCRDMA_DISCARD_ERROR:
+		rpcrdma_count(server_dropped_error);
+		break;
+	default:
+		svc_rdma_refuse(call, verdict);
+		return;
+	}
+	trace_svc_rdma_discarded(call->sc_sx, call->sc_hdr.hd_xid,
+				 call->sc_recv->rv_len, verdict);
+}
+
+static enum rpcrdma_verdict svc_rdma_decode(struct svc_rdma_call *call)
+{
+	unsigned int flags = READ_ONCE(svc_rdma_accept_msgp) ?
+			     RPCRDMA1_ACCEPT_MSGP : 0;
+	struct rpcrdma_hdr *hdr = &call->sc_hdr;
+	enum rpcrdma_verdict verdict;
+
+	verdict = rpcrdma1_decode_call(call->sc_recv->rv_buf.bf_data,
+				       call->sc_recv->rv_len, flags, hdr);
+	if (verdict != RPCRDMA_OK)
+		return verdict;
+
+	call->sc_body_len = hdr->hd_msg_len;
+	if (hdr->hd_proc == RPCRDMA1_NOMSG)
+		call->sc_body_len = hdr->hd_lists.ls_call.ck_length;
+	else if (hdr->hd_rpc_type != RPCRDMA_RPC_CALL)
+		return RPCRDMA_BAD_MSG;
+	return rpcrdma_lists_check_call(&hdr->hd_lists, call->sc_body_len,
+					call->sc_sx->sx_max_mesg,
+					&call->sc_stream_len);
+}
+
+static bool svc_rdma_needs_reads(const struct svc_rdma_call *call)
+{
+	return call->sc_hdr.hd_proc == RPCRDMA1_NOMSG ||
+	       call->sc_stream_len != call->sc_body_len;
+}
+
+static void svc_rdma_pull(struct svc_rdma_call *call)
+{
+	struct svc_rdma_xprt *sx = call->sc_sx;
+	int rc;
+
+	if (call->sc_hdr.hd_proc == RPCRDMA1_NOMSG)
+		rpcrdma_count(server_calls_long);
+	else
+		rpcrdma_count(server_calls_read_chunk);
+
+	rc = svc_rdma_read_start(call);
+	switch (rc) {
+	case 0:
+	case -EINPROGRESS:
+		return;
+	case -EMSGSIZE:
+		svc_rdma_refuse(call, RPCRDMA_BAD_COUNT);
+		break;
+	default:
+		trace_svc_rdma_read_post_err(sx, rc);
+		rpcrdma_conn_fail(&sx->sx_conn, rc);
+		break;
+	}
+	svc_rdma_call_free(call);
+}
+
+static int svc_rdma_build_inline(struct svc_rdma_call *call,
+				 struct xdr_buf *arg)
+{
+	rpcrdma_count(server_calls_inline);
+	if (unlikely(call->sc_body_len > PAGE_SIZE))
+		return svc_rdma_read_inline(call, arg);
+	arg->head[0].iov_base = call->sc_recv->rv_buf.bf_data +
+				call->sc_hdr.hd_length;
+	arg->head[0].iov_len = call->sc_body_len;
+	arg->page_base = 0;
+	arg->page_len = 0;
+	arg->tail[0].iov_base = NULL;
+	arg->tail[0].iov_len = 0;
+	arg->len = call->sc_body_len;
+	arg->buflen = call->sc_body_len;
+	return 0;
+}
+
+/* Returns a Call that is complete, or NULL. */
+static struct svc_rdma_call *svc_rdma_take_message(struct svc_rdma_xprt *sx,
+						   struct rpcrdma_recv *recv,
+						   struct xdr_buf *arg)
+{
+	enum rpcrdma_verdict verdict;
+	struct svc_rdma_call *call;
+
+	call = svc_rdma_call_create(sx, recv);
+	if (!call) {
+		rpcrdma_recv_put(recv);
+		rpcrdma_conn_fail(&sx->sx_conn, -ENOMEM);
+		return NULL;
+	}
+
+	verdict = svc_rdma_decode(call);
+	if (unlikely(verdict != RPCRDMA_OK)) {
+		svc_rdma_dispose(call, verdict);
+		svc_rdma_call_free(call);
+		return NULL;
+	}
+
+	trace_svc_rdma_call(sx, call->sc_hdr.hd_xid, recv->rv_len, verdict);
+	svc_rdma_credits_use(sx);
+	if (svc_rdma_needs_reads(call)) {
+		svc_rdma_pull(call);
+		return NULL;
+	}
+	if (svc_rdma_build_inline(call, arg)) {
+		svc_rdma_call_free(call);
+		rpcrdma_conn_fail(&sx->sx_conn, -ENOMEM);
+		return NULL;
+	}
+	return call;
+}
+
+static struct svc_rdma_call *svc_rdma_take_complete(struct svc_rdma_call *call,
+						    struct xdr_buf *arg)
+{
+	if (likely(svc_rdma_read_assemble(call, arg)))
+		return call;
+	svc_rdma_refuse(call, RPCRDMA_BAD_XID);
+	svc_rdma_call_free(call);
+	return NULL;
+}
+
+/**
+ * svc_rdma_recvfrom - xpo_recvfrom: get a Call to execute
+ * @rqstp: thread
+ *
+ * Context: process; sleeps.
+ * Return: bytes of the Call in rq_arg; 0 if there is none to execute yet.
+ */
+int svc_rdma_recvfrom(struct svc_rqst *rqstp)
+{
+	struct svc_xprt *xprt = rqstp->rq_xprt;
+	struct svc_rdma_xprt *sx = svc_rdma_xprt_of(xprt);
+	struct svc_rdma_call *call;
+	struct rpcrdma_recv *recv;
+
+	svc_rdma_pages_begin(rqstp);
+	rqstp->rq_xprt_ctxt = NULL;
+
+	svc_rdma_dequeue(sx, &call, &recv);
+	svc_xprt_received(xprt);
+	if (call)
+		call = svc_rdma_take_complete(call, &rqstp->rq_arg);
+	else if (recv)
+		call = svc_rdma_take_message(sx, recv, &rqstp->rq_arg);
+	if (!call)
+		return 0;
+
+	rqstp->rq_xprt_ctxt = call;
+	/* Sessions have no use for a protocol number, the reply cache does */
+	rqstp->rq_prot = IPPROTO_MAX;
+	svc_xprt_copy_addrs(rqstp, xprt);
+	/* There is no such thing as a port that root alone may bind to */
+	set_bit(RQ_SECURE, &rqstp->rq_flags);
+	return rqstp->rq_arg.len;
+}

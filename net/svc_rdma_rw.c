@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * RDMA Reads and Writes: turns "these bytes of a chunk, that place in memory"
+ * into a chain of work requests, by way of the core's rdma_rw. It does not know
+ * what the bytes mean, nor when the chain is posted.
+ *
+ * Local memory is always described by an xdr_buf, also where RDMA Reads fill a
+ * plain array of pages: such a buffer has an empty head and tail.
+ *
+ * The scatterlist interface of rdma_rw is used because both supported kernels
+ * have it. Pages that are adjacent in memory become one entry, which matters:
+ * an entry is an SGE, and SGEs make work requests. A context is limited to the
+ * pages one memory region can hold, so that where rdma_rw resorts to memory
+ * regions each context takes exactly one of them.
+ */
+#include <linux/dma-mapping.h>
+#include <linux/mm.h>
+#include <linux/scatterlist.h>
+#include <linux/slab.h>
+#include <linux/sunrpc/xdr.h>
+#include <rdma/rw.h>
+#include <rpcrdma/counters.h>
+#include <rpcrdma/svc_rdma.h>
+
+/**
+ * svc_rdma_chain_init - make an empty chain
+ * @chain: chain
+ *
+ * Context: any.
+ */
+void svc_rdma_chain_init(struct svc_rdma_chain *chain)
+{
+	INIT_LIST_HEAD(&chain->sh_rws);
+	chain->sh_nrws = 0;
+	chain->sh_wrs = 0;
+	chain->sh_mrs = 0;
+}
+
+/**
+ * svc_rdma_chain_bound - contexts that reading a chunk takes at most
+ * @sx: connection
+ * @chunk: chunk
+ *
+ * Context: any.
+ * Return: a number of contexts, 64 bits because lengths come from the peer.
+ */
+u64 svc_rdma_chain_bound(const struct svc_rdma_xprt *sx,
+			 const struct rpcrdma_chunk *chunk)
+{
+	/* Each segment begins a context, and may begin inside a page */
+	return 2ull * chunk->ck_nsegs +
+	       (chunk->ck_length >> PAGE_SHIFT) / sx->sx_rw_pages;
+}
+
+/**
+ * svc_rdma_chain_reserve - reserve memory regions for a chain of RDMA Reads
+ * @sx: connection
+ * @chain: empty chain
+ * @contexts: contexts the chain will have at most
+ *
+ * iWARP names the sink of an RDMA Read by a tag that the peer writes to: it
+ * takes a region each. They are reserved in one go, since who holds some and
+ * waits for more might wait for himself.
+ *
+ * Context: process; sleeps, but not for ever.
+ * Return: as svc_rdma_sq_reserve().
+ */
+int svc_rdma_chain_reserve(struct svc_rdma_xprt *sx,
+			   struct svc_rdma_chain *chain, u64 contexts)
+{
+	int rc;
+
+	if (!sx->sx_conn.cn_caps.dc_iwarp)
+		return 0;
+	if (contexts > sx->sx_mrs.sq_size)
+		return -EMSGSIZE;
+	rc = svc_rdma_sq_reserve(&sx->sx_mrs, contexts);
+	if (!rc)
+		chain->sh_mrs = contexts;
+	return rc;
+}
+
+/**
+ * svc_rdma_chain_trim - give back what was reserved too much
+ * @sx: connection
+ * @chain: complete chain
+ *
+ * Context: any.
+ */
+void svc_rdma_chain_trim(struct svc_rdma_xprt *sx, struct svc_rdma_chain *chain)
+{
+	u32 used = min(chain->sh_mrs, chain->sh_nrws);
+
+	svc_rdma_sq_release(&sx->sx_mrs, chain->sh_mrs - used);
+	chain->sh_mrs = used;
+}
+
+/* A run of bytes within one page */
+struct svc_rdma_piece {
+	struct page	*pc_page;
+	u32		pc_offset;
+	u32		pc_len;
+};
+
+static void svc_rdma_piece_kvec(const struct kvec *kvec, u32 offset,
+				struct svc_rdma_piece *piece)
+{
+	void *addr = kvec->iov_base + offset;
+
+	piece->pc_page = virt_to_page(addr);
+	piece->pc_offset = offset_in_page(addr);
+	piece->pc_len = min_t(size_t, kvec->iov_len - offset,
+			      PAGE_SIZE - piece->pc_offset);
+}
+
+/* The piece of @xdr at @offset, as long as it can be */
+static void svc_rdma_piece_at(const struct xdr_buf *xdr, u32 offset,
+			      struct svc_rdma_piece *piece)
+{
+	u32 left;
+
+	if (offset < xdr->head[0].iov_len) {
+		svc_rdma_piece_kvec(&xdr->head[0], offset, piece);
+		return;
+	}
+
+	offset -= xdr->head[0].iov_len;
+	if (offset >= xdr->page_len) {
+		svc_rdma_piece_kvec(&xdr->tail[0], offset - xdr->page_len,
+				    piece);
+		return;
+	}
+
+	left = xdr->page_len - offset;
+	offset += xdr->page_base;
+	piece->pc_page = xdr->pages[offset >> PAGE_SHIFT];
+	piece->pc_offset = offset_in_page(offset);
+	piece->pc_len = min_t(u32, left, PAGE_SIZE - piece->pc_offset);
+}
+
+/* Can @piece be appended to what ends at physical address @end? */
+static bool svc_rdma_piece_follows(const struct svc_rdma_piece *piece,
+				   phys_addr_t end, u32 len, u32 max_len)
+{
+	return page_to_phys(piece->pc_page) + piece->pc_offset == end &&
+	       len + piece->pc_len <= max_len;
+}
+
+/* Walk @xdr from @offset for *@len bytes, or fewer if @max_pages pages are
+ * reached before: *@len says what was covered. Fills @sg unless it is NULL.
+ * Returns the number of entries.
+ */
+static u32 svc_rdma_sg_fill(const struct xdr_buf *xdr, u32 offset, u32 *len,
+			    u32 max_pages, u32 max_seg, struct scatterlist *sg)
+{
+	struct svc_rdma_piece piece;
+	phys_addr_t end = 0;
+	u32 entry = 0, nents = 0, done = 0;
+
+	while (done < *len && max_pages--) {
+		svc_rdma_piece_at(xdr, offset + done, &piece);
+		piece.pc_len = min(piece.pc_len, *len - done);
+
+		if (nents && svc_rdma_piece_follows(&piece, end, entry,
+						    max_seg)) {
+			entry += piece.pc_len;
+			if (sg)
+				sg[nents - 1].length = entry;
+		} else {
+			if (sg)
+				sg_set_page(&sg[nents], piece.pc_page,
+					    piece.pc_len, piece.pc_offset);
+			entry = piece.pc_len;
+			nents++;
+		}
+		end = page_to_phys(piece.pc_page) + piece.pc_offset +
+		      piece.pc_len;
+		done += piece.pc_len;
+	}
+	*len = done;
+	return nents;
+}
+
+static struct svc_rdma_rw *svc_rdma_rw_create(struct svc_rdma_xprt *sx,
+					      const struct xdr_buf *xdr,
+					      u32 offset, u32 *len)
+{
+	u32 max_seg = min_t(size_t, ib_dma_max_seg_size(sx->sx_conn.cn_id->device),
+			    S32_MAX);
+	struct svc_rdma_rw *rw;
+	u32 nents;
+
+	nents = svc_rdma_sg_fill(xdr, offset, len, sx->sx_rw_pages, max_seg,
+				 NULL);
+	rw = kvmalloc(struct_size(rw, sw_sg, nents), GFP_KERNEL);
+	if (!rw)
+		return NULL;
+
+	memset(&rw->sw_ctx, 0, sizeof(rw->sw_ctx));
+	sg_init_table(rw->sw_sg, nents);
+	rw->sw_nents = nents;
+	svc_rdma_sg_fill(xdr, offset, len, sx->sx_rw_pages, max_seg,
+			 rw->sw_sg);
+	return rw;
+}
+
+static int svc_rdma_rw_init(struct svc_rdma_xprt *sx,
+			    struct svc_rdma_chain *chain,
+			    struct svc_rdma_rw *rw, u32 handle, u64 addr,
+			    enum dma_data_direction dir)
+{
+	struct rdma_cm_id *id = sx->sx_conn.cn_id;
+	int rc;
+
+	rc = rdma_rw_ctx_init(&rw->sw_ctx, id->qp, id->port_num, rw->sw_sg,
+			      rw->sw_nents, 0, addr, handle, dir);
+	if (rc < 0)
+		return rc;
+
+	rw->sw_dir = dir;
+	chain->sh_wrs += rc;
+	chain->sh_nrws++;
+	list_add_tail(&rw->sw_list, &chain->sh_rws);
+	if (dir == DMA_TO_DEVICE)
+		rpcrdma_count_add(server_rdma_write_wrs, rc);
+	else
+		rpcrdma_count_add(server_rdma_read_wrs, rc);
+	return 0;
+}
+
+static int svc_rdma_chain_add_segment(struct svc_rdma_xprt *sx,
+				      struct svc_rdma_chain *chain,
+				      enum dma_data_direction dir,
+				      u32 handle, u64 addr,
+				      const struct xdr_buf *xdr, u32 offset,
+				      u32 len)
+{
+	struct svc_rdma_rw *rw;
+	u32 part;
+	int rc;
+
+	while (len) {
+		part = len;
+		rw = svc_rdma_rw_create(sx, xdr, offset, &part);
+		if (!rw)
+			return -ENOMEM;
+		rc = svc_rdma_rw_init(sx, chain, rw, handle, addr, dir);
+		if (rc) {
+			kvfree(rw);
+			return rc;
+		}
+		addr += part;
+		offset += part;
+		len -= part;
+	}
+	return 0;
+}
+
+/**
+ * svc_rdma_chain_add - move bytes between a chunk and local memory
+ * @sx: connection
+ * @chain: chain to append to
+ * @dir: %DMA_TO_DEVICE: write to the chunk; %DMA_FROM_DEVICE: read from it
+ * @lists: the header @chunk is from
+ * @chunk: chunk
+ * @chunk_offset: where to begin in @chunk
+ * @xdr: local memory
+ * @offset: where to begin in @xdr
+ * @len: bytes
+ *
+ * Segments are used in the order they have in the chunk and without gaps
+ * (V1-WRC-05, V1-RDC-05), with their addresses just as sent (V1-HDR-19).
+ *
+ * Context: process; sleeps.
+ * Return: 0; %-EMSGSIZE if the chunk ends too early, and nothing past its end
+ *	was added; another negative errno. svc_rdma_chain_destroy() cleans up
+ *	in all cases.
+ */
+int svc_rdma_chain_add(struct svc_rdma_xprt *sx, struct svc_rdma_chain *chain,
+		       enum dma_data_direction dir,
+		       const struct rpcrdma_lists *lists,
+		       const struct rpcrdma_chunk *chunk, u32 chunk_offset,
+		       const struct xdr_buf *xdr, u32 offset, u32 len)
+{
+	struct rpcrdma_seg_iter iter;
+	struct rpcrdma_segment seg;
+	u32 part;
+	int rc;
+
+	rpcrdma_chunk_first(lists, chunk, &iter);
+	while (len && rpcrdma_chunk_next(&iter, &seg)) {
+		if (chunk_offset >= seg.sg_length) {
+			chunk_offset -= seg.sg_length;
+			continue;
+		}
+		part = min(len, seg.sg_length - chunk_offset);
+		rc = svc_rdma_chain_add_segment(sx, chain, dir, seg.sg_handle,
+						seg.sg_offset + chunk_offset,
+						xdr, offset, part);
+		if (rc)
+			return rc;
+		chunk_offset = 0;
+		offset += part;
+		len -= part;
+	}
+	return len ? -EMSGSIZE : 0;
+}
+
+/**
+ * svc_rdma_chain_wrs - the work requests of a chain
+ * @sx: connection
+ * @chain: chain, not empty if @last is NULL
+ * @cqe: completion of the whole chain, if @last is NULL
+ * @last: work request to come after the chain, or NULL
+ *
+ * To be called once, right before posting.
+ *
+ * Context: any.
+ * Return: the first work request to post.
+ */
+struct ib_send_wr *svc_rdma_chain_wrs(struct svc_rdma_xprt *sx,
+				      struct svc_rdma_chain *chain,
+				      struct ib_cqe *cqe,
+				      struct ib_send_wr *last)
+{
+	struct rdma_cm_id *id = sx->sx_conn.cn_id;
+	struct svc_rdma_rw *rw;
+
+	list_for_each_entry_reverse(rw, &chain->sh_rws, sw_list)
+		last = rdma_rw_ctx_wrs(&rw->sw_ctx, id->qp, id->port_num,
+				       cqe, last);
+	return last;
+}
+
+/**
+ * svc_rdma_chain_destroy - unmap and free all of a chain
+ * @sx: connection whose queue pair still exists
+ * @chain: chain that completed or was never posted; empty afterwards
+ *
+ * Context: process or completion workqueue; may sleep.
+ */
+void svc_rdma_chain_destroy(struct svc_rdma_xprt *sx,
+			    struct svc_rdma_chain *chain)
+{
+	struct rdma_cm_id *id = sx->sx_conn.cn_id;
+	struct svc_rdma_rw *rw, *next;
+
+	list_for_each_entry_safe(rw, next, &chain->sh_rws, sw_list) {
+		rdma_rw_ctx_destroy(&rw->sw_ctx, id->qp, id->port_num,
+				    rw->sw_sg, rw->sw_nents, rw->sw_dir);
+		kvfree(rw);
+	}
+	svc_rdma_sq_release(&sx->sx_mrs, chain->sh_mrs);
+	svc_rdma_chain_init(chain);
+}

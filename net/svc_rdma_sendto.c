@@ -1,0 +1,465 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Replies: chooses the form of a Reply, encodes its header, and posts RDMA
+ * Writes and Send as one chain.
+ *
+ * Operation
+ *
+ * A Send context holds one buffer that stays mapped. The transport header goes
+ * there, and what of the Reply is sent inline is copied behind it: with version
+ * 1 that is a few KiB, for which mapping pages would cost more. Only RDMA
+ * Writes read the Reply where it was built, and then its pages move from the
+ * thread to the Send context until the Send has completed; a Reply that was
+ * copied leaves the pages with the thread.
+ *
+ * The order in svc_rdma_sendto() matters. The header returns the Call's chunk
+ * lists, which are a view of the Receive, so the Receive is given back after
+ * encoding; and it is given back before the Reply is posted, because the Reply
+ * tells the client that it may send another Call (V1-CRD-09; invariant I13).
+ *
+ * The chain has one signaled work request, the Send at its end. Work requests
+ * of a reliable connection complete in order, so its completion covers all. It
+ * frees the mappings, the pages and the slots, and the context goes back to the
+ * idle queue. The handler runs in the completion workqueue and may sleep.
+ *
+ * If the Reply cannot be posted after slots were found for it, part of the
+ * chain may be in the hands of the device. The connection is down then, and the
+ * context stays in the sending queue until the queues are drained (I10).
+ */
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/sunrpc/svc.h>
+#include <linux/sunrpc/xdr.h>
+#include <rpcrdma/counters.h>
+#include <rpcrdma/plan.h>
+#include <rpcrdma/svc_rdma.h>
+#include <rpcrdma/trace_svc.h>
+
+/* Contexts kept for later; what a burst took beyond that is freed */
+#define SVC_RDMA_IDLE_SENDS	32u
+
+static void svc_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc);
+
+static struct svc_rdma_send *svc_rdma_send_create(struct svc_rdma_xprt *sx,
+						  gfp_t gfp)
+{
+	struct rpcrdma_conn *conn = &sx->sx_conn;
+	struct ib_device *device = rpcrdma_conn_device(conn);
+	struct svc_rdma_send *send;
+
+	send = kzalloc_node(sizeof(*send), gfp, ibdev_to_node(device));
+	if (!send)
+		return NULL;
+	if (rpcrdma_buf_init(&send->ss_buf, device,
+			     conn->cn_limits.lm_inline_send, DMA_TO_DEVICE,
+			     gfp)) {
+		kfree(send);
+		return NULL;
+	}
+
+	send->ss_sx = sx;
+	send->ss_cqe.done = svc_rdma_send_wc_done;
+	send->ss_sge.addr = send->ss_buf.bf_addr;
+	send->ss_sge.lkey = conn->cn_pd->local_dma_lkey;
+	send->ss_wr.wr_cqe = &send->ss_cqe;
+	send->ss_wr.sg_list = &send->ss_sge;
+	send->ss_wr.num_sge = 1;
+	send->ss_wr.opcode = IB_WR_SEND;
+	send->ss_wr.send_flags = IB_SEND_SIGNALED;
+	svc_rdma_chain_init(&send->ss_writes);
+	return send;
+}
+
+/* Ends with the context as svc_rdma_send_create() left it */
+static void svc_rdma_send_reset(struct svc_rdma_send *send)
+{
+	struct svc_rdma_xprt *sx = send->ss_sx;
+	u32 i;
+
+	svc_rdma_chain_destroy(sx, &send->ss_writes);
+	for (i = 0; i < send->ss_npages; i++)
+		if (send->ss_pages[i])
+			put_page(send->ss_pages[i]);
+	send->ss_npages = 0;
+	send->ss_wr.opcode = IB_WR_SEND;
+	svc_rdma_sq_release(&sx->sx_sq, send->ss_slots);
+	send->ss_slots = 0;
+}
+
+/**
+ * svc_rdma_send_destroy - free a Send context
+ * @send: context that is not posted
+ *
+ * Context: process or completion workqueue.
+ */
+void svc_rdma_send_destroy(struct svc_rdma_send *send)
+{
+	svc_rdma_send_reset(send);
+	rpcrdma_buf_exit(&send->ss_buf);
+	kvfree(send->ss_pages);
+	kfree(send);
+}
+
+/**
+ * svc_rdma_send_get - get a Send context
+ * @sx: accepted connection
+ * @gfp: how to allocate one if none is idle
+ *
+ * Context: process; sleeps if @gfp says so.
+ * Return: a context, or NULL.
+ */
+struct svc_rdma_send *svc_rdma_send_get(struct svc_rdma_xprt *sx, gfp_t gfp)
+{
+	struct svc_rdma_send *send;
+
+	spin_lock(&sx->sx_lock);
+	send = list_first_entry_or_null(&sx->sx_idle, struct svc_rdma_send,
+					ss_list);
+	if (send) {
+		list_del(&send->ss_list);
+		sx->sx_nidle--;
+	}
+	spin_unlock(&sx->sx_lock);
+	return send ?: svc_rdma_send_create(sx, gfp);
+}
+
+/**
+ * svc_rdma_send_put - give back a Send context
+ * @send: context that is not, or no longer, posted
+ *
+ * All it holds is released.
+ *
+ * Context: process or completion workqueue.
+ */
+void svc_rdma_send_put(struct svc_rdma_send *send)
+{
+	struct svc_rdma_xprt *sx = send->ss_sx;
+	bool keep;
+
+	svc_rdma_send_reset(send);
+
+	spin_lock(&sx->sx_lock);
+	keep = sx->sx_nidle < SVC_RDMA_IDLE_SENDS;
+	if (keep) {
+		list_add(&send->ss_list, &sx->sx_idle);
+		sx->sx_nidle++;
+	}
+	spin_unlock(&sx->sx_lock);
+	if (!keep)
+		svc_rdma_send_destroy(send);
+}
+
+static void svc_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct svc_rdma_send *send = container_of(wc->wr_cqe,
+						  struct svc_rdma_send, ss_cqe);
+	struct svc_rdma_xprt *sx = send->ss_sx;
+
+	/* The context rests where it is until the queues are drained (I10). */
+	if (unlikely(wc->status != IB_WC_SUCCESS)) {
+		if (wc->status != IB_WC_WR_FLUSH_ERR)
+			trace_svc_rdma_send_err(sx, wc);
+		rpcrdma_conn_fail(&sx->sx_conn, -ECONNRESET);
+		return;
+	}
+
+	spin_lock(&sx->sx_lock);
+	list_del(&send->ss_list);
+	spin_unlock(&sx->sx_lock);
+	svc_rdma_send_put(send);
+}
+
+/**
+ * svc_rdma_send_post - post a Send and the RDMA Writes before it
+ * @send: context that holds its slots; it changes hands in any case
+ * @len: bytes of its buffer to send
+ *
+ * Context: process; does not sleep.
+ * Return: 0; or a negative errno, and the connection is down.
+ */
+int svc_rdma_send_post(struct svc_rdma_send *send, u32 len)
+{
+	struct svc_rdma_xprt *sx = send->ss_sx;
+	struct ib_send_wr *first;
+
+	rpcrdma_count(server_sends);
+	if (send->ss_wr.opcode == IB_WR_SEND_WITH_INV)
+		rpcrdma_count(server_sends_inv);
+
+	send->ss_sge.length = len;
+	rpcrdma_buf_sync_for_device(&send->ss_buf, len);
+	first = svc_rdma_chain_wrs(sx, &send->ss_writes, NULL, &send->ss_wr);
+
+	spin_lock(&sx->sx_lock);
+	list_add_tail(&send->ss_list, &sx->sx_sending);
+	spin_unlock(&sx->sx_lock);
+	return rpcrdma_conn_post(&sx->sx_conn, first);
+}
+
+static int svc_rdma_send_reserve(struct svc_rdma_send *send)
+{
+	u32 slots = send->ss_writes.sh_wrs + 1;
+	int rc;
+
+	rc = svc_rdma_sq_reserve(&send->ss_sx->sx_sq, slots);
+	if (!rc)
+		send->ss_slots = slots;
+	return rc;
+}
+
+static int svc_rdma_encode_error(struct svc_rdma_send *send,
+				 const struct rpcrdma_hdr *hdr,
+				 enum rpcrdma_verdict verdict)
+{
+	struct rpcrdma_buf *buf = &send->ss_buf;
+	u32 credits = READ_ONCE(send->ss_sx->sx_credits);
+
+	if (verdict == RPCRDMA_BAD_VERS) {
+		rpcrdma_count(server_err_vers);
+		return rpcrdma1_encode_err_vers(buf->bf_data, buf->bf_size,
+						hdr->hd_xid, hdr->hd_vers,
+						credits, RPCRDMA_VERS_1,
+						RPCRDMA_VERS_1);
+	}
+	rpcrdma_count(server_err_chunk);
+	return rpcrdma1_encode_err_chunk(buf->bf_data, buf->bf_size,
+					 hdr->hd_xid, credits);
+}
+
+/* Never with remote invalidation: that is for Replies (V1-CRD-21). */
+static int svc_rdma_send_refusal(struct svc_rdma_send *send,
+				 struct svc_rdma_call *call,
+				 enum rpcrdma_verdict verdict)
+{
+	int len, rc;
+
+	svc_rdma_send_reset(send);
+	len = svc_rdma_encode_error(send, &call->sc_hdr, verdict);
+	rc = len < 0 ? len : svc_rdma_send_reserve(send);
+	if (rc) {
+		svc_rdma_send_put(send);
+		return rc;
+	}
+	svc_rdma_call_put_recv(call);
+	return svc_rdma_send_post(send, len);
+}
+
+/**
+ * svc_rdma_send_error - answer a Call with an RDMA_ERROR
+ * @call: Call, decoded at least as far as its XID and version
+ * @verdict: what is wrong with it
+ *
+ * If not even that can be sent, the connection is closed (V1-ERR-20).
+ *
+ * Context: process; sleeps.
+ */
+void svc_rdma_send_error(struct svc_rdma_call *call,
+			 enum rpcrdma_verdict verdict)
+{
+	struct svc_rdma_xprt *sx = call->sc_sx;
+	struct svc_rdma_send *send;
+	int rc = -ENOMEM;
+
+	send = svc_rdma_send_get(sx, GFP_KERNEL);
+	if (send)
+		rc = svc_rdma_send_refusal(send, call, verdict);
+	if (rc) {
+		trace_svc_rdma_reply_err(sx, rc);
+		rpcrdma_conn_fail(&sx->sx_conn, rc);
+	}
+}
+
+/* Copy what of a Reply did not go to Write chunks. It is known to fit. */
+static int svc_rdma_copy_body(const struct svc_rdma_call *call,
+			      const struct xdr_buf *xdr, void *to)
+{
+	u32 offset, length, pos = 0;
+
+	while (rpcrdma_payload_gap_next(call->sc_payloads, call->sc_npayloads,
+					xdr->len, &pos, &offset, &length)) {
+		if (read_bytes_from_xdr_buf(xdr, offset, to, length))
+			return -EIO;
+		to += length;
+	}
+	return 0;
+}
+
+/* Fill the buffer, add the Writes. Returns the bytes to send, or an errno. */
+static int svc_rdma_reply_encode(struct svc_rdma_send *send,
+				 struct svc_rdma_call *call,
+				 const struct xdr_buf *xdr,
+				 enum rpcrdma_answer_form form, u32 body_len)
+{
+	u32 written[RPCRDMA_MAX_CHUNKS] = { };
+	struct rpcrdma_reply_out out = {
+		.ro_xid		= call->sc_hdr.hd_xid,
+		.ro_credit	= READ_ONCE(send->ss_sx->sx_credits),
+		.ro_proc	= RPCRDMA1_MSG,
+		.ro_lists	= &call->sc_hdr.hd_lists,
+		.ro_written	= written,
+	};
+	int rc, len;
+
+	rc = svc_rdma_write_payloads(call, &send->ss_writes, xdr, written);
+	if (!rc && form == RPCRDMA_ANSWER_LONG) {
+		out.ro_proc = RPCRDMA1_NOMSG;
+		rc = svc_rdma_write_reply(call, &send->ss_writes, xdr,
+					  &out.ro_reply_written);
+	}
+	if (rc)
+		return rc;
+
+	len = rpcrdma1_encode_reply(send->ss_buf.bf_data, send->ss_buf.bf_size,
+				    &out);
+	if (len < 0 || form == RPCRDMA_ANSWER_LONG)
+		return len;
+	if (body_len > send->ss_buf.bf_size - len)
+		return -EMSGSIZE;
+	rc = svc_rdma_copy_body(call, xdr, send->ss_buf.bf_data + len);
+	return rc ? rc : len + body_len;
+}
+
+static void svc_rdma_reply_count(const struct svc_rdma_call *call,
+				 enum rpcrdma_answer_form form)
+{
+	if (form == RPCRDMA_ANSWER_LONG)
+		rpcrdma_count(server_replies_long);
+	else if (call->sc_npayloads)
+		rpcrdma_count(server_replies_write_chunk);
+	else
+		rpcrdma_count(server_replies_inline);
+}
+
+static int svc_rdma_reply_build(struct svc_rdma_send *send,
+				struct svc_rdma_call *call,
+				const struct xdr_buf *xdr)
+{
+	const struct rpcrdma_lists *lists = &call->sc_hdr.hd_lists;
+	const struct rpcrdma_limits *limits = &send->ss_sx->sx_conn.cn_limits;
+	enum rpcrdma_answer_form form;
+	u32 body_len;
+	int len;
+
+	if (call->sc_too_large)
+		return -EMSGSIZE;
+	body_len = rpcrdma_payload_body_len(call->sc_payloads,
+					    call->sc_npayloads, xdr->len);
+	form = rpcrdma_plan_answer(limits, rpcrdma1_reply_len(lists), body_len,
+				   lists->ls_has_reply,
+				   lists->ls_reply.ck_length,
+				   READ_ONCE(svc_rdma_reply_short));
+	if (form == RPCRDMA_ANSWER_ERROR)
+		return -EMSGSIZE;
+	len = svc_rdma_reply_encode(send, call, xdr, form, body_len);
+	if (len > 0)
+		svc_rdma_reply_count(call, form);
+	return len;
+}
+
+/* Pages that RDMA Writes will read must not go back to the thread (I15). */
+static int svc_rdma_reply_hold_pages(struct svc_rdma_send *send,
+				     struct svc_rqst *rqstp)
+{
+	u32 used = svc_rdma_pages_used(rqstp);
+
+	if (list_empty(&send->ss_writes.sh_rws)) {
+		svc_rdma_pages_keep(rqstp);
+		return 0;
+	}
+	if (send->ss_maxpages < used) {
+		kvfree(send->ss_pages);
+		send->ss_maxpages = 0;
+		send->ss_pages = kvmalloc_array(used, sizeof(*send->ss_pages),
+						GFP_KERNEL);
+		if (!send->ss_pages)
+			return -ENOMEM;
+		send->ss_maxpages = used;
+	}
+	svc_rdma_pages_take(rqstp, send->ss_pages);
+	send->ss_npages = used;
+	return 0;
+}
+
+static void svc_rdma_reply_set_inv(struct svc_rdma_send *send,
+				   const struct svc_rdma_call *call)
+{
+	struct rpcrdma_conn *conn = &send->ss_sx->sx_conn;
+	u32 rkey;
+
+	if (!conn->cn_limits.lm_remote_inv)
+		return;
+	rkey = rpcrdma_lists_single_handle(&call->sc_hdr.hd_lists);
+	if (!rkey)
+		return;
+	send->ss_wr.opcode = IB_WR_SEND_WITH_INV;
+	send->ss_wr.ex.invalidate_rkey = rkey;
+}
+
+static int svc_rdma_reply_post(struct svc_rdma_send *send,
+			       struct svc_rdma_call *call,
+			       struct svc_rqst *rqstp, u32 len)
+{
+	int rc;
+
+	rc = svc_rdma_send_reserve(send);
+	if (rc)
+		return rc;
+	rc = svc_rdma_reply_hold_pages(send, rqstp);
+	if (rc)
+		return rc;
+
+	svc_rdma_reply_set_inv(send, call);
+	trace_svc_rdma_reply(send->ss_sx, call->sc_hdr.hd_xid,
+			     rqstp->rq_res.len, len,
+			     send->ss_wr.opcode == IB_WR_SEND_WITH_INV ?
+			     send->ss_wr.ex.invalidate_rkey : 0,
+			     send->ss_slots);
+	svc_rdma_call_put_recv(call);
+	/* The connection's trouble from here on, not the caller's */
+	svc_rdma_send_post(send, len);
+	return 0;
+}
+
+/**
+ * svc_rdma_sendto - xpo_sendto: send a Reply
+ * @rqstp: thread with the Reply in rq_res, and its Call in rq_xprt_ctxt
+ *
+ * A Reply that fits nowhere is answered with an error instead (G-13). If
+ * something is short, the connection is closed: its client will come again,
+ * while an error would end the RPC.
+ *
+ * Context: process; sleeps.
+ * Return: 0 or a negative errno, for the record.
+ */
+int svc_rdma_sendto(struct svc_rqst *rqstp)
+{
+	struct svc_rdma_call *call = rqstp->rq_xprt_ctxt;
+	struct svc_rdma_xprt *sx = call->sc_sx;
+	struct svc_rdma_send *send;
+	int len, rc = -ENOMEM;
+
+	if (svc_rdma_is_down(sx))
+		return -ENOTCONN;
+	send = svc_rdma_send_get(sx, GFP_KERNEL);
+	if (!send)
+		goto out_fail;
+
+	len = svc_rdma_reply_build(send, call, &rqstp->rq_res);
+	rc = len < 0 ? len : svc_rdma_reply_post(send, call, rqstp, len);
+	if (!rc)
+		return 0;
+
+	if (rc == -EMSGSIZE) {
+		rpcrdma_count(server_reply_too_large);
+		rc = svc_rdma_send_refusal(send, call, RPCRDMA_BAD_LENGTH);
+	} else {
+		svc_rdma_send_put(send);
+	}
+	if (!rc)
+		return 0;
+
+out_fail:
+	trace_svc_rdma_reply_err(sx, rc);
+	rpcrdma_conn_fail(&sx->sx_conn, rc);
+	return rc;
+}

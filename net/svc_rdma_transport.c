@@ -1,0 +1,592 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The server's end of sunrpc: the transport class, listeners, and the life of
+ * a connection.
+ *
+ * Operation
+ *
+ * A listener is a struct svc_xprt that owns a CM id. A connect request makes a
+ * connection, again a struct svc_xprt, which takes over the id that came with
+ * the request and waits in the listener's queue; XPT_CONN brings a thread to
+ * svc_rdma_accept(), which gives it a queue pair and Receives and completes the
+ * handshake. From then on it belongs to sunrpc.
+ *
+ * A connection can be lost at any time, in any context. svc_rdma_conn_lost()
+ * only marks it and sends everybody home who waits for send queue slots;
+ * sunrpc then has a thread call svc_rdma_detach(), and svc_rdma_free() when the
+ * last reference is gone. That drains the queues, so that nothing is in the
+ * hands of the device any more, frees what rests in queues, and then closes.
+ *
+ * The id of a listener that is bound to a device dies with that device or its
+ * address. Whoever takes the pointer out of sl_id destroys the id, be it the
+ * event handler, by asking the CM core, or svc_rdma_listener_detach(). A work
+ * item then tries to listen anew until it succeeds, so that a listener survives
+ * its device.
+ */
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/sunrpc/addr.h>
+#include <linux/sunrpc/svc_xprt.h>
+#include <linux/sunrpc/xprt.h>
+#include <rdma/ib_cm.h>
+#include <rdma/rdma_cm.h>
+#include <rpcrdma/counters.h>
+#include <rpcrdma/svc_rdma.h>
+#include <rpcrdma/trace_svc.h>
+
+/* Connect requests the CM core, and a listener, keep waiting */
+#define SVC_RDMA_BACKLOG	128
+/* How long until listening is tried again */
+#define SVC_RDMA_RELISTEN	(2 * HZ)
+/* RDMA Reads in flight: more would not make a connection faster */
+#define SVC_RDMA_ORD_MAX	32u
+
+/* Credits granted to each client */
+unsigned int svc_rdma_max_requests = 128;
+/* Callbacks in flight to each client */
+unsigned int svc_rdma_max_bc_requests = 16;
+/* Bytes of the largest inline message, in either direction */
+unsigned int svc_rdma_max_req_size = 4096;
+/* Reply inline if it fits, even if a Reply chunk was offered (G-02) */
+bool svc_rdma_reply_short;
+module_param_named(reply_short, svc_rdma_reply_short, bool, 0644);
+MODULE_PARM_DESC(reply_short,
+		 "Server: reply inline when that fits, though a Reply chunk is offered");
+/* Treat RDMA_MSGP as RDMA_MSG instead of refusing it (G-07) */
+bool svc_rdma_accept_msgp = true;
+module_param_named(accept_msgp, svc_rdma_accept_msgp, bool, 0644);
+MODULE_PARM_DESC(accept_msgp,
+		 "Server: take RDMA_MSGP as RDMA_MSG (else refuse it, as RFC 8166 does)");
+
+/**
+ * struct svc_rdma_listener - a listening endpoint
+ * @sl_xprt: the sunrpc end
+ * @sl_id: CM id, or NULL while there is none; see above
+ * @sl_addr: address it is bound to
+ * @sl_stale: the device of an id that is not in @sl_id yet has gone
+ * @sl_relisten: makes a new id
+ * @sl_lock: the queue below; CM event and process context
+ * @sl_pending: connections to accept (sx_pending)
+ * @sl_npending: how many
+ */
+struct svc_rdma_listener {
+	struct svc_xprt		sl_xprt;
+	struct rdma_cm_id	*sl_id;
+	struct sockaddr_storage	sl_addr;
+	bool			sl_stale;
+	struct delayed_work	sl_relisten;
+	spinlock_t		sl_lock;	/* see above */
+	struct list_head	sl_pending;
+	unsigned int		sl_npending;
+};
+
+static struct svc_xprt_class svc_rdma_class;
+static const struct svc_xprt_ops svc_rdma_conn_svc_ops;
+static void svc_rdma_listener_detach(struct svc_xprt *xprt);
+
+static struct svc_rdma_listener *svc_rdma_listener_of(struct svc_xprt *xprt)
+{
+	return container_of(xprt, struct svc_rdma_listener, sl_xprt);
+}
+
+/* svc_xprt_free() drops a module reference for each xprt. One that sunrpc was
+ * never told about has none.
+ */
+static void svc_rdma_discard(struct svc_xprt *xprt)
+{
+	__module_get(THIS_MODULE);
+	svc_xprt_put(xprt);
+}
+
+/*
+ * Connections
+ */
+
+static void svc_rdma_conn_lost(struct rpcrdma_conn *conn)
+{
+	struct svc_rdma_xprt *sx = container_of(conn, struct svc_rdma_xprt,
+						sx_conn);
+
+	rpcrdma_count(server_disconnects);
+	trace_svc_rdma_lost(sx, conn->cn_error);
+	svc_rdma_sq_close(&sx->sx_sq);
+	svc_rdma_sq_close(&sx->sx_mrs);
+	svc_xprt_deferred_close(&sx->sx_xprt);
+}
+
+static const struct rpcrdma_conn_ops svc_rdma_conn_ops = {
+	.receive	= svc_rdma_receive,
+	.lost		= svc_rdma_conn_lost,
+};
+
+static void svc_rdma_conn_set_addrs(struct svc_xprt *xprt,
+				    struct rdma_cm_id *id)
+{
+	struct sockaddr *sa = (struct sockaddr *)&id->route.addr.dst_addr;
+
+	svc_xprt_set_remote(xprt, sa, svc_addr_len(sa));
+	/* The client's port changes with every connection. The reply cache
+	 * must recognise a retransmission nevertheless.
+	 */
+	rpc_set_port((struct sockaddr *)&xprt->xpt_remote, 0);
+
+	sa = (struct sockaddr *)&id->route.addr.src_addr;
+	svc_xprt_set_local(xprt, sa, svc_addr_len(sa));
+}
+
+static struct svc_rdma_xprt *
+svc_rdma_conn_create(struct svc_rdma_listener *sl, struct rdma_cm_id *id,
+		     const struct rdma_conn_param *param)
+{
+	struct svc_rdma_xprt *sx;
+
+	sx = kzalloc_node(sizeof(*sx), GFP_KERNEL, ibdev_to_node(id->device));
+	if (!sx)
+		return NULL;
+
+	svc_xprt_init(sl->sl_xprt.xpt_net, &svc_rdma_class, &sx->sx_xprt,
+		      sl->sl_xprt.xpt_server);
+	sx->sx_xprt.xpt_ops = &svc_rdma_conn_svc_ops;
+	set_bit(XPT_CONG_CTRL, &sx->sx_xprt.xpt_flags);
+	INIT_LIST_HEAD(&sx->sx_pending);
+	spin_lock_init(&sx->sx_lock);
+	mutex_init(&sx->sx_grow);
+	INIT_LIST_HEAD(&sx->sx_received);
+	INIT_LIST_HEAD(&sx->sx_complete);
+	INIT_LIST_HEAD(&sx->sx_idle);
+	INIT_LIST_HEAD(&sx->sx_reading);
+	INIT_LIST_HEAD(&sx->sx_sending);
+	svc_rdma_sq_init(&sx->sx_sq);
+	svc_rdma_sq_init(&sx->sx_mrs);
+	svc_rdma_conn_set_addrs(&sx->sx_xprt, id);
+
+	rpcrdma_conn_init(&sx->sx_conn, &svc_rdma_conn_ops);
+	rpcrdma_conn_adopt(&sx->sx_conn, id, param);
+	return sx;
+}
+
+static int svc_rdma_conn_size(struct svc_rdma_xprt *sx)
+{
+	const struct rpcrdma_device_caps *caps = &sx->sx_conn.cn_caps;
+	struct svc_serv *serv = sx->sx_xprt.xpt_server;
+	struct rpcrdma_server_sizes *sizes = &sx->sx_sizes;
+	int rc;
+
+	rc = rpcrdma_size_server(caps, READ_ONCE(svc_rdma_max_requests),
+				 READ_ONCE(svc_rdma_max_bc_requests),
+				 serv->sv_max_payload, PAGE_SIZE, sizes);
+	if (rc)
+		return rc;
+
+	sx->sx_max_mesg = serv->sv_max_mesg;
+	/* The core, too, makes no larger regions for RDMA Reads than this */
+	sx->sx_rw_pages = clamp(caps->dc_max_mr_pages, 1u, 256u);
+	svc_rdma_sq_set_size(&sx->sx_sq, sizes->sz_sq_depth - RPCRDMA_DRAIN_WRS);
+	svc_rdma_sq_set_size(&sx->sx_mrs, sizes->sz_rw_ctxs);
+	return 0;
+}
+
+static int svc_rdma_conn_create_queues(struct svc_rdma_xprt *sx, u32 req_size)
+{
+	const struct rpcrdma_server_sizes *sizes = &sx->sx_sizes;
+	const struct rpcrdma_conn_queues queues = {
+		.cq_sq		= sizes->sz_sq_depth - RPCRDMA_DRAIN_WRS,
+		.cq_rq		= sizes->sz_rq_depth - RPCRDMA_DRAIN_WRS,
+		.cq_send_sges	= sizes->sz_send_sges,
+		.cq_rw_ctxs	= sizes->sz_rw_ctxs,
+	};
+	int rc;
+
+	rc = rpcrdma_conn_create_qp(&sx->sx_conn, &queues);
+	if (!rc)
+		rc = rpcrdma_recvs_create(&sx->sx_conn, sizes->sz_recvs,
+					  req_size);
+	if (!rc)
+		rc = svc_rdma_credits_begin(sx);
+	return rc;
+}
+
+/* Everything between a connect request and its acceptance */
+static int svc_rdma_conn_accept(struct svc_rdma_xprt *sx)
+{
+	struct rpcrdma_conn *conn = &sx->sx_conn;
+	u32 req_size = READ_ONCE(svc_rdma_max_req_size);
+	const struct rpcrdma_cm_private ours = {
+		.cp_send_size	= req_size,
+		.cp_recv_size	= req_size,
+		.cp_remote_inv	= rpcrdma_remote_inv && conn->cn_caps.dc_frwr,
+	};
+	u32 ord;
+	int rc;
+
+	/* A client that lets nothing be read can only send small Calls, and
+	 * finds out when it is too late (V1-CRD-32).
+	 */
+	if (!conn->cn_peer_ord)
+		return -EPROTO;
+
+	rc = svc_rdma_conn_size(sx);
+	if (rc)
+		return rc;
+	rc = svc_rdma_conn_create_queues(sx, req_size);
+	if (rc)
+		return rc;
+
+	ord = min3(conn->cn_peer_ord, sx->sx_sizes.sz_ord, SVC_RDMA_ORD_MAX);
+	rc = rpcrdma_conn_accept(conn, &ours, ord);
+	if (!rc)
+		trace_svc_rdma_accept(sx, ord);
+	return rc;
+}
+
+static void svc_rdma_detach(struct svc_xprt *xprt)
+{
+	struct svc_rdma_xprt *sx = svc_rdma_xprt_of(xprt);
+
+	svc_rdma_sq_close(&sx->sx_sq);
+	svc_rdma_sq_close(&sx->sx_mrs);
+	rdma_disconnect(sx->sx_conn.cn_id);
+}
+
+/* Nothing is posted, no thread is left. */
+static void svc_rdma_conn_flush(struct svc_rdma_xprt *sx)
+{
+	struct svc_rdma_send *send, *next_send;
+	struct svc_rdma_call *call, *next_call;
+
+	list_splice_init(&sx->sx_reading, &sx->sx_complete);
+	list_for_each_entry_safe(call, next_call, &sx->sx_complete, sc_list)
+		svc_rdma_call_free(call);
+
+	list_splice_init(&sx->sx_sending, &sx->sx_idle);
+	list_for_each_entry_safe(send, next_send, &sx->sx_idle, ss_list)
+		svc_rdma_send_destroy(send);
+}
+
+static void svc_rdma_free(struct svc_xprt *xprt)
+{
+	struct svc_rdma_xprt *sx = svc_rdma_xprt_of(xprt);
+
+	might_sleep();
+
+	trace_svc_rdma_free(sx, sx->sx_conn.cn_error);
+	rpcrdma_conn_drain(&sx->sx_conn);
+	svc_rdma_conn_flush(sx);
+	rpcrdma_conn_close(&sx->sx_conn);
+	kfree(sx);
+}
+
+/* A thread that waits for slots is a thread that serves nobody else. While one
+ * does, no other is given to this connection.
+ */
+static int svc_rdma_has_wspace(struct svc_xprt *xprt)
+{
+	struct svc_rdma_xprt *sx = svc_rdma_xprt_of(xprt);
+
+	/* Order the caller's XPT_DATA before this look at the line: the thread
+	 * that leaves the line looks at XPT_DATA afterwards.
+	 */
+	smp_mb();
+	return !svc_rdma_sq_is_crowded(&sx->sx_sq) &&
+	       !svc_rdma_sq_is_crowded(&sx->sx_mrs);
+}
+
+static void svc_rdma_kill_temp_xprt(struct svc_xprt *xprt)
+{
+}
+
+static const struct svc_xprt_ops svc_rdma_conn_svc_ops = {
+	.xpo_recvfrom		= svc_rdma_recvfrom,
+	.xpo_sendto		= svc_rdma_sendto,
+	.xpo_result_payload	= svc_rdma_result_payload,
+	.xpo_release_ctxt	= svc_rdma_release_ctxt,
+	.xpo_detach		= svc_rdma_detach,
+	.xpo_free		= svc_rdma_free,
+	.xpo_has_wspace		= svc_rdma_has_wspace,
+	.xpo_kill_temp_xprt	= svc_rdma_kill_temp_xprt,
+};
+
+/*
+ * Listeners
+ */
+
+static bool svc_rdma_family_is_ip(const struct sockaddr *sa)
+{
+	return sa->sa_family == AF_INET || sa->sa_family == AF_INET6;
+}
+
+/* Returns non-zero to have the CM core refuse the peer and destroy @id. */
+static int svc_rdma_connect_request(struct svc_rdma_listener *sl,
+				    struct rdma_cm_id *id,
+				    const struct rdma_conn_param *param)
+{
+	struct svc_rdma_xprt *sx;
+
+	if (!svc_rdma_family_is_ip((struct sockaddr *)&id->route.addr.dst_addr))
+		return -EAFNOSUPPORT;
+	if (READ_ONCE(sl->sl_npending) >= SVC_RDMA_BACKLOG) {
+		rpcrdma_count(server_accept_errors);
+		return -EBUSY;
+	}
+
+	sx = svc_rdma_conn_create(sl, id, param);
+	if (!sx)
+		return -ENOMEM;
+
+	spin_lock(&sl->sl_lock);
+	list_add_tail(&sx->sx_pending, &sl->sl_pending);
+	sl->sl_npending++;
+	set_bit(XPT_CONN, &sl->sl_xprt.xpt_flags);
+	spin_unlock(&sl->sl_lock);
+	svc_xprt_enqueue(&sl->sl_xprt);
+	return 0;
+}
+
+/* Returns non-zero to have the CM core destroy @id. */
+static int svc_rdma_listen_event(struct rdma_cm_id *id,
+				 struct rdma_cm_event *event)
+{
+	struct svc_rdma_listener *sl = id->context;
+
+	switch (event->event) {
+	case RDMA_CM_EVENT_CONNECT_REQUEST:
+		return svc_rdma_connect_request(sl, id, &event->param.conn);
+	case RDMA_CM_EVENT_ADDR_CHANGE:
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+		schedule_delayed_work(&sl->sl_relisten, SVC_RDMA_RELISTEN);
+		/* If it is not published yet, whoever made it has to destroy
+		 * it: he publishes, and then looks.
+		 */
+		WRITE_ONCE(sl->sl_stale, true);
+		return xchg(&sl->sl_id, NULL) == id;
+	default:
+		return 0;
+	}
+}
+
+static int svc_rdma_listen(struct svc_rdma_listener *sl)
+{
+	struct sockaddr *sa = (struct sockaddr *)&sl->sl_addr;
+	struct rdma_cm_id *id;
+	int rc;
+
+	WRITE_ONCE(sl->sl_stale, false);
+	id = rdma_create_id(sl->sl_xprt.xpt_net, svc_rdma_listen_event, sl,
+			    RDMA_PS_TCP, IB_QPT_RC);
+	if (IS_ERR(id))
+		return PTR_ERR(id);
+
+	/* IPv4 has a listener of its own for the same port */
+	rc = 0;
+	if (sa->sa_family == AF_INET6)
+		rc = rdma_set_afonly(id, 1);
+	if (!rc)
+		rc = rdma_bind_addr(id, sa);
+	if (rc)
+		goto out_destroy;
+
+	/* Port 0 means any; a new id later has to get the same again */
+	memcpy(sa, &id->route.addr.src_addr, svc_addr_len(sa));
+	rc = rdma_listen(id, SVC_RDMA_BACKLOG);
+	if (rc)
+		goto out_destroy;
+
+	/* The device may have gone in the meantime. Whoever takes the id out
+	 * again destroys it (invariant I12).
+	 */
+	xchg(&sl->sl_id, id);
+	if (!READ_ONCE(sl->sl_stale) || xchg(&sl->sl_id, NULL) != id)
+		return 0;
+	rc = -ENODEV;
+
+out_destroy:
+	rdma_destroy_id(id);
+	return rc;
+}
+
+static void svc_rdma_relisten_work(struct work_struct *work)
+{
+	struct svc_rdma_listener *sl = container_of(to_delayed_work(work),
+						    struct svc_rdma_listener,
+						    sl_relisten);
+
+	if (READ_ONCE(sl->sl_id) || !svc_rdma_listen(sl))
+		return;
+	schedule_delayed_work(&sl->sl_relisten, SVC_RDMA_RELISTEN);
+}
+
+static struct svc_xprt *svc_rdma_listener_create(struct svc_serv *serv,
+						 struct net *net,
+						 struct sockaddr *sa, int salen,
+						 int flags)
+{
+	struct svc_rdma_listener *sl;
+	int rc;
+
+	if (!svc_rdma_family_is_ip(sa))
+		return ERR_PTR(-EAFNOSUPPORT);
+	sl = kzalloc(sizeof(*sl), GFP_KERNEL);
+	if (!sl)
+		return ERR_PTR(-ENOMEM);
+
+	svc_xprt_init(net, &svc_rdma_class, &sl->sl_xprt, serv);
+	set_bit(XPT_LISTENER, &sl->sl_xprt.xpt_flags);
+	set_bit(XPT_CONG_CTRL, &sl->sl_xprt.xpt_flags);
+	strscpy(sl->sl_xprt.xpt_remotebuf, "listener",
+		sizeof(sl->sl_xprt.xpt_remotebuf));
+	spin_lock_init(&sl->sl_lock);
+	INIT_LIST_HEAD(&sl->sl_pending);
+	INIT_DELAYED_WORK(&sl->sl_relisten, svc_rdma_relisten_work);
+	memcpy(&sl->sl_addr, sa, min_t(size_t, salen, sizeof(sl->sl_addr)));
+
+	rc = svc_rdma_listen(sl);
+	if (rc) {
+		svc_rdma_listener_detach(&sl->sl_xprt);
+		svc_rdma_discard(&sl->sl_xprt);
+		return ERR_PTR(rc);
+	}
+	svc_xprt_set_local(&sl->sl_xprt, (struct sockaddr *)&sl->sl_addr,
+			   svc_addr_len(sa));
+	return &sl->sl_xprt;
+}
+
+static struct svc_rdma_xprt *
+svc_rdma_listener_dequeue(struct svc_rdma_listener *sl)
+{
+	struct svc_rdma_xprt *sx;
+
+	spin_lock(&sl->sl_lock);
+	sx = list_first_entry_or_null(&sl->sl_pending, struct svc_rdma_xprt,
+				      sx_pending);
+	if (sx) {
+		list_del_init(&sx->sx_pending);
+		sl->sl_npending--;
+	}
+	if (list_empty(&sl->sl_pending))
+		clear_bit(XPT_CONN, &sl->sl_xprt.xpt_flags);
+	spin_unlock(&sl->sl_lock);
+	return sx;
+}
+
+static struct svc_xprt *svc_rdma_accept(struct svc_xprt *xprt)
+{
+	struct svc_rdma_xprt *sx;
+	int rc;
+
+	sx = svc_rdma_listener_dequeue(svc_rdma_listener_of(xprt));
+	if (!sx)
+		return NULL;
+
+	rc = svc_rdma_conn_accept(sx);
+	if (rc) {
+		rpcrdma_count(server_accept_errors);
+		trace_svc_rdma_accept_err(sx, rc);
+		rdma_reject(sx->sx_conn.cn_id, NULL, 0,
+			    IB_CM_REJ_CONSUMER_DEFINED);
+		svc_rdma_discard(&sx->sx_xprt);
+		return NULL;
+	}
+	rpcrdma_count(server_accepts);
+	return &sx->sx_xprt;
+}
+
+static void svc_rdma_listener_detach(struct svc_xprt *xprt)
+{
+	struct svc_rdma_listener *sl = svc_rdma_listener_of(xprt);
+	struct svc_rdma_xprt *sx;
+	struct rdma_cm_id *id;
+
+	/* No new id from now on, and then no new connection */
+	disable_delayed_work_sync(&sl->sl_relisten);
+	id = xchg(&sl->sl_id, NULL);
+	if (id)
+		rdma_destroy_id(id);
+
+	while ((sx = svc_rdma_listener_dequeue(sl)))
+		svc_rdma_discard(&sx->sx_xprt);
+}
+
+static void svc_rdma_listener_free(struct svc_xprt *xprt)
+{
+	kfree(svc_rdma_listener_of(xprt));
+}
+
+static int svc_rdma_listener_has_wspace(struct svc_xprt *xprt)
+{
+	return 1;
+}
+
+static int svc_rdma_listener_recvfrom(struct svc_rqst *rqstp)
+{
+	return 0;
+}
+
+static int svc_rdma_listener_sendto(struct svc_rqst *rqstp)
+{
+	return -ENOTCONN;
+}
+
+static void svc_rdma_listener_release_ctxt(struct svc_xprt *xprt, void *ctxt)
+{
+}
+
+static const struct svc_xprt_ops svc_rdma_listener_svc_ops = {
+	.xpo_create		= svc_rdma_listener_create,
+	.xpo_accept		= svc_rdma_accept,
+	.xpo_recvfrom		= svc_rdma_listener_recvfrom,
+	.xpo_sendto		= svc_rdma_listener_sendto,
+	.xpo_release_ctxt	= svc_rdma_listener_release_ctxt,
+	.xpo_detach		= svc_rdma_listener_detach,
+	.xpo_free		= svc_rdma_listener_free,
+	.xpo_has_wspace		= svc_rdma_listener_has_wspace,
+	.xpo_kill_temp_xprt	= svc_rdma_kill_temp_xprt,
+};
+
+static struct svc_xprt_class svc_rdma_class = {
+	.xcl_name		= "rdma",
+	.xcl_owner		= THIS_MODULE,
+	.xcl_ops		= &svc_rdma_listener_svc_ops,
+	.xcl_max_payload	= RPCSVC_MAXPAYLOAD_TCP,
+	.xcl_ident		= XPRT_TRANSPORT_RDMA,
+};
+
+/**
+ * svc_rdma_init - make the server available
+ *
+ * Context: process; module init.
+ * Return: 0; %-EEXIST if another module provides this transport; %-ENOMEM.
+ */
+int svc_rdma_init(void)
+{
+	int rc;
+
+	rc = svc_rdma_call_cache_init();
+	if (rc)
+		return rc;
+	rc = svc_rdma_bc_init();
+	if (rc)
+		goto out_cache;
+	rc = svc_reg_xprt_class(&svc_rdma_class);
+	if (rc)
+		goto out_bc;
+	return 0;
+
+out_bc:
+	svc_rdma_bc_exit();
+out_cache:
+	svc_rdma_call_cache_exit();
+	return rc;
+}
+
+/**
+ * svc_rdma_exit - undo svc_rdma_init()
+ *
+ * Context: process; module exit. References to the module have seen to it that
+ * no listener or connection is left.
+ */
+void svc_rdma_exit(void)
+{
+	svc_unreg_xprt_class(&svc_rdma_class);
+	svc_rdma_bc_exit();
+	svc_rdma_call_cache_exit();
+}

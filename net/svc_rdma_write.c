@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Write chunks and the Reply chunk: pushes results into the client's memory.
+ * Which result goes to which chunk, and what stays in the stream, is decided by
+ * rpcrdma_chunk.c; whether the Reply chunk is used, by rpcrdma_plan.c.
+ *
+ * Nothing is posted here. The work requests are added to the chain that the
+ * Reply's Send ends, so that the client finds its data in place when it sees
+ * the Reply (V1-WRC-10). Roundup is never written (V1-WPD-01).
+ */
+#include <linux/types.h>
+#include <linux/sunrpc/msg_prot.h>
+#include <linux/sunrpc/xdr.h>
+#include <rpcrdma/counters.h>
+#include <rpcrdma/svc_rdma.h>
+
+/**
+ * svc_rdma_result_payload - xpo_result_payload: an eligible result
+ * @rqstp: thread that encodes a Reply
+ * @offset: where the result begins in the Reply
+ * @length: its bytes, without roundup
+ *
+ * A result that does not fit its chunk dooms the Reply (G-13). That is only
+ * noted here: the upper layer would make an error of its own of it.
+ *
+ * Context: process.
+ * Return: always 0.
+ */
+int svc_rdma_result_payload(struct svc_rqst *rqstp, unsigned int offset,
+			    unsigned int length)
+{
+	struct svc_rdma_call *call = rqstp->rq_xprt_ctxt;
+
+	/* A protected stream stays whole (G-27, MEM-15) */
+	switch (rqstp->rq_cred.cr_flavor) {
+	case RPC_AUTH_GSS_KRB5I:
+	case RPC_AUTH_GSS_KRB5P:
+		return 0;
+	}
+	if (rpcrdma_payload_assign(&call->sc_hdr.hd_lists, call->sc_payloads,
+				   &call->sc_npayloads, offset,
+				   length) == -EMSGSIZE)
+		call->sc_too_large = true;
+	return 0;
+}
+
+/**
+ * svc_rdma_write_payloads - write results into their Write chunks
+ * @call: Call that offered the chunks
+ * @chain: chain to append to
+ * @xdr: the Reply
+ * @written: OUT: bytes written to each chunk of the Write list
+ *
+ * Context: process; sleeps.
+ * Return: 0; %-EMSGSIZE if the Reply is shorter than its results, or they are
+ *	larger than the chunks; another negative errno.
+ */
+int svc_rdma_write_payloads(struct svc_rdma_call *call,
+			    struct svc_rdma_chain *chain,
+			    const struct xdr_buf *xdr, u32 *written)
+{
+	const struct rpcrdma_lists *lists = &call->sc_hdr.hd_lists;
+	const struct rpcrdma_payload *payload = call->sc_payloads;
+	u32 i;
+	int rc;
+
+	for (i = 0; i < call->sc_npayloads; i++, payload++) {
+		if (!payload->py_length)
+			continue;
+		if ((u64)payload->py_offset + payload->py_length > xdr->len)
+			return -EMSGSIZE;
+		rc = svc_rdma_chain_add(call->sc_sx, chain, DMA_TO_DEVICE,
+					lists, &lists->ls_write[i], 0, xdr,
+					payload->py_offset,
+					payload->py_length);
+		if (rc)
+			return rc;
+		written[i] = payload->py_length;
+		rpcrdma_count_add(server_rdma_write_bytes, payload->py_length);
+	}
+	return 0;
+}
+
+/**
+ * svc_rdma_write_reply - write a Reply's body into the Reply chunk
+ * @call: Call that offered the chunk
+ * @chain: chain to append to
+ * @xdr: the Reply
+ * @written: OUT: bytes written
+ *
+ * Context: process; sleeps.
+ * Return: 0; %-EMSGSIZE if the body is larger than the chunk; another negative
+ *	errno.
+ */
+int svc_rdma_write_reply(struct svc_rdma_call *call,
+			 struct svc_rdma_chain *chain,
+			 const struct xdr_buf *xdr, u32 *written)
+{
+	const struct rpcrdma_lists *lists = &call->sc_hdr.hd_lists;
+	u32 offset, length, pos = 0, done = 0;
+	int rc;
+
+	while (rpcrdma_payload_gap_next(call->sc_payloads, call->sc_npayloads,
+					xdr->len, &pos, &offset, &length)) {
+		rc = svc_rdma_chain_add(call->sc_sx, chain, DMA_TO_DEVICE,
+					lists, &lists->ls_reply, done, xdr,
+					offset, length);
+		if (rc)
+			return rc;
+		done += length;
+	}
+	*written = done;
+	rpcrdma_count_add(server_rdma_write_bytes, done);
+	return 0;
+}

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Client: callbacks (RFC 8167; draft-ietf-nfsv4-rfc5666bis-01 section 8). The
+ * client is the responder here: Calls come in on the forward connection, and
+ * Replies go out on it.
+ *
+ * Operation
+ *
+ * A connection always has Receives for %XPRT_RDMA_BC_REQUESTS callbacks more
+ * than forward traffic needs, so the grant is backed before it is made and
+ * whether or not callbacks are used (BC-07, BC-15). A Call is copied out of its
+ * Receive at once, and the Receive is returned, so callbacks take nothing from
+ * the forward direction (BC-02, BC-28).
+ *
+ * Callback slots are made when they are first needed. There may be twice as many
+ * as callbacks granted, because a slot is free again only some time after its
+ * Reply has returned the credit. A server that needs more has lost count of our
+ * Receives: the connection is dropped (G-25).
+ */
+#include <linux/slab.h>
+#include <linux/sunrpc/bc_xprt.h>
+#include <linux/sunrpc/svc.h>
+#include <rpcrdma/trace_xprt.h>
+#include <rpcrdma/xprt_rdma.h>
+
+/**
+ * xprt_rdma_bc_setup - callbacks are about to be used
+ * @xprt: transport
+ * @reqs: callbacks the upper layer wants to take at once
+ *
+ * Receives are in place already. Calls are taken from now on.
+ *
+ * Context: process.
+ * Return: 0.
+ */
+int xprt_rdma_bc_setup(struct rpc_xprt *xprt, unsigned int reqs)
+{
+	struct xprt_rdma *xr = xprt_rdma_from(xprt);
+
+	spin_lock(&xprt->bc_pa_lock);
+	xr->xr_bc_enabled = true;
+	spin_unlock(&xprt->bc_pa_lock);
+	return 0;
+}
+
+/**
+ * xprt_rdma_bc_maxpayload - largest callback message
+ * @xprt: connected transport
+ *
+ * One that both ends can Send and Receive inline (BC-16); the upper layer
+ * makes it part of the session (BC-17).
+ *
+ * Context: process.
+ * Return: bytes of RPC message.
+ */
+size_t xprt_rdma_bc_maxpayload(struct rpc_xprt *xprt)
+{
+	const struct rpcrdma_limits *limits =
+		&xprt_rdma_from(xprt)->xr_conn.cn_limits;
+	u32 max = min(limits->lm_inline_send, limits->lm_inline_recv);
+
+	max = clamp_t(u32, max, RPCRDMA_INLINE_MIN, PAGE_SIZE);
+	return max - RPCRDMA1_HDR_MIN;
+}
+
+/**
+ * xprt_rdma_bc_num_slots - callbacks that can be in progress at once
+ * @xprt: transport
+ *
+ * Context: any.
+ * Return: the number.
+ */
+unsigned int xprt_rdma_bc_num_slots(struct rpc_xprt *xprt)
+{
+	return XPRT_RDMA_BC_REQUESTS;
+}
+
+/**
+ * xprt_rdma_bc_destroy - callbacks are not used any longer
+ * @xprt: transport
+ * @reqs: ignored
+ *
+ * The callback service may be freed after this: nothing is queued to it any
+ * more. Idle slots are freed; busy ones come back by xprt_rdma_bc_free_rqst() and
+ * stay until the transport goes.
+ *
+ * Context: process.
+ */
+void xprt_rdma_bc_destroy(struct rpc_xprt *xprt, unsigned int reqs)
+{
+	struct xprt_rdma *xr = xprt_rdma_from(xprt);
+	struct xprt_rdma_req *req, *next;
+	LIST_HEAD(idle);
+
+	spin_lock(&xprt->bc_pa_lock);
+	xr->xr_bc_enabled = false;
+	list_splice_init(&xr->xr_bc_free, &idle);
+	list_for_each_entry(req, &idle, rr_free)
+		xprt->bc_alloc_count--;
+	spin_unlock(&xprt->bc_pa_lock);
+
+	list_for_each_entry_safe(req, next, &idle, rr_free)
+		xprt_rdma_req_destroy(req);
+}
+
+/**
+ * xprt_rdma_bc_exit - free all callback slots
+ * @xr: transport that is going away
+ *
+ * Context: process.
+ */
+void xprt_rdma_bc_exit(struct xprt_rdma *xr)
+{
+	xprt_rdma_bc_destroy(&xr->xr_xprt, 0);
+}
+
+/**
+ * xprt_rdma_bc_free_rqst - a callback is finished
+ * @rqst: its slot
+ *
+ * Context: process.
+ */
+void xprt_rdma_bc_free_rqst(struct rpc_rqst *rqst)
+{
+	struct xprt_rdma_req *req = xprt_rdma_req_from(rqst);
+	struct rpc_xprt *xprt = rqst->rq_xprt;
+	struct xprt_rdma *xr = xprt_rdma_from(xprt);
+
+	spin_lock(&xprt->bc_pa_lock);
+	list_add(&req->rr_free, &xr->xr_bc_free);
+	spin_unlock(&xprt->bc_pa_lock);
+	xprt_put(xprt);
+}
+
+static struct xprt_rdma_req *xprt_rdma_bc_create(struct xprt_rdma *xr)
+{
+	struct rpc_xprt *xprt = &xr->xr_xprt;
+	struct xprt_rdma_req *req;
+	bool room;
+
+	spin_lock(&xprt->bc_pa_lock);
+	room = xprt->bc_alloc_count < 2 * XPRT_RDMA_BC_REQUESTS;
+	if (room)
+		xprt->bc_alloc_count++;
+	spin_unlock(&xprt->bc_pa_lock);
+	if (!room)
+		return NULL;
+
+	req = xprt_rdma_req_create(GFP_NOIO);
+	if (req)
+		req->rr_buf = kmalloc(2 * PAGE_SIZE, GFP_NOIO);
+	if (req && req->rr_buf)
+		return req;
+
+	if (req)
+		xprt_rdma_req_destroy(req);
+	spin_lock(&xprt->bc_pa_lock);
+	xprt->bc_alloc_count--;
+	spin_unlock(&xprt->bc_pa_lock);
+	return NULL;
+}
+
+static struct xprt_rdma_req *xprt_rdma_bc_get(struct xprt_rdma *xr)
+{
+	struct rpc_xprt *xprt = &xr->xr_xprt;
+	struct xprt_rdma_req *req;
+
+	spin_lock(&xprt->bc_pa_lock);
+	req = list_first_entry_or_null(&xr->xr_bc_free, struct xprt_rdma_req,
+				       rr_free);
+	if (req)
+		list_del_init(&req->rr_free);
+	spin_unlock(&xprt->bc_pa_lock);
+	return req ?: xprt_rdma_bc_create(xr);
+}
+
+/* First half of the slot's buffer: the Call; second half: the Reply */
+static void xprt_rdma_bc_fill(struct xprt_rdma *xr, struct xprt_rdma_req *req,
+			      const struct rpcrdma_recv *recv,
+			      const struct rpcrdma_hdr *hdr)
+{
+	struct rpc_rqst *rqst = &req->rr_slot;
+	struct xdr_buf *rcv = &rqst->rq_rcv_buf;
+
+	memset(rqst, 0, sizeof(*rqst));
+	rqst->rq_xprt = &xr->xr_xprt;
+	rqst->rq_xid = cpu_to_be32(hdr->hd_xid);
+	__set_bit(RPC_BC_PA_IN_USE, &rqst->rq_bc_pa_state);
+	xdr_buf_init(&rqst->rq_snd_buf, req->rr_buf + PAGE_SIZE, PAGE_SIZE);
+
+	memcpy(req->rr_buf, recv->rv_buf.bf_data + hdr->hd_length,
+	       hdr->hd_msg_len);
+	xdr_buf_init(rcv, req->rr_buf, hdr->hd_msg_len);
+	rcv->len = hdr->hd_msg_len;
+	rqst->rq_private_buf.len = hdr->hd_msg_len;
+}
+
+static void xprt_rdma_bc_enqueue(struct xprt_rdma *xr,
+				 struct xprt_rdma_req *req)
+{
+	struct rpc_xprt *xprt = &xr->xr_xprt;
+	struct rpc_rqst *rqst = &req->rr_slot;
+	struct svc_serv *serv;
+
+	spin_lock(&xprt->bc_pa_lock);
+	serv = xr->xr_bc_enabled ? xprt->bc_serv : NULL;
+	/* The queued Call holds the transport, unless that is going away. */
+	if (serv && !xprt_get(xprt))
+		serv = NULL;
+	if (serv) {
+		lwq_enqueue(&rqst->rq_bc_list, &serv->sv_cb_list);
+		svc_pool_wake_idle_thread(&serv->sv_pools[0]);
+	} else {
+		list_add(&req->rr_free, &xr->xr_bc_free);
+	}
+	spin_unlock(&xprt->bc_pa_lock);
+}
+
+/* A callback with chunks breaks the rules, but it is a Call and gets an answer
+ * (BC-24).
+ */
+static void xprt_rdma_bc_refuse(struct xprt_rdma *xr, u32 xid)
+{
+	struct xprt_rdma_send *send;
+	u32 slots;
+	int len;
+
+	if (xprt_rdma_send_get(xr, &send))
+		return;
+	len = rpcrdma1_encode_err_chunk(send->sn_buf.bf_data,
+					send->sn_buf.bf_size, xid,
+					XPRT_RDMA_BC_REQUESTS);
+	if (len < 0 || xprt_rdma_send_post(send, len, NULL, &slots) == -EAGAIN)
+		xprt_rdma_send_put(send);
+}
+
+/**
+ * xprt_rdma_bc_receive - a Call has come to the client
+ * @xr: transport
+ * @recv: the message; given back here
+ * @hdr: its transport header
+ *
+ * Context: completion queue's workqueue; may sleep.
+ */
+void xprt_rdma_bc_receive(struct xprt_rdma *xr, struct rpcrdma_recv *recv,
+			  const struct rpcrdma_hdr *hdr)
+{
+	const struct rpcrdma_lists *lists = &hdr->hd_lists;
+	struct xprt_rdma_req *req;
+
+	if (!READ_ONCE(xr->xr_bc_enabled)) {
+		rpcrdma_count(client_bc_dropped);
+		trace_xprt_rdma_bc_drop(hdr, 0);
+		goto out_put;
+	}
+	if (lists->ls_nreads || lists->ls_nwrites || lists->ls_has_reply ||
+	    lists->ls_call.ck_nsegs || hdr->hd_rpc_xid != hdr->hd_xid ||
+	    hdr->hd_msg_len > PAGE_SIZE) {
+		rpcrdma_count(client_bc_chunks);
+		trace_xprt_rdma_bc_refuse(hdr, 0);
+		xprt_rdma_bc_refuse(xr, hdr->hd_xid);
+		goto out_put;
+	}
+
+	req = xprt_rdma_bc_get(xr);
+	if (!req) {
+		rpcrdma_count(client_bc_overruns);
+		trace_xprt_rdma_bc_overrun(xr, hdr->hd_credit);
+		rpcrdma_conn_fail(&xr->xr_conn, -EOVERFLOW);
+		goto out_put;
+	}
+	rpcrdma_count(client_bc_calls);
+	trace_xprt_rdma_bc_call(hdr, 0);
+	xprt_rdma_bc_fill(xr, req, recv, hdr);
+	rpcrdma_recv_put(recv);
+	xprt_rdma_bc_enqueue(xr, req);
+	return;
+
+out_put:
+	rpcrdma_recv_put(recv);
+}
+
+static int xprt_rdma_bc_encode(const struct rpc_rqst *rqst,
+			       struct xprt_rdma_send *send)
+{
+	const struct xdr_buf *snd = &rqst->rq_snd_buf;
+	struct rpcrdma_call_out reply = {
+		.ko_xid		= be32_to_cpu(rqst->rq_xid),
+		.ko_credit	= XPRT_RDMA_BC_REQUESTS,
+		.ko_proc	= RPCRDMA1_MSG,
+	};
+	int len;
+
+	/* With empty lists the two directions look the same (BC-20). */
+	len = rpcrdma1_encode_call(send->sn_buf.bf_data, send->sn_buf.bf_size,
+				   &reply);
+	if (len < 0)
+		return len;
+	if (len + snd->len > send->sn_buf.bf_size)
+		return -EMSGSIZE;
+	if (read_bytes_from_xdr_buf(snd, 0, send->sn_buf.bf_data + len,
+				    snd->len))
+		return -EIO;
+	return len + snd->len;
+}
+
+/**
+ * xprt_rdma_bc_send_reply - send the Reply to a callback
+ * @rqst: callback slot with the Reply in rq_snd_buf
+ *
+ * Replies are no Calls: they take no forward credit.
+ *
+ * Context: process; may sleep. Send lock held.
+ * Return: 0; %-ENOTCONN; %-EAGAIN; %-ENOBUFS; %-EMSGSIZE; %-EIO. See
+ *	xprt_rdma_send_request().
+ */
+int xprt_rdma_bc_send_reply(struct rpc_rqst *rqst)
+{
+	struct rpc_xprt *xprt = rqst->rq_xprt;
+	struct xprt_rdma *xr = xprt_rdma_from(xprt);
+	struct xprt_rdma_send *send;
+	u32 slots;
+	int rc;
+
+	rc = xprt_rdma_send_get(xr, &send);
+	if (rc)
+		return rc == -EAGAIN ? -ENOBUFS : rc;
+	rc = xprt_rdma_bc_encode(rqst, send);
+	if (rc >= 0)
+		rc = xprt_rdma_send_post(send, rc, NULL, &slots);
+	if (!rc) {
+		rpcrdma_count(client_bc_replies);
+		return 0;
+	}
+	if (rc == -ENOTCONN) {
+		xprt_rdma_close(xprt);
+		return rc;
+	}
+	xprt_rdma_send_put(send);
+	return rc == -EAGAIN ? -ENOBUFS : rc;
+}

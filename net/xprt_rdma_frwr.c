@@ -1,0 +1,599 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Client, stage 3: memory regions. Pages are mapped and registered for one
+ * RPC, and taken back from the server before anybody reads them.
+ *
+ * Operation
+ *
+ * A region is allocated when an RPC needs one and none is free, so a
+ * connection has as many as it ever used at once. xprt_rdma_frwr_map_*() moves
+ * regions from the pool to the RPC, maps pages, and fills in the offer that the
+ * encoder sends. xprt_rdma_frwr_chain() puts the registrations in front of the
+ * Send, so that one doorbell does it all.
+ *
+ * A region comes back when the server has invalidated it (Send With
+ * Invalidate), or by a local invalidation, or with the connection. Only then
+ * are its pages unmapped: an RPC is completed with rr_mrs empty, never before
+ * (invariant I2; MEM-03, MEM-10). When invalidation cannot be posted or is
+ * flushed, the connection is down; its queue pair is in the error state and
+ * the regions are destroyed by whoever closes the connection, which the RPC
+ * waits for.
+ *
+ * Each region has two send queue entries reserved from the moment the RPC is
+ * sent: one for registering, released with the Send, and one for invalidating,
+ * released with the region. So invalidation never has to wait (invariant I4).
+ */
+#include <linux/slab.h>
+#include <linux/sched/mm.h>
+#include <rpcrdma/trace_xprt.h>
+#include <rpcrdma/xprt_rdma.h>
+
+/**
+ * struct xprt_rdma_pieces - a walk over the pages of an xdr_buf
+ * @ps_xdr: the buffer
+ * @ps_stage: 0 head, 1 pages, 2 tail, 3 end
+ * @ps_last: last stage to visit
+ * @ps_off: bytes of the stage visited
+ */
+struct xprt_rdma_pieces {
+	const struct xdr_buf	*ps_xdr;
+	int			ps_stage;
+	int			ps_last;
+	unsigned int		ps_off;
+};
+
+static const struct kvec *xprt_rdma_pieces_vec(const struct xprt_rdma_pieces *w)
+{
+	return w->ps_stage == 0 ? &w->ps_xdr->head[0] : &w->ps_xdr->tail[0];
+}
+
+static unsigned int xprt_rdma_pieces_len(const struct xprt_rdma_pieces *w)
+{
+	return w->ps_stage == 1 ? w->ps_xdr->page_len :
+				  xprt_rdma_pieces_vec(w)->iov_len;
+}
+
+static void *xprt_rdma_pieces_addr(const struct xprt_rdma_pieces *w)
+{
+	return xprt_rdma_pieces_vec(w)->iov_base + w->ps_off;
+}
+
+/* The next run of bytes within one page, without moving on */
+static bool xprt_rdma_pieces_peek(struct xprt_rdma_pieces *w,
+				  struct scatterlist *sg)
+{
+	unsigned int left, off, len;
+	struct page *page;
+
+	while (w->ps_stage <= w->ps_last &&
+	       w->ps_off == xprt_rdma_pieces_len(w)) {
+		w->ps_stage++;
+		w->ps_off = 0;
+	}
+	if (w->ps_stage > w->ps_last)
+		return false;
+
+	left = xprt_rdma_pieces_len(w) - w->ps_off;
+	if (w->ps_stage == 1) {
+		off = w->ps_xdr->page_base + w->ps_off;
+		page = w->ps_xdr->pages[off >> PAGE_SHIFT];
+		off = offset_in_page(off);
+	} else {
+		page = virt_to_page(xprt_rdma_pieces_addr(w));
+		off = offset_in_page(xprt_rdma_pieces_addr(w));
+	}
+	len = min_t(unsigned int, left, PAGE_SIZE - off);
+	sg_set_page(sg, page, len, off);
+	return true;
+}
+
+/* A failed registration or invalidation breaks the connection. */
+static void xprt_rdma_frwr_wc_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct xprt_rdma_mr *mr = container_of(wc->wr_cqe, struct xprt_rdma_mr,
+					       mr_cqe);
+
+	if (likely(wc->status == IB_WC_SUCCESS))
+		return;
+	if (wc->status != IB_WC_WR_FLUSH_ERR)
+		trace_xprt_rdma_mr_err(mr->mr_xprt, wc);
+	rpcrdma_conn_fail(&mr->mr_xprt->xr_conn, -ECONNRESET);
+}
+
+static void xprt_rdma_frwr_mr_destroy(struct xprt_rdma_mr *mr)
+{
+	if (mr->mr_ib)
+		ib_dereg_mr(mr->mr_ib);
+	kfree(mr->mr_sg);
+	kfree(mr);
+}
+
+static struct xprt_rdma_mr *xprt_rdma_frwr_mr_create(struct xprt_rdma *xr)
+{
+	struct rpcrdma_conn *conn = &xr->xr_conn;
+	u32 pages = xr->xr_sizes.cz_mr_pages;
+	struct xprt_rdma_mr *mr;
+	struct ib_mr *ib_mr;
+
+	mr = kzalloc(sizeof(*mr), GFP_KERNEL);
+	if (!mr)
+		return NULL;
+	mr->mr_xprt = xr;
+	mr->mr_cqe.done = xprt_rdma_frwr_wc_done;
+	mr->mr_sg = kcalloc(pages, sizeof(*mr->mr_sg), GFP_KERNEL);
+	if (!mr->mr_sg)
+		goto out_destroy;
+	sg_init_table(mr->mr_sg, pages);
+
+	ib_mr = ib_alloc_mr(conn->cn_pd, conn->cn_caps.dc_sg_gaps ?
+			    IB_MR_TYPE_SG_GAPS : IB_MR_TYPE_MEM_REG, pages);
+	if (IS_ERR(ib_mr)) {
+		trace_xprt_rdma_mr_alloc_err(xr, PTR_ERR(ib_mr));
+		goto out_destroy;
+	}
+	mr->mr_ib = ib_mr;
+	rpcrdma_count(client_mrs_allocated);
+	xr->xr_stats.st_allocated++;
+	return mr;
+
+out_destroy:
+	xprt_rdma_frwr_mr_destroy(mr);
+	return NULL;
+}
+
+/* Moves a region from the pool, or a new one, to @req. The caller holds the
+ * send lock and so is the only one who adds regions; allocating must not wait
+ * for memory that only this very transport could clean.
+ */
+static struct xprt_rdma_mr *xprt_rdma_frwr_mr_get(struct xprt_rdma *xr,
+						  struct xprt_rdma_req *req)
+{
+	struct xprt_rdma_mr *mr;
+	unsigned int noio;
+
+	spin_lock(&xr->xr_mr_lock);
+	mr = list_first_entry_or_null(&xr->xr_mr_free, struct xprt_rdma_mr,
+				      mr_list);
+	if (mr)
+		list_move_tail(&mr->mr_list, &req->rr_mrs);
+	spin_unlock(&xr->xr_mr_lock);
+	if (mr)
+		return mr;
+
+	noio = memalloc_noio_save();
+	mr = xprt_rdma_frwr_mr_create(xr);
+	memalloc_noio_restore(noio);
+	if (!mr)
+		return NULL;
+
+	spin_lock(&xr->xr_mr_lock);
+	list_add(&mr->mr_all, &xr->xr_mr_all);
+	list_add_tail(&mr->mr_list, &req->rr_mrs);
+	spin_unlock(&xr->xr_mr_lock);
+	return mr;
+}
+
+static void xprt_rdma_frwr_mr_unmap(struct xprt_rdma_mr *mr)
+{
+	if (!mr->mr_nents)
+		return;
+	ib_dma_unmap_sg(mr->mr_ib->device, mr->mr_sg, mr->mr_nents, mr->mr_dir);
+	mr->mr_nents = 0;
+}
+
+/* Unmaps a region that the server can no longer reach, and pools it. */
+static void xprt_rdma_frwr_mr_put(struct xprt_rdma_mr *mr)
+{
+	struct xprt_rdma *xr = mr->mr_xprt;
+
+	xprt_rdma_frwr_mr_unmap(mr);
+	spin_lock(&xr->xr_mr_lock);
+	list_move(&mr->mr_list, &xr->xr_mr_free);
+	spin_unlock(&xr->xr_mr_lock);
+}
+
+/* Without SG_GAPS, a region is contiguous but for its two ends. */
+static bool xprt_rdma_frwr_fits(const struct xprt_rdma *xr,
+				const struct scatterlist *prev,
+				const struct scatterlist *sg)
+{
+	if (xr->xr_conn.cn_caps.dc_sg_gaps)
+		return true;
+	return !sg->offset &&
+	       !offset_in_page(prev->offset + prev->length);
+}
+
+static int xprt_rdma_frwr_fill(struct xprt_rdma *xr, struct xprt_rdma_mr *mr,
+			       struct xprt_rdma_pieces *w)
+{
+	int n = 0;
+
+	while (n < xr->xr_sizes.cz_mr_pages &&
+	       xprt_rdma_pieces_peek(w, &mr->mr_sg[n])) {
+		if (n && !xprt_rdma_frwr_fits(xr, &mr->mr_sg[n - 1],
+					      &mr->mr_sg[n]))
+			break;
+		w->ps_off += mr->mr_sg[n].length;
+		n++;
+	}
+	return n;
+}
+
+/* The address the server gets to see has nothing of ours in it but the offset
+ * within the first page, which must agree; the XID in the upper half makes a
+ * capture readable.
+ */
+static int xprt_rdma_frwr_register(struct xprt_rdma_mr *mr, int n, u32 xid,
+				   bool remote_write)
+{
+	struct ib_device *device = mr->mr_ib->device;
+	struct ib_reg_wr *reg = &mr->mr_reg;
+	int nents;
+
+	mr->mr_dir = remote_write ? DMA_FROM_DEVICE : DMA_TO_DEVICE;
+	nents = ib_dma_map_sg(device, mr->mr_sg, n, mr->mr_dir);
+	if (!nents)
+		return -ENOBUFS;
+	mr->mr_nents = n;
+	if (ib_map_mr_sg(mr->mr_ib, mr->mr_sg, nents, NULL, PAGE_SIZE) != nents)
+		return -EIO;
+
+	mr->mr_ib->iova = (u64)xid << 32 | offset_in_page(mr->mr_ib->iova);
+	ib_update_fast_reg_key(mr->mr_ib, ib_inc_rkey(mr->mr_ib->rkey));
+
+	memset(reg, 0, sizeof(*reg));
+	reg->wr.opcode = IB_WR_REG_MR;
+	reg->wr.wr_cqe = &mr->mr_cqe;
+	reg->mr = mr->mr_ib;
+	reg->key = mr->mr_ib->rkey;
+	reg->access = remote_write ?
+		IB_ACCESS_REMOTE_WRITE | IB_ACCESS_LOCAL_WRITE :
+		IB_ACCESS_REMOTE_READ;
+
+	mr->mr_seg.sg_handle = mr->mr_ib->rkey;
+	mr->mr_seg.sg_length = mr->mr_ib->length;
+	mr->mr_seg.sg_offset = mr->mr_ib->iova;
+	rpcrdma_count(client_mrs_registered);
+	return 0;
+}
+
+static int xprt_rdma_frwr_map(struct xprt_rdma *xr, struct xprt_rdma_req *req,
+			      struct xprt_rdma_pieces *w, bool remote_write,
+			      struct xprt_rdma_offer *offer)
+{
+	u32 xid = be32_to_cpu(req->rr_slot.rq_xid);
+	struct scatterlist probe;
+	struct xprt_rdma_mr *mr;
+	int rc, n;
+
+	sg_init_table(&probe, 1);
+	while (xprt_rdma_pieces_peek(w, &probe)) {
+		if (offer->of_out.co_nsegs == RPCRDMA_CLIENT_SEGS)
+			return -EMSGSIZE;
+		mr = xprt_rdma_frwr_mr_get(xr, req);
+		if (!mr)
+			return -ENOBUFS;
+		n = xprt_rdma_frwr_fill(xr, mr, w);
+		rc = xprt_rdma_frwr_register(mr, n, xid, remote_write);
+		if (rc)
+			return rc;
+		offer->of_segs[offer->of_out.co_nsegs++] = mr->mr_seg;
+	}
+	return 0;
+}
+
+/**
+ * xprt_rdma_frwr_map_pages - register the page list of an xdr_buf
+ * @xr: transport, send lock held
+ * @req: RPC that gets the regions
+ * @xdr: buffer
+ * @position: for a Read chunk: where the item begins in the RPC message
+ * @remote_write: the server writes (else: reads)
+ * @offer: chunk to fill in
+ *
+ * Exactly the bytes of the page list are exposed (MEM-12), for one kind of
+ * access (MEM-11). No work request is posted.
+ *
+ * Context: process; may sleep.
+ * Return: 0; %-ENOBUFS if no region or mapping is to be had now; %-EMSGSIZE
+ *	if it takes too many regions; %-EIO if the device refuses. After an error the caller calls
+ *	xprt_rdma_frwr_unmap_unposted().
+ */
+int xprt_rdma_frwr_map_pages(struct xprt_rdma *xr, struct xprt_rdma_req *req,
+			     const struct xdr_buf *xdr, u32 position,
+			     bool remote_write, struct xprt_rdma_offer *offer)
+{
+	struct xprt_rdma_pieces w = {
+		.ps_xdr = xdr, .ps_stage = 1, .ps_last = 1,
+	};
+
+	offer->of_out.co_position = position;
+	offer->of_out.co_nsegs = 0;
+	return xprt_rdma_frwr_map(xr, req, &w, remote_write, offer);
+}
+
+/**
+ * xprt_rdma_frwr_map_all - register a whole xdr_buf
+ * @xr: transport, send lock held
+ * @req: RPC that gets the regions
+ * @xdr: buffer: an entire Call, or room for an entire Reply
+ * @remote_write: the server writes (else: reads)
+ * @offer: chunk to fill in; its position is 0
+ *
+ * Context: process; may sleep.
+ * Return: as xprt_rdma_frwr_map_pages().
+ */
+int xprt_rdma_frwr_map_all(struct xprt_rdma *xr, struct xprt_rdma_req *req,
+			   const struct xdr_buf *xdr, bool remote_write,
+			   struct xprt_rdma_offer *offer)
+{
+	struct xprt_rdma_pieces w = {
+		.ps_xdr = xdr, .ps_stage = 0, .ps_last = 2,
+	};
+
+	offer->of_out.co_position = 0;
+	offer->of_out.co_nsegs = 0;
+	return xprt_rdma_frwr_map(xr, req, &w, remote_write, offer);
+}
+
+/**
+ * xprt_rdma_frwr_map_pad - add room for roundup to a Write chunk
+ * @xr: transport, send lock held
+ * @req: RPC that gets the region
+ * @pad: bytes, 1 to 3
+ * @offer: chunk that already has its data segments
+ *
+ * Some servers write the roundup, or insist on room for it (G-03). It goes to
+ * memory nobody reads. The region is this RPC's like any other, so that a
+ * server may invalidate any handle it was given (G-38).
+ *
+ * Context: process; may sleep.
+ * Return: as xprt_rdma_frwr_map_pages().
+ */
+int xprt_rdma_frwr_map_pad(struct xprt_rdma *xr, struct xprt_rdma_req *req,
+			   u32 pad, struct xprt_rdma_offer *offer)
+{
+	struct xdr_buf xdr = {
+		.head[0] = { .iov_base = xr->xr_pad, .iov_len = pad },
+	};
+	struct xprt_rdma_pieces w = { .ps_xdr = &xdr };
+
+	return xprt_rdma_frwr_map(xr, req, &w, true, offer);
+}
+
+/**
+ * xprt_rdma_frwr_count - how many regions an xdr_buf takes at most
+ * @xr: transport
+ * @xdr: buffer
+ * @whole: all of it (else: the page list)
+ *
+ * Context: any.
+ * Return: a number of regions, and so of segments.
+ */
+u32 xprt_rdma_frwr_count(const struct xprt_rdma *xr, const struct xdr_buf *xdr,
+			 bool whole)
+{
+	u32 pages = xr->xr_sizes.cz_mr_pages;
+	u32 n;
+
+	n = rpcrdma_size_mrs(xdr->page_len, offset_in_page(xdr->page_base),
+			     PAGE_SIZE, pages);
+	if (!whole)
+		return n;
+	n += rpcrdma_size_mrs(xdr->head[0].iov_len,
+			      offset_in_page(xdr->head[0].iov_base),
+			      PAGE_SIZE, pages);
+	n += rpcrdma_size_mrs(xdr->tail[0].iov_len,
+			      offset_in_page(xdr->tail[0].iov_base),
+			      PAGE_SIZE, pages);
+	return n;
+}
+
+/**
+ * xprt_rdma_frwr_chain - put an RPC's registrations in front of its Send
+ * @req: RPC
+ * @last: the Send
+ * @count: set to the number of registrations
+ *
+ * Context: any.
+ * Return: the first work request of the chain.
+ */
+struct ib_send_wr *xprt_rdma_frwr_chain(struct xprt_rdma_req *req,
+					struct ib_send_wr *last, u32 *count)
+{
+	struct ib_send_wr *first = last;
+	struct xprt_rdma_mr *mr;
+
+	*count = 0;
+	list_for_each_entry(mr, &req->rr_mrs, mr_list) {
+		mr->mr_reg.wr.next = first;
+		first = &mr->mr_reg.wr;
+		++*count;
+	}
+	return first;
+}
+
+/**
+ * xprt_rdma_frwr_unmap_unposted - take back regions that were never posted
+ * @xr: transport
+ * @req: RPC whose Call could not be built or was not posted
+ *
+ * Context: any.
+ */
+void xprt_rdma_frwr_unmap_unposted(struct xprt_rdma *xr,
+				   struct xprt_rdma_req *req)
+{
+	struct xprt_rdma_mr *mr, *next;
+
+	list_for_each_entry_safe(mr, next, &req->rr_mrs, mr_list)
+		xprt_rdma_frwr_mr_put(mr);
+}
+
+/**
+ * xprt_rdma_frwr_remote_inv - the server has invalidated a handle
+ * @xr: transport
+ * @req: RPC whose Reply came by Send With Invalidate; pinned
+ * @handle: the handle
+ *
+ * Context: completion.
+ * Return: true; or false if the handle is none of this RPC's: then the peer
+ *	has taken away what it had no right to, and the connection must go
+ *	(MEM-21).
+ */
+bool xprt_rdma_frwr_remote_inv(struct xprt_rdma *xr, struct xprt_rdma_req *req,
+			       u32 handle)
+{
+	struct xprt_rdma_mr *mr;
+
+	list_for_each_entry(mr, &req->rr_mrs, mr_list) {
+		if (mr->mr_seg.sg_handle != handle)
+			continue;
+		rpcrdma_count(client_mrs_remote_inv);
+		xprt_rdma_frwr_mr_put(mr);
+		xprt_rdma_sq_release(xr, 1);
+		return true;
+	}
+	return false;
+}
+
+/**
+ * xprt_rdma_frwr_local_inv - invalidate what is left of an RPC's regions
+ * @xr: transport
+ * @req: RPC with at least one region, pinned or abandoned
+ * @done: completion handler; finds the RPC by rr_inv_cqe
+ *
+ * The send queue works in order, so the completion of the last request is the
+ * completion of all. The lock keeps the regions from being destroyed, with
+ * their connection, while an abandoned RPC's chain is being built.
+ *
+ * Context: any that may take a lock; does not sleep.
+ * Return: 0 and @done will be called; or a negative errno, the connection is
+ *	down, and closing it disposes of the regions.
+ */
+int xprt_rdma_frwr_local_inv(struct xprt_rdma *xr, struct xprt_rdma_req *req,
+			     void (*done)(struct ib_cq *cq, struct ib_wc *wc))
+{
+	struct ib_send_wr *first = NULL;
+	struct xprt_rdma_mr *mr;
+	int rc = -ENOTCONN;
+	u32 n = 0;
+
+	req->rr_inv_cqe.done = done;
+	spin_lock(&xr->xr_mr_lock);
+	list_for_each_entry(mr, &req->rr_mrs, mr_list) {
+		memset(&mr->mr_inv, 0, sizeof(mr->mr_inv));
+		mr->mr_inv.opcode = IB_WR_LOCAL_INV;
+		mr->mr_inv.ex.invalidate_rkey = mr->mr_seg.sg_handle;
+		mr->mr_inv.next = first;
+		if (first) {
+			mr->mr_inv.wr_cqe = &mr->mr_cqe;
+		} else {
+			mr->mr_inv.wr_cqe = &req->rr_inv_cqe;
+			mr->mr_inv.send_flags = IB_SEND_SIGNALED;
+		}
+		first = &mr->mr_inv;
+		n++;
+	}
+	if (first)
+		rc = rpcrdma_conn_post(&xr->xr_conn, first);
+	spin_unlock(&xr->xr_mr_lock);
+	rpcrdma_count_add(client_mrs_local_inv, n);
+	xr->xr_stats.st_local_inv++;
+	return rc;
+}
+
+/**
+ * xprt_rdma_frwr_release - pool the regions of an RPC after invalidation
+ * @xr: transport
+ * @req: RPC whose local invalidation has completed successfully
+ *
+ * Context: completion.
+ */
+void xprt_rdma_frwr_release(struct xprt_rdma *xr, struct xprt_rdma_req *req)
+{
+	struct xprt_rdma_mr *mr, *next;
+	u32 n = 0;
+
+	list_for_each_entry_safe(mr, next, &req->rr_mrs, mr_list) {
+		xprt_rdma_frwr_mr_put(mr);
+		n++;
+	}
+	xprt_rdma_sq_release(xr, n);
+}
+
+static void xprt_rdma_frwr_wc_fenced(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct xprt_rdma_req *req = container_of(wc->wr_cqe,
+						 struct xprt_rdma_req,
+						 rr_inv_cqe);
+	struct xprt_rdma *xr = xprt_rdma_from(req->rr_slot.rq_xprt);
+
+	if (wc->status == IB_WC_SUCCESS)
+		xprt_rdma_frwr_release(xr, req);
+	else
+		rpcrdma_conn_fail(&xr->xr_conn, -ECONNRESET);
+	complete(&req->rr_fenced);
+}
+
+static bool xprt_rdma_frwr_is_fenced(struct xprt_rdma *xr,
+				     struct xprt_rdma_req *req)
+{
+	bool fenced;
+
+	spin_lock(&xr->xr_mr_lock);
+	fenced = list_empty(&req->rr_mrs);
+	spin_unlock(&xr->xr_mr_lock);
+	return fenced;
+}
+
+/**
+ * xprt_rdma_frwr_fence - take an abandoned RPC's memory away from the server
+ * @xr: transport
+ * @req: RPC that ends without a Reply: a signal, a timeout
+ *
+ * If the connection is lost meanwhile, its closing does the job, and this
+ * waits for that. Closing never waits for an RPC, so the wait ends.
+ *
+ * Context: process; sleeps. The caller does not hold the send lock.
+ */
+void xprt_rdma_frwr_fence(struct xprt_rdma *xr, struct xprt_rdma_req *req)
+{
+	reinit_completion(&req->rr_fenced);
+	if (rpcrdma_conn_is_up(&xr->xr_conn) &&
+	    !xprt_rdma_frwr_local_inv(xr, req, xprt_rdma_frwr_wc_fenced))
+		wait_for_completion(&req->rr_fenced);
+	wait_event(xr->xr_teardown, xprt_rdma_frwr_is_fenced(xr, req));
+}
+
+/**
+ * xprt_rdma_frwr_destroy_all - destroy the regions of a connection
+ * @xr: transport whose connection was drained
+ *
+ * No server can reach the memory any more. RPCs that had some registered are
+ * relieved of it: they are sent again, or abandoned.
+ *
+ * Context: process; sleeps. Send lock held.
+ */
+void xprt_rdma_frwr_destroy_all(struct xprt_rdma *xr)
+{
+	struct xprt_rdma_mr *mr, *next;
+
+	/* First unmap everything: as soon as a region leaves its RPC, that
+	 * RPC's pages may be looked at.
+	 */
+	list_for_each_entry(mr, &xr->xr_mr_all, mr_all)
+		xprt_rdma_frwr_mr_unmap(mr);
+
+	spin_lock(&xr->xr_mr_lock);
+	list_for_each_entry(mr, &xr->xr_mr_all, mr_all)
+		list_del_init(&mr->mr_list);
+	spin_unlock(&xr->xr_mr_lock);
+	wake_up_all(&xr->xr_teardown);
+
+	list_for_each_entry_safe(mr, next, &xr->xr_mr_all, mr_all) {
+		list_del(&mr->mr_all);
+		xprt_rdma_frwr_mr_destroy(mr);
+		xr->xr_stats.st_recycled++;
+	}
+	INIT_LIST_HEAD(&xr->xr_mr_free);
+}

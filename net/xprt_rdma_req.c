@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Client, stage 1: RPC slots and their buffers.
+ *
+ * Operation
+ *
+ * A slot is made when it is first needed and then kept; there are never more
+ * than xprt->max_reqs. Its Call and Reply buffer is kept as well and only
+ * grows, so an RPC in the steady state allocates nothing.
+ *
+ * The buffer is ordinary memory that no device knows, except while a Long
+ * Message has it registered. A Send carries a copy of what goes inline, so a
+ * slot can be given to the next RPC without asking whether the last Send is
+ * finished. What has to be finished is access by the server: slots are free
+ * only with rr_mrs empty (invariant I3).
+ */
+#include <linux/slab.h>
+#include <linux/sunrpc/sched.h>
+#include <rpcrdma/xprt_rdma.h>
+
+/**
+ * xprt_rdma_req_create - make a slot
+ * @gfp: how to allocate
+ *
+ * Context: process; may sleep if @gfp says so.
+ * Return: the slot, or NULL.
+ */
+struct xprt_rdma_req *xprt_rdma_req_create(gfp_t gfp)
+{
+	struct xprt_rdma_req *req = kzalloc(sizeof(*req), gfp);
+
+	if (!req)
+		return NULL;
+	INIT_LIST_HEAD(&req->rr_free);
+	INIT_LIST_HEAD(&req->rr_all);
+	INIT_LIST_HEAD(&req->rr_mrs);
+	init_completion(&req->rr_fenced);
+	req->rr_read.of_out.co_segs = req->rr_read.of_segs;
+	req->rr_write.of_out.co_segs = req->rr_write.of_segs;
+	return req;
+}
+
+/**
+ * xprt_rdma_req_destroy - free a slot
+ * @req: slot nobody uses; it has no registered memory
+ *
+ * Context: any.
+ */
+void xprt_rdma_req_destroy(struct xprt_rdma_req *req)
+{
+	kfree(req->rr_buf);
+	kfree(req);
+}
+
+/**
+ * xprt_rdma_req_destroy_all - free all slots of a transport
+ * @xr: transport that is going away
+ *
+ * Context: process; sunrpc uses no slot any more.
+ */
+void xprt_rdma_req_destroy_all(struct xprt_rdma *xr)
+{
+	struct xprt_rdma_req *req, *next;
+
+	list_for_each_entry_safe(req, next, &xr->xr_req_all, rr_all) {
+		list_del(&req->rr_all);
+		xprt_rdma_req_destroy(req);
+	}
+	INIT_LIST_HEAD(&xr->xr_req_free);
+	xr->xr_nreqs = 0;
+}
+
+/**
+ * xprt_rdma_req_reset_all - no RPC has been sent on the next connection
+ * @xr: transport whose connection was drained
+ *
+ * Credits belong to a connection: RPCs that are going to be sent again must
+ * take theirs anew, one by one at first (V1-CRD-23; invariants I7, I16).
+ *
+ * Context: process. Send lock held.
+ */
+void xprt_rdma_req_reset_all(struct xprt_rdma *xr)
+{
+	struct rpc_xprt *xprt = &xr->xr_xprt;
+	struct xprt_rdma_req *req;
+
+	spin_lock(&xprt->reserve_lock);
+	spin_lock(&xprt->transport_lock);
+	list_for_each_entry(req, &xr->xr_req_all, rr_all) {
+		req->rr_sent = false;
+		req->rr_slot.rq_cong = 0;
+	}
+	xprt->cong = 0;
+	rpcrdma_window_reset(&xr->xr_window, xr->xr_window.wn_requested);
+	xprt_rdma_set_cwnd(xr);
+	spin_unlock(&xprt->transport_lock);
+	spin_unlock(&xprt->reserve_lock);
+}
+
+/**
+ * xprt_rdma_req_release - an RPC ends: what becomes of its credit
+ * @task: RPC with a slot; nothing can find it by its XID any more
+ *
+ * Usually it is free for the next Call. If the Reply has not come, the server
+ * is still at work, and holds it (V1-CRD-06).
+ *
+ * Context: process; transport_lock held.
+ */
+void xprt_rdma_req_release(struct rpc_task *task)
+{
+	struct rpc_rqst *rqst = task->tk_rqstp;
+	struct xprt_rdma *xr = xprt_rdma_from(rqst->rq_xprt);
+
+	lockdep_assert_held(&rqst->rq_xprt->transport_lock);
+
+	if (rqst->rq_cong && xprt_rdma_req_from(rqst)->rr_sent) {
+		rpcrdma_count(client_given_up);
+		rpcrdma_window_owe(&xr->xr_window);
+		xprt_rdma_set_cwnd(xr);
+	}
+	xprt_release_rqst_cong(task);
+}
+
+/**
+ * xprt_rdma_req_late_reply - a Reply has come that no RPC waits for
+ * @xr: transport
+ * @xid: its XID
+ *
+ * It returns the credit of an RPC that was given up, or of one that is just
+ * being given up: that one is still in its slot.
+ *
+ * Context: process. Nobody is woken: as there are always credits that are not
+ * owed, there is an RPC in flight that will do it.
+ */
+void xprt_rdma_req_late_reply(struct xprt_rdma *xr, u32 xid)
+{
+	struct rpc_xprt *xprt = &xr->xr_xprt;
+	struct xprt_rdma_req *req;
+
+	spin_lock(&xprt->reserve_lock);
+	spin_lock(&xprt->transport_lock);
+	list_for_each_entry(req, &xr->xr_req_all, rr_all) {
+		if (req->rr_sent && be32_to_cpu(req->rr_slot.rq_xid) == xid) {
+			req->rr_sent = false;
+			goto out_unlock;
+		}
+	}
+	if (rpcrdma_window_repay(&xr->xr_window)) {
+		rpcrdma_count(client_late_replies);
+		xprt_rdma_set_cwnd(xr);
+	}
+out_unlock:
+	spin_unlock(&xprt->transport_lock);
+	spin_unlock(&xprt->reserve_lock);
+}
+
+static struct xprt_rdma_req *xprt_rdma_req_pop(struct xprt_rdma *xr)
+{
+	struct xprt_rdma_req *req;
+
+	req = list_first_entry_or_null(&xr->xr_req_free, struct xprt_rdma_req,
+				       rr_free);
+	if (req)
+		list_del_init(&req->rr_free);
+	return req;
+}
+
+/* Drops and retakes reserve_lock, because allocating may sleep. */
+static struct xprt_rdma_req *xprt_rdma_req_grow(struct xprt_rdma *xr)
+{
+	struct rpc_xprt *xprt = &xr->xr_xprt;
+	struct xprt_rdma_req *req;
+
+	xr->xr_nreqs++;
+	spin_unlock(&xprt->reserve_lock);
+	req = xprt_rdma_req_create(rpc_task_gfp_mask());
+	spin_lock(&xprt->reserve_lock);
+	if (req)
+		list_add(&req->rr_all, &xr->xr_req_all);
+	else
+		xr->xr_nreqs--;
+	return req;
+}
+
+/**
+ * xprt_rdma_req_alloc_slot - find a slot for an RPC
+ * @xprt: transport
+ * @task: RPC; its tk_rqstp or tk_status is set
+ *
+ * tk_status becomes 0; %-EAGAIN when the task was put on the backlog; or
+ * %-ENOMEM, and sunrpc asks again later.
+ *
+ * Context: process; may sleep.
+ */
+void xprt_rdma_req_alloc_slot(struct rpc_xprt *xprt, struct rpc_task *task)
+{
+	struct xprt_rdma *xr = xprt_rdma_from(xprt);
+	struct xprt_rdma_req *req;
+
+	spin_lock(&xprt->reserve_lock);
+	req = xprt_rdma_req_pop(xr);
+	if (!req && xr->xr_nreqs < xprt->max_reqs) {
+		req = xprt_rdma_req_grow(xr);
+		if (!req) {
+			task->tk_status = -ENOMEM;
+			goto out_unlock;
+		}
+	}
+	if (!req) {
+		/* The lock keeps a slot from being freed between the look
+		 * at the pool and joining the queue that it is offered to.
+		 */
+		xprt_add_backlog(xprt, task);
+		task->tk_status = -EAGAIN;
+		goto out_unlock;
+	}
+	task->tk_rqstp = &req->rr_slot;
+	task->tk_status = 0;
+	xprt->stat.max_slots = max_t(unsigned int, xprt->stat.max_slots,
+				     xr->xr_nreqs);
+out_unlock:
+	spin_unlock(&xprt->reserve_lock);
+}
+
+/**
+ * xprt_rdma_req_free_slot - take a slot back, or pass it to the next in line
+ * @xprt: transport
+ * @rqst: slot
+ *
+ * Context: process.
+ */
+void xprt_rdma_req_free_slot(struct rpc_xprt *xprt, struct rpc_rqst *rqst)
+{
+	struct xprt_rdma *xr = xprt_rdma_from(xprt);
+	struct xprt_rdma_req *req = xprt_rdma_req_from(rqst);
+
+	WARN_ON_ONCE(!list_empty(&req->rr_mrs));	/* I3 */
+	req->rr_sent = false;
+	req->rr_doomed = false;
+
+	spin_lock(&xprt->reserve_lock);
+	if (!xprt_wake_up_backlog(xprt, rqst)) {
+		memset(rqst, 0, sizeof(*rqst));
+		list_add(&req->rr_free, &xr->xr_req_free);
+	}
+	spin_unlock(&xprt->reserve_lock);
+
+	/* All credits are with RPCs that were given up. Should no Reply come
+	 * to them, nobody would notice: start over.
+	 */
+	if (unlikely(!rpcrdma_window_room(&xr->xr_window, 0)))
+		xprt_force_disconnect(xprt);
+}
+
+/**
+ * xprt_rdma_req_alloc_buf - provide an RPC's Call and Reply buffers
+ * @task: RPC with a slot; rq_callsize and rq_rcvsize say how much, in bytes
+ *
+ * Context: process; may sleep.
+ * Return: 0, or %-ENOMEM and sunrpc asks again later.
+ */
+int xprt_rdma_req_alloc_buf(struct rpc_task *task)
+{
+	struct rpc_rqst *rqst = task->tk_rqstp;
+	struct xprt_rdma_req *req = xprt_rdma_req_from(rqst);
+	struct xprt_rdma *xr = xprt_rdma_from(rqst->rq_xprt);
+	size_t size = rqst->rq_callsize + rqst->rq_rcvsize;
+	void *buf;
+
+	if (size > req->rr_buf_size) {
+		size = roundup_pow_of_two(size);
+		buf = kmalloc(size, rpc_task_gfp_mask());
+		if (!buf)
+			return -ENOMEM;
+		xr->xr_stats.st_hardway += size - req->rr_buf_size;
+		kfree(req->rr_buf);
+		req->rr_buf = buf;
+		req->rr_buf_size = size;
+	}
+	rqst->rq_buffer = req->rr_buf;
+	rqst->rq_rbuffer = req->rr_buf + rqst->rq_callsize;
+	return 0;
+}
+
+/**
+ * xprt_rdma_req_free_buf - the RPC needs its buffers no longer
+ * @task: RPC; it ended with a Reply, with an error, or by a signal
+ *
+ * An RPC that ends without a Reply may have left memory registered: it is
+ * taken away from the server here, before sunrpc and its callers get the
+ * pages back (MEM-04).
+ *
+ * Context: process; sleeps if there is something to take away.
+ */
+void xprt_rdma_req_free_buf(struct rpc_task *task)
+{
+	struct rpc_rqst *rqst = task->tk_rqstp;
+	struct xprt_rdma_req *req = xprt_rdma_req_from(rqst);
+
+	if (unlikely(!list_empty(&req->rr_mrs)))
+		xprt_rdma_frwr_fence(xprt_rdma_from(rqst->rq_xprt), req);
+}

@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Client, stage 4: Sends. One RPC is one chain of work requests and one
+ * doorbell: the registrations, then the Send.
+ *
+ * Operation
+ *
+ * sunrpc serialises xprt_rdma_send_request() with the transport's send lock.
+ * The whole inline message, transport header included, is copied into a
+ * buffer that stays mapped for the life of the connection: one SGE, nothing to
+ * map, nothing of the RPC's that the device could still look at later. Inline
+ * messages are small by definition; large data goes by RDMA from where it is.
+ *
+ * Only one Send in %RPCRDMA_SEND_BATCH asks for a completion. The send queue
+ * completes in order, so that one gives back all Sends before it too, with the
+ * send queue entries of their chains.
+ *
+ * Entries are counted: an RPC is posted only if there is room for its chain
+ * and for invalidating its regions later. If there is not, sunrpc is told to
+ * wait for buffer space and is woken when entries come back.
+ */
+#include <linux/slab.h>
+#include <rpcrdma/trace_xprt.h>
+#include <rpcrdma/xprt_rdma.h>
+
+/* Entries one RPC can take: its Send, and registering and invalidating all the
+ * regions that its two chunks can name
+ */
+#define XPRT_RDMA_SLOTS_MAX	(1 + 2 * (2 * RPCRDMA_CLIENT_SEGS + 1))
+
+/**
+ * xprt_rdma_sq_reserve - reserve send queue entries
+ * @xr: transport
+ * @slots: how many
+ *
+ * Context: any.
+ * Return: true if they are reserved, for xprt_rdma_sq_release() to undo.
+ */
+bool xprt_rdma_sq_reserve(struct xprt_rdma *xr, u32 slots)
+{
+	if (atomic_sub_return(slots, &xr->xr_sq_free) >= 0)
+		return true;
+	atomic_add(slots, &xr->xr_sq_free);
+	return false;
+}
+
+/**
+ * xprt_rdma_sq_release - give send queue entries back
+ * @xr: transport
+ * @slots: how many
+ *
+ * Context: process or completion. Wakes whoever waits for room to send.
+ */
+void xprt_rdma_sq_release(struct xprt_rdma *xr, u32 slots)
+{
+	atomic_add(slots, &xr->xr_sq_free);
+	smp_mb__after_atomic();	/* pairs with xprt_rdma_send_wait() */
+	if (test_bit(XPRT_WRITE_SPACE, &xr->xr_xprt.state))
+		xprt_write_space(&xr->xr_xprt);
+}
+
+/* Takes @send, and all that were posted before it, off the busy list. */
+static u32 xprt_rdma_send_retire(struct xprt_rdma *xr,
+				 struct xprt_rdma_send *send)
+{
+	struct xprt_rdma_send *pos, *next;
+	u32 slots = 0;
+
+	spin_lock(&xr->xr_send_lock);
+	list_for_each_entry_safe(pos, next, &xr->xr_send_busy, sn_list) {
+		slots += pos->sn_slots;
+		list_move(&pos->sn_list, &xr->xr_send_free);
+		if (pos == send)
+			break;
+	}
+	spin_unlock(&xr->xr_send_lock);
+	return slots;
+}
+
+/* After an error each Send completes for itself; draining sorts them out. */
+static void xprt_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct xprt_rdma_send *send = container_of(wc->wr_cqe,
+						   struct xprt_rdma_send,
+						   sn_cqe);
+	struct xprt_rdma *xr = send->sn_xprt;
+
+	if (likely(wc->status == IB_WC_SUCCESS)) {
+		xprt_rdma_sq_release(xr, xprt_rdma_send_retire(xr, send));
+		return;
+	}
+	if (wc->status != IB_WC_WR_FLUSH_ERR)
+		trace_xprt_rdma_send_err(xr, wc);
+	rpcrdma_conn_fail(&xr->xr_conn, -ECONNRESET);
+}
+
+/**
+ * xprt_rdma_sends_create - make a connection's Sends
+ * @xr: transport whose connection has queues and sizes
+ *
+ * Their buffers are made when they are first used: an idle connection has few.
+ *
+ * Context: process; sleeps.
+ * Return: 0 or %-ENOMEM.
+ */
+int xprt_rdma_sends_create(struct xprt_rdma *xr)
+{
+	u32 n = xr->xr_sizes.cz_requests + xr->xr_sizes.cz_bc_requests +
+		2 * RPCRDMA_SEND_BATCH;
+	u32 i;
+
+	xr->xr_sends = kvcalloc(n, sizeof(*xr->xr_sends), GFP_KERNEL);
+	if (!xr->xr_sends)
+		return -ENOMEM;
+	xr->xr_nsends = n;
+	for (i = 0; i < n; i++) {
+		struct xprt_rdma_send *send = &xr->xr_sends[i];
+
+		send->sn_xprt = xr;
+		send->sn_cqe.done = xprt_rdma_send_wc_done;
+		list_add_tail(&send->sn_list, &xr->xr_send_free);
+	}
+	xr->xr_unsignaled = 0;
+	atomic_set(&xr->xr_sq_free,
+		   xr->xr_sizes.cz_sq_depth - RPCRDMA_DRAIN_WRS);
+	return 0;
+}
+
+/**
+ * xprt_rdma_sends_destroy - free a connection's Sends
+ * @xr: transport whose connection was drained
+ *
+ * Context: process.
+ */
+void xprt_rdma_sends_destroy(struct xprt_rdma *xr)
+{
+	u32 i;
+
+	for (i = 0; i < xr->xr_nsends; i++)
+		rpcrdma_buf_exit(&xr->xr_sends[i].sn_buf);
+	kvfree(xr->xr_sends);
+	xr->xr_sends = NULL;
+	xr->xr_nsends = 0;
+	INIT_LIST_HEAD(&xr->xr_send_free);
+	INIT_LIST_HEAD(&xr->xr_send_busy);
+}
+
+static int xprt_rdma_send_prepare(struct xprt_rdma_send *send)
+{
+	struct rpcrdma_conn *conn = &send->sn_xprt->xr_conn;
+	int rc;
+
+	/* Reclaim may need this very transport to clean pages. */
+	rc = rpcrdma_buf_init(&send->sn_buf, rpcrdma_conn_device(conn),
+			      conn->cn_limits.lm_inline_send, DMA_TO_DEVICE,
+			      GFP_NOIO | __GFP_NOWARN);
+	if (rc)
+		return -ENOBUFS;
+
+	send->sn_sge.addr = send->sn_buf.bf_addr;
+	send->sn_sge.lkey = conn->cn_pd->local_dma_lkey;
+	send->sn_wr.wr_cqe = &send->sn_cqe;
+	send->sn_wr.sg_list = &send->sn_sge;
+	send->sn_wr.num_sge = 1;
+	send->sn_wr.opcode = IB_WR_SEND;
+	return 0;
+}
+
+/**
+ * xprt_rdma_send_get - take a Send with a buffer of lm_inline_send bytes
+ * @xr: transport with a live connection
+ * @sendp: set to the Send, for xprt_rdma_send_post() or xprt_rdma_send_put()
+ *
+ * Context: process; may sleep.
+ * Return: 0; %-EAGAIN if all are in use; %-ENOBUFS if memory is short.
+ */
+int xprt_rdma_send_get(struct xprt_rdma *xr, struct xprt_rdma_send **sendp)
+{
+	struct xprt_rdma_send *send;
+	int rc = 0;
+
+	spin_lock(&xr->xr_send_lock);
+	send = list_first_entry_or_null(&xr->xr_send_free,
+					struct xprt_rdma_send, sn_list);
+	if (send)
+		list_del_init(&send->sn_list);
+	spin_unlock(&xr->xr_send_lock);
+	if (!send)
+		return -EAGAIN;
+
+	if (!send->sn_buf.bf_data)
+		rc = xprt_rdma_send_prepare(send);
+	if (rc)
+		xprt_rdma_send_put(send);
+	*sendp = send;
+	return rc;
+}
+
+/**
+ * xprt_rdma_send_put - give back a Send that was not posted
+ * @send: Send
+ *
+ * Context: any that may take a lock.
+ */
+void xprt_rdma_send_put(struct xprt_rdma_send *send)
+{
+	struct xprt_rdma *xr = send->sn_xprt;
+
+	spin_lock(&xr->xr_send_lock);
+	list_add(&send->sn_list, &xr->xr_send_free);
+	spin_unlock(&xr->xr_send_lock);
+}
+
+/* When fewer entries are left than an RPC may need, the next one might have to
+ * wait, and nothing but a completion can wake it: do not leave it to the batch.
+ */
+static bool xprt_rdma_send_signal(struct xprt_rdma *xr)
+{
+	if (++xr->xr_unsignaled < RPCRDMA_SEND_BATCH &&
+	    atomic_read(&xr->xr_sq_free) >= XPRT_RDMA_SLOTS_MAX &&
+	    !list_empty(&xr->xr_send_free))
+		return false;
+	xr->xr_unsignaled = 0;
+	rpcrdma_count(client_sends_signaled);
+	return true;
+}
+
+/**
+ * xprt_rdma_send_post - post a Send behind its RPC's registrations
+ * @send: Send with its message in place
+ * @len: bytes of message
+ * @req: RPC whose regions to register, or NULL
+ * @slots: set to the send queue entries it takes
+ *
+ * The lock covers posting too, so that the busy list has the order of the
+ * send queue (invariant I8), and so that a Reply that comes too early finds an
+ * RPC that was not sent (I7). An entry for the invalidation of each region is
+ * reserved with it (I4).
+ *
+ * Context: any that may take a lock; does not sleep.
+ * Return: 0 and the device owns the Send; %-EAGAIN if there is no room in the
+ *	send queue now, and the caller still has the Send; or %-ENOTCONN, the
+ *	connection is down, and closing it disposes of Send and regions.
+ */
+int xprt_rdma_send_post(struct xprt_rdma_send *send, u32 len,
+			struct xprt_rdma_req *req, u32 *slots)
+{
+	struct xprt_rdma *xr = send->sn_xprt;
+	struct ib_send_wr *first = &send->sn_wr;
+	u32 regs = 0;
+	int rc;
+
+	if (req)
+		first = xprt_rdma_frwr_chain(req, first, &regs);
+	*slots = 1 + 2 * regs;
+	if (!xprt_rdma_sq_reserve(xr, *slots))
+		return -EAGAIN;
+
+	send->sn_slots = 1 + regs;
+	send->sn_sge.length = len;
+	rpcrdma_buf_sync_for_device(&send->sn_buf, len);
+
+	spin_lock(&xr->xr_send_lock);
+	send->sn_wr.send_flags = xprt_rdma_send_signal(xr) ?
+				 IB_SEND_SIGNALED : 0;
+	list_add_tail(&send->sn_list, &xr->xr_send_busy);
+	if (req)
+		req->rr_sent = true;
+	rc = rpcrdma_conn_post(&xr->xr_conn, first);
+	spin_unlock(&xr->xr_send_lock);
+	/* Part of the chain may be with the device even so: the Send stays on
+	 * the busy list until the queue has been drained.
+	 */
+	if (unlikely(rc))
+		return -ENOTCONN;
+	rpcrdma_count(client_sends);
+	return 0;
+}
+
+/* sunrpc sends again when xprt_write_space() is called. What came back before
+ * it began to wait has woken nobody: look once more.
+ */
+static int xprt_rdma_send_wait(struct xprt_rdma *xr, u32 slots)
+{
+	bool room;
+
+	trace_xprt_rdma_no_sends(xr, atomic_read(&xr->xr_sq_free));
+	xr->xr_stats.st_empty_sends++;
+	xprt_wait_for_buffer_space(&xr->xr_xprt);
+	smp_mb__after_atomic();	/* pairs with xprt_rdma_sq_release() */
+
+	spin_lock(&xr->xr_send_lock);
+	room = !list_empty(&xr->xr_send_free);
+	spin_unlock(&xr->xr_send_lock);
+	if (room && atomic_read(&xr->xr_sq_free) >= (int)slots)
+		xprt_write_space(&xr->xr_xprt);
+	return -EAGAIN;
+}
+
+static int xprt_rdma_send_call(struct xprt_rdma *xr, struct rpc_rqst *rqst)
+{
+	struct xprt_rdma_req *req = xprt_rdma_req_from(rqst);
+	struct xprt_rdma_send *send;
+	u32 slots = 1;
+	int rc, len;
+
+	rc = xprt_rdma_send_get(xr, &send);
+	if (rc == -EAGAIN)
+		return xprt_rdma_send_wait(xr, slots);
+	if (rc)
+		return rc;
+
+	len = xprt_rdma_marshal(xr, rqst, send);
+	if (len < 0) {
+		xr->xr_stats.st_failed_marshals++;
+		trace_xprt_rdma_marshal_err(rqst, len);
+		rc = len;
+	} else {
+		rc = xprt_rdma_send_post(send, len, req, &slots);
+	}
+	if (!rc || rc == -ENOTCONN)
+		return rc;
+
+	xprt_rdma_frwr_unmap_unposted(xr, req);
+	xprt_rdma_send_put(send);
+	return rc == -EAGAIN ? xprt_rdma_send_wait(xr, slots) : rc;
+}
+
+/**
+ * xprt_rdma_send_is_fresh - has the server not had its time to reply yet?
+ * @rqst: RPC that was sent on the present connection
+ *
+ * sunrpc's clock for an RPC runs on while a new connection is waited for. It
+ * may be up as soon as the Call is sent at last; replacing the connection for
+ * that would be the same again, with every RPC on it, and never end.
+ *
+ * Context: any.
+ * Return: true if it was sent less than its timeout ago.
+ */
+bool xprt_rdma_send_is_fresh(const struct rpc_rqst *rqst)
+{
+	return ktime_ms_delta(ktime_get(), rqst->rq_xtime) <
+	       jiffies_to_msecs(rqst->rq_timeout);
+}
+
+/**
+ * xprt_rdma_send_request - send a Call, or the Reply to a callback
+ * @rqst: what to send, in rq_snd_buf
+ *
+ * Two RPCs with one XID on one connection, and an RPC without a Reply, would
+ * put the credit count off by one: then the connection is replaced (V1-CRD-24).
+ *
+ * Context: process; may sleep. Send lock held.
+ * Return: 0; %-ENOTCONN and sunrpc reconnects; %-EAGAIN and it waits for
+ *	buffer space; %-ENOBUFS and it tries again after a delay; %-EBADSLT and
+ *	it waits for a credit; %-EMSGSIZE or %-EIO and the RPC fails.
+ */
+int xprt_rdma_send_request(struct rpc_rqst *rqst)
+{
+	struct rpc_xprt *xprt = rqst->rq_xprt;
+	struct xprt_rdma *xr = xprt_rdma_from(xprt);
+	int rc;
+
+	if (!xprt_connected(xprt))
+		return -ENOTCONN;
+	if (bc_prealloc(rqst))
+		return xprt_rdma_bc_send_reply(rqst);
+	/* Had its answer, though sunrpc may have missed the status (I17). */
+	if (xprt_rdma_req_from(rqst)->rr_doomed)
+		return -EIO;
+	if (!xprt_request_get_cong(xprt, rqst))
+		return -EBADSLT;
+	if (rqst->rq_connect_cookie == xprt->connect_cookie) {
+		/* The server has it already: wait on. */
+		if (xprt_rdma_send_is_fresh(rqst))
+			return 0;
+		goto out_replace;
+	}
+
+	rqst->rq_xtime = ktime_get();
+	rc = xprt_rdma_send_call(xr, rqst);
+	if (rc == -ENOTCONN)
+		goto out_replace;
+	if (rc)
+		return rc;
+
+	rqst->rq_xmit_bytes_sent += rqst->rq_snd_buf.len;
+	if (!rpc_reply_expected(rqst->rq_task))
+		goto out_replace;
+	return 0;
+
+out_replace:
+	xprt_rdma_close(xprt);
+	return -ENOTCONN;
+}
