@@ -1,0 +1,849 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unit tests of net/rpcrdma_chunk.c: streams, and the pieces taken out.
+ */
+
+#include <linux/limits.h>
+#include <linux/string.h>
+
+#include <rpcrdma/chunk.h>
+
+#include "rpcrdma_kunit.h"
+
+struct rpcrdma_chunk_call_case {
+	const char		*desc;
+	u32			body_len;
+	u32			max_len;
+	u32			nreads;
+	struct {
+		u32	position;
+		u32	length;
+	}			reads[3];
+	enum rpcrdma_verdict	verdict;
+	u32			stream_len;
+};
+
+static const struct rpcrdma_chunk_call_case rpcrdma_chunk_call_cases[] = {
+	{
+		.desc = "no chunks",
+		.body_len = 40, .max_len = 40, .stream_len = 40,
+	}, {
+		.desc = "no chunks, and a body that is too long",
+		.body_len = 41, .max_len = 40, .verdict = RPCRDMA_BAD_LENGTH,
+	}, {
+		.desc = "a chunk in the middle",
+		.body_len = 40, .max_len = 1000, .stream_len = 140,
+		.nreads = 1, .reads = { { 8, 100 } },
+	}, {
+		.desc = "a chunk at the very end",
+		.body_len = 40, .max_len = 1000, .stream_len = 140,
+		.nreads = 1, .reads = { { 40, 100 } },
+	}, {
+		.desc = "a chunk at the end of a body of odd length",
+		.body_len = 43, .max_len = 1000, .stream_len = 143,
+		.nreads = 1, .reads = { { 40, 100 } },
+	}, {
+		.desc = "a chunk one unit past the end",
+		.body_len = 40, .max_len = 1000,
+		.nreads = 1, .reads = { { 44, 100 } },
+		.verdict = RPCRDMA_BAD_POSITION,
+	}, {
+		.desc = "a chunk without its roundup gets it",
+		.body_len = 40, .max_len = 1000, .stream_len = 144,
+		.nreads = 1, .reads = { { 40, 101 } },
+	}, {
+		.desc = "a chunk behind another and its roundup",
+		.body_len = 40, .max_len = 1000, .stream_len = 168,
+		.nreads = 2, .reads = { { 40, 101 }, { 144, 24 } },
+	}, {
+		.desc = "a chunk on top of the roundup before it",
+		.body_len = 40, .max_len = 1000,
+		.nreads = 2, .reads = { { 40, 101 }, { 140, 24 } },
+		.verdict = RPCRDMA_BAD_POSITION,
+	}, {
+		.desc = "a chunk that begins inside another",
+		.body_len = 40, .max_len = 1000,
+		.nreads = 2, .reads = { { 8, 100 }, { 12, 4 } },
+		.verdict = RPCRDMA_BAD_POSITION,
+	}, {
+		.desc = "chunks with all of the body in between",
+		.body_len = 40, .max_len = 1000, .stream_len = 60,
+		.nreads = 3, .reads = { { 0, 4 }, { 44, 8 }, { 52, 8 } },
+	}, {
+		.desc = "chunks with more in between than the body has",
+		.body_len = 40, .max_len = 1000,
+		.nreads = 3, .reads = { { 4, 4 }, { 44, 8 }, { 56, 8 } },
+		.verdict = RPCRDMA_BAD_POSITION,
+	}, {
+		.desc = "a position that is not aligned",
+		.body_len = 40, .max_len = 1000,
+		.nreads = 1, .reads = { { 38, 4 } },
+		.verdict = RPCRDMA_BAD_POSITION,
+	}, {
+		.desc = "an empty chunk",
+		.body_len = 40, .max_len = 1000, .stream_len = 40,
+		.nreads = 1, .reads = { { 20, 0 } },
+	}, {
+		.desc = "an empty chunk past the end",
+		.body_len = 40, .max_len = 1000,
+		.nreads = 1, .reads = { { 44, 0 } },
+		.verdict = RPCRDMA_BAD_POSITION,
+	}, {
+		.desc = "as much as is accepted",
+		.body_len = 40, .max_len = 144, .stream_len = 144,
+		.nreads = 1, .reads = { { 40, 101 } },
+	}, {
+		.desc = "more than is accepted, but for the roundup",
+		.body_len = 40, .max_len = 143,
+		.nreads = 1, .reads = { { 40, 101 } },
+		.verdict = RPCRDMA_BAD_LENGTH,
+	}, {
+		.desc = "a chunk of almost four gigabytes",
+		.body_len = 40, .max_len = 0x400000,
+		.nreads = 1, .reads = { { 40, 0xfffffff0 } },
+		.verdict = RPCRDMA_BAD_LENGTH,
+	}, {
+		.desc = "a roundup past four gigabytes",
+		.body_len = 0, .max_len = U32_MAX,
+		.nreads = 1, .reads = { { 0, 0xffffffff } },
+		.verdict = RPCRDMA_BAD_LENGTH,
+	}, {
+		.desc = "chunks that add up past four gigabytes",
+		.body_len = 40, .max_len = U32_MAX,
+		.nreads = 2, .reads = { { 8, 0x80000000 },
+					{ 0x80000008, 0x80000000 } },
+		.verdict = RPCRDMA_BAD_LENGTH,
+	}, {
+		.desc = "a chunk of which the end is past four gigabytes",
+		.body_len = 40, .max_len = U32_MAX,
+		.nreads = 2, .reads = { { 8, 0xfffffffc }, { 12, 4 } },
+		.verdict = RPCRDMA_BAD_POSITION,
+	}, {
+		.desc = "the highest position",
+		.body_len = 40, .max_len = U32_MAX,
+		.nreads = 1, .reads = { { 0xfffffffc, 4 } },
+		.verdict = RPCRDMA_BAD_POSITION,
+	},
+};
+
+KUNIT_ARRAY_PARAM_DESC(rpcrdma_chunk_call, rpcrdma_chunk_call_cases, desc);
+
+/*
+ * Covers: V1-RDC-02 V1-RDC-03 V1-RDC-10 V1-RDC-16 V1-RDC-17 V1-RDC-18 V1-RDC-19
+ * Covers: V1-CHK-14 V1-PZC-11 G-04
+ */
+static void rpcrdma_chunk_check_call(struct kunit *test)
+{
+	const struct rpcrdma_chunk_call_case *param = test->param_value;
+	struct rpcrdma_kunit *fx = test->priv;
+	u32 i, stream_len = 0;
+
+	fx->kf_lists.ls_nreads = param->nreads;
+	for (i = 0; i < param->nreads; i++) {
+		fx->kf_lists.ls_read[i].ck_position =
+			param->reads[i].position;
+		fx->kf_lists.ls_read[i].ck_length = param->reads[i].length;
+		fx->kf_lists.ls_read[i].ck_nsegs = 1;
+	}
+	KUNIT_EXPECT_EQ(test, rpcrdma_lists_check_call(&fx->kf_lists,
+						       param->body_len,
+						       param->max_len,
+						       &stream_len),
+			param->verdict);
+	KUNIT_EXPECT_EQ(test, stream_len, param->stream_len);
+}
+
+#define RPCRDMA_PARTS_CHUNKS	6u
+#define RPCRDMA_PARTS_SEGS	3u
+#define RPCRDMA_PARTS_LEN	4096u
+
+/*
+ * A message by chance: as a stream, as a body, and as the memory of the
+ * requester that its chunks point to.
+ */
+struct rpcrdma_parts {
+	u8	stream[RPCRDMA_PARTS_LEN];
+	u8	body[RPCRDMA_PARTS_LEN];
+	u8	memory[RPCRDMA_PARTS_LEN];
+	u8	rebuilt[RPCRDMA_PARTS_LEN];
+	u32	stream_len;
+	u32	body_len;
+	u32	memory_len;
+	u32	nchunks;
+	struct {
+		u32	position;
+		u32	nsegs;
+		u32	memory;
+		u32	lengths[RPCRDMA_PARTS_SEGS];
+	}	chunks[RPCRDMA_PARTS_CHUNKS];
+};
+
+static void rpcrdma_parts_add_body(struct rpcrdma_kunit *fx,
+				   struct rpcrdma_parts *parts, u32 len)
+{
+	u8 byte;
+
+	for (; len; len--) {
+		byte = rpcrdma_kunit_random(fx, 256);
+		parts->stream[parts->stream_len++] = byte;
+		parts->body[parts->body_len++] = byte;
+	}
+}
+
+/*
+ * An item of @len bytes goes to a chunk, with its roundup or without. What
+ * the requester has there as roundup is not zero; what the responder adds is.
+ */
+static void rpcrdma_parts_add_chunk(struct rpcrdma_kunit *fx,
+				    struct rpcrdma_parts *parts, u32 len,
+				    bool padded)
+{
+	u32 i, left, pad = (4 - len % 4) % 4, n = parts->nchunks++;
+
+	parts->chunks[n].position = parts->stream_len;
+	parts->chunks[n].memory = parts->memory_len;
+	for (i = 0; i < len + pad; i++) {
+		u8 byte = i < len ? rpcrdma_kunit_random(fx, 256) :
+				    padded ? 0xff : 0;
+
+		parts->stream[parts->stream_len++] = byte;
+		if (i < len || padded)
+			parts->memory[parts->memory_len++] = byte;
+	}
+
+	left = parts->memory_len - parts->chunks[n].memory;
+	parts->chunks[n].nsegs = 1 + rpcrdma_kunit_random(fx,
+							  RPCRDMA_PARTS_SEGS);
+	for (i = 0; i < parts->chunks[n].nsegs; i++) {
+		u32 seg = i + 1 < parts->chunks[n].nsegs ?
+			  rpcrdma_kunit_random(fx, left + 1) : left;
+
+		parts->chunks[n].lengths[i] = seg;
+		left -= seg;
+	}
+}
+
+/* The list is as mixed up as can be: first segments first, backwards. */
+static void rpcrdma_parts_put_list(struct rpcrdma_kunit *fx,
+				   struct rpcrdma_parts *parts)
+{
+	u32 i, j, k, at;
+
+	rpcrdma_kunit_clear(fx);
+	for (j = 0; j < RPCRDMA_PARTS_SEGS; j++) {
+		for (i = parts->nchunks; i-- > 0;) {
+			if (j >= parts->chunks[i].nsegs)
+				continue;
+			at = parts->chunks[i].memory;
+			for (k = 0; k < j; k++)
+				at += parts->chunks[i].lengths[k];
+			rpcrdma_kunit_word(fx, 1);
+			rpcrdma_kunit_word(fx, parts->chunks[i].position);
+			rpcrdma_kunit_seg(fx, i, parts->chunks[i].lengths[j],
+					  at);
+		}
+	}
+	rpcrdma_kunit_words(fx, (const u32[]) { 0, 0, 0 }, 3);
+}
+
+static void rpcrdma_parts_make(struct rpcrdma_kunit *fx,
+			       struct rpcrdma_parts *parts)
+{
+	u32 i, len, n = rpcrdma_kunit_random(fx, RPCRDMA_PARTS_CHUNKS + 1);
+	bool must_gap = true;
+
+	memset(parts, 0, sizeof(*parts));
+	for (i = 0; i < n; i++) {
+		/* Position zero, or the same position twice, is another test */
+		len = 4 * rpcrdma_kunit_random(fx, 10);
+		rpcrdma_parts_add_body(fx, parts, len + (must_gap ? 4 : 0));
+		len = rpcrdma_kunit_random(fx, 60);
+		rpcrdma_parts_add_chunk(fx, parts, len,
+					rpcrdma_kunit_random(fx, 2));
+		must_gap = !len;
+	}
+	rpcrdma_parts_add_body(fx, parts, rpcrdma_kunit_random(fx, 30));
+	rpcrdma_parts_put_list(fx, parts);
+}
+
+/* Play the responder's Reads: copy a chunk's segments, in their order. */
+static u32 rpcrdma_parts_pull(struct rpcrdma_kunit *fx,
+			      struct rpcrdma_parts *parts, u32 to,
+			      const struct rpcrdma_chunk *chunk)
+{
+	struct rpcrdma_seg_iter iter;
+	struct rpcrdma_segment seg;
+
+	rpcrdma_chunk_first(&fx->kf_lists, chunk, &iter);
+	while (rpcrdma_chunk_next(&iter, &seg)) {
+		memcpy(parts->rebuilt + to, parts->memory + seg.sg_offset,
+		       seg.sg_length);
+		to += seg.sg_length;
+	}
+	return to;
+}
+
+static u32 rpcrdma_parts_rebuild(struct rpcrdma_kunit *fx,
+				 struct rpcrdma_parts *parts)
+{
+	struct rpcrdma_part_iter iter;
+	struct rpcrdma_part part;
+	u32 len = 0;
+
+	rpcrdma_part_first(&fx->kf_lists, parts->body_len, &iter);
+	while (rpcrdma_part_next(&iter, &part)) {
+		KUNIT_EXPECT_GT(fx->kf_test, part.pt_length, 0);
+		KUNIT_ASSERT_LE(fx->kf_test,
+				len + part.pt_length + part.pt_pad,
+				parts->stream_len);
+		if (part.pt_chunk) {
+			KUNIT_EXPECT_EQ(fx->kf_test, part.pt_offset, 0);
+			KUNIT_EXPECT_EQ(fx->kf_test, len,
+					part.pt_chunk->ck_position);
+			KUNIT_EXPECT_EQ(fx->kf_test, len + part.pt_length,
+					rpcrdma_parts_pull(fx, parts, len,
+							   part.pt_chunk));
+		} else {
+			KUNIT_ASSERT_LE(fx->kf_test,
+					part.pt_offset + part.pt_length,
+					parts->body_len);
+			KUNIT_EXPECT_EQ(fx->kf_test, part.pt_pad, 0);
+			memcpy(parts->rebuilt + len,
+			       parts->body + part.pt_offset, part.pt_length);
+		}
+		len += part.pt_length;
+		memset(parts->rebuilt + len, 0, part.pt_pad);
+		len += part.pt_pad;
+	}
+	return len;
+}
+
+/*
+ * Covers: V1-RDC-02 V1-RDC-05 V1-RDC-07 V1-RDC-10 V1-RDC-11 V1-RDC-16 V1-RDC-19
+ * Covers: V1-PZC-13 V1-CHK-11 G-04 G-34
+ */
+static void rpcrdma_chunk_parts_rebuild_the_stream(struct kunit *test)
+{
+	struct rpcrdma_kunit *fx = test->priv;
+	u32 offset, stream_len, round;
+	struct rpcrdma_parts *parts;
+
+	parts = kunit_kzalloc(test, sizeof(*parts), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, parts);
+	for (round = 0; round < 1000; round++) {
+		rpcrdma_parts_make(fx, parts);
+		offset = 0;
+		KUNIT_ASSERT_EQ(test, rpcrdma_kunit_decode_lists(fx, &offset),
+				RPCRDMA_OK);
+		KUNIT_ASSERT_EQ(test,
+				rpcrdma_lists_check_call(&fx->kf_lists,
+							 parts->body_len,
+							 RPCRDMA_PARTS_LEN,
+							 &stream_len),
+				RPCRDMA_OK);
+		KUNIT_EXPECT_EQ(test, stream_len, parts->stream_len);
+
+		memset(parts->rebuilt, 0xee, sizeof(parts->rebuilt));
+		KUNIT_ASSERT_EQ(test, rpcrdma_parts_rebuild(fx, parts),
+				parts->stream_len);
+		KUNIT_ASSERT_MEMEQ(test, parts->rebuilt, parts->stream,
+				   parts->stream_len);
+	}
+}
+
+/*
+ * Lists nobody checked: the walk ends, and never leaves the body.
+ *
+ * Covers: V1-RDC-17
+ */
+static void rpcrdma_chunk_parts_of_unsound_lists(struct kunit *test)
+{
+	struct rpcrdma_kunit *fx = test->priv;
+	struct rpcrdma_part_iter iter;
+	struct rpcrdma_part part;
+	u32 i, n, body, round;
+
+	for (round = 0; round < 200; round++) {
+		fx->kf_lists.ls_nreads = rpcrdma_kunit_random(fx, 17);
+		for (i = 0; i < fx->kf_lists.ls_nreads; i++) {
+			fx->kf_lists.ls_read[i].ck_position =
+				rpcrdma_kunit_random(fx, round % 2 ? 200 : 0);
+			fx->kf_lists.ls_read[i].ck_length =
+				rpcrdma_kunit_random(fx, round % 3 ? 50 : 0);
+		}
+		body = 0;
+		rpcrdma_part_first(&fx->kf_lists, 100, &iter);
+		for (n = 0; rpcrdma_part_next(&iter, &part); n++) {
+			KUNIT_ASSERT_LT(test, n, 34);
+			if (part.pt_chunk)
+				continue;
+			KUNIT_EXPECT_EQ(test, part.pt_offset, body);
+			body += part.pt_length;
+			KUNIT_ASSERT_LE(test, body, 100);
+		}
+		KUNIT_EXPECT_EQ(test, body, 100);
+	}
+}
+
+struct rpcrdma_chunk_handle_case {
+	const char	*desc;
+	u32		call;
+	u32		read;
+	u32		write[2];
+	u32		reply;
+	u32		length;
+	u32		handle;
+};
+
+/* A handle of 0 means that there is no such chunk. */
+static const struct rpcrdma_chunk_handle_case rpcrdma_chunk_handle_cases[] = {
+	{
+		.desc = "no chunks",
+	}, {
+		.desc = "a Position Zero chunk",
+		.call = 7, .length = 9, .handle = 7,
+	}, {
+		.desc = "a Read chunk",
+		.read = 7, .length = 9, .handle = 7,
+	}, {
+		.desc = "a Write chunk",
+		.write = { 7 }, .length = 9, .handle = 7,
+	}, {
+		.desc = "a Reply chunk",
+		.reply = 7, .length = 9, .handle = 7,
+	}, {
+		.desc = "the same handle everywhere",
+		.call = 7, .read = 7, .write = { 7, 7 }, .reply = 7,
+		.length = 9, .handle = 7,
+	}, {
+		.desc = "another one for the Position Zero chunk",
+		.call = 8, .read = 7, .write = { 7, 7 }, .reply = 7,
+		.length = 9,
+	}, {
+		.desc = "another one for the Read chunk",
+		.call = 7, .read = 8, .length = 9,
+	}, {
+		.desc = "another one for the second Write chunk",
+		.write = { 7, 8 }, .length = 9,
+	}, {
+		.desc = "another one for the Reply chunk",
+		.read = 7, .reply = 8, .length = 9,
+	}, {
+		.desc = "another one in segments of zero length",
+		.write = { 7 }, .reply = 8,
+	},
+};
+
+KUNIT_ARRAY_PARAM_DESC(rpcrdma_chunk_handle, rpcrdma_chunk_handle_cases, desc);
+
+static void rpcrdma_chunk_put_array(struct rpcrdma_kunit *fx, u32 handle,
+				    u32 length)
+{
+	rpcrdma_kunit_words(fx, (const u32[]) { 1, 1 }, 2);
+	rpcrdma_kunit_seg(fx, handle, length, 0);
+}
+
+/* Covers: V1-CRD-21 G-38 */
+static void rpcrdma_chunk_single_handle(struct kunit *test)
+{
+	const struct rpcrdma_chunk_handle_case *param = test->param_value;
+	struct rpcrdma_kunit *fx = test->priv;
+	u32 i, offset = 0;
+
+	if (param->call) {
+		rpcrdma_kunit_words(fx, (const u32[]) { 1, 0 }, 2);
+		rpcrdma_kunit_seg(fx, param->call, param->length, 0);
+	}
+	if (param->read) {
+		rpcrdma_kunit_words(fx, (const u32[]) { 1, 8 }, 2);
+		rpcrdma_kunit_seg(fx, param->read, param->length, 0);
+	}
+	rpcrdma_kunit_word(fx, 0);
+	for (i = 0; i < 2; i++)
+		if (param->write[i])
+			rpcrdma_chunk_put_array(fx, param->write[i],
+						param->length);
+	rpcrdma_kunit_word(fx, 0);
+	if (param->reply)
+		rpcrdma_chunk_put_array(fx, param->reply, param->length);
+	else
+		rpcrdma_kunit_word(fx, 0);
+	KUNIT_ASSERT_EQ(test, rpcrdma_kunit_decode_lists(fx, &offset),
+			RPCRDMA_OK);
+
+	KUNIT_EXPECT_EQ(test, rpcrdma_lists_single_handle(&fx->kf_lists),
+			param->handle);
+}
+
+/* Write chunks of 100 bytes, of none, and of 50 bytes. */
+static void rpcrdma_chunk_offer_writes(struct rpcrdma_kunit *fx)
+{
+	fx->kf_lists.ls_nwrites = 3;
+	fx->kf_lists.ls_write[0].ck_nsegs = 2;
+	fx->kf_lists.ls_write[0].ck_length = 100;
+	fx->kf_lists.ls_write[1].ck_nsegs = 0;
+	fx->kf_lists.ls_write[1].ck_length = 0;
+	fx->kf_lists.ls_write[2].ck_nsegs = 1;
+	fx->kf_lists.ls_write[2].ck_length = 50;
+}
+
+/* Covers: V1-WRC-02 V1-WRC-04 V1-WRC-12 V1-WRC-17 ULB-07 ULB-08 G-05 */
+static void rpcrdma_chunk_assign_in_order(struct kunit *test)
+{
+	struct rpcrdma_payload payloads[3] = {};
+	struct rpcrdma_kunit *fx = test->priv;
+	u32 used = 0;
+
+	rpcrdma_chunk_offer_writes(fx);
+
+	/* Takes the first chunk as a whole */
+	KUNIT_EXPECT_EQ(test, rpcrdma_payload_assign(&fx->kf_lists, payloads,
+						     &used, 40, 3), 0);
+	KUNIT_EXPECT_EQ(test, used, 1);
+	/* The second one asks for its result inline */
+	KUNIT_EXPECT_EQ(test, rpcrdma_payload_assign(&fx->kf_lists, payloads,
+						     &used, 60, 30), -ENOENT);
+	KUNIT_EXPECT_EQ(test, used, 2);
+	/* The third one fits exactly */
+	KUNIT_EXPECT_EQ(test, rpcrdma_payload_assign(&fx->kf_lists, payloads,
+						     &used, 100, 50), 2);
+	KUNIT_EXPECT_EQ(test, used, 3);
+	/* And there is no more */
+	KUNIT_EXPECT_EQ(test, rpcrdma_payload_assign(&fx->kf_lists, payloads,
+						     &used, 200, 1), -ENOENT);
+	KUNIT_EXPECT_EQ(test, used, 3);
+
+	KUNIT_EXPECT_EQ(test, payloads[0].py_offset, 40);
+	KUNIT_EXPECT_EQ(test, payloads[0].py_length, 3);
+	KUNIT_EXPECT_EQ(test, payloads[1].py_length, 0);
+	KUNIT_EXPECT_EQ(test, payloads[2].py_offset, 100);
+	KUNIT_EXPECT_EQ(test, payloads[2].py_length, 50);
+}
+
+/* Covers: V1-UNU-06 G-05 */
+static void rpcrdma_chunk_assign_nothing(struct kunit *test)
+{
+	struct rpcrdma_payload payloads[3] = {};
+	struct rpcrdma_kunit *fx = test->priv;
+	u32 used = 0;
+
+	rpcrdma_chunk_offer_writes(fx);
+	KUNIT_EXPECT_EQ(test, rpcrdma_payload_assign(&fx->kf_lists, payloads,
+						     &used, 40, 0), -ENOENT);
+	KUNIT_EXPECT_EQ(test, used, 0);
+	KUNIT_EXPECT_EQ(test, rpcrdma_payload_assign(&fx->kf_lists, payloads,
+						     &used, 44, 100), 0);
+	KUNIT_EXPECT_EQ(test, payloads[0].py_offset, 44);
+}
+
+/* Covers: V1-WRC-16 */
+static void rpcrdma_chunk_assign_too_much(struct kunit *test)
+{
+	struct rpcrdma_payload payloads[3] = {};
+	struct rpcrdma_kunit *fx = test->priv;
+	u32 used = 0;
+
+	rpcrdma_chunk_offer_writes(fx);
+	KUNIT_EXPECT_EQ(test, rpcrdma_payload_assign(&fx->kf_lists, payloads,
+						     &used, 40, 101),
+			-EMSGSIZE);
+	KUNIT_EXPECT_EQ(test, used, 0);
+	KUNIT_EXPECT_EQ(test, payloads[0].py_length, 0);
+}
+
+#define RPCRDMA_GAPS_LEN	400u
+
+/* Which bytes of the stream have left it, one flag a byte. */
+static u32 rpcrdma_gaps_make(struct rpcrdma_kunit *fx, u8 *gone, u32 len,
+			     struct rpcrdma_payload *payloads, u32 max)
+{
+	u32 i, n, at = 4 * rpcrdma_kunit_random(fx, 10);
+
+	memset(gone, 0, RPCRDMA_GAPS_LEN);
+	for (n = 0; n < max && at < len; n++) {
+		payloads[n].py_offset = at;
+		payloads[n].py_length = rpcrdma_kunit_random(fx, 40);
+		if (at + payloads[n].py_length > len)
+			payloads[n].py_length = len - at;
+		for (i = 0; i < round_up(payloads[n].py_length, 4); i++)
+			gone[at + i] = 1;
+		at += i + 4 * rpcrdma_kunit_random(fx, 10);
+	}
+	return n;
+}
+
+/* Covers: V1-WPD-03 V1-CHK-11 V1-WRC-03 V1-RPL-10 */
+static void rpcrdma_chunk_gaps_are_what_is_left(struct kunit *test)
+{
+	u32 i, n, len, pos, end, offset, length, body, left, round;
+	struct rpcrdma_kunit *fx = test->priv;
+	struct rpcrdma_payload payloads[5];
+	u8 *gone = fx->kf_buf;
+
+	for (round = 0; round < 1000; round++) {
+		len = rpcrdma_kunit_random(fx, RPCRDMA_GAPS_LEN - 4);
+		n = rpcrdma_gaps_make(fx, gone, len, payloads,
+				      ARRAY_SIZE(payloads));
+		for (i = 0, left = 0; i < len; i++)
+			left += !gone[i];
+
+		pos = 0;
+		end = 0;
+		body = 0;
+		while (rpcrdma_payload_gap_next(payloads, n, len, &pos,
+						&offset, &length)) {
+			KUNIT_ASSERT_GT(test, length, 0);
+			/* In order, and in as few pieces as can be */
+			KUNIT_ASSERT_TRUE(test, offset > end || !end);
+			KUNIT_ASSERT_LE(test, offset + length, len);
+			for (i = offset; i < offset + length; i++)
+				KUNIT_EXPECT_EQ(test, gone[i], 0);
+			end = offset + length;
+			body += length;
+		}
+		KUNIT_EXPECT_EQ(test, body, left);
+		KUNIT_EXPECT_EQ(test, rpcrdma_payload_body_len(payloads, n,
+							       len), left);
+	}
+}
+
+/* Covers: V1-WPD-03 */
+static void rpcrdma_chunk_gap_after_an_odd_payload(struct kunit *test)
+{
+	static const struct rpcrdma_payload payloads[] = {
+		{ .py_offset = 40, .py_length = 5 },
+		{ .py_offset = 44, .py_length = 0 },
+	};
+	u32 pos = 0, offset, length;
+
+	KUNIT_ASSERT_TRUE(test, rpcrdma_payload_gap_next(payloads, 2, 60, &pos,
+							 &offset, &length));
+	KUNIT_EXPECT_EQ(test, offset, 0);
+	KUNIT_EXPECT_EQ(test, length, 40);
+	KUNIT_ASSERT_TRUE(test, rpcrdma_payload_gap_next(payloads, 2, 60, &pos,
+							 &offset, &length));
+	KUNIT_EXPECT_EQ(test, offset, 48);
+	KUNIT_EXPECT_EQ(test, length, 12);
+	KUNIT_EXPECT_FALSE(test, rpcrdma_payload_gap_next(payloads, 2, 60,
+							  &pos, &offset,
+							  &length));
+}
+
+/* What came back, to an offer of { 1000, 1000 }, { 500 } and { 2000, 3 }. */
+struct rpcrdma_chunk_back_case {
+	const char		*desc;
+	u32			offered_writes;
+	u32			nwrites;
+	u32			nsegs[3];
+	u32			lengths[3][3];
+	u32			reply_nsegs;
+	u32			reply_lengths[3];
+	bool			offered_reply;
+	bool			has_reply;
+	enum rpcrdma_verdict	verdict;
+	u32			written[2];
+	u32			reply_len;
+};
+
+static const struct rpcrdma_chunk_back_case rpcrdma_chunk_back_cases[] = {
+	{
+		.desc = "nothing offered, nothing back",
+	}, {
+		.desc = "a Write list that was not offered",
+		.nwrites = 1, .nsegs = { 1 }, .lengths = { { 1 } },
+		.verdict = RPCRDMA_BAD_COUNT,
+	}, {
+		.desc = "a Reply chunk that was not offered",
+		.has_reply = true, .reply_nsegs = 1, .reply_lengths = { 1 },
+		.verdict = RPCRDMA_BAD_COUNT,
+	}, {
+		.desc = "a Write list partly used",
+		.offered_writes = 2,
+		.nwrites = 2, .nsegs = { 2, 1 },
+		.lengths = { { 1000, 1 }, { 500 } },
+		.written = { 1001, 500 },
+	}, {
+		.desc = "a Write list that was not used",
+		.offered_writes = 2, .nwrites = 2, .nsegs = { 2, 1 },
+	}, {
+		.desc = "lengths that were not touched",
+		.offered_writes = 2,
+		.nwrites = 2, .nsegs = { 2, 1 },
+		.lengths = { { 1000, 1000 }, { 500 } },
+		.written = { 2000, 500 },
+	}, {
+		.desc = "Write chunks that came back as empty arrays",
+		.offered_writes = 2, .nwrites = 2,
+	}, {
+		.desc = "a Write list that did not come back",
+		.offered_writes = 2,
+	}, {
+		.desc = "fewer Write chunks than offered",
+		.offered_writes = 2,
+		.nwrites = 1, .nsegs = { 2 }, .lengths = { { 1000, 1000 } },
+		.verdict = RPCRDMA_BAD_COUNT,
+	}, {
+		.desc = "more Write chunks than offered",
+		.offered_writes = 1,
+		.nwrites = 2, .nsegs = { 2, 1 },
+		.verdict = RPCRDMA_BAD_COUNT,
+	}, {
+		.desc = "fewer segments than offered",
+		.offered_writes = 1,
+		.nwrites = 1, .nsegs = { 1 }, .lengths = { { 10 } },
+		.verdict = RPCRDMA_BAD_COUNT,
+	}, {
+		.desc = "more segments than offered",
+		.offered_writes = 1,
+		.nwrites = 1, .nsegs = { 3 }, .lengths = { { 10 } },
+		.verdict = RPCRDMA_BAD_COUNT,
+	}, {
+		.desc = "a segment longer than offered",
+		.offered_writes = 1,
+		.nwrites = 1, .nsegs = { 2 }, .lengths = { { 1001, 0 } },
+		.verdict = RPCRDMA_BAD_LENGTH,
+	}, {
+		.desc = "a second segment longer than offered",
+		.offered_writes = 1,
+		.nwrites = 1, .nsegs = { 2 }, .lengths = { { 1000, 1001 } },
+		.verdict = RPCRDMA_BAD_LENGTH,
+	}, {
+		.desc = "a second segment before the first is full",
+		.offered_writes = 1,
+		.nwrites = 1, .nsegs = { 2 }, .lengths = { { 999, 1 } },
+		.verdict = RPCRDMA_BAD_LENGTH,
+	}, {
+		.desc = "a second chunk before the first is full",
+		.offered_writes = 2,
+		.nwrites = 2, .nsegs = { 2, 1 },
+		.lengths = { { 0, 0 }, { 7 } },
+		.written = { 0, 7 },
+	}, {
+		.desc = "a Write chunk of which the last segment is not full",
+		.offered_writes = 2,
+		.nwrites = 2, .nsegs = { 2, 1 },
+		.lengths = { { 1000, 997 }, { 0 } },
+		.written = { 1997, 0 },
+	}, {
+		.desc = "a Reply chunk with roundup in its pad segment",
+		.offered_reply = true, .has_reply = true,
+		.reply_nsegs = 2, .reply_lengths = { 2000, 3 },
+		.reply_len = 2003,
+	}, {
+		.desc = "a Reply chunk longer than offered",
+		.offered_reply = true, .has_reply = true,
+		.reply_nsegs = 2, .reply_lengths = { 2000, 4 },
+		.verdict = RPCRDMA_BAD_LENGTH,
+	}, {
+		.desc = "a Reply chunk of the highest length",
+		.offered_reply = true, .has_reply = true,
+		.reply_nsegs = 2, .reply_lengths = { 0xffffffff, 0 },
+		.verdict = RPCRDMA_BAD_LENGTH,
+	}, {
+		.desc = "a Reply chunk with another count",
+		.offered_reply = true, .has_reply = true,
+		.reply_nsegs = 3, .reply_lengths = { 2000 },
+		.verdict = RPCRDMA_BAD_COUNT,
+	}, {
+		.desc = "a Reply chunk that came back as an empty array",
+		.offered_reply = true, .has_reply = true,
+	}, {
+		.desc = "a Reply chunk that did not come back",
+		.offered_reply = true,
+	}, {
+		.desc = "a Write list and a Reply chunk",
+		.offered_writes = 2, .offered_reply = true,
+		.nwrites = 2, .nsegs = { 2, 1 },
+		.lengths = { { 1000, 1000 }, { 3 } },
+		.has_reply = true, .reply_nsegs = 2, .reply_lengths = { 9 },
+		.written = { 2000, 3 }, .reply_len = 9,
+	},
+};
+
+KUNIT_ARRAY_PARAM_DESC(rpcrdma_chunk_back, rpcrdma_chunk_back_cases, desc);
+
+static void rpcrdma_chunk_put_back(struct rpcrdma_kunit *fx,
+				   const struct rpcrdma_chunk_back_case *param)
+{
+	u32 i, j;
+
+	rpcrdma_kunit_word(fx, 0);
+	for (i = 0; i < param->nwrites; i++) {
+		rpcrdma_kunit_word(fx, 1);
+		rpcrdma_kunit_word(fx, param->nsegs[i]);
+		for (j = 0; j < param->nsegs[i]; j++)
+			rpcrdma_kunit_seg(fx, 99, param->lengths[i][j], 99);
+	}
+	rpcrdma_kunit_word(fx, 0);
+	rpcrdma_kunit_word(fx, param->has_reply);
+	if (!param->has_reply)
+		return;
+	rpcrdma_kunit_word(fx, param->reply_nsegs);
+	for (j = 0; j < param->reply_nsegs; j++)
+		rpcrdma_kunit_seg(fx, 99, param->reply_lengths[j], 99);
+}
+
+/*
+ * Covers: V1-WRC-11 V1-WRC-13 V1-UNU-04 V1-RPL-07 V1-RPL-14 V1-WPD-07 G-05 G-35
+ */
+static void rpcrdma_chunk_check_reply(struct kunit *test)
+{
+	static const struct rpcrdma_segment segs[] = {
+		{ 1, 1000, 0 }, { 2, 1000, 0 }, { 3, 500, 0 },
+		{ 4, 2000, 0 }, { 5, 3, 0 },
+	};
+	static const struct rpcrdma_chunk_out writes[] = {
+		{ .co_segs = segs, .co_nsegs = 2 },
+		{ .co_segs = segs + 2, .co_nsegs = 1 },
+	};
+	static const struct rpcrdma_chunk_out reply = {
+		.co_segs = segs + 3, .co_nsegs = 2,
+	};
+	const struct rpcrdma_chunk_back_case *param = test->param_value;
+	u32 offset = 0, reply_len = 77, written[2] = { 77, 77 };
+	struct rpcrdma_kunit *fx = test->priv;
+	u32 i;
+
+	rpcrdma_chunk_put_back(fx, param);
+	KUNIT_ASSERT_EQ(test, rpcrdma_kunit_decode_lists(fx, &offset),
+			RPCRDMA_OK);
+	fx->kf_hdr.hd_lists = fx->kf_lists;
+
+	KUNIT_EXPECT_EQ(test,
+			rpcrdma_lists_check_reply(&fx->kf_hdr, writes,
+						  param->offered_writes,
+						  param->offered_reply ?
+						  &reply : NULL,
+						  written, &reply_len),
+			param->verdict);
+	if (param->verdict)
+		return;
+	for (i = 0; i < param->offered_writes; i++)
+		KUNIT_EXPECT_EQ(test, written[i], param->written[i]);
+	KUNIT_EXPECT_EQ(test, reply_len, param->reply_len);
+}
+
+static struct kunit_case rpcrdma_chunk_cases[] = {
+	KUNIT_CASE_PARAM(rpcrdma_chunk_check_call,
+			 rpcrdma_chunk_call_gen_params),
+	KUNIT_CASE(rpcrdma_chunk_parts_rebuild_the_stream),
+	KUNIT_CASE(rpcrdma_chunk_parts_of_unsound_lists),
+	KUNIT_CASE_PARAM(rpcrdma_chunk_single_handle,
+			 rpcrdma_chunk_handle_gen_params),
+	KUNIT_CASE(rpcrdma_chunk_assign_in_order),
+	KUNIT_CASE(rpcrdma_chunk_assign_nothing),
+	KUNIT_CASE(rpcrdma_chunk_assign_too_much),
+	KUNIT_CASE(rpcrdma_chunk_gaps_are_what_is_left),
+	KUNIT_CASE(rpcrdma_chunk_gap_after_an_odd_payload),
+	KUNIT_CASE_PARAM(rpcrdma_chunk_check_reply,
+			 rpcrdma_chunk_back_gen_params),
+	{}
+};
+
+static struct kunit_suite rpcrdma_chunk_suite = {
+	.name = "rpcrdma_chunk",
+	.init = rpcrdma_kunit_init,
+	.test_cases = rpcrdma_chunk_cases,
+};
+
+kunit_test_suite(rpcrdma_chunk_suite);

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unit tests of net/rpcrdma_credit.c: windows.
+ */
+
+#include <kunit/test.h>
+#include <linux/limits.h>
+
+#include <rpcrdma/credit.h>
+
+/* Covers: V1-CRD-11 V1-CRD-23 V2-CRD-10 */
+static void rpcrdma_credit_begins_with_one(struct kunit *test)
+{
+	struct rpcrdma_window win;
+
+	rpcrdma_window_reset(&win, 128);
+	KUNIT_EXPECT_EQ(test, rpcrdma_window_room(&win, 0), 1);
+	KUNIT_EXPECT_EQ(test, rpcrdma_window_room(&win, 1), 0);
+
+	rpcrdma_window_grant(&win, 64);
+	KUNIT_EXPECT_EQ(test, rpcrdma_window_room(&win, 0), 64);
+	KUNIT_EXPECT_TRUE(test, win.wn_opened);
+	rpcrdma_window_reset(&win, 128);
+	KUNIT_EXPECT_EQ(test, rpcrdma_window_room(&win, 0), 1);
+	KUNIT_EXPECT_EQ(test, win.wn_requested, 128);
+	KUNIT_EXPECT_FALSE(test, win.wn_opened);
+
+	rpcrdma_window_reset(&win, 0);
+	KUNIT_EXPECT_EQ(test, win.wn_requested, 1);
+	KUNIT_EXPECT_EQ(test, rpcrdma_window_room(&win, 0), 1);
+}
+
+struct rpcrdma_credit_case {
+	const char	*desc;
+	u32		before;
+	u32		credit;
+	u32		granted;
+	bool		changed;
+};
+
+/* Of 128 requested. */
+static const struct rpcrdma_credit_case rpcrdma_credit_cases[] = {
+	{
+		.desc = "a first grant",
+		.before = 1, .credit = 32, .granted = 32, .changed = true,
+	}, {
+		.desc = "the same grant again",
+		.before = 32, .credit = 32, .granted = 32,
+	}, {
+		.desc = "all that was requested",
+		.before = 32, .credit = 128, .granted = 128, .changed = true,
+	}, {
+		.desc = "one more than was requested",
+		.before = 32, .credit = 129, .granted = 128, .changed = true,
+	}, {
+		.desc = "the highest value",
+		.before = 32, .credit = U32_MAX, .granted = 128,
+		.changed = true,
+	}, {
+		.desc = "too much once more",
+		.before = 128, .credit = U32_MAX, .granted = 128,
+	}, {
+		.desc = "a grant that was lowered",
+		.before = 128, .credit = 2, .granted = 2, .changed = true,
+	}, {
+		.desc = "zero",
+		.before = 32, .credit = 0, .granted = 1, .changed = true,
+	}, {
+		.desc = "zero when one is in force",
+		.before = 1, .credit = 0, .granted = 1,
+	},
+};
+
+KUNIT_ARRAY_PARAM_DESC(rpcrdma_credit, rpcrdma_credit_cases, desc);
+
+/* Covers: V1-CRD-05 V1-CRD-06 V1-CRD-22 V2-CRD-02 V2-CRD-06 G-15 G-16 */
+static void rpcrdma_credit_grant(struct kunit *test)
+{
+	const struct rpcrdma_credit_case *param = test->param_value;
+	struct rpcrdma_window win;
+
+	rpcrdma_window_reset(&win, 128);
+	rpcrdma_window_grant(&win, param->before);
+	KUNIT_EXPECT_EQ(test, rpcrdma_window_grant(&win, param->credit),
+			param->changed);
+	KUNIT_EXPECT_EQ(test, win.wn_granted, param->granted);
+	KUNIT_EXPECT_TRUE(test, win.wn_opened);
+
+	/* In an error the same value does the same, once there was a Reply */
+	rpcrdma_window_reset(&win, 128);
+	rpcrdma_window_grant(&win, param->before);
+	KUNIT_EXPECT_EQ(test, rpcrdma_window_grant_error(&win, param->credit),
+			param->changed);
+	KUNIT_EXPECT_EQ(test, win.wn_granted, param->granted);
+}
+
+/* Covers: V1-CRD-11 G-15 */
+static void rpcrdma_credit_error_opens_nothing(struct kunit *test)
+{
+	struct rpcrdma_window win;
+
+	rpcrdma_window_reset(&win, 128);
+	KUNIT_EXPECT_FALSE(test, rpcrdma_window_grant_error(&win, 64));
+	KUNIT_EXPECT_FALSE(test, win.wn_opened);
+	KUNIT_EXPECT_EQ(test, rpcrdma_window_room(&win, 0), 1);
+
+	/* A grant of the one there was opens, though nothing changes */
+	KUNIT_EXPECT_FALSE(test, rpcrdma_window_grant(&win, 1));
+	KUNIT_EXPECT_TRUE(test, win.wn_opened);
+	KUNIT_EXPECT_TRUE(test, rpcrdma_window_grant_error(&win, 64));
+	KUNIT_EXPECT_EQ(test, rpcrdma_window_room(&win, 0), 64);
+}
+
+/* Covers: V1-CRD-05 V1-CRD-06 V1-CRD-07 */
+static void rpcrdma_credit_room(struct kunit *test)
+{
+	struct rpcrdma_window win;
+	u32 in_flight;
+
+	rpcrdma_window_reset(&win, 16);
+	rpcrdma_window_grant(&win, 10);
+	for (in_flight = 0; in_flight < 20; in_flight++) {
+		KUNIT_EXPECT_EQ(test, rpcrdma_window_room(&win, in_flight),
+				in_flight < 10 ? 10 - in_flight : 0);
+		KUNIT_EXPECT_EQ(test, win.wn_requested, 16);
+		KUNIT_EXPECT_EQ(test, win.wn_granted, 10);
+	}
+	KUNIT_EXPECT_EQ(test, rpcrdma_window_room(&win, U32_MAX), 0);
+
+	/* The smaller one holds, also when the request has come down */
+	win.wn_requested = 4;
+	KUNIT_EXPECT_EQ(test, rpcrdma_window_room(&win, 1), 3);
+}
+
+/* Covers: V1-CRD-06 V1-CRD-23 */
+static void rpcrdma_credit_given_up(struct kunit *test)
+{
+	struct rpcrdma_window win;
+
+	rpcrdma_window_reset(&win, 16);
+	rpcrdma_window_grant(&win, 4);
+	KUNIT_EXPECT_FALSE(test, rpcrdma_window_repay(&win));
+
+	/* Of three in flight, two are given up: their credits stay used */
+	KUNIT_EXPECT_EQ(test, rpcrdma_window_room(&win, 3), 1);
+	rpcrdma_window_owe(&win);
+	rpcrdma_window_owe(&win);
+	KUNIT_EXPECT_EQ(test, rpcrdma_window_room(&win, 1), 1);
+	KUNIT_EXPECT_EQ(test, rpcrdma_window_room(&win, 0), 2);
+	KUNIT_EXPECT_EQ(test, rpcrdma_window_room(&win, U32_MAX), 0);
+
+	/* A grant that is lowered does not make them less */
+	rpcrdma_window_grant(&win, 2);
+	KUNIT_EXPECT_EQ(test, rpcrdma_window_room(&win, 0), 0);
+	rpcrdma_window_grant(&win, 4);
+
+	KUNIT_EXPECT_TRUE(test, rpcrdma_window_repay(&win));
+	KUNIT_EXPECT_EQ(test, rpcrdma_window_room(&win, 0), 3);
+	KUNIT_EXPECT_TRUE(test, rpcrdma_window_repay(&win));
+	KUNIT_EXPECT_FALSE(test, rpcrdma_window_repay(&win));
+	KUNIT_EXPECT_EQ(test, rpcrdma_window_room(&win, 0), 4);
+
+	/* A new connection owes nothing */
+	rpcrdma_window_owe(&win);
+	rpcrdma_window_reset(&win, 16);
+	rpcrdma_window_grant(&win, 4);
+	KUNIT_EXPECT_EQ(test, rpcrdma_window_room(&win, 0), 4);
+}
+
+/* Covers: BC-02 V2-CRD-07 */
+static void rpcrdma_credit_two_directions(struct kunit *test)
+{
+	struct rpcrdma_window forward, backward;
+
+	rpcrdma_window_reset(&forward, 128);
+	rpcrdma_window_reset(&backward, 16);
+	rpcrdma_window_grant(&backward, 16);
+	KUNIT_EXPECT_EQ(test, rpcrdma_window_room(&forward, 0), 1);
+	rpcrdma_window_grant(&forward, 64);
+	KUNIT_EXPECT_EQ(test, rpcrdma_window_room(&backward, 0), 16);
+}
+
+/* Covers: V1-CRD-04 BC-03 */
+static void rpcrdma_credit_advertises_at_least_one(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, rpcrdma_credit_advertise(0), 1);
+	KUNIT_EXPECT_EQ(test, rpcrdma_credit_advertise(1), 1);
+	KUNIT_EXPECT_EQ(test, rpcrdma_credit_advertise(128), 128);
+	KUNIT_EXPECT_EQ(test, rpcrdma_credit_advertise(U32_MAX), U32_MAX);
+}
+
+static struct kunit_case rpcrdma_credit_kunit_cases[] = {
+	KUNIT_CASE(rpcrdma_credit_begins_with_one),
+	KUNIT_CASE_PARAM(rpcrdma_credit_grant, rpcrdma_credit_gen_params),
+	KUNIT_CASE(rpcrdma_credit_error_opens_nothing),
+	KUNIT_CASE(rpcrdma_credit_room),
+	KUNIT_CASE(rpcrdma_credit_given_up),
+	KUNIT_CASE(rpcrdma_credit_two_directions),
+	KUNIT_CASE(rpcrdma_credit_advertises_at_least_one),
+	{}
+};
+
+static struct kunit_suite rpcrdma_credit_suite = {
+	.name = "rpcrdma_credit",
+	.test_cases = rpcrdma_credit_kunit_cases,
+};
+
+kunit_test_suite(rpcrdma_credit_suite);

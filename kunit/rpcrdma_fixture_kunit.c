@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unit tests of the pure rooms: the part that all suites share.
+ *
+ * Each room has a file of its own with one suite. A test names the
+ * requirements it covers directly above it: those are rules whose violation
+ * makes it fail, and no others.
+ *
+ * Messages to be decoded are always handed over in a piece of memory that is
+ * as long as they are, to the byte, so that a reader that goes too far is
+ * caught by KASAN even if the test itself would not notice.
+ */
+
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/unaligned.h>
+
+#include "rpcrdma_kunit.h"
+#include "vectors.h"
+
+#define RPCRDMA_KUNIT_SEED	5666u
+
+#define RPCRDMA_VECTOR(array)	{ .ve_data = array, .ve_len = sizeof(array) }
+
+const struct rpcrdma_vector rpcrdma_vectors[RPCRDMA_VEC_COUNT] = {
+	[RPCRDMA_VEC_SHORT_CALL] = RPCRDMA_VECTOR(vec_v1_short_call),
+	[RPCRDMA_VEC_READ_CHUNK_2SEG] = RPCRDMA_VECTOR(vec_v1_read_chunk_2seg),
+	[RPCRDMA_VEC_WRITE2_REPLY] = RPCRDMA_VECTOR(vec_v1_write2_reply),
+	[RPCRDMA_VEC_NOMSG_PZ] = RPCRDMA_VECTOR(vec_v1_nomsg_pz),
+	[RPCRDMA_VEC_ERR_VERS] = RPCRDMA_VECTOR(vec_v1_err_vers),
+	[RPCRDMA_VEC_ERR_CHUNK] = RPCRDMA_VECTOR(vec_v1_err_chunk),
+	[RPCRDMA_VEC_REPLY_WRITE_USED] =
+		RPCRDMA_VECTOR(vec_v1_reply_write_used),
+	[RPCRDMA_VEC_REPLY_WRITE_UNUSED] =
+		RPCRDMA_VECTOR(vec_v1_reply_write_unused),
+	[RPCRDMA_VEC_REPLY_NOMSG] = RPCRDMA_VECTOR(vec_v1_reply_nomsg),
+	[RPCRDMA_VEC_MSGP] = RPCRDMA_VECTOR(vec_v1_msgp),
+	[RPCRDMA_VEC_BC_CALL] = RPCRDMA_VECTOR(vec_v1_bc_call),
+	[RPCRDMA_VEC_ERR_VERS_V3] = RPCRDMA_VECTOR(vec_v1_err_vers_v3),
+	[RPCRDMA_VEC_CM_PRIVATE] = RPCRDMA_VECTOR(vec_cm_private),
+	[RPCRDMA_VEC_V2_MSG_INV] = RPCRDMA_VECTOR(vec_v2_msg_inv),
+	[RPCRDMA_VEC_V2_CONNPROP] = RPCRDMA_VECTOR(vec_v2_connprop),
+	[RPCRDMA_VEC_V2_ERR_VERS] = RPCRDMA_VECTOR(vec_v2_err_vers),
+	[RPCRDMA_VEC_V2_WRITE_RESOURCE] =
+		RPCRDMA_VECTOR(vec_v2_write_resource),
+	[RPCRDMA_VEC_V2_REPLY_RESOURCE] =
+		RPCRDMA_VECTOR(vec_v2_reply_resource),
+	[RPCRDMA_VEC_V2_CONNPROP_SERVER] =
+		RPCRDMA_VECTOR(vec_v2_connprop_server),
+	[RPCRDMA_VEC_V2_MSG_REPLY] = RPCRDMA_VECTOR(vec_v2_msg_reply),
+	[RPCRDMA_VEC_V2_NOMSG_CALL] = RPCRDMA_VECTOR(vec_v2_nomsg_call),
+	[RPCRDMA_VEC_V2_BAD_XDR] = RPCRDMA_VECTOR(vec_v2_bad_xdr),
+	[RPCRDMA_VEC_V2_INVAL_HTYPE] =
+		RPCRDMA_VECTOR(vec_v2_inval_htype),
+	[RPCRDMA_VEC_V2_READ_CHUNKS] =
+		RPCRDMA_VECTOR(vec_v2_read_chunks),
+	[RPCRDMA_VEC_V2_WRITE_CHUNKS] =
+		RPCRDMA_VECTOR(vec_v2_write_chunks),
+	[RPCRDMA_VEC_V2_SEGMENTS] = RPCRDMA_VECTOR(vec_v2_segments),
+	[RPCRDMA_VEC_V2_SYSTEM] = RPCRDMA_VECTOR(vec_v2_system),
+};
+
+/**
+ * rpcrdma_kunit_init - make a fixture for a test case
+ * @test: the test case
+ *
+ * Return: 0, or a negative errno.
+ */
+int rpcrdma_kunit_init(struct kunit *test)
+{
+	struct rpcrdma_kunit *fx;
+
+	fx = kunit_kzalloc(test, sizeof(*fx), GFP_KERNEL);
+	if (!fx)
+		return -ENOMEM;
+	fx->kf_buf = kunit_kzalloc(test, RPCRDMA_KUNIT_BUF_LEN, GFP_KERNEL);
+	if (!fx->kf_buf)
+		return -ENOMEM;
+	fx->kf_test = test;
+	prandom_seed_state(&fx->kf_rnd, RPCRDMA_KUNIT_SEED);
+	test->priv = fx;
+	return 0;
+}
+
+/**
+ * rpcrdma_kunit_random - roll a die
+ * @fx: the fixture
+ * @below: its sides; 0 for as many as a u32 has values
+ *
+ * Return: 0 to @below - 1.
+ */
+u32 rpcrdma_kunit_random(struct rpcrdma_kunit *fx, u32 below)
+{
+	u32 value = prandom_u32_state(&fx->kf_rnd);
+
+	return below ? value % below : value;
+}
+
+/**
+ * rpcrdma_kunit_clear - begin a new message in the fixture's buffer
+ * @fx: the fixture
+ */
+void rpcrdma_kunit_clear(struct rpcrdma_kunit *fx)
+{
+	fx->kf_len = 0;
+}
+
+/**
+ * rpcrdma_kunit_word - add a word to the message
+ * @fx: the fixture
+ * @word: the word
+ */
+void rpcrdma_kunit_word(struct rpcrdma_kunit *fx, u32 word)
+{
+	KUNIT_ASSERT_LE(fx->kf_test, fx->kf_len + sizeof(word),
+			RPCRDMA_KUNIT_BUF_LEN);
+	put_unaligned_be32(word, fx->kf_buf + fx->kf_len);
+	fx->kf_len += sizeof(word);
+}
+
+/**
+ * rpcrdma_kunit_words - add some words to the message
+ * @fx: the fixture
+ * @words: the words
+ * @n: how many
+ */
+void rpcrdma_kunit_words(struct rpcrdma_kunit *fx, const u32 *words, u32 n)
+{
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		rpcrdma_kunit_word(fx, words[i]);
+}
+
+/**
+ * rpcrdma_kunit_seg - add a plain segment to the message
+ * @fx: the fixture
+ * @handle: its handle
+ * @length: its length
+ * @offset: its offset
+ */
+void rpcrdma_kunit_seg(struct rpcrdma_kunit *fx, u32 handle, u32 length,
+		       u64 offset)
+{
+	rpcrdma_kunit_word(fx, handle);
+	rpcrdma_kunit_word(fx, length);
+	rpcrdma_kunit_word(fx, offset >> 32);
+	rpcrdma_kunit_word(fx, offset);
+}
+
+/**
+ * rpcrdma_kunit_exact - copy bytes to memory that is no longer than they are
+ * @fx: the fixture
+ * @data: the bytes
+ * @len: how many
+ *
+ * Return: the copy, which lives as long as the test case.
+ */
+void *rpcrdma_kunit_exact(struct rpcrdma_kunit *fx, const void *data, u32 len)
+{
+	void *copy = kunit_kmalloc(fx->kf_test, len, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(fx->kf_test, copy);
+	memcpy(copy, data, len);
+	return copy;
+}
+
+/**
+ * rpcrdma_kunit_decode_lists - decode the message as nothing but lists
+ * @fx: the fixture; @kf_lists is filled in, and points to a copy of the
+ *	message that lives as long as the test case
+ * @offset: IN/OUT: as for rpcrdma_wire_decode_lists()
+ *
+ * Return: the verdict.
+ */
+enum rpcrdma_verdict rpcrdma_kunit_decode_lists(struct rpcrdma_kunit *fx,
+						u32 *offset)
+{
+	void *copy = rpcrdma_kunit_exact(fx, fx->kf_buf, fx->kf_len);
+
+	/* What is not set is then easy to see */
+	memset(&fx->kf_lists, 0xee, sizeof(fx->kf_lists));
+	return rpcrdma_wire_decode_lists(copy, fx->kf_len, offset,
+					 &fx->kf_lists);
+}
+
+/**
+ * rpcrdma_kunit_decode_call - decode bytes as a Call
+ * @fx: the fixture; @kf_hdr is filled in, and points to a copy of the message
+ *	that lives as long as the test case
+ * @data: the bytes
+ * @len: how many
+ * @flags: as for rpcrdma1_decode_call()
+ *
+ * Return: the verdict.
+ */
+enum rpcrdma_verdict rpcrdma_kunit_decode_call(struct rpcrdma_kunit *fx,
+					       const void *data, u32 len,
+					       unsigned int flags)
+{
+	/* What a decoder forgets to set is then easy to see */
+	memset(&fx->kf_hdr, 0xee, sizeof(fx->kf_hdr));
+	return rpcrdma1_decode_call(rpcrdma_kunit_exact(fx, data, len), len,
+				    flags, &fx->kf_hdr);
+}
+
+/**
+ * rpcrdma_kunit_decode_reply - decode bytes as a Reply
+ * @fx: the fixture; @kf_hdr is filled in, and points to a copy of the message
+ *	that lives as long as the test case
+ * @data: the bytes
+ * @len: how many
+ *
+ * Return: the verdict.
+ */
+enum rpcrdma_verdict rpcrdma_kunit_decode_reply(struct rpcrdma_kunit *fx,
+						const void *data, u32 len)
+{
+	memset(&fx->kf_hdr, 0xee, sizeof(fx->kf_hdr));
+	return rpcrdma1_decode_reply(rpcrdma_kunit_exact(fx, data, len), len,
+				     &fx->kf_hdr);
+}
+
+/**
+ * rpcrdma_kunit_server2 - decode bytes as a version 2 server
+ * @fx: the fixture; as for rpcrdma_kunit_decode_call()
+ * @data: the bytes
+ * @len: how many
+ *
+ * Return: the verdict.
+ */
+enum rpcrdma_verdict rpcrdma_kunit_server2(struct rpcrdma_kunit *fx,
+					   const void *data, u32 len)
+{
+	memset(&fx->kf_hdr, 0xee, sizeof(fx->kf_hdr));
+	return rpcrdma2_decode_call(rpcrdma_kunit_exact(fx, data, len), len,
+				    &rpcrdma2_accept_forward, &fx->kf_hdr);
+}
+
+/**
+ * rpcrdma_kunit_client2 - decode bytes as a version 2 client
+ * @fx: the fixture; as for rpcrdma_kunit_decode_call()
+ * @data: the bytes
+ * @len: how many
+ * @flags: as for rpcrdma2_decode_reply()
+ *
+ * Return: the verdict.
+ */
+enum rpcrdma_verdict rpcrdma_kunit_client2(struct rpcrdma_kunit *fx,
+					   const void *data, u32 len,
+					   unsigned int flags)
+{
+	memset(&fx->kf_hdr, 0xee, sizeof(fx->kf_hdr));
+	return rpcrdma2_decode_reply(rpcrdma_kunit_exact(fx, data, len), len,
+				     flags, &fx->kf_hdr);
+}
+
+static void rpcrdma_kunit_random_chunk(struct rpcrdma_kunit *fx,
+				       struct rpcrdma_segment *segs,
+				       struct rpcrdma_chunk_out *chunk)
+{
+	u32 i;
+
+	chunk->co_segs = segs;
+	chunk->co_position = 0;
+	chunk->co_nsegs = 1 + rpcrdma_kunit_random(fx, RPCRDMA_KUNIT_SEGS);
+	for (i = 0; i < chunk->co_nsegs; i++) {
+		segs[i].sg_handle = rpcrdma_kunit_random(fx, 0);
+		segs[i].sg_length = rpcrdma_kunit_random(fx, 100000);
+		segs[i].sg_offset = rpcrdma_kunit_random(fx, 0);
+		segs[i].sg_offset <<= 32;
+		segs[i].sg_offset |= rpcrdma_kunit_random(fx, 0);
+	}
+	/* Some that are empty, but not the whole chunk */
+	if (chunk->co_nsegs > 1 && rpcrdma_kunit_random(fx, 2))
+		segs[1].sg_length = 0;
+	segs[0].sg_length += 8;
+}
+
+/**
+ * rpcrdma_kunit_random_call - make up a Call that may be sent
+ * @fx: the fixture
+ * @rand: OUT: the Call, and what it is made of
+ */
+void rpcrdma_kunit_random_call(struct rpcrdma_kunit *fx,
+			       struct rpcrdma_kunit_call *rand)
+{
+	struct rpcrdma_call_out *call = &rand->call;
+	u32 i, position = 4 * rpcrdma_kunit_random(fx, 2);
+
+	memset(rand, 0, sizeof(*rand));
+	call->ko_xid = rpcrdma_kunit_random(fx, 0);
+	call->ko_credit = 1 + rpcrdma_kunit_random(fx, 1000);
+	call->ko_read = rand->reads;
+	call->ko_write = rand->writes;
+	call->ko_nreads = rpcrdma_kunit_random(fx, RPCRDMA_KUNIT_CHUNKS + 1);
+	call->ko_nwrites = rpcrdma_kunit_random(fx, RPCRDMA_KUNIT_CHUNKS + 1);
+	for (i = 0; i < call->ko_nreads; i++) {
+		rpcrdma_kunit_random_chunk(fx, rand->segs[i], &rand->reads[i]);
+		rand->reads[i].co_position = position;
+		position += 4 + 4 * rpcrdma_kunit_random(fx, 1000);
+	}
+	if (call->ko_nreads && !rand->reads[0].co_position)
+		call->ko_proc = RPCRDMA1_NOMSG;
+	for (i = 0; i < call->ko_nwrites; i++)
+		rpcrdma_kunit_random_chunk(fx,
+					   rand->segs[RPCRDMA_KUNIT_CHUNKS + i],
+					   &rand->writes[i]);
+	if (rpcrdma_kunit_random(fx, 2)) {
+		rpcrdma_kunit_random_chunk(fx, rand->segs[8], &rand->reply);
+		call->ko_reply = &rand->reply;
+	}
+}
+
+/**
+ * rpcrdma_kunit_segs - collect a chunk's segments
+ * @lists: decoded lists
+ * @chunk: one of its chunks
+ * @segs: OUT: the segments
+ * @max: room in @segs
+ *
+ * Return: how many there are, also if that is more than @max.
+ */
+u32 rpcrdma_kunit_segs(const struct rpcrdma_lists *lists,
+		       const struct rpcrdma_chunk *chunk,
+		       struct rpcrdma_segment *segs, u32 max)
+{
+	struct rpcrdma_seg_iter iter;
+	struct rpcrdma_segment seg;
+	u32 n;
+
+	rpcrdma_chunk_first(lists, chunk, &iter);
+	for (n = 0; rpcrdma_chunk_next(&iter, &seg); n++)
+		if (n < max)
+			segs[n] = seg;
+	return n;
+}
+
+MODULE_DESCRIPTION("Unit tests of RPC-over-RDMA's pure rooms");
+MODULE_LICENSE("GPL");
+/*
+ * MODULE_IMPORT_NS() takes a name before 6.13 (commit cdd30ebb1b9f) and a
+ * string from then on. Both make this of it.
+ */
+MODULE_INFO(import_ns, "EXPORTED_FOR_KUNIT_TESTING");

@@ -1,0 +1,477 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unit tests of net/rpcrdma_plan.c: forms.
+ */
+
+#include <kunit/test.h>
+#include <linux/limits.h>
+
+#include <rpcrdma/plan.h>
+#include <rpcrdma/size.h>
+
+/* Requirements B.3, written down once more. */
+static u32 rpcrdma_plan_formula(u32 reads, u32 writes, u32 reply)
+{
+	u32 len = 28 + 24 * reads;
+
+	if (writes)
+		len += 8 + 16 * writes;
+	if (reply)
+		len += 4 + 16 * reply;
+	return len;
+}
+
+static void rpcrdma_plan_check_reply(struct kunit *test,
+				     const struct rpcrdma_limits *limits,
+				     const struct rpcrdma_plan_args *args,
+				     const struct rpcrdma_plan *plan)
+{
+	u32 hdr = rpcrdma_plan_formula(0, args->pa_reply_item_segs, 0);
+	u32 rest = args->pa_reply_max - args->pa_reply_item;
+	bool item = args->pa_reduce && args->pa_reply_item;
+	bool fits = 28 + args->pa_reply_max <= limits->lm_inline_recv;
+	bool reduced = hdr + rest <= limits->lm_inline_recv;
+
+	switch (plan->pl_reply) {
+	case RPCRDMA_REPLY_INLINE:
+		KUNIT_EXPECT_TRUE(test, fits);
+		break;
+	case RPCRDMA_REPLY_WRITE:
+		KUNIT_EXPECT_FALSE(test, fits);
+		KUNIT_EXPECT_TRUE(test, item);
+		KUNIT_EXPECT_TRUE(test, reduced);
+		break;
+	case RPCRDMA_REPLY_LONG:
+		KUNIT_EXPECT_FALSE(test, fits);
+		KUNIT_EXPECT_FALSE(test, item && reduced);
+		break;
+	}
+}
+
+static void rpcrdma_plan_check_call(struct kunit *test,
+				    const struct rpcrdma_limits *limits,
+				    const struct rpcrdma_plan_args *args,
+				    const struct rpcrdma_plan *plan)
+{
+	u32 writes = plan->pl_reply == RPCRDMA_REPLY_WRITE ?
+		     args->pa_reply_item_segs : 0;
+	u32 reply = plan->pl_reply == RPCRDMA_REPLY_LONG ?
+		    args->pa_reply_segs : 0;
+	u32 item_hdr = rpcrdma_plan_formula(args->pa_call_item_segs, writes,
+					    reply);
+	u32 long_hdr = rpcrdma_plan_formula(args->pa_call_segs, writes, reply);
+	u32 hdr = rpcrdma_plan_formula(0, writes, reply);
+	u32 rest = args->pa_call_len - args->pa_call_item;
+	bool item = args->pa_reduce && args->pa_call_item;
+	bool fits = hdr + args->pa_call_len <= limits->lm_inline_send;
+	bool reduced = item_hdr + rest <= limits->lm_inline_send;
+
+	switch (plan->pl_call) {
+	case RPCRDMA_CALL_INLINE:
+		KUNIT_EXPECT_TRUE(test, fits);
+		KUNIT_EXPECT_EQ(test, plan->pl_hdr_max, hdr);
+		break;
+	case RPCRDMA_CALL_READ:
+		KUNIT_EXPECT_FALSE(test, fits);
+		KUNIT_EXPECT_TRUE(test, item);
+		KUNIT_EXPECT_TRUE(test, reduced);
+		KUNIT_EXPECT_EQ(test, plan->pl_hdr_max, item_hdr);
+		break;
+	case RPCRDMA_CALL_LONG:
+		KUNIT_EXPECT_FALSE(test, fits);
+		KUNIT_EXPECT_FALSE(test, item && reduced);
+		KUNIT_EXPECT_EQ(test, plan->pl_hdr_max, long_hdr);
+		KUNIT_EXPECT_LE(test, long_hdr, limits->lm_inline_send);
+		break;
+	}
+}
+
+/* Lengths around every edge there is with thresholds of 1024 and 4096 */
+static const u32 rpcrdma_plan_lengths[] = {
+	40, 400, 900, 971, 972, 973, 996, 997, 1000, 1024, 1025, 2000,
+	4000, 4043, 4044, 4045, 4068, 4069, 4096, 9000, 0x100000, 0x7fffffff,
+};
+
+static const u32 rpcrdma_plan_thresholds[] = { 1024, 4096, 65536 };
+
+/*
+ * Each Call length with each Reply length: an item of nothing, of most, and
+ * of all but a few bytes.
+ */
+static void rpcrdma_plan_lengths_grid(struct kunit *test,
+				      const struct rpcrdma_limits *limits,
+				      struct rpcrdma_plan_args *args)
+{
+	struct rpcrdma_plan plan;
+	u32 i, j, k;
+
+	for (i = 0; i < ARRAY_SIZE(rpcrdma_plan_lengths); i++) {
+		for (j = 0; j < ARRAY_SIZE(rpcrdma_plan_lengths); j++) {
+			for (k = 0; k < 9; k++) {
+				u32 call = rpcrdma_plan_lengths[i];
+				u32 reply = rpcrdma_plan_lengths[j];
+				const u32 call_items[] = {
+					0, call / 2, call - 40,
+				};
+				const u32 reply_items[] = {
+					0, reply / 2, reply - 40,
+				};
+
+				args->pa_call_len = call;
+				args->pa_call_item = call_items[k % 3];
+				args->pa_reply_max = reply;
+				args->pa_reply_item = reply_items[k / 3];
+				KUNIT_ASSERT_EQ(test,
+						rpcrdma_plan_rpc(limits, args,
+								 &plan), 0);
+				rpcrdma_plan_check_reply(test, limits, args,
+							 &plan);
+				rpcrdma_plan_check_call(test, limits, args,
+							&plan);
+			}
+		}
+	}
+}
+
+/*
+ * Covers: V1-CRD-16 V1-CRD-17 V1-FRM-04 V1-FRM-11 V1-FRM-12 V1-HDR-17 V1-RPL-01
+ * Covers: V1-WRC-18 MEM-15 G-27
+ */
+static void rpcrdma_plan_grid(struct kunit *test)
+{
+	static const u32 segs[] = { 1, 2, 17 };
+	struct rpcrdma_plan_args args = {};
+	struct rpcrdma_limits limits = {};
+	u32 i, j, k, reduce;
+
+	for (i = 0; i < ARRAY_SIZE(rpcrdma_plan_thresholds); i++) {
+		for (j = 0; j < ARRAY_SIZE(rpcrdma_plan_thresholds); j++) {
+			for (k = 0; k < ARRAY_SIZE(segs); k++) {
+				for (reduce = 0; reduce < 2; reduce++) {
+					limits.lm_inline_send =
+						rpcrdma_plan_thresholds[i];
+					limits.lm_inline_recv =
+						rpcrdma_plan_thresholds[j];
+					args.pa_call_item_segs = segs[k];
+					args.pa_call_segs = segs[k];
+					args.pa_reply_item_segs = segs[k];
+					args.pa_reply_segs = segs[k];
+					args.pa_reduce = reduce;
+					rpcrdma_plan_lengths_grid(test,
+								  &limits,
+								  &args);
+				}
+			}
+		}
+	}
+}
+
+struct rpcrdma_plan_case {
+	const char			*desc;
+	struct rpcrdma_plan_args	args;
+	int				ret;
+	struct rpcrdma_plan		plan;
+};
+
+/* With thresholds of 4096 to the server and 1024 to the client. */
+static const struct rpcrdma_plan_case rpcrdma_plan_cases[] = {
+	{
+		.desc = "a small Call and a small Reply",
+		.args = { .pa_call_len = 100, .pa_reply_max = 100,
+			  .pa_reduce = true },
+		.plan = { RPCRDMA_CALL_INLINE, RPCRDMA_REPLY_INLINE, 28 },
+	}, {
+		.desc = "the largest Call and Reply that are inline",
+		.args = { .pa_call_len = 4068, .pa_reply_max = 996 },
+		.plan = { RPCRDMA_CALL_INLINE, RPCRDMA_REPLY_INLINE, 28 },
+	}, {
+		.desc = "a Call one byte too large",
+		.args = { .pa_call_len = 4069, .pa_call_segs = 2,
+			  .pa_reply_max = 996 },
+		.plan = { RPCRDMA_CALL_LONG, RPCRDMA_REPLY_INLINE, 76 },
+	}, {
+		.desc = "a Reply one byte too large",
+		.args = { .pa_call_len = 100, .pa_reply_max = 997,
+			  .pa_reply_segs = 2 },
+		.plan = { RPCRDMA_CALL_INLINE, RPCRDMA_REPLY_LONG, 64 },
+	}, {
+		.desc = "READ of a megabyte",
+		.args = { .pa_call_len = 120, .pa_reply_max = 1048704,
+			  .pa_reply_item = 1048576, .pa_reply_item_segs = 1,
+			  .pa_reply_segs = 2, .pa_reduce = true },
+		.plan = { RPCRDMA_CALL_INLINE, RPCRDMA_REPLY_WRITE, 52 },
+	}, {
+		.desc = "READ of a megabyte, protected",
+		.args = { .pa_call_len = 120, .pa_reply_max = 1048704,
+			  .pa_reply_item = 1048576, .pa_reply_item_segs = 1,
+			  .pa_reply_segs = 2 },
+		.plan = { RPCRDMA_CALL_INLINE, RPCRDMA_REPLY_LONG, 64 },
+	}, {
+		.desc = "READ with as much around the data as fits",
+		.args = { .pa_call_len = 120, .pa_reply_max = 1048576 + 972,
+			  .pa_reply_item = 1048576, .pa_reply_item_segs = 1,
+			  .pa_reply_segs = 2, .pa_reduce = true },
+		.plan = { RPCRDMA_CALL_INLINE, RPCRDMA_REPLY_WRITE, 52 },
+	}, {
+		.desc = "READ with too much around the data",
+		.args = { .pa_call_len = 120, .pa_reply_max = 1048576 + 973,
+			  .pa_reply_item = 1048576, .pa_reply_item_segs = 1,
+			  .pa_reply_segs = 2, .pa_reduce = true },
+		.plan = { RPCRDMA_CALL_INLINE, RPCRDMA_REPLY_LONG, 64 },
+	}, {
+		.desc = "WRITE of a megabyte",
+		.args = { .pa_call_len = 1048704, .pa_call_item = 1048576,
+			  .pa_call_item_segs = 1, .pa_call_segs = 3,
+			  .pa_reply_max = 200, .pa_reduce = true },
+		.plan = { RPCRDMA_CALL_READ, RPCRDMA_REPLY_INLINE, 52 },
+	}, {
+		.desc = "WRITE of a megabyte, protected",
+		.args = { .pa_call_len = 1048704, .pa_call_item = 1048576,
+			  .pa_call_item_segs = 1, .pa_call_segs = 3,
+			  .pa_reply_max = 200 },
+		.plan = { RPCRDMA_CALL_LONG, RPCRDMA_REPLY_INLINE, 100 },
+	}, {
+		.desc = "WRITE with too much around the data",
+		.args = { .pa_call_len = 1048576 + 4045,
+			  .pa_call_item = 1048576, .pa_call_item_segs = 1,
+			  .pa_call_segs = 3, .pa_reply_max = 200,
+			  .pa_reduce = true },
+		.plan = { RPCRDMA_CALL_LONG, RPCRDMA_REPLY_INLINE, 100 },
+	}, {
+		.desc = "a Long Call with a Long Reply",
+		.args = { .pa_call_len = 5000, .pa_call_segs = 2,
+			  .pa_reply_max = 5000, .pa_reply_segs = 2,
+			  .pa_reduce = true },
+		.plan = { RPCRDMA_CALL_LONG, RPCRDMA_REPLY_LONG, 112 },
+	}, {
+		.desc = "a Call that is too large because of the Reply",
+		.args = { .pa_call_len = 4068, .pa_call_segs = 1,
+			  .pa_reply_max = 1000, .pa_reply_segs = 1 },
+		.plan = { RPCRDMA_CALL_LONG, RPCRDMA_REPLY_LONG, 72 },
+	}, {
+		.desc = "as many segments as fit a Call",
+		.args = { .pa_call_len = 5000, .pa_call_segs = 168,
+			  .pa_reply_max = 5000, .pa_reply_segs = 2 },
+		.plan = { RPCRDMA_CALL_LONG, RPCRDMA_REPLY_LONG, 4096 },
+	}, {
+		.desc = "as many segments as fit a Reply",
+		.args = { .pa_call_len = 100, .pa_reply_max = 5000,
+			  .pa_reply_segs = 62 },
+		.plan = { RPCRDMA_CALL_INLINE, RPCRDMA_REPLY_LONG, 1024 },
+	}, {
+		.desc = "segments without end in a Call",
+		.args = { .pa_call_len = 5000, .pa_call_segs = 170,
+			  .pa_reply_max = 100 },
+		.ret = -EMSGSIZE,
+	}, {
+		.desc = "segments without end in a Reply",
+		.args = { .pa_call_len = 100, .pa_reply_max = 5000,
+			  .pa_reply_segs = 63 },
+		.ret = -EMSGSIZE,
+	}, {
+		.desc = "numbers that overflow",
+		.args = { .pa_call_len = U32_MAX, .pa_call_item = 8,
+			  .pa_call_item_segs = U32_MAX,
+			  .pa_call_segs = U32_MAX, .pa_reply_max = U32_MAX,
+			  .pa_reply_item = 8, .pa_reply_item_segs = U32_MAX,
+			  .pa_reply_segs = U32_MAX, .pa_reduce = true },
+		.ret = -EMSGSIZE,
+	},
+};
+
+KUNIT_ARRAY_PARAM_DESC(rpcrdma_plan, rpcrdma_plan_cases, desc);
+
+/*
+ * Covers: V1-CRD-17 V1-FRM-01 V1-FRM-02 V1-FRM-04 V1-FRM-05 V1-FRM-07 V1-FRM-11
+ * Covers: V1-RPL-01 MEM-15 G-27
+ */
+static void rpcrdma_plan_examples(struct kunit *test)
+{
+	static const struct rpcrdma_limits limits = {
+		.lm_inline_send = 4096, .lm_inline_recv = 1024,
+	};
+	const struct rpcrdma_plan_case *param = test->param_value;
+	struct rpcrdma_plan plan;
+
+	KUNIT_ASSERT_EQ(test, rpcrdma_plan_rpc(&limits, &param->args, &plan),
+			param->ret);
+	if (param->ret)
+		return;
+	KUNIT_EXPECT_EQ(test, plan.pl_call, param->plan.pl_call);
+	KUNIT_EXPECT_EQ(test, plan.pl_reply, param->plan.pl_reply);
+	KUNIT_EXPECT_EQ(test, plan.pl_hdr_max, param->plan.pl_hdr_max);
+}
+
+/*
+ * The largest payload in as many segments as the client ever makes, and two
+ * more for what surrounds it: even then the header fits the smallest Send.
+ *
+ * Covers: ULB-21 EXP-21
+ */
+static void rpcrdma_plan_all_segments_fit(struct kunit *test)
+{
+	static const struct rpcrdma_limits limits = {
+		.lm_inline_send = 1024, .lm_inline_recv = 1024,
+	};
+	const u32 segs = RPCRDMA_CLIENT_SEGS, all = RPCRDMA_CLIENT_SEGS + 2;
+	struct rpcrdma_plan_args args = {
+		.pa_call_len = 0x100000 + 300, .pa_call_item = 0x100000,
+		.pa_call_item_segs = segs, .pa_call_segs = all,
+		.pa_reply_max = 0x100000 + 300, .pa_reply_item = 0x100000,
+		.pa_reply_item_segs = segs + 1, .pa_reply_segs = all,
+		.pa_reduce = true,
+	};
+	struct rpcrdma_plan plan;
+
+	/* READ and WRITE */
+	KUNIT_ASSERT_EQ(test, rpcrdma_plan_rpc(&limits, &args, &plan), 0);
+	KUNIT_EXPECT_EQ(test, plan.pl_reply, RPCRDMA_REPLY_WRITE);
+	args.pa_reply_max = 200;
+	args.pa_reply_item = 0;
+	KUNIT_ASSERT_EQ(test, rpcrdma_plan_rpc(&limits, &args, &plan), 0);
+	KUNIT_EXPECT_EQ(test, plan.pl_call, RPCRDMA_CALL_READ);
+
+	/* The same when nothing may be taken out: all of it by RDMA, twice */
+	args.pa_reply_max = 0x100000 + 300;
+	args.pa_reduce = false;
+	KUNIT_ASSERT_EQ(test, rpcrdma_plan_rpc(&limits, &args, &plan), 0);
+	KUNIT_EXPECT_EQ(test, plan.pl_call, RPCRDMA_CALL_LONG);
+	KUNIT_EXPECT_EQ(test, plan.pl_reply, RPCRDMA_REPLY_LONG);
+	KUNIT_EXPECT_LE(test, plan.pl_hdr_max, 1024);
+}
+
+/*
+ * Version 2 has 8 bytes more of header, and with as much more room the same
+ * decisions.
+ *
+ * Covers: V2-INL-02 V2-INL-05 V2-PRP-11 V2-PRP-12
+ */
+static void rpcrdma_plan_examples_v2(struct kunit *test)
+{
+	static const struct rpcrdma_limits limits = {
+		.lm_inline_send = 4104, .lm_inline_recv = 1032,
+		.lm_hdr_extra = 8,
+	};
+	const struct rpcrdma_plan_case *param = test->param_value;
+	struct rpcrdma_plan plan;
+
+	KUNIT_ASSERT_EQ(test, rpcrdma_plan_rpc(&limits, &param->args, &plan),
+			param->ret);
+	if (param->ret)
+		return;
+	KUNIT_EXPECT_EQ(test, plan.pl_call, param->plan.pl_call);
+	KUNIT_EXPECT_EQ(test, plan.pl_reply, param->plan.pl_reply);
+	KUNIT_EXPECT_EQ(test, plan.pl_hdr_max, param->plan.pl_hdr_max + 8);
+}
+
+struct rpcrdma_answer_case {
+	const char			*desc;
+	u32				hdr_len;
+	u32				body_len;
+	bool				offered;
+	u32				chunk_len;
+	bool				prefer_inline;
+	enum rpcrdma_answer_form	form;
+};
+
+/* To a client that receives 1024 bytes. */
+static const struct rpcrdma_answer_case rpcrdma_answer_cases[] = {
+	{
+		.desc = "no Reply chunk, and a Reply that just fits",
+		.hdr_len = 28, .body_len = 996,
+		.form = RPCRDMA_ANSWER_INLINE,
+	}, {
+		.desc = "no Reply chunk, and a Reply one byte too large",
+		.hdr_len = 28, .body_len = 997,
+		.form = RPCRDMA_ANSWER_ERROR,
+	}, {
+		.desc = "a Reply chunk, and a small Reply",
+		.hdr_len = 48, .body_len = 100,
+		.offered = true, .chunk_len = 100,
+		.form = RPCRDMA_ANSWER_LONG,
+	}, {
+		.desc = "a Reply chunk, and a small Reply that may be inline",
+		.hdr_len = 48, .body_len = 100,
+		.offered = true, .chunk_len = 100, .prefer_inline = true,
+		.form = RPCRDMA_ANSWER_INLINE,
+	}, {
+		.desc = "a Reply chunk that is needed",
+		.hdr_len = 48, .body_len = 977,
+		.offered = true, .chunk_len = 977, .prefer_inline = true,
+		.form = RPCRDMA_ANSWER_LONG,
+	}, {
+		.desc = "a Reply chunk that is one byte too small",
+		.hdr_len = 48, .body_len = 2000,
+		.offered = true, .chunk_len = 1999,
+		.form = RPCRDMA_ANSWER_ERROR,
+	}, {
+		.desc = "a Reply chunk that is too small for a small Reply",
+		.hdr_len = 48, .body_len = 200,
+		.offered = true, .chunk_len = 100,
+		.form = RPCRDMA_ANSWER_ERROR,
+	}, {
+		.desc = "a small Reply chunk that is not needed",
+		.hdr_len = 48, .body_len = 200,
+		.offered = true, .chunk_len = 100, .prefer_inline = true,
+		.form = RPCRDMA_ANSWER_INLINE,
+	}, {
+		.desc = "a Reply chunk of no room, and a small Reply",
+		.hdr_len = 32, .body_len = 200, .offered = true,
+		.form = RPCRDMA_ANSWER_INLINE,
+	}, {
+		.desc = "a Reply chunk of no room, and a large Reply",
+		.hdr_len = 32, .body_len = 2000, .offered = true,
+		.form = RPCRDMA_ANSWER_ERROR,
+	}, {
+		.desc = "a header that just fits",
+		.hdr_len = 1024, .body_len = 100,
+		.offered = true, .chunk_len = 4096,
+		.form = RPCRDMA_ANSWER_LONG,
+	}, {
+		.desc = "a header that is too large by itself",
+		.hdr_len = 1025, .body_len = 100,
+		.offered = true, .chunk_len = 4096,
+		.form = RPCRDMA_ANSWER_ERROR,
+	}, {
+		.desc = "a body whose length overflows",
+		.hdr_len = 28, .body_len = U32_MAX,
+		.form = RPCRDMA_ANSWER_ERROR,
+	},
+};
+
+KUNIT_ARRAY_PARAM_DESC(rpcrdma_answer, rpcrdma_answer_cases, desc);
+
+/*
+ * Covers: V1-RPL-04 V1-RPL-11 V1-RPL-12 V1-RPL-13 V1-ERR-11 V1-ERR-24 V1-CRD-16
+ * Covers: V1-HDR-17 G-02 G-13
+ */
+static void rpcrdma_plan_answers(struct kunit *test)
+{
+	static const struct rpcrdma_limits limits = {
+		.lm_inline_send = 1024, .lm_inline_recv = 4096,
+	};
+	const struct rpcrdma_answer_case *param = test->param_value;
+
+	KUNIT_EXPECT_EQ(test, rpcrdma_plan_answer(&limits, param->hdr_len,
+						  param->body_len,
+						  param->offered,
+						  param->chunk_len,
+						  param->prefer_inline),
+			param->form);
+}
+
+static struct kunit_case rpcrdma_plan_kunit_cases[] = {
+	KUNIT_CASE(rpcrdma_plan_grid),
+	KUNIT_CASE_PARAM(rpcrdma_plan_examples, rpcrdma_plan_gen_params),
+	KUNIT_CASE(rpcrdma_plan_all_segments_fit),
+	KUNIT_CASE_PARAM(rpcrdma_plan_examples_v2, rpcrdma_plan_gen_params),
+	KUNIT_CASE_PARAM(rpcrdma_plan_answers, rpcrdma_answer_gen_params),
+	{}
+};
+
+static struct kunit_suite rpcrdma_plan_suite = {
+	.name = "rpcrdma_plan",
+	.test_cases = rpcrdma_plan_kunit_cases,
+};
+
+kunit_test_suite(rpcrdma_plan_suite);

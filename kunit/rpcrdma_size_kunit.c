@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unit tests of net/rpcrdma_size.c: queue depths and region counts.
+ */
+
+#include <kunit/test.h>
+#include <linux/limits.h>
+
+#include <rpcrdma/size.h>
+
+#define MIB	(1024u * 1024u)
+
+/* No numbered rule: the arithmetic the other sizes rest on. */
+static void rpcrdma_size_mrs_counts_pages(struct kunit *test)
+{
+	u32 len, at, mr_pages, pages;
+
+	for (mr_pages = 1; mr_pages < 5; mr_pages++) {
+		for (at = 0; at < 40; at++) {
+			for (len = 0; len < 200; len++) {
+				/* Pages of 16 bytes touched, one by one */
+				pages = len ? (at % 16 + len - 1) / 16 + 1 : 0;
+				KUNIT_EXPECT_EQ(test,
+						rpcrdma_size_mrs(len, at, 16,
+								 mr_pages),
+						(pages + mr_pages - 1) /
+						mr_pages);
+			}
+		}
+	}
+	KUNIT_EXPECT_EQ(test, rpcrdma_size_mrs(U32_MAX, 4095, 4096, 1),
+			0x100001);
+	KUNIT_EXPECT_EQ(test, rpcrdma_size_mrs(1, 4095, 4096, U32_MAX), 1);
+}
+
+static const struct rpcrdma_device_caps rpcrdma_size_rxe = {
+	.dc_max_qp_wr = 1 << 20, .dc_max_cqe = 32767,
+	.dc_max_send_sge = 32, .dc_max_sge_rd = 32,
+	.dc_max_mr_pages = 512, .dc_max_mr = 524287,
+	.dc_max_rd_atom = 128, .dc_max_init_rd_atom = 128, .dc_frwr = true,
+};
+
+static const struct rpcrdma_device_caps rpcrdma_size_siw = {
+	.dc_max_qp_wr = 32768, .dc_max_cqe = 3276800,
+	.dc_max_send_sge = 6, .dc_max_sge_rd = 1,
+	.dc_max_mr_pages = 256, .dc_max_mr = 1000000,
+	.dc_max_rd_atom = 128, .dc_max_init_rd_atom = 64, .dc_frwr = true,
+	.dc_iwarp = true,
+};
+
+static const struct rpcrdma_device_caps rpcrdma_size_mlx5 = {
+	.dc_max_qp_wr = 32768, .dc_max_cqe = 4194303,
+	.dc_max_send_sge = 30, .dc_max_sge_rd = 30,
+	.dc_max_mr_pages = 65536, .dc_max_mr = 16777216,
+	.dc_max_rd_atom = 16, .dc_max_init_rd_atom = 16, .dc_frwr = true,
+	.dc_sg_gaps = true,
+};
+
+/* No device that is known; InfiniBand, but Reads go page by page */
+static const struct rpcrdma_device_caps rpcrdma_size_page_reader = {
+	.dc_max_qp_wr = 32768, .dc_max_cqe = 4194303,
+	.dc_max_send_sge = 30, .dc_max_sge_rd = 1,
+	.dc_max_mr_pages = 512, .dc_max_mr = 1000000,
+	.dc_max_rd_atom = 1, .dc_max_init_rd_atom = 0, .dc_frwr = true,
+};
+
+struct rpcrdma_size_client_case {
+	const char				*desc;
+	const struct rpcrdma_device_caps	*caps;
+	u32					max_payload;
+	struct rpcrdma_client_sizes		sizes;
+};
+
+/* For 128 requests and 16 callbacks, with pages of 4096 bytes. */
+static const struct rpcrdma_size_client_case rpcrdma_size_client_cases[] = {
+	{
+		.desc = "rxe registers a megabyte at once",
+		.caps = &rpcrdma_size_rxe, .max_payload = MIB,
+		.sizes = {
+			.cz_requests = 128, .cz_bc_requests = 16,
+			.cz_mr_pages = 257, .cz_mrs_per_rpc = 1,
+			.cz_sq_depth = 128 * 7 + 16 + 1,
+			.cz_rq_depth = 128 + 16 + 8 + 1,
+			.cz_recvs = 152,
+		},
+	}, {
+		.desc = "rxe needs three regions for four megabytes",
+		.caps = &rpcrdma_size_rxe, .max_payload = 4 * MIB,
+		.sizes = {
+			.cz_requests = 128, .cz_bc_requests = 16,
+			.cz_mr_pages = 512, .cz_mrs_per_rpc = 3,
+			.cz_sq_depth = 128 * 11 + 16 + 1,
+			.cz_rq_depth = 153,
+			.cz_recvs = 152,
+		},
+	}, {
+		.desc = "siw needs two for a megabyte that is not aligned",
+		.caps = &rpcrdma_size_siw, .max_payload = MIB,
+		.sizes = {
+			.cz_requests = 128, .cz_bc_requests = 16,
+			.cz_mr_pages = 256, .cz_mrs_per_rpc = 2,
+			.cz_sq_depth = 128 * 9 + 16 + 1,
+			.cz_rq_depth = 153,
+			.cz_recvs = 152,
+		},
+	}, {
+		.desc = "mlx5 does not have its regions cut by max_sge_rd",
+		.caps = &rpcrdma_size_mlx5, .max_payload = 4 * MIB,
+		.sizes = {
+			.cz_requests = 128, .cz_bc_requests = 16,
+			.cz_mr_pages = 1025, .cz_mrs_per_rpc = 1,
+			.cz_sq_depth = 913,
+			.cz_rq_depth = 153,
+			.cz_recvs = 152,
+		},
+	},
+};
+
+KUNIT_ARRAY_PARAM_DESC(rpcrdma_size_client, rpcrdma_size_client_cases, desc);
+
+/* Covers: MEM-22 BC-07 */
+static void rpcrdma_size_client_examples(struct kunit *test)
+{
+	const struct rpcrdma_size_client_case *param = test->param_value;
+	struct rpcrdma_client_sizes sizes;
+
+	KUNIT_ASSERT_EQ(test, rpcrdma_size_client(param->caps, 128, 16,
+						  param->max_payload, 4096,
+						  &sizes), 0);
+	KUNIT_EXPECT_MEMEQ(test, &sizes, &param->sizes, sizeof(sizes));
+}
+
+static void rpcrdma_size_check_client(struct kunit *test,
+				      const struct rpcrdma_device_caps *caps,
+				      u32 requests, u32 bc,
+				      const struct rpcrdma_client_sizes *sz)
+{
+	u32 largest = 1 + 2 * (sz->cz_mrs_per_rpc + 2);
+
+	KUNIT_EXPECT_GE(test, sz->cz_requests, 1);
+	KUNIT_EXPECT_LE(test, sz->cz_requests, requests);
+	KUNIT_EXPECT_EQ(test, sz->cz_bc_requests, bc);
+	KUNIT_EXPECT_GE(test, sz->cz_mr_pages, 1);
+	KUNIT_EXPECT_LE(test, sz->cz_mr_pages, caps->dc_max_mr_pages);
+	KUNIT_EXPECT_GE(test, sz->cz_mrs_per_rpc, 1);
+	KUNIT_EXPECT_LE(test, sz->cz_mrs_per_rpc, 16);
+	KUNIT_EXPECT_LE(test, sz->cz_sq_depth, caps->dc_max_qp_wr);
+	KUNIT_EXPECT_LE(test, sz->cz_rq_depth, caps->dc_max_qp_wr);
+	KUNIT_EXPECT_LE(test, sz->cz_sq_depth + sz->cz_rq_depth,
+			caps->dc_max_cqe);
+	/* A Send for each, and the whole of the largest one of them */
+	KUNIT_EXPECT_GE(test, sz->cz_sq_depth,
+			sz->cz_requests - 1 + largest + bc + 1);
+	KUNIT_EXPECT_EQ(test, sz->cz_recvs, sz->cz_requests + bc + 8);
+	KUNIT_EXPECT_EQ(test, sz->cz_rq_depth, sz->cz_recvs + 1);
+}
+
+static const u32 rpcrdma_size_numbers[] = {
+	0, 1, 2, 7, 15, 16, 17, 25, 26, 33, 64, 100, 128, 300, 1000, 5000,
+	0x7fffffff, U32_MAX,
+};
+
+/* A device that was refused would really not do for one RPC. */
+static void rpcrdma_size_check_refused(struct kunit *test,
+				       const struct rpcrdma_device_caps *caps,
+				       u32 bc, u32 mrs)
+{
+	u32 recvs = 1 + bc + 8 + 1;
+	u32 sends = 1 + 2 * (mrs + 2) + bc + 1;
+
+	KUNIT_EXPECT_TRUE(test, caps->dc_max_qp_wr < max(recvs, sends) ||
+			  caps->dc_max_cqe < recvs + sends);
+}
+
+/*
+ * Devices of all sizes: a size is within the device and enough, or refused.
+ *
+ * Covers: BC-07
+ */
+static void rpcrdma_size_client_grid(struct kunit *test)
+{
+	static const u32 payloads[] = { 0, 1, 4096, MIB, 64 * MIB, U32_MAX };
+	const u32 n = ARRAY_SIZE(rpcrdma_size_numbers);
+	struct rpcrdma_device_caps caps = rpcrdma_size_rxe;
+	u32 i, wanted, payload, done = 0, refused = 0;
+	struct rpcrdma_client_sizes sizes;
+	int ret;
+
+	for (i = 0; i < n * n * (n - 1) * ARRAY_SIZE(payloads); i++) {
+		caps.dc_max_qp_wr = rpcrdma_size_numbers[i % n];
+		caps.dc_max_cqe = rpcrdma_size_numbers[i / n % n];
+		wanted = rpcrdma_size_numbers[1 + i / n / n % (n - 1)];
+		payload = payloads[i / n / n / (n - 1)];
+		caps.dc_max_mr_pages = 1 + i % 300;
+		ret = rpcrdma_size_client(&caps, wanted, 2, payload, 4096,
+					  &sizes);
+		if (!ret) {
+			rpcrdma_size_check_client(test, &caps, wanted, 2,
+						  &sizes);
+			done++;
+			continue;
+		}
+		KUNIT_EXPECT_EQ(test, ret, -EOPNOTSUPP);
+		rpcrdma_size_check_refused(test, &caps, 2,
+					   sizes.cz_mrs_per_rpc);
+		refused++;
+	}
+	KUNIT_EXPECT_GT(test, done, 1000);
+	KUNIT_EXPECT_GT(test, refused, 1000);
+}
+
+/* No numbered rule: what the client cannot work without. */
+static void rpcrdma_size_client_refuses(struct kunit *test)
+{
+	struct rpcrdma_device_caps caps = rpcrdma_size_rxe;
+	struct rpcrdma_client_sizes sizes;
+
+	KUNIT_EXPECT_EQ(test, rpcrdma_size_client(&caps, 0, 2, MIB, 4096,
+						  &sizes), -EINVAL);
+	KUNIT_EXPECT_EQ(test, rpcrdma_size_client(&caps, 1, 2, MIB, 0,
+						  &sizes), -EINVAL);
+	caps.dc_frwr = false;
+	KUNIT_EXPECT_EQ(test, rpcrdma_size_client(&caps, 1, 2, MIB, 4096,
+						  &sizes), -EOPNOTSUPP);
+	caps = rpcrdma_size_rxe;
+	caps.dc_max_mr_pages = 0;
+	KUNIT_EXPECT_EQ(test, rpcrdma_size_client(&caps, 1, 2, MIB, 4096,
+						  &sizes), -EOPNOTSUPP);
+	caps = rpcrdma_size_rxe;
+	caps.dc_max_mr = 2;
+	KUNIT_EXPECT_EQ(test, rpcrdma_size_client(&caps, 1, 2, MIB, 4096,
+						  &sizes), -EOPNOTSUPP);
+}
+
+/* No numbered rule: devices and payloads that just do, or have too much. */
+static void rpcrdma_size_edges(struct kunit *test)
+{
+	struct rpcrdma_device_caps caps = rpcrdma_size_rxe;
+	struct rpcrdma_client_sizes client;
+	struct rpcrdma_server_sizes server;
+
+	/* Two bytes may lie in two pages, none in one */
+	caps.dc_max_mr = 3;
+	KUNIT_ASSERT_EQ(test, rpcrdma_size_client(&caps, 1, 2, 2, 4096,
+						  &client), 0);
+	KUNIT_EXPECT_EQ(test, client.cz_mr_pages, 2);
+	KUNIT_ASSERT_EQ(test, rpcrdma_size_client(&caps, 1, 2, 0, 4096,
+						  &client), 0);
+	KUNIT_EXPECT_EQ(test, client.cz_mr_pages, 1);
+
+	caps.dc_max_send_sge = 100;
+	caps.dc_max_rd_atom = 1000;
+	caps.dc_max_init_rd_atom = 1000;
+	KUNIT_ASSERT_EQ(test, rpcrdma_size_server(&caps, 1, 2, MIB, 4096,
+						  &server), 0);
+	KUNIT_EXPECT_EQ(test, server.sz_send_sges, 32);
+	KUNIT_EXPECT_EQ(test, server.sz_ord, 255);
+}
+
+struct rpcrdma_size_server_case {
+	const char				*desc;
+	const struct rpcrdma_device_caps	*caps;
+	u32					max_payload;
+	struct rpcrdma_server_sizes		sizes;
+};
+
+/* For 128 requests and 2 callbacks, with pages of 4096 bytes. */
+static const struct rpcrdma_size_server_case rpcrdma_size_server_cases[] = {
+	{
+		.desc = "rxe with a megabyte",
+		.caps = &rpcrdma_size_rxe, .max_payload = MIB,
+		.sizes = {
+			.sz_requests = 128, .sz_bc_requests = 2,
+			.sz_send_sges = 32, .sz_rw_ctxs = 256,
+			.sz_sq_depth = 131 + 16 * (9 + 16),
+			.sz_rq_depth = 139, .sz_recvs = 138, .sz_ord = 128,
+		},
+	}, {
+		.desc = "mlx5 with four megabytes",
+		.caps = &rpcrdma_size_mlx5, .max_payload = 4 * MIB,
+		.sizes = {
+			.sz_requests = 128, .sz_bc_requests = 2,
+			.sz_send_sges = 30, .sz_rw_ctxs = 256,
+			.sz_sq_depth = 131 + 16 * (35 + 16),
+			.sz_rq_depth = 139, .sz_recvs = 138, .sz_ord = 16,
+		},
+	}, {
+		.desc = "siw reads through regions, not by single pages",
+		.caps = &rpcrdma_size_siw, .max_payload = MIB,
+		.sizes = {
+			.sz_requests = 128, .sz_bc_requests = 2,
+			.sz_send_sges = 6, .sz_rw_ctxs = 256,
+			.sz_sq_depth = 131 + 16 * (43 + 16),
+			.sz_rq_depth = 139, .sz_recvs = 138, .sz_ord = 64,
+		},
+	}, {
+		.desc = "a device that reads page by page",
+		.caps = &rpcrdma_size_page_reader, .max_payload = MIB,
+		.sizes = {
+			.sz_requests = 128, .sz_bc_requests = 2,
+			.sz_send_sges = 30, .sz_rw_ctxs = 256,
+			.sz_sq_depth = 131 + 16 * (257 + 16),
+			.sz_rq_depth = 139, .sz_recvs = 138, .sz_ord = 1,
+		},
+	},
+};
+
+KUNIT_ARRAY_PARAM_DESC(rpcrdma_size_server, rpcrdma_size_server_cases, desc);
+
+/*
+ * What a device cannot do makes neither fewer requests nor credits.
+ *
+ * Covers: V1-CRD-09 V1-CRD-27 V1-RDC-21 BC-08
+ */
+static void rpcrdma_size_server_examples(struct kunit *test)
+{
+	const struct rpcrdma_size_server_case *param = test->param_value;
+	struct rpcrdma_server_sizes sizes;
+
+	KUNIT_ASSERT_EQ(test, rpcrdma_size_server(param->caps, 128, 2,
+						  param->max_payload, 4096,
+						  &sizes), 0);
+	KUNIT_EXPECT_MEMEQ(test, &sizes, &param->sizes, sizeof(sizes));
+}
+
+static void rpcrdma_size_check_server(struct kunit *test,
+				      const struct rpcrdma_device_caps *caps,
+				      u32 requests, u32 bc,
+				      const struct rpcrdma_server_sizes *sz)
+{
+	KUNIT_EXPECT_GE(test, sz->sz_requests, 1);
+	KUNIT_EXPECT_LE(test, sz->sz_requests, requests);
+	KUNIT_EXPECT_EQ(test, sz->sz_bc_requests, bc);
+	KUNIT_EXPECT_GE(test, sz->sz_send_sges, 1);
+	KUNIT_EXPECT_LE(test, sz->sz_send_sges, caps->dc_max_send_sge);
+	KUNIT_EXPECT_GE(test, sz->sz_rw_ctxs, 1);
+	KUNIT_EXPECT_GE(test, sz->sz_ord, 1);
+	KUNIT_EXPECT_LE(test, sz->sz_ord, 255);
+	KUNIT_EXPECT_LE(test, sz->sz_ord, max(caps->dc_max_rd_atom, 1u));
+	KUNIT_EXPECT_LE(test, sz->sz_ord, max(caps->dc_max_init_rd_atom, 1u));
+	/* The Sends, and one transfer of 257 pages in 16 segments */
+	KUNIT_EXPECT_GE(test, sz->sz_sq_depth, sz->sz_requests + bc + 1 +
+			DIV_ROUND_UP(257, sz->sz_send_sges) + 16);
+	KUNIT_EXPECT_LE(test, sz->sz_sq_depth, caps->dc_max_qp_wr);
+	KUNIT_EXPECT_EQ(test, sz->sz_recvs, sz->sz_requests + bc + 8);
+	KUNIT_EXPECT_EQ(test, sz->sz_rq_depth, sz->sz_recvs + 1);
+	KUNIT_EXPECT_LE(test, sz->sz_rq_depth, caps->dc_max_qp_wr);
+}
+
+/* Covers: V1-CRD-09 V1-RDC-21 BC-08 */
+static void rpcrdma_size_server_grid(struct kunit *test)
+{
+	const u32 n = ARRAY_SIZE(rpcrdma_size_numbers);
+	struct rpcrdma_device_caps caps = rpcrdma_size_rxe;
+	u32 i, wanted, smallest, done = 0, refused = 0;
+	struct rpcrdma_server_sizes sizes;
+	int ret;
+
+	for (i = 0; i < n * n * (n - 1); i++) {
+		caps.dc_max_qp_wr = rpcrdma_size_numbers[i % n];
+		caps.dc_max_send_sge = rpcrdma_size_numbers[i / n % n];
+		wanted = rpcrdma_size_numbers[1 + i / n / n];
+		caps.dc_max_rd_atom = rpcrdma_size_numbers[i % 13];
+		caps.dc_max_init_rd_atom = rpcrdma_size_numbers[i % 11];
+		ret = rpcrdma_size_server(&caps, wanted, 2, MIB, 4096, &sizes);
+		if (!ret) {
+			rpcrdma_size_check_server(test, &caps, wanted, 2,
+						  &sizes);
+			done++;
+			continue;
+		}
+		KUNIT_EXPECT_EQ(test, ret, -EOPNOTSUPP);
+		refused++;
+		if (!caps.dc_max_send_sge)
+			continue;
+		smallest = 1 + 2 + 1 + 16 +
+			   DIV_ROUND_UP(257, min(caps.dc_max_send_sge, 32u));
+		KUNIT_EXPECT_LT(test, caps.dc_max_qp_wr, smallest);
+	}
+	KUNIT_EXPECT_GT(test, done, 1000);
+	KUNIT_EXPECT_GT(test, refused, 1000);
+
+	KUNIT_EXPECT_EQ(test, rpcrdma_size_server(&caps, 0, 2, MIB, 4096,
+						  &sizes), -EINVAL);
+	KUNIT_EXPECT_EQ(test, rpcrdma_size_server(&caps, 1, 2, MIB, 0,
+						  &sizes), -EINVAL);
+}
+
+static struct kunit_case rpcrdma_size_kunit_cases[] = {
+	KUNIT_CASE(rpcrdma_size_mrs_counts_pages),
+	KUNIT_CASE_PARAM(rpcrdma_size_client_examples,
+			 rpcrdma_size_client_gen_params),
+	KUNIT_CASE(rpcrdma_size_client_grid),
+	KUNIT_CASE(rpcrdma_size_client_refuses),
+	KUNIT_CASE(rpcrdma_size_edges),
+	KUNIT_CASE_PARAM(rpcrdma_size_server_examples,
+			 rpcrdma_size_server_gen_params),
+	KUNIT_CASE(rpcrdma_size_server_grid),
+	{}
+};
+
+static struct kunit_suite rpcrdma_size_suite = {
+	.name = "rpcrdma_size",
+	.test_cases = rpcrdma_size_kunit_cases,
+};
+
+kunit_test_suite(rpcrdma_size_suite);

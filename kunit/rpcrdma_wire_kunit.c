@@ -1,0 +1,572 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unit tests of net/rpcrdma_wire.c: lists and segments, whatever the version.
+ */
+
+#include <linux/limits.h>
+#include <linux/unaligned.h>
+
+#include "rpcrdma_kunit.h"
+
+/* A list of nothing, a list with one thing: what a presence word says */
+#define RPCRDMA_NONE	0u
+#define RPCRDMA_MORE	1u
+
+static void rpcrdma_wire_put_read(struct rpcrdma_kunit *fx, u32 position,
+				  u32 handle, u32 length, u64 offset)
+{
+	rpcrdma_kunit_word(fx, RPCRDMA_MORE);
+	rpcrdma_kunit_word(fx, position);
+	rpcrdma_kunit_seg(fx, handle, length, offset);
+}
+
+/* A counted array, with a count that need not be true. */
+static void rpcrdma_wire_put_array(struct rpcrdma_kunit *fx, u32 count,
+				   u32 nsegs, u32 length)
+{
+	u32 i;
+
+	rpcrdma_kunit_word(fx, RPCRDMA_MORE);
+	rpcrdma_kunit_word(fx, count);
+	for (i = 0; i < nsegs; i++)
+		rpcrdma_kunit_seg(fx, 0x2000 + i, length, 0x10000u * i);
+}
+
+/* Covers: G-10 */
+static void rpcrdma_wire_peek_needs_sixteen_bytes(struct kunit *test)
+{
+	const struct rpcrdma_vector *vec =
+		&rpcrdma_vectors[RPCRDMA_VEC_ERR_VERS_V3];
+	struct rpcrdma_kunit *fx = test->priv;
+	u32 len, vers;
+	bool seen;
+
+	for (len = 0; len <= 17; len++) {
+		vers = 0;
+		seen = rpcrdma_wire_peek_vers(rpcrdma_kunit_exact(fx,
+								  vec->ve_data,
+								  len),
+					      len, &vers);
+		KUNIT_EXPECT_EQ(test, seen, len >= 16);
+		KUNIT_EXPECT_EQ(test, vers, len >= 16 ? 3 : 0);
+	}
+}
+
+/* Covers: V1-HDR-10 V1-HDR-11 V1-HDR-12 V1-HDR-13 V1-HDR-14 V1-HDR-15 */
+static void rpcrdma_wire_all_presence_combinations(struct kunit *test)
+{
+	struct rpcrdma_kunit *fx = test->priv;
+	struct rpcrdma_lists *lists = &fx->kf_lists;
+	struct rpcrdma_segment seg;
+	u32 i, offset;
+
+	for (i = 0; i < 8; i++) {
+		bool read = i & 1, write = i & 2, reply = i & 4;
+
+		rpcrdma_kunit_clear(fx);
+		if (read)
+			rpcrdma_wire_put_read(fx, 80, 7, 100, 0x123456789aull);
+		rpcrdma_kunit_word(fx, RPCRDMA_NONE);
+		if (write)
+			rpcrdma_wire_put_array(fx, 2, 2, 200);
+		rpcrdma_kunit_word(fx, RPCRDMA_NONE);
+		if (reply)
+			rpcrdma_wire_put_array(fx, 3, 3, 300);
+		else
+			rpcrdma_kunit_word(fx, RPCRDMA_NONE);
+
+		offset = 0;
+		KUNIT_ASSERT_EQ(test, rpcrdma_kunit_decode_lists(fx, &offset),
+				RPCRDMA_OK);
+
+		KUNIT_EXPECT_EQ(test, offset, 12 + 24 * read +
+				(8 + 2 * 16) * write + (4 + 3 * 16) * reply);
+		KUNIT_EXPECT_EQ(test, offset, fx->kf_len);
+		KUNIT_EXPECT_EQ(test, lists->ls_call.ck_nsegs, 0);
+		KUNIT_EXPECT_EQ(test, lists->ls_nreads, read);
+		KUNIT_EXPECT_EQ(test, lists->ls_nwrites, write);
+		KUNIT_EXPECT_EQ(test, lists->ls_has_reply, reply);
+		if (read) {
+			KUNIT_EXPECT_EQ(test, lists->ls_read[0].ck_position,
+					80);
+			KUNIT_EXPECT_EQ(test, lists->ls_read[0].ck_length,
+					100);
+			KUNIT_ASSERT_EQ(test,
+					rpcrdma_kunit_segs(lists,
+							   lists->ls_read,
+							   &seg, 1), 1);
+			KUNIT_EXPECT_EQ(test, seg.sg_handle, 7);
+			KUNIT_EXPECT_EQ(test, seg.sg_length, 100);
+			KUNIT_EXPECT_EQ(test, seg.sg_offset, 0x123456789aull);
+		}
+		if (write)
+			KUNIT_EXPECT_EQ(test, lists->ls_write[0].ck_length,
+					2 * 200);
+		if (reply)
+			KUNIT_EXPECT_EQ(test, lists->ls_reply.ck_length,
+					3 * 300);
+	}
+}
+
+/* One read segment, one Write chunk and a Reply chunk of one segment each. */
+static void rpcrdma_wire_put_one_each(struct rpcrdma_kunit *fx)
+{
+	rpcrdma_kunit_clear(fx);
+	rpcrdma_wire_put_read(fx, 4, 1, 2, 3);
+	rpcrdma_kunit_word(fx, RPCRDMA_NONE);
+	rpcrdma_wire_put_array(fx, 1, 1, 1);
+	rpcrdma_kunit_word(fx, RPCRDMA_NONE);
+	rpcrdma_wire_put_array(fx, 1, 1, 1);
+}
+
+/* Covers: V1-HDR-22 */
+static void rpcrdma_wire_presence_is_zero_or_one(struct kunit *test)
+{
+	/* Where rpcrdma_wire_put_one_each() puts its presence words */
+	static const u32 at[] = { 0, 24, 28, 52, 56 };
+	static const u32 words[] = { 2, 0x100, 0x01000000, 0xffffffff };
+	struct rpcrdma_kunit *fx = test->priv;
+	u32 i, j, offset;
+
+	for (i = 0; i < ARRAY_SIZE(at); i++) {
+		for (j = 0; j < ARRAY_SIZE(words); j++) {
+			rpcrdma_wire_put_one_each(fx);
+			offset = 0;
+			KUNIT_ASSERT_EQ(test,
+					rpcrdma_kunit_decode_lists(fx,
+								   &offset),
+					RPCRDMA_OK);
+
+			put_unaligned_be32(words[j], fx->kf_buf + at[i]);
+			offset = 0;
+			KUNIT_EXPECT_EQ(test,
+					rpcrdma_kunit_decode_lists(fx,
+								   &offset),
+					RPCRDMA_BAD_LIST);
+		}
+	}
+}
+
+/* Covers: V1-HDR-23 */
+static void rpcrdma_wire_truncated_lists(struct kunit *test)
+{
+	struct rpcrdma_kunit *fx = test->priv;
+	u32 len, offset;
+
+	rpcrdma_wire_put_one_each(fx);
+	for (len = fx->kf_len; len-- > 0;) {
+		fx->kf_len = len;
+		offset = 0;
+		KUNIT_EXPECT_EQ_MSG(test,
+				    rpcrdma_kunit_decode_lists(fx, &offset),
+				    RPCRDMA_BAD_LIST, "of %u bytes", len);
+	}
+}
+
+/* Covers: V1-HDR-23 */
+static void rpcrdma_wire_lists_begin_behind_the_end(struct kunit *test)
+{
+	static const u32 beyond[] = { 13, 16, 0x80000000, 0xffffffff };
+	struct rpcrdma_kunit *fx = test->priv;
+	u32 i, offset;
+
+	rpcrdma_kunit_words(fx, (const u32[]) { 0, 0, 0 }, 3);
+	for (i = 0; i < ARRAY_SIZE(beyond); i++) {
+		offset = beyond[i];
+		KUNIT_EXPECT_EQ(test, rpcrdma_kunit_decode_lists(fx, &offset),
+				RPCRDMA_BAD_LIST);
+	}
+}
+
+struct rpcrdma_wire_count_case {
+	const char		*desc;
+	u32			count;
+	u32			present;
+	enum rpcrdma_verdict	verdict;
+};
+
+static const struct rpcrdma_wire_count_case rpcrdma_wire_count_cases[] = {
+	{
+		.desc = "no segments pass",
+		.count = 0, .present = 0, .verdict = RPCRDMA_OK,
+	}, {
+		.desc = "one segment passes",
+		.count = 1, .present = 1, .verdict = RPCRDMA_OK,
+	}, {
+		.desc = "sixteen segments pass",
+		.count = 16, .present = 16, .verdict = RPCRDMA_OK,
+	}, {
+		.desc = "as many segments as are accepted pass",
+		.count = 64, .present = 64, .verdict = RPCRDMA_OK,
+	}, {
+		.desc = "one segment more than is accepted",
+		.count = 65, .present = 65, .verdict = RPCRDMA_MANY_SEGS,
+	}, {
+		.desc = "a count that is one too high",
+		.count = 4, .present = 3, .verdict = RPCRDMA_BAD_LIST,
+	}, {
+		.desc = "a count of one with nothing behind it",
+		.count = 1, .present = 0, .verdict = RPCRDMA_BAD_LIST,
+	}, {
+		.desc = "a count whose bytes overflow 32 bits",
+		.count = 0x10000000, .present = 1,
+		.verdict = RPCRDMA_BAD_LIST,
+	}, {
+		.desc = "the highest count there is",
+		.count = 0xffffffff, .present = 1,
+		.verdict = RPCRDMA_BAD_LIST,
+	},
+};
+
+KUNIT_ARRAY_PARAM_DESC(rpcrdma_wire_count, rpcrdma_wire_count_cases, desc);
+
+/* Covers: V1-CHK-14 V1-CHK-15 V1-WRC-17 G-32 ULB-19 */
+static void rpcrdma_wire_segment_counts(struct kunit *test)
+{
+	const struct rpcrdma_wire_count_case *param = test->param_value;
+	struct rpcrdma_kunit *fx = test->priv;
+	bool enough = param->present >= param->count;
+	u32 offset = 0;
+
+	/* In the Write list; what the count lacks is not there at all */
+	rpcrdma_kunit_word(fx, RPCRDMA_NONE);
+	rpcrdma_wire_put_array(fx, param->count, param->present, 1);
+	if (enough)
+		rpcrdma_kunit_words(fx, (const u32[]) { 0, 0 }, 2);
+	KUNIT_EXPECT_EQ(test, rpcrdma_kunit_decode_lists(fx, &offset),
+			param->verdict);
+	if (!param->verdict)
+		KUNIT_EXPECT_EQ(test, fx->kf_lists.ls_write[0].ck_nsegs,
+				param->count);
+
+	/* In the Reply chunk */
+	offset = 0;
+	rpcrdma_kunit_clear(fx);
+	rpcrdma_kunit_words(fx, (const u32[]) { 0, 0 }, 2);
+	rpcrdma_wire_put_array(fx, param->count, param->present, 1);
+	KUNIT_EXPECT_EQ(test, rpcrdma_kunit_decode_lists(fx, &offset),
+			param->verdict);
+	if (!param->verdict)
+		KUNIT_EXPECT_EQ(test, fx->kf_lists.ls_reply.ck_nsegs,
+				param->count);
+}
+
+/* Covers: V1-CHK-15 G-32 ULB-19 */
+static void rpcrdma_wire_read_segment_limit(struct kunit *test)
+{
+	struct rpcrdma_kunit *fx = test->priv;
+	u32 i, n, offset;
+
+	for (n = 63; n <= 66; n++) {
+		rpcrdma_kunit_clear(fx);
+		for (i = 0; i < n; i++)
+			rpcrdma_wire_put_read(fx, 40, i, 1, 0);
+		rpcrdma_kunit_words(fx, (const u32[]) { 0, 0, 0 }, 3);
+		offset = 0;
+		KUNIT_EXPECT_EQ(test, rpcrdma_kunit_decode_lists(fx, &offset),
+				n <= 64 ? RPCRDMA_OK : RPCRDMA_MANY_SEGS);
+	}
+}
+
+/* Covers: V1-CHK-15 V1-RDC-16 G-32 */
+static void rpcrdma_wire_chunk_limit(struct kunit *test)
+{
+	struct rpcrdma_kunit *fx = test->priv;
+	enum rpcrdma_verdict verdict;
+	u32 i, n, first, offset;
+
+	for (n = 15; n <= 18; n++) {
+		verdict = n <= 16 ? RPCRDMA_OK : RPCRDMA_MANY_READS;
+
+		/* Read chunks, the Position Zero chunk among them or not */
+		for (first = 0; first < 2; first++) {
+			rpcrdma_kunit_clear(fx);
+			for (i = 0; i < n; i++)
+				rpcrdma_wire_put_read(fx, 4 * (first + i),
+						      1, 1, 0);
+			rpcrdma_kunit_words(fx, (const u32[]) { 0, 0, 0 }, 3);
+			offset = 0;
+			KUNIT_EXPECT_EQ(test,
+					rpcrdma_kunit_decode_lists(fx,
+								   &offset),
+					verdict);
+		}
+
+		verdict = n <= 16 ? RPCRDMA_OK : RPCRDMA_MANY_WRITES;
+		rpcrdma_kunit_clear(fx);
+		rpcrdma_kunit_word(fx, RPCRDMA_NONE);
+		for (i = 0; i < n; i++)
+			rpcrdma_wire_put_array(fx, 1, 1, 1);
+		rpcrdma_kunit_words(fx, (const u32[]) { 0, 0 }, 2);
+		offset = 0;
+		KUNIT_EXPECT_EQ(test, rpcrdma_kunit_decode_lists(fx, &offset),
+				verdict);
+	}
+}
+
+/* Covers: V1-CHK-14 */
+static void rpcrdma_wire_lengths_must_not_overflow(struct kunit *test)
+{
+	struct rpcrdma_kunit *fx = test->priv;
+	enum rpcrdma_verdict verdict;
+	u32 over, offset;
+
+	for (over = 0; over < 2; over++) {
+		verdict = over ? RPCRDMA_BAD_LENGTH : RPCRDMA_OK;
+
+		rpcrdma_kunit_clear(fx);
+		rpcrdma_wire_put_read(fx, 8, 1, 0xfffffff0, 0);
+		rpcrdma_wire_put_read(fx, 8, 1, 0xf + over, 0);
+		rpcrdma_kunit_words(fx, (const u32[]) { 0, 0, 0 }, 3);
+		offset = 0;
+		KUNIT_EXPECT_EQ(test, rpcrdma_kunit_decode_lists(fx, &offset),
+				verdict);
+
+		rpcrdma_kunit_clear(fx);
+		rpcrdma_kunit_words(fx, (const u32[]) { 0, 1, 2 }, 3);
+		rpcrdma_kunit_seg(fx, 1, 0x80000000 - 1 + over, 0);
+		rpcrdma_kunit_seg(fx, 1, 0x80000000, 0);
+		rpcrdma_kunit_words(fx, (const u32[]) { 0, 0 }, 2);
+		offset = 0;
+		KUNIT_EXPECT_EQ(test, rpcrdma_kunit_decode_lists(fx, &offset),
+				verdict);
+
+		rpcrdma_kunit_clear(fx);
+		rpcrdma_kunit_words(fx, (const u32[]) { 0, 0, 1, 2 }, 4);
+		rpcrdma_kunit_seg(fx, 1, 0xffffffff, 0);
+		rpcrdma_kunit_seg(fx, 1, over, 0);
+		offset = 0;
+		KUNIT_EXPECT_EQ(test, rpcrdma_kunit_decode_lists(fx, &offset),
+				verdict);
+	}
+}
+
+/* Covers: V1-RDC-19 G-05 */
+static void rpcrdma_wire_empty_pieces_pass(struct kunit *test)
+{
+	struct rpcrdma_kunit *fx = test->priv;
+	struct rpcrdma_lists *lists = &fx->kf_lists;
+	u32 offset = 0;
+
+	rpcrdma_wire_put_read(fx, 8, 1, 0, 0);
+	rpcrdma_wire_put_read(fx, 8, 1, 5, 0);
+	rpcrdma_wire_put_read(fx, 8, 1, 0, 0);
+	rpcrdma_kunit_word(fx, RPCRDMA_NONE);
+	rpcrdma_wire_put_array(fx, 0, 0, 0);
+	rpcrdma_wire_put_array(fx, 1, 1, 0);
+	rpcrdma_kunit_word(fx, RPCRDMA_NONE);
+	rpcrdma_wire_put_array(fx, 0, 0, 0);
+	KUNIT_ASSERT_EQ(test, rpcrdma_kunit_decode_lists(fx, &offset),
+			RPCRDMA_OK);
+
+	KUNIT_EXPECT_EQ(test, lists->ls_nreads, 1);
+	KUNIT_EXPECT_EQ(test, lists->ls_read[0].ck_nsegs, 3);
+	KUNIT_EXPECT_EQ(test, lists->ls_read[0].ck_length, 5);
+	KUNIT_EXPECT_EQ(test, lists->ls_nwrites, 2);
+	KUNIT_EXPECT_EQ(test, lists->ls_write[0].ck_nsegs, 0);
+	KUNIT_EXPECT_EQ(test, lists->ls_write[1].ck_nsegs, 1);
+	KUNIT_EXPECT_EQ(test, lists->ls_write[1].ck_length, 0);
+	KUNIT_EXPECT_TRUE(test, lists->ls_has_reply);
+	KUNIT_EXPECT_EQ(test, lists->ls_reply.ck_nsegs, 0);
+}
+
+#define RPCRDMA_SHUFFLE_CHUNKS	8u
+#define RPCRDMA_SHUFFLE_SEGS	40u
+
+/*
+ * Whatever the order of the list, a chunk is the segments with its position,
+ * in list order. Handles count up along the list, to tell that order.
+ *
+ * Covers: V1-RDC-04 V1-RDC-05 V1-RDC-07 V1-RDC-15 V1-CHK-09 V1-PZC-08 G-34
+ */
+static void rpcrdma_wire_reads_are_grouped(struct kunit *test)
+{
+	struct rpcrdma_kunit *fx = test->priv;
+	struct rpcrdma_lists *lists = &fx->kf_lists;
+	struct rpcrdma_segment segs[RPCRDMA_SHUFFLE_SEGS];
+	u32 position[RPCRDMA_SHUFFLE_SEGS];
+	const struct rpcrdma_chunk *chunk;
+	u32 i, j, n, next, seen, offset, round;
+
+	for (round = 0; round < 200; round++) {
+		rpcrdma_kunit_clear(fx);
+		for (i = 0; i < RPCRDMA_SHUFFLE_SEGS; i++) {
+			position[i] = 4 * rpcrdma_kunit_random(fx,
+						RPCRDMA_SHUFFLE_CHUNKS);
+			rpcrdma_wire_put_read(fx, position[i], i, 3 * i + 1,
+					      i);
+		}
+		rpcrdma_kunit_words(fx, (const u32[]) { 0, 0, 0 }, 3);
+		offset = 0;
+		KUNIT_ASSERT_EQ(test, rpcrdma_kunit_decode_lists(fx, &offset),
+				RPCRDMA_OK);
+
+		seen = 0;
+		for (i = 0; i <= lists->ls_nreads; i++) {
+			chunk = i ? &lists->ls_read[i - 1] : &lists->ls_call;
+			n = rpcrdma_kunit_segs(lists, chunk, segs,
+					       ARRAY_SIZE(segs));
+			KUNIT_ASSERT_EQ(test, n, chunk->ck_nsegs);
+			KUNIT_EXPECT_TRUE(test, !i == !chunk->ck_position ||
+					  !n);
+			if (i > 1)
+				KUNIT_EXPECT_GT(test, chunk->ck_position,
+						chunk[-1].ck_position);
+			for (j = 0, next = 0; j < n; j++, next++) {
+				while (position[next] != chunk->ck_position)
+					next++;
+				KUNIT_ASSERT_EQ(test, segs[j].sg_handle, next);
+				KUNIT_EXPECT_EQ(test, segs[j].sg_length,
+						3 * next + 1);
+			}
+			seen += n;
+		}
+		KUNIT_EXPECT_EQ(test, seen, RPCRDMA_SHUFFLE_SEGS);
+	}
+}
+
+/* Covers: V1-HDR-18 V1-HDR-19 */
+static void rpcrdma_wire_extreme_segments_are_untouched(struct kunit *test)
+{
+	struct rpcrdma_kunit *fx = test->priv;
+	struct rpcrdma_lists *lists = &fx->kf_lists;
+	struct rpcrdma_segment seg;
+	u32 offset = 0;
+
+	rpcrdma_wire_put_read(fx, 4, U32_MAX, U32_MAX, U64_MAX);
+	rpcrdma_kunit_words(fx, (const u32[]) { 0, 1, 1 }, 3);
+	rpcrdma_kunit_seg(fx, U32_MAX, U32_MAX, U64_MAX - 2);
+	rpcrdma_kunit_words(fx, (const u32[]) { 0, 1, 1 }, 3);
+	rpcrdma_kunit_seg(fx, 0, 0, 0x100000001ull);
+	KUNIT_ASSERT_EQ(test, rpcrdma_kunit_decode_lists(fx, &offset),
+			RPCRDMA_OK);
+
+	rpcrdma_kunit_segs(lists, &lists->ls_read[0], &seg, 1);
+	KUNIT_EXPECT_EQ(test, seg.sg_handle, U32_MAX);
+	KUNIT_EXPECT_EQ(test, seg.sg_length, U32_MAX);
+	KUNIT_EXPECT_EQ(test, seg.sg_offset, U64_MAX);
+	rpcrdma_kunit_segs(lists, &lists->ls_write[0], &seg, 1);
+	KUNIT_EXPECT_EQ(test, seg.sg_handle, U32_MAX);
+	KUNIT_EXPECT_EQ(test, seg.sg_offset, U64_MAX - 2);
+	rpcrdma_kunit_segs(lists, &lists->ls_reply, &seg, 1);
+	KUNIT_EXPECT_EQ(test, seg.sg_handle, 0);
+	KUNIT_EXPECT_EQ(test, seg.sg_offset, 0x100000001ull);
+}
+
+/*
+ * A buffer that is written to after it was decoded must not lead a walk out
+ * of the list. KASAN watches.
+ *
+ * Covers: V1-HDR-23
+ */
+static void rpcrdma_wire_walk_survives_changes(struct kunit *test)
+{
+	struct rpcrdma_kunit *fx = test->priv;
+	struct rpcrdma_segment segs[2];
+	u32 offset = 0;
+	u8 *buf;
+
+	rpcrdma_wire_put_read(fx, 4, 1, 1, 1);
+	rpcrdma_wire_put_read(fx, 4, 2, 2, 2);
+	rpcrdma_kunit_words(fx, (const u32[]) { 0, 0, 0 }, 3);
+	buf = rpcrdma_kunit_exact(fx, fx->kf_buf, fx->kf_len);
+	KUNIT_ASSERT_EQ(test, rpcrdma_wire_decode_lists(buf, fx->kf_len,
+							&offset,
+							&fx->kf_lists),
+			RPCRDMA_OK);
+	put_unaligned_be32(8, buf + RPCRDMA_READ_SEG_LEN + 4);
+
+	KUNIT_EXPECT_EQ(test, rpcrdma_kunit_segs(&fx->kf_lists,
+						 &fx->kf_lists.ls_read[0],
+						 segs, 2), 1);
+	KUNIT_EXPECT_EQ(test, segs[0].sg_handle, 1);
+}
+
+/* Covers: V1-FRM-11 */
+static void rpcrdma_wire_lists_len_follows_the_formula(struct kunit *test)
+{
+	u32 i, len, want;
+
+	KUNIT_EXPECT_EQ(test, rpcrdma_wire_lists_len(0, 0, 0, 0), 12);
+	for (i = 0; i < 4 * 4 * 8 * 4; i++) {
+		u32 reads = i % 4, writes = i / 4 % 4;
+		u32 segs = writes + i / 16 % 8, reply = i / 128;
+
+		want = 28 + 24 * reads + 8 * writes + 16 * segs;
+		if (reply)
+			want += 4 + 16 * reply;
+		len = rpcrdma_wire_lists_len(reads, writes, segs, reply);
+		KUNIT_EXPECT_EQ(test, 16 + len, want);
+	}
+}
+
+/* Covers: V1-CHK-14 */
+static void rpcrdma_wire_lists_len_saturates(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, rpcrdma_wire_lists_len(U32_MAX, 0, 0, 0),
+			U32_MAX);
+	KUNIT_EXPECT_EQ(test, rpcrdma_wire_lists_len(0, U32_MAX, 0, 0),
+			U32_MAX);
+	KUNIT_EXPECT_EQ(test, rpcrdma_wire_lists_len(0, 1, 0x10000000, 0),
+			U32_MAX);
+	KUNIT_EXPECT_EQ(test, rpcrdma_wire_lists_len(0, 0, 0, U32_MAX),
+			U32_MAX);
+}
+
+/* A message need not begin on a word. No numbered rule; see the wire file. */
+static void rpcrdma_wire_any_alignment(struct kunit *test)
+{
+	struct rpcrdma_kunit *fx = test->priv;
+	struct rpcrdma_segment seg;
+	u32 shift, offset;
+	u8 *buf;
+
+	rpcrdma_wire_put_one_each(fx);
+	for (shift = 0; shift < 8; shift++) {
+		buf = kunit_kzalloc(test, shift + fx->kf_len, GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, buf);
+		memcpy(buf + shift, fx->kf_buf, fx->kf_len);
+		offset = shift;
+		KUNIT_ASSERT_EQ(test,
+				rpcrdma_wire_decode_lists(buf,
+							  shift + fx->kf_len,
+							  &offset,
+							  &fx->kf_lists),
+				RPCRDMA_OK);
+		KUNIT_EXPECT_EQ(test, offset, shift + fx->kf_len);
+		rpcrdma_kunit_segs(&fx->kf_lists, fx->kf_lists.ls_read, &seg,
+				   1);
+		KUNIT_EXPECT_EQ(test, seg.sg_handle, 1);
+		KUNIT_EXPECT_EQ(test, seg.sg_length, 2);
+		KUNIT_EXPECT_EQ(test, seg.sg_offset, 3);
+	}
+}
+
+static struct kunit_case rpcrdma_wire_cases[] = {
+	KUNIT_CASE(rpcrdma_wire_peek_needs_sixteen_bytes),
+	KUNIT_CASE(rpcrdma_wire_all_presence_combinations),
+	KUNIT_CASE(rpcrdma_wire_presence_is_zero_or_one),
+	KUNIT_CASE(rpcrdma_wire_truncated_lists),
+	KUNIT_CASE(rpcrdma_wire_lists_begin_behind_the_end),
+	KUNIT_CASE_PARAM(rpcrdma_wire_segment_counts,
+			 rpcrdma_wire_count_gen_params),
+	KUNIT_CASE(rpcrdma_wire_read_segment_limit),
+	KUNIT_CASE(rpcrdma_wire_chunk_limit),
+	KUNIT_CASE(rpcrdma_wire_lengths_must_not_overflow),
+	KUNIT_CASE(rpcrdma_wire_empty_pieces_pass),
+	KUNIT_CASE(rpcrdma_wire_reads_are_grouped),
+	KUNIT_CASE(rpcrdma_wire_extreme_segments_are_untouched),
+	KUNIT_CASE(rpcrdma_wire_walk_survives_changes),
+	KUNIT_CASE(rpcrdma_wire_lists_len_follows_the_formula),
+	KUNIT_CASE(rpcrdma_wire_lists_len_saturates),
+	KUNIT_CASE(rpcrdma_wire_any_alignment),
+	{}
+};
+
+static struct kunit_suite rpcrdma_wire_suite = {
+	.name = "rpcrdma_wire",
+	.init = rpcrdma_kunit_init,
+	.test_cases = rpcrdma_wire_cases,
+};
+
+kunit_test_suite(rpcrdma_wire_suite);

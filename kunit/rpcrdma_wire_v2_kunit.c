@@ -1,0 +1,988 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unit tests of net/rpcrdma_wire_v2.c: version 2 Calls and Replies, both ways,
+ * and the table of header types.
+ */
+
+#include <linux/limits.h>
+#include <linux/string.h>
+
+#include <rpcrdma/chunk.h>
+
+#include "../net/rpcrdma_wire_xdr.h"
+#include "rpcrdma_kunit.h"
+
+#define XID	RPCRDMA_KUNIT_XID
+
+static const struct rpcrdma_segment rpcrdma_v2_write_seg = {
+	0x00040d01, 65536, 0x0000000500000000ull,
+};
+
+static const struct rpcrdma_segment rpcrdma_v2_zero_seg = {
+	0x00030c01, 6000, 0x0000000400000100ull,
+};
+
+static const struct rpcrdma_segment rpcrdma_v2_read_segs[] = {
+	{ 0x11, 40, 0 }, { 0x22, 40, 0 },
+};
+
+static const struct rpcrdma_chunk_out rpcrdma_v2_write = {
+	.co_segs = &rpcrdma_v2_write_seg, .co_nsegs = 1,
+};
+
+static const struct rpcrdma_chunk_out rpcrdma_v2_zero = {
+	.co_segs = &rpcrdma_v2_zero_seg, .co_nsegs = 1,
+};
+
+static const struct rpcrdma_chunk_out rpcrdma_v2_read = {
+	.co_segs = rpcrdma_v2_read_segs, .co_position = 8, .co_nsegs = 2,
+};
+
+struct rpcrdma_v2_call_case {
+	const char			*desc;
+	enum rpcrdma_vector_id		vector;
+	u32				msg_len;
+	struct rpcrdma_call_out		call;
+};
+
+static const struct rpcrdma_v2_call_case rpcrdma_v2_call_cases[] = {
+	{
+		.desc = "a Write chunk that may be invalidated",
+		.vector = RPCRDMA_VEC_V2_MSG_INV,
+		.msg_len = 72,
+		.call = {
+			.ko_xid = XID, .ko_credit = 32,
+			.ko_nwrites = 1, .ko_write = &rpcrdma_v2_write,
+			.ko_inv_handle = 0x00040d01,
+		},
+	}, {
+		.desc = "a Long Call",
+		.vector = RPCRDMA_VEC_V2_NOMSG_CALL,
+		.call = {
+			.ko_xid = XID, .ko_credit = 32,
+			.ko_proc = RPCRDMA2_NOMSG,
+			.ko_nreads = 1, .ko_read = &rpcrdma_v2_zero,
+			.ko_inv_handle = 0x00030c01,
+		},
+	},
+};
+
+KUNIT_ARRAY_PARAM_DESC(rpcrdma_v2_call, rpcrdma_v2_call_cases, desc);
+
+/*
+ * Covers: V2-HDR-01 V2-HDR-02 V2-HDR-03 V2-HDR-06 V2-HDR-07 V2-HDR-08 V2-HDR-17
+ * Covers: V2-CHK-01 V2-CHK-03 V2-TYP-01 V2-TYP-02 V2-TYP-03 V2-TYP-04 V2-TYP-05
+ * Covers: V2-INL-05
+ */
+static void rpcrdma_v2_encode_call_vectors(struct kunit *test)
+{
+	const struct rpcrdma_v2_call_case *param = test->param_value;
+	const struct rpcrdma_vector *vec = &rpcrdma_vectors[param->vector];
+	u32 size, len = vec->ve_len - param->msg_len;
+	struct rpcrdma_kunit *fx = test->priv;
+	u8 *buf;
+
+	KUNIT_EXPECT_EQ(test, rpcrdma2_call_len(&param->call), len);
+	for (size = 0; size < len; size++) {
+		buf = rpcrdma_kunit_exact(fx, fx->kf_buf, size);
+		KUNIT_EXPECT_EQ(test, rpcrdma2_encode_call(buf, size,
+							   &param->call),
+				-EMSGSIZE);
+	}
+	buf = rpcrdma_kunit_exact(fx, fx->kf_buf, len);
+	KUNIT_ASSERT_EQ(test, rpcrdma2_encode_call(buf, len, &param->call),
+			len);
+	KUNIT_EXPECT_MEMEQ(test, buf, vec->ve_data, len);
+}
+
+/*
+ * Covers: V2-HDR-01 V2-HDR-02 V2-HDR-12 V2-CHK-01 V2-CRD-02 V2-TYP-03
+ * Covers: V2-TYP-05
+ */
+static void rpcrdma_v2_decode_call_vectors(struct kunit *test)
+{
+	const struct rpcrdma_v2_call_case *param = test->param_value;
+	const struct rpcrdma_vector *vec = &rpcrdma_vectors[param->vector];
+	struct rpcrdma_kunit *fx = test->priv;
+	const struct rpcrdma_hdr *hdr = &fx->kf_hdr;
+
+	KUNIT_ASSERT_EQ(test, rpcrdma_kunit_server2(fx, vec->ve_data,
+						    vec->ve_len), RPCRDMA_OK);
+	KUNIT_EXPECT_EQ(test, hdr->hd_xid, XID);
+	KUNIT_EXPECT_EQ(test, hdr->hd_vers, 2);
+	KUNIT_EXPECT_EQ(test, hdr->hd_credit, 32);
+	KUNIT_EXPECT_EQ(test, hdr->hd_proc, param->call.ko_proc);
+	KUNIT_EXPECT_FALSE(test, hdr->hd_response);
+	KUNIT_EXPECT_EQ(test, hdr->hd_inv_handle, param->call.ko_inv_handle);
+	KUNIT_EXPECT_FALSE(test, hdr->hd_inv_stray);
+	KUNIT_EXPECT_EQ(test, hdr->hd_msg_len, param->msg_len);
+	KUNIT_EXPECT_EQ(test, hdr->hd_length, vec->ve_len - param->msg_len);
+	KUNIT_EXPECT_EQ(test, hdr->hd_lists.ls_nwrites,
+			param->call.ko_nwrites);
+	KUNIT_EXPECT_EQ(test, hdr->hd_lists.ls_call.ck_nsegs,
+			param->call.ko_nreads);
+	KUNIT_EXPECT_FALSE(test, rpcrdma2_is_grant(hdr, RPCRDMA_OK));
+}
+
+/* Decode the v2_msg_inv Call; the lists for a Reply to it. */
+static const struct rpcrdma_lists *rpcrdma_v2_offer(struct rpcrdma_kunit *fx)
+{
+	const struct rpcrdma_vector *vec =
+		&rpcrdma_vectors[RPCRDMA_VEC_V2_MSG_INV];
+
+	KUNIT_ASSERT_EQ(fx->kf_test,
+			rpcrdma_kunit_server2(fx, vec->ve_data, vec->ve_len),
+			RPCRDMA_OK);
+	fx->kf_lists = fx->kf_hdr.hd_lists;
+	return &fx->kf_lists;
+}
+
+#define RPCRDMA_V2_REPLY_MSG	44u	/* RPC message of v2_msg_reply */
+
+/* Covers: V2-HDR-06 V2-HDR-07 V2-HDR-08 V2-CHK-12 V2-TYP-04 V2-CRD-06 */
+static void rpcrdma_v2_encode_reply_vector(struct kunit *test)
+{
+	const struct rpcrdma_vector *vec =
+		&rpcrdma_vectors[RPCRDMA_VEC_V2_MSG_REPLY];
+	u32 size, written = 65536, len = vec->ve_len - RPCRDMA_V2_REPLY_MSG;
+	struct rpcrdma_kunit *fx = test->priv;
+	struct rpcrdma_reply_out reply = {
+		.ro_xid = XID, .ro_credit = 64, .ro_written = &written,
+	};
+	u8 *buf;
+
+	reply.ro_lists = rpcrdma_v2_offer(fx);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_reply_len(reply.ro_lists), len);
+	for (size = 0; size < len; size++) {
+		buf = rpcrdma_kunit_exact(fx, vec->ve_data, size);
+		KUNIT_EXPECT_EQ(test, rpcrdma2_encode_reply(buf, size, &reply),
+				-EMSGSIZE);
+	}
+	buf = rpcrdma_kunit_exact(fx, fx->kf_buf, len);
+	KUNIT_ASSERT_EQ(test, rpcrdma2_encode_reply(buf, len, &reply), len);
+	KUNIT_EXPECT_MEMEQ(test, buf, vec->ve_data, len);
+
+	/* A grant of 0 would stop the peer for good */
+	reply.ro_credit = 0;
+	KUNIT_ASSERT_EQ(test, rpcrdma2_encode_reply(buf, len, &reply), len);
+	KUNIT_EXPECT_MEMEQ(test, buf + 8, ((u8[]) { 0, 0, 0, 1 }), 4);
+
+	written++;
+	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_reply(buf, len, &reply),
+			-EINVAL);
+}
+
+/* Covers: V2-HDR-12 V2-CHK-12 V2-CRD-01 V2-CRD-02 */
+static void rpcrdma_v2_decode_reply_vector(struct kunit *test)
+{
+	const struct rpcrdma_vector *vec =
+		&rpcrdma_vectors[RPCRDMA_VEC_V2_MSG_REPLY];
+	struct rpcrdma_kunit *fx = test->priv;
+	const struct rpcrdma_hdr *hdr = &fx->kf_hdr;
+
+	KUNIT_ASSERT_EQ(test, rpcrdma_kunit_client2(fx, vec->ve_data,
+						    vec->ve_len, 0),
+			RPCRDMA_OK);
+	KUNIT_EXPECT_EQ(test, hdr->hd_xid, XID);
+	KUNIT_EXPECT_EQ(test, hdr->hd_credit, 64);
+	KUNIT_EXPECT_TRUE(test, hdr->hd_response);
+	KUNIT_EXPECT_EQ(test, hdr->hd_inv_handle, 0);
+	KUNIT_EXPECT_EQ(test, hdr->hd_msg_len, RPCRDMA_V2_REPLY_MSG);
+	KUNIT_EXPECT_EQ(test, hdr->hd_lists.ls_write[0].ck_length, 65536);
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_is_grant(hdr, RPCRDMA_OK));
+
+	/* A handle means nothing in a Reply, not even one of its own */
+	memcpy(fx->kf_buf, vec->ve_data, vec->ve_len);
+	memcpy(fx->kf_buf + 20, fx->kf_buf + 36, 4);
+	KUNIT_ASSERT_EQ(test, rpcrdma_kunit_client2(fx, fx->kf_buf,
+						    vec->ve_len, 0),
+			RPCRDMA_OK);
+	KUNIT_EXPECT_EQ(test, hdr->hd_inv_handle, 0);
+	KUNIT_EXPECT_FALSE(test, hdr->hd_inv_stray);
+
+	/* At a server it belongs to a callback */
+	KUNIT_EXPECT_EQ(test, rpcrdma_kunit_server2(fx, vec->ve_data,
+						    vec->ve_len),
+			RPCRDMA_BACKWARD_REPLY);
+	KUNIT_EXPECT_TRUE(test, rpcrdma2_is_grant(hdr,
+						  RPCRDMA_BACKWARD_REPLY));
+}
+
+static const enum rpcrdma_vector_id rpcrdma_v2_rpc_vectors[] = {
+	RPCRDMA_VEC_V2_MSG_INV, RPCRDMA_VEC_V2_NOMSG_CALL,
+	RPCRDMA_VEC_V2_MSG_REPLY,
+};
+
+/* Covers: V2-HDR-16 V1-HDR-23 V1-CHK-14 G-10 */
+static void rpcrdma_v2_truncated_everywhere(struct kunit *test)
+{
+	static const u32 msg_lens[] = { 72, 0, RPCRDMA_V2_REPLY_MSG };
+	enum rpcrdma_verdict want, server, client;
+	struct rpcrdma_kunit *fx = test->priv;
+	const struct rpcrdma_vector *vec;
+	struct rpcrdma2_error error;
+	u32 i, len, hdr_len;
+
+	for (i = 0; i < ARRAY_SIZE(rpcrdma_v2_rpc_vectors); i++) {
+		vec = &rpcrdma_vectors[rpcrdma_v2_rpc_vectors[i]];
+		hdr_len = vec->ve_len - msg_lens[i];
+		for (len = 0; len < vec->ve_len; len++) {
+			want = RPCRDMA_BAD_LIST;
+			if (len < 20)
+				want = RPCRDMA_DISCARD_SHORT;
+			else if (len >= hdr_len + 8)
+				continue;
+			else if (len >= hdr_len)
+				want = RPCRDMA_BAD_MSG;
+			server = rpcrdma_kunit_server2(fx, vec->ve_data, len);
+			KUNIT_EXPECT_EQ_MSG(test, server, want, "%u: %u bytes",
+					    i, len);
+			/* Requests are answered, Replies never are */
+			KUNIT_EXPECT_EQ(test,
+					rpcrdma2_refusal(&fx->kf_hdr, server,
+							 &rpcrdma2_accept_forward,
+							 &error),
+					len >= 20 && i < 2);
+			KUNIT_EXPECT_EQ(test, error.er_code,
+					RPCRDMA2_ERR_BAD_XDR);
+			client = rpcrdma_kunit_client2(fx, vec->ve_data, len,
+						       0);
+			KUNIT_EXPECT_EQ_MSG(test, client, want, "%u: %u bytes",
+					    i, len);
+		}
+	}
+}
+
+/* Covers: V2-HDR-04 V2-HDR-05 V2-HDR-16 V2-TYP-15 V2-TYP-16 V2-EXT-11 G-10 */
+static void rpcrdma_v2_all_short_lengths(struct kunit *test)
+{
+	static const u32 types[] = {
+		0, 1, 2, 3, 5, 6, 0x80000000, 0xdeadbeef, 0xffffffff,
+	};
+	struct rpcrdma_kunit *fx = test->priv;
+	enum rpcrdma_verdict verdict, want;
+	u32 i, len;
+
+	for (i = 0; i < ARRAY_SIZE(types); i++) {
+		memset(fx->kf_buf, 0, 64);
+		rpcrdma_kunit_clear(fx);
+		rpcrdma_kunit_say(fx, XID, 2, 1, types[i]);
+		for (len = 0; len <= 40; len++) {
+			want = RPCRDMA_BAD_PROC;
+			if (types[i] == RPCRDMA2_CONNPROP)
+				want = len == 24 ? RPCRDMA_OK :
+						   RPCRDMA_BAD_PROP;
+			else if (types[i] < 2)
+				want = len < 36 ? RPCRDMA_BAD_LIST :
+				       types[i] ? RPCRDMA_BAD_FORM :
+						  RPCRDMA_BAD_MSG;
+			if (len < 20)
+				want = RPCRDMA_DISCARD_SHORT;
+			verdict = rpcrdma_kunit_server2(fx, fx->kf_buf, len);
+			KUNIT_EXPECT_EQ_MSG(test, verdict, want,
+					    "type %u, %u bytes", types[i],
+					    len);
+		}
+	}
+
+	/* Any other version: nothing behind the fixed words is looked at */
+	rpcrdma_kunit_clear(fx);
+	rpcrdma_kunit_say(fx, XID, 3, 1, 0);
+	memset(fx->kf_buf + 16, 0xff, 24);
+	for (len = 0; len <= 40; len++)
+		KUNIT_EXPECT_EQ(test,
+				rpcrdma_kunit_server2(fx, fx->kf_buf, len),
+				len < 16 ? RPCRDMA_DISCARD_SHORT :
+					   RPCRDMA_BAD_VERS);
+}
+
+/*
+ * Messages made of words. @code is the error that is answered, 0 for none.
+ */
+struct rpcrdma_v2_words_case {
+	const char		*desc;
+	u32			bytes;
+	enum rpcrdma_verdict	verdict;
+	u32			code;
+	u32			arg;
+	u32			words[32];
+};
+
+static const struct rpcrdma_v2_words_case rpcrdma_v2_server_cases[] = {
+	{
+		.desc = "a Call",
+		.bytes = 44, .verdict = RPCRDMA_OK,
+		.words = { XID, 2, 1, 0, 0, 0, 0, 0, 0, XID, 0 },
+	}, {
+		.desc = "flags that nobody knows",
+		.bytes = 44, .verdict = RPCRDMA_OK,
+		.words = { XID, 2, 1, 0, 0xfffffffe, 0, 0, 0, 0, XID, 0 },
+	}, {
+		.desc = "version 1",
+		.bytes = 36, .verdict = RPCRDMA_BAD_VERS,
+		.code = RPCRDMA2_ERR_VERS, .arg = 1,
+		.words = { XID, 1, 1, 0, 0, 0, 0, XID, 0 },
+	}, {
+		.desc = "version 3",
+		.bytes = 16, .verdict = RPCRDMA_BAD_VERS,
+		.code = RPCRDMA2_ERR_VERS, .arg = 1,
+		.words = { XID, 3, 1, 0xffffffff },
+	}, {
+		.desc = "type 2",
+		.bytes = 44, .verdict = RPCRDMA_BAD_PROC,
+		.code = RPCRDMA2_ERR_INVAL_HTYPE,
+		.words = { XID, 2, 1, 2, 0, 0, 0, 0, 0, XID, 0 },
+	}, {
+		.desc = "type 3",
+		.bytes = 20, .verdict = RPCRDMA_BAD_PROC,
+		.code = RPCRDMA2_ERR_INVAL_HTYPE,
+		.words = { XID, 2, 1, 3 },
+	}, {
+		.desc = "type 6",
+		.bytes = 20, .verdict = RPCRDMA_BAD_PROC,
+		.code = RPCRDMA2_ERR_INVAL_HTYPE,
+		.words = { XID, 2, 1, 6 },
+	}, {
+		.desc = "type 4294967295",
+		.bytes = 20, .verdict = RPCRDMA_BAD_PROC,
+		.code = RPCRDMA2_ERR_INVAL_HTYPE,
+		.words = { XID, 2, 1, 0xffffffff },
+	}, {
+		.desc = "an unknown type in a response",
+		.bytes = 20, .verdict = RPCRDMA_BAD_PROC,
+		.words = { XID, 2, 1, 6, 1 },
+	}, {
+		.desc = "a presence word of 2",
+		.bytes = 44, .verdict = RPCRDMA_BAD_LIST,
+		.code = RPCRDMA2_ERR_BAD_XDR,
+		.words = { XID, 2, 1, 0, 0, 0, 2, 0, 0, XID, 0 },
+	}, {
+		.desc = "RDMA2_MSG with a Position Zero chunk",
+		.bytes = 68, .verdict = RPCRDMA_BAD_FORM,
+		.code = RPCRDMA2_ERR_BAD_XDR,
+		.words = { XID, 2, 1, 0, 0, 0, 1, 0, 7, 40, 0, 0, 0, 0, 0,
+			   XID, 0 },
+	}, {
+		.desc = "RDMA2_NOMSG without a Position Zero chunk",
+		.bytes = 36, .verdict = RPCRDMA_BAD_FORM,
+		.code = RPCRDMA2_ERR_BAD_XDR,
+		.words = { XID, 2, 1, 1 },
+	}, {
+		.desc = "RDMA2_NOMSG with an RPC message behind it",
+		.bytes = 68, .verdict = RPCRDMA_BAD_MSG,
+		.code = RPCRDMA2_ERR_BAD_XDR,
+		.words = { XID, 2, 1, 1, 0, 0, 1, 0, 7, 40, 0, 0, 0, 0, 0,
+			   XID, 0 },
+	}, {
+		.desc = "a position that is not aligned",
+		.bytes = 68, .verdict = RPCRDMA_BAD_POSITION,
+		.code = RPCRDMA2_ERR_BAD_XDR,
+		.words = { XID, 2, 1, 0, 0, 0, 1, 6, 7, 40, 0, 0, 0, 0, 0,
+			   XID, 0 },
+	}, {
+		.desc = "two XIDs",
+		.bytes = 44, .verdict = RPCRDMA_BAD_XID,
+		.code = RPCRDMA2_ERR_BAD_XDR,
+		.words = { XID, 2, 1, 0, 0, 0, 0, 0, 0, XID + 1, 0 },
+	}, {
+		.desc = "a Reply without F_RESPONSE",
+		.bytes = 44, .verdict = RPCRDMA_BAD_DIRECTION,
+		.code = RPCRDMA2_ERR_BAD_XDR,
+		.words = { XID, 2, 1, 0, 0, 0, 0, 0, 0, XID, 1 },
+	}, {
+		.desc = "a Call with F_RESPONSE",
+		.bytes = 44, .verdict = RPCRDMA_BAD_DIRECTION,
+		.words = { XID, 2, 1, 0, 1, 0, 0, 0, 0, XID, 0 },
+	}, {
+		.desc = "neither Call nor Reply",
+		.bytes = 44, .verdict = RPCRDMA_BAD_DIRECTION,
+		.code = RPCRDMA2_ERR_BAD_XDR,
+		.words = { XID, 2, 1, 0, 0, 0, 0, 0, 0, XID, 2 },
+	}, {
+		.desc = "a segment count that leads out of the message",
+		.bytes = 44, .verdict = RPCRDMA_BAD_LIST,
+		.code = RPCRDMA2_ERR_BAD_XDR,
+		.words = { XID, 2, 1, 0, 0, 0, 0, 1, 0xffffffff, XID, 0 },
+	}, {
+		.desc = "lengths that overflow",
+		.bytes = 88, .verdict = RPCRDMA_BAD_LENGTH,
+		.code = RPCRDMA2_ERR_BAD_XDR,
+		.words = { XID, 2, 1, 0, 0, 0, 0, 1, 2, 7, 0xffffffff, 0, 0,
+			   7, 1, 0, 0, 0, 0, 0, XID, 0 },
+	}, {
+		.desc = "a Reply to a callback",
+		.bytes = 44, .verdict = RPCRDMA_BACKWARD_REPLY,
+		.words = { XID, 2, 1, 0, 1, 0, 0, 0, 0, XID, 1 },
+	}, {
+		.desc = "a bad Reply to a callback",
+		.bytes = 44, .verdict = RPCRDMA_BAD_LIST,
+		.words = { XID, 2, 1, 0, 1, 0, 3, 0, 0, XID, 1 },
+	},
+};
+
+KUNIT_ARRAY_PARAM_DESC(rpcrdma_v2_server, rpcrdma_v2_server_cases, desc);
+
+/*
+ * Covers: V2-HDR-04 V2-HDR-12 V2-HDR-13 V2-HDR-14 V2-CHK-02 V2-TYP-06 V2-TYP-15
+ * Covers: V2-TYP-16 V2-TYP-17 V2-ERR-03 V2-ERR-04 V2-ERR-06 V2-ERR-09 V2-EXT-01
+ * Covers: V2-EXT-03 G-01 G-08 G-09 G-12 G-21
+ */
+static void rpcrdma_v2_judges_at_a_server(struct kunit *test)
+{
+	const struct rpcrdma_v2_words_case *param = test->param_value;
+	const struct rpcrdma2_accept *accept = &rpcrdma2_accept_forward;
+	struct rpcrdma_kunit *fx = test->priv;
+	struct rpcrdma2_error error;
+	enum rpcrdma_verdict verdict;
+
+	KUNIT_ASSERT_LE(test, param->bytes, sizeof(param->words));
+	rpcrdma_kunit_words(fx, param->words, ARRAY_SIZE(param->words));
+	verdict = rpcrdma_kunit_server2(fx, fx->kf_buf, param->bytes);
+	KUNIT_EXPECT_EQ(test, verdict, param->verdict);
+	KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_xid, XID);
+	KUNIT_ASSERT_EQ(test, rpcrdma2_refusal(&fx->kf_hdr, verdict, accept,
+					       &error), !!param->code);
+	if (!param->code)
+		return;
+	KUNIT_EXPECT_EQ(test, error.er_code, param->code);
+	KUNIT_EXPECT_EQ(test, error.er_arg[0], param->arg);
+}
+
+static const struct rpcrdma_v2_words_case rpcrdma_v2_client_cases[] = {
+	{
+		.desc = "a Reply",
+		.bytes = 44, .verdict = RPCRDMA_OK,
+		.words = { XID, 2, 1, 0, 1, 0, 0, 0, 0, XID, 1 },
+	}, {
+		.desc = "a Reply with unknown flags and a handle",
+		.bytes = 44, .verdict = RPCRDMA_OK,
+		.words = { XID, 2, 1, 0, 0xffffffff, 7, 0, 0, 0, XID, 1 },
+	}, {
+		.desc = "a Long Reply",
+		.bytes = 56, .verdict = RPCRDMA_OK,
+		.words = { XID, 2, 1, 1, 1, 0, 0, 0, 1, 1, 7, 40, 0, 0 },
+	}, {
+		.desc = "a Long Reply without a Reply chunk",
+		.bytes = 36, .verdict = RPCRDMA_BAD_FORM,
+		.words = { XID, 2, 1, 1, 1 },
+	}, {
+		.desc = "a Long Reply of no bytes",
+		.bytes = 56, .verdict = RPCRDMA_BAD_FORM,
+		.words = { XID, 2, 1, 1, 1, 0, 0, 0, 1, 1, 7, 0, 0, 0 },
+	}, {
+		.desc = "a Reply with a Read chunk",
+		.bytes = 68, .verdict = RPCRDMA_BAD_FORM,
+		.words = { XID, 2, 1, 0, 1, 0, 1, 4, 7, 40, 0, 0, 0, 0, 0,
+			   XID, 1 },
+	}, {
+		.desc = "a Reply with a Call in it",
+		.bytes = 44, .verdict = RPCRDMA_BAD_DIRECTION,
+		.words = { XID, 2, 1, 0, 1, 0, 0, 0, 0, XID, 0 },
+	}, {
+		.desc = "a Reply with two XIDs",
+		.bytes = 44, .verdict = RPCRDMA_BAD_XID,
+		.words = { XID, 2, 1, 0, 1, 0, 0, 0, 0, XID + 1, 1 },
+	}, {
+		.desc = "a version 1 Reply",
+		.bytes = 36, .verdict = RPCRDMA_BAD_VERS,
+		.words = { XID, 1, 1, 0, 0, 0, 0, XID, 1 },
+	}, {
+		.desc = "an unknown type in a response",
+		.bytes = 20, .verdict = RPCRDMA_BAD_PROC,
+		.words = { XID, 2, 1, 6, 1 },
+	}, {
+		.desc = "an unknown type in a request",
+		.bytes = 20, .verdict = RPCRDMA_BAD_PROC,
+		.code = RPCRDMA2_ERR_INVAL_HTYPE,
+		.words = { XID, 2, 1, 6, 0 },
+	}, {
+		.desc = "a backward Call",
+		.bytes = 44, .verdict = RPCRDMA_BACKWARD_CALL,
+		.words = { XID, 2, 1, 0, 0, 0, 0, 0, 0, XID, 0 },
+	}, {
+		.desc = "a backward Call with two XIDs",
+		.bytes = 44, .verdict = RPCRDMA_BAD_XID,
+		.code = RPCRDMA2_ERR_BAD_XDR,
+		.words = { XID, 2, 1, 0, 0, 0, 0, 0, 0, XID + 1, 0 },
+	}, {
+		.desc = "a backward Call with a Read chunk",
+		.bytes = 68, .verdict = RPCRDMA_MANY_READS,
+		.code = RPCRDMA2_ERR_READ_CHUNKS,
+		.words = { XID, 2, 1, 0, 0, 0, 1, 8, 7, 40, 0, 0, 0, 0, 0,
+			   XID, 0 },
+	}, {
+		.desc = "a long backward Call",
+		.bytes = 60, .verdict = RPCRDMA_MANY_READS,
+		.code = RPCRDMA2_ERR_READ_CHUNKS,
+		.words = { XID, 2, 1, 1, 0, 0, 1, 0, 7, 40, 0, 0 },
+	}, {
+		.desc = "a backward Call with a Write chunk",
+		.bytes = 68, .verdict = RPCRDMA_BAD_FORM,
+		.code = RPCRDMA2_ERR_BAD_XDR,
+		.words = { XID, 2, 1, 0, 0, 0, 0, 1, 1, 7, 40, 0, 0, 0, 0,
+			   XID, 0 },
+	}, {
+		.desc = "a backward Call with a Reply chunk",
+		.bytes = 64, .verdict = RPCRDMA_BAD_FORM,
+		.code = RPCRDMA2_ERR_BAD_XDR,
+		.words = { XID, 2, 1, 0, 0, 0, 0, 0, 1, 1, 7, 40, 0, 0,
+			   XID, 0 },
+	}, {
+		.desc = "a backward Call with too many segments",
+		.bytes = 48, .verdict = RPCRDMA_BAD_LIST,
+		.code = RPCRDMA2_ERR_BAD_XDR,
+		.words = { XID, 2, 1, 0, 0, 0, 0, 0, 1, 65, XID, 0 },
+	},
+};
+
+KUNIT_ARRAY_PARAM_DESC(rpcrdma_v2_client, rpcrdma_v2_client_cases, desc);
+
+/*
+ * Covers: V2-HDR-09 V2-HDR-12 V2-HDR-13 V2-HDR-14 V2-CHK-12 V2-TYP-06 V2-TYP-16
+ * Covers: V2-ERR-03 V2-BC-03 V2-BC-05 V2-BC-07 V2-BC-08 V2-NEG-14 G-12 G-24
+ */
+static void rpcrdma_v2_judges_at_a_client(struct kunit *test)
+{
+	const struct rpcrdma_v2_words_case *param = test->param_value;
+	const struct rpcrdma2_accept *accept = &rpcrdma2_accept_backward;
+	struct rpcrdma_kunit *fx = test->priv;
+	struct rpcrdma2_error error;
+	enum rpcrdma_verdict verdict;
+
+	KUNIT_ASSERT_LE(test, param->bytes, sizeof(param->words));
+	rpcrdma_kunit_words(fx, param->words, ARRAY_SIZE(param->words));
+	verdict = rpcrdma_kunit_client2(fx, fx->kf_buf, param->bytes, 0);
+	KUNIT_EXPECT_EQ(test, verdict, param->verdict);
+	KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_xid, XID);
+	KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_inv_handle, 0);
+	KUNIT_EXPECT_FALSE(test, fx->kf_hdr.hd_inv_stray);
+	KUNIT_ASSERT_EQ(test, rpcrdma2_refusal(&fx->kf_hdr, verdict, accept,
+					       &error), !!param->code);
+	if (!param->code)
+		return;
+	KUNIT_EXPECT_EQ(test, error.er_code, param->code);
+	/* READ_CHUNKS: none at all */
+	KUNIT_EXPECT_EQ(test, error.er_arg[0], 0);
+}
+
+/* A Call with so many chunks of so many segments in the fixture's buffer. */
+static void rpcrdma_v2_put_call(struct rpcrdma_kunit *fx, u32 nreads,
+				u32 nwrites, u32 nsegs)
+{
+	u32 i, j;
+
+	rpcrdma_kunit_clear(fx);
+	rpcrdma_kunit_say(fx, XID, 2, 1, 0, 0, 0);
+	for (i = 0; i < nreads; i++)
+		for (j = 0; j < nsegs; j++) {
+			rpcrdma_kunit_say(fx, 1, 8 + 4 * i);
+			rpcrdma_kunit_seg(fx, 7, 4, 0);
+		}
+	rpcrdma_kunit_word(fx, 0);
+	for (i = 0; i < nwrites; i++) {
+		rpcrdma_kunit_say(fx, 1, nsegs);
+		for (j = 0; j < nsegs; j++)
+			rpcrdma_kunit_seg(fx, 7, 4, 0);
+	}
+	rpcrdma_kunit_say(fx, 0, 0, XID, 0);
+}
+
+static void rpcrdma_v2_expect_refusal(struct rpcrdma_kunit *fx,
+				      const struct rpcrdma2_accept *accept,
+				      u32 code, u32 arg)
+{
+	void *copy = rpcrdma_kunit_exact(fx, fx->kf_buf, fx->kf_len);
+	struct kunit *test = fx->kf_test;
+	enum rpcrdma_verdict verdict;
+	struct rpcrdma2_error error;
+
+	verdict = rpcrdma2_decode_call(copy, fx->kf_len, accept, &fx->kf_hdr);
+	KUNIT_EXPECT_EQ(test, verdict == RPCRDMA_OK, !code);
+	KUNIT_ASSERT_EQ(test, rpcrdma2_refusal(&fx->kf_hdr, verdict, accept,
+					       &error), !!code);
+	if (!code)
+		return;
+	KUNIT_EXPECT_EQ(test, error.er_code, code);
+	KUNIT_EXPECT_EQ(test, error.er_arg[0], arg);
+	KUNIT_EXPECT_EQ(test, error.er_arg[1], 0);
+}
+
+/* Covers: V2-ERR-11 V2-ERR-14 V2-ERR-16 V2-ERR-28 V1-CHK-15 G-23 G-32 */
+static void rpcrdma_v2_says_which_limit(struct kunit *test)
+{
+	const struct rpcrdma2_accept *full = &rpcrdma2_accept_forward;
+	struct rpcrdma2_accept low = *full;
+	struct rpcrdma_kunit *fx = test->priv;
+
+	/* As we come */
+	rpcrdma_v2_put_call(fx, 15, 16, 2);
+	rpcrdma_v2_expect_refusal(fx, full, 0, 0);
+	rpcrdma_v2_put_call(fx, 16, 0, 1);
+	rpcrdma_v2_expect_refusal(fx, full, RPCRDMA2_ERR_READ_CHUNKS, 15);
+	rpcrdma_v2_put_call(fx, 17, 0, 1);
+	rpcrdma_v2_expect_refusal(fx, full, RPCRDMA2_ERR_READ_CHUNKS, 15);
+	rpcrdma_v2_put_call(fx, 0, 17, 1);
+	rpcrdma_v2_expect_refusal(fx, full, RPCRDMA2_ERR_WRITE_CHUNKS, 16);
+	rpcrdma_v2_put_call(fx, 1, 1, 64);
+	rpcrdma_v2_expect_refusal(fx, full, 0, 0);
+	rpcrdma_v2_put_call(fx, 1, 0, 65);
+	rpcrdma_v2_expect_refusal(fx, full, RPCRDMA2_ERR_SEGMENTS, 64);
+	rpcrdma_v2_put_call(fx, 0, 1, 65);
+	rpcrdma_v2_expect_refusal(fx, full, RPCRDMA2_ERR_SEGMENTS, 64);
+
+	/* As somebody lowered the limits */
+	low.ac_reads = 1;
+	low.ac_writes = 2;
+	low.ac_segs = 3;
+	rpcrdma_v2_put_call(fx, 1, 2, 3);
+	rpcrdma_v2_expect_refusal(fx, &low, 0, 0);
+	rpcrdma_v2_put_call(fx, 2, 0, 1);
+	rpcrdma_v2_expect_refusal(fx, &low, RPCRDMA2_ERR_READ_CHUNKS, 1);
+	rpcrdma_v2_put_call(fx, 0, 3, 1);
+	rpcrdma_v2_expect_refusal(fx, &low, RPCRDMA2_ERR_WRITE_CHUNKS, 2);
+	rpcrdma_v2_put_call(fx, 0, 1, 4);
+	rpcrdma_v2_expect_refusal(fx, &low, RPCRDMA2_ERR_SEGMENTS, 3);
+	rpcrdma_v2_put_call(fx, 1, 0, 4);
+	rpcrdma_v2_expect_refusal(fx, &low, RPCRDMA2_ERR_SEGMENTS, 3);
+
+	/* None at all: the results have to go to a Reply chunk */
+	low.ac_reads = 0;
+	low.ac_writes = 0;
+	rpcrdma_v2_put_call(fx, 1, 0, 1);
+	rpcrdma_v2_expect_refusal(fx, &low, RPCRDMA2_ERR_READ_CHUNKS, 0);
+	rpcrdma_v2_put_call(fx, 0, 2, 3);
+	rpcrdma_v2_expect_refusal(fx, &low, RPCRDMA2_ERR_REPLY_RESOURCE, 24);
+}
+
+/* Covers: V2-ERR-16 V2-BC-07 */
+static void rpcrdma_v2_limits_in_every_list(struct kunit *test)
+{
+	static const u32 zero[] = {
+		XID, 2, 1, 1, 0, 0, 1, 0, 7, 40, 0, 0, 1, 0, 7, 40, 0, 0,
+		0, 0, 0,
+	};
+	static const u32 reply[] = {
+		XID, 2, 1, 0, 0, 0, 0, 0, 1, 2, 7, 40, 0, 0, 7, 40, 0, 0,
+		XID, 0,
+	};
+	struct rpcrdma2_accept low = rpcrdma2_accept_forward;
+	struct rpcrdma_kunit *fx = test->priv;
+
+	low.ac_segs = 1;
+	rpcrdma_kunit_words(fx, zero, ARRAY_SIZE(zero));
+	rpcrdma_v2_expect_refusal(fx, &low, RPCRDMA2_ERR_SEGMENTS, 1);
+	rpcrdma_kunit_clear(fx);
+	rpcrdma_kunit_words(fx, reply, ARRAY_SIZE(reply));
+	rpcrdma_v2_expect_refusal(fx, &low, RPCRDMA2_ERR_SEGMENTS, 1);
+
+	/* Where there are no limits but none at all, it is bad XDR */
+	rpcrdma_v2_put_call(fx, 0, 17, 1);
+	rpcrdma_v2_expect_refusal(fx, &rpcrdma2_accept_backward,
+				  RPCRDMA2_ERR_BAD_XDR, 0);
+	rpcrdma_v2_put_call(fx, 0, 1, 65);
+	rpcrdma_v2_expect_refusal(fx, &rpcrdma2_accept_backward,
+				  RPCRDMA2_ERR_BAD_XDR, 0);
+}
+
+/* Covers: V2-NEG-15 V2-ERR-23 V2-TYP-18 G-20 */
+static void rpcrdma_v2_refusals_of_the_caller(struct kunit *test)
+{
+	struct rpcrdma2_accept fixed = rpcrdma2_accept_forward;
+	struct rpcrdma_hdr *hdr = &((struct rpcrdma_kunit *)test->priv)->kf_hdr;
+	static const enum rpcrdma_verdict none[] = {
+		RPCRDMA_OK, RPCRDMA_DISCARD_SHORT, RPCRDMA_DISCARD_DONE,
+		RPCRDMA_DISCARD_ERROR, RPCRDMA_BACKWARD_CALL,
+		RPCRDMA_BACKWARD_REPLY,
+	};
+	struct rpcrdma2_error error;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(none); i++)
+		KUNIT_EXPECT_FALSE(test, rpcrdma2_refusal(hdr, none[i], &fixed,
+							  &error));
+
+	/* The version of a connection is settled once */
+	fixed.ac_vers_low = 2;
+	KUNIT_ASSERT_TRUE(test, rpcrdma2_refusal(hdr, RPCRDMA_BAD_VERS, &fixed,
+						 &error));
+	KUNIT_EXPECT_EQ(test, error.er_code, RPCRDMA2_ERR_VERS);
+	KUNIT_EXPECT_EQ(test, error.er_arg[0], 2);
+	KUNIT_EXPECT_EQ(test, error.er_arg[1], 2);
+
+	KUNIT_ASSERT_TRUE(test, rpcrdma2_refusal(hdr, RPCRDMA_BAD_COUNT,
+						 &fixed, &error));
+	KUNIT_EXPECT_EQ(test, error.er_code, RPCRDMA2_ERR_SYSTEM);
+}
+
+/* Covers: V2-CHK-03 V2-CHK-04 V2-CHK-13 G-22 */
+static void rpcrdma_v2_handles_to_invalidate(struct kunit *test)
+{
+	static const struct { u32 handle; bool known; } cases[] = {
+		{ 0, true }, { 0x11, true }, { 0x22, true },
+		{ 0x00040d01, true }, { 0x00030c01, true }, { 0x12, false },
+	};
+	struct rpcrdma_kunit *fx = test->priv;
+	struct rpcrdma_call_out call = {
+		.ko_xid = XID, .ko_nreads = 1, .ko_read = &rpcrdma_v2_read,
+		.ko_nwrites = 1, .ko_write = &rpcrdma_v2_write,
+		.ko_reply = &rpcrdma_v2_zero,
+	};
+	u32 i, handle;
+	bool known;
+	int len;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		handle = cases[i].handle;
+		known = cases[i].known;
+		call.ko_inv_handle = handle;
+		len = rpcrdma2_encode_call(fx->kf_buf, RPCRDMA_KUNIT_BUF_LEN,
+					   &call);
+		KUNIT_EXPECT_EQ(test, len > 0, known);
+		if (!known) {
+			KUNIT_EXPECT_EQ(test, len, -EINVAL);
+			continue;
+		}
+		fx->kf_len = len;
+		rpcrdma_kunit_say(fx, XID, 0);
+		KUNIT_ASSERT_EQ(test, rpcrdma_kunit_server2(fx, fx->kf_buf,
+							    fx->kf_len),
+				RPCRDMA_OK);
+		KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_inv_handle, handle);
+		KUNIT_EXPECT_FALSE(test, fx->kf_hdr.hd_inv_stray);
+
+		/* A peer that names what it did not offer gets a plain Send */
+		fx->kf_buf[20] = 0x77;
+		KUNIT_ASSERT_EQ(test, rpcrdma_kunit_server2(fx, fx->kf_buf,
+							    fx->kf_len),
+				RPCRDMA_OK);
+		KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_inv_handle, 0);
+		KUNIT_EXPECT_TRUE(test, fx->kf_hdr.hd_inv_stray);
+	}
+
+	/* In the Position Zero chunk, too */
+	call = (struct rpcrdma_call_out) {
+		.ko_xid = XID, .ko_proc = RPCRDMA2_NOMSG, .ko_nreads = 1,
+		.ko_read = &rpcrdma_v2_zero, .ko_inv_handle = 0x00030c01,
+	};
+	len = rpcrdma2_encode_call(fx->kf_buf, RPCRDMA_KUNIT_BUF_LEN, &call);
+	KUNIT_ASSERT_GT(test, len, 0);
+	KUNIT_ASSERT_EQ(test, rpcrdma_kunit_server2(fx, fx->kf_buf, len),
+			RPCRDMA_OK);
+	KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_inv_handle, 0x00030c01);
+}
+
+/* Covers: V2-TYP-04 V2-TYP-05 V2-CHK-02 */
+static void rpcrdma_v2_refuses_to_send(struct kunit *test)
+{
+	struct rpcrdma_kunit *fx = test->priv;
+	static const struct rpcrdma_call_out calls[] = {
+		{ .ko_proc = RPCRDMA2_ERROR },
+		{ .ko_proc = RPCRDMA2_CONNPROP },
+		{ .ko_proc = 2 },
+		{ .ko_proc = RPCRDMA2_NOMSG },
+		{ .ko_proc = RPCRDMA2_NOMSG, .ko_nreads = 1,
+		  .ko_read = &rpcrdma_v2_read },
+		{ .ko_proc = RPCRDMA2_MSG, .ko_nreads = 1,
+		  .ko_read = &rpcrdma_v2_zero },
+	};
+	const struct rpcrdma_reply_out reply = {
+		.ro_proc = RPCRDMA2_NOMSG, .ro_lists = rpcrdma_v2_offer(fx),
+		.ro_written = (const u32[]) { 0 }, .ro_reply_written = 1,
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(calls); i++)
+		KUNIT_EXPECT_EQ(test,
+				rpcrdma2_encode_call(fx->kf_buf,
+						     RPCRDMA_KUNIT_BUF_LEN,
+						     &calls[i]), -EINVAL);
+	/* The Call offered no Reply chunk */
+	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_reply(fx->kf_buf,
+						    RPCRDMA_KUNIT_BUF_LEN,
+						    &reply), -EINVAL);
+}
+
+/* Covers: V2-CHK-01 V2-CHK-02 V2-HDR-06 V2-INL-05 */
+static void rpcrdma_v2_calls_survive_the_wire(struct kunit *test)
+{
+	struct rpcrdma_kunit *fx = test->priv;
+	struct rpcrdma_kunit_call *rand;
+	u8 *v1 = kunit_kzalloc(test, 4096, GFP_KERNEL);
+	int len, v1_len;
+	u32 round;
+
+	rand = kunit_kzalloc(test, sizeof(*rand), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, rand);
+	KUNIT_ASSERT_NOT_NULL(test, v1);
+	for (round = 0; round < 300; round++) {
+		rpcrdma_kunit_random_call(fx, rand);
+		if (rand->call.ko_nreads)
+			rand->call.ko_inv_handle = rand->segs[0][0].sg_handle;
+		len = rpcrdma2_encode_call(fx->kf_buf, RPCRDMA_KUNIT_BUF_LEN,
+					   &rand->call);
+		v1_len = rpcrdma1_encode_call(v1, 4096, &rand->call);
+		KUNIT_ASSERT_GT(test, v1_len, 0);
+		KUNIT_ASSERT_EQ(test, len, v1_len + 8);
+		KUNIT_EXPECT_EQ(test, rpcrdma2_call_len(&rand->call), len);
+		/* The lists are those of version 1 */
+		KUNIT_EXPECT_MEMEQ(test, fx->kf_buf + 24, v1 + 16,
+				   v1_len - 16);
+
+		fx->kf_len = len;
+		if (rand->call.ko_proc == RPCRDMA2_MSG)
+			rpcrdma_kunit_say(fx, rand->call.ko_xid, 0);
+		KUNIT_ASSERT_EQ(test, rpcrdma_kunit_server2(fx, fx->kf_buf,
+							    fx->kf_len),
+				RPCRDMA_OK);
+		KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_length, len);
+		KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_xid, rand->call.ko_xid);
+		KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_credit,
+				rand->call.ko_credit);
+		KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_inv_handle,
+				rand->call.ko_inv_handle);
+	}
+}
+
+/* Covers: V2-CHK-02 V2-CHK-12 V2-HDR-08 V2-CRD-01 */
+static void rpcrdma_v2_replies_survive_the_wire(struct kunit *test)
+{
+	u32 written[RPCRDMA_KUNIT_CHUNKS], back[RPCRDMA_KUNIT_CHUNKS];
+	struct rpcrdma_kunit *fx = test->priv;
+	const struct rpcrdma_lists *lists = &fx->kf_lists;
+	struct rpcrdma_reply_out reply;
+	struct rpcrdma_kunit_call *rand;
+	u32 i, round, reply_back;
+	int len;
+
+	rand = kunit_kzalloc(test, sizeof(*rand), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, rand);
+	for (round = 0; round < 300; round++) {
+		rpcrdma_kunit_random_call(fx, rand);
+		len = rpcrdma2_encode_call(fx->kf_buf, RPCRDMA_KUNIT_BUF_LEN,
+					   &rand->call);
+		KUNIT_ASSERT_GT(test, len, 0);
+		fx->kf_len = len;
+		if (rand->call.ko_proc == RPCRDMA2_MSG)
+			rpcrdma_kunit_say(fx, rand->call.ko_xid, 0);
+		KUNIT_ASSERT_EQ(test, rpcrdma_kunit_server2(fx, fx->kf_buf,
+							    fx->kf_len),
+				RPCRDMA_OK);
+		fx->kf_lists = fx->kf_hdr.hd_lists;
+
+		reply = (struct rpcrdma_reply_out) {
+			.ro_xid = rand->call.ko_xid, .ro_credit = 1 + round,
+			.ro_lists = lists, .ro_written = written,
+		};
+		for (i = 0; i < lists->ls_nwrites; i++)
+			written[i] =
+				rpcrdma_kunit_random(fx, 1 +
+						     lists->ls_write[i].ck_length);
+		if (lists->ls_has_reply && rpcrdma_kunit_random(fx, 2)) {
+			reply.ro_proc = RPCRDMA2_NOMSG;
+			reply.ro_reply_written = 1 +
+				rpcrdma_kunit_random(fx,
+						     lists->ls_reply.ck_length);
+		}
+		len = rpcrdma2_encode_reply(fx->kf_buf, RPCRDMA_KUNIT_BUF_LEN,
+					    &reply);
+		KUNIT_ASSERT_GT(test, len, 0);
+		KUNIT_EXPECT_EQ(test, rpcrdma2_reply_len(lists), len);
+		fx->kf_len = len;
+		if (reply.ro_proc == RPCRDMA2_MSG)
+			rpcrdma_kunit_say(fx, reply.ro_xid, 1);
+		KUNIT_ASSERT_EQ(test, rpcrdma_kunit_client2(fx, fx->kf_buf,
+							    fx->kf_len, 0),
+				RPCRDMA_OK);
+		KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_credit, 1 + round);
+		KUNIT_ASSERT_EQ(test,
+				rpcrdma_lists_check_reply(&fx->kf_hdr,
+							  rand->writes,
+							  rand->call.ko_nwrites,
+							  rand->call.ko_reply,
+							  back, &reply_back),
+				RPCRDMA_OK);
+		KUNIT_EXPECT_MEMEQ(test, back, written,
+				   rand->call.ko_nwrites * sizeof(*back));
+		KUNIT_EXPECT_EQ(test, reply_back, reply.ro_reply_written);
+	}
+}
+
+#define RPCRDMA_V2_FAKE		0x80000001u
+
+static enum rpcrdma_verdict rpcrdma_v2_fake_decode(struct rpcrdma_xdr_in *in,
+						   const void *buf, u32 len,
+						   struct rpcrdma_hdr *hdr)
+{
+	hdr->hd_msg_len = in->xi_left;
+	return rpcrdma_xdr_get(in, &hdr->hd_rpc_xid) ? RPCRDMA_OK :
+						       RPCRDMA_BAD_LIST;
+}
+
+static enum rpcrdma_verdict
+rpcrdma_v2_fake_judge(const struct rpcrdma_hdr *hdr,
+		      const struct rpcrdma2_accept *accept)
+{
+	return hdr->hd_rpc_xid == hdr->hd_xid ? RPCRDMA_OK : RPCRDMA_BAD_XID;
+}
+
+/* Covers: V2-EXT-05 V2-EXT-06 V2-EXT-10 V2-HDR-05 */
+static void rpcrdma_v2_types_are_rows(struct kunit *test)
+{
+	static const struct rpcrdma2_type fake[] = {
+		{ RPCRDMA_V2_FAKE, rpcrdma_v2_fake_decode,
+		  rpcrdma_v2_fake_judge },
+	};
+	const struct rpcrdma2_accept *accept = &rpcrdma2_accept_forward;
+	struct rpcrdma_kunit *fx = test->priv;
+	struct rpcrdma_hdr *hdr = &fx->kf_hdr;
+	u8 *buf = fx->kf_buf;
+
+	rpcrdma_kunit_say(fx, XID, 2, 1, RPCRDMA_V2_FAKE, 1, XID);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_decode_by(fake, 1, buf, 24, 0, accept,
+						 hdr), RPCRDMA_OK);
+	KUNIT_EXPECT_TRUE(test, hdr->hd_response);
+	KUNIT_EXPECT_EQ(test, hdr->hd_msg_len, 4);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_decode_by(fake, 1, buf, 23, 0, accept,
+						 hdr), RPCRDMA_BAD_LIST);
+	buf[23]++;
+	KUNIT_EXPECT_EQ(test, rpcrdma2_decode_by(fake, 1, buf, 24, 0, accept,
+						 hdr), RPCRDMA_BAD_XID);
+	/* Without its row it does not exist; neither do others without theirs */
+	KUNIT_EXPECT_EQ(test, rpcrdma_kunit_server2(fx, buf, 24),
+			RPCRDMA_BAD_PROC);
+	buf[12] = 0;
+	KUNIT_EXPECT_EQ(test, rpcrdma2_decode_by(fake, 1, buf, 24, 0, accept,
+						 hdr), RPCRDMA_BAD_PROC);
+}
+
+static struct kunit_case rpcrdma_wire_v2_cases[] = {
+	KUNIT_CASE_PARAM(rpcrdma_v2_encode_call_vectors,
+			 rpcrdma_v2_call_gen_params),
+	KUNIT_CASE_PARAM(rpcrdma_v2_decode_call_vectors,
+			 rpcrdma_v2_call_gen_params),
+	KUNIT_CASE(rpcrdma_v2_encode_reply_vector),
+	KUNIT_CASE(rpcrdma_v2_decode_reply_vector),
+	KUNIT_CASE(rpcrdma_v2_truncated_everywhere),
+	KUNIT_CASE(rpcrdma_v2_all_short_lengths),
+	KUNIT_CASE_PARAM(rpcrdma_v2_judges_at_a_server,
+			 rpcrdma_v2_server_gen_params),
+	KUNIT_CASE_PARAM(rpcrdma_v2_judges_at_a_client,
+			 rpcrdma_v2_client_gen_params),
+	KUNIT_CASE(rpcrdma_v2_says_which_limit),
+	KUNIT_CASE(rpcrdma_v2_limits_in_every_list),
+	KUNIT_CASE(rpcrdma_v2_refusals_of_the_caller),
+	KUNIT_CASE(rpcrdma_v2_handles_to_invalidate),
+	KUNIT_CASE(rpcrdma_v2_refuses_to_send),
+	KUNIT_CASE(rpcrdma_v2_calls_survive_the_wire),
+	KUNIT_CASE(rpcrdma_v2_replies_survive_the_wire),
+	KUNIT_CASE(rpcrdma_v2_types_are_rows),
+	{}
+};
+
+static struct kunit_suite rpcrdma_wire_v2_suite = {
+	.name = "rpcrdma_wire_v2",
+	.init = rpcrdma_kunit_init,
+	.test_cases = rpcrdma_wire_v2_cases,
+};
+
+kunit_test_suite(rpcrdma_wire_v2_suite);
