@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0
+# Build rpcrdma.ko for a kernel, install it, and reach the lab. Kbuild says what the
+# module is made of.
+
+KREL ?= $(shell uname -r)
+KDIR ?= /lib/modules/$(KREL)/build
+KO ?= rpcrdma.ko
+MANDIR ?= /usr/local/share/man
+
+all: modules ## build rpcrdma.ko for KDIR (the running kernel)
+
+modules:
+	@test -e $(KDIR)/Makefile || { \
+	  echo "No kernel build tree at $(KDIR): install linux-headers-$(KREL), or say make KDIR=..."; exit 1; }
+	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
+
+install: ## copy it to INSTALL_MOD_PATH/lib/modules/KREL/updates, where depmod prefers it
+	@test -e $(KO) || { echo "$(KO) is not built: make first"; exit 1; }
+	install -D -m 644 $(KO) $(INSTALL_MOD_PATH)/lib/modules/$(KREL)/updates/rpcrdma.ko
+	install -D -m 644 Documentation/rpcrdma.4 $(INSTALL_MOD_PATH)$(MANDIR)/man4/rpcrdma.4
+	depmod $(if $(INSTALL_MOD_PATH),-b $(INSTALL_MOD_PATH)) $(KREL)
+
+uninstall: ## undo make install; the module of the kernel is in use again
+	rm -f $(INSTALL_MOD_PATH)/lib/modules/$(KREL)/updates/rpcrdma.ko
+	rm -f $(INSTALL_MOD_PATH)$(MANDIR)/man4/rpcrdma.4
+	depmod $(if $(INSTALL_MOD_PATH),-b $(INSTALL_MOD_PATH)) $(KREL)
+
+dkms-install: ## have DKMS build and install it for KREL, and for kernels to come
+	@scripts/package/dkms install $(KREL)
+
+dkms-uninstall: ## take it back from DKMS, for all kernels
+	@scripts/package/dkms uninstall
+
+deb: ## make the Debian package rpcrdma-dkms, in DEBDIR (here)
+	@scripts/package/deb $(or $(DEBDIR),.)
+
+clean: ## remove what a build left in the tree
+	@if test -e $(KDIR)/Makefile; then $(MAKE) -C $(KDIR) M=$(CURDIR) clean; else \
+	  find net kunit -name '*.o' -delete -o -name '.*.cmd' -delete 2>/dev/null; \
+	  rm -f *.o *.ko *.mod *.mod.c .*.cmd Module.symvers modules.order; fi
+	@rm -f rpcrdma-dkms_*.deb
+
+check: ## style, sparse, warnings, documentation comments, the looking law
+	@scripts/check
+
+fuzz: ## the wire and pure rooms under libFuzzer, in user space (SECONDS=60)
+	@scripts/fuzz/run.sh $(or $(SECONDS),60)
+
+demo: ## a guest on Debian's kernel: export, mount and copy over RDMA
+	@scripts/demo
+
+test: ## everything in guests, on kernels of our own (KERNEL= PROVIDER= T=)
+	@scripts/test
+
+test-all: ## the full matrix, fio included
+	@scripts/test --all
+
+bench: ## what an operation costs, beside the in-tree module (PROVIDER=)
+	@scripts/bench
+
+shell: ## a guest with a mount and a prompt (KERNEL= PROVIDER=)
+	@scripts/lab/shell.sh
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
+
+.PHONY: all modules install uninstall dkms-install dkms-uninstall deb clean check fuzz demo test test-all bench shell help

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * load - do one operation over and over and say what it cost
+ *
+ * Runs in a guest under -icount shift=0, where the time stamp counter counts
+ * instructions; what the guest idled is known from bench_count and taken off.
+ *
+ * usage: load OP SIZE COUNT ROUNDS PROCESSES DIRECTORY
+ * OP: getattr, read, write (O_DIRECT), bread, bwrite (page cache), readdir, spin,
+ * idle. Prints for each round: instructions per operation, idle not included,
+ * and idle nanoseconds per operation.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <err.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <x86intrin.h>
+
+#define SPAN	(16 << 20)	/* of a file; operations go round in it */
+
+static const char *dir;
+static char *buf;
+static long size, count;
+static int fd = -1;
+
+static uint64_t idle_ns(void)
+{
+	static int proc = -1;
+	char text[64];
+	ssize_t n;
+
+	if (proc < 0)
+		proc = open("/proc/bench_idle", O_RDONLY);
+	n = pread(proc, text, sizeof(text) - 1, 0);
+	if (n <= 0)
+		err(1, "/proc/bench_idle");
+	text[n] = 0;
+	return strtoull(text, NULL, 10) * 1000;
+}
+
+/* With COUNT set: z before the operations, f after them */
+static void counters(const char *command)
+{
+	static int proc = -1;
+
+	if (!getenv("COUNT"))
+		return;
+	if (proc < 0)
+		proc = open("/proc/bench_count", O_WRONLY);
+	if (write(proc, command, 1) != 1)
+		err(1, "/proc/bench_count");
+}
+
+static void op_getattr(long i)
+{
+	struct statx st;
+
+	(void)i;
+	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_FORCE_SYNC,
+		  STATX_BASIC_STATS, &st))
+		err(1, "statx");
+}
+
+static void op_read(long i)
+{
+	if (pread(fd, buf, size, i * size % SPAN) != size)
+		err(1, "pread");
+}
+
+static void op_write(long i)
+{
+	if (pwrite(fd, buf, size, i * size % SPAN) != size)
+		err(1, "pwrite");
+}
+
+static void op_bwrite(long i)
+{
+	op_write(i);
+	if (fdatasync(fd))
+		err(1, "fdatasync");
+}
+
+/* A change of the directory behind the client's back, so that it reads again */
+static void op_readdir(long i)
+{
+	static char local[256];
+	long n, at, entries = 0;
+	struct timespec t[2] = { { .tv_nsec = UTIME_OMIT }, { .tv_sec = 1000 + i } };
+	struct statx st;
+	int d;
+
+	if (!local[0])
+		snprintf(local, sizeof(local), "/export/thousand");
+	if (utimensat(AT_FDCWD, local, t, 0))
+		err(1, "%s", local);
+	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_FORCE_SYNC, STATX_BASIC_STATS, &st))
+		err(1, "statx");
+	d = openat(fd, ".", O_RDONLY | O_DIRECTORY);
+	if (d < 0)
+		err(1, "open");
+	while ((n = syscall(SYS_getdents64, d, buf, 32768)) > 0)
+		for (at = 0; at < n; entries++)
+			at += *(unsigned short *)(buf + at + 16);
+	close(d);
+	if (n < 0 || entries < 1000)
+		errx(1, "%ld entries", entries);
+}
+
+static void op_spin(long i)
+{
+	for (volatile int n = 0; n < 100000; n++)
+		(void)i;
+}
+
+static void op_idle(long i)
+{
+	(void)i;
+	usleep(10000);
+}
+
+static const struct op {
+	const char *name;
+	void (*run)(long i);
+	int flags;
+} ops[] = {
+	{ "getattr", op_getattr, O_RDONLY },
+	{ "read", op_read, O_RDONLY | O_DIRECT },
+	{ "write", op_write, O_WRONLY | O_DIRECT },
+	{ "bread", op_read, O_RDONLY },
+	{ "bwrite", op_bwrite, O_WRONLY },
+	{ "readdir", op_readdir, O_RDONLY | O_DIRECTORY },
+	{ "spin", op_spin, O_RDONLY },
+	{ "idle", op_idle, O_RDONLY },
+};
+
+static const struct op *op_find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++)
+		if (!strcmp(ops[i].name, name))
+			return &ops[i];
+	errx(2, "no operation %s", name);
+}
+
+static void prepare(const struct op *op, unsigned int process)
+{
+	char name[256];
+
+	snprintf(name, sizeof(name), "%s/%s", dir,
+		 op->run == op_readdir ? "thousand" : "file0");
+	if (process)
+		name[strlen(name) - 1] = 'a' + process - 1;
+	fd = open(name, op->flags);
+	if (fd < 0)
+		err(1, "%s", name);
+	/* No readahead: what is asked for is what goes over the wire. */
+	if (!strcmp(op->name, "bread"))
+		posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);
+}
+
+static void cold(const struct op *op)
+{
+	if (op->name[0] != 'b')
+		return;
+	if (fsync(fd) || posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED))
+		err(1, "cold");
+}
+
+static void report(uint64_t t, uint64_t idle, long done)
+{
+	printf("%.1f %.1f\n", (double)(t - idle) / done, (double)idle / done);
+	fflush(stdout);
+}
+
+static void round_alone(const struct op *op)
+{
+	uint64_t t, idle;
+
+	cold(op);
+	op->run(count);
+	cold(op);
+	counters("z");
+	idle = idle_ns();
+	t = __rdtsc();
+	for (long i = 0; i < count; i++)
+		op->run(i);
+	t = __rdtsc() - t;
+	counters("f");
+	report(t, idle_ns() - idle, count);
+}
+
+/* Children wait for a byte each, do their share, and send one back. */
+static void round_many(const struct op *op, unsigned int processes)
+{
+	int go[2], done[2];
+	unsigned int i;
+	uint64_t t, idle;
+	char c[256];
+
+	if (pipe(go) || pipe(done))
+		err(1, "pipe");
+	for (i = 0; i < processes; i++) {
+		if (fork())
+			continue;
+		prepare(op, i + 1);
+		op->run(0);
+		if (write(done[1], c, 1) != 1 || read(go[0], c, 1) != 1)
+			err(1, "pipe");
+		for (long n = 0; n < count / processes; n++)
+			op->run(n);
+		if (write(done[1], c, 1) != 1)
+			err(1, "pipe");
+		_exit(0);
+	}
+	for (i = 0; i < processes; i++)
+		if (read(done[0], c, 1) != 1)
+			err(1, "pipe");
+	counters("z");
+	idle = idle_ns();
+	t = __rdtsc();
+	if (write(go[1], c, processes) != processes)
+		err(1, "pipe");
+	for (i = 0; i < processes; i++)
+		if (read(done[0], c, 1) != 1)
+			err(1, "pipe");
+	t = __rdtsc() - t;
+	counters("f");
+	report(t, idle_ns() - idle, count / processes * processes);
+	for (i = 0; i < processes; i++) {
+		int status;
+
+		if (wait(&status) < 0 || status)
+			errx(1, "a process failed");
+	}
+	close(go[0]); close(go[1]); close(done[0]); close(done[1]);
+}
+
+int main(int argc, char **argv)
+{
+	const struct op *op;
+	int rounds, processes;
+
+	if (argc != 7)
+		errx(2, "usage: load OP SIZE COUNT ROUNDS PROCESSES DIRECTORY");
+	op = op_find(argv[1]);
+	size = atol(argv[2]);
+	count = atol(argv[3]);
+	rounds = atoi(argv[4]);
+	processes = atoi(argv[5]);
+	dir = argv[6];
+	buf = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE,
+		   MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	if (buf == MAP_FAILED)
+		err(1, "mmap");
+	mlockall(MCL_CURRENT);
+	if (processes == 1)
+		prepare(op, 0);
+	while (rounds--)
+		processes == 1 ? round_alone(op) : round_many(op, processes);
+	return 0;
+}

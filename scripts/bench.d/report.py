@@ -1,0 +1,231 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""usage: report.py DIRECTORY
+
+Read what the guests of make bench found and print it as tables, in reStructuredText: what
+each operation costs with our module and with the kernel's own, what it makes them do, and
+which goals are met.
+"""
+import statistics
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+MODULES = ("ours", "intree")
+RTT = 20e6  # ns; twice the delay in guest.sh
+
+
+class Run:
+    """What one module did on one provider."""
+
+    def __init__(self, top, provider, module):
+        self.costs, self.counts, self.wires, self.memory = defaultdict(list), {}, {}, {}
+        self.kernel = self.accepts = None
+        self.whole = 0
+        for kind in ("alone", "pair"):
+            path = top / f"{provider}-{module}-{kind}" / "result"
+            for line in path.read_text().splitlines() if path.exists() else ():
+                self.line(*line.split())
+
+    def line(self, what, *words):
+        if what == "cost":
+            op, size, procs, instr, _ = words
+            self.costs[op, int(size), int(procs)].append(float(instr))
+        elif what == "count":
+            op, size, procs, name, value, n = words
+            self.counts[op, int(size), int(procs), name] = int(value) / int(n)
+        elif what == "wire":
+            op, size, instr, idle = words
+            self.wires[op, int(size)] = float(instr) + float(idle)
+        elif what == "memory" and words[0] == "accepts":
+            self.accepts = int(words[1])
+        elif what == "memory":
+            self.memory[words[0]] = [int(w) for w in words[1:]]
+        elif what == "kernel":
+            self.kernel = words[0]
+        elif what == "end":
+            self.whole += 1
+
+    def cost(self, key):
+        return statistics.median(self.costs[key]) if key in self.costs else None
+
+    def spread(self, key):
+        values = sorted(self.costs[key])
+        return 100 * (values[-1] - values[0]) / statistics.median(values)
+
+    def per_op(self, op, size, name, procs=1):
+        return self.counts.get((op, size, procs, name))
+
+    def round_trips(self, key):
+        plain = self.cost((*key, 1))
+        return (self.wires[key] - plain) / RTT if key in self.wires and plain else None
+
+    def kb_per_connection(self, side):
+        if side not in self.memory:
+            return None
+        n, free, slab, vmalloc, free2, slab2, vmalloc2 = self.memory[side]
+        return [(free - free2) / n, (slab2 - slab) / n, (vmalloc2 - vmalloc) / n]
+
+
+def size_name(size):
+    if not size:
+        return ""
+    return f"{size >> 20}M" if size >= 1 << 20 else f"{size >> 10}K"
+
+
+NAMES = {"getattr": "GETATTR", "read": "READ", "write": "WRITE", "bread": "READ buffered",
+         "bwrite": "WRITE buffered", "readdir": "READDIR of 1000"}
+
+
+def point_name(op, size, procs=1):
+    name = f"{NAMES[op]} {size_name(size)}".strip()
+    return name + (f", {procs} processes" if procs > 1 else "")
+
+
+def number(value, digits=1):
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+def ratio(a, b, digits=2):
+    return "-" if a is None or not b else f"{a / b:.{digits}f}"
+
+
+def table(title, head, rows):
+    widths = [max(len(r[i]) for r in [head, *rows]) for i in range(len(head))]
+    rule = "  ".join("=" * w for w in widths)
+    print(f"{title}:\n\n{rule}")
+    for i, row in enumerate([head, *rows]):
+        cells = [c.ljust(w) if j == 0 else c.rjust(w) for j, (c, w) in enumerate(zip(row, widths))]
+        print("  ".join(cells).rstrip())
+        if i == 0:
+            print(rule)
+    print(f"{rule}\n")
+
+
+def cost_table(provider, ours, intree):
+    rows = []
+    for key in ours.costs:
+        if key[0] == "spin" or key not in intree.costs:
+            continue
+        a, b = ours.cost(key), intree.cost(key)
+        rows.append([point_name(*key), number(a / 1000), number(b / 1000), ratio(a, b),
+                     f"{ours.spread(key):.1f}%", f"{intree.spread(key):.1f}%"])
+    table(f"{provider}: thousands of instructions per operation (client, server, NFS and provider\n"
+          "together), median of the rounds; spread is (largest - smallest) / median",
+          ["operation", "ours", "in-tree", "ratio", "spread", "spread"], rows)
+
+
+COUNTED = [("getattr", 0), ("read", 4096), ("write", 4096), ("read", 65536), ("write", 65536),
+           ("read", 1 << 20), ("write", 1 << 20), ("bread", 1 << 20), ("bwrite", 1 << 20), ("readdir", 0)]
+COUNTERS = [
+    ("RPCs", "svc_process"),
+    ("client: Sends", "client_send"), ("client: registrations", "client_reg_mr"),
+    ("client: local invalidations", "client_local_inv"), ("client: doorbells", "client_doorbells"),
+    ("client: SGEs", "client_sges"), ("client: signaled", "client_signaled"),
+    ("client: send completions", "client_send_completions"),
+    ("client: Receive doorbells", "client_recv_doorbells"),
+    ("server: RDMA Reads", "server_rdma_read"), ("server: RDMA Writes", "server_rdma_write"),
+    ("server: registrations", "server_reg_mr"), ("server: local invalidations", "server_local_inv"),
+    ("server: Sends", "server_send"), ("server: Sends, invalidating", "server_send_inv"),
+    ("server: doorbells", "server_doorbells"), ("server: SGEs", "server_sges"),
+    ("server: send completions", "server_send_completions"),
+    ("server: Receive doorbells", "server_recv_doorbells"),
+    ("server: nfsd dispatches", "svc_rdma_recvfrom"), ("server: nfsd wake-ups", "svc_recv"),
+    ("CQ work runs", "ib_cq_poll_work"), ("kworker runs", "works"),
+    ("context switches", "switches"), ("allocations of objects", "kmallocs"),
+    ("  of these, by the module", "kmallocs_module"), ("pages allocated", "pages"),
+]
+
+
+def count_table(provider, ours, intree):
+    rows = []
+    for title, name in COUNTERS:
+        row = [title]
+        for op, size in COUNTED:
+            a, b = (r.per_op(op, size, name) for r in (ours, intree))
+            digits = 0 if max(a or 0, b or 0) >= 100 else 1 if max(a or 0, b or 0) >= 10 else 2
+            cell = f"{number(a, digits)}/{number(b, digits)}"
+            row.append("0" if not a and not b else cell)
+        rows.append(row)
+    head = [{"bread": "READ b.", "bwrite": "WRITE b."}.get(op, NAMES[op].split()[0]) + " " + size_name(size)
+            for op, size in COUNTED]
+    table(f"{provider}: what an operation takes, ours/in-tree (b. = buffered)",
+          ["per operation", *(h.strip() for h in head)], rows)
+
+
+def wire_table(provider, ours, intree):
+    rows = [[point_name(*key), number(ours.round_trips(key), 2), number(intree.round_trips(key), 2)]
+            for key in ours.wires]
+    table(f"{provider}: round trips of an operation (RTT {RTT / 1e6:.0f} ms by netem)",
+          ["operation", "ours", "in-tree"], rows)
+
+
+def memory_table(provider, ours, intree):
+    rows = []
+    for side in ("server", "client"):
+        a, b = ours.kb_per_connection(side), intree.kb_per_connection(side)
+        if not a or not b:
+            continue
+        for i, part in enumerate(("", ", of it slab", ", of it vmalloc")):
+            rows.append([side + part, number(a[i]), number(b[i]), ratio(a[i], b[i])])
+    if rows:
+        table(f"{provider}: kilobytes of memory for one of 64 idle connections, provider included",
+              ["side", "ours", "in-tree", "ratio"], rows)
+
+
+def goals(provider, ours, intree):
+    """Yield (goal, value, met)."""
+    def worst(title, keys, limit):
+        found = [(ours.cost(k) / intree.cost(k), k) for k in keys if k in ours.costs and k in intree.costs]
+        if found:
+            value, key = max(found)
+            over = sum(v > limit for v, _ in found)
+            yield (f"{title} <= {limit:.2f}", f"worst {value:.2f} ({point_name(*key)}), {over} of {len(found)} over",
+                   value <= limit)
+
+    def at_most(title, value, limit):
+        if value is not None:
+            yield f"{title} <= {limit:g}", f"{value:.2f}", value <= limit + 0.02
+
+    points = [k for k in ours.costs if k[0] != "spin"]
+    yield from worst("every ratio", points, 1.00)
+    small = [k for k in points if k[0] in ("read", "write", "bread", "bwrite") and 0 < k[1] <= 16384]
+    yield from worst("READ and WRITE to 16K", small, 0.90)
+    if provider == "siw":
+        yield from worst("READ 1M", [("read", 1 << 20, 1)], 0.70)
+    for op in ("read", "write"):
+        yield from at_most(f"registrations, {NAMES[op]} 1M", ours.per_op(op, 1 << 20, "client_reg_mr"), 1)
+        yield from at_most(f"local invalidations, {NAMES[op]} 1M", ours.per_op(op, 1 << 20, "client_local_inv"), 0)
+    yield from at_most("RDMA Writes, READ 1M", ours.per_op("read", 1 << 20, "server_rdma_write"), 9)
+    yield from at_most("RDMA Reads, WRITE 1M", ours.per_op("write", 1 << 20, "server_rdma_read"), 9)
+    for op, size, limit in (("getattr", 0, 1), ("read", 4096, 1), ("read", 1 << 20, 1),
+                            ("write", 4096, 2), ("write", 1 << 20, 2)):
+        yield from at_most(f"nfsd dispatches, {point_name(op, size)}",
+                           ours.per_op(op, size, "svc_rdma_recvfrom"), limit)
+    yield from at_most("signaled Sends of the client, GETATTR", ours.per_op("getattr", 0, "client_signaled"), 1 / 16)
+    a, b = ours.kb_per_connection("server"), intree.kb_per_connection("server")
+    if a and b:
+        yield "server memory of an idle connection, ratio <= 0.10", f"{a[0] / b[0]:.2f}", a[0] <= 0.10 * b[0]
+
+
+def main():
+    top = Path(sys.argv[1])
+    providers = [p for p in ("siw", "rxe") if any(top.glob(f"{p}-*"))]
+    runs = {p: [Run(top, p, m) for m in MODULES] for p in providers}
+    for provider, (ours, intree) in runs.items():
+        if not ours.costs or not intree.costs:
+            print(f"{provider}: a guest found nothing\n")
+            continue
+        title = f"{provider}, Linux {ours.kernel}"
+        print(f"{title}\n{'-' * len(title)}\n")
+        cost_table(provider, ours, intree)
+        count_table(provider, ours, intree)
+        # rxe hands packets to its own address over without a network
+        if provider != "rxe":
+            wire_table(provider, ours, intree)
+        memory_table(provider, ours, intree)
+        table(f"{provider}: goals", ["goal", "found", "met"],
+              [[g, v, "yes" if met else "NO"] for g, v, met in goals(provider, ours, intree)])
+
+
+main()

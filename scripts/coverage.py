@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""What evidence there is for each requirement: a test that names it, or a stated reason.
+
+usage: coverage.py [--verify | --list] [REQUIREMENTS.md]
+
+Tests name requirements in "Covers:" comments, in kunit and scripts/{tests,fuzz}. What no test here
+can show is in scripts/coverage.reasons, as "ID  reason"; a requirement that only says again
+what others say, as "ID = ID ID ...". The requirements are those of $RPCRDMA_REQUIREMENTS, or
+of shared/spec/requirements.md beside the repository.
+
+Prints a line for each group, and what is missing; --list adds each ID's evidence. --verify
+prints only what is wrong: names that do not exist, requirements both tested and excused, and
+missing ones in the groups that are complete. Without the list of requirements it can only
+see the second of these.
+"""
+import collections
+import os
+import re
+import sys
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+REASONS = "scripts/coverage.reasons"
+ID = re.compile(r"\b(?:V1-[A-Z]{3}|V2-[A-Z]{2,3}|MEM|ULB|RPB|BC|RTX|EXP|G)-\d+\b")
+# Groups in which nothing may be missing any longer
+COMPLETE = ("V1-", "ULB", "RPB", "BC")
+
+
+def requirements(path):
+    """{ID: level}: the tables of section A, and the headings of section D."""
+    known = {}
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as f:
+            for line in f:
+                m = re.match(r"\| (" + ID.pattern + r") \| ([^|]*)\|", line) or re.match(r"\*\*(G-\d+)( )", line)
+                if m:
+                    known[m.group(1)] = m.group(2).strip()
+    return known
+
+
+def tests():
+    """{ID: places of tests that name it}"""
+    found = collections.defaultdict(list)
+    for folder in ("scripts/tests", "scripts/fuzz", "kunit"):
+        for base, _, names in os.walk(os.path.join(TOP, folder)):
+            for name in sorted(names):
+                if name.endswith((".pyc", ".ko", ".o")):
+                    continue
+                path = os.path.join(base, name)
+                with open(path, encoding="utf-8", errors="replace") as f:
+                    for no, line in enumerate(f, 1):
+                        if "Covers:" in line:
+                            for key in ID.findall(line.split("Covers:", 1)[1]):
+                                found[key].append(f"{os.path.relpath(path, TOP)}:{no}")
+    return found
+
+
+def reasons():
+    """({ID: reason}, {ID: IDs that say the same}, lines that are neither)"""
+    excused, same, odd = {}, {}, []
+    with open(os.path.join(TOP, REASONS), encoding="utf-8") as f:
+        for no, line in enumerate(f, 1):
+            line = line.strip()
+            if not line or line.startswith("#"):
+                continue
+            m = re.fullmatch(r"(" + ID.pattern + r")(?: =((?: +" + ID.pattern + r")+)|  +(\S.*))", line)
+            if not m or m.group(1) in excused or m.group(1) in same:
+                odd.append(f"{REASONS}:{no}: not an ID with its reason, or a second time")
+            elif m.group(2):
+                same[m.group(1)] = m.group(2).split()
+            else:
+                excused[m.group(1)] = m.group(3)
+    return excused, same, odd
+
+
+def main():
+    paths = [a for a in sys.argv[1:] if not a.startswith("-")]
+    verify, listing = "--verify" in sys.argv, "--list" in sys.argv
+    known = requirements(paths[0] if paths else os.environ.get(
+        "RPCRDMA_REQUIREMENTS", os.path.join(TOP, "../shared/spec/requirements.md")))
+    found = tests()
+    excused, same, wrong = reasons()
+
+    named = set(found) | set(excused) | set(same) | {k for ids in same.values() for k in ids}
+    for key in sorted(named - set(known) if known else ()):
+        wrong.append(f"{found[key][0] if key in found else REASONS}: there is no requirement {key}")
+    for key in sorted(set(found) & (set(excused) | set(same))):
+        wrong.append(f"{REASONS}: {key} has a test ({found[key][0]}): remove its line")
+
+    def status(key):
+        if key in same:
+            parts = {status(k) for k in same[key]}
+            return "missing" if "missing" in parts else "tested" if "tested" in parts else "excused"
+        return "tested" if key in found else "excused" if key in excused else "missing"
+
+    def evidence(key):
+        if key in same:
+            return "= " + " ".join(same[key])
+        return excused.get(key) or ", ".join(sorted({p.split(":")[0] for p in found[key]})) or "-"
+
+    groups = collections.defaultdict(list)
+    for key in known:
+        groups[key.rsplit("-", 1)[0]].append(key)
+    for group, keys in groups.items():
+        if any(group.startswith(c) for c in COMPLETE):
+            wrong += [f"{key} has neither a test nor a reason" for key in keys if status(key) == "missing"]
+    for line in wrong:
+        print(line)
+    if verify:
+        sys.exit(1 if wrong else 0)
+
+    sums = collections.Counter()
+    for group, keys in groups.items():
+        count = collections.Counter(status(k) for k in keys)
+        sums += count
+        print(f"{group}: {count['tested']} tested, {count['excused']} excused, {count['missing']} missing")
+        for k in keys if listing else ():
+            print(f"  {k}  {evidence(k)}")
+        missing = [k + ("!" if known[k].startswith("MUST") else "") for k in keys if status(k) == "missing"]
+        if missing:
+            print("  missing: " + " ".join(missing))
+    print(f"{sums['tested']} tested, {sums['excused']} excused, {sums['missing']} missing of {len(known) or '?'}"
+          " (! marks a MUST)")
+    sys.exit(1 if wrong else 0)
+
+
+main()

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the targets share: input as a stream of choices, checks, and
+ * messages.
+ */
+#ifndef FUZZ_H
+#define FUZZ_H
+
+#include <linux/types.h>
+#include <linux/unaligned.h>
+
+#include <rpcrdma/wire.h>
+
+/*
+ * A target is given one input. It fails by way of CHECK() or of a sanitizer,
+ * and otherwise has nothing to say.
+ */
+typedef void fuzz_target(const u8 *data, size_t size);
+
+fuzz_target fuzz_v1_call, fuzz_v1_reply, fuzz_v1_trip, fuzz_v1_error;
+fuzz_target fuzz_v2_server, fuzz_v2_client, fuzz_v2_trip, fuzz_v2_ctl;
+fuzz_target fuzz_chunk, fuzz_payload;
+fuzz_target fuzz_props, fuzz_credit, fuzz_plan, fuzz_size;
+
+void fuzz_failed(const char *file, int line, const char *what);
+
+#define CHECK(expr) \
+	do { \
+		if (!(expr)) \
+			fuzz_failed(__FILE__, __LINE__, #expr); \
+	} while (0)
+
+/* Choices: read from the input; all of them are 0 where it has ended */
+struct fuzz_in {
+	const u8	*fi_pos;
+	size_t		fi_left;
+};
+
+u8 fuzz_u8(struct fuzz_in *in);
+u32 fuzz_u32(struct fuzz_in *in);
+/* Any u32, with small ones and those close to U32_MAX as likely as others */
+u32 fuzz_num(struct fuzz_in *in);
+
+/*
+ * Inputs that are messages have their choices behind the message, so that a
+ * message as it was on the wire is a good one to begin with.
+ */
+#define FUZZ_CHOICES	16u
+
+struct fuzz_in fuzz_choices(const u8 *data, size_t *size);
+
+/* A copy with nothing behind it, for ASan to see the first byte too many */
+void *fuzz_exact(const void *data, size_t size);
+
+static inline u32 fuzz_word(const u8 *msg, u32 index)
+{
+	return get_unaligned_be32(msg + 4 * index);
+}
+
+/* fuzz_lists.c */
+void fuzz_lists_walk(const struct rpcrdma_lists *lists);
+void fuzz_lists_walk_spoilt(const struct rpcrdma_lists *lists);
+void fuzz_lists_truncate(const u8 *msg, u32 begin, u32 end, u32 cut);
+void fuzz_lists_misspell(const u8 *msg, u32 begin, u32 end, u32 word);
+void fuzz_lists_same(const struct rpcrdma_lists *a,
+		     const struct rpcrdma_lists *b);
+bool fuzz_lists_none(const struct rpcrdma_lists *lists);
+bool fuzz_reads_sorted(const u8 *msg, u32 begin);
+void fuzz_chunk_filled(const struct rpcrdma_lists *lists,
+		       const struct rpcrdma_chunk *chunk,
+		       const struct rpcrdma_chunk_out *offer,
+		       u32 written);
+bool fuzz_chunk_plausible(const struct rpcrdma_lists *lists,
+			  const struct rpcrdma_chunk *chunk,
+			  const struct rpcrdma_chunk_out *offer);
+
+/* fuzz_call.c */
+
+/* More than a receiver accepts, so that its limits are met from both sides */
+#define FUZZ_CHUNKS	(RPCRDMA_MAX_CHUNKS + 2)
+#define FUZZ_SEGS	(RPCRDMA_MAX_SEGS + 2)
+
+/* A Call to be sent, with all it is made of. Too large for a stack */
+struct fuzz_call {
+	struct rpcrdma_call_out		fc_out;
+	struct rpcrdma_chunk_out	fc_read[FUZZ_CHUNKS];
+	struct rpcrdma_chunk_out	fc_write[FUZZ_CHUNKS];
+	struct rpcrdma_chunk_out	fc_reply;
+	struct rpcrdma_segment		fc_seg[(2 * FUZZ_CHUNKS + 1) *
+					       FUZZ_SEGS];
+	u32				fc_nsegs;
+};
+
+void fuzz_call_copy(struct fuzz_call *call,
+		    const struct rpcrdma_hdr *hdr);
+void fuzz_call_make(struct fuzz_call *call, struct fuzz_in *in);
+bool fuzz_call_valid(const struct rpcrdma_call_out *out);
+bool fuzz_call_acceptable(const struct rpcrdma_call_out *out);
+u32 fuzz_single_handle(const struct fuzz_call *call);
+
+#endif /* FUZZ_H */

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Chunk lists as arithmetic, against models that count byte by byte.
+ */
+
+#include <errno.h>
+#include <string.h>
+
+#include <rpcrdma/chunk.h>
+
+#include "fuzz.h"
+
+#define FUZZ_BODY	64u	/* bytes of body at most, where they are counted */
+#define FUZZ_CHUNK	40u	/* bytes of a chunk, likewise */
+#define FUZZ_STREAM	(FUZZ_BODY + RPCRDMA_MAX_CHUNKS * (FUZZ_CHUNK + 4))
+
+/* A byte of a stream: which part it belongs to, 0 for the body; and which
+ * byte of that it is. Roundup has bytes as well.
+ */
+struct fuzz_byte {
+	u32	fb_part;
+	u32	fb_offset;
+};
+
+struct fuzz_stream {
+	struct fuzz_byte	fs_byte[FUZZ_STREAM];
+	u32			fs_len;
+};
+
+/*
+ * The unreduced stream, made as the requester took it apart: chunk after
+ * chunk is put back in where it was. Returns false if one was nowhere.
+ */
+static bool fuzz_stream_make(struct fuzz_stream *stream,
+			     const struct rpcrdma_lists *lists, u32 body_len)
+{
+	u32 i, j, at, room, end = 0;
+
+	stream->fs_len = body_len;
+	for (j = 0; j < body_len; j++)
+		stream->fs_byte[j] = (struct fuzz_byte){ 0, j };
+	for (i = 0; i < lists->ls_nreads; i++) {
+		at = lists->ls_read[i].ck_position;
+		room = (lists->ls_read[i].ck_length + 3) & ~3u;
+		if (at & 3 || at > stream->fs_len || at < end)
+			return false;
+		end = at + room;
+		memmove(&stream->fs_byte[end], &stream->fs_byte[at],
+			(stream->fs_len - at) * sizeof(stream->fs_byte[0]));
+		for (j = 0; j < room; j++)
+			stream->fs_byte[at + j] =
+				(struct fuzz_byte){ i + 1, j };
+		stream->fs_len += room;
+	}
+	return true;
+}
+
+/* The parts, one behind the other, are the stream. */
+static void fuzz_stream_walk(const struct fuzz_stream *stream,
+			     const struct rpcrdma_lists *lists, u32 body_len)
+{
+	const struct fuzz_byte *byte = stream->fs_byte;
+	struct rpcrdma_part_iter iter;
+	struct rpcrdma_part part;
+	u32 i, id;
+
+	rpcrdma_part_first(lists, body_len, &iter);
+	while (rpcrdma_part_next(&iter, &part)) {
+		CHECK(part.pt_length);
+		id = part.pt_chunk ? part.pt_chunk - lists->ls_read + 1 : 0;
+		CHECK(byte + part.pt_length + part.pt_pad <=
+		      stream->fs_byte + stream->fs_len);
+		for (i = 0; i < part.pt_length + part.pt_pad; i++, byte++) {
+			CHECK(byte->fb_part == id);
+			CHECK(byte->fb_offset == part.pt_offset + i);
+		}
+		CHECK(!id || part.pt_length == part.pt_chunk->ck_length);
+		CHECK(id || !part.pt_pad);
+	}
+	CHECK(byte == stream->fs_byte + stream->fs_len);
+}
+
+/* Of numbers too large to be counted: sums, and nothing out of bounds */
+static void fuzz_parts_sum(const struct rpcrdma_lists *lists, u32 body_len,
+			   bool sound, u32 stream_len)
+{
+	struct rpcrdma_part_iter iter;
+	u64 body = 0, stream = 0;
+	struct rpcrdma_part part;
+	u32 n = 0;
+
+	rpcrdma_part_first(lists, body_len, &iter);
+	while (rpcrdma_part_next(&iter, &part)) {
+		CHECK(n++ < 2 * RPCRDMA_MAX_CHUNKS + 1);
+		CHECK(part.pt_length);
+		if (!part.pt_chunk) {
+			CHECK(part.pt_offset == body);
+			body += part.pt_length;
+		} else if (sound) {
+			CHECK(part.pt_chunk->ck_position == stream);
+		}
+		stream += (u64)part.pt_length + part.pt_pad;
+	}
+	CHECK(body == body_len);
+	CHECK(!sound || stream == stream_len);
+}
+
+/*
+ * Read lists as a decoder leaves them: with positions that ascend from 1
+ *
+ * Covers: V1-RDC-10 V1-RDC-17
+ */
+void fuzz_chunk(const u8 *data, size_t size)
+{
+	struct fuzz_in in = { .fi_pos = data, .fi_left = size };
+	u32 i, body_len, max_len, stream_len, position = 0;
+	static struct rpcrdma_lists lists;
+	static struct fuzz_stream stream;
+	enum rpcrdma_verdict verdict;
+	bool sound, small = fuzz_u8(&in) % 4;
+
+	body_len = small ? fuzz_u8(&in) % FUZZ_BODY : fuzz_num(&in);
+	max_len = fuzz_num(&in);
+	lists.ls_nreads = fuzz_u8(&in) % (RPCRDMA_MAX_CHUNKS + 1);
+	for (i = 0; i < lists.ls_nreads; i++) {
+		struct rpcrdma_chunk *chunk = &lists.ls_read[i];
+		u32 step = small ? fuzz_u8(&in) : fuzz_num(&in);
+
+		if (__builtin_add_overflow(position, step ?: 1, &position))
+			break;
+		chunk->ck_position = position;
+		chunk->ck_nsegs = 1;
+		chunk->ck_length = small ? fuzz_u8(&in) % FUZZ_CHUNK :
+					   fuzz_num(&in);
+	}
+	lists.ls_nreads = i;
+
+	verdict = rpcrdma_lists_check_call(&lists, body_len, max_len,
+					   &stream_len);
+	CHECK(verdict == RPCRDMA_OK || verdict == RPCRDMA_BAD_POSITION ||
+	      verdict == RPCRDMA_BAD_LENGTH);
+	sound = verdict == RPCRDMA_OK;
+	CHECK(!sound || stream_len <= max_len);
+	fuzz_parts_sum(&lists, body_len, sound, stream_len);
+	if (!small)
+		return;
+
+	if (!fuzz_stream_make(&stream, &lists, body_len)) {
+		CHECK(verdict == RPCRDMA_BAD_POSITION);
+	} else if (stream.fs_len > max_len) {
+		CHECK(verdict == RPCRDMA_BAD_LENGTH);
+	} else {
+		CHECK(sound && stream_len == stream.fs_len);
+		fuzz_stream_walk(&stream, &lists, body_len);
+	}
+}
+
+/* Results of a Reply, assigned to the chunks of a Write list */
+static u32 fuzz_payload_assign(const struct rpcrdma_lists *lists,
+			       struct rpcrdma_payload *payloads,
+			       struct fuzz_in *in, bool small)
+{
+	u32 i, offset = 0, length, before, used = 0, n = fuzz_u8(in) % 20;
+	const struct rpcrdma_chunk *chunk;
+	int rc;
+
+	for (i = 0; i < n; i++) {
+		if (__builtin_add_overflow(offset, small ? fuzz_u8(in) % 32 :
+					   fuzz_num(in), &offset))
+			break;
+		chunk = &lists->ls_write[used];
+		length = small ? fuzz_u8(in) % FUZZ_CHUNK : fuzz_num(in);
+		before = used;
+		rc = rpcrdma_payload_assign(lists, payloads, &used, offset,
+					    length);
+		if (!length || before == lists->ls_nwrites) {
+			CHECK(rc == -ENOENT && used == before);
+			continue;
+		}
+		if (chunk->ck_nsegs && length > chunk->ck_length) {
+			CHECK(rc == -EMSGSIZE && used == before);
+			continue;
+		}
+		CHECK(used == before + 1);
+		CHECK(rc == (chunk->ck_nsegs ? (int)before : -ENOENT));
+		CHECK(payloads[before].py_offset == offset);
+		CHECK(payloads[before].py_length ==
+		      (chunk->ck_nsegs ? length : 0));
+		if (__builtin_add_overflow(offset, payloads[before].py_length,
+					   &offset))
+			break;
+	}
+	return used;
+}
+
+/* Is that byte of the Reply one that stays? */
+static bool fuzz_payload_stays(const struct rpcrdma_payload *payloads, u32 n,
+			       u32 at)
+{
+	u32 i, room;
+
+	for (i = 0; i < n; i++) {
+		room = (payloads[i].py_length + 3) & ~3u;
+		if (at >= payloads[i].py_offset &&
+		    at < payloads[i].py_offset + room)
+			return false;
+	}
+	return true;
+}
+
+void fuzz_payload(const u8 *data, size_t size)
+{
+	struct fuzz_in in = { .fi_pos = data, .fi_left = size };
+	struct rpcrdma_payload payloads[RPCRDMA_MAX_CHUNKS] = { };
+	u32 i, n, offset, length, stream_len, pos = 0, at = 0;
+	static struct rpcrdma_lists lists;
+	bool small = fuzz_u8(&in) % 4;
+	u64 body = 0;
+
+	lists.ls_nwrites = fuzz_u8(&in) % (RPCRDMA_MAX_CHUNKS + 1);
+	for (i = 0; i < lists.ls_nwrites; i++) {
+		lists.ls_write[i].ck_nsegs = fuzz_u8(&in) % 4;
+		lists.ls_write[i].ck_length = 0;
+		if (lists.ls_write[i].ck_nsegs)
+			lists.ls_write[i].ck_length =
+				small ? fuzz_u8(&in) : fuzz_num(&in);
+	}
+	n = fuzz_payload_assign(&lists, payloads, &in, small);
+	stream_len = small ? fuzz_u32(&in) % FUZZ_STREAM : fuzz_num(&in);
+
+	/* Runs ascend, have nothing in them that went, and leave nothing out */
+	while (rpcrdma_payload_gap_next(payloads, n, stream_len, &pos,
+					&offset, &length)) {
+		CHECK(length && offset >= at);
+		CHECK((u64)offset + length <= stream_len);
+		CHECK(pos >= offset + length && pos <= stream_len);
+		for (i = at; small && i < offset + length; i++)
+			CHECK(fuzz_payload_stays(payloads, n, i) ==
+			      (i >= offset));
+		at = offset + length;
+		body += length;
+	}
+	for (; small && at < stream_len; at++)
+		CHECK(!fuzz_payload_stays(payloads, n, at));
+	CHECK(body == rpcrdma_payload_body_len(payloads, n, stream_len));
+	CHECK(!rpcrdma_payload_gap_next(payloads, n, stream_len, &pos,
+					&offset, &length));
+}

@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Rooms that compute with numbers: private data, credits, plans, sizes. Each
+ * result is held against what its header promises, worked out here in 64 bits
+ * or by trying.
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <linux/limits.h>
+#include <rpcrdma/credit.h>
+#include <rpcrdma/plan.h>
+#include <rpcrdma/props.h>
+#include <rpcrdma/size.h>
+#include <rpcrdma/wire.h>
+
+#include "fuzz.h"
+
+static u64 fuzz_min(u64 a, u64 b)
+{
+	return a < b ? a : b;
+}
+
+static u64 fuzz_max(u64 a, u64 b)
+{
+	return a > b ? a : b;
+}
+
+/* --- private data --- */
+
+/* Sizes as they arrive: whole kibibytes, 1 to 256 */
+static u32 fuzz_cm_size(u32 size)
+{
+	return fuzz_min(fuzz_max(size, 1024), 262144) & ~1023u;
+}
+
+static struct rpcrdma_cm_private fuzz_cm_make(struct fuzz_in *in)
+{
+	struct rpcrdma_cm_private priv = {
+		.cp_send_size = fuzz_num(in), .cp_recv_size = fuzz_num(in),
+		.cp_remote_inv = fuzz_u8(in) % 2,
+	};
+
+	return priv;
+}
+
+/*
+ * Private data of a peer; ours are among the choices
+ *
+ * Covers: V1-CRD-20
+ */
+void fuzz_props(const u8 *data, size_t size)
+{
+	static const u8 magic[] = { 0xf6, 0xab, 0x0e, 0x18, 1 };
+	struct fuzz_in in = fuzz_choices(data, &size);
+	struct rpcrdma_cm_private ours = fuzz_cm_make(&in);
+	struct rpcrdma_cm_private peer = {
+		.cp_send_size = RPCRDMA1_INLINE_DEFAULT,
+		.cp_recv_size = RPCRDMA1_INLINE_DEFAULT,
+	}, read;
+	u8 *block, buf[RPCRDMA_CM_PRIVATE_LEN];
+	struct rpcrdma_limits limits;
+	const u8 *found = NULL;
+	size_t at;
+
+	/* The first block counts, wherever it is */
+	for (at = 0; !found && at + RPCRDMA_CM_PRIVATE_LEN <= size; at++)
+		if (!memcmp(data + at, magic, sizeof(magic)))
+			found = data + at;
+	block = fuzz_exact(data, size);
+	CHECK(rpcrdma_props_decode(block, size, &read) == !!found);
+	if (found) {
+		peer.cp_remote_inv = found[5] & 1;
+		peer.cp_send_size = (found[6] + 1) * 1024;
+		peer.cp_recv_size = (found[7] + 1) * 1024;
+		CHECK(read.cp_remote_inv == peer.cp_remote_inv);
+		CHECK(read.cp_send_size == peer.cp_send_size);
+		CHECK(read.cp_recv_size == peer.cp_recv_size);
+	}
+	rpcrdma_props_limits(&ours, block, size, &limits);
+	free(block);
+	CHECK(limits.lm_peer_spoke == !!found);
+	CHECK(limits.lm_remote_inv ==
+	      (ours.cp_remote_inv && peer.cp_remote_inv));
+	CHECK(limits.lm_inline_send ==
+	      fuzz_min(ours.cp_send_size, peer.cp_recv_size));
+	CHECK(limits.lm_inline_recv ==
+	      fuzz_min(ours.cp_recv_size, peer.cp_send_size));
+
+	rpcrdma_props_encode(buf, &ours);
+	CHECK(rpcrdma_props_decode(buf, sizeof(buf), &read));
+	CHECK(read.cp_remote_inv == ours.cp_remote_inv);
+	CHECK(read.cp_send_size == fuzz_cm_size(ours.cp_send_size));
+	CHECK(read.cp_recv_size == fuzz_cm_size(ours.cp_recv_size));
+}
+
+/* --- credits --- */
+
+/*
+ * One connection after another, with whatever grants
+ *
+ * Covers: V1-CRD-22
+ */
+void fuzz_credit(const u8 *data, size_t size)
+{
+	struct fuzz_in in = { .fi_pos = data, .fi_left = size };
+	u32 requested = 1, granted = 1, credit, before, in_flight;
+	struct rpcrdma_window win;
+	bool opened = false, changed;
+
+	rpcrdma_window_reset(&win, 0);
+	while (in.fi_left) {
+		before = granted;
+		switch (fuzz_u8(&in) % 8) {
+		case 0:
+			requested = fuzz_num(&in);
+			rpcrdma_window_reset(&win, requested);
+			requested = fuzz_max(requested, 1);
+			granted = 1;
+			opened = false;
+			break;
+		case 1:
+			credit = fuzz_num(&in);
+			changed = rpcrdma_window_grant_error(&win, credit);
+			if (opened)
+				granted = fuzz_max(fuzz_min(credit, requested),
+						   1);
+			CHECK(changed == (granted != before));
+			break;
+		default:
+			credit = fuzz_num(&in);
+			changed = rpcrdma_window_grant(&win, credit);
+			granted = fuzz_max(fuzz_min(credit, requested), 1);
+			opened = true;
+			CHECK(changed == (granted != before));
+		}
+		in_flight = fuzz_num(&in);
+		CHECK(rpcrdma_window_room(&win, in_flight) ==
+		      (granted > in_flight ? granted - in_flight : 0));
+		CHECK(rpcrdma_window_room(&win, 0) >= 1);
+		CHECK(rpcrdma_credit_advertise(in_flight) ==
+		      fuzz_max(in_flight, 1));
+	}
+}
+
+/* --- plans --- */
+
+/* The header of a Call with so many segments; at most one chunk of a kind */
+static u64 fuzz_hdr_len(u64 nreadsegs, u64 nwritesegs, u64 nreplysegs)
+{
+	return 28 + 24 * nreadsegs + (nwritesegs ? 8 + 16 * nwritesegs : 0) +
+	       (nreplysegs ? 4 + 16 * nreplysegs : 0);
+}
+
+static u64 fuzz_less(u32 a, u32 b)
+{
+	return a > b ? a - b : 0;
+}
+
+static void fuzz_plan_reply(const struct rpcrdma_limits *limits,
+			    const struct rpcrdma_plan_args *args,
+			    enum rpcrdma_reply_form form)
+{
+	u32 room = limits->lm_inline_recv;
+	bool as_inline = 28ull + args->pa_reply_max <= room;
+	bool as_write = args->pa_reduce && args->pa_reply_item &&
+			fuzz_hdr_len(0, args->pa_reply_item_segs, 0) +
+			fuzz_less(args->pa_reply_max, args->pa_reply_item) <=
+			room;
+
+	CHECK((form == RPCRDMA_REPLY_INLINE) == as_inline);
+	CHECK((form == RPCRDMA_REPLY_WRITE) == (as_write && !as_inline));
+}
+
+static void fuzz_plan_rpc(const struct rpcrdma_limits *limits,
+			  const struct rpcrdma_plan_args *args)
+{
+	u64 short_hdr, read_hdr, long_hdr, nwritesegs = 0, nreplysegs = 0;
+	u32 room = limits->lm_inline_send;
+	struct rpcrdma_plan plan = { };
+	bool too_long, as_inline, as_read;
+	int rc;
+
+	rc = rpcrdma_plan_rpc(limits, args, &plan);
+	fuzz_plan_reply(limits, args, plan.pl_reply);
+	if (plan.pl_reply == RPCRDMA_REPLY_WRITE)
+		nwritesegs = args->pa_reply_item_segs;
+	if (plan.pl_reply == RPCRDMA_REPLY_LONG)
+		nreplysegs = args->pa_reply_segs;
+	/* It comes back with a Long Reply */
+	too_long = plan.pl_reply == RPCRDMA_REPLY_LONG &&
+		   fuzz_hdr_len(0, 0, nreplysegs) > limits->lm_inline_recv;
+
+	/* The cheapest form that fits into a Send, with all of its header */
+	short_hdr = fuzz_hdr_len(0, nwritesegs, nreplysegs);
+	read_hdr = fuzz_hdr_len(args->pa_call_item_segs, nwritesegs,
+				nreplysegs);
+	long_hdr = fuzz_hdr_len(args->pa_call_segs, nwritesegs, nreplysegs);
+	as_inline = short_hdr + args->pa_call_len <= room;
+	as_read = args->pa_reduce && args->pa_call_item &&
+		  read_hdr + fuzz_less(args->pa_call_len,
+				       args->pa_call_item) <= room;
+
+	if (too_long || (!as_inline && !as_read && long_hdr > room)) {
+		CHECK(rc == -EMSGSIZE);
+		return;
+	}
+	CHECK(rc == 0);
+	CHECK((plan.pl_call == RPCRDMA_CALL_INLINE) == as_inline);
+	CHECK((plan.pl_call == RPCRDMA_CALL_READ) == (as_read && !as_inline));
+	CHECK(plan.pl_hdr_max == (as_inline ? short_hdr :
+				  as_read ? read_hdr : long_hdr));
+}
+
+static void fuzz_plan_answer(const struct rpcrdma_limits *limits,
+			     struct fuzz_in *in)
+{
+	u32 hdr_len = fuzz_num(in), body_len = fuzz_num(in);
+	u32 chunk_len = fuzz_num(in), room = limits->lm_inline_send;
+	bool offered = fuzz_u8(in) % 2, prefer = fuzz_u8(in) % 2;
+	bool fits = (u64)hdr_len + body_len <= room;
+	bool use_chunk = offered && chunk_len && !(prefer && fits);
+
+	switch (rpcrdma_plan_answer(limits, hdr_len, body_len, offered,
+				    chunk_len, prefer)) {
+	case RPCRDMA_ANSWER_INLINE:
+		CHECK(fits && !use_chunk);
+		break;
+	case RPCRDMA_ANSWER_LONG:
+		CHECK(use_chunk && body_len <= chunk_len && hdr_len <= room);
+		break;
+	case RPCRDMA_ANSWER_ERROR:
+		CHECK(use_chunk ? body_len > chunk_len || hdr_len > room :
+				  !fits);
+		break;
+	}
+}
+
+void fuzz_plan(const u8 *data, size_t size)
+{
+	struct fuzz_in in = { .fi_pos = data, .fi_left = size };
+	/* Private data has no larger limits than that */
+	struct rpcrdma_limits limits = {
+		.lm_inline_send = fuzz_num(&in) % 262145,
+		.lm_inline_recv = fuzz_num(&in) % 262145,
+	};
+	struct rpcrdma_plan_args args = {
+		.pa_call_len = fuzz_num(&in), .pa_call_item = fuzz_num(&in),
+		.pa_reply_max = fuzz_num(&in), .pa_reply_item = fuzz_num(&in),
+		.pa_call_item_segs = fuzz_num(&in),
+		.pa_call_segs = fuzz_num(&in),
+		.pa_reply_item_segs = fuzz_num(&in),
+		.pa_reply_segs = fuzz_num(&in),
+		.pa_reduce = fuzz_u8(&in) % 4,
+	};
+	u32 reads = fuzz_num(&in), writes = fuzz_num(&in);
+	u32 writesegs = fuzz_num(&in), replysegs = fuzz_num(&in);
+	u64 len = 12 + 24ull * reads + 8ull * writes + 16ull * writesegs;
+
+	fuzz_plan_rpc(&limits, &args);
+	fuzz_plan_answer(&limits, &in);
+
+	if (replysegs)
+		len += 4 + 16ull * replysegs;
+	CHECK(rpcrdma_wire_lists_len(reads, writes, writesegs, replysegs) ==
+	      fuzz_min(len, U32_MAX));
+}
+
+/* --- sizes --- */
+
+static u64 fuzz_div_up(u64 n, u64 by)
+{
+	return (n + by - 1) / by;
+}
+
+/* The largest payload, if it begins with the last byte of a page */
+static u64 fuzz_pages(u32 max_payload, u32 page_size)
+{
+	return fuzz_max(fuzz_div_up((u64)max_payload + page_size - 1,
+				    page_size), 1);
+}
+
+/* Would a client with so many requests find room in the device? */
+static bool fuzz_client_fits(const struct rpcrdma_device_caps *caps,
+			     u64 requests, u64 bc_requests, u64 wrs)
+{
+	/* A Send for each, and the rest of one RPC of the largest size */
+	u64 sq = requests + bc_requests + RPCRDMA_DRAIN_WRS + wrs - 1;
+	u64 rq = requests + bc_requests + RPCRDMA_RECV_BATCH +
+		 RPCRDMA_DRAIN_WRS;
+
+	return sq <= caps->dc_max_qp_wr && rq <= caps->dc_max_qp_wr &&
+	       sq + rq <= caps->dc_max_cqe;
+}
+
+static void fuzz_size_client(const struct rpcrdma_device_caps *caps,
+			     u32 requests, u32 bc_requests, u32 max_payload,
+			     u32 page_size)
+{
+	u64 pages = fuzz_pages(max_payload, page_size), wrs, mrs;
+	struct rpcrdma_client_sizes cz = { };
+	int rc;
+
+	rc = rpcrdma_size_client(caps, requests, bc_requests, max_payload,
+				 page_size, &cz);
+	if (!requests) {
+		CHECK(rc == -EINVAL);
+		return;
+	}
+	if (!caps->dc_frwr || !caps->dc_max_mr_pages) {
+		CHECK(rc == -EOPNOTSUPP);
+		return;
+	}
+	mrs = fuzz_min(fuzz_div_up(pages, fuzz_min(caps->dc_max_mr_pages,
+						   pages)),
+		       RPCRDMA_CLIENT_SEGS);
+	/* Head and tail may be registered as well; each takes two slots */
+	wrs = 1 + 2 * (mrs + 2);
+	if (caps->dc_max_mr < mrs + 2 ||
+	    !fuzz_client_fits(caps, 1, bc_requests, wrs)) {
+		CHECK(rc == -EOPNOTSUPP);
+		return;
+	}
+
+	CHECK(rc == 0);
+	CHECK(cz.cz_mrs_per_rpc == mrs);
+	CHECK(cz.cz_mr_pages && cz.cz_mr_pages <= caps->dc_max_mr_pages);
+	CHECK((u64)cz.cz_mr_pages * mrs >= pages || mrs == RPCRDMA_CLIENT_SEGS);
+	CHECK(cz.cz_requests && cz.cz_requests <= requests);
+	CHECK(fuzz_client_fits(caps, cz.cz_requests, bc_requests, wrs));
+	CHECK(cz.cz_requests == requests ||
+	      !fuzz_client_fits(caps, cz.cz_requests + 1ull, bc_requests, wrs));
+	CHECK(cz.cz_bc_requests == bc_requests);
+	CHECK(cz.cz_sq_depth <= caps->dc_max_qp_wr);
+	CHECK(cz.cz_sq_depth >= cz.cz_requests + bc_requests +
+				RPCRDMA_DRAIN_WRS + wrs - 1);
+	CHECK(cz.cz_rq_depth <= caps->dc_max_qp_wr);
+	CHECK(cz.cz_rq_depth == cz.cz_requests + bc_requests +
+				RPCRDMA_RECV_BATCH + RPCRDMA_DRAIN_WRS);
+	CHECK(cz.cz_recvs == cz.cz_rq_depth - RPCRDMA_DRAIN_WRS);
+	CHECK((u64)cz.cz_sq_depth + cz.cz_rq_depth <= caps->dc_max_cqe);
+}
+
+/* Would a server with so many Calls find room in the device? */
+static bool fuzz_server_fits(const struct rpcrdma_device_caps *caps,
+			     u64 requests, u64 bc_requests, u64 wrs)
+{
+	u64 sq = requests + bc_requests + RPCRDMA_DRAIN_WRS + wrs;
+	u64 rq = requests + bc_requests + RPCRDMA_RECV_BATCH +
+		 RPCRDMA_DRAIN_WRS;
+	u64 limit = fuzz_min(caps->dc_max_qp_wr, caps->dc_max_cqe);
+
+	return sq <= limit && rq <= limit;
+}
+
+static void fuzz_size_server(const struct rpcrdma_device_caps *caps,
+			     u32 requests, u32 bc_requests, u32 max_payload,
+			     u32 page_size)
+{
+	u64 sges = fuzz_min(caps->dc_max_send_sge, 32), read_sges = sges, wrs;
+	struct rpcrdma_server_sizes sz = { };
+	int rc;
+
+	rc = rpcrdma_size_server(caps, requests, bc_requests, max_payload,
+				 page_size, &sz);
+	if (!requests) {
+		CHECK(rc == -EINVAL);
+		return;
+	}
+	if (!sges) {
+		CHECK(rc == -EOPNOTSUPP);
+		return;
+	}
+	if (!caps->dc_iwarp && caps->dc_max_sge_rd)
+		read_sges = fuzz_min(sges, caps->dc_max_sge_rd);
+	wrs = fuzz_div_up(fuzz_pages(max_payload, page_size), read_sges) +
+	      RPCRDMA_CLIENT_SEGS;
+	if (!fuzz_server_fits(caps, 1, bc_requests, wrs)) {
+		CHECK(rc == -EOPNOTSUPP);
+		return;
+	}
+
+	CHECK(rc == 0);
+	CHECK(sz.sz_send_sges == sges);
+	CHECK(sz.sz_requests && sz.sz_requests <= requests);
+	CHECK(fuzz_server_fits(caps, sz.sz_requests, bc_requests, wrs));
+	CHECK(sz.sz_requests == requests ||
+	      !fuzz_server_fits(caps, sz.sz_requests + 1ull, bc_requests, wrs));
+	CHECK(sz.sz_bc_requests == bc_requests);
+	CHECK(sz.sz_sq_depth <= fuzz_min(caps->dc_max_qp_wr,
+					 caps->dc_max_cqe));
+	CHECK(sz.sz_sq_depth >= sz.sz_requests + bc_requests +
+				RPCRDMA_DRAIN_WRS + wrs);
+	CHECK(sz.sz_rq_depth <= caps->dc_max_qp_wr);
+	CHECK(sz.sz_rq_depth == sz.sz_requests + bc_requests +
+				RPCRDMA_RECV_BATCH + RPCRDMA_DRAIN_WRS);
+	CHECK(sz.sz_recvs == sz.sz_rq_depth - RPCRDMA_DRAIN_WRS);
+	CHECK(sz.sz_rw_ctxs);
+	CHECK(sz.sz_ord >= 1 && sz.sz_ord <= 255);
+	CHECK(sz.sz_ord == 1 || (sz.sz_ord <= caps->dc_max_rd_atom &&
+				 sz.sz_ord <= caps->dc_max_init_rd_atom));
+}
+
+void fuzz_size(const u8 *data, size_t size)
+{
+	struct fuzz_in in = { .fi_pos = data, .fi_left = size };
+	struct rpcrdma_device_caps caps = {
+		.dc_max_qp_wr = fuzz_num(&in), .dc_max_cqe = fuzz_num(&in),
+		.dc_max_send_sge = fuzz_num(&in), .dc_max_sge_rd = fuzz_num(&in),
+		.dc_max_mr_pages = fuzz_num(&in), .dc_max_mr = fuzz_num(&in),
+		.dc_max_rd_atom = fuzz_num(&in),
+		.dc_max_init_rd_atom = fuzz_num(&in),
+		.dc_frwr = fuzz_u8(&in) % 16, .dc_iwarp = fuzz_u8(&in) % 2,
+	};
+	u32 requests = fuzz_num(&in), bc_requests = fuzz_num(&in);
+	u32 max_payload = fuzz_num(&in), at = fuzz_num(&in);
+	/* Powers of two, from 16 bytes to a gigabyte */
+	u32 page_size = 16u << fuzz_u8(&in) % 27;
+	u32 mr_pages = fuzz_max(fuzz_num(&in), 1);
+
+	CHECK(rpcrdma_size_mrs(max_payload, at, page_size, mr_pages) ==
+	      (max_payload ?
+	       fuzz_div_up(fuzz_div_up((u64)max_payload + at % page_size,
+				       page_size), mr_pages) : 0));
+	fuzz_size_client(&caps, requests, bc_requests, max_payload, page_size);
+	fuzz_size_server(&caps, requests, bc_requests, max_payload, page_size);
+}

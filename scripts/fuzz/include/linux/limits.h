@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The kernel's header of this name, as much of it as the pure rooms use. */
+#ifndef FUZZ_LINUX_LIMITS_H
+#define FUZZ_LINUX_LIMITS_H
+
+/* The C library includes the one of user space */
+#include_next <linux/limits.h>
+
+#define U32_MAX		0xffffffffu
+
+#endif

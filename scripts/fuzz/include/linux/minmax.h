@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The kernel's header of this name, as much of it as the pure rooms use. */
+#ifndef FUZZ_LINUX_MINMAX_H
+#define FUZZ_LINUX_MINMAX_H
+
+#define min(a, b) \
+	({ __auto_type a_ = (a); __auto_type b_ = (b); a_ < b_ ? a_ : b_; })
+#define max(a, b) \
+	({ __auto_type a_ = (a); __auto_type b_ = (b); a_ > b_ ? a_ : b_; })
+#define min3(a, b, c)		min(min(a, b), c)
+#define min_t(type, a, b)	min((type)(a), (type)(b))
+#define clamp(v, low, high)	min(max(v, low), high)
+
+#endif

@@ -1,0 +1,30 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""What fuzzing begins with: the messages of the unit tests, a file for each.
+
+usage: seeds.py OUTPUT_DIRECTORY FILE...
+
+A FILE is C with arrays named vec_*, as in kunit/vectors.h. Behind each message come the
+choices that a target reads there (FUZZ_CHOICES in fuzz.h), all zero.
+"""
+import os
+import re
+import sys
+
+CHOICES = bytes(16)
+
+
+def main():
+    out, files = sys.argv[1], sys.argv[2:]
+    os.makedirs(out, exist_ok=True)
+    count = 0
+    for path in files:
+        with open(path, encoding="utf-8") as f:
+            for name, body in re.findall(r"\b(vec_\w+)\[\w*\] = \{([^}]*)\}", f.read()):
+                with open(os.path.join(out, name), "wb") as seed:
+                    seed.write(bytes(int(b, 16) for b in re.findall(r"0x\w+", body)) + CHOICES)
+                count += 1
+    sys.exit(0 if count else f"no messages in {' '.join(files)}")
+
+
+main()

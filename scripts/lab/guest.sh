@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# Guests: QEMU with a lab kernel, the host's root over 9p (read-only under a tmpfs) and
+# one directory of the host, the run directory, as /lab. In there: env, <role>.job
+# (what to do), and afterwards <role>.console, <role>.verdict and log/<role>/.
+. "$(dirname "${BASH_SOURCE[0]}")/module.sh"
+
+guest_initramfs() {
+	local k=$1 out=$TREE/initramfs-$1.gz tmp rel m n=0
+	[ -e "$out" ] && [ "$out" -nt "$LAB/guest/initramfs" ] && { echo "$out"; return; }
+	tmp=$(mktemp -d "$TREE/initramfs.XXXXXX")
+	mkdir -p "$tmp"/{bin,dev,proc,ro,rw,new,modules}
+	cp /bin/busybox "$tmp/bin/"
+	install -m 755 "$LAB/guest/initramfs" "$tmp/init"
+	if [ "$k" = debian ]; then
+		rel=$(kernel_release "$k")
+		while read -r _ m _; do
+			n=$((n + 1))
+			m=${m%.xz}
+			[ ! -e "$m.xz" ] || xz -dc "$m.xz" >"$tmp/modules/$(printf %03d $n)-${m##*/}"
+		done < <(for m in 9p 9pnet_virtio overlay virtio_net; do
+			modprobe -d "$(kernel_root "$k")" -S "$rel" --show-depends "$m"
+		done | grep ^insmod | awk '!seen[$2]++')
+	fi
+	(cd "$tmp" && find . | cpio -o -H newc --quiet | gzip -1) >"$out.new"
+	rm -rf "$tmp"
+	mv "$out.new" "$out"
+	echo "$out"
+}
+
+# guest_qemu <kernel> <accel> <kernel command line> [more arguments]
+guest_qemu() {
+	local k=$1 accel=$2 cmdline=$3 cpu=max
+	shift 3
+	# Five-level page tables only make the emulation slower.
+	[[ $accel == kvm ]] && cpu=host || cpu=max,la57=off
+	# q35: on the older machine, each PCI interrupt link costs the debug kernels 25 s.
+	# It ends with whoever started it.
+	exec setpriv --pdeathsig KILL qemu-system-x86_64 -machine q35 -nodefaults -nographic -no-reboot -accel "$accel" -cpu "$cpu" \
+		-kernel "$(kernel_image "$k")" -initrd "$(guest_initramfs "$k")" \
+		-append "console=ttyS0 panic=-1 log_buf_len=8M kunit.enable=1 kunit.autorun=1 ${cmdline}" \
+		-device virtio-serial-pci "$@"
+}
+
+# A /dev/kvm that exists may not work: believe in it only after a boot, once per boot
+# of this machine.
+guest_accel() {
+	local k=$1 boot d
+	boot=$(cat /proc/sys/kernel/random/boot_id)
+	d=$CACHE/kvm/$boot
+	if [ ! -e "$d/result" ]; then
+		mkdir -p "$d"
+		echo tcg,thread=multi >"$d/new"
+		if [ -w /dev/kvm ]; then
+			say "trying whether KVM works here"
+			(guest_qemu "$k" kvm lab.probe=1 -m 1G -smp 2 -serial "file:$d/console" \
+				-chardev "file,id=v,path=$d/verdict" -device virtserialport,chardev=v) >"$d/log" 2>&1 &
+			local pid=$! i
+			for ((i = 0; i < 100; i++)); do
+				kill -0 $pid 2>/dev/null || break
+				sleep 0.2
+			done
+			kill -KILL $pid 2>/dev/null || true
+			wait $pid 2>/dev/null || true
+			[ "$(cat "$d/verdict" 2>/dev/null)" != alive ] || echo kvm >"$d/new"
+		fi
+		mv "$d/new" "$d/result"
+		say "guests run on $(cat "$d/result")"
+	fi
+	cat "$d/result"
+}
+
+# guest_run_dir <dir> <kernel> <provider> [NAME=value...]: an empty run directory.
+guest_run_dir() {
+	local dir=$1 k=$2 provider=$3 v
+	shift 3
+	rm -rf "$dir"
+	mkdir -p "$dir/log"
+	for v in TOP="$TOP" LAB="$LAB" KERNEL="$k" PROVIDER="$provider" MODULE="$MODULE" \
+		MODROOT="$(module_root "$k")" "$@"; do
+		printf '%s=%q\n' "${v%%=*}" "${v#*=}"
+	done >"$dir/env"
+	# One guest of a pair may run the other module.
+	cat >>"$dir/env" <<-'END'
+	ROLE=$(sed 's/.*lab\.role=\([a-z]*\).*/\1/' /proc/cmdline)
+	for v in MODULE MODROOT; do
+		w=${v}_$ROLE
+		[ -z "${!w:-}" ] || printf -v "$v" %s "${!w}"
+	done
+	export TOP LAB KERNEL PROVIDER MODULE ROLE
+	END
+}
+
+# guest_start <dir> <kernel> <role> [qemu arguments]: sets GUEST_PID; or, for a guest that
+# somebody talks to (GUEST_FOREGROUND), stays with it.
+guest_start() {
+	local dir=$1 k=$2 role=$3 accel serial=(-serial "file:$1/$3.console")
+	shift 3
+	accel=$(guest_accel "$k")
+	: >"$dir/$role.verdict"
+	[ -z "${GUEST_FOREGROUND:-}" ] ||
+		serial=(-chardev "stdio,id=con,signal=off,logfile=$dir/$role.console" -serial chardev:con)
+	set -- "$k" "$accel" "lab.role=$role lab.init=$LAB/guest/init ${GUEST_CMDLINE:-}" \
+		-m "${GUEST_MEM:-3G}" -smp "${GUEST_CPUS:-2}" "${serial[@]}" \
+		-chardev "file,id=v,path=$dir/$role.verdict" -device virtserialport,chardev=v,name=verdict \
+		-fsdev local,id=root,path=/,readonly=on,multidevs=remap,security_model=none \
+		-device virtio-9p-pci,fsdev=root,mount_tag=root \
+		-fsdev local,id=run,path="$dir",security_model=none \
+		-device virtio-9p-pci,fsdev=run,mount_tag=run \
+		-object rng-random,id=rng,filename=/dev/urandom -device virtio-rng-pci,rng=rng "$@"
+	if [ -n "${GUEST_FOREGROUND:-}" ]; then
+		(guest_qemu "$@")
+	else
+		(guest_qemu "$@") 2>"$dir/$role.qemu" &
+		# shellcheck disable=SC2034
+		GUEST_PID=$!
+	fi
+}
+
+# guest_wait <dir> <seconds> <pid> <role> [<pid> <role>...]: 0 if all jobs ended well.
+# A guest over its time, or one whose partner is gone for a while, is killed.
+guest_wait() {
+	local dir=$1 end=$((SECONDS + $2)) rc=0 i alive grace=0 pids=() roles=()
+	shift 2
+	while (($#)); do pids+=("$1") roles+=("$2"); shift 2; done
+	while :; do
+		alive=0
+		for i in "${pids[@]}"; do ! kill -0 "$i" 2>/dev/null || alive=$((alive + 1)); done
+		((alive)) || break
+		((alive == ${#pids[@]})) || grace=$((grace + 1))
+		if ((SECONDS > end || grace > 300)); then
+			for i in "${!pids[@]}"; do
+				kill -0 "${pids[i]}" 2>/dev/null || continue
+				echo "killed: no end in time" >>"$dir/${roles[i]}.qemu"
+				kill -KILL "${pids[i]}" 2>/dev/null || true
+			done
+		fi
+		sleep 0.3
+	done
+	for i in "${!pids[@]}"; do
+		wait "${pids[i]}" 2>/dev/null || true
+		grep -qx 'done 0' "$dir/${roles[i]}.verdict" || rc=1
+	done
+	return $rc
+}

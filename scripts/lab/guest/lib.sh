@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# What a job in a guest may call: a provider, the module, a server, mounts, and the
+# frame that runs test cases. Environment (from /lab/env): TOP LAB ROLE KERNEL PROVIDER
+# MODULE PEER_MODULE; addresses: a lone guest talks to itself at $SERVER.
+
+EXPORT=/export
+MNT=/mnt
+SERVER=${SERVER:-10.9.0.1}
+SERVER6=${SERVER6:-fd09::1}
+PORT=20049
+
+verdict() { printf '%s\n' "$*" >&9; }
+note() { printf 'lab: %s\n' "$*"; }
+die() { printf 'FAIL: %s\n' "$*" >&2; exit 1; }
+skip() { printf 'SKIP: %s\n' "$*" >&2; exit 77; }
+
+# tune <value> <file>: where the file exists.
+tune() { [ ! -w "$2" ] || echo "$1" >"$2"; }
+
+# until_true <seconds> <command...>: poll.
+until_true() {
+	local end=$((SECONDS + $1))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		((SECONDS < end)) || return 1
+		sleep 0.2
+	done
+}
+
+# --- network and provider -----------------------------------------------------
+
+# A veth pair with the server's addresses on one end: the guest is its own peer.
+net_alone() {
+	# Not every kernel has these built in.
+	modprobe -q veth || true
+	ip link add ve0 mtu 9000 type veth peer name ve1 mtu 9000
+	net_up ve0 1
+	ip link set ve1 up
+	RDMA_NETDEV=ve0
+}
+
+# net_up <interface> <last number of its addresses>
+net_up() {
+	tune 0 "/proc/sys/net/ipv6/conf/$1/accept_dad"
+	ip link set "$1" mtu 9000 up
+	ip addr add "10.9.0.$2/24" dev "$1"
+	ip -6 addr add "fd09::$2/64" dev "$1" nodad
+}
+
+# The wire between two guests. One boot in 25 comes up without: say so early.
+net_pair() {
+	local me=1 peer=2
+	[ "$ROLE" = server ] || { me=2; peer=1; }
+	net_up eth0 $me
+	RDMA_NETDEV=eth0
+	until_true 60 ping -c 1 -W 1 10.9.0.$peer || die "the other guest does not answer a ping"
+}
+
+provider_up() {
+	local mod=rdma_rxe
+	[ "$PROVIDER" = rxe ] || mod=siw
+	modprobe -a ib_uverbs rdma_ucm $mod || die "this kernel has no $PROVIDER"
+	rdma link add lab0 type "$PROVIDER" netdev "$RDMA_NETDEV" || die "no $PROVIDER link"
+	until_true 10 grep -q ACTIVE /sys/class/infiniband/lab0/ports/1/state || die "link lab0 is not active"
+}
+
+provider_down() {
+	rdma link delete lab0
+	[ "$PROVIDER" = rxe ] && rmmod rdma_rxe && return
+	[ "$PROVIDER" != siw ] || rmmod siw
+}
+
+# --- the module ---------------------------------------------------------------
+
+module_file() { modinfo -n rpcrdma; }
+
+# Loads the way mount(8) and nfsd do it: by name, through depmod's choice.
+module_load() {
+	modprobe rpcrdma
+	case $MODULE/$(module_file) in
+	ours/*/updates/* | intree/*/kernel/*) ;;
+	*) die "the wrong rpcrdma.ko was loaded: $(module_file)" ;;
+	esac
+}
+
+module_loaded() { grep -q '^rpcrdma ' /proc/modules; }
+
+# The module's own counters, one "name value" a line; nothing from the in-tree one.
+counters() { cat /sys/kernel/debug/rpcrdma/counters 2>/dev/null || true; }
+counter() { counters | awk -v n="$1" '$1 == n { print $2 }'; }
+
+# --- server and client --------------------------------------------------------
+
+server_up() {
+	local d threads=${1:-4}
+	modprobe -aq nfsd rpcrdma || true
+	mkdir -p $EXPORT /var/lib/nfs
+	mount -t tmpfs -o mode=755 nfsvar /var/lib/nfs
+	for d in v4recovery rpc_pipefs sm sm.bak nfsdcld; do mkdir /var/lib/nfs/$d; done
+	touch /var/lib/nfs/{etab,rmtab,state,xtab}
+	mountpoint -q $EXPORT || mount -t tmpfs -o "size=${EXPORT_SIZE:-75%},mode=777" export $EXPORT
+	mountpoint -q /proc/fs/nfsd || mount -t nfsd nfsd /proc/fs/nfsd
+	mountpoint -q /var/lib/nfs/rpc_pipefs || mount -t rpc_pipefs pipefs /var/lib/nfs/rpc_pipefs
+	pidof -q rpcbind || rpcbind -w
+	tune 10 /proc/fs/nfsd/nfsv4gracetime
+	tune "${LEASE:-10}" /proc/fs/nfsd/nfsv4leasetime
+	# The lock manager's own 50 seconds of grace keep nfsd from granting delegations.
+	tune 1 /proc/sys/fs/nfs/nlm_grace_period
+	[ -z "${MAX_BLOCK:-}" ] || tune "$MAX_BLOCK" /proc/fs/nfsd/max_block_size
+	exportfs -o rw,no_root_squash,insecure,fsid=0,no_subtree_check "*:$EXPORT"
+	pidof -q rpc.mountd || rpc.mountd
+	# Without it, nfsd waits ten seconds for somebody to remember its clients.
+	pidof -q nfsdcld || nfsdcld -p /var/lib/nfs/rpc_pipefs
+	rpc.nfsd "$threads"
+	# Nobody has anything to reclaim: do not make the first OPEN wait.
+	{ echo Y >/proc/fs/nfsd/v4_end_grace; } 2>/dev/null || true
+	echo "rdma $PORT" >/proc/fs/nfsd/portlist || die "no RDMA listener"
+}
+
+server_down() {
+	rpc.nfsd 0
+	exportfs -ua
+	exportfs -f
+}
+
+# nfs_mount <version> [options] [address] [where]
+nfs_mount() {
+	local v=$1 opt=${2:-} addr=${3:-$SERVER} at=${4:-$MNT} path=/ netid=rdma
+	mkdir -p "$at"
+	# Version 3 knows no pseudo root, and its lock manager is another transport's.
+	[ "$v" != 3 ] || { path=$EXPORT; opt=nolock${opt:+,$opt}; }
+	case $addr in \[*) netid=rdma6 ;; esac
+	mount -t nfs -o "proto=$netid,port=$PORT,vers=$v${opt:+,$opt}" "$addr:$path" "$at"
+}
+
+nfs_umount() { umount "${1:-$MNT}"; }
+
+# xprt_field <number> [mount point]: a field of mountstats' "xprt: rdma" line, counted
+# from the word rdma = 0: 3 connects, 11 read chunks, 12 write chunks, 13 reply
+# chunks, 14 bytes asked for, 15 bytes replied (see xprt_rdma_print_stats); the sum over the
+# mount's connections.
+xprt_line() {
+	awk -v m="${1:-$MNT}" '/^device / { on = $5 == m } on && $1 == "xprt:" { sub(/^[ \t]*xprt:[ \t]*/, ""); print }' \
+		/proc/self/mountstats
+}
+xprt_field() { xprt_line "${2:-$MNT}" | awk -v n="$1" '{ sum += $(n + 1) } END { print sum + 0 }'; }
+
+# --- test cases ---------------------------------------------------------------
+
+# A test file defines functions case_<name>. case_run <name> [seconds] runs one in a
+# shell of its own: 0 is ok, 77 is skip, all else is not ok; the last FAIL: or SKIP: line
+# of its log is the reason. The host adds what the kernel reported in the meantime, which
+# the marks in its log tell (run-group.sh): here, looking for it would cost seconds.
+CASE_BROKEN=
+
+case_wanted() {
+	# shellcheck disable=SC2053
+	[[ $KERNEL/$PROVIDER/$1 == ${T:-*} ]]
+}
+
+case_mark() { echo "<5>lab: $1 case $2" >/dev/kmsg; }
+
+case_run() {
+	local name=$1 limit=${2:-480} t0=$SECONDS log=/lab/log/$ROLE/$1.log rc=0 pid dog word reason
+	case_wanted "$name" || return 0
+	mkdir -p "${log%/*}"
+	if [ -n "$CASE_BROKEN" ]; then
+		verdict "case not ok $name 0 $CASE_BROKEN"
+		return 0
+	fi
+	case_mark begin "$name"
+	set -m
+	(set -euo pipefail; set +m; "case_$name") >"$log" 2>&1 &
+	pid=$!
+	(sleep "$limit"; echo "FAIL: timed out after $limit s" >>"$log"; echo w >/proc/sysrq-trigger; kill -KILL -- -$pid) 9>&- 2>/dev/null &
+	dog=$!
+	set +m
+	wait $pid 2>/dev/null || rc=$?
+	kill -KILL -- -$dog 2>/dev/null || true
+	wait $dog 2>/dev/null || true
+	case_mark end "$name"
+	case $rc in
+	0) word=ok ;;
+	77) word=skip ;;
+	*) word="not ok" ;;
+	esac
+	reason=$(grep -E '^(FAIL|SKIP): ' "$log" | tail -n 1 | cut -d' ' -f2- || true)
+	[ "$rc" = 0 ] && reason=
+	if [ "$word" = "not ok" ] && [ -z "$reason" ]; then
+		reason="status $rc: $(tail -n 1 "$log")"
+	fi
+	verdict "case $word $name $((SECONDS - t0)) $reason"
+	note "$word $name $reason"
+	case $reason in *"timed out"*)
+		umount -f "$MNT" 2>/dev/null || true
+		umount -l "$MNT" 2>/dev/null || true ;;
+	esac
+	return 0
+}
+
+# --- two guests ---------------------------------------------------------------
+
+# on_server <command...>: here if this guest is its own server, else by the other guest.
+on_server() {
+	local id=$BASHPID.$RANDOM
+	if [ "$ROLE" != client ]; then
+		"$@"
+		return
+	fi
+	printf '%q ' "$@" >"/lab/new.$id"
+	mv "/lab/new.$id" "/lab/ask.$id"
+	until_true "${ON_SERVER_LIMIT:-180}" test -e "/lab/answer.$id" || die "the server guest does not answer: $*"
+	cat "/lab/output.$id"
+	return "$(cat "/lab/answer.$id")"
+}
+
+# The server guest's life between server_up and the client's "stop".
+serve_requests() {
+	local ask id rc
+	touch /lab/server.ready
+	until [ -e /lab/stop ]; do
+		for ask in /lab/ask.*; do
+			[ -e "$ask" ] || continue
+			id=${ask#/lab/ask.}
+			mv "$ask" "/lab/taken.$id"
+			rc=0
+			(set -euo pipefail; eval "$(cat "/lab/taken.$id")") >"/lab/output.$id" 2>&1 || rc=$?
+			echo $rc >"/lab/new.$id"
+			mv "/lab/new.$id" "/lab/answer.$id"
+		done
+		sleep 0.2
+	done
+}
+
+# --- leaving nothing behind ---------------------------------------------------
+
+# Two scans, since kmemleak reports what has stayed unreferenced for a while.
+kmemleak_scan() {
+	[ -w /sys/kernel/debug/kmemleak ] || return 0
+	echo scan >/sys/kernel/debug/kmemleak
+	sleep 6
+	echo scan >/sys/kernel/debug/kmemleak
+	cat /sys/kernel/debug/kmemleak
+}
+
+# kmemleak_check <first address> <size>: objects that the module allocated. After rmmod its
+# functions are bare addresses in a trace.
+kmemleak_check() {
+	kmemleak_scan | python3 "$LAB/guest/leaks.py" "$1" "$2" || die "kmemleak: the module leaks (see the log)"
+}
+
+# Everything down again, in order; the module goes, and nothing stays.
+case_clean() {
+	local base size
+	cd /
+	mountpoint -q "$MNT" && umount "$MNT"
+	[ "$ROLE" = client ] || server_down
+	[ -e /sys/module/rpcrdma ] || die "the module is not loaded"
+	base=$(cat /sys/module/rpcrdma/sections/.text)
+	size=$(awk '$1 == "rpcrdma" { print $2 }' /proc/modules)
+	rmmod rpcrdma || die "rmmod: the module is in use: $(grep ^rpcrdma /proc/modules)"
+	kmemleak_check "$base" "$size"
+	provider_down
+}

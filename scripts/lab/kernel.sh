@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# Kernels for the guests. Three names are known:
+#   7.3, 6.12   built here from Debian's linux-source packages, with every checker
+#   debian      Debian's own 6.12 image and headers, nothing built
+# kernel_ready <name> makes one usable; the other kernel_* functions tell where it is.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+# A kernel's modules want the compiler that built it: of the two suites with 6.12, the one
+# whose compiler this host has.
+kernel_suite() {
+	if [ "$1" = 7.3 ]; then
+		echo trixie-backports
+	elif [ "$(gcc -dumpversion)" = 12 ]; then
+		echo bookworm-backports
+	else
+		echo trixie
+	fi
+}
+
+kernel_known() { case $1 in 7.3 | 6.12 | debian) ;; *) die "no such kernel: $1 (7.3, 6.12, debian)" ;; esac }
+
+kernel_src() { echo "$CACHE/src/linux-source-$1"; }
+
+kernel_build_dir() { echo "$CACHE/build-$1-debug"; }
+
+# The tree to build modules against.
+kernel_kdir() {
+	if [ "$1" = debian ]; then
+		echo "$CACHE/debian/usr/src/linux-headers-$(kernel_release debian)"
+	else
+		kernel_build_dir "$1"
+	fi
+}
+
+kernel_image() {
+	if [ "$1" = debian ]; then
+		echo "$CACHE/debian/boot/vmlinuz-$(kernel_release debian)"
+	else
+		echo "$(kernel_build_dir "$1")/arch/x86/boot/bzImage"
+	fi
+}
+
+# The directory above lib/modules.
+kernel_root() {
+	if [ "$1" = debian ]; then echo "$CACHE/debian"; else echo "$(kernel_build_dir "$1")/root"; fi
+}
+
+kernel_release() {
+	local d
+	d=$(kernel_root "$1")/lib/modules
+	[ -d "$d" ] && ls "$d"
+}
+
+# deb_fetch <package> <suite>: the newest of that suite, kept in $CACHE/debs.
+deb_fetch() {
+	local pkg=$1 suite=$2 version file
+	lab_apt_setup
+	mkdir -p "$CACHE/debs"
+	version=$(lab_apt_cache madison "$pkg" | awk -F'|' -v s="/$2/" \
+		'{ gsub(/ /, "", $2); f = $3; gsub(/ /, "/", f) } index(f, s) && !n++ { print $2 }')
+	[ -n "$version" ] || die "$suite has no package $pkg"
+	file=$CACHE/debs/${pkg}_${version//:/%3a}_
+	if ! compgen -G "$file*.deb" >/dev/null; then
+		(cd "$CACHE/debs" && with_log "fetching $pkg $version" "$CACHE/log/fetch-$pkg" \
+			env APT_CONFIG="$CACHE/apt/apt.conf" apt-get download "$pkg=$version") || return
+	fi
+	compgen -G "$file*.deb"
+}
+
+kernel_source_ready() {
+	local v=$1 src deb version
+	src=$(kernel_src "$v")
+	[ -e "$src/Makefile" ] && [ -e "$src.version" ] && return
+	deb=$(deb_fetch "linux-source-$v" "$(kernel_suite "$v")")
+	version=$(dpkg-deb -f "$deb" Version)
+	if [ ! -e "$src/Makefile" ]; then
+		mkdir -p "$CACHE/src/tmp-$v"
+		with_log "unpacking linux $version" "$CACHE/log/unpack-$v" \
+			bash -c "dpkg -x '$deb' '$CACHE/src/tmp-$v' &&
+				tar -C '$CACHE/src' -xf '$CACHE/src/tmp-$v/usr/src/linux-source-$v.tar.xz'"
+		rm -rf "$CACHE/src/tmp-$v"
+	fi
+	echo "$version" >"$src.version"
+}
+
+# The settings of both fragments, without their comments.
+kernel_fragment() {
+	sed -n 's/[[:space:]]*#.*//; /^CONFIG_/p' "$LAB/kernel.config" "$LAB/debug.config"
+}
+
+kernel_stamp() {
+	{
+		cat "$(kernel_src "$1").version"
+		kernel_fragment
+		gcc --version | head -n 1
+	} | sha256sum | cut -c1-16
+}
+
+# Every line of the fragments has to be in the configuration it produced, unless
+# the fragment says that this version has no such symbol ("# not in 7.3").
+kernel_config_check() {
+	local v=$1 conf=$2 line bad=0
+	while IFS= read -r line; do
+		case $line in CONFIG_*) ;; *) continue ;; esac
+		grep -qxF "${line%%[[:space:]]#*}" "$conf" && continue
+		[[ $line == CONFIG_LOCALVERSION=* || $line == *"# not in "*"$v"* ]] && continue
+		say "linux $v did not take $line"
+		bad=1
+	done < <(cat "$LAB/kernel.config" "$LAB/debug.config")
+	return $bad
+}
+
+kernel_configure() {
+	local v=$1 dir=$2
+	mkdir -p "$dir"
+	kernel_fragment >"$dir/fragment.config"
+	make -C "$(kernel_src "$v")" O="$dir" KCONFIG_ALLCONFIG="$dir/fragment.config" allnoconfig
+	kernel_config_check "$v" "$dir/.config"
+}
+
+kernel_make() {
+	local v=$1 dir=$2
+	kernel_configure "$v" "$dir"
+	make -C "$(kernel_src "$v")" O="$dir" -j"$JOBS" bzImage modules
+	rm -rf "$dir/root"
+	make -C "$(kernel_src "$v")" O="$dir" -s INSTALL_MOD_PATH="$dir/root" modules_install
+}
+
+kernel_built() {
+	local stamp
+	stamp=$(kernel_build_dir "$1")/.lab-stamp
+	[ -e "$stamp" ] && [ -e "$(kernel_src "$1").version" ] && [ "$(cat "$stamp")" = "$(kernel_stamp "$1")" ]
+}
+
+kernel_ready_built() {
+	local v=$1 dir
+	kernel_built "$v" && return
+	need_packages "${PKG_BUILD[@]}"
+	lock "kernel-$v"
+	kernel_built "$v" && return
+	kernel_source_ready "$v"
+	dir=$(kernel_build_dir "$v")
+	with_log "building the debug kernel $v (about 16 minutes on two cores)" \
+		"$CACHE/log/kernel-$v" kernel_make "$v" "$dir" || die "no kernel $v"
+	kernel_stamp "$v" >"$dir/.lab-stamp"
+}
+
+# The exact name behind Debian's kernel metapackage, e.g. linux-image-6.12.9-amd64.
+debian_kernel_package() {
+	local suite
+	suite=$(kernel_suite debian)
+	lab_apt_setup
+	lab_apt_cache show "linux-image-amd64/$suite" |
+		grep -o 'linux-image-6\.12[^ ,(]*-amd64' | sort -uV | tail -n 1
+}
+
+# Image and headers are unpacked, not installed: this host does not become one that
+# boots the kernel. The headers name their own place in absolute paths.
+kernel_ready_debian() {
+	local suite image rel pkg deb tmp=$CACHE/debian.tmp
+	[ ! -e "$CACHE/debian/.complete" ] || return 0
+	need_packages "${PKG_BUILD[@]}"
+	lock debian
+	[ ! -e "$CACHE/debian/.complete" ] || return 0
+	suite=$(kernel_suite debian)
+	image=$(debian_kernel_package) || die "$suite has no linux 6.12 image"
+	rel=${image#linux-image-}
+	rm -rf "$tmp" "$CACHE/debian"
+	for pkg in "$image" "linux-headers-$rel" "linux-headers-${rel%-amd64}-common" "linux-kbuild-${rel%-amd64}"; do
+		deb=$(deb_fetch "$pkg" "$suite")
+		with_log "unpacking $pkg" "$CACHE/log/unpack-debian" dpkg -x "$deb" "$tmp"
+	done
+	[ -d "$tmp/lib/modules" ] || ln -sfn usr/lib "$tmp/lib"
+	sed -i "s# /usr/src/# $CACHE/debian/usr/src/#" "$tmp/usr/src/linux-headers-$rel/Makefile"
+	depmod -b "$tmp" "$rel"
+	touch "$tmp/.complete"
+	mv "$tmp" "$CACHE/debian"
+}
+
+kernel_ready() {
+	kernel_known "$1"
+	if [ "$1" = debian ]; then kernel_ready_debian; else kernel_ready_built "$1"; fi
+}

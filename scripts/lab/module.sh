@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# The module, built for one of the lab's kernels away from the source tree, so that
+# builds for several kernels never meet, and installed into a copy of that
+# kernel's module directory the way `make install` does it on a real machine.
+. "$(dirname "${BASH_SOURCE[0]}")/kernel.sh"
+
+# ours (the default) or intree: the kernel's own rpcrdma.ko, to tell a fault of
+# the lab from a fault of the module.
+MODULE=${MODULE:-ours}
+case $MODULE in ours | intree) ;; *) die "MODULE=$MODULE? It is ours or intree" ;; esac
+
+module_dir() { echo "$TREE/module-$1"; }
+
+# The directory above lib/modules that a guest with our module uses.
+module_root() {
+	if [ "$MODULE" = intree ]; then kernel_root "$1"; else echo "$TREE/root-$1"; fi
+}
+
+module_sync() {
+	local dir part
+	dir=$(module_dir "$1")
+	mkdir -p "$dir"
+	for part in net include kunit Kbuild; do
+		[ ! -e "$TOP/$part" ] || rsync -a --delete --exclude='*.o' --exclude='*.ko' --exclude='*.mod' \
+			--exclude='*.mod.c' --exclude='.*' --exclude='*.gcno' "$TOP/$part" "$dir/"
+	done
+}
+
+# module_make <kernel> [make arguments]
+module_make() {
+	local k=$1
+	shift
+	module_sync "$k"
+	make -C "$(kernel_kdir "$k")" M="$(module_dir "$k")" -j"$JOBS" --no-print-directory "$@" modules
+}
+
+module_install() {
+	local k=$1 root base
+	base=$(kernel_root "$k")
+	root=$(module_root "$k")
+	if [ ! -e "$root/.from" ] || [ "$root/.from" -ot "$base/lib/modules" ]; then
+		rm -rf "$root"
+		mkdir -p "$root/lib"
+		cp -al "$base/lib/modules" "$root/lib/"
+		# depmod rewrites these; they must not be the kernel's own files.
+		rm -f "$root"/lib/modules/*/modules.{dep,alias,symbols,softdep,devname,builtin.alias}*
+		touch "$root/.from"
+	fi
+	[ ! -e "$(module_dir "$k")/rpcrdma_kunit.ko" ] ||
+		install -D -m 644 -t "$root/lib/modules/$(kernel_release "$k")/updates" "$(module_dir "$k")/rpcrdma_kunit.ko"
+	make -s -C "$TOP" install INSTALL_MOD_PATH="$root" KREL="$(kernel_release "$k")" \
+		KO="$(module_dir "$k")/rpcrdma.ko"
+}
+
+# module_ready <kernel>: kernel, module and everything a guest needs to load it.
+module_ready() {
+	local k=$1
+	kernel_ready "$k"
+	[ "$MODULE" = ours ] || return 0
+	[ -e "$TOP/Kbuild" ] || die "there is no Kbuild yet: use MODULE=intree"
+	lock "module-$k-${TREE##*-}"
+	with_log "building rpcrdma.ko for $k" "$(module_dir "$k").log" module_make "$k" ||
+		die "rpcrdma.ko does not build for $k"
+	grep -h 'warning:' "$(module_dir "$k").log" >&2 || true
+	module_install "$k"
+}

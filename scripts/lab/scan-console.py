@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Find what a kernel complains about in a console log.
+
+usage: scan-console.py FILE [CASE]
+
+Prints one line for each report, "<case>\\t<line>", where <case> is the test case that
+was running ("-" outside of all); or, with a case, the first line reported during it.
+Status 0 in any case: the caller decides by the output.
+"""
+import re
+import sys
+
+REPORT = re.compile(
+    r"BUG: |WARNING: |KASAN|KCSAN|UBSAN|KFENCE"
+    r"|possible circular locking|possible recursive locking|inconsistent lock state"
+    r"|suspicious RCU usage|possible irq lock inversion|lock held when returning"
+    r"|bad unlock balance|held lock freed|invalid wait context"
+    r"|sleeping function called|scheduling while atomic"
+    r"|INFO: task .* blocked for more|rcu.*detected stall|soft lockup|hard LOCKUP|workqueue lockup"
+    r"|Oops|general protection|Kernel panic|Unable to handle kernel"
+    r"|DMA-API: (?!preallocated|debugging enabled)|refcount_t: |ODEBUG: |list_(add|del) corruption"
+    r"|unreferenced object 0x|Bad page state|stack-protector|kernel stack overflow"
+    r"|out of memory: Killed|Out of memory"
+)
+# Not complaints about anything we do.
+FINE = re.compile(
+    r"lab: |KASAN_SHADOW|kasan: KernelAddressSanitizer initialized|debugging might impact"
+    r"|kmemleak: Automatic memory scanning|Speculative|Spectre|MDS CPU bug|x86/cpu"
+    r"|\| WARNING: |rcu:\s+RCU"
+)
+MARK = re.compile(r"lab: (begin|end) case (\S+)")
+CUT = re.compile(r"(end trace|cut here)")
+
+
+def main():
+    src = open(sys.argv[1], errors="replace")
+    only = sys.argv[2] if len(sys.argv) > 2 else None
+    case = "-"
+    for line in src:
+        mark = MARK.search(line)
+        if mark:
+            case = mark.group(2) if mark.group(1) == "begin" else "-"
+            continue
+        if REPORT.search(line) and not FINE.search(line):
+            text = line.strip()
+            if only is None:
+                print(f"{case}\t{text[:200]}")
+            elif case == only:
+                print(text[:160])
+                return
+
+
+main()

@@ -1,0 +1,27 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# make shell: an interactive guest with the module loaded, /export served over RDMA and
+# mounted at /mnt. KERNEL=debian|7.3|6.12 PROVIDER=rxe|siw VERS=4.2; "exit" ends the guest.
+. "$(dirname "$0")/guest.sh"
+
+kernel=${KERNEL:-debian} provider=${PROVIDER:-rxe}
+need_packages "${PKG_GUEST[@]}"
+(module_ready "$kernel")
+dir=$TREE/run/shell-$$
+guest_run_dir "$dir" "$kernel" "$provider" VERS="${VERS:-4.2}"
+cat >"$dir/alone.job" <<'EOT'
+dmesg -n 4
+net_alone; provider_up; module_load; server_up; nfs_mount "$VERS"
+echo; grep " $MNT " /proc/mounts
+echo "/export is served at $SERVER and mounted at $MNT; exit or ^D ends the guest."
+cat >/root/.lab-bashrc <<'END'
+. "$LAB/guest/lib.sh"
+PS1='\h:\w# '
+cd "$MNT"
+END
+set +e
+setsid -c bash --rcfile /root/.lab-bashrc -i </dev/ttyS0 >/dev/ttyS0 2>&1
+true
+EOT
+say "booting $kernel/$provider with the $MODULE module"
+GUEST_FOREGROUND=y guest_start "$dir" "$kernel" alone

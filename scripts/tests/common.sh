@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# What several test groups share; sourced in a guest after lab/guest/lib.sh. A group
+# defines case_<name> functions and group(), which calls these.
+CHECK=$TOP/scripts/tests/nfscheck.py
+
+alone_up() {
+	net_alone
+	provider_up
+	module_load
+	server_up
+}
+
+pair_up() {
+	net_pair
+	provider_up
+	module_load
+	if [ "$ROLE" = server ]; then
+		server_up
+	else
+		until_true 180 test -e /lab/server.ready || die "the server guest did not come up"
+	fi
+}
+
+# All cases the group's file defines, in their order there.
+run_all_cases() {
+	local name
+	for name in $(sed -n 's/^case_\([a-z0-9-]*\)().*/\1/p' "$TOP/scripts/tests/$GROUP.sh"); do
+		case_run "$name" "${CASE_LIMIT:-480}"
+	done
+}
+
+# with_mount <version> <command...>; a mount that is no RDMA mount does not count.
+with_mount() {
+	local vers=$1 rc=0
+	shift
+	VERS=$vers
+	nfs_mount "$vers" "${MOUNT_OPTS:-}"
+	xprt_line | grep -q '^rdma ' || die "no RDMA transport on $MNT: $(grep " $MNT " /proc/mounts)"
+	"$@" || rc=$?
+	xprt_line
+	counters
+	nfs_umount || die "umount failed"
+	return $rc
+}
+
+# checked <section...>: the checker through the mount, then the server's own view; and
+# what moved has moved through chunks.
+checked() {
+	local manifest before
+	before=$(xprt_field 11)
+	manifest=/lab/manifest.$BASHPID.$RANDOM
+	python3 "$CHECK" "$@" --vers "${VERS:-4.2}" --mnt "$MNT" --seed $((RANDOM + 1)) \
+		--manifest "$manifest" ${SCALE:+--scale "$SCALE"} || return 1
+	case " $* " in *" data "* | *" direct "* | *" small "*)
+		[ "$(xprt_field 11)" -gt "$before" ] || die "no Read chunk was sent"
+		[ "$(xprt_field 12)" -gt 0 ] || die "no Write chunk was sent" ;;
+	esac
+	on_server python3 "$CHECK" verify "$manifest" $EXPORT
+}
+
+# delegated <file>: does the server count a delegation of it?
+delegated() { cat /proc/fs/nfsd/clients/*/states | grep "type: deleg.*[/\"]$1\""; }
+
+# delegation <version> <writer>: a read delegation is granted, the writer's open has it
+# called back over the connection, and the client sees what was written.
+delegation() {
+	local vers=$1 writer=$2 trace=/sys/kernel/tracing
+	# A name of its own: the server grants none for half a minute after a recall.
+	DELEG=deleg.$BASHPID
+	on_server bash -c "echo 'from the server' >$EXPORT/$DELEG"
+	nfs_mount "$vers"
+	echo 1 >$trace/events/nfs4/nfs4_cb_recall/enable
+	echo >$trace/trace
+	# The server grants none before it has tried its way back.
+	until_true 30 on_server bash -c "grep -q 'callback state: UP' /proc/fs/nfsd/clients/*/info" ||
+		die "the backchannel does not come up"
+	exec 5<"$MNT/$DELEG"
+	[ "$(head -n 1 <&5)" = "from the server" ] || die "wrong content"
+	on_server delegated "$DELEG" || die "no delegation was granted"
+	"$writer"
+	until_true 10 grep nfs4_cb_recall: $trace/trace || die "no CB_RECALL reached the client"
+	exec 5<&-
+	echo 0 >$trace/events/nfs4/nfs4_cb_recall/enable
+	! on_server delegated "$DELEG" || die "the delegation was not returned"
+	[ "$(cat "$MNT/$DELEG")" = "from the server
+written by the other" ] || die "the client does not see what the other wrote: $(cat "$MNT/$DELEG")"
+	nfs_umount
+}
+
+# Somebody on the server opens for writing what a client may hold a delegation for.
+remote_writer() {
+	on_server timeout 60 bash -c "echo 'written by the other' >>$EXPORT/$DELEG" ||
+		die "the conflicting open was not let through"
+}
+
+# hostile <client|server> <set>: one set of cases of hostile_<client|server>.py
+hostile() {
+	local lib
+	[ "$MODULE" = ours ] || skip "the in-tree module takes some of these in its own way"
+	lib=$(mktemp --suffix=.so)
+	cc -O1 -shared -fPIC -o "$lib" "$TOP/scripts/tests/peer.c" -lrdmacm -libverbs 2>"$lib.log" ||
+		skip "peer.c does not compile here (librdmacm-dev?): $(tail -n 1 "$lib.log")"
+	PROVIDER=$PROVIDER PEER_LIB=$lib PYTHONDONTWRITEBYTECODE=1 \
+		python3 "$TOP/scripts/tests/hostile_$1.py" "$2" >"$lib.out" 2>&1 || {
+		cat "$lib.out"
+		die "$(grep '^not ok' "$lib.out" || tail -n 1 "$lib.out")"
+	}
+	cat "$lib.out"
+}

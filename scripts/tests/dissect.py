@@ -1,0 +1,325 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Judge scripts/wireshark/rpcrdma2.lua by what tshark makes of messages made here.
+
+usage: dissect.py DIRECTORY
+
+The messages are those of kunit/vectors.h, whole and cut off at every byte, and malformed ones
+from a table. Each is a packet of its own (link type 147), or the same travel over RoCE and
+iWARP. What the fields have to be comes from a decoder of our own, below. Prints a "case" line
+for each group of messages.
+"""
+import os
+import re
+import struct
+import subprocess
+import sys
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+LUA = os.path.join(TOP, "scripts/wireshark/rpcrdma2.lua")
+XID = 0x11223344
+F = "rpcrdma2."
+FIELDS = ["xid", "vers", "credit", "htype", "flags", "flags.response", "inv_handle", "position", "handle", "length",
+          "offset", "segments", "reads_count", "writes_count", "reply_count", "props_count", "prop.which", "prop.length",
+          "prop.data", "prop.rbsiz", "prop.brs", "err", "err.v1_layout", "err.vers_low", "err.vers_high",
+          "err.max_chunks", "err.max_segments", "err.chunk_index", "err.length_needed"]
+HEX = {"xid", "flags", "inv_handle", "handle", "offset"}
+ERR_ARGS = {1: ("vers_low", "vers_high"), 4: ("max_chunks",), 5: ("max_chunks",), 6: ("max_segments",),
+            7: ("chunk_index", "length_needed"), 8: ("length_needed",)}
+
+
+def words(*w):
+    return struct.pack(f">{len(w)}I", *w)
+
+
+def vectors():
+    text = open(os.path.join(TOP, "kunit/vectors.h"), encoding="utf-8").read()
+    return {name: bytes(int(b, 16) for b in re.findall(r"0x([0-9a-f]{2})", body))
+            for name, body in re.findall(r"vec_(\w+)\[\d+\] = \{([^}]*)\}", text)}
+
+
+# ------------------------------------------------------------- what has to come out
+class Want:
+    """The fields of a good message, in the order in which they are in it."""
+
+    def __init__(self, message):
+        self.w = struct.unpack(f">{len(message) // 4}I", message[:len(message) // 4 * 4])
+        self.at = 0
+        self.fields = {}
+        self.rpc = False
+        self.message()
+
+    def put(self, name, value):
+        self.fields.setdefault(name, []).append(value)
+
+    def word(self, name=None):
+        value = self.w[self.at]
+        self.at += 1
+        if name:
+            self.put(name, value)
+        return value
+
+    def segment(self):
+        for name in ("handle", "length"):
+            self.word(name)
+        self.put("offset", self.word() << 32 | self.word())
+
+    def array(self):
+        for _ in range(self.word("segments")):
+            self.segment()
+
+    def lists(self):
+        self.word("inv_handle")
+        n = 0
+        while self.word():
+            self.word("position")
+            self.segment()
+            n += 1
+        self.put("reads_count", n)
+        n = 0
+        while self.word():
+            self.array()
+            n += 1
+        self.put("writes_count", n)
+        n = self.word()
+        if n:
+            self.array()
+        self.put("reply_count", n)
+
+    def message(self):
+        for name in ("xid", "vers", "credit", "htype"):
+            self.word(name)
+        htype = self.w[3]
+        if htype == 4 and len(self.w) == 7 and self.w[4] == 1 and self.w[5] not in (4, 5, 6, 8):
+            self.put("err.v1_layout", 1)
+        else:
+            self.put("flags.response", self.word("flags") & 1)
+        if htype in (0, 1):
+            self.lists()
+            self.rpc = self.at < len(self.w)
+        elif htype == 4:
+            for name in ERR_ARGS.get(self.word("err"), ()):
+                self.word("err." + name)
+        elif htype == 5:
+            for _ in range(self.word("props_count")):
+                which, length = self.word("prop.which"), self.word("prop.length")
+                if length:
+                    self.word({1: "prop.rbsiz", 2: "prop.brs"}[which])
+
+    def text(self, name):
+        wide = 16 if name == "offset" else 8
+        return ",".join(f"0x{v:0{wide}x}" if name in HEX else str(v) for v in self.fields.get(name, []))
+
+
+# ------------------------------------------------------------------------- captures
+def pcap(path, link, packets):
+    with open(path, "wb") as out:
+        out.write(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 262144, link))
+        for i, packet in enumerate(packets):
+            out.write(struct.pack("<IIII", i, 0, len(packet), len(packet)) + packet)
+
+
+def ip(proto, payload, reverse):
+    ends = bytes([10, 9, 0, 1]), bytes([10, 9, 0, 2])
+    src, dst = ends if reverse else ends[::-1]
+    return (bytes(12) + b"\x08\x00" +
+            struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(payload), 0, 0x4000, 64, proto, 0) + src + dst + payload)
+
+
+def roce(messages, mtu):
+    """Sends of a reliable connection, cut into packets of so many bytes."""
+    for psn, (message, reverse) in enumerate(messages):
+        parts = [message[i:i + mtu] for i in range(0, len(message), mtu)]
+        for i, part in enumerate(parts):
+            opcode = 4 if len(parts) == 1 else 0 if i == 0 else 2 if i == len(parts) - 1 else 1
+            pad = -len(part) % 4
+            bth = struct.pack(">BBHII", opcode, pad << 4, 0xffff, 0x11 + reverse, psn * 8 + i)
+            data = bth + part + bytes(pad) + bytes(4)
+            yield ip(17, struct.pack(">HHHH", 0xc000, 4791, 8 + len(data), 0) + data, reverse)
+
+
+def iwarp(messages, mulpdu):
+    """MPA startup, then Sends, cut into DDP segments."""
+    seq = [1, 1]
+
+    def tcp(data, reverse):
+        ports = (20049, 40000) if reverse else (40000, 20049)
+        head = struct.pack(">HHIIBBHHH", *ports, seq[reverse], seq[not reverse], 0x50, 0x18, 0xffff, 0, 0)
+        seq[reverse] += len(data)
+        return ip(6, head + data, reverse)
+
+    yield tcp(b"MPA ID Req Frame" + struct.pack(">BBH", 0, 1, 0), 0)
+    yield tcp(b"MPA ID Rep Frame" + struct.pack(">BBH", 0, 1, 0), 1)
+    msn = [0, 0]
+    for message, reverse in messages:
+        msn[reverse] += 1
+        for mo in range(0, len(message), mulpdu):
+            part = message[mo:mo + mulpdu]
+            last = mo + mulpdu >= len(message)
+            ddp = struct.pack(">BBIIII", 0x41 if last else 0x01, 0x43, 0, 0, msn[reverse], mo) + part
+            fpdu = struct.pack(">H", len(ddp)) + ddp
+            yield tcp(fpdu + bytes(-len(fpdu) % 4) + bytes(4), reverse)
+
+
+# --------------------------------------------------------------------------- tshark
+def tshark(path, *more):
+    cmd = ["tshark", "-2", "-n", "-X", "lua_script:" + LUA, "-r", path, *more,
+           "-o", 'uat:user_dlts:"User 0 (DLT=147)","rpcrdma2","0","","0",""']
+    run = subprocess.run(cmd, check=True, capture_output=True, text=True)
+    errors = [x for x in run.stderr.splitlines() if "dangerous" not in x]
+    if errors:
+        raise SystemExit("tshark: " + errors[0])
+    return run.stdout.splitlines()
+
+
+def decode(path, display=None):
+    """For each packet: the fields, the expert marks of ours, and the protocols."""
+    names = [F + n for n in FIELDS] + ["_ws.expert.message", "frame.protocols", "_ws.lua.text", "_ws.malformed"]
+    args = ["-T", "fields", "-E", "occurrence=a", "-E", "aggregator=|"] + [x for n in names for x in ("-e", n)]
+    for line in tshark(path, *args, *(["-Y", display] if display else [])):
+        cols = (line.split("\t") + [""] * len(names))[:len(names)]
+        got = {n: c.replace("|", ",") for n, c in zip(FIELDS, cols)}
+        marks = [m for m in cols[-4].split("|") if m]
+        if cols[-2]:
+            marks.append("Lua error: " + cols[-2])
+        yield got, marks, cols[-3], cols[-1]
+
+
+def verdict(name, bad):
+    for line in bad:
+        print(f"{name}: {line}", file=sys.stderr)
+    print(f"case {'not ok' if bad else 'ok'} {name} 0 {'; '.join(bad[:2])}".rstrip())
+
+
+def differences(name, message, got):
+    want = Want(message)
+    return [f"{name}: {n} is {got[n]!r}, not {want.text(n)!r}" for n in FIELDS
+            if got[n].replace("True", "1").replace("False", "0") != want.text(n)]
+
+
+# ------------------------------------------------------------------------ malformed
+CALL = (XID, 0)
+MALFORMED = [
+    # what, message, the mark it has to get
+    ("version 3", words(XID, 3, 1, 0, 0), "Version is not 2"),
+    ("type 2", words(XID, 2, 1, 2, 0), "Unknown header type"),
+    ("type 0xffffffff", words(XID, 2, 1, 0xffffffff, 1), "Unknown header type"),
+    ("no credits", words(XID, 2, 0, 0, 0, 0, 0, 0, 0, *CALL), "No credits"),
+    ("unknown flags", words(XID, 2, 1, 0, 0xfffffffe, 0, 0, 0, 0, *CALL), "Unknown flags"),
+    ("presence word 2", words(XID, 2, 1, 0, 0, 0, 2, 0, 0, *CALL), "Presence word is neither 0 nor 1"),
+    ("segment count too high", words(XID, 2, 1, 0, 0, 0, 0, 1, 0xffffffff, *CALL), "Count leads out of the message"),
+    ("position not aligned", words(XID, 2, 1, 0, 0, 0, 1, 6, 7, 40, 0, 0, 0, 0, 0, *CALL),
+     "Position is not a multiple of 4"),
+    ("lengths overflow", words(XID, 2, 1, 0, 0, 0, 0, 1, 2, 7, 0xffffffff, 0, 0, 7, 1, 0, 0, 0, 0, *CALL),
+     "Segment lengths overflow 32 bits"),
+    ("MSG with a Position Zero chunk", words(XID, 2, 1, 0, 0, 0, 1, 0, 7, 40, 0, 0, 0, 0, 0, *CALL),
+     "Header type and chunks do not go together"),
+    ("NOMSG without chunks", words(XID, 2, 1, 1, 0, 0, 0, 0, 0), "Header type and chunks do not go together"),
+    ("NOMSG Reply without a Reply chunk", words(XID, 2, 1, 1, 1, 0, 0, 0, 0),
+     "Header type and chunks do not go together"),
+    ("Reply with a Read chunk", words(XID, 2, 1, 0, 1, 0, 1, 8, 7, 40, 0, 0, 0, 0, 0, XID, 1),
+     "Header type and chunks do not go together"),
+    ("bytes behind NOMSG", words(XID, 2, 1, 1, 0, 0, 1, 0, 7, 40, 0, 0, 0, 0, 0, 9),
+     "Bytes behind a message that ends here"),
+    ("two XIDs", words(XID, 2, 1, 0, 0, 0, 0, 0, 0, XID + 1, 0), "XID of the RPC message is another one"),
+    ("Reply without F_RESPONSE", words(XID, 2, 1, 0, 0, 0, 0, 0, 0, XID, 1),
+     "F_RESPONSE and direction of the RPC message disagree"),
+    ("Call with F_RESPONSE", words(XID, 2, 1, 0, 1, 0, 0, 0, 0, XID, 0),
+     "F_RESPONSE and direction of the RPC message disagree"),
+    ("MSG without RPC message", words(XID, 2, 1, 0, 0, 0, 0, 0, 0), "No RPC message"),
+    ("stray handle", words(XID, 2, 1, 0, 0, 7, 0, 0, 0, *CALL), "Handle to invalidate is in no segment of a Call"),
+    ("handle in a Reply", words(XID, 2, 1, 0, 1, 7, 0, 0, 0, XID, 1), "Handle to invalidate in a Reply"),
+    ("17 Write chunks", words(XID, 2, 1, 0, 0, 0, 0, *(1, 0) * 17, 0, 0, *CALL),
+     "More chunks or segments than Linux accepts (16 in a list, 64 in a chunk)"),
+    ("error without F_RESPONSE", words(XID, 2, 1, 4, 0, 2), "RDMA2_ERROR without F_RESPONSE"),
+    ("unknown error code", words(XID, 2, 1, 4, 1, 77), "Unknown error code"),
+    ("bytes behind an error", words(XID, 2, 1, 4, 1, 2, 0, 0), "Bytes behind a message that ends here"),
+    ("code that may be a version", words(XID, 2, 1, 4, 1, 8, 9),
+     "By its length also an ERR_VERS in the layout of version 1"),
+    ("property count too high", words(XID, 2, 1, 5, 0, 0xffffffff, 1, 4, 8192), "Count leads out of the message"),
+    ("property leads out", words(XID, 2, 1, 5, 0, 1, 0x7777, 0xffffffff, 1), "Count leads out of the message"),
+    ("property twice", words(XID, 2, 1, 5, 0, 2, 1, 4, 8192, 1, 0), "Property is there twice"),
+    ("RBSIZ too small", words(XID, 2, 1, 5, 0, 1, 1, 4, 1023), "Property value is not valid"),
+    ("RBSIZ of 3 bytes", words(XID, 2, 1, 5, 0, 1, 1, 3, 0x20000000), "Property value is not valid"),
+    ("BRS of 8 bytes", words(XID, 2, 1, 5, 0, 1, 2, 8, 0, 1), "Property value is not valid"),
+    ("BRS out of range", words(XID, 2, 1, 5, 0, 1, 2, 4, 3), "Property value is not valid"),
+    ("unknown property", words(XID, 2, 1, 5, 0, 1, 0x7777, 5, 1, 1), "Unknown property"),
+    ("bytes behind properties", words(XID, 2, 1, 5, 0, 0, 0), "Bytes behind a message that ends here"),
+]
+
+
+def header_len(message):
+    """Bytes without which the message is no good: up to the direction of its RPC message."""
+    want = Want(message)
+    return 4 * want.at + (8 if want.rpc else 0)
+
+
+def main():
+    out = sys.argv[1]
+    path = os.path.join(out, "messages.pcap")
+    vecs = {n: v for n, v in vectors().items() if n.startswith("v2_") or "err_vers" in n}
+    if len(vecs) != 16:
+        raise SystemExit(f"{len(vecs)} vectors, not 16")
+
+    # Covers: V2-HDR-01 V2-HDR-05 V2-CHK-01 V2-PRP-01 V2-PRP-03 V2-TYP-01 V2-TYP-02 V2-ERR-30
+    pcap(path, 147, vecs.values())
+    bad, seen = [], list(decode(path))
+    if len(seen) != len(vecs):
+        bad.append(f"{len(seen)} packets of {len(vecs)}")
+    for (name, message), (got, marks, protocols, malformed) in zip(vecs.items(), seen):
+        bad += differences(name, message, got)
+        may = ["By its length also an ERR_VERS in the layout of version 1"]
+        ours = [m for m in marks if m not in may]
+        if ours or malformed:
+            bad.append(f"{name}: marked {ours or malformed}")
+        if Want(message).rpc and name != "v2_msg_reply" and ":rpc" not in protocols:
+            bad.append(f"{name}: no RPC in {protocols}")
+    verdict("dissect-fields", bad)
+
+    # Covers: V2-HDR-16
+    cuts = [(n, i) for n, v in vecs.items() for i in range(1, len(v))]
+    pcap(path, 147, [vecs[n][:i] for n, i in cuts])
+    bad, seen = [], list(decode(path))
+    if len(seen) != len(cuts):
+        bad.append(f"{len(seen)} packets of {len(cuts)}")
+    for (name, i), (got, marks, protocols, malformed) in zip(cuts, seen):
+        # A header that is there, or by its length an error of version 1
+        good = i >= header_len(vecs[name]) or (i == 28 and got["htype"] == "4")
+        if any("Lua" in m for m in marks):
+            bad.append(f"{name} of {i} bytes: {marks}")
+        elif good == ("Message ends within the header" in marks or "No RPC message" in marks
+                      or "Count leads out of the message" in marks or "Version is not 2" in marks):
+            bad.append(f"{name} of {i} bytes: marked {marks}")
+    verdict("dissect-truncated", bad)
+
+    # Covers: V2-HDR-13 V2-HDR-14 V2-PRP-05 V2-PRP-06 V2-PRP-07 V2-PRP-08 V2-TYP-06 V2-TYP-15 V2-TYP-17
+    pcap(path, 147, [m for _, m, _ in MALFORMED])
+    bad, seen = [], list(decode(path))
+    if len(seen) != len(MALFORMED):
+        bad.append(f"{len(seen)} packets of {len(MALFORMED)}")
+    for (name, _, mark), (got, marks, _, _) in zip(MALFORMED, seen):
+        if marks[:1] != [mark]:
+            bad.append(f"{name}: marked {marks}")
+    verdict("dissect-malformed", bad)
+
+    # As they travel: in one piece and in several. The version 1 message is not for us. It is not
+    # among iWARP's parts: tshark's own dissector, once it has seen one, fails on all of these.
+    order = ["v2_connprop", "v2_connprop_server", "v2_msg_inv", "v2_msg_reply", "v2_nomsg_call"]
+    order += [n for n in vecs if n not in order and n != "v2_err_vers" and n != "v1_err_vers_v3"]
+    reverse = {"v2_connprop": 0, "v2_msg_inv": 0, "v2_nomsg_call": 0}
+    messages = [(vecs[n], reverse.get(n, 1)) for n in order]
+    mixed = messages + [(vectors()["v1_short_call"], 0)]
+    for name, packets in (("roce", roce(mixed, 4096)), ("roce-parts", roce(mixed, 32)),
+                          ("iwarp", iwarp(mixed, 4096)), ("iwarp-parts", iwarp(messages, 32))):
+        path = os.path.join(out, name + ".pcap")
+        pcap(path, 1, packets)
+        bad, seen = [], list(decode(path, "rpcrdma2.xid"))
+        if len(seen) != len(order):
+            bad.append(f"{len(seen)} messages of {len(order)}")
+        for n, (got, marks, _, _) in zip(order, seen):
+            bad += differences(n, vecs[n], got)
+            bad += [f"{n}: {m}" for m in marks if "Lua" in m]
+        verdict("dissect-" + name, bad)
+
+
+main()

@@ -1,0 +1,16 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The Wireshark dissector for version 2, on the host: it neither needs a guest nor depends on
+# the kernel, so it runs once.
+# Guests: none
+# Providers: rxe
+# Second: none
+# Also: dissect
+#
+# usage: dissect.sh KERNEL DIRECTORY     (run by run-group.sh; results on stdout)
+. "$(dirname "$0")/../lab/common.sh"
+
+need_packages "${PKG_WIRE[@]}"
+mkdir -p "$2/log"
+python3 "$TOP/scripts/tests/dissect.py" "$2" 2>"$2/log/dissect.log" ||
+	echo "case not ok dissect 0 $(tail -n 1 "$2/log/dissect.log")"

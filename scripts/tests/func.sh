@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# NFS of every version over the module, client and server in one guest.
+# Guests: alone
+# Limit: 2400
+. "$TOP/scripts/tests/common.sh"
+
+# names: Long Calls and Replies (symlinks of 4,095 bytes, a directory of 5,000); data, direct:
+# odd lengths and places; acl, attrs: arguments and results that nothing may be taken out of.
+# Covers: V1-HDR-24 V1-RDC-10 V1-RDC-13 V1-WRC-01 V1-WRC-11 V1-WPD-08 V1-PZC-05 V1-RPL-03 V1-FRM-04 ULB-06 ULB-10
+# Covers: ULB-12 BC-30
+# One mount for all of a version: mounting and starting the checker costs more here than checking.
+case_v3() { with_mount 3 checked names dir data mmap direct acl; }
+case_v40() { with_mount 4.0 checked names dir data mmap direct acl; }
+case_v41() { with_mount 4.1 checked names dir data mmap direct acl; }
+case_v42() { with_mount 4.2 checked names dir data mmap direct acl xattr; }
+
+# Covers: RPB-01
+case_ipv6() {
+	nfs_mount 4.2 "" "[$SERVER6]"
+	xprt_line | grep -q '^rdma ' || die "no RDMA transport"
+	grep -q " $MNT .*proto=rdma6" /proc/mounts || die "not mounted over IPv6: $(grep " $MNT " /proc/mounts)"
+	checked small
+	nfs_umount
+}
+
+case_nconnect() {
+	local n
+	nfs_mount 4.2 nconnect=4
+	checked small
+	n=$(grep -c $'^\txprt:\trdma ' /proc/self/mountstats)
+	[ "$n" = 4 ] || die "nconnect=4 made $n connections"
+	nfs_umount
+}
+
+# A second client, in a network and host name space of its own so that it is not taken
+# for the first, opens for writing what the first one holds a delegation for.
+# Covers: ULB-13
+case_delegation() { delegation 4.2 second_client; }
+case_delegation-v41() { delegation 4.1 second_client; }
+# The same when somebody on the server itself writes.
+case_delegation-local() { delegation 4.2 remote_writer; }
+
+second_client() {
+	ip netns add second
+	ip link add se0 type veth peer name se1 netns second
+	ip addr add 10.8.0.1/24 dev se0
+	ip link set se0 up
+	# shellcheck disable=SC2016
+	ip netns exec second unshare -u bash -euc '
+		hostname lab-second
+		ip link set lo up
+		ip addr add 10.8.0.2/24 dev se1
+		ip link set se1 up
+		mkdir -p /second
+		mount -t nfs -o proto=tcp,vers=4.2,timeo=100 10.8.0.1:/ /second
+		echo "written by the other" >>"/second/$0"
+		umount /second' "$DELEG" || die "the second client failed"
+	ip netns del second
+}
+
+group() {
+	alone_up
+	on_server python3 "$CHECK" entries 5000 $EXPORT/entries
+	on_server python3 "$CHECK" posixacl 200 $EXPORT/acl-file
+	run_all_cases
+	case_run clean
+}

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# Answers that no server of ours would give, to our client.
+# Guests: alone
+# Limit: 2400
+# Second: rxe
+. "$TOP/scripts/tests/common.sh"
+
+case_server-replies() { hostile server replies; }
+case_server-memory() { hostile server memory; }
+case_server-credits() { hostile server credits; }
+case_server-connections() { hostile server connections; }
+case_server-callbacks() { hostile server callbacks; }
+
+group() {
+	alone_up
+	run_all_cases
+	case_run clean
+}

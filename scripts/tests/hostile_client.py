@@ -1,0 +1,805 @@
+# SPDX-License-Identifier: GPL-2.0
+"""An NFS client over RDMA that lays out its chunks as no client of ours would, and breaks
+rules, against our server. What hostile.c does with NULL Calls is done here with NFS.
+
+usage: hostile_client.py SET [part of a name]
+
+Prints "ok NAME" or "not ok NAME: reason" for each case of the set; the status is 1 if one
+failed. Needs peer.py's library and a server on ADDRESS that exports /export.
+"""
+import collections
+import os
+import random
+import socket
+import struct
+import sys
+import time
+import traceback
+
+from peer import (AUTH_ROOT, ERR_CHUNK, ERROR, MSG, NOMSG, NSLOTS, SILENCE, SLOT, Conn, Failure, Message,
+                  Reader, Segment, Verbs, counters, error, header, opaque, private, rpc_call, want, words)
+
+ADDRESS, PORT = "10.9.0.1", 20049
+EXPORT = "/export/client"
+NFS, NULL, LOOKUP, READ3, WRITE3, READDIRPLUS = 100003, 0, 3, 6, 7, 17
+DATA = random.Random(2).randbytes(1 << 18)
+AREA = NSLOTS * SLOT            # of the arena, for chunks
+PLAIN = private(remote_inv=False)
+
+
+def tcp_call(port, prog, vers, proc, args):
+    """One Call over TCP; the results."""
+    with socket.create_connection((ADDRESS, port)) as sock:
+        rpc = rpc_call(1, prog, vers, proc, args, AUTH_ROOT)
+        sock.sendall(words(0x80000000 | len(rpc)) + rpc)
+        with sock.makefile("rb") as f:
+            return f.read(int.from_bytes(f.read(4), "big") & 0x7fffffff)[24:]
+
+
+def root_handle():
+    port = int.from_bytes(tcp_call(111, 100000, 2, 3, words(100005, 3, 6, 0)), "big")
+    r = Reader(tcp_call(port, 100005, 3, 1, opaque(EXPORT.encode())))
+    want(r.word() == 0, "mountd refuses")
+    return r.opaque()
+
+
+def operations(name):
+    """How many NFSv3 Calls of each kind nfsd has executed"""
+    with open("/proc/net/rpc/nfsd", encoding="ascii") as f:
+        for line in f:
+            if line.startswith(name + " "):
+                return [int(n) for n in line.split()[2:]]
+    raise Failure("no statistics")
+
+
+class Client:
+    serial = 0x2000
+
+    def __init__(self, verbs, data=PLAIN, count=64, size=4096, depth=16):
+        self.verbs = verbs
+        index = verbs.lib.peer_connect(ADDRESS.encode(), str(PORT).encode(), count, size, depth, data, len(data))
+        want(index >= 0, "cannot connect")
+        self.conn = Conn(verbs, index)
+        verbs.until(lambda: self.conn.up or self.conn.lost)
+        want(self.conn.up, "no connection")
+        time.sleep(0.2)         # see conn_open() of hostile.c
+        self.credit = 8
+        self.callbacks = collections.deque()
+
+    # memory that chunks are made of
+
+    def segment(self, at, length):
+        return Segment(self.verbs.handle, length, self.verbs.base + AREA + at)
+
+    def put(self, at, data):
+        self.verbs.arena[AREA + at:AREA + at + len(data)] = data
+        return self.segment(at, len(data))
+
+    def get(self, at, length):
+        return self.verbs.arena[AREA + at:AREA + at + length]
+
+    def wipe(self):
+        self.put(0, b"\xee" * (1 << 20))
+
+    # Calls
+
+    def xid(self):
+        Client.serial += 1
+        return Client.serial
+
+    def exchange(self, message, patience=20):
+        self.conn.send(message)
+        return self.receive(patience)
+
+    def receive(self, patience=20):
+        """The next message that is no callback; those are kept."""
+        while True:
+            found = self.conn.receive(patience)
+            if not found:
+                return None
+            message = Message(found[0])
+            if message.proc != MSG or message.body[4:8] != words(0):
+                return message
+            self.callbacks.append(message)
+
+    def callback(self, patience=20):
+        """The next callback, or None"""
+        if not self.callbacks:
+            want(not self.receive(0.05), "an answer to nothing")
+        if not self.callbacks and patience:
+            self.verbs.until(lambda: self.conn.inbox or self.conn.lost, patience)
+            return self.callback(0)
+        return self.callbacks.popleft() if self.callbacks else None
+
+    def nfs(self, proc, args, inline=None, vers=3, **lists):
+        """A Call. With @inline the bytes that are sent, else the whole message."""
+        xid = self.xid()
+        rpc = rpc_call(xid, NFS, vers, proc, args, AUTH_ROOT)
+        answer = self.exchange(header(xid, credit=self.credit, **lists) + (rpc if inline is None else inline(rpc)))
+        want(answer, "no answer")
+        want(answer.xid == xid, "an answer to something else")
+        return answer
+
+    def lookup(self, directory, name):
+        r = results(self.nfs(LOOKUP, opaque(directory) + opaque(name.encode())))
+        want(r.word() == 0, f"no {name}")
+        return r.opaque()
+
+    def works(self):
+        want(results(self.nfs(NULL, b"")).at == 24, "NULL")
+
+
+def results(answer):
+    """The results in an RDMA_MSG, the status of RPC checked"""
+    want(answer.proc == MSG, f"an answer of type {answer.proc}, code {answer.code}")
+    r = Reader(answer.body, 20)
+    want(r.word() == 0, f"RPC error: {answer.body[:24].hex()}")
+    return r
+
+
+def is_err_chunk(answer):
+    return answer and answer.proc == ERROR and answer.code == ERR_CHUNK and len(answer.data) == 20
+
+
+def rejected(answer):
+    """ERR_CHUNK, or an error of RPC that is no success"""
+    return is_err_chunk(answer) or (answer.proc == MSG and answer.body[20:24] != words(0))
+
+
+class Bench:
+    """What all cases start with"""
+
+    def __init__(self, verbs):
+        self.verbs = verbs
+        self.root = root_handle()
+        self.clients = []
+        self.client = self.connect()
+        for name in ("file", "target"):
+            setattr(self, name, self.client.lookup(self.root, name))
+        self.directory = self.client.lookup(self.root, "dir")
+
+    def connect(self, *args, **kwargs):
+        client = Client(self.verbs, *args, **kwargs)
+        self.clients.append(client)
+        return client
+
+    def fresh(self):
+        """The usual connection, made anew if a case has used it up"""
+        if self.client.conn.lost or self.client.conn.closed:
+            self.client.conn.close()
+            self.client = self.connect()
+        self.client.wipe()
+        with open(EXPORT + "/target", "wb"):
+            pass
+        return self.client
+
+    def target_is(self, data, reason):
+        with open(EXPORT + "/target", "rb") as f:
+            found = f.read()
+        want(found == data, f"{reason}: {len(found)} bytes, not {len(data)}, or other ones")
+
+
+SETS = collections.defaultdict(list)
+
+
+def case(which, name):
+    def add(function):
+        SETS[which].append((name, function))
+        return function
+    return add
+
+
+# --- Read chunks --------------------------------------------------------------
+
+def write_args(b, length, count=None):
+    """Arguments of a WRITE up to its data"""
+    return opaque(b.target) + struct.pack(">QIII", 0, length if count is None else count, 2, length)
+
+
+def write(b, c, data, cuts, form="chunk", tail=b"", reply=None):
+    """WRITE @data, cut into segments at @cuts that lie scattered at odd addresses."""
+    pieces = [data[i:j] for i, j in zip([0] + cuts, cuts + [len(data)])]
+    pieces[-1] += tail
+    args = write_args(b, len(data))
+    xid = c.xid()
+    rpc = rpc_call(xid, NFS, 3, WRITE3, args, AUTH_ROOT)
+    at, reads = 200001, []
+    for piece in pieces:
+        reads.append((len(rpc), c.put(at, piece)))
+        at += len(piece) + 13
+    if form == "chunk":
+        return c.exchange(header(xid, reads=reads, reply=reply) + rpc)
+    # The rest in a Position Zero chunk of two segments
+    parts = [(0, c.put(3, rpc[:50])), (0, c.put(101, rpc[50:]))]
+    return c.exchange(header(xid, NOMSG, reads=parts + reads, reply=reply))
+
+
+@case("reads", "WRITEs of uneven segments")     # Covers: V1-RDC-05 V1-CHK-09 V1-RDC-15 EXP-03 V1-HDR-19 V1-RDC-13
+def segments(b):
+    c = b.fresh()
+    rng = random.Random(3)
+    for count in (1, 2, 3, 16, 40):
+        data = DATA[count:count + 50001]
+        cuts = sorted(rng.sample(range(1, len(data)), count - 1))
+        want(results(write(b, c, data, cuts)).word() == 0, f"WRITE of {count} segments")
+        b.target_is(data, f"{count} segments")
+
+
+@case("reads", "a WRITE of 5 bytes without roundup and with it")        # Covers: V1-RDC-10 V1-RDC-11
+def roundup(b):
+    c = b.fresh()
+    for tail in (b"", b"\xff\xff\xff", b"\0\0\0"):
+        want(results(write(b, c, b"hello", [], tail=tail)).word() == 0, "WRITE")
+        b.target_is(b"hello", f"roundup {tail}")
+
+
+@case("reads", "a WRITE whose data and rest are in chunks")     # Covers: V1-PZC-06 V1-PZC-13 EXP-11 ULB-19 V1-FRM-07
+def long_write(b):
+    c = b.fresh()
+    for size, cuts in ((5000, []), (5001, [1, 77, 4097]), (8192, list(range(512, 8192, 512)))):
+        want(results(write(b, c, DATA[:size], cuts, "long")).word() == 0, "WRITE")
+        b.target_is(DATA[:size], f"{size} bytes")
+    c = b.fresh()
+    answer = write(b, c, DATA[:7001], [9], "long", reply=[c.segment(500000, 4000)])
+    want(answer.proc == NOMSG and answer.reply[0].length, "no long Reply")
+    want(c.get(500024, 4) == words(0), "the Reply says that the WRITE failed")
+    b.target_is(DATA[:7001], "long Call and Reply")
+
+
+@case("reads", "a whole WRITE in a Position Zero chunk")        # Covers: V1-PZC-08 EXP-04 V1-PZC-04 V1-RPL-02
+def position_zero(b):
+    c = b.fresh()
+    data = DATA[:60000]
+    xid = c.xid()
+    rpc = rpc_call(xid, NFS, 3, WRITE3, write_args(b, len(data)) + data, AUTH_ROOT)
+    c.put(0, rpc)
+    reads = [(0, c.segment(i, min(4096, len(rpc) - i))) for i in range(0, len(rpc), 4096)]
+    want(results(c.exchange(header(xid, NOMSG, reads=reads))).word() == 0, "WRITE")
+    b.target_is(data, "Position Zero chunk")
+
+
+@case("reads", "a count that is not the chunk's")       # Covers: V1-CHK-05 ULB-17
+def count(b):
+    c = b.fresh()
+    for claimed, given in ((100, 50), (100, 0), (200000, 8), (0xffffffff, 100), (100, 200)):
+        with open(EXPORT + "/target", "wb"):
+            pass
+        xid = c.xid()
+        rpc = rpc_call(xid, NFS, 3, WRITE3, write_args(b, claimed), AUTH_ROOT)
+        answer = c.exchange(header(xid, reads=[(len(rpc), c.put(0, DATA[:given]))]) + rpc)
+        want(answer, f"{claimed} with {given}: no answer")
+        if given >= claimed and not rejected(answer):
+            b.target_is(DATA[:claimed], f"{claimed} with {given}")
+        else:
+            want(rejected(answer), f"{claimed} with {given}: executed")
+            b.target_is(b"", f"{claimed} with {given}")
+    c.works()
+
+
+@case("reads", "a handle that cannot be read: nothing is executed")     # Covers: V1-RDC-23 V1-ERR-26 V1-ERR-28
+def revoked(b):
+    c = b.fresh()
+    before = operations("proc3")[WRITE3]
+    xid = c.xid()
+    rpc = rpc_call(xid, NFS, 3, WRITE3, write_args(b, 8192), AUTH_ROOT)
+    good, bad = c.put(0, DATA[:4096]), c.segment(8192, 4096)
+    bad = bad._replace(handle=bad.handle ^ 0x5500)
+    want(not c.exchange(header(xid, reads=[(len(rpc), good), (len(rpc), bad)]) + rpc), "an answer")
+    want(c.conn.lost, "the connection stays")
+    want(operations("proc3")[WRITE3] == before, "the WRITE was executed")
+    b.target_is(b"", "a WRITE that cannot be read")
+
+
+@case("reads", "a client that serves one RDMA Read at a time")      # Covers: V1-RDC-21
+def one_read(b):
+    b.fresh()
+    c = b.connect(depth=1)
+    data = DATA[:48000]
+    want(results(write(b, c, data, list(range(3000, 48000, 3000)))).word() == 0, "WRITE")
+    b.target_is(data, "16 segments")
+
+
+@case("reads", "chunks where no item is")       # Covers: ULB-17 V1-RDC-16
+def ineligible(b):
+    c = b.fresh()
+    xid = c.xid()
+    args = opaque(b.root) + opaque(b"file")
+    rpc = rpc_call(xid, NFS, 3, LOOKUP, args, AUTH_ROOT)
+    start = len(rpc) - len(args) + 4
+    room = len(b.root) + -len(b.root) % 4
+    c.put(0, rpc[start:start + room])
+    c.put(999, b"file")
+    answer = c.exchange(header(xid, reads=[(start, c.segment(0, room)), (start + room + 4, c.segment(999, 4))]) +
+                        rpc[:start] + rpc[start + room:start + room + 4])
+    want(answer, "no answer")
+    if not rejected(answer):
+        r = results(answer)
+        want(r.word() == 0 and r.opaque() == b.file, "the Call was put together wrongly")
+    c.works()
+
+
+@case("reads", "malformed Calls reach nobody")      # Covers: V1-ERR-26 V1-ERR-02
+def reach_nobody(b):
+    c = b.fresh()
+    before = operations("proc3")
+    rng = random.Random(4)
+    one = c.segment(0, 100)
+    for i in range(60):
+        xid = c.xid()
+        rpc = rpc_call(xid, NFS, 3, NULL, b"", AUTH_ROOT)
+        head = (words(xid, 1, 8, MSG, 2 + rng.randrange(9), 0, 0), words(xid, 1, 8, 5 + rng.randrange(9), 0, 0, 0),
+                words(xid, 1, 8, MSG, 0, 1, 65 + rng.randrange(1 << 30)), header(xid, reads=[(3, one)]),
+                header(xid, NOMSG, reads=[(8, one)]), header(xid + 1 if i & 8 else xid, MSG) + words(7))[i % 6]
+        answer = c.exchange(head + rpc)
+        want(is_err_chunk(answer), f"message {i} is not answered with ERR_CHUNK")
+    want(operations("proc3") == before, "one was executed")
+    c.works()
+
+
+# --- Write chunks -------------------------------------------------------------
+
+def read_args(handle, length, offset=0):
+    return opaque(handle) + struct.pack(">QI", offset, length)
+
+
+@case("writes", "a READ to segments of 100, 5000 and 3000 bytes")       # Covers: V1-WRC-05 V1-WRC-10 V1-HDR-19
+def scattered(b):
+    c = b.fresh()
+    chunk = [c.segment(1, 100), c.segment(20003, 5000), c.segment(40005, 3000)]
+    answer = c.nfs(READ3, read_args(b.file, 6000), writes=[chunk])
+    # At once: the data was there before the answer.
+    found = c.get(1, 100) + c.get(20003, 5000) + c.get(40005, 900)
+    want(found == DATA[:6000], "wrong data")
+    want([s.length for s in answer.writes[0]] == [100, 5000, 900], f"returned: {answer.writes}")
+    want(c.get(0, 1) + c.get(101, 1) + c.get(20002, 1) + c.get(25003, 1) + c.get(40905, 200) == b"\xee" * 204,
+         "bytes around it are written")
+    want(results(answer).word() == 0 and len(answer.body) < 200, "the data is in the stream as well")
+
+
+@case("writes", "READs of odd length")      # Covers: V1-WPD-01 EXP-14 V1-WRC-19
+def odd(b):
+    c = b.fresh()
+    for length in (1, 2, 3, 5, 4097):
+        c.wipe()
+        answer = c.nfs(READ3, read_args(b.file, length), writes=[[c.segment(64, 8192)]])
+        want(answer.writes[0][0].length == length, f"{length}: returned {answer.writes}")
+        want(c.get(64, length) == DATA[:length] and c.get(64 + length, 100) == b"\xee" * 100,
+             f"{length}: wrong data, or roundup is written")
+    # Short at the end of the file
+    c.wipe()
+    answer = c.nfs(READ3, read_args(b.file, 8192, len(DATA) - 1000), writes=[[c.segment(64, 8192)]])
+    want(answer.writes[0][0].length == 1000 and c.get(64, 1001) == DATA[-1000:] + b"\xee", f"returned {answer.writes}")
+
+
+@case("writes", "a chunk too small for the READ")       # Covers: V1-WRC-16 V1-ERR-06
+def too_small(b):
+    c = b.fresh()
+    answer = c.nfs(READ3, read_args(b.file, 8192), writes=[[c.segment(64, 100), c.segment(1000, 4000)]])
+    want(rejected(answer), "it was answered")
+    want(c.get(5000, 8192) == b"\xee" * 8192, "memory behind it is written")
+    c.works()
+
+
+@case("writes", "a chunk of no segments, and none at all")      # Covers: V1-WRC-17 V1-WRC-12
+def no_segments(b):
+    c = b.fresh()
+    for writes in ([[]], []):
+        answer = c.nfs(READ3, read_args(b.file, 1000), writes=writes)
+        want(answer.writes == writes, f"returned {answer.writes}")
+        want(results(answer).word() == 0 and answer.body[-1000:] == DATA[:1000], "the data is not in the stream")
+
+
+@case("writes", "a READ that fails leaves its chunk unused")        # Covers: V1-UNU-01 ULB-09 EXP-17
+def unused(b):
+    c = b.fresh()
+    chunk = [c.segment(64, 100), c.segment(1000, 4000)]
+    bad = bytes(reversed(b.file))
+    for handle in (b.directory, bad):
+        answer = c.nfs(READ3, read_args(handle, 4000), writes=[chunk])
+        want(results(answer).word() != 0, "READ succeeds")
+        want(answer.writes == [[s._replace(length=0) for s in chunk]], f"returned {answer.writes}")
+
+
+@case("writes", "a Write chunk and a Reply chunk")      # Covers: V1-RPL-10 ULB-19
+def both(b):
+    c = b.fresh()
+    answer = c.nfs(READ3, read_args(b.file, 8192), writes=[[c.segment(64, 8192)]], reply=[c.segment(20000, 4000)])
+    want(c.get(64, 8193) == DATA[:8192] + b"\xee", "wrong data")
+    want(answer.writes[0][0].length == 8192, f"returned {answer.writes}")
+    if answer.proc == NOMSG:
+        want(answer.reply[0].length < 200 and c.get(20024, 4) == words(0), f"returned {answer.reply}")
+    else:
+        want(answer.reply[0].length == 0 and results(answer).word() == 0, f"returned {answer.reply}")
+
+
+def readdir_args(b, size=32768):
+    return opaque(b.directory) + bytes(16) + words(size, size)
+
+
+@case("writes", "READDIR and too small a Reply chunk")      # Covers: V1-RPL-11 V1-ERR-11
+def small_reply(b):
+    c = b.fresh()
+    answer = c.nfs(READDIRPLUS, readdir_args(b), reply=[c.segment(64, 100)])
+    want(is_err_chunk(answer), "no ERR_CHUNK")
+    want(c.get(164, 8192) == b"\xee" * 8192, "memory behind it is written")
+    answer = c.nfs(READDIRPLUS, readdir_args(b), reply=[c.segment(64, 101), c.segment(1001, 40000)])
+    want(answer.proc == NOMSG and answer.reply[0].length == 101 and answer.reply[1].length > 4096, "no long Reply")
+
+
+@case("writes", "READDIR without a Reply chunk")        # Covers: V1-RPL-12 V1-ERR-24 EXP-24
+def no_reply_chunk(b):
+    c = b.fresh()
+    want(is_err_chunk(c.nfs(READDIRPLUS, readdir_args(b))), "no ERR_CHUNK")
+    c.works()
+    # More than a client takes that has said nothing about itself, less than we could send
+    small = b.connect(b"", size=1024)
+    want(is_err_chunk(small.nfs(READDIRPLUS, readdir_args(b, 2000))), "1024 bytes: no ERR_CHUNK")
+    small.works()
+
+
+@case("writes", "all combinations of lists")        # Covers: V1-FRM-08 V1-FRM-07
+def combinations(b):
+    c = b.fresh()
+    for i in range(16):
+        c.wipe()
+        xid = c.xid()
+        rpc = rpc_call(xid, NFS, 3, READ3, read_args(b.file, 777), AUTH_ROOT)
+        cut = len(rpc) - 12             # the count, and the offset before it
+        proc, body, reads = MSG, rpc, []
+        if i & 1:
+            reads, body = [(cut, c.put(5, rpc[cut:]))], rpc[:cut]
+        if i & 2:
+            reads.insert(0, (0, c.put(101, body)))
+            proc, body = NOMSG, b""
+        answer = c.exchange(header(xid, proc, reads=reads, writes=[[c.segment(10000, 800)]] if i & 4 else [],
+                                   reply=[c.segment(20000, 3000)] if i & 8 else None) + body)
+        want(answer and answer.proc in (MSG, NOMSG), f"combination {i}: no Reply")
+        stream = answer.body if answer.proc == MSG else c.get(20000, answer.reply[0].length)
+        want(stream[:4] == words(xid) and stream[24:28] == words(0), f"combination {i}: {stream[:28].hex()}")
+        data = c.get(10000, answer.writes[0][0].length) if i & 4 else stream[-780:-3]
+        want(data == DATA[:777], f"combination {i}: wrong data")
+
+
+@case("writes", "several handles are not invalidated, and none without leave")      # Covers: V1-CRD-21
+def invalidation(b):
+    b.fresh()
+    before = counters()["server_sends_inv"]
+    quiet = b.connect(PLAIN)
+    quiet.nfs(READ3, read_args(b.file, 4096), writes=[[quiet.segment(64, 8192)]])
+    eager = b.connect(private())
+    one = eager.segment(64, 4096)
+    other = one._replace(handle=one.handle + 1, length=0, offset=0)
+    eager.nfs(READ3, read_args(b.file, 4096), writes=[[one, other]])
+    eager.works()
+    want(counters()["server_sends_inv"] == before, "a handle was invalidated")
+
+
+# COMPOUNDs of NFSv4.0
+
+def compound(*operations):
+    return words(0, 0, len(operations)) + b"".join(operations)
+
+
+def op_lookup(name):
+    return words(15) + opaque(name.encode())
+
+
+def op_read(length, offset=0):
+    return words(25) + bytes(16) + struct.pack(">QI", offset, length)
+
+
+PUTROOTFH = words(24)
+
+
+# Each READ of a short item takes its chunk whole; what is over of either stays as it is.
+# Covers: V1-WRC-04 V1-WRC-12 V1-WRC-15 ULB-07 ULB-08 EXP-19
+@case("writes", "several READs in a COMPOUND")
+def several(b):
+    c = b.fresh()
+    sizes = (101, 600, 333)
+    call = compound(PUTROOTFH, op_lookup("client"), op_lookup("file"),
+                    *(op_read(n, 1000 * i) for i, n in enumerate(sizes)))
+    for count in range(5):
+        c.wipe()
+        places = [10000 * (i + 1) for i in range(count)]
+        chunks = [[c.segment(at, 50), c.segment(at + 50, 4000)] for at in places]
+        r = results(c.nfs(1, call, vers=4, writes=chunks))
+        want(r.word() == 0, "COMPOUND fails")
+        # Tag and count of results, and three results without contents
+        r.skip(8 + 3 * 8)
+        for i, n in enumerate(sizes):
+            want((r.word(), r.word()) == (25, 0), f"READ {i} fails")
+            r.word()
+            want(r.word() == n, f"READ {i} is short")
+            if i >= count:
+                # nfsd puts wrong bytes behind the first READ, over TCP too.
+                want(i or r.data[r.at:r.at + n] == DATA[:n], "wrong data in the stream")
+                r.skip(n + -n % 4)
+        want(r.at == len(r.data), f"{count} chunks: the stream is not what the chunks leave")
+        for i, at in enumerate(places):
+            n = sizes[i] if i < len(sizes) else 0
+            want(i or c.get(at, n) == DATA[:n], f"{count} chunks: wrong data")
+            want(c.get(at + n, 100) == b"\xee" * 100, f"{count} chunks: bytes behind are written")
+
+
+# --- callbacks ----------------------------------------------------------------
+
+CALLBACK = 0x40000000
+
+
+def v41(c, *operations):
+    """A COMPOUND of version 4.1; its results from those of the first operation on"""
+    answer = c.nfs(1, words(0, 1, len(operations)) + b"".join(operations), vers=4)
+    r = results(answer)
+    want(r.word() == 0, f"COMPOUND fails: {answer.body.hex()}")
+    r.skip(8 + 8)
+    return r
+
+
+def delegation(c, name):
+    """A client of its own, with a session on this connection and a delegation of a file:
+    the server calls back when somebody opens that for writing."""
+    owner = os.urandom(8)
+    r = v41(c, words(42) + owner + opaque(owner) + words(0, 0, 0))
+    client = r.data[r.at:r.at + 8]
+    r.skip(8)
+    channel = words(0, 4000, 4000, 1000, 8, 8, 0)
+    r = v41(c, words(43) + client + words(r.word(), 2) + channel + channel + words(CALLBACK, 1, 0))
+    sequence = words(53) + r.data[r.at:r.at + 16]
+    v41(c, sequence + words(1, 0, 0, 0), words(58, 0))
+    with open(f"{EXPORT}/{name}", "wb") as f:
+        f.write(owner)
+    v41(c, sequence + words(2, 0, 0, 0), PUTROOTFH, op_lookup("client"),
+        words(18, 0, 0x101, 0) + client + opaque(owner) + words(0, 0) + opaque(name.encode()))
+
+
+def recall(*names):
+    """Open them for writing, without waiting for the delegations to come back."""
+    for name in names:
+        try:
+            os.close(os.open(f"{EXPORT}/{name}", os.O_WRONLY | os.O_NONBLOCK))
+        except BlockingIOError:
+            continue
+        raise Failure(f"no delegation of {name} was granted")
+
+
+def fresh_names(count):
+    """Of files that no delegation was ever recalled of"""
+    return [f"deleg{os.urandom(4).hex()}" for _ in range(count)]
+
+
+def answer_of(message, credit, extra=b""):
+    """A good answer to CB_COMPOUND: CB_SEQUENCE, CB_RECALL"""
+    r = Reader(message.body, 40)
+    r.opaque()
+    r.skip(12)
+    want(r.word() == 11, "no CB_SEQUENCE")
+    session = r.data[r.at:r.at + 16]
+    r.skip(16)
+    sequence, slot, highest = r.word(), r.word(), r.word()
+    return (header(message.xid, credit=credit) + words(message.xid, 1, 0, 0, 0, 0) + words(0, 0, 2) +
+            words(11, 0) + session + words(sequence, slot, highest, highest) + words(4, 0) + extra)
+
+
+@case("callbacks", "one callback until the first grant, and then as granted")       # Covers: BC-05 BC-08 BC-02
+def granted(b):
+    c = b.connect()
+    names = fresh_names(6)
+    for name in names:
+        delegation(c, name)
+    recall(*names)
+    first = c.callback()
+    want(first, "no callback")
+    want(not c.callback(1), "a second one before the first grant")
+    c.works()
+    c.conn.send(answer_of(first, 1))
+    second = c.callback()
+    want(second and not c.callback(1), "more than 1 was granted")
+    c.conn.send(answer_of(second, 2))
+    found = [c.callback(), c.callback()]
+    want(all(found), "fewer than granted")
+    want(not c.callback(1), "more than 2 were granted")
+    for message in found:
+        c.conn.send(answer_of(message, 16))
+    found = [c.callback(), c.callback()]
+    want(all(found), "the last callbacks do not come")
+    for message in found:
+        c.conn.send(answer_of(message, 16))
+    c.works()
+
+
+# Covers: BC-25 BC-26 BC-12 BC-34 BC-18
+@case("callbacks", "wrong, long, short answers to a callback, and errors")
+def answers(b):
+    c = b.connect()
+    before = counters()
+    names = fresh_names(2)
+    delegation(c, names[0])
+    recall(names[0])
+    message = c.callback()
+    want(message, "no callback")
+    c.works()
+    good = answer_of(message, 16)
+    c.conn.send(header(message.xid + 1, credit=0xffffffff) + words(message.xid + 1) + good[32:])
+    c.conn.send(answer_of(message, 16, bytes(3800)))
+    for length in range(1, 28):
+        c.conn.send(good[:length])
+    c.conn.send(error(message.xid, credit=0xffffffff))
+    c.conn.send(error(message.xid, 9))
+    want(not c.receive(SILENCE), "one is answered")
+    want(counters()["server_bc_dropped"] > before["server_bc_dropped"], "dropped Replies are not counted")
+    c.conn.send(good)
+    c.works()
+    delegation(c, names[1])
+    recall(names[1])
+    message = c.callback()
+    want(message, "no more callbacks")
+    c.conn.send(answer_of(message, 16))
+    want(not c.conn.lost, "the connection is lost")
+
+
+@case("callbacks", "a client that leaves at each callback")     # Covers: BC-11 BC-27 BC-12
+def leaves(b):
+    for name in fresh_names(8):
+        c = b.connect()
+        delegation(c, name)
+        recall(name)
+        want(c.callback(), "no callback")
+        c.conn.close()
+        b.client.works()
+    b.connect().works()
+
+
+# --- flow control -------------------------------------------------------------
+
+@case("flow", "a first Call of 1024 bytes")     # Covers: V1-CRD-12 V1-CRD-14
+def first(b):
+    c = b.connect(b"", size=1024)
+    xid = c.xid()
+    rpc = rpc_call(xid, NFS, 3, NULL)
+    answer = c.exchange(header(xid) + rpc + bytes(1024 - 28 - len(rpc)))
+    want(answer and results(answer).at == 24, "NULL")
+
+
+@case("flow", "requests for 0, 1 and 2^32-1 credits")       # Covers: V1-CRD-02 V1-CRD-22
+def requests(b):
+    c = b.fresh()
+    for credit in (0, 1, 0xffffffff, 3, 8):
+        c.credit = credit
+        answer = c.nfs(NULL, b"")
+        want(1 <= answer.credit <= 4096, f"{answer.credit} granted for {credit}")
+    c.credit = 8
+
+
+@case("flow", "the whole window at once, again and again")      # Covers: V1-CRD-08 V1-CRD-09 EXP-26 V1-CRD-27
+def window(b):
+    c = b.connect(count=400)
+    c.credit = 400
+    granted = first = c.nfs(NULL, b"").credit
+    for _ in range(6):
+        want(1 < granted <= 400, f"{granted} granted")
+        waiting = set()
+        for _ in range(granted):
+            xid = c.xid()
+            waiting.add(xid)
+            c.conn.send(header(xid, credit=400) + rpc_call(xid, NFS, 3, NULL))
+        while waiting:
+            answer = c.receive()
+            want(answer, f"{len(waiting)} of {granted} are not answered")
+            waiting.remove(answer.xid)
+        granted = answer.credit
+    want(granted >= first, "the grant has fallen")
+
+
+@case("flow", "one Call too many, and many")        # Covers: V1-CRD-13
+def overrun(b):
+    for extra in (1, 300):
+        c = b.connect(count=500)
+        granted = c.nfs(NULL, b"").credit
+        for _ in range(granted + extra):
+            xid = c.xid()
+            c.conn.send(header(xid) + rpc_call(xid, NFS, 3, NULL))
+        c.verbs.until(lambda c=c: c.conn.lost, 1)
+        c.conn.close()
+        b.connect().works()
+
+
+@case("flow", "private data that is garbage, short, of another version")        # Covers: V1-CRD-19 V1-CRD-17
+def garbage(b):
+    for data in (b"\xbd" * 8, private(65536, 65536)[:7], b"\xf6\xab\x0e\x18\x02\0\x3f\x3f", private(recv=1024)):
+        c = b.connect(data, size=1024)
+        c.works()
+        want(is_err_chunk(c.nfs(READDIRPLUS, readdir_args(b, 2000))), f"{data.hex()}: more than 1024 bytes are sent")
+        c.works()
+        c.conn.close()
+
+
+@case("flow", "a client without Receives")      # Covers: V1-ERR-20 BC-10
+def no_receives(b):
+    c = b.connect()
+    c.verbs.lib.peer_keep(c.conn.index, 1)
+    for _ in range(80):
+        xid = c.xid()
+        c.conn.send(header(xid) + rpc_call(xid, NFS, 3, NULL))
+        c.verbs.pump(0.01)
+    want(c.verbs.until(lambda: c.conn.lost, 20), "the connection stays")
+    b.connect().works()
+
+
+@case("flow", "1000 RDMA_DONE and RDMA_ERROR")      # Covers: V1-DEP-05 V1-ERR-09 V1-ERR-23 BC-26
+def dropped(b):
+    c = b.fresh()
+    before = counters()["server_receives"]
+    for i in range(0, 1000, 4):
+        for message in (words(0x77, 1, 0xffffffff, 3), error(0x77, credit=0xffffffff)) * 2:
+            c.conn.send(message)
+        # They take Receives: no more at once than a new connection has
+        want(c.verbs.until(lambda n=i: counters()["server_receives"] >= before + n + 4), "not all are received")
+    want(not c.receive(SILENCE), "one is answered")
+    c.works()
+
+
+@case("flow", "200 connections opened and dropped, 30 that never send")     # Covers: MEM-13 V1-CRD-13
+def door(b):
+    b.fresh().works()
+    before = counters()
+    idle = [b.connect(count=1) for _ in range(30)]
+    b.client.works()
+    for i in range(200):
+        index = b.verbs.lib.peer_connect(ADDRESS.encode(), str(PORT).encode(), 1, 1024, 4, PLAIN, 8)
+        want(index >= 0, f"connection {i}")
+        conn = Conn(b.verbs, index)
+        if i % 4:               # else: dropped before it is up
+            b.verbs.until(lambda conn=conn: conn.up or conn.lost)
+            want(conn.up, f"connection {i} is refused")
+        conn.close()
+    b.client.works()
+    for c in idle:
+        c.works()
+        c.conn.close()
+    want(b.verbs.until(lambda: counters()["server_disconnects"] - before["server_disconnects"] >= 180, 30),
+         "the server does not notice")
+    b.connect().works()
+
+
+# --- running ------------------------------------------------------------------
+
+def main():
+    os.makedirs(EXPORT + "/dir", exist_ok=True)
+    os.chmod(EXPORT, 0o777)
+    for name, data in (("file", DATA), ("target", b"")):
+        with open(f"{EXPORT}/{name}", "wb") as f:
+            f.write(data)
+        os.chmod(f"{EXPORT}/{name}", 0o666)
+    for i in range(100):
+        with open(f"{EXPORT}/dir/{i:040}", "wb"):
+            pass
+    b = Bench(Verbs())
+    good = True
+    ran = 0
+    for name, function in SETS[sys.argv[1]]:
+        if len(sys.argv) > 2 and sys.argv[2] not in name:
+            continue
+        ran += 1
+        t0 = time.monotonic()
+        reason = None
+        try:
+            function(b)
+            b.fresh().works()
+        except Failure as e:
+            reason = str(e)
+        except Exception:       # a mistake of ours, or something nobody thought of
+            reason = traceback.format_exc().replace("\n", " / ")
+        for client in b.clients:
+            if client is not b.client:
+                client.conn.close()
+        b.clients = [b.client]
+        print(f"not ok {name}: {reason}" if reason else f"ok {name}", flush=True)
+        print(f"# {time.monotonic() - t0:.1f} s", flush=True)
+        good = good and not reason
+        if reason:
+            b.client.conn.close()
+    return 0 if good and ran else 1
+
+
+sys.exit(main())

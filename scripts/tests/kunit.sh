@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# The unit tests, in a guest of their own.
+# Guests: alone
+# Limit: 2400
+# Providers: rxe
+. "$TOP/scripts/tests/common.sh"
+
+case_kunit() {
+	[ "$MODULE" = ours ] || skip "the in-tree module has no unit tests"
+	[ -e "$(modinfo -n rpcrdma_kunit 2>/dev/null)" ] || skip "rpcrdma_kunit.ko was not built"
+	modprobe rpcrdma
+	modprobe rpcrdma_kunit || die "rpcrdma_kunit.ko does not load"
+	mkdir -p /lab/log/kunit
+	for r in /sys/kernel/debug/kunit/*/results; do
+		cat "$r" >"/lab/log/kunit/$(basename "$(dirname "$r")")"
+	done
+	python3 "$TOP/scripts/tests/ktap.py" /lab/log/kunit/* >/lab/log/kunit.verdict
+	cat /lab/log/kunit.verdict >&9
+	# Each of its test cases has counted; this one says that they could be loaded and run.
+	grep -q '^case ' /lab/log/kunit.verdict || die "no unit test has reported"
+	modprobe -r rpcrdma_kunit
+}
+
+group() {
+	case_run kunit
+	! module_loaded || PROVIDER=none case_run clean
+}

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# Listeners bound to addresses, and the device pulled out below them (RPB-09).
+# Guests: alone
+# Limit: 2400
+# Quick: siw
+# Second: rxe
+. "$TOP/scripts/tests/common.sh"
+
+# Covers: RPB-09
+case_listen-address() {
+	local rc=0
+	rpc.nfsd 0
+	python3 "$TOP/scripts/tests/listeners.py" 10.9.0.1@$PORT fd09::1@20055 || rc=$?
+	[ $rc != 77 ] || skip "this kernel sets no listeners by netlink"
+	[ $rc = 0 ] || die "the listeners were refused"
+	echo 4 >/proc/fs/nfsd/threads
+	nfs_mount 4.2
+	echo data >$MNT/listen
+	nfs_umount
+
+	rdma link delete lab0
+	rdma link add lab0 type "$PROVIDER" netdev "$RDMA_NETDEV"
+	# They try every two seconds.
+	until_true 20 nfs_mount 4.2 || die "the listener has not come back with its device"
+	[ "$(cat $MNT/listen)" = data ] || die "the file has changed"
+	nfs_umount
+	mount -t nfs -o "proto=rdma6,port=20055,vers=4.2" "[$SERVER6]:/" $MNT || die "the IPv6 listener has not come back"
+	nfs_umount
+
+	# And away with it for good: nothing may wait for it.
+	rdma link delete lab0
+	server_down
+	until_true 10 rmmod rpcrdma || die "rmmod with nothing left"
+	provider_up
+	module_load
+}
+
+group() {
+	alone_up
+	run_all_cases
+	# No server is left to take down.
+	ROLE=client case_run clean
+}

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# The module as a module: found by name, kept while in use, gone without a trace.
+# Guests: alone
+# Limit: 2400
+# Quick: rxe
+# Second: siw
+. "$TOP/scripts/tests/common.sh"
+
+# mount(8) asks for "rpcrdma", nfsd's listener for "svcrdma"; both find the one in updates/.
+case_autoload-client() {
+	! module_loaded || rmmod rpcrdma
+	timeout 20 mount -t nfs -o "proto=rdma,port=$PORT,vers=4.2,retry=0,soft,timeo=20,retrans=1" 10.9.0.1:/ $MNT &&
+		die "a mount without a server worked"
+	module_loaded || die "mount -o proto=rdma did not load the module"
+	module_load
+	rmmod rpcrdma
+}
+
+case_autoload-server() {
+	! module_loaded || rmmod rpcrdma
+	server_up
+	module_loaded || die "the listener did not load the module"
+	module_load
+	server_down
+	until_true 10 rmmod rpcrdma || die "rmmod after the listener is gone"
+}
+
+case_unload-refused() {
+	module_load
+	server_up
+	! rmmod rpcrdma || die "unloaded under a listener"
+	nfs_mount 4.2
+	echo data >$MNT/refused
+	! rmmod rpcrdma || die "unloaded under a mount"
+	[ "$(cat $MNT/refused)" = data ] || die "the mount is broken after a refused rmmod"
+	nfs_umount
+	! rmmod rpcrdma || die "unloaded under a listener"
+	server_down
+	until_true 10 rmmod rpcrdma || die "rmmod with nothing left: $(grep ^rpcrdma /proc/modules)"
+}
+
+# Loaded, used and unloaded again and again: no memory of it stays.
+case_reload() {
+	local i base=0 size=0
+	for i in 1 2; do
+		module_load
+		base=$(cat /sys/module/rpcrdma/sections/.text)
+		size=$(awk '$1 == "rpcrdma" { print $2 }' /proc/modules)
+		server_up
+		nfs_mount 4.2
+		head -c 300000 /dev/urandom >$MNT/reload$i
+		cmp $MNT/reload$i $EXPORT/reload$i || die "round $i: data differs"
+		nfs_umount
+		server_down
+		until_true 10 rmmod rpcrdma || die "round $i: rmmod"
+	done
+	for i in 1 2 3 4 5 6; do
+		module_load
+		rmmod rpcrdma
+	done
+	kmemleak_check "$base" "$size"
+}
+
+# Somebody else owns the names of the RDMA transport: the in-tree module, under another
+# name, since the kernel refuses the same one before our code could speak.
+case_beside-intree() {
+	local intree text at lines rc=0
+	[ "$MODULE" = ours ] || skip "this is about our module"
+	! module_loaded || rmmod rpcrdma
+	intree=$(find /lib/modules/*/kernel -name 'rpcrdma.ko*')
+	case $intree in
+	*.xz) xz -dc "$intree" >/tmp/other.ko ;;
+	*) cp "$intree" /tmp/other.ko ;;
+	esac
+	# The name stands in struct module, in an array of its own; patched in place, since
+	# objcopy would lose the relocations beside it.
+	at=$(readelf -SW /tmp/other.ko | awk '{ for (i = 1; i < NF; i++) if ($i == ".gnu.linkonce.this_module") print $(i + 3) }')
+	python3 -c '
+import sys
+data, at = bytearray(open("/tmp/other.ko", "rb").read()), int(sys.argv[1], 16)
+name = data.index(b"rpcrdma\0", at, at + 64)
+data[name:name + 7] = b"rpcothe"
+open("/tmp/other.ko", "wb").write(data)' "$at"
+	insmod /tmp/other.ko || die "the in-tree module under another name does not load"
+	dmesg -C
+	text=$(modprobe rpcrdma 2>&1) || rc=$?
+	[ "$rc" != 0 ] || rmmod rpcrdma
+	rmmod rpcothe
+	[ "$rc" != 0 ] || die "our module loaded beside the in-tree one"
+	grep -q 'resource busy' <<<"$text" || die "wrong error: $text"
+	# The taint is the kernel's own line.
+	lines=$(dmesg | grep 'rpcrdma:' | grep -v taints)
+	echo "$lines"
+	[ "$(wc -l <<<"$lines")" = 1 ] || die "not one clear line in the log"
+	module_load
+	rmmod rpcrdma
+}
+
+group() {
+	net_alone
+	provider_up
+	run_all_cases
+	module_loaded || module_load
+	case_run clean
+}

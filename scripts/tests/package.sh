@@ -1,0 +1,152 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The package and the DKMS targets, without a guest: on the host as seen through an overlay,
+# where /lib/modules has nothing but the kernel to build for. The host keeps nothing of it.
+# 6.12 is Debian's own kernel here, which is what most people build for.
+# Guests: none
+# Providers: rxe
+#
+# usage: package.sh KERNEL DIRECTORY     (run by run-group.sh; results on stdout)
+. "$(dirname "$0")/../lab/module.sh"
+
+kernel=$1 dir=$2
+[ "$kernel" != 6.12 ] || kernel=debian
+# A private mount namespace, which ends with this script, and everything in it with that.
+if [ -z "${PACKAGE_NS:-}" ]; then
+	need_packages "${PKG_PACKAGE[@]}"
+	(kernel_ready "$kernel")
+	mkdir -p "$dir/log"
+	PACKAGE_NS=y exec unshare --mount --propagation private "$0" "$@"
+fi
+
+release=$(kernel_release "$kernel")
+kdir=$(kernel_kdir "$kernel")
+# No kernel of ours, and never one: headers of this one must not make DKMS build.
+other=6.1.0-other
+root=$dir/root
+version=$(sed -n 's/^MODULE_VERSION("\(.*\)");/\1/p' "$TOP/net/rpcrdma_module.c")
+deb=$dir/rpcrdma-dkms_${version}_all.deb
+
+fail() { echo "FAIL: $*"; exit 1; }
+
+overlay() { # lower, where
+	local upper
+	upper=$(mktemp -d "$dir/mem/upper.XXXXXX")
+	mkdir "$upper/u" "$upper/w"
+	mount -t overlay overlay -o "lowerdir=$1,upperdir=$upper/u,workdir=$upper/w" "$2"
+}
+
+root_up() {
+	local d
+	mkdir -p "$root" "$dir/mem"
+	mount -t tmpfs mem "$dir/mem"
+	mkdir "$dir/mem/modules"
+	overlay / "$root"
+	for d in /proc /sys /dev; do mount --rbind $d "$root$d"; done
+	# They may be file systems of their own, which an overlay does not show.
+	for d in "$TOP" "$CACHE"; do
+		mkdir -p "$root$d"
+		mount --bind -o ro "$d" "$root$d"
+	done
+	overlay "$(kernel_root "$kernel")/lib/modules" "$dir/mem/modules"
+	mount --bind "$dir/mem/modules" "$root/lib/modules"
+	ln -sfn "$kdir" "$dir/mem/modules/$release/build"
+	mkdir "$dir/mem/modules/$other"
+	ln -sfn "$kdir" "$dir/mem/modules/$other/build"
+	rm -rf "$root"/usr/src/rpcrdma-* "$root"/var/lib/dkms/rpcrdma
+}
+
+inside() { chroot "$root" "$@"; }
+
+# Every name that mount, nfsd and rdma-core load it by means ours, or the kernel's own.
+names_mean() { # updates/dkms|kernel
+	local name
+	for name in rpcrdma rpcrdma6 svcrdma xprtrdma; do
+		inside modprobe -S "$release" --show-depends $name | tail -n 1 | tee /dev/stderr |
+			grep -q "/$release/$1/.*rpcrdma\.ko" || fail "$name is not the one in $1"
+	done
+}
+
+ours_installed() {
+	inside dkms status rpcrdma
+	inside dkms status rpcrdma | grep -q "^rpcrdma/$version, $release, .*: installed" ||
+		fail "DKMS did not install it for $release"
+	! inside dkms status rpcrdma | grep -q $other || fail "DKMS built it for $other"
+	inside modinfo -k "$release" -n rpcrdma | grep "/updates/dkms/rpcrdma\.ko" ||
+		fail "modinfo does not name ours"
+	[ "$(inside modinfo -k "$release" -F version rpcrdma)" = "$version" ] || fail "wrong version"
+	names_mean updates/dkms
+}
+
+nothing_left() {
+	[ -z "$(inside dkms status rpcrdma)" ] || fail "DKMS still knows it"
+	! compgen -G "$root/usr/src/rpcrdma-*" || fail "its source is still there"
+	! find "$dir/mem/modules/$release/updates" -name 'rpcrdma.ko*' 2>/dev/null | grep . ||
+		fail "a module is still there"
+	names_mean kernel
+}
+
+case_package-deb() {
+	make -s -C "$TOP" deb DEBDIR="$dir"
+	dpkg-deb -c "$deb" | awk '{ print $6 }' >"$dir/contents"
+	local f
+	for f in Kbuild dkms.conf net/rpcrdma_module.c include/rpcrdma/wire.h; do
+		grep -qx "./usr/src/rpcrdma-$version/$f" "$dir/contents" || fail "no $f"
+	done
+	grep -qx ./usr/share/man/man4/rpcrdma.4.gz "$dir/contents" || fail "no manual page"
+	! grep -E 'kunit|scripts|\.(o|ko|cmd)$' "$dir/contents" || fail "things that nobody needs"
+	lintian --allow-root --fail-on error,warning "$deb" || fail "lintian objects"
+}
+
+case_package-install() {
+	inside dpkg -i "$deb" || fail "dpkg -i"
+	ours_installed
+	inside man -w 4 rpcrdma || fail "no manual page"
+}
+
+# By DKMS with status 77, which makes packages go on, and by make.
+case_package-refuse() {
+	local out rc=0
+	out=$(inside dkms build "rpcrdma/$version" -k $other 2>&1) || rc=$?
+	echo "$out"
+	[ $rc = 77 ] || fail "status $rc, not 77"
+	grep -q 'BUILD_EXCLUSIVE' <<<"$out" || fail "no reason"
+	grep -q "made for Linux 6.12 and 7.3" "$root/usr/src/rpcrdma-$version/dkms.conf" || fail "no reason in dkms.conf"
+	cp -r "$root/usr/src/rpcrdma-$version" "$dir/mem/plain"
+	! out=$(make -C "$kdir" M="$dir/mem/plain" VERSION=6 PATCHLEVEL=1 modules 2>&1) || fail "make builds it"
+	echo "$out"
+	grep -q 'not made for Linux 6\.1, only for: 6\.12 7\.3' <<<"$out" || fail "make gives no reason"
+	make -C "$kdir" M="$dir/mem/plain" VERSION=6 PATCHLEVEL=1 clean || fail "make clean does not work there"
+}
+
+case_package-remove() {
+	inside dpkg -r rpcrdma-dkms || fail "dpkg -r"
+	nothing_left
+}
+
+case_package-dkms() {
+	local out
+	inside make -s -C "$TOP" dkms-install KREL="$release" || fail "make dkms-install"
+	ours_installed
+	! out=$(inside make -s -C "$TOP" dkms-install KREL=$other 2>&1) || fail "installed for $other"
+	grep -q 'not made for Linux 6\.1' <<<"$out" || fail "no reason: $out"
+	ours_installed
+	inside make -s -C "$TOP" dkms-uninstall || fail "make dkms-uninstall"
+	nothing_left
+}
+
+root_up
+# One needs what the other has left: run all, and nothing after a failure.
+bad=
+for name in deb install refuse remove dkms; do
+	t0=$SECONDS word=ok reason=
+	if [ -n "$bad" ]; then
+		word='not ok' reason="$bad failed"
+	elif ! (set -euo pipefail; "case_package-$name") >"$dir/log/$name.log" 2>&1; then
+		word='not ok' bad=$name
+		reason=$(grep '^FAIL: ' "$dir/log/$name.log" | tail -n 1 || true)
+		reason=${reason#FAIL: }
+		reason=${reason:-$(tail -n 1 "$dir/log/$name.log")}
+	fi
+	echo "case $word package-$name $((SECONDS - t0)) $reason"
+done

@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What hand-made peers of either role share: connections (by way of peer.c), transport
+headers, RPC and a little NFS. Nothing here decides what is right; the cases do.
+
+Needs the shared library made of peer.c, at $PEER_LIB.
+"""
+import collections
+import ctypes
+import mmap
+import os
+import struct
+import time
+
+MSG, NOMSG, MSGP, DONE, ERROR = range(5)
+ERR_VERS, ERR_CHUNK = 1, 2
+REQUEST, UP, RECEIVED, FINISHED, LOST = range(1, 6)
+SEND, SEND_INV, WRITE, READ = range(4)
+PATIENCE = 20           # seconds for what has to come
+SILENCE = 0.5           # for what must not
+SLOT, NSLOTS = 65536, 48
+ARENA = 16 << 20
+
+Segment = collections.namedtuple("Segment", "handle length offset")
+
+
+def private(send=4096, recv=4096, remote_inv=True):
+    """RFC 8797 private data"""
+    return struct.pack(">I4B", 0xf6ab0e18, 1, int(remote_inv), send // 1024 - 1, recv // 1024 - 1)
+
+
+class Failure(Exception):
+    """What a case demands has not happened."""
+
+
+def want(condition, reason):
+    if not condition:
+        raise Failure(reason)
+
+
+class Event(ctypes.Structure):
+    _fields_ = [("kind", ctypes.c_int), ("conn", ctypes.c_int), ("status", ctypes.c_int),
+                ("length", ctypes.c_int), ("invalidated", ctypes.c_uint32), ("depth", ctypes.c_uint32),
+                ("id", ctypes.c_uint64), ("data", ctypes.c_uint8 * 65536)]
+
+
+class Verbs:
+    """The library and its arena. The first slots are for messages being sent, in turn; the
+    rest is for RDMA Reads and Writes, one at a time."""
+
+    def __init__(self):
+        self.lib = ctypes.CDLL(os.environ["PEER_LIB"], use_errno=True)
+        self.lib.peer_post.argtypes = [ctypes.c_int, ctypes.c_int, ctypes.c_uint64, ctypes.c_void_p,
+                                       ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint32]
+        self.lib.peer_init.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+        self.lib.peer_init.restype = ctypes.c_uint32
+        self.lib.peer_register.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int,
+                                           ctypes.POINTER(ctypes.c_void_p)]
+        self.lib.peer_register.restype = ctypes.c_uint32
+        self.lib.peer_unregister.argtypes = [ctypes.c_void_p]
+        self.arena = mmap.mmap(-1, ARENA)
+        self.base = ctypes.addressof(ctypes.c_char.from_buffer(self.arena))
+        self.handle = self.lib.peer_init(self.base, ARENA)
+        want(self.handle, "no RDMA device for user space")
+        self.event = Event()
+        self.conns = {}
+        self.requests = collections.deque()     # (connection index, its Event's depth and data)
+        self.serial = 0
+        self.ids = 1 << 20
+
+    def pump(self, patience=0):
+        """Handle at most one event; False if there was none."""
+        e = self.event
+        if not self.lib.peer_wait(ctypes.byref(e), int(patience * 1000)):
+            return False
+        data = ctypes.string_at(ctypes.addressof(e) + Event.data.offset, e.length) if e.kind in (
+            REQUEST, UP, RECEIVED) else b""
+        if e.kind == REQUEST:
+            self.requests.append((e.conn, e.depth, data))
+            return True
+        conn = self.conns.get(e.conn)
+        if not conn:
+            return True
+        if e.kind == UP:
+            conn.up, conn.private = True, data
+        elif e.kind == RECEIVED:
+            conn.inbox.append((data, e.invalidated))
+        elif e.kind == FINISHED:
+            conn.finished[e.id] = e.status
+        elif e.kind == LOST:
+            conn.lost = True
+        return True
+
+    def until(self, condition, patience=PATIENCE):
+        end = time.monotonic() + patience
+        while not condition():
+            if time.monotonic() > end:
+                return False
+            self.pump(0.005)
+        return True
+
+
+class Conn:
+    def __init__(self, verbs, index):
+        self.verbs, self.index = verbs, index
+        self.up = self.lost = self.closed = False
+        self.private = b""
+        self.inbox = collections.deque()        # (message, invalidated handle)
+        self.finished = {}
+        verbs.conns[index] = self
+
+    def close(self):
+        if not self.closed:
+            self.closed = True
+            del self.verbs.conns[self.index]
+            self.verbs.lib.peer_close(self.index)
+
+    def disconnect(self):
+        self.verbs.lib.peer_disconnect(self.index)
+
+    def post(self, what, where, length, segment=Segment(0, 0, 0)):
+        v = self.verbs
+        v.ids += 1
+        if self.closed:
+            self.finished[v.ids] = -1
+            return v.ids
+        rc = v.lib.peer_post(self.index, what, v.ids, v.base + where, length, segment.offset, segment.handle)
+        if rc:
+            self.finished[v.ids] = -1
+        return v.ids
+
+    def send(self, message, invalidate=None):
+        v = self.verbs
+        v.serial = (v.serial + 1) % NSLOTS
+        where = v.serial * SLOT
+        v.arena[where:where + len(message)] = message
+        return self.post(SEND if invalidate is None else SEND_INV, where, len(message),
+                         Segment(invalidate or 0, 0, 0))
+
+    def result(self, work, patience=PATIENCE):
+        """Did this work request succeed? None if there is no saying."""
+        self.verbs.until(lambda: work in self.finished or self.lost, patience)
+        status = self.finished.pop(work, None)
+        return None if status is None else status == 0
+
+    def write(self, segment, data):
+        where = NSLOTS * SLOT
+        self.verbs.arena[where:where + len(data)] = data
+        return self.result(self.post(WRITE, where, len(data), segment))
+
+    def read(self, segment, length=None):
+        where = NSLOTS * SLOT
+        length = segment.length if length is None else length
+        if not length:
+            return b""
+        if not self.result(self.post(READ, where, length, segment)):
+            return None
+        return self.verbs.arena[where:where + length]
+
+    def refused(self, segment, what, length=1):
+        """Is this access refused? A provider may tell only by ending the connection."""
+        if what == WRITE:
+            done = self.write(segment, b"\xbd" * length)
+        else:
+            done = self.read(segment, length)
+            if done is not None:
+                return False
+        if done is False or self.lost:
+            return True
+        return self.verbs.until(lambda: self.lost, 3)
+
+    def receive(self, patience=PATIENCE):
+        """The next message, or None."""
+        self.verbs.until(lambda: self.inbox or self.lost, patience)
+        return self.inbox.popleft() if self.inbox else None
+
+
+# --- transport headers --------------------------------------------------------
+
+def words(*values):
+    return struct.pack(f">{len(values)}I", *values)
+
+
+def pack_segments(segments):
+    return b"".join(struct.pack(">IIQ", *s) for s in segments)
+
+
+def header(xid, proc=MSG, credit=32, vers=1, reads=(), writes=(), reply=None):
+    """A whole header; @reads is a list of (position, Segment), @writes one of lists of
+    Segments, @reply such a list or None."""
+    out = [words(xid, vers, credit, proc)]
+    for position, segment in reads:
+        out.append(words(1, position) + pack_segments([segment]))
+    out.append(words(0))
+    for chunk in writes:
+        out.append(words(1, len(chunk)) + pack_segments(chunk))
+    out.append(words(0))
+    if reply is None:
+        out.append(words(0))
+    else:
+        out.append(words(1, len(reply)) + pack_segments(reply))
+    return b"".join(out)
+
+
+def error(xid, code=ERR_CHUNK, credit=32, vers=1, rest=b""):
+    return words(xid, vers, credit, ERROR, code) + rest
+
+
+class Reader:
+    def __init__(self, data, at=0):
+        self.data, self.at = data, at
+
+    def word(self):
+        self.at += 4
+        want(self.at <= len(self.data), "a message is too short")
+        return struct.unpack_from(">I", self.data, self.at - 4)[0]
+
+    def skip(self, count):
+        self.at += count
+
+    def opaque(self):
+        length = self.word()
+        data = self.data[self.at:self.at + length]
+        self.at += length + -length % 4
+        return data
+
+    def segments(self, count):
+        found = []
+        for _ in range(count):
+            found.append(Segment(*struct.unpack_from(">IIQ", self.data, self.at)))
+            self.at += 16
+        return found
+
+
+class Message:
+    """A received message, its lists parsed; it is taken for sound."""
+
+    def __init__(self, data):
+        r = Reader(data)
+        self.data = data
+        self.xid, self.vers, self.credit, self.proc = r.word(), r.word(), r.word(), r.word()
+        self.reads, self.writes, self.reply, self.code = [], [], None, None
+        if self.proc == ERROR:
+            self.code = r.word()
+        else:
+            while r.word():
+                position = r.word()
+                self.reads.append((position, r.segments(1)[0]))
+            while r.word():
+                self.writes.append(r.segments(r.word()))
+            if r.word():
+                self.reply = r.segments(r.word())
+        self.body = data[r.at:]
+
+
+def fill(segments, length):
+    """@segments as they are returned when @length bytes went to them"""
+    found = []
+    for s in segments:
+        found.append(s._replace(length=min(length, s.length)))
+        length -= found[-1].length
+    return found
+
+
+# --- RPC ----------------------------------------------------------------------
+
+CALL, REPLY = 0, 1
+AUTH_NONE = words(0, 0)
+AUTH_ROOT = words(1, 20, 0, 0, 0, 0, 0)         # AUTH_SYS: stamp, no name, uid, gid, no groups
+
+
+def rpc_call(xid, prog, vers, proc, args=b"", cred=AUTH_NONE):
+    return words(xid, CALL, 2, prog, vers, proc) + cred + AUTH_NONE + args
+
+
+def rpc_reply(xid, results=b""):
+    return words(xid, REPLY, 0, 0, 0, 0) + results
+
+
+def opaque(data):
+    return words(len(data)) + data + bytes(-len(data) % 4)
+
+
+def counters():
+    with open("/sys/kernel/debug/rpcrdma/counters", encoding="ascii") as f:
+        return collections.Counter({n: int(v) for n, v in (line.split() for line in f)})

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# Our module against the in-tree one, in two guests, either way round, with and without
+# remote invalidation.
+# Guests: pair
+# Cpus: 1
+# Limit: 2400
+. "$TOP/scripts/tests/common.sh"
+
+# invalidation <Y|N> <command...>: with our module, whichever side it is on.
+invalidation() {
+	local on=$1 param=/sys/module/rpcrdma/parameters/remote_invalidation where=on_server counter=server_sends_inv n
+	shift
+	# Without a role, both sides are ours.
+	[ "$OURS" = server ] || { where=; counter=client_mrs_remote_inv; }
+	$where bash -c "echo $on >$param"
+	n=$($where counter $counter)
+	"$@"
+	n=$(($($where counter $counter) - n))
+	echo "$n handles were invalidated remotely"
+	case $on in
+	Y) [ $n -gt 50 ] || die "only $n handles were invalidated remotely" ;;
+	N) [ $n = 0 ] || die "$n handles were invalidated remotely" ;;
+	esac
+}
+
+# Covers: V1-CRD-21 V1-CRD-33
+case_v3() { SCALE=0.3 invalidation Y with_mount 3 checked names dir small acl data direct; }
+case_v3-noinv() { SCALE=0.3 invalidation N with_mount 3 checked names dir small acl data direct; }
+case_v42() { SCALE=0.3 invalidation Y with_mount 4.2 checked names dir small acl xattr data direct; }
+case_v42-noinv() { SCALE=0.3 invalidation N with_mount 4.2 checked names dir small acl xattr data direct; }
+case_delegation() { delegation 4.2 remote_writer; }
+
+group() {
+	pair_up
+	if [ "$ROLE" = server ]; then
+		python3 "$CHECK" entries 5000 $EXPORT/entries
+		python3 "$CHECK" posixacl 200 $EXPORT/acl-file
+		serve_requests
+		case_clean
+		return
+	fi
+	run_all_cases
+	case_run clean
+	touch /lab/stop
+}

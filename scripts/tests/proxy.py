@@ -1,0 +1,404 @@
+# SPDX-License-Identifier: GPL-2.0
+"""An NFS server over RDMA that hostile_server.py's cases play: what it does as long as no
+case interferes. Every Call is passed on to the real server over TCP, chunks and all.
+Worker processes use the mount, because nobody can serve himself.
+"""
+import collections
+import ctypes
+import errno
+import mmap
+import os
+import random
+import select
+import socket
+import time
+
+from peer import (CALL, ERROR, MSG, NOMSG, SILENCE, Conn, Failure, Message, Reader, Verbs, counters, fill,
+                  header, private, want, words)
+
+ADDRESS, PORT, OURS, NFSD = "10.9.0.1", 20050, 20049, 2049
+PLAIN = "vers=3,noac,soft,timeo=300,retrans=2"
+SMALL = "vers=3,noac,soft,timeo=600,wsize=4096,rsize=4096"         # many Calls at once
+V41 = "vers=4.1,noac,soft,timeo=300,retrans=2"
+EXPORT, MNT, HONEST = "/export/hostile", "/mnt/hostile", "/mnt/honest"
+INLINE = 4096
+NFS, READ3, WRITE3, READDIR, READDIRPLUS = 100003, 6, 7, 16, 17
+DATA = random.Random(1).randbytes(1 << 20)
+
+# --- what workers do ----------------------------------------------------------
+
+# Direct I/O is made to and from here, so that it can be watched.
+SHARED = mmap.mmap(-1, 2 << 20)
+LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+def do_mount(port, where, options):
+    vers4 = "vers=4" in options
+    data = f"addr={ADDRESS},port={port},proto=rdma,{options}"
+    if vers4:
+        data += f",clientaddr={ADDRESS}"
+    else:
+        data += f",nolock,mountproto=tcp,mountvers=3,mountaddr={ADDRESS}"
+    source = f"{ADDRESS}:{'/hostile' if vers4 else EXPORT}"
+    if LIBC.mount(source.encode(), where.encode(), b"nfs4" if vers4 else b"nfs", 0, data.encode()):
+        raise OSError(ctypes.get_errno(), "mount")
+
+
+def do_umount(where):
+    if LIBC.umount2(where.encode(), 0):
+        raise OSError(ctypes.get_errno(), "umount")
+
+
+def do_stat(where):
+    return os.stat(where).st_size
+
+
+def do_read(size, offset=0, at=0, where=MNT + "/file"):
+    """Into SHARED at @at, with 0x55 all around."""
+    SHARED[at:at + size + 4096] = b"\x55" * (size + 4096)
+    fd = os.open(where, os.O_RDONLY | os.O_DIRECT)
+    try:
+        return os.preadv(fd, [memoryview(SHARED)[at:at + size]], offset)
+    finally:
+        os.close(fd)
+
+
+def do_write(data, name, direct=False):
+    fd = os.open(f"{MNT}/{name}", os.O_WRONLY | os.O_CREAT | (os.O_DIRECT if direct else 0), 0o666)
+    try:
+        if direct:
+            SHARED[:len(data)] = data
+            data = memoryview(SHARED)[:len(data)]
+        count = os.write(fd, data)
+        os.fsync(fd)
+        return count
+    finally:
+        os.close(fd)
+
+
+def do_list(where=MNT + "/dir"):
+    return len(os.listdir(where))
+
+
+def do_symlink(target, name):
+    os.symlink(target, f"{MNT}/{name}")
+    return os.readlink(f"{MNT}/{name}")
+
+
+def do_honest():
+    """A mount of the honest server, used and taken down."""
+    do_mount(OURS, HONEST, "vers=3,noac,soft,timeo=300,nosharecache")
+    try:
+        with open(HONEST + "/file", "rb") as f:
+            return f.read() == DATA
+    finally:
+        do_umount(HONEST)
+
+
+def worker(function, args):
+    try:
+        return function(*args)
+    except OSError as e:
+        return f"E{errno.errorcode.get(e.errno, e.errno)[1:]}"
+
+
+# --- the server ---------------------------------------------------------------
+
+class Upstream:
+    """A connection to the real server."""
+
+    def __init__(self):
+        self.sock = socket.create_connection((ADDRESS, NFSD))
+        self.records, self.buffer = collections.deque(), b""
+
+    def send(self, rpc):
+        self.sock.sendall(words(0x80000000 | len(rpc)) + rpc)
+
+    def fill(self, patience):
+        if not select.select([self.sock], [], [], patience)[0]:
+            return False
+        data = self.sock.recv(1 << 20)
+        want(data, "the real server has closed its connection")
+        self.buffer += data
+        while len(self.buffer) >= 4:
+            length = int.from_bytes(self.buffer[:4], "big") & 0x7fffffff
+            if len(self.buffer) < 4 + length:
+                break
+            self.records.append(self.buffer[4:4 + length])
+            self.buffer = self.buffer[4 + length:]
+        return True
+
+    def exchange(self, rpc):
+        self.send(rpc)
+        end = time.monotonic() + 30
+        while time.monotonic() < end:
+            for record in list(self.records):
+                if record[:4] == rpc[:4] and record[7] == 1:
+                    self.records.remove(record)
+                    return record
+            self.fill(1)
+        raise Failure("the real server does not answer")
+
+    def calls(self):
+        """Its callbacks."""
+        while self.fill(0):
+            pass
+        found = [r for r in self.records if r[7] == CALL]
+        for r in found:
+            self.records.remove(r)
+        return found
+
+
+class Call(Message):
+    def __init__(self, server, conn, data):
+        super().__init__(data)
+        self.server, self.conn = server, conn
+        self.rpc = self.body
+        # The client's Read chunks: all of the message, or one item of it
+        at = self.reads[0][0] if self.reads else 0
+        for _, segment in self.reads:
+            piece = conn.read(segment)
+            want(piece is not None, "a Read chunk cannot be read")
+            self.rpc = self.rpc[:at] + piece + self.rpc[at:]
+            at += len(piece)
+        self.rpc = self.rpc[:at] + bytes(-at % 4) + self.rpc[at:]
+        r = Reader(self.rpc, 12)
+        self.prog, self.nfs, self.operation = r.word(), r.word(), r.word()
+
+    def forward(self):
+        return self.server.upstream(self.conn).exchange(self.rpc)
+
+    def item(self, reply):
+        """Offset and length of the data in the Reply to a READ."""
+        if self.prog != NFS or self.nfs != 3 or self.operation != READ3:
+            return None
+        r = Reader(reply, 16)
+        r.opaque()
+        if r.word() or r.word():
+            return None
+        if r.word():
+            r.skip(84)
+        r.skip(8)
+        length = r.word()
+        return r.at, length
+
+    def push(self, segments, data):
+        """RDMA Write @data to @segments. What they are returned as."""
+        left = data
+        for s in segments:
+            piece, left = left[:s.length], left[s.length:]
+            if piece and not self.conn.write(s, piece):
+                self.server.log("an RDMA Write failed")
+        return fill(segments, len(data))
+
+    def reduce(self, reply, pad=b""):
+        """Push the item of @reply, if there is one. The rest, and the Write list."""
+        item = self.item(reply) if self.writes else None
+        if not item:
+            return reply, [fill(c, 0) for c in self.writes]
+        at, length = item
+        chunk = self.push(self.writes[0], reply[at:at + length] + pad)
+        return reply[:at] + reply[at + length + -length % 4:], [chunk]
+
+    def send(self, body, proc=MSG, invalidate=None, **lists):
+        lists.setdefault("credit", self.server.credit)
+        self.conn.send(header(self.xid, proc, **lists) + body, invalidate)
+
+    def respond(self, reply=None, **lists):
+        """Honestly, in the form that fits."""
+        if self.conn.closed:
+            return
+        body, writes = self.reduce(self.forward() if reply is None else reply)
+        head = header(0, writes=writes, reply=self.reply and fill(self.reply, 0))
+        if len(head) + len(body) <= INLINE and not (self.reply and len(head) + len(body) > 1024):
+            self.send(body, writes=writes, reply=self.reply and fill(self.reply, 0), **lists)
+        else:
+            want(self.reply, "no Reply chunk for a large Reply")
+            self.send(b"", NOMSG, writes=writes, reply=self.push(self.reply, body), **lists)
+
+    def handles(self):
+        return {s.handle for s in [s for _, s in self.reads] + sum(self.writes, []) + (self.reply or [])}
+
+
+class Server:
+    def __init__(self, pool):
+        self.pool, self.verbs = pool, Verbs()
+        want(self.verbs.lib.peer_listen(str(PORT).encode()) >= 0, "cannot listen")
+        self.conns, self.upstreams = [], {}
+        self.reset()
+
+    def reset(self):
+        self.recvs, self.size, self.private, self.credit = 300, INLINE, private(), 32
+        self.connecting = None          # what to do about a request; None: accept
+        self.calls, self.accepted = collections.deque(), 0
+        self.seen, self.longest = collections.Counter(), 0
+        self.backward = collections.deque()     # Replies to callbacks, and errors
+        self.passed, self.ops = set(), []
+        self.before, self.mounted, self.depth = counters(), False, None
+
+    def log(self, text):
+        print("#", text, flush=True)
+
+    def upstream(self, conn):
+        if conn not in self.upstreams:
+            self.upstreams[conn] = Upstream()
+        return self.upstreams[conn]
+
+    def drop(self, conn):
+        conn.close()
+        if conn in self.conns:
+            self.conns.remove(conn)
+        if conn in self.upstreams:
+            self.upstreams.pop(conn).sock.close()
+
+    def accept(self, index):
+        conn = Conn(self.verbs, index)
+        self.accepted += 1
+        if self.verbs.lib.peer_accept(index, self.recvs, self.size, 16, self.private, len(self.private)):
+            self.log("accepting failed")
+            conn.close()
+            return None
+        self.conns.append(conn)
+        return conn
+
+    def step(self, patience=0.005):
+        """Let things happen; Calls go to self.calls."""
+        self.verbs.pump(patience)
+        while self.verbs.requests:
+            index, self.depth, _ = self.verbs.requests.popleft()
+            if not self.connecting or not self.connecting(index):
+                self.accept(index)
+        for conn in list(self.conns):
+            while conn.inbox:
+                self.receive(conn, *conn.inbox.popleft())
+            if conn.lost:
+                self.drop(conn)
+            elif conn in self.upstreams:
+                for call in self.upstreams[conn].calls():
+                    self.passed.add(call[:4])
+                    conn.send(words(int.from_bytes(call[:4], "big"), 1, 16, MSG, 0, 0, 0) + call)
+
+    def receive(self, conn, data, _):
+        self.longest = max(self.longest, len(data))
+        if data[12:16] == words(ERROR) or (data[12:28] == words(MSG, 0, 0, 0) and data[32:36] == words(1)):
+            if data[:4] in self.passed and data[12:16] == words(MSG):
+                self.passed.remove(data[:4])
+                self.upstream(conn).send(data[28:])
+            else:
+                self.backward.append(data)
+            return
+        try:
+            call = Call(self, conn, data)
+        except Failure as e:
+            self.log(f"a Call was not read: {e}")
+            return
+        self.seen[call.xid] += 1
+        self.calls.append(call)
+
+    def serve(self, condition, patience=40):
+        """Serve honestly until @condition."""
+        end = time.monotonic() + patience
+        while not condition():
+            if time.monotonic() > end:
+                return False
+            self.step()
+            while self.calls and not condition():
+                self.calls.popleft().respond()
+        return True
+
+    def idle(self, seconds=SILENCE):
+        self.serve(lambda: False, seconds)
+
+    def listen(self, seconds):
+        """Answer nothing for a while."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self.step()
+
+    def next(self, operation=None, patience=40):
+        """Serve honestly until there is a Call of that kind (or kinds), and return it."""
+        if isinstance(operation, int):
+            operation = (operation,)
+        end = time.monotonic() + patience
+        while time.monotonic() < end:
+            self.step()
+            while self.calls:
+                call = self.calls.popleft()
+                if not call.conn.closed and (operation is None or call.operation in operation):
+                    return call
+                call.respond()
+        raise Failure(f"no Call {operation} comes")
+
+    def gather(self, count, operation=None):
+        """Withhold answers until there are @count such Calls, and see that no more come."""
+        calls, end = [], time.monotonic() + 40
+        while len(calls) < count:
+            want(time.monotonic() < end, f"only {len(calls)} Calls come, not {count}")
+            calls.append(self.next(operation))
+        self.listen(SILENCE)
+        want(not self.calls, f"{len(calls) + len(self.calls)} Calls at once, {count} were granted")
+        return calls
+
+    # workers
+
+    def user(self, function, *args):
+        self.ops.append(self.pool.apply_async(worker, (function, args)))
+        return self.ops[-1]
+
+    def small(self):
+        """A READ that needs no chunk, and its Call"""
+        op = self.user(do_read, 100)
+        return op, self.next(READ3)
+
+    def finish(self, op, patience=60):
+        want(self.serve(op.ready, patience), "the system call does not return")
+        return op.get()
+
+    def do(self, function, *args):
+        return self.finish(self.user(function, *args))
+
+    def mount(self, options=PLAIN):
+        result = self.do(do_mount, PORT, MNT, options + ",nosharecache")
+        want(result is None, f"no mount: {result}")
+        self.mounted = True
+        self.before = counters()
+
+    def umount(self):
+        if self.mounted:
+            self.mounted = False
+            result = self.do(do_umount, MNT)
+            want(result is None, f"no umount: {result}")
+            want(self.serve(lambda: not self.conns, 20), "a connection stays after umount")
+
+    def counted(self, name):
+        return counters()[name] - self.before[name]
+
+    # outcomes
+
+    def works(self):
+        want(self.do(do_stat, MNT + "/file") == len(DATA), "an honest GETATTR fails")
+        self.reads(8192)
+
+    def reads(self, size, offset=0, op=None):
+        """This READ, or @op, brings the right data and nothing behind it."""
+        result = self.finish(op) if op else self.do(do_read, size, offset)
+        want(result == size, f"READ returns {result}")
+        self.holds(size, offset)
+
+    def holds(self, size, offset=0):
+        want(SHARED[:size] == DATA[offset:offset + size], "READ brings wrong data")
+        want(SHARED[size:size + 4096] == b"\x55" * 4096, "READ writes behind its buffer")
+
+    def fails(self, op, xid=None, error_name="EIO"):
+        """The system call fails, and the Call is not sent again."""
+        result = self.finish(op)
+        want(result == error_name, f"the system call returns {result}, not {error_name}")
+        if xid:
+            self.idle(0.2)
+            want(self.seen[xid] == 1, "the Call was sent again")
+
+    def kept(self):
+        want(self.accepted == 1, "the connection was not kept")
+
+    def replaced(self):
+        want(self.accepted > 1, "the connection was not replaced")

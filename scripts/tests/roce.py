@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What a RoCE capture says, in the terms of RPC-over-RDMA version 1: connections, messages,
+and the accesses to memory between them. tshark takes the packets apart; the transport
+header is read here, since tshark's fields do not tell which segment is in which chunk.
+"""
+import collections
+import struct
+import subprocess
+
+CLIENT = "10.9.0.2"
+MSG, NOMSG, ERROR = 0, 1, 4
+CALL, REPLY = 0, 1
+CM_REQ, CM_REP = 0x10, 0x13
+SEND_FIRST, SEND_LAST, SEND_ONLY, WRITE_FIRST, WRITE_LAST, WRITE_ONLY = 0, 2, 4, 6, 8, 10
+READ_REQUEST, READ_FIRST, READ_ONLY, ACK, SEND_LAST_INV, SEND_ONLY_INV, UD_SEND = 12, 13, 16, 17, 22, 23, 100
+SENDS = (0, 1, 2, 4, 22, 23)
+WRITES = (6, 7, 8, 10)
+READS = (13, 14, 15, 16)
+BTH_LEN, ICRC_LEN = 12, 4
+# Headers between the BTH and the payload: RETH, AETH, IETH
+EXTRA = {6: 16, 10: 16, 12: 16, 13: 4, 15: 4, 16: 4, 17: 4, 22: 4, 23: 4}
+
+FIELDS = ["frame.number", "ip.src", "infiniband.bth.opcode", "infiniband.bth.destqp", "infiniband.bth.psn",
+          "infiniband.bth.padcnt", "infiniband.reth.va", "infiniband.reth.r_key", "infiniband.reth.dmalen",
+          "infiniband.aeth.syndrome.opcode", "infiniband.mad.attributeid", "infiniband.cm.req.localqpn",
+          "infiniband.cm.rep.localqpn", "infiniband.cm.req.responderres", "infiniband.cm.req.rnrretrcount",
+          "infiniband.cm.rep.rnrretrcount", "infiniband.cm.req.pppmtu", "infiniband.cm.req.ip_cm.private",
+          "infiniband.cm.rep.private", "udp.payload"]
+
+Segment = collections.namedtuple("Segment", "handle length offset")
+
+
+def tshark(capture, display, *more):
+    # Two passes: with one, every READ reply whose data went by RDMA is called malformed.
+    cmd = ["tshark", "-2", "-n", "-r", capture, "-Y", display, *more]
+    return subprocess.run(cmd, check=True, capture_output=True, text=True).stdout
+
+
+def fields(capture, display, names):
+    out = tshark(capture, display, "-T", "fields", "-E", "occurrence=a", *[x for f in names for x in ("-e", f)])
+    return [dict(zip(names, line.split("\t") + [""] * len(names))) for line in out.splitlines()]
+
+
+def number(text):
+    return int(text.split(",")[0], 0) if text else 0
+
+
+class Words:
+    """32-bit big-endian words, taken one by one."""
+
+    def __init__(self, data, at=0):
+        self.data, self.at = data, at
+
+    def take(self, n=1):
+        values = struct.unpack_from(f">{n}I", self.data, self.at)
+        self.at += 4 * n
+        return values[0] if n == 1 else values
+
+    def opaque(self):
+        length = self.take()
+        value = self.data[self.at:self.at + length]
+        self.at += (length + 3) & ~3
+        return value
+
+    def segment(self):
+        handle, length, high, low = self.take(4)
+        return Segment(handle, length, high << 32 | low)
+
+    def array(self):
+        return [self.segment() for _ in range(self.take())]
+
+
+class Access:
+    """An RDMA Read or Write: what was asked for, and the data that went over the wire."""
+
+    def __init__(self, frame, kind, by_client, segment):
+        self.frame, self.kind, self.by_client, self.segment = frame, kind, by_client, segment
+        self.data, self.last = b"", frame
+
+
+class Message:
+    """A Send: transport header and what is behind it."""
+
+    def __init__(self, conn, frame, from_client, data, invalidates):
+        self.conn, self.frame, self.from_client = conn, frame, from_client
+        self.size, self.invalidates = len(data), invalidates
+        self.reads, self.writes, self.reply = [], [], None
+        self.call = None		# of a Reply: what it answers
+        w = Words(data)
+        self.xid, self.version, self.credits, self.type = w.take(4)
+        if self.type == ERROR:
+            self.body = data[w.at:]
+            return
+        while w.take():
+            self.reads.append((w.take(), w.segment()))
+        while w.take():
+            self.writes.append(w.array())
+        if w.take():
+            self.reply = w.array()
+        self.body = data[w.at:]
+
+    def __str__(self):
+        return f"frame {self.frame}"
+
+    @property
+    def is_call(self):
+        if self.type == NOMSG:
+            return self.from_client
+        return self.type == MSG and self.word(4) == CALL
+
+    @property
+    def forward(self):
+        return self.is_call == self.from_client
+
+    @property
+    def chunks(self):
+        return self.writes + ([self.reply] if self.reply is not None else [])
+
+    @property
+    def segments(self):
+        return [s for _, s in self.reads] + [s for c in self.chunks for s in c]
+
+    def word(self, at):
+        return struct.unpack_from(">I", self.body, at)[0] if 0 <= at <= len(self.body) - 4 else None
+
+    def arguments(self):
+        """(program, version, procedure, words of its arguments) of an inline Call."""
+        w = Words(self.body, 12)
+        program, version, procedure = w.take(3)
+        for _ in range(2):
+            w.take()
+            w.opaque()
+        return program, version, procedure, w
+
+    def compound(self):
+        """(minor version, first operation, words behind it) of an inline NFSv4 Call, or None."""
+        program, version, procedure, w = self.arguments()
+        if (program, version, procedure) != (100003, 4, 1):
+            return None
+        w.opaque()
+        minor, count = w.take(2)
+        return (minor, w.take(), w) if count else None
+
+
+class Connection:
+    def __init__(self, req, rep):
+        self.client_qp, self.server_qp = number(req["infiniband.cm.req.localqpn"]), number(rep["infiniband.cm.rep.localqpn"])
+        self.req, self.rep = req, rep
+        self.mtu = 128 << number(req["infiniband.cm.req.pppmtu"])
+        self.asked = bytes.fromhex(req["infiniband.cm.req.ip_cm.private"])
+        self.answered = bytes.fromhex(rep["infiniband.cm.rep.private"])
+        self.events, self.reads, self.naks = [], [], []
+        self.repeated = []		# frames that a device sent again
+        self.expected = {}		# next PSN, by direction
+        self.partial = {}		# message or write being put together, by direction
+
+    @property
+    def messages(self):
+        return [e for e in self.events if isinstance(e, Message)]
+
+    def is_repeated(self, side, psn, packets):
+        """Packets are sent again after a timeout; what they carry has been seen."""
+        expected = self.expected.get(side, psn)
+        if (psn - expected) & 0x800000:
+            return True
+        self.expected[side] = (psn + packets) & 0xffffff
+        return False
+
+    def packet(self, p, opcode, from_client):
+        payload = bytes.fromhex(p["udp.payload"])
+        end = len(payload) - ICRC_LEN - number(p["infiniband.bth.padcnt"])
+        data = payload[BTH_LEN + EXTRA.get(opcode, 0):end]
+        frame, psn = int(p["frame.number"]), number(p["infiniband.bth.psn"])
+        segment = Segment(number(p["infiniband.reth.r_key"]), number(p["infiniband.reth.dmalen"]),
+                          number(p["infiniband.reth.va"]))
+        if opcode == ACK:
+            if number(p["infiniband.aeth.syndrome.opcode"]):
+                self.naks.append((frame, number(p["infiniband.aeth.syndrome.opcode"])))
+            return
+        if opcode in READS:
+            if not self.is_repeated(("response", from_client), psn, 1):
+                self.response(opcode, frame, data)
+            return
+        packets = -(-segment.length // self.mtu) if opcode == READ_REQUEST else 1
+        if self.is_repeated(from_client, psn, max(packets, 1)):
+            self.repeated.append(frame)
+            return
+        if opcode == READ_REQUEST:
+            access = Access(frame, "read", from_client, segment)
+            self.events.append(access)
+            self.reads.append(access)
+        elif opcode in WRITES:
+            if opcode in (WRITE_FIRST, WRITE_ONLY):
+                self.partial[from_client] = Access(frame, "write", from_client, segment)
+                self.events.append(self.partial[from_client])
+            self.partial[from_client].data += data
+            self.partial[from_client].last = frame
+        elif opcode in SENDS:
+            self.send(opcode, frame, from_client, payload, data)
+
+    def response(self, opcode, frame, data):
+        if opcode in (READ_FIRST, READ_ONLY):
+            self.partial["response"] = self.reads.pop(0)
+        self.partial["response"].data += data
+        self.partial["response"].last = frame
+
+    def send(self, opcode, frame, from_client, payload, data):
+        if opcode in (SEND_ONLY, SEND_ONLY_INV, SEND_FIRST):
+            self.partial["send", from_client] = b""
+        self.partial["send", from_client] += data
+        if opcode in (SEND_ONLY, SEND_LAST, SEND_ONLY_INV, SEND_LAST_INV):
+            inv = struct.unpack_from(">I", payload, BTH_LEN)[0] if opcode in (SEND_LAST_INV, SEND_ONLY_INV) else None
+            self.events.append(Message(self, frame, from_client, self.partial["send", from_client], inv))
+
+
+def pair_up(conn):
+    """Each Reply gets the Call that it answers, if there is one."""
+    waiting = {}
+    for m in conn.messages:
+        key = (m.from_client if m.is_call else not m.from_client, m.xid)
+        if m.is_call:
+            waiting[key] = m
+        else:
+            m.call = waiting.get(key)
+
+
+def connections(capture):
+    """All connections of which the beginning was captured, and stray packets' frames."""
+    conns, owner, requests, stray = [], {}, [], []
+    for p in fields(capture, "infiniband", FIELDS):
+        opcode, from_client = number(p["infiniband.bth.opcode"]), p["ip.src"] == CLIENT
+        attribute = number(p["infiniband.mad.attributeid"])
+        if opcode == UD_SEND:
+            if attribute == CM_REQ:
+                requests.append(p)
+            if attribute == CM_REP and requests:
+                conn = Connection(requests[-1], p)
+                # One that is sent again is not another one
+                known = owner.get((True, conn.server_qp))
+                if not known or known.req is not conn.req:
+                    conns.append(conn)
+                    owner[True, conn.server_qp] = owner[False, conn.client_qp] = conn
+            continue
+        conn = owner.get((from_client, number(p["infiniband.bth.destqp"])))
+        if conn:
+            conn.packet(p, opcode, from_client)
+        else:
+            stray.append(p["frame.number"])
+    for conn in conns:
+        pair_up(conn)
+    return conns, requests, stray

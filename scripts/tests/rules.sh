@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# Rules of the protocol that show in counters, in settings, and in what a mount does.
+# Guests: alone
+# Limit: 2400
+# Quick: siw
+# Second: none
+. "$TOP/scripts/tests/common.sh"
+
+inline_sizes() {
+	echo "$1" >/proc/sys/sunrpc/rdma_max_inline_read
+	echo "$1" >/proc/sys/sunrpc/rdma_max_inline_write
+}
+
+# chunks_for <bytes>: Read chunks that a WRITE of so many takes
+chunks_for() {
+	local before
+	before=$(xprt_field 11)
+	dd if=/dev/zero of=$MNT/inline bs="$1" count=1 conv=notrunc oflag=direct 2>/dev/null
+	echo $(($(xprt_field 11) - before))
+}
+
+# NFS and NFSACL with the smallest messages there are; and a connection keeps the size that
+# it began with.
+# Covers: V1-CRD-18 V1-CRD-20 ULB-15 ULB-16 EXP-23
+case_inline-sizes() {
+	[ "$MODULE" = ours ] || skip "this is about our module's settings"
+	nfs_mount 3
+	[ "$(chunks_for 3000)" = 0 ] || die "3000 bytes do not go inline"
+	inline_sizes 1024
+	[ "$(chunks_for 3000)" = 0 ] || die "the threshold has changed on a connection"
+	nfs_umount
+	nfs_mount 3
+	[ "$(chunks_for 3000)" = 1 ] || die "the threshold is not that of the setting"
+	[ "$(chunks_for 500)" = 0 ] || die "500 bytes do not go inline"
+	nfs_umount
+	with_mount 3 checked names small acl
+	with_mount 4.2 checked small
+	inline_sizes 65536
+	on_server tune 65536 /proc/sys/sunrpc/svc_rdma/max_req_size
+	with_mount 4.2 checked small
+	on_server tune 4096 /proc/sys/sunrpc/svc_rdma/max_req_size
+	inline_sizes 4096
+}
+
+# What was registered has been invalidated when its RPC is done, by one side or the other,
+# and few regions serve many RPCs. The READ that fails leaves a Write chunk unused.
+# Covers: MEM-02 MEM-10 MEM-22 V1-UNU-05
+case_regions() {
+	local allocated registered gone
+	[ "$MODULE" = ours ] || skip "the in-tree module does not count these"
+	nfs_mount 3
+	allocated=$(counter client_mrs_allocated)
+	registered=$(counter client_mrs_registered)
+	gone=$(($(counter client_mrs_remote_inv) + $(counter client_mrs_local_inv)))
+	checked small direct
+	head -c 20000 /dev/zero >$MNT/stale
+	exec 5<$MNT/stale
+	on_server rm $EXPORT/stale
+	! dd bs=8192 count=1 iflag=direct <&5 >/dev/null 2>&1 || die "a file that is gone could be read"
+	exec 5<&-
+	allocated=$(($(counter client_mrs_allocated) - allocated))
+	registered=$(($(counter client_mrs_registered) - registered))
+	gone=$(($(counter client_mrs_remote_inv) + $(counter client_mrs_local_inv) - gone))
+	echo "$registered registrations, $gone invalidations, $allocated regions made"
+	[ $registered -gt 100 ] || die "only $registered registrations"
+	[ $registered = $gone ] || die "$registered registrations, but $gone invalidations"
+	[ $((allocated * 5)) -lt $registered ] || die "$allocated regions for $registered registrations"
+	nfs_umount
+}
+
+# The port is the well-known one, and nobody has to be asked for it: rpcbind does not know.
+# Covers: RPB-02 RPB-05
+case_default-port() {
+	local v
+	! rpcinfo 2>/dev/null | grep rdma || die "rpcbind knows netid rdma"
+	for v in 3 4.2; do
+		mount -t nfs -o "proto=rdma,vers=$v,nolock" "$SERVER:$([ $v = 3 ] && echo $EXPORT || echo /)" $MNT
+		grep -q " $MNT .*[,( ]port=20049[, ]" /proc/mounts || die "not port 20049: $(grep " $MNT " /proc/mounts)"
+		xprt_line | grep -q '^rdma ' || die "no RDMA transport"
+		nfs_umount
+	done
+}
+
+# Locks of version 3 are taken by another protocol, over TCP.
+# Covers: ULB-11
+case_lock-manager() {
+	pidof -q rpc.statd || rpc.statd --no-notify || die "no rpc.statd"
+	mkdir -p $MNT
+	mount -t nfs -o "proto=rdma,port=$PORT,vers=3" $SERVER:$EXPORT $MNT
+	python3 -c '
+import fcntl, sys
+mine, servers = open(sys.argv[1], "w"), open(sys.argv[2], "r+")
+fcntl.lockf(mine, fcntl.LOCK_EX | fcntl.LOCK_NB)
+try:
+    fcntl.lockf(servers, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    sys.exit("FAIL: the server does not know of the lock")
+except BlockingIOError:
+    pass
+fcntl.lockf(mine, fcntl.LOCK_UN)
+fcntl.lockf(servers, fcntl.LOCK_EX | fcntl.LOCK_NB)' $MNT/locked $EXPORT/locked
+	nfs_umount
+}
+
+# The connection is broken while a delegation is held. Renewing the lease restores it, and
+# the recall comes over the new one.
+# Covers: BC-09 BC-11 BC-13 ULB-13
+case_recall-after-break() {
+	[ -d /sys/kernel/debug/fail_sunrpc ] || skip "this kernel has no CONFIG_FAIL_SUNRPC"
+	delegation 4.2 break_and_write
+}
+
+connects_above() { [ "$(xprt_field 3)" -gt "$1" ]; }
+
+break_and_write() {
+	local d=/sys/kernel/debug/fail_sunrpc before
+	before=$(xprt_field 3)
+	echo 100 >$d/probability
+	echo 1 >$d/interval
+	tune Y $d/ignore-cache-wait
+	tune Y $d/ignore-server-disconnect
+	echo 1 >$d/times
+	until_true 40 connects_above "$before" || die "the connection has not been restored"
+	echo 0 >$d/times
+	remote_writer
+}
+
+group() {
+	alone_up
+	run_all_cases
+	case_run clean
+}

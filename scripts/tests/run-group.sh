@@ -1,0 +1,122 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Run one group of test cases on one kernel and provider: boot its guest or guests, pass on
+# each case's result as it comes, and add what only the host can see: a guest that died,
+# a kernel report outside all cases, what the wire carried.
+#
+# usage: run-group.sh KERNEL PROVIDER GROUP
+# A group is scripts/tests/<group>.sh; for two guests GROUP is <group>[:<role>], where the
+# role (client or server) is the one that runs our module, both if it is left out. One that
+# needs no guest is a program that runs on the host.
+# Prints "ok|not ok|skip <kernel>/<provider>/<case> (<seconds> s) <reason>".
+. "$(dirname "$0")/../lab/guest.sh"
+
+kernel=$1 provider=$2 group=$3 ours=
+case $group in *:*) ours=${group#*:} group=${group%:*} ;; esac
+file=$TOP/scripts/tests/$group.sh
+label=$group${ours:+-$ours}
+dir=${OUT:-$TREE/run/group-$$}/$kernel-$provider-$label
+header() { sed -n "s/^# $1: //p" "$file" | head -n 1; }
+limit=$(header Limit)
+export GUEST_CPUS=${GUEST_CPUS:-$(header Cpus)}
+
+result() { # word case seconds reason
+	printf '%s %s/%s/%s (%s s)%s\n' "$1" "$kernel" "$provider" "$2" "$3" "${4:+  $4}" |
+		tee -a "${RESULTS:-/dev/null}"
+}
+
+# show [role]: pass on the verdicts at stdin, and hold a report of the guest's kernel against
+# the case. Cases of a pair are named after the role, or both directions would look the same.
+show() {
+	local word name sec reason line report
+	while read -r line; do
+		case $line in 'case '*) line=${line#case } ;; *) continue ;; esac
+		word=${line%% *}
+		[ "$word" != not ] || word='not ok'
+		read -r name sec reason <<<"${line#"$word"}"
+		report=${1:+$("$LAB/scan-console.py" "$dir/$1.console" "$name")}
+		if [ -n "$report" ]; then
+			word="not ok" reason="kernel report: $report${reason:+; $reason}"
+			echo "$name" >>"$dir/$1.blamed"
+		fi
+		[ -z "$ours" ] || name=$label-$name
+		[ "$word" = ok ] || reason="$reason [log: $dir/log]"
+		result "$word" "$name" "$sec" "$reason"
+	done
+}
+
+if [ "$(header Guests)" = none ]; then
+	mkdir -p "$dir"
+	"$file" "$kernel" "$dir" | show || result 'not ok' "$label-host" $SECONDS "no good end"
+	exit
+fi
+
+start() { # role, qemu arguments
+	local role=$1
+	shift
+	guest_start "$dir" "$kernel" "$role" "$@"
+	pids+=("$GUEST_PID" "$role")
+	tail -n +1 -F -s 0.3 --pid="$GUEST_PID" "$dir/$role.verdict" 2>/dev/null | show "$role" &
+	shows+=($!)
+}
+
+extra=()
+for role in client server; do
+	if [ -n "$ours" ] && [ "$role" != "$ours" ]; then
+		extra+=("MODULE_$role=intree" "MODROOT_$role=$(kernel_root "$kernel")")
+	fi
+done
+guest_run_dir "$dir" "$kernel" "$provider" T="${T:-*}" GROUP="$group" OURS="$ours" \
+	FIO_SECONDS="${FIO_SECONDS:-60}" "${extra[@]}"
+pids=() shows=() t0=$SECONDS
+# A pattern names cases as they are shown.
+[ -z "$ours" ] || echo "T=${T:-*}; T=\${T/$label-/}" >>"$dir/env"
+
+if [ "$(header Guests)" = pair ]; then
+	for role in server client; do
+		# shellcheck disable=SC2016
+		echo '. "$TOP/scripts/tests/$GROUP.sh"; group' >"$dir/$role.job"
+	done
+	port=$((20000 + $$ % 20000))
+	dump=()
+	[ "$(header Capture)" != yes ] || dump=(-object "filter-dump,id=dump,netdev=wire,file=$dir/wire.pcap")
+	start server -netdev "socket,id=wire,listen=127.0.0.1:$port" "${dump[@]}" \
+		-device virtio-net-pci,netdev=wire,mac=52:54:00:00:00:01
+	for ((i = 0; i < 50; i++)); do
+		ss -Hltn "sport = :$port" | grep -q . && break
+		sleep 0.1
+	done
+	start client -netdev "socket,id=wire,connect=127.0.0.1:$port" \
+		-device virtio-net-pci,netdev=wire,mac=52:54:00:00:00:02
+else
+	# shellcheck disable=SC2016
+	echo '. "$TOP/scripts/tests/$GROUP.sh"; group' >"$dir/alone.job"
+	start alone
+fi
+
+rc=0
+guest_wait "$dir" "$limit" "${pids[@]}" || rc=1
+wait "${shows[@]}" 2>/dev/null || true
+
+for console in "$dir"/*.console; do
+	role=$(basename "$console" .console)
+	if ! grep -qx 'done 0' "$dir/$role.verdict"; then
+		reason=$(grep -hE '^(FAIL|lab): ' "$console" | tail -n 1 | tr -d '\r')
+		result 'not ok' "$label-guest-$role" $((SECONDS - t0)) \
+			"$(tail -n 1 "$dir/$role.qemu") no good end; ${reason:-$(tail -n 1 "$console" | tr -d '\r')} [$console]"
+	fi
+	# What a case was blamed for already is not counted again.
+	"$LAB/scan-console.py" "$console" | while IFS=$'\t' read -r name line; do
+		grep -qsx "$name" "$dir/$role.blamed" || printf '%s\t%s\n' "$name" "$line"
+	done >"$dir/$role.reports"
+	if [ -s "$dir/$role.reports" ]; then
+		result 'not ok' "$label-console-$role" 0 "$(head -n 1 "$dir/$role.reports" | cut -f2) [$console]"
+	fi
+done
+
+if [ "$(header Capture)" = yes ] && [ -e "$dir/wire.pcap" ]; then
+	python3 "$TOP/scripts/tests/wire.py" "$dir/wire.pcap" "$provider" >"$dir/wire.verdict" 2>"$dir/log/wire.log" ||
+		echo "case not ok wire-decode 0 $(tail -n 1 "$dir/log/wire.log")" >>"$dir/wire.verdict"
+	show <"$dir/wire.verdict"
+fi
+exit $rc

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# fio with verification, undisturbed and with the connection broken every second.
+# Guests: alone
+# Limit: 2400
+# Second: none
+. "$TOP/scripts/tests/common.sh"
+CASE_LIMIT=600
+FIO_SECONDS=${FIO_SECONDS:-60}
+
+# One size for each file: with several in one file, fio checks blocks that it has since
+# overwritten in part, and finds errors on a local file system too.
+fio_verify() {
+	local size jobs=()
+	for size in 512 4k 13k 64k 256k; do jobs+=("--name=by$size" "--bs=$size"); done
+	fio --output=/tmp/fio.out --directory="$MNT" --size=3328k --rw=randrw --direct=1 --ioengine=libaio --iodepth=16 \
+		--verify=crc32c --verify_backlog=32 --verify_fatal=1 --do_verify=1 --time_based --runtime="$FIO_SECONDS" \
+		--group_reporting "${jobs[@]}" >/tmp/fio.err 2>&1 ||
+		die "fio: $(cat /tmp/fio.err /tmp/fio.out | grep -E -m 1 'verify failed|bad magic|error=|err=' || echo failed)"
+	cat /tmp/fio.out
+	rm -f "$MNT"/by*
+}
+
+# break_every_second: CONFIG_FAIL_SUNRPC closes a connection at its next message; in turn
+# the client's end does it and the server's. Only one over which replies have come: a transport that waits before it
+# connects again would otherwise never get a word through.
+break_every_second() {
+	local d=/sys/kernel/debug/fail_sunrpc seen=0 now spared=N
+	echo 100 >$d/probability
+	echo 1 >$d/interval
+	tune Y $d/ignore-cache-wait
+	while sleep 1; do
+		now=$(xprt_field 6)
+		[ "$now" -gt "$((seen + 16))" ] || continue
+		seen=$now
+		tune $spared $d/ignore-client-disconnect
+		[ $spared = N ] && spared=Y || spared=N
+		tune $spared $d/ignore-server-disconnect
+		echo 1 >$d/times
+	done
+}
+
+# Covers: V1-ERR-25
+case_fio-broken() {
+	local breaker n before
+	[ -d /sys/kernel/debug/fail_sunrpc ] || skip "this kernel has no CONFIG_FAIL_SUNRPC"
+	nfs_mount 4.2
+	before=$(xprt_field 3)
+	break_every_second &
+	breaker=$!
+	fio_verify
+	kill $breaker 2>/dev/null || die "nothing was broken"
+	echo 0 >/sys/kernel/debug/fail_sunrpc/times
+	xprt_line
+	n=$(($(xprt_field 3) - before))
+	echo "$n reconnects"
+	# A test that hardly breaks anything tests nothing.
+	[ $n -ge $((FIO_SECONDS / 10)) ] || die "the connection was broken only $n times"
+	checked small
+	nfs_umount
+}
+
+case_fio() { with_mount 4.2 fio_verify; }
+case_fio-v3() { FIO_SECONDS=$((FIO_SECONDS / 3)) with_mount 3 fio_verify; }
+
+group() {
+	alone_up
+	run_all_cases
+	case_run clean
+}

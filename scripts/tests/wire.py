@@ -1,0 +1,477 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Judge a capture of RPC-over-RDMA version 1 traffic between our client and our server.
+
+usage: wire.py CAPTURE PROVIDER
+
+Prints a "case" line for each rule that all of the traffic has to keep, and for each form of
+message that has to occur. A rule that nothing in the capture could have broken fails: it
+was not tested. tshark's own decoder has a say too ("decode").
+"""
+import sys
+
+import roce
+from roce import CALL, ERROR, MSG, NOMSG, Access, Message
+
+NFS, NFSACL, COMPOUND = 100003, 100227, 1
+V3_READ, V3_WRITE, V3_SYMLINK = 6, 7, 10
+OP_BIND_CONN, OP_CREATE_SESSION = 41, 43
+OP_CREATE, OP_READ, OP_WRITE, OP_GETATTR, NF4LNK = 6, 25, 38, 9, 5
+EXPERT_ERROR = 0x00800000
+RNR_NAK = 1
+PRIVATE_LEN = 8
+BACKWARD_CREDITS = 16			# asked for by our server, granted by our client
+
+conns = []
+
+
+def verdict(name, good, reason=""):
+    print(f"case {'ok' if good else 'not ok'} {name} 0 {'' if good else reason}".rstrip())
+
+
+def rule(name, checks):
+    """checks: (kept, where) for each thing that could break the rule."""
+    checks = list(checks)
+    broken = [where for kept, where in checks if not kept]
+    verdict(f"wire-rules-{name}", checks and not broken,
+            f"broken {len(broken)} times of {len(checks)}, first by {broken[0]}" if broken else "nothing to judge by")
+
+
+def form(name, match):
+    verdict(f"wire-form-{name}", any(match(m) for m in messages()), "no such message in the capture")
+
+
+def messages():
+    return [m for c in conns for m in c.messages]
+
+
+def calls():
+    return [m for m in messages() if m.type != ERROR and m.is_call and m.forward]
+
+
+def replies():
+    return [m for m in messages() if m.type != ERROR and not m.is_call and m.forward]
+
+
+def backward():
+    return [m for m in messages() if m.type == MSG and not m.forward]
+
+
+def total(segments):
+    return sum(s.length for s in segments)
+
+
+# --- the decoder of others ---------------------------------------------------
+
+def decode(capture):
+    lines = roce.fields(capture, "rpcordma", ["frame.number", "_ws.malformed", "_ws.expert.message",
+                                              "_ws.expert.severity"])
+    # What a device sends a second time, tshark takes for another Reply without its data.
+    repeated = {str(frame) for c in conns for frame in c.repeated}
+    bad = [f"frame {p['frame.number']}: {p['_ws.malformed'] or p['_ws.expert.message']}" for p in lines
+           if p["frame.number"] not in repeated and
+           (p["_ws.malformed"] or any(int(s, 0) >= EXPERT_ERROR for s in p["_ws.expert.severity"].split(",") if s))]
+    # tshark passes over silently what it does not take for RPC-over-RDMA.
+    missed = roce.tshark(capture, f"(infiniband.bth.opcode=={roce.SEND_ONLY} ||"
+                         f" infiniband.bth.opcode=={roce.SEND_ONLY_INV}) && !rpcordma").splitlines()
+    # Covers: V1-HDR-02 V1-HDR-07 V1-HDR-08 V1-HDR-10 V1-HDR-16 V1-HDR-20 V1-HDR-24 EXP-01 EXP-08
+    verdict("wire-decode", lines and not missed and not bad,
+            f"{len(lines)} messages, {len(missed)} Sends not decoded, {len(bad)} bad: " + "; ".join((missed + bad)[:2]))
+
+
+# --- connections --------------------------------------------------------------
+
+def private_sizes(private):
+    """(Send size, Receive size) of RFC 8797 private data."""
+    return (private[6] + 1) * 1024, (private[7] + 1) * 1024
+
+
+def thresholds(conn):
+    """What the client, and what the server may Send."""
+    client, server = private_sizes(conn.asked), private_sizes(conn.answered)
+    return min(client[0], server[1]), min(server[0], client[1])
+
+
+def connecting(requests, stray):
+    # Covers: RPB-08
+    rule("client-connects", ((p["ip.src"] == roce.CLIENT, f"frame {p['frame.number']}") for p in requests))
+    verdict("wire-rules-all-connections", not stray, f"frames {stray[:3]} belong to no connection")
+
+    def private():
+        for c in conns:
+            for data in (c.asked, c.answered):
+                yield data[:6].hex() == "f6ab0e180101" and not any(data[PRIVATE_LEN:]), data.hex()
+    # Covers: V1-CRD-19 V1-CRD-31
+    rule("private-data", private())
+    # Covers: V1-CRD-32
+    rule("reads-offered", ((roce.number(c.req["infiniband.cm.req.responderres"]) >= 1, "a connect request")
+                           for c in conns))
+    # Covers: V1-CRD-08 V1-CRD-09 V1-CRD-10 V1-CRD-26 BC-07 BC-08 BC-10 EXP-26
+    rule("never-unready", ((not c.naks and not roce.number(c.req["infiniband.cm.req.rnrretrcount"]) and
+                            not roce.number(c.rep["infiniband.cm.rep.rnrretrcount"]),
+                            f"NAKs {c.naks[:3]}, or retries asked for") for c in conns))
+    # Covers: V1-HDR-17 V1-CRD-16 V1-CRD-20 EXP-20
+    rule("thresholds", ((m.size <= thresholds(m.conn)[not m.from_client], m) for m in messages()))
+
+
+# --- header -------------------------------------------------------------------
+
+def headers():
+    # Covers: V1-HDR-03 BC-33
+    rule("version", ((m.version == 1, m) for m in messages()))
+    # Covers: V1-HDR-06 V1-DEP-01 V1-DEP-04 EXP-32
+    rule("types", ((m.type in (MSG, NOMSG, ERROR), m) for m in messages()))
+    # Covers: V1-ERR-08
+    rule("errors", ((m.type != ERROR, m) for m in messages()))
+    # Covers: V1-HDR-04
+    rule("xid", ((m.word(0) == m.xid, m) for m in messages() if m.type == MSG))
+    # Covers: V1-HDR-25
+    rule("reads", ((not m.reads, m) for m in replies()))
+    # Covers: V1-FRM-09 V1-RPL-07 EXP-10
+    rule("one-place", ((not m.body if m.type == NOMSG else not total(m.reply or []), m)
+                       for m in messages() if m.type == NOMSG or (m.reply and not m.is_call)))
+    # A Call sent again, or answered twice, would spoil the count of credits.
+    # Covers: V1-HDR-16 V1-CRD-24 BC-19
+    rule("one-send", ((len({(m.xid, m.from_client, m.is_call) for m in c.messages}) == len(c.messages),
+                       "a connection") for c in conns))
+    rule("answers", ((m.call is not None, m) for m in messages() if not m.is_call))
+
+
+# --- credits -------------------------------------------------------------------
+
+def credits():
+    # Covers: V1-CRD-04 BC-03
+    rule("credits", ((m.credits > 0, m) for m in messages()))
+    # The client asks for the same always; the server gives more as it is needed, never less.
+    # Covers: V1-CRD-01 V1-CRD-03 V1-CRD-29 EXP-25
+    rule("credits-steady", ((given == sorted(given) and len(set(asked)) <= 1, "a connection") for given, asked in (
+        ([m.credits for m in replies() if m.conn is c], [m.credits for m in calls() if m.conn is c]) for c in conns)))
+    # Covers: BC-04
+    rule("backward-credits", ((m.credits == BACKWARD_CREDITS, m) for m in backward()))
+
+    def window(forward):
+        for c in conns:
+            grant, asked, out = 1, 1, set()
+            for m in c.messages:
+                if m.type == ERROR or m.forward != forward:
+                    continue
+                if m.is_call:
+                    out.add(m.xid)
+                    asked = m.credits
+                    yield len(out) <= min(grant, asked), m
+                else:
+                    out.discard(m.xid)
+                    grant = m.credits
+    # One before the first Reply, then what was granted; on each connection
+    # Covers: V1-CRD-06 V1-CRD-07 V1-CRD-11 V1-CRD-23
+    rule("window", window(True))
+    # Covers: BC-05
+    rule("backward-window", window(False))
+
+
+def most_outstanding(conn):
+    out, most = set(), 0
+    for m in conn.messages:
+        if m.type != ERROR and m.forward:
+            (out.add if m.is_call else out.discard)(m.xid)
+            most = max(most, len(out))
+    return most
+
+
+# --- chunks of Calls --------------------------------------------------------------
+
+def positions(m):
+    return sorted({p for p, _ in m.reads})
+
+
+def chunk(m, position):
+    return [s for p, s in m.reads if p == position]
+
+
+def is_eligible_argument(m, at):
+    """Is what stood at @at of the Call one that NFS allows a chunk for?"""
+    program, version, procedure, _ = m.arguments()
+    if (program, version) == (NFS, 3):
+        return procedure in (V3_WRITE, V3_SYMLINK)
+    return m.word(at - 36) == OP_WRITE or (m.word(at - 8), m.word(at - 12)) == (NF4LNK, OP_CREATE)
+
+
+def read_arguments(m):
+    """Bytes a READ asks for at most; None if the Call is no READ."""
+    program, version, procedure, _ = m.arguments()
+    end = len(m.body)
+    if (program, version, procedure) == (NFS, 3, V3_READ) or \
+       ((program, version) == (NFS, 4) and m.word(end - 32) == OP_READ):
+        return m.word(end - 4)
+    return None
+
+
+def goes_on(m, at):
+    if m.word(at - 12) == OP_CREATE:
+        return b"/" not in m.body[at + 4:at + 4 + m.word(at)] and 0 < m.word(at) < 256
+    return len(m.body) == at or m.word(at) == OP_GETATTR
+
+
+def call_chunks():
+    reduced = [(m, p) for m in calls() for p in positions(m) if p]
+    # Covers: V1-RDC-01 V1-RDC-02 V1-RDC-03 V1-CHK-10 V1-RDC-06 V1-PZC-03 EXP-07
+    rule("positions", ((p % 4 == 0 and p <= len(m.body) and m.reads == sorted(m.reads, key=lambda r: r[0]), m)
+                       for m, p in reduced))
+    # Covers: V1-RDC-22 V1-PZC-07 V1-PZC-09 V1-PZC-01 ULB-23 EXP-09
+    rule("one-read-chunk", ((positions(m) == [0] if m.type == NOMSG else len(positions(m)) == 1 and positions(m)[0], m)
+                            for m in calls() if m.reads))
+    # The count stays, and tells the chunk's length without roundup.
+    # Covers: V1-CHK-02 V1-CHK-03 V1-CHK-05 V1-RDC-09 MEM-12 EXP-06
+    rule("count-stays", ((m.word(p - 4) == total(chunk(m, p)), m) for m, p in reduced))
+    # Covers: V1-CHK-01 ULB-04 ULB-05
+    rule("arguments-eligible", ((is_eligible_argument(m, p), m) for m, p in reduced))
+    # Behind the data comes the end, the next operation, or the name of a symlink: no roundup.
+    # Covers: V1-CHK-11 V1-RDC-08 EXP-13
+    rule("argument-roundup", ((goes_on(m, p), m) for m, p in reduced if total(chunk(m, p)) % 4))
+    # What fits is not sent by RDMA.
+    # Covers: V1-CHK-13 V1-FRM-03 V1-FRM-12
+    rule("small-inline", ((28 + len(m.body) + (total(s for _, s in m.reads) + 3 & ~3) > thresholds(m.conn)[0], m)
+                          for m in calls() if m.reads and not m.chunks))
+    # Covers: V1-CHK-01 V1-WRC-18 ULB-04 ULB-05 ULB-24
+    rule("results-eligible", ((read_arguments(m) is not None, m) for m in calls() if m.writes and m.type == MSG))
+    # A chunk for the data exactly, and one small segment elsewhere for the roundup
+    # Covers: V1-WRC-01 V1-WPD-04 V1-WPD-05 MEM-12 EXP-16
+    rule("room-for-result", (room_for_result(m) for m in calls() if m.writes and m.type == MSG))
+    # Covers: ULB-01 ULB-12
+    rule("acl-unreduced", ((not m.writes and not any(positions(m)), m) for m in calls()
+                           if m.type == MSG and m.arguments()[0] == NFSACL))
+    # Covers: ULB-11
+    rule("programs", ((m.arguments()[0] in (NFS, NFSACL), m) for m in calls() if m.type == MSG))
+    # Covers: V1-RPL-03
+    rule("lists-short", ((len(m.writes) + (m.reply is not None) <= 1, m) for m in calls() if m.chunks))
+
+
+def room_for_result(m):
+    want, segments = read_arguments(m), m.writes[0]
+    data = segments[:-1] if want % 4 else segments
+    pad = total(segments) - total(data)
+    return (len(m.writes) == 1 and total(data) == want and pad == -want % 4 and
+            (not pad or segments[-1].handle not in [s.handle for s in data])), m
+
+
+# --- what the server does with them -------------------------------------------------
+
+def covers(outer, inner):
+    return (outer.handle == inner.handle and outer.offset <= inner.offset and
+            inner.offset + inner.length <= outer.offset + outer.length)
+
+
+def accesses(conn):
+    """(access, Calls outstanding then) in order."""
+    out = {}
+    for e in conn.events:
+        if isinstance(e, Access):
+            yield e, list(out.values())
+        elif e.type != ERROR and e.forward:
+            if e.is_call:
+                out[e.xid] = e
+            else:
+                out.pop(e.xid, None)
+
+
+def find_offer(access, outstanding):
+    for m in outstanding:
+        offered = [s for _, s in m.reads] if access.kind == "read" else [s for c in m.chunks for s in c]
+        if any(covers(s, access.segment) for s in offered):
+            return m
+    return None
+
+
+def memory():
+    found = [(a, find_offer(a, out)) for c in conns for a, out in accesses(c)]
+    # Covers: V1-HDR-26 V1-DEP-06 BC-29
+    rule("server-acts", ((not a.by_client, f"frame {a.frame}") for a, _ in found))
+    # Covers: V1-FRM-13 V1-HDR-19 V1-WRC-10
+    rule("only-what-is-offered", ((m is not None, f"frame {a.frame}") for a, m in found))
+
+    done = {}
+    for a, m in found:
+        done.setdefault(m, []).append(a)
+    answered = [(m, done.get(m.call, [])) for m in replies() if m.call and (m.call.reads or m.call.chunks)]
+    # Covers: V1-RDC-13 V1-WRC-10
+    rule("data-before-reply", ((all(a.last < m.frame for a in acts), m) for m, acts in answered if acts))
+
+    def pulled(m, acts):
+        return b"".join(a.data for a in acts if a.kind == "read")
+    rule("all-of-it-read", ((len(pulled(m, acts)) == total(s for _, s in m.call.reads), m)
+                            for m, acts in answered if m.call.reads))
+    # Covers: V1-PZC-01 V1-PZC-02 V1-FRM-05 V1-HDR-04
+    rule("long-call", ((pulled(m, acts)[:8] == m.xid.to_bytes(4, "big") + bytes(4) and
+                        len(pulled(m, acts)) % 4 == 0, m)
+                       for m, acts in answered if m.call.type == NOMSG and m.call.reads))
+
+    def written(acts, segment):
+        return sum(a.segment.length for a in acts if a.kind == "write" and covers(segment, a.segment))
+    # Not a byte more than the Reply tells of: no roundup, and no more than is there
+    # Covers: V1-WPD-01 V1-WRC-16 V1-WRC-19 EXP-14
+    rule("written-as-told", ((all(written(acts, s) == b.length for c, d in zip(m.call.chunks, m.chunks)
+                                  for s, b in zip(c, d)), m) for m, acts in answered if m.call.chunks))
+    # Covers: V1-RPL-05 V1-HDR-04
+    rule("long-reply", ((first_write(acts) == m.xid.to_bytes(4, "big") + (1).to_bytes(4, "big"), m)
+                        for m, acts in answered if m.type == NOMSG))
+
+
+def first_write(acts):
+    return next((a.data[:8] for a in acts if a.kind == "write"), b"")
+
+
+def reply_chunks():
+    used = [m for m in replies() if m.call and m.call.chunks]
+    # Covers: V1-WRC-06 V1-WRC-07 V1-WRC-08 V1-RPL-06 EXP-17
+    rule("lists-returned", ((len(m.writes) == len(m.call.writes) and (m.reply is None) == (m.call.reply is None) and
+                             [[(s.handle, s.offset) for s in c] for c in m.chunks] ==
+                             [[(s.handle, s.offset) for s in c] for c in m.call.chunks], m) for m in used))
+    # Covers: V1-WRC-05
+    rule("filled-in-order", ((filled_in_order(c, d), m) for m in used for c, d in zip(m.call.chunks, m.chunks)))
+    # Covers: V1-RPL-04 V1-RPL-05 V1-FRM-06
+    rule("reply-chunk-used", ((m.type == NOMSG and total(m.reply) > 0, m) for m in used if m.call.reply))
+    # Covers: V1-RPL-13
+    rule("reply-chunk-offered", ((bool(m.call and m.call.reply), m) for m in replies() if m.type == NOMSG))
+    # The Reply ends with the count, which is the chunk's length: no data, no roundup.
+    # Covers: V1-WRC-03 V1-CHK-03 V1-CHK-05 V1-WPD-02 V1-WPD-03 EXP-13
+    rule("result-moved", ((m.word(len(m.body) - 4) == total(m.writes[0]), m) for m in used
+                          if m.writes and total(m.writes[0])))
+
+
+def filled_in_order(offered, returned):
+    left = total(returned)
+    for s, b in zip(offered, returned):
+        if b.length != min(left, s.length):
+            return False
+        left -= b.length
+    return True
+
+
+# --- handles ---------------------------------------------------------------------
+
+def handles():
+    """A region is known by the upper 24 bits of its handles; the rest changes with each use."""
+    checks = []
+    for c in conns:
+        out, last = {}, {}
+        for m in c.messages:
+            if m.type == ERROR or not m.forward:
+                continue
+            if not m.is_call:
+                out.pop(m.xid, None)
+                continue
+            mine = {s.handle for s in m.segments}
+            busy = {h >> 8 for other in out.values() for h in other}
+            checks += [(h >> 8 not in busy and last.get(h >> 8) != h, m) for h in mine]
+            last.update({h >> 8: h for h in mine})
+            out[m.xid] = mine
+    # Covers: V1-RDC-12 MEM-02 MEM-08 MEM-09
+    rule("handles-fresh", checks)
+    # The regions of a connection are few, and used again and again.
+    # Covers: MEM-22
+    rule("handles-few", ((len({h >> 8 for m in c.messages for s in m.segments for h in [s.handle]}) <=
+                          4 * max(most_outstanding(c), 1), "a connection") for c in conns))
+
+
+def invalidations():
+    def due(m):
+        distinct = {s.handle for s in m.call.segments} if m.call else set()
+        return distinct.pop() if len(distinct) == 1 else None
+    # Covers: V1-CRD-21
+    rule("invalidated", ((m.invalidates == due(m), m) for m in replies()))
+    rule("invalidated-calls", ((m.invalidates is None, m) for m in messages() if m.is_call or not m.forward))
+
+
+# --- backward ----------------------------------------------------------------------
+
+def backwards():
+    # Covers: BC-19 BC-20 BC-21 BC-29 BC-33
+    rule("backward", ((m.type == MSG and not m.reads and not m.chunks and m.version == 1, m)
+                      for m in messages() if m.type != ERROR and m.is_call is not None and not m.forward))
+    ready, checks, limits = {}, [], []
+    for m in messages():
+        if m.type == MSG and m.is_call and m.forward:
+            op = m.compound()
+            if op and op[1] in (OP_CREATE_SESSION, OP_BIND_CONN):
+                ready[m.conn] = True
+            if op and op[1] == OP_CREATE_SESSION:
+                limits.append((back_channel_size(op[2]) == min(thresholds(m.conn)) - 28, m))
+        elif m.type == MSG and m.is_call:
+            checks.append((m.conn in ready, m))
+    # Covers: BC-14 BC-31
+    rule("backward-when-ready", checks)
+    # Covers: BC-16 BC-17
+    rule("backward-size", limits)
+    answered = {m.call for m in messages() if m.call}
+    # Covers: BC-15
+    rule("backward-answered", ((m in answered, m) for m in backward() if m.is_call))
+
+
+def back_channel_size(w):
+    """ca_maxrequestsize of the back channel in CREATE_SESSION's arguments."""
+    w.take(4)                           # client ID, sequence, flags
+    w.take(6)                           # fore channel
+    for _ in range(w.take()):
+        w.take()
+    return w.take(2)[1]
+
+
+# --- unused bytes ----------------------------------------------------------------------
+
+def pads():
+    checks = []
+    for m in calls():
+        if m.type != MSG or m.reads or m.arguments()[:3] != (NFS, 3, V3_WRITE):
+            continue
+        w = m.arguments()[3]
+        w.opaque()
+        w.take(4)
+        data = w.opaque()
+        if len(data) % 4:
+            checks.append((w.at == len(m.body) and not any(m.body[w.at - (-len(data) % 4):]), m))
+    # Covers: MEM-20
+    rule("pads-are-zero", checks)
+    rule("whole-words", ((len(m.body) % 4 == 0, m) for m in messages()))
+
+
+# --- forms that have to occur -----------------------------------------------------------
+
+def forms():
+    def plain(m):
+        return m.type == MSG and not m.reads and not m.chunks
+    # Covers: V1-FRM-01
+    form("inline-call", lambda m: plain(m) and m.forward and m.is_call)
+    form("inline-reply", lambda m: plain(m) and m.forward and not m.is_call)
+    # Covers: V1-FRM-02
+    form("read-chunk", lambda m: m.type == MSG and m.reads)
+    form("read-chunk-odd", lambda m: m.type == MSG and total(s for _, s in m.reads) % 4)
+    # Covers: V1-WRC-03 V1-WRC-18
+    form("write-chunk", lambda m: m.type == MSG and m.is_call and m.writes)
+    form("write-chunk-padded", lambda m: m.type == MSG and m.is_call and m.writes and len(m.writes[0]) > 1)
+    form("write-chunk-used", lambda m: m.type == MSG and not m.is_call and m.writes and total(m.writes[0]))
+    # Covers: V1-UNU-01 V1-UNU-02 V1-WRC-09 ULB-09
+    form("write-chunk-unused", lambda m: m.type == MSG and not m.is_call and m.writes and not total(m.writes[0]) and
+         m.writes[0])
+    # Covers: V1-FRM-06 V1-RPL-05 ULB-06
+    form("reply-chunk-used", lambda m: m.type == NOMSG and not m.is_call and m.reply)
+    # Covers: V1-FRM-05 V1-PZC-01
+    form("position-zero", lambda m: m.type == NOMSG and m.is_call and m.reads)
+    # Covers: BC-19 BC-20
+    form("backchannel-call", lambda m: plain(m) and not m.forward and m.is_call)
+    form("backchannel-reply", lambda m: plain(m) and not m.forward and not m.is_call)
+    # Covers: V1-CRD-06
+    verdict("wire-form-full-window", any(most_outstanding(c) >= min(m.credits for m in replies() if m.conn is c)
+                                         for c in conns if c.messages), "no connection used up its credits")
+
+
+def main():
+    capture = sys.argv[1]
+    found, requests, stray = roce.connections(capture)
+    conns.extend(found)
+    print(f"{len(conns)} connections, {len(messages())} messages", file=sys.stderr)
+    for judge in (lambda: decode(capture), lambda: connecting(requests, stray), headers, credits, call_chunks, memory,
+                  reply_chunks, handles, invalidations, backwards, pads, forms):
+        judge()
+
+
+main()

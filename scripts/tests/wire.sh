@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# Every form of version 1 message on the wire, captured between two guests; the host then
+# reads the capture (wire.py, which names the cases below "Also").
+# Guests: pair
+# Providers: rxe
+# Capture: yes
+# Limit: 2400
+# Also: wire-decode
+# Also: wire-rules
+# Also: wire-form
+. "$TOP/scripts/tests/common.sh"
+
+# Read, Write and Reply chunks, long calls (symlink, ACL and xattr values) and replies.
+case_wire-traffic-v3() { with_mount 3 v3_traffic; }
+case_wire-traffic-v40() { with_mount 4.0 checked small; }
+case_wire-traffic-v42() { with_mount 4.2 v42_traffic; }
+case_wire-backchannel() { delegation 4.2 remote_writer; }
+
+v3_traffic() {
+	checked small acl names
+	odd_reads
+	failing_read
+}
+
+v42_traffic() {
+	checked small names xattr
+	odd_reads
+}
+
+# READ of lengths that need roundup, none of them inline
+odd_reads() {
+	local n
+	head -c 100003 /dev/urandom >"$MNT/odd-reads"
+	for n in 5001 8190 65537; do
+		dd if="$MNT/odd-reads" of=/tmp/odd-reads bs=$n iflag=direct 2>/tmp/dd.err || die "reading by $n: $(cat /tmp/dd.err)"
+		cmp "$MNT/odd-reads" /tmp/odd-reads || die "reading by $n"
+	done
+	rm -f "$MNT/odd-reads"
+}
+
+# The server's file goes away under an open one: READ has no data for its Write chunk.
+failing_read() {
+	head -c 20000 /dev/zero >"$MNT/stale"
+	exec 5<"$MNT/stale"
+	on_server rm $EXPORT/stale
+	! dd bs=8192 count=1 iflag=direct <&5 >/dev/null 2>/tmp/dd.err || die "a file that is gone could be read"
+	exec 5<&-
+	grep -q 'Stale' /tmp/dd.err || die "not the error expected: $(cat /tmp/dd.err)"
+}
+
+# More to do at once than a server of few credits allows
+crowd() {
+	python3 -c '
+import os, sys, threading
+names = [f"{sys.argv[1]}/window-{i}" for i in range(48)]
+def work(name):
+    with open(name, "wb") as f:
+        f.write(name.encode())
+    fd = os.open(name, os.O_RDONLY | os.O_DIRECT)
+    for _ in range(4):
+        assert os.pread(fd, 4096, 0) == name.encode()
+    os.close(fd)
+    os.unlink(name)
+threads = [threading.Thread(target=work, args=[n]) for n in names]
+for t in threads: t.start()
+for t in threads: t.join()' $MNT
+}
+
+crowd_and_break() {
+	local d=/sys/kernel/debug/fail_sunrpc before
+	crowd
+	[ -d $d ] || return 0
+	before=$(xprt_field 3)
+	tune 100 $d/probability
+	tune 1 $d/interval
+	tune Y $d/ignore-cache-wait
+	tune Y $d/ignore-server-disconnect
+	# At the first message, when nothing is under way: rxe frees packets it has not looked
+	# at with interrupts off, and 7.3's virtio-net complains.
+	echo 1 >$d/times
+	crowd
+	[ "$(xprt_field 3)" -gt "$before" ] || die "the connection was not broken"
+}
+
+# With a connection that is lost: the next one begins anew.
+case_wire-window() {
+	on_server tune 8 /proc/sys/sunrpc/svc_rdma/max_requests
+	with_mount 3 crowd_and_break
+	on_server tune 128 /proc/sys/sunrpc/svc_rdma/max_requests
+}
+
+freezer_up() {
+	truncate -s 32M /tmp/freezer.img
+	mkfs.ext4 -q -F /tmp/freezer.img
+	mkdir -p /freezer
+	# Not by mount -o loop: it keeps the device open, and then 7.3 refuses to mount it.
+	mount "$(losetup -f --show /tmp/freezer.img)" /freezer || die "no file system to freeze"
+	chmod 777 /freezer
+	exportfs -o rw,no_root_squash,insecure,fsid=7,no_subtree_check '*:/freezer'
+	rpc.nfsd 16
+}
+
+freezer_down() {
+	exportfs -u '*:/freezer'
+	umount /freezer
+	losetup -D
+}
+
+late_replies() { [ "$(counter client_late_replies)" -ge "$1" ]; }
+
+# RPCs are killed while the server is at work on them; their credits are not free before
+# it has answered. wire.py counts.
+case_wire-given-up() {
+	local i n pids=()
+	on_server tune 8 /proc/sys/sunrpc/svc_rdma/max_requests
+	on_server freezer_up
+	nfs_mount 3
+	mkdir -p /mnt2
+	mount -t nfs -o "proto=rdma,port=$PORT,vers=3,nolock" $SERVER:/freezer /mnt2
+	touch /mnt2/file{1..5}
+	n=$(counter client_given_up)
+	on_server fsfreeze -f /freezer
+	for i in 1 2 3 4 5; do
+		chmod 600 /mnt2/file$i &
+		pids+=($!)
+	done
+	sleep 2
+	kill -KILL "${pids[@]}"
+	wait "${pids[@]}" || true
+	n=$(($(counter client_given_up) - n))
+	crowd
+	on_server fsfreeze -u /freezer
+	[ $n -ge 4 ] || die "only $n RPCs were given up"
+	until_true 20 late_replies $n || die "the Replies to RPCs that were given up have not come"
+	crowd
+	umount /mnt2
+	nfs_umount
+	on_server freezer_down
+	on_server tune 128 /proc/sys/sunrpc/svc_rdma/max_requests
+}
+
+# Several delegations called back at once
+case_wire-recalls() {
+	local i holder
+	nfs_mount 4.2
+	# shellcheck disable=SC2016
+	on_server bash -c 'for i in {1..12}; do echo data >$0/recall-$i; done' $EXPORT
+	until_true 30 on_server bash -c "grep -q 'callback state: UP' /proc/fs/nfsd/clients/*/info" ||
+		die "the backchannel does not come up"
+	python3 -c '
+import sys, time
+held = [open(f"{sys.argv[1]}/recall-{i}") for i in range(1, 13)]
+time.sleep(600)' $MNT &
+	holder=$!
+	until_true 20 on_server delegated recall-12 || die "no delegation was granted"
+	# shellcheck disable=SC2016
+	on_server timeout 120 bash -c 'for i in {1..12}; do echo more >>$0/recall-$i & done; wait' $EXPORT ||
+		die "the conflicting opens were not let through"
+	kill $holder
+	for i in {1..12}; do
+		[ "$(cat "$MNT/recall-$i")" = $'data\nmore' ] || die "the client does not see what was written to file $i"
+	done
+	[ "$(counter client_bc_overruns)" = 0 ] || die "more callbacks came than were granted"
+	nfs_umount
+}
+
+group() {
+	pair_up
+	if [ "$ROLE" = server ]; then
+		serve_requests
+		return
+	fi
+	run_all_cases
+	touch /lab/stop
+}
