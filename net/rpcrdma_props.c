@@ -108,7 +108,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_props_decode);
  *
  * Each direction is the smaller of what one side sends and the other receives
  * (V1-CRD-20). They may differ, and stay as they are until the connection ends
- * (V1-CRD-17, V1-CRD-18). Nothing is invalidated remotely unless both sides say so.
+ * (V1-CRD-17, V1-CRD-18). Nothing is invalidated remotely unless both sides
+ * say so.
  *
  * Context: any.
  */
