@@ -98,15 +98,18 @@ missing_packages() {
 	done
 }
 
-# need_packages <name...>: from the host's own suites.
+# need_packages <name...>: from the host's own suites. The lock goes with the subshell: what
+# comes next may take an hour, and others want packages too.
 need_packages() {
 	local missing
 	mapfile -t missing < <(missing_packages "$@")
 	((${#missing[@]})) || return 0
-	lock apt
-	[ -n "$(find /var/lib/apt/lists -name '*Packages*' -mmin -1440 2>/dev/null | head -n 1)" ] ||
-		with_log "apt-get update" "$CACHE/log/apt-update-host" apt-get update || true
-	apt_install "${missing[@]}" || die "packages could not be installed"
+	(
+		lock apt
+		[ -n "$(find /var/lib/apt/lists -name '*Packages*' -mmin -1440 2>/dev/null | head -n 1)" ] ||
+			with_log "apt-get update" "$CACHE/log/apt-update-host" apt-get update || true
+		apt_install "${missing[@]}"
+	) || die "packages could not be installed"
 }
 
 # shellcheck disable=SC2034
