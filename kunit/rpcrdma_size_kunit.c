@@ -45,7 +45,7 @@ static const struct rpcrdma_device_caps rpcrdma_size_siw = {
 	.dc_max_send_sge = 6, .dc_max_sge_rd = 1,
 	.dc_max_mr_pages = 256, .dc_max_mr = 1000000,
 	.dc_max_rd_atom = 128, .dc_max_init_rd_atom = 64, .dc_frwr = true,
-	.dc_iwarp = true,
+	.dc_iwarp = true, .dc_read_mrs = true,
 };
 
 static const struct rpcrdma_device_caps rpcrdma_size_mlx5 = {
@@ -53,7 +53,7 @@ static const struct rpcrdma_device_caps rpcrdma_size_mlx5 = {
 	.dc_max_send_sge = 30, .dc_max_sge_rd = 30,
 	.dc_max_mr_pages = 65536, .dc_max_mr = 16777216,
 	.dc_max_rd_atom = 16, .dc_max_init_rd_atom = 16, .dc_frwr = true,
-	.dc_sg_gaps = true,
+	.dc_sg_gaps = true, .dc_read_mrs = true,
 };
 
 /* No device that is known; InfiniBand, but Reads go page by page */
@@ -271,8 +271,8 @@ static const struct rpcrdma_size_server_case rpcrdma_size_server_cases[] = {
 		.caps = &rpcrdma_size_rxe, .max_payload = MIB,
 		.sizes = {
 			.sz_requests = 128, .sz_bc_requests = 2,
-			.sz_send_sges = 32, .sz_rw_ctxs = 256,
-			.sz_sq_depth = 131 + 16 * (9 + 16),
+			.sz_send_sges = 32, .sz_rw_ctxs = 0,
+			.sz_sq_depth = 131 + 4 * (9 + 16),
 			.sz_rq_depth = 139, .sz_recvs = 138, .sz_ord = 128,
 		},
 	}, {
@@ -280,8 +280,8 @@ static const struct rpcrdma_size_server_case rpcrdma_size_server_cases[] = {
 		.caps = &rpcrdma_size_mlx5, .max_payload = 4 * MIB,
 		.sizes = {
 			.sz_requests = 128, .sz_bc_requests = 2,
-			.sz_send_sges = 30, .sz_rw_ctxs = 256,
-			.sz_sq_depth = 131 + 16 * (35 + 16),
+			.sz_send_sges = 30, .sz_rw_ctxs = 80,
+			.sz_sq_depth = 131 + 4 * (35 + 16),
 			.sz_rq_depth = 139, .sz_recvs = 138, .sz_ord = 16,
 		},
 	}, {
@@ -289,8 +289,8 @@ static const struct rpcrdma_size_server_case rpcrdma_size_server_cases[] = {
 		.caps = &rpcrdma_size_siw, .max_payload = MIB,
 		.sizes = {
 			.sz_requests = 128, .sz_bc_requests = 2,
-			.sz_send_sges = 6, .sz_rw_ctxs = 256,
-			.sz_sq_depth = 131 + 16 * (43 + 16),
+			.sz_send_sges = 6, .sz_rw_ctxs = 80,
+			.sz_sq_depth = 131 + 4 * (43 + 16),
 			.sz_rq_depth = 139, .sz_recvs = 138, .sz_ord = 64,
 		},
 	}, {
@@ -298,8 +298,8 @@ static const struct rpcrdma_size_server_case rpcrdma_size_server_cases[] = {
 		.caps = &rpcrdma_size_page_reader, .max_payload = MIB,
 		.sizes = {
 			.sz_requests = 128, .sz_bc_requests = 2,
-			.sz_send_sges = 30, .sz_rw_ctxs = 256,
-			.sz_sq_depth = 131 + 16 * (257 + 16),
+			.sz_send_sges = 30, .sz_rw_ctxs = 0,
+			.sz_sq_depth = 131 + 4 * (257 + 16),
 			.sz_rq_depth = 139, .sz_recvs = 138, .sz_ord = 1,
 		},
 	},
@@ -333,7 +333,7 @@ static void rpcrdma_size_check_server(struct kunit *test,
 	KUNIT_EXPECT_EQ(test, sz->sz_bc_requests, bc);
 	KUNIT_EXPECT_GE(test, sz->sz_send_sges, 1);
 	KUNIT_EXPECT_LE(test, sz->sz_send_sges, caps->dc_max_send_sge);
-	KUNIT_EXPECT_GE(test, sz->sz_rw_ctxs, 1);
+	KUNIT_EXPECT_EQ(test, sz->sz_rw_ctxs, caps->dc_read_mrs ? 80 : 0);
 	KUNIT_EXPECT_GE(test, sz->sz_ord, 1);
 	KUNIT_EXPECT_LE(test, sz->sz_ord, 255);
 	KUNIT_EXPECT_LE(test, sz->sz_ord, max(caps->dc_max_rd_atom, 1u));

@@ -22,7 +22,9 @@
  * @caps: filled in
  *
  * RDMA Read is the odd one out on iWARP: its sink is named by one steering
- * tag, so a Read has one SGE there whatever the device says about Sends.
+ * tag, so a Read has one SGE there whatever the device says about Sends, and
+ * the core registers what it reads into. It also does so for large Reads where
+ * the device says that this is faster.
  *
  * Context: any.
  */
@@ -45,6 +47,7 @@ void rpcrdma_device_query(struct ib_device *device, u32 port,
 	caps->dc_iwarp = rdma_protocol_iwarp(device, port);
 	if (caps->dc_iwarp)
 		caps->dc_max_sge_rd = 1;
+	caps->dc_read_mrs = caps->dc_iwarp || attrs->max_sgl_rd;
 	if (device->ops.driver_id == RDMA_DRIVER_SIW)
 		caps->dc_settle = RPCRDMA_SIW_SETTLE_MSECS;
 }

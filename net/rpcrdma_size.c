@@ -26,6 +26,7 @@
 #include <kunit/visibility.h>
 
 #include <rpcrdma/size.h>
+#include <rpcrdma/wire.h>
 
 /* Beside its data an RPC may register what surrounds them: head and tail */
 #define RPCRDMA_CLIENT_EXTRA_MRS	2u
@@ -41,8 +42,19 @@
  */
 #define RPCRDMA_SERVER_SGES		32u
 
-/* A server's send queue has room for so many transfers of the largest size */
-#define RPCRDMA_SERVER_TRANSFERS	16u
+/*
+ * A server's send queue has room for so many transfers of the largest size.
+ * Every slot has room for all SGEs, so this is most of what an idle connection
+ * costs. Four megabytes on their way keep a wire of 100 Gbit/s busy for 300
+ * microseconds, many times what it takes to refill the queue.
+ */
+#define RPCRDMA_SERVER_TRANSFERS	4u
+
+/*
+ * Regions for RDMA Reads: what the worst Call takes, a chunk of the most
+ * segments there may be, and one for each segment of an ordinary Call beside.
+ */
+#define RPCRDMA_SERVER_READ_MRS		(RPCRDMA_MAX_SEGS + RPCRDMA_CLIENT_SEGS)
 
 /* ORD is a byte on the wire of every connection manager */
 #define RPCRDMA_ORD_MAX			255u
@@ -198,11 +210,13 @@ static u32 rpcrdma_size_server_wrs(const struct rpcrdma_device_caps *caps,
  * the work requests of %RPCRDMA_SERVER_TRANSFERS transfers of the largest
  * payload to a peer that splits it as a client may. A megabyte by 4 KiB pages
  * is 257 pages, with 30 SGEs 9 work requests and 16 more for segments: for
- * 128 Calls 131 + 16 * 25 = 531 slots. The queue is shared by whoever needs
+ * 128 Calls 131 + 4 * 25 = 231 slots. The queue is shared by whoever needs
  * it, and waited for when it is full; so a device with less is no error as
  * long as one transfer fits beside the Sends.
  *
- * Contexts: one for each segment of those transfers.
+ * Contexts: %RPCRDMA_SERVER_READ_MRS where Reads take memory regions; they are
+ * shared and waited for as well. Elsewhere none, since the slots of the send
+ * queue are counted already.
  *
  * Receive queue: a Receive for each Call and each callback's reply, one batch
  * to be reposted, the drain marker.
@@ -238,7 +252,7 @@ int rpcrdma_size_server(const struct rpcrdma_device_caps *caps,
 
 	sizes->sz_requests = requests;
 	sizes->sz_bc_requests = bc_requests;
-	sizes->sz_rw_ctxs = RPCRDMA_SERVER_TRANSFERS * RPCRDMA_CLIENT_SEGS;
+	sizes->sz_rw_ctxs = caps->dc_read_mrs ? RPCRDMA_SERVER_READ_MRS : 0;
 	sizes->sz_sq_depth = min_t(u64, (u64)requests + sq_spare +
 				   (RPCRDMA_SERVER_TRANSFERS - 1) * (u64)wrs,
 				   limit);

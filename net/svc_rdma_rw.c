@@ -14,6 +14,7 @@
  * regions each context takes exactly one of them.
  */
 #include <linux/dma-mapping.h>
+#include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
@@ -47,9 +48,12 @@ void svc_rdma_chain_init(struct svc_rdma_chain *chain)
 u64 svc_rdma_chain_bound(const struct svc_rdma_xprt *sx,
 			 const struct rpcrdma_chunk *chunk)
 {
-	/* Each segment begins a context, and may begin inside a page */
-	return 2ull * chunk->ck_nsegs +
-	       (chunk->ck_length >> PAGE_SHIFT) / sx->sx_rw_pages;
+	/* Each segment begins a context, and touches two pages more than it
+	 * fills when it begins and ends inside of one.
+	 */
+	u64 pages = (chunk->ck_length >> PAGE_SHIFT) + 2ull * chunk->ck_nsegs;
+
+	return chunk->ck_nsegs + div_u64(pages, sx->sx_rw_pages);
 }
 
 /**
@@ -59,8 +63,9 @@ u64 svc_rdma_chain_bound(const struct svc_rdma_xprt *sx,
  * @contexts: contexts the chain will have at most
  *
  * iWARP names the sink of an RDMA Read by a tag that the peer writes to: it
- * takes a region each. They are reserved in one go, since who holds some and
- * waits for more might wait for himself.
+ * takes a region each. Other devices prefer that for large Reads. They are
+ * reserved in one go, since who holds some and waits for more might wait for
+ * himself.
  *
  * Context: process; sleeps, but not for ever.
  * Return: as svc_rdma_sq_reserve().
@@ -70,7 +75,7 @@ int svc_rdma_chain_reserve(struct svc_rdma_xprt *sx,
 {
 	int rc;
 
-	if (!sx->sx_conn.cn_caps.dc_iwarp)
+	if (!sx->sx_conn.cn_caps.dc_read_mrs)
 		return 0;
 	if (contexts > sx->sx_mrs.sq_size)
 		return -EMSGSIZE;

@@ -31,6 +31,7 @@
  * @dc_frwr: fast registration and local invalidation are supported
  * @dc_sg_gaps: memory regions take scatterlists with gaps
  * @dc_iwarp: the fabric is iWARP
+ * @dc_read_mrs: the core may take memory regions for RDMA Reads
  * @dc_settle: milliseconds a new connection needs before it can be used
  */
 struct rpcrdma_device_caps {
@@ -45,6 +46,7 @@ struct rpcrdma_device_caps {
 	bool		dc_frwr;
 	bool		dc_sg_gaps;
 	bool		dc_iwarp;
+	bool		dc_read_mrs;
 	u32		dc_settle;
 };
 
@@ -73,7 +75,8 @@ struct rpcrdma_client_sizes {
  * @sz_requests: Calls in progress at most (credits granted)
  * @sz_bc_requests: callbacks in flight at most
  * @sz_send_sges: SGEs per Send, RDMA Write and RDMA Read
- * @sz_rw_ctxs: RDMA Read/Write contexts the send queue is sized for
+ * @sz_rw_ctxs: RDMA Read contexts with a memory region each, 0 where Reads
+ *	take none
  * @sz_sq_depth: send queue slots for Sends and RDMA Read/Write chains, before
  *	the verbs layer adds what registrations need
  * @sz_rq_depth: receive queue depth

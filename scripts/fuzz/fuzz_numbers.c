@@ -397,7 +397,7 @@ static void fuzz_size_server(const struct rpcrdma_device_caps *caps,
 	CHECK(sz.sz_rq_depth == sz.sz_requests + bc_requests +
 				RPCRDMA_RECV_BATCH + RPCRDMA_DRAIN_WRS);
 	CHECK(sz.sz_recvs == sz.sz_rq_depth - RPCRDMA_DRAIN_WRS);
-	CHECK(sz.sz_rw_ctxs);
+	CHECK(!sz.sz_rw_ctxs == !caps->dc_read_mrs);
 	CHECK(sz.sz_ord >= 1 && sz.sz_ord <= 255);
 	CHECK(sz.sz_ord == 1 || (sz.sz_ord <= caps->dc_max_rd_atom &&
 				 sz.sz_ord <= caps->dc_max_init_rd_atom));
