@@ -64,5 +64,5 @@ group() {
 	on_server python3 "$CHECK" entries 5000 $EXPORT/entries
 	on_server python3 "$CHECK" posixacl 200 $EXPORT/acl-file
 	run_all_cases
-	case_run clean
+	group_end
 }

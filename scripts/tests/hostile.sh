@@ -23,5 +23,5 @@ case_hostile() {
 group() {
 	alone_up
 	run_all_cases
-	case_run clean
+	group_end
 }

@@ -3,7 +3,8 @@
 # The unit tests, in a guest of their own.
 # Guests: alone
 # Limit: 2400
-# Providers: rxe
+# Quick: rxe
+# Second: siw
 . "$TOP/scripts/tests/common.sh"
 
 case_kunit() {
@@ -24,5 +25,5 @@ case_kunit() {
 
 group() {
 	case_run kunit
-	! module_loaded || PROVIDER=none case_run clean
+	! module_loaded || PROVIDER=none group_end
 }

@@ -40,5 +40,5 @@ group() {
 	alone_up
 	run_all_cases
 	# No server is left to take down.
-	ROLE=client case_run clean
+	ROLE=client group_end
 }

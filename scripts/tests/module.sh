@@ -102,5 +102,5 @@ group() {
 	provider_up
 	run_all_cases
 	module_loaded || module_load
-	case_run clean
+	group_end
 }

@@ -128,5 +128,5 @@ break_and_write() {
 group() {
 	alone_up
 	run_all_cases
-	case_run clean
+	group_end
 }

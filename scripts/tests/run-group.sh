@@ -5,7 +5,8 @@
 # a kernel report outside all cases, what the wire carried.
 #
 # usage: run-group.sh KERNEL PROVIDER GROUP
-# A group is scripts/tests/<group>.sh; for two guests GROUP is <group>[:<role>], where the
+# A group is scripts/tests/<group>.sh. Several with one guest can share it, one after the
+# other: GROUP is <group>+<group>... For two guests GROUP is <group>[:<role>], where the
 # role (client or server) is the one that runs our module, both if it is left out. One that
 # needs no guest is a program that runs on the host.
 # Prints "ok|not ok|skip <kernel>/<provider>/<case> (<seconds> s) <reason>".
@@ -13,9 +14,10 @@
 
 kernel=$1 provider=$2 group=$3 ours=
 case $group in *:*) ours=${group#*:} group=${group%:*} ;; esac
-file=$TOP/scripts/tests/$group.sh
 label=$group${ours:+-$ours}
 dir=${OUT:-$TREE/run/group-$$}/$kernel-$provider-$label
+IFS=+ read -ra groups <<<"$group"
+file=$TOP/scripts/tests/${groups[0]}.sh
 header() { sed -n "s/^# $1: //p" "$file" | head -n 1; }
 limit=$(header Limit)
 export GUEST_CPUS=${GUEST_CPUS:-$(header Cpus)}
@@ -66,17 +68,26 @@ for role in client server; do
 		extra+=("MODULE_$role=intree" "MODROOT_$role=$(kernel_root "$kernel")")
 	fi
 done
-guest_run_dir "$dir" "$kernel" "$provider" T="${T:-*}" GROUP="$group" OURS="$ours" \
-	FIO_SECONDS="${FIO_SECONDS:-60}" "${extra[@]}"
+guest_run_dir "$dir" "$kernel" "$provider" T="${T:-*}" GROUPS_HERE="${groups[*]}" OURS="$ours" \
+	ALL="${ALL:-}" FIO_SECONDS="${FIO_SECONDS:-60}" "${extra[@]}"
 pids=() shows=() t0=$SECONDS
 # A pattern names cases as they are shown.
 [ -z "$ours" ] || echo "T=${T:-*}; T=\${T/$label-/}" >>"$dir/env"
 
-if [ "$(header Guests)" = pair ]; then
-	for role in server client; do
-		# shellcheck disable=SC2016
-		echo '. "$TOP/scripts/tests/$GROUP.sh"; group' >"$dir/$role.job"
+job() {
+	cat <<-'END'
+	rc=0
+	for GROUP in $GROUPS_HERE; do
+		# In the background, or what fails in it would not end it.
+		(. "$TOP/scripts/tests/$GROUP.sh"; group) &
+		wait $! || rc=1
 	done
+	[ $rc = 0 ]
+	END
+}
+
+if [ "$(header Guests)" = pair ]; then
+	for role in server client; do job >"$dir/$role.job"; done
 	port=$((20000 + $$ % 20000))
 	dump=()
 	[ "$(header Capture)" != yes ] || dump=(-object "filter-dump,id=dump,netdev=wire,file=$dir/wire.pcap")
@@ -89,8 +100,7 @@ if [ "$(header Guests)" = pair ]; then
 	start client -netdev "socket,id=wire,connect=127.0.0.1:$port" \
 		-device virtio-net-pci,netdev=wire,mac=52:54:00:00:00:02
 else
-	# shellcheck disable=SC2016
-	echo '. "$TOP/scripts/tests/$GROUP.sh"; group' >"$dir/alone.job"
+	job >"$dir/alone.job"
 	start alone
 fi
 

@@ -119,6 +119,7 @@ server_up() {
 }
 
 server_down() {
+	mountpoint -q /proc/fs/nfsd || return 0
 	rpc.nfsd 0
 	exportfs -ua
 	exportfs -f
