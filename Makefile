@@ -55,6 +55,9 @@ test: ## everything in guests, on kernels of our own (KERNEL= PROVIDER= T=)
 test-all: ## the full matrix, fio included
 	@scripts/test --all
 
+test-race: ## connections, data and faults on a kernel with KCSAN (KERNEL=7.3)
+	@CHECKERS=race KERNEL="$(or $(KERNEL),7.3)" GUEST_CPUS=2 scripts/test
+
 bench: ## what an operation costs, beside the in-tree module (PROVIDER=)
 	@scripts/bench
 
@@ -64,4 +67,4 @@ shell: ## a guest with a mount and a prompt (KERNEL= PROVIDER=)
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
 
-.PHONY: all modules install uninstall dkms-install dkms-uninstall deb clean check fuzz demo test test-all bench shell help
+.PHONY: all modules install uninstall dkms-install dkms-uninstall deb clean check fuzz demo test test-all test-race bench shell help

@@ -6,6 +6,11 @@
 # kernel_ready <name> makes one usable; the other kernel_* functions tell where it is.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
+# Which checkers the kernels built here have: debug.config or race.config. The second makes
+# kernels of its own, see make test-race.
+CHECKERS=${CHECKERS:-debug}
+case $CHECKERS in debug | race) ;; *) die "CHECKERS=$CHECKERS? It is debug or race" ;; esac
+
 # A kernel's modules want the compiler that built it: of the two suites with 6.12, the one
 # whose compiler this host has.
 kernel_suite() {
@@ -22,7 +27,7 @@ kernel_known() { case $1 in 7.3 | 6.12 | debian) ;; *) die "no such kernel: $1 (
 
 kernel_src() { echo "$CACHE/src/linux-source-$1"; }
 
-kernel_build_dir() { echo "$CACHE/build-$1-debug"; }
+kernel_build_dir() { echo "$CACHE/build-$1-$CHECKERS"; }
 
 # The tree to build modules against.
 kernel_kdir() {
@@ -86,7 +91,7 @@ kernel_source_ready() {
 
 # The settings of both fragments, without their comments.
 kernel_fragment() {
-	sed -n 's/[[:space:]]*#.*//; /^CONFIG_/p' "$LAB/kernel.config" "$LAB/debug.config"
+	sed -n 's/[[:space:]]*#.*//; /^CONFIG_/p' "$LAB/kernel.config" "$LAB/$CHECKERS.config"
 }
 
 kernel_stamp() {
@@ -107,7 +112,7 @@ kernel_config_check() {
 		[[ $line == CONFIG_LOCALVERSION=* || $line == *"# not in "*"$v"* ]] && continue
 		say "linux $v did not take $line"
 		bad=1
-	done < <(cat "$LAB/kernel.config" "$LAB/debug.config")
+	done < <(cat "$LAB/kernel.config" "$LAB/$CHECKERS.config")
 	return $bad
 }
 
@@ -137,12 +142,12 @@ kernel_ready_built() {
 	local v=$1 dir
 	kernel_built "$v" && return
 	need_packages "${PKG_BUILD[@]}"
-	lock "kernel-$v"
+	lock "kernel-$v-$CHECKERS"
 	kernel_built "$v" && return
 	kernel_source_ready "$v"
 	dir=$(kernel_build_dir "$v")
-	with_log "building the debug kernel $v (about 16 minutes on two cores)" \
-		"$CACHE/log/kernel-$v" kernel_make "$v" "$dir" || die "no kernel $v"
+	with_log "building the $CHECKERS kernel $v (about 16 minutes on two cores)" \
+		"$CACHE/log/kernel-$v-$CHECKERS" kernel_make "$v" "$dir" || die "no kernel $v"
 	kernel_stamp "$v" >"$dir/.lab-stamp"
 }
 

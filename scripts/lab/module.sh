@@ -10,11 +10,14 @@
 MODULE=${MODULE:-ours}
 case $MODULE in ours | intree) ;; *) die "MODULE=$MODULE? It is ours or intree" ;; esac
 
-module_dir() { echo "$TREE/module-$1"; }
+# Kernels of the race configuration have builds of their own.
+module_suffix() { [ "$CHECKERS" = debug ] || [ "$1" = debian ] || echo "-$CHECKERS"; }
+
+module_dir() { echo "$TREE/module-$1$(module_suffix "$1")"; }
 
 # The directory above lib/modules that a guest with our module uses.
 module_root() {
-	if [ "$MODULE" = intree ]; then kernel_root "$1"; else echo "$TREE/root-$1"; fi
+	if [ "$MODULE" = intree ]; then kernel_root "$1"; else echo "$TREE/root-$1$(module_suffix "$1")"; fi
 }
 
 module_sync() {

@@ -29,6 +29,9 @@ FINE = re.compile(
     r"|kmemleak: Automatic memory scanning|Speculative|Spectre|MDS CPU bug|x86/cpu"
     r"|\| WARNING: |rcu:\s+RCU"
 )
+# KCSAN finds races all over the kernel. Those are ours that a function of ours is in.
+RACE = re.compile(r"KCSAN: .* in ")
+OURS = re.compile(r"\b_*(rpcrdma|xprt_rdma|svc_rdma)_")
 MARK = re.compile(r"lab: (begin|end) case (\S+)")
 CUT = re.compile(r"(end trace|cut here)")
 
@@ -41,6 +44,8 @@ def main():
         mark = MARK.search(line)
         if mark:
             case = mark.group(2) if mark.group(1) == "begin" else "-"
+            continue
+        if RACE.search(line) and not OURS.search(line):
             continue
         if REPORT.search(line) and not FINE.search(line):
             text = line.strip()
