@@ -80,8 +80,8 @@ static const struct rpcrdma_size_client_case rpcrdma_size_client_cases[] = {
 			.cz_requests = 128, .cz_bc_requests = 16,
 			.cz_mr_pages = 257, .cz_mrs_per_rpc = 1,
 			.cz_sq_depth = 128 * 7 + 16 + 1,
-			.cz_rq_depth = 128 + 16 + 8 + 1,
-			.cz_recvs = 152,
+			.cz_rq_depth = 128 + 16 + 8 + 2 + 1,
+			.cz_recvs = 154,
 		},
 	}, {
 		.desc = "rxe needs three regions for four megabytes",
@@ -90,8 +90,8 @@ static const struct rpcrdma_size_client_case rpcrdma_size_client_cases[] = {
 			.cz_requests = 128, .cz_bc_requests = 16,
 			.cz_mr_pages = 512, .cz_mrs_per_rpc = 3,
 			.cz_sq_depth = 128 * 11 + 16 + 1,
-			.cz_rq_depth = 153,
-			.cz_recvs = 152,
+			.cz_rq_depth = 155,
+			.cz_recvs = 154,
 		},
 	}, {
 		.desc = "siw needs two for a megabyte that is not aligned",
@@ -100,8 +100,8 @@ static const struct rpcrdma_size_client_case rpcrdma_size_client_cases[] = {
 			.cz_requests = 128, .cz_bc_requests = 16,
 			.cz_mr_pages = 256, .cz_mrs_per_rpc = 2,
 			.cz_sq_depth = 128 * 9 + 16 + 1,
-			.cz_rq_depth = 153,
-			.cz_recvs = 152,
+			.cz_rq_depth = 155,
+			.cz_recvs = 154,
 		},
 	}, {
 		.desc = "mlx5 does not have its regions cut by max_sge_rd",
@@ -110,8 +110,8 @@ static const struct rpcrdma_size_client_case rpcrdma_size_client_cases[] = {
 			.cz_requests = 128, .cz_bc_requests = 16,
 			.cz_mr_pages = 1025, .cz_mrs_per_rpc = 1,
 			.cz_sq_depth = 913,
-			.cz_rq_depth = 153,
-			.cz_recvs = 152,
+			.cz_rq_depth = 155,
+			.cz_recvs = 154,
 		},
 	},
 };
@@ -151,7 +151,7 @@ static void rpcrdma_size_check_client(struct kunit *test,
 	/* A Send for each, and the whole of the largest one of them */
 	KUNIT_EXPECT_GE(test, sz->cz_sq_depth,
 			sz->cz_requests - 1 + largest + bc + 1);
-	KUNIT_EXPECT_EQ(test, sz->cz_recvs, sz->cz_requests + bc + 8);
+	KUNIT_EXPECT_EQ(test, sz->cz_recvs, sz->cz_requests + bc + 10);
 	KUNIT_EXPECT_EQ(test, sz->cz_rq_depth, sz->cz_recvs + 1);
 }
 
@@ -165,7 +165,7 @@ static void rpcrdma_size_check_refused(struct kunit *test,
 				       const struct rpcrdma_device_caps *caps,
 				       u32 bc, u32 mrs)
 {
-	u32 recvs = 1 + bc + 8 + 1;
+	u32 recvs = 1 + bc + 10 + 1;
 	u32 sends = 1 + 2 * (mrs + 2) + bc + 1;
 
 	KUNIT_EXPECT_TRUE(test, caps->dc_max_qp_wr < max(recvs, sends) ||
@@ -273,7 +273,7 @@ static const struct rpcrdma_size_server_case rpcrdma_size_server_cases[] = {
 			.sz_requests = 128, .sz_bc_requests = 2,
 			.sz_send_sges = 32, .sz_rw_ctxs = 0,
 			.sz_sq_depth = 131 + 4 * (9 + 16),
-			.sz_rq_depth = 139, .sz_recvs = 138, .sz_ord = 128,
+			.sz_rq_depth = 141, .sz_recvs = 140, .sz_ord = 128,
 		},
 	}, {
 		.desc = "mlx5 with four megabytes",
@@ -282,7 +282,7 @@ static const struct rpcrdma_size_server_case rpcrdma_size_server_cases[] = {
 			.sz_requests = 128, .sz_bc_requests = 2,
 			.sz_send_sges = 30, .sz_rw_ctxs = 80,
 			.sz_sq_depth = 131 + 4 * (35 + 16),
-			.sz_rq_depth = 139, .sz_recvs = 138, .sz_ord = 16,
+			.sz_rq_depth = 141, .sz_recvs = 140, .sz_ord = 16,
 		},
 	}, {
 		.desc = "siw reads through regions, not by single pages",
@@ -291,7 +291,7 @@ static const struct rpcrdma_size_server_case rpcrdma_size_server_cases[] = {
 			.sz_requests = 128, .sz_bc_requests = 2,
 			.sz_send_sges = 6, .sz_rw_ctxs = 80,
 			.sz_sq_depth = 131 + 4 * (43 + 16),
-			.sz_rq_depth = 139, .sz_recvs = 138, .sz_ord = 64,
+			.sz_rq_depth = 141, .sz_recvs = 140, .sz_ord = 64,
 		},
 	}, {
 		.desc = "a device that reads page by page",
@@ -300,7 +300,7 @@ static const struct rpcrdma_size_server_case rpcrdma_size_server_cases[] = {
 			.sz_requests = 128, .sz_bc_requests = 2,
 			.sz_send_sges = 30, .sz_rw_ctxs = 0,
 			.sz_sq_depth = 131 + 4 * (257 + 16),
-			.sz_rq_depth = 139, .sz_recvs = 138, .sz_ord = 1,
+			.sz_rq_depth = 141, .sz_recvs = 140, .sz_ord = 1,
 		},
 	},
 };
@@ -342,7 +342,7 @@ static void rpcrdma_size_check_server(struct kunit *test,
 	KUNIT_EXPECT_GE(test, sz->sz_sq_depth, sz->sz_requests + bc + 1 +
 			DIV_ROUND_UP(257, sz->sz_send_sges) + 16);
 	KUNIT_EXPECT_LE(test, sz->sz_sq_depth, caps->dc_max_qp_wr);
-	KUNIT_EXPECT_EQ(test, sz->sz_recvs, sz->sz_requests + bc + 8);
+	KUNIT_EXPECT_EQ(test, sz->sz_recvs, sz->sz_requests + bc + 10);
 	KUNIT_EXPECT_EQ(test, sz->sz_rq_depth, sz->sz_recvs + 1);
 	KUNIT_EXPECT_LE(test, sz->sz_rq_depth, caps->dc_max_qp_wr);
 }

@@ -5,15 +5,18 @@
  *
  * Operation
  *
- * A connection's Receives are all of one size, which is the inline threshold
- * that the peer was told (V1-CRD-16). Their number may grow, it never shrinks. A
- * Receive is posted, filled by the device, handed to the owner through
- * ops->receive(), given back with rpcrdma_recv_put(), and posted again.
+ * No Receive of a connection is smaller than the inline threshold that the peer
+ * was told, or may assume (V1-CRD-16, V2-PRP-10). They are used in the order
+ * they were posted, so who tells the peer more has none left that is smaller.
+ * Their number may grow, it never shrinks. A Receive is posted, filled by the
+ * device, handed to the owner through ops->receive(), given back with
+ * rpcrdma_recv_put(), and posted again.
  *
  * Posting costs a doorbell, so Receives given back are collected and posted
  * %RPCRDMA_RECV_BATCH at a time. That is why a connection has a batch more of
  * them than it promises: those that are posted plus those the owner holds are
  * never fewer than the promise (V1-CRD-09), because fewer than a batch wait.
+ * While a connection has only the few it begins with, no more than half wait.
  */
 #include <linux/slab.h>
 #include <rpcrdma/conn.h>
@@ -100,9 +103,8 @@ static void rpcrdma_recv_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 }
 
 static int rpcrdma_recv_init(struct rpcrdma_conn *conn,
-			     struct rpcrdma_recv *recv)
+			     struct rpcrdma_recv *recv, u32 size)
 {
-	u32 size = conn->cn_recv_size;
 	int rc;
 
 	rc = rpcrdma_buf_init(&recv->rv_buf, rpcrdma_conn_device(conn), size,
@@ -127,20 +129,18 @@ static int rpcrdma_recv_init(struct rpcrdma_conn *conn,
  * rpcrdma_recvs_create - prepare for a connection's Receives
  * @conn: connection with a queue pair, without Receives
  * @max: how many there can be; the receive queue holds that many
- * @size: bytes of each
  *
  * There is none yet: see rpcrdma_recvs_grow().
  *
  * Context: process; sleeps.
  * Return: 0 or %-ENOMEM.
  */
-int rpcrdma_recvs_create(struct rpcrdma_conn *conn, u32 max, u32 size)
+int rpcrdma_recvs_create(struct rpcrdma_conn *conn, u32 max)
 {
 	conn->cn_recvs = kvcalloc(max, sizeof(*conn->cn_recvs), GFP_KERNEL);
 	if (!conn->cn_recvs)
 		return -ENOMEM;
 	conn->cn_recv_max = max;
-	conn->cn_recv_size = size;
 	return 0;
 }
 
@@ -149,6 +149,7 @@ int rpcrdma_recvs_create(struct rpcrdma_conn *conn, u32 max, u32 size)
  * @conn: connection after rpcrdma_recvs_create()
  * @count: how many there shall be in all, at most the maximum; if there are as
  *	many, nothing happens
+ * @size: bytes of each new one
  *
  * The new ones are posted with all others that wait.
  *
@@ -157,15 +158,16 @@ int rpcrdma_recvs_create(struct rpcrdma_conn *conn, u32 max, u32 size)
  * Return: 0; %-ENOMEM or %-EIO, and there may be some more than before; or what
  *	rpcrdma_recvs_post() returns, and the connection is down.
  */
-int rpcrdma_recvs_grow(struct rpcrdma_conn *conn, u32 count)
+int rpcrdma_recvs_grow(struct rpcrdma_conn *conn, u32 count, u32 size)
 {
 	int rc = 0;
 
 	count = min(count, conn->cn_recv_max);
 	while (!rc && conn->cn_nrecvs < count) {
-		rc = rpcrdma_recv_init(conn, &conn->cn_recvs[conn->cn_nrecvs]);
+		rc = rpcrdma_recv_init(conn, &conn->cn_recvs[conn->cn_nrecvs],
+				       size);
 		if (!rc)
-			conn->cn_nrecvs++;
+			WRITE_ONCE(conn->cn_nrecvs, conn->cn_nrecvs + 1);
 	}
 	return rpcrdma_recvs_post(conn) ?: rc;
 }
@@ -232,17 +234,18 @@ int rpcrdma_recvs_post(struct rpcrdma_conn *conn)
  * @recv: Receive that came through ops->receive()
  *
  * Its buffer may be overwritten by the next message from now on. Fewer than a
- * batch wait unposted (invariant I6).
+ * batch wait unposted, and of a few less than half (invariant I6).
  *
  * Context: any that may take a lock; does not sleep.
  */
 void rpcrdma_recv_put(struct rpcrdma_recv *recv)
 {
 	struct rpcrdma_conn *conn = recv->rv_conn;
+	u32 batch = min(RPCRDMA_RECV_BATCH, READ_ONCE(conn->cn_nrecvs) / 2);
 
 	rpcrdma_buf_sync_for_device(&recv->rv_buf, recv->rv_buf.bf_size);
 	atomic_dec(&conn->cn_recv_nheld);
 	rpcrdma_recv_wait(recv);
-	if (atomic_read(&conn->cn_recv_nfree) >= RPCRDMA_RECV_BATCH)
+	if (atomic_read(&conn->cn_recv_nfree) >= batch)
 		rpcrdma_recvs_post(conn);
 }

@@ -98,6 +98,13 @@ static u32 rpcrdma_size_payload_pages(u32 max_payload, u32 page_size)
 		   1u);
 }
 
+/* What a receive queue holds beside an entry for each forward RPC */
+static u64 rpcrdma_size_rq_spare(u32 bc_requests)
+{
+	return (u64)bc_requests + RPCRDMA_RECV_BATCH + RPCRDMA_RECV_SPARE +
+	       RPCRDMA_DRAIN_WRS;
+}
+
 /*
  * Send queue slots of one RPC: its Send, and two for each region. Invalidation
  * is often done by the server or not needed, but has to be possible.
@@ -132,7 +139,8 @@ static u32 rpcrdma_size_client_wrs(const struct rpcrdma_client_sizes *sizes)
  * through beside them.
  *
  * Receive queue: a Receive for each reply and each callback, one batch to be
- * reposted, the drain marker. Completion queue: what both queues hold.
+ * reposted, the spare ones of version 2, the drain marker. Completion queue:
+ * what both queues hold.
  *
  * Context: any.
  * Return: 0; -EINVAL if asked for no requests or pages of no size;
@@ -161,7 +169,7 @@ int rpcrdma_size_client(const struct rpcrdma_device_caps *caps,
 	/* What the queues hold beside one slot for each request */
 	wrs = rpcrdma_size_client_wrs(sizes);
 	sq_spare = (u64)bc_requests + RPCRDMA_DRAIN_WRS + wrs - 1;
-	rq_spare = (u64)bc_requests + RPCRDMA_RECV_BATCH + RPCRDMA_DRAIN_WRS;
+	rq_spare = rpcrdma_size_rq_spare(bc_requests);
 
 	requests = min(requests, rpcrdma_size_room(caps->dc_max_qp_wr,
 						   max(sq_spare, rq_spare)));
@@ -219,7 +227,7 @@ static u32 rpcrdma_size_server_wrs(const struct rpcrdma_device_caps *caps,
  * queue are counted already.
  *
  * Receive queue: a Receive for each Call and each callback's reply, one batch
- * to be reposted, the drain marker.
+ * to be reposted, the spare ones of version 2, the drain marker.
  *
  * Context: any.
  * Return: 0; -EINVAL if asked for no requests or pages of no size;
@@ -244,7 +252,7 @@ int rpcrdma_size_server(const struct rpcrdma_device_caps *caps,
 
 	/* What the queues hold beside one slot for each Call */
 	sq_spare = (u64)bc_requests + RPCRDMA_DRAIN_WRS + wrs;
-	rq_spare = (u64)bc_requests + RPCRDMA_RECV_BATCH + RPCRDMA_DRAIN_WRS;
+	rq_spare = rpcrdma_size_rq_spare(bc_requests);
 	requests = min(requests,
 		       rpcrdma_size_room(limit, max(sq_spare, rq_spare)));
 	if (!requests)

@@ -28,7 +28,8 @@ static int svc_rdma_credits_provide(struct svc_rdma_xprt *sx, u32 credits,
 	int rc;
 
 	rc = rpcrdma_recvs_grow(&sx->sx_conn,
-				credits + backward + RPCRDMA_RECV_BATCH);
+				credits + backward + RPCRDMA_RECV_BATCH,
+				sx->sx_recv_size);
 	if (rc)
 		return rc;
 	sx->sx_bc_recvs = backward;

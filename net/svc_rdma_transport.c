@@ -186,7 +186,7 @@ static int svc_rdma_conn_size(struct svc_rdma_xprt *sx)
 	return 0;
 }
 
-static int svc_rdma_conn_create_queues(struct svc_rdma_xprt *sx, u32 req_size)
+static int svc_rdma_conn_create_queues(struct svc_rdma_xprt *sx)
 {
 	const struct rpcrdma_server_sizes *sizes = &sx->sx_sizes;
 	const struct rpcrdma_conn_queues queues = {
@@ -199,8 +199,7 @@ static int svc_rdma_conn_create_queues(struct svc_rdma_xprt *sx, u32 req_size)
 
 	rc = rpcrdma_conn_create_qp(&sx->sx_conn, &queues);
 	if (!rc)
-		rc = rpcrdma_recvs_create(&sx->sx_conn, sizes->sz_recvs,
-					  req_size);
+		rc = rpcrdma_recvs_create(&sx->sx_conn, sizes->sz_recvs);
 	if (!rc)
 		rc = svc_rdma_credits_begin(sx);
 	return rc;
@@ -210,10 +209,10 @@ static int svc_rdma_conn_create_queues(struct svc_rdma_xprt *sx, u32 req_size)
 static int svc_rdma_conn_accept(struct svc_rdma_xprt *sx)
 {
 	struct rpcrdma_conn *conn = &sx->sx_conn;
-	u32 req_size = READ_ONCE(svc_rdma_max_req_size);
+	u32 size = READ_ONCE(svc_rdma_max_req_size);
 	const struct rpcrdma_cm_private ours = {
-		.cp_send_size	= req_size,
-		.cp_recv_size	= req_size,
+		.cp_send_size	= size,
+		.cp_recv_size	= size,
 		.cp_remote_inv	= rpcrdma_remote_inv && conn->cn_caps.dc_frwr,
 	};
 	u32 ord;
@@ -225,10 +224,11 @@ static int svc_rdma_conn_accept(struct svc_rdma_xprt *sx)
 	if (!conn->cn_peer_ord)
 		return -EPROTO;
 
+	sx->sx_recv_size = size;
 	rc = svc_rdma_conn_size(sx);
 	if (rc)
 		return rc;
-	rc = svc_rdma_conn_create_queues(sx, req_size);
+	rc = svc_rdma_conn_create_queues(sx);
 	if (rc)
 		return rc;
 

@@ -83,12 +83,12 @@ static int xprt_rdma_create_queues(struct xprt_rdma *xr,
 	queues.cq_rq = sizes->cz_rq_depth - RPCRDMA_DRAIN_WRS;
 	rc = rpcrdma_conn_create_qp(conn, &queues);
 	if (!rc)
-		rc = rpcrdma_recvs_create(conn, sizes->cz_recvs,
-					  ours->cp_recv_size);
+		rc = rpcrdma_recvs_create(conn, sizes->cz_recvs);
 	if (!rc)
 		rc = xprt_rdma_sends_create(xr);
 	if (!rc)
-		rc = rpcrdma_recvs_grow(conn, sizes->cz_recvs);
+		rc = rpcrdma_recvs_grow(conn, sizes->cz_recvs,
+					ours->cp_recv_size);
 	return rc;
 }
 

@@ -75,8 +75,8 @@ struct rpcrdma_recv {
 	struct list_head	rv_list;
 };
 
-int rpcrdma_recvs_create(struct rpcrdma_conn *conn, u32 max, u32 size);
-int rpcrdma_recvs_grow(struct rpcrdma_conn *conn, u32 count);
+int rpcrdma_recvs_create(struct rpcrdma_conn *conn, u32 max);
+int rpcrdma_recvs_grow(struct rpcrdma_conn *conn, u32 count, u32 size);
 void rpcrdma_recvs_destroy(struct rpcrdma_conn *conn);
 int rpcrdma_recvs_post(struct rpcrdma_conn *conn);
 void rpcrdma_recv_put(struct rpcrdma_recv *recv);

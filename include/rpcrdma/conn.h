@@ -87,7 +87,6 @@ struct rpcrdma_conn_queues {
  * @cn_recvs: all Receives, an array of @cn_recv_max
  * @cn_nrecvs: how many there are
  * @cn_recv_max: how many there can be
- * @cn_recv_size: bytes of each
  */
 struct rpcrdma_conn {
 	const struct rpcrdma_conn_ops	*cn_ops;
@@ -115,7 +114,6 @@ struct rpcrdma_conn {
 	struct rpcrdma_recv		*cn_recvs;
 	u32				cn_nrecvs;
 	u32				cn_recv_max;
-	u32				cn_recv_size;
 };
 
 static inline bool rpcrdma_conn_is_up(const struct rpcrdma_conn *conn)

@@ -12,6 +12,9 @@
 #define RPCRDMA_RECV_BATCH	8u
 #define RPCRDMA_SEND_BATCH	16u
 
+/* Receives for messages of version 2 that take no credit (G-16) */
+#define RPCRDMA_RECV_SPARE	2u
+
 /* Segments a client puts in one chunk at most (RFC 8267 6.4.2, G-32) */
 #define RPCRDMA_CLIENT_SEGS	16u
 

@@ -160,6 +160,7 @@ struct svc_rdma_send {
  * @sx_grow: held to have more Receives
  * @sx_credits: what every Reply grants; only grows, under @sx_grow
  * @sx_bc_recvs: Receives for the replies to callbacks, under @sx_grow
+ * @sx_recv_size: bytes of each Receive made from now on
  * @sx_max_mesg: bytes of the largest unreduced Call
  * @sx_rw_pages: pages that one rdma_rw context covers at most
  * @sx_sq: send queue slots
@@ -184,6 +185,7 @@ struct svc_rdma_xprt {
 	struct mutex			sx_grow;	/* see above */
 	u32				sx_credits;
 	u32				sx_bc_recvs;
+	u32				sx_recv_size;
 	u32				sx_max_mesg;
 	u32				sx_rw_pages;
 	struct svc_rdma_sq		sx_sq;
