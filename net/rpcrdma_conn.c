@@ -397,6 +397,7 @@ int rpcrdma_conn_accept(struct rpcrdma_conn *conn,
 	struct rdma_conn_param param;
 	int rc;
 
+	conn->cn_ours = *ours;
 	rpcrdma_props_limits(ours, conn->cn_peer_data, conn->cn_peer_len,
 			     &conn->cn_limits);
 	rpcrdma_props_encode(private, ours);

@@ -4,6 +4,7 @@
 #include <linux/seq_file.h>
 #include <rpcrdma/counters.h>
 #include <rpcrdma/module.h>
+#include <rpcrdma/svc_rdma.h>
 
 DEFINE_PER_CPU(struct rpcrdma_counts, rpcrdma_counts);
 
@@ -44,6 +45,19 @@ static int rpcrdma_debugfs_counters_show(struct seq_file *seq, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(rpcrdma_debugfs_counters);
 
+/* For tests: make the server less than it is */
+static void rpcrdma_debugfs_server(void)
+{
+	debugfs_create_u32("server_max_reads", 0600, rpcrdma_debugfs_dir,
+			   &svc_rdma_max_reads);
+	debugfs_create_u32("server_max_writes", 0600, rpcrdma_debugfs_dir,
+			   &svc_rdma_max_writes);
+	debugfs_create_u32("server_max_segs", 0600, rpcrdma_debugfs_dir,
+			   &svc_rdma_max_segs);
+	debugfs_create_atomic_t("server_fail_system", 0600, rpcrdma_debugfs_dir,
+				&svc_rdma_fail_system);
+}
+
 /**
  * rpcrdma_debugfs_init - create /sys/kernel/debug/rpcrdma
  *
@@ -56,6 +70,7 @@ void rpcrdma_debugfs_init(void)
 	rpcrdma_debugfs_dir = debugfs_create_dir("rpcrdma", NULL);
 	debugfs_create_file("counters", 0444, rpcrdma_debugfs_dir, NULL,
 			    &rpcrdma_debugfs_counters_fops);
+	rpcrdma_debugfs_server();
 }
 
 /**

@@ -12,6 +12,8 @@
 
 static const unsigned int rpcrdma_inline_min = RPCRDMA_INLINE_MIN;
 static const unsigned int rpcrdma_inline_max = RPCRDMA_INLINE_MAX;
+static const unsigned int rpcrdma_vers_min = RPCRDMA_VERS_1;
+static const unsigned int rpcrdma_vers_max = RPCRDMA_VERS_2;
 static const unsigned int rpcrdma_slots_min = XPRT_RDMA_MIN_SLOTS;
 static const unsigned int rpcrdma_slots_max = XPRT_RDMA_MAX_SLOTS;
 static const unsigned int rpcrdma_req_size_min = SVC_RDMA_REQ_SIZE_MIN;
@@ -44,6 +46,10 @@ static const struct ctl_table rpcrdma_sysctl_server[] = {
 		       rpcrdma_requests_min, rpcrdma_requests_max),
 	RPCRDMA_SYSCTL("max_req_size", svc_rdma_max_req_size,
 		       rpcrdma_req_size_min, rpcrdma_inline_max),
+	RPCRDMA_SYSCTL("version", svc_rdma_server_version,
+		       rpcrdma_vers_min, rpcrdma_vers_max),
+	RPCRDMA_SYSCTL("v2_max_req_size", svc_rdma_v2_max_req_size,
+		       rpcrdma_inline_min, rpcrdma_inline_max),
 	RPCRDMA_SYSCTL("max_bc_requests", svc_rdma_max_bc_requests,
 		       rpcrdma_bc_requests_min, rpcrdma_bc_requests_max),
 };

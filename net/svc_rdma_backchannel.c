@@ -103,6 +103,45 @@ out_drop:
 	return false;
 }
 
+/**
+ * svc_rdma_bc_fail - end a callback that gets no Reply
+ * @sx: connection
+ * @xid: its XID
+ *
+ * Forward traffic is not looked at: it has XIDs of its own (V2-BC-09).
+ *
+ * Context: process.
+ * Return: %false if nobody waits for it.
+ */
+bool svc_rdma_bc_fail(struct svc_rdma_xprt *sx, u32 xid)
+{
+	struct rpc_xprt *xprt = READ_ONCE(sx->sx_xprt.xpt_bc_xprt);
+	struct rpc_rqst *rqst;
+
+	if (!xprt || xprt->prot != XPRT_TRANSPORT_BC_RDMA)
+		return false;
+
+	spin_lock(&xprt->queue_lock);
+	rqst = xprt_lookup_rqst(xprt, cpu_to_be32(xid));
+	if (rqst) {
+		rqst->rq_task->tk_status = -EIO;
+		xprt_complete_rqst(rqst->rq_task, 0);
+	}
+	spin_unlock(&xprt->queue_lock);
+	return rqst;
+}
+
+static int svc_rdma_bc_encode_header(const struct svc_rdma_xprt *sx,
+				     struct svc_rdma_send *send,
+				     const struct rpcrdma_call_out *out)
+{
+	struct rpcrdma_buf *buf = &send->ss_buf;
+
+	if (READ_ONCE(sx->sx_vers) == RPCRDMA_VERS_2)
+		return rpcrdma2_encode_call(buf->bf_data, buf->bf_size, out);
+	return rpcrdma1_encode_call(buf->bf_data, buf->bf_size, out);
+}
+
 static int svc_rdma_bc_encode(struct svc_rdma_bc *bc,
 			      struct svc_rdma_send *send, struct rpc_rqst *rqst)
 {
@@ -114,8 +153,7 @@ static int svc_rdma_bc_encode(struct svc_rdma_bc *bc,
 	const struct xdr_buf *msg = &rqst->rq_snd_buf;
 	int len;
 
-	len = rpcrdma1_encode_call(send->ss_buf.bf_data, send->ss_buf.bf_size,
-				   &out);
+	len = svc_rdma_bc_encode_header(send->ss_sx, send, &out);
 	if (len < 0)
 		return len;
 	if (msg->len > send->ss_buf.bf_size - len)
@@ -124,6 +162,12 @@ static int svc_rdma_bc_encode(struct svc_rdma_bc *bc,
 				    msg->len))
 		return -EIO;
 	return len + msg->len;
+}
+
+/* A client of version 2 may say that it takes no callbacks (V2-PRP-17). */
+static bool svc_rdma_bc_allowed(const struct svc_rdma_xprt *sx)
+{
+	return READ_ONCE(sx->sx_conn.cn_limits.lm_brs) != RPCRDMA2_BRS_NONE;
 }
 
 /* sunrpc must not believe any longer that there is a connection, or it tries
@@ -143,7 +187,8 @@ static int svc_rdma_bc_send_request(struct rpc_rqst *rqst)
 	struct svc_rdma_send *send;
 	int len;
 
-	if (svc_xprt_is_dead(&sx->sx_xprt) || svc_rdma_is_down(sx))
+	if (svc_xprt_is_dead(&sx->sx_xprt) || svc_rdma_is_down(sx) ||
+	    !svc_rdma_bc_allowed(sx))
 		return svc_rdma_bc_lost(xprt);
 	if (!xprt_request_get_cong(xprt, rqst))
 		return -EBADSLT;
@@ -266,7 +311,7 @@ static void svc_rdma_bc_setup_xprt(struct rpc_xprt *xprt,
 	xprt->timeout = &svc_rdma_bc_timeout;
 	/* Both ways a callback has to fit a Receive (BC-16) */
 	xprt->max_payload = min(limits->lm_inline_send, limits->lm_inline_recv) -
-			    RPCRDMA1_HDR_MIN;
+			    RPCRDMA1_HDR_MIN - limits->lm_hdr_extra;
 	xprt->bind_timeout = 0;
 	xprt->reestablish_timeout = 0;
 	xprt->idle_timeout = 0;
@@ -283,6 +328,10 @@ static struct rpc_xprt *svc_rdma_bc_setup(struct xprt_create *args)
 
 	if (args->addrlen > sizeof(xprt->addr))
 		return ERR_PTR(-EBADF);
+	if (!svc_rdma_bc_allowed(sx)) {
+		rpcrdma_count(server_bc_unwanted);
+		return ERR_PTR(-EOPNOTSUPP);
+	}
 	if (!try_module_get(THIS_MODULE))
 		return ERR_PTR(-ENODEV);
 	if (svc_rdma_credits_backward(sx, requests))

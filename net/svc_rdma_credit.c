@@ -12,8 +12,13 @@
  * Receives are posted first, then Replies grant them (V1-CRD-09). They are not
  * taken back.
  *
+ * Before the first message has shown the version, and with it how large
+ * Receives have to be, there is one credit and there are a few Receives, which
+ * are large enough for either version.
+ *
  * Receives for the replies to callbacks come with the backchannel (BC-08), of
- * which a client of NFSv3 or NFSv4.0 has none.
+ * which a client of NFSv3 or NFSv4.0 has none. In version 2 there are two more,
+ * so that messages that take no credit find one in a full window (G-16).
  */
 #include <rpcrdma/counters.h>
 #include <rpcrdma/svc_rdma.h>
@@ -21,6 +26,10 @@
 
 /* Credits of a new connection */
 #define SVC_RDMA_CREDITS_FIRST	8u
+/* Receives while the version is open: a client may send one message until it
+ * has an answer, and answers are sent before a Receive is posted again
+ */
+#define SVC_RDMA_RECVS_FEW	3u
 
 static int svc_rdma_credits_provide(struct svc_rdma_xprt *sx, u32 credits,
 				    u32 backward)
@@ -28,8 +37,8 @@ static int svc_rdma_credits_provide(struct svc_rdma_xprt *sx, u32 credits,
 	int rc;
 
 	rc = rpcrdma_recvs_grow(&sx->sx_conn,
-				credits + backward + RPCRDMA_RECV_BATCH,
-				sx->sx_recv_size);
+				credits + backward + sx->sx_spare_recvs +
+				RPCRDMA_RECV_BATCH, sx->sx_recv_size);
 	if (rc)
 		return rc;
 	sx->sx_bc_recvs = backward;
@@ -38,21 +47,33 @@ static int svc_rdma_credits_provide(struct svc_rdma_xprt *sx, u32 credits,
 }
 
 /**
- * svc_rdma_credits_begin - first credits and Receives of a connection
+ * svc_rdma_credits_few - Receives of a connection whose version is open
  * @sx: connection that is being accepted, sized, with room for its Receives
  *
  * Context: process; sleeps.
  * Return: 0 or a negative errno: there is not enough memory to accept it.
  */
+int svc_rdma_credits_few(struct svc_rdma_xprt *sx)
+{
+	u32 size = max3(sx->sx_v1_size, sx->sx_v2_size, SVC_RDMA_V2_RECV_MIN);
+
+	sx->sx_credits = rpcrdma_credit_advertise(0);
+	return rpcrdma_recvs_grow(&sx->sx_conn, SVC_RDMA_RECVS_FEW, size);
+}
+
+/**
+ * svc_rdma_credits_begin - first credits and Receives of a settled connection
+ * @sx: connection with room for its Receives
+ *
+ * Context: process; sleeps. Under sx_grow, or nobody knows the connection yet.
+ * Return: 0 or a negative errno: there is not enough memory, and if there are
+ *	Receives already, the client goes on with those.
+ */
 int svc_rdma_credits_begin(struct svc_rdma_xprt *sx)
 {
 	u32 first = min(SVC_RDMA_CREDITS_FIRST, sx->sx_sizes.sz_requests);
-	int rc;
 
-	mutex_lock(&sx->sx_grow);
-	rc = svc_rdma_credits_provide(sx, rpcrdma_credit_advertise(first), 0);
-	mutex_unlock(&sx->sx_grow);
-	return rc;
+	return svc_rdma_credits_provide(sx, rpcrdma_credit_advertise(first), 0);
 }
 
 /**

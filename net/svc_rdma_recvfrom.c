@@ -67,7 +67,8 @@ static struct svc_rdma_call *svc_rdma_call_create(struct svc_rdma_xprt *sx,
 	call->sc_pages = NULL;
 	call->sc_npages = 0;
 	call->sc_npayloads = 0;
-	call->sc_too_large = false;
+	call->sc_vers = RPCRDMA_VERS_1;
+	memset(&call->sc_error, 0, sizeof(call->sc_error));
 	memset(call->sc_payloads, 0, sizeof(call->sc_payloads));
 	svc_rdma_chain_init(&call->sc_reads);
 	return call;
@@ -189,18 +190,48 @@ static void svc_rdma_refuse(struct svc_rdma_call *call,
 	svc_rdma_send_error(call, verdict);
 }
 
-static void svc_rdma_take_bc_reply(struct svc_rdma_call *call)
+/* A sound message that belongs to a callback. With chunks it cannot: none were
+ * offered.
+ */
+static bool svc_rdma_give_bc_reply(struct svc_rdma_call *call)
 {
 	const struct rpcrdma_hdr *hdr = &call->sc_hdr;
 	const void *msg = call->sc_recv->rv_buf.bf_data + hdr->hd_length;
 
-	if (svc_rdma_bc_reply(call->sc_sx, hdr, msg)) {
+	switch (hdr->hd_proc) {
+	case RPCRDMA1_MSG:
+		return svc_rdma_bc_reply(call->sc_sx, hdr, msg);
+	case RPCRDMA2_ERROR:
+		rpcrdma_count(server_bc_errors);
+		return svc_rdma_bc_fail(call->sc_sx, hdr->hd_xid);
+	case RPCRDMA2_CONNPROP:
+		/* We have asked for none (V2-TYP-13) */
+		return false;
+	default:
+		return svc_rdma_bc_fail(call->sc_sx, hdr->hd_xid);
+	}
+}
+
+static void svc_rdma_take_bc_reply(struct svc_rdma_call *call)
+{
+	if (svc_rdma_give_bc_reply(call)) {
 		rpcrdma_count(server_bc_replies);
 		return;
 	}
 	rpcrdma_count(server_bc_dropped);
-	trace_svc_rdma_discarded(call->sc_sx, hdr->hd_xid,
+	trace_svc_rdma_discarded(call->sc_sx, call->sc_hdr.hd_xid,
 				 call->sc_recv->rv_len, RPCRDMA_BACKWARD_REPLY);
+}
+
+/* It is never answered; the callback it belongs to has to end (G-12). */
+static void svc_rdma_take_bad_response(struct svc_rdma_call *call,
+				       enum rpcrdma_verdict verdict)
+{
+	rpcrdma_count(server_bc_dropped);
+	trace_svc_rdma_discarded(call->sc_sx, call->sc_hdr.hd_xid,
+				 call->sc_recv->rv_len, verdict);
+	if (call->sc_hdr.hd_proc != RPCRDMA2_CONNPROP)
+		svc_rdma_bc_fail(call->sc_sx, call->sc_hdr.hd_xid);
 }
 
 /* A message that is no Call we can execute */
@@ -221,24 +252,60 @@ static void svc_rdma_dispose(struct svc_rdma_call *call,
 		rpcrdma_count(server_dropped_error);
 		break;
 	default:
-		svc_rdma_refuse(call, verdict);
+		if (call->sc_hdr.hd_response)
+			svc_rdma_take_bad_response(call, verdict);
+		else
+			svc_rdma_refuse(call, verdict);
 		return;
 	}
 	trace_svc_rdma_discarded(call->sc_sx, call->sc_hdr.hd_xid,
 				 call->sc_recv->rv_len, verdict);
 }
 
-static enum rpcrdma_verdict svc_rdma_decode(struct svc_rdma_call *call)
+static enum rpcrdma_verdict svc_rdma_decode_v1(struct svc_rdma_call *call)
 {
 	unsigned int flags = READ_ONCE(svc_rdma_accept_msgp) ?
 			     RPCRDMA1_ACCEPT_MSGP : 0;
+
+	return rpcrdma1_decode_call(call->sc_recv->rv_buf.bf_data,
+				    call->sc_recv->rv_len, flags,
+				    &call->sc_hdr);
+}
+
+static enum rpcrdma_verdict svc_rdma_decode_v2(struct svc_rdma_call *call)
+{
+	struct rpcrdma2_accept accept;
+	enum rpcrdma_verdict verdict;
+
+	svc_rdma_negotiate_accept(call->sc_sx, &accept);
+	verdict = rpcrdma2_decode_call(call->sc_recv->rv_buf.bf_data,
+				       call->sc_recv->rv_len, &accept,
+				       &call->sc_hdr);
+	if (call->sc_hdr.hd_inv_stray)
+		rpcrdma_count(server_stray_handles);
+	return verdict;
+}
+
+static bool svc_rdma_is_connprop(const struct svc_rdma_call *call)
+{
+	return call->sc_vers == RPCRDMA_VERS_2 &&
+	       call->sc_hdr.hd_proc == RPCRDMA2_CONNPROP;
+}
+
+static enum rpcrdma_verdict svc_rdma_decode(struct svc_rdma_call *call)
+{
 	struct rpcrdma_hdr *hdr = &call->sc_hdr;
 	enum rpcrdma_verdict verdict;
 
-	verdict = rpcrdma1_decode_call(call->sc_recv->rv_buf.bf_data,
-				       call->sc_recv->rv_len, flags, hdr);
+	call->sc_vers = svc_rdma_negotiate_guess(call->sc_sx, call->sc_recv);
+	verdict = call->sc_vers == RPCRDMA_VERS_2 ? svc_rdma_decode_v2(call) :
+						    svc_rdma_decode_v1(call);
 	if (verdict != RPCRDMA_OK)
 		return verdict;
+	if (!svc_rdma_negotiate_settle(call->sc_sx, call->sc_vers))
+		return RPCRDMA_BAD_VERS;
+	if (svc_rdma_is_connprop(call))
+		return RPCRDMA_OK;
 
 	call->sc_body_len = hdr->hd_msg_len;
 	if (hdr->hd_proc == RPCRDMA1_NOMSG)
@@ -248,6 +315,14 @@ static enum rpcrdma_verdict svc_rdma_decode(struct svc_rdma_call *call)
 	return rpcrdma_lists_check_call(&hdr->hd_lists, call->sc_body_len,
 					call->sc_sx->sx_max_mesg,
 					&call->sc_stream_len);
+}
+
+/* Something is short, or a test wants to see what happens then (V2-ERR-23). */
+static bool svc_rdma_is_short(const struct svc_rdma_call *call)
+{
+	return unlikely(atomic_read(&svc_rdma_fail_system)) &&
+	       call->sc_vers == RPCRDMA_VERS_2 &&
+	       atomic_dec_if_positive(&svc_rdma_fail_system) >= 0;
 }
 
 static bool svc_rdma_needs_reads(const struct svc_rdma_call *call)
@@ -316,6 +391,8 @@ static struct svc_rdma_call *svc_rdma_take_message(struct svc_rdma_xprt *sx,
 	}
 
 	verdict = svc_rdma_decode(call);
+	if (!verdict && svc_rdma_is_short(call))
+		verdict = RPCRDMA_BAD_COUNT;
 	if (unlikely(verdict != RPCRDMA_OK)) {
 		svc_rdma_dispose(call, verdict);
 		svc_rdma_call_free(call);
@@ -323,6 +400,11 @@ static struct svc_rdma_call *svc_rdma_take_message(struct svc_rdma_xprt *sx,
 	}
 
 	trace_svc_rdma_call(sx, call->sc_hdr.hd_xid, recv->rv_len, verdict);
+	if (unlikely(svc_rdma_is_connprop(call))) {
+		svc_rdma_negotiate_connprop(call);
+		svc_rdma_call_free(call);
+		return NULL;
+	}
 	svc_rdma_credits_use(sx);
 	if (svc_rdma_needs_reads(call)) {
 		svc_rdma_pull(call);

@@ -6,8 +6,8 @@
  * Operation
  *
  * A Send context holds one buffer that stays mapped. The transport header goes
- * there, and what of the Reply is sent inline is copied behind it: with version
- * 1 that is a few KiB, for which mapping pages would cost more. Only RDMA
+ * there, and what of the Reply is sent inline is copied behind it: that is a few
+ * KiB, for which mapping pages would cost more. Only RDMA
  * Writes read the Reply where it was built, and then its pages move from the
  * thread to the Send context until the Send has completed; a Reply that was
  * copied leaves the pages with the thread.
@@ -21,6 +21,10 @@
  * of a reliable connection complete in order, so its completion covers all. It
  * frees the mappings, the pages and the slots, and the context goes back to the
  * idle queue. The handler runs in the completion workqueue and may sleep.
+ *
+ * What a client of version 2 can receive is known only when it has announced it.
+ * A context that is idle then may have too small a buffer, and is replaced when
+ * it is taken; a Reply under way keeps to the buffer it has.
  *
  * If the Reply cannot be posted after slots were found for it, part of the
  * chain may be in the hands of the device. The connection is down then, and the
@@ -51,8 +55,8 @@ static struct svc_rdma_send *svc_rdma_send_create(struct svc_rdma_xprt *sx,
 	if (!send)
 		return NULL;
 	if (rpcrdma_buf_init(&send->ss_buf, device,
-			     conn->cn_limits.lm_inline_send, DMA_TO_DEVICE,
-			     gfp)) {
+			     READ_ONCE(conn->cn_limits.lm_inline_send),
+			     DMA_TO_DEVICE, gfp)) {
 		kfree(send);
 		return NULL;
 	}
@@ -120,6 +124,11 @@ struct svc_rdma_send *svc_rdma_send_get(struct svc_rdma_xprt *sx, gfp_t gfp)
 		sx->sx_nidle--;
 	}
 	spin_unlock(&sx->sx_lock);
+	if (send && send->ss_buf.bf_size <
+	    READ_ONCE(sx->sx_conn.cn_limits.lm_inline_send)) {
+		svc_rdma_send_destroy(send);
+		send = NULL;
+	}
 	return send ?: svc_rdma_send_create(sx, gfp);
 }
 
@@ -207,34 +216,23 @@ static int svc_rdma_send_reserve(struct svc_rdma_send *send)
 	return rc;
 }
 
-static int svc_rdma_encode_error(struct svc_rdma_send *send,
-				 const struct rpcrdma_hdr *hdr,
-				 enum rpcrdma_verdict verdict)
+/**
+ * svc_rdma_send_control - send what is not a Reply
+ * @send: context with the message in its buffer and nothing else; it changes
+ *	hands in any case
+ * @call: the message it answers
+ * @len: bytes to send; or a negative errno, if it could not be encoded
+ *
+ * Never with remote invalidation: that is for Replies (V1-CRD-21, V2-CHK-14).
+ *
+ * Context: process; sleeps.
+ * Return: 0 or a negative errno.
+ */
+int svc_rdma_send_control(struct svc_rdma_send *send,
+			  struct svc_rdma_call *call, int len)
 {
-	struct rpcrdma_buf *buf = &send->ss_buf;
-	u32 credits = READ_ONCE(send->ss_sx->sx_credits);
+	int rc;
 
-	if (verdict == RPCRDMA_BAD_VERS) {
-		rpcrdma_count(server_err_vers);
-		return rpcrdma1_encode_err_vers(buf->bf_data, buf->bf_size,
-						hdr->hd_xid, hdr->hd_vers,
-						credits, RPCRDMA_VERS_1,
-						RPCRDMA_VERS_1);
-	}
-	rpcrdma_count(server_err_chunk);
-	return rpcrdma1_encode_err_chunk(buf->bf_data, buf->bf_size,
-					 hdr->hd_xid, credits);
-}
-
-/* Never with remote invalidation: that is for Replies (V1-CRD-21). */
-static int svc_rdma_send_refusal(struct svc_rdma_send *send,
-				 struct svc_rdma_call *call,
-				 enum rpcrdma_verdict verdict)
-{
-	int len, rc;
-
-	svc_rdma_send_reset(send);
-	len = svc_rdma_encode_error(send, &call->sc_hdr, verdict);
 	rc = len < 0 ? len : svc_rdma_send_reserve(send);
 	if (rc) {
 		svc_rdma_send_put(send);
@@ -242,6 +240,68 @@ static int svc_rdma_send_refusal(struct svc_rdma_send *send,
 	}
 	svc_rdma_call_put_recv(call);
 	return svc_rdma_send_post(send, len);
+}
+
+static void svc_rdma_count_error(u32 code)
+{
+	switch (code) {
+	case RPCRDMA2_ERR_VERS:
+		rpcrdma_count(server_err_vers);
+		break;
+	case RPCRDMA2_ERR_BAD_XDR:
+		rpcrdma_count(server_err_bad_xdr);
+		break;
+	case RPCRDMA2_ERR_INVAL_HTYPE:
+		rpcrdma_count(server_err_inval_htype);
+		break;
+	case RPCRDMA2_ERR_READ_CHUNKS:
+		rpcrdma_count(server_err_read_chunks);
+		break;
+	case RPCRDMA2_ERR_WRITE_CHUNKS:
+		rpcrdma_count(server_err_write_chunks);
+		break;
+	case RPCRDMA2_ERR_SEGMENTS:
+		rpcrdma_count(server_err_segments);
+		break;
+	case RPCRDMA2_ERR_WRITE_RESOURCE:
+		rpcrdma_count(server_err_write_resource);
+		break;
+	case RPCRDMA2_ERR_REPLY_RESOURCE:
+		rpcrdma_count(server_err_reply_resource);
+		break;
+	default:
+		rpcrdma_count(server_err_system);
+		break;
+	}
+}
+
+static int svc_rdma_encode_error(struct svc_rdma_send *send,
+				 const struct svc_rdma_call *call,
+				 const struct rpcrdma2_error *error)
+{
+	u32 credits = READ_ONCE(send->ss_sx->sx_credits);
+	struct rpcrdma_buf *buf = &send->ss_buf;
+
+	trace_svc_rdma_error(send->ss_sx, call, error);
+	/* ERR_VERS looks the same whatever the version (G-11) */
+	if (call->sc_vers == RPCRDMA_VERS_1 &&
+	    error->er_code != RPCRDMA2_ERR_VERS) {
+		rpcrdma_count(server_err_chunk);
+		return rpcrdma1_encode_err_chunk(buf->bf_data, buf->bf_size,
+						 call->sc_hdr.hd_xid, credits);
+	}
+	svc_rdma_count_error(error->er_code);
+	return rpcrdma2_encode_error(buf->bf_data, buf->bf_size, &call->sc_hdr,
+				     credits, error);
+}
+
+static int svc_rdma_send_refusal(struct svc_rdma_send *send,
+				 struct svc_rdma_call *call,
+				 const struct rpcrdma2_error *error)
+{
+	svc_rdma_send_reset(send);
+	return svc_rdma_send_control(send, call,
+				     svc_rdma_encode_error(send, call, error));
 }
 
 /**
@@ -257,12 +317,17 @@ void svc_rdma_send_error(struct svc_rdma_call *call,
 			 enum rpcrdma_verdict verdict)
 {
 	struct svc_rdma_xprt *sx = call->sc_sx;
+	struct rpcrdma2_accept accept;
+	struct rpcrdma2_error error;
 	struct svc_rdma_send *send;
 	int rc = -ENOMEM;
 
+	svc_rdma_negotiate_accept(sx, &accept);
+	if (!rpcrdma2_refusal(&call->sc_hdr, verdict, &accept, &error))
+		return;
 	send = svc_rdma_send_get(sx, GFP_KERNEL);
 	if (send)
-		rc = svc_rdma_send_refusal(send, call, verdict);
+		rc = svc_rdma_send_refusal(send, call, &error);
 	if (rc) {
 		trace_svc_rdma_reply_err(sx, rc);
 		rpcrdma_conn_fail(&sx->sx_conn, rc);
@@ -282,6 +347,17 @@ static int svc_rdma_copy_body(const struct svc_rdma_call *call,
 		to += length;
 	}
 	return 0;
+}
+
+static int svc_rdma_reply_encode_header(struct svc_rdma_send *send,
+					const struct svc_rdma_call *call,
+					const struct rpcrdma_reply_out *out)
+{
+	struct rpcrdma_buf *buf = &send->ss_buf;
+
+	if (call->sc_vers == RPCRDMA_VERS_2)
+		return rpcrdma2_encode_reply(buf->bf_data, buf->bf_size, out);
+	return rpcrdma1_encode_reply(buf->bf_data, buf->bf_size, out);
 }
 
 /* Fill the buffer, add the Writes. Returns the bytes to send, or an errno. */
@@ -309,8 +385,7 @@ static int svc_rdma_reply_encode(struct svc_rdma_send *send,
 	if (rc)
 		return rc;
 
-	len = rpcrdma1_encode_reply(send->ss_buf.bf_data, send->ss_buf.bf_size,
-				    &out);
+	len = svc_rdma_reply_encode_header(send, call, &out);
 	if (len < 0 || form == RPCRDMA_ANSWER_LONG)
 		return len;
 	if (body_len > send->ss_buf.bf_size - len)
@@ -330,26 +405,43 @@ static void svc_rdma_reply_count(const struct svc_rdma_call *call,
 		rpcrdma_count(server_replies_inline);
 }
 
+/* In version 2 a Reply chunk is used when it is needed (G-02, V2-PRP-13). */
+static enum rpcrdma_answer_form
+svc_rdma_reply_plan(const struct svc_rdma_send *send,
+		    const struct svc_rdma_call *call, u32 body_len)
+{
+	const struct rpcrdma_lists *lists = &call->sc_hdr.hd_lists;
+	struct rpcrdma_limits limits = send->ss_sx->sx_conn.cn_limits;
+	bool v2 = call->sc_vers == RPCRDMA_VERS_2;
+	u32 hdr_len;
+
+	limits.lm_inline_send = min(limits.lm_inline_send,
+				    send->ss_buf.bf_size);
+	hdr_len = v2 ? rpcrdma2_reply_len(lists) : rpcrdma1_reply_len(lists);
+	return rpcrdma_plan_answer(&limits, hdr_len, body_len,
+				   lists->ls_has_reply,
+				   lists->ls_reply.ck_length,
+				   v2 || READ_ONCE(svc_rdma_reply_short));
+}
+
 static int svc_rdma_reply_build(struct svc_rdma_send *send,
 				struct svc_rdma_call *call,
 				const struct xdr_buf *xdr)
 {
-	const struct rpcrdma_lists *lists = &call->sc_hdr.hd_lists;
-	const struct rpcrdma_limits *limits = &send->ss_sx->sx_conn.cn_limits;
 	enum rpcrdma_answer_form form;
 	u32 body_len;
 	int len;
 
-	if (call->sc_too_large)
+	if (call->sc_error.er_code)
 		return -EMSGSIZE;
 	body_len = rpcrdma_payload_body_len(call->sc_payloads,
 					    call->sc_npayloads, xdr->len);
-	form = rpcrdma_plan_answer(limits, rpcrdma1_reply_len(lists), body_len,
-				   lists->ls_has_reply,
-				   lists->ls_reply.ck_length,
-				   READ_ONCE(svc_rdma_reply_short));
-	if (form == RPCRDMA_ANSWER_ERROR)
+	form = svc_rdma_reply_plan(send, call, body_len);
+	if (form == RPCRDMA_ANSWER_ERROR) {
+		call->sc_error.er_code = RPCRDMA2_ERR_REPLY_RESOURCE;
+		call->sc_error.er_arg[0] = body_len;
 		return -EMSGSIZE;
+	}
 	len = svc_rdma_reply_encode(send, call, xdr, form, body_len);
 	if (len > 0)
 		svc_rdma_reply_count(call, form);
@@ -388,7 +480,11 @@ static void svc_rdma_reply_set_inv(struct svc_rdma_send *send,
 
 	if (!conn->cn_limits.lm_remote_inv)
 		return;
-	rkey = rpcrdma_lists_single_handle(&call->sc_hdr.hd_lists);
+	/* In version 2 the client says which one (V2-CHK-07) */
+	if (call->sc_vers == RPCRDMA_VERS_2)
+		rkey = call->sc_hdr.hd_inv_handle;
+	else
+		rkey = rpcrdma_lists_single_handle(&call->sc_hdr.hd_lists);
 	if (!rkey)
 		return;
 	send->ss_wr.opcode = IB_WR_SEND_WITH_INV;
@@ -451,7 +547,12 @@ int svc_rdma_sendto(struct svc_rqst *rqstp)
 
 	if (rc == -EMSGSIZE) {
 		rpcrdma_count(server_reply_too_large);
-		rc = svc_rdma_send_refusal(send, call, RPCRDMA_BAD_LENGTH);
+		/* More work requests than there are, or a Reply that is not
+		 * what it claims to be
+		 */
+		if (!call->sc_error.er_code)
+			call->sc_error.er_code = RPCRDMA2_ERR_SYSTEM;
+		rc = svc_rdma_send_refusal(send, call, &call->sc_error);
 	} else {
 		svc_rdma_send_put(send);
 	}

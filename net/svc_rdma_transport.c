@@ -201,7 +201,7 @@ static int svc_rdma_conn_create_queues(struct svc_rdma_xprt *sx)
 	if (!rc)
 		rc = rpcrdma_recvs_create(&sx->sx_conn, sizes->sz_recvs);
 	if (!rc)
-		rc = svc_rdma_credits_begin(sx);
+		rc = svc_rdma_negotiate_begin(sx);
 	return rc;
 }
 
@@ -224,7 +224,7 @@ static int svc_rdma_conn_accept(struct svc_rdma_xprt *sx)
 	if (!conn->cn_peer_ord)
 		return -EPROTO;
 
-	sx->sx_recv_size = size;
+	sx->sx_v1_size = size;
 	rc = svc_rdma_conn_size(sx);
 	if (rc)
 		return rc;

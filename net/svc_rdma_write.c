@@ -21,7 +21,8 @@
  * @length: its bytes, without roundup
  *
  * A result that does not fit its chunk dooms the Reply (G-13). That is only
- * noted here: the upper layer would make an error of its own of it.
+ * noted here, for the first such chunk (V2-ERR-18): the upper layer would make
+ * an error of its own of it.
  *
  * Context: process.
  * Return: always 0.
@@ -30,6 +31,7 @@ int svc_rdma_result_payload(struct svc_rqst *rqstp, unsigned int offset,
 			    unsigned int length)
 {
 	struct svc_rdma_call *call = rqstp->rq_xprt_ctxt;
+	struct rpcrdma2_error *error = &call->sc_error;
 
 	/* A protected stream stays whole (G-27, MEM-15) */
 	switch (rqstp->rq_cred.cr_flavor) {
@@ -39,8 +41,11 @@ int svc_rdma_result_payload(struct svc_rqst *rqstp, unsigned int offset,
 	}
 	if (rpcrdma_payload_assign(&call->sc_hdr.hd_lists, call->sc_payloads,
 				   &call->sc_npayloads, offset,
-				   length) == -EMSGSIZE)
-		call->sc_too_large = true;
+				   length) == -EMSGSIZE && !error->er_code) {
+		error->er_code = RPCRDMA2_ERR_WRITE_RESOURCE;
+		error->er_arg[0] = call->sc_npayloads + 1;
+		error->er_arg[1] = length;
+	}
 	return 0;
 }
 

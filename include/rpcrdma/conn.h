@@ -70,7 +70,7 @@ struct rpcrdma_conn_queues {
  * @cn_cq: completion queue for both work queues
  * @cn_caps: the device, valid once an address is resolved or adopted
  * @cn_limits: inline limits and remote invalidation, valid once up
- * @cn_ours: the connecting end: what the peer was told
+ * @cn_ours: what the peer was told
  * @cn_peer_data: private data the peer sent with CM REQ or REP
  * @cn_peer_len: bytes of @cn_peer_data
  * @cn_peer_ord: RDMA Reads we may have outstanding towards the peer; 0 if it

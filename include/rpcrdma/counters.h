@@ -43,6 +43,8 @@
 	X(server_accepts)		\
 	X(server_accept_errors)		\
 	X(server_disconnects)		\
+	X(server_v2_connections)	\
+	X(server_connprops)		\
 	X(server_receives)		\
 	X(server_calls_inline)		\
 	X(server_calls_read_chunk)	\
@@ -52,6 +54,7 @@
 	X(server_replies_long)		\
 	X(server_sends)			\
 	X(server_sends_inv)		\
+	X(server_stray_handles)		\
 	X(server_rdma_read_wrs)		\
 	X(server_rdma_write_wrs)	\
 	X(server_rdma_read_bytes)	\
@@ -64,10 +67,20 @@
 	X(server_bad_headers)		\
 	X(server_err_vers)		\
 	X(server_err_chunk)		\
+	X(server_err_bad_xdr)		\
+	X(server_err_inval_htype)	\
+	X(server_err_read_chunks)	\
+	X(server_err_write_chunks)	\
+	X(server_err_segments)		\
+	X(server_err_write_resource)	\
+	X(server_err_reply_resource)	\
+	X(server_err_system)		\
 	X(server_reply_too_large)	\
 	X(server_bc_calls)		\
 	X(server_bc_replies)		\
-	X(server_bc_dropped)
+	X(server_bc_errors)		\
+	X(server_bc_dropped)		\
+	X(server_bc_unwanted)
 
 enum rpcrdma_counter {
 #define X(name) RPCRDMA_CNT_##name,

@@ -22,11 +22,22 @@
 #define SVC_RDMA_REQ_SIZE_MAX		RPCRDMA_INLINE_MAX
 #define SVC_RDMA_BC_REQUESTS_MAX	128u
 
+/* What a version 2 client may send before it knows our RBSIZ (G-19) */
+#define SVC_RDMA_V2_RECV_MIN		4096u
+
 extern unsigned int svc_rdma_max_requests;
 extern unsigned int svc_rdma_max_bc_requests;
 extern unsigned int svc_rdma_max_req_size;
+extern unsigned int svc_rdma_server_version;
+extern unsigned int svc_rdma_v2_max_req_size;
 extern bool svc_rdma_reply_short;
 extern bool svc_rdma_accept_msgp;
+
+/* For tests, in debugfs: less than this server can do */
+extern u32 svc_rdma_max_reads;
+extern u32 svc_rdma_max_writes;
+extern u32 svc_rdma_max_segs;
+extern atomic_t svc_rdma_fail_system;
 
 int svc_rdma_init(void);
 void svc_rdma_exit(void);
@@ -82,6 +93,7 @@ struct svc_rdma_chain {
  * @sc_list: link in the reading or the read-complete queue
  * @sc_sx: connection it came by
  * @sc_recv: the Receive; NULL once it was given back
+ * @sc_vers: version its header was decoded by, and its answer is encoded by
  * @sc_hdr: decoded header, a view of the Receive buffer
  * @sc_body_len: bytes of the body stream (inline or Position Zero chunk)
  * @sc_stream_len: bytes of the unreduced Call
@@ -94,7 +106,8 @@ struct svc_rdma_chain {
  * @sc_npages: entries of @sc_pages
  * @sc_payloads: which result goes to which Write chunk
  * @sc_npayloads: entries used in @sc_payloads
- * @sc_too_large: a result did not fit its Write chunk
+ * @sc_error: why there can be no Reply: a result did not fit its Write chunk,
+ *	or the Reply no place at all; er_code 0: there can
  *
  * One owner at any time, no lock: recvfrom, the device while Reads are under
  * way, a queue of the connection, then the svc_rqst (or a deferred request)
@@ -104,6 +117,7 @@ struct svc_rdma_call {
 	struct list_head	sc_list;
 	struct svc_rdma_xprt	*sc_sx;
 	struct rpcrdma_recv	*sc_recv;
+	u32			sc_vers;
 	struct rpcrdma_hdr	sc_hdr;
 	u32			sc_body_len;
 	u32			sc_stream_len;
@@ -117,7 +131,7 @@ struct svc_rdma_call {
 
 	struct rpcrdma_payload	sc_payloads[RPCRDMA_MAX_CHUNKS];
 	u32			sc_npayloads;
-	bool			sc_too_large;
+	struct rpcrdma2_error	sc_error;
 };
 
 /**
@@ -160,7 +174,14 @@ struct svc_rdma_send {
  * @sx_grow: held to have more Receives
  * @sx_credits: what every Reply grants; only grows, under @sx_grow
  * @sx_bc_recvs: Receives for the replies to callbacks, under @sx_grow
- * @sx_recv_size: bytes of each Receive made from now on
+ * @sx_spare_recvs: Receives for what takes no credit, under @sx_grow
+ * @sx_recv_size: bytes of each Receive made from now on, under @sx_grow
+ * @sx_vers: version of the connection, 0: not settled yet; under @sx_grow, and
+ *	set once, after all that depends on it
+ * @sx_vers_max: highest version to settle on
+ * @sx_v1_size: bytes of the largest inline message in version 1
+ * @sx_v2_size: the same in version 2, announced as RBSIZ
+ * @sx_props_heard: the client has announced its properties, under @sx_grow
  * @sx_max_mesg: bytes of the largest unreduced Call
  * @sx_rw_pages: pages that one rdma_rw context covers at most
  * @sx_sq: send queue slots
@@ -185,7 +206,13 @@ struct svc_rdma_xprt {
 	struct mutex			sx_grow;	/* see above */
 	u32				sx_credits;
 	u32				sx_bc_recvs;
+	u32				sx_spare_recvs;
 	u32				sx_recv_size;
+	u32				sx_vers;
+	u32				sx_vers_max;
+	u32				sx_v1_size;
+	u32				sx_v2_size;
+	bool				sx_props_heard;
 	u32				sx_max_mesg;
 	u32				sx_rw_pages;
 	struct svc_rdma_sq		sx_sq;
@@ -213,7 +240,17 @@ static inline bool svc_rdma_is_down(const struct svc_rdma_xprt *sx)
 	return READ_ONCE(sx->sx_conn.cn_state) == RPCRDMA_CONN_DOWN;
 }
 
+/* svc_rdma_negotiate.c */
+int svc_rdma_negotiate_begin(struct svc_rdma_xprt *sx);
+bool svc_rdma_negotiate_settle(struct svc_rdma_xprt *sx, u32 vers);
+u32 svc_rdma_negotiate_guess(const struct svc_rdma_xprt *sx,
+			     const struct rpcrdma_recv *recv);
+void svc_rdma_negotiate_accept(const struct svc_rdma_xprt *sx,
+			       struct rpcrdma2_accept *accept);
+void svc_rdma_negotiate_connprop(struct svc_rdma_call *call);
+
 /* svc_rdma_credit.c */
+int svc_rdma_credits_few(struct svc_rdma_xprt *sx);
 int svc_rdma_credits_begin(struct svc_rdma_xprt *sx);
 void svc_rdma_credits_use(struct svc_rdma_xprt *sx);
 int svc_rdma_credits_backward(struct svc_rdma_xprt *sx, u32 requests);
@@ -277,6 +314,8 @@ struct svc_rdma_send *svc_rdma_send_get(struct svc_rdma_xprt *sx, gfp_t gfp);
 void svc_rdma_send_put(struct svc_rdma_send *send);
 void svc_rdma_send_destroy(struct svc_rdma_send *send);
 int svc_rdma_send_post(struct svc_rdma_send *send, u32 len);
+int svc_rdma_send_control(struct svc_rdma_send *send,
+			  struct svc_rdma_call *call, int len);
 void svc_rdma_send_error(struct svc_rdma_call *call,
 			 enum rpcrdma_verdict verdict);
 int svc_rdma_sendto(struct svc_rqst *rqstp);
@@ -297,6 +336,7 @@ int svc_rdma_bc_init(void);
 void svc_rdma_bc_exit(void);
 bool svc_rdma_bc_reply(struct svc_rdma_xprt *sx, const struct rpcrdma_hdr *hdr,
 		       const void *msg);
+bool svc_rdma_bc_fail(struct svc_rdma_xprt *sx, u32 xid);
 #else
 static inline int svc_rdma_bc_init(void)
 {
@@ -310,6 +350,11 @@ static inline void svc_rdma_bc_exit(void)
 static inline bool svc_rdma_bc_reply(struct svc_rdma_xprt *sx,
 				     const struct rpcrdma_hdr *hdr,
 				     const void *msg)
+{
+	return false;
+}
+
+static inline bool svc_rdma_bc_fail(struct svc_rdma_xprt *sx, u32 xid)
 {
 	return false;
 }

@@ -176,6 +176,102 @@ TRACE_EVENT(svc_rdma_accept,
 		  __entry->remote_inv)
 );
 
+TRACE_EVENT(svc_rdma_settled,
+	TP_PROTO(const struct svc_rdma_xprt *sx),
+	TP_ARGS(sx),
+	TP_STRUCT__entry(
+		__field(const void *, sx)
+		__field(u32, vers)
+		__field(u32, inline_send)
+		__field(u32, inline_recv)
+		__string(addr, sx->sx_xprt.xpt_remotebuf)
+	),
+	TP_fast_assign(
+		__entry->sx = sx;
+		__entry->vers = sx->sx_vers;
+		__entry->inline_send = sx->sx_conn.cn_limits.lm_inline_send;
+		__entry->inline_recv = sx->sx_conn.cn_limits.lm_inline_recv;
+		__assign_str(addr);
+	),
+	TP_printk("sx=%p addr=%s vers=%u inline=%u/%u", __entry->sx,
+		  __get_str(addr), __entry->vers, __entry->inline_send,
+		  __entry->inline_recv)
+);
+
+TRACE_EVENT(svc_rdma_connprop,
+	TP_PROTO(const struct svc_rdma_xprt *sx, const struct rpcrdma_hdr *hdr,
+		 bool applied),
+	TP_ARGS(sx, hdr, applied),
+	TP_STRUCT__entry(
+		__field(const void *, sx)
+		__field(u32, xid)
+		__field(u32, rbsiz)
+		__field(u32, brs)
+		__field(u32, given)
+		__field(u32, unknown)
+		__field(bool, applied)
+		__field(u32, inline_send)
+		__string(addr, sx->sx_xprt.xpt_remotebuf)
+	),
+	TP_fast_assign(
+		const struct rpcrdma2_props *props = &hdr->hd_props;
+
+		__entry->sx = sx;
+		__entry->xid = hdr->hd_xid;
+		__entry->rbsiz = props->pr_value[RPCRDMA2_PROP_RBSIZ];
+		__entry->brs = props->pr_value[RPCRDMA2_PROP_BRS];
+		__entry->given = props->pr_given;
+		__entry->unknown = props->pr_unknown;
+		__entry->applied = applied;
+		__entry->inline_send = sx->sx_conn.cn_limits.lm_inline_send;
+		__assign_str(addr);
+	),
+	TP_printk("sx=%p addr=%s xid=0x%08x rbsiz=%u brs=%u given=0x%x unknown=%u applied=%d inline_send=%u",
+		  __entry->sx, __get_str(addr), __entry->xid, __entry->rbsiz,
+		  __entry->brs, __entry->given, __entry->unknown,
+		  __entry->applied, __entry->inline_send)
+);
+
+#define show_svc_rdma_error(code)					\
+	__print_symbolic(code,						\
+		{ RPCRDMA2_ERR_VERS,		"VERS" },		\
+		{ RPCRDMA2_ERR_BAD_XDR,		"BAD_XDR" },		\
+		{ RPCRDMA2_ERR_INVAL_HTYPE,	"INVAL_HTYPE" },	\
+		{ RPCRDMA2_ERR_READ_CHUNKS,	"READ_CHUNKS" },	\
+		{ RPCRDMA2_ERR_WRITE_CHUNKS,	"WRITE_CHUNKS" },	\
+		{ RPCRDMA2_ERR_SEGMENTS,	"SEGMENTS" },		\
+		{ RPCRDMA2_ERR_WRITE_RESOURCE,	"WRITE_RESOURCE" },	\
+		{ RPCRDMA2_ERR_REPLY_RESOURCE,	"REPLY_RESOURCE" },	\
+		{ RPCRDMA2_ERR_SYSTEM,		"SYSTEM" })
+
+/* In version 1 all but VERS are sent as ERR_CHUNK */
+TRACE_EVENT(svc_rdma_error,
+	TP_PROTO(const struct svc_rdma_xprt *sx,
+		 const struct svc_rdma_call *call,
+		 const struct rpcrdma2_error *error),
+	TP_ARGS(sx, call, error),
+	TP_STRUCT__entry(
+		__field(const void *, sx)
+		__field(u32, xid)
+		__field(u32, vers)
+		__field(u32, code)
+		__field(u32, arg0)
+		__field(u32, arg1)
+	),
+	TP_fast_assign(
+		__entry->sx = sx;
+		__entry->xid = call->sc_hdr.hd_xid;
+		__entry->vers = call->sc_vers;
+		__entry->code = error->er_code;
+		__entry->arg0 = error->er_arg[0];
+		__entry->arg1 = error->er_arg[1];
+	),
+	TP_printk("sx=%p xid=0x%08x vers=%u %s %u %u", __entry->sx,
+		  __entry->xid, __entry->vers,
+		  show_svc_rdma_error(__entry->code), __entry->arg0,
+		  __entry->arg1)
+);
+
 TRACE_EVENT(svc_rdma_credits,
 	TP_PROTO(const struct svc_rdma_xprt *sx),
 	TP_ARGS(sx),

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The version of a connection, and what client and server tell each other in
+ * version 2 before and between Calls.
+ *
+ * Operation
+ *
+ * The first message that this server can use fixes the version (V2-NEG-13): a
+ * Call of version 1, or a CONNPROP or a Call of version 2. Until then there are
+ * only a few Receives, large enough for either version, and one credit; what is
+ * refused in the meantime changes nothing. From then on a message of the other
+ * version is answered with ERR_VERS, and the connection stays (G-20).
+ *
+ * Limits and Receives come first, then the version is set, then the answer is
+ * sent that tells the client of them. A client that speaks version 2 and says
+ * nothing about itself is served with the defaults. The first CONNPROP of a
+ * connection is obeyed and answered, later ones are only answered (G-17).
+ *
+ * A server that may not speak version 2 settles on version 1 before the first
+ * message has come.
+ */
+#include <linux/moduleparam.h>
+#include <rpcrdma/counters.h>
+#include <rpcrdma/svc_rdma.h>
+#include <rpcrdma/trace_svc.h>
+
+unsigned int svc_rdma_server_version = RPCRDMA_VERS_1;
+module_param_named(server_version, svc_rdma_server_version, uint, 0644);
+MODULE_PARM_DESC(server_version,
+		 "Server: highest version of RPC over RDMA, 1 or 2");
+
+unsigned int svc_rdma_v2_max_req_size = 16384;
+module_param_named(v2_max_req_size, svc_rdma_v2_max_req_size, uint, 0644);
+MODULE_PARM_DESC(v2_max_req_size,
+		 "Server: bytes of the largest inline message in version 2, 1024 to 65536");
+
+/* Tests make a server of these that can do less than this one. Chunks and
+ * segments are bounded by RPCRDMA_MAX_CHUNKS and RPCRDMA_MAX_SEGS in any case.
+ */
+u32 svc_rdma_max_reads = RPCRDMA_MAX_CHUNKS - 1;
+u32 svc_rdma_max_writes = RPCRDMA_MAX_CHUNKS;
+u32 svc_rdma_max_segs = RPCRDMA_MAX_SEGS;
+/* Calls of version 2 yet to be refused as if something were short */
+atomic_t svc_rdma_fail_system = ATOMIC_INIT(0);
+
+/* What version 2 is told of us, see rpcrdma2_props_limits() */
+static void svc_rdma_negotiate_limits(struct svc_rdma_xprt *sx,
+				      const struct rpcrdma2_props *peer)
+{
+	const struct rpcrdma_cm_private ours = {
+		.cp_send_size	= max(sx->sx_v2_size, SVC_RDMA_V2_RECV_MIN),
+		.cp_recv_size	= sx->sx_v2_size,
+		.cp_remote_inv	= sx->sx_conn.cn_ours.cp_remote_inv,
+	};
+
+	rpcrdma2_props_limits(&ours, peer, &sx->sx_conn.cn_limits);
+}
+
+static int svc_rdma_negotiate_adopt(struct svc_rdma_xprt *sx, u32 vers)
+{
+	int rc;
+
+	sx->sx_recv_size = sx->sx_v1_size;
+	if (vers == RPCRDMA_VERS_2) {
+		sx->sx_recv_size = max(sx->sx_v2_size, SVC_RDMA_V2_RECV_MIN);
+		sx->sx_spare_recvs = RPCRDMA_RECV_SPARE;
+		svc_rdma_negotiate_limits(sx, NULL);
+	}
+	rc = svc_rdma_credits_begin(sx);
+	/* Whoever sees the version sees the limits */
+	smp_store_release(&sx->sx_vers, vers);
+	return rc;
+}
+
+/**
+ * svc_rdma_negotiate_begin - get ready for the first message
+ * @sx: connection that is being accepted, with sx_v1_size set
+ *
+ * Context: process; sleeps. Nobody else knows the connection yet.
+ * Return: 0 or a negative errno: there is not enough memory to accept it.
+ *
+ * Requirements V2-INL-04, V2-INL-08, V2-NEG-17, G-19.
+ */
+int svc_rdma_negotiate_begin(struct svc_rdma_xprt *sx)
+{
+	sx->sx_vers_max = clamp(READ_ONCE(svc_rdma_server_version),
+				RPCRDMA_VERS_1, RPCRDMA_VERS_2);
+	sx->sx_v2_size = clamp(READ_ONCE(svc_rdma_v2_max_req_size),
+			       RPCRDMA_INLINE_MIN, RPCRDMA_INLINE_MAX);
+	if (sx->sx_vers_max < RPCRDMA_VERS_2)
+		return svc_rdma_negotiate_adopt(sx, RPCRDMA_VERS_1);
+	return svc_rdma_credits_few(sx);
+}
+
+/**
+ * svc_rdma_negotiate_guess - which decoder is for a message?
+ * @sx: connection
+ * @recv: what it received
+ *
+ * The codec of either version refuses messages of the other.
+ *
+ * Context: process.
+ * Return: a version.
+ *
+ * Requirements V2-HDR-04, V2-NEG-13, V2-NEG-15.
+ */
+u32 svc_rdma_negotiate_guess(const struct svc_rdma_xprt *sx,
+			     const struct rpcrdma_recv *recv)
+{
+	u32 peek, vers;
+
+	/* Pairs with the release in svc_rdma_negotiate_adopt() */
+	vers = smp_load_acquire(&sx->sx_vers);
+	if (likely(vers))
+		return vers;
+	if (rpcrdma_wire_peek_vers(recv->rv_buf.bf_data, recv->rv_len, &peek) &&
+	    peek == RPCRDMA_VERS_2)
+		return RPCRDMA_VERS_2;
+	return RPCRDMA_VERS_1;
+}
+
+/**
+ * svc_rdma_negotiate_settle - a message that we can use has come
+ * @sx: connection
+ * @vers: the message's version
+ *
+ * If memory is short, the client goes on with the few Receives there are.
+ *
+ * Context: process; sleeps if it is the first.
+ * Return: false if the connection has another version.
+ *
+ * Requirements V2-NEG-13, V2-NEG-15.
+ */
+bool svc_rdma_negotiate_settle(struct svc_rdma_xprt *sx, u32 vers)
+{
+	if (likely(READ_ONCE(sx->sx_vers)))
+		return READ_ONCE(sx->sx_vers) == vers;
+
+	mutex_lock(&sx->sx_grow);
+	if (!sx->sx_vers) {
+		svc_rdma_negotiate_adopt(sx, vers);
+		if (vers == RPCRDMA_VERS_2)
+			rpcrdma_count(server_v2_connections);
+		trace_svc_rdma_settled(sx);
+	}
+	mutex_unlock(&sx->sx_grow);
+	return sx->sx_vers == vers;
+}
+
+/**
+ * svc_rdma_negotiate_accept - what the server takes on a connection
+ * @sx: connection
+ * @accept: OUT
+ *
+ * Context: any.
+ *
+ * Requirements G-20, V2-ERR-11, V2-ERR-14, V2-ERR-16.
+ */
+void svc_rdma_negotiate_accept(const struct svc_rdma_xprt *sx,
+			       struct rpcrdma2_accept *accept)
+{
+	u32 vers = READ_ONCE(sx->sx_vers);
+
+	accept->ac_vers_low = vers ?: RPCRDMA_VERS_1;
+	accept->ac_vers_high = vers ?: sx->sx_vers_max;
+	accept->ac_reads = READ_ONCE(svc_rdma_max_reads);
+	accept->ac_writes = READ_ONCE(svc_rdma_max_writes);
+	accept->ac_segs = READ_ONCE(svc_rdma_max_segs);
+	accept->ac_inline_only = false;
+}
+
+/* Returns whether these are the properties that hold from now on. */
+static bool svc_rdma_negotiate_hear(struct svc_rdma_xprt *sx,
+				    const struct rpcrdma2_props *props)
+{
+	bool first;
+
+	mutex_lock(&sx->sx_grow);
+	first = !sx->sx_props_heard;
+	if (first) {
+		sx->sx_props_heard = true;
+		svc_rdma_negotiate_limits(sx, props);
+	}
+	mutex_unlock(&sx->sx_grow);
+	return first;
+}
+
+/**
+ * svc_rdma_negotiate_connprop - answer a client's CONNPROP with ours
+ * @call: the message; the connection has settled on version 2
+ *
+ * If no answer can be sent, the connection is closed.
+ *
+ * Context: process; sleeps.
+ *
+ * Requirements V2-PRP-16, V2-PRP-20, V2-PRP-21, V2-TYP-10 to V2-TYP-12,
+ * V2-CRD-04, V2-CHK-14.
+ */
+void svc_rdma_negotiate_connprop(struct svc_rdma_call *call)
+{
+	const struct rpcrdma_hdr *hdr = &call->sc_hdr;
+	struct svc_rdma_xprt *sx = call->sc_sx;
+	struct rpcrdma2_props ours = { };
+	struct svc_rdma_send *send;
+	bool first;
+	int rc;
+
+	first = svc_rdma_negotiate_hear(sx, &hdr->hd_props);
+	rpcrdma_count(server_connprops);
+	trace_svc_rdma_connprop(sx, hdr, first);
+
+	send = svc_rdma_send_get(sx, GFP_KERNEL);
+	if (!send) {
+		rpcrdma_conn_fail(&sx->sx_conn, -ENOMEM);
+		return;
+	}
+	ours.pr_value[RPCRDMA2_PROP_RBSIZ] = sx->sx_v2_size;
+	ours.pr_value[RPCRDMA2_PROP_BRS] = RPCRDMA2_BRS_INLINE;
+	rc = rpcrdma2_encode_connprop(send->ss_buf.bf_data,
+				      send->ss_buf.bf_size, hdr->hd_xid,
+				      READ_ONCE(sx->sx_credits), true, &ours);
+	rc = svc_rdma_send_control(send, call, rc);
+	if (rc) {
+		trace_svc_rdma_reply_err(sx, rc);
+		rpcrdma_conn_fail(&sx->sx_conn, rc);
+	}
+}
