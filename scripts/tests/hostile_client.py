@@ -802,4 +802,5 @@ def main():
     return 0 if good and ran else 1
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

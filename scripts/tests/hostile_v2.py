@@ -1,0 +1,544 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Hand-made clients that speak version 2 to our server, and break its rules.
+
+usage: hostile_v2.py SET [part of a name]
+
+See hostile_client.py, whose bench and whose way to report this uses.
+"""
+import sys
+
+from hostile_client import (DATA, NFS, NULL, READ3, READDIRPLUS, WRITE3, Client, answer_of, case, delegation,
+                            fresh_names, main, readdir_args, recall, write_args)
+from peer import (AUTH_ROOT, ERROR, MSG, NOMSG, SILENCE, Message, Reader, counters, header, rpc_call, rpc_reply,
+                  want, words)
+
+CONNPROP = 5
+VERS, BAD_XDR, INVAL_HTYPE, READ_CHUNKS, WRITE_CHUNKS, SEGMENTS, WRITE_RESOURCE, REPLY_RESOURCE, SYSTEM = range(1, 10)
+RBSIZ, BRS = 1, 2
+KNOBS = "/sys/kernel/debug/rpcrdma/server_"
+SETTINGS = "/proc/sys/sunrpc/svc_rdma/"
+
+
+def put(name, value, where=KNOBS):
+    with open(where + name, "w", encoding="ascii") as f:
+        f.write(str(value))
+
+
+def prefix(xid, htype, credit=32, flags=0, vers=2):
+    return words(xid, vers, credit, htype, flags)
+
+
+def header2(xid, proc=MSG, credit=32, flags=0, inv=0, **lists):
+    return prefix(xid, proc, credit, flags) + words(inv) + header(xid, **lists)[16:]
+
+
+def prop(which, data, length=None):
+    return words(which, len(data) if length is None else length) + data + bytes(-len(data) % 4)
+
+
+def connprop(xid, *props, flags=0, count=None):
+    return prefix(xid, CONNPROP, flags=flags) + words(len(props) if count is None else count) + b"".join(props)
+
+
+class Message2:
+    """A received message of version 2, taken for sound"""
+
+    def __init__(self, data):
+        r = Reader(data)
+        self.data = data
+        self.xid, self.vers, self.credit, self.proc = r.word(), r.word(), r.word(), r.word()
+        self.flags, self.error, self.props, self.code = r.word(), None, {}, None
+        self.body = b""
+        if self.proc == ERROR:
+            self.error = tuple(r.word() for _ in range((len(data) - r.at) // 4))
+            if len(data) == 28 and self.error[0] in (1, 2):
+                self.error = (VERS,) + self.error       # as in version 1: the flags are its code
+        elif self.proc == CONNPROP:
+            for _ in range(r.word()):
+                which = r.word()
+                self.props[which] = r.opaque()
+        else:
+            self.inv = r.word()
+            old = Message(words(self.xid, 1, 0, self.proc) + data[r.at:])
+            self.writes, self.reply, self.body = old.writes, old.reply, old.body
+
+
+class Client2(Client):
+    """@hello: properties to announce; None: nothing is said"""
+
+    def __init__(self, verbs, hello=(), count=64, size=65536, **kwargs):
+        super().__init__(verbs, count=count, size=size, **kwargs)
+        self.invalidated = None
+        if hello is not None:
+            answer = self.exchange(connprop(self.xid(), *hello))
+            want(answer and answer.proc == CONNPROP, "CONNPROP is not answered by one")
+
+    def receive(self, patience=20):
+        while True:
+            found = self.conn.receive(patience)
+            if not found:
+                return None
+            self.invalidated = found[1]
+            message = Message2(found[0])
+            if message.proc != MSG or message.flags:
+                return message
+            self.callbacks.append(message)
+
+    def silent(self):
+        return not self.receive(SILENCE)
+
+    def nfs(self, proc, args, inline=None, vers=3, xid=None, flags=0, inv=0, **lists):
+        xid = xid or self.xid()
+        rpc = rpc_call(xid, NFS, vers, proc, args, AUTH_ROOT)
+        answer = self.exchange(header2(xid, credit=self.credit, flags=flags, inv=inv, **lists) +
+                               (rpc if inline is None else inline(rpc)))
+        want(answer, "no answer")
+        want(answer.xid == xid, "an answer to something else")
+        return answer
+
+    def works(self):
+        want(results(self.nfs(NULL, b"")).at == 24, "NULL")
+
+
+def results(answer):
+    want(answer.proc == MSG and answer.vers == 2 and answer.flags == 1 and answer.inv == 0,
+         f"no Reply: {answer.data[:48].hex()}")
+    r = Reader(answer.body, 20)
+    want(r.word() == 0, f"RPC error: {answer.body[:24].hex()}")
+    return r
+
+
+def refused(answer, code, *args, xid=None, vers=2):
+    want(answer, "no answer")
+    want(answer.proc == ERROR and answer.error == (code,) + args, f"not {(code,) + args}: {answer.data.hex()}")
+    want(answer.vers == vers and answer.flags == 1, f"version or flags: {answer.data.hex()}")
+    want(xid is None or answer.xid == xid, "an error for something else")
+    want(len(answer.data) == (28 if code == VERS else 24 + 4 * len(args)), "length")
+
+
+def connect(b, *hello, **kwargs):
+    c = Client2(b.verbs, hello, **kwargs)
+    b.clients.append(c)
+    return c
+
+
+def read_args(b, length):
+    return words(len(b.file)) + b.file + bytes(-len(b.file) % 4) + words(0, 0, length)
+
+
+def size(value):
+    return prop(RBSIZ, words(value))
+
+
+# --- versions -----------------------------------------------------------------
+
+# Covers: V2-NEG-05 V2-NEG-13 V2-NEG-14 V2-NEG-15 V2-HDR-04 V2-ERR-04 V2-EXT-11 V2-NEG-17
+@case("v2-messages", "versions: 1 and 2 beside each other, 3, and changes of mind")
+def versions(b):
+    b.fresh().works()
+    c = connect(b)
+    c.works()
+    b.client.works()
+    for vers, rest in ((1, b""), (3, b"\xbd" * 100), (0, bytes(60)), (0xffffffff, bytes(40))):
+        xid = c.xid()
+        refused(c.exchange(words(xid, vers, 1, 0) + (rest or words(0, 0, 0) + rpc_call(xid, NFS, 3, NULL))),
+                VERS, 2, 2, xid=xid, vers=vers)
+        c.works()
+    old = b.connect()
+    answer = Message2(old.exchange(words(7, 3, 1, 0) + bytes(40)).data)
+    refused(answer, VERS, 1, 2, xid=7, vers=3)
+    old.works()
+    refused(Message2(old.exchange(connprop(8)).data), VERS, 1, 1, xid=8)
+    old.works()
+
+
+@case("v2-messages", "version 2 without a CONNPROP")      # Covers: V2-PRP-20 V2-INL-01 V2-NEG-13 V2-TYP-09
+def unannounced(b):
+    c = Client2(b.verbs, None, size=4096)
+    b.clients.append(c)
+    c.works()
+    want(len(c.nfs(READ3, read_args(b, 3000)).data) > 3000, "no short Reply")
+    answer = c.nfs(READ3, read_args(b, 8000))
+    want(answer.proc == ERROR and answer.error[0] == REPLY_RESOURCE, "more than 4096 bytes")
+    c.works()
+
+
+# --- properties ---------------------------------------------------------------
+
+# Covers: V2-TYP-11 V2-PRP-16 V2-PRP-21 V2-CRD-04 V2-TYP-10 V2-CHK-14
+@case("v2-messages", "CONNPROP is answered by one")
+def properties(b):
+    c = Client2(b.verbs, None)
+    b.clients.append(c)
+    answer = c.exchange(connprop(0x1234, size(16384), prop(BRS, words(1))))
+    want(answer.xid == 0x1234 and answer.vers == 2 and answer.flags == 1 and answer.credit >= 1, "prefix")
+    want(answer.props == {RBSIZ: words(16384), BRS: words(1)}, f"properties: {answer.props}")
+    want(not c.invalidated and len(answer.data) <= 1024, "invalidation, or too long")
+    c.works()
+
+
+# Covers: V2-PRP-05 V2-PRP-06 V2-PRP-07 V2-PRP-08 V2-PRP-09 V2-PRP-14 V2-ERR-06 V2-ERR-07 V2-CRD-03
+@case("v2-messages", "bad properties, of which none is applied")
+def bad_properties(b):
+    c = Client2(b.verbs, None)
+    b.clients.append(c)
+    good = size(1024)
+    bad = [(good, prop(BRS, words(9))), (good, prop(BRS, words(3))), (good, size(1)), (size(0),), (size(512),),
+           (size(1023),), (good, good), (prop(BRS, b""), prop(BRS, words(1))), (good, prop(0x7777, b"", 0xffffffff)),
+           (good, prop(0x7777, bytes(8), 9)), (prop(RBSIZ, words(4096), 0xfffffffc),)]
+    bad += [(good, prop(BRS, bytes(n))) for n in (1, 2, 3, 5, 8, 400)]
+    bad += [(prop(BRS, words(0)), prop(RBSIZ, b"\x10" * n)) for n in (1, 2, 3, 5, 6, 7, 8)]
+    before = counters()["server_err_bad_xdr"]
+    for props in bad:
+        xid = c.xid()
+        refused(c.exchange(connprop(xid, *props)), BAD_XDR, xid=xid)
+    for message in (connprop(1, good, count=2), connprop(1, good, count=0), connprop(1, good, count=0xffffffff),
+                    connprop(1, good)[:-1], connprop(1, good) + words(0)):
+        refused(c.exchange(message), BAD_XDR, xid=1)
+    want(counters()["server_err_bad_xdr"] == before + len(bad) + 5, "not all are counted")
+    # The defaults hold: 4096 bytes
+    want(len(c.nfs(READ3, read_args(b, 3000)).data) > 3000, "a bad property was applied")
+
+
+# Covers: V2-PRP-04 V2-PRP-03 V2-EXT-02 V2-PRP-23
+@case("v2-messages", "unknown properties are skipped, empty ones mean the default")
+def unknown_properties(b):
+    c = connect(b, prop(0x7777, b"\xbd" * 5), prop(BRS, b""), prop(0, b""), size(8192), prop(0xffffffff, bytes(33)))
+    want(len(c.nfs(READ3, read_args(b, 7000)).data) > 7000, "RBSIZ is not applied")
+    c = connect(b, prop(RBSIZ, b""))
+    want(c.nfs(READ3, read_args(b, 7000)).proc == ERROR, "more than 4096 bytes")
+
+
+@case("v2-messages", "only the first CONNPROP is applied")       # Covers: V2-TYP-12 V2-PRP-20
+def second(b):
+    c = connect(b, size(1024))
+    for value in (65536, 4096):
+        answer = c.exchange(connprop(9, size(value)))
+        want(answer.proc == CONNPROP and answer.xid == 9 and answer.flags == 1, "no answer")
+    answer = c.nfs(READ3, read_args(b, 3000))
+    want(answer.proc == ERROR and answer.error[0] == REPLY_RESOURCE, "a later RBSIZ is applied")
+    c.works()
+
+
+# --- prefix and types ---------------------------------------------------------
+
+# Covers: V2-TYP-15 V2-TYP-16 V2-EXT-01 V2-HDR-05 V2-ERR-09 V2-EXT-09
+@case("v2-messages", "types 2, 3, 6 and others there are not")
+def types(b):
+    c = connect(b)
+    for first in (False, True):
+        for htype in (2, 3, 6, 7, 0x80000000, 0xdeadbeef, 0xffffffff):
+            xid = c.xid()
+            refused(c.exchange(prefix(xid, htype) + bytes(40)), INVAL_HTYPE, xid=xid)
+            want(c.exchange(prefix(xid, htype)).error == (INVAL_HTYPE,), "a prefix only")
+        if not first:
+            c = Client2(b.verbs, None)
+            b.clients.append(c)
+    c.works()
+
+
+@case("v2-messages", "unknown flags mean nothing")        # Covers: V2-HDR-14 V2-EXT-03
+def flags(b):
+    c = connect(b)
+    want(results(c.nfs(NULL, b"", flags=0xfffffffe)).at == 24, "NULL")
+
+
+# Covers: V2-HDR-13 V2-HDR-08 V2-HDR-12 V2-BC-05 V2-ERR-27 V2-TYP-13 V2-ERR-03
+@case("v2-messages", "F_RESPONSE and msg_type disagree; answers to nothing")
+def directions(b):
+    c = connect(b)
+    xid = c.xid()
+    refused(c.exchange(header2(xid) + rpc_reply(xid)), BAD_XDR, xid=xid)
+    for message in (header2(xid, flags=1) + rpc_call(xid, NFS, 3, NULL), header2(xid, flags=1) + rpc_reply(xid),
+                    prefix(xid, ERROR) + words(2), prefix(xid, ERROR, flags=1) + words(2),
+                    prefix(xid, ERROR, flags=1) + words(7, 1), prefix(xid, ERROR, flags=1) + words(77),
+                    connprop(xid, size(1024), flags=1), connprop(xid, size(1), flags=1),
+                    prefix(xid, 77, flags=1), words(xid, 2, 1, ERROR, 1, 1, 1), words(xid, 1, 1, ERROR, 2)):
+        c.conn.send(message)
+        want(c.silent(), f"{message.hex()} is answered")
+        c.works()
+
+
+# Covers: V2-HDR-16 V2-HDR-01
+@case("v2-messages", "every length of a header")
+def lengths(b):
+    c = connect(b)
+    xid = c.xid()
+    call = header2(xid) + rpc_call(xid, NFS, 3, NULL)
+    for length in range(1, 20):
+        c.conn.send(call[:length])
+        if length % 6 == 0:     # no more at once than was granted
+            want(c.silent(), "a message without a prefix is answered")
+            c.works()
+    for length in range(20, 44):
+        refused(c.exchange(call[:length]), BAD_XDR, xid=xid)
+    refused(c.exchange(connprop(xid)[:20]), BAD_XDR, xid=xid)
+    c.works()
+
+
+# Covers: V2-TYP-06 V2-TYP-17 V2-CHK-02 V2-HDR-17
+@case("v2-messages", "chunks and types that do not go together")
+def forms(b):
+    c = connect(b)
+    xid = c.xid()
+    rpc = rpc_call(xid, NFS, 3, NULL)
+    part = c.put(0, rpc)
+    before = counters()
+    for message in (header2(xid, reads=[(0, part)]) + rpc, header2(xid, proc=NOMSG), header2(xid, proc=NOMSG) + rpc,
+                    header2(xid, proc=NOMSG, reads=[(0, part)]) + rpc, header2(xid) + rpc_call(xid + 1, NFS, 3, NULL),
+                    header2(xid, reads=[(6, part)]) + rpc, header2(xid, reads=[(4000, part)]) + rpc,
+                    header2(xid)[:24] + words(2, 0, 0) + rpc):
+        refused(c.exchange(message), BAD_XDR, xid=xid)
+    want(counters()["server_rdma_read_wrs"] == before["server_rdma_read_wrs"], "something is read")
+    want(results(c.exchange(header2(xid, proc=NOMSG, reads=[(0, part)]))).at == 24, "a Call in a chunk")
+
+
+# --- errors with data ---------------------------------------------------------
+
+def many(c, reads=0, writes=0, segs=1, reply=0):
+    xid = c.xid()
+    rpc = rpc_call(xid, NFS, 3, NULL)
+    s = c.segment(0, 4)
+    lists = {"reads": [(len(rpc) + 4 * i, s) for i in range(reads) for _ in range(segs)],
+             "writes": [[s] * segs] * writes, "reply": [s] * reply if reply else None}
+    return xid, c.exchange(header2(xid, **lists) + rpc)
+
+
+# Covers: V2-ERR-11 V2-ERR-14 V2-ERR-16 V2-ERR-28 V2-CHK-02 V2-ERR-01
+@case("v2-errors", "more chunks and segments than are taken")
+def limits(b):
+    c = connect(b)
+    before = counters()
+    for lists, code, most in (({"reads": 16}, READ_CHUNKS, 15), ({"writes": 17}, WRITE_CHUNKS, 16),
+                              ({"reads": 1, "segs": 65}, SEGMENTS, 64), ({"writes": 1, "segs": 65}, SEGMENTS, 64),
+                              ({"reply": 65}, SEGMENTS, 64)):
+        xid, answer = many(c, **lists)
+        refused(answer, code, most, xid=xid)
+    try:
+        for knob, value, lists, code, most in (("max_reads", 0, {"reads": 1}, READ_CHUNKS, 0),
+                                               ("max_reads", 1, {"reads": 2}, READ_CHUNKS, 1),
+                                               ("max_writes", 1, {"writes": 2}, WRITE_CHUNKS, 1),
+                                               ("max_writes", 0, {"writes": 2}, REPLY_RESOURCE, 8),
+                                               ("max_segs", 1, {"reply": 2}, SEGMENTS, 1)):
+            put(knob, value)
+            xid, answer = many(c, **lists)
+            refused(answer, code, most, xid=xid)
+            put(knob, 16)
+        c.works()
+    finally:
+        put("max_reads", 15)
+        put("max_writes", 16)
+        put("max_segs", 64)
+    after = counters()
+    want(after["server_rdma_read_wrs"] == before["server_rdma_read_wrs"], "something is read")
+    for name, count in (("read_chunks", 3), ("write_chunks", 2), ("segments", 4), ("reply_resource", 1)):
+        want(after["server_err_" + name] == before["server_err_" + name] + count, f"{name} is not counted")
+
+
+# Covers: V2-ERR-18 V2-ERR-20 V2-ERR-29 V2-PRP-13 V2-CHK-17
+@case("v2-errors", "results that do not fit")
+def too_large(b):
+    c = connect(b, size(1024))
+    for offered, needed in ((3999, 4000), (1, 4096), (4, 100000)):
+        refused(c.nfs(READ3, read_args(b, needed), writes=[[c.segment(0, offered)]]), WRITE_RESOURCE, 1, needed)
+        answer = c.nfs(READ3, read_args(b, needed), writes=[[c.segment(0, needed)]])
+        results(answer)
+        want(c.get(0, needed) == DATA[:needed], "the data")
+    for offer in (None, 8):
+        reply = None if offer is None else [c.segment(0, offer)]
+        answer = c.nfs(READDIRPLUS, readdir_args(b, 4000), reply=reply)
+        want(answer.proc == ERROR and answer.error[0] == REPLY_RESOURCE, "no error")
+        needed = answer.error[1]
+        refused(c.nfs(READDIRPLUS, readdir_args(b, 4000), reply=[c.segment(0, needed - 1)]), REPLY_RESOURCE, needed)
+        answer = c.nfs(READDIRPLUS, readdir_args(b, 4000), reply=[c.segment(0, needed)])
+        want(answer.proc == NOMSG and answer.reply[0].length == needed, "what was said to be needed is not")
+    c.works()
+
+
+@case("v2-errors", "something is short")      # Covers: V2-ERR-23
+def system(b):
+    c = connect(b)
+    put("fail_system", 2)
+    for _ in range(2):
+        refused(c.nfs(NULL, b""), SYSTEM)
+    c.works()
+    b.fresh().works()
+
+
+# --- flow control -------------------------------------------------------------
+
+@case("v2-flow", "errors give their credits back")        # Covers: V2-CRD-03 V2-CRD-06 V2-CRD-01
+def credits(b):
+    c = connect(b)
+    for _ in range(40):
+        for i in range(8):
+            c.conn.send(prefix(i, 6))
+        for i in range(8):
+            answer = c.receive()
+            want(answer and answer.error == (INVAL_HTYPE,) and answer.credit >= 1, f"error {i} does not come")
+    c.works()
+
+
+# Covers: V2-CRD-05 V2-CRD-02 V2-INL-04
+@case("v2-flow", "CONNPROPs in a full window, again and again")
+def window(b):
+    c = connect(b, count=400)
+    c.credit = 400
+    granted = first = c.nfs(NULL, b"").credit
+    for _ in range(8):
+        want(1 < granted <= 400, f"{granted} granted")
+        waiting = set()
+        for i in range(granted + 2):
+            xid = c.xid()
+            waiting.add(xid)
+            if i < granted:
+                c.conn.send(header2(xid, credit=400) + rpc_call(xid, NFS, 3, NULL))
+            else:
+                c.conn.send(connprop(xid, size(16384)))
+        while waiting:
+            answer = c.receive()
+            want(answer, f"{len(waiting)} of {granted} are not answered")
+            waiting.remove(answer.xid)
+            if answer.proc == MSG:
+                granted = answer.credit
+    want(granted > first, "the grant does not grow")
+
+
+@case("v2-flow", "a flood")       # Covers: V2-CRD-12
+def flood(b):
+    c = connect(b, count=500)
+    for i in range(400):
+        c.conn.send(connprop(i, size(4096)))
+    c.verbs.until(lambda: c.conn.lost, 2)
+    c.conn.close()
+    connect(b).works()
+
+
+# --- sizes --------------------------------------------------------------------
+
+# Covers: V2-PRP-10 V2-INL-03 V2-INL-05 V2-PRP-22
+@case("v2-flow", "WRITEs inline, up to the last byte of what was announced")
+def inline(b):
+    c = connect(b)
+    room = 16384 - 36
+    before = counters()
+    for length in (1, 4096, 8192, 12000):
+        b.fresh()
+        args = write_args(b, length) + DATA[:length] + bytes(-length % 4)
+        want(results(c.nfs(WRITE3, args)).word() == 0, "WRITE")
+        b.target_is(DATA[:length], f"WRITE of {length}")
+    want(counters()["server_calls_inline"] >= before["server_calls_inline"] + 4 and
+         counters()["server_rdma_read_wrs"] == before["server_rdma_read_wrs"], "not inline")
+    b.fresh()
+    length = room - len(rpc_call(0, NFS, 3, WRITE3, write_args(b, 0), AUTH_ROOT))
+    length -= length % 4
+    want(results(c.nfs(WRITE3, write_args(b, length) + DATA[:length])).word() == 0, "WRITE")
+    b.target_is(DATA[:length], "the largest WRITE")
+
+
+# Covers: V2-INL-02 V2-PRP-13 V2-PRP-14 V2-PRP-24
+@case("v2-flow", "Replies of the size the client announced, and not larger")
+def announced(b):
+    for value in (1024, 4096, 16384, 65536, 0xffffffff):
+        c = connect(b, size(value))
+        most = min(value, 16384)
+        fits, exceeds = most - 256, most
+        answer = c.nfs(READ3, read_args(b, fits), reply=[c.segment(0, 65536)])
+        want(answer.proc == MSG and answer.reply[0].length == 0, f"{value}: not short though it fits")
+        want(answer.body.endswith(DATA[:fits]), f"{value}: the data")
+        refused_one = c.nfs(READ3, read_args(b, exceeds))
+        want(refused_one.proc == ERROR and refused_one.error[0] == REPLY_RESOURCE, f"{value}: too large a Reply")
+        answer = c.nfs(READ3, read_args(b, exceeds), reply=[c.segment(0, 65536)])
+        want(answer.proc == NOMSG, f"{value}: not in the Reply chunk")
+        c.works()
+
+
+# Covers: V2-CHK-06 V2-CHK-13 V2-CHK-16
+@case("v2-flow", "no handle to invalidate, and one that is in no segment")
+def handles(b):
+    c = connect(b)
+    before = counters()
+    for inv in (0, 0xdeadbeef):
+        answer = c.nfs(READ3, read_args(b, 4000), inv=inv, writes=[[c.segment(0, 4000)]])
+        results(answer)
+        want(not c.invalidated, f"{c.invalidated:#x} is invalidated")
+    after = counters()
+    want(after["server_stray_handles"] == before["server_stray_handles"] + 1, "not counted")
+    want(after["server_sends_inv"] == before["server_sends_inv"], "sent with invalidation")
+
+
+# --- callbacks ----------------------------------------------------------------
+
+def called(b, *hello):
+    """A client with these properties that is called back"""
+    c = connect(b, *hello)
+    name = fresh_names(1)[0]
+    delegation(c, name)
+    recall(name)
+    message = c.callback()
+    want(message, "no callback")
+    want(message.vers == 2 and message.flags == 0 and message.inv == 0, f"prefix: {message.data[:24].hex()}")
+    want(message.data[24:36] == bytes(12), "a callback with chunks")
+    return c, message
+
+
+def respond(message, credit=16):
+    return header2(message.xid, credit=credit, flags=1) + answer_of(message, credit)[28:]
+
+
+def grown(before, name, count=1):
+    return lambda: counters()[name] >= before[name] + count
+
+
+# Covers: V2-BC-01 V2-BC-03 V2-BC-06 V2-HDR-07 V2-CRD-07 V2-PRP-15
+@case("v2-callbacks", "a callback and its answer")
+def callback(b):
+    for hello in ((), (size(16384),), (size(1024), prop(BRS, words(1))), (prop(BRS, words(2)),)):
+        before = counters()
+        c, message = called(b, *hello)
+        # The same XID means something else in the other direction
+        want(results(c.nfs(NULL, b"", xid=message.xid)).at == 24, "NULL")
+        c.conn.send(respond(message))
+        want(b.verbs.until(grown(before, "server_bc_replies")), "its answer is not taken")
+        c.works()
+
+
+# Covers: V2-BC-09 V2-ERR-08 V2-ERR-24 V2-ERR-25 V2-ERR-26 V2-HDR-13 V2-HDR-12
+@case("v2-callbacks", "errors and bad answers end it, and nothing else")
+def callback_errors(b):
+    for bad in (words(2), words(9), words(4, 0), words(77), words(4), None):
+        c, message = called(b, size(16384))
+        before = counters()
+        c.conn.send(prefix(message.xid + 1, ERROR, flags=1) + words(2))
+        c.conn.send(prefix(message.xid, ERROR) + words(2))
+        if bad:
+            c.conn.send(prefix(message.xid, ERROR, flags=1) + bad)
+        else:
+            c.conn.send(header2(message.xid, flags=1) + rpc_call(message.xid, NFS, 3, NULL))
+        want(c.silent(), "it is answered")
+        c.works()
+        dropped = counters()["server_bc_dropped"]
+        c.conn.send(respond(message))
+        want(b.verbs.until(lambda n=dropped: counters()["server_bc_dropped"] > n), "somebody waits for it still")
+        want(counters()["server_bc_replies"] - before["server_bc_replies"] <= 1, "more than one is taken")
+        c.works()
+
+
+# Covers: V2-BC-02 V2-PRP-17 V2-PRP-15
+@case("v2-callbacks", "a client that takes none")
+def no_callbacks(b):
+    c = connect(b, prop(BRS, words(0)))
+    before = counters()
+    delegation(c, fresh_names(1)[0])
+    want(b.verbs.until(grown(before, "server_bc_unwanted")), "nobody wants to call it")
+    want(not c.callback(1), "it is called")
+    c.works()
+
+
+if __name__ == "__main__":
+    put("version", 2, SETTINGS)
+    try:
+        status = main()
+    finally:
+        put("version", 1, SETTINGS)
+    sys.exit(status)
