@@ -29,10 +29,10 @@ module_param_named(server_version, svc_rdma_server_version, uint, 0644);
 MODULE_PARM_DESC(server_version,
 		 "Server: highest version of RPC over RDMA, 1 or 2");
 
-unsigned int svc_rdma_v2_max_req_size = 16384;
+unsigned int svc_rdma_v2_max_req_size = SVC_RDMA_V2_REQ_SIZE;
 module_param_named(v2_max_req_size, svc_rdma_v2_max_req_size, uint, 0644);
 MODULE_PARM_DESC(v2_max_req_size,
-		 "Server: bytes of the largest inline message in version 2, 1024 to 65536");
+		 "Server: bytes of the largest inline Call in version 2, 1024 to 65536");
 
 /* Tests make a server of these that can do less than this one. Chunks and
  * segments are bounded by RPCRDMA_MAX_CHUNKS and RPCRDMA_MAX_SEGS in any case.
@@ -43,12 +43,12 @@ u32 svc_rdma_max_segs = RPCRDMA_MAX_SEGS;
 /* Calls of version 2 yet to be refused as if something were short */
 atomic_t svc_rdma_fail_system = ATOMIC_INIT(0);
 
-/* What version 2 is told of us, see rpcrdma2_props_limits() */
+/* Replies are as large as the client says (G-18), Calls as we say; see rpcrdma2_props_limits() */
 static void svc_rdma_negotiate_limits(struct svc_rdma_xprt *sx,
 				      const struct rpcrdma2_props *peer)
 {
 	const struct rpcrdma_cm_private ours = {
-		.cp_send_size	= max(sx->sx_v2_size, SVC_RDMA_V2_RECV_MIN),
+		.cp_send_size	= RPCRDMA_INLINE_MAX,
 		.cp_recv_size	= sx->sx_v2_size,
 		.cp_remote_inv	= sx->sx_conn.cn_ours.cp_remote_inv,
 	};

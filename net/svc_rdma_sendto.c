@@ -39,10 +39,32 @@
 #include <rpcrdma/svc_rdma.h>
 #include <rpcrdma/trace_svc.h>
 
-/* Contexts kept for later; what a burst took beyond that is freed */
+/* Contexts kept for later, and the bytes of their buffers; what a burst took
+ * beyond that is freed
+ */
 #define SVC_RDMA_IDLE_SENDS	32u
+#define SVC_RDMA_IDLE_BYTES	(32u * SVC_RDMA_V2_REQ_SIZE)
 
 static void svc_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc);
+
+/* A client may be able to receive more than memory has in one piece. In version
+ * 2 a Reply that does not fit then has the client provide a chunk (G-23).
+ */
+static int svc_rdma_send_create_buf(struct svc_rdma_send *send, gfp_t gfp)
+{
+	struct svc_rdma_xprt *sx = send->ss_sx;
+	struct ib_device *device = rpcrdma_conn_device(&sx->sx_conn);
+	u32 size = READ_ONCE(sx->sx_conn.cn_limits.lm_inline_send);
+	int rc;
+
+	rc = rpcrdma_buf_init(&send->ss_buf, device, size, DMA_TO_DEVICE,
+			      gfp | __GFP_NOWARN);
+	if (!rc || size <= SVC_RDMA_V2_REQ_SIZE ||
+	    READ_ONCE(sx->sx_vers) != RPCRDMA_VERS_2)
+		return rc;
+	return rpcrdma_buf_init(&send->ss_buf, device, SVC_RDMA_V2_REQ_SIZE,
+				DMA_TO_DEVICE, gfp | __GFP_NOWARN);
+}
 
 static struct svc_rdma_send *svc_rdma_send_create(struct svc_rdma_xprt *sx,
 						  gfp_t gfp)
@@ -54,14 +76,12 @@ static struct svc_rdma_send *svc_rdma_send_create(struct svc_rdma_xprt *sx,
 	send = kzalloc_node(sizeof(*send), gfp, ibdev_to_node(device));
 	if (!send)
 		return NULL;
-	if (rpcrdma_buf_init(&send->ss_buf, device,
-			     READ_ONCE(conn->cn_limits.lm_inline_send),
-			     DMA_TO_DEVICE, gfp)) {
+	send->ss_sx = sx;
+	if (svc_rdma_send_create_buf(send, gfp)) {
 		kfree(send);
 		return NULL;
 	}
 
-	send->ss_sx = sx;
 	send->ss_cqe.done = svc_rdma_send_wc_done;
 	send->ss_sge.addr = send->ss_buf.bf_addr;
 	send->ss_sge.lkey = conn->cn_pd->local_dma_lkey;
@@ -148,7 +168,8 @@ void svc_rdma_send_put(struct svc_rdma_send *send)
 	svc_rdma_send_reset(send);
 
 	spin_lock(&sx->sx_lock);
-	keep = sx->sx_nidle < SVC_RDMA_IDLE_SENDS;
+	keep = sx->sx_nidle < SVC_RDMA_IDLE_SENDS &&
+	       sx->sx_nidle * send->ss_buf.bf_size < SVC_RDMA_IDLE_BYTES;
 	if (keep) {
 		list_add(&send->ss_list, &sx->sx_idle);
 		sx->sx_nidle++;

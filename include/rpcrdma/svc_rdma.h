@@ -22,6 +22,9 @@
 #define SVC_RDMA_REQ_SIZE_MAX		RPCRDMA_INLINE_MAX
 #define SVC_RDMA_BC_REQUESTS_MAX	128u
 
+/* What most clients of version 2 can receive, and what we can by default */
+#define SVC_RDMA_V2_REQ_SIZE		16384u
+
 /* What a version 2 client may send before it knows our RBSIZ (G-19) */
 #define SVC_RDMA_V2_RECV_MIN		4096u
 
@@ -180,7 +183,8 @@ struct svc_rdma_send {
  *	set once, after all that depends on it
  * @sx_vers_max: highest version to settle on
  * @sx_v1_size: bytes of the largest inline message in version 1
- * @sx_v2_size: the same in version 2, announced as RBSIZ
+ * @sx_v2_size: bytes of the largest inline Call in version 2, announced as
+ *	RBSIZ
  * @sx_props_heard: the client has announced its properties, under @sx_grow
  * @sx_max_mesg: bytes of the largest unreduced Call
  * @sx_rw_pages: pages that one rdma_rw context covers at most

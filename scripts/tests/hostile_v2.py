@@ -441,14 +441,14 @@ def inline(b):
 def announced(b):
     for value in (1024, 4096, 16384, 65536, 0xffffffff):
         c = connect(b, size(value))
-        most = min(value, 16384)
+        most = min(value, 65536)
         fits, exceeds = most - 256, most
         answer = c.nfs(READ3, read_args(b, fits), reply=[c.segment(0, 65536)])
         want(answer.proc == MSG and answer.reply[0].length == 0, f"{value}: not short though it fits")
         want(answer.body.endswith(DATA[:fits]), f"{value}: the data")
         refused_one = c.nfs(READ3, read_args(b, exceeds))
         want(refused_one.proc == ERROR and refused_one.error[0] == REPLY_RESOURCE, f"{value}: too large a Reply")
-        answer = c.nfs(READ3, read_args(b, exceeds), reply=[c.segment(0, 65536)])
+        answer = c.nfs(READ3, read_args(b, exceeds), reply=[c.segment(0, 131072)])
         want(answer.proc == NOMSG, f"{value}: not in the Reply chunk")
         c.works()
 
