@@ -45,9 +45,18 @@ static int rpcrdma_debugfs_counters_show(struct seq_file *seq, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(rpcrdma_debugfs_counters);
 
+static int rpcrdma_debugfs_servers_show(struct seq_file *seq, void *unused)
+{
+	svc_rdma_show(seq);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(rpcrdma_debugfs_servers);
+
 /* For tests: make the server less than it is */
 static void rpcrdma_debugfs_server(void)
 {
+	debugfs_create_file("servers", 0444, rpcrdma_debugfs_dir, NULL,
+			    &rpcrdma_debugfs_servers_fops);
 	debugfs_create_u32("server_max_reads", 0600, rpcrdma_debugfs_dir,
 			   &svc_rdma_max_reads);
 	debugfs_create_u32("server_max_writes", 0600, rpcrdma_debugfs_dir,

@@ -201,6 +201,7 @@ struct svc_rdma_send {
  *	left when the queues have been drained was flushed, or never completes:
  *	it was posted in part, or the provider lost it
  * @sx_sending: likewise for Send contexts
+ * @sx_shown: among the connections people can see
  */
 struct svc_rdma_xprt {
 	struct svc_xprt			sx_xprt;
@@ -229,6 +230,7 @@ struct svc_rdma_xprt {
 	u32				sx_nidle;
 	struct list_head		sx_reading;
 	struct list_head		sx_sending;
+	struct list_head		sx_shown;
 };
 
 static inline struct svc_rdma_xprt *svc_rdma_xprt_of(struct svc_xprt *xprt)
@@ -323,6 +325,12 @@ int svc_rdma_send_control(struct svc_rdma_send *send,
 void svc_rdma_send_error(struct svc_rdma_call *call,
 			 enum rpcrdma_verdict verdict);
 int svc_rdma_sendto(struct svc_rqst *rqstp);
+
+/* svc_rdma_show.c */
+struct seq_file;
+void svc_rdma_show_add(struct svc_rdma_xprt *sx);
+void svc_rdma_show_del(struct svc_rdma_xprt *sx);
+void svc_rdma_show(struct seq_file *seq);
 
 /* svc_rdma_recvfrom.c */
 int svc_rdma_call_cache_init(void);

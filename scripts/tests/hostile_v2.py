@@ -174,6 +174,9 @@ def properties(b):
     want(answer.xid == 0x1234 and answer.vers == 2 and answer.flags == 1 and answer.credit >= 1, "prefix")
     want(answer.props == {RBSIZ: words(16384), BRS: words(1)}, f"properties: {answer.props}")
     want(not c.invalidated and len(answer.data) <= 1024, "invalidation, or too long")
+    with open("/sys/kernel/debug/rpcrdma/servers", encoding="ascii") as f:
+        shown = f.read()
+    want(" vers=2 inline_send=16384 inline_recv=16384 brs=1 peer_spoke=1 " in shown, f"not shown: {shown}")
     c.works()
 
 
