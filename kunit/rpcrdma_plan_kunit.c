@@ -360,6 +360,61 @@ static void rpcrdma_plan_examples_v2(struct kunit *test)
 	rpcrdma_plan_check(test, 8);
 }
 
+/* What errors of version 2 forbid. Covers: V2-ERR-12 V2-ERR-15 V2-ERR-17 G-23 */
+static void rpcrdma_plan_healed(struct kunit *test)
+{
+	static const struct rpcrdma_limits limits = {
+		.lm_inline_send = 4096, .lm_inline_recv = 4096,
+		.lm_hdr_extra = 8,
+	};
+	static const struct rpcrdma_plan_args both = {
+		.pa_call_len = 9000, .pa_call_item = 8192,
+		.pa_call_item_segs = 1, .pa_call_segs = 3,
+		.pa_reply_max = 9000, .pa_reply_item = 8192,
+		.pa_reply_item_segs = 1, .pa_reply_segs = 3,
+		.pa_reduce = true,
+	};
+	struct rpcrdma_plan_args args = both;
+	struct rpcrdma_plan plan;
+
+	KUNIT_ASSERT_EQ(test, rpcrdma_plan_rpc(&limits, &args, &plan), 0);
+	KUNIT_EXPECT_EQ(test, plan.pl_call, RPCRDMA_CALL_READ);
+	KUNIT_EXPECT_EQ(test, plan.pl_reply, RPCRDMA_REPLY_WRITE);
+
+	args.pa_no_read = true;
+	KUNIT_ASSERT_EQ(test, rpcrdma_plan_rpc(&limits, &args, &plan), 0);
+	KUNIT_EXPECT_EQ(test, plan.pl_call, RPCRDMA_CALL_LONG);
+	KUNIT_EXPECT_EQ(test, plan.pl_reply, RPCRDMA_REPLY_WRITE);
+
+	args.pa_no_write = true;
+	KUNIT_ASSERT_EQ(test, rpcrdma_plan_rpc(&limits, &args, &plan), 0);
+	KUNIT_EXPECT_EQ(test, plan.pl_reply, RPCRDMA_REPLY_LONG);
+
+	/* Two segments are enough for items, but for nothing whole */
+	args = both;
+	args.pa_segs_max = 2;
+	KUNIT_ASSERT_EQ(test, rpcrdma_plan_rpc(&limits, &args, &plan), 0);
+	KUNIT_EXPECT_EQ(test, plan.pl_call, RPCRDMA_CALL_READ);
+	args.pa_no_read = true;
+	KUNIT_EXPECT_EQ(test, rpcrdma_plan_rpc(&limits, &args, &plan),
+			-EMSGSIZE);
+	args.pa_call_segs = 2;
+	KUNIT_EXPECT_EQ(test, rpcrdma_plan_rpc(&limits, &args, &plan), 0);
+	args.pa_no_write = true;
+	KUNIT_EXPECT_EQ(test, rpcrdma_plan_rpc(&limits, &args, &plan),
+			-EMSGSIZE);
+
+	/* A Reply chunk, though the Reply might fit a Receive */
+	args = both;
+	args.pa_reply_max = 100;
+	args.pa_reply_item = 0;
+	KUNIT_ASSERT_EQ(test, rpcrdma_plan_rpc(&limits, &args, &plan), 0);
+	KUNIT_EXPECT_EQ(test, plan.pl_reply, RPCRDMA_REPLY_INLINE);
+	args.pa_reply_chunk = true;
+	KUNIT_ASSERT_EQ(test, rpcrdma_plan_rpc(&limits, &args, &plan), 0);
+	KUNIT_EXPECT_EQ(test, plan.pl_reply, RPCRDMA_REPLY_LONG);
+}
+
 struct rpcrdma_answer_case {
 	const char			*desc;
 	u32				hdr_len;
@@ -461,6 +516,7 @@ static struct kunit_case rpcrdma_plan_kunit_cases[] = {
 	KUNIT_CASE_PARAM(rpcrdma_plan_examples, rpcrdma_plan_gen_params),
 	KUNIT_CASE(rpcrdma_plan_all_segments_fit),
 	KUNIT_CASE_PARAM(rpcrdma_plan_examples_v2, rpcrdma_plan_gen_params),
+	KUNIT_CASE(rpcrdma_plan_healed),
 	KUNIT_CASE_PARAM(rpcrdma_plan_answers, rpcrdma_answer_gen_params),
 	{}
 };

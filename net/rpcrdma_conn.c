@@ -110,6 +110,17 @@ static void rpcrdma_conn_keep_peer(struct rpcrdma_conn *conn,
 	conn->cn_peer_len = len;
 }
 
+/**
+ * rpcrdma_conn_step - a step of opening a connection is done
+ * @conn: connection
+ *
+ * Context: any. Wakes rpcrdma_conn_wait(), now or when it is called.
+ */
+void rpcrdma_conn_step(struct rpcrdma_conn *conn)
+{
+	complete(&conn->cn_step);
+}
+
 /* The connecting end learns its limits here, before anything arrives that
  * would have to be answered within them.
  */
@@ -175,9 +186,19 @@ static int rpcrdma_conn_cm_event(struct rdma_cm_id *id,
 	return 0;
 }
 
-/* @error: what it means if the step takes longer than @timeout */
-static int rpcrdma_conn_wait(struct rpcrdma_conn *conn, unsigned long timeout,
-			     int error)
+/**
+ * rpcrdma_conn_wait - wait for a step of opening a connection
+ * @conn: connection
+ * @timeout: jiffies it may take
+ * @error: negative errno; what it means if it takes longer
+ *
+ * Who takes the step calls rpcrdma_conn_step().
+ *
+ * Context: process; sleeps.
+ * Return: 0; or the error that ended the connection, which may be @error.
+ */
+int rpcrdma_conn_wait(struct rpcrdma_conn *conn, unsigned long timeout,
+		      int error)
 {
 	if (!wait_for_completion_timeout(&conn->cn_step, timeout))
 		rpcrdma_conn_fail(conn, error);

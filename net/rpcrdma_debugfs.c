@@ -5,6 +5,7 @@
 #include <rpcrdma/counters.h>
 #include <rpcrdma/module.h>
 #include <rpcrdma/svc_rdma.h>
+#include <rpcrdma/xprt_rdma.h>
 
 DEFINE_PER_CPU(struct rpcrdma_counts, rpcrdma_counts);
 
@@ -52,6 +53,24 @@ static int rpcrdma_debugfs_servers_show(struct seq_file *seq, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(rpcrdma_debugfs_servers);
 
+static int rpcrdma_debugfs_clients_show(struct seq_file *seq, void *unused)
+{
+	xprt_rdma_show(seq);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(rpcrdma_debugfs_clients);
+
+/* For tests: expect less of the server than it will send */
+static void rpcrdma_debugfs_client(void)
+{
+	debugfs_create_file("clients", 0444, rpcrdma_debugfs_dir, NULL,
+			    &rpcrdma_debugfs_clients_fops);
+	debugfs_create_u32("client_shrink_write", 0600, rpcrdma_debugfs_dir,
+			   &xprt_rdma_shrink_write);
+	debugfs_create_u32("client_shrink_reply", 0600, rpcrdma_debugfs_dir,
+			   &xprt_rdma_shrink_reply);
+}
+
 /* For tests: make the server less than it is */
 static void rpcrdma_debugfs_server(void)
 {
@@ -80,6 +99,7 @@ void rpcrdma_debugfs_init(void)
 	debugfs_create_file("counters", 0444, rpcrdma_debugfs_dir, NULL,
 			    &rpcrdma_debugfs_counters_fops);
 	rpcrdma_debugfs_server();
+	rpcrdma_debugfs_client();
 }
 
 /**

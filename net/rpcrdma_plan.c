@@ -41,6 +41,12 @@ static u32 rpcrdma_plan_hdr_len(const struct rpcrdma_limits *limits,
 		     U32_MAX);
 }
 
+static bool rpcrdma_plan_segs_ok(const struct rpcrdma_plan_args *args,
+				 u32 nsegs)
+{
+	return !args->pa_segs_max || nsegs <= args->pa_segs_max;
+}
+
 /* What is left of a message when its item has gone. */
 static u32 rpcrdma_plan_reduced(u32 len, u32 item)
 {
@@ -59,11 +65,14 @@ rpcrdma_plan_reply(const struct rpcrdma_limits *limits,
 	u32 hdr_len;
 
 	hdr_len = rpcrdma_plan_hdr_len(limits, 0, 0, 0);
+	if (args->pa_reply_chunk)
+		return RPCRDMA_REPLY_LONG;
 	if (rpcrdma_plan_fits(hdr_len, args->pa_reply_max,
 			      limits->lm_inline_recv))
 		return RPCRDMA_REPLY_INLINE;
 	hdr_len = rpcrdma_plan_hdr_len(limits, 0, args->pa_reply_item_segs, 0);
-	if (args->pa_reduce && args->pa_reply_item &&
+	if (args->pa_reduce && args->pa_reply_item && !args->pa_no_write &&
+	    rpcrdma_plan_segs_ok(args, args->pa_reply_item_segs) &&
 	    rpcrdma_plan_fits(hdr_len,
 			      rpcrdma_plan_reduced(args->pa_reply_max,
 						   args->pa_reply_item),
@@ -89,7 +98,8 @@ static int rpcrdma_plan_call(const struct rpcrdma_limits *limits,
 	plan->pl_hdr_max = rpcrdma_plan_hdr_len(limits,
 						args->pa_call_item_segs,
 						nwritesegs, nreplysegs);
-	if (args->pa_reduce && args->pa_call_item &&
+	if (args->pa_reduce && args->pa_call_item && !args->pa_no_read &&
+	    rpcrdma_plan_segs_ok(args, args->pa_call_item_segs) &&
 	    rpcrdma_plan_fits(plan->pl_hdr_max,
 			      rpcrdma_plan_reduced(args->pa_call_len,
 						   args->pa_call_item),
@@ -99,7 +109,8 @@ static int rpcrdma_plan_call(const struct rpcrdma_limits *limits,
 	plan->pl_call = RPCRDMA_CALL_LONG;
 	plan->pl_hdr_max = rpcrdma_plan_hdr_len(limits, args->pa_call_segs,
 						nwritesegs, nreplysegs);
-	return plan->pl_hdr_max <= threshold ? 0 : -EMSGSIZE;
+	return plan->pl_hdr_max <= threshold &&
+	       rpcrdma_plan_segs_ok(args, args->pa_call_segs) ? 0 : -EMSGSIZE;
 }
 
 /**
@@ -115,7 +126,8 @@ static int rpcrdma_plan_call(const struct rpcrdma_limits *limits,
  *
  * Context: any.
  * Return: 0; or -EMSGSIZE if not even the header of a Long Call fits a Send,
- *	or the header of a Long Reply a Receive.
+ *	or the header of a Long Reply a Receive, or a chunk would have to have
+ *	more segments than it may.
  */
 int rpcrdma_plan_rpc(const struct rpcrdma_limits *limits,
 		     const struct rpcrdma_plan_args *args,
@@ -130,7 +142,8 @@ int rpcrdma_plan_rpc(const struct rpcrdma_limits *limits,
 		nreplysegs = args->pa_reply_segs;
 		/* It comes back with all of its segments (V1-RPL-06) */
 		if (rpcrdma_plan_hdr_len(limits, 0, 0, nreplysegs) >
-		    limits->lm_inline_recv)
+		    limits->lm_inline_recv ||
+		    !rpcrdma_plan_segs_ok(args, nreplysegs))
 			return -EMSGSIZE;
 	}
 	return rpcrdma_plan_call(limits, args, nwritesegs, nreplysegs, plan);

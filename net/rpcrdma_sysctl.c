@@ -39,6 +39,10 @@ static const struct ctl_table rpcrdma_sysctl_client[] = {
 		       rpcrdma_inline_min, rpcrdma_inline_max),
 	RPCRDMA_SYSCTL("rdma_max_inline_write", xprt_rdma_max_inline_write,
 		       rpcrdma_inline_min, rpcrdma_inline_max),
+	RPCRDMA_SYSCTL("rdma_version", xprt_rdma_client_version,
+		       rpcrdma_vers_min, rpcrdma_vers_max),
+	RPCRDMA_SYSCTL("rdma_v2_inline", xprt_rdma_v2_inline,
+		       rpcrdma_inline_min, rpcrdma_inline_max),
 };
 
 static const struct ctl_table rpcrdma_sysctl_server[] = {

@@ -60,7 +60,7 @@ size_t xprt_rdma_bc_maxpayload(struct rpc_xprt *xprt)
 	u32 max = min(limits->lm_inline_send, limits->lm_inline_recv);
 
 	max = clamp_t(u32, max, RPCRDMA_INLINE_MIN, PAGE_SIZE);
-	return max - RPCRDMA1_HDR_MIN;
+	return max - RPCRDMA1_HDR_MIN - limits->lm_hdr_extra;
 }
 
 /**
@@ -219,16 +219,25 @@ static void xprt_rdma_bc_enqueue(struct xprt_rdma *xr,
 /* A callback with chunks breaks the rules, but it is a Call and gets an answer
  * (BC-24).
  */
-static void xprt_rdma_bc_refuse(struct xprt_rdma *xr, u32 xid)
+static void xprt_rdma_bc_refuse(struct xprt_rdma *xr,
+				const struct rpcrdma_hdr *hdr)
 {
+	/* In version 2 chunks are refused before they get here. */
+	const struct rpcrdma2_error too_large = {
+		.er_code = RPCRDMA2_ERR_SYSTEM,
+	};
 	struct xprt_rdma_send *send;
 	u32 slots;
 	int len;
 
+	if (xr->xr_vers == RPCRDMA_VERS_2) {
+		xprt_rdma_reply_refuse(xr, hdr, &too_large);
+		return;
+	}
 	if (xprt_rdma_send_get(xr, &send))
 		return;
 	len = rpcrdma1_encode_err_chunk(send->sn_buf.bf_data,
-					send->sn_buf.bf_size, xid,
+					send->sn_buf.bf_size, hdr->hd_xid,
 					XPRT_RDMA_BC_REQUESTS);
 	if (len < 0 || xprt_rdma_send_post(send, len, NULL, &slots) == -EAGAIN)
 		xprt_rdma_send_put(send);
@@ -258,7 +267,7 @@ void xprt_rdma_bc_receive(struct xprt_rdma *xr, struct rpcrdma_recv *recv,
 	    hdr->hd_msg_len > PAGE_SIZE) {
 		rpcrdma_count(client_bc_chunks);
 		trace_xprt_rdma_bc_refuse(hdr, 0);
-		xprt_rdma_bc_refuse(xr, hdr->hd_xid);
+		xprt_rdma_bc_refuse(xr, hdr);
 		goto out_put;
 	}
 
@@ -280,23 +289,29 @@ out_put:
 	rpcrdma_recv_put(recv);
 }
 
-static int xprt_rdma_bc_encode(const struct rpc_rqst *rqst,
+static const struct rpcrdma_lists xprt_rdma_bc_no_lists;
+
+static int xprt_rdma_bc_encode(struct xprt_rdma *xr,
+			       const struct rpc_rqst *rqst,
 			       struct xprt_rdma_send *send)
 {
 	const struct xdr_buf *snd = &rqst->rq_snd_buf;
-	struct rpcrdma_call_out reply = {
-		.ko_xid		= be32_to_cpu(rqst->rq_xid),
-		.ko_credit	= XPRT_RDMA_BC_REQUESTS,
-		.ko_proc	= RPCRDMA1_MSG,
+	struct rpcrdma_reply_out reply = {
+		.ro_xid		= be32_to_cpu(rqst->rq_xid),
+		.ro_credit	= XPRT_RDMA_BC_REQUESTS,
+		.ro_proc	= RPCRDMA1_MSG,
+		.ro_lists	= &xprt_rdma_bc_no_lists,
 	};
+	u32 size = min(send->sn_buf.bf_size,
+		       xr->xr_conn.cn_limits.lm_inline_send);
 	int len;
 
-	/* With empty lists the two directions look the same (BC-20). */
-	len = rpcrdma1_encode_call(send->sn_buf.bf_data, send->sn_buf.bf_size,
-				   &reply);
+	len = xr->xr_vers == RPCRDMA_VERS_1 ?
+	      rpcrdma1_encode_reply(send->sn_buf.bf_data, size, &reply) :
+	      rpcrdma2_encode_reply(send->sn_buf.bf_data, size, &reply);
 	if (len < 0)
 		return len;
-	if (len + snd->len > send->sn_buf.bf_size)
+	if (len + snd->len > size)
 		return -EMSGSIZE;
 	if (read_bytes_from_xdr_buf(snd, 0, send->sn_buf.bf_data + len,
 				    snd->len))
@@ -325,7 +340,7 @@ int xprt_rdma_bc_send_reply(struct rpc_rqst *rqst)
 	rc = xprt_rdma_send_get(xr, &send);
 	if (rc)
 		return rc == -EAGAIN ? -ENOBUFS : rc;
-	rc = xprt_rdma_bc_encode(rqst, send);
+	rc = xprt_rdma_bc_encode(xr, rqst, send);
 	if (rc >= 0)
 		rc = xprt_rdma_send_post(send, rc, NULL, &slots);
 	if (!rc) {

@@ -14,6 +14,12 @@
 #include <rpcrdma/trace_xprt.h>
 #include <rpcrdma/xprt_rdma.h>
 
+/* For tests: take Write chunks, or Replies, for no longer than so many bytes,
+ * and see the server ask for more (0: do not).
+ */
+u32 xprt_rdma_shrink_write;
+u32 xprt_rdma_shrink_reply;
+
 /* Some upper layers leave the pages for a Reply to be allocated by those
  * transports that need them: registering needs them.
  */
@@ -33,15 +39,72 @@ static int xprt_rdma_marshal_fill_pages(struct xdr_buf *buf)
 	return 0;
 }
 
+/* Room for roundup in a Write chunk: only servers of version 1 may want it
+ * (G-03, V2-CHK-17).
+ */
+static u32 xprt_rdma_marshal_pad(const struct xprt_rdma *xr,
+				 const struct xdr_buf *rcv)
+{
+	return xr->xr_vers == RPCRDMA_VERS_1 ? xdr_pad_size(rcv->page_len) : 0;
+}
+
+static u32 xprt_rdma_marshal_estimate(u32 len, u32 shrink)
+{
+	return shrink ? min(len, shrink) : len;
+}
+
+/* How long a Reply to expect: what the upper layer has room for. */
+static u32 xprt_rdma_marshal_reply_max(const struct xprt_rdma_req *req)
+{
+	u32 len = req->rr_slot.rq_rcv_buf.buflen;
+
+	return req->rr_heal.he_reply_chunk ? len :
+	       xprt_rdma_marshal_estimate(len,
+					  READ_ONCE(xprt_rdma_shrink_reply));
+}
+
+static u32 xprt_rdma_marshal_write_len(const struct xprt_rdma_req *req)
+{
+	u32 len = req->rr_slot.rq_rcv_buf.page_len;
+
+	return max(xprt_rdma_marshal_estimate(len,
+					      READ_ONCE(xprt_rdma_shrink_write)),
+		   req->rr_heal.he_write_len);
+}
+
+/* What earlier errors have taught. A message in too many pieces can be copied
+ * into one.
+ */
+static void xprt_rdma_marshal_args_healed(const struct xprt_rdma *xr,
+					  const struct xprt_rdma_req *req,
+					  struct rpcrdma_plan_args *args)
+{
+	u32 pages = xr->xr_sizes.cz_mr_pages;
+
+	args->pa_no_read = req->rr_heal.he_no_read;
+	args->pa_no_write = req->rr_heal.he_no_write;
+	args->pa_reply_chunk = req->rr_heal.he_reply_chunk;
+	args->pa_segs_max = req->rr_heal.he_segs;
+	if (!args->pa_segs_max)
+		return;
+	args->pa_call_segs = min(args->pa_call_segs,
+				 rpcrdma_size_mrs(args->pa_call_len, 0,
+						  PAGE_SIZE, pages));
+	args->pa_reply_segs = min(args->pa_reply_segs,
+				  rpcrdma_size_mrs(args->pa_reply_max, 0,
+						   PAGE_SIZE, pages));
+}
+
 static void xprt_rdma_marshal_args(struct xprt_rdma *xr, struct rpc_rqst *rqst,
 				   struct rpcrdma_plan_args *args)
 {
+	struct xprt_rdma_req *req = xprt_rdma_req_from(rqst);
 	const struct xdr_buf *snd = &rqst->rq_snd_buf;
 	const struct xdr_buf *rcv = &rqst->rq_rcv_buf;
 
 	memset(args, 0, sizeof(*args));
 	args->pa_call_len = snd->len;
-	args->pa_reply_max = rcv->buflen;
+	args->pa_reply_max = xprt_rdma_marshal_reply_max(req);
 	args->pa_reduce = !test_bit(RPCAUTH_AUTH_DATATOUCH,
 				    &rqst->rq_cred->cr_auth->au_flags);
 	if (snd->flags & XDRBUF_WRITE)
@@ -52,8 +115,46 @@ static void xprt_rdma_marshal_args(struct xprt_rdma *xr, struct rpc_rqst *rqst,
 	args->pa_call_item_segs = xprt_rdma_frwr_count(xr, snd, false);
 	args->pa_call_segs = xprt_rdma_frwr_count(xr, snd, true);
 	args->pa_reply_item_segs = xprt_rdma_frwr_count(xr, rcv, false) +
-				   !!xdr_pad_size(rcv->page_len);
+				   !!xprt_rdma_marshal_pad(xr, rcv);
 	args->pa_reply_segs = xprt_rdma_frwr_count(xr, rcv, true);
+	if (unlikely(req->rr_heal.he_tried))
+		xprt_rdma_marshal_args_healed(xr, req, args);
+}
+
+/* Registers a whole message; by way of a copy if it has more pieces than the
+ * server wants.
+ */
+static int xprt_rdma_marshal_map_long(struct xprt_rdma *xr,
+				      struct xprt_rdma_req *req,
+				      const struct xdr_buf *xdr,
+				      bool remote_write,
+				      struct xprt_rdma_offer *offer)
+{
+	struct xdr_buf *copy = remote_write ? &req->rr_reply_copy :
+					      &req->rr_call_copy;
+	u32 max = req->rr_heal.he_segs;
+	int rc;
+
+	if (likely(!max || xprt_rdma_frwr_count(xr, xdr, true) <= max))
+		return xprt_rdma_frwr_map_all(xr, req, xdr, remote_write,
+					      offer);
+	rc = xprt_rdma_bounce_get(copy, xdr->head[0].iov_len + xdr->page_len +
+					xdr->tail[0].iov_len);
+	if (!rc && !remote_write)
+		rc = xprt_rdma_bounce_fill(copy, xdr);
+	if (!rc)
+		rc = xprt_rdma_frwr_map_pages(xr, req, copy, 0, remote_write,
+					      offer);
+	return rc;
+}
+
+static void xprt_rdma_marshal_trim(struct xdr_buf *buf, u32 len)
+{
+	buf->head[0].iov_len = min_t(size_t, buf->head[0].iov_len, len);
+	len -= buf->head[0].iov_len;
+	buf->page_len = min(buf->page_len, len);
+	len -= buf->page_len;
+	buf->tail[0].iov_len = min_t(size_t, buf->tail[0].iov_len, len);
 }
 
 static int xprt_rdma_marshal_map_call(struct xprt_rdma *xr,
@@ -76,8 +177,8 @@ static int xprt_rdma_marshal_map_call(struct xprt_rdma *xr,
 		rpcrdma_count(client_calls_long);
 		xr->xr_stats.st_read_chunks++;
 		xr->xr_stats.st_nomsg_calls++;
-		return xprt_rdma_frwr_map_all(xr, req, snd, false,
-					      &req->rr_read);
+		return xprt_rdma_marshal_map_long(xr, req, snd, false,
+						  &req->rr_read);
 	}
 	return -EIO;
 }
@@ -85,7 +186,7 @@ static int xprt_rdma_marshal_map_call(struct xprt_rdma *xr,
 static int xprt_rdma_marshal_map_reply(struct xprt_rdma *xr,
 				       struct xprt_rdma_req *req)
 {
-	struct xdr_buf *rcv = &req->rr_slot.rq_rcv_buf;
+	struct xdr_buf rcv = req->rr_slot.rq_rcv_buf;
 	u32 pad;
 	int rc;
 
@@ -96,9 +197,10 @@ static int xprt_rdma_marshal_map_reply(struct xprt_rdma *xr,
 	case RPCRDMA_REPLY_WRITE:
 		rpcrdma_count(client_replies_write_chunk);
 		xr->xr_stats.st_write_chunks++;
-		rc = xprt_rdma_frwr_map_pages(xr, req, rcv, 0, true,
+		rcv.page_len = xprt_rdma_marshal_write_len(req);
+		rc = xprt_rdma_frwr_map_pages(xr, req, &rcv, 0, true,
 					      &req->rr_write);
-		pad = xdr_pad_size(rcv->page_len);
+		pad = xprt_rdma_marshal_pad(xr, &rcv);
 		if (!rc && pad)
 			rc = xprt_rdma_frwr_map_pad(xr, req, pad,
 						    &req->rr_write);
@@ -106,10 +208,27 @@ static int xprt_rdma_marshal_map_reply(struct xprt_rdma *xr,
 	case RPCRDMA_REPLY_LONG:
 		rpcrdma_count(client_replies_long);
 		xr->xr_stats.st_reply_chunks++;
-		return xprt_rdma_frwr_map_all(xr, req, rcv, true,
-					      &req->rr_write);
+		xprt_rdma_marshal_trim(&rcv, xprt_rdma_marshal_reply_max(req));
+		return xprt_rdma_marshal_map_long(xr, req, &rcv, true,
+						  &req->rr_write);
 	}
 	return -EIO;
+}
+
+/* The handle that the server may invalidate with its Reply. With one region,
+ * that saves the local invalidation, with more of them one work request; where
+ * there are some for the Call and some for the Reply, any does.
+ */
+static u32 xprt_rdma_marshal_inv_handle(const struct xprt_rdma *xr,
+					const struct xprt_rdma_req *req)
+{
+	if (!xr->xr_conn.cn_limits.lm_remote_inv)
+		return 0;
+	if (req->rr_write.of_out.co_nsegs)
+		return req->rr_write.of_segs[0].sg_handle;
+	if (req->rr_read.of_out.co_nsegs)
+		return req->rr_read.of_segs[0].sg_handle;
+	return 0;
 }
 
 static int xprt_rdma_marshal_encode(struct xprt_rdma *xr,
@@ -133,8 +252,12 @@ static int xprt_rdma_marshal_encode(struct xprt_rdma *xr,
 		call.ko_nwrites = 1;
 	if (plan->pl_reply == RPCRDMA_REPLY_LONG)
 		call.ko_reply = &req->rr_write.of_out;
-	return rpcrdma1_encode_call(send->sn_buf.bf_data, send->sn_buf.bf_size,
-				    &call);
+	if (xr->xr_vers == RPCRDMA_VERS_1)
+		return rpcrdma1_encode_call(send->sn_buf.bf_data,
+					    send->sn_buf.bf_size, &call);
+	call.ko_inv_handle = xprt_rdma_marshal_inv_handle(xr, req);
+	return rpcrdma2_encode_call(send->sn_buf.bf_data,
+				    send->sn_buf.bf_size, &call);
 }
 
 /* Copies what stays inline behind the transport header. When the page list
@@ -185,18 +308,24 @@ static int xprt_rdma_marshal_gather(struct xprt_rdma *xr,
 int xprt_rdma_marshal(struct xprt_rdma *xr, struct rpc_rqst *rqst,
 		      struct xprt_rdma_send *send)
 {
+	struct rpcrdma_limits limits = xr->xr_conn.cn_limits;
 	struct xprt_rdma_req *req = xprt_rdma_req_from(rqst);
 	struct rpcrdma_plan_args args;
 	int rc;
 
+	/* They may have been raised since the Send was taken. */
+	limits.lm_inline_send = min(limits.lm_inline_send,
+				    send->sn_buf.bf_size);
 	rc = xprt_rdma_marshal_fill_pages(&rqst->rq_rcv_buf);
 	if (rc)
 		return rc;
 
+	xprt_rdma_bounce_put(&req->rr_call_copy);
+	xprt_rdma_bounce_put(&req->rr_reply_copy);
 	req->rr_read.of_out.co_nsegs = 0;
 	req->rr_write.of_out.co_nsegs = 0;
 	xprt_rdma_marshal_args(xr, rqst, &args);
-	rc = rpcrdma_plan_rpc(&xr->xr_conn.cn_limits, &args, &req->rr_plan);
+	rc = rpcrdma_plan_rpc(&limits, &args, &req->rr_plan);
 	if (!rc)
 		rc = xprt_rdma_marshal_map_call(xr, req);
 	if (!rc)
@@ -211,4 +340,41 @@ int xprt_rdma_marshal(struct xprt_rdma *xr, struct rpc_rqst *rqst,
 	if (rc >= 0)
 		trace_xprt_rdma_marshal(rqst, &req->rr_plan, rc);
 	return rc;
+}
+
+static u32 xprt_rdma_marshal_offered(const struct xprt_rdma_offer *offer)
+{
+	u32 i, len = 0;
+
+	for (i = 0; i < offer->of_out.co_nsegs; i++)
+		len += offer->of_segs[i].sg_length;
+	return len;
+}
+
+/**
+ * xprt_rdma_marshal_heal - can an RPC be built in another way?
+ * @req: RPC whose Call met an error; pinned
+ * @hdr: header of the error
+ *
+ * Context: completion.
+ * Return: true if sending it again may help; then the next
+ *	xprt_rdma_marshal() takes the error into account.
+ */
+bool xprt_rdma_marshal_heal(struct xprt_rdma_req *req,
+			    const struct rpcrdma_hdr *hdr)
+{
+	const struct xdr_buf *rcv = &req->rr_slot.rq_rcv_buf;
+	u32 room = xprt_rdma_marshal_offered(&req->rr_write);
+	struct rpcrdma_heal_args args = {
+		.ha_call	= req->rr_plan.pl_call,
+		.ha_reply	= req->rr_plan.pl_reply,
+		.ha_segs	= max(req->rr_read.of_out.co_nsegs,
+				      req->rr_write.of_out.co_nsegs),
+		.ha_write_len	= room,
+		.ha_write_max	= rcv->page_len,
+		.ha_reply_len	= room,
+		.ha_reply_max	= rcv->buflen,
+	};
+
+	return rpcrdma_heal(&req->rr_heal, hdr, &args);
 }

@@ -16,6 +16,11 @@
  * sense is treated in the same way, with an error to end the RPC (G-12): the
  * memory has to be fenced all the more.
  *
+ * An error of version 2 may leave something to be done better: then the RPC is
+ * not completed but sent again, after the fence like everything else. sunrpc
+ * does that of its own accord for an RPC whose connect cookie is out of date,
+ * so it is made to be (xprt_rdma_reply_resend()).
+ *
  * The Receive is held until its inline part has been copied. If the connection
  * breaks before the fence is up, the rpc_rqst is unpinned and nothing else: it
  * will be sent again on the next connection.
@@ -63,6 +68,16 @@ static int xprt_rdma_reply_place(struct xprt_rdma *xr,
 	return head + item + rest;
 }
 
+static int xprt_rdma_reply_place_copy(struct xprt_rdma_req *req)
+{
+	struct xdr_buf buf = req->rr_slot.rq_rcv_buf;
+
+	buf.len = buf.head[0].iov_len + buf.page_len + buf.tail[0].iov_len;
+	return xprt_rdma_bounce_drain(&req->rr_reply_copy, &buf,
+				      req->rr_reply_written) ?:
+	       (int)req->rr_reply_written;
+}
+
 static int xprt_rdma_reply_finish(struct xprt_rdma *xr,
 				  struct xprt_rdma_req *req)
 {
@@ -72,7 +87,58 @@ static int xprt_rdma_reply_finish(struct xprt_rdma *xr,
 		return xprt_rdma_reply_place(xr, req);
 	/* The whole Reply is in the Reply chunk, that is, in rq_rcv_buf. */
 	xr->xr_stats.st_bytes_in += req->rr_reply_written;
+	if (unlikely(req->rr_reply_copy.pages))
+		return xprt_rdma_reply_place_copy(req);
 	return req->rr_reply_written;
+}
+
+/* Sends an RPC again with the same XID. Its credit came back with the error; it
+ * takes one like any other Call (V2-CRD-03).
+ *
+ * The task may not be asleep yet: it has yet to note that the RPC was sent, and
+ * would overwrite the cookie. xprt_rdma_reply_wait() sets it once more, at the
+ * latest moment.
+ */
+static void xprt_rdma_reply_resend(struct xprt_rdma *xr,
+				   struct xprt_rdma_req *req)
+{
+	struct rpc_rqst *rqst = &req->rr_slot;
+	struct rpc_xprt *xprt = &xr->xr_xprt;
+	struct rpcrdma_recv *recv = req->rr_recv;
+
+	rpcrdma_count(client_resends);
+	req->rr_recv = NULL;
+	rpcrdma_recv_put(recv);
+
+	spin_lock(&xprt->transport_lock);
+	xprt_release_rqst_cong(rqst->rq_task);
+	spin_unlock(&xprt->transport_lock);
+
+	spin_lock(&xprt->queue_lock);
+	req->rr_resend = true;
+	rqst->rq_connect_cookie = xprt->connect_cookie - 1;
+	rpc_wake_up_queued_task(&xprt->pending, rqst->rq_task);
+	xprt_unpin_rqst(rqst);
+	spin_unlock(&xprt->queue_lock);
+}
+
+/**
+ * xprt_rdma_reply_wait - an RPC that was sent waits for its Reply
+ * @task: the RPC
+ *
+ * Context: process; queue_lock held.
+ */
+void xprt_rdma_reply_wait(struct rpc_task *task)
+{
+	struct rpc_rqst *rqst = task->tk_rqstp;
+	struct rpc_xprt *xprt = rqst->rq_xprt;
+
+	lockdep_assert_held(&xprt->queue_lock);
+
+	/* sunrpc looks at the cookie next. */
+	if (unlikely(xprt_rdma_req_from(rqst)->rr_resend))
+		rqst->rq_connect_cookie = xprt->connect_cookie - 1;
+	xprt_wait_for_reply_request_def(task);
 }
 
 /* The RPC's memory is ours again: finish it. */
@@ -86,6 +152,11 @@ static void xprt_rdma_reply_complete(struct xprt_rdma *xr,
 
 	WARN_ON_ONCE(!list_empty(&req->rr_mrs));	/* I2 */
 
+	if (unlikely(req->rr_reply_status == -EAGAIN)) {
+		trace_xprt_rdma_reply(req);
+		xprt_rdma_reply_resend(xr, req);
+		return;
+	}
 	copied = xprt_rdma_reply_finish(xr, req);
 	if (copied < 0) {
 		rpcrdma_count(client_bad_replies);
@@ -201,6 +272,9 @@ static void xprt_rdma_reply_assess(struct xprt_rdma_req *req,
 		rpcrdma_count(client_error_replies);
 		trace_xprt_rdma_error_reply(hdr, hdr->hd_err);
 		req->rr_reply_status = -EREMOTEIO;
+		if (hdr->hd_vers == RPCRDMA_VERS_2 &&
+		    xprt_rdma_marshal_heal(req, hdr))
+			req->rr_reply_status = -EAGAIN;
 		return;
 	}
 	if (verdict == RPCRDMA_OK)
@@ -219,7 +293,8 @@ static void xprt_rdma_reply_credit(struct xprt_rdma *xr,
 	struct rpc_xprt *xprt = &xr->xr_xprt;
 	bool changed;
 
-	if (verdict != RPCRDMA_OK)
+	if (xr->xr_vers == RPCRDMA_VERS_2 ? !rpcrdma2_is_grant(hdr, verdict) :
+					    verdict != RPCRDMA_OK)
 		return;
 	if (likely(xr->xr_window.wn_opened &&
 		   xr->xr_window.wn_granted == hdr->hd_credit))
@@ -292,6 +367,61 @@ static void xprt_rdma_reply_handle(struct xprt_rdma *xr,
 }
 
 /**
+ * xprt_rdma_reply_refuse - answer a message of version 2 with an error
+ * @xr: transport
+ * @hdr: header of the message, with F_RESPONSE clear: a backward Call, or
+ *	something that nobody here knows (G-12, V2-BC-08)
+ * @error: what to say
+ *
+ * If there is no Send at the moment, nothing is said: the server's Call runs
+ * into its timeout.
+ *
+ * Context: process; may sleep.
+ */
+void xprt_rdma_reply_refuse(struct xprt_rdma *xr,
+			    const struct rpcrdma_hdr *hdr,
+			    const struct rpcrdma2_error *error)
+{
+	struct xprt_rdma_send *send;
+	u32 slots;
+	int len;
+
+	rpcrdma_count(client_v2_refusals);
+	trace_xprt_rdma_refuse(hdr, error->er_code);
+	if (xprt_rdma_send_get(xr, &send))
+		return;
+	len = rpcrdma2_encode_error(send->sn_buf.bf_data, send->sn_buf.bf_size,
+				    hdr, XPRT_RDMA_BC_REQUESTS, error);
+	if (len < 0 || xprt_rdma_send_post(send, len, NULL, &slots) == -EAGAIN)
+		xprt_rdma_send_put(send);
+}
+
+/* What is left after Calls and what is too short: Replies, errors, properties,
+ * and what makes no sense. Returns false if the message is a response.
+ */
+static bool xprt_rdma_reply_sort_v2(struct xprt_rdma *xr,
+				    const struct rpcrdma_hdr *hdr,
+				    enum rpcrdma_verdict verdict)
+{
+	struct rpcrdma2_error error;
+
+	if (rpcrdma2_refusal(hdr, verdict, &rpcrdma2_accept_backward,
+			     &error)) {
+		xprt_rdma_reply_refuse(xr, hdr, &error);
+		return true;
+	}
+	if (hdr->hd_proc != RPCRDMA2_CONNPROP)
+		return false;
+	/* F_RESPONSE, but nobody has asked: its XID is no RPC's (V2-TYP-13) */
+	if (verdict == RPCRDMA_BACKWARD_CALL)
+		xprt_rdma_negotiate_hear(xr, hdr);
+	else
+		rpcrdma_count(client_unknown_xids);
+	trace_xprt_rdma_connprop(hdr, verdict);
+	return true;
+}
+
+/**
  * xprt_rdma_reply_receive - a message has arrived
  * @conn: connection
  * @recv: the message; given back when it is dealt with
@@ -310,24 +440,42 @@ void xprt_rdma_reply_receive(struct rpcrdma_conn *conn,
 	if (xr->xr_xprt.reestablish_timeout)
 		xr->xr_xprt.reestablish_timeout = 0;
 
-	verdict = rpcrdma1_decode_reply(recv->rv_buf.bf_data, recv->rv_len,
-					&hdr);
+	if (unlikely(!READ_ONCE(xr->xr_vers))) {
+		xprt_rdma_negotiate_receive(xr, recv);
+		return;
+	}
+
+	if (xr->xr_vers == RPCRDMA_VERS_1)
+		verdict = rpcrdma1_decode_reply(recv->rv_buf.bf_data,
+						recv->rv_len, &hdr);
+	else
+		verdict = rpcrdma2_decode_reply(recv->rv_buf.bf_data,
+						recv->rv_len, 0, &hdr);
 	switch (verdict) {
+	case RPCRDMA_OK:
+		break;
 	case RPCRDMA_DISCARD_SHORT:
 	case RPCRDMA_DISCARD_DONE:
 	case RPCRDMA_DISCARD_ERROR:
 		rpcrdma_count(client_short_messages);
 		trace_xprt_rdma_discard(&hdr, verdict);
 		rpcrdma_recv_put(recv);
-		break;
+		return;
 	case RPCRDMA_BACKWARD_CALL:
+		if (xr->xr_vers == RPCRDMA_VERS_2 &&
+		    hdr.hd_proc == RPCRDMA2_CONNPROP)
+			break;
 		xprt_rdma_bc_receive(xr, recv, &hdr);
-		break;
+		return;
 	case RPCRDMA_BAD_VERS:
 		rpcrdma_count(client_bad_versions);
-		fallthrough;
+		break;
 	default:
-		xprt_rdma_reply_handle(xr, recv, &hdr, verdict);
 		break;
 	}
+	if (xr->xr_vers == RPCRDMA_VERS_2 &&
+	    xprt_rdma_reply_sort_v2(xr, &hdr, verdict))
+		rpcrdma_recv_put(recv);
+	else
+		xprt_rdma_reply_handle(xr, recv, &hdr, verdict);
 }

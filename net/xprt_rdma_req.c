@@ -48,6 +48,8 @@ struct xprt_rdma_req *xprt_rdma_req_create(gfp_t gfp)
  */
 void xprt_rdma_req_destroy(struct xprt_rdma_req *req)
 {
+	xprt_rdma_bounce_put(&req->rr_call_copy);
+	xprt_rdma_bounce_put(&req->rr_reply_copy);
 	kfree(req->rr_buf);
 	kfree(req);
 }
@@ -237,6 +239,8 @@ void xprt_rdma_req_free_slot(struct rpc_xprt *xprt, struct rpc_rqst *rqst)
 	WARN_ON_ONCE(!list_empty(&req->rr_mrs));	/* I3 */
 	req->rr_sent = false;
 	req->rr_doomed = false;
+	req->rr_resend = false;
+	memset(&req->rr_heal, 0, sizeof(req->rr_heal));
 
 	spin_lock(&xprt->reserve_lock);
 	if (!xprt_wake_up_backlog(xprt, rqst)) {
@@ -299,4 +303,6 @@ void xprt_rdma_req_free_buf(struct rpc_task *task)
 
 	if (unlikely(!list_empty(&req->rr_mrs)))
 		xprt_rdma_frwr_fence(xprt_rdma_from(rqst->rq_xprt), req);
+	xprt_rdma_bounce_put(&req->rr_call_copy);
+	xprt_rdma_bounce_put(&req->rr_reply_copy);
 }

@@ -150,12 +150,16 @@ static int xprt_rdma_send_prepare(struct xprt_rdma_send *send)
 	struct rpcrdma_conn *conn = &send->sn_xprt->xr_conn;
 	int rc;
 
+	/* Made before the version was known, it is too small. */
+	rpcrdma_buf_exit(&send->sn_buf);
 	/* Reclaim may need this very transport to clean pages. */
 	rc = rpcrdma_buf_init(&send->sn_buf, rpcrdma_conn_device(conn),
 			      conn->cn_limits.lm_inline_send, DMA_TO_DEVICE,
 			      GFP_NOIO | __GFP_NOWARN);
-	if (rc)
+	if (rc) {
+		send->sn_buf.bf_size = 0;
 		return -ENOBUFS;
+	}
 
 	send->sn_sge.addr = send->sn_buf.bf_addr;
 	send->sn_sge.lkey = conn->cn_pd->local_dma_lkey;
@@ -188,7 +192,7 @@ int xprt_rdma_send_get(struct xprt_rdma *xr, struct xprt_rdma_send **sendp)
 	if (!send)
 		return -EAGAIN;
 
-	if (!send->sn_buf.bf_data)
+	if (send->sn_buf.bf_size < xr->xr_conn.cn_limits.lm_inline_send)
 		rc = xprt_rdma_send_prepare(send);
 	if (rc)
 		xprt_rdma_send_put(send);
@@ -378,6 +382,7 @@ int xprt_rdma_send_request(struct rpc_rqst *rqst)
 	}
 
 	rqst->rq_xtime = ktime_get();
+	xprt_rdma_req_from(rqst)->rr_resend = false;
 	rc = xprt_rdma_send_call(xr, rqst);
 	if (rc == -ENOTCONN)
 		goto out_replace;

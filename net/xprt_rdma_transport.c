@@ -78,6 +78,7 @@ static int xprt_rdma_create_queues(struct xprt_rdma *xr,
 	pages = RPCRDMA_CLIENT_SEGS * sizes->cz_mr_pages - 1;
 	xr->xr_xprt.max_payload = min_t(u64, XPRT_RDMA_MAX_PAYLOAD,
 					(u64)pages << PAGE_SHIFT);
+	conn->cn_ours = *ours;
 	/* The sizes include the entries that the connection room adds. */
 	queues.cq_sq = sizes->cz_sq_depth - RPCRDMA_DRAIN_WRS;
 	queues.cq_rq = sizes->cz_rq_depth - RPCRDMA_DRAIN_WRS;
@@ -87,8 +88,9 @@ static int xprt_rdma_create_queues(struct xprt_rdma *xr,
 	if (!rc)
 		rc = xprt_rdma_sends_create(xr);
 	if (!rc)
-		rc = rpcrdma_recvs_grow(conn, sizes->cz_recvs,
-					ours->cp_recv_size);
+		rc = rpcrdma_recvs_grow(conn, xr->xr_vers ? sizes->cz_recvs :
+					XPRT_RDMA_FIRST_RECVS,
+					xprt_rdma_negotiate_recv_size(xr));
 	return rc;
 }
 
@@ -115,6 +117,7 @@ static int xprt_rdma_open(struct xprt_rdma *xr)
 	int rc;
 
 	rpcrdma_conn_init(conn, &xprt_rdma_conn_ops);
+	xprt_rdma_negotiate_init(xr);
 	rc = rpcrdma_conn_resolve(conn, xprt->xprt_net, NULL,
 				  (struct sockaddr *)&xprt->addr,
 				  XPRT_RDMA_RESOLVE_TIMEOUT);
@@ -132,7 +135,11 @@ static int xprt_rdma_open(struct xprt_rdma *xr)
 		return rc;
 	memcpy(&xr->xr_srcaddr, &conn->cn_id->route.addr.src_addr,
 	       sizeof(xr->xr_srcaddr));
-	return 0;
+	rc = xprt_rdma_negotiate(xr);
+	if (rc)
+		return rc;
+	return rpcrdma_recvs_grow(conn, xr->xr_sizes.cz_recvs,
+				  xprt_rdma_negotiate_recv_size(xr));
 }
 
 /* Frees all that a connection had, in whatever stage it is. Send lock held. */
@@ -143,6 +150,24 @@ static void xprt_rdma_teardown(struct xprt_rdma *xr)
 	xprt_rdma_frwr_destroy_all(xr);
 	xprt_rdma_sends_destroy(xr);
 	rpcrdma_conn_close(&xr->xr_conn);
+}
+
+/* A server that could not stand version 2 gets a second chance at once. When
+ * it takes no connection of version 1 either, it was not for the version.
+ */
+static int xprt_rdma_open_any(struct xprt_rdma *xr)
+{
+	bool known = xr->xr_v1_only;
+	int rc;
+
+	rc = xprt_rdma_open(xr);
+	if (rc && !known && xr->xr_v1_only) {
+		xprt_rdma_teardown(xr);
+		rc = xprt_rdma_open(xr);
+	}
+	if (rc)
+		xr->xr_v1_only = false;
+	return rc;
 }
 
 /* sunrpc tries again after some errors, and fails RPCs, of hard mounts too,
@@ -197,7 +222,7 @@ static void xprt_rdma_connect_work(struct work_struct *work)
 	if (atomic_read(&xprt->swapper))
 		current->flags |= PF_MEMALLOC;
 	xprt_clear_connected(xprt);
-	rc = xprt_rdma_open(xr);
+	rc = xprt_rdma_open_any(xr);
 	trace_xprt_rdma_connect(xr, rc);
 	if (rc) {
 		rpcrdma_count(client_connect_errors);
@@ -239,6 +264,9 @@ void xprt_rdma_close(struct rpc_xprt *xprt)
 	struct xprt_rdma *xr = xprt_rdma_from(xprt);
 
 	trace_xprt_rdma_close(xr, xr->xr_conn.cn_error);
+	/* It answered ERR_VERS, and that was all it ever did (V2-NEG-09) */
+	if (xr->xr_fell_back && !xr->xr_window.wn_opened)
+		xr->xr_v1_only = true;
 	rpcrdma_count(client_disconnects);
 	xprt_rdma_teardown(xr);
 	++xprt->connect_cookie;
@@ -403,6 +431,7 @@ static void xprt_rdma_disable_swap(struct rpc_xprt *xprt)
 
 static void xprt_rdma_free(struct xprt_rdma *xr)
 {
+	xprt_rdma_show_del(xr);
 	xprt_rdma_req_destroy_all(xr);
 	xprt_rdma_free_strings(&xr->xr_xprt);
 	kfree(xr->xr_pad);
@@ -436,7 +465,7 @@ static const struct rpc_xprt_ops xprt_rdma_ops = {
 	.buf_alloc		= xprt_rdma_req_alloc_buf,
 	.buf_free		= xprt_rdma_req_free_buf,
 	.send_request		= xprt_rdma_send_request,
-	.wait_for_reply_request	= xprt_wait_for_reply_request_def,
+	.wait_for_reply_request	= xprt_rdma_reply_wait,
 	.timer			= xprt_rdma_timer,
 	.release_request	= xprt_rdma_req_release,
 	.close			= xprt_rdma_close,
@@ -471,6 +500,7 @@ static void xprt_rdma_init_lists(struct xprt_rdma *xr)
 	INIT_LIST_HEAD(&xr->xr_send_free);
 	INIT_LIST_HEAD(&xr->xr_send_busy);
 	INIT_LIST_HEAD(&xr->xr_bc_free);
+	INIT_LIST_HEAD(&xr->xr_shown);
 	init_waitqueue_head(&xr->xr_teardown);
 }
 
@@ -521,6 +551,7 @@ static struct rpc_xprt *xprt_rdma_setup(struct xprt_create *args)
 		xprt_rdma_free(xr);
 		return ERR_PTR(rc);
 	}
+	xprt_rdma_show_add(xr);
 	return xprt;
 
 out_put_module:

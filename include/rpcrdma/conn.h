@@ -142,6 +142,9 @@ int rpcrdma_conn_connect(struct rpcrdma_conn *conn,
 			 unsigned long timeout);
 int rpcrdma_conn_accept(struct rpcrdma_conn *conn,
 			const struct rpcrdma_cm_private *ours, u32 ord);
+int rpcrdma_conn_wait(struct rpcrdma_conn *conn, unsigned long timeout,
+		      int error);
+void rpcrdma_conn_step(struct rpcrdma_conn *conn);
 int rpcrdma_conn_post(struct rpcrdma_conn *conn,
 		      const struct ib_send_wr *first);
 void rpcrdma_conn_fail(struct rpcrdma_conn *conn, int error);

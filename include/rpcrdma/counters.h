@@ -14,6 +14,10 @@
 	X(client_connects)		\
 	X(client_disconnects)		\
 	X(client_connect_errors)	\
+	X(client_v2_connects)		\
+	X(client_fallbacks)		\
+	X(client_nego_failures)		\
+	X(client_nego_dropped)		\
 	X(client_calls_inline)		\
 	X(client_calls_read_chunk)	\
 	X(client_calls_long)		\
@@ -31,10 +35,12 @@
 	X(client_bad_versions)		\
 	X(client_bad_replies)		\
 	X(client_error_replies)		\
+	X(client_resends)		\
 	X(client_unknown_xids)		\
 	X(client_given_up)		\
 	X(client_late_replies)		\
 	X(client_bad_invalidations)	\
+	X(client_v2_refusals)		\
 	X(client_bc_calls)		\
 	X(client_bc_replies)		\
 	X(client_bc_dropped)		\

@@ -34,12 +34,44 @@ DECLARE_EVENT_CLASS(xprt_rdma_class,
 		TP_PROTO(const struct xprt_rdma *xr, int status),	\
 		TP_ARGS(xr, status))
 
-DEFINE_XPRT_RDMA_EVENT(connect);
 DEFINE_XPRT_RDMA_EVENT(close);
 DEFINE_XPRT_RDMA_EVENT(mr_alloc_err);
 DEFINE_XPRT_RDMA_EVENT(no_sends);
 DEFINE_XPRT_RDMA_EVENT(bad_invalidation);
 DEFINE_XPRT_RDMA_EVENT(bc_overrun);
+
+TRACE_EVENT(xprt_rdma_connect,
+	TP_PROTO(const struct xprt_rdma *xr, int status),
+	TP_ARGS(xr, status),
+	TP_STRUCT__entry(
+		__string(addr, xr->xr_xprt.address_strings[RPC_DISPLAY_ADDR])
+		__string(port, xr->xr_xprt.address_strings[RPC_DISPLAY_PORT])
+		__field(int, status)
+		__field(u32, vers)
+		__field(u32, send)
+		__field(u32, recv)
+		__field(u32, brs)
+		__field(bool, spoke)
+		__field(u32, granted)
+	),
+	TP_fast_assign(
+		const struct rpcrdma_limits *limits = &xr->xr_conn.cn_limits;
+
+		__assign_str(addr);
+		__assign_str(port);
+		__entry->status = status;
+		__entry->vers = xr->xr_vers;
+		__entry->send = limits->lm_inline_send;
+		__entry->recv = limits->lm_inline_recv;
+		__entry->brs = limits->lm_brs;
+		__entry->spoke = limits->lm_peer_spoke;
+		__entry->granted = xr->xr_window.wn_granted;
+	),
+	TP_printk("peer=[%s]:%s status=%d vers=%u inline_send=%u inline_recv=%u brs=%u peer_spoke=%d granted=%u",
+		  __get_str(addr), __get_str(port), __entry->status,
+		  __entry->vers, __entry->send, __entry->recv, __entry->brs,
+		  __entry->spoke, __entry->granted)
+);
 
 TRACE_EVENT(xprt_rdma_marshal,
 	TP_PROTO(const struct rpc_rqst *rqst, const struct rpcrdma_plan *plan,
@@ -131,6 +163,9 @@ DEFINE_XPRT_RDMA_MESSAGE(discard);
 DEFINE_XPRT_RDMA_MESSAGE(unknown_xid);
 DEFINE_XPRT_RDMA_MESSAGE(bad_reply);
 DEFINE_XPRT_RDMA_MESSAGE(error_reply);
+DEFINE_XPRT_RDMA_MESSAGE(nego);
+DEFINE_XPRT_RDMA_MESSAGE(connprop);
+DEFINE_XPRT_RDMA_MESSAGE(refuse);
 DEFINE_XPRT_RDMA_MESSAGE(bc_call);
 DEFINE_XPRT_RDMA_MESSAGE(bc_drop);
 DEFINE_XPRT_RDMA_MESSAGE(bc_refuse);

@@ -12,6 +12,7 @@
 #include <rpcrdma/conn.h>
 #include <rpcrdma/counters.h>
 #include <rpcrdma/credit.h>
+#include <rpcrdma/heal.h>
 #include <rpcrdma/plan.h>
 #include <rpcrdma/size.h>
 #include <rpcrdma/wire.h>
@@ -26,6 +27,10 @@
 #define XPRT_RDMA_DEF_SLOTS	128u
 #define XPRT_RDMA_MAX_SLOTS	16384u
 #define XPRT_RDMA_DEF_INLINE	4096u
+#define XPRT_RDMA_DEF_V2_INLINE	16384u
+
+/* Receives a connection has before its version is known */
+#define XPRT_RDMA_FIRST_RECVS	4u
 
 struct xprt_rdma;
 struct xprt_rdma_req;
@@ -100,6 +105,10 @@ struct xprt_rdma_offer {
  * @rr_buf: Call and Reply buffer, kept from RPC to RPC
  * @rr_buf_size: bytes of @rr_buf
  * @rr_plan: forms chosen for this RPC
+ * @rr_heal: what errors have taught about it
+ * @rr_resend: it met an error and is to be sent again; under xprt->queue_lock
+ * @rr_call_copy: its Call, if that had to be copied to be registered
+ * @rr_reply_copy: likewise, where its Reply goes
  * @rr_sent: posted on the present connection, and no Reply has come; under
  *	xr_send_lock, or transport_lock when sunrpc has given the RPC up
  * @rr_doomed: the Reply was an error or made no sense: never send it again
@@ -124,6 +133,10 @@ struct xprt_rdma_req {
 	void			*rr_buf;
 	size_t			rr_buf_size;
 	struct rpcrdma_plan	rr_plan;
+	struct rpcrdma_heal	rr_heal;
+	struct xdr_buf		rr_call_copy;
+	struct xdr_buf		rr_reply_copy;
+	bool			rr_resend;
 	bool			rr_sent;
 	bool			rr_doomed;
 	struct list_head	rr_mrs;
@@ -181,6 +194,14 @@ struct xprt_rdma_stats {
  *	transport's send lock
  * @xr_sizes: resources of the connection
  * @xr_window: forward credits; written under xprt->transport_lock
+ * @xr_vers: version the connection speaks; 0: not settled yet. Set before the
+ *	connection is used, never changed while it is
+ * @xr_v2_inline: bytes of the largest inline message in version 2, as announced
+ *	on this connection
+ * @xr_nego_xid: XID of our CONNPROP
+ * @xr_props_heard: the server has announced its properties
+ * @xr_fell_back: the server has refused version 2 on this connection
+ * @xr_v1_only: the server could not stand version 2: do not try it again
  * @xr_connect_work: connects
  * @xr_timeout: RPC timeout set by set_connect_timeout
  * @xr_srcaddr: our address on the present or latest connection
@@ -202,6 +223,7 @@ struct xprt_rdma_stats {
  * @xr_bc_free: callback slots not in use, under xprt->bc_pa_lock
  * @xr_bc_enabled: there is a callback service to queue to, under
  *	xprt->bc_pa_lock
+ * @xr_shown: among the transports people can see
  * @xr_stats: mountstats
  */
 struct xprt_rdma {
@@ -209,6 +231,12 @@ struct xprt_rdma {
 	struct rpcrdma_conn		xr_conn;
 	struct rpcrdma_client_sizes	xr_sizes;
 	struct rpcrdma_window		xr_window;
+	u32				xr_vers;
+	u32				xr_v2_inline;
+	u32				xr_nego_xid;
+	bool				xr_props_heard;
+	bool				xr_fell_back;
+	bool				xr_v1_only;
 	struct delayed_work		xr_connect_work;
 	struct rpc_timeout		xr_timeout;
 	struct sockaddr_storage		xr_srcaddr;
@@ -233,6 +261,7 @@ struct xprt_rdma {
 	void				*xr_pad;
 	struct list_head		xr_bc_free;
 	bool				xr_bc_enabled;
+	struct list_head		xr_shown;
 	struct xprt_rdma_stats		xr_stats;
 };
 
@@ -261,6 +290,17 @@ int xprt_rdma_init(void);
 void xprt_rdma_exit(void);
 void xprt_rdma_close(struct rpc_xprt *xprt);
 
+/* xprt_rdma_negotiate.c */
+extern unsigned int xprt_rdma_client_version;
+extern unsigned int xprt_rdma_v2_inline;
+void xprt_rdma_negotiate_init(struct xprt_rdma *xr);
+u32 xprt_rdma_negotiate_recv_size(const struct xprt_rdma *xr);
+int xprt_rdma_negotiate(struct xprt_rdma *xr);
+void xprt_rdma_negotiate_receive(struct xprt_rdma *xr,
+				 struct rpcrdma_recv *recv);
+void xprt_rdma_negotiate_hear(struct xprt_rdma *xr,
+			      const struct rpcrdma_hdr *hdr);
+
 /* xprt_rdma_req.c */
 void xprt_rdma_req_alloc_slot(struct rpc_xprt *xprt, struct rpc_task *task);
 void xprt_rdma_req_free_slot(struct rpc_xprt *xprt, struct rpc_rqst *rqst);
@@ -274,8 +314,20 @@ void xprt_rdma_req_release(struct rpc_task *task);
 void xprt_rdma_req_late_reply(struct xprt_rdma *xr, u32 xid);
 
 /* xprt_rdma_marshal.c */
+extern u32 xprt_rdma_shrink_write;
+extern u32 xprt_rdma_shrink_reply;
 int xprt_rdma_marshal(struct xprt_rdma *xr, struct rpc_rqst *rqst,
 		      struct xprt_rdma_send *send);
+bool xprt_rdma_marshal_heal(struct xprt_rdma_req *req,
+			    const struct rpcrdma_hdr *hdr);
+
+/* xprt_rdma_bounce.c */
+int xprt_rdma_bounce_get(struct xdr_buf *copy, u32 len);
+void xprt_rdma_bounce_put(struct xdr_buf *copy);
+int xprt_rdma_bounce_fill(const struct xdr_buf *copy,
+			  const struct xdr_buf *from);
+int xprt_rdma_bounce_drain(const struct xdr_buf *copy, struct xdr_buf *to,
+			   u32 len);
 
 /* xprt_rdma_frwr.c */
 int xprt_rdma_frwr_map_pages(struct xprt_rdma *xr, struct xprt_rdma_req *req,
@@ -315,6 +367,16 @@ void xprt_rdma_sq_release(struct xprt_rdma *xr, u32 slots);
 /* xprt_rdma_reply.c */
 void xprt_rdma_reply_receive(struct rpcrdma_conn *conn,
 			     struct rpcrdma_recv *recv);
+void xprt_rdma_reply_wait(struct rpc_task *task);
+void xprt_rdma_reply_refuse(struct xprt_rdma *xr,
+			    const struct rpcrdma_hdr *hdr,
+			    const struct rpcrdma2_error *error);
+
+/* xprt_rdma_show.c */
+struct seq_file;
+void xprt_rdma_show_add(struct xprt_rdma *xr);
+void xprt_rdma_show_del(struct xprt_rdma *xr);
+void xprt_rdma_show(struct seq_file *seq);
 
 /* xprt_rdma_backchannel.c */
 #ifdef CONFIG_SUNRPC_BACKCHANNEL

@@ -31,11 +31,33 @@ case_v42() { SCALE=0.3 invalidation Y with_mount 4.2 checked names dir small acl
 case_v42-noinv() { SCALE=0.3 invalidation N with_mount 4.2 checked names dir small acl xattr data direct; }
 case_delegation() { delegation 4.2 remote_writer; }
 
+# Our side would speak version 2, the in-tree module cannot: version 1, and nobody notices.
+# Covers: V2-NEG-07 V2-NEG-08 V2-NEG-12 V2-NEG-13 V2-INL-08
+case_version2() {
+	local counter=client_fallbacks n before
+	if [ "$OURS" = server ]; then
+		on_server bash -c 'echo 2 >/proc/sys/sunrpc/svc_rdma/version'
+		with_mount 4.2 checked small
+		on_server bash -c 'echo 1 >/proc/sys/sunrpc/svc_rdma/version'
+		return
+	fi
+	echo 2 >/proc/sys/sunrpc/rdma_version
+	before=$(counter $counter)
+	with_mount 4.2 checked small
+	with_mount 3 checked small
+	n=$(($(counter $counter) - before))
+	echo 1 >/proc/sys/sunrpc/rdma_version
+	[ $n -ge 2 ] || die "the in-tree server refused version 2 $n times"
+	[ "$(counter client_v2_connects)" = 0 ] || die "the in-tree server speaks version 2"
+	# On the connection on which it was refused
+	[ "$(counter client_nego_failures)" = 0 ] || die "connections were lost over it"
+}
+
 # Without invalidation: everywhere in make test-all. Otherwise at the client on one provider and
 # at the server on the other, and on the second kernel the other way round.
 cases() {
 	local name
-	for name in v3 v3-noinv v42 v42-noinv delegation; do
+	for name in v3 v3-noinv v42 v42-noinv delegation version2; do
 		case $ALL/$name/$KERNEL/$PROVIDER/$OURS in
 		/*-noinv/7.3/siw/server | /*-noinv/7.3/rxe/client) ;;
 		/*-noinv/6.12/siw/client | /*-noinv/6.12/rxe/server) ;;

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Client: which version a connection speaks, and what holds on it.
+ *
+ * Operation
+ *
+ * Where version 2 is allowed, the first message on a connection is our
+ * CONNPROP, and no other follows before it was answered (V2-NEG-01, 04). The
+ * connect worker waits for the answer, so sunrpc learns of the connection only
+ * when its version is settled. What the answer means is decided by
+ * rpcrdma_nego_answer(), and done at once, in the completion handler: the
+ * next message may be right behind.
+ *
+ *	CONNPROP, or an error of version 2: version 2
+ *	ERR_VERS, as every server of version 1 says: version 1, on this very
+ *		connection, so that it has cost one round trip
+ *	nothing, or the connection is lost: the worker connects again with
+ *		version 1, and this is remembered (xr_v1_only)
+ *
+ * What is remembered is forgotten when the next attempt to connect fails as
+ * well: then the server was away, and may come back with another version. A
+ * plain ERR_VERS is not remembered, since asking again costs so little; but if
+ * the connection breaks after it, before anything else has come, that is
+ * (V2-NEG-09, V2-NEG-17, G-20).
+ *
+ * Until the version is known, there are few Receives, large enough for either
+ * one; the others are made when their size is known (V2-INL-04).
+ */
+#include <linux/moduleparam.h>
+#include <linux/random.h>
+#include <rpcrdma/nego.h>
+#include <rpcrdma/trace_xprt.h>
+#include <rpcrdma/xprt_rdma.h>
+
+unsigned int xprt_rdma_client_version = RPCRDMA_VERS_1;
+module_param_named(client_version, xprt_rdma_client_version, uint, 0644);
+MODULE_PARM_DESC(client_version,
+		 "Client: highest version of RPC over RDMA, 1 or 2");
+
+unsigned int xprt_rdma_v2_inline = XPRT_RDMA_DEF_V2_INLINE;
+module_param_named(rdma_v2_inline, xprt_rdma_v2_inline, uint, 0644);
+MODULE_PARM_DESC(rdma_v2_inline,
+		 "Client: bytes of the largest inline message in version 2, 1024 to 65536");
+
+/* How long a server may take to answer the first message (G-20) */
+#define XPRT_RDMA_NEGO_TIMEOUT	(5 * HZ)
+
+/* What a peer may send as long as it knows nothing of ours */
+#define XPRT_RDMA_NEGO_DEFAULT	4096u
+
+/**
+ * xprt_rdma_negotiate_init - a new connection begins
+ * @xr: transport, send lock held
+ *
+ * Takes over the settings that hold for this connection. Where version 2 is out
+ * of the question, xr_vers is 1 from now on, and nothing is negotiated.
+ *
+ * Context: process.
+ */
+void xprt_rdma_negotiate_init(struct xprt_rdma *xr)
+{
+	u32 highest = READ_ONCE(xprt_rdma_client_version);
+
+	xr->xr_vers = highest < RPCRDMA_VERS_2 || xr->xr_v1_only ?
+		      RPCRDMA_VERS_1 : 0;
+	xr->xr_v2_inline = clamp(READ_ONCE(xprt_rdma_v2_inline),
+				 RPCRDMA_INLINE_MIN, RPCRDMA_INLINE_MAX);
+	xr->xr_props_heard = false;
+	xr->xr_fell_back = false;
+}
+
+/**
+ * xprt_rdma_negotiate_recv_size - how large Receives have to be now
+ * @xr: transport; before xprt_rdma_negotiate(), or after it has succeeded
+ *
+ * Context: process. Send lock held.
+ * Return: bytes.
+ */
+u32 xprt_rdma_negotiate_recv_size(const struct xprt_rdma *xr)
+{
+	switch (xr->xr_vers) {
+	case RPCRDMA_VERS_1:
+		return xr->xr_conn.cn_ours.cp_recv_size;
+	case RPCRDMA_VERS_2:
+		return xr->xr_conn.cn_limits.lm_inline_recv;
+	default:
+		return max3(xr->xr_conn.cn_ours.cp_recv_size,
+			    xr->xr_v2_inline, XPRT_RDMA_NEGO_DEFAULT);
+	}
+}
+
+static void xprt_rdma_negotiate_limits(struct xprt_rdma *xr, u32 recv_size,
+				       const struct rpcrdma2_props *peer)
+{
+	struct rpcrdma_cm_private ours = {
+		.cp_send_size	= xr->xr_v2_inline,
+		.cp_recv_size	= recv_size,
+		.cp_remote_inv	= rpcrdma_remote_inv,
+	};
+
+	rpcrdma2_props_limits(&ours, peer, &xr->xr_conn.cn_limits);
+	xr->xr_props_heard = peer;
+}
+
+/* The answer gives our one credit back, and brings the first grant with it
+ * (V2-CRD-04); but for an error, which leaves the window at one.
+ */
+static void xprt_rdma_negotiate_grant(struct xprt_rdma *xr, u32 credit)
+{
+	spin_lock(&xr->xr_xprt.transport_lock);
+	rpcrdma_window_grant(&xr->xr_window, credit);
+	xprt_rdma_set_cwnd(xr);
+	spin_unlock(&xr->xr_xprt.transport_lock);
+}
+
+static void xprt_rdma_negotiate_v2(struct xprt_rdma *xr,
+				   const struct rpcrdma_hdr *hdr,
+				   enum rpcrdma_verdict verdict, bool plain)
+{
+	/* Who refused our properties may not have taken them over. */
+	bool refused = hdr->hd_proc == RPCRDMA2_ERROR;
+
+	rpcrdma_count(client_v2_connects);
+	if (!xr->xr_props_heard)
+		xprt_rdma_negotiate_limits(xr, refused ?
+					   XPRT_RDMA_NEGO_DEFAULT :
+					   xr->xr_v2_inline,
+					   plain ? NULL : &hdr->hd_props);
+	if (rpcrdma2_is_grant(hdr, verdict))
+		xprt_rdma_negotiate_grant(xr, hdr->hd_credit);
+	WRITE_ONCE(xr->xr_vers, RPCRDMA_VERS_2);
+}
+
+/**
+ * xprt_rdma_negotiate_receive - a message before the version is settled
+ * @xr: transport whose xr_vers is 0
+ * @recv: the message; given back here
+ *
+ * Whatever it is, nothing is sent in return: our one message is out
+ * (V2-NEG-04).
+ *
+ * Context: completion queue's workqueue.
+ */
+void xprt_rdma_negotiate_receive(struct xprt_rdma *xr,
+				 struct rpcrdma_recv *recv)
+{
+	enum rpcrdma_verdict verdict;
+	enum rpcrdma_nego answer;
+	struct rpcrdma_hdr hdr;
+
+	verdict = rpcrdma2_decode_reply(recv->rv_buf.bf_data, recv->rv_len,
+					RPCRDMA2_NEGOTIATING, &hdr);
+	rpcrdma_recv_put(recv);
+	answer = rpcrdma_nego_answer(&hdr, verdict, xr->xr_nego_xid);
+	trace_xprt_rdma_nego(&hdr, answer);
+
+	switch (answer) {
+	case RPCRDMA_NEGO_WAIT:
+		rpcrdma_count(client_nego_dropped);
+		if (verdict == RPCRDMA_BACKWARD_CALL &&
+		    hdr.hd_proc == RPCRDMA2_CONNPROP)
+			xprt_rdma_negotiate_hear(xr, &hdr);
+		return;
+	case RPCRDMA_NEGO_V1:
+		rpcrdma_count(client_fallbacks);
+		xr->xr_fell_back = true;
+		/* Forget what it may have said about version 2. */
+		rpcrdma_props_limits(&xr->xr_conn.cn_ours,
+				     xr->xr_conn.cn_peer_data,
+				     xr->xr_conn.cn_peer_len,
+				     &xr->xr_conn.cn_limits);
+		WRITE_ONCE(xr->xr_vers, RPCRDMA_VERS_1);
+		break;
+	case RPCRDMA_NEGO_V2:
+	case RPCRDMA_NEGO_V2_PLAIN:
+		xprt_rdma_negotiate_v2(xr, &hdr, verdict,
+				       answer == RPCRDMA_NEGO_V2_PLAIN);
+		break;
+	case RPCRDMA_NEGO_NONE:
+		rpcrdma_conn_fail(&xr->xr_conn, -EPROTONOSUPPORT);
+		return;
+	}
+	rpcrdma_conn_step(&xr->xr_conn);
+}
+
+/**
+ * xprt_rdma_negotiate_hear - the server announces its properties unasked
+ * @xr: transport
+ * @hdr: header of its CONNPROP, F_RESPONSE clear, decoded without complaint
+ *
+ * What it says first holds for the life of the connection, and is not answered
+ * (G-17, V2-PRP-20). A Send that is on its way is not affected, and one that is
+ * being built looks at its buffer again (xprt_rdma_marshal()).
+ *
+ * Context: completion queue's workqueue.
+ */
+void xprt_rdma_negotiate_hear(struct xprt_rdma *xr,
+			      const struct rpcrdma_hdr *hdr)
+{
+	u32 recv_size = xr->xr_v2_inline;
+
+	if (xr->xr_props_heard)
+		return;
+	if (xr->xr_vers == RPCRDMA_VERS_2)
+		recv_size = xr->xr_conn.cn_limits.lm_inline_recv;
+	xprt_rdma_negotiate_limits(xr, recv_size, &hdr->hd_props);
+}
+
+static int xprt_rdma_negotiate_send(struct xprt_rdma *xr)
+{
+	struct xprt_rdma_send *send;
+	struct rpcrdma2_props props;
+	u32 slots;
+	int rc;
+
+	rpcrdma2_props_default(&props);
+	props.pr_value[RPCRDMA2_PROP_RBSIZ] = xr->xr_v2_inline;
+	props.pr_value[RPCRDMA2_PROP_BRS] = RPCRDMA2_BRS_INLINE;
+
+	rc = xprt_rdma_send_get(xr, &send);
+	if (rc)
+		return rc;
+	rc = rpcrdma2_encode_connprop(send->sn_buf.bf_data,
+				      send->sn_buf.bf_size, xr->xr_nego_xid,
+				      xr->xr_window.wn_requested, false,
+				      &props);
+	if (rc > 0)
+		rc = xprt_rdma_send_post(send, rc, NULL, &slots);
+	if (rc && rc != -ENOTCONN)
+		xprt_rdma_send_put(send);
+	return rc;
+}
+
+/**
+ * xprt_rdma_negotiate - settle the version of a new connection
+ * @xr: transport; its connection is up and unused
+ *
+ * Context: process; sleeps for up to 5 seconds. Send lock held.
+ * Return: 0 and xr_vers and the limits are valid; or a negative errno, and the
+ *	connection is down. If xr_v1_only is set then, a new one with version
+ *	1 may succeed.
+ */
+int xprt_rdma_negotiate(struct xprt_rdma *xr)
+{
+	unsigned long timeout;
+	int rc;
+
+	if (xr->xr_vers)
+		return 0;
+	timeout = min_t(unsigned long, XPRT_RDMA_NEGO_TIMEOUT,
+			READ_ONCE(xr->xr_xprt.connect_timeout));
+	xr->xr_nego_xid = get_random_u32();
+	rc = xprt_rdma_negotiate_send(xr);
+	if (!rc)
+		rc = rpcrdma_conn_wait(&xr->xr_conn, timeout, -ETIMEDOUT);
+	switch (rc) {
+	case -ETIMEDOUT:
+	case -ECONNABORTED:
+	case -ECONNRESET:
+	case -ENOTCONN:
+		xr->xr_v1_only = true;
+		rpcrdma_count(client_nego_failures);
+		break;
+	}
+	return rc;
+}

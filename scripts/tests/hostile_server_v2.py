@@ -1,0 +1,427 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A server that speaks version 2 as no server of ours would, or does not, to our client.
+
+usage: hostile_server_v2.py SET [part of a name]
+
+See hostile_server.py, whose bench and whose way to report this uses. The proxy knows version
+1; what is of version 2 is translated on its way in and out.
+"""
+import time
+
+from hostile_server import answered, callback_null, case, main
+from peer import ERROR, MSG, SILENCE, Failure, Segment, header, want, words
+from proxy import DATA, MNT, PLAIN, READ3, SMALL, V41, WRITE3, Server, do_list, do_read, do_stat, do_write
+
+CONNPROP = 5
+VERS, BAD_XDR, INVAL_HTYPE, READ_CHUNKS, WRITE_CHUNKS, SEGMENTS, WRITE_RESOURCE, REPLY_RESOURCE, SYSTEM = range(1, 10)
+RBSIZ, BRS = 1, 2
+SETTING = "/proc/sys/sunrpc/rdma_version"
+
+
+def prefix(xid, htype, credit=32, flags=1, vers=2):
+    return words(xid, vers, credit, htype, flags)
+
+
+def error2(xid, code, *args, credit=32):
+    return prefix(xid, ERROR, credit) + words(code, *args)
+
+
+def prop(which, *value):
+    return words(which, 4 * len(value), *value)
+
+
+def connprop(xid, *props, flags=1, credit=32):
+    return prefix(xid, CONNPROP, credit, flags) + words(len(props)) + b"".join(props)
+
+
+def upwards(message, response):
+    """A message of version 1 as one of version 2"""
+    out = message[:4] + words(2) + message[8:16] + words(int(response))
+    return out + (b"" if message[12:16] == words(ERROR) else words(0)) + message[16:]
+
+
+class Server2(Server):
+    def reset(self):
+        super().reset()
+        self.first = self.welcome       # what to do about the first message
+        self.hellos, self.early, self.raw = [], [], []
+        with open(SETTING, "w", encoding="ascii") as f:
+            f.write("2")
+
+    def xid(self):
+        return int.from_bytes(self.hellos[-1][:4], "big")
+
+    def welcome(self, conn, props=(prop(RBSIZ, 4096), prop(BRS, 1)), **kw):
+        """An honest answer"""
+        self.speak(conn)
+        conn.plain(connprop(self.xid(), *props, **kw))
+
+    def speak(self, conn):
+        conn.v2 = True
+
+    def accept(self, index):
+        conn = super().accept(index)
+        if not conn:
+            return None
+        conn.v2, conn.plain = False, conn.send
+
+        def send(message, invalidate=None):
+            if conn.v2:
+                lists = message[16:28] == bytes(12)
+                response = not (message[12:16] == words(MSG) and lists and message[32:36] == bytes(4))
+                message = upwards(message, response)
+            return conn.plain(message, invalidate)
+        conn.send = send
+        return conn
+
+    def receive(self, conn, data, x):
+        if data[4:8] != words(2):
+            return super().receive(conn, data, x)
+        if data[12:16] == words(CONNPROP):
+            self.hellos.append(data)
+            return self.first(conn)
+        if not conn.v2:
+            self.early.append(data)
+            return None
+        self.raw.append(data)
+        response = data[16:20] == words(1)
+        if data[12:16] == words(ERROR):
+            self.backward.append(data)
+            return None
+        if response != (data[40:44] == words(1) and data[24:36] == bytes(12)):
+            raise Failure("F_RESPONSE and msg_type disagree")
+        return super().receive(conn, data[:4] + words(1) + data[8:16] + data[24:], x)
+
+    def errors(self, xid):
+        return [m[20:] for m in self.backward if m[:4] == words(xid) and m[12:16] == words(ERROR)]
+
+
+def begins(s, first, options=PLAIN):
+    s.first = first
+    before = time.monotonic()
+    s.mount(options)
+    return time.monotonic() - before
+
+
+def ignore(conn):
+    pass
+
+
+def answers(s, *messages):
+    """A first answer: raw messages, in which the XID is put right"""
+    def first(conn):
+        for m in messages:
+            conn.plain(words(s.xid()) + m[4:])
+    return first
+
+
+# --- settling on a version ----------------------------------------------------
+
+@case("nego", "a server that says nothing", mount=False)   # Covers: V2-NEG-10 V2-NEG-11 V2-NEG-04
+def silent(s):
+    took = begins(s, ignore)
+    want(took > 4.5, f"the client waited only {took:.1f} s")
+    want(s.accepted == 2 and len(s.hellos) == 1, f"{s.accepted} connections, {len(s.hellos)} with version 2")
+    want(not s.early, "a second message was sent")
+    s.works()
+    # Remembered
+    s.conns[0].disconnect()
+    s.works()
+    want(s.accepted == 3 and len(s.hellos) == 1, "version 2 was tried again")
+
+
+@case("nego", "a server that hangs up", mount=False)        # Covers: V2-NEG-10 V2-NEG-11 G-20
+def hangs_up(s):
+    took = begins(s, s.drop)
+    want(took < 8, f"it took {took:.1f} s")
+    want(s.accepted == 2 and len(s.hellos) == 1, f"{s.accepted} connections, {len(s.hellos)} with version 2")
+    s.works()
+
+
+@case("nego", "a server that hangs up after ERR_VERS", mount=False)         # Covers: V2-NEG-09
+def refuses_and_goes(s):
+    def first(conn):
+        conn.plain(words(s.xid(), 2, 1, ERROR, 1, 1, 1))
+        s.step(0.1)
+        s.drop(conn)
+    begins(s, first)
+    want(len(s.hellos) == 1, f"version 2 was tried {len(s.hellos)} times")
+    s.works()
+
+
+def forms():
+    yield words(0, 2, 32, ERROR, 1, 1, 1)
+    yield words(0, 1, 32, ERROR, 1, 1, 1)
+    yield words(0, 7, 32, ERROR, 1, 0, 9)
+    yield words(0, 2, 32, ERROR, 1, 1, 1, 1)
+    yield words(0, 2, 32, ERROR, 2)
+
+
+@case("nego", "ERR_VERS in all its forms", mount=False)     # Covers: V2-NEG-08 V2-NEG-12 V2-ERR-05 V2-INL-08
+def err_vers(s):
+    for i, form in enumerate(forms()):
+        begins(s, answers(s, form))
+        s.works()
+        want(s.accepted == i + 1 and len(s.hellos) == i + 1 and not s.raw, f"form {i}: not version 1 on the connection")
+        s.umount()
+
+
+@case("nego", "errors that only a server of version 2 has", mount=False)    # Covers: V2-TYP-14 V2-INL-01 G-17
+def plain_errors(s):
+    for i, code in enumerate((BAD_XDR, INVAL_HTYPE, SYSTEM, 77)):
+        def first(conn, code=code):
+            s.speak(conn)
+            conn.plain(error2(s.xid(), code, credit=1000))
+            s.credit = 1
+        begins(s, first, SMALL)
+        # Its credits do not count: the window is one until the first Reply.
+        s.works()
+        want(s.do(do_write, DATA[:8000], "plain") == 8000, "WRITE")
+        want(s.accepted == i + 1 and s.raw, "not version 2")
+        want(s.longest <= 4096, f"a message of {s.longest} bytes")
+        s.umount()
+
+
+@case("nego", "sizes a server announces", mount=False)      # Covers: V2-INL-03 V2-PRP-14 V2-PRP-24 V2-PRP-11
+def sizes(s):
+    s.size = 65536
+    for size, most in ((1024, 1024), (8192, 8192), (65536, 16384), (0xffffffff, 16384)):
+        s.longest = 0
+        begins(s, lambda conn, size=size: s.welcome(conn, (prop(RBSIZ, size),)))
+        for length in (900, 4000, 8000, 16000, 60000):
+            want(s.do(do_write, DATA[:length], "sizes") == length, "WRITE")
+        want(most // 2 <= s.longest <= most, f"RBSIZ {size}: {s.longest} bytes were sent at once")
+        s.works()
+        s.umount()
+
+
+@case("nego", "bad properties", mount=False)                # Covers: V2-PRP-05 V2-PRP-06 V2-PRP-08 V2-PRP-09 G-17
+def bad_properties(s):
+    s.size = 65536
+    for props in ((prop(RBSIZ, 65536), prop(BRS, 9)), (prop(RBSIZ, 512),), (words(RBSIZ, 2, 0),),
+                  (prop(RBSIZ, 65536), prop(RBSIZ, 65536)), (words(RBSIZ, 0xffffffff, 1),)):
+        s.longest = 0
+        begins(s, lambda conn, props=props: s.welcome(conn, props))
+        want(s.do(do_write, DATA[:16000], "props") == 16000, "WRITE")
+        want(s.longest <= 4096, f"{s.longest} bytes at once: a bad set was used")
+        s.works()
+        s.umount()
+
+
+@case("nego", "anything but an answer", mount=False)        # Covers: V2-NEG-04 V2-CRD-10 V2-TYP-13 V2-HDR-16
+def nonsense(s):
+    def first(conn):
+        xid = s.xid()
+        for m in (bytes(3), bytes(19), words(xid, 1, 32, MSG, 0, 0, 0, xid, 1), words(xid, 3, 32, MSG, 0),
+                  words(xid, 2, 32, 99, 0), words(xid, 2, 32, 99, 1), connprop(xid + 1), error2(xid + 1, BAD_XDR),
+                  prefix(xid, MSG) + words(0, 0, 0, 0, xid, 1), words(xid, 2, 32, ERROR, 0, 9),
+                  prefix(xid, MSG, flags=0) + words(0, 0, 0, 0, xid, 0)):
+            conn.plain(m)
+        s.listen(SILENCE)
+        want(not s.early, "the client did not wait for an answer")
+        want(not s.backward, "the client answered")
+        s.welcome(conn)
+    begins(s, first)
+    s.works()
+    s.kept()
+
+
+# --- once it is settled -------------------------------------------------------
+
+@case("spoken", "an honest proxy")
+def honest(s):
+    s.works()
+    s.reads(1 << 20)
+    want(s.do(do_write, DATA[:300001], "new") == 300001, "WRITE")
+    want(s.do(do_list) == 300, "READDIR")
+    want(s.hellos[0][4:8] == words(2) and 28 <= len(s.hellos[0]) <= 1024, "no CONNPROP of 28 to 1024 bytes")
+    want(all(m[4:8] == words(2) for m in s.raw), "another version than 2")     # Covers: V2-HDR-03 V2-NEG-01 V2-NEG-02
+    s.kept()
+
+
+@case("spoken", "properties once more")     # Covers: V2-PRP-20 V2-TYP-12 V2-TYP-13 V2-HDR-15 V2-CRD-05
+def again(s):
+    op, call = s.small()
+    conn = call.conn
+    for flags in (0, 1):
+        for xid in (call.xid, 0x900, s.xid()):
+            conn.plain(connprop(xid, prop(RBSIZ, 1024), flags=flags))
+    s.listen(SILENCE)
+    want(not op.ready(), "properties were taken for a Reply")
+    want(not s.backward, "they were answered")
+    call.respond()
+    s.reads(100, op=op)
+    s.longest = 0
+    want(s.do(do_write, DATA[:3500], "again") == 3500, "WRITE")
+    want(s.longest > 1024, "they were believed")
+    # Bad ones are answered if they are no answer themselves.
+    conn.plain(connprop(0x901, prop(BRS, 9), flags=0))
+    conn.plain(connprop(0x902, prop(BRS, 9), flags=1))
+    want(s.serve(lambda: s.errors(0x901), 20), "bad ones are not answered")
+    want(s.errors(0x901) == [words(BAD_XDR)] and not s.errors(0x902), "not the answer expected")
+    s.works()
+    s.kept()
+
+
+@case("spoken", "unknown types and flags")  # Covers: V2-EXT-01 V2-EXT-03 V2-TYP-15 V2-TYP-16 V2-HDR-14 V2-HDR-05
+def types(s):
+    op, call = s.small()
+    for i, htype in enumerate((2, 3, 6, 0x7fffffff, 0xffffffff)):
+        call.conn.plain(prefix(0xa00 + i, htype, flags=0) + bytes(40))
+        want(s.serve(lambda i=i: s.errors(0xa00 + i), 20), f"type {htype} is not answered")
+        want(s.errors(0xa00 + i) == [words(INVAL_HTYPE)], f"type {htype}: {s.errors(0xa00 + i)}")
+        call.conn.plain(prefix(0xb00 + i, htype) + bytes(40))
+    s.idle(0.2)
+    want(not any(m[:4] >= words(0xb00) for m in s.backward), "a response was answered")
+    body = call.forward()
+    call.conn.plain(prefix(call.xid, MSG, flags=0xffffffff) + words(0, 0, 0, 0) + body)
+    s.reads(100, op=op)
+    s.kept()
+
+
+@case("spoken", "messages that disagree about their direction")    # Covers: V2-HDR-12 V2-HDR-13 V2-ERR-03 G-12
+def directions(s):
+    op, call = s.small()
+    body = call.forward()
+    # A request, so it is answered, and ends nothing
+    call.conn.plain(prefix(call.xid, MSG, flags=0) + words(0, 0, 0, 0) + body)
+    want(s.serve(lambda: s.errors(call.xid), 20), "it is not answered")
+    want(s.errors(call.xid) == [words(BAD_XDR)], f"{s.errors(call.xid)}")
+    want(not op.ready(), "it was taken for a Reply")
+    # A response, so it ends the RPC and is not answered
+    s.backward.clear()
+    call.conn.plain(prefix(call.xid, MSG) + words(0, 0, 0, 0) + body[:4] + words(0) + body[8:])
+    s.fails(op, call.xid)
+    want(not s.backward, "a response was answered")
+    s.works()
+    s.kept()
+
+
+def refused(s, size, *errors):
+    """A READ of @size bytes that meets these errors, one after the other; the Calls."""
+    calls, op = [], s.user(do_read, size)
+    for code, *args in errors:
+        calls.append(s.next(READ3))
+        want(calls[-1].xid == calls[0].xid, "another XID")
+        calls[-1].conn.plain(error2(calls[-1].xid, code, *args, credit=0xffffffff))
+    return op, calls
+
+
+@case("spoken", "errors that end an RPC")   # Covers: V2-ERR-02 V2-ERR-08 V2-ERR-10 V2-ERR-22 V2-ERR-24 V2-ERR-25
+def final(s):
+    for size, code, *args in ((100, BAD_XDR), (100, INVAL_HTYPE), (100, SYSTEM), (100, 77), (100, 77, 1, 2), (100, 0),
+                              (100, VERS, 1, 1), (100, READ_CHUNKS, 0), (100, WRITE_CHUNKS, 0), (100, SEGMENTS, 1),
+                              (65536, SEGMENTS, 0), (65536, SEGMENTS, 1), (65536, SEGMENTS, 0xffffffff),
+                              (65536, WRITE_RESOURCE, 1, 65536), (65536, WRITE_RESOURCE, 1, 65537),
+                              (65536, WRITE_RESOURCE, 2, 70000), (65536, WRITE_RESOURCE, 1, 0xffffffff),
+                              (100, WRITE_RESOURCE, 1, 100), (100, REPLY_RESOURCE, 0),
+                              (100, REPLY_RESOURCE, 0xffffffff), (65536, REPLY_RESOURCE, 1 << 20),
+                              (65536, BAD_XDR), (65536, SYSTEM)):
+        op, calls = refused(s, size, (code, *args))
+        try:
+            s.fails(op, calls[0].xid)
+        except Failure as e:
+            raise Failure(f"code {code} {args}: {e}") from None
+        want(not s.backward, "an error was answered")
+    # Cut short
+    for message in (error2(0, READ_CHUNKS), error2(0, WRITE_RESOURCE, 1), error2(0, SYSTEM, 1), prefix(0, ERROR)):
+        op, call = s.small()
+        call.conn.plain(words(call.xid) + message[4:])
+        s.fails(op, call.xid)
+    s.works()
+    s.kept()
+
+
+@case("spoken", "errors to nobody")         # Covers: V2-ERR-27 V2-CRD-08
+def stray(s):
+    op, call = s.small()
+    for code in range(12):
+        call.conn.plain(error2(call.xid + 1, code, 1, 1))
+        call.conn.plain(prefix(call.xid, ERROR, flags=0) + words(code, 1, 1))
+    s.listen(SILENCE)
+    want(not op.ready(), "one was believed")
+    want(not s.backward, "one was answered")
+    call.respond()
+    s.reads(100, op=op)
+    s.kept()
+
+
+@case("spoken", "the same error again and again")           # Covers: V2-ERR-15 V2-ERR-19 V2-ERR-21 V2-ERR-22 G-23
+def stubborn(s):
+    op, calls = refused(s, 65536, (WRITE_CHUNKS, 0), (WRITE_CHUNKS, 0))
+    want(calls[0].writes and not calls[1].writes and calls[1].reply, "no Reply chunk instead of the Write chunk")
+    want(s.finish(op) == "EIO", "the READ does not end")
+    op, calls = refused(s, 65536, (REPLY_RESOURCE, 65700), (REPLY_RESOURCE, 65700))
+    want(s.finish(op) == "EIO" and calls[1].reply, "the READ does not end")
+    # Every remedy there is, and then no more
+    op, calls = refused(s, 65536, (WRITE_CHUNKS, 0), (SEGMENTS, 1), (SEGMENTS, 1))
+    want(len(calls[1].reply) > 1 and len(calls[2].reply) == 1, "not fewer segments")
+    want(s.finish(op) == "EIO", "the READ does not end")
+    want(s.counted("client_resends") == 4, f"{s.counted('client_resends')} were sent again")
+    s.works()
+    s.kept()
+
+
+@case("spoken", "errors that heal")         # Covers: V2-ERR-12 V2-ERR-15 V2-ERR-17 G-23
+def healed(s):
+    op, calls = refused(s, 65536, (WRITE_CHUNKS, 0), (SEGMENTS, 1))
+    # Memory of the first form is out of reach before the second is sent.
+    call = s.next(READ3)
+    want(call.xid == calls[0].xid, "another XID")
+    handles = call.handles() & (calls[0].handles() | calls[1].handles())
+    want(not handles, f"handles {handles} were not invalidated")
+    call.respond()
+    s.reads(65536, op=op)
+    op = s.user(do_write, DATA[:65536], "heal", True)
+    call = s.next(WRITE3)
+    call.conn.plain(error2(call.xid, READ_CHUNKS, 0))
+    second = s.next(WRITE3)
+    want(second.xid == call.xid and second.reads[0][0] == 0, "no Position Zero chunk")
+    second.respond()
+    want(s.finish(op) == 65536, "WRITE")
+    s.works()
+    s.kept()
+
+
+@case("spoken", "errors while the window is full", mount=False)     # Covers: V2-CRD-02 V2-CRD-03 V2-CRD-05
+def window(s):
+    s.credit = 1
+    s.mount(SMALL)
+    op = s.user(do_read, 2000)
+    other = s.user(do_stat, MNT + "/dir")
+    call = s.next(READ3)
+    call.conn.plain(connprop(0x77, flags=0))
+    call.conn.plain(connprop(0x78, flags=0))
+    call.conn.plain(error2(call.xid, REPLY_RESOURCE, 2000, credit=0xffffffff))
+    s.listen(0.5)
+    want(len(s.calls) == 1, "the error opened the window, or returned no credit")
+    s.reads(2000, op=op)
+    want(isinstance(s.finish(other), int), "GETATTR")
+    s.kept()
+
+
+@case("spoken", "callbacks", mount=False)   # Covers: V2-BC-03 V2-BC-05 V2-BC-07 V2-BC-08 V2-CRD-07
+def callbacks(s):
+    s.mount(V41)
+    conn, one = s.conns[0], Segment(1, 8, 4096)
+    op = s.user(do_stat, MNT + "/dir")
+    call = s.next()
+    # With the XID of a forward Call
+    conn.send(header(call.xid) + callback_null(call.xid))
+    for i, lists in enumerate(({"reads": [(40, one)]}, {"writes": [[one]]}, {"reply": [one]})):
+        xid = 0x500 + i
+        message = header(xid, **lists) + callback_null(xid)
+        conn.plain(upwards(message, False))
+    s.listen(SILENCE)
+    want(not op.ready(), "a Call was taken for a Reply")
+    want(s.errors(0x500) == [words(READ_CHUNKS, 0)], f"Read chunk: {s.errors(0x500)}")
+    want(s.errors(0x501) == [words(BAD_XDR)], f"Write chunk: {s.errors(0x501)}")
+    want(s.errors(0x502) == [words(BAD_XDR)], f"Reply chunk: {s.errors(0x502)}")
+    answered(s, call.xid)
+    call.respond()
+    want(isinstance(s.finish(op), int), "GETATTR")
+    s.kept()
+
+
+if __name__ == "__main__":
+    main(Server2)

@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# Version 2: NFS over it, settling on it, inline sizes, errors that heal; client and server
+# in one guest.
+# Guests: alone
+# Limit: 3000
+# Second: rxe
+. "$TOP/scripts/tests/common.sh"
+KNOBS=/sys/kernel/debug/rpcrdma
+CLIENT=/proc/sys/sunrpc
+SERVE=/proc/sys/sunrpc/svc_rdma
+
+# versions <client's> <server's> <command...>: with these as the highest versions
+versions() {
+	local rc=0
+	echo "$1" >$CLIENT/rdma_version
+	echo "$2" >$SERVE/version
+	shift 2
+	"$@" || rc=$?
+	echo 2 >$CLIENT/rdma_version
+	echo 2 >$SERVE/version
+	return $rc
+}
+
+# grown <counter> <before>: by how much
+grown() { echo $(($(counter "$1") - $2)); }
+
+# counted <counter> <least> <most> <command...>: a command that counts so many
+counted() {
+	local name=$1 least=$2 most=$3 before n
+	shift 3
+	before=$(counter "$name")
+	"$@" || return
+	n=$(grown "$name" "$before")
+	echo "$name: $n"
+	((n >= least && n <= most)) || die "$name grew by $n, not by $least to $most"
+}
+ANY=1000000000
+
+# A mount whose connections are of version 2, and meet no error
+on_v2() {
+	counted client_v2_connects 1 99 counted client_fallbacks 0 0 \
+		counted client_error_replies 0 0 counted client_bad_replies 0 0 with_mount "$@"
+}
+
+# Covers: V2-NEG-05 V2-NEG-16 V2-HDR-03 V2-HDR-08 V2-TYP-02 V2-TYP-04 V2-TYP-05 V2-CHK-02 V2-CHK-17
+# Covers: V2-INL-01 V2-INL-02 V2-PRP-11 V2-PRP-12 V2-PRP-13 V2-CRD-04 V2-PRP-21
+case_v2-v3() { on_v2 3 checked names dir data mmap direct acl; }
+case_v2-v40() { on_v2 4.0 checked names dir data mmap direct acl; }
+# Covers: V2-BC-01 V2-BC-03
+case_v2-v41() { on_v2 4.1 checked names dir data mmap direct acl; }
+case_v2-v42() { on_v2 4.2 checked names dir data mmap direct acl xattr; }
+
+# Covers: V2-BC-01 V2-BC-03 V2-BC-04 V2-BC-11
+case_v2-delegation() { counted client_v2_connects 1 99 counted client_bc_replies 1 99 delegation 4.2 remote_writer; }
+case_v2-delegation-v41() { counted client_v2_connects 1 99 delegation 4.1 remote_writer; }
+
+copy_some() {
+	head -c 300001 /dev/urandom >/tmp/some
+	cp /tmp/some "$MNT/some"
+	sync
+	echo 3 >/proc/sys/vm/drop_caches
+	cmp /tmp/some "$MNT/some" || die "what is read is not what was written"
+	cmp /tmp/some $EXPORT/some || die "the server has something else"
+	rm -f "$MNT/some"
+}
+
+# Each highest version with each: the lower one is used, on the first connection.
+# Covers: V2-NEG-01 V2-NEG-07 V2-NEG-08 V2-NEG-12 V2-NEG-13 V2-INL-08 V2-ERR-04
+case_v2-pairs() {
+	versions 2 1 counted client_fallbacks 1 1 counted client_connects 1 1 counted client_v2_connects 0 0 \
+		with_mount 3 copy_some
+	versions 1 2 counted client_fallbacks 0 0 counted client_connects 1 1 counted client_v2_connects 0 0 \
+		with_mount 3 copy_some
+	versions 1 1 counted client_fallbacks 0 0 counted client_connects 1 1 counted client_v2_connects 0 0 \
+		with_mount 3 copy_some
+	versions 2 2 counted client_fallbacks 0 0 counted client_connects 1 1 counted client_v2_connects 1 1 \
+		with_mount 3 copy_some
+}
+
+# nfsd_again <version>: the server comes back with another highest version
+nfsd_again() {
+	echo "$1" >$SERVE/version
+	rpc.nfsd 0
+	rpc.nfsd 4
+	echo "rdma $PORT" >/proc/fs/nfsd/portlist
+}
+
+upgraded() {
+	copy_some
+	nfsd_again 2
+	counted client_v2_connects 1 99 copy_some
+	nfsd_again 1
+	counted client_fallbacks 1 99 counted client_v2_connects 0 0 copy_some
+	nfsd_again 2
+	counted client_v2_connects 1 99 copy_some
+}
+
+# A server that is upgraded, downgraded and upgraded while it is mounted
+# Covers: V2-NEG-17 V2-NEG-14 V2-CRD-10
+case_v2-upgrade() { versions 2 1 with_mount 3 upgraded; }
+
+by_size() {
+	local bs=$1 count=$2
+	head -c $((bs * count)) /dev/urandom >/tmp/by
+	dd if=/tmp/by of="$MNT/by" bs="$bs" oflag=direct 2>/tmp/dd.err || die "writing: $(cat /tmp/dd.err)"
+	cmp /tmp/by $EXPORT/by || die "the server has something else"
+	dd if="$MNT/by" of=/tmp/by2 bs="$bs" count="$count" iflag=direct 2>/tmp/dd.err || die "reading: $(cat /tmp/dd.err)"
+	cmp /tmp/by /tmp/by2 || die "what is read is not what was written"
+}
+
+inline_sizes() {
+	touch "$MNT/by"
+	# One round trip and no registration
+	counted client_mrs_registered 0 0 counted client_calls_inline 16 99 by_size 4096 8
+	counted client_mrs_registered 0 0 counted client_calls_inline 16 99 by_size 8192 8
+	# One region each way
+	counted client_mrs_registered 16 16 counted client_calls_read_chunk 8 8 by_size 32768 8
+}
+
+# with_v2_inline <client's RBSIZ> <server's> <command...>
+with_v2_inline() {
+	echo "$1" >$CLIENT/rdma_v2_inline
+	echo "$2" >$SERVE/v2_max_req_size
+	shift 2
+	"$@"
+	echo 16384 >$CLIENT/rdma_v2_inline
+	echo 16384 >$SERVE/v2_max_req_size
+}
+
+large_inline() {
+	touch "$MNT/by"
+	counted client_mrs_registered 0 0 by_size 61440 4
+}
+
+small_inline() {
+	touch "$MNT/by"
+	# Both ends have to go by the smaller one.
+	counted client_calls_read_chunk 4 4 by_size 4096 4
+	copy_some
+}
+
+# Covers: V2-INL-03 V2-INL-05 V2-PRP-10 V2-PRP-11 V2-PRP-22
+case_v2-inline() {
+	on_v2 3 inline_sizes
+	with_v2_inline 65536 65536 on_v2 3 large_inline
+	with_v2_inline 1024 1024 on_v2 3 small_inline
+	# What the server cannot send at once needs a second try: it does not say how little
+	# it sends (V2-PRP-22).
+	with_v2_inline 16384 1024 counted client_v2_connects 1 1 counted client_bad_replies 0 0 \
+		counted client_resends 1 $ANY with_mount 3 small_inline
+	with_v2_inline 1024 16384 on_v2 3 copy_some
+}
+
+invalidated() {
+	# Beside them, a Reply chunk of three regions may occur.
+	counted client_mrs_remote_inv 16 18 counted client_mrs_local_inv 0 6 by_size 32768 8
+}
+not_invalidated() {
+	counted client_mrs_remote_inv 0 0 counted client_mrs_local_inv 16 24 by_size 32768 8
+}
+
+# Covers: V2-CHK-03 V2-CHK-04 V2-CHK-06 V2-CHK-07 V2-CHK-10 V2-CHK-16
+case_v2-invalidation() {
+	local param=/sys/module/rpcrdma/parameters/remote_invalidation
+	on_v2 3 invalidated
+	echo N >$param
+	on_v2 3 not_invalidated
+	echo Y >$param
+}
+
+# healing <knob> <value> <counter of the server> <command...>: an error that the client puts
+# right, so that whoever uses the mount sees nothing of it
+healing() {
+	local knob=$KNOBS/$1 value=$2 error=$3 before rc=0
+	shift 3
+	before=$(cat "$knob")
+	echo "$value" >"$knob"
+	counted "$error" 1 $ANY counted client_resends 1 $ANY counted client_bad_replies 0 0 \
+		counted client_connects 0 0 "$@" || rc=$?
+	echo "$before" >"$knob"
+	return $rc
+}
+
+# Covers: V2-ERR-11 V2-ERR-12 V2-ERR-28 G-23
+case_v2-heal-read-chunks() { with_mount 3 healing server_max_reads 0 server_err_read_chunks copy_some; }
+
+# A server that writes no Write chunks at all says REPLY_RESOURCE.
+# Covers: V2-ERR-14 V2-ERR-20 V2-ERR-21 G-23
+case_v2-heal-write-chunks() { with_mount 3 healing server_max_writes 0 server_err_reply_resource copy_some; }
+
+# Covers: V2-ERR-18 V2-ERR-19 V2-ERR-29 G-23
+case_v2-heal-write-resource() { with_mount 3 healing client_shrink_write 8192 server_err_write_resource copy_some; }
+
+long_lists() {
+	ls -U "$MNT/entries" >/tmp/entries
+	[ "$(wc -l </tmp/entries)" = 5000 ] || die "$(wc -l </tmp/entries) entries, not 5000"
+	copy_some
+}
+
+# Covers: V2-ERR-20 V2-ERR-21 V2-PRP-13 G-23
+case_v2-heal-reply-resource() { with_mount 3 healing client_shrink_reply 4096 server_err_reply_resource long_lists; }
+
+# Long Calls and Replies have several pieces: they go through a copy.
+long_both() {
+	long_lists
+	python3 "$CHECK" names --vers 3 --mnt "$MNT" --seed 1 --manifest /lab/manifest.segs || return 1
+	on_server python3 "$CHECK" verify /lab/manifest.segs $EXPORT
+}
+
+# Covers: V2-ERR-16 V2-ERR-17 G-23
+case_v2-heal-segments() { with_mount 3 healing server_max_segs 1 server_err_segments long_both; }
+
+stat_fails() {
+	local out
+	! out=$(stat "$MNT/by" 2>&1) || die "stat succeeds"
+	case $out in *"Input/output error"*) ;; *) die "not the error expected: $out" ;; esac
+}
+
+no_cure() {
+	local before
+	touch "$MNT/by"
+	echo 3 >/proc/sys/vm/drop_caches
+	echo 1 >$KNOBS/server_fail_system
+	counted server_err_system 1 1 counted client_resends 0 0 counted client_bad_replies 1 1 stat_fails
+	stat "$MNT/by"
+	# What would need a Write chunk, and a Reply chunk instead: each is refused once.
+	echo 0 >$KNOBS/server_max_writes
+	echo 0 >$KNOBS/server_max_segs
+	before=$(counter client_bad_replies)
+	! (by_size 32768 1) || die "READ and WRITE succeed"
+	[ "$(grown client_bad_replies "$before")" -ge 1 ] || die "it was not for the server's errors"
+	echo 16 >$KNOBS/server_max_writes
+	echo 64 >$KNOBS/server_max_segs
+	by_size 32768 1
+}
+
+# Covers: V2-ERR-22 V2-ERR-23 V2-ERR-24 V2-CRD-03
+case_v2-no-cure() {
+	MOUNT_OPTS=noac counted client_connects 1 1 with_mount 3 no_cure
+}
+
+# Covers: ULB-08
+case_v2-nconnect() {
+	MOUNT_OPTS=nconnect=4 counted client_v2_connects 4 4 with_mount 4.2 checked small
+}
+
+group() {
+	alone_up
+	echo 2 >$CLIENT/rdma_version
+	echo 2 >$SERVE/version
+	python3 "$CHECK" entries 5000 $EXPORT/entries
+	python3 "$CHECK" posixacl 200 $EXPORT/acl-file
+	run_all_cases
+	group_end
+}
