@@ -22,9 +22,10 @@ guest_initramfs() {
 			modprobe -d "$(kernel_root "$k")" -S "$rel" --show-depends "$m"
 		done | grep ^insmod | awk '!seen[$2]++')
 	fi
-	(cd "$tmp" && find . | cpio -o -H newc --quiet | gzip -1) >"$out.new"
+	# Two guests may be started at once, each making it.
+	(cd "$tmp" && find . | cpio -o -H newc --quiet | gzip -1) >"$tmp.gz"
 	rm -rf "$tmp"
-	mv "$out.new" "$out"
+	mv "$tmp.gz" "$out"
 	echo "$out"
 }
 
