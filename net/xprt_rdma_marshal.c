@@ -351,8 +351,25 @@ static u32 xprt_rdma_marshal_offered(const struct xprt_rdma_offer *offer)
 	return len;
 }
 
+/* A Reply that we can receive inline, and the server cannot send: it has a limit
+ * of its own that it need not tell (V2-PRP-22). Go by it from now on. One RPC is
+ * not enough to remember it by: a server of NFSv4.1 that has not kept the Reply
+ * refuses the second try, and the next one is a new RPC.
+ */
+static void xprt_rdma_marshal_learn(struct xprt_rdma *xr, u32 needed)
+{
+	struct rpcrdma_limits *limits = &xr->xr_conn.cn_limits;
+	u32 before = limits->lm_inline_recv;
+
+	if (needed > before - RPCRDMA2_HDR_MIN)
+		return;
+	WRITE_ONCE(limits->lm_inline_recv, max(needed + RPCRDMA2_HDR_MIN - 1,
+					       RPCRDMA_INLINE_MIN));
+}
+
 /**
  * xprt_rdma_marshal_heal - can an RPC be built in another way?
+ * @xr: transport
  * @req: RPC whose Call met an error; pinned
  * @hdr: header of the error
  *
@@ -360,7 +377,7 @@ static u32 xprt_rdma_marshal_offered(const struct xprt_rdma_offer *offer)
  * Return: true if sending it again may help; then the next
  *	xprt_rdma_marshal() takes the error into account.
  */
-bool xprt_rdma_marshal_heal(struct xprt_rdma_req *req,
+bool xprt_rdma_marshal_heal(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			    const struct rpcrdma_hdr *hdr)
 {
 	const struct xdr_buf *rcv = &req->rr_slot.rq_rcv_buf;
@@ -376,5 +393,9 @@ bool xprt_rdma_marshal_heal(struct xprt_rdma_req *req,
 		.ha_reply_max	= rcv->buflen,
 	};
 
-	return rpcrdma_heal(&req->rr_heal, hdr, &args);
+	if (!rpcrdma_heal(&req->rr_heal, hdr, &args))
+		return false;
+	if (hdr->hd_err == RPCRDMA2_ERR_REPLY_RESOURCE)
+		xprt_rdma_marshal_learn(xr, hdr->hd_err_arg[0]);
+	return true;
 }

@@ -259,7 +259,8 @@ xprt_rdma_reply_judge(struct xprt_rdma_req *req, const struct rpcrdma_hdr *hdr)
 	return RPCRDMA_OK;
 }
 
-static void xprt_rdma_reply_assess(struct xprt_rdma_req *req,
+static void xprt_rdma_reply_assess(struct xprt_rdma *xr,
+				   struct xprt_rdma_req *req,
 				   const struct rpcrdma_hdr *hdr,
 				   enum rpcrdma_verdict verdict)
 {
@@ -273,7 +274,7 @@ static void xprt_rdma_reply_assess(struct xprt_rdma_req *req,
 		trace_xprt_rdma_error_reply(hdr, hdr->hd_err);
 		req->rr_reply_status = -EREMOTEIO;
 		if (hdr->hd_vers == RPCRDMA_VERS_2 &&
-		    xprt_rdma_marshal_heal(req, hdr))
+		    xprt_rdma_marshal_heal(xr, req, hdr))
 			req->rr_reply_status = -EAGAIN;
 		return;
 	}
@@ -361,7 +362,7 @@ static void xprt_rdma_reply_handle(struct xprt_rdma *xr,
 	}
 	req->rr_recv = recv;
 	xprt_rdma_reply_credit(xr, hdr, verdict);
-	xprt_rdma_reply_assess(req, hdr, verdict);
+	xprt_rdma_reply_assess(xr, req, hdr, verdict);
 	if (!xprt_rdma_reply_fence(xr, req, recv))
 		xprt_rdma_reply_forsake(xr, req);
 }

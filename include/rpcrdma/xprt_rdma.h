@@ -318,7 +318,7 @@ extern u32 xprt_rdma_shrink_write;
 extern u32 xprt_rdma_shrink_reply;
 int xprt_rdma_marshal(struct xprt_rdma *xr, struct rpc_rqst *rqst,
 		      struct xprt_rdma_send *send);
-bool xprt_rdma_marshal_heal(struct xprt_rdma_req *req,
+bool xprt_rdma_marshal_heal(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			    const struct rpcrdma_hdr *hdr);
 
 /* xprt_rdma_bounce.c */
