@@ -8,6 +8,7 @@ See hostile_server.py, whose bench and whose way to report this uses. The proxy 
 """
 import time
 
+import proxy
 from hostile_server import answered, callback_null, case, main
 from peer import ERROR, MSG, SILENCE, Failure, Segment, header, want, words
 from proxy import DATA, MNT, PLAIN, READ3, SMALL, V41, WRITE3, Server, do_list, do_read, do_stat, do_write
@@ -43,6 +44,7 @@ def upwards(message, response):
 class Server2(Server):
     def reset(self):
         super().reset()
+        proxy.INLINE = 4096             # the longest message we send
         self.first = self.welcome       # what to do about the first message
         self.hellos, self.early, self.raw = [], [], []
         with open(SETTING, "w", encoding="ascii") as f:
@@ -53,11 +55,12 @@ class Server2(Server):
 
     def welcome(self, conn, props=(prop(RBSIZ, 4096), prop(BRS, 1)), **kw):
         """An honest answer"""
-        self.speak(conn)
+        self.speak(conn, 16384)
         conn.plain(connprop(self.xid(), *props, **kw))
 
-    def speak(self, conn):
-        conn.v2 = True
+    def speak(self, conn, inline=4096):
+        # It counts without the 8 bytes that a header is longer.
+        conn.v2, proxy.INLINE = True, inline - 8
 
     def accept(self, index):
         conn = super().accept(index)
@@ -188,7 +191,7 @@ def sizes(s):
     for size, most in ((1024, 1024), (8192, 8192), (65536, 16384), (0xffffffff, 16384)):
         s.longest = 0
         begins(s, lambda conn, size=size: s.welcome(conn, (prop(RBSIZ, size),)))
-        for length in (900, 4000, 8000, 16000, 60000):
+        for length in (700, 4000, 8000, 16000, 60000):
             want(s.do(do_write, DATA[:length], "sizes") == length, "WRITE")
         want(most // 2 <= s.longest <= most, f"RBSIZ {size}: {s.longest} bytes were sent at once")
         s.works()
@@ -217,6 +220,7 @@ def nonsense(s):
                   prefix(xid, MSG) + words(0, 0, 0, 0, xid, 1), words(xid, 2, 32, ERROR, 0, 9),
                   prefix(xid, MSG, flags=0) + words(0, 0, 0, 0, xid, 0)):
             conn.plain(m)
+            s.listen(0.1)               # it has few Receives so far
         s.listen(SILENCE)
         want(not s.early, "the client did not wait for an answer")
         want(not s.backward, "the client answered")
@@ -351,7 +355,7 @@ def stubborn(s):
     op, calls = refused(s, 65536, (WRITE_CHUNKS, 0), (WRITE_CHUNKS, 0))
     want(calls[0].writes and not calls[1].writes and calls[1].reply, "no Reply chunk instead of the Write chunk")
     want(s.finish(op) == "EIO", "the READ does not end")
-    op, calls = refused(s, 65536, (REPLY_RESOURCE, 65700), (REPLY_RESOURCE, 65700))
+    op, calls = refused(s, 65536, (REPLY_RESOURCE, 65600), (REPLY_RESOURCE, 65600))
     want(s.finish(op) == "EIO" and calls[1].reply, "the READ does not end")
     # Every remedy there is, and then no more
     op, calls = refused(s, 65536, (WRITE_CHUNKS, 0), (SEGMENTS, 1), (SEGMENTS, 1))
@@ -372,6 +376,15 @@ def healed(s):
     want(not handles, f"handles {handles} were not invalidated")
     call.respond()
     s.reads(65536, op=op)
+    # A limit the server has not told is gone by from now on.
+    op, calls = refused(s, 3000, (REPLY_RESOURCE, 3100))
+    want(not calls[0].writes and not calls[0].reply, "a short READ with a chunk")
+    s.reads(3000, op=op)
+    op = s.user(do_read, 3000)
+    call = s.next(READ3)
+    want(call.writes, "the limit was forgotten")
+    call.respond()
+    s.reads(3000, op=op)
     op = s.user(do_write, DATA[:65536], "heal", True)
     call = s.next(WRITE3)
     call.conn.plain(error2(call.xid, READ_CHUNKS, 0))
