@@ -19,7 +19,7 @@ dir=${OUT:-$TREE/run/group-$$}/$kernel-$provider-$label
 IFS=+ read -ra groups <<<"$group"
 file=$TOP/scripts/tests/${groups[0]}.sh
 header() { sed -n "s/^# $1: //p" "$file" | head -n 1; }
-limit=$(header Limit)
+limit=$(($(header Limit) + 600 * (${#groups[@]} - 1)))
 export GUEST_CPUS=${GUEST_CPUS:-$(header Cpus)}
 
 result() { # word case seconds reason
