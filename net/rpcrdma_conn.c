@@ -58,6 +58,7 @@ void rpcrdma_conn_init(struct rpcrdma_conn *conn,
 	init_completion(&conn->cn_step);
 	init_llist_head(&conn->cn_recv_free);
 	atomic_set(&conn->cn_recv_nfree, 0);
+	rpcrdma_alive_init(conn);
 }
 
 /* The state rises to @state unless it is there or beyond (invariant I5). */
@@ -104,6 +105,7 @@ static void rpcrdma_conn_keep_peer(struct rpcrdma_conn *conn,
 
 	conn->cn_peer_len = 0;
 	conn->cn_peer_ord = param->initiator_depth;
+	conn->cn_peer_wants = param->responder_resources;
 	if (!param->private_data)
 		return;
 	memcpy(conn->cn_peer_data, param->private_data, len);
@@ -119,6 +121,19 @@ static void rpcrdma_conn_hear_peer(struct rpcrdma_conn *conn,
 	rpcrdma_conn_keep_peer(conn, param);
 	rpcrdma_props_limits(&conn->cn_ours, conn->cn_peer_data,
 			     conn->cn_peer_len, &conn->cn_limits);
+}
+
+/* What the connecting end asked for, if the peer has granted it. iWARP
+ * providers do not agree which of the two depths is which: a Read is allowed
+ * if both are there.
+ */
+static void rpcrdma_conn_hear_ord(struct rpcrdma_conn *conn,
+				  const struct rdma_conn_param *param)
+{
+	if (!conn->cn_connects)
+		return;
+	conn->cn_ord = min3(conn->cn_ord, (u32)param->initiator_depth,
+			    (u32)param->responder_resources);
 }
 
 static int rpcrdma_conn_refusal(const struct rdma_cm_event *event)
@@ -148,8 +163,11 @@ static int rpcrdma_conn_cm_event(struct rdma_cm_id *id,
 		 */
 		if (event->param.conn.private_data_len)
 			rpcrdma_conn_hear_peer(conn, &event->param.conn);
-		if (rpcrdma_conn_rise(conn, RPCRDMA_CONN_UP, 0))
+		rpcrdma_conn_hear_ord(conn, &event->param.conn);
+		if (rpcrdma_conn_rise(conn, RPCRDMA_CONN_UP, 0)) {
 			complete(&conn->cn_step);
+			rpcrdma_alive_start(conn);
+		}
 		break;
 	case RDMA_CM_EVENT_ADDR_ERROR:
 	case RDMA_CM_EVENT_ROUTE_ERROR:
@@ -267,7 +285,7 @@ static void rpcrdma_conn_qp_event(struct ib_event *event, void *context)
 static u32 rpcrdma_conn_cq_entries(const struct rpcrdma_conn *conn,
 				   const struct rpcrdma_conn_queues *queues)
 {
-	u32 sq = queues->cq_sq + 3 * queues->cq_rw_ctxs + RPCRDMA_DRAIN_WRS;
+	u32 sq = queues->cq_sq + 3 * queues->cq_rw_ctxs + RPCRDMA_SQ_EXTRA;
 	u32 rq = queues->cq_rq + RPCRDMA_DRAIN_WRS;
 
 	return min(min(sq, conn->cn_caps.dc_max_qp_wr) + rq,
@@ -277,7 +295,7 @@ static u32 rpcrdma_conn_cq_entries(const struct rpcrdma_conn *conn,
 /**
  * rpcrdma_conn_create_qp - give a connection its queues
  * @conn: connection that is resolved or adopted
- * @queues: their sizes; one entry for draining is added to each queue
+ * @queues: their sizes; entries for draining and for the keepalive are added
  *
  * Context: process; sleeps.
  * Return: 0 or a negative errno; rpcrdma_conn_close() cleans up after both.
@@ -309,7 +327,7 @@ int rpcrdma_conn_create_qp(struct rpcrdma_conn *conn,
 	attr.qp_context = conn;
 	attr.send_cq = conn->cn_cq;
 	attr.recv_cq = conn->cn_cq;
-	attr.cap.max_send_wr = queues->cq_sq + RPCRDMA_DRAIN_WRS;
+	attr.cap.max_send_wr = queues->cq_sq + RPCRDMA_SQ_EXTRA;
 	attr.cap.max_recv_wr = queues->cq_rq + RPCRDMA_DRAIN_WRS;
 	attr.cap.max_send_sge = queues->cq_send_sges;
 	attr.cap.max_recv_sge = 1;
@@ -346,7 +364,8 @@ static void rpcrdma_conn_set_param(struct rdma_conn_param *param,
  * @timeout: jiffies to wait for an answer
  *
  * A client exposes memory and never reads or writes the peer's: it offers
- * inbound RDMA Reads and asks for none outbound (V1-HDR-26, V1-CRD-32).
+ * inbound RDMA Reads and asks for none outbound (V1-HDR-26, V1-CRD-32). The
+ * one on iWARP is for the keepalive, and reads nothing.
  *
  * Context: process; sleeps for up to @timeout. rpcrdma_conn_fail() from
  * elsewhere ends the wait.
@@ -367,6 +386,10 @@ int rpcrdma_conn_connect(struct rpcrdma_conn *conn,
 	rpcrdma_conn_set_param(&param, private);
 	param.responder_resources = min_t(u32, U8_MAX,
 					  conn->cn_caps.dc_max_init_rd_atom);
+	if (conn->cn_caps.dc_iwarp && READ_ONCE(rpcrdma_keepalive_time))
+		param.initiator_depth = min(1u, conn->cn_caps.dc_max_rd_atom);
+	conn->cn_ord = param.initiator_depth;
+	conn->cn_connects = true;
 	rc = rdma_connect(conn->cn_id, &param);
 	if (!rc)
 		rc = rpcrdma_conn_wait(conn, timeout, -ETIMEDOUT);
@@ -402,6 +425,10 @@ int rpcrdma_conn_accept(struct rpcrdma_conn *conn,
 	rpcrdma_props_encode(private, ours);
 	rpcrdma_conn_set_param(&param, private);
 	param.initiator_depth = min_t(u32, ord, U8_MAX);
+	conn->cn_ord = param.initiator_depth;
+	/* The client's keepalive; it is given nothing to read. */
+	if (conn->cn_caps.dc_iwarp)
+		param.responder_resources = min(1u, conn->cn_peer_wants);
 	/* The CM core must not deliver an event half way through */
 	rdma_lock_handler(conn->cn_id);
 	rc = rdma_accept(conn->cn_id, &param);
@@ -452,6 +479,7 @@ void rpcrdma_conn_drain(struct rpcrdma_conn *conn)
 	bool was_open;
 
 	rpcrdma_conn_rise(conn, RPCRDMA_CONN_DOWN, -ESHUTDOWN);
+	rpcrdma_alive_stop(conn);
 
 	spin_lock_irqsave(&conn->cn_post_lock, flags);
 	was_open = conn->cn_gate;

@@ -5,6 +5,7 @@
  * those administrators know from the in-tree module.
  */
 #include <linux/sysctl.h>
+#include <rpcrdma/alive.h>
 #include <rpcrdma/module.h>
 #include <rpcrdma/props.h>
 #include <rpcrdma/svc_rdma.h>
@@ -18,6 +19,9 @@ static const unsigned int rpcrdma_req_size_min = SVC_RDMA_REQ_SIZE_MIN;
 static const unsigned int rpcrdma_requests_min = SVC_RDMA_REQUESTS_MIN;
 static const unsigned int rpcrdma_requests_max = SVC_RDMA_REQUESTS_MAX;
 static const unsigned int rpcrdma_bc_requests_min = 1;
+static const unsigned int rpcrdma_keepalive_off;
+static const unsigned int rpcrdma_keepalive_min = 1;
+static const unsigned int rpcrdma_keepalive_max = RPCRDMA_KEEPALIVE_MAX;
 static const unsigned int rpcrdma_bc_requests_max = SVC_RDMA_BC_REQUESTS_MAX;
 
 #define RPCRDMA_SYSCTL(name, var, min, max) {				\
@@ -37,6 +41,11 @@ static const struct ctl_table rpcrdma_sysctl_client[] = {
 		       rpcrdma_inline_min, rpcrdma_inline_max),
 	RPCRDMA_SYSCTL("rdma_max_inline_write", xprt_rdma_max_inline_write,
 		       rpcrdma_inline_min, rpcrdma_inline_max),
+	/* These two are for both sides, under the name of the module */
+	RPCRDMA_SYSCTL("rdma_keepalive_time", rpcrdma_keepalive_time,
+		       rpcrdma_keepalive_off, rpcrdma_keepalive_max),
+	RPCRDMA_SYSCTL("rdma_keepalive_timeout", rpcrdma_keepalive_timeout,
+		       rpcrdma_keepalive_min, rpcrdma_keepalive_max),
 };
 
 static const struct ctl_table rpcrdma_sysctl_server[] = {

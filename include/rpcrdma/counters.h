@@ -67,7 +67,9 @@
 	X(server_reply_too_large)	\
 	X(server_bc_calls)		\
 	X(server_bc_replies)		\
-	X(server_bc_dropped)
+	X(server_bc_dropped)		\
+	X(keepalive_probes)		\
+	X(keepalive_failures)
 
 enum rpcrdma_counter {
 #define X(name) RPCRDMA_CNT_##name,

@@ -62,6 +62,40 @@ start() { # role, qemu arguments
 	shows+=($!)
 }
 
+# start_restartable <role> [qemu arguments]: a guest that its partner can have killed, stopped
+# and continued, by files in the run directory: host.kill, host.stop, host.cont. A killed one
+# boots again. What its kernel said until then is kept in log/.
+start_restartable() {
+	local role=$1 life=1 killed
+	shift
+	: >"$dir/$role.verdict"
+	(
+		while :; do
+			killed=
+			guest_start "$dir" "$kernel" "$role" "$@"
+			while kill -0 "$GUEST_PID" 2>/dev/null; do
+				if [ -e "$dir/host.kill" ]; then
+					killed=y
+					kill -KILL "$GUEST_PID"
+					wait "$GUEST_PID" 2>/dev/null || true
+					rm -f "$dir/host.kill"
+				fi
+				[ ! -e "$dir/host.stop" ] || { kill -STOP "$GUEST_PID" && rm "$dir/host.stop"; }
+				[ ! -e "$dir/host.cont" ] || { kill -CONT "$GUEST_PID" && rm "$dir/host.cont"; }
+				sleep 0.2
+			done
+			[ -n "$killed" ] || break
+			reason=$("$LAB/scan-console.py" "$dir/$role.console" | head -n 1 | cut -f2-)
+			mv "$dir/$role.console" "$dir/log/$role.console.$life"
+			[ -z "$reason" ] || result 'not ok' "$label-console-$role-$life" 0 "$reason"
+			life=$((life + 1))
+		done
+	) &
+	pids+=($! "$role")
+	tail -n +1 -F -s 0.3 --pid="$!" "$dir/$role.verdict" 2>/dev/null | show "$role" &
+	shows+=($!)
+}
+
 extra=()
 for role in client server; do
 	if [ -n "$ours" ] && [ "$role" != "$ours" ]; then
@@ -88,17 +122,28 @@ job() {
 
 if [ "$(header Guests)" = pair ]; then
 	for role in server client; do job >"$dir/$role.job"; done
-	port=$((20000 + $$ % 20000))
-	dump=()
-	[ "$(header Capture)" != yes ] || dump=(-object "filter-dump,id=dump,netdev=wire,file=$dir/wire.pcap")
-	start server -netdev "socket,id=wire,listen=127.0.0.1:$port" "${dump[@]}" \
-		-device virtio-net-pci,netdev=wire,mac=52:54:00:00:00:01
-	for ((i = 0; i < 50; i++)); do
-		ss -Hltn "sport = :$port" | grep -q . && break
-		sleep 0.1
-	done
-	start client -netdev "socket,id=wire,connect=127.0.0.1:$port" \
-		-device virtio-net-pci,netdev=wire,mac=52:54:00:00:00:02
+	if [ "$(header Restart)" = yes ]; then
+		truncate -s 512M "$dir/server.img"
+		wire() {
+			echo "dgram,id=wire,local.type=unix,local.path=$dir/wire.$1,remote.type=unix,remote.path=$dir/wire.$2"
+		}
+		start_restartable server -netdev "$(wire server client)" \
+			-device virtio-net-pci,netdev=wire,mac=52:54:00:00:00:01 \
+			-drive "file=$dir/server.img,format=raw,if=none,id=disk" -device virtio-blk-pci,drive=disk
+		start client -netdev "$(wire client server)" -device virtio-net-pci,netdev=wire,mac=52:54:00:00:00:02
+	else
+		port=$((20000 + $$ % 20000))
+		dump=()
+		[ "$(header Capture)" != yes ] || dump=(-object "filter-dump,id=dump,netdev=wire,file=$dir/wire.pcap")
+		start server -netdev "socket,id=wire,listen=127.0.0.1:$port" "${dump[@]}" \
+			-device virtio-net-pci,netdev=wire,mac=52:54:00:00:00:01
+		for ((i = 0; i < 50; i++)); do
+			ss -Hltn "sport = :$port" | grep -q . && break
+			sleep 0.1
+		done
+		start client -netdev "socket,id=wire,connect=127.0.0.1:$port" \
+			-device virtio-net-pci,netdev=wire,mac=52:54:00:00:00:02
+	fi
 else
 	job >"$dir/alone.job"
 	start alone

@@ -96,14 +96,18 @@ server_up() {
 	local d threads=${1:-4}
 	modprobe -aq nfsd rpcrdma || true
 	mkdir -p $EXPORT /var/lib/nfs
-	mount -t tmpfs -o mode=755 nfsvar /var/lib/nfs
-	for d in v4recovery rpc_pipefs sm sm.bak nfsdcld; do mkdir /var/lib/nfs/$d; done
+	if [ -n "${NFS_STATE:-}" ]; then
+		mount --bind "$NFS_STATE" /var/lib/nfs
+	else
+		mount -t tmpfs -o mode=755 nfsvar /var/lib/nfs
+	fi
+	for d in v4recovery rpc_pipefs sm sm.bak nfsdcld; do mkdir -p /var/lib/nfs/$d; done
 	touch /var/lib/nfs/{etab,rmtab,state,xtab}
 	mountpoint -q $EXPORT || mount -t tmpfs -o "size=${EXPORT_SIZE:-75%},mode=777" export $EXPORT
 	mountpoint -q /proc/fs/nfsd || mount -t nfsd nfsd /proc/fs/nfsd
 	mountpoint -q /var/lib/nfs/rpc_pipefs || mount -t rpc_pipefs pipefs /var/lib/nfs/rpc_pipefs
 	pidof -q rpcbind || rpcbind -w
-	tune 10 /proc/fs/nfsd/nfsv4gracetime
+	tune "${GRACE:-10}" /proc/fs/nfsd/nfsv4gracetime
 	tune "${LEASE:-10}" /proc/fs/nfsd/nfsv4leasetime
 	# The lock manager's own 50 seconds of grace keep nfsd from granting delegations.
 	tune 1 /proc/sys/fs/nfs/nlm_grace_period
@@ -114,7 +118,7 @@ server_up() {
 	pidof -q nfsdcld || nfsdcld -p /var/lib/nfs/rpc_pipefs
 	rpc.nfsd "$threads"
 	# Nobody has anything to reclaim: do not make the first OPEN wait.
-	{ echo Y >/proc/fs/nfsd/v4_end_grace; } 2>/dev/null || true
+	[ -n "${RECLAIM:-}" ] || { echo Y >/proc/fs/nfsd/v4_end_grace; } 2>/dev/null || true
 	echo "rdma $PORT" >/proc/fs/nfsd/portlist || die "no RDMA listener"
 }
 
