@@ -154,6 +154,7 @@ void svc_rdma_receive(struct rpcrdma_conn *conn, struct rpcrdma_recv *recv)
 						sx_conn);
 
 	rpcrdma_count(server_receives);
+	trace_svc_rdma_receive(sx, recv->rv_len);
 	svc_rdma_queue(sx, &recv->rv_list, &sx->sx_received);
 }
 
@@ -172,8 +173,10 @@ static void svc_rdma_dequeue(struct svc_rdma_xprt *sx,
 	} else {
 		*recv = list_first_entry_or_null(&sx->sx_received,
 						 struct rpcrdma_recv, rv_list);
-		if (*recv)
+		if (*recv) {
 			list_del(&(*recv)->rv_list);
+			sx->sx_stats.sa_received++;
+		}
 	}
 	if (list_empty(&sx->sx_complete) && list_empty(&sx->sx_received))
 		clear_bit(XPT_DATA, &sx->sx_xprt.xpt_flags);
@@ -184,6 +187,7 @@ static void svc_rdma_refuse(struct svc_rdma_call *call,
 			    enum rpcrdma_verdict verdict)
 {
 	rpcrdma_count(server_bad_headers);
+	atomic64_inc(&call->sc_sx->sx_stats.sa_refused);
 	trace_svc_rdma_refused(call->sc_sx, call->sc_hdr.hd_xid,
 			       call->sc_recv->rv_len, verdict);
 	svc_rdma_send_error(call, verdict);
@@ -199,6 +203,7 @@ static void svc_rdma_take_bc_reply(struct svc_rdma_call *call)
 		return;
 	}
 	rpcrdma_count(server_bc_dropped);
+	atomic64_inc(&call->sc_sx->sx_stats.sa_dropped);
 	trace_svc_rdma_discarded(call->sc_sx, hdr->hd_xid,
 				 call->sc_recv->rv_len, RPCRDMA_BACKWARD_REPLY);
 }
@@ -224,6 +229,7 @@ static void svc_rdma_dispose(struct svc_rdma_call *call,
 		svc_rdma_refuse(call, verdict);
 		return;
 	}
+	atomic64_inc(&call->sc_sx->sx_stats.sa_dropped);
 	trace_svc_rdma_discarded(call->sc_sx, call->sc_hdr.hd_xid,
 				 call->sc_recv->rv_len, verdict);
 }

@@ -163,6 +163,7 @@ static void svc_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 
+	trace_svc_rdma_sent(sx, send->ss_sge.length);
 	spin_lock(&sx->sx_lock);
 	list_del(&send->ss_list);
 	spin_unlock(&sx->sx_lock);
@@ -192,6 +193,7 @@ int svc_rdma_send_post(struct svc_rdma_send *send, u32 len)
 
 	spin_lock(&sx->sx_lock);
 	list_add_tail(&send->ss_list, &sx->sx_sending);
+	sx->sx_stats.sa_sent++;
 	spin_unlock(&sx->sx_lock);
 	return rpcrdma_conn_post(&sx->sx_conn, first);
 }

@@ -270,6 +270,7 @@ static void svc_rdma_free(struct svc_xprt *xprt)
 	might_sleep();
 
 	trace_svc_rdma_free(sx, sx->sx_conn.cn_error);
+	svc_rdma_debugfs_destroy(sx);
 	rpcrdma_conn_drain(&sx->sx_conn);
 	svc_rdma_conn_flush(sx);
 	rpcrdma_conn_close(&sx->sx_conn);
@@ -320,18 +321,21 @@ static int svc_rdma_connect_request(struct svc_rdma_listener *sl,
 				    struct rdma_cm_id *id,
 				    const struct rdma_conn_param *param)
 {
-	struct svc_rdma_xprt *sx;
+	struct sockaddr *peer = (struct sockaddr *)&id->route.addr.dst_addr;
+	struct svc_rdma_xprt *sx = NULL;
+	int rc = -ENOMEM;
 
-	if (!svc_rdma_family_is_ip((struct sockaddr *)&id->route.addr.dst_addr))
-		return -EAFNOSUPPORT;
-	if (READ_ONCE(sl->sl_npending) >= SVC_RDMA_BACKLOG) {
+	if (!svc_rdma_family_is_ip(peer))
+		rc = -EAFNOSUPPORT;
+	else if (READ_ONCE(sl->sl_npending) >= SVC_RDMA_BACKLOG)
+		rc = -EBUSY;
+	else
+		sx = svc_rdma_conn_create(sl, id, param);
+	if (!sx) {
 		rpcrdma_count(server_accept_errors);
-		return -EBUSY;
+		trace_svc_rdma_request_err(peer, rc);
+		return rc;
 	}
-
-	sx = svc_rdma_conn_create(sl, id, param);
-	if (!sx)
-		return -ENOMEM;
 
 	spin_lock(&sl->sl_lock);
 	list_add_tail(&sx->sx_pending, &sl->sl_pending);
@@ -395,12 +399,15 @@ static int svc_rdma_listen(struct svc_rdma_listener *sl)
 	 * again destroys it (invariant I12).
 	 */
 	xchg(&sl->sl_id, id);
-	if (!READ_ONCE(sl->sl_stale) || xchg(&sl->sl_id, NULL) != id)
+	if (!READ_ONCE(sl->sl_stale) || xchg(&sl->sl_id, NULL) != id) {
+		trace_svc_rdma_listen(sa, 0);
 		return 0;
+	}
 	rc = -ENODEV;
 
 out_destroy:
 	rdma_destroy_id(id);
+	trace_svc_rdma_listen(sa, rc);
 	return rc;
 }
 
@@ -487,6 +494,7 @@ static struct svc_xprt *svc_rdma_accept(struct svc_xprt *xprt)
 		return NULL;
 	}
 	rpcrdma_count(server_accepts);
+	svc_rdma_debugfs_create(sx);
 	return &sx->sx_xprt;
 }
 

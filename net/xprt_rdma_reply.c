@@ -312,6 +312,7 @@ void xprt_rdma_reply_receive(struct rpcrdma_conn *conn,
 
 	verdict = rpcrdma1_decode_reply(recv->rv_buf.bf_data, recv->rv_len,
 					&hdr);
+	trace_xprt_rdma_receive(&hdr, verdict);
 	switch (verdict) {
 	case RPCRDMA_DISCARD_SHORT:
 	case RPCRDMA_DISCARD_DONE:

@@ -120,6 +120,7 @@ static int xprt_rdma_open(struct xprt_rdma *xr)
 				  XPRT_RDMA_RESOLVE_TIMEOUT);
 	if (rc)
 		return rc;
+	strscpy(xr->xr_device, dev_name(&rpcrdma_conn_device(conn)->dev));
 	rc = xprt_rdma_create_queues(xr, &ours);
 	if (rc)
 		return rc;
@@ -258,9 +259,11 @@ static void xprt_rdma_inject_disconnect(struct rpc_xprt *xprt)
  */
 static void xprt_rdma_timer(struct rpc_xprt *xprt, struct rpc_task *task)
 {
-	if (task->tk_rqstp->rq_connect_cookie == xprt->connect_cookie &&
-	    !xprt_rdma_send_is_fresh(task->tk_rqstp))
-		xprt_force_disconnect(xprt);
+	if (task->tk_rqstp->rq_connect_cookie != xprt->connect_cookie ||
+	    xprt_rdma_send_is_fresh(task->tk_rqstp))
+		return;
+	trace_xprt_rdma_timeout(task->tk_rqstp, task->tk_status);
+	xprt_force_disconnect(xprt);
 }
 
 static void xprt_rdma_set_connect_timeout(struct rpc_xprt *xprt,
@@ -417,6 +420,7 @@ static void xprt_rdma_destroy(struct rpc_xprt *xprt)
 {
 	struct xprt_rdma *xr = xprt_rdma_from(xprt);
 
+	xprt_rdma_debugfs_destroy(xr);
 	cancel_delayed_work_sync(&xr->xr_connect_work);
 	xprt_rdma_teardown(xr);
 	xprt_rdma_bc_exit(xr);
@@ -503,6 +507,14 @@ static struct rpc_xprt *xprt_rdma_setup(struct xprt_create *args)
 
 	if (args->addrlen > sizeof(xprt->addr))
 		return ERR_PTR(-EBADF);
+	/* NFS refuses xprtsec= for a mount itself, but tries RDMA first when a
+	 * server that is mounted with TLS refers it to another one. What was to
+	 * be encrypted must not go in the clear: it then tries TCP with TLS.
+	 */
+	if (args->xprtsec.policy != RPC_XPRTSEC_NONE) {
+		trace_xprt_rdma_no_tls(args);
+		return ERR_PTR(-EPROTONOSUPPORT);
+	}
 	if (!try_module_get(THIS_MODULE))
 		return ERR_PTR(-EIO);
 
@@ -521,6 +533,7 @@ static struct rpc_xprt *xprt_rdma_setup(struct xprt_create *args)
 		xprt_rdma_free(xr);
 		return ERR_PTR(rc);
 	}
+	xprt_rdma_debugfs_create(xr);
 	return xprt;
 
 out_put_module:

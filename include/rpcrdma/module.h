@@ -3,6 +3,28 @@
 #ifndef RPCRDMA_MODULE_H
 #define RPCRDMA_MODULE_H
 
+struct dentry;
+struct file_operations;
+struct rpcrdma_conn;
+struct seq_file;
+
+/**
+ * enum rpcrdma_debugfs_side - directories of connections
+ * @RPCRDMA_DEBUGFS_CLIENT: client/
+ * @RPCRDMA_DEBUGFS_SERVER: server/
+ * @RPCRDMA_DEBUGFS_SIDES: how many there are
+ */
+enum rpcrdma_debugfs_side {
+	RPCRDMA_DEBUGFS_CLIENT,
+	RPCRDMA_DEBUGFS_SERVER,
+	RPCRDMA_DEBUGFS_SIDES,
+};
+
+struct dentry *rpcrdma_debugfs_add(enum rpcrdma_debugfs_side side,
+				   const char *peer, void *data,
+				   const struct file_operations *fops);
+void rpcrdma_debugfs_conn(struct seq_file *seq,
+			  const struct rpcrdma_conn *conn);
 void rpcrdma_debugfs_init(void);
 void rpcrdma_debugfs_exit(void);
 int rpcrdma_sysctl_init(void);

@@ -203,6 +203,8 @@ struct xprt_rdma_stats {
  * @xr_bc_enabled: there is a callback service to queue to, under
  *	xprt->bc_pa_lock
  * @xr_stats: mountstats
+ * @xr_device: name of the device of the present or latest connection
+ * @xr_debugfs: file that shows all this
  */
 struct xprt_rdma {
 	struct rpc_xprt			xr_xprt;
@@ -234,6 +236,8 @@ struct xprt_rdma {
 	struct list_head		xr_bc_free;
 	bool				xr_bc_enabled;
 	struct xprt_rdma_stats		xr_stats;
+	char				xr_device[IB_DEVICE_NAME_MAX];
+	struct dentry			*xr_debugfs;
 };
 
 static inline struct xprt_rdma *xprt_rdma_from(struct rpc_xprt *xprt)
@@ -311,6 +315,10 @@ int xprt_rdma_send_post(struct xprt_rdma_send *send, u32 len,
 			struct xprt_rdma_req *req, u32 *slots);
 bool xprt_rdma_sq_reserve(struct xprt_rdma *xr, u32 slots);
 void xprt_rdma_sq_release(struct xprt_rdma *xr, u32 slots);
+
+/* xprt_rdma_debugfs.c */
+void xprt_rdma_debugfs_create(struct xprt_rdma *xr);
+void xprt_rdma_debugfs_destroy(struct xprt_rdma *xr);
 
 /* xprt_rdma_reply.c */
 void xprt_rdma_reply_receive(struct rpcrdma_conn *conn,
