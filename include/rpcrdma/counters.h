@@ -67,7 +67,10 @@
 	X(server_reply_too_large)	\
 	X(server_bc_calls)		\
 	X(server_bc_replies)		\
-	X(server_bc_dropped)
+	X(server_bc_dropped)		\
+	X(server_bc_given_up)		\
+	X(server_bc_late_replies)	\
+	X(server_bc_stuck)
 
 enum rpcrdma_counter {
 #define X(name) RPCRDMA_CNT_##name,

@@ -49,6 +49,7 @@ root_up() {
 		mount --bind -o ro "$d" "$root$d"
 	done
 	overlay "$(kernel_root "$kernel")/lib/modules" "$dir/mem/modules"
+	mkdir -p "$root/lib/modules"
 	mount --bind "$dir/mem/modules" "$root/lib/modules"
 	ln -sfn "$kdir" "$dir/mem/modules/$release/build"
 	mkdir "$dir/mem/modules/$other"

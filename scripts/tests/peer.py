@@ -17,7 +17,7 @@ REQUEST, UP, RECEIVED, FINISHED, LOST = range(1, 6)
 SEND, SEND_INV, WRITE, READ = range(4)
 PATIENCE = 20           # seconds for what has to come
 SILENCE = 0.5           # for what must not
-SLOT, NSLOTS = 65536, 48
+SLOT, NSLOTS = 8192, 384
 ARENA = 16 << 20
 
 Segment = collections.namedtuple("Segment", "handle length offset")
