@@ -119,6 +119,8 @@ break_and_write() {
 	echo 1 >$d/interval
 	tune Y $d/ignore-cache-wait
 	tune Y $d/ignore-server-disconnect
+	# A group before may have spared the client.
+	tune N $d/ignore-client-disconnect
 	echo 1 >$d/times
 	until_true 40 connects_above "$before" || die "the connection has not been restored"
 	echo 0 >$d/times

@@ -51,6 +51,8 @@ case_fio-broken() {
 	fio_verify
 	kill $breaker 2>/dev/null || die "nothing was broken"
 	echo 0 >/sys/kernel/debug/fail_sunrpc/times
+	tune N /sys/kernel/debug/fail_sunrpc/ignore-client-disconnect
+	tune N /sys/kernel/debug/fail_sunrpc/ignore-server-disconnect
 	xprt_line
 	n=$(($(xprt_field 3) - before))
 	echo "$n reconnects"
