@@ -72,7 +72,7 @@ guest_run_dir "$dir" "$kernel" "$provider" T="${T:-*}" GROUPS_HERE="${groups[*]}
 	ALL="${ALL:-}" FIO_SECONDS="${FIO_SECONDS:-60}" "${extra[@]}"
 pids=() shows=() t0=$SECONDS
 # A pattern names cases as they are shown.
-[ -z "$ours" ] || echo "T=${T:-*}; T=\${T/$label-/}" >>"$dir/env"
+[ -z "$ours" ] || printf 'T=%q\nT=${T//%s-/}\n' "${T:-*}" "$label" >>"$dir/env"
 
 job() {
 	cat <<-'END'
