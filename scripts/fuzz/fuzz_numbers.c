@@ -282,14 +282,20 @@ static u64 fuzz_pages(u32 max_payload, u32 page_size)
 				    page_size), 1);
 }
 
+/* A receive queue: each may be answered, and the spare ones posted */
+static u64 fuzz_recvs(u64 requests, u64 bc_requests)
+{
+	return requests + bc_requests + RPCRDMA_RECV_BATCH +
+	       RPCRDMA_RECV_SPARE + RPCRDMA_DRAIN_WRS;
+}
+
 /* Would a client with so many requests find room in the device? */
 static bool fuzz_client_fits(const struct rpcrdma_device_caps *caps,
 			     u64 requests, u64 bc_requests, u64 wrs)
 {
 	/* A Send for each, and the rest of one RPC of the largest size */
 	u64 sq = requests + bc_requests + RPCRDMA_DRAIN_WRS + wrs - 1;
-	u64 rq = requests + bc_requests + RPCRDMA_RECV_BATCH +
-		 RPCRDMA_DRAIN_WRS;
+	u64 rq = fuzz_recvs(requests, bc_requests);
 
 	return sq <= caps->dc_max_qp_wr && rq <= caps->dc_max_qp_wr &&
 	       sq + rq <= caps->dc_max_cqe;
@@ -337,8 +343,7 @@ static void fuzz_size_client(const struct rpcrdma_device_caps *caps,
 	CHECK(cz.cz_sq_depth >= cz.cz_requests + bc_requests +
 				RPCRDMA_DRAIN_WRS + wrs - 1);
 	CHECK(cz.cz_rq_depth <= caps->dc_max_qp_wr);
-	CHECK(cz.cz_rq_depth == cz.cz_requests + bc_requests +
-				RPCRDMA_RECV_BATCH + RPCRDMA_DRAIN_WRS);
+	CHECK(cz.cz_rq_depth == fuzz_recvs(cz.cz_requests, bc_requests));
 	CHECK(cz.cz_recvs == cz.cz_rq_depth - RPCRDMA_DRAIN_WRS);
 	CHECK((u64)cz.cz_sq_depth + cz.cz_rq_depth <= caps->dc_max_cqe);
 }
@@ -348,8 +353,7 @@ static bool fuzz_server_fits(const struct rpcrdma_device_caps *caps,
 			     u64 requests, u64 bc_requests, u64 wrs)
 {
 	u64 sq = requests + bc_requests + RPCRDMA_DRAIN_WRS + wrs;
-	u64 rq = requests + bc_requests + RPCRDMA_RECV_BATCH +
-		 RPCRDMA_DRAIN_WRS;
+	u64 rq = fuzz_recvs(requests, bc_requests);
 	u64 limit = fuzz_min(caps->dc_max_qp_wr, caps->dc_max_cqe);
 
 	return sq <= limit && rq <= limit;
@@ -394,8 +398,7 @@ static void fuzz_size_server(const struct rpcrdma_device_caps *caps,
 	CHECK(sz.sz_sq_depth >= sz.sz_requests + bc_requests +
 				RPCRDMA_DRAIN_WRS + wrs);
 	CHECK(sz.sz_rq_depth <= caps->dc_max_qp_wr);
-	CHECK(sz.sz_rq_depth == sz.sz_requests + bc_requests +
-				RPCRDMA_RECV_BATCH + RPCRDMA_DRAIN_WRS);
+	CHECK(sz.sz_rq_depth == fuzz_recvs(sz.sz_requests, bc_requests));
 	CHECK(sz.sz_recvs == sz.sz_rq_depth - RPCRDMA_DRAIN_WRS);
 	CHECK(!sz.sz_rw_ctxs == !caps->dc_read_mrs);
 	CHECK(sz.sz_ord >= 1 && sz.sz_ord <= 255);
@@ -413,6 +416,7 @@ void fuzz_size(const u8 *data, size_t size)
 		.dc_max_rd_atom = fuzz_num(&in),
 		.dc_max_init_rd_atom = fuzz_num(&in),
 		.dc_frwr = fuzz_u8(&in) % 16, .dc_iwarp = fuzz_u8(&in) % 2,
+		.dc_read_mrs = fuzz_u8(&in) % 2,
 	};
 	u32 requests = fuzz_num(&in), bc_requests = fuzz_num(&in);
 	u32 max_payload = fuzz_num(&in), at = fuzz_num(&in);
