@@ -35,6 +35,23 @@ u64 rpcrdma_counter_read(enum rpcrdma_counter which)
 	return sum;
 }
 
+/**
+ * rpcrdma_debugfs_limits - show what holds on a connection
+ * @seq: where to, in the middle of a line
+ * @vers: its version
+ * @limits: its limits; they may be about to change
+ *
+ * Context: any.
+ */
+void rpcrdma_debugfs_limits(struct seq_file *seq, u32 vers,
+			    const struct rpcrdma_limits *limits)
+{
+	seq_printf(seq, " vers=%u inline_send=%u inline_recv=%u", vers,
+		   limits->lm_inline_send, limits->lm_inline_recv);
+	seq_printf(seq, " brs=%u peer_spoke=%d remote_inv=%d", limits->lm_brs,
+		   limits->lm_peer_spoke, limits->lm_remote_inv);
+}
+
 static int rpcrdma_debugfs_counters_show(struct seq_file *seq, void *unused)
 {
 	int i;

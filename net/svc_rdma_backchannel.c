@@ -131,17 +131,6 @@ bool svc_rdma_bc_fail(struct svc_rdma_xprt *sx, u32 xid)
 	return rqst;
 }
 
-static int svc_rdma_bc_encode_header(const struct svc_rdma_xprt *sx,
-				     struct svc_rdma_send *send,
-				     const struct rpcrdma_call_out *out)
-{
-	struct rpcrdma_buf *buf = &send->ss_buf;
-
-	if (READ_ONCE(sx->sx_vers) == RPCRDMA_VERS_2)
-		return rpcrdma2_encode_call(buf->bf_data, buf->bf_size, out);
-	return rpcrdma1_encode_call(buf->bf_data, buf->bf_size, out);
-}
-
 static int svc_rdma_bc_encode(struct svc_rdma_bc *bc,
 			      struct svc_rdma_send *send, struct rpc_rqst *rqst)
 {
@@ -153,7 +142,9 @@ static int svc_rdma_bc_encode(struct svc_rdma_bc *bc,
 	const struct xdr_buf *msg = &rqst->rq_snd_buf;
 	int len;
 
-	len = svc_rdma_bc_encode_header(send->ss_sx, send, &out);
+	len = rpcrdma_encode_call(READ_ONCE(send->ss_sx->sx_vers),
+				  send->ss_buf.bf_data, send->ss_buf.bf_size,
+				  &out);
 	if (len < 0)
 		return len;
 	if (msg->len > send->ss_buf.bf_size - len)

@@ -43,7 +43,10 @@ u32 svc_rdma_max_segs = RPCRDMA_MAX_SEGS;
 /* Calls of version 2 yet to be refused as if something were short */
 atomic_t svc_rdma_fail_system = ATOMIC_INIT(0);
 
-/* Replies are as large as the client says (G-18), Calls as we say; see rpcrdma2_props_limits() */
+/*
+ * Replies are as large as the client says (G-18), Calls as we say; see
+ * rpcrdma2_props_limits().
+ */
 static void svc_rdma_negotiate_limits(struct svc_rdma_xprt *sx,
 				      const struct rpcrdma2_props *peer)
 {

@@ -6,11 +6,11 @@
  * Operation
  *
  * A Send context holds one buffer that stays mapped. The transport header goes
- * there, and what of the Reply is sent inline is copied behind it: that is a few
- * KiB, for which mapping pages would cost more. Only RDMA
- * Writes read the Reply where it was built, and then its pages move from the
- * thread to the Send context until the Send has completed; a Reply that was
- * copied leaves the pages with the thread.
+ * there, and what of the Reply is sent inline is copied behind it: that is a
+ * few KiB, for which mapping pages would cost more. Only RDMA Writes read the
+ * Reply where it was built, and then its pages move from the thread to the Send
+ * context until the Send has completed; a Reply that was copied leaves the
+ * pages with the thread.
  *
  * The order in svc_rdma_sendto() matters. The header returns the Call's chunk
  * lists, which are a view of the Receive, so the Receive is given back after
@@ -370,17 +370,6 @@ static int svc_rdma_copy_body(const struct svc_rdma_call *call,
 	return 0;
 }
 
-static int svc_rdma_reply_encode_header(struct svc_rdma_send *send,
-					const struct svc_rdma_call *call,
-					const struct rpcrdma_reply_out *out)
-{
-	struct rpcrdma_buf *buf = &send->ss_buf;
-
-	if (call->sc_vers == RPCRDMA_VERS_2)
-		return rpcrdma2_encode_reply(buf->bf_data, buf->bf_size, out);
-	return rpcrdma1_encode_reply(buf->bf_data, buf->bf_size, out);
-}
-
 /* Fill the buffer, add the Writes. Returns the bytes to send, or an errno. */
 static int svc_rdma_reply_encode(struct svc_rdma_send *send,
 				 struct svc_rdma_call *call,
@@ -406,7 +395,8 @@ static int svc_rdma_reply_encode(struct svc_rdma_send *send,
 	if (rc)
 		return rc;
 
-	len = svc_rdma_reply_encode_header(send, call, &out);
+	len = rpcrdma_encode_reply(call->sc_vers, send->ss_buf.bf_data,
+				   send->ss_buf.bf_size, &out);
 	if (len < 0 || form == RPCRDMA_ANSWER_LONG)
 		return len;
 	if (body_len > send->ss_buf.bf_size - len)

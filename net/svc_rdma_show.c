@@ -5,6 +5,7 @@
  */
 #include <linux/seq_file.h>
 #include <linux/spinlock.h>
+#include <rpcrdma/module.h>
 #include <rpcrdma/svc_rdma.h>
 
 static DEFINE_SPINLOCK(svc_rdma_show_lock);	/* the list */
@@ -39,18 +40,12 @@ void svc_rdma_show_del(struct svc_rdma_xprt *sx)
 /* Nothing is locked but the list: numbers may be about to change. */
 static void svc_rdma_show_one(struct seq_file *seq, struct svc_rdma_xprt *sx)
 {
-	const struct rpcrdma_limits *limits = &sx->sx_conn.cn_limits;
 	u32 vers = READ_ONCE(sx->sx_vers);
 
 	seq_printf(seq, "peer=%s %s", sx->sx_xprt.xpt_remotebuf,
 		   svc_rdma_is_down(sx) ? "lost" : "connected");
-	if (vers) {
-		seq_printf(seq, " vers=%u inline_send=%u inline_recv=%u", vers,
-			   limits->lm_inline_send, limits->lm_inline_recv);
-		seq_printf(seq, " brs=%u peer_spoke=%d remote_inv=%d",
-			   limits->lm_brs, limits->lm_peer_spoke,
-			   limits->lm_remote_inv);
-	}
+	if (vers)
+		rpcrdma_debugfs_limits(seq, vers, &sx->sx_conn.cn_limits);
 	seq_printf(seq, " credits=%u/%u receives=%u\n",
 		   READ_ONCE(sx->sx_credits), sx->sx_sizes.sz_requests,
 		   READ_ONCE(sx->sx_conn.cn_nrecvs));

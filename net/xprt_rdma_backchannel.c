@@ -306,9 +306,8 @@ static int xprt_rdma_bc_encode(struct xprt_rdma *xr,
 		       xr->xr_conn.cn_limits.lm_inline_send);
 	int len;
 
-	len = xr->xr_vers == RPCRDMA_VERS_1 ?
-	      rpcrdma1_encode_reply(send->sn_buf.bf_data, size, &reply) :
-	      rpcrdma2_encode_reply(send->sn_buf.bf_data, size, &reply);
+	len = rpcrdma_encode_reply(xr->xr_vers, send->sn_buf.bf_data, size,
+				   &reply);
 	if (len < 0)
 		return len;
 	if (len + snd->len > size)

@@ -252,12 +252,10 @@ static int xprt_rdma_marshal_encode(struct xprt_rdma *xr,
 		call.ko_nwrites = 1;
 	if (plan->pl_reply == RPCRDMA_REPLY_LONG)
 		call.ko_reply = &req->rr_write.of_out;
-	if (xr->xr_vers == RPCRDMA_VERS_1)
-		return rpcrdma1_encode_call(send->sn_buf.bf_data,
-					    send->sn_buf.bf_size, &call);
-	call.ko_inv_handle = xprt_rdma_marshal_inv_handle(xr, req);
-	return rpcrdma2_encode_call(send->sn_buf.bf_data,
-				    send->sn_buf.bf_size, &call);
+	if (xr->xr_vers == RPCRDMA_VERS_2)
+		call.ko_inv_handle = xprt_rdma_marshal_inv_handle(xr, req);
+	return rpcrdma_encode_call(xr->xr_vers, send->sn_buf.bf_data,
+				   send->sn_buf.bf_size, &call);
 }
 
 /* Copies what stays inline behind the transport header. When the page list

@@ -5,6 +5,7 @@
  */
 #include <linux/seq_file.h>
 #include <linux/spinlock.h>
+#include <rpcrdma/module.h>
 #include <rpcrdma/xprt_rdma.h>
 
 static DEFINE_SPINLOCK(xprt_rdma_show_lock);	/* the list */
@@ -41,19 +42,14 @@ void xprt_rdma_show_del(struct xprt_rdma *xr)
  */
 static void xprt_rdma_show_one(struct seq_file *seq, struct xprt_rdma *xr)
 {
-	const struct rpcrdma_limits *limits = &xr->xr_conn.cn_limits;
 	struct rpc_xprt *xprt = &xr->xr_xprt;
 	bool connected = xprt_connected(xprt);
 
 	seq_printf(seq, "peer=%pISpc %s", (const void *)&xprt->addr,
 		   connected ? "connected" : "idle");
 	if (connected) {
-		seq_printf(seq, " vers=%u inline_send=%u inline_recv=%u",
-			   xr->xr_vers, limits->lm_inline_send,
-			   limits->lm_inline_recv);
-		seq_printf(seq, " brs=%u peer_spoke=%d remote_inv=%d",
-			   limits->lm_brs, limits->lm_peer_spoke,
-			   limits->lm_remote_inv);
+		rpcrdma_debugfs_limits(seq, xr->xr_vers,
+				       &xr->xr_conn.cn_limits);
 		seq_printf(seq, " credits=%u/%u", xr->xr_window.wn_granted,
 			   xr->xr_window.wn_requested);
 	}
