@@ -130,3 +130,38 @@ hostile() {
 	}
 	cat "$lib.out"
 }
+
+# --- something breaks under a load --------------------------------------------
+
+LOAD=$TOP/scripts/tests/faultload.py
+MIRRORS=/lab/mirrors
+
+# load_start [jobs]: programs that know what every byte has to be, see faultload.py
+load_start() {
+	rm -rf $MIRRORS /tmp/load.stop
+	python3 "$LOAD" run "$MNT" $MIRRORS --stop /tmp/load.stop --jobs "${1:-2}" >/tmp/load.out 2>&1 &
+	LOADER=$!
+	# A case that fails leaves nothing for the next one to stumble over.
+	trap 'touch /tmp/load.stop; sleep 5; umount -f $MNT; umount -l $MNT' EXIT
+	load_moves 100 "it began"
+}
+
+# load_moves <seconds> <since when>: replies come; says how long it took.
+load_moves() {
+	local t0=${EPOCHREALTIME/./} before
+	before=$(xprt_field 7)
+	until_true "$1" eval '[ $(xprt_field 7) -gt $((before + 6)) ]' || die "nothing moves after $1 s $2"
+	kill -0 "$LOADER" 2>/dev/null || die "the load ended: $(tail -n 1 /tmp/load.out)"
+	awk -v us=$((${EPOCHREALTIME/./} - t0)) -v what="$2" \
+		'BEGIN { printf "replies %.1f s after %s\n", us / 1e6, what }'
+}
+
+# No call has failed, every byte was right, and the server has the same.
+load_end() {
+	touch /tmp/load.stop
+	trap - EXIT
+	wait "$LOADER" || die "$(grep FAIL: /tmp/load.out | cut -d' ' -f2- || tail -n 1 /tmp/load.out)"
+	tail -n 1 /tmp/load.out
+	on_server python3 "$LOAD" verify $EXPORT $MIRRORS
+	rm -f $MNT/load*
+}
