@@ -24,11 +24,18 @@ bench_provider_up() {
 	unset -f modprobe
 }
 
+# Which version our module speaks at most, on either side
+bench_module_load() {
+	module_load
+	tune "$HIGHEST" /proc/sys/sunrpc/rdma_version
+	tune "$HIGHEST" /proc/sys/sunrpc/svc_rdma/version
+}
+
 bench_up() {
 	cp /lab/load $LOAD
 	net_alone
 	bench_provider_up
-	module_load
+	bench_module_load
 	insmod /lab/bench_count.ko provider="$PROVIDER" \
 		text_start="$(cat /sys/module/rpcrdma/sections/.text)" \
 		text_size="$(awk '$1 == "rpcrdma" { print $2 }' /proc/modules)"
@@ -123,7 +130,7 @@ memory_up() {
 	cp /lab/load $LOAD
 	net_pair
 	bench_provider_up
-	module_load
+	bench_module_load
 	insmod /lab/bench_count.ko provider="$PROVIDER"
 }
 
