@@ -18,7 +18,12 @@
  * Entries are counted: an RPC is posted only if there is room for its chain
  * and for invalidating its regions later. If there is not, sunrpc is told to
  * wait for buffer space and is woken when entries come back.
+ *
+ * The Receive for a Reply is posted before the Call is sent (V1-CRD-10). A
+ * connection begins with few; whenever more Calls are in flight than ever
+ * before, there are twice as many. Most connections never need them all.
  */
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <rpcrdma/trace_xprt.h>
 #include <rpcrdma/xprt_rdma.h>
@@ -301,6 +306,63 @@ static int xprt_rdma_send_wait(struct xprt_rdma *xr, u32 slots)
 	return -EAGAIN;
 }
 
+static u32 xprt_rdma_send_in_flight(struct xprt_rdma *xr)
+{
+	struct rpc_xprt *xprt = &xr->xr_xprt;
+	u32 calls;
+
+	spin_lock(&xprt->transport_lock);
+	calls = (xprt->cong >> RPC_CWNDSHIFT) + xr->xr_window.wn_owed;
+	spin_unlock(&xprt->transport_lock);
+	return calls;
+}
+
+/* Receives for the Replies to Calls. All others, for callbacks, for what takes
+ * no credit, and the batch that waits to be posted, are always there.
+ */
+static u32 xprt_rdma_send_expected(const struct xprt_rdma *xr)
+{
+	const struct rpcrdma_client_sizes *sizes = &xr->xr_sizes;
+	u32 others = sizes->cz_recvs - sizes->cz_requests;
+
+	return xr->xr_conn.cn_nrecvs - min(xr->xr_conn.cn_nrecvs, others);
+}
+
+/**
+ * xprt_rdma_send_expect - have Receives for the Replies to some Calls
+ * @xr: transport whose version is settled
+ * @calls: how many may be in flight
+ *
+ * Context: process; sleeps. Send lock held, so nobody closes the connection.
+ * Return: 0; or %-ENOBUFS if memory is too short.
+ */
+int xprt_rdma_send_expect(struct xprt_rdma *xr, u32 calls)
+{
+	const struct rpcrdma_client_sizes *sizes = &xr->xr_sizes;
+	u32 want = max(calls, 2 * xprt_rdma_send_expected(xr));
+	unsigned int noio;
+
+	want += sizes->cz_recvs - sizes->cz_requests;
+	/* Reclaim may need this very transport to clean pages. */
+	noio = memalloc_noio_save();
+	rpcrdma_recvs_grow(&xr->xr_conn, want,
+			   xprt_rdma_negotiate_recv_size(xr));
+	memalloc_noio_restore(noio);
+	return xprt_rdma_send_expected(xr) < min(calls, sizes->cz_requests) ?
+	       -ENOBUFS : 0;
+}
+
+/* Returns 0, or -ENOBUFS if there is no Receive for one Reply more. */
+static int xprt_rdma_send_prepare_reply(struct xprt_rdma *xr)
+{
+	u32 expected = xprt_rdma_send_expected(xr), calls;
+
+	if (expected >= xr->xr_sizes.cz_requests)
+		return 0;
+	calls = xprt_rdma_send_in_flight(xr);
+	return likely(calls <= expected) ? 0 : xprt_rdma_send_expect(xr, calls);
+}
+
 static int xprt_rdma_send_call(struct xprt_rdma *xr, struct rpc_rqst *rqst)
 {
 	struct xprt_rdma_req *req = xprt_rdma_req_from(rqst);
@@ -308,6 +370,9 @@ static int xprt_rdma_send_call(struct xprt_rdma *xr, struct rpc_rqst *rqst)
 	u32 slots = 1;
 	int rc, len;
 
+	rc = xprt_rdma_send_prepare_reply(xr);
+	if (rc)
+		return rc;
 	rc = xprt_rdma_send_get(xr, &send);
 	if (rc == -EAGAIN)
 		return xprt_rdma_send_wait(xr, slots);

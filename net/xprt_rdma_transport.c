@@ -88,8 +88,7 @@ static int xprt_rdma_create_queues(struct xprt_rdma *xr,
 	if (!rc)
 		rc = xprt_rdma_sends_create(xr);
 	if (!rc)
-		rc = rpcrdma_recvs_grow(conn, xr->xr_vers ? sizes->cz_recvs :
-					XPRT_RDMA_FIRST_RECVS,
+		rc = rpcrdma_recvs_grow(conn, XPRT_RDMA_FIRST_RECVS,
 					xprt_rdma_negotiate_recv_size(xr));
 	return rc;
 }
@@ -138,8 +137,7 @@ static int xprt_rdma_open(struct xprt_rdma *xr)
 	rc = xprt_rdma_negotiate(xr);
 	if (rc)
 		return rc;
-	return rpcrdma_recvs_grow(conn, xr->xr_sizes.cz_recvs,
-				  xprt_rdma_negotiate_recv_size(xr));
+	return xprt_rdma_send_expect(xr, XPRT_RDMA_FIRST_CALLS);
 }
 
 /* Frees all that a connection had, in whatever stage it is. Send lock held. */
@@ -185,6 +183,7 @@ static int xprt_rdma_connect_status(int rc)
 	case -ENOTCONN:
 		return rc;
 	case -ENOMEM:
+	case -ENOBUFS:
 		return -ENOTCONN;
 	default:
 		return -EHOSTUNREACH;
@@ -193,8 +192,12 @@ static int xprt_rdma_connect_status(int rc)
 
 static void xprt_rdma_connected(struct xprt_rdma *xr)
 {
+	const struct rpcrdma_limits *limits = &xr->xr_conn.cn_limits;
 	struct rpc_xprt *xprt = &xr->xr_xprt;
 
+	pr_debug("rpcrdma: server %pISpc: version %u, inline %u out and %u in, %u credits\n",
+		 &xprt->addr, xr->xr_vers, limits->lm_inline_send,
+		 limits->lm_inline_recv, xr->xr_window.wn_granted);
 	rpcrdma_count(client_connects);
 	xprt->connect_cookie++;
 	xprt->stat.connect_count++;

@@ -31,6 +31,8 @@
 
 /* Receives a connection has before its version is known */
 #define XPRT_RDMA_FIRST_RECVS	4u
+/* Calls that a new connection has Receives for; more as they are sent */
+#define XPRT_RDMA_FIRST_CALLS	8u
 
 struct xprt_rdma;
 struct xprt_rdma_req;
@@ -356,6 +358,7 @@ void xprt_rdma_frwr_destroy_all(struct xprt_rdma *xr);
 int xprt_rdma_send_request(struct rpc_rqst *rqst);
 bool xprt_rdma_send_is_fresh(const struct rpc_rqst *rqst);
 int xprt_rdma_sends_create(struct xprt_rdma *xr);
+int xprt_rdma_send_expect(struct xprt_rdma *xr, u32 calls);
 void xprt_rdma_sends_destroy(struct xprt_rdma *xr);
 int xprt_rdma_send_get(struct xprt_rdma *xr, struct xprt_rdma_send **sendp);
 void xprt_rdma_send_put(struct xprt_rdma_send *send);
