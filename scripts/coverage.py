@@ -23,7 +23,7 @@ TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 REASONS = "scripts/coverage.reasons"
 ID = re.compile(r"\b(?:V1-[A-Z]{3}|V2-[A-Z]{2,3}|MEM|ULB|RPB|BC|RTX|EXP|G)-\d+\b")
 # Groups in which nothing may be missing any longer
-COMPLETE = ("V1-", "ULB", "RPB", "BC")
+COMPLETE = ("V1-", "V2-", "ULB", "RPB", "BC")
 
 
 def requirements(path):

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a RoCE capture says, in the terms of RPC-over-RDMA version 1: connections, messages,
-and the accesses to memory between them. tshark takes the packets apart; the transport
-header is read here, since tshark's fields do not tell which segment is in which chunk.
+"""What a RoCE capture says, in the terms of RPC-over-RDMA: connections, messages, and the
+accesses to memory between them. tshark takes the packets apart; the transport header is read
+here, since tshark's fields do not tell which segment is in which chunk.
 """
 import collections
 import struct
 import subprocess
 
 CLIENT = "10.9.0.2"
-MSG, NOMSG, ERROR = 0, 1, 4
+MSG, NOMSG, ERROR, CONNPROP = 0, 1, 4, 5
 CALL, REPLY = 0, 1
 CM_REQ, CM_REP = 0x10, 0x13
 SEND_FIRST, SEND_LAST, SEND_ONLY, WRITE_FIRST, WRITE_LAST, WRITE_ONLY = 0, 2, 4, 6, 8, 10
@@ -36,8 +36,8 @@ def tshark(capture, display, *more):
     return subprocess.run(cmd, check=True, capture_output=True, text=True).stdout
 
 
-def fields(capture, display, names):
-    out = tshark(capture, display, "-T", "fields", "-E", "occurrence=a", *[x for f in names for x in ("-e", f)])
+def fields(capture, display, names, *more):
+    out = tshark(capture, display, *more, "-T", "fields", "-E", "occurrence=a", *[x for f in names for x in ("-e", f)])
     return [dict(zip(names, line.split("\t") + [""] * len(names))) for line in out.splitlines()]
 
 
@@ -86,11 +86,16 @@ class Message:
         self.size, self.invalidates = len(data), invalidates
         self.reads, self.writes, self.reply = [], [], None
         self.call = None		# of a Reply: what it answers
+        self.flags, self.inv_handle = None, 0	# of version 2
         w = Words(data)
         self.xid, self.version, self.credits, self.type = w.take(4)
-        if self.type == ERROR:
+        if self.version == 2:
+            self.flags = w.take()
+        if self.type in (ERROR, CONNPROP):
             self.body = data[w.at:]
             return
+        if self.version == 2:
+            self.inv_handle = w.take()
         while w.take():
             self.reads.append((w.take(), w.segment()))
         while w.take():
@@ -104,6 +109,8 @@ class Message:
 
     @property
     def is_call(self):
+        if self.version == 2:
+            return not self.flags & 1
         if self.type == NOMSG:
             return self.from_client
         return self.type == MSG and self.word(4) == CALL
@@ -119,6 +126,15 @@ class Message:
     @property
     def segments(self):
         return [s for _, s in self.reads] + [s for c in self.chunks for s in c]
+
+    @property
+    def properties(self):
+        """Of a CONNPROP: the first word of each property's value, by its number."""
+        w, found = Words(self.body), {}
+        for _ in range(w.take()):
+            which = w.take()
+            found[which] = Words(w.opaque()).take()
+        return found
 
     def word(self, at):
         return struct.unpack_from(">I", self.body, at)[0] if 0 <= at <= len(self.body) - 4 else None
@@ -157,6 +173,11 @@ class Connection:
     @property
     def messages(self):
         return [e for e in self.events if isinstance(e, Message)]
+
+    @property
+    def version(self):
+        """Of the first message, and so of the others; 0 if there is none"""
+        return self.messages[0].version if self.messages else 0
 
     def is_repeated(self, side, psn, packets):
         """Packets are sent again after a timeout; what they carry has been seen."""

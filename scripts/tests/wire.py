@@ -1,17 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Judge a capture of RPC-over-RDMA version 1 traffic between our client and our server.
+"""Judge a capture of traffic between our client and our server: connections of version 1 and
+of version 2, each kind by itself.
 
 usage: wire.py CAPTURE PROVIDER
 
 Prints a "case" line for each rule that all of the traffic has to keep, and for each form of
-message that has to occur. A rule that nothing in the capture could have broken fails: it
-was not tested. tshark's own decoder has a say too ("decode").
+message that has to occur: wire-... for version 1, wire2-... for version 2. A rule that nothing
+in the capture could have broken fails: it was not tested. tshark has a say too ("decode"):
+for version 1 its own decoder, for version 2 ours.
 """
+import os
+import re
 import sys
 
 import roce
-from roce import CALL, ERROR, MSG, NOMSG, Access, Message
+from roce import CALL, CONNPROP, ERROR, MSG, NOMSG, REPLY, Access, Message
 
 NFS, NFSACL, COMPOUND = 100003, 100227, 1
 V3_READ, V3_WRITE, V3_SYMLINK = 6, 7, 10
@@ -21,8 +25,17 @@ EXPERT_ERROR = 0x00800000
 RNR_NAK = 1
 PRIVATE_LEN = 8
 BACKWARD_CREDITS = 16			# asked for by our server, granted by our client
+HDR_MIN = {1: 28, 2: 36}
+INLINE_FIRST = 1024			# of the first message of version 2
+RBSIZ = 1
+LUA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../wireshark/rpcrdma2.lua")
 
-conns = []
+conns = []				# those of the version that is judged
+version = 1
+
+
+def wire():
+    return "wire" if version == 1 else "wire2"
 
 
 def verdict(name, good, reason=""):
@@ -33,12 +46,12 @@ def rule(name, checks):
     """checks: (kept, where) for each thing that could break the rule."""
     checks = list(checks)
     broken = [where for kept, where in checks if not kept]
-    verdict(f"wire-rules-{name}", checks and not broken,
+    verdict(f"{wire()}-rules-{name}", checks and not broken,
             f"broken {len(broken)} times of {len(checks)}, first by {broken[0]}" if broken else "nothing to judge by")
 
 
 def form(name, match):
-    verdict(f"wire-form-{name}", any(match(m) for m in messages()), "no such message in the capture")
+    verdict(f"{wire()}-form-{name}", any(match(m) for m in messages()), "no such message in the capture")
 
 
 def messages():
@@ -46,11 +59,11 @@ def messages():
 
 
 def calls():
-    return [m for m in messages() if m.type != ERROR and m.is_call and m.forward]
+    return [m for m in messages() if m.type not in (ERROR, CONNPROP) and m.is_call and m.forward]
 
 
 def replies():
-    return [m for m in messages() if m.type != ERROR and not m.is_call and m.forward]
+    return [m for m in messages() if m.type not in (ERROR, CONNPROP) and not m.is_call and m.forward]
 
 
 def backward():
@@ -64,19 +77,40 @@ def total(segments):
 # --- the decoder of others ---------------------------------------------------
 
 def decode(capture):
-    lines = roce.fields(capture, "rpcordma", ["frame.number", "_ws.malformed", "_ws.expert.message",
-                                              "_ws.expert.severity"])
+    mine = {str(m.frame) for m in messages()}
+    lines = [p for p in roce.fields(capture, "rpcordma", ["frame.number", "_ws.malformed", "_ws.expert.message",
+                                                          "_ws.expert.severity"]) if p["frame.number"] in mine]
     # What a device sends a second time, tshark takes for another Reply without its data.
     repeated = {str(frame) for c in conns for frame in c.repeated}
     bad = [f"frame {p['frame.number']}: {p['_ws.malformed'] or p['_ws.expert.message']}" for p in lines
            if p["frame.number"] not in repeated and
            (p["_ws.malformed"] or any(int(s, 0) >= EXPERT_ERROR for s in p["_ws.expert.severity"].split(",") if s))]
     # tshark passes over silently what it does not take for RPC-over-RDMA.
-    missed = roce.tshark(capture, f"(infiniband.bth.opcode=={roce.SEND_ONLY} ||"
-                         f" infiniband.bth.opcode=={roce.SEND_ONLY_INV}) && !rpcordma").splitlines()
+    missed = sorted(mine - {p["frame.number"] for p in lines})
     # Covers: V1-HDR-02 V1-HDR-07 V1-HDR-08 V1-HDR-10 V1-HDR-16 V1-HDR-20 V1-HDR-24 EXP-01 EXP-08
     verdict("wire-decode", lines and not missed and not bad,
             f"{len(lines)} messages, {len(missed)} Sends not decoded, {len(bad)} bad: " + "; ".join((missed + bad)[:2]))
+
+
+def decode2(capture):
+    """The dissector sees what was sent, and has nothing to complain of."""
+    ours = ["xid", "vers", "credit", "htype", "flags", "inv_handle"]
+    with open(LUA, encoding="utf-8") as f:
+        marks = re.findall(r'^(?:bad|odd)\("\w+", "(.*)"\)', f.read(), re.M)
+    lines = {p["frame.number"]: p for p in
+             roce.fields(capture, "rpcrdma2", ["frame.number", "_ws.malformed", "_ws.expert.message", "_ws.lua.text",
+                                               *("rpcrdma2." + n for n in ours)], "-X", "lua_script:" + LUA)}
+    checks = []
+    for m in messages():
+        p = lines.get(str(m.frame))
+        want = [m.xid, 2, m.credits, m.type, m.flags, m.inv_handle]
+        checks.append((p and not p["_ws.malformed"] and not p["_ws.lua.text"] and
+                       not any(mark in p["_ws.expert.message"] for mark in marks) and
+                       [roce.number(p["rpcrdma2." + n]) for n in ours] == want,
+                       f"{m}: {p and list(p.values())}, not {want}"))
+    bad = [where for good, where in checks if not good]
+    # Covers: V2-HDR-01 V2-CHK-01 V2-TYP-01 V2-PRP-01
+    verdict("wire2-decode", checks and not bad, f"{len(bad)} of {len(checks)} messages: {bad[:1]}")
 
 
 # --- connections --------------------------------------------------------------
@@ -86,8 +120,16 @@ def private_sizes(private):
     return (private[6] + 1) * 1024, (private[7] + 1) * 1024
 
 
+def receive_size(conn, from_client):
+    """What the client, or the server announced in version 2."""
+    props = next((m.properties for m in conn.messages if m.type == CONNPROP and m.from_client == from_client), {})
+    return props.get(RBSIZ, 4096)
+
+
 def thresholds(conn):
     """What the client, and what the server may Send."""
+    if conn.version == 2:
+        return receive_size(conn, False), receive_size(conn, True)
     client, server = private_sizes(conn.asked), private_sizes(conn.answered)
     return min(client[0], server[1]), min(server[0], client[1])
 
@@ -110,17 +152,17 @@ def connecting(requests, stray):
     rule("never-unready", ((not c.naks and not roce.number(c.req["infiniband.cm.req.rnrretrcount"]) and
                             not roce.number(c.rep["infiniband.cm.rep.rnrretrcount"]),
                             f"NAKs {c.naks[:3]}, or retries asked for") for c in conns))
-    # Covers: V1-HDR-17 V1-CRD-16 V1-CRD-20 EXP-20
-    rule("thresholds", ((m.size <= thresholds(m.conn)[not m.from_client], m) for m in messages()))
 
 
 # --- header -------------------------------------------------------------------
 
 def headers():
-    # Covers: V1-HDR-03 BC-33
-    rule("version", ((m.version == 1, m) for m in messages()))
+    # Covers: V1-HDR-17 V1-CRD-16 V1-CRD-20 EXP-20 V2-INL-03 V2-INL-05 V2-PRP-11
+    rule("thresholds", ((m.size <= thresholds(m.conn)[not m.from_client], m) for m in messages()))
+    # Covers: V1-HDR-03 BC-33 V2-HDR-03
+    rule("version", ((m.version == version, m) for m in messages()))
     # Covers: V1-HDR-06 V1-DEP-01 V1-DEP-04 EXP-32
-    rule("types", ((m.type in (MSG, NOMSG, ERROR), m) for m in messages()))
+    rule("types", ((m.type in (MSG, NOMSG, ERROR) + (CONNPROP,) * (version == 2), m) for m in messages()))
     # Covers: V1-ERR-08
     rule("errors", ((m.type != ERROR, m) for m in messages()))
     # Covers: V1-HDR-04
@@ -131,7 +173,7 @@ def headers():
     rule("one-place", ((not m.body if m.type == NOMSG else not total(m.reply or []), m)
                        for m in messages() if m.type == NOMSG or (m.reply and not m.is_call)))
     # A Call sent again, or answered twice, would spoil the count of credits.
-    # Covers: V1-HDR-16 V1-CRD-24 BC-19
+    # Covers: V1-HDR-16 V1-CRD-24 BC-19 V2-CRD-09
     rule("one-send", ((len({(m.xid, m.from_client, m.is_call) for m in c.messages}) == len(c.messages),
                        "a connection") for c in conns))
     rule("answers", ((m.call is not None, m) for m in messages() if not m.is_call))
@@ -143,7 +185,7 @@ def credits():
     # Covers: V1-CRD-04 BC-03
     rule("credits", ((m.credits > 0, m) for m in messages()))
     # The client asks for the same always; the server gives more as it is needed, never less.
-    # Covers: V1-CRD-01 V1-CRD-03 V1-CRD-29 EXP-25
+    # Covers: V1-CRD-01 V1-CRD-03 V1-CRD-29 EXP-25 V2-CRD-02
     rule("credits-steady", ((given == sorted(given) and len(set(asked)) <= 1, "a connection") for given, asked in (
         ([m.credits for m in replies() if m.conn is c], [m.credits for m in calls() if m.conn is c]) for c in conns)))
     # Covers: BC-04
@@ -163,7 +205,7 @@ def credits():
                     out.discard(m.xid)
                     grant = m.credits
     # One before the first Reply, then what was granted; on each connection
-    # Covers: V1-CRD-06 V1-CRD-07 V1-CRD-11 V1-CRD-23
+    # Covers: V1-CRD-06 V1-CRD-07 V1-CRD-11 V1-CRD-23 V2-CRD-01 V2-CRD-04 V2-CRD-10
     rule("window", window(True))
     # Covers: BC-05
     rule("backward-window", window(False))
@@ -230,11 +272,11 @@ def call_chunks():
     rule("argument-roundup", ((goes_on(m, p), m) for m, p in reduced if total(chunk(m, p)) % 4))
     # What fits is not sent by RDMA.
     # Covers: V1-CHK-13 V1-FRM-03 V1-FRM-12
-    rule("small-inline", ((28 + len(m.body) + (total(s for _, s in m.reads) + 3 & ~3) > thresholds(m.conn)[0], m)
+    rule("small-inline", ((HDR_MIN[version] + len(m.body) + (total(s for _, s in m.reads) + 3 & ~3) > thresholds(m.conn)[0], m)
                           for m in calls() if m.reads and not m.chunks))
     # Covers: V1-CHK-01 V1-WRC-18 ULB-04 ULB-05 ULB-24
     rule("results-eligible", ((read_arguments(m) is not None, m) for m in calls() if m.writes and m.type == MSG))
-    # A chunk for the data exactly, and one small segment elsewhere for the roundup
+    # A chunk for the data exactly; in version 1, one small segment elsewhere for the roundup
     # Covers: V1-WRC-01 V1-WPD-04 V1-WPD-05 MEM-12 EXP-16
     rule("room-for-result", (room_for_result(m) for m in calls() if m.writes and m.type == MSG))
     # Covers: ULB-01 ULB-12
@@ -248,10 +290,20 @@ def call_chunks():
 
 def room_for_result(m):
     want, segments = read_arguments(m), m.writes[0]
+    if version == 2:
+        return len(m.writes) == 1 and total(segments) == want, m
     data = segments[:-1] if want % 4 else segments
     pad = total(segments) - total(data)
     return (len(m.writes) == 1 and total(data) == want and pad == -want % 4 and
             (not pad or segments[-1].handle not in [s.handle for s in data])), m
+
+
+def reply_in_its_place(m):
+    """In version 2 a Reply that fits comes inline, and its chunk back empty."""
+    if version == 2 and m.type == MSG:
+        return not total(m.reply)
+    return (m.type == NOMSG and total(m.reply) > 0 and
+            (version == 1 or HDR_MIN[2] + 4 + 16 * len(m.reply) + total(m.reply) > thresholds(m.conn)[1]))
 
 
 # --- what the server does with them -------------------------------------------------
@@ -329,7 +381,7 @@ def reply_chunks():
     # Covers: V1-WRC-05
     rule("filled-in-order", ((filled_in_order(c, d), m) for m in used for c, d in zip(m.call.chunks, m.chunks)))
     # Covers: V1-RPL-04 V1-RPL-05 V1-FRM-06
-    rule("reply-chunk-used", ((m.type == NOMSG and total(m.reply) > 0, m) for m in used if m.call.reply))
+    rule("reply-chunk-used", ((reply_in_its_place(m), m) for m in used if m.call.reply))
     # Covers: V1-RPL-13
     rule("reply-chunk-offered", ((bool(m.call and m.call.reply), m) for m in replies() if m.type == NOMSG))
     # The Reply ends with the count, which is the chunk's length: no data, no roundup.
@@ -365,7 +417,7 @@ def handles():
             checks += [(h >> 8 not in busy and last.get(h >> 8) != h, m) for h in mine]
             last.update({h >> 8: h for h in mine})
             out[m.xid] = mine
-    # Covers: V1-RDC-12 MEM-02 MEM-08 MEM-09
+    # Covers: V1-RDC-12 MEM-02 MEM-08 MEM-09 V2-CHK-05
     rule("handles-fresh", checks)
     # The regions of a connection are few, and used again and again.
     # Covers: MEM-22
@@ -375,9 +427,11 @@ def handles():
 
 def invalidations():
     def due(m):
+        if version == 2:
+            return m.call and m.call.inv_handle or None
         distinct = {s.handle for s in m.call.segments} if m.call else set()
         return distinct.pop() if len(distinct) == 1 else None
-    # Covers: V1-CRD-21
+    # Covers: V1-CRD-21 V2-CHK-06 V2-CHK-07
     rule("invalidated", ((m.invalidates == due(m), m) for m in replies()))
     rule("invalidated-calls", ((m.invalidates is None, m) for m in messages() if m.is_call or not m.forward))
 
@@ -386,7 +440,7 @@ def invalidations():
 
 def backwards():
     # Covers: BC-19 BC-20 BC-21 BC-29 BC-33
-    rule("backward", ((m.type == MSG and not m.reads and not m.chunks and m.version == 1, m)
+    rule("backward", ((m.type == MSG and not m.reads and not m.chunks, m)
                       for m in messages() if m.type != ERROR and m.is_call is not None and not m.forward))
     ready, checks, limits = {}, [], []
     for m in messages():
@@ -395,12 +449,12 @@ def backwards():
             if op and op[1] in (OP_CREATE_SESSION, OP_BIND_CONN):
                 ready[m.conn] = True
             if op and op[1] == OP_CREATE_SESSION:
-                limits.append((back_channel_size(op[2]) == min(thresholds(m.conn)) - 28, m))
+                limits.append((back_channel_size(op[2]) == min(thresholds(m.conn)) - HDR_MIN[version], m))
         elif m.type == MSG and m.is_call:
             checks.append((m.conn in ready, m))
     # Covers: BC-14 BC-31
     rule("backward-when-ready", checks)
-    # Covers: BC-16 BC-17
+    # Covers: BC-16 BC-17 V2-INL-07 V2-BC-10
     rule("backward-size", limits)
     answered = {m.call for m in messages() if m.call}
     # Covers: BC-15
@@ -447,7 +501,10 @@ def forms():
     form("read-chunk-odd", lambda m: m.type == MSG and total(s for _, s in m.reads) % 4)
     # Covers: V1-WRC-03 V1-WRC-18
     form("write-chunk", lambda m: m.type == MSG and m.is_call and m.writes)
-    form("write-chunk-padded", lambda m: m.type == MSG and m.is_call and m.writes and len(m.writes[0]) > 1)
+    if version == 1:
+        form("write-chunk-padded", lambda m: m.type == MSG and m.is_call and m.writes and len(m.writes[0]) > 1)
+    else:
+        form("reply-chunk-unused", lambda m: m.type == MSG and not m.is_call and m.reply)
     form("write-chunk-used", lambda m: m.type == MSG and not m.is_call and m.writes and total(m.writes[0]))
     # Covers: V1-UNU-01 V1-UNU-02 V1-WRC-09 ULB-09
     form("write-chunk-unused", lambda m: m.type == MSG and not m.is_call and m.writes and not total(m.writes[0]) and
@@ -459,19 +516,50 @@ def forms():
     # Covers: BC-19 BC-20
     form("backchannel-call", lambda m: plain(m) and not m.forward and m.is_call)
     form("backchannel-reply", lambda m: plain(m) and not m.forward and not m.is_call)
+
+
+def full_window():
     # Covers: V1-CRD-06
     verdict("wire-form-full-window", any(most_outstanding(c) >= min(m.credits for m in replies() if m.conn is c)
                                          for c in conns if c.messages), "no connection used up its credits")
 
 
+# --- version 2 ---------------------------------------------------------------------------
+
+def first_messages():
+    """The client's properties, and nothing else before the server's answer"""
+    for c in conns:
+        kinds = [(m.type, m.from_client, m.is_call) for m in c.messages[:2]]
+        yield (kinds == [(CONNPROP, True, True), (CONNPROP, False, False)][:len(kinds)] and
+               c.messages[0].size <= INLINE_FIRST), c.messages[0]
+
+
+def only_2():
+    # Covers: V2-NEG-01 V2-NEG-04 V2-INL-06 V2-PRP-20 V2-PRP-21 V2-TYP-09
+    rule("first-messages", first_messages())
+    # Covers: V2-HDR-06
+    rule("flags", ((m.flags in (0, 1), m) for m in messages()))
+    # Covers: V2-HDR-07 V2-HDR-08 V2-BC-01
+    rule("response", ((m.word(4) == (REPLY if m.flags else CALL), m) for m in messages() if m.type == MSG))
+    # Whatever is registered, the server is allowed to invalidate one handle of it.
+    # Covers: V2-CHK-03 V2-CHK-04
+    rule("handle-offered", ((m.inv_handle in {s.handle for s in m.segments} if m.segments else not m.inv_handle, m)
+                            for m in calls()))
+    rule("handle-in-replies", ((not m.inv_handle, m) for m in messages() if not m.is_call))
+
+
 def main():
+    global version
     capture = sys.argv[1]
     found, requests, stray = roce.connections(capture)
+    both = (headers, credits, call_chunks, memory, reply_chunks, handles, invalidations, backwards, pads, forms)
     conns.extend(found)
-    print(f"{len(conns)} connections, {len(messages())} messages", file=sys.stderr)
-    for judge in (lambda: decode(capture), lambda: connecting(requests, stray), headers, credits, call_chunks, memory,
-                  reply_chunks, handles, invalidations, backwards, pads, forms):
-        judge()
+    connecting(requests, stray)
+    for version, more in ((1, (lambda: decode(capture), full_window)), (2, (lambda: decode2(capture), only_2))):
+        conns[:] = [c for c in found if c.version == version]
+        print(f"version {version}: {len(conns)} connections, {len(messages())} messages", file=sys.stderr)
+        for judge in more + both:
+            judge()
 
 
 main()

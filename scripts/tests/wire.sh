@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Every form of version 1 message on the wire, captured between two guests; the host then
-# reads the capture (wire.py, which names the cases below "Also").
+# Every form of message on the wire, captured between two guests; the host then reads the
+# capture (wire.py, which names the cases below "Also"). wire2: version 2.
 # Guests: pair
 # Providers: rxe
 # Capture: yes
@@ -9,6 +9,9 @@
 # Also: wire-decode
 # Also: wire-rules
 # Also: wire-form
+# Also: wire2-decode
+# Also: wire2-rules
+# Also: wire2-form
 . "$TOP/scripts/tests/common.sh"
 
 # Read, Write and Reply chunks, long calls (symlink, ACL and xattr values) and replies.
@@ -90,6 +93,20 @@ case_wire-window() {
 	with_mount 3 crowd_and_break
 	on_server tune 128 /proc/sys/sunrpc/svc_rdma/max_requests
 }
+
+# on_2 <command...>: in version 2, with thresholds low enough for every form
+on_2() {
+	highest 2
+	on_server highest 2
+	echo 4096 >/proc/sys/sunrpc/rdma_v2_inline
+	on_server tune 4096 /proc/sys/sunrpc/svc_rdma/v2_max_req_size
+	"$@"
+	highest 1
+}
+
+case_wire2-traffic-v3() { on_2 with_mount 3 v3_traffic; }
+case_wire2-traffic-v42() { on_2 with_mount 4.2 v42_traffic; }
+case_wire2-backchannel() { on_2 delegation 4.2 remote_writer; }
 
 freezer_up() {
 	truncate -s 32M /tmp/freezer.img
