@@ -24,7 +24,7 @@
 #include <rpcrdma/svc_rdma.h>
 #include <rpcrdma/trace_svc.h>
 
-unsigned int svc_rdma_server_version = RPCRDMA_VERS_1;
+unsigned int svc_rdma_server_version = RPCRDMA_VERS_2;
 module_param_named(server_version, svc_rdma_server_version, uint, 0644);
 MODULE_PARM_DESC(server_version,
 		 "Server: highest version of RPC over RDMA, 1 or 2");
@@ -59,6 +59,15 @@ static void svc_rdma_negotiate_limits(struct svc_rdma_xprt *sx,
 	rpcrdma2_props_limits(&ours, peer, &sx->sx_conn.cn_limits);
 }
 
+static void svc_rdma_negotiate_tell(const struct svc_rdma_xprt *sx, u32 vers)
+{
+	const struct rpcrdma_limits *limits = &sx->sx_conn.cn_limits;
+
+	pr_debug("rpcrdma: client %s: version %u, inline %u out and %u in, %u credits\n",
+		 sx->sx_xprt.xpt_remotebuf, vers, limits->lm_inline_send,
+		 limits->lm_inline_recv, READ_ONCE(sx->sx_credits));
+}
+
 static int svc_rdma_negotiate_adopt(struct svc_rdma_xprt *sx, u32 vers)
 {
 	int rc;
@@ -72,6 +81,7 @@ static int svc_rdma_negotiate_adopt(struct svc_rdma_xprt *sx, u32 vers)
 	rc = svc_rdma_credits_begin(sx);
 	/* Whoever sees the version sees the limits */
 	smp_store_release(&sx->sx_vers, vers);
+	svc_rdma_negotiate_tell(sx, vers);
 	return rc;
 }
 
@@ -183,6 +193,7 @@ static bool svc_rdma_negotiate_hear(struct svc_rdma_xprt *sx,
 	if (first) {
 		sx->sx_props_heard = true;
 		svc_rdma_negotiate_limits(sx, props);
+		svc_rdma_negotiate_tell(sx, RPCRDMA_VERS_2);
 	}
 	mutex_unlock(&sx->sx_grow);
 	return first;

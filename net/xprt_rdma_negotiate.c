@@ -32,7 +32,7 @@
 #include <rpcrdma/trace_xprt.h>
 #include <rpcrdma/xprt_rdma.h>
 
-unsigned int xprt_rdma_client_version = RPCRDMA_VERS_1;
+unsigned int xprt_rdma_client_version = RPCRDMA_VERS_2;
 module_param_named(client_version, xprt_rdma_client_version, uint, 0644);
 MODULE_PARM_DESC(client_version,
 		 "Client: highest version of RPC over RDMA, 1 or 2");

@@ -4,8 +4,20 @@
 # defines case_<name> functions and group(), which calls these.
 CHECK=$TOP/scripts/tests/nfscheck.py
 
-# In a guest that is shared, the group before has left everything up.
+# highest <version>: of the protocol, on both sides; nothing where the in-tree module is
+highest() {
+	tune "$1" /proc/sys/sunrpc/rdma_version
+	tune "$1" /proc/sys/sunrpc/svc_rdma/version
+}
+
+# In a guest that is shared, the group before has left everything up. Tests are of version 1
+# unless a group says otherwise.
 alone_up() {
+	alone_began
+	highest "${1:-1}"
+}
+
+alone_began() {
 	if [ -e /run/alone-up ]; then
 		# shellcheck source=/dev/null
 		. /run/alone-up
@@ -27,6 +39,7 @@ pair_up() {
 	net_pair
 	provider_up
 	module_load
+	highest "${1:-1}"
 	if [ "$ROLE" = server ]; then
 		server_up
 	else
@@ -34,10 +47,11 @@ pair_up() {
 	fi
 }
 
-# All cases the group's file defines, in their order there.
+# All cases the group's file defines, in their order there. A group may define before_case.
 run_all_cases() {
 	local name
 	for name in $(sed -n 's/^case_\([a-z0-9-]*\)().*/\1/p' "$TOP/scripts/tests/$GROUP.sh"); do
+		! declare -F before_case >/dev/null || before_case
 		case_run "$name" "${CASE_LIMIT:-480}"
 	done
 }

@@ -46,11 +46,14 @@ case_reload() {
 	for i in 1 2; do
 		module_load
 		base=$(cat /sys/module/rpcrdma/sections/.text)
+		[ "$MODULE" != ours ] || [ "$(cat /proc/sys/sunrpc/rdma_version) $(cat /proc/sys/sunrpc/svc_rdma/version)" = "2 2" ] ||
+			die "not version 2 by default"
 		size=$(awk '$1 == "rpcrdma" { print $2 }' /proc/modules)
 		server_up
 		nfs_mount 4.2
 		head -c 300000 /dev/urandom >$MNT/reload$i
 		cmp $MNT/reload$i $EXPORT/reload$i || die "round $i: data differs"
+		[ "$MODULE" != ours ] || [ "$(counter client_v2_connects)" = 1 ] || die "round $i: the mount is not of version 2"
 		nfs_umount
 		server_down
 		until_true 10 rmmod rpcrdma || die "round $i: rmmod"
