@@ -49,8 +49,13 @@ pair_up() {
 
 # All cases the group's file defines, in their order there. A group may define before_case.
 run_all_cases() {
+	# shellcheck disable=SC2046
+	some_cases $(sed -n 's/^case_\([a-z0-9-]*\)().*/\1/p' "$TOP/scripts/tests/$GROUP.sh")
+}
+
+some_cases() {
 	local name
-	for name in $(sed -n 's/^case_\([a-z0-9-]*\)().*/\1/p' "$TOP/scripts/tests/$GROUP.sh"); do
+	for name; do
 		! declare -F before_case >/dev/null || before_case
 		case_run "$name" "${CASE_LIMIT:-480}"
 	done
