@@ -6,7 +6,7 @@
 # Cpus: 1
 # Second:client: siw
 # Second:server: rxe
-# Limit: 2400
+# Limit: 3600
 . "$TOP/scripts/tests/common.sh"
 
 # invalidation <Y|N> <command...>: with our module, whichever side it is on.
@@ -58,7 +58,7 @@ cases() {
 	for name in v3 v3-noinv v42 v42-noinv delegation; do
 		case $ALL/$name/$KERNEL/$PROVIDER/$OURS in
 		/*-noinv/7.3/siw/server | /*-noinv/7.3/rxe/client) ;;
-		*) case_run "$name" 480 ;;
+		*) case_run "$name" 900 ;;
 		esac
 	done
 }
