@@ -111,7 +111,8 @@ wait "${shows[@]}" 2>/dev/null || true
 for console in "$dir"/*.console; do
 	role=$(basename "$console" .console)
 	if ! grep -qx 'done 0' "$dir/$role.verdict"; then
-		reason=$(grep -hE '^(FAIL|lab): ' "$console" | tail -n 1 | tr -d '\r')
+		# One that died at boot has said nothing.
+		reason=$(grep -hE '^(FAIL|lab): ' "$console" | tail -n 1 | tr -d '\r') || true
 		result 'not ok' "$label-guest-$role" $((SECONDS - t0)) \
 			"$(tail -n 1 "$dir/$role.qemu") no good end; ${reason:-$(tail -n 1 "$console" | tr -d '\r')} [$console]"
 	fi
