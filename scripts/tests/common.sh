@@ -57,7 +57,7 @@ some_cases() {
 	local name
 	for name; do
 		! declare -F before_case >/dev/null || before_case
-		case_run "$name" "${CASE_LIMIT:-900}"
+		case_run "$name" "${CASE_LIMIT:-}"
 	done
 }
 

@@ -58,7 +58,7 @@ cases() {
 	for name in v3 v3-noinv v42 v42-noinv delegation; do
 		case $ALL/$name/$KERNEL/$PROVIDER/$OURS in
 		/*-noinv/7.3/siw/server | /*-noinv/7.3/rxe/client) ;;
-		*) case_run "$name" 900 ;;
+		*) case_run "$name" ;;
 		esac
 	done
 }

@@ -163,7 +163,7 @@ case_wanted() {
 case_mark() { echo "<5>lab: $1 case $2" >/dev/kmsg; }
 
 case_run() {
-	local name=$1 limit=${2:-480} t0=$SECONDS log=/lab/log/$ROLE/$1.log rc=0 pid dog word reason
+	local name=$1 limit=${2:-900} t0=$SECONDS log=/lab/log/$ROLE/$1.log rc=0 pid dog word reason
 	case_wanted "$name" || return 0
 	mkdir -p "${log%/*}"
 	if [ -n "$CASE_BROKEN" ]; then
