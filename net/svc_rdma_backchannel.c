@@ -13,6 +13,13 @@
  * replies are posted when the backchannel is set up, as many as there can be
  * callbacks in flight (BC-08).
  *
+ * The upper layer gives a callback up when the client takes too long. The client
+ * does not know that, and the callback goes on using its credit, and its
+ * Receives at either end, until its Reply comes after all (invariant I18). So
+ * all callbacks that were sent are on record until they are answered. When a
+ * callback is to be sent and those that were given up have all the credits, only
+ * a new connection gets it through, and this one is closed.
+ *
  * Sending happens in rpciod, which must not wait for this client: without a
  * buffer or a send queue slot the RPC is told to try again. The message is
  * copied into a Send context, as with an inline Reply, so a retransmission
@@ -27,15 +34,32 @@
 #include <linux/sunrpc/xprt.h>
 #include <rpcrdma/counters.h>
 #include <rpcrdma/svc_rdma.h>
+#include <rpcrdma/trace_svc.h>
+
+/**
+ * struct svc_rdma_bc_sent - a callback without a Reply so far
+ * @bs_xid: its XID
+ * @bs_given_up: nobody waits for the Reply any more
+ */
+struct svc_rdma_bc_sent {
+	u32	bs_xid;
+	bool	bs_given_up;
+};
 
 /**
  * struct svc_rdma_bc - the backward direction of a connection
  * @bc_xprt: the sunrpc end
- * @bc_window: what the client grants; under bc_xprt.transport_lock
+ * @bc_window: what the client grants
+ * @bc_nsent: entries used in @bc_sent
+ * @bc_sent: callbacks sent and not answered, @bc_window.wn_requested at most
+ *
+ * Under bc_xprt.transport_lock, all behind @bc_xprt.
  */
 struct svc_rdma_bc {
 	struct rpc_xprt		bc_xprt;
 	struct rpcrdma_window	bc_window;
+	u32			bc_nsent;
+	struct svc_rdma_bc_sent	bc_sent[];
 };
 
 static const struct rpc_timeout svc_rdma_bc_timeout = {
@@ -48,14 +72,91 @@ static struct svc_rdma_bc *svc_rdma_bc_of(struct rpc_xprt *xprt)
 	return container_of(xprt, struct svc_rdma_bc, bc_xprt);
 }
 
-static void svc_rdma_bc_grant(struct rpc_xprt *xprt, u32 credit)
+/* Leaves one credit even if those that were given up have all: sunrpc would wait
+ * for good. svc_rdma_bc_await() does not let it be used.
+ */
+static void svc_rdma_bc_set_cwnd(struct svc_rdma_bc *bc)
 {
-	struct svc_rdma_bc *bc = svc_rdma_bc_of(xprt);
+	u32 room = max(rpcrdma_window_room(&bc->bc_window, 0), 1u);
 
-	spin_lock(&xprt->transport_lock);
-	rpcrdma_window_grant(&bc->bc_window, credit);
-	xprt->cwnd = bc->bc_window.wn_granted << RPC_CWNDSHIFT;
-	spin_unlock(&xprt->transport_lock);
+	lockdep_assert_held(&bc->bc_xprt.transport_lock);
+	bc->bc_xprt.cwnd = room << RPC_CWNDSHIFT;
+}
+
+static struct svc_rdma_bc_sent *svc_rdma_bc_find(struct svc_rdma_bc *bc,
+						 u32 xid)
+{
+	u32 i;
+
+	lockdep_assert_held(&bc->bc_xprt.transport_lock);
+	for (i = 0; i < bc->bc_nsent; i++)
+		if (bc->bc_sent[i].bs_xid == xid)
+			return &bc->bc_sent[i];
+	return NULL;
+}
+
+/* A callback is about to be sent. Returns false if it must not be: it was sent
+ * before, or callbacks that were given up have all credits.
+ */
+static bool svc_rdma_bc_await(struct svc_rdma_bc *bc, u32 xid)
+{
+	bool good;
+
+	spin_lock(&bc->bc_xprt.transport_lock);
+	good = rpcrdma_window_room(&bc->bc_window, 0) &&
+	       bc->bc_nsent < bc->bc_window.wn_requested &&
+	       !svc_rdma_bc_find(bc, xid);
+	if (good)
+		bc->bc_sent[bc->bc_nsent++] = (struct svc_rdma_bc_sent){
+			.bs_xid = xid,
+		};
+	spin_unlock(&bc->bc_xprt.transport_lock);
+	return good;
+}
+
+/* A callback was answered, with a Reply or an error: that returns its credit, and
+ * a Reply, @hdr, brings a grant. Returns false if there is no such callback, or
+ * nobody waits for the answer any more.
+ */
+static bool svc_rdma_bc_answered(struct svc_rdma_bc *bc, u32 xid,
+				 const struct rpcrdma_hdr *hdr)
+{
+	struct svc_rdma_bc_sent *sent;
+	bool awaited = false;
+
+	spin_lock(&bc->bc_xprt.transport_lock);
+	sent = svc_rdma_bc_find(bc, xid);
+	if (!sent)
+		goto out_unlock;
+	awaited = !sent->bs_given_up;
+	if (!awaited) {
+		rpcrdma_count(server_bc_late_replies);
+		rpcrdma_window_repay(&bc->bc_window);
+	}
+	*sent = bc->bc_sent[--bc->bc_nsent];
+	if (hdr)
+		rpcrdma_window_grant(&bc->bc_window, hdr->hd_credit);
+	svc_rdma_bc_set_cwnd(bc);
+out_unlock:
+	spin_unlock(&bc->bc_xprt.transport_lock);
+	return awaited;
+}
+
+/* A callback ends: what becomes of its credit? With the transport_lock. */
+static void svc_rdma_bc_release_request(struct rpc_task *task)
+{
+	struct rpc_rqst *rqst = task->tk_rqstp;
+	struct svc_rdma_bc *bc = svc_rdma_bc_of(rqst->rq_xprt);
+	struct svc_rdma_bc_sent *sent;
+
+	sent = svc_rdma_bc_find(bc, be32_to_cpu(rqst->rq_xid));
+	if (sent) {
+		rpcrdma_count(server_bc_given_up);
+		sent->bs_given_up = true;
+		rpcrdma_window_owe(&bc->bc_window);
+		svc_rdma_bc_set_cwnd(bc);
+	}
+	xprt_release_rqst_cong(task);
 }
 
 /**
@@ -83,19 +184,19 @@ bool svc_rdma_bc_reply(struct svc_rdma_xprt *sx, const struct rpcrdma_hdr *hdr,
 	 */
 	spin_lock(&xprt->queue_lock);
 	rqst = xprt_lookup_rqst(xprt, cpu_to_be32(hdr->hd_rpc_xid));
-	if (!rqst)
+	if (rqst && hdr->hd_msg_len > rqst->rq_rcv_buf.head[0].iov_len)
 		goto out_drop;
-	to = &rqst->rq_rcv_buf.head[0];
-	if (hdr->hd_msg_len > to->iov_len)
+	/* Before the callback is completed: the next one needs the credit. */
+	if (!svc_rdma_bc_answered(svc_rdma_bc_of(xprt), hdr->hd_rpc_xid, hdr) ||
+	    !rqst)
 		goto out_drop;
 
+	to = &rqst->rq_rcv_buf.head[0];
 	memcpy(&rqst->rq_private_buf, &rqst->rq_rcv_buf,
 	       sizeof(rqst->rq_private_buf));
 	memcpy(to->iov_base, msg, hdr->hd_msg_len);
 	xprt_complete_rqst(rqst->rq_task, hdr->hd_msg_len);
 	spin_unlock(&xprt->queue_lock);
-
-	svc_rdma_bc_grant(xprt, hdr->hd_credit);
 	return true;
 
 out_drop:
@@ -108,7 +209,8 @@ out_drop:
  * @sx: connection
  * @xid: its XID
  *
- * Forward traffic is not looked at: it has XIDs of its own (V2-BC-09).
+ * Its credit is free again. Forward traffic is not looked at: it has XIDs of
+ * its own (V2-BC-09).
  *
  * Context: process.
  * Return: %false if nobody waits for it.
@@ -123,6 +225,8 @@ bool svc_rdma_bc_fail(struct svc_rdma_xprt *sx, u32 xid)
 
 	spin_lock(&xprt->queue_lock);
 	rqst = xprt_lookup_rqst(xprt, cpu_to_be32(xid));
+	if (!svc_rdma_bc_answered(svc_rdma_bc_of(xprt), xid, NULL))
+		rqst = NULL;
 	if (rqst) {
 		rqst->rq_task->tk_status = -EIO;
 		xprt_complete_rqst(rqst->rq_task, 0);
@@ -170,6 +274,17 @@ static int svc_rdma_bc_lost(struct rpc_xprt *xprt)
 	return -ENOTCONN;
 }
 
+/* Only a new connection helps. A callback that cannot be sent must not wait for
+ * a client that does not answer.
+ */
+static int svc_rdma_bc_give_up(struct svc_rdma_xprt *sx, struct rpc_xprt *xprt)
+{
+	rpcrdma_count(server_bc_stuck);
+	trace_svc_rdma_bc_stuck(sx, -ETIMEDOUT);
+	rpcrdma_conn_fail(&sx->sx_conn, -ETIMEDOUT);
+	return svc_rdma_bc_lost(xprt);
+}
+
 /* Context: rpciod, with the transport's write lock. */
 static int svc_rdma_bc_send_request(struct rpc_rqst *rqst)
 {
@@ -195,6 +310,10 @@ static int svc_rdma_bc_send_request(struct rpc_rqst *rqst)
 		goto out_put;
 	}
 	send->ss_slots = 1;
+	if (!svc_rdma_bc_await(svc_rdma_bc_of(xprt), be32_to_cpu(rqst->rq_xid))) {
+		len = svc_rdma_bc_give_up(sx, xprt);
+		goto out_put;
+	}
 
 	rqst->rq_xtime = ktime_get();
 	if (svc_rdma_send_post(send, len))
@@ -237,7 +356,8 @@ static void svc_rdma_bc_close(struct rpc_xprt *xprt)
 	xprt_disconnect_done(xprt);
 	spin_lock(&xprt->transport_lock);
 	rpcrdma_window_reset(&bc->bc_window, bc->bc_window.wn_requested);
-	xprt->cwnd = RPC_CWNDSCALE;
+	bc->bc_nsent = 0;
+	svc_rdma_bc_set_cwnd(bc);
 	spin_unlock(&xprt->transport_lock);
 }
 
@@ -265,7 +385,7 @@ static const struct rpc_xprt_ops svc_rdma_bc_ops = {
 	.release_xprt		= xprt_release_xprt_cong,
 	.alloc_slot		= xprt_alloc_slot,
 	.free_slot		= xprt_free_slot,
-	.release_request	= xprt_release_rqst_cong,
+	.release_request	= svc_rdma_bc_release_request,
 	.buf_alloc		= svc_rdma_bc_buf_alloc,
 	.buf_free		= svc_rdma_bc_buf_free,
 	.send_request		= svc_rdma_bc_send_request,
@@ -315,6 +435,7 @@ static struct rpc_xprt *svc_rdma_bc_setup(struct xprt_create *args)
 {
 	struct svc_rdma_xprt *sx = svc_rdma_xprt_of(args->bc_xprt);
 	u32 requests = max(sx->sx_sizes.sz_bc_requests, 1u);
+	struct svc_rdma_bc *bc;
 	struct rpc_xprt *xprt;
 
 	if (args->addrlen > sizeof(xprt->addr))
@@ -327,14 +448,15 @@ static struct rpc_xprt *svc_rdma_bc_setup(struct xprt_create *args)
 		return ERR_PTR(-ENODEV);
 	if (svc_rdma_credits_backward(sx, requests))
 		goto out_module;
-	xprt = xprt_alloc(args->net, sizeof(struct svc_rdma_bc), requests,
-			  requests);
+	xprt = xprt_alloc(args->net, struct_size(bc, bc_sent, requests),
+			  requests, requests);
 	if (!xprt)
 		goto out_module;
 	if (svc_rdma_bc_set_addresses(xprt, args))
 		goto out_free;
 
-	rpcrdma_window_reset(&svc_rdma_bc_of(xprt)->bc_window, requests);
+	bc = svc_rdma_bc_of(xprt);
+	rpcrdma_window_reset(&bc->bc_window, requests);
 	svc_rdma_bc_setup_xprt(xprt, sx);
 
 	/* One reference for the caller, one that svc_xprt_free() drops */

@@ -86,7 +86,10 @@
 	X(server_bc_replies)		\
 	X(server_bc_errors)		\
 	X(server_bc_dropped)		\
-	X(server_bc_unwanted)
+	X(server_bc_unwanted)		\
+	X(server_bc_given_up)		\
+	X(server_bc_late_replies)	\
+	X(server_bc_stuck)
 
 enum rpcrdma_counter {
 #define X(name) RPCRDMA_CNT_##name,

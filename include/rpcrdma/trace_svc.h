@@ -146,6 +146,7 @@ DEFINE_SVC_RDMA_ERRNO_EVENT(svc_rdma_reply_err);
 DEFINE_SVC_RDMA_ERRNO_EVENT(svc_rdma_read_post_err);
 DEFINE_SVC_RDMA_ERRNO_EVENT(svc_rdma_lost);
 DEFINE_SVC_RDMA_ERRNO_EVENT(svc_rdma_free);
+DEFINE_SVC_RDMA_ERRNO_EVENT(svc_rdma_bc_stuck);
 
 TRACE_EVENT(svc_rdma_accept,
 	TP_PROTO(const struct svc_rdma_xprt *sx, u32 ord),
