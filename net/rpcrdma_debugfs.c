@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Module: event counters, and the debugfs directory that shows them. */
+#include <kunit/visibility.h>
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
 #include <rpcrdma/counters.h>
@@ -8,6 +9,7 @@
 #include <rpcrdma/xprt_rdma.h>
 
 DEFINE_PER_CPU(struct rpcrdma_counts, rpcrdma_counts);
+EXPORT_PER_CPU_SYMBOL_GPL(rpcrdma_counts);	/* for unit tests */
 
 static const char * const rpcrdma_counter_names[RPCRDMA_CNT_MAX] = {
 #define X(name) \
@@ -34,6 +36,7 @@ u64 rpcrdma_counter_read(enum rpcrdma_counter which)
 		sum += per_cpu(rpcrdma_counts, cpu).ct_value[which];
 	return sum;
 }
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_counter_read);
 
 /**
  * rpcrdma_debugfs_limits - show what holds on a connection

@@ -5,6 +5,7 @@
  * those administrators know from the in-tree module.
  */
 #include <linux/sysctl.h>
+#include <rpcrdma/counters.h>
 #include <rpcrdma/module.h>
 #include <rpcrdma/props.h>
 #include <rpcrdma/svc_rdma.h>
@@ -32,6 +33,42 @@ static const unsigned int rpcrdma_bc_requests_max = SVC_RDMA_BC_REQUESTS_MAX;
 	.extra2		= (void *)&(max),				\
 }
 
+/* What a counter was when somebody last wrote to its sysctl */
+static u64 rpcrdma_stat_base[RPCRDMA_CNT_MAX];
+
+/* The in-tree module's server statistics: writing anything begins again at 0.
+ * The counter behind goes on.
+ */
+static int rpcrdma_sysctl_stat(const struct ctl_table *table, int write,
+			       void *buffer, size_t *lenp, loff_t *ppos)
+{
+	u64 *base = table->data;
+	/* In this order: somebody may write meanwhile. */
+	u64 begin = READ_ONCE(*base);
+	u64 now = rpcrdma_counter_read(base - rpcrdma_stat_base);
+	unsigned long value = now - begin;
+	const struct ctl_table shown = {
+		.procname	= table->procname,
+		.data		= &value,
+		.maxlen		= sizeof(value),
+		.mode		= table->mode,
+	};
+
+	if (write) {
+		WRITE_ONCE(*base, now);
+		return 0;
+	}
+	return proc_doulongvec_minmax(&shown, 0, buffer, lenp, ppos);
+}
+
+#define RPCRDMA_SYSCTL_STAT(name, counter) {				\
+	.procname	= name,						\
+	.data		= &rpcrdma_stat_base[RPCRDMA_CNT_##counter],	\
+	.maxlen		= sizeof(u64),					\
+	.mode		= 0644,						\
+	.proc_handler	= rpcrdma_sysctl_stat,				\
+}
+
 static const struct ctl_table rpcrdma_sysctl_client[] = {
 	RPCRDMA_SYSCTL("rdma_slot_table_entries", xprt_rdma_slot_table_entries,
 		       rpcrdma_slots_min, rpcrdma_slots_max),
@@ -56,6 +93,10 @@ static const struct ctl_table rpcrdma_sysctl_server[] = {
 		       rpcrdma_inline_min, rpcrdma_inline_max),
 	RPCRDMA_SYSCTL("max_bc_requests", svc_rdma_max_bc_requests,
 		       rpcrdma_bc_requests_min, rpcrdma_bc_requests_max),
+	RPCRDMA_SYSCTL_STAT("rdma_stat_recv", server_receives),
+	RPCRDMA_SYSCTL_STAT("rdma_stat_read", server_rdma_read_wrs),
+	RPCRDMA_SYSCTL_STAT("rdma_stat_write", server_rdma_write_wrs),
+	RPCRDMA_SYSCTL_STAT("rdma_stat_sq_starve", server_sq_waits),
 };
 
 static struct ctl_table_header *rpcrdma_sysctl_client_header;

@@ -536,6 +536,14 @@ static struct rpc_xprt *xprt_rdma_setup(struct xprt_create *args)
 
 	if (args->addrlen > sizeof(xprt->addr))
 		return ERR_PTR(-EBADF);
+	/* NFS refuses xprtsec= for a mount itself, but tries RDMA first when a
+	 * server that is mounted with TLS refers it to another one. What was to
+	 * be encrypted must not go in the clear: it then tries TCP with TLS.
+	 */
+	if (args->xprtsec.policy != RPC_XPRTSEC_NONE) {
+		trace_xprt_rdma_no_tls(args);
+		return ERR_PTR(-EPROTONOSUPPORT);
+	}
 	if (!try_module_get(THIS_MODULE))
 		return ERR_PTR(-EIO);
 

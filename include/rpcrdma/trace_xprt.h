@@ -40,6 +40,21 @@ DEFINE_XPRT_RDMA_EVENT(no_sends);
 DEFINE_XPRT_RDMA_EVENT(bad_invalidation);
 DEFINE_XPRT_RDMA_EVENT(bc_overrun);
 
+TRACE_EVENT(xprt_rdma_no_tls,
+	TP_PROTO(const struct xprt_create *args),
+	TP_ARGS(args),
+	TP_STRUCT__entry(
+		__sockaddr(peer, args->addrlen)
+		__field(unsigned int, policy)
+	),
+	TP_fast_assign(
+		__assign_sockaddr(peer, args->dstaddr, args->addrlen);
+		__entry->policy = args->xprtsec.policy;
+	),
+	TP_printk("peer=%pISpc policy=%u", __get_sockaddr(peer),
+		  __entry->policy)
+);
+
 TRACE_EVENT(xprt_rdma_connect,
 	TP_PROTO(const struct xprt_rdma *xr, int status),
 	TP_ARGS(xr, status),

@@ -8,6 +8,7 @@
 . "$TOP/scripts/tests/common.sh"
 
 case_kunit() {
+	local r stat
 	[ "$MODULE" = ours ] || skip "the in-tree module has no unit tests"
 	[ -e "$(modinfo -n rpcrdma_kunit 2>/dev/null)" ] || skip "rpcrdma_kunit.ko was not built"
 	modprobe rpcrdma
@@ -20,6 +21,12 @@ case_kunit() {
 	cat /lab/log/kunit.verdict >&9
 	# Each of its test cases has counted; this one says that they could be loaded and run.
 	grep -q '^case ' /lab/log/kunit.verdict || die "no unit test has reported"
+	# A counter that a test has made larger than 32 bits: the in-tree one fails from a million on.
+	stat=$(cat /proc/sys/sunrpc/svc_rdma/rdma_stat_sq_starve)
+	[ "$stat" -gt 5000000000 ] || die "rdma_stat_sq_starve is $stat"
+	echo 0 >/proc/sys/sunrpc/svc_rdma/rdma_stat_sq_starve
+	[ "$(cat /proc/sys/sunrpc/svc_rdma/rdma_stat_sq_starve)" = 0 ] || die "rdma_stat_sq_starve does not begin again"
+	# With it goes rpcrdma, which nothing else uses.
 	modprobe -r rpcrdma_kunit
 }
 

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unit tests of the counters (counters.h, net/rpcrdma_debugfs.c).
+ */
+
+#include <kunit/test.h>
+
+#include <rpcrdma/counters.h>
+
+/* Larger than any width but 64 bits holds. scripts/tests/kunit.sh finds it again
+ * in the sysctl of that counter.
+ */
+#define RPCRDMA_COUNTERS_KUNIT_MANY	5000000000ull
+
+static void rpcrdma_counters_have_64_bits(struct kunit *test)
+{
+	u64 before = rpcrdma_counter_read(RPCRDMA_CNT_server_sq_waits);
+
+	rpcrdma_count_add(server_sq_waits, RPCRDMA_COUNTERS_KUNIT_MANY);
+	rpcrdma_count(server_sq_waits);
+	KUNIT_EXPECT_EQ(test, rpcrdma_counter_read(RPCRDMA_CNT_server_sq_waits),
+			before + RPCRDMA_COUNTERS_KUNIT_MANY + 1);
+}
+
+static struct kunit_case rpcrdma_counters_kunit_cases[] = {
+	KUNIT_CASE(rpcrdma_counters_have_64_bits),
+	{}
+};
+
+static struct kunit_suite rpcrdma_counters_suite = {
+	.name = "rpcrdma_counters",
+	.test_cases = rpcrdma_counters_kunit_cases,
+};
+
+kunit_test_suite(rpcrdma_counters_suite);

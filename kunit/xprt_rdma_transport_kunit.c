@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unit tests of net/xprt_rdma_transport.c: what a transport is refused for when
+ * it is made. There is no connection here, so no device is needed.
+ */
+
+#include <kunit/test.h>
+#include <linux/in.h>
+#include <linux/sunrpc/clnt.h>
+#include <linux/sunrpc/stats.h>
+#include <linux/sunrpc/xprt.h>
+#include <net/net_namespace.h>
+
+#define XPRT_RDMA_KUNIT_PROGRAM	0x40000000u
+
+static const struct rpc_version xprt_rdma_transport_version = { };
+
+static const struct rpc_version *xprt_rdma_transport_versions[] = {
+	&xprt_rdma_transport_version,
+};
+
+static struct rpc_stat xprt_rdma_transport_stat;
+
+static const struct rpc_program xprt_rdma_transport_program = {
+	.name		= "rpcrdma-kunit",
+	.number		= XPRT_RDMA_KUNIT_PROGRAM,
+	.nrvers		= ARRAY_SIZE(xprt_rdma_transport_versions),
+	.version	= xprt_rdma_transport_versions,
+	.stats		= &xprt_rdma_transport_stat,
+};
+
+/* 192.0.2.1 is nobody's address (RFC 5737), and nobody connects to it. */
+static struct rpc_clnt *
+xprt_rdma_transport_create(enum xprtsec_policies policy)
+{
+	struct sockaddr_in sin = {
+		.sin_family		= AF_INET,
+		.sin_addr.s_addr	= htonl(0xc0000201),
+		.sin_port		= htons(20049),
+	};
+	struct rpc_create_args args = {
+		.net		= &init_net,
+		.protocol	= XPRT_TRANSPORT_RDMA,
+		.address	= (struct sockaddr *)&sin,
+		.addrsize	= sizeof(sin),
+		.servername	= "nobody",
+		.program	= &xprt_rdma_transport_program,
+		.authflavor	= RPC_AUTH_NULL,
+		.flags		= RPC_CLNT_CREATE_NOPING,
+		.cred		= current_cred(),
+		.xprtsec	= { .policy = policy },
+	};
+
+	return rpc_create(&args);
+}
+
+/* A client that wants its transport encrypted gets none that is not. */
+static void xprt_rdma_transport_refuses_tls(struct kunit *test)
+{
+	enum xprtsec_policies wanted[] = {
+		RPC_XPRTSEC_TLS_ANON, RPC_XPRTSEC_TLS_X509,
+	};
+	struct rpc_clnt *clnt;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(wanted); i++) {
+		clnt = xprt_rdma_transport_create(wanted[i]);
+		KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(clnt), -EPROTONOSUPPORT);
+		if (!IS_ERR(clnt))
+			rpc_shutdown_client(clnt);
+	}
+
+	clnt = xprt_rdma_transport_create(RPC_XPRTSEC_NONE);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, clnt);
+	rpc_shutdown_client(clnt);
+}
+
+static struct kunit_case xprt_rdma_transport_cases[] = {
+	KUNIT_CASE(xprt_rdma_transport_refuses_tls),
+	{}
+};
+
+static struct kunit_suite xprt_rdma_transport_suite = {
+	.name = "xprt_rdma_transport",
+	.test_cases = xprt_rdma_transport_cases,
+};
+
+kunit_test_suite(xprt_rdma_transport_suite);
