@@ -119,6 +119,8 @@ PKG_BUILD=(build-essential bc flex bison libelf-dev libssl-dev rsync kmod cpio x
 PKG_GUEST=(qemu-system-x86 busybox-static nfs-kernel-server nfs-common rpcbind rdma-core
 	librdmacm-dev libibverbs-dev iproute2 iputils-ping fio attr acl nfs4-acl-tools cpio kmod xz-utils python3 procps)
 PKG_WIRE=(tshark)
+# A key distribution centre and what gets tickets from it, for krb5 mounts in a guest.
+PKG_KRB5=(krb5-kdc krb5-admin-server krb5-user)
 PKG_CHECK=(sparse shellcheck mandoc)
 PKG_PACKAGE=(dkms dpkg-dev debhelper dh-dkms lintian man-db)
 PKG_FUZZ=(clang libclang-rt-dev llvm python3)

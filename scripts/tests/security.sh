@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# Who is asking, and who may read along: Kerberos with a key distribution centre of the guest's
+# own, AUTH_SYS, and TLS, which there is none of.
+# Guests: alone
+# Limit: 1800
+# Quick: siw
+# Second: rxe
+. "$TOP/scripts/tests/common.sh"
+
+REALM=LAB.TEST
+NAME=server.lab.test
+KEYTAB=/etc/krb5.keytab
+CACHE_DIR=/tmp
+
+# The server's principal is the client's machine principal as well, and stands for root.
+kerberos_config() {
+	hostname $NAME
+	printf '%s %s\n' 127.0.0.1 localhost $SERVER $NAME >/etc/hosts
+	cat >/etc/krb5.conf <<-END
+	[libdefaults]
+	default_realm = $REALM
+	dns_lookup_kdc = false
+	dns_lookup_realm = false
+	rdns = false
+	[realms]
+	$REALM = {
+	kdc = 127.0.0.1
+	}
+	[domain_realm]
+	.lab.test = $REALM
+	END
+	cat >/etc/krb5kdc/kdc.conf <<-END
+	[realms]
+	$REALM = {
+	database_name = /run/kdc/principal
+	key_stash_file = /run/kdc/stash
+	}
+	END
+	cat >/etc/idmapd.conf <<-END
+	[General]
+	Domain = lab.test
+	Local-Realms = $REALM
+	[Translation]
+	Method = nsswitch
+	GSS-Methods = static,nsswitch
+	[Static]
+	nfs/$NAME@$REALM = root
+	END
+}
+
+kerberos_up() {
+	local log=/lab/log/$ROLE
+	mkdir -p "$log" /run/kdc
+	kerberos_config
+	kdb5_util create -s -r $REALM -P lab >"$log/kdb5.log" 2>&1 || die "no Kerberos database"
+	kadmin.local >"$log/kadmin.log" 2>&1 <<-END
+	addprinc -randkey nfs/$NAME
+	addprinc -randkey daemon
+	ktadd -k $KEYTAB nfs/$NAME
+	ktadd -k /run/kdc/daemon.keytab daemon
+	END
+	[ -s $KEYTAB ] || die "no keytab: $(tail -n 1 "$log/kadmin.log")"
+	chown daemon /run/kdc/daemon.keytab
+	chmod 755 /run/kdc
+	krb5kdc -P /run/kdc/pid
+	# In the foreground they say on stderr what they otherwise tell nobody here. gssd waits five
+	# seconds for the server by itself, which is less than it takes here when the host is busy.
+	rpc.gssd -f -v -T 60 -p /var/lib/nfs/rpc_pipefs -D 9>&- >"$log/gssd.log" 2>&1 &
+	rpc.svcgssd -f -v 9>&- >"$log/svcgssd.log" 2>&1 &
+	# With Kerberos, version 4 has names where it has numbers otherwise.
+	rpc.idmapd -f -v -p /var/lib/nfs/rpc_pipefs 9>&- >"$log/idmapd.log" 2>&1 &
+	until_true 60 kinit -k -t $KEYTAB -c /run/kdc/probe nfs/$NAME || die "the key distribution centre does not answer"
+	exportfs -o "rw,no_root_squash,insecure,fsid=0,no_subtree_check,sec=sys:krb5:krb5i:krb5p" "*:$EXPORT"
+}
+
+# secure_mount <version> <flavour> [options]; NFS would quietly take another one. On a busy host the daemons
+# run into time limits of their own, and the mount is refused: it may be tried for a while.
+secure_mount() {
+	until_true 240 nfs_mount "$1" "sec=$2${3:+,$3}" $NAME || die "no mount with sec=$2"
+	grep -q " $MNT .*[,( ]sec=$2[, ]" /proc/mounts || die "not sec=$2: $(grep " $MNT " /proc/mounts)"
+	xprt_line | grep -q '^rdma ' || die "no RDMA transport"
+}
+
+# moved <counter...>: the sum of what they count
+moved() {
+	local name sum=0
+	for name; do sum=$((sum + $(counter "$name"))); done
+	echo $sum
+}
+
+# Names, and data of odd sizes and places, both ways. With integrity or privacy there is one
+# message to protect, so nothing is taken out of it.
+flavour() {
+	local v items long manifest sections
+	for v in 3 4.2; do
+		# Not names with 4.2: nfsd misreads a long link in a message that was encrypted. It reads on
+		# to where the head ended before: gss_unwrap() shortens the head, but nobody its stream.
+		sections="names small"
+		[ $v = 3 ] || sections="small direct"
+		secure_mount $v "$1"
+		manifest=/lab/manifest.$1.$v
+		items=$(moved client_calls_read_chunk client_replies_write_chunk)
+		long=$(moved client_calls_long client_replies_long)
+		# shellcheck disable=SC2086
+		python3 "$CHECK" $sections --vers $v --mnt $MNT --seed $((RANDOM + 1)) --scale 0.05 \
+			--manifest "$manifest" || die "version $v"
+		items=$(($(moved client_calls_read_chunk client_replies_write_chunk) - items))
+		long=$(($(moved client_calls_long client_replies_long) - long))
+		echo "version $v: $items messages with data items in chunks, $long long ones"
+		xprt_line
+		nfs_umount
+		python3 "$CHECK" verify "$manifest" $EXPORT
+		[ "$MODULE" = ours ] || continue
+		case $1 in
+		krb5) [ $items -gt 20 ] || die "version $v: $items data items in chunks" ;;
+		*)
+			[ $items = 0 ] || die "version $v: a data item was taken out of a protected message"
+			[ $long -gt 20 ] || die "version $v: only $long long messages" ;;
+		esac
+	done
+}
+
+# Covers: MEM-14 EXP-34
+case_krb5() { flavour krb5; }
+
+# Covers: MEM-14 MEM-15 EXP-34 G-27
+case_krb5i() { flavour krb5i; }
+
+# Covers: MEM-14 MEM-15 EXP-34 G-27
+case_krb5p() { flavour krb5p; }
+
+inline_calls_above() { [ "$(counter client_calls_inline)" -gt "$1" ]; }
+
+# A chunk holds the data of the file and nothing else: headers with their authenticators stay
+# inline, and so do messages that are all control, such as the one that ends a context.
+# Covers: MEM-16
+case_control-inline() {
+	local chunks out in inline
+	[ "$MODULE" = ours ] || skip "the in-tree module does not count these"
+	# Without ACLs, which version 3 asks for when a file is made, in a Reply chunk.
+	secure_mount 3 krb5 noacl
+	echo >$MNT/item
+	chunks=$(moved client_calls_read_chunk client_calls_long client_replies_long)
+	out=$(xprt_field 14) in=$(xprt_field 15)
+	dd if=/dev/urandom of=$MNT/item bs=65536 count=1 conv=notrunc oflag=direct 2>/dev/null
+	dd if=$MNT/item of=/dev/null bs=65536 count=1 iflag=direct 2>/dev/null
+	[ $(($(xprt_field 14) - out)) = 65536 ] || die "$(($(xprt_field 14) - out)) bytes offered for a WRITE of 65536"
+	[ $(($(xprt_field 15) - in)) = 65536 ] || die "$(($(xprt_field 15) - in)) bytes came for a READ of 65536"
+	chunks=$(($(moved client_calls_read_chunk client_calls_long client_replies_long) - chunks))
+	[ $chunks = 1 ] || die "$chunks Calls have chunks, not the WRITE alone"
+
+	chunks=$(moved client_calls_read_chunk client_calls_long client_replies_long client_replies_write_chunk)
+	inline=$(counter client_calls_inline)
+	nfs_umount
+	until_true 10 inline_calls_above "$inline" || die "no Call has ended the context"
+	[ "$(moved client_calls_read_chunk client_calls_long client_replies_long client_replies_write_chunk)" = "$chunks" ] ||
+		die "a control message has a chunk"
+}
+
+# READs, WRITEs and links of every length around the inline thresholds, where a verifier or a
+# trailer that was not thought of makes a Reply too large for its Receive.
+# Covers: MEM-17
+case_thresholds() {
+	local sec before inline
+	before=$(counter server_reply_too_large)
+	for sec in krb5 krb5i krb5p; do
+		secure_mount 3 $sec
+		inline=$(counter client_replies_inline)
+		timeout 200 python3 - $MNT $sec <<-'END' || die "$sec"
+		import mmap, os, random, sys
+		mnt, sec = sys.argv[1:]
+		rng = random.Random(sec)
+		body = rng.randbytes(8192)
+		path = f"{mnt}/threshold-{sec}"
+		fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_DIRECT, 0o644)
+		buf = mmap.mmap(-1, 8192)
+		buf[:] = body
+		os.pwrite(fd, buf, 0)
+		for n in range(3500, 4000, 4):
+		    into = mmap.mmap(-1, 8192)
+		    got = os.preadv(fd, [memoryview(into)[:n]], 0)
+		    if got != n or into[:n] != body[:n]:
+		        sys.exit(f"FAIL: {sec}: a READ of {n} gave {got} bytes, or wrong ones")
+		for n in range(3500, 4000, 50):
+		    os.pwrite(fd, memoryview(buf)[1:n + 1], 0)
+		    if open(path, "rb", buffering=0).read(n) != body[1:n + 1]:
+		        sys.exit(f"FAIL: {sec}: a WRITE of {n}")
+		for n in range(3500, 4095, 80):
+		    target = "/".join(["y" * 90] * 50)[:n]
+		    os.symlink(target, f"{path}-{n}")
+		    if os.readlink(f"{path}-{n}") != target:
+		        sys.exit(f"FAIL: {sec}: a link of {n}")
+		END
+		inline=$(($(counter client_replies_inline) - inline))
+		nfs_umount
+		[ "$MODULE" = ours ] || continue
+		# Below the threshold there is no chunk, or nothing was crossed.
+		[ $inline -gt 30 ] || die "$sec: only $inline inline Replies"
+	done
+	[ "$(counter server_reply_too_large)" = "$before" ] || die "a Reply was larger than the client had thought"
+}
+
+# Each user is who his ticket says, and nobody without one.
+# Covers: MEM-14
+case_ticket() {
+	as_daemon() { setpriv --reuid=daemon --regid=daemon --clear-groups env KRB5CCNAME=$CACHE_DIR/krb5cc_1 "$@"; }
+	rm -f $CACHE_DIR/krb5cc_*
+	secure_mount 4.2 krb5p
+	! as_daemon touch $MNT/no-ticket 2>/dev/null || die "a user without a ticket wrote a file"
+	[ ! -e $EXPORT/no-ticket ] || die "the server let a user without a ticket write"
+	as_daemon kinit -k -t /run/kdc/daemon.keytab daemon
+	until_true 40 as_daemon touch $MNT/ticket ||
+		die "a user with a ticket cannot write: $(as_daemon touch $MNT/ticket 2>&1)"
+	[ "$(stat -c %U $EXPORT/ticket)" = daemon ] || die "the file belongs to $(stat -c %U $EXPORT/ticket)"
+	nfs_umount
+	rm -f $CACHE_DIR/krb5cc_*
+}
+
+# AUTH_SYS beside the others, and not where the export wants better.
+case_sys() {
+	with_mount 4.2 checked small
+	MOUNT_OPTS=sec=sys with_mount 3 checked small
+	mkdir -p $EXPORT/kerberos
+	mountpoint -q $EXPORT/kerberos || mount -t tmpfs kerberos $EXPORT/kerberos
+	exportfs -o rw,no_root_squash,insecure,no_subtree_check,fsid=7,sec=krb5p "*:$EXPORT/kerberos"
+	! timeout 120 mount -t nfs -o "proto=rdma,port=$PORT,vers=3,nolock,sec=sys,retry=0" $NAME:$EXPORT/kerberos $MNT 2>/dev/null ||
+		die "sec=sys where krb5p is wanted"
+	timeout 120 mount -t nfs -o "proto=rdma,port=$PORT,vers=3,nolock,sec=krb5p,retry=0" $NAME:$EXPORT/kerberos $MNT ||
+		die "no mount where krb5p is wanted"
+	echo secret >$MNT/secret
+	[ "$(cat $EXPORT/kerberos/secret)" = secret ] || die "wrong content"
+	nfs_umount
+	exportfs -u "*:$EXPORT/kerberos"
+	umount $EXPORT/kerberos
+}
+
+# Refused at once, with a line that says why where the kernel has NFS_DEBUG, and nobody connects in the clear instead.
+case_tls() {
+	local policy v t0 connects text
+	connects=$(counter client_connects)
+	# What mount(2) leaves unsaid, NFS says to those who debug mounts.
+	echo 1024 >/proc/sys/sunrpc/nfs_debug
+	for policy in tls mtls; do
+		for v in 3 4.2; do
+			dmesg -C
+			t0=$SECONDS
+			! text=$(timeout 90 mount -t nfs -o "proto=rdma,port=$PORT,vers=$v,nolock,xprtsec=$policy" \
+				"$SERVER:$([ $v = 3 ] && echo $EXPORT || echo /)" $MNT 2>&1) || die "mounted with xprtsec=$policy"
+			echo "$text"
+			((SECONDS - t0 < 60)) || die "xprtsec=$policy took $((SECONDS - t0)) s"
+			grep -q 'incorrect mount option' <<<"$text" || die "mount says: $text"
+			dmesg | grep 'Transport does not support xprtsec' || die "the log does not say why: $(dmesg | tail -n 3)"
+		done
+	done
+	echo 0 >/proc/sys/sunrpc/nfs_debug
+	[ "$(counter client_connects)" = "$connects" ] || die "something has connected"
+	MOUNT_OPTS=xprtsec=none with_mount 4.2 true
+}
+
+group() {
+	alone_up
+	kerberos_up
+	run_all_cases
+	group_end
+}
