@@ -1,8 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Module: event counters, and the debugfs directory that shows them. */
+/*
+ * Module: event counters, and the debugfs directory that shows them, with a
+ * file for each connection of the client and the server.
+ *
+ * Operation
+ *
+ * A connection's file is made by its owner and removed before the owner is
+ * freed. debugfs_remove() waits for those who are reading and lets nobody
+ * begin, so what is shown needs no reference. A reader takes no lock that
+ * anybody holds over removing a file.
+ */
 #include <kunit/visibility.h>
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
+#include <rpcrdma/conn.h>
 #include <rpcrdma/counters.h>
 #include <rpcrdma/module.h>
 #include <rpcrdma/svc_rdma.h>
@@ -19,6 +30,10 @@ static const char * const rpcrdma_counter_names[RPCRDMA_CNT_MAX] = {
 };
 
 static struct dentry *rpcrdma_debugfs_dir;
+static struct dentry *rpcrdma_debugfs_sides[RPCRDMA_DEBUGFS_SIDES];
+
+/* Room for an IPv6 address in brackets, a port and a number */
+#define RPCRDMA_DEBUGFS_NAME	80
 
 /**
  * rpcrdma_counter_read - sum of a counter over all CPUs
@@ -38,23 +53,6 @@ u64 rpcrdma_counter_read(enum rpcrdma_counter which)
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_counter_read);
 
-/**
- * rpcrdma_debugfs_limits - show what holds on a connection
- * @seq: where to, in the middle of a line
- * @vers: its version
- * @limits: its limits; they may be about to change
- *
- * Context: any.
- */
-void rpcrdma_debugfs_limits(struct seq_file *seq, u32 vers,
-			    const struct rpcrdma_limits *limits)
-{
-	seq_printf(seq, " vers=%u inline_send=%u inline_recv=%u", vers,
-		   limits->lm_inline_send, limits->lm_inline_recv);
-	seq_printf(seq, " brs=%u peer_spoke=%d remote_inv=%d", limits->lm_brs,
-		   limits->lm_peer_spoke, limits->lm_remote_inv);
-}
-
 static int rpcrdma_debugfs_counters_show(struct seq_file *seq, void *unused)
 {
 	int i;
@@ -66,25 +64,79 @@ static int rpcrdma_debugfs_counters_show(struct seq_file *seq, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(rpcrdma_debugfs_counters);
 
-static int rpcrdma_debugfs_servers_show(struct seq_file *seq, void *unused)
+/**
+ * rpcrdma_debugfs_add - show a connection
+ * @side: whose it is
+ * @peer: name of the peer; goes into the file's name
+ * @data: seq_file's private, valid until the file is removed
+ * @fops: made by DEFINE_SHOW_ATTRIBUTE()
+ *
+ * Context: process; sleeps.
+ * Return: for debugfs_remove(); NULL if it cannot be shown.
+ */
+struct dentry *rpcrdma_debugfs_add(enum rpcrdma_debugfs_side side,
+				   const char *peer, void *data,
+				   const struct file_operations *fops)
 {
-	svc_rdma_show(seq);
-	return 0;
-}
-DEFINE_SHOW_ATTRIBUTE(rpcrdma_debugfs_servers);
+	static atomic_t number = ATOMIC_INIT(0);
+	char name[RPCRDMA_DEBUGFS_NAME];
+	struct dentry *dentry;
 
-static int rpcrdma_debugfs_clients_show(struct seq_file *seq, void *unused)
-{
-	xprt_rdma_show(seq);
-	return 0;
+	/* Two connections of one peer may have the same port, one at a time. */
+	snprintf(name, sizeof(name), "%s-%u", peer,
+		 (u32)atomic_inc_return(&number));
+	dentry = debugfs_create_file(name, 0444, rpcrdma_debugfs_sides[side],
+				     data, fops);
+	return IS_ERR(dentry) ? NULL : dentry;
 }
-DEFINE_SHOW_ATTRIBUTE(rpcrdma_debugfs_clients);
+
+static void rpcrdma_debugfs_limits(struct seq_file *seq,
+				   const struct rpcrdma_limits *limits)
+{
+	seq_printf(seq, "inline_send %u\n", READ_ONCE(limits->lm_inline_send));
+	seq_printf(seq, "inline_recv %u\n", READ_ONCE(limits->lm_inline_recv));
+	seq_printf(seq, "remote_inv %u\n", READ_ONCE(limits->lm_remote_inv));
+	seq_printf(seq, "peer_spoke %u\n", READ_ONCE(limits->lm_peer_spoke));
+	seq_printf(seq, "brs %u\n", READ_ONCE(limits->lm_brs));
+}
+
+/**
+ * rpcrdma_debugfs_conn - show what both sides' connections have
+ * @seq: file
+ * @vers: version that was settled on; 0: none yet
+ * @conn: connection in any state. It may be set up again meanwhile: no pointer
+ *	in it is followed and none of its locks is taken.
+ *
+ * Context: process.
+ */
+void rpcrdma_debugfs_conn(struct seq_file *seq, u32 vers,
+			  const struct rpcrdma_conn *conn)
+{
+	static const char * const states[] = {
+		[RPCRDMA_CONN_NEW]	= "new",
+		[RPCRDMA_CONN_OPENING]	= "opening",
+		[RPCRDMA_CONN_UP]	= "up",
+		[RPCRDMA_CONN_DOWN]	= "down",
+	};
+	enum rpcrdma_conn_state state = READ_ONCE(conn->cn_state);
+	bool down = state == RPCRDMA_CONN_NEW || state == RPCRDMA_CONN_DOWN;
+	int waiting = atomic_read(&conn->cn_recv_nfree);
+	int held = atomic_read(&conn->cn_recv_nheld);
+	u32 receives = READ_ONCE(conn->cn_nrecvs);
+
+	seq_printf(seq, "state %s\n", states[state]);
+	seq_printf(seq, "error %d\n", READ_ONCE(conn->cn_error));
+	seq_printf(seq, "version %u\n", down ? 0 : vers);
+	rpcrdma_debugfs_limits(seq, &conn->cn_limits);
+	seq_printf(seq, "receives %u\n", receives);
+	seq_printf(seq, "receives_posted %d\n",
+		   down ? 0 : max_t(int, receives - waiting - held, 0));
+	seq_printf(seq, "receives_held %d\n", held);
+}
 
 /* For tests: expect less of the server than it will send */
 static void rpcrdma_debugfs_client(void)
 {
-	debugfs_create_file("clients", 0444, rpcrdma_debugfs_dir, NULL,
-			    &rpcrdma_debugfs_clients_fops);
 	debugfs_create_u32("client_shrink_write", 0600, rpcrdma_debugfs_dir,
 			   &xprt_rdma_shrink_write);
 	debugfs_create_u32("client_shrink_reply", 0600, rpcrdma_debugfs_dir,
@@ -94,8 +146,6 @@ static void rpcrdma_debugfs_client(void)
 /* For tests: make the server less than it is */
 static void rpcrdma_debugfs_server(void)
 {
-	debugfs_create_file("servers", 0444, rpcrdma_debugfs_dir, NULL,
-			    &rpcrdma_debugfs_servers_fops);
 	debugfs_create_u32("server_max_reads", 0600, rpcrdma_debugfs_dir,
 			   &svc_rdma_max_reads);
 	debugfs_create_u32("server_max_writes", 0600, rpcrdma_debugfs_dir,
@@ -111,13 +161,17 @@ static void rpcrdma_debugfs_server(void)
  *
  * Without debugfs the module works the same, it only shows less.
  *
- * Context: module load.
+ * Context: module load, before anything can make a connection.
  */
 void rpcrdma_debugfs_init(void)
 {
 	rpcrdma_debugfs_dir = debugfs_create_dir("rpcrdma", NULL);
 	debugfs_create_file("counters", 0444, rpcrdma_debugfs_dir, NULL,
 			    &rpcrdma_debugfs_counters_fops);
+	rpcrdma_debugfs_sides[RPCRDMA_DEBUGFS_CLIENT] =
+		debugfs_create_dir("client", rpcrdma_debugfs_dir);
+	rpcrdma_debugfs_sides[RPCRDMA_DEBUGFS_SERVER] =
+		debugfs_create_dir("server", rpcrdma_debugfs_dir);
 	rpcrdma_debugfs_server();
 	rpcrdma_debugfs_client();
 }
@@ -125,7 +179,7 @@ void rpcrdma_debugfs_init(void)
 /**
  * rpcrdma_debugfs_exit - remove /sys/kernel/debug/rpcrdma
  *
- * Context: module unload, or failed load.
+ * Context: module unload, or failed load; nothing is left that has a file.
  */
 void rpcrdma_debugfs_exit(void)
 {

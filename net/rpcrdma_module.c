@@ -9,23 +9,24 @@ static int __init rpcrdma_init(void)
 {
 	int rc;
 
+	rpcrdma_debugfs_init();
 	rc = svc_rdma_init();
 	if (rc)
-		goto out;
+		goto out_debugfs;
 	rc = xprt_rdma_init();
 	if (rc)
 		goto out_server;
 	rc = rpcrdma_sysctl_init();
 	if (rc)
 		goto out_client;
-	rpcrdma_debugfs_init();
 	return 0;
 
 out_client:
 	xprt_rdma_exit();
 out_server:
 	svc_rdma_exit();
-out:
+out_debugfs:
+	rpcrdma_debugfs_exit();
 	if (rc != -EEXIST)
 		return rc;
 	/* modprobe takes -EEXIST as "is loaded already" and keeps quiet. */
@@ -35,10 +36,10 @@ out:
 
 static void __exit rpcrdma_exit(void)
 {
-	rpcrdma_debugfs_exit();
 	rpcrdma_sysctl_exit();
 	xprt_rdma_exit();
 	svc_rdma_exit();
+	rpcrdma_debugfs_exit();
 }
 
 module_init(rpcrdma_init);

@@ -111,6 +111,7 @@ static int svc_rdma_read_part(struct svc_rdma_call *call,
 	};
 
 	rpcrdma_count_add(server_rdma_read_bytes, len);
+	atomic64_add(len, &call->sc_sx->sx_stats.sa_read_bytes);
 	return svc_rdma_chain_add(call->sc_sx, &call->sc_reads,
 				  DMA_FROM_DEVICE, &call->sc_hdr.hd_lists,
 				  chunk, chunk_offset, &sink, pos, len);

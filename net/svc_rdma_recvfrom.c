@@ -173,18 +173,30 @@ static void svc_rdma_dequeue(struct svc_rdma_xprt *sx,
 	} else {
 		*recv = list_first_entry_or_null(&sx->sx_received,
 						 struct rpcrdma_recv, rv_list);
-		if (*recv)
+		if (*recv) {
 			list_del(&(*recv)->rv_list);
+			sx->sx_stats.sa_received++;
+		}
 	}
 	if (list_empty(&sx->sx_complete) && list_empty(&sx->sx_received))
 		clear_bit(XPT_DATA, &sx->sx_xprt.xpt_flags);
 	spin_unlock(&sx->sx_lock);
 }
 
+/* Nobody is answered. */
+static void svc_rdma_drop(struct svc_rdma_call *call,
+			  enum rpcrdma_verdict verdict)
+{
+	atomic64_inc(&call->sc_sx->sx_stats.sa_dropped);
+	trace_svc_rdma_discarded(call->sc_sx, call->sc_hdr.hd_xid,
+				 call->sc_recv->rv_len, verdict);
+}
+
 static void svc_rdma_refuse(struct svc_rdma_call *call,
 			    enum rpcrdma_verdict verdict)
 {
 	rpcrdma_count(server_bad_headers);
+	atomic64_inc(&call->sc_sx->sx_stats.sa_refused);
 	trace_svc_rdma_refused(call->sc_sx, call->sc_hdr.hd_xid,
 			       call->sc_recv->rv_len, verdict);
 	svc_rdma_send_error(call, verdict);
@@ -219,8 +231,7 @@ static void svc_rdma_take_bc_reply(struct svc_rdma_call *call)
 		return;
 	}
 	rpcrdma_count(server_bc_dropped);
-	trace_svc_rdma_discarded(call->sc_sx, call->sc_hdr.hd_xid,
-				 call->sc_recv->rv_len, RPCRDMA_BACKWARD_REPLY);
+	svc_rdma_drop(call, RPCRDMA_BACKWARD_REPLY);
 }
 
 /* It is never answered; the callback it belongs to has to end (G-12). */
@@ -228,8 +239,7 @@ static void svc_rdma_take_bad_response(struct svc_rdma_call *call,
 				       enum rpcrdma_verdict verdict)
 {
 	rpcrdma_count(server_bc_dropped);
-	trace_svc_rdma_discarded(call->sc_sx, call->sc_hdr.hd_xid,
-				 call->sc_recv->rv_len, verdict);
+	svc_rdma_drop(call, verdict);
 	if (call->sc_hdr.hd_proc != RPCRDMA2_CONNPROP)
 		svc_rdma_bc_fail(call->sc_sx, call->sc_hdr.hd_xid);
 }
@@ -258,8 +268,7 @@ static void svc_rdma_dispose(struct svc_rdma_call *call,
 			svc_rdma_refuse(call, verdict);
 		return;
 	}
-	trace_svc_rdma_discarded(call->sc_sx, call->sc_hdr.hd_xid,
-				 call->sc_recv->rv_len, verdict);
+	svc_rdma_drop(call, verdict);
 }
 
 static enum rpcrdma_verdict svc_rdma_decode_v1(struct svc_rdma_call *call)

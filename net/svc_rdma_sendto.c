@@ -222,6 +222,7 @@ int svc_rdma_send_post(struct svc_rdma_send *send, u32 len)
 
 	spin_lock(&sx->sx_lock);
 	list_add_tail(&send->ss_list, &sx->sx_sending);
+	sx->sx_stats.sa_sent++;
 	spin_unlock(&sx->sx_lock);
 	return rpcrdma_conn_post(&sx->sx_conn, first);
 }

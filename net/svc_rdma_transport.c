@@ -156,7 +156,6 @@ svc_rdma_conn_create(struct svc_rdma_listener *sl, struct rdma_cm_id *id,
 	INIT_LIST_HEAD(&sx->sx_idle);
 	INIT_LIST_HEAD(&sx->sx_reading);
 	INIT_LIST_HEAD(&sx->sx_sending);
-	INIT_LIST_HEAD(&sx->sx_shown);
 	svc_rdma_sq_init(&sx->sx_sq);
 	svc_rdma_sq_init(&sx->sx_mrs);
 	svc_rdma_conn_set_addrs(&sx->sx_xprt, id);
@@ -271,7 +270,7 @@ static void svc_rdma_free(struct svc_xprt *xprt)
 	might_sleep();
 
 	trace_svc_rdma_free(sx, sx->sx_conn.cn_error);
-	svc_rdma_show_del(sx);
+	svc_rdma_debugfs_destroy(sx);
 	rpcrdma_conn_drain(&sx->sx_conn);
 	svc_rdma_conn_flush(sx);
 	rpcrdma_conn_close(&sx->sx_conn);
@@ -489,7 +488,7 @@ static struct svc_xprt *svc_rdma_accept(struct svc_xprt *xprt)
 		return NULL;
 	}
 	rpcrdma_count(server_accepts);
-	svc_rdma_show_add(sx);
+	svc_rdma_debugfs_create(sx);
 	return &sx->sx_xprt;
 }
 

@@ -49,6 +49,12 @@ int svc_rdma_result_payload(struct svc_rqst *rqstp, unsigned int offset,
 	return 0;
 }
 
+static void svc_rdma_count_written(struct svc_rdma_xprt *sx, u32 len)
+{
+	rpcrdma_count_add(server_rdma_write_bytes, len);
+	atomic64_add(len, &sx->sx_stats.sa_write_bytes);
+}
+
 /**
  * svc_rdma_write_payloads - write results into their Write chunks
  * @call: Call that offered the chunks
@@ -81,7 +87,7 @@ int svc_rdma_write_payloads(struct svc_rdma_call *call,
 		if (rc)
 			return rc;
 		written[i] = payload->py_length;
-		rpcrdma_count_add(server_rdma_write_bytes, payload->py_length);
+		svc_rdma_count_written(call->sc_sx, payload->py_length);
 	}
 	return 0;
 }
@@ -115,6 +121,6 @@ int svc_rdma_write_reply(struct svc_rdma_call *call,
 		done += length;
 	}
 	*written = done;
-	rpcrdma_count_add(server_rdma_write_bytes, done);
+	svc_rdma_count_written(call->sc_sx, done);
 	return 0;
 }

@@ -122,6 +122,7 @@ static int xprt_rdma_open(struct xprt_rdma *xr)
 				  XPRT_RDMA_RESOLVE_TIMEOUT);
 	if (rc)
 		return rc;
+	strscpy(xr->xr_device, dev_name(&rpcrdma_conn_device(conn)->dev));
 	rc = xprt_rdma_create_queues(xr, &ours);
 	if (rc)
 		return rc;
@@ -434,7 +435,6 @@ static void xprt_rdma_disable_swap(struct rpc_xprt *xprt)
 
 static void xprt_rdma_free(struct xprt_rdma *xr)
 {
-	xprt_rdma_show_del(xr);
 	xprt_rdma_req_destroy_all(xr);
 	xprt_rdma_free_strings(&xr->xr_xprt);
 	kfree(xr->xr_pad);
@@ -449,6 +449,7 @@ static void xprt_rdma_destroy(struct rpc_xprt *xprt)
 {
 	struct xprt_rdma *xr = xprt_rdma_from(xprt);
 
+	xprt_rdma_debugfs_destroy(xr);
 	cancel_delayed_work_sync(&xr->xr_connect_work);
 	xprt_rdma_teardown(xr);
 	xprt_rdma_bc_exit(xr);
@@ -503,7 +504,6 @@ static void xprt_rdma_init_lists(struct xprt_rdma *xr)
 	INIT_LIST_HEAD(&xr->xr_send_free);
 	INIT_LIST_HEAD(&xr->xr_send_busy);
 	INIT_LIST_HEAD(&xr->xr_bc_free);
-	INIT_LIST_HEAD(&xr->xr_shown);
 	init_waitqueue_head(&xr->xr_teardown);
 }
 
@@ -562,7 +562,7 @@ static struct rpc_xprt *xprt_rdma_setup(struct xprt_create *args)
 		xprt_rdma_free(xr);
 		return ERR_PTR(rc);
 	}
-	xprt_rdma_show_add(xr);
+	xprt_rdma_debugfs_create(xr);
 	return xprt;
 
 out_put_module:

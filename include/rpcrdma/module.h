@@ -5,13 +5,30 @@
 
 #include <linux/types.h>
 
-struct rpcrdma_limits;
+struct dentry;
+struct file_operations;
+struct rpcrdma_conn;
 struct seq_file;
+
+/**
+ * enum rpcrdma_debugfs_side - directories of connections
+ * @RPCRDMA_DEBUGFS_CLIENT: client/
+ * @RPCRDMA_DEBUGFS_SERVER: server/
+ * @RPCRDMA_DEBUGFS_SIDES: how many there are
+ */
+enum rpcrdma_debugfs_side {
+	RPCRDMA_DEBUGFS_CLIENT,
+	RPCRDMA_DEBUGFS_SERVER,
+	RPCRDMA_DEBUGFS_SIDES,
+};
 
 void rpcrdma_debugfs_init(void);
 void rpcrdma_debugfs_exit(void);
-void rpcrdma_debugfs_limits(struct seq_file *seq, u32 vers,
-			    const struct rpcrdma_limits *limits);
+struct dentry *rpcrdma_debugfs_add(enum rpcrdma_debugfs_side side,
+				   const char *peer, void *data,
+				   const struct file_operations *fops);
+void rpcrdma_debugfs_conn(struct seq_file *seq, u32 vers,
+			  const struct rpcrdma_conn *conn);
 int rpcrdma_sysctl_init(void);
 void rpcrdma_sysctl_exit(void);
 

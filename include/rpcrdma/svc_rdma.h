@@ -169,6 +169,24 @@ struct svc_rdma_send {
 };
 
 /**
+ * struct svc_rdma_stats - what a connection has done, for debugfs
+ * @sa_received: messages received, under sx_lock
+ * @sa_sent: messages sent, under sx_lock
+ * @sa_refused: messages that were no sound Call
+ * @sa_dropped: messages that were dropped
+ * @sa_read_bytes: bytes of RDMA Reads
+ * @sa_write_bytes: bytes of RDMA Writes
+ */
+struct svc_rdma_stats {
+	u64		sa_received;
+	u64		sa_sent;
+	atomic64_t	sa_refused;
+	atomic64_t	sa_dropped;
+	atomic64_t	sa_read_bytes;
+	atomic64_t	sa_write_bytes;
+};
+
+/**
  * struct svc_rdma_xprt - one connection of the server
  * @sx_xprt: the sunrpc end
  * @sx_conn: the verbs end
@@ -201,7 +219,8 @@ struct svc_rdma_send {
  *	left when the queues have been drained was flushed, or never completes:
  *	it was posted in part, or the provider lost it
  * @sx_sending: likewise for Send contexts
- * @sx_shown: among the connections people can see
+ * @sx_stats: what it has done
+ * @sx_debugfs: file that shows all this; NULL until it is accepted
  */
 struct svc_rdma_xprt {
 	struct svc_xprt			sx_xprt;
@@ -230,7 +249,8 @@ struct svc_rdma_xprt {
 	u32				sx_nidle;
 	struct list_head		sx_reading;
 	struct list_head		sx_sending;
-	struct list_head		sx_shown;
+	struct svc_rdma_stats		sx_stats;
+	struct dentry			*sx_debugfs;
 };
 
 static inline struct svc_rdma_xprt *svc_rdma_xprt_of(struct svc_xprt *xprt)
@@ -326,11 +346,9 @@ void svc_rdma_send_error(struct svc_rdma_call *call,
 			 enum rpcrdma_verdict verdict);
 int svc_rdma_sendto(struct svc_rqst *rqstp);
 
-/* svc_rdma_show.c */
-struct seq_file;
-void svc_rdma_show_add(struct svc_rdma_xprt *sx);
-void svc_rdma_show_del(struct svc_rdma_xprt *sx);
-void svc_rdma_show(struct seq_file *seq);
+/* svc_rdma_debugfs.c */
+void svc_rdma_debugfs_create(struct svc_rdma_xprt *sx);
+void svc_rdma_debugfs_destroy(struct svc_rdma_xprt *sx);
 
 /* svc_rdma_recvfrom.c */
 int svc_rdma_call_cache_init(void);

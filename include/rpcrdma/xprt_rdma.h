@@ -225,8 +225,9 @@ struct xprt_rdma_stats {
  * @xr_bc_free: callback slots not in use, under xprt->bc_pa_lock
  * @xr_bc_enabled: there is a callback service to queue to, under
  *	xprt->bc_pa_lock
- * @xr_shown: among the transports people can see
  * @xr_stats: mountstats
+ * @xr_device: name of the device of the present or latest connection
+ * @xr_debugfs: file that shows all this
  */
 struct xprt_rdma {
 	struct rpc_xprt			xr_xprt;
@@ -263,8 +264,9 @@ struct xprt_rdma {
 	void				*xr_pad;
 	struct list_head		xr_bc_free;
 	bool				xr_bc_enabled;
-	struct list_head		xr_shown;
 	struct xprt_rdma_stats		xr_stats;
+	char				xr_device[IB_DEVICE_NAME_MAX];
+	struct dentry			*xr_debugfs;
 };
 
 static inline struct xprt_rdma *xprt_rdma_from(struct rpc_xprt *xprt)
@@ -375,11 +377,9 @@ void xprt_rdma_reply_refuse(struct xprt_rdma *xr,
 			    const struct rpcrdma_hdr *hdr,
 			    const struct rpcrdma2_error *error);
 
-/* xprt_rdma_show.c */
-struct seq_file;
-void xprt_rdma_show_add(struct xprt_rdma *xr);
-void xprt_rdma_show_del(struct xprt_rdma *xr);
-void xprt_rdma_show(struct seq_file *seq);
+/* xprt_rdma_debugfs.c */
+void xprt_rdma_debugfs_create(struct xprt_rdma *xr);
+void xprt_rdma_debugfs_destroy(struct xprt_rdma *xr);
 
 /* xprt_rdma_backchannel.c */
 #ifdef CONFIG_SUNRPC_BACKCHANNEL

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Server: /sys/kernel/debug/rpcrdma/server/<address>:<port>-<number>, a file for
+ * each connection, from when it is accepted until it is freed.
+ */
+#include <linux/debugfs.h>
+#include <linux/seq_file.h>
+#include <net/net_namespace.h>
+#include <rpcrdma/module.h>
+#include <rpcrdma/svc_rdma.h>
+
+static void svc_rdma_debugfs_sq(struct seq_file *seq, const char *name,
+				const struct svc_rdma_sq *sq)
+{
+	seq_printf(seq, "%s %u\n", name, READ_ONCE(sq->sq_size));
+	seq_printf(seq, "%s_free %u\n", name, READ_ONCE(sq->sq_free));
+}
+
+static void svc_rdma_debugfs_stats(struct seq_file *seq,
+				   struct svc_rdma_xprt *sx)
+{
+	struct svc_rdma_stats *st = &sx->sx_stats;
+	u64 received, sent;
+
+	spin_lock(&sx->sx_lock);
+	received = st->sa_received;
+	sent = st->sa_sent;
+	spin_unlock(&sx->sx_lock);
+
+	seq_printf(seq, "received %llu\n", received);
+	seq_printf(seq, "sent %llu\n", sent);
+	seq_printf(seq, "refused %lld\n", atomic64_read(&st->sa_refused));
+	seq_printf(seq, "dropped %lld\n", atomic64_read(&st->sa_dropped));
+	seq_printf(seq, "rdma_read_bytes %lld\n",
+		   atomic64_read(&st->sa_read_bytes));
+	seq_printf(seq, "rdma_write_bytes %lld\n",
+		   atomic64_read(&st->sa_write_bytes));
+}
+
+static int svc_rdma_debugfs_show(struct seq_file *seq, void *unused)
+{
+	struct svc_rdma_xprt *sx = seq->private;
+
+	seq_printf(seq, "peer %s\n", sx->sx_xprt.xpt_remotebuf);
+	seq_printf(seq, "local %pISpc\n", &sx->sx_xprt.xpt_local);
+	seq_printf(seq, "netns %u\n", sx->sx_xprt.xpt_net->ns.inum);
+	seq_printf(seq, "device %s\n",
+		   dev_name(&rpcrdma_conn_device(&sx->sx_conn)->dev));
+	rpcrdma_debugfs_conn(seq, READ_ONCE(sx->sx_vers), &sx->sx_conn);
+	seq_printf(seq, "credits_max %u\n", sx->sx_sizes.sz_requests);
+	seq_printf(seq, "credits_granted %u\n", READ_ONCE(sx->sx_credits));
+	seq_printf(seq, "callback_receives %u\n", READ_ONCE(sx->sx_bc_recvs));
+	svc_rdma_debugfs_sq(seq, "send_queue", &sx->sx_sq);
+	svc_rdma_debugfs_sq(seq, "regions", &sx->sx_mrs);
+	svc_rdma_debugfs_stats(seq, sx);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(svc_rdma_debugfs);
+
+/**
+ * svc_rdma_debugfs_create - show a connection in debugfs
+ * @sx: accepted connection
+ *
+ * Context: process; sleeps.
+ */
+void svc_rdma_debugfs_create(struct svc_rdma_xprt *sx)
+{
+	sx->sx_debugfs = rpcrdma_debugfs_add(RPCRDMA_DEBUGFS_SERVER,
+					     sx->sx_xprt.xpt_remotebuf, sx,
+					     &svc_rdma_debugfs_fops);
+}
+
+/**
+ * svc_rdma_debugfs_destroy - nobody is looking, and nobody will
+ * @sx: connection that is being freed; it may never have been shown
+ *
+ * Context: process; sleeps until readers have left.
+ */
+void svc_rdma_debugfs_destroy(struct svc_rdma_xprt *sx)
+{
+	debugfs_remove(sx->sx_debugfs);
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Client: /sys/kernel/debug/rpcrdma/client/<address>:<port>-<number>, a file for
+ * each transport. It is there as long as the transport, connected or not, since
+ * why a connection is down is what one wants to know most. So the connection may
+ * be set up again while it is shown: see rpcrdma_debugfs_conn().
+ */
+#include <linux/debugfs.h>
+#include <linux/seq_file.h>
+#include <net/net_namespace.h>
+#include <rpcrdma/module.h>
+#include <rpcrdma/xprt_rdma.h>
+
+static void xprt_rdma_debugfs_credits(struct seq_file *seq,
+				      struct xprt_rdma *xr)
+{
+	struct rpc_xprt *xprt = &xr->xr_xprt;
+	struct rpcrdma_window window;
+	unsigned long cong;
+
+	spin_lock(&xprt->transport_lock);
+	window = xr->xr_window;
+	cong = xprt->cong;
+	spin_unlock(&xprt->transport_lock);
+
+	seq_printf(seq, "credits_requested %u\n", window.wn_requested);
+	seq_printf(seq, "credits_granted %u\n", window.wn_granted);
+	seq_printf(seq, "credits_in_flight %lu\n", cong >> RPC_CWNDSHIFT);
+	seq_printf(seq, "credits_owed %u\n", window.wn_owed);
+	seq_printf(seq, "callback_credits %u\n",
+		   READ_ONCE(xr->xr_bc_enabled) ? XPRT_RDMA_BC_REQUESTS : 0);
+}
+
+static void xprt_rdma_debugfs_stats(struct seq_file *seq,
+				    const struct xprt_rdma *xr)
+{
+	const struct xprt_rdma_stats *st = &xr->xr_stats;
+	const struct rpc_xprt *xprt = &xr->xr_xprt;
+
+	seq_printf(seq, "connects %lu\n", xprt->stat.connect_count);
+	seq_printf(seq, "sends %lu\n", xprt->stat.sends);
+	seq_printf(seq, "replies %lu\n", xprt->stat.recvs);
+	seq_printf(seq, "unknown_xids %lu\n", xprt->stat.bad_xids);
+	seq_printf(seq, "read_chunks %lu\n", st->st_read_chunks);
+	seq_printf(seq, "write_chunks %lu\n", st->st_write_chunks);
+	seq_printf(seq, "reply_chunks %lu\n", st->st_reply_chunks);
+	seq_printf(seq, "long_calls %lu\n", st->st_nomsg_calls);
+	seq_printf(seq, "bytes_out %llu\n", st->st_bytes_out);
+	seq_printf(seq, "bytes_in %llu\n", st->st_bytes_in);
+	seq_printf(seq, "failed_marshals %lu\n", st->st_failed_marshals);
+	seq_printf(seq, "bad_replies %lu\n", st->st_bad_replies);
+	seq_printf(seq, "regions_allocated %lu\n", st->st_allocated);
+	seq_printf(seq, "local_invalidations %lu\n", st->st_local_inv);
+	seq_printf(seq, "send_queue_waits %lu\n", st->st_empty_sends);
+}
+
+static int xprt_rdma_debugfs_show(struct seq_file *seq, void *unused)
+{
+	struct xprt_rdma *xr = seq->private;
+	const struct rpc_xprt *xprt = &xr->xr_xprt;
+
+	seq_printf(seq, "peer %pISpc\n", &xprt->addr);
+	/* Before the first connection, this is "(einval)". */
+	seq_printf(seq, "source %pISpc\n", &xr->xr_srcaddr);
+	seq_printf(seq, "netns %u\n", xprt->xprt_net->ns.inum);
+	seq_printf(seq, "device %s\n", xr->xr_device);
+	rpcrdma_debugfs_conn(seq, READ_ONCE(xr->xr_vers), &xr->xr_conn);
+	seq_printf(seq, "v1_only %u\n", READ_ONCE(xr->xr_v1_only));
+	xprt_rdma_debugfs_credits(seq, xr);
+	seq_printf(seq, "slots %u\n", READ_ONCE(xr->xr_nreqs));
+	seq_printf(seq, "send_queue_free %d\n", atomic_read(&xr->xr_sq_free));
+	xprt_rdma_debugfs_stats(seq, xr);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(xprt_rdma_debugfs);
+
+/**
+ * xprt_rdma_debugfs_create - show a transport in debugfs
+ * @xr: transport with its addresses
+ *
+ * Context: process; sleeps.
+ */
+void xprt_rdma_debugfs_create(struct xprt_rdma *xr)
+{
+	char peer[INET6_ADDRSTRLEN + sizeof("[]:65535")];
+
+	snprintf(peer, sizeof(peer), "%pISpc", &xr->xr_xprt.addr);
+	xr->xr_debugfs = rpcrdma_debugfs_add(RPCRDMA_DEBUGFS_CLIENT, peer, xr,
+					     &xprt_rdma_debugfs_fops);
+}
+
+/**
+ * xprt_rdma_debugfs_destroy - nobody is looking, and nobody will
+ * @xr: transport
+ *
+ * Context: process; sleeps until readers have left.
+ */
+void xprt_rdma_debugfs_destroy(struct xprt_rdma *xr)
+{
+	debugfs_remove(xr->xr_debugfs);
+}
