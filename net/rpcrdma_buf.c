@@ -224,8 +224,10 @@ int rpcrdma_recvs_post(struct rpcrdma_conn *conn)
 	if (conn->cn_gate)
 		rc = ib_post_recv(conn->cn_id->qp, first, &bad);
 	spin_unlock_irqrestore(&conn->cn_post_lock, flags);
-	if (rc)
+	if (rc) {
+		trace_rpcrdma_post_err(conn, rc);
 		rpcrdma_conn_fail(conn, rc);
+	}
 	return rc;
 }
 

@@ -62,6 +62,7 @@ static void svc_rdma_read_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 	list_del(&call->sc_list);
 	spin_unlock(&sx->sx_lock);
 
+	trace_svc_rdma_read_done(call);
 	svc_rdma_chain_destroy(sx, &call->sc_reads);
 	svc_rdma_sq_release(&sx->sx_sq, call->sc_slots);
 	call->sc_slots = 0;
@@ -220,6 +221,7 @@ int svc_rdma_read_start(struct svc_rdma_call *call)
 	spin_lock(&sx->sx_lock);
 	list_add_tail(&call->sc_list, &sx->sx_reading);
 	spin_unlock(&sx->sx_lock);
+	trace_svc_rdma_read(call);
 	rc = rpcrdma_conn_post(&sx->sx_conn, first);
 	if (likely(!rc))
 		return 0;

@@ -193,6 +193,7 @@ static void svc_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 
+	trace_svc_rdma_sent(sx, send->ss_sge.length);
 	spin_lock(&sx->sx_lock);
 	list_del(&send->ss_list);
 	spin_unlock(&sx->sx_lock);

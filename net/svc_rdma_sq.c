@@ -19,6 +19,7 @@
 #include <linux/sched.h>
 #include <rpcrdma/counters.h>
 #include <rpcrdma/svc_rdma.h>
+#include <rpcrdma/trace_svc.h>
 
 /* Jiffies in which a device completes something, or never will */
 #define SVC_RDMA_SQ_PATIENCE	(30 * HZ)
@@ -146,8 +147,10 @@ int svc_rdma_sq_reserve(struct svc_rdma_sq *sq, u32 slots)
 	}
 	spin_unlock_irqrestore(&sq->sq_lock, flags);
 
-	if (rc == -EINPROGRESS)
+	if (rc == -EINPROGRESS) {
 		rc = svc_rdma_sq_wait(sq, &waiter);
+		trace_svc_rdma_sq_wait(sq, slots, rc);
+	}
 	return rc;
 }
 

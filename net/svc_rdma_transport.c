@@ -321,18 +321,21 @@ static int svc_rdma_connect_request(struct svc_rdma_listener *sl,
 				    struct rdma_cm_id *id,
 				    const struct rdma_conn_param *param)
 {
-	struct svc_rdma_xprt *sx;
+	struct sockaddr *peer = (struct sockaddr *)&id->route.addr.dst_addr;
+	struct svc_rdma_xprt *sx = NULL;
+	int rc = -ENOMEM;
 
-	if (!svc_rdma_family_is_ip((struct sockaddr *)&id->route.addr.dst_addr))
-		return -EAFNOSUPPORT;
-	if (READ_ONCE(sl->sl_npending) >= SVC_RDMA_BACKLOG) {
+	if (!svc_rdma_family_is_ip(peer))
+		rc = -EAFNOSUPPORT;
+	else if (READ_ONCE(sl->sl_npending) >= SVC_RDMA_BACKLOG)
+		rc = -EBUSY;
+	else
+		sx = svc_rdma_conn_create(sl, id, param);
+	if (!sx) {
 		rpcrdma_count(server_accept_errors);
-		return -EBUSY;
+		trace_svc_rdma_request_err(peer, rc);
+		return rc;
 	}
-
-	sx = svc_rdma_conn_create(sl, id, param);
-	if (!sx)
-		return -ENOMEM;
 
 	spin_lock(&sl->sl_lock);
 	list_add_tail(&sx->sx_pending, &sl->sl_pending);
@@ -396,12 +399,15 @@ static int svc_rdma_listen(struct svc_rdma_listener *sl)
 	 * again destroys it (invariant I12).
 	 */
 	xchg(&sl->sl_id, id);
-	if (!READ_ONCE(sl->sl_stale) || xchg(&sl->sl_id, NULL) != id)
+	if (!READ_ONCE(sl->sl_stale) || xchg(&sl->sl_id, NULL) != id) {
+		trace_svc_rdma_listen(sa, 0);
 		return 0;
+	}
 	rc = -ENODEV;
 
 out_destroy:
 	rdma_destroy_id(id);
+	trace_svc_rdma_listen(sa, rc);
 	return rc;
 }
 

@@ -342,6 +342,7 @@ int xprt_rdma_bc_send_reply(struct rpc_rqst *rqst)
 	rc = xprt_rdma_bc_encode(xr, rqst, send);
 	if (rc >= 0)
 		rc = xprt_rdma_send_post(send, rc, NULL, &slots);
+	trace_xprt_rdma_bc_reply(rqst, rc);
 	if (!rc) {
 		rpcrdma_count(client_bc_replies);
 		return 0;

@@ -494,6 +494,7 @@ int xprt_rdma_frwr_local_inv(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 		first = &mr->mr_inv;
 		n++;
 	}
+	trace_xprt_rdma_fence(&req->rr_slot, n);
 	if (first)
 		rc = rpcrdma_conn_post(&xr->xr_conn, first);
 	spin_unlock(&xr->xr_mr_lock);

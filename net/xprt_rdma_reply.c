@@ -452,6 +452,7 @@ void xprt_rdma_reply_receive(struct rpcrdma_conn *conn,
 	else
 		verdict = rpcrdma2_decode_reply(recv->rv_buf.bf_data,
 						recv->rv_len, 0, &hdr);
+	trace_xprt_rdma_receive(&hdr, verdict);
 	switch (verdict) {
 	case RPCRDMA_OK:
 		break;

@@ -16,6 +16,7 @@
  */
 #include <linux/slab.h>
 #include <linux/sunrpc/sched.h>
+#include <rpcrdma/trace_xprt.h>
 #include <rpcrdma/xprt_rdma.h>
 
 /**
@@ -117,6 +118,7 @@ void xprt_rdma_req_release(struct rpc_task *task)
 
 	if (rqst->rq_cong && xprt_rdma_req_from(rqst)->rr_sent) {
 		rpcrdma_count(client_given_up);
+		trace_xprt_rdma_given_up(rqst, task->tk_status);
 		rpcrdma_window_owe(&xr->xr_window);
 		xprt_rdma_set_cwnd(xr);
 	}

@@ -275,6 +275,7 @@ int xprt_rdma_send_post(struct xprt_rdma_send *send, u32 len,
 	list_add_tail(&send->sn_list, &xr->xr_send_busy);
 	if (req)
 		req->rr_sent = true;
+	trace_xprt_rdma_send(send, req);
 	rc = rpcrdma_conn_post(&xr->xr_conn, first);
 	spin_unlock(&xr->xr_send_lock);
 	/* Part of the chain may be with the device even so: the Send stays on

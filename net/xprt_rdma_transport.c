@@ -290,9 +290,11 @@ static void xprt_rdma_inject_disconnect(struct rpc_xprt *xprt)
  */
 static void xprt_rdma_timer(struct rpc_xprt *xprt, struct rpc_task *task)
 {
-	if (task->tk_rqstp->rq_connect_cookie == xprt->connect_cookie &&
-	    !xprt_rdma_send_is_fresh(task->tk_rqstp))
-		xprt_force_disconnect(xprt);
+	if (task->tk_rqstp->rq_connect_cookie != xprt->connect_cookie ||
+	    xprt_rdma_send_is_fresh(task->tk_rqstp))
+		return;
+	trace_xprt_rdma_timeout(task->tk_rqstp, task->tk_status);
+	xprt_force_disconnect(xprt);
 }
 
 static void xprt_rdma_set_connect_timeout(struct rpc_xprt *xprt,

@@ -68,6 +68,97 @@ DEFINE_SVC_RDMA_MESSAGE_EVENT(svc_rdma_call);
 DEFINE_SVC_RDMA_MESSAGE_EVENT(svc_rdma_discarded);
 DEFINE_SVC_RDMA_MESSAGE_EVENT(svc_rdma_refused);
 
+/* A piece of work changes hands: @value is bytes, or work requests */
+DECLARE_EVENT_CLASS(svc_rdma_step_class,
+	TP_PROTO(const struct svc_rdma_xprt *sx, u32 value),
+	TP_ARGS(sx, value),
+	TP_STRUCT__entry(
+		__field(const void *, sx)
+		__field(u32, value)
+	),
+	TP_fast_assign(
+		__entry->sx = sx;
+		__entry->value = value;
+	),
+	TP_printk("sx=%p %u", __entry->sx, __entry->value)
+);
+
+#define DEFINE_SVC_RDMA_STEP_EVENT(name)				\
+	DEFINE_EVENT(svc_rdma_step_class, name,				\
+		TP_PROTO(const struct svc_rdma_xprt *sx, u32 value),	\
+		TP_ARGS(sx, value))
+
+DEFINE_SVC_RDMA_STEP_EVENT(svc_rdma_receive);
+DEFINE_SVC_RDMA_STEP_EVENT(svc_rdma_sent);
+
+/* RDMA Reads of a Call: posted, and done */
+DECLARE_EVENT_CLASS(svc_rdma_read_class,
+	TP_PROTO(const struct svc_rdma_call *call),
+	TP_ARGS(call),
+	TP_STRUCT__entry(
+		__field(const void *, sx)
+		__field(u32, xid)
+		__field(u32, wrs)
+	),
+	TP_fast_assign(
+		__entry->sx = call->sc_sx;
+		__entry->xid = call->sc_hdr.hd_xid;
+		__entry->wrs = call->sc_slots;
+	),
+	TP_printk("sx=%p xid=0x%08x wrs=%u", __entry->sx, __entry->xid,
+		  __entry->wrs)
+);
+
+DEFINE_EVENT(svc_rdma_read_class, svc_rdma_read,
+	TP_PROTO(const struct svc_rdma_call *call),
+	TP_ARGS(call));
+DEFINE_EVENT(svc_rdma_read_class, svc_rdma_read_done,
+	TP_PROTO(const struct svc_rdma_call *call),
+	TP_ARGS(call));
+
+/* A thread has to wait for send queue slots or regions, and how it ended */
+TRACE_EVENT(svc_rdma_sq_wait,
+	TP_PROTO(const struct svc_rdma_sq *sq, u32 slots, int status),
+	TP_ARGS(sq, slots, status),
+	TP_STRUCT__entry(
+		__field(const void *, sq)
+		__field(u32, size)
+		__field(u32, slots)
+		__field(int, status)
+	),
+	TP_fast_assign(
+		__entry->sq = sq;
+		__entry->size = sq->sq_size;
+		__entry->slots = slots;
+		__entry->status = status;
+	),
+	TP_printk("sq=%p wants=%u of=%u status=%d", __entry->sq,
+		  __entry->slots, __entry->size, __entry->status)
+);
+
+/* A listener is there or is not; a connect request cannot be taken */
+DECLARE_EVENT_CLASS(svc_rdma_listen_class,
+	TP_PROTO(const struct sockaddr *addr, int status),
+	TP_ARGS(addr, status),
+	TP_STRUCT__entry(
+		__sockaddr(addr, sizeof(struct sockaddr_in6))
+		__field(int, status)
+	),
+	TP_fast_assign(
+		__assign_sockaddr(addr, addr, sizeof(struct sockaddr_in6));
+		__entry->status = status;
+	),
+	TP_printk("addr=%pISpc status=%d", __get_sockaddr(addr),
+		  __entry->status)
+);
+
+DEFINE_EVENT(svc_rdma_listen_class, svc_rdma_listen,
+	TP_PROTO(const struct sockaddr *addr, int status),
+	TP_ARGS(addr, status));
+DEFINE_EVENT(svc_rdma_listen_class, svc_rdma_request_err,
+	TP_PROTO(const struct sockaddr *addr, int status),
+	TP_ARGS(addr, status));
+
 TRACE_EVENT(svc_rdma_reply,
 	TP_PROTO(const struct svc_rdma_xprt *sx, u32 xid, u32 body, u32 len,
 		 u32 inv_rkey, u32 slots),

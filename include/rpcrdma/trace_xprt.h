@@ -116,7 +116,7 @@ TRACE_EVENT(xprt_rdma_marshal,
 		  __entry->len)
 );
 
-TRACE_EVENT(xprt_rdma_marshal_err,
+DECLARE_EVENT_CLASS(xprt_rdma_rqst_class,
 	TP_PROTO(const struct rpc_rqst *rqst, int status),
 	TP_ARGS(rqst, status),
 	TP_STRUCT__entry(
@@ -128,6 +128,37 @@ TRACE_EVENT(xprt_rdma_marshal_err,
 		__entry->status = status;
 	),
 	TP_printk("xid=0x%08x status=%d", __entry->xid, __entry->status)
+);
+
+#define DEFINE_XPRT_RDMA_RQST(name)					\
+	DEFINE_EVENT(xprt_rdma_rqst_class, xprt_rdma_##name,		\
+		TP_PROTO(const struct rpc_rqst *rqst, int status),	\
+		TP_ARGS(rqst, status))
+
+DEFINE_XPRT_RDMA_RQST(marshal_err);
+DEFINE_XPRT_RDMA_RQST(timeout);
+DEFINE_XPRT_RDMA_RQST(given_up);
+DEFINE_XPRT_RDMA_RQST(fence);
+DEFINE_XPRT_RDMA_RQST(bc_reply);
+
+TRACE_EVENT(xprt_rdma_send,
+	TP_PROTO(const struct xprt_rdma_send *send,
+		 const struct xprt_rdma_req *req),
+	TP_ARGS(send, req),
+	TP_STRUCT__entry(
+		__field(u32, xid)
+		__field(u32, len)
+		__field(u32, wrs)
+		__field(bool, signaled)
+	),
+	TP_fast_assign(
+		__entry->xid = req ? be32_to_cpu(req->rr_slot.rq_xid) : 0;
+		__entry->len = send->sn_sge.length;
+		__entry->wrs = send->sn_slots;
+		__entry->signaled = send->sn_wr.send_flags & IB_SEND_SIGNALED;
+	),
+	TP_printk("xid=0x%08x send=%u wrs=%u%s", __entry->xid, __entry->len,
+		  __entry->wrs, __entry->signaled ? " signaled" : "")
 );
 
 TRACE_EVENT(xprt_rdma_reply,
@@ -177,6 +208,7 @@ DECLARE_EVENT_CLASS(xprt_rdma_message_class,
 DEFINE_XPRT_RDMA_MESSAGE(discard);
 DEFINE_XPRT_RDMA_MESSAGE(unknown_xid);
 DEFINE_XPRT_RDMA_MESSAGE(bad_reply);
+DEFINE_XPRT_RDMA_MESSAGE(receive);
 DEFINE_XPRT_RDMA_MESSAGE(error_reply);
 DEFINE_XPRT_RDMA_MESSAGE(nego);
 DEFINE_XPRT_RDMA_MESSAGE(connprop);
