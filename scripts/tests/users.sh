@@ -1,0 +1,334 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# What users of an RDMA transport expect beside moving bytes: namespaces, several mounts at
+# once, exports as they are written, large rsize and wsize, and the tools and files by which
+# they watch it.
+# Guests: alone
+# Limit: 1800
+# Quick: rxe
+# Second: siw
+. "$TOP/scripts/tests/common.sh"
+
+DEBUG=/sys/kernel/debug/rpcrdma
+
+# field <name> <file of a connection>
+field() { awk -v n="$1" '$1 == n { print $2 }' "$2"; }
+
+# shown <client|server>: how many connections have a file
+shown() { find $DEBUG/"$1" -type f | wc -l; }
+nobody_shown() { [ "$(shown client)" = 0 ] && [ "$(shown server)" = 0 ]; }
+
+# --- namespaces ---------------------------------------------------------------
+
+has_rxe_in_netns() {
+	[ "$PROVIDER" = rxe ] || skip "siw has its sockets in the first network namespace only"
+	[ "$KERNEL" = 7.3 ] || skip "rxe of 6.12 has its sockets in the first network namespace only"
+}
+
+# The client lives in a namespace with an address and a device of its own; the server stays.
+# Where there is no device, there is no transport.
+case_netns-client() {
+	has_rxe_in_netns
+	ip netns add user
+	ip link set ve1 netns user
+	# shellcheck disable=SC2016
+	ip netns exec user bash -euc '
+		ip link set lo up
+		ip addr add 10.9.0.3/24 dev ve1
+		ip link set ve1 mtu 9000 up
+		mount -t debugfs debug /sys/kernel/debug
+		! timeout 60 mount -t nfs -o "proto=rdma,port=$1,vers=4.2,soft,retry=0" "$0:/" "$2" || exit 3
+		rdma link add lab1 type rxe netdev ve1
+		mount -t nfs -o "proto=rdma,port=$1,vers=4.2" "$0:/" "$2"
+		grep -q "xprt:.rdma" /proc/self/mountstats
+		python3 "$3" small --vers 4.2 --mnt "$2" --seed 5 --manifest /lab/manifest.netns
+		for f in /sys/kernel/debug/rpcrdma/client/*; do cat "$f"; done >/lab/netns.shown
+		echo "here $(stat -Lc %i /proc/self/ns/net)" >>/lab/netns.shown
+		umount "$2"
+		rdma link delete lab1' $SERVER $PORT $MNT "$CHECK" || die "no mount from another network namespace"
+	ip netns exec user ip link set ve1 netns 1
+	ip netns del user
+	ip link set ve1 up
+	cat /lab/netns.shown
+	python3 "$CHECK" verify /lab/manifest.netns $EXPORT
+	if [ "$MODULE" = ours ]; then
+		grep -q "^source 10.9.0.3:" /lab/netns.shown || die "the connection was not made from 10.9.0.3"
+		[ "$(field netns /lab/netns.shown)" = "$(field here /lab/netns.shown)" ] || die "the transport is in another namespace"
+	fi
+}
+
+# A second server, in a namespace with an nfsd and exports of its own; its listener is not heard
+# anywhere else. The client is in the first one.
+case_netns-server() {
+	has_rxe_in_netns
+	ip netns add server
+	ip link add se0 mtu 9000 type veth peer name se1 mtu 9000 netns server
+	ip addr add 10.7.0.2/24 dev se0
+	ip link set se0 up
+	rdma link add lab1 type rxe netdev se0
+	# shellcheck disable=SC2016
+	ip netns exec server unshare -m bash -euc '
+		ip link set lo up
+		ip addr add 10.7.0.1/24 dev se1
+		ip link set se1 up
+		rdma link add lab2 type rxe netdev se1
+		mount -t tmpfs nfsvar /var/lib/nfs
+		mkdir /var/lib/nfs/v4recovery /var/lib/nfs/rpc_pipefs
+		touch /var/lib/nfs/etab /var/lib/nfs/rmtab /var/lib/nfs/state
+		mkdir -p /second
+		mount -t tmpfs second /second
+		# rpcbind is not to hear of this one
+		mount -t tmpfs run /run
+		mount -t nfsd nfsd /proc/fs/nfsd
+		exportfs -o rw,no_root_squash,insecure,fsid=0,no_subtree_check "*:/second"
+		rpc.mountd -N 3 -F 9>&- &
+		mountd=$!
+		echo 10 >/proc/fs/nfsd/nfsv4gracetime
+		rpc.nfsd -N 3 2
+		{ echo Y >/proc/fs/nfsd/v4_end_grace; } 2>/dev/null || true
+		echo "rdma $0" >/proc/fs/nfsd/portlist
+		nsenter --net=/proc/1/ns/net mount -t nfs -o "proto=rdma,port=$0,vers=4.2" 10.7.0.1:/ "$1"
+		python3 "$2" small --vers 4.2 --mnt "$1" --seed 6 --manifest /lab/manifest.netns
+		umount "$1"
+		python3 "$2" verify /lab/manifest.netns /second
+		rpc.nfsd 0
+		exportfs -ua
+		kill $mountd
+		rdma link delete lab2' $PORT $MNT "$CHECK" || die "no server in another network namespace"
+	rdma link delete lab1
+	ip netns del server
+}
+
+# --- mounts and exports -------------------------------------------------------
+
+# Every version and both families at once, and one of them with several connections, each in use
+# while the others are.
+# Covers: RPB-01
+case_mounts() {
+	local at vers pids=() n=0 before
+	before=$(counter client_connects)
+	for at in 3 4.0 4.1 4.2; do nfs_mount $at "" $SERVER /mnt/v$at; done
+	nfs_mount 3 nconnect=3 "[$SERVER6]" /mnt/six
+	for at in v3 v4.0 v4.1 v4.2 six; do
+		n=$((n + 1)) vers=${at#v}
+		[ $at != six ] || vers=3
+		python3 "$CHECK" small --vers "$vers" --mnt /mnt/$at --seed $n \
+			--manifest /lab/manifest.mounts.$n >/lab/mounts.$n 2>&1 &
+		pids+=($!)
+	done
+	for at in "${pids[@]}"; do wait "$at" || die "$(grep -h '^FAIL' /lab/mounts.? | head -n 1)"; done
+	[ "$(grep -c $'^\txprt:\trdma ' /proc/self/mountstats)" -ge 6 ] || die "not every mount is by RDMA"
+	if [ "$MODULE" = ours ]; then
+		echo "$(shown client) transports, $(($(counter client_connects) - before)) connections"
+		[ "$(find $DEBUG/client -name "\[$SERVER6\]:$PORT-*" | wc -l)" = 3 ] || die "nconnect=3 made $(ls $DEBUG/client)"
+	fi
+	for at in v3 v4.0 v4.1 v4.2 six; do umount /mnt/$at; done
+	for ((; n; n--)); do python3 "$CHECK" verify /lab/manifest.mounts.$n $EXPORT; done
+}
+
+# RDMA has no ports that root alone can bind to, so "secure" asks for nothing; over TCP, the
+# same export does.
+case_secure-export() {
+	local v
+	exportfs -u "*:$EXPORT"
+	exportfs -o rw,no_root_squash,secure,fsid=0,no_subtree_check "*:$EXPORT"
+	for v in 3 4.2; do
+		nfs_mount $v
+		[ "$(xprt_field 1)" -gt 1023 ] || die "the client has port $(xprt_field 1): this tells nothing"
+		echo data >$MNT/secure$v || die "version $v: a secure export refuses RDMA"
+		[ "$(cat $EXPORT/secure$v)" = data ] || die "wrong content"
+		nfs_umount
+	done
+	! timeout 60 mount -t nfs -o proto=tcp,port=2049,vers=4.0,noresvport,soft,retry=0 $SERVER:/ $MNT 2>/dev/null ||
+		! ls $MNT >/dev/null 2>&1 || die "the export is not secure: TCP from any port works"
+	! mountpoint -q $MNT || nfs_umount
+	exportfs -u "*:$EXPORT"
+	exportfs -o rw,no_root_squash,insecure,fsid=0,no_subtree_check "*:$EXPORT"
+}
+
+# max_block <bytes>: nfsd begins again with another largest payload, or says no
+max_block() {
+	rpc.nfsd 0
+	echo "$1" >/proc/fs/nfsd/max_block_size
+	rpc.nfsd 4
+	{ echo Y >/proc/fs/nfsd/v4_end_grace; } 2>/dev/null || true
+	echo "rdma $PORT" >/proc/fs/nfsd/portlist
+	[ "$(cat /proc/fs/nfsd/max_block_size)" = "$1" ]
+}
+
+# One RPC and one chunk for a megabyte. What the server may take beyond that (4 MB on 7.3) is
+# more than any NFS client asks for.
+case_large-io() {
+	local size v was reads writes out
+	was=$(cat /proc/fs/nfsd/max_block_size)
+	for size in 1048576 4194304; do
+		max_block $size || { echo "this kernel's nfsd stops at $(cat /proc/fs/nfsd/max_block_size)"; continue; }
+		for v in 3 4.2; do
+			nfs_mount $v rsize=$size,wsize=$size
+			grep " $MNT .*[,( ]rsize=1048576,wsize=1048576[, ]" /proc/mounts || die "$(grep " $MNT " /proc/mounts)"
+			reads=$(xprt_field 11) writes=$(xprt_field 12) out=$(xprt_field 14)
+			dd if=/dev/urandom of=$MNT/large bs=1M count=4 oflag=direct 2>/dev/null
+			dd if=$MNT/large of=/dev/shm/large bs=1M count=4 iflag=direct 2>/dev/null
+			cmp /dev/shm/large $EXPORT/large || die "version $v: data differs"
+			[ $(($(xprt_field 14) - out)) = 4194304 ] || die "$(($(xprt_field 14) - out)) bytes offered for 4 MB"
+			[ $(($(xprt_field 11) - reads)) = 4 ] || die "version $v: $(($(xprt_field 11) - reads)) WRITEs of 4"
+			[ $(($(xprt_field 12) - writes)) = 4 ] || die "version $v: $(($(xprt_field 12) - writes)) READs of 4"
+			rm $MNT/large
+			nfs_umount
+		done
+	done
+	max_block "$was" || die "max_block_size does not go back"
+	for v in 3 4.2; do
+		nfs_mount $v rsize=4096,wsize=8192
+		grep -q " $MNT .*rsize=4096,wsize=8192" /proc/mounts || die "$(grep " $MNT " /proc/mounts)"
+		python3 "$CHECK" small --vers $v --mnt $MNT --seed 3$v --manifest /lab/manifest.io
+		nfs_umount
+		python3 "$CHECK" verify /lab/manifest.io $EXPORT
+	done
+}
+
+# --- watching it --------------------------------------------------------------
+
+# What the tools of nfs-utils make of our line in mountstats.
+case_mountstats() {
+	local text
+	# Without ACLs, which version 3 asks for when a file is made, in a Reply chunk.
+	nfs_mount 3 noacl
+	dd if=/dev/zero of=$MNT/stats bs=64k count=4 oflag=direct 2>/dev/null
+	dd if=$MNT/stats of=/dev/null bs=64k count=4 iflag=direct 2>/dev/null
+	[ "$(xprt_line | wc -w)" = 28 ] || die "$(xprt_line | wc -w) columns: $(xprt_line)"
+	text=$(mountstats mountstats -x $MNT 2>&1) || die "mountstats: $(tail -n 1 <<<"$text")"
+	echo "$text"
+	grep -q 'Transport protocol: rdma' <<<"$text" || die "mountstats does not see RDMA"
+	grep -q "Connect count: 1\$" <<<"$text" || die "mountstats has not one connection"
+	grep -q "Registered: 262144 bytes" <<<"$text" || die "mountstats has other bytes than 262144"
+	grep -q "RDMA received: 262144 bytes" <<<"$text" || die "mountstats has other bytes received"
+	[ "$(xprt_field 14)" = 262144 ] && [ "$(xprt_field 15)" = 262144 ] || die "not 4 times 64 KB: $(xprt_line)"
+	text=$(nfsiostat 2>&1) || die "nfsiostat: $(tail -n 1 <<<"$text")"
+	echo "$text"
+	grep -q "mounted on $MNT:" <<<"$text" || die "nfsiostat does not show the mount"
+	nfs_umount
+}
+
+# Names and defaults that scripts of administrators know.
+case_sysctls() {
+	local name want
+	[ "$MODULE" = ours ] || skip "on 6.12 this module has another default"
+	while read -r name want; do
+		[ "$(cat /proc/sys/sunrpc/"$name")" = "$want" ] || die "$name is $(cat /proc/sys/sunrpc/"$name"), not $want"
+		! { echo 0 >/proc/sys/sunrpc/"$name"; } 2>/dev/null || die "$name takes 0"
+		! { echo 1000000 >/proc/sys/sunrpc/"$name"; } 2>/dev/null || die "$name takes 1000000"
+		[ "$(cat /proc/sys/sunrpc/"$name")" = "$want" ] || die "$name has changed"
+	done <<-END
+	rdma_slot_table_entries 128
+	rdma_max_inline_read 4096
+	rdma_max_inline_write 4096
+	svc_rdma/max_requests 128
+	svc_rdma/max_req_size 4096
+	svc_rdma/max_bc_requests 16
+	END
+	nfs_mount 3
+	for name in recv read write sq_starve; do echo 0 >/proc/sys/sunrpc/svc_rdma/rdma_stat_$name; done
+	dd if=/dev/zero of=$MNT/sysctl bs=64k count=2 oflag=direct 2>/dev/null
+	dd if=$MNT/sysctl of=/dev/null bs=64k iflag=direct 2>/dev/null
+	for name in recv read write; do
+		want=$(cat /proc/sys/sunrpc/svc_rdma/rdma_stat_$name)
+		[ "$want" -ge 2 ] && [ "$want" -lt 200 ] || die "rdma_stat_$name is $want after two WRITEs and READs"
+		echo 0 >/proc/sys/sunrpc/svc_rdma/rdma_stat_$name
+	done
+	[ "$(cat /proc/sys/sunrpc/svc_rdma/rdma_stat_read)" = 0 ] || die "rdma_stat_read does not begin again"
+	nfs_umount
+}
+
+# A file for each connection of each side, with what it is like and what it has done.
+case_debugfs() {
+	local client server sent received side
+	[ "$MODULE" = ours ] || skip "the in-tree module has no such files"
+	until_true 30 nobody_shown || die "of former mounts: $(ls $DEBUG/client $DEBUG/server)"
+	nfs_mount 3 noacl
+	client=$(echo $DEBUG/client/*) server=$(echo $DEBUG/server/*)
+	[ -f "$client" ] && [ -f "$server" ] || die "not one file each: $client; $server"
+	case ${client##*/} in "$SERVER:$PORT-"*) ;; *) die "it is called $client" ;; esac
+	sent=$(field sends "$client") received=$(field received "$server")
+	dd if=/dev/zero of=$MNT/shown bs=64k count=4 oflag=direct 2>/dev/null
+	dd if=$MNT/shown of=/dev/null bs=64k count=4 iflag=direct 2>/dev/null
+	tail -n +1 "$client" "$server"
+	for side in "$client" "$server"; do
+		[ "$(field state "$side")" = up ] || die "$side: $(field state "$side")"
+		[ "$(field version "$side")" = 1 ] || die "$side: version $(field version "$side")"
+		[ "$(field device "$side")" = lab0 ] || die "$side: device $(field device "$side")"
+		[ "$(field inline_send "$side")" = 4096 ] || die "$side: inline_send $(field inline_send "$side")"
+		[ "$(field credits_granted "$side")" -gt 0 ] || die "$side: no credits"
+		[ "$(field receives_posted "$side")" -gt 0 ] || die "$side: no Receives"
+		[ "$(field netns "$side")" = "$(stat -Lc %i /proc/self/ns/net)" ] || die "$side: netns"
+	done
+	[ "$(field source "$client")" = "$(field peer "$server")" ] || die "$client and $server are no pair"
+	[ $(($(field sends "$client") - sent)) -ge 8 ] || die "8 RPCs, and the client's file does not tell"
+	[ $(($(field received "$server") - received)) -ge 8 ] || die "8 Calls, and the server's file does not tell"
+	[ "$(field bytes_out "$client")" = 262144 ] && [ "$(field rdma_read_bytes "$server")" = 262144 ] || die "bytes written"
+	[ "$(field bytes_in "$client")" = 262144 ] && [ "$(field rdma_write_bytes "$server")" = 262144 ] || die "bytes read"
+
+	# Who has it open sees an end, not freed memory, and does not keep the connection.
+	exec 7<"$client" 8<"$server"
+	nfs_umount
+	until_true 30 nobody_shown || die "left behind: $(ls $DEBUG/client $DEBUG/server)"
+	! cat <&7 2>/dev/null && ! cat <&8 2>/dev/null || die "a connection that is gone can be read"
+	exec 7<&- 8<&-
+
+	highest 2
+	nfs_mount 3
+	for side in $DEBUG/client/* $DEBUG/server/*; do
+		[ "$(field version "$side") $(field inline_send "$side") $(field peer_spoke "$side")" = "2 16384 1" ] ||
+			die "not version 2: $(cat "$side")"
+	done
+	nfs_umount
+	highest 1
+}
+
+# Readers all the time while connections come, break and go.
+case_debugfs-readers() {
+	local i reader d=/sys/kernel/debug/fail_sunrpc
+	[ "$MODULE" = ours ] || skip "the in-tree module has no such files"
+	(while :; do cat $DEBUG/client/* $DEBUG/server/* >/dev/null 2>&1 || true; done) &
+	reader=$!
+	for i in 1 2 3 4; do
+		nfs_mount 4.2 nconnect=2
+		echo $i >$MNT/readers
+		tune 100 $d/probability
+		tune 1 $d/interval
+		tune Y $d/ignore-cache-wait
+		tune 2 $d/times
+		echo $i >$MNT/readers2
+		sync $MNT/readers2
+		tune 0 $d/times
+		nfs_umount
+	done
+	kill $reader
+	until_true 30 nobody_shown || die "left behind: $(ls $DEBUG/client $DEBUG/server)"
+}
+
+# Every hand-over of a request has an event, on both sides.
+case_tracepoints() {
+	local trace=/sys/kernel/tracing name
+	[ "$MODULE" = ours ] || skip "the in-tree module has other events"
+	echo >$trace/trace
+	echo 1 >$trace/events/rpcrdma/enable
+	nfs_mount 4.2
+	dd if=/dev/zero of=$MNT/traced bs=64k count=2 oflag=direct 2>/dev/null
+	dd if=$MNT/traced of=/dev/null bs=64k iflag=direct 2>/dev/null
+	nfs_umount
+	until_true 30 nobody_shown || die "of former mounts: $(ls $DEBUG/client $DEBUG/server)"
+	echo 0 >$trace/events/rpcrdma/enable
+	cp $trace/trace /lab/log/trace.users
+	for name in rpcrdma_cm_event rpcrdma_conn_lost xprt_rdma_connect xprt_rdma_marshal xprt_rdma_send \
+		xprt_rdma_receive xprt_rdma_reply svc_rdma_accept svc_rdma_receive \
+		svc_rdma_call svc_rdma_read svc_rdma_read_done svc_rdma_reply svc_rdma_sent svc_rdma_free; do
+		grep -q " $name: " /lab/log/trace.users || die "no event $name"
+	done
+}
+
+group() {
+	alone_up
+	run_all_cases
+	group_end
+}
