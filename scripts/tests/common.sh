@@ -135,7 +135,7 @@ remote_writer() {
 		die "the conflicting open was not let through"
 }
 
-# hostile <client|server> <set>: one set of cases of hostile_<client|server>.py
+# hostile <client|calls|server> <set>: one set of cases of hostile_<...>.py
 hostile() {
 	local lib
 	[ "$MODULE" = ours ] || skip "the in-tree module takes some of these in its own way"

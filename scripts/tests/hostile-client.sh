@@ -1,11 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Chunks that no client of ours would offer, floods and callbacks unanswered, to our server.
+# Messages and chunks that no client of ours would send, floods and callbacks unanswered, to
+# our server.
 # Guests: alone
 # Limit: 2400
+# Quick: siw
 # Second: rxe
 . "$TOP/scripts/tests/common.sh"
 
+case_client-messages() { hostile calls messages; }
+case_client-chunks() { hostile calls chunks; }
+case_client-endings() {
+	hostile calls endings
+	# Nothing of it has harmed those who behave.
+	with_mount 4.2 checked small
+}
 case_client-reads() { hostile client reads; }
 case_client-writes() { hostile client writes; }
 case_client-callbacks() { hostile client callbacks; }
@@ -13,7 +22,7 @@ case_client-flow() { hostile client flow; }
 
 group() {
 	# nfsd gives a callback up after a tenth of the lease: cases want to think longer.
-	LEASE=90 alone_up
+	LEASE=150 alone_up
 	run_all_cases
-	case_run clean
+	group_end
 }

@@ -1,192 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0
 """An NFS client over RDMA that lays out its chunks as no client of ours would, and breaks
-rules, against our server. What hostile.c does with NULL Calls is done here with NFS.
+rules, against our server. hostile_calls.py does this with NULL Calls.
 
 usage: hostile_client.py SET [part of a name]
-
-Prints "ok NAME" or "not ok NAME: reason" for each case of the set; the status is 1 if one
-failed. Needs peer.py's library and a server on ADDRESS that exports /export.
 """
-import collections
 import os
 import random
-import socket
 import struct
 import sys
-import time
-import traceback
 
-from peer import (AUTH_ROOT, ERR_CHUNK, ERROR, MSG, NOMSG, NSLOTS, SILENCE, SLOT, Conn, Failure, Message,
-                  Reader, Segment, Verbs, counters, error, header, opaque, private, rpc_call, want, words)
-
-ADDRESS, PORT = "10.9.0.1", 20049
-EXPORT = "/export/client"
-NFS, NULL, LOOKUP, READ3, WRITE3, READDIRPLUS = 100003, 0, 3, 6, 7, 17
-DATA = random.Random(2).randbytes(1 << 18)
-AREA = NSLOTS * SLOT            # of the arena, for chunks
-PLAIN = private(remote_inv=False)
-
-
-def tcp_call(port, prog, vers, proc, args):
-    """One Call over TCP; the results."""
-    with socket.create_connection((ADDRESS, port)) as sock:
-        rpc = rpc_call(1, prog, vers, proc, args, AUTH_ROOT)
-        sock.sendall(words(0x80000000 | len(rpc)) + rpc)
-        with sock.makefile("rb") as f:
-            return f.read(int.from_bytes(f.read(4), "big") & 0x7fffffff)[24:]
-
-
-def root_handle():
-    port = int.from_bytes(tcp_call(111, 100000, 2, 3, words(100005, 3, 6, 0)), "big")
-    r = Reader(tcp_call(port, 100005, 3, 1, opaque(EXPORT.encode())))
-    want(r.word() == 0, "mountd refuses")
-    return r.opaque()
-
-
-def operations(name):
-    """How many NFSv3 Calls of each kind nfsd has executed"""
-    with open("/proc/net/rpc/nfsd", encoding="ascii") as f:
-        for line in f:
-            if line.startswith(name + " "):
-                return [int(n) for n in line.split()[2:]]
-    raise Failure("no statistics")
-
-
-class Client:
-    serial = 0x2000
-
-    def __init__(self, verbs, data=PLAIN, count=64, size=4096, depth=16):
-        self.verbs = verbs
-        index = verbs.lib.peer_connect(ADDRESS.encode(), str(PORT).encode(), count, size, depth, data, len(data))
-        want(index >= 0, "cannot connect")
-        self.conn = Conn(verbs, index)
-        verbs.until(lambda: self.conn.up or self.conn.lost)
-        want(self.conn.up, "no connection")
-        time.sleep(0.2)         # see conn_open() of hostile.c
-        self.credit = 8
-        self.callbacks = collections.deque()
-
-    # memory that chunks are made of
-
-    def segment(self, at, length):
-        return Segment(self.verbs.handle, length, self.verbs.base + AREA + at)
-
-    def put(self, at, data):
-        self.verbs.arena[AREA + at:AREA + at + len(data)] = data
-        return self.segment(at, len(data))
-
-    def get(self, at, length):
-        return self.verbs.arena[AREA + at:AREA + at + length]
-
-    def wipe(self):
-        self.put(0, b"\xee" * (1 << 20))
-
-    # Calls
-
-    def xid(self):
-        Client.serial += 1
-        return Client.serial
-
-    def exchange(self, message, patience=20):
-        self.conn.send(message)
-        return self.receive(patience)
-
-    def receive(self, patience=20):
-        """The next message that is no callback; those are kept."""
-        while True:
-            found = self.conn.receive(patience)
-            if not found:
-                return None
-            message = Message(found[0])
-            if message.proc != MSG or message.body[4:8] != words(0):
-                return message
-            self.callbacks.append(message)
-
-    def callback(self, patience=20):
-        """The next callback, or None"""
-        if not self.callbacks:
-            want(not self.receive(0.05), "an answer to nothing")
-        if not self.callbacks and patience:
-            self.verbs.until(lambda: self.conn.inbox or self.conn.lost, patience)
-            return self.callback(0)
-        return self.callbacks.popleft() if self.callbacks else None
-
-    def nfs(self, proc, args, inline=None, vers=3, **lists):
-        """A Call. With @inline the bytes that are sent, else the whole message."""
-        xid = self.xid()
-        rpc = rpc_call(xid, NFS, vers, proc, args, AUTH_ROOT)
-        answer = self.exchange(header(xid, credit=self.credit, **lists) + (rpc if inline is None else inline(rpc)))
-        want(answer, "no answer")
-        want(answer.xid == xid, "an answer to something else")
-        return answer
-
-    def lookup(self, directory, name):
-        r = results(self.nfs(LOOKUP, opaque(directory) + opaque(name.encode())))
-        want(r.word() == 0, f"no {name}")
-        return r.opaque()
-
-    def works(self):
-        want(results(self.nfs(NULL, b"")).at == 24, "NULL")
-
-
-def results(answer):
-    """The results in an RDMA_MSG, the status of RPC checked"""
-    want(answer.proc == MSG, f"an answer of type {answer.proc}, code {answer.code}")
-    r = Reader(answer.body, 20)
-    want(r.word() == 0, f"RPC error: {answer.body[:24].hex()}")
-    return r
-
-
-def is_err_chunk(answer):
-    return answer and answer.proc == ERROR and answer.code == ERR_CHUNK and len(answer.data) == 20
-
-
-def rejected(answer):
-    """ERR_CHUNK, or an error of RPC that is no success"""
-    return is_err_chunk(answer) or (answer.proc == MSG and answer.body[20:24] != words(0))
-
-
-class Bench:
-    """What all cases start with"""
-
-    def __init__(self, verbs):
-        self.verbs = verbs
-        self.root = root_handle()
-        self.clients = []
-        self.client = self.connect()
-        for name in ("file", "target"):
-            setattr(self, name, self.client.lookup(self.root, name))
-        self.directory = self.client.lookup(self.root, "dir")
-
-    def connect(self, *args, **kwargs):
-        client = Client(self.verbs, *args, **kwargs)
-        self.clients.append(client)
-        return client
-
-    def fresh(self):
-        """The usual connection, made anew if a case has used it up"""
-        if self.client.conn.lost or self.client.conn.closed:
-            self.client.conn.close()
-            self.client = self.connect()
-        self.client.wipe()
-        with open(EXPORT + "/target", "wb"):
-            pass
-        return self.client
-
-    def target_is(self, data, reason):
-        with open(EXPORT + "/target", "rb") as f:
-            found = f.read()
-        want(found == data, f"{reason}: {len(found)} bytes, not {len(data)}, or other ones")
-
-
-SETS = collections.defaultdict(list)
-
-
-def case(which, name):
-    def add(function):
-        SETS[which].append((name, function))
-        return function
-    return add
+from caller import (ADDRESS, DATA, EXPORT, LOOKUP, NFS, NULL, PLAIN, PORT, READ3, READDIRPLUS, WRITE3, case,
+                    is_err_chunk, main, operations, rejected, results)
+from peer import (AUTH_ROOT, MSG, NOMSG, SILENCE, Conn, Failure, Reader, counters, error, header, opaque, private,
+                  rpc_call, rpc_reply, want, words)
 
 
 # --- Read chunks --------------------------------------------------------------
@@ -620,12 +446,10 @@ def answers(b):
     want(message, "no callback")
     c.works()
     good = answer_of(message, 16)
-    c.conn.send(header(message.xid + 1, credit=0xffffffff) + words(message.xid + 1) + good[32:])
-    c.conn.send(answer_of(message, 16, bytes(3800)))
-    for length in range(1, 28):
-        c.conn.send(good[:length])
-    c.conn.send(error(message.xid, credit=0xffffffff))
-    c.conn.send(error(message.xid, 9))
+    c.spend(header(message.xid + 1, credit=0xffffffff) + words(message.xid + 1) + good[32:])
+    c.spend(answer_of(message, 16, bytes(3800)))
+    c.spend(*(good[:length] for length in range(1, 28)))
+    c.spend(error(message.xid, credit=0xffffffff), error(message.xid, 9))
     want(not c.receive(SILENCE), "one is answered")
     want(counters()["server_bc_dropped"] > before["server_bc_dropped"], "dropped Replies are not counted")
     c.conn.send(good)
@@ -635,6 +459,66 @@ def answers(b):
     message = c.callback()
     want(message, "no more callbacks")
     c.conn.send(answer_of(message, 16))
+    want(not c.conn.lost, "the connection is lost")
+
+
+# nfsd gives a callback up after 15 s, and tries again; the client does not know that.
+@case("callbacks", "callbacks that are given up keep their credits")        # Covers: BC-05 BC-12
+def given_up(b):
+    c = b.connect()
+    names = fresh_names(5)
+    for name in names:
+        delegation(c, name)
+    recall(names[0])
+    c.conn.send(answer_of(c.callback(), 2))
+    before = counters()
+    recall(names[1])
+    late = c.callback()
+    want(late and not c.callback(8), "no callback, or two")
+    recall(names[2])
+    other = c.callback()
+    want(other and not c.callback(10), "a third one, though two have no answer")
+    want(counters()["server_bc_given_up"] == before["server_bc_given_up"] + 1, "it was not given up")
+    for message in late, other:
+        c.conn.send(answer_of(message, 2))
+    again = c.callback()
+    want(again, "the late answer returns no credit")
+    want(counters()["server_bc_late_replies"] == before["server_bc_late_replies"] + 1, "it is not counted")
+    c.conn.send(answer_of(again, 2))
+    c.works()
+    # Both credits are there, and when both are used up, only a new connection helps.
+    recall(*names[3:])
+    want(c.callback() and c.callback(), "a credit is missing")
+    want(c.verbs.until(lambda: c.conn.lost, 30), "the connection stays")
+    want(not c.callback(0.5), "a callback without a credit")
+    want(counters()["server_bc_stuck"] == before["server_bc_stuck"] + 1, "it is not counted")
+
+
+# 16 callbacks are possible: there are Receives for that many Replies, whatever else comes.
+@case("callbacks", "the whole window, and Replies to callbacks, all at once")       # Covers: BC-08 V1-CRD-08
+def window_and_replies(b):
+    c = b.connect(count=400)
+    delegation(c, fresh_names(1)[0])
+    c.credit = 400
+    granted = 0
+    while granted < (grant := c.nfs(NULL, b"").credit):
+        granted = grant
+        waiting = {c.xid() for _ in range(granted)}
+        for xid in waiting:
+            c.conn.send(header(xid, credit=400) + rpc_call(xid, NFS, 3, NULL))
+        while waiting:
+            answer = c.receive()
+            want(answer and not waiting.discard(answer.xid), "no answer")
+    # Each of these has its Receive until its RDMA Reads are done.
+    waiting = {c.xid() for _ in range(granted)}
+    for xid in waiting:
+        rpc = rpc_call(xid, NFS, 3, NULL)
+        c.conn.send(header(xid, credit=400, reads=[(len(rpc), c.segment(0, 50000))]) + rpc)
+    for i in range(16):
+        c.conn.send(header(i, credit=1) + rpc_reply(i))
+    while waiting:
+        answer = c.receive()
+        want(answer and not waiting.discard(answer.xid), f"{len(waiting)} of {granted} are not answered")
     want(not c.conn.lost, "the connection is lost")
 
 
@@ -760,46 +644,6 @@ def door(b):
     want(b.verbs.until(lambda: counters()["server_disconnects"] - before["server_disconnects"] >= 180, 30),
          "the server does not notice")
     b.connect().works()
-
-
-# --- running ------------------------------------------------------------------
-
-def main():
-    os.makedirs(EXPORT + "/dir", exist_ok=True)
-    os.chmod(EXPORT, 0o777)
-    for name, data in (("file", DATA), ("target", b"")):
-        with open(f"{EXPORT}/{name}", "wb") as f:
-            f.write(data)
-        os.chmod(f"{EXPORT}/{name}", 0o666)
-    for i in range(100):
-        with open(f"{EXPORT}/dir/{i:040}", "wb"):
-            pass
-    b = Bench(Verbs())
-    good = True
-    ran = 0
-    for name, function in SETS[sys.argv[1]]:
-        if len(sys.argv) > 2 and sys.argv[2] not in name:
-            continue
-        ran += 1
-        t0 = time.monotonic()
-        reason = None
-        try:
-            function(b)
-            b.fresh().works()
-        except Failure as e:
-            reason = str(e)
-        except Exception:       # a mistake of ours, or something nobody thought of
-            reason = traceback.format_exc().replace("\n", " / ")
-        for client in b.clients:
-            if client is not b.client:
-                client.conn.close()
-        b.clients = [b.client]
-        print(f"not ok {name}: {reason}" if reason else f"ok {name}", flush=True)
-        print(f"# {time.monotonic() - t0:.1f} s", flush=True)
-        good = good and not reason
-        if reason:
-            b.client.conn.close()
-    return 0 if good and ran else 1
 
 
 if __name__ == "__main__":

@@ -3,13 +3,13 @@
 
 usage: hostile_v2.py SET [part of a name]
 
-See hostile_client.py, whose bench and whose way to report this uses.
+See caller.py, whose bench and whose way to report this uses.
 """
 import glob
 import sys
 
-from hostile_client import (DATA, NFS, NULL, READ3, READDIRPLUS, WRITE3, Client, answer_of, case, delegation,
-                            fresh_names, main, readdir_args, recall, write_args)
+from caller import DATA, NFS, NULL, READ3, READDIRPLUS, WRITE3, Client, case, main
+from hostile_client import answer_of, delegation, fresh_names, readdir_args, recall, write_args
 from peer import (AUTH_ROOT, ERROR, MSG, NOMSG, SILENCE, Message, Reader, counters, header, rpc_call, rpc_reply,
                   want, words)
 
@@ -535,6 +535,10 @@ def callback_errors(b):
         c.conn.send(respond(message))
         want(b.verbs.until(lambda n=dropped: counters()["server_bc_dropped"] > n), "somebody waits for it still")
         want(counters()["server_bc_replies"] - before["server_bc_replies"] <= 1, "more than one is taken")
+        # nfsd tries again. There is one credit as long as nothing was granted.
+        again = c.callback()
+        want(again, "its credit is not free again")
+        c.conn.send(respond(again))
         c.works()
 
 

@@ -17,7 +17,7 @@ REQUEST, UP, RECEIVED, FINISHED, LOST = range(1, 6)
 SEND, SEND_INV, WRITE, READ = range(4)
 PATIENCE = 20           # seconds for what has to come
 SILENCE = 0.5           # for what must not
-SLOT, NSLOTS = 65536, 48
+AREA = 3 << 20          # of the arena, for messages: more than a full window of them
 ARENA = 16 << 20
 
 Segment = collections.namedtuple("Segment", "handle length offset")
@@ -44,8 +44,8 @@ class Event(ctypes.Structure):
 
 
 class Verbs:
-    """The library and its arena. The first slots are for messages being sent, in turn; the
-    rest is for RDMA Reads and Writes, one at a time."""
+    """The library and its arena. Its first AREA bytes are for messages being sent, one after
+    the other and from the start again; the rest is for RDMA Reads and Writes, one at a time."""
 
     def __init__(self):
         self.lib = ctypes.CDLL(os.environ["PEER_LIB"], use_errno=True)
@@ -64,7 +64,7 @@ class Verbs:
         self.event = Event()
         self.conns = {}
         self.requests = collections.deque()     # (connection index, its Event's depth and data)
-        self.serial = 0
+        self.at = 0
         self.ids = 1 << 20
 
     def pump(self, patience=0):
@@ -130,9 +130,9 @@ class Conn:
 
     def send(self, message, invalidate=None):
         v = self.verbs
-        v.serial = (v.serial + 1) % NSLOTS
-        where = v.serial * SLOT
-        v.arena[where:where + len(message)] = message
+        where = v.at if v.at + len(message) <= AREA else 0
+        v.at = where + len(message)
+        v.arena[where:v.at] = message
         return self.post(SEND if invalidate is None else SEND_INV, where, len(message),
                          Segment(invalidate or 0, 0, 0))
 
@@ -143,12 +143,12 @@ class Conn:
         return None if status is None else status == 0
 
     def write(self, segment, data):
-        where = NSLOTS * SLOT
+        where = AREA
         self.verbs.arena[where:where + len(data)] = data
         return self.result(self.post(WRITE, where, len(data), segment))
 
     def read(self, segment, length=None):
-        where = NSLOTS * SLOT
+        where = AREA
         length = segment.length if length is None else length
         if not length:
             return b""

@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: GPL-2.0
+"""An NFS client over RDMA that hostile_client.py and hostile_calls.py make misbehave, and
+what runs their cases: main() prints "ok NAME" or "not ok NAME: reason" for each case of a
+set. Needs peer.py's library and a server on ADDRESS that exports /export.
+"""
+import collections
+import os
+import random
+import socket
+import struct
+import sys
+import time
+import traceback
+
+from peer import (AREA, AUTH_ROOT, ERR_CHUNK, ERROR, MSG, Conn, Failure, Message, Reader, Segment, Verbs,
+                  counters, header, opaque, private, rpc_call, want, words)
+
+ADDRESS, PORT = "10.9.0.1", 20049
+EXPORT = "/export/client"
+NFS, NULL, LOOKUP, READ3, WRITE3, READDIRPLUS = 100003, 0, 3, 6, 7, 17
+DATA = random.Random(2).randbytes(1 << 18)
+PLAIN = private(remote_inv=False)
+
+
+def tcp_call(port, prog, vers, proc, args):
+    """One Call over TCP; the results."""
+    with socket.create_connection((ADDRESS, port)) as sock:
+        rpc = rpc_call(1, prog, vers, proc, args, AUTH_ROOT)
+        sock.sendall(words(0x80000000 | len(rpc)) + rpc)
+        with sock.makefile("rb") as f:
+            return f.read(int.from_bytes(f.read(4), "big") & 0x7fffffff)[24:]
+
+
+def root_handle():
+    port = int.from_bytes(tcp_call(111, 100000, 2, 3, words(100005, 3, 6, 0)), "big")
+    r = Reader(tcp_call(port, 100005, 3, 1, opaque(EXPORT.encode())))
+    want(r.word() == 0, "mountd refuses")
+    return r.opaque()
+
+
+def operations(name):
+    """How many NFSv3 Calls of each kind nfsd has executed"""
+    with open("/proc/net/rpc/nfsd", encoding="ascii") as f:
+        for line in f:
+            if line.startswith(name + " "):
+                return [int(n) for n in line.split()[2:]]
+    raise Failure("no statistics")
+
+
+class Client:
+    serial = 0x2000
+
+    def __init__(self, verbs, data=PLAIN, count=64, size=4096, depth=16):
+        self.verbs = verbs
+        index = verbs.lib.peer_connect(ADDRESS.encode(), str(PORT).encode(), count, size, depth, data, len(data))
+        want(index >= 0, "cannot connect")
+        self.conn = Conn(verbs, index)
+        verbs.until(lambda: self.conn.up or self.conn.lost)
+        want(self.conn.up, "no connection")
+        # siw overlooks what arrives before its accepting end has returned from the
+        # handshake, until something else arrives.
+        time.sleep(0.2)
+        self.credit = 8
+        self.callbacks = collections.deque()
+
+    # memory that chunks are made of
+
+    def segment(self, at, length):
+        return Segment(self.verbs.handle, length, self.verbs.base + AREA + at)
+
+    def put(self, at, data):
+        self.verbs.arena[AREA + at:AREA + at + len(data)] = data
+        return self.segment(at, len(data))
+
+    def get(self, at, length):
+        return self.verbs.arena[AREA + at:AREA + at + length]
+
+    def wipe(self):
+        self.put(0, b"\xee" * (1 << 20))
+
+    # Calls
+
+    def xid(self):
+        Client.serial += 1
+        return Client.serial
+
+    def exchange(self, message, patience=20):
+        self.conn.send(message)
+        return self.receive(patience)
+
+    def spend(self, *messages):
+        """Send what is never answered, one after the other: each takes a Receive, for which
+        there is no credit."""
+        for message in messages:
+            before = counters()["server_receives"]
+            self.conn.send(message)
+            self.verbs.until(lambda n=before: counters()["server_receives"] > n or self.conn.lost)
+            want(not self.conn.lost, f"{message.hex()} ends the connection")
+
+    def receive(self, patience=20):
+        """The next message that is no callback; those are kept."""
+        while True:
+            found = self.conn.receive(patience)
+            if not found:
+                return None
+            message = Message(found[0])
+            if message.proc != MSG or message.body[4:8] != words(0):
+                return message
+            self.callbacks.append(message)
+
+    def callback(self, patience=20):
+        """The next callback, or None"""
+        if not self.callbacks:
+            want(not self.receive(0.05), "an answer to nothing")
+        if not self.callbacks and patience:
+            self.verbs.until(lambda: self.conn.inbox or self.conn.lost, patience)
+            return self.callback(0)
+        return self.callbacks.popleft() if self.callbacks else None
+
+    def nfs(self, proc, args, inline=None, vers=3, **lists):
+        """A Call. With @inline the bytes that are sent, else the whole message."""
+        xid = self.xid()
+        rpc = rpc_call(xid, NFS, vers, proc, args, AUTH_ROOT)
+        answer = self.exchange(header(xid, credit=self.credit, **lists) + (rpc if inline is None else inline(rpc)))
+        want(answer, "no answer")
+        want(answer.xid == xid, "an answer to something else")
+        return answer
+
+    def lookup(self, directory, name):
+        r = results(self.nfs(LOOKUP, opaque(directory) + opaque(name.encode())))
+        want(r.word() == 0, f"no {name}")
+        return r.opaque()
+
+    def works(self):
+        want(results(self.nfs(NULL, b"")).at == 24, "NULL")
+
+
+def results(answer):
+    """The results in an RDMA_MSG, the status of RPC checked"""
+    want(answer.proc == MSG, f"an answer of type {answer.proc}, code {answer.code}")
+    r = Reader(answer.body, 20)
+    want(r.word() == 0, f"RPC error: {answer.body[:24].hex()}")
+    return r
+
+
+def is_err_chunk(answer):
+    return answer and answer.proc == ERROR and answer.code == ERR_CHUNK and len(answer.data) == 20
+
+
+def rejected(answer):
+    """ERR_CHUNK, or an error of RPC that is no success"""
+    return is_err_chunk(answer) or (answer.proc == MSG and answer.body[20:24] != words(0))
+
+
+class Bench:
+    """What all cases start with"""
+
+    def __init__(self, verbs):
+        self.verbs = verbs
+        self.root = root_handle()
+        self.clients = []
+        self.client = self.connect()
+        for name in ("file", "target"):
+            setattr(self, name, self.client.lookup(self.root, name))
+        self.directory = self.client.lookup(self.root, "dir")
+
+    def connect(self, *args, **kwargs):
+        client = Client(self.verbs, *args, **kwargs)
+        self.clients.append(client)
+        return client
+
+    def fresh(self):
+        """The usual connection, made anew if a case has used it up"""
+        if self.client.conn.lost or self.client.conn.closed:
+            self.client.conn.close()
+            self.client = self.connect()
+        self.client.wipe()
+        with open(EXPORT + "/target", "wb"):
+            pass
+        return self.client
+
+    def target_is(self, data, reason):
+        with open(EXPORT + "/target", "rb") as f:
+            found = f.read()
+        want(found == data, f"{reason}: {len(found)} bytes, not {len(data)}, or other ones")
+
+
+SETS = collections.defaultdict(list)
+
+
+def case(which, name):
+    def add(function):
+        SETS[which].append((name, function))
+        return function
+    return add
+
+
+# --- running ------------------------------------------------------------------
+
+def main():
+    os.makedirs(EXPORT + "/dir", exist_ok=True)
+    os.chmod(EXPORT, 0o777)
+    for name, data in (("file", DATA), ("target", b"")):
+        with open(f"{EXPORT}/{name}", "wb") as f:
+            f.write(data)
+        os.chmod(f"{EXPORT}/{name}", 0o666)
+    for i in range(100):
+        with open(f"{EXPORT}/dir/{i:040}", "wb"):
+            pass
+    b = Bench(Verbs())
+    good = True
+    ran = 0
+    for name, function in SETS[sys.argv[1]]:
+        if len(sys.argv) > 2 and sys.argv[2] not in name:
+            continue
+        ran += 1
+        t0 = time.monotonic()
+        reason = None
+        try:
+            function(b)
+            b.fresh().works()
+        except Failure as e:
+            reason = str(e)
+        except Exception:       # a mistake of ours, or something nobody thought of
+            reason = traceback.format_exc().replace("\n", " / ")
+        for client in b.clients:
+            if client is not b.client:
+                client.conn.close()
+        b.clients = [b.client]
+        print(f"not ok {name}: {reason}" if reason else f"ok {name}", flush=True)
+        print(f"# {time.monotonic() - t0:.1f} s", flush=True)
+        good = good and not reason
+        if reason:
+            b.client.conn.close()
+    return 0 if good and ran else 1

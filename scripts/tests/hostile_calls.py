@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: GPL-2.0
+"""An NFS client over RDMA that sends odd and malformed messages to our server. Almost all
+are made of NULL Calls, so that only the transport has a say.
+
+usage: hostile_calls.py SET [part of a name]
+"""
+import itertools
+import os
+import subprocess
+import sys
+
+from caller import ADDRESS, NFS, NULL, PLAIN, PORT, Client, case, is_err_chunk, main, operations
+from peer import (AUTH_NONE, CALL, DONE, ERROR, ERR_CHUNK, ERR_VERS, MSG, MSGP, NOMSG, SILENCE, Conn, Segment, Verbs,
+                  counters, error, header, rpc_call, rpc_reply, want, words)
+
+NULL_LENGTH = 40
+# Segments that are never accessed
+NOWHERE = Segment(1, 8, 4096)
+
+
+def null(xid):
+    return rpc_call(xid, NFS, 3, NULL)
+
+
+def replied(c, message, xid, what):
+    """It is answered with a Reply to NULL, inline."""
+    answer = c.exchange(message)
+    want(answer and answer.xid == xid and answer.vers == 1 and answer.credit, f"{what}: no answer")
+    want(answer.data[12:] == words(MSG, 0, 0, 0) + rpc_reply(xid), f"{what}: {answer.data.hex()}")
+
+
+def refused(c, message, xid, what):
+    """It is answered with ERR_CHUNK."""
+    answer = c.exchange(message)
+    want(is_err_chunk(answer) and answer.xid == xid and answer.vers == 1 and answer.credit, f"{what}: no ERR_CHUNK")
+
+
+def all_refused(b, messages):
+    """messages(xid) yields what is wrong with each, and the message."""
+    c = b.fresh()
+    before = counters()
+    count = len(list(messages(c, 0)))
+    for i in range(count):
+        xid = c.xid()
+        what, message = next(itertools.islice(messages(c, xid), i, None))
+        refused(c, message, xid, what)
+    want(counters()["server_bad_headers"] == before["server_bad_headers"] + count, "not all are counted")
+    c.works()
+
+
+# --- messages -----------------------------------------------------------------
+
+# Covers: V1-ERR-14 V1-ERR-16 V1-CRD-25 V1-ERR-27
+@case("messages", "messages under 28 bytes are dropped")
+def short(b):
+    c = b.fresh()
+    before = counters()["server_short_messages"]
+    c.spend(*((header(c.xid()) + bytes(28))[:length] for length in range(1, 28, 3)))
+    want(not c.receive(SILENCE), "one is answered")
+    want(counters()["server_short_messages"] == before + 9, "not all are counted")
+    c.works()
+
+
+@case("messages", "other versions")     # Covers: V1-ERR-03 V1-ERR-04 V1-ERR-05 EXP-27 EXP-28
+def versions(b):
+    c = b.fresh()
+    for vers in (0, 2, 3, 0xffffffff):
+        xid = c.xid()
+        answer = c.exchange(header(xid, vers=vers) + null(xid))
+        want(answer and answer.credit, f"{vers}: no answer")
+        want(answer.data == words(xid, vers, answer.credit, ERROR, ERR_VERS, 1, 1), f"{vers}: {answer.data.hex()}")
+
+
+# Covers: V1-DEP-02 V1-DEP-05 V1-ERR-09 V1-ERR-23 V1-ERR-01 EXP-32
+@case("messages", "all message types")
+def types(b):
+    c = b.fresh()
+    before = counters()
+    c.spend(*[header(c.xid(), DONE)] * 50, error(c.xid(), rest=words(0, 0)))
+    want(not c.receive(SILENCE), "one is answered")
+    want(counters()["server_dropped_done"] == before["server_dropped_done"] + 50, "RDMA_DONE is not counted")
+    want(counters()["server_dropped_error"] == before["server_dropped_error"] + 1, "RDMA_ERROR is not counted")
+    xid = c.xid()
+    replied(c, words(xid, 1, 8, MSGP, 64, 256, 0, 0, 0) + null(xid), xid, "RDMA_MSGP")
+    for proc in (5, 0x7fffffff, 0xffffffff):
+        xid = c.xid()
+        refused(c, header(xid, proc) + null(xid), xid, f"type {proc}")
+
+
+@case("messages", "Replies to callbacks that never were")       # Covers: BC-25 BC-26
+def replies(b):
+    c = b.fresh()
+    before = counters()["server_bc_dropped"]
+    for size in (0, 4, 900, 4000):
+        xid = c.xid()
+        c.spend(header(xid, credit=0xffffffff) + rpc_reply(xid, bytes(size)))
+    want(not c.receive(SILENCE), "one is answered")
+    want(counters()["server_bc_dropped"] == before + 4, "not all are counted")
+
+
+# Covers: V1-ERR-01 V1-ERR-02 V1-ERR-06 V1-ERR-15 V1-HDR-05 V1-CHK-14 V1-CHK-15 V1-FRM-10 V1-PZC-10 MEM-13
+# Covers: EXP-28 EXP-29
+@case("messages", "lists that make no sense")
+def lists(b):
+    def messages(c, xid):
+        call = null(xid)
+        for i in range(3):
+            yield f"presence word 2 in list {i}", words(xid, 1, 8, MSG, *(2 * (i == n) for n in range(3))) + call
+        yield "0xffffffff segments", words(xid, 1, 8, MSG, 0, 1, 0xffffffff) + bytes(24) + call
+        yield "65 segments", header(xid, writes=[[NOWHERE] * 65]) + call
+        yield "65 segments of a Reply chunk", header(xid, reply=[NOWHERE] * 65) + call
+        yield "17 Write chunks", header(xid, writes=[[NOWHERE]] * 17) + call
+        yield "a Write list that ends in a segment", header(xid, writes=[[NOWHERE] * 2])[:-20]
+        yield "another XID in the message", header(xid) + null(xid + 1)
+        yield "RDMA_MSG without a message", header(xid)
+        yield "RDMA_NOMSG without a chunk", header(xid, NOMSG)
+        yield "RDMA_NOMSG with a message", header(xid, NOMSG) + call
+        yield "RDMA_MSG with a Position Zero chunk", header(xid, reads=[(0, c.segment(0, 40))]) + call
+
+    all_refused(b, messages)
+
+
+# Covers: V1-RDC-03 V1-RDC-17 V1-RDC-18 V1-PZC-11 V1-PZC-12 V1-ERR-28 MEM-13
+@case("messages", "Read chunks that make no sense")
+def read_chunks(b):
+    def messages(c, xid):
+        end = NULL_LENGTH
+        some, rest = c.segment(0, 40), c.segment(0, 0xfffffff0)
+        for what, reads in (("a position that is not aligned", [(end + 2, some)]),
+                            ("a position past the end", [(end + 4, some)]),
+                            ("Read chunks that overlap", [(end, some), (end + 20, some)]),
+                            ("a Read chunk of 4 GiB", [(end, rest)]),
+                            ("a Read chunk whose length overflows", [(end, rest), (end, rest)]),
+                            ("16 chunks whose length overflows", [(end, rest)] + [(end + 4 * i, rest) for i in range(15)])):
+            yield what, header(xid, reads=reads) + null(xid)
+        yield "a Position Zero chunk of 1 GiB", header(xid, NOMSG, reads=[(0, c.segment(0, 1 << 30))])
+        for what, rpc in (("another XID in a Position Zero chunk", null(xid + 7)),
+                          ("a Reply in a Position Zero chunk", rpc_reply(xid, bytes(16))),
+                          ("a Position Zero chunk of 4 bytes", words(xid))):
+            yield what, header(xid, NOMSG, reads=[(0, c.put(0, rpc))])
+
+    all_refused(b, messages)
+
+
+# --- chunks -------------------------------------------------------------------
+
+# Covers: V1-PZC-04 V1-PZC-08 V1-RDC-15 V1-RDC-19 V1-CHK-09 EXP-04
+@case("chunks", "Position Zero chunks of all shapes")
+def long_calls(b):
+    c = b.fresh()
+    for lengths in ([40], [1, 10, 0, 29], [2] * 20, [0, 40, 0], [39, 1]):
+        xid = c.xid()
+        c.put(0, null(xid))
+        reads, at = [], 0
+        for length in lengths:
+            reads.append((0, c.segment(at, length)))
+            at += length
+        replied(c, header(xid, NOMSG, reads=reads), xid, f"segments of {lengths}")
+
+
+# AUTH_SYS with the machine name (position 40) and the groups (60) in chunks: the Call is
+# only accepted if it is put together right.
+# Covers: V1-RDC-10 V1-RDC-11 V1-RDC-16 V1-RDC-19 V1-HDR-19 EXP-03
+@case("chunks", "chunks inside the credential")
+def credential(b):
+    c = b.fresh()
+    c.put(200, b"abcde\xff\xff\xff")
+    groups = (60, c.put(301, words(7, 8)))
+    whole = [(40, c.segment(200, 5))]
+    split = [(40, c.segment(200, 2)), (40, c.segment(202, 0)), (40, c.segment(202, 3))]
+    for what, reads in (("two chunks", whole + [groups]), ("with roundup", [(40, c.segment(200, 8)), groups]),
+                        ("three segments", split + [groups]), ("in reverse order", [groups] + whole)):
+        xid = c.xid()
+        rpc = words(xid, CALL, 2, NFS, 3, NULL, 1, 36) + words(99, 5, 1, 2, 2) + AUTH_NONE
+        replied(c, header(xid, reads=reads) + rpc, xid, what)
+
+
+@case("chunks", "Read chunks of many sizes and segments")       # Covers: V1-CHK-15 ULB-19 V1-RDC-16
+def sizes(b):
+    c = b.fresh()
+    end = NULL_LENGTH
+    shapes = [[(end, c.segment(13, 7 ** i))] for i in range(7)]
+    shapes.append([(end, c.segment(i * 100 + 3, 64)) for i in range(64)])
+    shapes.append([(end + i * 64, c.segment(i * 100 + 3, 64)) for i in range(16)])
+    for i, reads in enumerate(shapes):
+        xid = c.xid()
+        replied(c, header(xid, reads=reads) + null(xid), xid, f"shape {i}")
+
+
+# Covers: V1-FRM-07 V1-RPL-02 V1-RPL-11 V1-ERR-11 V1-UNU-01 V1-WRC-15 V1-WRC-17
+@case("chunks", "Reply chunks, and Write chunks that stay unused")
+def results_of_null(b):
+    c = b.fresh()
+    xid = c.xid()
+    c.put(0, null(xid))
+    chunk = [c.segment(4096, 5), c.segment(8192, 11), c.segment(12288, 4000)]
+    answer = c.exchange(header(xid, NOMSG, reads=[(0, c.segment(0, NULL_LENGTH))], reply=chunk))
+    want(answer and answer.proc == NOMSG and len(answer.data) == 80, "no long Reply")
+    want([s.length for s in answer.reply] == [5, 11, 8], f"returned {answer.reply}")
+    found = c.get(4096, 6) + c.get(8192, 12) + c.get(12288, 9)
+    reply = rpc_reply(xid)
+    want(found == reply[:5] + b"\xee" + reply[5:16] + b"\xee" + reply[16:] + b"\xee", "wrong bytes in the Reply chunk")
+
+    xid = c.xid()
+    refused(c, header(xid, reply=[c.segment(20480, 20)]) + null(xid), xid, "a Reply chunk that is too small")
+    want(c.get(20500, 1) == b"\xee", "it was written past its end")
+
+    xid = c.xid()
+    chunks = [[c.segment(0, 100), c.segment(100, 200)], []]
+    answer = c.exchange(header(xid, writes=chunks) + null(xid))
+    want(answer and answer.proc == MSG and answer.body == rpc_reply(xid), "no Reply")
+    want(answer.writes == [[s._replace(length=0) for s in chunks[0]], []], f"returned {answer.writes}")
+
+
+# --- endings ------------------------------------------------------------------
+
+@case("endings", "handles that cannot be read or written")      # Covers: V1-ERR-28 MEM-05
+def handles(b):
+    for reads, writes in ((1, 0), (0, 1)):
+        c = b.connect(b"")
+        c.works()
+        bad = c.segment(0, 100)._replace(handle=c.verbs.handle ^ 0x5500)
+        xid = c.xid()
+        before = operations("proc3")[NULL]
+        answer = c.exchange(header(xid, reads=[(NULL_LENGTH, bad)] * reads, reply=[bad] if writes else None) + null(xid))
+        want(not answer and c.conn.lost, "the connection stays")
+        want(operations("proc3")[NULL] == before + writes, "executed, or not")
+        b.fresh().works()
+
+
+@case("endings", "a client that serves no RDMA Reads")      # Covers: V1-CRD-32
+def no_reads(b):
+    before = counters()["server_accept_errors"]
+    index = b.verbs.lib.peer_connect(ADDRESS.encode(), str(PORT).encode(), 8, 4096, 0, PLAIN, 8)
+    want(index >= 0, "no attempt")
+    conn = Conn(b.verbs, index)
+    want(b.verbs.until(lambda: conn.lost or conn.up) and conn.lost, "it was not refused")
+    conn.close()
+    want(counters()["server_accept_errors"] == before + 1, "it was not refused by us")
+
+
+@case("endings", "leaving with Calls under way, and without a word")        # Covers: V1-ERR-28 MEM-13
+def leaving(b):
+    b.fresh().works()
+    before = counters()
+    rc = subprocess.run([sys.executable, __file__, "leave"], check=False).returncode
+    want(rc == 7, "it did not come so far")
+    want(b.verbs.until(lambda: counters()["server_disconnects"] > before["server_disconnects"], 30),
+         "the server does not notice")
+    want(counters()["server_calls_read_chunk"] > before["server_calls_read_chunk"], "no Call was under way")
+
+
+def leave():
+    c = Client(Verbs())
+    for _ in range(12):
+        xid = c.xid()
+        c.conn.send(header(xid, reads=[(NULL_LENGTH, c.segment(0, 100000))]) + null(xid))
+        c.verbs.pump(0.001)
+    os._exit(7)
+
+
+if sys.argv[1] == "leave":
+    leave()
+sys.exit(main())
