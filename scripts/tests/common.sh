@@ -67,7 +67,7 @@ with_mount() {
 	shift
 	VERS=$vers
 	nfs_mount "$vers" "${MOUNT_OPTS:-}"
-	xprt_line | grep -q '^rdma ' || die "no RDMA transport on $MNT: $(grep " $MNT " /proc/mounts)"
+	[[ $(xprt_line) == 'rdma '* ]] || die "no RDMA transport on $MNT: $(grep " $MNT " /proc/mounts)"
 	"$@" || rc=$?
 	xprt_line
 	counters
@@ -81,13 +81,13 @@ checked() {
 	local manifest before
 	before=$(xprt_field 11)
 	manifest=/lab/manifest.$BASHPID.$RANDOM
-	python3 "$CHECK" "$@" --vers "${VERS:-4.2}" --mnt "$MNT" --seed $((RANDOM + 1)) \
+	python3 -I -S "$CHECK" "$@" --vers "${VERS:-4.2}" --mnt "$MNT" --seed $((RANDOM + 1)) \
 		--manifest "$manifest" ${SCALE:+--scale "$SCALE"} || return 1
 	case " $* " in *" data "* | *" direct "* | *" small "*)
 		[ "$(xprt_field 11)" -gt "$before" ] || die "no Read chunk was sent"
 		[ "$(xprt_field 12)" -gt 0 ] || die "no Write chunk was sent" ;;
 	esac
-	on_server python3 "$CHECK" verify "$manifest" $EXPORT
+	on_server python3 -I -S "$CHECK" verify "$manifest" $EXPORT
 }
 
 # delegated <file>: does the server count a delegation of it?

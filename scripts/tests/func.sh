@@ -63,8 +63,8 @@ second_client() {
 
 group() {
 	alone_up
-	on_server python3 "$CHECK" entries 5000 $EXPORT/entries
-	on_server python3 "$CHECK" posixacl 200 $EXPORT/acl-file
+	on_server python3 -I -S "$CHECK" entries 5000 $EXPORT/entries
+	on_server python3 -I -S "$CHECK" posixacl 200 $EXPORT/acl-file
 	run_all_cases
 	group_end
 }

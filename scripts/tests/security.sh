@@ -104,14 +104,14 @@ flavour() {
 		items=$(moved client_calls_read_chunk client_replies_write_chunk)
 		long=$(moved client_calls_long client_replies_long)
 		# shellcheck disable=SC2086
-		python3 "$CHECK" $sections --vers $v --mnt $MNT --seed $((RANDOM + 1)) --scale 0.05 \
+		python3 -I -S "$CHECK" $sections --vers $v --mnt $MNT --seed $((RANDOM + 1)) --scale 0.05 \
 			--manifest "$manifest" || die "version $v"
 		items=$(($(moved client_calls_read_chunk client_replies_write_chunk) - items))
 		long=$(($(moved client_calls_long client_replies_long) - long))
 		echo "version $v: $items messages with data items in chunks, $long long ones"
 		xprt_line
 		nfs_umount
-		python3 "$CHECK" verify "$manifest" $EXPORT
+		python3 -I -S "$CHECK" verify "$manifest" $EXPORT
 		[ "$MODULE" = ours ] || continue
 		case $1 in
 		krb5) [ $items -gt 20 ] || die "version $v: $items data items in chunks" ;;

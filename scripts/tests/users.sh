@@ -50,7 +50,7 @@ case_netns-client() {
 	ip netns del user
 	ip link set ve1 up
 	cat /lab/netns.shown
-	python3 "$CHECK" verify /lab/manifest.netns $EXPORT
+	python3 -I -S "$CHECK" verify /lab/manifest.netns $EXPORT
 	if [ "$MODULE" = ours ]; then
 		grep -q "^source 10.9.0.3:" /lab/netns.shown || die "the connection was not made from 10.9.0.3"
 		[ "$(field netns /lab/netns.shown)" = "$(field here /lab/netns.shown)" ] || die "the transport is in another namespace"
@@ -112,7 +112,7 @@ case_mounts() {
 	for at in v3 v4.0 v4.1 v4.2 six; do
 		n=$((n + 1)) vers=${at#v}
 		[ $at != six ] || vers=3
-		python3 "$CHECK" small --vers "$vers" --mnt /mnt/$at --seed $n \
+		python3 -I -S "$CHECK" small --vers "$vers" --mnt /mnt/$at --seed $n \
 			--manifest /lab/manifest.mounts.$n >/lab/mounts.$n 2>&1 &
 		pids+=($!)
 	done
@@ -123,7 +123,7 @@ case_mounts() {
 		[ "$(find $DEBUG/client -name "\[$SERVER6\]:$PORT-*" | wc -l)" = 3 ] || die "nconnect=3 made $(ls $DEBUG/client)"
 	fi
 	for at in v3 v4.0 v4.1 v4.2 six; do umount /mnt/$at; done
-	for ((; n; n--)); do python3 "$CHECK" verify /lab/manifest.mounts.$n $EXPORT; done
+	for ((; n; n--)); do python3 -I -S "$CHECK" verify /lab/manifest.mounts.$n $EXPORT; done
 }
 
 # RDMA has no ports that root alone can bind to, so "secure" asks for nothing; over TCP, the
@@ -181,9 +181,9 @@ case_large-io() {
 	for v in 3 4.2; do
 		nfs_mount $v rsize=4096,wsize=8192
 		grep -q " $MNT .*rsize=4096,wsize=8192" /proc/mounts || die "$(grep " $MNT " /proc/mounts)"
-		python3 "$CHECK" small --vers $v --mnt $MNT --seed 3$v --manifest /lab/manifest.io
+		python3 -I -S "$CHECK" small --vers $v --mnt $MNT --seed 3$v --manifest /lab/manifest.io
 		nfs_umount
-		python3 "$CHECK" verify /lab/manifest.io $EXPORT
+		python3 -I -S "$CHECK" verify /lab/manifest.io $EXPORT
 	done
 }
 

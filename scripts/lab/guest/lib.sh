@@ -4,11 +4,14 @@
 # frame that runs test cases. Environment (from /lab/env): TOP LAB ROLE KERNEL PROVIDER
 # MODULE PEER_MODULE; addresses: a lone guest talks to itself at $SERVER.
 
+# With the checkers, starting a program costs a second: where bash itself can, it does.
+
 EXPORT=/export
 MNT=/mnt
 SERVER=${SERVER:-10.9.0.1}
 SERVER6=${SERVER6:-fd09::1}
 PORT=20049
+COUNTERS=/sys/kernel/debug/rpcrdma/counters
 
 verdict() { printf '%s\n' "$*" >&9; }
 note() { printf 'lab: %s\n' "$*"; }
@@ -17,6 +20,8 @@ skip() { printf 'SKIP: %s\n' "$*" >&2; exit 77; }
 
 # tune <value> <file>: where the file exists.
 tune() { [ ! -w "$2" ] || echo "$1" >"$2"; }
+
+mounted() { [[ $(</proc/mounts) == *" $1 "* ]]; }
 
 # until_true <seconds> <command...>: poll.
 until_true() {
@@ -87,21 +92,27 @@ module_load() {
 module_loaded() { grep -q '^rpcrdma ' /proc/modules; }
 
 # The module's own counters, one "name value" a line; nothing from the in-tree one.
-counters() { cat /sys/kernel/debug/rpcrdma/counters 2>/dev/null || true; }
-counter() { counters | awk -v n="$1" '$1 == n { print $2 }'; }
+counters() { [ ! -r $COUNTERS ] || printf '%s\n' "$(<$COUNTERS)"; }
+counter() {
+	local line lines=()
+	[ ! -r $COUNTERS ] || mapfile -t lines <$COUNTERS
+	for line in "${lines[@]}"; do
+		[ "${line% *}" != "$1" ] || echo "${line#* }"
+	done
+}
 
 # --- server and client --------------------------------------------------------
 
 server_up() {
-	local d threads=${1:-4}
+	local f threads=${1:-4}
 	modprobe -aq nfsd rpcrdma || true
 	mkdir -p $EXPORT /var/lib/nfs
 	mount -t tmpfs -o mode=755 nfsvar /var/lib/nfs
-	for d in v4recovery rpc_pipefs sm sm.bak nfsdcld; do mkdir /var/lib/nfs/$d; done
-	touch /var/lib/nfs/{etab,rmtab,state,xtab}
-	mountpoint -q $EXPORT || mount -t tmpfs -o "size=${EXPORT_SIZE:-75%},mode=777" export $EXPORT
-	mountpoint -q /proc/fs/nfsd || mount -t nfsd nfsd /proc/fs/nfsd
-	mountpoint -q /var/lib/nfs/rpc_pipefs || mount -t rpc_pipefs pipefs /var/lib/nfs/rpc_pipefs
+	mkdir /var/lib/nfs/{v4recovery,rpc_pipefs,sm,sm.bak,nfsdcld}
+	for f in etab rmtab state xtab; do : >/var/lib/nfs/$f; done
+	mounted $EXPORT || mount -t tmpfs -o "size=${EXPORT_SIZE:-75%},mode=777" export $EXPORT
+	mounted /proc/fs/nfsd || mount -t nfsd nfsd /proc/fs/nfsd
+	mounted /var/lib/nfs/rpc_pipefs || mount -t rpc_pipefs pipefs /var/lib/nfs/rpc_pipefs
 	pidof -q rpcbind || rpcbind -w
 	tune 10 /proc/fs/nfsd/nfsv4gracetime
 	tune "${LEASE:-10}" /proc/fs/nfsd/nfsv4leasetime
@@ -119,7 +130,7 @@ server_up() {
 }
 
 server_down() {
-	mountpoint -q /proc/fs/nfsd || return 0
+	mounted /proc/fs/nfsd || return 0
 	rpc.nfsd 0
 	exportfs -ua
 	exportfs -f
@@ -128,7 +139,7 @@ server_down() {
 # nfs_mount <version> [options] [address] [where]
 nfs_mount() {
 	local v=$1 opt=${2:-} addr=${3:-$SERVER} at=${4:-$MNT} path=/ netid=rdma
-	mkdir -p "$at"
+	[ -d "$at" ] || mkdir -p "$at"
 	# Version 3 knows no pseudo root, and its lock manager is another transport's.
 	[ "$v" != 3 ] || { path=$EXPORT; opt=nolock${opt:+,$opt}; }
 	case $addr in \[*) netid=rdma6 ;; esac
@@ -142,10 +153,20 @@ nfs_umount() { umount "${1:-$MNT}"; }
 # chunks, 14 bytes asked for, 15 bytes replied (see xprt_rdma_print_stats); the sum over the
 # mount's connections.
 xprt_line() {
-	awk -v m="${1:-$MNT}" '/^device / { on = $5 == m } on && $1 == "xprt:" { sub(/^[ \t]*xprt:[ \t]*/, ""); print }' \
-		/proc/self/mountstats
+	local lines=() line at=
+	mapfile -t lines </proc/self/mountstats
+	for line in "${lines[@]}"; do
+		case $line in
+		'device '*) read -r _ _ _ _ at _ <<<"$line" ;;
+		*xprt:*) [ "$at" != "${1:-$MNT}" ] || echo "${line#*xprt:[[:space:]]}" ;;
+		esac
+	done
 }
-xprt_field() { xprt_line "${2:-$MNT}" | awk -v n="$1" '{ sum += $(n + 1) } END { print sum + 0 }'; }
+xprt_field() {
+	local sum=0 words=()
+	while read -ra words; do sum=$((sum + ${words[$1]:-0})); done < <(xprt_line "${2:-$MNT}")
+	echo $sum
+}
 
 # --- test cases ---------------------------------------------------------------
 
@@ -165,7 +186,7 @@ case_mark() { echo "<5>lab: $1 case $2" >/dev/kmsg; }
 case_run() {
 	local name=$1 limit=${2:-900} t0=$SECONDS log=/lab/log/$ROLE/$1.log rc=0 pid dog word reason
 	case_wanted "$name" || return 0
-	mkdir -p "${log%/*}"
+	[ -d "${log%/*}" ] || mkdir -p "${log%/*}"
 	if [ -n "$CASE_BROKEN" ]; then
 		verdict "case not ok $name 0 $CASE_BROKEN"
 		return 0
@@ -186,8 +207,8 @@ case_run() {
 	77) word=skip ;;
 	*) word="not ok" ;;
 	esac
-	reason=$(grep -E '^(FAIL|SKIP): ' "$log" | tail -n 1 | cut -d' ' -f2- || true)
-	[ "$rc" = 0 ] && reason=
+	reason=
+	[ $rc = 0 ] || reason=$(grep -E '^(FAIL|SKIP): ' "$log" | tail -n 1 | cut -d' ' -f2- || true)
 	if [ "$word" = "not ok" ] && [ -z "$reason" ]; then
 		reason="status $rc: $(tail -n 1 "$log")"
 	fi
@@ -255,7 +276,7 @@ kmemleak_check() {
 case_clean() {
 	local base size
 	cd /
-	mountpoint -q "$MNT" && umount "$MNT"
+	mounted "$MNT" && umount "$MNT"
 	[ "$ROLE" = client ] || server_down
 	[ -e /sys/module/rpcrdma ] || die "the module is not loaded"
 	base=$(cat /sys/module/rpcrdma/sections/.text)
