@@ -127,7 +127,7 @@ int xprt_rdma_sends_create(struct xprt_rdma *xr)
 	}
 	xr->xr_unsignaled = 0;
 	atomic_set(&xr->xr_sq_free,
-		   xr->xr_sizes.cz_sq_depth - RPCRDMA_DRAIN_WRS);
+		   xr->xr_sizes.cz_sq_depth - RPCRDMA_SQ_EXTRA);
 	return 0;
 }
 

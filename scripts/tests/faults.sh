@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Faults in one guest: a device goes and comes, nfsd stops and starts. Hard mounts lose
-# nothing and see no error; each case prints how long it took until replies came again.
+# Faults in one guest: a device goes and comes, nfsd stops and starts; peers that are
+# alive are found so. Hard mounts lose nothing and see no error; each case prints how long it
+# took until replies came again.
 # Guests: alone
 # Limit: 3000
 . "$TOP/scripts/tests/common.sh"
@@ -73,6 +74,47 @@ nfsd_restarts() {
 # Covers: V1-ERR-25
 case_nfsd-restart() { nfsd_restarts 4.2; }
 case_nfsd-restart-v3() { nfsd_restarts 3; }
+
+# --- keepalive ----------------------------------------------------------------
+# See faults-pair.sh for two guests.
+
+# keepalive <time> <timeout>: both ends, for connections to come
+keepalive() {
+	[ "$MODULE" = ours ] || skip "the in-tree module has no keepalive"
+	echo "$1" >/proc/sys/sunrpc/rdma_keepalive_time
+	echo "$2" >/proc/sys/sunrpc/rdma_keepalive_timeout
+}
+
+# probed <seconds>: how many probes in that time?
+probed() {
+	local before
+	before=$(counter keepalive_probes)
+	sleep "$1"
+	echo $(($(counter keepalive_probes) - before))
+}
+
+# Idle peers are probed, and found alive; with 0 they are not probed.
+# Covers: V1-CRD-28
+case_keepalive() {
+	local failures connects n
+	keepalive 2 10
+	nfs_mount 3
+	failures=$(counter keepalive_failures)
+	connects=$(xprt_field 3)
+	n=$(probed 12)
+	echo "$n probes"
+	[ "$n" -ge 2 ] || die "only $n probes in 12 s"
+	[ "$(counter keepalive_failures)" = "$failures" ] || die "a probe of a living peer failed"
+	: >$MNT/alive
+	[ "$(xprt_field 3)" = "$connects" ] || die "the connection was lost"
+	nfs_umount
+	keepalive 0 10
+	nfs_mount 3
+	n=$(probed 8)
+	[ "$n" = 0 ] || die "0 does not turn it off"
+	nfs_umount
+	keepalive 10 10
+}
 
 group() {
 	alone_up
