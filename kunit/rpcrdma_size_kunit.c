@@ -79,7 +79,7 @@ static const struct rpcrdma_size_client_case rpcrdma_size_client_cases[] = {
 		.sizes = {
 			.cz_requests = 128, .cz_bc_requests = 16,
 			.cz_mr_pages = 257, .cz_mrs_per_rpc = 1,
-			.cz_sq_depth = 128 * 7 + 16 + 1,
+			.cz_sq_depth = 128 * 7 + 16 + 2,
 			.cz_rq_depth = 128 + 16 + 8 + 2 + 1,
 			.cz_recvs = 154,
 		},
@@ -89,7 +89,7 @@ static const struct rpcrdma_size_client_case rpcrdma_size_client_cases[] = {
 		.sizes = {
 			.cz_requests = 128, .cz_bc_requests = 16,
 			.cz_mr_pages = 512, .cz_mrs_per_rpc = 3,
-			.cz_sq_depth = 128 * 11 + 16 + 1,
+			.cz_sq_depth = 128 * 11 + 16 + 2,
 			.cz_rq_depth = 155,
 			.cz_recvs = 154,
 		},
@@ -99,7 +99,7 @@ static const struct rpcrdma_size_client_case rpcrdma_size_client_cases[] = {
 		.sizes = {
 			.cz_requests = 128, .cz_bc_requests = 16,
 			.cz_mr_pages = 256, .cz_mrs_per_rpc = 2,
-			.cz_sq_depth = 128 * 9 + 16 + 1,
+			.cz_sq_depth = 128 * 9 + 16 + 2,
 			.cz_rq_depth = 155,
 			.cz_recvs = 154,
 		},
@@ -109,7 +109,7 @@ static const struct rpcrdma_size_client_case rpcrdma_size_client_cases[] = {
 		.sizes = {
 			.cz_requests = 128, .cz_bc_requests = 16,
 			.cz_mr_pages = 1025, .cz_mrs_per_rpc = 1,
-			.cz_sq_depth = 913,
+			.cz_sq_depth = 914,
 			.cz_rq_depth = 155,
 			.cz_recvs = 154,
 		},
@@ -150,7 +150,7 @@ static void rpcrdma_size_check_client(struct kunit *test,
 			caps->dc_max_cqe);
 	/* A Send for each, and the whole of the largest one of them */
 	KUNIT_EXPECT_GE(test, sz->cz_sq_depth,
-			sz->cz_requests - 1 + largest + bc + 1);
+			sz->cz_requests - 1 + largest + bc + 2);
 	KUNIT_EXPECT_EQ(test, sz->cz_recvs, sz->cz_requests + bc + 10);
 	KUNIT_EXPECT_EQ(test, sz->cz_rq_depth, sz->cz_recvs + 1);
 }
@@ -166,7 +166,7 @@ static void rpcrdma_size_check_refused(struct kunit *test,
 				       u32 bc, u32 mrs)
 {
 	u32 recvs = 1 + bc + 10 + 1;
-	u32 sends = 1 + 2 * (mrs + 2) + bc + 1;
+	u32 sends = 1 + 2 * (mrs + 2) + bc + 2;
 
 	KUNIT_EXPECT_TRUE(test, caps->dc_max_qp_wr < max(recvs, sends) ||
 			  caps->dc_max_cqe < recvs + sends);
@@ -272,7 +272,7 @@ static const struct rpcrdma_size_server_case rpcrdma_size_server_cases[] = {
 		.sizes = {
 			.sz_requests = 128, .sz_bc_requests = 2,
 			.sz_send_sges = 32, .sz_rw_ctxs = 0,
-			.sz_sq_depth = 131 + 4 * (9 + 16),
+			.sz_sq_depth = 132 + 4 * (9 + 16),
 			.sz_rq_depth = 141, .sz_recvs = 140, .sz_ord = 128,
 		},
 	}, {
@@ -281,7 +281,7 @@ static const struct rpcrdma_size_server_case rpcrdma_size_server_cases[] = {
 		.sizes = {
 			.sz_requests = 128, .sz_bc_requests = 2,
 			.sz_send_sges = 30, .sz_rw_ctxs = 80,
-			.sz_sq_depth = 131 + 4 * (35 + 16),
+			.sz_sq_depth = 132 + 4 * (35 + 16),
 			.sz_rq_depth = 141, .sz_recvs = 140, .sz_ord = 16,
 		},
 	}, {
@@ -290,7 +290,7 @@ static const struct rpcrdma_size_server_case rpcrdma_size_server_cases[] = {
 		.sizes = {
 			.sz_requests = 128, .sz_bc_requests = 2,
 			.sz_send_sges = 6, .sz_rw_ctxs = 80,
-			.sz_sq_depth = 131 + 4 * (43 + 16),
+			.sz_sq_depth = 132 + 4 * (43 + 16),
 			.sz_rq_depth = 141, .sz_recvs = 140, .sz_ord = 64,
 		},
 	}, {
@@ -299,7 +299,7 @@ static const struct rpcrdma_size_server_case rpcrdma_size_server_cases[] = {
 		.sizes = {
 			.sz_requests = 128, .sz_bc_requests = 2,
 			.sz_send_sges = 30, .sz_rw_ctxs = 0,
-			.sz_sq_depth = 131 + 4 * (257 + 16),
+			.sz_sq_depth = 132 + 4 * (257 + 16),
 			.sz_rq_depth = 141, .sz_recvs = 140, .sz_ord = 1,
 		},
 	},
@@ -339,7 +339,7 @@ static void rpcrdma_size_check_server(struct kunit *test,
 	KUNIT_EXPECT_LE(test, sz->sz_ord, max(caps->dc_max_rd_atom, 1u));
 	KUNIT_EXPECT_LE(test, sz->sz_ord, max(caps->dc_max_init_rd_atom, 1u));
 	/* The Sends, and one transfer of 257 pages in 16 segments */
-	KUNIT_EXPECT_GE(test, sz->sz_sq_depth, sz->sz_requests + bc + 1 +
+	KUNIT_EXPECT_GE(test, sz->sz_sq_depth, sz->sz_requests + bc + 2 +
 			DIV_ROUND_UP(257, sz->sz_send_sges) + 16);
 	KUNIT_EXPECT_LE(test, sz->sz_sq_depth, caps->dc_max_qp_wr);
 	KUNIT_EXPECT_EQ(test, sz->sz_recvs, sz->sz_requests + bc + 10);
@@ -373,7 +373,7 @@ static void rpcrdma_size_server_grid(struct kunit *test)
 		refused++;
 		if (!caps.dc_max_send_sge)
 			continue;
-		smallest = 1 + 2 + 1 + 16 +
+		smallest = 1 + 2 + 2 + 16 +
 			   DIV_ROUND_UP(257, min(caps.dc_max_send_sge, 32u));
 		KUNIT_EXPECT_LT(test, caps.dc_max_qp_wr, smallest);
 	}

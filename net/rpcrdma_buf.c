@@ -94,6 +94,7 @@ static void rpcrdma_recv_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 
+	rpcrdma_alive_heard(&conn->cn_alive);
 	atomic_inc(&conn->cn_recv_nheld);
 	recv->rv_len = wc->byte_len;
 	recv->rv_invalidated = wc->wc_flags & IB_WC_WITH_INVALIDATE;

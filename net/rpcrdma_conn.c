@@ -58,6 +58,7 @@ void rpcrdma_conn_init(struct rpcrdma_conn *conn,
 	init_completion(&conn->cn_step);
 	init_llist_head(&conn->cn_recv_free);
 	atomic_set(&conn->cn_recv_nfree, 0);
+	rpcrdma_alive_init(conn);
 }
 
 /* The state rises to @state unless it is there or beyond (invariant I5). */
@@ -159,8 +160,10 @@ static int rpcrdma_conn_cm_event(struct rdma_cm_id *id,
 		 */
 		if (event->param.conn.private_data_len)
 			rpcrdma_conn_hear_peer(conn, &event->param.conn);
-		if (rpcrdma_conn_rise(conn, RPCRDMA_CONN_UP, 0))
+		if (rpcrdma_conn_rise(conn, RPCRDMA_CONN_UP, 0)) {
 			complete(&conn->cn_step);
+			rpcrdma_alive_start(conn);
+		}
 		break;
 	case RDMA_CM_EVENT_ADDR_ERROR:
 	case RDMA_CM_EVENT_ROUTE_ERROR:
@@ -288,7 +291,7 @@ static void rpcrdma_conn_qp_event(struct ib_event *event, void *context)
 static u32 rpcrdma_conn_cq_entries(const struct rpcrdma_conn *conn,
 				   const struct rpcrdma_conn_queues *queues)
 {
-	u32 sq = queues->cq_sq + 3 * queues->cq_rw_ctxs + RPCRDMA_DRAIN_WRS;
+	u32 sq = queues->cq_sq + 3 * queues->cq_rw_ctxs + RPCRDMA_SQ_EXTRA;
 	u32 rq = queues->cq_rq + RPCRDMA_DRAIN_WRS;
 
 	return min(min(sq, conn->cn_caps.dc_max_qp_wr) + rq,
@@ -298,7 +301,7 @@ static u32 rpcrdma_conn_cq_entries(const struct rpcrdma_conn *conn,
 /**
  * rpcrdma_conn_create_qp - give a connection its queues
  * @conn: connection that is resolved or adopted
- * @queues: their sizes; one entry for draining is added to each queue
+ * @queues: their sizes; entries for draining and for the keepalive are added
  *
  * Context: process; sleeps.
  * Return: 0 or a negative errno; rpcrdma_conn_close() cleans up after both.
@@ -330,7 +333,7 @@ int rpcrdma_conn_create_qp(struct rpcrdma_conn *conn,
 	attr.qp_context = conn;
 	attr.send_cq = conn->cn_cq;
 	attr.recv_cq = conn->cn_cq;
-	attr.cap.max_send_wr = queues->cq_sq + RPCRDMA_DRAIN_WRS;
+	attr.cap.max_send_wr = queues->cq_sq + RPCRDMA_SQ_EXTRA;
 	attr.cap.max_recv_wr = queues->cq_rq + RPCRDMA_DRAIN_WRS;
 	attr.cap.max_send_sge = queues->cq_send_sges;
 	attr.cap.max_recv_sge = 1;
@@ -424,6 +427,7 @@ int rpcrdma_conn_accept(struct rpcrdma_conn *conn,
 	rpcrdma_props_encode(private, ours);
 	rpcrdma_conn_set_param(&param, private);
 	param.initiator_depth = min_t(u32, ord, U8_MAX);
+	conn->cn_ord = param.initiator_depth;
 	/* The CM core must not deliver an event half way through */
 	rdma_lock_handler(conn->cn_id);
 	rc = rdma_accept(conn->cn_id, &param);
@@ -474,6 +478,7 @@ void rpcrdma_conn_drain(struct rpcrdma_conn *conn)
 	bool was_open;
 
 	rpcrdma_conn_rise(conn, RPCRDMA_CONN_DOWN, -ESHUTDOWN);
+	rpcrdma_alive_stop(conn);
 
 	spin_lock_irqsave(&conn->cn_post_lock, flags);
 	was_open = conn->cn_gate;

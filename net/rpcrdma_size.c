@@ -133,8 +133,8 @@ static u32 rpcrdma_size_client_wrs(const struct rpcrdma_client_sizes *sizes)
  *
  * Send queue: for every request a Send, and for every region of it a
  * registration and an invalidation; a Send for every callback's answer; the
- * drain marker. Most requests do not take that much, and slots are counted
- * when they are used. So a smaller queue serves as well, as long as
+ * drain marker and a probe. Most requests do not take that much, and slots
+ * are counted when they are used. So a smaller queue serves as well, as long as
  * each request has a slot for its Send and one of the largest RPCs gets
  * through beside them.
  *
@@ -168,7 +168,7 @@ int rpcrdma_size_client(const struct rpcrdma_device_caps *caps,
 
 	/* What the queues hold beside one slot for each request */
 	wrs = rpcrdma_size_client_wrs(sizes);
-	sq_spare = (u64)bc_requests + RPCRDMA_DRAIN_WRS + wrs - 1;
+	sq_spare = (u64)bc_requests + RPCRDMA_SQ_EXTRA + wrs - 1;
 	rq_spare = rpcrdma_size_rq_spare(bc_requests);
 
 	requests = min(requests, rpcrdma_size_room(caps->dc_max_qp_wr,
@@ -183,7 +183,7 @@ int rpcrdma_size_client(const struct rpcrdma_device_caps *caps,
 	sizes->cz_rq_depth = requests + rq_spare;
 	sizes->cz_recvs = sizes->cz_rq_depth - RPCRDMA_DRAIN_WRS;
 	sizes->cz_sq_depth = min3((u64)requests * wrs + bc_requests +
-				  RPCRDMA_DRAIN_WRS,
+				  RPCRDMA_SQ_EXTRA,
 				  (u64)caps->dc_max_qp_wr,
 				  (u64)caps->dc_max_cqe - sizes->cz_rq_depth);
 	return 0;
@@ -214,11 +214,11 @@ static u32 rpcrdma_size_server_wrs(const struct rpcrdma_device_caps *caps,
  * @page_size: bytes of a page as the device sees it
  * @sizes: OUT: the sizes, if 0 is returned
  *
- * Send queue: a Send for each Call and each callback, the drain marker, and
+ * Send queue: a Send for each Call and each callback, drain marker, probe, and
  * the work requests of %RPCRDMA_SERVER_TRANSFERS transfers of the largest
  * payload to a peer that splits it as a client may. A megabyte by 4 KiB pages
  * is 257 pages, with 30 SGEs 9 work requests and 16 more for segments: for
- * 128 Calls 131 + 4 * 25 = 231 slots. The queue is shared by whoever needs
+ * 128 Calls 132 + 4 * 25 = 232 slots. The queue is shared by whoever needs
  * it, and waited for when it is full; so a device with less is no error as
  * long as one transfer fits beside the Sends.
  *
@@ -251,7 +251,7 @@ int rpcrdma_size_server(const struct rpcrdma_device_caps *caps,
 								 page_size));
 
 	/* What the queues hold beside one slot for each Call */
-	sq_spare = (u64)bc_requests + RPCRDMA_DRAIN_WRS + wrs;
+	sq_spare = (u64)bc_requests + RPCRDMA_SQ_EXTRA + wrs;
 	rq_spare = rpcrdma_size_rq_spare(bc_requests);
 	requests = min(requests,
 		       rpcrdma_size_room(limit, max(sq_spare, rq_spare)));

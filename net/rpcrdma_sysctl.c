@@ -5,6 +5,7 @@
  * those administrators know from the in-tree module.
  */
 #include <linux/sysctl.h>
+#include <rpcrdma/alive.h>
 #include <rpcrdma/counters.h>
 #include <rpcrdma/module.h>
 #include <rpcrdma/props.h>
@@ -21,6 +22,9 @@ static const unsigned int rpcrdma_req_size_min = SVC_RDMA_REQ_SIZE_MIN;
 static const unsigned int rpcrdma_requests_min = SVC_RDMA_REQUESTS_MIN;
 static const unsigned int rpcrdma_requests_max = SVC_RDMA_REQUESTS_MAX;
 static const unsigned int rpcrdma_bc_requests_min = 1;
+static const unsigned int rpcrdma_keepalive_off;
+static const unsigned int rpcrdma_keepalive_min = 1;
+static const unsigned int rpcrdma_keepalive_max = RPCRDMA_KEEPALIVE_MAX;
 static const unsigned int rpcrdma_bc_requests_max = SVC_RDMA_BC_REQUESTS_MAX;
 
 #define RPCRDMA_SYSCTL(name, var, min, max) {				\
@@ -80,6 +84,11 @@ static const struct ctl_table rpcrdma_sysctl_client[] = {
 		       rpcrdma_vers_min, rpcrdma_vers_max),
 	RPCRDMA_SYSCTL("rdma_v2_inline", xprt_rdma_v2_inline,
 		       rpcrdma_inline_min, rpcrdma_inline_max),
+	/* These two are for both sides, under the name of the module */
+	RPCRDMA_SYSCTL("rdma_keepalive_time", rpcrdma_keepalive_time,
+		       rpcrdma_keepalive_off, rpcrdma_keepalive_max),
+	RPCRDMA_SYSCTL("rdma_keepalive_timeout", rpcrdma_keepalive_timeout,
+		       rpcrdma_keepalive_min, rpcrdma_keepalive_max),
 };
 
 static const struct ctl_table rpcrdma_sysctl_server[] = {

@@ -58,6 +58,7 @@ static void svc_rdma_read_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 
+	rpcrdma_alive_heard(&sx->sx_conn.cn_alive);
 	spin_lock(&sx->sx_lock);
 	list_del(&call->sc_list);
 	spin_unlock(&sx->sx_lock);

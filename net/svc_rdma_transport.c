@@ -181,7 +181,7 @@ static int svc_rdma_conn_size(struct svc_rdma_xprt *sx)
 	sx->sx_max_mesg = serv->sv_max_mesg;
 	/* The core, too, makes no larger regions for RDMA Reads than this */
 	sx->sx_rw_pages = clamp(caps->dc_max_mr_pages, 1u, 256u);
-	svc_rdma_sq_set_size(&sx->sx_sq, sizes->sz_sq_depth - RPCRDMA_DRAIN_WRS);
+	svc_rdma_sq_set_size(&sx->sx_sq, sizes->sz_sq_depth - RPCRDMA_SQ_EXTRA);
 	svc_rdma_sq_set_size(&sx->sx_mrs, sizes->sz_rw_ctxs);
 	return 0;
 }
@@ -190,7 +190,7 @@ static int svc_rdma_conn_create_queues(struct svc_rdma_xprt *sx)
 {
 	const struct rpcrdma_server_sizes *sizes = &sx->sx_sizes;
 	const struct rpcrdma_conn_queues queues = {
-		.cq_sq		= sizes->sz_sq_depth - RPCRDMA_DRAIN_WRS,
+		.cq_sq		= sizes->sz_sq_depth - RPCRDMA_SQ_EXTRA,
 		.cq_rq		= sizes->sz_rq_depth - RPCRDMA_DRAIN_WRS,
 		.cq_send_sges	= sizes->sz_send_sges,
 		.cq_rw_ctxs	= sizes->sz_rw_ctxs,

@@ -127,7 +127,7 @@ int xprt_rdma_sends_create(struct xprt_rdma *xr)
 	}
 	xr->xr_unsignaled = 0;
 	atomic_set(&xr->xr_sq_free,
-		   xr->xr_sizes.cz_sq_depth - RPCRDMA_DRAIN_WRS);
+		   xr->xr_sizes.cz_sq_depth - RPCRDMA_SQ_EXTRA);
 	return 0;
 }
 
@@ -318,15 +318,20 @@ static u32 xprt_rdma_send_in_flight(struct xprt_rdma *xr)
 	return calls;
 }
 
-/* Receives for the Replies to Calls. All others, for callbacks, for what takes
- * no credit, and the batch that waits to be posted, are always there.
+/* Receives that are no Reply's: for callbacks, for what takes no credit, and the
+ * batch that waits to be posted. They are always there.
  */
+static u32 xprt_rdma_send_other_recvs(const struct xprt_rdma *xr)
+{
+	return xr->xr_sizes.cz_recvs - xr->xr_sizes.cz_requests;
+}
+
+/* How many Calls there are Receives for */
 static u32 xprt_rdma_send_expected(const struct xprt_rdma *xr)
 {
-	const struct rpcrdma_client_sizes *sizes = &xr->xr_sizes;
-	u32 others = sizes->cz_recvs - sizes->cz_requests;
+	u32 recvs = xr->xr_conn.cn_nrecvs;
 
-	return xr->xr_conn.cn_nrecvs - min(xr->xr_conn.cn_nrecvs, others);
+	return recvs - min(recvs, xprt_rdma_send_other_recvs(xr));
 }
 
 /**
@@ -339,18 +344,16 @@ static u32 xprt_rdma_send_expected(const struct xprt_rdma *xr)
  */
 int xprt_rdma_send_expect(struct xprt_rdma *xr, u32 calls)
 {
-	const struct rpcrdma_client_sizes *sizes = &xr->xr_sizes;
 	u32 want = max(calls, 2 * xprt_rdma_send_expected(xr));
 	unsigned int noio;
 
-	want += sizes->cz_recvs - sizes->cz_requests;
 	/* Reclaim may need this very transport to clean pages. */
 	noio = memalloc_noio_save();
-	rpcrdma_recvs_grow(&xr->xr_conn, want,
+	rpcrdma_recvs_grow(&xr->xr_conn, want + xprt_rdma_send_other_recvs(xr),
 			   xprt_rdma_negotiate_recv_size(xr));
 	memalloc_noio_restore(noio);
-	return xprt_rdma_send_expected(xr) < min(calls, sizes->cz_requests) ?
-	       -ENOBUFS : 0;
+	calls = min(calls, xr->xr_sizes.cz_requests);
+	return xprt_rdma_send_expected(xr) < calls ? -ENOBUFS : 0;
 }
 
 /* Returns 0, or -ENOBUFS if there is no Receive for one Reply more. */

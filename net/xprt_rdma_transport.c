@@ -80,7 +80,7 @@ static int xprt_rdma_create_queues(struct xprt_rdma *xr,
 					(u64)pages << PAGE_SHIFT);
 	conn->cn_ours = *ours;
 	/* The sizes include the entries that the connection room adds. */
-	queues.cq_sq = sizes->cz_sq_depth - RPCRDMA_DRAIN_WRS;
+	queues.cq_sq = sizes->cz_sq_depth - RPCRDMA_SQ_EXTRA;
 	queues.cq_rq = sizes->cz_rq_depth - RPCRDMA_DRAIN_WRS;
 	rc = rpcrdma_conn_create_qp(conn, &queues);
 	if (!rc)
@@ -285,8 +285,8 @@ static void xprt_rdma_inject_disconnect(struct rpc_xprt *xprt)
 		rpcrdma_conn_fail(&xr->xr_conn, -ECONNABORTED);
 }
 
-/* An RPC got no answer in time. RDMA connections have nothing that would notice
- * a dead peer, and a retransmission needs a new connection anyway (V1-CRD-24).
+/* An RPC got no answer in time. The keepalive may be off, or the peer alive and
+ * stuck; and a retransmission needs a new connection anyway (V1-CRD-24).
  */
 static void xprt_rdma_timer(struct rpc_xprt *xprt, struct rpc_task *task)
 {

@@ -11,6 +11,7 @@
 #include <linux/spinlock.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
+#include <rpcrdma/alive.h>
 #include <rpcrdma/buf.h>
 #include <rpcrdma/props.h>
 #include <rpcrdma/size.h>
@@ -75,12 +76,15 @@ struct rpcrdma_conn_queues {
  * @cn_peer_len: bytes of @cn_peer_data
  * @cn_peer_ord: RDMA Reads we may have outstanding towards the peer; 0 if it
  *	offered none
+ * @cn_ord: RDMA Reads asked for when the peer was accepted; 0 at the end that
+ *	connected
  * @cn_state: see there; writes under @cn_lock, reads anywhere
  * @cn_error: errno that ended the connection, the first one wins
  * @cn_lock: state, error; taken in any context with interrupts saved
  * @cn_step: completed at each stage of opening
  * @cn_post_lock: no work request is posted once @cn_gate is shut
  * @cn_gate: posting is allowed; under @cn_post_lock
+ * @cn_alive: the keepalive
  * @cn_recv_free: Receives waiting to be posted
  * @cn_recv_nfree: how many
  * @cn_recv_nheld: Receives the owner has not given back yet
@@ -99,6 +103,7 @@ struct rpcrdma_conn {
 	u8				cn_peer_data[56];
 	u32				cn_peer_len;
 	u32				cn_peer_ord;
+	u32				cn_ord;
 
 	enum rpcrdma_conn_state		cn_state;
 	int				cn_error;
@@ -107,6 +112,8 @@ struct rpcrdma_conn {
 
 	spinlock_t			cn_post_lock;	/* gate, posting */
 	bool				cn_gate;
+
+	struct rpcrdma_alive		cn_alive;
 
 	struct llist_head		cn_recv_free;
 	atomic_t			cn_recv_nfree;

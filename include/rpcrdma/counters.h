@@ -89,7 +89,9 @@
 	X(server_bc_unwanted)		\
 	X(server_bc_given_up)		\
 	X(server_bc_late_replies)	\
-	X(server_bc_stuck)
+	X(server_bc_stuck)		\
+	X(keepalive_probes)		\
+	X(keepalive_failures)
 
 enum rpcrdma_counter {
 #define X(name) RPCRDMA_CNT_##name,

@@ -21,6 +21,10 @@
 /* Work requests that drain a queue: one marker each */
 #define RPCRDMA_DRAIN_WRS	1u
 
+/* Send queue entries beside those of messages: that marker, and a probe */
+#define RPCRDMA_PROBE_WRS	1u
+#define RPCRDMA_SQ_EXTRA	(RPCRDMA_DRAIN_WRS + RPCRDMA_PROBE_WRS)
+
 /**
  * struct rpcrdma_device_caps - what a device can do
  * @dc_max_qp_wr: work requests per queue

@@ -71,7 +71,25 @@ DEFINE_EVENT(rpcrdma_conn_error_class, rpcrdma_post_err,
 	TP_PROTO(const struct rpcrdma_conn *conn, int error),
 	TP_ARGS(conn, error));
 
-TRACE_EVENT(rpcrdma_recv_err,
+DEFINE_EVENT(rpcrdma_conn_error_class, rpcrdma_peer_dead,
+	TP_PROTO(const struct rpcrdma_conn *conn, int error),
+	TP_ARGS(conn, error));
+
+TRACE_EVENT(rpcrdma_probe,
+	TP_PROTO(const struct rpcrdma_conn *conn, unsigned long silence),
+	TP_ARGS(conn, silence),
+	TP_STRUCT__entry(
+		__field(const void *, conn)
+		__field(unsigned int, msecs)
+	),
+	TP_fast_assign(
+		__entry->conn = conn;
+		__entry->msecs = jiffies_to_msecs(silence);
+	),
+	TP_printk("conn=%p silent for %u ms", __entry->conn, __entry->msecs)
+);
+
+DECLARE_EVENT_CLASS(rpcrdma_wc_error_class,
 	TP_PROTO(const struct rpcrdma_conn *conn, const struct ib_wc *wc),
 	TP_ARGS(conn, wc),
 	TP_STRUCT__entry(
@@ -89,6 +107,13 @@ TRACE_EVENT(rpcrdma_recv_err,
 	TP_printk("conn=%p %s (%u/0x%x)", __entry->conn, __get_str(name),
 		  __entry->status, __entry->vendor_err)
 );
+
+DEFINE_EVENT(rpcrdma_wc_error_class, rpcrdma_recv_err,
+	TP_PROTO(const struct rpcrdma_conn *conn, const struct ib_wc *wc),
+	TP_ARGS(conn, wc));
+DEFINE_EVENT(rpcrdma_wc_error_class, rpcrdma_probe_err,
+	TP_PROTO(const struct rpcrdma_conn *conn, const struct ib_wc *wc),
+	TP_ARGS(conn, wc));
 
 #endif /* RPCRDMA_TRACE_VERBS_H */
 

@@ -294,7 +294,7 @@ static bool fuzz_client_fits(const struct rpcrdma_device_caps *caps,
 			     u64 requests, u64 bc_requests, u64 wrs)
 {
 	/* A Send for each, and the rest of one RPC of the largest size */
-	u64 sq = requests + bc_requests + RPCRDMA_DRAIN_WRS + wrs - 1;
+	u64 sq = requests + bc_requests + RPCRDMA_SQ_EXTRA + wrs - 1;
 	u64 rq = fuzz_recvs(requests, bc_requests);
 
 	return sq <= caps->dc_max_qp_wr && rq <= caps->dc_max_qp_wr &&
@@ -341,7 +341,7 @@ static void fuzz_size_client(const struct rpcrdma_device_caps *caps,
 	CHECK(cz.cz_bc_requests == bc_requests);
 	CHECK(cz.cz_sq_depth <= caps->dc_max_qp_wr);
 	CHECK(cz.cz_sq_depth >= cz.cz_requests + bc_requests +
-				RPCRDMA_DRAIN_WRS + wrs - 1);
+				RPCRDMA_SQ_EXTRA + wrs - 1);
 	CHECK(cz.cz_rq_depth <= caps->dc_max_qp_wr);
 	CHECK(cz.cz_rq_depth == fuzz_recvs(cz.cz_requests, bc_requests));
 	CHECK(cz.cz_recvs == cz.cz_rq_depth - RPCRDMA_DRAIN_WRS);
@@ -352,7 +352,7 @@ static void fuzz_size_client(const struct rpcrdma_device_caps *caps,
 static bool fuzz_server_fits(const struct rpcrdma_device_caps *caps,
 			     u64 requests, u64 bc_requests, u64 wrs)
 {
-	u64 sq = requests + bc_requests + RPCRDMA_DRAIN_WRS + wrs;
+	u64 sq = requests + bc_requests + RPCRDMA_SQ_EXTRA + wrs;
 	u64 rq = fuzz_recvs(requests, bc_requests);
 	u64 limit = fuzz_min(caps->dc_max_qp_wr, caps->dc_max_cqe);
 
@@ -396,7 +396,7 @@ static void fuzz_size_server(const struct rpcrdma_device_caps *caps,
 	CHECK(sz.sz_sq_depth <= fuzz_min(caps->dc_max_qp_wr,
 					 caps->dc_max_cqe));
 	CHECK(sz.sz_sq_depth >= sz.sz_requests + bc_requests +
-				RPCRDMA_DRAIN_WRS + wrs);
+				RPCRDMA_SQ_EXTRA + wrs);
 	CHECK(sz.sz_rq_depth <= caps->dc_max_qp_wr);
 	CHECK(sz.sz_rq_depth == fuzz_recvs(sz.sz_requests, bc_requests));
 	CHECK(sz.sz_recvs == sz.sz_rq_depth - RPCRDMA_DRAIN_WRS);

@@ -335,7 +335,12 @@ def find_offer(access, outstanding):
 
 
 def memory():
-    found = [(a, find_offer(a, out)) for c in conns for a, out in accesses(c)]
+    # The keepalive of either side: no bytes, and so no memory that anybody would have to offer
+    probes = [a for c in conns for a, _ in accesses(c) if not a.segment.length]
+    if probes:
+        rule("probes-name-nothing", ((not a.segment.handle and not a.segment.offset, f"frame {a.frame}")
+                                     for a in probes))
+    found = [(a, find_offer(a, out)) for c in conns for a, out in accesses(c) if a.segment.length]
     # Covers: V1-HDR-26 V1-DEP-06 BC-29
     rule("server-acts", ((not a.by_client, f"frame {a.frame}") for a, _ in found))
     # Covers: V1-FRM-13 V1-HDR-19 V1-WRC-10

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Noticing a dead peer: what a connection carries for it.
+ */
+#ifndef RPCRDMA_ALIVE_H
+#define RPCRDMA_ALIVE_H
+
+#include <linux/jiffies.h>
+#include <linux/workqueue.h>
+#include <rdma/ib_verbs.h>
+
+struct rpcrdma_conn;
+
+/* Seconds; both sides, connections made from now on */
+#define RPCRDMA_KEEPALIVE_MAX	3600u
+extern unsigned int rpcrdma_keepalive_time;
+extern unsigned int rpcrdma_keepalive_timeout;
+
+/**
+ * struct rpcrdma_alive - watch over one connection
+ * @al_work: looks after the peer; disabled before the queues are drained
+ * @al_cqe: completion of a probe
+ * @al_idle: jiffies of silence before a probe is sent; 0: nobody watches
+ * @al_wait: jiffies in which the probe has to complete
+ * @al_heard: jiffies when the peer showed that it lives, at the latest; any
+ *	context
+ * @al_probed: jiffies when the latest probe was posted; @al_work only
+ * @al_busy: a probe is with the device: set by @al_work, cleared by its
+ *	completion
+ */
+struct rpcrdma_alive {
+	struct delayed_work	al_work;
+	struct ib_cqe		al_cqe;
+	unsigned long		al_idle;
+	unsigned long		al_wait;
+	unsigned long		al_heard;
+	unsigned long		al_probed;
+	bool			al_busy;
+};
+
+/* Something has come that only a living peer can have caused. */
+static inline void rpcrdma_alive_heard(struct rpcrdma_alive *al)
+{
+	unsigned long now = jiffies;
+
+	/* Do not take the cache line from other CPUs for nothing */
+	if (READ_ONCE(al->al_heard) != now)
+		WRITE_ONCE(al->al_heard, now);
+}
+
+void rpcrdma_alive_init(struct rpcrdma_conn *conn);
+void rpcrdma_alive_start(struct rpcrdma_conn *conn);
+void rpcrdma_alive_stop(struct rpcrdma_conn *conn);
+
+#endif /* RPCRDMA_ALIVE_H */
