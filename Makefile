@@ -46,6 +46,9 @@ check: ## style, sparse, warnings, documentation comments, the looking law
 fuzz: ## the wire and pure rooms under libFuzzer, in user space (SECONDS=60)
 	@scripts/fuzz/run.sh $(or $(SECONDS),60)
 
+mutants: ## would the unit tests notice if the wire or pure rooms were broken? (FILES=)
+	@python3 scripts/mutants/run.py $(FILES)
+
 demo: ## a guest on Debian's kernel: export, mount and copy over RDMA
 	@scripts/demo
 
@@ -67,4 +70,4 @@ shell: ## a guest with a mount and a prompt (KERNEL= PROVIDER=)
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
 
-.PHONY: all modules install uninstall dkms-install dkms-uninstall deb clean check fuzz demo test test-all test-race bench shell help
+.PHONY: all modules install uninstall dkms-install dkms-uninstall deb clean check fuzz mutants demo test test-all test-race bench shell help

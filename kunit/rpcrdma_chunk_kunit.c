@@ -388,7 +388,7 @@ static void rpcrdma_chunk_parts_of_unsound_lists(struct kunit *test)
 struct rpcrdma_chunk_handle_case {
 	const char	*desc;
 	u32		call;
-	u32		read;
+	u32		read[2];
 	u32		write[2];
 	u32		reply;
 	u32		length;
@@ -404,7 +404,7 @@ static const struct rpcrdma_chunk_handle_case rpcrdma_chunk_handle_cases[] = {
 		.call = 7, .length = 9, .handle = 7,
 	}, {
 		.desc = "a Read chunk",
-		.read = 7, .length = 9, .handle = 7,
+		.read = { 7 }, .length = 9, .handle = 7,
 	}, {
 		.desc = "a Write chunk",
 		.write = { 7 }, .length = 9, .handle = 7,
@@ -413,21 +413,24 @@ static const struct rpcrdma_chunk_handle_case rpcrdma_chunk_handle_cases[] = {
 		.reply = 7, .length = 9, .handle = 7,
 	}, {
 		.desc = "the same handle everywhere",
-		.call = 7, .read = 7, .write = { 7, 7 }, .reply = 7,
+		.call = 7, .read = { 7 }, .write = { 7, 7 }, .reply = 7,
 		.length = 9, .handle = 7,
 	}, {
 		.desc = "another one for the Position Zero chunk",
-		.call = 8, .read = 7, .write = { 7, 7 }, .reply = 7,
+		.call = 8, .read = { 7 }, .write = { 7, 7 }, .reply = 7,
 		.length = 9,
 	}, {
 		.desc = "another one for the Read chunk",
-		.call = 7, .read = 8, .length = 9,
+		.call = 7, .read = { 8 }, .length = 9,
+	}, {
+		.desc = "another one for the second Read chunk",
+		.read = { 7, 8 }, .length = 9,
 	}, {
 		.desc = "another one for the second Write chunk",
 		.write = { 7, 8 }, .length = 9,
 	}, {
 		.desc = "another one for the Reply chunk",
-		.read = 7, .reply = 8, .length = 9,
+		.read = { 7 }, .reply = 8, .length = 9,
 	}, {
 		.desc = "another one in segments of zero length",
 		.write = { 7 }, .reply = 8,
@@ -454,9 +457,12 @@ static void rpcrdma_chunk_single_handle(struct kunit *test)
 		rpcrdma_kunit_words(fx, (const u32[]) { 1, 0 }, 2);
 		rpcrdma_kunit_seg(fx, param->call, param->length, 0);
 	}
-	if (param->read) {
-		rpcrdma_kunit_words(fx, (const u32[]) { 1, 8 }, 2);
-		rpcrdma_kunit_seg(fx, param->read, param->length, 0);
+	/* At a place of its own each, or they would be one chunk */
+	for (i = 0; i < 2; i++) {
+		if (!param->read[i])
+			continue;
+		rpcrdma_kunit_say(fx, 1, 8 + 4 * i);
+		rpcrdma_kunit_seg(fx, param->read[i], param->length, 0);
 	}
 	rpcrdma_kunit_word(fx, 0);
 	for (i = 0; i < 2; i++)

@@ -243,8 +243,6 @@ int rpcrdma_payload_assign(const struct rpcrdma_lists *lists,
 		return -ENOENT;
 	chunk = &lists->ls_write[i];
 	if (!chunk->ck_nsegs) {
-		payloads[i].py_offset = offset;
-		payloads[i].py_length = 0;
 		*used = i + 1;
 		return -ENOENT;
 	}
