@@ -10,6 +10,14 @@ highest() {
 	tune "$1" /proc/sys/sunrpc/svc_rdma/version
 }
 
+# version_here: for groups that are to be run with both versions, but not everywhere
+version_here() {
+	case $KERNEL/$PROVIDER in
+	7.3/rxe | 6.12/siw) echo 2 ;;
+	*) echo 1 ;;
+	esac
+}
+
 # In a guest that is shared, the group before has left everything up. Tests are of version 1
 # unless a group says otherwise.
 alone_up() {

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Faults in one guest: a device goes and comes, nfsd stops and starts. Hard mounts lose
-# nothing and see no error; each case prints how long it took until replies came again.
+# Faults in one guest: a device goes and comes, nfsd stops and starts; peers that are
+# alive are found so. Hard mounts lose nothing and see no error; each case prints how long it
+# took until replies came again.
 # Guests: alone
 # Limit: 3000
 . "$TOP/scripts/tests/common.sh"
@@ -74,8 +75,253 @@ nfsd_restarts() {
 case_nfsd-restart() { nfsd_restarts 4.2; }
 case_nfsd-restart-v3() { nfsd_restarts 3; }
 
+# --- keepalive ----------------------------------------------------------------
+# See faults-pair.sh for two guests.
+
+# keepalive <time> <timeout>: both ends, for connections to come
+keepalive() {
+	[ "$MODULE" = ours ] || skip "the in-tree module has no keepalive"
+	echo "$1" >/proc/sys/sunrpc/rdma_keepalive_time
+	echo "$2" >/proc/sys/sunrpc/rdma_keepalive_timeout
+}
+
+# probed <seconds>: how many probes in that time?
+probed() {
+	local before
+	before=$(counter keepalive_probes)
+	sleep "$1"
+	echo $(($(counter keepalive_probes) - before))
+}
+
+# Idle peers are probed, and found alive; with 0 they are not probed.
+# Covers: V1-CRD-28
+case_keepalive() {
+	local failures connects n
+	keepalive 2 10
+	nfs_mount 3
+	failures=$(counter keepalive_failures)
+	connects=$(xprt_field 3)
+	n=$(probed 12)
+	echo "$n probes"
+	[ "$n" -ge 2 ] || die "only $n probes in 12 s"
+	[ "$(counter keepalive_failures)" = "$failures" ] || die "a probe of a living peer failed"
+	: >$MNT/alive
+	[ "$(xprt_field 3)" = "$connects" ] || die "the connection was lost"
+	nfs_umount
+	keepalive 0 10
+	nfs_mount 3
+	n=$(probed 8)
+	[ "$n" = 0 ] || die "0 does not turn it off"
+	nfs_umount
+	keepalive 10 10
+}
+
+# --- memory -------------------------------------------------------------------
+
+# text_range <pattern> [module]: from the first function of the module that matches to the
+# one behind the last. Behind the module's very last one, a page has to do.
+text_range() {
+	awk -v p="$1" -v m="[${2:-rpcrdma}]" '$2 ~ /[tT]/ && $4 == m { print $1, $3 ~ p }' /proc/kallsyms | sort |
+		awk '$2 { if (!from) from = $1; last = $1; to = ""; next } !to { to = $1 }
+			END { if (from) print "0x" from, to ? "0x" to : "0x" last "+4096" }' |
+		while read -r from to; do printf '0x%x 0x%x\n' $((from)) $((to)); done
+}
+
+can_starve() {
+	[ "$MODULE" = ours ] || skip "this is about functions of our module"
+	[ -d /sys/kernel/debug/failslab ] || skip "this kernel has no CONFIG_FAILSLAB"
+}
+
+# starve <percent> <pattern>: so many allocations fail that have such a function of the
+# module among their callers, and none of the provider's.
+starve() {
+	local d from to provider=rdma_rxe
+	[ "$PROVIDER" = rxe ] || provider=siw
+	for d in /sys/kernel/debug/failslab /sys/kernel/debug/fail_page_alloc; do
+		read -r from to < <(text_range "$2") || die "the module has no function like $2"
+		echo "$from" >$d/require-start
+		echo "$to" >$d/require-end
+		read -r from to < <(text_range . $provider) || die "where is $provider?"
+		echo "$from" >$d/reject-start
+		echo "$to" >$d/reject-end
+		echo 32 >$d/stacktrace-depth
+		echo 0 >$d/verbose
+		echo N >$d/ignore-gfp-wait
+		tune N $d/ignore-gfp-highmem
+		tune 0 $d/min-order
+		echo 1 >$d/interval
+		echo 100000000 >$d/times
+		echo "$1" >$d/probability
+	done
+}
+
+# starve_end: how many allocations failed?
+starve_end() {
+	local d n=0
+	for d in /sys/kernel/debug/failslab /sys/kernel/debug/fail_page_alloc; do
+		echo 0 >$d/probability
+		n=$((n + 100000000 - $(cat $d/times)))
+	done
+	echo "$n allocations failed"
+	[ $n -ge "${1:-1}" ] || die "only $n allocations failed"
+}
+
+# The client's or the server's end is closed at its next message, see stress.sh.
+break_once() {
+	local d=/sys/kernel/debug/fail_sunrpc
+	tune Y $d/ignore-cache-wait
+	tune "$1" $d/ignore-client-disconnect
+	tune "$2" $d/ignore-server-disconnect
+	echo 1 >$d/interval
+	echo 100 >$d/probability
+	echo 1 >$d/times
+}
+
+# starved <percent> <pattern> <breaks>: a load while memory is short
+starved() {
+	local i
+	can_starve
+	nfs_mount 4.2
+	load_start
+	starve "$1" "$2"
+	for ((i = 0; i < 8; i++)); do
+		[ $i -ge "$3" ] || break_once N Y
+		sleep 1
+	done
+	starve_end
+	load_moves 90 "there is memory again"
+	load_end
+	counters | grep -E 'connect|accept|bad|err'
+	nfs_umount
+}
+
+case_starved-io() { starved 5 '^(xprt_rdma|svc_rdma|rpcrdma)_' 0; }
+case_starved-connect() { starved 2 '^xprt_rdma_connect_work$' 3; }
+case_starved-accept() { starved 2 '^svc_rdma_accept$' 3; }
+
+# No region is to be had: what needs one waits, and nothing fails.
+case_starved-regions() {
+	can_starve
+	nfs_mount 4.2
+	starve 100 '^xprt_rdma_frwr_m'
+	python3 "$LOAD" run $MNT $MIRRORS --jobs 2 --seconds 8 >/tmp/load.out 2>&1 &
+	LOADER=$!
+	sleep 8
+	kill -0 $LOADER 2>/dev/null || die "it did not wait: $(tail -n 1 /tmp/load.out)"
+	starve_end 3
+	wait $LOADER || die "$(tail -n 1 /tmp/load.out)"
+	tail -n 1 /tmp/load.out
+	on_server python3 "$LOAD" verify $EXPORT $MIRRORS
+	nfs_umount
+}
+
+# --- a server that is stuck ---------------------------------------------------
+
+# A file system of the server's that can be frozen: who writes to it waits. With one nfsd
+# thread, then, everybody waits.
+ice_up() {
+	modprobe -aq loop ext4 || true
+	truncate -s 64M /tmp/ice.img
+	mkfs.ext4 -q -F /tmp/ice.img
+	mkdir -p /ice
+	# mount -o loop keeps the device open, which not every kernel lets a mounted one be
+	ICE=$(losetup -f --show /tmp/ice.img)
+	mount "$ICE" /ice
+	exportfs -o rw,no_root_squash,insecure,fsid=7,no_subtree_check "*:/ice"
+	head -c 4M /dev/urandom >/ice/data
+	mkdir -p /ice/dir
+	(cd /ice/dir && seq 400 | xargs touch)
+	rpc.nfsd "${1:-4}"
+}
+
+ice_mount() { mkdir -p $MNT && mount -t nfs -o "proto=rdma,port=$PORT,$1" "$SERVER:/ice" $MNT; }
+
+ice_down() {
+	umount $MNT
+	rpc.nfsd 4
+	exportfs -u "*:/ice"
+	exportfs -f
+	until_true 20 umount /ice || die "/ice is in use"
+	losetup -d "$ICE"
+	rm -f /tmp/ice.img
+}
+
+frozen_write() { dd if=/dev/zero of=$MNT/out bs=64k count=1 oflag=direct conv=notrunc 2>&1; }
+
+# A soft mount gets its error in time, and a hard one gets no error at all.
+case_soft-hard() {
+	local t0
+	ice_up
+	ice_mount vers=3,nolock,soft,timeo=20,retrans=1
+	frozen_write >/dev/null
+	fsfreeze -f /ice
+	t0=$SECONDS
+	! frozen_write || die "a frozen file system was written to"
+	echo "the soft mount gave up after $((SECONDS - t0)) s"
+	[ $((SECONDS - t0)) -le 60 ] || die "that was to take 6 s"
+	fsfreeze -u /ice
+	umount $MNT
+	ice_mount vers=3,nolock,hard,timeo=20,retrans=1
+	fsfreeze -f /ice
+	frozen_write &
+	t0=$!
+	sleep 12
+	kill -0 $t0 2>/dev/null || die "the hard mount gave up"
+	fsfreeze -u /ice
+	wait $t0 || die "the hard mount saw an error"
+	ice_down
+}
+
+# Who waits for a READ or READDIR dies at once when killed, its memory is taken back, and the
+# server's late RDMA Writes find no way to it (KASAN would see them in freed pages).
+# Covers: MEM-04 V1-CRD-24
+case_killed() {
+	local i pids=() given_up fenced connects
+	ice_up 1
+	ice_mount vers=3,nolock,noac,rsize=262144
+	frozen_write >/dev/null
+	for i in 1 2 3; do
+		python3 "$LOAD" reader $MNT/data 1048576 >/tmp/reader.$i &
+		pids+=($!)
+	done
+	# Nobody is left behind to keep the mount busy, or frozen
+	trap 'kill -KILL "${pids[@]}"; fsfreeze -u /ice' EXIT
+	for i in 1 2 3; do until_true 100 grep -q reading /tmp/reader.$i || die "reader $i does not begin"; done
+	given_up=$(counter client_given_up)
+	fenced=$(counter client_mrs_local_inv)
+	fsfreeze -f /ice
+	frozen_write >/dev/null &
+	sleep 2
+	for i in 1 2; do
+		ls -f $MNT/dir >/dev/null &
+		pids+=($!)
+	done
+	sleep 2
+	kill -KILL "${pids[@]}"
+	for i in "${pids[@]}"; do
+		until_true 10 eval '! kill -0 $i' || die "process $i does not die"
+	done
+	# What the killed ones had asked for is given up with this at the latest.
+	umount -f $MNT 2>/dev/null || true
+	until_true 20 eval '[ $(($(counter client_given_up) - given_up)) -ge 4 ]' ||
+		die "only $(($(counter client_given_up) - given_up)) RPCs were given up"
+	fenced=$(($(counter client_mrs_local_inv) - fenced))
+	echo "$(($(counter client_given_up) - given_up)) RPCs given up, $fenced regions taken back"
+	[ $fenced -ge 3 ] || die "the memory was not taken back"
+	connects=$(counter client_connects)
+	# Whoever gets the pages now must not find the server's data in them.
+	head -c 100M /dev/zero | tail -c 1 >/dev/null
+	trap - EXIT
+	fsfreeze -u /ice
+	wait
+	until_true 30 cmp /ice/data $MNT/data || die "the mount does not recover"
+	echo "$(($(counter client_connects) - connects)) reconnects after the thaw"
+	ice_down
+	with_mount 4.2 checked small
+}
+
 group() {
-	alone_up
+	alone_up "$(version_here)"
 	run_all_cases
 	group_end
 }

@@ -69,6 +69,38 @@ case_regions() {
 	nfs_umount
 }
 
+burst() {
+	head -c 6553600 /dev/urandom >$MNT/burst
+	python3 -I -S -c '
+import mmap, os, sys, threading
+fd = os.open(sys.argv[1], os.O_RDONLY | os.O_DIRECT)
+def work(i):
+    page = mmap.mmap(-1, 65536)
+    for n in range(4):
+        os.preadv(fd, [page], (i + n) % 100 * 65536)
+threads = [threading.Thread(target=work, args=[i]) for i in range(100)]
+for t in threads: t.start()
+for t in threads: t.join()' $MNT/burst
+}
+
+# A connection begins with few Receives at either end. When 100 RPCs are in flight, there is one
+# for each Call and each Reply, or the connection would be lost: nobody sends twice (RNR).
+# Covers: V1-CRD-09 V1-CRD-10
+case_receives() {
+	local granted
+	[ "$MODULE" = ours ] || skip "the in-tree module has all of its Receives at once"
+	nfs_mount 3
+	# So that Calls queue up
+	rpc.nfsd 1
+	burst
+	rpc.nfsd 4
+	granted=$(cat /sys/kernel/debug/rpcrdma/server/* | awk '$1 == "credits_granted" && $2 > n { n = $2 } END { print n }')
+	[ "$granted" -ge 64 ] || die "the client never had enough in flight: $granted credits"
+	grep -H '^receives' /sys/kernel/debug/rpcrdma/{client,server}/*
+	[ "$(xprt_field 3)" = 1 ] || die "the connection was lost: $(xprt_field 3) connects"
+	nfs_umount
+}
+
 # The port is the well-known one, and nobody has to be asked for it: rpcbind does not know.
 # Covers: RPB-02 RPB-05
 case_default-port() {

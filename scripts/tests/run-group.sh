@@ -8,7 +8,8 @@
 # A group is scripts/tests/<group>.sh. Several with one guest can share it, one after the
 # other: GROUP is <group>+<group>... For two guests GROUP is <group>[:<role>], where the
 # role (client or server) is the one that runs our module, both if it is left out. One that
-# needs no guest is a program that runs on the host.
+# needs no guest is a program that runs on the host. GUEST_CPUS=2 is the number of processors
+# of a guest; LEAKS= has it boot without kmemleak.
 # Prints "ok|not ok|skip <kernel>/<provider>/<case> (<seconds> s) <reason>".
 . "$(dirname "$0")/../lab/guest.sh"
 
@@ -20,7 +21,7 @@ IFS=+ read -ra groups <<<"$group"
 file=$TOP/scripts/tests/${groups[0]}.sh
 header() { sed -n "s/^# $1: //p" "$file" | head -n 1; }
 limit=$(($(header Limit) + 600 * (${#groups[@]} - 1)))
-export GUEST_CPUS=${GUEST_CPUS:-$(header Cpus)}
+[ -n "${LEAKS-y}" ] || export GUEST_CMDLINE="${GUEST_CMDLINE:-} kmemleak=off"
 
 result() { # word case seconds reason
 	printf '%s %s/%s/%s (%s s)%s\n' "$1" "$kernel" "$provider" "$2" "$3" "${4:+  $4}" |
@@ -62,6 +63,40 @@ start() { # role, qemu arguments
 	shows+=($!)
 }
 
+# start_restartable <role> [qemu arguments]: a guest that its partner can have killed, stopped
+# and continued, by files in the run directory: host.kill, host.stop, host.cont. A killed one
+# boots again. What its kernel said until then is kept in log/.
+start_restartable() {
+	local role=$1 life=1 killed
+	shift
+	: >"$dir/$role.verdict"
+	(
+		while :; do
+			killed=
+			guest_start "$dir" "$kernel" "$role" "$@"
+			while kill -0 "$GUEST_PID" 2>/dev/null; do
+				if [ -e "$dir/host.kill" ]; then
+					killed=y
+					kill -KILL "$GUEST_PID"
+					wait "$GUEST_PID" 2>/dev/null || true
+					rm -f "$dir/host.kill"
+				fi
+				[ ! -e "$dir/host.stop" ] || { kill -STOP "$GUEST_PID" && rm "$dir/host.stop"; }
+				[ ! -e "$dir/host.cont" ] || { kill -CONT "$GUEST_PID" && rm "$dir/host.cont"; }
+				sleep 0.2
+			done
+			[ -n "$killed" ] || break
+			reason=$("$LAB/scan-console.py" "$dir/$role.console" | head -n 1 | cut -f2-)
+			mv "$dir/$role.console" "$dir/log/$role.console.$life"
+			[ -z "$reason" ] || result 'not ok' "$label-console-$role-$life" 0 "$reason"
+			life=$((life + 1))
+		done
+	) &
+	pids+=($! "$role")
+	tail -n +1 -F -s 0.3 --pid="$!" "$dir/$role.verdict" 2>/dev/null | show "$role" &
+	shows+=($!)
+}
+
 extra=()
 for role in client server; do
 	if [ -n "$ours" ] && [ "$role" != "$ours" ]; then
@@ -88,17 +123,28 @@ job() {
 
 if [ "$(header Guests)" = pair ]; then
 	for role in server client; do job >"$dir/$role.job"; done
-	port=$((20000 + $$ % 20000))
-	dump=()
-	[ "$(header Capture)" != yes ] || dump=(-object "filter-dump,id=dump,netdev=wire,file=$dir/wire.pcap")
-	start server -netdev "socket,id=wire,listen=127.0.0.1:$port" "${dump[@]}" \
-		-device virtio-net-pci,netdev=wire,mac=52:54:00:00:00:01
-	for ((i = 0; i < 50; i++)); do
-		ss -Hltn "sport = :$port" | grep -q . && break
-		sleep 0.1
-	done
-	start client -netdev "socket,id=wire,connect=127.0.0.1:$port" \
-		-device virtio-net-pci,netdev=wire,mac=52:54:00:00:00:02
+	if [ "$(header Restart)" = yes ]; then
+		truncate -s 512M "$dir/server.img"
+		wire() {
+			echo "dgram,id=wire,local.type=unix,local.path=$dir/wire.$1,remote.type=unix,remote.path=$dir/wire.$2"
+		}
+		start_restartable server -netdev "$(wire server client)" \
+			-device virtio-net-pci,netdev=wire,mac=52:54:00:00:00:01 \
+			-drive "file=$dir/server.img,format=raw,if=none,id=disk" -device virtio-blk-pci,drive=disk
+		start client -netdev "$(wire client server)" -device virtio-net-pci,netdev=wire,mac=52:54:00:00:00:02
+	else
+		port=$((20000 + $$ % 20000))
+		dump=()
+		[ "$(header Capture)" != yes ] || dump=(-object "filter-dump,id=dump,netdev=wire,file=$dir/wire.pcap")
+		start server -netdev "socket,id=wire,listen=127.0.0.1:$port" "${dump[@]}" \
+			-device virtio-net-pci,netdev=wire,mac=52:54:00:00:00:01
+		for ((i = 0; i < 50; i++)); do
+			ss -Hltn "sport = :$port" | grep -q . && break
+			sleep 0.1
+		done
+		start client -netdev "socket,id=wire,connect=127.0.0.1:$port" \
+			-device virtio-net-pci,netdev=wire,mac=52:54:00:00:00:02
+	fi
 else
 	job >"$dir/alone.job"
 	start alone

@@ -67,10 +67,7 @@ case_fio() { with_mount 4.2 fio_verify; }
 case_fio-v3() { FIO_SECONDS=$((FIO_SECONDS / 3)) with_mount 3 fio_verify; }
 
 group() {
-	case $KERNEL/$PROVIDER in
-	7.3/rxe | 6.12/siw) alone_up 2 ;;
-	*) alone_up 1 ;;
-	esac
+	alone_up "$(version_here)"
 	run_all_cases
 	group_end
 }

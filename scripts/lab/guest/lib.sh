@@ -107,14 +107,18 @@ server_up() {
 	local f threads=${1:-4}
 	modprobe -aq nfsd rpcrdma || true
 	mkdir -p $EXPORT /var/lib/nfs
-	mount -t tmpfs -o mode=755 nfsvar /var/lib/nfs
-	mkdir /var/lib/nfs/{v4recovery,rpc_pipefs,sm,sm.bak,nfsdcld}
+	if [ -n "${NFS_STATE:-}" ]; then
+		mount --bind "$NFS_STATE" /var/lib/nfs
+	else
+		mount -t tmpfs -o mode=755 nfsvar /var/lib/nfs
+	fi
+	mkdir -p /var/lib/nfs/{v4recovery,rpc_pipefs,sm,sm.bak,nfsdcld}
 	for f in etab rmtab state xtab; do : >/var/lib/nfs/$f; done
 	mounted $EXPORT || mount -t tmpfs -o "size=${EXPORT_SIZE:-75%},mode=777" export $EXPORT
 	mounted /proc/fs/nfsd || mount -t nfsd nfsd /proc/fs/nfsd
 	mounted /var/lib/nfs/rpc_pipefs || mount -t rpc_pipefs pipefs /var/lib/nfs/rpc_pipefs
 	pidof -q rpcbind || rpcbind -w
-	tune 10 /proc/fs/nfsd/nfsv4gracetime
+	tune "${GRACE:-10}" /proc/fs/nfsd/nfsv4gracetime
 	tune "${LEASE:-10}" /proc/fs/nfsd/nfsv4leasetime
 	# The lock manager's own 50 seconds of grace keep nfsd from granting delegations.
 	tune 1 /proc/sys/fs/nfs/nlm_grace_period
@@ -125,7 +129,7 @@ server_up() {
 	pidof -q nfsdcld || nfsdcld -p /var/lib/nfs/rpc_pipefs
 	rpc.nfsd "$threads"
 	# Nobody has anything to reclaim: do not make the first OPEN wait.
-	{ echo Y >/proc/fs/nfsd/v4_end_grace; } 2>/dev/null || true
+	[ -n "${RECLAIM:-}" ] || { echo Y >/proc/fs/nfsd/v4_end_grace; } 2>/dev/null || true
 	echo "rdma $PORT" >/proc/fs/nfsd/portlist || die "no RDMA listener"
 }
 
@@ -257,9 +261,11 @@ serve_requests() {
 
 # --- leaving nothing behind ---------------------------------------------------
 
+leaks_are_seen() { [ -w /sys/kernel/debug/kmemleak ] && [[ $(</proc/cmdline) != *kmemleak=off* ]]; }
+
 # Two scans, since kmemleak reports what has stayed unreferenced for a while.
 kmemleak_scan() {
-	[ -w /sys/kernel/debug/kmemleak ] || return 0
+	leaks_are_seen || return 0
 	echo scan >/sys/kernel/debug/kmemleak
 	sleep 6
 	echo scan >/sys/kernel/debug/kmemleak

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# Faults between two guests: the server is killed, or stopped for a while; the link goes down;
+# packets are lost, doubled and reordered. The mount is hard: nothing is lost, no call fails,
+# and each case prints how long it took until replies came again. What the server exports is
+# on a disk that outlives it.
+# Guests: pair
+# Restart: yes
+# Limit: 1800
+# Providers: siw rxe
+# Quick: siw
+# Second: rxe
+. "$TOP/scripts/tests/common.sh"
+CASE_LIMIT=420
+
+disk_up() {
+	modprobe -aq virtio_blk ext4 || true
+	until_true 20 test -b /dev/vda || die "the server has no disk"
+	blkid /dev/vda >/dev/null || mkfs.ext4 -q /dev/vda
+	mkdir -p /disk $EXPORT
+	mount /dev/vda /disk
+	mkdir -p /disk/export /disk/state
+	chmod 777 /disk/export
+	mount --bind /disk/export $EXPORT
+	# shellcheck disable=SC2034
+	NFS_STATE=/disk/state GRACE=60
+	# In its second life clients have something to reclaim.
+	# shellcheck disable=SC2034
+	RECLAIM=$(ls /disk/state)
+}
+
+# on_host <kill|stop|cont>: what is to happen to the server's machine
+on_host() {
+	touch "/lab/host.$1"
+	until_true 30 eval "[ ! -e /lab/host.$1 ]" || die "the host does not obey: $1"
+}
+
+# Covers: V1-ERR-25 V1-CRD-23 BC-09
+case_server-killed() {
+	nfs_mount 4.2
+	load_start
+	sleep 1.$((RANDOM % 10))
+	rm -f /lab/server.ready
+	on_host kill
+	until_true 300 test -e /lab/server.ready || die "the server guest does not come back"
+	load_moves 120 "the server has booted again"
+	load_end
+	nfs_umount
+}
+
+# A machine that stands still answers nothing, its adapter included: the keepalive notices
+# before any RPC times out.
+# Covers: V1-CRD-28
+case_server-stopped() {
+	local before t0
+	nfs_mount 4.2
+	load_start
+	before=$(counter client_disconnects)
+	on_host stop
+	t0=$SECONDS
+	# An iWARP client does not probe, see wire.rst: it has to go on as well.
+	if [ "$PROVIDER/$MODULE" = rxe/ours ]; then
+		until_true 55 eval "[ \$(counter client_disconnects) -gt $before ]" || die "a dead server was not noticed"
+		echo "noticed after $((SECONDS - t0)) s; $(counter keepalive_failures) probes failed"
+	else
+		sleep 40
+	fi
+	on_host cont
+	load_moves 120 "the server goes on"
+	load_end
+	nfs_umount
+}
+
+# link_down <seconds>
+link_down() {
+	nfs_mount 4.2
+	load_start
+	ip link set eth0 down
+	sleep "$1"
+	ip link set eth0 up
+	load_moves 150 "the link has come back after $1 s"
+	load_end
+	nfs_umount
+}
+
+# Covers: V1-ERR-25
+case_link-5s() { link_down 5; }
+case_link-90s() { link_down 90; }
+
+# siw has TCP for this; with rxe it is the device's own business.
+case_bad-network() {
+	[ "$PROVIDER" = rxe ] || skip "TCP hides it from siw"
+	modprobe -q sch_netem || true
+	nfs_mount 4.2
+	load_start
+	tc qdisc add dev eth0 root netem delay 2ms 1ms loss 1% duplicate 1% reorder 5% || skip "this kernel has no netem"
+	on_server tc qdisc add dev eth0 root netem delay 2ms 1ms loss 1% duplicate 1% reorder 5%
+	sleep 20
+	tc -s qdisc show dev eth0 | grep dropped
+	tc qdisc del dev eth0 root
+	on_server tc qdisc del dev eth0 root
+	load_moves 60 "the network is good again"
+	load_end
+	nfs_umount
+}
+
+# keepalive <time> <timeout>: at both ends, for connections to come
+keepalive() {
+	local set="echo $1 >/proc/sys/sunrpc/rdma_keepalive_time; echo $2 >/proc/sys/sunrpc/rdma_keepalive_timeout"
+	bash -c "$set"
+	on_server bash -c "$set"
+}
+
+silence() {
+	tc qdisc add dev eth0 root netem loss 100% || skip "this kernel has no netem"
+	trap silence_end EXIT
+}
+
+silence_end() {
+	trap - EXIT
+	tc qdisc del dev eth0 root
+}
+
+# losses: how many connections this end and the other have lost
+losses() { echo "$(counter client_disconnects) $(on_server counter server_disconnects)"; }
+
+# A version 3 mount that is idle says nothing by itself.
+idle_mount() {
+	modprobe -q sch_netem || true
+	nfs_mount 3
+	echo "$1" >$MNT/idle
+	sleep 2
+}
+
+# Nothing comes through any more, and no RPC is there to time out: both ends notice, in the
+# time that is set. An iWARP client does not probe, see wire.rst.
+# Covers: V1-CRD-28
+case_silent() {
+	local client server t0
+	[ "$MODULE" = ours ] || skip "the in-tree module has no keepalive"
+	keepalive 3 4
+	idle_mount one
+	sleep 8
+	read -r client server <<<"$(losses)"
+	[ "$(on_server counter keepalive_probes)" -ge 1 ] || die "the server does not probe"
+	[ "$PROVIDER" != rxe ] || [ "$(counter keepalive_probes)" -ge 1 ] || die "the client does not probe"
+	[ "$(counter keepalive_failures)" = 0 ] || die "a probe of a living server failed"
+	silence
+	t0=$SECONDS
+	if [ "$PROVIDER" = rxe ]; then
+		until_true 30 eval "[ \$(counter client_disconnects) -gt $client ]" || die "the client notices nothing"
+		echo "the client noticed after $((SECONDS - t0)) s"
+		[ $((SECONDS - t0)) -le 15 ] || die "7 s were to be enough, not $((SECONDS - t0))"
+	fi
+	until_true 30 eval "[ \$(on_server counter server_disconnects) -gt $server ]" || die "the server notices nothing"
+	echo "both had noticed after $((SECONDS - t0)) s"
+	[ $((SECONDS - t0)) -le 25 ] || die "7 s were to be enough, not $((SECONDS - t0))"
+	silence_end
+	t0=$SECONDS
+	[ "$(cat $MNT/idle)" = one ] || die "what was written has gone"
+	echo "replies $((SECONDS - t0)) s after the network worked again"
+	nfs_umount
+	keepalive 10 10
+}
+
+# The same without it: nobody notices anything, and the connection goes on. (Else the case
+# above would be worth nothing.)
+# Covers: V1-CRD-28
+case_silent-off() {
+	local before probes
+	[ "$MODULE" = ours ] || skip "the in-tree module has no keepalive"
+	keepalive 0 4
+	idle_mount two
+	before=$(losses)
+	probes=$(counter keepalive_probes)
+	silence
+	sleep 30
+	[ "$(losses)" = "$before" ] || die "somebody noticed: $before, then $(losses)"
+	[ "$(counter keepalive_probes)" = "$probes" ] || die "0 does not turn it off"
+	silence_end
+	[ "$(cat $MNT/idle)" = two ] || die "what was written has gone"
+	[ "$(losses)" = "$before" ] || die "the connection was lost after all"
+	nfs_umount
+	keepalive 10 10
+}
+
+group() {
+	[ "$ROLE" = client ] || disk_up
+	pair_up "$(version_here)"
+	if [ "$ROLE" = server ]; then
+		serve_requests
+		case_clean
+		return
+	fi
+	run_all_cases
+	case_run clean
+	touch /lab/stop
+}
