@@ -3,6 +3,7 @@
 # Messages that no client of ours would send, to our server.
 # Guests: alone
 # Limit: 2400
+# Quick: siw
 # Second: rxe
 . "$TOP/scripts/tests/common.sh"
 

@@ -3,8 +3,8 @@
 # The unit tests, in a guest of their own.
 # Guests: alone
 # Limit: 2400
-# Quick: rxe
-# Second: siw
+# Quick: siw
+# Second: rxe
 . "$TOP/scripts/tests/common.sh"
 
 case_kunit() {

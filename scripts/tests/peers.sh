@@ -3,9 +3,10 @@
 # Our module against the in-tree one, in two guests, either way round, with and without
 # remote invalidation.
 # Guests: pair
-# Cpus: 1
-# Second:client: siw
-# Second:server: rxe
+# Quick:client: siw
+# Quick:server: rxe
+# Second:client: rxe
+# Second:server: siw
 # Limit: 3600
 . "$TOP/scripts/tests/common.sh"
 
@@ -45,23 +46,11 @@ settled() {
 }
 
 # Covers: V1-CRD-21 V1-CRD-33 V2-NEG-07 V2-NEG-08 V2-NEG-12 V2-NEG-13 V2-INL-08
-case_v3() { SCALE=0.3 settled invalidation Y with_mount 3 checked names dir small acl data direct; }
+case_v3() { SCALE=0.3 settled invalidation Y with_mount 3 checked names dir small acl data mmap direct; }
 case_v3-noinv() { SCALE=0.3 invalidation N with_mount 3 checked small acl data direct; }
-case_v42() { SCALE=0.3 settled invalidation Y with_mount 4.2 checked names dir small acl xattr data direct; }
+case_v42() { SCALE=0.3 settled invalidation Y with_mount 4.2 checked names dir small acl xattr data mmap direct; }
 case_v42-noinv() { SCALE=0.3 invalidation N with_mount 4.2 checked small acl xattr data direct; }
 case_delegation() { delegation 4.2 remote_writer; }
-
-# Without invalidation: everywhere in make test-all and on the second kernel. Otherwise at the
-# client on one provider and at the server on the other.
-cases() {
-	local name
-	for name in v3 v3-noinv v42 v42-noinv delegation; do
-		case $ALL/$name/$KERNEL/$PROVIDER/$OURS in
-		/*-noinv/7.3/siw/server | /*-noinv/7.3/rxe/client) ;;
-		*) case_run "$name" ;;
-		esac
-	done
-}
 
 group() {
 	# As people use it: our client asks for version 2 first.
@@ -73,7 +62,7 @@ group() {
 		case_clean
 		return
 	fi
-	cases
+	run_all_cases
 	case_run clean
 	touch /lab/stop
 }

@@ -35,14 +35,16 @@ until_true() {
 
 # --- network and provider -----------------------------------------------------
 
-# A veth pair with the server's addresses on one end: the guest is its own peer.
+# A veth pair with the server's addresses on one end: the guest is its own peer. A group before
+# may have made it, and the provider's link.
 net_alone() {
+	RDMA_NETDEV=ve0
+	[ ! -e /sys/class/net/ve0 ] || return 0
 	# Not every kernel has these built in.
 	modprobe -q veth || true
 	ip link add ve0 mtu 9000 type veth peer name ve1 mtu 9000
 	net_up ve0 1
 	ip link set ve1 up
-	RDMA_NETDEV=ve0
 }
 
 # net_up <interface> <last number of its addresses>
@@ -64,6 +66,7 @@ net_pair() {
 
 provider_up() {
 	local mod=rdma_rxe
+	[ ! -e /sys/class/infiniband/lab0 ] || return 0
 	[ "$PROVIDER" = rxe ] || mod=siw
 	modprobe -a ib_uverbs rdma_ucm $mod || die "this kernel has no $PROVIDER"
 	rdma link add lab0 type "$PROVIDER" netdev "$RDMA_NETDEV" || die "no $PROVIDER link"
