@@ -124,6 +124,12 @@ static const struct rpcrdma_heal_case rpcrdma_heal_cases[] = {
 		.good = true,
 		.want = { .he_no_write = true, .he_reply_chunk = true },
 	}, {
+		.desc = "REPLY_RESOURCE, one byte, nothing was provided",
+		.args = &rpcrdma_heal_inline,
+		.err = RPCRDMA2_ERR_REPLY_RESOURCE, .arg = { 1 },
+		.good = true,
+		.want = { .he_no_write = true, .he_reply_chunk = true },
+	}, {
 		.desc = "REPLY_RESOURCE, nothing is needed",
 		.args = &rpcrdma_heal_inline,
 		.err = RPCRDMA2_ERR_REPLY_RESOURCE,

@@ -332,7 +332,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_payload_body_len);
  * Compare one returned array with its offer. Only lengths are taken from what
  * came back (G-35). Data fills an array from its beginning (V1-WRC-05), so
  * behind a segment that is not full there can be no more of it; lengths that
- * a server forgot to rewrite are "all full" and pass (V1-UNU-04).
+ * a server forgot to rewrite are "all full" and pass (V1-UNU-04). @total is 0 at
+ * first.
  */
 static enum rpcrdma_verdict
 rpcrdma_chunk_check_returned(const struct rpcrdma_lists *lists,
@@ -344,7 +345,6 @@ rpcrdma_chunk_check_returned(const struct rpcrdma_lists *lists,
 	bool more = true;
 	u32 i, sum = 0;
 
-	*total = 0;
 	if (!chunk->ck_nsegs)
 		return RPCRDMA_OK;
 	if (chunk->ck_nsegs != offer->co_nsegs)

@@ -217,35 +217,6 @@ case_starved-regions() {
 
 # --- a server that is stuck ---------------------------------------------------
 
-# A file system of the server's that can be frozen: who writes to it waits. With one nfsd
-# thread, then, everybody waits.
-ice_up() {
-	modprobe -aq loop ext4 || true
-	truncate -s 64M /tmp/ice.img
-	mkfs.ext4 -q -F /tmp/ice.img
-	mkdir -p /ice
-	# mount -o loop keeps the device open, which not every kernel lets a mounted one be
-	ICE=$(losetup -f --show /tmp/ice.img)
-	mount "$ICE" /ice
-	exportfs -o rw,no_root_squash,insecure,fsid=7,no_subtree_check "*:/ice"
-	head -c 4M /dev/urandom >/ice/data
-	mkdir -p /ice/dir
-	(cd /ice/dir && seq 400 | xargs touch)
-	rpc.nfsd "${1:-4}"
-}
-
-ice_mount() { mkdir -p $MNT && mount -t nfs -o "proto=rdma,port=$PORT,$1" "$SERVER:/ice" $MNT; }
-
-ice_down() {
-	umount $MNT
-	rpc.nfsd 4
-	exportfs -u "*:/ice"
-	exportfs -f
-	until_true 20 umount /ice || die "/ice is in use"
-	losetup -d "$ICE"
-	rm -f /tmp/ice.img
-}
-
 frozen_write() { dd if=/dev/zero of=$MNT/out bs=64k count=1 oflag=direct conv=notrunc 2>&1; }
 
 # A soft mount gets its error in time, and a hard one gets no error at all.

@@ -69,18 +69,23 @@ case_regions() {
 	nfs_umount
 }
 
+# burst <file>: 100 WRITEs at once, when the server takes no more than it is at
 burst() {
-	head -c 6553600 /dev/urandom >$MNT/burst
+	fsfreeze -f /ice
+	trap 'fsfreeze -u /ice' EXIT
 	python3 -I -S -c '
 import mmap, os, sys, threading
-fd = os.open(sys.argv[1], os.O_RDONLY | os.O_DIRECT)
-def work(i):
-    page = mmap.mmap(-1, 65536)
-    for n in range(4):
-        os.preadv(fd, [page], (i + n) % 100 * 65536)
-threads = [threading.Thread(target=work, args=[i]) for i in range(100)]
+fd = os.open(sys.argv[1], os.O_WRONLY | os.O_DIRECT)
+page = mmap.mmap(-1, 4096)
+threads = [threading.Thread(target=os.pwritev, args=(fd, [page], 4096 * i)) for i in range(100)]
 for t in threads: t.start()
-for t in threads: t.join()' $MNT/burst
+print("begun", flush=True)
+for t in threads: t.join()' "$1" >/tmp/burst &
+	until_true 60 grep -q begun /tmp/burst || die "the burst does not begin"
+	sleep 3
+	trap - EXIT
+	fsfreeze -u /ice
+	wait $! || die "a WRITE failed"
 }
 
 # A connection begins with few Receives at either end. When 100 RPCs are in flight, there is one
@@ -89,16 +94,15 @@ for t in threads: t.join()' $MNT/burst
 case_receives() {
 	local granted
 	[ "$MODULE" = ours ] || skip "the in-tree module has all of its Receives at once"
-	nfs_mount 3
-	# So that Calls queue up
-	rpc.nfsd 1
-	burst
-	rpc.nfsd 4
+	ice_up 1
+	ice_mount vers=3,nolock
+	burst $MNT/data
 	granted=$(cat /sys/kernel/debug/rpcrdma/server/* | awk '$1 == "credits_granted" && $2 > n { n = $2 } END { print n }')
-	[ "$granted" -ge 64 ] || die "the client never had enough in flight: $granted credits"
 	grep -H '^receives' /sys/kernel/debug/rpcrdma/{client,server}/*
+	# More than either end begins with
+	[ "$granted" -ge 64 ] || die "the client never had enough in flight: $granted credits"
 	[ "$(xprt_field 3)" = 1 ] || die "the connection was lost: $(xprt_field 3) connects"
-	nfs_umount
+	ice_down
 }
 
 # The port is the well-known one, and nobody has to be asked for it: rpcbind does not know.
