@@ -183,7 +183,8 @@ static u32 fuzz_payload_assign(const struct rpcrdma_lists *lists,
 		}
 		CHECK(used == before + 1);
 		CHECK(rc == (chunk->ck_nsegs ? (int)before : -ENOENT));
-		CHECK(payloads[before].py_offset == offset);
+		CHECK(payloads[before].py_offset ==
+		      (chunk->ck_nsegs ? offset : 0));
 		CHECK(payloads[before].py_length ==
 		      (chunk->ck_nsegs ? length : 0));
 		if (__builtin_add_overflow(offset, payloads[before].py_length,
