@@ -274,7 +274,7 @@ case_killed() {
 	done
 	# What the killed ones had asked for is given up with this at the latest.
 	umount -f $MNT 2>/dev/null || true
-	until_true 20 eval '[ $(($(counter client_given_up) - given_up)) -ge 4 ]' ||
+	until_true 20 eval '[ $(($(counter client_given_up) - given_up)) -ge 3 ]' ||
 		die "only $(($(counter client_given_up) - given_up)) RPCs were given up"
 	fenced=$(($(counter client_mrs_local_inv) - fenced))
 	echo "$(($(counter client_given_up) - given_up)) RPCs given up, $fenced regions taken back"
