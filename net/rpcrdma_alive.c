@@ -40,6 +40,9 @@ module_param_named(keepalive_timeout, rpcrdma_keepalive_timeout, uint, 0644);
 MODULE_PARM_DESC(keepalive_timeout,
 		 "Both sides: seconds in which a probe has to succeed");
 
+/* How much longer an answer may take when it is overdue */
+#define RPCRDMA_ALIVE_GRACE	HZ
+
 static struct rpcrdma_conn *rpcrdma_alive_conn(struct rpcrdma_alive *al)
 {
 	return container_of(al, struct rpcrdma_conn, cn_alive);
@@ -87,6 +90,7 @@ static int rpcrdma_alive_probe(struct rpcrdma_conn *conn)
 	rpcrdma_count(keepalive_probes);
 	trace_rpcrdma_probe(conn, jiffies - READ_ONCE(al->al_heard));
 	al->al_probed = jiffies;
+	al->al_overdue = false;
 	WRITE_ONCE(al->al_busy, true);
 	return rpcrdma_conn_post(conn, &probe.wr);
 }
@@ -113,7 +117,13 @@ static void rpcrdma_alive_work(struct work_struct *work)
 	/* When it is done, al_heard says when: pairs with the completion */
 	if (smp_load_acquire(&al->al_busy)) {
 		next = rpcrdma_alive_deadline(al);
-		if (time_after_eq(now, next)) {
+		if (time_after_eq(now, next) && !al->al_overdue) {
+			/* This machine may have stood still itself, and what
+			 * came meanwhile be on its way to al_heard.
+			 */
+			al->al_overdue = true;
+			next = now + RPCRDMA_ALIVE_GRACE;
+		} else if (time_after_eq(now, next)) {
 			rpcrdma_count(keepalive_failures);
 			trace_rpcrdma_peer_dead(conn, -ETIMEDOUT);
 			rpcrdma_conn_fail(conn, -ETIMEDOUT);

@@ -25,6 +25,7 @@ extern unsigned int rpcrdma_keepalive_timeout;
  * @al_heard: jiffies when the peer showed that it lives, at the latest; any
  *	context
  * @al_probed: jiffies when the latest probe was posted; @al_work only
+ * @al_overdue: its time is up, and it was given a little more; @al_work only
  * @al_busy: a probe is with the device: set by @al_work, cleared by its
  *	completion
  */
@@ -35,6 +36,7 @@ struct rpcrdma_alive {
 	unsigned long		al_wait;
 	unsigned long		al_heard;
 	unsigned long		al_probed;
+	bool			al_overdue;
 	bool			al_busy;
 };
 
