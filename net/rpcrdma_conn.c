@@ -71,8 +71,9 @@ static bool rpcrdma_conn_rise(struct rpcrdma_conn *conn,
 	spin_lock_irqsave(&conn->cn_lock, flags);
 	risen = conn->cn_state < state;
 	if (risen) {
-		WRITE_ONCE(conn->cn_state, state);
-		conn->cn_error = error;
+		WRITE_ONCE(conn->cn_error, error);
+		/* pairs with rpcrdma_conn_wait(): who sees DOWN knows why */
+		smp_store_release(&conn->cn_state, state);
 	}
 	spin_unlock_irqrestore(&conn->cn_lock, flags);
 	return risen;
@@ -142,6 +143,20 @@ static int rpcrdma_conn_refusal(const struct rdma_cm_event *event)
 						       -ECONNREFUSED;
 }
 
+/* A peer that is away may come back; that there is no network on which it could,
+ * ends RPCs of some mounts for good.
+ */
+static int rpcrdma_conn_no_way(const struct rdma_cm_event *event)
+{
+	switch (event->status) {
+	case -ENETUNREACH:
+	case -ENETDOWN:
+		return -ENETUNREACH;
+	default:
+		return -EHOSTUNREACH;
+	}
+}
+
 /* Never asks the CM core to destroy the id: the owner does that. */
 static int rpcrdma_conn_cm_event(struct rdma_cm_id *id,
 				 struct rdma_cm_event *event)
@@ -168,7 +183,7 @@ static int rpcrdma_conn_cm_event(struct rdma_cm_id *id,
 	case RDMA_CM_EVENT_ADDR_ERROR:
 	case RDMA_CM_EVENT_ROUTE_ERROR:
 	case RDMA_CM_EVENT_UNREACHABLE:
-		rpcrdma_conn_fail(conn, -ENETUNREACH);
+		rpcrdma_conn_fail(conn, rpcrdma_conn_no_way(event));
 		break;
 	case RDMA_CM_EVENT_REJECTED:
 		rpcrdma_conn_fail(conn, rpcrdma_conn_refusal(event));
@@ -205,7 +220,8 @@ int rpcrdma_conn_wait(struct rpcrdma_conn *conn, unsigned long timeout,
 {
 	if (!wait_for_completion_timeout(&conn->cn_step, timeout))
 		rpcrdma_conn_fail(conn, error);
-	if (READ_ONCE(conn->cn_state) == RPCRDMA_CONN_DOWN)
+	/* pairs with rpcrdma_conn_rise() */
+	if (smp_load_acquire(&conn->cn_state) == RPCRDMA_CONN_DOWN)
 		return READ_ONCE(conn->cn_error);
 	return 0;
 }
@@ -298,13 +314,27 @@ static u32 rpcrdma_conn_cq_entries(const struct rpcrdma_conn *conn,
 		   conn->cn_caps.dc_max_cqe);
 }
 
+/* Completion queue and protection domain, when nothing refers to them */
+static void rpcrdma_conn_free_verbs(struct rpcrdma_conn *conn)
+{
+	if (conn->cn_cq)
+		ib_free_cq(conn->cn_cq);
+	conn->cn_cq = NULL;
+	if (conn->cn_pd)
+		ib_dealloc_pd(conn->cn_pd);
+	conn->cn_pd = NULL;
+}
+
 /**
  * rpcrdma_conn_create_qp - give a connection its queues
  * @conn: connection that is resolved or adopted
  * @queues: their sizes; entries for draining and for the keepalive are added
  *
  * Context: process; sleeps.
- * Return: 0 or a negative errno; rpcrdma_conn_close() cleans up after both.
+ * Return: 0; %-ENOMEM or %-EINVAL, and the device may have smaller queues: not
+ *	every one that says dc_max_qp_wr has so many for every kind of work
+ *	request; or another negative errno. After an error this may be called
+ *	again.
  */
 int rpcrdma_conn_create_qp(struct rpcrdma_conn *conn,
 			   const struct rpcrdma_conn_queues *queues)
@@ -317,7 +347,7 @@ int rpcrdma_conn_create_qp(struct rpcrdma_conn *conn,
 	if (IS_ERR(conn->cn_pd)) {
 		rc = PTR_ERR(conn->cn_pd);
 		conn->cn_pd = NULL;
-		return rc;
+		goto out_free;
 	}
 
 	conn->cn_cq = ib_alloc_cq_any(id->device, conn,
@@ -326,7 +356,7 @@ int rpcrdma_conn_create_qp(struct rpcrdma_conn *conn,
 	if (IS_ERR(conn->cn_cq)) {
 		rc = PTR_ERR(conn->cn_cq);
 		conn->cn_cq = NULL;
-		return rc;
+		goto out_free;
 	}
 
 	attr.event_handler = rpcrdma_conn_qp_event;
@@ -343,10 +373,14 @@ int rpcrdma_conn_create_qp(struct rpcrdma_conn *conn,
 	attr.port_num = id->port_num;
 	rc = rdma_create_qp(id, conn->cn_pd, &attr);
 	if (rc)
-		return rc;
+		goto out_free;
 
 	conn->cn_gate = true;
 	return 0;
+
+out_free:
+	rpcrdma_conn_free_verbs(conn);
+	return rc;
 }
 
 /* Flow control is the business of credits: a peer without a Receive has broken
@@ -507,13 +541,8 @@ void rpcrdma_conn_close(struct rpcrdma_conn *conn)
 
 	if (conn->cn_id->qp)
 		rdma_destroy_qp(conn->cn_id);
-	if (conn->cn_cq)
-		ib_free_cq(conn->cn_cq);
 	rpcrdma_recvs_destroy(conn);
-	if (conn->cn_pd)
-		ib_dealloc_pd(conn->cn_pd);
+	rpcrdma_conn_free_verbs(conn);
 	rdma_destroy_id(conn->cn_id);
 	conn->cn_id = NULL;
-	conn->cn_cq = NULL;
-	conn->cn_pd = NULL;
 }
