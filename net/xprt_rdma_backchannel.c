@@ -185,6 +185,7 @@ static void xprt_rdma_bc_fill(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	memset(rqst, 0, sizeof(*rqst));
 	rqst->rq_xprt = &xr->xr_xprt;
 	rqst->rq_xid = cpu_to_be32(hdr->hd_xid);
+	req->rr_bc_cookie = READ_ONCE(xr->xr_xprt.connect_cookie);
 	__set_bit(RPC_BC_PA_IN_USE, &rqst->rq_bc_pa_state);
 	xdr_buf_init(&rqst->rq_snd_buf, req->rr_buf + PAGE_SIZE, PAGE_SIZE);
 
@@ -318,6 +319,33 @@ static int xprt_rdma_bc_encode(struct xprt_rdma *xr,
 	return len + snd->len;
 }
 
+/* The server asked for more than it can Receive, now at least: the limits of a
+ * new connection may be lower than those that the session was made with. It
+ * gets to know (V2-ERR-20).
+ */
+static int xprt_rdma_bc_encode_too_long(struct xprt_rdma *xr,
+					const struct rpc_rqst *rqst,
+					struct xprt_rdma_send *send)
+{
+	const struct rpcrdma_hdr hdr = {
+		.hd_xid		= be32_to_cpu(rqst->rq_xid),
+		.hd_vers	= RPCRDMA_VERS_2,
+	};
+	const struct rpcrdma2_error error = {
+		.er_code	= RPCRDMA2_ERR_REPLY_RESOURCE,
+		.er_arg		= { rqst->rq_snd_buf.len },
+	};
+
+	trace_xprt_rdma_bc_reply(rqst, -EMSGSIZE);
+	if (xr->xr_vers == RPCRDMA_VERS_1)
+		return rpcrdma1_encode_err_chunk(send->sn_buf.bf_data,
+						 send->sn_buf.bf_size,
+						 hdr.hd_xid,
+						 XPRT_RDMA_BC_REQUESTS);
+	return rpcrdma2_encode_error(send->sn_buf.bf_data, send->sn_buf.bf_size,
+				     &hdr, XPRT_RDMA_BC_REQUESTS, &error);
+}
+
 /**
  * xprt_rdma_bc_send_reply - send the Reply to a callback
  * @rqst: callback slot with the Reply in rq_snd_buf
@@ -325,7 +353,7 @@ static int xprt_rdma_bc_encode(struct xprt_rdma *xr,
  * Replies are no Calls: they take no forward credit.
  *
  * Context: process; may sleep. Send lock held.
- * Return: 0; %-ENOTCONN; %-EAGAIN; %-ENOBUFS; %-EMSGSIZE; %-EIO. See
+ * Return: 0; %-ENOTCONN; %-ENOBUFS; %-EMSGSIZE; %-EIO. See
  *	xprt_rdma_send_request().
  */
 int xprt_rdma_bc_send_reply(struct rpc_rqst *rqst)
@@ -336,10 +364,18 @@ int xprt_rdma_bc_send_reply(struct rpc_rqst *rqst)
 	u32 slots;
 	int rc;
 
+	/* The server that asked has gone, and nobody has a Receive for it */
+	if (xprt_rdma_req_from(rqst)->rr_bc_cookie != xprt->connect_cookie) {
+		trace_xprt_rdma_bc_reply(rqst, -ESTALE);
+		rpcrdma_count(client_bc_dropped);
+		return 0;
+	}
 	rc = xprt_rdma_send_get(xr, &send);
 	if (rc)
 		return rc == -EAGAIN ? -ENOBUFS : rc;
 	rc = xprt_rdma_bc_encode(xr, rqst, send);
+	if (rc == -EMSGSIZE)
+		rc = xprt_rdma_bc_encode_too_long(xr, rqst, send);
 	if (rc >= 0)
 		rc = xprt_rdma_send_post(send, rc, NULL, &slots);
 	trace_xprt_rdma_bc_reply(rqst, rc);

@@ -179,6 +179,19 @@ static void xprt_rdma_frwr_mr_unmap(struct xprt_rdma_mr *mr)
 		return;
 	ib_dma_unmap_sg(mr->mr_ib->device, mr->mr_sg, mr->mr_nents, mr->mr_dir);
 	mr->mr_nents = 0;
+	for (; mr->mr_hold_from < mr->mr_hold_to; mr->mr_hold_from++)
+		put_page(sg_page(&mr->mr_sg[mr->mr_hold_from]));
+}
+
+/* RPCSEC_GSS encrypts a Call into pages of its own, and frees them when it is
+ * encoded again. By then the server may be reading the first one (MEM-04).
+ */
+static void xprt_rdma_frwr_hold(struct xprt_rdma_mr *mr)
+{
+	int i;
+
+	for (i = mr->mr_hold_from; i < mr->mr_hold_to; i++)
+		get_page(sg_page(&mr->mr_sg[i]));
 }
 
 /* Unmaps a region that the server can no longer reach, and pools it. */
@@ -208,11 +221,18 @@ static int xprt_rdma_frwr_fill(struct xprt_rdma *xr, struct xprt_rdma_mr *mr,
 {
 	int n = 0;
 
+	mr->mr_hold_from = 0;
+	mr->mr_hold_to = 0;
 	while (n < xr->xr_sizes.cz_mr_pages &&
 	       xprt_rdma_pieces_peek(w, &mr->mr_sg[n])) {
 		if (n && !xprt_rdma_frwr_fits(xr, &mr->mr_sg[n - 1],
 					      &mr->mr_sg[n]))
 			break;
+		/* The page list comes in one piece, between head and tail */
+		if (w->ps_stage == 0)
+			mr->mr_hold_from = n + 1;
+		if (w->ps_stage <= 1)
+			mr->mr_hold_to = n + 1;
 		w->ps_off += mr->mr_sg[n].length;
 		n++;
 	}
@@ -224,17 +244,20 @@ static int xprt_rdma_frwr_fill(struct xprt_rdma *xr, struct xprt_rdma_mr *mr,
  * capture readable.
  */
 static int xprt_rdma_frwr_register(struct xprt_rdma_mr *mr, int n, u32 xid,
-				   bool remote_write)
+				   bool remote_write, bool hold)
 {
 	struct ib_device *device = mr->mr_ib->device;
 	struct ib_reg_wr *reg = &mr->mr_reg;
 	int nents;
 
 	mr->mr_dir = remote_write ? DMA_FROM_DEVICE : DMA_TO_DEVICE;
+	if (!hold)
+		mr->mr_hold_to = mr->mr_hold_from;
 	nents = ib_dma_map_sg(device, mr->mr_sg, n, mr->mr_dir);
 	if (!nents)
 		return -ENOBUFS;
 	mr->mr_nents = n;
+	xprt_rdma_frwr_hold(mr);
 	if (ib_map_mr_sg(mr->mr_ib, mr->mr_sg, nents, NULL, PAGE_SIZE) != nents)
 		return -EIO;
 
@@ -261,6 +284,7 @@ static int xprt_rdma_frwr_map(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			      struct xprt_rdma_pieces *w, bool remote_write,
 			      struct xprt_rdma_offer *offer)
 {
+	bool hold = !remote_write && req->rr_slot.rq_release_snd_buf;
 	u32 xid = be32_to_cpu(req->rr_slot.rq_xid);
 	struct scatterlist probe;
 	struct xprt_rdma_mr *mr;
@@ -274,7 +298,7 @@ static int xprt_rdma_frwr_map(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 		if (!mr)
 			return -ENOBUFS;
 		n = xprt_rdma_frwr_fill(xr, mr, w);
-		rc = xprt_rdma_frwr_register(mr, n, xid, remote_write);
+		rc = xprt_rdma_frwr_register(mr, n, xid, remote_write, hold);
 		if (rc)
 			return rc;
 		offer->of_segs[offer->of_out.co_nsegs++] = mr->mr_seg;

@@ -14,6 +14,9 @@
 #include <rpcrdma/trace_xprt.h>
 #include <rpcrdma/xprt_rdma.h>
 
+/* Bytes of the smallest limit to believe a server to have for its Replies */
+#define XPRT_RDMA_LEARN_MIN	4096u
+
 /* For tests: take Write chunks, or Replies, for no longer than so many bytes,
  * and see the server ask for more (0: do not).
  */
@@ -350,9 +353,11 @@ static u32 xprt_rdma_marshal_offered(const struct xprt_rdma_offer *offer)
 }
 
 /* A Reply that we can receive inline, and the server cannot send: it has a limit
- * of its own that it need not tell (V2-PRP-22). Go by it from now on. One RPC is
- * not enough to remember it by: a server of NFSv4.1 that has not kept the Reply
- * refuses the second try, and the next one is a new RPC.
+ * of its own that it need not tell (V2-PRP-22). Plan by it from now on. One RPC
+ * is not enough to remember it by: a server of NFSv4.1 that has not kept the
+ * Reply refuses the second try, and the next one is a new RPC. Receives stay as
+ * large as was announced. No server can be so small that 4096 bytes are
+ * too much for it in general.
  */
 static void xprt_rdma_marshal_learn(struct xprt_rdma *xr, u32 needed)
 {
@@ -361,8 +366,9 @@ static void xprt_rdma_marshal_learn(struct xprt_rdma *xr, u32 needed)
 
 	if (needed > before - RPCRDMA2_HDR_MIN)
 		return;
-	WRITE_ONCE(limits->lm_inline_recv, max(needed + RPCRDMA2_HDR_MIN - 1,
-					       RPCRDMA_INLINE_MIN));
+	WRITE_ONCE(limits->lm_inline_recv,
+		   clamp(needed + RPCRDMA2_HDR_MIN - 1,
+			 min(before, XPRT_RDMA_LEARN_MIN), before));
 }
 
 /**
@@ -393,7 +399,8 @@ bool xprt_rdma_marshal_heal(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 
 	if (!rpcrdma_heal(&req->rr_heal, hdr, &args))
 		return false;
-	if (hdr->hd_err == RPCRDMA2_ERR_REPLY_RESOURCE)
+	if (hdr->hd_err == RPCRDMA2_ERR_REPLY_RESOURCE &&
+	    args.ha_reply == RPCRDMA_REPLY_INLINE)
 		xprt_rdma_marshal_learn(xr, hdr->hd_err_arg[0]);
 	return true;
 }

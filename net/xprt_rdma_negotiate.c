@@ -82,7 +82,10 @@ u32 xprt_rdma_negotiate_recv_size(const struct xprt_rdma *xr)
 	case RPCRDMA_VERS_1:
 		return xr->xr_conn.cn_ours.cp_recv_size;
 	case RPCRDMA_VERS_2:
-		return xr->xr_conn.cn_limits.lm_inline_recv;
+		/* A server need not obey a small RBSIZ (V2-PRP-22, G-19);
+		 * and what is planned with may have shrunk since.
+		 */
+		return max(xr->xr_v2_inline, XPRT_RDMA_NEGO_DEFAULT);
 	default:
 		return max3(xr->xr_conn.cn_ours.cp_recv_size,
 			    xr->xr_v2_inline, XPRT_RDMA_NEGO_DEFAULT);
@@ -117,15 +120,14 @@ static void xprt_rdma_negotiate_v2(struct xprt_rdma *xr,
 				   const struct rpcrdma_hdr *hdr,
 				   enum rpcrdma_verdict verdict, bool plain)
 {
-	/* Who refused our properties may not have taken them over. */
-	bool refused = hdr->hd_proc == RPCRDMA2_ERROR;
-
 	rpcrdma_count(client_v2_connects);
 	if (!xr->xr_props_heard)
-		xprt_rdma_negotiate_limits(xr, refused ?
-					   XPRT_RDMA_NEGO_DEFAULT :
-					   xr->xr_v2_inline,
+		xprt_rdma_negotiate_limits(xr, xr->xr_v2_inline,
 					   plain ? NULL : &hdr->hd_props);
+	/* Who refused our properties may not have taken them over. */
+	if (hdr->hd_proc == RPCRDMA2_ERROR)
+		xr->xr_conn.cn_limits.lm_inline_recv =
+			min(xr->xr_v2_inline, XPRT_RDMA_NEGO_DEFAULT);
 	if (rpcrdma2_is_grant(hdr, verdict))
 		xprt_rdma_negotiate_grant(xr, hdr->hd_credit);
 	WRITE_ONCE(xr->xr_vers, RPCRDMA_VERS_2);
@@ -253,6 +255,9 @@ int xprt_rdma_negotiate(struct xprt_rdma *xr)
 	rc = xprt_rdma_negotiate_send(xr);
 	if (!rc)
 		rc = rpcrdma_conn_wait(&xr->xr_conn, timeout, -ETIMEDOUT);
+	/* Lost behind a good answer: it was not for the version */
+	if (READ_ONCE(xr->xr_vers))
+		return rc;
 	switch (rc) {
 	case -ETIMEDOUT:
 	case -ECONNABORTED:

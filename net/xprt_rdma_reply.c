@@ -213,6 +213,24 @@ static void xprt_rdma_reply_wc_fenced(struct ib_cq *cq, struct ib_wc *wc)
 	xprt_rdma_reply_forsake(xr, req);
 }
 
+static void xprt_rdma_reply_bad_inv(struct xprt_rdma *xr,
+				    const struct rpcrdma_recv *recv)
+{
+	rpcrdma_count(client_bad_invalidations);
+	trace_xprt_rdma_bad_invalidation(xr, recv->rv_inv_rkey);
+	rpcrdma_conn_fail(&xr->xr_conn, -EPROTO);
+}
+
+/* A message that is no RPC's Reply has nothing to invalidate (MEM-21,
+ * V2-CHK-11).
+ */
+static void xprt_rdma_reply_check_stray(struct xprt_rdma *xr,
+					const struct rpcrdma_recv *recv)
+{
+	if (unlikely(recv->rv_invalidated))
+		xprt_rdma_reply_bad_inv(xr, recv);
+}
+
 /* Returns false if the connection has to go because of @recv. */
 static bool xprt_rdma_reply_fence(struct xprt_rdma *xr,
 				  struct xprt_rdma_req *req,
@@ -220,9 +238,7 @@ static bool xprt_rdma_reply_fence(struct xprt_rdma *xr,
 {
 	if (recv->rv_invalidated &&
 	    !xprt_rdma_frwr_remote_inv(xr, req, recv->rv_inv_rkey)) {
-		rpcrdma_count(client_bad_invalidations);
-		trace_xprt_rdma_bad_invalidation(xr, recv->rv_inv_rkey);
-		rpcrdma_conn_fail(&xr->xr_conn, -EPROTO);
+		xprt_rdma_reply_bad_inv(xr, recv);
 		return false;
 	}
 	if (list_empty(&req->rr_mrs)) {
@@ -316,19 +332,23 @@ static void xprt_rdma_reply_credit(struct xprt_rdma *xr,
  * and a second Reply may overtake the fence of the first (invariant I7).
  */
 static bool xprt_rdma_reply_awaited(struct xprt_rdma *xr,
-				    struct xprt_rdma_req *req)
+				    struct xprt_rdma_req *req,
+				    struct rpcrdma_recv *recv)
 {
 	bool awaited;
 
 	spin_lock(&xr->xr_send_lock);
 	awaited = req->rr_sent;
 	req->rr_sent = false;
+	if (awaited)
+		req->rr_recv = recv;
 	spin_unlock(&xr->xr_send_lock);
 	return awaited;
 }
 
 static struct xprt_rdma_req *xprt_rdma_reply_match(struct xprt_rdma *xr,
-						   u32 xid)
+						   u32 xid,
+						   struct rpcrdma_recv *recv)
 {
 	struct rpc_xprt *xprt = &xr->xr_xprt;
 	struct xprt_rdma_req *req = NULL;
@@ -336,7 +356,8 @@ static struct xprt_rdma_req *xprt_rdma_reply_match(struct xprt_rdma *xr,
 
 	spin_lock(&xprt->queue_lock);
 	rqst = xprt_lookup_rqst(xprt, cpu_to_be32(xid));
-	if (rqst && xprt_rdma_reply_awaited(xr, xprt_rdma_req_from(rqst))) {
+	if (rqst &&
+	    xprt_rdma_reply_awaited(xr, xprt_rdma_req_from(rqst), recv)) {
 		req = xprt_rdma_req_from(rqst);
 		xprt_pin_rqst(rqst);
 	}
@@ -350,17 +371,20 @@ static void xprt_rdma_reply_handle(struct xprt_rdma *xr,
 				   enum rpcrdma_verdict verdict)
 {
 	struct xprt_rdma_req *req;
+	bool late = false;
 
-	req = xprt_rdma_reply_match(xr, hdr->hd_xid);
+	req = xprt_rdma_reply_match(xr, hdr->hd_xid, recv);
 	if (!req) {
 		rpcrdma_count(client_unknown_xids);
 		trace_xprt_rdma_unknown_xid(hdr, verdict);
 		if (verdict == RPCRDMA_OK)
-			xprt_rdma_req_late_reply(xr, hdr->hd_xid);
+			late = xprt_rdma_req_late_reply(xr, hdr->hd_xid);
+		/* The server may not know yet that its RPC was given up */
+		if (!late)
+			xprt_rdma_reply_check_stray(xr, recv);
 		rpcrdma_recv_put(recv);
 		return;
 	}
-	req->rr_recv = recv;
 	xprt_rdma_reply_credit(xr, hdr, verdict);
 	xprt_rdma_reply_assess(xr, req, hdr, verdict);
 	if (!xprt_rdma_reply_fence(xr, req, recv))
@@ -442,6 +466,7 @@ void xprt_rdma_reply_receive(struct rpcrdma_conn *conn,
 		xr->xr_xprt.reestablish_timeout = 0;
 
 	if (unlikely(!READ_ONCE(xr->xr_vers))) {
+		xprt_rdma_reply_check_stray(xr, recv);
 		xprt_rdma_negotiate_receive(xr, recv);
 		return;
 	}
@@ -461,23 +486,35 @@ void xprt_rdma_reply_receive(struct rpcrdma_conn *conn,
 	case RPCRDMA_DISCARD_ERROR:
 		rpcrdma_count(client_short_messages);
 		trace_xprt_rdma_discard(&hdr, verdict);
+		xprt_rdma_reply_check_stray(xr, recv);
 		rpcrdma_recv_put(recv);
 		return;
 	case RPCRDMA_BACKWARD_CALL:
 		if (xr->xr_vers == RPCRDMA_VERS_2 &&
 		    hdr.hd_proc == RPCRDMA2_CONNPROP)
 			break;
+		xprt_rdma_reply_check_stray(xr, recv);
 		xprt_rdma_bc_receive(xr, recv, &hdr);
 		return;
 	case RPCRDMA_BAD_VERS:
 		rpcrdma_count(client_bad_versions);
-		break;
+		if (xr->xr_vers == RPCRDMA_VERS_1)
+			break;
+		/* Without F_RESPONSE there is no telling whose XID it has
+		 * (V2-HDR-12).
+		 */
+		trace_xprt_rdma_discard(&hdr, verdict);
+		xprt_rdma_reply_check_stray(xr, recv);
+		rpcrdma_recv_put(recv);
+		return;
 	default:
 		break;
 	}
 	if (xr->xr_vers == RPCRDMA_VERS_2 &&
-	    xprt_rdma_reply_sort_v2(xr, &hdr, verdict))
+	    xprt_rdma_reply_sort_v2(xr, &hdr, verdict)) {
+		xprt_rdma_reply_check_stray(xr, recv);
 		rpcrdma_recv_put(recv);
-	else
-		xprt_rdma_reply_handle(xr, recv, &hdr, verdict);
+		return;
+	}
+	xprt_rdma_reply_handle(xr, recv, &hdr, verdict);
 }

@@ -121,6 +121,8 @@ void xprt_rdma_req_release(struct rpc_task *task)
 		trace_xprt_rdma_given_up(rqst, task->tk_status);
 		rpcrdma_window_owe(&xr->xr_window);
 		xprt_rdma_set_cwnd(xr);
+		/* A Reply from now on is a late one, and repays. */
+		xprt_rdma_req_from(rqst)->rr_sent = false;
 	}
 	xprt_release_rqst_cong(task);
 }
@@ -135,11 +137,13 @@ void xprt_rdma_req_release(struct rpc_task *task)
  *
  * Context: process. Nobody is woken: as there are always credits that are not
  * owed, there is an RPC in flight that will do it.
+ * Return: true if such an RPC was waiting for a Reply.
  */
-void xprt_rdma_req_late_reply(struct xprt_rdma *xr, u32 xid)
+bool xprt_rdma_req_late_reply(struct xprt_rdma *xr, u32 xid)
 {
 	struct rpc_xprt *xprt = &xr->xr_xprt;
 	struct xprt_rdma_req *req;
+	bool late = true;
 
 	spin_lock(&xprt->reserve_lock);
 	spin_lock(&xprt->transport_lock);
@@ -149,13 +153,15 @@ void xprt_rdma_req_late_reply(struct xprt_rdma *xr, u32 xid)
 			goto out_unlock;
 		}
 	}
-	if (rpcrdma_window_repay(&xr->xr_window)) {
+	late = rpcrdma_window_repay(&xr->xr_window);
+	if (late) {
 		rpcrdma_count(client_late_replies);
 		xprt_rdma_set_cwnd(xr);
 	}
 out_unlock:
 	spin_unlock(&xprt->transport_lock);
 	spin_unlock(&xprt->reserve_lock);
+	return late;
 }
 
 static struct xprt_rdma_req *xprt_rdma_req_pop(struct xprt_rdma *xr)

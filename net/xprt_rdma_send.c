@@ -33,17 +33,27 @@
  */
 #define XPRT_RDMA_SLOTS_MAX	(1 + 2 * (2 * RPCRDMA_CLIENT_SEGS + 1))
 
+/* Bytes of a Send's buffer when there is no memory for a larger one */
+#define XPRT_RDMA_SEND_SMALL	4096u
+
+/* Entries that Calls leave to the answers that callbacks must have (V2-BC-08) */
+static int xprt_rdma_sq_answers(const struct xprt_rdma *xr)
+{
+	return xr->xr_sizes.cz_bc_requests;
+}
+
 /**
  * xprt_rdma_sq_reserve - reserve send queue entries
  * @xr: transport
  * @slots: how many
+ * @leave: how many must then be left
  *
  * Context: any.
  * Return: true if they are reserved, for xprt_rdma_sq_release() to undo.
  */
-bool xprt_rdma_sq_reserve(struct xprt_rdma *xr, u32 slots)
+bool xprt_rdma_sq_reserve(struct xprt_rdma *xr, u32 slots, int leave)
 {
-	if (atomic_sub_return(slots, &xr->xr_sq_free) >= 0)
+	if (atomic_sub_return(slots, &xr->xr_sq_free) >= leave)
 		return true;
 	atomic_add(slots, &xr->xr_sq_free);
 	return false;
@@ -153,16 +163,24 @@ void xprt_rdma_sends_destroy(struct xprt_rdma *xr)
 static int xprt_rdma_send_prepare(struct xprt_rdma_send *send)
 {
 	struct rpcrdma_conn *conn = &send->sn_xprt->xr_conn;
+	u32 size = conn->cn_limits.lm_inline_send;
 	int rc;
 
 	/* Made before the version was known, it is too small. */
 	rpcrdma_buf_exit(&send->sn_buf);
-	/* Reclaim may need this very transport to clean pages. */
-	rc = rpcrdma_buf_init(&send->sn_buf, rpcrdma_conn_device(conn),
-			      conn->cn_limits.lm_inline_send, DMA_TO_DEVICE,
-			      GFP_NOIO | __GFP_NOWARN);
+	send->sn_wanted = size;
+	/* Reclaim may need this very transport to clean pages. When memory is
+	 * in pieces, less has to do: more goes by RDMA then.
+	 */
+	rc = rpcrdma_buf_init(&send->sn_buf, rpcrdma_conn_device(conn), size,
+			      DMA_TO_DEVICE, GFP_NOIO | __GFP_NOWARN);
+	if (rc && size > XPRT_RDMA_SEND_SMALL)
+		rc = rpcrdma_buf_init(&send->sn_buf, rpcrdma_conn_device(conn),
+				      XPRT_RDMA_SEND_SMALL, DMA_TO_DEVICE,
+				      GFP_NOIO | __GFP_NOWARN);
 	if (rc) {
 		send->sn_buf.bf_size = 0;
+		send->sn_wanted = 0;
 		return -ENOBUFS;
 	}
 
@@ -176,7 +194,8 @@ static int xprt_rdma_send_prepare(struct xprt_rdma_send *send)
 }
 
 /**
- * xprt_rdma_send_get - take a Send with a buffer of lm_inline_send bytes
+ * xprt_rdma_send_get - take a Send with a buffer of lm_inline_send bytes,
+ *	or of a page if there is no memory for more
  * @xr: transport with a live connection
  * @sendp: set to the Send, for xprt_rdma_send_post() or xprt_rdma_send_put()
  *
@@ -197,7 +216,7 @@ int xprt_rdma_send_get(struct xprt_rdma *xr, struct xprt_rdma_send **sendp)
 	if (!send)
 		return -EAGAIN;
 
-	if (send->sn_buf.bf_size < xr->xr_conn.cn_limits.lm_inline_send)
+	if (send->sn_wanted < xr->xr_conn.cn_limits.lm_inline_send)
 		rc = xprt_rdma_send_prepare(send);
 	if (rc)
 		xprt_rdma_send_put(send);
@@ -226,7 +245,8 @@ void xprt_rdma_send_put(struct xprt_rdma_send *send)
 static bool xprt_rdma_send_signal(struct xprt_rdma *xr)
 {
 	if (++xr->xr_unsignaled < RPCRDMA_SEND_BATCH &&
-	    atomic_read(&xr->xr_sq_free) >= XPRT_RDMA_SLOTS_MAX &&
+	    atomic_read(&xr->xr_sq_free) - xprt_rdma_sq_answers(xr) >=
+	    XPRT_RDMA_SLOTS_MAX &&
 	    !list_empty(&xr->xr_send_free))
 		return false;
 	xr->xr_unsignaled = 0;
@@ -262,7 +282,8 @@ int xprt_rdma_send_post(struct xprt_rdma_send *send, u32 len,
 	if (req)
 		first = xprt_rdma_frwr_chain(req, first, &regs);
 	*slots = 1 + 2 * regs;
-	if (!xprt_rdma_sq_reserve(xr, *slots))
+	if (!xprt_rdma_sq_reserve(xr, *slots,
+				  req ? xprt_rdma_sq_answers(xr) : 0))
 		return -EAGAIN;
 
 	send->sn_slots = 1 + regs;
@@ -302,7 +323,8 @@ static int xprt_rdma_send_wait(struct xprt_rdma *xr, u32 slots)
 	spin_lock(&xr->xr_send_lock);
 	room = !list_empty(&xr->xr_send_free);
 	spin_unlock(&xr->xr_send_lock);
-	if (room && atomic_read(&xr->xr_sq_free) >= (int)slots)
+	if (room && atomic_read(&xr->xr_sq_free) - xprt_rdma_sq_answers(xr) >=
+		    (int)slots)
 		xprt_write_space(&xr->xr_xprt);
 	return -EAGAIN;
 }
@@ -416,6 +438,31 @@ bool xprt_rdma_send_is_fresh(const struct rpc_rqst *rqst)
 	       jiffies_to_msecs(rqst->rq_timeout);
 }
 
+/* sunrpc sends what is first in its queue, in the name of whoever holds the
+ * send lock, and that is who gets the error. Only the RPC that the error is
+ * about may fail for good: a bystander comes back later.
+ */
+static int xprt_rdma_send_status(const struct rpc_rqst *rqst, int rc)
+{
+	if (rqst->rq_task == rqst->rq_xprt->snd_task)
+		return rc;
+	return rc == -EIO || rc == -EMSGSIZE ? -ENOBUFS : rc;
+}
+
+/* Is the server still at work on what was sent on this connection? */
+static bool xprt_rdma_send_is_awaited(struct xprt_rdma *xr,
+				      struct rpc_rqst *rqst)
+{
+	struct xprt_rdma_req *req = xprt_rdma_req_from(rqst);
+	bool awaited;
+
+	/* A Reply that is being fenced is as good as one still to come */
+	spin_lock(&xr->xr_send_lock);
+	awaited = req->rr_sent || req->rr_recv;
+	spin_unlock(&xr->xr_send_lock);
+	return awaited && xprt_rdma_send_is_fresh(rqst);
+}
+
 /**
  * xprt_rdma_send_request - send a Call, or the Reply to a callback
  * @rqst: what to send, in rq_snd_buf
@@ -437,15 +484,18 @@ int xprt_rdma_send_request(struct rpc_rqst *rqst)
 	if (!xprt_connected(xprt))
 		return -ENOTCONN;
 	if (bc_prealloc(rqst))
-		return xprt_rdma_bc_send_reply(rqst);
+		return xprt_rdma_send_status(rqst,
+					     xprt_rdma_bc_send_reply(rqst));
 	/* Had its answer, though sunrpc may have missed the status (I17). */
 	if (xprt_rdma_req_from(rqst)->rr_doomed)
-		return -EIO;
+		return xprt_rdma_send_status(rqst, -EIO);
 	if (!xprt_request_get_cong(xprt, rqst))
 		return -EBADSLT;
 	if (rqst->rq_connect_cookie == xprt->connect_cookie) {
-		/* The server has it already: wait on. */
-		if (xprt_rdma_send_is_fresh(rqst))
+		/* The server has it already: wait on. If its Reply has
+		 * come and sunrpc could not use it, there will be no other.
+		 */
+		if (xprt_rdma_send_is_awaited(xr, rqst))
 			return 0;
 		goto out_replace;
 	}
@@ -456,7 +506,7 @@ int xprt_rdma_send_request(struct rpc_rqst *rqst)
 	if (rc == -ENOTCONN)
 		goto out_replace;
 	if (rc)
-		return rc;
+		return xprt_rdma_send_status(rqst, rc);
 
 	rqst->rq_xmit_bytes_sent += rqst->rq_snd_buf.len;
 	if (!rpc_reply_expected(rqst->rq_task))

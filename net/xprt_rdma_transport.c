@@ -58,6 +58,14 @@ static const struct rpcrdma_conn_ops xprt_rdma_conn_ops = {
 	.lost		= xprt_rdma_lost,
 };
 
+static int xprt_rdma_size_queues(struct xprt_rdma *xr)
+{
+	return rpcrdma_size_client(&xr->xr_conn.cn_caps, xr->xr_xprt.max_reqs,
+				   XPRT_RDMA_BC_REQUESTS,
+				   XPRT_RDMA_MAX_PAYLOAD, PAGE_SIZE,
+				   &xr->xr_sizes);
+}
+
 static int xprt_rdma_create_queues(struct xprt_rdma *xr,
 				   const struct rpcrdma_cm_private *ours)
 {
@@ -67,22 +75,26 @@ static int xprt_rdma_create_queues(struct xprt_rdma *xr,
 	u32 pages;
 	int rc;
 
-	rc = rpcrdma_size_client(&conn->cn_caps, xr->xr_xprt.max_reqs,
-				 XPRT_RDMA_BC_REQUESTS, XPRT_RDMA_MAX_PAYLOAD,
-				 PAGE_SIZE, sizes);
+	rc = xprt_rdma_size_queues(xr);
 	if (rc) {
 		pr_warn_once("rpcrdma: %s cannot register memory as NFS/RDMA needs it\n",
 			     dev_name(&rpcrdma_conn_device(conn)->dev));
 		return rc;
 	}
+	conn->cn_ours = *ours;
+	do {
+		/* The sizes include the entries that the connection adds. */
+		queues.cq_sq = sizes->cz_sq_depth - RPCRDMA_SQ_EXTRA;
+		queues.cq_rq = sizes->cz_rq_depth - RPCRDMA_DRAIN_WRS;
+		rc = rpcrdma_conn_create_qp(conn, &queues);
+		/* Half of it, as long as that is of any use */
+		conn->cn_caps.dc_max_qp_wr = sizes->cz_sq_depth / 2;
+	} while ((rc == -ENOMEM || rc == -EINVAL) &&
+		 !xprt_rdma_size_queues(xr));
+
 	pages = RPCRDMA_CLIENT_SEGS * sizes->cz_mr_pages - 1;
 	xr->xr_xprt.max_payload = min_t(u64, XPRT_RDMA_MAX_PAYLOAD,
 					(u64)pages << PAGE_SHIFT);
-	conn->cn_ours = *ours;
-	/* The sizes include the entries that the connection room adds. */
-	queues.cq_sq = sizes->cz_sq_depth - RPCRDMA_SQ_EXTRA;
-	queues.cq_rq = sizes->cz_rq_depth - RPCRDMA_DRAIN_WRS;
-	rc = rpcrdma_conn_create_qp(conn, &queues);
 	if (!rc)
 		rc = rpcrdma_recvs_create(conn, sizes->cz_recvs);
 	if (!rc)
@@ -267,11 +279,14 @@ void xprt_rdma_close(struct rpc_xprt *xprt)
 {
 	struct xprt_rdma *xr = xprt_rdma_from(xprt);
 
-	trace_xprt_rdma_close(xr, xr->xr_conn.cn_error);
-	/* It answered ERR_VERS, and that was all it ever did (V2-NEG-09) */
-	if (xr->xr_fell_back && !xr->xr_window.wn_opened)
-		xr->xr_v1_only = true;
-	rpcrdma_count(client_disconnects);
+	/* sunrpc may close twice. */
+	if (xr->xr_conn.cn_id) {
+		trace_xprt_rdma_close(xr, xr->xr_conn.cn_error);
+		/* It said ERR_VERS, and that was all it ever did (V2-NEG-09) */
+		if (xr->xr_fell_back && !xr->xr_window.wn_opened)
+			xr->xr_v1_only = true;
+		rpcrdma_count(client_disconnects);
+	}
 	xprt_rdma_teardown(xr);
 	++xprt->connect_cookie;
 	xprt_disconnect_done(xprt);

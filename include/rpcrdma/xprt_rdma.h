@@ -45,6 +45,8 @@ struct xprt_rdma_req;
  * @mr_ib: the verbs object
  * @mr_sg: pages mapped, an array of cz_mr_pages entries
  * @mr_nents: entries of @mr_sg in use; 0: nothing is DMA-mapped
+ * @mr_hold_from: the first entry of @mr_sg whose page is held
+ * @mr_hold_to: the one behind the last
  * @mr_dir: DMA direction of the mapping
  * @mr_seg: what the peer is told
  * @mr_cqe: completion of registration or invalidation, if it fails
@@ -58,6 +60,8 @@ struct xprt_rdma_mr {
 	struct ib_mr		*mr_ib;
 	struct scatterlist	*mr_sg;
 	int			mr_nents;
+	int			mr_hold_from;
+	int			mr_hold_to;
 	enum dma_data_direction	mr_dir;
 	struct rpcrdma_segment	mr_seg;
 	struct ib_cqe		mr_cqe;
@@ -71,6 +75,7 @@ struct xprt_rdma_mr {
  *	xr_send_lock
  * @sn_xprt: transport
  * @sn_buf: the message: transport header, and what goes inline
+ * @sn_wanted: bytes that its buffer was to have; it may have less
  * @sn_slots: send queue entries its chain took; given back on completion
  * @sn_cqe: completion
  * @sn_wr: the work request
@@ -83,6 +88,7 @@ struct xprt_rdma_send {
 	struct list_head	sn_list;
 	struct xprt_rdma	*sn_xprt;
 	struct rpcrdma_buf	sn_buf;
+	u32			sn_wanted;
 	u32			sn_slots;
 	struct ib_cqe		sn_cqe;
 	struct ib_send_wr	sn_wr;
@@ -113,6 +119,7 @@ struct xprt_rdma_offer {
  * @rr_reply_copy: likewise, where its Reply goes
  * @rr_sent: posted on the present connection, and no Reply has come; under
  *	xr_send_lock, or transport_lock when sunrpc has given the RPC up
+ * @rr_bc_cookie: slot for a callback: the connection that it came on
  * @rr_doomed: the Reply was an error or made no sense: never send it again
  * @rr_mrs: regions registered for it, under xr_mr_lock
  * @rr_read: the Read chunk offered, if the plan has one
@@ -140,6 +147,7 @@ struct xprt_rdma_req {
 	struct xdr_buf		rr_reply_copy;
 	bool			rr_resend;
 	bool			rr_sent;
+	unsigned int		rr_bc_cookie;
 	bool			rr_doomed;
 	struct list_head	rr_mrs;
 	struct xprt_rdma_offer	rr_read;
@@ -315,7 +323,7 @@ void xprt_rdma_req_destroy(struct xprt_rdma_req *req);
 void xprt_rdma_req_destroy_all(struct xprt_rdma *xr);
 void xprt_rdma_req_reset_all(struct xprt_rdma *xr);
 void xprt_rdma_req_release(struct rpc_task *task);
-void xprt_rdma_req_late_reply(struct xprt_rdma *xr, u32 xid);
+bool xprt_rdma_req_late_reply(struct xprt_rdma *xr, u32 xid);
 
 /* xprt_rdma_marshal.c */
 extern u32 xprt_rdma_shrink_write;
@@ -366,7 +374,7 @@ int xprt_rdma_send_get(struct xprt_rdma *xr, struct xprt_rdma_send **sendp);
 void xprt_rdma_send_put(struct xprt_rdma_send *send);
 int xprt_rdma_send_post(struct xprt_rdma_send *send, u32 len,
 			struct xprt_rdma_req *req, u32 *slots);
-bool xprt_rdma_sq_reserve(struct xprt_rdma *xr, u32 slots);
+bool xprt_rdma_sq_reserve(struct xprt_rdma *xr, u32 slots, int leave);
 void xprt_rdma_sq_release(struct xprt_rdma *xr, u32 slots);
 
 /* xprt_rdma_reply.c */
