@@ -18,6 +18,9 @@ version_here() {
 	esac
 }
 
+# field <name> <file>: of a connection, in debugfs
+field() { awk -v n="$1" '$1 == n { print $2 }' "$2"; }
+
 # In a guest that is shared, the group before has left everything up. Tests are of version 1
 # unless a group says otherwise.
 alone_up() {
@@ -55,10 +58,15 @@ pair_up() {
 	fi
 }
 
-# All cases the group's file defines, in their order there. A group may define before_case.
+# All cases the group's file defines, in their order there; without --all not those its header
+# "Long" names. A group may define before_case.
 run_all_cases() {
-	# shellcheck disable=SC2046
-	some_cases $(sed -n 's/^case_\([a-z0-9-]*\)().*/\1/p' "$TOP/scripts/tests/$GROUP.sh")
+	local file=$TOP/scripts/tests/$GROUP.sh name names=() long
+	long=" $(sed -n 's/^# Long: //p' "$file") "
+	for name in $(sed -n 's/^case_\([a-z0-9-]*\)().*/\1/p' "$file"); do
+		[ -z "$ALL" ] && [[ $long == *" $name "* ]] || names+=("$name")
+	done
+	some_cases "${names[@]}"
 }
 
 some_cases() {
@@ -156,6 +164,26 @@ hostile() {
 		die "$(grep '^not ok' "$lib.out" || tail -n 1 "$lib.out")"
 	}
 	cat "$lib.out"
+}
+
+# --- many, and few of something -------------------------------------------------
+
+# More to do at once than a few credits or slots allow
+crowd() {
+	python3 -c '
+import os, sys, threading
+names = [f"{sys.argv[1]}/window-{i}" for i in range(48)]
+def work(name):
+    with open(name, "wb") as f:
+        f.write(name.encode())
+    fd = os.open(name, os.O_RDONLY | os.O_DIRECT)
+    for _ in range(4):
+        assert os.pread(fd, 4096, 0) == name.encode()
+    os.close(fd)
+    os.unlink(name)
+threads = [threading.Thread(target=work, args=[n]) for n in names]
+for t in threads: t.start()
+for t in threads: t.join()' $MNT
 }
 
 # --- a server that is stuck ----------------------------------------------------

@@ -4,7 +4,7 @@
 # Guests: alone
 # Limit: 2400
 # Quick: siw
-# Second: none
+# Second: rxe
 . "$TOP/scripts/tests/common.sh"
 
 inline_sizes() {
@@ -103,6 +103,38 @@ case_receives() {
 	[ "$granted" -ge 64 ] || die "the client never had enough in flight: $granted credits"
 	[ "$(xprt_field 3)" = 1 ] || die "the connection was lost: $(xprt_field 3) connects"
 	ice_down
+}
+
+# Two slots for 48 threads: the others wait in sunrpc's backlog, and get their turn.
+# Covers: V1-CRD-24
+case_slots() {
+	local slots
+	[ "$MODULE" = ours ] || skip "the in-tree module does not show its slots"
+	echo 2 >/proc/sys/sunrpc/rdma_slot_table_entries
+	nfs_mount 3
+	slots=$(cat /sys/kernel/debug/rpcrdma/client/* | awk '$1 == "slots" { print $2 }')
+	[ "$slots" = 2 ] || die "the mount has $slots slots"
+	crowd
+	nfs_umount
+	echo 128 >/proc/sys/sunrpc/rdma_slot_table_entries
+}
+
+# Nobody has the address, or nobody listens at the port: an error in time, and nothing stays.
+# Covers: V1-ERR-25
+case_nobody-there() {
+	local at t0 errors
+	[ "$MODULE" = ours ] || skip "the in-tree module does not count it"
+	for at in "10.9.0.77 port=$PORT" "$SERVER port=20111"; do
+		errors=$(counter client_connect_errors)
+		t0=$SECONDS
+		! timeout 100 mount -t nfs -o "proto=rdma,${at#* },vers=4.2,retry=0,soft,timeo=30,retrans=1" "${at% *}:/" $MNT ||
+			die "$at: mounted"
+		echo "$at: no mount after $((SECONDS - t0)) s"
+		[ $((SECONDS - t0)) -lt 60 ] || die "$at: no end after $((SECONDS - t0)) s"
+		[ "$(counter client_connect_errors)" -gt "$errors" ] || die "$at: it was not this module that failed"
+	done
+	until_true 30 eval '[ -z "$(ls /sys/kernel/debug/rpcrdma/client)" ]' ||
+		die "a transport is left: $(ls /sys/kernel/debug/rpcrdma/client)"
 }
 
 # The port is the well-known one, and nobody has to be asked for it: rpcbind does not know.

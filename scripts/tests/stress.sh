@@ -5,6 +5,7 @@
 # Guests: alone
 # Limit: 2400
 # Second: none
+# Long: fio-v3
 . "$TOP/scripts/tests/common.sh"
 CASE_LIMIT=600
 FIO_SECONDS=${FIO_SECONDS:-60}
@@ -22,11 +23,15 @@ fio_verify() {
 	rm -f "$MNT"/by*
 }
 
+# broken_by <client|server>: how often fail_sunrpc has closed a connection at that end
+broken_by() { grep -c "^break $1\$" /tmp/breaks || true; }
+
 # break_every_second: CONFIG_FAIL_SUNRPC closes a connection at its next message; in turn
 # the client's end does it and the server's. Only one over which replies have come: a transport
 # that waits before it connects again would otherwise never get a word through.
 break_every_second() {
-	local d=/sys/kernel/debug/fail_sunrpc seen=0 now spared=N
+	local d=/sys/kernel/debug/fail_sunrpc seen=0 now spared=N armed=
+	: >/tmp/breaks
 	echo 100 >$d/probability
 	echo 1 >$d/interval
 	tune Y $d/ignore-cache-wait
@@ -34,6 +39,8 @@ break_every_second() {
 		now=$(xprt_field 6)
 		[ "$now" -gt "$((seen + 16))" ] || continue
 		seen=$now
+		[ -z "$armed" ] || [ "$(cat $d/times)" != 0 ] || echo "break $armed" >>/tmp/breaks
+		[ $spared = N ] && armed=client || armed=server
 		tune $spared $d/ignore-client-disconnect
 		[ $spared = N ] && spared=Y || spared=N
 		tune $spared $d/ignore-server-disconnect
@@ -56,9 +63,10 @@ case_fio-broken() {
 	tune N /sys/kernel/debug/fail_sunrpc/ignore-server-disconnect
 	xprt_line
 	n=$(($(xprt_field 3) - before))
-	echo "$n reconnects"
+	echo "$n reconnects; broken by the client's end $(broken_by client) times, by the server's $(broken_by server)"
 	# A test that hardly breaks anything tests nothing.
-	[ $n -ge $((FIO_SECONDS / 10)) ] || die "the connection was broken only $n times"
+	[ $n -ge $((FIO_SECONDS / 6)) ] || die "the connection was broken only $n times"
+	[ "$(broken_by client)" -ge 3 ] && [ "$(broken_by server)" -ge 3 ] || die "not by both ends"
 	checked small
 	nfs_umount
 }

@@ -6,6 +6,9 @@
 # Providers: rxe
 # Capture: yes
 # Limit: 2400
+# Quick: rxe
+# Second: none
+# Debian: rxe
 # Also: wire-decode
 # Also: wire-rules
 # Also: wire-form
@@ -52,24 +55,6 @@ failing_read() {
 	grep -q 'Stale' /tmp/dd.err || die "not the error expected: $(cat /tmp/dd.err)"
 }
 
-# More to do at once than a server of few credits allows
-crowd() {
-	python3 -c '
-import os, sys, threading
-names = [f"{sys.argv[1]}/window-{i}" for i in range(48)]
-def work(name):
-    with open(name, "wb") as f:
-        f.write(name.encode())
-    fd = os.open(name, os.O_RDONLY | os.O_DIRECT)
-    for _ in range(4):
-        assert os.pread(fd, 4096, 0) == name.encode()
-    os.close(fd)
-    os.unlink(name)
-threads = [threading.Thread(target=work, args=[n]) for n in names]
-for t in threads: t.start()
-for t in threads: t.join()' $MNT
-}
-
 crowd_and_break() {
 	local d=/sys/kernel/debug/fail_sunrpc before
 	crowd
@@ -109,6 +94,7 @@ case_wire2-traffic-v42() { on_2 with_mount 4.2 v42_traffic; }
 case_wire2-backchannel() { on_2 delegation 4.2 remote_writer; }
 
 freezer_up() {
+	modprobe -aq loop ext4 || true
 	truncate -s 32M /tmp/freezer.img
 	mkfs.ext4 -q -F /tmp/freezer.img
 	mkdir -p /freezer
