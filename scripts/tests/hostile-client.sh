@@ -4,7 +4,7 @@
 # our server.
 # Guests: alone
 # Limit: 2400
-# Quick: siw
+# Quick: none
 # Second: rxe
 . "$TOP/scripts/tests/common.sh"
 

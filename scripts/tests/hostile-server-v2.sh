@@ -3,7 +3,8 @@
 # Servers that answer version 2 in ways of their own, to our client.
 # Guests: alone
 # Limit: 2400
-# Second: rxe
+# Quick: siw
+# Second: none
 . "$TOP/scripts/tests/common.sh"
 
 case_server-v2-nego() { hostile server_v2 nego; }

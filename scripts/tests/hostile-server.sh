@@ -4,7 +4,7 @@
 # Guests: alone
 # Limit: 2400
 # Quick: siw
-# Second: rxe
+# Second: none
 . "$TOP/scripts/tests/common.sh"
 
 case_server-replies() { hostile server replies; }

@@ -4,7 +4,7 @@
 # Guests: alone
 # Limit: 1800
 # Quick: siw
-# Second: rxe
+# Second: none
 . "$TOP/scripts/tests/common.sh"
 
 case_v2-messages() { hostile v2 v2-messages; }

@@ -3,11 +3,13 @@
 # Our module against the in-tree one, in two guests, either way round, with and without
 # remote invalidation.
 # Guests: pair
+# Limit: 3600
 # Quick:client: siw
 # Quick:server: rxe
-# Second:client: rxe
-# Second:server: siw
-# Limit: 3600
+# Second:client: none
+# Second:server: none
+# Debian:client: rxe
+# Debian:server: rxe
 . "$TOP/scripts/tests/common.sh"
 
 # invalidation <Y|N> <command...>: with our module, whichever side it is on.
