@@ -829,7 +829,124 @@ static void rpcrdma_chunk_check_reply(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, reply_len, param->reply_len);
 }
 
+#define RPCRDMA_CHUNK_GSS	6
+#define RPCRDMA_CHUNK_UNIX	1
+
+struct rpcrdma_chunk_head_case {
+	const char	*desc;
+	u32		flavor;
+	u32		cred_len;
+	u32		service;
+	u32		verf_len;
+	u32		position;
+	u32		nreads;
+	bool		keep;
+};
+
+/* The body has 400 bytes, and the longest head that will do has 200. */
+static const struct rpcrdma_chunk_head_case rpcrdma_chunk_head_cases[] = {
+	{
+		.desc = "right behind the header", .nreads = 1,
+		.flavor = RPCRDMA_CHUNK_UNIX, .cred_len = 20, .verf_len = 8,
+		.position = 24 + 8 + 20 + 8 + 8, .keep = true,
+	}, {
+		.desc = "within the verifier", .nreads = 1,
+		.flavor = RPCRDMA_CHUNK_UNIX, .cred_len = 20, .verf_len = 8,
+		.position = 24 + 8 + 20 + 8 + 4,
+	}, {
+		.desc = "before the verifier", .nreads = 1,
+		.flavor = RPCRDMA_CHUNK_UNIX, .cred_len = 20,
+		.position = 24 + 8 + 20 + 4,
+	}, {
+		.desc = "before the credential", .nreads = 1, .position = 20,
+	}, {
+		.desc = "a credential and a verifier of nothing", .nreads = 1,
+		.position = 40, .keep = true,
+	}, {
+		.desc = "lengths are rounded up", .nreads = 1, .cred_len = 17,
+		.verf_len = 1, .position = 24 + 8 + 20 + 8 + 4, .keep = true,
+	}, {
+		.desc = "a roundup is missing", .nreads = 1, .cred_len = 17,
+		.verf_len = 1, .position = 24 + 8 + 20 + 8,
+	}, {
+		.desc = "a credential longer than can be", .nreads = 1,
+		.cred_len = U32_MAX, .position = 100,
+	}, {
+		.desc = "a verifier longer than can be", .nreads = 1,
+		.verf_len = U32_MAX, .position = 100,
+	}, {
+		.desc = "the longest head", .nreads = 1, .position = 200,
+		.keep = true,
+	}, {
+		.desc = "a longer head", .nreads = 1, .position = 204,
+	}, {
+		.desc = "two chunks", .nreads = 2, .position = 100,
+	}, {
+		.desc = "no chunk", .position = 100,
+	}, {
+		.desc = "GSS without protection", .nreads = 1,
+		.flavor = RPCRDMA_CHUNK_GSS, .cred_len = 24, .service = 1,
+		.position = 100, .keep = true,
+	}, {
+		.desc = "GSS integrity", .nreads = 1,
+		.flavor = RPCRDMA_CHUNK_GSS, .cred_len = 24, .service = 2,
+		.position = 100,
+	}, {
+		.desc = "GSS privacy", .nreads = 1,
+		.flavor = RPCRDMA_CHUNK_GSS, .cred_len = 24, .service = 3,
+		.position = 100,
+	}, {
+		.desc = "another flavor is none of this", .nreads = 1,
+		.flavor = RPCRDMA_CHUNK_UNIX, .cred_len = 24, .service = 3,
+		.position = 100, .keep = true,
+	}, {
+		.desc = "the shortest GSS credential", .nreads = 1,
+		.flavor = RPCRDMA_CHUNK_GSS, .cred_len = 16, .service = 1,
+		.position = 100, .keep = true,
+	}, {
+		.desc = "a GSS credential too short for a service", .nreads = 1,
+		.flavor = RPCRDMA_CHUNK_GSS, .cred_len = 12, .position = 100,
+	},
+};
+
+KUNIT_ARRAY_PARAM_DESC(rpcrdma_chunk_head, rpcrdma_chunk_head_cases, desc);
+
+static void rpcrdma_chunk_put_be32(u8 *to, u32 value)
+{
+	to[0] = value >> 24;
+	to[1] = value >> 16;
+	to[2] = value >> 8;
+	to[3] = value;
+}
+
+/* Covers: G-27 */
+static void rpcrdma_chunk_keep_head(struct kunit *test)
+{
+	const struct rpcrdma_chunk_head_case *param = test->param_value;
+	struct rpcrdma_lists lists = { .ls_nreads = param->nreads };
+	u32 verf = 32 + DIV_ROUND_UP(param->cred_len, 4) * 4;
+	u8 *msg = kunit_kzalloc(test, 400, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, msg);
+	lists.ls_read[0].ck_position = param->position;
+	rpcrdma_chunk_put_be32(msg + 24, param->flavor);
+	rpcrdma_chunk_put_be32(msg + 28, param->cred_len);
+	if (param->cred_len < 300) {
+		rpcrdma_chunk_put_be32(msg + 32 + 12, param->service);
+		rpcrdma_chunk_put_be32(msg + verf + 4, param->verf_len);
+	}
+	KUNIT_EXPECT_EQ(test, rpcrdma_lists_keep_head(&lists, msg, 400, 200),
+			param->keep);
+	/* No byte behind the chunk's position counts, nor one that is not there */
+	if (param->keep)
+		KUNIT_EXPECT_FALSE(test,
+				   rpcrdma_lists_keep_head(&lists, msg, 36,
+							   200));
+}
+
 static struct kunit_case rpcrdma_chunk_cases[] = {
+	KUNIT_CASE_PARAM(rpcrdma_chunk_keep_head,
+			 rpcrdma_chunk_head_gen_params),
 	KUNIT_CASE_PARAM(rpcrdma_chunk_check_call,
 			 rpcrdma_chunk_call_gen_params),
 	KUNIT_CASE(rpcrdma_chunk_parts_rebuild_the_stream),

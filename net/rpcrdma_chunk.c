@@ -25,12 +25,27 @@
 #include <linux/export.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
+#include <linux/unaligned.h>
 
 #include <kunit/visibility.h>
 
 #include <rpcrdma/chunk.h>
 
 #define RPCRDMA_XDR_UNIT	4u
+
+/* Bytes of a Call up to and including its procedure number (RFC 5531) */
+#define RPCRDMA_RPC_FIXED	24u
+/* Flavor and length of a credential or verifier */
+#define RPCRDMA_RPC_AUTH	8u
+
+/* RPCSEC_GSS (RFC 2203): its credential has version, procedure, sequence number
+ * and service in front of the handle. Of the services, this one leaves the
+ * message as it is.
+ */
+#define RPCRDMA_RPCSEC_GSS	6u
+#define RPCRDMA_GSS_CRED_MIN	16u
+#define RPCRDMA_GSS_SERVICE	12u
+#define RPCRDMA_GSS_NONE	1u
 
 static u32 rpcrdma_xdr_pad(u32 length)
 {
@@ -164,6 +179,62 @@ bool rpcrdma_part_next(struct rpcrdma_part_iter *iter,
 	return true;
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_part_next);
+
+/* Does the credential at @cred, of @len bytes, have the message unwrapped? */
+static bool rpcrdma_cred_wraps(u32 flavor, const u8 *cred, u32 len)
+{
+	if (flavor != RPCRDMA_RPCSEC_GSS)
+		return false;
+	return len < RPCRDMA_GSS_CRED_MIN ||
+	       get_unaligned_be32(cred + RPCRDMA_GSS_SERVICE) !=
+	       RPCRDMA_GSS_NONE;
+}
+
+/**
+ * rpcrdma_lists_keep_head - may the body stay where it was received?
+ * @lists: the Call's lists, for which rpcrdma_lists_check_call() is content
+ * @msg: body: the inline part of the Call
+ * @len: bytes of @msg
+ * @max_head: bytes of the longest head that upper layers can handle
+ *
+ * If so, the only Read chunk takes a place of its own between the two parts of
+ * the body, of which the first is the head. The RPC layers expect the header of
+ * a message in one piece; a chunk that begins within it, which no client has a
+ * reason to send, must not split it. They count on a head of no more than a page.
+ * And where GSS has to check or decrypt the message in place, the head must not
+ * end just where the client likes: G-27 has clients send no chunk at all then.
+ *
+ * Context: any.
+ * Return: false if the Call has to be rebuilt as one stream.
+ */
+bool rpcrdma_lists_keep_head(const struct rpcrdma_lists *lists, const void *msg,
+			     u32 len, u32 max_head)
+{
+	u32 i, auth_len, position, end = RPCRDMA_RPC_FIXED;
+	const u8 *auth;
+
+	if (lists->ls_nreads != 1)
+		return false;
+	position = min(lists->ls_read[0].ck_position, len);
+	if (position > max_head)
+		return false;
+	/* Credential and verifier; @end never passes @position */
+	for (i = 0; i < 2; i++) {
+		if (position < end || position - end < RPCRDMA_RPC_AUTH)
+			return false;
+		auth = msg + end;
+		end += RPCRDMA_RPC_AUTH;
+		auth_len = get_unaligned_be32(auth + 4);
+		if (rpcrdma_xdr_room(auth_len) > position - end)
+			return false;
+		if (!i && rpcrdma_cred_wraps(get_unaligned_be32(auth),
+					     auth + RPCRDMA_RPC_AUTH, auth_len))
+			return false;
+		end += rpcrdma_xdr_room(auth_len);
+	}
+	return true;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_lists_keep_head);
 
 /* False as soon as the chunk shows a handle other than the one seen before. */
 static bool rpcrdma_chunk_same_handle(const struct rpcrdma_lists *lists,

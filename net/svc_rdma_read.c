@@ -24,7 +24,9 @@
  * Two layouts. A Call with one Read chunk, which is what NFS clients send,
  * keeps its inline part where it was received; the chunk is read to the start
  * of a page, so that file data lies in whole pages. Every other Call is rebuilt
- * as one stream, beginning at the start of the first page.
+ * as one stream, beginning at the start of the first page. So is one whose head
+ * would end where upper layers do not expect it, see rpcrdma_lists_keep_head():
+ * the client chooses where that is.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -34,11 +36,6 @@
 #include <rpcrdma/counters.h>
 #include <rpcrdma/svc_rdma.h>
 #include <rpcrdma/trace_svc.h>
-
-/* Bytes of a Call up to and including its procedure number (RFC 5531) */
-#define SVC_RDMA_RPC_FIXED	24u
-/* Flavor and length of a credential or verifier */
-#define SVC_RDMA_RPC_AUTH	8u
 
 static void svc_rdma_read_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 {
@@ -70,37 +67,17 @@ static void svc_rdma_read_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 	svc_rdma_call_complete(call);
 }
 
-/* Where the header of the RPC message in @msg ends, if it is all there */
-static u32 svc_rdma_rpc_header_end(const void *msg, u32 len)
-{
-	u64 end = SVC_RDMA_RPC_FIXED;
-	int i;
-
-	for (i = 0; i < 2; i++) {
-		if (end + SVC_RDMA_RPC_AUTH > len)
-			return U32_MAX;
-		end += SVC_RDMA_RPC_AUTH +
-		       ALIGN((u64)get_unaligned_be32(msg + end + 4), 4);
-	}
-	return min_t(u64, end, U32_MAX);
-}
-
 static const void *svc_rdma_call_body(const struct svc_rdma_call *call)
 {
 	return call->sc_recv->rv_buf.bf_data + call->sc_hdr.hd_length;
 }
 
-/* The RPC layers expect the header of a message in one piece. A chunk that
- * begins within it, which no client has a reason to send, must not split it.
- */
 static bool svc_rdma_read_keeps_head(const struct svc_rdma_call *call)
 {
-	const struct rpcrdma_lists *lists = &call->sc_hdr.hd_lists;
-
-	return call->sc_hdr.hd_proc == RPCRDMA1_MSG && lists->ls_nreads == 1 &&
-	       lists->ls_read[0].ck_position >=
-	       svc_rdma_rpc_header_end(svc_rdma_call_body(call),
-				       call->sc_body_len);
+	return call->sc_hdr.hd_proc == RPCRDMA1_MSG &&
+	       rpcrdma_lists_keep_head(&call->sc_hdr.hd_lists,
+				       svc_rdma_call_body(call),
+				       call->sc_body_len, PAGE_SIZE);
 }
 
 static int svc_rdma_read_part(struct svc_rdma_call *call,

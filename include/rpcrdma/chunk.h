@@ -58,6 +58,8 @@ void rpcrdma_part_first(const struct rpcrdma_lists *lists, u32 body_len,
 bool rpcrdma_part_next(struct rpcrdma_part_iter *iter,
 		       struct rpcrdma_part *part);
 
+bool rpcrdma_lists_keep_head(const struct rpcrdma_lists *lists, const void *msg,
+			     u32 len, u32 max_head);
 u32 rpcrdma_lists_single_handle(const struct rpcrdma_lists *lists);
 
 int rpcrdma_payload_assign(const struct rpcrdma_lists *lists,
