@@ -159,6 +159,13 @@ static void svc_rdma_bc_release_request(struct rpc_task *task)
 	xprt_release_rqst_cong(task);
 }
 
+/* A callback fails. With the queue_lock. */
+static void svc_rdma_bc_end(struct rpc_rqst *rqst)
+{
+	rqst->rq_task->tk_status = -EIO;
+	xprt_complete_rqst(rqst->rq_task, 0);
+}
+
 /**
  * svc_rdma_bc_reply - match a backward Reply with its callback
  * @sx: connection
@@ -167,7 +174,8 @@ static void svc_rdma_bc_release_request(struct rpc_task *task)
  *
  * Context: process.
  * Return: %false if nobody waits for it, or it is larger than what was prepared
- *	for it (BC-25): it is to be dropped.
+ *	for it (BC-25): it is to be dropped. In the latter case the callback has
+ *	failed.
  */
 bool svc_rdma_bc_reply(struct svc_rdma_xprt *sx, const struct rpcrdma_hdr *hdr,
 		       const void *msg)
@@ -175,6 +183,7 @@ bool svc_rdma_bc_reply(struct svc_rdma_xprt *sx, const struct rpcrdma_hdr *hdr,
 	struct rpc_xprt *xprt = READ_ONCE(sx->sx_xprt.xpt_bc_xprt);
 	struct rpc_rqst *rqst;
 	struct kvec *to;
+	bool too_long;
 
 	if (!xprt || xprt->prot != XPRT_TRANSPORT_BC_RDMA)
 		return false;
@@ -184,12 +193,16 @@ bool svc_rdma_bc_reply(struct svc_rdma_xprt *sx, const struct rpcrdma_hdr *hdr,
 	 */
 	spin_lock(&xprt->queue_lock);
 	rqst = xprt_lookup_rqst(xprt, cpu_to_be32(hdr->hd_rpc_xid));
-	if (rqst && hdr->hd_msg_len > rqst->rq_rcv_buf.head[0].iov_len)
-		goto out_drop;
+	too_long = rqst && hdr->hd_msg_len > rqst->rq_rcv_buf.head[0].iov_len;
 	/* Before the callback is completed: the next one needs the credit. */
 	if (!svc_rdma_bc_answered(svc_rdma_bc_of(xprt), hdr->hd_rpc_xid, hdr) ||
 	    !rqst)
 		goto out_drop;
+	/* There will be no other Reply (BC-25) */
+	if (too_long) {
+		svc_rdma_bc_end(rqst);
+		goto out_drop;
+	}
 
 	to = &rqst->rq_rcv_buf.head[0];
 	memcpy(&rqst->rq_private_buf, &rqst->rq_rcv_buf,
@@ -227,10 +240,8 @@ bool svc_rdma_bc_fail(struct svc_rdma_xprt *sx, u32 xid)
 	rqst = xprt_lookup_rqst(xprt, cpu_to_be32(xid));
 	if (!svc_rdma_bc_answered(svc_rdma_bc_of(xprt), xid, NULL))
 		rqst = NULL;
-	if (rqst) {
-		rqst->rq_task->tk_status = -EIO;
-		xprt_complete_rqst(rqst->rq_task, 0);
-	}
+	if (rqst)
+		svc_rdma_bc_end(rqst);
 	spin_unlock(&xprt->queue_lock);
 	return rqst;
 }
