@@ -255,14 +255,18 @@ static int svc_rdma_bc_encode(struct svc_rdma_bc *bc,
 		.ko_proc	= RPCRDMA1_MSG,
 	};
 	const struct xdr_buf *msg = &rqst->rq_snd_buf;
+	struct svc_rdma_xprt *sx = send->ss_sx;
+	u32 size;
 	int len;
 
-	len = rpcrdma_encode_call(READ_ONCE(send->ss_sx->sx_vers),
-				  send->ss_buf.bf_data, send->ss_buf.bf_size,
-				  &out);
+	/* The buffer may be older than what the client has announced */
+	size = min(send->ss_buf.bf_size,
+		   READ_ONCE(sx->sx_conn.cn_limits.lm_inline_send));
+	len = rpcrdma_encode_call(READ_ONCE(sx->sx_vers), send->ss_buf.bf_data,
+				  size, &out);
 	if (len < 0)
 		return len;
-	if (msg->len > send->ss_buf.bf_size - len)
+	if (msg->len > size - len)
 		return -EMSGSIZE;
 	if (read_bytes_from_xdr_buf(msg, 0, send->ss_buf.bf_data + len,
 				    msg->len))
