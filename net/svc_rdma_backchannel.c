@@ -37,13 +37,15 @@
 #include <rpcrdma/trace_svc.h>
 
 /**
- * struct svc_rdma_bc_sent - a callback without a Reply so far
+ * struct svc_rdma_bc_sent - a callback on record
  * @bs_xid: its XID
  * @bs_given_up: nobody waits for the Reply any more
+ * @bs_failed: it was answered with an error and has not ended yet
  */
 struct svc_rdma_bc_sent {
 	u32	bs_xid;
 	bool	bs_given_up;
+	bool	bs_failed;
 };
 
 /**
@@ -51,7 +53,9 @@ struct svc_rdma_bc_sent {
  * @bc_xprt: the sunrpc end
  * @bc_window: what the client grants
  * @bc_nsent: entries used in @bc_sent
- * @bc_sent: callbacks sent and not answered, @bc_window.wn_requested at most
+ * @bc_nfailed: of these, those that failed
+ * @bc_sent: callbacks sent and not answered, @bc_window.wn_requested at most;
+ *	and those that failed, no more than there are slots, which is as many
  *
  * Under bc_xprt.transport_lock, all behind @bc_xprt.
  */
@@ -59,6 +63,7 @@ struct svc_rdma_bc {
 	struct rpc_xprt		bc_xprt;
 	struct rpcrdma_window	bc_window;
 	u32			bc_nsent;
+	u32			bc_nfailed;
 	struct svc_rdma_bc_sent	bc_sent[];
 };
 
@@ -104,7 +109,7 @@ static bool svc_rdma_bc_await(struct svc_rdma_bc *bc, u32 xid)
 
 	spin_lock(&bc->bc_xprt.transport_lock);
 	good = rpcrdma_window_room(&bc->bc_window, 0) &&
-	       bc->bc_nsent < bc->bc_window.wn_requested &&
+	       bc->bc_nsent - bc->bc_nfailed < bc->bc_window.wn_requested &&
 	       !svc_rdma_bc_find(bc, xid);
 	if (good)
 		bc->bc_sent[bc->bc_nsent++] = (struct svc_rdma_bc_sent){
@@ -114,32 +119,60 @@ static bool svc_rdma_bc_await(struct svc_rdma_bc *bc, u32 xid)
 	return good;
 }
 
+static void svc_rdma_bc_forget(struct svc_rdma_bc *bc,
+			       struct svc_rdma_bc_sent *sent)
+{
+	lockdep_assert_held(&bc->bc_xprt.transport_lock);
+	bc->bc_nfailed -= sent->bs_failed;
+	*sent = bc->bc_sent[--bc->bc_nsent];
+}
+
 /* A callback was answered, with a Reply or an error: that returns its credit, and
  * a Reply, @hdr, brings a grant. Returns false if there is no such callback, or
  * nobody waits for the answer any more.
+ *
+ * A task that is not asleep yet forgets the status of a callback that @failed,
+ * and would send it again. It stays on record until it ends (I17).
  */
 static bool svc_rdma_bc_answered(struct svc_rdma_bc *bc, u32 xid,
-				 const struct rpcrdma_hdr *hdr)
+				 const struct rpcrdma_hdr *hdr, bool failed)
 {
 	struct svc_rdma_bc_sent *sent;
 	bool awaited = false;
 
 	spin_lock(&bc->bc_xprt.transport_lock);
 	sent = svc_rdma_bc_find(bc, xid);
-	if (!sent)
+	if (!sent || sent->bs_failed)
 		goto out_unlock;
 	awaited = !sent->bs_given_up;
 	if (!awaited) {
 		rpcrdma_count(server_bc_late_replies);
 		rpcrdma_window_repay(&bc->bc_window);
 	}
-	*sent = bc->bc_sent[--bc->bc_nsent];
+	if (awaited && failed) {
+		sent->bs_failed = true;
+		bc->bc_nfailed++;
+	} else {
+		svc_rdma_bc_forget(bc, sent);
+	}
 	if (hdr)
 		rpcrdma_window_grant(&bc->bc_window, hdr->hd_credit);
 	svc_rdma_bc_set_cwnd(bc);
 out_unlock:
 	spin_unlock(&bc->bc_xprt.transport_lock);
 	return awaited;
+}
+
+static bool svc_rdma_bc_has_failed(struct svc_rdma_bc *bc, u32 xid)
+{
+	struct svc_rdma_bc_sent *sent;
+	bool failed;
+
+	spin_lock(&bc->bc_xprt.transport_lock);
+	sent = svc_rdma_bc_find(bc, xid);
+	failed = sent && sent->bs_failed;
+	spin_unlock(&bc->bc_xprt.transport_lock);
+	return failed;
 }
 
 /* A callback ends: what becomes of its credit? With the transport_lock. */
@@ -150,7 +183,9 @@ static void svc_rdma_bc_release_request(struct rpc_task *task)
 	struct svc_rdma_bc_sent *sent;
 
 	sent = svc_rdma_bc_find(bc, be32_to_cpu(rqst->rq_xid));
-	if (sent) {
+	if (sent && sent->bs_failed) {
+		svc_rdma_bc_forget(bc, sent);
+	} else if (sent) {
 		rpcrdma_count(server_bc_given_up);
 		sent->bs_given_up = true;
 		rpcrdma_window_owe(&bc->bc_window);
@@ -195,8 +230,8 @@ bool svc_rdma_bc_reply(struct svc_rdma_xprt *sx, const struct rpcrdma_hdr *hdr,
 	rqst = xprt_lookup_rqst(xprt, cpu_to_be32(hdr->hd_rpc_xid));
 	too_long = rqst && hdr->hd_msg_len > rqst->rq_rcv_buf.head[0].iov_len;
 	/* Before the callback is completed: the next one needs the credit. */
-	if (!svc_rdma_bc_answered(svc_rdma_bc_of(xprt), hdr->hd_rpc_xid, hdr) ||
-	    !rqst)
+	if (!svc_rdma_bc_answered(svc_rdma_bc_of(xprt), hdr->hd_rpc_xid, hdr,
+				  too_long) || !rqst)
 		goto out_drop;
 	/* There will be no other Reply (BC-25) */
 	if (too_long) {
@@ -238,7 +273,7 @@ bool svc_rdma_bc_fail(struct svc_rdma_xprt *sx, u32 xid)
 
 	spin_lock(&xprt->queue_lock);
 	rqst = xprt_lookup_rqst(xprt, cpu_to_be32(xid));
-	if (!svc_rdma_bc_answered(svc_rdma_bc_of(xprt), xid, NULL))
+	if (!svc_rdma_bc_answered(svc_rdma_bc_of(xprt), xid, NULL, true))
 		rqst = NULL;
 	if (rqst)
 		svc_rdma_bc_end(rqst);
@@ -311,6 +346,10 @@ static int svc_rdma_bc_send_request(struct rpc_rqst *rqst)
 	if (svc_xprt_is_dead(&sx->sx_xprt) || svc_rdma_is_down(sx) ||
 	    !svc_rdma_bc_allowed(sx))
 		return svc_rdma_bc_lost(xprt);
+	/* Had its answer, though sunrpc may have missed the status (I17). */
+	if (svc_rdma_bc_has_failed(svc_rdma_bc_of(xprt),
+				   be32_to_cpu(rqst->rq_xid)))
+		return -EIO;
 	if (!xprt_request_get_cong(xprt, rqst))
 		return -EBADSLT;
 	send = svc_rdma_send_get(sx, GFP_NOWAIT);
@@ -372,6 +411,7 @@ static void svc_rdma_bc_close(struct rpc_xprt *xprt)
 	spin_lock(&xprt->transport_lock);
 	rpcrdma_window_reset(&bc->bc_window, bc->bc_window.wn_requested);
 	bc->bc_nsent = 0;
+	bc->bc_nfailed = 0;
 	svc_rdma_bc_set_cwnd(bc);
 	spin_unlock(&xprt->transport_lock);
 }
@@ -463,7 +503,7 @@ static struct rpc_xprt *svc_rdma_bc_setup(struct xprt_create *args)
 		return ERR_PTR(-ENODEV);
 	if (svc_rdma_credits_backward(sx, requests))
 		goto out_module;
-	xprt = xprt_alloc(args->net, struct_size(bc, bc_sent, requests),
+	xprt = xprt_alloc(args->net, struct_size(bc, bc_sent, 2 * requests),
 			  requests, requests);
 	if (!xprt)
 		goto out_module;
