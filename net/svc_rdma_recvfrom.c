@@ -203,34 +203,39 @@ static void svc_rdma_refuse(struct svc_rdma_call *call,
 	svc_rdma_send_error(call, verdict);
 }
 
-/* A sound message that belongs to a callback. With chunks it cannot: none were
- * offered.
- */
+/* None were offered. In version 1 such a message is taken for a bad Call. */
+static bool svc_rdma_has_chunks(const struct rpcrdma_lists *lists)
+{
+	return lists->ls_nreads || lists->ls_call.ck_nsegs ||
+	       lists->ls_nwrites || lists->ls_has_reply;
+}
+
+/* A message that belongs to a callback: its Reply, or what ends it (V2-CHK-02) */
 static bool svc_rdma_give_bc_reply(struct svc_rdma_call *call)
 {
 	const struct rpcrdma_hdr *hdr = &call->sc_hdr;
 	const void *msg = call->sc_recv->rv_buf.bf_data + hdr->hd_length;
 
-	switch (hdr->hd_proc) {
-	case RPCRDMA1_MSG:
-		return svc_rdma_bc_reply(call->sc_sx, hdr, msg);
-	case RPCRDMA2_ERROR:
-		rpcrdma_count(server_bc_errors);
-		return svc_rdma_bc_fail(call->sc_sx, hdr->hd_xid);
-	case RPCRDMA2_CONNPROP:
-		/* We have asked for none (V2-TYP-13) */
+	/* We have asked for none (V2-TYP-13) */
+	if (hdr->hd_proc == RPCRDMA2_CONNPROP)
 		return false;
-	default:
-		return svc_rdma_bc_fail(call->sc_sx, hdr->hd_xid);
+	if (hdr->hd_proc == RPCRDMA1_MSG &&
+	    !svc_rdma_has_chunks(&hdr->hd_lists)) {
+		if (!svc_rdma_bc_reply(call->sc_sx, hdr, msg))
+			return false;
+		rpcrdma_count(server_bc_replies);
+		return true;
 	}
+	if (!svc_rdma_bc_fail(call->sc_sx, hdr->hd_xid))
+		return false;
+	rpcrdma_count(server_bc_errors);
+	return true;
 }
 
 static void svc_rdma_take_bc_reply(struct svc_rdma_call *call)
 {
-	if (svc_rdma_give_bc_reply(call)) {
-		rpcrdma_count(server_bc_replies);
+	if (svc_rdma_give_bc_reply(call))
 		return;
-	}
 	rpcrdma_count(server_bc_dropped);
 	svc_rdma_drop(call, RPCRDMA_BACKWARD_REPLY);
 }
