@@ -667,6 +667,7 @@ static void rpcrdma_v2_limits_in_every_list(struct kunit *test)
 	};
 	struct rpcrdma2_accept low = rpcrdma2_accept_forward;
 	struct rpcrdma_kunit *fx = test->priv;
+	u32 i;
 
 	low.ac_segs = 1;
 	rpcrdma_kunit_words(fx, zero, ARRAY_SIZE(zero));
@@ -682,6 +683,25 @@ static void rpcrdma_v2_limits_in_every_list(struct kunit *test)
 	rpcrdma_v2_put_call(fx, 0, 1, 65);
 	rpcrdma_v2_expect_refusal(fx, &rpcrdma2_accept_backward,
 				  RPCRDMA2_ERR_BAD_XDR, 0);
+	/* But for Read chunks, however many segments they have */
+	rpcrdma_v2_put_call(fx, 1, 0, 65);
+	rpcrdma_v2_expect_refusal(fx, &rpcrdma2_accept_backward,
+				  RPCRDMA2_ERR_READ_CHUNKS, 0);
+	rpcrdma_v2_put_call(fx, 1, 17, 1);
+	rpcrdma_v2_expect_refusal(fx, &rpcrdma2_accept_backward,
+				  RPCRDMA2_ERR_READ_CHUNKS, 0);
+	rpcrdma_v2_put_call(fx, 1, 1, 64);
+	rpcrdma_v2_expect_refusal(fx, &rpcrdma2_accept_backward,
+				  RPCRDMA2_ERR_READ_CHUNKS, 0);
+	rpcrdma_kunit_clear(fx);
+	rpcrdma_kunit_say(fx, XID, 2, 1, 1, 0, 0);
+	for (i = 0; i < 65; i++) {
+		rpcrdma_kunit_say(fx, 1, 0);
+		rpcrdma_kunit_seg(fx, 7, 4, 0);
+	}
+	rpcrdma_kunit_say(fx, 0, 0, 0);
+	rpcrdma_v2_expect_refusal(fx, &rpcrdma2_accept_backward,
+				  RPCRDMA2_ERR_READ_CHUNKS, 0);
 }
 
 /* Covers: V2-NEG-15 V2-ERR-23 V2-TYP-18 G-20 */
