@@ -451,8 +451,14 @@ static int svc_rdma_reply_build(struct svc_rdma_send *send,
 					    call->sc_npayloads, xdr->len);
 	form = svc_rdma_reply_plan(send, call, body_len);
 	if (form == RPCRDMA_ANSWER_ERROR) {
-		call->sc_error.er_code = RPCRDMA2_ERR_REPLY_RESOURCE;
-		call->sc_error.er_arg[0] = body_len;
+		/* If it is the header that does not fit, a larger Reply chunk
+		 * is no help: ask for none (V2-ERR-20).
+		 */
+		call->sc_error.er_code = RPCRDMA2_ERR_SYSTEM;
+		if (body_len > call->sc_hdr.hd_lists.ls_reply.ck_length) {
+			call->sc_error.er_code = RPCRDMA2_ERR_REPLY_RESOURCE;
+			call->sc_error.er_arg[0] = body_len;
+		}
 		return -EMSGSIZE;
 	}
 	len = svc_rdma_reply_encode(send, call, xdr, form, body_len);
