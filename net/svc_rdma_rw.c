@@ -23,6 +23,38 @@
 #include <rpcrdma/counters.h>
 #include <rpcrdma/svc_rdma.h>
 
+/* Pages of the largest context. The core, too, makes no larger regions. */
+#define SVC_RDMA_RW_PAGES	256u
+
+/**
+ * svc_rdma_rw_set_limits - how large contexts and their parts may be
+ * @sx: connection that is being accepted
+ *
+ * An entry of several pages has to be such that it can be mapped: a bounce
+ * buffer has an end, and a device may have addresses that it cannot go across.
+ * Devices that are software map nothing. Where Reads take no regions, what a
+ * region can hold does not matter (mthca: 0).
+ *
+ * Context: process.
+ */
+void svc_rdma_rw_set_limits(struct svc_rdma_xprt *sx)
+{
+	const struct rpcrdma_device_caps *caps = &sx->sx_conn.cn_caps;
+	struct ib_device *device = rpcrdma_conn_device(&sx->sx_conn);
+	size_t seg = min_t(size_t, ib_dma_max_seg_size(device), S32_MAX);
+
+	sx->sx_rw_boundary = ULONG_MAX;
+	if (!ib_uses_virt_dma(device)) {
+		seg = min(seg, dma_max_mapping_size(device->dma_device));
+		sx->sx_rw_boundary = dma_get_seg_boundary(device->dma_device);
+	}
+	sx->sx_rw_seg = max_t(size_t, round_down(seg, PAGE_SIZE), PAGE_SIZE);
+	sx->sx_rw_pages = SVC_RDMA_RW_PAGES;
+	if (caps->dc_read_mrs)
+		sx->sx_rw_pages = clamp(caps->dc_max_mr_pages, 1u,
+					SVC_RDMA_RW_PAGES);
+}
+
 /**
  * svc_rdma_chain_init - make an empty chain
  * @chain: chain
@@ -143,31 +175,36 @@ static void svc_rdma_piece_at(const struct xdr_buf *xdr, u32 offset,
 	piece->pc_len = min_t(u32, left, PAGE_SIZE - piece->pc_offset);
 }
 
-/* Can @piece be appended to what ends at physical address @end? */
-static bool svc_rdma_piece_follows(const struct svc_rdma_piece *piece,
-				   phys_addr_t end, u32 len, u32 max_len)
+/* Can @piece be appended to an entry of @len bytes that ends at @end? */
+static bool svc_rdma_piece_follows(const struct svc_rdma_xprt *sx,
+				   const struct svc_rdma_piece *piece,
+				   phys_addr_t end, u32 len)
 {
+	phys_addr_t first = end - len;
+	phys_addr_t last = end + piece->pc_len - 1;
+
 	return page_to_phys(piece->pc_page) + piece->pc_offset == end &&
-	       len + piece->pc_len <= max_len;
+	       len + piece->pc_len <= sx->sx_rw_seg &&
+	       (first | sx->sx_rw_boundary) >= last;
 }
 
-/* Walk @xdr from @offset for *@len bytes, or fewer if @max_pages pages are
- * reached before: *@len says what was covered. Fills @sg unless it is NULL.
- * Returns the number of entries.
+/* Walk @xdr from @offset for *@len bytes, or fewer if a context has its pages
+ * before: *@len says what was covered. Fills @sg unless it is NULL. Returns the
+ * number of entries.
  */
-static u32 svc_rdma_sg_fill(const struct xdr_buf *xdr, u32 offset, u32 *len,
-			    u32 max_pages, u32 max_seg, struct scatterlist *sg)
+static u32 svc_rdma_sg_fill(const struct svc_rdma_xprt *sx,
+			    const struct xdr_buf *xdr, u32 offset, u32 *len,
+			    struct scatterlist *sg)
 {
+	u32 entry = 0, nents = 0, done = 0, pages = sx->sx_rw_pages;
 	struct svc_rdma_piece piece;
 	phys_addr_t end = 0;
-	u32 entry = 0, nents = 0, done = 0;
 
-	while (done < *len && max_pages--) {
+	while (done < *len && pages--) {
 		svc_rdma_piece_at(xdr, offset + done, &piece);
 		piece.pc_len = min(piece.pc_len, *len - done);
 
-		if (nents && svc_rdma_piece_follows(&piece, end, entry,
-						    max_seg)) {
+		if (nents && svc_rdma_piece_follows(sx, &piece, end, entry)) {
 			entry += piece.pc_len;
 			if (sg)
 				sg[nents - 1].length = entry;
@@ -186,17 +223,14 @@ static u32 svc_rdma_sg_fill(const struct xdr_buf *xdr, u32 offset, u32 *len,
 	return nents;
 }
 
-static struct svc_rdma_rw *svc_rdma_rw_create(struct svc_rdma_xprt *sx,
+static struct svc_rdma_rw *svc_rdma_rw_create(const struct svc_rdma_xprt *sx,
 					      const struct xdr_buf *xdr,
 					      u32 offset, u32 *len)
 {
-	u32 max_seg = min_t(size_t, ib_dma_max_seg_size(sx->sx_conn.cn_id->device),
-			    S32_MAX);
 	struct svc_rdma_rw *rw;
 	u32 nents;
 
-	nents = svc_rdma_sg_fill(xdr, offset, len, sx->sx_rw_pages, max_seg,
-				 NULL);
+	nents = svc_rdma_sg_fill(sx, xdr, offset, len, NULL);
 	rw = kvmalloc(struct_size(rw, sw_sg, nents), GFP_KERNEL);
 	if (!rw)
 		return NULL;
@@ -204,8 +238,7 @@ static struct svc_rdma_rw *svc_rdma_rw_create(struct svc_rdma_xprt *sx,
 	memset(&rw->sw_ctx, 0, sizeof(rw->sw_ctx));
 	sg_init_table(rw->sw_sg, nents);
 	rw->sw_nents = nents;
-	svc_rdma_sg_fill(xdr, offset, len, sx->sx_rw_pages, max_seg,
-			 rw->sw_sg);
+	svc_rdma_sg_fill(sx, xdr, offset, len, rw->sw_sg);
 	return rw;
 }
 

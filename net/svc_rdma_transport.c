@@ -179,8 +179,7 @@ static int svc_rdma_conn_size(struct svc_rdma_xprt *sx)
 		return rc;
 
 	sx->sx_max_mesg = serv->sv_max_mesg;
-	/* The core, too, makes no larger regions for RDMA Reads than this */
-	sx->sx_rw_pages = clamp(caps->dc_max_mr_pages, 1u, 256u);
+	svc_rdma_rw_set_limits(sx);
 	svc_rdma_sq_set_size(&sx->sx_sq, sizes->sz_sq_depth - RPCRDMA_SQ_EXTRA);
 	svc_rdma_sq_set_size(&sx->sx_mrs, sizes->sz_rw_ctxs);
 	return 0;

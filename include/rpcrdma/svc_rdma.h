@@ -206,6 +206,8 @@ struct svc_rdma_stats {
  * @sx_props_heard: the client has announced its properties, under @sx_grow
  * @sx_max_mesg: bytes of the largest unreduced Call
  * @sx_rw_pages: pages that one rdma_rw context covers at most
+ * @sx_rw_seg: bytes of one scatterlist entry at most
+ * @sx_rw_boundary: mask of an address boundary that no entry may cross
  * @sx_sq: send queue slots
  * @sx_mrs: memory regions for RDMA Reads, where the fabric needs them
  * @sx_lock: the queues below, and XPT_DATA, which is set exactly while one of
@@ -239,6 +241,8 @@ struct svc_rdma_xprt {
 	bool				sx_props_heard;
 	u32				sx_max_mesg;
 	u32				sx_rw_pages;
+	u32				sx_rw_seg;
+	unsigned long			sx_rw_boundary;
 	struct svc_rdma_sq		sx_sq;
 	struct svc_rdma_sq		sx_mrs;
 
@@ -301,6 +305,7 @@ void svc_rdma_pages_write(const struct svc_rdma_call *call, u32 pos,
 			  const void *from, u32 len);
 
 /* svc_rdma_rw.c */
+void svc_rdma_rw_set_limits(struct svc_rdma_xprt *sx);
 void svc_rdma_chain_init(struct svc_rdma_chain *chain);
 u64 svc_rdma_chain_bound(const struct svc_rdma_xprt *sx,
 			 const struct rpcrdma_chunk *chunk);
