@@ -342,6 +342,8 @@ static void rpcrdma_size_check_server(struct kunit *test,
 	KUNIT_EXPECT_GE(test, sz->sz_sq_depth, sz->sz_requests + bc + 2 +
 			DIV_ROUND_UP(257, sz->sz_send_sges) + 16);
 	KUNIT_EXPECT_LE(test, sz->sz_sq_depth, caps->dc_max_qp_wr);
+	KUNIT_EXPECT_LE(test, (u64)sz->sz_sq_depth + 3 * sz->sz_rw_ctxs +
+			sz->sz_rq_depth, caps->dc_max_cqe);
 	KUNIT_EXPECT_EQ(test, sz->sz_recvs, sz->sz_requests + bc + 10);
 	KUNIT_EXPECT_EQ(test, sz->sz_rq_depth, sz->sz_recvs + 1);
 	KUNIT_EXPECT_LE(test, sz->sz_rq_depth, caps->dc_max_qp_wr);
@@ -386,6 +388,42 @@ static void rpcrdma_size_server_grid(struct kunit *test)
 						  &sizes), -EINVAL);
 }
 
+/* No numbered rule: one completion queue holds what both queues and the
+ * contexts can have under way, and requests are given up for that.
+ */
+static void rpcrdma_size_server_cqe(struct kunit *test)
+{
+	static const struct rpcrdma_device_caps *const all[] = {
+		&rpcrdma_size_rxe, &rpcrdma_size_siw, &rpcrdma_size_mlx5,
+	};
+	struct rpcrdma_device_caps caps;
+	struct rpcrdma_server_sizes sizes;
+	u32 i, cqe, smallest, before;
+	int ret;
+
+	for (i = 0; i < ARRAY_SIZE(all); i++) {
+		caps = *all[i];
+		/* One request: what else is in either queue, and in contexts */
+		smallest = (1 + 2 + 2 + 16 +
+			    DIV_ROUND_UP(257, caps.dc_max_send_sge)) +
+			   (1 + 2 + 11) + (caps.dc_read_mrs ? 240 : 0);
+		before = 0;
+		for (cqe = smallest - 2; cqe < 1000; cqe++) {
+			caps.dc_max_cqe = cqe;
+			ret = rpcrdma_size_server(&caps, 128, 2, MIB, 4096,
+						  &sizes);
+			KUNIT_EXPECT_EQ(test, ret,
+					cqe < smallest ? -EOPNOTSUPP : 0);
+			if (ret)
+				continue;
+			rpcrdma_size_check_server(test, &caps, 128, 2, &sizes);
+			KUNIT_EXPECT_GE(test, sizes.sz_requests, before);
+			before = sizes.sz_requests;
+		}
+		KUNIT_EXPECT_EQ(test, before, 128);
+	}
+}
+
 static struct kunit_case rpcrdma_size_kunit_cases[] = {
 	KUNIT_CASE(rpcrdma_size_mrs_counts_pages),
 	KUNIT_CASE_PARAM(rpcrdma_size_client_examples,
@@ -396,6 +434,7 @@ static struct kunit_case rpcrdma_size_kunit_cases[] = {
 	KUNIT_CASE_PARAM(rpcrdma_size_server_examples,
 			 rpcrdma_size_server_gen_params),
 	KUNIT_CASE(rpcrdma_size_server_grid),
+	KUNIT_CASE(rpcrdma_size_server_cqe),
 	{}
 };
 

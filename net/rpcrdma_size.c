@@ -56,6 +56,9 @@
  */
 #define RPCRDMA_SERVER_READ_MRS		(RPCRDMA_MAX_SEGS + RPCRDMA_CLIENT_SEGS)
 
+/* What the core adds to a send queue for each of them: making, Read, unmaking */
+#define RPCRDMA_WRS_PER_CTX		3u
+
 /* ORD is a byte on the wire of every connection manager */
 #define RPCRDMA_ORD_MAX			255u
 
@@ -227,7 +230,8 @@ static u32 rpcrdma_size_server_wrs(const struct rpcrdma_device_caps *caps,
  * queue are counted already.
  *
  * Receive queue: a Receive for each Call and each callback's reply, one batch
- * to be reposted, the spare ones of version 2, the drain marker.
+ * to be reposted, the spare ones of version 2, the drain marker. Completion
+ * queue: what both queues hold, with what the core adds for contexts.
  *
  * Context: any.
  * Return: 0; -EINVAL if asked for no requests or pages of no size;
@@ -237,8 +241,8 @@ int rpcrdma_size_server(const struct rpcrdma_device_caps *caps,
 			u32 requests, u32 bc_requests, u32 max_payload,
 			u32 page_size, struct rpcrdma_server_sizes *sizes)
 {
-	u32 wrs, limit = min(caps->dc_max_qp_wr, caps->dc_max_cqe);
-	u64 sq_spare, rq_spare;
+	u64 sq_spare, rq_spare, ctx_wrs;
+	u32 wrs;
 
 	if (!requests || !page_size)
 		return -EINVAL;
@@ -251,20 +255,26 @@ int rpcrdma_size_server(const struct rpcrdma_device_caps *caps,
 								 page_size));
 
 	/* What the queues hold beside one slot for each Call */
+	sizes->sz_rw_ctxs = caps->dc_read_mrs ? RPCRDMA_SERVER_READ_MRS : 0;
+	ctx_wrs = RPCRDMA_WRS_PER_CTX * sizes->sz_rw_ctxs;
 	sq_spare = (u64)bc_requests + RPCRDMA_SQ_EXTRA + wrs;
 	rq_spare = rpcrdma_size_rq_spare(bc_requests);
+	requests = min(requests, rpcrdma_size_room(caps->dc_max_qp_wr,
+						   max(sq_spare, rq_spare)));
 	requests = min(requests,
-		       rpcrdma_size_room(limit, max(sq_spare, rq_spare)));
+		       rpcrdma_size_room(caps->dc_max_cqe,
+					 sq_spare + rq_spare + ctx_wrs) / 2);
 	if (!requests)
 		return -EOPNOTSUPP;
 
 	sizes->sz_requests = requests;
 	sizes->sz_bc_requests = bc_requests;
-	sizes->sz_rw_ctxs = caps->dc_read_mrs ? RPCRDMA_SERVER_READ_MRS : 0;
-	sizes->sz_sq_depth = min_t(u64, (u64)requests + sq_spare +
-				   (RPCRDMA_SERVER_TRANSFERS - 1) * (u64)wrs,
-				   limit);
 	sizes->sz_rq_depth = requests + rq_spare;
+	sizes->sz_sq_depth = min3((u64)requests + sq_spare +
+				  (RPCRDMA_SERVER_TRANSFERS - 1) * (u64)wrs,
+				  (u64)caps->dc_max_qp_wr,
+				  (u64)caps->dc_max_cqe - sizes->sz_rq_depth -
+				  ctx_wrs);
 	sizes->sz_recvs = sizes->sz_rq_depth - RPCRDMA_DRAIN_WRS;
 	/* The smaller one holds whichever way round a device means them */
 	sizes->sz_ord = clamp(min(caps->dc_max_rd_atom,
