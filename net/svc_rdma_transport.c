@@ -165,14 +165,14 @@ svc_rdma_conn_create(struct svc_rdma_listener *sl, struct rdma_cm_id *id,
 	return sx;
 }
 
-static int svc_rdma_conn_size(struct svc_rdma_xprt *sx)
+static int svc_rdma_conn_size(struct svc_rdma_xprt *sx, u32 requests)
 {
 	const struct rpcrdma_device_caps *caps = &sx->sx_conn.cn_caps;
 	struct svc_serv *serv = sx->sx_xprt.xpt_server;
 	struct rpcrdma_server_sizes *sizes = &sx->sx_sizes;
 	int rc;
 
-	rc = rpcrdma_size_server(caps, READ_ONCE(svc_rdma_max_requests),
+	rc = rpcrdma_size_server(caps, requests,
 				 READ_ONCE(svc_rdma_max_bc_requests),
 				 serv->sv_max_payload, PAGE_SIZE, sizes);
 	if (rc)
@@ -185,7 +185,7 @@ static int svc_rdma_conn_size(struct svc_rdma_xprt *sx)
 	return 0;
 }
 
-static int svc_rdma_conn_create_queues(struct svc_rdma_xprt *sx)
+static int svc_rdma_conn_create_qp(struct svc_rdma_xprt *sx)
 {
 	const struct rpcrdma_server_sizes *sizes = &sx->sx_sizes;
 	const struct rpcrdma_conn_queues queues = {
@@ -194,11 +194,43 @@ static int svc_rdma_conn_create_queues(struct svc_rdma_xprt *sx)
 		.cq_send_sges	= sizes->sz_send_sges,
 		.cq_rw_ctxs	= sizes->sz_rw_ctxs,
 	};
+
+	return rpcrdma_conn_create_qp(&sx->sx_conn, &queues);
+}
+
+/* What is left of queues that could not be created; the id stays. */
+static void svc_rdma_conn_drop_queues(struct rpcrdma_conn *conn)
+{
+	if (conn->cn_cq)
+		ib_free_cq(conn->cn_cq);
+	if (conn->cn_pd)
+		ib_dealloc_pd(conn->cn_pd);
+	conn->cn_cq = NULL;
+	conn->cn_pd = NULL;
+}
+
+/* The work requests a device says it can have are often those of a single SGE,
+ * and it refuses a send queue of so many that are larger (mlx5). How large they
+ * can be it does not tell: try with fewer requests.
+ */
+static int svc_rdma_conn_create_queues(struct svc_rdma_xprt *sx)
+{
+	u32 requests = READ_ONCE(svc_rdma_max_requests);
 	int rc;
 
-	rc = rpcrdma_conn_create_qp(&sx->sx_conn, &queues);
+	for (;;) {
+		rc = svc_rdma_conn_size(sx, requests);
+		if (!rc)
+			rc = svc_rdma_conn_create_qp(sx);
+		requests = sx->sx_sizes.sz_requests / 2;
+		if ((rc != -ENOMEM && rc != -EINVAL) ||
+		    requests < SVC_RDMA_REQUESTS_MIN)
+			break;
+		svc_rdma_conn_drop_queues(&sx->sx_conn);
+	}
 	if (!rc)
-		rc = rpcrdma_recvs_create(&sx->sx_conn, sizes->sz_recvs);
+		rc = rpcrdma_recvs_create(&sx->sx_conn,
+					  sx->sx_sizes.sz_recvs);
 	if (!rc)
 		rc = svc_rdma_negotiate_begin(sx);
 	return rc;
@@ -224,9 +256,6 @@ static int svc_rdma_conn_accept(struct svc_rdma_xprt *sx)
 		return -EPROTO;
 
 	sx->sx_v1_size = size;
-	rc = svc_rdma_conn_size(sx);
-	if (rc)
-		return rc;
 	rc = svc_rdma_conn_create_queues(sx);
 	if (rc)
 		return rc;
