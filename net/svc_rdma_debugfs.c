@@ -5,7 +5,6 @@
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
-#include <net/net_namespace.h>
 #include <rpcrdma/module.h>
 #include <rpcrdma/svc_rdma.h>
 
@@ -43,7 +42,7 @@ static int svc_rdma_debugfs_show(struct seq_file *seq, void *unused)
 
 	seq_printf(seq, "peer %s\n", sx->sx_xprt.xpt_remotebuf);
 	seq_printf(seq, "local %pISpc\n", &sx->sx_xprt.xpt_local);
-	seq_printf(seq, "netns %u\n", sx->sx_xprt.xpt_net->ns.inum);
+	seq_printf(seq, "netns %u\n", sx->sx_netns);
 	seq_printf(seq, "device %s\n",
 		   dev_name(&rpcrdma_conn_device(&sx->sx_conn)->dev));
 	rpcrdma_debugfs_conn(seq, READ_ONCE(sx->sx_vers), &sx->sx_conn);

@@ -14,8 +14,10 @@
  * A connection can be lost at any time, in any context. svc_rdma_conn_lost()
  * only marks it and sends everybody home who waits for send queue slots;
  * sunrpc then has a thread call svc_rdma_detach(), and svc_rdma_free() when the
- * last reference is gone. That drains the queues, so that nothing is in the
- * hands of the device any more, frees what rests in queues, and then closes.
+ * last reference is gone. That has svc_rdma_free_work() drain the queues, so
+ * that nothing is in the hands of the device any more, free what rests in
+ * queues, and then close. The work may outlast the connection's reference to the module:
+ * svc_rdma_exit() waits for it.
  *
  * The id of a listener that is bound to a device dies with that device or its
  * address. Whoever takes the pointer out of sl_id destroys the id, be it the
@@ -28,6 +30,7 @@
 #include <linux/sunrpc/addr.h>
 #include <linux/sunrpc/svc_xprt.h>
 #include <linux/sunrpc/xprt.h>
+#include <net/net_namespace.h>
 #include <rdma/ib_cm.h>
 #include <rdma/rdma_cm.h>
 #include <rpcrdma/counters.h>
@@ -80,8 +83,12 @@ struct svc_rdma_listener {
 	unsigned int		sl_npending;
 };
 
+/* Frees connections: that sleeps, and xpo_free must not */
+static struct workqueue_struct *svc_rdma_free_wq;
+
 static struct svc_xprt_class svc_rdma_class;
 static const struct svc_xprt_ops svc_rdma_conn_svc_ops;
+static void svc_rdma_free_work(struct work_struct *work);
 static void svc_rdma_listener_detach(struct svc_xprt *xprt);
 
 static struct svc_rdma_listener *svc_rdma_listener_of(struct svc_xprt *xprt)
@@ -111,7 +118,9 @@ static void svc_rdma_conn_lost(struct rpcrdma_conn *conn)
 	trace_svc_rdma_lost(sx, conn->cn_error);
 	svc_rdma_sq_close(&sx->sx_sq);
 	svc_rdma_sq_close(&sx->sx_mrs);
-	svc_xprt_deferred_close(&sx->sx_xprt);
+	/* Once it is dead, sunrpc is done with it, and has put its namespace */
+	if (!svc_xprt_is_dead(&sx->sx_xprt))
+		svc_xprt_deferred_close(&sx->sx_xprt);
 }
 
 static const struct rpcrdma_conn_ops svc_rdma_conn_ops = {
@@ -159,6 +168,8 @@ svc_rdma_conn_create(struct svc_rdma_listener *sl, struct rdma_cm_id *id,
 	svc_rdma_sq_init(&sx->sx_sq);
 	svc_rdma_sq_init(&sx->sx_mrs);
 	svc_rdma_conn_set_addrs(&sx->sx_xprt, id);
+	INIT_WORK(&sx->sx_free, svc_rdma_free_work);
+	sx->sx_netns = sl->sl_xprt.xpt_net->ns.inum;
 
 	rpcrdma_conn_init(&sx->sx_conn, &svc_rdma_conn_ops);
 	rpcrdma_conn_adopt(&sx->sx_conn, id, param);
@@ -291,11 +302,10 @@ static void svc_rdma_conn_flush(struct svc_rdma_xprt *sx)
 		svc_rdma_send_destroy(send);
 }
 
-static void svc_rdma_free(struct svc_xprt *xprt)
+static void svc_rdma_free_work(struct work_struct *work)
 {
-	struct svc_rdma_xprt *sx = svc_rdma_xprt_of(xprt);
-
-	might_sleep();
+	struct svc_rdma_xprt *sx = container_of(work, struct svc_rdma_xprt,
+						sx_free);
 
 	trace_svc_rdma_free(sx, sx->sx_conn.cn_error);
 	svc_rdma_debugfs_destroy(sx);
@@ -303,6 +313,18 @@ static void svc_rdma_free(struct svc_xprt *xprt)
 	svc_rdma_conn_flush(sx);
 	rpcrdma_conn_close(&sx->sx_conn);
 	kfree(sx);
+}
+
+/* The last reference may be dropped under a spinlock: nfsd of 6.12 ends the
+ * connections of a session under its client_lock.
+ */
+static void svc_rdma_free(struct svc_xprt *xprt)
+{
+	struct svc_rdma_xprt *sx = svc_rdma_xprt_of(xprt);
+
+	/* Also of a connection that sunrpc was never told about */
+	set_bit(XPT_DEAD, &xprt->xpt_flags);
+	queue_work(svc_rdma_free_wq, &sx->sx_free);
 }
 
 /* A thread that waits for slots is a thread that serves nobody else. While one
@@ -599,9 +621,13 @@ int svc_rdma_init(void)
 	rc = svc_rdma_call_cache_init();
 	if (rc)
 		return rc;
+	rc = -ENOMEM;
+	svc_rdma_free_wq = alloc_workqueue("svc_rdma_free", WQ_UNBOUND, 0);
+	if (!svc_rdma_free_wq)
+		goto out_cache;
 	rc = svc_rdma_bc_init();
 	if (rc)
-		goto out_cache;
+		goto out_wq;
 	rc = svc_reg_xprt_class(&svc_rdma_class);
 	if (rc)
 		goto out_bc;
@@ -609,6 +635,8 @@ int svc_rdma_init(void)
 
 out_bc:
 	svc_rdma_bc_exit();
+out_wq:
+	destroy_workqueue(svc_rdma_free_wq);
 out_cache:
 	svc_rdma_call_cache_exit();
 	return rc;
@@ -617,12 +645,14 @@ out_cache:
 /**
  * svc_rdma_exit - undo svc_rdma_init()
  *
- * Context: process; module exit. References to the module have seen to it that
- * no listener or connection is left.
+ * Context: process; module exit; sleeps. References to the module have seen to it
+ * that no listener or connection is left but those being freed.
  */
 void svc_rdma_exit(void)
 {
 	svc_unreg_xprt_class(&svc_rdma_class);
 	svc_rdma_bc_exit();
+	/* Waits for what is queued */
+	destroy_workqueue(svc_rdma_free_wq);
 	svc_rdma_call_cache_exit();
 }

@@ -223,6 +223,8 @@ struct svc_rdma_stats {
  * @sx_sending: likewise for Send contexts
  * @sx_stats: what it has done
  * @sx_debugfs: file that shows all this; NULL until it is accepted
+ * @sx_netns: number of its network namespace, which may go before it does
+ * @sx_free: frees it, when nobody holds a reference any more
  */
 struct svc_rdma_xprt {
 	struct svc_xprt			sx_xprt;
@@ -255,6 +257,8 @@ struct svc_rdma_xprt {
 	struct list_head		sx_sending;
 	struct svc_rdma_stats		sx_stats;
 	struct dentry			*sx_debugfs;
+	u32				sx_netns;
+	struct work_struct		sx_free;
 };
 
 static inline struct svc_rdma_xprt *svc_rdma_xprt_of(struct svc_xprt *xprt)
