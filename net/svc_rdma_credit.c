@@ -20,6 +20,7 @@
  * which a client of NFSv3 or NFSv4.0 has none. In version 2 there are two more,
  * so that messages that take no credit find one in a full window (G-16).
  */
+#include <linux/moduleparam.h>
 #include <rpcrdma/counters.h>
 #include <rpcrdma/svc_rdma.h>
 #include <rpcrdma/trace_svc.h>
@@ -31,14 +32,21 @@
  */
 #define SVC_RDMA_RECVS_FEW	3u
 
+/* Old clients send more than that, see "Old clients" in compat.rst */
+static unsigned int svc_rdma_first_receives = SVC_RDMA_RECVS_FEW;
+module_param_named(first_receives, svc_rdma_first_receives, uint, 0644);
+MODULE_PARM_DESC(first_receives,
+		 "Server: Receives of a new connection, at least");
+
 static int svc_rdma_credits_provide(struct svc_rdma_xprt *sx, u32 credits,
 				    u32 backward)
 {
+	u32 count = credits + backward + sx->sx_spare_recvs +
+		    RPCRDMA_RECV_BATCH;
 	int rc;
 
-	rc = rpcrdma_recvs_grow(&sx->sx_conn,
-				credits + backward + sx->sx_spare_recvs +
-				RPCRDMA_RECV_BATCH, sx->sx_recv_size);
+	count = max(count, READ_ONCE(svc_rdma_first_receives));
+	rc = rpcrdma_recvs_grow(&sx->sx_conn, count, sx->sx_recv_size);
 	if (rc)
 		return rc;
 	sx->sx_bc_recvs = backward;
@@ -56,9 +64,11 @@ static int svc_rdma_credits_provide(struct svc_rdma_xprt *sx, u32 credits,
 int svc_rdma_credits_few(struct svc_rdma_xprt *sx)
 {
 	u32 size = max3(sx->sx_v1_size, sx->sx_v2_size, SVC_RDMA_V2_RECV_MIN);
+	u32 count = max(SVC_RDMA_RECVS_FEW,
+			READ_ONCE(svc_rdma_first_receives));
 
 	sx->sx_credits = rpcrdma_credit_advertise(0);
-	return rpcrdma_recvs_grow(&sx->sx_conn, SVC_RDMA_RECVS_FEW, size);
+	return rpcrdma_recvs_grow(&sx->sx_conn, count, size);
 }
 
 /**
