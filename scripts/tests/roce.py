@@ -10,6 +10,7 @@ import subprocess
 CLIENT = "10.9.0.2"
 MSG, NOMSG, ERROR, CONNPROP = 0, 1, 4, 5
 CALL, REPLY = 0, 1
+ERR_VERS = 1
 CM_REQ, CM_REP = 0x10, 0x13
 SEND_FIRST, SEND_LAST, SEND_ONLY, WRITE_FIRST, WRITE_LAST, WRITE_ONLY = 0, 2, 4, 6, 8, 10
 READ_REQUEST, READ_FIRST, READ_ONLY, ACK, SEND_LAST_INV, SEND_ONLY_INV, UD_SEND = 12, 13, 16, 17, 22, 23, 100
@@ -84,6 +85,7 @@ class Message:
     def __init__(self, conn, frame, from_client, data, invalidates):
         self.conn, self.frame, self.from_client = conn, frame, from_client
         self.size, self.invalidates = len(data), invalidates
+        self.data = data
         self.reads, self.writes, self.reply = [], [], None
         self.call = None		# of a Reply: what it answers
         self.flags, self.inv_handle = None, 0	# of version 2
@@ -166,6 +168,7 @@ class Connection:
         self.asked = bytes.fromhex(req["infiniband.cm.req.ip_cm.private"])
         self.answered = bytes.fromhex(rep["infiniband.cm.rep.private"])
         self.events, self.reads, self.naks = [], [], []
+        self.hello = []			# the client's question for version 2 and the refusal, see below
         self.repeated = []		# frames that a device sent again
         self.expected = {}		# next PSN, by direction
         self.partial = {}		# message or write being put together, by direction
@@ -176,8 +179,21 @@ class Connection:
 
     @property
     def version(self):
-        """Of the first message, and so of the others; 0 if there is none"""
-        return self.messages[0].version if self.messages else 0
+        """Of the first message, and so of the others; 0 if there is none. A server of version 1
+        refuses the first message of version 2, and the connection is of version 1."""
+        return 1 if self.hello else self.messages[0].version if self.messages else 0
+
+    def find_hello(self):
+        """Set these two apart, if they are just what they have to be: the refusal is an ERR_VERS
+        in the layout of version 1, which repeats XID and version and says "1 to 1"."""
+        first = self.messages[:2]
+        if len(first) < 2 or (first[0].version, first[0].type, first[0].is_call) != (2, CONNPROP, True):
+            return
+        asked, answer = first
+        refusal = struct.pack(">7I", asked.xid, 2, answer.credits, ERROR, ERR_VERS, 1, 1)
+        if asked.from_client and not answer.from_client and answer.data == refusal:
+            self.hello = first
+            self.events = [e for e in self.events if e not in first]
 
     def is_repeated(self, side, psn, packets):
         """Packets are sent again after a timeout; what they carry has been seen."""
@@ -268,5 +284,6 @@ def connections(capture):
         else:
             stray.append(p["frame.number"])
     for conn in conns:
+        conn.find_hello()
         pair_up(conn)
     return conns, requests, stray

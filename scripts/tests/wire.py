@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 """Judge a capture of traffic between our client and our server: connections of version 1 and
-of version 2, each kind by itself.
+of version 2, each kind by itself. One that begins with version 2 and is told that the server has
+version 1 only is of version 1, and these two messages (Connection.hello) are set apart.
 
 usage: wire.py CAPTURE PROVIDER
 
@@ -87,9 +88,28 @@ def decode(capture):
            (p["_ws.malformed"] or any(int(s, 0) >= EXPERT_ERROR for s in p["_ws.expert.severity"].split(",") if s))]
     # tshark passes over silently what it does not take for RPC-over-RDMA.
     missed = sorted(mine - {p["frame.number"] for p in lines})
+    bad += refusals(capture)
     # Covers: V1-HDR-02 V1-HDR-07 V1-HDR-08 V1-HDR-10 V1-HDR-16 V1-HDR-20 V1-HDR-24 EXP-01 EXP-08
     verdict("wire-decode", lines and not missed and not bad,
             f"{len(lines)} messages, {len(missed)} Sends not decoded, {len(bad)} bad: " + "; ".join((missed + bad)[:2]))
+
+
+def refusals(capture):
+    """What is wrong with the questions for version 2 and their ERR_VERS. tshark's decoder leaves
+    both alone, since their version is 2; ours knows them."""
+    names = ["_ws.malformed", "_ws.lua.text", "rpcrdma2.xid", "rpcrdma2.htype", "rpcrdma2.err", "rpcrdma2.err.v1_layout",
+             "rpcrdma2.err.vers_low", "rpcrdma2.err.vers_high"]
+    two = [m for c in conns for m in c.hello]
+    lines = {p["frame.number"]: p for p in
+             roce.fields(capture, "rpcrdma2", ["frame.number", *names], "-X", "lua_script:" + LUA)} if two else {}
+    for m in two:
+        p = lines.get(str(m.frame))
+        found = p and [p[n] for n in names]
+        want = ["", "", f"0x{m.xid:08x}", str(m.type), "1", "1", "1", "1"]
+        if m.type == CONNPROP:
+            want[4:] = [""] * 4
+        if not p or [f.replace("True", "1") for f in found] != want:
+            yield f"{m}: {found}, not {want}"
 
 
 def decode2(capture):
@@ -523,6 +543,17 @@ def forms():
     form("backchannel-reply", lambda m: plain(m) and not m.forward and not m.is_call)
 
 
+def fallback():
+    """A server of version 1 refuses the first message; all others of the connection, some of
+    which must be there, are of version 1, or the rules "version" and "errors" are broken."""
+    # Covers: V1-ERR-03 V1-ERR-04 V1-ERR-05 V2-ERR-04 V2-NEG-07 V2-NEG-08 V2-NEG-12 V2-INL-08
+    verdict("wire-form-err-vers", any(c.hello and any(m.call for m in c.messages) for c in conns),
+            "no version 2 was refused, or nothing came of it")
+    # Covers: V2-NEG-01 V2-INL-06
+    rule("refused-politely", ((c.hello[0].size <= INLINE_FIRST and all(m.credits for m in c.hello), c.hello[0])
+                              for c in conns if c.hello))
+
+
 def full_window():
     # Covers: V1-CRD-06
     verdict("wire-form-full-window", any(most_outstanding(c) >= min(m.credits for m in replies() if m.conn is c)
@@ -560,7 +591,7 @@ def main():
     both = (headers, credits, call_chunks, memory, reply_chunks, handles, invalidations, backwards, pads, forms)
     conns.extend(found)
     connecting(requests, stray)
-    for version, more in ((1, (lambda: decode(capture), full_window)), (2, (lambda: decode2(capture), only_2))):
+    for version, more in ((1, (lambda: decode(capture), full_window, fallback)), (2, (lambda: decode2(capture), only_2))):
         conns[:] = [c for c in found if c.version == version]
         print(f"version {version}: {len(conns)} connections, {len(messages())} messages", file=sys.stderr)
         for judge in more + both:

@@ -79,6 +79,18 @@ case_wire-window() {
 	on_server tune 128 /proc/sys/sunrpc/svc_rdma/max_requests
 }
 
+# The client begins with version 2 and is refused; it goes on with version 1 on the same
+# connection.
+case_wire-fallback() {
+	local n
+	n=$(counter client_fallbacks)
+	highest 2
+	on_server highest 1
+	with_mount 3 checked small
+	highest 1
+	[ "$(($(counter client_fallbacks) - n))" = 1 ] || die "the client has not fallen back once"
+}
+
 # on_2 <command...>: in version 2, with thresholds low enough for every form
 on_2() {
 	highest 2
