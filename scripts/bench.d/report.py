@@ -13,6 +13,8 @@ from pathlib import Path
 
 MODULES = ("v2", "v1", "intree")
 NAMED = {"v2": "ours, v2", "v1": "ours, v1", "intree": "in-tree"}
+TOLERANCE = 0.02  # of a limit
+NONE = 0.001  # so few in an operation are none
 RTT = 20e6  # ns; twice the delay in guest.sh
 
 
@@ -22,6 +24,7 @@ class Run:
     def __init__(self, top, provider, module):
         self.module = module
         self.costs, self.counts, self.wires, self.memory = defaultdict(list), {}, {}, {}
+        self.raw = {}           # counts: (how many, in how many operations)
         self.kernel = self.accepts = None
         self.whole = 0
         for kind in ("alone", "pair"):
@@ -35,6 +38,7 @@ class Run:
             self.costs[op, int(size), int(procs)].append(float(instr))
         elif what == "count":
             op, size, procs, name, value, n = words
+            self.raw[op, int(size), int(procs), name] = int(value), int(n)
             self.counts[op, int(size), int(procs), name] = int(value) / int(n)
         elif what == "wire":
             op, size, instr, idle = words
@@ -192,7 +196,16 @@ def goals(provider, ours, intree):
 
     def at_most(title, value, limit):
         if value is not None:
-            yield f"{title} <= {limit:g}", f"{value:.2f}", value <= limit + 0.02
+            # What is counted around the measured operations belongs to none of them.
+            met = value <= limit * (1 + TOLERANCE) if limit else value <= NONE
+            yield f"{title} <= {limit:g}", f"{value:.3f}", met
+
+    def batched(title, counted, size):
+        # So few operations are counted that the fraction says little: a batch that was begun before
+        # them may end in them, and that is all that may come on top.
+        if counted:
+            count, n = counted
+            yield f"{title} <= 1 in {size}", f"{count} in {n}", count <= -(-n // size)
 
     points = [k for k in ours.costs if k[0] != "spin"]
     yield from worst("every ratio", points, 1.00)
@@ -214,7 +227,10 @@ def goals(provider, ours, intree):
                             ("write", 4096, 2), ("write", 1 << 20, 2)):
         yield from at_most(f"nfsd dispatches, {point_name(op, size)}",
                            ours.per_op(op, size, "svc_rdma_recvfrom"), limit)
-    yield from at_most("signaled Sends of the client, GETATTR", ours.per_op("getattr", 0, "client_signaled"), 1 / 16)
+    for op, size in COUNTED:
+        if op != "readdir":
+            yield from batched(f"signaled work requests of the client, {point_name(op, size)}",
+                               ours.raw.get((op, size, 1, "client_signaled")), 16)
     a, b = ours.kb_per_connection("server"), intree.kb_per_connection("server")
     if a and b:
         yield "server memory of an idle connection, ratio <= 0.10", f"{a[0] / b[0]:.2f}", a[0] <= 0.10 * b[0]
