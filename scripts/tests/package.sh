@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The package and the DKMS targets, without a guest: on the host as seen through an overlay,
+# The package, the DKMS targets and make install, without a guest: on the host as seen through an overlay,
 # where /lib/modules has nothing but the kernel to build for. The host keeps nothing of it.
 # 6.12 is Debian's own kernel here, which is what most people build for.
 # Guests: none
@@ -14,7 +14,7 @@ kernel=$1 dir=$2
 # A private mount namespace, which ends with this script, and everything in it with that.
 if [ -z "${PACKAGE_NS:-}" ]; then
 	need_packages "${PKG_PACKAGE[@]}"
-	(kernel_ready "$kernel")
+	(MODULE=ours module_ready "$kernel")
 	mkdir -p "$dir/log"
 	PACKAGE_NS=y exec unshare --mount --propagation private "$0" "$@"
 fi
@@ -60,7 +60,7 @@ root_up() {
 inside() { chroot "$root" "$@"; }
 
 # Every name that mount, nfsd and rdma-core load it by means ours, or the kernel's own.
-names_mean() { # updates/dkms|kernel
+names_mean() { # updates/dkms|updates|kernel
 	local name
 	for name in rpcrdma rpcrdma6 svcrdma xprtrdma; do
 		inside modprobe -S "$release" --show-depends $name | tail -n 1 | tee /dev/stderr |
@@ -136,10 +136,22 @@ case_package-dkms() {
 	nothing_left
 }
 
+# Without DKMS: what was built by make.
+case_package-make() {
+	inside make -s -C "$TOP" install KREL="$release" KO="$(module_dir "$kernel")/rpcrdma.ko" || fail "make install"
+	inside modinfo -k "$release" -n rpcrdma | grep "/$release/updates/rpcrdma\.ko" || fail "modinfo does not name ours"
+	[ "$(inside modinfo -k "$release" -F version rpcrdma)" = "$version" ] || fail "wrong version"
+	names_mean updates
+	inside man -w 4 rpcrdma || fail "no manual page"
+	inside make -s -C "$TOP" uninstall KREL="$release" || fail "make uninstall"
+	nothing_left
+	! inside man -w 4 rpcrdma || fail "the manual page is still there"
+}
+
 root_up
 # One needs what the other has left: run all, and nothing after a failure.
 bad=
-for name in deb install refuse remove dkms; do
+for name in deb install refuse remove dkms make; do
 	t0=$SECONDS word=ok reason=
 	if [ -n "$bad" ]; then
 		word='not ok' reason="$bad failed"
