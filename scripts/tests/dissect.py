@@ -23,6 +23,7 @@ FIELDS = ["xid", "vers", "credit", "htype", "flags", "flags.response", "inv_hand
           "offset", "segments", "reads_count", "writes_count", "reply_count", "props_count", "prop.which", "prop.length",
           "prop.data", "prop.rbsiz", "prop.brs", "err", "err.v1_layout", "err.vers_low", "err.vers_high",
           "err.max_chunks", "err.max_segments", "err.chunk_index", "err.length_needed"]
+ERROR = 0x00800000		# an expert severity
 HEX = {"xid", "flags", "inv_handle", "handle", "offset"}
 ERR_ARGS = {1: ("vers_low", "vers_high"), 4: ("max_chunks",), 5: ("max_chunks",), 6: ("max_segments",),
             7: ("chunk_index", "length_needed"), 8: ("length_needed",)}
@@ -173,8 +174,8 @@ def tshark(path, *more):
 
 
 def decode(path, display=None):
-    """For each packet: the fields, the expert marks of ours, and the protocols."""
-    names = [F + n for n in FIELDS] + ["_ws.expert.message", "frame.protocols", "_ws.lua.text", "_ws.malformed"]
+    """For each packet: the fields and how bad it is, the expert marks of ours, and the protocols."""
+    names = [F + n for n in FIELDS] + ["_ws.expert.severity", "_ws.expert.message", "frame.protocols", "_ws.lua.text", "_ws.malformed"]
     args = ["-T", "fields", "-E", "occurrence=a", "-E", "aggregator=|"] + [x for n in names for x in ("-e", n)]
     for line in tshark(path, *args, *(["-Y", display] if display else [])):
         cols = (line.split("\t") + [""] * len(names))[:len(names)]
@@ -182,6 +183,7 @@ def decode(path, display=None):
         marks = [m for m in cols[-4].split("|") if m]
         if cols[-2]:
             marks.append("Lua error: " + cols[-2])
+        got["severity"] = cols[-5]
         yield got, marks, cols[-3], cols[-1]
 
 
@@ -199,8 +201,20 @@ def differences(name, message, got):
 
 # ------------------------------------------------------------------------ malformed
 CALL = (XID, 0)
+MANY = "More chunks or segments than Linux accepts (16 in a list, of these 15 positions but 0; 64 in a chunk)"
+BEYOND = "Position is inside another chunk or past the message's end"
+
+
+def call(*reads):
+    """A Call with segments of a Read list, as (position, length); 8 bytes of message are inline
+    unless one has position 0"""
+    nomsg = any(position == 0 for position, _ in reads)
+    items = [w for position, length in reads for w in (1, position, 7, length, 0, 0)]
+    return words(XID, 2, 1, int(nomsg), 0, 0, *items, 0, 0, 0, *(() if nomsg else CALL))
+
+
 MALFORMED = [
-    # what, message, the mark it has to get
+    # what, message, the mark it has to get; None where a receiver does not mind
     ("version 3", words(XID, 3, 1, 0, 0), "Version is not 2"),
     ("type 2", words(XID, 2, 1, 2, 0), "Unknown header type"),
     ("type 0xffffffff", words(XID, 2, 1, 0xffffffff, 1), "Unknown header type"),
@@ -229,8 +243,22 @@ MALFORMED = [
     ("MSG without RPC message", words(XID, 2, 1, 0, 0, 0, 0, 0, 0), "No RPC message"),
     ("stray handle", words(XID, 2, 1, 0, 0, 7, 0, 0, 0, *CALL), "Handle to invalidate is in no segment of a Call"),
     ("handle in a Reply", words(XID, 2, 1, 0, 1, 7, 0, 0, 0, XID, 1), "Handle to invalidate in a Reply"),
-    ("17 Write chunks", words(XID, 2, 1, 0, 0, 0, 0, *(1, 0) * 17, 0, 0, *CALL),
-     "More chunks or segments than Linux accepts (16 in a list, 64 in a chunk)"),
+    ("17 Write chunks", words(XID, 2, 1, 0, 0, 0, 0, *(1, 0) * 17, 0, 0, *CALL), MANY),
+    ("16 Write chunks", words(XID, 2, 1, 0, 0, 0, 0, *(1, 0) * 16, 0, 0, *CALL), None),
+    ("16 positions", call(*((8 + 4 * i, 4) for i in range(16))), MANY),
+    ("15 positions", call(*((8 + 4 * i, 4) for i in range(15))), None),
+    ("15 positions and 0", call((0, 40), *((40 + 4 * i, 4) for i in range(15))), None),
+    ("16 positions and 0", call((0, 40), *((40 + 4 * i, 4) for i in range(16))), MANY),
+    ("65 Read segments at a position", call(*[(8, 4)] * 65), MANY),
+    ("64 Read segments at a position", call(*[(8, 4)] * 64), None),
+    ("65 segments in a Write chunk", words(XID, 2, 1, 0, 0, 0, 0, 1, 65, *(7, 4, 0, 0) * 65, 0, 0, *CALL), MANY),
+    ("65 segments in a Reply chunk", words(XID, 2, 1, 0, 0, 0, 0, 0, 1, 65, *(7, 4, 0, 0) * 65, *CALL), MANY),
+    ("position past the message", call((12, 40)), BEYOND),
+    ("position past the Position Zero chunk", call((0, 40), (44, 4)), BEYOND),
+    ("position at the end", call((8, 5), (16, 4)), None),
+    ("position where a chunk before it allows", call((16, 4), (8, 5)), None),
+    ("position inside a chunk", call((8, 9), (16, 4)), BEYOND),
+    ("position inside the roundup", call((4, 5), (8, 4)), BEYOND),
     ("error without F_RESPONSE", words(XID, 2, 1, 4, 0, 2), "RDMA2_ERROR without F_RESPONSE"),
     ("unknown error code", words(XID, 2, 1, 4, 1, 77), "Unknown error code"),
     ("bytes behind an error", words(XID, 2, 1, 4, 1, 2, 0, 0), "Bytes behind a message that ends here"),
@@ -293,13 +321,17 @@ def main():
     verdict("dissect-truncated", bad)
 
     # Covers: V2-HDR-13 V2-HDR-14 V2-PRP-05 V2-PRP-06 V2-PRP-07 V2-PRP-08 V2-TYP-06 V2-TYP-15 V2-TYP-17
+    with open(LUA, encoding="utf-8") as f:
+        refused = re.findall(r'^bad\("\w+", "(.*)"\)', f.read(), re.M)
     pcap(path, 147, [m for _, m, _ in MALFORMED])
     bad, seen = [], list(decode(path))
     if len(seen) != len(MALFORMED):
         bad.append(f"{len(seen)} packets of {len(MALFORMED)}")
     for (name, _, mark), (got, marks, _, _) in zip(MALFORMED, seen):
-        if marks[:1] != [mark]:
+        if marks[:1] != [mark] * bool(mark):
             bad.append(f"{name}: marked {marks}")
+        elif mark and (int(got["severity"].split("|")[0], 0) == ERROR) != (mark in refused):
+            bad.append(f"{name}: severity {got['severity']}")
     verdict("dissect-malformed", bad)
 
     # As they travel: in one piece and in several. The version 1 message is not for us. It is not

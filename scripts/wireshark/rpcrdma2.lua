@@ -12,8 +12,10 @@
 -- Where version 1 is in the same capture, and iWARP messages in several segments, Wireshark
 -- 4.0's own dissector fails in the second pass: do without -2, or --disable-heuristic rpcrdma_iwarp.
 --
--- Everything a receiver refuses is marked: expert severity Error is what is answered with an
--- error or dropped, Warning what is legal and odd. Layouts: Documentation/wire.rst.
+-- What Linux answers with an error or drops whatever was said before is marked with expert
+-- severity Error, what is legal and odd with Warning. Not marked is what one message does not
+-- tell: chunks in a Call to a client, lists in a Reply that its Call did not offer, a Call longer
+-- than the server takes, and what settings of a receiver forbid. Layouts: Documentation/wire.rst.
 
 local p = Proto("rpcrdma2", "RPC-over-RDMA version 2")
 
@@ -85,6 +87,8 @@ bad("type", "Unknown header type")
 bad("present", "Presence word is neither 0 nor 1")
 bad("count", "Count leads out of the message")
 bad("position", "Position is not a multiple of 4")
+bad("beyond", "Position is inside another chunk or past the message's end")
+bad("many", "More chunks or segments than Linux accepts (16 in a list, of these 15 positions but 0; 64 in a chunk)")
 bad("overflow", "Segment lengths overflow 32 bits")
 bad("form", "Header type and chunks do not go together")
 bad("xid", "XID of the RPC message is another one")
@@ -101,7 +105,6 @@ odd("inv_handle", "Handle to invalidate is in no segment of a Call")
 odd("reply_handle", "Handle to invalidate in a Reply")
 odd("unknown_prop", "Unknown property")
 odd("unknown_err", "Unknown error code")
-odd("many", "More chunks or segments than Linux accepts (16 in a list, 64 in a chunk)")
 odd("either", "By its length also an ERR_VERS in the layout of version 1")
 for _, e in pairs(x) do table.insert(p.experts, e) end
 
@@ -157,7 +160,7 @@ local function segment(c, tree, chunk, lists)
 end
 
 local function read_list(c, tree, lists)
-	local chunks, n = {}, 0
+	local chunks, positions, n = {}, {}, 0
 	while true do
 		local more = c:present(tree)
 		if not more then return false end
@@ -168,14 +171,15 @@ local function read_list(c, tree, lists)
 		if position % 4 ~= 0 then item:add_proto_expert_info(x.position) end
 		if not chunks[position] then
 			chunks[position] = { length = 0, nsegs = 0 }
-			lists.nchunks = lists.nchunks + 1
+			if position ~= 0 then table.insert(positions, position) end
 		end
 		if not segment(c, t, chunks[position], lists) then return false end
 		n = n + 1
 	end
 	tree:add(f.nreads, n):set_generated()
-	lists.reads, lists.zero = n, chunks[0]
-	if lists.nchunks > 16 then tree:add_proto_expert_info(x.many) end
+	lists.reads, lists.zero, lists.chunks, lists.positions = n, chunks[0], chunks, positions
+	-- With the Position Zero chunk these are 16.
+	if #positions > 15 then tree:add_proto_expert_info(x.many) end
 	for _, chunk in pairs(chunks) do
 		if chunk.nsegs > 64 then tree:add_proto_expert_info(x.many) end
 	end
@@ -226,6 +230,19 @@ local function reply_chunk(c, tree, lists)
 	return true
 end
 
+-- Does each Read chunk begin where the message, or the chunks before it, can reach?
+local function fits(lists, body)
+	local function room(length) return length + (4 - length % 4) % 4 end
+	local stream, chunks = 0, 0
+	table.sort(lists.positions)
+	for _, position in ipairs(lists.positions) do
+		if position < stream or position > chunks + body then return false end
+		local length = room(lists.chunks[position].length)
+		chunks, stream = chunks + length, position + length
+	end
+	return true
+end
+
 -- What RFC 8166 and the draft say about lists and RPC message together.
 local function judge(c, tree, hdr, lists)
 	local left = c:left()
@@ -236,6 +253,9 @@ local function judge(c, tree, hdr, lists)
 		end
 	elseif (hdr.htype == NOMSG) ~= (lists.zero ~= nil and lists.zero.length >= 8) then
 		tree:add_proto_expert_info(x.form)
+	elseif c.tvb:reported_len() == c.tvb:len() and
+	       not fits(lists, hdr.htype == NOMSG and lists.zero.length or left) then
+		tree:add_proto_expert_info(x.beyond)
 	end
 	if hdr.htype == NOMSG then
 		if left > 0 then tree:add_proto_expert_info(x.trailing) end
@@ -250,7 +270,7 @@ local function judge(c, tree, hdr, lists)
 end
 
 local function rpc(c, pinfo, tree, root, hdr)
-	local lists = { handles = {}, reads = 0, nchunks = 0, writes = 0, written = 0 }
+	local lists = { handles = {}, reads = 0, writes = 0, written = 0 }
 	local handle, item = c:word(tree, f.inv_handle)
 	if not handle then return end
 	if not (read_list(c, tree, lists) and write_list(c, tree, lists) and reply_chunk(c, tree, lists)) then
