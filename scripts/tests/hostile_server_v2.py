@@ -10,13 +10,15 @@ import time
 
 import proxy
 from hostile_server import answered, callback_null, case, main
-from peer import ERROR, MSG, SILENCE, Failure, Segment, header, want, words
-from proxy import DATA, MNT, PLAIN, READ3, SMALL, V41, WRITE3, Server, do_list, do_read, do_stat, do_write
+from peer import ERROR, MSG, NOMSG, SILENCE, Failure, Segment, fill, header, want, words
+from proxy import (DATA, MNT, PLAIN, PORT, READ3, SHARED, SMALL, V41, WRITE3, Server, do_list, do_mount, do_read,
+                   do_stat, do_write)
 
 CONNPROP = 5
 VERS, BAD_XDR, INVAL_HTYPE, READ_CHUNKS, WRITE_CHUNKS, SEGMENTS, WRITE_RESOURCE, REPLY_RESOURCE, SYSTEM = range(1, 10)
 RBSIZ, BRS = 1, 2
 SETTING = "/proc/sys/sunrpc/rdma_version"
+INLINE = "/proc/sys/sunrpc/rdma_v2_inline"
 
 
 def prefix(xid, htype, credit=32, flags=1, vers=2):
@@ -169,6 +171,33 @@ def err_vers(s):
         s.umount()
 
 
+def ranges():
+    for low, high in ((3, 9), (0, 0), (2, 2), (2, 1), (9, 3), (1, 0), (0xffffffff, 0xffffffff)):
+        yield low, high, words(0, 2, 32, ERROR, VERS, low, high)
+        yield low, high, words(0, 2, 32, ERROR, 1, VERS, low, high)
+
+
+@case("nego", "ERR_VERS without a version of ours", mount=False)    # Covers: V2-ERR-05
+def no_version(s):
+    for low, high, form in ranges():
+        s.hellos.clear()
+        before, t0 = s.accepted, time.monotonic()
+        s.first = answers(s, form)
+        op = s.user(do_mount, PORT, MNT, "vers=3,noac,soft,timeo=50,retrans=1,nosharecache")
+        ended = s.serve(op.ready, 20)
+        # Whatever comes of it, there is nothing to hang any longer, and something to unmount.
+        s.first = s.welcome
+        s.mounted = s.finish(op) is None
+        want(ended, f"{low} to {high}: the mount still waits after 20 s")
+        want(not s.mounted, f"{low} to {high}: mounted all the same")
+        s.log(f"{low} to {high}: {op.get()} after {time.monotonic() - t0:.1f} s, {s.accepted - before} connections")
+        s.listen(SILENCE)
+        want(s.hellos and len(s.hellos) == s.accepted - before, f"{len(s.hellos)} CONNPROPs on {s.accepted - before}")
+        want(not s.early and not s.raw and not s.seen, f"{low} to {high}: the client sent something else")
+    begins(s, s.welcome)
+    s.works()
+
+
 @case("nego", "errors that only a server of version 2 has", mount=False)    # Covers: V2-TYP-14 V2-INL-01 G-17
 def plain_errors(s):
     for i, code in enumerate((BAD_XDR, INVAL_HTYPE, SYSTEM, 77)):
@@ -228,6 +257,56 @@ def nonsense(s):
     begins(s, first)
     s.works()
     s.kept()
+
+
+def announced(s):
+    """The client's RBSIZ"""
+    message = s.hellos[-1]
+    at = message.index(words(RBSIZ, 4), 24)
+    return int.from_bytes(message[at + 8:at + 12], "big")
+
+
+def whole(call):
+    """A Reply that has it all inline, whatever chunks were offered"""
+    lists = {"writes": [fill(c, 0) for c in call.writes], "reply": call.reply and fill(call.reply, 0)}
+    return upwards(header(call.xid, credit=call.server.credit, **lists) + call.forward(), True)
+
+
+def exactly(s, length, count=1):
+    """That many READs at once, whose Replies are messages of just @length bytes"""
+    op = s.user(do_read, length - 1000)
+    call = s.next(READ3)
+    size = length - (len(whole(call)) - (length - 1000))
+    call.respond()
+    s.reads(length - 1000, op=op)
+    ops = [s.user(do_read, size, 0, i << 18) for i in range(count)]
+    for call in s.gather(count, READ3):
+        message = whole(call)
+        want(len(message) == length, f"a Reply of {len(message)} bytes, not {length}: mend this case")
+        call.conn.plain(message)
+    for i, op in enumerate(ops):
+        want(s.finish(op) == size, f"READ of {length} bytes of Reply returns {op.get()}")
+        want(SHARED[i << 18:(i << 18) + size] == DATA[:size], "READ brings wrong data")
+
+
+# The server knows 4096 for what everybody takes, and need not care for less.
+@case("nego", "a server that does not care for a small RBSIZ", mount=False)     # Covers: V2-PRP-22 V2-PRP-10
+def deaf(s):
+    with open(INLINE, encoding="ascii") as f:
+        was = f.read()
+    with open(INLINE, "w", encoding="ascii") as f:
+        f.write("1024")
+    try:
+        begins(s, s.welcome)
+        want(announced(s) == 1024, f"{announced(s)} bytes were announced")
+        for length in (2024, 4000, 4096):
+            for count in (1, 4, 4):
+                exactly(s, length, count)
+        s.works()
+        s.kept()
+    finally:
+        with open(INLINE, "w", encoding="ascii") as f:
+            f.write(was)
 
 
 # --- once it is settled -------------------------------------------------------
@@ -391,6 +470,82 @@ def healed(s):
     second = s.next(WRITE3)
     want(second.xid == call.xid and second.reads[0][0] == 0, "no Position Zero chunk")
     second.respond()
+    want(s.finish(op) == 65536, "WRITE")
+    s.works()
+    s.kept()
+
+
+# What the client expects from now on has no bearing on what it has promised to take.
+@case("spoken", "an error that asks for one byte, and then large Replies")      # Covers: V2-PRP-10 V2-PRP-24
+def one_byte(s):
+    size = announced(s)
+    exactly(s, size)
+    op, calls = refused(s, 3000, (REPLY_RESOURCE, 1))
+    want(not calls[0].writes and not calls[0].reply, "a short READ with a chunk")
+    want(s.finish(op) in (3000, "EIO"), f"READ returns {op.get()}")
+    for count in (5, 5, 1):
+        exactly(s, size, count)
+    # Every Receive that was posted before is used up.
+    conn = s.conns[0]
+    for i in range(300):
+        conn.plain(connprop(0x4000 + i))
+        s.step(0.002)
+    for count in (5, 1):
+        exactly(s, size, count)
+    s.works()
+    s.kept()
+
+
+# The siw of user space sends no handle to invalidate.
+@case("spoken", "invalidating with what is no Reply", only="rxe")   # Covers: V2-CHK-11 MEM-21
+def invalidating(s):
+    odd = (("a CONNPROP", connprop(0x900)), ("a request of properties", connprop(0x901, flags=0)),
+           ("an error to nobody", error2(0x902, SYSTEM)),
+           ("a backward Call", upwards(header(0x903) + callback_null(0x903), False)))
+    for i, (what, message) in enumerate(odd):
+        op = s.user(do_read, 65536)
+        call = s.next(READ3)
+        want(call.writes, "a long READ without a chunk")
+        call.conn.plain(message, call.writes[0][0].handle)
+        want(s.verbs.until(lambda conn=call.conn: conn.lost, 20), f"{what}: the connection stays")
+        # The READ is sent again on the next one.
+        s.reads(65536, op=op)
+        want(s.counted("client_bad_invalidations") == i + 1, f"{what}: not counted")
+        want(s.accepted == i + 2, f"{what}: {s.accepted} connections")
+        s.works()
+
+
+# Covers: V2-HDR-12 V2-HDR-15
+@case("spoken", "messages of version 1 with the XID of an RPC")
+def version_1(s):
+    op, call = s.small()
+    body = call.forward()
+    odd = (header(call.xid) + callback_null(call.xid), header(call.xid) + body, header(call.xid, NOMSG),
+           header(call.xid, reply=[Segment(1, 8, 4096)]) + callback_null(call.xid), header(call.xid, 5) + body)
+    for message in odd:
+        call.conn.plain(message)
+    s.listen(SILENCE)
+    want(not op.ready(), "one was taken for a Reply")
+    want(not s.backward, "one was answered")
+    want(s.counted("client_bad_versions") == len(odd), f"{s.counted('client_bad_versions')} of {len(odd)} are counted")
+    call.respond(reply=body)
+    s.reads(100, op=op)
+    s.works()
+    s.kept()
+
+
+@case("spoken", "40 errors in a window of one", mount=False)        # Covers: V2-CRD-03
+def credits_back(s):
+    s.credit = 1
+    s.mount(SMALL)
+    for i in range(40):
+        op, call = s.small()
+        call.conn.plain(error2(call.xid, (SYSTEM, BAD_XDR, 77)[i % 3], credit=(0, 1, 0xffffffff)[i % 3]))
+        s.fails(op)
+        s.reads(100)
+    # No credit is lost, and none was made.
+    op = s.user(do_write, DATA[:65536], "window")
+    s.gather(1, WRITE3)[0].respond()
     want(s.finish(op) == 65536, "WRITE")
     s.works()
     s.kept()
