@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0
 """An NFS client over RDMA that hostile_client.py and hostile_calls.py make misbehave, and
 what runs their cases: main() prints "ok NAME" or "not ok NAME: reason" for each case of a
-set. Needs peer.py's library and a server on ADDRESS that exports /export.
+set, and for an honest mount of the server at its end (with $ALL, also after each case). Needs
+peer.py's library and a server on ADDRESS that exports /export.
 """
 import collections
 import os
 import random
 import socket
 import struct
+import subprocess
 import sys
 import time
 import traceback
 
+import proxy
 from peer import (AREA, AUTH_ROOT, ERR_CHUNK, ERROR, MSG, Conn, Failure, Message, Reader, Segment, Verbs,
                   counters, header, opaque, private, rpc_call, want, words)
 
@@ -197,6 +200,33 @@ def case(which, name):
 
 # --- running ------------------------------------------------------------------
 
+HONEST = 60             # seconds
+
+def do_honest():
+    """A mount of the server by the kernel's client, used and taken down: whatever was done to
+    the server, it serves those who behave."""
+    os.makedirs(proxy.HONEST, exist_ok=True)
+    proxy.do_mount(PORT, proxy.HONEST, "vers=3,noac,soft,timeo=300,nosharecache", EXPORT)
+    try:
+        want(proxy.do_stat(proxy.HONEST + "/file") == len(DATA), "an honest client sees another file")
+    finally:
+        proxy.do_umount(proxy.HONEST)
+
+
+def honest():
+    """What is wrong with an honest mount, or None. In a process of its own, which may hang."""
+    process = subprocess.Popen([sys.executable, os.path.abspath(__file__)], stderr=subprocess.PIPE, text=True)
+    try:
+        said = process.communicate(timeout=HONEST)[1].strip()
+    except subprocess.TimeoutExpired:
+        process.kill()          # and not waited for: it may never go
+        said = f"nothing for {HONEST} s"
+    if process.returncode == 0:
+        return None
+    proxy.LIBC.umount2(proxy.HONEST.encode(), 2)        # MNT_DETACH
+    return f"an honest mount fails: {said.splitlines()[-1] if said else process.returncode}"
+
+
 def main():
     os.makedirs(EXPORT + "/dir", exist_ok=True)
     os.chmod(EXPORT, 0o777)
@@ -223,6 +253,8 @@ def main():
             reason = str(e)
         except Exception:       # a mistake of ours, or something nobody thought of
             reason = traceback.format_exc().replace("\n", " / ")
+        if os.environ.get("ALL"):
+            reason = reason or honest()
         for client in b.clients:
             if client is not b.client:
                 client.conn.close()
@@ -232,4 +264,10 @@ def main():
         good = good and not reason
         if reason:
             b.client.conn.close()
-    return 0 if good and ran else 1
+    reason = honest()
+    print(f"not ok at the end: {reason}" if reason else "ok an honest mount at the end", flush=True)
+    return 0 if good and ran and not reason else 1
+
+
+if __name__ == "__main__":
+    do_honest()

@@ -32,14 +32,14 @@ SHARED = mmap.mmap(-1, 2 << 20)
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 
-def do_mount(port, where, options):
+def do_mount(port, where, options, export=EXPORT):
     vers4 = "vers=4" in options
     data = f"addr={ADDRESS},port={port},proto=rdma,{options}"
     if vers4:
         data += f",clientaddr={ADDRESS}"
     else:
         data += f",nolock,mountproto=tcp,mountvers=3,mountaddr={ADDRESS}"
-    source = f"{ADDRESS}:{'/hostile' if vers4 else EXPORT}"
+    source = f"{ADDRESS}:{'/hostile' if vers4 else export}"
     if LIBC.mount(source.encode(), where.encode(), b"nfs4" if vers4 else b"nfs", 0, data.encode()):
         raise OSError(ctypes.get_errno(), "mount")
 
