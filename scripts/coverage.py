@@ -2,17 +2,17 @@
 # SPDX-License-Identifier: GPL-2.0
 """What evidence there is for each requirement: a test that names it, or a stated reason.
 
-usage: coverage.py [--verify | --list] [REQUIREMENTS.md]
+usage: coverage.py [--verify | --list | --ids] [REQUIREMENTS.md]
 
 Tests name requirements in "Covers:" comments, in kunit and scripts/{tests,fuzz}. What no test here
 can show is in scripts/coverage.reasons, as "ID  reason"; a requirement that only says again
 what others say, as "ID = ID ID ...". The requirements are those of $RPCRDMA_REQUIREMENTS, or
-of shared/spec/requirements.md beside the repository.
+of shared/spec/requirements.md beside the repository; without these, only their names are known,
+from scripts/coverage.ids, which has to agree with them and which --ids prints.
 
 Prints a line for each group, and what is missing; --list adds each ID's evidence. --verify
-prints only what is wrong: names that do not exist, requirements both tested and excused, and
-missing ones in the groups that are complete. Without the list of requirements it can only
-see the second of these.
+prints only what is wrong: names that do not exist, requirements both tested and excused,
+missing ones in the groups that are complete, and lists that disagree.
 """
 import collections
 import os
@@ -20,10 +20,10 @@ import re
 import sys
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-REASONS = "scripts/coverage.reasons"
+REASONS, IDS = "scripts/coverage.reasons", "scripts/coverage.ids"
 ID = re.compile(r"\b(?:V1-[A-Z]{3}|V2-[A-Z]{2,3}|MEM|ULB|RPB|BC|RTX|EXP|G)-\d+\b")
 # Groups in which nothing may be missing any longer
-COMPLETE = ("V1-", "V2-", "ULB", "RPB", "BC")
+COMPLETE = ("V1-", "V2-", "MEM", "ULB", "RPB", "BC", "EXP")
 
 
 def requirements(path):
@@ -36,6 +36,48 @@ def requirements(path):
                 if m:
                     known[m.group(1)] = m.group(2).strip()
     return known
+
+
+def numbers(text):
+    """1-3 7 -> 1 2 3 7"""
+    for part in text.split():
+        first, _, last = part.partition("-")
+        yield from range(int(first), int(last or first) + 1)
+
+
+def ranges(found):
+    """1 2 3 7 -> 1-3 7"""
+    runs = []
+    for n in sorted(found):
+        if runs and runs[-1][1] == n - 1:
+            runs[-1][1] = n
+        else:
+            runs.append([n, n])
+    return " ".join(f"{a}-{b}" if a != b else str(a) for a, b in runs)
+
+
+def names():
+    """{ID: MUST or nothing}, from scripts/coverage.ids"""
+    known = {}
+    with open(os.path.join(TOP, IDS), encoding="utf-8") as f:
+        for line in f:
+            m = re.fullmatch(r"([A-Z0-9-]+) ([\d -]+?)(?: must: ([\d -]+))?\n", line)
+            if m:
+                musts = set(numbers(m.group(3) or ""))
+                known.update({f"{m.group(1)}-{n:02}": "MUST" if n in musts else "" for n in numbers(m.group(2))})
+            elif line.strip() and not line.startswith("#"):
+                sys.exit(f"{IDS}: not a group with its numbers: {line}")
+    return known
+
+
+def print_names(known):
+    print("# SPDX-License-Identifier: GPL-2.0\n"
+          "# The requirements by number, made by scripts/coverage.py --ids: a group's, and which of them are\n"
+          "# a MUST or MUST NOT.")
+    for group in dict.fromkeys(key.rsplit("-", 1)[0] for key in known):
+        mine = {int(k.rsplit("-", 1)[1]): level for k, level in known.items() if k.rsplit("-", 1)[0] == group}
+        musts = ranges(n for n, level in mine.items() if level.startswith("MUST"))
+        print(f"{group} {ranges(mine)}" + (f" must: {musts}" if musts else ""))
 
 
 def tests():
@@ -78,11 +120,17 @@ def main():
     verify, listing = "--verify" in sys.argv, "--list" in sys.argv
     known = requirements(paths[0] if paths else os.environ.get(
         "RPCRDMA_REQUIREMENTS", os.path.join(TOP, "../shared/spec/requirements.md")))
+    if "--ids" in sys.argv:
+        return print_names(known)
     found = tests()
     excused, same, wrong = reasons()
+    listed = names()
+    if known and listed != {k: "MUST" if level.startswith("MUST") else "" for k, level in known.items()}:
+        wrong.append(f"{IDS} is not what the requirements say: make it again with --ids")
+    known = known or listed
 
     named = set(found) | set(excused) | set(same) | {k for ids in same.values() for k in ids}
-    for key in sorted(named - set(known) if known else ()):
+    for key in sorted(named - set(known)):
         wrong.append(f"{found[key][0] if key in found else REASONS}: there is no requirement {key}")
     for key in sorted(set(found) & (set(excused) | set(same))):
         wrong.append(f"{REASONS}: {key} has a test ({found[key][0]}): remove its line")
@@ -119,7 +167,7 @@ def main():
         missing = [k + ("!" if known[k].startswith("MUST") else "") for k in keys if status(k) == "missing"]
         if missing:
             print("  missing: " + " ".join(missing))
-    print(f"{sums['tested']} tested, {sums['excused']} excused, {sums['missing']} missing of {len(known) or '?'}"
+    print(f"{sums['tested']} tested, {sums['excused']} excused, {sums['missing']} missing of {len(known)}"
           " (! marks a MUST)")
     sys.exit(1 if wrong else 0)
 
