@@ -209,17 +209,6 @@ static int svc_rdma_conn_create_qp(struct svc_rdma_xprt *sx)
 	return rpcrdma_conn_create_qp(&sx->sx_conn, &queues);
 }
 
-/* What is left of queues that could not be created; the id stays. */
-static void svc_rdma_conn_drop_queues(struct rpcrdma_conn *conn)
-{
-	if (conn->cn_cq)
-		ib_free_cq(conn->cn_cq);
-	if (conn->cn_pd)
-		ib_dealloc_pd(conn->cn_pd);
-	conn->cn_cq = NULL;
-	conn->cn_pd = NULL;
-}
-
 /* The work requests a device says it can have are often those of a single SGE,
  * and it refuses a send queue of so many that are larger (mlx5). How large they
  * can be it does not tell: try with fewer requests.
@@ -237,7 +226,6 @@ static int svc_rdma_conn_create_queues(struct svc_rdma_xprt *sx)
 		if ((rc != -ENOMEM && rc != -EINVAL) ||
 		    requests < SVC_RDMA_REQUESTS_MIN)
 			break;
-		svc_rdma_conn_drop_queues(&sx->sx_conn);
 	}
 	if (!rc)
 		rc = rpcrdma_recvs_create(&sx->sx_conn,

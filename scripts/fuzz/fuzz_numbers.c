@@ -348,15 +348,19 @@ static void fuzz_size_client(const struct rpcrdma_device_caps *caps,
 	CHECK((u64)cz.cz_sq_depth + cz.cz_rq_depth <= caps->dc_max_cqe);
 }
 
+/* Contexts for RDMA Reads, each of which adds three work requests */
+#define FUZZ_READ_MRS	(RPCRDMA_MAX_SEGS + RPCRDMA_CLIENT_SEGS)
+
 /* Would a server with so many Calls find room in the device? */
 static bool fuzz_server_fits(const struct rpcrdma_device_caps *caps,
 			     u64 requests, u64 bc_requests, u64 wrs)
 {
 	u64 sq = requests + bc_requests + RPCRDMA_SQ_EXTRA + wrs;
 	u64 rq = fuzz_recvs(requests, bc_requests);
-	u64 limit = fuzz_min(caps->dc_max_qp_wr, caps->dc_max_cqe);
+	u64 ctxs = caps->dc_read_mrs ? 3 * FUZZ_READ_MRS : 0;
 
-	return sq <= limit && rq <= limit;
+	return sq <= caps->dc_max_qp_wr && rq <= caps->dc_max_qp_wr &&
+	       sq + rq + ctxs <= caps->dc_max_cqe;
 }
 
 static void fuzz_size_server(const struct rpcrdma_device_caps *caps,
@@ -393,8 +397,9 @@ static void fuzz_size_server(const struct rpcrdma_device_caps *caps,
 	CHECK(sz.sz_requests == requests ||
 	      !fuzz_server_fits(caps, sz.sz_requests + 1ull, bc_requests, wrs));
 	CHECK(sz.sz_bc_requests == bc_requests);
-	CHECK(sz.sz_sq_depth <= fuzz_min(caps->dc_max_qp_wr,
-					 caps->dc_max_cqe));
+	CHECK(sz.sz_sq_depth <= caps->dc_max_qp_wr);
+	CHECK((u64)sz.sz_sq_depth + sz.sz_rq_depth + 3 * sz.sz_rw_ctxs <=
+	      caps->dc_max_cqe);
 	CHECK(sz.sz_sq_depth >= sz.sz_requests + bc_requests +
 				RPCRDMA_SQ_EXTRA + wrs);
 	CHECK(sz.sz_rq_depth <= caps->dc_max_qp_wr);

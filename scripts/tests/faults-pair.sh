@@ -7,7 +7,7 @@
 # Guests: pair
 # Restart: yes
 # Limit: 1800
-# Quick: none
+# Quick: siw
 # Second: none
 # Debian: rxe
 # Quick:client: none
@@ -79,6 +79,8 @@ case_server-stopped() {
 # link_down <seconds>
 link_down() {
 	local replies connects
+	# The in-tree module does not get over it either.
+	[ "$PROVIDER" = siw ] || [ "$KERNEL" = 7.3 ] || skip "after its link was down, rxe of 6.12 takes no connection any more"
 	nfs_mount 4.2
 	load_start
 	connects=$(xprt_field 3)
