@@ -28,6 +28,8 @@ FINE = re.compile(
     r"lab: |KASAN_SHADOW|kasan: KernelAddressSanitizer initialized|debugging might impact"
     r"|kmemleak: Automatic memory scanning|Speculative|Spectre|MDS CPU bug|x86/cpu"
     r"|\| WARNING: |rcu:\s+RCU"
+    # rxe's own: a packet that came twice, for a work request that is done
+    r"|WARNING: .* at drivers/infiniband/sw/rxe/rxe_comp\.c:\d+ rxe_completer"
 )
 # KCSAN finds races all over the kernel. Those are ours that a function of ours is in.
 RACE = re.compile(r"KCSAN: .* in ")
