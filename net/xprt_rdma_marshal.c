@@ -14,9 +14,6 @@
 #include <rpcrdma/trace_xprt.h>
 #include <rpcrdma/xprt_rdma.h>
 
-/* Bytes of the smallest limit to believe a server to have for its Replies */
-#define XPRT_RDMA_LEARN_MIN	4096u
-
 /* For tests: take Write chunks, or Replies, for no longer than so many bytes,
  * and see the server ask for more (0: do not).
  */
@@ -356,8 +353,7 @@ static u32 xprt_rdma_marshal_offered(const struct xprt_rdma_offer *offer)
  * of its own that it need not tell (V2-PRP-22). Plan by it from now on. One RPC
  * is not enough to remember it by: a server of NFSv4.1 that has not kept the
  * Reply refuses the second try, and the next one is a new RPC. Receives stay as
- * large as was announced. No server can be so small that 4096 bytes are
- * too much for it in general.
+ * large as was announced.
  */
 static void xprt_rdma_marshal_learn(struct xprt_rdma *xr, u32 needed)
 {
@@ -368,7 +364,7 @@ static void xprt_rdma_marshal_learn(struct xprt_rdma *xr, u32 needed)
 		return;
 	WRITE_ONCE(limits->lm_inline_recv,
 		   clamp(needed + RPCRDMA2_HDR_MIN - 1,
-			 min(before, XPRT_RDMA_LEARN_MIN), before));
+			 min(before, RPCRDMA_INLINE_MIN), before));
 }
 
 /**

@@ -10,7 +10,6 @@ Prints "ok NAME" or "not ok NAME: reason" for each case of the set; the status i
 failed. Needs peer.py's library and a server on ADDRESS that exports /export.
 """
 import collections
-import contextlib
 import multiprocessing
 import os
 import random
@@ -21,7 +20,7 @@ import time
 import traceback
 
 from peer import (DONE, ERR_CHUNK, ERR_VERS, ERROR, MSG, MSGP, NOMSG, READ, SILENCE, WRITE, Failure, Segment,
-                  error, fill, header, private, rpc_call, rpc_reply, want, words)
+                  error, fill, header, private, rpc_call, rpc_reply, slow, want, words)
 from proxy import (DATA, EXPORT, HONEST, INLINE, MNT, READ3, READDIR, READDIRPLUS, SHARED, SMALL, V41, WRITE3,
                    Server, do_honest, do_list, do_read, do_stat, do_symlink, do_write)
 
@@ -901,30 +900,11 @@ def burst(s):
     s.kept()
 
 
-@contextlib.contextmanager
-def slow_callbacks():
-    """Its callback threads get what busy processes leave: a client that is quick is never flooded."""
-    threads = [int(pid) for pid in subprocess.run(["pgrep", "-x", "NFSv4 callback"], text=True,
-                                                  stdout=subprocess.PIPE, check=False).stdout.split()]
-    want(threads, "no thread for callbacks")
-    for pid in threads:
-        os.sched_setscheduler(pid, os.SCHED_IDLE, os.sched_param(0))
-    busy = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(os.cpu_count())]
-    try:
-        yield
-    finally:
-        for p in busy:
-            p.kill()
-            p.wait()
-        for pid in threads:
-            os.sched_setscheduler(pid, os.SCHED_OTHER, os.sched_param(0))
-
-
 @case("callbacks", "callbacks beyond the grant", mount=False)   # Covers: BC-06 BC-09
 def flood(s):
     s.mount(V41)
     conn = s.conns[0]
-    with slow_callbacks():
+    with slow("NFSv4 callback"):
         for i in range(400):
             if conn.lost:
                 break

@@ -11,7 +11,7 @@ import sys
 from caller import DATA, NFS, NULL, READ3, READDIRPLUS, WRITE3, Client, case, main
 from hostile_client import answer_of, delegation, fresh_names, readdir_args, recall, write_args
 from peer import (AUTH_ROOT, ERROR, MSG, NOMSG, SILENCE, Message, Reader, counters, header, rpc_call, rpc_reply,
-                  want, words)
+                  slow, want, words)
 
 CONNPROP = 5
 VERS, BAD_XDR, INVAL_HTYPE, READ_CHUNKS, WRITE_CHUNKS, SEGMENTS, WRITE_RESOURCE, REPLY_RESOURCE, SYSTEM = range(1, 10)
@@ -402,13 +402,14 @@ def window(b):
     for _ in range(8):
         want(1 < granted <= 400, f"{granted} granted")
         waiting = set()
-        for i in range(granted + 2):
-            xid = c.xid()
-            waiting.add(xid)
-            if i < granted:
-                c.conn.send(header2(xid, credit=400) + rpc_call(xid, NFS, 3, NULL))
-            else:
-                c.conn.send(connprop(xid, size(16384)))
+        with slow("nfsd"):
+            for i in range(granted + 2):
+                xid = c.xid()
+                waiting.add(xid)
+                if i < granted:
+                    c.conn.send(header2(xid, credit=400) + rpc_call(xid, NFS, 3, NULL))
+                else:
+                    c.conn.send(connprop(xid, size(16384)))
         while waiting:
             answer = c.receive()
             want(answer, f"{len(waiting)} of {granted} are not answered")
