@@ -122,55 +122,6 @@ case_bad-network() {
 	nfs_umount
 }
 
-# 32 READs of 1 MB at once on a slow link want more work requests than the server's send queue
-# has. They wait in line there, and all of them get through; and when the connection is lost,
-# nobody waits on.
-case_send-queue() {
-	local waits readers
-	[ "$OURS" != client ] || skip "the in-tree server does not count this"
-	on_server rpc.nfsd 32
-	head -c 32M /dev/urandom >/tmp/queue
-	nfs_mount 3 rsize=1048576
-	dd if=/tmp/queue of=$MNT/queue bs=1M oflag=direct 2>/dev/null
-	# Work requests stay in the queue for as long as the way there and back takes.
-	modprobe -q sch_netem || true
-	on_server tc qdisc add dev eth0 root netem delay 60ms limit 100000 || skip "this kernel has no netem"
-	waits=$(on_server counter server_sq_waits)
-	read_at_once /tmp/queue || die "wrong data"
-	[ "$(on_server counter server_sq_waits)" -gt "$waits" ] || die "nobody had to wait for the send queue"
-	waits=$(on_server counter server_sq_waits)
-	read_at_once /tmp/queue &
-	readers=$!
-	until_true 30 eval '[ "$(on_server counter server_sq_waits)" -gt "$waits" ]' || die "nobody waits this time"
-	umount -f $MNT 2>/dev/null || true
-	pkill -KILL -P $readers || true
-	wait $readers || true
-	until_true 20 umount $MNT || die "the mount is in use"
-	until_true 20 on_server no_connections || die "the server still holds on to the connection"
-	on_server tc qdisc del dev eth0 root
-	on_server rpc.nfsd 4
-	with_mount 4.2 checked small
-}
-
-no_connections() { [ -z "$(ls /sys/kernel/debug/rpcrdma/server)" ]; }
-
-# read_at_once <file>: compare it with the one in the mount, three times, a thread for each
-# megabyte. At first the server grants few credits.
-read_at_once() {
-	python3 -I -S -c '
-import mmap, os, sys, threading
-mine, theirs = open(sys.argv[1], "rb").read(), os.open(sys.argv[2], os.O_RDONLY | os.O_DIRECT)
-good = []
-def work(at):
-    room = mmap.mmap(-1, 1 << 20)
-    if all(os.preadv(theirs, [room], at) == 1 << 20 and room[:] == mine[at:at + (1 << 20)] for _ in range(3)):
-        good.append(at)
-threads = [threading.Thread(target=work, args=(at,)) for at in range(0, len(mine), 1 << 20)]
-for t in threads: t.start()
-for t in threads: t.join()
-sys.exit(len(good) != len(threads))' "$1" "$MNT/${1##*/}"
-}
-
 # keepalive <time> <timeout>: at both ends, for connections to come
 keepalive() {
 	[ -z "$OURS" ] || skip "the in-tree module has no keepalive"
