@@ -96,8 +96,7 @@ moved() {
 flavour() {
 	local v items long manifest sections
 	for v in 3 4.2; do
-		# Not names with 4.2: with krb5p, making a link to 4000 bytes fails with EIO. It looks as if
-		# nfsd did not read on in the pages where gss_unwrap() has shortened the head.
+		# Not names with 4.2: with krb5p, nfsd cannot make a link to 4000 bytes, see compat.rst.
 		sections="names small"
 		[ $v = 3 ] || sections="small direct"
 		secure_mount $v "$1"

@@ -112,7 +112,7 @@ case_large-io() {
 	for v in 3 4.2; do
 		nfs_mount $v rsize=4096,wsize=8192
 		grep -q " $MNT .*rsize=4096,wsize=8192" /proc/mounts || die "$(grep " $MNT " /proc/mounts)"
-		python3 -I -S "$CHECK" small --vers $v --mnt $MNT --seed ${v%.*} --manifest /lab/manifest.io
+		python3 -I -S "$CHECK" small --vers $v --mnt $MNT --seed 3${v%.*} --manifest /lab/manifest.io
 		nfs_umount
 		python3 -I -S "$CHECK" verify /lab/manifest.io $EXPORT
 	done
@@ -239,7 +239,9 @@ case_debugfs-readers() {
 	kill $reader
 	broken=$(($(counter client_disconnects) - broken))
 	echo "$broken connections lost, read $(sort /tmp/readers | uniq -c | tr '\n' ' ')"
-	[ $broken -ge 4 ] && [ "$(wc -l </tmp/readers)" -ge 20 ] || die "little was read, or little broken"
+	[ "$(wc -l </tmp/readers)" -ge 20 ] || die "little was read"
+	# Not every kernel has CONFIG_FAIL_SUNRPC.
+	[ ! -d $d ] || [ $broken -ge 4 ] || die "little was broken"
 	until_true 30 nobody_shown || die "left behind: $(ls $DEBUG/client $DEBUG/server)"
 }
 
