@@ -274,11 +274,16 @@ def whole(call):
 
 def exactly(s, length, count=1):
     """That many READs at once, whose Replies are messages of just @length bytes"""
-    op = s.user(do_read, length - 1000)
-    call = s.next(READ3)
-    size = length - (len(whole(call)) - (length - 1000))
-    call.respond()
-    s.reads(length - 1000, op=op)
+    size = length - 1000
+    for _ in range(3):
+        op = s.user(do_read, size)
+        call = s.next(READ3)
+        around = len(whole(call)) - size        # which depends on what the client offers
+        call.respond()
+        s.reads(size, op=op)
+        if size + around == length:
+            break
+        size = length - around
     ops = [s.user(do_read, size, 0, i << 18) for i in range(count)]
     for call in s.gather(count, READ3):
         message = whole(call)
