@@ -154,7 +154,7 @@ case_control-inline() {
 	chunks=$(moved client_calls_read_chunk client_calls_long client_replies_long client_replies_write_chunk)
 	inline=$(counter client_calls_inline)
 	nfs_umount
-	until_true 10 inline_calls_above "$inline" || die "no Call has ended the context"
+	until_true 40 inline_calls_above "$inline" || die "no Call has ended the context"
 	[ "$(moved client_calls_read_chunk client_calls_long client_replies_long client_replies_write_chunk)" = "$chunks" ] ||
 		die "a control message has a chunk"
 }
