@@ -82,16 +82,18 @@ static int xprt_rdma_create_queues(struct xprt_rdma *xr,
 		return rc;
 	}
 	conn->cn_ours = *ours;
-	do {
+	for (;;) {
 		/* The sizes include the entries that the connection adds. */
 		queues.cq_sq = sizes->cz_sq_depth - RPCRDMA_SQ_EXTRA;
 		queues.cq_rq = sizes->cz_rq_depth - RPCRDMA_DRAIN_WRS;
 		rc = rpcrdma_conn_create_qp(conn, &queues);
+		if (rc != -ENOMEM && rc != -EINVAL)
+			break;
 		/* Half of it, as long as that is of any use */
 		conn->cn_caps.dc_max_qp_wr = sizes->cz_sq_depth / 2;
-	} while ((rc == -ENOMEM || rc == -EINVAL) &&
-		 !xprt_rdma_size_queues(xr));
-
+		if (xprt_rdma_size_queues(xr))
+			break;
+	}
 	pages = RPCRDMA_CLIENT_SEGS * sizes->cz_mr_pages - 1;
 	xr->xr_xprt.max_payload = min_t(u64, XPRT_RDMA_MAX_PAYLOAD,
 					(u64)pages << PAGE_SHIFT);
