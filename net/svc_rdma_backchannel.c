@@ -33,6 +33,7 @@
 #include <linux/sunrpc/svc_xprt.h>
 #include <linux/sunrpc/xprt.h>
 #include <rpcrdma/counters.h>
+#include <rpcrdma/module.h>
 #include <rpcrdma/svc_rdma.h>
 #include <rpcrdma/trace_svc.h>
 
@@ -335,8 +336,7 @@ static int svc_rdma_bc_give_up(struct svc_rdma_xprt *sx, struct rpc_xprt *xprt)
 	return svc_rdma_bc_lost(xprt);
 }
 
-/* Context: rpciod, with the transport's write lock. */
-static int svc_rdma_bc_send_request(struct rpc_rqst *rqst)
+static int svc_rdma_bc_send(struct rpc_rqst *rqst)
 {
 	struct rpc_xprt *xprt = rqst->rq_xprt;
 	struct svc_rdma_xprt *sx = svc_rdma_xprt_of(xprt->bc_xprt);
@@ -378,6 +378,12 @@ static int svc_rdma_bc_send_request(struct rpc_rqst *rqst)
 out_put:
 	svc_rdma_send_put(send);
 	return len;
+}
+
+/* Context: rpciod, with the transport's write lock. */
+static int svc_rdma_bc_send_request(struct rpc_rqst *rqst)
+{
+	return rpcrdma_xmit_status(rqst, svc_rdma_bc_send(rqst));
 }
 
 static int svc_rdma_bc_buf_alloc(struct rpc_task *task)

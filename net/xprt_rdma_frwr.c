@@ -228,11 +228,10 @@ static int xprt_rdma_frwr_fill(struct xprt_rdma *xr, struct xprt_rdma_mr *mr,
 		if (n && !xprt_rdma_frwr_fits(xr, &mr->mr_sg[n - 1],
 					      &mr->mr_sg[n]))
 			break;
-		/* The page list comes in one piece, between head and tail */
+		/* RPCSEC_GSS has the tail in a page of its own as well */
 		if (w->ps_stage == 0)
 			mr->mr_hold_from = n + 1;
-		if (w->ps_stage <= 1)
-			mr->mr_hold_to = n + 1;
+		mr->mr_hold_to = n + 1;
 		w->ps_off += mr->mr_sg[n].length;
 		n++;
 	}

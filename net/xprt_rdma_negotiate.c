@@ -255,8 +255,8 @@ int xprt_rdma_negotiate(struct xprt_rdma *xr)
 	rc = xprt_rdma_negotiate_send(xr);
 	if (!rc)
 		rc = rpcrdma_conn_wait(&xr->xr_conn, timeout, -ETIMEDOUT);
-	/* Lost behind a good answer: it was not for the version */
-	if (READ_ONCE(xr->xr_vers))
+	/* Lost behind an answer of version 2: it was not for the version */
+	if (READ_ONCE(xr->xr_vers) == RPCRDMA_VERS_2)
 		return rc;
 	switch (rc) {
 	case -ETIMEDOUT:

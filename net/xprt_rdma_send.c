@@ -25,6 +25,7 @@
  */
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
+#include <rpcrdma/module.h>
 #include <rpcrdma/trace_xprt.h>
 #include <rpcrdma/xprt_rdma.h>
 
@@ -36,10 +37,15 @@
 /* Bytes of a Send's buffer when there is no memory for a larger one */
 #define XPRT_RDMA_SEND_SMALL	4096u
 
-/* Entries that Calls leave to the answers that callbacks must have (V2-BC-08) */
+/* Entries that Calls leave to the answers that callbacks must have (V2-BC-08):
+ * less in a queue so small that the largest RPC would not get through
+ */
 static int xprt_rdma_sq_answers(const struct xprt_rdma *xr)
 {
-	return xr->xr_sizes.cz_bc_requests;
+	u32 depth = xr->xr_sizes.cz_sq_depth - RPCRDMA_SQ_EXTRA;
+
+	return min(depth - min(depth, XPRT_RDMA_SLOTS_MAX),
+		   xr->xr_sizes.cz_bc_requests);
 }
 
 /**
@@ -438,17 +444,6 @@ bool xprt_rdma_send_is_fresh(const struct rpc_rqst *rqst)
 	       jiffies_to_msecs(rqst->rq_timeout);
 }
 
-/* sunrpc sends what is first in its queue, in the name of whoever holds the
- * send lock, and that is who gets the error. Only the RPC that the error is
- * about may fail for good: a bystander comes back later.
- */
-static int xprt_rdma_send_status(const struct rpc_rqst *rqst, int rc)
-{
-	if (rqst->rq_task == rqst->rq_xprt->snd_task)
-		return rc;
-	return rc == -EIO || rc == -EMSGSIZE ? -ENOBUFS : rc;
-}
-
 /* Is the server still at work on what was sent on this connection? */
 static bool xprt_rdma_send_is_awaited(struct xprt_rdma *xr,
 				      struct rpc_rqst *rqst)
@@ -484,11 +479,11 @@ int xprt_rdma_send_request(struct rpc_rqst *rqst)
 	if (!xprt_connected(xprt))
 		return -ENOTCONN;
 	if (bc_prealloc(rqst))
-		return xprt_rdma_send_status(rqst,
-					     xprt_rdma_bc_send_reply(rqst));
+		return rpcrdma_xmit_status(rqst,
+					   xprt_rdma_bc_send_reply(rqst));
 	/* Had its answer, though sunrpc may have missed the status (I17). */
 	if (xprt_rdma_req_from(rqst)->rr_doomed)
-		return xprt_rdma_send_status(rqst, -EIO);
+		return rpcrdma_xmit_status(rqst, -EIO);
 	if (!xprt_request_get_cong(xprt, rqst))
 		return -EBADSLT;
 	if (rqst->rq_connect_cookie == xprt->connect_cookie) {
@@ -506,7 +501,7 @@ int xprt_rdma_send_request(struct rpc_rqst *rqst)
 	if (rc == -ENOTCONN)
 		goto out_replace;
 	if (rc)
-		return xprt_rdma_send_status(rqst, rc);
+		return rpcrdma_xmit_status(rqst, rc);
 
 	rqst->rq_xmit_bytes_sent += rqst->rq_snd_buf.len;
 	if (!rpc_reply_expected(rqst->rq_task))

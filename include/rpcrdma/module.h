@@ -3,6 +3,8 @@
 #ifndef RPCRDMA_MODULE_H
 #define RPCRDMA_MODULE_H
 
+#include <linux/errno.h>
+#include <linux/sunrpc/xprt.h>
 #include <linux/types.h>
 
 struct dentry;
@@ -31,5 +33,24 @@ void rpcrdma_debugfs_conn(struct seq_file *seq, u32 vers,
 			  const struct rpcrdma_conn *conn);
 int rpcrdma_sysctl_init(void);
 void rpcrdma_sysctl_exit(void);
+
+/**
+ * rpcrdma_xmit_status - what to tell sunrpc about a request that was not sent
+ * @rqst: the request
+ * @rc: 0 or a negative errno
+ *
+ * sunrpc sends what is first in its queue, in the name of whoever holds the
+ * send lock, and that is who gets the error. Only the request that it is about
+ * may fail for good: a bystander comes back later.
+ *
+ * Context: any; send lock held.
+ * Return: @rc; or %-ENOBUFS instead of what would end a bystander.
+ */
+static inline int rpcrdma_xmit_status(const struct rpc_rqst *rqst, int rc)
+{
+	if (rqst->rq_task == rqst->rq_xprt->snd_task)
+		return rc;
+	return rc == -EIO || rc == -EMSGSIZE ? -ENOBUFS : rc;
+}
 
 #endif /* RPCRDMA_MODULE_H */

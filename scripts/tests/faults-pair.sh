@@ -9,7 +9,6 @@
 # Limit: 1800
 # Quick: siw
 # Second: none
-# Debian: rxe
 # Quick:client: none
 # Quick:server: none
 # Second:client: none

@@ -112,9 +112,9 @@ case_slots() {
 	[ "$MODULE" = ours ] || skip "the in-tree module does not show its slots"
 	echo 2 >/proc/sys/sunrpc/rdma_slot_table_entries
 	nfs_mount 3
+	crowd
 	slots=$(cat /sys/kernel/debug/rpcrdma/client/* | awk '$1 == "slots" { print $2 }')
 	[ "$slots" = 2 ] || die "the mount has $slots slots"
-	crowd
 	nfs_umount
 	echo 128 >/proc/sys/sunrpc/rdma_slot_table_entries
 }
