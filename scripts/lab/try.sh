@@ -14,7 +14,7 @@
 #
 # Environment: MODULE=intree  the kernel's own module instead of ours
 #              VERS=3|4.0|4.1|4.2   MOUNT_OPTS=...   NOMOUNT=1: only load, do not serve or mount
-#              LIMIT=seconds (300)   GUEST_MEM=3G GUEST_CPUS=2   GUEST_CMDLINE='dyndbg=...'
+#              LIMIT=seconds (300)   GUEST_MEM=3G GUEST_CPUS=1   GUEST_CMDLINE='dyndbg=...'
 # Examples:
 #   scripts/lab/try.sh 7.3 siw 'cp -r /usr/include/linux /mnt/; diff -r /usr/include/linux /export/linux'
 #   MODULE=intree scripts/lab/try.sh debian rxe 'dd if=/dev/zero of=/mnt/f bs=1M count=64; xprt_line'
