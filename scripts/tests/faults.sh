@@ -245,12 +245,13 @@ case_soft-hard() {
 	kill -0 $t0 2>/dev/null || die "the hard mount gave up"
 	fsfreeze -u /ice
 	wait $t0 || die "the hard mount saw an error"
+	umount $MNT
 	ice_down
 }
 
 # taken_back <given up before> <invalidated before>
 taken_back() {
-	[ $(($(counter client_given_up) - $1)) -ge 2 ] && [ $(($(counter client_mrs_local_inv) - $2)) -ge 2 ]
+	[ $(($(counter client_given_up) - $1)) -ge 4 ] && [ $(($(counter client_mrs_local_inv) - $2)) -ge 3 ]
 }
 
 # Who waits for a READ, a WRITE or a READDIR dies at once when killed, its memory is taken
@@ -290,7 +291,8 @@ case_killed() {
 	# What the killed ones had asked for is given up with this at the latest. (The open file
 	# keeps the mount.)
 	umount -f $MNT 2>/dev/null || true
-	until_true 20 taken_back $given_up $fenced || die "not even two of them were given up, and their memory taken back"
+	until_true 20 taken_back $given_up $fenced ||
+		die "given up $(($(counter client_given_up) - given_up)), taken back $(($(counter client_mrs_local_inv) - fenced))"
 	echo "$(($(counter client_given_up) - given_up)) RPCs given up, $(($(counter client_mrs_local_inv) - fenced)) regions taken back"
 	connects=$(counter client_connects)
 	# Whoever gets the pages now must not find the server's data in them.
@@ -301,6 +303,7 @@ case_killed() {
 	exec 9<&-
 	until_true 30 cmp /ice/data $MNT/data || die "the mount does not recover"
 	echo "$(($(counter client_connects) - connects)) reconnects after the thaw"
+	umount $MNT
 	ice_down
 	with_mount 4.2 checked small
 }
