@@ -121,7 +121,7 @@ PKG_GUEST=(qemu-system-x86 busybox-static nfs-kernel-server nfs-common rpcbind r
 PKG_WIRE=(tshark)
 # A key distribution centre and what gets tickets from it, for krb5 mounts in a guest.
 PKG_KRB5=(krb5-kdc krb5-admin-server krb5-user)
-PKG_CHECK=(sparse shellcheck mandoc)
+PKG_CHECK=(sparse shellcheck mandoc python3-docutils)
 PKG_PACKAGE=(dkms dpkg-dev debhelper dh-dkms lintian man-db)
 PKG_FUZZ=(clang libclang-rt-dev llvm python3)
 }

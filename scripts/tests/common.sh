@@ -43,9 +43,12 @@ alone_began() {
 }
 
 # lease <seconds>: of clients of version 4, with an nfsd that begins anew
-lease() {
+lease() { nfsd_anew tune "$1" /proc/fs/nfsd/nfsv4leasetime; }
+
+# nfsd_anew [<command>...]: nfsd goes, the command is run, and it comes back, with no time of grace
+nfsd_anew() {
 	rpc.nfsd 0
-	tune "$1" /proc/fs/nfsd/nfsv4leasetime
+	"$@"
 	rpc.nfsd 4
 	{ echo Y >/proc/fs/nfsd/v4_end_grace; } 2>/dev/null || true
 	echo "rdma $PORT" >/proc/fs/nfsd/portlist
@@ -206,8 +209,7 @@ ice_up() {
 	mkfs.ext4 -q -F /tmp/ice.img
 	mkdir -p /ice
 	# mount -o loop keeps the device open, which not every kernel lets a mounted one be
-	ICE=$(losetup -f --show /tmp/ice.img)
-	mount "$ICE" /ice
+	mount "$(losetup -f --show /tmp/ice.img)" /ice || die "no file system to freeze"
 	exportfs -o rw,no_root_squash,insecure,fsid=7,no_subtree_check "*:/ice"
 	head -c 4M /dev/urandom >/ice/data
 	mkdir -p /ice/dir
@@ -218,12 +220,11 @@ ice_up() {
 ice_mount() { mkdir -p $MNT && mount -t nfs -o "proto=rdma,port=$PORT,$1" "$SERVER:/ice" $MNT; }
 
 ice_down() {
-	umount $MNT
 	rpc.nfsd 4
 	exportfs -u "*:/ice"
 	exportfs -f
 	until_true 20 umount /ice || die "/ice is in use"
-	losetup -d "$ICE"
+	losetup -D
 	rm -f /tmp/ice.img
 }
 

@@ -79,11 +79,7 @@ case_nfs-conf() {
 
 # max_block <bytes>: nfsd begins again with another largest payload, or says no
 max_block() {
-	rpc.nfsd 0
-	echo "$1" >/proc/fs/nfsd/max_block_size
-	rpc.nfsd 4
-	{ echo Y >/proc/fs/nfsd/v4_end_grace; } 2>/dev/null || true
-	echo "rdma $PORT" >/proc/fs/nfsd/portlist
+	nfsd_anew tune "$1" /proc/fs/nfsd/max_block_size
 	[ "$(cat /proc/fs/nfsd/max_block_size)" = "$1" ]
 }
 

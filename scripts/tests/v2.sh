@@ -87,21 +87,13 @@ case_v2-pairs() {
 		with_mount 3 copy_some
 }
 
-# nfsd_again <version>: the server comes back with another highest version
-nfsd_again() {
-	echo "$1" >$SERVE/version
-	rpc.nfsd 0
-	rpc.nfsd 4
-	echo "rdma $PORT" >/proc/fs/nfsd/portlist
-}
-
 upgraded() {
 	copy_some
-	nfsd_again 2
+	nfsd_anew tune 2 $SERVE/version
 	counted client_v2_connects 1 99 copy_some
-	nfsd_again 1
+	nfsd_anew tune 1 $SERVE/version
 	counted client_fallbacks 1 99 counted client_v2_connects 0 0 copy_some
-	nfsd_again 2
+	nfsd_anew tune 2 $SERVE/version
 	counted client_v2_connects 1 99 copy_some
 }
 

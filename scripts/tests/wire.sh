@@ -105,24 +105,6 @@ case_wire2-traffic-v3() { on_2 with_mount 3 v3_traffic; }
 case_wire2-traffic-v42() { on_2 with_mount 4.2 v42_traffic; }
 case_wire2-backchannel() { on_2 delegation 4.2 remote_writer; }
 
-freezer_up() {
-	modprobe -aq loop ext4 || true
-	truncate -s 32M /tmp/freezer.img
-	mkfs.ext4 -q -F /tmp/freezer.img
-	mkdir -p /freezer
-	# Not by mount -o loop: it keeps the device open, and then 7.3 refuses to mount it.
-	mount "$(losetup -f --show /tmp/freezer.img)" /freezer || die "no file system to freeze"
-	chmod 777 /freezer
-	exportfs -o rw,no_root_squash,insecure,fsid=7,no_subtree_check '*:/freezer'
-	rpc.nfsd 16
-}
-
-freezer_down() {
-	exportfs -u '*:/freezer'
-	umount /freezer
-	losetup -D
-}
-
 late_replies() { [ "$(counter client_late_replies)" -ge "$1" ]; }
 
 # RPCs are killed while the server is at work on them; their credits are not free before
@@ -130,13 +112,13 @@ late_replies() { [ "$(counter client_late_replies)" -ge "$1" ]; }
 case_wire-given-up() {
 	local i n pids=()
 	on_server tune 8 /proc/sys/sunrpc/svc_rdma/max_requests
-	on_server freezer_up
+	on_server ice_up 16
 	nfs_mount 3
 	mkdir -p /mnt2
-	mount -t nfs -o "proto=rdma,port=$PORT,vers=3,nolock" $SERVER:/freezer /mnt2
+	mount -t nfs -o "proto=rdma,port=$PORT,vers=3,nolock" $SERVER:/ice /mnt2
 	touch /mnt2/file{1..5}
 	n=$(counter client_given_up)
-	on_server fsfreeze -f /freezer
+	on_server fsfreeze -f /ice
 	for i in 1 2 3 4 5; do
 		chmod 600 /mnt2/file$i &
 		pids+=($!)
@@ -146,13 +128,13 @@ case_wire-given-up() {
 	wait "${pids[@]}" || true
 	n=$(($(counter client_given_up) - n))
 	crowd
-	on_server fsfreeze -u /freezer
+	on_server fsfreeze -u /ice
 	[ $n -ge 4 ] || die "only $n RPCs were given up"
 	until_true 20 late_replies $n || die "the Replies to RPCs that were given up have not come"
 	crowd
 	umount /mnt2
 	nfs_umount
-	on_server freezer_down
+	on_server ice_down
 	on_server tune 128 /proc/sys/sunrpc/svc_rdma/max_requests
 }
 
