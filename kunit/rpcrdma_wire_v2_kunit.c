@@ -665,6 +665,16 @@ static void rpcrdma_v2_limits_in_every_list(struct kunit *test)
 		XID, 2, 1, 0, 0, 0, 0, 0, 1, 2, 7, 40, 0, 0, 7, 40, 0, 0,
 		XID, 0,
 	};
+	static const struct {
+		u32 reads, writes, segs, code;
+	} backward[] = {
+		{ 0, 17, 1, RPCRDMA2_ERR_BAD_XDR },
+		{ 0, 1, 65, RPCRDMA2_ERR_BAD_XDR },
+		/* Read chunks, however many segments they have */
+		{ 1, 0, 65, RPCRDMA2_ERR_READ_CHUNKS },
+		{ 1, 17, 1, RPCRDMA2_ERR_READ_CHUNKS },
+		{ 1, 1, 64, RPCRDMA2_ERR_READ_CHUNKS },
+	};
 	struct rpcrdma2_accept low = rpcrdma2_accept_forward;
 	struct rpcrdma_kunit *fx = test->priv;
 	u32 i;
@@ -677,22 +687,12 @@ static void rpcrdma_v2_limits_in_every_list(struct kunit *test)
 	rpcrdma_v2_expect_refusal(fx, &low, RPCRDMA2_ERR_SEGMENTS, 1);
 
 	/* Where there are no limits but none at all, it is bad XDR */
-	rpcrdma_v2_put_call(fx, 0, 17, 1);
-	rpcrdma_v2_expect_refusal(fx, &rpcrdma2_accept_backward,
-				  RPCRDMA2_ERR_BAD_XDR, 0);
-	rpcrdma_v2_put_call(fx, 0, 1, 65);
-	rpcrdma_v2_expect_refusal(fx, &rpcrdma2_accept_backward,
-				  RPCRDMA2_ERR_BAD_XDR, 0);
-	/* But for Read chunks, however many segments they have */
-	rpcrdma_v2_put_call(fx, 1, 0, 65);
-	rpcrdma_v2_expect_refusal(fx, &rpcrdma2_accept_backward,
-				  RPCRDMA2_ERR_READ_CHUNKS, 0);
-	rpcrdma_v2_put_call(fx, 1, 17, 1);
-	rpcrdma_v2_expect_refusal(fx, &rpcrdma2_accept_backward,
-				  RPCRDMA2_ERR_READ_CHUNKS, 0);
-	rpcrdma_v2_put_call(fx, 1, 1, 64);
-	rpcrdma_v2_expect_refusal(fx, &rpcrdma2_accept_backward,
-				  RPCRDMA2_ERR_READ_CHUNKS, 0);
+	for (i = 0; i < ARRAY_SIZE(backward); i++) {
+		rpcrdma_v2_put_call(fx, backward[i].reads, backward[i].writes,
+				    backward[i].segs);
+		rpcrdma_v2_expect_refusal(fx, &rpcrdma2_accept_backward,
+					  backward[i].code, 0);
+	}
 	rpcrdma_kunit_clear(fx);
 	rpcrdma_kunit_say(fx, XID, 2, 1, 1, 0, 0);
 	for (i = 0; i < 65; i++) {

@@ -200,9 +200,10 @@ static bool rpcrdma_cred_wraps(u32 flavor, const u8 *cred, u32 len)
  * If so, the only Read chunk takes a place of its own between the two parts of
  * the body, of which the first is the head. The RPC layers expect the header of
  * a message in one piece; a chunk that begins within it, which no client has a
- * reason to send, must not split it. They count on a head of no more than a page.
- * And where GSS has to check or decrypt the message in place, the head must not
- * end just where the client likes: G-27 has clients send no chunk at all then.
+ * reason to send, must not split it. They count on a head of no more than a
+ * page. And where GSS has to check or decrypt the message in place, the head
+ * must not end just where the client likes: G-27 has clients send no chunk at
+ * all then.
  *
  * Context: any.
  * Return: false if the Call has to be rebuilt as one stream.

@@ -143,8 +143,8 @@ static int rpcrdma_conn_refusal(const struct rdma_cm_event *event)
 						       -ECONNREFUSED;
 }
 
-/* A peer that is away may come back; that there is no network on which it could,
- * ends RPCs of some mounts for good.
+/* A peer that is away may come back; that there is no network on which it
+ * could, ends RPCs of some mounts for good.
  */
 static int rpcrdma_conn_no_way(const struct rdma_cm_event *event)
 {
@@ -301,13 +301,12 @@ static void rpcrdma_conn_qp_event(struct ib_event *event, void *context)
 	trace_rpcrdma_qp_event(context, event);
 }
 
-/* Registration and invalidation double up what rdma_rw posts for a context.
- * Every entry of both queues can be flushed into the completion queue at once.
- */
+/* Every entry of both queues can be flushed into the completion queue at once. */
 static u32 rpcrdma_conn_cq_entries(const struct rpcrdma_conn *conn,
 				   const struct rpcrdma_conn_queues *queues)
 {
-	u32 sq = queues->cq_sq + 3 * queues->cq_rw_ctxs + RPCRDMA_SQ_EXTRA;
+	u32 sq = queues->cq_sq + RPCRDMA_SQ_EXTRA +
+		 RPCRDMA_WRS_PER_CTX * queues->cq_rw_ctxs;
 	u32 rq = queues->cq_rq + RPCRDMA_DRAIN_WRS;
 
 	return min(min(sq, conn->cn_caps.dc_max_qp_wr) + rq,

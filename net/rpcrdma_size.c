@@ -56,9 +56,6 @@
  */
 #define RPCRDMA_SERVER_READ_MRS		(RPCRDMA_MAX_SEGS + RPCRDMA_CLIENT_SEGS)
 
-/* What the core adds to a send queue for each of them: making, Read, unmaking */
-#define RPCRDMA_WRS_PER_CTX		3u
-
 /* ORD is a byte on the wire of every connection manager */
 #define RPCRDMA_ORD_MAX			255u
 

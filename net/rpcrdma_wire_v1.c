@@ -184,12 +184,6 @@ rpcrdma1_decode_body(const void *buf, u32 len, struct rpcrdma_hdr *hdr)
 	return rpcrdma_form_get_lists(buf, len, offset, hdr);
 }
 
-static bool rpcrdma1_lists_empty(const struct rpcrdma_lists *lists)
-{
-	return !lists->ls_call.ck_nsegs && !lists->ls_nreads &&
-	       !lists->ls_nwrites && !lists->ls_has_reply;
-}
-
 static enum rpcrdma_verdict
 rpcrdma1_judge_call(const struct rpcrdma_hdr *hdr)
 {
@@ -197,7 +191,7 @@ rpcrdma1_judge_call(const struct rpcrdma_hdr *hdr)
 
 	if (!verdict && hdr->hd_proc == RPCRDMA1_MSG &&
 	    hdr->hd_rpc_type == RPCRDMA_RPC_REPLY &&
-	    rpcrdma1_lists_empty(&hdr->hd_lists))
+	    rpcrdma_lists_empty(&hdr->hd_lists))
 		return RPCRDMA_BACKWARD_REPLY;
 	return verdict;
 }

@@ -203,16 +203,6 @@ static u32 rpcrdma2_writes_len(const struct rpcrdma_lists *lists)
 	return min_t(u64, sum, U32_MAX);
 }
 
-/* A backward Call has no chunks at all. Its decoder may stop before the rules of
- * rpcrdma2_judge_chunks() are applied; they are the same here (V2-BC-07).
- */
-static void rpcrdma2_refuse_chunks(const struct rpcrdma_lists *lists,
-				   struct rpcrdma2_error *error)
-{
-	if (lists->ls_nreads || lists->ls_call.ck_nsegs)
-		error->er_code = RPCRDMA2_ERR_READ_CHUNKS;
-}
-
 /**
  * rpcrdma2_refusal - what to answer to a message that cannot be used
  * @hdr: its header, as decoded
@@ -236,6 +226,16 @@ bool rpcrdma2_refusal(const struct rpcrdma_hdr *hdr,
 
 	if (hdr->hd_response)
 		return false;
+	/* A backward Call has no chunks at all. Its decoder may stop before the
+	 * rules of rpcrdma2_judge_chunks() are applied; they are the same here
+	 * (V2-BC-07).
+	 */
+	if (accept->ac_inline_only && (verdict == RPCRDMA_MANY_WRITES ||
+				       verdict == RPCRDMA_MANY_SEGS)) {
+		if (hdr->hd_lists.ls_nreads || hdr->hd_lists.ls_call.ck_nsegs)
+			error->er_code = RPCRDMA2_ERR_READ_CHUNKS;
+		return true;
+	}
 	switch (verdict) {
 	case RPCRDMA_OK:
 	case RPCRDMA_DISCARD_SHORT:
@@ -257,10 +257,6 @@ bool rpcrdma2_refusal(const struct rpcrdma_hdr *hdr,
 		error->er_arg[0] = accept->ac_reads;
 		return true;
 	case RPCRDMA_MANY_WRITES:
-		if (accept->ac_inline_only) {
-			rpcrdma2_refuse_chunks(&hdr->hd_lists, error);
-			return true;
-		}
 		error->er_code = RPCRDMA2_ERR_WRITE_CHUNKS;
 		error->er_arg[0] = accept->ac_writes;
 		if (!accept->ac_writes) {
@@ -269,10 +265,6 @@ bool rpcrdma2_refusal(const struct rpcrdma_hdr *hdr,
 		}
 		return true;
 	case RPCRDMA_MANY_SEGS:
-		if (accept->ac_inline_only) {
-			rpcrdma2_refuse_chunks(&hdr->hd_lists, error);
-			return true;
-		}
 		error->er_code = RPCRDMA2_ERR_SEGMENTS;
 		error->er_arg[0] = accept->ac_segs;
 		return true;

@@ -210,8 +210,8 @@ static void svc_rdma_bc_end(struct rpc_rqst *rqst)
  *
  * Context: process.
  * Return: %false if nobody waits for it, or it is larger than what was prepared
- *	for it (BC-25): it is to be dropped. In the latter case the callback has
- *	failed.
+ *	for it (BC-25): it is to be dropped. In the latter case the callback
+ *	has failed.
  */
 bool svc_rdma_bc_reply(struct svc_rdma_xprt *sx, const struct rpcrdma_hdr *hdr,
 		       const void *msg)

@@ -203,14 +203,9 @@ static void svc_rdma_refuse(struct svc_rdma_call *call,
 	svc_rdma_send_error(call, verdict);
 }
 
-/* None were offered. In version 1 such a message is taken for a bad Call. */
-static bool svc_rdma_has_chunks(const struct rpcrdma_lists *lists)
-{
-	return lists->ls_nreads || lists->ls_call.ck_nsegs ||
-	       lists->ls_nwrites || lists->ls_has_reply;
-}
-
-/* A message that belongs to a callback: its Reply, or what ends it (V2-CHK-02) */
+/* What belongs to a callback: its Reply, or a message that ends it
+ * (V2-CHK-02)
+ */
 static bool svc_rdma_give_bc_reply(struct svc_rdma_call *call)
 {
 	const struct rpcrdma_hdr *hdr = &call->sc_hdr;
@@ -219,8 +214,11 @@ static bool svc_rdma_give_bc_reply(struct svc_rdma_call *call)
 	/* We have asked for none (V2-TYP-13) */
 	if (hdr->hd_proc == RPCRDMA2_CONNPROP)
 		return false;
+	/* None were offered. In version 1, a message with chunks is taken for
+	 * a bad Call.
+	 */
 	if (hdr->hd_proc == RPCRDMA1_MSG &&
-	    !svc_rdma_has_chunks(&hdr->hd_lists)) {
+	    rpcrdma_lists_empty(&hdr->hd_lists)) {
 		if (!svc_rdma_bc_reply(call->sc_sx, hdr, msg))
 			return false;
 		rpcrdma_count(server_bc_replies);

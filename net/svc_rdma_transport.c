@@ -16,8 +16,8 @@
  * sunrpc then has a thread call svc_rdma_detach(), and svc_rdma_free() when the
  * last reference is gone. That has svc_rdma_free_work() drain the queues, so
  * that nothing is in the hands of the device any more, free what rests in
- * queues, and then close. The work may outlast the connection's reference to the module:
- * svc_rdma_exit() waits for it.
+ * queues, and then close. The work may outlast the connection's reference to
+ * the module: svc_rdma_exit() waits for it.
  *
  * The id of a listener that is bound to a device dies with that device or its
  * address. Whoever takes the pointer out of sl_id destroys the id, be it the
@@ -633,8 +633,8 @@ out_cache:
 /**
  * svc_rdma_exit - undo svc_rdma_init()
  *
- * Context: process; module exit; sleeps. References to the module have seen to it
- * that no listener or connection is left but those being freed.
+ * Context: process; module exit; sleeps. References to the module have seen to
+ * it that no listener or connection is left but those being freed.
  */
 void svc_rdma_exit(void)
 {

@@ -255,7 +255,6 @@ static void xprt_rdma_bc_refuse(struct xprt_rdma *xr,
 void xprt_rdma_bc_receive(struct xprt_rdma *xr, struct rpcrdma_recv *recv,
 			  const struct rpcrdma_hdr *hdr)
 {
-	const struct rpcrdma_lists *lists = &hdr->hd_lists;
 	struct xprt_rdma_req *req;
 
 	if (!READ_ONCE(xr->xr_bc_enabled)) {
@@ -263,9 +262,8 @@ void xprt_rdma_bc_receive(struct xprt_rdma *xr, struct rpcrdma_recv *recv,
 		trace_xprt_rdma_bc_drop(hdr, 0);
 		goto out_put;
 	}
-	if (lists->ls_nreads || lists->ls_nwrites || lists->ls_has_reply ||
-	    lists->ls_call.ck_nsegs || hdr->hd_rpc_xid != hdr->hd_xid ||
-	    hdr->hd_msg_len > PAGE_SIZE) {
+	if (!rpcrdma_lists_empty(&hdr->hd_lists) ||
+	    hdr->hd_rpc_xid != hdr->hd_xid || hdr->hd_msg_len > PAGE_SIZE) {
 		rpcrdma_count(client_bc_chunks);
 		trace_xprt_rdma_bc_refuse(hdr, 0);
 		xprt_rdma_bc_refuse(xr, hdr);

@@ -486,9 +486,7 @@ void xprt_rdma_reply_receive(struct rpcrdma_conn *conn,
 	case RPCRDMA_DISCARD_ERROR:
 		rpcrdma_count(client_short_messages);
 		trace_xprt_rdma_discard(&hdr, verdict);
-		xprt_rdma_reply_check_stray(xr, recv);
-		rpcrdma_recv_put(recv);
-		return;
+		goto out_stray;
 	case RPCRDMA_BACKWARD_CALL:
 		if (xr->xr_vers == RPCRDMA_VERS_2 &&
 		    hdr.hd_proc == RPCRDMA2_CONNPROP)
@@ -504,17 +502,17 @@ void xprt_rdma_reply_receive(struct rpcrdma_conn *conn,
 		 * (V2-HDR-12).
 		 */
 		trace_xprt_rdma_discard(&hdr, verdict);
-		xprt_rdma_reply_check_stray(xr, recv);
-		rpcrdma_recv_put(recv);
-		return;
+		goto out_stray;
 	default:
 		break;
 	}
 	if (xr->xr_vers == RPCRDMA_VERS_2 &&
-	    xprt_rdma_reply_sort_v2(xr, &hdr, verdict)) {
-		xprt_rdma_reply_check_stray(xr, recv);
-		rpcrdma_recv_put(recv);
-		return;
-	}
+	    xprt_rdma_reply_sort_v2(xr, &hdr, verdict))
+		goto out_stray;
 	xprt_rdma_reply_handle(xr, recv, &hdr, verdict);
+	return;
+
+out_stray:
+	xprt_rdma_reply_check_stray(xr, recv);
+	rpcrdma_recv_put(recv);
 }

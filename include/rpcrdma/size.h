@@ -25,6 +25,12 @@
 #define RPCRDMA_PROBE_WRS	1u
 #define RPCRDMA_SQ_EXTRA	(RPCRDMA_DRAIN_WRS + RPCRDMA_PROBE_WRS)
 
+/*
+ * What the core adds to a send queue for each region of its pool: making it,
+ * the Read, unmaking it
+ */
+#define RPCRDMA_WRS_PER_CTX	3u
+
 /**
  * struct rpcrdma_device_caps - what a device can do
  * @dc_max_qp_wr: work requests per queue

@@ -130,6 +130,18 @@ struct rpcrdma_lists {
 };
 
 /**
+ * rpcrdma_lists_empty - whether no memory is offered at all
+ * @lists: the lists of a header
+ *
+ * Context: any.
+ */
+static inline bool rpcrdma_lists_empty(const struct rpcrdma_lists *lists)
+{
+	return !lists->ls_call.ck_nsegs && !lists->ls_nreads &&
+	       !lists->ls_nwrites && !lists->ls_has_reply;
+}
+
+/**
  * enum rpcrdma2_prop - the properties we know, as indices
  * @RPCRDMA2_PROP_RBSIZ: the sender's Receives are at least this large, bytes
  * @RPCRDMA2_PROP_BRS: backward Calls (or Replies to them) the sender takes:
