@@ -588,6 +588,42 @@ def overrun(b):
         b.connect().works()
 
 
+def nfsd_threads(count):
+    with open("/proc/fs/nfsd/threads", "w", encoding="ascii") as f:
+        f.write(str(count))
+
+
+# Every segment takes an RDMA Write: 16 such READs want three times as many as there can be.
+@case("flow", "more RDMA Writes than the send queue holds")
+def long_queue(b):
+    c = b.fresh()
+    waits = counters()["server_sq_waits"]
+    nfsd_threads(16)
+    try:
+        granted = c.nfs(NULL, b"").credit
+        for _ in range(5):
+            c.wipe()
+            waiting = {}
+            for i in range(min(granted, 16)):
+                chunk = [c.segment((i << 16) + (j << 10), 1 << 10) for j in range(64)]
+                xid = c.xid()
+                waiting[xid] = i
+                c.conn.send(header(xid, credit=16, writes=[chunk]) +
+                            rpc_call(xid, NFS, 3, READ3, read_args(b.file, 1 << 16, i << 13), AUTH_ROOT))
+            while waiting:
+                answer = c.receive(60)
+                want(answer, f"{len(waiting)} READs are not answered")
+                want(results(answer).word() == 0, "READ")
+                i = waiting.pop(answer.xid)
+                want(c.get(i << 16, 1 << 16) == DATA[i << 13:(i << 13) + (1 << 16)], f"wrong data in READ {i}")
+            granted = answer.credit
+    finally:
+        nfsd_threads(4)
+    waits = counters()["server_sq_waits"] - waits
+    want(waits, "none had to wait for the send queue")
+    print(f"# {waits} waited for the send queue")
+
+
 @case("flow", "private data that is garbage, short, of another version")        # Covers: V1-CRD-19 V1-CRD-17
 def garbage(b):
     for data in (b"\xbd" * 8, private(65536, 65536)[:7], b"\xf6\xab\x0e\x18\x02\0\x3f\x3f", private(recv=1024)):

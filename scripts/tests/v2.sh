@@ -226,6 +226,22 @@ long_both() {
 # Covers: V2-ERR-16 V2-ERR-17 G-23
 case_v2-heal-segments() { with_mount 3 healing server_max_segs 1 server_err_segments long_both; }
 
+# A COMPOUND that is sent again has the same slot and sequence number in its session.
+heal_compounds() {
+	healing server_max_reads 0 server_err_read_chunks copy_some
+	before_case
+	healing server_max_writes 0 server_err_reply_resource copy_some
+	before_case
+	healing client_shrink_write 8192 server_err_write_resource copy_some
+	before_case
+	healing client_shrink_reply 4096 server_err_reply_resource long_lists
+	before_case
+	healing server_max_segs 1 server_err_segments copy_some
+}
+
+# Covers: V2-ERR-11 V2-ERR-14 V2-ERR-16 V2-ERR-18 V2-ERR-20 G-23
+case_v2-heal-v42() { with_mount 4.2 heal_compounds; }
+
 stat_fails() {
 	local out
 	! out=$(stat "$MNT/by" 2>&1) || die "stat succeeds"
