@@ -892,11 +892,15 @@ def burst(s):
     for i in range(16):
         call.conn.send(header(0x800 + i, credit=16) + callback_null(0x800 + i))
     want(s.verbs.until(lambda: s.step() or len(s.backward) >= 16, 30), f"{len(s.backward)} of 16 are answered")
-    want(not s.calls, "callbacks open the forward window")
     for i in range(16):
         answered(s, 0x800 + i)
+    # Whatever they ask for, the next Call has to wait.
+    other = s.user(do_stat, MNT + "/file")
+    s.listen(SILENCE)
+    want(not s.calls, "callbacks open the forward window")
     call.respond()
     want(isinstance(s.finish(op), int), "GETATTR")
+    want(s.finish(other) == len(DATA), "the GETATTR that had to wait")
     s.kept()
 
 
