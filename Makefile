@@ -49,6 +49,9 @@ fuzz: ## the wire and pure rooms under libFuzzer, in user space (SECONDS=60)
 mutants: ## would the unit tests notice if the wire or pure rooms were broken? (FILES=)
 	@python3 scripts/mutants/run.py $(FILES)
 
+mutants-guests: ## would the guests notice if all other rooms were broken? (NAMES=)
+	@python3 scripts/mutants/guests.py $(NAMES)
+
 demo: ## a guest on Debian's kernel: export, mount and copy over RDMA
 	@scripts/demo
 
@@ -70,4 +73,4 @@ shell: ## a guest with a mount and a prompt (KERNEL= PROVIDER=)
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
 
-.PHONY: all modules install uninstall dkms-install dkms-uninstall deb clean check fuzz mutants demo test test-all test-race bench shell help
+.PHONY: all modules install uninstall dkms-install dkms-uninstall deb clean check fuzz mutants mutants-guests demo test test-all test-race bench shell help

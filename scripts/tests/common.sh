@@ -164,7 +164,8 @@ remote_writer() {
 		die "the conflicting open was not let through"
 }
 
-# hostile <client|calls|server> <set>: one set of cases of hostile_<...>.py
+# hostile <client|calls|server> <set>: one set of cases of hostile_<...>.py; with PART, those
+# that have it in their name
 hostile() {
 	local lib
 	[ "$MODULE" = ours ] || skip "the in-tree module takes some of these in its own way"
@@ -172,7 +173,7 @@ hostile() {
 	cc -O1 -shared -fPIC -o "$lib" "$TOP/scripts/tests/peer.c" -lrdmacm -libverbs 2>"$lib.log" ||
 		skip "peer.c does not compile here (librdmacm-dev?): $(tail -n 1 "$lib.log")"
 	PROVIDER=$PROVIDER PEER_LIB=$lib PYTHONDONTWRITEBYTECODE=1 \
-		python3 "$TOP/scripts/tests/hostile_$1.py" "$2" >"$lib.out" 2>&1 || {
+		python3 "$TOP/scripts/tests/hostile_$1.py" "$2" "${PART:-}" >"$lib.out" 2>&1 || {
 		cat "$lib.out"
 		die "$(grep '^not ok' "$lib.out" || tail -n 1 "$lib.out")"
 	}

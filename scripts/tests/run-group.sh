@@ -104,7 +104,7 @@ for role in client server; do
 	fi
 done
 guest_run_dir "$dir" "$kernel" "$provider" T="${T:-*}" GROUPS_HERE="${groups[*]}" OURS="$ours" \
-	ALL="${ALL:-}" FIO_SECONDS="${FIO_SECONDS:-60}" "${extra[@]}"
+	ALL="${ALL:-}" PART="${PART:-}" FIO_SECONDS="${FIO_SECONDS:-60}" "${extra[@]}"
 pids=() shows=() t0=$SECONDS
 # A pattern names cases as they are shown.
 [ -z "$ours" ] || printf 'T=%q\nT=${T//%s-/}\n' "${T:-*}" "$label" >>"$dir/env"

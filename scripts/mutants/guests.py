@@ -1,0 +1,304 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""make mutants-guests: would the guests notice?
+
+usage: guests.py [--check | --list | --control] [NAME...]
+
+Breaks one rule at a time in the rooms that need a device or sunrpc, as guests.list says, builds
+that module, and runs the cases that are to notice it, as make test would:
+
+    noticed   a case has failed, or the kernel has complained, or the guest has died
+    SURVIVED  all cases have passed: a test is missing, or what was changed is not needed
+    BROKEN    it does not compile, or none of the cases has run
+
+Each prints one line, with the first case that has failed and why. The last line has the sums; the
+status is 0 if all were noticed. What else was printed is in guests-out, beside the copy of the
+tree that all are built in, below $TMPDIR.
+
+NAME: only these mutants; may be shell patterns. --control: the same cases, of each guest in one
+run, with nothing broken: all have to pass, or they tell nothing. --check: does each text stand
+where it is to be changed, exactly once, and are all files, cases and requirements there?
+"""
+import argparse
+import contextlib
+import fcntl
+import fnmatch
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+TOP = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "scripts"))
+import coverage             # noqa: E402, the one beside this folder
+
+LIST = TOP / "scripts/mutants/guests.list"
+TESTS = TOP / "scripts/tests"
+WORK = Path(tempfile.gettempdir()) / "rpcrdma-mutants"
+# Its path stays the same, and files that have not changed are left alone: builds are incremental.
+TREE, OUT = WORK / "tree", WORK / "guests-out"
+GUESTS = {"7.3 siw", "7.3 rxe", "6.12 siw", "6.12 rxe", "debian rxe"}
+VERDICT = re.compile(r"(ok|not ok|skip) [^/]*/[^/]*/(\S+) \(\d+ s\) *(.*)")
+
+
+@dataclass
+class Mutant:
+    """@guest: kernel, provider, group; @change: (file, lines there, lines to put there) for each place"""
+    name: str
+    breaks: list = field(default_factory=list)
+    guest: tuple = ()
+    cases: list = field(default_factory=list)
+    what: str = ""
+    change: list = field(default_factory=list)
+
+    @property
+    def captured(self):
+        """Is it what the wire carried that is judged, afterwards?"""
+        return bool(self.what) and header(self.guest[2], "Capture") == "yes"
+
+
+# --- the list -----------------------------------------------------------------
+
+def mutants():
+    found = []
+    for no, line in enumerate(LIST.read_text().splitlines(), 1):
+        word, _, rest = line.partition(" ")
+        rest = rest.strip()
+        if line[:1] in ("+", "-", " "):
+            _, old, new = found[-1].change[-1]
+            old += [line[1:]] * (line[0] != "+")
+            new += [line[1:]] * (line[0] != "-")
+        elif word == "mutant":
+            found.append(Mutant(rest))
+        elif word == "breaks":
+            found[-1].breaks = rest.split()
+        elif word == "seen":
+            where, _, found[-1].what = rest.partition(": ")
+            *guest, cases = where.split()
+            found[-1].guest, found[-1].cases = tuple(guest), cases.split("|")
+        elif word == "in":
+            found[-1].change.append((rest, [], []))
+        elif line and line[0] != "#":
+            sys.exit(f"{LIST}:{no}: what is this? {line}")
+    return found
+
+
+def lines(text):
+    return "".join(line + "\n" for line in text)
+
+
+def times(text, lines_there):
+    """How often do these lines stand there, as whole lines?"""
+    return ("\n" + text).count("\n" + lines(lines_there))
+
+
+def header(group, name):
+    m = re.search(rf"^# {name}: (.*)", (TESTS / f"{group}.sh").read_text(), re.M)
+    return m and m[1]
+
+
+def tried(group, case, provider):
+    """The names of all that a hostile case tries with that provider"""
+    m = re.search(rf"^case_{case}\(\) \{{\n?\s*hostile (\S+) ([a-z0-9-]+)", (TESTS / f"{group}.sh").read_text(), re.M)
+    if not m:
+        return []
+    source = (TESTS / f"hostile_{m[1]}.py").read_text()
+    return [name for name, only in re.findall(rf'^@case\("{m[2]}", "([^"]*)"(?:.*only="(\w+)")?', source, re.M)
+            if only in ("", provider)]
+
+
+def complaints(m, known):
+    """What is wrong with this entry of the list"""
+    if not m.breaks or len(m.guest) != 3 or not m.change:
+        yield "incomplete"
+        return
+    yield from (f"there is no requirement {key}" for key in m.breaks if key not in known)
+    for file, old, new in m.change:
+        if not (TOP / file).is_file():
+            yield f"there is no {file}"
+        elif not old or old == new:
+            yield f"{file}: nothing is changed"
+        elif times((TOP / file).read_text(), old) != 1:
+            yield f"{file}: {times((TOP / file).read_text(), old)} times there: {' '.join(lines(old).split())}"
+    kernel, provider, group = m.guest
+    if f"{kernel} {provider}" not in GUESTS:
+        yield f"there is no {provider} on {kernel}"
+    if not (TESTS / f"{group}.sh").is_file():
+        yield f"there is no group {group}"
+        return
+    defined = re.findall(r"^case_([a-z0-9-]+)\(\)", (TESTS / f"{group}.sh").read_text(), re.M)
+    for case in m.cases:
+        if not fnmatch.filter(defined, case):
+            yield f"{group} has no case {case}"
+    if m.captured:
+        rule = re.fullmatch(r"wire2?-(?:rules|form)-(.*)|wire2?-(decode)", m.what)
+        if not rule or not re.search(rf'["-]{re.escape(rule[1] or rule[2])}"', (TESTS / "wire.py").read_text()):
+            yield f"wire.py has no {m.what}"
+    elif m.what and not any(m.what in name for case in m.cases for name in tried(group, case, provider)):
+        yield f"with {provider}, {'|'.join(m.cases)} tries no {m.what!r}"
+
+
+def check(found):
+    known = coverage.names()
+    wrong = [f"{m.name}: {text}" for m in found for text in complaints(m, known)]
+    wrong += [f"{name} is there {n} times" for name, n in Counter(m.name for m in found).items() if n > 1]
+    for text in wrong:
+        print(f"scripts/mutants/guests.list: {text}")
+    return not wrong
+
+
+# --- running --------------------------------------------------------------------
+
+def make_tree(m=None):
+    """A copy of the work tree, with the change of @m."""
+    TREE.mkdir(parents=True, exist_ok=True)
+    # No times: a file that comes back as it was is a new one to make.
+    subprocess.run(["rsync", "-rlp", "--checksum", "--delete", "--exclude=.git", f"{TOP}/", f"{TREE}/"], check=True)
+    for file, old, new in m.change if m else []:
+        path = TREE / file
+        text = "\n" + path.read_text()
+        path.write_text(text.replace("\n" + lines(old), "\n" + lines(new), 1)[1:])
+
+
+def build(kernel, log):
+    """Why it does not build, or None"""
+    script = ('. scripts/lab/module.sh; need_packages "${PKG_GUEST[@]}" "${PKG_WIRE[@]}" "${PKG_BUILD[@]}" '
+              '"${PKG_KRB5[@]}"; module_ready "$0"')
+    with open(log, "wb") as f:
+        if subprocess.run(["bash", "-c", script, kernel], cwd=TREE, stdout=f, stderr=f, check=False).returncode == 0:
+            return None
+    said = log.read_text(errors="replace").splitlines()
+    return next((line for line in said if "error:" in line), said[-1] if said else "no module")
+
+
+def run(name, guest, cases, part="", enough=lambda verdicts: False):
+    """[(word, case, reason)] of these cases, until that is @enough."""
+    out = OUT / name
+    shutil.rmtree(out, ignore_errors=True)
+    env = {**os.environ, "T": f"*/*/@({'|'.join(cases)})", "OUT": str(out), "LEAKS": "", "GUEST_CPUS": "1",
+           "PART": part, "ALL": ""}
+    verdicts = []
+    with open(OUT / f"{name}.log", "ab") as log, \
+            subprocess.Popen(["scripts/tests/run-group.sh", *guest], cwd=TREE, env=env, stdout=subprocess.PIPE,
+                             stderr=log, start_new_session=True) as process:
+        try:
+            for line in process.stdout:
+                log.write(line)
+                found = VERDICT.match(line.decode(errors="replace"))
+                if found:
+                    verdicts.append((found[1], found[2], found[3].split(" [log:")[0]))
+                if enough(verdicts):
+                    break
+        finally:
+            # This run is a session of its own.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+    return verdicts
+
+
+def is_named(name, cases):
+    return any(fnmatch.fnmatchcase(name, case) for case in cases)
+
+
+def begun(name, cases):
+    """Has one of the cases begun, by what the consoles say?"""
+    consoles = [p.read_text(errors="replace") for p in (OUT / name).glob("*/*.console")]
+    return any(is_named(case, cases) for text in consoles for case in re.findall(r"lab: begin case (\S+)", text))
+
+
+def judge(m):
+    """(word, what to say about it)"""
+    kernel = m.guest[0]
+    make_tree(m)
+    reason = build(kernel, OUT / f"{m.name}.log")
+    if reason:
+        return "BROKEN", f"it does not build: {reason}"
+    named = [*m.cases, m.what] if m.captured else m.cases
+
+    def failed(verdicts):
+        bad = [(case, why) for word, case, why in verdicts if word == "not ok" and is_named(case, named)]
+        # What the wire says comes last, and says more.
+        return sorted(bad, key=lambda v: v[0] != m.what)[:1]
+
+    verdicts = run(m.name, m.guest, m.cases, "" if m.captured else m.what,
+                   lambda verdicts: not m.captured and failed(verdicts))
+    dead = [(case, why) for word, case, why in verdicts if word == "not ok" and re.search("-(guest|console)-", case)]
+    for case, why in failed(verdicts) or (dead if begun(m.name, m.cases) else []):
+        return "noticed", f"{case}: {why}"
+    passed = {case for word, case, _ in verdicts if word == "ok"}
+    if any(is_named(case, [m.what] if m.captured else named) for case in passed):
+        return "SURVIVED", f"{' '.join(sorted(c for c in passed if is_named(c, named)))} passed"
+    why = [why for word, case, why in verdicts if word == "skip" and is_named(case, named)] + [why for _, why in dead]
+    return "BROKEN", ": ".join(["no case has run", *why[:1]])
+
+
+def control(found):
+    """Do all cases pass with nothing broken?"""
+    make_tree()
+    good = True
+    for guest in dict.fromkeys(m.guest for m in found):
+        mine = [m for m in found if m.guest == guest]
+        cases = sorted({case for m in mine for case in m.cases})
+        wanted = cases + sorted({m.what for m in mine if m.captured})
+        name = "control-" + "-".join(guest)
+        reason = build(guest[0], OUT / f"{name}.log")
+        verdicts = [] if reason else run(name, guest, cases)
+        for pattern in wanted:
+            ran = [(word, why) for word, case, why in verdicts if is_named(case, [pattern])]
+            why = next((f"{word} {why}" for word, why in ran if word != "ok"), "" if ran else "it has not run")
+            print(f"{'not ok' if why else 'ok'} {' '.join(guest)} {pattern} {reason or why}".rstrip(), flush=True)
+            good = good and not why
+    return good
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--control", action="store_true")
+    parser.add_argument("names", nargs="*")
+    args = parser.parse_args()
+    found = mutants()
+    if not check(found):
+        sys.exit(1)
+    if args.names:
+        found = [m for m in found if is_named(m.name, args.names)]
+        if not found:
+            sys.exit("there is no such mutant")
+    if args.list:
+        for m in found:
+            print(f"{m.name}  {' '.join(m.breaks)}  {'/'.join(m.guest)}/{'|'.join(m.cases)}{m.what and ': '}{m.what}")
+    if args.check or args.list:
+        return
+    # Whoever calls may have set them for something else.
+    for name in ("MODULE", "CHECKERS", "RESULTS", "GUEST_CMDLINE"):
+        os.environ.pop(name, None)
+    OUT.mkdir(parents=True, exist_ok=True)
+    # Also then the guests go.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    with open(WORK / "lock", "w", encoding="ascii") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            sys.exit(f"{WORK} is in use: set TMPDIR for a second run")
+        if args.control:
+            sys.exit(not control(found))
+        sums = Counter()
+        for m in found:
+            t0 = time.monotonic()
+            word, said = judge(m)
+            sums[word] += 1
+            print(f"{word:8}  {m.name}  {time.monotonic() - t0:.0f} s  {said}", flush=True)
+    print(f"{sums['noticed']} noticed, {sums['SURVIVED']} survived, {sums['BROKEN']} broken")
+    sys.exit(sums["noticed"] != len(found))
+
+
+main()
