@@ -134,6 +134,7 @@ struct rpcrdma_lists {
  * @lists: the lists of a header
  *
  * Context: any.
+ * Return: true if there is no chunk in any of them.
  */
 static inline bool rpcrdma_lists_empty(const struct rpcrdma_lists *lists)
 {
