@@ -114,7 +114,11 @@ server_up() {
 	local f threads=${1:-4}
 	modprobe -aq nfsd rpcrdma || true
 	mkdir -p $EXPORT /var/lib/nfs
-	if [ -n "${NFS_STATE:-}" ]; then
+	# A second time, what is there stays: below another mount nfsdcld would not find its pipe again,
+	# and nfsd would wait ten seconds for it.
+	if mounted /var/lib/nfs; then
+		:
+	elif [ -n "${NFS_STATE:-}" ]; then
 		mount --bind "$NFS_STATE" /var/lib/nfs
 	else
 		mount -t tmpfs -o mode=755 nfsvar /var/lib/nfs
