@@ -54,6 +54,9 @@ nfsd_anew() {
 	echo "rdma $PORT" >/proc/fs/nfsd/portlist
 }
 
+# Will the guest end with a case that looks for leaks?
+clean_follows() { case_wanted clean; }
+
 # The end of a group: the last one in a guest takes everything down.
 group_end() {
 	[ "$GROUP" != "${GROUPS_HERE##* }" ] || case_run clean

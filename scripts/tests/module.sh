@@ -60,6 +60,8 @@ case_reload() {
 		module_load
 		rmmod rpcrdma
 	done
+	# What is looked for is all that the module has ever left, wherever it was: once is enough.
+	! clean_follows || return 0
 	kmemleak_check
 }
 
