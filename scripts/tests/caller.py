@@ -215,7 +215,7 @@ def do_honest():
 
 def honest():
     """What is wrong with an honest mount, or None. In a process of its own, which may hang."""
-    process = subprocess.Popen([sys.executable, os.path.abspath(__file__)], stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen([sys.executable, "-S", os.path.abspath(__file__)], stderr=subprocess.PIPE, text=True)
     try:
         said = process.communicate(timeout=HONEST)[1].strip()
     except subprocess.TimeoutExpired:

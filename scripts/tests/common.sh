@@ -176,7 +176,7 @@ hostile() {
 		skip "peer.c does not compile here (librdmacm-dev?): $(tail -n 1 /lab/log/peer.log)"
 	[ -e $lib ] || cp /lab/peer.so $lib
 	PROVIDER=$PROVIDER PEER_LIB=$lib PYTHONDONTWRITEBYTECODE=1 \
-		python3 "$TOP/scripts/tests/hostile_$1.py" "$2" "${PART:-}" >"$out" 2>&1 || {
+		python3 -S "$TOP/scripts/tests/hostile_$1.py" "$2" "${PART:-}" >"$out" 2>&1 || {
 		cat "$out"
 		die "$(grep '^not ok' "$out" || tail -n 1 "$out")"
 	}
@@ -187,7 +187,7 @@ hostile() {
 
 # More to do at once than a few credits or slots allow
 crowd() {
-	python3 -c '
+	python3 -I -S -c '
 import os, sys, threading
 names = [f"{sys.argv[1]}/window-{i}" for i in range(48)]
 def work(name):
@@ -240,7 +240,7 @@ MIRRORS=/lab/mirrors
 # load_start [jobs]: programs that know what every byte has to be, see faultload.py
 load_start() {
 	rm -rf $MIRRORS /tmp/load.stop
-	python3 "$LOAD" run "$MNT" $MIRRORS --stop /tmp/load.stop --jobs "${1:-2}" >/tmp/load.out 2>&1 &
+	python3 -I -S "$LOAD" run "$MNT" $MIRRORS --stop /tmp/load.stop --jobs "${1:-2}" >/tmp/load.out 2>&1 &
 	LOADER=$!
 	# A case that fails leaves nothing for the next one to stumble over.
 	trap 'touch /tmp/load.stop; sleep 5; umount -f $MNT; umount -l $MNT' EXIT
@@ -263,6 +263,6 @@ load_end() {
 	trap - EXIT
 	wait "$LOADER" || die "$(grep FAIL: /tmp/load.out | cut -d' ' -f2- || tail -n 1 /tmp/load.out)"
 	tail -n 1 /tmp/load.out
-	on_server python3 "$LOAD" verify $EXPORT $MIRRORS
+	on_server python3 -I -S "$LOAD" verify $EXPORT $MIRRORS
 	rm -f $MNT/load*
 }

@@ -208,7 +208,7 @@ case_starved-regions() {
 	nfs_mount 4.2
 	chunks=$(xprt_field 11)
 	starve 100 '^xprt_rdma_frwr_m'
-	python3 "$LOAD" run $MNT $MIRRORS --jobs 2 --seconds 8 >/tmp/load.out 2>&1 &
+	python3 -I -S "$LOAD" run $MNT $MIRRORS --jobs 2 --seconds 8 >/tmp/load.out 2>&1 &
 	LOADER=$!
 	sleep 8
 	kill -0 $LOADER 2>/dev/null || die "it did not wait: $(tail -n 1 /tmp/load.out)"
@@ -216,7 +216,7 @@ case_starved-regions() {
 	starve_end 3
 	wait $LOADER || die "$(tail -n 1 /tmp/load.out)"
 	tail -n 1 /tmp/load.out
-	on_server python3 "$LOAD" verify $EXPORT $MIRRORS
+	on_server python3 -I -S "$LOAD" verify $EXPORT $MIRRORS
 	nfs_umount
 }
 
@@ -264,7 +264,7 @@ case_killed() {
 	ice_mount vers=3,nolock,noac,rsize=262144
 	frozen_write >/dev/null
 	for i in 1 2 3; do
-		python3 "$LOAD" reader $MNT/data 1048576 >/tmp/reader.$i &
+		python3 -I -S "$LOAD" reader $MNT/data 1048576 >/tmp/reader.$i &
 		pids+=($!)
 	done
 	# Nobody is left behind to keep the mount busy, or frozen

@@ -243,7 +243,7 @@ def no_reads(b):
 def leaving(b):
     b.fresh().works()
     before = counters()
-    rc = subprocess.run([sys.executable, __file__, "leave"], check=False).returncode
+    rc = subprocess.run([sys.executable, "-S", __file__, "leave"], check=False).returncode
     want(rc == 7, "it did not come so far")
     want(b.verbs.until(lambda: counters()["server_disconnects"] > before["server_disconnects"], 30),
          "the server does not notice")

@@ -17,7 +17,7 @@ case_kunit() {
 	for r in /sys/kernel/debug/kunit/*/results; do
 		cat "$r" >"/lab/log/kunit/$(basename "$(dirname "$r")")"
 	done
-	python3 "$TOP/scripts/tests/ktap.py" /lab/log/kunit/* >/lab/log/kunit.verdict
+	python3 -I -S "$TOP/scripts/tests/ktap.py" /lab/log/kunit/* >/lab/log/kunit.verdict
 	cat /lab/log/kunit.verdict >&9
 	# Each of its test cases has counted; this one says that they could be loaded and run.
 	grep -q '^case ' /lab/log/kunit.verdict || die "no unit test has reported"

@@ -79,7 +79,7 @@ case_beside-intree() {
 	# The name stands in struct module, in an array of its own; patched in place, since
 	# objcopy would lose the relocations beside it.
 	at=$(readelf -SW /tmp/other.ko | awk '{ for (i = 1; i < NF; i++) if ($i == ".gnu.linkonce.this_module") print $(i + 3) }')
-	python3 -c '
+	python3 -I -S -c '
 import sys
 data, at = bytearray(open("/tmp/other.ko", "rb").read()), int(sys.argv[1], 16)
 name = data.index(b"rpcrdma\0", at, at + 64)

@@ -29,7 +29,7 @@ case_netns-client() {
 		rdma link add lab1 type rxe netdev ve1
 		mount -t nfs -o "proto=rdma,port=$1,vers=4.2" "$0:/" "$2"
 		grep -q "xprt:.rdma" /proc/self/mountstats
-		python3 "$3" small --vers 4.2 --mnt "$2" --seed 5 --manifest /lab/manifest.netns
+		python3 -I -S "$3" small --vers 4.2 --mnt "$2" --seed 5 --manifest /lab/manifest.netns
 		for f in /sys/kernel/debug/rpcrdma/client/*; do cat "$f"; done >/lab/netns.shown
 		echo "here $(stat -Lc %i /proc/self/ns/net)" >>/lab/netns.shown
 		umount "$2"
@@ -76,9 +76,9 @@ case_netns-server() {
 		{ echo Y >/proc/fs/nfsd/v4_end_grace; } 2>/dev/null || true
 		echo "rdma $0" >/proc/fs/nfsd/portlist
 		nsenter --net=/proc/1/ns/net mount -t nfs -o "proto=rdma,port=$0,vers=4.2" 10.7.0.1:/ "$1"
-		python3 "$2" small --vers 4.2 --mnt "$1" --seed 6 --manifest /lab/manifest.netns
+		python3 -I -S "$2" small --vers 4.2 --mnt "$1" --seed 6 --manifest /lab/manifest.netns
 		umount "$1"
-		python3 "$2" verify /lab/manifest.netns /second
+		python3 -I -S "$2" verify /lab/manifest.netns /second
 		rpc.nfsd 0
 		exportfs -ua
 		kill $mountd

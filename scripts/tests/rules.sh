@@ -155,7 +155,7 @@ case_lock-manager() {
 	pidof -q rpc.statd || rpc.statd --no-notify || die "no rpc.statd"
 	mkdir -p $MNT
 	mount -t nfs -o "proto=rdma,port=$PORT,vers=3" $SERVER:$EXPORT $MNT
-	python3 -c '
+	python3 -I -S -c '
 import fcntl, sys
 mine, servers = open(sys.argv[1], "w"), open(sys.argv[2], "r+")
 fcntl.lockf(mine, fcntl.LOCK_EX | fcntl.LOCK_NB)

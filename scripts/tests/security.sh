@@ -177,7 +177,7 @@ around() {
 	for sec in krb5 krb5i krb5p; do
 		secure_mount 3 $sec
 		inline=$(counter client_replies_inline)
-		timeout 200 python3 - $MNT $sec "$1" <<-'END' || die "$sec"
+		timeout 200 python3 -I -S - $MNT $sec "$1" <<-'END' || die "$sec"
 		import mmap, os, random, sys
 		mnt, sec, low = sys.argv[1], sys.argv[2], int(sys.argv[3])
 		rng = random.Random(sec)

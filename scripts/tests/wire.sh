@@ -146,7 +146,7 @@ case_wire-recalls() {
 	on_server bash -c 'for i in {1..12}; do echo data >$0/recall-$i; done' $EXPORT
 	until_true 30 on_server bash -c "grep -q 'callback state: UP' /proc/fs/nfsd/clients/*/info" ||
 		die "the backchannel does not come up"
-	python3 -c '
+	python3 -I -S -c '
 import sys, time
 held = [open(f"{sys.argv[1]}/recall-{i}") for i in range(1, 13)]
 time.sleep(600)' $MNT &

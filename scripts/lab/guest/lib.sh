@@ -288,7 +288,7 @@ kmemleak_scan() {
 kmemleak_check() {
 	leaks_are_seen || { echo "leaks are not looked for in this guest"; return 0; }
 	# shellcheck disable=SC2046
-	kmemleak_scan | python3 "$LAB/guest/leaks.py" $(sort -u /run/module-places) ||
+	kmemleak_scan | python3 -I -S "$LAB/guest/leaks.py" $(sort -u /run/module-places) ||
 		die "kmemleak: the module leaks (see the log)"
 }
 
