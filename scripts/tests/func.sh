@@ -63,8 +63,7 @@ second_client() {
 
 group() {
 	alone_up
-	on_server python3 -I -S "$CHECK" entries 5000 $EXPORT/entries
-	on_server python3 -I -S "$CHECK" posixacl 200 $EXPORT/acl-file
+	on_server python3 -I -S "$CHECK" provide $EXPORT
 	run_all_cases
 	group_end
 }

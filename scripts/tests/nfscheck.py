@@ -4,8 +4,8 @@
 
 usage: nfscheck.py SECTION... --vers V [--mnt DIR] [--seed N] [--manifest FILE] [--scale F]
        nfscheck.py verify FILE DIR       on the server: the export matches the manifest
-       nfscheck.py entries N DIR         on the server: a directory of N files
-       nfscheck.py posixacl N FILE       on the server: give FILE an ACL of N entries
+       nfscheck.py provide DIR           on the server: a directory of 5,000 files, and a file
+                                         with an ACL of 200 entries
 
 Sections: names dir data direct mmap xattr acl small. What a section left on the server
 (sizes, sums, extended attributes) goes to the manifest, for "verify" to compare on the
@@ -20,6 +20,7 @@ import json
 import mmap
 import os
 import random
+import stat
 import struct
 import sys
 import time
@@ -164,7 +165,7 @@ class Check:
             self.manifest["names"][self.rel(sub)] = names
 
     def dir5000(self):
-        """A directory of 5,000 that the server made ("entries") before."""
+        """A directory of 5,000 that the server made ("provide") before."""
         d = os.path.join(self.mnt, "entries")
         want = entry_names(5000)
         got = os.listdir(d)
@@ -379,6 +380,15 @@ def entry_names(count):
     return [f"entry-{i:05d}-{'e' * (i % 60)}" for i in range(count)]
 
 
+def provide(export):
+    os.mkdir(f"{export}/entries")
+    for name in entry_names(5000):
+        # A quarter of what open() and close() take
+        os.mknod(f"{export}/entries/{name}", stat.S_IFREG | 0o666)
+    os.mknod(f"{export}/acl-file", stat.S_IFREG | 0o666)
+    os.setxattr(f"{export}/acl-file", ACL, posix_acl(200))
+
+
 def verify(manifest, export):
     with open(manifest) as f:
         m = json.load(f)
@@ -404,15 +414,8 @@ def main():
     verb = sys.argv[1] if len(sys.argv) > 1 else ""
     if verb == "verify":
         return verify(*sys.argv[2:])
-    if verb == "entries":
-        os.makedirs(sys.argv[3], exist_ok=True)
-        for name in entry_names(int(sys.argv[2])):
-            open(os.path.join(sys.argv[3], name), "w").close()
-        return None
-    if verb == "posixacl":
-        open(sys.argv[3], "a").close()
-        os.setxattr(sys.argv[3], ACL, posix_acl(int(sys.argv[2])))
-        return None
+    if verb == "provide":
+        return provide(sys.argv[2])
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     p.add_argument("section", nargs="+")
     p.add_argument("--vers", required=True)

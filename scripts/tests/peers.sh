@@ -58,8 +58,7 @@ group() {
 	# As people use it: our client asks for version 2 first.
 	pair_up 2
 	if [ "$ROLE" = server ]; then
-		python3 -I -S "$CHECK" entries 5000 $EXPORT/entries
-		python3 -I -S "$CHECK" posixacl 200 $EXPORT/acl-file
+		python3 -I -S "$CHECK" provide $EXPORT
 		serve_requests
 		case_clean
 		return

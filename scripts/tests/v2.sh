@@ -278,9 +278,8 @@ case_v2-nconnect() {
 
 group() {
 	alone_up 2
-	# The group before may have made them.
-	[ -e $EXPORT/entries ] || python3 -I -S "$CHECK" entries 5000 $EXPORT/entries
-	[ -e $EXPORT/acl-file ] || python3 -I -S "$CHECK" posixacl 200 $EXPORT/acl-file
+	# The group before may have done it.
+	[ -e $EXPORT/entries ] || python3 -I -S "$CHECK" provide $EXPORT
 	# All of it on one kernel and provider, and in make test-all
 	case $ALL/$KERNEL/$PROVIDER in
 	/7.3/rxe) some_cases v2-v3 v2-v40 v2-v41 v2-v42 v2-delegation ;;
