@@ -385,8 +385,8 @@ def directions(s):
     s.backward.clear()
     call.conn.plain(prefix(call.xid, MSG) + words(0, 0, 0, 0) + body[:4] + words(0) + body[8:])
     s.fails(op, call.xid)
-    want(not s.backward, "a response was answered")
     s.works()
+    want(not s.backward, "a response was answered")
     s.kept()
 
 
@@ -422,6 +422,7 @@ def final(s):
         call.conn.plain(words(call.xid) + message[4:])
         s.fails(op, call.xid)
     s.works()
+    want(not s.backward, "an error was answered")
     s.kept()
 
 

@@ -234,6 +234,7 @@ class Server:
         self.seen, self.longest = collections.Counter(), 0
         self.backward = collections.deque()     # Replies to callbacks, and errors
         self.passed, self.ops = set(), []
+        self.failed = collections.deque()       # XIDs
         self.before, self.mounted, self.depth = counters(), False, None
 
     def log(self, text):
@@ -376,6 +377,7 @@ class Server:
     # outcomes
 
     def works(self):
+        self.calm()
         want(self.do(do_stat, MNT + "/file") == len(DATA), "an honest GETATTR fails")
         self.reads(8192)
 
@@ -390,12 +392,19 @@ class Server:
         want(SHARED[size:size + 4096] == b"\x55" * 4096, "READ writes behind its buffer")
 
     def fails(self, op, xid=None, error_name="EIO"):
-        """The system call fails, and the Call is not sent again."""
+        """The system call fails, and the Call @xid is not sent again: see calm()."""
         result = self.finish(op)
         want(result == error_name, f"the system call returns {result}, not {error_name}")
         if xid:
+            self.failed.append(xid)
+
+    def calm(self):
+        """A while after Calls have failed: none was sent again."""
+        if self.failed:
             self.idle(0.2)
-            want(self.seen[xid] == 1, "the Call was sent again")
+        while self.failed:
+            xid = self.failed.popleft()
+            want(self.seen[xid] == 1, f"Call {xid:#x} was sent again, {len(self.failed)} failures before the last")
 
     def kept(self):
         want(self.accepted == 1, "the connection was not kept")
