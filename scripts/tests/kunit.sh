@@ -15,7 +15,8 @@ case_kunit() {
 	modprobe rpcrdma_kunit || die "rpcrdma_kunit.ko does not load"
 	mkdir -p /lab/log/kunit
 	for r in /sys/kernel/debug/kunit/*/results; do
-		cat "$r" >"/lab/log/kunit/$(basename "$(dirname "$r")")"
+		stat=${r%/results}
+		echo "$(<"$r")" >"/lab/log/kunit/${stat##*/}"
 	done
 	python3 -I -S "$TOP/scripts/tests/ktap.py" /lab/log/kunit/* >/lab/log/kunit.verdict
 	cat /lab/log/kunit.verdict >&9
