@@ -279,10 +279,12 @@ serve_requests() {
 
 leaks_are_seen() { [ -w /sys/kernel/debug/kmemleak ] && [[ $(</proc/cmdline) != *kmemleak=off* ]]; }
 
-# Two scans, since kmemleak reports what has stayed unreferenced for a while.
+# Two scans, since kmemleak reports what has stayed unreferenced for a while: what is to be found
+# was allocated before the first began, and has to be five seconds old when the second does.
 kmemleak_scan() {
+	local end=$((SECONDS + 7))
 	echo scan >/sys/kernel/debug/kmemleak
-	sleep 6
+	until ((SECONDS >= end)); do nap 0.5; done
 	echo scan >/sys/kernel/debug/kmemleak
 	cat /sys/kernel/debug/kmemleak
 }
