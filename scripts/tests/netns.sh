@@ -61,7 +61,7 @@ case_netns-server() {
 		ip link set se1 up
 		rdma link add lab2 type rxe netdev se1
 		mount -t tmpfs nfsvar /var/lib/nfs
-		mkdir /var/lib/nfs/v4recovery /var/lib/nfs/rpc_pipefs
+		mkdir /var/lib/nfs/v4recovery /var/lib/nfs/rpc_pipefs /var/lib/nfs/nfsdcld
 		touch /var/lib/nfs/etab /var/lib/nfs/rmtab /var/lib/nfs/state
 		mkdir -p /second
 		mount -t tmpfs second /second
@@ -71,6 +71,10 @@ case_netns-server() {
 		exportfs -o rw,no_root_squash,insecure,fsid=0,no_subtree_check "*:/second"
 		rpc.mountd -N 3 -F 9>&- &
 		mountd=$!
+		# nfsd would wait ten seconds for it
+		mount -t rpc_pipefs pipefs /var/lib/nfs/rpc_pipefs
+		nfsdcld -F -p /var/lib/nfs/rpc_pipefs 9>&- &
+		nfsdcld=$!
 		echo 10 >/proc/fs/nfsd/nfsv4gracetime
 		rpc.nfsd -N 3 2
 		{ echo Y >/proc/fs/nfsd/v4_end_grace; } 2>/dev/null || true
@@ -81,7 +85,7 @@ case_netns-server() {
 		python3 -I -S "$2" verify /lab/manifest.netns /second
 		rpc.nfsd 0
 		exportfs -ua
-		kill $mountd
+		kill $mountd $nfsdcld || true
 		rdma link delete lab2' $PORT $MNT "$CHECK" || die "no server in another network namespace"
 	rdma link delete lab1
 	ip netns del server
