@@ -296,7 +296,7 @@ def main():
             t0 = time.monotonic()
             word, said = judge(m)
             sums[word] += 1
-            print(f"{word:8}  {m.name}  {time.monotonic() - t0:.0f} s  {said}", flush=True)
+            print(f"{word:8}  {m.name}  {time.monotonic() - t0:.0f} s  {said[:160]}", flush=True)
     print(f"{sums['noticed']} noticed, {sums['SURVIVED']} survived, {sums['BROKEN']} broken")
     sys.exit(sums["noticed"] != len(found))
 
