@@ -134,8 +134,12 @@ static void rpcrdma_conn_hear_peer(struct rpcrdma_conn *conn,
 			     conn->cn_peer_len, &conn->cn_limits);
 }
 
-static int rpcrdma_conn_refusal(const struct rdma_cm_event *event)
+static int rpcrdma_conn_refusal(const struct rpcrdma_conn *conn,
+				const struct rdma_cm_event *event)
 {
+	/* The peer accepted, and left before it heard that this end is up. */
+	if (rpcrdma_conn_is_up(conn))
+		return -ECONNABORTED;
 	/* The peer still knows a former connection of this queue pair:
 	 * that is no refusal but an invitation to try again.
 	 */
@@ -186,7 +190,7 @@ static int rpcrdma_conn_cm_event(struct rdma_cm_id *id,
 		rpcrdma_conn_fail(conn, rpcrdma_conn_no_way(event));
 		break;
 	case RDMA_CM_EVENT_REJECTED:
-		rpcrdma_conn_fail(conn, rpcrdma_conn_refusal(event));
+		rpcrdma_conn_fail(conn, rpcrdma_conn_refusal(conn, event));
 		break;
 	case RDMA_CM_EVENT_CONNECT_ERROR:
 		rpcrdma_conn_fail(conn, -ENOTCONN);
