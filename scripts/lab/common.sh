@@ -115,9 +115,9 @@ need_packages() {
 # shellcheck disable=SC2034
 {
 # pahole: Debian's headers make BTF for modules.
-PKG_BUILD=(build-essential bc flex bison libelf-dev libssl-dev rsync kmod cpio xz-utils python3 pahole)
+PKG_BUILD=(build-essential patch bc flex bison libelf-dev libssl-dev rsync kmod cpio xz-utils python3 pahole)
 PKG_GUEST=(qemu-system-x86 busybox-static nfs-kernel-server nfs-common rpcbind rdma-core
-	librdmacm-dev libibverbs-dev iproute2 iputils-ping fio attr acl nfs4-acl-tools cpio kmod xz-utils python3 procps)
+	librdmacm-dev libibverbs-dev iproute2 iputils-ping fio attr acl nfs4-acl-tools cpio kmod xz-utils python3 procps tcpdump)
 PKG_WIRE=(tshark)
 # A key distribution centre and what gets tickets from it, for krb5 mounts in a guest.
 PKG_KRB5=(krb5-kdc krb5-admin-server krb5-user)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Guests: QEMU with a lab kernel, the host's root over 9p (read-only under a tmpfs) and
-# one directory of the host, the run directory, as /lab. In there: env, <role>.job
-# (what to do), and afterwards <role>.console, <role>.verdict and log/<role>/.
+# Guests: a lab kernel, with the host's root read-only under a tmpfs, and one directory of the
+# host, the run directory, as /lab. In there: env, <role>.job (what to do), and afterwards
+# <role>.console, <role>.verdict and log/<role>/. Debian's kernel runs in QEMU; of those made
+# here, see kernel.sh.
 . "$(dirname "${BASH_SOURCE[0]}")/module.sh"
 
 guest_initramfs() {
@@ -31,19 +32,21 @@ guest_initramfs() {
 
 # guest_qemu <kernel> <accel> <kernel command line> [more arguments]
 guest_qemu() {
-	local k=$1 accel=$2 cmdline=$3 cpu=max
+	local k=$1 accel=$2 cmdline=$3 cpu=host
 	shift 3
-	# Five-level page tables only make the emulation slower.
-	[[ $accel == kvm ]] && cpu=host || cpu=max,la57=off
-	# Setting a timer leaves the emulation: with a regular tick, a debug kernel needs a quarter
-	# less time. (With -icount, a tick would be counted.)
-	[[ $accel == kvm || " $* " == *" -icount "* ]] || cmdline="nohz=off highres=off $cmdline"
+	if [ "$accel" != kvm ]; then
+		# Five-level page tables only make the emulation slower.
+		cpu=max,la57=off
+		# Setting a timer leaves the emulation: with a regular tick, a debug kernel needs a
+		# quarter less time. Debian's needs a third more. (With -icount, a tick would be counted.)
+		[[ $k == debian || " $* " == *" -icount "* ]] || cmdline="nohz=off highres=off $cmdline"
+	fi
 	# q35: on the older machine, each PCI interrupt link costs the debug kernels 25 s.
 	# The kernel's test of the timer counts ticks that a busy host does not deliver in time, and
 	# panics. It ends with whoever started it.
 	exec setpriv --pdeathsig KILL qemu-system-x86_64 -machine q35 -nodefaults -nographic -no-reboot -accel "$accel" -cpu "$cpu" \
 		-kernel "$(kernel_image "$k")" -initrd "$(guest_initramfs "$k")" \
-		-append "console=ttyS0 panic=-1 log_buf_len=8M no_timer_check kunit.enable=1 kunit.autorun=1 ${cmdline}" \
+		-append "console=ttyS0 no_timer_check $cmdline" \
 		-device virtio-serial-pci "$@"
 }
 
@@ -96,19 +99,55 @@ guest_run_dir() {
 	END
 }
 
-# guest_start <dir> <kernel> <role> [qemu arguments]: sets GUEST_PID; or, for a guest that
-# somebody talks to (GUEST_FOREGROUND), stays with it.
+# guest_um <dir> <kernel> <role> <kernel command line> [more arguments]
+# A kernel that is a program: its memory is a file, its processes are the host's. With a name
+# space of their own they end with it; and it ends with whoever started it.
+guest_um() {
+	local dir=$1 k=$2 role=$3 cmdline=$4
+	shift 4
+	# shellcheck disable=SC2016
+	exec setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child --mount-proc bash -c '
+		mount -t tmpfs -o size=90%,huge=always memory /dev/shm
+		TMPDIR=/dev/shm "$@" &
+		wait $!' um \
+		"$(kernel_image "$k")" "mem=${GUEST_MEM:-3G}" "initrd=$(guest_initramfs "$k")" "uml_dir=$dir/um" "umid=$role" \
+		seccomp=auto con=null ssl=null ssl0=null,fd:9 "lab.run=$dir" "$cmdline" "$@" 9>>"$dir/$role.verdict"
+}
+
+# guest_start <dir> <kernel> <role> [more arguments of the machine]: sets GUEST_PID; or, for a
+# guest that somebody talks to (GUEST_FOREGROUND), stays with it.
 guest_start() {
-	local dir=$1 k=$2 role=$3 accel cpus=2 serial=(-serial "file:$1/$3.console")
+	local dir=$1 k=$2 role=$3 cmdline
 	shift 3
+	cmdline="panic=-1 log_buf_len=8M kunit.enable=1 kunit.autorun=1 lab.role=$role lab.init=$LAB/guest/init ${GUEST_CMDLINE:-}"
+	: >"$dir/$role.verdict"
+	if [ "$(kernel_machine "$k")" = um ]; then
+		guest_start_um "$@"
+	else
+		guest_start_x86 "$@"
+	fi
+}
+
+guest_start_um() {
+	set -- "$dir" "$k" "$role" "$cmdline" noreboot "$@"
+	if [ -n "${GUEST_FOREGROUND:-}" ]; then
+		(guest_um "$@" con0=fd:0,fd:1)
+	else
+		(guest_um "$@" con0=null,fd:1) >"$dir/$role.console" 2>"$dir/$role.log" </dev/null &
+		# shellcheck disable=SC2034
+		GUEST_PID=$!
+	fi
+}
+
+guest_start_x86() {
+	local accel cpus=2 serial=(-serial "file:$dir/$role.console")
 	accel=$(guest_accel "$k")
 	# Emulated, two are slower than one, and the one can meet an int3 with which the other has
 	# not finished patching the kernel: "Oops: int3", in one boot of many.
 	[ "$accel" = kvm ] || cpus=1
-	: >"$dir/$role.verdict"
 	[ -z "${GUEST_FOREGROUND:-}" ] ||
 		serial=(-chardev "stdio,id=con,signal=off,logfile=$dir/$role.console" -serial chardev:con)
-	set -- "$k" "$accel" "lab.role=$role lab.init=$LAB/guest/init ${GUEST_CMDLINE:-}" \
+	set -- "$k" "$accel" "$cmdline" \
 		-m "${GUEST_MEM:-3G}" -smp "${GUEST_CPUS:-$cpus}" "${serial[@]}" \
 		-chardev "file,id=v,path=$dir/$role.verdict" -device virtserialport,chardev=v,name=verdict \
 		-fsdev local,id=root,path=/,readonly=on,multidevs=remap,security_model=none \
@@ -119,16 +158,24 @@ guest_start() {
 	if [ -n "${GUEST_FOREGROUND:-}" ]; then
 		(guest_qemu "$@")
 	else
-		(guest_qemu "$@") 2>"$dir/$role.qemu" &
+		(guest_qemu "$@") 2>"$dir/$role.log" &
 		# shellcheck disable=SC2034
 		GUEST_PID=$!
 	fi
 }
 
+# guest_signal <signal> <kernel> <pid>: to the machine, not to what keeps watch over it
+guest_signal() {
+	local pid=$3
+	[ "$(kernel_machine "$2")" = x86 ] || pid=$(pgrep -P "$(pgrep -P "$pid")")
+	kill "-$1" "$pid"
+}
+
 # guest_wait <dir> <seconds> <pid> <role> [<pid> <role>...]: 0 if all jobs ended well.
-# A guest over its time, or one whose partner is gone for a while, is killed.
+# A guest over its time, or one whose partner is gone for a while, is killed; and so is one that has
+# done everything and does not go: User-mode Linux stops at the last step now and then.
 guest_wait() {
-	local dir=$1 end=$((SECONDS + $2)) rc=0 i alive grace=0 pids=() roles=()
+	local dir=$1 end=$((SECONDS + $2)) rc=0 i alive grace=0 pids=() roles=() done=()
 	shift 2
 	while (($#)); do pids+=("$1") roles+=("$2"); shift 2; done
 	while :; do
@@ -136,10 +183,14 @@ guest_wait() {
 		for i in "${pids[@]}"; do ! kill -0 "$i" 2>/dev/null || alive=$((alive + 1)); done
 		((alive)) || break
 		((alive == ${#pids[@]})) || grace=$((grace + 1))
+		for i in "${!pids[@]}"; do
+			! grep -qs '^done ' "$dir/${roles[i]}.verdict" || ((done[i] = ${done[i]:-0} + 1))
+			((${done[i]:-0} < 60)) || kill -KILL "${pids[i]}" 2>/dev/null || true
+		done
 		if ((SECONDS > end || grace > 300)); then
 			for i in "${!pids[@]}"; do
 				kill -0 "${pids[i]}" 2>/dev/null || continue
-				echo "killed: no end in time" >>"$dir/${roles[i]}.qemu"
+				echo "killed: no end in time" >>"$dir/${roles[i]}.log"
 				kill -KILL "${pids[i]}" 2>/dev/null || true
 			done
 		fi

@@ -3,6 +3,12 @@
 # Kernels for the guests. Three names are known:
 #   7.3, 6.12   built here from Debian's linux-source packages, with every checker
 #   debian      Debian's own 6.12 image and headers, nothing built
+# What is built here is built for one of two machines:
+#   x86   a PC, for QEMU
+#   um    User-mode Linux: the kernel is a program of this host, several times as fast as one
+#         that is emulated
+# 7.3 is one of the second kind (MACHINE=x86 makes it one of the first); User-mode Linux of 6.12 loses
+# the data of modules.
 # kernel_ready <name> makes one usable; the other kernel_* functions tell where it is.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
@@ -10,6 +16,14 @@
 # kernels of its own, see make test-race.
 CHECKERS=${CHECKERS:-debug}
 case $CHECKERS in debug | race) ;; *) die "CHECKERS=$CHECKERS? It is debug or race" ;; esac
+
+MACHINE=${MACHINE:-um}
+case $MACHINE in um | x86) ;; *) die "MACHINE=$MACHINE? It is um or x86" ;; esac
+# KCSAN knows the PC only.
+[ "$CHECKERS" = debug ] || MACHINE=x86
+
+# kernel_machine <kernel>
+kernel_machine() { if [ "$1" = 7.3 ]; then echo "$MACHINE"; else echo x86; fi; }
 
 # A kernel's modules want the compiler that built it: of the two suites with 6.12, the one
 # whose compiler this host has.
@@ -27,7 +41,11 @@ kernel_known() { case $1 in 7.3 | 6.12 | debian) ;; *) die "no such kernel: $1 (
 
 kernel_src() { echo "$CACHE/src/linux-source-$1"; }
 
-kernel_build_dir() { echo "$CACHE/build-$1-$CHECKERS"; }
+kernel_build_dir() {
+	local dir=$CACHE/build-$1-$CHECKERS
+	[ "$(kernel_machine "$1")" = x86 ] || dir+=-um
+	echo "$dir"
+}
 
 # The tree to build modules against.
 kernel_kdir() {
@@ -41,6 +59,8 @@ kernel_kdir() {
 kernel_image() {
 	if [ "$1" = debian ]; then
 		echo "$CACHE/debian/boot/vmlinuz-$(kernel_release debian)"
+	elif [ "$(kernel_machine "$1")" = um ]; then
+		echo "$(kernel_build_dir "$1")/linux"
 	else
 		echo "$(kernel_build_dir "$1")/arch/x86/boot/bzImage"
 	fi
@@ -89,15 +109,26 @@ kernel_source_ready() {
 	echo "$version" >"$src.version"
 }
 
-# The settings of both fragments, without their comments.
-kernel_fragment() {
-	sed -n 's/[[:space:]]*#.*//; /^CONFIG_/p' "$LAB/kernel.config" "$LAB/$CHECKERS.config"
+# kernel_fragments <kernel>
+kernel_fragments() { cat "$LAB/kernel.config" "$LAB/$(kernel_machine "$1").config" "$LAB/$CHECKERS.config"; }
+
+# The settings of the fragments, without their comments.
+kernel_fragment() { kernel_fragments "$1" | sed -n 's/[[:space:]]*#.*//; /^CONFIG_/p'; }
+
+# kernel_patched <kernel>: User-mode Linux looks through the whole stack for each trace that KASAN,
+# kmemleak or lockdep keep, which takes most of its time; with the patch, from frame to frame. And
+# its network driver takes a lock with bottom halves on, for which lockdep gives up.
+kernel_patched() {
+	[ "$(kernel_machine "$1")" = um ] || return 0
+	local patch=(patch -d "$(kernel_src "$1")" -p1 -s -i "$LAB/um.patch")
+	"${patch[@]}" -R --dry-run -f >/dev/null 2>&1 || "${patch[@]}" -N
 }
 
 kernel_stamp() {
 	{
 		cat "$(kernel_src "$1").version"
-		kernel_fragment
+		[ "$(kernel_machine "$1")" != um ] || cat "$LAB/um.patch"
+		kernel_fragment "$1"
 		gcc --version | head -n 1
 	} | sha256sum | cut -c1-16
 }
@@ -112,24 +143,42 @@ kernel_config_check() {
 		[[ $line == CONFIG_LOCALVERSION=* || $line == *"# not in "*"$v"* ]] && continue
 		say "linux $v did not take $line"
 		bad=1
-	done < <(cat "$LAB/kernel.config" "$LAB/$CHECKERS.config")
+	done < <(kernel_fragments "$v")
 	return $bad
+}
+
+# kernel_source_make <kernel> <make arguments>
+kernel_source_make() {
+	local src machine
+	src=$(kernel_src "$1")
+	machine=$(kernel_machine "$1")
+	shift
+	make -C "$src" ARCH="$machine" "$@"
 }
 
 kernel_configure() {
 	local v=$1 dir=$2
 	mkdir -p "$dir"
-	kernel_fragment >"$dir/fragment.config"
-	make -C "$(kernel_src "$v")" O="$dir" KCONFIG_ALLCONFIG="$dir/fragment.config" allnoconfig
+	kernel_fragment "$v" >"$dir/fragment.config"
+	kernel_source_make "$v" O="$dir" KCONFIG_ALLCONFIG="$dir/fragment.config" allnoconfig
 	kernel_config_check "$v" "$dir/.config"
 }
 
+# kernel_tell_machine <kernel> <build directory>: or whoever builds a module against it has to know
+kernel_tell_machine() {
+	[ "$(kernel_machine "$1")" = x86 ] || grep -qs '^export ARCH' "$2/Makefile" ||
+		sed -i "1i export ARCH ?= $(kernel_machine "$1")" "$2/Makefile"
+}
+
 kernel_make() {
-	local v=$1 dir=$2
+	local v=$1 dir=$2 image=bzImage
+	[ "$(kernel_machine "$v")" = x86 ] || image=linux
 	kernel_configure "$v" "$dir"
-	make -C "$(kernel_src "$v")" O="$dir" -j"$JOBS" bzImage modules
+	kernel_patched "$v"
+	kernel_source_make "$v" O="$dir" -j"$JOBS" "$image" modules
 	rm -rf "$dir/root"
-	make -C "$(kernel_src "$v")" O="$dir" -s INSTALL_MOD_PATH="$dir/root" modules_install
+	kernel_source_make "$v" O="$dir" -s INSTALL_MOD_PATH="$dir/root" modules_install
+	kernel_tell_machine "$v" "$dir"
 }
 
 kernel_built() {
@@ -142,11 +191,11 @@ kernel_ready_built() {
 	local v=$1 dir
 	kernel_built "$v" && return
 	need_packages "${PKG_BUILD[@]}"
-	lock "kernel-$v-$CHECKERS"
+	lock "kernel-$v-$CHECKERS-$(kernel_machine "$v")"
 	kernel_built "$v" && return
 	kernel_source_ready "$v"
 	dir=$(kernel_build_dir "$v")
-	with_log "building the $CHECKERS kernel $v (about 16 minutes on two cores)" \
+	with_log "building the $CHECKERS kernel $v for $(kernel_machine "$v") (about 18 minutes on two cores)" \
 		"$CACHE/log/kernel-$v-$CHECKERS" kernel_make "$v" "$dir" || die "no kernel $v"
 	kernel_stamp "$v" >"$dir/.lab-stamp"
 }

@@ -10,8 +10,8 @@
 MODULE=${MODULE:-ours}
 case $MODULE in ours | intree) ;; *) die "MODULE=$MODULE? It is ours or intree" ;; esac
 
-# Kernels of the race configuration have builds of their own.
-module_suffix() { [ "$CHECKERS" = debug ] || [ "$1" = debian ] || echo "-$CHECKERS"; }
+# Every kernel's build has one of its own.
+module_suffix() { [ "$1" = debian ] || basename "$(kernel_build_dir "$1")" | sed "s/build-$1//"; }
 
 module_dir() { echo "$TREE/module-$1$(module_suffix "$1")"; }
 
@@ -35,7 +35,8 @@ module_make() {
 	local k=$1
 	shift
 	module_sync "$k"
-	make -C "$(kernel_kdir "$k")" M="$(module_dir "$k")" -j"$JOBS" --no-print-directory "$@" modules
+	make -C "$(kernel_kdir "$k")" ARCH="$(kernel_machine "$k")" M="$(module_dir "$k")" -j"$JOBS" \
+		--no-print-directory "$@" modules
 }
 
 module_install() {
@@ -62,7 +63,7 @@ module_ready() {
 	kernel_ready "$k"
 	[ "$MODULE" = ours ] || return 0
 	[ -e "$TOP/Kbuild" ] || die "there is no Kbuild yet: use MODULE=intree"
-	lock "module-$k-${TREE##*-}"
+	lock "module-$k$(module_suffix "$k")-${TREE##*-}"
 	with_log "building rpcrdma.ko for $k" "$(module_dir "$k").log" module_make "$k" ||
 		die "rpcrdma.ko does not build for $k"
 	grep -h 'warning:' "$(module_dir "$k").log" >&2 || true

@@ -30,6 +30,8 @@ FINE = re.compile(
     r"|\| WARNING: |rcu:\s+RCU"
     # rxe's own: a packet that came twice, for a work request that is done
     r"|WARNING: .* at drivers/infiniband/sw/rxe/rxe_comp\.c:\d+ rxe_completer"
+    # Having queued a packet, it looks at a queue pair that only the packet kept.
+    r"|KASAN: slab-use-after-free in rxe_sched_task|WARNING: .*rxe/rxe_task\.c:\d+ at rxe_sched_task"
 )
 # KCSAN finds races all over the kernel. Those are ours that a function of ours is in.
 RACE = re.compile(r"KCSAN: .* in ")

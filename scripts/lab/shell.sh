@@ -20,7 +20,7 @@ PS1='\h:\w# '
 cd "$MNT"
 END
 set +e
-setsid -c bash --rcfile /root/.lab-bashrc -i </dev/ttyS0 >/dev/ttyS0 2>&1
+setsid -c bash --rcfile /root/.lab-bashrc -i <$CONSOLE >$CONSOLE 2>&1
 true
 EOT
 say "booting $kernel/$provider with the $MODULE module"

@@ -42,7 +42,7 @@ tail -n +1 -F --pid=$GUEST_PID "$dir/alone.console" 2>/dev/null &
 rc=0
 guest_wait "$dir" "${LIMIT:-300}" $GUEST_PID alone || rc=1
 sleep 0.5
-cat "$dir/alone.qemu" >&2
+cat "$dir/alone.log" >&2
 reports=$("$LAB/scan-console.py" "$dir/alone.console")
 if [ -n "$reports" ]; then
 	printf '\n--- the kernel complained:\n%s\n' "$reports" >&2

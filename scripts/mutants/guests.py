@@ -168,10 +168,15 @@ def make_tree(m=None):
         path.write_text(text.replace("\n" + lines(old), "\n" + lines(new), 1)[1:])
 
 
+def need_packages():
+    script = ('. scripts/lab/common.sh; need_packages "${PKG_GUEST[@]}" "${PKG_WIRE[@]}" "${PKG_BUILD[@]}" '
+              '"${PKG_KRB5[@]}"')
+    subprocess.run(["bash", "-c", script], cwd=TOP, check=True)
+
+
 def build(kernel, log):
     """Why it does not build, or None"""
-    script = ('. scripts/lab/module.sh; need_packages "${PKG_GUEST[@]}" "${PKG_WIRE[@]}" "${PKG_BUILD[@]}" '
-              '"${PKG_KRB5[@]}"; module_ready "$0"')
+    script = '. scripts/lab/module.sh; module_ready "$0"'
     with open(log, "wb") as f:
         if subprocess.run(["bash", "-c", script, kernel], cwd=TREE, stdout=f, stderr=f, check=False).returncode == 0:
             return None
@@ -289,6 +294,7 @@ def main():
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             sys.exit(f"{WORK} is in use: set TMPDIR for a second run")
+        need_packages()
         if args.control:
             sys.exit(not control(found))
         sums = Counter()

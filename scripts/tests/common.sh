@@ -54,12 +54,22 @@ nfsd_anew() {
 	echo "rdma $PORT" >/proc/fs/nfsd/portlist
 }
 
-# Will the guest end with a case that looks for leaks?
-clean_follows() { case_wanted clean; }
-
 # The end of a group: the last one in a guest takes everything down.
 group_end() {
-	[ "$GROUP" != "${GROUPS_HERE##* }" ] || case_run clean
+	[ "$GROUP" = "${GROUPS_HERE##* }" ] || return 0
+	case_run clean
+	case_run leaks
+}
+
+# The same in a pair: the client has the cases, and the server follows.
+pair_end() {
+	case_run clean
+	case_run leaks
+	touch /lab/stop
+}
+server_end() {
+	case_clean
+	! leaks_are_seen || kmemleak_check
 }
 
 pair_up() {

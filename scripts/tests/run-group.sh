@@ -20,6 +20,11 @@ dir=${OUT:-$TREE/run/group-$$}/$kernel-$provider-$label
 IFS=+ read -ra groups <<<"$group"
 file=$TOP/scripts/tests/${groups[0]}.sh
 header() { sed -n "s/^# $1: //p" "$file" | head -n 1; }
+machine=$(kernel_machine "$kernel")
+if [ "$machine/$(header Guests)" = um/pair ] && [ -z "${WIRED:-}" ]; then
+	export WIRED=y
+	exec "$TOP/scripts/lab/wired.py" "$0" "$@"
+fi
 limit=$(($(header Limit) + 600 * (${#groups[@]} - 1)))
 [ -n "${LEAKS-y}" ] || export GUEST_CMDLINE="${GUEST_CMDLINE:-} kmemleak=off"
 
@@ -83,8 +88,8 @@ start_restartable() {
 					wait "$GUEST_PID" 2>/dev/null || true
 					rm -f "$dir/host.kill"
 				fi
-				[ ! -e "$dir/host.stop" ] || { kill -STOP "$GUEST_PID" && rm "$dir/host.stop"; }
-				[ ! -e "$dir/host.cont" ] || { kill -CONT "$GUEST_PID" && rm "$dir/host.cont"; }
+				[ ! -e "$dir/host.stop" ] || { guest_signal STOP "$kernel" "$GUEST_PID" && rm "$dir/host.stop"; }
+				[ ! -e "$dir/host.cont" ] || { guest_signal CONT "$kernel" "$GUEST_PID" && rm "$dir/host.cont"; }
 				sleep 0.2
 			done
 			[ -n "$killed" ] || break
@@ -106,7 +111,7 @@ for role in client server; do
 	fi
 done
 guest_run_dir "$dir" "$kernel" "$provider" T="${T:-*}" GROUPS_HERE="${groups[*]}" OURS="$ours" \
-	ALL="${ALL:-}" PART="${PART:-}" FIO_SECONDS="${FIO_SECONDS:-60}" "${extra[@]}"
+	CAPTURE="$(header Capture)" ALL="${ALL:-}" PART="${PART:-}" FIO_SECONDS="${FIO_SECONDS:-60}" "${extra[@]}"
 # A compiler takes seconds in a guest, and each set of hostile cases wants it.
 [[ $group != *hostile* ]] ||
 	cc -O1 -shared -fPIC -o "$dir/peer.so" "$TOP/scripts/tests/peer.c" -lrdmacm -libverbs 2>"$dir/log/peer.log" || true
@@ -126,30 +131,41 @@ job() {
 	END
 }
 
+# The wire between two guests: in QEMU a pair of sockets with names; two programs of this host
+# inherit a pair without, which is made before this shell is.
+wire() { # role, its peer, last number of its address
+	local mac=52:54:00:00:00:0$3
+	if [ "$machine" = um ]; then
+		echo "vec0:transport=fd,fd=6$3,mac=$mac,mtu=9000"
+	else
+		printf '%s\n' -netdev "dgram,id=wire,local.type=unix,local.path=$dir/wire.$1,remote.type=unix,remote.path=$dir/wire.$2" \
+			-device "virtio-net-pci,netdev=wire,mac=$mac"
+	fi
+}
+
+# disk <file>
+disk() {
+	if [ "$machine" = um ]; then
+		echo "ubd0=$1"
+	else
+		printf '%s\n' -drive "file=$1,format=raw,if=none,id=disk" -device virtio-blk-pci,drive=disk
+	fi
+}
+
 if [ "$(header Guests)" = pair ]; then
 	for role in server client; do job >"$dir/$role.job"; done
+	mapfile -t server_args < <(wire server client 1)
+	mapfile -t client_args < <(wire client server 2)
+	[ "$(header Capture)/$machine" != yes/x86 ] ||
+		server_args+=(-object "filter-dump,id=dump,netdev=wire,file=$dir/wire.pcap")
 	if [ "$(header Restart)" = yes ]; then
 		truncate -s 512M "$dir/server.img"
-		wire() {
-			echo "dgram,id=wire,local.type=unix,local.path=$dir/wire.$1,remote.type=unix,remote.path=$dir/wire.$2"
-		}
-		start_restartable server -netdev "$(wire server client)" \
-			-device virtio-net-pci,netdev=wire,mac=52:54:00:00:00:01 \
-			-drive "file=$dir/server.img,format=raw,if=none,id=disk" -device virtio-blk-pci,drive=disk
-		start client -netdev "$(wire client server)" -device virtio-net-pci,netdev=wire,mac=52:54:00:00:00:02
+		mapfile -t -O ${#server_args[@]} server_args < <(disk "$dir/server.img")
+		start_restartable server "${server_args[@]}"
 	else
-		port=$((20000 + $$ % 20000))
-		dump=()
-		[ "$(header Capture)" != yes ] || dump=(-object "filter-dump,id=dump,netdev=wire,file=$dir/wire.pcap")
-		start server -netdev "socket,id=wire,listen=127.0.0.1:$port" "${dump[@]}" \
-			-device virtio-net-pci,netdev=wire,mac=52:54:00:00:00:01
-		for ((i = 0; i < 50; i++)); do
-			ss -Hltn "sport = :$port" | grep -q . && break
-			sleep 0.1
-		done
-		start client -netdev "socket,id=wire,connect=127.0.0.1:$port" \
-			-device virtio-net-pci,netdev=wire,mac=52:54:00:00:00:02
+		start server "${server_args[@]}"
 	fi
+	start client "${client_args[@]}"
 else
 	job >"$dir/alone.job"
 	start alone
@@ -159,8 +175,8 @@ rc=0
 guest_wait "$dir" "$limit" "${pids[@]}" || rc=1
 wait "${shows[@]}" 2>/dev/null || true
 
-# Once in some hundred boots the emulation goes wrong, with an int3 or with flags that no processor
-# has, before there is anything of ours in the kernel: that says nothing about the module.
+# Now and then the emulation goes wrong at boot, with an int3 or with flags that no processor has,
+# before there is anything of ours in the kernel: that says nothing about the module.
 died_at_boot() {
 	local console
 	for console in "$dir"/*.console; do
@@ -182,7 +198,7 @@ for console in "$dir"/*.console; do
 		# One that died at boot has said nothing.
 		reason=$(grep -hE '^(FAIL|lab): ' "$console" | tail -n 1 | tr -d '\r') || true
 		result 'not ok' "$label-guest-$role" $((SECONDS - t0)) \
-			"$(tail -n 1 "$dir/$role.qemu") no good end; ${reason:-$(tail -n 1 "$console" | tr -d '\r')} [$console]"
+			"$(tail -n 1 "$dir/$role.log") no good end; ${reason:-$(tail -n 1 "$console" | tr -d '\r')} [$console]"
 	fi
 	# What a case was blamed for already is not counted again.
 	"$LAB/scan-console.py" "$console" | while IFS=$'\t' read -r name line; do

@@ -14,7 +14,7 @@ for text in objects:
     trace = text[text.find("backtrace"):]
     # .text may be the middle of what the module occupies.
     near = any(abs(int(a, 16) - base) < size for base, size in places
-               for a in re.findall(r"\b(?:0x)?(ffffffff[0-9a-f]{8})\b", trace))
+               for a in re.findall(r"\b(?:0x)?([0-9a-f]{8,16})\b", trace))
     if near or re.search(r"\[rpcrdma|\b_*(rpcrdma|xprt_rdma|svc_rdma|frwr)_", trace):
         print(text)
         ours += 1

@@ -1,0 +1,16 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""usage: wired.py COMMAND...
+
+Run a command that has a pair of sockets as its files 61 and 62, for it to give to two guests.
+"""
+import os
+import socket
+import sys
+
+for number, end in zip((61, 62), socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)):
+    for size in (socket.SO_SNDBUF, socket.SO_RCVBUF):
+        end.setsockopt(socket.SOL_SOCKET, size, 1 << 20)
+    end.setblocking(False)
+    os.dup2(end.fileno(), number, inheritable=True)
+os.execvp(sys.argv[1], sys.argv[1:])
