@@ -14,15 +14,19 @@
 # Second:client: none
 # Second:server: none
 # Providers: siw rxe
+# Um:client: siw
+# Um:server: rxe
 . "$TOP/scripts/tests/common.sh"
 CASE_LIMIT=420
 
 disk_up() {
+	local disk=/dev/vda
 	modprobe -aq virtio_blk ext4 || true
-	until_true 20 test -b /dev/vda || die "the server has no disk"
-	blkid /dev/vda >/dev/null || mkfs.ext4 -q /dev/vda
+	[ ! -e /dev/ubda ] || disk=/dev/ubda
+	until_true 20 test -b $disk || die "the server has no disk"
+	blkid $disk >/dev/null || mkfs.ext4 -q $disk
 	mkdir -p /disk $EXPORT
-	mount /dev/vda /disk
+	mount $disk /disk
 	mkdir -p /disk/export /disk/state
 	chmod 777 /disk/export
 	mount --bind /disk/export $EXPORT
@@ -35,7 +39,8 @@ disk_up() {
 
 # on_host <kill|stop|cont>: what is to happen to the server's machine
 on_host() {
-	touch "/lab/host.$1"
+	# The host may have seen and removed it before touch(1) is done with it.
+	: >"/lab/host.$1"
 	until_true 30 eval "[ ! -e /lab/host.$1 ]" || die "the host does not obey: $1"
 }
 
@@ -205,10 +210,9 @@ group() {
 	pair_up "$(version_here)"
 	if [ "$ROLE" = server ]; then
 		serve_requests
-		case_clean
+		server_end
 		return
 	fi
 	run_all_cases
-	case_run clean
-	touch /lab/stop
+	pair_end
 }

@@ -958,6 +958,8 @@ def run(s, name, function, mount):
         s.umount()
         op = s.user(do_honest)
         want(s.serve(op.ready, 60) and op.get() is True, f"an honest mount fails: {op.ready() and op.get()}")
+        # What still connects again would be taken for a connection of the next case.
+        s.serve(s.forgotten, 30)
     except Failure as e:
         reason = f"{reason or ''} afterwards: {e}"
     for conn in list(s.conns):

@@ -6,6 +6,7 @@
 # Limit: 1800
 # Quick: rxe
 # Second: none
+# Um: rxe
 . "$TOP/scripts/tests/common.sh"
 
 has_rxe_in_netns() {
@@ -85,7 +86,7 @@ case_netns-server() {
 		python3 -I -S "$2" verify /lab/manifest.netns /second
 		rpc.nfsd 0
 		exportfs -ua
-		kill $mountd $nfsdcld || true
+		kill $mountd $nfsdcld
 		rdma link delete lab2' $PORT $MNT "$CHECK" || die "no server in another network namespace"
 	rdma link delete lab1
 	ip netns del server

@@ -60,10 +60,9 @@ group() {
 	if [ "$ROLE" = server ]; then
 		python3 -I -S "$CHECK" provide $EXPORT
 		serve_requests
-		case_clean
+		server_end
 		return
 	fi
 	run_all_cases
-	case_run clean
-	touch /lab/stop
+	pair_end
 }

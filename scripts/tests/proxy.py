@@ -6,9 +6,11 @@ Worker processes use the mount, because nobody can serve himself.
 import collections
 import ctypes
 import errno
+import glob
 import mmap
 import os
 import random
+import re
 import select
 import socket
 import time
@@ -405,6 +407,18 @@ class Server:
         while self.failed:
             xid = self.failed.popleft()
             want(self.seen[xid] == 1, f"Call {xid:#x} was sent again, {len(self.failed)} failures before the last")
+
+    @staticmethod
+    def forgotten():
+        """The client has no transport to here any more."""
+        for info in glob.glob("/sys/kernel/debug/sunrpc/rpc_xprt/*/info"):
+            try:
+                with open(info) as f:
+                    if re.search(rf"port:\s+{PORT}\b", f.read()):
+                        return False
+            except OSError:
+                pass
+        return True
 
     def kept(self):
         want(self.accepted == 1, "the connection was not kept")

@@ -151,6 +151,16 @@ case_control-inline() {
 	chunks=$(($(moved client_calls_read_chunk client_calls_long client_replies_long) - chunks))
 	[ $chunks = 1 ] || die "$chunks Calls have chunks, not the WRITE alone"
 
+	nfs_umount
+}
+
+# Covers: MEM-16
+case_context-end() {
+	local chunks inline
+	[ "$MODULE" = ours ] || skip "the in-tree module does not count these"
+	[ "$KERNEL" != 7.3 ] || skip "linux 7.3 has not been seen to end a context here"
+	secure_mount 3 krb5 noacl
+	echo >$MNT/item
 	chunks=$(moved client_calls_read_chunk client_calls_long client_replies_long client_replies_write_chunk)
 	inline=$(counter client_calls_inline)
 	nfs_umount

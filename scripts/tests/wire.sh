@@ -167,8 +167,9 @@ group() {
 	pair_up
 	if [ "$ROLE" = server ]; then
 		serve_requests
+		server_end
 		return
 	fi
 	run_all_cases
-	touch /lab/stop
+	pair_end
 }
