@@ -5,7 +5,6 @@
 # took until replies came again.
 # Guests: alone
 # Limit: 3000
-# Quick: rxe
 # Second: none
 . "$TOP/scripts/tests/common.sh"
 CASE_LIMIT=420
@@ -129,6 +128,16 @@ text_range() {
 		while read -r from to; do printf '0x%x 0x%x\n' $((from)) $((to)); done
 }
 
+starve_off() {
+	local d
+	for d in /sys/kernel/debug/failslab /sys/kernel/debug/fail_page_alloc; do
+		tune 0 $d/probability
+	done
+}
+
+# Whatever became of the case before, there is memory.
+before_case() { starve_off; }
+
 can_starve() {
 	[ "$MODULE" = ours ] || skip "this is about functions of our module"
 	[ -d /sys/kernel/debug/failslab ] || skip "this kernel has no CONFIG_FAILSLAB"
@@ -160,8 +169,8 @@ starve() {
 # starve_end: how many allocations failed?
 starve_end() {
 	local d n=0
+	starve_off
 	for d in /sys/kernel/debug/failslab /sys/kernel/debug/fail_page_alloc; do
-		echo 0 >$d/probability
 		n=$((n + 100000000 - $(cat $d/times)))
 	done
 	echo "$n allocations failed"
@@ -198,8 +207,8 @@ starved() {
 }
 
 case_starved-io() { starved 5 '^(xprt_rdma|svc_rdma|rpcrdma)_' 0; }
-case_starved-connect() { starved 4 '^xprt_rdma_connect_work$' 3; }
-case_starved-accept() { starved 5 '^svc_rdma_accept$' 3; }
+case_starved-connect() { starved 15 '^xprt_rdma_connect_work$' 3; }
+case_starved-accept() { starved 20 '^svc_rdma_accept$' 3; }
 
 # No region is to be had: what needs one waits, and nothing fails.
 case_starved-regions() {

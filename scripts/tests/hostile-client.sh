@@ -4,7 +4,6 @@
 # our server.
 # Guests: alone
 # Limit: 2400
-# Quick: none
 # Second: rxe
 . "$TOP/scripts/tests/common.sh"
 

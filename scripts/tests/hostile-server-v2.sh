@@ -3,7 +3,6 @@
 # Servers that answer version 2 in ways of their own, to our client.
 # Guests: alone
 # Limit: 2400
-# Quick: rxe
 # Second: none
 . "$TOP/scripts/tests/common.sh"
 

@@ -3,7 +3,6 @@
 # Answers that no server of ours would give, to our client.
 # Guests: alone
 # Limit: 2400
-# Quick: rxe
 # Second: none
 . "$TOP/scripts/tests/common.sh"
 

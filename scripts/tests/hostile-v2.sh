@@ -3,7 +3,6 @@
 # Version 2 by hand, and broken, to our server.
 # Guests: alone
 # Limit: 1800
-# Quick: siw
 # Second: none
 . "$TOP/scripts/tests/common.sh"
 

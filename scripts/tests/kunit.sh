@@ -3,7 +3,6 @@
 # The unit tests, in a guest of their own.
 # Guests: alone
 # Limit: 2400
-# Quick: siw
 # Second: rxe
 . "$TOP/scripts/tests/common.sh"
 

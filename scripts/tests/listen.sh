@@ -3,7 +3,6 @@
 # Listeners bound to addresses, and the device pulled out below them (RPB-09).
 # Guests: alone
 # Limit: 2400
-# Quick: siw
 # Second: rxe
 . "$TOP/scripts/tests/common.sh"
 

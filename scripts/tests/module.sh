@@ -3,7 +3,6 @@
 # The module as a module: found by name, kept while in use, gone without a trace.
 # Guests: alone
 # Limit: 2400
-# Quick: siw
 # Second: rxe
 . "$TOP/scripts/tests/common.sh"
 

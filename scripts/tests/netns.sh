@@ -4,9 +4,8 @@
 # since the other providers have their sockets in the first namespace only.
 # Guests: alone
 # Limit: 1800
-# Quick: rxe
 # Second: none
-# Um: rxe
+# Quick: rxe
 . "$TOP/scripts/tests/common.sh"
 
 has_rxe_in_netns() {

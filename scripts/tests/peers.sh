@@ -4,8 +4,6 @@
 # remote invalidation.
 # Guests: pair
 # Limit: 3600
-# Quick:client: siw
-# Quick:server: rxe
 # Second:client: none
 # Second:server: none
 # Debian:client: rxe

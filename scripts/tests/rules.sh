@@ -3,7 +3,6 @@
 # Rules of the protocol that show in counters, in settings, and in what a mount does.
 # Guests: alone
 # Limit: 2400
-# Quick: siw
 # Second: rxe
 . "$TOP/scripts/tests/common.sh"
 

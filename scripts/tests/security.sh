@@ -4,7 +4,6 @@
 # own, AUTH_SYS, and TLS, which there is none of.
 # Guests: alone
 # Limit: 1800
-# Quick: none
 # Second: none
 # Debian: rxe
 . "$TOP/scripts/tests/common.sh"

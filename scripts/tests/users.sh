@@ -4,7 +4,6 @@
 # as they are written, large rsize and wsize, and the tools and files by which they watch it.
 # Guests: alone
 # Limit: 1800
-# Quick: none
 # Second: none
 # Debian: rxe
 . "$TOP/scripts/tests/common.sh"

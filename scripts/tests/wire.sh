@@ -6,7 +6,6 @@
 # Providers: rxe
 # Capture: yes
 # Limit: 2400
-# Quick: rxe
 # Second: none
 # Debian: rxe
 # Also: wire-decode

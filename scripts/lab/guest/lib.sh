@@ -63,10 +63,11 @@ net_up() {
 net_pair() {
 	local me=1 peer=2 um=
 	[ "$ROLE" = server ] || { me=2; peer=1; }
-	# The name that User-mode Linux has for it.
+	# What User-mode Linux has instead cannot go down and come up again; what is on top of it can.
 	if [ -e /sys/class/net/vec0 ]; then
 		um=y
-		ip link set vec0 name eth0
+		ip link set vec0 mtu 9000 up
+		ip link add link vec0 name eth0 type macvlan mode passthru
 	fi
 	net_up eth0 $me
 	# QEMU captures by itself.
