@@ -19,9 +19,9 @@
  * a work request posted behind the drain marker would complete into freed
  * memory (invariant I1 in Documentation/locking.rst).
  *
- * A device that is pulled out announces itself by a CM event. The owner is told
- * like for any other loss; the CM core keeps the device until the id, and with
- * it all that hangs from it, has been destroyed.
+ * A device that is pulled out fails its connections (rpcrdma_unplug.c), and the
+ * CM may say the same by an event. The owner is told like for any other loss;
+ * the device stays until all that hangs from it has been destroyed (I21).
  */
 #include <linux/delay.h>
 #include <linux/moduleparam.h>
@@ -30,6 +30,7 @@
 #include <rpcrdma/conn.h>
 #include <rpcrdma/device.h>
 #include <rpcrdma/trace_verbs.h>
+#include <rpcrdma/unplug.h>
 
 /* CM retries: enough for a lost packet, few enough to notice a dead path */
 #define RPCRDMA_CM_RETRIES	6
@@ -56,6 +57,7 @@ void rpcrdma_conn_init(struct rpcrdma_conn *conn,
 	spin_lock_init(&conn->cn_lock);
 	spin_lock_init(&conn->cn_post_lock);
 	init_completion(&conn->cn_step);
+	INIT_LIST_HEAD(&conn->cn_on_device);
 	init_llist_head(&conn->cn_recv_free);
 	atomic_set(&conn->cn_recv_nfree, 0);
 	rpcrdma_alive_init(conn);
@@ -242,8 +244,8 @@ int rpcrdma_conn_wait(struct rpcrdma_conn *conn, unsigned long timeout,
  *
  * Context: process; sleeps for up to twice @timeout. rpcrdma_conn_fail() from
  * elsewhere ends the wait.
- * Return: 0; %-EHOSTUNREACH if nobody answered; %-ENETUNREACH; other negative
- *	errnos from the CM.
+ * Return: 0; %-EHOSTUNREACH if nobody answered; %-ENETUNREACH; %-ENODEV if the
+ *	device is just going; other negative errnos from the CM.
  *	After an error the caller calls rpcrdma_conn_close().
  */
 int rpcrdma_conn_resolve(struct rpcrdma_conn *conn, struct net *net,
@@ -265,6 +267,8 @@ int rpcrdma_conn_resolve(struct rpcrdma_conn *conn, struct net *net,
 	rc = rdma_resolve_addr(id, src, dst, msecs);
 	if (!rc)
 		rc = rpcrdma_conn_wait(conn, timeout, -EHOSTUNREACH);
+	if (!rc)
+		rc = rpcrdma_unplug_join(conn);
 	if (rc)
 		return rc;
 
@@ -284,17 +288,25 @@ int rpcrdma_conn_resolve(struct rpcrdma_conn *conn, struct net *net,
  * @id: id of the RDMA_CM_EVENT_CONNECT_REQUEST; from now on owned by @conn
  * @param: what came with the request
  *
+ * On return the connection may be down already, if the device is just going.
+ *
  * Context: the listener's CM event handler.
  */
 void rpcrdma_conn_adopt(struct rpcrdma_conn *conn, struct rdma_cm_id *id,
 			const struct rdma_conn_param *param)
 {
+	int rc;
+
 	conn->cn_id = id;
 	id->context = conn;
 	id->event_handler = rpcrdma_conn_cm_event;
 	rpcrdma_conn_rise(conn, RPCRDMA_CONN_OPENING, 0);
 	rpcrdma_conn_keep_peer(conn, param);
 	rpcrdma_device_query(id->device, id->port_num, &conn->cn_caps);
+	/* The id is ours even so, and better destroyed by us, see there */
+	rc = rpcrdma_unplug_join(conn);
+	if (rc)
+		rpcrdma_conn_fail(conn, rc);
 }
 
 /* Providers call this from interrupts, too. A queue pair that went wrong also
@@ -546,6 +558,7 @@ void rpcrdma_conn_close(struct rpcrdma_conn *conn)
 		rdma_destroy_qp(conn->cn_id);
 	rpcrdma_recvs_destroy(conn);
 	rpcrdma_conn_free_verbs(conn);
-	rdma_destroy_id(conn->cn_id);
+	rpcrdma_unplug_destroy_id(conn->cn_id);
 	conn->cn_id = NULL;
+	rpcrdma_unplug_leave(conn);
 }

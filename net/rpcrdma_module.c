@@ -3,12 +3,16 @@
 #include <linux/module.h>
 #include <rpcrdma/module.h>
 #include <rpcrdma/svc_rdma.h>
+#include <rpcrdma/unplug.h>
 #include <rpcrdma/xprt_rdma.h>
 
 static int __init rpcrdma_init(void)
 {
 	int rc;
 
+	rc = rpcrdma_unplug_init();
+	if (rc)
+		return rc;
 	rpcrdma_debugfs_init();
 	rc = svc_rdma_init();
 	if (rc)
@@ -27,6 +31,7 @@ out_server:
 	svc_rdma_exit();
 out_debugfs:
 	rpcrdma_debugfs_exit();
+	rpcrdma_unplug_exit();
 	if (rc != -EEXIST)
 		return rc;
 	/* modprobe takes -EEXIST as "is loaded already" and keeps quiet. */
@@ -40,6 +45,7 @@ static void __exit rpcrdma_exit(void)
 	xprt_rdma_exit();
 	svc_rdma_exit();
 	rpcrdma_debugfs_exit();
+	rpcrdma_unplug_exit();
 }
 
 module_init(rpcrdma_init);

@@ -36,6 +36,7 @@
 #include <rpcrdma/counters.h>
 #include <rpcrdma/svc_rdma.h>
 #include <rpcrdma/trace_svc.h>
+#include <rpcrdma/unplug.h>
 
 /* Connect requests the CM core, and a listener, keep waiting */
 #define SVC_RDMA_BACKLOG	128
@@ -444,7 +445,7 @@ static int svc_rdma_listen(struct svc_rdma_listener *sl)
 	rc = -ENODEV;
 
 out_destroy:
-	rdma_destroy_id(id);
+	rpcrdma_unplug_destroy_id(id);
 	trace_svc_rdma_listen(sa, rc);
 	return rc;
 }
@@ -546,7 +547,7 @@ static void svc_rdma_listener_detach(struct svc_xprt *xprt)
 	disable_delayed_work_sync(&sl->sl_relisten);
 	id = xchg(&sl->sl_id, NULL);
 	if (id)
-		rdma_destroy_id(id);
+		rpcrdma_unplug_destroy_id(id);
 
 	while ((sx = svc_rdma_listener_dequeue(sl)))
 		svc_rdma_discard(&sx->sx_xprt);

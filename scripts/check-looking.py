@@ -5,7 +5,7 @@
 usage: check-looking.py [TOP]
        check-looking.py --pure      lists the sources of the wire and pure rooms
 
-wire <- {chunk, props, credit, plan, size, cont, nego, heal} <- {device, conn, buf, alive}
+wire <- {chunk, props, credit, plan, size, cont, nego, heal} <- {device, unplug, conn, buf, alive}
      <- {xprt_rdma_* | svc_rdma_*} <- module
 
 Read from #include lines and from names used in code (comments and strings left out).
@@ -20,7 +20,7 @@ import sys
 ROOMS = [
     ("wire", 0, r"rpcrdma_wire(_\w+)?|wire(_\w+)?"),
     ("pure", 1, r"(rpcrdma_)?(chunk|props|credit|plan|size|cont|nego|heal)"),
-    ("verbs", 2, r"(rpcrdma_)?(device|conn|buf|alive)|counters|trace_verbs"),
+    ("verbs", 2, r"(rpcrdma_)?(device|unplug|conn|buf|alive)|counters|trace_verbs"),
     ("client", 3, r"xprt_rdma(_\w+)?|trace_xprt"),
     ("server", 3, r"svc_rdma(_\w+)?|trace_svc"),
     ("module", 4, r"rpcrdma_(trace|sysctl|debugfs|module)|sysctl|debugfs"),

@@ -8,6 +8,7 @@
 #define RPCRDMA_CONN_H
 
 #include <linux/completion.h>
+#include <linux/list.h>
 #include <linux/spinlock.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
@@ -84,6 +85,8 @@ struct rpcrdma_conn_queues {
  * @cn_step: completed at each stage of opening
  * @cn_post_lock: no work request is posted once @cn_gate is shut
  * @cn_gate: posting is allowed; under @cn_post_lock
+ * @cn_on_device: link in the list of its device while it is on one, see
+ *	rpcrdma_unplug.c
  * @cn_alive: the keepalive
  * @cn_recv_free: Receives waiting to be posted
  * @cn_recv_nfree: how many
@@ -113,6 +116,7 @@ struct rpcrdma_conn {
 	spinlock_t			cn_post_lock;	/* gate, posting */
 	bool				cn_gate;
 
+	struct list_head		cn_on_device;
 	struct rpcrdma_alive		cn_alive;
 
 	struct llist_head		cn_recv_free;

@@ -7,9 +7,21 @@
 # Limit: 3000
 # Second: none
 . "$TOP/scripts/tests/common.sh"
-CASE_LIMIT=420
+# ROUNDS=10: pull the device out more often
+CASE_LIMIT=$((340 + 20 * ${ROUNDS:-4}))
 
 link_up() { rdma link add lab0 type "$PROVIDER" netdev "$RDMA_NETDEV"; }
+
+# The device goes, and nobody has to help; when it has gone, no connection is left on it.
+link_down() {
+	local pid d=/sys/kernel/debug/rpcrdma
+	rdma link delete lab0 &
+	pid=$!
+	until_true 60 eval '! kill -0 $pid' || die "the device is held: $(ls $d/server), $(grep -s ^state $d/*/*)"
+	wait $pid || die "the device was not removed"
+	[ -z "$(ls $d/server 2>/dev/null)" ] || die "without a device, the server has $(ls $d/server)"
+	! grep -sx 'state up' $d/client/* || die "without a device, the client is connected"
+}
 
 # Covers: V1-ERR-25 V1-CRD-23 BC-09
 case_device-removal() {
@@ -19,7 +31,7 @@ case_device-removal() {
 	before=$(xprt_field 3)
 	for ((i = 0; i < ${ROUNDS:-4}; i++)); do
 		sleep 0.$((RANDOM % 10))
-		rdma link delete lab0
+		link_down
 		sleep $((i % 3))
 		link_up
 		load_moves 90 "the device has come back"
@@ -32,17 +44,19 @@ case_device-removal() {
 }
 
 # Nothing holds on to a device that has gone: neither an idle mount nor the listener.
+# Covers: RPB-09 V1-ERR-25
 case_device-idle() {
 	nfs_mount 3
 	echo one >$MNT/idle
-	rdma link delete lab0
+	[ "$MODULE" != ours ] || grep -qx 'state up' /sys/kernel/debug/rpcrdma/server/* || die "no connection to lose"
+	link_down
 	link_up
 	sleep 6
 	[ "$(cat $EXPORT/idle)" = one ] || die "what was written has gone"
 	echo two >$MNT/idle
 	[ "$(cat $EXPORT/idle)" = two ] || die "what was written has not arrived"
 	nfs_umount
-	rdma link delete lab0
+	link_down
 	link_up
 	sleep 6
 	with_mount 4.2 checked small
