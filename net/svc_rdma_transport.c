@@ -9,7 +9,9 @@
  * connection, again a struct svc_xprt, which takes over the id that came with
  * the request and waits in the listener's queue; XPT_CONN brings a thread to
  * svc_rdma_accept(), which gives it a queue pair and Receives and completes the
- * handshake. From then on it belongs to sunrpc.
+ * handshake. From then on it belongs to sunrpc. One that is lost while it waits
+ * leaves the queue by itself: there may be no thread, but a device that wants to
+ * go (invariant I21).
  *
  * A connection can be lost at any time, in any context. svc_rdma_conn_lost()
  * only marks it and sends everybody home who waits for send queue slots;
@@ -69,8 +71,7 @@ MODULE_PARM_DESC(accept_msgp,
  * @sl_addr: address it is bound to
  * @sl_stale: the device of an id that is not in @sl_id yet has gone
  * @sl_relisten: makes a new id
- * @sl_lock: the queue below; CM event and process context
- * @sl_pending: connections to accept (sx_pending)
+ * @sl_pending: connections to accept (sx_pending); under svc_rdma_pending_lock
  * @sl_npending: how many
  */
 struct svc_rdma_listener {
@@ -79,10 +80,12 @@ struct svc_rdma_listener {
 	struct sockaddr_storage	sl_addr;
 	bool			sl_stale;
 	struct delayed_work	sl_relisten;
-	spinlock_t		sl_lock;	/* see above */
 	struct list_head	sl_pending;
 	unsigned int		sl_npending;
 };
+
+/* The queues of all listeners: who is in one may outlive its listener. */
+static DEFINE_SPINLOCK(svc_rdma_pending_lock);
 
 /* Frees connections: that sleeps, and xpo_free must not */
 static struct workqueue_struct *svc_rdma_free_wq;
@@ -107,6 +110,65 @@ static void svc_rdma_discard(struct svc_xprt *xprt)
 }
 
 /*
+ * Connections that wait to be accepted
+ */
+
+/* Returns false for one that is lost already: it would wait for ever. */
+static bool svc_rdma_pending_add(struct svc_rdma_listener *sl,
+				 struct svc_rdma_xprt *sx)
+{
+	bool up;
+
+	spin_lock(&svc_rdma_pending_lock);
+	/* svc_rdma_conn_lost() comes here after this has changed */
+	up = !svc_rdma_is_down(sx);
+	if (up) {
+		sx->sx_listener = sl;
+		list_add_tail(&sx->sx_pending, &sl->sl_pending);
+		sl->sl_npending++;
+		set_bit(XPT_CONN, &sl->sl_xprt.xpt_flags);
+	}
+	spin_unlock(&svc_rdma_pending_lock);
+	return up;
+}
+
+static void svc_rdma_pending_take_locked(struct svc_rdma_xprt *sx)
+{
+	lockdep_assert_held(&svc_rdma_pending_lock);
+	list_del_init(&sx->sx_pending);
+	sx->sx_listener->sl_npending--;
+}
+
+/* Returns true if it was still waiting, and is now the caller's. */
+static bool svc_rdma_pending_take(struct svc_rdma_xprt *sx)
+{
+	bool pending;
+
+	spin_lock(&svc_rdma_pending_lock);
+	pending = !list_empty(&sx->sx_pending);
+	if (pending)
+		svc_rdma_pending_take_locked(sx);
+	spin_unlock(&svc_rdma_pending_lock);
+	return pending;
+}
+
+static struct svc_rdma_xprt *
+svc_rdma_pending_take_first(struct svc_rdma_listener *sl)
+{
+	struct svc_rdma_xprt *sx;
+
+	spin_lock(&svc_rdma_pending_lock);
+	sx = list_first_entry_or_null(&sl->sl_pending, struct svc_rdma_xprt,
+				      sx_pending);
+	if (sx)
+		svc_rdma_pending_take_locked(sx);
+	if (list_empty(&sl->sl_pending))
+		clear_bit(XPT_CONN, &sl->sl_xprt.xpt_flags);
+	spin_unlock(&svc_rdma_pending_lock);
+	return sx;
+}
+
+/*
  * Connections
  */
 
@@ -117,6 +179,10 @@ static void svc_rdma_conn_lost(struct rpcrdma_conn *conn)
 
 	rpcrdma_count(server_disconnects);
 	trace_svc_rdma_lost(sx, conn->cn_error);
+	if (svc_rdma_pending_take(sx)) {
+		svc_rdma_discard(&sx->sx_xprt);
+		return;
+	}
 	svc_rdma_sq_close(&sx->sx_sq);
 	svc_rdma_sq_close(&sx->sx_mrs);
 	/* Once it is dead, sunrpc is done with it, and has put its namespace */
@@ -376,12 +442,13 @@ static int svc_rdma_connect_request(struct svc_rdma_listener *sl,
 		return rc;
 	}
 
-	spin_lock(&sl->sl_lock);
-	list_add_tail(&sx->sx_pending, &sl->sl_pending);
-	sl->sl_npending++;
-	set_bit(XPT_CONN, &sl->sl_xprt.xpt_flags);
-	spin_unlock(&sl->sl_lock);
-	svc_xprt_enqueue(&sl->sl_xprt);
+	if (svc_rdma_pending_add(sl, sx)) {
+		svc_xprt_enqueue(&sl->sl_xprt);
+	} else {
+		rpcrdma_count(server_accept_errors);
+		trace_svc_rdma_request_err(peer, -ENODEV);
+		svc_rdma_discard(&sx->sx_xprt);
+	}
 	return 0;
 }
 
@@ -480,7 +547,6 @@ static struct svc_xprt *svc_rdma_listener_create(struct svc_serv *serv,
 	set_bit(XPT_CONG_CTRL, &sl->sl_xprt.xpt_flags);
 	strscpy(sl->sl_xprt.xpt_remotebuf, "listener",
 		sizeof(sl->sl_xprt.xpt_remotebuf));
-	spin_lock_init(&sl->sl_lock);
 	INIT_LIST_HEAD(&sl->sl_pending);
 	INIT_DELAYED_WORK(&sl->sl_relisten, svc_rdma_relisten_work);
 	memcpy(&sl->sl_addr, sa, min_t(size_t, salen, sizeof(sl->sl_addr)));
@@ -496,30 +562,12 @@ static struct svc_xprt *svc_rdma_listener_create(struct svc_serv *serv,
 	return &sl->sl_xprt;
 }
 
-static struct svc_rdma_xprt *
-svc_rdma_listener_dequeue(struct svc_rdma_listener *sl)
-{
-	struct svc_rdma_xprt *sx;
-
-	spin_lock(&sl->sl_lock);
-	sx = list_first_entry_or_null(&sl->sl_pending, struct svc_rdma_xprt,
-				      sx_pending);
-	if (sx) {
-		list_del_init(&sx->sx_pending);
-		sl->sl_npending--;
-	}
-	if (list_empty(&sl->sl_pending))
-		clear_bit(XPT_CONN, &sl->sl_xprt.xpt_flags);
-	spin_unlock(&sl->sl_lock);
-	return sx;
-}
-
 static struct svc_xprt *svc_rdma_accept(struct svc_xprt *xprt)
 {
 	struct svc_rdma_xprt *sx;
 	int rc;
 
-	sx = svc_rdma_listener_dequeue(svc_rdma_listener_of(xprt));
+	sx = svc_rdma_pending_take_first(svc_rdma_listener_of(xprt));
 	if (!sx)
 		return NULL;
 
@@ -549,7 +597,7 @@ static void svc_rdma_listener_detach(struct svc_xprt *xprt)
 	if (id)
 		rpcrdma_unplug_destroy_id(id);
 
-	while ((sx = svc_rdma_listener_dequeue(sl)))
+	while ((sx = svc_rdma_pending_take_first(sl)))
 		svc_rdma_discard(&sx->sx_xprt);
 }
 

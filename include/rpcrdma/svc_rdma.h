@@ -190,7 +190,8 @@ struct svc_rdma_stats {
  * struct svc_rdma_xprt - one connection of the server
  * @sx_xprt: the sunrpc end
  * @sx_conn: the verbs end
- * @sx_pending: link in the listener's queue until accepted
+ * @sx_pending: link in the listener's queue until accepted or lost
+ * @sx_listener: whose queue; valid as long as it is in there
  * @sx_sizes: what the connection was dimensioned for
  * @sx_grow: held to have more Receives
  * @sx_credits: what every Reply grants; only grows, under @sx_grow
@@ -230,6 +231,7 @@ struct svc_rdma_xprt {
 	struct svc_xprt			sx_xprt;
 	struct rpcrdma_conn		sx_conn;
 	struct list_head		sx_pending;
+	struct svc_rdma_listener	*sx_listener;
 	struct rpcrdma_server_sizes	sx_sizes;
 	struct mutex			sx_grow;	/* see above */
 	u32				sx_credits;

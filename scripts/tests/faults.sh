@@ -62,6 +62,48 @@ case_device-idle() {
 	with_mount 4.2 checked small
 }
 
+# Ids of the client and the server that are in the midst of a handshake
+handshakes() { rdma res show cm_id dev lab0 | grep -c 'state CONNECT ' || true; }
+
+attempt_failed() { [ "$(counter client_connect_errors)" -gt "$1" ]; }
+
+# A device goes while a client waits to be accepted by a server that has a listener and no
+# thread. The attempt ends at once, what was not accepted goes as well, and the client tries
+# again until all is back.
+# Covers: RPB-09 V1-ERR-25
+case_device-connecting() {
+	local writer errors rc=0
+	[ "$MODULE" = ours ] || skip "this looks at what our module counts"
+	nfs_mount 3
+	echo one >$MNT/connecting
+	rpc.nfsd 0
+	python3 -I -S "$TOP/scripts/tests/listeners.py" $SERVER@$PORT || rc=$?
+	if [ $rc = 77 ]; then
+		nfsd_restart
+		nfs_umount
+		skip "this kernel sets no listeners by netlink"
+	fi
+	[ $rc = 0 ] || die "the listener was refused"
+	echo two >$MNT/connecting &
+	writer=$!
+	trap 'kill -KILL $writer; umount -f $MNT' EXIT
+	until_true 90 eval '[ "$(handshakes)" = 2 ]' || die "nobody waits to be accepted: $(rdma res show cm_id)"
+	errors=$(counter client_connect_errors)
+	link_down
+	until_true 10 attempt_failed "$errors" || die "the attempt goes on without a device"
+	sleep 3
+	kill -0 $writer 2>/dev/null || die "the client gave up"
+	link_up
+	echo 4 >/proc/fs/nfsd/threads
+	until_true 150 eval '! kill -0 $writer' || die "the client has not come back: $(xprt_line)"
+	trap - EXIT
+	wait $writer || die "the client saw an error"
+	[ "$(cat $EXPORT/connecting)" = two ] || die "what was written has not arrived"
+	nfs_umount
+	nfsd_restart
+	with_mount 4.2 checked small
+}
+
 nfsd_restart() {
 	rpc.nfsd 0
 	sleep 1
