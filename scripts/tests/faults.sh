@@ -43,6 +43,38 @@ case_device-removal() {
 	nfs_umount
 }
 
+# traced <0|1>: ends of connections, and the turn of the connection manager
+traced() {
+	local e
+	for e in rpcrdma/xprt_rdma_close rpcrdma/svc_rdma_free rdma_cma/cm_remove_one; do
+		echo "$1" >/sys/kernel/tracing/events/$e/enable
+	done
+}
+
+# Before the connection manager is told that a device goes, both ends of a connection on it
+# have gone: it would let the device go while ids are still being destroyed.
+# Covers: RPB-09
+case_device-order() {
+	local trace=/sys/kernel/tracing order
+	[ "$MODULE" = ours ] || skip "the in-tree module goes by the connection manager"
+	nfs_mount 3
+	echo one >$MNT/order
+	traced 1
+	echo >$trace/trace
+	link_down
+	order=$(grep -oE '(xprt_rdma_close|svc_rdma_free|cm_remove_one):' $trace/trace | tr '\n' ' ')
+	traced 0
+	echo "$order"
+	[[ $order == *xprt_rdma_close* && $order == *svc_rdma_free* &&
+		$order =~ ^((xprt_rdma_close|svc_rdma_free):\ )+cm_remove_one:\ $ ]] ||
+		die "both ends were to go first: $order"
+	link_up
+	sleep 6
+	echo two >$MNT/order
+	[ "$(cat $EXPORT/order)" = two ] || die "what was written has not arrived"
+	nfs_umount
+}
+
 # Nothing holds on to a device that has gone: neither an idle mount nor the listener.
 # Covers: RPB-09 V1-ERR-25
 case_device-idle() {
