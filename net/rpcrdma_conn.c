@@ -163,6 +163,15 @@ static int rpcrdma_conn_no_way(const struct rdma_cm_event *event)
 	}
 }
 
+/* Providers that connect by TCP use the number of the port that the CM has chosen
+ * among its own (siw), or say that the device has such a connection already
+ * (cxgb4). The CM does not know of those ports.
+ */
+static bool rpcrdma_conn_port_in_use(int status)
+{
+	return status == -EADDRINUSE || status == -EADDRNOTAVAIL;
+}
+
 /* Never asks the CM core to destroy the id: the owner does that. */
 static int rpcrdma_conn_cm_event(struct rdma_cm_id *id,
 				 struct rdma_cm_event *event)
@@ -195,7 +204,8 @@ static int rpcrdma_conn_cm_event(struct rdma_cm_id *id,
 		rpcrdma_conn_fail(conn, rpcrdma_conn_refusal(conn, event));
 		break;
 	case RDMA_CM_EVENT_CONNECT_ERROR:
-		rpcrdma_conn_fail(conn, -ENOTCONN);
+		rpcrdma_conn_fail(conn, rpcrdma_conn_port_in_use(event->status) ?
+					-EADDRINUSE : -ENOTCONN);
 		break;
 	case RDMA_CM_EVENT_DISCONNECTED:
 		rpcrdma_conn_fail(conn, -ECONNABORTED);
@@ -423,8 +433,9 @@ static void rpcrdma_conn_set_param(struct rdma_conn_param *param,
  *
  * Context: process; sleeps for up to @timeout. rpcrdma_conn_fail() from
  * elsewhere ends the wait.
- * Return: 0 and conn->cn_limits is valid; %-ETIMEDOUT, %-ECONNREFUSED,
- *	%-ENETUNREACH or another negative errno.
+ * Return: 0 and conn->cn_limits is valid; %-EADDRINUSE if the local port is
+ *	somebody else's, and another connection will have another one;
+ *	%-ETIMEDOUT, %-ECONNREFUSED, %-ENETUNREACH or another negative errno.
  */
 int rpcrdma_conn_connect(struct rpcrdma_conn *conn,
 			 const struct rpcrdma_cm_private *ours,
@@ -441,6 +452,8 @@ int rpcrdma_conn_connect(struct rpcrdma_conn *conn,
 	param.responder_resources = min_t(u32, U8_MAX,
 					  conn->cn_caps.dc_max_init_rd_atom);
 	rc = rdma_connect(conn->cn_id, &param);
+	if (rpcrdma_conn_port_in_use(rc))
+		rc = -EADDRINUSE;
 	if (!rc)
 		rc = rpcrdma_conn_wait(conn, timeout, -ETIMEDOUT);
 	if (rc)

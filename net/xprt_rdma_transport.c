@@ -36,6 +36,9 @@ unsigned int xprt_rdma_max_inline_write = XPRT_RDMA_DEF_INLINE;
 #define XPRT_RDMA_RESOLVE_TIMEOUT	(5 * HZ)
 #define XPRT_RDMA_CONNECT_TIMEOUT	(15 * HZ)
 
+/* Local ports to try in one attempt */
+#define XPRT_RDMA_PORTS			8
+
 static const struct rpc_timeout xprt_rdma_default_timeout = {
 	.to_initval	= 60 * HZ,
 	.to_maxval	= 60 * HZ,
@@ -165,6 +168,25 @@ static void xprt_rdma_teardown(struct xprt_rdma *xr)
 	rpcrdma_conn_close(&xr->xr_conn);
 }
 
+/* A local port that is in use says nothing about the server. The CM does not
+ * choose the same one twice in a row.
+ */
+static int xprt_rdma_open_port(struct xprt_rdma *xr)
+{
+	int tries, rc;
+
+	for (tries = 1; ; tries++) {
+		rc = xprt_rdma_open(xr);
+		if (rc != -EADDRINUSE)
+			return rc;
+		rpcrdma_count(client_ports_in_use);
+		trace_xprt_rdma_port_in_use(xr, tries);
+		if (tries == XPRT_RDMA_PORTS)
+			return rc;
+		xprt_rdma_teardown(xr);
+	}
+}
+
 /* A server that could not stand version 2 gets a second chance at once. When
  * it takes no connection of version 1 either, it was not for the version.
  */
@@ -173,10 +195,10 @@ static int xprt_rdma_open_any(struct xprt_rdma *xr)
 	bool known = xr->xr_v1_only;
 	int rc;
 
-	rc = xprt_rdma_open(xr);
+	rc = xprt_rdma_open_port(xr);
 	if (rc && !known && xr->xr_v1_only) {
 		xprt_rdma_teardown(xr);
-		rc = xprt_rdma_open(xr);
+		rc = xprt_rdma_open_port(xr);
 	}
 	if (rc)
 		xr->xr_v1_only = false;
@@ -197,6 +219,10 @@ static int xprt_rdma_connect_status(int rc)
 	case -ETIMEDOUT:
 	case -ENOTCONN:
 		return rc;
+	case -EADDRINUSE:
+	case -EADDRNOTAVAIL:
+		/* Some port will be free again; the CM has none, or TCP. */
+		return -EADDRINUSE;
 	case -ENOMEM:
 	case -ENOBUFS:
 		return -ENOTCONN;

@@ -14,6 +14,7 @@
 	X(client_connects)		\
 	X(client_disconnects)		\
 	X(client_connect_errors)	\
+	X(client_ports_in_use)		\
 	X(client_v2_connects)		\
 	X(client_fallbacks)		\
 	X(client_nego_failures)		\

@@ -35,6 +35,7 @@ DECLARE_EVENT_CLASS(xprt_rdma_class,
 		TP_ARGS(xr, status))
 
 DEFINE_XPRT_RDMA_EVENT(close);
+DEFINE_XPRT_RDMA_EVENT(port_in_use);
 DEFINE_XPRT_RDMA_EVENT(mr_alloc_err);
 DEFINE_XPRT_RDMA_EVENT(no_sends);
 DEFINE_XPRT_RDMA_EVENT(bad_invalidation);

@@ -135,6 +135,106 @@ case_nobody-there() {
 		die "a transport is left: $(ls /sys/kernel/debug/rpcrdma/client)"
 }
 
+# hold_ports <listen|connect> <port>...: TCP sockets that have them, until $HOLDER is killed. Nobody
+# else can have a port where somebody listens. From where somebody has connected to the server,
+# nobody else can connect to it.
+hold_ports() {
+	python3 -I -S -c '
+import signal, socket, sys
+how, server, *ports = sys.argv[1:]
+held = [socket.socket() for _ in ports]
+for s, port in zip(held, ports):
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    s.bind((server, int(port)))
+    if how == "listen":
+        s.listen()
+    else:
+        s.connect((server, '$PORT'))
+open("/tmp/ports.held", "w").close()
+signal.pause()' "$1" $SERVER "${@:2}" &
+	HOLDER=$!
+	until_true 60 test -e /tmp/ports.held || die "the ports could not be taken"
+	rm /tmp/ports.held
+}
+
+ports_as_before() {
+	echo "$RANGE" >/proc/sys/net/ipv4/ip_local_port_range
+	echo "$WAITING" >/proc/sys/net/ipv4/tcp_max_tw_buckets
+	kill ${HOLDER:-} 2>/dev/null || true
+}
+
+errors_above() { [ "$(counter client_connect_errors)" -gt "$1" ]; }
+
+let_ports_go() {
+	kill $HOLDER
+	wait $HOLDER 2>/dev/null || true
+}
+
+# users_are <number> <port>: no more than so many transports, and TCP has not got the port
+users_are() { [ "$(</sys/module/rpcrdma/refcnt)" -le "$1" ] && [ -z "$(ss -Htan "sport = :$2")" ]; }
+
+# siw takes the port that the CM has chosen, and TCP may have it already. There are two, and the CM
+# never takes the same one twice in a row: with one of them taken, the second of two mounts meets
+# it at the latest. Without a port there is no mount, and with one again, there is: who has the
+# patience waits for that.
+case_port-in-use() {
+	local i used users t0 errors mounting mountd port=50100
+	[ "$PROVIDER" = siw ] || skip "rxe connects by UDP, where there are no such ports"
+	[ "$MODULE" = ours ] || skip "the in-tree module fails the mount"
+	until_true 30 eval '[ -z "$(find /sys/kernel/debug/rpcrdma/{client,server} -type f)" ]' || die "a transport is left"
+	RANGE=$(</proc/sys/net/ipv4/ip_local_port_range) WAITING=$(</proc/sys/net/ipv4/tcp_max_tw_buckets)
+	trap ports_as_before EXIT
+	mountd=$(rpcinfo -p $SERVER | awk '$1 == 100005 && $2 == 3 && $3 == "tcp" { print $4; exit }')
+	[ "$mountd" ] || die "where is mountd?"
+	# A port is free as soon as its connection has gone.
+	echo 0 >/proc/sys/net/ipv4/tcp_max_tw_buckets
+	echo "$port $((port + 1))" >/proc/sys/net/ipv4/ip_local_port_range
+
+	hold_ports listen $port
+	users=$(</sys/module/rpcrdma/refcnt)
+	used=$(counter client_ports_in_use) errors=$(counter client_connect_errors)
+	for i in 1 2 3 4 5 6; do
+		[ $i != 4 ] || {
+			let_ports_go
+			hold_ports connect $port
+		}
+		nfs_mount 4.2 retry=0 || die "mount $i failed"
+		[ "$(xprt_field 1)" = $((port + 1)) ] || die "mount $i has port $(xprt_field 1)"
+		echo $i >$MNT/port
+		nfs_umount
+		until_true 30 users_are "$users" $((port + 1)) || die "the port stays in use: $(ss -tan)"
+	done
+	used=$(($(counter client_ports_in_use) - used))
+	echo "6 mounts met the port that is in use $used times"
+	[ $used -ge 5 ] || die "6 mounts met the port that is in use only $used times"
+	[ "$(counter client_connect_errors)" = "$errors" ] || die "an attempt to connect failed"
+	let_ports_go
+
+	hold_ports listen $port $((port + 1))
+	t0=$SECONDS used=$(counter client_ports_in_use)
+	! timeout 100 mount -t nfs -o "proto=rdma,port=$PORT,vers=4.2,retry=0,soft,timeo=30,retrans=1" $SERVER:/ $MNT ||
+		die "mounted without a port"
+	echo "no mount after $((SECONDS - t0)) s"
+	[ $((SECONDS - t0)) -lt 60 ] || die "no end after $((SECONDS - t0)) s"
+	[ "$(counter client_connect_errors)" -gt "$errors" ] || die "it was not for want of a port"
+	used=$(($(counter client_ports_in_use) - used))
+	errors=$(($(counter client_connect_errors) - errors))
+	[ $used = $((8 * errors)) ] || die "$errors attempts met a port in use $used times, not 8 times each"
+	until_true 30 eval '[ -z "$(ls /sys/kernel/debug/rpcrdma/client)" ]' ||
+		die "a transport is left: $(ls /sys/kernel/debug/rpcrdma/client)"
+
+	# The first RPC of version 3 fails with what is an error of the server's. mount(8) would ask
+	# mountd from a port of its own.
+	errors=$(counter client_connect_errors)
+	mount -i -t nfs -o "addr=$SERVER,proto=rdma,port=$PORT,vers=3,nolock,mountproto=tcp,mountport=$mountd" $SERVER:$EXPORT $MNT &
+	mounting=$!
+	until_true 60 errors_above "$errors" || die "nobody tries to connect"
+	let_ports_go
+	wait $mounting || die "the mount did not wait for a port"
+	VERS=3 checked small
+	nfs_umount
+}
+
 # The port is the well-known one, and nobody has to be asked for it: rpcbind does not know.
 # Covers: RPB-02 RPB-05
 case_default-port() {
