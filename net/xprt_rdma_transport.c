@@ -271,12 +271,19 @@ static void xprt_rdma_connect_work(struct work_struct *work)
 	if (rc) {
 		rpcrdma_count(client_connect_errors);
 		xprt_rdma_teardown(xr);
+		/* Who is told of the error may want the connection closed
+		 * that it has met. It must not be the next one.
+		 */
+		xprt->connect_cookie++;
 	} else {
 		xprt_rdma_connected(xr);
 	}
+	/* Once the lock is free, somebody else may connect, and would be told
+	 * of this error as well.
+	 */
+	xprt_wake_pending_tasks(xprt, xprt_rdma_connect_status(rc));
 	xprt_clear_connecting(xprt);
 	xprt_unlock_connect(xprt, xr);
-	xprt_wake_pending_tasks(xprt, xprt_rdma_connect_status(rc));
 	current_restore_flags(pflags, PF_MEMALLOC);
 	memalloc_noio_restore(noio);
 }

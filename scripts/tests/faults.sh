@@ -164,6 +164,113 @@ nfsd_restarts() {
 case_nfsd-restart() { nfsd_restarts 4.2; }
 case_nfsd-restart-v3() { nfsd_restarts 3; }
 
+# --- a server that refuses ----------------------------------------------------
+
+# attempts: when the client's attempts to connect ended, and how: "<seconds> <status>" a line
+attempts() {
+	sed -n 's/.* \([0-9.]*\): xprt_rdma_connect: .*status=\(-\?[0-9]*\) .*/\1 \2/p' /sys/kernel/tracing/trace
+}
+
+attempts_are() { [ "$(attempts | wc -l)" -ge "$1" ]; }
+is_down() { [ "$(field state /sys/kernel/debug/rpcrdma/client/*)" = down ]; }
+uptime_now() { cut -d' ' -f1 /proc/uptime; }
+
+nfsd_gone() {
+	rpc.nfsd 0
+	until_true 30 is_down || die "the connection is not lost"
+	echo >/sys/kernel/tracing/trace
+}
+
+nfsd_back() { nfsd_anew true; }
+
+# The first attempt after a useful conversation is at once, the next ones come 5, 10 and 20
+# seconds after the one before. Five processes wait meanwhile, and each attempt is that of one or
+# two of them: no error may be taken for that of the next attempt, which would cost the
+# connection as soon as there is one. It has to be there within the delay after nfsd has come back.
+# A soft mount gets its error, and goes on as well.
+# Covers: V1-ERR-25
+case_reconnect-delay() {
+	local trace=/sys/kernel/tracing i pids=() gone back t0
+	[ "$MODULE" = ours ] || skip "the in-tree module has other events"
+	# That of /proc/uptime
+	echo boot >$trace/trace_clock
+	echo 1 >$trace/events/rpcrdma/xprt_rdma_connect/enable
+	nfs_mount 3 noac
+	for i in 1 2 3 4 5; do : >$MNT/refused.$i; done
+	nfsd_gone
+	gone=$(uptime_now)
+	for i in 1 2 3 4 5; do
+		stat $MNT/refused.$i >/tmp/refused.$i 2>&1 &
+		pids+=($!)
+	done
+	until_true 120 attempts_are 3 || die "only $(attempts | wc -l) attempts"
+	nfsd_back
+	back=$(uptime_now) t0=$SECONDS
+	for i in "${pids[@]}"; do wait "$i" || die "an error: $(cat /tmp/refused.*)"; done
+	t0=$((SECONDS - t0))
+	echo "$t0 s after nfsd has come back, all have what they wanted"
+	stat $MNT/refused.1
+	attempts | awk -v last="$gone" -v back="$back" '
+		{ printf "%8.2f s later: %d\n", $1 - last, $2 }
+		NR == 1 && $1 - last >= 4.9 { bad = "the first attempt after a useful conversation was not at once" }
+		NR > 1 && $1 - last < 4.9 * 2 ^ (NR - 2) { bad = "attempt " NR " came too soon" }
+		$2 && $1 > back + 2 { bad = "an attempt failed when nfsd was back" }
+		{ last = $1; if (!$2) good++ }
+		END { if (!bad && good != 1) bad = good + 0 " connections were made, not one"
+			if (bad) { print "FAIL: " bad; exit 1 } }' || return 1
+	[ $t0 -le 60 ] || die "$t0 s after nfsd has come back, with a delay of 20 s"
+	nfs_umount
+
+	nfs_mount 3 noac,soft,timeo=50,retrans=1
+	: >$MNT/refused.1
+	nfsd_gone
+	t0=$SECONDS
+	! stat $MNT/refused.1 || die "it does without a server"
+	echo "the soft mount gave up after $((SECONDS - t0)) s"
+	[ $((SECONDS - t0)) -le 60 ] || die "that was to take 20 s"
+	until_true 60 attempts_are 2 || die "nobody tries to connect any more"
+	nfsd_back
+	until_true 90 stat $MNT/refused.1 || die "the soft mount does not go on"
+	nfs_umount
+	echo 0 >$trace/events/rpcrdma/xprt_rdma_connect/enable
+	echo local >$trace/trace_clock
+}
+
+# Who is told of a failed attempt gets to look at it only when somebody else has begun the next
+# one: it is slow, and the processors have other things to do. That must not close what the other
+# one gets.
+# Covers: V1-ERR-25
+case_reconnect-late() {
+	local trace=/sys/kernel/tracing pids=() busy=() i
+	[ "$MODULE" = ours ] || skip "the in-tree module has other events"
+	nfs_mount 3 noac
+	: >$MNT/refused.1
+	echo 1 >$trace/events/rpcrdma/xprt_rdma_connect/enable
+	nfsd_gone
+	chrt -i 0 stat $MNT/refused.1 &
+	pids=($!)
+	until_true 60 attempts_are 1 || die "nobody tries to connect"
+	# sunrpc has it wait for 3 s, and the transport for another 5.
+	sleep 4
+	stat $MNT/refused.1 &
+	pids+=($!)
+	for ((i = $(nproc); i; i--)); do
+		(while :; do :; done) &
+		busy+=($!)
+	done
+	trap 'kill "${busy[@]}" 2>/dev/null || true' EXIT
+	until_true 60 attempts_are 2 || die "only $(attempts | wc -l) attempts"
+	sleep 0.5
+	kill "${busy[@]}"
+	nfsd_back
+	for i in "${pids[@]}"; do wait "$i" || die "an error"; done
+	stat $MNT/refused.1
+	attempts
+	[ "$(attempts | grep -c ' 0$')" = 1 ] || die "$(attempts | grep -c ' 0$') connections were made, not one"
+	nfs_umount
+	echo 0 >$trace/events/rpcrdma/xprt_rdma_connect/enable
+}
+
 # --- keepalive ----------------------------------------------------------------
 # See faults-pair.sh for two guests.
 
