@@ -232,6 +232,7 @@ static void rpcrdma_props_fold(struct kunit *test)
 				inv == 3 && !param->silent);
 		KUNIT_EXPECT_EQ(test, limits.lm_hdr_extra, 0);
 		KUNIT_EXPECT_EQ(test, limits.lm_brs, RPCRDMA2_BRS_INLINE);
+		KUNIT_EXPECT_EQ(test, limits.lm_our_brs, RPCRDMA2_BRS_INLINE);
 	}
 }
 
@@ -298,6 +299,7 @@ static void rpcrdma_props_v2_fold(struct kunit *test)
 				param->inline_send);
 		KUNIT_EXPECT_EQ(test, limits.lm_inline_recv, param->our_recv);
 		KUNIT_EXPECT_EQ(test, limits.lm_brs, param->brs);
+		KUNIT_EXPECT_EQ(test, limits.lm_our_brs, RPCRDMA2_BRS_INLINE);
 		KUNIT_EXPECT_EQ(test, limits.lm_hdr_extra, 8);
 		KUNIT_EXPECT_EQ(test, limits.lm_remote_inv, inv);
 		KUNIT_EXPECT_EQ(test, limits.lm_peer_spoke, !param->silent);

@@ -98,6 +98,7 @@ static void rpcrdma_debugfs_limits(struct seq_file *seq,
 	seq_printf(seq, "remote_inv %u\n", READ_ONCE(limits->lm_remote_inv));
 	seq_printf(seq, "peer_spoke %u\n", READ_ONCE(limits->lm_peer_spoke));
 	seq_printf(seq, "brs %u\n", READ_ONCE(limits->lm_brs));
+	seq_printf(seq, "our_brs %u\n", READ_ONCE(limits->lm_our_brs));
 }
 
 /**

@@ -129,6 +129,7 @@ void rpcrdma_props_limits(const struct rpcrdma_cm_private *ours,
 	limits->lm_hdr_extra = 0;
 	/* G-24: without chunks, and only if the upper layer is ready for it */
 	limits->lm_brs = RPCRDMA2_BRS_INLINE;
+	limits->lm_our_brs = RPCRDMA2_BRS_INLINE;
 	limits->lm_remote_inv = ours->cp_remote_inv && peer.cp_remote_inv;
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_props_limits);
@@ -163,6 +164,7 @@ void rpcrdma2_props_limits(const struct rpcrdma_cm_private *ours,
 	limits->lm_inline_recv = ours->cp_recv_size;
 	limits->lm_hdr_extra = RPCRDMA2_HDR_MIN - RPCRDMA1_HDR_MIN;
 	limits->lm_brs = peer->pr_value[RPCRDMA2_PROP_BRS];
+	limits->lm_our_brs = RPCRDMA2_OUR_BRS;
 	limits->lm_remote_inv = ours->cp_remote_inv;
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_props_limits);

@@ -63,9 +63,10 @@ static void svc_rdma_negotiate_tell(const struct svc_rdma_xprt *sx, u32 vers)
 {
 	const struct rpcrdma_limits *limits = &sx->sx_conn.cn_limits;
 
-	pr_debug("rpcrdma: client %s: version %u, inline %u out and %u in, %u credits\n",
+	pr_debug("rpcrdma: client %s: version %u, inline %u out and %u in, %u credits, BRS %u, ours %u\n",
 		 sx->sx_xprt.xpt_remotebuf, vers, limits->lm_inline_send,
-		 limits->lm_inline_recv, READ_ONCE(sx->sx_credits));
+		 limits->lm_inline_recv, READ_ONCE(sx->sx_credits),
+		 limits->lm_brs, limits->lm_our_brs);
 }
 
 static int svc_rdma_negotiate_adopt(struct svc_rdma_xprt *sx, u32 vers)
@@ -229,7 +230,7 @@ void svc_rdma_negotiate_connprop(struct svc_rdma_call *call)
 		return;
 	}
 	ours.pr_value[RPCRDMA2_PROP_RBSIZ] = sx->sx_v2_size;
-	ours.pr_value[RPCRDMA2_PROP_BRS] = RPCRDMA2_BRS_INLINE;
+	ours.pr_value[RPCRDMA2_PROP_BRS] = RPCRDMA2_OUR_BRS;
 	rc = rpcrdma2_encode_connprop(send->ss_buf.bf_data,
 				      send->ss_buf.bf_size, hdr->hd_xid,
 				      READ_ONCE(sx->sx_credits), true, &ours);

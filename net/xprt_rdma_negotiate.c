@@ -217,7 +217,7 @@ static int xprt_rdma_negotiate_send(struct xprt_rdma *xr)
 
 	rpcrdma2_props_default(&props);
 	props.pr_value[RPCRDMA2_PROP_RBSIZ] = xr->xr_v2_inline;
-	props.pr_value[RPCRDMA2_PROP_BRS] = RPCRDMA2_BRS_INLINE;
+	props.pr_value[RPCRDMA2_PROP_BRS] = RPCRDMA2_OUR_BRS;
 
 	rc = xprt_rdma_send_get(xr, &send);
 	if (rc)

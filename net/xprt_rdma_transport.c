@@ -236,9 +236,10 @@ static void xprt_rdma_connected(struct xprt_rdma *xr)
 	const struct rpcrdma_limits *limits = &xr->xr_conn.cn_limits;
 	struct rpc_xprt *xprt = &xr->xr_xprt;
 
-	pr_debug("rpcrdma: server %pISpc: version %u, inline %u out and %u in, %u credits\n",
+	pr_debug("rpcrdma: server %pISpc: version %u, inline %u out and %u in, %u credits, BRS %u, ours %u\n",
 		 &xprt->addr, xr->xr_vers, limits->lm_inline_send,
-		 limits->lm_inline_recv, xr->xr_window.wn_granted);
+		 limits->lm_inline_recv, xr->xr_window.wn_granted,
+		 limits->lm_brs, limits->lm_our_brs);
 	rpcrdma_count(client_connects);
 	xprt->connect_cookie++;
 	xprt->stat.connect_count++;

@@ -15,6 +15,9 @@
 #define RPCRDMA_INLINE_MIN	1024u
 #define RPCRDMA_INLINE_MAX	65536u
 
+/* What either side announces: backward Calls and Replies have no chunks (G-24) */
+#define RPCRDMA2_OUR_BRS	RPCRDMA2_BRS_INLINE
+
 /**
  * struct rpcrdma_cm_private - the content of RFC 8797 private data
  * @cp_send_size: largest Send the peer makes, bytes, 1024 to 262144
@@ -33,6 +36,7 @@ struct rpcrdma_cm_private {
  * @lm_inline_recv: largest message the peer may Send us, bytes
  * @lm_hdr_extra: bytes a header is longer than in version 1
  * @lm_brs: backward Calls the peer takes: one of RPCRDMA2_BRS_*
+ * @lm_our_brs: what we announce, likewise
  * @lm_remote_inv: both sides' R bits. Version 2: our device can take part; each
  *	Call says whether the peer's can
  * @lm_peer_spoke: valid private data, or properties, were received
@@ -42,6 +46,7 @@ struct rpcrdma_limits {
 	u32		lm_inline_recv;
 	u32		lm_hdr_extra;
 	u32		lm_brs;
+	u32		lm_our_brs;
 	bool		lm_remote_inv;
 	bool		lm_peer_spoke;
 };

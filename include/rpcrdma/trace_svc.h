@@ -276,18 +276,27 @@ TRACE_EVENT(svc_rdma_settled,
 		__field(u32, vers)
 		__field(u32, inline_send)
 		__field(u32, inline_recv)
+		__field(u32, brs)
+		__field(u32, our_brs)
+		__field(u32, credits)
 		__string(addr, sx->sx_xprt.xpt_remotebuf)
 	),
 	TP_fast_assign(
+		const struct rpcrdma_limits *limits = &sx->sx_conn.cn_limits;
+
 		__entry->sx = sx;
 		__entry->vers = sx->sx_vers;
-		__entry->inline_send = sx->sx_conn.cn_limits.lm_inline_send;
-		__entry->inline_recv = sx->sx_conn.cn_limits.lm_inline_recv;
+		__entry->inline_send = limits->lm_inline_send;
+		__entry->inline_recv = limits->lm_inline_recv;
+		__entry->brs = limits->lm_brs;
+		__entry->our_brs = limits->lm_our_brs;
+		__entry->credits = sx->sx_credits;
 		__assign_str(addr);
 	),
-	TP_printk("sx=%p addr=%s vers=%u inline=%u/%u", __entry->sx,
-		  __get_str(addr), __entry->vers, __entry->inline_send,
-		  __entry->inline_recv)
+	TP_printk("sx=%p addr=%s vers=%u inline=%u/%u brs=%u our_brs=%u credits=%u",
+		  __entry->sx, __get_str(addr), __entry->vers,
+		  __entry->inline_send, __entry->inline_recv, __entry->brs,
+		  __entry->our_brs, __entry->credits)
 );
 
 TRACE_EVENT(svc_rdma_connprop,

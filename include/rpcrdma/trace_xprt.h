@@ -67,6 +67,7 @@ TRACE_EVENT(xprt_rdma_connect,
 		__field(u32, send)
 		__field(u32, recv)
 		__field(u32, brs)
+		__field(u32, our_brs)
 		__field(bool, spoke)
 		__field(u32, granted)
 	),
@@ -80,13 +81,14 @@ TRACE_EVENT(xprt_rdma_connect,
 		__entry->send = limits->lm_inline_send;
 		__entry->recv = limits->lm_inline_recv;
 		__entry->brs = limits->lm_brs;
+		__entry->our_brs = limits->lm_our_brs;
 		__entry->spoke = limits->lm_peer_spoke;
 		__entry->granted = xr->xr_window.wn_granted;
 	),
-	TP_printk("peer=[%s]:%s status=%d vers=%u inline_send=%u inline_recv=%u brs=%u peer_spoke=%d granted=%u",
+	TP_printk("peer=[%s]:%s status=%d vers=%u inline_send=%u inline_recv=%u brs=%u our_brs=%u peer_spoke=%d granted=%u",
 		  __get_str(addr), __get_str(port), __entry->status,
 		  __entry->vers, __entry->send, __entry->recv, __entry->brs,
-		  __entry->spoke, __entry->granted)
+		  __entry->our_brs, __entry->spoke, __entry->granted)
 );
 
 TRACE_EVENT(xprt_rdma_marshal,

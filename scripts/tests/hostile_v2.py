@@ -186,7 +186,8 @@ def properties(b):
     want(answer.props == {RBSIZ: words(16384), BRS: words(1)}, f"properties: {answer.props}")
     want(not c.invalidated and len(answer.data) <= 1024, "invalidation, or too long")
     shown = list(connections())
-    told = {"version": "2", "inline_send": "16384", "inline_recv": "16384", "brs": "1", "peer_spoke": "1"}
+    told = {"version": "2", "inline_send": "16384", "inline_recv": "16384", "brs": "1", "our_brs": "1",
+            "peer_spoke": "1"}
     want(any(told.items() <= s.items() for s in shown), f"not shown: {shown}")
     c.works()
 

@@ -149,26 +149,46 @@ case_v2-inline() {
 }
 
 seen() {
-	local trace=/sys/kernel/tracing said
-	dmesg | grep 'rpcrdma: server .*: version 2, inline 8192 out and 8192 in' || die "the client says nothing"
-	dmesg | grep 'rpcrdma: client .*: version 2, inline 8192 out and 16384 in' || die "the server says nothing"
+	local trace=/sys/kernel/tracing said side
+	local brs='[1-9][0-9]* credits, BRS 1, ours 1'
+	dmesg | grep "rpcrdma: server $SERVER:$PORT: version 2, inline 8192 out and 8192 in, $brs\$" ||
+		die "the client says nothing"
+	dmesg | grep "rpcrdma: client $SERVER:[0-9]*: version 2, inline 8192 out and 16384 in, $brs\$" ||
+		die "the server says nothing"
 	said=$(grep xprt_rdma_connect: $trace/trace) || die "no trace event"
 	case $said in
-	*"vers=2 inline_send=8192 inline_recv=8192"*) ;;
+	*"peer=[$SERVER]:$PORT status=0 vers=2 inline_send=8192 inline_recv=8192 brs=1 our_brs=1 peer_spoke=1 granted="[1-9]*) ;;
 	*) die "the trace event says: $said" ;;
 	esac
+	said=$(grep svc_rdma_settled: $trace/trace) || die "no trace event of the server"
+	# Before the client's properties are looked at
+	case $said in
+	*"addr=$SERVER:"*" vers=2 inline=4096/16384 brs=1 our_brs=1 credits="[1-9]*) ;;
+	*) die "the server's trace event says: $said" ;;
+	esac
+	said=$(grep svc_rdma_connprop: $trace/trace) || die "no trace event of the properties"
+	case $said in
+	*"addr=$SERVER:"*" rbsiz=8192 brs=1 "*" applied=1 inline_send=8192"*) ;;
+	*) die "that trace event says: $said" ;;
+	esac
+	for side in $KNOBS/client/* $KNOBS/server/*; do
+		said="$(field version "$side") $(field inline_send "$side") $(field brs "$side") $(field our_brs "$side")"
+		[ "$said $(field peer_spoke "$side")" = "2 8192 1 1 1" ] || die "$side: $(cat "$side")"
+	done
 }
 
-# What people can see of a connection: the log, if they want it, and the trace
+# What people can see of a connection: the log, if they want it, the trace, and debugfs
 case_v2-seen() {
-	local trace=/sys/kernel/tracing
+	local trace=/sys/kernel/tracing name
+	until_true 30 eval '[ -z "$(ls $KNOBS/client $KNOBS/server | grep -v :$)" ]' ||
+		die "of former mounts: $(ls $KNOBS/client $KNOBS/server)"
 	dmesg -C
 	echo >$trace/trace
-	echo 1 >$trace/events/rpcrdma/xprt_rdma_connect/enable
+	for name in xprt_rdma_connect svc_rdma_settled svc_rdma_connprop; do echo 1 >$trace/events/rpcrdma/$name/enable; done
 	echo 'module rpcrdma +p' >/proc/dynamic_debug/control
 	with_v2_inline 8192 16384 with_mount 3 seen
 	echo 'module rpcrdma -p' >/proc/dynamic_debug/control
-	echo 0 >$trace/events/rpcrdma/xprt_rdma_connect/enable
+	for name in xprt_rdma_connect svc_rdma_settled svc_rdma_connprop; do echo 0 >$trace/events/rpcrdma/$name/enable; done
 }
 
 invalidated() {
