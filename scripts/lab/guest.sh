@@ -195,7 +195,8 @@ guest_wait() {
 			done
 		fi
 		sleep 0.3
-	done
+	# bash says of each that it was killed, on purpose or not.
+	done 2>/dev/null
 	for i in "${!pids[@]}"; do
 		wait "${pids[i]}" 2>/dev/null || true
 		grep -qx 'done 0' "$dir/${roles[i]}.verdict" || rc=1
