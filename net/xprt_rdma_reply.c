@@ -122,9 +122,26 @@ static void xprt_rdma_reply_resend(struct xprt_rdma *xr,
 	spin_unlock(&xprt->queue_lock);
 }
 
+/* An RPC whose Reply was an error ends with -EIO. A task that is not asleep yet
+ * would forget this status; it would find a Reply of no bytes, and for that
+ * NFSv4 closes the connection. So it is left alone, and xprt_rdma_reply_wait()
+ * comes back here. Should it not get so far, rr_doomed keeps it from being sent
+ * again (G-12). queue_lock held.
+ */
+static void xprt_rdma_reply_doom(struct rpc_xprt *xprt, struct rpc_task *task)
+{
+	xprt_rdma_req_from(task->tk_rqstp)->rr_doomed = true;
+	if (!RPC_IS_QUEUED(task) || task->tk_waitqueue != &xprt->pending)
+		return;
+	task->tk_status = -EIO;
+	xprt_complete_rqst(task, 0);
+}
+
 /**
  * xprt_rdma_reply_wait - an RPC that was sent waits for its Reply
  * @task: the RPC
+ *
+ * The Reply may have been an error, and have come before.
  *
  * Context: process; queue_lock held.
  */
@@ -132,13 +149,16 @@ void xprt_rdma_reply_wait(struct rpc_task *task)
 {
 	struct rpc_rqst *rqst = task->tk_rqstp;
 	struct rpc_xprt *xprt = rqst->rq_xprt;
+	struct xprt_rdma_req *req = xprt_rdma_req_from(rqst);
 
 	lockdep_assert_held(&xprt->queue_lock);
 
 	/* sunrpc looks at the cookie next. */
-	if (unlikely(xprt_rdma_req_from(rqst)->rr_resend))
+	if (unlikely(req->rr_resend))
 		rqst->rq_connect_cookie = xprt->connect_cookie - 1;
 	xprt_wait_for_reply_request_def(task);
+	if (unlikely(req->rr_doomed))
+		xprt_rdma_reply_doom(xprt, task);
 }
 
 /* The RPC's memory is ours again: finish it. */
@@ -161,12 +181,6 @@ static void xprt_rdma_reply_complete(struct xprt_rdma *xr,
 	if (copied < 0) {
 		rpcrdma_count(client_bad_replies);
 		xr->xr_stats.st_bad_replies++;
-		/* A task that is not asleep yet forgets this status and would
-		 * send the Call again: rr_doomed stops that (G-12).
-		 */
-		req->rr_doomed = true;
-		rqst->rq_task->tk_status = -EIO;
-		copied = 0;
 	}
 	trace_xprt_rdma_reply(req);
 
@@ -177,7 +191,10 @@ static void xprt_rdma_reply_complete(struct xprt_rdma *xr,
 	rpcrdma_recv_put(recv);
 
 	spin_lock(&xprt->queue_lock);
-	xprt_complete_rqst(rqst->rq_task, copied);
+	if (likely(copied >= 0))
+		xprt_complete_rqst(rqst->rq_task, copied);
+	else
+		xprt_rdma_reply_doom(xprt, rqst->rq_task);
 	xprt_unpin_rqst(rqst);
 	spin_unlock(&xprt->queue_lock);
 }
