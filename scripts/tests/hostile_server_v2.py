@@ -9,7 +9,7 @@ See hostile_server.py, whose bench and whose way to report this uses. The proxy 
 import time
 
 import proxy
-from hostile_server import answered, callback_null, case, main
+from hostile_server import answered, callback_null, case, main, of_user
 from peer import ERROR, MSG, NOMSG, SILENCE, Failure, Segment, fill, header, want, words
 from proxy import (DATA, MNT, PLAIN, PORT, READ3, SHARED, SMALL, V41, WRITE3, Server, do_list, do_mount, do_read,
                    do_stat, do_write)
@@ -585,7 +585,7 @@ def callbacks(s):
     s.mount(V41)
     conn, one = s.conns[0], Segment(1, 8, 4096)
     op = s.user(do_stat, MNT + "/dir")
-    call = s.next()
+    call = s.next(of_user)
     # With the XID of a forward Call
     conn.send(header(call.xid) + callback_null(call.xid))
     for i, lists in enumerate(({"reads": [(40, one)]}, {"writes": [[one]]}, {"reply": [one]})):

@@ -4,6 +4,7 @@ case interferes. Every Call is passed on to the real server over TCP, chunks and
 Worker processes use the mount, because nobody can serve himself.
 """
 import collections
+import contextlib
 import ctypes
 import errno
 import glob
@@ -15,7 +16,7 @@ import select
 import socket
 import time
 
-from peer import (CALL, ERROR, MSG, NOMSG, SILENCE, Conn, Failure, Message, Reader, Verbs, counters, fill,
+from peer import (CALL, ERROR, MSG, NOMSG, PATIENCE, SILENCE, Conn, Failure, Message, Reader, Verbs, counters, fill,
                   header, private, want, words)
 
 ADDRESS, PORT, OURS, NFSD = "10.9.0.1", 20050, 20049, 2049
@@ -26,6 +27,14 @@ EXPORT, MNT, HONEST = "/export/hostile", "/mnt/hostile", "/mnt/honest"
 INLINE = 4096
 NFS, READ3, WRITE3, READDIR, READDIRPLUS = 100003, 6, 7, 16, 17
 DATA = random.Random(1).randbytes(1 << 20)
+
+# What a connection that was lost may have been lost for, see explain()
+TRACING = "/sys/kernel/tracing"
+EVENTS = ("rpcrdma/rpcrdma_cm_event", "rpcrdma/rpcrdma_conn_lost", "rpcrdma/rpcrdma_post_err",
+          "rpcrdma/rpcrdma_peer_dead", "rpcrdma/rpcrdma_recv_err", "rpcrdma/xprt_rdma_close",
+          "rpcrdma/xprt_rdma_connect", "rpcrdma/xprt_rdma_timeout", "rpcrdma/xprt_rdma_send_err",
+          "rpcrdma/xprt_rdma_error_reply", "sunrpc/xprt_disconnect_force", "nfs4/nfs4_bind_conn_to_session",
+          "nfs4/nfs4_create_session", "nfs4/nfs4_state_mgr")
 
 # --- what workers do ----------------------------------------------------------
 
@@ -102,6 +111,40 @@ def worker(function, args):
         return function(*args)
     except OSError as e:
         return f"E{errno.errorcode.get(e.errno, e.errno)[1:]}"
+
+
+# --- tracing ------------------------------------------------------------------
+
+def trace_clear():
+    """Nothing that may matter is forgotten from now on."""
+    for event in EVENTS:
+        with contextlib.suppress(OSError):
+            with open(f"{TRACING}/events/{event}/enable", "w", encoding="ascii") as f:
+                f.write("1")
+    with contextlib.suppress(OSError):
+        with open(f"{TRACING}/trace", "w", encoding="ascii"):
+            pass
+
+
+def trace_lines():
+    try:
+        with open(f"{TRACING}/trace", encoding="utf-8", errors="replace") as f:
+            return [line.rstrip() for line in f if not line.startswith("#")]
+    except OSError as e:
+        return [f"no trace: {e}"]
+
+
+def transports():
+    """What debugfs says about the client's transports to here: text, and the same as a dictionary"""
+    for path in glob.glob("/sys/kernel/debug/rpcrdma/client/*"):
+        try:
+            with open(path, encoding="ascii") as f:
+                text = f.read()
+        except OSError:
+            continue    # one of a case before has just gone
+        shown = dict(line.split(" ", 1) for line in text.splitlines() if " " in line)
+        if shown.get("peer", "").endswith(f":{PORT}"):
+            yield text, shown
 
 
 # --- the server ---------------------------------------------------------------
@@ -238,6 +281,7 @@ class Server:
         self.passed, self.ops = set(), []
         self.failed = collections.deque()       # XIDs
         self.before, self.mounted, self.depth = counters(), False, None
+        trace_clear()
 
     def log(self, text):
         print("#", text, flush=True)
@@ -319,15 +363,17 @@ class Server:
             self.step()
 
     def next(self, operation=None, patience=40):
-        """Serve honestly until there is a Call of that kind (or kinds), and return it."""
+        """Serve honestly until there is a Call of that kind, and return it. A kind is an operation,
+        several of them, or a function that tells whether a Call is of it."""
         if isinstance(operation, int):
             operation = (operation,)
+        wanted = operation if callable(operation) else lambda call: operation is None or call.operation in operation
         end = time.monotonic() + patience
         while time.monotonic() < end:
             self.step()
             while self.calls:
                 call = self.calls.popleft()
-                if not call.conn.closed and (operation is None or call.operation in operation):
+                if not call.conn.closed and wanted(call):
                     return call
                 call.respond()
         raise Failure(f"no Call {operation} comes")
@@ -376,6 +422,23 @@ class Server:
     def counted(self, name):
         return counters()[name] - self.before[name]
 
+    def counts(self, name, count, reason="not all are counted"):
+        """So many, neither less nor more: to be asked when all has been sent. The client may not
+        have looked at all of it yet."""
+        self.serve(lambda: self.counted(name) >= count, PATIENCE)
+        self.idle(0.1)
+        want(self.counted(name) == count, f"{reason}: {name} {self.counted(name)}, not {count}")
+
+    def explain(self):
+        """What tells why a connection has gone"""
+        for name, value in sorted(counters().items()):
+            if value != self.before[name]:
+                self.log(f"{name} {self.before[name]} -> {value}")
+        for text, _ in transports():
+            self.log(text.strip().replace("\n", ", "))
+        for line in trace_lines()[-100:]:
+            self.log(line)
+
     # outcomes
 
     def works(self):
@@ -421,7 +484,9 @@ class Server:
         return True
 
     def kept(self):
-        want(self.accepted == 1, "the connection was not kept")
+        if self.accepted != 1:
+            self.explain()
+        want(self.accepted == 1, f"the connection was not kept: {self.accepted} were accepted")
 
     def replaced(self):
         want(self.accepted > 1, "the connection was not replaced")
