@@ -51,6 +51,15 @@ def operations(name):
     raise Failure("no statistics")
 
 
+def counts(verbs, before, name, count, reason="not all are counted"):
+    """So many more than @before, neither less nor more: to be asked when all has been sent. The
+    server may not have looked at all of it yet."""
+    verbs.until(lambda: counters()[name] >= before[name] + count)
+    verbs.until(lambda: False, 0.1)
+    found = counters()[name] - before[name]
+    want(found == count, f"{reason}: {name} {found}, not {count}")
+
+
 class Client:
     serial = 0x2000
 
