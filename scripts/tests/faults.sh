@@ -463,10 +463,12 @@ taken_back() {
 # freed pages).
 # Covers: MEM-04 V1-CRD-24
 case_killed() {
-	local i pids=() given_up fenced connects
+	local i pids=() given_up fenced connects late
 	ice_up 1
 	ice_mount vers=3,nolock,noac,rsize=262144
 	frozen_write >/dev/null
+	# More credits than will be lost: without any left the client starts over, and nothing comes late.
+	crowd
 	for i in 1 2 3; do
 		python3 -I -S "$LOAD" reader $MNT/data 1048576 >/tmp/reader.$i &
 		pids+=($!)
@@ -490,7 +492,10 @@ case_killed() {
 	sleep 2
 	kill -KILL "${pids[@]}"
 	for i in "${pids[@]}"; do
-		until_true 10 eval '! kill -0 $i' || die "process $i does not die"
+		until_true 10 eval '! kill -0 $i' || {
+			cat "/proc/$i/stack" || true
+			die "process $i does not die"
+		}
 	done
 	# What the killed ones had asked for is given up with this at the latest. (The open file
 	# keeps the mount.)
@@ -501,9 +506,13 @@ case_killed() {
 	connects=$(counter client_connects)
 	# Whoever gets the pages now must not find the server's data in them.
 	head -c 100M /dev/zero | tail -c 1 >/dev/null
+	late=$(counter server_rdma_write_wrs)
 	trap - EXIT
 	fsfreeze -u /ice
 	wait
+	# Nobody reads any more: this is for those that were killed.
+	until_true 30 eval '[ $(counter server_rdma_write_wrs) -gt $late ]' || die "no RDMA Write comes late"
+	echo "$(($(counter server_rdma_write_wrs) - late)) late RDMA Writes"
 	exec 9<&-
 	until_true 30 cmp /ice/data $MNT/data || die "the mount does not recover"
 	echo "$(($(counter client_connects) - connects)) reconnects after the thaw"
