@@ -182,9 +182,29 @@ int peer_accept(int conn, int count, int size, int depth, const void *private,
 	return rdma_accept(c->id, &param);
 }
 
-/* UP or LOST follows. */
-int peer_connect(const char *address, const char *port, int count, int size,
-		 int depth, const void *private, int private_len)
+void peer_close(int conn)
+{
+	struct conn *c = &conns[conn];
+
+	if (!c->id)
+		return;
+	if (c->id->qp) {
+		rdma_disconnect(c->id);
+		rdma_destroy_qp(c->id);
+	}
+	if (c->cq)
+		ibv_destroy_cq(c->cq);
+	if (c->mr)
+		ibv_dereg_mr(c->mr);
+	rdma_destroy_id(c->id);
+	free(c->receives);
+	c->id = NULL;
+}
+
+/* Returns -2 if the local port is in use. */
+static int connect_once(const char *address, const char *port, int count,
+			int size, int depth, const void *private,
+			int private_len)
 {
 	struct rdma_addrinfo hints = { .ai_port_space = RDMA_PS_TCP }, *info;
 	struct rdma_event_channel *steps = rdma_create_event_channel();
@@ -217,9 +237,27 @@ int peer_connect(const char *address, const char *port, int count, int size,
 
 	conn = conn_new(id);
 	param_fill(&param, depth, private, private_len);
-	if (conn < 0 || conn_create_qp(&conns[conn], count, size) ||
-	    rdma_connect(id, &param))
+	if (conn < 0 || conn_create_qp(&conns[conn], count, size))
 		return -1;
+	if (rdma_connect(id, &param)) {
+		int error = errno;
+
+		peer_close(conn);
+		return error == EADDRINUSE || error == EADDRNOTAVAIL ? -2 : -1;
+	}
+	return conn;
+}
+
+/* UP or LOST follows. With siw, TCP may have the port that the CM has chosen: another one, then. */
+int peer_connect(const char *address, const char *port, int count, int size,
+		 int depth, const void *private, int private_len)
+{
+	int tries = 8, conn;
+
+	do
+		conn = connect_once(address, port, count, size, depth, private,
+				    private_len);
+	while (conn == -2 && --tries);
 	return conn;
 }
 
@@ -235,25 +273,6 @@ int peer_reject(int conn)
 int peer_disconnect(int conn)
 {
 	return rdma_disconnect(conns[conn].id);
-}
-
-void peer_close(int conn)
-{
-	struct conn *c = &conns[conn];
-
-	if (!c->id)
-		return;
-	if (c->id->qp) {
-		rdma_disconnect(c->id);
-		rdma_destroy_qp(c->id);
-	}
-	if (c->cq)
-		ibv_destroy_cq(c->cq);
-	if (c->mr)
-		ibv_dereg_mr(c->mr);
-	rdma_destroy_id(c->id);
-	free(c->receives);
-	c->id = NULL;
 }
 
 /* --- talking --- */
