@@ -776,7 +776,8 @@ static void rpcrdma_v2_handles_to_invalidate(struct kunit *test)
 							    fx->kf_len),
 				RPCRDMA_OK);
 		KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_inv_handle, 0);
-		KUNIT_EXPECT_TRUE(test, fx->kf_hdr.hd_inv_stray);
+		KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_inv_stray,
+				(handle & 0x00ffffff) | 0x77000000);
 	}
 
 	/* In the Position Zero chunk, too */

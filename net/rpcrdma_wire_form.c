@@ -180,7 +180,7 @@ bool rpcrdma_form_get_fixed(struct rpcrdma_xdr_in *in, struct rpcrdma_hdr *hdr)
 	hdr->hd_vers_high = 0;
 	hdr->hd_response = false;
 	hdr->hd_v1_error = false;
-	hdr->hd_inv_stray = false;
+	hdr->hd_inv_stray = 0;
 	hdr->hd_inv_handle = 0;
 	rpcrdma2_props_default(&hdr->hd_props);
 	hdr->hd_length = 0;

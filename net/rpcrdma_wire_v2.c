@@ -251,7 +251,7 @@ static enum rpcrdma_verdict rpcrdma2_decode_rpc(struct rpcrdma_xdr_in *in,
 		if (rpcrdma2_lists_have(&hdr->hd_lists, handle))
 			hdr->hd_inv_handle = handle;
 		else
-			hdr->hd_inv_stray = true;
+			hdr->hd_inv_stray = handle;
 	}
 	return RPCRDMA_OK;
 }

@@ -129,28 +129,28 @@ static void svc_rdma_bc_forget(struct svc_rdma_bc *bc,
 }
 
 /* A callback was answered, with a Reply or an error: that returns its credit, and
- * a Reply, @hdr, brings a grant. Returns false if there is no such callback, or
- * nobody waits for the answer any more.
+ * a Reply, @hdr, brings a grant. Returns 0; -ENOENT if there is no such callback;
+ * or -ETIMEDOUT if nobody waits for the answer any more.
  *
  * A task that is not asleep yet forgets the status of a callback that @failed,
  * and would send it again. It stays on record until it ends (I17).
  */
-static bool svc_rdma_bc_answered(struct svc_rdma_bc *bc, u32 xid,
-				 const struct rpcrdma_hdr *hdr, bool failed)
+static int svc_rdma_bc_answered(struct svc_rdma_bc *bc, u32 xid,
+				const struct rpcrdma_hdr *hdr, bool failed)
 {
 	struct svc_rdma_bc_sent *sent;
-	bool awaited = false;
+	int rc = -ENOENT;
 
 	spin_lock(&bc->bc_xprt.transport_lock);
 	sent = svc_rdma_bc_find(bc, xid);
 	if (!sent || sent->bs_failed)
 		goto out_unlock;
-	awaited = !sent->bs_given_up;
-	if (!awaited) {
+	rc = sent->bs_given_up ? -ETIMEDOUT : 0;
+	if (rc) {
 		rpcrdma_count(server_bc_late_replies);
 		rpcrdma_window_repay(&bc->bc_window);
 	}
-	if (awaited && failed) {
+	if (!rc && failed) {
 		sent->bs_failed = true;
 		bc->bc_nfailed++;
 	} else {
@@ -161,7 +161,7 @@ static bool svc_rdma_bc_answered(struct svc_rdma_bc *bc, u32 xid,
 	svc_rdma_bc_set_cwnd(bc);
 out_unlock:
 	spin_unlock(&bc->bc_xprt.transport_lock);
-	return awaited;
+	return rc;
 }
 
 static bool svc_rdma_bc_has_failed(struct svc_rdma_bc *bc, u32 xid)
@@ -188,6 +188,8 @@ static void svc_rdma_bc_release_request(struct rpc_task *task)
 		svc_rdma_bc_forget(bc, sent);
 	} else if (sent) {
 		rpcrdma_count(server_bc_given_up);
+		trace_svc_rdma_bc_given_up(svc_rdma_xprt_of(rqst->rq_xprt->bc_xprt),
+					   sent->bs_xid, task->tk_status);
 		sent->bs_given_up = true;
 		rpcrdma_window_owe(&bc->bc_window);
 		svc_rdma_bc_set_cwnd(bc);
@@ -218,11 +220,12 @@ bool svc_rdma_bc_reply(struct svc_rdma_xprt *sx, const struct rpcrdma_hdr *hdr,
 {
 	struct rpc_xprt *xprt = READ_ONCE(sx->sx_xprt.xpt_bc_xprt);
 	struct rpc_rqst *rqst;
+	int rc = -ENOENT;
 	struct kvec *to;
 	bool too_long;
 
 	if (!xprt || xprt->prot != XPRT_TRANSPORT_BC_RDMA)
-		return false;
+		goto out_trace;
 
 	/* All under one lock: a client may send its Reply twice, and the second
 	 * must not touch what the first has completed.
@@ -231,12 +234,16 @@ bool svc_rdma_bc_reply(struct svc_rdma_xprt *sx, const struct rpcrdma_hdr *hdr,
 	rqst = xprt_lookup_rqst(xprt, cpu_to_be32(hdr->hd_rpc_xid));
 	too_long = rqst && hdr->hd_msg_len > rqst->rq_rcv_buf.head[0].iov_len;
 	/* Before the callback is completed: the next one needs the credit. */
-	if (!svc_rdma_bc_answered(svc_rdma_bc_of(xprt), hdr->hd_rpc_xid, hdr,
-				  too_long) || !rqst)
+	rc = svc_rdma_bc_answered(svc_rdma_bc_of(xprt), hdr->hd_rpc_xid, hdr,
+				  too_long);
+	if (!rc && !rqst)
+		rc = -ENOENT;
+	if (rc)
 		goto out_drop;
 	/* There will be no other Reply (BC-25) */
 	if (too_long) {
 		svc_rdma_bc_end(rqst);
+		rc = -EMSGSIZE;
 		goto out_drop;
 	}
 
@@ -246,10 +253,13 @@ bool svc_rdma_bc_reply(struct svc_rdma_xprt *sx, const struct rpcrdma_hdr *hdr,
 	memcpy(to->iov_base, msg, hdr->hd_msg_len);
 	xprt_complete_rqst(rqst->rq_task, hdr->hd_msg_len);
 	spin_unlock(&xprt->queue_lock);
+	trace_svc_rdma_bc_reply(sx, hdr->hd_rpc_xid, hdr->hd_msg_len);
 	return true;
 
 out_drop:
 	spin_unlock(&xprt->queue_lock);
+out_trace:
+	trace_svc_rdma_bc_drop(sx, hdr->hd_rpc_xid, rc);
 	return false;
 }
 
@@ -268,18 +278,27 @@ bool svc_rdma_bc_fail(struct svc_rdma_xprt *sx, u32 xid)
 {
 	struct rpc_xprt *xprt = READ_ONCE(sx->sx_xprt.xpt_bc_xprt);
 	struct rpc_rqst *rqst;
+	int rc = -ENOENT;
 
 	if (!xprt || xprt->prot != XPRT_TRANSPORT_BC_RDMA)
-		return false;
+		goto out_trace;
 
 	spin_lock(&xprt->queue_lock);
 	rqst = xprt_lookup_rqst(xprt, cpu_to_be32(xid));
-	if (!svc_rdma_bc_answered(svc_rdma_bc_of(xprt), xid, NULL, true))
-		rqst = NULL;
-	if (rqst)
+	rc = svc_rdma_bc_answered(svc_rdma_bc_of(xprt), xid, NULL, true);
+	if (!rc && !rqst)
+		rc = -ENOENT;
+	if (!rc)
 		svc_rdma_bc_end(rqst);
 	spin_unlock(&xprt->queue_lock);
-	return rqst;
+	if (!rc) {
+		trace_svc_rdma_bc_error(sx, xid, -EIO);
+		return true;
+	}
+
+out_trace:
+	trace_svc_rdma_bc_drop(sx, xid, rc);
+	return false;
 }
 
 static int svc_rdma_bc_encode(struct svc_rdma_bc *bc,
@@ -370,12 +389,14 @@ static int svc_rdma_bc_send(struct rpc_rqst *rqst)
 	}
 
 	rqst->rq_xtime = ktime_get();
+	trace_svc_rdma_bc_call(sx, be32_to_cpu(rqst->rq_xid), len);
 	if (svc_rdma_send_post(send, len))
 		return svc_rdma_bc_lost(xprt);
 	rpcrdma_count(server_bc_calls);
 	return 0;
 
 out_put:
+	trace_svc_rdma_bc_call(sx, be32_to_cpu(rqst->rq_xid), len);
 	svc_rdma_send_put(send);
 	return len;
 }
@@ -503,6 +524,7 @@ static struct rpc_xprt *svc_rdma_bc_setup(struct xprt_create *args)
 		return ERR_PTR(-EBADF);
 	if (!svc_rdma_bc_allowed(sx)) {
 		rpcrdma_count(server_bc_unwanted);
+		trace_svc_rdma_bc_unwanted(sx, -EOPNOTSUPP);
 		return ERR_PTR(-EOPNOTSUPP);
 	}
 	if (!try_module_get(THIS_MODULE))

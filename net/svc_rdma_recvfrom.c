@@ -294,8 +294,11 @@ static enum rpcrdma_verdict svc_rdma_decode_v2(struct svc_rdma_call *call)
 	verdict = rpcrdma2_decode_call(call->sc_recv->rv_buf.bf_data,
 				       call->sc_recv->rv_len, &accept,
 				       &call->sc_hdr);
-	if (call->sc_hdr.hd_inv_stray)
+	if (call->sc_hdr.hd_inv_stray) {
 		rpcrdma_count(server_stray_handles);
+		trace_svc_rdma_stray_handle(call->sc_sx, call->sc_hdr.hd_xid,
+					    call->sc_hdr.hd_inv_stray);
+	}
 	return verdict;
 }
 

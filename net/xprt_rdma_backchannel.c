@@ -212,6 +212,8 @@ static void xprt_rdma_bc_enqueue(struct xprt_rdma *xr,
 		lwq_enqueue(&rqst->rq_bc_list, &serv->sv_cb_list);
 		svc_pool_wake_idle_thread(&serv->sv_pools[0]);
 	} else {
+		rpcrdma_count(client_bc_dropped);
+		trace_xprt_rdma_bc_reply(rqst, -ESHUTDOWN);
 		list_add(&req->rr_free, &xr->xr_bc_free);
 	}
 	spin_unlock(&xprt->bc_pa_lock);

@@ -116,6 +116,56 @@ DEFINE_EVENT(svc_rdma_read_class, svc_rdma_read_done,
 	TP_PROTO(const struct svc_rdma_call *call),
 	TP_ARGS(call));
 
+/* A callback. @status is the bytes that went or came, or an errno. The connection
+ * may be on its way out: only its address is taken.
+ */
+DECLARE_EVENT_CLASS(svc_rdma_bc_class,
+	TP_PROTO(const struct svc_rdma_xprt *sx, u32 xid, int status),
+	TP_ARGS(sx, xid, status),
+	TP_STRUCT__entry(
+		__field(const void *, sx)
+		__field(u32, xid)
+		__field(int, status)
+	),
+	TP_fast_assign(
+		__entry->sx = sx;
+		__entry->xid = xid;
+		__entry->status = status;
+	),
+	TP_printk("sx=%p xid=0x%08x status=%d", __entry->sx, __entry->xid,
+		  __entry->status)
+);
+
+#define DEFINE_SVC_RDMA_BC_EVENT(name)					\
+	DEFINE_EVENT(svc_rdma_bc_class, name,				\
+		TP_PROTO(const struct svc_rdma_xprt *sx, u32 xid,	\
+			 int status),					\
+		TP_ARGS(sx, xid, status))
+
+DEFINE_SVC_RDMA_BC_EVENT(svc_rdma_bc_call);
+DEFINE_SVC_RDMA_BC_EVENT(svc_rdma_bc_reply);
+DEFINE_SVC_RDMA_BC_EVENT(svc_rdma_bc_error);
+DEFINE_SVC_RDMA_BC_EVENT(svc_rdma_bc_drop);
+DEFINE_SVC_RDMA_BC_EVENT(svc_rdma_bc_given_up);
+
+/* A Call allows to invalidate what is in none of its chunks */
+TRACE_EVENT(svc_rdma_stray_handle,
+	TP_PROTO(const struct svc_rdma_xprt *sx, u32 xid, u32 handle),
+	TP_ARGS(sx, xid, handle),
+	TP_STRUCT__entry(
+		__field(const void *, sx)
+		__field(u32, xid)
+		__field(u32, handle)
+	),
+	TP_fast_assign(
+		__entry->sx = sx;
+		__entry->xid = xid;
+		__entry->handle = handle;
+	),
+	TP_printk("sx=%p xid=0x%08x handle=0x%08x", __entry->sx, __entry->xid,
+		  __entry->handle)
+);
+
 /* A thread has to wait for send queue slots or regions, and how it ended */
 TRACE_EVENT(svc_rdma_sq_wait,
 	TP_PROTO(const struct svc_rdma_sq *sq, u32 slots, int status),
@@ -238,6 +288,7 @@ DEFINE_SVC_RDMA_ERRNO_EVENT(svc_rdma_read_post_err);
 DEFINE_SVC_RDMA_ERRNO_EVENT(svc_rdma_lost);
 DEFINE_SVC_RDMA_ERRNO_EVENT(svc_rdma_free);
 DEFINE_SVC_RDMA_ERRNO_EVENT(svc_rdma_bc_stuck);
+DEFINE_SVC_RDMA_ERRNO_EVENT(svc_rdma_bc_unwanted);
 
 TRACE_EVENT(svc_rdma_accept,
 	TP_PROTO(const struct svc_rdma_xprt *sx, u32 ord),

@@ -38,8 +38,25 @@ DEFINE_XPRT_RDMA_EVENT(close);
 DEFINE_XPRT_RDMA_EVENT(port_in_use);
 DEFINE_XPRT_RDMA_EVENT(mr_alloc_err);
 DEFINE_XPRT_RDMA_EVENT(no_sends);
-DEFINE_XPRT_RDMA_EVENT(bad_invalidation);
 DEFINE_XPRT_RDMA_EVENT(bc_overrun);
+
+/* The server has invalidated what was not its own */
+TRACE_EVENT(xprt_rdma_bad_invalidation,
+	TP_PROTO(const struct xprt_rdma *xr, u32 handle),
+	TP_ARGS(xr, handle),
+	TP_STRUCT__entry(
+		__string(addr, xr->xr_xprt.address_strings[RPC_DISPLAY_ADDR])
+		__string(port, xr->xr_xprt.address_strings[RPC_DISPLAY_PORT])
+		__field(u32, handle)
+	),
+	TP_fast_assign(
+		__assign_str(addr);
+		__assign_str(port);
+		__entry->handle = handle;
+	),
+	TP_printk("peer=[%s]:%s handle=0x%08x", __get_str(addr),
+		  __get_str(port), __entry->handle)
+);
 
 TRACE_EVENT(xprt_rdma_no_tls,
 	TP_PROTO(const struct xprt_create *args),

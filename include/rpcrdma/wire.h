@@ -192,8 +192,8 @@ struct rpcrdma2_error {
  * @hd_v1_error: version 2: an error in the layout of version 1
  * @hd_inv_handle: version 2 Calls: a handle of this header that the Reply may
  *	invalidate, or 0
- * @hd_inv_stray: version 2 Calls: rdma_inv_handle is in no segment, and
- *	ignored (V2-CHK-13)
+ * @hd_inv_stray: version 2 Calls: rdma_inv_handle if it is in no segment: it
+ *	is ignored (V2-CHK-13); or 0
  * @hd_props: for RPCRDMA2_CONNPROP; all defaults if the set is bad
  * @hd_length: bytes of transport header; the RPC message begins here
  * @hd_msg_len: bytes of RPC message that follow the header inline
@@ -212,7 +212,7 @@ struct rpcrdma_hdr {
 	u32			hd_vers_high;
 	bool			hd_response;
 	bool			hd_v1_error;
-	bool			hd_inv_stray;
+	u32			hd_inv_stray;
 	u32			hd_inv_handle;
 	struct rpcrdma2_props	hd_props;
 	u32			hd_length;

@@ -128,7 +128,7 @@ static void fuzz_hdr_check(const struct rpcrdma_hdr *hdr, const u8 *msg,
 		CHECK(hdr->hd_inv_handle == fuzz_word(msg, 5));
 	CHECK(!hdr->hd_response || !(hdr->hd_inv_handle || hdr->hd_inv_stray));
 	CHECK(hdr->hd_response || !fuzz_word(msg, 5) ||
-	      !hdr->hd_inv_handle == hdr->hd_inv_stray);
+	      !hdr->hd_inv_handle == !!hdr->hd_inv_stray);
 }
 
 /* What holds of a message that was accepted, as a request or as a response */
