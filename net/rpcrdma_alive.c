@@ -25,18 +25,20 @@
  * There is one entry in the send queue for a probe (%RPCRDMA_PROBE_WRS), and
  * one probe at a time, so that a full queue does not stop it.
  */
-#include <linux/moduleparam.h>
 #include <rpcrdma/alive.h>
 #include <rpcrdma/conn.h>
 #include <rpcrdma/counters.h>
+#include <rpcrdma/module.h>
 #include <rpcrdma/trace_verbs.h>
 
 unsigned int rpcrdma_keepalive_time = 10;
-module_param_named(keepalive_time, rpcrdma_keepalive_time, uint, 0644);
+rpcrdma_param_range(keepalive_time, rpcrdma_keepalive_time, 0,
+		    RPCRDMA_KEEPALIVE_MAX);
 MODULE_PARM_DESC(keepalive_time,
 		 "Both sides: seconds of silence before the peer is probed, 0: never");
 unsigned int rpcrdma_keepalive_timeout = 10;
-module_param_named(keepalive_timeout, rpcrdma_keepalive_timeout, uint, 0644);
+rpcrdma_param_range(keepalive_timeout, rpcrdma_keepalive_timeout, 1,
+		    RPCRDMA_KEEPALIVE_MAX);
 MODULE_PARM_DESC(keepalive_timeout,
 		 "Both sides: seconds in which a probe has to succeed");
 
@@ -172,9 +174,8 @@ void rpcrdma_alive_start(struct rpcrdma_conn *conn)
 
 	if (!idle || (conn->cn_caps.dc_iwarp && !conn->cn_ord))
 		return;
-	/* Module parameters have no bounds of their own */
-	al->al_idle = min(idle, RPCRDMA_KEEPALIVE_MAX) * HZ;
-	al->al_wait = clamp(wait, 1u, RPCRDMA_KEEPALIVE_MAX) * HZ;
+	al->al_idle = idle * HZ;
+	al->al_wait = wait * HZ;
 	rpcrdma_alive_heard(al);
 	schedule_delayed_work(&al->al_work, al->al_idle);
 }

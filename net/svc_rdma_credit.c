@@ -20,8 +20,8 @@
  * which a client of NFSv3 or NFSv4.0 has none. In version 2 there are two more,
  * so that messages that take no credit find one in a full window (G-16).
  */
-#include <linux/moduleparam.h>
 #include <rpcrdma/counters.h>
+#include <rpcrdma/module.h>
 #include <rpcrdma/svc_rdma.h>
 #include <rpcrdma/trace_svc.h>
 
@@ -34,7 +34,8 @@
 
 /* Old clients send more than that, see "Old clients" in compat.rst */
 static unsigned int svc_rdma_first_receives = SVC_RDMA_RECVS_FEW;
-module_param_named(first_receives, svc_rdma_first_receives, uint, 0644);
+rpcrdma_param_range(first_receives, svc_rdma_first_receives, 0,
+		    SVC_RDMA_REQUESTS_MAX);
 MODULE_PARM_DESC(first_receives,
 		 "Server: Receives of a new connection, at least");
 

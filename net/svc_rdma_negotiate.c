@@ -19,18 +19,20 @@
  * A server that may not speak version 2 settles on version 1 before the first
  * message has come.
  */
-#include <linux/moduleparam.h>
 #include <rpcrdma/counters.h>
+#include <rpcrdma/module.h>
 #include <rpcrdma/svc_rdma.h>
 #include <rpcrdma/trace_svc.h>
 
 unsigned int svc_rdma_server_version = RPCRDMA_VERS_2;
-module_param_named(server_version, svc_rdma_server_version, uint, 0644);
+rpcrdma_param_range(server_version, svc_rdma_server_version, RPCRDMA_VERS_1,
+		    RPCRDMA_VERS_2);
 MODULE_PARM_DESC(server_version,
 		 "Server: highest version of RPC over RDMA, 1 or 2");
 
 unsigned int svc_rdma_v2_max_req_size = SVC_RDMA_V2_REQ_SIZE;
-module_param_named(v2_max_req_size, svc_rdma_v2_max_req_size, uint, 0644);
+rpcrdma_param_range(v2_max_req_size, svc_rdma_v2_max_req_size,
+		    RPCRDMA_INLINE_MIN, RPCRDMA_INLINE_MAX);
 MODULE_PARM_DESC(v2_max_req_size,
 		 "Server: bytes of the largest inline Call in version 2, 1024 to 65536");
 
@@ -97,10 +99,8 @@ static int svc_rdma_negotiate_adopt(struct svc_rdma_xprt *sx, u32 vers)
  */
 int svc_rdma_negotiate_begin(struct svc_rdma_xprt *sx)
 {
-	sx->sx_vers_max = clamp(READ_ONCE(svc_rdma_server_version),
-				RPCRDMA_VERS_1, RPCRDMA_VERS_2);
-	sx->sx_v2_size = clamp(READ_ONCE(svc_rdma_v2_max_req_size),
-			       RPCRDMA_INLINE_MIN, RPCRDMA_INLINE_MAX);
+	sx->sx_vers_max = READ_ONCE(svc_rdma_server_version);
+	sx->sx_v2_size = READ_ONCE(svc_rdma_v2_max_req_size);
 	if (sx->sx_vers_max < RPCRDMA_VERS_2)
 		return svc_rdma_negotiate_adopt(sx, RPCRDMA_VERS_1);
 	return svc_rdma_credits_few(sx);

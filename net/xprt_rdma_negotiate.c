@@ -26,19 +26,21 @@
  * Until the version is known, there are few Receives, large enough for either
  * one; the others are made when their size is known (V2-INL-04).
  */
-#include <linux/moduleparam.h>
 #include <linux/random.h>
+#include <rpcrdma/module.h>
 #include <rpcrdma/nego.h>
 #include <rpcrdma/trace_xprt.h>
 #include <rpcrdma/xprt_rdma.h>
 
 unsigned int xprt_rdma_client_version = RPCRDMA_VERS_2;
-module_param_named(client_version, xprt_rdma_client_version, uint, 0644);
+rpcrdma_param_range(client_version, xprt_rdma_client_version, RPCRDMA_VERS_1,
+		    RPCRDMA_VERS_2);
 MODULE_PARM_DESC(client_version,
 		 "Client: highest version of RPC over RDMA, 1 or 2");
 
 unsigned int xprt_rdma_v2_inline = XPRT_RDMA_DEF_V2_INLINE;
-module_param_named(rdma_v2_inline, xprt_rdma_v2_inline, uint, 0644);
+rpcrdma_param_range(rdma_v2_inline, xprt_rdma_v2_inline, RPCRDMA_INLINE_MIN,
+		    RPCRDMA_INLINE_MAX);
 MODULE_PARM_DESC(rdma_v2_inline,
 		 "Client: bytes of the largest inline message in version 2, 1024 to 65536");
 
@@ -63,8 +65,7 @@ void xprt_rdma_negotiate_init(struct xprt_rdma *xr)
 
 	xr->xr_vers = highest < RPCRDMA_VERS_2 || xr->xr_v1_only ?
 		      RPCRDMA_VERS_1 : 0;
-	xr->xr_v2_inline = clamp(READ_ONCE(xprt_rdma_v2_inline),
-				 RPCRDMA_INLINE_MIN, RPCRDMA_INLINE_MAX);
+	xr->xr_v2_inline = READ_ONCE(xprt_rdma_v2_inline);
 	xr->xr_props_heard = false;
 	xr->xr_fell_back = false;
 }

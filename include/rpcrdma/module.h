@@ -4,6 +4,7 @@
 #define RPCRDMA_MODULE_H
 
 #include <linux/errno.h>
+#include <linux/moduleparam.h>
 #include <linux/sunrpc/xprt.h>
 #include <linux/types.h>
 
@@ -33,6 +34,22 @@ void rpcrdma_debugfs_conn(struct seq_file *seq, u32 vers,
 			  const struct rpcrdma_conn *conn);
 int rpcrdma_sysctl_init(void);
 void rpcrdma_sysctl_exit(void);
+
+/* rpcrdma_param_range(name, var, min, max) - a module parameter, an unsigned int
+ * with the bounds of the sysctl beside it: what is out of range is refused with
+ * -EINVAL, also when the module is loaded.
+ */
+#define rpcrdma_param_range(name, var, min, max)			\
+	static int var##_set(const char *val,				\
+			     const struct kernel_param *kp)		\
+	{								\
+		return param_set_uint_minmax(val, kp, min, max);	\
+	}								\
+	static const struct kernel_param_ops var##_ops = {		\
+		.set	= var##_set,					\
+		.get	= param_get_uint,				\
+	};								\
+	module_param_cb(name, &var##_ops, &(var), 0644)
 
 /**
  * rpcrdma_xmit_status - what to tell sunrpc about a request that was not sent
