@@ -46,6 +46,7 @@
 #define SVC_RDMA_IDLE_BYTES	(32u * SVC_RDMA_V2_REQ_SIZE)
 
 static void svc_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc);
+static void svc_rdma_send_wc_written(struct ib_cq *cq, struct ib_wc *wc);
 
 /* A client may be able to receive more than memory has in one piece. In version
  * 2 a Reply that does not fit then has the client provide a chunk (G-23).
@@ -83,6 +84,7 @@ static struct svc_rdma_send *svc_rdma_send_create(struct svc_rdma_xprt *sx,
 	}
 
 	send->ss_cqe.done = svc_rdma_send_wc_done;
+	send->ss_write_cqe.done = svc_rdma_send_wc_written;
 	send->ss_sge.addr = send->ss_buf.bf_addr;
 	send->ss_sge.lkey = conn->cn_pd->local_dma_lkey;
 	send->ss_wr.wr_cqe = &send->ss_cqe;
@@ -179,17 +181,36 @@ void svc_rdma_send_put(struct svc_rdma_send *send)
 		svc_rdma_send_destroy(send);
 }
 
+/* The context rests where it is until the queues are drained (I10). */
+static void svc_rdma_send_fail(struct svc_rdma_xprt *sx,
+			       const struct ib_wc *wc)
+{
+	if (wc->status != IB_WC_WR_FLUSH_ERR)
+		trace_svc_rdma_send_err(sx, wc);
+	rpcrdma_conn_fail(&sx->sx_conn, -ECONNRESET);
+}
+
+/* RDMA Writes before a Send are not signaled: they complete only if they fail,
+ * and the Send is flushed then.
+ */
+static void svc_rdma_send_wc_written(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct svc_rdma_send *send = container_of(wc->wr_cqe,
+						  struct svc_rdma_send,
+						  ss_write_cqe);
+
+	if (wc->status != IB_WC_SUCCESS)
+		svc_rdma_send_fail(send->ss_sx, wc);
+}
+
 static void svc_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct svc_rdma_send *send = container_of(wc->wr_cqe,
 						  struct svc_rdma_send, ss_cqe);
 	struct svc_rdma_xprt *sx = send->ss_sx;
 
-	/* The context rests where it is until the queues are drained (I10). */
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
-		if (wc->status != IB_WC_WR_FLUSH_ERR)
-			trace_svc_rdma_send_err(sx, wc);
-		rpcrdma_conn_fail(&sx->sx_conn, -ECONNRESET);
+		svc_rdma_send_fail(sx, wc);
 		return;
 	}
 
@@ -211,7 +232,7 @@ static void svc_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 int svc_rdma_send_post(struct svc_rdma_send *send, u32 len)
 {
 	struct svc_rdma_xprt *sx = send->ss_sx;
-	struct ib_send_wr *first;
+	struct ib_send_wr *first, *wr;
 
 	rpcrdma_count(server_sends);
 	if (send->ss_wr.opcode == IB_WR_SEND_WITH_INV)
@@ -220,6 +241,8 @@ int svc_rdma_send_post(struct svc_rdma_send *send, u32 len)
 	send->ss_sge.length = len;
 	rpcrdma_buf_sync_for_device(&send->ss_buf, len);
 	first = svc_rdma_chain_wrs(sx, &send->ss_writes, NULL, &send->ss_wr);
+	for (wr = first; wr != &send->ss_wr; wr = wr->next)
+		wr->wr_cqe = &send->ss_write_cqe;
 
 	spin_lock(&sx->sx_lock);
 	list_add_tail(&send->ss_list, &sx->sx_sending);

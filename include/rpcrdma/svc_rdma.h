@@ -142,6 +142,7 @@ struct svc_rdma_call {
  * @ss_list: link in the connection's idle or sending queue
  * @ss_sx: its connection
  * @ss_cqe: completion of the Send, and so of everything before it
+ * @ss_write_cqe: completion of an RDMA Write before it that failed
  * @ss_wr: the Send
  * @ss_sge: its only SGE: @ss_buf
  * @ss_buf: transport header and inline body
@@ -158,6 +159,7 @@ struct svc_rdma_send {
 	struct list_head	ss_list;
 	struct svc_rdma_xprt	*ss_sx;
 	struct ib_cqe		ss_cqe;
+	struct ib_cqe		ss_write_cqe;
 	struct ib_send_wr	ss_wr;
 	struct ib_sge		ss_sge;
 	struct rpcrdma_buf	ss_buf;
