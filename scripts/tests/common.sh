@@ -72,6 +72,18 @@ server_end() {
 	! leaks_are_seen || kmemleak_check
 }
 
+# pair_cases <command...>: the client has the cases; the server runs the command and follows
+pair_cases() {
+	if [ "$ROLE" = server ]; then
+		"$@"
+		serve_requests
+		server_end
+	else
+		run_all_cases
+		pair_end
+	fi
+}
+
 pair_up() {
 	net_pair
 	provider_up

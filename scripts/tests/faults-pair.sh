@@ -214,11 +214,5 @@ case_silent-off() {
 group() {
 	[ "$ROLE" = client ] || disk_up
 	pair_up "$(version_here)"
-	if [ "$ROLE" = server ]; then
-		serve_requests
-		server_end
-		return
-	fi
-	run_all_cases
-	pair_end
+	pair_cases true
 }

@@ -164,11 +164,5 @@ time.sleep(600)' $MNT &
 
 group() {
 	pair_up
-	if [ "$ROLE" = server ]; then
-		serve_requests
-		server_end
-		return
-	fi
-	run_all_cases
-	pair_end
+	pair_cases true
 }
