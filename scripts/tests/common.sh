@@ -205,6 +205,38 @@ hostile() {
 	cat "$out"
 }
 
+# --- watching the module ---------------------------------------------------------
+
+DEBUG=/sys/kernel/debug/rpcrdma
+
+# shown <client|server>: how many connections have a file
+shown() { find $DEBUG/"$1" -type f | wc -l; }
+nobody_shown() { [ "$(shown client)" = 0 ] && [ "$(shown server)" = 0 ]; }
+
+# The module's events, in a buffer of their own. Python has events.py for this.
+TRACE=/sys/kernel/tracing/instances/tests
+
+trace_begin() {
+	mkdir -p $TRACE
+	echo 4096 >$TRACE/buffer_size_kb
+	echo 1 >$TRACE/events/rpcrdma/enable
+	echo >$TRACE/trace
+}
+
+trace_end() {
+	echo 0 >$TRACE/events/enable
+	rmdir $TRACE
+}
+
+# traced <event>...: each was seen since trace_begin; "event: text" wants that in its line
+traced() {
+	local name
+	for name; do
+		until_true 5 grep -q " ${name%%: *}: .*$([ "$name" = "${name%%: *}" ] || echo "${name#*: }")" $TRACE/trace ||
+			die "no event $name"
+	done
+}
+
 # --- many, and few of something -------------------------------------------------
 
 # More to do at once than a few credits or slots allow

@@ -105,6 +105,111 @@ case_receives() {
 	ice_down
 }
 
+# refuses <file> <value>: EINVAL, or ERANGE for a number of more than 32 bits, and the old value stays
+refuses() {
+	local was said
+	was=$(<"$1")
+	! said=$({ echo "$2" >"$1"; } 2>&1) || die "$1 takes $2"
+	case $said in *'Invalid argument' | *'Numerical result out of range') ;; *) die "$1, $2: $said" ;; esac
+	[ "$(<"$1")" = "$was" ] || die "$1 was $was, and is $(<"$1") after it has refused $2"
+}
+
+# takes <file> <value>
+takes() { { echo "$2" >"$1"; } && [ "$(<"$1")" = "$2" ] || die "$1 does not take $2"; }
+
+# Every number an administrator can set: what it is in the beginning, and the least and the most
+# that it can be. (Versions are those of the test.)
+case_settings() {
+	local file first least most was value params=/sys/module/rpcrdma/parameters
+	[ "$MODULE" = ours ] || skip "the in-tree module has other ranges"
+	while read -r file first least most; do
+		case $file in */*) file=/proc/sys/sunrpc/$file ;; *) file=$params/$file ;; esac
+		was=$(<"$file")
+		[ "$first" = - ] || [ "$was" = "$first" ] || die "$file is $was, not $first"
+		for value in $((least - 1)) $((most + 1)) 1000000 $((4294967296 + least)) words; do
+			refuses "$file" "$value"
+		done
+		for value in "$least" "$most" "$was"; do takes "$file" "$value"; done
+	done <<-END
+	./rdma_slot_table_entries 128 2 16384
+	./rdma_max_inline_read 4096 1024 65536
+	./rdma_max_inline_write 4096 1024 65536
+	./rdma_version - 1 2
+	./rdma_v2_inline 16384 1024 65536
+	./rdma_keepalive_time 10 0 3600
+	./rdma_keepalive_timeout 10 1 3600
+	svc_rdma/max_requests 128 4 4096
+	svc_rdma/max_req_size 4096 4096 65536
+	svc_rdma/version - 1 2
+	svc_rdma/v2_max_req_size 16384 1024 65536
+	svc_rdma/max_bc_requests 16 1 128
+	client_version - 1 2
+	server_version - 1 2
+	rdma_v2_inline 16384 1024 65536
+	v2_max_req_size 16384 1024 65536
+	keepalive_time 10 0 3600
+	keepalive_timeout 10 1 3600
+	first_receives 3 0 4096
+	END
+	for file in remote_invalidation reply_short accept_msgp; do
+		was=$(<$params/$file)
+		refuses $params/$file 2
+		for value in N Y "$was"; do takes $params/$file $value; done
+	done
+	# A parameter and its sysctl are one.
+	takes $params/keepalive_time 33
+	[ "$(</proc/sys/sunrpc/rdma_keepalive_time)" = 33 ] || die "the sysctl has not followed its parameter"
+	takes /proc/sys/sunrpc/rdma_keepalive_time 10
+}
+
+limits_end() {
+	echo 128 >/proc/sys/sunrpc/svc_rdma/max_requests
+	echo 16 >/proc/sys/sunrpc/svc_rdma/max_bc_requests
+	echo 4096 >/proc/sys/sunrpc/svc_rdma/max_req_size
+	inline_sizes 4096
+}
+
+# limit <name> <value> <file>
+limit() { [ "$(field "$1" "$3")" = "$2" ] || die "$1 is $(field "$1" "$3"), not $2: $(cat "$3")"; }
+
+# What a server is told to allow is what a client gets, and no connection is lost for it.
+# Covers: V1-CRD-05 V1-CRD-18 BC-08
+case_limits() {
+	local client server
+	[ "$MODULE" = ours ] || skip "the in-tree module does not show its limits"
+	until_true 30 nobody_shown || die "of former mounts: $(ls $DEBUG/client $DEBUG/server)"
+	trap limits_end EXIT
+	echo 4 >/proc/sys/sunrpc/svc_rdma/max_requests
+	echo 2 >/proc/sys/sunrpc/svc_rdma/max_bc_requests
+	echo 8192 >/proc/sys/sunrpc/svc_rdma/max_req_size
+	inline_sizes 16384
+	nfs_mount 4.2
+	crowd
+	client=$(echo $DEBUG/client/*) server=$(echo $DEBUG/server/*)
+	limit credits_max 4 "$server"
+	limit credits_granted 4 "$server"
+	limit credits_granted 4 "$client"
+	limit callback_receives 2 "$server"
+	# The smaller one of both ends
+	limit inline_send 8192 "$client"
+	limit inline_recv 8192 "$client"
+	limit inline_send 8192 "$server"
+	limit inline_recv 8192 "$server"
+	limit connects 1 "$client"
+	checked small
+	# A change is for connections to come.
+	limits_end
+	limit credits_max 4 "$server"
+	limit inline_send 8192 "$client"
+	nfs_umount
+	until_true 30 nobody_shown || die "left behind: $(ls $DEBUG/client $DEBUG/server)"
+	nfs_mount 4.2
+	limit credits_max 128 "$(echo $DEBUG/server/*)"
+	limit callback_receives 16 "$(echo $DEBUG/server/*)"
+	limit inline_send 4096 "$(echo $DEBUG/client/*)"
+	nfs_umount
+}
+
 # Two slots for 48 threads: the others wait in sunrpc's backlog, and get their turn.
 case_slots() {
 	local slots
@@ -131,8 +236,7 @@ case_nobody-there() {
 		[ $((SECONDS - t0)) -lt 60 ] || die "$at: no end after $((SECONDS - t0)) s"
 		[ "$(counter client_connect_errors)" -gt "$errors" ] || die "$at: it was not this module that failed"
 	done
-	until_true 30 eval '[ -z "$(ls /sys/kernel/debug/rpcrdma/client)" ]' ||
-		die "a transport is left: $(ls /sys/kernel/debug/rpcrdma/client)"
+	until_true 30 nobody_shown || die "a transport is left: $(ls $DEBUG/client $DEBUG/server)"
 }
 
 # hold_ports <listen|connect> <port>...: TCP sockets that have them, until $HOLDER is killed. Nobody
