@@ -149,24 +149,24 @@ case_v2-inline() {
 }
 
 seen() {
-	local trace=/sys/kernel/tracing said side
+	local said side
 	local brs='[1-9][0-9]* credits, BRS 1, ours 1'
 	dmesg | grep "rpcrdma: server $SERVER:$PORT: version 2, inline 8192 out and 8192 in, $brs\$" ||
 		die "the client says nothing"
 	dmesg | grep "rpcrdma: client $SERVER:[0-9]*: version 2, inline 8192 out and 16384 in, $brs\$" ||
 		die "the server says nothing"
-	said=$(grep xprt_rdma_connect: $trace/trace) || die "no trace event"
+	said=$(grep xprt_rdma_connect: $TRACE/trace) || die "no trace event"
 	case $said in
 	*"peer=[$SERVER]:$PORT status=0 vers=2 inline_send=8192 inline_recv=8192 brs=1 our_brs=1 peer_spoke=1 granted="[1-9]*) ;;
 	*) die "the trace event says: $said" ;;
 	esac
-	said=$(grep svc_rdma_settled: $trace/trace) || die "no trace event of the server"
+	said=$(grep svc_rdma_settled: $TRACE/trace) || die "no trace event of the server"
 	# Before the client's properties are looked at
 	case $said in
 	*"addr=$SERVER:"*" vers=2 inline=4096/16384 brs=1 our_brs=1 credits="[1-9]*) ;;
 	*) die "the server's trace event says: $said" ;;
 	esac
-	said=$(grep svc_rdma_connprop: $trace/trace) || die "no trace event of the properties"
+	said=$(grep svc_rdma_connprop: $TRACE/trace) || die "no trace event of the properties"
 	case $said in
 	*"addr=$SERVER:"*" rbsiz=8192 brs=1 "*" applied=1 inline_send=8192"*) ;;
 	*) die "that trace event says: $said" ;;
@@ -179,16 +179,13 @@ seen() {
 
 # What people can see of a connection: the log, if they want it, the trace, and debugfs
 case_v2-seen() {
-	local trace=/sys/kernel/tracing name
-	until_true 30 eval '[ -z "$(ls $KNOBS/client $KNOBS/server | grep -v :$)" ]' ||
-		die "of former mounts: $(ls $KNOBS/client $KNOBS/server)"
+	until_true 30 nobody_shown || die "of former mounts: $(ls $DEBUG/client $DEBUG/server)"
 	dmesg -C
-	echo >$trace/trace
-	for name in xprt_rdma_connect svc_rdma_settled svc_rdma_connprop; do echo 1 >$trace/events/rpcrdma/$name/enable; done
+	trace_begin
 	echo 'module rpcrdma +p' >/proc/dynamic_debug/control
 	with_v2_inline 8192 16384 with_mount 3 seen
 	echo 'module rpcrdma -p' >/proc/dynamic_debug/control
-	for name in xprt_rdma_connect svc_rdma_settled svc_rdma_connprop; do echo 0 >$trace/events/rpcrdma/$name/enable; done
+	trace_end
 }
 
 invalidated() {
@@ -287,6 +284,28 @@ no_cure() {
 # Covers: V2-ERR-22 V2-ERR-23 V2-ERR-24 V2-CRD-03
 case_v2-no-cure() {
 	MOUNT_OPTS=noac counted client_connects 1 1 with_mount 3 no_cure
+}
+
+# By the server's IPv6 address: version 2 is settled on, and the bytes are right.
+# Covers: RPB-01 V2-NEG-05 V2-NEG-13
+case_v2-ipv6() {
+	local side file
+	until_true 30 nobody_shown || die "of former mounts: $(ls $DEBUG/client $DEBUG/server)"
+	for VERS in 3 4.2; do
+		nfs_mount $VERS "" "[$SERVER6]"
+		grep " $MNT .*[,( ]proto=rdma6[, ].*addr=${SERVER6}[, ]" /proc/mounts ||
+			die "not by IPv6: $(grep " $MNT " /proc/mounts)"
+		[ "$(shown client) $(shown server)" = "1 1" ] || die "not one file each: $(ls $DEBUG/client $DEBUG/server)"
+		for side in client server; do
+			file=$(echo $DEBUG/$side/*)
+			case ${file##*/} in "[$SERVER6]:"*) ;; *) die "it is called $file" ;; esac
+			[ "$(field state "$file") $(field version "$file") $(field peer_spoke "$file")" = "up 2 1" ] ||
+				die "not version 2: $(cat "$file")"
+		done
+		SCALE=0.3 checked small data direct
+		nfs_umount
+		until_true 30 nobody_shown || die "left behind: $(ls $DEBUG/client $DEBUG/server)"
+	done
 }
 
 # Covers: ULB-08
