@@ -10,11 +10,11 @@ import random
 import select
 import signal
 import socket
-import struct
 import sys
 import time
 import traceback
 
+import events
 import proxy
 from peer import (AREA, AUTH_ROOT, ERR_CHUNK, ERROR, MSG, Conn, Failure, Message, Reader, Segment, Verbs,
                   counters, header, opaque, private, rpc_call, want, words)
@@ -62,6 +62,7 @@ def counts(verbs, before, name, count, reason="not all are counted"):
 
 class Client:
     serial = 0x2000
+    parse = Message
 
     def __init__(self, verbs, data=PLAIN, count=64, size=4096, depth=16):
         self.verbs = verbs
@@ -75,6 +76,7 @@ class Client:
         time.sleep(0.2)
         self.credit = 8
         self.callbacks = collections.deque()
+        self.invalidated = None
 
     # memory that chunks are made of
 
@@ -116,8 +118,9 @@ class Client:
             found = self.conn.receive(patience)
             if not found:
                 return None
-            message = Message(found[0])
-            if message.proc != MSG or message.body[4:8] != words(0):
+            self.invalidated = found[1]
+            message = self.parse(found[0])
+            if not message.is_call():
                 return message
             self.callbacks.append(message)
 
@@ -201,9 +204,10 @@ class Bench:
 SETS = collections.defaultdict(list)
 
 
-def case(which, name):
+def case(which, name, *traced):
+    """@traced: events that have to be seen, see Trace.missing()"""
     def add(function):
-        SETS[which].append((name, function))
+        SETS[which].append((name, function, traced))
         return function
     return add
 
@@ -251,7 +255,27 @@ def honest():
     return f"an honest mount fails: {said}"
 
 
+def run(b, trace, function, traced):
+    """What is wrong, or None"""
+    trace.mark()
+    try:
+        function(b)
+        b.fresh().works()
+        missing = trace.missing(*traced)
+        want(not missing, f"no event {', '.join(missing)}, but {trace.counts()}")
+    except Failure as e:
+        return str(e)
+    except Exception:           # a mistake of ours, or something nobody thought of
+        return traceback.format_exc().replace("\n", " / ")
+    return None
+
+
 def main():
+    with events.Trace() as trace:
+        return main_traced(trace)
+
+
+def main_traced(trace):
     os.makedirs(EXPORT + "/dir", exist_ok=True)
     os.chmod(EXPORT, 0o777)
     for name, data in (("file", DATA), ("target", b"")):
@@ -264,19 +288,12 @@ def main():
     b = Bench(Verbs())
     good = True
     ran = 0
-    for name, function in SETS[sys.argv[1]]:
+    for name, function, traced in SETS[sys.argv[1]]:
         if len(sys.argv) > 2 and sys.argv[2] not in name:
             continue
         ran += 1
         t0 = time.monotonic()
-        reason = None
-        try:
-            function(b)
-            b.fresh().works()
-        except Failure as e:
-            reason = str(e)
-        except Exception:       # a mistake of ours, or something nobody thought of
-            reason = traceback.format_exc().replace("\n", " / ")
+        reason = run(b, trace, function, traced)
         if os.environ.get("ALL"):
             reason = reason or honest()
         for client in b.clients:
@@ -284,7 +301,7 @@ def main():
                 client.conn.close()
         b.clients = [b.client]
         print(f"not ok {name}: {reason}" if reason else f"ok {name}", flush=True)
-        print(f"# {time.monotonic() - t0:.1f} s", flush=True)
+        print(f"# {time.monotonic() - t0:.1f} s, {trace.counts()}", flush=True)
         good = good and not reason
         if reason:
             b.client.conn.close()

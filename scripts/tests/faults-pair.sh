@@ -168,6 +168,8 @@ case_silent() {
 	local client server t0
 	keepalive 3 4
 	idle_mount one
+	trace_begin
+	on_server trace_begin
 	sleep 8
 	read -r client server <<<"$(losses)"
 	[ "$(on_server counter keepalive_probes)" -ge 1 ] || die "the server does not probe"
@@ -183,6 +185,13 @@ case_silent() {
 	until_true 30 eval "[ \$(on_server counter server_disconnects) -gt $server ]" || die "the server notices nothing"
 	echo "both had noticed after $((SECONDS - t0)) s"
 	[ $((SECONDS - t0)) -le 25 ] || die "7 s were to be enough, not $((SECONDS - t0))"
+	cat $TRACE/trace
+	on_server cat $TRACE/trace
+	# The device gives up, or it is still trying when the time is over: iWARP's leaves that to TCP.
+	on_server grep -E ' (rpcrdma_peer_dead|rpcrdma_probe_err): ' $TRACE/trace ||
+		die "no event says that the client is dead"
+	trace_end
+	on_server trace_end
 	silence_end
 	t0=$SECONDS
 	[ "$(cat $MNT/idle)" = one ] || die "what was written has gone"

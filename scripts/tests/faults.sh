@@ -297,8 +297,11 @@ case_keepalive() {
 	nfs_mount 3
 	failures=$(counter keepalive_failures)
 	connects=$(xprt_field 3)
+	trace_begin
 	n=$(probed 12)
 	echo "$n probes"
+	traced rpcrdma_probe
+	trace_end
 	[ "$n" -ge 2 ] || die "only $n probes in 12 s"
 	[ "$(counter keepalive_failures)" = "$failures" ] || die "a probe of a living peer failed"
 	: >$MNT/alive
@@ -315,9 +318,9 @@ case_keepalive() {
 # --- memory -------------------------------------------------------------------
 
 # text_range <pattern> [module]: from the first function of the module that matches to the
-# one behind the last. Behind the module's very last one, a page has to do.
+# one behind the last. (Their cold parts are far away.) Behind the module's very last one, a page has to do.
 text_range() {
-	awk -v p="$1" -v m="[${2:-rpcrdma}]" '$2 ~ /[tT]/ && $4 == m { print $1, $3 ~ p }' /proc/kallsyms | sort |
+	awk -v p="$1" -v m="[${2:-rpcrdma}]" '$2 ~ /[tT]/ && $4 == m { print $1, $3 ~ p && $3 !~ /[.]cold$/ }' /proc/kallsyms | sort |
 		awk '$2 { if (!from) from = $1; last = $1; to = ""; next } !to { to = $1 }
 			END { if (from) print "0x" from, to ? "0x" to : "0x" last "+4096" }' |
 		while read -r from to; do printf '0x%x 0x%x\n' $((from)) $((to)); done
@@ -407,21 +410,73 @@ case_starved-accept() { starved 20 '^svc_rdma_accept$' 3; }
 
 # No region is to be had: what needs one waits, and nothing fails.
 case_starved-regions() {
-	local chunks
+	local registered
 	can_starve
-	nfs_mount 4.2
-	chunks=$(xprt_field 11)
+	# It has none yet.
+	nfs_mount 3 noacl
+	registered=$(counter client_mrs_registered)
 	starve 100 '^xprt_rdma_frwr_m'
 	python3 -I -S "$LOAD" run $MNT $MIRRORS --jobs 2 --seconds 8 >/tmp/load.out 2>&1 &
 	LOADER=$!
 	sleep 8
 	kill -0 $LOADER 2>/dev/null || die "it did not wait: $(tail -n 1 /tmp/load.out)"
-	[ "$(xprt_field 11)" = "$chunks" ] || die "there were regions to be had"
+	[ "$(counter client_mrs_registered)" = "$registered" ] || die "there were regions to be had"
 	starve_end 3
 	wait $LOADER || die "$(tail -n 1 /tmp/load.out)"
 	tail -n 1 /tmp/load.out
 	on_server python3 -I -S "$LOAD" verify $EXPORT $MIRRORS
 	nfs_umount
+}
+
+# short <percent> <pattern> <event> <command...>: so many allocations below such a function fail,
+# until there is an event of it; with memory again, the command comes to its good end.
+short() {
+	local percent=$1 pattern=$2 event=$3 pid d from to
+	shift 3
+	echo >$TRACE/trace
+	starve "$percent" "$pattern"
+	# Those of the provider instead
+	[ "$event" != xprt_rdma_mr_alloc_err ] || for d in failslab fail_page_alloc; do
+		read -r from to < <(text_range "^${PROVIDER}_alloc_mr\$" "${PROVIDER/#rxe/rdma_rxe}") ||
+			die "where does $PROVIDER make regions?"
+		echo 0 >/sys/kernel/debug/$d/reject-start
+		echo 0 >/sys/kernel/debug/$d/reject-end
+		echo "$from" >/sys/kernel/debug/$d/require-start
+		echo "$to" >/sys/kernel/debug/$d/require-end
+	done
+	"$@" &
+	pid=$!
+	until_true 90 grep -q " $event: " $TRACE/trace || die "no event $event: $(cut -d: -f2 $TRACE/trace | sort | uniq -c)"
+	starve_end
+	wait $pid || die "$* fails after $event"
+}
+
+direct_io() { dd if="$1" of="$2" bs=64k count=1 conv=notrunc "$3=direct" 2>/dev/null; }
+
+# What is not to be had has an event that says so, at either end, and is tried again.
+# Covers: V1-ERR-20
+case_starved-events() {
+	local lost
+	can_starve
+	trace_begin
+	trap 'starve_end 0; trace_end' EXIT
+	short 100 '^svc_rdma_listen_event$' svc_rdma_request_err nfs_mount 3 noacl
+	touch $MNT/short
+	nfs_umount
+	short 100 '^svc_rdma_accept$' svc_rdma_accept_err nfs_mount 3 noacl
+	# There are no regions yet.
+	short 100 '^xprt_rdma_frwr_map$' xprt_rdma_marshal_err direct_io /dev/zero $MNT/short oflag
+	nfs_umount
+	nfs_mount 3 noacl
+	short 100 '^xprt_rdma_frwr_map$' xprt_rdma_mr_alloc_err direct_io /dev/zero $MNT/short oflag
+	short 100 '^svc_rdma_read_start$' svc_rdma_read_post_err direct_io /dev/zero $MNT/short oflag
+	lost=$(counter server_disconnects)
+	short 100 '^svc_rdma_sendto$' svc_rdma_reply_err direct_io $MNT/short /dev/null iflag
+	[ "$(counter server_disconnects)" -gt "$lost" ] || die "a Reply that cannot be sent leaves its connection up"
+	cmp -n 65536 $EXPORT/short /dev/zero || die "the file is not what was written"
+	nfs_umount
+	trap - EXIT
+	trace_end
 }
 
 # --- a server that is stuck ---------------------------------------------------

@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 from caller import ADDRESS, NFS, NULL, PLAIN, PORT, Client, case, counts, is_err_chunk, main, operations
-from peer import (AUTH_NONE, CALL, DONE, ERROR, ERR_CHUNK, ERR_VERS, MSG, MSGP, NOMSG, SILENCE, Conn, Segment, Verbs,
+from peer import (AUTH_NONE, CALL, DONE, ERROR, ERR_VERS, MSG, MSGP, NOMSG, SILENCE, Conn, Segment, Verbs,
                   counters, error, header, rpc_call, rpc_reply, want, words)
 
 NULL_LENGTH = 40
@@ -51,7 +51,7 @@ def all_refused(b, messages):
 # --- messages -----------------------------------------------------------------
 
 # Covers: V1-ERR-14 V1-ERR-16 V1-CRD-25 V1-ERR-27
-@case("messages", "messages under 28 bytes are dropped")
+@case("messages", "messages under 28 bytes are dropped", "svc_rdma_discarded: SHORT")
 def short(b):
     c = b.fresh()
     before = counters()
@@ -61,7 +61,8 @@ def short(b):
     c.works()
 
 
-@case("messages", "other versions")     # Covers: V1-ERR-03 V1-ERR-04 V1-ERR-05 EXP-27 EXP-28
+# Covers: V1-ERR-03 V1-ERR-04 V1-ERR-05 EXP-27 EXP-28
+@case("messages", "other versions", "svc_rdma_refused: VERS", "svc_rdma_error: VERS")
 def versions(b):
     c = b.fresh()
     for vers in (0, 2, 3, 0xffffffff):
@@ -72,7 +73,8 @@ def versions(b):
 
 
 # Covers: V1-DEP-02 V1-DEP-05 V1-ERR-09 V1-ERR-23 V1-ERR-01 EXP-32
-@case("messages", "all message types")
+@case("messages", "all message types", "svc_rdma_discarded: DONE", "svc_rdma_discarded: ERROR",
+      "svc_rdma_refused: PROC")
 def types(b):
     c = b.fresh()
     before = counters()
@@ -87,7 +89,8 @@ def types(b):
         refused(c, header(xid, proc) + null(xid), xid, f"type {proc}")
 
 
-@case("messages", "Replies to callbacks that never were")       # Covers: BC-25 BC-26
+# Covers: BC-25 BC-26
+@case("messages", "Replies to callbacks that never were", "svc_rdma_bc_drop: status=-2", "svc_rdma_discarded: BC_REPLY")
 def replies(b):
     c = b.fresh()
     before = counters()
@@ -100,7 +103,7 @@ def replies(b):
 
 # Covers: V1-ERR-01 V1-ERR-02 V1-ERR-06 V1-ERR-15 V1-HDR-05 V1-CHK-14 V1-CHK-15 V1-FRM-10 V1-PZC-10 MEM-13
 # Covers: EXP-28 EXP-29
-@case("messages", "lists that make no sense")
+@case("messages", "lists that make no sense", "svc_rdma_refused: LIST", "svc_rdma_refused: XID")
 def lists(b):
     def messages(c, xid):
         call = null(xid)
@@ -121,7 +124,7 @@ def lists(b):
 
 
 # Covers: V1-RDC-03 V1-RDC-17 V1-RDC-18 V1-PZC-11 V1-PZC-12 V1-ERR-28 MEM-13
-@case("messages", "Read chunks that make no sense")
+@case("messages", "Read chunks that make no sense", "svc_rdma_refused: POSITION")
 def read_chunks(b):
     def messages(c, xid):
         end = NULL_LENGTH
@@ -214,7 +217,8 @@ def results_of_null(b):
 
 # --- endings ------------------------------------------------------------------
 
-@case("endings", "handles that cannot be read or written")      # Covers: V1-ERR-28 MEM-05
+# Covers: V1-ERR-28 MEM-05
+@case("endings", "handles that cannot be read or written", "rxe/svc_rdma_read_err", "rxe/svc_rdma_send_err")
 def handles(b):
     for reads, writes in ((1, 0), (0, 1)):
         c = b.connect(b"")
@@ -228,7 +232,7 @@ def handles(b):
         b.fresh().works()
 
 
-@case("endings", "a client that serves no RDMA Reads")      # Covers: V1-CRD-32
+@case("endings", "a client that serves no RDMA Reads", "svc_rdma_accept_err")      # Covers: V1-CRD-32
 def no_reads(b):
     before = counters()
     index = b.verbs.lib.peer_connect(ADDRESS.encode(), str(PORT).encode(), 8, 4096, 0, PLAIN, 8)
@@ -239,7 +243,8 @@ def no_reads(b):
     counts(b.verbs, before, "server_accept_errors", 1, "it was not refused by us")
 
 
-@case("endings", "leaving with Calls under way, and without a word")        # Covers: V1-ERR-28 MEM-13
+# Covers: V1-ERR-28 MEM-13
+@case("endings", "leaving with Calls under way, and without a word", "svc_rdma_lost", "svc_rdma_free")
 def leaving(b):
     b.fresh().works()
     before = counters()

@@ -106,7 +106,9 @@ def count(b):
     c.works()
 
 
-@case("reads", "a handle that cannot be read: nothing is executed")     # Covers: V1-RDC-23 V1-ERR-26 V1-ERR-28
+# Covers: V1-RDC-23 V1-ERR-26 V1-ERR-28
+@case("reads", "a handle that cannot be read: nothing is executed", "rxe/svc_rdma_read_err", "svc_rdma_lost",
+      "rpcrdma_post_err")
 def revoked(b):
     c = b.fresh()
     before = operations("proc3")[WRITE3]
@@ -120,7 +122,7 @@ def revoked(b):
     b.target_is(b"", "a WRITE that cannot be read")
 
 
-@case("reads", "a client that serves one RDMA Read at a time")      # Covers: V1-RDC-21
+@case("reads", "a client that serves one RDMA Read at a time", "svc_rdma_accept: ord=1 ")      # Covers: V1-RDC-21
 def one_read(b):
     b.fresh()
     c = b.connect(depth=1)
@@ -246,7 +248,8 @@ def readdir_args(b, size=32768):
     return opaque(b.directory) + bytes(16) + words(size, size)
 
 
-@case("writes", "READDIR and too small a Reply chunk")      # Covers: V1-RPL-11 V1-ERR-11
+# Covers: V1-RPL-11 V1-ERR-11
+@case("writes", "READDIR and too small a Reply chunk", "svc_rdma_error: REPLY_RESOURCE")
 def small_reply(b):
     c = b.fresh()
     answer = c.nfs(READDIRPLUS, readdir_args(b), reply=[c.segment(64, 100)])
@@ -450,7 +453,9 @@ def answer_of(message, credit, extra=b""):
             words(11, 0) + session + words(sequence, slot, highest, highest) + words(4, 0) + extra)
 
 
-@case("callbacks", "one callback until the first grant, and then as granted")       # Covers: BC-05 BC-08 BC-02
+# Covers: BC-05 BC-08 BC-02
+@case("callbacks", "one callback until the first grant, and then as granted", "svc_rdma_bc_call: status=[1-9]",
+      "svc_rdma_bc_reply: status=[1-9]")
 def granted(b):
     c = b.connect()
     names = fresh_names(6)
@@ -478,7 +483,8 @@ def granted(b):
 
 
 # Covers: BC-25 BC-26 BC-12 BC-34 BC-18
-@case("callbacks", "wrong, long, short answers to a callback, and errors")
+@case("callbacks", "wrong, long, short answers to a callback, and errors", "svc_rdma_bc_drop: status=-90",
+      "svc_rdma_bc_drop: status=-2$")
 def answers(b):
     c = b.connect()
     before = counters()
@@ -507,7 +513,9 @@ def answers(b):
 
 
 # nfsd gives a callback up after 15 s, and tries again; the client does not know that.
-@case("callbacks", "callbacks that are given up keep their credits")        # Covers: BC-05 BC-12
+# Covers: BC-05 BC-12
+@case("callbacks", "callbacks that are given up keep their credits", "svc_rdma_bc_given_up",
+      "svc_rdma_bc_drop: status=-110", "svc_rdma_bc_stuck")
 def given_up(b):
     c = b.connect()
     names = fresh_names(5)
@@ -568,6 +576,7 @@ def window_and_replies(b):
 
 @case("callbacks", "a client that leaves at each callback")     # Covers: BC-11 BC-27 BC-12
 def leaves(b):
+    before = counters()["server_bc_calls"]
     for name in fresh_names(8):
         c = b.connect()
         delegation(c, name)
@@ -576,6 +585,9 @@ def leaves(b):
         c.conn.close()
         b.client.works()
     b.connect().works()
+    sent = counters()["server_bc_calls"] - before
+    print(f"# {sent} callbacks to 8 clients that left")
+    want(8 <= sent <= 16, f"{sent} callbacks were sent to 8 clients that left at the first")
 
 
 # --- flow control -------------------------------------------------------------
@@ -640,7 +652,7 @@ def nfsd_threads(count):
 
 
 # Every segment takes an RDMA Write, and sixteen such READs want many more than there are slots.
-@case("flow", "more RDMA Writes than the send queue holds")
+@case("flow", "more RDMA Writes than the send queue holds", "svc_rdma_sq_wait: status=0")
 def long_queue(b):
     c = b.fresh()
     waits = counters()["server_sq_waits"]

@@ -19,8 +19,9 @@ import sys
 import time
 import traceback
 
+import events
 from peer import (AUTH_ROOT, DONE, ERR_CHUNK, ERR_VERS, ERROR, MSG, MSGP, NOMSG, READ, SILENCE, WRITE, Failure,
-                  Reader, Segment, error, fill, header, private, rpc_call, rpc_reply, want, words)
+                  Reader, Segment, error, fill, header, private, put, rpc_call, rpc_reply, want, words)
 from proxy import (DATA, EXPORT, HONEST, INLINE, MNT, NFS, READ3, READDIR, READDIRPLUS, SHARED, SMALL, V41, WRITE3,
                    Server, do_honest, do_list, do_read, do_stat, do_symlink, do_write, transports)
 
@@ -30,11 +31,12 @@ CALLBACK = 0x40000000
 SETS = collections.defaultdict(list)
 
 
-def case(which, name, mount=True, only=None):
-    """@only: with other providers, it is not our module that decides."""
+def case(which, name, *traced, mount=True, only=None):
+    """@traced: events that have to be seen, see Trace.missing(). @only: with other providers,
+    it is not our module that decides."""
     def add(function):
         if only in (None, os.environ.get("PROVIDER", only)):
-            SETS[which].append((name, function, mount))
+            SETS[which].append((name, function, traced, mount))
         return function
     return add
 
@@ -53,7 +55,7 @@ def honest(s):
     s.kept()
 
 
-@case("replies", "a Reply twice")           # Covers: V1-ERR-19
+@case("replies", "a Reply twice", "xprt_rdma_unknown_xid")           # Covers: V1-ERR-19
 def twice(s):
     for _ in range(50):
         op = s.user(do_read, 8192)
@@ -79,7 +81,7 @@ def unknown(s):
     s.kept()
 
 
-@case("replies", "short messages", mount=False)         # Covers: V1-ERR-14 V1-CRD-25 BC-18
+@case("replies", "short messages", "xprt_rdma_discard", mount=False)         # Covers: V1-ERR-14 V1-CRD-25 BC-18
 def short(s):
     s.credit = 1
     s.mount(SMALL)
@@ -130,7 +132,7 @@ def types(s):
     s.kept()
 
 
-@case("replies", "errors of all kinds")     # Covers: V1-ERR-12 V1-ERR-13 V1-ERR-18 V1-ERR-23
+@case("replies", "errors of all kinds", "xprt_rdma_error_reply")     # Covers: V1-ERR-12 V1-ERR-13 V1-ERR-18 V1-ERR-23
 def errors(s):
     messages = (error(0), error(0, ERR_VERS, rest=words(1, 1)), error(0, ERR_VERS, rest=words(2, 9)),
                 error(0, ERR_VERS, vers=2, rest=words(1, 1)), error(0, 0), error(0, 3), error(0, 0xffffffff),
@@ -151,7 +153,8 @@ def errors(s):
     s.kept()
 
 
-@case("replies", "malformed headers")       # Covers: V1-ERR-10 V1-RPL-09 V1-DEP-06 V1-ERR-01 EXP-29
+# Covers: V1-ERR-10 V1-RPL-09 V1-DEP-06 V1-ERR-01 EXP-29
+@case("replies", "malformed headers", "xprt_rdma_bad_reply")
 def malformed(s):
     one = [Segment(1, 8, 4096)]
 
@@ -306,7 +309,7 @@ def roundup(s):
     s.kept()
 
 
-@case("memory", "a Write after the Reply")  # Covers: MEM-03 V1-RDC-12
+@case("memory", "a Write after the Reply", "xprt_rdma_fence")  # Covers: MEM-03 V1-RDC-12
 def late_write(s):
     op = s.user(do_read, 8192)
     call = s.next(READ3)
@@ -389,7 +392,7 @@ def before(s):
 
 
 # siw does not look whether reading is allowed; Covers: MEM-11
-@case("memory", "a Read of a Write chunk", only="rxe")
+@case("memory", "a Read of a Write chunk", "rpcrdma_qp_event: access", only="rxe")
 def read_of_write(s):
     outside(s, READ3, (do_read, 8192), write_target, READ, lambda x: x)
     s.works()
@@ -432,7 +435,8 @@ def other_connection(s):
     s.reads(8192, op=op)
 
 
-@case("memory", "invalidating the handle of another RPC", only="rxe")       # Covers: MEM-21
+# Covers: MEM-21
+@case("memory", "invalidating the handle of another RPC", "xprt_rdma_bad_invalidation", only="rxe")
 def other_handle(s):
     first = s.user(do_read, 8192)
     a = s.next(READ3)
@@ -464,7 +468,7 @@ def kill(s, *command):
     return call
 
 
-@case("memory", "a killed reader, and a late answer", mount=False)      # Covers: MEM-04
+@case("memory", "a killed reader, and a late answer", "xprt_rdma_given_up", mount=False)      # Covers: MEM-04
 def killed(s):
     s.mount("vers=3,noac,hard")
     # Who lists a directory takes the RPC along. The memory is fenced before it is free.
@@ -670,19 +674,15 @@ def boasts(s):
 INLINE_READ = "/proc/sys/sunrpc/rdma_max_inline_read"
 
 
-def tune(path, value):
-    with open(path, "w", encoding="ascii") as f:
-        f.write(value)
-
-
 # No longer than a packet: of one that is, rxe of 6.12 can take the second without a Receive.
-@case("credits", "an answer longer than the client's Receives", mount=False)    # Covers: V1-CRD-14 BC-10
+# Covers: V1-CRD-14 BC-10
+@case("credits", "an answer longer than the client's Receives", "rpcrdma_recv_err", "xprt_rdma_close", mount=False)
 def too_long(s):
-    tune(INLINE_READ, "1024")
+    put(INLINE_READ, 1024)
     try:
         s.mount()
     finally:
-        tune(INLINE_READ, "4096")
+        put(INLINE_READ, 4096)
     op, call = s.small()
     call.conn.send(header(call.xid) + call.forward() + bytes(2000))
     s.reads(100, op=op)
@@ -690,7 +690,7 @@ def too_long(s):
     s.works()
 
 
-@case("credits", "a server without Receives", mount=False)  # Covers: BC-10 V1-ERR-25
+@case("credits", "a server without Receives", "rxe/xprt_rdma_send_err", mount=False)  # Covers: BC-10 V1-ERR-25
 def no_receives(s):
     s.recvs = 40
     s.mount("vers=3,noac,soft,timeo=50,retrans=3")
@@ -711,7 +711,7 @@ def offered(s):
     want(s.depth >= 1, f"a connection that lets {s.depth} things be read at once")
 
 
-@case("connections", "never an answer", mount=False)        # Covers: V1-CRD-24 V1-CRD-28
+@case("connections", "never an answer", "xprt_rdma_timeout", mount=False)        # Covers: V1-CRD-24 V1-CRD-28
 def never(s):
     s.mount("vers=3,noac,soft,timeo=20,retrans=5")
     op, call = s.small()
@@ -787,7 +787,7 @@ def door(s):
     want(turns[0] > 2, "it was not tried again")
 
 
-@case("connections", "refused, then accepted")      # Covers: V1-ERR-25
+@case("connections", "refused, then accepted", "xprt_rdma_connect: status=-")      # Covers: V1-ERR-25
 def refused(s):
     turns = [0]
 
@@ -867,7 +867,8 @@ def answered(s, xid, count=1):
 
 
 # Covers: BC-01 BC-02 BC-15
-@case("callbacks", "callbacks work, and know nothing of Calls", mount=False)
+@case("callbacks", "callbacks work, and know nothing of Calls", "xprt_rdma_bc_call", "xprt_rdma_bc_reply: status=0",
+      mount=False)
 def callbacks(s):
     s.mount(V41)
     op = s.user(do_stat, MNT + "/dir")
@@ -884,7 +885,7 @@ def callbacks(s):
     s.kept()
 
 
-@case("callbacks", "a Call to a client without callbacks")      # Covers: BC-23
+@case("callbacks", "a Call to a client without callbacks", "xprt_rdma_bc_drop")      # Covers: BC-23
 def no_service(s):
     op, call = s.small()
     call.conn.send(header(call.xid) + callback_null(call.xid))
@@ -898,7 +899,8 @@ def no_service(s):
     s.kept()
 
 
-@case("callbacks", "callbacks with chunks or another XID", mount=False)     # Covers: BC-24 V1-ERR-15
+# Covers: BC-24 V1-ERR-15
+@case("callbacks", "callbacks with chunks or another XID", "xprt_rdma_bc_refuse", mount=False)
 def chunked(s):
     s.mount(V41)
     conn, one = s.conns[0], [Segment(1, 8, 4096)]
@@ -1010,14 +1012,17 @@ def session(s):
 
 # --- running ------------------------------------------------------------------
 
-def run(s, name, function, mount):
+def run(s, trace, name, function, traced, mount):
     reason = None
     try:
+        trace.mark()
         s.reset()
         if mount:
             s.mount()
         function(s)
         s.calm()
+        missing = trace.missing(*traced)
+        want(not missing, f"no event {', '.join(missing)}, but {trace.counts()}")
     except Failure as e:
         reason = str(e)
     except Exception:           # a mistake of ours, or something nobody thought of
@@ -1051,12 +1056,13 @@ def main(make=Server):
     s = make(pool)
     pattern = sys.argv[2] if len(sys.argv) > 2 else ""
     results = []
-    for name, function, mount in SETS[sys.argv[1]]:
-        if pattern not in name:
-            continue
-        t0 = time.monotonic()
-        results.append(run(s, name, function, mount))
-        s.log(f"{time.monotonic() - t0:.1f} s")
+    with events.Trace() as trace:
+        for name, function, traced, mount in SETS[sys.argv[1]]:
+            if pattern not in name:
+                continue
+            t0 = time.monotonic()
+            results.append(run(s, trace, name, function, traced, mount))
+            s.log(f"{time.monotonic() - t0:.1f} s, {trace.counts()}")
     sys.stdout.flush()
     # Workers may hang in a system call that failed a case.
     os._exit(0 if results and all(results) else 1)

@@ -10,13 +10,11 @@ import time
 
 import proxy
 from hostile_server import answered, callback_null, case, main, of_user
-from peer import ERROR, MSG, NOMSG, SILENCE, Failure, Segment, fill, header, want, words
+from peer import (BAD_XDR, BRS, CONNPROP, ERROR, INVAL_HTYPE, MSG, NOMSG, RBSIZ, READ_CHUNKS, REPLY_RESOURCE, SEGMENTS,
+                  SILENCE, SYSTEM, VERS, WRITE_CHUNKS, WRITE_RESOURCE, Failure, Segment, fill, header, put, want, words)
 from proxy import (DATA, MNT, PLAIN, PORT, READ3, SHARED, SMALL, V41, WRITE3, Server, do_list, do_mount, do_read,
                    do_stat, do_write)
 
-CONNPROP = 5
-VERS, BAD_XDR, INVAL_HTYPE, READ_CHUNKS, WRITE_CHUNKS, SEGMENTS, WRITE_RESOURCE, REPLY_RESOURCE, SYSTEM = range(1, 10)
-RBSIZ, BRS = 1, 2
 SETTING = "/proc/sys/sunrpc/rdma_version"
 INLINE = "/proc/sys/sunrpc/rdma_v2_inline"
 
@@ -49,8 +47,7 @@ class Server2(Server):
         proxy.INLINE = 4096             # the longest message we send
         self.first = self.welcome       # what to do about the first message
         self.hellos, self.early, self.raw = [], [], []
-        with open(SETTING, "w", encoding="ascii") as f:
-            f.write("2")
+        put(SETTING, 2)
 
     def xid(self):
         return int.from_bytes(self.hellos[-1][:4], "big")
@@ -167,7 +164,8 @@ def forms():
     yield words(0, 2, 32, ERROR, 2)
 
 
-@case("nego", "ERR_VERS in all its forms", mount=False)     # Covers: V2-NEG-08 V2-NEG-12 V2-ERR-05 V2-INL-08
+# Covers: V2-NEG-08 V2-NEG-12 V2-ERR-05 V2-INL-08
+@case("nego", "ERR_VERS in all its forms", "xprt_rdma_nego", mount=False)
 def err_vers(s):
     for i, form in enumerate(forms()):
         begins(s, answers(s, form))
@@ -304,8 +302,7 @@ def exactly(s, length, count=1, slack=0):
 def deaf(s):
     with open(INLINE, encoding="ascii") as f:
         was = f.read()
-    with open(INLINE, "w", encoding="ascii") as f:
-        f.write("1024")
+    put(INLINE, 1024)
     try:
         begins(s, s.welcome)
         want(announced(s) == 1024, f"{announced(s)} bytes were announced")
@@ -315,8 +312,7 @@ def deaf(s):
         s.works()
         s.kept()
     finally:
-        with open(INLINE, "w", encoding="ascii") as f:
-            f.write(was)
+        put(INLINE, was)
 
 
 # --- once it is settled -------------------------------------------------------
@@ -332,7 +328,8 @@ def honest(s):
     s.kept()
 
 
-@case("spoken", "properties once more")     # Covers: V2-PRP-20 V2-TYP-12 V2-TYP-13 V2-HDR-15 V2-CRD-05
+# Covers: V2-PRP-20 V2-TYP-12 V2-TYP-13 V2-HDR-15 V2-CRD-05
+@case("spoken", "properties once more", "xprt_rdma_connprop")
 def again(s):
     op, call = s.small()
     conn = call.conn
@@ -356,7 +353,8 @@ def again(s):
     s.kept()
 
 
-@case("spoken", "unknown types and flags")  # Covers: V2-EXT-01 V2-EXT-03 V2-TYP-15 V2-TYP-16 V2-HDR-14 V2-HDR-05
+# Covers: V2-EXT-01 V2-EXT-03 V2-TYP-15 V2-TYP-16 V2-HDR-14 V2-HDR-05
+@case("spoken", "unknown types and flags", "xprt_rdma_refuse: reason=3")
 def types(s):
     op, call = s.small()
     for i, htype in enumerate((2, 3, 6, 0x7fffffff, 0xffffffff)):
@@ -509,7 +507,8 @@ def one_byte(s):
 
 
 # The siw of user space sends no handle to invalidate.
-@case("spoken", "invalidating with what is no Reply", only="rxe")   # Covers: V2-CHK-11 MEM-21
+# Covers: V2-CHK-11 MEM-21
+@case("spoken", "invalidating with what is no Reply", "xprt_rdma_bad_invalidation", only="rxe")
 def invalidating(s):
     odd = (("a CONNPROP", connprop(0x900)), ("a request of properties", connprop(0x901, flags=0)),
            ("an error to nobody", error2(0x902, SYSTEM)),

@@ -10,14 +10,12 @@ import sys
 
 from caller import DATA, NFS, NULL, READ3, READDIRPLUS, WRITE3, Client, case, main
 from hostile_client import Session, answer_of, delegation, fresh_names, readdir_args, recall, write_args
-from peer import (AUTH_ROOT, ERROR, MSG, NOMSG, SILENCE, Message, Reader, counters, header, rpc_call, rpc_reply,
-                  slow, want, words)
+from peer import (AUTH_ROOT, BAD_XDR, BRS, CONNPROP, ERROR, INVAL_HTYPE, MSG, NOMSG, RBSIZ, READ_CHUNKS,
+                  REPLY_RESOURCE, SEGMENTS, SILENCE, SYSTEM, VERS, WRITE_CHUNKS, WRITE_RESOURCE, Message, Reader,
+                  counters, header, put, rpc_call, rpc_reply, slow, want, words)
 
-CONNPROP = 5
-VERS, BAD_XDR, INVAL_HTYPE, READ_CHUNKS, WRITE_CHUNKS, SEGMENTS, WRITE_RESOURCE, REPLY_RESOURCE, SYSTEM = range(1, 10)
-RBSIZ, BRS = 1, 2
 KNOBS = "/sys/kernel/debug/rpcrdma/server_"
-SETTINGS = "/proc/sys/sunrpc/svc_rdma/"
+SETTING = "/proc/sys/sunrpc/svc_rdma/version"
 
 
 def connections():
@@ -28,11 +26,6 @@ def connections():
                 yield dict(line.rstrip().split(" ", 1) for line in f)
         except OSError:
             pass  # one of a case before has just gone
-
-
-def put(name, value, where=KNOBS):
-    with open(where + name, "w", encoding="ascii") as f:
-        f.write(str(value))
 
 
 def prefix(xid, htype, credit=32, flags=0, vers=2):
@@ -73,27 +66,20 @@ class Message2:
             old = Message(words(self.xid, 1, 0, self.proc) + data[r.at:])
             self.writes, self.reply, self.body = old.writes, old.reply, old.body
 
+    def is_call(self):
+        return self.proc == MSG and not self.flags
+
 
 class Client2(Client):
     """@hello: properties to announce; None: nothing is said"""
 
+    parse = Message2
+
     def __init__(self, verbs, hello=(), count=64, size=65536, **kwargs):
         super().__init__(verbs, count=count, size=size, **kwargs)
-        self.invalidated = None
         if hello is not None:
             answer = self.exchange(connprop(self.xid(), *hello))
             want(answer and answer.proc == CONNPROP, "CONNPROP is not answered by one")
-
-    def receive(self, patience=20):
-        while True:
-            found = self.conn.receive(patience)
-            if not found:
-                return None
-            self.invalidated = found[1]
-            message = Message2(found[0])
-            if message.proc != MSG or message.flags:
-                return message
-            self.callbacks.append(message)
 
     def silent(self):
         return not self.receive(SILENCE)
@@ -144,7 +130,8 @@ def size(value):
 # --- versions -----------------------------------------------------------------
 
 # Covers: V2-NEG-05 V2-NEG-13 V2-NEG-14 V2-NEG-15 V2-HDR-04 V2-ERR-04 V2-EXT-11 V2-NEG-17
-@case("v2-messages", "versions: 1 and 2 beside each other, 3, and changes of mind")
+@case("v2-messages", "versions: 1 and 2 beside each other, 3, and changes of mind", "svc_rdma_settled: vers=2",
+      "svc_rdma_settled: vers=1")
 def versions(b):
     b.fresh().works()
     c = connect(b)
@@ -177,7 +164,7 @@ def unannounced(b):
 # --- properties ---------------------------------------------------------------
 
 # Covers: V2-TYP-11 V2-PRP-16 V2-PRP-21 V2-CRD-04 V2-TYP-10 V2-CHK-14
-@case("v2-messages", "CONNPROP is answered by one")
+@case("v2-messages", "CONNPROP is answered by one", "svc_rdma_connprop: rbsiz=16384 brs=1 .*applied=1")
 def properties(b):
     c = Client2(b.verbs, None)
     b.clients.append(c)
@@ -193,7 +180,7 @@ def properties(b):
 
 
 # Covers: V2-PRP-05 V2-PRP-06 V2-PRP-07 V2-PRP-08 V2-PRP-09 V2-PRP-14 V2-ERR-06 V2-ERR-07 V2-CRD-03
-@case("v2-messages", "bad properties, of which none is applied")
+@case("v2-messages", "bad properties, of which none is applied", "svc_rdma_error: BAD_XDR")
 def bad_properties(b):
     c = Client2(b.verbs, None)
     b.clients.append(c)
@@ -224,7 +211,8 @@ def unknown_properties(b):
     want(c.nfs(READ3, read_args(b, 7000)).proc == ERROR, "more than 4096 bytes")
 
 
-@case("v2-messages", "only the first CONNPROP is applied")       # Covers: V2-TYP-12 V2-PRP-20
+# Covers: V2-TYP-12 V2-PRP-20
+@case("v2-messages", "only the first CONNPROP is applied", "svc_rdma_connprop: rbsiz=65536 .*applied=0")
 def second(b):
     c = connect(b, size(1024))
     for value in (65536, 4096):
@@ -238,7 +226,7 @@ def second(b):
 # --- prefix and types ---------------------------------------------------------
 
 # Covers: V2-TYP-15 V2-TYP-16 V2-EXT-01 V2-HDR-05 V2-ERR-09 V2-EXT-09
-@case("v2-messages", "types 2, 3, 6 and others there are not")
+@case("v2-messages", "types 2, 3, 6 and others there are not", "svc_rdma_error: INVAL_HTYPE")
 def types(b):
     c = connect(b)
     for first in (False, True):
@@ -320,7 +308,8 @@ def many(c, reads=0, writes=0, segs=1, reply=0):
 
 
 # Covers: V2-ERR-11 V2-ERR-14 V2-ERR-16 V2-ERR-28 V2-CHK-02 V2-ERR-01
-@case("v2-errors", "more chunks and segments than are taken")
+@case("v2-errors", "more chunks and segments than are taken", "svc_rdma_error: READ_CHUNKS",
+      "svc_rdma_error: WRITE_CHUNKS", "svc_rdma_error: SEGMENTS", "svc_rdma_error: REPLY_RESOURCE")
 def limits(b):
     c = connect(b)
     before = counters()
@@ -335,15 +324,15 @@ def limits(b):
                                                ("max_writes", 1, {"writes": 2}, WRITE_CHUNKS, 1),
                                                ("max_writes", 0, {"writes": 2}, REPLY_RESOURCE, 8),
                                                ("max_segs", 1, {"reply": 2}, SEGMENTS, 1)):
-            put(knob, value)
+            put(KNOBS + knob, value)
             xid, answer = many(c, **lists)
             refused(answer, code, most, xid=xid)
-            put(knob, 16)
+            put(KNOBS + knob, 16)
         c.works()
     finally:
-        put("max_reads", 15)
-        put("max_writes", 16)
-        put("max_segs", 64)
+        put(KNOBS + "max_reads", 15)
+        put(KNOBS + "max_writes", 16)
+        put(KNOBS + "max_segs", 64)
     after = counters()
     want(after["server_rdma_read_wrs"] == before["server_rdma_read_wrs"], "something is read")
     for name, count in (("read_chunks", 3), ("write_chunks", 2), ("segments", 4), ("reply_resource", 1)):
@@ -351,7 +340,7 @@ def limits(b):
 
 
 # Covers: V2-ERR-18 V2-ERR-20 V2-ERR-29 V2-PRP-13 V2-CHK-17
-@case("v2-errors", "results that do not fit")
+@case("v2-errors", "results that do not fit", "svc_rdma_error: WRITE_RESOURCE")
 def too_large(b):
     c = connect(b, size(1024))
     for offered, needed in ((3999, 4000), (1, 4096), (4, 100000)):
@@ -370,10 +359,10 @@ def too_large(b):
     c.works()
 
 
-@case("v2-errors", "something is short")      # Covers: V2-ERR-23
+@case("v2-errors", "something is short", "svc_rdma_error: SYSTEM")      # Covers: V2-ERR-23
 def system(b):
     c = connect(b)
-    put("fail_system", 2)
+    put(KNOBS + "fail_system", 2)
     for _ in range(2):
         refused(c.nfs(NULL, b""), SYSTEM)
     c.works()
@@ -395,7 +384,7 @@ def credits(b):
 
 
 # Covers: V2-CRD-05 V2-CRD-02 V2-INL-04
-@case("v2-flow", "CONNPROPs in a full window, again and again")
+@case("v2-flow", "CONNPROPs in a full window, again and again", "svc_rdma_credits")
 def window(b):
     c = connect(b, count=400)
     c.credit = 400
@@ -472,7 +461,7 @@ def announced(b):
 
 
 # Covers: V2-CHK-06 V2-CHK-13 V2-CHK-16
-@case("v2-flow", "no handle to invalidate, and one that is in no segment")
+@case("v2-flow", "no handle to invalidate, and one that is in no segment", "svc_rdma_stray_handle: handle=0xdeadbeef")
 def handles(b):
     c = connect(b)
     before = counters()
@@ -522,7 +511,8 @@ def callback(b):
 
 
 # Covers: V2-BC-09 V2-ERR-08 V2-ERR-24 V2-ERR-25 V2-ERR-26 V2-HDR-13 V2-HDR-12
-@case("v2-callbacks", "errors and bad answers end it, and nothing else")
+@case("v2-callbacks", "errors and bad answers end it, and nothing else", "svc_rdma_bc_error",
+      "svc_rdma_bc_drop: status=-2$")
 def callback_errors(b):
     for bad in (words(2), words(9), words(4, 0), words(77), words(4), None):
         c, message = called(b, size(16384))
@@ -547,7 +537,7 @@ def callback_errors(b):
 
 
 # Covers: V2-BC-02 V2-PRP-17 V2-PRP-15
-@case("v2-callbacks", "a client that takes none")
+@case("v2-callbacks", "a client that takes none", "svc_rdma_bc_unwanted")
 def no_callbacks(b):
     c = connect(b, prop(BRS, words(0)))
     before = counters()
@@ -562,9 +552,9 @@ def no_callbacks(b):
 
 
 if __name__ == "__main__":
-    put("version", 2, SETTINGS)
+    put(SETTING, 2)
     try:
         status = main()
     finally:
-        put("version", 1, SETTINGS)
+        put(SETTING, 1)
     sys.exit(status)

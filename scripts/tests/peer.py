@@ -15,6 +15,10 @@ import time
 
 MSG, NOMSG, MSGP, DONE, ERROR = range(5)
 ERR_VERS, ERR_CHUNK = 1, 2
+# Version 2: its type, its errors, its properties
+CONNPROP = 5
+VERS, BAD_XDR, INVAL_HTYPE, READ_CHUNKS, WRITE_CHUNKS, SEGMENTS, WRITE_RESOURCE, REPLY_RESOURCE, SYSTEM = range(1, 10)
+RBSIZ, BRS = 1, 2
 REQUEST, UP, RECEIVED, FINISHED, LOST = range(1, 6)
 SEND, SEND_INV, WRITE, READ = range(4)
 PATIENCE = 20           # seconds for what has to come
@@ -38,6 +42,12 @@ class Failure(Exception):
 def want(condition, reason):
     if not condition:
         raise Failure(reason)
+
+
+def put(path, value):
+    """Write a setting."""
+    with open(path, "w", encoding="ascii") as f:
+        f.write(str(value))
 
 
 @contextlib.contextmanager
@@ -278,6 +288,9 @@ class Message:
             if r.word():
                 self.reply = r.segments(r.word())
         self.body = data[r.at:]
+
+    def is_call(self):
+        return self.proc == MSG and self.body[4:8] == words(CALL)
 
 
 def fill(segments, length):

@@ -285,7 +285,7 @@ case_port-in-use() {
 	local i used users t0 errors mounting mountd port=50100
 	[ "$PROVIDER" = siw ] || skip "rxe connects by UDP, where there are no such ports"
 	[ "$MODULE" = ours ] || skip "the in-tree module fails the mount"
-	until_true 30 eval '[ -z "$(find /sys/kernel/debug/rpcrdma/{client,server} -type f)" ]' || die "a transport is left"
+	until_true 30 nobody_shown || die "a transport is left: $(ls $DEBUG/client $DEBUG/server)"
 	RANGE=$(</proc/sys/net/ipv4/ip_local_port_range) WAITING=$(</proc/sys/net/ipv4/tcp_max_tw_buckets)
 	trap ports_as_before EXIT
 	mountd=$(rpcinfo -p $SERVER | awk '$1 == 100005 && $2 == 3 && $3 == "tcp" { print $4; exit }')
@@ -294,6 +294,7 @@ case_port-in-use() {
 	echo 0 >/proc/sys/net/ipv4/tcp_max_tw_buckets
 	echo "$port $((port + 1))" >/proc/sys/net/ipv4/ip_local_port_range
 
+	trace_begin
 	hold_ports listen $port
 	users=$(</sys/module/rpcrdma/refcnt)
 	used=$(counter client_ports_in_use) errors=$(counter client_connect_errors)
@@ -311,6 +312,8 @@ case_port-in-use() {
 	used=$(($(counter client_ports_in_use) - used))
 	echo "6 mounts met the port that is in use $used times"
 	[ $used -ge 5 ] || die "6 mounts met the port that is in use only $used times"
+	traced xprt_rdma_port_in_use
+	trace_end
 	[ "$(counter client_connect_errors)" = "$errors" ] || die "an attempt to connect failed"
 	let_ports_go
 

@@ -223,22 +223,20 @@ case_debugfs-readers() {
 
 # Every hand-over of a request has an event, on both sides.
 case_tracepoints() {
-	local trace=/sys/kernel/tracing name
 	[ "$MODULE" = ours ] || skip "the in-tree module has other events"
-	echo >$trace/trace
-	echo 1 >$trace/events/rpcrdma/enable
+	trace_begin
+	nfsd_anew true
+	traced 'svc_rdma_listen: status=0'
 	nfs_mount 4.2
 	dd if=/dev/zero of=$MNT/traced bs=64k count=2 oflag=direct 2>/dev/null
 	dd if=$MNT/traced of=/dev/null bs=64k iflag=direct 2>/dev/null
 	nfs_umount
 	until_true 30 nobody_shown || die "of former mounts: $(ls $DEBUG/client $DEBUG/server)"
-	echo 0 >$trace/events/rpcrdma/enable
-	cp $trace/trace /lab/log/trace.users
-	for name in rpcrdma_cm_event rpcrdma_conn_lost xprt_rdma_connect xprt_rdma_marshal xprt_rdma_send \
-		xprt_rdma_receive xprt_rdma_reply svc_rdma_accept svc_rdma_receive \
-		svc_rdma_call svc_rdma_read svc_rdma_read_done svc_rdma_reply svc_rdma_sent svc_rdma_free; do
-		grep -q " $name: " /lab/log/trace.users || die "no event $name"
-	done
+	cp $TRACE/trace /lab/log/trace.users
+	traced rpcrdma_cm_event rpcrdma_conn_lost xprt_rdma_connect xprt_rdma_marshal xprt_rdma_send \
+		xprt_rdma_receive xprt_rdma_reply svc_rdma_accept svc_rdma_receive svc_rdma_call \
+		svc_rdma_read svc_rdma_read_done svc_rdma_reply svc_rdma_sent svc_rdma_lost svc_rdma_free
+	trace_end
 }
 
 group() {
