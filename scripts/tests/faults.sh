@@ -43,8 +43,8 @@ case_device-removal() {
 	nfs_umount
 }
 
-# traced <0|1>: ends of connections, and the turn of the connection manager
-traced() {
+# trace_ends <0|1>: ends of connections, and the turn of the connection manager
+trace_ends() {
 	local e
 	for e in rpcrdma/xprt_rdma_close rpcrdma/svc_rdma_free rdma_cma/cm_remove_one; do
 		echo "$1" >/sys/kernel/tracing/events/$e/enable
@@ -59,11 +59,11 @@ case_device-order() {
 	[ "$MODULE" = ours ] || skip "the in-tree module goes by the connection manager"
 	nfs_mount 3
 	echo one >$MNT/order
-	traced 1
+	trace_ends 1
 	echo >$trace/trace
 	link_down
 	order=$(grep -oE '(xprt_rdma_close|svc_rdma_free|cm_remove_one):' $trace/trace | tr '\n' ' ')
-	traced 0
+	trace_ends 0
 	echo "$order"
 	[[ $order == *xprt_rdma_close* && $order == *svc_rdma_free* &&
 		$order =~ ^((xprt_rdma_close|svc_rdma_free):\ )+cm_remove_one:\ $ ]] ||
