@@ -164,10 +164,11 @@ kernel_configure() {
 	kernel_config_check "$v" "$dir/.config"
 }
 
-# kernel_tell_machine <kernel> <build directory>: or whoever builds a module against it has to know
+# kernel_tell_machine <kernel> <build directory>: or whoever builds a module against it has to know.
+# DKMS has an ARCH that is empty.
 kernel_tell_machine() {
-	[ "$(kernel_machine "$1")" = x86 ] || grep -qs '^export ARCH' "$2/Makefile" ||
-		sed -i "1i export ARCH ?= $(kernel_machine "$1")" "$2/Makefile"
+	[ "$(kernel_machine "$1")" = x86 ] || grep -qs 'export ARCH :=' "$2/Makefile" ||
+		sed -i "1i ifeq (\$(ARCH),)\nexport ARCH := $(kernel_machine "$1")\nendif" "$2/Makefile"
 }
 
 kernel_make() {

@@ -3,7 +3,7 @@
 # The module as a module: found by name, kept while in use, gone without a trace.
 # Guests: alone
 # Limit: 2400
-# Second: rxe
+# Second: siw rxe
 . "$TOP/scripts/tests/common.sh"
 
 # mount(8) asks for "rpcrdma", nfsd's listener for "svcrdma"; both find the one in updates/.

@@ -21,9 +21,6 @@ fi
 
 release=$(kernel_release "$kernel")
 kdir=$(kernel_kdir "$kernel")
-# What a build for the lab's own kernels has to be told
-ARCH=$(kernel_machine "$kernel")
-export ARCH
 # No kernel of ours, and never one: headers of this one must not make DKMS build.
 other=6.1.0-other
 root=$dir/root

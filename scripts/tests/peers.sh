@@ -4,8 +4,8 @@
 # remote invalidation.
 # Guests: pair
 # Limit: 3600
-# Second:client: none
-# Second:server: none
+# Second:client: siw
+# Second:server: siw
 # Debian:client: rxe
 # Debian:server: rxe
 . "$TOP/scripts/tests/common.sh"
