@@ -213,7 +213,9 @@ for console in "$dir"/*.console; do
 done
 
 if [ "$(header Capture)" = yes ] && [ -e "$dir/wire.pcap" ]; then
-	python3 "$TOP/scripts/tests/wire.py" "$dir/wire.pcap" "$provider" >"$dir/wire.verdict" 2>"$dir/log/wire.log" ||
+	judge=wire.py
+	[ "$provider" = rxe ] || judge=iwarp.py
+	python3 "$TOP/scripts/tests/$judge" "$dir/wire.pcap" >"$dir/wire.verdict" 2>"$dir/log/wire.log" ||
 		echo "case not ok wire-decode 0 $(tail -n 1 "$dir/log/wire.log")" >>"$dir/wire.verdict"
 	show <"$dir/wire.verdict"
 fi

@@ -4,7 +4,7 @@
 of version 2, each kind by itself. One that begins with version 2 and is told that the server has
 version 1 only is of version 1, and these two messages (Connection.hello) are set apart.
 
-usage: wire.py CAPTURE PROVIDER
+usage: wire.py CAPTURE
 
 Prints a "case" line for each rule that all of the traffic has to keep, and for each form of
 message that has to occur: wire-... for version 1, wire2-... for version 2. A rule that nothing

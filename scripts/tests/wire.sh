@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # Every form of message on the wire, captured between two guests; the host then reads the
-# capture (wire.py, which names the cases below "Also"). wire2: version 2.
+# capture (wire.py, with siw iwarp.py, which name the cases below "Also"). wire2: version 2.
 # Guests: pair
-# Providers: rxe
 # Capture: yes
 # Limit: 2400
 # Second: none
@@ -11,6 +10,7 @@
 # Also: wire-decode
 # Also: wire-rules
 # Also: wire-form
+# Also: wire-all-decoded
 # Also: wire2-decode
 # Also: wire2-rules
 # Also: wire2-form
@@ -54,6 +54,9 @@ failing_read() {
 	grep -q 'Stale' /tmp/dd.err || die "not the error expected: $(cat /tmp/dd.err)"
 }
 
+# What wire.py reads access by access
+rules_of_roce() { [ "$PROVIDER" = rxe ] || skip "this is judged by what RoCE captures say"; }
+
 crowd_and_break() {
 	local d=/sys/kernel/debug/fail_sunrpc before
 	crowd
@@ -73,6 +76,7 @@ crowd_and_break() {
 
 # On 6.12 with a connection that is lost: the next one begins anew.
 case_wire-window() {
+	rules_of_roce
 	on_server tune 8 /proc/sys/sunrpc/svc_rdma/max_requests
 	with_mount 3 crowd_and_break
 	on_server tune 128 /proc/sys/sunrpc/svc_rdma/max_requests
@@ -110,6 +114,7 @@ late_replies() { [ "$(counter client_late_replies)" -ge "$1" ]; }
 # it has answered. wire.py counts.
 case_wire-given-up() {
 	local i n pids=()
+	rules_of_roce
 	on_server tune 8 /proc/sys/sunrpc/svc_rdma/max_requests
 	on_server ice_up 16
 	nfs_mount 3
@@ -140,6 +145,7 @@ case_wire-given-up() {
 # Several delegations called back at once
 case_wire-recalls() {
 	local i holder
+	rules_of_roce
 	nfs_mount 4.2
 	# shellcheck disable=SC2016
 	on_server bash -c 'for i in {1..12}; do echo data >$0/recall-$i; done' $EXPORT

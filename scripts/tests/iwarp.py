@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Judge a capture of iWARP traffic between our client and our server by what decoders of others
+see in it: tshark's own for version 1, and ours for version 2. What all messages have to
+keep is read from RoCE captures, see wire.py.
+
+usage: iwarp.py CAPTURE
+
+Prints a "case" line for each: wire-decode and wire-form-... for version 1, wire2-... for version 2.
+"""
+import os
+import re
+import sys
+
+import roce
+from roce import CALL, CONNPROP, MSG, NOMSG, REPLY
+
+SENDS = (3, 4, 5, 6)			# with and without invalidation, solicited or not
+NFS_CALLBACK = 0x40000000
+EXPERT_ERROR = 0x00800000
+LUA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../wireshark/rpcrdma2.lua")
+
+
+def verdict(name, good, reason=""):
+    print(f"case {'ok' if good else 'not ok'} {name} 0 {'' if good else reason}".rstrip())
+
+
+def numbers(text):
+    return [int(t, 0) for t in text.split(",") if t]
+
+
+class Frame:
+    """A frame of the capture, and what a decoder calls it. It may have several messages."""
+
+    def __init__(self, prefix, line):
+        self.number = line["frame.number"]
+        self.marks = line["_ws.malformed"] or line.get("_ws.lua.text")
+        self.severe = any(s >= EXPERT_ERROR for s in numbers(line["_ws.expert.severity"]))
+        self.expert = line["_ws.expert.message"]
+        self.callback = NFS_CALLBACK in numbers(line["rpc.program"])
+        self.xids = numbers(line[prefix + ".xid"])
+        self.types = numbers(line[line_type(prefix)])
+        self.direction = numbers(line["rpc.msgtyp"])
+        self.reads, self.writes, self.reply = (numbers(line.get(f"rpcordma.{n}_count", "")) for n in
+                                               ("reads", "writes", "reply"))
+        self.lengths = numbers(line.get("rpcordma.rdma_length", ""))
+
+    def is_false_mark(self):
+        """tshark's decoder puts the data of a READ back without the roundup that is not sent, and
+        then finds the end of the result in the wrong place. (Of RoCE it knows better.)"""
+        return REPLY in self.direction and 1 in self.writes and any(n % 4 for n in self.lengths)
+
+    def form(self):
+        """(type, direction, Read segments?, Write chunks?, Reply chunk?); None if there are several"""
+        # The rest of a Call with Read segments is shown where the last of its data comes.
+        direction = self.direction or [CALL] * any(self.reads)
+        if len(self.xids) != 1 or len(direction) != 1:
+            return None
+        return (self.types[0], direction[0], *(any(n) for n in (self.reads, self.writes, self.reply)))
+
+
+def line_type(prefix):
+    return prefix + (".msg_type" if prefix == "rpcordma" else ".htype")
+
+
+def frames(capture, prefix, names, *more):
+    names = ["frame.number", "rpc.program", "_ws.malformed", "_ws.expert.message", "_ws.expert.severity",
+             "rpc.msgtyp", prefix + ".xid", line_type(prefix), *names]
+    return [Frame(prefix, line) for line in roce.fields(capture, prefix, names, *more)]
+
+
+def decode(name, found, bad):
+    verdict(name, found and not bad, f"{len(found)} frames, {len(bad)} bad, first {bad[:1]}")
+
+
+def main():
+    capture = sys.argv[1]
+    one = frames(capture, "rpcordma", ["rpcordma.reads_count", "rpcordma.writes_count", "rpcordma.reply_count",
+                                       "rpcordma.rdma_length"])
+    two = frames(capture, "rpcrdma2", ["_ws.lua.text"], "-X", "lua_script:" + LUA)
+    sends = sum(op in SENDS for line in roce.fields(capture, "iwarp_ddp_rdmap", ["iwarp_rdma.opcode"])
+                for op in numbers(line["iwarp_rdma.opcode"]))
+    decoded = sum(len(f.xids) for f in one + two)
+    # tshark passes over silently what it does not take for RPC-over-RDMA.
+    verdict("wire-all-decoded", sends and sends == decoded, f"{sends} Sends, and {decoded} messages")
+
+    # Covers: V1-HDR-02 V1-HDR-07 V1-HDR-08 V1-HDR-10 V1-HDR-16 V1-HDR-20 V1-HDR-24 EXP-01 EXP-08
+    decode("wire-decode", one, [f"{f.number}: {f.marks or f.expert}" for f in one
+                                if (f.marks or f.severe) and not f.is_false_mark()])
+    with open(LUA, encoding="utf-8") as f:
+        marks = re.findall(r'^(?:bad|odd)\("\w+", "(.*)"\)', f.read(), re.M)
+    # Covers: V2-HDR-01 V2-CHK-01 V2-TYP-01 V2-PRP-01
+    decode("wire2-decode", two, [f"{f.number}: {f.marks or f.expert}" for f in two
+                                 if f.marks or f.severe or any(m in f.expert for m in marks)])
+
+    forms = {f.form() for f in one}
+    for name, form in (("inline-call", (MSG, CALL, False, False, False)),
+                       ("inline-reply", (MSG, REPLY, False, False, False)),
+                       ("read-chunk", (MSG, CALL, True, False, False)),
+                       ("write-chunk", (MSG, CALL, False, True, False)),
+                       ("write-chunk-used", (MSG, REPLY, False, True, False)),
+                       ("reply-chunk", (MSG, CALL, False, False, True)),
+                       ("reply-chunk-used", (NOMSG, REPLY, False, False, True)),
+                       ("position-zero", (NOMSG, CALL, True, False, False))):
+        verdict("wire-form-" + name, form in forms, f"none among {sorted(f for f in forms if f)}")
+    for name, way in (("backchannel-call", CALL), ("backchannel-reply", REPLY)):
+        verdict("wire-form-" + name, any(f.callback and way in f.direction for f in one), "no such message")
+    verdict("wire-form-write-chunk-unused", any(f.form() == (MSG, REPLY, False, True, False) and not any(f.lengths)
+                                                for f in one), "no such message")
+    verdict("wire2-form-properties", sum(CONNPROP in f.types for f in two) >= 2, "no properties were exchanged")
+
+
+main()
