@@ -95,6 +95,19 @@ static void xprt_rdma_marshal_args_healed(const struct xprt_rdma *xr,
 						   PAGE_SIZE, pages));
 }
 
+/* May data items be taken out of the message? Not if it is protected as a whole.
+ * The flags of an rpc_auth that auth_gss made are what memory was there before, but
+ * for the bits that it sets: of a flavor that protects no data, one that is set
+ * means nothing.
+ */
+static bool xprt_rdma_marshal_may_reduce(const struct rpc_rqst *rqst)
+{
+	const struct rpc_auth *auth = rqst->rq_cred->cr_auth;
+
+	return auth->au_flavor == RPC_AUTH_GSS_KRB5 ||
+	       !test_bit(RPCAUTH_AUTH_DATATOUCH, &auth->au_flags);
+}
+
 static void xprt_rdma_marshal_args(struct xprt_rdma *xr, struct rpc_rqst *rqst,
 				   struct rpcrdma_plan_args *args)
 {
@@ -105,8 +118,7 @@ static void xprt_rdma_marshal_args(struct xprt_rdma *xr, struct rpc_rqst *rqst,
 	memset(args, 0, sizeof(*args));
 	args->pa_call_len = snd->len;
 	args->pa_reply_max = xprt_rdma_marshal_reply_max(req);
-	args->pa_reduce = !test_bit(RPCAUTH_AUTH_DATATOUCH,
-				    &rqst->rq_cred->cr_auth->au_flags);
+	args->pa_reduce = xprt_rdma_marshal_may_reduce(rqst);
 	if (snd->flags & XDRBUF_WRITE)
 		args->pa_call_item = xdr_align_size(snd->page_len);
 	if (rcv->flags & XDRBUF_READ)
