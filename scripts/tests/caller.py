@@ -104,12 +104,16 @@ class Client:
         return self.receive(patience)
 
     def spend(self, *messages):
-        """Send what is never answered, one after the other: each takes a Receive, for which
-        there is no credit."""
+        """Send what is dropped, one after the other: each takes a Receive, for which there is no
+        credit, until a thread has looked at it."""
+        def dropped():
+            now = counters()
+            return sum(now[name] for name in ("server_short_messages", "server_dropped_done",
+                                              "server_dropped_error", "server_bc_dropped"))
         for message in messages:
-            before = counters()["server_receives"]
+            before = dropped()
             self.conn.send(message)
-            self.verbs.until(lambda n=before: counters()["server_receives"] > n or self.conn.lost)
+            self.verbs.until(lambda n=before: dropped() > n or self.conn.lost)
             want(not self.conn.lost, f"{message.hex()} ends the connection")
 
     def receive(self, patience=20):

@@ -157,19 +157,21 @@ callbacks_up() {
 # called back over the connection, and the client sees what was written.
 delegation() {
 	local vers=$1 writer=$2 trace=/sys/kernel/tracing tries
-	# A name of its own: the server grants none for half a minute after a recall.
-	DELEG=deleg.$BASHPID
-	on_server bash -c "echo 'from the server' >$EXPORT/$DELEG"
 	nfs_mount "$vers"
 	echo 1 >$trace/events/nfs4/nfs4_cb_recall/enable
 	echo >$trace/trace
-	# The server grants none before it has tried its way back, and need not grant one at all.
+	# The server grants none before it has tried its way back, none while clients may reclaim
+	# what they had (a new server's first ten seconds), and need not grant one at all. For a
+	# minute after a recall it refuses that file, and any other that its Bloom filter takes
+	# for it: each try has a file of its own.
 	until_true 30 on_server callbacks_up || die "the backchannel does not come up"
 	for ((tries = 1; ; tries++)); do
+		DELEG=deleg.$BASHPID.$tries
+		on_server bash -c "echo 'from the server' >$EXPORT/$DELEG"
 		exec 5<"$MNT/$DELEG"
 		[ "$(head -n 1 <&5)" = "from the server" ] || die "wrong content"
 		! on_server delegated "$DELEG" || break
-		((tries < 10)) || die "no delegation was granted to any of $tries opens"
+		((tries < 70)) || die "no delegation was granted to any of $tries opens"
 		exec 5<&-
 		sleep 1
 	done

@@ -4,6 +4,7 @@
 They go to a ring buffer of their own, so that nothing else is among them and nobody else's tracing
 is disturbed. As a program it tells of events that no test looks at, for make check.
 """
+import contextlib
 import glob
 import os
 import re
@@ -17,18 +18,17 @@ BUFFER = 4096           # KB a processor: some ten thousands of events
 
 
 class Trace:
-    """All events of the group rpcrdma, or those in @names"""
+    """All events of the group rpcrdma, and @also of others, as in "sunrpc/xprt_disconnect_force"."""
 
-    def __init__(self, names=None, instance="hostile"):
+    def __init__(self, also=(), instance="hostile"):
         self.at = f"{TRACING}/instances/{instance}"
-        self.names = names
+        self.also = also
         self.open = False
 
     def start(self):
         os.makedirs(self.at, exist_ok=True)
         put(self.at + "/buffer_size_kb", BUFFER)
-        for event in self.names or [""]:
-            put(os.path.join(self.at, "events/rpcrdma", event, "enable"), 1)
+        put(self.at + "/events/rpcrdma/enable", 1)
         self.open = True
         self.mark()
         return self
@@ -48,6 +48,9 @@ class Trace:
 
     def mark(self):
         """What has been so far does not count any more."""
+        for event in self.also:
+            with contextlib.suppress(OSError):          # Its module may come later
+                put(f"{self.at}/events/{event}/enable", 1)
         put(self.at + "/trace", "")
 
     def lines(self, name=None):
@@ -59,6 +62,12 @@ class Trace:
                 if m:
                     found.setdefault(m.group(1), []).append(m.group(2))
         return found if name is None else found.get(name, [])
+
+    def story(self, *names):
+        """The lines of these events, and of those of other groups, in their order"""
+        names += tuple(event.split("/")[1] for event in self.also)
+        with open(self.at + "/trace", encoding="utf-8", errors="replace") as f:
+            return [line.rstrip() for line in f if re.search(rf": (?:{'|'.join(names)}): ", line)]
 
     def seen(self, name, text=""):
         """Lines of the event in which @text, a regular expression, is found"""

@@ -82,7 +82,7 @@ case_server-stopped() {
 revive_rxe() {
 	[ "$PROVIDER" = rxe ] || return 0
 	rdma link delete lab0
-	rdma link add lab0 type rxe netdev "$RDMA_NETDEV"
+	device_add
 }
 
 # link_down <seconds>

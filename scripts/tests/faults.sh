@@ -10,8 +10,6 @@
 # ROUNDS=10: pull the device out more often
 CASE_LIMIT=$((340 + 20 * ${ROUNDS:-4}))
 
-link_up() { rdma link add lab0 type "$PROVIDER" netdev "$RDMA_NETDEV"; }
-
 # The device goes, and nobody has to help; when it has gone, no connection is left on it.
 link_down() {
 	local pid d=/sys/kernel/debug/rpcrdma
@@ -33,7 +31,7 @@ case_device-removal() {
 		sleep 0.$((RANDOM % 10))
 		link_down
 		sleep $((i % 3))
-		link_up
+		device_add
 		load_moves 90 "the device has come back"
 	done
 	load_end
@@ -68,7 +66,7 @@ case_device-order() {
 	[[ $order == *xprt_rdma_close* && $order == *svc_rdma_free* &&
 		$order =~ ^((xprt_rdma_close|svc_rdma_free):\ )+cm_remove_one:\ $ ]] ||
 		die "both ends were to go first: $order"
-	link_up
+	device_add
 	sleep 6
 	echo two >$MNT/order
 	[ "$(cat $EXPORT/order)" = two ] || die "what was written has not arrived"
@@ -82,14 +80,14 @@ case_device-idle() {
 	echo one >$MNT/idle
 	[ "$MODULE" != ours ] || grep -qx 'state up' /sys/kernel/debug/rpcrdma/server/* || die "no connection to lose"
 	link_down
-	link_up
+	device_add
 	sleep 6
 	[ "$(cat $EXPORT/idle)" = one ] || die "what was written has gone"
 	echo two >$MNT/idle
 	[ "$(cat $EXPORT/idle)" = two ] || die "what was written has not arrived"
 	nfs_umount
 	link_down
-	link_up
+	device_add
 	sleep 6
 	with_mount 4.2 checked small
 }
@@ -125,7 +123,7 @@ case_device-connecting() {
 	until_true 10 attempt_failed "$errors" || die "the attempt goes on without a device"
 	sleep 3
 	kill -0 $writer 2>/dev/null || die "the client gave up"
-	link_up
+	device_add
 	echo 4 >/proc/fs/nfsd/threads
 	until_true 150 eval '! kill -0 $writer' || die "the client has not come back: $(xprt_line)"
 	trap - EXIT

@@ -22,8 +22,8 @@ import traceback
 import events
 from peer import (AUTH_ROOT, DONE, ERR_CHUNK, ERR_VERS, ERROR, MSG, MSGP, NOMSG, READ, SILENCE, WRITE, Failure,
                   Reader, Segment, error, fill, header, private, put, rpc_call, rpc_reply, want, words)
-from proxy import (DATA, EXPORT, HONEST, INLINE, MNT, NFS, READ3, READDIR, READDIRPLUS, SHARED, SMALL, V41, WRITE3,
-                   Server, do_honest, do_list, do_read, do_stat, do_symlink, do_write, transports)
+from proxy import (DATA, EXPORT, HONEST, INLINE, MNT, NFS, OTHER_EVENTS, READ3, READDIR, READDIRPLUS, SHARED, SMALL,
+                   V41, WRITE3, Server, do_honest, do_list, do_read, do_stat, do_symlink, do_write, transports)
 
 CALLBACK = 0x40000000
 
@@ -71,9 +71,8 @@ def twice(s):
 @case("replies", "Replies nobody waits for")        # Covers: V1-ERR-19
 def unknown(s):
     op, call = s.small()
-    for i in range(400):
-        call.conn.send(header(call.xid ^ (i + 1) << 8, credit=1) + rpc_reply(call.xid ^ (i + 1) << 8))
-        s.step(0.002)
+    s.pour(call.conn, [header(xid, credit=1) + rpc_reply(xid)
+                       for xid in (call.xid ^ i << 8 for i in range(1, 401))])
     call.respond()
     s.reads(100, op=op)
     s.counts("client_unknown_xids", 400)
@@ -88,10 +87,8 @@ def short(s):
     s.works()
     op, call = s.small()
     reply = header(call.xid, credit=0xffffffff) + rpc_reply(call.xid)
-    for length in range(1, 28):
-        call.conn.send(reply[:length])
-    for length in range(1, 20):
-        call.conn.send(error(call.xid, credit=0xffffffff)[:length])
+    s.pour(call.conn, [reply[:length] for length in range(1, 28)])
+    s.pour(call.conn, [error(call.xid, credit=0xffffffff)[:length] for length in range(1, 20)])
     s.listen(SILENCE)
     s.counts("client_short_messages", 46)
     want(not op.ready(), "a short message ends an RPC")
@@ -118,9 +115,7 @@ def versions(s):
 @case("replies", "RDMA_MSGP, RDMA_DONE, unknown types")     # Covers: V1-DEP-02 V1-DEP-05 V1-ERR-17 EXP-32
 def types(s):
     op, call = s.small()
-    for _ in range(1000):
-        call.conn.send(words(call.xid, 1, 1, DONE))
-        s.step(0.001)
+    s.pour(call.conn, [words(call.xid, 1, 1, DONE)] * 1000)
     call.conn.send(words(call.xid, 1, 32, MSGP, 64, 256, 0, 0, 0) + call.forward())
     s.reads(100, op=op)
     for proc in (5, 0x7fffffff, 0xffffffff):
@@ -208,9 +203,7 @@ def fuzz(s):
         for _ in range(rng.choice((1, 1, 2, 8))):
             bad[rng.randrange(4, len(bad))] = rng.choice((0, 1, 0xff, rng.randrange(256)))
         call.conn.send(bytes(bad[:rng.choice((len(bad), len(bad), rng.randrange(len(bad)))) ]) + body)
-        for _ in range(10):
-            call.conn.send(rng.randbytes(rng.randrange(1, 300)))
-        s.step(0.01)
+        s.pour(call.conn, [rng.randbytes(rng.randrange(1, 300)) for _ in range(10)])
         call.conn.send(good + body)
         result = s.finish(op)
         want(result == "EIO" or isinstance(result, int), f"READ {i} returns {result}")
@@ -614,8 +607,7 @@ def wild(s):
     other = s.user(do_read, 100, 0, 1 << 18)
     calls = [call, s.next(READ3)]
     # The window is full, and nobody waits. What an honest answer says would hold from then on.
-    for i in range(20):
-        call.conn.send(error(0x77770000 + i, credit=0xffffffff))
+    s.pour(call.conn, [error(0x77770000 + i, credit=0xffffffff) for i in range(20)])
     want(s.verbs.until(lambda: s.counted("client_unknown_xids") >= 20), "not all are counted")
     late = s.user(do_stat, MNT + "/file")
     s.listen(SILENCE)
@@ -928,10 +920,9 @@ def bad_callbacks(s):
     s.mount(V41)
     conn = s.conns[0]
     good = header(0x700) + callback_null(0x700)
-    for length in range(1, 36, 3):
-        conn.send(good[:length])
-    for code in (ERR_CHUNK, ERR_VERS, 0, 77):
-        conn.send(error(0x700, code, credit=0xffffffff, rest=words(1, 1)))
+    s.pour(conn, [good[:length] for length in range(1, 36, 3)])
+    s.pour(conn, [error(0x700, code, credit=0xffffffff, rest=words(1, 1))
+                  for code in (ERR_CHUNK, ERR_VERS, 0, 77)])
     s.idle()
     want(not s.backward, "one was answered")
     # What RPC refuses, RPC answers.
@@ -1012,17 +1003,17 @@ def session(s):
 
 # --- running ------------------------------------------------------------------
 
-def run(s, trace, name, function, traced, mount):
+def run(s, name, function, traced, mount):
     reason = None
     try:
-        trace.mark()
+        s.trace.mark()
         s.reset()
         if mount:
             s.mount()
         function(s)
         s.calm()
-        missing = trace.missing(*traced)
-        want(not missing, f"no event {', '.join(missing)}, but {trace.counts()}")
+        missing = s.trace.missing(*traced)
+        want(not missing, f"no event {', '.join(missing)}, but {s.trace.counts()}")
     except Failure as e:
         reason = str(e)
     except Exception:           # a mistake of ours, or something nobody thought of
@@ -1053,15 +1044,15 @@ def main(make=Server):
         with open(f"{EXPORT}/dir/{i:040}", "wb"):
             pass
     pool = multiprocessing.get_context("fork").Pool(6)
-    s = make(pool)
     pattern = sys.argv[2] if len(sys.argv) > 2 else ""
     results = []
-    with events.Trace() as trace:
+    with events.Trace(also=OTHER_EVENTS) as trace:
+        s = make(pool, trace)
         for name, function, traced, mount in SETS[sys.argv[1]]:
             if pattern not in name:
                 continue
             t0 = time.monotonic()
-            results.append(run(s, trace, name, function, traced, mount))
+            results.append(run(s, name, function, traced, mount))
             s.log(f"{time.monotonic() - t0:.1f} s, {trace.counts()}")
     sys.stdout.flush()
     # Workers may hang in a system call that failed a case.

@@ -19,7 +19,7 @@ case_listen-address() {
 	nfs_umount
 
 	rdma link delete lab0
-	rdma link add lab0 type "$PROVIDER" netdev "$RDMA_NETDEV"
+	device_add
 	# They try every two seconds.
 	until_true 20 nfs_mount 4.2 || die "the listener has not come back with its device"
 	[ "$(cat $MNT/listen)" = data ] || die "the file has changed"

@@ -4,7 +4,6 @@ case interferes. Every Call is passed on to the real server over TCP, chunks and
 Worker processes use the mount, because nobody can serve himself.
 """
 import collections
-import contextlib
 import ctypes
 import errno
 import glob
@@ -29,12 +28,11 @@ NFS, READ3, WRITE3, READDIR, READDIRPLUS = 100003, 6, 7, 16, 17
 DATA = random.Random(1).randbytes(1 << 20)
 
 # What a connection that was lost may have been lost for, see explain()
-TRACING = "/sys/kernel/tracing"
-EVENTS = ("rpcrdma/rpcrdma_cm_event", "rpcrdma/rpcrdma_conn_lost", "rpcrdma/rpcrdma_post_err",
-          "rpcrdma/rpcrdma_peer_dead", "rpcrdma/rpcrdma_recv_err", "rpcrdma/xprt_rdma_close",
-          "rpcrdma/xprt_rdma_connect", "rpcrdma/xprt_rdma_timeout", "rpcrdma/xprt_rdma_send_err",
-          "rpcrdma/xprt_rdma_error_reply", "sunrpc/xprt_disconnect_force", "nfs4/nfs4_bind_conn_to_session",
-          "nfs4/nfs4_create_session", "nfs4/nfs4_state_mgr")
+EVENTS = ("rpcrdma_cm_event", "rpcrdma_conn_lost", "rpcrdma_post_err", "rpcrdma_peer_dead", "rpcrdma_recv_err",
+          "xprt_rdma_close", "xprt_rdma_connect", "xprt_rdma_timeout", "xprt_rdma_send_err",
+          "xprt_rdma_error_reply")
+OTHER_EVENTS = ("sunrpc/xprt_disconnect_force", "nfs4/nfs4_bind_conn_to_session", "nfs4/nfs4_create_session",
+                "nfs4/nfs4_state_mgr")
 
 # --- what workers do ----------------------------------------------------------
 
@@ -113,26 +111,7 @@ def worker(function, args):
         return f"E{errno.errorcode.get(e.errno, e.errno)[1:]}"
 
 
-# --- tracing ------------------------------------------------------------------
-
-def trace_clear():
-    """Nothing that may matter is forgotten from now on."""
-    for event in EVENTS:
-        with contextlib.suppress(OSError):
-            with open(f"{TRACING}/events/{event}/enable", "w", encoding="ascii") as f:
-                f.write("1")
-    with contextlib.suppress(OSError):
-        with open(f"{TRACING}/trace", "w", encoding="ascii"):
-            pass
-
-
-def trace_lines():
-    try:
-        with open(f"{TRACING}/trace", encoding="utf-8", errors="replace") as f:
-            return [line.rstrip() for line in f if not line.startswith("#")]
-    except OSError as e:
-        return [f"no trace: {e}"]
-
+# --- the client ---------------------------------------------------------------
 
 def transports():
     """What debugfs says about the client's transports to here: text, and the same as a dictionary"""
@@ -266,8 +245,8 @@ class Call(Message):
 
 
 class Server:
-    def __init__(self, pool):
-        self.pool, self.verbs = pool, Verbs()
+    def __init__(self, pool, trace):
+        self.pool, self.trace, self.verbs = pool, trace, Verbs()
         want(self.verbs.lib.peer_listen(str(PORT).encode()) >= 0, "cannot listen")
         self.conns, self.upstreams = [], {}
         self.reset()
@@ -281,7 +260,6 @@ class Server:
         self.passed, self.ops = set(), []
         self.failed = collections.deque()       # XIDs
         self.before, self.mounted, self.depth = counters(), False, None
-        trace_clear()
 
     def log(self, text):
         print("#", text, flush=True)
@@ -352,6 +330,16 @@ class Server:
             while self.calls and not condition():
                 self.calls.popleft().respond()
         return True
+
+    def pour(self, conn, messages):
+        """Send what nobody has asked for: a few at a time, for which the client has Receives."""
+        sent = self.counted("client_receives")
+        for i, message in enumerate(messages, 1):
+            conn.send(message)
+            sent += 1
+            if i % 4 == 0:
+                want(self.verbs.until(lambda n=sent: self.counted("client_receives") >= n or conn.lost),
+                     f"the client does not get {message[:64].hex()}")
 
     def idle(self, seconds=SILENCE):
         self.serve(lambda: False, seconds)
@@ -436,7 +424,7 @@ class Server:
                 self.log(f"{name} {self.before[name]} -> {value}")
         for text, _ in transports():
             self.log(text.strip().replace("\n", ", "))
-        for line in trace_lines()[-100:]:
+        for line in self.trace.story(*EVENTS)[-100:]:
             self.log(line)
 
     # outcomes

@@ -77,12 +77,14 @@ net_pair() {
 	until_true 60 ping -c 1 -W 1 10.9.0.$peer || die "the other guest does not answer a ping"
 }
 
+device_add() { rdma link add lab0 type "$PROVIDER" netdev "$RDMA_NETDEV"; }
+
 provider_up() {
 	local mod=rdma_rxe
 	[ ! -e /sys/class/infiniband/lab0 ] || return 0
 	[ "$PROVIDER" = rxe ] || mod=siw
 	modprobe -a ib_uverbs rdma_ucm $mod || die "this kernel has no $PROVIDER"
-	rdma link add lab0 type "$PROVIDER" netdev "$RDMA_NETDEV" || die "no $PROVIDER link"
+	device_add || die "no $PROVIDER link"
 	until_true 10 grep -q ACTIVE /sys/class/infiniband/lab0/ports/1/state || die "link lab0 is not active"
 }
 
