@@ -8,25 +8,15 @@ usage: iwarp.py CAPTURE
 
 Prints a "case" line for each: wire-decode and wire-form-... for version 1, wire2-... for version 2.
 """
-import os
-import re
 import sys
 
-import roce
+from decoder import WITH_LUA, complaints, fields, is_error, numbers, verdict
 from roce import CALL, CONNPROP, MSG, NOMSG, REPLY
 
 SENDS = (3, 4, 5, 6)			# with and without invalidation, solicited or not
 NFS_CALLBACK = 0x40000000
-EXPERT_ERROR = 0x00800000
-LUA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../wireshark/rpcrdma2.lua")
-
-
-def verdict(name, good, reason=""):
-    print(f"case {'ok' if good else 'not ok'} {name} 0 {'' if good else reason}".rstrip())
-
-
-def numbers(text):
-    return [int(t, 0) for t in text.split(",") if t]
+# Where a decoder shows the message type
+TYPE = {"rpcordma": "rpcordma.msg_type", "rpcrdma2": "rpcrdma2.htype"}
 
 
 class Frame:
@@ -35,11 +25,11 @@ class Frame:
     def __init__(self, prefix, line):
         self.number = line["frame.number"]
         self.marks = line["_ws.malformed"] or line.get("_ws.lua.text")
-        self.severe = any(s >= EXPERT_ERROR for s in numbers(line["_ws.expert.severity"]))
+        self.severe = is_error(line)
         self.expert = line["_ws.expert.message"]
         self.callback = NFS_CALLBACK in numbers(line["rpc.program"])
         self.xids = numbers(line[prefix + ".xid"])
-        self.types = numbers(line[line_type(prefix)])
+        self.types = numbers(line[TYPE[prefix]])
         self.direction = numbers(line["rpc.msgtyp"])
         self.reads, self.writes, self.reply = (numbers(line.get(f"rpcordma.{n}_count", "")) for n in
                                                ("reads", "writes", "reply"))
@@ -59,14 +49,10 @@ class Frame:
         return (self.types[0], direction[0], *(any(n) for n in (self.reads, self.writes, self.reply)))
 
 
-def line_type(prefix):
-    return prefix + (".msg_type" if prefix == "rpcordma" else ".htype")
-
-
 def frames(capture, prefix, names, *more):
     names = ["frame.number", "rpc.program", "_ws.malformed", "_ws.expert.message", "_ws.expert.severity",
-             "rpc.msgtyp", prefix + ".xid", line_type(prefix), *names]
-    return [Frame(prefix, line) for line in roce.fields(capture, prefix, names, *more)]
+             "rpc.msgtyp", prefix + ".xid", TYPE[prefix], *names]
+    return [Frame(prefix, line) for line in fields(capture, prefix, names, *more)]
 
 
 def decode(name, found, bad):
@@ -77,8 +63,8 @@ def main():
     capture = sys.argv[1]
     one = frames(capture, "rpcordma", ["rpcordma.reads_count", "rpcordma.writes_count", "rpcordma.reply_count",
                                        "rpcordma.rdma_length"])
-    two = frames(capture, "rpcrdma2", ["_ws.lua.text"], "-X", "lua_script:" + LUA)
-    sends = sum(op in SENDS for line in roce.fields(capture, "iwarp_ddp_rdmap", ["iwarp_rdma.opcode"])
+    two = frames(capture, "rpcrdma2", ["_ws.lua.text"], *WITH_LUA)
+    sends = sum(op in SENDS for line in fields(capture, "iwarp_ddp_rdmap", ["iwarp_rdma.opcode"])
                 for op in numbers(line["iwarp_rdma.opcode"]))
     decoded = sum(len(f.xids) for f in one + two)
     # tshark passes over silently what it does not take for RPC-over-RDMA.
@@ -87,8 +73,7 @@ def main():
     # Covers: V1-HDR-02 V1-HDR-07 V1-HDR-08 V1-HDR-10 V1-HDR-16 V1-HDR-20 V1-HDR-24 EXP-01 EXP-08
     decode("wire-decode", one, [f"{f.number}: {f.marks or f.expert}" for f in one
                                 if (f.marks or f.severe) and not f.is_false_mark()])
-    with open(LUA, encoding="utf-8") as f:
-        marks = re.findall(r'^(?:bad|odd)\("\w+", "(.*)"\)', f.read(), re.M)
+    marks = complaints()
     # Covers: V2-HDR-01 V2-CHK-01 V2-TYP-01 V2-PRP-01
     decode("wire2-decode", two, [f"{f.number}: {f.marks or f.expert}" for f in two
                                  if f.marks or f.severe or any(m in f.expert for m in marks)])

@@ -5,7 +5,8 @@ here, since tshark's fields do not tell which segment is in which chunk.
 """
 import collections
 import struct
-import subprocess
+
+from decoder import fields, number
 
 CLIENT = "10.9.0.2"
 MSG, NOMSG, ERROR, CONNPROP = 0, 1, 4, 5
@@ -29,21 +30,6 @@ FIELDS = ["frame.number", "ip.src", "infiniband.bth.opcode", "infiniband.bth.des
           "infiniband.cm.rep.private", "udp.payload"]
 
 Segment = collections.namedtuple("Segment", "handle length offset")
-
-
-def tshark(capture, display, *more):
-    # Two passes: with one, every READ reply whose data went by RDMA is called malformed.
-    cmd = ["tshark", "-2", "-n", "-r", capture, "-Y", display, *more]
-    return subprocess.run(cmd, check=True, capture_output=True, text=True).stdout
-
-
-def fields(capture, display, names, *more):
-    out = tshark(capture, display, *more, "-T", "fields", "-E", "occurrence=a", *[x for f in names for x in ("-e", f)])
-    return [dict(zip(names, line.split("\t") + [""] * len(names))) for line in out.splitlines()]
-
-
-def number(text):
-    return int(text.split(",")[0], 0) if text else 0
 
 
 class Words:

@@ -11,25 +11,22 @@ message that has to occur: wire-... for version 1, wire2-... for version 2. A ru
 in the capture could have broken fails: it was not tested. tshark has a say too ("decode"):
 for version 1 its own decoder, for version 2 ours.
 """
-import os
-import re
 import sys
 
 import roce
+from decoder import WITH_LUA, complaints, fields, is_error, number, verdict
 from roce import CALL, CONNPROP, ERROR, MSG, NOMSG, REPLY, Access, Message
 
 NFS, NFSACL, COMPOUND = 100003, 100227, 1
 V3_READ, V3_WRITE, V3_SYMLINK = 6, 7, 10
 OP_BIND_CONN, OP_CREATE_SESSION = 41, 43
 OP_CREATE, OP_READ, OP_WRITE, OP_GETATTR, NF4LNK = 6, 25, 38, 9, 5
-EXPERT_ERROR = 0x00800000
 RNR_NAK = 1
 PRIVATE_LEN = 8
 BACKWARD_CREDITS = 16			# asked for by our server, granted by our client
 HDR_MIN = {1: 28, 2: 36}
 INLINE_FIRST = 1024			# of the first message of version 2
 RBSIZ = 1
-LUA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../wireshark/rpcrdma2.lua")
 
 conns = []				# those of the version that is judged
 version = 1
@@ -37,10 +34,6 @@ version = 1
 
 def wire():
     return "wire" if version == 1 else "wire2"
-
-
-def verdict(name, good, reason=""):
-    print(f"case {'ok' if good else 'not ok'} {name} 0 {'' if good else reason}".rstrip())
 
 
 def rule(name, checks):
@@ -79,13 +72,13 @@ def total(segments):
 
 def decode(capture):
     mine = {str(m.frame) for m in messages()}
-    lines = [p for p in roce.fields(capture, "rpcordma", ["frame.number", "_ws.malformed", "_ws.expert.message",
+    lines = [p for p in fields(capture, "rpcordma", ["frame.number", "_ws.malformed", "_ws.expert.message",
                                                           "_ws.expert.severity"]) if p["frame.number"] in mine]
     # What a device sends a second time, tshark takes for another Reply without its data.
     repeated = {str(frame) for c in conns for frame in c.repeated}
     bad = [f"frame {p['frame.number']}: {p['_ws.malformed'] or p['_ws.expert.message']}" for p in lines
            if p["frame.number"] not in repeated and
-           (p["_ws.malformed"] or any(int(s, 0) >= EXPERT_ERROR for s in p["_ws.expert.severity"].split(",") if s))]
+           (p["_ws.malformed"] or is_error(p))]
     # tshark passes over silently what it does not take for RPC-over-RDMA.
     missed = sorted(mine - {p["frame.number"] for p in lines})
     bad += refusals(capture)
@@ -101,7 +94,7 @@ def refusals(capture):
              "rpcrdma2.err.vers_low", "rpcrdma2.err.vers_high"]
     two = [m for c in conns for m in c.hello]
     lines = {p["frame.number"]: p for p in
-             roce.fields(capture, "rpcrdma2", ["frame.number", *names], "-X", "lua_script:" + LUA)} if two else {}
+             fields(capture, "rpcrdma2", ["frame.number", *names], *WITH_LUA)} if two else {}
     for m in two:
         p = lines.get(str(m.frame))
         found = p and [p[n] for n in names]
@@ -115,18 +108,17 @@ def refusals(capture):
 def decode2(capture):
     """The dissector sees what was sent, and has nothing to complain of."""
     ours = ["xid", "vers", "credit", "htype", "flags", "inv_handle"]
-    with open(LUA, encoding="utf-8") as f:
-        marks = re.findall(r'^(?:bad|odd)\("\w+", "(.*)"\)', f.read(), re.M)
+    marks = complaints()
     lines = {p["frame.number"]: p for p in
-             roce.fields(capture, "rpcrdma2", ["frame.number", "_ws.malformed", "_ws.expert.message", "_ws.lua.text",
-                                               *("rpcrdma2." + n for n in ours)], "-X", "lua_script:" + LUA)}
+             fields(capture, "rpcrdma2", ["frame.number", "_ws.malformed", "_ws.expert.message", "_ws.lua.text",
+                                               *("rpcrdma2." + n for n in ours)], *WITH_LUA)}
     checks = []
     for m in messages():
         p = lines.get(str(m.frame))
         want = [m.xid, 2, m.credits, m.type, m.flags, m.inv_handle]
         checks.append((p and not p["_ws.malformed"] and not p["_ws.lua.text"] and
                        not any(mark in p["_ws.expert.message"] for mark in marks) and
-                       [roce.number(p["rpcrdma2." + n]) for n in ours] == want,
+                       [number(p["rpcrdma2." + n]) for n in ours] == want,
                        f"{m}: {p and list(p.values())}, not {want}"))
     bad = [where for good, where in checks if not good]
     # Covers: V2-HDR-01 V2-CHK-01 V2-TYP-01 V2-PRP-01
@@ -166,11 +158,11 @@ def connecting(requests, stray):
     # Covers: V1-CRD-19 V1-CRD-31
     rule("private-data", private())
     # Covers: V1-CRD-32
-    rule("reads-offered", ((roce.number(c.req["infiniband.cm.req.responderres"]) >= 1, "a connect request")
+    rule("reads-offered", ((number(c.req["infiniband.cm.req.responderres"]) >= 1, "a connect request")
                            for c in conns))
     # Covers: V1-CRD-08 V1-CRD-09 V1-CRD-10 V1-CRD-26 BC-07 BC-08 BC-10 EXP-26
-    rule("never-unready", ((not c.naks and not roce.number(c.req["infiniband.cm.req.rnrretrcount"]) and
-                            not roce.number(c.rep["infiniband.cm.rep.rnrretrcount"]),
+    rule("never-unready", ((not c.naks and not number(c.req["infiniband.cm.req.rnrretrcount"]) and
+                            not number(c.rep["infiniband.cm.rep.rnrretrcount"]),
                             f"NAKs {c.naks[:3]}, or retries asked for") for c in conns))
 
 

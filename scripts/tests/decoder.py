@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What decoders of others see in a capture: tshark's own for version 1, and ours for version 2
+(scripts/wireshark), which tshark runs. And how those who judge a capture say so.
+"""
+import os
+import re
+import subprocess
+
+LUA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../wireshark/rpcrdma2.lua")
+WITH_LUA = ("-X", "lua_script:" + LUA)
+EXPERT_ERROR = 0x00800000
+
+
+def tshark(capture, display, *more):
+    # Two passes: with one, every READ reply whose data went by RDMA is called malformed.
+    cmd = ["tshark", "-2", "-n", "-r", capture, "-Y", display, *more]
+    return subprocess.run(cmd, check=True, capture_output=True, text=True).stdout
+
+
+def fields(capture, display, names, *more):
+    """A dictionary for each frame that the filter @display lets through; all occurrences of a
+    field are in one string, with commas."""
+    out = tshark(capture, display, *more, "-T", "fields", "-E", "occurrence=a", *[x for f in names for x in ("-e", f)])
+    return [dict(zip(names, line.split("\t") + [""] * len(names))) for line in out.splitlines()]
+
+
+def numbers(text):
+    return [int(t, 0) for t in text.split(",") if t]
+
+
+def number(text):
+    return int(text.split(",")[0], 0) if text else 0
+
+
+def is_error(line):
+    """Does tshark find an error? (From "_ws.expert.severity"; warnings are about other things.)"""
+    return any(s >= EXPERT_ERROR for s in numbers(line["_ws.expert.severity"]))
+
+
+def complaints():
+    """What our dissector may say about a message"""
+    with open(LUA, encoding="utf-8") as f:
+        return re.findall(r'^(?:bad|odd)\("\w+", "(.*)"\)', f.read(), re.M)
+
+
+def verdict(name, good, reason=""):
+    print(f"case {'ok' if good else 'not ok'} {name} 0 {'' if good else reason}".rstrip())
