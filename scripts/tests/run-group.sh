@@ -212,7 +212,7 @@ for console in "$dir"/*.console; do
 	fi
 done
 
-if [ "$(header Capture)" = yes ] && [ -e "$dir/wire.pcap" ]; then
+if [ -e "$dir/wire.pcap" ]; then
 	judge=wire.py
 	[ "$provider" = rxe ] || judge=iwarp.py
 	python3 "$TOP/scripts/tests/$judge" "$dir/wire.pcap" >"$dir/wire.verdict" 2>"$dir/log/wire.log" ||

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# Every form of message in one guest, for the kernel that has no wire group with siw: what siw
+# sends to its own host goes over the loopback device, as TCP does. The host then reads the
+# capture (iwarp.py).
+# Guests: alone
+# Limit: 2400
+# Providers: siw
+# Quick: none
+# Second: siw
+# Also: wire-decode
+# Also: wire-form
+# Also: wire-all-decoded
+# Also: wire2-decode
+# Also: wire2-form
+. "$TOP/scripts/tests/wire.sh"
+
+case_forms-v3() { with_mount 3 v3_traffic; }
+case_forms-v42() { with_mount 4.2 v42_traffic; }
+case_forms-backchannel() { delegation 4.2 remote_writer; }
+case_forms-v2() { on_2 with_mount 4.2 v42_traffic; }
+
+group() {
+	local pid
+	alone_up
+	tcpdump -Z root -i lo -s 0 -B 100000 -U -w /lab/wire.pcap tcp 2>/lab/log/tcpdump &
+	pid=$!
+	until_true 20 grep -q 'listening on' /lab/log/tcpdump || die "tcpdump does not begin: $(cat /lab/log/tcpdump)"
+	run_all_cases
+	kill $pid
+	wait $pid || true
+	group_end
+}
