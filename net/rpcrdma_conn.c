@@ -9,9 +9,9 @@
  * The client's end: rpcrdma_conn_resolve(), rpcrdma_conn_create_qp(),
  * rpcrdma_recvs_create() and _post(), rpcrdma_conn_connect(). The server's end:
  * rpcrdma_conn_adopt() from its listener's event handler, then create_qp,
- * Receives, and rpcrdma_conn_accept(). Both are ended by rpcrdma_conn_drain()
- * and rpcrdma_conn_close(), which may be called at any stage, also when a step
- * before it has failed.
+ * Receives, and rpcrdma_conn_accept(). Both are ended by rpcrdma_conn_drain(),
+ * rpcrdma_conn_destroy_queues() and rpcrdma_conn_close(), which may be called at
+ * any stage, also when a step before it has failed.
  *
  * The state only rises: NEW, OPENING, UP, DOWN. Whatever brings the connection
  * down goes through rpcrdma_conn_fail(); the first error is kept, and the owner
@@ -339,12 +339,17 @@ static u32 rpcrdma_conn_cq_entries(const struct rpcrdma_conn *conn,
 		   conn->cn_caps.dc_max_cqe);
 }
 
-/* Completion queue and protection domain, when nothing refers to them */
-static void rpcrdma_conn_free_verbs(struct rpcrdma_conn *conn)
+static void rpcrdma_conn_free_cq(struct rpcrdma_conn *conn)
 {
 	if (conn->cn_cq)
 		ib_free_cq(conn->cn_cq);
 	conn->cn_cq = NULL;
+}
+
+/* Completion queue and protection domain, when nothing refers to them */
+static void rpcrdma_conn_free_verbs(struct rpcrdma_conn *conn)
+{
+	rpcrdma_conn_free_cq(conn);
 	if (conn->cn_pd)
 		ib_dealloc_pd(conn->cn_pd);
 	conn->cn_pd = NULL;
@@ -528,9 +533,10 @@ int rpcrdma_conn_post(struct rpcrdma_conn *conn, const struct ib_send_wr *first)
  * rpcrdma_conn_drain - stop a connection and wait until its queues are empty
  * @conn: connection in any state; may be drained already
  *
- * On return every posted work request has completed, and no completion handler
- * of this connection runs or will run. Memory regions and buffers can then be
- * freed, before rpcrdma_conn_close().
+ * On return the device is done with every work request. A provider may still
+ * have some of them complete, flushed and behind the drain marker: siw does so
+ * with what is queued behind one that it could not send. So what completion
+ * handlers look at stays until rpcrdma_conn_destroy_queues() returns.
  *
  * Context: process; sleeps. Not from a completion handler or CM event.
  */
@@ -554,6 +560,24 @@ void rpcrdma_conn_drain(struct rpcrdma_conn *conn)
 }
 
 /**
+ * rpcrdma_conn_destroy_queues - end the completions of a drained connection
+ * @conn: connection after rpcrdma_conn_drain(); may have no queues
+ *
+ * On return no completion handler of this connection runs or will run. Memory
+ * regions and buffers can then be freed, before rpcrdma_conn_close(); but
+ * what hangs from the queue pair, as transfers of rdma_rw do, goes before
+ * this.
+ *
+ * Context: process; sleeps. Not from a completion handler or CM event.
+ */
+void rpcrdma_conn_destroy_queues(struct rpcrdma_conn *conn)
+{
+	if (conn->cn_id && conn->cn_id->qp)
+		rdma_destroy_qp(conn->cn_id);
+	rpcrdma_conn_free_cq(conn);
+}
+
+/**
  * rpcrdma_conn_close - end a connection and free all it has
  * @conn: connection in any state; its owner's memory regions are gone
  *
@@ -567,8 +591,7 @@ void rpcrdma_conn_close(struct rpcrdma_conn *conn)
 	if (!conn->cn_id)
 		return;
 
-	if (conn->cn_id->qp)
-		rdma_destroy_qp(conn->cn_id);
+	rpcrdma_conn_destroy_queues(conn);
 	rpcrdma_recvs_destroy(conn);
 	rpcrdma_conn_free_verbs(conn);
 	rpcrdma_unplug_destroy_id(conn->cn_id);

@@ -27,10 +27,13 @@
  * Some ids nobody waits for: that of a connection that came too late to
  * join, or that gave up before it knew its device; and that of a listener, if
  * it is bound to an address of a device. Therefore an id is destroyed by
- * rpcrdma_unplug_destroy_id(), which holds the device meanwhile.
+ * rpcrdma_unplug_destroy_id(), which holds the device meanwhile. Not so one that
+ * the CM core destroys because an event handler says so: that of a request
+ * that is refused, and of a listener whose address has changed.
  */
 #include <linux/slab.h>
 #include <linux/wait.h>
+#include <rdma/ib_addr.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
 #include <rpcrdma/conn.h>
@@ -113,8 +116,11 @@ void rpcrdma_unplug_leave(struct rpcrdma_conn *conn)
  */
 void rpcrdma_unplug_destroy_id(struct rdma_cm_id *id)
 {
-	struct ib_device *device = id->device;
+	struct ib_device *device;
 
+	/* It may be finding its device right now. */
+	rdma_addr_cancel(&id->route.addr.dev_addr);
+	device = id->device;
 	if (device && !ib_device_try_get(device))
 		device = NULL;
 	rdma_destroy_id(id);

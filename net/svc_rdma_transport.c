@@ -17,8 +17,9 @@
  * only marks it and sends everybody home who waits for send queue slots;
  * sunrpc then has a thread call svc_rdma_detach(), and svc_rdma_free() when the
  * last reference is gone. That has svc_rdma_free_work() drain the queues, so
- * that nothing is in the hands of the device any more, free what rests in
- * queues, and then close. The work may outlast the connection's reference to
+ * that nothing is in the hands of the device any more, end the transfers, destroy
+ * the queues, so that nothing completes any more, free what rests in lists,
+ * and then close. The work may outlast the connection's reference to
  * the module: svc_rdma_exit() waits for it.
  *
  * The id of a listener that is bound to a device dies with that device or its
@@ -139,15 +140,19 @@ static void svc_rdma_pending_take_locked(struct svc_rdma_xprt *sx)
 	sx->sx_listener->sl_npending--;
 }
 
-/* Returns true if it was still waiting, and is now the caller's. */
+/* Returns true if it was still waiting, and is now the caller's, with a reference
+ * to the module: what the listener has may go when its queue is empty.
+ */
 static bool svc_rdma_pending_take(struct svc_rdma_xprt *sx)
 {
 	bool pending;
 
 	spin_lock(&svc_rdma_pending_lock);
 	pending = !list_empty(&sx->sx_pending);
-	if (pending)
+	if (pending) {
 		svc_rdma_pending_take_locked(sx);
+		__module_get(THIS_MODULE);
+	}
 	spin_unlock(&svc_rdma_pending_lock);
 	return pending;
 }
@@ -180,7 +185,7 @@ static void svc_rdma_conn_lost(struct rpcrdma_conn *conn)
 	rpcrdma_count(server_disconnects);
 	trace_svc_rdma_lost(sx, conn->cn_error);
 	if (svc_rdma_pending_take(sx)) {
-		svc_rdma_discard(&sx->sx_xprt);
+		svc_xprt_put(&sx->sx_xprt);
 		return;
 	}
 	svc_rdma_sq_close(&sx->sx_sq);
@@ -342,17 +347,31 @@ static void svc_rdma_detach(struct svc_xprt *xprt)
 	rdma_disconnect(sx->sx_conn.cn_id);
 }
 
-/* Nothing is posted, no thread is left. */
+/* Nothing is in the hands of the device, no thread is left. What is on the lists
+ * may still complete, flushed; handlers leave it alone then.
+ */
+static void svc_rdma_conn_end_transfers(struct svc_rdma_xprt *sx)
+{
+	struct svc_rdma_send *send;
+	struct svc_rdma_call *call;
+
+	list_splice_init(&sx->sx_reading, &sx->sx_complete);
+	list_for_each_entry(call, &sx->sx_complete, sc_list)
+		svc_rdma_chain_destroy(sx, &call->sc_reads);
+
+	list_splice_init(&sx->sx_sending, &sx->sx_idle);
+	list_for_each_entry(send, &sx->sx_idle, ss_list)
+		svc_rdma_chain_destroy(sx, &send->ss_writes);
+}
+
+/* Nothing completes any more. */
 static void svc_rdma_conn_flush(struct svc_rdma_xprt *sx)
 {
 	struct svc_rdma_send *send, *next_send;
 	struct svc_rdma_call *call, *next_call;
 
-	list_splice_init(&sx->sx_reading, &sx->sx_complete);
 	list_for_each_entry_safe(call, next_call, &sx->sx_complete, sc_list)
 		svc_rdma_call_free(call);
-
-	list_splice_init(&sx->sx_sending, &sx->sx_idle);
 	list_for_each_entry_safe(send, next_send, &sx->sx_idle, ss_list)
 		svc_rdma_send_destroy(send);
 }
@@ -365,6 +384,8 @@ static void svc_rdma_free_work(struct work_struct *work)
 	trace_svc_rdma_free(sx, sx->sx_conn.cn_error);
 	svc_rdma_debugfs_destroy(sx);
 	rpcrdma_conn_drain(&sx->sx_conn);
+	svc_rdma_conn_end_transfers(sx);
+	rpcrdma_conn_destroy_queues(&sx->sx_conn);
 	svc_rdma_conn_flush(sx);
 	rpcrdma_conn_close(&sx->sx_conn);
 	kfree(sx);

@@ -9,9 +9,10 @@
  * come and go one at a time, and xr_conn can be a part of the transport that is
  * set up anew for every attempt.
  *
- * Closing drains the queue pair first. From then on nothing can reach the
- * memory of an RPC, and regions, Sends and Receives are freed. RPCs without a
- * Reply stay with sunrpc, which sends them again.
+ * Closing drains the queue pair first, and destroys it. From then on nothing can
+ * reach the memory of an RPC, nothing completes any more, and regions, Sends and
+ * Receives are freed. RPCs without a Reply stay with sunrpc, which sends them
+ * again.
  *
  * A connection that breaks by itself tells xprt_rdma_lost(); sunrpc then calls
  * close when it has the lock.
@@ -162,6 +163,7 @@ static int xprt_rdma_open(struct xprt_rdma *xr)
 static void xprt_rdma_teardown(struct xprt_rdma *xr)
 {
 	rpcrdma_conn_drain(&xr->xr_conn);
+	rpcrdma_conn_destroy_queues(&xr->xr_conn);
 	xprt_rdma_req_reset_all(xr);
 	xprt_rdma_frwr_destroy_all(xr);
 	xprt_rdma_sends_destroy(xr);
@@ -188,7 +190,8 @@ static int xprt_rdma_open_port(struct xprt_rdma *xr)
 }
 
 /* A server that could not stand version 2 gets a second chance at once. When
- * it takes no connection of version 1 either, it was not for the version.
+ * it takes no connection of version 1 either, it was not for the version. What
+ * is known from a connection before stays known (G-20).
  */
 static int xprt_rdma_open_any(struct xprt_rdma *xr)
 {
@@ -200,7 +203,7 @@ static int xprt_rdma_open_any(struct xprt_rdma *xr)
 		xprt_rdma_teardown(xr);
 		rc = xprt_rdma_open_port(xr);
 	}
-	if (rc)
+	if (rc && !known)
 		xr->xr_v1_only = false;
 	return rc;
 }

@@ -160,6 +160,7 @@ int rpcrdma_conn_post(struct rpcrdma_conn *conn,
 		      const struct ib_send_wr *first);
 void rpcrdma_conn_fail(struct rpcrdma_conn *conn, int error);
 void rpcrdma_conn_drain(struct rpcrdma_conn *conn);
+void rpcrdma_conn_destroy_queues(struct rpcrdma_conn *conn);
 void rpcrdma_conn_close(struct rpcrdma_conn *conn);
 
 #endif /* RPCRDMA_CONN_H */

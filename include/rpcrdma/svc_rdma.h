@@ -221,7 +221,7 @@ struct svc_rdma_stats {
  * @sx_idle: Send contexts at rest
  * @sx_nidle: how many
  * @sx_reading: Calls whose RDMA Reads are with the device (sc_list). What is
- *	left when the queues have been drained was flushed, or never completes:
+ *	left when the connection has ended was flushed, or never completed:
  *	it was posted in part, or the provider lost it
  * @sx_sending: likewise for Send contexts
  * @sx_stats: what it has done
