@@ -109,7 +109,8 @@ static int rpcrdma_recv_init(struct rpcrdma_conn *conn,
 	int rc;
 
 	rc = rpcrdma_buf_init(&recv->rv_buf, rpcrdma_conn_device(conn), size,
-			      DMA_FROM_DEVICE, GFP_KERNEL | __GFP_NOWARN);
+			      DMA_FROM_DEVICE,
+			      GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN);
 	if (rc)
 		return rc;
 

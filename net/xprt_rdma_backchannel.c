@@ -144,11 +144,12 @@ static struct xprt_rdma_req *xprt_rdma_bc_create(struct xprt_rdma *xr)
 		xprt->bc_alloc_count++;
 	spin_unlock(&xprt->bc_pa_lock);
 	if (!room)
-		return NULL;
+		return ERR_PTR(-EOVERFLOW);
 
-	req = xprt_rdma_req_create(GFP_NOIO);
+	/* Replies that make memory free may be behind this in the queue. */
+	req = xprt_rdma_req_create(GFP_NOWAIT | __GFP_NOWARN);
 	if (req)
-		req->rr_buf = kmalloc(2 * PAGE_SIZE, GFP_NOIO);
+		req->rr_buf = kmalloc(2 * PAGE_SIZE, GFP_NOWAIT | __GFP_NOWARN);
 	if (req && req->rr_buf)
 		return req;
 
@@ -157,7 +158,7 @@ static struct xprt_rdma_req *xprt_rdma_bc_create(struct xprt_rdma *xr)
 	spin_lock(&xprt->bc_pa_lock);
 	xprt->bc_alloc_count--;
 	spin_unlock(&xprt->bc_pa_lock);
-	return NULL;
+	return ERR_PTR(-ENOMEM);
 }
 
 static struct xprt_rdma_req *xprt_rdma_bc_get(struct xprt_rdma *xr)
@@ -185,6 +186,11 @@ static void xprt_rdma_bc_fill(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	memset(rqst, 0, sizeof(*rqst));
 	rqst->rq_xprt = &xr->xr_xprt;
 	rqst->rq_xid = cpu_to_be32(hdr->hd_xid);
+	/* Its Reply takes no credit. For sunrpc it has one already: it would wait
+	 * for one otherwise, behind the Calls that do, while the server may
+	 * answer none of them before this is answered (BC-02).
+	 */
+	rqst->rq_cong = 1;
 	req->rr_bc_cookie = READ_ONCE(xr->xr_xprt.connect_cookie);
 	__set_bit(RPC_BC_PA_IN_USE, &rqst->rq_bc_pa_state);
 	xdr_buf_init(&rqst->rq_snd_buf, req->rr_buf + PAGE_SIZE, PAGE_SIZE);
@@ -273,10 +279,13 @@ void xprt_rdma_bc_receive(struct xprt_rdma *xr, struct rpcrdma_recv *recv,
 	}
 
 	req = xprt_rdma_bc_get(xr);
-	if (!req) {
-		rpcrdma_count(client_bc_overruns);
-		trace_xprt_rdma_bc_overrun(xr, hdr->hd_credit);
-		rpcrdma_conn_fail(&xr->xr_conn, -EOVERFLOW);
+	if (IS_ERR(req)) {
+		if (PTR_ERR(req) == -EOVERFLOW) {
+			rpcrdma_count(client_bc_overruns);
+			trace_xprt_rdma_bc_overrun(xr, hdr->hd_credit);
+		}
+		/* The server calls again when the connection is back. */
+		rpcrdma_conn_fail(&xr->xr_conn, PTR_ERR(req));
 		goto out_put;
 	}
 	rpcrdma_count(client_bc_calls);

@@ -48,13 +48,12 @@ int xprt_rdma_bounce_get(struct xdr_buf *copy, u32 len)
 {
 	unsigned int i, n = DIV_ROUND_UP(len, PAGE_SIZE);
 
-	copy->pages = kvcalloc(n, sizeof(*copy->pages), GFP_NOIO);
+	copy->pages = kvcalloc(n, sizeof(*copy->pages), XPRT_RDMA_GFP);
 	if (!copy->pages)
 		return -ENOBUFS;
 	copy->page_len = len;
 	for (i = 0; i < n; i++) {
-		copy->pages[i] = alloc_page(GFP_NOIO | __GFP_NOWARN |
-					    __GFP_ZERO);
+		copy->pages[i] = alloc_page(XPRT_RDMA_GFP | __GFP_ZERO);
 		if (!copy->pages[i]) {
 			xprt_rdma_bounce_put(copy);
 			return -ENOBUFS;

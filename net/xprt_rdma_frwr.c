@@ -115,12 +115,12 @@ static struct xprt_rdma_mr *xprt_rdma_frwr_mr_create(struct xprt_rdma *xr)
 	struct xprt_rdma_mr *mr;
 	struct ib_mr *ib_mr;
 
-	mr = kzalloc(sizeof(*mr), GFP_KERNEL);
+	mr = kzalloc(sizeof(*mr), XPRT_RDMA_GFP);
 	if (!mr)
 		return NULL;
 	mr->mr_xprt = xr;
 	mr->mr_cqe.done = xprt_rdma_frwr_wc_done;
-	mr->mr_sg = kcalloc(pages, sizeof(*mr->mr_sg), GFP_KERNEL);
+	mr->mr_sg = kcalloc(pages, sizeof(*mr->mr_sg), XPRT_RDMA_GFP);
 	if (!mr->mr_sg)
 		goto out_destroy;
 	sg_init_table(mr->mr_sg, pages);
@@ -591,7 +591,7 @@ void xprt_rdma_frwr_fence(struct xprt_rdma *xr, struct xprt_rdma_req *req)
 
 /**
  * xprt_rdma_frwr_destroy_all - destroy the regions of a connection
- * @xr: transport whose connection was drained
+ * @xr: transport whose connection has no queues any more
  *
  * No server can reach the memory any more. RPCs that had some registered are
  * relieved of it: they are sent again, or abandoned.

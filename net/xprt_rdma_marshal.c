@@ -32,7 +32,7 @@ static int xprt_rdma_marshal_fill_pages(struct xdr_buf *buf)
 		return 0;
 	for (; left > 0; left -= PAGE_SIZE, page++) {
 		if (!*page)
-			*page = alloc_page(GFP_NOIO | __GFP_NOWARN);
+			*page = alloc_page(XPRT_RDMA_GFP);
 		if (!*page)
 			return -ENOBUFS;
 	}

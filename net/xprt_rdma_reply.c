@@ -187,7 +187,6 @@ static void xprt_rdma_reply_complete(struct xprt_rdma *xr,
 	/* First the Receive: sunrpc may send the next Call at once, and that
 	 * one's Reply must find it posted (V1-CRD-10).
 	 */
-	req->rr_recv = NULL;
 	rpcrdma_recv_put(recv);
 
 	spin_lock(&xprt->queue_lock);
@@ -195,6 +194,8 @@ static void xprt_rdma_reply_complete(struct xprt_rdma *xr,
 		xprt_complete_rqst(rqst->rq_task, copied);
 	else
 		xprt_rdma_reply_doom(xprt, rqst->rq_task);
+	/* Only now: xprt_rdma_send_is_awaited() must not find neither. */
+	WRITE_ONCE(req->rr_recv, NULL);
 	xprt_unpin_rqst(rqst);
 	spin_unlock(&xprt->queue_lock);
 }

@@ -75,7 +75,7 @@ void xprt_rdma_req_destroy_all(struct xprt_rdma *xr)
 
 /**
  * xprt_rdma_req_reset_all - no RPC has been sent on the next connection
- * @xr: transport whose connection was drained
+ * @xr: transport whose connection has no queues any more
  *
  * Credits belong to a connection: RPCs that are going to be sent again must
  * take theirs anew, one by one at first (V1-CRD-23; invariants I7, I16).
@@ -116,6 +116,11 @@ void xprt_rdma_req_release(struct rpc_task *task)
 
 	lockdep_assert_held(&rqst->rq_xprt->transport_lock);
 
+	/* See xprt_rdma_bc_receive(): it never had one. */
+	if (bc_prealloc(rqst)) {
+		rqst->rq_cong = 0;
+		return;
+	}
 	if (rqst->rq_cong && xprt_rdma_req_from(rqst)->rr_sent) {
 		rpcrdma_count(client_given_up);
 		trace_xprt_rdma_given_up(rqst, task->tk_status);

@@ -149,7 +149,7 @@ int xprt_rdma_sends_create(struct xprt_rdma *xr)
 
 /**
  * xprt_rdma_sends_destroy - free a connection's Sends
- * @xr: transport whose connection was drained
+ * @xr: transport whose connection has no queues any more
  *
  * Context: process.
  */
@@ -179,11 +179,11 @@ static int xprt_rdma_send_prepare(struct xprt_rdma_send *send)
 	 * in pieces, less has to do: more goes by RDMA then.
 	 */
 	rc = rpcrdma_buf_init(&send->sn_buf, rpcrdma_conn_device(conn), size,
-			      DMA_TO_DEVICE, GFP_NOIO | __GFP_NOWARN);
+			      DMA_TO_DEVICE, XPRT_RDMA_GFP);
 	if (rc && size > XPRT_RDMA_SEND_SMALL)
 		rc = rpcrdma_buf_init(&send->sn_buf, rpcrdma_conn_device(conn),
 				      XPRT_RDMA_SEND_SMALL, DMA_TO_DEVICE,
-				      GFP_NOIO | __GFP_NOWARN);
+				      XPRT_RDMA_GFP);
 	if (rc) {
 		send->sn_buf.bf_size = 0;
 		send->sn_wanted = 0;
@@ -306,7 +306,7 @@ int xprt_rdma_send_post(struct xprt_rdma_send *send, u32 len,
 	rc = rpcrdma_conn_post(&xr->xr_conn, first);
 	spin_unlock(&xr->xr_send_lock);
 	/* Part of the chain may be with the device even so: the Send stays on
-	 * the busy list until the queue has been drained.
+	 * the busy list until the queues are gone.
 	 */
 	if (unlikely(rc))
 		return -ENOTCONN;
@@ -451,10 +451,14 @@ static bool xprt_rdma_send_is_awaited(struct xprt_rdma *xr,
 	struct xprt_rdma_req *req = xprt_rdma_req_from(rqst);
 	bool awaited;
 
-	/* A Reply that is being fenced is as good as one still to come */
+	/* A Reply that is being fenced is as good as one still to come. */
 	spin_lock(&xr->xr_send_lock);
-	awaited = req->rr_sent || req->rr_recv;
+	awaited = req->rr_sent || READ_ONCE(req->rr_recv);
 	spin_unlock(&xr->xr_send_lock);
+	/* It has just come: see xprt_rdma_reply_complete(). */
+	if (!awaited && !test_bit(RPC_TASK_NEED_RECV,
+				  &rqst->rq_task->tk_runstate))
+		return true;
 	return awaited && xprt_rdma_send_is_fresh(rqst);
 }
 

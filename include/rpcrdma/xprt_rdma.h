@@ -23,6 +23,12 @@
 /* Callbacks in progress at most: the backward grant (BC-07) */
 #define XPRT_RDMA_BC_REQUESTS	16u
 
+/* Memory with the send lock held. Without it this transport can neither clean
+ * pages nor be closed, so fail rather than wait for what may never come: sunrpc
+ * tries again.
+ */
+#define XPRT_RDMA_GFP		(GFP_NOIO | __GFP_NORETRY | __GFP_NOWARN)
+
 #define XPRT_RDMA_MIN_SLOTS	2u
 #define XPRT_RDMA_DEF_SLOTS	128u
 #define XPRT_RDMA_MAX_SLOTS	16384u

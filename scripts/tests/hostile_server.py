@@ -779,18 +779,24 @@ def door(s):
     want(turns[0] > 2, "it was not tried again")
 
 
-@case("connections", "refused, then accepted", "xprt_rdma_connect: status=-")      # Covers: V1-ERR-25
-def refused(s):
+def refuses(s, count):
+    """The next @count connections are refused. Returns [how many have come]."""
     turns = [0]
 
     def refuse(index):
         turns[0] += 1
-        if turns[0] > 2:
+        if turns[0] > count:
             return False
         s.verbs.lib.peer_reject(index)
         return True
 
     s.connecting = refuse
+    return turns
+
+
+@case("connections", "refused, then accepted", "xprt_rdma_connect: status=-")      # Covers: V1-ERR-25
+def refused(s):
+    turns = refuses(s, 2)
     s.conns[0].disconnect()
     s.works()
     want(turns[0] == 3, f"{turns[0]} attempts")
@@ -943,13 +949,15 @@ def burst(s):
     # Some may be used and posted again before others come: it has to have them all to begin with.
     recvs = [int(shown["receives_posted"]) for _, shown in transports()]
     want(len(recvs) == 1 and recvs[0] >= 16 + 1, f"{recvs} Receives for 16 callbacks and a Reply")
+    # A Call that waits for its credit holds up no answer to a callback,
+    other = s.user(do_stat, MNT + "/file")
+    s.listen(SILENCE)
     for i in range(16):
         call.conn.send(header(0x800 + i, credit=16) + callback_null(0x800 + i))
     want(s.verbs.until(lambda: s.step() or len(s.backward) >= 16, 30), f"{len(s.backward)} of 16 are answered")
     for i in range(16):
         answered(s, 0x800 + i)
-    # Whatever they ask for, the next Call has to wait.
-    other = s.user(do_stat, MNT + "/file")
+    # and gets none by it, whatever the callbacks ask for.
     s.listen(SILENCE)
     want(not s.calls, "callbacks open the forward window")
     call.respond()
@@ -958,7 +966,7 @@ def burst(s):
     s.kept()
 
 
-@case("callbacks", "callbacks beyond the grant", mount=False)   # Covers: BC-06 BC-09
+@case("callbacks", "callbacks beyond the grant", "xprt_rdma_bc_overrun", mount=False)   # Covers: BC-06 BC-09
 def flood(s):
     s.mount(V41)
     conn = s.conns[0]
