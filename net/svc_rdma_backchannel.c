@@ -519,6 +519,7 @@ static struct rpc_xprt *svc_rdma_bc_setup(struct xprt_create *args)
 	u32 requests = max(sx->sx_sizes.sz_bc_requests, 1u);
 	struct svc_rdma_bc *bc;
 	struct rpc_xprt *xprt;
+	int rc = -ENOMEM;
 
 	if (args->addrlen > sizeof(xprt->addr))
 		return ERR_PTR(-EBADF);
@@ -545,7 +546,13 @@ static struct rpc_xprt *svc_rdma_bc_setup(struct xprt_create *args)
 	/* One reference for the caller, one that svc_xprt_free() drops */
 	xprt_get(xprt);
 	xprt->bc_xprt = args->bc_xprt;
-	args->bc_xprt->xpt_bc_xprt = xprt;
+	/* Two NFS clients may share a connection, and have both come here after
+	 * they found none. The later one tries again.
+	 */
+	if (cmpxchg(&args->bc_xprt->xpt_bc_xprt, NULL, xprt)) {
+		rc = -EBUSY;
+		goto out_free;
+	}
 	return xprt;
 
 out_free:
@@ -553,7 +560,7 @@ out_free:
 	xprt_free(xprt);
 out_module:
 	module_put(THIS_MODULE);
-	return ERR_PTR(-ENOMEM);
+	return ERR_PTR(rc);
 }
 
 static struct xprt_class svc_rdma_bc_class = {

@@ -43,7 +43,7 @@ static void svc_rdma_read_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 						  struct svc_rdma_call, sc_cqe);
 	struct svc_rdma_xprt *sx = call->sc_sx;
 
-	/* The Call rests where it is until the queues are drained: siw flushes
+	/* The Call rests where it is until the queues are gone: siw flushes
 	 * an RDMA Read that it was about to send twice (I10).
 	 */
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
@@ -170,7 +170,7 @@ static int svc_rdma_read_build(struct svc_rdma_call *call)
  * @call: decoded Call whose chunks are sound and hold at least one byte
  *
  * If it returns 0, the Call has changed hands. So it has after %-EINPROGRESS:
- * the connection is lost, and the Call rests until its queues are drained
+ * the connection is lost, and the Call rests until its queues are gone
  * (invariant I10).
  *
  * Context: process; sleeps.
@@ -181,7 +181,7 @@ static int svc_rdma_read_build(struct svc_rdma_call *call)
 int svc_rdma_read_start(struct svc_rdma_call *call)
 {
 	struct svc_rdma_xprt *sx = call->sc_sx;
-	struct ib_send_wr *first;
+	struct ib_send_wr *first, *wr;
 	int rc;
 
 	rc = svc_rdma_read_build(call);
@@ -195,6 +195,9 @@ int svc_rdma_read_start(struct svc_rdma_call *call)
 	call->sc_slots = call->sc_reads.sh_wrs;
 	call->sc_cqe.done = svc_rdma_read_wc_done;
 	first = svc_rdma_chain_wrs(sx, &call->sc_reads, &call->sc_cqe, NULL);
+	/* The others complete only if they fail, and know why */
+	for (wr = first; wr->next; wr = wr->next)
+		wr->wr_cqe = &call->sc_cqe;
 
 	spin_lock(&sx->sx_lock);
 	list_add_tail(&call->sc_list, &sx->sx_reading);

@@ -28,7 +28,7 @@
  *
  * If the Reply cannot be posted after slots were found for it, part of the
  * chain may be in the hands of the device. The connection is down then, and the
- * context stays in the sending queue until the queues are drained (I10).
+ * context stays in the sending queue until the queues are gone (I10).
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -181,7 +181,7 @@ void svc_rdma_send_put(struct svc_rdma_send *send)
 		svc_rdma_send_destroy(send);
 }
 
-/* The context rests where it is until the queues are drained (I10). */
+/* The context rests where it is until the queues are gone (I10). */
 static void svc_rdma_send_fail(struct svc_rdma_xprt *sx,
 			       const struct ib_wc *wc)
 {
@@ -460,6 +460,18 @@ svc_rdma_reply_plan(const struct svc_rdma_send *send,
 				   v2 || READ_ONCE(svc_rdma_reply_short));
 }
 
+/* nfsd cuts a Reply off behind a result that leaves no room for the next one,
+ * and that result goes, too. Its Write chunk is not used then.
+ */
+static void svc_rdma_payloads_trim(struct svc_rdma_call *call, u32 len)
+{
+	u32 i;
+
+	for (i = 0; i < call->sc_npayloads; i++)
+		if (call->sc_payloads[i].py_offset >= len)
+			call->sc_payloads[i].py_length = 0;
+}
+
 static int svc_rdma_reply_build(struct svc_rdma_send *send,
 				struct svc_rdma_call *call,
 				const struct xdr_buf *xdr)
@@ -470,6 +482,7 @@ static int svc_rdma_reply_build(struct svc_rdma_send *send,
 
 	if (call->sc_error.er_code)
 		return -EMSGSIZE;
+	svc_rdma_payloads_trim(call, xdr->len);
 	body_len = rpcrdma_payload_body_len(call->sc_payloads,
 					    call->sc_npayloads, xdr->len);
 	form = svc_rdma_reply_plan(send, call, body_len);

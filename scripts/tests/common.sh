@@ -199,7 +199,7 @@ hostile() {
 	[ -e /lab/peer.so ] ||
 		skip "peer.c does not compile here (librdmacm-dev?): $(tail -n 1 /lab/log/peer.log)"
 	[ -e $lib ] || cp /lab/peer.so $lib
-	PROVIDER=$PROVIDER PEER_LIB=$lib \
+	KERNEL=$KERNEL PROVIDER=$PROVIDER PEER_LIB=$lib \
 		python3 -S "$TOP/scripts/tests/hostile_$1.py" "$2" "${PART:-}" >"$out" 2>&1 || {
 		cat "$out"
 		die "$(grep '^not ok' "$out" || tail -n 1 "$out")"

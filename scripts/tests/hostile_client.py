@@ -324,7 +324,8 @@ def op_read(length, offset=0):
 PUTROOTFH = words(24)
 
 
-# Each READ of a short item takes its chunk whole; what is over of either stays as it is.
+# Each READ of a short item takes its chunk whole; what is over of either stays as it is. (A
+# READLINK among them cannot be judged: nfsd says its result begins at the length before it.)
 # Covers: V1-WRC-04 V1-WRC-12 V1-WRC-15 ULB-07 ULB-08 EXP-19
 @case("writes", "several READs in a COMPOUND")
 def several(b):
@@ -388,6 +389,11 @@ class Session:
         self.number += 1
         return v41(self.c, words(53) + self.session + words(self.number, 0, 0, 0), *operations)
 
+    def moves(self, c):
+        """The session goes on with this connection, in both directions."""
+        self.c = c
+        v41(c, words(41) + self.session + words(7, 0))
+
     def callback_state(self):
         """What nfsd thinks of the way back to this client, or None"""
         for path in glob.glob("/proc/fs/nfsd/clients/*/info"):
@@ -409,6 +415,26 @@ class Session:
         return r.word() in (1, 2)
 
 
+# nfsd takes a result back that leaves no room for the status of the next operation.
+@case("writes", "a Reply that is cut off behind a READ")        # Covers: V1-UNU-01
+def cut(b):
+    session = Session(b.connect())
+    for length in (100, 100000):
+        session.number += 1
+        call = (words(53) + session.session + words(session.number, 0, 0, 0), PUTROOTFH, op_lookup("client"),
+                op_lookup("file"), op_read(length), words(9, 1, 0x10))
+        c = session.c
+        c.wipe()
+        answer = c.nfs(1, words(0, 1, len(call)) + b"".join(call), vers=4, writes=[[c.segment(0, 200000)]])
+        r = results(answer)
+        status = r.word()
+        if length == 100:
+            want(status == 0 and c.get(0, 100) == DATA[:100], "the READ that fits")
+        else:
+            want(status == 10066, f"the COMPOUND ends with {status}, not NFS4ERR_REP_TOO_BIG")
+            want(answer.writes[0][0].length == 0, "the chunk is used")
+
+
 def delegation(c, name):
     """A client of its own, with a session on this connection and a delegation of a file:
     the server calls back when somebody opens that for writing."""
@@ -423,6 +449,7 @@ def delegation(c, name):
              f"no delegation of {name} is granted in {session.number} opens, callbacks {session.callback_state()}")
         os.rename(f"{EXPORT}/{name}", f"{EXPORT}/none{os.urandom(4).hex()}")
         time.sleep(0.5)
+    return session
 
 
 def recall(*names):
@@ -574,7 +601,7 @@ def window_and_replies(b):
     want(not c.conn.lost, "the connection is lost")
 
 
-@case("callbacks", "a client that leaves at each callback")     # Covers: BC-11 BC-27 BC-12
+@case("callbacks", "a client that leaves at each callback")     # Covers: BC-12
 def leaves(b):
     before = counters()["server_bc_calls"]
     for name in fresh_names(8):
@@ -588,6 +615,29 @@ def leaves(b):
     sent = counters()["server_bc_calls"] - before
     print(f"# {sent} callbacks to 8 clients that left")
     want(8 <= sent <= 16, f"{sent} callbacks were sent to 8 clients that left at the first")
+
+
+@case("callbacks", "a client that leaves at a callback and comes back, again and again")    # Covers: BC-11 BC-27
+def comes_back(b):
+    before, name, came = counters()["server_bc_calls"], fresh_names(1)[0], 0
+    c = b.connect()
+    session = delegation(c, name)
+    recall(name)
+    want(c.callback(), "no callback")
+    for _ in range(8):
+        c.conn.close()
+        c.verbs.pump(0.5)
+        away = counters()["server_bc_calls"]
+        c.verbs.pump(1.5)
+        want(counters()["server_bc_calls"] == away, "it is called although it is not there")
+        c = b.connect()
+        session.moves(c)
+        came += bool(c.callback(3))
+    tried = b.trace.seen("rpcrdma_cm_event", "ADDR_RESOLVED")
+    want(not tried, f"the server connects: {tried}")
+    sent = counters()["server_bc_calls"] - before
+    print(f"# {sent} callbacks to a client that came back 8 times, {came} times to another one")
+    want(came < 8, "it is called as often as it comes back")
 
 
 # --- flow control -------------------------------------------------------------

@@ -9,7 +9,7 @@ See hostile_server.py, whose bench and whose way to report this uses. The proxy 
 import time
 
 import proxy
-from hostile_server import answered, callback_null, case, main, of_user
+from hostile_server import answered, callback_null, case, main, of_user, refuses
 from peer import (BAD_XDR, BRS, CONNPROP, ERROR, INVAL_HTYPE, MSG, NOMSG, RBSIZ, READ_CHUNKS, REPLY_RESOURCE, SEGMENTS,
                   SILENCE, SYSTEM, VERS, WRITE_CHUNKS, WRITE_RESOURCE, Failure, Segment, fill, header, put, want, words)
 from proxy import (DATA, MNT, PLAIN, PORT, READ3, SHARED, SMALL, V41, WRITE3, Server, do_list, do_mount, do_read,
@@ -138,6 +138,28 @@ def hangs_up(s):
     want(took < 8, f"it took {took:.1f} s")
     want(s.accepted == 2 and len(s.hellos) == 1, f"{s.accepted} connections, {len(s.hellos)} with version 2")
     s.works()
+    # Remembered, also when there is no connection for a while
+    turns = refuses(s, 3)
+    s.conns[0].disconnect()
+    s.works()
+    want(turns[0] > 3 and len(s.hellos) == 1, f"{turns[0]} attempts, version 2 was tried {len(s.hellos)} times")
+
+
+@case("nego", "a server that takes no connection of any version", mount=False)      # Covers: V2-NEG-11
+def hangs_up_and_refuses(s):
+    s.mount()
+    s.works()
+    # It hangs up, and refuses the attempt with version 1 as well: that was not for the version.
+    def first(conn):
+        s.drop(conn)
+        refuses(s, 1)
+        s.first = s.welcome
+    s.first = first
+    s.hellos.clear()
+    s.conns[0].disconnect()
+    s.works()
+    want(len(s.hellos) == 2, f"version 2 was tried {len(s.hellos)} times")
+    want(s.conns[0].v2, "not version 2")
 
 
 @case("nego", "a server that hangs up after ERR_VERS", mount=False)         # Covers: V2-NEG-09
