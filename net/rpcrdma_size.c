@@ -218,9 +218,9 @@ static u32 rpcrdma_size_server_wrs(const struct rpcrdma_device_caps *caps,
  * the work requests of %RPCRDMA_SERVER_TRANSFERS transfers of the largest
  * payload to a peer that splits it as a client may. A megabyte by 4 KiB pages
  * is 257 pages, with 30 SGEs 9 work requests and 16 more for segments: for
- * 128 Calls 132 + 4 * 25 = 232 slots. The queue is shared by whoever needs
- * it, and waited for when it is full; so a device with less is no error as
- * long as one transfer fits beside the Sends.
+ * 128 Calls and 16 callbacks 146 + 4 * 25 = 246 slots. The queue is shared by
+ * whoever needs it, and waited for when it is full; so a device with less is no
+ * error as long as one transfer fits beside the Sends.
  *
  * Contexts: %RPCRDMA_SERVER_READ_MRS where Reads take memory regions; they are
  * shared and waited for as well. Elsewhere none, since the slots of the send

@@ -112,7 +112,6 @@ def defined(top):
 
 # What no test can bring about
 UNSEEN = {
-    "xprt_rdma_bc_overrun": "who calls so often runs into a client without Receives first, most of the time",
     "xprt_rdma_mr_err": "software devices fail a registration only with their queue pair (V1-ERR-21)",
     "xprt_rdma_no_tls": "NFS refuses the mount option itself; only a referral of a mount with TLS gets so far",
     "xprt_rdma_no_sends": "the send queue is as long as the credits ask for on any device here",

@@ -39,6 +39,13 @@ case_nconnect() {
 # for the first, opens for writing what the first one holds a delegation for.
 # Covers: ULB-13
 case_delegation() { delegation 4.2 second_client; }
+# Version 4.0 calls back by a TCP connection of its own.
+case_delegation-v40() {
+	local before
+	before=$(on_server counter server_bc_calls)
+	delegation 4.0 remote_writer
+	[ "$(on_server counter server_bc_calls)" = "$before" ] || die "a callback of version 4.0 came by RDMA"
+}
 case_delegation-v41() { delegation 4.1 second_client; }
 # The same when somebody on the server itself writes.
 case_delegation-local() { delegation 4.2 remote_writer; }

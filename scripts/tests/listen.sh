@@ -17,6 +17,11 @@ case_listen-address() {
 	nfs_mount 4.2
 	echo data >$MNT/listen
 	nfs_umount
+	# At another address of this host nobody listens.
+	ip addr add 10.9.0.9/24 dev "$RDMA_NETDEV"
+	! timeout 60 mount -t nfs -o "proto=rdma,port=$PORT,vers=4.2,soft,retry=0" 10.9.0.9:/ $MNT ||
+		die "a listener takes connections to another address"
+	ip addr del 10.9.0.9/24 dev "$RDMA_NETDEV"
 
 	rdma link delete lab0
 	device_add
