@@ -196,7 +196,7 @@ kernel_ready_built() {
 	kernel_built "$v" && return
 	kernel_source_ready "$v"
 	dir=$(kernel_build_dir "$v")
-	with_log "building the $CHECKERS kernel $v for $(kernel_machine "$v") (about 18 minutes on two cores)" \
+	with_log "building the $CHECKERS kernel $v for $(kernel_machine "$v") (10 to 15 minutes on two cores)" \
 		"$CACHE/log/kernel-$v-$CHECKERS" kernel_make "$v" "$dir" || die "no kernel $v"
 	kernel_stamp "$v" >"$dir/.lab-stamp"
 }
