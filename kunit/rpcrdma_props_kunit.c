@@ -231,6 +231,8 @@ static void rpcrdma_props_fold(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, limits.lm_remote_inv,
 				inv == 3 && !param->silent);
 		KUNIT_EXPECT_EQ(test, limits.lm_hdr_extra, 0);
+		KUNIT_EXPECT_EQ(test, limits.lm_peer_recv,
+				param->silent ? 1024 : param->peer_recv);
 		KUNIT_EXPECT_EQ(test, limits.lm_brs, RPCRDMA2_BRS_INLINE);
 		KUNIT_EXPECT_EQ(test, limits.lm_our_brs, RPCRDMA2_BRS_INLINE);
 	}
@@ -301,6 +303,8 @@ static void rpcrdma_props_v2_fold(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, limits.lm_brs, param->brs);
 		KUNIT_EXPECT_EQ(test, limits.lm_our_brs, RPCRDMA2_BRS_INLINE);
 		KUNIT_EXPECT_EQ(test, limits.lm_hdr_extra, 8);
+		KUNIT_EXPECT_EQ(test, limits.lm_peer_recv,
+				param->silent ? 4096 : param->rbsiz);
 		KUNIT_EXPECT_EQ(test, limits.lm_remote_inv, inv);
 		KUNIT_EXPECT_EQ(test, limits.lm_peer_spoke, !param->silent);
 	}

@@ -949,7 +949,7 @@ rpcrdma_v2_fake_judge(const struct rpcrdma_hdr *hdr,
 	return hdr->hd_rpc_xid == hdr->hd_xid ? RPCRDMA_OK : RPCRDMA_BAD_XID;
 }
 
-/* Covers: V2-EXT-05 V2-EXT-06 V2-EXT-10 V2-HDR-05 */
+/* Covers: V2-EXT-06 V2-HDR-05 */
 static void rpcrdma_v2_types_are_rows(struct kunit *test)
 {
 	static const struct rpcrdma2_type fake[] = {

@@ -95,6 +95,7 @@ static void rpcrdma_debugfs_limits(struct seq_file *seq,
 {
 	seq_printf(seq, "inline_send %u\n", READ_ONCE(limits->lm_inline_send));
 	seq_printf(seq, "inline_recv %u\n", READ_ONCE(limits->lm_inline_recv));
+	seq_printf(seq, "rbsiz %u\n", READ_ONCE(limits->lm_peer_recv));
 	seq_printf(seq, "remote_inv %u\n", READ_ONCE(limits->lm_remote_inv));
 	seq_printf(seq, "peer_spoke %u\n", READ_ONCE(limits->lm_peer_spoke));
 	seq_printf(seq, "brs %u\n", READ_ONCE(limits->lm_brs));

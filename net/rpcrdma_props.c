@@ -126,6 +126,7 @@ void rpcrdma_props_limits(const struct rpcrdma_cm_private *ours,
 						     &peer);
 	limits->lm_inline_send = min(ours->cp_send_size, peer.cp_recv_size);
 	limits->lm_inline_recv = min(ours->cp_recv_size, peer.cp_send_size);
+	limits->lm_peer_recv = peer.cp_recv_size;
 	limits->lm_hdr_extra = 0;
 	/* G-24: without chunks, and only if the upper layer is ready for it */
 	limits->lm_brs = RPCRDMA2_BRS_INLINE;
@@ -162,6 +163,7 @@ void rpcrdma2_props_limits(const struct rpcrdma_cm_private *ours,
 				      peer->pr_value[RPCRDMA2_PROP_RBSIZ],
 				      RPCRDMA_INLINE_MAX);
 	limits->lm_inline_recv = ours->cp_recv_size;
+	limits->lm_peer_recv = peer->pr_value[RPCRDMA2_PROP_RBSIZ];
 	limits->lm_hdr_extra = RPCRDMA2_HDR_MIN - RPCRDMA1_HDR_MIN;
 	limits->lm_brs = peer->pr_value[RPCRDMA2_PROP_BRS];
 	limits->lm_our_brs = RPCRDMA2_OUR_BRS;

@@ -34,6 +34,8 @@ struct rpcrdma_cm_private {
  * struct rpcrdma_limits - what holds on one connection
  * @lm_inline_send: largest message we may Send, header included, bytes
  * @lm_inline_recv: largest message the peer may Send us, bytes
+ * @lm_peer_recv: bytes of the peer's Receives as it has announced them, or by
+ *	default; for people to look at
  * @lm_hdr_extra: bytes a header is longer than in version 1
  * @lm_brs: backward Calls the peer takes: one of RPCRDMA2_BRS_*
  * @lm_our_brs: what we announce, likewise
@@ -44,6 +46,7 @@ struct rpcrdma_cm_private {
 struct rpcrdma_limits {
 	u32		lm_inline_send;
 	u32		lm_inline_recv;
+	u32		lm_peer_recv;
 	u32		lm_hdr_extra;
 	u32		lm_brs;
 	u32		lm_our_brs;

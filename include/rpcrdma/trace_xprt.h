@@ -83,6 +83,7 @@ TRACE_EVENT(xprt_rdma_connect,
 		__field(u32, vers)
 		__field(u32, send)
 		__field(u32, recv)
+		__field(u32, rbsiz)
 		__field(u32, brs)
 		__field(u32, our_brs)
 		__field(bool, spoke)
@@ -97,15 +98,17 @@ TRACE_EVENT(xprt_rdma_connect,
 		__entry->vers = xr->xr_vers;
 		__entry->send = limits->lm_inline_send;
 		__entry->recv = limits->lm_inline_recv;
+		__entry->rbsiz = limits->lm_peer_recv;
 		__entry->brs = limits->lm_brs;
 		__entry->our_brs = limits->lm_our_brs;
 		__entry->spoke = limits->lm_peer_spoke;
 		__entry->granted = xr->xr_window.wn_granted;
 	),
-	TP_printk("peer=[%s]:%s status=%d vers=%u inline_send=%u inline_recv=%u brs=%u our_brs=%u peer_spoke=%d granted=%u",
+	TP_printk("peer=[%s]:%s status=%d vers=%u inline_send=%u inline_recv=%u rbsiz=%u brs=%u our_brs=%u peer_spoke=%d granted=%u",
 		  __get_str(addr), __get_str(port), __entry->status,
-		  __entry->vers, __entry->send, __entry->recv, __entry->brs,
-		  __entry->our_brs, __entry->spoke, __entry->granted)
+		  __entry->vers, __entry->send, __entry->recv, __entry->rbsiz,
+		  __entry->brs, __entry->our_brs, __entry->spoke,
+		  __entry->granted)
 );
 
 TRACE_EVENT(xprt_rdma_marshal,

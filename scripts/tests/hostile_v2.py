@@ -163,7 +163,7 @@ def unannounced(b):
 
 # --- properties ---------------------------------------------------------------
 
-# Covers: V2-TYP-11 V2-PRP-16 V2-PRP-21 V2-CRD-04 V2-TYP-10 V2-CHK-14
+# Covers: V2-TYP-11 V2-PRP-16 V2-PRP-21 V2-CRD-04 V2-TYP-10
 @case("v2-messages", "CONNPROP is answered by one", "svc_rdma_connprop: rbsiz=16384 brs=1 .*applied=1")
 def properties(b):
     c = Client2(b.verbs, None)
@@ -173,7 +173,7 @@ def properties(b):
     want(answer.props == {RBSIZ: words(16384), BRS: words(1)}, f"properties: {answer.props}")
     want(not c.invalidated and len(answer.data) <= 1024, "invalidation, or too long")
     shown = list(connections())
-    told = {"version": "2", "inline_send": "16384", "inline_recv": "16384", "brs": "1", "our_brs": "1",
+    told = {"version": "2", "inline_send": "16384", "inline_recv": "16384", "rbsiz": "16384", "brs": "1", "our_brs": "1",
             "peer_spoke": "1"}
     want(any(told.items() <= s.items() for s in shown), f"not shown: {shown}")
     c.works()
@@ -339,12 +339,14 @@ def limits(b):
         want(after["server_err_" + name] == before["server_err_" + name] + count, f"{name} is not counted")
 
 
-# Covers: V2-ERR-18 V2-ERR-20 V2-ERR-29 V2-PRP-13 V2-CHK-17
+# Covers: V2-ERR-18 V2-ERR-20 V2-ERR-29 V2-PRP-13 V2-CHK-17 V2-CHK-14
 @case("v2-errors", "results that do not fit", "svc_rdma_error: WRITE_RESOURCE")
 def too_large(b):
     c = connect(b, size(1024))
     for offered, needed in ((3999, 4000), (1, 4096), (4, 100000)):
-        refused(c.nfs(READ3, read_args(b, needed), writes=[[c.segment(0, offered)]]), WRITE_RESOURCE, 1, needed)
+        chunk = c.segment(0, offered)
+        refused(c.nfs(READ3, read_args(b, needed), inv=chunk.handle, writes=[[chunk]]), WRITE_RESOURCE, 1, needed)
+        want(not c.invalidated, "an error invalidates a handle")
         answer = c.nfs(READ3, read_args(b, needed), writes=[[c.segment(0, needed)]])
         results(answer)
         want(c.get(0, needed) == DATA[:needed], "the data")
@@ -383,7 +385,7 @@ def credits(b):
     c.works()
 
 
-# Covers: V2-CRD-05 V2-CRD-02 V2-INL-04
+# Covers: V2-CRD-05 V2-CRD-02
 @case("v2-flow", "CONNPROPs in a full window, again and again", "svc_rdma_credits")
 def window(b):
     c = connect(b, count=400)
@@ -441,6 +443,22 @@ def inline(b):
     length -= length % 4
     want(results(c.nfs(WRITE3, write_args(b, length) + DATA[:length])).word() == 0, "WRITE")
     b.target_is(DATA[:length], "the largest WRITE")
+
+
+@case("v2-flow", "4096 bytes for a server that announces 1024")      # Covers: V2-INL-04 V2-PRP-22
+def least(b):
+    put("/proc/sys/sunrpc/svc_rdma/v2_max_req_size", 1024)
+    try:
+        c = Client2(b.verbs, None)
+        b.clients.append(c)
+        answer = c.exchange(connprop(c.xid()))
+        want(answer.props[RBSIZ] == words(1024), f"it announces {answer.props}")
+        for _ in range(20):
+            xid = c.xid()
+            message = header2(xid) + rpc_call(xid, NFS, 3, NULL)
+            want(results(c.exchange(message + bytes(4096 - len(message)))).at == 24, "NULL")
+    finally:
+        put("/proc/sys/sunrpc/svc_rdma/v2_max_req_size", 16384)
 
 
 # Covers: V2-INL-02 V2-PRP-13 V2-PRP-14 V2-PRP-24

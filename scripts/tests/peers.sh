@@ -30,12 +30,16 @@ invalidation() {
 # settled <command...>: our client asks for version 2, the in-tree server refuses it, and that
 # very connection goes on with version 1; the in-tree client does not ask.
 settled() {
-	local before
+	local before connects
 	before=$(counter client_fallbacks)
+	connects=$(counter client_connects)
 	"$@"
 	case $OURS in
 	client)
 		[ "$(counter client_fallbacks)" -gt "$before" ] || die "the in-tree server did not refuse version 2"
+		# One round trip more, and no connection more
+		[ $(($(counter client_fallbacks) - before)) = $(($(counter client_connects) - connects)) ] ||
+			die "it was another connection"
 		[ "$(counter client_v2_connects)" = 0 ] || die "the in-tree server speaks version 2"
 		[ "$(counter client_nego_failures)" = 0 ] || die "connections were lost over it" ;;
 	server)

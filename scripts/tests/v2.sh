@@ -157,7 +157,7 @@ seen() {
 		die "the server says nothing"
 	said=$(grep xprt_rdma_connect: $TRACE/trace) || die "no trace event"
 	case $said in
-	*"peer=[$SERVER]:$PORT status=0 vers=2 inline_send=8192 inline_recv=8192 brs=1 our_brs=1 peer_spoke=1 granted="[1-9]*) ;;
+	*"peer=[$SERVER]:$PORT status=0 vers=2 inline_send=8192 inline_recv=8192 rbsiz=16384 brs=1 our_brs=1 peer_spoke=1 granted="[1-9]*) ;;
 	*) die "the trace event says: $said" ;;
 	esac
 	said=$(grep svc_rdma_settled: $TRACE/trace) || die "no trace event of the server"
@@ -175,6 +175,8 @@ seen() {
 		said="$(field version "$side") $(field inline_send "$side") $(field brs "$side") $(field our_brs "$side")"
 		[ "$said $(field peer_spoke "$side")" = "2 8192 1 1 1" ] || die "$side: $(cat "$side")"
 	done
+	[ "$(field rbsiz $KNOBS/client/*) $(field rbsiz $KNOBS/server/*)" = "16384 8192" ] ||
+		die "what the other can receive: $(grep rbsiz $KNOBS/client/* $KNOBS/server/*)"
 }
 
 # What people can see of a connection: the log, if they want it, the trace, and debugfs
