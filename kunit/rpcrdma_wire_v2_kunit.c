@@ -648,13 +648,10 @@ static void rpcrdma_v2_says_which_limit(struct kunit *test)
 	/* None at all: the results have to go to a Reply chunk */
 	low.ac_reads = 0;
 	low.ac_writes = 0;
-	low.ac_inline_send = 1000;
 	rpcrdma_v2_put_call(fx, 1, 0, 1);
 	rpcrdma_v2_expect_refusal(fx, &low, RPCRDMA2_ERR_READ_CHUNKS, 0);
 	rpcrdma_v2_put_call(fx, 0, 2, 3);
-	rpcrdma_v2_expect_refusal(fx, &low, RPCRDMA2_ERR_REPLY_RESOURCE, 1024);
-	low.ac_inline_send = U32_MAX;
-	rpcrdma_v2_expect_refusal(fx, &low, RPCRDMA2_ERR_REPLY_RESOURCE, U32_MAX);
+	rpcrdma_v2_expect_refusal(fx, &low, RPCRDMA2_ERR_REPLY_RESOURCE, 24);
 }
 
 /* Covers: V2-ERR-16 V2-BC-07 */

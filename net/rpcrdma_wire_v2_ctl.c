@@ -192,12 +192,13 @@ bool rpcrdma2_decode_v1_error(const u8 *buf, u32 len, unsigned int flags,
 	return true;
 }
 
-/* What a Reply chunk has to hold if it replaces all Write chunks: their results,
- * and the rest of the RPC message, for which no more room than inline was asked.
+/* The least a Reply chunk has to hold if it replaces all Write chunks. What is
+ * around their results is known only when there are some. A guess that is too
+ * high would have a requester give up that has no more room than it needs.
  */
-static u32 rpcrdma2_writes_len(const struct rpcrdma_lists *lists, u32 rest)
+static u32 rpcrdma2_writes_len(const struct rpcrdma_lists *lists)
 {
-	u64 sum = rest;
+	u64 sum = 0;
 	u32 i;
 
 	for (i = 0; i < lists->ls_nwrites; i++)
@@ -263,9 +264,7 @@ bool rpcrdma2_refusal(const struct rpcrdma_hdr *hdr,
 		error->er_arg[0] = accept->ac_writes;
 		if (!accept->ac_writes) {
 			error->er_code = RPCRDMA2_ERR_REPLY_RESOURCE;
-			error->er_arg[0] =
-				rpcrdma2_writes_len(&hdr->hd_lists,
-						    accept->ac_inline_send);
+			error->er_arg[0] = rpcrdma2_writes_len(&hdr->hd_lists);
 		}
 		return true;
 	case RPCRDMA_MANY_SEGS:

@@ -180,7 +180,6 @@ void svc_rdma_negotiate_accept(const struct svc_rdma_xprt *sx,
 	accept->ac_reads = READ_ONCE(svc_rdma_max_reads);
 	accept->ac_writes = READ_ONCE(svc_rdma_max_writes);
 	accept->ac_segs = READ_ONCE(svc_rdma_max_segs);
-	accept->ac_inline_send = sx->sx_conn.cn_limits.lm_inline_send;
 	accept->ac_inline_only = false;
 }
 

@@ -291,7 +291,6 @@ enum rpcrdma_verdict {
  * @ac_reads: most Read chunks in a Call, beside the Position Zero chunk
  * @ac_writes: most Write chunks in a Call
  * @ac_segs: most segments in a chunk
- * @ac_inline_send: most bytes that an answer may have inline
  * @ac_inline_only: no chunks at all: backward Calls, see BRS (V2-BC-07)
  *
  * Chunks and segments are bounded by %RPCRDMA_MAX_CHUNKS and
@@ -303,7 +302,6 @@ struct rpcrdma2_accept {
 	u32		ac_reads;
 	u32		ac_writes;
 	u32		ac_segs;
-	u32		ac_inline_send;
 	bool		ac_inline_only;
 };
 

@@ -322,7 +322,7 @@ def limits(b):
         for knob, value, lists, code, most in (("max_reads", 0, {"reads": 1}, READ_CHUNKS, 0),
                                                ("max_reads", 1, {"reads": 2}, READ_CHUNKS, 1),
                                                ("max_writes", 1, {"writes": 2}, WRITE_CHUNKS, 1),
-                                               ("max_writes", 0, {"writes": 2}, REPLY_RESOURCE, 8 + 4096),
+                                               ("max_writes", 0, {"writes": 2}, REPLY_RESOURCE, 8),
                                                ("max_segs", 1, {"reply": 2}, SEGMENTS, 1)):
             put(KNOBS + knob, value)
             xid, answer = many(c, **lists)
