@@ -41,7 +41,7 @@ on_host() {
 	until_true 30 eval "[ ! -e /lab/host.$1 ]" || die "the host does not obey: $1"
 }
 
-# Covers: V1-ERR-25 V1-CRD-23 BC-09
+# Covers: V1-ERR-25 BC-09
 case_server-killed() {
 	nfs_mount 4.2
 	load_start

@@ -21,7 +21,7 @@ link_down() {
 	! grep -sx 'state up' $d/client/* || die "without a device, the client is connected"
 }
 
-# Covers: V1-ERR-25 V1-CRD-23 BC-09
+# Covers: V1-ERR-25 BC-09
 case_device-removal() {
 	local i before
 	nfs_mount 4.2
@@ -514,7 +514,7 @@ taken_back() {
 # Who waits for a READ, a WRITE or a READDIR dies at once when killed, its memory is taken
 # back, and the server's late RDMA Reads and Writes find no way to it (KASAN would see those in
 # freed pages).
-# Covers: MEM-04 V1-CRD-24
+# Covers: MEM-04
 case_killed() {
 	local i pids=() given_up fenced connects late
 	ice_up 1

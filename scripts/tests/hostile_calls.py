@@ -245,7 +245,7 @@ def no_reads(b):
     counts(b.verbs, before, "server_accept_errors", 1, "it was not refused by us")
 
 
-# Covers: V1-ERR-28 MEM-13
+# Covers: V1-ERR-28
 @case("endings", "leaving with Calls under way, and without a word", "svc_rdma_lost", "svc_rdma_free")
 def leaving(b):
     b.fresh().works()

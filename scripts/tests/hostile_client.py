@@ -745,7 +745,7 @@ def garbage(b):
         c.conn.close()
 
 
-@case("flow", "a client without Receives")      # Covers: V1-ERR-20 BC-10
+@case("flow", "a client without Receives")      # Covers: V1-CRD-26
 def no_receives(b):
     c = b.connect()
     c.verbs.lib.peer_keep(c.conn.index, 1)
@@ -773,7 +773,7 @@ def dropped(b):
     c.works()
 
 
-@case("flow", "200 connections opened and dropped, 30 that never send")     # Covers: MEM-13 V1-CRD-13
+@case("flow", "200 connections opened and dropped, 30 that never send")     # Covers: V1-CRD-13
 def door(b):
     b.fresh().works()
     before = counters()

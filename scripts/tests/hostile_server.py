@@ -315,7 +315,7 @@ def late_write(s):
     s.replaced()
 
 
-# The siw of user space sends no handle to invalidate; Covers: MEM-03 V1-CRD-33 V1-CRD-21
+# The siw of user space sends no handle to invalidate; Covers: MEM-03 V1-CRD-21
 @case("memory", "a Write after the Reply that invalidated", only="rxe")
 def late_write_invalidated(s):
     op = s.user(do_read, 8192)

@@ -70,7 +70,7 @@ def main():
     # tshark passes over silently what it does not take for RPC-over-RDMA.
     verdict("wire-all-decoded", sends and sends == decoded, f"{sends} Sends, and {decoded} messages")
 
-    # Covers: V1-HDR-02 V1-HDR-07 V1-HDR-08 V1-HDR-10 V1-HDR-16 V1-HDR-20 V1-HDR-24 EXP-01 EXP-08
+    # Covers: V1-HDR-02 V1-HDR-07 V1-HDR-08 V1-HDR-10 V1-HDR-16 V1-HDR-20 V1-HDR-24 EXP-08
     decode("wire-decode", one, [f"{f.number}: {f.marks or f.expert}" for f in one
                                 if (f.marks or f.severe) and not f.is_false_mark()])
     marks = complaints()
