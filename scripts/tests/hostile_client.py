@@ -385,9 +385,13 @@ class Session:
         self.session = r.data[r.at:r.at + 16]
         self.compound(words(58, 0))
 
-    def compound(self, *operations):
+    def sequence(self):
+        """What every COMPOUND of the session begins with"""
         self.number += 1
-        return v41(self.c, words(53) + self.session + words(self.number, 0, 0, 0), *operations)
+        return words(53) + self.session + words(self.number, 0, 0, 0)
+
+    def compound(self, *operations):
+        return v41(self.c, self.sequence(), *operations)
 
     def moves(self, c):
         """The session goes on with this connection, in both directions."""
@@ -420,9 +424,8 @@ class Session:
 def cut(b):
     session = Session(b.connect())
     for length in (100, 100000):
-        session.number += 1
-        call = (words(53) + session.session + words(session.number, 0, 0, 0), PUTROOTFH, op_lookup("client"),
-                op_lookup("file"), op_read(length), words(9, 1, 0x10))
+        call = (session.sequence(), PUTROOTFH, op_lookup("client"), op_lookup("file"), op_read(length),
+                words(9, 1, 0x10))
         c = session.c
         c.wipe()
         answer = c.nfs(1, words(0, 1, len(call)) + b"".join(call), vers=4, writes=[[c.segment(0, 200000)]])
@@ -633,7 +636,7 @@ def comes_back(b):
         c = b.connect()
         session.moves(c)
         came += bool(c.callback(3))
-    tried = b.trace.seen("rpcrdma_cm_event", "ADDR_RESOLVED")
+    tried = b.trace.seen("rpcrdma_cm_event", "address resolved")
     want(not tried, f"the server connects: {tried}")
     sent = counters()["server_bc_calls"] - before
     print(f"# {sent} callbacks to a client that came back 8 times, {came} times to another one")

@@ -333,12 +333,11 @@ class Server:
 
     def pour(self, conn, messages):
         """Send what nobody has asked for: a few at a time, for which the client has Receives."""
-        sent = self.counted("client_receives")
+        before = self.counted("client_receives")
         for i, message in enumerate(messages, 1):
             conn.send(message)
-            sent += 1
             if i % 4 == 0:
-                want(self.verbs.until(lambda n=sent: self.counted("client_receives") >= n or conn.lost),
+                want(self.verbs.until(lambda n=before + i: self.counted("client_receives") >= n or conn.lost),
                      f"the client does not get {message[:64].hex()}")
 
     def idle(self, seconds=SILENCE):
