@@ -108,6 +108,7 @@ static int rpcrdma_recv_init(struct rpcrdma_conn *conn,
 {
 	int rc;
 
+	/* A client may be here with its send lock held: see XPRT_RDMA_GFP. */
 	rc = rpcrdma_buf_init(&recv->rv_buf, rpcrdma_conn_device(conn), size,
 			      DMA_FROM_DEVICE,
 			      GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN);

@@ -194,8 +194,10 @@ static void xprt_rdma_reply_complete(struct xprt_rdma *xr,
 		xprt_complete_rqst(rqst->rq_task, copied);
 	else
 		xprt_rdma_reply_doom(xprt, rqst->rq_task);
-	/* Only now: xprt_rdma_send_is_awaited() must not find neither. */
-	WRITE_ONCE(req->rr_recv, NULL);
+	/* Only now: xprt_rdma_send_is_awaited() must not find neither this nor
+	 * that it has been completed.
+	 */
+	smp_store_release(&req->rr_recv, NULL);
 	xprt_unpin_rqst(rqst);
 	spin_unlock(&xprt->queue_lock);
 }

@@ -116,7 +116,7 @@ void xprt_rdma_req_release(struct rpc_task *task)
 
 	lockdep_assert_held(&rqst->rq_xprt->transport_lock);
 
-	/* See xprt_rdma_bc_receive(): it never had one. */
+	/* See xprt_rdma_bc_fill(): it never had one. */
 	if (bc_prealloc(rqst)) {
 		rqst->rq_cong = 0;
 		return;

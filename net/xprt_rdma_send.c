@@ -451,11 +451,12 @@ static bool xprt_rdma_send_is_awaited(struct xprt_rdma *xr,
 	struct xprt_rdma_req *req = xprt_rdma_req_from(rqst);
 	bool awaited;
 
-	/* A Reply that is being fenced is as good as one still to come. */
+	/* A Reply that is being fenced is as good as one still to come */
 	spin_lock(&xr->xr_send_lock);
-	awaited = req->rr_sent || READ_ONCE(req->rr_recv);
+	/* Pairs with xprt_rdma_reply_complete() */
+	awaited = req->rr_sent || smp_load_acquire(&req->rr_recv);
 	spin_unlock(&xr->xr_send_lock);
-	/* It has just come: see xprt_rdma_reply_complete(). */
+	/* It has just come. */
 	if (!awaited && !test_bit(RPC_TASK_NEED_RECV,
 				  &rqst->rq_task->tk_runstate))
 		return true;
