@@ -18,9 +18,8 @@
  * What completes has to depend on the peer. On InfiniBand and RoCE an RDMA
  * Write does: the peer's adapter acknowledges it. On iWARP a Write is done when
  * it has been handed to TCP, so there the probe is an RDMA Read, whose response
- * must come. A client has none: it asks for no outbound Reads (V1-HDR-26). So
- * on iWARP only the server watches, and for the client the RPC timeout has to
- * do.
+ * must come. A client may make one if its server allows it: it asks for that
+ * when it connects. Where it may not, the RPC timeout has to do.
  *
  * There is one entry in the send queue for a probe (%RPCRDMA_PROBE_WRS), and
  * one probe at a time, so that a full queue does not stop it.

@@ -109,6 +109,7 @@ static void rpcrdma_conn_keep_peer(struct rpcrdma_conn *conn,
 	conn->cn_peer_len = 0;
 	conn->cn_peer_ord = param->initiator_depth;
 	if (!param->private_data)
+	conn->cn_peer_ird = param->responder_resources;
 		return;
 	memcpy(conn->cn_peer_data, param->private_data, len);
 	conn->cn_peer_len = len;
@@ -137,6 +138,18 @@ static void rpcrdma_conn_hear_peer(struct rpcrdma_conn *conn,
 }
 
 static int rpcrdma_conn_refusal(const struct rpcrdma_conn *conn,
+/* How many Reads the connecting end may make. iWARP providers do not agree on
+ * which of the two numbers says that; the other one, that of the server's Reads,
+ * is never 0.
+ */
+static void rpcrdma_conn_hear_ord(struct rpcrdma_conn *conn,
+				  const struct rdma_conn_param *param)
+{
+	if (conn->cn_caps.dc_iwarp && !conn->cn_ord)
+		conn->cn_ord = min(param->initiator_depth,
+				   param->responder_resources);
+}
+
 				const struct rdma_cm_event *event)
 {
 	/* The peer accepted, and left before it heard that this end is up. */
@@ -191,6 +204,7 @@ static int rpcrdma_conn_cm_event(struct rdma_cm_id *id,
 		if (event->param.conn.private_data_len)
 			rpcrdma_conn_hear_peer(conn, &event->param.conn);
 		if (rpcrdma_conn_rise(conn, RPCRDMA_CONN_UP, 0)) {
+		rpcrdma_conn_hear_ord(conn, &event->param.conn);
 			complete(&conn->cn_step);
 			rpcrdma_alive_start(conn);
 		}
@@ -434,7 +448,8 @@ static void rpcrdma_conn_set_param(struct rdma_conn_param *param,
  * @timeout: jiffies to wait for an answer
  *
  * A client exposes memory and never reads or writes the peer's: it offers
- * inbound RDMA Reads and asks for none outbound (V1-HDR-26, V1-CRD-32).
+ * inbound RDMA Reads and asks for none outbound (V1-HDR-26, V1-CRD-32), but on
+ * iWARP for one: the probe, which reads no byte.
  *
  * Context: process; sleeps for up to @timeout. rpcrdma_conn_fail() from
  * elsewhere ends the wait.
@@ -456,6 +471,7 @@ int rpcrdma_conn_connect(struct rpcrdma_conn *conn,
 	rpcrdma_conn_set_param(&param, private);
 	param.responder_resources = min_t(u32, U8_MAX,
 					  conn->cn_caps.dc_max_init_rd_atom);
+	param.initiator_depth = conn->cn_caps.dc_iwarp;
 	rc = rdma_connect(conn->cn_id, &param);
 	if (rpcrdma_conn_port_in_use(rc))
 		rc = -EADDRINUSE;
@@ -495,6 +511,8 @@ int rpcrdma_conn_accept(struct rpcrdma_conn *conn,
 	rpcrdma_conn_set_param(&param, private);
 	param.initiator_depth = min_t(u32, ord, U8_MAX);
 	conn->cn_ord = param.initiator_depth;
+	if (conn->cn_caps.dc_iwarp)
+		param.responder_resources = min(conn->cn_peer_ird, 1u);
 	/* The CM core must not deliver an event half way through */
 	rdma_lock_handler(conn->cn_id);
 	rc = rdma_accept(conn->cn_id, &param);

@@ -77,8 +77,9 @@ struct rpcrdma_conn_queues {
  * @cn_peer_len: bytes of @cn_peer_data
  * @cn_peer_ord: RDMA Reads we may have outstanding towards the peer; 0 if it
  *	offered none
- * @cn_ord: RDMA Reads asked for when the peer was accepted; 0 at the end that
- *	connected
+ * @cn_peer_ird: RDMA Reads the peer wants to have outstanding towards us
+ * @cn_ord: RDMA Reads we may have outstanding, by what was agreed with the peer.
+ *	At the end that connected, 0 where it needs none: it probes with a Write
  * @cn_state: see there; writes under @cn_lock, reads anywhere
  * @cn_error: errno that ended the connection, the first one wins
  * @cn_lock: state, error; taken in any context with interrupts saved
@@ -104,6 +105,7 @@ struct rpcrdma_conn {
 	struct rpcrdma_limits		cn_limits;
 	struct rpcrdma_cm_private	cn_ours;
 	u8				cn_peer_data[56];
+	u32				cn_peer_ird;
 	u32				cn_peer_len;
 	u32				cn_peer_ord;
 	u32				cn_ord;

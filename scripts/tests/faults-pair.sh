@@ -63,8 +63,7 @@ case_server-stopped() {
 	before=$(counter client_disconnects)
 	on_host stop
 	t0=$SECONDS
-	# An iWARP client does not probe, see wire.rst: it has to go on as well.
-	if [ "$PROVIDER/$MODULE" = rxe/ours ]; then
+	if [ "$MODULE" = ours ]; then
 		until_true 55 eval "[ \$(counter client_disconnects) -gt $before ]" || die "a dead server was not noticed"
 		echo "noticed after $((SECONDS - t0)) s; $(counter keepalive_failures) probes failed"
 	else
@@ -161,7 +160,7 @@ idle_mount() {
 }
 
 # Nothing comes through any more, and no RPC is there to time out: both ends notice, in the
-# time that is set. An iWARP client does not probe, see wire.rst.
+# time that is set.
 # Covers: V1-CRD-28
 case_silent() {
 	local client server t0 probes on_server_probes failures
@@ -175,15 +174,13 @@ case_silent() {
 	sleep 8
 	read -r client server <<<"$(losses)"
 	[ "$(on_server counter keepalive_probes)" -gt "$on_server_probes" ] || die "the server does not probe"
-	[ "$PROVIDER" != rxe ] || [ "$(counter keepalive_probes)" -gt "$probes" ] || die "the client does not probe"
+	[ "$(counter keepalive_probes)" -gt "$probes" ] || die "the client does not probe"
 	[ "$(counter keepalive_failures)" = "$failures" ] || die "a probe of a living server failed"
 	silence
 	t0=$SECONDS
-	if [ "$PROVIDER" = rxe ]; then
-		until_true 30 eval "[ \$(counter client_disconnects) -gt $client ]" || die "the client notices nothing"
-		echo "the client noticed after $((SECONDS - t0)) s"
-		[ $((SECONDS - t0)) -le 15 ] || die "7 s were to be enough, not $((SECONDS - t0))"
-	fi
+	until_true 30 eval "[ \$(counter client_disconnects) -gt $client ]" || die "the client notices nothing"
+	echo "the client noticed after $((SECONDS - t0)) s"
+	[ $((SECONDS - t0)) -le 15 ] || die "7 s were to be enough, not $((SECONDS - t0))"
 	until_true 30 eval "[ \$(on_server counter server_disconnects) -gt $server ]" || die "the server notices nothing"
 	echo "both had noticed after $((SECONDS - t0)) s"
 	[ $((SECONDS - t0)) -le 25 ] || die "7 s were to be enough, not $((SECONDS - t0))"
