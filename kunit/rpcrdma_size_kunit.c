@@ -33,6 +33,30 @@ static void rpcrdma_size_mrs_counts_pages(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_mrs(1, 4095, 4096, U32_MAX), 1);
 }
 
+/* What is promised is left while fewer than a batch wait, also in the smallest
+ * connection, and no more Receives are made for that than are put off.
+ *
+ * Covers: V1-CRD-09
+ */
+static void rpcrdma_size_recvs_keep_promises(struct kunit *test)
+{
+	u32 messages, recvs, batch;
+
+	for (messages = 1; messages < 5000; messages++) {
+		recvs = rpcrdma_size_recvs(messages);
+		batch = max(rpcrdma_size_recv_batch(recvs), 1u);
+		KUNIT_EXPECT_GE(test, recvs - (batch - 1), messages);
+		KUNIT_EXPECT_LE(test, batch, 8);
+		KUNIT_EXPECT_LE(test, recvs, messages + 8);
+	}
+	/* A few are posted one by one, many eight at a time */
+	KUNIT_EXPECT_EQ(test, rpcrdma_size_recv_batch(3), 0);
+	KUNIT_EXPECT_EQ(test, rpcrdma_size_recv_batch(7), 1);
+	KUNIT_EXPECT_EQ(test, rpcrdma_size_recv_batch(32), 8);
+	KUNIT_EXPECT_EQ(test, rpcrdma_size_recv_batch(U32_MAX), 8);
+	KUNIT_EXPECT_EQ(test, rpcrdma_size_recvs(4), 6);
+}
+
 static const struct rpcrdma_device_caps rpcrdma_size_rxe = {
 	.dc_max_qp_wr = 1 << 20, .dc_max_cqe = 32767,
 	.dc_max_send_sge = 32, .dc_max_sge_rd = 32,
@@ -271,8 +295,8 @@ static const struct rpcrdma_size_server_case rpcrdma_size_server_cases[] = {
 		.caps = &rpcrdma_size_rxe, .max_payload = MIB,
 		.sizes = {
 			.sz_requests = 128, .sz_bc_requests = 2,
-			.sz_send_sges = 32, .sz_rw_ctxs = 0,
-			.sz_sq_depth = 132 + 4 * (9 + 16),
+			.sz_send_sges = 32, .sz_read_mrs = 0,
+			.sz_sq_depth = 64 + 2 + 2 + 3 * 9 + 16,
 			.sz_rq_depth = 141, .sz_recvs = 140, .sz_ord = 128,
 		},
 	}, {
@@ -280,8 +304,8 @@ static const struct rpcrdma_size_server_case rpcrdma_size_server_cases[] = {
 		.caps = &rpcrdma_size_mlx5, .max_payload = 4 * MIB,
 		.sizes = {
 			.sz_requests = 128, .sz_bc_requests = 2,
-			.sz_send_sges = 30, .sz_rw_ctxs = 80,
-			.sz_sq_depth = 132 + 4 * (35 + 16),
+			.sz_send_sges = 30, .sz_read_mrs = 80,
+			.sz_sq_depth = 2 + 3 * 80,
 			.sz_rq_depth = 141, .sz_recvs = 140, .sz_ord = 16,
 		},
 	}, {
@@ -289,8 +313,8 @@ static const struct rpcrdma_size_server_case rpcrdma_size_server_cases[] = {
 		.caps = &rpcrdma_size_siw, .max_payload = MIB,
 		.sizes = {
 			.sz_requests = 128, .sz_bc_requests = 2,
-			.sz_send_sges = 6, .sz_rw_ctxs = 80,
-			.sz_sq_depth = 132 + 4 * (43 + 16),
+			.sz_send_sges = 6, .sz_read_mrs = 80,
+			.sz_sq_depth = 2 + 3 * 80,
 			.sz_rq_depth = 141, .sz_recvs = 140, .sz_ord = 64,
 		},
 	}, {
@@ -298,8 +322,8 @@ static const struct rpcrdma_size_server_case rpcrdma_size_server_cases[] = {
 		.caps = &rpcrdma_size_page_reader, .max_payload = MIB,
 		.sizes = {
 			.sz_requests = 128, .sz_bc_requests = 2,
-			.sz_send_sges = 30, .sz_rw_ctxs = 0,
-			.sz_sq_depth = 132 + 4 * (257 + 16),
+			.sz_send_sges = 30, .sz_read_mrs = 0,
+			.sz_sq_depth = 64 + 2 + 2 + 3 * 257 + 16,
 			.sz_rq_depth = 141, .sz_recvs = 140, .sz_ord = 1,
 		},
 	},
@@ -333,17 +357,18 @@ static void rpcrdma_size_check_server(struct kunit *test,
 	KUNIT_EXPECT_EQ(test, sz->sz_bc_requests, bc);
 	KUNIT_EXPECT_GE(test, sz->sz_send_sges, 1);
 	KUNIT_EXPECT_LE(test, sz->sz_send_sges, caps->dc_max_send_sge);
-	KUNIT_EXPECT_EQ(test, sz->sz_rw_ctxs, caps->dc_read_mrs ? 80 : 0);
+	KUNIT_EXPECT_EQ(test, sz->sz_read_mrs, caps->dc_read_mrs ? 80 : 0);
 	KUNIT_EXPECT_GE(test, sz->sz_ord, 1);
 	KUNIT_EXPECT_LE(test, sz->sz_ord, 255);
 	KUNIT_EXPECT_LE(test, sz->sz_ord, max(caps->dc_max_rd_atom, 1u));
 	KUNIT_EXPECT_LE(test, sz->sz_ord, max(caps->dc_max_init_rd_atom, 1u));
-	/* The Sends, and one transfer of 257 pages in 16 segments */
-	KUNIT_EXPECT_GE(test, sz->sz_sq_depth, sz->sz_requests + bc + 2 +
+	/* Every other Send, and one transfer of 257 pages in 16 segments */
+	KUNIT_EXPECT_GE(test, sz->sz_sq_depth,
+			DIV_ROUND_UP(sz->sz_requests, 2) + bc + 2 +
 			DIV_ROUND_UP(257, sz->sz_send_sges) + 16);
 	KUNIT_EXPECT_LE(test, sz->sz_sq_depth, caps->dc_max_qp_wr);
-	KUNIT_EXPECT_LE(test, (u64)sz->sz_sq_depth + 3 * sz->sz_rw_ctxs +
-			sz->sz_rq_depth, caps->dc_max_cqe);
+	KUNIT_EXPECT_LE(test, (u64)sz->sz_sq_depth + sz->sz_rq_depth,
+			caps->dc_max_cqe);
 	KUNIT_EXPECT_EQ(test, sz->sz_recvs, sz->sz_requests + bc + 10);
 	KUNIT_EXPECT_EQ(test, sz->sz_rq_depth, sz->sz_recvs + 1);
 	KUNIT_EXPECT_LE(test, sz->sz_rq_depth, caps->dc_max_qp_wr);
@@ -388,8 +413,8 @@ static void rpcrdma_size_server_grid(struct kunit *test)
 						  &sizes), -EINVAL);
 }
 
-/* No numbered rule: one completion queue holds what both queues and the
- * contexts can have under way, and requests are given up for that.
+/* No numbered rule: one completion queue holds what both queues can have under
+ * way, and requests are given up for that.
  */
 static void rpcrdma_size_server_cqe(struct kunit *test)
 {
@@ -403,10 +428,10 @@ static void rpcrdma_size_server_cqe(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(all); i++) {
 		caps = *all[i];
-		/* One request: what else is in either queue, and in contexts */
+		/* One request, and what else is in either queue */
 		smallest = (1 + 2 + 2 + 16 +
 			    DIV_ROUND_UP(257, caps.dc_max_send_sge)) +
-			   (1 + 2 + 11) + (caps.dc_read_mrs ? 240 : 0);
+			   (1 + 2 + 11);
 		before = 0;
 		for (cqe = smallest - 2; cqe < 1000; cqe++) {
 			caps.dc_max_cqe = cqe;
@@ -426,6 +451,7 @@ static void rpcrdma_size_server_cqe(struct kunit *test)
 
 static struct kunit_case rpcrdma_size_kunit_cases[] = {
 	KUNIT_CASE(rpcrdma_size_mrs_counts_pages),
+	KUNIT_CASE(rpcrdma_size_recvs_keep_promises),
 	KUNIT_CASE_PARAM(rpcrdma_size_client_examples,
 			 rpcrdma_size_client_gen_params),
 	KUNIT_CASE(rpcrdma_size_client_grid),

@@ -13,10 +13,10 @@
  * rpcrdma_recv_put(), and posted again.
  *
  * Posting costs a doorbell, so Receives given back are collected and posted
- * %RPCRDMA_RECV_BATCH at a time. That is why a connection has a batch more of
- * them than it promises: those that are posted plus those the owner holds are
- * never fewer than the promise (V1-CRD-09), because fewer than a batch wait.
- * While a connection has only the few it begins with, no more than half wait.
+ * some at a time, see rpcrdma_size_recv_batch(). That is why a connection has
+ * more of them than it promises, see rpcrdma_size_recvs(): those
+ * that are posted plus those the owner holds are never fewer than the promise
+ * (V1-CRD-09).
  */
 #include <linux/slab.h>
 #include <rpcrdma/conn.h>
@@ -103,17 +103,23 @@ static void rpcrdma_recv_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 	conn->cn_ops->receive(conn, recv);
 }
 
-static int rpcrdma_recv_init(struct rpcrdma_conn *conn,
-			     struct rpcrdma_recv *recv, u32 size)
+static int rpcrdma_recv_create(struct rpcrdma_conn *conn, u32 size)
 {
+	struct ib_device *device = rpcrdma_conn_device(conn);
+	/* A client may be here with its send lock held: see XPRT_RDMA_GFP. */
+	gfp_t gfp = GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN;
+	struct rpcrdma_recv *recv;
 	int rc;
 
-	/* A client may be here with its send lock held: see XPRT_RDMA_GFP. */
-	rc = rpcrdma_buf_init(&recv->rv_buf, rpcrdma_conn_device(conn), size,
-			      DMA_FROM_DEVICE,
-			      GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN);
-	if (rc)
+	recv = kzalloc_node(sizeof(*recv), gfp, ibdev_to_node(device));
+	if (!recv)
+		return -ENOMEM;
+	rc = rpcrdma_buf_init(&recv->rv_buf, device, size, DMA_FROM_DEVICE,
+			      gfp);
+	if (rc) {
+		kfree(recv);
 		return rc;
+	}
 
 	recv->rv_conn = conn;
 	recv->rv_cqe.done = rpcrdma_recv_wc_done;
@@ -124,34 +130,17 @@ static int rpcrdma_recv_init(struct rpcrdma_conn *conn,
 	recv->rv_wr.sg_list = &recv->rv_sge;
 	recv->rv_wr.num_sge = 1;
 	INIT_LIST_HEAD(&recv->rv_list);
+	list_add_tail(&recv->rv_all, &conn->cn_recvs);
+	WRITE_ONCE(conn->cn_nrecvs, conn->cn_nrecvs + 1);
 	rpcrdma_recv_wait(recv);
 	return 0;
 }
 
 /**
- * rpcrdma_recvs_create - prepare for a connection's Receives
- * @conn: connection with a queue pair, without Receives
- * @max: how many there can be; the receive queue holds that many
- *
- * There is none yet: see rpcrdma_recvs_grow().
- *
- * Context: process; sleeps.
- * Return: 0 or %-ENOMEM.
- */
-int rpcrdma_recvs_create(struct rpcrdma_conn *conn, u32 max)
-{
-	conn->cn_recvs = kvcalloc(max, sizeof(*conn->cn_recvs), GFP_KERNEL);
-	if (!conn->cn_recvs)
-		return -ENOMEM;
-	conn->cn_recv_max = max;
-	return 0;
-}
-
-/**
  * rpcrdma_recvs_grow - have more Receives
- * @conn: connection after rpcrdma_recvs_create()
- * @count: how many there shall be in all, at most the maximum; if there are as
- *	many, nothing happens
+ * @conn: connection with a queue pair
+ * @count: how many there shall be in all, at most what its receive queue holds;
+ *	if there are as many, nothing happens
  * @size: bytes of each new one
  *
  * The new ones are posted with all others that wait.
@@ -166,12 +155,8 @@ int rpcrdma_recvs_grow(struct rpcrdma_conn *conn, u32 count, u32 size)
 	int rc = 0;
 
 	count = min(count, conn->cn_recv_max);
-	while (!rc && conn->cn_nrecvs < count) {
-		rc = rpcrdma_recv_init(conn, &conn->cn_recvs[conn->cn_nrecvs],
-				       size);
-		if (!rc)
-			WRITE_ONCE(conn->cn_nrecvs, conn->cn_nrecvs + 1);
-	}
+	while (!rc && conn->cn_nrecvs < count)
+		rc = rpcrdma_recv_create(conn, size);
 	return rpcrdma_recvs_post(conn) ?: rc;
 }
 
@@ -183,12 +168,13 @@ int rpcrdma_recvs_grow(struct rpcrdma_conn *conn, u32 count, u32 size)
  */
 void rpcrdma_recvs_destroy(struct rpcrdma_conn *conn)
 {
-	u32 i;
+	struct rpcrdma_recv *recv, *next;
 
-	for (i = 0; i < conn->cn_nrecvs; i++)
-		rpcrdma_buf_exit(&conn->cn_recvs[i].rv_buf);
-	kvfree(conn->cn_recvs);
-	conn->cn_recvs = NULL;
+	list_for_each_entry_safe(recv, next, &conn->cn_recvs, rv_all) {
+		rpcrdma_buf_exit(&recv->rv_buf);
+		kfree(recv);
+	}
+	INIT_LIST_HEAD(&conn->cn_recvs);
 	conn->cn_nrecvs = 0;
 	conn->cn_recv_max = 0;
 	init_llist_head(&conn->cn_recv_free);
@@ -239,14 +225,14 @@ int rpcrdma_recvs_post(struct rpcrdma_conn *conn)
  * @recv: Receive that came through ops->receive()
  *
  * Its buffer may be overwritten by the next message from now on. Fewer than a
- * batch wait unposted, and of a few less than half (invariant I6).
+ * batch wait unposted (invariant I6).
  *
  * Context: any that may take a lock; does not sleep.
  */
 void rpcrdma_recv_put(struct rpcrdma_recv *recv)
 {
 	struct rpcrdma_conn *conn = recv->rv_conn;
-	u32 batch = min(RPCRDMA_RECV_BATCH, READ_ONCE(conn->cn_nrecvs) / 2);
+	u32 batch = rpcrdma_size_recv_batch(READ_ONCE(conn->cn_nrecvs));
 
 	rpcrdma_buf_sync_for_device(&recv->rv_buf, recv->rv_buf.bf_size);
 	atomic_dec(&conn->cn_recv_nheld);

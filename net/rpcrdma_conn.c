@@ -7,7 +7,7 @@
  * Operation
  *
  * The client's end: rpcrdma_conn_resolve(), rpcrdma_conn_create_qp(),
- * rpcrdma_recvs_create() and _post(), rpcrdma_conn_connect(). The server's end:
+ * rpcrdma_recvs_grow(), rpcrdma_conn_connect(). The server's end:
  * rpcrdma_conn_adopt() from its listener's event handler, then create_qp,
  * Receives, and rpcrdma_conn_accept(). Both are ended by rpcrdma_conn_drain(),
  * rpcrdma_conn_destroy_queues() and rpcrdma_conn_close(), which may be called at
@@ -58,6 +58,7 @@ void rpcrdma_conn_init(struct rpcrdma_conn *conn,
 	spin_lock_init(&conn->cn_post_lock);
 	init_completion(&conn->cn_step);
 	INIT_LIST_HEAD(&conn->cn_on_device);
+	INIT_LIST_HEAD(&conn->cn_recvs);
 	init_llist_head(&conn->cn_recv_free);
 	atomic_set(&conn->cn_recv_nfree, 0);
 	rpcrdma_alive_init(conn);
@@ -108,8 +109,8 @@ static void rpcrdma_conn_keep_peer(struct rpcrdma_conn *conn,
 
 	conn->cn_peer_len = 0;
 	conn->cn_peer_ord = param->initiator_depth;
-	if (!param->private_data)
 	conn->cn_peer_ird = param->responder_resources;
+	if (!param->private_data)
 		return;
 	memcpy(conn->cn_peer_data, param->private_data, len);
 	conn->cn_peer_len = len;
@@ -137,7 +138,6 @@ static void rpcrdma_conn_hear_peer(struct rpcrdma_conn *conn,
 			     conn->cn_peer_len, &conn->cn_limits);
 }
 
-static int rpcrdma_conn_refusal(const struct rpcrdma_conn *conn,
 /* How many Reads the connecting end may make. iWARP providers do not agree on
  * which of the two numbers says that; the other one, that of the server's Reads,
  * is never 0.
@@ -150,6 +150,7 @@ static void rpcrdma_conn_hear_ord(struct rpcrdma_conn *conn,
 				   param->responder_resources);
 }
 
+static int rpcrdma_conn_refusal(const struct rpcrdma_conn *conn,
 				const struct rdma_cm_event *event)
 {
 	/* The peer accepted, and left before it heard that this end is up. */
@@ -203,8 +204,8 @@ static int rpcrdma_conn_cm_event(struct rdma_cm_id *id,
 		 */
 		if (event->param.conn.private_data_len)
 			rpcrdma_conn_hear_peer(conn, &event->param.conn);
-		if (rpcrdma_conn_rise(conn, RPCRDMA_CONN_UP, 0)) {
 		rpcrdma_conn_hear_ord(conn, &event->param.conn);
+		if (rpcrdma_conn_rise(conn, RPCRDMA_CONN_UP, 0)) {
 			complete(&conn->cn_step);
 			rpcrdma_alive_start(conn);
 		}
@@ -345,8 +346,7 @@ static void rpcrdma_conn_qp_event(struct ib_event *event, void *context)
 static u32 rpcrdma_conn_cq_entries(const struct rpcrdma_conn *conn,
 				   const struct rpcrdma_conn_queues *queues)
 {
-	u32 sq = queues->cq_sq + RPCRDMA_SQ_EXTRA +
-		 RPCRDMA_WRS_PER_CTX * queues->cq_rw_ctxs;
+	u32 sq = queues->cq_sq + RPCRDMA_SQ_EXTRA;
 	u32 rq = queues->cq_rq + RPCRDMA_DRAIN_WRS;
 
 	return min(min(sq, conn->cn_caps.dc_max_qp_wr) + rq,
@@ -411,7 +411,6 @@ int rpcrdma_conn_create_qp(struct rpcrdma_conn *conn,
 	attr.cap.max_recv_wr = queues->cq_rq + RPCRDMA_DRAIN_WRS;
 	attr.cap.max_send_sge = queues->cq_send_sges;
 	attr.cap.max_recv_sge = 1;
-	attr.cap.max_rdma_ctxs = queues->cq_rw_ctxs;
 	attr.sq_sig_type = IB_SIGNAL_REQ_WR;
 	attr.qp_type = IB_QPT_RC;
 	attr.port_num = id->port_num;
@@ -419,6 +418,7 @@ int rpcrdma_conn_create_qp(struct rpcrdma_conn *conn,
 	if (rc)
 		goto out_free;
 
+	conn->cn_recv_max = queues->cq_rq;
 	conn->cn_gate = true;
 	return 0;
 

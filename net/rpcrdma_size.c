@@ -43,18 +43,23 @@
 #define RPCRDMA_SERVER_SGES		32u
 
 /*
- * A server's send queue has room for so many transfers of the largest size.
- * Every slot has room for all SGEs, so this is most of what an idle connection
- * costs. Four megabytes on their way keep a wire of 100 Gbit/s busy for 300
- * microseconds, many times what it takes to refill the queue.
+ * A server's send queue has room for so many transfers of the largest size,
+ * and for the Replies to one Call in so many. Every slot has room for all SGEs,
+ * so this is most of what an idle connection costs. Three megabytes on their way
+ * keep a wire of 100 Gbit/s busy for 250 microseconds, and so many Replies one
+ * for 20: many times what it takes to refill the queue.
  */
-#define RPCRDMA_SERVER_TRANSFERS	4u
+#define RPCRDMA_SERVER_TRANSFERS	3u
+#define RPCRDMA_SERVER_CALLS_PER_SEND	2u
 
 /*
  * Regions for RDMA Reads: what the worst Call takes, a chunk of the most
  * segments there may be, and one for each segment of an ordinary Call beside.
  */
 #define RPCRDMA_SERVER_READ_MRS		(RPCRDMA_MAX_SEGS + RPCRDMA_CLIENT_SEGS)
+
+/* An RDMA Read to a region: making that, the Read, unmaking it */
+#define RPCRDMA_WRS_PER_READ_MR		(RPCRDMA_WRS_PER_MR + 1u)
 
 /* ORD is a byte on the wire of every connection manager */
 #define RPCRDMA_ORD_MAX			255u
@@ -90,6 +95,34 @@ u32 rpcrdma_size_mrs(u32 nbytes, u32 page_offset, u32 page_size, u32 mr_pages)
 	return (pages - 1) / mr_pages + 1;
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_mrs);
+
+/**
+ * rpcrdma_size_recv_batch - how many Receives to post at a time
+ * @recvs: how many a connection has
+ *
+ * Context: any.
+ * Return: a quarter of them, up to %RPCRDMA_RECV_BATCH; 0 or 1 is each at once.
+ */
+u32 rpcrdma_size_recv_batch(u32 recvs)
+{
+	return min(recvs / 4, RPCRDMA_RECV_BATCH);
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_recv_batch);
+
+/**
+ * rpcrdma_size_recvs - how many Receives it takes to keep a promise
+ * @messages: how many a peer may send before it gets an answer, at most half of
+ *	%U32_MAX
+ *
+ * Context: any.
+ * Return: Receives; as many as promised are left while fewer than a batch wait
+ *	to be posted (V1-CRD-09).
+ */
+u32 rpcrdma_size_recvs(u32 messages)
+{
+	return messages + min(DIV_ROUND_UP(messages, 3), RPCRDMA_RECV_BATCH);
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_recvs);
 
 /* Pages of the largest payload, when it begins anywhere in a page. */
 static u32 rpcrdma_size_payload_pages(u32 max_payload, u32 page_size)
@@ -191,9 +224,8 @@ int rpcrdma_size_client(const struct rpcrdma_device_caps *caps,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_client);
 
 /*
- * Work requests one largest transfer takes at most: each takes as many pages
- * as it has SGEs for, and each segment of the peer's begins a new one. Where
- * Reads go through registrations (iWARP), the verbs layer adds those.
+ * Work requests one largest transfer takes, in one segment: each takes as many
+ * pages as it has SGEs for.
  */
 static u32 rpcrdma_size_server_wrs(const struct rpcrdma_device_caps *caps,
 				   u32 send_sges, u32 pages)
@@ -202,7 +234,7 @@ static u32 rpcrdma_size_server_wrs(const struct rpcrdma_device_caps *caps,
 
 	if (!caps->dc_iwarp && caps->dc_max_sge_rd)
 		sges = min(sges, caps->dc_max_sge_rd);
-	return DIV_ROUND_UP(pages, sges) + RPCRDMA_CLIENT_SEGS;
+	return DIV_ROUND_UP(pages, sges);
 }
 
 /**
@@ -214,21 +246,21 @@ static u32 rpcrdma_size_server_wrs(const struct rpcrdma_device_caps *caps,
  * @page_size: bytes of a page as the device sees it
  * @sizes: OUT: the sizes, if 0 is returned
  *
- * Send queue: a Send for each Call and each callback, drain marker, probe, and
- * the work requests of %RPCRDMA_SERVER_TRANSFERS transfers of the largest
- * payload to a peer that splits it as a client may. A megabyte by 4 KiB pages
- * is 257 pages, with 30 SGEs 9 work requests and 16 more for segments: for
- * 128 Calls and 16 callbacks 146 + 4 * 25 = 246 slots. The queue is shared by
- * whoever needs it, and waited for when it is full; so a device with less is no
- * error as long as one transfer fits beside the Sends.
+ * Send queue: a Send for every callback and every other Call, drain marker,
+ * probe, the work requests of %RPCRDMA_SERVER_TRANSFERS transfers of the largest
+ * payload, and one more for each segment that a client may split one of them
+ * into. A megabyte by 4 KiB pages is 257 pages, with 30 SGEs 9 work requests:
+ * for 128 Calls and 16 callbacks 64 + 16 + 2 + 3 * 9 + 16 = 125 slots. The queue
+ * is shared by whoever needs it, and waited for when it is full, so it could do
+ * with less; a device is too small if one Send and one transfer do not fit.
  *
- * Contexts: %RPCRDMA_SERVER_READ_MRS where Reads take memory regions; they are
- * shared and waited for as well. Elsewhere none, since the slots of the send
- * queue are counted already.
+ * Regions: at most %RPCRDMA_SERVER_READ_MRS where Reads take them; they are
+ * shared and waited for as well. The queue is long enough for a Call that takes
+ * all of them, if the device's can be.
  *
  * Receive queue: a Receive for each Call and each callback's reply, one batch
  * to be reposted, the spare ones of version 2, the drain marker. Completion
- * queue: what both queues hold, with what the core adds for contexts.
+ * queue: what both queues hold.
  *
  * Context: any.
  * Return: 0; -EINVAL if asked for no requests or pages of no size;
@@ -238,7 +270,7 @@ int rpcrdma_size_server(const struct rpcrdma_device_caps *caps,
 			u32 requests, u32 bc_requests, u32 max_payload,
 			u32 page_size, struct rpcrdma_server_sizes *sizes)
 {
-	u64 sq_spare, rq_spare, ctx_wrs;
+	u64 sq_spare, rq_spare, sq_depth;
 	u32 wrs;
 
 	if (!requests || !page_size)
@@ -251,27 +283,27 @@ int rpcrdma_size_server(const struct rpcrdma_device_caps *caps,
 				      rpcrdma_size_payload_pages(max_payload,
 								 page_size));
 
-	/* What the queues hold beside one slot for each Call */
-	sizes->sz_rw_ctxs = caps->dc_read_mrs ? RPCRDMA_SERVER_READ_MRS : 0;
-	ctx_wrs = RPCRDMA_WRS_PER_CTX * sizes->sz_rw_ctxs;
-	sq_spare = (u64)bc_requests + RPCRDMA_SQ_EXTRA + wrs;
+	/* What the queues hold beside something for each Call */
+	sizes->sz_read_mrs = caps->dc_read_mrs ? RPCRDMA_SERVER_READ_MRS : 0;
+	sq_spare = (u64)bc_requests + RPCRDMA_SQ_EXTRA + wrs +
+		   RPCRDMA_CLIENT_SEGS;
 	rq_spare = rpcrdma_size_rq_spare(bc_requests);
 	requests = min(requests, rpcrdma_size_room(caps->dc_max_qp_wr,
 						   max(sq_spare, rq_spare)));
-	requests = min(requests,
-		       rpcrdma_size_room(caps->dc_max_cqe,
-					 sq_spare + rq_spare + ctx_wrs) / 2);
+	requests = min(requests, rpcrdma_size_room(caps->dc_max_cqe,
+						   sq_spare + rq_spare) / 2);
 	if (!requests)
 		return -EOPNOTSUPP;
 
 	sizes->sz_requests = requests;
 	sizes->sz_bc_requests = bc_requests;
 	sizes->sz_rq_depth = requests + rq_spare;
-	sizes->sz_sq_depth = min3((u64)requests + sq_spare +
-				  (RPCRDMA_SERVER_TRANSFERS - 1) * (u64)wrs,
-				  (u64)caps->dc_max_qp_wr,
-				  (u64)caps->dc_max_cqe - sizes->sz_rq_depth -
-				  ctx_wrs);
+	sq_depth = DIV_ROUND_UP(requests, RPCRDMA_SERVER_CALLS_PER_SEND) +
+		   sq_spare + (RPCRDMA_SERVER_TRANSFERS - 1) * (u64)wrs;
+	sq_depth = max(sq_depth, RPCRDMA_SQ_EXTRA + RPCRDMA_WRS_PER_READ_MR *
+				 (u64)sizes->sz_read_mrs);
+	sizes->sz_sq_depth = min3(sq_depth, (u64)caps->dc_max_qp_wr,
+				  (u64)caps->dc_max_cqe - sizes->sz_rq_depth);
 	sizes->sz_recvs = sizes->sz_rq_depth - RPCRDMA_DRAIN_WRS;
 	/* The smaller one holds whichever way round a device means them */
 	sizes->sz_ord = clamp(min(caps->dc_max_rd_atom,

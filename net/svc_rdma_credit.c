@@ -7,10 +7,15 @@
  *
  * Receives are most of what a connection costs, and most connections are at
  * rest most of the time. So a connection begins with few credits, and when the
- * client makes use of half of what it has, they are doubled, up to
- * max_requests: a busy client has all of them within a few round trips. The
- * Receives are posted first, then Replies grant them (V1-CRD-09). They are not
- * taken back.
+ * client makes use of them, they are doubled, up to max_requests: a busy client
+ * has all of them within a few round trips. It makes use of them if more than
+ * half are taken. But a server that is quicker than the Calls come never sees
+ * many at once, and does not know that the client waits for credits while its
+ * Calls are on a long way. So there are also as many as Calls came in an eighth of
+ * a second: for round trips up to that, they are no limit.
+ *
+ * The Receives are posted first, then Replies grant them (V1-CRD-09). They are
+ * not taken back.
  *
  * Before the first message has shown the version, and with it how large
  * Receives have to be, there is one credit and there are a few Receives, which
@@ -26,7 +31,9 @@
 #include <rpcrdma/trace_svc.h>
 
 /* Credits of a new connection */
-#define SVC_RDMA_CREDITS_FIRST	8u
+#define SVC_RDMA_CREDITS_FIRST	2u
+/* Calls for each credit, in a second: more want more credits */
+#define SVC_RDMA_CREDITS_RATE	8u
 /* Receives while the version is open: a client may send one message until it
  * has an answer, and answers are sent before a Receive is posted again
  */
@@ -42,8 +49,8 @@ MODULE_PARM_DESC(first_receives,
 static int svc_rdma_credits_provide(struct svc_rdma_xprt *sx, u32 credits,
 				    u32 backward)
 {
-	u32 count = credits + backward + sx->sx_spare_recvs +
-		    RPCRDMA_RECV_BATCH;
+	u32 count = rpcrdma_size_recvs(credits + backward +
+				       sx->sx_spare_recvs);
 	int rc;
 
 	count = max(count, READ_ONCE(svc_rdma_first_receives));
@@ -87,6 +94,23 @@ int svc_rdma_credits_begin(struct svc_rdma_xprt *sx)
 	return svc_rdma_credits_provide(sx, rpcrdma_credit_advertise(first), 0);
 }
 
+/* Does the client send more than its credits may be good for? Threads that come
+ * here at a time may count from a little later; no more depends on it.
+ */
+static bool svc_rdma_credits_busy(struct svc_rdma_xprt *sx, u32 credits)
+{
+	u64 received = READ_ONCE(sx->sx_stats.sa_received);
+	unsigned long now = jiffies;
+
+	if (time_after(now, READ_ONCE(sx->sx_second) + HZ)) {
+		WRITE_ONCE(sx->sx_second, now);
+		WRITE_ONCE(sx->sx_second_received, received);
+		return false;
+	}
+	return received - READ_ONCE(sx->sx_second_received) >
+	       (u64)credits * SVC_RDMA_CREDITS_RATE;
+}
+
 /**
  * svc_rdma_credits_use - a Call is in progress: are the credits enough?
  * @sx: connection
@@ -100,8 +124,10 @@ void svc_rdma_credits_use(struct svc_rdma_xprt *sx)
 	u32 credits = READ_ONCE(sx->sx_credits);
 	u32 max = sx->sx_sizes.sz_requests;
 
-	if (likely(credits >= max ||
-		   2 * atomic_read(&sx->sx_conn.cn_recv_nheld) < credits))
+	if (likely(credits >= max))
+		return;
+	if (2 * atomic_read(&sx->sx_conn.cn_recv_nheld) <= credits &&
+	    !svc_rdma_credits_busy(sx, credits))
 		return;
 	/* Somebody is at it already */
 	if (!mutex_trylock(&sx->sx_grow))

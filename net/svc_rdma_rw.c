@@ -19,6 +19,7 @@
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
 #include <linux/sunrpc/xdr.h>
+#include <rdma/mr_pool.h>
 #include <rdma/rw.h>
 #include <rpcrdma/counters.h>
 #include <rpcrdma/svc_rdma.h>
@@ -88,6 +89,44 @@ u64 svc_rdma_chain_bound(const struct svc_rdma_xprt *sx,
 	return chunk->ck_nsegs + div_u64(pages, sx->sx_rw_pages);
 }
 
+/* Most connections never need many regions, so there is none to begin with. They
+ * join the pool that the core takes them from, and end with the queue pair.
+ */
+static int svc_rdma_mrs_add(struct svc_rdma_xprt *sx)
+{
+	struct ib_qp *qp = sx->sx_conn.cn_id->qp;
+	unsigned long flags;
+	LIST_HEAD(fresh);
+	int rc;
+
+	rc = ib_mr_pool_init(qp, &fresh, 1, IB_MR_TYPE_MEM_REG,
+			     sx->sx_rw_pages, 0);
+	if (rc)
+		return rc;
+
+	spin_lock_irqsave(&qp->mr_lock, flags);
+	list_splice(&fresh, &qp->rdma_mrs);
+	spin_unlock_irqrestore(&qp->mr_lock, flags);
+	svc_rdma_sq_extend(&sx->sx_mrs, 1);
+	return 0;
+}
+
+/* Returns 0 if there are @count regions, be they free or not. */
+static int svc_rdma_mrs_grow(struct svc_rdma_xprt *sx, u32 count)
+{
+	u32 room, i;
+	int rc = 0;
+
+	mutex_lock(&sx->sx_grow);
+	room = sx->sx_sizes.sz_read_mrs - sx->sx_mrs.sq_size;
+	for (i = 0; !rc && i < min(count, room); i++)
+		rc = svc_rdma_mrs_add(sx);
+	if (sx->sx_mrs.sq_size >= count)
+		rc = 0;
+	mutex_unlock(&sx->sx_grow);
+	return rc;
+}
+
 /**
  * svc_rdma_chain_reserve - reserve memory regions for a chain of RDMA Reads
  * @sx: connection
@@ -97,10 +136,11 @@ u64 svc_rdma_chain_bound(const struct svc_rdma_xprt *sx,
  * iWARP names the sink of an RDMA Read by a tag that the peer writes to: it
  * takes a region each. Other devices prefer that for large Reads. They are
  * reserved in one go, since who holds some and waits for more might wait for
- * himself.
+ * himself. Who finds too few makes as many as he wants, while there may be more;
+ * if memory is short, he waits for those there are.
  *
  * Context: process; sleeps, but not for ever.
- * Return: as svc_rdma_sq_reserve().
+ * Return: as svc_rdma_sq_reserve(), or %-ENOMEM.
  */
 int svc_rdma_chain_reserve(struct svc_rdma_xprt *sx,
 			   struct svc_rdma_chain *chain, u64 contexts)
@@ -109,12 +149,17 @@ int svc_rdma_chain_reserve(struct svc_rdma_xprt *sx,
 
 	if (!sx->sx_conn.cn_caps.dc_read_mrs)
 		return 0;
-	if (contexts > sx->sx_mrs.sq_size)
+	if (contexts > sx->sx_sizes.sz_read_mrs)
 		return -EMSGSIZE;
-	rc = svc_rdma_sq_reserve(&sx->sx_mrs, contexts);
-	if (!rc)
-		chain->sh_mrs = contexts;
-	return rc;
+	if (unlikely(!svc_rdma_sq_try(&sx->sx_mrs, contexts))) {
+		rc = svc_rdma_mrs_grow(sx, contexts);
+		if (!rc)
+			rc = svc_rdma_sq_reserve(&sx->sx_mrs, contexts);
+		if (rc)
+			return rc;
+	}
+	chain->sh_mrs = contexts;
+	return 0;
 }
 
 /**

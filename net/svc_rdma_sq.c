@@ -94,6 +94,24 @@ static void svc_rdma_sq_serve_locked(struct svc_rdma_sq *sq)
 	}
 }
 
+/**
+ * svc_rdma_sq_extend - have more slots in a stock
+ * @sq: stock
+ * @slots: how many more
+ *
+ * Context: any. The caller serialises.
+ */
+void svc_rdma_sq_extend(struct svc_rdma_sq *sq, u32 slots)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&sq->sq_lock, flags);
+	WRITE_ONCE(sq->sq_size, sq->sq_size + slots);
+	sq->sq_free += slots;
+	svc_rdma_sq_serve_locked(sq);
+	spin_unlock_irqrestore(&sq->sq_lock, flags);
+}
+
 static int svc_rdma_sq_wait(struct svc_rdma_sq *sq,
 			    struct svc_rdma_sq_waiter *waiter)
 {
@@ -133,12 +151,11 @@ int svc_rdma_sq_reserve(struct svc_rdma_sq *sq, u32 slots)
 
 	might_sleep();
 
-	if (slots > sq->sq_size)
-		return -EMSGSIZE;
-
 	spin_lock_irqsave(&sq->sq_lock, flags);
 	if (sq->sq_closed) {
 		rc = -ENOTCONN;
+	} else if (slots > sq->sq_size) {
+		rc = -EMSGSIZE;
 	} else if (!svc_rdma_sq_grab_locked(sq, slots)) {
 		init_completion(&waiter.wt_done);
 		waiter.wt_slots = slots;

@@ -242,6 +242,7 @@ svc_rdma_conn_create(struct svc_rdma_listener *sl, struct rdma_cm_id *id,
 	svc_rdma_conn_set_addrs(&sx->sx_xprt, id);
 	INIT_WORK(&sx->sx_free, svc_rdma_free_work);
 	sx->sx_netns = sl->sl_xprt.xpt_net->ns.inum;
+	sx->sx_second = jiffies;
 
 	rpcrdma_conn_init(&sx->sx_conn, &svc_rdma_conn_ops);
 	rpcrdma_conn_adopt(&sx->sx_conn, id, param);
@@ -264,7 +265,6 @@ static int svc_rdma_conn_size(struct svc_rdma_xprt *sx, u32 requests)
 	sx->sx_max_mesg = serv->sv_max_mesg;
 	svc_rdma_rw_set_limits(sx);
 	svc_rdma_sq_set_size(&sx->sx_sq, sizes->sz_sq_depth - RPCRDMA_SQ_EXTRA);
-	svc_rdma_sq_set_size(&sx->sx_mrs, sizes->sz_rw_ctxs);
 	return 0;
 }
 
@@ -275,7 +275,6 @@ static int svc_rdma_conn_create_qp(struct svc_rdma_xprt *sx)
 		.cq_sq		= sizes->sz_sq_depth - RPCRDMA_SQ_EXTRA,
 		.cq_rq		= sizes->sz_rq_depth - RPCRDMA_DRAIN_WRS,
 		.cq_send_sges	= sizes->sz_send_sges,
-		.cq_rw_ctxs	= sizes->sz_rw_ctxs,
 	};
 
 	return rpcrdma_conn_create_qp(&sx->sx_conn, &queues);
@@ -299,9 +298,6 @@ static int svc_rdma_conn_create_queues(struct svc_rdma_xprt *sx)
 		    requests < SVC_RDMA_REQUESTS_MIN)
 			break;
 	}
-	if (!rc)
-		rc = rpcrdma_recvs_create(&sx->sx_conn,
-					  sx->sx_sizes.sz_recvs);
 	if (!rc)
 		rc = svc_rdma_negotiate_begin(sx);
 	return rc;

@@ -102,8 +102,6 @@ static int xprt_rdma_create_queues(struct xprt_rdma *xr,
 	xr->xr_xprt.max_payload = min_t(u64, XPRT_RDMA_MAX_PAYLOAD,
 					(u64)pages << PAGE_SHIFT);
 	if (!rc)
-		rc = rpcrdma_recvs_create(conn, sizes->cz_recvs);
-	if (!rc)
 		rc = xprt_rdma_sends_create(xr);
 	if (!rc)
 		rc = rpcrdma_recvs_grow(conn, XPRT_RDMA_FIRST_RECVS,

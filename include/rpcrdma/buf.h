@@ -57,6 +57,7 @@ static inline void rpcrdma_buf_sync_for_cpu(struct rpcrdma_buf *buf, u32 len)
  * @rv_wr: the work request
  * @rv_sge: its only SGE
  * @rv_free: link in the connection's list of Receives waiting to be posted
+ * @rv_all: link in the connection's list of all Receives
  * @rv_list: for the owner, from ops->receive() until rpcrdma_recv_put()
  *
  * Owned by the device while posted, by whoever ops->receive() gave it to
@@ -72,10 +73,10 @@ struct rpcrdma_recv {
 	struct ib_recv_wr	rv_wr;
 	struct ib_sge		rv_sge;
 	struct llist_node	rv_free;
+	struct list_head	rv_all;
 	struct list_head	rv_list;
 };
 
-int rpcrdma_recvs_create(struct rpcrdma_conn *conn, u32 max);
 int rpcrdma_recvs_grow(struct rpcrdma_conn *conn, u32 count, u32 size);
 void rpcrdma_recvs_destroy(struct rpcrdma_conn *conn);
 int rpcrdma_recvs_post(struct rpcrdma_conn *conn);

@@ -55,13 +55,11 @@ struct rpcrdma_conn_ops {
  * @cq_sq: send queue entries
  * @cq_rq: receive queue entries
  * @cq_send_sges: SGEs per send queue entry
- * @cq_rw_ctxs: RDMA Read/Write contexts (rdma_rw), 0 for a client
  */
 struct rpcrdma_conn_queues {
 	u32	cq_sq;
 	u32	cq_rq;
 	u32	cq_send_sges;
-	u32	cq_rw_ctxs;
 };
 
 /**
@@ -92,7 +90,7 @@ struct rpcrdma_conn_queues {
  * @cn_recv_free: Receives waiting to be posted
  * @cn_recv_nfree: how many
  * @cn_recv_nheld: Receives the owner has not given back yet
- * @cn_recvs: all Receives, an array of @cn_recv_max
+ * @cn_recvs: all Receives (rv_all)
  * @cn_nrecvs: how many there are
  * @cn_recv_max: how many there can be
  */
@@ -105,9 +103,9 @@ struct rpcrdma_conn {
 	struct rpcrdma_limits		cn_limits;
 	struct rpcrdma_cm_private	cn_ours;
 	u8				cn_peer_data[56];
-	u32				cn_peer_ird;
 	u32				cn_peer_len;
 	u32				cn_peer_ord;
+	u32				cn_peer_ird;
 	u32				cn_ord;
 
 	enum rpcrdma_conn_state		cn_state;
@@ -124,7 +122,7 @@ struct rpcrdma_conn {
 	struct llist_head		cn_recv_free;
 	atomic_t			cn_recv_nfree;
 	atomic_t			cn_recv_nheld;
-	struct rpcrdma_recv		*cn_recvs;
+	struct list_head		cn_recvs;
 	u32				cn_nrecvs;
 	u32				cn_recv_max;
 };

@@ -25,12 +25,6 @@
 #define RPCRDMA_PROBE_WRS	1u
 #define RPCRDMA_SQ_EXTRA	(RPCRDMA_DRAIN_WRS + RPCRDMA_PROBE_WRS)
 
-/*
- * What the core adds to a send queue for each region of its pool: making it,
- * the Read, unmaking it
- */
-#define RPCRDMA_WRS_PER_CTX	3u
-
 /**
  * struct rpcrdma_device_caps - what a device can do
  * @dc_max_qp_wr: work requests per queue
@@ -88,10 +82,9 @@ struct rpcrdma_client_sizes {
  * @sz_requests: Calls in progress at most (credits granted)
  * @sz_bc_requests: callbacks in flight at most
  * @sz_send_sges: SGEs per Send, RDMA Write and RDMA Read
- * @sz_rw_ctxs: RDMA Read contexts with a memory region each, 0 where Reads
- *	take none
- * @sz_sq_depth: send queue slots for Sends and RDMA Read/Write chains, before
- *	the verbs layer adds what registrations need
+ * @sz_read_mrs: memory regions for RDMA Reads, 0 where these take none
+ * @sz_sq_depth: send queue slots for Sends and RDMA Read/Write chains, with what
+ *	registrations take
  * @sz_rq_depth: receive queue depth
  * @sz_recvs: Receive buffers
  * @sz_ord: RDMA Reads outstanding as initiator, at most
@@ -100,7 +93,7 @@ struct rpcrdma_server_sizes {
 	u32		sz_requests;
 	u32		sz_bc_requests;
 	u32		sz_send_sges;
-	u32		sz_rw_ctxs;
+	u32		sz_read_mrs;
 	u32		sz_sq_depth;
 	u32		sz_rq_depth;
 	u32		sz_recvs;
@@ -114,5 +107,7 @@ int rpcrdma_size_server(const struct rpcrdma_device_caps *caps,
 			u32 requests, u32 bc_requests, u32 max_payload,
 			u32 page_size, struct rpcrdma_server_sizes *sizes);
 u32 rpcrdma_size_mrs(u32 nbytes, u32 page_offset, u32 page_size, u32 mr_pages);
+u32 rpcrdma_size_recv_batch(u32 recvs);
+u32 rpcrdma_size_recvs(u32 messages);
 
 #endif /* RPCRDMA_SIZE_H */

@@ -195,8 +195,10 @@ struct svc_rdma_stats {
  * @sx_pending: link in the listener's queue until accepted or lost
  * @sx_listener: whose queue; valid as long as it is in there
  * @sx_sizes: what the connection was dimensioned for
- * @sx_grow: held to have more Receives
+ * @sx_grow: held to have more Receives, or regions
  * @sx_credits: what every Reply grants; only grows, under @sx_grow
+ * @sx_second: jiffies when a second began in which Calls are counted
+ * @sx_second_received: messages received until then
  * @sx_bc_recvs: Receives for the replies to callbacks, under @sx_grow
  * @sx_spare_recvs: Receives for what takes no credit, under @sx_grow
  * @sx_recv_size: bytes of each Receive made from now on, under @sx_grow
@@ -212,7 +214,8 @@ struct svc_rdma_stats {
  * @sx_rw_seg: bytes of one scatterlist entry at most
  * @sx_rw_boundary: mask of an address boundary that no entry may cross
  * @sx_sq: send queue slots
- * @sx_mrs: memory regions for RDMA Reads, where the fabric needs them
+ * @sx_mrs: memory regions for RDMA Reads, where the fabric needs them; more are
+ *	added under @sx_grow
  * @sx_lock: the queues below, and XPT_DATA, which is set exactly while one of
  *	the first two has an entry. Innermost but for sunrpc's own; process
  *	context and completion workqueue only.
@@ -237,6 +240,8 @@ struct svc_rdma_xprt {
 	struct rpcrdma_server_sizes	sx_sizes;
 	struct mutex			sx_grow;	/* see above */
 	u32				sx_credits;
+	unsigned long			sx_second;
+	u64				sx_second_received;
 	u32				sx_bc_recvs;
 	u32				sx_spare_recvs;
 	u32				sx_recv_size;
@@ -296,6 +301,7 @@ int svc_rdma_credits_backward(struct svc_rdma_xprt *sx, u32 requests);
 /* svc_rdma_sq.c */
 void svc_rdma_sq_init(struct svc_rdma_sq *sq);
 void svc_rdma_sq_set_size(struct svc_rdma_sq *sq, u32 size);
+void svc_rdma_sq_extend(struct svc_rdma_sq *sq, u32 slots);
 int svc_rdma_sq_reserve(struct svc_rdma_sq *sq, u32 slots);
 bool svc_rdma_sq_try(struct svc_rdma_sq *sq, u32 slots);
 void svc_rdma_sq_release(struct svc_rdma_sq *sq, u32 slots);

@@ -178,7 +178,7 @@ TRACE_EVENT(svc_rdma_sq_wait,
 	),
 	TP_fast_assign(
 		__entry->sq = sq;
-		__entry->size = sq->sq_size;
+		__entry->size = READ_ONCE(sq->sq_size);
 		__entry->slots = slots;
 		__entry->status = status;
 	),

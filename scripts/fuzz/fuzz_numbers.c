@@ -348,7 +348,7 @@ static void fuzz_size_client(const struct rpcrdma_device_caps *caps,
 	CHECK((u64)cz.cz_sq_depth + cz.cz_rq_depth <= caps->dc_max_cqe);
 }
 
-/* Contexts for RDMA Reads, each of which adds three work requests */
+/* Regions for RDMA Reads, each of which takes three work requests */
 #define FUZZ_READ_MRS	(RPCRDMA_MAX_SEGS + RPCRDMA_CLIENT_SEGS)
 
 /* Would a server with so many Calls find room in the device? */
@@ -357,10 +357,9 @@ static bool fuzz_server_fits(const struct rpcrdma_device_caps *caps,
 {
 	u64 sq = requests + bc_requests + RPCRDMA_SQ_EXTRA + wrs;
 	u64 rq = fuzz_recvs(requests, bc_requests);
-	u64 ctxs = caps->dc_read_mrs ? 3 * FUZZ_READ_MRS : 0;
 
 	return sq <= caps->dc_max_qp_wr && rq <= caps->dc_max_qp_wr &&
-	       sq + rq + ctxs <= caps->dc_max_cqe;
+	       sq + rq <= caps->dc_max_cqe;
 }
 
 static void fuzz_size_server(const struct rpcrdma_device_caps *caps,
@@ -398,14 +397,20 @@ static void fuzz_size_server(const struct rpcrdma_device_caps *caps,
 	      !fuzz_server_fits(caps, sz.sz_requests + 1ull, bc_requests, wrs));
 	CHECK(sz.sz_bc_requests == bc_requests);
 	CHECK(sz.sz_sq_depth <= caps->dc_max_qp_wr);
-	CHECK((u64)sz.sz_sq_depth + sz.sz_rq_depth + 3 * sz.sz_rw_ctxs <=
-	      caps->dc_max_cqe);
-	CHECK(sz.sz_sq_depth >= sz.sz_requests + bc_requests +
+	CHECK((u64)sz.sz_sq_depth + sz.sz_rq_depth <= caps->dc_max_cqe);
+	/* A Send for every other Call beside one transfer */
+	CHECK(sz.sz_sq_depth >= fuzz_div_up(sz.sz_requests, 2) + bc_requests +
 				RPCRDMA_SQ_EXTRA + wrs);
+	/* The worst Call's registrations, if the device has room for them */
+	CHECK(!caps->dc_read_mrs ||
+	      sz.sz_sq_depth >= fuzz_min(RPCRDMA_SQ_EXTRA + 3 * FUZZ_READ_MRS,
+					 fuzz_min(caps->dc_max_qp_wr,
+						  caps->dc_max_cqe -
+						  sz.sz_rq_depth)));
 	CHECK(sz.sz_rq_depth <= caps->dc_max_qp_wr);
 	CHECK(sz.sz_rq_depth == fuzz_recvs(sz.sz_requests, bc_requests));
 	CHECK(sz.sz_recvs == sz.sz_rq_depth - RPCRDMA_DRAIN_WRS);
-	CHECK(!sz.sz_rw_ctxs == !caps->dc_read_mrs);
+	CHECK(sz.sz_read_mrs == (caps->dc_read_mrs ? FUZZ_READ_MRS : 0));
 	CHECK(sz.sz_ord >= 1 && sz.sz_ord <= 255);
 	CHECK(sz.sz_ord == 1 || (sz.sz_ord <= caps->dc_max_rd_atom &&
 				 sz.sz_ord <= caps->dc_max_init_rd_atom));
