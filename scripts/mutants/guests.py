@@ -111,6 +111,8 @@ def tried(group, case, provider):
     if not m:
         return []
     source = (TESTS / f"hostile_{m[1]}.py").read_text()
+    # It has the sets of those that it imports, too.
+    source += "".join((TESTS / f"{name}.py").read_text() for name in re.findall(r"^from (hostile_\w+) import", source, re.M))
     return [name for name, only in re.findall(rf'^@case\("{m[2]}", "([^"]*)"(?:.*only="(\w+)")?', source, re.M)
             if only in ("", provider)]
 

@@ -17,7 +17,7 @@ import traceback
 import events
 import proxy
 from peer import (AREA, AUTH_ROOT, ERR_CHUNK, ERROR, MSG, Conn, Failure, Message, Reader, Segment, Verbs,
-                  counters, header, opaque, private, rpc_call, want, words)
+                  counters, error, header, opaque, private, rpc_call, want, words)
 
 ADDRESS, PORT = "10.9.0.1", 20049
 EXPORT = "/export/client"
@@ -61,7 +61,11 @@ def counts(verbs, before, name, count, reason="not all are counted"):
 
 
 class Client:
+    """In version 1; what another version says in its own way is in methods"""
     serial = 0x2000
+    vers = 1
+    least = 28              # bytes of a header without chunks
+    most_reads = 16         # Read chunks that are taken
     parse = Message
 
     def __init__(self, verbs, data=PLAIN, count=64, size=4096, depth=16):
@@ -92,6 +96,29 @@ class Client:
 
     def wipe(self):
         self.put(0, b"\xee" * (1 << 20))
+
+    # headers, up to their lists and as a whole, and what else there is in both versions
+
+    def prefix(self, xid, proc=MSG, credit=8):
+        return words(xid, 1, credit, proc)
+
+    def header(self, xid, proc=MSG, credit=32, **lists):
+        return header(xid, proc, credit, **lists)
+
+    def response(self, xid, credit=32):
+        """The header of a Reply to a callback"""
+        return self.header(xid, credit=credit)
+
+    def error(self, xid, code=ERR_CHUNK, credit=32, rest=b""):
+        return error(xid, code, credit, rest=rest)
+
+    def is_error(self, answer, code, *args):
+        """Is it what refuses a message for this reason? Version 1 gives none."""
+        return bool(answer) and answer.proc == ERROR and answer.code == ERR_CHUNK and len(answer.data) == 20
+
+    def rejects(self, answer, code, *args):
+        """Is it that, or an error of RPC?"""
+        return self.is_error(answer, code, *args) or (answer.proc == MSG and answer.body[20:24] != words(0))
 
     # Calls
 
@@ -137,11 +164,11 @@ class Client:
             return self.callback(0)
         return self.callbacks.popleft() if self.callbacks else None
 
-    def nfs(self, proc, args, inline=None, vers=3, **lists):
+    def nfs(self, proc, args, inline=None, vers=3, xid=None, **lists):
         """A Call. With @inline the bytes that are sent, else the whole message."""
-        xid = self.xid()
+        xid = xid or self.xid()
         rpc = rpc_call(xid, NFS, vers, proc, args, AUTH_ROOT)
-        answer = self.exchange(header(xid, credit=self.credit, **lists) + (rpc if inline is None else inline(rpc)))
+        answer = self.exchange(self.header(xid, credit=self.credit, **lists) + (rpc if inline is None else inline(rpc)))
         want(answer, "no answer")
         want(answer.xid == xid, "an answer to something else")
         return answer
@@ -163,20 +190,11 @@ def results(answer):
     return r
 
 
-def is_err_chunk(answer):
-    return answer and answer.proc == ERROR and answer.code == ERR_CHUNK and len(answer.data) == 20
-
-
-def rejected(answer):
-    """ERR_CHUNK, or an error of RPC that is no success"""
-    return is_err_chunk(answer) or (answer.proc == MSG and answer.body[20:24] != words(0))
-
-
 class Bench:
-    """What all cases start with"""
+    """What all cases start with. @kind: whose objects the clients are"""
 
-    def __init__(self, verbs):
-        self.verbs = verbs
+    def __init__(self, verbs, kind=Client):
+        self.verbs, self.kind = verbs, kind
         self.root = root_handle()
         self.clients = []
         self.client = self.connect()
@@ -185,7 +203,7 @@ class Bench:
         self.directory = self.client.lookup(self.root, "dir")
 
     def connect(self, *args, **kwargs):
-        client = Client(self.verbs, *args, **kwargs)
+        client = self.kind(self.verbs, *args, **kwargs)
         self.clients.append(client)
         return client
 
@@ -208,10 +226,10 @@ class Bench:
 SETS = collections.defaultdict(list)
 
 
-def case(which, name, *traced):
-    """@traced: events that have to be seen, see Trace.missing()"""
+def case(which, name, *traced, vers=None):
+    """@traced: events that have to be seen, see Trace.missing(); @vers: for this version only"""
     def add(function):
-        SETS[which].append((name, function, traced))
+        SETS[which].append((name, function, traced, vers))
         return function
     return add
 
@@ -274,12 +292,12 @@ def run(b, trace, function, traced):
     return None
 
 
-def main():
+def main(kind=Client):
     with events.Trace() as trace:
-        return main_traced(trace)
+        return main_traced(trace, kind)
 
 
-def main_traced(trace):
+def main_traced(trace, kind):
     os.makedirs(EXPORT + "/dir", exist_ok=True)
     os.chmod(EXPORT, 0o777)
     for name, data in (("file", DATA), ("target", b"")):
@@ -289,12 +307,12 @@ def main_traced(trace):
     for i in range(100):
         with open(f"{EXPORT}/dir/{i:040}", "wb"):
             pass
-    b = Bench(Verbs())
+    b = Bench(Verbs(), kind)
     b.trace = trace
     good = True
     ran = 0
-    for name, function, traced in SETS[sys.argv[1]]:
-        if len(sys.argv) > 2 and sys.argv[2] not in name:
+    for name, function, traced, vers in SETS[sys.argv[1]]:
+        if vers not in (None, kind.vers) or len(sys.argv) > 2 and sys.argv[2] not in name:
             continue
         ran += 1
         t0 = time.monotonic()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Version 2 by hand, and broken, to our server.
+# Version 2 by hand, and broken, to our server; and what is tried with version 1 (hostile-client),
+# said in version 2.
 # Guests: alone
 # Limit: 1800
 # Second: none
@@ -10,6 +11,16 @@ case_v2-messages() { hostile v2 v2-messages; }
 case_v2-errors() { hostile v2 v2-errors; }
 case_v2-flow() { hostile v2 v2-flow; }
 case_v2-callbacks() { hostile v2 v2-callbacks; }
+# Covers: V2-CHK-02 V2-HDR-17
+case_v2-as1-messages() { hostile v2 messages; }
+case_v2-as1-chunks() { hostile v2 chunks; }
+case_v2-as1-endings() { hostile v2 endings; }
+case_v2-as1-reads() { hostile v2 reads; }
+case_v2-as1-writes() { hostile v2 writes; }
+# Covers: V2-BC-11 V2-BC-01
+case_v2-as1-callbacks() { hostile v2 callbacks; }
+# Covers: V2-CRD-12 V2-CHK-16
+case_v2-as1-flow() { hostile v2 flow; }
 
 group() {
 	# caller.py looks at it.

@@ -9,9 +9,10 @@ import os
 import subprocess
 import sys
 
-from caller import ADDRESS, NFS, NULL, PLAIN, PORT, Client, case, counts, is_err_chunk, main, operations
-from peer import (AUTH_NONE, CALL, DONE, ERROR, ERR_VERS, MSG, MSGP, NOMSG, SILENCE, Conn, Segment, Verbs,
-                  counters, error, header, rpc_call, rpc_reply, want, words)
+from caller import ADDRESS, NFS, NULL, PLAIN, PORT, READ3, Client, case, counts, main, operations
+from peer import (AUTH_NONE, AUTH_ROOT, BAD_XDR, CALL, DONE, ERROR, ERR_VERS, INVAL_HTYPE, MSG, MSGP, NOMSG, SEGMENTS,
+                  SILENCE, WRITE_CHUNKS, Conn, Segment, Verbs, counters, error, header, opaque, rpc_call, rpc_reply,
+                  want, words)
 
 NULL_LENGTH = 40
 # Segments that are never accessed
@@ -25,25 +26,26 @@ def null(xid):
 def replied(c, message, xid, what):
     """It is answered with a Reply to NULL, inline."""
     answer = c.exchange(message)
-    want(answer and answer.xid == xid and answer.vers == 1 and answer.credit, f"{what}: no answer")
-    want(answer.data[12:] == words(MSG, 0, 0, 0) + rpc_reply(xid), f"{what}: {answer.data.hex()}")
+    want(answer and answer.credit, f"{what}: no answer")
+    want(answer.data == c.response(xid, answer.credit) + rpc_reply(xid), f"{what}: {answer.data.hex()}")
 
 
-def refused(c, message, xid, what):
-    """It is answered with ERR_CHUNK."""
+def refused(c, message, xid, what, code, *args):
+    """It is answered with ERR_CHUNK, or what version 2 says instead."""
     answer = c.exchange(message)
-    want(is_err_chunk(answer) and answer.xid == xid and answer.vers == 1 and answer.credit, f"{what}: no ERR_CHUNK")
+    want(c.is_error(answer, code, *args) and answer.xid == xid and answer.vers == c.vers and answer.credit,
+         f"{what}: {answer and answer.data.hex()}")
 
 
 def all_refused(b, messages):
-    """messages(xid) yields what is wrong with each, and the message."""
+    """messages(xid) yields what is wrong with each, the message, and if it is not BAD_XDR the error of version 2."""
     c = b.fresh()
     before = counters()
     count = len(list(messages(c, 0)))
     for i in range(count):
         xid = c.xid()
-        what, message = next(itertools.islice(messages(c, xid), i, None))
-        refused(c, message, xid, what)
+        what, message, *error2 = next(itertools.islice(messages(c, xid), i, None))
+        refused(c, message, xid, what, *(error2 or [BAD_XDR]))
     counts(c.verbs, before, "server_bad_headers", count)
     c.works()
 
@@ -51,7 +53,7 @@ def all_refused(b, messages):
 # --- messages -----------------------------------------------------------------
 
 # Covers: V1-ERR-14 V1-ERR-16 V1-CRD-25 V1-ERR-27
-@case("messages", "messages under 28 bytes are dropped", "svc_rdma_discarded: SHORT")
+@case("messages", "messages under 28 bytes are dropped", "svc_rdma_discarded: SHORT", vers=1)
 def short(b):
     c = b.fresh()
     before = counters()
@@ -62,7 +64,7 @@ def short(b):
 
 
 # Covers: V1-ERR-03 V1-ERR-04 V1-ERR-05 EXP-27 EXP-28
-@case("messages", "other versions", "svc_rdma_refused: VERS", "svc_rdma_error: VERS")
+@case("messages", "other versions", "svc_rdma_refused: VERS", "svc_rdma_error: VERS", vers=1)
 def versions(b):
     c = b.fresh()
     for vers in (0, 2, 3, 0xffffffff):
@@ -74,7 +76,7 @@ def versions(b):
 
 # Covers: V1-DEP-02 V1-DEP-05 V1-ERR-09 V1-ERR-23 V1-ERR-01 EXP-32
 @case("messages", "all message types", "svc_rdma_discarded: DONE", "svc_rdma_discarded: ERROR",
-      "svc_rdma_refused: PROC")
+      "svc_rdma_refused: PROC", vers=1)
 def types(b):
     c = b.fresh()
     before = counters()
@@ -86,7 +88,7 @@ def types(b):
     replied(c, words(xid, 1, 8, MSGP, 64, 256, 0, 0, 0) + null(xid), xid, "RDMA_MSGP")
     for proc in (5, 0x7fffffff, 0xffffffff):
         xid = c.xid()
-        refused(c, header(xid, proc) + null(xid), xid, f"type {proc}")
+        refused(c, header(xid, proc) + null(xid), xid, f"type {proc}", INVAL_HTYPE)
 
 
 # Covers: BC-25 BC-26
@@ -96,7 +98,7 @@ def replies(b):
     before = counters()
     for size in (0, 4, 900, 4000):
         xid = c.xid()
-        c.spend(header(xid, credit=0xffffffff) + rpc_reply(xid, bytes(size)))
+        c.spend(c.response(xid, 0xffffffff) + rpc_reply(xid, bytes(size)))
     want(not c.receive(SILENCE), "one is answered")
     counts(c.verbs, before, "server_bc_dropped", 4)
 
@@ -108,19 +110,19 @@ def lists(b):
     def messages(c, xid):
         call = null(xid)
         for i in range(3):
-            yield f"presence word 2 in list {i}", words(xid, 1, 8, MSG, *(2 * (i == n) for n in range(3))) + call
-        yield "0xffffffff segments", words(xid, 1, 8, MSG, 0, 1, 0xffffffff) + bytes(24) + call
-        yield "65 segments", header(xid, writes=[[NOWHERE] * 65]) + call
-        yield "65 segments of a Reply chunk", header(xid, reply=[NOWHERE] * 65) + call
-        yield "17 Write chunks", header(xid, writes=[[NOWHERE]] * 17) + call
-        whole = header(xid, reads=[(40, NOWHERE)] * 2, writes=[[NOWHERE] * 2, [NOWHERE]], reply=[NOWHERE] * 2)
-        for length in range(28, len(whole)):
+            yield f"presence word 2 in list {i}", c.prefix(xid) + words(*(2 * (i == n) for n in range(3))) + call
+        yield "0xffffffff segments", c.prefix(xid) + words(0, 1, 0xffffffff) + bytes(24) + call
+        yield "65 segments", c.header(xid, writes=[[NOWHERE] * 65]) + call, SEGMENTS, 64
+        yield "65 segments of a Reply chunk", c.header(xid, reply=[NOWHERE] * 65) + call, SEGMENTS, 64
+        yield "17 Write chunks", c.header(xid, writes=[[NOWHERE]] * 17) + call, WRITE_CHUNKS, 16
+        whole = c.header(xid, reads=[(40, NOWHERE)] * 2, writes=[[NOWHERE] * 2, [NOWHERE]], reply=[NOWHERE] * 2)
+        for length in range(c.least, len(whole)):
             yield f"a header that ends after {length} of {len(whole)} bytes", whole[:length]
-        yield "another XID in the message", header(xid) + null(xid + 1)
-        yield "RDMA_MSG without a message", header(xid)
-        yield "RDMA_NOMSG without a chunk", header(xid, NOMSG)
-        yield "RDMA_NOMSG with a message", header(xid, NOMSG) + call
-        yield "RDMA_MSG with a Position Zero chunk", header(xid, reads=[(0, c.segment(0, 40))]) + call
+        yield "another XID in the message", c.header(xid) + null(xid + 1)
+        yield "RDMA_MSG without a message", c.header(xid)
+        yield "RDMA_NOMSG without a chunk", c.header(xid, NOMSG)
+        yield "RDMA_NOMSG with a message", c.header(xid, NOMSG) + call
+        yield "RDMA_MSG with a Position Zero chunk", c.header(xid, reads=[(0, c.segment(0, 40))]) + call
 
     all_refused(b, messages)
 
@@ -136,13 +138,13 @@ def read_chunks(b):
                             ("Read chunks that overlap", [(end, some), (end + 20, some)]),
                             ("a Read chunk of 4 GiB", [(end, rest)]),
                             ("a Read chunk whose length overflows", [(end, rest), (end, rest)]),
-                            ("16 chunks whose length overflows", [(end, rest)] + [(end + 4 * i, rest) for i in range(15)])):
-            yield what, header(xid, reads=reads) + null(xid)
-        yield "a Position Zero chunk of 1 GiB", header(xid, NOMSG, reads=[(0, c.segment(0, 1 << 30))])
+                            ("15 chunks of 4 GiB", [(end, rest)] + [(end + 4 * i, rest) for i in range(15)])):
+            yield what, c.header(xid, reads=reads) + null(xid)
+        yield "a Position Zero chunk of 1 GiB", c.header(xid, NOMSG, reads=[(0, c.segment(0, 1 << 30))])
         for what, rpc in (("another XID in a Position Zero chunk", null(xid + 7)),
                           ("a Reply in a Position Zero chunk", rpc_reply(xid, bytes(16))),
                           ("a Position Zero chunk of 4 bytes", words(xid))):
-            yield what, header(xid, NOMSG, reads=[(0, c.put(0, rpc))])
+            yield what, c.header(xid, NOMSG, reads=[(0, c.put(0, rpc))])
 
     all_refused(b, messages)
 
@@ -160,7 +162,7 @@ def long_calls(b):
         for length in lengths:
             reads.append((0, c.segment(at, length)))
             at += length
-        replied(c, header(xid, NOMSG, reads=reads), xid, f"segments of {lengths}")
+        replied(c, c.header(xid, NOMSG, reads=reads), xid, f"segments of {lengths}")
 
 
 # AUTH_SYS with the machine name (position 40) and the groups (60) in chunks: the Call is
@@ -177,7 +179,7 @@ def credential(b):
                         ("three segments", split + [groups]), ("in reverse order", [groups] + whole)):
         xid = c.xid()
         rpc = words(xid, CALL, 2, NFS, 3, NULL, 1, 36) + words(99, 5, 1, 2, 2) + AUTH_NONE
-        replied(c, header(xid, reads=reads) + rpc, xid, what)
+        replied(c, c.header(xid, reads=reads) + rpc, xid, what)
 
 
 @case("chunks", "Read chunks of many sizes and segments")       # Covers: V1-CHK-15 ULB-19 V1-RDC-16
@@ -186,16 +188,30 @@ def sizes(b):
     end = NULL_LENGTH
     shapes = [[(end, c.segment(13, 7 ** i))] for i in range(7)]
     shapes.append([(end, c.segment(i * 100 + 3, 64)) for i in range(64)])
-    shapes.append([(end + i * 64, c.segment(i * 100 + 3, 64)) for i in range(16)])
+    shapes.append([(end + i * 64, c.segment(i * 100 + 3, 64)) for i in range(c.most_reads)])
     for i, reads in enumerate(shapes):
         xid = c.xid()
-        replied(c, header(xid, reads=reads) + null(xid), xid, f"shape {i}")
+        replied(c, c.header(xid, reads=reads) + null(xid), xid, f"shape {i}")
 
 
 # Covers: V1-FRM-07 V1-RPL-02 V1-RPL-11 V1-ERR-11 V1-UNU-01 V1-WRC-15 V1-WRC-17
 @case("chunks", "Reply chunks, and Write chunks that stay unused")
 def results_of_null(b):
     c = b.fresh()
+    if c.vers == 1:
+        long_null(c)
+    xid = c.xid()
+    chunks = [[c.segment(0, 100), c.segment(100, 200)], []]
+    # Version 2 uses a Reply chunk only for what does not fit a Receive.
+    reply = [c.segment(20480, 20)] if c.vers == 2 else None
+    answer = c.exchange(c.header(xid, writes=chunks, reply=reply) + null(xid))
+    want(answer and answer.proc == MSG and answer.body == rpc_reply(xid), "no Reply")
+    want(answer.writes == [[s._replace(length=0) for s in chunks[0]], []], f"returned {answer.writes}")
+    want(answer.reply == (reply and [reply[0]._replace(length=0)]), f"returned {answer.reply}")
+    want(c.get(20480, 20) == b"\xee" * 20, "a Reply chunk was written that is returned unused")
+
+
+def long_null(c):
     xid = c.xid()
     c.put(0, null(xid))
     chunk = [c.segment(4096, 5), c.segment(8192, 11), c.segment(12288, 4000)]
@@ -207,14 +223,9 @@ def results_of_null(b):
     want(found == reply[:5] + b"\xee" + reply[5:16] + b"\xee" + reply[16:] + b"\xee", "wrong bytes in the Reply chunk")
 
     xid = c.xid()
-    refused(c, header(xid, reply=[c.segment(20480, 20)]) + null(xid), xid, "a Reply chunk that is too small")
+    refused(c, header(xid, reply=[c.segment(20480, 20)]) + null(xid), xid, "a Reply chunk that is too small", BAD_XDR)
     want(c.get(20500, 1) == b"\xee", "it was written past its end")
-
-    xid = c.xid()
-    chunks = [[c.segment(0, 100), c.segment(100, 200)], []]
-    answer = c.exchange(header(xid, writes=chunks) + null(xid))
-    want(answer and answer.proc == MSG and answer.body == rpc_reply(xid), "no Reply")
-    want(answer.writes == [[s._replace(length=0) for s in chunks[0]], []], f"returned {answer.writes}")
+    c.wipe()
 
 
 # --- endings ------------------------------------------------------------------
@@ -222,19 +233,23 @@ def results_of_null(b):
 # Covers: V1-ERR-28 MEM-05
 @case("endings", "handles that cannot be read or written", "rxe/svc_rdma_read_err", "rxe/svc_rdma_send_err")
 def handles(b):
-    for reads, writes in ((1, 0), (0, 1)):
+    def read(xid):
+        return rpc_call(xid, NFS, 3, READ3, opaque(b.file) + words(0, 0, 100), AUTH_ROOT)
+
+    bad = b.client.segment(0, 100)._replace(handle=b.verbs.handle ^ 0x5500)
+    # Version 2 writes no Reply to NULL to a chunk.
+    for proc, rpc, lists in ((NULL, null, {"reads": [(NULL_LENGTH, bad)]}), (READ3, read, {"writes": [[bad]]}),
+                             (NULL, null, {"reply": [bad]}))[:4 - b.client.vers]:
         c = b.connect(b"")
         c.works()
-        bad = c.segment(0, 100)._replace(handle=c.verbs.handle ^ 0x5500)
         xid = c.xid()
-        before = operations("proc3")[NULL]
-        answer = c.exchange(header(xid, reads=[(NULL_LENGTH, bad)] * reads, reply=[bad] if writes else None) + null(xid))
-        want(not answer and c.conn.lost, "the connection stays")
-        want(operations("proc3")[NULL] == before + writes, "executed, or not")
+        before = operations("proc3")[proc]
+        want(not c.exchange(c.header(xid, **lists) + rpc(xid)) and c.conn.lost, f"{lists}: the connection stays")
+        want(operations("proc3")[proc] == before + ("reads" not in lists), f"{lists}: executed, or not")
         b.fresh().works()
 
 
-@case("endings", "a client that serves no RDMA Reads", "svc_rdma_accept_err")      # Covers: V1-CRD-32
+@case("endings", "a client that serves no RDMA Reads", "svc_rdma_accept_err", vers=1)       # Covers: V1-CRD-32
 def no_reads(b):
     before = counters()
     index = b.verbs.lib.peer_connect(ADDRESS.encode(), str(PORT).encode(), 8, 4096, 0, PLAIN, 8)
@@ -250,7 +265,7 @@ def no_reads(b):
 def leaving(b):
     b.fresh().works()
     before = counters()
-    rc = subprocess.run([sys.executable, "-S", __file__, "leave"], check=False).returncode
+    rc = subprocess.run([sys.executable, "-S", sys.argv[0], "leave"], check=False).returncode
     want(rc == 7, "it did not come so far")
     want(b.verbs.until(lambda: counters()["server_disconnects"] > before["server_disconnects"], 30),
          "the server does not notice")
@@ -258,15 +273,16 @@ def leaving(b):
          "no Call was under way")
 
 
-def leave():
-    c = Client(Verbs())
+def leave(kind=Client):
+    c = kind(Verbs())
     for _ in range(12):
         xid = c.xid()
-        c.conn.send(header(xid, reads=[(NULL_LENGTH, c.segment(0, 100000))]) + null(xid))
+        c.conn.send(c.header(xid, reads=[(NULL_LENGTH, c.segment(0, 100000))]) + null(xid))
         c.verbs.pump(0.001)
     os._exit(7)
 
 
-if sys.argv[1] == "leave":
-    leave()
-sys.exit(main())
+if __name__ == "__main__":
+    if sys.argv[1] == "leave":
+        leave()
+    sys.exit(main())

@@ -3,17 +3,21 @@
 
 usage: hostile_v2.py SET [part of a name]
 
-See caller.py, whose bench and whose way to report this uses.
+Sets called v2-... are here. The others are those of hostile_calls.py and hostile_client.py, said in
+version 2. See caller.py, whose bench and whose way to report this uses.
 """
 import glob
 import sys
 
-from caller import DATA, NFS, NULL, READ3, READDIRPLUS, WRITE3, Client, case, main
-from hostile_client import Session, answer_of, delegation, fresh_names, readdir_args, recall, write_args
+from caller import DATA, NFS, NULL, PLAIN, READ3, READDIRPLUS, WRITE3, Client, case, main, results
+from hostile_calls import leave
+from hostile_client import Session, answer_of, delegation, fresh_names, read_args, readdir_args, recall, write_args
 from peer import (AUTH_ROOT, BAD_XDR, BRS, CONNPROP, ERROR, INVAL_HTYPE, MSG, NOMSG, RBSIZ, READ_CHUNKS,
                   REPLY_RESOURCE, SEGMENTS, SILENCE, SYSTEM, VERS, WRITE_CHUNKS, WRITE_RESOURCE, Message, Reader,
                   counters, header, put, rpc_call, rpc_reply, slow, want, words)
 
+# Words behind the code of these errors
+ERROR_DATA = {READ_CHUNKS: 1, WRITE_CHUNKS: 1, SEGMENTS: 1, WRITE_RESOURCE: 2, REPLY_RESOURCE: 1}
 KNOBS = "/sys/kernel/debug/rpcrdma/server_"
 SETTING = "/proc/sys/sunrpc/svc_rdma/version"
 
@@ -52,11 +56,12 @@ class Message2:
         self.data = data
         self.xid, self.vers, self.credit, self.proc = r.word(), r.word(), r.word(), r.word()
         self.flags, self.error, self.props, self.code = r.word(), None, {}, None
-        self.body = b""
+        self.body, self.inv = b"", 0
         if self.proc == ERROR:
             self.error = tuple(r.word() for _ in range((len(data) - r.at) // 4))
             if len(data) == 28 and self.error[0] in (1, 2):
                 self.error = (VERS,) + self.error       # as in version 1: the flags are its code
+            self.code = self.error[0] if self.error else None
         elif self.proc == CONNPROP:
             for _ in range(r.word()):
                 which = r.word()
@@ -71,38 +76,44 @@ class Message2:
 
 
 class Client2(Client):
-    """@hello: properties to announce; None: nothing is said"""
+    """@size: of its Receives; what version 2 does not expect is announced. @hello: more properties to
+    announce; None: nothing is said"""
 
+    vers, least, most_reads = 2, 36, 15
     parse = Message2
 
-    def __init__(self, verbs, hello=(), count=64, size=65536, **kwargs):
-        super().__init__(verbs, count=count, size=size, **kwargs)
+    def __init__(self, verbs, data=PLAIN, count=64, size=65536, hello=(), **kwargs):
+        super().__init__(verbs, data, count, size, **kwargs)
         if hello is not None:
-            answer = self.exchange(connprop(self.xid(), *hello))
+            small = () if size >= 4096 else (prop(RBSIZ, words(size)),)
+            answer = self.exchange(connprop(self.xid(), *small, *hello))
             want(answer and answer.proc == CONNPROP, "CONNPROP is not answered by one")
+
+    def prefix(self, xid, proc=MSG, credit=8):
+        return prefix(xid, proc, credit) + words(0)
+
+    def header(self, xid, proc=MSG, credit=32, **lists):
+        return header2(xid, proc, credit, **lists)
+
+    def response(self, xid, credit=32):
+        return self.header(xid, credit=credit, flags=1)
+
+    def error(self, xid, code=BAD_XDR, credit=32, rest=b""):
+        return prefix(xid, ERROR, credit, flags=1) + words(code) + rest
+
+    def is_error(self, answer, code, *args):
+        """@args: the error's data, if that is known"""
+        return bool(answer) and answer.proc == ERROR and answer.error[:1 + len(args)] == (code,) + args and \
+            len(answer.data) == 24 + 4 * ERROR_DATA.get(code, 0)
+
+    def receive(self, patience=20):
+        answer = super().receive(patience)
+        want(not answer or answer.flags == 1 and not answer.inv and (answer.vers == 2 or answer.code == VERS),
+             f"flags, handle or version: {answer and answer.data[:48].hex()}")
+        return answer
 
     def silent(self):
         return not self.receive(SILENCE)
-
-    def nfs(self, proc, args, inline=None, vers=3, xid=None, flags=0, inv=0, **lists):
-        xid = xid or self.xid()
-        rpc = rpc_call(xid, NFS, vers, proc, args, AUTH_ROOT)
-        answer = self.exchange(header2(xid, credit=self.credit, flags=flags, inv=inv, **lists) +
-                               (rpc if inline is None else inline(rpc)))
-        want(answer, "no answer")
-        want(answer.xid == xid, "an answer to something else")
-        return answer
-
-    def works(self):
-        want(results(self.nfs(NULL, b"")).at == 24, "NULL")
-
-
-def results(answer):
-    want(answer.proc == MSG and answer.vers == 2 and answer.flags == 1 and answer.inv == 0,
-         f"no Reply: {answer.data[:48].hex()}")
-    r = Reader(answer.body, 20)
-    want(r.word() == 0, f"RPC error: {answer.body[:24].hex()}")
-    return r
 
 
 def refused(answer, code, *args, xid=None, vers=2):
@@ -114,13 +125,16 @@ def refused(answer, code, *args, xid=None, vers=2):
 
 
 def connect(b, *hello, **kwargs):
-    c = Client2(b.verbs, hello, **kwargs)
+    c = Client2(b.verbs, hello=hello, **kwargs)
     b.clients.append(c)
     return c
 
 
-def read_args(b, length):
-    return words(len(b.file)) + b.file + bytes(-len(b.file) % 4) + words(0, 0, length)
+def unheard(b, **kwargs):
+    """A client that has said nothing about itself"""
+    c = Client2(b.verbs, hello=None, **kwargs)
+    b.clients.append(c)
+    return c
 
 
 def size(value):
@@ -152,11 +166,10 @@ def versions(b):
 
 @case("v2-messages", "version 2 without a CONNPROP")      # Covers: V2-PRP-20 V2-INL-01 V2-NEG-13 V2-TYP-09
 def unannounced(b):
-    c = Client2(b.verbs, None, size=4096)
-    b.clients.append(c)
+    c = unheard(b, size=4096)
     c.works()
-    want(len(c.nfs(READ3, read_args(b, 3000)).data) > 3000, "no short Reply")
-    answer = c.nfs(READ3, read_args(b, 8000))
+    want(len(c.nfs(READ3, read_args(b.file, 3000)).data) > 3000, "no short Reply")
+    answer = c.nfs(READ3, read_args(b.file, 8000))
     want(answer.proc == ERROR and answer.error[0] == REPLY_RESOURCE, "more than 4096 bytes")
     c.works()
 
@@ -166,15 +179,14 @@ def unannounced(b):
 # Covers: V2-TYP-11 V2-PRP-16 V2-PRP-21 V2-CRD-04 V2-TYP-10
 @case("v2-messages", "CONNPROP is answered by one", "svc_rdma_connprop: rbsiz=16384 brs=1 .*applied=1")
 def properties(b):
-    c = Client2(b.verbs, None)
-    b.clients.append(c)
+    c = unheard(b)
     answer = c.exchange(connprop(0x1234, size(16384), prop(BRS, words(1))))
     want(answer.xid == 0x1234 and answer.vers == 2 and answer.flags == 1 and answer.credit >= 1, "prefix")
     want(answer.props == {RBSIZ: words(16384), BRS: words(1)}, f"properties: {answer.props}")
     want(not c.invalidated and len(answer.data) <= 1024, "invalidation, or too long")
     shown = list(connections())
-    told = {"version": "2", "inline_send": "16384", "inline_recv": "16384", "rbsiz": "16384", "brs": "1", "our_brs": "1",
-            "peer_spoke": "1"}
+    told = {"version": "2", "inline_send": "16384", "inline_recv": "16384", "rbsiz": "16384", "brs": "1",
+            "our_brs": "1", "peer_spoke": "1"}
     want(any(told.items() <= s.items() for s in shown), f"not shown: {shown}")
     c.works()
 
@@ -182,8 +194,7 @@ def properties(b):
 # Covers: V2-PRP-05 V2-PRP-06 V2-PRP-07 V2-PRP-08 V2-PRP-09 V2-PRP-14 V2-ERR-06 V2-ERR-07 V2-CRD-03
 @case("v2-messages", "bad properties, of which none is applied", "svc_rdma_error: BAD_XDR")
 def bad_properties(b):
-    c = Client2(b.verbs, None)
-    b.clients.append(c)
+    c = unheard(b)
     good = size(1024)
     bad = [(good, prop(BRS, words(9))), (good, prop(BRS, words(3))), (good, size(1)), (size(0),), (size(512),),
            (size(1023),), (good, good), (prop(BRS, b""), prop(BRS, words(1))), (good, prop(0x7777, b"", 0xffffffff)),
@@ -199,16 +210,16 @@ def bad_properties(b):
         refused(c.exchange(message), BAD_XDR, xid=1)
     want(counters()["server_err_bad_xdr"] == before + len(bad) + 5, "not all are counted")
     # The defaults hold: 4096 bytes
-    want(len(c.nfs(READ3, read_args(b, 3000)).data) > 3000, "a bad property was applied")
+    want(len(c.nfs(READ3, read_args(b.file, 3000)).data) > 3000, "a bad property was applied")
 
 
 # Covers: V2-PRP-04 V2-PRP-03 V2-EXT-02 V2-PRP-23
 @case("v2-messages", "unknown properties are skipped, empty ones mean the default")
 def unknown_properties(b):
     c = connect(b, prop(0x7777, b"\xbd" * 5), prop(BRS, b""), prop(0, b""), size(8192), prop(0xffffffff, bytes(33)))
-    want(len(c.nfs(READ3, read_args(b, 7000)).data) > 7000, "RBSIZ is not applied")
+    want(len(c.nfs(READ3, read_args(b.file, 7000)).data) > 7000, "RBSIZ is not applied")
     c = connect(b, prop(RBSIZ, b""))
-    want(c.nfs(READ3, read_args(b, 7000)).proc == ERROR, "more than 4096 bytes")
+    want(c.nfs(READ3, read_args(b.file, 7000)).proc == ERROR, "more than 4096 bytes")
 
 
 # Covers: V2-TYP-12 V2-PRP-20
@@ -218,7 +229,7 @@ def second(b):
     for value in (65536, 4096):
         answer = c.exchange(connprop(9, size(value)))
         want(answer.proc == CONNPROP and answer.xid == 9 and answer.flags == 1, "no answer")
-    answer = c.nfs(READ3, read_args(b, 3000))
+    answer = c.nfs(READ3, read_args(b.file, 3000))
     want(answer.proc == ERROR and answer.error[0] == REPLY_RESOURCE, "a later RBSIZ is applied")
     c.works()
 
@@ -235,8 +246,7 @@ def types(b):
             refused(c.exchange(prefix(xid, htype) + bytes(40)), INVAL_HTYPE, xid=xid)
             want(c.exchange(prefix(xid, htype)).error == (INVAL_HTYPE,), "a prefix only")
         if not first:
-            c = Client2(b.verbs, None)
-            b.clients.append(c)
+            c = unheard(b)
     c.works()
 
 
@@ -345,9 +355,9 @@ def too_large(b):
     c = connect(b, size(1024))
     for offered, needed in ((3999, 4000), (1, 4096), (4, 100000)):
         chunk = c.segment(0, offered)
-        refused(c.nfs(READ3, read_args(b, needed), inv=chunk.handle, writes=[[chunk]]), WRITE_RESOURCE, 1, needed)
+        refused(c.nfs(READ3, read_args(b.file, needed), inv=chunk.handle, writes=[[chunk]]), WRITE_RESOURCE, 1, needed)
         want(not c.invalidated, "an error invalidates a handle")
-        answer = c.nfs(READ3, read_args(b, needed), writes=[[c.segment(0, needed)]])
+        answer = c.nfs(READ3, read_args(b.file, needed), writes=[[c.segment(0, needed)]])
         results(answer)
         want(c.get(0, needed) == DATA[:needed], "the data")
     for offer in (None, 8):
@@ -449,8 +459,7 @@ def inline(b):
 def least(b):
     put("/proc/sys/sunrpc/svc_rdma/v2_max_req_size", 1024)
     try:
-        c = Client2(b.verbs, None)
-        b.clients.append(c)
+        c = unheard(b)
         answer = c.exchange(connprop(c.xid()))
         want(answer.props[RBSIZ] == words(1024), f"it announces {answer.props}")
         for _ in range(20):
@@ -468,12 +477,12 @@ def announced(b):
         c = connect(b, size(value))
         most = min(value, 65536)
         fits, exceeds = most - 256, most
-        answer = c.nfs(READ3, read_args(b, fits), reply=[c.segment(0, 65536)])
+        answer = c.nfs(READ3, read_args(b.file, fits), reply=[c.segment(0, 65536)])
         want(answer.proc == MSG and answer.reply[0].length == 0, f"{value}: not short though it fits")
         want(answer.body.endswith(DATA[:fits]), f"{value}: the data")
-        refused_one = c.nfs(READ3, read_args(b, exceeds))
+        refused_one = c.nfs(READ3, read_args(b.file, exceeds))
         want(refused_one.proc == ERROR and refused_one.error[0] == REPLY_RESOURCE, f"{value}: too large a Reply")
-        answer = c.nfs(READ3, read_args(b, exceeds), reply=[c.segment(0, 131072)])
+        answer = c.nfs(READ3, read_args(b.file, exceeds), reply=[c.segment(0, 131072)])
         want(answer.proc == NOMSG, f"{value}: not in the Reply chunk")
         c.works()
 
@@ -484,7 +493,7 @@ def handles(b):
     c = connect(b)
     before = counters()
     for inv in (0, 0xdeadbeef):
-        answer = c.nfs(READ3, read_args(b, 4000), inv=inv, writes=[[c.segment(0, 4000)]])
+        answer = c.nfs(READ3, read_args(b.file, 4000), inv=inv, writes=[[c.segment(0, 4000)]])
         results(answer)
         want(not c.invalidated, f"{c.invalidated:#x} is invalidated")
     after = counters()
@@ -507,10 +516,6 @@ def called(b, *hello):
     return c, message
 
 
-def respond(message, credit=16):
-    return header2(message.xid, credit=credit, flags=1) + answer_of(message, credit)[28:]
-
-
 def grown(before, name, count=1):
     return lambda: counters()[name] >= before[name] + count
 
@@ -523,7 +528,7 @@ def callback(b):
         c, message = called(b, *hello)
         # The same XID means something else in the other direction
         want(results(c.nfs(NULL, b"", xid=message.xid)).at == 24, "NULL")
-        c.conn.send(respond(message))
+        c.conn.send(answer_of(c, message, 16))
         want(b.verbs.until(grown(before, "server_bc_replies")), "its answer is not taken")
         c.works()
 
@@ -544,13 +549,13 @@ def callback_errors(b):
         want(c.silent(), "it is answered")
         c.works()
         dropped = counters()["server_bc_dropped"]
-        c.conn.send(respond(message))
+        c.conn.send(answer_of(c, message, 16))
         want(b.verbs.until(lambda n=dropped: counters()["server_bc_dropped"] > n), "somebody waits for it still")
         want(counters()["server_bc_replies"] - before["server_bc_replies"] <= 1, "more than one is taken")
         # nfsd tries again. There is one credit as long as nothing was granted.
         again = c.callback()
         want(again, "its credit is not free again")
-        c.conn.send(respond(again))
+        c.conn.send(answer_of(c, again, 16))
         c.works()
 
 
@@ -570,9 +575,12 @@ def no_callbacks(b):
 
 
 if __name__ == "__main__":
+    if sys.argv[1] == "leave":
+        leave(Client2)
     put(SETTING, 2)
     try:
-        status = main()
+        # The sets that are there for version 1 as well are done by clients of version 2.
+        status = main(Client if sys.argv[1].startswith("v2-") else Client2)
     finally:
         put(SETTING, 1)
     sys.exit(status)
