@@ -139,7 +139,7 @@ small_inline() {
 	copy_some
 }
 
-# Covers: V2-INL-03 V2-INL-05 V2-PRP-10 V2-PRP-11 V2-PRP-22
+# Covers: V2-INL-03 V2-INL-05 V2-PRP-10 V2-PRP-11
 case_v2-inline() {
 	on_v2 3 inline_sizes
 	with_v2_inline 65536 65536 on_v2 3 large_inline
@@ -198,7 +198,8 @@ not_invalidated() {
 	counted client_mrs_remote_inv 0 0 counted client_mrs_local_inv 16 24 by_size 32768 8
 }
 
-# Covers: V2-CHK-03 V2-CHK-04 V2-CHK-06 V2-CHK-07 V2-CHK-10 V2-CHK-16
+# A server that invalidates what it is offered, and one that is offered nothing
+# Covers: V2-CHK-03 V2-CHK-04 V2-CHK-06 V2-CHK-07 V2-CHK-10
 case_v2-invalidation() {
 	local param=/sys/module/rpcrdma/parameters/remote_invalidation
 	on_v2 3 invalidated
@@ -283,7 +284,7 @@ no_cure() {
 	by_size 32768 1
 }
 
-# Covers: V2-ERR-22 V2-ERR-23 V2-ERR-24 V2-CRD-03
+# Covers: V2-ERR-22 V2-ERR-23 V2-ERR-24
 case_v2-no-cure() {
 	MOUNT_OPTS=noac counted client_connects 1 1 with_mount 3 no_cure
 }
@@ -308,6 +309,49 @@ case_v2-ipv6() {
 		nfs_umount
 		until_true 30 nobody_shown || die "left behind: $(ls $DEBUG/client $DEBUG/server)"
 	done
+}
+
+sent_again() { [ "$(grep -c xprt_rdma_timeout: $TRACE/trace)" -ge 1 ] && [ "$(grown client_connects "$1")" -ge 2 ]; }
+
+# A Call that gets no Reply is sent again, and only on a connection that has not carried it yet. That is
+# of version 2 again.
+# Covers: V2-CRD-09 V2-NEG-17
+case_v2-retransmission() {
+	local connects settled pid
+	ice_up
+	ice_mount vers=3,nolock,hard,timeo=20,retrans=5
+	dd if=/dev/zero of=$MNT/out bs=4k count=1 oflag=direct 2>/dev/null
+	head -c 4096 /dev/urandom >/tmp/again
+	connects=$(counter client_connects) settled=$(counter client_v2_connects)
+	trap 'fsfreeze -u /ice' EXIT
+	fsfreeze -f /ice
+	trace_begin
+	dd if=/tmp/again of=$MNT/out bs=4k count=1 oflag=direct conv=notrunc 2>/dev/null &
+	pid=$!
+	until_true 60 sent_again "$connects" || die "the Call is not sent again on two more connections"
+	fsfreeze -u /ice
+	trap - EXIT
+	wait $pid || die "the hard mount saw an error"
+	cmp /tmp/again /ice/out || die "other data was written"
+	awk '/ xprt_rdma_connect: / { conns++ }
+		match($0, / xprt_rdma_send: xid=0x[0-9a-f]*/) {
+			xid = substr($0, RSTART, RLENGTH)
+			if (xid ~ /=0x0*$/)
+				next
+			if (xid in sent && sent[xid] == conns) {
+				print "twice on one connection:" xid
+				exit 1
+			}
+			again += xid in sent
+			sent[xid] = conns
+		}
+		END { print again + 0 " Calls were sent again" }
+		END { exit again ? 0 : 1 }' $TRACE/trace || die "not on a connection of its own"
+	trace_end
+	[ "$(grown client_v2_connects "$settled")" = "$(grown client_connects "$connects")" ] ||
+		die "a connection is not of version 2"
+	umount $MNT
+	ice_down
 }
 
 # Covers: ULB-08

@@ -185,7 +185,7 @@ def headers():
     rule("one-place", ((not m.body if m.type == NOMSG else not total(m.reply or []), m)
                        for m in messages() if m.type == NOMSG or (m.reply and not m.is_call)))
     # A Call sent again, or answered twice, would spoil the count of credits.
-    # Covers: V1-HDR-16 V1-CRD-24 BC-19 V2-CRD-09
+    # Covers: V1-HDR-16 V1-CRD-24 BC-19
     rule("one-send", ((len({(m.xid, m.from_client, m.is_call) for m in c.messages}) == len(c.messages),
                        "a connection") for c in conns))
     rule("answers", ((m.call is not None, m) for m in messages() if not m.is_call))
