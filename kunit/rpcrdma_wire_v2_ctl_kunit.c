@@ -131,7 +131,7 @@ static void rpcrdma_v2_expect_error(struct rpcrdma_kunit *fx,
 }
 
 /*
- * Covers: V2-ERR-02 V2-ERR-03 V2-ERR-04 V2-ERR-30 V2-NEG-12 V2-CRD-03 V2-CRD-08
+ * Covers: V2-ERR-02 V2-ERR-03 V2-ERR-04 V2-ERR-30 V2-NEG-12 V2-CRD-08
  * Covers: V2-BC-09 G-11
  */
 static void rpcrdma_v2_decode_error_vectors(struct kunit *test)
@@ -356,7 +356,7 @@ static void rpcrdma_v2_expect_props(struct rpcrdma_kunit *fx, u32 rbsiz,
 }
 
 /*
- * Covers: V2-PRP-01 V2-PRP-02 V2-PRP-21 V2-TYP-07 V2-TYP-09 V2-TYP-10 V2-NEG-01
+ * Covers: V2-PRP-01 V2-PRP-02 V2-PRP-21 V2-TYP-07 V2-TYP-10 V2-NEG-01 V2-CRD-06
  * Covers: V2-NEG-02 V2-NEG-03 V2-HDR-07 V2-HDR-10 G-18
  */
 static void rpcrdma_v2_encode_connprop(struct kunit *test)

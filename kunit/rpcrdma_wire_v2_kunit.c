@@ -538,7 +538,7 @@ static const struct rpcrdma_v2_words_case rpcrdma_v2_client_cases[] = {
 KUNIT_ARRAY_PARAM_DESC(rpcrdma_v2_client, rpcrdma_v2_client_cases, desc);
 
 /*
- * Covers: V2-HDR-09 V2-HDR-12 V2-HDR-13 V2-HDR-14 V2-CHK-12 V2-TYP-06 V2-TYP-16
+ * Covers: V2-HDR-12 V2-HDR-13 V2-HDR-14 V2-CHK-12 V2-TYP-06 V2-TYP-16
  * Covers: V2-ERR-03 V2-BC-03 V2-BC-05 V2-BC-07 V2-BC-08 V2-NEG-14 G-12 G-24
  */
 static void rpcrdma_v2_judges_at_a_client(struct kunit *test)
