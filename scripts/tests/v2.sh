@@ -190,19 +190,41 @@ case_v2-seen() {
 	trace_end
 }
 
-invalidated() {
-	# Beside them, a Reply chunk of three regions may occur.
-	counted client_mrs_remote_inv 16 18 counted client_mrs_local_inv 0 6 by_size 32768 8
-}
-not_invalidated() {
-	counted client_mrs_remote_inv 0 0 counted client_mrs_local_inv 16 24 by_size 32768 8
+# each_once <command...>: of the regions that are registered, the server or the client invalidates each
+each_once() {
+	local made remote ours
+	made=$(counter client_mrs_registered)
+	remote=$(counter client_mrs_remote_inv)
+	ours=$(counter client_mrs_local_inv)
+	"$@" || return
+	made=$(grown client_mrs_registered "$made")
+	remote=$(grown client_mrs_remote_inv "$remote")
+	ours=$(grown client_mrs_local_inv "$ours")
+	[ "$made" = $((remote + ours)) ] || die "of $made regions the server invalidated $remote, the client $ours"
 }
 
-# A server that invalidates what it is offered, and one that is offered nothing
+invalidated() {
+	# Beside them, a Reply chunk of three regions may occur.
+	each_once counted client_mrs_remote_inv 16 18 counted client_mrs_local_inv 0 6 by_size 32768 8
+}
+not_invalidated() {
+	each_once counted client_mrs_remote_inv 0 0 counted client_mrs_local_inv 16 24 by_size 32768 8
+}
+# An error, which each READ is answered with at first, invalidates nothing.
+sometimes_invalidated() {
+	echo 8192 >$KNOBS/client_shrink_write
+	each_once counted client_resends 8 8 counted client_mrs_remote_inv 16 18 \
+		counted client_mrs_local_inv 8 14 by_size 32768 8
+}
+
+# A server that always invalidates what it is offered, one that never does, having no offer, and one that
+# does so sometimes
 # Covers: V2-CHK-03 V2-CHK-04 V2-CHK-06 V2-CHK-07 V2-CHK-10
 case_v2-invalidation() {
 	local param=/sys/module/rpcrdma/parameters/remote_invalidation
 	on_v2 3 invalidated
+	with_mount 3 sometimes_invalidated
+	before_case
 	echo N >$param
 	on_v2 3 not_invalidated
 }
