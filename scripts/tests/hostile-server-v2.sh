@@ -8,6 +8,12 @@
 
 case_server-v2-nego() { hostile server_v2 nego; }
 case_server-v2-spoken() { hostile server_v2 spoken; }
+# The cases of hostile_server.py that are for both versions
+case_server-v2-replies() { hostile server_v2 replies; }
+case_server-v2-memory() { hostile server_v2 memory; }
+case_server-v2-credits() { hostile server_v2 credits; }
+case_server-v2-connections() { hostile server_v2 connections; }
+case_server-v2-callbacks() { hostile server_v2 callbacks; }
 
 group() {
 	alone_up

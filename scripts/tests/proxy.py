@@ -245,6 +245,8 @@ class Call(Message):
 
 
 class Server:
+    version = 1
+
     def __init__(self, pool, trace):
         self.pool, self.trace, self.verbs = pool, trace, Verbs()
         want(self.verbs.lib.peer_listen(str(PORT).encode()) >= 0, "cannot listen")
@@ -261,8 +263,30 @@ class Server:
         self.failed = collections.deque()       # XIDs
         self.before, self.mounted, self.depth = counters(), False, None
 
+    def leave(self):
+        """No more cases: settings are what they were."""
+
     def log(self, text):
         print("#", text, flush=True)
+
+    # what version 2 does in another way
+
+    @staticmethod
+    def encode(message):
+        """@message of version 1, as it goes over the wire"""
+        return message
+
+    def errors(self, xid):
+        """What the client said was wrong with the Call @xid: error codes, and what belongs to them"""
+        return [m[16:] for m in self.backward if m[:4] == words(xid) and m[12:16] == words(ERROR)]
+
+    @staticmethod
+    def room(size):
+        """In the Write chunk of a READ"""
+        return size + -size % 4
+
+    def grants_late(self):
+        """No credits before the first Reply"""
 
     def upstream(self, conn):
         if conn not in self.upstreams:
@@ -278,6 +302,7 @@ class Server:
 
     def accept(self, index):
         conn = Conn(self.verbs, index)
+        conn.plain = conn.send          # what is not to be translated
         self.accepted += 1
         if self.verbs.lib.peer_accept(index, self.recvs, self.size, 16, self.private, len(self.private)):
             self.log("accepting failed")
@@ -331,11 +356,11 @@ class Server:
                 self.calls.popleft().respond()
         return True
 
-    def pour(self, conn, messages):
+    def pour(self, conn, messages, send=None):
         """Send what nobody has asked for: a few at a time, for which the client has Receives."""
         before = self.counted("client_receives")
         for i, message in enumerate(messages, 1):
-            conn.send(message)
+            (send or conn.send)(message)
             if i % 4 == 0:
                 want(self.verbs.until(lambda n=before + i: self.counted("client_receives") >= n or conn.lost),
                      f"the client does not get {message[:64].hex()}")
