@@ -836,9 +836,9 @@ def callback_null(xid):
     return rpc_call(xid, CALLBACK, 1, 0)
 
 
-def sequence(call):
-    """Of a COMPOUND of version 4.1 that begins with SEQUENCE: session, number, slot, and the operation
-    that follows, or None; and None if it is something else"""
+def compound(call, operation):
+    """Of a COMPOUND of version 4.1 that begins with this operation: how many they are, and a Reader of
+    its arguments; None if it is something else"""
     if (call.prog, call.nfs, call.operation) != (NFS, 4, 1):
         return None
     r = Reader(call.rpc, 24)
@@ -847,8 +847,16 @@ def sequence(call):
         r.opaque()
     r.opaque()
     minor, count, first = r.word(), r.word(), r.word()
-    if (minor, first) != (1, 53):
+    return (count, r) if (minor, first) == (1, operation) else None
+
+
+def sequence(call):
+    """Of a COMPOUND that begins with SEQUENCE: session, number, slot, and the operation that follows,
+    or None; and None if it is something else"""
+    found = compound(call, 53)
+    if not found:
         return None
+    count, r = found
     session = call.rpc[r.at:r.at + 16]
     r.skip(16)
     number, slot = r.word(), r.word()

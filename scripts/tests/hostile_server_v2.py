@@ -10,17 +10,19 @@ import functools
 import struct
 import sys
 import time
+from types import SimpleNamespace
 
 import hostile_server
 import proxy
-from hostile_server import callback_null, main, refuses
-from peer import (BAD_XDR, BRS, CONNPROP, ERROR, INVAL_HTYPE, MSG, NOMSG, RBSIZ, READ_CHUNKS, REPLY_RESOURCE, SEGMENTS,
-                  SILENCE, SYSTEM, VERS, WRITE_CHUNKS, WRITE_RESOURCE, Failure, Message, Segment, header, put, want,
-                  words)
-from proxy import (DATA, MNT, PLAIN, PORT, READ3, SHARED, SMALL, WRITE3, Server, do_list, do_mount, do_read, do_stat,
-                   do_write)
+from hostile_server import CALLBACK, callback_null, compound, main, of_user, refuses, sequence
+from peer import (AUTH_ROOT, BAD_XDR, BRS, CONNPROP, ERROR, INVAL_HTYPE, MSG, NOMSG, RBSIZ, READ_CHUNKS,
+                  REPLY_RESOURCE, SEGMENTS, SILENCE, SYSTEM, VERS, WRITE_CHUNKS, WRITE_RESOURCE, Failure, Message,
+                  Segment, header, private, put, rpc_call, want, words)
+from proxy import (DATA, MNT, PLAIN, PORT, READ3, SHARED, SMALL, V41, WRITE3, Server, do_list, do_mount, do_read,
+                   do_stat, do_write, transports)
 
 case = functools.partial(hostile_server.case, vers=(2,))
+SHRINK = "/sys/kernel/debug/rpcrdma/client_shrink_write"
 SETTING = "/proc/sys/sunrpc/rdma_version"
 INLINE = "/proc/sys/sunrpc/rdma_v2_inline"
 
@@ -294,6 +296,62 @@ def sizes(s):
         s.umount()
 
 
+# Covers: V2-INL-03 V2-CHK-16 G-19
+@case("nego", "private data of any kind", mount=False)
+def private_data(s):
+    for data in (b"", b"\xbd" * 8, private(1024, 1024, False), private(256 << 10, 256 << 10)):
+        s.private, s.longest = data, 0
+        begins(s, s.welcome)
+        want(s.do(do_write, DATA[:3500], "private") == 3500, "WRITE")
+        s.reads(65536)
+        want(2048 < s.longest <= 4096, f"{s.longest} bytes were sent at once, whatever RBSIZ says")
+        # Whether a handle may be invalidated, each Call says for itself.
+        want(any(m[20:24] != bytes(4) for m in s.raw), "no Call names a handle")
+        s.raw.clear()
+        s.umount()
+
+
+def obeys(s, least, most):
+    """This is as much as the client sends at once."""
+    s.longest = 0
+    for length in (700, 3500, 7500, 15500):
+        want(s.do(do_write, DATA[:length], "obeys") == length, "WRITE")
+    want(least < s.longest <= most, f"{s.longest} bytes were sent at once, not {least + 1} to {most}")
+
+
+# Covers: V2-TYP-08 V2-PRP-09 V2-PRP-20 V2-NEG-04 G-17
+@case("nego", "a server that speaks of itself unasked", mount=False)
+def unasked(s):
+    def before(*props, then):
+        def first(conn):
+            conn.plain(connprop(0x123, *props, flags=0))
+            s.listen(0.2)
+            want(len(s.conns) == 1 and not s.early, "it was answered before the version is settled")
+            s.welcome(conn, (prop(RBSIZ, then),))
+        return first
+
+    s.size = 65536
+    # What is said first holds, but nothing of what is bad.
+    for i, (first, least, most) in enumerate(((before(prop(RBSIZ, 1024), then=16384), 512, 1024),
+                                              (before(prop(RBSIZ, 16384), then=1024), 8192, 16384),
+                                              (before(prop(RBSIZ, 16384), prop(BRS, 9), then=8192), 4096, 8192))):
+        begins(s, first)
+        obeys(s, least, most)
+        s.works()
+        want(len(s.hellos) == i + 1 and not s.backward, "it was answered")
+        s.umount()
+    # After its properties were refused, and again
+    s.grants_late()
+    begins(s, s.first)
+    obeys(s, 2048, 4096)
+    for size in (8192, 1024):
+        s.conns[0].plain(connprop(0x124, prop(RBSIZ, size), flags=0))
+        s.idle(0.1)
+        obeys(s, 4096, 8192)
+    s.works()
+    want(len(s.hellos) == s.accepted == 4 and not s.backward, "it was answered")
+
+
 @case("nego", "bad properties", mount=False)                # Covers: V2-PRP-05 V2-PRP-06 V2-PRP-08 V2-PRP-09 G-17
 def bad_properties(s):
     s.size = 65536
@@ -307,7 +365,7 @@ def bad_properties(s):
         s.umount()
 
 
-@case("nego", "anything but an answer", mount=False)        # Covers: V2-NEG-04 V2-CRD-10 V2-TYP-13 V2-HDR-16
+@case("nego", "anything but an answer", mount=False)        # Covers: V2-NEG-04 V2-CRD-10 V2-TYP-13
 def nonsense(s):
     def first(conn):
         xid = s.xid()
@@ -385,7 +443,7 @@ def honest(s):
     s.kept()
 
 
-# Covers: V2-PRP-20 V2-TYP-12 V2-TYP-13 V2-HDR-15 V2-CRD-05
+# Covers: V2-PRP-20 V2-TYP-12 V2-TYP-13 V2-HDR-15
 @case("spoken", "properties once more", "xprt_rdma_connprop")
 def again(s):
     op, call = s.small()
@@ -445,6 +503,87 @@ def directions(s):
     s.kept()
 
 
+# Covers: V2-HDR-16 V2-ERR-26 V2-BC-08 V2-ERR-03
+@case("spoken", "messages that end too early", "xprt_rdma_discard", "xprt_rdma_bad_reply", "xprt_rdma_refuse: reason=2")
+def lengths(s):
+    def sound(xid, flags):
+        yield prefix(xid, MSG, flags=flags) + words(0, 0, 0, 0, xid, flags)
+        yield prefix(xid, NOMSG, flags=flags) + words(0, 0, 0, 0)
+        yield prefix(xid, CONNPROP, flags=flags) + words(0)
+        yield prefix(xid, ERROR, flags=flags) + words(BAD_XDR)
+
+    op, call = s.small()
+    conn = call.conn
+    # No prefix: whatever it was to be, it is nothing.
+    s.pour(conn, [m[:n] for flags in (0, 1) for m in sound(call.xid, flags) for n in range(1, 20)], conn.plain)
+    s.counts("client_short_messages", 2 * 4 * 19)
+    want(not op.ready() and not s.backward, "one of less than 20 bytes was looked at")
+    # Requests are answered,
+    messages = [m[:n] for m in list(sound(0, 0))[:3] for n in range(20, len(m))]
+    s.pour(conn, [words(0x3000 + i) + m[4:] for i, m in enumerate(messages)], conn.plain)
+    want(s.verbs.until(lambda: s.step() or len(s.backward) >= len(messages)), f"{len(s.backward)} answers")
+    for i, m in enumerate(messages):
+        want(s.errors(0x3000 + i) == [words(BAD_XDR)], f"{m.hex()}: {s.errors(0x3000 + i)}")
+    # and responses are not: not even those to nobody,
+    s.backward.clear()
+    s.pour(conn, [m[:n] for m in sound(0x3100, 1) for n in range(20, len(m))], conn.plain)
+    # nor those that have the XID of an RPC and are no Reply.
+    s.pour(conn, [m[:n] for m in [list(sound(call.xid, 1))[2]] for n in range(20, len(m) + 1)], conn.plain)
+    s.listen(SILENCE)
+    want(not op.ready(), "a CONNPROP was taken for a Reply")
+    call.respond()
+    s.reads(100, op=op)
+    bad = s.counted("client_bad_replies")
+    want(not bad, f"{bad} RPCs have ended")
+    count = 0
+    for which in (0, 1, 3):
+        for n in range(20, len(list(sound(0, 1))[which])):
+            op, call = s.small()
+            conn.plain(list(sound(call.xid, 1))[which][:n])
+            s.fails(op, call.xid)
+            count += 1
+    want(s.counted("client_bad_replies") == count, "not all are counted")
+    want(not s.backward, "a response was answered")
+    s.works()
+    s.kept()
+
+
+def posted(s, received):
+    """Receives that are posted when the client has dealt with so many messages"""
+    shown = {}
+
+    def settled():
+        shown.update(next(transports())[1])
+        return s.counted("client_receives") >= received and shown["receives_held"] == "0"
+    want(s.verbs.until(settled), f"{received} messages were sent, {s.counted('client_receives')} have come")
+    return int(shown["receives_posted"])
+
+
+# Covers: V2-CRD-05
+@case("spoken", "Receives for two messages more than the windows", mount=False)
+def spare(s):
+    s.credit = 0xffffffff
+    s.mount(SMALL)
+    op = s.user(do_write, DATA, "spare")
+    first = s.next(WRITE3)
+    calls = [first] + s.gather(first.credit - 1, WRITE3)
+    # They are posted again several at a time: here is the least that there ever are.
+    found = []
+    before = s.counted("client_receives")
+    for i in range(20):
+        first.conn.plain(connprop(0x77, flags=i % 2))
+        found.append(posted(s, before + i + 1))
+    s.log(f"{first.credit} Calls, Receives posted: {found}")
+    want(min(found) >= first.credit + 16 + 2,
+         f"{min(found)} Receives for {first.credit} Replies, 16 callbacks and two messages more")
+    for i in range(2):
+        first.conn.plain(connprop(0x78 + i))
+    for call in calls:
+        call.respond()
+    want(s.finish(op) == len(DATA), "WRITE")
+    s.kept()
+
+
 def refused(s, size, *errors):
     """A READ of @size bytes that meets these errors, one after the other; the Calls."""
     calls, op = [], s.user(do_read, size)
@@ -495,7 +634,7 @@ def stray(s):
     s.kept()
 
 
-@case("spoken", "the same error again and again")           # Covers: V2-ERR-15 V2-ERR-19 V2-ERR-21 V2-ERR-22 G-23
+@case("spoken", "the same error again and again")           # Covers: V2-ERR-15 V2-ERR-21 V2-ERR-22 G-23
 def stubborn(s):
     op, calls = refused(s, 65536, (WRITE_CHUNKS, 0), (WRITE_CHUNKS, 0))
     want(calls[0].writes and not calls[1].writes and calls[1].reply, "no Reply chunk instead of the Write chunk")
@@ -507,6 +646,27 @@ def stubborn(s):
     want(len(calls[1].reply) > 1 and len(calls[2].reply) == 1, "not fewer segments")
     want(s.finish(op) == "EIO", "the READ does not end")
     want(s.counted("client_resends") == 4, f"{s.counted('client_resends')} were sent again")
+    s.works()
+    s.kept()
+
+
+def offered(call):
+    return sum(x.length for x in call.writes[0])
+
+
+@case("spoken", "too small a Write chunk")         # Covers: V2-ERR-19 V2-ERR-22 G-23
+def write_chunk(s):
+    put(SHRINK, 8192)
+    try:
+        for index, needed in ((1, 65536), (0, 40000)):
+            op, calls = refused(s, 65536, (WRITE_RESOURCE, index, needed), (WRITE_RESOURCE, index, 65536))
+            found = [offered(call) for call in calls]
+            want(found == [8192, needed], f"Write chunks of {found} bytes")
+            want(s.finish(op) == "EIO", "the READ does not end")
+        op, calls = refused(s, 65536, (WRITE_RESOURCE, 1, 65536))
+        s.reads(65536, op=op)
+    finally:
+        put(SHRINK, 0)
     s.works()
     s.kept()
 
@@ -560,7 +720,7 @@ def one_byte(s):
 
 
 # The siw of user space sends no handle to invalidate.
-# Covers: V2-CHK-11 MEM-21
+# Covers: MEM-21
 @case("spoken", "invalidating with what is no Reply", "xprt_rdma_bad_invalidation", only="rxe")
 def invalidating(s):
     odd = (("a CONNPROP", connprop(0x900)), ("a request of properties", connprop(0x901, flags=0)),
@@ -615,7 +775,7 @@ def credits_back(s):
     s.kept()
 
 
-@case("spoken", "errors while the window is full", mount=False)     # Covers: V2-CRD-02 V2-CRD-03 V2-CRD-05
+@case("spoken", "errors while the window is full", mount=False)     # Covers: V2-CRD-02 V2-CRD-03
 def window(s):
     s.credit = 1
     s.mount(SMALL)
@@ -630,6 +790,79 @@ def window(s):
     s.reads(2000, op=op)
     want(isinstance(s.finish(other), int), "GETATTR")
     s.kept()
+
+
+# --- callbacks ----------------------------------------------------------------
+
+def back_channel(s):
+    """The longest Call of the back channel that the client asked for last"""
+    for m in reversed(s.raw):
+        if m[12:20] == words(MSG, 0) and m[24:36] == bytes(12):
+            rpc = m[36:]
+            prog, nfs, operation = struct.unpack_from(">3I", rpc, 12)
+            found = compound(SimpleNamespace(rpc=rpc, prog=prog, nfs=nfs, operation=operation), 43)  # CREATE_SESSION
+            if found:
+                r = found[1]
+                r.skip(16 + 24)             # client ID, sequence, flags; sizes of the fore channel
+                r.skip(4 * r.word() + 4)
+                return r.word()
+    raise Failure("no CREATE_SESSION")
+
+
+def callback_long(call, xid, number, length):
+    """A callback of so many bytes, the so many-th of its session, with an operation for every 16 of them"""
+    args = words(11) + sequence(call)[0] + words(number, 0, 0, 0, 0)
+    rest = length - len(rpc_call(xid, CALLBACK, 1, 1, bytes(16) + args, AUTH_ROOT))
+    longer = rest % 16 // 4
+    # CB_RECALL_ANY, of nothing: for a bit map with two words, one of 4 bytes more
+    count = 1 + longer + (rest - 20 * longer) // 16
+    args += words(8, 0, 2, 0, 0) * longer + words(8, 0, 1, 0) * (count - 1 - longer)
+    message = rpc_call(xid, CALLBACK, 1, 1, words(0, 1, 0, count) + args, AUTH_ROOT)
+    want(len(message) == length, f"a callback of {len(message)} bytes, not {length}: mend this case")
+    return message
+
+
+def called_back(s, xid, number, length):
+    """Send such a callback; what comes back."""
+    op = s.user(do_stat, MNT + "/dir")
+    call = s.next(of_user)
+    s.backward.clear()
+    call.conn.send(header(xid) + callback_long(call, xid, number, length))
+    want(s.verbs.until(lambda: s.step() or s.backward), f"a callback of {length} bytes is not answered")
+    call.respond()
+    want(isinstance(s.finish(op), int), "GETATTR")
+    return s.backward[0]
+
+
+# Covers: V2-BC-10 V2-INL-07
+@case("callbacks", "callbacks as long as either can receive", "xprt_rdma_bc_reply: status=-90", mount=False)
+def callback_sizes(s):
+    # A page, as longer ones are not asked for; much more than the 1024 bytes of version 1
+    s.mount(V41)
+    longest = back_channel(s)
+    want(longest == 4096 - 36, f"callbacks of {longest} bytes")
+    answer = called_back(s, 0xd00, 1, longest)
+    want(answer[12:16] == words(MSG) and answer[28:36] == words(0xd00, 1) and answer[-8:] == words(8, 0),
+         f"the answer {answer.hex()}")
+    needed = len(answer) - 28
+    want(1024 < needed < 4096, f"an answer of {needed} bytes")
+    # The session stays, and the server can now receive less than the answer.
+    s.first = lambda conn: s.welcome(conn, (prop(RBSIZ, 1024),))
+    s.conns[0].disconnect()
+    s.do(do_stat, MNT + "/dir")
+    want(len(s.hellos) == 2, "no second connection")
+    s.longest = 0
+    called_back(s, 0xd01, 2, longest)
+    want(s.errors(0xd01) == [words(REPLY_RESOURCE, needed)], f"{s.errors(0xd01)}, not {needed} bytes")
+    want(isinstance(s.do(do_stat, MNT + "/dir"), int), "GETATTR")
+    want(s.longest <= 1024, f"{s.longest} bytes were sent at once")
+    s.umount()
+    # What either can receive goes for both directions of a new session.
+    for ours, theirs in ((1024, 4096), (4096, 1024), (2048, 2048)):
+        put(INLINE, theirs)
+        begins(s, lambda conn, ours=ours: s.welcome(conn, (prop(RBSIZ, ours),)), V41)
+        want(back_channel(s) == min(ours, theirs) - 36, f"callbacks of {back_channel(s)} bytes for {ours} and {theirs}")
+        s.umount()
 
 
 if __name__ == "__main__":
