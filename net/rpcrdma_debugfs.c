@@ -156,6 +156,8 @@ static void rpcrdma_debugfs_server(void)
 			   &svc_rdma_max_segs);
 	debugfs_create_atomic_t("server_fail_system", 0600, rpcrdma_debugfs_dir,
 				&svc_rdma_fail_system);
+	debugfs_create_u32("server_fail_code", 0600, rpcrdma_debugfs_dir,
+			   &svc_rdma_fail_code);
 }
 
 /**

@@ -42,8 +42,11 @@ MODULE_PARM_DESC(v2_max_req_size,
 u32 svc_rdma_max_reads = RPCRDMA_MAX_CHUNKS - 1;
 u32 svc_rdma_max_writes = RPCRDMA_MAX_CHUNKS;
 u32 svc_rdma_max_segs = RPCRDMA_MAX_SEGS;
-/* Calls of version 2 yet to be refused as if something were short */
+/* Calls of version 2 yet to be refused, as if something were short or with
+ * another error that says nothing of what was offered
+ */
 atomic_t svc_rdma_fail_system = ATOMIC_INIT(0);
+u32 svc_rdma_fail_code = RPCRDMA2_ERR_SYSTEM;
 
 /*
  * Replies are as large as the client says (G-18), Calls as we say; see

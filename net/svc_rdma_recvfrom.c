@@ -341,6 +341,21 @@ static bool svc_rdma_is_short(const struct svc_rdma_call *call)
 	       atomic_dec_if_positive(&svc_rdma_fail_system) >= 0;
 }
 
+/* What is wrong with such a Call: that for which the error stands. */
+static enum rpcrdma_verdict svc_rdma_short_of(void)
+{
+	switch (READ_ONCE(svc_rdma_fail_code)) {
+	case RPCRDMA2_ERR_BAD_XDR:
+		return RPCRDMA_BAD_FORM;
+	case RPCRDMA2_ERR_INVAL_HTYPE:
+		return RPCRDMA_BAD_PROC;
+	case RPCRDMA2_ERR_WRITE_CHUNKS:
+		return RPCRDMA_MANY_WRITES;
+	default:
+		return RPCRDMA_BAD_COUNT;
+	}
+}
+
 static bool svc_rdma_needs_reads(const struct svc_rdma_call *call)
 {
 	return call->sc_hdr.hd_proc == RPCRDMA1_NOMSG ||
@@ -408,7 +423,7 @@ static struct svc_rdma_call *svc_rdma_take_message(struct svc_rdma_xprt *sx,
 
 	verdict = svc_rdma_decode(call);
 	if (!verdict && svc_rdma_is_short(call))
-		verdict = RPCRDMA_BAD_COUNT;
+		verdict = svc_rdma_short_of();
 	if (unlikely(verdict != RPCRDMA_OK)) {
 		svc_rdma_dispose(call, verdict);
 		svc_rdma_call_free(call);

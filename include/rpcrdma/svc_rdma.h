@@ -41,6 +41,7 @@ extern u32 svc_rdma_max_reads;
 extern u32 svc_rdma_max_writes;
 extern u32 svc_rdma_max_segs;
 extern atomic_t svc_rdma_fail_system;
+extern u32 svc_rdma_fail_code;
 
 int svc_rdma_init(void);
 void svc_rdma_exit(void);

@@ -18,6 +18,7 @@ before_case() {
 	echo 16 >$KNOBS/server_max_writes
 	echo 64 >$KNOBS/server_max_segs
 	echo 0 >$KNOBS/server_fail_system
+	echo 9 >$KNOBS/server_fail_code
 	echo 0 >$KNOBS/client_shrink_write
 	echo 0 >$KNOBS/client_shrink_reply
 	echo Y >/sys/module/rpcrdma/parameters/remote_invalidation
@@ -52,15 +53,14 @@ on_v2() {
 		counted client_error_replies 0 0 counted client_bad_replies 0 0 with_mount "$@"
 }
 
-# Covers: V2-NEG-05 V2-NEG-16 V2-HDR-03 V2-HDR-08 V2-TYP-02 V2-TYP-04 V2-TYP-05 V2-CHK-02 V2-CHK-17
+# Covers: V2-NEG-05 V2-NEG-16 V2-HDR-03 V2-HDR-08 V2-TYP-02
 # Covers: V2-INL-01 V2-INL-02 V2-PRP-11 V2-PRP-12 V2-PRP-13 V2-CRD-04 V2-PRP-21
 case_v2-v3() { SCALE=0.3 on_v2 3 checked names dir data mmap direct acl; }
 case_v2-v40() { SCALE=0.3 on_v2 4.0 checked names dir data mmap direct acl; }
-# Covers: V2-BC-01 V2-BC-03
 case_v2-v41() { SCALE=0.3 on_v2 4.1 checked names dir data mmap direct acl; }
 case_v2-v42() { SCALE=0.3 on_v2 4.2 checked names dir data mmap direct acl xattr; }
 
-# Covers: V2-BC-01 V2-BC-03 V2-BC-04 V2-BC-11
+# Covers: V2-BC-01
 case_v2-delegation() { counted client_v2_connects 1 99 counted client_bc_replies 1 99 delegation 4.2 remote_writer; }
 case_v2-delegation-v41() { counted client_v2_connects 1 99 delegation 4.1 remote_writer; }
 
@@ -238,6 +238,49 @@ healing() {
 	counted "$error" 1 $ANY counted client_resends 1 $ANY counted client_bad_replies 0 0 \
 		counted client_connects 0 0 "$@"
 }
+
+# refused_read <code>: a READ into a Write chunk whose Call is answered with that error; what the
+# system call returns. Nothing else is sent meanwhile.
+refused_read() {
+	python3 -I -S - $KNOBS "$1" "$MNT/by" $EXPORT/by <<-'EOF'
+		import errno, mmap, os, sys
+
+		knobs, code, path, original = sys.argv[1:]
+		with open(original, "rb") as f:
+		    data = f.read()
+		buffer = mmap.mmap(-1, len(data))
+		fd = os.open(path, os.O_RDONLY | os.O_DIRECT)
+		for knob, value in (("server_fail_code", code), ("server_fail_system", "1")):
+		    with open(f"{knobs}/{knob}", "w") as f:
+		        f.write(value)
+		try:
+		    count = os.preadv(fd, [buffer], 0)
+		    print("all" if count == len(data) and buffer[:] == data else f"{count} bytes, or wrong ones")
+		except OSError as e:
+		    print(errno.errorcode[e.errno])
+	EOF
+}
+
+# refused_so <code> <server's counter> <Calls sent again> <outcome>
+refused_so() {
+	local said
+	said=$(counted "$2" 1 1 counted client_resends "$3" "$3" counted client_error_replies 1 1 refused_read "$1") ||
+		die "code $1: $said"
+	case $said in "$4"*) ;; *) die "code $1: READ returns $said, not $4" ;; esac
+	by_size 32768 1
+}
+
+each_error() {
+	by_size 32768 1
+	refused_so 2 server_err_bad_xdr 0 EIO
+	refused_so 3 server_err_inval_htype 0 EIO
+	refused_so 9 server_err_system 0 EIO
+	refused_so 5 server_err_write_chunks 1 all
+}
+
+# Errors that the other knobs do not bring about, and what the client makes of each
+# Covers: V2-ERR-08 V2-ERR-10 V2-ERR-15 V2-ERR-24 G-23
+case_v2-errors() { counted client_connects 1 1 with_mount 3 each_error; }
 
 # Covers: V2-ERR-11 V2-ERR-12 V2-ERR-28 G-23
 case_v2-heal-read-chunks() { with_mount 3 healing server_max_reads 0 server_err_read_chunks copy_some; }

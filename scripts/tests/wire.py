@@ -181,7 +181,7 @@ def headers():
     rule("xid", ((m.word(0) == m.xid, m) for m in messages() if m.type == MSG))
     # Covers: V1-HDR-25
     rule("reads", ((not m.reads, m) for m in replies()))
-    # Covers: V1-FRM-09 V1-RPL-07 EXP-10
+    # Covers: V1-FRM-09 V1-RPL-07 EXP-10 V2-TYP-04 V2-TYP-05
     rule("one-place", ((not m.body if m.type == NOMSG else not total(m.reply or []), m)
                        for m in messages() if m.type == NOMSG or (m.reply and not m.is_call)))
     # A Call sent again, or answered twice, would spoil the count of credits.
@@ -271,7 +271,7 @@ def call_chunks():
     # Covers: V1-RDC-01 V1-RDC-02 V1-RDC-03 V1-CHK-10 V1-RDC-06 V1-PZC-03 EXP-07
     rule("positions", ((p % 4 == 0 and p <= len(m.body) and m.reads == sorted(m.reads, key=lambda r: r[0]), m)
                        for m, p in reduced))
-    # Covers: V1-RDC-22 V1-PZC-07 V1-PZC-09 V1-PZC-01 ULB-23 EXP-09
+    # Covers: V1-RDC-22 V1-PZC-07 V1-PZC-09 V1-PZC-01 ULB-23 EXP-09 V2-TYP-04 V2-TYP-05
     rule("one-read-chunk", ((positions(m) == [0] if m.type == NOMSG else len(positions(m)) == 1 and positions(m)[0], m)
                             for m in calls() if m.reads))
     # The count stays, and tells the chunk's length without roundup.
@@ -289,7 +289,7 @@ def call_chunks():
     # Covers: V1-CHK-01 V1-WRC-18 ULB-04 ULB-05 ULB-24
     rule("results-eligible", ((read_arguments(m) is not None, m) for m in calls() if m.writes and m.type == MSG))
     # A chunk for the data exactly; in version 1, one small segment elsewhere for the roundup
-    # Covers: V1-WRC-01 V1-WPD-04 V1-WPD-05 MEM-12 EXP-16
+    # Covers: V1-WRC-01 V1-WPD-04 V1-WPD-05 MEM-12 EXP-16 V2-CHK-17
     rule("room-for-result", (room_for_result(m) for m in calls() if m.writes and m.type == MSG))
     # Covers: ULB-01 ULB-12
     rule("acl-unreduced", ((not m.writes and not any(positions(m)), m) for m in calls()
@@ -469,9 +469,9 @@ def backwards():
                 limits.append((back_channel_size(op[2]) == min(thresholds(m.conn)) - HDR_MIN[version], m))
         elif m.type == MSG and m.is_call:
             checks.append((m.conn in ready, m))
-    # Covers: BC-14 BC-31
+    # Covers: BC-14 BC-31 V2-BC-04
     rule("backward-when-ready", checks)
-    # Covers: BC-16 BC-17 V2-INL-07 V2-BC-10
+    # Covers: BC-16 BC-17
     rule("backward-size", limits)
     answered = {m.call for m in messages() if m.call}
     # Covers: BC-15
@@ -567,7 +567,7 @@ def only_2():
     rule("first-messages", first_messages())
     # Covers: V2-HDR-06
     rule("flags", ((m.flags in (0, 1), m) for m in messages()))
-    # Covers: V2-HDR-07 V2-HDR-08 V2-BC-01
+    # Covers: V2-HDR-07 V2-HDR-08 V2-BC-01 V2-BC-03
     rule("response", ((m.word(4) == (REPLY if m.flags else CALL), m) for m in messages() if m.type == MSG))
     # Whatever is registered, the server is allowed to invalidate one handle of it.
     # Covers: V2-CHK-03 V2-CHK-04
