@@ -110,11 +110,20 @@ def tried(group, case, provider):
     m = re.search(rf"^case_{case}\(\) \{{\n?\s*hostile (\S+) ([a-z0-9-]+)", (TESTS / f"{group}.sh").read_text(), re.M)
     if not m:
         return []
-    source = (TESTS / f"hostile_{m[1]}.py").read_text()
-    # It has the sets of those that it imports, too.
-    source += "".join((TESTS / f"{name}.py").read_text() for name in re.findall(r"^from (hostile_\w+) import", source, re.M))
-    return [name for name, only in re.findall(rf'^@case\("{m[2]}", "([^"]*)"(?:.*only="(\w+)")?', source, re.M)
-            if only in ("", provider)]
+    found = cases_of(f"hostile_{m[1]}.py", m[2])
+    # They play the sets of version 1, too, but for those that say otherwise.
+    if m[1] == "server_v2":
+        found += [(name, rest) for name, rest in cases_of("hostile_server.py", m[2]) if "vers=BOTH" in rest]
+    if m[1] == "v2":
+        for file in ("hostile_calls.py", "hostile_client.py"):
+            found += [(name, rest) for name, rest in cases_of(file, m[2]) if "vers=1" not in rest]
+    return [name for name, rest in found if "only=" not in rest or f'only="{provider}"' in rest]
+
+
+def cases_of(file, which):
+    """(name, what else is said of it) for each case of that set"""
+    return re.findall(rf'^@case\("{which}", "([^"]*)"([^#]*?)\)(?:\s*#.*)?\n(?:#.*\n)*def ',
+                      (TESTS / file).read_text(), re.M)
 
 
 def complaints(m, known):
