@@ -520,9 +520,9 @@ int xprt_rdma_frwr_local_inv(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	trace_xprt_rdma_fence(&req->rr_slot, n);
 	if (first)
 		rc = rpcrdma_conn_post(&xr->xr_conn, first);
+	xr->xr_stats.st_local_inv++;
 	spin_unlock(&xr->xr_mr_lock);
 	rpcrdma_count_add(client_mrs_local_inv, n);
-	xr->xr_stats.st_local_inv++;
 	return rc;
 }
 

@@ -289,7 +289,8 @@ int xprt_rdma_req_alloc_buf(struct rpc_task *task)
 		buf = kmalloc(size, rpc_task_gfp_mask());
 		if (!buf)
 			return -ENOMEM;
-		xr->xr_stats.st_hardway += size - req->rr_buf_size;
+		atomic_long_add(size - req->rr_buf_size,
+				&xr->xr_stats.st_hardway);
 		kfree(req->rr_buf);
 		req->rr_buf = buf;
 		req->rr_buf_size = size;

@@ -470,7 +470,8 @@ static void xprt_rdma_print_stats(struct rpc_xprt *xprt, struct seq_file *seq)
 	seq_printf(seq, "%lu %lu %lu %llu %llu %llu %llu %lu %lu %lu %lu ",
 		   st->st_read_chunks, st->st_write_chunks,
 		   st->st_reply_chunks, st->st_bytes_out, st->st_bytes_in,
-		   st->st_pullup, st->st_fixup, st->st_hardway,
+		   st->st_pullup, st->st_fixup,
+		   (unsigned long)atomic_long_read(&st->st_hardway),
 		   st->st_failed_marshals, st->st_bad_replies,
 		   st->st_nomsg_calls);
 	seq_printf(seq, "%lu %lu %lu %lu %lu %lu\n",

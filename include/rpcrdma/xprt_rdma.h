@@ -193,7 +193,7 @@ struct xprt_rdma_stats {
 	unsigned long long	st_bytes_in;
 	unsigned long long	st_pullup;
 	unsigned long long	st_fixup;
-	unsigned long		st_hardway;
+	atomic_long_t		st_hardway;
 	unsigned long		st_failed_marshals;
 	unsigned long		st_bad_replies;
 	unsigned long		st_nomsg_calls;

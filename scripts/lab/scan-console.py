@@ -27,7 +27,7 @@ REPORT = re.compile(
 FINE = re.compile(
     r"lab: |KASAN_SHADOW|kasan: KernelAddressSanitizer initialized|debugging might impact"
     r"|kmemleak: Automatic memory scanning|Speculative|Spectre|MDS CPU bug|x86/cpu"
-    r"|\| WARNING: |rcu:\s+RCU"
+    r"|\| WARNING: |rcu:\s+RCU|CONFIG_KCSAN_STRICT"
     # rxe's own: a packet that came twice, for a work request that is done. (6.12 has the word "at"
     # before the file, 7.3 behind it.)
     r"|WARNING: .*drivers/infiniband/sw/rxe/rxe_comp\.c:\d+ (at )?rxe_completer\b"
