@@ -68,6 +68,7 @@ pair_end() {
 	touch /lab/stop
 }
 server_end() {
+	[ -z "${LEFT_UP:-}" ] || return 0
 	case_clean
 	! leaks_are_seen || kmemleak_check
 }
@@ -293,14 +294,41 @@ ice_down() {
 LOAD=$TOP/scripts/tests/faultload.py
 MIRRORS=/lab/mirrors
 
-# load_start [jobs]: programs that know what every byte has to be, see faultload.py
+# load_start [option...]: programs that know what every byte has to be, see faultload.py
 load_start() {
 	rm -rf $MIRRORS /tmp/load.stop
-	python3 -I -S "$LOAD" run "$MNT" $MIRRORS --stop /tmp/load.stop --jobs "${1:-2}" >/tmp/load.out 2>&1 &
+	python3 -I -S "$LOAD" run "$MNT" $MIRRORS --stop /tmp/load.stop --jobs 2 "$@" >/tmp/load.out 2>&1 &
 	LOADER=$!
 	# A case that fails leaves nothing for the next one to stumble over.
 	trap 'touch /tmp/load.stop; sleep 5; umount -f $MNT; umount -l $MNT' EXIT
 	load_moves 100 "it began"
+}
+
+# took <start in microseconds> <since when>: says how long it was until now, that is until replies came
+took() {
+	awk -v us=$((${EPOCHREALTIME/./} - $1)) -v what="$2" 'BEGIN { printf "replies %.1f s after %s\n", us / 1e6, what }'
+}
+
+# ends <seconds> <process>...: each within that time, and well
+ends() {
+	local limit=$1 pid
+	shift
+	for pid; do
+		until_true "$limit" eval '! kill -0 $pid' || {
+			cat "/proc/$pid/stack" || true
+			die "$(tr '\0' ' ' <"/proc/$pid/cmdline") does not end in $limit s"
+		}
+		wait "$pid" || return
+	done
+}
+
+# recovers <seconds> <since when> <command...>: it comes to a good end; says how long it took.
+recovers() {
+	local limit=$1 what=$2 t0=${EPOCHREALTIME/./}
+	shift 2
+	"$@" &
+	ends "$limit" $! || die "$* fails after $what"
+	took "$t0" "$what"
 }
 
 # load_moves <seconds> <since when>: replies come; says how long it took.
@@ -309,15 +337,14 @@ load_moves() {
 	before=$(xprt_field 7)
 	until_true "$1" eval '[ $(xprt_field 7) -gt $((before + 6)) ]' || die "nothing moves after $1 s $2"
 	kill -0 "$LOADER" 2>/dev/null || die "the load ended: $(tail -n 1 /tmp/load.out)"
-	awk -v us=$((${EPOCHREALTIME/./} - t0)) -v what="$2" \
-		'BEGIN { printf "replies %.1f s after %s\n", us / 1e6, what }'
+	took "$t0" "$2"
 }
 
 # No call has failed, every byte was right, and the server has the same.
 load_end() {
 	touch /tmp/load.stop
+	ends 180 "$LOADER" || die "$(grep FAIL: /tmp/load.out | cut -d' ' -f2- || tail -n 1 /tmp/load.out)"
 	trap - EXIT
-	wait "$LOADER" || die "$(grep FAIL: /tmp/load.out | cut -d' ' -f2- || tail -n 1 /tmp/load.out)"
 	tail -n 1 /tmp/load.out
 	on_server python3 -I -S "$LOAD" verify $EXPORT $MIRRORS
 	rm -f $MNT/load*

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """A workload that knows what every byte has to be, to run while something is broken.
 
-usage: faultload.py run DIR MIRRORS [--seconds N | --stop FILE] [--jobs N]
+usage: faultload.py run DIR MIRRORS [--seconds N | --stop FILE] [--jobs N] [--small-writes]
        faultload.py verify DIR MIRRORS
        faultload.py reader FILE BYTES
 
@@ -10,7 +10,8 @@ run: each job has a file of its own, and a mirror of it in memory. It writes pat
 all sizes at all places, by O_DIRECT and through the page cache, and reads what it wrote
 before. Every byte read has to be the mirror's, and no call may fail: the mount is hard.
 In the end the mirrors are stored in MIRRORS. The last line tells how many calls were made
-and the longest any of them took: that is how long a job had to wait for a recovery.
+and the longest any of them took: that is how long a job had to wait for a recovery. With
+--small-writes, what it writes fits into a message, and goes there at once.
 verify: the files in DIR, as the server has them, against the mirrors.
 reader: reads FILE by O_DIRECT into one buffer until it is killed.
 """
@@ -27,7 +28,7 @@ SIZES = (512, 4096, 13 * 1024, 65536, 262144, 512 << 10)
 
 
 class Job:
-    def __init__(self, directory, number):
+    def __init__(self, directory, number, small_writes):
         self.name = f"load{number}"
         path = os.path.join(directory, self.name)
         flags = os.O_RDWR | os.O_CREAT
@@ -37,6 +38,7 @@ class Job:
         self.cached = os.open(path, flags, 0o644)
         os.pwrite(self.cached, self.mirror, 0)
         os.fsync(self.cached)
+        self.small_writes = small_writes
         self.direct = os.open(path, flags | os.O_DIRECT)
         self.calls = 0
         self.longest = 0.0
@@ -51,7 +53,7 @@ class Job:
     def write(self, offset, size):
         view = memoryview(self.buffer)[:size]
         view[:] = self.random.randbytes(size)
-        fd = self.direct if self.random.random() < 0.7 else self.cached
+        fd = self.direct if self.small_writes or self.random.random() < 0.7 else self.cached
         done = 0
         while done < size:
             done += self.timed(os.pwritev, fd, [view[done:]], offset + done)
@@ -77,9 +79,10 @@ class Job:
 
     def run(self, over):
         while not over():
-            size = self.random.choice(SIZES)
+            writes = self.random.random() < 0.5
+            size = SIZES[0] if writes and self.small_writes else self.random.choice(SIZES)
             offset = self.random.randrange(SIZE - size + 1) & ~511
-            (self.write if self.random.random() < 0.5 else self.read)(offset, size)
+            (self.write if writes else self.read)(offset, size)
         os.fsync(self.cached)
         for offset in range(0, SIZE, max(SIZES)):
             self.read(offset, max(SIZES))
@@ -89,7 +92,7 @@ class Job:
 
 def work(number, args, results):
     try:
-        job = Job(args.dir, number)
+        job = Job(args.dir, number, args.small_writes)
         end = time.monotonic() + args.seconds
         job.run((lambda: os.path.exists(args.stop)) if args.stop else (lambda: time.monotonic() > end))
         with open(os.path.join(args.mirrors, job.name), "wb") as f:
@@ -152,6 +155,7 @@ def main():
     p.add_argument("--seconds", type=float, default=10)
     p.add_argument("--stop")
     p.add_argument("--jobs", type=int, default=3)
+    p.add_argument("--small-writes", action="store_true")
     p = commands.add_parser("verify")
     p.add_argument("dir")
     p.add_argument("mirrors")

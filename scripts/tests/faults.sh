@@ -7,39 +7,17 @@
 # Limit: 3000
 # Second: none
 . "$TOP/scripts/tests/common.sh"
+. "$TOP/scripts/tests/broken.sh"
 # ROUNDS=10: pull the device out more often
 CASE_LIMIT=$((340 + 20 * ${ROUNDS:-4}))
 
-# The device goes, and nobody has to help; when it has gone, no connection is left on it.
-link_down() {
-	local pid d=/sys/kernel/debug/rpcrdma
-	rdma link delete lab0 &
-	pid=$!
-	until_true 60 eval '! kill -0 $pid' || die "the device is held: $(ls $d/server), $(grep -s ^state $d/*/*)"
-	wait $pid || die "the device was not removed"
-	[ -z "$(ls $d/server 2>/dev/null)" ] || die "without a device, the server has $(ls $d/server)"
-	! grep -sx 'state up' $d/client/* || die "without a device, the client is connected"
-}
-
 # Covers: V1-ERR-25 BC-09
-case_device-removal() {
-	local i before
-	nfs_mount 4.2
-	load_start
-	before=$(xprt_field 3)
-	for ((i = 0; i < ${ROUNDS:-4}; i++)); do
-		sleep 0.$((RANDOM % 10))
-		link_down
-		sleep $((i % 3))
-		device_add
-		load_moves 90 "the device has come back"
-	done
-	load_end
-	xprt_line
-	before=$(($(xprt_field 3) - before))
-	[ $before -ge ${ROUNDS:-4} ] || die "only $before new connections: was the old one not on the device?"
-	nfs_umount
-}
+case_device-removal() { device_removal client "${ROUNDS:-4}"; }
+# Covers: V1-ERR-25 BC-09
+case_device-removal-other() { in_other_version device_removal client 2; }
+
+# put <what> <file>: through the mount
+put() { echo "$1" >"$MNT/$2"; }
 
 # trace_ends <0|1>: ends of connections, and the turn of the connection manager
 trace_ends() {
@@ -59,7 +37,7 @@ case_device-order() {
 	echo one >$MNT/order
 	trace_ends 1
 	echo >$trace/trace
-	link_down
+	device_gone
 	order=$(grep -oE '(xprt_rdma_close|svc_rdma_free|cm_remove_one):' $trace/trace | tr '\n' ' ')
 	trace_ends 0
 	echo "$order"
@@ -67,8 +45,7 @@ case_device-order() {
 		$order =~ ^((xprt_rdma_close|svc_rdma_free):\ )+cm_remove_one:\ $ ]] ||
 		die "both ends were to go first: $order"
 	device_add
-	sleep 6
-	echo two >$MNT/order
+	recovers 90 "the device has come back" put two order
 	[ "$(cat $EXPORT/order)" = two ] || die "what was written has not arrived"
 	nfs_umount
 }
@@ -79,16 +56,16 @@ case_device-idle() {
 	nfs_mount 3
 	echo one >$MNT/idle
 	[ "$MODULE" != ours ] || grep -qx 'state up' /sys/kernel/debug/rpcrdma/server/* || die "no connection to lose"
-	link_down
+	device_gone
 	device_add
-	sleep 6
 	[ "$(cat $EXPORT/idle)" = one ] || die "what was written has gone"
-	echo two >$MNT/idle
+	recovers 90 "the device has come back" put two idle
 	[ "$(cat $EXPORT/idle)" = two ] || die "what was written has not arrived"
 	nfs_umount
-	link_down
+	device_gone
 	device_add
-	sleep 6
+	recovers 90 "the device has come back, to a new mount" nfs_mount 3
+	nfs_umount
 	with_mount 4.2 checked small
 }
 
@@ -102,7 +79,7 @@ attempt_failed() { [ "$(counter client_connect_errors)" -gt "$1" ]; }
 # again until all is back.
 # Covers: RPB-09 V1-ERR-25
 case_device-connecting() {
-	local writer errors rc=0
+	local writer errors t0 rc=0
 	[ "$MODULE" = ours ] || skip "this looks at what our module counts"
 	nfs_mount 3
 	echo one >$MNT/connecting
@@ -119,48 +96,26 @@ case_device-connecting() {
 	trap 'kill -KILL $writer; umount -f $MNT' EXIT
 	until_true 90 eval '[ "$(handshakes)" = 2 ]' || die "nobody waits to be accepted: $(rdma res show cm_id)"
 	errors=$(counter client_connect_errors)
-	link_down
+	device_gone
 	until_true 10 attempt_failed "$errors" || die "the attempt goes on without a device"
 	sleep 3
 	kill -0 $writer 2>/dev/null || die "the client gave up"
 	device_add
 	echo 4 >/proc/fs/nfsd/threads
-	until_true 150 eval '! kill -0 $writer' || die "the client has not come back: $(xprt_line)"
+	t0=${EPOCHREALTIME/./}
+	ends 150 $writer || die "the client saw an error"
+	took "$t0" "the device and nfsd have come back"
 	trap - EXIT
-	wait $writer || die "the client saw an error"
 	[ "$(cat $EXPORT/connecting)" = two ] || die "what was written has not arrived"
 	nfs_umount
 	nfsd_restart
 	with_mount 4.2 checked small
 }
 
-nfsd_restart() {
-	rpc.nfsd 0
-	sleep 1
-	rpc.nfsd 4
-	echo "rdma $PORT" >/proc/fs/nfsd/portlist || die "no RDMA listener"
-}
-
-# nfsd_restarts <version>
-nfsd_restarts() {
-	local i before
-	nfs_mount "$1"
-	load_start
-	before=$(xprt_field 3)
-	for i in 1 2; do
-		sleep 1.$((RANDOM % 10))
-		nfsd_restart
-		load_moves 90 "nfsd has come back, $i"
-	done
-	load_end
-	before=$(($(xprt_field 3) - before))
-	[ $before -ge 2 ] || die "only $before new connections: was nfsd not gone?"
-	nfs_umount
-}
-
 # Covers: V1-ERR-25
 case_nfsd-restart() { nfsd_restarts 4.2; }
 case_nfsd-restart-v3() { nfsd_restarts 3; }
+case_nfsd-restart-other() { in_other_version nfsd_restarts 4.2; }
 
 # --- a server that refuses ----------------------------------------------------
 
@@ -204,7 +159,7 @@ case_reconnect-delay() {
 	until_true 120 attempts_are 3 || die "only $(attempts | wc -l) attempts"
 	nfsd_back
 	back=$(uptime_now) t0=$SECONDS
-	for i in "${pids[@]}"; do wait "$i" || die "an error: $(cat /tmp/refused.*)"; done
+	ends 120 "${pids[@]}" || die "an error: $(cat /tmp/refused.*)"
 	t0=$((SECONDS - t0))
 	echo "$t0 s after nfsd has come back, all have what they wanted"
 	stat $MNT/refused.1
@@ -239,7 +194,7 @@ case_reconnect-delay() {
 # one gets.
 # Covers: V1-ERR-25
 case_reconnect-late() {
-	local trace=/sys/kernel/tracing pids=() busy=() i
+	local trace=/sys/kernel/tracing pids=() busy=() i t0
 	[ "$MODULE" = ours ] || skip "the in-tree module has other events"
 	nfs_mount 3 noac
 	: >$MNT/refused.1
@@ -261,7 +216,9 @@ case_reconnect-late() {
 	sleep 0.5
 	kill "${busy[@]}"
 	nfsd_back
-	for i in "${pids[@]}"; do wait "$i" || die "an error"; done
+	t0=${EPOCHREALTIME/./}
+	ends 120 "${pids[@]}" || die "an error"
+	took "$t0" "nfsd has come back"
 	stat $MNT/refused.1
 	attempts
 	[ "$(attempts | grep -c ' 0$')" = 1 ] || die "$(attempts | grep -c ' 0$') connections were made, not one"
@@ -331,8 +288,11 @@ starve_off() {
 	done
 }
 
-# Whatever became of the case before, there is memory.
-before_case() { starve_off; }
+# Whatever became of the case before, there is memory, and the version is the group's.
+before_case() {
+	starve_off
+	highest "$(version_here)"
+}
 
 can_starve() {
 	[ "$MODULE" = ours ] || skip "this is about functions of our module"
@@ -373,17 +333,6 @@ starve_end() {
 	[ $n -ge "${1:-1}" ] || die "only $n allocations failed"
 }
 
-# The client's or the server's end is closed at its next message, see stress.sh.
-break_once() {
-	local d=/sys/kernel/debug/fail_sunrpc
-	tune Y $d/ignore-cache-wait
-	tune "$1" $d/ignore-client-disconnect
-	tune "$2" $d/ignore-server-disconnect
-	echo 1 >$d/interval
-	echo 100 >$d/probability
-	echo 1 >$d/times
-}
-
 # starved <percent> <pattern> <breaks>: a load while memory is short
 starved() {
 	local i
@@ -392,10 +341,11 @@ starved() {
 	load_start
 	starve "$1" "$2"
 	for ((i = 0; i < 8; i++)); do
-		[ $i -ge "$3" ] || break_once N Y
+		[ $i -ge "$3" ] || break_next client
 		sleep 1
 	done
 	starve_end
+	break_off
 	load_moves 90 "there is memory again"
 	load_end
 	counters | grep -E 'connect|accept|bad|err'
@@ -420,7 +370,8 @@ case_starved-regions() {
 	kill -0 $LOADER 2>/dev/null || die "it did not wait: $(tail -n 1 /tmp/load.out)"
 	[ "$(counter client_mrs_registered)" = "$registered" ] || die "there were regions to be had"
 	starve_end 3
-	wait $LOADER || die "$(tail -n 1 /tmp/load.out)"
+	load_moves 90 "there are regions again"
+	ends 120 $LOADER || die "$(tail -n 1 /tmp/load.out)"
 	tail -n 1 /tmp/load.out
 	on_server python3 -I -S "$LOAD" verify $EXPORT $MIRRORS
 	nfs_umount
@@ -429,7 +380,7 @@ case_starved-regions() {
 # short <percent> <pattern> <event> <command...>: so many allocations below such a function fail,
 # until there is an event of it; with memory again, the command comes to its good end.
 short() {
-	local percent=$1 pattern=$2 event=$3 pid d from to
+	local percent=$1 pattern=$2 event=$3 pid d from to t0
 	shift 3
 	echo >$TRACE/trace
 	starve "$percent" "$pattern"
@@ -446,7 +397,9 @@ short() {
 	pid=$!
 	until_true 90 grep -q " $event: " $TRACE/trace || die "no event $event: $(cut -d: -f2 $TRACE/trace | sort | uniq -c)"
 	starve_end
-	wait $pid || die "$* fails after $event"
+	t0=${EPOCHREALTIME/./}
+	ends 120 $pid || die "$* fails after $event"
+	took "$t0" "there is memory again, for $event"
 }
 
 direct_io() { dd if="$1" of="$2" bs=64k count=1 conv=notrunc "$3=direct" 2>/dev/null; }
@@ -479,100 +432,12 @@ case_starved-events() {
 
 # --- a server that is stuck ---------------------------------------------------
 
-frozen_write() { dd if=/dev/zero of=$MNT/out bs=64k count=1 oflag=direct conv=notrunc 2>&1; }
+case_soft-hard() { soft_hard; }
 
-# A soft mount gets its error in time, and a hard one gets no error at all.
-case_soft-hard() {
-	local t0
-	ice_up
-	ice_mount vers=3,nolock,soft,timeo=20,retrans=1
-	frozen_write >/dev/null
-	fsfreeze -f /ice
-	t0=$SECONDS
-	! frozen_write || die "a frozen file system was written to"
-	echo "the soft mount gave up after $((SECONDS - t0)) s"
-	[ $((SECONDS - t0)) -le 60 ] || die "that was to take 6 s"
-	fsfreeze -u /ice
-	umount $MNT
-	ice_mount vers=3,nolock,hard,timeo=20,retrans=1
-	fsfreeze -f /ice
-	frozen_write &
-	t0=$!
-	sleep 12
-	kill -0 $t0 2>/dev/null || die "the hard mount gave up"
-	fsfreeze -u /ice
-	wait $t0 || die "the hard mount saw an error"
-	umount $MNT
-	ice_down
-}
-
-# taken_back <given up before> <invalidated before>
-taken_back() {
-	[ $(($(counter client_given_up) - $1)) -ge 4 ] && [ $(($(counter client_mrs_local_inv) - $2)) -ge 3 ]
-}
-
-# Who waits for a READ, a WRITE or a READDIR dies at once when killed, its memory is taken
-# back, and the server's late RDMA Reads and Writes find no way to it (KASAN would see those in
-# freed pages).
 # Covers: MEM-04
-case_killed() {
-	local i pids=() given_up fenced connects late
-	ice_up 1
-	ice_mount vers=3,nolock,noac,rsize=262144
-	frozen_write >/dev/null
-	# More credits than will be lost: without any left the client starts over, and nothing comes late.
-	crowd
-	for i in 1 2 3; do
-		python3 -I -S "$LOAD" reader $MNT/data 1048576 >/tmp/reader.$i &
-		pids+=($!)
-	done
-	# Nobody is left behind to keep the mount busy, or frozen
-	trap 'kill -KILL "${pids[@]}" 2>/dev/null || true; fsfreeze -u /ice' EXIT
-	for i in 1 2 3; do until_true 100 grep -q reading /tmp/reader.$i || die "reader $i does not begin"; done
-	exec 9<$MNT/data
-	# The window is to have grown: a server that is stuck does not raise it.
-	sleep 2
-	given_up=$(counter client_given_up)
-	fenced=$(counter client_mrs_local_inv)
-	fsfreeze -f /ice
-	dd if=/dev/zero of=$MNT/out bs=64k count=1 oflag=direct conv=notrunc 2>/dev/null &
-	pids+=($!)
-	sleep 2
-	for i in 1 2; do
-		ls -f $MNT/dir >/dev/null &
-		pids+=($!)
-	done
-	sleep 2
-	kill -KILL "${pids[@]}"
-	for i in "${pids[@]}"; do
-		until_true 10 eval '! kill -0 $i' || {
-			cat "/proc/$i/stack" || true
-			die "process $i does not die"
-		}
-	done
-	# What the killed ones had asked for is given up with this at the latest. (The open file
-	# keeps the mount.)
-	umount -f $MNT 2>/dev/null || true
-	until_true 20 taken_back $given_up $fenced ||
-		die "given up $(($(counter client_given_up) - given_up)), taken back $(($(counter client_mrs_local_inv) - fenced))"
-	echo "$(($(counter client_given_up) - given_up)) RPCs given up, $(($(counter client_mrs_local_inv) - fenced)) regions taken back"
-	connects=$(counter client_connects)
-	# Whoever gets the pages now must not find the server's data in them.
-	head -c 100M /dev/zero | tail -c 1 >/dev/null
-	late=$(counter server_rdma_write_wrs)
-	trap - EXIT
-	fsfreeze -u /ice
-	wait
-	# Nobody reads any more: this is for those that were killed.
-	until_true 30 eval '[ $(counter server_rdma_write_wrs) -gt $late ]' || die "no RDMA Write comes late"
-	echo "$(($(counter server_rdma_write_wrs) - late)) late RDMA Writes"
-	exec 9<&-
-	until_true 30 cmp /ice/data $MNT/data || die "the mount does not recover"
-	echo "$(($(counter client_connects) - connects)) reconnects after the thaw"
-	umount $MNT
-	ice_down
-	with_mount 4.2 checked small
-}
+case_killed() { killed; }
+# Covers: MEM-04
+case_killed-other() { in_other_version killed; }
 
 group() {
 	alone_up "$(version_here)"

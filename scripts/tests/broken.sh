@@ -1,0 +1,316 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# What can be broken in one guest and between two alike, and what has to hold then; sourced after
+# common.sh. The client's side is this guest, the server's is wherever on_server() runs things.
+
+# at <client|server> <command...>: at that end of the connection
+at() {
+	local end=$1
+	shift
+	[ "$end" = client ] || set -- on_server "$@"
+	"$@"
+}
+
+# in_other_version <command...>: in the version of the protocol that the group is not run with here
+in_other_version() {
+	local version=$((3 - $(version_here))) second all
+	[ "$MODULE" = ours ] || skip "the in-tree module has one version"
+	highest $version
+	all=$(counter client_connects) second=$(counter client_v2_connects)
+	"$@"
+	all=$(($(counter client_connects) - all)) second=$(($(counter client_v2_connects) - second))
+	highest "$(version_here)"
+	echo "$all connections in version $version"
+	[ "$all" -gt 0 ] && [ $second = $((all * (version - 1))) ] || die "$second of $all connections are of version 2"
+}
+
+# --- the connection -----------------------------------------------------------
+
+# One size for each file: with several in one file, fio checks blocks that it has since
+# overwritten in part, and finds errors on a local file system too.
+fio_verify() {
+	local size sizes=(512 4k 13k 64k 256k) jobs=()
+	! no_reads_here || sizes=(512 1k)
+	for size in "${sizes[@]}"; do jobs+=("--name=by$size" "--bs=$size"); done
+	timeout -k 5 $((FIO_SECONDS + 180)) fio --output=/tmp/fio.out --directory="$MNT" --size=3328k --rw=randrw --direct=1 \
+		--ioengine=libaio --iodepth=16 --verify=crc32c --verify_backlog=32 --verify_fatal=1 --do_verify=1 --time_based \
+		--runtime="$FIO_SECONDS" --group_reporting "${jobs[@]}" >/tmp/fio.err 2>&1 ||
+		die "fio: status $?, $(cat /tmp/fio.err /tmp/fio.out | grep -E -m 1 'verify failed|bad magic|error=|err=' || echo failed)"
+	cat /tmp/fio.out
+	rm -f "$MNT"/by*
+}
+
+FAIL_SUNRPC=/sys/kernel/debug/fail_sunrpc
+
+# break_next <client|server>: CONFIG_FAIL_SUNRPC has that end, in this guest, close a connection at
+# its next message.
+break_next() {
+	echo 0 >$FAIL_SUNRPC/times
+	tune Y $FAIL_SUNRPC/ignore-cache-wait
+	tune Y $FAIL_SUNRPC/ignore-client-disconnect
+	tune Y $FAIL_SUNRPC/ignore-server-disconnect
+	tune N $FAIL_SUNRPC/ignore-"$1"-disconnect
+	echo 1 >$FAIL_SUNRPC/interval
+	echo 100 >$FAIL_SUNRPC/probability
+	echo 1 >$FAIL_SUNRPC/times
+}
+
+break_done() { [ "$(cat $FAIL_SUNRPC/times)" = 0 ]; }
+
+break_off() {
+	echo 0 >$FAIL_SUNRPC/times
+	tune N $FAIL_SUNRPC/ignore-client-disconnect
+	tune N $FAIL_SUNRPC/ignore-server-disconnect
+}
+
+# broken_by <client|server>: how often has that end closed a connection that came back?
+broken_by() { grep -c "^$1 " /tmp/breaks || true; }
+
+breaks_over() { [ -e /tmp/breaks.over ]; }
+# or <command...>: or there is nothing to wait for any more
+or_over() { breaks_over || "$@"; }
+more_than() { [ "$(xprt_field "$1")" -gt "$2" ]; }
+
+# The in-tree server frees a connection when the marker comes by which ib_drain_qp() waits for work
+# requests. siw may complete it before those that are queued behind a failed transmit: regions of RDMA
+# Reads stay behind (WARNING in ib_destroy_qp(), and memory), and later the device cannot go.
+# That is its own trouble: where it is broken, it gets no Read chunk.
+no_reads_here() { [ "$PROVIDER/${OURS:-}" = siw/client ]; }
+
+# load_breakable: a load to break connections under
+load_breakable() {
+	local options=()
+	! no_reads_here || options+=(--small-writes)
+	load_start "${options[@]}"
+}
+
+# break_again: once a second the connection is closed, by its ends in turn. Only one over which
+# replies have come: a transport that waits before it connects again would otherwise never get
+# a word through. /tmp/breaks has which end it was, and the seconds until there were replies
+# over another one.
+break_again() {
+	local end=server seen=0 connects replies t0
+	while sleep 1 && ! breaks_over; do
+		more_than 6 $((seen + 16)) || continue
+		seen=$(xprt_field 6) connects=$(xprt_field 3)
+		[ $end = server ] && end=client || end=server
+		at $end break_next $end
+		until_true 30 or_over at $end break_done || continue
+		t0=${EPOCHREALTIME/./} replies=$(xprt_field 7)
+		until_true 60 or_over more_than 3 "$connects" || {
+			# The server's end may have closed another client's.
+			more_than 7 $((replies + 100)) || echo "nothing for 60 s after a break by the $end" >>/tmp/breaks
+			continue
+		}
+		replies=$(xprt_field 7)
+		until_true 60 or_over more_than 7 "$replies" || echo "no reply in 60 s after a break by the $end" >>/tmp/breaks
+		breaks_over || awk -v e=$end -v us=$((${EPOCHREALTIME/./} - t0)) 'BEGIN { printf "%s %.1f\n", e, us / 1e6 }' >>/tmp/breaks
+	done
+}
+
+# Each end has broken the connection so often. The log may have something else to say.
+broken_enough() { [ "$(broken_by client)" -ge "$1" ] && [ "$(broken_by server)" -ge "$1" ]; }
+
+# fio_broken <breaks>: of each end, at the least. (A machine that is busy gets to fewer in a minute.)
+fio_broken() {
+	local breaker n before rounds=0
+	[ -d $FAIL_SUNRPC ] || skip "this kernel has no CONFIG_FAIL_SUNRPC"
+	nfs_mount 4.2
+	before=$(xprt_field 3)
+	rm -f /tmp/breaks.over
+	: >/tmp/breaks
+	break_again &
+	breaker=$!
+	trap 'touch /tmp/breaks.over; at client break_off; at server break_off' EXIT
+	until broken_enough "$1" || ((rounds++ >= 5)); do fio_verify; done
+	touch /tmp/breaks.over
+	ends 60 $breaker || die "what breaks the connection has failed"
+	trap - EXIT
+	at client break_off
+	at server break_off
+	xprt_line
+	n=$(($(xprt_field 3) - before))
+	echo "$n reconnects; broken by the client's end $(broken_by client) times, by the server's $(broken_by server)"
+	sort -k 2n /tmp/breaks | awk '$2 + 0 == $2 { if (!n++) least = $2; sum += $2; most = $2 }
+		END { if (n) printf "replies %.1f to %.1f s, %.1f s on average, after each of %d breaks\n", least, most, sum / n, n }'
+	! grep -vE '^(client|server) [0-9.]+$' /tmp/breaks || die "$(grep -vE -m 1 '^(client|server) [0-9.]+$' /tmp/breaks)"
+	# A test that hardly breaks anything tests nothing.
+	broken_enough "$1" || die "in $rounds times $FIO_SECONDS s it was not broken $1 times by each end"
+	[ $n -ge $(($1 * 2)) ] || die "there were only $n reconnects"
+	checked small
+	nfs_umount
+}
+
+# --- the device ---------------------------------------------------------------
+
+# The device goes, and nobody has to help; when it has gone, no connection is left on it.
+device_gone() {
+	rdma link delete lab0 &
+	ends 60 $! || die "the device is held: $(ls $DEBUG/server), $(grep -s ^state $DEBUG/*/*)"
+	[ -z "$(ls $DEBUG/server 2>/dev/null)" ] || die "without a device, the server has $(ls $DEBUG/server)"
+	! grep -sx 'state up' $DEBUG/client/* || die "without a device, the client is connected"
+}
+
+# device_removal <client|server> <times>: at that end; in one guest both have the same
+device_removal() {
+	local i before
+	nfs_mount 4.2
+	load_breakable
+	before=$(xprt_field 3)
+	for ((i = 0; i < $2; i++)); do
+		sleep 0.$((RANDOM % 10))
+		at "$1" device_gone
+		sleep $((i % 3))
+		at "$1" device_add
+		load_moves 90 "the device has come back"
+	done
+	load_end
+	xprt_line
+	before=$(($(xprt_field 3) - before))
+	[ $before -ge "$2" ] || die "only $before new connections: was the old one not on the device?"
+	nfs_umount
+}
+
+# --- the server ---------------------------------------------------------------
+
+nfsd_restart() {
+	rpc.nfsd 0
+	sleep 1
+	rpc.nfsd 4
+	echo "rdma $PORT" >/proc/fs/nfsd/portlist || die "no RDMA listener"
+}
+
+# nfsd_restarts <version of NFS>
+nfsd_restarts() {
+	local i before
+	nfs_mount "$1"
+	load_breakable
+	before=$(xprt_field 3)
+	for i in 1 2; do
+		sleep 1.$((RANDOM % 10))
+		on_server nfsd_restart
+		load_moves 90 "nfsd has come back, $i"
+	done
+	load_end
+	before=$(($(xprt_field 3) - before))
+	[ $before -ge 2 ] || die "only $before new connections: was nfsd not gone?"
+	nfs_umount
+}
+
+frozen_write() { dd if=/dev/zero of=$MNT/out bs=64k count=1 oflag=direct conv=notrunc 2>&1; }
+freeze() { on_server fsfreeze -f /ice; }
+thaw() { on_server fsfreeze -u /ice; }
+
+# A soft mount gets its error in time, and a hard one gets no error at all.
+soft_hard() {
+	local t0 writer
+	on_server ice_up
+	trap 'thaw; umount -f $MNT' EXIT
+	ice_mount vers=3,nolock,soft,timeo=20,retrans=1
+	frozen_write >/dev/null
+	freeze
+	t0=$SECONDS
+	! frozen_write || die "a frozen file system was written to"
+	echo "the soft mount gave up after $((SECONDS - t0)) s"
+	[ $((SECONDS - t0)) -le 60 ] || die "that was to take 6 s"
+	thaw
+	recovers 60 "the thaw, for the soft mount" until_true 60 frozen_write
+	umount $MNT
+	ice_mount vers=3,nolock,hard,timeo=20,retrans=1
+	freeze
+	frozen_write &
+	writer=$!
+	sleep 12
+	kill -0 $writer 2>/dev/null || die "the hard mount gave up"
+	t0=${EPOCHREALTIME/./}
+	thaw
+	ends 90 $writer || die "the hard mount saw an error"
+	took "$t0" "the thaw, for the hard mount"
+	trap - EXIT
+	umount $MNT
+	on_server ice_down
+}
+
+# taken_back <given up before> <invalidated before>
+taken_back() {
+	[ $(($(counter client_given_up) - $1)) -ge 4 ] && [ $(($(counter client_mrs_local_inv) - $2)) -ge 3 ]
+}
+
+# ice_is <checksum>: of what the server has, read through the mount
+ice_is() { [ "$(md5sum <$MNT/data)" = "$1" ]; }
+
+# late_writes: of the server so far; nothing if it does not count them
+late_writes() { on_server counter server_rdma_write_wrs; }
+later_writes() { [ "$(late_writes)" -gt "$1" ]; }
+
+# Who waits for a READ, a WRITE or a READDIR dies at once when killed, its memory is taken
+# back, and the server's late RDMA Reads and Writes find no way to it (KASAN would see those in
+# freed pages).
+killed() {
+	local i pids=() given_up fenced connects late sum t0
+	on_server ice_up 1
+	sum=$(on_server md5sum /ice/data)
+	sum="${sum%% *}  -"
+	ice_mount vers=3,nolock,noac,rsize=262144
+	frozen_write >/dev/null
+	# More credits than will be lost: without any left the client starts over, and nothing comes late.
+	crowd
+	for i in 1 2 3; do
+		python3 -I -S "$LOAD" reader $MNT/data 1048576 >/tmp/reader.$i &
+		pids+=($!)
+	done
+	# Nobody is left behind to keep the mount busy, or frozen
+	trap 'kill -KILL "${pids[@]}" 2>/dev/null || true; thaw' EXIT
+	for i in 1 2 3; do until_true 100 grep -q reading /tmp/reader.$i || die "reader $i does not begin"; done
+	exec 9<$MNT/data
+	# The window is to have grown: a server that is stuck does not raise it.
+	sleep 2
+	given_up=$(counter client_given_up)
+	fenced=$(counter client_mrs_local_inv)
+	freeze
+	dd if=/dev/zero of=$MNT/out bs=64k count=1 oflag=direct conv=notrunc 2>/dev/null &
+	pids+=($!)
+	sleep 2
+	for i in 1 2; do
+		ls -f $MNT/dir >/dev/null &
+		pids+=($!)
+	done
+	sleep 2
+	for i in "${pids[@]}"; do kill -0 "$i" || die "process $i does not wait for the server"; done
+	kill -KILL "${pids[@]}"
+	for i in "${pids[@]}"; do
+		until_true 10 eval '! kill -0 $i' || {
+			cat "/proc/$i/stack" || true
+			die "process $i does not die"
+		}
+	done
+	# What the killed ones had asked for is given up with this at the latest. (The open file
+	# keeps the mount.)
+	umount -f $MNT 2>/dev/null || true
+	if [ "$MODULE" = ours ]; then
+		until_true 20 taken_back "$given_up" "$fenced" ||
+			die "given up $(($(counter client_given_up) - given_up)), taken back $(($(counter client_mrs_local_inv) - fenced))"
+		echo "$(($(counter client_given_up) - given_up)) RPCs given up, $(($(counter client_mrs_local_inv) - fenced)) regions taken back"
+	fi
+	connects=$(xprt_field 3)
+	# Whoever gets the pages now must not find the server's data in them.
+	head -c 100M /dev/zero | tail -c 1 >/dev/null
+	late=$(late_writes)
+	pids=()
+	thaw
+	trap - EXIT
+	t0=${EPOCHREALTIME/./}
+	# Nobody reads any more: this is for those that were killed.
+	if [ -n "$late" ]; then
+		until_true 30 later_writes "$late" || die "no RDMA Write comes late"
+		echo "$(($(late_writes) - late)) late RDMA Writes"
+	fi
+	exec 9<&-
+	ice_is "$sum" &
+	ends 60 $! || die "what is read through the mount is not what the server has"
+	took "$t0" "the thaw"
+	echo "$(($(xprt_field 3) - connects)) reconnects after the thaw"
+	umount $MNT
+	on_server ice_down
+	with_mount 4.2 checked small
+}
