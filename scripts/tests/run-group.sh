@@ -33,6 +33,13 @@ result() { # word case seconds reason
 		tee -a "${RESULTS:-/dev/null}"
 }
 
+# scan <role> [case]: what its kernel complained of
+scan() {
+	local intree=
+	[ "$MODULE/${ours:-$1}" = "ours/$1" ] || intree=y
+	INTREE=$intree "$LAB/scan-console.py" "$dir/$1.console" "${@:2}"
+}
+
 # show [role]: pass on the verdicts at stdin, and hold a report of the guest's kernel against
 # the case. Cases of a pair are named after the role, or both directions would look the same.
 show() {
@@ -44,7 +51,7 @@ show() {
 		read -r name sec reason <<<"${line#"$word"}"
 		report=
 		# The marks in the log are of whole cases, not of parts of one (kunit/...).
-		[ -z "${1:-}" ] || [[ $name == */* ]] || report=$("$LAB/scan-console.py" "$dir/$1.console" "$name")
+		[ -z "${1:-}" ] || [[ $name == */* ]] || report=$(scan "$1" "$name")
 		if [ -n "$report" ]; then
 			word="not ok" reason="kernel report: $report${reason:+; $reason}"
 			echo "$name" >>"$dir/$1.blamed"
@@ -95,7 +102,7 @@ start_restartable() {
 				sleep 0.2
 			done
 			[ -n "$killed" ] || break
-			reason=$("$LAB/scan-console.py" "$dir/$role.console" | head -n 1 | cut -f2-)
+			reason=$(scan "$role" | head -n 1 | cut -f2-)
 			mv "$dir/$role.console" "$dir/log/$role.console.$life"
 			[ -z "$reason" ] || result 'not ok' "$label-console-$role-$life" 0 "$reason"
 			life=$((life + 1))
@@ -204,7 +211,7 @@ for console in "$dir"/*.console; do
 			"$(tail -n 1 "$dir/$role.log") no good end; ${reason:-$(tail -n 1 "$console" | tr -d '\r')} [$console]"
 	fi
 	# What a case was blamed for already is not counted again.
-	"$LAB/scan-console.py" "$console" | while IFS=$'\t' read -r name line; do
+	scan "$role" | while IFS=$'\t' read -r name line; do
 		grep -qsx "$name" "$dir/$role.blamed" || printf '%s\t%s\n' "$name" "$line"
 	done >"$dir/$role.reports"
 	if [ -s "$dir/$role.reports" ]; then
