@@ -278,8 +278,9 @@ killed() {
 	sleep 2
 	for i in "${pids[@]}"; do kill -0 "$i" || die "process $i does not wait for the server"; done
 	kill -KILL "${pids[@]}"
+	# Nothing else would end them: the server is frozen until later.
 	for i in "${pids[@]}"; do
-		until_true 10 eval '! kill -0 $i' || {
+		until_true 40 eval '! kill -0 $i' || {
 			cat "/proc/$i/stack" || true
 			die "process $i does not die"
 		}
