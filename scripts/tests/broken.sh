@@ -71,10 +71,11 @@ breaks_over() { [ -e /tmp/breaks.over ]; }
 or_over() { breaks_over || "$@"; }
 more_than() { [ "$(xprt_field "$1")" -gt "$2" ]; }
 
-# The in-tree server frees a connection when the marker comes by which ib_drain_qp() waits for work
-# requests. siw may complete it before those that are queued behind a failed transmit: regions of RDMA
-# Reads stay behind (WARNING in ib_destroy_qp(), and memory), and later the device cannot go.
-# That is its own trouble: where it is broken, it gets no Read chunk.
+# Over siw, the in-tree server leaves something behind when a connection breaks under a load: regions of
+# RDMA Reads (WARNING in ib_destroy_qp() and of the device that goes), contexts of Sends and Writes
+# (kmemleak). Probably it trusts the marker by which ib_drain_qp() waits, which siw may complete
+# before work requests queued behind a failed transmit. That is its own trouble: where its connections
+# are broken it gets no Read chunk.
 no_reads_here() { [ "$PROVIDER/${OURS:-}" = siw/client ]; }
 
 # load_breakable: a load to break connections under
