@@ -79,8 +79,10 @@ attempt_failed() { [ "$(counter client_connect_errors)" -gt "$1" ]; }
 # again until all is back.
 # Covers: RPB-09 V1-ERR-25
 case_device-connecting() {
-	local writer errors t0 rc=0
+	local writer errors users t0 rc=0
 	[ "$MODULE" = ours ] || skip "this looks at what our module counts"
+	until_true 30 nobody_shown || die "of former mounts: $(ls $DEBUG/client $DEBUG/server)"
+	users=$(</sys/module/rpcrdma/refcnt)
 	nfs_mount 3
 	echo one >$MNT/connecting
 	rpc.nfsd 0
@@ -109,6 +111,8 @@ case_device-connecting() {
 	[ "$(cat $EXPORT/connecting)" = two ] || die "what was written has not arrived"
 	nfs_umount
 	nfsd_restart
+	until_true 30 eval '[ "$(</sys/module/rpcrdma/refcnt)" = $users ]' ||
+		die "the module had $users users, and has $(</sys/module/rpcrdma/refcnt)"
 	with_mount 4.2 checked small
 }
 

@@ -103,7 +103,7 @@ def replies(b):
     counts(c.verbs, before, "server_bc_dropped", 4)
 
 
-# Covers: V1-ERR-01 V1-ERR-02 V1-ERR-06 V1-ERR-15 V1-HDR-05 V1-CHK-14 V1-CHK-15 V1-FRM-10 V1-PZC-10 MEM-13
+# Covers: V1-ERR-01 V1-ERR-02 V1-ERR-06 V1-ERR-15 V1-ERR-27 V1-HDR-05 V1-CHK-14 V1-CHK-15 V1-FRM-10 V1-PZC-10 MEM-13
 # Covers: EXP-28 EXP-29
 @case("messages", "lists that make no sense", "svc_rdma_refused: LIST", "svc_rdma_refused: XID")
 def lists(b):

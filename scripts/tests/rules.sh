@@ -43,7 +43,8 @@ case_inline-sizes() {
 }
 
 # What was registered has been invalidated when its RPC is done, by one side or the other,
-# and few regions serve many RPCs. The READ that fails leaves a Write chunk unused.
+# and few regions serve many RPCs. The READ that fails leaves a Write chunk unused: one of two
+# handles, so that the client has to invalidate it.
 # Covers: MEM-02 MEM-10 MEM-22 V1-UNU-05
 case_regions() {
 	local allocated registered gone
@@ -56,7 +57,7 @@ case_regions() {
 	head -c 20000 /dev/zero >$MNT/stale
 	exec 5<$MNT/stale
 	on_server rm $EXPORT/stale
-	! dd bs=8192 count=1 iflag=direct <&5 >/dev/null 2>&1 || die "a file that is gone could be read"
+	! dd bs=8190 count=1 iflag=direct <&5 >/dev/null 2>&1 || die "a file that is gone could be read"
 	exec 5<&-
 	allocated=$(($(counter client_mrs_allocated) - allocated))
 	registered=$(($(counter client_mrs_registered) - registered))

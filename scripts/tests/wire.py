@@ -277,7 +277,7 @@ def call_chunks():
     # The count stays, and tells the chunk's length without roundup.
     # Covers: V1-CHK-02 V1-CHK-03 V1-CHK-05 V1-RDC-09 MEM-12 EXP-06
     rule("count-stays", ((m.word(p - 4) == total(chunk(m, p)), m) for m, p in reduced))
-    # Covers: V1-CHK-01 ULB-04 ULB-05
+    # Covers: V1-CHK-01 V1-PZC-07 ULB-04 ULB-05
     rule("arguments-eligible", ((is_eligible_argument(m, p), m) for m, p in reduced))
     # Behind the data comes the end, the next operation, or the name of a symlink: no roundup.
     # Covers: V1-CHK-11 V1-RDC-08 EXP-13
