@@ -341,6 +341,21 @@ def late_write_invalidated(s):
     s.works()
 
 
+# As Linux' own server does; Covers: V1-CRD-33
+@case("memory", "a server that invalidates and has not said so", mount=False, only="rxe")
+def unannounced(s):
+    s.private = private(remote_inv=False)
+    s.mount()
+    op = s.user(do_read, 8192)
+    call = s.next(READ3)
+    body, writes = call.reduce(call.forward())
+    call.send(body, writes=writes, invalidate=call.writes[0][0].handle)
+    s.reads(8192, op=op)
+    want(s.counted("client_mrs_remote_inv") == 1, "the invalidation was not seen")
+    s.works()
+    s.kept()
+
+
 @case("memory", "a Read after the Reply", vers=BOTH)   # Covers: MEM-03 V1-RDC-12
 def late_read(s):
     op = s.user(do_write, DATA[:16384], "late", True)
@@ -570,7 +585,7 @@ def huge(s):
     s.kept()
 
 
-# Covers: V1-CRD-05 V1-CRD-06 V1-CRD-02 V2-CRD-02
+# Covers: V1-CRD-05 V1-CRD-06 V2-CRD-02
 @case("credits", "a grant that falls and rises", mount=False, vers=BOTH)
 def moving(s):
     s.credit = 4
@@ -909,7 +924,7 @@ def callbacks(s):
     s.kept()
 
 
-# Covers: BC-23
+# Covers: BC-23 BC-30
 @case("callbacks", "a Call to a client without callbacks", "xprt_rdma_bc_drop", vers=BOTH)
 def no_service(s):
     op, call = s.small()
