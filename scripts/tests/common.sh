@@ -137,7 +137,7 @@ checked() {
 	before=$(xprt_field 11)
 	manifest=/lab/manifest.$BASHPID.$RANDOM
 	python3 -I -S "$CHECK" "$@" --vers "${VERS:-4.2}" --mnt "$MNT" --seed $((RANDOM + 1)) \
-		--manifest "$manifest" ${SCALE:+--scale "$SCALE"} || return 1
+		--manifest "$manifest" ${SCALE:+--scale "$SCALE"} || exit 1	# set -e is off below with_mount
 	case " $* " in *" data "* | *" direct "* | *" small "*)
 		[ "$(xprt_field 11)" -gt "$before" ] || die "no Read chunk was sent"
 		[ "$(xprt_field 12)" -gt 0 ] || die "no Write chunk was sent" ;;
