@@ -428,6 +428,7 @@ case_starved-events() {
 	lost=$(counter server_disconnects)
 	short 100 '^svc_rdma_sendto$' svc_rdma_reply_err direct_io $MNT/short /dev/null iflag
 	[ "$(counter server_disconnects)" -gt "$lost" ] || die "a Reply that cannot be sent leaves its connection up"
+	! grep ' xprt_rdma_timeout: ' $TRACE/trace || die "it was left to the client to close the connection"
 	cmp -n 65536 $EXPORT/short /dev/zero || die "the file is not what was written"
 	nfs_umount
 	trap - EXIT

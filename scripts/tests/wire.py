@@ -380,8 +380,10 @@ def memory():
     # Covers: V1-WPD-01 V1-WRC-16 V1-WRC-19 EXP-14
     rule("written-as-told", ((all(written(acts, s) == b.length for c, d in zip(m.call.chunks, m.chunks)
                                   for s, b in zip(c, d)), m) for m, acts in answered if m.call.chunks))
-    # Covers: V1-RPL-05 V1-HDR-04
-    rule("long-reply", ((first_write(acts) == m.xid.to_bytes(4, "big") + (1).to_bytes(4, "big"), m)
+    # From its XID to its last roundup
+    # Covers: V1-RPL-05 V1-HDR-04 V1-WPD-08
+    rule("long-reply", ((first_write(acts) == m.xid.to_bytes(4, "big") + (1).to_bytes(4, "big") and
+                         total(m.reply) % 4 == 0, m)
                         for m, acts in answered if m.type == NOMSG))
 
 
