@@ -185,6 +185,8 @@ void rpcrdma_recvs_destroy(struct rpcrdma_conn *conn)
  * rpcrdma_recvs_post - post every Receive that waits
  * @conn: connection with a queue pair
  *
+ * When it returns, all that waited before are posted, if by somebody else.
+ *
  * Context: any that may take a lock; does not sleep.
  * Return: 0; or a negative errno, and the connection is down. Receives that
  *	could not be posted stay where rpcrdma_recvs_destroy() finds them.
@@ -196,22 +198,23 @@ int rpcrdma_recvs_post(struct rpcrdma_conn *conn)
 	struct rpcrdma_recv *recv;
 	struct llist_node *node;
 	unsigned long flags;
-	int rc = -ENOTCONN;
 	int count = 0;
+	int rc = 0;
 
+	/* Who finds none has to know that those that waited are posted by now:
+	 * somebody else may have taken them, and be interrupted.
+	 */
+	spin_lock_irqsave(&conn->cn_post_lock, flags);
 	node = llist_del_all(&conn->cn_recv_free);
 	llist_for_each_entry(recv, node, rv_free) {
 		recv->rv_wr.next = first;
 		first = &recv->rv_wr;
 		count++;
 	}
-	if (!first)
-		return 0;
+	if (first)
+		rc = conn->cn_gate ?
+		     ib_post_recv(conn->cn_id->qp, first, &bad) : -ENOTCONN;
 	atomic_sub(count, &conn->cn_recv_nfree);
-
-	spin_lock_irqsave(&conn->cn_post_lock, flags);
-	if (conn->cn_gate)
-		rc = ib_post_recv(conn->cn_id->qp, first, &bad);
 	spin_unlock_irqrestore(&conn->cn_post_lock, flags);
 	if (rc) {
 		trace_rpcrdma_post_err(conn, rc);
