@@ -275,7 +275,8 @@ int rpcrdma_size_server(const struct rpcrdma_device_caps *caps,
 
 	if (!requests || !page_size)
 		return -EINVAL;
-	if (!caps->dc_max_send_sge)
+	if (!caps->dc_max_send_sge ||
+	    (caps->dc_iwarp && (!caps->dc_frwr || !caps->dc_max_mr_pages)))
 		return -EOPNOTSUPP;
 
 	sizes->sz_send_sges = min(caps->dc_max_send_sge, RPCRDMA_SERVER_SGES);

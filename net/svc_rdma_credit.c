@@ -35,7 +35,7 @@
 /* Calls for each credit, in a second: more want more credits */
 #define SVC_RDMA_CREDITS_RATE	8u
 /* Receives while the version is open: a client may send one message until it
- * has an answer, and answers are sent before a Receive is posted again
+ * has an answer; two to spare
  */
 #define SVC_RDMA_RECVS_FEW	3u
 
@@ -94,8 +94,8 @@ int svc_rdma_credits_begin(struct svc_rdma_xprt *sx)
 	return svc_rdma_credits_provide(sx, rpcrdma_credit_advertise(first), 0);
 }
 
-/* Does the client send more than its credits may be good for? Threads that come
- * here at a time may count from a little later; no more depends on it.
+/* Does the client send more than its credits may be good for? Another thread may
+ * begin the next second, and count from later than what this one has received.
  */
 static bool svc_rdma_credits_busy(struct svc_rdma_xprt *sx, u32 credits)
 {
@@ -107,8 +107,8 @@ static bool svc_rdma_credits_busy(struct svc_rdma_xprt *sx, u32 credits)
 		WRITE_ONCE(sx->sx_second_received, received);
 		return false;
 	}
-	return received - READ_ONCE(sx->sx_second_received) >
-	       (u64)credits * SVC_RDMA_CREDITS_RATE;
+	return (s64)(received - READ_ONCE(sx->sx_second_received)) >
+	       (s64)credits * SVC_RDMA_CREDITS_RATE;
 }
 
 /**

@@ -111,17 +111,22 @@ static int svc_rdma_mrs_add(struct svc_rdma_xprt *sx)
 	return 0;
 }
 
-/* Returns 0 if there are @count regions, be they free or not. */
-static int svc_rdma_mrs_grow(struct svc_rdma_xprt *sx, u32 count)
+/* Tries to have *@count regions more, up to the maximum. Fewer than *@count in all
+ * is an error on iWARP. Elsewhere the core does without where there is none, and
+ * *@count becomes what there is.
+ */
+static int svc_rdma_mrs_grow(struct svc_rdma_xprt *sx, u32 *count)
 {
 	u32 room, i;
 	int rc = 0;
 
 	mutex_lock(&sx->sx_grow);
 	room = sx->sx_sizes.sz_read_mrs - sx->sx_mrs.sq_size;
-	for (i = 0; !rc && i < min(count, room); i++)
+	for (i = 0; !rc && i < min(*count, room); i++)
 		rc = svc_rdma_mrs_add(sx);
-	if (sx->sx_mrs.sq_size >= count)
+	if (!sx->sx_conn.cn_caps.dc_iwarp)
+		*count = min(*count, sx->sx_mrs.sq_size);
+	if (sx->sx_mrs.sq_size >= *count)
 		rc = 0;
 	mutex_unlock(&sx->sx_grow);
 	return rc;
@@ -137,28 +142,30 @@ static int svc_rdma_mrs_grow(struct svc_rdma_xprt *sx, u32 count)
  * takes a region each. Other devices prefer that for large Reads. They are
  * reserved in one go, since who holds some and waits for more might wait for
  * himself. Who finds too few makes as many as he wants, while there may be more;
- * if memory is short, he waits for those there are.
+ * if that fails, he waits for those there are, if they are enough.
  *
  * Context: process; sleeps, but not for ever.
- * Return: as svc_rdma_sq_reserve(), or %-ENOMEM.
+ * Return: as svc_rdma_sq_reserve(); or what making a region has returned, and
+ *	there are too few.
  */
 int svc_rdma_chain_reserve(struct svc_rdma_xprt *sx,
 			   struct svc_rdma_chain *chain, u64 contexts)
 {
+	u32 count = contexts;
 	int rc;
 
 	if (!sx->sx_conn.cn_caps.dc_read_mrs)
 		return 0;
 	if (contexts > sx->sx_sizes.sz_read_mrs)
 		return -EMSGSIZE;
-	if (unlikely(!svc_rdma_sq_try(&sx->sx_mrs, contexts))) {
-		rc = svc_rdma_mrs_grow(sx, contexts);
+	if (unlikely(!svc_rdma_sq_try(&sx->sx_mrs, count))) {
+		rc = svc_rdma_mrs_grow(sx, &count);
 		if (!rc)
-			rc = svc_rdma_sq_reserve(&sx->sx_mrs, contexts);
+			rc = svc_rdma_sq_reserve(&sx->sx_mrs, count);
 		if (rc)
 			return rc;
 	}
-	chain->sh_mrs = contexts;
+	chain->sh_mrs = count;
 	return 0;
 }
 

@@ -376,7 +376,9 @@ static void fuzz_size_server(const struct rpcrdma_device_caps *caps,
 		CHECK(rc == -EINVAL);
 		return;
 	}
-	if (!sges) {
+	/* iWARP reads into regions only */
+	if (!sges || (caps->dc_iwarp &&
+		      (!caps->dc_frwr || !caps->dc_max_mr_pages))) {
 		CHECK(rc == -EOPNOTSUPP);
 		return;
 	}
