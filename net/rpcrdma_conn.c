@@ -138,16 +138,17 @@ static void rpcrdma_conn_hear_peer(struct rpcrdma_conn *conn,
 			     conn->cn_peer_len, &conn->cn_limits);
 }
 
-/* How many Reads the connecting end may make. iWARP providers do not agree on
- * which of the two numbers says that; the other one, that of the server's Reads,
- * is never 0.
+/* May the connecting end make the one Read it has asked for? iWARP providers do
+ * not agree on which of the two numbers says that; the other one is that of the
+ * server's Reads, and not 0 either. More than 1 was not agreed upon: MPA of
+ * revision 1 cannot.
  */
 static void rpcrdma_conn_hear_ord(struct rpcrdma_conn *conn,
 				  const struct rdma_conn_param *param)
 {
 	if (conn->cn_caps.dc_iwarp && !conn->cn_ord)
 		conn->cn_ord = min(param->initiator_depth,
-				   param->responder_resources);
+				   param->responder_resources) == 1;
 }
 
 static int rpcrdma_conn_refusal(const struct rpcrdma_conn *conn,
