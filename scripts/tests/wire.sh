@@ -121,6 +121,8 @@ case_wire-given-up() {
 	mkdir -p /mnt2
 	mount -t nfs -o "proto=rdma,port=$PORT,vers=3,nolock" $SERVER:/ice /mnt2
 	touch /mnt2/file{1..5}
+	# Who uses all of them gets all credits: who gives up all of his connects anew.
+	crowd
 	n=$(counter client_given_up)
 	on_server fsfreeze -f /ice
 	for i in 1 2 3 4 5; do
