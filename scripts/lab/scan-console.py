@@ -36,24 +36,37 @@ FINE = re.compile(
     # Having queued a packet, it looks at a queue pair that only the packet kept.
     r"|KASAN: slab-use-after-free in rxe_sched_task|WARNING: .*rxe/rxe_task\.c:\d+ (at )?rxe_sched_task\b"
 )
-# KCSAN finds races all over the kernel. Those are ours that a function of ours is in; the
-# in-tree module's have the same names.
+# KCSAN finds races all over the kernel. Those are ours that a function of ours is in, or has called
+# what is; the in-tree module's have the same names.
 RACE = re.compile(r"KCSAN: .* in ")
-OURS = re.compile(r"\b_*(rpcrdma|xprt_rdma|svc_rdma)_" if not os.environ.get("INTREE") else "(?!)")
+ACCESS = re.compile(r"\b(read|write|read-write)\b.* to 0x\S+ of .* by (task|interrupt)")
+OURS = re.compile(r"\[rpcrdma\]" if not os.environ.get("INTREE") else "(?!)")
 MARK = re.compile(r"lab: (begin|end) case (\S+)")
 CUT = re.compile(r"(end trace|cut here)")
 
 
+def is_ours(report):
+    """Of the lines from a race's first one on: is a function of ours among the upper two of an access?"""
+    near = 0
+    for line in report:
+        if "=" * 20 in line:
+            return False
+        near = 2 if ACCESS.search(line) else near - 1
+        if near in (0, 1) and OURS.search(line):
+            return True
+    return False
+
+
 def main():
-    src = open(sys.argv[1], errors="replace")
+    src = open(sys.argv[1], errors="replace").read().splitlines()
     only = sys.argv[2] if len(sys.argv) > 2 else None
     case = "-"
-    for line in src:
+    for i, line in enumerate(src):
         mark = MARK.search(line)
         if mark:
             case = mark.group(2) if mark.group(1) == "begin" else "-"
             continue
-        if RACE.search(line) and not OURS.search(line):
+        if RACE.search(line) and not OURS.search(line) and not is_ours(src[i + 1:i + 60]):
             continue
         if REPORT.search(line) and not FINE.search(line):
             text = line.strip()

@@ -25,7 +25,10 @@ if [ "$machine/$(header Guests)" = um/pair ] && [ -z "${WIRED:-}" ]; then
 	export WIRED=y
 	exec "$TOP/scripts/lab/wired.py" "$0" "$@"
 fi
-limit=$(($(header Limit) + 600 * (${#groups[@]} - 1)))
+# A kernel that watches for races takes several times as long.
+export PATIENCE=1
+[ "$CHECKERS" = debug ] || PATIENCE=4
+limit=$((($(header Limit) + 600 * (${#groups[@]} - 1)) * PATIENCE))
 [ -n "${LEAKS-y}" ] || export GUEST_CMDLINE="${GUEST_CMDLINE:-} kmemleak=off"
 
 result() { # word case seconds reason
@@ -121,7 +124,7 @@ for role in client server; do
 done
 guest_run_dir "$dir" "$kernel" "$provider" T="${T:-*}" GROUPS_HERE="${groups[*]}" OURS="$ours" \
 	CAPTURE="$(header Capture)" ALL="${ALL:-}" PART="${PART:-}" FIO_SECONDS="${FIO_SECONDS:-60}" \
-	ROUNDS="${ROUNDS:-}" "${extra[@]}"
+	ROUNDS="${ROUNDS:-}" PATIENCE="$PATIENCE" "${extra[@]}"
 # A compiler takes seconds in a guest, and each set of hostile cases wants it.
 [[ $group != *hostile* ]] ||
 	cc -O1 -shared -fPIC -o "$dir/peer.so" "$TOP/scripts/tests/peer.c" -lrdmacm -libverbs 2>"$dir/log/peer.log" || true

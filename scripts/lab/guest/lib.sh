@@ -29,7 +29,7 @@ nap() { read -rt "$1" -u "$NAP" || true; }
 
 # until_true <seconds> <command...>: poll.
 until_true() {
-	local end=$((SECONDS + $1))
+	local end=$((SECONDS + $1 * ${PATIENCE:-1}))
 	shift
 	until "$@" >/dev/null 2>&1; do
 		((SECONDS < end)) || return 1
@@ -214,7 +214,7 @@ case_wanted() {
 case_mark() { echo "<5>lab: $1 case $2" >/dev/kmsg; }
 
 case_run() {
-	local name=$1 limit=${2:-900} t0=$SECONDS log=/lab/log/$ROLE/$1.log rc=0 pid dog word reason
+	local name=$1 limit=$((${2:-900} * ${PATIENCE:-1})) t0=$SECONDS log=/lab/log/$ROLE/$1.log rc=0 pid dog word reason
 	case_wanted "$name" || return 0
 	[ -d "${log%/*}" ] || mkdir -p "${log%/*}"
 	if [ -n "$CASE_BROKEN" ]; then
