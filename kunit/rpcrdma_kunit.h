@@ -104,10 +104,11 @@ u32 rpcrdma_kunit_random(struct rpcrdma_kunit *fx, u32 below);
 void rpcrdma_kunit_clear(struct rpcrdma_kunit *fx);
 void rpcrdma_kunit_word(struct rpcrdma_kunit *fx, u32 word);
 void rpcrdma_kunit_words(struct rpcrdma_kunit *fx, const u32 *words, u32 n);
-/* Adds the words it is given */
+/* Adds the words it is given. (clang has no ARRAY_SIZE() of such an array.) */
 #define rpcrdma_kunit_say(fx, ...)					\
 	rpcrdma_kunit_words(fx, (const u32[]) { __VA_ARGS__ },		\
-			    ARRAY_SIZE(((const u32[]) { __VA_ARGS__ })))
+			    sizeof((const u32[]) { __VA_ARGS__ }) /	\
+			    sizeof(u32))
 
 void rpcrdma_kunit_seg(struct rpcrdma_kunit *fx, u32 handle, u32 length,
 		       u64 offset);

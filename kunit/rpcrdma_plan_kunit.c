@@ -360,7 +360,9 @@ static void rpcrdma_plan_examples_v2(struct kunit *test)
 	rpcrdma_plan_check(test, 8);
 }
 
-/* What errors of version 2 forbid. Covers: V2-ERR-12 V2-ERR-15 V2-ERR-17 G-23 */
+/* What errors of version 2 forbid.
+ * Covers: V2-ERR-10 V2-ERR-12 V2-ERR-15 V2-ERR-17 G-23
+ */
 static void rpcrdma_plan_healed(struct kunit *test)
 {
 	static const struct rpcrdma_limits limits = {
@@ -388,6 +390,15 @@ static void rpcrdma_plan_healed(struct kunit *test)
 
 	args.pa_no_write = true;
 	KUNIT_ASSERT_EQ(test, rpcrdma_plan_rpc(&limits, &args, &plan), 0);
+	KUNIT_EXPECT_EQ(test, plan.pl_reply, RPCRDMA_REPLY_LONG);
+
+	/* A Long Call must not be; all else may */
+	args.pa_no_long = true;
+	KUNIT_EXPECT_EQ(test, rpcrdma_plan_rpc(&limits, &args, &plan),
+			-EMSGSIZE);
+	args.pa_no_read = false;
+	KUNIT_ASSERT_EQ(test, rpcrdma_plan_rpc(&limits, &args, &plan), 0);
+	KUNIT_EXPECT_EQ(test, plan.pl_call, RPCRDMA_CALL_READ);
 	KUNIT_EXPECT_EQ(test, plan.pl_reply, RPCRDMA_REPLY_LONG);
 
 	/* Two segments are enough for items, but for nothing whole */

@@ -88,6 +88,13 @@ static const struct rpcrdma_device_caps rpcrdma_size_page_reader = {
 	.dc_max_rd_atom = 1, .dc_max_init_rd_atom = 0, .dc_frwr = true,
 };
 
+static const struct rpcrdma_device_caps rpcrdma_size_short_queues = {
+	.dc_max_qp_wr = 128, .dc_max_cqe = 32767,
+	.dc_max_send_sge = 32, .dc_max_sge_rd = 32,
+	.dc_max_mr_pages = 512, .dc_max_mr = 1000000,
+	.dc_max_rd_atom = 128, .dc_max_init_rd_atom = 128, .dc_frwr = true,
+};
+
 struct rpcrdma_size_client_case {
 	const char				*desc;
 	const struct rpcrdma_device_caps	*caps;
@@ -326,6 +333,15 @@ static const struct rpcrdma_size_server_case rpcrdma_size_server_cases[] = {
 			.sz_sq_depth = 64 + 2 + 2 + 3 * 257 + 16,
 			.sz_rq_depth = 141, .sz_recvs = 140, .sz_ord = 1,
 		},
+	}, {
+		.desc = "short queues: all of one are Receives",
+		.caps = &rpcrdma_size_short_queues, .max_payload = MIB,
+		.sizes = {
+			.sz_requests = 115, .sz_bc_requests = 2,
+			.sz_send_sges = 32, .sz_read_mrs = 0,
+			.sz_sq_depth = 58 + 2 + 2 + 3 * 9 + 16,
+			.sz_rq_depth = 128, .sz_recvs = 127, .sz_ord = 128,
+		},
 	},
 };
 
@@ -352,6 +368,8 @@ static void rpcrdma_size_check_server(struct kunit *test,
 				      u32 requests, u32 bc,
 				      const struct rpcrdma_server_sizes *sz)
 {
+	u32 spare;
+
 	KUNIT_EXPECT_GE(test, sz->sz_requests, 1);
 	KUNIT_EXPECT_LE(test, sz->sz_requests, requests);
 	KUNIT_EXPECT_EQ(test, sz->sz_bc_requests, bc);
@@ -362,10 +380,14 @@ static void rpcrdma_size_check_server(struct kunit *test,
 	KUNIT_EXPECT_LE(test, sz->sz_ord, 255);
 	KUNIT_EXPECT_LE(test, sz->sz_ord, max(caps->dc_max_rd_atom, 1u));
 	KUNIT_EXPECT_LE(test, sz->sz_ord, max(caps->dc_max_init_rd_atom, 1u));
-	/* Every other Send, and one transfer of 257 pages in 16 segments */
+	/* One transfer of 257 pages in 16 segments, and every other Send or
+	 * at least one, with which the others wait
+	 */
+	spare = bc + 2 + DIV_ROUND_UP(257, sz->sz_send_sges) + 16;
+	KUNIT_EXPECT_GE(test, sz->sz_sq_depth, 1 + spare);
 	KUNIT_EXPECT_GE(test, sz->sz_sq_depth,
-			DIV_ROUND_UP(sz->sz_requests, 2) + bc + 2 +
-			DIV_ROUND_UP(257, sz->sz_send_sges) + 16);
+			min(DIV_ROUND_UP(sz->sz_requests, 2) + spare,
+			    caps->dc_max_qp_wr));
 	KUNIT_EXPECT_LE(test, sz->sz_sq_depth, caps->dc_max_qp_wr);
 	KUNIT_EXPECT_LE(test, (u64)sz->sz_sq_depth + sz->sz_rq_depth,
 			caps->dc_max_cqe);

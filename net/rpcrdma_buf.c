@@ -157,6 +157,8 @@ int rpcrdma_recvs_grow(struct rpcrdma_conn *conn, u32 count, u32 size)
 	count = min(count, conn->cn_recv_max);
 	while (!rc && conn->cn_nrecvs < count)
 		rc = rpcrdma_recv_create(conn, size);
+	if (rc)
+		trace_rpcrdma_no_recvs(conn, rc);
 	return rpcrdma_recvs_post(conn) ?: rc;
 }
 

@@ -15,6 +15,7 @@
 #include <linux/seq_file.h>
 #include <rpcrdma/conn.h>
 #include <rpcrdma/counters.h>
+#include <rpcrdma/device.h>
 #include <rpcrdma/module.h>
 #include <rpcrdma/svc_rdma.h>
 #include <rpcrdma/xprt_rdma.h>
@@ -136,13 +137,28 @@ void rpcrdma_debugfs_conn(struct seq_file *seq, u32 vers,
 	seq_printf(seq, "receives_held %d\n", held);
 }
 
-/* For tests: expect less of the server than it will send */
+/* For tests: have a device that can do less than it can */
+static void rpcrdma_debugfs_device(void)
+{
+	debugfs_create_u32("device_max_mr_pages", 0600, rpcrdma_debugfs_dir,
+			   &rpcrdma_device_max_mr_pages);
+	debugfs_create_u32("device_max_qp_wr", 0600, rpcrdma_debugfs_dir,
+			   &rpcrdma_device_max_qp_wr);
+}
+
+/* For tests: expect less of the server than it will send; fail to invalidate,
+ * and have that not told
+ */
 static void rpcrdma_debugfs_client(void)
 {
 	debugfs_create_u32("client_shrink_write", 0600, rpcrdma_debugfs_dir,
 			   &xprt_rdma_shrink_write);
 	debugfs_create_u32("client_shrink_reply", 0600, rpcrdma_debugfs_dir,
 			   &xprt_rdma_shrink_reply);
+	debugfs_create_atomic_t("client_fail_inv", 0600, rpcrdma_debugfs_dir,
+				&xprt_rdma_fail_inv);
+	debugfs_create_atomic_t("client_lose_fence", 0600, rpcrdma_debugfs_dir,
+				&xprt_rdma_lose_fence);
 }
 
 /* For tests: make the server less than it is */
@@ -176,6 +192,7 @@ void rpcrdma_debugfs_init(void)
 		debugfs_create_dir("client", rpcrdma_debugfs_dir);
 	rpcrdma_debugfs_sides[RPCRDMA_DEBUGFS_SERVER] =
 		debugfs_create_dir("server", rpcrdma_debugfs_dir);
+	rpcrdma_debugfs_device();
 	rpcrdma_debugfs_server();
 	rpcrdma_debugfs_client();
 }

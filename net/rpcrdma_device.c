@@ -15,6 +15,25 @@
  */
 #define RPCRDMA_SIW_SETTLE_MSECS	100
 
+/* siw hands TCP the pages of an RDMA Write that is not signaled, SGE by SGE, and
+ * copies one that is. For a few pages, copying is the cheaper way, and by more
+ * than a completion costs. A Write that is longer than its 6 SGEs of a page has
+ * pages that are adjacent, and is handed over in larger pieces.
+ */
+#define RPCRDMA_SIW_SIGNAL_MAX		(6 * 4096)
+
+/* For tests: connections made from now on find a device whose memory regions have
+ * no more pages, and whose queues no more work requests, than that (0: as many as
+ * it says).
+ */
+u32 rpcrdma_device_max_mr_pages;
+u32 rpcrdma_device_max_qp_wr;
+
+static u32 rpcrdma_device_at_most(u32 has, u32 wanted)
+{
+	return wanted ? min(has, wanted) : has;
+}
+
 /**
  * rpcrdma_device_query - read what a device can do
  * @device: device an address resolved to, or a connection arrived on
@@ -34,11 +53,15 @@ void rpcrdma_device_query(struct ib_device *device, u32 port,
 	const struct ib_device_attr *attrs = &device->attrs;
 
 	memset(caps, 0, sizeof(*caps));
-	caps->dc_max_qp_wr = attrs->max_qp_wr;
+	caps->dc_max_qp_wr =
+		rpcrdma_device_at_most(attrs->max_qp_wr,
+				       READ_ONCE(rpcrdma_device_max_qp_wr));
 	caps->dc_max_cqe = attrs->max_cqe;
 	caps->dc_max_send_sge = attrs->max_send_sge;
 	caps->dc_max_sge_rd = attrs->max_sge_rd;
-	caps->dc_max_mr_pages = attrs->max_fast_reg_page_list_len;
+	caps->dc_max_mr_pages =
+		rpcrdma_device_at_most(attrs->max_fast_reg_page_list_len,
+				       READ_ONCE(rpcrdma_device_max_mr_pages));
 	caps->dc_max_mr = attrs->max_mr;
 	caps->dc_max_rd_atom = attrs->max_qp_init_rd_atom;
 	caps->dc_max_init_rd_atom = attrs->max_qp_rd_atom;
@@ -48,6 +71,8 @@ void rpcrdma_device_query(struct ib_device *device, u32 port,
 	if (caps->dc_iwarp)
 		caps->dc_max_sge_rd = 1;
 	caps->dc_read_mrs = caps->dc_iwarp || attrs->max_sgl_rd;
-	if (device->ops.driver_id == RDMA_DRIVER_SIW)
+	if (device->ops.driver_id == RDMA_DRIVER_SIW) {
 		caps->dc_settle = RPCRDMA_SIW_SETTLE_MSECS;
+		caps->dc_signal_max = RPCRDMA_SIW_SIGNAL_MAX;
+	}
 }

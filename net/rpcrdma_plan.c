@@ -109,7 +109,7 @@ static int rpcrdma_plan_call(const struct rpcrdma_limits *limits,
 	plan->pl_call = RPCRDMA_CALL_LONG;
 	plan->pl_hdr_max = rpcrdma_plan_hdr_len(limits, args->pa_call_segs,
 						nwritesegs, nreplysegs);
-	return plan->pl_hdr_max <= threshold &&
+	return !args->pa_no_long && plan->pl_hdr_max <= threshold &&
 	       rpcrdma_plan_segs_ok(args, args->pa_call_segs) ? 0 : -EMSGSIZE;
 }
 
@@ -127,7 +127,7 @@ static int rpcrdma_plan_call(const struct rpcrdma_limits *limits,
  * Context: any.
  * Return: 0; or -EMSGSIZE if not even the header of a Long Call fits a Send,
  *	or the header of a Long Reply a Receive, or a chunk would have to have
- *	more segments than it may.
+ *	more segments than it may, or a Long Call must not be.
  */
 int rpcrdma_plan_rpc(const struct rpcrdma_limits *limits,
 		     const struct rpcrdma_plan_args *args,

@@ -289,8 +289,13 @@ int rpcrdma_size_server(const struct rpcrdma_device_caps *caps,
 	sq_spare = (u64)bc_requests + RPCRDMA_SQ_EXTRA + wrs +
 		   RPCRDMA_CLIENT_SEGS;
 	rq_spare = rpcrdma_size_rq_spare(bc_requests);
+	if (!rpcrdma_size_room(caps->dc_max_qp_wr, sq_spare))
+		return -EOPNOTSUPP;
+	/* Receives are promised; room in the send queue is waited for, and
+	 * makes no fewer credits (V1-CRD-27).
+	 */
 	requests = min(requests, rpcrdma_size_room(caps->dc_max_qp_wr,
-						   max(sq_spare, rq_spare)));
+						   rq_spare));
 	requests = min(requests, rpcrdma_size_room(caps->dc_max_cqe,
 						   sq_spare + rq_spare) / 2);
 	if (!requests)

@@ -20,6 +20,14 @@
  * callback is to be sent and those that were given up have all the credits, only
  * a new connection gets it through, and this one is closed.
  *
+ * All NFS clients on a connection share one rpc_xprt, which sunrpc finds in
+ * xpt_bc_xprt. But it does not expect two of them to ask at the same time: a
+ * client that finds it while the first one's rpc_create() has not come to its
+ * end puts it into a second switch, and the lists of both run into each other.
+ * So it is shown when it is first used, or asked for again (invariant I22). Who
+ * has asked meanwhile gets one of its own, but also the switch of the first one,
+ * and so sends through that.
+ *
  * Sending happens in rpciod, which must not wait for this client: without a
  * buffer or a send queue slot the RPC is told to try again. The message is
  * copied into a Send context, as with an inline Reply, so a retransmission
@@ -52,16 +60,19 @@ struct svc_rdma_bc_sent {
 /**
  * struct svc_rdma_bc - the backward direction of a connection
  * @bc_xprt: the sunrpc end
+ * @bc_shown: sunrpc has been told of it, and owns the one that svc_xprt_free()
+ *	drops; else it has a reference to its svc_xprt
  * @bc_window: what the client grants
  * @bc_nsent: entries used in @bc_sent
  * @bc_nfailed: of these, those that failed
  * @bc_sent: callbacks sent and not answered, @bc_window.wn_requested at most;
  *	and those that failed, no more than there are slots, which is as many
  *
- * Under bc_xprt.transport_lock, all behind @bc_xprt.
+ * Under bc_xprt.transport_lock, all behind @bc_shown.
  */
 struct svc_rdma_bc {
 	struct rpc_xprt		bc_xprt;
+	bool			bc_shown;
 	struct rpcrdma_window	bc_window;
 	u32			bc_nsent;
 	u32			bc_nfailed;
@@ -87,6 +98,60 @@ static void svc_rdma_bc_set_cwnd(struct svc_rdma_bc *bc)
 
 	lockdep_assert_held(&bc->bc_xprt.transport_lock);
 	bc->bc_xprt.cwnd = room << RPC_CWNDSHIFT;
+}
+
+/* From here on sunrpc finds it (I22). The caller has a reference to either. */
+static void svc_rdma_bc_show(struct rpc_xprt *xprt)
+{
+	struct svc_xprt *svc = xprt->bc_xprt;
+
+	/* svc_xprt_free() drops this one */
+	xprt_get(xprt);
+	if (cmpxchg(&svc->xpt_bc_xprt, NULL, xprt)) {
+		xprt_put(xprt);
+		return;
+	}
+	svc_rdma_bc_of(xprt)->bc_shown = true;
+	svc_xprt_put(svc);
+}
+
+/* The first transport of a connection goes into a switch of its own. It takes
+ * a moment until that can be found.
+ */
+static void svc_rdma_bc_join(struct svc_rdma_xprt *sx, struct rpc_xprt *xprt)
+{
+	while (cmpxchg(&sx->sx_bc, NULL, xprt)) {
+		if (READ_ONCE(sx->sx_xprt.xpt_bc_xps)) {
+			svc_rdma_bc_settle(sx);
+			return;
+		}
+		usleep_range(100, 1000);
+	}
+}
+
+/**
+ * svc_rdma_bc_settle - show the transport for callbacks that was never used
+ * @sx: connection
+ *
+ * It would keep the connection, and that it. Nothing is done while its first
+ * user has not got it yet.
+ *
+ * Context: process.
+ */
+void svc_rdma_bc_settle(struct svc_rdma_xprt *sx)
+{
+	struct rpc_xprt *xprt;
+
+	if (!READ_ONCE(sx->sx_xprt.xpt_bc_xps) ||
+	    READ_ONCE(sx->sx_xprt.xpt_bc_xprt))
+		return;
+	rcu_read_lock();
+	xprt = xprt_get(READ_ONCE(sx->sx_bc));
+	rcu_read_unlock();
+	if (!xprt)
+		return;
+	svc_rdma_bc_show(xprt);
+	xprt_put(xprt);
 }
 
 static struct svc_rdma_bc_sent *svc_rdma_bc_find(struct svc_rdma_bc *bc,
@@ -362,6 +427,8 @@ static int svc_rdma_bc_send(struct rpc_rqst *rqst)
 	struct svc_rdma_send *send;
 	int len;
 
+	if (unlikely(!READ_ONCE(sx->sx_xprt.xpt_bc_xprt)))
+		svc_rdma_bc_show(xprt);
 	if (svc_xprt_is_dead(&sx->sx_xprt) || svc_rdma_is_down(sx) ||
 	    !svc_rdma_bc_allowed(sx))
 		return svc_rdma_bc_lost(xprt);
@@ -451,6 +518,13 @@ static void svc_rdma_bc_free_addresses(struct rpc_xprt *xprt)
 
 static void svc_rdma_bc_destroy(struct rpc_xprt *xprt)
 {
+	struct svc_xprt *svc = xprt->bc_xprt;
+
+	if (!svc_rdma_bc_of(xprt)->bc_shown) {
+		/* If this is the first, its rpc_create() has failed. */
+		cmpxchg(&svc_rdma_xprt_of(svc)->sx_bc, xprt, NULL);
+		svc_xprt_put(svc);
+	}
 	svc_rdma_bc_free_addresses(xprt);
 	xprt_free(xprt);
 	module_put(THIS_MODULE);
@@ -519,7 +593,6 @@ static struct rpc_xprt *svc_rdma_bc_setup(struct xprt_create *args)
 	u32 requests = max(sx->sx_sizes.sz_bc_requests, 1u);
 	struct svc_rdma_bc *bc;
 	struct rpc_xprt *xprt;
-	int rc = -ENOMEM;
 
 	if (args->addrlen > sizeof(xprt->addr))
 		return ERR_PTR(-EBADF);
@@ -543,24 +616,18 @@ static struct rpc_xprt *svc_rdma_bc_setup(struct xprt_create *args)
 	rpcrdma_window_reset(&bc->bc_window, requests);
 	svc_rdma_bc_setup_xprt(xprt, sx);
 
-	/* One reference for the caller, one that svc_xprt_free() drops */
-	xprt_get(xprt);
 	xprt->bc_xprt = args->bc_xprt;
-	/* Two NFS clients may share a connection, and have both come here after
-	 * they found none. The later one tries again.
-	 */
-	if (cmpxchg(&args->bc_xprt->xpt_bc_xprt, NULL, xprt)) {
-		rc = -EBUSY;
-		goto out_free;
-	}
+	svc_xprt_get(args->bc_xprt);
+	svc_rdma_bc_join(sx, xprt);
 	return xprt;
 
 out_free:
 	svc_rdma_bc_free_addresses(xprt);
 	xprt_free(xprt);
 out_module:
+	trace_svc_rdma_bc_unwanted(sx, -ENOMEM);
 	module_put(THIS_MODULE);
-	return ERR_PTR(rc);
+	return ERR_PTR(-ENOMEM);
 }
 
 static struct xprt_class svc_rdma_bc_class = {

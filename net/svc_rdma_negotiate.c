@@ -74,17 +74,40 @@ static void svc_rdma_negotiate_tell(const struct svc_rdma_xprt *sx, u32 vers)
 		 limits->lm_brs, limits->lm_our_brs);
 }
 
+/* Each Receive is one piece of memory, and there may be no large ones. The
+ * client has not been told of their size yet.
+ */
+static bool svc_rdma_negotiate_less(struct svc_rdma_xprt *sx, int rc)
+{
+	if (rc != -ENOMEM || sx->sx_v2_size <= SVC_RDMA_V2_RECV_MIN)
+		return false;
+	sx->sx_v2_size = SVC_RDMA_V2_RECV_MIN;
+	return true;
+}
+
+static int svc_rdma_negotiate_adopt_v2(struct svc_rdma_xprt *sx)
+{
+	int rc;
+
+	sx->sx_spare_recvs = RPCRDMA_RECV_SPARE;
+	do {
+		sx->sx_recv_size = max(sx->sx_v2_size, SVC_RDMA_V2_RECV_MIN);
+		rc = svc_rdma_credits_begin(sx);
+	} while (svc_rdma_negotiate_less(sx, rc));
+	svc_rdma_negotiate_limits(sx, NULL);
+	return rc;
+}
+
 static int svc_rdma_negotiate_adopt(struct svc_rdma_xprt *sx, u32 vers)
 {
 	int rc;
 
-	sx->sx_recv_size = sx->sx_v1_size;
 	if (vers == RPCRDMA_VERS_2) {
-		sx->sx_recv_size = max(sx->sx_v2_size, SVC_RDMA_V2_RECV_MIN);
-		sx->sx_spare_recvs = RPCRDMA_RECV_SPARE;
-		svc_rdma_negotiate_limits(sx, NULL);
+		rc = svc_rdma_negotiate_adopt_v2(sx);
+	} else {
+		sx->sx_recv_size = sx->sx_v1_size;
+		rc = svc_rdma_credits_begin(sx);
 	}
-	rc = svc_rdma_credits_begin(sx);
 	/* Whoever sees the version sees the limits */
 	smp_store_release(&sx->sx_vers, vers);
 	svc_rdma_negotiate_tell(sx, vers);
@@ -102,11 +125,16 @@ static int svc_rdma_negotiate_adopt(struct svc_rdma_xprt *sx, u32 vers)
  */
 int svc_rdma_negotiate_begin(struct svc_rdma_xprt *sx)
 {
+	int rc;
+
 	sx->sx_vers_max = READ_ONCE(svc_rdma_server_version);
 	sx->sx_v2_size = READ_ONCE(svc_rdma_v2_max_req_size);
 	if (sx->sx_vers_max < RPCRDMA_VERS_2)
 		return svc_rdma_negotiate_adopt(sx, RPCRDMA_VERS_1);
-	return svc_rdma_credits_few(sx);
+	do {
+		rc = svc_rdma_credits_few(sx);
+	} while (svc_rdma_negotiate_less(sx, rc));
+	return rc;
 }
 
 /**

@@ -190,8 +190,9 @@ static void svc_rdma_send_fail(struct svc_rdma_xprt *sx,
 	rpcrdma_conn_fail(&sx->sx_conn, -ECONNRESET);
 }
 
-/* RDMA Writes before a Send are not signaled: they complete only if they fail,
- * and the Send is flushed then.
+/* RDMA Writes before a Send are not signaled, unless the device likes them to be:
+ * they complete only if they fail, and the Send is flushed then. Success is told
+ * by the Send.
  */
 static void svc_rdma_send_wc_written(struct ib_cq *cq, struct ib_wc *wc)
 {
@@ -221,6 +222,22 @@ static void svc_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 	svc_rdma_send_put(send);
 }
 
+static void svc_rdma_send_prepare_write(struct svc_rdma_send *send,
+					struct ib_send_wr *wr)
+{
+	u32 most = send->ss_sx->sx_conn.cn_caps.dc_signal_max;
+	u32 len = 0;
+	int i;
+
+	wr->wr_cqe = &send->ss_write_cqe;
+	if (!most)
+		return;
+	for (i = 0; i < wr->num_sge; i++)
+		len += wr->sg_list[i].length;
+	if (len <= most)
+		wr->send_flags |= IB_SEND_SIGNALED;
+}
+
 /**
  * svc_rdma_send_post - post a Send and the RDMA Writes before it
  * @send: context that holds its slots; it changes hands in any case
@@ -242,7 +259,7 @@ int svc_rdma_send_post(struct svc_rdma_send *send, u32 len)
 	rpcrdma_buf_sync_for_device(&send->ss_buf, len);
 	first = svc_rdma_chain_wrs(sx, &send->ss_writes, NULL, &send->ss_wr);
 	for (wr = first; wr != &send->ss_wr; wr = wr->next)
-		wr->wr_cqe = &send->ss_write_cqe;
+		svc_rdma_send_prepare_write(send, wr);
 
 	spin_lock(&sx->sx_lock);
 	list_add_tail(&send->ss_list, &sx->sx_sending);

@@ -28,6 +28,19 @@
 #include <rpcrdma/trace_xprt.h>
 #include <rpcrdma/xprt_rdma.h>
 
+/* For tests: of the local invalidations from now on, the one with this number names
+ * no region, and fails (0: none).
+ */
+atomic_t xprt_rdma_fail_inv = ATOMIC_INIT(0);
+
+/* For tests: the completion of a fence with this number is lost (0: none). */
+atomic_t xprt_rdma_lose_fence = ATOMIC_INIT(0);
+
+static bool xprt_rdma_frwr_is_chosen(atomic_t *number)
+{
+	return unlikely(atomic_read(number)) && !atomic_dec_if_positive(number);
+}
+
 /**
  * struct xprt_rdma_pieces - a walk over the pages of an xdr_buf
  * @ps_xdr: the buffer
@@ -479,6 +492,13 @@ bool xprt_rdma_frwr_remote_inv(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	return false;
 }
 
+static u32 xprt_rdma_frwr_inv_handle(const struct xprt_rdma_mr *mr)
+{
+	if (xprt_rdma_frwr_is_chosen(&xprt_rdma_fail_inv))
+		return 0;
+	return mr->mr_seg.sg_handle;
+}
+
 /**
  * xprt_rdma_frwr_local_inv - invalidate what is left of an RPC's regions
  * @xr: transport
@@ -489,8 +509,12 @@ bool xprt_rdma_frwr_remote_inv(struct xprt_rdma *xr, struct xprt_rdma_req *req,
  * completion of all. The lock keeps the regions from being destroyed, with
  * their connection, while an abandoned RPC's chain is being built.
  *
+ * Of a connection that breaks, a provider may lose completions, or have one twice
+ * (siw does either). So @done begins with xprt_rdma_frwr_fence_ends(), and
+ * closing calls it for what is left.
+ *
  * Context: any that may take a lock; does not sleep.
- * Return: 0 and @done will be called; or a negative errno, the connection is
+ * Return: 0 and @done is called, once; or a negative errno, the connection is
  *	down, and closing it disposes of the regions.
  */
 int xprt_rdma_frwr_local_inv(struct xprt_rdma *xr, struct xprt_rdma_req *req,
@@ -506,7 +530,7 @@ int xprt_rdma_frwr_local_inv(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	list_for_each_entry(mr, &req->rr_mrs, mr_list) {
 		memset(&mr->mr_inv, 0, sizeof(mr->mr_inv));
 		mr->mr_inv.opcode = IB_WR_LOCAL_INV;
-		mr->mr_inv.ex.invalidate_rkey = mr->mr_seg.sg_handle;
+		mr->mr_inv.ex.invalidate_rkey = xprt_rdma_frwr_inv_handle(mr);
 		mr->mr_inv.next = first;
 		if (first) {
 			mr->mr_inv.wr_cqe = &mr->mr_cqe;
@@ -518,12 +542,48 @@ int xprt_rdma_frwr_local_inv(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 		n++;
 	}
 	trace_xprt_rdma_fence(&req->rr_slot, n);
-	if (first)
+	if (first) {
+		atomic_set(&req->rr_fencing, 1);
 		rc = rpcrdma_conn_post(&xr->xr_conn, first);
+		/* A provider may have posted all of it, and then failed */
+		if (unlikely(rc) && !atomic_xchg(&req->rr_fencing, 0))
+			rc = 0;
+	}
 	xr->xr_stats.st_local_inv++;
 	spin_unlock(&xr->xr_mr_lock);
 	rpcrdma_count_add(client_mrs_local_inv, n);
 	return rc;
+}
+
+/**
+ * xprt_rdma_frwr_fence_ends - the last local invalidation has completed
+ * @req: RPC, found by rr_inv_cqe
+ *
+ * Context: completion, or closing.
+ * Return: true; or false if that has been dealt with, and nothing is left to do.
+ */
+bool xprt_rdma_frwr_fence_ends(struct xprt_rdma_req *req)
+{
+	if (xprt_rdma_frwr_is_chosen(&xprt_rdma_lose_fence))
+		return false;
+	return atomic_xchg(&req->rr_fencing, 0);
+}
+
+/**
+ * xprt_rdma_frwr_fence_lost - a completion that did not come
+ * @req: RPC with rr_fencing set, whose connection has no queues any more
+ *
+ * Context: process.
+ */
+void xprt_rdma_frwr_fence_lost(struct xprt_rdma_req *req)
+{
+	struct ib_wc wc = {
+		.wr_cqe = &req->rr_inv_cqe,
+		.status = IB_WC_WR_FLUSH_ERR,
+	};
+
+	rpcrdma_count(client_lost_fences);
+	req->rr_inv_cqe.done(NULL, &wc);
 }
 
 /**
@@ -552,6 +612,8 @@ static void xprt_rdma_frwr_wc_fenced(struct ib_cq *cq, struct ib_wc *wc)
 						 rr_inv_cqe);
 	struct xprt_rdma *xr = xprt_rdma_from(req->rr_slot.rq_xprt);
 
+	if (!xprt_rdma_frwr_fence_ends(req))
+		return;
 	if (wc->status == IB_WC_SUCCESS)
 		xprt_rdma_frwr_release(xr, req);
 	else

@@ -26,7 +26,7 @@ u32 xprt_rdma_shrink_reply;
 static int xprt_rdma_marshal_fill_pages(struct xdr_buf *buf)
 {
 	struct page **page = buf->pages + (buf->page_base >> PAGE_SHIFT);
-	int left = buf->page_len;
+	int left = offset_in_page(buf->page_base) + buf->page_len;
 
 	if (!(buf->flags & XDRBUF_SPARSE_PAGES))
 		return 0;
@@ -129,6 +129,7 @@ static void xprt_rdma_marshal_args(struct xprt_rdma *xr, struct rpc_rqst *rqst,
 	args->pa_reply_item_segs = xprt_rdma_frwr_count(xr, rcv, false) +
 				   !!xprt_rdma_marshal_pad(xr, rcv);
 	args->pa_reply_segs = xprt_rdma_frwr_count(xr, rcv, true);
+	args->pa_no_long = READ_ONCE(xr->xr_no_long);
 	if (unlikely(req->rr_heal.he_tried))
 		xprt_rdma_marshal_args_healed(xr, req, args);
 }
@@ -405,6 +406,12 @@ bool xprt_rdma_marshal_heal(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 		.ha_reply_max	= rcv->buflen,
 	};
 
+	/* Not again on this connection (V2-ERR-10). Of the types we send, this is
+	 * the only one that we can do without.
+	 */
+	if (hdr->hd_err == RPCRDMA2_ERR_INVAL_HTYPE &&
+	    args.ha_call == RPCRDMA_CALL_LONG)
+		WRITE_ONCE(xr->xr_no_long, true);
 	if (!rpcrdma_heal(&req->rr_heal, hdr, &args))
 		return false;
 	if (hdr->hd_err == RPCRDMA2_ERR_REPLY_RESOURCE &&

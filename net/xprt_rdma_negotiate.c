@@ -21,7 +21,8 @@
  * well: then the server was away, and may come back with another version. A
  * plain ERR_VERS is not remembered, since asking again costs so little; but if
  * the connection breaks after it, before anything else has come, that is
- * (V2-NEG-09, V2-NEG-17, G-20).
+ * (V2-NEG-09, V2-NEG-17, G-20). A server that has spoken version 2 before may
+ * only have been too busy: it is asked once more on the connection after that.
  *
  * Until the version is known, there are few Receives, large enough for either
  * one; the others are made when their size is known (V2-INL-04).
@@ -66,8 +67,14 @@ void xprt_rdma_negotiate_init(struct xprt_rdma *xr)
 	xr->xr_vers = highest < RPCRDMA_VERS_2 || xr->xr_v1_only ?
 		      RPCRDMA_VERS_1 : 0;
 	xr->xr_v2_inline = READ_ONCE(xprt_rdma_v2_inline);
+	/* Each Receive is one piece of memory, and there may be no large ones. */
+	if (xr->xr_no_memory)
+		xr->xr_v2_inline = min(xr->xr_v2_inline,
+				       XPRT_RDMA_NEGO_DEFAULT);
+	xr->xr_nego_asked = false;
 	xr->xr_props_heard = false;
 	xr->xr_fell_back = false;
+	xr->xr_no_long = false;
 }
 
 /**
@@ -131,6 +138,7 @@ static void xprt_rdma_negotiate_v2(struct xprt_rdma *xr,
 			min(xr->xr_v2_inline, XPRT_RDMA_NEGO_DEFAULT);
 	if (rpcrdma2_is_grant(hdr, verdict))
 		xprt_rdma_negotiate_grant(xr, hdr->hd_credit);
+	xr->xr_v2_spoken = true;
 	WRITE_ONCE(xr->xr_vers, RPCRDMA_VERS_2);
 }
 
@@ -140,7 +148,9 @@ static void xprt_rdma_negotiate_v2(struct xprt_rdma *xr,
  * @recv: the message; given back here
  *
  * Whatever it is, nothing is sent in return: our one message is out
- * (V2-NEG-04).
+ * (V2-NEG-04). What comes before that is nothing that a server could know to be
+ * understood (V2-NEG-01), and the connection may not be up here: its limits are
+ * not final then.
  *
  * Context: completion queue's workqueue.
  */
@@ -151,6 +161,11 @@ void xprt_rdma_negotiate_receive(struct xprt_rdma *xr,
 	enum rpcrdma_nego answer;
 	struct rpcrdma_hdr hdr;
 
+	if (unlikely(!READ_ONCE(xr->xr_nego_asked))) {
+		rpcrdma_recv_put(recv);
+		rpcrdma_count(client_nego_dropped);
+		return;
+	}
 	verdict = rpcrdma2_decode_reply(recv->rv_buf.bf_data, recv->rv_len,
 					RPCRDMA2_NEGOTIATING, &hdr);
 	rpcrdma_recv_put(recv);
@@ -253,6 +268,7 @@ int xprt_rdma_negotiate(struct xprt_rdma *xr)
 	timeout = min_t(unsigned long, XPRT_RDMA_NEGO_TIMEOUT,
 			READ_ONCE(xr->xr_xprt.connect_timeout));
 	xr->xr_nego_xid = get_random_u32();
+	WRITE_ONCE(xr->xr_nego_asked, true);
 	rc = xprt_rdma_negotiate_send(xr);
 	if (!rc)
 		rc = rpcrdma_conn_wait(&xr->xr_conn, timeout, -ETIMEDOUT);

@@ -25,6 +25,8 @@
  * breaks before the fence is up, the rpc_rqst is unpinned and nothing else: it
  * will be sent again on the next connection.
  */
+#include <kunit/visibility.h>
+#include <linux/export.h>
 #include <linux/sunrpc/xdr.h>
 #include <rpcrdma/trace_xprt.h>
 #include <rpcrdma/xprt_rdma.h>
@@ -40,12 +42,20 @@ static void xprt_rdma_reply_trim_head(struct rpc_rqst *rqst, u32 len)
 	rqst->rq_private_buf.head[0].iov_len = len;
 }
 
-/* Puts the inline part of the Reply where the upper layer looks for it. The
- * stream is head, pages, tail without a gap. An item that came by RDMA is in
- * the pages already; the stream continues behind it and its roundup.
+/**
+ * xprt_rdma_reply_place - put the inline part where the upper layer looks for it
+ * @xr: transport
+ * @req: slot, with what was found out about the Reply in rr_reply_*
+ *
+ * The stream is head, pages, tail without a gap. An item that came by RDMA is in
+ * the pages already; the stream continues behind it and its roundup, which does
+ * not have to have come (V1-WPD-06).
+ *
+ * Context: any.
+ * Return: bytes of the stream; %-EIO if there is no room for them.
  */
-static int xprt_rdma_reply_place(struct xprt_rdma *xr,
-				 struct xprt_rdma_req *req)
+VISIBLE_IF_KUNIT int xprt_rdma_reply_place(struct xprt_rdma *xr,
+					   struct xprt_rdma_req *req)
 {
 	struct xdr_buf buf = req->rr_slot.rq_rcv_buf;
 	u8 *from = req->rr_recv->rv_buf.bf_data + req->rr_reply_off;
@@ -67,6 +77,7 @@ static int xprt_rdma_reply_place(struct xprt_rdma *xr,
 	xr->xr_stats.st_bytes_in += req->rr_reply_written;
 	return head + item + rest;
 }
+EXPORT_SYMBOL_IF_KUNIT(xprt_rdma_reply_place);
 
 static int xprt_rdma_reply_place_copy(struct xprt_rdma_req *req)
 {
@@ -107,7 +118,6 @@ static void xprt_rdma_reply_resend(struct xprt_rdma *xr,
 	struct rpcrdma_recv *recv = req->rr_recv;
 
 	rpcrdma_count(client_resends);
-	req->rr_recv = NULL;
 	rpcrdma_recv_put(recv);
 
 	spin_lock(&xprt->transport_lock);
@@ -116,7 +126,10 @@ static void xprt_rdma_reply_resend(struct xprt_rdma *xr,
 
 	spin_lock(&xprt->queue_lock);
 	req->rr_resend = true;
-	rqst->rq_connect_cookie = xprt->connect_cookie - 1;
+	/* Who sends it again finds that, and the credit released. */
+	smp_store_release(&rqst->rq_connect_cookie, xprt->connect_cookie - 1);
+	/* Only now: xprt_rdma_send_is_awaited() has to find one of the two. */
+	smp_store_release(&req->rr_recv, NULL);
 	rpc_wake_up_queued_task(&xprt->pending, rqst->rq_task);
 	xprt_unpin_rqst(rqst);
 	spin_unlock(&xprt->queue_lock);
@@ -222,6 +235,8 @@ static void xprt_rdma_reply_wc_fenced(struct ib_cq *cq, struct ib_wc *wc)
 						 rr_inv_cqe);
 	struct xprt_rdma *xr = xprt_rdma_from(req->rr_slot.rq_xprt);
 
+	if (unlikely(!xprt_rdma_frwr_fence_ends(req)))
+		return;
 	if (likely(wc->status == IB_WC_SUCCESS)) {
 		xprt_rdma_frwr_release(xr, req);
 		xprt_rdma_reply_complete(xr, req);

@@ -73,6 +73,39 @@ void xprt_rdma_req_destroy_all(struct xprt_rdma *xr)
 	xr->xr_nreqs = 0;
 }
 
+static struct xprt_rdma_req *xprt_rdma_req_fencing(struct xprt_rdma *xr)
+{
+	struct xprt_rdma_req *req, *found = NULL;
+
+	spin_lock(&xr->xr_xprt.reserve_lock);
+	list_for_each_entry(req, &xr->xr_req_all, rr_all) {
+		if (!atomic_read(&req->rr_fencing))
+			continue;
+		found = req;
+		break;
+	}
+	spin_unlock(&xr->xr_xprt.reserve_lock);
+	return found;
+}
+
+/**
+ * xprt_rdma_req_end_fences - end the fences that have not completed
+ * @xr: transport whose connection has no queues any more
+ *
+ * Otherwise their RPCs would wait for ever. (siw forgets what is queued behind a
+ * request that failed, if the connection is closed before the peer has heard.)
+ *
+ * Context: process; sleeps. Send lock held.
+ */
+void xprt_rdma_req_end_fences(struct xprt_rdma *xr)
+{
+	struct xprt_rdma_req *req;
+
+	/* It is pinned, or waits for this: it stays. */
+	while ((req = xprt_rdma_req_fencing(xr)))
+		xprt_rdma_frwr_fence_lost(req);
+}
+
 /**
  * xprt_rdma_req_reset_all - no RPC has been sent on the next connection
  * @xr: transport whose connection has no queues any more
@@ -100,6 +133,27 @@ void xprt_rdma_req_reset_all(struct xprt_rdma *xr)
 	spin_unlock(&xprt->reserve_lock);
 }
 
+/* There is room: each of them has a credit. */
+static void xprt_rdma_req_owe(struct xprt_rdma *xr, u32 xid)
+{
+	xr->xr_owed[xr->xr_window.wn_owed] = xid;
+	rpcrdma_window_owe(&xr->xr_window);
+}
+
+/* Each XID once: a server may send a Reply twice (V1-ERR-19). */
+static bool xprt_rdma_req_repay(struct xprt_rdma *xr, u32 xid)
+{
+	u32 i, n = xr->xr_window.wn_owed;
+
+	for (i = 0; i < n; i++) {
+		if (xr->xr_owed[i] != xid)
+			continue;
+		xr->xr_owed[i] = xr->xr_owed[n - 1];
+		return rpcrdma_window_repay(&xr->xr_window);
+	}
+	return false;
+}
+
 /**
  * xprt_rdma_req_release - an RPC ends: what becomes of its credit
  * @task: RPC with a slot; nothing can find it by its XID any more
@@ -124,7 +178,7 @@ void xprt_rdma_req_release(struct rpc_task *task)
 	if (rqst->rq_cong && xprt_rdma_req_from(rqst)->rr_sent) {
 		rpcrdma_count(client_given_up);
 		trace_xprt_rdma_given_up(rqst, task->tk_status);
-		rpcrdma_window_owe(&xr->xr_window);
+		xprt_rdma_req_owe(xr, be32_to_cpu(rqst->rq_xid));
 		xprt_rdma_set_cwnd(xr);
 		/* A Reply from now on is a late one, and repays. */
 		xprt_rdma_req_from(rqst)->rr_sent = false;
@@ -158,7 +212,7 @@ bool xprt_rdma_req_late_reply(struct xprt_rdma *xr, u32 xid)
 			goto out_unlock;
 		}
 	}
-	late = rpcrdma_window_repay(&xr->xr_window);
+	late = xprt_rdma_req_repay(xr, xid);
 	if (late) {
 		rpcrdma_count(client_late_replies);
 		xprt_rdma_set_cwnd(xr);
@@ -217,6 +271,7 @@ void xprt_rdma_req_alloc_slot(struct rpc_xprt *xprt, struct rpc_task *task)
 	if (!req && xr->xr_nreqs < xprt->max_reqs) {
 		req = xprt_rdma_req_grow(xr);
 		if (!req) {
+			trace_xprt_rdma_no_slot(xr, -ENOMEM);
 			task->tk_status = -ENOMEM;
 			goto out_unlock;
 		}
@@ -287,8 +342,10 @@ int xprt_rdma_req_alloc_buf(struct rpc_task *task)
 	if (size > req->rr_buf_size) {
 		size = roundup_pow_of_two(size);
 		buf = kmalloc(size, rpc_task_gfp_mask());
-		if (!buf)
+		if (!buf) {
+			trace_xprt_rdma_no_slot(xr, -ENOMEM);
 			return -ENOMEM;
+		}
 		atomic_long_add(size - req->rr_buf_size,
 				&xr->xr_stats.st_hardway);
 		kfree(req->rr_buf);

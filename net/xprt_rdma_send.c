@@ -453,12 +453,13 @@ static bool xprt_rdma_send_is_awaited(struct xprt_rdma *xr,
 
 	/* A Reply that is being fenced is as good as one still to come */
 	spin_lock(&xr->xr_send_lock);
-	/* Pairs with xprt_rdma_reply_complete() */
+	/* Pairs with xprt_rdma_reply_complete() and xprt_rdma_reply_resend() */
 	awaited = req->rr_sent || smp_load_acquire(&req->rr_recv);
 	spin_unlock(&xr->xr_send_lock);
-	/* It has just come. */
-	if (!awaited && !test_bit(RPC_TASK_NEED_RECV,
-				  &rqst->rq_task->tk_runstate))
+	/* It has just come, or an error after which this is sent again. */
+	if (!awaited && (req->rr_resend ||
+			 !test_bit(RPC_TASK_NEED_RECV,
+				   &rqst->rq_task->tk_runstate)))
 		return true;
 	return awaited && xprt_rdma_send_is_fresh(rqst);
 }
@@ -489,9 +490,9 @@ int xprt_rdma_send_request(struct rpc_rqst *rqst)
 	/* Had its answer, though sunrpc may have missed the status (I17). */
 	if (xprt_rdma_req_from(rqst)->rr_doomed)
 		return rpcrdma_xmit_status(rqst, -EIO);
-	if (!xprt_request_get_cong(xprt, rqst))
-		return -EBADSLT;
-	if (rqst->rq_connect_cookie == xprt->connect_cookie) {
+	/* Pairs with xprt_rdma_reply_resend() */
+	if (smp_load_acquire(&rqst->rq_connect_cookie) ==
+	    xprt->connect_cookie) {
 		/* The server has it already: wait on. If its Reply has
 		 * come and sunrpc could not use it, there will be no other.
 		 */
@@ -499,6 +500,9 @@ int xprt_rdma_send_request(struct rpc_rqst *rqst)
 			return 0;
 		goto out_replace;
 	}
+	/* Only now: an error that has just come has given its credit back. */
+	if (!xprt_request_get_cong(xprt, rqst))
+		return -EBADSLT;
 
 	rqst->rq_xtime = ktime_get();
 	xprt_rdma_req_from(rqst)->rr_resend = false;

@@ -162,6 +162,7 @@ static void xprt_rdma_teardown(struct xprt_rdma *xr)
 {
 	rpcrdma_conn_drain(&xr->xr_conn);
 	rpcrdma_conn_destroy_queues(&xr->xr_conn);
+	xprt_rdma_req_end_fences(xr);
 	xprt_rdma_req_reset_all(xr);
 	xprt_rdma_frwr_destroy_all(xr);
 	xprt_rdma_sends_destroy(xr);
@@ -189,13 +190,19 @@ static int xprt_rdma_open_port(struct xprt_rdma *xr)
 
 /* A server that could not stand version 2 gets a second chance at once. When
  * it takes no connection of version 1 either, it was not for the version. What
- * is known from a connection before stays known (G-20).
+ * is known from a connection before stays known (G-20), after it has been found
+ * twice of a server that did speak version 2.
  */
 static int xprt_rdma_open_any(struct xprt_rdma *xr)
 {
-	bool known = xr->xr_v1_only;
+	bool known;
 	int rc;
 
+	if (xr->xr_v2_spoken && xr->xr_v1_only) {
+		xr->xr_v2_spoken = false;
+		xr->xr_v1_only = false;
+	}
+	known = xr->xr_v1_only;
 	rc = xprt_rdma_open_port(xr);
 	if (rc && !known && xr->xr_v1_only) {
 		xprt_rdma_teardown(xr);
@@ -270,6 +277,7 @@ static void xprt_rdma_connect_work(struct work_struct *work)
 	xprt_clear_connected(xprt);
 	rc = xprt_rdma_open_any(xr);
 	trace_xprt_rdma_connect(xr, rc);
+	xr->xr_no_memory = rc == -ENOMEM || rc == -ENOBUFS;
 	if (rc) {
 		rpcrdma_count(client_connect_errors);
 		xprt_rdma_teardown(xr);
@@ -492,6 +500,7 @@ static void xprt_rdma_free(struct xprt_rdma *xr)
 {
 	xprt_rdma_req_destroy_all(xr);
 	xprt_rdma_free_strings(&xr->xr_xprt);
+	kvfree(xr->xr_owed);
 	kfree(xr->xr_pad);
 	xprt_free(&xr->xr_xprt);
 	module_put(THIS_MODULE);
@@ -611,7 +620,10 @@ static struct rpc_xprt *xprt_rdma_setup(struct xprt_create *args)
 	xprt_rdma_init_xprt(xprt, args);
 
 	xr->xr_pad = kzalloc(XDR_UNIT, GFP_KERNEL);
-	if (xr->xr_pad)
+	/* There are never more requests than slots, nor credits than that. */
+	xr->xr_owed = kvmalloc_array(xprt->max_reqs, sizeof(*xr->xr_owed),
+				     GFP_KERNEL);
+	if (xr->xr_pad && xr->xr_owed)
 		rc = xprt_rdma_format_addr(xprt);
 	if (rc) {
 		xprt_rdma_free(xr);

@@ -10,6 +10,8 @@
 
 struct ib_device;
 
+extern u32 rpcrdma_device_max_mr_pages;
+extern u32 rpcrdma_device_max_qp_wr;
 void rpcrdma_device_query(struct ib_device *device, u32 port,
 			  struct rpcrdma_device_caps *caps);
 

@@ -45,6 +45,7 @@ enum rpcrdma_reply_form {
  *	the private pad segment included (G-03)
  * @pa_reply_segs: segments at most to register room for the whole Reply
  * @pa_reduce: the security flavour lets items leave the stream (G-27)
+ * @pa_no_long: the server does not know the header of a Long Call
  * @pa_no_read: a server has refused a Read chunk
  * @pa_no_write: a server has refused a Write chunk
  * @pa_reply_chunk: the Reply has to have a Reply chunk
@@ -60,6 +61,7 @@ struct rpcrdma_plan_args {
 	u32		pa_reply_item_segs;
 	u32		pa_reply_segs;
 	bool		pa_reduce;
+	bool		pa_no_long;
 	bool		pa_no_read;
 	bool		pa_no_write;
 	bool		pa_reply_chunk;

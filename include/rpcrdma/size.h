@@ -40,6 +40,7 @@
  * @dc_iwarp: the fabric is iWARP
  * @dc_read_mrs: the core may take memory regions for RDMA Reads
  * @dc_settle: milliseconds a new connection needs before it can be used
+ * @dc_signal_max: bytes up to which an RDMA Write costs less if it is signaled
  */
 struct rpcrdma_device_caps {
 	u32		dc_max_qp_wr;
@@ -55,6 +56,7 @@ struct rpcrdma_device_caps {
 	bool		dc_iwarp;
 	bool		dc_read_mrs;
 	u32		dc_settle;
+	u32		dc_signal_max;
 };
 
 /**

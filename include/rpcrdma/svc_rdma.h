@@ -143,7 +143,7 @@ struct svc_rdma_call {
  * @ss_list: link in the connection's idle or sending queue
  * @ss_sx: its connection
  * @ss_cqe: completion of the Send, and so of everything before it
- * @ss_write_cqe: completion of an RDMA Write before it that failed
+ * @ss_write_cqe: completion of an RDMA Write before it
  * @ss_wr: the Send
  * @ss_sge: its only SGE: @ss_buf
  * @ss_buf: transport header and inline body
@@ -200,6 +200,7 @@ struct svc_rdma_stats {
  * @sx_credits: what every Reply grants; only grows, under @sx_grow
  * @sx_second: jiffies when a second began in which Calls are counted
  * @sx_second_received: messages received until then
+ * @sx_bc: made for callbacks, see svc_rdma_bc_join(); cmpxchg(), no reference
  * @sx_bc_recvs: Receives for the replies to callbacks, under @sx_grow
  * @sx_spare_recvs: Receives for what takes no credit, under @sx_grow
  * @sx_recv_size: bytes of each Receive made from now on, under @sx_grow
@@ -243,6 +244,7 @@ struct svc_rdma_xprt {
 	u32				sx_credits;
 	unsigned long			sx_second;
 	u64				sx_second_received;
+	struct rpc_xprt			*sx_bc;
 	u32				sx_bc_recvs;
 	u32				sx_spare_recvs;
 	u32				sx_recv_size;
@@ -387,6 +389,7 @@ void svc_rdma_bc_exit(void);
 bool svc_rdma_bc_reply(struct svc_rdma_xprt *sx, const struct rpcrdma_hdr *hdr,
 		       const void *msg);
 bool svc_rdma_bc_fail(struct svc_rdma_xprt *sx, u32 xid);
+void svc_rdma_bc_settle(struct svc_rdma_xprt *sx);
 #else
 static inline int svc_rdma_bc_init(void)
 {
@@ -407,6 +410,10 @@ static inline bool svc_rdma_bc_reply(struct svc_rdma_xprt *sx,
 static inline bool svc_rdma_bc_fail(struct svc_rdma_xprt *sx, u32 xid)
 {
 	return false;
+}
+
+static inline void svc_rdma_bc_settle(struct svc_rdma_xprt *sx)
+{
 }
 #endif
 

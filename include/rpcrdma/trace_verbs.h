@@ -71,6 +71,10 @@ DEFINE_EVENT(rpcrdma_conn_error_class, rpcrdma_post_err,
 	TP_PROTO(const struct rpcrdma_conn *conn, int error),
 	TP_ARGS(conn, error));
 
+DEFINE_EVENT(rpcrdma_conn_error_class, rpcrdma_no_recvs,
+	TP_PROTO(const struct rpcrdma_conn *conn, int error),
+	TP_ARGS(conn, error));
+
 DEFINE_EVENT(rpcrdma_conn_error_class, rpcrdma_peer_dead,
 	TP_PROTO(const struct rpcrdma_conn *conn, int error),
 	TP_ARGS(conn, error));

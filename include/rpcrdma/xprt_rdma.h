@@ -131,6 +131,7 @@ struct xprt_rdma_offer {
  * @rr_read: the Read chunk offered, if the plan has one
  * @rr_write: the Write chunk or Reply chunk offered, if the plan has one
  * @rr_inv_cqe: completion of the last local invalidation
+ * @rr_fencing: that is posted, and has not been dealt with
  * @rr_recv: the Receive that holds the Reply, from match to completion
  * @rr_reply_off: where the RPC message begins in it
  * @rr_reply_len: bytes of RPC message in it
@@ -159,6 +160,7 @@ struct xprt_rdma_req {
 	struct xprt_rdma_offer	rr_read;
 	struct xprt_rdma_offer	rr_write;
 	struct ib_cqe		rr_inv_cqe;
+	atomic_t		rr_fencing;
 	struct rpcrdma_recv	*rr_recv;
 	u32			rr_reply_off;
 	u32			rr_reply_len;
@@ -210,14 +212,20 @@ struct xprt_rdma_stats {
  *	transport's send lock
  * @xr_sizes: resources of the connection
  * @xr_window: forward credits; written under xprt->transport_lock
+ * @xr_owed: XIDs of the RPCs that were given up and hold their credits, as many
+ *	as the window counts, under xprt->transport_lock
  * @xr_vers: version the connection speaks; 0: not settled yet. Set before the
  *	connection is used, never changed while it is
  * @xr_v2_inline: bytes of the largest inline message in version 2, as announced
  *	on this connection
  * @xr_nego_xid: XID of our CONNPROP
+ * @xr_nego_asked: our CONNPROP is on its way, if not sent
  * @xr_props_heard: the server has announced its properties
  * @xr_fell_back: the server has refused version 2 on this connection
+ * @xr_no_long: the server has refused RDMA2_NOMSG on this connection
  * @xr_v1_only: the server could not stand version 2: do not try it again
+ * @xr_v2_spoken: it has spoken version 2 since it was last forgiven xr_v1_only
+ * @xr_no_memory: the last attempt to connect failed for want of memory
  * @xr_connect_work: connects
  * @xr_timeout: RPC timeout set by set_connect_timeout
  * @xr_srcaddr: our address on the present or latest connection
@@ -248,12 +256,17 @@ struct xprt_rdma {
 	struct rpcrdma_conn		xr_conn;
 	struct rpcrdma_client_sizes	xr_sizes;
 	struct rpcrdma_window		xr_window;
+	u32				*xr_owed;
 	u32				xr_vers;
 	u32				xr_v2_inline;
 	u32				xr_nego_xid;
+	bool				xr_nego_asked;
 	bool				xr_props_heard;
 	bool				xr_fell_back;
+	bool				xr_no_long;
 	bool				xr_v1_only;
+	bool				xr_v2_spoken;
+	bool				xr_no_memory;
 	struct delayed_work		xr_connect_work;
 	struct rpc_timeout		xr_timeout;
 	struct sockaddr_storage		xr_srcaddr;
@@ -327,6 +340,7 @@ void xprt_rdma_req_free_buf(struct rpc_task *task);
 struct xprt_rdma_req *xprt_rdma_req_create(gfp_t gfp);
 void xprt_rdma_req_destroy(struct xprt_rdma_req *req);
 void xprt_rdma_req_destroy_all(struct xprt_rdma *xr);
+void xprt_rdma_req_end_fences(struct xprt_rdma *xr);
 void xprt_rdma_req_reset_all(struct xprt_rdma *xr);
 void xprt_rdma_req_release(struct rpc_task *task);
 bool xprt_rdma_req_late_reply(struct xprt_rdma *xr, u32 xid);
@@ -348,6 +362,8 @@ int xprt_rdma_bounce_drain(const struct xdr_buf *copy, struct xdr_buf *to,
 			   u32 len);
 
 /* xprt_rdma_frwr.c */
+extern atomic_t xprt_rdma_fail_inv;
+extern atomic_t xprt_rdma_lose_fence;
 int xprt_rdma_frwr_map_pages(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			     const struct xdr_buf *xdr, u32 position,
 			     bool remote_write, struct xprt_rdma_offer *offer);
@@ -366,6 +382,8 @@ bool xprt_rdma_frwr_remote_inv(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			       u32 handle);
 int xprt_rdma_frwr_local_inv(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			     void (*done)(struct ib_cq *cq, struct ib_wc *wc));
+bool xprt_rdma_frwr_fence_ends(struct xprt_rdma_req *req);
+void xprt_rdma_frwr_fence_lost(struct xprt_rdma_req *req);
 void xprt_rdma_frwr_release(struct xprt_rdma *xr, struct xprt_rdma_req *req);
 void xprt_rdma_frwr_fence(struct xprt_rdma *xr, struct xprt_rdma_req *req);
 void xprt_rdma_frwr_destroy_all(struct xprt_rdma *xr);
@@ -384,6 +402,9 @@ bool xprt_rdma_sq_reserve(struct xprt_rdma *xr, u32 slots, int leave);
 void xprt_rdma_sq_release(struct xprt_rdma *xr, u32 slots);
 
 /* xprt_rdma_reply.c */
+#if IS_ENABLED(CONFIG_KUNIT)
+int xprt_rdma_reply_place(struct xprt_rdma *xr, struct xprt_rdma_req *req);
+#endif
 void xprt_rdma_reply_receive(struct rpcrdma_conn *conn,
 			     struct rpcrdma_recv *recv);
 void xprt_rdma_reply_wait(struct rpc_task *task);

@@ -25,6 +25,8 @@ static const struct {
 	{ "v2-client",	fuzz_v2_client },
 	{ "v2-trip",	fuzz_v2_trip },
 	{ "v2-ctl",	fuzz_v2_ctl },
+	{ "v2-nego",	fuzz_v2_nego },
+	{ "v2-heal",	fuzz_v2_heal },
 	{ "chunk",	fuzz_chunk },
 	{ "payload",	fuzz_payload },
 	{ "props",	fuzz_props },

@@ -351,15 +351,17 @@ static void fuzz_size_client(const struct rpcrdma_device_caps *caps,
 /* Regions for RDMA Reads, each of which takes three work requests */
 #define FUZZ_READ_MRS	(RPCRDMA_MAX_SEGS + RPCRDMA_CLIENT_SEGS)
 
-/* Would a server with so many Calls find room in the device? */
+/* Would a server with so many Calls find room in the device? A Send and a transfer are all that
+ * the send queue has to hold.
+ */
 static bool fuzz_server_fits(const struct rpcrdma_device_caps *caps,
 			     u64 requests, u64 bc_requests, u64 wrs)
 {
 	u64 sq = requests + bc_requests + RPCRDMA_SQ_EXTRA + wrs;
 	u64 rq = fuzz_recvs(requests, bc_requests);
 
-	return sq <= caps->dc_max_qp_wr && rq <= caps->dc_max_qp_wr &&
-	       sq + rq <= caps->dc_max_cqe;
+	return sq - requests + 1 <= caps->dc_max_qp_wr &&
+	       rq <= caps->dc_max_qp_wr && sq + rq <= caps->dc_max_cqe;
 }
 
 static void fuzz_size_server(const struct rpcrdma_device_caps *caps,
@@ -400,9 +402,10 @@ static void fuzz_size_server(const struct rpcrdma_device_caps *caps,
 	CHECK(sz.sz_bc_requests == bc_requests);
 	CHECK(sz.sz_sq_depth <= caps->dc_max_qp_wr);
 	CHECK((u64)sz.sz_sq_depth + sz.sz_rq_depth <= caps->dc_max_cqe);
-	/* A Send for every other Call beside one transfer */
-	CHECK(sz.sz_sq_depth >= fuzz_div_up(sz.sz_requests, 2) + bc_requests +
-				RPCRDMA_SQ_EXTRA + wrs);
+	/* A Send for every other Call beside one transfer, if there is room */
+	CHECK(sz.sz_sq_depth >= fuzz_min(fuzz_div_up(sz.sz_requests, 2) +
+					 bc_requests + RPCRDMA_SQ_EXTRA + wrs,
+					 caps->dc_max_qp_wr));
 	/* The worst Call's registrations, if the device has room for them */
 	CHECK(!caps->dc_read_mrs ||
 	      sz.sz_sq_depth >= fuzz_min(RPCRDMA_SQ_EXTRA + 3 * FUZZ_READ_MRS,

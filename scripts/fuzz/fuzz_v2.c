@@ -13,6 +13,8 @@
 
 #include <linux/limits.h>
 #include <rpcrdma/chunk.h>
+#include <rpcrdma/heal.h>
+#include <rpcrdma/nego.h>
 #include <rpcrdma/props.h>
 #include <rpcrdma/wire.h>
 
@@ -243,6 +245,87 @@ void fuzz_v2_client(const u8 *data, size_t size)
 		CHECK(!hdr.hd_response);
 		CHECK(fuzz_lists_none(&hdr.hd_lists));
 		fuzz_accepted(&hdr, size);
+	}
+	free(msg);
+}
+
+/**
+ * fuzz_v2_nego - what a client makes of the first messages that it gets
+ * @data: message, and behind it how the XID is chosen
+ * @size: bytes
+ *
+ * Nothing but an answer to our CONNPROP settles anything.
+ */
+void fuzz_v2_nego(const u8 *data, size_t size)
+{
+	struct fuzz_in in = fuzz_choices(data, &size);
+	bool ours = fuzz_u8(&in) % 8;
+	u8 *msg = fuzz_exact(data, size);
+	static struct rpcrdma_hdr hdr;
+	enum rpcrdma_verdict verdict;
+	enum rpcrdma_nego nego;
+
+	verdict = rpcrdma2_decode_reply(msg, size, RPCRDMA2_NEGOTIATING, &hdr);
+	nego = rpcrdma_nego_answer(&hdr, verdict, hdr.hd_xid ^ !ours);
+	if (!ours || !hdr.hd_response)
+		CHECK(nego == RPCRDMA_NEGO_WAIT);
+	switch (nego) {
+	case RPCRDMA_NEGO_V2:
+		CHECK(hdr.hd_proc == RPCRDMA2_CONNPROP);
+		CHECK(verdict == RPCRDMA_OK);
+		break;
+	case RPCRDMA_NEGO_V1:
+	case RPCRDMA_NEGO_NONE:
+		CHECK(hdr.hd_proc == RPCRDMA2_ERROR);
+		break;
+	case RPCRDMA_NEGO_V2_PLAIN:
+		CHECK(hdr.hd_proc == RPCRDMA2_ERROR ||
+		      hdr.hd_proc == RPCRDMA2_CONNPROP);
+		break;
+	case RPCRDMA_NEGO_WAIT:
+		CHECK(!ours || !hdr.hd_response ||
+		      (hdr.hd_proc != RPCRDMA2_ERROR &&
+		       hdr.hd_proc != RPCRDMA2_CONNPROP));
+	}
+	free(msg);
+}
+
+/**
+ * fuzz_v2_heal - what a client learns from an error, and when it gives up
+ * @data: message, and behind it what the Call was like
+ * @size: bytes
+ *
+ * Covers: V2-ERR-15
+ */
+void fuzz_v2_heal(const u8 *data, size_t size)
+{
+	struct fuzz_in in = fuzz_choices(data, &size);
+	struct rpcrdma_heal_args args = {
+		.ha_call = fuzz_u8(&in) % 3, .ha_reply = fuzz_u8(&in) % 3,
+		.ha_segs = fuzz_num(&in), .ha_write_len = fuzz_num(&in),
+		.ha_reply_len = fuzz_u8(&in), .ha_write_max = fuzz_num(&in),
+		.ha_reply_max = ~(u32)fuzz_u8(&in),
+	};
+	u8 *msg = fuzz_exact(data, size);
+	struct rpcrdma_heal heal = { }, before;
+	static struct rpcrdma_hdr hdr;
+
+	if (rpcrdma2_decode_reply(msg, size, 0, &hdr) == RPCRDMA_OK &&
+	    hdr.hd_proc == RPCRDMA2_ERROR) {
+		before = heal;
+		if (!rpcrdma_heal(&heal, &hdr, &args)) {
+			CHECK(!memcmp(&heal, &before, sizeof(heal)));
+		} else {
+			CHECK(heal.he_tried == 1u << hdr.hd_err);
+			CHECK(!heal.he_segs || heal.he_segs < args.ha_segs);
+			CHECK(!heal.he_write_len ||
+			      (heal.he_write_len > args.ha_write_len &&
+			       heal.he_write_len <= args.ha_write_max));
+			CHECK(!heal.he_no_write || heal.he_reply_chunk);
+		}
+		/* Whatever it was, the same does not help twice */
+		before = heal;
+		CHECK(!before.he_tried || !rpcrdma_heal(&heal, &hdr, &args));
 	}
 	free(msg);
 }

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unit tests of net/xprt_rdma_reply.c: where the parts of a Reply go. NFS has
+ * nothing behind the data of a READ, so no mount shows all of it.
+ */
+
+#include <kunit/test.h>
+#include <linux/gfp.h>
+#include <rpcrdma/xprt_rdma.h>
+
+#define XPRT_RDMA_KUNIT_HEAD	24u
+#define XPRT_RDMA_KUNIT_ITEM	8u
+#define XPRT_RDMA_KUNIT_REST	12u
+
+struct xprt_rdma_reply_fixture {
+	struct xprt_rdma	rf_xr;
+	struct xprt_rdma_req	rf_req;
+	struct rpcrdma_recv	rf_recv;
+	struct page		*rf_page;
+	u8			rf_head[XPRT_RDMA_KUNIT_HEAD];
+	u8			rf_tail[XPRT_RDMA_KUNIT_REST];
+	u8			rf_message[100];
+};
+
+/* A Reply of head, an item of @written bytes by RDMA, and more inline */
+static void xprt_rdma_reply_set_up(struct xprt_rdma_reply_fixture *fx,
+				   u32 written)
+{
+	struct xprt_rdma_req *req = &fx->rf_req;
+	struct xdr_buf *buf = &req->rr_slot.rq_rcv_buf;
+	u32 i;
+
+	for (i = 0; i < sizeof(fx->rf_message); i++)
+		fx->rf_message[i] = i + 1;
+	memset(fx->rf_head, 0, sizeof(fx->rf_head));
+	memset(fx->rf_tail, 0, sizeof(fx->rf_tail));
+	memset(page_address(fx->rf_page), 0xbd, PAGE_SIZE);
+
+	*buf = (struct xdr_buf) {
+		.head = { { fx->rf_head, sizeof(fx->rf_head) } },
+		.tail = { { fx->rf_tail, sizeof(fx->rf_tail) } },
+		.pages = &fx->rf_page,
+		.page_len = XPRT_RDMA_KUNIT_ITEM,
+	};
+	buf->buflen = XPRT_RDMA_KUNIT_HEAD + XPRT_RDMA_KUNIT_ITEM +
+		      XPRT_RDMA_KUNIT_REST;
+	req->rr_slot.rq_private_buf = *buf;
+	fx->rf_recv.rv_buf.bf_data = fx->rf_message;
+	req->rr_recv = &fx->rf_recv;
+	req->rr_reply_off = 40;
+	req->rr_reply_len = XPRT_RDMA_KUNIT_HEAD + XPRT_RDMA_KUNIT_REST;
+	req->rr_reply_written = written;
+}
+
+/*
+ * No roundup comes with an item, or not all of it: what stands behind is found
+ * where it belongs all the same, and nothing but the roundup is skipped.
+ *
+ * Covers: V1-WPD-06 V1-WPD-07
+ */
+static void xprt_rdma_reply_counts_roundup(struct kunit *test)
+{
+	struct xprt_rdma_reply_fixture *fx;
+	const u8 *page;
+	u32 written;
+
+	fx = kunit_kzalloc(test, sizeof(*fx), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, fx);
+	fx->rf_page = alloc_page(GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, fx->rf_page);
+	page = page_address(fx->rf_page);
+
+	for (written = 5; written <= XPRT_RDMA_KUNIT_ITEM; written++) {
+		xprt_rdma_reply_set_up(fx, written);
+		KUNIT_EXPECT_EQ(test,
+				xprt_rdma_reply_place(&fx->rf_xr, &fx->rf_req),
+				XPRT_RDMA_KUNIT_HEAD + XPRT_RDMA_KUNIT_ITEM +
+				XPRT_RDMA_KUNIT_REST);
+		KUNIT_EXPECT_MEMEQ(test, fx->rf_head, fx->rf_message + 40,
+				   XPRT_RDMA_KUNIT_HEAD);
+		KUNIT_EXPECT_MEMEQ(test, fx->rf_tail, fx->rf_message + 64,
+				   XPRT_RDMA_KUNIT_REST);
+		KUNIT_EXPECT_PTR_EQ(test, memchr_inv(page, 0xbd, PAGE_SIZE),
+				    NULL);
+	}
+
+	/* An item of 4 bytes less: the rest begins in the pages */
+	xprt_rdma_reply_set_up(fx, 1);
+	KUNIT_EXPECT_EQ(test, xprt_rdma_reply_place(&fx->rf_xr, &fx->rf_req),
+			XPRT_RDMA_KUNIT_HEAD + 4 + XPRT_RDMA_KUNIT_REST);
+	KUNIT_EXPECT_MEMEQ(test, page + 4, fx->rf_message + 64, 4);
+	KUNIT_EXPECT_MEMEQ(test, fx->rf_tail, fx->rf_message + 68,
+			   XPRT_RDMA_KUNIT_REST - 4);
+
+	/* One byte more than there is room for */
+	xprt_rdma_reply_set_up(fx, XPRT_RDMA_KUNIT_ITEM + 1);
+	KUNIT_EXPECT_EQ(test, xprt_rdma_reply_place(&fx->rf_xr, &fx->rf_req),
+			-EIO);
+	__free_page(fx->rf_page);
+}
+
+static struct kunit_case xprt_rdma_reply_cases[] = {
+	KUNIT_CASE(xprt_rdma_reply_counts_roundup),
+	{}
+};
+
+static struct kunit_suite xprt_rdma_reply_suite = {
+	.name = "xprt_rdma_reply",
+	.test_cases = xprt_rdma_reply_cases,
+};
+
+kunit_test_suite(xprt_rdma_reply_suite);
