@@ -64,6 +64,9 @@ test-all: ## the full matrix, fio included
 test-race: ## connections, data and faults on a kernel with KCSAN (KERNEL=7.3)
 	@CHECKERS=race KERNEL="$(or $(KERNEL),7.3)" GUEST_CPUS=2 scripts/test
 
+test-memory: ## messages and data on a kernel with KMSAN (KERNEL=6.12)
+	@CHECKERS=memory KERNEL="$(or $(KERNEL),6.12)" scripts/test
+
 bench: ## what an operation costs, beside the in-tree module (PROVIDER=)
 	@scripts/bench
 
@@ -73,4 +76,4 @@ shell: ## a guest with a mount and a prompt (KERNEL= PROVIDER=)
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
 
-.PHONY: all modules install uninstall dkms-install dkms-uninstall deb clean check fuzz mutants mutants-guests demo test test-all test-race bench shell help
+.PHONY: all modules install uninstall dkms-install dkms-uninstall deb clean check fuzz mutants mutants-guests demo test test-all test-race test-memory bench shell help

@@ -80,7 +80,8 @@ def size_name(size):
 
 
 NAMES = {"getattr": "GETATTR", "read": "READ", "write": "WRITE", "bread": "READ buffered",
-         "bwrite": "WRITE buffered", "readdir": "READDIR of 1000"}
+         "bwrite": "WRITE buffered", "readdir": "READDIR of 1000",
+         "getattr3": "GETATTR of NFSv3", "read3": "READ of NFSv3", "write3": "WRITE of NFSv3"}
 
 
 def point_name(op, size, procs=1):
@@ -125,6 +126,9 @@ def cost_table(provider, ours, intree):
 
 COUNTED = [("getattr", 0), ("read", 4096), ("write", 4096), ("read", 65536), ("write", 65536),
            ("read", 1 << 20), ("write", 1 << 20), ("bread", 1 << 20), ("bwrite", 1 << 20), ("readdir", 0)]
+COUNTED_TOO = [("read", 8192), ("write", 8192), ("read", 16384), ("write", 16384), ("read", 524288),
+               ("write", 524288), ("bread", 4096), ("bwrite", 4096), ("bread", 65536), ("bwrite", 65536)]
+COUNTED_MANY = [("getattr", 0), ("read", 4096), ("write", 4096), ("read", 65536), ("write", 65536)]
 COUNTERS = [
     ("RPCs", "svc_process"),
     ("client: Sends", "client_send"), ("client: registrations", "client_reg_mr"),
@@ -145,20 +149,20 @@ COUNTERS = [
 ]
 
 
-def count_table(provider, ours, intree):
+def count_table(provider, ours, intree, points, title="what an operation takes", procs=1):
     runs = (*ours, intree)
     rows = []
-    for title, name in COUNTERS:
-        row = [title]
-        for op, size in COUNTED:
-            values = [r.per_op(op, size, name) for r in runs]
+    for counter, name in COUNTERS:
+        row = [counter]
+        for op, size in points:
+            values = [r.per_op(op, size, name, procs) for r in runs]
             most = max(v or 0 for v in values)
             digits = 0 if most >= 100 else 1 if most >= 10 else 2
             row.append("/".join(number(v, digits) for v in values) if most else "0")
         rows.append(row)
     head = [{"bread": "READ b.", "bwrite": "WRITE b."}.get(op, NAMES[op].split()[0]) + " " + size_name(size)
-            for op, size in COUNTED]
-    table(f"{provider}: what an operation takes: {' / '.join(NAMED[r.module] for r in runs)} (b. = buffered)",
+            for op, size in points]
+    table(f"{provider}: {title}: {' / '.join(NAMED[r.module] for r in runs)} (b. = buffered)",
           ["per operation", *(h.strip() for h in head)], rows)
 
 
@@ -216,7 +220,7 @@ def goals(provider, ours, intree):
     if ours.module == "v2":
         if provider == "siw":
             yield from worst("READ and WRITE of 4K to 8K", [k for k in small if k[1] <= 8192], 0.80)
-        for size in (4096, 8192):
+        for size in (4096, 8192, 12288):
             yield from at_most(f"round trips, WRITE {size_name(size)}", ours.round_trips(("write", size)), 1.1)
     for op in ("read", "write"):
         yield from at_most(f"registrations, {NAMES[op]} 1M", ours.per_op(op, 1 << 20, "client_reg_mr"), 1)
@@ -248,7 +252,9 @@ def main():
         title = f"{provider}, Linux {intree.kernel}"
         print(f"{title}\n{'-' * len(title)}\n")
         cost_table(provider, ours, intree)
-        count_table(provider, ours, intree)
+        count_table(provider, ours, intree, COUNTED)
+        count_table(provider, ours, intree, COUNTED_TOO, "what others take")
+        count_table(provider, ours, intree, COUNTED_MANY, "what an operation of one of 16 processes takes", 16)
         # rxe hands packets to its own address over without a network
         if provider != "rxe":
             wire_table(provider, ours, intree)

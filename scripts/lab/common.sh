@@ -123,5 +123,7 @@ PKG_WIRE=(tshark)
 PKG_KRB5=(krb5-kdc krb5-admin-server krb5-user)
 PKG_CHECK=(sparse shellcheck mandoc python3-docutils)
 PKG_PACKAGE=(dkms dpkg-dev debhelper dh-dkms lintian man-db)
+# For KMSAN only
+PKG_CLANG=(clang lld llvm)
 PKG_FUZZ=(clang libclang-rt-dev llvm python3)
 }

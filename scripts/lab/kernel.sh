@@ -12,18 +12,24 @@
 # kernel_ready <name> makes one usable; the other kernel_* functions tell where it is.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-# Which checkers the kernels built here have: debug.config or race.config. The second makes
-# kernels of its own, see make test-race.
+# Which checkers the kernels built here have: debug.config, race.config or memory.config. The last two
+# make kernels of their own, see make test-race and make test-memory.
 CHECKERS=${CHECKERS:-debug}
-case $CHECKERS in debug | race) ;; *) die "CHECKERS=$CHECKERS? It is debug or race" ;; esac
+case $CHECKERS in debug | race | memory) ;; *) die "CHECKERS=$CHECKERS? It is debug, race or memory" ;; esac
 
 MACHINE=${MACHINE:-um}
 case $MACHINE in um | x86) ;; *) die "MACHINE=$MACHINE? It is um or x86" ;; esac
-# KCSAN knows the PC only.
+# KCSAN and KMSAN know the PC only.
 [ "$CHECKERS" = debug ] || MACHINE=x86
 
 # kernel_machine <kernel>
 kernel_machine() { if [ "$1" = 7.3 ]; then echo "$MACHINE"; else echo x86; fi; }
+
+# KMSAN is something that clang can do.
+TOOLCHAIN=()
+[ "$CHECKERS" != memory ] || TOOLCHAIN=(LLVM=1)
+
+((${#TOOLCHAIN[@]})) || PKG_CLANG=()
 
 # A kernel's modules want the compiler that built it: of the two suites with 6.12, the one
 # whose compiler this host has.
@@ -129,7 +135,7 @@ kernel_stamp() {
 		cat "$(kernel_src "$1").version"
 		[ "$(kernel_machine "$1")" != um ] || cat "$LAB/um.patch"
 		kernel_fragment "$1"
-		gcc --version | head -n 1
+		if ((${#TOOLCHAIN[@]})); then clang --version; else gcc --version; fi | head -n 1
 	} | sha256sum | cut -c1-16
 }
 
@@ -153,7 +159,7 @@ kernel_source_make() {
 	src=$(kernel_src "$1")
 	machine=$(kernel_machine "$1")
 	shift
-	make -C "$src" ARCH="$machine" "$@"
+	make -C "$src" ARCH="$machine" "${TOOLCHAIN[@]}" "$@"
 }
 
 kernel_configure() {
@@ -191,7 +197,7 @@ kernel_built() {
 kernel_ready_built() {
 	local v=$1 dir
 	kernel_built "$v" && return
-	need_packages "${PKG_BUILD[@]}"
+	need_packages "${PKG_BUILD[@]}" "${PKG_CLANG[@]}"
 	lock "kernel-$v-$CHECKERS-$(kernel_machine "$v")"
 	kernel_built "$v" && return
 	kernel_source_ready "$v"

@@ -35,7 +35,7 @@ module_make() {
 	local k=$1
 	shift
 	module_sync "$k"
-	make -C "$(kernel_kdir "$k")" ARCH="$(kernel_machine "$k")" M="$(module_dir "$k")" -j"$JOBS" \
+	make -C "$(kernel_kdir "$k")" ARCH="$(kernel_machine "$k")" "${TOOLCHAIN[@]}" M="$(module_dir "$k")" -j"$JOBS" \
 		--no-print-directory "$@" modules
 }
 

@@ -17,11 +17,11 @@ import traceback
 import events
 import proxy
 from peer import (AREA, AUTH_ROOT, ERR_CHUNK, ERROR, MSG, Conn, Failure, Message, Reader, Segment, Verbs,
-                  counters, error, header, opaque, private, rpc_call, want, words)
+                  counters, error, header, opaque, private, put, rpc_call, want, words)
 
 ADDRESS, PORT = "10.9.0.1", 20049
 EXPORT = "/export/client"
-NFS, NULL, LOOKUP, READ3, WRITE3, READDIRPLUS = 100003, 0, 3, 6, 7, 17
+NFS, NULL, SETATTR3, LOOKUP, READ3, WRITE3, READDIRPLUS = 100003, 0, 2, 3, 6, 7, 17
 DATA = random.Random(2).randbytes(1 << 18)
 PLAIN = private(remote_inv=False)
 
@@ -35,9 +35,9 @@ def tcp_call(port, prog, vers, proc, args):
             return f.read(int.from_bytes(f.read(4), "big") & 0x7fffffff)[24:]
 
 
-def root_handle():
+def root_handle(export=EXPORT):
     port = int.from_bytes(tcp_call(111, 100000, 2, 3, words(100005, 3, 6, 0)), "big")
-    r = Reader(tcp_call(port, 100005, 3, 1, opaque(EXPORT.encode())))
+    r = Reader(tcp_call(port, 100005, 3, 1, opaque(export.encode())))
     want(r.word() == 0, "mountd refuses")
     return r.opaque()
 
@@ -237,6 +237,7 @@ def case(which, name, *traced, vers=None):
 # --- running ------------------------------------------------------------------
 
 HONEST = 60             # seconds
+CONNECTIONS = "/sys/kernel/debug/rpcrdma/server"
 
 def do_honest():
     """A mount of the server by the kernel's client, used and taken down: whatever was done to
@@ -275,6 +276,13 @@ def honest():
         return None
     proxy.LIBC.umount2(proxy.HONEST.encode(), 2)        # MNT_DETACH
     return f"an honest mount fails: {said}"
+
+
+def left_over(b):
+    """How many connections the server has beside the usual one, when all had the time to go"""
+    usual = not (b.client.conn.lost or b.client.conn.closed)
+    b.verbs.until(lambda: len(os.listdir(CONNECTIONS)) <= usual, HONEST)
+    return len(os.listdir(CONNECTIONS)) - usual
 
 
 def run(b, trace, function, traced):
@@ -316,6 +324,7 @@ def main_traced(trace, kind):
             continue
         ran += 1
         t0 = time.monotonic()
+        put("/dev/kmsg", f"lab: {name}")
         reason = run(b, trace, function, traced)
         # One of the fast guests has the time.
         if os.environ.get("ALL") or os.environ["KERNEL"] == "7.3" and os.environ["PROVIDER"] == "siw":
@@ -324,6 +333,8 @@ def main_traced(trace, kind):
             if client is not b.client:
                 client.conn.close()
         b.clients = [b.client]
+        if (count := left_over(b)) > 0:
+            reason = reason or f"{count} connections are left"
         print(f"not ok {name}: {reason}" if reason else f"ok {name}", flush=True)
         print(f"# {time.monotonic() - t0:.1f} s, {trace.counts()}", flush=True)
         good = good and not reason

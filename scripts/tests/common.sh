@@ -10,10 +10,11 @@ highest() {
 	tune "$1" /proc/sys/sunrpc/svc_rdma/version
 }
 
-# version_here: for groups that are to be run with both versions, but not everywhere
+# version_here: for groups that are to be run with both versions, but not everywhere, unless one
+# is asked for
 version_here() {
-	case $KERNEL/$PROVIDER in
-	7.3/rxe | 6.12/siw) echo 2 ;;
+	case ${VERSION:-$KERNEL/$PROVIDER} in
+	7.3/rxe | 6.12/siw | 2) echo 2 ;;
 	*) echo 1 ;;
 	esac
 }
@@ -98,10 +99,11 @@ pair_up() {
 }
 
 # All cases the group's file defines, in their order there; without --all not those its header
-# "Long" names. A group may define before_case.
+# "Long" names, nor, where a kernel is emulated, those of "Slow". A group may define before_case.
 run_all_cases() {
 	local file=$TOP/scripts/tests/$GROUP.sh name names=() long
 	long=" $(sed -n 's/^# Long: //p' "$file") "
+	[ "$KERNEL" = 7.3 ] || long+="$(sed -n 's/^# Slow: //p' "$file") "
 	for name in $(sed -n 's/^case_\([a-z0-9-]*\)().*/\1/p' "$file"); do
 		[ -z "$ALL" ] && [[ $long == *" $name "* ]] || names+=("$name")
 	done
@@ -192,6 +194,25 @@ remote_writer() {
 		die "the conflicting open was not let through"
 }
 
+# Another client, in a network and host name space of its own so that it is not taken for the first
+second_client() {
+	ip netns add second
+	ip link add se0 type veth peer name se1 netns second
+	ip addr add 10.8.0.1/24 dev se0
+	ip link set se0 up
+	# shellcheck disable=SC2016
+	ip netns exec second unshare -u bash -euc '
+		hostname lab-second
+		ip link set lo up
+		ip addr add 10.8.0.2/24 dev se1
+		ip link set se1 up
+		mkdir -p /second
+		mount -t nfs -o proto=tcp,vers=4.2,timeo=100 10.8.0.1:/ /second
+		echo "written by the other" >>"/second/$0"
+		umount /second' "$DELEG" || die "the second client failed"
+	ip netns del second
+}
+
 # hostile <client|calls|server> <set>: one set of cases of hostile_<...>.py; with PART, those
 # that have it in their name
 hostile() {
@@ -260,6 +281,19 @@ for t in threads: t.start()
 for t in threads: t.join()' $MNT
 }
 
+# credits_granted: to the mount's connection; some number if it is not one of ours
+credits_granted() { cat $DEBUG/client/* 2>/dev/null | awk '$1 == "credits_granted" { n = $2 } END { print n ? n : 999 }'; }
+
+# credited <number>: work until the server grants as many credits
+credited() {
+	local turns
+	for turns in {1..10}; do
+		crowd
+		[ "$(credits_granted)" -lt "$1" ] || return 0
+	done
+	die "$(credits_granted) credits after $turns crowds, not $1"
+}
+
 # --- a server that is stuck ----------------------------------------------------
 
 # A file system of the server's that can be frozen: who writes to it waits. With one nfsd
@@ -284,7 +318,7 @@ ice_down() {
 	rpc.nfsd 4
 	exportfs -u "*:/ice"
 	exportfs -f
-	until_true 20 umount /ice || die "/ice is in use"
+	until_true 60 umount /ice || die "/ice is in use"
 	losetup -D
 	rm -f /tmp/ice.img
 }
@@ -314,7 +348,7 @@ ends() {
 	local limit=$1 pid
 	shift
 	for pid; do
-		until_true "$limit" eval '! kill -0 $pid' || {
+		until_true "$limit" gone "$pid" || {
 			cat "/proc/$pid/stack" || true
 			die "$(tr '\0' ' ' <"/proc/$pid/cmdline") does not end in $limit s"
 		}
@@ -336,7 +370,7 @@ load_moves() {
 	local t0=${EPOCHREALTIME/./} before
 	before=$(xprt_field 7)
 	until_true "$1" eval '[ $(xprt_field 7) -gt $((before + 6)) ]' || die "nothing moves after $1 s $2"
-	kill -0 "$LOADER" 2>/dev/null || die "the load ended: $(tail -n 1 /tmp/load.out)"
+	! gone "$LOADER" || die "the load ended: $(tail -n 1 /tmp/load.out)"
 	took "$t0" "$2"
 }
 

@@ -241,6 +241,8 @@ MALFORMED = [
     ("Call with F_RESPONSE", words(XID, 2, 1, 0, 1, 0, 0, 0, 0, XID, 0),
      "F_RESPONSE and direction of the RPC message disagree"),
     ("MSG without RPC message", words(XID, 2, 1, 0, 0, 0, 0, 0, 0), "No RPC message"),
+    ("RPC message cut short", words(XID, 2, 1, 0, 0, 0, 0, 0, 0, *CALL, 2, 100003, 3, 1, 1, 200, 0, 0),
+     "RPC message ends too early"),
     ("stray handle", words(XID, 2, 1, 0, 0, 7, 0, 0, 0, *CALL), "Handle to invalidate is in no segment of a Call"),
     ("handle in a Reply", words(XID, 2, 1, 0, 1, 7, 0, 0, 0, XID, 1), "Handle to invalidate in a Reply"),
     ("17 Write chunks", words(XID, 2, 1, 0, 0, 0, 0, *(1, 0) * 17, 0, 0, *CALL), MANY),

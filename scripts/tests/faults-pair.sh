@@ -35,6 +35,12 @@ disk_up() {
 	RECLAIM=$(ls /disk/state)
 }
 
+# The ends that have our module, and so a keepalive
+ours_here() {
+	[ "$OURS" = server ] || echo client
+	[ "$OURS" = client ] || echo server
+}
+
 # on_host <kill|stop|cont>: what is to happen to the server's machine
 on_host() {
 	# The host may have seen and removed it before touch(1) is done with it.
@@ -110,13 +116,15 @@ link_down() {
 
 # Covers: V1-ERR-25
 case_link-5s() { link_down 5; }
+# Covers: V1-ERR-25
+case_link-5s-other() { in_other_version link_down 5; }
 case_link-90s() { link_down 90; }
 
 # arrivals <seconds>: how many packets came to the server, twice, and late
 arrivals() { on_server python3 -I -S "$TOP/scripts/tests/arrivals.py" eth0 10.9.0.2 "$1"; }
 
 # siw has TCP for this; with rxe it is the device's own business.
-case_bad-network() {
+bad_network() {
 	local lost packets twice late i p t l
 	modprobe -q sch_netem || true
 	nfs_mount 4.2
@@ -147,6 +155,9 @@ case_bad-network() {
 	nfs_umount
 }
 
+case_bad-network() { bad_network; }
+case_bad-network-other() { in_other_version bad_network; }
+
 # What faults.sh does in one guest. There a device is both ends' own, here one end's.
 
 # The in-tree client holds a device on which it has work to do: rpcrdma_remove_one() waits for ever.
@@ -164,20 +175,85 @@ case_device-removal-server() { device_removal server "${ROUNDS:-2}"; }
 case_nfsd-restart() { nfsd_restarts 4.2; }
 # Covers: V1-ERR-25
 case_nfsd-restart-v3() { nfsd_restarts 3; }
+# Our ends are short of memory, and are disconnected meanwhile. (faults.sh has this for both ends
+# in one guest, and for one place after the other.)
+case_starved() {
+	local end i
+	[ -d /sys/kernel/debug/failslab ] || skip "this kernel has no CONFIG_FAILSLAB"
+	nfs_mount 4.2
+	load_breakable
+	trap fed EXIT
+	for end in $(ours_here); do at "$end" starve 5 '^(xprt_rdma|svc_rdma|rpcrdma)_'; done
+	for i in 1 2 3 4 5 6; do
+		for end in $(ours_here); do [ $i -gt 3 ] || at "$end" break_next "$end"; done
+		sleep 2
+	done
+	for end in $(ours_here); do
+		until_true 30 eval "[ \$(at $end allocations_failed) -ge 3 ]" || true
+		at "$end" starve_end 3
+	done
+	fed
+	load_moves 90 "there is memory again"
+	load_end
+	nfs_umount
+}
+
+# places <client|server>: how many percent of the allocations fail, and where; of the regions, all
+places() {
+	if [ "$1" = client ]; then
+		echo '15 ^xprt_rdma_connect_work$'
+		echo '100 ^xprt_rdma_frwr_m'
+	else
+		echo '20 ^svc_rdma_accept$'
+		echo '30 ^svc_rdma_read_start$'
+		echo '30 ^svc_rdma_sendto$'
+	fi
+}
+
+# In one place after the other. What waits for memory goes on when there is some.
+case_starved-places() {
+	local end percent pattern i
+	[ -d /sys/kernel/debug/failslab ] || skip "this kernel has no CONFIG_FAILSLAB"
+	nfs_mount 4.2
+	load_breakable
+	trap fed EXIT
+	for end in $(ours_here); do
+		while read -r percent pattern <&3; do
+			at "$end" starve "$percent" "$pattern"
+			for i in 1 2; do
+				at "$end" break_next "$end"
+				sleep 2
+			done
+			echo "$end, $pattern:"
+			until_true 30 eval "[ \$(at $end allocations_failed) -ge 1 ]" || true
+			at "$end" starve_end
+			at "$end" break_off
+			load_moves 90 "there is memory again"
+		done 3< <(places "$end")
+	done
+	fed
+	load_end
+	nfs_umount
+}
+
+fed() {
+	local end
+	trap - EXIT
+	for end in $(ours_here); do
+		at "$end" starve_off
+		at "$end" break_off
+	done
+}
+
 case_soft-hard() { soft_hard; }
 # Covers: MEM-04
 case_killed() { killed; }
 
-# The ends that have a keepalive, which the in-tree module has not
-keepers() {
-	[ "$OURS" = server ] || echo client
-	[ "$OURS" = client ] || echo server
-}
 
 # keepalive <time> <timeout>: for connections to come
 keepalive() {
 	local end
-	for end in $(keepers); do
+	for end in $(ours_here); do
 		at "$end" bash -c "echo $1 >/proc/sys/sunrpc/rdma_keepalive_time; echo $2 >/proc/sys/sunrpc/rdma_keepalive_timeout"
 	done
 }
@@ -197,7 +273,7 @@ seen_at() { if [ "$2" = disconnects ]; then at "$1" counter "$1_$2"; else at "$1
 # all_seen <what>...: at all of these ends
 all_seen() {
 	local end what
-	for end in $(keepers); do
+	for end in $(ours_here); do
 		for what; do echo "$end $what $(seen_at "$end" "$what")"; done
 	done
 }
@@ -218,26 +294,26 @@ case_silent() {
 	local -A probes failures lost
 	keepalive 3 4
 	idle_mount one
-	for end in $(keepers); do
+	for end in $(ours_here); do
 		probes[$end]=$(seen_at $end probes) failures[$end]=$(seen_at $end failures)
 		at $end trace_begin
 	done
 	sleep 8
-	for end in $(keepers); do
+	for end in $(ours_here); do
 		[ "$(seen_at $end probes)" -gt "${probes[$end]}" ] || die "the $end does not probe"
 		[ "$(seen_at $end failures)" = "${failures[$end]}" ] || die "a probe of a living peer of the $end failed"
 		lost[$end]=$(seen_at $end disconnects)
 	done
 	silence
 	t0=$SECONDS
-	for end in $(keepers); do
+	for end in $(ours_here); do
 		until_true 30 eval "[ \$(seen_at $end disconnects) -gt ${lost[$end]} ]" || die "the $end notices nothing"
 		echo "the $end had noticed after $((SECONDS - t0)) s"
 		[ $((SECONDS - t0)) -le 20 ] || die "7 s were to be enough, not $((SECONDS - t0))"
 	done
 	# The device gives up, or it is still trying when the time is over: iWARP's leaves that to TCP.
 	# Who comes second may have been told: what the server sends still arrives.
-	for end in $(keepers); do
+	for end in $(ours_here); do
 		! at $end grep -E ' (rpcrdma_peer_dead|rpcrdma_probe_err): ' $TRACE/trace || known=y
 		at $end cat $TRACE/trace
 		at $end trace_end
@@ -269,6 +345,8 @@ case_silent-off() {
 	keepalive 10 10
 }
 
+case_same-version() { same_version; }
+
 group() {
 	[ "$ROLE" = client ] || disk_up
 	# After all this, the in-tree server cannot be taken down: when its module has gone, "rdma link
@@ -276,5 +354,6 @@ group() {
 	# over siw it has lost memory, see broken.sh. So its guest ends with all up.
 	[ "$OURS" != client ] || LEFT_UP=y
 	pair_up "$(version_here)"
+	same_version_from_here
 	pair_cases true
 }

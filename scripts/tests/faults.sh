@@ -101,7 +101,7 @@ case_device-connecting() {
 	device_gone
 	until_true 10 attempt_failed "$errors" || die "the attempt goes on without a device"
 	sleep 3
-	kill -0 $writer 2>/dev/null || die "the client gave up"
+	! gone $writer || die "the client gave up"
 	device_add
 	echo 4 >/proc/fs/nfsd/threads
 	t0=${EPOCHREALTIME/./}
@@ -276,65 +276,16 @@ case_keepalive() {
 
 # --- memory -------------------------------------------------------------------
 
-# text_range <pattern> [module]: from the first function of the module that matches to the
-# one behind the last. (Their cold parts are far away.) Behind the module's very last one, a page has to do.
-text_range() {
-	awk -v p="$1" -v m="[${2:-rpcrdma}]" '$2 ~ /[tT]/ && $4 == m { print $1, $3 ~ p && $3 !~ /[.]cold$/ }' /proc/kallsyms | sort |
-		awk '$2 { if (!from) from = $1; last = $1; to = ""; next } !to { to = $1 }
-			END { if (from) print "0x" from, to ? "0x" to : "0x" last "+4096" }' |
-		while read -r from to; do printf '0x%x 0x%x\n' $((from)) $((to)); done
-}
-
-starve_off() {
-	local d
-	for d in /sys/kernel/debug/failslab /sys/kernel/debug/fail_page_alloc; do
-		tune 0 $d/probability
-	done
-}
-
 # Whatever became of the case before, there is memory, and the version is the group's.
 before_case() {
 	starve_off
 	highest "$(version_here)"
+	largest 16384
 }
 
 can_starve() {
 	[ "$MODULE" = ours ] || skip "this is about functions of our module"
 	[ -d /sys/kernel/debug/failslab ] || skip "this kernel has no CONFIG_FAILSLAB"
-}
-
-# starve <percent> <pattern>: so many allocations fail that have such a function of the
-# module among their callers, and none of the provider's.
-starve() {
-	local d from to provider=rdma_rxe
-	[ "$PROVIDER" = rxe ] || provider=siw
-	for d in /sys/kernel/debug/failslab /sys/kernel/debug/fail_page_alloc; do
-		read -r from to < <(text_range "$2") || die "the module has no function like $2"
-		echo "$from" >$d/require-start
-		echo "$to" >$d/require-end
-		read -r from to < <(text_range . $provider) || die "where is $provider?"
-		echo "$from" >$d/reject-start
-		echo "$to" >$d/reject-end
-		echo 32 >$d/stacktrace-depth
-		echo 0 >$d/verbose
-		echo N >$d/ignore-gfp-wait
-		tune N $d/ignore-gfp-highmem
-		tune 0 $d/min-order
-		echo 1 >$d/interval
-		echo 100000000 >$d/times
-		echo "$1" >$d/probability
-	done
-}
-
-# starve_end: how many allocations failed?
-starve_end() {
-	local d n=0
-	starve_off
-	for d in /sys/kernel/debug/failslab /sys/kernel/debug/fail_page_alloc; do
-		n=$((n + 100000000 - $(cat $d/times)))
-	done
-	echo "$n allocations failed"
-	[ $n -ge "${1:-1}" ] || die "only $n allocations failed"
 }
 
 # starved <percent> <pattern> <breaks>: a load while memory is short
@@ -371,7 +322,7 @@ case_starved-regions() {
 	python3 -I -S "$LOAD" run $MNT $MIRRORS --jobs 2 --seconds 8 >/tmp/load.out 2>&1 &
 	LOADER=$!
 	sleep 8
-	kill -0 $LOADER 2>/dev/null || die "it did not wait: $(tail -n 1 /tmp/load.out)"
+	! gone $LOADER || die "it did not wait: $(tail -n 1 /tmp/load.out)"
 	[ "$(counter client_mrs_registered)" = "$registered" ] || die "there were regions to be had"
 	starve_end 3
 	load_moves 90 "there are regions again"
@@ -379,6 +330,49 @@ case_starved-regions() {
 	tail -n 1 /tmp/load.out
 	on_server python3 -I -S "$LOAD" verify $EXPORT $MIRRORS
 	nfs_umount
+}
+
+largest() {
+	tune "$1" /proc/sys/sunrpc/rdma_v2_inline
+	tune "$1" /proc/sys/sunrpc/svc_rdma/v2_max_req_size
+}
+
+# received_by <client|server> <bytes>: the largest inline message
+received_by() { [ "$(awk '$1 == "inline_recv" { print $2 }' $DEBUG/"$1"/*)" = "$2" ]; }
+
+# in_pieces <client|server> <pattern>: below such functions there is no large piece of memory.
+in_pieces() {
+	until_true 30 nobody_shown || die "of former mounts: $(ls $DEBUG/client $DEBUG/server)"
+	starve 100 "$2"
+	echo 0 >/sys/kernel/debug/failslab/probability
+	echo 3 >/sys/kernel/debug/fail_page_alloc/min-order
+	nfs_mount 4.2
+	until_true 10 received_by "$1" 4096 || die "$1: $(grep inline_recv $DEBUG/"$1"/*), and there were no large pieces"
+	starve_end
+	load_start
+	break_next client
+	until_true 30 break_done || die "the connection was not broken"
+	load_moves 90 "there are large pieces"
+	load_end
+	until_true 10 received_by "$1" 65536 || die "$1: $(grep inline_recv $DEBUG/"$1"/*), and there is memory enough"
+	nfs_umount
+}
+
+# There is memory, but in small pieces: then the Receives are small. They are large again when
+# there are large pieces.
+# Covers: V2-INL-04
+case_starved-large() {
+	can_starve
+	highest 2
+	largest 65536
+	set_apart small_pieces
+}
+
+small_pieces() {
+	in_pieces client '^xprt_rdma_'
+	in_pieces client '^xprt_rdma_send_expect$'
+	in_pieces server '^svc_rdma_accept$'
+	in_pieces server '^svc_rdma_recvfrom$'
 }
 
 # short <percent> <pattern> <event> <command...>: so many allocations below such a function fail,
@@ -419,6 +413,12 @@ case_starved-events() {
 	touch $MNT/short
 	nfs_umount
 	short 100 '^svc_rdma_accept$' svc_rdma_accept_err nfs_mount 3 noacl
+	nfs_umount
+	short 100 '^rpcrdma_recvs_grow$' rpcrdma_no_recvs nfs_mount 3 noacl
+	nfs_umount
+	short 100 '^xprt_rdma_req_alloc_slot$' xprt_rdma_no_slot nfs_mount 3 noacl
+	nfs_umount
+	short 100 '^xprt_rdma_req_alloc_buf$' xprt_rdma_no_slot nfs_mount 3 noacl
 	# There are no regions yet.
 	short 100 '^xprt_rdma_frwr_map$' xprt_rdma_marshal_err direct_io /dev/zero $MNT/short oflag
 	nfs_umount
@@ -435,6 +435,64 @@ case_starved-events() {
 	trace_end
 }
 
+# --- a server that has to ask -----------------------------------------------------
+
+# deferred <command...>: nfsd puts a Call aside while mountd is asked who the client is; the command
+# is run meanwhile.
+deferred() {
+	local pid
+	echo >$TRACE/trace
+	pkill -STOP -x rpc.mountd
+	exportfs -f
+	cat $MNT/deferred/file >/tmp/deferred &
+	pid=$!
+	until_true 30 grep -q ' svc_defer: ' $TRACE/trace || die "no Call is put aside"
+	"$@"
+	pkill -CONT -x rpc.mountd
+	ends 120 $pid || die "the Call that was put aside has failed"
+	cmp /tmp/deferred $EXPORT/deferred/file
+}
+
+nothing_is_held() { ! grep -h ^receives_held $DEBUG/server/* | grep -qvx 'receives_held 0'; }
+
+lose_connection() {
+	local before pid
+	before=$(counter server_disconnects)
+	break_next client
+	ls $MNT >/dev/null &
+	pid=$!
+	until_true 30 break_done || die "the connection was not broken"
+	until_true 30 eval "[ \$(counter server_disconnects) -gt $before ]" || die "the server does not notice"
+	pkill -CONT -x rpc.mountd
+	ends 120 $pid || die "ls has failed"
+}
+
+# It keeps its Receive until then, and what it has to say to a connection that is gone is dropped.
+case_deferred() {
+	[ "$MODULE" = ours ] || skip "this looks at debugfs"
+	mkdir -p $EXPORT/deferred
+	head -c 100000 /dev/urandom >$EXPORT/deferred/file
+	trace_begin
+	echo 1 >$TRACE/events/sunrpc/enable
+	trap 'pkill -CONT -x rpc.mountd; break_off; trace_end' EXIT
+	nfs_mount 3 noacl
+	tune N $FAIL_SUNRPC/ignore-cache-wait
+	tune Y $FAIL_SUNRPC/ignore-client-disconnect
+	tune Y $FAIL_SUNRPC/ignore-server-disconnect
+	echo 1 >$FAIL_SUNRPC/interval
+	echo 100 >$FAIL_SUNRPC/probability
+	echo 1000 >$FAIL_SUNRPC/times
+	deferred true
+	grep -q ' svc_defer_recv: ' $TRACE/trace || die "it was not taken up again"
+	until_true 10 nothing_is_held || die "a Receive is not given back"
+	# cat has what it has read.
+	nfs_umount
+	nfs_mount 3 noacl
+	deferred lose_connection
+	until_true 10 nothing_is_held || die "a Receive is not given back"
+	nfs_umount
+}
+
 # --- a server that is stuck ---------------------------------------------------
 
 case_soft-hard() { soft_hard; }
@@ -444,8 +502,11 @@ case_killed() { killed; }
 # Covers: MEM-04
 case_killed-other() { in_other_version killed; }
 
+case_same-version() { same_version; }
+
 group() {
 	alone_up "$(version_here)"
+	same_version_from_here
 	run_all_cases
 	group_end
 }

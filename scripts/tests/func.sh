@@ -35,8 +35,7 @@ case_nconnect() {
 	nfs_umount
 }
 
-# A second client, in a network and host name space of its own so that it is not taken
-# for the first, opens for writing what the first one holds a delegation for.
+# A second client opens for writing what the first one holds a delegation for.
 # Covers: ULB-13
 case_delegation() { delegation 4.2 second_client; }
 # Version 4.0 calls back by a TCP connection of its own.
@@ -49,24 +48,6 @@ case_delegation-v40() {
 case_delegation-v41() { delegation 4.1 second_client; }
 # The same when somebody on the server itself writes.
 case_delegation-local() { delegation 4.2 remote_writer; }
-
-second_client() {
-	ip netns add second
-	ip link add se0 type veth peer name se1 netns second
-	ip addr add 10.8.0.1/24 dev se0
-	ip link set se0 up
-	# shellcheck disable=SC2016
-	ip netns exec second unshare -u bash -euc '
-		hostname lab-second
-		ip link set lo up
-		ip addr add 10.8.0.2/24 dev se1
-		ip link set se1 up
-		mkdir -p /second
-		mount -t nfs -o proto=tcp,vers=4.2,timeo=100 10.8.0.1:/ /second
-		echo "written by the other" >>"/second/$0"
-		umount /second' "$DELEG" || die "the second client failed"
-	ip netns del second
-}
 
 group() {
 	alone_up

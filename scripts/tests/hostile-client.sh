@@ -22,8 +22,9 @@ case_client-flow() { hostile client flow; }
 group() {
 	# caller.py looks at it.
 	export ALL
-	# nfsd gives a callback up after a tenth of the lease: cases want to think longer.
-	LEASE=150 alone_up
+	# nfsd gives a callback up after a tenth of the lease: cases want to think longer. The largest
+	# payload is what the kernel makes of this.
+	LEASE=150 MAX_BLOCK=4194304 alone_up
 	run_all_cases
 	group_end
 }

@@ -9,7 +9,11 @@
 
 case_v2-messages() { hostile v2 v2-messages; }
 case_v2-errors() { hostile v2 v2-errors; }
-case_v2-flow() { hostile v2 v2-flow; }
+case_v2-flow() {
+	ice_up
+	trap ice_down EXIT
+	hostile v2 v2-flow
+}
 case_v2-callbacks() { hostile v2 v2-callbacks; }
 # Covers: V2-CHK-02 V2-HDR-17
 case_v2-as1-messages() { hostile v2 messages; }

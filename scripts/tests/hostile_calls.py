@@ -91,7 +91,7 @@ def types(b):
         refused(c, header(xid, proc) + null(xid), xid, f"type {proc}", INVAL_HTYPE)
 
 
-# Covers: BC-25 BC-26
+# Covers: BC-25
 @case("messages", "Replies to callbacks that never were", "svc_rdma_bc_drop: status=-2", "svc_rdma_discarded: BC_REPLY")
 def replies(b):
     c = b.fresh()
@@ -230,7 +230,9 @@ def long_null(c):
 
 # --- endings ------------------------------------------------------------------
 
-# Covers: V1-ERR-28 MEM-05
+# Of the RDMA Reads of siw that were under way nothing is left: a region in use would be warned of.
+# That no page is left mapped, dma.rst argues.
+# Covers: V1-ERR-28 MEM-05 MEM-23
 @case("endings", "handles that cannot be read or written", "rxe/svc_rdma_read_err", "rxe/svc_rdma_send_err")
 def handles(b):
     def read(xid):
@@ -260,7 +262,6 @@ def no_reads(b):
     counts(b.verbs, before, "server_accept_errors", 1, "it was not refused by us")
 
 
-# Covers: V1-ERR-28
 @case("endings", "leaving with Calls under way, and without a word", "svc_rdma_lost", "svc_rdma_free")
 def leaving(b):
     b.fresh().works()

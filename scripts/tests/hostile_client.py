@@ -91,6 +91,31 @@ def position_zero(b):
     b.target_is(data, "Position Zero chunk")
 
 
+# The kernel's own client stops at 1 MB, also where nfsd takes more.
+@case("reads", "a WRITE of all that nfsd takes, and a READ")    # Covers: V1-RDC-18
+def largest(b):
+    c = b.fresh()
+    size = int(get("/proc/fs/nfsd/max_block_size"))
+    data = random.Random(4).randbytes(size)
+    for cuts in ([], list(range(4097, size, size // 20))):
+        want(results(write(b, c, data, cuts)).word() == 0, f"WRITE of {len(cuts) + 1} segments")
+        b.target_is(data, f"{size} bytes in {len(cuts) + 1} segments")
+        data = data[::-1]
+    data = data[::-1]
+    for lengths in ([size], [size // 8] * 8):
+        chunk = [c.segment((6 << 20) + i * lengths[0], length) for i, length in enumerate(lengths)]
+        answer = c.nfs(READ3, read_args(b.target, size), writes=[chunk])
+        want(answer.writes == [chunk], f"returned {answer.writes}")
+        want(c.get(6 << 20, size) == data, f"READ to {len(chunk)} segments: wrong data")
+        c.put(6 << 20, bytes(size))
+    xid = c.xid()
+    rpc = rpc_call(xid, NFS, 3, WRITE3, write_args(b, 2 * size), AUTH_ROOT)
+    want(c.is_error(c.exchange(c.header(xid, reads=[(len(rpc), c.segment(0, 2 * size))]) + rpc), BAD_XDR),
+         "twice as much is taken")
+    b.target_is(data, "what was refused")
+    print(f"{size} bytes each")
+
+
 @case("reads", "a count that is not the chunk's")       # Covers: V1-CHK-05 ULB-17
 def count(b):
     c = b.fresh()
@@ -383,10 +408,11 @@ def v41_results(answer):
 
 
 class Session:
-    """A client of version 4.1 of its own, with a session on this connection that has a backchannel.
-    If @later, that is to be made with the operation self.creation, whose results created() gets."""
+    """A client of version 4.1 of its own, with a session on this connection; a backchannel is there
+    if @back. If @later, that is to be made with the operation self.creation, whose results
+    created() gets."""
 
-    def __init__(self, c, later=False):
+    def __init__(self, c, later=False, back=True):
         self.c, self.number = c, 0
         # Nobody else's: by this name nfsd shows it.
         self.owner = os.urandom(8).hex()
@@ -394,7 +420,8 @@ class Session:
         self.client = r.data[r.at:r.at + 8]
         r.skip(8)
         channel = words(0, 4000, 4000, 1000, 8, 8, 0)
-        self.creation = words(43) + self.client + words(r.word(), 2) + channel + channel + words(CALLBACK, 1, 0)
+        flags = 2 if back else 0
+        self.creation = words(43) + self.client + words(r.word(), flags) + channel + channel + words(CALLBACK, 1, 0)
         if not later:
             self.created(v41(c, self.creation))
 
@@ -413,7 +440,11 @@ class Session:
     def moves(self, c):
         """The session goes on with this connection, in both directions."""
         self.c = c
-        v41(c, words(41) + self.session + words(7, 0))
+        self.binds(c, 7)
+
+    def binds(self, c, direction):
+        """The session uses this connection too; 1: for Calls, 2: for callbacks"""
+        v41(c, words(41) + self.session + words(direction, 0))
 
     def callback_state(self):
         """What nfsd thinks of the way back to this client, or None"""
@@ -458,7 +489,12 @@ def cut(b):
 def delegation(c, name):
     """A client of its own, with a session on this connection and a delegation of a file:
     the server calls back when somebody opens that for writing."""
-    session = Session(c)
+    return holds(Session(c), name)
+
+
+def holds(session, name):
+    """This client gets a delegation."""
+    c = session.c
     want(c.verbs.until(lambda: session.callback_state() == "UP"),
          f"the way back to the client is {session.callback_state()}")
     end = time.monotonic() + 90
@@ -537,27 +573,47 @@ def granted(b):
 def answers(b):
     c = b.connect()
     before = counters()
-    names = fresh_names(2)
+    names = fresh_names(3)
     delegation(c, names[0])
-    recall(names[0])
+    delegation(c, names[1])
+    recall(*names[:2])
     message = c.callback()
     want(message, "no callback")
     c.works()
+    # The other callback waits for a grant. None of these is one, whatever credits it has.
     good = answer_of(c, message, 16)
     c.spend(c.response(message.xid + 1, 0xffffffff) + words(message.xid + 1) + good[c.least + 4:])
-    c.spend(answer_of(c, message, 16, bytes(3800)))
-    c.spend(*(good[:length] for length in range(1, c.least)))
-    c.spend(c.error(message.xid, credit=0xffffffff), c.error(message.xid, 9))
-    want(not c.receive(SILENCE), "one is answered")
+    c.spend(c.error(message.xid + 1, credit=0xffffffff))
+    if c.vers == 1:
+        c.spend(*(good[:length] for length in range(1, c.least)))
+        c.spend(c.error(message.xid, credit=0xffffffff), c.error(message.xid, 9))
+    want(not c.receive(SILENCE) and not c.callback(1), "one is answered, or grants something")
     want(c.verbs.until(lambda: counters()["server_bc_dropped"] > before["server_bc_dropped"]),
          "dropped Replies are not counted")
+    # A Reply that is too long ends the callback.
+    c.spend(answer_of(c, message, 1, bytes(3800)))
+    other = c.callback()
+    want(other, "a callback that has ended keeps its credit")
+    # In version 2, so does what has the XID and F_RESPONSE, however bad it is.
+    if c.vers == 2:
+        c.spend(*(answer_of(c, other, 16)[:length] for length in range(1, c.least)))
+        c.spend(c.error(other.xid, credit=0xffffffff), c.error(other.xid, 9))
+    want(not c.receive(SILENCE), "one is answered")
+    before = counters()
     c.conn.send(good)
+    counts(c.verbs, before, "server_bc_dropped", 1, "a good one behind them is taken")
     c.works()
-    delegation(c, names[1])
-    recall(names[1])
+    c = b.connect()
+    delegation(c, names[2])
+    recall(names[2])
     message = c.callback()
     want(message, "no more callbacks")
-    c.conn.send(answer_of(c, message, 16))
+    good = answer_of(c, message, 16)
+    before = counters()
+    c.conn.send(good)
+    c.conn.send(good)
+    counts(c.verbs, before, "server_bc_dropped", 1, "the second of two is taken")
+    counts(c.verbs, before, "server_bc_replies", 1, "none of two is taken, or both")
     want(not c.conn.lost, "the connection is lost")
 
 
@@ -637,30 +693,30 @@ def module_users():
     return get("/sys/module/rpcrdma/refcnt")
 
 
-# Both find that there is no way back on it, and make one. For the first one, Receives are made that
-# take a while, and the second one waits for these: one of them then is too late, and tries again.
-@case("callbacks", "two NFS clients on one connection", vers=1)
+# Both find that there is no way back on it, and make one: one after the other, or at the same time, if
+# Receives are made for it that take a while. (If one found the way back half made, sunrpc's lists were
+# destroyed, or the transport was never freed.)
+@case("callbacks", "two NFS clients on one connection")
 def two_clients(b):
     b.fresh()
-    before, late = module_users(), 0
+    before = module_users()
     was = {name: get(SERVER_SETTINGS + name) for name in LARGE}
+    for _ in range(10):
+        two_on(b.connect())
     try:
         for name, value in LARGE.items():
             put(SERVER_SETTINGS + name, value)
-        turns = 0
-        while turns < 20 and late < 2:
-            turns += 1
-            late += two_on(b.connect())
+        for _ in range(10):
+            two_on(b.connect())
     finally:
         for name, value in was.items():
             put(SERVER_SETTINGS + name, value)
-    print(f"# in {late} of {turns} turns, one was too late")
     want(b.verbs.until(lambda: module_users() <= before, 30),
          f"{module_users() - before} users of the module more than before: a transport is left")
 
 
 def two_on(c):
-    """Two clients on this connection. Was one of them too late to make a backchannel?"""
+    """Two clients on this connection, which both can be called back"""
     sessions = [Session(c, later=True) for _ in range(2)]
     waiting = {c.xid(): session for session in sessions}
     for xid, session in waiting.items():
@@ -669,16 +725,31 @@ def two_on(c):
     want(all(answers), "no session")
     for answer in answers:
         waiting[answer.xid].created(v41_results(answer))
-    late = False
     for session in sessions:
         want(c.verbs.until(lambda s=session: s.callback_state() in ("UP", "DOWN"), 30), "no state of callbacks")
-        if session.callback_state() == "DOWN":
-            late = True
-            session.moves(c)
-        want(c.verbs.until(lambda s=session: s.callback_state() == "UP", 30),
-             f"the way back to a client is {session.callback_state()}")
+        want(session.callback_state() == "UP", "the way back to a client is down")
     c.conn.close()
-    return late
+
+
+@case("callbacks", "a connection for Calls and one for callbacks")     # Covers: BC-32
+def one_way_each(b):
+    calls, back = b.connect(), b.connect()
+    session = Session(calls, back=False)
+    session.binds(back, 2)
+    names = fresh_names(3)
+    for name in names:
+        holds(session, name)
+    for name in names:
+        recall(name)
+        message = back.callback()
+        want(message, "no callback")
+        back.conn.send(answer_of(back, message, 8))
+        calls.works()
+    want(not calls.callback(0.5), "a callback on the connection that is for Calls")
+    session.compound(PUTROOTFH)
+    calls.conn.close()
+    # What is for callbacks may still be used for Calls that need no session.
+    back.works()
 
 
 @case("callbacks", "a client that leaves at each callback")     # Covers: BC-12
@@ -697,7 +768,7 @@ def leaves(b):
     want(8 <= sent <= 16, f"{sent} callbacks were sent to 8 clients that left at the first")
 
 
-@case("callbacks", "a client that leaves at a callback and comes back, again and again", vers=1)  # Covers: BC-11 BC-27
+@case("callbacks", "a client that leaves at a callback and comes back, again and again")  # Covers: BC-11 BC-27
 def comes_back(b):
     before, name, came = counters()["server_bc_calls"], fresh_names(1)[0], 0
     c = b.connect()
@@ -742,7 +813,7 @@ def requests(b):
     c.credit = 8
 
 
-@case("flow", "the whole window at once, again and again", vers=1)      # Covers: V1-CRD-08 V1-CRD-09 EXP-26 V1-CRD-27
+@case("flow", "the whole window at once, again and again")      # Covers: V1-CRD-08 V1-CRD-09 EXP-26 V1-CRD-27
 def window(b):
     c = b.connect(count=400)
     c.credit = 400
@@ -782,6 +853,15 @@ def nfsd_threads(count):
         f.write(str(count))
 
 
+def many_credits(c):
+    """One that sends much is granted much."""
+    for _ in range(2000):
+        granted = c.nfs(NULL, b"").credit
+        if granted >= 16:
+            return
+    raise Failure(f"only {granted} credits after 2000 Calls")
+
+
 # Every segment takes an RDMA Write, and sixteen such READs want many more than there are slots.
 @case("flow", "more RDMA Writes than the send queue holds", "svc_rdma_sq_wait: status=0")
 def long_queue(b):
@@ -789,12 +869,7 @@ def long_queue(b):
     waits = counters()["server_sq_waits"]
     nfsd_threads(16)
     try:
-        # One that sends much is granted much.
-        for _ in range(2000):
-            granted = c.nfs(NULL, b"").credit
-            if granted >= 16:
-                break
-        want(granted >= 16, f"only {granted} credits after 2000 Calls")
+        many_credits(c)
         # On a busy machine the server may be done with each before the next one comes.
         for turn in range(40):
             if turn >= 5 and counters()["server_sq_waits"] > waits:
@@ -818,6 +893,34 @@ def long_queue(b):
     waits = counters()["server_sq_waits"] - waits
     want(waits, "none had to wait for the send queue")
     print(f"# {waits} waited for the send queue")
+
+
+# On siw, each takes one of 80 regions, which have room for three work requests each in the send queue:
+# it is regions that are waited for. Elsewhere it is the send queue.
+@case("flow", "more RDMA Reads than the server has regions for, or room", "svc_rdma_sq_wait: status=0")
+def long_reads(b):
+    c = b.fresh()
+    waits = counters()["server_sq_waits"]
+    nfsd_threads(16)
+    try:
+        many_credits(c)
+        for turn in range(40):
+            if turn >= 5 and counters()["server_sq_waits"] > waits:
+                break
+            waiting = {c.xid() for _ in range(16)}
+            for xid in waiting:
+                rpc = rpc_call(xid, NFS, 3, NULL)
+                reads = [(len(rpc), c.segment(4096 * j, 16384)) for j in range(16)]
+                c.conn.send(c.header(xid, credit=16, reads=reads) + rpc)
+            while waiting:
+                answer = c.receive(60)
+                want(answer and not waiting.discard(answer.xid), f"{len(waiting)} Calls are not answered")
+    finally:
+        nfsd_threads(4)
+    waits = counters()["server_sq_waits"] - waits
+    want(waits, "none had to wait")
+    print(f"# {waits} waited")
+    c.works()
 
 
 @case("flow", "private data that is garbage, short, of another version")        # Covers: V1-CRD-19 V1-CRD-17
@@ -863,7 +966,7 @@ def dropped(b):
     c.works()
 
 
-@case("flow", "200 connections opened and dropped, 30 that never send", vers=1)     # Covers: V1-CRD-13
+@case("flow", "200 connections opened and dropped, 30 that never send")
 def door(b):
     b.fresh().works()
     before = counters()

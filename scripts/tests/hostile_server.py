@@ -200,6 +200,40 @@ def malformed(s):
     s.kept()
 
 
+# Covers: V1-ERR-10 V1-ERR-01 EXP-29
+@case("replies", "a header that is cut off", "xprt_rdma_bad_reply")
+def cut_off(s):
+    lists = {"writes": [[Segment(1, 8, 4096), Segment(2, 8, 8192)], [Segment(3, 4, 0)]], "reply": [Segment(4, 4, 0)] * 2}
+    whole = header(0, **lists)
+    for length in range(28, len(whole)):
+        op, call = s.small()
+        call.conn.send(header(call.xid, **lists)[:length])
+        try:
+            s.fails(op, call.xid)
+        except Failure as e:
+            raise Failure(f"{length} of {len(whole)} bytes: {e}") from None
+    s.counts("client_bad_replies", len(whole) - 28)
+    s.works()
+    s.kept()
+
+
+# More than there are Receives for, and faster than they are posted. The connection may be lost for it.
+@case("replies", "a flood of Replies", vers=BOTH)          # Covers: V1-ERR-19
+def deluge(s):
+    op, call = s.small()
+    conn = call.conn
+    for i in range(2000):
+        if conn.closed or conn.lost:
+            break
+        conn.send(header(call.xid ^ (i + 1) << 8, credit=1) + rpc_reply(call.xid ^ (i + 1) << 8))
+    s.serve(lambda: conn.closed, 2)
+    s.log(f"deluge: {s.counted('client_unknown_xids')} of {i + 1} have come, lost: {conn.closed}")
+    if not conn.closed:
+        call.respond()
+    s.reads(100, op=op)
+    s.works()
+
+
 @case("replies", "random headers", vers=BOTH)          # Covers: MEM-05 V1-ERR-01 EXP-29
 def fuzz(s):
     rng = random.Random(20049)
@@ -411,7 +445,7 @@ def before(s):
 
 
 # siw does not look whether reading is allowed; Covers: MEM-11
-@case("memory", "a Read of a Write chunk", "rpcrdma_qp_event: access", only="rxe", vers=BOTH)
+@case("memory", "a Read of a Write chunk", "7.3/rpcrdma_qp_event: access", only="rxe", vers=BOTH)
 def read_of_write(s):
     outside(s, READ3, (do_read, 8192), write_target, READ, lambda x: x)
     s.works()
@@ -513,7 +547,30 @@ def killed(s):
     s.works()
 
 
-# Covers: V1-RPL-14 V1-RPL-08 V1-RPL-09 V1-RPL-02 V2-CHK-02
+def owed():
+    return int(next(transports())[1]["credits_owed"])
+
+
+# Covers: V1-CRD-06 V1-CRD-07 V1-ERR-19 MEM-21
+@case("memory", "two killed readers, and one of the answers twice", mount=False, vers=BOTH)
+def killed_twice(s):
+    s.mount("vers=3,noac,hard")
+    calls = [kill(s, "ls", MNT + "/dir") for _ in range(2)]
+    want(s.verbs.until(lambda: owed() == 2), f"{owed()} credits are owed, not 2")
+    for _ in range(2):
+        calls[0].conn.send(header(calls[0].xid, NOMSG, reply=calls[0].reply))
+    s.counts("client_unknown_xids", 2)
+    s.counts("client_late_replies", 1, "a second answer repays as well")
+    want(owed() == 1, f"{owed()} credits are owed, not 1")
+    s.works()
+    s.kept()
+    calls[1].conn.send(header(calls[1].xid, NOMSG, reply=calls[1].reply))
+    s.counts("client_late_replies", 2, "the other answer does not repay")
+    want(owed() == 0, f"{owed()} credits are owed")
+    s.kept()
+
+
+# Covers: V1-RPL-14 V1-RPL-08 V1-RPL-09 V1-RPL-02 V1-RPL-03 V2-CHK-02
 @case("memory", "Reply chunks that are not what was offered", vers=BOTH)
 def reply_chunks(s):
     def ask():
@@ -714,7 +771,7 @@ def too_long(s):
 
 
 # Covers: BC-10 V1-ERR-25
-@case("credits", "a server without Receives", "rxe/xprt_rdma_send_err", mount=False)
+@case("credits", "a server without Receives", "rxe/xprt_rdma_send_err", mount=False, vers=BOTH)
 def no_receives(s):
     s.recvs = 40
     s.mount("vers=3,noac,soft,timeo=50,retrans=3")
@@ -749,7 +806,7 @@ def never(s):
     s.works()
 
 
-@case("connections", "a soft mount, and never an answer", mount=False)      # Covers: V1-CRD-24
+@case("connections", "a soft mount, and never an answer", mount=False, vers=BOTH)   # Covers: V1-CRD-24
 def never_soft(s):
     s.mount("vers=3,noac,soft,timeo=10,retrans=1")
     op = s.user(do_read, 8192)
@@ -793,7 +850,7 @@ def dropped_reply(s):
     s.works()
 
 
-@case("connections", "accepted and dropped at once")        # Covers: V1-ERR-25
+@case("connections", "accepted and dropped at once", vers=BOTH)     # Covers: V1-ERR-25
 def door(s):
     turns = [0]
 
@@ -827,7 +884,7 @@ def refuses(s, count):
     return turns
 
 
-@case("connections", "refused, then accepted", "xprt_rdma_connect: status=-")      # Covers: V1-ERR-25
+@case("connections", "refused, then accepted", "xprt_rdma_connect: status=-", vers=BOTH)   # Covers: V1-ERR-25
 def refused(s):
     turns = refuses(s, 2)
     s.conns[0].disconnect()
@@ -835,7 +892,7 @@ def refused(s):
     want(turns[0] == 3, f"{turns[0]} attempts")
 
 
-@case("connections", "a request that is never answered")    # Covers: V1-ERR-25
+@case("connections", "a request that is never answered", vers=BOTH) # Covers: V1-ERR-25
 def unanswered(s):
     turns = []
     s.connecting = lambda index: turns.append(index) or len(turns) == 1
@@ -852,7 +909,7 @@ def callback_null(xid):
 
 
 def compound(call, operation):
-    """Of a COMPOUND of version 4.1 that begins with this operation: how many they are, and a Reader of
+    """Of a COMPOUND of version 4.1 or 4.2 that begins with this operation: how many they are, and a Reader of
     its arguments; None if it is something else"""
     if (call.prog, call.nfs, call.operation) != (NFS, 4, 1):
         return None
@@ -862,7 +919,7 @@ def compound(call, operation):
         r.opaque()
     r.opaque()
     minor, count, first = r.word(), r.word(), r.word()
-    return (count, r) if (minor, first) == (1, operation) else None
+    return (count, r) if minor in (1, 2) and first == operation else None
 
 
 def sequence(call):
@@ -880,7 +937,7 @@ def sequence(call):
 
 
 def of_user(call):
-    """A COMPOUND of version 4.1 for a file (SEQUENCE, PUTFH), and not what the client keeps its session
+    """A COMPOUND of version 4.1 or 4.2 for a file (SEQUENCE, PUTFH), and not what the client keeps its session
     with. That comes whenever it wants to; and a client whose BIND_CONN_TO_SESSION meets an error
     closes the connection."""
     found = sequence(call)
@@ -988,7 +1045,7 @@ def bad_callbacks(s):
     s.kept()
 
 
-# Covers: BC-07 BC-02 BC-26 V2-BC-11 V2-CRD-07
+# Covers: BC-07 BC-02 V2-BC-11 V2-CRD-07
 @case("callbacks", "all callbacks at once while the window is full", mount=False, vers=BOTH)
 def burst(s):
     s.credit = 1
@@ -1038,10 +1095,15 @@ def flood(s):
     want(s.serve(lambda: conn.closed, 20), "the connection stays")
     want(isinstance(s.finish(op), int), "the GETATTR that had no answer")
     want(isinstance(s.do(do_stat, MNT + "/dir"), int), "GETATTR")
+    # The new one has them all again.
+    recvs = [int(shown["receives_posted"]) for _, shown in transports()]
+    want(len(recvs) == 1 and recvs[0] >= 16 + 1, f"{recvs} Receives on the new connection")
     s.backward.clear()
-    s.conns[-1].send(header(0xfff) + callback_null(0xfff))
-    want(s.serve(lambda: s.backward, 20), "no callbacks on the new connection")
-    answered(s, 0xfff)
+    for i in range(16):
+        s.conns[-1].send(header(0xf00 + i, credit=16) + callback_null(0xf00 + i))
+    want(s.serve(lambda: len(s.backward) >= 16, 30), f"{len(s.backward)} of 16 are answered on the new connection")
+    for i in range(16):
+        answered(s, 0xf00 + i)
 
 
 @case("callbacks", "an error to a Call of a session", mount=False, vers=BOTH)      # Covers: ULB-20 V1-ERR-12
@@ -1063,6 +1125,7 @@ def session(s):
 
 def run(s, name, function, traced, mount):
     reason = None
+    put("/dev/kmsg", f"lab: {name}")
     try:
         s.trace.mark()
         s.reset()

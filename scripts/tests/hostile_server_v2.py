@@ -14,12 +14,12 @@ from types import SimpleNamespace
 
 import hostile_server
 import proxy
-from hostile_server import CALLBACK, callback_null, compound, main, of_user, refuses, sequence
+from hostile_server import CALLBACK, answered, callback_null, compound, main, of_user, refuses, sequence
 from peer import (AUTH_ROOT, BAD_XDR, BRS, CONNPROP, ERROR, INVAL_HTYPE, MSG, NOMSG, RBSIZ, READ_CHUNKS,
                   REPLY_RESOURCE, SEGMENTS, SILENCE, SYSTEM, VERS, WRITE_CHUNKS, WRITE_RESOURCE, Failure, Message,
-                  Segment, header, private, put, rpc_call, want, words)
-from proxy import (DATA, MNT, PLAIN, PORT, READ3, SHARED, SMALL, V41, WRITE3, Server, do_list, do_mount, do_read,
-                   do_stat, do_write, transports)
+                  Segment, header, private, put, rpc_call, undisturbed, want, words)
+from proxy import (DATA, MNT, PLAIN, PORT, READ3, SHARED, SMALL, V41, V42, WRITE3, Server, do_list, do_mount, do_read,
+                   do_setxattr, do_stat, do_write, transports)
 
 case = functools.partial(hostile_server.case, vers=(2,))
 SHRINK = "/sys/kernel/debug/rpcrdma/client_shrink_write"
@@ -206,6 +206,31 @@ def hangs_up_and_refuses(s):
     want(s.conns[0].v2, "not version 2")
 
 
+@case("nego", "a server of version 2 that hangs up now and then", mount=False)        # Covers: V2-NEG-11 G-20
+def moody(s):
+    s.mount()
+    s.works()
+    asked = len(s.hellos)
+
+    def lost(first, two, asks=1):
+        """The connection is lost, and the first message on the next one is met with this."""
+        nonlocal asked
+        asked += asks
+        s.first = first
+        s.conns[0].disconnect()
+        s.works()
+        want(len(s.hellos) == asked, f"version 2 was tried {len(s.hellos)} times, not {asked}")
+        want(s.conns[0].v2 == two, f"version {1 + (not two)}")
+
+    # Once is forgiven, each time.
+    for _ in range(2):
+        lost(s.drop, False)
+        lost(s.welcome, True)
+    # Twice in a row is not.
+    for asks in (1, 1, 0, 0):
+        lost(s.drop, False, asks)
+
+
 @case("nego", "a server that hangs up after ERR_VERS", mount=False)         # Covers: V2-NEG-09
 def refuses_and_goes(s):
     # At once, or when the client has settled for version 1
@@ -350,6 +375,19 @@ def unasked(s):
         obeys(s, 4096, 8192)
     s.works()
     want(len(s.hellos) == s.accepted == 4 and not s.backward, "it was answered")
+
+
+@case("nego", "unknown and empty properties", mount=False)  # Covers: V2-PRP-04 V2-PRP-03 V2-EXT-02 V2-PRP-23
+def unknown_properties(s):
+    s.size = 65536
+    unknown = words(0x7777, 5) + bytes(8), words(0xffffffff, 33) + bytes(36), words(0, 0)
+    for props, least, most in (((*unknown, prop(RBSIZ, 8192)), 4096, 8192), ((prop(RBSIZ, 8192), *unknown), 4096, 8192),
+                               ((unknown[0], words(RBSIZ, 0), words(BRS, 0)), 2048, 4096), (unknown, 2048, 4096)):
+        begins(s, lambda conn, props=props: s.welcome(conn, props))
+        obeys(s, least, most)
+        s.works()
+        want(s.conns[0].v2, "not version 2")
+        s.umount()
 
 
 @case("nego", "bad properties", mount=False)                # Covers: V2-PRP-05 V2-PRP-06 V2-PRP-08 V2-PRP-09 G-17
@@ -584,6 +622,65 @@ def spare(s):
     s.kept()
 
 
+def of_write(call):
+    """A WRITE of version 4.1 or 4.2"""
+    if not of_user(call):
+        return False
+    r = compound(call, 53)[1]
+    r.skip(32 + 4)              # SEQUENCE, PUTFH
+    r.opaque()
+    return r.word() == 38
+
+
+def fewest(s):
+    """Receives are posted again several at a time: go on until as few are posted as ever."""
+    before, found = s.counted("client_receives"), []
+    while len(found) < 20 or found[-1] != min(found):
+        want(len(found) < 60, f"{found} Receives are posted")
+        s.conns[0].plain(connprop(0x77))
+        found.append(posted(s, before + len(found) + 1))
+    return found[-1]
+
+
+# All that a server may send comes at once, when the fewest Receives are posted. With one processor the client
+# mostly deals with nothing before it is all there: that is tried until it is so.
+# Covers: V2-CRD-05 V2-CRD-07
+@case("spoken", "a full window of Replies, one of callbacks, and two CONNPROPs at once", mount=False)
+def all_at_once(s):
+    # There are Receives for a power of two of Calls.
+    s.credit = 32
+    s.mount(V41 + ",wsize=4096")
+    op = s.user(do_write, DATA, "full")
+    conn = s.conns[0]
+    for i in range(6):
+        messages = [upwards(header(call.xid, credit=s.credit) + call.forward())
+                    for call in s.gather(s.credit, of_write)]
+        xids = range(0xc00 + 16 * i, 0xc10 + 16 * i)
+        messages += [upwards(header(xid) + callback_null(xid)) for xid in xids]
+        messages += [connprop(0x78), connprop(0xd00 + i, prop(BRS, 9), flags=0)]
+        least, before = fewest(s), s.counted("client_receives")
+        s.backward.clear()
+        with undisturbed():
+            for message in messages:
+                conn.plain(message)
+            # TCP may hold some back, for a delayed acknowledgement
+            end = time.monotonic() + 0.3
+            while time.monotonic() < end:
+                pass
+            early = s.counted("client_receives") - before
+        s.log(f"{len(messages)} messages for {least} Receives, {early} dealt with before the last came")
+        want(s.verbs.until(lambda: s.step() or len(s.backward) >= 17 or conn.lost), f"{len(s.backward)} of 17 answers")
+        want(not conn.lost, f"{len(messages)} messages, but {least} Receives: the connection is lost")
+        want(s.errors(0xd00 + i) == [words(BAD_XDR)], f"{s.errors(0xd00 + i)}")
+        for xid in xids:
+            answered(s, xid)
+        if not early:
+            break
+    want(s.finish(op) == len(DATA), "WRITE")
+    s.works()
+    s.kept()
+
+
 def refused(s, size, *errors):
     """A READ of @size bytes that meets these errors, one after the other; the Calls."""
     calls, op = [], s.user(do_read, size)
@@ -617,6 +714,72 @@ def final(s):
         s.fails(op, call.xid)
     s.works()
     want(not s.backward, "an error was answered")
+    s.kept()
+
+
+def long_call(s):
+    """A system call that takes a long Call, and that"""
+    op = s.user(do_setxattr, 8000)
+    return op, s.next(lambda call: call.proc == NOMSG)
+
+
+@case("spoken", "too many Read chunks, where there is none but that of a long Call", mount=False)   # Covers: V2-ERR-13
+def position_zero(s):
+    s.mount(V42)
+    for most in 0, 1, 15:
+        op, call = long_call(s)
+        want(call.reads[0][0] == 0, f"a chunk at {call.reads[0][0]}")
+        call.conn.plain(error2(call.xid, READ_CHUNKS, most))
+        s.fails(op, call.xid)
+    want(s.do(do_setxattr, 8000) == 8000, "SETXATTR")
+    want(s.counted("client_resends") == 0, "a Call was sent again")
+    s.works()
+    s.kept()
+
+
+# Covers: V2-ERR-10
+@case("spoken", "a type that the server does not know", mount=False)
+def unknown_type(s):
+    s.mount(V42)
+    for connection in range(2):
+        op, call = long_call(s)
+        conn, sent = call.conn, len(s.raw)
+        conn.plain(error2(call.xid, INVAL_HTYPE))
+        s.fails(op, call.xid)
+        # Nothing goes that way any longer, and what has no other way fails.
+        for _ in range(3):
+            result = s.do(do_setxattr, 8000)
+            want(result in ("EIO", "EMSGSIZE"), f"SETXATTR: {result}")
+        op = s.user(do_write, DATA[:65536], "long", True)
+        call = s.next(of_write)
+        call.conn.plain(error2(call.xid, READ_CHUNKS, 0))
+        want(s.finish(op) in ("EIO", "EMSGSIZE"), f"WRITE: {op.get()}")
+        # All else does not mind, and properties change nothing about it.
+        conn.plain(connprop(0x900, prop(RBSIZ, 4096), flags=0))
+        want(s.do(do_write, DATA[:65536], "long", True) == 65536, "WRITE")
+        want(s.do(do_setxattr, 100) == 100, "a short SETXATTR")
+        s.works()
+        result = s.do(do_setxattr, 8000)
+        want(result in ("EIO", "EMSGSIZE"), f"SETXATTR: {result}")
+        types = [int.from_bytes(m[12:16], "big") for m in s.raw[sent:]]
+        want(MSG in types and NOMSG not in types, "the type was sent again")
+        want(s.accepted == connection + 1, "the connection was not kept")
+        # Another one may be to a server that knows it.
+        conn.disconnect()
+
+
+# Nor is a CONNPROP sent again to who knows no such thing.
+@case("spoken", "a server that knows no properties", mount=False)       # Covers: V2-ERR-10
+def no_properties(s):
+    def first(conn):
+        s.speak(conn)
+        conn.plain(error2(s.xid(), INVAL_HTYPE))
+    begins(s, first)
+    s.works()
+    s.conns[0].plain(connprop(0x901, prop(RBSIZ, 8192), flags=0))
+    want(s.do(do_write, DATA[:65536], "none") == 65536, "WRITE")
+    s.works()
+    want(len(s.hellos) == 1 and not s.backward, f"{len(s.hellos)} CONNPROPs, {len(s.backward)} answers")
     s.kept()
 
 

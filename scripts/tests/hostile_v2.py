@@ -11,18 +11,22 @@ import contextlib
 import ctypes
 import glob
 import os
+import subprocess
 import sys
+import time
 
-from caller import DATA, NFS, NULL, PLAIN, READ3, READDIRPLUS, WRITE3, Client, case, main, results
+from caller import (DATA, NFS, NULL, PLAIN, READ3, READDIRPLUS, SETATTR3, WRITE3, Client, case, main, results,
+                    root_handle)
 from hostile_calls import leave
 from hostile_client import (PUTROOTFH, Session, answer_of, compound, delegation, fresh_names, op_lookup, op_read,
                             read_args, readdir_args, recall, write_args)
 from peer import (AREA, AUTH_ROOT, BAD_XDR, BRS, CONNPROP, ERROR, INVAL_HTYPE, MSG, NOMSG, RBSIZ, READ_CHUNKS,
                   REPLY_RESOURCE, SEGMENTS, SILENCE, SYSTEM, VERS, WRITE_CHUNKS, WRITE_RESOURCE, Message, Reader,
-                  counters, header, private, put, rpc_call, rpc_reply, slow, want, words)
+                  counters, header, opaque, private, put, rpc_call, rpc_reply, slow, want, words)
 
 # Words behind the code of these errors
 ERROR_DATA = {READ_CHUNKS: 1, WRITE_CHUNKS: 1, SEGMENTS: 1, WRITE_RESOURCE: 2, REPLY_RESOURCE: 1}
+ICE = "/ice"            # exported, and can be frozen
 KNOBS = "/sys/kernel/debug/rpcrdma/server_"
 SETTING = "/proc/sys/sunrpc/svc_rdma/version"
 
@@ -421,7 +425,7 @@ def system(b):
 # --- flow control -------------------------------------------------------------
 
 # With $ALL as many as the requirement says
-@case("v2-flow", "an error gives its credit back, however many there are")      # Covers: V2-CRD-03 V2-CRD-06
+@case("v2-flow", "an error gives its credit back, however many there are")  # Covers: V2-CRD-01 V2-CRD-03 V2-CRD-06
 def credits(b):
     c = connect(b, count=300)
     c.credit = 128
@@ -475,6 +479,119 @@ def window(b):
             if answer.proc == MSG:
                 granted = answer.credit
     want(granted > first, "the grant does not grow")
+
+
+@contextlib.contextmanager
+def frozen():
+    """Who writes to ICE waits."""
+    subprocess.run(["fsfreeze", "-f", ICE], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["fsfreeze", "-u", ICE], check=True)
+
+
+def setattr_args(handle):
+    """It is to have been used now."""
+    return opaque(handle) + words(0, 0, 0, 0, 1, 0, 0)
+
+
+def shown(rbsiz):
+    """What there is to see of the client that has announced that, as long as it is connected"""
+    return next((s for s in connections() if s["rbsiz"] == str(rbsiz) and s["state"] == "up"), {})
+
+
+def at_rest(c, rbsiz):
+    """The same when the server has given all Receives back"""
+    found = {}
+
+    def is_at_rest():
+        found.update(shown(rbsiz))
+        return found.get("receives_held") == "0"
+    want(c.verbs.until(is_at_rest), f"not all Receives are given back: {found}")
+    return found
+
+
+def open_window(c, rbsiz):
+    """Send as much as there are credits for until there are no more to be had; how many that are."""
+    end = time.monotonic() + 60
+    while (s := at_rest(c, rbsiz))["credits_granted"] != s["credits_max"]:
+        want(time.monotonic() < end, f"only {s['credits_granted']} of {s['credits_max']} are granted")
+        waiting = {c.xid() for _ in range(int(s["credits_granted"]))}
+        for xid in waiting:
+            c.conn.send(c.header(xid, credit=c.credit) + rpc_call(xid, NFS, 3, NULL))
+        while waiting:
+            answer = c.receive()
+            want(answer and not waiting.discard(answer.xid), f"{len(waiting)} Calls are not answered")
+    return int(s["credits_max"])
+
+
+def called_often(c, count):
+    """That many callbacks, all of which wait for their answers"""
+    names = fresh_names(count + 1)
+    for name in names:
+        delegation(c, name)
+    recall(*names)
+    first = c.callback()
+    want(first, "no callback")
+    c.conn.send(answer_of(c, first, count))
+    found = [c.callback() for _ in range(count)]
+    want(all(found), f"fewer than {count} callbacks")
+    return found
+
+
+def fewest(c, rbsiz):
+    """Receives are posted again several at a time: go on until as few are posted as ever."""
+    def posted():
+        c.works()
+        return int(at_rest(c, rbsiz)["receives_posted"])
+    least = min(posted() for _ in range(20))
+    want(any(posted() == least for _ in range(20)), f"{least} Receives are posted once only")
+    return least
+
+
+# All that a client may send comes at once, when the fewest Receives are posted; and no Receive is given back
+# before, since the threads wait for a frozen file system. There is no second try (RNR), and iWARP knows none.
+# Covers: V2-CRD-05 V2-CRD-07 V2-CRD-02 BC-08
+@case("v2-flow", "a full window of Calls, one of callbacks, and two CONNPROPs at once")
+def all_at_once(b):
+    rbsiz = 12288
+    c = connect(b, size(rbsiz), count=400)
+    c.credit = 400
+    call = setattr_args(c.lookup(root_handle(ICE), "data"))
+    granted = open_window(c, rbsiz)
+    callbacks = called_often(c, 16)
+    before = counters()
+    posted = fewest(c, rbsiz)
+    waiting = {c.xid(): MSG for _ in range(granted)}
+    messages = [c.header(xid, credit=400) + rpc_call(xid, NFS, 3, SETATTR3, call, AUTH_ROOT) for xid in waiting]
+    messages += [answer_of(c, message, 16) for message in callbacks]
+    for _ in range(2):
+        xid = c.xid()
+        waiting[xid] = CONNPROP
+        messages.append(connprop(xid, size(rbsiz)))
+    print(f"# {len(messages)} messages for {posted} Receives")
+    with frozen():
+        for message in messages:
+            c.conn.send(message)
+        c.verbs.until(lambda: c.conn.lost or shown(rbsiz).get("receives_held") == str(len(messages)))
+        want(not c.conn.lost, f"{len(messages)} messages, but {posted} Receives: the connection is lost")
+        held = shown(rbsiz).get("receives_held")
+        want(held == str(len(messages)), f"of {len(messages)} messages, {held} wait")
+    while waiting:
+        answer = c.receive()
+        want(answer, f"{len(waiting)} are not answered")
+        kind = waiting.pop(answer.xid)
+        want(answer.proc == kind, f"answered with type {answer.proc}, not {kind}")
+        if kind == MSG:
+            want(results(answer).word() == 0, "SETATTR")
+
+    # Some may have been given up.
+    def ended():
+        after = counters()
+        return sum(after[name] - before[name] for name in ("server_bc_replies", "server_bc_dropped")) >= 16
+    want(c.verbs.until(ended), "answers to callbacks are not taken")
+    c.works()
 
 
 @case("v2-flow", "a flood")       # Covers: V2-CRD-12
@@ -640,6 +757,25 @@ def callback_errors(b):
         want(again, "its credit is not free again")
         c.conn.send(answer_of(c, again, 16))
         c.works()
+
+
+# Covers: V2-ERR-02 V2-BC-09
+@case("v2-callbacks", "an error grants nothing", "svc_rdma_bc_error")
+def ungranted(b):
+    c = connect(b, size(16384))
+    names = fresh_names(3)
+    for name in names:
+        delegation(c, name)
+    recall(*names)
+    message = c.callback()
+    want(message and not c.callback(1), "no callback, or two before the first grant")
+    c.conn.send(prefix(message.xid, ERROR, credit=0xffffffff, flags=1) + words(2))
+    message = c.callback()
+    want(message and not c.callback(1), "no callback, or two after an error")
+    while message:
+        c.conn.send(answer_of(c, message, 1))
+        message = c.callback()
+    c.works()
 
 
 # Covers: V2-BC-02 V2-PRP-17 V2-PRP-15

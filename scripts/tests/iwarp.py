@@ -10,13 +10,16 @@ Prints a "case" line for each: wire-decode and wire-form-... for version 1, wire
 """
 import sys
 
-from decoder import WITH_LUA, complaints, fields, is_error, numbers, verdict
+from decoder import WITH_LUA, complaints, fields, is_error, number, numbers, verdict
 from roce import CALL, CONNPROP, MSG, NOMSG, REPLY
 
 SENDS = (3, 4, 5, 6)			# with and without invalidation, solicited or not
 NFS_CALLBACK = 0x40000000
+SERVER_PORT = 20049
 # Where a decoder shows the message type
 TYPE = {"rpcordma": "rpcordma.msg_type", "rpcrdma2": "rpcrdma2.htype"}
+# and the length of a segment
+LENGTH = {"rpcordma": "rpcordma.rdma_length", "rpcrdma2": "rpcrdma2.length"}
 
 
 class Frame:
@@ -31,9 +34,14 @@ class Frame:
         self.xids = numbers(line[prefix + ".xid"])
         self.types = numbers(line[TYPE[prefix]])
         self.direction = numbers(line["rpc.msgtyp"])
-        self.reads, self.writes, self.reply = (numbers(line.get(f"rpcordma.{n}_count", "")) for n in
+        self.reads, self.writes, self.reply = (numbers(line[f"{prefix}.{n}_count"]) for n in
                                                ("reads", "writes", "reply"))
-        self.lengths = numbers(line.get("rpcordma.rdma_length", ""))
+        self.lengths = numbers(line[LENGTH[prefix]])
+        if prefix == "rpcrdma2":
+            # The header says it, and whose Calls are callbacks is known by who sends them.
+            self.direction = [REPLY if text in ("1", "True") else CALL
+                              for text in line["rpcrdma2.flags.response"].split(",")]
+            self.callback = all((way == CALL) == (number(line["tcp.srcport"]) == SERVER_PORT) for way in self.direction)
 
     def is_false_mark(self):
         """tshark's decoder puts the data of a READ back without the roundup that is not sent, and
@@ -51,7 +59,8 @@ class Frame:
 
 def frames(capture, prefix, names, *more):
     names = ["frame.number", "rpc.program", "_ws.malformed", "_ws.expert.message", "_ws.expert.severity",
-             "rpc.msgtyp", prefix + ".xid", TYPE[prefix], *names]
+             "rpc.msgtyp", prefix + ".xid", TYPE[prefix], LENGTH[prefix],
+             *(f"{prefix}.{n}_count" for n in ("reads", "writes", "reply")), *names]
     return [Frame(prefix, line) for line in fields(capture, prefix, names, *more)]
 
 
@@ -59,11 +68,28 @@ def decode(name, found, bad):
     verdict(name, found and not bad, f"{len(found)} frames, {len(bad)} bad, first {bad[:1]}")
 
 
+def judge_forms(which, found):
+    """What occurs among these frames, one message in each, and what has to"""
+    forms = {f.form() for f in found if not f.callback}
+    for name, form in (("inline-call", (MSG, CALL, False, False, False)),
+                       ("inline-reply", (MSG, REPLY, False, False, False)),
+                       ("read-chunk", (MSG, CALL, True, False, False)),
+                       ("write-chunk", (MSG, CALL, False, True, False)),
+                       ("reply-chunk", (MSG, CALL, False, False, True)),
+                       ("reply-chunk-used", (NOMSG, REPLY, False, False, True)),
+                       ("position-zero", (NOMSG, CALL, True, False, False))):
+        verdict(f"{which}-form-{name}", form in forms, f"none among {sorted(f for f in forms if f)}")
+    for name, way in (("backchannel-call", CALL), ("backchannel-reply", REPLY)):
+        verdict(f"{which}-form-{name}", any(f.callback and way in f.direction for f in found), "no such message")
+    for name, used in (("write-chunk-used", True), ("write-chunk-unused", False)):
+        verdict(f"{which}-form-{name}", any(f.form() == (MSG, REPLY, False, True, False) and any(f.lengths) == used
+                                            for f in found), "no such message")
+
+
 def main():
     capture = sys.argv[1]
-    one = frames(capture, "rpcordma", ["rpcordma.reads_count", "rpcordma.writes_count", "rpcordma.reply_count",
-                                       "rpcordma.rdma_length"])
-    two = frames(capture, "rpcrdma2", ["_ws.lua.text"], *WITH_LUA)
+    one = frames(capture, "rpcordma", [])
+    two = frames(capture, "rpcrdma2", ["_ws.lua.text", "rpcrdma2.flags.response", "tcp.srcport"], *WITH_LUA)
     sends = sum(op in SENDS for line in fields(capture, "iwarp_ddp_rdmap", ["iwarp_rdma.opcode"])
                 for op in numbers(line["iwarp_rdma.opcode"]))
     decoded = sum(len(f.xids) for f in one + two)
@@ -78,20 +104,11 @@ def main():
     decode("wire2-decode", two, [f"{f.number}: {f.marks or f.expert}" for f in two
                                  if f.marks or f.severe or any(m in f.expert for m in marks)])
 
-    forms = {f.form() for f in one}
-    for name, form in (("inline-call", (MSG, CALL, False, False, False)),
-                       ("inline-reply", (MSG, REPLY, False, False, False)),
-                       ("read-chunk", (MSG, CALL, True, False, False)),
-                       ("write-chunk", (MSG, CALL, False, True, False)),
-                       ("write-chunk-used", (MSG, REPLY, False, True, False)),
-                       ("reply-chunk", (MSG, CALL, False, False, True)),
-                       ("reply-chunk-used", (NOMSG, REPLY, False, False, True)),
-                       ("position-zero", (NOMSG, CALL, True, False, False))):
-        verdict("wire-form-" + name, form in forms, f"none among {sorted(f for f in forms if f)}")
-    for name, way in (("backchannel-call", CALL), ("backchannel-reply", REPLY)):
-        verdict("wire-form-" + name, any(f.callback and way in f.direction for f in one), "no such message")
-    verdict("wire-form-write-chunk-unused", any(f.form() == (MSG, REPLY, False, True, False) and not any(f.lengths)
-                                                for f in one), "no such message")
+    judge_forms("wire", one)
+    judge_forms("wire2", two)
+    # In version 2 a Reply that fits comes inline, whatever it was offered.
+    verdict("wire2-form-reply-chunk-unused", any(f.form() == (MSG, REPLY, False, False, True) and not any(f.lengths)
+                                                 for f in two), "no such message")
     verdict("wire2-form-properties", sum(CONNPROP in f.types for f in two) >= 2, "no properties were exchanged")
 
 

@@ -70,6 +70,17 @@ def slow(name):
             os.sched_setscheduler(pid, os.SCHED_OTHER, os.sched_param(0))
 
 
+@contextlib.contextmanager
+def undisturbed():
+    """Of what waits for the processor, and does not interrupt, nothing gets it but this process: what
+    a thread does about one thing, it does when all of them have happened. With one processor, that is."""
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+    try:
+        yield
+    finally:
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+
+
 class Event(ctypes.Structure):
     _fields_ = [("kind", ctypes.c_int), ("conn", ctypes.c_int), ("status", ctypes.c_int),
                 ("length", ctypes.c_int), ("invalidated", ctypes.c_uint32), ("depth", ctypes.c_uint32),
@@ -116,7 +127,7 @@ class Verbs:
         if e.kind == UP:
             conn.up, conn.private = True, data
         elif e.kind == RECEIVED:
-            conn.inbox.append((data, e.invalidated))
+            conn.heard(data, e.invalidated)
         elif e.kind == FINISHED:
             conn.finished[e.id] = e.status
         elif e.kind == LOST:
@@ -138,6 +149,7 @@ class Conn:
         self.up = self.lost = self.closed = False
         self.private = b""
         self.inbox = collections.deque()        # (message, invalidated handle)
+        self.xids = set()                       # of what was sent, as it was sent
         self.finished = {}
         verbs.conns[index] = self
 
@@ -164,6 +176,7 @@ class Conn:
     def send(self, message, invalidate=None):
         v = self.verbs
         where = v.at
+        self.xids.add(message[:4])
         # siw takes the wrong bytes of a short message that goes over the end of a page.
         if where % PAGE + len(message) > PAGE:
             where += -where % PAGE
@@ -205,6 +218,11 @@ class Conn:
         if done is False or self.lost:
             return True
         return self.verbs.until(lambda: self.lost, 3)
+
+    def heard(self, message, invalidated):
+        # Both versions have the type there.        Covers: V2-TYP-18
+        want(message[12:16] != words(ERROR) or message[:4] in self.xids, f"an error to nothing: {message.hex()}")
+        self.inbox.append((message, invalidated))
 
     def receive(self, patience=PATIENCE):
         """The next message, or None."""

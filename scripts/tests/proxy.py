@@ -22,6 +22,7 @@ ADDRESS, PORT, OURS, NFSD = "10.9.0.1", 20050, 20049, 2049
 PLAIN = "vers=3,noac,soft,timeo=300,retrans=2"
 SMALL = "vers=3,noac,soft,timeo=600,wsize=4096,rsize=4096"         # many Calls at once
 V41 = "vers=4.1,noac,soft,timeo=300,retrans=2"
+V42 = V41.replace("4.1", "4.2")
 EXPORT, MNT, HONEST = "/export/hostile", "/mnt/hostile", "/mnt/honest"
 INLINE = 4096
 NFS, READ3, WRITE3, READDIR, READDIRPLUS = 100003, 6, 7, 16, 17
@@ -102,6 +103,12 @@ def do_honest():
             return f.read() == DATA
     finally:
         do_umount(HONEST)
+
+
+def do_setxattr(size):
+    """What a long Call takes, if it is long: nothing of it may go into a chunk of its own."""
+    os.setxattr(MNT + "/file", "user.hostile", b"x" * size)
+    return len(os.getxattr(MNT + "/file", "user.hostile"))
 
 
 def worker(function, args):

@@ -136,6 +136,13 @@ class Message:
             w.opaque()
         return program, version, procedure, w
 
+    def results(self):
+        """Words of the results of an inline Reply, or None if the Call was not executed."""
+        w = Words(self.body, 12)
+        w.take()
+        w.opaque()
+        return None if w.take() else w
+
     def compound(self):
         """(minor version, first operation, words behind it) of an inline NFSv4 Call, or None."""
         program, version, procedure, w = self.arguments()

@@ -4,6 +4,7 @@
 # Guests: alone
 # Limit: 2400
 # Second: rxe
+# Slow: small-regions failed-invalidation short-queue
 . "$TOP/scripts/tests/common.sh"
 
 inline_sizes() {
@@ -69,23 +70,174 @@ case_regions() {
 	nfs_umount
 }
 
-# burst <file>: 100 WRITEs at once, when the server takes no more than it is at
+# moves_whole <bytes> <segments> <remote>: 4 WRITEs and 4 READs of so many bytes, each in one chunk of
+# so many segments; of its regions, the server invalidates <remote>, and the client all others.
+moves_whole() {
+	local registered remote ours out in
+	registered=$(counter client_mrs_registered)
+	remote=$(counter client_mrs_remote_inv) ours=$(counter client_mrs_local_inv)
+	out=$(counter server_rdma_read_wrs) in=$(counter server_rdma_write_wrs)
+	dd if=/dev/urandom of=$MNT/whole bs="$1" count=4 oflag=direct 2>/dev/null
+	dd if=$MNT/whole of=/dev/shm/whole bs="$1" count=4 iflag=direct 2>/dev/null
+	cmp /dev/shm/whole $EXPORT/whole || die "data differs"
+	registered=$(($(counter client_mrs_registered) - registered))
+	remote=$(($(counter client_mrs_remote_inv) - remote)) ours=$(($(counter client_mrs_local_inv) - ours))
+	out=$(($(counter server_rdma_read_wrs) - out)) in=$(($(counter server_rdma_write_wrs) - in))
+	echo "$registered regions, invalidated $remote by the server and $ours by the client; $out work requests to read, $in to write"
+	[ "$registered $remote $ours" = "$((8 * $2)) $((8 * $3)) $((8 * ($2 - $3)))" ] ||
+		die "not 8 chunks of $2: $registered regions, invalidated $remote by the server and $ours by the client"
+	# One takes a segment, or a part of one.
+	[ $out -ge $((4 * $2)) ] && [ $in -ge $((4 * $2)) ] || die "$out and $in work requests for 4 chunks each of $2 segments"
+	rm $MNT/whole
+}
+
+small_regions_end() { echo 0 >$DEBUG/device_max_mr_pages; highest 1; }
+
+# whole_size: of a READ and a WRITE, which have to be the same
+whole_size() { sed -n "s|^[^ ]* $MNT .*[,( ]rsize=\([0-9]*\),wsize=\1[, ].*|\1|p" /proc/mounts; }
+
+# An adapter with regions of few pages: a chunk has a segment for each. 16 of one page are what a
+# READ or WRITE may take, less a page for data that begin in the middle of one; NFS makes that a
+# power of two. With 16 of 30 pages, it takes what the server does.
+# Covers: EXP-05 ULB-21 V1-CHK-09 MEM-02 MEM-10
+case_small-regions() {
+	local pages size v
+	[ "$MODULE" = ours ] || skip "the in-tree module has no such setting"
+	trap small_regions_end EXIT
+	nfs_mount 3
+	size=$(whole_size)
+	nfs_umount
+	[ "$size" -gt 32768 ] || die "READ and WRITE are never larger than $size: this tells nothing"
+	while read -r pages size; do
+		echo "$pages" >$DEBUG/device_max_mr_pages
+		for v in "3 1" "3 2" "4.2 1"; do
+			highest "${v#* }"
+			nfs_mount "${v% *}" "$([ "${v% *}" != 3 ] || echo noacl)"
+			[ "$(whole_size)" = "$size" ] || die "regions of $pages: $(grep " $MNT " /proc/mounts)"
+			# With version 1, a server does not know which one of several handles to invalidate. NFSv4
+			# has Reply chunks beside.
+			[ "${v% *}" != 3 ] ||
+				moves_whole "$size" $(((size / 4096 + pages - 1) / pages)) $((${v#* } - 1))
+			VERS=${v% *} checked small
+			[ "$v" != "3 1" ] || VERS=3 checked direct
+			[ "$(xprt_field 3)" = 1 ] || die "the connection was lost: $(xprt_field 3) connects"
+			nfs_umount
+		done
+	done <<-END
+	1 32768
+	30 $size
+	END
+}
+
+# no_reply_unfenced: of the RPC whose invalidation failed, sunrpc has got no Reply until the connection
+# was closed; then the Call was sent again, and answered.
+no_reply_unfenced() {
+	awk 'match($0, /xprt_rdma_[a-z_]+: /) {
+		event = substr($0, RSTART + 10, RLENGTH - 12)
+		xid = match($0, /xid=0x[0-9a-f]+/) ? substr($0, RSTART + 4, RLENGTH - 4) : ""
+		if (event == "fence" && !stage) { failed = xid; stage = 1 }
+		else if (event == "close" && stage == 1) stage = 2
+		else if (event == "send" && stage == 2 && xid == failed) stage = 3
+		else if (event == "reply" && stage < 4 && xid == failed) stage = stage == 3 && / status=0/ ? 4 : 9
+	} END {
+		print "xid " failed ": stage " stage + 0
+		exit stage != 4
+	}' $TRACE/trace
+}
+
+# fails_to_invalidate <which> <lost> <dd's operands...>: the so-many-th invalidation of one READ or
+# WRITE; and <lost> completions
+fails_to_invalidate() {
+	local before lost
+	before=$(xprt_field 3) lost=$(counter client_lost_fences)
+	trace_begin
+	echo "$2" >$DEBUG/client_lose_fence
+	echo "$1" >$DEBUG/client_fail_inv
+	dd bs=32768 count=1 "${@:3}" 2>/dev/null &
+	until_true 60 gone $! || die "an RPC does not end"
+	wait $! || die "an RPC has failed"
+	[ "$(<$DEBUG/client_fail_inv)" = 0 ] || die "there were not so many invalidations"
+	lost=$(($(counter client_lost_fences) - lost))
+	# siw may lose one itself.
+	case $PROVIDER/$2 in
+	*/0) ;;
+	siw/*) [ $lost -ge "$2" ] ;;
+	*) [ $lost = "$2" ] ;;
+	esac || die "$lost completions were lost, not $2"
+	# rxe tells only that everything is flushed.
+	[ "$PROVIDER" = rxe ] || traced xprt_rdma_mr_err
+	cp $TRACE/trace /lab/log/trace.invalidation
+	no_reply_unfenced || die "an RPC had its Reply while its memory was not ours alone"
+	trace_end
+	[ "$(xprt_field 3)" = $((before + 1)) ] || die "$before connects before, $(xprt_field 3) now"
+}
+
+failed_invalidation_end() {
+	echo 0 >$DEBUG/client_fail_inv
+	echo 0 >$DEBUG/client_lose_fence
+	echo 0 >$DEBUG/device_max_mr_pages
+	echo Y >/sys/module/rpcrdma/parameters/remote_invalidation
+	highest 1
+}
+
+# An invalidation fails: the only one of an RPC, the last of eight, which is the one that tells of
+# all, and one before it; and with that one, nobody hears of the last. The Reply is there, but the
+# server could still get at the memory: so the connection goes first.
+# Covers: V1-ERR-21
+case_failed-invalidation() {
+	local pages which lost v
+	[ "$MODULE" = ours ] || skip "the in-tree module has no such setting"
+	trap failed_invalidation_end EXIT
+	echo N >/sys/module/rpcrdma/parameters/remote_invalidation
+	head -c 32768 /dev/urandom >/tmp/invalidated
+	while read -r v pages which lost; do
+		highest "$v"
+		echo "$pages" >$DEBUG/device_max_mr_pages
+		nfs_mount 3 noacl
+		cp /tmp/invalidated $EXPORT/invalidated
+		fails_to_invalidate "$which" "$lost" if=$MNT/invalidated of=/dev/shm/invalidated iflag=direct
+		cmp /dev/shm/invalidated /tmp/invalidated || die "what was read is wrong"
+		fails_to_invalidate "$which" "$lost" if=/tmp/invalidated of=$MNT/written oflag=direct
+		cmp /tmp/invalidated $EXPORT/written || die "what was written is wrong"
+		rm $MNT/invalidated $MNT/written
+		nfs_umount
+	done <<-END
+	1 0 1 0
+	1 1 1 0
+	1 1 5 0
+	1 1 5 1
+	2 0 1 0
+	2 1 5 0
+	2 1 5 1
+	END
+}
+
+# burst <file> <bytes> <command...>: 100 WRITEs at once, of so many bytes, when the server takes no more
+# than it is at; and a command meanwhile
 burst() {
 	fsfreeze -f /ice
 	trap 'fsfreeze -u /ice' EXIT
 	python3 -I -S -c '
 import mmap, os, sys, threading
-fd = os.open(sys.argv[1], os.O_WRONLY | os.O_DIRECT)
-page = mmap.mmap(-1, 4096)
-threads = [threading.Thread(target=os.pwritev, args=(fd, [page], 4096 * i)) for i in range(100)]
+fd, size = os.open(sys.argv[1], os.O_WRONLY | os.O_DIRECT), int(sys.argv[2])
+def work(i):
+    data = mmap.mmap(-1, size)
+    data[:] = bytes([i]) * size
+    assert os.pwritev(fd, [data], size * i) == size
+threads = [threading.Thread(target=work, args=(i,)) for i in range(100)]
 for t in threads: t.start()
 print("begun", flush=True)
-for t in threads: t.join()' "$1" >/tmp/burst &
+for t in threads: t.join()' "$1" "$2" >/tmp/burst &
 	until_true 60 grep -q begun /tmp/burst || die "the burst does not begin"
-	sleep 3
+	"${@:3}"
 	trap - EXIT
 	fsfreeze -u /ice
-	wait $! || die "a WRITE failed"
+	ends 180 $! || die "a WRITE failed"
+	python3 -I -S -c '
+import sys
+data, size = open("/ice/data", "rb").read(), int(sys.argv[1])
+for i in range(100):
+    assert data[size * i:size * (i + 1)] == bytes([i]) * size, f"WRITE {i}"' "$2" || die "data differs"
 }
 
 # A connection begins with few Receives at either end. When 100 RPCs are in flight, there is one
@@ -96,11 +248,55 @@ case_receives() {
 	[ "$MODULE" = ours ] || skip "the in-tree module has all of its Receives at once"
 	ice_up 1
 	ice_mount vers=3,nolock
-	burst $MNT/data
+	burst $MNT/data 4096 sleep 3
 	granted=$(cat /sys/kernel/debug/rpcrdma/server/* | awk '$1 == "credits_granted" && $2 > n { n = $2 } END { print n }')
 	grep -H '^receives' /sys/kernel/debug/rpcrdma/{client,server}/*
 	# More than either end begins with
 	[ "$granted" -ge 64 ] || die "the client never had enough in flight: $granted credits"
+	[ "$(xprt_field 3)" = 1 ] || die "the connection was lost: $(xprt_field 3) connects"
+	umount $MNT
+	ice_down
+}
+
+# room_is_short: credits are left, but the send queue is full. What the connection has, or lacks, is this
+# end's own business.
+room_is_short() {
+	local client granted used
+	until_true 60 grep -q xprt_rdma_no_sends: $TRACE/trace || die "no Call has waited for room"
+	client=$(echo $DEBUG/client/*)
+	granted=$(field credits_granted "$client") used=$(field credits_in_flight "$client")
+	echo "$used of $granted credits are used, $(field send_queue_free "$client") entries left"
+	[ "$used" -lt "$granted" ] || die "all of the $granted credits are used: it was these that were short"
+}
+
+# More RPCs than the queue has room for
+window_is_wide() { crowd && [ "$(field credits_granted "$(echo $DEBUG/client/*)")" -ge 20 ]; }
+
+short_queue_end() {
+	echo 0 >$DEBUG/device_max_qp_wr
+	echo 0 >$DEBUG/device_max_mr_pages
+}
+
+# Queues of 128 entries, where a WRITE of eight regions takes 17 of the client's. Calls wait until
+# some come back. The server's credits are as many as it has Receives: all but 16 for Replies to
+# callbacks, and 11 to spare.
+# Covers: V1-CRD-27
+case_short-queue() {
+	[ "$MODULE" = ours ] || skip "the in-tree module has no such setting"
+	until_true 30 nobody_shown || die "of former mounts: $(ls $DEBUG/client $DEBUG/server)"
+	ice_up 1
+	echo 1 >$DEBUG/device_max_mr_pages
+	echo 128 >$DEBUG/device_max_qp_wr
+	trace_begin
+	ice_mount vers=3,nolock
+	short_queue_end
+	# A server that is stuck does not raise it.
+	until_true 120 window_is_wide || die "the window does not grow"
+	burst $MNT/data 32768 room_is_short
+	traced xprt_rdma_no_sends
+	trace_end
+	[ "$(field send_queue_waits "$(echo $DEBUG/client/*)")" -gt 0 ] || die "no Call has waited"
+	limit credits_max $((128 - 16 - 11)) "$(echo $DEBUG/server/*)"
 	[ "$(xprt_field 3)" = 1 ] || die "the connection was lost: $(xprt_field 3) connects"
 	umount $MNT
 	ice_down

@@ -124,7 +124,7 @@ for role in client server; do
 done
 guest_run_dir "$dir" "$kernel" "$provider" T="${T:-*}" GROUPS_HERE="${groups[*]}" OURS="$ours" \
 	CAPTURE="$(header Capture)" ALL="${ALL:-}" PART="${PART:-}" FIO_SECONDS="${FIO_SECONDS:-60}" \
-	ROUNDS="${ROUNDS:-}" PATIENCE="$PATIENCE" "${extra[@]}"
+	ROUNDS="${ROUNDS:-}" VERSION="${VERSION:-}" PATIENCE="$PATIENCE" "${extra[@]}"
 # A compiler takes seconds in a guest, and each set of hostile cases wants it.
 [[ $group != *hostile* ]] ||
 	cc -O1 -shared -fPIC -o "$dir/peer.so" "$TOP/scripts/tests/peer.c" -lrdmacm -libverbs 2>"$dir/log/peer.log" || true

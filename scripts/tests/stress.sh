@@ -19,10 +19,13 @@ case_fio-broken-other() { FIO_SECONDS=$((FIO_SECONDS / 3)) in_other_version fio_
 case_fio() { with_mount 4.2 fio_verify; }
 case_fio-v3() { FIO_SECONDS=$((FIO_SECONDS / 3)) with_mount 3 fio_verify; }
 
+case_same-version() { same_version; }
+
 before_case() { highest "$(version_here)"; }
 
 group() {
 	alone_up "$(version_here)"
+	same_version_from_here
 	run_all_cases
 	group_end
 }

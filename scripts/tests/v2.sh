@@ -61,7 +61,7 @@ case_v2-v41() { SCALE=0.3 on_v2 4.1 checked names dir data mmap direct acl; }
 case_v2-v42() { SCALE=0.3 on_v2 4.2 checked names dir data mmap direct acl xattr; }
 
 # Covers: V2-BC-01
-case_v2-delegation() { counted client_v2_connects 1 99 counted client_bc_replies 1 99 delegation 4.2 remote_writer; }
+case_v2-delegation() { counted client_v2_connects 1 99 counted client_bc_replies 1 99 delegation 4.2 second_client; }
 case_v2-delegation-v41() { counted client_v2_connects 1 99 delegation 4.1 remote_writer; }
 
 copy_some() {
@@ -311,9 +311,7 @@ long_both() {
 # Covers: V2-ERR-16 V2-ERR-17 G-23
 case_v2-heal-segments() { with_mount 3 healing server_max_segs 1 server_err_segments long_both; }
 
-# What is refused before it is executed. The other errors come when the results do not fit: a
-# COMPOUND that is sent again then finds its session's slot used, and no Reply kept there
-# (NFS4ERR_RETRY_UNCACHED_REP). NFS sends a new one, which the knobs would shrink once more.
+# What is refused before it is executed
 heal_compounds() {
 	healing server_max_reads 0 server_err_read_chunks copy_some
 	before_case
@@ -324,6 +322,40 @@ heal_compounds() {
 
 # Covers: V2-ERR-11 V2-ERR-16 G-23
 case_v2-heal-v42() { with_mount 4.2 heal_compounds; }
+
+# Without sessions, also what comes when the results do not fit
+heal_v40() {
+	heal_compounds
+	before_case
+	healing client_shrink_write 8192 server_err_write_resource copy_some
+	before_case
+	healing client_shrink_reply 4096 server_err_reply_resource long_lists
+}
+
+# Covers: V2-ERR-18 V2-ERR-20 G-23
+case_v2-heal-v40() { with_mount 4.0 heal_v40; }
+
+# With one, a COMPOUND that is sent again finds its slot used, and no Reply kept there
+# (NFS4ERR_RETRY_UNCACHED_REP). So NFS sends a new one, and that is right if nobody shrinks it.
+heal_anew() {
+	local knob=$1 error=$2 before pid
+	shift 2
+	before=$(counter "$error")
+	echo 4096 >"$KNOBS/$knob"
+	"$@" &
+	pid=$!
+	until_true 60 eval "[ \$(counter $error) -gt $before ]" || die "no error"
+	echo 0 >"$KNOBS/$knob"
+	ends 120 $pid || die "the application has seen it"
+}
+
+heal_sessions() {
+	heal_anew client_shrink_write server_err_write_resource copy_some
+	heal_anew client_shrink_reply server_err_reply_resource long_lists
+}
+
+# Covers: V2-ERR-18 V2-ERR-20 G-23
+case_v2-heal-session() { counted client_bad_replies 0 0 counted client_connects 1 1 with_mount 4.2 heal_sessions; }
 
 stat_fails() {
 	local out
@@ -431,8 +463,9 @@ group() {
 	# All of it on one kernel and provider, and in make test-all
 	case $ALL/$KERNEL/$PROVIDER in
 	/7.3/rxe) some_cases v2-v3 v2-v40 v2-v41 v2-v42 v2-delegation ;;
-	/6.12/siw) some_cases v2-v3 v2-v42 v2-delegation ;;
-	/6.12/rxe) some_cases v2-v40 v2-v41 v2-pairs v2-inline ;;
+	/6.12/siw) some_cases v2-v3 v2-v40 v2-v41 v2-v42 v2-delegation ;;
+	/6.12/rxe) some_cases v2-v3 v2-v40 v2-v41 v2-v42 v2-delegation v2-pairs v2-inline v2-errors \
+		v2-heal-reply-resource ;;
 	*) run_all_cases ;;
 	esac
 	before_case

@@ -18,7 +18,7 @@ from decoder import WITH_LUA, complaints, fields, is_error, number, verdict
 from roce import CALL, CONNPROP, ERROR, MSG, NOMSG, REPLY, Access, Message
 
 NFS, NFSACL, COMPOUND = 100003, 100227, 1
-V3_READ, V3_WRITE, V3_SYMLINK = 6, 7, 10
+V3_READLINK, V3_READ, V3_WRITE, V3_SYMLINK = 5, 6, 7, 10
 OP_BIND_CONN, OP_CREATE_SESSION = 41, 43
 OP_CREATE, OP_READ, OP_WRITE, OP_GETATTR, NF4LNK = 6, 25, 38, 9, 5
 RNR_NAK = 1
@@ -491,6 +491,29 @@ def back_channel_size(w):
 
 # --- unused bytes ----------------------------------------------------------------------
 
+def pad_is_zero(m, w):
+    """The opaque item at these words ends the message: is its roundup zero? None if it has none."""
+    length = len(w.opaque())
+    return w.at == len(m.body) and not any(m.body[w.at - (-length % 4):]) if length % 4 else None
+
+
+def reply_words(m):
+    """From the data in an inline Reply to READ or READLINK on, or None"""
+    if m.type != MSG or any(total(c) for c in m.chunks) or not m.call or m.call.type != MSG:
+        return None
+    called = m.call.arguments()[:3]
+    if called not in ((NFS, 3, V3_READLINK), (NFS, 3, V3_READ)):
+        return None
+    w = m.results()
+    if not w or w.take():
+        return None
+    if w.take():
+        w.take(21)                      # attributes
+    if called[2] == V3_READ:
+        w.take(2)                       # count, end of file
+    return w
+
+
 def pads():
     checks = []
     for m in calls():
@@ -499,11 +522,14 @@ def pads():
         w = m.arguments()[3]
         w.opaque()
         w.take(4)
-        data = w.opaque()
-        if len(data) % 4:
-            checks.append((w.at == len(m.body) and not any(m.body[w.at - (-len(data) % 4):]), m))
+        checks.append((pad_is_zero(m, w), m))
     # Covers: MEM-20
-    rule("pads-are-zero", checks)
+    rule("pads-are-zero", (c for c in checks if c[0] is not None))
+    # In version 1 what has a roundup goes by a chunk.
+    if version == 2:
+        answers = [(pad_is_zero(m, w), m) for m in replies() if (w := reply_words(m))]
+        # Covers: MEM-20
+        rule("reply-pads-are-zero", (c for c in answers if c[0] is not None))
     rule("whole-words", ((len(m.body) % 4 == 0, m) for m in messages()))
 
 
@@ -565,7 +591,7 @@ def first_messages():
 
 
 def only_2():
-    # Covers: V2-NEG-01 V2-NEG-04 V2-INL-06 V2-PRP-20 V2-PRP-21 V2-TYP-09
+    # Covers: V2-NEG-01 V2-NEG-02 V2-NEG-04 V2-INL-06 V2-PRP-20 V2-PRP-21 V2-TYP-09 V2-TYP-11
     rule("first-messages", first_messages())
     # Covers: V2-HDR-06
     rule("flags", ((m.flags in (0, 1), m) for m in messages()))
