@@ -216,7 +216,7 @@ CASE_BROKEN=
 
 case_wanted() {
 	# shellcheck disable=SC2053
-	[[ $KERNEL/$PROVIDER/$1 == ${T:-*} ]]
+	[[ $KERNEL/$PROVIDER/$1 == ${T:-*} && " ${DONE:-} " != *" $1 "* ]]
 }
 
 case_mark() { echo "<5>lab: $1 case $2" >/dev/kmsg; }
