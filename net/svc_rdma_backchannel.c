@@ -24,9 +24,12 @@
  * xpt_bc_xprt. But it does not expect two of them to ask at the same time: a
  * client that finds it while the first one's rpc_create() has not come to its
  * end puts it into a second switch, and the lists of both run into each other.
- * So it is shown when it is first used, or asked for again (invariant I22). Who
- * has asked meanwhile gets one of its own, but also the switch of the first one,
- * and so sends through that.
+ * So it is shown when that is sure to be at its end: when it is first used, or by
+ * a work (invariant I22). Who has asked meanwhile gets one of its own, but also
+ * the switch of the first one, and so sends through that.
+ *
+ * To make one does not fail because the connection is dead already: nfsd would
+ * look at what the loss of the connection has freed.
  *
  * Sending happens in rpciod, which must not wait for this client: without a
  * buffer or a send queue slot the RPC is told to try again. The message is
@@ -62,22 +65,26 @@ struct svc_rdma_bc_sent {
  * @bc_xprt: the sunrpc end
  * @bc_shown: sunrpc has been told of it, and owns the one that svc_xprt_free()
  *	drops; else it has a reference to its svc_xprt
+ * @bc_show: tells it; with a reference to it
  * @bc_window: what the client grants
  * @bc_nsent: entries used in @bc_sent
  * @bc_nfailed: of these, those that failed
  * @bc_sent: callbacks sent and not answered, @bc_window.wn_requested at most;
  *	and those that failed, no more than there are slots, which is as many
  *
- * Under bc_xprt.transport_lock, all behind @bc_shown.
+ * Under bc_xprt.transport_lock, all behind @bc_show.
  */
 struct svc_rdma_bc {
 	struct rpc_xprt		bc_xprt;
 	bool			bc_shown;
+	struct delayed_work	bc_show;
 	struct rpcrdma_window	bc_window;
 	u32			bc_nsent;
 	u32			bc_nfailed;
 	struct svc_rdma_bc_sent	bc_sent[];
 };
+
+static struct workqueue_struct *svc_rdma_bc_wq;
 
 static const struct rpc_timeout svc_rdma_bc_timeout = {
 	.to_initval	= 60 * HZ,
@@ -115,43 +122,36 @@ static void svc_rdma_bc_show(struct rpc_xprt *xprt)
 	svc_xprt_put(svc);
 }
 
+/* Without a callback to send, it is shown here: unshown, it would keep the
+ * connection, and that it. If nobody else has it, its rpc_create() has failed.
+ */
+static void svc_rdma_bc_show_work(struct work_struct *work)
+{
+	struct svc_rdma_bc *bc = container_of(to_delayed_work(work),
+					      struct svc_rdma_bc, bc_show);
+	struct rpc_xprt *xprt = &bc->bc_xprt;
+
+	if (READ_ONCE(xprt->bc_xprt->xpt_bc_xps)) {
+		svc_rdma_bc_show(xprt);
+	} else if (kref_read(&xprt->kref) > 1) {
+		queue_delayed_work(svc_rdma_bc_wq, &bc->bc_show, 1);
+		return;
+	}
+	xprt_put(xprt);
+}
+
 /* The first transport of a connection goes into a switch of its own. It takes
  * a moment until that can be found.
  */
 static void svc_rdma_bc_join(struct svc_rdma_xprt *sx, struct rpc_xprt *xprt)
 {
 	while (cmpxchg(&sx->sx_bc, NULL, xprt)) {
-		if (READ_ONCE(sx->sx_xprt.xpt_bc_xps)) {
-			svc_rdma_bc_settle(sx);
+		if (READ_ONCE(sx->sx_xprt.xpt_bc_xps))
 			return;
-		}
 		usleep_range(100, 1000);
 	}
-}
-
-/**
- * svc_rdma_bc_settle - show the transport for callbacks that was never used
- * @sx: connection
- *
- * It would keep the connection, and that it. Nothing is done while its first
- * user has not got it yet.
- *
- * Context: process.
- */
-void svc_rdma_bc_settle(struct svc_rdma_xprt *sx)
-{
-	struct rpc_xprt *xprt;
-
-	if (!READ_ONCE(sx->sx_xprt.xpt_bc_xps) ||
-	    READ_ONCE(sx->sx_xprt.xpt_bc_xprt))
-		return;
-	rcu_read_lock();
-	xprt = xprt_get(READ_ONCE(sx->sx_bc));
-	rcu_read_unlock();
-	if (!xprt)
-		return;
-	svc_rdma_bc_show(xprt);
-	xprt_put(xprt);
+	xprt_get(xprt);
+	queue_delayed_work(svc_rdma_bc_wq, &svc_rdma_bc_of(xprt)->bc_show, 1);
 }
 
 static struct svc_rdma_bc_sent *svc_rdma_bc_find(struct svc_rdma_bc *bc,
@@ -593,6 +593,7 @@ static struct rpc_xprt *svc_rdma_bc_setup(struct xprt_create *args)
 	u32 requests = max(sx->sx_sizes.sz_bc_requests, 1u);
 	struct svc_rdma_bc *bc;
 	struct rpc_xprt *xprt;
+	int rc;
 
 	if (args->addrlen > sizeof(xprt->addr))
 		return ERR_PTR(-EBADF);
@@ -603,17 +604,21 @@ static struct rpc_xprt *svc_rdma_bc_setup(struct xprt_create *args)
 	}
 	if (!try_module_get(THIS_MODULE))
 		return ERR_PTR(-ENODEV);
-	if (svc_rdma_credits_backward(sx, requests))
+	rc = svc_rdma_credits_backward(sx, requests);
+	if (rc)
 		goto out_module;
+	rc = -ENOMEM;
 	xprt = xprt_alloc(args->net, struct_size(bc, bc_sent, 2 * requests),
 			  requests, requests);
 	if (!xprt)
 		goto out_module;
-	if (svc_rdma_bc_set_addresses(xprt, args))
+	rc = svc_rdma_bc_set_addresses(xprt, args);
+	if (rc)
 		goto out_free;
 
 	bc = svc_rdma_bc_of(xprt);
 	rpcrdma_window_reset(&bc->bc_window, requests);
+	INIT_DELAYED_WORK(&bc->bc_show, svc_rdma_bc_show_work);
 	svc_rdma_bc_setup_xprt(xprt, sx);
 
 	xprt->bc_xprt = args->bc_xprt;
@@ -625,9 +630,9 @@ out_free:
 	svc_rdma_bc_free_addresses(xprt);
 	xprt_free(xprt);
 out_module:
-	trace_svc_rdma_bc_unwanted(sx, -ENOMEM);
+	trace_svc_rdma_bc_unwanted(sx, rc);
 	module_put(THIS_MODULE);
-	return ERR_PTR(-ENOMEM);
+	return ERR_PTR(rc);
 }
 
 static struct xprt_class svc_rdma_bc_class = {
@@ -643,11 +648,19 @@ static struct xprt_class svc_rdma_bc_class = {
  * svc_rdma_bc_init - make callbacks available
  *
  * Context: process; module init.
- * Return: 0 or %-EEXIST.
+ * Return: 0, %-ENOMEM or %-EEXIST.
  */
 int svc_rdma_bc_init(void)
 {
-	return xprt_register_transport(&svc_rdma_bc_class);
+	int rc;
+
+	svc_rdma_bc_wq = alloc_workqueue("svc_rdma_bc", WQ_UNBOUND, 0);
+	if (!svc_rdma_bc_wq)
+		return -ENOMEM;
+	rc = xprt_register_transport(&svc_rdma_bc_class);
+	if (rc)
+		destroy_workqueue(svc_rdma_bc_wq);
+	return rc;
 }
 
 /**
@@ -658,4 +671,6 @@ int svc_rdma_bc_init(void)
 void svc_rdma_bc_exit(void)
 {
 	xprt_unregister_transport(&svc_rdma_bc_class);
+	/* A work may have dropped the last reference, and be about to return. */
+	destroy_workqueue(svc_rdma_bc_wq);
 }

@@ -340,7 +340,6 @@ static void svc_rdma_detach(struct svc_xprt *xprt)
 
 	svc_rdma_sq_close(&sx->sx_sq);
 	svc_rdma_sq_close(&sx->sx_mrs);
-	svc_rdma_bc_settle(sx);
 	rdma_disconnect(sx->sx_conn.cn_id);
 }
 

@@ -389,7 +389,6 @@ void svc_rdma_bc_exit(void);
 bool svc_rdma_bc_reply(struct svc_rdma_xprt *sx, const struct rpcrdma_hdr *hdr,
 		       const void *msg);
 bool svc_rdma_bc_fail(struct svc_rdma_xprt *sx, u32 xid);
-void svc_rdma_bc_settle(struct svc_rdma_xprt *sx);
 #else
 static inline int svc_rdma_bc_init(void)
 {
@@ -410,10 +409,6 @@ static inline bool svc_rdma_bc_reply(struct svc_rdma_xprt *sx,
 static inline bool svc_rdma_bc_fail(struct svc_rdma_xprt *sx, u32 xid)
 {
 	return false;
-}
-
-static inline void svc_rdma_bc_settle(struct svc_rdma_xprt *sx)
-{
 }
 #endif
 

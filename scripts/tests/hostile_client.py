@@ -700,19 +700,46 @@ def module_users():
 def two_clients(b):
     b.fresh()
     before = module_users()
-    was = {name: get(SERVER_SETTINGS + name) for name in LARGE}
     for _ in range(10):
         two_on(b.connect())
+    with large_callbacks():
+        for _ in range(10):
+            two_on(b.connect())
+    all_leave(b, before)
+
+
+@contextlib.contextmanager
+def large_callbacks():
+    """To make a way back takes a while."""
+    was = {name: get(SERVER_SETTINGS + name) for name in LARGE}
     try:
         for name, value in LARGE.items():
             put(SERVER_SETTINGS + name, value)
-        for _ in range(10):
-            two_on(b.connect())
+        yield
     finally:
         for name, value in was.items():
             put(SERVER_SETTINGS + name, value)
+
+
+def all_leave(b, before):
     want(b.verbs.until(lambda: module_users() <= before, 30),
          f"{module_users() - before} users of the module more than before: a transport is left")
+
+
+# (If nobody had shown it to sunrpc, it and the connection kept each other.)
+@case("callbacks", "clients that leave while the way back to them is being made")       # Covers: BC-12
+def leave_early(b):
+    b.fresh()
+    before = module_users()
+    with large_callbacks():
+        for delay in range(24):
+            c = b.connect()
+            session = Session(c, later=True)
+            xid = c.xid()
+            c.conn.send(c.header(xid, credit=8) + rpc_call(xid, NFS, 4, 1, words(0, 1, 1) + session.creation, AUTH_ROOT))
+            c.verbs.pump(delay * 0.004)
+            c.conn.close()
+    all_leave(b, before)
 
 
 def two_on(c):
