@@ -456,8 +456,8 @@ static bool xprt_rdma_send_is_awaited(struct xprt_rdma *xr,
 	/* Pairs with xprt_rdma_reply_complete() and xprt_rdma_reply_resend() */
 	awaited = req->rr_sent || smp_load_acquire(&req->rr_recv);
 	spin_unlock(&xr->xr_send_lock);
-	/* It has just come, or an error after which this is sent again. */
-	if (!awaited && (req->rr_resend ||
+	/* It has just come, or an error after which this is sent again, or fails. */
+	if (!awaited && (req->rr_resend || req->rr_doomed ||
 			 !test_bit(RPC_TASK_NEED_RECV,
 				   &rqst->rq_task->tk_runstate)))
 		return true;
