@@ -148,20 +148,19 @@ static void xprt_rdma_negotiate_v2(struct xprt_rdma *xr,
  * @recv: the message; given back here
  *
  * Whatever it is, nothing is sent in return: our one message is out
- * (V2-NEG-04). What comes before that is nothing that a server could know to be
- * understood (V2-NEG-01), and the connection may not be up here: its limits are
- * not final then.
+ * (V2-NEG-04), or will be; an answer it can only have then. What comes before the
+ * connection is up here is dropped: its limits are not final.
  *
  * Context: completion queue's workqueue.
  */
 void xprt_rdma_negotiate_receive(struct xprt_rdma *xr,
 				 struct rpcrdma_recv *recv)
 {
+	enum rpcrdma_nego answer = RPCRDMA_NEGO_WAIT;
 	enum rpcrdma_verdict verdict;
-	enum rpcrdma_nego answer;
 	struct rpcrdma_hdr hdr;
 
-	if (unlikely(!READ_ONCE(xr->xr_nego_asked))) {
+	if (unlikely(!rpcrdma_conn_is_up(&xr->xr_conn))) {
 		rpcrdma_recv_put(recv);
 		rpcrdma_count(client_nego_dropped);
 		return;
@@ -169,7 +168,9 @@ void xprt_rdma_negotiate_receive(struct xprt_rdma *xr,
 	verdict = rpcrdma2_decode_reply(recv->rv_buf.bf_data, recv->rv_len,
 					RPCRDMA2_NEGOTIATING, &hdr);
 	rpcrdma_recv_put(recv);
-	answer = rpcrdma_nego_answer(&hdr, verdict, xr->xr_nego_xid);
+	/* Pairs with xprt_rdma_negotiate() */
+	if (smp_load_acquire(&xr->xr_nego_asked))
+		answer = rpcrdma_nego_answer(&hdr, verdict, xr->xr_nego_xid);
 	trace_xprt_rdma_nego(&hdr, answer);
 
 	switch (answer) {
@@ -268,7 +269,8 @@ int xprt_rdma_negotiate(struct xprt_rdma *xr)
 	timeout = min_t(unsigned long, XPRT_RDMA_NEGO_TIMEOUT,
 			READ_ONCE(xr->xr_xprt.connect_timeout));
 	xr->xr_nego_xid = get_random_u32();
-	WRITE_ONCE(xr->xr_nego_asked, true);
+	/* Pairs with xprt_rdma_negotiate_receive(). */
+	smp_store_release(&xr->xr_nego_asked, true);
 	rc = xprt_rdma_negotiate_send(xr);
 	if (!rc)
 		rc = rpcrdma_conn_wait(&xr->xr_conn, timeout, -ETIMEDOUT);

@@ -120,7 +120,8 @@ struct xprt_rdma_offer {
  * @rr_buf_size: bytes of @rr_buf
  * @rr_plan: forms chosen for this RPC
  * @rr_heal: what errors have taught about it
- * @rr_resend: it met an error and is to be sent again; under xprt->queue_lock
+ * @rr_resend: it met an error and is to be sent again; set under
+ *	xprt->queue_lock, cleared by who sends it
  * @rr_call_copy: its Call, if that had to be copied to be registered
  * @rr_reply_copy: likewise, where its Reply goes
  * @rr_sent: posted on the present connection, and no Reply has come; under

@@ -67,6 +67,7 @@ class Server2(Server):
         put(INLINE, self.inline)
         proxy.INLINE = 4096             # the longest message we send
         self.first = self.welcome       # what to do about the first message
+        self.greeting = None            # what is sent before that
         self.hellos, self.early, self.raw = [], [], []
         put(SETTING, 2)
 
@@ -104,6 +105,9 @@ class Server2(Server):
             return None
         conn.v2 = False
         conn.send = lambda message, invalidate=None: conn.plain(upwards(message) if conn.v2 else message, invalidate)
+        if self.greeting:
+            time.sleep(0.03)            # the client is to know that it is connected
+            conn.plain(self.greeting)
         return conn
 
     @staticmethod
@@ -365,6 +369,16 @@ def unasked(s):
         s.works()
         want(len(s.hellos) == i + 1 and not s.backward, "it was answered")
         s.umount()
+    # Before the client has said anything, if its device makes it wait; an answer to what it has not sent is none.
+    for greeting, then in ((connprop(0x125, prop(RBSIZ, 16384), flags=0), 1024), (connprop(0, prop(RBSIZ, 1024)), 16384),
+                           (error2(0, BAD_XDR), 16384)):
+        s.greeting = greeting
+        begins(s, lambda conn, then=then: s.welcome(conn, (prop(RBSIZ, then),)))
+        obeys(s, 8192, 16384)
+        s.works()
+        want(not s.backward, "it was answered")
+        s.umount()
+    s.greeting = None
     # After its properties were refused, and again
     s.grants_late()
     begins(s, s.first)
@@ -374,7 +388,7 @@ def unasked(s):
         s.idle(0.1)
         obeys(s, 4096, 8192)
     s.works()
-    want(len(s.hellos) == s.accepted == 4 and not s.backward, "it was answered")
+    want(len(s.hellos) == s.accepted == 7 and not s.backward, "it was answered")
 
 
 @case("nego", "unknown and empty properties", mount=False)  # Covers: V2-PRP-04 V2-PRP-03 V2-EXT-02 V2-PRP-23
