@@ -95,6 +95,13 @@ static const struct rpcrdma_device_caps rpcrdma_size_short_queues = {
 	.dc_max_rd_atom = 128, .dc_max_init_rd_atom = 128, .dc_frwr = true,
 };
 
+static const struct rpcrdma_device_caps rpcrdma_size_short_cq = {
+	.dc_max_qp_wr = 4096, .dc_max_cqe = 128,
+	.dc_max_send_sge = 32, .dc_max_sge_rd = 32,
+	.dc_max_mr_pages = 512, .dc_max_mr = 1000000,
+	.dc_max_rd_atom = 128, .dc_max_init_rd_atom = 128, .dc_frwr = true,
+};
+
 struct rpcrdma_size_client_case {
 	const char				*desc;
 	const struct rpcrdma_device_caps	*caps;
@@ -342,6 +349,15 @@ static const struct rpcrdma_size_server_case rpcrdma_size_server_cases[] = {
 			.sz_sq_depth = 58 + 2 + 2 + 3 * 9 + 16,
 			.sz_rq_depth = 128, .sz_recvs = 127, .sz_ord = 128,
 		},
+	}, {
+		.desc = "a short completion queue: one Send at a time",
+		.caps = &rpcrdma_size_short_cq, .max_payload = MIB,
+		.sizes = {
+			.sz_requests = 85, .sz_bc_requests = 2,
+			.sz_send_sges = 32, .sz_read_mrs = 0,
+			.sz_sq_depth = 1 + 2 + 2 + 9 + 16,
+			.sz_rq_depth = 98, .sz_recvs = 97, .sz_ord = 128,
+		},
 	},
 };
 
@@ -386,8 +402,9 @@ static void rpcrdma_size_check_server(struct kunit *test,
 	spare = bc + 2 + DIV_ROUND_UP(257, sz->sz_send_sges) + 16;
 	KUNIT_EXPECT_GE(test, sz->sz_sq_depth, 1 + spare);
 	KUNIT_EXPECT_GE(test, sz->sz_sq_depth,
-			min(DIV_ROUND_UP(sz->sz_requests, 2) + spare,
-			    caps->dc_max_qp_wr));
+			min3(DIV_ROUND_UP(sz->sz_requests, 2) + spare,
+			     caps->dc_max_qp_wr,
+			     caps->dc_max_cqe - sz->sz_rq_depth));
 	KUNIT_EXPECT_LE(test, sz->sz_sq_depth, caps->dc_max_qp_wr);
 	KUNIT_EXPECT_LE(test, (u64)sz->sz_sq_depth + sz->sz_rq_depth,
 			caps->dc_max_cqe);

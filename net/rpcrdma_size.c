@@ -10,7 +10,8 @@
  * The pattern is the same throughout: work out what the wanted number of
  * requests takes; where the device has less, take away requests, and never
  * the room one RPC of the largest payload needs to get through. What is left
- * of a request is not less than 1, or the device is refused.
+ * of a request is not less than 1, or the device is refused. Of a server, the
+ * send queue gets shorter instead: there room can be waited for.
  *
  * Limits of the device stay a local matter: they decide how many credits are
  * advertised on a connection from its beginning, not what a credit means
@@ -297,7 +298,7 @@ int rpcrdma_size_server(const struct rpcrdma_device_caps *caps,
 	requests = min(requests, rpcrdma_size_room(caps->dc_max_qp_wr,
 						   rq_spare));
 	requests = min(requests, rpcrdma_size_room(caps->dc_max_cqe,
-						   sq_spare + rq_spare) / 2);
+						   sq_spare + rq_spare + 1));
 	if (!requests)
 		return -EOPNOTSUPP;
 

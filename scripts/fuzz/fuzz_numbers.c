@@ -357,11 +357,11 @@ static void fuzz_size_client(const struct rpcrdma_device_caps *caps,
 static bool fuzz_server_fits(const struct rpcrdma_device_caps *caps,
 			     u64 requests, u64 bc_requests, u64 wrs)
 {
-	u64 sq = requests + bc_requests + RPCRDMA_SQ_EXTRA + wrs;
+	u64 sq = 1ull + bc_requests + RPCRDMA_SQ_EXTRA + wrs;
 	u64 rq = fuzz_recvs(requests, bc_requests);
 
-	return sq - requests + 1 <= caps->dc_max_qp_wr &&
-	       rq <= caps->dc_max_qp_wr && sq + rq <= caps->dc_max_cqe;
+	return sq <= caps->dc_max_qp_wr && rq <= caps->dc_max_qp_wr &&
+	       sq + rq <= caps->dc_max_cqe;
 }
 
 static void fuzz_size_server(const struct rpcrdma_device_caps *caps,
@@ -405,7 +405,9 @@ static void fuzz_size_server(const struct rpcrdma_device_caps *caps,
 	/* A Send for every other Call beside one transfer, if there is room */
 	CHECK(sz.sz_sq_depth >= fuzz_min(fuzz_div_up(sz.sz_requests, 2) +
 					 bc_requests + RPCRDMA_SQ_EXTRA + wrs,
-					 caps->dc_max_qp_wr));
+					 fuzz_min(caps->dc_max_qp_wr,
+						  caps->dc_max_cqe -
+						  sz.sz_rq_depth)));
 	/* The worst Call's registrations, if the device has room for them */
 	CHECK(!caps->dc_read_mrs ||
 	      sz.sz_sq_depth >= fuzz_min(RPCRDMA_SQ_EXTRA + 3 * FUZZ_READ_MRS,
