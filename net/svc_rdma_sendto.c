@@ -17,8 +17,9 @@
  * encoding; and it is given back before the Reply is posted, because the Reply
  * tells the client that it may send another Call (V1-CRD-09; invariant I13).
  *
- * The chain has one signaled work request, the Send at its end. Work requests
- * of a reliable connection complete in order, so its completion covers all. It
+ * The chain has one signaled work request, the Send at its end, but for short
+ * RDMA Writes where dc_signal_max says so. Work requests of a reliable
+ * connection complete in order, so its completion covers all. It
  * frees the mappings, the pages and the slots, and the context goes back to the
  * idle queue. The handler runs in the completion workqueue and may sleep.
  *
