@@ -12,7 +12,10 @@
  *   start as lie before rq_next_page.
  *
  * Either way sunrpc releases what lies in [rq_respages, rq_next_page) when the
- * thread is done with a request, skipping what the transport has set to NULL.
+ * thread is done with a request; 7.3 skips what the transport has set to NULL.
+ * So what a thread can use again is moved behind that. Mostly this is the page
+ * with the Reply's head: to replace it is the larger part of what a Reply costs
+ * its thread, since many kernels clear each page that they allocate.
  *
  * RDMA Reads do not use the thread's pages at all. A Call owns the pages its
  * chunks are pulled into from the first Read until it is freed, so that they
@@ -58,52 +61,70 @@ u32 svc_rdma_pages_used(const struct svc_rqst *rqstp)
 	return rqstp->rq_next_page - rqstp->rq_respages;
 }
 
-/**
- * svc_rdma_pages_take - take the pages of a Reply away from its thread
- * @rqstp: thread with a finished Reply
- * @pages: room for svc_rdma_pages_used() entries, some of which may become NULL
- *
- * The caller releases them when the device has read them.
- *
- * Context: process.
- */
-void svc_rdma_pages_take(struct svc_rqst *rqstp, struct page **pages)
-{
-	u32 i, used = svc_rdma_pages_used(rqstp);
-
-	for (i = 0; i < used; i++) {
-		pages[i] = rqstp->rq_respages[i];
-		rqstp->rq_respages[i] = NULL;
-	}
-#ifdef RPCSVC_MAXPAGES
-	rqstp->rq_next_page = rqstp->rq_respages;
-#endif
-}
-
-/* Pages of a page cache that were spliced in, or that somebody else still
- * reads, must not be written to by the next Reply.
+/* Pages of a page cache that were spliced in, also those that it has let go of
+ * since, or that somebody else still reads, must not be written to by the next
+ * Reply.
  */
 static bool svc_rdma_page_is_private(struct page *page)
 {
-	return page && page_count(page) == 1 && !PageCompound(page);
+	return page && page_count(page) == 1 && !PageCompound(page) &&
+	       !PageLRU(page);
+}
+
+/**
+ * svc_rdma_pages_take - take the pages of a Reply away from its thread
+ * @rqstp: thread with a finished Reply
+ * @chain: RDMA Writes that read from them
+ * @pages: room for svc_rdma_pages_used() entries, some of which may become NULL
+ *
+ * The caller releases them when the device has read them. The first page, which
+ * has the head, stays with the thread if only the results behind it are read.
+ *
+ * Context: process.
+ * Return: entries used in @pages.
+ */
+u32 svc_rdma_pages_take(struct svc_rqst *rqstp,
+			const struct svc_rdma_chain *chain, struct page **pages)
+{
+	struct page **reply = rqstp->rq_respages;
+	u32 i, used = svc_rdma_pages_used(rqstp);
+
+	if (used && svc_rdma_page_is_private(reply[0]) &&
+	    !svc_rdma_chain_has_page(chain, reply[0])) {
+		used--;
+		swap(reply[0], reply[used]);
+	}
+	for (i = 0; i < used; i++) {
+		pages[i] = reply[i];
+		reply[i] = NULL;
+	}
+	rqstp->rq_next_page = reply;
+#ifndef RPCSVC_MAXPAGES
+	rqstp->rq_next_page += used;
+#endif
+	return used;
 }
 
 /**
  * svc_rdma_pages_keep - let a thread use the pages of a sent Reply again
  * @rqstp: thread with a Reply that was copied
  *
- * If not all of them can be reused, nothing is done, and sunrpc replaces them.
+ * Those that cannot be used again are left to sunrpc, which replaces them.
  *
  * Context: process.
  */
 void svc_rdma_pages_keep(struct svc_rqst *rqstp)
 {
-	u32 i, used = svc_rdma_pages_used(rqstp);
+	u32 i, used = svc_rdma_pages_used(rqstp), lost = 0;
+	struct page **reply = rqstp->rq_respages;
 
-	for (i = 0; i < used; i++)
-		if (!svc_rdma_page_is_private(rqstp->rq_respages[i]))
-			return;
-	rqstp->rq_next_page = rqstp->rq_respages;
+	for (i = 0; i < used; i++) {
+		if (svc_rdma_page_is_private(reply[i]))
+			continue;
+		swap(reply[i], reply[lost]);
+		lost++;
+	}
+	rqstp->rq_next_page = reply + lost;
 }
 
 static struct page *svc_rdma_page_alloc(unsigned int *order)

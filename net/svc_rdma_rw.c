@@ -397,6 +397,32 @@ int svc_rdma_chain_add(struct svc_rdma_xprt *sx, struct svc_rdma_chain *chain,
 }
 
 /**
+ * svc_rdma_chain_has_page - does a chain transfer from or to a page?
+ * @chain: complete chain
+ * @page: a single page
+ *
+ * Context: any.
+ * Return: %true if a byte of it is transferred.
+ */
+bool svc_rdma_chain_has_page(const struct svc_rdma_chain *chain,
+			     const struct page *page)
+{
+	phys_addr_t first, addr = page_to_phys(page);
+	const struct svc_rdma_rw *rw;
+	u32 i;
+
+	list_for_each_entry(rw, &chain->sh_rws, sw_list) {
+		for (i = 0; i < rw->sw_nents; i++) {
+			first = sg_phys((struct scatterlist *)&rw->sw_sg[i]);
+			if (first < addr + PAGE_SIZE &&
+			    addr < first + rw->sw_sg[i].length)
+				return true;
+		}
+	}
+	return false;
+}
+
+/**
  * svc_rdma_chain_wrs - the work requests of a chain
  * @sx: connection
  * @chain: chain, not empty if @last is NULL

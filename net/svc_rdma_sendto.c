@@ -9,8 +9,8 @@
  * there, and what of the Reply is sent inline is copied behind it: that is a
  * few KiB, for which mapping pages would cost more. Only RDMA Writes read the
  * Reply where it was built, and then its pages move from the thread to the Send
- * context until the Send has completed; a Reply that was copied leaves the
- * pages with the thread.
+ * context until the Send has completed. What they do not read stays with the
+ * thread: its own pages it uses again.
  *
  * The order in svc_rdma_sendto() matters. The header returns the Call's chunk
  * lists, which are a view of the Receive, so the Receive is given back after
@@ -540,8 +540,8 @@ static int svc_rdma_reply_hold_pages(struct svc_rdma_send *send,
 			return -ENOMEM;
 		send->ss_maxpages = used;
 	}
-	svc_rdma_pages_take(rqstp, send->ss_pages);
-	send->ss_npages = used;
+	send->ss_npages = svc_rdma_pages_take(rqstp, &send->ss_writes,
+					      send->ss_pages);
 	return 0;
 }
 

@@ -314,7 +314,9 @@ bool svc_rdma_sq_is_crowded(struct svc_rdma_sq *sq);
 /* svc_rdma_pages.c */
 void svc_rdma_pages_begin(struct svc_rqst *rqstp);
 u32 svc_rdma_pages_used(const struct svc_rqst *rqstp);
-void svc_rdma_pages_take(struct svc_rqst *rqstp, struct page **pages);
+u32 svc_rdma_pages_take(struct svc_rqst *rqstp,
+			const struct svc_rdma_chain *chain,
+			struct page **pages);
 void svc_rdma_pages_keep(struct svc_rqst *rqstp);
 int svc_rdma_pages_alloc(struct svc_rdma_call *call, u32 nbytes);
 void svc_rdma_pages_free(struct svc_rdma_call *call);
@@ -335,6 +337,8 @@ int svc_rdma_chain_add(struct svc_rdma_xprt *sx, struct svc_rdma_chain *chain,
 		       const struct rpcrdma_lists *lists,
 		       const struct rpcrdma_chunk *chunk, u32 chunk_offset,
 		       const struct xdr_buf *xdr, u32 offset, u32 len);
+bool svc_rdma_chain_has_page(const struct svc_rdma_chain *chain,
+			     const struct page *page);
 struct ib_send_wr *svc_rdma_chain_wrs(struct svc_rdma_xprt *sx,
 				      struct svc_rdma_chain *chain,
 				      struct ib_cqe *cqe,

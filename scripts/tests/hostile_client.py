@@ -889,6 +889,47 @@ def many_credits(c):
     raise Failure(f"only {granted} credits after 2000 Calls")
 
 
+# One thread builds the next Reply while the device still reads the one before.
+@case("flow", "long Replies one behind the other")      # Covers: V1-WRC-10
+def long_replies(b):
+    c = b.fresh()
+    args = readdir_args(b)
+    c.nfs(READDIRPLUS, args, reply=[c.segment(0, 1 << 16)])
+    good = c.get(4, 1 << 14)
+    nfsd_threads(1)
+    try:
+        many_credits(c)
+        for turn in range(10):
+            c.wipe()
+            waiting = {c.xid(): i << 16 for i in range(16)}
+            for xid, at in waiting.items():
+                c.conn.send(c.header(xid, credit=16, reply=[c.segment(at, 1 << 16)]) +
+                            rpc_call(xid, NFS, 3, READDIRPLUS, args, AUTH_ROOT))
+            for _ in range(len(waiting)):
+                answer = c.receive()
+                want(answer, f"turn {turn}: no answer")
+                at = waiting.pop(answer.xid)
+                want(c.get(at, 4) == words(answer.xid), f"turn {turn}: a Reply begins with another XID")
+                want(c.get(at + 4, 1 << 14) == good, f"turn {turn}: a Reply has changed")
+    finally:
+        nfsd_threads(4)
+
+
+# nfsd puts pages of the file into a Reply: the next one must not be built in them.
+@case("flow", "a READ, and a READDIR by the same thread")      # Covers: MEM-05
+def read_and_list(b):
+    c = b.fresh()
+    nfsd_threads(1)
+    try:
+        for at in (0, 4096, 8192):
+            for _ in range(2):
+                answer = c.nfs(READ3, read_args(b.file, 2000, at))
+                want(DATA[at:at + 2000] in answer.body, f"wrong data at {at}")
+                c.nfs(READDIRPLUS, readdir_args(b), reply=[c.segment(0, 1 << 16)])
+    finally:
+        nfsd_threads(4)
+
+
 # Every segment takes an RDMA Write, and sixteen such READs want many more than there are slots.
 @case("flow", "more RDMA Writes than the send queue holds", "svc_rdma_sq_wait: status=0")
 def long_queue(b):
