@@ -24,9 +24,9 @@
  * xpt_bc_xprt. But it does not expect two of them to ask at the same time: a
  * client that finds it while the first one's rpc_create() has not come to its
  * end puts it into a second switch, and the lists of both run into each other.
- * So it is shown when that is sure to be at its end: when it is first used, or by
- * a work (invariant I22). Who has asked meanwhile gets one of its own, but also
- * the switch of the first one, and so sends through that.
+ * So it is shown when its switch can be found: when it is first used, or by a work
+ * (invariant I22). Who has asked meanwhile gets one of its own, but also the
+ * switch of the first one, and so sends through that.
  *
  * To make one does not fail because the connection is dead already: nfsd would
  * look at what the loss of the connection has freed.
@@ -65,7 +65,7 @@ struct svc_rdma_bc_sent {
  * @bc_xprt: the sunrpc end
  * @bc_shown: sunrpc has been told of it, and owns the one that svc_xprt_free()
  *	drops; else it has a reference to its svc_xprt
- * @bc_show: tells it; with a reference to it
+ * @bc_show: tells it; with a reference to it, and one to its svc_xprt
  * @bc_window: what the client grants
  * @bc_nsent: entries used in @bc_sent
  * @bc_nfailed: of these, those that failed
@@ -130,14 +130,16 @@ static void svc_rdma_bc_show_work(struct work_struct *work)
 	struct svc_rdma_bc *bc = container_of(to_delayed_work(work),
 					      struct svc_rdma_bc, bc_show);
 	struct rpc_xprt *xprt = &bc->bc_xprt;
+	struct svc_xprt *svc = xprt->bc_xprt;
 
-	if (READ_ONCE(xprt->bc_xprt->xpt_bc_xps)) {
+	if (READ_ONCE(svc->xpt_bc_xps)) {
 		svc_rdma_bc_show(xprt);
 	} else if (kref_read(&xprt->kref) > 1) {
 		queue_delayed_work(svc_rdma_bc_wq, &bc->bc_show, 1);
 		return;
 	}
 	xprt_put(xprt);
+	svc_xprt_put(svc);
 }
 
 /* The first transport of a connection goes into a switch of its own. It takes
@@ -150,6 +152,8 @@ static void svc_rdma_bc_join(struct svc_rdma_xprt *sx, struct rpc_xprt *xprt)
 			return;
 		usleep_range(100, 1000);
 	}
+	/* Who shows it before the work does drops its reference */
+	svc_xprt_get(&sx->sx_xprt);
 	xprt_get(xprt);
 	queue_delayed_work(svc_rdma_bc_wq, &svc_rdma_bc_of(xprt)->bc_show, 1);
 }
@@ -518,9 +522,15 @@ static void svc_rdma_bc_free_addresses(struct rpc_xprt *xprt)
 
 static void svc_rdma_bc_destroy(struct rpc_xprt *xprt)
 {
+	struct svc_rdma_bc *bc = svc_rdma_bc_of(xprt);
 	struct svc_xprt *svc = xprt->bc_xprt;
 
-	if (!svc_rdma_bc_of(xprt)->bc_shown) {
+	/* sunrpc may destroy what others have a reference to (no memory for the
+	 * name of the server).
+	 */
+	if (cancel_delayed_work_sync(&bc->bc_show))
+		svc_xprt_put(svc);
+	if (!bc->bc_shown) {
 		/* If this is the first, its rpc_create() has failed. */
 		cmpxchg(&svc_rdma_xprt_of(svc)->sx_bc, xprt, NULL);
 		svc_xprt_put(svc);
