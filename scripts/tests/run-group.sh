@@ -49,36 +49,38 @@ scan() {
 # before there is anything of ours in the kernel. And the in-tree module's kernel may die of what that
 # module does. Neither says anything about ours: the cases that are left get new guests, twice.
 died_of_other() {
-	local console role
+	local console role found=
 	[ "${AGAIN:-0}" -lt 2 ] || return 1
 	for console in "$dir"/*.console; do
 		role=$(basename "$console" .console)
 		grep -qs 'Kernel panic' "$console" || continue
-		if ! grep -qE 'rpcrdma: |rdma transport module' "$console" || ! has_ours "$role"; then
-			echo "$role"
-			return 0
+		if has_ours "$role" && grep -qE 'rpcrdma: |rdma transport module' "$console"; then
+			return 1
 		fi
+		found=$role
 	done
-	return 1
+	echo "$found"
+	[ -n "$found" ]
 }
 
 # show [role]: pass on the verdicts at stdin, and hold a report of the guest's kernel against
 # the case. Cases of a pair are named after the role, or both directions would look the same.
 show() {
-	local word name sec reason line report
+	local word name sec reason line report ours_says
 	while read -r line; do
 		case $line in 'case '*) line=${line#case } ;; *) continue ;; esac
 		word=${line%% *}
 		[ "$word" != not ] || word='not ok'
 		read -r name sec reason <<<"${line#"$word"}"
-		report=
+		report='' ours_says=
 		# The marks in the log are of whole cases, not of parts of one (kunit/...).
 		[ -z "${1:-}" ] || [[ $name == */* ]] || report=$(scan "$1" "$name")
 		if [ -n "$report" ]; then
 			word="not ok" reason="kernel report: $report${reason:+; $reason}"
 			echo "$name" >>"$dir/$1.blamed"
+			! has_ours "$1" || ours_says=y
 		fi
-		[ "$word" != "not ok" ] || ! died_of_other >/dev/null || continue
+		[ "$word" != "not ok" ] || [ -n "$ours_says" ] || ! died_of_other >/dev/null || continue
 		echo "$name" >>"$dir/shown"
 		[ -z "$ours" ] || name=$label-$name
 		[ "$word" = ok ] || reason="$reason [log: $dir/log]"
@@ -211,11 +213,26 @@ rc=0
 guest_wait "$dir" "$limit" "${pids[@]}" || rc=1
 wait "${shows[@]}" 2>/dev/null || true
 
+# show_reports <role>: what its kernel complained of, but for what a case was blamed for already
+show_reports() {
+	local name line
+	scan "$1" | while IFS=$'\t' read -r name line; do
+		grep -qsx "$name" "$dir/$1.blamed" || printf '%s\t%s\n' "$name" "$line"
+	done >"$dir/$1.reports"
+	if [ -s "$dir/$1.reports" ]; then
+		result 'not ok' "$label-console-$1" 0 "$(head -n 1 "$dir/$1.reports" | cut -f2) [$dir/$1.console]"
+	fi
+}
+
 if role=$(died_of_other); then
 	rm -rf "$dir.died"
 	cp -r "$dir" "$dir.died"
 	say "the $role guest of $kernel/$provider/$label died, and not of our module; once more (see $dir.died)"
 	grep -A 20 'Kernel panic' "$dir/$role.console" | tr -d '\r' | head -n 40
+	for console in "$dir"/*.console; do
+		role=$(basename "$console" .console)
+		grep -qs 'Kernel panic' "$console" || show_reports "$role"
+	done
 	DONE="${DONE:-} $(tr '\n' ' ' <"$dir/shown")" AGAIN=$((${AGAIN:-0} + 1)) exec "$0" "$@"
 fi
 
@@ -227,13 +244,7 @@ for console in "$dir"/*.console; do
 		result 'not ok' "$label-guest-$role" $((SECONDS - t0)) \
 			"$(tail -n 1 "$dir/$role.log") no good end; ${reason:-$(tail -n 1 "$console" | tr -d '\r')} [$console]"
 	fi
-	# What a case was blamed for already is not counted again.
-	scan "$role" | while IFS=$'\t' read -r name line; do
-		grep -qsx "$name" "$dir/$role.blamed" || printf '%s\t%s\n' "$name" "$line"
-	done >"$dir/$role.reports"
-	if [ -s "$dir/$role.reports" ]; then
-		result 'not ok' "$label-console-$role" 0 "$(head -n 1 "$dir/$role.reports" | cut -f2) [$console]"
-	fi
+	show_reports "$role"
 done
 
 if [ -e "$dir/wire.pcap" ]; then
