@@ -468,9 +468,12 @@ static void rpcrdma_size_server_cqe(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(all); i++) {
 		caps = *all[i];
 		/* One request, and what else is in either queue */
-		smallest = (1 + 2 + 2 + 16 +
-			    DIV_ROUND_UP(257, caps.dc_max_send_sge)) +
-			   (1 + 2 + 11);
+		smallest = 1 + 2 + 2 + 16 +
+			   DIV_ROUND_UP(257, caps.dc_max_send_sge);
+		/* which may have 16 regions */
+		if (caps.dc_read_mrs)
+			smallest = max(smallest, 2u + 3 * 16);
+		smallest += 1 + 2 + 11;
 		before = 0;
 		for (cqe = smallest - 2; cqe < 1000; cqe++) {
 			caps.dc_max_cqe = cqe;

@@ -257,7 +257,7 @@ static u32 rpcrdma_size_server_wrs(const struct rpcrdma_device_caps *caps,
  *
  * Regions: at most %RPCRDMA_SERVER_READ_MRS where Reads take them; they are
  * shared and waited for as well. The queue is long enough for a Call that takes
- * all of them, if the device's can be.
+ * all of them, if the device's queues can be.
  *
  * Receive queue: a Receive for each Call and each callback's reply, one batch
  * to be reposted, the spare ones of version 2, the drain marker. Completion
@@ -271,7 +271,7 @@ int rpcrdma_size_server(const struct rpcrdma_device_caps *caps,
 			u32 requests, u32 bc_requests, u32 max_payload,
 			u32 page_size, struct rpcrdma_server_sizes *sizes)
 {
-	u64 sq_spare, rq_spare, sq_depth;
+	u64 sq_spare, rq_spare, sq_least, sq_depth;
 	u32 wrs;
 
 	if (!requests || !page_size)
@@ -293,12 +293,18 @@ int rpcrdma_size_server(const struct rpcrdma_device_caps *caps,
 	if (!rpcrdma_size_room(caps->dc_max_qp_wr, sq_spare))
 		return -EOPNOTSUPP;
 	/* Receives are promised; room in the send queue is waited for, and
-	 * makes no fewer credits (V1-CRD-27).
+	 * makes no fewer credits (V1-CRD-27), as long as a Call of so many
+	 * segments gets through.
 	 */
+	sq_least = sq_spare + 1;
+	if (caps->dc_read_mrs)
+		sq_least = max(sq_least, RPCRDMA_SQ_EXTRA +
+					 RPCRDMA_WRS_PER_READ_MR *
+					 (u64)RPCRDMA_CLIENT_SEGS);
 	requests = min(requests, rpcrdma_size_room(caps->dc_max_qp_wr,
 						   rq_spare));
 	requests = min(requests, rpcrdma_size_room(caps->dc_max_cqe,
-						   sq_spare + rq_spare + 1));
+						   sq_least + rq_spare));
 	if (!requests)
 		return -EOPNOTSUPP;
 

@@ -352,7 +352,7 @@ static void fuzz_size_client(const struct rpcrdma_device_caps *caps,
 #define FUZZ_READ_MRS	(RPCRDMA_MAX_SEGS + RPCRDMA_CLIENT_SEGS)
 
 /* Would a server with so many Calls find room in the device? A Send and a transfer are all that
- * the send queue has to hold.
+ * the send queue has to hold; but Receives do not take the completions of registrations, too.
  */
 static bool fuzz_server_fits(const struct rpcrdma_device_caps *caps,
 			     u64 requests, u64 bc_requests, u64 wrs)
@@ -360,8 +360,11 @@ static bool fuzz_server_fits(const struct rpcrdma_device_caps *caps,
 	u64 sq = 1ull + bc_requests + RPCRDMA_SQ_EXTRA + wrs;
 	u64 rq = fuzz_recvs(requests, bc_requests);
 
-	return sq <= caps->dc_max_qp_wr && rq <= caps->dc_max_qp_wr &&
-	       sq + rq <= caps->dc_max_cqe;
+	if (sq > caps->dc_max_qp_wr || rq > caps->dc_max_qp_wr)
+		return false;
+	if (caps->dc_read_mrs && sq < RPCRDMA_SQ_EXTRA + 3 * RPCRDMA_CLIENT_SEGS)
+		sq = RPCRDMA_SQ_EXTRA + 3 * RPCRDMA_CLIENT_SEGS;
+	return sq + rq <= caps->dc_max_cqe;
 }
 
 static void fuzz_size_server(const struct rpcrdma_device_caps *caps,
