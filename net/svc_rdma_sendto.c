@@ -9,8 +9,9 @@
  * there, and what of the Reply is sent inline is copied behind it: that is a
  * few KiB, for which mapping pages would cost more. Only RDMA Writes read the
  * Reply where it was built, and then its pages move from the thread to the Send
- * context until the Send has completed. What they do not read stays with the
- * thread: its own pages it uses again.
+ * context until the Send has completed, but for the first one if they read
+ * nothing of it. The pages of a Reply that was copied stay with the thread, as
+ * far as they are its own.
  *
  * The order in svc_rdma_sendto() matters. The header returns the Call's chunk
  * lists, which are a view of the Receive, so the Receive is given back after
