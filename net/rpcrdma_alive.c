@@ -23,6 +23,13 @@
  *
  * There is one entry in the send queue for a probe (%RPCRDMA_PROBE_WRS), and
  * one probe at a time, so that a full queue does not stop it.
+ *
+ * A peer can be alive and still keep what was posted to it from ever completing:
+ * it has no Receive and asks for endless retries, it does not let itself be read,
+ * it holds a TCP window at zero. Whatever arrives from it meanwhile, that keeps
+ * memory. So the same work looks at what the owner has posted (ops->waiting()),
+ * and if the device has completed none of it for progress_timeout seconds, the
+ * connection has failed, too. This depends neither on the fabric nor on probes.
  */
 #include <rpcrdma/alive.h>
 #include <rpcrdma/conn.h>
@@ -40,6 +47,12 @@ rpcrdma_param_range(keepalive_timeout, rpcrdma_keepalive_timeout, 1,
 		    RPCRDMA_KEEPALIVE_MAX);
 MODULE_PARM_DESC(keepalive_timeout,
 		 "Both sides: seconds in which a probe has to succeed");
+
+unsigned int rpcrdma_progress_timeout = 20;
+rpcrdma_param_range(progress_timeout, rpcrdma_progress_timeout, 0,
+		    RPCRDMA_KEEPALIVE_MAX);
+MODULE_PARM_DESC(progress_timeout,
+		 "Server: seconds in which something of what was posted has to complete, 0: for ever");
 
 /* How much longer an answer may take when it is overdue */
 #define RPCRDMA_ALIVE_GRACE	HZ
@@ -105,39 +118,86 @@ static unsigned long rpcrdma_alive_deadline(const struct rpcrdma_alive *al)
 	       al->al_wait;
 }
 
+/* This machine may have stood still itself, and what came meanwhile be on its way
+ * to where it is looked for: what is overdue is given a little more, once. Returns
+ * whether that is over, too; or @next is when to look again.
+ */
+static bool rpcrdma_alive_is_over(unsigned long now, unsigned long *next,
+				  bool *overdue)
+{
+	if (time_before(now, *next)) {
+		*overdue = false;
+		return false;
+	}
+	if (*overdue)
+		return true;
+	*overdue = true;
+	*next = now + RPCRDMA_ALIVE_GRACE;
+	return false;
+}
+
+/* Is the peer there? Returns %false if the connection is down, or @next is when to
+ * ask again.
+ */
+static bool rpcrdma_alive_check_peer(struct rpcrdma_conn *conn,
+				     unsigned long now, unsigned long *next)
+{
+	struct rpcrdma_alive *al = &conn->cn_alive;
+
+	/* When it is done, al_heard says when: pairs with the completion */
+	if (smp_load_acquire(&al->al_busy)) {
+		*next = rpcrdma_alive_deadline(al);
+		if (!rpcrdma_alive_is_over(now, next, &al->al_overdue))
+			return true;
+		rpcrdma_count(keepalive_failures);
+		trace_rpcrdma_peer_dead(conn, -ETIMEDOUT);
+		rpcrdma_conn_fail(conn, -ETIMEDOUT);
+		return false;
+	}
+	*next = READ_ONCE(al->al_heard) + al->al_idle;
+	if (time_before(now, *next))
+		return true;
+	/* Most probes are done long before they have to be */
+	*next = now + min(al->al_idle, al->al_wait);
+	return !rpcrdma_alive_probe(conn);
+}
+
+/* Does what was posted complete? Likewise. */
+static bool rpcrdma_alive_check_work(struct rpcrdma_conn *conn,
+				     unsigned long now, unsigned long *next)
+{
+	struct rpcrdma_alive *al = &conn->cn_alive;
+	unsigned long since = now;
+
+	if (!conn->cn_ops->waiting(conn, &since))
+		since = now;
+	*next = since + al->al_limit;
+	if (!rpcrdma_alive_is_over(now, next, &al->al_stalled))
+		return true;
+	rpcrdma_count(progress_failures);
+	trace_rpcrdma_no_progress(conn, -ETIMEDOUT);
+	rpcrdma_conn_fail(conn, -ETIMEDOUT);
+	return false;
+}
+
 static void rpcrdma_alive_work(struct work_struct *work)
 {
 	struct rpcrdma_alive *al = container_of(to_delayed_work(work),
 						struct rpcrdma_alive, al_work);
 	struct rpcrdma_conn *conn = rpcrdma_alive_conn(al);
-	unsigned long next, now = jiffies;
+	unsigned long next, other, now = jiffies;
 
-	if (!rpcrdma_conn_is_up(conn))
+	/* The end that accepts is not up before it has heard that it is. */
+	if (READ_ONCE(conn->cn_state) == RPCRDMA_CONN_DOWN)
 		return;
-
-	/* When it is done, al_heard says when: pairs with the completion */
-	if (smp_load_acquire(&al->al_busy)) {
-		next = rpcrdma_alive_deadline(al);
-		if (time_after_eq(now, next) && !al->al_overdue) {
-			/* This machine may have stood still itself, and what
-			 * came meanwhile be on its way to al_heard.
-			 */
-			al->al_overdue = true;
-			next = now + RPCRDMA_ALIVE_GRACE;
-		} else if (time_after_eq(now, next)) {
-			rpcrdma_count(keepalive_failures);
-			trace_rpcrdma_peer_dead(conn, -ETIMEDOUT);
-			rpcrdma_conn_fail(conn, -ETIMEDOUT);
+	next = now + MAX_JIFFY_OFFSET;
+	if (al->al_idle && !rpcrdma_alive_check_peer(conn, now, &next))
+		return;
+	if (al->al_limit) {
+		if (!rpcrdma_alive_check_work(conn, now, &other))
 			return;
-		}
-	} else {
-		next = READ_ONCE(al->al_heard) + al->al_idle;
-		if (time_after_eq(now, next)) {
-			if (rpcrdma_alive_probe(conn))
-				return;
-			/* Most probes are done long before they have to be */
-			next = now + min(al->al_idle, al->al_wait);
-		}
+		if (time_before(other, next))
+			next = other;
 	}
 	schedule_delayed_work(&al->al_work, next - now);
 }
@@ -158,25 +218,35 @@ void rpcrdma_alive_init(struct rpcrdma_conn *conn)
 
 /**
  * rpcrdma_alive_start - begin to watch a connection
- * @conn: connection that has just come up
+ * @conn: connection that has just come up, or was accepted. One that was
+ *	accepted may never come up: its client can leave that message out
  *
- * Nothing happens if keepalive_time is 0, or if the peer cannot be probed.
+ * Nothing happens the second time. The peer is not probed if keepalive_time is
+ * 0, or if it cannot be; work is not looked at if progress_timeout is 0, or if
+ * the owner does not say what it waits for.
  *
- * Context: CM event. rpcrdma_alive_stop() may have come before: then this does
- * nothing.
+ * Context: CM event, or process with the id's handler lock.
+ * rpcrdma_alive_stop() may have come before: then this does nothing.
  */
 void rpcrdma_alive_start(struct rpcrdma_conn *conn)
 {
+	unsigned int limit = READ_ONCE(rpcrdma_progress_timeout);
 	unsigned int wait = READ_ONCE(rpcrdma_keepalive_timeout);
 	unsigned int idle = READ_ONCE(rpcrdma_keepalive_time);
 	struct rpcrdma_alive *al = &conn->cn_alive;
 
-	if (!idle || (conn->cn_caps.dc_iwarp && !conn->cn_ord))
+	if (al->al_started)
 		return;
-	al->al_idle = idle * HZ;
+	al->al_started = true;
+	if (!conn->cn_caps.dc_iwarp || conn->cn_ord)
+		al->al_idle = idle * HZ;
 	al->al_wait = wait * HZ;
+	if (conn->cn_ops->waiting)
+		al->al_limit = limit * HZ;
 	rpcrdma_alive_heard(al);
-	schedule_delayed_work(&al->al_work, al->al_idle);
+	if (al->al_idle || al->al_limit)
+		schedule_delayed_work(&al->al_work,
+				      al->al_idle ?: al->al_limit);
 }
 
 /**

@@ -55,6 +55,14 @@ int rpcrdma_buf_init(struct rpcrdma_buf *buf, struct ib_device *device,
 	return 0;
 }
 
+static void rpcrdma_buf_unmap(struct rpcrdma_buf *buf)
+{
+	if (buf->bf_device)
+		ib_dma_unmap_single(buf->bf_device, buf->bf_addr, buf->bf_size,
+				    buf->bf_dir);
+	buf->bf_device = NULL;
+}
+
 /**
  * rpcrdma_buf_exit - unmap a buffer and free it
  * @buf: buffer that rpcrdma_buf_init() set up, or a zeroed one
@@ -63,10 +71,7 @@ int rpcrdma_buf_init(struct rpcrdma_buf *buf, struct ib_device *device,
  */
 void rpcrdma_buf_exit(struct rpcrdma_buf *buf)
 {
-	if (buf->bf_device)
-		ib_dma_unmap_single(buf->bf_device, buf->bf_addr, buf->bf_size,
-				    buf->bf_dir);
-	buf->bf_device = NULL;
+	rpcrdma_buf_unmap(buf);
 	kfree(buf->bf_data);
 	buf->bf_data = NULL;
 }
@@ -96,11 +101,18 @@ static void rpcrdma_recv_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 
 	rpcrdma_alive_heard(&conn->cn_alive);
 	atomic_inc(&conn->cn_recv_nheld);
+	atomic_set(&recv->rv_state, RPCRDMA_RECV_HELD);
 	recv->rv_len = wc->byte_len;
 	recv->rv_invalidated = wc->wc_flags & IB_WC_WITH_INVALIDATE;
 	recv->rv_inv_rkey = recv->rv_invalidated ? wc->ex.invalidate_rkey : 0;
 	rpcrdma_buf_sync_for_cpu(&recv->rv_buf, recv->rv_len);
 	conn->cn_ops->receive(conn, recv);
+}
+
+static void rpcrdma_recv_destroy(struct rpcrdma_recv *recv)
+{
+	rpcrdma_buf_exit(&recv->rv_buf);
+	kfree(recv);
 }
 
 static int rpcrdma_recv_create(struct rpcrdma_conn *conn, u32 size)
@@ -172,10 +184,8 @@ void rpcrdma_recvs_destroy(struct rpcrdma_conn *conn)
 {
 	struct rpcrdma_recv *recv, *next;
 
-	list_for_each_entry_safe(recv, next, &conn->cn_recvs, rv_all) {
-		rpcrdma_buf_exit(&recv->rv_buf);
-		kfree(recv);
-	}
+	list_for_each_entry_safe(recv, next, &conn->cn_recvs, rv_all)
+		rpcrdma_recv_destroy(recv);
 	INIT_LIST_HEAD(&conn->cn_recvs);
 	conn->cn_nrecvs = 0;
 	conn->cn_recv_max = 0;
@@ -240,8 +250,46 @@ void rpcrdma_recv_put(struct rpcrdma_recv *recv)
 	u32 batch = rpcrdma_size_recv_batch(READ_ONCE(conn->cn_nrecvs));
 
 	rpcrdma_buf_sync_for_device(&recv->rv_buf, recv->rv_buf.bf_size);
+	atomic_set(&recv->rv_state, RPCRDMA_RECV_OURS);
 	atomic_dec(&conn->cn_recv_nheld);
 	rpcrdma_recv_wait(recv);
 	if (atomic_read(&conn->cn_recv_nfree) >= batch)
 		rpcrdma_recvs_post(conn);
+}
+
+/**
+ * rpcrdma_recvs_orphan - let go of the Receives that the owner holds
+ * @conn: connection without queues
+ *
+ * They are unmapped, and no longer the connection's. The owner gives them back
+ * with rpcrdma_recv_drop(), whenever he likes.
+ *
+ * Context: process. From before this on, nobody calls rpcrdma_recv_put().
+ */
+void rpcrdma_recvs_orphan(struct rpcrdma_conn *conn)
+{
+	struct rpcrdma_recv *recv, *next;
+
+	list_for_each_entry_safe(recv, next, &conn->cn_recvs, rv_all) {
+		rpcrdma_buf_unmap(&recv->rv_buf);
+		list_del_init(&recv->rv_all);
+		if (atomic_xchg(&recv->rv_state, RPCRDMA_RECV_ORPHAN) !=
+		    RPCRDMA_RECV_HELD)
+			rpcrdma_recv_destroy(recv);
+	}
+}
+
+/**
+ * rpcrdma_recv_drop - give a Receive back to a connection that is being closed
+ * @recv: Receive that came through ops->receive()
+ *
+ * It is not posted again. If its connection has let go of it, it is freed.
+ *
+ * Context: any.
+ */
+void rpcrdma_recv_drop(struct rpcrdma_recv *recv)
+{
+	if (atomic_xchg(&recv->rv_state, RPCRDMA_RECV_OURS) ==
+	    RPCRDMA_RECV_ORPHAN)
+		rpcrdma_recv_destroy(recv);
 }

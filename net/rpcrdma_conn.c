@@ -517,6 +517,8 @@ int rpcrdma_conn_accept(struct rpcrdma_conn *conn,
 	/* The CM core must not deliver an event half way through */
 	rdma_lock_handler(conn->cn_id);
 	rc = rdma_accept(conn->cn_id, &param);
+	if (!rc)
+		rpcrdma_alive_start(conn);
 	rdma_unlock_handler(conn->cn_id);
 	return rc;
 }

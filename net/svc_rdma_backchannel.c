@@ -431,6 +431,7 @@ static int svc_rdma_bc_send(struct rpc_rqst *rqst)
 	struct svc_rdma_send *send;
 	int len;
 
+	guard(srcu)(&svc_rdma_srcu);
 	if (unlikely(!READ_ONCE(sx->sx_xprt.xpt_bc_xprt)))
 		svc_rdma_bc_show(xprt);
 	if (svc_xprt_is_dead(&sx->sx_xprt) || svc_rdma_is_down(sx) ||
@@ -454,6 +455,8 @@ static int svc_rdma_bc_send(struct rpc_rqst *rqst)
 		goto out_put;
 	}
 	send->ss_slots = 1;
+	send->ss_wait.wt_slots = 1;
+	send->ss_sge.length = len;
 	if (!svc_rdma_bc_await(svc_rdma_bc_of(xprt), be32_to_cpu(rqst->rq_xid))) {
 		len = svc_rdma_bc_give_up(sx, xprt);
 		goto out_put;
@@ -461,7 +464,7 @@ static int svc_rdma_bc_send(struct rpc_rqst *rqst)
 
 	rqst->rq_xtime = ktime_get();
 	trace_svc_rdma_bc_call(sx, be32_to_cpu(rqst->rq_xid), len);
-	if (svc_rdma_send_post(send, len))
+	if (svc_rdma_send_post(send))
 		return svc_rdma_bc_lost(xprt);
 	rpcrdma_count(server_bc_calls);
 	return 0;

@@ -14,6 +14,9 @@
  * Calls are on a long way. So there are also as many as Calls came in an eighth of
  * a second: for round trips up to that, they are no limit.
  *
+ * A client that has not shown yet that it may use an export keeps the credits that it
+ * begins with, or many of them could make this server run out of memory.
+ *
  * The Receives are posted first, then Replies grant them (V1-CRD-09). They are
  * not taken back.
  *
@@ -124,7 +127,7 @@ void svc_rdma_credits_use(struct svc_rdma_xprt *sx)
 	u32 credits = READ_ONCE(sx->sx_credits);
 	u32 max = sx->sx_sizes.sz_requests;
 
-	if (likely(credits >= max))
+	if (likely(credits >= max) || !svc_rdma_is_known(sx))
 		return;
 	if (2 * atomic_read(&sx->sx_conn.cn_recv_nheld) <= credits &&
 	    !svc_rdma_credits_busy(sx, credits))
@@ -150,6 +153,10 @@ int svc_rdma_credits_backward(struct svc_rdma_xprt *sx, u32 requests)
 {
 	int rc;
 
+	guard(srcu)(&svc_rdma_srcu);
+	/* A callback will find out */
+	if (svc_rdma_is_down(sx))
+		return 0;
 	mutex_lock(&sx->sx_grow);
 	rc = svc_rdma_credits_provide(sx, sx->sx_credits, requests);
 	mutex_unlock(&sx->sx_grow);

@@ -78,4 +78,5 @@ void svc_rdma_debugfs_create(struct svc_rdma_xprt *sx)
 void svc_rdma_debugfs_destroy(struct svc_rdma_xprt *sx)
 {
 	debugfs_remove(sx->sx_debugfs);
+	sx->sx_debugfs = NULL;
 }

@@ -7,8 +7,8 @@
  *
  * Operation
  *
- * svc_rdma_read_start() runs in the thread that took the Call off the receive
- * queue. It gives the Call pages of its own, builds one chain of RDMA Reads
+ * svc_rdma_read_start() runs in a thread, mostly that which took the Call off the
+ * receive queue. It gives the Call pages of its own, builds one chain of RDMA Reads
  * for all chunks, and posts it with a single completion at the end; the thread
  * is then free for other work. From posting to completion the Call belongs to
  * the device. The completion handler frees the chain, which unmaps the pages,
@@ -16,6 +16,13 @@
  * calls svc_rdma_read_assemble(). So no thread ever waits for a Read, and no
  * byte of a Call is looked at before all of it is there (V1-RDC-13; invariant
  * I14).
+ *
+ * What a client has pulled takes memory before anybody knows who it is. So not
+ * everything is pulled at once: a Call waits in sx_waiting until the bytes of those
+ * before it, on their way or not yet taken by a thread, leave it room. That is one
+ * Call for a client that is not known yet, %SVC_RDMA_PULL_BYTES for others. A Call
+ * also waits there for memory regions, and in the line of svc_rdma_sq.c for send
+ * queue slots. Who makes room has sunrpc find a thread, or posts.
  *
  * A Read that fails ends the connection, and the Call is freed without having
  * been executed (V1-RDC-23, MEM-23). A Call whose Reads cannot even be posted
@@ -36,6 +43,9 @@
 #include <rpcrdma/counters.h>
 #include <rpcrdma/svc_rdma.h>
 #include <rpcrdma/trace_svc.h>
+
+/* Bytes of Calls that a client has pulled and that no thread has taken yet */
+#define SVC_RDMA_PULL_BYTES	(16u << 20)
 
 static void svc_rdma_read_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 {
@@ -58,11 +68,12 @@ static void svc_rdma_read_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 	rpcrdma_alive_heard(&sx->sx_conn.cn_alive);
 	spin_lock(&sx->sx_lock);
 	list_del(&call->sc_list);
+	sx->sx_read = jiffies;
 	spin_unlock(&sx->sx_lock);
 
 	trace_svc_rdma_read_done(call);
 	svc_rdma_chain_destroy(sx, &call->sc_reads);
-	svc_rdma_sq_release(&sx->sx_sq, call->sc_slots);
+	svc_rdma_slots_release(sx, call->sc_slots);
 	call->sc_slots = 0;
 	svc_rdma_call_complete(call);
 }
@@ -143,7 +154,8 @@ static u64 svc_rdma_read_bound(const struct svc_rdma_call *call)
 	return bound;
 }
 
-static int svc_rdma_read_build(struct svc_rdma_call *call)
+/* Returns 0 or a negative errno; -EAGAIN: @mrs regions have to come back first. */
+static int svc_rdma_read_build(struct svc_rdma_call *call, u32 *mrs)
 {
 	u32 nbytes = call->sc_stream_len;
 	int rc;
@@ -153,7 +165,7 @@ static int svc_rdma_read_build(struct svc_rdma_call *call)
 		nbytes = call->sc_hdr.hd_lists.ls_read[0].ck_length;
 
 	rc = svc_rdma_chain_reserve(call->sc_sx, &call->sc_reads,
-				    svc_rdma_read_bound(call));
+				    svc_rdma_read_bound(call), mrs);
 	if (rc)
 		return rc;
 	rc = svc_rdma_pages_alloc(call, nbytes);
@@ -166,49 +178,199 @@ static int svc_rdma_read_build(struct svc_rdma_call *call)
 }
 
 /**
- * svc_rdma_read_start - post the RDMA Reads of a Call
- * @call: decoded Call whose chunks are sound and hold at least one byte
+ * svc_rdma_pull_fits - may the first of the waiting Calls be pulled?
+ * @sx: connection
  *
- * If it returns 0, the Call has changed hands. So it has after %-EINPROGRESS:
- * the connection is lost, and the Call rests until its queues are gone
- * (invariant I10).
- *
- * Context: process; sleeps.
- * Return: 0; %-EINPROGRESS; or another negative errno, with nothing posted and
- *	the Call still the caller's: %-EMSGSIZE if it asks too much of this
- *	connection, anything else if something is short or has gone.
+ * Context: under sx_lock.
+ * Return: %true if there is one, and there is room for it.
  */
-int svc_rdma_read_start(struct svc_rdma_call *call)
+bool svc_rdma_pull_fits(struct svc_rdma_xprt *sx)
+{
+	const struct svc_rdma_call *call;
+	u32 most = svc_rdma_is_known(sx) ? SVC_RDMA_PULL_BYTES : 0;
+
+	lockdep_assert_held(&sx->sx_lock);
+	call = list_first_entry_or_null(&sx->sx_waiting, struct svc_rdma_call,
+					sc_list);
+	return call && READ_ONCE(sx->sx_mrs.sq_free) >= call->sc_mrs &&
+	       (!sx->sx_pulled ||
+		(u64)sx->sx_pulled + call->sc_stream_len <= most);
+}
+
+/**
+ * svc_rdma_pull_take - take the first of the waiting Calls
+ * @sx: connection with svc_rdma_pull_fits()
+ *
+ * Context: under sx_lock.
+ * Return: the Call; svc_rdma_read_start() is to follow.
+ */
+struct svc_rdma_call *svc_rdma_pull_take(struct svc_rdma_xprt *sx)
+{
+	struct svc_rdma_call *call;
+
+	lockdep_assert_held(&sx->sx_lock);
+	call = list_first_entry(&sx->sx_waiting, struct svc_rdma_call, sc_list);
+	list_del(&call->sc_list);
+	call->sc_pull = call->sc_stream_len;
+	sx->sx_pulled += call->sc_pull;
+	return call;
+}
+
+/**
+ * svc_rdma_pull_begin - a Call is to be pulled
+ * @call: decoded Call whose chunks are sound and hold at least one byte; if it has
+ *	to wait, it changes hands
+ *
+ * Context: process.
+ * Return: %true if it may be pulled now.
+ */
+bool svc_rdma_pull_begin(struct svc_rdma_call *call)
+{
+	struct svc_rdma_xprt *sx = call->sc_sx;
+	bool first;
+
+	spin_lock(&sx->sx_lock);
+	first = list_empty(&sx->sx_waiting);
+	list_add_tail(&call->sc_list, &sx->sx_waiting);
+	first = first && svc_rdma_pull_fits(sx);
+	if (first)
+		svc_rdma_pull_take(sx);
+	spin_unlock(&sx->sx_lock);
+	if (!first)
+		rpcrdma_count(server_pull_waits);
+	return first;
+}
+
+/* A Call has found too few regions. It waits where it was, before all others. */
+static void svc_rdma_pull_again(struct svc_rdma_call *call, u32 mrs)
+{
+	struct svc_rdma_xprt *sx = call->sc_sx;
+
+	rpcrdma_count(server_pull_waits);
+	call->sc_mrs = mrs;
+	spin_lock(&sx->sx_lock);
+	sx->sx_pulled -= call->sc_pull;
+	call->sc_pull = 0;
+	list_add(&call->sc_list, &sx->sx_waiting);
+	spin_unlock(&sx->sx_lock);
+	/* They may have come back meanwhile. */
+	svc_rdma_pull_next(sx);
+}
+
+/**
+ * svc_rdma_pull_next - there is more room: can another Call be pulled?
+ * @sx: connection
+ *
+ * Context: process or completion workqueue.
+ */
+void svc_rdma_pull_next(struct svc_rdma_xprt *sx)
+{
+	bool fits;
+
+	/* What was made room of, before this look at who waits */
+	smp_mb();
+	if (likely(list_empty(&sx->sx_waiting)))
+		return;
+	spin_lock(&sx->sx_lock);
+	fits = svc_rdma_pull_fits(sx);
+	if (fits)
+		set_bit(XPT_DATA, &sx->sx_xprt.xpt_flags);
+	spin_unlock(&sx->sx_lock);
+	if (fits)
+		svc_xprt_enqueue(&sx->sx_xprt);
+}
+
+/**
+ * svc_rdma_pull_end - what was pulled of a Call is no longer counted
+ * @call: Call that ends before it was taken by a thread as complete
+ *
+ * Context: process or completion workqueue.
+ */
+void svc_rdma_pull_end(struct svc_rdma_call *call)
+{
+	struct svc_rdma_xprt *sx = call->sc_sx;
+
+	if (likely(!call->sc_pull))
+		return;
+	spin_lock(&sx->sx_lock);
+	sx->sx_pulled -= call->sc_pull;
+	call->sc_pull = 0;
+	spin_unlock(&sx->sx_lock);
+	svc_rdma_pull_next(sx);
+}
+
+/* The RDMA Reads have their slots. If they cannot be posted, the connection is
+ * lost, and the Call rests where it is.
+ */
+static void svc_rdma_read_post(struct svc_rdma_call *call)
 {
 	struct svc_rdma_xprt *sx = call->sc_sx;
 	struct ib_send_wr *first, *wr;
 	int rc;
 
-	rc = svc_rdma_read_build(call);
-	if (!rc)
-		rc = svc_rdma_sq_reserve(&sx->sx_sq, call->sc_reads.sh_wrs);
-	if (rc) {
-		svc_rdma_chain_destroy(sx, &call->sc_reads);
-		return rc;
-	}
-
-	call->sc_slots = call->sc_reads.sh_wrs;
-	call->sc_cqe.done = svc_rdma_read_wc_done;
 	first = svc_rdma_chain_wrs(sx, &call->sc_reads, &call->sc_cqe, NULL);
 	/* The others complete only if they fail, and know why */
 	for (wr = first; wr->next; wr = wr->next)
 		wr->wr_cqe = &call->sc_cqe;
 
 	spin_lock(&sx->sx_lock);
-	list_add_tail(&call->sc_list, &sx->sx_reading);
+	call->sc_slots = call->sc_wait.wt_slots;
+	call->sc_posted = jiffies;
 	spin_unlock(&sx->sx_lock);
 	trace_svc_rdma_read(call);
 	rc = rpcrdma_conn_post(&sx->sx_conn, first);
-	if (likely(!rc))
-		return 0;
+	if (rc)
+		trace_svc_rdma_read_post_err(sx, rc);
+}
 
-	trace_svc_rdma_read_post_err(sx, rc);
-	return -EINPROGRESS;
+static void svc_rdma_read_ready(struct svc_rdma_sq_waiter *waiter)
+{
+	svc_rdma_read_post(container_of(waiter, struct svc_rdma_call, sc_wait));
+}
+
+/**
+ * svc_rdma_read_start - post the RDMA Reads of a Call
+ * @call: Call that may be pulled
+ *
+ * If it returns 0, the Call has changed hands: its Reads are posted, or they wait
+ * for room in the send queue; or the Call waits for regions. Or the connection is
+ * lost, and the Call rests until its queues are gone (invariant I10).
+ *
+ * Context: process; sleeps.
+ * Return: 0; or a negative errno, with nothing posted and the Call still the
+ *	caller's: %-EMSGSIZE if it asks too much of this connection, anything
+ *	else if something is short or has gone.
+ */
+int svc_rdma_read_start(struct svc_rdma_call *call)
+{
+	struct svc_rdma_xprt *sx = call->sc_sx;
+	u32 slots, mrs = 0;
+	int rc;
+
+	rc = svc_rdma_read_build(call, &mrs);
+	if (rc == -EAGAIN) {
+		svc_rdma_pull_again(call, mrs);
+		return 0;
+	}
+	slots = call->sc_reads.sh_wrs;
+	if (!rc && slots > sx->sx_sq.sq_size)
+		rc = -EMSGSIZE;
+	if (rc) {
+		svc_rdma_chain_destroy(sx, &call->sc_reads);
+		return rc;
+	}
+
+	call->sc_cqe.done = svc_rdma_read_wc_done;
+	call->sc_wait.wt_ready = svc_rdma_read_ready;
+	call->sc_wait.wt_slots = slots;
+	spin_lock(&sx->sx_lock);
+	list_add_tail(&call->sc_list, &sx->sx_reading);
+	spin_unlock(&sx->sx_lock);
+	if (likely(svc_rdma_sq_try(&sx->sx_sq, slots)))
+		svc_rdma_read_post(call);
+	else
+		svc_rdma_sq_join(&sx->sx_sq, &call->sc_wait);
+	return 0;
 }
 
 static void svc_rdma_assemble_chunk(struct svc_rdma_call *call,

@@ -64,6 +64,8 @@ static struct svc_rdma_call *svc_rdma_call_create(struct svc_rdma_xprt *sx,
 	call->sc_sx = sx;
 	call->sc_recv = recv;
 	call->sc_slots = 0;
+	call->sc_pull = 0;
+	call->sc_mrs = 0;
 	call->sc_pages = NULL;
 	call->sc_npages = 0;
 	call->sc_npayloads = 0;
@@ -84,7 +86,7 @@ void svc_rdma_call_put_recv(struct svc_rdma_call *call)
 {
 	if (!call->sc_recv)
 		return;
-	rpcrdma_recv_put(call->sc_recv);
+	svc_rdma_recv_put(call->sc_sx, call->sc_recv);
 	call->sc_recv = NULL;
 }
 
@@ -97,7 +99,8 @@ void svc_rdma_call_put_recv(struct svc_rdma_call *call)
 void svc_rdma_call_free(struct svc_rdma_call *call)
 {
 	svc_rdma_chain_destroy(call->sc_sx, &call->sc_reads);
-	svc_rdma_sq_release(&call->sc_sx->sx_sq, call->sc_slots);
+	svc_rdma_slots_release(call->sc_sx, call->sc_slots);
+	svc_rdma_pull_end(call);
 	svc_rdma_pages_free(call);
 	svc_rdma_call_put_recv(call);
 	kmem_cache_free(svc_rdma_call_cache, call);
@@ -112,6 +115,7 @@ void svc_rdma_call_free(struct svc_rdma_call *call)
  */
 void svc_rdma_release_ctxt(struct svc_xprt *xprt, void *ctxt)
 {
+	guard(srcu)(&svc_rdma_srcu);
 	if (ctxt)
 		svc_rdma_call_free(ctxt);
 }
@@ -159,18 +163,35 @@ void svc_rdma_receive(struct rpcrdma_conn *conn, struct rpcrdma_recv *recv)
 	svc_rdma_queue(sx, &recv->rv_list, &sx->sx_received);
 }
 
-/* Take the next piece of work: one of *@call and *@recv is set, or none. */
+/* A Call was pulled: if it is as long as that, the next one can be (I11). */
+static struct svc_rdma_call *svc_rdma_take_pulled(struct svc_rdma_xprt *sx)
+{
+	struct svc_rdma_call *call;
+
+	lockdep_assert_held(&sx->sx_lock);
+	call = list_first_entry(&sx->sx_complete, struct svc_rdma_call,
+				sc_list);
+	list_del(&call->sc_list);
+	sx->sx_pulled -= call->sc_pull;
+	call->sc_pull = 0;
+	return call;
+}
+
+/* Take the next piece of work: one of *@call and *@recv is set, or none. A Call is
+ * complete, or its RDMA Reads are to be posted now: then it counts in sx_pulled.
+ */
 static void svc_rdma_dequeue(struct svc_rdma_xprt *sx,
 			     struct svc_rdma_call **call,
 			     struct rpcrdma_recv **recv)
 {
+	*call = NULL;
 	*recv = NULL;
 
 	spin_lock(&sx->sx_lock);
-	*call = list_first_entry_or_null(&sx->sx_complete,
-					 struct svc_rdma_call, sc_list);
-	if (*call) {
-		list_del(&(*call)->sc_list);
+	if (!list_empty(&sx->sx_complete)) {
+		*call = svc_rdma_take_pulled(sx);
+	} else if (svc_rdma_pull_fits(sx)) {
+		*call = svc_rdma_pull_take(sx);
 	} else {
 		*recv = list_first_entry_or_null(&sx->sx_received,
 						 struct rpcrdma_recv, rv_list);
@@ -179,7 +200,8 @@ static void svc_rdma_dequeue(struct svc_rdma_xprt *sx,
 			sx->sx_stats.sa_received++;
 		}
 	}
-	if (list_empty(&sx->sx_complete) && list_empty(&sx->sx_received))
+	if (list_empty(&sx->sx_complete) && list_empty(&sx->sx_received) &&
+	    !svc_rdma_pull_fits(sx))
 		clear_bit(XPT_DATA, &sx->sx_xprt.xpt_flags);
 	spin_unlock(&sx->sx_lock);
 }
@@ -362,20 +384,22 @@ static bool svc_rdma_needs_reads(const struct svc_rdma_call *call)
 	       call->sc_stream_len != call->sc_body_len;
 }
 
+static void svc_rdma_count_pull(const struct svc_rdma_call *call)
+{
+	if (call->sc_hdr.hd_proc == RPCRDMA1_NOMSG)
+		rpcrdma_count(server_calls_long);
+	else
+		rpcrdma_count(server_calls_read_chunk);
+}
+
 static void svc_rdma_pull(struct svc_rdma_call *call)
 {
 	struct svc_rdma_xprt *sx = call->sc_sx;
 	int rc;
 
-	if (call->sc_hdr.hd_proc == RPCRDMA1_NOMSG)
-		rpcrdma_count(server_calls_long);
-	else
-		rpcrdma_count(server_calls_read_chunk);
-
 	rc = svc_rdma_read_start(call);
 	switch (rc) {
 	case 0:
-	case -EINPROGRESS:
 		return;
 	case -EMSGSIZE:
 		svc_rdma_refuse(call, RPCRDMA_BAD_COUNT);
@@ -416,7 +440,7 @@ static struct svc_rdma_call *svc_rdma_take_message(struct svc_rdma_xprt *sx,
 
 	call = svc_rdma_call_create(sx, recv);
 	if (!call) {
-		rpcrdma_recv_put(recv);
+		svc_rdma_recv_put(sx, recv);
 		rpcrdma_conn_fail(&sx->sx_conn, -ENOMEM);
 		return NULL;
 	}
@@ -438,7 +462,9 @@ static struct svc_rdma_call *svc_rdma_take_message(struct svc_rdma_xprt *sx,
 	}
 	svc_rdma_credits_use(sx);
 	if (svc_rdma_needs_reads(call)) {
-		svc_rdma_pull(call);
+		svc_rdma_count_pull(call);
+		if (svc_rdma_pull_begin(call))
+			svc_rdma_pull(call);
 		return NULL;
 	}
 	if (svc_rdma_build_inline(call, arg)) {
@@ -449,9 +475,13 @@ static struct svc_rdma_call *svc_rdma_take_message(struct svc_rdma_xprt *sx,
 	return call;
 }
 
-static struct svc_rdma_call *svc_rdma_take_complete(struct svc_rdma_call *call,
-						    struct xdr_buf *arg)
+static struct svc_rdma_call *svc_rdma_take_call(struct svc_rdma_call *call,
+						struct xdr_buf *arg)
 {
+	if (call->sc_pull) {
+		svc_rdma_pull(call);
+		return NULL;
+	}
 	if (likely(svc_rdma_read_assemble(call, arg)))
 		return call;
 	svc_rdma_refuse(call, RPCRDMA_BAD_XID);
@@ -473,13 +503,20 @@ int svc_rdma_recvfrom(struct svc_rqst *rqstp)
 	struct svc_rdma_call *call;
 	struct rpcrdma_recv *recv;
 
+	guard(srcu)(&svc_rdma_srcu);
 	svc_rdma_pages_begin(rqstp);
 	rqstp->rq_xprt_ctxt = NULL;
+	if (unlikely(svc_rdma_is_down(sx))) {
+		/* What is left in the queues ends with them */
+		set_bit(XPT_CLOSE, &xprt->xpt_flags);
+		svc_xprt_received(xprt);
+		return 0;
+	}
 
 	svc_rdma_dequeue(sx, &call, &recv);
 	svc_xprt_received(xprt);
 	if (call)
-		call = svc_rdma_take_complete(call, &rqstp->rq_arg);
+		call = svc_rdma_take_call(call, &rqstp->rq_arg);
 	else if (recv)
 		call = svc_rdma_take_message(sx, recv, &rqstp->rq_arg);
 	if (!call)

@@ -57,6 +57,39 @@ void svc_rdma_rw_set_limits(struct svc_rdma_xprt *sx)
 }
 
 /**
+ * svc_rdma_rw_check - can this server make RDMA Writes here?
+ * @sx: connection with a queue pair
+ *
+ * They take no memory regions, unless the core was told that all transfers shall
+ * (ib_core.force_mr, a tool to test the core with). It does not tell that in any
+ * other way than by failing for want of a region.
+ *
+ * Context: process; sleeps.
+ * Return: 0; %-EOPNOTSUPP if they take regions, of which there are none; or
+ *	another negative errno.
+ */
+int svc_rdma_rw_check(struct svc_rdma_xprt *sx)
+{
+	struct rdma_cm_id *id = sx->sx_conn.cn_id;
+	struct rdma_rw_ctx ctx = { };
+	struct scatterlist sg;
+	int rc;
+
+	sg_init_table(&sg, 1);
+	sg_set_page(&sg, ZERO_PAGE(0), PAGE_SIZE, 0);
+	rc = rdma_rw_ctx_init(&ctx, id->qp, id->port_num, &sg, 1, 0, 0, 0,
+			      DMA_TO_DEVICE);
+	if (rc == -EAGAIN) {
+		pr_err_once("rpcrdma: clients are refused: the server cannot work with ib_core.force_mr=1\n");
+		return -EOPNOTSUPP;
+	}
+	if (rc < 0)
+		return rc;
+	rdma_rw_ctx_destroy(&ctx, id->qp, id->port_num, &sg, 1, DMA_TO_DEVICE);
+	return 0;
+}
+
+/**
  * svc_rdma_chain_init - make an empty chain
  * @chain: chain
  *
@@ -132,24 +165,35 @@ static int svc_rdma_mrs_grow(struct svc_rdma_xprt *sx, u32 *count)
 	return rc;
 }
 
+static void svc_rdma_mrs_release(struct svc_rdma_xprt *sx, u32 count)
+{
+	if (!count)
+		return;
+	svc_rdma_sq_release(&sx->sx_mrs, count);
+	svc_rdma_pull_next(sx);
+}
+
 /**
  * svc_rdma_chain_reserve - reserve memory regions for a chain of RDMA Reads
  * @sx: connection
  * @chain: empty chain
  * @contexts: contexts the chain will have at most
+ * @short_of: OUT: how many regions have to be free, after %-EAGAIN
  *
  * iWARP names the sink of an RDMA Read by a tag that the peer writes to: it
  * takes a region each. Other devices prefer that for large Reads. They are
  * reserved in one go, since who holds some and waits for more might wait for
  * himself. Who finds too few makes as many as he wants, while there may be more;
- * if that fails, he waits for those there are, if they are enough.
+ * if that fails, those there are have to do, if they are enough and come back.
  *
- * Context: process; sleeps, but not for ever.
- * Return: as svc_rdma_sq_reserve(); or what making a region has returned, and
- *	there are too few.
+ * Context: process; sleeps.
+ * Return: 0; %-ENOTCONN; %-EAGAIN if others have them, and the caller tries again when
+ *	they have come back; %-EMSGSIZE if there can never be so many; or what
+ *	making a region has returned, and there are too few.
  */
 int svc_rdma_chain_reserve(struct svc_rdma_xprt *sx,
-			   struct svc_rdma_chain *chain, u64 contexts)
+			   struct svc_rdma_chain *chain, u64 contexts,
+			   u32 *short_of)
 {
 	u32 count = contexts;
 	int rc;
@@ -159,11 +203,15 @@ int svc_rdma_chain_reserve(struct svc_rdma_xprt *sx,
 	if (contexts > sx->sx_sizes.sz_read_mrs)
 		return -EMSGSIZE;
 	if (unlikely(!svc_rdma_sq_try(&sx->sx_mrs, count))) {
+		if (svc_rdma_is_down(sx))
+			return -ENOTCONN;
 		rc = svc_rdma_mrs_grow(sx, &count);
-		if (!rc)
-			rc = svc_rdma_sq_reserve(&sx->sx_mrs, count);
 		if (rc)
 			return rc;
+		if (!svc_rdma_sq_try(&sx->sx_mrs, count)) {
+			*short_of = count;
+			return -EAGAIN;
+		}
 	}
 	chain->sh_mrs = count;
 	return 0;
@@ -180,7 +228,7 @@ void svc_rdma_chain_trim(struct svc_rdma_xprt *sx, struct svc_rdma_chain *chain)
 {
 	u32 used = min(chain->sh_mrs, chain->sh_nrws);
 
-	svc_rdma_sq_release(&sx->sx_mrs, chain->sh_mrs - used);
+	svc_rdma_mrs_release(sx, chain->sh_mrs - used);
 	chain->sh_mrs = used;
 }
 
@@ -466,6 +514,6 @@ void svc_rdma_chain_destroy(struct svc_rdma_xprt *sx,
 				    rw->sw_sg, rw->sw_nents, rw->sw_dir);
 		kvfree(rw);
 	}
-	svc_rdma_sq_release(&sx->sx_mrs, chain->sh_mrs);
+	svc_rdma_mrs_release(sx, chain->sh_mrs);
 	svc_rdma_chain_init(chain);
 }

@@ -28,9 +28,15 @@
  * A context that is idle then may have too small a buffer, and is replaced when
  * it is taken; a Reply under way keeps to the buffer it has.
  *
+ * A Reply for which there are not enough send queue slots waits in line for them,
+ * and its thread does not: the context holds all that is needed, also the Call's
+ * Receive, so there are never more such Replies than Receives. It is posted by
+ * whoever releases the slots.
+ *
  * If the Reply cannot be posted after slots were found for it, part of the
  * chain may be in the hands of the device. The connection is down then, and the
- * context stays in the sending queue until the queues are gone (I10).
+ * context stays in the sending queue until the queues are gone (I10). So does one
+ * that was still in line.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -49,6 +55,7 @@
 
 static void svc_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc);
 static void svc_rdma_send_wc_written(struct ib_cq *cq, struct ib_wc *wc);
+static void svc_rdma_send_ready(struct svc_rdma_sq_waiter *waiter);
 
 /* A client may be able to receive more than memory has in one piece. In version
  * 2 a Reply that does not fit then has the client provide a chunk (G-23).
@@ -94,8 +101,19 @@ static struct svc_rdma_send *svc_rdma_send_create(struct svc_rdma_xprt *sx,
 	send->ss_wr.num_sge = 1;
 	send->ss_wr.opcode = IB_WR_SEND;
 	send->ss_wr.send_flags = IB_SEND_SIGNALED;
+	INIT_LIST_HEAD(&send->ss_list);
+	INIT_LIST_HEAD(&send->ss_wait.wt_list);
+	send->ss_wait.wt_ready = svc_rdma_send_ready;
 	svc_rdma_chain_init(&send->ss_writes);
 	return send;
+}
+
+static void svc_rdma_send_put_recv(struct svc_rdma_send *send)
+{
+	if (!send->ss_recv)
+		return;
+	svc_rdma_recv_put(send->ss_sx, send->ss_recv);
+	send->ss_recv = NULL;
 }
 
 /* Ends with the context as svc_rdma_send_create() left it */
@@ -104,13 +122,14 @@ static void svc_rdma_send_reset(struct svc_rdma_send *send)
 	struct svc_rdma_xprt *sx = send->ss_sx;
 	u32 i;
 
+	svc_rdma_send_put_recv(send);
 	svc_rdma_chain_destroy(sx, &send->ss_writes);
 	for (i = 0; i < send->ss_npages; i++)
 		if (send->ss_pages[i])
 			put_page(send->ss_pages[i]);
 	send->ss_npages = 0;
 	send->ss_wr.opcode = IB_WR_SEND;
-	svc_rdma_sq_release(&sx->sx_sq, send->ss_slots);
+	svc_rdma_slots_release(sx, send->ss_slots);
 	send->ss_slots = 0;
 }
 
@@ -144,7 +163,7 @@ struct svc_rdma_send *svc_rdma_send_get(struct svc_rdma_xprt *sx, gfp_t gfp)
 	send = list_first_entry_or_null(&sx->sx_idle, struct svc_rdma_send,
 					ss_list);
 	if (send) {
-		list_del(&send->ss_list);
+		list_del_init(&send->ss_list);
 		sx->sx_nidle--;
 	}
 	spin_unlock(&sx->sx_lock);
@@ -218,8 +237,10 @@ static void svc_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 	}
 
 	trace_svc_rdma_sent(sx, send->ss_sge.length);
+	rpcrdma_alive_acked(&sx->sx_conn);
 	spin_lock(&sx->sx_lock);
-	list_del(&send->ss_list);
+	list_del_init(&send->ss_list);
+	sx->sx_sent = jiffies;
 	spin_unlock(&sx->sx_lock);
 	svc_rdma_send_put(send);
 }
@@ -242,43 +263,70 @@ static void svc_rdma_send_prepare_write(struct svc_rdma_send *send,
 
 /**
  * svc_rdma_send_post - post a Send and the RDMA Writes before it
- * @send: context that holds its slots; it changes hands in any case
- * @len: bytes of its buffer to send
+ * @send: context with the length of its message and all of its slots, as many as
+ *	ss_wait says; it changes hands in any case
  *
- * Context: process; does not sleep.
+ * The Receive of the Call is given back first (invariant I13).
+ *
+ * Context: process or completion workqueue; does not sleep.
  * Return: 0; or a negative errno, and the connection is down.
  */
-int svc_rdma_send_post(struct svc_rdma_send *send, u32 len)
+int svc_rdma_send_post(struct svc_rdma_send *send)
 {
 	struct svc_rdma_xprt *sx = send->ss_sx;
 	struct ib_send_wr *first, *wr;
 
+	svc_rdma_send_put_recv(send);
 	rpcrdma_count(server_sends);
 	if (send->ss_wr.opcode == IB_WR_SEND_WITH_INV)
 		rpcrdma_count(server_sends_inv);
 
-	send->ss_sge.length = len;
-	rpcrdma_buf_sync_for_device(&send->ss_buf, len);
+	rpcrdma_buf_sync_for_device(&send->ss_buf, send->ss_sge.length);
 	first = svc_rdma_chain_wrs(sx, &send->ss_writes, NULL, &send->ss_wr);
 	for (wr = first; wr != &send->ss_wr; wr = wr->next)
 		svc_rdma_send_prepare_write(send, wr);
 
 	spin_lock(&sx->sx_lock);
-	list_add_tail(&send->ss_list, &sx->sx_sending);
+	/* One that was in line is there already */
+	if (list_empty(&send->ss_list))
+		list_add_tail(&send->ss_list, &sx->sx_sending);
+	send->ss_slots = send->ss_wait.wt_slots;
+	send->ss_posted = jiffies;
 	sx->sx_stats.sa_sent++;
 	spin_unlock(&sx->sx_lock);
 	return rpcrdma_conn_post(&sx->sx_conn, first);
 }
 
-static int svc_rdma_send_reserve(struct svc_rdma_send *send)
+static void svc_rdma_send_ready(struct svc_rdma_sq_waiter *waiter)
 {
-	u32 slots = send->ss_writes.sh_wrs + 1;
-	int rc;
+	svc_rdma_send_post(container_of(waiter, struct svc_rdma_send, ss_wait));
+}
 
-	rc = svc_rdma_sq_reserve(&send->ss_sx->sx_sq, slots);
-	if (!rc)
-		send->ss_slots = slots;
-	return rc;
+/* Post an answer to @call, now or when there are slots for it. Returns 0, and @send
+ * has changed hands; or %-EMSGSIZE: it takes more slots than there are.
+ */
+static int svc_rdma_send_submit(struct svc_rdma_send *send,
+				struct svc_rdma_call *call, u32 len)
+{
+	struct svc_rdma_xprt *sx = send->ss_sx;
+	u32 slots = send->ss_writes.sh_wrs + 1;
+
+	if (slots > sx->sx_sq.sq_size)
+		return -EMSGSIZE;
+	send->ss_sge.length = len;
+	send->ss_wait.wt_slots = slots;
+	send->ss_recv = call->sc_recv;
+	call->sc_recv = NULL;
+	if (likely(svc_rdma_sq_try(&sx->sx_sq, slots))) {
+		/* The connection's trouble from here on, not the caller's */
+		svc_rdma_send_post(send);
+		return 0;
+	}
+	spin_lock(&sx->sx_lock);
+	list_add_tail(&send->ss_list, &sx->sx_sending);
+	spin_unlock(&sx->sx_lock);
+	svc_rdma_sq_join(&sx->sx_sq, &send->ss_wait);
+	return 0;
 }
 
 /**
@@ -290,7 +338,7 @@ static int svc_rdma_send_reserve(struct svc_rdma_send *send)
  *
  * Never with remote invalidation: that is for Replies (V1-CRD-21, V2-CHK-14).
  *
- * Context: process; sleeps.
+ * Context: process.
  * Return: 0 or a negative errno.
  */
 int svc_rdma_send_control(struct svc_rdma_send *send,
@@ -298,13 +346,10 @@ int svc_rdma_send_control(struct svc_rdma_send *send,
 {
 	int rc;
 
-	rc = len < 0 ? len : svc_rdma_send_reserve(send);
-	if (rc) {
+	rc = len < 0 ? len : svc_rdma_send_submit(send, call, len);
+	if (rc)
 		svc_rdma_send_put(send);
-		return rc;
-	}
-	svc_rdma_call_put_recv(call);
-	return svc_rdma_send_post(send, len);
+	return rc;
 }
 
 static void svc_rdma_count_error(u32 code)
@@ -571,9 +616,6 @@ static int svc_rdma_reply_post(struct svc_rdma_send *send,
 {
 	int rc;
 
-	rc = svc_rdma_send_reserve(send);
-	if (rc)
-		return rc;
 	rc = svc_rdma_reply_hold_pages(send, rqstp);
 	if (rc)
 		return rc;
@@ -583,11 +625,8 @@ static int svc_rdma_reply_post(struct svc_rdma_send *send,
 			     rqstp->rq_res.len, len,
 			     send->ss_wr.opcode == IB_WR_SEND_WITH_INV ?
 			     send->ss_wr.ex.invalidate_rkey : 0,
-			     send->ss_slots);
-	svc_rdma_call_put_recv(call);
-	/* The connection's trouble from here on, not the caller's */
-	svc_rdma_send_post(send, len);
-	return 0;
+			     send->ss_writes.sh_wrs + 1);
+	return svc_rdma_send_submit(send, call, len);
 }
 
 /**
@@ -608,6 +647,7 @@ int svc_rdma_sendto(struct svc_rqst *rqstp)
 	struct svc_rdma_send *send;
 	int len, rc = -ENOMEM;
 
+	guard(srcu)(&svc_rdma_srcu);
 	if (svc_rdma_is_down(sx))
 		return -ENOTCONN;
 	send = svc_rdma_send_get(sx, GFP_KERNEL);

@@ -4,32 +4,21 @@
  * has a stock of send queue slots, and on fabrics that need memory regions for
  * RDMA Read a stock of those.
  *
- * Who finds too few free slots waits in line. Slots that come free go to the
- * head of the line only, so a long chain is not starved by short ones. Nobody
- * waits for ever: a closed stock sends all waiters home, a fatal signal ends
- * the wait, and so does %SVC_RDMA_SQ_PATIENCE, after which the device is
- * regarded as stuck. A reservation that could never be met fails at once.
+ * No thread waits for slots: how long that takes is up to the peer. What finds too
+ * few free ones, a Reply or the RDMA Reads of a Call, is put in line, and its
+ * thread goes on with something else. Slots that come free go to the head of the
+ * line only, so a long chain is not starved by short ones, and whoever releases
+ * them posts what they were given to. Holders of slots wait for nothing, so the
+ * line moves as long as the device completes something (invariant I9). If it does
+ * not, the connection fails, see rpcrdma_alive.c; a closed stock serves nobody,
+ * and what was in line is freed with the connection.
  *
- * A thread that needs both kinds takes memory regions first. Holders of send
- * queue slots wait for nothing, so the line always moves (invariant I9).
+ * Regions have no line: Calls wait for them in that of svc_rdma_read.c.
  */
-#include <linux/completion.h>
-#include <linux/errno.h>
 #include <linux/list.h>
-#include <linux/sched.h>
 #include <rpcrdma/counters.h>
 #include <rpcrdma/svc_rdma.h>
 #include <rpcrdma/trace_svc.h>
-
-/* Jiffies in which a device completes something, or never will */
-#define SVC_RDMA_SQ_PATIENCE	(30 * HZ)
-
-struct svc_rdma_sq_waiter {
-	struct list_head	wt_list;
-	struct completion	wt_done;
-	u32			wt_slots;
-	int			wt_result;
-};
 
 /**
  * svc_rdma_sq_init - set up an empty stock of slots
@@ -74,7 +63,9 @@ static bool svc_rdma_sq_grab_locked(struct svc_rdma_sq *sq, u32 slots)
 	return true;
 }
 
-static void svc_rdma_sq_serve_locked(struct svc_rdma_sq *sq)
+/* Moves those that have got their slots to @served. */
+static void svc_rdma_sq_serve_locked(struct svc_rdma_sq *sq,
+				     struct list_head *served)
 {
 	struct svc_rdma_sq_waiter *waiter;
 
@@ -83,19 +74,28 @@ static void svc_rdma_sq_serve_locked(struct svc_rdma_sq *sq)
 	while (!list_empty(&sq->sq_waiters)) {
 		waiter = list_first_entry(&sq->sq_waiters,
 					  struct svc_rdma_sq_waiter, wt_list);
-		if (!sq->sq_closed && sq->sq_free < waiter->wt_slots)
+		if (sq->sq_free < waiter->wt_slots)
 			return;
+		sq->sq_free -= waiter->wt_slots;
+		list_move_tail(&waiter->wt_list, served);
+	}
+}
 
+static void svc_rdma_sq_call(struct svc_rdma_sq *sq, struct list_head *served)
+{
+	struct svc_rdma_sq_waiter *waiter;
+
+	while (!list_empty(served)) {
+		waiter = list_first_entry(served, struct svc_rdma_sq_waiter,
+					  wt_list);
 		list_del_init(&waiter->wt_list);
-		waiter->wt_result = sq->sq_closed ? -ENOTCONN : 0;
-		if (!waiter->wt_result)
-			sq->sq_free -= waiter->wt_slots;
-		complete(&waiter->wt_done);
+		trace_svc_rdma_sq_wait(sq, waiter->wt_slots, 0);
+		waiter->wt_ready(waiter);
 	}
 }
 
 /**
- * svc_rdma_sq_extend - have more slots in a stock
+ * svc_rdma_sq_extend - have more slots in a stock without a line
  * @sq: stock
  * @slots: how many more
  *
@@ -108,67 +108,34 @@ void svc_rdma_sq_extend(struct svc_rdma_sq *sq, u32 slots)
 	spin_lock_irqsave(&sq->sq_lock, flags);
 	WRITE_ONCE(sq->sq_size, sq->sq_size + slots);
 	sq->sq_free += slots;
-	svc_rdma_sq_serve_locked(sq);
 	spin_unlock_irqrestore(&sq->sq_lock, flags);
-}
-
-static int svc_rdma_sq_wait(struct svc_rdma_sq *sq,
-			    struct svc_rdma_sq_waiter *waiter)
-{
-	unsigned long flags;
-	long left;
-
-	rpcrdma_count(server_sq_waits);
-	left = wait_for_completion_killable_timeout(&waiter->wt_done,
-						    SVC_RDMA_SQ_PATIENCE);
-	if (left > 0)
-		return waiter->wt_result;
-
-	spin_lock_irqsave(&sq->sq_lock, flags);
-	if (!list_empty(&waiter->wt_list)) {
-		list_del_init(&waiter->wt_list);
-		waiter->wt_result = left ? -ERESTARTSYS : -ETIMEDOUT;
-		svc_rdma_sq_serve_locked(sq);
-	}
-	spin_unlock_irqrestore(&sq->sq_lock, flags);
-	return waiter->wt_result;
 }
 
 /**
- * svc_rdma_sq_reserve - take slots, waiting for them if need be
+ * svc_rdma_sq_join - wait in line for slots
  * @sq: stock
- * @slots: how many
+ * @waiter: what waits; no more slots than there are in all. It changes hands
  *
- * Context: process; sleeps, but not for ever.
- * Return: 0; %-EMSGSIZE if there are not that many in all; %-ENOTCONN if the
- *	stock is or gets closed; %-ETIMEDOUT; %-ERESTARTSYS.
+ * When the slots are there, and that may be before this returns, wt_ready() is
+ * called, by whoever released them. It is never called if the stock is closed
+ * before.
+ *
+ * Context: process or completion workqueue; does not sleep. wt_ready() must not
+ *	sleep either, and may be called in the middle of svc_rdma_sq_release().
  */
-int svc_rdma_sq_reserve(struct svc_rdma_sq *sq, u32 slots)
+void svc_rdma_sq_join(struct svc_rdma_sq *sq, struct svc_rdma_sq_waiter *waiter)
 {
-	struct svc_rdma_sq_waiter waiter;
 	unsigned long flags;
-	int rc = 0;
+	LIST_HEAD(served);
 
-	might_sleep();
-
+	rpcrdma_count(server_sq_waits);
 	spin_lock_irqsave(&sq->sq_lock, flags);
-	if (sq->sq_closed) {
-		rc = -ENOTCONN;
-	} else if (slots > sq->sq_size) {
-		rc = -EMSGSIZE;
-	} else if (!svc_rdma_sq_grab_locked(sq, slots)) {
-		init_completion(&waiter.wt_done);
-		waiter.wt_slots = slots;
-		list_add_tail(&waiter.wt_list, &sq->sq_waiters);
-		rc = -EINPROGRESS;
+	if (!sq->sq_closed) {
+		list_add_tail(&waiter->wt_list, &sq->sq_waiters);
+		svc_rdma_sq_serve_locked(sq, &served);
 	}
 	spin_unlock_irqrestore(&sq->sq_lock, flags);
-
-	if (rc == -EINPROGRESS) {
-		rc = svc_rdma_sq_wait(sq, &waiter);
-		trace_svc_rdma_sq_wait(sq, slots, rc);
-	}
-	return rc;
+	svc_rdma_sq_call(sq, &served);
 }
 
 /**
@@ -195,44 +162,51 @@ bool svc_rdma_sq_try(struct svc_rdma_sq *sq, u32 slots)
  * @sq: stock
  * @slots: how many; 0 is fine
  *
- * Context: any.
+ * Context: process or completion workqueue, no lock held: what they are given to
+ *	is posted at once.
  */
 void svc_rdma_sq_release(struct svc_rdma_sq *sq, u32 slots)
 {
 	unsigned long flags;
+	LIST_HEAD(served);
 
 	if (!slots)
 		return;
 	spin_lock_irqsave(&sq->sq_lock, flags);
 	sq->sq_free += slots;
-	svc_rdma_sq_serve_locked(sq);
+	svc_rdma_sq_serve_locked(sq, &served);
 	spin_unlock_irqrestore(&sq->sq_lock, flags);
+	svc_rdma_sq_call(sq, &served);
 }
 
 /**
- * svc_rdma_sq_close - hand out nothing from now on, and end all waiting
+ * svc_rdma_sq_close - hand out nothing from now on, and end the line
  * @sq: stock
  *
  * Context: any.
  */
 void svc_rdma_sq_close(struct svc_rdma_sq *sq)
 {
+	struct svc_rdma_sq_waiter *waiter, *next;
 	unsigned long flags;
 
 	spin_lock_irqsave(&sq->sq_lock, flags);
 	sq->sq_closed = true;
-	svc_rdma_sq_serve_locked(sq);
+	list_for_each_entry_safe(waiter, next, &sq->sq_waiters, wt_list)
+		list_del_init(&waiter->wt_list);
 	spin_unlock_irqrestore(&sq->sq_lock, flags);
 }
 
 /**
- * svc_rdma_sq_is_crowded - does somebody wait?
+ * svc_rdma_sq_has_room - may there be more work for this stock?
  * @sq: stock
+ * @most: slots that may be in use
  *
  * Context: any; a snapshot.
- * Return: %true if there is a line.
+ * Return: %true if there is no line, and fewer than @most slots are in use.
  */
-bool svc_rdma_sq_is_crowded(struct svc_rdma_sq *sq)
+bool svc_rdma_sq_has_room(struct svc_rdma_sq *sq, u32 most)
 {
-	return !list_empty_careful(&sq->sq_waiters);
+	return list_empty_careful(&sq->sq_waiters) &&
+	       READ_ONCE(sq->sq_size) - READ_ONCE(sq->sq_free) < most;
 }

@@ -13,14 +13,8 @@
  * leaves the queue by itself: there may be no thread, but a device that wants to
  * go (invariant I21).
  *
- * A connection can be lost at any time, in any context. svc_rdma_conn_lost()
- * only marks it and sends everybody home who waits for send queue slots;
- * sunrpc then has a thread call svc_rdma_detach(), and svc_rdma_free() when the
- * last reference is gone. That has svc_rdma_free_work() drain the queues, so
- * that nothing is in the hands of the device any more, end the transfers, destroy
- * the queues, so that nothing completes any more, free what rests in lists,
- * and then close. The work may outlast the connection's reference to
- * the module: svc_rdma_exit() waits for it.
+ * A connection can be lost at any time, in any context: what follows is in
+ * svc_rdma_close.c.
  *
  * The id of a listener that is bound to a device dies with that device or its
  * address. Whoever takes the pointer out of sl_id destroys the id, be it the
@@ -45,6 +39,8 @@
 #define SVC_RDMA_BACKLOG	128
 /* How long until listening is tried again */
 #define SVC_RDMA_RELISTEN	(2 * HZ)
+/* An RNR retry count that means "for ever" (InfiniBand Architecture, 9.7.5.2.8) */
+#define SVC_RDMA_RNR_ENDLESS	7
 /* RDMA Reads in flight: more would not make a connection faster */
 #define SVC_RDMA_ORD_MAX	32u
 
@@ -59,6 +55,14 @@ bool svc_rdma_reply_short;
 module_param_named(reply_short, svc_rdma_reply_short, bool, 0644);
 MODULE_PARM_DESC(reply_short,
 		 "Server: reply inline when that fits, though a Reply chunk is offered");
+/* Refuse clients whose adapter shall have us try for ever to send where they have no
+ * Receive. They break V1-CRD-26 no sooner than they run out of Receives, and then
+ * progress_timeout ends the connection.
+ */
+static bool svc_rdma_refuse_endless_rnr;
+module_param_named(refuse_endless_rnr, svc_rdma_refuse_endless_rnr, bool, 0644);
+MODULE_PARM_DESC(refuse_endless_rnr,
+		 "Server: refuse clients that ask for endless RNR retries");
 /* Treat RDMA_MSGP as RDMA_MSG instead of refusing it (G-07) */
 bool svc_rdma_accept_msgp = true;
 module_param_named(accept_msgp, svc_rdma_accept_msgp, bool, 0644);
@@ -88,12 +92,8 @@ struct svc_rdma_listener {
 /* The queues of all listeners: who is in one may outlive its listener. */
 static DEFINE_SPINLOCK(svc_rdma_pending_lock);
 
-/* Frees connections: that sleeps, and xpo_free must not */
-static struct workqueue_struct *svc_rdma_free_wq;
-
 static struct svc_xprt_class svc_rdma_class;
 static const struct svc_xprt_ops svc_rdma_conn_svc_ops;
-static void svc_rdma_free_work(struct work_struct *work);
 static void svc_rdma_listener_detach(struct svc_xprt *xprt);
 
 static struct svc_rdma_listener *svc_rdma_listener_of(struct svc_xprt *xprt)
@@ -188,16 +188,13 @@ static void svc_rdma_conn_lost(struct rpcrdma_conn *conn)
 		svc_xprt_put(&sx->sx_xprt);
 		return;
 	}
-	svc_rdma_sq_close(&sx->sx_sq);
-	svc_rdma_sq_close(&sx->sx_mrs);
-	/* Once it is dead, sunrpc is done with it, and has put its namespace */
-	if (!svc_xprt_is_dead(&sx->sx_xprt))
-		svc_xprt_deferred_close(&sx->sx_xprt);
+	svc_rdma_close_begin(sx);
 }
 
 static const struct rpcrdma_conn_ops svc_rdma_conn_ops = {
 	.receive	= svc_rdma_receive,
 	.lost		= svc_rdma_conn_lost,
+	.waiting	= svc_rdma_conn_waiting,
 };
 
 static void svc_rdma_conn_set_addrs(struct svc_xprt *xprt,
@@ -234,15 +231,18 @@ svc_rdma_conn_create(struct svc_rdma_listener *sl, struct rdma_cm_id *id,
 	mutex_init(&sx->sx_grow);
 	INIT_LIST_HEAD(&sx->sx_received);
 	INIT_LIST_HEAD(&sx->sx_complete);
+	INIT_LIST_HEAD(&sx->sx_waiting);
 	INIT_LIST_HEAD(&sx->sx_idle);
 	INIT_LIST_HEAD(&sx->sx_reading);
 	INIT_LIST_HEAD(&sx->sx_sending);
 	svc_rdma_sq_init(&sx->sx_sq);
 	svc_rdma_sq_init(&sx->sx_mrs);
 	svc_rdma_conn_set_addrs(&sx->sx_xprt, id);
-	INIT_WORK(&sx->sx_free, svc_rdma_free_work);
+	svc_rdma_close_init_xprt(sx);
 	sx->sx_netns = sl->sl_xprt.xpt_net->ns.inum;
 	sx->sx_second = jiffies;
+	sx->sx_read = jiffies;
+	sx->sx_sent = jiffies;
 
 	rpcrdma_conn_init(&sx->sx_conn, &svc_rdma_conn_ops);
 	rpcrdma_conn_adopt(&sx->sx_conn, id, param);
@@ -299,6 +299,8 @@ static int svc_rdma_conn_create_queues(struct svc_rdma_xprt *sx)
 			break;
 	}
 	if (!rc)
+		rc = svc_rdma_rw_check(sx);
+	if (!rc)
 		rc = svc_rdma_negotiate_begin(sx);
 	return rc;
 }
@@ -340,78 +342,10 @@ static void svc_rdma_detach(struct svc_xprt *xprt)
 
 	svc_rdma_sq_close(&sx->sx_sq);
 	svc_rdma_sq_close(&sx->sx_mrs);
-	rdma_disconnect(sx->sx_conn.cn_id);
-}
-
-/* Nothing is in the hands of the device, no thread is left. What is on the lists
- * may still complete, flushed; handlers leave it alone then.
- */
-static void svc_rdma_conn_end_transfers(struct svc_rdma_xprt *sx)
-{
-	struct svc_rdma_send *send;
-	struct svc_rdma_call *call;
-
-	list_splice_init(&sx->sx_reading, &sx->sx_complete);
-	list_for_each_entry(call, &sx->sx_complete, sc_list)
-		svc_rdma_chain_destroy(sx, &call->sc_reads);
-
-	list_splice_init(&sx->sx_sending, &sx->sx_idle);
-	list_for_each_entry(send, &sx->sx_idle, ss_list)
-		svc_rdma_chain_destroy(sx, &send->ss_writes);
-}
-
-/* Nothing completes any more. */
-static void svc_rdma_conn_flush(struct svc_rdma_xprt *sx)
-{
-	struct svc_rdma_send *send, *next_send;
-	struct svc_rdma_call *call, *next_call;
-
-	list_for_each_entry_safe(call, next_call, &sx->sx_complete, sc_list)
-		svc_rdma_call_free(call);
-	list_for_each_entry_safe(send, next_send, &sx->sx_idle, ss_list)
-		svc_rdma_send_destroy(send);
-}
-
-static void svc_rdma_free_work(struct work_struct *work)
-{
-	struct svc_rdma_xprt *sx = container_of(work, struct svc_rdma_xprt,
-						sx_free);
-
-	trace_svc_rdma_free(sx, sx->sx_conn.cn_error);
-	svc_rdma_debugfs_destroy(sx);
-	rpcrdma_conn_drain(&sx->sx_conn);
-	svc_rdma_conn_end_transfers(sx);
-	rpcrdma_conn_destroy_queues(&sx->sx_conn);
-	svc_rdma_conn_flush(sx);
-	rpcrdma_conn_close(&sx->sx_conn);
-	kfree(sx);
-}
-
-/* The last reference may be dropped under a spinlock: nfsd of 6.12 ends the
- * connections of a session under its client_lock.
- */
-static void svc_rdma_free(struct svc_xprt *xprt)
-{
-	struct svc_rdma_xprt *sx = svc_rdma_xprt_of(xprt);
-
-	/* Also of a connection that sunrpc was never told about */
-	set_bit(XPT_DEAD, &xprt->xpt_flags);
-	queue_work(svc_rdma_free_wq, &sx->sx_free);
-}
-
-/* A thread that waits for slots is a thread that serves nobody else. While one
- * does, no other is given to this connection.
- */
-static int svc_rdma_has_wspace(struct svc_xprt *xprt)
-{
-	struct svc_rdma_xprt *sx = svc_rdma_xprt_of(xprt);
-
-	/* Order the caller's XPT_DATA before this look at the line: the thread
-	 * that leaves the line looks at XPT_DATA afterwards.
-	 */
-	smp_mb();
-	return !svc_rdma_sq_is_crowded(&sx->sx_sq) &&
-	       !svc_rdma_sq_is_crowded(&sx->sx_mrs);
+	guard(srcu)(&svc_rdma_srcu);
+	/* The flushed Receives, or an event, then have it closed. */
+	if (!svc_rdma_is_down(sx))
+		rdma_disconnect(sx->sx_conn.cn_id);
 }
 
 static void svc_rdma_kill_temp_xprt(struct svc_xprt *xprt)
@@ -449,6 +383,9 @@ static int svc_rdma_connect_request(struct svc_rdma_listener *sl,
 
 	if (!svc_rdma_family_is_ip(peer))
 		rc = -EAFNOSUPPORT;
+	else if (READ_ONCE(svc_rdma_refuse_endless_rnr) &&
+		 param->rnr_retry_count == SVC_RDMA_RNR_ENDLESS)
+		rc = -EPROTO;
 	else if (READ_ONCE(sl->sl_npending) >= SVC_RDMA_BACKLOG)
 		rc = -EBUSY;
 	else
@@ -584,6 +521,7 @@ static struct svc_xprt *svc_rdma_accept(struct svc_xprt *xprt)
 	struct svc_rdma_xprt *sx;
 	int rc;
 
+	guard(srcu)(&svc_rdma_srcu);
 	sx = svc_rdma_pending_take_first(svc_rdma_listener_of(xprt));
 	if (!sx)
 		return NULL;
@@ -675,13 +613,12 @@ int svc_rdma_init(void)
 	rc = svc_rdma_call_cache_init();
 	if (rc)
 		return rc;
-	rc = -ENOMEM;
-	svc_rdma_free_wq = alloc_workqueue("svc_rdma_free", WQ_UNBOUND, 0);
-	if (!svc_rdma_free_wq)
+	rc = svc_rdma_close_init();
+	if (rc)
 		goto out_cache;
 	rc = svc_rdma_bc_init();
 	if (rc)
-		goto out_wq;
+		goto out_close;
 	rc = svc_reg_xprt_class(&svc_rdma_class);
 	if (rc)
 		goto out_bc;
@@ -689,8 +626,8 @@ int svc_rdma_init(void)
 
 out_bc:
 	svc_rdma_bc_exit();
-out_wq:
-	destroy_workqueue(svc_rdma_free_wq);
+out_close:
+	svc_rdma_close_exit();
 out_cache:
 	svc_rdma_call_cache_exit();
 	return rc;
@@ -706,7 +643,6 @@ void svc_rdma_exit(void)
 {
 	svc_unreg_xprt_class(&svc_rdma_class);
 	svc_rdma_bc_exit();
-	/* Waits for what is queued */
-	destroy_workqueue(svc_rdma_free_wq);
+	svc_rdma_close_exit();
 	svc_rdma_call_cache_exit();
 }

@@ -15,6 +15,7 @@ struct rpcrdma_conn;
 #define RPCRDMA_KEEPALIVE_MAX	3600u
 extern unsigned int rpcrdma_keepalive_time;
 extern unsigned int rpcrdma_keepalive_timeout;
+extern unsigned int rpcrdma_progress_timeout;
 
 /**
  * struct rpcrdma_alive - watch over one connection
@@ -22,10 +23,15 @@ extern unsigned int rpcrdma_keepalive_timeout;
  * @al_cqe: completion of a probe
  * @al_idle: jiffies of silence before a probe is sent; 0: nobody watches
  * @al_wait: jiffies in which the probe has to complete
+ * @al_limit: jiffies in which something of what was posted has to; 0: nobody
+ *	watches
  * @al_heard: jiffies when the peer showed that it lives, at the latest; any
  *	context
  * @al_probed: jiffies when the latest probe was posted; @al_work only
  * @al_overdue: its time is up, and it was given a little more; @al_work only
+ * @al_stalled: likewise the time of what was posted; @al_work only
+ * @al_started: @al_work was scheduled, if there is something to watch; under the
+ *	id's handler lock
  * @al_busy: a probe is with the device: set by @al_work, cleared by its
  *	completion
  */
@@ -34,9 +40,12 @@ struct rpcrdma_alive {
 	struct ib_cqe		al_cqe;
 	unsigned long		al_idle;
 	unsigned long		al_wait;
+	unsigned long		al_limit;
 	unsigned long		al_heard;
 	unsigned long		al_probed;
 	bool			al_overdue;
+	bool			al_stalled;
+	bool			al_started;
 	bool			al_busy;
 };
 

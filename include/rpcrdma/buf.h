@@ -47,12 +47,25 @@ static inline void rpcrdma_buf_sync_for_cpu(struct rpcrdma_buf *buf, u32 len)
 }
 
 /**
+ * enum rpcrdma_recv_state - who frees a Receive
+ * @RPCRDMA_RECV_OURS: its connection
+ * @RPCRDMA_RECV_HELD: likewise, but the owner still looks at it
+ * @RPCRDMA_RECV_ORPHAN: the owner: the connection has gone
+ */
+enum rpcrdma_recv_state {
+	RPCRDMA_RECV_OURS,
+	RPCRDMA_RECV_HELD,
+	RPCRDMA_RECV_ORPHAN,
+};
+
+/**
  * struct rpcrdma_recv - one Receive
  * @rv_cqe: completion, finds the Receive
  * @rv_conn: connection it belongs to
  * @rv_buf: the buffer; only its first @rv_len bytes may be looked at
  * @rv_len: bytes received
  * @rv_inv_rkey: handle the peer invalidated, if @rv_invalidated
+ * @rv_state: an enum rpcrdma_recv_state
  * @rv_invalidated: the message came by Send With Invalidate
  * @rv_wr: the work request
  * @rv_sge: its only SGE
@@ -69,6 +82,7 @@ struct rpcrdma_recv {
 	struct rpcrdma_buf	rv_buf;
 	u32			rv_len;
 	u32			rv_inv_rkey;
+	atomic_t		rv_state;
 	bool			rv_invalidated;
 	struct ib_recv_wr	rv_wr;
 	struct ib_sge		rv_sge;
@@ -81,5 +95,7 @@ int rpcrdma_recvs_grow(struct rpcrdma_conn *conn, u32 count, u32 size);
 void rpcrdma_recvs_destroy(struct rpcrdma_conn *conn);
 int rpcrdma_recvs_post(struct rpcrdma_conn *conn);
 void rpcrdma_recv_put(struct rpcrdma_recv *recv);
+void rpcrdma_recvs_orphan(struct rpcrdma_conn *conn);
+void rpcrdma_recv_drop(struct rpcrdma_recv *recv);
 
 #endif /* RPCRDMA_BUF_H */

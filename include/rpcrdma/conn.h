@@ -43,11 +43,15 @@ enum rpcrdma_conn_state {
  *	CM event, a completion, or whoever called rpcrdma_conn_fail(); must not
  *	sleep, and must not close the connection itself but get somebody to.
  *	It is not called when rpcrdma_conn_drain() ends the connection.
+ * @waiting: is something posted that has not completed? Then it tells since
+ *	when nothing of its kind has, in jiffies. Called by the keepalive's
+ *	work; may be NULL.
  */
 struct rpcrdma_conn_ops {
 	void	(*receive)(struct rpcrdma_conn *conn,
 			   struct rpcrdma_recv *recv);
 	void	(*lost)(struct rpcrdma_conn *conn);
+	bool	(*waiting)(struct rpcrdma_conn *conn, unsigned long *since);
 };
 
 /**
@@ -135,6 +139,15 @@ static inline bool rpcrdma_conn_is_up(const struct rpcrdma_conn *conn)
 static inline struct ib_device *rpcrdma_conn_device(struct rpcrdma_conn *conn)
 {
 	return conn->cn_id->device;
+}
+
+/* A Send or RDMA Write has completed. Where that is the peer's doing, it lives: on
+ * iWARP it may only have gone to TCP.
+ */
+static inline void rpcrdma_alive_acked(struct rpcrdma_conn *conn)
+{
+	if (!conn->cn_caps.dc_iwarp)
+		rpcrdma_alive_heard(&conn->cn_alive);
 }
 
 extern bool rpcrdma_remote_inv;

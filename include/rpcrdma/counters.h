@@ -69,6 +69,7 @@
 	X(server_rdma_write_bytes)	\
 	X(server_read_errors)		\
 	X(server_sq_waits)		\
+	X(server_pull_waits)		\
 	X(server_short_messages)	\
 	X(server_dropped_done)		\
 	X(server_dropped_error)		\
@@ -93,7 +94,8 @@
 	X(server_bc_late_replies)	\
 	X(server_bc_stuck)		\
 	X(keepalive_probes)		\
-	X(keepalive_failures)
+	X(keepalive_failures)		\
+	X(progress_failures)
 
 enum rpcrdma_counter {
 #define X(name) RPCRDMA_CNT_##name,

@@ -7,6 +7,7 @@
 #define RPCRDMA_SVC_RDMA_H
 
 #include <linux/list.h>
+#include <linux/srcu.h>
 #include <linux/sunrpc/svc_xprt.h>
 #include <linux/workqueue.h>
 #include <rdma/rw.h>
@@ -63,6 +64,18 @@ struct svc_rdma_sq {
 };
 
 /**
+ * struct svc_rdma_sq_waiter - something that waits for slots
+ * @wt_list: link in the line; empty if it does not wait
+ * @wt_slots: how many it wants
+ * @wt_ready: it has them
+ */
+struct svc_rdma_sq_waiter {
+	struct list_head	wt_list;
+	u32			wt_slots;
+	void			(*wt_ready)(struct svc_rdma_sq_waiter *waiter);
+};
+
+/**
  * struct svc_rdma_rw - one RDMA Read or Write: contiguous at the peer
  * @sw_list: link in its chain
  * @sw_ctx: the core's context: mapping and work requests
@@ -105,7 +118,11 @@ struct svc_rdma_chain {
  *	hold its only Read chunk
  * @sc_cqe: completion of the RDMA Reads
  * @sc_reads: the RDMA Reads; empty unless they are under way
- * @sc_slots: send queue slots held for @sc_reads
+ * @sc_slots: send queue slots held for @sc_reads; 0 while it waits for them
+ * @sc_wait: for these it waits, or waited
+ * @sc_posted: jiffies when @sc_reads were posted, under sx_lock
+ * @sc_pull: bytes that it counts in sx_pulled, see svc_rdma_read.c
+ * @sc_mrs: regions that it has found too few of, and waits for; or 0
  * @sc_pages: pages the RDMA Reads fill, owned until the Call is freed
  * @sc_npages: entries of @sc_pages
  * @sc_payloads: which result goes to which Write chunk
@@ -113,8 +130,8 @@ struct svc_rdma_chain {
  * @sc_error: why there can be no Reply: a result did not fit its Write chunk,
  *	or the Reply no place at all; er_code 0: there can
  *
- * One owner at any time, no lock: recvfrom, the device while Reads are under
- * way, a queue of the connection, then the svc_rqst (or a deferred request)
+ * One owner at any time, no lock: recvfrom, a line, the device while Reads are
+ * under way, a queue of the connection, then the svc_rqst (or a deferred request)
  * through its rq_xprt_ctxt.
  */
 struct svc_rdma_call {
@@ -130,6 +147,10 @@ struct svc_rdma_call {
 	struct ib_cqe		sc_cqe;
 	struct svc_rdma_chain	sc_reads;
 	u32			sc_slots;
+	struct svc_rdma_sq_waiter	sc_wait;
+	unsigned long		sc_posted;
+	u32			sc_pull;
+	u32			sc_mrs;
 	struct page		**sc_pages;
 	u32			sc_npages;
 
@@ -148,13 +169,17 @@ struct svc_rdma_call {
  * @ss_sge: its only SGE: @ss_buf
  * @ss_buf: transport header and inline body
  * @ss_writes: RDMA Writes posted before the Send
- * @ss_slots: send queue slots held
+ * @ss_slots: send queue slots held; 0 while it waits for them
+ * @ss_wait: for these it waits, or waited
+ * @ss_recv: Receive of the Call it answers, until it is posted; or NULL
+ * @ss_posted: jiffies when it was posted, under sx_lock
  * @ss_pages: pages of the Reply that the device reads
  * @ss_npages: entries used in @ss_pages
  * @ss_maxpages: entries there are in @ss_pages
  *
  * Owned by the connection's idle queue, by whoever got it from
- * svc_rdma_send_get(), or by the device from posting to completion.
+ * svc_rdma_send_get(), by the line for slots, or by the device from posting to
+ * completion.
  */
 struct svc_rdma_send {
 	struct list_head	ss_list;
@@ -166,6 +191,9 @@ struct svc_rdma_send {
 	struct rpcrdma_buf	ss_buf;
 	struct svc_rdma_chain	ss_writes;
 	u32			ss_slots;
+	struct svc_rdma_sq_waiter	ss_wait;
+	struct rpcrdma_recv	*ss_recv;
+	unsigned long		ss_posted;
 	struct page		**ss_pages;
 	u32			ss_npages;
 	u32			ss_maxpages;
@@ -216,22 +244,32 @@ struct svc_rdma_stats {
  * @sx_rw_seg: bytes of one scatterlist entry at most
  * @sx_rw_boundary: mask of an address boundary that no entry may cross
  * @sx_sq: send queue slots
+ * @sx_refused: sunrpc was told that there is no room for another Call; cleared by
+ *	who makes room, and tells it
  * @sx_mrs: memory regions for RDMA Reads, where the fabric needs them; more are
  *	added under @sx_grow
  * @sx_lock: the queues below, and XPT_DATA, which is set exactly while one of
- *	the first two has an entry. Innermost but for sunrpc's own; process
- *	context and completion workqueue only.
+ *	the first two has an entry, or the head of the third may be pulled.
+ *	Innermost but for sunrpc's own; process context and completion workqueue
+ *	only.
  * @sx_received: Receives nobody looked at (rv_list)
  * @sx_complete: Calls whose RDMA Reads are done (sc_list)
+ * @sx_waiting: Calls whose RDMA Reads may not begin yet (sc_list)
+ * @sx_pulled: bytes of Calls that are being pulled, or wait in @sx_complete
  * @sx_idle: Send contexts at rest
  * @sx_nidle: how many
  * @sx_reading: Calls whose RDMA Reads are with the device (sc_list). What is
  *	left when the connection has ended was flushed, or never completed:
- *	it was posted in part, or the provider lost it
+ *	it was posted in part, or the provider lost it, or it was in line for
+ *	slots (sc_slots 0)
  * @sx_sending: likewise for Send contexts
+ * @sx_read: jiffies when RDMA Reads completed the last time
+ * @sx_sent: likewise a Send
  * @sx_stats: what it has done
  * @sx_debugfs: file that shows all this; NULL until it is accepted
  * @sx_netns: number of its network namespace, which may go before it does
+ * @sx_gone: the verbs end is being closed, or is
+ * @sx_down: closes it after the connection was lost; has a reference
  * @sx_free: frees it, when nobody holds a reference any more
  */
 struct svc_rdma_xprt {
@@ -258,18 +296,25 @@ struct svc_rdma_xprt {
 	u32				sx_rw_seg;
 	unsigned long			sx_rw_boundary;
 	struct svc_rdma_sq		sx_sq;
+	bool				sx_refused;
 	struct svc_rdma_sq		sx_mrs;
 
 	spinlock_t			sx_lock;	/* see above */
 	struct list_head		sx_received;
 	struct list_head		sx_complete;
+	struct list_head		sx_waiting;
+	u32				sx_pulled;
 	struct list_head		sx_idle;
 	u32				sx_nidle;
 	struct list_head		sx_reading;
 	struct list_head		sx_sending;
+	unsigned long			sx_read;
+	unsigned long			sx_sent;
 	struct svc_rdma_stats		sx_stats;
 	struct dentry			*sx_debugfs;
 	u32				sx_netns;
+	bool				sx_gone;
+	struct work_struct		sx_down;
 	struct work_struct		sx_free;
 };
 
@@ -301,15 +346,37 @@ int svc_rdma_credits_begin(struct svc_rdma_xprt *sx);
 void svc_rdma_credits_use(struct svc_rdma_xprt *sx);
 int svc_rdma_credits_backward(struct svc_rdma_xprt *sx, u32 requests);
 
+/* Has the peer shown a file handle that it has access to? Until then sunrpc counts
+ * it among those of which there may be few, and it is given little of anything.
+ */
+static inline bool svc_rdma_is_known(const struct svc_rdma_xprt *sx)
+{
+	return test_bit(XPT_PEER_VALID, &sx->sx_xprt.xpt_flags);
+}
+
+/* svc_rdma_close.c */
+extern struct srcu_struct svc_rdma_srcu;
+
+int svc_rdma_close_init(void);
+void svc_rdma_close_exit(void);
+void svc_rdma_close_init_xprt(struct svc_rdma_xprt *sx);
+void svc_rdma_close_begin(struct svc_rdma_xprt *sx);
+void svc_rdma_free(struct svc_xprt *xprt);
+int svc_rdma_has_wspace(struct svc_xprt *xprt);
+bool svc_rdma_conn_waiting(struct rpcrdma_conn *conn, unsigned long *since);
+void svc_rdma_recv_put(struct svc_rdma_xprt *sx, struct rpcrdma_recv *recv);
+void svc_rdma_slots_release(struct svc_rdma_xprt *sx, u32 slots);
+
 /* svc_rdma_sq.c */
 void svc_rdma_sq_init(struct svc_rdma_sq *sq);
 void svc_rdma_sq_set_size(struct svc_rdma_sq *sq, u32 size);
 void svc_rdma_sq_extend(struct svc_rdma_sq *sq, u32 slots);
-int svc_rdma_sq_reserve(struct svc_rdma_sq *sq, u32 slots);
+void svc_rdma_sq_join(struct svc_rdma_sq *sq,
+		      struct svc_rdma_sq_waiter *waiter);
 bool svc_rdma_sq_try(struct svc_rdma_sq *sq, u32 slots);
 void svc_rdma_sq_release(struct svc_rdma_sq *sq, u32 slots);
 void svc_rdma_sq_close(struct svc_rdma_sq *sq);
-bool svc_rdma_sq_is_crowded(struct svc_rdma_sq *sq);
+bool svc_rdma_sq_has_room(struct svc_rdma_sq *sq, u32 most);
 
 /* svc_rdma_pages.c */
 void svc_rdma_pages_begin(struct svc_rqst *rqstp);
@@ -325,11 +392,13 @@ void svc_rdma_pages_write(const struct svc_rdma_call *call, u32 pos,
 
 /* svc_rdma_rw.c */
 void svc_rdma_rw_set_limits(struct svc_rdma_xprt *sx);
+int svc_rdma_rw_check(struct svc_rdma_xprt *sx);
 void svc_rdma_chain_init(struct svc_rdma_chain *chain);
 u64 svc_rdma_chain_bound(const struct svc_rdma_xprt *sx,
 			 const struct rpcrdma_chunk *chunk);
 int svc_rdma_chain_reserve(struct svc_rdma_xprt *sx,
-			   struct svc_rdma_chain *chain, u64 contexts);
+			   struct svc_rdma_chain *chain, u64 contexts,
+			   u32 *short_of);
 void svc_rdma_chain_trim(struct svc_rdma_xprt *sx,
 			 struct svc_rdma_chain *chain);
 int svc_rdma_chain_add(struct svc_rdma_xprt *sx, struct svc_rdma_chain *chain,
@@ -347,6 +416,11 @@ void svc_rdma_chain_destroy(struct svc_rdma_xprt *sx,
 			    struct svc_rdma_chain *chain);
 
 /* svc_rdma_read.c */
+bool svc_rdma_pull_fits(struct svc_rdma_xprt *sx);
+struct svc_rdma_call *svc_rdma_pull_take(struct svc_rdma_xprt *sx);
+bool svc_rdma_pull_begin(struct svc_rdma_call *call);
+void svc_rdma_pull_next(struct svc_rdma_xprt *sx);
+void svc_rdma_pull_end(struct svc_rdma_call *call);
 int svc_rdma_read_start(struct svc_rdma_call *call);
 bool svc_rdma_read_assemble(struct svc_rdma_call *call, struct xdr_buf *arg);
 int svc_rdma_read_inline(struct svc_rdma_call *call, struct xdr_buf *arg);
@@ -365,7 +439,7 @@ int svc_rdma_write_reply(struct svc_rdma_call *call,
 struct svc_rdma_send *svc_rdma_send_get(struct svc_rdma_xprt *sx, gfp_t gfp);
 void svc_rdma_send_put(struct svc_rdma_send *send);
 void svc_rdma_send_destroy(struct svc_rdma_send *send);
-int svc_rdma_send_post(struct svc_rdma_send *send, u32 len);
+int svc_rdma_send_post(struct svc_rdma_send *send);
 int svc_rdma_send_control(struct svc_rdma_send *send,
 			  struct svc_rdma_call *call, int len);
 void svc_rdma_send_error(struct svc_rdma_call *call,

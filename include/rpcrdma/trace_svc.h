@@ -166,7 +166,7 @@ TRACE_EVENT(svc_rdma_stray_handle,
 		  __entry->handle)
 );
 
-/* A thread has to wait for send queue slots or regions, and how it ended */
+/* What had to wait for send queue slots has got them */
 TRACE_EVENT(svc_rdma_sq_wait,
 	TP_PROTO(const struct svc_rdma_sq *sq, u32 slots, int status),
 	TP_ARGS(sq, slots, status),

@@ -79,6 +79,10 @@ DEFINE_EVENT(rpcrdma_conn_error_class, rpcrdma_peer_dead,
 	TP_PROTO(const struct rpcrdma_conn *conn, int error),
 	TP_ARGS(conn, error));
 
+DEFINE_EVENT(rpcrdma_conn_error_class, rpcrdma_no_progress,
+	TP_PROTO(const struct rpcrdma_conn *conn, int error),
+	TP_ARGS(conn, error));
+
 TRACE_EVENT(rpcrdma_probe,
 	TP_PROTO(const struct rpcrdma_conn *conn, unsigned long silence),
 	TP_ARGS(conn, silence),

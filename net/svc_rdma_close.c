@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The end of a connection of the server, and what keeps a client from tying it up
+ * before: threads, memory and the device come back whatever the client does, and
+ * whatever the threads are stuck in.
+ *
+ * Operation
+ *
+ * A connection can be lost at any time, in any context. svc_rdma_conn_lost()
+ * only closes the line for send queue slots, tells sunrpc, which will have a thread
+ * call svc_rdma_detach() when there is one, and has svc_rdma_down_work() close the
+ * verbs end. That needs no thread of nfsd and waits for none: they may all be stuck
+ * in some other client's storage, and the device may have to go, or the memory be
+ * needed. What threads still hold of such a connection, Calls and the Receives these
+ * look at, is plain memory; they are only waited for while they are in this module
+ * (svc_rdma_srcu), where nobody waits for a peer.
+ *
+ * To close is to drain the queues, so that nothing is in the hands of the device
+ * any more, end the transfers, destroy the queues, so that nothing completes any
+ * more, and free what rests in lists. The struct svc_rdma_xprt itself stays until
+ * the last reference is gone: svc_rdma_free(). Both works may outlast the
+ * connection's reference to the module: svc_rdma_exit() waits for them.
+ */
+#include <linux/slab.h>
+#include <linux/sunrpc/svc_xprt.h>
+#include <rpcrdma/svc_rdma.h>
+#include <rpcrdma/trace_svc.h>
+
+/* Send queue slots in use by a client that is not known yet */
+#define SVC_RDMA_UNKNOWN_SLOTS	8u
+
+/* That sleeps, and neither ops->lost() nor xpo_free may */
+static struct workqueue_struct *svc_rdma_free_wq;
+
+/* Whoever uses the verbs end of a connection, but for completion handlers: he looks
+ * whether the connection is down, inside. Nobody stays for longer than it takes to
+ * get memory.
+ */
+DEFINE_SRCU(svc_rdma_srcu);
+
+/**
+ * svc_rdma_has_wspace - xpo_has_wspace: may another Call be given to a thread?
+ * @xprt: connection
+ *
+ * Not as long as a Reply waits for room in the send queue; and a client that is not
+ * known yet gets few Replies at a time.
+ *
+ * Context: any.
+ * Return: 0 if not; svc_rdma_slots_release() then tells sunrpc when it may.
+ */
+int svc_rdma_has_wspace(struct svc_xprt *xprt)
+{
+	struct svc_rdma_xprt *sx = svc_rdma_xprt_of(xprt);
+	u32 most = svc_rdma_is_known(sx) ? U32_MAX : SVC_RDMA_UNKNOWN_SLOTS;
+
+	if (likely(svc_rdma_sq_has_room(&sx->sx_sq, most)))
+		return 1;
+	WRITE_ONCE(sx->sx_refused, true);
+	/* Pairs with svc_rdma_slots_release(): one sees what the other does. */
+	smp_mb();
+	return svc_rdma_sq_has_room(&sx->sx_sq, most);
+}
+
+/**
+ * svc_rdma_slots_release - give send queue slots back
+ * @sx: connection
+ * @slots: how many
+ *
+ * Context: process or completion workqueue, no lock held.
+ */
+void svc_rdma_slots_release(struct svc_rdma_xprt *sx, u32 slots)
+{
+	if (!slots)
+		return;
+	svc_rdma_sq_release(&sx->sx_sq, slots);
+	/* Pairs with svc_rdma_has_wspace() */
+	smp_mb();
+	if (unlikely(READ_ONCE(sx->sx_refused))) {
+		WRITE_ONCE(sx->sx_refused, false);
+		svc_xprt_enqueue(&sx->sx_xprt);
+	}
+}
+
+static unsigned long svc_rdma_later(unsigned long a, unsigned long b)
+{
+	return time_after(a, b) ? a : b;
+}
+
+/**
+ * svc_rdma_conn_waiting - ops->waiting: does what was posted complete?
+ * @conn: connection
+ * @since: OUT: jiffies since when what was posted first has not moved, the longer
+ *	of RDMA Reads and of Replies: one kind may complete while the other does
+ *	not
+ *
+ * What is in line for slots was not posted.
+ *
+ * Context: process.
+ * Return: %false if nothing is posted.
+ */
+bool svc_rdma_conn_waiting(struct rpcrdma_conn *conn, unsigned long *since)
+{
+	struct svc_rdma_xprt *sx = container_of(conn, struct svc_rdma_xprt,
+						sx_conn);
+	const struct svc_rdma_send *send;
+	const struct svc_rdma_call *call;
+	unsigned long oldest = jiffies;
+	bool waiting = false;
+
+	spin_lock(&sx->sx_lock);
+	list_for_each_entry(send, &sx->sx_sending, ss_list) {
+		if (!send->ss_slots)
+			continue;
+		waiting = true;
+		oldest = svc_rdma_later(send->ss_posted, sx->sx_sent);
+		break;
+	}
+	list_for_each_entry(call, &sx->sx_reading, sc_list) {
+		if (!call->sc_slots)
+			continue;
+		waiting = true;
+		if (time_before(svc_rdma_later(call->sc_posted, sx->sx_read),
+				oldest))
+			oldest = svc_rdma_later(call->sc_posted, sx->sx_read);
+		break;
+	}
+	spin_unlock(&sx->sx_lock);
+	*since = oldest;
+	return waiting;
+}
+
+/* Nothing is in the hands of the device. What is on the lists may still complete,
+ * flushed; handlers leave it alone then.
+ */
+static void svc_rdma_conn_end_transfers(struct svc_rdma_xprt *sx)
+{
+	struct svc_rdma_send *send;
+	struct svc_rdma_call *call;
+
+	list_splice_init(&sx->sx_reading, &sx->sx_complete);
+	list_splice_init(&sx->sx_waiting, &sx->sx_complete);
+	list_for_each_entry(call, &sx->sx_complete, sc_list)
+		svc_rdma_chain_destroy(sx, &call->sc_reads);
+
+	list_splice_init(&sx->sx_sending, &sx->sx_idle);
+	list_for_each_entry(send, &sx->sx_idle, ss_list)
+		svc_rdma_chain_destroy(sx, &send->ss_writes);
+}
+
+/* Nothing completes any more. */
+static void svc_rdma_conn_flush(struct svc_rdma_xprt *sx)
+{
+	struct svc_rdma_send *send, *next_send;
+	struct svc_rdma_call *call, *next_call;
+	struct rpcrdma_recv *recv, *next_recv;
+
+	list_for_each_entry_safe(call, next_call, &sx->sx_complete, sc_list)
+		svc_rdma_call_free(call);
+	list_for_each_entry_safe(send, next_send, &sx->sx_idle, ss_list)
+		svc_rdma_send_destroy(send);
+	list_for_each_entry_safe(recv, next_recv, &sx->sx_received, rv_list)
+		rpcrdma_recv_drop(recv);
+}
+
+/* Close the verbs end. Threads that come from here on see that it is down, and leave
+ * all of it alone: the lists are nobody else's.
+ */
+static void svc_rdma_conn_end(struct svc_rdma_xprt *sx)
+{
+	WRITE_ONCE(sx->sx_gone, true);
+	synchronize_srcu(&svc_rdma_srcu);
+	svc_rdma_debugfs_destroy(sx);
+	rpcrdma_conn_drain(&sx->sx_conn);
+	svc_rdma_conn_end_transfers(sx);
+	rpcrdma_conn_destroy_queues(&sx->sx_conn);
+	svc_rdma_conn_flush(sx);
+	rpcrdma_recvs_orphan(&sx->sx_conn);
+	rpcrdma_conn_close(&sx->sx_conn);
+}
+
+static void svc_rdma_down_work(struct work_struct *work)
+{
+	struct svc_rdma_xprt *sx = container_of(work, struct svc_rdma_xprt,
+						sx_down);
+
+	svc_rdma_conn_end(sx);
+	svc_xprt_put(&sx->sx_xprt);
+}
+
+static void svc_rdma_free_work(struct work_struct *work)
+{
+	struct svc_rdma_xprt *sx = container_of(work, struct svc_rdma_xprt,
+						sx_free);
+
+	trace_svc_rdma_free(sx, sx->sx_conn.cn_error);
+	if (sx->sx_conn.cn_id)
+		svc_rdma_conn_end(sx);
+	kfree(sx);
+}
+
+/**
+ * svc_rdma_recv_put - give a Receive back
+ * @sx: its connection
+ * @recv: Receive
+ *
+ * Context: any that may take a lock, inside svc_rdma_srcu; completion handler; or
+ *	whoever closes the connection.
+ */
+void svc_rdma_recv_put(struct svc_rdma_xprt *sx, struct rpcrdma_recv *recv)
+{
+	if (unlikely(READ_ONCE(sx->sx_gone)))
+		rpcrdma_recv_drop(recv);
+	else
+		rpcrdma_recv_put(recv);
+}
+
+/**
+ * svc_rdma_free - xpo_free: nobody has a reference to a connection any more
+ * @xprt: connection; sunrpc may never have been told about it
+ *
+ * The last reference may be dropped under a spinlock: nfsd of 6.12 ends the
+ * connections of a session under its client_lock.
+ *
+ * Context: any that may take a lock.
+ */
+void svc_rdma_free(struct svc_xprt *xprt)
+{
+	struct svc_rdma_xprt *sx = svc_rdma_xprt_of(xprt);
+
+	set_bit(XPT_DEAD, &xprt->xpt_flags);
+	queue_work(svc_rdma_free_wq, &sx->sx_free);
+}
+
+/**
+ * svc_rdma_close_begin - a connection was lost
+ * @sx: connection that is not in its listener's queue (any more)
+ *
+ * Context: any; does not sleep.
+ */
+void svc_rdma_close_begin(struct svc_rdma_xprt *sx)
+{
+	svc_rdma_sq_close(&sx->sx_sq);
+	svc_rdma_sq_close(&sx->sx_mrs);
+	/* Without a reference left, it is being freed anyway. */
+	if (!kref_get_unless_zero(&sx->sx_xprt.xpt_ref))
+		return;
+	/* Once it is dead, sunrpc is done with it, and has put its namespace */
+	if (!svc_xprt_is_dead(&sx->sx_xprt))
+		svc_xprt_deferred_close(&sx->sx_xprt);
+	queue_work(svc_rdma_free_wq, &sx->sx_down);
+}
+
+/**
+ * svc_rdma_close_init_xprt - prepare a new connection for its end
+ * @sx: connection
+ *
+ * Context: any.
+ */
+void svc_rdma_close_init_xprt(struct svc_rdma_xprt *sx)
+{
+	INIT_WORK(&sx->sx_down, svc_rdma_down_work);
+	INIT_WORK(&sx->sx_free, svc_rdma_free_work);
+}
+
+/**
+ * svc_rdma_close_init - get ready to close connections
+ *
+ * Context: process; module init.
+ * Return: 0 or %-ENOMEM.
+ */
+int svc_rdma_close_init(void)
+{
+	svc_rdma_free_wq = alloc_workqueue("svc_rdma_free", WQ_UNBOUND, 0);
+	return svc_rdma_free_wq ? 0 : -ENOMEM;
+}
+
+/**
+ * svc_rdma_close_exit - undo svc_rdma_close_init()
+ *
+ * Context: process; module exit, or failed init. Waits for what is being closed.
+ */
+void svc_rdma_close_exit(void)
+{
+	destroy_workqueue(svc_rdma_free_wq);
+}
