@@ -415,6 +415,17 @@ static void rpcrdma_plan_healed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_plan_rpc(&limits, &args, &plan),
 			-EMSGSIZE);
 
+	/* Items of three segments go within messages of two */
+	args = both;
+	args.pa_segs_max = 2;
+	args.pa_call_item_segs = 3;
+	args.pa_reply_item_segs = 3;
+	args.pa_call_segs = 2;
+	args.pa_reply_segs = 2;
+	KUNIT_ASSERT_EQ(test, rpcrdma_plan_rpc(&limits, &args, &plan), 0);
+	KUNIT_EXPECT_EQ(test, plan.pl_call, RPCRDMA_CALL_LONG);
+	KUNIT_EXPECT_EQ(test, plan.pl_reply, RPCRDMA_REPLY_LONG);
+
 	/* A Reply chunk, though the Reply might fit a Receive */
 	args = both;
 	args.pa_reply_max = 100;

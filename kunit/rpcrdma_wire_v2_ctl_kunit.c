@@ -175,6 +175,13 @@ static void rpcrdma_v2_decode_literal_err_vers(struct kunit *test)
 				RPCRDMA_OK);
 		rpcrdma_v2_expect_error(fx, &want);
 	}
+
+	/* A word more, and it is nothing that we know */
+	memset(fx->kf_buf, 0, vec->ve_len + 4);
+	memcpy(fx->kf_buf, vec->ve_data, vec->ve_len);
+	KUNIT_EXPECT_EQ(test, rpcrdma_kunit_client2(fx, fx->kf_buf,
+						    vec->ve_len + 4, 0),
+			RPCRDMA_BAD_VERS);
 }
 
 /* Covers: V2-ERR-30 V2-NEG-12 V2-TYP-14 G-11 */

@@ -704,6 +704,38 @@ static void rpcrdma_v2_limits_in_every_list(struct kunit *test)
 				  RPCRDMA2_ERR_READ_CHUNKS, 0);
 }
 
+/* The first chunk keeps to the limit, and the second does not.
+ * Covers: V2-ERR-16
+ */
+static void rpcrdma_v2_limits_in_later_chunks(struct kunit *test)
+{
+	static const u32 writes[] = {
+		XID, 2, 1, 0, 0, 0, 0, 1, 1, 7, 40, 0, 0,
+		1, 2, 8, 40, 0, 0, 9, 40, 0, 0, 0, 0, XID, 0,
+	};
+	static const u32 reads[] = {
+		XID, 2, 1, 0, 0, 0, 1, 8, 7, 4, 0, 0,
+		1, 12, 8, 4, 0, 0, 1, 12, 9, 4, 0, 0, 0, 0, 0, XID, 0,
+	};
+	struct rpcrdma2_accept low = rpcrdma2_accept_forward;
+	struct rpcrdma_kunit *fx = test->priv;
+
+	rpcrdma_kunit_words(fx, writes, ARRAY_SIZE(writes));
+	low.ac_segs = 2;
+	rpcrdma_v2_expect_refusal(fx, &low, 0, 0);
+	KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_lists.ls_nwrites, 2);
+	low.ac_segs = 1;
+	rpcrdma_v2_expect_refusal(fx, &low, RPCRDMA2_ERR_SEGMENTS, 1);
+
+	rpcrdma_kunit_clear(fx);
+	rpcrdma_kunit_words(fx, reads, ARRAY_SIZE(reads));
+	low.ac_segs = 2;
+	rpcrdma_v2_expect_refusal(fx, &low, 0, 0);
+	KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_lists.ls_nreads, 2);
+	low.ac_segs = 1;
+	rpcrdma_v2_expect_refusal(fx, &low, RPCRDMA2_ERR_SEGMENTS, 1);
+}
+
 /* Covers: V2-NEG-15 V2-ERR-23 V2-TYP-18 G-20 */
 static void rpcrdma_v2_refusals_of_the_caller(struct kunit *test)
 {
@@ -790,6 +822,50 @@ static void rpcrdma_v2_handles_to_invalidate(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, rpcrdma_kunit_server2(fx, fx->kf_buf, len),
 			RPCRDMA_OK);
 	KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_inv_handle, 0x00030c01);
+}
+
+/* The handle is in the second chunk of a list, and nowhere else.
+ * Covers: V2-CHK-03 G-22
+ */
+static void rpcrdma_v2_handles_in_later_chunks(struct kunit *test)
+{
+	static const struct rpcrdma_segment segs[] = {
+		{ 0x11, 40, 0 }, { 0x22, 40, 0 }, { 0x33, 40, 0 },
+		{ 0x44, 40, 0 },
+	};
+	static const struct rpcrdma_chunk_out chunks[] = {
+		{ .co_segs = &segs[0], .co_position = 8, .co_nsegs = 1 },
+		{ .co_segs = &segs[1], .co_position = 12, .co_nsegs = 1 },
+		{ .co_segs = &segs[2], .co_nsegs = 1 },
+		{ .co_segs = &segs[3], .co_nsegs = 1 },
+	};
+	struct rpcrdma_call_out call = {
+		.ko_xid = XID, .ko_credit = 1,
+		.ko_nreads = 2, .ko_read = &chunks[0],
+		.ko_nwrites = 2, .ko_write = &chunks[2],
+	};
+	struct rpcrdma_kunit *fx = test->priv;
+	u32 i;
+	int len;
+
+	for (i = 0; i < ARRAY_SIZE(segs); i++) {
+		call.ko_inv_handle = segs[i].sg_handle;
+		len = rpcrdma2_encode_call(fx->kf_buf, RPCRDMA_KUNIT_BUF_LEN,
+					   &call);
+		KUNIT_ASSERT_GT(test, len, 0);
+		rpcrdma_kunit_clear(fx);
+		fx->kf_len = len;
+		rpcrdma_kunit_say(fx, XID, 0);
+		KUNIT_ASSERT_EQ(test, rpcrdma_kunit_server2(fx, fx->kf_buf,
+							    fx->kf_len),
+				RPCRDMA_OK);
+		KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_inv_handle,
+				segs[i].sg_handle);
+		KUNIT_EXPECT_FALSE(test, fx->kf_hdr.hd_inv_stray);
+	}
+	call.ko_inv_handle = 0x55;
+	len = rpcrdma2_encode_call(fx->kf_buf, RPCRDMA_KUNIT_BUF_LEN, &call);
+	KUNIT_EXPECT_EQ(test, len, -EINVAL);
 }
 
 /* Covers: V2-TYP-04 V2-TYP-05 V2-CHK-02 */
@@ -991,8 +1067,10 @@ static struct kunit_case rpcrdma_wire_v2_cases[] = {
 			 rpcrdma_v2_client_gen_params),
 	KUNIT_CASE(rpcrdma_v2_says_which_limit),
 	KUNIT_CASE(rpcrdma_v2_limits_in_every_list),
+	KUNIT_CASE(rpcrdma_v2_limits_in_later_chunks),
 	KUNIT_CASE(rpcrdma_v2_refusals_of_the_caller),
 	KUNIT_CASE(rpcrdma_v2_handles_to_invalidate),
+	KUNIT_CASE(rpcrdma_v2_handles_in_later_chunks),
 	KUNIT_CASE(rpcrdma_v2_refuses_to_send),
 	KUNIT_CASE(rpcrdma_v2_calls_survive_the_wire),
 	KUNIT_CASE(rpcrdma_v2_replies_survive_the_wire),
