@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Pages: those a Reply was built in, and those that RDMA Reads fill. This is
- * the only file that touches rq_pages, rq_respages and rq_next_page, because
- * their contract differs between kernels:
+ * Pages: those a Reply was built in, and those that RDMA Reads fill. Where a
+ * thread keeps the first kind differs between kernels: see svc_rdma_array.h,
+ * which with this file is all that touches rq_pages, rq_respages and
+ * rq_next_page.
  *
- * - With RPCSVC_MAXPAGES (6.12) there is one array per thread. The transport
- *   points rq_respages behind the pages of the Call, and sunrpc refills every
- *   NULL entry.
- * - Without it (7.3: "sunrpc: allocate a separate Reply page array") Replies
- *   have an array of their own, and sunrpc refills as many entries from its
- *   start as lie before rq_next_page.
- *
- * Either way sunrpc releases what lies in [rq_respages, rq_next_page) when the
- * thread is done with a request; 7.3 skips what the transport has set to NULL.
- * So what a thread can use again is moved behind that. Mostly this is the page
- * with the Reply's head: to replace it is the larger part of what a Reply costs
- * its thread, since many kernels clear each page that they allocate.
+ * sunrpc releases what lies in [rq_respages, rq_next_page) when the thread is
+ * done with a request. So what a thread can use again is moved behind that.
+ * Mostly this is the page with the Reply's head: to replace it is the larger part
+ * of what a Reply costs its thread, since many kernels clear each page that they
+ * allocate.
  *
  * RDMA Reads do not use the thread's pages at all. A Call owns the pages its
  * chunks are pulled into from the first Read until it is freed, so that they
@@ -25,12 +19,31 @@
 #include <linux/gfp.h>
 #include <linux/highmem.h>
 #include <linux/mm.h>
+#include <linux/printk.h>
 #include <linux/slab.h>
 #include <linux/sunrpc/svc.h>
+#include <rpcrdma/counters.h>
 #include <rpcrdma/svc_rdma.h>
+#include <rpcrdma/svc_rdma_array.h>
 
 /* The largest pieces that the page allocator keeps at hand on each CPU */
 #define SVC_RDMA_SINK_ORDER	PAGE_ALLOC_COSTLY_ORDER
+
+/* The kernel has turned out to be of another kind than its headers. */
+static bool svc_rdma_pages_unfit;
+
+/**
+ * svc_rdma_pages_fit - can the server be used on this kernel?
+ *
+ * It shows only when the first thread comes for a Call.
+ *
+ * Context: any.
+ * Return: false once a thread's arrays were not what the module is built for.
+ */
+bool svc_rdma_pages_fit(void)
+{
+	return likely(!READ_ONCE(svc_rdma_pages_unfit));
+}
 
 /**
  * svc_rdma_pages_begin - prepare a thread's pages for a new request
@@ -40,13 +53,19 @@
  * sunrpc would have to release.
  *
  * Context: process.
+ * Return: 0; %-ENOEXEC if the thread's arrays are not what the module is built
+ *	for, and then nothing was touched: the caller drops the connection.
  */
-void svc_rdma_pages_begin(struct svc_rqst *rqstp)
+int svc_rdma_pages_begin(struct svc_rqst *rqstp)
 {
-#ifdef RPCSVC_MAXPAGES
-	rqstp->rq_respages = rqstp->rq_pages;
-#endif
-	rqstp->rq_next_page = rqstp->rq_respages;
+	if (unlikely(!svc_rdma_array_fits(rqstp))) {
+		WRITE_ONCE(svc_rdma_pages_unfit, true);
+		rpcrdma_count(server_wrong_kernel);
+		pr_err_once("rpcrdma: the server is off: this kernel's page arrays are not those of the headers it was built with\n");
+		return -ENOEXEC;
+	}
+	svc_rdma_array_begin(rqstp);
+	return 0;
 }
 
 /**
@@ -58,7 +77,7 @@ void svc_rdma_pages_begin(struct svc_rqst *rqstp)
  */
 u32 svc_rdma_pages_used(const struct svc_rqst *rqstp)
 {
-	return rqstp->rq_next_page - rqstp->rq_respages;
+	return svc_rdma_array_used(rqstp);
 }
 
 /* Pages of a page cache that were spliced in, also those that it has let go of
@@ -86,23 +105,12 @@ static bool svc_rdma_page_is_private(struct page *page)
 u32 svc_rdma_pages_take(struct svc_rqst *rqstp,
 			const struct svc_rdma_chain *chain, struct page **pages)
 {
-	struct page **reply = rqstp->rq_respages;
-	u32 i, used = svc_rdma_pages_used(rqstp);
+	struct page *head = rqstp->rq_respages[0];
+	bool keep;
 
-	if (used && svc_rdma_page_is_private(reply[0]) &&
-	    !svc_rdma_chain_has_page(chain, reply[0])) {
-		used--;
-		swap(reply[0], reply[used]);
-	}
-	for (i = 0; i < used; i++) {
-		pages[i] = reply[i];
-		reply[i] = NULL;
-	}
-	rqstp->rq_next_page = reply;
-#ifndef RPCSVC_MAXPAGES
-	rqstp->rq_next_page += used;
-#endif
-	return used;
+	keep = svc_rdma_page_is_private(head) &&
+	       !svc_rdma_chain_has_page(chain, head);
+	return svc_rdma_array_take(rqstp, keep, pages);
 }
 
 /**
@@ -115,16 +123,7 @@ u32 svc_rdma_pages_take(struct svc_rqst *rqstp,
  */
 void svc_rdma_pages_keep(struct svc_rqst *rqstp)
 {
-	u32 i, used = svc_rdma_pages_used(rqstp), lost = 0;
-	struct page **reply = rqstp->rq_respages;
-
-	for (i = 0; i < used; i++) {
-		if (svc_rdma_page_is_private(reply[i]))
-			continue;
-		swap(reply[i], reply[lost]);
-		lost++;
-	}
-	rqstp->rq_next_page = reply + lost;
+	svc_rdma_array_keep(rqstp, svc_rdma_page_is_private);
 }
 
 static struct page *svc_rdma_page_alloc(unsigned int *order)

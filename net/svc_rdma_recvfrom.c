@@ -502,10 +502,13 @@ int svc_rdma_recvfrom(struct svc_rqst *rqstp)
 	struct svc_rdma_xprt *sx = svc_rdma_xprt_of(xprt);
 	struct svc_rdma_call *call;
 	struct rpcrdma_recv *recv;
+	int rc;
 
 	guard(srcu)(&svc_rdma_srcu);
-	svc_rdma_pages_begin(rqstp);
 	rqstp->rq_xprt_ctxt = NULL;
+	rc = svc_rdma_pages_begin(rqstp);
+	if (unlikely(rc))
+		rpcrdma_conn_fail(&sx->sx_conn, rc);
 	if (unlikely(svc_rdma_is_down(sx))) {
 		/* What is left in the queues ends with them */
 		set_bit(XPT_CLOSE, &xprt->xpt_flags);

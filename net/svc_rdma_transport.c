@@ -490,6 +490,8 @@ static struct svc_xprt *svc_rdma_listener_create(struct svc_serv *serv,
 	struct svc_rdma_listener *sl;
 	int rc;
 
+	if (!svc_rdma_pages_fit())
+		return ERR_PTR(-ENOEXEC);
 	if (!svc_rdma_family_is_ip(sa))
 		return ERR_PTR(-EAFNOSUPPORT);
 	sl = kzalloc(sizeof(*sl), GFP_KERNEL);
@@ -526,7 +528,7 @@ static struct svc_xprt *svc_rdma_accept(struct svc_xprt *xprt)
 	if (!sx)
 		return NULL;
 
-	rc = svc_rdma_conn_accept(sx);
+	rc = svc_rdma_pages_fit() ? svc_rdma_conn_accept(sx) : -ENOEXEC;
 	if (rc) {
 		rpcrdma_count(server_accept_errors);
 		trace_svc_rdma_accept_err(sx, rc);

@@ -50,6 +50,7 @@
 	X(client_bc_overruns)		\
 	X(server_accepts)		\
 	X(server_accept_errors)		\
+	X(server_wrong_kernel)		\
 	X(server_disconnects)		\
 	X(server_v2_connections)	\
 	X(server_connprops)		\

@@ -379,7 +379,8 @@ void svc_rdma_sq_close(struct svc_rdma_sq *sq);
 bool svc_rdma_sq_has_room(struct svc_rdma_sq *sq, u32 most);
 
 /* svc_rdma_pages.c */
-void svc_rdma_pages_begin(struct svc_rqst *rqstp);
+bool svc_rdma_pages_fit(void);
+int svc_rdma_pages_begin(struct svc_rqst *rqstp);
 u32 svc_rdma_pages_used(const struct svc_rqst *rqstp);
 u32 svc_rdma_pages_take(struct svc_rqst *rqstp,
 			const struct svc_rdma_chain *chain,

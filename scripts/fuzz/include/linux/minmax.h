@@ -11,4 +11,10 @@
 #define min_t(type, a, b)	min((type)(a), (type)(b))
 #define clamp(v, low, high)	min(max(v, low), high)
 
+#define swap(a, b)	do {				\
+	__typeof__(a) swap_ = (a);			\
+	(a) = (b);					\
+	(b) = swap_;					\
+} while (0)
+
 #endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Where a server thread keeps the pages of its Replies. The contract with
+ * sunrpc has three forms. Kbuild tells them apart by what the kernel's header
+ * declares, never by its version, because distributions backport.
+ *
+ * - Fixed (6.12): one array in struct svc_rqst, for Calls and Replies. The
+ *   transport points rq_respages at the first entry that a Reply may use, and
+ *   sunrpc refills every NULL entry. Until a transport has set it, rq_respages
+ *   is NULL or what another transport has left there.
+ * - Shared (6.16, RPCRDMA_ALLOCATED_PAGES: "sunrpc: Replace the rq_pages array
+ *   with dynamically-allocated memory"): the same, but the array is allocated
+ *   and has rq_maxpages entries.
+ * - Separate (7.1, RPCRDMA_SEPARATE_REPLY_PAGES: "sunrpc: allocate a separate
+ *   Reply page array"): rq_respages is an array of rq_maxpages entries by
+ *   itself, which the transport must not change. sunrpc refills as many entries
+ *   from its start as lie before rq_next_page.
+ *
+ * Always, sunrpc releases what lies in [rq_respages, rq_next_page) when the
+ * thread is done with a request, and sets rq_page_end behind the last page that
+ * a Reply may use before it calls the transport.
+ *
+ * A wrong probe would make the server release pages that are in use. So the
+ * first thing asked of a thread is svc_rdma_array_fits(), which goes by what the
+ * running kernel has put into rq_page_end.
+ *
+ * This file includes no declaration of struct svc_rqst: unit tests supply one
+ * for each form.
+ */
+#ifndef RPCRDMA_SVC_RDMA_ARRAY_H
+#define RPCRDMA_SVC_RDMA_ARRAY_H
+
+#include <linux/array_size.h>
+#include <linux/minmax.h>
+#include <linux/types.h>
+
+/* Entries that sunrpc fills in each array; a NULL entry follows. */
+static inline unsigned long
+svc_rdma_array_entries(const struct svc_rqst *rqstp)
+{
+#ifdef RPCRDMA_ALLOCATED_PAGES
+	return rqstp->rq_maxpages;
+#else
+	return ARRAY_SIZE(rqstp->rq_pages) - 1;
+#endif
+}
+
+/* Replies end where the array of Calls does, or before: there is no other. */
+static inline bool svc_rdma_array_is_one(const struct svc_rqst *rqstp)
+{
+	unsigned long first = (unsigned long)&rqstp->rq_pages[0];
+	unsigned long end = (unsigned long)rqstp->rq_page_end;
+
+	return end > first &&
+	       end <= first + svc_rdma_array_entries(rqstp) * sizeof(void *);
+}
+
+/**
+ * svc_rdma_array_fits - is the kernel of the kind that we are built for?
+ * @rqstp: thread that is to take a Call
+ *
+ * Context: any.
+ * Return: false if the thread's arrays must not be touched.
+ */
+static inline bool svc_rdma_array_fits(const struct svc_rqst *rqstp)
+{
+#ifdef RPCRDMA_SEPARATE_REPLY_PAGES
+	return rqstp->rq_respages && !svc_rdma_array_is_one(rqstp) &&
+	       rqstp->rq_page_end == rqstp->rq_respages +
+				     svc_rdma_array_entries(rqstp);
+#else
+	return svc_rdma_array_is_one(rqstp);
+#endif
+}
+
+/**
+ * svc_rdma_array_begin - make a thread own no Reply pages
+ * @rqstp: thread that is to take a Call
+ *
+ * Context: any.
+ */
+static inline void svc_rdma_array_begin(struct svc_rqst *rqstp)
+{
+#ifndef RPCRDMA_SEPARATE_REPLY_PAGES
+	rqstp->rq_respages = rqstp->rq_pages;
+#endif
+	rqstp->rq_next_page = rqstp->rq_respages;
+}
+
+/**
+ * svc_rdma_array_used - how many pages does a Reply occupy?
+ * @rqstp: thread with a finished Reply
+ *
+ * Context: any.
+ * Return: number of pages.
+ */
+static inline u32 svc_rdma_array_used(const struct svc_rqst *rqstp)
+{
+	return rqstp->rq_next_page - rqstp->rq_respages;
+}
+
+/**
+ * svc_rdma_array_take - take the pages of a Reply away from its thread
+ * @rqstp: thread with a finished Reply
+ * @keep_head: the first page stays with the thread
+ * @pages: room for svc_rdma_array_used() entries, some of which may become NULL
+ *
+ * Context: any.
+ * Return: entries used in @pages.
+ */
+static inline u32 svc_rdma_array_take(struct svc_rqst *rqstp, bool keep_head,
+				      struct page **pages)
+{
+	struct page **reply = rqstp->rq_respages;
+	u32 i, used = svc_rdma_array_used(rqstp);
+
+	if (used && keep_head) {
+		used--;
+		swap(reply[0], reply[used]);
+	}
+	for (i = 0; i < used; i++) {
+		pages[i] = reply[i];
+		reply[i] = NULL;
+	}
+	rqstp->rq_next_page = reply;
+#ifdef RPCRDMA_SEPARATE_REPLY_PAGES
+	/* These are refilled. */
+	rqstp->rq_next_page += used;
+#endif
+	return used;
+}
+
+/**
+ * svc_rdma_array_keep - let a thread use the pages of a sent Reply again
+ * @rqstp: thread with a Reply that was copied
+ * @reusable: says of an entry, which may be NULL, if it can be
+ *
+ * The others are left to sunrpc, which replaces them.
+ *
+ * Context: any.
+ */
+static __always_inline void
+svc_rdma_array_keep(struct svc_rqst *rqstp, bool (*reusable)(struct page *))
+{
+	u32 i, used = svc_rdma_array_used(rqstp), lost = 0;
+	struct page **reply = rqstp->rq_respages;
+
+	for (i = 0; i < used; i++) {
+		if (reusable(reply[i]))
+			continue;
+		swap(reply[i], reply[lost]);
+		lost++;
+	}
+	rqstp->rq_next_page = reply + lost;
+}
+
+#endif /* RPCRDMA_SVC_RDMA_ARRAY_H */

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Unit tests of svc_rdma_array.h against one form of sunrpc's contract. Whoever
+ * includes this has declared a struct svc_rqst with the members of that form, and
+ * defined the same macros as Kbuild would, and before that:
+ *
+ *   ARRAY_KUNIT_SEPARATE  1 if the kernel keeps Replies in an array of their own
+ *   ARRAY_KUNIT_SUITE     name of the suite
+ *
+ * Here are the other parties: sunrpc, which fills the arrays and releases Replies,
+ * nfsd, which builds them, and a device that holds pages for a while. Each page
+ * has one owner at a time, and the memory behind each array is watched.
+ */
+#include <kunit/test.h>
+#include <rpcrdma/svc_rdma_array.h>
+
+/* What the service uses may be less than what the array has. */
+#define ARRAY_KUNIT_PAGES	6
+#define ARRAY_KUNIT_ROOM	(ARRAY_KUNIT_ENTRIES + 1)
+#define ARRAY_KUNIT_POOL	64
+
+/* What a struct page is here: nobody looks into it but this file. */
+struct array_kunit_page {
+	bool	owned;
+	bool	reusable;
+};
+
+struct array_kunit {
+	struct kunit	*ak_test;
+	struct svc_rqst	*ak_rqst;
+	/* unused if rq_pages is in the struct */
+	struct page	**ak_calls;
+	/* unused if the kernel keeps both in one array */
+	struct page	**ak_replies;
+	struct array_kunit_page ak_pool[ARRAY_KUNIT_POOL];
+};
+
+static struct array_kunit_page *array_kunit_of(struct page *page)
+{
+	return (struct array_kunit_page *)page;
+}
+
+static struct page *array_kunit_get(struct array_kunit *ak)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_KUNIT_POOL; i++) {
+		if (ak->ak_pool[i].owned)
+			continue;
+		ak->ak_pool[i].owned = true;
+		ak->ak_pool[i].reusable = true;
+		return (struct page *)&ak->ak_pool[i];
+	}
+	KUNIT_ASSERT_TRUE(ak->ak_test, false);
+	return NULL;
+}
+
+static void array_kunit_put(struct array_kunit *ak, struct page *page)
+{
+	KUNIT_ASSERT_NOT_NULL(ak->ak_test, page);
+	KUNIT_ASSERT_TRUE(ak->ak_test, array_kunit_of(page)->owned);
+	array_kunit_of(page)->owned = false;
+}
+
+static u32 array_kunit_owned(const struct array_kunit *ak)
+{
+	u32 i, n = 0;
+
+	for (i = 0; i < ARRAY_KUNIT_POOL; i++)
+		n += ak->ak_pool[i].owned;
+	return n;
+}
+
+static bool array_kunit_reusable(struct page *page)
+{
+	return page && array_kunit_of(page)->reusable;
+}
+
+/* Like alloc_pages_bulk(): what is there stays. */
+static void array_kunit_fill(struct array_kunit *ak, struct page **array, u32 n)
+{
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		if (!array[i])
+			array[i] = array_kunit_get(ak);
+}
+
+/* What sunrpc does before it lets a transport receive */
+static void array_kunit_alloc(struct array_kunit *ak, bool separate)
+{
+	struct svc_rqst *rqstp = ak->ak_rqst;
+	u32 i;
+
+	if (separate) {
+		array_kunit_fill(ak, rqstp->rq_respages,
+				 rqstp->rq_next_page - rqstp->rq_respages);
+		rqstp->rq_next_page = rqstp->rq_respages;
+		rqstp->rq_page_end = rqstp->rq_respages + ARRAY_KUNIT_ENTRIES;
+	} else {
+		array_kunit_fill(ak, rqstp->rq_pages, ARRAY_KUNIT_PAGES);
+		rqstp->rq_page_end = rqstp->rq_pages + ARRAY_KUNIT_PAGES;
+	}
+	*rqstp->rq_page_end = NULL;
+
+	/* What it has not refilled must not have been used up. */
+	for (i = 0; i < ARRAY_KUNIT_PAGES; i++)
+		KUNIT_ASSERT_NOT_NULL(ak->ak_test, separate ?
+				      rqstp->rq_respages[i] :
+				      rqstp->rq_pages[i]);
+}
+
+/* What sunrpc does when a thread is done with a request */
+static void array_kunit_release(struct array_kunit *ak, bool separate)
+{
+	struct svc_rqst *rqstp = ak->ak_rqst;
+	struct page **pp;
+
+	KUNIT_ASSERT_TRUE(ak->ak_test,
+			  rqstp->rq_next_page >= rqstp->rq_respages);
+	for (pp = rqstp->rq_respages; pp < rqstp->rq_next_page; pp++) {
+		/* Only where there are two arrays, NULL is passed over. */
+		if (*pp || !separate)
+			array_kunit_put(ak, *pp);
+		*pp = NULL;
+	}
+}
+
+/* What sunrpc and nfsd do: a Reply of @used pages, some of which are of the page
+ * cache and take the place of the thread's.
+ */
+static void array_kunit_reply(struct array_kunit *ak, u32 used, u32 spliced)
+{
+	struct svc_rqst *rqstp = ak->ak_rqst;
+	u32 i;
+
+	KUNIT_ASSERT_TRUE(ak->ak_test, rqstp->rq_respages + used <=
+				       rqstp->rq_page_end);
+	for (i = 0; i < used; i++) {
+		KUNIT_ASSERT_NOT_NULL(ak->ak_test, rqstp->rq_respages[i]);
+		if (!(spliced & (1u << i)))
+			continue;
+		array_kunit_put(ak, rqstp->rq_respages[i]);
+		rqstp->rq_respages[i] = array_kunit_get(ak);
+		array_kunit_of(rqstp->rq_respages[i])->reusable = false;
+	}
+	rqstp->rq_next_page = rqstp->rq_respages + used;
+}
+
+static struct array_kunit *array_kunit_new(struct kunit *test, bool separate)
+{
+	const size_t len = ARRAY_KUNIT_ROOM * sizeof(struct page *);
+	struct array_kunit *ak = kunit_kzalloc(test, sizeof(*ak), GFP_KERNEL);
+	struct svc_rqst *rqstp;
+
+	KUNIT_ASSERT_NOT_NULL(test, ak);
+	ak->ak_test = test;
+	/* Exactly as large, so that what checks memory sees all that lies behind */
+	ak->ak_rqst = kunit_kzalloc(test, sizeof(*ak->ak_rqst), GFP_KERNEL);
+	ak->ak_calls = kunit_kzalloc(test, len, GFP_KERNEL);
+	ak->ak_replies = kunit_kzalloc(test, len, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, ak->ak_rqst);
+	KUNIT_ASSERT_NOT_NULL(test, ak->ak_calls);
+	KUNIT_ASSERT_NOT_NULL(test, ak->ak_replies);
+
+	rqstp = ak->ak_rqst;
+	array_kunit_init(rqstp, ak->ak_calls);
+	if (separate) {
+		/* Both are full before the first Call. */
+		rqstp->rq_respages = ak->ak_replies;
+		rqstp->rq_next_page = ak->ak_replies + ARRAY_KUNIT_ENTRIES;
+	}
+	return ak;
+}
+
+/* The number of pages that a thread has at rest */
+static u32 array_kunit_full(void)
+{
+	return ARRAY_KUNIT_SEPARATE ? ARRAY_KUNIT_ENTRIES : ARRAY_KUNIT_PAGES;
+}
+
+static void array_kunit_take(struct array_kunit *ak, bool keep_head, u32 used)
+{
+	struct page **reply = ak->ak_rqst->rq_respages;
+	struct page *before[ARRAY_KUNIT_PAGES];
+	struct page **pages;
+	u32 i, n, sum = 0;
+
+	pages = kunit_kzalloc(ak->ak_test, (used ?: 1) * sizeof(*pages),
+			      GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(ak->ak_test, pages);
+	for (i = 0; i < used; i++)
+		before[i] = reply[i];
+
+	n = svc_rdma_array_take(ak->ak_rqst, keep_head, pages);
+	KUNIT_ASSERT_EQ(ak->ak_test, n, used - (used && keep_head));
+	/* All of them, each once; the head stays at the thread */
+	for (i = 0; i < used; i++)
+		sum += array_kunit_of(before[i]) - ak->ak_pool;
+	if (used && keep_head) {
+		KUNIT_ASSERT_TRUE(ak->ak_test, reply[n] == before[0]);
+		sum -= array_kunit_of(before[0]) - ak->ak_pool;
+	}
+	for (i = 0; i < n; i++) {
+		KUNIT_ASSERT_NOT_NULL(ak->ak_test, pages[i]);
+		sum -= array_kunit_of(pages[i]) - ak->ak_pool;
+	}
+	KUNIT_ASSERT_EQ(ak->ak_test, sum, 0);
+
+	/* sunrpc is done before the device is */
+	array_kunit_release(ak, ARRAY_KUNIT_SEPARATE);
+	array_kunit_alloc(ak, ARRAY_KUNIT_SEPARATE);
+	for (i = 0; i < n; i++)
+		array_kunit_put(ak, pages[i]);
+}
+
+static void array_kunit_round(struct array_kunit *ak, u32 used, u32 spliced,
+			      u32 how)
+{
+	struct svc_rqst *rqstp = ak->ak_rqst;
+	struct page **reply;
+
+	KUNIT_ASSERT_TRUE(ak->ak_test, svc_rdma_array_fits(rqstp));
+	svc_rdma_array_begin(rqstp);
+	KUNIT_ASSERT_EQ(ak->ak_test, svc_rdma_array_used(rqstp), 0);
+
+	array_kunit_reply(ak, used, spliced);
+	KUNIT_ASSERT_EQ(ak->ak_test, svc_rdma_array_used(rqstp), used);
+	if (how < 2) {
+		array_kunit_take(ak, how, used);
+	} else {
+		svc_rdma_array_keep(rqstp, array_kunit_reusable);
+		/* No page of the page cache can be in the next Reply. */
+		array_kunit_release(ak, ARRAY_KUNIT_SEPARATE);
+		array_kunit_alloc(ak, ARRAY_KUNIT_SEPARATE);
+		reply = rqstp->rq_respages;
+		for (used = 0; used < ARRAY_KUNIT_PAGES; used++)
+			KUNIT_ASSERT_TRUE(ak->ak_test,
+					  array_kunit_reusable(reply[used]));
+	}
+	KUNIT_ASSERT_EQ(ak->ak_test, array_kunit_owned(ak), array_kunit_full());
+}
+
+/* Every Reply of up to all pages, in every mixture, each way it can be sent */
+static void array_kunit_replies(struct kunit *test)
+{
+	struct array_kunit *ak = array_kunit_new(test, ARRAY_KUNIT_SEPARATE);
+	u32 used, spliced, how;
+
+	array_kunit_alloc(ak, ARRAY_KUNIT_SEPARATE);
+	for (used = 0; used <= ARRAY_KUNIT_PAGES; used++)
+		for (spliced = 0; spliced < 1u << used; spliced++)
+			for (how = 0; how < 3; how++)
+				array_kunit_round(ak, used, spliced, how);
+}
+
+/* Nothing was to be executed: sunrpc releases nothing, whatever was left. */
+static void array_kunit_nothing(struct kunit *test)
+{
+	struct array_kunit *ak = array_kunit_new(test, ARRAY_KUNIT_SEPARATE);
+	u32 i;
+
+	for (i = 0; i < ARRAY_KUNIT_PAGES; i++) {
+		array_kunit_alloc(ak, ARRAY_KUNIT_SEPARATE);
+		if (!ARRAY_KUNIT_SEPARATE && i) {
+			/* A Call of i pages has come by another transport. */
+			ak->ak_rqst->rq_respages = ak->ak_rqst->rq_pages + i;
+			ak->ak_rqst->rq_next_page = ak->ak_rqst->rq_page_end;
+		}
+		KUNIT_ASSERT_TRUE(test, svc_rdma_array_fits(ak->ak_rqst));
+		svc_rdma_array_begin(ak->ak_rqst);
+		array_kunit_release(ak, ARRAY_KUNIT_SEPARATE);
+		KUNIT_EXPECT_EQ(test, array_kunit_owned(ak),
+				array_kunit_full());
+	}
+}
+
+/* The kernel is of the other kind: it is found out whatever was left there. */
+static void array_kunit_refused(struct kunit *test)
+{
+	struct array_kunit *ak = array_kunit_new(test, !ARRAY_KUNIT_SEPARATE);
+	u32 i;
+
+	array_kunit_alloc(ak, !ARRAY_KUNIT_SEPARATE);
+	KUNIT_EXPECT_FALSE(test, svc_rdma_array_fits(ak->ak_rqst));
+	if (!ARRAY_KUNIT_SEPARATE)
+		return;
+	for (i = 0; i <= ARRAY_KUNIT_PAGES; i++) {
+		ak->ak_rqst->rq_respages = ak->ak_rqst->rq_pages + i;
+		KUNIT_EXPECT_FALSE(test, svc_rdma_array_fits(ak->ak_rqst));
+	}
+	/* A service that uses all of the array */
+	ak->ak_rqst->rq_respages = ak->ak_rqst->rq_pages;
+	ak->ak_rqst->rq_page_end = ak->ak_rqst->rq_pages + ARRAY_KUNIT_ENTRIES;
+	KUNIT_EXPECT_FALSE(test, svc_rdma_array_fits(ak->ak_rqst));
+}
+
+static struct kunit_case array_kunit_cases[] = {
+	KUNIT_CASE(array_kunit_replies),
+	KUNIT_CASE(array_kunit_nothing),
+	KUNIT_CASE(array_kunit_refused),
+	{}
+};
+
+static struct kunit_suite array_kunit_suite = {
+	.name = ARRAY_KUNIT_SUITE,
+	.test_cases = array_kunit_cases,
+};
+
+kunit_test_suite(array_kunit_suite);
