@@ -12,6 +12,7 @@ die() { echo "${0##*/}: $*" >&2; exit 1; }
 
 [ -n "$VERSION" ] || die "no MODULE_VERSION in net/rpcrdma_module.c"
 [ -n "$KERNELS" ] || die "Kbuild does not list its kernels"
+RANGE="${KERNELS%% *} to ${KERNELS##* }"
 
 # dkms_source <directory>: write the source tree that DKMS builds. No unit tests: a kernel
 # without KUnit could not build them, and nobody would run them.
@@ -20,7 +21,7 @@ dkms_source() {
 	install -m 644 -t "$1" "$TOP/Kbuild"
 	install -m 644 -t "$1/net" "$TOP"/net/*.[ch]
 	install -m 644 -t "$1/include/rpcrdma" "$TOP"/include/rpcrdma/*.h
-	sed -e "s/@VERSION@/$VERSION/" -e "s/@KERNELS@/${KERNELS// / and }/" \
+	sed -e "s/@VERSION@/$VERSION/" -e "s/@KERNELS@/$RANGE/" \
 		-e "s/@REGEX@/$(sed 's/\./\\\\./g; s/ /|/g' <<<"$KERNELS")/" \
 		"$PACKAGE/dkms.conf.in" >"$1/dkms.conf"
 }
