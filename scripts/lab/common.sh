@@ -53,10 +53,12 @@ lock() {
 
 # The lab's own apt, for the suites that carry the kernels. Only ever used to look up and
 # to download: an install with it would pull the host over to another release.
+LAB_APT=$CACHE/apt
+LAB_SUITES=(bookworm-backports trixie trixie-backports)
 lab_apt_setup() {
-	local d=$CACHE/apt suite
+	local d=$LAB_APT suite
 	mkdir -p "$d/lists/partial" "$d/cache/archives/partial"
-	for suite in bookworm-backports trixie trixie-backports; do
+	for suite in "${LAB_SUITES[@]}"; do
 		echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] ${DEBIAN_MIRROR:-http://deb.debian.org/debian} $suite main"
 	done >"$d/sources.list.new"
 	cat >"$d/apt.conf" <<-END
@@ -72,7 +74,7 @@ lab_apt_setup() {
 	touch "$d/updated"
 }
 
-lab_apt_cache() { APT_CONFIG=$CACHE/apt/apt.conf apt-cache "$@"; }
+lab_apt_cache() { APT_CONFIG=$LAB_APT/apt.conf apt-cache "$@"; }
 
 # From the host's own sources.
 apt_install() {

@@ -94,7 +94,7 @@ deb_fetch() {
 	file=$CACHE/debs/${pkg}_${version//:/%3a}_
 	if ! compgen -G "$file*.deb" >/dev/null; then
 		(cd "$CACHE/debs" && with_log "fetching $pkg $version" "$CACHE/log/fetch-$pkg" \
-			env APT_CONFIG="$CACHE/apt/apt.conf" apt-get download "$pkg=$version") || return
+			env APT_CONFIG="$LAB_APT/apt.conf" apt-get download "$pkg=$version") || return
 	fi
 	compgen -G "$file*.deb"
 }

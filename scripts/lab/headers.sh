@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# Debian's kernels, as far as a compiler can tell: the module is compiled against the headers of
+# every series from the oldest that Kbuild knows on, newer than the newest included, in each flavour,
+# of each series the newest that the suites below have. No kernel is built, nothing is installed.
+#
+# Their compiler may be newer than this host's, and their build tools may not run here. So Kbuild is
+# only asked for its commands (make -n); these are run with -fsyntax-only, without the options that
+# gcc does not know, and with all sources but the tracepoints as one: 40 times less of headers to read.
+. "$(dirname "${BASH_SOURCE[0]}")/module.sh"
+
+LAB_APT=$CACHE/apt-headers
+LAB_SUITES=(bookworm-backports trixie trixie-backports forky sid)
+HEADERS=$CACHE/headers
+HEADERS_FLOOR=$(sed -n 's/^rpcrdma-kernels := \([^ ]*\).*/\1/p' "$TOP/Kbuild")
+
+# The lists of these suites, a day old at most if there is a network.
+headers_lists() {
+	local old
+	old=$(find "$LAB_APT/updated" -mmin +1440 2>/dev/null) || true
+	[ -z "$old" ] || rm -f "$old"
+	if ! lab_apt_setup; then
+		say "not all lists could be read; going on with those that there are"
+		touch "$LAB_APT/updated"
+	fi
+}
+
+# The releases to try, such as 7.2.12+deb13-rt-amd64, a line each.
+headers_wanted() {
+	lab_apt_cache pkgnames linux-headers- |
+		sed -nE 's/^linux-headers-(([0-9]+\.[0-9]+)[^-]*-((cloud-|rt-)?amd64))$/\2 \3 \1/p' | sort -V |
+		awk -v floor="$HEADERS_FLOOR" 'function n(v, p) { split(v, p, "."); return p[1] * 1000 + p[2] }
+			n($1) >= n(floor) { newest[$1 " " $2] = $3 } END { for (k in newest) print newest[k] }' | sort -V
+}
+
+# headers_fetch <directory> <release...>: the packages, and what of Debian's they are made of.
+headers_fetch() {
+	local dir=$1 names
+	shift
+	mkdir -p "$dir"
+	mapfile -t names < <(lab_apt_cache depends "${@/#/linux-headers-}" |
+		grep -oE 'linux-(headers-[^ ]*-common(-rt)?|kbuild-[^ ]*)$' | sort -u)
+	cd "$dir" && APT_CONFIG=$LAB_APT/apt.conf apt-get download "${@/#/linux-headers-}" "${names[@]}"
+}
+
+# headers_unpack <directory>: each version has a place of its own.
+headers_unpack() {
+	local deb version
+	for deb in "$1"/*.deb; do
+		version=$(basename "$deb" | sed -E 's/^linux-(headers|kbuild)-([^-_]*)[-_].*/\2/')
+		mkdir -p "$HEADERS/$version"
+		printf '%s\0' "$deb" "$HEADERS/$version"
+	done | xargs -0 -P "$JOBS" -n 2 dpkg -x
+}
+
+# headers_dir <release>: the headers name their own place in absolute paths.
+headers_dir() { echo "$HEADERS/${1%%-*}/usr/src/linux-headers-$1"; }
+
+headers_ready() {
+	local release missing=() d
+	for release; do [ -e "$(headers_dir "$release")/.complete" ] || missing+=("$release"); done
+	for d in "$HEADERS"/*/; do
+		[[ " $* " == *" $(basename "$d")-"* ]] || rm -rf "$d"
+	done
+	((${#missing[@]})) || return 0
+	rm -rf "$HEADERS/debs"
+	with_log "fetching headers of ${#missing[@]} kernels" "$CACHE/log/fetch-headers" \
+		headers_fetch "$HEADERS/debs" "${missing[@]}" || return
+	with_log "unpacking them" "$CACHE/log/unpack-headers" headers_unpack "$HEADERS/debs" || return
+	for release in "${missing[@]}"; do
+		d=$(headers_dir "$release")
+		sed -i "s#\([ =]\)/usr/src/#\1$HEADERS/${release%%-*}/usr/src/#" "$d/Makefile"
+		touch "$d/.complete"
+	done
+	rm -rf "$HEADERS/debs"
+}
+
+# headers_command <release> <file>: the command of one source goes to the file, with SOURCE in its
+# place, and all sources to the file .sources. Paths in it are relative to the file .cwd.
+headers_command() {
+	local dir module out=$2 command option
+	dir=$(headers_dir "$1")
+	module=$(module_dir headers)
+	make -n V=1 -C "$dir" M="$module" CC=gcc HOSTCC=gcc modules >"$out.make" 2>&1 || true
+	awk -v RS=';' '/^ *gcc -Wp,-MMD.* -c -o /' "$out.make" | sed 's/^ *//; s/-Wp,-MMD,[^ ]* //' >"$out.all"
+	[ -s "$out.all" ] || { echo "$1: Kbuild compiles nothing:"; grep -F '***' "$out.make"; return 1; }
+	sed 's/.* -c -o [^ ]* *//; s/ *$//' "$out.all" >"$out.sources"
+	if grep -q '^/' "$out.sources"; then echo "$dir"; else echo "$module"; fi >"$out.cwd"
+	command=$(sed 's/ -c -o .*//; q' "$out.all")
+	cd "$(cat "$out.cwd")" || return
+	for option in $(sh -c "$command -fsyntax-only -x c /dev/null" 2>&1 |
+		sed -n "s/.*unrecognized command-line option '\([^']*\)'.*/\1/p"); do
+		command=${command// $option / }
+	done
+	# Attributes that a newer compiler has, as .config says
+	echo "$command -Wno-attributes -fsyntax-only" >"$out"
+}
+
+# headers_try <release> <file>: compile the module against one kernel.
+headers_try() {
+	local out=$2
+	headers_command "$1" "$out" || return
+	cd "$(cat "$out.cwd")" || return
+	# Only what makes them needs the macros that tracepoints are made of.
+	grep -v 'rpcrdma_trace\.c' "$out.sources" | sed 's/.*/#include "&"/' >"$out.c"
+	{
+		sh -c "$(cat "$out") -I. $out.c" && sh -c "$(cat "$out") $(grep 'rpcrdma_trace\.c' "$out.sources")"
+	} >"$out.log" 2>&1 || {
+		echo "$1: does not compile"
+		grep -E 'error' "$out.log" || tail "$out.log"
+		return 1
+	}
+}
+
+# headers_probes <file...>: each probe of Kbuild must tell two of these kernels apart.
+headers_probes() {
+	local macro yes rc=0
+	for macro in $(sed -n 's/^ccflags-y += $(call rpcrdma-probe,\([A-Z0-9_]*\),.*/\1/p' "$TOP/Kbuild"); do
+		yes=$(grep -lw -- "-D$macro" "$@" | wc -l)
+		((yes && yes < $#)) || { echo "the probe $macro tells nothing: $yes of $# kernels have it"; rc=1; }
+	done
+	[ -n "${macro:-}" ] || { echo "no probes found in Kbuild"; rc=1; }
+	return $rc
+}
+
+# Everything; one line for each kernel that does not compile, and one with all that were tried.
+headers_check() (
+	lock headers
+	headers_lists
+	releases=$(headers_wanted)
+	for series in $(sed -n 's/^rpcrdma-kernels := \([^ ]*\).* \([^ ]*\)$/\1 \2/p' "$TOP/Kbuild"); do
+		grep -q "^${series//./\\.}[.+]" <<<"$releases" || die "no headers of $series in ${LAB_SUITES[*]}"
+	done
+	# shellcheck disable=SC2086
+	headers_ready $releases || die "no headers"
+	TREE=$TREE/check
+	module_sync headers
+	work=$TREE/headers
+	rm -rf "$work"
+	mkdir -p "$work"
+	export -f headers_try headers_command headers_dir module_dir module_suffix kernel_build_dir kernel_machine
+	export HEADERS TREE CHECKERS MACHINE
+	rc=0
+	xargs -P "$JOBS" -I{} bash -c 'headers_try {} "$0/{}"' "$work" <<<"$releases" || rc=1
+	# shellcheck disable=SC2046
+	headers_probes $(sed "s#^#$work/#" <<<"$releases") || rc=1
+	echo "tried:" $releases
+	exit $rc
+)
