@@ -193,6 +193,16 @@ static const struct rpcrdma_props_case rpcrdma_props_cases[] = {
 		.peer_send = 262144, .peer_recv = 262144,
 		.inline_send = 65536, .inline_recv = 1024,
 	}, {
+		.desc = "ours are no multiples of 1024",
+		.our_send = 4095, .our_recv = 5000,
+		.peer_send = 65536, .peer_recv = 65536,
+		.inline_send = 3072, .inline_recv = 4096,
+	}, {
+		.desc = "ours are smaller than what they are told to be",
+		.our_send = 1025, .our_recv = 65535,
+		.peer_send = 65536, .peer_recv = 1024,
+		.inline_send = 1024, .inline_recv = 64512,
+	}, {
 		.desc = "a peer that says nothing",
 		.our_send = 65536, .our_recv = 65536, .silent = true,
 		.inline_send = 1024, .inline_recv = 1024,

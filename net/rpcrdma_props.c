@@ -48,6 +48,12 @@ static u32 rpcrdma_props_size_decode(u8 byte)
 	return (byte + 1u) * RPCRDMA_CM_UNIT;
 }
 
+/* What the peer takes one of our sizes to be, and goes by */
+static u32 rpcrdma_props_size_told(u32 size)
+{
+	return rpcrdma_props_size_decode(rpcrdma_props_size_encode(size));
+}
+
 /**
  * rpcrdma_props_encode - write our private data
  * @buf: %RPCRDMA_CM_PRIVATE_LEN bytes
@@ -107,8 +113,9 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_props_decode);
  * @limits: OUT: the limits of this connection, seen from our side
  *
  * Each direction is the smaller of what one side sends and the other receives
- * (V1-CRD-20). They may differ, and stay as they are until the connection ends
- * (V1-CRD-17, V1-CRD-18). Nothing is invalidated remotely unless both sides
+ * (V1-CRD-20), as the two have told each other: the peer knows our sizes only as
+ * multiples of 1024. They may differ, and stay as they are until the connection
+ * ends (V1-CRD-17, V1-CRD-18). Nothing is invalidated remotely unless both sides
  * say so.
  *
  * Context: any.
@@ -124,8 +131,10 @@ void rpcrdma_props_limits(const struct rpcrdma_cm_private *ours,
 
 	limits->lm_peer_spoke = rpcrdma_props_decode(peer_data, peer_len,
 						     &peer);
-	limits->lm_inline_send = min(ours->cp_send_size, peer.cp_recv_size);
-	limits->lm_inline_recv = min(ours->cp_recv_size, peer.cp_send_size);
+	limits->lm_inline_send = min(rpcrdma_props_size_told(ours->cp_send_size),
+				     peer.cp_recv_size);
+	limits->lm_inline_recv = min(rpcrdma_props_size_told(ours->cp_recv_size),
+				     peer.cp_send_size);
 	limits->lm_peer_recv = peer.cp_recv_size;
 	limits->lm_hdr_extra = 0;
 	/* G-24: without chunks, and only if the upper layer is ready for it */
