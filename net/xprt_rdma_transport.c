@@ -31,6 +31,12 @@ unsigned int xprt_rdma_slot_table_entries = XPRT_RDMA_DEF_SLOTS;
 unsigned int xprt_rdma_max_inline_read = XPRT_RDMA_DEF_INLINE;
 unsigned int xprt_rdma_max_inline_write = XPRT_RDMA_DEF_INLINE;
 
+/* Connecting sleeps: for a minute and more if a server does not answer. Everybody
+ * else's RPCs are sent from sunrpc's queue for that, which has only one thread when
+ * there is no memory for others.
+ */
+static struct workqueue_struct *xprt_rdma_connect_wq;
+
 #define XPRT_RDMA_BIND_TIMEOUT		(60 * HZ)
 #define XPRT_RDMA_REESTABLISH_MIN	(5 * HZ)
 #define XPRT_RDMA_IDLE_TIMEOUT		(5 * 60 * HZ)
@@ -311,7 +317,7 @@ static void xprt_rdma_connect(struct rpc_xprt *xprt, struct rpc_task *task)
 		delay = xprt_reconnect_delay(xprt);
 		xprt_reconnect_backoff(xprt, XPRT_RDMA_REESTABLISH_MIN);
 	}
-	queue_delayed_work(xprtiod_workqueue, &xr->xr_connect_work, delay);
+	queue_delayed_work(xprt_rdma_connect_wq, &xr->xr_connect_work, delay);
 }
 
 /**
@@ -654,7 +660,16 @@ static struct xprt_class xprt_rdma_class = {
  */
 int xprt_rdma_init(void)
 {
-	return xprt_register_transport(&xprt_rdma_class);
+	int rc;
+
+	xprt_rdma_connect_wq = alloc_workqueue("rpcrdma_connect",
+					       WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
+	if (!xprt_rdma_connect_wq)
+		return -ENOMEM;
+	rc = xprt_register_transport(&xprt_rdma_class);
+	if (rc)
+		destroy_workqueue(xprt_rdma_connect_wq);
+	return rc;
 }
 
 /**
@@ -665,4 +680,5 @@ int xprt_rdma_init(void)
 void xprt_rdma_exit(void)
 {
 	xprt_unregister_transport(&xprt_rdma_class);
+	destroy_workqueue(xprt_rdma_connect_wq);
 }

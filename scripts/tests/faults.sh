@@ -193,6 +193,19 @@ case_reconnect-delay() {
 	echo local >$trace/trace_clock
 }
 
+# Where connecting is done: it may take a minute, and what other mounts send would wait for it.
+case_connect-queue() {
+	local queues
+	[ "$MODULE" = ours ] || skip "the in-tree module has other functions"
+	trace_begin
+	echo 1 >$TRACE/events/workqueue/workqueue_queue_work/enable
+	nfs_mount 3
+	queues=$(sed -n 's/.* function=xprt_rdma_connect_work .*workqueue=\([^ ]*\) .*/\1/p' $TRACE/trace | sort -u)
+	trace_end
+	nfs_umount
+	[ "$queues" = rpcrdma_connect ] || die "it connects on $queues"
+}
+
 # Who is told of a failed attempt gets to look at it only when somebody else has begun the next
 # one: it is slow, and the processors have other things to do. That must not close what the other
 # one gets.
