@@ -288,6 +288,7 @@ void xprt_rdma_bc_receive(struct xprt_rdma *xr, struct rpcrdma_recv *recv,
 		rpcrdma_conn_fail(&xr->xr_conn, PTR_ERR(req));
 		goto out_put;
 	}
+	xprt_rdma_useful(xr);
 	rpcrdma_count(client_bc_calls);
 	trace_xprt_rdma_bc_call(hdr, 0);
 	xprt_rdma_bc_fill(xr, req, recv, hdr);

@@ -420,6 +420,7 @@ static void xprt_rdma_reply_handle(struct xprt_rdma *xr,
 		rpcrdma_recv_put(recv);
 		return;
 	}
+	xprt_rdma_useful(xr);
 	xprt_rdma_reply_credit(xr, hdr, verdict);
 	xprt_rdma_reply_assess(xr, req, hdr, verdict);
 	if (!xprt_rdma_reply_fence(xr, req, recv))
@@ -496,10 +497,6 @@ void xprt_rdma_reply_receive(struct rpcrdma_conn *conn,
 	struct rpcrdma_hdr hdr;
 
 	rpcrdma_count(client_receives);
-	/* The peer is alive: the next reconnect need not be delayed. */
-	if (xr->xr_xprt.reestablish_timeout)
-		xr->xr_xprt.reestablish_timeout = 0;
-
 	if (unlikely(!READ_ONCE(xr->xr_vers))) {
 		xprt_rdma_reply_check_stray(xr, recv);
 		xprt_rdma_negotiate_receive(xr, recv);

@@ -309,6 +309,16 @@ static inline void xprt_rdma_set_cwnd(struct xprt_rdma *xr)
 			   RPC_CWNDSHIFT;
 }
 
+/* The server has answered a Call, or made one: the next reconnect need not be
+ * delayed. That it has answered our first message of version 2 is not enough, nor
+ * is what nobody has asked for: such a connection is of no use to anybody.
+ */
+static inline void xprt_rdma_useful(struct xprt_rdma *xr)
+{
+	if (unlikely(xr->xr_xprt.reestablish_timeout))
+		xr->xr_xprt.reestablish_timeout = 0;
+}
+
 static inline struct xprt_rdma_req *xprt_rdma_req_from(struct rpc_rqst *rqst)
 {
 	return container_of(rqst, struct xprt_rdma_req, rr_slot);

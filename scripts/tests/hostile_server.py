@@ -839,6 +839,28 @@ def dropped(s):
     s.works()
 
 
+# It takes the connection, settles the version, and is of no use: once at once, and then 5, 10 and 20 seconds
+# after the attempt before, as long as it stays so.
+@case("connections", "dropped at the first Call, again and again", mount=False, vers=BOTH)     # Covers: V1-ERR-25
+def never_useful(s):
+    s.mount("vers=3,noac,hard")
+    s.works()
+    op = s.user(do_read, 65536)
+    end = time.monotonic() + 30
+    while time.monotonic() < end:
+        s.step()
+        while s.calls:
+            s.calls.popleft().conn.disconnect()
+    s.log(f"{s.accepted - 1} reconnects in 30 s")
+    want(3 <= s.accepted - 1 <= 4, f"{s.accepted - 1} reconnects in 30 s, not 3")
+    s.reads(65536, op=op)
+    # It has been of use.
+    before = time.monotonic()
+    s.conns[0].disconnect()
+    s.works()
+    want(time.monotonic() - before < 4, "after a useful conversation it waits before it connects again")
+
+
 @case("connections", "dropped under a Reply", vers=BOTH)       # Covers: V1-ERR-25 MEM-03
 def dropped_reply(s):
     for _ in range(5):
