@@ -252,7 +252,7 @@ static bool xprt_rdma_send_signal(struct xprt_rdma *xr)
 {
 	if (++xr->xr_unsignaled < RPCRDMA_SEND_BATCH &&
 	    atomic_read(&xr->xr_sq_free) - xprt_rdma_sq_answers(xr) >=
-	    XPRT_RDMA_SLOTS_MAX &&
+	    (int)XPRT_RDMA_SLOTS_MAX &&
 	    !list_empty(&xr->xr_send_free))
 		return false;
 	xr->xr_unsignaled = 0;
