@@ -147,7 +147,7 @@ static void rpcrdma_debugfs_device(void)
 }
 
 /* For tests: expect less of the server than it will send; fail to invalidate,
- * and have that not told
+ * have that not told, or not even try yet
  */
 static void rpcrdma_debugfs_client(void)
 {
@@ -159,6 +159,8 @@ static void rpcrdma_debugfs_client(void)
 				&xprt_rdma_fail_inv);
 	debugfs_create_atomic_t("client_lose_fence", 0600, rpcrdma_debugfs_dir,
 				&xprt_rdma_lose_fence);
+	debugfs_create_bool("client_hold_fence", 0600, rpcrdma_debugfs_dir,
+			    &xprt_rdma_hold_fence);
 }
 
 /* For tests: make the server less than it is */

@@ -23,6 +23,7 @@
  * sent: one for registering, released with the Send, and one for invalidating,
  * released with the region. So invalidation never has to wait (invariant I4).
  */
+#include <linux/delay.h>
 #include <linux/slab.h>
 #include <linux/sched/mm.h>
 #include <rpcrdma/trace_xprt.h>
@@ -35,6 +36,9 @@ atomic_t xprt_rdma_fail_inv = ATOMIC_INIT(0);
 
 /* For tests: the completion of a fence with this number is lost (0: none). */
 atomic_t xprt_rdma_lose_fence = ATOMIC_INIT(0);
+
+/* For tests: who takes memory away from the server waits before it does. */
+bool xprt_rdma_hold_fence;
 
 static bool xprt_rdma_frwr_is_chosen(atomic_t *number)
 {
@@ -644,6 +648,8 @@ static bool xprt_rdma_frwr_is_fenced(struct xprt_rdma *xr,
  */
 void xprt_rdma_frwr_fence(struct xprt_rdma *xr, struct xprt_rdma_req *req)
 {
+	while (unlikely(READ_ONCE(xprt_rdma_hold_fence)))
+		msleep(20);
 	reinit_completion(&req->rr_fenced);
 	if (rpcrdma_conn_is_up(&xr->xr_conn) &&
 	    !xprt_rdma_frwr_local_inv(xr, req, xprt_rdma_frwr_wc_fenced))

@@ -186,23 +186,33 @@ void xprt_rdma_req_release(struct rpc_task *task)
 	xprt_release_rqst_cong(task);
 }
 
+/* Were all credits owed, and nobody in flight? sunrpc lets the next one send when
+ * one ends that has a credit: those that wait may have seen the last one end.
+ */
+static bool xprt_rdma_req_is_stuck(const struct xprt_rdma *xr)
+{
+	return !rpcrdma_window_room(&xr->xr_window, 0) && !xr->xr_xprt.cong;
+}
+
 /**
  * xprt_rdma_req_late_reply - a Reply has come that no RPC waits for
  * @xr: transport
  * @xid: its XID
  *
  * It returns the credit of an RPC that was given up, or of one that is just
- * being given up: that one is still in its slot.
+ * being given up: that one is still in its slot. Usually there is an RPC in
+ * flight that will wake who waits for a credit. If there is none, it takes a
+ * new connection to do that, as in xprt_rdma_req_free_slot(), which will not
+ * notice any more (I18).
  *
- * Context: process. Nobody is woken: as there are always credits that are not
- * owed, there is an RPC in flight that will do it.
+ * Context: process.
  * Return: true if such an RPC was waiting for a Reply.
  */
 bool xprt_rdma_req_late_reply(struct xprt_rdma *xr, u32 xid)
 {
 	struct rpc_xprt *xprt = &xr->xr_xprt;
+	bool late = true, stuck = false;
 	struct xprt_rdma_req *req;
-	bool late = true;
 
 	spin_lock(&xprt->reserve_lock);
 	spin_lock(&xprt->transport_lock);
@@ -212,6 +222,7 @@ bool xprt_rdma_req_late_reply(struct xprt_rdma *xr, u32 xid)
 			goto out_unlock;
 		}
 	}
+	stuck = xprt_rdma_req_is_stuck(xr);
 	late = xprt_rdma_req_repay(xr, xid);
 	if (late) {
 		rpcrdma_count(client_late_replies);
@@ -220,6 +231,8 @@ bool xprt_rdma_req_late_reply(struct xprt_rdma *xr, u32 xid)
 out_unlock:
 	spin_unlock(&xprt->transport_lock);
 	spin_unlock(&xprt->reserve_lock);
+	if (unlikely(late && stuck))
+		xprt_force_disconnect(xprt);
 	return late;
 }
 

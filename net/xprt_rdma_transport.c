@@ -656,7 +656,7 @@ static struct xprt_class xprt_rdma_class = {
  * xprt_rdma_init - offer the client transport to sunrpc
  *
  * Context: module load.
- * Return: 0; %-EEXIST if another module provides it.
+ * Return: 0; %-ENOMEM; %-EEXIST if another module provides it.
  */
 int xprt_rdma_init(void)
 {

@@ -375,6 +375,7 @@ int xprt_rdma_bounce_drain(const struct xdr_buf *copy, struct xdr_buf *to,
 /* xprt_rdma_frwr.c */
 extern atomic_t xprt_rdma_fail_inv;
 extern atomic_t xprt_rdma_lose_fence;
+extern bool xprt_rdma_hold_fence;
 int xprt_rdma_frwr_map_pages(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			     const struct xdr_buf *xdr, u32 position,
 			     bool remote_write, struct xprt_rdma_offer *offer);

@@ -16,6 +16,7 @@ import collections
 import multiprocessing
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -26,7 +27,7 @@ import events
 from peer import (AUTH_ROOT, DONE, ERR_CHUNK, ERR_VERS, ERROR, MSG, MSGP, NOMSG, READ, READ_CHUNKS, SILENCE, WRITE,
                   Failure, Reader, Segment, error, fill, header, private, put, rpc_call, rpc_reply, want, words)
 from proxy import (DATA, EXPORT, HONEST, INLINE, MNT, NFS, OTHER_EVENTS, READ3, READDIR, READDIRPLUS, SHARED, SMALL,
-                   V41, WRITE3, Server, do_honest, do_list, do_read, do_stat, do_symlink, do_write, transports)
+                   V41, WRITE3, Server, do_honest, do_list, do_read, do_stat, do_symlink, do_write, transport_infos, transports)
 
 CALLBACK = 0x40000000
 
@@ -568,6 +569,42 @@ def killed_twice(s):
     s.counts("client_late_replies", 2, "the other answer does not repay")
     want(owed() == 0, f"{owed()} credits are owed")
     s.kept()
+
+
+HOLD_FENCE = "/sys/kernel/debug/rpcrdma/client_hold_fence"
+CWND_WAIT = 1 << 10
+
+
+def waits_for_credit():
+    """Some task of our mount sleeps until there is a credit."""
+    return any(int(re.search(r"state: +(\w+)", info).group(1), 0) & CWND_WAIT for info in transport_infos())
+
+
+# Nothing is in flight then whose end would wake anybody, but the Reply has come before its RPC was done with
+# its memory: so nobody notices either that all credits are owed.
+# Covers: V1-CRD-06 V1-CRD-07
+@case("memory", "the last credit comes back late, and before its RPC has gone", mount=False, vers=BOTH)
+def killed_last(s):
+    s.credit = 1
+    s.mount("vers=3,noac,hard")
+    s.works()
+    process = subprocess.Popen(("ls", MNT + "/dir"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    call = s.next((READDIR, READDIRPLUS))
+    want(call.reply, "READDIR offers no Reply chunk")
+    op = s.user(do_stat, MNT + "/file")
+    want(s.verbs.until(waits_for_credit), "nobody waits for a credit")
+    put(HOLD_FENCE, "Y")
+    try:
+        process.send_signal(signal.SIGKILL)
+        want(s.verbs.until(lambda: owed() == 1), f"{owed()} credits are owed, not 1")
+        call.conn.send(header(call.xid, NOMSG, reply=call.reply))
+        s.counts("client_late_replies", 1)
+    finally:
+        put(HOLD_FENCE, "N")
+    want(s.serve(lambda: process.poll() is not None), "ls cannot be killed")
+    want(s.serve(op.ready, 60), "who waited for a credit is never woken")
+    want(op.get() == len(DATA), f"GETATTR returns {op.get()}")
+    s.works()
 
 
 # Covers: V1-RPL-14 V1-RPL-08 V1-RPL-09 V1-RPL-02 V1-RPL-03 V2-CHK-02

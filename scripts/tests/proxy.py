@@ -4,6 +4,7 @@ case interferes. Every Call is passed on to the real server over TCP, chunks and
 Worker processes use the mount, because nobody can serve himself.
 """
 import collections
+import contextlib
 import ctypes
 import errno
 import glob
@@ -131,6 +132,15 @@ def transports():
         shown = dict(line.split(" ", 1) for line in text.splitlines() if " " in line)
         if shown.get("peer", "").endswith(f":{PORT}"):
             yield text, shown
+
+
+def transport_infos():
+    """What sunrpc says about them"""
+    for path in glob.glob("/sys/kernel/debug/sunrpc/rpc_xprt/*/info"):
+        with contextlib.suppress(OSError), open(path, encoding="ascii") as f:
+            info = f.read()
+            if re.search(rf"port:\s+{PORT}\b", info):
+                yield info
 
 
 # --- the server ---------------------------------------------------------------
@@ -493,14 +503,7 @@ class Server:
     @staticmethod
     def forgotten():
         """The client has no transport to here any more."""
-        for info in glob.glob("/sys/kernel/debug/sunrpc/rpc_xprt/*/info"):
-            try:
-                with open(info) as f:
-                    if re.search(rf"port:\s+{PORT}\b", f.read()):
-                        return False
-            except OSError:
-                pass
-        return True
+        return not any(transport_infos())
 
     def kept(self):
         if self.accepted != 1:
