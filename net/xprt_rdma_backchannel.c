@@ -236,7 +236,6 @@ static void xprt_rdma_bc_refuse(struct xprt_rdma *xr,
 		.er_code = RPCRDMA2_ERR_SYSTEM,
 	};
 	struct xprt_rdma_send *send;
-	u32 slots;
 	int len;
 
 	if (xr->xr_vers == RPCRDMA_VERS_2) {
@@ -248,7 +247,7 @@ static void xprt_rdma_bc_refuse(struct xprt_rdma *xr,
 	len = rpcrdma1_encode_err_chunk(send->sn_buf.bf_data,
 					send->sn_buf.bf_size, hdr->hd_xid,
 					XPRT_RDMA_BC_REQUESTS);
-	if (len < 0 || xprt_rdma_send_post(send, len, NULL, &slots) == -EAGAIN)
+	if (len < 0 || xprt_rdma_send_post(send, len, NULL) == -EAGAIN)
 		xprt_rdma_send_put(send);
 }
 
@@ -371,7 +370,6 @@ int xprt_rdma_bc_send_reply(struct rpc_rqst *rqst)
 	struct rpc_xprt *xprt = rqst->rq_xprt;
 	struct xprt_rdma *xr = xprt_rdma_from(xprt);
 	struct xprt_rdma_send *send;
-	u32 slots;
 	int rc;
 
 	/* The server that asked has gone, and nobody has a Receive for it */
@@ -387,7 +385,7 @@ int xprt_rdma_bc_send_reply(struct rpc_rqst *rqst)
 	if (rc == -EMSGSIZE)
 		rc = xprt_rdma_bc_encode_too_long(xr, rqst, send);
 	if (rc >= 0)
-		rc = xprt_rdma_send_post(send, rc, NULL, &slots);
+		rc = xprt_rdma_send_post(send, rc, NULL);
 	trace_xprt_rdma_bc_reply(rqst, rc);
 	if (!rc) {
 		rpcrdma_count(client_bc_replies);

@@ -458,15 +458,21 @@ struct ib_send_wr *xprt_rdma_frwr_chain(struct xprt_rdma_req *req,
  * @xr: transport
  * @req: RPC whose Call could not be built or was not posted
  *
- * Context: any.
+ * The connection may be closed meanwhile: the lock has one of both unmap them.
+ *
+ * Context: any that may take a lock.
  */
 void xprt_rdma_frwr_unmap_unposted(struct xprt_rdma *xr,
 				   struct xprt_rdma_req *req)
 {
 	struct xprt_rdma_mr *mr, *next;
 
-	list_for_each_entry_safe(mr, next, &req->rr_mrs, mr_list)
-		xprt_rdma_frwr_mr_put(mr);
+	spin_lock(&xr->xr_mr_lock);
+	list_for_each_entry_safe(mr, next, &req->rr_mrs, mr_list) {
+		xprt_rdma_frwr_mr_unmap(mr);
+		list_move(&mr->mr_list, &xr->xr_mr_free);
+	}
+	spin_unlock(&xr->xr_mr_lock);
 }
 
 /**
@@ -673,8 +679,11 @@ void xprt_rdma_frwr_destroy_all(struct xprt_rdma *xr)
 	/* First unmap everything: as soon as a region leaves its RPC, that
 	 * RPC's pages may be looked at.
 	 */
-	list_for_each_entry(mr, &xr->xr_mr_all, mr_all)
+	list_for_each_entry(mr, &xr->xr_mr_all, mr_all) {
+		spin_lock(&xr->xr_mr_lock);
 		xprt_rdma_frwr_mr_unmap(mr);
+		spin_unlock(&xr->xr_mr_lock);
+	}
 
 	spin_lock(&xr->xr_mr_lock);
 	list_for_each_entry(mr, &xr->xr_mr_all, mr_all)

@@ -229,7 +229,6 @@ static int xprt_rdma_negotiate_send(struct xprt_rdma *xr)
 {
 	struct xprt_rdma_send *send;
 	struct rpcrdma2_props props;
-	u32 slots;
 	int rc;
 
 	rpcrdma2_props_default(&props);
@@ -244,7 +243,7 @@ static int xprt_rdma_negotiate_send(struct xprt_rdma *xr)
 				      xr->xr_window.wn_requested, false,
 				      &props);
 	if (rc > 0)
-		rc = xprt_rdma_send_post(send, rc, NULL, &slots);
+		rc = xprt_rdma_send_post(send, rc, NULL);
 	if (rc && rc != -ENOTCONN)
 		xprt_rdma_send_put(send);
 	return rc;

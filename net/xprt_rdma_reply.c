@@ -444,7 +444,6 @@ void xprt_rdma_reply_refuse(struct xprt_rdma *xr,
 			    const struct rpcrdma2_error *error)
 {
 	struct xprt_rdma_send *send;
-	u32 slots;
 	int len;
 
 	rpcrdma_count(client_v2_refusals);
@@ -453,7 +452,7 @@ void xprt_rdma_reply_refuse(struct xprt_rdma *xr,
 		return;
 	len = rpcrdma2_encode_error(send->sn_buf.bf_data, send->sn_buf.bf_size,
 				    hdr, XPRT_RDMA_BC_REQUESTS, error);
-	if (len < 0 || xprt_rdma_send_post(send, len, NULL, &slots) == -EAGAIN)
+	if (len < 0 || xprt_rdma_send_post(send, len, NULL) == -EAGAIN)
 		xprt_rdma_send_put(send);
 }
 

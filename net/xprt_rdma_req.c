@@ -111,7 +111,8 @@ void xprt_rdma_req_end_fences(struct xprt_rdma *xr)
  * @xr: transport whose connection has no queues any more
  *
  * Credits belong to a connection: RPCs that are going to be sent again must
- * take theirs anew, one by one at first (V1-CRD-23; invariants I7, I16).
+ * take theirs anew, one by one at first (V1-CRD-23; invariants I7, I16). So do
+ * those that were parked (I31).
  *
  * Context: process. Send lock held.
  */
@@ -121,15 +122,19 @@ void xprt_rdma_req_reset_all(struct xprt_rdma *xr)
 	struct xprt_rdma_req *req;
 
 	spin_lock(&xprt->reserve_lock);
+	spin_lock(&xr->xr_send_lock);
 	spin_lock(&xprt->transport_lock);
 	list_for_each_entry(req, &xr->xr_req_all, rr_all) {
 		req->rr_sent = false;
+		req->rr_parked = NULL;
 		req->rr_slot.rq_cong = 0;
 	}
+	INIT_LIST_HEAD(&xr->xr_send_parked);
 	xprt->cong = 0;
 	rpcrdma_window_reset(&xr->xr_window, xr->xr_window.wn_requested);
 	xprt_rdma_set_cwnd(xr);
 	spin_unlock(&xprt->transport_lock);
+	spin_unlock(&xr->xr_send_lock);
 	spin_unlock(&xprt->reserve_lock);
 }
 
@@ -385,6 +390,9 @@ void xprt_rdma_req_free_buf(struct rpc_task *task)
 	struct rpc_rqst *rqst = task->tk_rqstp;
 	struct xprt_rdma_req *req = xprt_rdma_req_from(rqst);
 
+	/* Pairs with xprt_rdma_send_unpark_locked() */
+	if (unlikely(smp_load_acquire(&req->rr_parked)))
+		xprt_rdma_send_forget(xprt_rdma_from(rqst->rq_xprt), req);
 	if (unlikely(!list_empty(&req->rr_mrs)))
 		xprt_rdma_frwr_fence(xprt_rdma_from(rqst->rq_xprt), req);
 	xprt_rdma_bounce_put(&req->rr_call_copy);

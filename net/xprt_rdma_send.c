@@ -16,8 +16,12 @@
  * send queue entries of their chains.
  *
  * Entries are counted: an RPC is posted only if there is room for its chain
- * and for invalidating its regions later. If there is not, sunrpc is told to
- * wait for buffer space and is woken when entries come back.
+ * and for invalidating its regions later. If there is not, its Call is ready all
+ * the same: it is parked here, where others line up behind it, and is posted when
+ * enough entries have come back. sunrpc takes it for sent. Were sunrpc told to
+ * wait for buffer space instead, nothing at all could be sent, not even the
+ * answers to callbacks, without which the server may answer none of the RPCs that
+ * have the entries (BC-02).
  *
  * The Receive for a Reply is posted before the Call is sent (V1-CRD-10). A
  * connection begins with few; whenever more Calls are in flight than ever
@@ -48,16 +52,8 @@ static int xprt_rdma_sq_answers(const struct xprt_rdma *xr)
 		   xr->xr_sizes.cz_bc_requests);
 }
 
-/**
- * xprt_rdma_sq_reserve - reserve send queue entries
- * @xr: transport
- * @slots: how many
- * @leave: how many must then be left
- *
- * Context: any.
- * Return: true if they are reserved, for xprt_rdma_sq_release() to undo.
- */
-bool xprt_rdma_sq_reserve(struct xprt_rdma *xr, u32 slots, int leave)
+/* Reserves so many send queue entries, if @leave of them are left then. */
+static bool xprt_rdma_sq_reserve(struct xprt_rdma *xr, u32 slots, int leave)
 {
 	if (atomic_sub_return(slots, &xr->xr_sq_free) >= leave)
 		return true;
@@ -65,17 +61,145 @@ bool xprt_rdma_sq_reserve(struct xprt_rdma *xr, u32 slots, int leave)
 	return false;
 }
 
+/* When fewer entries are left than an RPC may need, the next one might have to
+ * wait, and nothing but a completion can wake it: do not leave it to the batch.
+ */
+static bool xprt_rdma_send_signal(struct xprt_rdma *xr)
+{
+	if (++xr->xr_unsignaled < RPCRDMA_SEND_BATCH &&
+	    atomic_read(&xr->xr_sq_free) - xprt_rdma_sq_answers(xr) >=
+	    (int)XPRT_RDMA_SLOTS_MAX &&
+	    !list_empty(&xr->xr_send_free))
+		return false;
+	xr->xr_unsignaled = 0;
+	rpcrdma_count(client_sends_signaled);
+	return true;
+}
+
+/* Posts a Send, behind the registrations of its RPC, that has its entries. Part of
+ * the chain may be with the device even after an error: the Send stays on the busy
+ * list until the queues are gone.
+ */
+static int xprt_rdma_send_post_locked(struct xprt_rdma_send *send,
+				      struct xprt_rdma_req *req,
+				      const struct ib_send_wr *first)
+{
+	struct xprt_rdma *xr = send->sn_xprt;
+	int rc;
+
+	lockdep_assert_held(&xr->xr_send_lock);
+
+	send->sn_wr.send_flags = xprt_rdma_send_signal(xr) ?
+				 IB_SEND_SIGNALED : 0;
+	list_add_tail(&send->sn_list, &xr->xr_send_busy);
+	trace_xprt_rdma_send(send, req);
+	rc = rpcrdma_conn_post(&xr->xr_conn, first);
+	if (unlikely(rc))
+		return -ENOTCONN;
+	rpcrdma_count(client_sends);
+	return 0;
+}
+
+/* An RPC that has been given up in the meantime has no credit any more. One that
+ * is given up from now on is sent all the same, and owes it (I18).
+ */
+static bool xprt_rdma_send_claim(struct xprt_rdma *xr,
+				 struct xprt_rdma_req *req)
+{
+	spin_lock(&xr->xr_xprt.transport_lock);
+	req->rr_sent = req->rr_slot.rq_cong;
+	spin_unlock(&xr->xr_xprt.transport_lock);
+	return req->rr_sent;
+}
+
+/* Entries that a Call takes: its chain, and the invalidations that follow */
+static u32 xprt_rdma_send_slots(const struct xprt_rdma_send *send)
+{
+	return 2 * send->sn_slots - 1;
+}
+
+/* Reserves what a Send takes. Calls stay behind those that wait, and leave
+ * something to the answers to callbacks.
+ */
+static bool xprt_rdma_send_has_room(const struct xprt_rdma_send *send,
+				    const struct xprt_rdma_req *req)
+{
+	struct xprt_rdma *xr = send->sn_xprt;
+
+	if (!req)
+		return xprt_rdma_sq_reserve(xr, 1, 0);
+	return list_empty(&xr->xr_send_parked) &&
+	       xprt_rdma_sq_reserve(xr, xprt_rdma_send_slots(send),
+				    xprt_rdma_sq_answers(xr));
+}
+
+/* Posts what there is room for, in the order in which it was parked. What has been
+ * given up is left to xprt_rdma_send_forget(). An error closes the connection, and
+ * with it goes all else.
+ */
+static void xprt_rdma_send_unpark_locked(struct xprt_rdma *xr)
+{
+	struct xprt_rdma_send *send, *next;
+	struct xprt_rdma_req *req;
+	struct ib_send_wr *first;
+	u32 regs;
+
+	lockdep_assert_held(&xr->xr_send_lock);
+
+	list_for_each_entry_safe(send, next, &xr->xr_send_parked, sn_list) {
+		req = send->sn_req;
+		if (!xprt_rdma_sq_reserve(xr, xprt_rdma_send_slots(send),
+					  xprt_rdma_sq_answers(xr)))
+			break;
+		list_del_init(&send->sn_list);
+		if (!xprt_rdma_send_claim(xr, req)) {
+			atomic_add(xprt_rdma_send_slots(send), &xr->xr_sq_free);
+			continue;
+		}
+		first = xprt_rdma_frwr_chain(req, &send->sn_wr, &regs);
+		xprt_rdma_send_post_locked(send, req, first);
+		/* Who gives it up from now on, fences it: behind the chain.
+		 * Pairs with xprt_rdma_req_free_buf().
+		 */
+		smp_store_release(&req->rr_parked, NULL);
+	}
+}
+
+static void xprt_rdma_send_park_locked(struct xprt_rdma_send *send,
+				       struct xprt_rdma_req *req)
+{
+	struct xprt_rdma *xr = send->sn_xprt;
+
+	lockdep_assert_held(&xr->xr_send_lock);
+
+	trace_xprt_rdma_no_sends(xr, atomic_read(&xr->xr_sq_free));
+	xr->xr_stats.st_empty_sends++;
+	send->sn_req = req;
+	req->rr_parked = send;
+	list_add_tail(&send->sn_list, &xr->xr_send_parked);
+	/* What has just come back has found nobody: look once more. */
+	smp_mb();	/* pairs with xprt_rdma_sq_release() */
+	xprt_rdma_send_unpark_locked(xr);
+}
+
 /**
  * xprt_rdma_sq_release - give send queue entries back
  * @xr: transport
  * @slots: how many
  *
- * Context: process or completion. Wakes whoever waits for room to send.
+ * Context: process or completion. Posts what has waited for them, and wakes who
+ * waits to send.
  */
 void xprt_rdma_sq_release(struct xprt_rdma *xr, u32 slots)
 {
 	atomic_add(slots, &xr->xr_sq_free);
-	smp_mb__after_atomic();	/* pairs with xprt_rdma_send_wait() */
+	/* pairs with xprt_rdma_send_park_locked() and xprt_rdma_send_wait() */
+	smp_mb__after_atomic();
+	if (unlikely(!list_empty(&xr->xr_send_parked))) {
+		spin_lock(&xr->xr_send_lock);
+		xprt_rdma_send_unpark_locked(xr);
+		spin_unlock(&xr->xr_send_lock);
+	}
 	if (test_bit(XPRT_WRITE_SPACE, &xr->xr_xprt.state))
 		xprt_write_space(&xr->xr_xprt);
 }
@@ -245,27 +369,11 @@ void xprt_rdma_send_put(struct xprt_rdma_send *send)
 	spin_unlock(&xr->xr_send_lock);
 }
 
-/* When fewer entries are left than an RPC may need, the next one might have to
- * wait, and nothing but a completion can wake it: do not leave it to the batch.
- */
-static bool xprt_rdma_send_signal(struct xprt_rdma *xr)
-{
-	if (++xr->xr_unsignaled < RPCRDMA_SEND_BATCH &&
-	    atomic_read(&xr->xr_sq_free) - xprt_rdma_sq_answers(xr) >=
-	    (int)XPRT_RDMA_SLOTS_MAX &&
-	    !list_empty(&xr->xr_send_free))
-		return false;
-	xr->xr_unsignaled = 0;
-	rpcrdma_count(client_sends_signaled);
-	return true;
-}
-
 /**
  * xprt_rdma_send_post - post a Send behind its RPC's registrations
  * @send: Send with its message in place
  * @len: bytes of message
  * @req: RPC whose regions to register, or NULL
- * @slots: set to the send queue entries it takes
  *
  * The lock covers posting too, so that the busy list has the order of the
  * send queue (invariant I8), and so that a Reply that comes too early finds an
@@ -273,51 +381,69 @@ static bool xprt_rdma_send_signal(struct xprt_rdma *xr)
  * reserved with it (I4).
  *
  * Context: any that may take a lock; does not sleep.
- * Return: 0 and the device owns the Send; %-EAGAIN if there is no room in the
- *	send queue now, and the caller still has the Send; or %-ENOTCONN, the
- *	connection is down, and closing it disposes of Send and regions.
+ * Return: 0 and the device owns the Send, or will when there is room for the Call
+ *	of @req; %-EAGAIN if it is for no RPC and there is no room, and the caller
+ *	still has the Send; or %-ENOTCONN, the connection is down, and closing it
+ *	disposes of Send and regions.
  */
 int xprt_rdma_send_post(struct xprt_rdma_send *send, u32 len,
-			struct xprt_rdma_req *req, u32 *slots)
+			struct xprt_rdma_req *req)
 {
 	struct xprt_rdma *xr = send->sn_xprt;
 	struct ib_send_wr *first = &send->sn_wr;
+	int rc = -EAGAIN;
 	u32 regs = 0;
-	int rc;
 
 	if (req)
 		first = xprt_rdma_frwr_chain(req, first, &regs);
-	*slots = 1 + 2 * regs;
-	if (!xprt_rdma_sq_reserve(xr, *slots,
-				  req ? xprt_rdma_sq_answers(xr) : 0))
-		return -EAGAIN;
-
 	send->sn_slots = 1 + regs;
 	send->sn_sge.length = len;
 	rpcrdma_buf_sync_for_device(&send->sn_buf, len);
 
 	spin_lock(&xr->xr_send_lock);
-	send->sn_wr.send_flags = xprt_rdma_send_signal(xr) ?
-				 IB_SEND_SIGNALED : 0;
-	list_add_tail(&send->sn_list, &xr->xr_send_busy);
-	if (req)
-		req->rr_sent = true;
-	trace_xprt_rdma_send(send, req);
-	rc = rpcrdma_conn_post(&xr->xr_conn, first);
+	if (likely(xprt_rdma_send_has_room(send, req))) {
+		if (req)
+			req->rr_sent = true;
+		rc = xprt_rdma_send_post_locked(send, req, first);
+	} else if (req) {
+		xprt_rdma_send_park_locked(send, req);
+		rc = 0;
+	}
 	spin_unlock(&xr->xr_send_lock);
-	/* Part of the chain may be with the device even so: the Send stays on
-	 * the busy list until the queues are gone.
-	 */
-	if (unlikely(rc))
-		return -ENOTCONN;
-	rpcrdma_count(client_sends);
-	return 0;
+	return rc;
 }
 
-/* sunrpc sends again when xprt_write_space() is called. What came back before
- * it began to wait has woken nobody: look once more.
+/**
+ * xprt_rdma_send_forget - an RPC ends whose Call is parked
+ * @xr: transport
+ * @req: RPC that was given up, and has no credit any more
+ *
+ * Nobody has been told of its regions. If its Call was posted after all, or the
+ * connection was closed, this does nothing.
+ *
+ * Context: process.
  */
-static int xprt_rdma_send_wait(struct xprt_rdma *xr, u32 slots)
+void xprt_rdma_send_forget(struct xprt_rdma *xr, struct xprt_rdma_req *req)
+{
+	struct xprt_rdma_send *send;
+
+	spin_lock(&xr->xr_send_lock);
+	send = req->rr_parked;
+	req->rr_parked = NULL;
+	if (send)
+		list_move(&send->sn_list, &xr->xr_send_free);
+	spin_unlock(&xr->xr_send_lock);
+	if (!send)
+		return;
+	xprt_rdma_frwr_unmap_unposted(xr, req);
+	/* Who is next in line may need less, and somebody may need a Send. */
+	xprt_rdma_sq_release(xr, 0);
+}
+
+/* sunrpc sends again when xprt_write_space() is called. A Send that came back
+ * before it began to wait has woken nobody: look once more.
+ */
+static int xprt_rdma_send_wait(struct xprt_rdma *xr)
 {
 	bool room;
 
@@ -329,8 +455,7 @@ static int xprt_rdma_send_wait(struct xprt_rdma *xr, u32 slots)
 	spin_lock(&xr->xr_send_lock);
 	room = !list_empty(&xr->xr_send_free);
 	spin_unlock(&xr->xr_send_lock);
-	if (room && atomic_read(&xr->xr_sq_free) - xprt_rdma_sq_answers(xr) >=
-		    (int)slots)
+	if (room)
 		xprt_write_space(&xr->xr_xprt);
 	return -EAGAIN;
 }
@@ -399,7 +524,6 @@ static int xprt_rdma_send_call(struct xprt_rdma *xr, struct rpc_rqst *rqst)
 {
 	struct xprt_rdma_req *req = xprt_rdma_req_from(rqst);
 	struct xprt_rdma_send *send;
-	u32 slots = 1;
 	int rc, len;
 
 	rc = xprt_rdma_send_prepare_reply(xr);
@@ -407,24 +531,19 @@ static int xprt_rdma_send_call(struct xprt_rdma *xr, struct rpc_rqst *rqst)
 		return rc;
 	rc = xprt_rdma_send_get(xr, &send);
 	if (rc == -EAGAIN)
-		return xprt_rdma_send_wait(xr, slots);
+		return xprt_rdma_send_wait(xr);
 	if (rc)
 		return rc;
 
 	len = xprt_rdma_marshal(xr, rqst, send);
-	if (len < 0) {
-		xr->xr_stats.st_failed_marshals++;
-		trace_xprt_rdma_marshal_err(rqst, len);
-		rc = len;
-	} else {
-		rc = xprt_rdma_send_post(send, len, req, &slots);
-	}
-	if (!rc || rc == -ENOTCONN)
-		return rc;
+	if (len >= 0)
+		return xprt_rdma_send_post(send, len, req);
 
+	xr->xr_stats.st_failed_marshals++;
+	trace_xprt_rdma_marshal_err(rqst, len);
 	xprt_rdma_frwr_unmap_unposted(xr, req);
 	xprt_rdma_send_put(send);
-	return rc == -EAGAIN ? xprt_rdma_send_wait(xr, slots) : rc;
+	return len;
 }
 
 /**
@@ -454,7 +573,7 @@ static bool xprt_rdma_send_is_awaited(struct xprt_rdma *xr,
 	/* A Reply that is being fenced is as good as one still to come */
 	spin_lock(&xr->xr_send_lock);
 	/* Pairs with xprt_rdma_reply_complete() and xprt_rdma_reply_resend() */
-	awaited = req->rr_sent || smp_load_acquire(&req->rr_recv);
+	awaited = req->rr_sent || req->rr_parked || smp_load_acquire(&req->rr_recv);
 	spin_unlock(&xr->xr_send_lock);
 	/* It has just come, or an error after which this is sent again, or fails. */
 	if (!awaited && (req->rr_resend || req->rr_doomed ||

@@ -77,9 +77,10 @@ struct xprt_rdma_mr {
 
 /**
  * struct xprt_rdma_send - one message on its way out
- * @sn_list: on xr_send_free, or in posting order on xr_send_busy, under
- *	xr_send_lock
+ * @sn_list: on xr_send_free, on xr_send_parked, or in posting order on
+ *	xr_send_busy, under xr_send_lock
  * @sn_xprt: transport
+ * @sn_req: on xr_send_parked: the RPC whose Call it is
  * @sn_buf: the message: transport header, and what goes inline
  * @sn_wanted: bytes that its buffer was to have; it may have less
  * @sn_slots: send queue entries its chain took; given back on completion
@@ -93,6 +94,7 @@ struct xprt_rdma_mr {
 struct xprt_rdma_send {
 	struct list_head	sn_list;
 	struct xprt_rdma	*sn_xprt;
+	struct xprt_rdma_req	*sn_req;
 	struct rpcrdma_buf	sn_buf;
 	u32			sn_wanted;
 	u32			sn_slots;
@@ -126,6 +128,8 @@ struct xprt_rdma_offer {
  * @rr_reply_copy: likewise, where its Reply goes
  * @rr_sent: posted on the present connection, and no Reply has come; under
  *	xr_send_lock, or transport_lock when sunrpc has given the RPC up
+ * @rr_parked: its Call, as long as there is no room for it in the send queue; under
+ *	xr_send_lock
  * @rr_bc_cookie: slot for a callback: the connection that it came on
  * @rr_doomed: the Reply was an error or made no sense: never send it again
  * @rr_mrs: regions registered for it, under xr_mr_lock
@@ -155,6 +159,7 @@ struct xprt_rdma_req {
 	struct xdr_buf		rr_reply_copy;
 	bool			rr_resend;
 	bool			rr_sent;
+	struct xprt_rdma_send	*rr_parked;
 	unsigned int		rr_bc_cookie;
 	bool			rr_doomed;
 	struct list_head	rr_mrs;
@@ -239,6 +244,7 @@ struct xprt_rdma_stats {
  * @xr_send_lock: Sends
  * @xr_send_free: Sends not in use, last used first
  * @xr_send_busy: Sends posted, in order
+ * @xr_send_parked: Calls that wait for room in the send queue, in order
  * @xr_sends: all Sends, an array of @xr_nsends
  * @xr_nsends: how many
  * @xr_unsignaled: Sends since the last one that asked for a completion
@@ -283,6 +289,7 @@ struct xprt_rdma {
 	spinlock_t			xr_send_lock;	/* Sends, rr_sent */
 	struct list_head		xr_send_free;
 	struct list_head		xr_send_busy;
+	struct list_head		xr_send_parked;
 	struct xprt_rdma_send		*xr_sends;
 	u32				xr_nsends;
 	u32				xr_unsignaled;
@@ -409,8 +416,8 @@ void xprt_rdma_sends_destroy(struct xprt_rdma *xr);
 int xprt_rdma_send_get(struct xprt_rdma *xr, struct xprt_rdma_send **sendp);
 void xprt_rdma_send_put(struct xprt_rdma_send *send);
 int xprt_rdma_send_post(struct xprt_rdma_send *send, u32 len,
-			struct xprt_rdma_req *req, u32 *slots);
-bool xprt_rdma_sq_reserve(struct xprt_rdma *xr, u32 slots, int leave);
+			struct xprt_rdma_req *req);
+void xprt_rdma_send_forget(struct xprt_rdma *xr, struct xprt_rdma_req *req);
 void xprt_rdma_sq_release(struct xprt_rdma *xr, u32 slots);
 
 /* xprt_rdma_reply.c */

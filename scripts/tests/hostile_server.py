@@ -607,6 +607,56 @@ def killed_last(s):
     s.works()
 
 
+QUEUE, REGION = "/sys/kernel/debug/rpcrdma/device_max_qp_wr", "/sys/kernel/debug/rpcrdma/device_max_mr_pages"
+
+
+def short_of_room(s, options):
+    """A connection whose send queue has 128 entries. A WRITE of 32768 bytes takes 17 of them."""
+    put(QUEUE, 128)
+    put(REGION, 1)
+    try:
+        s.mount(options + ",wsize=32768")
+    finally:
+        put(QUEUE, 0)
+        put(REGION, 0)
+
+
+def parked():
+    return sum(int(shown["sends_parked"]) for _, shown in transports())
+
+
+def writes_too_much(s, name):
+    """32 WRITEs at once, of which the server answers none: more than there is room for. And the first of them"""
+    op = s.user(do_write, DATA, name, True)
+    first = s.next(lambda call: call.reads)
+    want(s.verbs.until(lambda: s.step() or parked(), 30), "no Call waits for room")
+    s.listen(SILENCE)
+    return op, first
+
+
+# Nobody has heard of it: it owes no credit, and the server never gets to see it.
+# Covers: MEM-04 V1-CRD-06
+@case("memory", "killed while its Call waits for room", "xprt_rdma_no_sends", mount=False, vers=BOTH)
+def killed_parked(s):
+    s.credit = 64       # more than there are WRITEs
+    short_of_room(s, "vers=3,hard")
+    s.works()
+    op, first = writes_too_much(s, "parked")
+    before, queued = parked(), len(s.calls)
+    process = subprocess.Popen(("ls", MNT + "/dir"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    want(s.verbs.until(lambda: s.step() or parked() > before), "what ls asks for does not wait for room")
+    process.send_signal(signal.SIGKILL)
+    want(s.verbs.until(lambda: s.step() or process.poll() is not None), "ls cannot be killed")
+    want(len(s.calls) == queued, "the server is told of it")
+    want(parked() == before and owed() == 0, f"{parked()} Calls wait, not {before}; {owed()} credits are owed")
+    first.respond()
+    want(s.finish(op) == len(DATA), "WRITE")
+    with open(EXPORT + "/parked", "rb") as f:
+        want(f.read() == DATA, "other data was written")
+    s.works()
+    s.kept()
+
+
 # Covers: V1-RPL-14 V1-RPL-08 V1-RPL-09 V1-RPL-02 V1-RPL-03 V2-CHK-02
 @case("memory", "Reply chunks that are not what was offered", vers=BOTH)
 def reply_chunks(s):
@@ -1128,6 +1178,28 @@ def burst(s):
     call.respond()
     want(isinstance(s.finish(op), int), "GETATTR")
     want(s.finish(other) == len(DATA), "the GETATTR that had to wait")
+    s.kept()
+
+
+# The server may answer none of what fills the queue before it has the answer to its callback: it calls back a
+# delegation.
+# Covers: BC-02 V2-BC-08
+@case("callbacks", "a callback while Calls wait for room", "xprt_rdma_no_sends", mount=False, vers=BOTH)
+def no_room(s):
+    short_of_room(s, V41)
+    op, first = writes_too_much(s, "no_room")
+    held = len(s.calls)
+    for i in range(16):
+        s.conns[0].send(header(0xb00 + i) + callback_null(0xb00 + i))
+    want(s.verbs.until(lambda: s.step() or len(s.backward) >= 16, 20), f"{len(s.backward)} of 16 are answered")
+    for i in range(16):
+        answered(s, 0xb00 + i)
+    want(len(s.calls) == held and not op.ready(), "it was not for the callbacks that it waited")
+    want(parked(), "no Call waits any more")
+    first.respond()
+    want(s.finish(op) == len(DATA), "WRITE")
+    with open(EXPORT + "/no_room", "rb") as f:
+        want(f.read() == DATA, "other data was written")
     s.kept()
 
 

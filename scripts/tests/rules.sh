@@ -288,15 +288,16 @@ case_receives() {
 	ice_down
 }
 
-# room_is_short: credits are left, but the send queue is full. What the connection has, or lacks, is this
-# end's own business.
+# room_is_short: the send queue is full, and Calls that have their credits wait for room. What the
+# connection has, or lacks, is this end's own business.
 room_is_short() {
-	local client granted used
+	local client parked
 	until_true 60 grep -q xprt_rdma_no_sends: $TRACE/trace || die "no Call has waited for room"
 	client=$(echo $DEBUG/client/*)
-	granted=$(field credits_granted "$client") used=$(field credits_in_flight "$client")
-	echo "$used of $granted credits are used, $(field send_queue_free "$client") entries left"
-	[ "$used" -lt "$granted" ] || die "all of the $granted credits are used: it was these that were short"
+	parked=$(field sends_parked "$client")
+	echo "$(field credits_in_flight "$client") of $(field credits_granted "$client") credits are used," \
+		"$(field send_queue_free "$client") entries left, and $parked Calls wait for more"
+	[ "$parked" -gt 0 ] || die "no Call waits for room"
 }
 
 # More RPCs than the queue has room for
