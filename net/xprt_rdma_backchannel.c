@@ -12,16 +12,39 @@
  * Receive at once, and the Receive is returned, so callbacks take nothing from
  * the forward direction (BC-02, BC-28).
  *
- * Callback slots are made when they are first needed. There may be twice as many
- * as callbacks granted, because a slot is free again only some time after its
- * Reply has returned the credit. A server that needs more has lost count of our
- * Receives: the connection is dropped (G-25).
+ * Two callback slots are always there, others are made when they are first
+ * needed. There may be twice as many as callbacks granted, because a slot is free
+ * again only some time after its Reply has returned the credit. A server that needs
+ * more has lost count of our Receives: the connection is dropped (G-25).
+ *
+ * Where there is no memory for a slot, the message stays in its Receive until one
+ * is free. It is not waited for in the completion handler: Replies that make memory
+ * free may be behind. There are Receives for all callbacks that were granted.
  */
 #include <linux/slab.h>
 #include <linux/sunrpc/bc_xprt.h>
 #include <linux/sunrpc/svc.h>
 #include <rpcrdma/trace_xprt.h>
 #include <rpcrdma/xprt_rdma.h>
+
+/* Slots that are there as long as callbacks are used */
+#define XPRT_RDMA_BC_READY	2u
+
+/* Half of it for the Call and half for the Reply: no longer is any that a session
+ * is made for, see xprt_rdma_bc_maxpayload().
+ */
+static struct xprt_rdma_req *xprt_rdma_bc_make(gfp_t gfp)
+{
+	struct xprt_rdma_req *req = xprt_rdma_req_create(gfp);
+
+	if (!req)
+		return NULL;
+	req->rr_buf = kmalloc(2 * XPRT_RDMA_BC_SIZE, gfp);
+	if (req->rr_buf)
+		return req;
+	xprt_rdma_req_destroy(req);
+	return NULL;
+}
 
 /**
  * xprt_rdma_bc_setup - callbacks are about to be used
@@ -30,13 +53,24 @@
  *
  * Receives are in place already. Calls are taken from now on.
  *
- * Context: process.
- * Return: 0.
+ * Context: process; sleeps.
+ * Return: 0 or %-ENOMEM.
  */
 int xprt_rdma_bc_setup(struct rpc_xprt *xprt, unsigned int reqs)
 {
 	struct xprt_rdma *xr = xprt_rdma_from(xprt);
+	struct xprt_rdma_req *req;
 
+	/* Two who do this at once may make one more. */
+	while (READ_ONCE(xprt->bc_alloc_count) < XPRT_RDMA_BC_READY) {
+		req = xprt_rdma_bc_make(GFP_KERNEL);
+		if (!req)
+			return -ENOMEM;
+		spin_lock(&xprt->bc_pa_lock);
+		xprt->bc_alloc_count++;
+		list_add(&req->rr_free, &xr->xr_bc_free);
+		spin_unlock(&xprt->bc_pa_lock);
+	}
 	spin_lock(&xprt->bc_pa_lock);
 	xr->xr_bc_enabled = true;
 	spin_unlock(&xprt->bc_pa_lock);
@@ -59,7 +93,7 @@ size_t xprt_rdma_bc_maxpayload(struct rpc_xprt *xprt)
 		&xprt_rdma_from(xprt)->xr_conn.cn_limits;
 	u32 max = min(limits->lm_inline_send, limits->lm_inline_recv);
 
-	max = clamp_t(u32, max, RPCRDMA_INLINE_MIN, PAGE_SIZE);
+	max = clamp(max, RPCRDMA_INLINE_MIN, XPRT_RDMA_BC_SIZE);
 	return max - RPCRDMA1_HDR_MIN - limits->lm_hdr_extra;
 }
 
@@ -81,8 +115,9 @@ unsigned int xprt_rdma_bc_num_slots(struct rpc_xprt *xprt)
  * @reqs: ignored
  *
  * The callback service may be freed after this: nothing is queued to it any
- * more. Idle slots are freed; busy ones come back by xprt_rdma_bc_free_rqst() and
- * stay until the transport goes.
+ * more. What waits for a slot is dropped when one is free. Idle slots are freed;
+ * busy ones come back by xprt_rdma_bc_free_rqst() and stay until the transport
+ * goes.
  *
  * Context: process.
  */
@@ -114,24 +149,6 @@ void xprt_rdma_bc_exit(struct xprt_rdma *xr)
 	xprt_rdma_bc_destroy(&xr->xr_xprt, 0);
 }
 
-/**
- * xprt_rdma_bc_free_rqst - a callback is finished
- * @rqst: its slot
- *
- * Context: process.
- */
-void xprt_rdma_bc_free_rqst(struct rpc_rqst *rqst)
-{
-	struct xprt_rdma_req *req = xprt_rdma_req_from(rqst);
-	struct rpc_xprt *xprt = rqst->rq_xprt;
-	struct xprt_rdma *xr = xprt_rdma_from(xprt);
-
-	spin_lock(&xprt->bc_pa_lock);
-	list_add(&req->rr_free, &xr->xr_bc_free);
-	spin_unlock(&xprt->bc_pa_lock);
-	xprt_put(xprt);
-}
-
 static struct xprt_rdma_req *xprt_rdma_bc_create(struct xprt_rdma *xr)
 {
 	struct rpc_xprt *xprt = &xr->xr_xprt;
@@ -146,19 +163,26 @@ static struct xprt_rdma_req *xprt_rdma_bc_create(struct xprt_rdma *xr)
 	if (!room)
 		return ERR_PTR(-EOVERFLOW);
 
-	/* Replies that make memory free may be behind this in the queue. */
-	req = xprt_rdma_req_create(GFP_NOWAIT | __GFP_NOWARN);
+	req = xprt_rdma_bc_make(GFP_NOWAIT | __GFP_NOWARN);
 	if (req)
-		req->rr_buf = kmalloc(2 * PAGE_SIZE, GFP_NOWAIT | __GFP_NOWARN);
-	if (req && req->rr_buf)
 		return req;
-
-	if (req)
-		xprt_rdma_req_destroy(req);
 	spin_lock(&xprt->bc_pa_lock);
 	xprt->bc_alloc_count--;
 	spin_unlock(&xprt->bc_pa_lock);
 	return ERR_PTR(-ENOMEM);
+}
+
+static struct xprt_rdma_req *xprt_rdma_bc_pop_locked(struct xprt_rdma *xr)
+{
+	struct xprt_rdma_req *req;
+
+	lockdep_assert_held(&xr->xr_xprt.bc_pa_lock);
+
+	req = list_first_entry_or_null(&xr->xr_bc_free, struct xprt_rdma_req,
+				       rr_free);
+	if (req)
+		list_del_init(&req->rr_free);
+	return req;
 }
 
 static struct xprt_rdma_req *xprt_rdma_bc_get(struct xprt_rdma *xr)
@@ -167,12 +191,54 @@ static struct xprt_rdma_req *xprt_rdma_bc_get(struct xprt_rdma *xr)
 	struct xprt_rdma_req *req;
 
 	spin_lock(&xprt->bc_pa_lock);
-	req = list_first_entry_or_null(&xr->xr_bc_free, struct xprt_rdma_req,
-				       rr_free);
-	if (req)
-		list_del_init(&req->rr_free);
+	req = xprt_rdma_bc_pop_locked(xr);
 	spin_unlock(&xprt->bc_pa_lock);
 	return req ?: xprt_rdma_bc_create(xr);
+}
+
+/* There is no memory. Returns a slot if one has just become free; NULL if the
+ * message waits, and is not the caller's any more; or an error.
+ */
+static struct xprt_rdma_req *xprt_rdma_bc_wait(struct xprt_rdma *xr,
+					       struct rpcrdma_recv *recv)
+{
+	struct rpc_xprt *xprt = &xr->xr_xprt;
+	struct xprt_rdma_req *req;
+
+	spin_lock(&xprt->bc_pa_lock);
+	req = xprt_rdma_bc_pop_locked(xr);
+	if (req)
+		goto out_unlock;
+	if (!xr->xr_bc_enabled) {
+		req = ERR_PTR(-ESHUTDOWN);
+	} else if (xr->xr_bc_nwaiting == XPRT_RDMA_BC_REQUESTS) {
+		req = ERR_PTR(-EOVERFLOW);
+	} else {
+		xr->xr_bc_nwaiting++;
+		list_add_tail(&recv->rv_list, &xr->xr_bc_waiting);
+		rpcrdma_count(client_bc_waits);
+	}
+out_unlock:
+	spin_unlock(&xprt->bc_pa_lock);
+	return req;
+}
+
+/**
+ * xprt_rdma_bc_reset - forget the callbacks that wait for a slot
+ * @xr: transport whose connection has no queues any more, and still its Receives
+ *
+ * The server calls again when the connection is back.
+ *
+ * Context: process. Send lock held.
+ */
+void xprt_rdma_bc_reset(struct xprt_rdma *xr)
+{
+	struct rpc_xprt *xprt = &xr->xr_xprt;
+
+	spin_lock(&xprt->bc_pa_lock);
+	INIT_LIST_HEAD(&xr->xr_bc_waiting);
+	xr->xr_bc_nwaiting = 0;
+	spin_unlock(&xprt->bc_pa_lock);
 }
 
 /* First half of the slot's buffer: the Call; second half: the Reply */
@@ -193,7 +259,8 @@ static void xprt_rdma_bc_fill(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	rqst->rq_cong = 1;
 	req->rr_bc_cookie = READ_ONCE(xr->xr_xprt.connect_cookie);
 	__set_bit(RPC_BC_PA_IN_USE, &rqst->rq_bc_pa_state);
-	xdr_buf_init(&rqst->rq_snd_buf, req->rr_buf + PAGE_SIZE, PAGE_SIZE);
+	xdr_buf_init(&rqst->rq_snd_buf, req->rr_buf + XPRT_RDMA_BC_SIZE,
+		     XPRT_RDMA_BC_SIZE);
 
 	memcpy(req->rr_buf, recv->rv_buf.bf_data + hdr->hd_length,
 	       hdr->hd_msg_len);
@@ -202,14 +269,15 @@ static void xprt_rdma_bc_fill(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	rqst->rq_private_buf.len = hdr->hd_msg_len;
 }
 
-static void xprt_rdma_bc_enqueue(struct xprt_rdma *xr,
-				 struct xprt_rdma_req *req)
+static void xprt_rdma_bc_enqueue_locked(struct xprt_rdma *xr,
+					struct xprt_rdma_req *req)
 {
 	struct rpc_xprt *xprt = &xr->xr_xprt;
 	struct rpc_rqst *rqst = &req->rr_slot;
 	struct svc_serv *serv;
 
-	spin_lock(&xprt->bc_pa_lock);
+	lockdep_assert_held(&xprt->bc_pa_lock);
+
 	serv = xr->xr_bc_enabled ? xprt->bc_serv : NULL;
 	/* The queued Call holds the transport, unless that is going away. */
 	if (serv && !xprt_get(xprt))
@@ -222,7 +290,60 @@ static void xprt_rdma_bc_enqueue(struct xprt_rdma *xr,
 		trace_xprt_rdma_bc_reply(rqst, -ESHUTDOWN);
 		list_add(&req->rr_free, &xr->xr_bc_free);
 	}
+}
+
+static void xprt_rdma_bc_accept(struct xprt_rdma *xr, struct xprt_rdma_req *req,
+				const struct rpcrdma_recv *recv,
+				const struct rpcrdma_hdr *hdr)
+{
+	xprt_rdma_useful(xr);
+	rpcrdma_count(client_bc_calls);
+	trace_xprt_rdma_bc_call(hdr, 0);
+	xprt_rdma_bc_fill(xr, req, recv, hdr);
+}
+
+/* The one that has waited longest gets @req. The lock keeps its connection from
+ * being freed: see xprt_rdma_bc_reset(). Returns false if none waits.
+ */
+static bool xprt_rdma_bc_resume_locked(struct xprt_rdma *xr,
+				       struct xprt_rdma_req *req)
+{
+	struct rpcrdma_recv *recv;
+	struct rpcrdma_hdr hdr;
+
+	lockdep_assert_held(&xr->xr_xprt.bc_pa_lock);
+
+	recv = list_first_entry_or_null(&xr->xr_bc_waiting, struct rpcrdma_recv,
+					rv_list);
+	if (!recv)
+		return false;
+	list_del_init(&recv->rv_list);
+	xr->xr_bc_nwaiting--;
+	/* It is as sound as it was. */
+	xprt_rdma_reply_decode(xr, recv, &hdr);
+	xprt_rdma_bc_accept(xr, req, recv, &hdr);
+	rpcrdma_recv_put(recv);
+	xprt_rdma_bc_enqueue_locked(xr, req);
+	return true;
+}
+
+/**
+ * xprt_rdma_bc_free_rqst - a callback is finished
+ * @rqst: its slot
+ *
+ * Context: process.
+ */
+void xprt_rdma_bc_free_rqst(struct rpc_rqst *rqst)
+{
+	struct xprt_rdma_req *req = xprt_rdma_req_from(rqst);
+	struct rpc_xprt *xprt = rqst->rq_xprt;
+	struct xprt_rdma *xr = xprt_rdma_from(xprt);
+
+	spin_lock(&xprt->bc_pa_lock);
+	if (likely(!xprt_rdma_bc_resume_locked(xr, req)))
+		list_add(&req->rr_free, &xr->xr_bc_free);
 	spin_unlock(&xprt->bc_pa_lock);
+	xprt_put(xprt);
 }
 
 /* A callback with chunks breaks the rules, but it is a Call and gets an answer
@@ -264,13 +385,11 @@ void xprt_rdma_bc_receive(struct xprt_rdma *xr, struct rpcrdma_recv *recv,
 {
 	struct xprt_rdma_req *req;
 
-	if (!READ_ONCE(xr->xr_bc_enabled)) {
-		rpcrdma_count(client_bc_dropped);
-		trace_xprt_rdma_bc_drop(hdr, 0);
-		goto out_put;
-	}
+	if (!READ_ONCE(xr->xr_bc_enabled))
+		goto out_drop;
 	if (!rpcrdma_lists_empty(&hdr->hd_lists) ||
-	    hdr->hd_rpc_xid != hdr->hd_xid || hdr->hd_msg_len > PAGE_SIZE) {
+	    hdr->hd_rpc_xid != hdr->hd_xid ||
+	    hdr->hd_msg_len > XPRT_RDMA_BC_SIZE) {
 		rpcrdma_count(client_bc_chunks);
 		trace_xprt_rdma_bc_refuse(hdr, 0);
 		xprt_rdma_bc_refuse(xr, hdr);
@@ -278,23 +397,29 @@ void xprt_rdma_bc_receive(struct xprt_rdma *xr, struct rpcrdma_recv *recv,
 	}
 
 	req = xprt_rdma_bc_get(xr);
-	if (IS_ERR(req)) {
-		if (PTR_ERR(req) == -EOVERFLOW) {
-			rpcrdma_count(client_bc_overruns);
-			trace_xprt_rdma_bc_overrun(xr, hdr->hd_credit);
-		}
+	if (req == ERR_PTR(-ENOMEM))
+		req = xprt_rdma_bc_wait(xr, recv);
+	if (!req)
+		return;
+	if (req == ERR_PTR(-EOVERFLOW)) {
+		rpcrdma_count(client_bc_overruns);
+		trace_xprt_rdma_bc_overrun(xr, hdr->hd_credit);
 		/* The server calls again when the connection is back. */
-		rpcrdma_conn_fail(&xr->xr_conn, PTR_ERR(req));
+		rpcrdma_conn_fail(&xr->xr_conn, -EOVERFLOW);
 		goto out_put;
 	}
-	xprt_rdma_useful(xr);
-	rpcrdma_count(client_bc_calls);
-	trace_xprt_rdma_bc_call(hdr, 0);
-	xprt_rdma_bc_fill(xr, req, recv, hdr);
+	if (IS_ERR(req))
+		goto out_drop;
+	xprt_rdma_bc_accept(xr, req, recv, hdr);
 	rpcrdma_recv_put(recv);
-	xprt_rdma_bc_enqueue(xr, req);
+	spin_lock(&xr->xr_xprt.bc_pa_lock);
+	xprt_rdma_bc_enqueue_locked(xr, req);
+	spin_unlock(&xr->xr_xprt.bc_pa_lock);
 	return;
 
+out_drop:
+	rpcrdma_count(client_bc_dropped);
+	trace_xprt_rdma_bc_drop(hdr, 0);
 out_put:
 	rpcrdma_recv_put(recv);
 }

@@ -482,6 +482,26 @@ static bool xprt_rdma_reply_sort_v2(struct xprt_rdma *xr,
 }
 
 /**
+ * xprt_rdma_reply_decode - read the header of a message
+ * @xr: transport whose version is settled
+ * @recv: the message
+ * @hdr: OUT: see rpcrdma1_decode_reply()
+ *
+ * Context: any.
+ * Return: what is to be thought of it.
+ */
+enum rpcrdma_verdict xprt_rdma_reply_decode(const struct xprt_rdma *xr,
+					    const struct rpcrdma_recv *recv,
+					    struct rpcrdma_hdr *hdr)
+{
+	if (xr->xr_vers == RPCRDMA_VERS_1)
+		return rpcrdma1_decode_reply(recv->rv_buf.bf_data, recv->rv_len,
+					     hdr);
+	return rpcrdma2_decode_reply(recv->rv_buf.bf_data, recv->rv_len, 0,
+				     hdr);
+}
+
+/**
  * xprt_rdma_reply_receive - a message has arrived
  * @conn: connection
  * @recv: the message; given back when it is dealt with
@@ -502,12 +522,7 @@ void xprt_rdma_reply_receive(struct rpcrdma_conn *conn,
 		return;
 	}
 
-	if (xr->xr_vers == RPCRDMA_VERS_1)
-		verdict = rpcrdma1_decode_reply(recv->rv_buf.bf_data,
-						recv->rv_len, &hdr);
-	else
-		verdict = rpcrdma2_decode_reply(recv->rv_buf.bf_data,
-						recv->rv_len, 0, &hdr);
+	verdict = xprt_rdma_reply_decode(xr, recv, &hdr);
 	trace_xprt_rdma_receive(&hdr, verdict);
 	switch (verdict) {
 	case RPCRDMA_OK:

@@ -170,6 +170,7 @@ static void xprt_rdma_teardown(struct xprt_rdma *xr)
 	rpcrdma_conn_destroy_queues(&xr->xr_conn);
 	xprt_rdma_req_end_fences(xr);
 	xprt_rdma_req_reset_all(xr);
+	xprt_rdma_bc_reset(xr);
 	xprt_rdma_frwr_destroy_all(xr);
 	xprt_rdma_sends_destroy(xr);
 	rpcrdma_conn_close(&xr->xr_conn);
@@ -575,6 +576,7 @@ static void xprt_rdma_init_lists(struct xprt_rdma *xr)
 	INIT_LIST_HEAD(&xr->xr_send_busy);
 	INIT_LIST_HEAD(&xr->xr_send_parked);
 	INIT_LIST_HEAD(&xr->xr_bc_free);
+	INIT_LIST_HEAD(&xr->xr_bc_waiting);
 	init_waitqueue_head(&xr->xr_teardown);
 }
 

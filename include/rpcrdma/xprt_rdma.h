@@ -23,6 +23,9 @@
 /* Callbacks in progress at most: the backward grant (BC-07) */
 #define XPRT_RDMA_BC_REQUESTS	16u
 
+/* Bytes of the largest callback, and of its Reply */
+#define XPRT_RDMA_BC_SIZE	4096u
+
 /* Memory with the send lock held. Without it this transport can neither clean
  * pages nor be closed, so fail rather than wait for what may never come: sunrpc
  * tries again.
@@ -252,6 +255,9 @@ struct xprt_rdma_stats {
  * @xr_teardown: woken when the regions of a dead connection are gone
  * @xr_pad: where a server may put the roundup of a Write chunk (G-03)
  * @xr_bc_free: callback slots not in use, under xprt->bc_pa_lock
+ * @xr_bc_waiting: Receives (rv_list) whose callbacks wait for a slot, under
+ *	xprt->bc_pa_lock
+ * @xr_bc_nwaiting: how many
  * @xr_bc_enabled: there is a callback service to queue to, under
  *	xprt->bc_pa_lock
  * @xr_stats: mountstats
@@ -298,6 +304,8 @@ struct xprt_rdma {
 	wait_queue_head_t		xr_teardown;
 	void				*xr_pad;
 	struct list_head		xr_bc_free;
+	struct list_head		xr_bc_waiting;
+	u32				xr_bc_nwaiting;
 	bool				xr_bc_enabled;
 	struct xprt_rdma_stats		xr_stats;
 	char				xr_device[IB_DEVICE_NAME_MAX];
@@ -426,6 +434,9 @@ int xprt_rdma_reply_place(struct xprt_rdma *xr, struct xprt_rdma_req *req);
 #endif
 void xprt_rdma_reply_receive(struct rpcrdma_conn *conn,
 			     struct rpcrdma_recv *recv);
+enum rpcrdma_verdict xprt_rdma_reply_decode(const struct xprt_rdma *xr,
+					    const struct rpcrdma_recv *recv,
+					    struct rpcrdma_hdr *hdr);
 void xprt_rdma_reply_wait(struct rpc_task *task);
 void xprt_rdma_reply_refuse(struct xprt_rdma *xr,
 			    const struct rpcrdma_hdr *hdr,
@@ -445,8 +456,13 @@ void xprt_rdma_bc_destroy(struct rpc_xprt *xprt, unsigned int reqs);
 int xprt_rdma_bc_send_reply(struct rpc_rqst *rqst);
 void xprt_rdma_bc_receive(struct xprt_rdma *xr, struct rpcrdma_recv *recv,
 			  const struct rpcrdma_hdr *hdr);
+void xprt_rdma_bc_reset(struct xprt_rdma *xr);
 void xprt_rdma_bc_exit(struct xprt_rdma *xr);
 #else
+static inline void xprt_rdma_bc_reset(struct xprt_rdma *xr)
+{
+}
+
 static inline int xprt_rdma_bc_send_reply(struct rpc_rqst *rqst)
 {
 	return -EIO;

@@ -1203,6 +1203,42 @@ def no_room(s):
     s.kept()
 
 
+def starve(percent, pattern):
+    """See broken.sh. Needs what a group's shell has in its environment."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    command = f'. "{here}/../lab/guest/lib.sh"; . "{here}/common.sh"; . "{here}/broken.sh"; starve {percent} "{pattern}"'
+    subprocess.run(["bash", "-euc", command], check=True, stdin=subprocess.DEVNULL)
+
+
+FAILSLAB = "/sys/kernel/debug/failslab"
+
+
+# There is no memory for more than the client has anyway: all but the first have to wait for it.
+# Covers: BC-07 BC-02
+@case("callbacks", "callbacks without memory", mount=False, vers=BOTH)
+def no_memory(s):
+    want(os.path.isdir(FAILSLAB), "this kernel has no CONFIG_FAILSLAB")
+    s.mount(V41)
+    op = s.user(do_stat, MNT + "/dir")
+    call = s.next(of_user)
+    starve(100, "^xprt_rdma_bc_receive$")
+    try:
+        # The client's only thread is busy with each for half a second.
+        for i in range(8):
+            call.conn.send(header(0xd00 + i) + callback_waiting(call, 0xd00 + i, i + 1))
+        want(s.verbs.until(lambda: s.step() or len(s.backward) >= 8 or call.conn.lost, 30),
+             f"{len(s.backward)} of 8 are answered")
+    finally:
+        for what in ("failslab", "fail_page_alloc"):
+            put(f"/sys/kernel/debug/{what}/probability", 0)
+    want(not call.conn.closed and not call.conn.lost, "the connection is dropped for a callback")
+    want(s.counted("client_bc_waits") > 0, "there was memory enough")
+    want(sorted(m[:4] for m in s.backward) == [words(0xd00 + i) for i in range(8)], "other answers")
+    call.respond()
+    want(isinstance(s.finish(op), int), "GETATTR")
+    s.kept()
+
+
 # Covers: BC-06 BC-09 V2-BC-11
 @case("callbacks", "callbacks beyond the grant", "xprt_rdma_bc_overrun", mount=False, vers=BOTH)
 def flood(s):
