@@ -115,11 +115,9 @@ static void rpcrdma_recv_destroy(struct rpcrdma_recv *recv)
 	kfree(recv);
 }
 
-static int rpcrdma_recv_create(struct rpcrdma_conn *conn, u32 size)
+static int rpcrdma_recv_create(struct rpcrdma_conn *conn, u32 size, gfp_t gfp)
 {
 	struct ib_device *device = rpcrdma_conn_device(conn);
-	/* A client may be here with its send lock held: see XPRT_RDMA_GFP. */
-	gfp_t gfp = GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN;
 	struct rpcrdma_recv *recv;
 	int rc;
 
@@ -149,11 +147,12 @@ static int rpcrdma_recv_create(struct rpcrdma_conn *conn, u32 size)
 }
 
 /**
- * rpcrdma_recvs_grow - have more Receives
+ * rpcrdma_recvs_grow_gfp - have more Receives
  * @conn: connection with a queue pair
  * @count: how many there shall be in all, at most what its receive queue holds;
  *	if there are as many, nothing happens
  * @size: bytes of each new one
+ * @gfp: how to allocate
  *
  * The new ones are posted with all others that wait.
  *
@@ -162,13 +161,14 @@ static int rpcrdma_recv_create(struct rpcrdma_conn *conn, u32 size)
  * Return: 0; %-ENOMEM or %-EIO, and there may be some more than before; or what
  *	rpcrdma_recvs_post() returns, and the connection is down.
  */
-int rpcrdma_recvs_grow(struct rpcrdma_conn *conn, u32 count, u32 size)
+int rpcrdma_recvs_grow_gfp(struct rpcrdma_conn *conn, u32 count, u32 size,
+			   gfp_t gfp)
 {
 	int rc = 0;
 
 	count = min(count, conn->cn_recv_max);
 	while (!rc && conn->cn_nrecvs < count)
-		rc = rpcrdma_recv_create(conn, size);
+		rc = rpcrdma_recv_create(conn, size, gfp);
 	if (rc)
 		trace_rpcrdma_no_recvs(conn, rc);
 	return rpcrdma_recvs_post(conn) ?: rc;

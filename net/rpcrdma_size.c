@@ -29,9 +29,6 @@
 #include <rpcrdma/size.h>
 #include <rpcrdma/wire.h>
 
-/* Beside its data an RPC may register what surrounds them: head and tail */
-#define RPCRDMA_CLIENT_EXTRA_MRS	2u
-
 /* A registration is two work requests: the making and the unmaking */
 #define RPCRDMA_WRS_PER_MR		2u
 

@@ -5,8 +5,9 @@
  *
  * Operation
  *
- * A region is allocated when an RPC needs one and none is free, so a
- * connection has as many as it ever used at once. xprt_rdma_frwr_map_*() moves
+ * A connection begins with the regions that one RPC of the largest payload takes.
+ * Another one is allocated when an RPC needs one and none is free, so there are
+ * as many as were ever used at once. xprt_rdma_frwr_map_*() moves
  * regions from the pool to the RPC, maps pages, and fills in the offer that the
  * encoder sends. xprt_rdma_frwr_chain() puts the registrations in front of the
  * Send, so that one doorbell does it all.
@@ -125,25 +126,33 @@ static void xprt_rdma_frwr_mr_destroy(struct xprt_rdma_mr *mr)
 	kfree(mr);
 }
 
-static struct xprt_rdma_mr *xprt_rdma_frwr_mr_create(struct xprt_rdma *xr)
+static struct xprt_rdma_mr *xprt_rdma_frwr_mr_create(struct xprt_rdma *xr,
+						     gfp_t gfp)
 {
 	struct rpcrdma_conn *conn = &xr->xr_conn;
 	u32 pages = xr->xr_sizes.cz_mr_pages;
 	struct xprt_rdma_mr *mr;
+	unsigned int flags;
 	struct ib_mr *ib_mr;
 
-	mr = kzalloc(sizeof(*mr), XPRT_RDMA_GFP);
+	mr = kzalloc(sizeof(*mr), gfp);
 	if (!mr)
 		return NULL;
 	mr->mr_xprt = xr;
 	mr->mr_cqe.done = xprt_rdma_frwr_wc_done;
-	mr->mr_sg = kcalloc(pages, sizeof(*mr->mr_sg), XPRT_RDMA_GFP);
+	mr->mr_sg = kcalloc(pages, sizeof(*mr->mr_sg), gfp);
 	if (!mr->mr_sg)
 		goto out_destroy;
 	sg_init_table(mr->mr_sg, pages);
 
+	/* A provider cannot be told how to allocate, and must not wait either. So
+	 * it may use the kernel's reserve; it finds memory without it if this
+	 * function just did.
+	 */
+	flags = memalloc_flags_save(PF_MEMALLOC);
 	ib_mr = ib_alloc_mr(conn->cn_pd, conn->cn_caps.dc_sg_gaps ?
 			    IB_MR_TYPE_SG_GAPS : IB_MR_TYPE_MEM_REG, pages);
+	memalloc_flags_restore(flags);
 	if (IS_ERR(ib_mr)) {
 		trace_xprt_rdma_mr_alloc_err(xr, PTR_ERR(ib_mr));
 		goto out_destroy;
@@ -158,15 +167,30 @@ out_destroy:
 	return NULL;
 }
 
-/* Moves a region from the pool, or a new one, to @req. The caller holds the
- * send lock and so is the only one who adds regions; allocating must not wait
- * for memory that only this very transport could clean.
+/* One more region, on @list. The caller holds the send lock and so is the only one
+ * who adds regions.
  */
+static struct xprt_rdma_mr *xprt_rdma_frwr_mr_add(struct xprt_rdma *xr,
+						  struct list_head *list,
+						  gfp_t gfp)
+{
+	struct xprt_rdma_mr *mr;
+
+	mr = xprt_rdma_frwr_mr_create(xr, gfp);
+	if (!mr)
+		return NULL;
+	spin_lock(&xr->xr_mr_lock);
+	list_add(&mr->mr_all, &xr->xr_mr_all);
+	list_add_tail(&mr->mr_list, list);
+	spin_unlock(&xr->xr_mr_lock);
+	return mr;
+}
+
+/* Moves a region from the pool, or a new one, to @req */
 static struct xprt_rdma_mr *xprt_rdma_frwr_mr_get(struct xprt_rdma *xr,
 						  struct xprt_rdma_req *req)
 {
 	struct xprt_rdma_mr *mr;
-	unsigned int noio;
 
 	spin_lock(&xr->xr_mr_lock);
 	mr = list_first_entry_or_null(&xr->xr_mr_free, struct xprt_rdma_mr,
@@ -174,20 +198,28 @@ static struct xprt_rdma_mr *xprt_rdma_frwr_mr_get(struct xprt_rdma *xr,
 	if (mr)
 		list_move_tail(&mr->mr_list, &req->rr_mrs);
 	spin_unlock(&xr->xr_mr_lock);
-	if (mr)
-		return mr;
+	return mr ?: xprt_rdma_frwr_mr_add(xr, &req->rr_mrs, XPRT_RDMA_GFP);
+}
 
-	noio = memalloc_noio_save();
-	mr = xprt_rdma_frwr_mr_create(xr);
-	memalloc_noio_restore(noio);
-	if (!mr)
-		return NULL;
+/**
+ * xprt_rdma_frwr_reserve - make the regions that one RPC takes
+ * @xr: transport with a new connection
+ *
+ * Others are made as they are needed. These are never given back before the
+ * connection is, so one RPC at a time gets through without any memory (I33).
+ *
+ * Context: process; sleeps. Send lock held.
+ * Return: 0 or %-ENOBUFS.
+ */
+int xprt_rdma_frwr_reserve(struct xprt_rdma *xr)
+{
+	u32 i, n = xr->xr_sizes.cz_mrs_per_rpc + RPCRDMA_CLIENT_EXTRA_MRS;
 
-	spin_lock(&xr->xr_mr_lock);
-	list_add(&mr->mr_all, &xr->xr_mr_all);
-	list_add_tail(&mr->mr_list, &req->rr_mrs);
-	spin_unlock(&xr->xr_mr_lock);
-	return mr;
+	for (i = 0; i < n; i++)
+		if (!xprt_rdma_frwr_mr_add(xr, &xr->xr_mr_free,
+					   XPRT_RDMA_GFP_CONNECT))
+			return -ENOBUFS;
+	return 0;
 }
 
 static void xprt_rdma_frwr_mr_unmap(struct xprt_rdma_mr *mr)

@@ -4,9 +4,9 @@
  *
  * Operation
  *
- * A slot is made when it is first needed and then kept; there are never more
- * than xprt->max_reqs. Its Call and Reply buffer is kept as well and only
- * grows, so an RPC in the steady state allocates nothing.
+ * One slot is made with the transport, any other when it is first needed, and then
+ * kept; there are never more than xprt->max_reqs. Its Call and Reply buffer is kept
+ * as well and only grows, so an RPC in the steady state allocates nothing.
  *
  * The buffer is ordinary memory that no device knows, except while a Long
  * Message has it registered. A Send carries a copy of what goes inline, so a
@@ -39,6 +39,43 @@ struct xprt_rdma_req *xprt_rdma_req_create(gfp_t gfp)
 	req->rr_read.of_out.co_segs = req->rr_read.of_segs;
 	req->rr_write.of_out.co_segs = req->rr_write.of_segs;
 	return req;
+}
+
+/* A slot for Calls, with a buffer that most of them fit into */
+static struct xprt_rdma_req *xprt_rdma_req_make(gfp_t gfp)
+{
+	struct xprt_rdma_req *req = xprt_rdma_req_create(gfp);
+
+	if (!req)
+		return NULL;
+	req->rr_buf = kmalloc(XPRT_RDMA_BUF_SIZE, gfp);
+	if (req->rr_buf) {
+		req->rr_buf_size = XPRT_RDMA_BUF_SIZE;
+		return req;
+	}
+	xprt_rdma_req_destroy(req);
+	return NULL;
+}
+
+/**
+ * xprt_rdma_req_reserve - make the first slot
+ * @xr: transport that nobody uses yet
+ *
+ * With it one RPC at a time gets through when there is no memory for more.
+ *
+ * Context: process; sleeps.
+ * Return: 0 or %-ENOMEM.
+ */
+int xprt_rdma_req_reserve(struct xprt_rdma *xr)
+{
+	struct xprt_rdma_req *req = xprt_rdma_req_make(GFP_KERNEL);
+
+	if (!req)
+		return -ENOMEM;
+	list_add(&req->rr_all, &xr->xr_req_all);
+	list_add(&req->rr_free, &xr->xr_req_free);
+	xr->xr_nreqs = 1;
+	return 0;
 }
 
 /**
@@ -260,7 +297,7 @@ static struct xprt_rdma_req *xprt_rdma_req_grow(struct xprt_rdma *xr)
 
 	xr->xr_nreqs++;
 	spin_unlock(&xprt->reserve_lock);
-	req = xprt_rdma_req_create(rpc_task_gfp_mask());
+	req = xprt_rdma_req_make(rpc_task_gfp_mask());
 	spin_lock(&xprt->reserve_lock);
 	if (req)
 		list_add(&req->rr_all, &xr->xr_req_all);

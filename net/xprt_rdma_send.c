@@ -27,7 +27,6 @@
  * connection begins with few; whenever more Calls are in flight than ever
  * before, there are twice as many. Most connections never need them all.
  */
-#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <rpcrdma/module.h>
 #include <rpcrdma/trace_xprt.h>
@@ -61,15 +60,33 @@ static bool xprt_rdma_sq_reserve(struct xprt_rdma *xr, u32 slots, int leave)
 	return false;
 }
 
-/* When fewer entries are left than an RPC may need, the next one might have to
- * wait, and nothing but a completion can wake it: do not leave it to the batch.
+static bool xprt_rdma_send_is_ready(const struct xprt_rdma_send *send)
+{
+	return send->sn_wanted >=
+	       send->sn_xprt->xr_conn.cn_limits.lm_inline_send;
+}
+
+static bool xprt_rdma_send_next_is_ready(struct xprt_rdma *xr)
+{
+	struct xprt_rdma_send *next;
+
+	lockdep_assert_held(&xr->xr_send_lock);
+
+	next = list_first_entry_or_null(&xr->xr_send_free,
+					struct xprt_rdma_send, sn_list);
+	return next && xprt_rdma_send_is_ready(next);
+}
+
+/* When fewer entries are left than an RPC may need, or no Send that is ready, the
+ * next one might have to wait, and nothing but a completion can wake it: do not
+ * leave it to the batch (I33).
  */
 static bool xprt_rdma_send_signal(struct xprt_rdma *xr)
 {
 	if (++xr->xr_unsignaled < RPCRDMA_SEND_BATCH &&
 	    atomic_read(&xr->xr_sq_free) - xprt_rdma_sq_answers(xr) >=
 	    (int)XPRT_RDMA_SLOTS_MAX &&
-	    !list_empty(&xr->xr_send_free))
+	    xprt_rdma_send_next_is_ready(xr))
 		return false;
 	xr->xr_unsignaled = 0;
 	rpcrdma_count(client_sends_signaled);
@@ -290,36 +307,97 @@ void xprt_rdma_sends_destroy(struct xprt_rdma *xr)
 	INIT_LIST_HEAD(&xr->xr_send_busy);
 }
 
-static int xprt_rdma_send_prepare(struct xprt_rdma_send *send)
+/* Reclaim may need this very transport to clean pages. When memory is in pieces,
+ * less has to do: more goes by RDMA then. What it has already may do, too.
+ */
+static int xprt_rdma_send_alloc(struct xprt_rdma_send *send, u32 size,
+				gfp_t gfp)
+{
+	struct ib_device *device = rpcrdma_conn_device(&send->sn_xprt->xr_conn);
+	struct rpcrdma_buf buf;
+	int rc;
+
+	rc = rpcrdma_buf_init(&buf, device, size, DMA_TO_DEVICE, gfp);
+	if (rc && send->sn_buf.bf_data)
+		return 0;
+	if (rc && size > XPRT_RDMA_SEND_SMALL)
+		rc = rpcrdma_buf_init(&buf, device, XPRT_RDMA_SEND_SMALL,
+				      DMA_TO_DEVICE, gfp);
+	if (rc)
+		return -ENOBUFS;
+	rpcrdma_buf_exit(&send->sn_buf);
+	send->sn_buf = buf;
+	return 0;
+}
+
+static int xprt_rdma_send_prepare(struct xprt_rdma_send *send, gfp_t gfp)
 {
 	struct rpcrdma_conn *conn = &send->sn_xprt->xr_conn;
 	u32 size = conn->cn_limits.lm_inline_send;
 	int rc;
 
 	/* Made before the version was known, it is too small. */
-	rpcrdma_buf_exit(&send->sn_buf);
-	send->sn_wanted = size;
-	/* Reclaim may need this very transport to clean pages. When memory is
-	 * in pieces, less has to do: more goes by RDMA then.
-	 */
-	rc = rpcrdma_buf_init(&send->sn_buf, rpcrdma_conn_device(conn), size,
-			      DMA_TO_DEVICE, XPRT_RDMA_GFP);
-	if (rc && size > XPRT_RDMA_SEND_SMALL)
-		rc = rpcrdma_buf_init(&send->sn_buf, rpcrdma_conn_device(conn),
-				      XPRT_RDMA_SEND_SMALL, DMA_TO_DEVICE,
-				      XPRT_RDMA_GFP);
-	if (rc) {
-		send->sn_buf.bf_size = 0;
-		send->sn_wanted = 0;
-		return -ENOBUFS;
-	}
+	rc = xprt_rdma_send_alloc(send, size, gfp);
+	if (rc)
+		return rc;
 
+	send->sn_wanted = size;
 	send->sn_sge.addr = send->sn_buf.bf_addr;
 	send->sn_sge.lkey = conn->cn_pd->local_dma_lkey;
 	send->sn_wr.wr_cqe = &send->sn_cqe;
 	send->sn_wr.sg_list = &send->sn_sge;
 	send->sn_wr.num_sge = 1;
 	send->sn_wr.opcode = IB_WR_SEND;
+	return 0;
+}
+
+/* Has the next Send ready before it is needed. If that cannot be, the one before
+ * it asks for a completion (I33).
+ */
+static void xprt_rdma_send_look_ahead(struct xprt_rdma *xr, gfp_t gfp)
+{
+	struct xprt_rdma_send *next;
+
+	spin_lock(&xr->xr_send_lock);
+	next = list_first_entry_or_null(&xr->xr_send_free,
+					struct xprt_rdma_send, sn_list);
+	if (next)
+		list_del_init(&next->sn_list);
+	spin_unlock(&xr->xr_send_lock);
+	if (!next)
+		return;
+	if (!xprt_rdma_send_is_ready(next))
+		xprt_rdma_send_prepare(next, gfp);
+	xprt_rdma_send_put(next);
+}
+
+static int xprt_rdma_send_get_gfp(struct xprt_rdma *xr,
+				  struct xprt_rdma_send **sendp, gfp_t gfp)
+{
+	struct xprt_rdma_send *send;
+	bool ahead, busy;
+	int rc = 0;
+
+	spin_lock(&xr->xr_send_lock);
+	send = list_first_entry_or_null(&xr->xr_send_free,
+					struct xprt_rdma_send, sn_list);
+	if (send)
+		list_del_init(&send->sn_list);
+	ahead = xprt_rdma_send_next_is_ready(xr);
+	busy = !list_empty(&xr->xr_send_busy);
+	spin_unlock(&xr->xr_send_lock);
+	if (!send)
+		return -EAGAIN;
+
+	if (unlikely(!xprt_rdma_send_is_ready(send)))
+		rc = xprt_rdma_send_prepare(send, gfp);
+	if (rc) {
+		xprt_rdma_send_put(send);
+		return busy ? -EAGAIN : rc;
+	}
+	if (unlikely(!ahead))
+		xprt_rdma_send_look_ahead(xr, gfp);
+	*sendp = send;
 	return 0;
 }
 
@@ -330,35 +408,45 @@ static int xprt_rdma_send_prepare(struct xprt_rdma_send *send)
  * @sendp: set to the Send, for xprt_rdma_send_post() or xprt_rdma_send_put()
  *
  * Context: process; may sleep.
- * Return: 0; %-EAGAIN if all are in use; %-ENOBUFS if memory is short.
+ * Return: 0; %-EAGAIN if all that are ready, or can be, are in use; %-ENOBUFS if
+ *	memory is short.
  */
 int xprt_rdma_send_get(struct xprt_rdma *xr, struct xprt_rdma_send **sendp)
 {
+	return xprt_rdma_send_get_gfp(xr, sendp, XPRT_RDMA_GFP);
+}
+
+/**
+ * xprt_rdma_sends_reserve - have two Sends ready
+ * @xr: transport whose version is settled
+ *
+ * From then on there is always one that is ready, or will be when the device is
+ * done with another one (invariant I33).
+ *
+ * Context: process; sleeps. Send lock held.
+ * Return: 0 or %-ENOBUFS.
+ */
+int xprt_rdma_sends_reserve(struct xprt_rdma *xr)
+{
 	struct xprt_rdma_send *send;
-	int rc = 0;
+	bool ready;
+	int rc;
 
-	spin_lock(&xr->xr_send_lock);
-	send = list_first_entry_or_null(&xr->xr_send_free,
-					struct xprt_rdma_send, sn_list);
-	if (send)
-		list_del_init(&send->sn_list);
-	spin_unlock(&xr->xr_send_lock);
-	if (!send)
-		return -EAGAIN;
-
-	if (send->sn_wanted < xr->xr_conn.cn_limits.lm_inline_send)
-		rc = xprt_rdma_send_prepare(send);
+	rc = xprt_rdma_send_get_gfp(xr, &send, XPRT_RDMA_GFP_CONNECT);
 	if (rc)
-		xprt_rdma_send_put(send);
-	*sendp = send;
-	return rc;
+		return -ENOBUFS;
+	spin_lock(&xr->xr_send_lock);
+	ready = xprt_rdma_send_next_is_ready(xr);
+	spin_unlock(&xr->xr_send_lock);
+	xprt_rdma_send_put(send);
+	return ready ? 0 : -ENOBUFS;
 }
 
 /**
  * xprt_rdma_send_put - give back a Send that was not posted
  * @send: Send
  *
- * Context: any that may take a lock.
+ * Context: any that may take a lock. Wakes who waits for one.
  */
 void xprt_rdma_send_put(struct xprt_rdma_send *send)
 {
@@ -367,6 +455,8 @@ void xprt_rdma_send_put(struct xprt_rdma_send *send)
 	spin_lock(&xr->xr_send_lock);
 	list_add(&send->sn_list, &xr->xr_send_free);
 	spin_unlock(&xr->xr_send_lock);
+	if (xprt_rdma_send_is_ready(send))
+		xprt_rdma_sq_release(xr, 0);
 }
 
 /**
@@ -453,7 +543,8 @@ static int xprt_rdma_send_wait(struct xprt_rdma *xr)
 	smp_mb__after_atomic();	/* pairs with xprt_rdma_sq_release() */
 
 	spin_lock(&xr->xr_send_lock);
-	room = !list_empty(&xr->xr_send_free);
+	room = xprt_rdma_send_next_is_ready(xr) ||
+	       list_empty(&xr->xr_send_busy);
 	spin_unlock(&xr->xr_send_lock);
 	if (room)
 		xprt_write_space(&xr->xr_xprt);
@@ -491,20 +582,18 @@ static u32 xprt_rdma_send_expected(const struct xprt_rdma *xr)
  * xprt_rdma_send_expect - have Receives for the Replies to some Calls
  * @xr: transport whose version is settled
  * @calls: how many may be in flight
+ * @gfp: how to allocate
  *
  * Context: process; sleeps. Send lock held, so nobody closes the connection.
  * Return: 0; or %-ENOBUFS if memory is too short.
  */
-int xprt_rdma_send_expect(struct xprt_rdma *xr, u32 calls)
+int xprt_rdma_send_expect(struct xprt_rdma *xr, u32 calls, gfp_t gfp)
 {
 	u32 want = max(calls, 2 * xprt_rdma_send_expected(xr));
-	unsigned int noio;
 
-	/* Reclaim may need this very transport to clean pages. */
-	noio = memalloc_noio_save();
-	rpcrdma_recvs_grow(&xr->xr_conn, want + xprt_rdma_send_other_recvs(xr),
-			   xprt_rdma_negotiate_recv_size(xr));
-	memalloc_noio_restore(noio);
+	rpcrdma_recvs_grow_gfp(&xr->xr_conn,
+			       want + xprt_rdma_send_other_recvs(xr),
+			       xprt_rdma_negotiate_recv_size(xr), gfp);
 	calls = min(calls, xr->xr_sizes.cz_requests);
 	return xprt_rdma_send_expected(xr) < calls ? -ENOBUFS : 0;
 }
@@ -517,7 +606,8 @@ static int xprt_rdma_send_prepare_reply(struct xprt_rdma *xr)
 	if (expected >= xr->xr_sizes.cz_requests)
 		return 0;
 	calls = xprt_rdma_send_in_flight(xr);
-	return likely(calls <= expected) ? 0 : xprt_rdma_send_expect(xr, calls);
+	return likely(calls <= expected) ? 0 :
+	       xprt_rdma_send_expect(xr, calls, XPRT_RDMA_GFP);
 }
 
 static int xprt_rdma_send_call(struct xprt_rdma *xr, struct rpc_rqst *rqst)

@@ -110,8 +110,9 @@ static int xprt_rdma_create_queues(struct xprt_rdma *xr,
 	if (!rc)
 		rc = xprt_rdma_sends_create(xr);
 	if (!rc)
-		rc = rpcrdma_recvs_grow(conn, XPRT_RDMA_FIRST_RECVS,
-					xprt_rdma_negotiate_recv_size(xr));
+		rc = rpcrdma_recvs_grow_gfp(conn, XPRT_RDMA_FIRST_RECVS,
+					    xprt_rdma_negotiate_recv_size(xr),
+					    XPRT_RDMA_GFP_CONNECT);
 	return rc;
 }
 
@@ -123,6 +124,35 @@ static void xprt_rdma_reset_window(struct xprt_rdma *xr)
 	rpcrdma_window_reset(&xr->xr_window, xr->xr_sizes.cz_requests);
 	xprt_rdma_set_cwnd(xr);
 	spin_unlock(&xprt->transport_lock);
+}
+
+/* Making and ending connections: pages may be waiting to be cleaned through this
+ * very transport. If it is swapped over, nobody may be able to free memory before,
+ * and the kernel's reserve is there for that.
+ */
+static unsigned int xprt_rdma_memalloc_save(struct xprt_rdma *xr)
+{
+	unsigned int flags = PF_MEMALLOC_NOIO;
+
+	if (atomic_read(&xr->xr_xprt.swapper))
+		flags |= PF_MEMALLOC;
+	return memalloc_flags_save(flags);
+}
+
+/* Before sunrpc hears of a connection, it has what one RPC at a time takes: who
+ * cleans pages, or swaps, gets through with it (I33).
+ */
+static int xprt_rdma_reserve(struct xprt_rdma *xr)
+{
+	int rc;
+
+	rc = xprt_rdma_send_expect(xr, XPRT_RDMA_FIRST_CALLS,
+				   XPRT_RDMA_GFP_CONNECT);
+	if (!rc)
+		rc = xprt_rdma_sends_reserve(xr);
+	if (!rc)
+		rc = xprt_rdma_frwr_reserve(xr);
+	return rc;
 }
 
 static int xprt_rdma_open(struct xprt_rdma *xr)
@@ -157,10 +187,13 @@ static int xprt_rdma_open(struct xprt_rdma *xr)
 		return rc;
 	memcpy(&xr->xr_srcaddr, &conn->cn_id->route.addr.src_addr,
 	       sizeof(xr->xr_srcaddr));
-	rc = xprt_rdma_negotiate(xr);
+	/* What is needed to ask for the version may be too small afterwards. */
+	rc = xprt_rdma_sends_reserve(xr);
+	if (!rc)
+		rc = xprt_rdma_negotiate(xr);
 	if (rc)
 		return rc;
-	return xprt_rdma_send_expect(xr, XPRT_RDMA_FIRST_CALLS);
+	return xprt_rdma_reserve(xr);
 }
 
 /* Frees all that a connection had, in whatever stage it is. Send lock held. */
@@ -273,14 +306,9 @@ static void xprt_rdma_connect_work(struct work_struct *work)
 	struct xprt_rdma *xr = container_of(work, struct xprt_rdma,
 					    xr_connect_work.work);
 	struct rpc_xprt *xprt = &xr->xr_xprt;
-	unsigned int pflags = current->flags;
-	unsigned int noio;
+	unsigned int flags = xprt_rdma_memalloc_save(xr);
 	int rc;
 
-	/* Pages may be waiting to be cleaned through this very transport. */
-	noio = memalloc_noio_save();
-	if (atomic_read(&xprt->swapper))
-		current->flags |= PF_MEMALLOC;
 	xprt_clear_connected(xprt);
 	rc = xprt_rdma_open_any(xr);
 	trace_xprt_rdma_connect(xr, rc);
@@ -301,8 +329,7 @@ static void xprt_rdma_connect_work(struct work_struct *work)
 	xprt_wake_pending_tasks(xprt, xprt_rdma_connect_status(rc));
 	xprt_clear_connecting(xprt);
 	xprt_unlock_connect(xprt, xr);
-	current_restore_flags(pflags, PF_MEMALLOC);
-	memalloc_noio_restore(noio);
+	memalloc_flags_restore(flags);
 }
 
 static void xprt_rdma_connect(struct rpc_xprt *xprt, struct rpc_task *task)
@@ -330,6 +357,7 @@ static void xprt_rdma_connect(struct rpc_xprt *xprt, struct rpc_task *task)
 void xprt_rdma_close(struct rpc_xprt *xprt)
 {
 	struct xprt_rdma *xr = xprt_rdma_from(xprt);
+	unsigned int flags;
 
 	/* sunrpc may close twice. */
 	if (xr->xr_conn.cn_id) {
@@ -339,7 +367,9 @@ void xprt_rdma_close(struct rpc_xprt *xprt)
 			xr->xr_v1_only = true;
 		rpcrdma_count(client_disconnects);
 	}
+	flags = xprt_rdma_memalloc_save(xr);
 	xprt_rdma_teardown(xr);
+	memalloc_flags_restore(flags);
 	++xprt->connect_cookie;
 	xprt_disconnect_done(xprt);
 }
@@ -633,6 +663,8 @@ static struct rpc_xprt *xprt_rdma_setup(struct xprt_create *args)
 	xr->xr_owed = kvmalloc_array(xprt->max_reqs, sizeof(*xr->xr_owed),
 				     GFP_KERNEL);
 	if (xr->xr_pad && xr->xr_owed)
+		rc = xprt_rdma_req_reserve(xr);
+	if (!rc)
 		rc = xprt_rdma_format_addr(xprt);
 	if (rc) {
 		xprt_rdma_free(xr);

@@ -91,7 +91,17 @@ struct rpcrdma_recv {
 	struct list_head	rv_list;
 };
 
-int rpcrdma_recvs_grow(struct rpcrdma_conn *conn, u32 count, u32 size);
+int rpcrdma_recvs_grow_gfp(struct rpcrdma_conn *conn, u32 count, u32 size,
+			   gfp_t gfp);
+
+/* Likewise, where to wait a little does no harm */
+static inline int rpcrdma_recvs_grow(struct rpcrdma_conn *conn, u32 count,
+				     u32 size)
+{
+	return rpcrdma_recvs_grow_gfp(conn, count, size, GFP_KERNEL |
+				      __GFP_NORETRY | __GFP_NOWARN);
+}
+
 void rpcrdma_recvs_destroy(struct rpcrdma_conn *conn);
 int rpcrdma_recvs_post(struct rpcrdma_conn *conn);
 void rpcrdma_recv_put(struct rpcrdma_recv *recv);

@@ -28,9 +28,15 @@
 
 /* Memory with the send lock held. Without it this transport can neither clean
  * pages nor be closed, so fail rather than wait for what may never come: sunrpc
- * tries again.
+ * tries again. A connection is made with what one RPC at a time takes. Where it is
+ * swapped over, the kernel's own reserve is for that; what makes it faster is not
+ * to use that up.
  */
-#define XPRT_RDMA_GFP		(GFP_NOIO | __GFP_NORETRY | __GFP_NOWARN)
+#define XPRT_RDMA_GFP_CONNECT	(GFP_NOIO | __GFP_NORETRY | __GFP_NOWARN)
+#define XPRT_RDMA_GFP		(XPRT_RDMA_GFP_CONNECT | __GFP_NOMEMALLOC)
+
+/* Bytes of the buffer that a slot is made with: most RPCs take no more. */
+#define XPRT_RDMA_BUF_SIZE	2048u
 
 #define XPRT_RDMA_MIN_SLOTS	2u
 #define XPRT_RDMA_DEF_SLOTS	128u
@@ -364,6 +370,7 @@ void xprt_rdma_req_free_slot(struct rpc_xprt *xprt, struct rpc_rqst *rqst);
 int xprt_rdma_req_alloc_buf(struct rpc_task *task);
 void xprt_rdma_req_free_buf(struct rpc_task *task);
 struct xprt_rdma_req *xprt_rdma_req_create(gfp_t gfp);
+int xprt_rdma_req_reserve(struct xprt_rdma *xr);
 void xprt_rdma_req_destroy(struct xprt_rdma_req *req);
 void xprt_rdma_req_destroy_all(struct xprt_rdma *xr);
 void xprt_rdma_req_end_fences(struct xprt_rdma *xr);
@@ -399,6 +406,7 @@ int xprt_rdma_frwr_map_all(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			   struct xprt_rdma_offer *offer);
 int xprt_rdma_frwr_map_pad(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			   u32 pad, struct xprt_rdma_offer *offer);
+int xprt_rdma_frwr_reserve(struct xprt_rdma *xr);
 u32 xprt_rdma_frwr_count(const struct xprt_rdma *xr, const struct xdr_buf *xdr,
 			 bool whole);
 struct ib_send_wr *xprt_rdma_frwr_chain(struct xprt_rdma_req *req,
@@ -419,7 +427,8 @@ void xprt_rdma_frwr_destroy_all(struct xprt_rdma *xr);
 int xprt_rdma_send_request(struct rpc_rqst *rqst);
 bool xprt_rdma_send_is_fresh(const struct rpc_rqst *rqst);
 int xprt_rdma_sends_create(struct xprt_rdma *xr);
-int xprt_rdma_send_expect(struct xprt_rdma *xr, u32 calls);
+int xprt_rdma_sends_reserve(struct xprt_rdma *xr);
+int xprt_rdma_send_expect(struct xprt_rdma *xr, u32 calls, gfp_t gfp);
 void xprt_rdma_sends_destroy(struct xprt_rdma *xr);
 int xprt_rdma_send_get(struct xprt_rdma *xr, struct xprt_rdma_send **sendp);
 void xprt_rdma_send_put(struct xprt_rdma_send *send);

@@ -324,26 +324,36 @@ case_starved-io() { starved 5 '^(xprt_rdma|svc_rdma|rpcrdma)_' 0; }
 case_starved-connect() { starved 15 '^xprt_rdma_connect_work$' 3; }
 case_starved-accept() { starved 20 '^svc_rdma_accept$' 3; }
 
-# No region is to be had: what needs one waits, and nothing fails.
-case_starved-regions() {
-	local registered
+# goes_on <pattern>: below such functions no allocation succeeds any more, and the load goes on with
+# what its connection has: the one there is, and each that is made meanwhile.
+goes_on() {
+	local i made
 	can_starve
-	# It has none yet.
 	nfs_mount 3 noacl
-	registered=$(counter client_mrs_registered)
-	starve 100 '^xprt_rdma_frwr_m'
-	python3 -I -S "$LOAD" run $MNT $MIRRORS --jobs 2 --seconds 8 >/tmp/load.out 2>&1 &
-	LOADER=$!
-	sleep 8
-	! gone $LOADER || die "it did not wait: $(tail -n 1 /tmp/load.out)"
-	[ "$(counter client_mrs_registered)" = "$registered" ] || die "there were regions to be had"
-	starve_end 3
-	load_moves 90 "there are regions again"
-	ends 120 $LOADER || die "$(tail -n 1 /tmp/load.out)"
-	tail -n 1 /tmp/load.out
-	on_server python3 -I -S "$LOAD" verify $EXPORT $MIRRORS
+	# There is nothing yet but what the connection was made with.
+	made=$(counter client_mrs_allocated)
+	starve 100 "$1"
+	load_start --jobs 6
+	for i in 1 2 3; do
+		break_next client
+		until_true 30 break_done || die "the connection was not broken"
+		load_moves 30 "break $i, without memory"
+	done
+	break_off
+	echo "$(($(counter client_mrs_allocated) - made)) regions were made with 3 connections"
+	starve_end 1
+	load_moves 30 "there is memory again"
+	load_end
+	[ "$(xprt_field 3)" -ge 4 ] || die "only $(xprt_field 3) connections"
 	nfs_umount
 }
+
+# No region is to be had but those that a connection begins with: what needs more waits for them.
+case_starved-regions() { goes_on '^xprt_rdma_frwr_map$'; }
+# Sending finds no memory at all: who cleans pages gets through on a new connection.
+# Covers: V1-ERR-25
+case_starved-send() { goes_on '^xprt_rdma_send_request$'; }
+case_starved-send-other() { in_other_version goes_on '^xprt_rdma_send_request$'; }
 
 largest() {
 	tune "$1" /proc/sys/sunrpc/rdma_v2_inline
@@ -415,6 +425,10 @@ short() {
 
 direct_io() { dd if="$1" of="$2" bs=64k count=1 conv=notrunc "$3=direct" 2>/dev/null; }
 
+# 64 WRITEs at once, on a mount with such a wsize: more than a connection has regions for to begin with
+SMALL_WRITES=noacl,wsize=16384
+crowd_io() { dd if=/dev/zero of=$MNT/short.many bs=1M count=1 oflag=direct 2>/dev/null; }
+
 # What is not to be had has an event that says so, at either end, and is tried again.
 # Covers: V1-ERR-20
 case_starved-events() {
@@ -427,16 +441,22 @@ case_starved-events() {
 	nfs_umount
 	short 100 '^svc_rdma_accept$' svc_rdma_accept_err nfs_mount 3 noacl
 	nfs_umount
-	short 100 '^rpcrdma_recvs_grow$' rpcrdma_no_recvs nfs_mount 3 noacl
+	short 100 '^rpcrdma_recvs_grow_gfp$' rpcrdma_no_recvs nfs_mount 3 noacl
 	nfs_umount
-	short 100 '^xprt_rdma_req_alloc_slot$' xprt_rdma_no_slot nfs_mount 3 noacl
+	nfs_mount 3 $SMALL_WRITES
+	# A transport has one slot to begin with, and that has room for most RPCs.
+	short 100 '^xprt_rdma_req_alloc_slot$' xprt_rdma_no_slot crowd_io
 	nfs_umount
-	short 100 '^xprt_rdma_req_alloc_buf$' xprt_rdma_no_slot nfs_mount 3 noacl
-	# There are no regions yet.
-	short 100 '^xprt_rdma_frwr_map$' xprt_rdma_marshal_err direct_io /dev/zero $MNT/short oflag
+	short 100 '^xprt_rdma_req_alloc_buf$' xprt_rdma_no_slot nfs_mount 4.2
+	nfs_umount
+	nfs_mount 3 $SMALL_WRITES
+	# There are no regions yet but those that a connection begins with.
+	short 100 '^xprt_rdma_frwr_map$' xprt_rdma_marshal_err crowd_io
+	nfs_umount
+	nfs_mount 3 $SMALL_WRITES
+	short 100 '^xprt_rdma_frwr_map$' xprt_rdma_mr_alloc_err crowd_io
 	nfs_umount
 	nfs_mount 3 noacl
-	short 100 '^xprt_rdma_frwr_map$' xprt_rdma_mr_alloc_err direct_io /dev/zero $MNT/short oflag
 	short 100 '^svc_rdma_read_start$' svc_rdma_read_post_err direct_io /dev/zero $MNT/short oflag
 	lost=$(counter server_disconnects)
 	short 100 '^svc_rdma_sendto$' svc_rdma_reply_err direct_io $MNT/short /dev/null iflag
