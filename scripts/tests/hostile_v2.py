@@ -460,6 +460,8 @@ def credits(b):
 def window(b):
     c = connect(b, count=400)
     c.credit = 400
+    # Who has not shown a handle that he may use is granted no more than at the beginning.
+    want(len(c.nfs(READ3, read_args(b.file, 100)).data) > 100, "READ")
     granted = first = c.nfs(NULL, b"").credit
     for _ in range(8):
         want(1 < granted <= 400, f"{granted} granted")
