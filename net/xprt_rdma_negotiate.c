@@ -67,8 +67,10 @@ void xprt_rdma_negotiate_init(struct xprt_rdma *xr)
 	xr->xr_vers = highest < RPCRDMA_VERS_2 || xr->xr_v1_only ?
 		      RPCRDMA_VERS_1 : 0;
 	xr->xr_v2_inline = READ_ONCE(xprt_rdma_v2_inline);
-	/* Each Receive is one piece of memory, and there may be no large ones. */
-	if (xr->xr_no_memory)
+	/* Each Receive is one piece of memory, and there may be no large ones. Who
+	 * swaps had better not find that out first.
+	 */
+	if (xr->xr_no_memory || atomic_read(&xr->xr_xprt.swapper))
 		xr->xr_v2_inline = min(xr->xr_v2_inline,
 				       XPRT_RDMA_NEGO_DEFAULT);
 	xr->xr_nego_asked = false;

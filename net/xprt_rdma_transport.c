@@ -524,13 +524,18 @@ static void xprt_rdma_print_stats(struct rpc_xprt *xprt, struct seq_file *seq)
 		   st->st_empty_sends, 0UL);
 }
 
+/* sunrpc has who sends over such a transport use the kernel's reserve, and so do
+ * connecting and closing. What connections are made with is there already.
+ */
 static int xprt_rdma_enable_swap(struct rpc_xprt *xprt)
 {
+	atomic_inc(&xprt->swapper);
 	return 0;
 }
 
 static void xprt_rdma_disable_swap(struct rpc_xprt *xprt)
 {
+	atomic_dec(&xprt->swapper);
 }
 
 static void xprt_rdma_free(struct xprt_rdma *xr)
