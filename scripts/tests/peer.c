@@ -8,6 +8,7 @@
  * caller. Receives have memory of their own; a message is copied out of it and its
  * Receive posted again, unless the caller wants to do that.
  */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -37,6 +38,8 @@ struct event {
 
 struct conn {
 	struct rdma_cm_id *id;
+	struct ibv_qp *qp;
+	int bare, mute;		/* see peer_manner() */
 	struct ibv_cq *cq;
 	struct ibv_mr *mr;
 	uint8_t *receives;
@@ -47,6 +50,7 @@ static struct rdma_event_channel *channel;
 static struct ibv_pd *pd;
 static struct ibv_mr *arena;
 static struct conn conns[NCONNS];
+static int rnr_retry, bare, mute;
 
 /* --- setting up --- */
 
@@ -82,6 +86,18 @@ uint32_t peer_register(void *memory, size_t size, int access, void **region)
 	return mr ? mr->rkey : 0;
 }
 
+/*
+ * How the next connections behave. @retries: how often the other end is asked to try again when
+ * it finds no Receive here, 7: for ever. @own: the queue pair is not the CM's, and always tries
+ * again for ever. @silent: that one's RTU is never sent. The last two are for InfiniBand's CM only.
+ */
+void peer_manner(int retries, int own, int silent)
+{
+	rnr_retry = retries;
+	bare = own;
+	mute = silent;
+}
+
 int peer_unregister(void *region)
 {
 	return ibv_dereg_mr(region);
@@ -112,7 +128,19 @@ static int conn_post_recv(struct conn *c, int slot)
 		.wr_id = slot, .sg_list = &sge, .num_sge = 1,
 	};
 
-	return ibv_post_recv(c->id->qp, &wr, &bad);
+	return ibv_post_recv(c->qp, &wr, &bad);
+}
+
+/* What librdmacm does with a queue pair that it has made */
+static int conn_modify_qp(struct conn *c, enum ibv_qp_state state)
+{
+	struct ibv_qp_attr attr = { .qp_state = state };
+	int mask;
+
+	if (rdma_init_qp_attr(c->id, &attr, &mask))
+		return -1;
+	attr.rnr_retry = 7;
+	return ibv_modify_qp(c->qp, &attr, mask);
 }
 
 static int conn_create_qp(struct conn *c, int count, int size)
@@ -134,8 +162,17 @@ static int conn_create_qp(struct conn *c, int count, int size)
 	c->cq = ibv_create_cq(c->id->verbs, SQ_DEPTH + count + 1, NULL, NULL, 0);
 	attr.send_cq = c->cq;
 	attr.recv_cq = c->cq;
-	if (!c->mr || !c->cq || rdma_create_qp(c->id, pd, &attr))
+	if (!c->mr || !c->cq)
 		return -1;
+	if (c->bare) {
+		c->qp = ibv_create_qp(pd, &attr);
+		if (!c->qp || conn_modify_qp(c, IBV_QPS_INIT))
+			return -1;
+	} else {
+		if (rdma_create_qp(c->id, pd, &attr))
+			return -1;
+		c->qp = c->id->qp;
+	}
 	for (i = 0; i < count; i++)
 		if (conn_post_recv(c, i))
 			return -1;
@@ -166,7 +203,7 @@ static void param_fill(struct rdma_conn_param *param, int depth,
 	param->responder_resources = depth;
 	param->initiator_depth = 4;
 	param->retry_count = 6;
-	param->rnr_retry_count = 0;
+	param->rnr_retry_count = rnr_retry;
 }
 
 /* Answer to a REQUEST, after which UP or LOST follows. */
@@ -188,9 +225,12 @@ void peer_close(int conn)
 
 	if (!c->id)
 		return;
-	if (c->id->qp) {
+	if (c->qp) {
 		rdma_disconnect(c->id);
-		rdma_destroy_qp(c->id);
+		if (c->bare)
+			ibv_destroy_qp(c->qp);
+		else
+			rdma_destroy_qp(c->id);
 	}
 	if (c->cq)
 		ibv_destroy_cq(c->cq);
@@ -236,9 +276,14 @@ static int connect_once(const char *address, const char *port, int count,
 	rdma_destroy_event_channel(steps);
 
 	conn = conn_new(id);
-	param_fill(&param, depth, private, private_len);
-	if (conn < 0 || conn_create_qp(&conns[conn], count, size))
+	if (conn < 0)
 		return -1;
+	conns[conn].bare = bare;
+	conns[conn].mute = mute;
+	param_fill(&param, depth, private, private_len);
+	if (conn_create_qp(&conns[conn], count, size))
+		return -1;
+	param.qp_num = conns[conn].qp->qp_num;
 	if (rdma_connect(id, &param)) {
 		int error = errno;
 
@@ -268,6 +313,20 @@ int peer_reject(int conn)
 	rdma_destroy_id(conns[conn].id);
 	conns[conn].id = NULL;
 	return rc;
+}
+
+/* Its port at this end */
+int peer_port(int conn)
+{
+	return ntohs(rdma_get_src_port(conns[conn].id));
+}
+
+/* From now on this queue pair answers nothing, and nobody is told. */
+int peer_die(int conn)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+
+	return ibv_modify_qp(conns[conn].qp, &attr, IBV_QP_STATE);
 }
 
 int peer_disconnect(int conn)
@@ -308,7 +367,7 @@ int peer_post(int conn, int what, uint64_t id, void *memory, uint32_t length,
 		wr.wr.rdma.remote_addr = offset;
 		wr.wr.rdma.rkey = handle;
 	}
-	return ibv_post_send(conns[conn].id->qp, &wr, &bad);
+	return ibv_post_send(conns[conn].qp, &wr, &bad);
 }
 
 static int poll_queue(struct conn *c, struct event *event)
@@ -337,6 +396,16 @@ static int poll_queue(struct conn *c, struct event *event)
 	return 1;
 }
 
+/* The server has accepted; the queue pair is not the CM's. */
+static int conn_establish(struct conn *c)
+{
+	if (conn_modify_qp(c, IBV_QPS_RTR) || conn_modify_qp(c, IBV_QPS_RTS))
+		return LOST;
+	if (!c->mute && rdma_establish(c->id))
+		return LOST;
+	return UP;
+}
+
 static int poll_cm(struct event *event)
 {
 	struct rdma_cm_event *cm;
@@ -356,6 +425,9 @@ static int poll_cm(struct event *event)
 		break;
 	case RDMA_CM_EVENT_ESTABLISHED:
 		event->kind = UP;
+		break;
+	case RDMA_CM_EVENT_CONNECT_RESPONSE:
+		event->kind = conn_establish(cm->id->context);
 		break;
 	case RDMA_CM_EVENT_TIMEWAIT_EXIT:
 		break;

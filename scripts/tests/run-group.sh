@@ -8,7 +8,7 @@
 # A group is scripts/tests/<group>.sh. Several with one guest can share it, one after the
 # other: GROUP is <group>+<group>... For two guests GROUP is <group>[:<role>], where the
 # role (client or server) is the one that runs our module, both if it is left out. One that
-# needs no guest is a program that runs on the host. GUEST_CPUS=2 is the number of processors
+# needs no guest is a program that runs on the host. Its header "Cmdline" is for the kernel. GUEST_CPUS=2 is the number of processors
 # of a guest; LEAKS= has it boot without kmemleak.
 # Prints "ok|not ok|skip <kernel>/<provider>/<case> (<seconds> s) <reason>".
 . "$(dirname "$0")/../lab/guest.sh"
@@ -29,6 +29,8 @@ fi
 export PATIENCE=1
 [ "$CHECKERS" = debug ] || PATIENCE=4
 limit=$((($(header Limit) + 600 * (${#groups[@]} - 1)) * PATIENCE))
+cmdline=$(header Cmdline)
+[ -z "$cmdline" ] || export GUEST_CMDLINE="${GUEST_CMDLINE:-} $cmdline"
 [ -n "${LEAKS-y}" ] || export GUEST_CMDLINE="${GUEST_CMDLINE:-} kmemleak=off"
 
 result() { # word case seconds reason
@@ -151,7 +153,7 @@ guest_run_dir "$dir" "$kernel" "$provider" T="${T:-*}" GROUPS_HERE="${groups[*]}
 	DONE="${DONE:-}" "${extra[@]}"
 : >"$dir/shown"
 # A compiler takes seconds in a guest, and each set of hostile cases wants it.
-[[ $group != *hostile* ]] ||
+[[ $group != *hostile* && $group != *siege* ]] ||
 	cc -O1 -shared -fPIC -o "$dir/peer.so" "$TOP/scripts/tests/peer.c" -lrdmacm -libverbs 2>"$dir/log/peer.log" || true
 pids=() shows=() t0=$SECONDS
 # A pattern names cases as they are shown.

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# ib_core.force_mr=1: every RDMA Read and Write of a server is made by way of a memory region. That is
+# settled before ib_core starts, so this is a guest of its own.
+# Guests: alone
+# Limit: 900
+# Cmdline: ib_core.force_mr=1
+# Second: none
+. "$TOP/scripts/tests/common.sh"
+
+# The server works, or it takes nobody in and one line says why.
+served() {
+	local lines
+	if nfs_mount "$1" retry=0,soft,timeo=100; then
+		nfs_umount
+		with_mount "$1" checked small data
+		return
+	fi
+	lines=$(dmesg | grep -c 'rpcrdma: .*force_mr') || true
+	[ "$lines" = 1 ] || die "the server refuses, and $lines lines say why"
+}
+
+case_force-mr() { served 4.2; }
+case_force-mr-v2() {
+	highest 2
+	served 4.2
+}
+
+group() {
+	[[ $(</proc/cmdline) == *ib_core.force_mr=1* ]] || die "the kernel was not asked to"
+	# What waits for ever needs no more.
+	CASE_LIMIT=240
+	alone_up
+	run_all_cases
+	group_end
+}

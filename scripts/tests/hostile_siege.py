@@ -1,0 +1,409 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Clients that let our server's Sends go nowhere: one, and as many as sunrpc lets in without
+authentication. With rxe they have no Receives and ask to be tried again for ever; with siw they stop
+reading from the TCP connection. An honest mount must not notice, the server's memory neither, and
+such a connection ends after a while, whatever else arrives on it.
+
+usage: hostile_siege.py SET [part of a name]; hostile_siege.py watch SECONDS
+SIEGE_VERSION=2 has them speak version 2.
+"""
+import contextlib
+import glob
+import json
+import os
+import socket
+import struct
+import subprocess
+import sys
+import time
+
+import proxy
+from caller import (ADDRESS, CONNECTIONS, EXPORT, NFS, NULL, PLAIN, PORT, Client, case, main)
+from hostile_client import nfsd_threads
+from hostile_v2 import SETTING, Client2
+from peer import ARENA, PAGE, SEND, Conn, Segment, counters, put, rpc_call, want, words
+
+PROVIDER = os.environ.get("PROVIDER")
+PARAMETERS = "/sys/module/rpcrdma/parameters/"
+PROGRESS = PARAMETERS + "progress_timeout"      # seconds in which the oldest posted work must complete
+TCP_BUFFERS = "/proc/sys/net/ipv4/tcp_wmem"
+MANY = 64
+SLOW = 1.0              # seconds: what a GETATTR may take beside all of them
+WATCH = 20              # seconds that an honest mount is looked at
+MARGIN = 5              # seconds more than a time limit
+PINNED = 4 << 20        # bytes of memory that one of them may cost
+UNKNOWN = 16 << 20      # with Read chunks, as long as the server does not know it
+CHUNK = 256 << 10
+MPA_KEY = b"MPA ID Req Frame"
+
+
+def get(path):
+    with open(path, encoding="ascii") as f:
+        return f.read().strip()
+
+
+def progress():
+    """The time limit for posted work; where it cannot be set, what it is to be"""
+    return int(get(PROGRESS)) if os.path.exists(PROGRESS) else 10
+
+
+@contextlib.contextmanager
+def settings(**values):
+    """Parameters of the module are others, as far as it has them."""
+    was = {name: get(PARAMETERS + name) for name in values if os.path.exists(PARAMETERS + name)}
+    try:
+        for name in was:
+            put(PARAMETERS + name, values[name])
+        yield
+    finally:
+        for name, value in was.items():
+            put(PARAMETERS + name, value)
+
+
+@contextlib.contextmanager
+def threads(count):
+    nfsd_threads(count)
+    try:
+        yield
+    finally:
+        nfsd_threads(4)
+
+
+@contextlib.contextmanager
+def short_buffers():
+    """A TCP connection holds little that its peer does not read."""
+    was = get(TCP_BUFFERS)
+    put(TCP_BUFFERS, "4096 4096 4096")
+    try:
+        yield
+    finally:
+        put(TCP_BUFFERS, was)
+
+
+def available():
+    with open("/proc/meminfo", encoding="ascii") as f:
+        return next(int(line.split()[1]) << 10 for line in f if line.startswith("MemAvailable"))
+
+
+class Besieger:
+    """A client that takes no Replies. @port tells the server's file of it."""
+    port = None
+
+    def __init__(self, b):
+        self.b, self.sent = b, 0
+        self.connect()
+        want(b.verbs.until(lambda: self.shown() or self.gone), "no connection")
+        time.sleep(0.01)
+
+    def shown(self):
+        """What debugfs says of it; nothing when it has gone"""
+        for path in glob.glob(f"{CONNECTIONS}/*:{self.port}-*"):
+            with contextlib.suppress(OSError), open(path, encoding="ascii") as f:
+                return dict(line.rstrip().split(" ", 1) for line in f)
+        return {}
+
+    @property
+    def lost(self):
+        return not self.shown()
+
+    def null(self, **lists):
+        rpc = rpc_call(0x5000, NFS, 3, NULL)
+        # Neither header() looks at its object.
+        return self.b.kind.header(None, 0x5000, credit=64,
+                                  **{n: [(len(rpc), s) for s in v] for n, v in lists.items()}) + rpc
+
+    def call(self, message=None):
+        self.send(message or self.null())
+        self.sent += 1
+
+    def is_stuck(self):
+        """A Send or an RDMA Read has been posted, and stays."""
+        shown = self.shown()
+        return bool(shown) and int(shown["send_queue_free"]) < int(shown["send_queue"])
+
+    def stick(self):
+        """Calls, one by one, until a Reply goes nowhere"""
+        for _ in range(400):
+            self.call()
+            self.b.verbs.until(lambda: int(self.shown().get("received", self.sent)) >= self.sent, 2)
+            if not self.b.verbs.until(lambda: not self.is_stuck(), 1) and self.is_stuck():
+                return
+        want(False, "400 Replies have gone somewhere")
+
+    def press(self, most=4):
+        """As many Calls as it can send: without Receives at the server the connection would end."""
+        shown = self.shown()
+        room = most - self.sent + int(shown.get("received", 0)) if shown else 0
+        for _ in range(room):
+            self.call()
+
+
+class Deaf(Besieger):
+    """It has no Receives. The server has to try again for ever, if it goes by what this one asks for, and
+    so has this one's own queue pair."""
+    silent = 0
+
+    def connect(self):
+        verbs = self.b.verbs
+        verbs.lib.peer_manner(7, 1, self.silent)
+        index = verbs.lib.peer_connect(ADDRESS.encode(), str(PORT).encode(), 0, 4096, 16, PLAIN, len(PLAIN))
+        verbs.lib.peer_manner(0, 0, 0)
+        want(index >= 0, "cannot connect")
+        self.conn = Conn(verbs, index)
+        self.port = verbs.lib.peer_port(index)
+        verbs.until(lambda: self.conn.up or self.conn.lost)
+        want(self.conn.up, "no connection")
+
+    @property
+    def gone(self):
+        return self.conn.lost
+
+    def send(self, message):
+        # Messages that are all the same need one place only.
+        where = ARENA - PAGE
+        self.b.verbs.arena[where:where + len(message)] = message
+        self.conn.post(SEND, where, len(message))
+
+    def chunk(self):
+        return Segment(self.b.verbs.handle, CHUNK, self.b.verbs.base + (4 << 20))
+
+    def close(self):
+        self.conn.close()
+
+
+class Stopped(Besieger):
+    """MPA by hand, without markers and CRC; it never reads."""
+
+    def connect(self):
+        sock = self.sock = socket.socket()
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        # siw listens on the addresses of its interface, by that.
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, b"ve0")
+        sock.settimeout(10)
+        sock.connect((ADDRESS, PORT))
+        self.port, self.msn = sock.getsockname()[1], 0
+        # Enhanced connection setup: IRD and ORD (RFC 6581)
+        data = struct.pack(">HH", 16, 16) + PLAIN
+        sock.sendall(MPA_KEY + struct.pack(">BBH", 0x10, 2, len(data)) + data)
+        answer = b""
+        while len(answer) < 20:
+            more = sock.recv(20 - len(answer))
+            want(more, "the server closes instead of answering")
+            answer += more
+        want(answer.startswith(b"MPA ID Rep Frame") and not answer[16] & 0x60, f"MPA: {answer.hex()}")
+        left = int.from_bytes(answer[18:20], "big")
+        while left:
+            left -= len(sock.recv(left))
+        self.gone = False
+
+    def send(self, message):
+        self.msn += 1
+        # Last, version 1; RDMAP version 1, Send; no handle; queue 0, MSN, offset
+        ulpdu = struct.pack(">BBIIII", 0x41, 0x43, 0, 0, self.msn, 0) + message
+        fpdu = struct.pack(">H", len(ulpdu)) + ulpdu
+        with contextlib.suppress(OSError):
+            self.sock.sendall(fpdu + bytes(-len(fpdu) % 4) + bytes(4))
+
+    def chunk(self):
+        return Segment(0x1234, CHUNK, 0)
+
+    def close(self):
+        self.sock.close()
+
+
+KIND = Stopped if PROVIDER == "siw" else Deaf
+
+
+class Siege:
+    """@count of them. Those that the server gets rid of come back, when they fight."""
+
+    def __init__(self, b, count):
+        self.b, self.count = b, count
+        self.besiegers = [KIND(b) for _ in range(count)]
+        self.least, self.stuck, self.back = available(), 0, 0
+
+    def step(self, fight=True):
+        for i, one in enumerate(self.besiegers):
+            self.b.verbs.pump(0)
+            shown = one.shown()
+            if not fight:
+                continue
+            if shown:
+                one.press()
+                self.stuck = max(self.stuck, int(shown["send_queue"]) - int(shown["send_queue_free"]))
+            else:
+                one.close()
+                with contextlib.suppress(Exception):        # it may be refused for now
+                    self.besiegers[i] = KIND(self.b)
+                    self.back += 1
+        self.least = min(self.least, available())
+        self.b.verbs.until(lambda: False, 0.05)
+
+    def end(self):
+        for one in self.besiegers:
+            one.close()
+
+
+# --- an honest mount beside them ----------------------------------------------
+
+def watch(seconds):
+    """GETATTRs and READs by turns; their longest time, and the number of bytes"""
+    end, longest, moved, turns = time.monotonic() + seconds, 0, 0, 0
+    fd = os.open(proxy.HONEST + "/file", os.O_RDONLY | os.O_DIRECT)
+    while (t0 := time.monotonic()) < end:
+        os.stat(proxy.HONEST + "/file")
+        longest = max(longest, time.monotonic() - t0)
+        moved += os.preadv(fd, [memoryview(proxy.SHARED)[:1 << 16]], turns % 4 << 16)
+        turns += 1
+    print(json.dumps([longest, moved, turns]))
+
+
+@contextlib.contextmanager
+def honest_mount():
+    os.makedirs(proxy.HONEST, exist_ok=True)
+    proxy.do_mount(PORT, proxy.HONEST, "vers=3,noac,soft,timeo=600,nosharecache", EXPORT)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            subprocess.run(["umount", proxy.HONEST], timeout=60, check=False)
+        proxy.LIBC.umount2(proxy.HONEST.encode(), 2)        # MNT_DETACH, if it is still there
+
+
+def watched(step):
+    """(longest GETATTR, bytes) of an honest mount while step() is called again and again"""
+    with subprocess.Popen([sys.executable, "-S", sys.argv[0], "watch", str(WATCH)], text=True,
+                          stdout=subprocess.PIPE) as p:
+        end = time.monotonic() + WATCH + 30
+        while p.poll() is None and time.monotonic() < end:
+            step()
+        if p.poll() is None:
+            p.kill()
+            want(False, f"an honest mount has been stuck for 30 s")
+        out = p.stdout.read()
+    want(p.returncode == 0 and out, "an honest mount fails")
+    longest, moved, turns = json.loads(out)
+    print(f"# {turns} GETATTRs, the longest {longest:.2f} s, {moved >> 10} KB")
+    return longest, moved
+
+
+def besieged(b, count):
+    with honest_mount(), short_buffers():
+        siege = Siege(b, count)
+        try:
+            _, free = watched(lambda: siege.step(False))
+            before = siege.least = available()
+            # The first ones are stuck before anybody looks.
+            end = time.monotonic() + 60
+            while not siege.stuck:
+                want(time.monotonic() < end, "no Send is stuck")
+                siege.step()
+            longest, moved = watched(siege.step)
+            print(f"# {before - siege.least >> 10} KB of memory, up to {siege.stuck} slots held, "
+                  f"{siege.back} connections made anew")
+        finally:
+            siege.end()
+    want(longest < SLOW, f"a GETATTR took {longest:.2f} s beside {count}")
+    want(2 * moved > free, f"{moved >> 10} KB were read beside {count}, {free >> 10} KB beside idle ones")
+    want(before - siege.least < PINNED * max(count, 4), f"they cost {before - siege.least >> 10} KB")
+
+
+@case("siege", "one that takes no Replies, and a server of one thread")     # Covers: V1-CRD-26
+def one_deaf(b):
+    with threads(1):
+        besieged(b, 1)
+
+
+@case("siege", "64 that take no Replies")       # Covers: V1-CRD-26
+def many_deaf(b):
+    besieged(b, MANY)
+
+
+# What arrives shows that the client is alive, and not that it takes what is sent.
+# Covers: V1-CRD-26
+@case("siege", "one that takes no Replies, and sends a runt again and again")
+def runts(b):
+    with short_buffers(), settings(keepalive_time=3, keepalive_timeout=3):
+        one = KIND(b)
+        try:
+            one.stick()
+            limit = progress() + MARGIN
+            t0 = last = time.monotonic()
+            while not one.lost and time.monotonic() < t0 + limit:
+                if time.monotonic() > last + 2:
+                    last = time.monotonic()
+                    one.call(words(1, b.kind.vers))
+                b.verbs.until(lambda: one.lost, 0.2)
+            want(one.lost, f"the connection stays, {limit} s after its Sends got stuck: {one.shown()}")
+            print(f"# lost after {time.monotonic() - t0:.1f} s")
+        finally:
+            one.close()
+
+
+def pulls(b, count):
+    """Calls whose Read chunks come behind what is stuck"""
+    with short_buffers():
+        siege = [KIND(b) for _ in range(count)]
+        try:
+            for one in siege:
+                one.stick()
+            before = least = available()
+            reads = counters()["server_rdma_read_wrs"]
+            for _ in range(8):
+                for one in siege:
+                    one.call(one.null(reads=[one.chunk()] * b.kind.most_reads))
+            end = time.monotonic() + 8
+            while time.monotonic() < end:
+                least = min(least, available())
+                b.verbs.until(lambda: False, 0.1)
+            reads = counters()["server_rdma_read_wrs"] - reads
+        finally:
+            for one in siege:
+                one.close()
+    print(f"# {before - least >> 10} KB for {count} connections, {reads} RDMA Reads")
+    # What little else takes memory meanwhile is not theirs.
+    want(before - least < UNKNOWN * (1 if count == 1 else count // 4) + (8 << 20),
+         f"{count} cost {before - least >> 10} KB")
+
+
+@case("siege", "Read chunks behind a Reply that is stuck")
+def pull(b):
+    pulls(b, 1)
+
+
+@case("siege", "Read chunks behind a Reply that is stuck, of 64")
+def pull_many(b):
+    pulls(b, MANY)
+
+
+class Mute(Deaf):
+    silent = 1
+
+
+# The server need not wait for the RTU to serve the client, and must not to watch it.
+@case("siege-rtu", "a client that sends no RTU, and goes without a word")
+def no_rtu(b):
+    with settings(keepalive_time=2, keepalive_timeout=2):
+        one = Mute(b)
+        try:
+            one.call()
+            want(b.verbs.until(one.is_stuck), "its Call is not answered")
+            want(b.verbs.lib.peer_die(one.conn.index) == 0, "its queue pair is alive")
+            t0 = time.monotonic()
+            want(b.verbs.until(lambda: one.lost, 2 + 2 + 2),
+                 f"it is not noticed in {time.monotonic() - t0:.0f} s")
+            print(f"# noticed after {time.monotonic() - t0:.1f} s")
+        finally:
+            one.close()
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "watch":
+        watch(int(sys.argv[2]))
+        sys.exit(0)
+    put(SETTING, os.environ.get("SIEGE_VERSION", "1"))
+    try:
+        sys.exit(main(Client2 if os.environ.get("SIEGE_VERSION") == "2" else Client))
+    finally:
+        put(SETTING, 1)

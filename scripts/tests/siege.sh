@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# The server stays available: clients, one or many, that take no Replies, storage that hangs, slow
+# paths. See hostile_siege.py.
+# Guests: alone
+# Limit: 2400
+# Second: none
+. "$TOP/scripts/tests/common.sh"
+. "$TOP/scripts/tests/broken.sh"
+
+siege() { SIEGE_VERSION=$1 hostile siege "$2"; }
+
+case_siege() { siege 1 siege; }
+case_siege-v2() { siege 2 siege; }
+case_no-rtu() {
+	[ "$PROVIDER" = rxe ] || skip "iWARP knows no RTU"
+	siege 1 siege-rtu
+}
+case_no-rtu-v2() {
+	[ "$PROVIDER" = rxe ] || skip "iWARP knows no RTU"
+	siege 2 siege-rtu
+}
+
+# All of nfsd's threads wait for the storage.
+threads_stuck() {
+	local pid count=0
+	for pid in $(pgrep -x nfsd); do
+		! grep -q '^State:.D' "/proc/$pid/status" || count=$((count + 1))
+	done
+	[ "$count" = "$1" ]
+}
+
+# Nobody of nfsd is there to end a connection, and it goes with its device nevertheless.
+# Covers: RPB-09
+case_removal-no-thread() {
+	local i writers=() remover t0
+	[ "$MODULE" = ours ] || skip "this looks at what our module shows"
+	ice_up
+	touch /ice/f{1..8}
+	mkdir -p /tcp
+	mount -t nfs -o proto=tcp,vers=3,nolock,noac,timeo=3000 "$SERVER:/ice" /tcp
+	nfs_mount 3
+	ls $MNT >/dev/null
+	grep -qx 'state up' $DEBUG/server/* || die "no connection to lose"
+	fsfreeze -f /ice
+	trap 'fsfreeze -u /ice || true; umount -l /tcp' EXIT
+	for i in {1..8}; do
+		dd if=/dev/zero of=/tcp/f$i bs=4k count=1 conv=notrunc,fsync status=none &
+		writers+=($!)
+	done
+	until_true 30 threads_stuck 4 || die "nfsd's threads do not wait for the storage"
+	t0=${EPOCHREALTIME/./}
+	rdma link delete lab0 &
+	remover=$!
+	until_true 10 gone $remover ||
+		die "the device is held for 10 s: $(ls $DEBUG/server), $(grep -s ^state $DEBUG/*/*)"
+	threads_stuck 4 || die "a thread was free"
+	took "$t0" "the device was to go"
+	fsfreeze -u /ice
+	trap - EXIT
+	ends 60 "${writers[@]}" || die "a WRITE over TCP has failed"
+	umount /tcp
+	device_add
+	recovers 90 "the device has come back" ls $MNT
+	nfs_umount
+	ice_down
+}
+
+# slow_read: 48 READs at once of a megabyte each, which take longer than anybody waits for one
+slow_read() {
+	python3 -I -S -c '
+import mmap, os, sys, threading
+failed = []
+def work(i):
+    fd = os.open(sys.argv[1], os.O_RDONLY | os.O_DIRECT)
+    try:
+        if os.preadv(fd, [mmap.mmap(-1, 1 << 20)], i << 20) != 1 << 20:
+            failed.append(f"READ {i} is short")
+    except OSError as e:
+        failed.append(f"READ {i}: {e}")
+threads = [threading.Thread(target=work, args=[i]) for i in range(48)]
+for t in threads: t.start()
+for t in threads: t.join()
+sys.exit("\n".join(failed))' $MNT/slow
+}
+
+# Who waits for a slow path waits long, while everything moves: no connection is given up for it.
+case_slow-path() {
+	local connects waits t0 rc=0
+	[ "$PROVIDER" = siw ] || skip "rxe does not send by the network what is for the same device"
+	[ "$MODULE" = ours ] || skip "this looks at what our module counts"
+	head -c 48M /dev/urandom >$EXPORT/slow
+	rpc.nfsd 64
+	nfs_mount 3 rsize=1048576,timeo=3000,retrans=3
+	credited 48
+	connects=$(xprt_field 3) waits=$(counter server_sq_waits)
+	t0=$SECONDS
+	tc qdisc add dev lo root tbf rate 8mbit burst 128kb limit 64mb
+	trap 'tc qdisc del dev lo root; rpc.nfsd 4' EXIT
+	timeout 200 bash -c "$(declare -f slow_read); MNT=$MNT slow_read" || rc=$?
+	tc -s qdisc show dev lo
+	tc qdisc del dev lo root
+	trap - EXIT
+	rpc.nfsd 4
+	counters | grep -E 'keepalive|sq_waits|disconnects'
+	echo "$((SECONDS - t0)) s, status $rc"
+	[ "$(counter server_sq_waits)" -gt "$waits" ] || die "nobody waited for the send queue"
+	[ "$rc" = 0 ] || die "READs fail on a slow path, status $rc"
+	((SECONDS - t0 > 35)) || die "the path was not slow: $((SECONDS - t0)) s"
+	[ "$(xprt_field 3)" = "$connects" ] || die "the connection was lost $(($(xprt_field 3) - connects)) times while READs made progress"
+	nfs_umount
+	rm $EXPORT/slow
+}
+
+group() {
+	# caller.py looks at it.
+	export ALL
+	LEASE=150 MAX_BLOCK=4194304 alone_up
+	run_all_cases
+	group_end
+}
