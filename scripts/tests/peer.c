@@ -399,7 +399,9 @@ static int poll_queue(struct conn *c, struct event *event)
 /* The server has accepted; the queue pair is not the CM's. */
 static int conn_establish(struct conn *c)
 {
-	if (conn_modify_qp(c, IBV_QPS_RTR) || conn_modify_qp(c, IBV_QPS_RTS))
+	/* Only now does the CM say what the other end may access. */
+	if (conn_modify_qp(c, IBV_QPS_INIT) || conn_modify_qp(c, IBV_QPS_RTR) ||
+	    conn_modify_qp(c, IBV_QPS_RTS))
 		return LOST;
 	if (!c->mute && rdma_establish(c->id))
 		return LOST;

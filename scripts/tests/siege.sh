@@ -48,7 +48,11 @@ case_removal-no-thread() {
 		dd if=/dev/zero of=/tcp/f$i bs=4k count=1 conv=notrunc,fsync status=none &
 		writers+=($!)
 	done
-	until_true 30 threads_stuck 4 || die "nfsd's threads do not wait for the storage"
+	until_true 30 threads_stuck 4 || {
+		head -n 3 /proc/[0-9]*/status | grep -A 2 nfsd
+		for i in $(pgrep -x nfsd) "${writers[@]}"; do cat /proc/$i/stack; echo; done
+		die "nfsd's threads do not wait for the storage"
+	}
 	t0=${EPOCHREALTIME/./}
 	rdma link delete lab0 &
 	remover=$!
@@ -81,7 +85,7 @@ def work(i):
 threads = [threading.Thread(target=work, args=[i]) for i in range(48)]
 for t in threads: t.start()
 for t in threads: t.join()
-sys.exit("\n".join(failed))' $MNT/slow
+sys.exit("\n".join(failed) or 0)' $MNT/slow
 }
 
 # Who waits for a slow path waits long, while everything moves: no connection is given up for it.
@@ -96,8 +100,10 @@ case_slow-path() {
 	connects=$(xprt_field 3) waits=$(counter server_sq_waits)
 	t0=$SECONDS
 	tc qdisc add dev lo root tbf rate 8mbit burst 128kb limit 64mb
-	trap 'tc qdisc del dev lo root; rpc.nfsd 4' EXIT
+	(while nap 1; do grep -hE 'free|^sent|granted' $DEBUG/server/* | tr '\n' ' '; echo; done) &
+	trap "kill $!; tc qdisc del dev lo root; rpc.nfsd 4" EXIT
 	timeout 200 bash -c "$(declare -f slow_read); MNT=$MNT slow_read" || rc=$?
+	kill %% || true
 	tc -s qdisc show dev lo
 	tc qdisc del dev lo root
 	trap - EXIT
