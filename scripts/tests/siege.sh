@@ -110,6 +110,7 @@ case_slow-path() {
 	t0=$SECONDS
 	tc qdisc add dev lo root tbf rate 8mbit burst 128kb limit 64mb
 	(while nap 1; do grep -hE 'free|^sent|granted' $DEBUG/server/* | tr '\n' ' '; echo; done) &
+	# shellcheck disable=SC2064
 	trap "kill $!; tc qdisc del dev lo root; rpc.nfsd 4" EXIT
 	timeout 200 bash -c "$(declare -f slow_read); MNT=$MNT slow_read" || rc=$?
 	kill %% || true
