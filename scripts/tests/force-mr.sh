@@ -3,6 +3,7 @@
 # ib_core.force_mr=1: every RDMA Read and Write of a server is made by way of a memory region. That is
 # settled before ib_core starts, so this is a guest of its own.
 # Guests: alone
+# Quick: rxe
 # Limit: 900
 # Cmdline: ib_core.force_mr=1
 # Second: none

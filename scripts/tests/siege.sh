@@ -4,6 +4,7 @@
 # paths. See hostile_siege.py.
 # Guests: alone
 # Limit: 2400
+# Quick: none
 # Second: none
 . "$TOP/scripts/tests/common.sh"
 . "$TOP/scripts/tests/broken.sh"
