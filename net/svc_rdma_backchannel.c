@@ -431,7 +431,7 @@ static int svc_rdma_bc_send(struct rpc_rqst *rqst)
 	struct svc_rdma_send *send;
 	int len;
 
-	guard(srcu)(&svc_rdma_srcu);
+	svc_rdma_inside();
 	if (unlikely(!READ_ONCE(sx->sx_xprt.xpt_bc_xprt)))
 		svc_rdma_bc_show(xprt);
 	if (svc_xprt_is_dead(&sx->sx_xprt) || svc_rdma_is_down(sx) ||

@@ -153,7 +153,7 @@ int svc_rdma_credits_backward(struct svc_rdma_xprt *sx, u32 requests)
 {
 	int rc;
 
-	guard(srcu)(&svc_rdma_srcu);
+	svc_rdma_inside();
 	/* A callback will find out */
 	if (svc_rdma_is_down(sx))
 		return 0;

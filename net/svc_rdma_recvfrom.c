@@ -115,7 +115,7 @@ void svc_rdma_call_free(struct svc_rdma_call *call)
  */
 void svc_rdma_release_ctxt(struct svc_xprt *xprt, void *ctxt)
 {
-	guard(srcu)(&svc_rdma_srcu);
+	svc_rdma_inside();
 	if (ctxt)
 		svc_rdma_call_free(ctxt);
 }
@@ -504,7 +504,7 @@ int svc_rdma_recvfrom(struct svc_rqst *rqstp)
 	struct rpcrdma_recv *recv;
 	int rc;
 
-	guard(srcu)(&svc_rdma_srcu);
+	svc_rdma_inside();
 	rqstp->rq_xprt_ctxt = NULL;
 	rc = svc_rdma_pages_begin(rqstp);
 	if (unlikely(rc))

@@ -647,7 +647,7 @@ int svc_rdma_sendto(struct svc_rqst *rqstp)
 	struct svc_rdma_send *send;
 	int len, rc = -ENOMEM;
 
-	guard(srcu)(&svc_rdma_srcu);
+	svc_rdma_inside();
 	if (svc_rdma_is_down(sx))
 		return -ENOTCONN;
 	send = svc_rdma_send_get(sx, GFP_KERNEL);

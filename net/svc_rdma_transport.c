@@ -342,7 +342,7 @@ static void svc_rdma_detach(struct svc_xprt *xprt)
 
 	svc_rdma_sq_close(&sx->sx_sq);
 	svc_rdma_sq_close(&sx->sx_mrs);
-	guard(srcu)(&svc_rdma_srcu);
+	svc_rdma_inside();
 	/* The flushed Receives, or an event, then have it closed. */
 	if (!svc_rdma_is_down(sx))
 		rdma_disconnect(sx->sx_conn.cn_id);
@@ -523,7 +523,7 @@ static struct svc_xprt *svc_rdma_accept(struct svc_xprt *xprt)
 	struct svc_rdma_xprt *sx;
 	int rc;
 
-	guard(srcu)(&svc_rdma_srcu);
+	svc_rdma_inside();
 	sx = svc_rdma_pending_take_first(svc_rdma_listener_of(xprt));
 	if (!sx)
 		return NULL;

@@ -357,6 +357,15 @@ static inline bool svc_rdma_is_known(const struct svc_rdma_xprt *sx)
 /* svc_rdma_close.c */
 extern struct srcu_struct svc_rdma_srcu;
 
+/* From here to the end of the block, sx_conn is not closed. sparse does not follow
+ * guard().
+ */
+#ifdef __CHECKER__
+#define svc_rdma_inside() do { } while (0)
+#else
+#define svc_rdma_inside() guard(srcu)(&svc_rdma_srcu)
+#endif
+
 int svc_rdma_close_init(void);
 void svc_rdma_close_exit(void);
 void svc_rdma_close_init_xprt(struct svc_rdma_xprt *sx);
