@@ -84,10 +84,11 @@ void fuzz_props(const u8 *data, size_t size)
 	CHECK(limits.lm_peer_spoke == !!found);
 	CHECK(limits.lm_remote_inv ==
 	      (ours.cp_remote_inv && peer.cp_remote_inv));
+	/* Ours as the peer was told them */
 	CHECK(limits.lm_inline_send ==
-	      fuzz_min(ours.cp_send_size, peer.cp_recv_size));
+	      fuzz_min(fuzz_cm_size(ours.cp_send_size), peer.cp_recv_size));
 	CHECK(limits.lm_inline_recv ==
-	      fuzz_min(ours.cp_recv_size, peer.cp_send_size));
+	      fuzz_min(fuzz_cm_size(ours.cp_recv_size), peer.cp_send_size));
 
 	rpcrdma_props_encode(buf, &ours);
 	CHECK(rpcrdma_props_decode(buf, sizeof(buf), &read));
