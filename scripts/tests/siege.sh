@@ -29,6 +29,56 @@ case_no-rtu-v2() {
 	siege 2 siege-rtu
 }
 
+# slow_read: 48 READs at once of a megabyte each, which take longer than anybody waits for one
+slow_read() {
+	python3 -I -S -c '
+import mmap, os, sys, threading
+failed = []
+def work(i):
+    fd = os.open(sys.argv[1], os.O_RDONLY | os.O_DIRECT)
+    try:
+        if os.preadv(fd, [mmap.mmap(-1, 1 << 20)], i << 20) != 1 << 20:
+            failed.append(f"READ {i} is short")
+    except OSError as e:
+        failed.append(f"READ {i}: {e}")
+threads = [threading.Thread(target=work, args=[i]) for i in range(48)]
+for t in threads: t.start()
+for t in threads: t.join()
+sys.exit("\n".join(failed) or 0)' $MNT/slow
+}
+
+# What waits for a slow path waits long, while everything moves: no connection is given up for it, not
+# for a probe either that is behind it.
+case_slow-path() {
+	local connects failures looker t0 rc=0
+	[ "$PROVIDER" = siw ] || skip "rxe does not send by the network what is for the same device"
+	[ "$MODULE" = ours ] || skip "this looks at what our module counts"
+	head -c 48M /dev/urandom >$EXPORT/slow
+	block $((1 << 22))
+	rpc.nfsd 64
+	nfs_mount 3 rsize=1048576,timeo=3000,retrans=3
+	credited 48
+	connects=$(xprt_field 3) failures=$(counter keepalive_failures)
+	t0=$SECONDS
+	tc qdisc add dev lo root tbf rate 8mbit burst 128kb limit 64mb
+	(while nap 1; do grep -hE 'free|^sent|granted' $DEBUG/server/* | tr '\n' ' ' || true; echo; done) &
+	looker=$!
+	trap 'kill $looker; tc qdisc del dev lo root; rpc.nfsd 4' EXIT
+	timeout 200 bash -c "$(declare -f slow_read); MNT=$MNT slow_read" || rc=$?
+	kill $looker
+	tc -s qdisc show dev lo
+	tc qdisc del dev lo root
+	trap - EXIT
+	rpc.nfsd 4
+	counters | grep -E 'keepalive|sq_waits|disconnects'
+	echo "$((SECONDS - t0)) s, status $rc"
+	[ "$rc" = 0 ] || die "READs fail on a slow path, status $rc"
+	((SECONDS - t0 > 35)) || die "the path was not slow: $((SECONDS - t0)) s"
+	[ "$(xprt_field 3)" = "$connects" ] || die "the connection was lost $(($(xprt_field 3) - connects)) times, $(($(counter keepalive_failures) - failures)) by a keepalive, while READs made progress"
+	nfs_umount
+	rm $EXPORT/slow
+}
+
 # All of nfsd's threads wait for the storage.
 threads_stuck() {
 	local pid count=0
@@ -51,7 +101,8 @@ case_removal-no-thread() {
 	ls $MNT >/dev/null
 	grep -qx 'state up' $DEBUG/server/* || die "no connection to lose"
 	fsfreeze -f /ice
-	trap 'fsfreeze -u /ice || true; umount -l /tcp' EXIT
+	# A case that fails leaves a device for those after it.
+	trap 'fsfreeze -u /ice; umount -l /tcp; until_true 60 test ! -e /sys/class/infiniband/lab0; device_add; ice_down' EXIT
 	for i in {1..8}; do
 		dd if=/dev/zero of=/tcp/f$i bs=4k count=1 conv=notrunc,nocreat,fsync status=none &
 		writers+=($!)
@@ -76,56 +127,6 @@ case_removal-no-thread() {
 	recovers 90 "the device has come back" ls $MNT
 	nfs_umount
 	ice_down
-}
-
-# slow_read: 48 READs at once of a megabyte each, which take longer than anybody waits for one
-slow_read() {
-	python3 -I -S -c '
-import mmap, os, sys, threading
-failed = []
-def work(i):
-    fd = os.open(sys.argv[1], os.O_RDONLY | os.O_DIRECT)
-    try:
-        if os.preadv(fd, [mmap.mmap(-1, 1 << 20)], i << 20) != 1 << 20:
-            failed.append(f"READ {i} is short")
-    except OSError as e:
-        failed.append(f"READ {i}: {e}")
-threads = [threading.Thread(target=work, args=[i]) for i in range(48)]
-for t in threads: t.start()
-for t in threads: t.join()
-sys.exit("\n".join(failed) or 0)' $MNT/slow
-}
-
-# What waits for a slow path waits long, while everything moves: no connection is given up for it, not
-# for a probe either that is behind it.
-case_slow-path() {
-	local connects failures t0 rc=0
-	[ "$PROVIDER" = siw ] || skip "rxe does not send by the network what is for the same device"
-	[ "$MODULE" = ours ] || skip "this looks at what our module counts"
-	head -c 48M /dev/urandom >$EXPORT/slow
-	block $((1 << 22))
-	rpc.nfsd 64
-	nfs_mount 3 rsize=1048576,timeo=3000,retrans=3
-	credited 48
-	connects=$(xprt_field 3) failures=$(counter keepalive_failures)
-	t0=$SECONDS
-	tc qdisc add dev lo root tbf rate 8mbit burst 128kb limit 64mb
-	(while nap 1; do grep -hE 'free|^sent|granted' $DEBUG/server/* | tr '\n' ' '; echo; done) &
-	# shellcheck disable=SC2064
-	trap "kill $!; tc qdisc del dev lo root; rpc.nfsd 4" EXIT
-	timeout 200 bash -c "$(declare -f slow_read); MNT=$MNT slow_read" || rc=$?
-	kill %% || true
-	tc -s qdisc show dev lo
-	tc qdisc del dev lo root
-	trap - EXIT
-	rpc.nfsd 4
-	counters | grep -E 'keepalive|sq_waits|disconnects'
-	echo "$((SECONDS - t0)) s, status $rc"
-	[ "$rc" = 0 ] || die "READs fail on a slow path, status $rc"
-	((SECONDS - t0 > 35)) || die "the path was not slow: $((SECONDS - t0)) s"
-	[ "$(xprt_field 3)" = "$connects" ] || die "the connection was lost $(($(xprt_field 3) - connects)) times, $(($(counter keepalive_failures) - failures)) by a keepalive, while READs made progress"
-	nfs_umount
-	rm $EXPORT/slow
 }
 
 group() {
