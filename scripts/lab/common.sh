@@ -21,18 +21,66 @@ mkdir -p "$TREE" 2>/dev/null || {
 say() { printf '%s  %s\n' "$(date +%T)" "$*" >&2; }
 die() { printf 'lab: %s\n' "$*" >&2; exit 1; }
 
+# stop_tree <pid>: stop it and all that it has started, and print them. One that is stopped starts no more.
+stop_tree() {
+	local f
+	kill -STOP "$1" 2>/dev/null || return 0
+	echo "$1"
+	for f in $(grep -ls "^PPid:[[:space:]]*$1\$" /proc/[0-9]*/status); do
+		f=${f%/status}
+		stop_tree "${f#/proc/}"
+	done
+}
+
+any_alive() {
+	local p
+	for p; do ! grep -qs '^State:.[^XZ]' "/proc/$p/status" || return 0; done
+	return 1
+}
+
+# end_tree <pid>: politely at first.
+end_tree() {
+	local pids i
+	mapfile -t pids < <(stop_tree "$1")
+	((${#pids[@]})) || return 0
+	kill -TERM "${pids[@]}" 2>/dev/null || true
+	kill -CONT "${pids[@]}" 2>/dev/null || true
+	for ((i = 0; i < 30; i++)); do
+		any_alive "${pids[@]}" || return 0
+		sleep 0.1
+	done
+	kill -KILL "${pids[@]}" 2>/dev/null || true
+}
+
 # with_log <what> <logfile> <command...>: run a long command with its output in a
-# file and a sign of life every 20 seconds; its last lines if it fails.
-with_log() {
-	local what=$1 log=$2 t0=$SECONDS pid rc=0 next
+# file and a sign of life every 20 seconds; its last lines if it fails. It is ended, with all that it
+# has started, when this shell gets a signal or when the script itself has gone.
+with_log() (
+	what=$1 log=$2 t0=$SECONDS pid='' rc=0
 	shift 2
 	mkdir -p "${log%/*}"
 	say "$what (log: $log)"
-	"$@" >"$log" 2>&1 &
+	interrupted() {
+		trap '' INT TERM HUP
+		say "$what: interrupted"
+		[ -z "$pid" ] || end_tree "$pid"
+		# Whoever waits for this shell has to see by what it ended.
+		trap - "$1"
+		kill "-$1" "$BASHPID"
+	}
+	for signal in INT TERM HUP; do
+		# shellcheck disable=SC2064
+		trap "interrupted $signal" $signal
+	done
+	# A process group of its own: what a terminal sends to all would leave nobody to ask for its children.
+	set -m
+	(set +m; "$@") >"$log" 2>&1 </dev/null &
 	pid=$!
+	set +m
 	next=$((SECONDS + 20))
 	while kill -0 "$pid" 2>/dev/null; do
 		sleep 0.2
+		kill -0 $$ 2>/dev/null || interrupted TERM
 		((SECONDS < next)) && continue
 		next=$((SECONDS + 20))
 		say "... $what: $((SECONDS - t0)) s, $(wc -l <"$log") lines; $(tail -n 1 "$log" | cut -c1-60)"
@@ -42,7 +90,7 @@ with_log() {
 	tail -n 25 "$log" >&2
 	say "$what: FAILED ($rc), see $log"
 	return "$rc"
-}
+)
 
 # lock <name>: held until this shell (and its children) end.
 lock() {
@@ -76,22 +124,42 @@ lab_apt_setup() {
 
 lab_apt_cache() { APT_CONFIG=$LAB_APT/apt.conf apt-cache "$@"; }
 
-# From the host's own sources.
-apt_install() {
-	local policy=/usr/sbin/policy-rc.d rc=0 made=
-	[ "$(id -u)" = 0 ] || die "these packages are missing and only root can install them: $*"
-	# Servers are wanted in the guests only: keep them from starting here.
-	if [ ! -e $policy ]; then
-		printf '#!/bin/sh\nexit 101\n' >$policy
-		chmod 755 $policy
-		made=y
-	fi
-	with_log "installing $# packages ($1 ...)" "$CACHE/log/apt-install" \
-		env DEBIAN_FRONTEND=noninteractive apt-get -y --no-install-recommends \
-		-o DPkg::Lock::Timeout=300 install "$@" || rc=$?
-	[ -z "$made" ] || rm -f $policy
-	return $rc
+# While packages are installed, this keeps servers from starting: they are wanted in the guests only.
+POLICY=/usr/sbin/policy-rc.d
+POLICY_MARK='# By scripts/lab of rpcrdma, for the time of an installation, process'
+
+# policy_ours: the process that made it; fails if it is not there, or the user's own.
+policy_ours() { sed -n "s!^$POLICY_MARK !!p" $POLICY 2>/dev/null | grep .; }
+
+# What a run has left that was killed
+policy_tidy() {
+	local pid
+	pid=$(policy_ours) || return 0
+	any_alive "$pid" || rm -f $POLICY
 }
+
+policy_up() {
+	[ ! -e $POLICY ] || policy_ours >/dev/null || return 0
+	printf '#!/bin/sh\n%s %s\nexit 101\n' "$POLICY_MARK" $BASHPID >$POLICY.new
+	chmod 755 $POLICY.new
+	mv $POLICY.new $POLICY
+}
+
+policy_down() { [ "$(policy_ours)" != "$BASHPID" ] || rm -f $POLICY; }
+
+# apt_install <package...>: from the host's own sources. Whatever ends it, what keeps servers from
+# starting goes with it.
+apt_install() (
+	[ "$(id -u)" = 0 ] || die "these packages are missing and only root can install them: $*"
+	export DEBIAN_FRONTEND=noninteractive
+	trap policy_down EXIT
+	policy_up
+	# dpkg was at work when an earlier run was interrupted: apt-get wants that finished.
+	[ -z "$(ls -A /var/lib/dpkg/updates 2>/dev/null)" ] ||
+		with_log "finishing what dpkg had begun" "$CACHE/log/dpkg-configure" dpkg --configure -a || true
+	with_log "installing $# packages ($1 ...)" "$CACHE/log/apt-install" \
+		apt-get -y --no-install-recommends -o DPkg::Lock::Timeout=300 install "$@"
+)
 
 missing_packages() {
 	local p
@@ -104,6 +172,7 @@ missing_packages() {
 # comes next may take an hour, and others want packages too.
 need_packages() {
 	local missing
+	policy_tidy
 	mapfile -t missing < <(missing_packages "$@")
 	((${#missing[@]})) || return 0
 	(

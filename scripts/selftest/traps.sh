@@ -1,0 +1,169 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# What awaits the person who installs this, tried without a guest and without the network: in a mount
+# namespace in which apt-get and dpkg-query are stubs, and what is written below /usr is lost.
+# Prints "ok <name>" or "not ok <name> <why>" for each; the status is 1 if any failed.
+set -uo pipefail
+
+if [ -z "${TRAPS_NS:-}" ]; then
+	[ "$(id -u)" = 0 ] || { echo "not ok traps only root can make a mount namespace"; exit 1; }
+	TRAPS_NS=y exec unshare --mount --propagation private "$0" "$@"
+fi
+
+tree=$(cd "$(dirname "$0")/../.." && pwd)
+tmp=$(mktemp -d /tmp/rpcrdma-traps.XXXXXX)
+trap 'cd /; umount -R "$tmp/usr" 2>/dev/null; umount /usr/sbin /usr/bin "$tmp/mem" 2>/dev/null; rm -rf "$tmp"' EXIT
+# Others have to get at it.
+chmod 755 "$tmp"
+export RPCRDMA_CACHE=$tmp/cache LC_ALL=C
+unset KERNEL PROVIDER MODULE T MACHINE CHECKERS MAKEFLAGS MFLAGS MAKELEVEL STEPS
+bad=0
+
+fail() { echo "$*"; exit 1; }
+
+# try <name>: run test_<name> by itself; what it prints last is the reason.
+try() {
+	local out
+	if out=$(set -e; "test_$1" 2>&1); then
+		echo "ok $1"
+	else
+		echo "not ok $1 $(tail -n 1 <<<"$out")"
+		bad=1
+	fi
+}
+
+usr_up() {
+	local d
+	mkdir "$tmp/mem"
+	mount -t tmpfs mem "$tmp/mem"
+	for d in bin sbin; do
+		mkdir -p "$tmp/mem/$d/u" "$tmp/mem/$d/w"
+		mount -t overlay overlay -o "lowerdir=/usr/$d,upperdir=$tmp/mem/$d/u,workdir=$tmp/mem/$d/w" "/usr/$d"
+	done
+}
+
+# Nothing is installed, and installing takes long. It is deaf to SIGINT, as apt-get is while dpkg works,
+# and dpkg has a session of its own.
+stubs() {
+	rm -f "$tmp"/apt.*
+	printf '#!/bin/sh\nexit 1\n' >/usr/bin/dpkg-query
+	cat >/usr/bin/apt-get <<-END
+	#!/bin/bash
+	trap '' INT HUP
+	echo \$\$ >>$tmp/apt.pids
+	setsid bash -c 'trap "" INT HUP TERM; echo \$\$ >>$tmp/apt.pids; touch $tmp/apt.begun; sleep 60' &
+	wait
+	END
+	chmod 755 /usr/bin/dpkg-query /usr/bin/apt-get
+}
+
+# until_true <command...>: 20 seconds at most
+until_true() {
+	local i
+	for ((i = 0; i < 200; i++)); do
+		! "$@" || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+alive() { [ -e "/proc/$1" ] && ! grep -q '^State:.[XZ]' "/proc/$1/status" 2>/dev/null; }
+none_alive() { local p; for p in "$@"; do ! alive "$p" || return 1; done; }
+
+# interrupt <signal> <all|one>: a run that installs packages gets it; all of its process group, as by
+# Ctrl-C and by closing a terminal, or its first process only
+interrupt() {
+	local pid target pids
+	stubs
+	rm -f /usr/sbin/policy-rc.d
+	set -m
+	bash -c ". '$tree/scripts/lab/common.sh'; need_packages traps; echo 'and on it goes'" >"$tmp/out" 2>&1 </dev/null &
+	pid=$!
+	set +m
+	target=$pid
+	[ "$2" = one ] || target=-$pid
+	until_true test -e "$tmp/apt.begun" || { kill -KILL -- "-$pid"; fail "apt-get was not begun: $(tail -n 1 "$tmp/out")"; }
+	[ -x /usr/sbin/policy-rc.d ] || fail "no policy-rc.d while packages are installed"
+	mapfile -t pids <"$tmp/apt.pids"
+	kill "-$1" -- "$target"
+	until_true none_alive "$pid" "${pids[@]}" || {
+		kill -KILL -- "-$pid" "${pids[@]}" 2>/dev/null
+		fail "after SIG$1, 20 seconds later, apt-get or its child is still there"
+	}
+	# What removes it may take as long as the last of them.
+	until_true test ! -e /usr/sbin/policy-rc.d || fail "after SIG$1, policy-rc.d is still there"
+	! grep 'on it goes' "$tmp/out" || fail "after SIG$1, the run went on"
+}
+
+test_install-interrupted() { interrupt INT all; }
+test_install-hung-up() { interrupt HUP all; }
+test_install-terminated() { interrupt TERM all; }
+test_install-terminated-alone() { interrupt TERM one; }
+
+# At a terminal, by the key: who is in the foreground there is another matter than who gets a signal.
+test_install-key() {
+	local pids shell
+	stubs
+	rm -f /usr/sbin/policy-rc.d "$tmp/gone"
+	# What is started without job control would ignore SIGINT, and all below it.
+	set -m
+	{
+		until_true test -e "$tmp/apt.begun" && printf '\003'
+		until_true test -e "$tmp/gone"
+	} | script -qec "bash -c '. $tree/scripts/lab/common.sh; need_packages traps; echo and on it goes'" /dev/null >"$tmp/out" &
+	shell=$!
+	set +m
+	until_true test -e "$tmp/apt.begun" || fail "apt-get was not begun: $(tail -n 1 "$tmp/out")"
+	mapfile -t pids <"$tmp/apt.pids"
+	until_true none_alive "${pids[@]}" || {
+		kill -KILL "${pids[@]}"
+		fail "20 seconds after Ctrl-C, apt-get or its child is still there"
+	}
+	touch "$tmp/gone"
+	wait $shell || true
+	[ ! -e /usr/sbin/policy-rc.d ] || fail "policy-rc.d is still there"
+	! grep 'on it goes' "$tmp/out" || fail "the run went on"
+}
+
+need() { bash -c ". '$tree/scripts/lab/common.sh'; need_packages $1" >"$tmp/out" 2>&1 </dev/null; }
+
+# One that was killed removes nothing: the next run does.
+test_install-killed() {
+	local pid pids
+	stubs
+	rm -f /usr/sbin/policy-rc.d
+	set -m
+	need traps &
+	pid=$!
+	set +m
+	until_true test -e "$tmp/apt.begun" || fail "apt-get was not begun"
+	mapfile -t pids <"$tmp/apt.pids"
+	kill -KILL -- "-$pid" "${pids[@]}"
+	until_true none_alive "${pids[@]}" || fail "it does not die"
+	[ -e /usr/sbin/policy-rc.d ] || fail "nobody could have removed policy-rc.d"
+	printf '#!/bin/sh\necho installed\n' >/usr/bin/dpkg-query
+	need traps || fail "nothing was missing, and yet: $(tail -n 1 "$tmp/out")"
+	[ ! -e /usr/sbin/policy-rc.d ] || fail "the next run leaves our policy-rc.d"
+}
+
+# Ours are known by what is in them; all else is the user's.
+test_install-policy-of-the-user() {
+	local word
+	stubs
+	printf '#!/bin/sh\ntouch %s/apt.begun\n' "$tmp" >/usr/bin/apt-get
+	for word in missing there; do
+		printf '#!/bin/sh\nexit 101\n' >/usr/sbin/policy-rc.d
+		[ $word = missing ] || printf '#!/bin/sh\necho installed\n' >/usr/bin/dpkg-query
+		need traps || fail "$(tail -n 1 "$tmp/out")"
+		[ "$(cat /usr/sbin/policy-rc.d 2>&1)" = $'#!/bin/sh\nexit 101' ] ||
+			fail "the user's policy-rc.d was touched, packages $word"
+	done
+	[ -e "$tmp/apt.begun" ] || fail "apt-get was not begun"
+}
+
+usr_up
+for name in $(sed -n 's/^test_\([a-z0-9-]*\)().*/\1/p' "$0"); do
+	# shellcheck disable=SC2053
+	[[ $name != ${1:-*} ]] || try "$name"
+done
+exit $bad
