@@ -12,7 +12,7 @@ all: modules ## build rpcrdma.ko for KDIR (the running kernel)
 modules:
 	@test -e $(KDIR)/Makefile || { \
 	  echo "No kernel build tree at $(KDIR): install linux-headers-$(KREL), or say make KDIR=..."; exit 1; }
-	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
+	$(MAKE) -C $(KDIR) M=$(CURDIR) rpcrdma-version=$(shell scripts/package/version) modules
 
 install: ## copy it to INSTALL_MOD_PATH/lib/modules/KREL/updates, where depmod prefers it
 	@test -e $(KO) || { echo "$(KO) is not built: make first"; exit 1; }

@@ -53,8 +53,8 @@ module_exit(rpcrdma_exit);
 
 MODULE_AUTHOR("The rpcrdma project");
 MODULE_DESCRIPTION("sunrpc over RDMA, client and server");
-/* The packages and DKMS take their version from this line. */
-MODULE_VERSION("0.9.0");
+/* With the commit, where the build knows it: see Kbuild. */
+MODULE_VERSION(RPCRDMA_VERSION);
 MODULE_LICENSE("GPL");
 MODULE_ALIAS("svcrdma");
 MODULE_ALIAS("xprtrdma");

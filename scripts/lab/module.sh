@@ -36,7 +36,7 @@ module_make() {
 	shift
 	module_sync "$k"
 	make -C "$(kernel_kdir "$k")" ARCH="$(kernel_machine "$k")" "${TOOLCHAIN[@]}" M="$(module_dir "$k")" -j"$JOBS" \
-		--no-print-directory "$@" modules
+		--no-print-directory rpcrdma-version="$("$TOP/scripts/package/version")" "$@" modules
 }
 
 module_install() {

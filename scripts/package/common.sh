@@ -5,12 +5,11 @@ set -euo pipefail
 
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 PACKAGE=$TOP/scripts/package
-VERSION=$(sed -n 's/^MODULE_VERSION("\(.*\)");$/\1/p' "$TOP/net/rpcrdma_module.c")
+VERSION=$("$PACKAGE/version")
 KERNELS=$(sed -n 's/^rpcrdma-kernels := //p' "$TOP/Kbuild")
 
 die() { echo "${0##*/}: $*" >&2; exit 1; }
 
-[ -n "$VERSION" ] || die "no MODULE_VERSION in net/rpcrdma_module.c"
 [ -n "$KERNELS" ] || die "Kbuild does not list its kernels"
 RANGE="${KERNELS%% *} to ${KERNELS##* }"
 
@@ -18,7 +17,9 @@ RANGE="${KERNELS%% *} to ${KERNELS##* }"
 # without KUnit could not build them, and nobody would run them.
 dkms_source() {
 	mkdir -p "$1/net" "$1/include/rpcrdma"
-	install -m 644 -t "$1" "$TOP/Kbuild"
+	# DKMS knows no commit, and installs no module of the version that is there already.
+	sed "s/^rpcrdma-version := .*/rpcrdma-version := $VERSION/" "$TOP/Kbuild" >"$1/Kbuild"
+	chmod 644 "$1/Kbuild"
 	install -m 644 -t "$1/net" "$TOP"/net/*.[ch]
 	install -m 644 -t "$1/include/rpcrdma" "$TOP"/include/rpcrdma/*.h
 	sed -e "s/@VERSION@/$VERSION/" -e "s/@KERNELS@/$RANGE/" \

@@ -161,6 +161,55 @@ test_install-policy-of-the-user() {
 	[ -e "$tmp/apt.begun" ] || fail "apt-get was not begun"
 }
 
+commit() { # repository, date
+	echo "$2 $RANDOM" >>"$1/net/change"
+	git -C "$1" add -A
+	GIT_AUTHOR_DATE=$2 GIT_COMMITTER_DATE=$2 git -C "$1" -c user.name=t -c user.email=t@t.example commit -qm change
+}
+
+# In a repository of its own; the last ones are as a scripted rebase and a wrong clock make them.
+test_version-grows() {
+	local repo=$tmp/repo last='' v date
+	mkdir -p "$repo/net" "$repo/scripts"
+	cp "$tree/Kbuild" "$repo/"
+	cp -r "$tree/scripts/package" "$repo/scripts/"
+	last=$("$repo/scripts/package/version")
+	[ "$last" = "$(sed -n 's/^rpcrdma-version := //p' "$repo/Kbuild")" ] || fail "without git it is $last"
+	git init -q "$repo"
+	for date in 2026-11-24T12:00:00Z 2026-11-24T12:00:00Z 2026-11-25T00:00:01Z 2026-11-20T00:00:00Z 2026-12-01T00:00:00Z; do
+		commit "$repo" $date
+		v=$("$repo/scripts/package/version")
+		dpkg --compare-versions "$v" gt "$last" || fail "$v is not newer than $last"
+		dpkg --validate-version "$v" || fail "dpkg takes no $v"
+		last=$v
+	done
+	echo change >>"$repo/net/change"
+	v=$("$repo/scripts/package/version")
+	dpkg --compare-versions "$v" gt "$last" || fail "with a change, $v is not newer than $last"
+	commit "$repo" 2026-12-01T00:00:00Z
+	last=$("$repo/scripts/package/version")
+	dpkg --compare-versions "$last" gt "$v" || fail "with it committed, $last is not newer than $v"
+	git clone -q --depth 1 "file://$repo" "$tmp/shallow"
+	commit "$tmp/shallow" 2026-12-02T00:00:00Z
+	v=$("$tmp/shallow/scripts/package/version")
+	dpkg --compare-versions "$v" gt "$last" || fail "of a shallow clone, $v is not newer than $last"
+}
+
+# Root builds where the files are somebody else's; and this tree may be part of another's repository.
+test_version-elsewhere() {
+	local repo=$tmp/other
+	mkdir -p "$repo/below/net" "$repo/below/scripts" "$repo/net" "$repo/scripts"
+	cp "$tree/Kbuild" "$repo/"
+	cp "$tree/Kbuild" "$repo/below/"
+	cp -r "$tree/scripts/package" "$repo/scripts/"
+	cp -r "$tree/scripts/package" "$repo/below/scripts/"
+	git init -q "$repo"
+	commit "$repo" 2026-11-24T12:00:00Z
+	chown -R 65534:65534 "$repo"
+	[[ $("$repo/scripts/package/version") == *+git20261124.1.* ]] || fail "of another user's clone: $("$repo/scripts/package/version")"
+	[[ $("$repo/below/scripts/package/version") != *git* ]] || fail "of another repository's commit"
+}
+
 usr_up
 for name in $(sed -n 's/^test_\([a-z0-9-]*\)().*/\1/p' "$0"); do
 	# shellcheck disable=SC2053

@@ -24,7 +24,9 @@ kdir=$(kernel_kdir "$kernel")
 # No kernel of ours, and never one: headers of this one must not make DKMS build.
 other=6.1.0-other
 root=$dir/root
-version=$(sed -n 's/^MODULE_VERSION("\(.*\)");/\1/p' "$TOP/net/rpcrdma_module.c")
+version=$("$TOP/scripts/package/version")
+# The history may be where the chroot has nothing.
+export RPCRDMA_VERSION=$version
 deb=$dir/rpcrdma-dkms_${version}_all.deb
 
 fail() { echo "FAIL: $*"; exit 1; }
@@ -125,6 +127,19 @@ case_package-refuse() {
 	make -C "$kdir" M="$dir/mem/plain" VERSION=6 PATCHLEVEL=1 clean || fail "make clean does not work there"
 }
 
+# A newer package takes the place of the one before, module and all.
+case_package-upgrade() {
+	local old=$version out
+	version=$old.1 deb=$dir/rpcrdma-dkms_$old.1_all.deb
+	RPCRDMA_VERSION=$version make -s -C "$TOP" deb DEBDIR="$dir"
+	out=$(inside apt-get -s install "$deb") || fail "apt-get does not take it"
+	grep -F "Inst rpcrdma-dkms [$old] ($version" <<<"$out" || fail "no newer version to apt-get: $out"
+	inside dpkg -i "$deb" || fail "dpkg -i"
+	ours_installed
+	! inside dkms status rpcrdma | grep -vF "rpcrdma/$version," || fail "DKMS has the old one, too"
+	[ ! -e "$root/usr/src/rpcrdma-$old" ] || fail "the old source is still there"
+}
+
 case_package-remove() {
 	inside dpkg -r rpcrdma-dkms || fail "dpkg -r"
 	nothing_left
@@ -156,7 +171,7 @@ case_package-make() {
 root_up
 # One needs what the other has left: run all, and nothing after a failure.
 bad=
-for name in deb install refuse remove dkms make; do
+for name in deb install refuse upgrade remove dkms make; do
 	t0=$SECONDS word=ok reason=
 	if [ -n "$bad" ]; then
 		word='not ok' reason="$bad failed"
