@@ -1,21 +1,40 @@
 # SPDX-License-Identifier: GPL-2.0
 # Build rpcrdma.ko for a kernel, install it, and reach the lab. Kbuild says what the
-# module is made of.
+# module is made of. make help shows what has "##" under "users", and "#-" under "developers".
 
+ifneq ($(words $(CURDIR))$(findstring :,$(CURDIR)),1)
+$(error The path "$(CURDIR)" has a space or a colon in it, and make cannot handle that: move this directory)
+endif
+
+.DEFAULT_GOAL := all
 KREL ?= $(shell uname -r)
 KDIR ?= /lib/modules/$(KREL)/build
 KO ?= rpcrdma.ko
 MANDIR ?= /usr/local/share/man
 
+demo: ## see it work: a guest exports, mounts and copies over RDMA
+	@scripts/demo
+
+shell: ## a guest with a mount and a prompt (KERNEL= PROVIDER=)
+	@scripts/lab/shell.sh
+
 all: modules ## build rpcrdma.ko for KDIR (the running kernel)
 
+# Which kernels there are modules for, README says.
+ifeq ($(origin KDIR),file)
+no-kdir = install the headers of that kernel, if it is one of those in README (Debian: linux-headers-$(KREL)), or say make KDIR=<headers of one>
+else
+no-kdir = KDIR is the directory with the headers of a kernel, or where it was built, such as /usr/src/linux-headers-<release>
+endif
+
 modules:
-	@test -e $(KDIR)/Makefile || { \
-	  echo "No kernel build tree at $(KDIR): install linux-headers-$(KREL), or say make KDIR=..."; exit 1; }
+	@test -e $(KDIR)/Makefile || { echo "No kernel build tree at $(KDIR): $(no-kdir)"; exit 1; }
 	$(MAKE) -C $(KDIR) M=$(CURDIR) rpcrdma-version=$(shell scripts/package/version) modules
 
-install: ## copy it to INSTALL_MOD_PATH/lib/modules/KREL/updates, where depmod prefers it
+install: ## copy it to /lib/modules/KREL/updates, where depmod prefers it
 	@test -e $(KO) || { echo "$(KO) is not built: make first"; exit 1; }
+	@built=$$(PATH=$$PATH:/usr/sbin:/sbin modinfo -F vermagic $(KO) | cut -d' ' -f1); test "$$built" = "$(KREL)" || { \
+	  echo "$(KO) is built for Linux $${built:-?}, not for $(KREL): make KREL=$(KREL) first, or make install KREL=$$built"; exit 1; }
 	install -D -m 644 $(KO) $(INSTALL_MOD_PATH)/lib/modules/$(KREL)/updates/rpcrdma.ko
 	install -D -m 644 Documentation/rpcrdma.4 $(INSTALL_MOD_PATH)$(MANDIR)/man4/rpcrdma.4
 	depmod $(if $(INSTALL_MOD_PATH),-b $(INSTALL_MOD_PATH)) $(KREL)
@@ -40,40 +59,37 @@ clean: ## remove what a build left in the tree
 	  rm -f *.o *.ko *.mod *.mod.c .*.cmd Module.symvers modules.order; fi
 	@rm -f rpcrdma-dkms_*.deb
 
-check: ## style, sparse, warnings, documentation comments, the looking law
-	@scripts/check
+help: ## this list
+	@echo "For users:"
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1:\2/p' Makefile | while IFS=: read -r t w; do printf '  %-21s%s\n' "$$t" "$$w"; done
+	@echo "For developers:"
+	@sed -n 's/^\([a-z-]*\):.*#- \(.*\)/make \1:\2/p' Makefile | while IFS=: read -r t w; do printf '  %-21s%s\n' "$$t" "$$w"; done
 
-fuzz: ## the wire and pure rooms under libFuzzer, in user space (SECONDS=60)
-	@scripts/fuzz/run.sh $(or $(SECONDS),60)
-
-mutants: ## would the unit tests notice if the wire or pure rooms were broken? (FILES=)
-	@python3 scripts/mutants/run.py $(FILES)
-
-mutants-guests: ## would the guests notice if all other rooms were broken? (NAMES=)
-	@python3 scripts/mutants/guests.py $(NAMES)
-
-demo: ## a guest on Debian's kernel: export, mount and copy over RDMA
-	@scripts/demo
-
-test: ## everything in guests, on kernels of our own (KERNEL= PROVIDER= T=)
+test: #- everything in guests, on kernels of our own (KERNEL= PROVIDER= T=)
 	@scripts/test
 
-test-all: ## the full matrix, fio included
+test-all: #- the full matrix, fio included
 	@scripts/test --all
 
-test-race: ## connections, data and faults on a kernel with KCSAN (KERNEL=7.3)
+test-race: #- connections, data and faults on a kernel with KCSAN (KERNEL=7.3)
 	@CHECKERS=race KERNEL="$(or $(KERNEL),7.3)" GUEST_CPUS=2 scripts/test
 
-test-memory: ## messages and data on a kernel with KMSAN (KERNEL=6.12)
+test-memory: #- messages and data on a kernel with KMSAN (KERNEL=6.12)
 	@CHECKERS=memory KERNEL="$(or $(KERNEL),6.12)" scripts/test
 
-bench: ## what an operation costs, beside the in-tree module (PROVIDER=)
+check: #- style, sparse, warnings, documentation comments, the looking law
+	@scripts/check
+
+fuzz: #- the wire and pure rooms under libFuzzer, in user space (SECONDS=60)
+	@scripts/fuzz/run.sh $(or $(SECONDS),60)
+
+mutants: #- would the unit tests notice if the wire or pure rooms were broken? (FILES=)
+	@python3 scripts/mutants/run.py $(FILES)
+
+mutants-guests: #- would the guests notice if all other rooms were broken? (NAMES=)
+	@python3 scripts/mutants/guests.py $(NAMES)
+
+bench: #- what an operation costs, beside the in-tree module (PROVIDER=)
 	@scripts/bench
-
-shell: ## a guest with a mount and a prompt (KERNEL= PROVIDER=)
-	@scripts/lab/shell.sh
-
-help: ## this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
 
 .PHONY: all modules install uninstall dkms-install dkms-uninstall deb clean check fuzz mutants mutants-guests demo test test-all test-race test-memory bench shell help

@@ -13,13 +13,18 @@ TREE=$CACHE/tree-$(printf %s "$TOP" | sha1sum | cut -c1-8)
 JOBS=${JOBS:-$(nproc)}
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export LC_ALL=C TOP LAB CACHE PATH
-mkdir -p "$TREE" 2>/dev/null || {
-	echo "lab: $CACHE is not writable: be root, or set RPCRDMA_CACHE" >&2
-	exit 1
-}
 
 say() { printf '%s  %s\n' "$(date +%T)" "$*" >&2; }
 die() { printf 'lab: %s\n' "$*" >&2; exit 1; }
+
+# make, overlayfs and QEMU's options take some characters for their own.
+for path in "$TOP" "$CACHE"; do
+	case $path in *[!A-Za-z0-9/._+@~=-]*)
+		die "the path \"$path\" has characters that the tools used here cannot handle: letters, digits and /._+@~=- only"
+	esac
+done
+mkdir -p "$TREE" 2>/dev/null && [ -w "$TREE" ] && [ -w "$CACHE" ] ||
+	die "$CACHE is another user's: be root, or set RPCRDMA_CACHE to a directory of your own"
 
 # stop_tree <pid>: stop it and all that it has started, and print them. One that is stopped starts no more.
 stop_tree() {

@@ -171,6 +171,12 @@ guest_signal() {
 	kill "-$1" "$pid"
 }
 
+# guest_last_words <dir> <role>: what says why it came to no good end; there may be nothing.
+guest_last_words() {
+	grep -E '^(FAIL|lab): ' "$1/$2.console" 2>/dev/null | tail -n 3 || true
+	[ ! -s "$1/$2.log" ] || tail -n 3 "$1/$2.log"
+}
+
 # guest_wait <dir> <seconds> <pid> <role> [<pid> <role>...]: 0 if all jobs ended well.
 # A guest over its time, or one whose partner is gone for a while, is killed; and so is one that has
 # done everything and does not go: User-mode Linux stops at the last step now and then.

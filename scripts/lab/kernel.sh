@@ -45,6 +45,8 @@ kernel_suite() {
 
 kernel_known() { case $1 in 7.3 | 6.12 | debian) ;; *) die "no such kernel: $1 (7.3, 6.12, debian)" ;; esac }
 
+provider_known() { case $1 in siw | rxe) ;; *) die "no such provider: $1 (siw, rxe)" ;; esac }
+
 kernel_src() { echo "$CACHE/src/linux-source-$1"; }
 
 kernel_build_dir() {

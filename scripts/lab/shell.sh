@@ -5,6 +5,9 @@
 . "$(dirname "$0")/guest.sh"
 
 kernel=${KERNEL:-debian} provider=${PROVIDER:-rxe}
+kernel_known "$kernel"
+provider_known "$provider"
+[ "$kernel/$provider" != debian/siw ] || die "Debian's kernel has no siw: say KERNEL=7.3, or PROVIDER=rxe"
 need_packages "${PKG_GUEST[@]}"
 (module_ready "$kernel")
 dir=$TREE/run/shell-$$
@@ -24,4 +27,5 @@ setsid -c bash --rcfile /root/.lab-bashrc -i <$CONSOLE >$CONSOLE 2>&1
 true
 EOT
 say "booting $kernel/$provider with the $MODULE module"
-GUEST_FOREGROUND=y guest_start "$dir" "$kernel" alone
+GUEST_FOREGROUND=y guest_start "$dir" "$kernel" alone || true
+grep -qx 'done 0' "$dir/alone.verdict" || die "the guest came to no good end; see $dir"

@@ -210,6 +210,95 @@ test_version-elsewhere() {
 	[[ $("$repo/below/scripts/package/version") != *git* ]] || fail "of another repository's commit"
 }
 
+# refused <what it says> <command...>: it ends within seconds with a status and this one line, and has
+# not begun to install anything.
+refused() {
+	local want=$1 rc=0 lines
+	shift
+	stubs
+	timeout 60 "$@" >"$tmp/out" 2>&1 </dev/null || rc=$?
+	((rc != 0 && rc != 124)) || fail "$*: status $rc, not refused"
+	# make adds its own.
+	lines=$(grep -cv '^make' "$tmp/out") || true
+	((lines <= 1)) || fail "$*: says $lines lines, the last of them: $(tail -n 1 "$tmp/out")"
+	grep -qE -- "$want" "$tmp/out" || fail "$*: does not say $want, but: $(tail -n 1 "$tmp/out")"
+	[ ! -e "$tmp/apt.begun" ] || fail "$*: installs packages first"
+}
+
+commands() { printf '%s\n' demo test lab/shell.sh bench; }
+
+# copy <where>: this tree as somebody else would have it
+copy() {
+	mkdir -p "$1"
+	cp -r "$tree"/{Makefile,Kbuild,README,Documentation,net,include,scripts} "$1/"
+	chmod -R a+rX "$1"
+}
+
+test_path-with-a-space() {
+	local c there="$tmp/a clone"
+	copy "$there"
+	for c in demo test shell bench modules install deb; do
+		refused 'a space or a colon' make -s -C "$there" $c
+	done
+	for c in $(commands); do refused 'characters that' "$there/scripts/$c"; done
+	RPCRDMA_CACHE="$tmp/a cache" refused 'a cache" has characters' "$tree/scripts/demo"
+}
+
+test_cache-of-another-user() {
+	local c
+	mkdir -p "$tmp/cache"
+	copy "$tmp/clone"
+	# Root has used it before, from the same clone.
+	bash -c ". '$tmp/clone/scripts/lab/common.sh'"
+	for c in $(commands); do
+		refused "another user's: be root, or set RPCRDMA_CACHE" \
+			setpriv --reuid=65534 --regid=65534 --clear-groups "$tmp/clone/scripts/$c"
+	done
+}
+
+test_unknown-provider() { local c; for c in $(commands); do PROVIDER=mlx5 refused mlx5 "$tree/scripts/$c"; done; }
+test_unknown-kernel() { local c; for c in $(commands); do KERNEL=5.10 refused 5.10 "$tree/scripts/$c"; done; }
+test_unknown-module() { local c; for c in $(commands); do MODULE=mine refused mine "$tree/scripts/$c"; done; }
+test_shell-without-siw() { PROVIDER=siw refused 'no siw' "$tree/scripts/lab/shell.sh"; }
+test_unknown-case() { KERNEL=7.3 PROVIDER=siw T=nosuchtest refused nosuchtest "$tree/scripts/test"; }
+
+test_no-kernel-tree() {
+	refused 'tree at /nonexistent: KDIR is' make -s -C "$tree" KDIR=/nonexistent
+	! grep "$(uname -r)" "$tmp/out" || fail "it speaks of the running kernel"
+	refused 'if it is one of those in README' make -s -C "$tree" KREL=6.1.0-none
+}
+
+# What modinfo reads of a module is enough of one.
+test_install-of-another-kernel() {
+	local ko=$tmp/rpcrdma.ko root=$tmp/root
+	printf 'const char v[] __attribute__((section(".modinfo"), used)) = "vermagic=6.12.1-one SMP mod_unload ";\n' >"$tmp/ko.c"
+	cc -c -o "$ko" "$tmp/ko.c"
+	refused 'is built for Linux 6.12.1-one, not for 6.12.1-two' \
+		make -s -C "$tree" install KO="$ko" KREL=6.12.1-two INSTALL_MOD_PATH="$root"
+	[ ! -e "$root" ] || fail "and yet it is installed"
+	make -s -C "$tree" install KO="$ko" KREL=6.12.1-one INSTALL_MOD_PATH="$root" || fail "nor is it for its own kernel"
+	[ -e "$root/lib/modules/6.12.1-one/updates/rpcrdma.ko" ] || fail "it is not there"
+}
+
+test_help() {
+	make -s -C "$tree" help >"$tmp/out"
+	sed -n 2p "$tmp/out" | grep -q '^  make demo ' || fail "demo is not the first: $(sed -n 2p "$tmp/out")"
+	[ "$(grep -c '^For ' "$tmp/out")" = 2 ] || fail "not two groups"
+	! grep -v '^For ' "$tmp/out" | grep -vE '^  .{20} [a-z0-9]' || fail "not aligned"
+	[ "$(grep -c '^  make ' "$tmp/out")" -ge 18 ] || fail "targets are missing"
+}
+
+# A guest that died without a word: the line that says so is not lost.
+test_last-words() {
+	mkdir -p "$tmp/run"
+	: >"$tmp/run/alone.console"
+	bash -c ". '$tree/scripts/lab/guest.sh'; guest_last_words '$tmp/run' alone >&2; die 'the demo failed'" >"$tmp/out" 2>&1 || true
+	grep -q 'the demo failed' "$tmp/out" || fail "nothing is said of a guest without a word"
+	printf 'lab: up\nFAIL: no link\n' >"$tmp/run/alone.console"
+	bash -c ". '$tree/scripts/lab/guest.sh'; guest_last_words '$tmp/run' alone" 2>&1 | grep -q 'FAIL: no link' || fail "its words are lost"
+	grep -q guest_last_words "$tree/scripts/demo" || fail "the demo does without"
+}
+
 usr_up
 for name in $(sed -n 's/^test_\([a-z0-9-]*\)().*/\1/p' "$0"); do
 	# shellcheck disable=SC2053
