@@ -15,7 +15,7 @@ MANDIR ?= /usr/local/share/man
 demo: ## see it work: a guest exports, mounts and copies over RDMA
 	@scripts/demo
 
-shell: ## a guest with a mount and a prompt (KERNEL= PROVIDER=)
+shell: ## a guest with a mount and a prompt (KERNEL= PROVIDER= VERBOSE=y)
 	@scripts/lab/shell.sh
 
 all: modules ## build rpcrdma.ko for KDIR (the running kernel)

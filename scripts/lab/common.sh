@@ -195,6 +195,8 @@ PKG_BUILD=(build-essential patch bc flex bison libelf-dev libssl-dev rsync kmod 
 PKG_GUEST=(qemu-system-x86 busybox-static nfs-kernel-server nfs-common rpcbind rdma-core
 	librdmacm-dev libibverbs-dev iproute2 iputils-ping fio attr acl nfs4-acl-tools cpio kmod xz-utils python3 procps tcpdump)
 PKG_WIRE=(tshark)
+# For whoever is at the prompt of a guest
+PKG_SHELL=(ibverbs-utils rdmacm-utils)
 # A key distribution centre and what gets tickets from it, for krb5 mounts in a guest.
 PKG_KRB5=(krb5-kdc krb5-admin-server krb5-user)
 PKG_CHECK=(sparse shellcheck mandoc python3-docutils)

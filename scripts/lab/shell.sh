@@ -1,14 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # make shell: an interactive guest with the module loaded, /export served over RDMA and
-# mounted at /mnt. KERNEL=debian|7.3|6.12 PROVIDER=rxe|siw VERS=4.2; "exit" ends the guest.
+# mounted at /mnt. KERNEL=debian|7.3|6.12 PROVIDER=rxe|siw VERS=4.2; VERBOSE=y shows what the
+# kernel says while it boots. "exit" ends the guest.
 . "$(dirname "$0")/guest.sh"
 
 kernel=${KERNEL:-debian} provider=${PROVIDER:-rxe}
 kernel_known "$kernel"
 provider_known "$provider"
 [ "$kernel/$provider" != debian/siw ] || die "Debian's kernel has no siw: say KERNEL=7.3, or PROVIDER=rxe"
-need_packages "${PKG_GUEST[@]}"
+need_packages "${PKG_GUEST[@]}" "${PKG_SHELL[@]}"
 (module_ready "$kernel")
 dir=$TREE/run/shell-$$
 guest_run_dir "$dir" "$kernel" "$provider" VERS="${VERS:-4.2}"
@@ -16,7 +17,17 @@ cat >"$dir/alone.job" <<'EOT'
 dmesg -n 4
 net_alone; provider_up; module_load; server_up; nfs_mount "$VERS"
 echo; grep " $MNT " /proc/mounts
-echo "/export is served at $SERVER and mounted at $MNT; exit or ^D ends the guest."
+cat <<END
+
+$EXPORT is served at $SERVER and mounted at $MNT by this module ($MODULE). Try:
+  cp -r /usr/include/linux . && xprt_line     copy something, and see what went by RDMA
+  counters | grep -v ' 0$'                    what the module has counted
+  cat /sys/kernel/debug/rpcrdma/client/*      the connection: version, credits
+  ibv_devinfo                                 the RDMA device
+  rping -s -a $SERVER & rping -c -a $SERVER -C 3     RDMA without NFS
+  dmesg                                       what the kernel has said
+exit or ^D ends the guest.
+END
 cat >/root/.lab-bashrc <<'END'
 . "$LAB/guest/lib.sh"
 PS1='\h:\w# '
@@ -26,6 +37,10 @@ set +e
 setsid -c bash --rcfile /root/.lab-bashrc -i <$CONSOLE >$CONSOLE 2>&1
 true
 EOT
-say "booting $kernel/$provider with the $MODULE module"
+say "booting $kernel/$provider with the $MODULE module: half a minute or so"
+[ -n "${VERBOSE:-}" ] || export GUEST_CMDLINE="quiet loglevel=1 ${GUEST_CMDLINE:-}"
 GUEST_FOREGROUND=y guest_start "$dir" "$kernel" alone || true
-grep -qx 'done 0' "$dir/alone.verdict" || die "the guest came to no good end; see $dir"
+grep -qx 'done 0' "$dir/alone.verdict" || {
+	guest_last_words "$dir" alone >&2
+	die "the guest came to no good end; see $dir, or say VERBOSE=y"
+}
