@@ -80,8 +80,21 @@ def print_names(known):
         print(f"{group} {ranges(mine)}" + (f" must: {musts}" if musts else ""))
 
 
+COMMENT = re.compile(r"\s*(#|//|/?\*|$)")
+TEST = re.compile(r"""[\w ]*case_[\w-]+\(\)|\s*(@\w|def |class |static |const |void |struct |\w+\(\) *\{|TARGET)|\s+\S""")
+adrift = []
+
+
+def stands_at_a_test(rest):
+    """Does the comment belong to a function, a table of one, or what stands in one?"""
+    for line in rest:
+        if not COMMENT.match(line):
+            return bool(TEST.match(line))
+    return False
+
+
 def tests():
-    """{ID: places of tests that name it}"""
+    """{ID: places of tests that name it}; what stands at no test is added to adrift."""
     found = collections.defaultdict(list)
     for folder in ("scripts/tests", "scripts/fuzz", "kunit"):
         for base, _, names in os.walk(os.path.join(TOP, folder)):
@@ -90,8 +103,12 @@ def tests():
                     continue
                 path = os.path.join(base, name)
                 with open(path, encoding="utf-8", errors="replace") as f:
-                    for no, line in enumerate(f, 1):
+                    lines = f.read().splitlines()
+                    for no, line in enumerate(lines, 1):
                         if "Covers:" in line:
+                            if not stands_at_a_test(lines[no:]):
+                                adrift.append(f"{os.path.relpath(path, TOP)}:{no}: \"Covers:\", and no test follows")
+                                continue
                             for key in ID.findall(line.split("Covers:", 1)[1]):
                                 found[key].append(f"{os.path.relpath(path, TOP)}:{no}")
     return found
@@ -124,6 +141,7 @@ def main():
         return print_names(known)
     found = tests()
     excused, same, wrong = reasons()
+    wrong += adrift
     listed = names()
     if known and listed != {k: "MUST" if level.startswith("MUST") else "" for k, level in known.items()}:
         wrong.append(f"{IDS} is not what the requirements say: make it again with --ids")

@@ -119,7 +119,8 @@ guest_um() {
 guest_start() {
 	local dir=$1 k=$2 role=$3 cmdline
 	shift 3
-	cmdline="panic=-1 log_buf_len=8M kunit.enable=1 kunit.autorun=1 lab.role=$role lab.init=$LAB/guest/init ${GUEST_CMDLINE:-}"
+	# KASAN reports once a boot, unless it is told otherwise; the first may be somebody else's.
+	cmdline="panic=-1 kasan_multi_shot log_buf_len=8M kunit.enable=1 kunit.autorun=1 lab.role=$role lab.init=$LAB/guest/init ${GUEST_CMDLINE:-}"
 	: >"$dir/$role.verdict"
 	if [ "$(kernel_machine "$k")" = um ]; then
 		guest_start_um "$@"

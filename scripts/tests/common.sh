@@ -98,16 +98,22 @@ pair_up() {
 	fi
 }
 
-# All cases the group's file defines, in their order there; without --all not those its header
-# "Long" names, nor, where a kernel is emulated, those of "Slow". A group may define before_case.
+# The cases of the group's file, in their order there; without --all not those that its headers "Long",
+# "Slow" and "Cases" leave out. The host expects the same ones (expect.py). A group may define before_case.
 run_all_cases() {
-	local file=$TOP/scripts/tests/$GROUP.sh name names=() long
-	long=" $(sed -n 's/^# Long: //p' "$file") "
-	[ "$KERNEL" = 7.3 ] || long+="$(sed -n 's/^# Slow: //p' "$file") "
-	for name in $(sed -n 's/^case_\([a-z0-9-]*\)().*/\1/p' "$file"); do
-		[ -z "$ALL" ] && [[ $long == *" $name "* ]] || names+=("$name")
-	done
+	local names
+	mapfile -t names < <(cases_of "$GROUP")
+	((${#names[@]})) || die "the group $GROUP has no case"
 	some_cases "${names[@]}"
+}
+
+cases_of() {
+	ALL=$ALL python3 -I -S -c '
+import sys
+sys.path.insert(0, sys.argv[1])
+sys.dont_write_bytecode = True
+import expect
+print("\n".join(expect.chosen(*sys.argv[2:])))' "$TOP/scripts/tests" "$KERNEL" "$PROVIDER" "$1"
 }
 
 some_cases() {
@@ -118,7 +124,8 @@ some_cases() {
 	done
 }
 
-# with_mount <version> <command...>; a mount that is no RDMA mount does not count.
+# with_mount <version> <command...>; a mount that is no RDMA mount does not count. The command runs where
+# "set -e" is off: whatever may fail in it says "|| die", or is its last.
 with_mount() {
 	local vers=$1 rc=0
 	shift
@@ -144,7 +151,7 @@ checked() {
 		[ "$(xprt_field 11)" -gt "$before" ] || die "no Read chunk was sent"
 		[ "$(xprt_field 12)" -gt 0 ] || die "no Write chunk was sent" ;;
 	esac
-	on_server python3 -I -S "$CHECK" verify "$manifest" $EXPORT
+	on_server python3 -I -S "$CHECK" verify "$manifest" $EXPORT || die "the server has something else"
 }
 
 # delegated <file>: does the server count a delegation of it?
@@ -218,8 +225,7 @@ second_client() {
 hostile() {
 	local lib=/tmp/peer.so out=/tmp/hostile-$1-$2.out
 	[ "$MODULE" = ours ] || skip "the in-tree module takes some of these in its own way"
-	[ -e /lab/peer.so ] ||
-		skip "peer.c does not compile here (librdmacm-dev?): $(tail -n 1 /lab/log/peer.log)"
+	[ -e /lab/peer.so ] || die "peer.c does not compile (librdmacm-dev?): $(tail -n 1 /lab/log/peer.log)"
 	[ -e $lib ] || cp /lab/peer.so $lib
 	KERNEL=$KERNEL PROVIDER=$PROVIDER PEER_LIB=$lib \
 		python3 -S "$TOP/scripts/tests/hostile_$1.py" "$2" "${PART:-}" >"$out" 2>&1 || {
@@ -380,6 +386,6 @@ load_end() {
 	ends 180 "$LOADER" || die "$(grep FAIL: /tmp/load.out | cut -d' ' -f2- || tail -n 1 /tmp/load.out)"
 	trap - EXIT
 	tail -n 1 /tmp/load.out
-	on_server python3 -I -S "$LOAD" verify $EXPORT $MIRRORS
+	on_server python3 -I -S "$LOAD" verify $EXPORT $MIRRORS || die "the server has something else"
 	rm -f $MNT/load*
 }

@@ -5,6 +5,7 @@
 # capture (iwarp.py).
 # Guests: alone
 # Limit: 2400
+# Capture: yes
 # Providers: siw
 # Quick: none
 # Second: siw

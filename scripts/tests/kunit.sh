@@ -9,7 +9,7 @@
 case_kunit() {
 	local suite
 	[ "$MODULE" = ours ] || skip "the in-tree module has no unit tests"
-	[ -e "$(modinfo -n rpcrdma_kunit 2>/dev/null)" ] || skip "rpcrdma_kunit.ko was not built"
+	[ -e "$(modinfo -n rpcrdma_kunit 2>/dev/null)" ] || die "rpcrdma_kunit.ko was not built"
 	modprobe rpcrdma
 	modprobe rpcrdma_kunit || die "rpcrdma_kunit.ko does not load"
 	mkdir -p /lab/log/kunit

@@ -341,4 +341,4 @@ def opaque(data):
 
 def counters():
     with open("/sys/kernel/debug/rpcrdma/counters", encoding="ascii") as f:
-        return collections.Counter({n: int(v) for n, v in (line.split() for line in f)})
+        return {n: int(v) for n, v in (line.split() for line in f)}

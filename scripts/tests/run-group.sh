@@ -28,7 +28,14 @@ fi
 # A kernel that watches for races takes several times as long.
 export PATIENCE=1
 [ "$CHECKERS" = debug ] || PATIENCE=4
-limit=$((($(header Limit) + 600 * (${#groups[@]} - 1)) * PATIENCE))
+limit=$(header Limit)
+limit=$(((${limit:-1800} + 600 * (${#groups[@]} - 1)) * PATIENCE))
+# Whoever waits for all groups does not wait longer: UNTIL is when everything has to have ended.
+late=
+if [ -n "${UNTIL:-}" ] && ((limit > UNTIL - $(date +%s))); then
+	limit=$((UNTIL - $(date +%s)))
+	late="; its limit was cut to the time left, $limit s"
+fi
 cmdline=$(header Cmdline)
 [ -z "$cmdline" ] || export GUEST_CMDLINE="${GUEST_CMDLINE:-} $cmdline"
 [ -n "${LEAKS-y}" ] || export GUEST_CMDLINE="${GUEST_CMDLINE:-} kmemleak=off"
@@ -47,52 +54,161 @@ scan() {
 	INTREE=$intree "$LAB/scan-console.py" "$dir/$1.console" "${@:2}"
 }
 
-# Now and then the emulation goes wrong at boot, with an int3 or with flags that no processor has,
-# before there is anything of ours in the kernel. And the in-tree module's kernel may die of what that
-# module does. Neither says anything about ours: the cases that are left get new guests, twice.
-died_of_other() {
-	local console role found=
-	[ "${AGAIN:-0}" -lt 2 ] || return 1
+# excused <name>: may it be skipped? See skips.list.
+excused() {
+	local pattern
+	[ "$MODULE" = ours ] || return 0
+	case $1 in leaks | *-leaks)
+		[ "${LEAKS-y}/$CHECKERS" != y/debug ] || [ "$kernel" = debian ] || [[ ${GUEST_CMDLINE:-} == *kmemleak=off* ]] || return 1 ;;
+	esac
+	while read -r pattern _; do
+		# shellcheck disable=SC2053
+		[[ $CHECKERS/$kernel/$provider/$1 == $pattern ]] && return 0
+	done < <(grep -v '^#' "$TOP/scripts/tests/skips.list")
+	return 1
+}
+
+# last_words <role>: what its kernel said from its first complaint on, if it panicked
+last_words() {
+	! grep -qs 'Kernel panic' "$dir/$1.console" ||
+		tr -d '\r' <"$dir/$1.console" | tac | sed '/lab: begin case/q' | tac | sed -n '/BUG: \|Oops\|general protection\|WARNING: \|Kernel panic/,$p'
+}
+
+# Two things may be run again, each once. Now and then the emulation goes wrong at boot, with an
+# int3 or with flags that no processor has: when no case had begun and no module of ours was there. And
+# the in-tree module's kernel dies of what deaths.list knows: then the cases that have no verdict.
+# again_for: prints why, and whose guest it was.
+again_for() {
+	local console role k p g words last
+	[ -z "${AGAIN:-}" ] || return 1
 	for console in "$dir"/*.console; do
 		role=$(basename "$console" .console)
 		grep -qs 'Kernel panic' "$console" || continue
-		if has_ours "$role" && grep -qE 'rpcrdma: |rdma transport module' "$console"; then
-			return 1
+		if has_ours "$role"; then
+			! grep -qE 'lab: begin case|rpcrdma: |rdma transport module' "$dir"/*.console && [ ! -s "$dir/shown" ] &&
+				! grep -qs '^case ' "$dir"/*.verdict || return 1
+			echo "$role died at boot, before any case"
+			return
 		fi
-		found=$role
 	done
-	echo "$found"
-	[ -n "$found" ]
+	for console in "$dir"/*.console; do
+		role=$(basename "$console" .console)
+		! has_ours "$role" || continue
+		last=$(last_words "$role")
+		[ -n "$last" ] || continue
+		while read -r k p g words; do
+			# shellcheck disable=SC2053
+			if [[ $kernel == $k && $provider == $p && $group == $g ]] && grep -qE "$words" <<<"$last"; then
+				echo "$role, which has the in-tree module, died of what that is known for"
+				return
+			fi
+		done < <(grep -v '^#' "$TOP/scripts/tests/deaths.list" | grep .)
+	done
+	return 1
+}
+
+# fell_with_other <case>: it failed after the other guest's kernel had died of something known. Who
+# failed before it did, failed by himself.
+fell_with_other() {
+	local console log
+	again_for >/dev/null || return 1
+	log=$(find "$dir/log" -name "$1.log" | head -n 1)
+	for console in "$dir"/*.console; do
+		grep -qs 'Kernel panic' "$console" || continue
+		[ -n "$log" ] && [ "$log" -nt "$console" ] || return 1
+		# What nobody's death does
+		! grep -qE '^FAIL: .*(differ|wrong|not what|something else|leak|corrupt|mismatch)' "$log" || return 1
+	done
 }
 
 # show [role]: pass on the verdicts at stdin, and hold a report of the guest's kernel against
 # the case. Cases of a pair are named after the role, or both directions would look the same.
 show() {
-	local word name sec reason line report ours_says
+	local word name sec reason line report
 	while read -r line; do
 		case $line in 'case '*) line=${line#case } ;; *) continue ;; esac
 		word=${line%% *}
 		[ "$word" != not ] || word='not ok'
 		read -r name sec reason <<<"${line#"$word"}"
-		report='' ours_says=
+		report=
 		# The marks in the log are of whole cases, not of parts of one (kunit/...).
-		[ -z "${1:-}" ] || [[ $name == */* ]] || report=$(scan "$1" "$name")
+		[ -z "${1:-}" ] || [[ $name == */* ]] || report=$(scan "$1" "$name") || report="the console cannot be read"
 		if [ -n "$report" ]; then
 			word="not ok" reason="kernel report: $report${reason:+; $reason}"
 			echo "$name" >>"$dir/$1.blamed"
-			! has_ours "$1" || ours_says=y
+		elif [ "$word" = "not ok" ] && fell_with_other "$name"; then
+			echo "$name" >>"$dir/fell"
+			continue
 		fi
-		[ "$word" != "not ok" ] || [ -n "$ours_says" ] || ! died_of_other >/dev/null || continue
 		echo "$name" >>"$dir/shown"
 		[ -z "$ours" ] || name=$label-$name
+		case $word in
+		ok | 'not ok') ;;
+		skip) excused "$name" || word='not ok' reason="skipped, which skips.list does not allow: $reason" ;;
+		*) reason="a verdict that says $word: $reason" word='not ok' ;;
+		esac
 		[ "$word" = ok ] || reason="$reason [log: $dir/log]"
 		result "$word" "$name" "$sec" "$reason"
 	done
 }
 
+# expected: the cases that have to be in shown; those of the guests that T asks for, and the host's
+# when T asks for everything
+expected() {
+	local name shown
+	"$TOP/scripts/tests/expect.py" "$kernel" "$provider" "$group" >"$dir/expected" || return
+	while read -r name; do
+		shown=${name#"?"}
+		[ -z "$ours" ] || shown=$label-$shown
+		case $name in
+		kunit/*) shown=kunit ;;
+		wire-form-* | wire2-form-* | wire*-decode | wire*-rules-* | wire*-all-decoded)
+			# What the host reads from a capture comes with any of its group's cases, or not.
+			[ "${T:-*}" = '*/*/*' ] || continue ;;
+		esac
+		# shellcheck disable=SC2053
+		[[ $kernel/$provider/$shown == ${T:-*} ]] && echo "$name"
+	done <"$dir/expected" >"$dir/expected.T" || true
+	[ -s "$dir/expected" ]
+}
+
+# account: what had to report and has not, and what has reported that nobody expects. (A part of
+# a set, PART, has the set's name.)
+account() {
+	local name pattern known absent=() odd=()
+	expected || { result 'not ok' "$label-expected" 0 "nobody knows what this group has to report"; return; }
+	[ "$MODULE" = ours ] || [[ $group != *kunit* ]] || sed -i '/^kunit\//d' "$dir"/expected*
+	while read -r name; do
+		[[ $name == "?"* || " ${DONE:-} " == *" $name "* ]] || grep -qsxF -- "$name" "$dir/shown" || absent+=("$name")
+	done <"$dir/expected.T"
+	while read -r name; do
+		grep -qxF -e "$name" "$dir/expected" && continue
+		known=
+		while read -r pattern; do
+			# shellcheck disable=SC2053
+			[[ $name != ${pattern#"?"} ]] || known=y
+		done < <(grep '^?' "$dir/expected")
+		[ -n "$known" ] || odd+=("$name")
+	done < <(sort -u "$dir/shown")
+	((${#absent[@]} == 0)) ||
+		result 'not ok' "$label-absent" 0 "${#absent[@]} cases have not reported: $(printf '%s ' "${absent[@]}" | cut -c1-600)[log: $dir/log]"
+	((${#odd[@]} == 0)) ||
+		result 'not ok' "$label-unexpected" 0 "reported, but neither in the group's file nor in expect.list: ${odd[*]}"
+}
+
+# The very last: scripts/test counts a group that has not said so as failed.
+ended() { echo "$kernel $provider ${group}${ours:+:$ours}" >>"${OUT:-$dir}/ended"; }
+
 if [ "$(header Guests)" = none ]; then
+	rm -rf "$dir"
 	mkdir -p "$dir"
-	"$file" "$kernel" "$dir" | show || result 'not ok' "$label-host" $SECONDS "no good end"
+	: >"$dir/shown"
+	rc=0
+	timeout "$limit" "$file" "$kernel" "$dir" >"$dir/verdict" || rc=$?
+	show <"$dir/verdict"
+	((rc == 0)) || result 'not ok' "$label-host" $SECONDS "no good end: status $rc$late"
+	account
+	ended
 	exit
 fi
 
@@ -101,7 +217,7 @@ start() { # role, qemu arguments
 	shift
 	guest_start "$dir" "$kernel" "$role" "$@"
 	pids+=("$GUEST_PID" "$role")
-	tail -n +1 -F -s 0.3 --pid="$GUEST_PID" "$dir/$role.verdict" 2>/dev/null | show "$role" &
+	{ tail -n +1 -F -s 0.3 --pid="$GUEST_PID" "$dir/$role.verdict" 2>/dev/null || true; } | show "$role" &
 	shows+=($!)
 }
 
@@ -130,14 +246,14 @@ start_restartable() {
 				sleep 0.2
 			done
 			[ -n "$killed" ] || break
-			reason=$(scan "$role" | head -n 1 | cut -f2-)
+			reason=$(scan "$role" | sed -n 1p | cut -f2-) || reason="the console cannot be read"
 			mv "$dir/$role.console" "$dir/log/$role.console.$life"
 			[ -z "$reason" ] || result 'not ok' "$label-console-$role-$life" 0 "$reason"
 			life=$((life + 1))
 		done
 	) &
 	pids+=($! "$role")
-	tail -n +1 -F -s 0.3 --pid="$!" "$dir/$role.verdict" 2>/dev/null | show "$role" &
+	{ tail -n +1 -F -s 0.3 --pid="$!" "$dir/$role.verdict" 2>/dev/null || true; } | show "$role" &
 	shows+=($!)
 }
 
@@ -153,8 +269,10 @@ guest_run_dir "$dir" "$kernel" "$provider" T="${T:-*}" GROUPS_HERE="${groups[*]}
 	DONE="${DONE:-}" "${extra[@]}"
 : >"$dir/shown"
 # A compiler takes seconds in a guest, and each set of hostile cases wants it.
-[[ $group != *hostile* && $group != *siege* ]] ||
-	cc -O1 -shared -fPIC -o "$dir/peer.so" "$TOP/scripts/tests/peer.c" -lrdmacm -libverbs 2>"$dir/log/peer.log" || true
+if [[ $group == *hostile* || $group == *siege* ]] &&
+	! cc -O1 -shared -fPIC -o "$dir/peer.so" "$TOP/scripts/tests/peer.c" -lrdmacm -libverbs 2>"$dir/log/peer.log"; then
+	result 'not ok' "$label-peer" 0 "peer.c does not compile: $(grep -m 1 error "$dir/log/peer.log" || tail -n 1 "$dir/log/peer.log") [$dir/log/peer.log]"
+fi
 pids=() shows=() t0=$SECONDS
 # A pattern names cases as they are shown.
 [ -z "$ours" ] || printf 'T=%q\nT=${T//%s-/}\n' "${T:-*}" "$label" >>"$dir/env"
@@ -213,29 +331,55 @@ fi
 
 rc=0
 guest_wait "$dir" "$limit" "${pids[@]}" || rc=1
-wait "${shows[@]}" 2>/dev/null || true
+for i in "${shows[@]}"; do
+	wait "$i" 2>/dev/null || result 'not ok' "$label-verdicts" 0 "whoever passes on the verdicts has died: some may be lost [$dir]"
+done
 
 # show_reports <role>: what its kernel complained of, but for what a case was blamed for already
 show_reports() {
 	local name line
-	scan "$1" | while IFS=$'\t' read -r name line; do
+	scan "$1" >"$dir/$1.scanned" || printf '%s\t%s\n' - "the console cannot be read" >"$dir/$1.scanned"
+	while IFS=$'\t' read -r name line; do
 		grep -qsx "$name" "$dir/$1.blamed" || printf '%s\t%s\n' "$name" "$line"
-	done >"$dir/$1.reports"
+	done <"$dir/$1.scanned" >"$dir/$1.reports"
 	if [ -s "$dir/$1.reports" ]; then
 		result 'not ok' "$label-console-$1" 0 "$(head -n 1 "$dir/$1.reports" | cut -f2) [$dir/$1.console]"
 	fi
 }
 
-if role=$(died_of_other); then
+# show_checkers <role>: are the checkers still at work that were asked for? A guest says so last.
+show_checkers() {
+	local console=$dir/$1.console said lockdep=on kmemleak=on others=
+	[ "$CHECKERS/$kernel" != debug/debian ] && [ "$CHECKERS" = debug ] || return 0
+	[ -n "${LEAKS-y}" ] && [[ ${GUEST_CMDLINE:-} != *kmemleak=off* ]] || kmemleak=off
+	said=$(grep '^checkers ' "$dir/$1.verdict" | tail -n 1) || true
+	# Without an end, that has failed already.
+	[ -n "$said" ] || ! grep -q '^done 0' "$dir/$1.verdict" || said="checkers none"
+	[ -n "$said" ] || return 0
+	if [[ $said != *" kmemleak=$kmemleak"* ]]; then
+		result 'not ok' "$label-kmemleak-$1" 0 "asked to be $kmemleak, and it says: $said [$console]"
+	fi
+	[[ $said != *" lockdep=$lockdep"* ]] || return 0
+	others=$(has_ours "$1" || export INTREE=y; TOLERATED=y "$LAB/scan-console.py" "$console" | sed -n 1p | cut -f2-)
+	if [ -n "$others" ]; then
+		result skip "$label-lockdep-$1" 0 "it was off at the end, after a report of others: $others"
+	else
+		result 'not ok' "$label-lockdep-$1" 0 "it is off at the end, and nothing says why: $said [$console]"
+	fi
+}
+
+if why=$(again_for); then
 	rm -rf "$dir.died"
 	cp -r "$dir" "$dir.died"
-	say "the $role guest of $kernel/$provider/$label died, and not of our module; once more (see $dir.died)"
-	grep -A 20 'Kernel panic' "$dir/$role.console" | tr -d '\r' | head -n 40
+	role=${why%%[ ,]*}
+	say "$kernel/$provider/$label is run again, once: the guest of the $why (see $dir.died)"
+	grep -A 20 'Kernel panic' "$dir/$role.console" | tr -d '\r' | head -n 40 >&2 || true
+	echo "$kernel/$provider/$label: $why; run again: all but$(tr '\n' ' ' <"$dir/shown" | sed 's/^/ /')$(sed 's/^/; fell with it: /' "$dir/fell" 2>/dev/null | tr -d '\n')" >>"${OUT:-$dir}/again"
 	for console in "$dir"/*.console; do
 		role=$(basename "$console" .console)
 		grep -qs 'Kernel panic' "$console" || show_reports "$role"
 	done
-	DONE="${DONE:-} $(tr '\n' ' ' <"$dir/shown")" AGAIN=$((${AGAIN:-0} + 1)) exec "$0" "$@"
+	DONE="${DONE:-} $(tr '\n' ' ' <"$dir/shown")" AGAIN=y exec "$0" "$kernel" "$provider" "$3"
 fi
 
 for console in "$dir"/*.console; do
@@ -244,16 +388,28 @@ for console in "$dir"/*.console; do
 		# One that died at boot has said nothing.
 		reason=$(grep -hE '^(FAIL|lab): ' "$console" | tail -n 1 | tr -d '\r') || true
 		result 'not ok' "$label-guest-$role" $((SECONDS - t0)) \
-			"$(tail -n 1 "$dir/$role.log") no good end; ${reason:-$(tail -n 1 "$console" | tr -d '\r')} [$console]"
+			"$(tail -n 1 "$dir/$role.log") no good end$late; ${reason:-$(tail -n 1 "$console" | tr -d '\r')} [$console]"
 	fi
 	show_reports "$role"
+	show_checkers "$role"
 done
 
-if [ -e "$dir/wire.pcap" ]; then
+# The host reads the capture. A group that has one says so in its head.
+captured=
+for g in "${groups[@]}"; do
+	! grep -q '^# Capture: yes' "$TOP/scripts/tests/$g.sh" || captured=y
+done
+if [ -n "$captured" ]; then
 	judge=wire.py
 	[ "$provider" = rxe ] || judge=iwarp.py
-	python3 "$TOP/scripts/tests/$judge" "$dir/wire.pcap" >"$dir/wire.verdict" 2>"$dir/log/wire.log" ||
-		echo "case not ok wire-decode 0 $(tail -n 1 "$dir/log/wire.log")" >>"$dir/wire.verdict"
+	if [ ! -s "$dir/wire.pcap" ]; then
+		echo "case not ok wire-decode 0 there is no capture" >"$dir/wire.verdict"
+	else
+		python3 "$TOP/scripts/tests/$judge" "$dir/wire.pcap" >"$dir/wire.verdict" 2>"$dir/log/wire.log" ||
+			echo "case not ok wire-decode 0 $(tail -n 1 "$dir/log/wire.log")" >>"$dir/wire.verdict"
+	fi
 	show <"$dir/wire.verdict"
 fi
+account
+ended
 exit $rc

@@ -71,14 +71,14 @@ rules_of_roce() { [ "$PROVIDER" = rxe ] || skip "this is judged by what RoCE cap
 
 crowd_and_break() {
 	local d=/sys/kernel/debug/fail_sunrpc before
-	crowd
+	crowd || die "what is read is not what was written"
 	before=$(xprt_field 3)
 	tune 100 $d/probability
 	tune 1 $d/interval
 	tune Y $d/ignore-cache-wait
 	tune Y $d/ignore-server-disconnect
 	echo 1 >$d/times
-	crowd
+	crowd || die "what is read after the connection broke is not what was written"
 	[ "$(xprt_field 3)" -gt "$before" ] || die "the connection was not broken"
 }
 

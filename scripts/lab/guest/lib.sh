@@ -123,12 +123,17 @@ module_loaded() { grep -q '^rpcrdma ' /proc/modules; }
 
 # The module's own counters, one "name value" a line; nothing from the in-tree one.
 counters() { [ ! -r $COUNTERS ] || printf '%s\n' "$(<$COUNTERS)"; }
+# A name that ours does not have is a mistake, not a zero.
 counter() {
 	local line lines=()
-	[ ! -r $COUNTERS ] || mapfile -t lines <$COUNTERS
+	[ -r $COUNTERS ] || return 0
+	mapfile -t lines <$COUNTERS
 	for line in "${lines[@]}"; do
-		[ "${line% *}" != "$1" ] || echo "${line#* }"
+		[ "${line% *}" = "$1" ] || continue
+		echo "${line#* }"
+		return
 	done
+	die "there is no counter $1"
 }
 
 # --- server and client --------------------------------------------------------
@@ -298,10 +303,14 @@ serve_requests() {
 
 leaks_are_seen() { [ -w /sys/kernel/debug/kmemleak ] && [[ $(</proc/cmdline) != *kmemleak=off* ]]; }
 
+# One that has given up takes no command any more.
+kmemleak_lives() { { echo scan=off >/sys/kernel/debug/kmemleak; } 2>/dev/null; }
+
 # Two scans, since kmemleak reports what has stayed unreferenced for a while: what is to be found
 # was allocated before the first began, and has to be five seconds old when the second does.
 kmemleak_scan() {
 	local end=$((SECONDS + 7))
+	kmemleak_lives || { echo "kmemleak has switched itself off"; return 1; }
 	echo scan >/sys/kernel/debug/kmemleak
 	until ((SECONDS >= end)); do nap 0.5; done
 	echo scan >/sys/kernel/debug/kmemleak
@@ -311,8 +320,9 @@ kmemleak_scan() {
 # Objects that the module allocated, wherever it has been since the guest was booted: after
 # rmmod its functions are bare addresses in a trace.
 kmemleak_check() {
+	kmemleak_scan >/run/leaks || die "$(tail -n 1 /run/leaks)"
 	# shellcheck disable=SC2046
-	kmemleak_scan | python3 -I -S "$LAB/guest/leaks.py" $(sort -u /run/module-places) ||
+	python3 -I -S "$LAB/guest/leaks.py" $(sort -u /run/module-places) </run/leaks ||
 		die "kmemleak: the module leaks (see the log)"
 }
 

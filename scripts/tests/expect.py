@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""usage: expect.py KERNEL PROVIDER GROUP[+GROUP...]
+
+Print the cases that a run of these groups has to report, one a line, as the guest calls them. They
+come from the groups' files, from the suites in kunit/, and, for names that only come up in a
+run, from expect.list. ALL in the environment is that of scripts/test. A name with a "?" before it may
+come, or not. The guest asks the same question for what it is to run: see run_all_cases.
+
+       expect.py --check: is there anything in the groups' files that this does not see?
+"""
+import fnmatch
+import glob
+import os
+import re
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+CASE = re.compile(r"^case_([a-z0-9-]*)\(\)", re.M)
+
+
+def text(name):
+    with open(name if "/" in name else f"{HERE}/{name}", encoding="utf-8") as f:
+        return f.read()
+
+
+def headers(source, name):
+    return re.findall(rf"^# {name}: (.*)$", source, re.M)
+
+
+def words(source, name):
+    return " ".join(headers(source, name)).split()
+
+
+def chosen(kernel, provider, group):
+    """The cases of its file that the group runs"""
+    source = text(group + ".sh")
+    names = CASE.findall(source)
+    if os.environ.get("ALL"):
+        return names
+    for line in headers(source, "Cases"):
+        where, *only = line.split()
+        if where == f"{kernel}/{provider}":
+            return [n for n in names if n in only]
+    less = words(source, "Long") + (words(source, "Slow") if kernel != "7.3" else [])
+    return [n for n in names if n not in less]
+
+
+def unit_tests():
+    """suite.test of each test case in kunit/"""
+    for path in sorted(glob.glob(f"{HERE}/../../kunit/*_kunit.c")):
+        source = text(path)
+        suites = re.findall(r'struct kunit_suite \w+ = \{(.*?)\n\};', source, re.S)
+        for suite in suites:
+            name = re.search(r'\.name = "(\w+)"', suite).group(1)
+            table = re.search(r"\.test_cases = (\w+)", suite).group(1)
+            body = re.search(rf"struct kunit_case {table}\[\] = \{{(.*?)\n\}};", source, re.S).group(1)
+            for test in re.findall(r"KUNIT_CASE\w*\(\s*(\w+)", body):
+                yield f"kunit/{name}.{test}"
+
+
+def listed(kernel, provider, group):
+    for line in text("expect.list").splitlines():
+        if line and not line.startswith("#"):
+            where, name = line.split()
+            if fnmatch.fnmatchcase(f"{kernel}/{provider}/{group}", where):
+                yield name
+
+
+def expected(kernel, provider, groups):
+    found, source = [], ""
+    for group in groups:
+        source = text(group + ".sh")
+        if headers(source, "Guests") != ["none"]:
+            found += chosen(kernel, provider, group)
+        if group == "kunit":
+            found += unit_tests()
+        found += listed(kernel, provider, group)
+    if groups == ["kunit"]:
+        # It has unloaded the module, most times.
+        found += ["?clean", "?leaks"]
+    elif headers(source, "Guests") != ["none"]:
+        found += ["clean", "leaks"]
+    return found
+
+
+def check():
+    """What looks like a case, and is none: its name is not made of lower-case letters and digits, or
+    it is said in another way."""
+    bad = []
+    for path in sorted(glob.glob(f"{HERE}/*.sh")):
+        source, name = text(path), os.path.basename(path)
+        seen = CASE.findall(source)
+        for m in re.finditer(r"^\s*(?:function\s+)?case_(\S+?)\s*(?:\(\s*\)|\{)", source, re.M):
+            if m.group(1) not in seen and name not in ("common.sh",):
+                bad.append(f"{name}: case_{m.group(1)} is not seen as a case")
+        bad += [f"{name}: case {n} twice" for n in set(seen) if seen.count(n) > 1]
+        known = set(seen)
+        for header in ("Long", "Slow"):
+            bad += [f"{name}: {header}: there is no case {n}" for n in words(source, header) if n not in known]
+        for line in headers(source, "Cases"):
+            bad += [f"{name}: Cases: there is no case {n}" for n in line.split()[1:] if n not in known]
+        if headers(source, "Guests") and not seen and headers(source, "Guests") != ["none"]:
+            bad.append(f"{name}: a group without a case")
+    tests = list(unit_tests())
+    total = sum(len(re.findall(r"^\s*KUNIT_CASE\w*\(", text(p), re.M))
+                for p in glob.glob(f"{HERE}/../../kunit/*_kunit.c"))
+    if len(tests) != total or not tests:
+        bad.append(f"kunit: {len(tests)} tests seen in suites, {total} written")
+    print("\n".join(bad), end="\n" if bad else "")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--check"]:
+        sys.exit(check())
+    print("\n".join(expected(sys.argv[1], sys.argv[2], sys.argv[3].split("+"))))
