@@ -351,7 +351,7 @@ def many_deaf(b):
 
 # What arrives shows that the client is alive, and not that it takes what is sent.
 # Covers: V1-CRD-26
-@case("siege", "one that takes no Replies, and sends a runt again and again")
+@case("siege", "one that takes no Replies, and sends a runt again and again", "rpcrdma_no_progress")
 def runts(b):
     with short_queues(), settings(keepalive_time=3, keepalive_timeout=3):
         one = KIND(b)
