@@ -109,13 +109,27 @@ static int rpcrdma_alive_probe(struct rpcrdma_conn *conn)
 	return rpcrdma_conn_post(conn, &probe.wr);
 }
 
-static unsigned long rpcrdma_alive_deadline(const struct rpcrdma_alive *al)
+static unsigned long rpcrdma_alive_later(unsigned long a, unsigned long b)
 {
-	unsigned long heard = READ_ONCE(al->al_heard);
+	return time_after(a, b) ? a : b;
+}
 
-	/* A probe may be stuck behind data: what arrives counts as well */
-	return (time_after(heard, al->al_probed) ? heard : al->al_probed) +
-	       al->al_wait;
+/* A probe may be stuck behind data: what arrives counts as well, and so does what
+ * completes while the device has something that was posted before the probe. On
+ * iWARP that shows no more than that TCP has room, which soon ends if the peer is
+ * dead.
+ */
+static unsigned long rpcrdma_alive_deadline(struct rpcrdma_conn *conn)
+{
+	struct rpcrdma_alive *al = &conn->cn_alive;
+	unsigned long posted, moved, since;
+
+	since = rpcrdma_alive_later(READ_ONCE(al->al_heard), al->al_probed);
+	if (conn->cn_ops->waiting &&
+	    conn->cn_ops->waiting(conn, &posted, &moved) &&
+	    !time_after(posted, al->al_probed))
+		since = rpcrdma_alive_later(since, moved);
+	return since + al->al_wait;
 }
 
 /* This machine may have stood still itself, and what came meanwhile be on its way
@@ -146,7 +160,7 @@ static bool rpcrdma_alive_check_peer(struct rpcrdma_conn *conn,
 
 	/* When it is done, al_heard says when: pairs with the completion */
 	if (smp_load_acquire(&al->al_busy)) {
-		*next = rpcrdma_alive_deadline(al);
+		*next = rpcrdma_alive_deadline(conn);
 		if (!rpcrdma_alive_is_over(now, next, &al->al_overdue))
 			return true;
 		rpcrdma_count(keepalive_failures);
@@ -167,9 +181,9 @@ static bool rpcrdma_alive_check_work(struct rpcrdma_conn *conn,
 				     unsigned long now, unsigned long *next)
 {
 	struct rpcrdma_alive *al = &conn->cn_alive;
-	unsigned long since = now;
+	unsigned long posted, since;
 
-	if (!conn->cn_ops->waiting(conn, &since))
+	if (!conn->cn_ops->waiting(conn, &posted, &since))
 		since = now;
 	*next = since + al->al_limit;
 	if (!rpcrdma_alive_is_over(now, next, &al->al_stalled))

@@ -89,6 +89,7 @@ static unsigned long svc_rdma_later(unsigned long a, unsigned long b)
 /**
  * svc_rdma_conn_waiting - ops->waiting: does what was posted complete?
  * @conn: connection
+ * @posted: OUT: jiffies when the first of what has not completed was posted
  * @since: OUT: jiffies since when what was posted first has not moved, the longer
  *	of RDMA Reads and of Replies: one kind may complete while the other does
  *	not
@@ -98,13 +99,15 @@ static unsigned long svc_rdma_later(unsigned long a, unsigned long b)
  * Context: process.
  * Return: %false if nothing is posted.
  */
-bool svc_rdma_conn_waiting(struct rpcrdma_conn *conn, unsigned long *since)
+bool svc_rdma_conn_waiting(struct rpcrdma_conn *conn, unsigned long *posted,
+			   unsigned long *since)
 {
 	struct svc_rdma_xprt *sx = container_of(conn, struct svc_rdma_xprt,
 						sx_conn);
 	const struct svc_rdma_send *send;
 	const struct svc_rdma_call *call;
-	unsigned long oldest = jiffies;
+	unsigned long first = jiffies;
+	unsigned long oldest = first;
 	bool waiting = false;
 
 	spin_lock(&sx->sx_lock);
@@ -112,6 +115,7 @@ bool svc_rdma_conn_waiting(struct rpcrdma_conn *conn, unsigned long *since)
 		if (!send->ss_slots)
 			continue;
 		waiting = true;
+		first = send->ss_posted;
 		oldest = svc_rdma_later(send->ss_posted, sx->sx_sent);
 		break;
 	}
@@ -119,12 +123,15 @@ bool svc_rdma_conn_waiting(struct rpcrdma_conn *conn, unsigned long *since)
 		if (!call->sc_slots)
 			continue;
 		waiting = true;
+		if (time_before(call->sc_posted, first))
+			first = call->sc_posted;
 		if (time_before(svc_rdma_later(call->sc_posted, sx->sx_read),
 				oldest))
 			oldest = svc_rdma_later(call->sc_posted, sx->sx_read);
 		break;
 	}
 	spin_unlock(&sx->sx_lock);
+	*posted = first;
 	*since = oldest;
 	return waiting;
 }

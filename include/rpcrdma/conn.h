@@ -43,15 +43,16 @@ enum rpcrdma_conn_state {
  *	CM event, a completion, or whoever called rpcrdma_conn_fail(); must not
  *	sleep, and must not close the connection itself but get somebody to.
  *	It is not called when rpcrdma_conn_drain() ends the connection.
- * @waiting: is something posted that has not completed? Then it tells since
- *	when nothing of its kind has, in jiffies. Called by the keepalive's
- *	work; may be NULL.
+ * @waiting: is something posted that has not completed? Then it tells when the
+ *	first of it was posted, and since when nothing of its kind has completed,
+ *	in jiffies. Called by the keepalive's work; may be NULL.
  */
 struct rpcrdma_conn_ops {
 	void	(*receive)(struct rpcrdma_conn *conn,
 			   struct rpcrdma_recv *recv);
 	void	(*lost)(struct rpcrdma_conn *conn);
-	bool	(*waiting)(struct rpcrdma_conn *conn, unsigned long *since);
+	bool	(*waiting)(struct rpcrdma_conn *conn, unsigned long *posted,
+			   unsigned long *since);
 };
 
 /**

@@ -372,7 +372,8 @@ void svc_rdma_close_init_xprt(struct svc_rdma_xprt *sx);
 void svc_rdma_close_begin(struct svc_rdma_xprt *sx);
 void svc_rdma_free(struct svc_xprt *xprt);
 int svc_rdma_has_wspace(struct svc_xprt *xprt);
-bool svc_rdma_conn_waiting(struct rpcrdma_conn *conn, unsigned long *since);
+bool svc_rdma_conn_waiting(struct rpcrdma_conn *conn, unsigned long *posted,
+			   unsigned long *since);
 void svc_rdma_recv_put(struct svc_rdma_xprt *sx, struct rpcrdma_recv *recv);
 void svc_rdma_slots_release(struct svc_rdma_xprt *sx, u32 slots);
 
