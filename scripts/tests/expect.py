@@ -46,13 +46,20 @@ def chosen(kernel, provider, group):
     return [n for n in names if n not in less]
 
 
+def unit_sources():
+    """The files with unit tests, and what each includes of kunit/"""
+    for path in sorted(glob.glob(f"{HERE}/../../kunit/*_kunit.c")):
+        yield re.sub(r'(?m)^#include "(\w+\.h)"$', lambda m: text(f"{os.path.dirname(path)}/{m.group(1)}"), text(path))
+
+
 def unit_tests():
     """suite.test of each test case in kunit/"""
-    for path in sorted(glob.glob(f"{HERE}/../../kunit/*_kunit.c")):
-        source = text(path)
+    for source in unit_sources():
         suites = re.findall(r'struct kunit_suite \w+ = \{(.*?)\n\};', source, re.S)
         for suite in suites:
-            name = re.search(r'\.name = "(\w+)"', suite).group(1)
+            name = re.search(r'\.name = "?(\w+)"?,', suite).group(1)
+            macro = re.search(rf'#define {name}\s+"(\w+)"', source)
+            name = macro.group(1) if macro else name
             table = re.search(r"\.test_cases = (\w+)", suite).group(1)
             body = re.search(rf"struct kunit_case {table}\[\] = \{{(.*?)\n\}};", source, re.S).group(1)
             for test in re.findall(r"KUNIT_CASE\w*\(\s*(\w+)", body):
@@ -103,8 +110,7 @@ def check():
         if headers(source, "Guests") and not seen and headers(source, "Guests") != ["none"]:
             bad.append(f"{name}: a group without a case")
     tests = list(unit_tests())
-    total = sum(len(re.findall(r"^\s*KUNIT_CASE\w*\(", text(p), re.M))
-                for p in glob.glob(f"{HERE}/../../kunit/*_kunit.c"))
+    total = sum(len(re.findall(r"^\s*KUNIT_CASE\w*\(", source, re.M)) for source in unit_sources())
     if len(tests) != total or not tests:
         bad.append(f"kunit: {len(tests)} tests seen in suites, {total} written")
     print("\n".join(bad), end="\n" if bad else "")

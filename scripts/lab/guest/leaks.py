@@ -1,22 +1,47 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""usage: leaks.py BASE SIZE [BASE SIZE ...] <kmemleak
+"""usage: leaks.py PLACES <kmemleak
 
-Print the objects that our module allocated, wherever it was; 1 if there are any.
+Print the objects that our module allocated, wherever it was; 1 if there are any. PLACES says where:
+lines of jiffies, and the addresses of its first and last function then. Once it has gone, its
+functions are bare addresses in a trace, and another module may come to be where it was.
 """
 import re
 import sys
 
-places = [(int(base, 16), int(size)) for base, size in zip(sys.argv[1::2], sys.argv[2::2])]
-objects = re.split(r"(?m)^(?=unreferenced object)", sys.stdin.read())[1:]
-ours = 0
-for text in objects:
-    trace = text[text.find("backtrace"):]
-    # .text may be the middle of what the module occupies.
-    near = any(abs(int(a, 16) - base) < size for base, size in places
-               for a in re.findall(r"\b(?:0x)?([0-9a-f]{8,16})\b", trace))
-    if near or re.search(r"\[rpcrdma|\b_*(rpcrdma|xprt_rdma|svc_rdma|frwr)_", trace):
-        print(text)
-        ours += 1
-print(f"{len(objects)} unreferenced objects, {ours} of the module")
-sys.exit(1 if ours else 0)
+LAST = 4096             # bytes of the last function, at most
+SLACK = 1000            # jiffies from when it is loaded until it is looked at
+
+
+def places(lines):
+    """(from when, until when, first address, last address) of each place in turn"""
+    found = []
+    for line in lines:
+        now, first, last = line.split()
+        where = int(first, 16), int(last, 16) + LAST
+        if found and found[-1][1] == where:
+            continue
+        found.append((int(now) - SLACK, where))
+    ends = [begin for begin, _ in found[1:]] + [sys.maxsize]
+    return [(begin, end, *where) for (begin, where), end in zip(found, ends)]
+
+
+def main():
+    with open(sys.argv[1], encoding="ascii") as f:
+        known = places(f)
+    objects = re.split(r"(?m)^(?=unreferenced object)", sys.stdin.read())[1:]
+    ours = 0
+    for text in objects:
+        trace = text[text.find("backtrace"):]
+        when = int(re.search(r"jiffies (\d+)", text).group(1))
+        addresses = [int(a, 16) for a in re.findall(r"\b(?:0x)?([0-9a-f]{8,16})\b", trace)]
+        if re.search(r"\[rpcrdma|\b_*(rpcrdma|xprt_rdma|svc_rdma|frwr)_", trace) or any(
+                begin <= when < end and first <= a < last for begin, end, first, last in known for a in addresses):
+            print(text)
+            ours += 1
+    print(f"{len(objects)} unreferenced objects, {ours} of the module")
+    return 1 if ours else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

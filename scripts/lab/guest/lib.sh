@@ -113,11 +113,18 @@ module_load() {
 	ours/*/updates/* | intree/*/kernel/*) ;;
 	*) die "the wrong rpcrdma.ko was loaded: $(module_file)" ;;
 	esac
-	module_place >>/run/module-places
+	module_place
 }
 
-# Where the module is, and how long: what it allocates is known by that.
-module_place() { echo "$(cat /sys/module/rpcrdma/sections/.text) $(awk '$1 == "rpcrdma" { print $2 }' /proc/modules)"; }
+# Where the module's functions are, and when: what it allocates is known by that. See leaks.py.
+module_place() {
+	! leaks_are_seen || awk '/^jiffies: / { now = $2 }
+		$4 == "[rpcrdma]" && $2 ~ /[tT]/ {
+			if (first == "" || $1 "" < first) first = $1 ""
+			if ($1 "" > last) last = $1 ""
+		}
+		END { print now, first, last }' /proc/timer_list /proc/kallsyms >>/run/module-places
+}
 
 module_loaded() { grep -q '^rpcrdma ' /proc/modules; }
 
@@ -321,8 +328,7 @@ kmemleak_scan() {
 # rmmod its functions are bare addresses in a trace.
 kmemleak_check() {
 	kmemleak_scan >/run/leaks || die "$(tail -n 1 /run/leaks)"
-	# shellcheck disable=SC2046
-	python3 -I -S "$LAB/guest/leaks.py" $(sort -u /run/module-places) </run/leaks ||
+	python3 -I -S "$LAB/guest/leaks.py" /run/module-places </run/leaks ||
 		die "kmemleak: the module leaks (see the log)"
 }
 
@@ -341,7 +347,7 @@ case_clean() {
 	mounted "$MNT" && umount "$MNT"
 	[ "$ROLE" = client ] || server_down
 	[ -e /sys/module/rpcrdma ] || die "the module is not loaded"
-	module_place >>/run/module-places
+	module_place
 	# sunrpc destroys the transport of a mount that has ended in a work item.
 	until_true 10 rmmod rpcrdma || module_stays
 	provider_down
