@@ -260,7 +260,7 @@ void rpcrdma_alive_start(struct rpcrdma_conn *conn)
 	rpcrdma_alive_heard(al);
 	if (al->al_idle || al->al_limit)
 		schedule_delayed_work(&al->al_work,
-				      al->al_idle ?: al->al_limit);
+				      min_not_zero(al->al_idle, al->al_limit));
 }
 
 /**

@@ -55,11 +55,15 @@ int rpcrdma_buf_init(struct rpcrdma_buf *buf, struct ib_device *device,
 	return 0;
 }
 
+/* What has arrived was handed to the CPU then, and may have been changed since, by
+ * decryption in place: the rest of a bounce buffer or cache must not come on top.
+ */
 static void rpcrdma_buf_unmap(struct rpcrdma_buf *buf)
 {
-	if (buf->bf_device)
-		ib_dma_unmap_single(buf->bf_device, buf->bf_addr, buf->bf_size,
-				    buf->bf_dir);
+	if (buf->bf_device && !ib_uses_virt_dma(buf->bf_device))
+		dma_unmap_single_attrs(buf->bf_device->dma_device, buf->bf_addr,
+				       buf->bf_size, buf->bf_dir,
+				       DMA_ATTR_SKIP_CPU_SYNC);
 	buf->bf_device = NULL;
 }
 

@@ -77,7 +77,7 @@ void svc_rdma_slots_release(struct svc_rdma_xprt *sx, u32 slots)
 	smp_mb();
 	if (unlikely(READ_ONCE(sx->sx_refused))) {
 		WRITE_ONCE(sx->sx_refused, false);
-		svc_xprt_enqueue(&sx->sx_xprt);
+		svc_rdma_enqueue(sx);
 	}
 }
 
@@ -277,7 +277,8 @@ void svc_rdma_close_init_xprt(struct svc_rdma_xprt *sx)
  */
 int svc_rdma_close_init(void)
 {
-	svc_rdma_free_wq = alloc_workqueue("svc_rdma_free", WQ_UNBOUND, 0);
+	svc_rdma_free_wq = alloc_workqueue("svc_rdma_free",
+					   WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	return svc_rdma_free_wq ? 0 : -ENOMEM;
 }
 

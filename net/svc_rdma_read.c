@@ -277,7 +277,7 @@ void svc_rdma_pull_next(struct svc_rdma_xprt *sx)
 		set_bit(XPT_DATA, &sx->sx_xprt.xpt_flags);
 	spin_unlock(&sx->sx_lock);
 	if (fits)
-		svc_xprt_enqueue(&sx->sx_xprt);
+		svc_rdma_enqueue(sx);
 }
 
 /**

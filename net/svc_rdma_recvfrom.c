@@ -130,7 +130,7 @@ static void svc_rdma_queue(struct svc_rdma_xprt *sx, struct list_head *entry,
 	list_add_tail(entry, queue);
 	set_bit(XPT_DATA, &sx->sx_xprt.xpt_flags);
 	spin_unlock(&sx->sx_lock);
-	svc_xprt_enqueue(&sx->sx_xprt);
+	svc_rdma_enqueue(sx);
 }
 
 /**

@@ -296,7 +296,6 @@ static void xprt_rdma_bc_accept(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 				const struct rpcrdma_recv *recv,
 				const struct rpcrdma_hdr *hdr)
 {
-	xprt_rdma_useful(xr);
 	rpcrdma_count(client_bc_calls);
 	trace_xprt_rdma_bc_call(hdr, 0);
 	xprt_rdma_bc_fill(xr, req, recv, hdr);
@@ -513,6 +512,7 @@ int xprt_rdma_bc_send_reply(struct rpc_rqst *rqst)
 		rc = xprt_rdma_send_post(send, rc, NULL);
 	trace_xprt_rdma_bc_reply(rqst, rc);
 	if (!rc) {
+		xprt_rdma_useful(xr);
 		rpcrdma_count(client_bc_replies);
 		return 0;
 	}

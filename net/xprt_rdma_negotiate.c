@@ -52,6 +52,25 @@ MODULE_PARM_DESC(rdma_v2_inline,
 #define XPRT_RDMA_NEGO_DEFAULT	4096u
 
 /**
+ * xprt_rdma_negotiate_size - how large the Receives of the next connection may be
+ * @xr: transport
+ * @size: bytes that an administrator asks for
+ *
+ * Each Receive is one piece of memory, and when an attempt has just failed for want
+ * of memory, there may be no large ones. Whoever swaps had better not find that out
+ * first.
+ *
+ * Context: process.
+ * Return: bytes, @size or less.
+ */
+u32 xprt_rdma_negotiate_size(const struct xprt_rdma *xr, u32 size)
+{
+	if (xr->xr_no_memory || atomic_read(&xr->xr_xprt.swapper))
+		return min(size, XPRT_RDMA_NEGO_DEFAULT);
+	return size;
+}
+
+/**
  * xprt_rdma_negotiate_init - a new connection begins
  * @xr: transport, send lock held
  *
@@ -66,13 +85,8 @@ void xprt_rdma_negotiate_init(struct xprt_rdma *xr)
 
 	xr->xr_vers = highest < RPCRDMA_VERS_2 || xr->xr_v1_only ?
 		      RPCRDMA_VERS_1 : 0;
-	xr->xr_v2_inline = READ_ONCE(xprt_rdma_v2_inline);
-	/* Each Receive is one piece of memory, and there may be no large ones. Who
-	 * swaps had better not find that out first.
-	 */
-	if (xr->xr_no_memory || atomic_read(&xr->xr_xprt.swapper))
-		xr->xr_v2_inline = min(xr->xr_v2_inline,
-				       XPRT_RDMA_NEGO_DEFAULT);
+	xr->xr_v2_inline = xprt_rdma_negotiate_size(xr,
+						    READ_ONCE(xprt_rdma_v2_inline));
 	xr->xr_nego_asked = false;
 	xr->xr_props_heard = false;
 	xr->xr_fell_back = false;

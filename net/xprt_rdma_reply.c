@@ -190,6 +190,7 @@ static void xprt_rdma_reply_complete(struct xprt_rdma *xr,
 		xprt_rdma_reply_resend(xr, req);
 		return;
 	}
+	xprt_rdma_useful(xr);
 	copied = xprt_rdma_reply_finish(xr, req);
 	if (copied < 0) {
 		rpcrdma_count(client_bad_replies);
@@ -420,7 +421,6 @@ static void xprt_rdma_reply_handle(struct xprt_rdma *xr,
 		rpcrdma_recv_put(recv);
 		return;
 	}
-	xprt_rdma_useful(xr);
 	xprt_rdma_reply_credit(xr, hdr, verdict);
 	xprt_rdma_reply_assess(xr, req, hdr, verdict);
 	if (!xprt_rdma_reply_fence(xr, req, recv))

@@ -228,12 +228,18 @@ void xprt_rdma_req_release(struct rpc_task *task)
 	xprt_release_rqst_cong(task);
 }
 
-/* Were all credits owed, and nobody in flight? sunrpc lets the next one send when
- * one ends that has a credit: those that wait may have seen the last one end.
+/* sunrpc lets the next RPC send when one ends that has a credit. So nobody takes
+ * the one that is free now, and gives it back.
  */
-static bool xprt_rdma_req_is_stuck(const struct xprt_rdma *xr)
+static void xprt_rdma_req_wake_sender(struct rpc_xprt *xprt)
 {
-	return !rpcrdma_window_room(&xr->xr_window, 0) && !xr->xr_xprt.cong;
+	struct rpc_rqst nobody = { .rq_xprt = xprt, .rq_cong = 1 };
+	struct rpc_task task = { .tk_rqstp = &nobody };
+
+	lockdep_assert_held(&xprt->transport_lock);
+
+	xprt->cong += RPC_CWNDSCALE;
+	xprt_release_rqst_cong(&task);
 }
 
 /**
@@ -241,11 +247,9 @@ static bool xprt_rdma_req_is_stuck(const struct xprt_rdma *xr)
  * @xr: transport
  * @xid: its XID
  *
- * It returns the credit of an RPC that was given up, or of one that is just
- * being given up: that one is still in its slot. Usually there is an RPC in
- * flight that will wake who waits for a credit. If there is none, it takes a
- * new connection to do that, as in xprt_rdma_req_free_slot(), which will not
- * notice any more (I18).
+ * It returns the credit of an RPC that was given up, and whoever waits for one is
+ * woken (I18). Or the RPC is just being given up: then it is still in its slot,
+ * has its credit, and wakes somebody when it gives that back.
  *
  * Context: process.
  * Return: true if such an RPC was waiting for a Reply.
@@ -253,8 +257,8 @@ static bool xprt_rdma_req_is_stuck(const struct xprt_rdma *xr)
 bool xprt_rdma_req_late_reply(struct xprt_rdma *xr, u32 xid)
 {
 	struct rpc_xprt *xprt = &xr->xr_xprt;
-	bool late = true, stuck = false;
 	struct xprt_rdma_req *req;
+	bool late = true;
 
 	spin_lock(&xprt->reserve_lock);
 	spin_lock(&xprt->transport_lock);
@@ -264,17 +268,15 @@ bool xprt_rdma_req_late_reply(struct xprt_rdma *xr, u32 xid)
 			goto out_unlock;
 		}
 	}
-	stuck = xprt_rdma_req_is_stuck(xr);
 	late = xprt_rdma_req_repay(xr, xid);
 	if (late) {
 		rpcrdma_count(client_late_replies);
 		xprt_rdma_set_cwnd(xr);
+		xprt_rdma_req_wake_sender(xprt);
 	}
 out_unlock:
 	spin_unlock(&xprt->transport_lock);
 	spin_unlock(&xprt->reserve_lock);
-	if (unlikely(late && stuck))
-		xprt_force_disconnect(xprt);
 	return late;
 }
 

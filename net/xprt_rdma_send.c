@@ -66,6 +66,7 @@ static bool xprt_rdma_send_is_ready(const struct xprt_rdma_send *send)
 	       send->sn_xprt->xr_conn.cn_limits.lm_inline_send;
 }
 
+/* Those that are ready come first: see xprt_rdma_send_put(). */
 static bool xprt_rdma_send_next_is_ready(struct xprt_rdma *xr)
 {
 	struct xprt_rdma_send *next;
@@ -271,7 +272,8 @@ int xprt_rdma_sends_create(struct xprt_rdma *xr)
 		2 * RPCRDMA_SEND_BATCH;
 	u32 i;
 
-	xr->xr_sends = kvcalloc(n, sizeof(*xr->xr_sends), GFP_KERNEL);
+	xr->xr_sends = kvcalloc(n, sizeof(*xr->xr_sends),
+				XPRT_RDMA_GFP_CONNECT);
 	if (!xr->xr_sends)
 		return -ENOMEM;
 	xr->xr_nsends = n;
@@ -446,16 +448,23 @@ int xprt_rdma_sends_reserve(struct xprt_rdma *xr)
  * xprt_rdma_send_put - give back a Send that was not posted
  * @send: Send
  *
+ * One that is not ready goes behind those that are: others may have come back
+ * while there was no memory for this one, and must not wait behind it (I33).
+ *
  * Context: any that may take a lock. Wakes who waits for one.
  */
 void xprt_rdma_send_put(struct xprt_rdma_send *send)
 {
 	struct xprt_rdma *xr = send->sn_xprt;
+	bool ready = xprt_rdma_send_is_ready(send);
 
 	spin_lock(&xr->xr_send_lock);
-	list_add(&send->sn_list, &xr->xr_send_free);
+	if (ready)
+		list_add(&send->sn_list, &xr->xr_send_free);
+	else
+		list_add_tail(&send->sn_list, &xr->xr_send_free);
 	spin_unlock(&xr->xr_send_lock);
-	if (xprt_rdma_send_is_ready(send))
+	if (ready)
 		xprt_rdma_sq_release(xr, 0);
 }
 
@@ -598,16 +607,23 @@ int xprt_rdma_send_expect(struct xprt_rdma *xr, u32 calls, gfp_t gfp)
 	return xprt_rdma_send_expected(xr) < calls ? -ENOBUFS : 0;
 }
 
-/* Returns 0, or -ENOBUFS if there is no Receive for one Reply more. */
+/* Returns 0; -ENOBUFS if there is no Receive for one Reply more; or -ENOTCONN if
+ * all there are belong to RPCs that were given up. They may never be answered, but
+ * a new connection has Receives.
+ */
 static int xprt_rdma_send_prepare_reply(struct xprt_rdma *xr)
 {
 	u32 expected = xprt_rdma_send_expected(xr), calls;
+	int rc;
 
 	if (expected >= xr->xr_sizes.cz_requests)
 		return 0;
 	calls = xprt_rdma_send_in_flight(xr);
-	return likely(calls <= expected) ? 0 :
-	       xprt_rdma_send_expect(xr, calls, XPRT_RDMA_GFP);
+	if (likely(calls <= expected))
+		return 0;
+	rc = xprt_rdma_send_expect(xr, calls, XPRT_RDMA_GFP);
+	return rc && READ_ONCE(xr->xr_window.wn_owed) >= expected ? -ENOTCONN :
+								    rc;
 }
 
 static int xprt_rdma_send_call(struct xprt_rdma *xr, struct rpc_rqst *rqst)
@@ -673,6 +689,19 @@ static bool xprt_rdma_send_is_awaited(struct xprt_rdma *xr,
 	return awaited && xprt_rdma_send_is_fresh(rqst);
 }
 
+/* There is no memory for this Call, and sunrpc tries it again before all that is
+ * behind it. Answers to callbacks go before those that have no credit, and the server
+ * may need one before it can answer what has the memory (BC-02).
+ */
+static void xprt_rdma_send_make_way(struct rpc_rqst *rqst)
+{
+	struct rpc_xprt *xprt = rqst->rq_xprt;
+
+	spin_lock(&xprt->transport_lock);
+	xprt_release_rqst_cong(rqst->rq_task);
+	spin_unlock(&xprt->transport_lock);
+}
+
 /**
  * xprt_rdma_send_request - send a Call, or the Reply to a callback
  * @rqst: what to send, in rq_snd_buf
@@ -718,6 +747,8 @@ int xprt_rdma_send_request(struct rpc_rqst *rqst)
 	rc = xprt_rdma_send_call(xr, rqst);
 	if (rc == -ENOTCONN)
 		goto out_replace;
+	if (rc == -ENOBUFS)
+		xprt_rdma_send_make_way(rqst);
 	if (rc)
 		return rpcrdma_xmit_status(rqst, rc);
 

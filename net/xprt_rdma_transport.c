@@ -159,7 +159,8 @@ static int xprt_rdma_open(struct xprt_rdma *xr)
 {
 	struct rpcrdma_cm_private ours = {
 		.cp_send_size	= xprt_rdma_max_inline_write,
-		.cp_recv_size	= xprt_rdma_max_inline_read,
+		.cp_recv_size	= xprt_rdma_negotiate_size(xr,
+							   xprt_rdma_max_inline_read),
 		.cp_remote_inv	= rpcrdma_remote_inv,
 	};
 	struct rpc_xprt *xprt = &xr->xr_xprt;
@@ -533,9 +534,10 @@ static int xprt_rdma_enable_swap(struct rpc_xprt *xprt)
 	return 0;
 }
 
+/* One that was added meanwhile has not been told of the beginning. */
 static void xprt_rdma_disable_swap(struct rpc_xprt *xprt)
 {
-	atomic_dec(&xprt->swapper);
+	atomic_dec_if_positive(&xprt->swapper);
 }
 
 static void xprt_rdma_free(struct xprt_rdma *xr)

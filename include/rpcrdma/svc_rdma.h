@@ -263,8 +263,9 @@ struct svc_rdma_stats {
  *	it was posted in part, or the provider lost it, or it was in line for
  *	slots (sc_slots 0)
  * @sx_sending: likewise for Send contexts
- * @sx_read: jiffies when RDMA Reads completed the last time
- * @sx_sent: likewise a Send
+ * @sx_read: jiffies when RDMA Reads, or Sends in front of them, completed the last
+ *	time
+ * @sx_sent: likewise any Send
  * @sx_stats: what it has done
  * @sx_debugfs: file that shows all this; NULL until it is accepted
  * @sx_netns: number of its network namespace, which may go before it does
@@ -329,6 +330,15 @@ static inline struct svc_rdma_xprt *svc_rdma_xprt_of(struct svc_xprt *xprt)
 static inline bool svc_rdma_is_down(const struct svc_rdma_xprt *sx)
 {
 	return READ_ONCE(sx->sx_conn.cn_state) == RPCRDMA_CONN_DOWN;
+}
+
+/* There is something for a thread to do. When sunrpc has done with the connection,
+ * the namespace that its tracepoint names may be gone.
+ */
+static inline void svc_rdma_enqueue(struct svc_rdma_xprt *sx)
+{
+	if (likely(!test_bit(XPT_DEAD, &sx->sx_xprt.xpt_flags)))
+		svc_xprt_enqueue(&sx->sx_xprt);
 }
 
 /* svc_rdma_negotiate.c */

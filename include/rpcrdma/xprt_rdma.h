@@ -330,9 +330,10 @@ static inline void xprt_rdma_set_cwnd(struct xprt_rdma *xr)
 			   RPC_CWNDSHIFT;
 }
 
-/* The server has answered a Call, or made one: the next reconnect need not be
- * delayed. That it has answered our first message of version 2 is not enough, nor
- * is what nobody has asked for: such a connection is of no use to anybody.
+/* The server's answer to a Call was taken, or a Call of its own was answered: the
+ * next reconnect need not be delayed. That it has answered our first message of
+ * version 2 is not enough, nor is what nobody has asked for, or what breaks the
+ * connection: such a connection is of no use to anybody.
  */
 static inline void xprt_rdma_useful(struct xprt_rdma *xr)
 {
@@ -356,6 +357,7 @@ void xprt_rdma_close(struct rpc_xprt *xprt);
 /* xprt_rdma_negotiate.c */
 extern unsigned int xprt_rdma_client_version;
 extern unsigned int xprt_rdma_v2_inline;
+u32 xprt_rdma_negotiate_size(const struct xprt_rdma *xr, u32 size);
 void xprt_rdma_negotiate_init(struct xprt_rdma *xr);
 u32 xprt_rdma_negotiate_recv_size(const struct xprt_rdma *xr);
 int xprt_rdma_negotiate(struct xprt_rdma *xr);

@@ -354,6 +354,23 @@ case_starved-regions() { goes_on '^xprt_rdma_frwr_map$'; }
 # Covers: V1-ERR-25
 case_starved-send() { goes_on '^xprt_rdma_send_request$'; }
 case_starved-send-other() { in_other_version goes_on '^xprt_rdma_send_request$'; }
+# The same for longer, on one connection, and for several at once: a Send for which there is no memory does not
+# stand before those that are ready.
+# Covers: V1-ERR-25
+case_starved-send-long() {
+	local i connects
+	can_starve
+	nfs_mount 3 noacl
+	connects=$(xprt_field 3)
+	starve 100 '^xprt_rdma_send_request$'
+	load_start --jobs 8
+	for i in 1 2 3; do load_moves 20 "look $i, without memory"; done
+	starve_end 1
+	load_moves 30 "there is memory again"
+	load_end
+	[ "$(xprt_field 3)" = "$connects" ] || die "it took $(($(xprt_field 3) - connects)) new connections"
+	nfs_umount
+}
 
 largest() {
 	tune "$1" /proc/sys/sunrpc/rdma_v2_inline
@@ -378,6 +395,24 @@ in_pieces() {
 	load_moves 90 "there are large pieces"
 	load_end
 	until_true 10 received_by "$1" 65536 || die "$1: $(grep inline_recv $DEBUG/"$1"/*), and there is memory enough"
+	nfs_umount
+}
+
+# So are those of version 1, which an administrator has made larger than they are by default.
+case_starved-large-v1() {
+	local inline=/proc/sys/sunrpc/rdma_max_inline_read
+	can_starve
+	highest 1
+	[ "$(cat $inline)" = 4096 ] || die "rdma_max_inline_read is $(cat $inline)"
+	trap 'echo 4096 >'$inline EXIT
+	echo 65536 >$inline
+	until_true 30 nobody_shown || die "of former mounts: $(ls $DEBUG/client $DEBUG/server)"
+	starve 100 '^xprt_rdma_'
+	echo 0 >/sys/kernel/debug/failslab/probability
+	echo 3 >/sys/kernel/debug/fail_page_alloc/min-order
+	nfs_mount 4.2
+	until_true 10 received_by client 4096 || die "client: $(grep inline_recv $DEBUG/client/*), and there were no large pieces"
+	starve_end 1
 	nfs_umount
 }
 

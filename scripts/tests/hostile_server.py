@@ -605,6 +605,30 @@ def killed_last(s):
     want(s.serve(op.ready, 60), "who waited for a credit is never woken")
     want(op.get() == len(DATA), f"GETATTR returns {op.get()}")
     s.works()
+    s.kept()
+
+
+# Another RPC is in flight, and its server is in no hurry.
+# Covers: V1-CRD-06 V1-CRD-07
+@case("memory", "a credit comes back late, and somebody waits for it", mount=False, vers=BOTH)
+def killed_beside(s):
+    s.credit = 2
+    s.mount("vers=3,noac,hard")
+    s.works()
+    slow = s.user(do_read, 8192)
+    held = s.next(READ3)
+    call = kill(s, "ls", MNT + "/dir")
+    want(s.verbs.until(lambda: owed() == 1), f"{owed()} credits are owed, not 1")
+    op = s.user(do_stat, MNT + "/file")
+    want(s.verbs.until(waits_for_credit), "nobody waits for a credit")
+    call.conn.send(header(call.xid, NOMSG, reply=call.reply, credit=2))
+    s.counts("client_late_replies", 1)
+    want(s.serve(op.ready, 10), "who waited for a credit is not woken")
+    want(op.get() == len(DATA), f"GETATTR returns {op.get()}")
+    held.respond()
+    s.reads(8192, op=slow)
+    s.works()
+    s.kept()
 
 
 QUEUE, REGION = "/sys/kernel/debug/rpcrdma/device_max_qp_wr", "/sys/kernel/debug/rpcrdma/device_max_mr_pages"
@@ -948,6 +972,37 @@ def never_useful(s):
     want(time.monotonic() - before < 4, "after a useful conversation it waits before it connects again")
 
 
+# An answer that costs the connection is not of use either.
+# Covers: V1-ERR-25
+@case("connections", "answers that break the connection, again and again", mount=False, only="rxe", vers=BOTH)
+def answers_that_break(s):
+    s.mount("vers=3,noac,hard")
+    s.works()
+    first = s.user(do_read, 8192)
+    second = s.user(do_read, 8192, 8192, 1 << 20)
+    held, end = [], time.monotonic() + 14
+    while time.monotonic() < end:
+        s.step()
+        while s.calls:
+            call = s.calls.popleft()
+            if call.operation == READ3:
+                held.append(call)
+            else:
+                call.respond()
+        held = [call for call in held if not call.conn.closed]
+        if len(held) >= 2:
+            a, b = held.pop(0), held.pop(0)
+            body, writes = a.reduce(a.forward())
+            a.send(body, writes=writes, invalidate=b.writes[0][0].handle)
+    s.log(f"{s.accepted - 1} reconnects in 14 s")
+    for call in held:
+        call.respond()
+    want(1 <= s.accepted - 1 <= 3, f"{s.accepted - 1} reconnects in 14 s, not 2")
+    s.reads(8192, op=first)
+    want(s.finish(second) == 8192, "the other READ")
+    s.works()
+
+
 @case("connections", "dropped under a Reply", vers=BOTH)       # Covers: V1-ERR-25 MEM-03
 def dropped_reply(s):
     for _ in range(5):
@@ -1199,6 +1254,41 @@ def no_room(s):
     first.respond()
     want(s.finish(op) == len(DATA), "WRITE")
     with open(EXPORT + "/no_room", "rb") as f:
+        want(f.read() == DATA, "other data was written")
+    s.kept()
+
+
+# The Call that has no memory is tried before all others, and there may be none before the server has had an
+# answer.
+# Covers: BC-02 V2-BC-08
+@case("callbacks", "a callback while a Call has no memory", mount=False, vers=BOTH)
+def no_regions(s):
+    want(os.path.isdir(FAILSLAB), "this kernel has no CONFIG_FAILSLAB")
+    put(REGION, 1)
+    try:
+        s.mount(V41 + ",wsize=32768")
+    finally:
+        put(REGION, 0)
+    starve(100, "^xprt_rdma_frwr_map$")
+    try:
+        op = s.user(do_write, DATA, "no_regions", True)
+        first = s.next(lambda call: call.reads)
+        s.listen(SILENCE)
+        held = len(s.calls) + 1
+        s.log(f"{held} WRITEs have regions")
+        want(held < 32, "there were regions for all")
+        for i in range(16):
+            s.conns[0].send(header(0xe00 + i) + callback_null(0xe00 + i))
+        want(s.verbs.until(lambda: s.step() or len(s.backward) >= 16, 20), f"{len(s.backward)} of 16 are answered")
+        want(len(s.calls) + 1 == held and not op.ready(), "no Call had to wait")
+    finally:
+        for what in ("failslab", "fail_page_alloc"):
+            put(f"/sys/kernel/debug/{what}/probability", 0)
+    for i in range(16):
+        answered(s, 0xe00 + i)
+    first.respond()
+    want(s.finish(op) == len(DATA), "WRITE")
+    with open(EXPORT + "/no_regions", "rb") as f:
         want(f.read() == DATA, "other data was written")
     s.kept()
 

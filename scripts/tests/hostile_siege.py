@@ -371,6 +371,19 @@ def runts(b):
             one.close()
 
 
+# Nobody is to be probed for long: what was posted is looked at nevertheless.
+# Covers: V1-CRD-26
+@case("siege", "one that takes no Replies, of a server that hardly probes", "rpcrdma_no_progress")
+def unprobed(b):
+    with short_queues(), settings(keepalive_time=120, progress_timeout=5):
+        one = KIND(b)
+        try:
+            one.stick()
+            want(b.verbs.until(lambda: one.lost, 5 + MARGIN), f"the connection stays: {one.shown()}")
+        finally:
+            one.close()
+
+
 def pulls(b, count):
     """Calls whose Read chunks come behind what is stuck"""
     with short_queues(), settings(keepalive_time=0):
