@@ -124,19 +124,18 @@ some_cases() {
 	done
 }
 
-# with_mount <version> <command...>; a mount that is no RDMA mount does not count. The command runs where
-# "set -e" is off: whatever may fail in it says "|| die", or is its last.
+# with_mount <version> <command...>; a mount that is no RDMA mount does not count. The command is no part
+# of a condition: "set -e" is on in it.
 with_mount() {
-	local vers=$1 rc=0
+	local vers=$1
 	shift
 	VERS=$vers
 	nfs_mount "$vers" "${MOUNT_OPTS:-}"
 	[[ $(xprt_line) == 'rdma '* ]] || die "no RDMA transport on $MNT: $(grep " $MNT " /proc/mounts)"
-	"$@" || rc=$?
+	"$@"
 	xprt_line
 	counters
 	nfs_umount || die "umount failed"
-	return $rc
 }
 
 # checked <section...>: the checker through the mount, then the server's own view; and
@@ -146,7 +145,7 @@ checked() {
 	before=$(xprt_field 11)
 	manifest=/lab/manifest.$BASHPID.$RANDOM
 	python3 -I -S "$CHECK" "$@" --vers "${VERS:-4.2}" --mnt "$MNT" --seed $((RANDOM + 1)) \
-		--manifest "$manifest" ${SCALE:+--scale "$SCALE"} || exit 1	# set -e is off below with_mount
+		--manifest "$manifest" ${SCALE:+--scale "$SCALE"} || exit 1
 	case " $* " in *" data "* | *" direct "* | *" small "*)
 		[ "$(xprt_field 11)" -gt "$before" ] || die "no Read chunk was sent"
 		[ "$(xprt_field 12)" -gt 0 ] || die "no Write chunk was sent" ;;
@@ -156,6 +155,22 @@ checked() {
 
 # delegated <file>: does the server count a delegation of it?
 delegated() { cat /proc/fs/nfsd/clients/*/states | grep "type: deleg.*[/\"]$1\""; }
+
+# grown <counter> <before>: by how much
+grown() { echo $(($(counter "$1") - $2)); }
+
+# counted <counter> <least> <most> <command...>: a command that counts so many
+counted() {
+	local name=$1 least=$2 most=$3 before n
+	shift 3
+	before=$(counter "$name") || exit
+	[ -n "$before" ] || die "there is no counter $name"
+	"$@"
+	n=$(grown "$name" "$before")
+	echo "$name: $n"
+	((n >= least && n <= most)) || die "$name grew by $n, not by $least to $most"
+}
+export ANY=1000000000
 
 # Of every client that the server still knows, some perhaps from the case before
 callbacks_up() {

@@ -175,8 +175,12 @@ for name in deb install refuse upgrade remove dkms make; do
 	t0=$SECONDS word=ok reason=
 	if [ -n "$bad" ]; then
 		word='not ok' reason="$bad failed"
-	elif ! (set -euo pipefail; "case_package-$name") >"$dir/log/$name.log" 2>&1; then
-		word='not ok' bad=$name
+	else
+		# In the background: what is part of a condition goes on after a failure.
+		(set -euo pipefail; shopt -s inherit_errexit; "case_package-$name") >"$dir/log/$name.log" 2>&1 &
+		wait $! || word='not ok' bad=$name
+	fi
+	if [ "$bad" = "$name" ]; then
 		reason=$(grep '^FAIL: ' "$dir/log/$name.log" | tail -n 1 || true)
 		reason=${reason#FAIL: }
 		reason=${reason:-$(tail -n 1 "$dir/log/$name.log")}

@@ -16,7 +16,7 @@ inline_sizes() {
 chunks_for() {
 	local before
 	before=$(xprt_field 11)
-	dd if=/dev/zero of=$MNT/inline bs="$1" count=1 conv=notrunc oflag=direct 2>/dev/null
+	dd if=/dev/zero of=$MNT/inline bs="$1" count=1 conv=notrunc oflag=direct 2>/dev/null || die "a WRITE of $1 fails"
 	echo $(($(xprt_field 11) - before))
 }
 

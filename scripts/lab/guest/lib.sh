@@ -243,7 +243,7 @@ case_run() {
 	fi
 	case_mark begin "$name"
 	set -m
-	(set -euo pipefail; set +m; "case_$name") >"$log" 2>&1 &
+	(set -euo pipefail; shopt -s inherit_errexit; set +m; "case_$name") >"$log" 2>&1 &
 	pid=$!
 	(nap "$limit"; echo "FAIL: timed out after $limit s" >>"$log"; echo w >/proc/sysrq-trigger; kill -KILL -- -$pid) 9>&- 2>/dev/null &
 	dog=$!
@@ -264,6 +264,7 @@ case_run() {
 	fi
 	verdict "case $word $name $((SECONDS - t0)) $reason"
 	note "$word $name $reason"
+	[ "$word" != "not ok" ] || { awk '/^device / { at = $5 } /xprt:.*rdma/ { print at ": " $0 }' /proc/self/mountstats; counters; } >>"$log" || true
 	# The next case is not to stumble over it.
 	[ "$word" != "not ok" ] || awk '$3 ~ /^nfs4?$/ { print $2 }' /proc/mounts | while read -r at; do
 		umount -f "$at" 2>/dev/null || true
@@ -282,7 +283,7 @@ on_server() {
 		return
 	fi
 	printf '%q ' "$@" >"/lab/new.$id"
-	mv "/lab/new.$id" "/lab/ask.$id"
+	mv "/lab/new.$id" "/lab/ask.$id" || die "the server guest cannot be asked"
 	until_true "${ON_SERVER_LIMIT:-180}" test -e "/lab/answer.$id" || die "the server guest does not answer: $*"
 	cat "/lab/output.$id"
 	return "$(cat "/lab/answer.$id")"
@@ -298,7 +299,9 @@ serve_requests() {
 			id=${ask#/lab/ask.}
 			mv "$ask" "/lab/taken.$id"
 			rc=0
-			(set -euo pipefail; eval "$(cat "/lab/taken.$id")") >"/lab/output.$id" 2>&1 || rc=$?
+			# In the background: what is part of a condition goes on after a failure.
+			(set -euo pipefail; shopt -s inherit_errexit; eval "$(cat "/lab/taken.$id")") >"/lab/output.$id" 2>&1 &
+			wait $! || rc=$?
 			echo $rc >"/lab/new.$id"
 			mv "/lab/new.$id" "/lab/answer.$id"
 		done
