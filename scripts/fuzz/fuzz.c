@@ -28,6 +28,7 @@ static const struct {
 	{ "v2-nego",	fuzz_v2_nego },
 	{ "v2-heal",	fuzz_v2_heal },
 	{ "chunk",	fuzz_chunk },
+	{ "head",	fuzz_head },
 	{ "payload",	fuzz_payload },
 	{ "props",	fuzz_props },
 	{ "credit",	fuzz_credit },

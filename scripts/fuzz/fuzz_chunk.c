@@ -4,6 +4,7 @@
  */
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <rpcrdma/chunk.h>
@@ -153,6 +154,60 @@ void fuzz_chunk(const u8 *data, size_t size)
 		CHECK(sound && stream_len == stream.fs_len);
 		fuzz_stream_walk(&stream, &lists, body_len);
 	}
+}
+
+/* Is there a whole RPC header in front of @position, and one that a chunk may follow? */
+static bool fuzz_head_whole(const u8 *msg, u64 position)
+{
+	u64 cred_len, verf, gss_min = 16, gss_none = 1;
+
+	if (position < 40)
+		return false;
+	cred_len = fuzz_word(msg, 7);
+	verf = 32 + (cred_len + 3) / 4 * 4;
+	if (verf + 8 > position ||
+	    verf + 8 + (fuzz_word(msg + verf, 1) + 3ull) / 4 * 4 > position)
+		return false;
+	/* GSS: version, procedure, sequence number, service */
+	return fuzz_word(msg, 6) != 6 ||
+	       (cred_len >= gss_min && fuzz_word(msg, 11) == gss_none);
+}
+
+/*
+ * Any bytes as the inline part of a Call, with one Read chunk or another number. Its position is
+ * its end, and a head a page at most, unless the input chooses.
+ *
+ * Covers: G-27
+ */
+void fuzz_head(const u8 *data, size_t size)
+{
+	struct fuzz_in in = fuzz_choices(data, &size);
+	u8 kind = fuzz_u8(&in);
+	static struct rpcrdma_lists lists;
+	u32 position, max_head, head;
+	bool keep;
+	u8 *msg;
+
+	lists.ls_nreads = kind < 224 ? 1 : kind % 4;
+	position = fuzz_num(&in) ?: size;
+	max_head = fuzz_num(&in) ?: 4096;
+	lists.ls_read[0].ck_position = position;
+	head = position < size ? position : size;
+
+	/* What is behind the position is not looked at: so it need not be there */
+	msg = fuzz_exact(data, head);
+	/* GSS is no likely finding, nor a credential just too short for it */
+	if (kind % 2 && head >= 48) {
+		put_unaligned_be32(6, msg + 24);
+		put_unaligned_be32(fuzz_u8(&in) % 32, msg + 28);
+		put_unaligned_be32(fuzz_u8(&in) % 4, msg + 44);
+	}
+	keep = rpcrdma_lists_keep_head(&lists, msg, size, max_head);
+	CHECK(keep == (lists.ls_nreads == 1 && head <= max_head &&
+		       fuzz_head_whole(msg, head)));
+	/* A Call that ends where the chunk begins is the same to it */
+	CHECK(keep == rpcrdma_lists_keep_head(&lists, msg, head, max_head));
+	free(msg);
 }
 
 /* Results of a Reply, assigned to the chunks of a Write list */

@@ -46,10 +46,38 @@ static struct rpcrdma_cm_private fuzz_cm_make(struct fuzz_in *in)
 	return priv;
 }
 
+/* Version 2: what holds with a peer that has announced nothing */
+static void fuzz_props_silent(const struct rpcrdma_cm_private *ours)
+{
+	struct rpcrdma_limits limits;
+
+	rpcrdma2_props_limits(ours, NULL, &limits);
+	CHECK(!limits.lm_peer_spoke);
+	CHECK(limits.lm_inline_send == fuzz_min(ours->cp_send_size, 4096));
+	CHECK(limits.lm_inline_recv == ours->cp_recv_size);
+	CHECK(limits.lm_peer_recv == 4096);
+	CHECK(limits.lm_brs == RPCRDMA2_BRS_INLINE);
+	CHECK(limits.lm_remote_inv == ours->cp_remote_inv);
+}
+
+/* Words with one bit: that is the one in the subset, and none behind it is */
+static void fuzz_props_subset(u8 nwords, u8 bit, u32 index)
+{
+	u32 words[8] = { };
+
+	nwords = nwords % 8 + 1;
+	words[bit / 32] = 1u << bit % 32;
+	CHECK(rpcrdma2_propsubset_has(words, nwords, index) ==
+	      (index == bit && bit / 32 < nwords));
+	CHECK(rpcrdma2_propsubset_has(words, nwords, bit) ==
+	      (bit / 32 < nwords));
+	CHECK(!rpcrdma2_propsubset_has(words, 0, index));
+}
+
 /*
  * Private data of a peer; ours are among the choices
  *
- * Covers: V1-CRD-20
+ * Covers: V1-CRD-20 V2-PRP-19 V2-PRP-20
  */
 void fuzz_props(const u8 *data, size_t size)
 {
@@ -90,6 +118,9 @@ void fuzz_props(const u8 *data, size_t size)
 	CHECK(limits.lm_inline_recv ==
 	      fuzz_min(fuzz_cm_size(ours.cp_recv_size), peer.cp_send_size));
 
+	fuzz_props_silent(&ours);
+	fuzz_props_subset(fuzz_u8(&in), fuzz_u8(&in), fuzz_u8(&in));
+
 	rpcrdma_props_encode(buf, &ours);
 	CHECK(rpcrdma_props_decode(buf, sizeof(buf), &read));
 	CHECK(read.cp_remote_inv == ours.cp_remote_inv);
@@ -100,14 +131,14 @@ void fuzz_props(const u8 *data, size_t size)
 /* --- credits --- */
 
 /*
- * One connection after another, with whatever grants
+ * One connection after another, with whatever grants, and Calls given up
  *
- * Covers: V1-CRD-22
+ * Covers: V1-CRD-06 V1-CRD-22
  */
 void fuzz_credit(const u8 *data, size_t size)
 {
 	struct fuzz_in in = { .fi_pos = data, .fi_left = size };
-	u32 requested = 1, granted = 1, credit, before, in_flight;
+	u32 requested = 1, granted = 1, owed = 0, credit, before, in_flight;
 	struct rpcrdma_window win;
 	bool opened = false, changed;
 
@@ -120,6 +151,7 @@ void fuzz_credit(const u8 *data, size_t size)
 			rpcrdma_window_reset(&win, requested);
 			requested = fuzz_max(requested, 1);
 			granted = 1;
+			owed = 0;
 			opened = false;
 			break;
 		case 1:
@@ -130,6 +162,14 @@ void fuzz_credit(const u8 *data, size_t size)
 						   1);
 			CHECK(changed == (granted != before));
 			break;
+		case 2:
+			rpcrdma_window_owe(&win);
+			owed++;
+			break;
+		case 3:
+			CHECK(rpcrdma_window_repay(&win) == !!owed);
+			owed -= !!owed;
+			break;
 		default:
 			credit = fuzz_num(&in);
 			changed = rpcrdma_window_grant(&win, credit);
@@ -139,8 +179,9 @@ void fuzz_credit(const u8 *data, size_t size)
 		}
 		in_flight = fuzz_num(&in);
 		CHECK(rpcrdma_window_room(&win, in_flight) ==
-		      (granted > in_flight ? granted - in_flight : 0));
-		CHECK(rpcrdma_window_room(&win, 0) >= 1);
+		      fuzz_max(granted, (u64)owed + in_flight) -
+		      owed - in_flight);
+		CHECK(owed || rpcrdma_window_room(&win, 0) >= 1);
 		CHECK(rpcrdma_credit_advertise(in_flight) ==
 		      fuzz_max(in_flight, 1));
 	}
@@ -427,6 +468,21 @@ static void fuzz_size_server(const struct rpcrdma_device_caps *caps,
 				 sz.sz_ord <= caps->dc_max_init_rd_atom));
 }
 
+/*
+ * As many as promised are left while the last batch has not been posted.
+ *
+ * Covers: V1-CRD-09
+ */
+static void fuzz_size_recvs(u32 messages)
+{
+	u64 recvs = rpcrdma_size_recvs(messages);
+	u64 batch = rpcrdma_size_recv_batch(recvs);
+
+	CHECK(recvs + 1 >= messages + fuzz_max(batch, 1));
+	CHECK(batch <= RPCRDMA_RECV_BATCH && batch <= recvs / 4);
+	CHECK(recvs <= messages + (u64)RPCRDMA_RECV_BATCH);
+}
+
 void fuzz_size(const u8 *data, size_t size)
 {
 	struct fuzz_in in = { .fi_pos = data, .fi_left = size };
@@ -449,6 +505,7 @@ void fuzz_size(const u8 *data, size_t size)
 	      (max_payload ?
 	       fuzz_div_up(fuzz_div_up((u64)max_payload + at % page_size,
 				       page_size), mr_pages) : 0));
+	fuzz_size_recvs(fuzz_num(&in) / 2);
 	fuzz_size_client(&caps, requests, bc_requests, max_payload, page_size);
 	fuzz_size_server(&caps, requests, bc_requests, max_payload, page_size);
 }
