@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Runs all unit tests of the pure rooms in a program: status 1 and the place if one fails.
+ * The argument is the number of the mutant to use, where run.py has put some in.
  */
 #include <kunit/test.h>
 
 extern struct kunit_suite *const __start_kunit_suites[];
 extern struct kunit_suite *const __stop_kunit_suites[];
+
+int kunit_mutant = -1;
 
 static void *kunit_memory[1 << 16];
 static unsigned int kunit_nmemory;
@@ -36,7 +39,7 @@ static void kunit_run(const struct kunit_suite *suite, const struct kunit_case *
 		free(kunit_memory[--kunit_nmemory]);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	struct kunit_suite *const *suite;
 	const struct kunit_case *tc;
@@ -44,6 +47,8 @@ int main(void)
 	const void *param;
 	unsigned int n = 0;
 
+	if (argc > 1)
+		kunit_mutant = atoi(argv[1]);
 	for (suite = __start_kunit_suites; suite < __stop_kunit_suites; suite++) {
 		for (tc = (*suite)->test_cases; tc->run_case; tc++) {
 			if (!tc->generate_params) {

@@ -2,17 +2,24 @@
 # SPDX-License-Identifier: GPL-2.0
 """make mutants: would the unit tests notice?
 
-usage: run.py [--changed REV] [--jobs N] [FILE...]
+usage: run.py [--quick | --changed REV] [--jobs N] [FILE...]
+       run.py --tests
 
 Breaks the wire and pure rooms in one place at a time (a comparison the other way round, a
-constant one larger, a statement left out, a condition that always or never holds), builds each
-such mutant with all unit tests for user space, with ASan and UBSan, and runs them. A mutant
-that passes has survived: a test is missing there, or the change makes no difference. Those
-whose code comes out the same, or the same as another's, are not counted.
+constant one larger, a statement left out, a condition that always or never holds), and runs all
+unit tests in user space with each such mutant; with those that pass, once more with ASan
+and UBSan. A mutant that passes then, too, has survived: a test is missing there, or the
+change makes no difference. Those whose code comes out the same, or the same as that of another
+survivor, are not counted.
 
-FILE: only these sources; --changed: only lines that differ from that commit.
-Each survivor is printed; the last line has the sums. The status is 1 if the tests fail
-without any change, for then they tell nothing.
+What makes no difference is in equivalent.list, with the reason. Each survivor that is not there
+is printed, and what is there but is caught, or is no mutant; the last line has the sums. The
+status is 1 if anything was printed, and if the tests fail without any change, for then they
+tell nothing.
+
+FILE: only these sources; --changed: only lines that differ from that commit; --quick: as part
+of make check, a sample that the commit chooses: of the lines that the last commits have
+changed, and of all others. --tests prints the names of the unit tests that are used.
 """
 import argparse
 import concurrent.futures
@@ -22,16 +29,21 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections import Counter
+from collections import Counter, namedtuple
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
+EQUIVALENT = Path(__file__).resolve().parent / "equivalent.list"
 CC = ["gcc", "-std=gnu11", "-w", f"-I{TOP}/scripts/mutants/include", f"-I{TOP}/scripts/fuzz/include",
       f"-I{TOP}/include", f"-I{TOP}/kunit", f"-I{TOP}/net"]
-CHECKED = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+# What most mutants are caught with; and with what those are tried that were not
+FLAGS = {"plain": ["-O0"], "checked": ["-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]}
 # In the kernel, and about more than pure rooms
 NOT_PURE = {"rpcrdma_counters_kunit.c", "xprt_rdma_reply_kunit.c", "xprt_rdma_transport_kunit.c"}
-SECONDS = 20
+# The tests take a thirtieth of that
+CPU_SECONDS = 1
+# --quick: so many commits back, so many mutants of the lines they changed, and of each file
+COMMITS, OF_CHANGED, OF_EACH = 5, 40, 5
 
 SWAPS = {"<": ["<=", ">="], "<=": ["<", ">"], ">": [">=", "<="], ">=": [">", "<"], "==": ["!="], "!=": ["=="],
          "&&": ["||"], "||": ["&&"], "+": ["-"], "-": ["+"], "*": ["/"], "/": ["*"], "%": ["*"], "<<": [">>"],
@@ -63,7 +75,7 @@ def closing(code, at):
 
 
 def places(code, start, end):
-    """Yield (from, to, replacement) for all that can be broken in a function."""
+    """Yield (from, to, replacement, how to call it) for all that can be broken in a function."""
     last = ""
     for m in TOKEN.finditer(code, start, end):
         t, a, b = m[0], m.start(), m.end()
@@ -71,16 +83,17 @@ def places(code, start, end):
         binary = re.match(r"[\w)\]]", last[-1:]) and last not in ("return", "struct", "const", "sizeof")
         if t in SWAPS and (binary or t not in ("*", "&", "-", "+")):
             for other in SWAPS[t]:
-                yield a, b, other
+                yield a, b, other, other
         elif t == "!" and not binary:
-            yield a, b, ""
+            yield a, b, "", "(gone)"
         elif re.match(r"\d|0x", t):
             value = int(t.rstrip("u"), 0)
-            yield a, b, str(value + 1) + "u" * t.endswith("u")
+            more = str(value + 1) + "u" * t.endswith("u")
+            yield a, b, more, more
         elif t == "if (":
             stop = closing(code, b - 1)
-            yield b, stop, f"1 || ({code[b:stop]})"
-            yield b, stop, f"0 && ({code[b:stop]})"
+            yield b, stop, f"1 || ({code[b:stop]})", "always"
+            yield b, stop, f"0 && ({code[b:stop]})", "never"
         last = t
     # Statements: from the end of the last one to the semicolon
     for m in re.finditer(r"(?<=[;{}:)\n])\s*([^;{}]*;)", code[start:end]):
@@ -93,105 +106,269 @@ def places(code, start, end):
         if head:
             a = closing(code, a + text.index("(")) + 1 if "(" in head[0] else a + 4
         if code[a:b].strip(" \t\n;"):
-            yield a, b, ";"
+            yield a, b, ";", "(gone)"
 
 
-def mutants(path, lines):
-    text = path.read_text()
-    code = blank(text)
+class Function(namedtuple("Function", "at head name start end")):
+    """A function of a file: where it begins, its declaration, its name, and where its body begins and ends."""
+
+    @property
+    def call(self):
+        """A call of it with what it was called with, as a statement that leaves it."""
+        args = [re.search(r"(\w+)\W*$", arg)[1] for arg in self.head[self.head.index("(") + 1:].split(",")]
+        call = f"(%s)({', '.join(args)})".replace("(void)", "()")
+        return f"{{ {call}; return; }}" if re.search(rf"\bvoid\s+{self.name}\b", self.head) else f"return {call};"
+
+
+def functions(code):
     for start, end in bodies(code):
-        for a, b, new in places(code, start, end):
-            line = text.count("\n", 0, a) + 1
-            if lines is None or line in lines:
-                yield line, text[a:b], new, text[:a] + new + text[b:]
+        head = code[max(code.rfind(c, 0, start - 1) for c in ";}") + 1:start - 1]
+        yield Function(start - 1 - len(head.lstrip()), " ".join(head.split()), re.search(r"(\w+)\s*\(", head)[1], start, end)
+
+
+# Where it is, what to call it, and what is written instead of text[start:end]
+Mutant = namedtuple("Mutant", "file line name function start end new")
+
+
+def mutants(name):
+    """All mutants of a file. The name of one is its line, with what is broken in brackets."""
+    text = (TOP / name).read_text()
+    code = blank(text)
+    times = Counter()
+    for function in functions(code):
+        for a, b, new, called in places(code, function.start, function.end):
+            shown = (f"{text[text.rindex(chr(10), 0, a) + 1:a]}[{text[a:b]} -> {called}]"
+                     f"{text[b:text.index(chr(10), b)]}")
+            shown = f"{name} {function.name}: {' '.join(shown.split())}"
+            times[shown] += 1
+            if times[shown] > 1:
+                shown += f" ({times[shown]})"
+            yield Mutant(name, text.count("\n", 0, a) + 1, shown, function, a, b, new)
+
+
+def all_in_one(text, wanted):
+    """A source with all these mutants, and the mutant of each line that is one.
+
+    Each has a copy of its function, which the function itself calls if the number of the mutant is
+    that in kunit_mutant.
+    """
+    out, lines, at = ["extern int kunit_mutant;"], {}, 0
+    for function in sorted({m.function for m in wanted}, key=lambda f: f.start):
+        mine = [(n, m) for n, m in enumerate(wanted) if m.function == function]
+        declared = {n: re.sub(rf"\b{function.name}\b", f"{function.name}__{n}", function.head, count=1) for n, _ in mine}
+        declared = {n: d if d.startswith("static ") else f"static {d}" for n, d in declared.items()}
+        out.append(text[at:function.at])
+        out += [f"{d};" for d in declared.values()]
+        out.append(text[function.at:function.start])
+        out.append("switch (kunit_mutant) {")
+        out += [f"case {n}: {function.call % f'{function.name}__{n}'}" for n in declared]
+        out += ["}", text[function.start:function.end] + "}"]
+        for n, m in mine:
+            first = "\n".join(out).count("\n") + 2
+            out.append(f"{declared[n]} {{ {text[function.start:m.start]}{m.new}{text[m.end:function.end]} }}")
+            for line in range(first, first + out[-1].count("\n") + 1):
+                lines[line] = n
+        at = function.end + 1
+    out.append(text[at:])
+    return "\n".join(out), lines
+
+
+def read_equivalent():
+    """The names of the mutants that make no difference, and what is wrong with the list."""
+    names, wrong = [], []
+    blocks = re.split(r"\n\s*\n", re.sub(r"^#.*\n", "", EQUIVALENT.read_text(), flags=re.M).strip("\n"))
+    for name, *why in (block.split("\n") for block in blocks if block):
+        if name in names:
+            wrong.append(f"twice in {EQUIVALENT.name}: {name}")
+        if not why or not all(re.match(r"\s+\S", line) for line in why):
+            wrong.append(f"no reason in {EQUIVALENT.name}: {name}")
+        names.append(name)
+    return names, wrong
 
 
 def compile_to(out, source, *flags):
-    return subprocess.run([*CC, *flags, "-x", "c", "-", "-o", out], input=source.encode(), stderr=subprocess.DEVNULL,
-                          cwd=TOP / "net", check=False).returncode == 0
+    """Compile a source; return the lines that are wrong."""
+    done = subprocess.run([*CC, *flags, "-x", "c", "-", "-c", "-o", out], input=source, capture_output=True, text=True,
+                          cwd=TOP / "net", check=False)
+    wrong = {int(n) for n in re.findall(r"^<stdin>:(\d+):\d+: error", done.stderr, re.M)}
+    if done.returncode and not wrong:
+        sys.exit(done.stderr)
+    return wrong
 
 
-def code_of(source, out):
-    """What a source becomes, to tell changes that are none; None if it is no C."""
-    if not compile_to(out, source, "-O2", "-S"):
-        return None
-    text = re.sub(rb"^\s*\.(file|ident|loc).*", b"", Path(out).read_bytes(), flags=re.M)
-    return hashlib.sha256(text).digest()
+def passes(program, number=-1, seconds=CPU_SECONDS):
+    # Seconds of a processor: others may be at work here
+    return subprocess.run(["sh", "-c", f'ulimit -c 0 -t {seconds}; exec "$0" "$@"', program, str(number)],
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                          env={"ASAN_OPTIONS": "detect_leaks=0"}, check=False).returncode == 0
 
 
-def passes(program):
-    try:
-        return subprocess.run([program], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=SECONDS,
-                              env={"ASAN_OPTIONS": "detect_leaks=0"}, check=False).returncode == 0
-    except subprocess.TimeoutExpired:
-        return False
+class Trial:
+    """All unit tests with one of the sources replaced."""
+
+    def __init__(self, work, pool, pure):
+        self.work, self.pool = work, pool
+        self.sources = [*(TOP / f for f in pure), *tests(), TOP / "scripts/mutants/kunit.c"]
+        self.build("plain")
+        self.checked = False
+
+    def build(self, kind):
+        """All sources as they are."""
+        flags = FLAGS[kind]
+        list(self.pool.map(lambda f: subprocess.run(
+            [*CC, *flags, "-c", f, "-o", self.object(f, kind)], check=True), self.sources))
+        self.link(kind, None, [], self.work / kind)
+        if not passes(self.work / kind, seconds=10 * CPU_SECONDS):
+            subprocess.run([self.work / kind], check=False)
+            sys.exit("the unit tests fail as they are")
+
+    def object(self, source, kind):
+        return self.work / f"{source.name}.{kind}.o"
+
+    def link(self, kind, replaced, objs, out):
+        others = [self.object(f, kind) for f in self.sources if f != replaced]
+        subprocess.run([*CC, *FLAGS[kind], *others, *objs, "-o", out], check=True)
+
+    def survives_checks(self, path, source):
+        obj, program = self.work / "checked.o", self.work / "checked.mutant"
+        compile_to(obj, source, *FLAGS["checked"])
+        self.link("checked", path, [obj], program)
+        return passes(program, seconds=10 * CPU_SECONDS)
+
+    def judge(self, name, wanted):
+        """Yield (mutant, survived) for those that are mutants; survived is None if the code is the same."""
+        path = TOP / name
+        text = path.read_text()
+        obj, program = self.work / "mutants.o", self.work / "mutants"
+        while wanted:
+            source, lines = all_in_one(text, wanted)
+            bad = compile_to(obj, source, *FLAGS["plain"])
+            if not bad:
+                break
+            # Those are no C
+            bad = {lines.get(line) for line in bad}
+            if None in bad:
+                sys.exit(f"{name}: the mutants do not compile, and it is not clear why")
+            wanted = [m for n, m in enumerate(wanted) if n not in bad]
+        if not wanted:
+            return
+        self.link("plain", path, [obj], program)
+        if not passes(program):
+            sys.exit(f"{name}: the unit tests fail with all mutants there, and none in use")
+        passed = list(self.pool.map(lambda n: passes(program, n), range(len(wanted))))
+        seen = {self.code(text): None}
+        for mutant, survived in zip(wanted, passed):
+            if survived:
+                source = text[:mutant.start] + mutant.new + text[mutant.end:]
+                code = self.code(source)
+                if code in seen:
+                    if seen[code] is None:
+                        yield mutant, None
+                    continue
+                seen[code] = mutant
+                if not self.checked:
+                    self.build("checked")
+                    self.checked = True
+                survived = self.survives_checks(path, source)
+            yield mutant, survived
+
+    def code(self, source):
+        """What a source becomes, to tell changes that are none."""
+        obj = self.work / "code.o"
+        compile_to(obj, source, "-O2")
+        return hashlib.sha256(obj.read_bytes()).digest()
 
 
-def judge(work, n, source, others):
-    """One mutant: 'caught', 'survived', or None if it cannot be built."""
-    obj, program = work / f"m{n}.o", work / f"m{n}"
-    try:
-        if not compile_to(obj, source, *CHECKED, "-c"):
-            return None
-        subprocess.run([*CC, *CHECKED, obj, *others, "-o", program], check=True)
-        return "survived" if passes(program) else "caught"
-    finally:
-        obj.unlink(missing_ok=True)
-        program.unlink(missing_ok=True)
-
-
-def changed_lines(rev, path):
-    diff = subprocess.run(["git", "diff", "-U0", rev, "--", path], cwd=TOP, check=True, capture_output=True, text=True)
+def changed_lines(rev, name):
+    diff = subprocess.run(["git", "diff", "-U0", rev, "--", name], cwd=TOP, check=True, capture_output=True, text=True)
     lines = set()
     for m in re.finditer(r"^@@ .*\+(\d+)(?:,(\d+))? @@", diff.stdout, re.M):
         lines.update(range(int(m[1]), int(m[1]) + int(m[2] or 1)))
     return lines
 
 
-def main():
+def git(*args):
+    out = subprocess.run(["git", *args], cwd=TOP, capture_output=True, text=True, check=False)
+    return out.stdout.strip() if out.returncode == 0 else ""
+
+
+def sample(found):
+    """What --quick looks at: the commit chooses, so that others come next time."""
+    commit = git("rev-parse", "HEAD")
+    base = git("rev-parse", "--verify", "-q", f"HEAD~{COMMITS}")
+    chosen, changed = [], []
+    for name, all_of_them in found.items():
+        all_of_them = sorted(all_of_them, key=lambda m: hashlib.sha256((commit + m.name).encode()).digest())
+        lines = changed_lines(base, name) if base else set()
+        changed += [m for m in all_of_them if m.line in lines]
+        chosen += all_of_them[:OF_EACH]
+    changed.sort(key=lambda m: hashlib.sha256((commit + m.name).encode()).digest())
+    return {m.name for m in chosen + changed[:OF_CHANGED]}
+
+
+def tests():
+    return [f for f in sorted((TOP / "kunit").glob("*_kunit.c")) if f.name not in NOT_PURE]
+
+
+def arguments():
     parser = argparse.ArgumentParser()
+    parser.add_argument("--quick", action="store_true")
     parser.add_argument("--changed", metavar="REV")
+    parser.add_argument("--tests", action="store_true")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("files", nargs="*")
-    args = parser.parse_args()
+    return parser.parse_args()
+
+
+def choose(args, found, equivalent):
+    """The mutants to try, by file; those in the list come first, which is all that they need."""
+    if args.quick:
+        names = sample(found)
+    elif args.changed:
+        names = {m.name for name, ms in found.items() for m in ms if m.line in changed_lines(args.changed, name)}
+    else:
+        names = {m.name for ms in found.values() for m in ms}
+    return {name: [m for m in ms if m.name in equivalent] +
+                  [m for m in ms if m.name in names and m.name not in equivalent] for name, ms in found.items()}
+
+
+def main():
+    args = arguments()
+    if args.tests:
+        print(*(f.relative_to(TOP) for f in tests()), sep="\n")
+        return 0
     pure = subprocess.run([sys.executable, TOP / "scripts/check-looking.py", "--pure"], cwd=TOP, check=True,
                           capture_output=True, text=True).stdout.split()
-    wanted = [str(Path(f).resolve().relative_to(TOP)) for f in args.files] or pure
+    found = {str(Path(f).resolve().relative_to(TOP)) if args.files else f: [] for f in args.files or pure}
+    for name, ms in found.items():
+        ms.extend(mutants(name))
+    equivalent, wrong = read_equivalent()
+    there = {m.name for ms in found.values() for m in ms}
+    wrong += [f"in {EQUIVALENT.name}, but there is no such mutant: {n}" for n in equivalent
+              if (n.split()[0] in found or n.split()[0] not in pure) and n not in there]
+    if wrong:
+        sys.exit("\n".join(wrong))
     sums = Counter()
     with tempfile.TemporaryDirectory() as d, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        work = Path(d)
-        tests = [f for f in sorted((TOP / "kunit").glob("*.c")) if f.name not in NOT_PURE]
-        sources = [*(TOP / f for f in pure), *tests, TOP / "scripts/mutants/kunit.c"]
-        objects = {f: work / (f.name + ".o") for f in sources}
-        built = pool.map(lambda f: subprocess.run([*CC, *CHECKED, "-c", f, "-o", objects[f]], check=True), sources)
-        list(built)
-        subprocess.run([*CC, *CHECKED, *objects.values(), "-o", work / "whole"], check=True)
-        if not passes(work / "whole"):
-            subprocess.run([work / "whole"], check=False)
-            sys.exit("the unit tests fail as they are")
-        for name in wanted:
-            path = TOP / name
-            others = [o for f, o in objects.items() if f != path]
-            seen = {code_of(path.read_text(), work / "original.s")}
-            found = Counter()
-            jobs = []
-            lines = changed_lines(args.changed, path) if args.changed else None
-            all_of_them = list(mutants(path, lines))
-            codes = pool.map(lambda m, n: code_of(m[3], work / f"c{n}.s"), all_of_them, range(len(all_of_them)))
-            for (line, old, new, source), code in zip(all_of_them, codes):
-                if code is None or code in seen:
+        trial = Trial(Path(d), pool, pure)
+        for name, wanted in choose(args, found, equivalent).items():
+            counts = Counter()
+            for mutant, survived in trial.judge(name, wanted):
+                listed = mutant.name in equivalent
+                if survived is None:
                     continue
-                seen.add(code)
-                jobs.append((line, old, new, pool.submit(judge, work, len(jobs), source, others)))
-            for line, old, new, job in jobs:
-                verdict = job.result()
-                found[verdict] += 1
-                if verdict == "survived":
-                    old, new = (" ".join(s.split()) for s in (old, new))
-                    print(f"survived {name}:{line}: {old}  ->  {new or '(nothing)'}", flush=True)
-            print(f"{name}: {found['caught']} of {found['caught'] + found['survived']} caught", flush=True)
-            sums += found
-    print(f"{sums['caught'] + sums['survived']} mutants, {sums['caught']} caught, {sums['survived']} survived")
+                counts["equivalent" if listed else "survived" if survived else "caught"] += 1
+                if listed and not survived:
+                    wrong.append(f"in {EQUIVALENT.name}, but caught: {mutant.name}")
+                elif survived and not listed:
+                    print(f"survived, line {mutant.line}: {mutant.name}", flush=True)
+            if not args.quick:
+                print(f"{name}: {counts['caught']} of {counts['caught'] + counts['survived']} caught", flush=True)
+            sums += counts
+    print(*wrong, sep="\n", end="\n" * bool(wrong))
+    print(f"{sums['caught'] + sums['survived']} mutants, {sums['caught']} caught, {sums['survived']} survived; "
+          f"{sums['equivalent']} make no difference")
+    return 1 if wrong or sums["survived"] else 0
 
 
-main()
+sys.exit(main())
