@@ -6,11 +6,14 @@
 #   TARGET='<names>'  these targets only (they are in fuzz.c)
 #   HEX=<bytes>       run one input instead, as a failure shows it; needs a TARGET
 #   COVERAGE=y        afterwards, show the lines that no input kept so far reaches
+#   MERGE=y           afterwards, write scripts/fuzz/corpus anew: the smallest of the inputs
+#                     that reach all lines and branches which any of them has reached
 # All targets run at once for so many seconds, and share the cores; with 0 they run only
-# what inputs there are. Those that reached something new are kept in $CACHE/fuzz for the
-# next run. Status 1 if a target fails.
+# what inputs there are: those of kunit/vectors.h, of scripts/fuzz/corpus, and those kept in
+# $CACHE/fuzz by earlier runs because they reached something new. Status 1 if a target fails.
 . "$(dirname "$0")/../lab/common.sh"
 cd "$TOP" || exit
+. scripts/fuzz/build.sh
 
 seconds=${1:-60}
 [[ $seconds =~ ^(0|[1-9][0-9]*)$ ]] || die "that is no number of seconds: $seconds"
@@ -20,22 +23,20 @@ lock "fuzz-${TREE##*-}"
 rm -rf "$dir"
 mkdir -p "$dir"
 
-mapfile -t pure < <(python3 scripts/check-looking.py --pure)
-((${#pure[@]})) || die "no pure rooms"
 # Beside what C leaves undefined: sums of lengths that wrap, or are cut down in silence.
-sanitizers=address,undefined,unsigned-integer-overflow,implicit-conversion
+sanitizers=fuzzer,address,undefined,unsigned-integer-overflow,implicit-conversion
 build() {
-	clang -std=gnu11 -O1 -g -Wall -Wextra -Wno-sign-compare -fno-omit-frame-pointer \
-		-Iscripts/fuzz/include -Iinclude "$@" scripts/fuzz/*.c "${pure[@]}"
+	local options=(-O1 -fsanitize="$sanitizers" -fsanitize-ignorelist=scripts/fuzz/wraps.txt -fno-sanitize-recover=all)
+	compile "$dir/o" "${options[@]}" -g -Wall -Wextra -Wno-sign-compare -fno-omit-frame-pointer \
+		scripts/fuzz/*.c "${pure[@]}" &&
+		clang "${options[@]}" -o "$dir/fuzz" "$dir"/o/*.o
 }
-with_log "building ${#pure[@]} rooms for user space" "$dir/build.log" build -o "$dir/fuzz" \
-	-fsanitize=fuzzer,$sanitizers -fsanitize-ignorelist=scripts/fuzz/wraps.txt -fno-sanitize-recover=all
-seeds=(kunit/vectors.h)
+with_log "building ${#pure[@]} rooms for user space" "$dir/build.log" build
+mkdir -p "$dir/examples"
 if [ -e ../shared/spec/examples.py ]; then
 	python3 ../shared/spec/examples.py --c >"$dir/examples.h"
-	seeds+=("$dir/examples.h")
+	python3 scripts/fuzz/seeds.py "$dir/examples" "$dir/examples.h"
 fi
-python3 scripts/fuzz/seeds.py "$dir/seeds" "${seeds[@]}"
 mapfile -t all < <("$dir/fuzz")
 read -ra targets <<<"${TARGET:-${all[*]}}"
 for t in "${targets[@]}"; do
@@ -48,6 +49,8 @@ if [ -n "${HEX:-}" ]; then
 	exit
 fi
 
+# Who is about to write the inputs need not have any.
+inputs "$dir" "--unpack${MERGE:+-some}" "${all[@]}"
 ((seconds)) && limit=-max_total_time=$seconds || limit=-runs=0
 say "${#targets[@]} targets, $seconds seconds (inputs: $CACHE/fuzz, logs: $dir)"
 declare -A pid
@@ -55,7 +58,7 @@ trap '((${#pid[@]} == 0)) || kill "${pid[@]}" 2>/dev/null' EXIT
 for t in "${targets[@]}"; do
 	mkdir -p "$CACHE/fuzz/$t"
 	FUZZ_TARGET=$t "$dir/fuzz" "$limit" -timeout=30 -artifact_prefix="$dir/$t." \
-		"$CACHE/fuzz/$t" "$dir/seeds" >"$dir/$t.log" 2>&1 &
+		"$CACHE/fuzz/$t" "$dir/corpus/$t" "$dir/seeds" "$dir/examples" >"$dir/$t.log" 2>&1 &
 	pid[$t]=$!
 done
 
@@ -78,16 +81,17 @@ for t in "${targets[@]}"; do
 	done
 done
 
-if [ -n "${COVERAGE:-}" ]; then
-	with_log "building for coverage" "$dir/build.log" build -o "$dir/cover" \
-		-fsanitize=fuzzer -fprofile-instr-generate -fcoverage-mapping
-	for t in "${targets[@]}"; do
-		FUZZ_TARGET=$t LLVM_PROFILE_FILE=$dir/$t.profraw "$dir/cover" -runs=0 \
-			"$CACHE/fuzz/$t" "$dir/seeds" >"$dir/$t.cover" 2>&1
-	done
-	llvm-profdata merge -o "$dir/profdata" "$dir"/*.profraw
-	llvm-cov report "$dir/cover" -instr-profile="$dir/profdata" "${pure[@]}"
-	echo "lines never reached:"
-	llvm-cov show "$dir/cover" -instr-profile="$dir/profdata" "${pure[@]}" | grep -E '^/|\|      0\|' || true
-fi
 ((${#failed[@]} == 0)) || die "failed: ${failed[*]}"
+
+# What the messages of vectors.h reach already needs no input of its own.
+if [ -n "${MERGE:-}" ]; then
+	for t in "${targets[@]}"; do
+		mkdir -p "$dir/merged"
+		cp -r "$dir/seeds" "$dir/merged/$t"
+		FUZZ_TARGET=$t with_log "merging $t" "$dir/$t.merge" "$dir/fuzz" -merge=1 -use_counters=0 \
+			"$dir/merged/$t" "$dir/corpus/$t" "$dir/examples" "$CACHE/fuzz/$t"
+		scripts/fuzz/corpus.py --pack "$dir/merged/$t" scripts/fuzz/corpus "$t"
+	done
+	wc -c scripts/fuzz/corpus/*
+fi
+[ -z "${COVERAGE:-}" ] || scripts/fuzz/floor.sh --show

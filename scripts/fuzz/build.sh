@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# Sourced by run.sh and floor.sh, after lab/common.sh: the wire and pure rooms in user space.
+
+mapfile -t pure < <(python3 scripts/check-looking.py --pure)
+((${#pure[@]})) || die "no pure rooms"
+
+# compile <directory> <clang's options and sources>: an object there for each source
+compile() {
+	local dir=$1 options=() sources=()
+	shift
+	while (($#)); do
+		case $1 in *.c) sources+=("$1") ;; *) options+=("$1") ;; esac
+		shift
+	done
+	mkdir -p "$dir"
+	printf '%s\n' "${sources[@]}" | xargs -P "$JOBS" -I '{}' sh -c 'src=$1 out=$2/$(basename "$1" .c).o
+		shift 2
+		exec clang -std=gnu11 -Iscripts/fuzz/include -Iinclude "$@" -c "$src" -o "$out"' \
+		sh '{}' "$dir" "${options[@]}"
+}
+
+# inputs <directory> <corpus.py's option> <target...>: what every run begins with: directories seeds and
+# corpus/<target> in it
+inputs() {
+	local dir=$1 how=$2
+	shift 2
+	python3 scripts/fuzz/seeds.py "$dir/seeds" kunit/vectors.h
+	scripts/fuzz/corpus.py "$how" scripts/fuzz/corpus "$dir/corpus" "$@"
+}
