@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """make mutants-guests: would the guests notice?
 
-usage: guests.py [--check | --list | --control] [NAME...]
+usage: guests.py [--check | --list | --control] [--stale] [NAME...]
 
 Breaks one rule at a time in the rooms that need a device or sunrpc, as guests.list says, builds
 that module, and runs the cases that are to notice it, as make test would:
@@ -15,14 +15,21 @@ Each prints one line, with the first case that has failed and why. The last line
 status is 0 if all were noticed. What else was printed is in guests-out, beside the copy of the
 tree that all are built in, below $TMPDIR.
 
-NAME: only these mutants; may be shell patterns. --control: the same cases, of each guest in one
-run, with nothing broken: all have to pass, or they tell nothing. --check: does each text stand
-where it is to be changed, exactly once, and are all files, cases and requirements there?
+NAME: only these mutants; may be shell patterns. --stale: only those whose verdict is not known, or
+was found before the mutant or a function that it changes became what it is now. --control: the
+same cases, of each guest in one run, with nothing broken: all have to pass, or they tell nothing.
+
+Each verdict is written to guests.results at once. --check: does each text stand where it is to be
+changed, exactly once; are all files, cases and requirements there; does each MUST that only
+guests exercise have a mutant, or a line that says why not; and does guests.results have a verdict
+for each mutant, and is that "noticed"? As many as it says may have been found for an older text,
+or not yet.
 """
 import argparse
 import contextlib
 import fcntl
 import fnmatch
+import hashlib
 import os
 import re
 import shutil
@@ -41,6 +48,7 @@ sys.path.insert(0, str(TOP / "scripts"))
 import coverage             # noqa: E402, the one beside this folder
 
 LIST = TOP / "scripts/mutants/guests.list"
+RESULTS = TOP / "scripts/mutants/guests.results"
 TESTS = TOP / "scripts/tests"
 WORK = Path(tempfile.gettempdir()) / "rpcrdma-mutants"
 # Its path stays the same, and files that have not changed are left alone: builds are incremental.
@@ -68,7 +76,8 @@ class Mutant:
 # --- the list -----------------------------------------------------------------
 
 def mutants():
-    found = []
+    """([mutant], {requirement: why no mutant can break it})"""
+    found, without = [], {}
     for no, line in enumerate(LIST.read_text().splitlines(), 1):
         word, _, rest = line.partition(" ")
         rest = rest.strip()
@@ -86,9 +95,12 @@ def mutants():
             found[-1].guest, found[-1].cases = tuple(guest), cases.split("|")
         elif word == "in":
             found[-1].change.append((rest, [], []))
+        elif word == "without" and re.fullmatch(coverage.ID.pattern + r" +\S.*", rest):
+            key, _, why = rest.partition(" ")
+            without[key] = why.strip()
         elif line and line[0] != "#":
             sys.exit(f"{LIST}:{no}: what is this? {line}")
-    return found
+    return found, without
 
 
 def lines(text):
@@ -165,6 +177,126 @@ def check(found):
     for text in wrong:
         print(f"scripts/mutants/guests.list: {text}")
     return not wrong
+
+
+def check_musts(found, without):
+    """What nothing but a guest shows: would it be noticed if the code did not do it?"""
+    tests = coverage.tests()
+    broken = {key for m in found for key in m.breaks}
+    by_guests = {key for key, level in coverage.names().items() if level == "MUST" and key in tests and
+                 not any(place.startswith("kunit/") for place in tests[key])}
+    wrong = [f"{key} is a MUST that no unit test covers and no mutant breaks"
+             for key in sorted(by_guests - broken - set(without))]
+    wrong += [f"{key} needs no \"without\": a mutant breaks it" for key in without if key in broken]
+    wrong += [f"{key} needs no \"without\": it is no MUST that only guests cover"
+              for key in without if key not in by_guests | broken]
+    for text in wrong:
+        print(f"scripts/mutants/guests.list: {text}")
+    return not wrong
+
+
+# --- results --------------------------------------------------------------------
+
+def functions(text):
+    """(first, last) line of each function, in kernel style: its braces are the only ones that begin a line."""
+    said = text.splitlines()
+    for no, line in enumerate(said):
+        if line != "{":
+            continue
+        first, last = no, no
+        while first and said[first - 1] and not re.match(r"[}#]|.*\*/$", said[first - 1]):
+            first -= 1
+        while last < len(said) - 1 and not said[last].startswith("}"):
+            last += 1
+        yield first, last
+
+
+def changed_functions(file, old):
+    """The text of the functions that the lines @old stand in; nothing if they stand in none"""
+    text = (TOP / file).read_text()
+    first = ("\n" + text).index("\n" + lines(old))
+    first = text[:first].count("\n")
+    last = first + len(old) - 1
+    said = text.splitlines()
+    return ["\n".join(said[a:b + 1]) for a, b in functions(text) if a <= last and b >= first]
+
+
+def fingerprint(m):
+    """What a verdict is good for: the mutant, and the functions that it changes, but for comments and layout"""
+    parts = [*m.guest, *m.cases, m.what]
+    for file, old, new in m.change:
+        parts += [lines(old), lines(new), *changed_functions(file, old)]
+    bare = [" ".join(re.sub(r"/\*.*?\*/", " ", part, flags=re.S).split()) for part in parts]
+    return hashlib.sha256("\n".join(bare).encode()).hexdigest()[:12]
+
+
+class Results:
+    """guests.results: a line "NAME not-run", or "NAME VERDICT FINGERPRINT KERNEL PROVIDER CASE: WHY", for each mutant"""
+    HEAD = """\
+# SPDX-License-Identifier: GPL-2.0
+# Written by guests.py: what has become of each mutant, the sum of what it was found for (the mutant
+# and the functions that it changes), on which kernel, with which provider, and what noticed it.
+# As many as this may have been found for an older text, or have never been run:
+"""
+
+    def __init__(self):
+        self.read()
+
+    def read(self):
+        self.bounds, self.lines = {"stale": 0, "not-run": 0}, {}
+        for line in RESULTS.read_text().splitlines():
+            name, _, rest = line.partition(" ")
+            if name == "bound":
+                word, n = rest.split()
+                self.bounds[word] = int(n)
+            elif name and name[0] != "#":
+                self.lines[name] = rest.strip()
+
+    def word(self, m):
+        """noticed, SURVIVED, BROKEN, not-run, or none"""
+        return self.lines.get(m.name, "none").split()[0]
+
+    def is_stale(self, m):
+        """Was the verdict found for another text?"""
+        return self.word(m) not in ("none", "not-run") and self.lines[m.name].split()[1] != fingerprint(m)
+
+    def is_due(self, m):
+        return self.word(m) != "noticed" or self.is_stale(m)
+
+    def record(self, found, m, word, said):
+        """One verdict more. What is no mutant any longer goes; how many may be unknown only falls."""
+        self.read()             # somebody may have added to it meanwhile
+        said = " ".join(said.split())[:160]
+        self.lines[m.name] = f"{word} {fingerprint(m)} {m.guest[0]} {m.guest[1]} {said}"
+        names = {other.name for other in found}
+        self.lines = {name: rest for name, rest in self.lines.items() if name in names}
+        unknown = sum(self.word(other) == "not-run" for other in found)
+        self.bounds["not-run"] = min(self.bounds["not-run"], unknown)
+        text = self.HEAD + "".join(f"bound {what} {n}\n" for what, n in sorted(self.bounds.items()))
+        text += "".join(f"{name} {rest}\n" for name, rest in sorted(self.lines.items()))
+        new = RESULTS.with_suffix(".new")
+        new.write_text(text)
+        new.replace(RESULTS)
+
+    def check(self, found):
+        """Does each mutant have a verdict, and a good one?"""
+        names = {m.name for m in found}
+        wrong = [f"{name}: there is no such mutant" for name in self.lines if name not in names]
+        for m in found:
+            if self.word(m) == "none":
+                wrong.append(f"{m.name} has no verdict: run guests.py {m.name}")
+            elif self.word(m) not in ("noticed", "not-run"):
+                wrong.append(f"{m.name}: {self.lines[m.name]}")
+        for what, some in (("not-run", [m.name for m in found if self.word(m) == "not-run"]),
+                           ("stale", [m.name for m in found if self.is_stale(m)])):
+            if len(some) > self.bounds[what]:
+                wrong.append(f"{len(some)} are {what}, more than {self.bounds[what]}: {' '.join(some)}")
+            elif some:
+                print(f"scripts/mutants/guests.results: {len(some)} are {what}, of {self.bounds[what]} that may be"
+                      + (f": {' '.join(some)}" if what == "stale" else ""))
+        for text in wrong:
+            print(f"scripts/mutants/guests.results: {text}")
+        return not wrong
 
 
 # --- running --------------------------------------------------------------------
@@ -282,19 +414,25 @@ def main():
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--control", action="store_true")
+    parser.add_argument("--stale", action="store_true")
     parser.add_argument("names", nargs="*")
     args = parser.parse_args()
-    found = mutants()
+    everything, without = mutants()
+    results, found = Results(), everything
     if not check(found):
         sys.exit(1)
+    if args.check:
+        good = [check_musts(found, without), results.check(found)]
+        sys.exit(not all(good))
     if args.names:
         found = [m for m in found if is_named(m.name, args.names)]
         if not found:
             sys.exit("there is no such mutant")
+    if args.stale:
+        found = [m for m in found if results.is_due(m)]
     if args.list:
         for m in found:
             print(f"{m.name}  {' '.join(m.breaks)}  {'/'.join(m.guest)}/{'|'.join(m.cases)}{m.what and ': '}{m.what}")
-    if args.check or args.list:
         return
     # Whoever calls may have set them for something else.
     for name in ("MODULE", "CHECKERS", "RESULTS", "GUEST_CMDLINE"):
@@ -315,9 +453,11 @@ def main():
             t0 = time.monotonic()
             word, said = judge(m)
             sums[word] += 1
+            results.record(everything, m, word, said)
             print(f"{word:8}  {m.name}  {time.monotonic() - t0:.0f} s  {said[:160]}", flush=True)
     print(f"{sums['noticed']} noticed, {sums['SURVIVED']} survived, {sums['BROKEN']} broken")
     sys.exit(sums["noticed"] != len(found))
 
 
-main()
+if __name__ == "__main__":
+    main()
