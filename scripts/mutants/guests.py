@@ -231,7 +231,7 @@ def fingerprint(m):
 
 
 class Results:
-    """guests.results: a line "NAME not-run", or "NAME VERDICT FINGERPRINT KERNEL PROVIDER CASE: WHY", for each mutant"""
+    """guests.results: behind each name, not-run or VERDICT FINGERPRINT KERNEL PROVIDER CASE: WHY"""
     HEAD = """\
 # SPDX-License-Identifier: GPL-2.0
 # Written by guests.py: what has become of each mutant, the sum of what it was found for (the mutant
