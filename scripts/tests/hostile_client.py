@@ -888,6 +888,17 @@ def many_credits(c):
     raise Failure(f"only {granted} credits after 2000 Calls")
 
 
+# Memory stands behind each credit, and anybody can connect and send NULLs. Who has shown a handle of an
+# export is known.
+@case("flow", "a client that has not shown a handle")
+def stranger(b):
+    c = b.connect(count=64)
+    granted = [c.nfs(NULL, b"").credit for _ in range(400)]
+    want(max(granted) == granted[0], f"{granted[0]} credits became {max(granted)} for who is not known")
+    results(c.nfs(READ3, read_args(b.file, 1)))
+    many_credits(c)
+
+
 # One thread builds the next Reply while the device still reads the one before.
 @case("flow", "long Replies one behind the other")      # Covers: V1-WRC-10
 def long_replies(b):
