@@ -87,6 +87,8 @@ headers_command() {
 	sed 's/.* -c -o [^ ]* *//; s/ *$//' "$out.all" >"$out.sources"
 	if grep -q '^/' "$out.sources"; then echo "$dir"; else echo "$module"; fi >"$out.cwd"
 	command=$(sed 's/ -c -o .*//; q' "$out.all")
+	# One source has a macro of its own.
+	command+=$(grep -oE -m 1 ' -DRPCRDMA_VERSION=[^ ]+' "$out.all")
 	cd "$(cat "$out.cwd")" || return
 	for option in $(sh -c "$command -fsyntax-only -x c /dev/null" 2>&1 |
 		sed -n "s/.*unrecognized command-line option '\([^']*\)'.*/\1/p"); do
