@@ -109,11 +109,6 @@ static int rpcrdma_alive_probe(struct rpcrdma_conn *conn)
 	return rpcrdma_conn_post(conn, &probe.wr);
 }
 
-static unsigned long rpcrdma_alive_later(unsigned long a, unsigned long b)
-{
-	return time_after(a, b) ? a : b;
-}
-
 /* A probe may be stuck behind data: what arrives counts as well, and so does what
  * completes while the device has something that was posted before the probe. On
  * iWARP that shows no more than that TCP has room, which soon ends if the peer is

@@ -81,11 +81,6 @@ void svc_rdma_slots_release(struct svc_rdma_xprt *sx, u32 slots)
 	}
 }
 
-static unsigned long svc_rdma_later(unsigned long a, unsigned long b)
-{
-	return time_after(a, b) ? a : b;
-}
-
 /**
  * svc_rdma_conn_waiting - ops->waiting: does what was posted complete?
  * @conn: connection
@@ -109,6 +104,7 @@ bool svc_rdma_conn_waiting(struct rpcrdma_conn *conn, unsigned long *posted,
 	unsigned long first = jiffies;
 	unsigned long oldest = first;
 	bool waiting = false;
+	unsigned long moved;
 
 	spin_lock(&sx->sx_lock);
 	list_for_each_entry(send, &sx->sx_sending, ss_list) {
@@ -116,19 +112,17 @@ bool svc_rdma_conn_waiting(struct rpcrdma_conn *conn, unsigned long *posted,
 			continue;
 		waiting = true;
 		first = send->ss_posted;
-		oldest = svc_rdma_later(send->ss_posted, sx->sx_sent);
+		oldest = rpcrdma_alive_later(send->ss_posted, sx->sx_sent);
 		break;
 	}
-	list_for_each_entry(call, &sx->sx_reading, sc_list) {
-		if (!call->sc_slots)
-			continue;
+	call = svc_rdma_read_first(sx);
+	if (call) {
 		waiting = true;
 		if (time_before(call->sc_posted, first))
 			first = call->sc_posted;
-		if (time_before(svc_rdma_later(call->sc_posted, sx->sx_read),
-				oldest))
-			oldest = svc_rdma_later(call->sc_posted, sx->sx_read);
-		break;
+		moved = rpcrdma_alive_later(call->sc_posted, sx->sx_read);
+		if (time_before(moved, oldest))
+			oldest = moved;
 	}
 	spin_unlock(&sx->sx_lock);
 	*posted = first;

@@ -229,17 +229,10 @@ static void svc_rdma_send_wc_written(struct ib_cq *cq, struct ib_wc *wc)
 static void svc_rdma_sent_before_reads(struct svc_rdma_xprt *sx,
 				       const struct svc_rdma_send *send)
 {
-	const struct svc_rdma_call *call;
+	const struct svc_rdma_call *call = svc_rdma_read_first(sx);
 
-	lockdep_assert_held(&sx->sx_lock);
-
-	list_for_each_entry(call, &sx->sx_reading, sc_list) {
-		if (!call->sc_slots)
-			continue;
-		if (!time_before(call->sc_posted, send->ss_posted))
-			sx->sx_read = jiffies;
-		break;
-	}
+	if (call && !time_before(call->sc_posted, send->ss_posted))
+		sx->sx_read = jiffies;
 }
 
 static void svc_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc)

@@ -49,6 +49,13 @@ struct rpcrdma_alive {
 	bool			al_busy;
 };
 
+/* The later one of two times in jiffies */
+static inline unsigned long rpcrdma_alive_later(unsigned long a,
+						unsigned long b)
+{
+	return time_after(a, b) ? a : b;
+}
+
 /* Something has come that only a living peer can have caused. */
 static inline void rpcrdma_alive_heard(struct rpcrdma_alive *al)
 {

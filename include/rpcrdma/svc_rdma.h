@@ -442,6 +442,7 @@ struct svc_rdma_call *svc_rdma_pull_take(struct svc_rdma_xprt *sx);
 bool svc_rdma_pull_begin(struct svc_rdma_call *call);
 void svc_rdma_pull_next(struct svc_rdma_xprt *sx);
 void svc_rdma_pull_end(struct svc_rdma_call *call);
+const struct svc_rdma_call *svc_rdma_read_first(struct svc_rdma_xprt *sx);
 int svc_rdma_read_start(struct svc_rdma_call *call);
 bool svc_rdma_read_assemble(struct svc_rdma_call *call, struct xdr_buf *arg);
 int svc_rdma_read_inline(struct svc_rdma_call *call, struct xdr_buf *arg);
