@@ -380,8 +380,8 @@ largest() {
 # received_by <client|server> <bytes>: the largest inline message
 received_by() { [ "$(awk '$1 == "inline_recv" { print $2 }' $DEBUG/"$1"/*)" = "$2" ]; }
 
-# in_pieces <client|server> <pattern>: below such functions there is no large piece of memory.
-in_pieces() {
+# mount_in_pieces <client|server> <pattern>: below such functions there is no large piece of memory.
+mount_in_pieces() {
 	until_true 30 nobody_shown || die "of former mounts: $(ls $DEBUG/client $DEBUG/server)"
 	starve 100 "$2"
 	echo 0 >/sys/kernel/debug/failslab/probability
@@ -389,6 +389,10 @@ in_pieces() {
 	nfs_mount 4.2
 	until_true 10 received_by "$1" 4096 || die "$1: $(grep inline_recv $DEBUG/"$1"/*), and there were no large pieces"
 	starve_end
+}
+
+in_pieces() {
+	mount_in_pieces "$1" "$2"
 	load_start
 	break_next client
 	until_true 30 break_done || die "the connection was not broken"
@@ -406,13 +410,7 @@ case_starved-large-v1() {
 	[ "$(cat $inline)" = 4096 ] || die "rdma_max_inline_read is $(cat $inline)"
 	trap 'echo 4096 >'$inline EXIT
 	echo 65536 >$inline
-	until_true 30 nobody_shown || die "of former mounts: $(ls $DEBUG/client $DEBUG/server)"
-	starve 100 '^xprt_rdma_'
-	echo 0 >/sys/kernel/debug/failslab/probability
-	echo 3 >/sys/kernel/debug/fail_page_alloc/min-order
-	nfs_mount 4.2
-	until_true 10 received_by client 4096 || die "client: $(grep inline_recv $DEBUG/client/*), and there were no large pieces"
-	starve_end 1
+	mount_in_pieces client '^xprt_rdma_'
 	nfs_umount
 }
 

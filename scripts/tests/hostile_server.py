@@ -13,6 +13,7 @@ Prints "ok NAME" or "not ok NAME: reason" for each case of the set; the status i
 failed. Needs peer.py's library and a server on ADDRESS that exports /export.
 """
 import collections
+import contextlib
 import multiprocessing
 import os
 import random
@@ -1258,19 +1259,32 @@ def no_room(s):
     s.kept()
 
 
+@contextlib.contextmanager
+def starving(pattern):
+    """Below such functions no allocation succeeds: see starve in broken.sh, which needs what a group's shell has
+    in its environment."""
+    want(os.path.isdir("/sys/kernel/debug/failslab"), "this kernel has no CONFIG_FAILSLAB")
+    here = os.path.dirname(os.path.abspath(__file__))
+    command = f'. "{here}/../lab/guest/lib.sh"; . "{here}/common.sh"; . "{here}/broken.sh"; starve 100 "{pattern}"'
+    subprocess.run(["bash", "-euc", command], check=True, stdin=subprocess.DEVNULL)
+    try:
+        yield
+    finally:
+        for what in ("failslab", "fail_page_alloc"):
+            put(f"/sys/kernel/debug/{what}/probability", 0)
+
+
 # The Call that has no memory is tried before all others, and there may be none before the server has had an
 # answer.
 # Covers: BC-02 V2-BC-08
 @case("callbacks", "a callback while a Call has no memory", mount=False, vers=BOTH)
 def no_regions(s):
-    want(os.path.isdir(FAILSLAB), "this kernel has no CONFIG_FAILSLAB")
     put(REGION, 1)
     try:
         s.mount(V41 + ",wsize=32768")
     finally:
         put(REGION, 0)
-    starve(100, "^xprt_rdma_frwr_map$")
-    try:
+    with starving("^xprt_rdma_frwr_map$"):
         op = s.user(do_write, DATA, "no_regions", True)
         first = s.next(lambda call: call.reads)
         s.listen(SILENCE)
@@ -1281,9 +1295,6 @@ def no_regions(s):
             s.conns[0].send(header(0xe00 + i) + callback_null(0xe00 + i))
         want(s.verbs.until(lambda: s.step() or len(s.backward) >= 16, 20), f"{len(s.backward)} of 16 are answered")
         want(len(s.calls) + 1 == held and not op.ready(), "no Call had to wait")
-    finally:
-        for what in ("failslab", "fail_page_alloc"):
-            put(f"/sys/kernel/debug/{what}/probability", 0)
     for i in range(16):
         answered(s, 0xe00 + i)
     first.respond()
@@ -1293,34 +1304,19 @@ def no_regions(s):
     s.kept()
 
 
-def starve(percent, pattern):
-    """See broken.sh. Needs what a group's shell has in its environment."""
-    here = os.path.dirname(os.path.abspath(__file__))
-    command = f'. "{here}/../lab/guest/lib.sh"; . "{here}/common.sh"; . "{here}/broken.sh"; starve {percent} "{pattern}"'
-    subprocess.run(["bash", "-euc", command], check=True, stdin=subprocess.DEVNULL)
-
-
-FAILSLAB = "/sys/kernel/debug/failslab"
-
-
 # There is no memory for more than the client has anyway: all but the first have to wait for it.
 # Covers: BC-07 BC-02
 @case("callbacks", "callbacks without memory", mount=False, vers=BOTH)
 def no_memory(s):
-    want(os.path.isdir(FAILSLAB), "this kernel has no CONFIG_FAILSLAB")
     s.mount(V41)
     op = s.user(do_stat, MNT + "/dir")
     call = s.next(of_user)
-    starve(100, "^xprt_rdma_bc_receive$")
-    try:
+    with starving("^xprt_rdma_bc_receive$"):
         # The client's only thread is busy with each for half a second.
         for i in range(8):
             call.conn.send(header(0xd00 + i) + callback_waiting(call, 0xd00 + i, i + 1))
         want(s.verbs.until(lambda: s.step() or len(s.backward) >= 8 or call.conn.lost, 30),
              f"{len(s.backward)} of 8 are answered")
-    finally:
-        for what in ("failslab", "fail_page_alloc"):
-            put(f"/sys/kernel/debug/{what}/probability", 0)
     want(not call.conn.closed and not call.conn.lost, "the connection is dropped for a callback")
     want(s.counted("client_bc_waits") > 0, "there was memory enough")
     want(sorted(m[:4] for m in s.backward) == [words(0xd00 + i) for i in range(8)], "other answers")
