@@ -49,7 +49,7 @@ settled() {
 	esac
 }
 
-# Covers: EXP-01 V1-CRD-21 V1-CRD-33 V2-NEG-07 V2-NEG-08 V2-NEG-12 V2-NEG-13 V2-INL-08
+# Covers: EXP-01 V1-CRD-21 V1-CRD-33 V2-NEG-07 V2-NEG-08 V2-NEG-12 V2-NEG-13
 case_v3() { SCALE=0.3 settled invalidation Y with_mount 3 checked names dir small acl data mmap direct; }
 case_v3-noinv() { SCALE=0.3 invalidation N with_mount 3 checked small acl data direct; }
 case_v42() { SCALE=0.3 settled invalidation Y with_mount 4.2 checked names dir small acl xattr data mmap direct; }

@@ -65,7 +65,7 @@ copy_some() {
 }
 
 # Each highest version with each: the lower one is used, on the first connection.
-# Covers: V2-NEG-01 V2-NEG-07 V2-NEG-08 V2-NEG-12 V2-NEG-13 V2-INL-08 V2-ERR-04
+# Covers: V2-NEG-01 V2-NEG-07 V2-NEG-08 V2-NEG-12 V2-NEG-13 V2-ERR-04
 case_v2-pairs() {
 	versions 2 1 counted client_fallbacks 1 1 counted client_connects 1 1 counted client_v2_connects 0 0 \
 		with_mount 3 copy_some
@@ -136,6 +136,45 @@ case_v2-inline() {
 	with_v2_inline 1024 1024 on_v2 3 small_inline
 	with_v2_inline 16384 1024 on_v2 3 small_inline
 	with_v2_inline 1024 16384 on_v2 3 copy_some
+}
+
+# sizes_of_1 <what private data say> <a WRITE that is inline> <one that is not>: at both ends, whatever would
+# hold in version 2
+sizes_of_1() {
+	local end
+	touch "$MNT/by"
+	for end in client server; do
+		[ "$(field version $DEBUG/$end/*) $(field inline_send $DEBUG/$end/*) $(field inline_recv $DEBUG/$end/*)" = "1 $1 $1" ] ||
+			die "$end: $(grep -E '^(version|inline)' $DEBUG/$end/*)"
+	done
+	counted client_mrs_registered 0 0 counted client_calls_inline 8 99 by_size "$2" 4
+	counted client_mrs_registered 8 8 counted client_calls_read_chunk 4 4 by_size "$3" 4
+}
+
+# fallen_back <max_inline of both ends> <command...>: on a connection that was to be of version 2
+fallen_back() {
+	echo "$1" >$CLIENT/rdma_max_inline_read
+	echo "$1" >$CLIENT/rdma_max_inline_write
+	shift
+	until_true 30 nobody_shown || die "of former mounts: $(ls $DEBUG/client $DEBUG/server)"
+	versions 2 1 counted client_fallbacks 1 1 counted client_connects 1 1 with_mount 3 "$@"
+}
+
+sizes_as_before() {
+	echo 4096 >$CLIENT/rdma_max_inline_read
+	echo 4096 >$CLIENT/rdma_max_inline_write
+	echo 4096 >$SERVE/max_req_size
+}
+
+# Both ends would take 16384 bytes in version 2. After ERR_VERS what private data have said holds, also where that
+# is more than the 4096 that version 2 begins with. (A server without private data: hostile_server_v2.py.)
+# Covers: V2-INL-08
+case_v2-fallback-inline() {
+	trap sizes_as_before EXIT
+	MOUNT_OPTS=noacl fallen_back 4096 sizes_of_1 4096 3072 4096
+	echo 8192 >$SERVE/max_req_size
+	MOUNT_OPTS=noacl fallen_back 8192 sizes_of_1 8192 7168 8192
+	MOUNT_OPTS=noacl fallen_back 1024 sizes_of_1 1024 512 1024
 }
 
 seen() {
