@@ -21,7 +21,7 @@ from hostile_calls import leave
 from hostile_client import (PUTROOTFH, Session, answer_of, compound, delegation, fresh_names, op_lookup, op_read,
                             read_args, readdir_args, recall, write_args)
 from peer import (AREA, AUTH_ROOT, BAD_XDR, BRS, CONNPROP, ERROR, INVAL_HTYPE, MSG, NOMSG, RBSIZ, READ_CHUNKS,
-                  REPLY_RESOURCE, SEGMENTS, SILENCE, SYSTEM, VERS, WRITE_CHUNKS, WRITE_RESOURCE, Message, Reader,
+                  REPLY_RESOURCE, SEGMENTS, SYSTEM, VERS, WRITE_CHUNKS, WRITE_RESOURCE, Message, Reader,
                   counters, header, opaque, private, put, rpc_call, rpc_reply, slow, want, words)
 
 # Words behind the code of these errors
@@ -120,9 +120,6 @@ class Client2(Client):
         want(not answer or answer.flags == 1 and not answer.inv and (answer.vers == 2 or answer.code == VERS),
              f"flags, handle or version: {answer and answer.data[:48].hex()}")
         return answer
-
-    def silent(self):
-        return not self.receive(SILENCE)
 
 
 def refused(answer, code, *args, xid=None, vers=2):

@@ -7,6 +7,7 @@ Needs the shared library made of peer.c, at $PEER_LIB.
 import collections
 import contextlib
 import ctypes
+import json
 import mmap
 import os
 import struct
@@ -22,7 +23,7 @@ RBSIZ, BRS = 1, 2
 REQUEST, UP, RECEIVED, FINISHED, LOST = range(1, 6)
 SEND, SEND_INV, WRITE, READ = range(4)
 PATIENCE = 20           # seconds for what has to come
-SILENCE = 0.5           # for what must not
+SILENCE = 0.5           # for what must not, from when the other end has taken what could cause it: see quiet(), silent()
 PAGE = 4096
 AREA = 3 << 20          # of the arena, for messages: more than a full window of them
 ARENA = 16 << 20
@@ -81,6 +82,21 @@ def undisturbed():
         os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
 
 
+def resources(kind):
+    """What kernel code has of that kind ("pd", "mr") on the device: dictionaries of what rdma(8) tells of each"""
+    text = subprocess.run(["rdma", "-dd", "-j", "resource", "show", kind], text=True, stdout=subprocess.PIPE,
+                          check=True).stdout
+    return [found for found in json.loads(text) if "pid" not in found]
+
+
+def only_own_memory():
+    """No handle opens all memory, as that of a protection domain may; handles of kernel code's regions"""
+    domains, regions = resources("pd"), resources("mr")
+    want(any("rpcrdma" in d["comm"] for d in domains), f"our protection domain is not shown: {domains}")
+    want(not any("unsafe_global_rkey" in d for d in domains), f"all memory is open: {domains}")
+    return [int(str(r["rkey"]), 16) for r in regions]
+
+
 class Event(ctypes.Structure):
     _fields_ = [("kind", ctypes.c_int), ("conn", ctypes.c_int), ("status", ctypes.c_int),
                 ("length", ctypes.c_int), ("invalidated", ctypes.c_uint32), ("depth", ctypes.c_uint32),
@@ -110,6 +126,7 @@ class Verbs:
         self.requests = collections.deque()     # (connection index, its Event's depth and data)
         self.at = 0
         self.ids = 1 << 20
+        self.sends = 0
 
     def pump(self, patience=0):
         """Handle at most one event; False if there was none."""
@@ -171,6 +188,8 @@ class Conn:
         rc = v.lib.peer_post(self.index, what, v.ids, v.base + where, length, segment.offset, segment.handle)
         if rc:
             self.finished[v.ids] = -1
+        elif what in (SEND, SEND_INV):
+            v.sends += 1
         return v.ids
 
     def send(self, message, invalidate=None):
