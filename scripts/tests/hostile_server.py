@@ -25,8 +25,9 @@ import time
 import traceback
 
 import events
-from peer import (AUTH_ROOT, DONE, ERR_CHUNK, ERR_VERS, ERROR, MSG, MSGP, NOMSG, READ, READ_CHUNKS, SILENCE, WRITE,
-                  Failure, Reader, Segment, error, fill, header, private, put, rpc_call, rpc_reply, want, words)
+from peer import (AUTH_ROOT, DONE, ERR_CHUNK, ERR_VERS, ERROR, MSG, MSGP, NOMSG, READ, READ_CHUNKS, WRITE,
+                  Failure, Reader, Segment, error, fill, header, only_own_memory, private, put,
+                  rpc_call, rpc_reply, want, words)
 from proxy import (DATA, EXPORT, HONEST, INLINE, MNT, NFS, OTHER_EVENTS, READ3, READDIR, READDIRPLUS, SHARED, SMALL,
                    V41, WRITE3, Server, do_honest, do_list, do_read, do_stat, do_symlink, do_write, transport_infos, transports)
 
@@ -99,7 +100,7 @@ def short(s):
     reply = header(call.xid, credit=0xffffffff) + rpc_reply(call.xid)
     s.pour(call.conn, [reply[:length] for length in range(1, 28)])
     s.pour(call.conn, [error(call.xid, credit=0xffffffff)[:length] for length in range(1, 20)])
-    s.listen(SILENCE)
+    s.quiet()
     s.counts("client_short_messages", 46)
     want(not op.ready(), "a short message ends an RPC")
     call.respond()
@@ -474,6 +475,34 @@ def foreign(s):
     s.works()
 
 
+# All regions of the client but those of the RPC, one after the other; each attempt costs the connection.
+# Covers: MEM-05
+@case("memory", "all other regions of the client", vers=BOTH)
+def all_others(s):
+    op = s.user(do_read, 8192)
+    call = s.next(READ3)
+    handles = only_own_memory()
+    want(call.handles() <= set(handles), f"the regions of the RPC are not among those shown: {handles}")
+    count = len(set(handles) - call.handles())
+    want(count, "the client has no other region")
+    call.respond()
+    s.reads(8192, op=op)
+    for i in range(count):
+        op = s.user(do_read, 8192)
+        call = s.next(READ3)
+        others = sorted(set(only_own_memory()) - call.handles())
+        if i >= len(others):
+            call.respond()
+            s.reads(8192, op=op)
+            break
+        target = call.writes[0][0]._replace(handle=others[i])
+        want(call.conn.refused(target, (WRITE, READ)[i & 1]), f"region {i} of {len(others)} is open: {target}")
+        want(SHARED[:12288] == b"\x55" * 12288, f"memory was written by way of region {i}")
+        s.reads(8192, op=op)
+    s.log(f"{i + 1} regions")
+    s.works()
+
+
 @case("memory", "a handle on another connection", mount=False, vers=BOTH)      # Covers: MEM-07
 def other_connection(s):
     s.mount("vers=3,noac,soft,timeo=300,retrans=2,nconnect=2")
@@ -655,7 +684,7 @@ def writes_too_much(s, name):
     op = s.user(do_write, DATA, name, True)
     first = s.next(lambda call: call.reads)
     want(s.verbs.until(lambda: s.step() or parked(), 30), "no Call waits for room")
-    s.listen(SILENCE)
+    s.quiet()
     return op, first
 
 
@@ -791,7 +820,7 @@ def first(s):
     call = s.gather(1, WRITE3)[0]
     # Nor does an error about nothing.
     call.conn.send(error(call.xid ^ 0xffff00, credit=32))
-    s.listen(SILENCE)
+    s.quiet()
     want(not s.calls, "an error opens the window")
     call.respond()
     s.finish(op)
@@ -810,7 +839,7 @@ def wild(s):
     s.pour(call.conn, [error(0x77770000 + i, credit=0xffffffff) for i in range(20)])
     want(s.verbs.until(lambda: s.counted("client_unknown_xids") >= 20), "not all are counted")
     late = s.user(do_stat, MNT + "/file")
-    s.listen(SILENCE)
+    s.quiet()
     want(not s.calls, "an error about nothing opens the window")
     for call in calls:
         call.respond()
@@ -1152,7 +1181,7 @@ def no_service(s):
     op, call = s.small()
     call.conn.send(header(call.xid) + callback_null(call.xid))
     call.conn.send(header(call.xid, reads=[(40, Segment(1, 8, 0))]) + callback_null(call.xid))
-    s.listen(SILENCE)
+    s.quiet()
     # In version 2 it makes no difference to chunks who would take the Call.
     s.counts("client_bc_dropped", 2 if s.version == 1 else 1)
     want(not op.ready(), "a Call was taken for a Reply")
@@ -1222,14 +1251,14 @@ def burst(s):
     want(len(recvs) == 1 and recvs[0] >= 16 + 1, f"{recvs} Receives for 16 callbacks and a Reply")
     # A Call that waits for its credit holds up no answer to a callback,
     other = s.user(do_stat, MNT + "/file")
-    s.listen(SILENCE)
+    s.quiet()
     for i in range(16):
         call.conn.send(header(0x800 + i, credit=16) + callback_null(0x800 + i))
     want(s.verbs.until(lambda: s.step() or len(s.backward) >= 16, 30), f"{len(s.backward)} of 16 are answered")
     for i in range(16):
         answered(s, 0x800 + i)
     # and gets none by it, whatever the callbacks ask for.
-    s.listen(SILENCE)
+    s.quiet()
     want(not s.calls, "callbacks open the forward window")
     call.respond()
     want(isinstance(s.finish(op), int), "GETATTR")

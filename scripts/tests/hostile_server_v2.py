@@ -16,7 +16,7 @@ import hostile_server
 import proxy
 from hostile_server import CALLBACK, answered, callback_null, compound, main, of_user, refuses, sequence
 from peer import (AUTH_ROOT, BAD_XDR, BRS, CONNPROP, ERROR, INVAL_HTYPE, MSG, NOMSG, RBSIZ, READ_CHUNKS,
-                  REPLY_RESOURCE, SEGMENTS, SILENCE, SYSTEM, VERS, WRITE_CHUNKS, WRITE_RESOURCE, Failure, Message,
+                  REPLY_RESOURCE, SEGMENTS, SYSTEM, VERS, WRITE_CHUNKS, WRITE_RESOURCE, Failure, Message,
                   Segment, header, private, put, rpc_call, undisturbed, want, words)
 from proxy import (DATA, MNT, PLAIN, PORT, READ3, SHARED, SMALL, V41, V42, WRITE3, Server, do_list, do_mount, do_read,
                    do_setxattr, do_stat, do_write, transports)
@@ -259,7 +259,7 @@ def forms():
     yield words(0, 2, 32, ERROR, 2)
 
 
-# Covers: V2-NEG-08 V2-NEG-12 V2-ERR-05 V2-INL-08
+# Covers: V2-NEG-08 V2-NEG-12 V2-ERR-05
 @case("nego", "ERR_VERS in all its forms", "xprt_rdma_nego", mount=False)
 def err_vers(s):
     for i, form in enumerate(forms()):
@@ -267,6 +267,24 @@ def err_vers(s):
         s.works()
         want(s.accepted == i + 1 and len(s.hellos) == i + 1 and not s.raw, f"form {i}: not version 1 on the connection")
         s.umount()
+
+
+# What version 2 begins with, and what the server could receive, is 4096 bytes. After ERR_VERS private data count: there
+# are none, they have another format, or say so much.
+# Covers: V2-INL-08
+@case("nego", "sizes of version 1 after ERR_VERS", mount=False)
+def sizes_after(s):
+    for data, most in ((b"", 1024), (b"\xbd" * 8, 1024), (private(1024, 1024), 1024), (private(2048, 2048), 2048),
+                       (private(4096, 4096), 4096)):
+        s.private, s.longest = data, 0
+        begins(s, answers(s, words(0, 2, 32, ERROR, 1, 1, 1)))
+        for length in (most // 2 - 100, most - 400, most - 40, most, 4096):
+            want(s.do(do_write, DATA[:length], "after") == length, "WRITE")
+        want(most // 2 < s.longest <= most, f"{data.hex()}: {s.longest} bytes were sent at once, not at most {most}")
+        s.reads(600)
+        s.reads(8192)
+        s.umount()
+    want(not s.raw, "something of version 2 was sent")
 
 
 def ranges():
@@ -289,7 +307,7 @@ def no_version(s):
         want(ended, f"{low} to {high}: the mount still waits after 20 s")
         want(not s.mounted, f"{low} to {high}: mounted all the same")
         s.log(f"{low} to {high}: {op.get()} after {time.monotonic() - t0:.1f} s, {s.accepted - before} connections")
-        s.listen(SILENCE)
+        s.quiet()
         want(s.hellos and len(s.hellos) == s.accepted - before, f"{len(s.hellos)} CONNPROPs on {s.accepted - before}")
         want(not s.early and not s.raw and not s.seen, f"{low} to {high}: the client sent something else")
     begins(s, s.welcome)
@@ -427,7 +445,7 @@ def nonsense(s):
                   prefix(xid, MSG, flags=0) + words(0, 0, 0, 0, xid, 0)):
             conn.plain(m)
             s.listen(0.1)               # it has few Receives so far
-        s.listen(SILENCE)
+        s.quiet()
         want(not s.early, "the client did not wait for an answer")
         want(not s.backward, "the client answered")
         s.welcome(conn)
@@ -503,7 +521,7 @@ def again(s):
     for flags in (0, 1):
         for xid in (call.xid, 0x900, s.xid()):
             conn.plain(connprop(xid, prop(RBSIZ, 1024), flags=flags))
-    s.listen(SILENCE)
+    s.quiet()
     want(not op.ready(), "properties were taken for a Reply")
     want(not s.backward, "they were answered")
     call.respond()
@@ -581,7 +599,7 @@ def lengths(s):
     s.pour(conn, [m[:n] for m in sound(0x3100, 1) for n in range(20, len(m))], conn.plain)
     # nor those that have the XID of an RPC and are no Reply.
     s.pour(conn, [m[:n] for m in [list(sound(call.xid, 1))[2]] for n in range(20, len(m) + 1)], conn.plain)
-    s.listen(SILENCE)
+    s.quiet()
     want(not op.ready(), "a CONNPROP was taken for a Reply")
     call.respond()
     s.reads(100, op=op)
@@ -803,7 +821,7 @@ def stray(s):
     for code in range(12):
         call.conn.plain(error2(call.xid + 1, code, 1, 1))
         call.conn.plain(prefix(call.xid, ERROR, flags=0) + words(code, 1, 1))
-    s.listen(SILENCE)
+    s.quiet()
     want(not op.ready(), "one was believed")
     want(not s.backward, "one was answered")
     call.respond()
@@ -925,7 +943,7 @@ def version_1(s):
            header(call.xid, reply=[Segment(1, 8, 4096)]) + callback_null(call.xid), header(call.xid, 5) + body)
     for message in odd:
         call.conn.plain(message)
-    s.listen(SILENCE)
+    s.quiet()
     want(not op.ready(), "one was taken for a Reply")
     want(not s.backward, "one was answered")
     want(s.counted("client_bad_versions") == len(odd), f"{s.counted('client_bad_versions')} of {len(odd)} are counted")

@@ -279,6 +279,7 @@ class Server:
         self.passed, self.ops = set(), []
         self.failed = collections.deque()       # XIDs
         self.before, self.mounted, self.depth = counters(), False, None
+        self.sent = self.verbs.sends
 
     def leave(self):
         """No more cases: settings are what they were."""
@@ -391,6 +392,14 @@ class Server:
         while time.monotonic() < end:
             self.step()
 
+    def quiet(self):
+        """To be asked what must not have happened for anything that was sent. The client has taken all of it
+        (what went down with a connection, it never will), and what it does then takes it no time but the
+        processor's."""
+        sent = self.verbs.sends - self.sent
+        self.verbs.until(lambda: self.step() or self.counted("client_receives") >= sent, 5)
+        self.listen(SILENCE)
+
     def next(self, operation=None, patience=40):
         """Serve honestly until there is a Call of that kind, and return it. A kind is an operation,
         several of them, or a function that tells whether a Call is of it."""
@@ -413,7 +422,7 @@ class Server:
         while len(calls) < count:
             want(time.monotonic() < end, f"only {len(calls)} Calls come, not {count}")
             calls.append(self.next(operation))
-        self.listen(SILENCE)
+        self.quiet()
         want(not self.calls, f"{len(calls) + len(self.calls)} Calls at once, {count} were granted")
         return calls
 
@@ -439,7 +448,7 @@ class Server:
         result = self.do(do_mount, PORT, MNT, options + ",nosharecache")
         want(result is None, f"no mount: {result}")
         self.mounted = True
-        self.before = counters()
+        self.before, self.sent = counters(), self.verbs.sends
 
     def umount(self):
         if self.mounted:
