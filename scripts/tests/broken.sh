@@ -248,6 +248,7 @@ device_removal() {
 	load_breakable
 	before=$(xprt_field 3)
 	for ((i = 0; i < $2; i++)); do
+		# At any moment, and for no time, one second or two
 		sleep 0.$((RANDOM % 10))
 		at "$1" device_gone
 		sleep $((i % 3))
@@ -265,6 +266,7 @@ device_removal() {
 
 nfsd_restart() {
 	rpc.nfsd 0
+	# Clients try in vain.
 	sleep 1
 	rpc.nfsd 4
 	echo "rdma $PORT" >/proc/fs/nfsd/portlist || die "no RDMA listener"
@@ -277,6 +279,7 @@ nfsd_restarts() {
 	load_breakable
 	before=$(xprt_field 3)
 	for i in 1 2; do
+		# At any moment
 		sleep 1.$((RANDOM % 10))
 		on_server nfsd_restart
 		load_moves 90 "nfsd has come back, $i"
@@ -310,6 +313,7 @@ soft_hard() {
 	freeze
 	frozen_write &
 	writer=$!
+	# A soft mount would have given up after 6.
 	sleep 12
 	! gone $writer || die "the hard mount gave up"
 	t0=${EPOCHREALTIME/./}
@@ -353,21 +357,19 @@ killed() {
 	trap 'kill -KILL "${pids[@]}" 2>/dev/null || true; thaw' EXIT
 	for i in 1 2 3; do until_true 100 grep -q reading /tmp/reader.$i || die "reader $i does not begin"; done
 	exec 9<$MNT/data
-	# The window is to have grown: a server that is stuck does not raise it.
-	sleep 2
 	connects=$(xprt_field 3)
 	given_up=$(counter client_given_up)
 	fenced=$(counter client_mrs_local_inv)
 	freeze
 	dd if=/dev/zero of=$MNT/out bs=64k count=1 oflag=direct conv=notrunc 2>/dev/null &
 	pids+=($!)
-	sleep 2
+	until_true 30 on_server threads_stuck 1 || die "nfsd does not wait for the storage"
 	for i in 1 2; do
 		ls -f $MNT/dir >/dev/null &
 		pids+=($!)
 	done
-	sleep 2
-	for i in "${pids[@]}"; do ! gone "$i" || die "process $i does not wait for the server"; done
+	# The only thread of nfsd is not there to answer.
+	until_true 30 all_wait "${pids[@]}" || die "not all wait for the server: $(grep -hE '^(Name|State)' /proc/*/status | paste -sd' ')"
 	t0=${EPOCHREALTIME/./}
 	kill -KILL "${pids[@]}"
 	# Nothing else would end them: the server is frozen until later.

@@ -344,6 +344,21 @@ ice_down() {
 	rm -f /tmp/ice.img
 }
 
+# threads_stuck <number>: so many of nfsd's threads wait for the storage.
+threads_stuck() {
+	local pid count=0
+	for pid in $(pgrep -x nfsd); do
+		! grep -q '^State:.D' "/proc/$pid/status" || count=$((count + 1))
+	done
+	[ "$count" = "$1" ]
+}
+
+# all_wait <process>...: each for something that is not to be interrupted, an answer for instance
+all_wait() {
+	local pid
+	for pid; do grep -q '^State:.D' "/proc/$pid/status" || return 1; done
+}
+
 # --- something breaks under a load --------------------------------------------
 
 LOAD=$TOP/scripts/tests/faultload.py

@@ -52,6 +52,7 @@ on_host() {
 case_server-killed() {
 	nfs_mount 4.2
 	load_start
+	# At any moment
 	sleep 1.$((RANDOM % 10))
 	rm -f /lab/server.ready
 	on_host kill
@@ -74,6 +75,7 @@ case_server-stopped() {
 		until_true 55 eval "[ \$(counter client_disconnects) -gt $before ]" || die "a dead server was not noticed"
 		echo "noticed after $((SECONDS - t0)) s; $(counter keepalive_failures) probes failed"
 	else
+		# Nobody counts: so long the other end takes in this case.
 		sleep 40
 	fi
 	on_host cont
@@ -99,6 +101,7 @@ link_down() {
 	load_start
 	connects=$(xprt_field 3)
 	ip link set eth0 down
+	# What had come before may have been on its way to sunrpc.
 	sleep 1
 	replies=$(xprt_field 7)
 	sleep $(($1 - 1))
@@ -278,6 +281,8 @@ all_seen() {
 	done
 }
 
+more_probes() { [ "$(seen_at "$1" probes)" -gt "$2" ]; }
+
 # A version 3 mount that is idle says nothing by itself.
 idle_mount() {
 	modprobe -q sch_netem || true
@@ -298,9 +303,12 @@ case_silent() {
 		probes[$end]=$(seen_at $end probes) failures[$end]=$(seen_at $end failures)
 		at $end trace_begin
 	done
-	sleep 8
 	for end in $(ours_here); do
-		[ "$(seen_at $end probes)" -gt "${probes[$end]}" ] || die "the $end does not probe"
+		until_true 30 more_probes "$end" "${probes[$end]}" || die "the $end does not probe"
+	done
+	# Longer than a probe may take
+	sleep 5
+	for end in $(ours_here); do
 		[ "$(seen_at $end failures)" = "${failures[$end]}" ] || die "a probe of a living peer of the $end failed"
 		lost[$end]=$(seen_at $end disconnects)
 	done
@@ -336,6 +344,7 @@ case_silent-off() {
 	idle_mount two
 	before=$(all_seen disconnects probes)
 	silence
+	# It would have taken 7 to notice.
 	sleep 30
 	[ "$(all_seen disconnects probes)" = "$before" ] || die "$before, then $(all_seen disconnects probes)"
 	silence_end

@@ -100,6 +100,7 @@ case_device-connecting() {
 	errors=$(counter client_connect_errors)
 	device_gone
 	until_true 10 attempt_failed "$errors" || die "the attempt goes on without a device"
+	# It goes on trying, and that is all there is to see.
 	sleep 3
 	! gone $writer || die "the client gave up"
 	device_add
@@ -230,6 +231,7 @@ case_reconnect-late() {
 	done
 	trap 'kill "${busy[@]}" 2>/dev/null || true' EXIT
 	until_true 60 attempts_are 2 || die "only $(attempts | wc -l) attempts"
+	# The first one's thread gets nothing of the processors meanwhile.
 	sleep 0.5
 	kill "${busy[@]}"
 	nfsd_back
@@ -309,6 +311,7 @@ starved() {
 	load_start
 	starve "$1" "$2"
 	for ((i = 0; i < 8; i++)); do
+		# What fails is to fail under a load, for 8 s.
 		[ $i -ge "$3" ] || break_next client
 		sleep 1
 	done

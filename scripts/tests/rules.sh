@@ -129,7 +129,7 @@ whole_size() { sed -n "s|^[^ ]* $MNT .*[,( ]rsize=\([0-9]*\),wsize=\1[, ].*|\1|p
 # An adapter with regions of few pages: a chunk has a segment for each. 16 of one page are what a
 # READ or WRITE may take, less a page for data that begin in the middle of one; NFS makes that a
 # power of two. With 16 of 30 pages, it takes what the server does.
-# Covers: EXP-05 ULB-21 V1-CHK-09 MEM-02 MEM-10
+# Covers: EXP-05 ULB-21 V1-CHK-09 MEM-02 MEM-10 V1-WRC-11
 case_small-regions() {
 	local pages size v
 	[ "$MODULE" = ours ] || skip "the in-tree module has no such setting"
@@ -270,6 +270,14 @@ for i in range(100):
     assert data[size * i:size * (i + 1)] == bytes([i]) * size, f"WRITE {i}"' "$2" || die "data differs"
 }
 
+# All that was granted is in use: the server has the WRITEs, or will have them without anybody's help.
+window_full() {
+	local client
+	client=$(echo $DEBUG/client/*)
+	[ "$(field credits_in_flight "$client")" -ge "$(field credits_granted "$client")" ]
+}
+window_is_full() { until_true 30 window_full || die "the window does not fill: $(grep ^credits $DEBUG/client/*)"; }
+
 # A connection begins with few Receives at either end. When 100 RPCs are in flight, there is one
 # for each Call and each Reply, or the connection would be lost: nobody sends twice (RNR).
 # Covers: V1-CRD-09 V1-CRD-10
@@ -278,7 +286,7 @@ case_receives() {
 	[ "$MODULE" = ours ] || skip "the in-tree module has all of its Receives at once"
 	ice_up 1
 	ice_mount vers=3,nolock
-	burst $MNT/data 4096 sleep 3
+	burst $MNT/data 4096 window_is_full
 	granted=$(cat /sys/kernel/debug/rpcrdma/server/* | awk '$1 == "credits_granted" && $2 > n { n = $2 } END { print n }')
 	grep -H '^receives' /sys/kernel/debug/rpcrdma/{client,server}/*
 	# More than either end begins with

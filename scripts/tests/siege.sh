@@ -79,15 +79,6 @@ case_slow-path() {
 	rm $EXPORT/slow
 }
 
-# All of nfsd's threads wait for the storage.
-threads_stuck() {
-	local pid count=0
-	for pid in $(pgrep -x nfsd); do
-		! grep -q '^State:.D' "/proc/$pid/status" || count=$((count + 1))
-	done
-	[ "$count" = "$1" ]
-}
-
 # Nobody of nfsd is there to end a connection, and it goes with its device nevertheless.
 # Covers: RPB-09
 case_removal-no-thread() {

@@ -145,7 +145,7 @@ case_wire-given-up() {
 		chmod 600 /mnt2/file$i &
 		pids+=($!)
 	done
-	sleep 2
+	until_true 30 on_server threads_stuck 5 || die "the server is not at work on 5 RPCs"
 	kill -KILL "${pids[@]}"
 	wait "${pids[@]}" || true
 	n=$(($(counter client_given_up) - n))
