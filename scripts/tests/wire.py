@@ -15,9 +15,10 @@ import sys
 
 import roce
 from decoder import WITH_LUA, complaints, fields, is_error, number, verdict
-from roce import CALL, CONNPROP, ERROR, MSG, NOMSG, REPLY, Access, Message
+from roce import CALL, CONNPROP, ERROR, MSG, NOMSG, REPLY, Access, Message, Words
 
 NFS, NFSACL, COMPOUND = 100003, 100227, 1
+AUTH_SYS = 1
 V3_READLINK, V3_READ, V3_WRITE, V3_SYMLINK = 5, 6, 7, 10
 OP_BIND_CONN, OP_CREATE_SESSION = 41, 43
 OP_CREATE, OP_READ, OP_WRITE, OP_GETATTR, NF4LNK = 6, 25, 38, 9, 5
@@ -374,6 +375,10 @@ def memory():
                         len(pulled(m, acts)) % 4 == 0, m)
                        for m, acts in answered if m.call.type == NOMSG and m.call.reads))
 
+    links = [(link_roundup(pulled(m, acts)), m) for m, acts in answered if m.call.type == NOMSG and m.call.reads]
+    # Covers: MEM-20
+    rule("long-call-pads-are-zero", (c for c in links if c[0] is not None))
+
     def written(acts, segment):
         return sum(a.segment.length for a in acts if a.kind == "write" and covers(segment, a.segment))
     # Not a byte more than the Reply tells of: no roundup, and no more than is there
@@ -497,6 +502,79 @@ def pad_is_zero(m, w):
     return w.at == len(m.body) and not any(m.body[w.at - (-length % 4):]) if length % 4 else None
 
 
+def roundups(w, opaques):
+    """Of so many opaque items at these words, those that have a roundup: is it zero?"""
+    for _ in range(opaques):
+        length = len(w.opaque())
+        if length % 4:
+            yield not any(w.data[w.at - (-length % 4):w.at])
+
+
+def arguments_of(stream):
+    """Of an RPC Call: the roundups of its credential and verifier, and what Message.arguments() returns"""
+    w = Words(stream, 12)
+    what = w.take(3)
+    flavor, body = w.take(), Words(w.opaque())
+    checks = []
+    if flavor == AUTH_SYS:
+        body.take()
+        checks = list(roundups(body, 1))        # the name of the machine
+    w.take()
+    w.opaque()
+    return checks, (*what, w)
+
+
+# What the arguments of a Call of version 3 are: so many opaque items, and words behind them
+V3_ARGUMENTS = {1: (1, 0), 3: (2, 0), 4: (1, 1), 5: (1, 0), 12: (2, 0), 13: (2, 0), 18: (1, 0), 19: (1, 0), 20: (1, 0)}
+V3_GETATTR = 1
+
+
+def call_pads():
+    """Of credentials, handles and names; and is a Call at its end where its arguments are?"""
+    pads, ends = [], []
+    for m in calls():
+        if m.type != MSG or m.reads:
+            continue
+        checks, (program, vers, procedure, w) = arguments_of(m.body)
+        if (program, vers) == (NFS, 3) and procedure in V3_ARGUMENTS:
+            opaques, more = V3_ARGUMENTS[procedure]
+            checks += roundups(w, opaques)
+            ends.append((w.at + 4 * more == len(m.body), m))
+        pads += [(good, m) for good in checks]
+    return pads, ends
+
+
+def pads_of_calls():
+    pads, ends = call_pads()
+    for m in replies():
+        if m.type == MSG and m.call and m.call.type == MSG and not m.call.reads and \
+                m.call.arguments()[:3] == (NFS, 3, V3_GETATTR) and (w := m.results()):
+            if not w.take():
+                w.take(21)
+            ends.append((w.at == len(m.body), m))
+    # Covers: MEM-20
+    rule("call-pads-are-zero", pads)
+    # Nothing of the buffer is sent that does not belong to the message.
+    # Covers: MEM-20
+    rule("nothing-behind", ends)
+
+
+def link_roundup(stream):
+    """Of the text of a link that is made, in a whole Call: None if it is something else, or has none"""
+    checks, (program, vers, procedure, w) = arguments_of(stream)
+    if (program, vers, procedure) != (NFS, 3, V3_SYMLINK):
+        return None
+    checks += roundups(w, 2)
+    for words in (1, 1, 1, 2):                  # mode, user, group, size
+        if w.take():
+            w.take(words)
+    for _ in range(2):                          # times
+        if w.take() == 2:
+            w.take(2)
+    text = list(roundups(w, 1))
+    return all(checks + text) and w.at == len(stream) if text else None
+
+
 def reply_words(m):
     """From the data in an inline Reply to READ or READLINK on, or None"""
     if m.type != MSG or any(total(c) for c in m.chunks) or not m.call or m.call.type != MSG:
@@ -525,6 +603,7 @@ def pads():
         checks.append((pad_is_zero(m, w), m))
     # Covers: MEM-20
     rule("pads-are-zero", (c for c in checks if c[0] is not None))
+    pads_of_calls()
     # In version 1 what has a roundup goes by a chunk.
     if version == 2:
         answers = [(pad_is_zero(m, w), m) for m in replies() if (w := reply_words(m))]
@@ -566,7 +645,7 @@ def forms():
 def fallback():
     """A server of version 1 refuses the first message; all others of the connection, some of
     which must be there, are of version 1, or the rules "version" and "errors" are broken."""
-    # Covers: V1-ERR-03 V1-ERR-04 V1-ERR-05 V2-ERR-04 V2-NEG-07 V2-NEG-08 V2-NEG-12 V2-INL-08
+    # Covers: V1-ERR-03 V1-ERR-04 V1-ERR-05 V2-ERR-04 V2-NEG-07 V2-NEG-08 V2-NEG-12
     verdict("wire-form-err-vers", any(c.hello and any(m.call for m in c.messages) for c in conns),
             "no version 2 was refused, or nothing came of it")
     # Covers: V2-NEG-01 V2-INL-06
