@@ -258,6 +258,9 @@ DEBUG=/sys/kernel/debug/rpcrdma
 shown() { find $DEBUG/"$1" -type f | wc -l; }
 nobody_shown() { [ "$(shown client)" = 0 ] && [ "$(shown server)" = 0 ]; }
 
+# received_by <client|server> <bytes>: the largest inline message
+received_by() { [ "$(awk '$1 == "inline_recv" { print $2 }' $DEBUG/"$1"/*)" = "$2" ]; }
+
 # The module's events, in a buffer of their own. Python has events.py for this.
 TRACE=/sys/kernel/tracing/instances/tests
 

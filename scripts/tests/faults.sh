@@ -380,9 +380,6 @@ largest() {
 	tune "$1" /proc/sys/sunrpc/svc_rdma/v2_max_req_size
 }
 
-# received_by <client|server> <bytes>: the largest inline message
-received_by() { [ "$(awk '$1 == "inline_recv" { print $2 }' $DEBUG/"$1"/*)" = "$2" ]; }
-
 # mount_in_pieces <client|server> <pattern>: below such functions there is no large piece of memory.
 mount_in_pieces() {
 	until_true 30 nobody_shown || die "of former mounts: $(ls $DEBUG/client $DEBUG/server)"

@@ -213,7 +213,9 @@ if [ "$(header Guests)" = none ]; then
 fi
 
 start() { # role, qemu arguments
-	local role=$1
+	local role=$1 mem
+	mem=$(header "Memory:$1")
+	local GUEST_MEM=${mem:-${GUEST_MEM:-}}
 	shift
 	guest_start "$dir" "$kernel" "$role" "$@"
 	pids+=("$GUEST_PID" "$role")
