@@ -341,6 +341,8 @@ goes_on() {
 		break_next client
 		until_true 30 break_done || die "the connection was not broken"
 		load_moves 30 "break $i, without memory"
+		# Cleaning a page takes regions, a Send and a Receive at once.
+		recovers 30 "break $i and without memory, to a WRITE" direct_io /dev/zero $MNT/goes-on oflag
 	done
 	break_off
 	echo "$(($(counter client_mrs_allocated) - made)) regions were made with 3 connections"
