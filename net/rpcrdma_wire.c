@@ -352,25 +352,25 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_wire_lists_len);
  * @proc: rdma_proc
  *
  * Context: any.
- * Return: false if there is no room.
  *
  * Requirements B.1, V1-CRD-04.
  */
-bool rpcrdma_wire_put_fixed(struct rpcrdma_xdr_out *out, u32 xid, u32 vers,
+void rpcrdma_wire_put_fixed(struct rpcrdma_xdr_out *out, u32 xid, u32 vers,
 			    u32 credit, u32 proc)
 {
-	return rpcrdma_xdr_put(out, xid) && rpcrdma_xdr_put(out, vers) &&
-	       rpcrdma_xdr_put(out, max(credit, 1u)) &&
-	       rpcrdma_xdr_put(out, proc);
+	rpcrdma_xdr_put(out, xid);
+	rpcrdma_xdr_put(out, vers);
+	rpcrdma_xdr_put(out, max(credit, 1u));
+	rpcrdma_xdr_put(out, proc);
 }
 
-static bool rpcrdma_wire_put_seg(struct rpcrdma_xdr_out *out,
+static void rpcrdma_wire_put_seg(struct rpcrdma_xdr_out *out,
 				 const struct rpcrdma_segment *seg, u32 length)
 {
-	return rpcrdma_xdr_put(out, seg->sg_handle) &&
-	       rpcrdma_xdr_put(out, length) &&
-	       rpcrdma_xdr_put(out, seg->sg_offset >> 32) &&
-	       rpcrdma_xdr_put(out, (u32)seg->sg_offset);
+	rpcrdma_xdr_put(out, seg->sg_handle);
+	rpcrdma_xdr_put(out, length);
+	rpcrdma_xdr_put(out, seg->sg_offset >> 32);
+	rpcrdma_xdr_put(out, (u32)seg->sg_offset);
 }
 
 /**
@@ -380,9 +380,8 @@ static bool rpcrdma_wire_put_seg(struct rpcrdma_xdr_out *out,
  * @nreads: how many
  *
  * Context: any.
- * Return: false if there is no room.
  */
-bool rpcrdma_wire_put_reads(struct rpcrdma_xdr_out *out,
+void rpcrdma_wire_put_reads(struct rpcrdma_xdr_out *out,
 			    const struct rpcrdma_chunk_out *reads, u32 nreads)
 {
 	const struct rpcrdma_segment *seg;
@@ -391,27 +390,24 @@ bool rpcrdma_wire_put_reads(struct rpcrdma_xdr_out *out,
 	for (i = 0; i < nreads; i++) {
 		for (j = 0; j < reads[i].co_nsegs; j++) {
 			seg = &reads[i].co_segs[j];
-			if (!rpcrdma_xdr_put(out, 1) ||
-			    !rpcrdma_xdr_put(out, reads[i].co_position) ||
-			    !rpcrdma_wire_put_seg(out, seg, seg->sg_length))
-				return false;
+			rpcrdma_xdr_put(out, 1);
+			rpcrdma_xdr_put(out, reads[i].co_position);
+			rpcrdma_wire_put_seg(out, seg, seg->sg_length);
 		}
 	}
-	return rpcrdma_xdr_put(out, 0);
+	rpcrdma_xdr_put(out, 0);
 }
 
-static bool rpcrdma_wire_put_array(struct rpcrdma_xdr_out *out,
+static void rpcrdma_wire_put_array(struct rpcrdma_xdr_out *out,
 				   const struct rpcrdma_chunk_out *chunk)
 {
 	const struct rpcrdma_segment *seg = chunk->co_segs;
 	u32 i;
 
-	if (!rpcrdma_xdr_put(out, 1) || !rpcrdma_xdr_put(out, chunk->co_nsegs))
-		return false;
+	rpcrdma_xdr_put(out, 1);
+	rpcrdma_xdr_put(out, chunk->co_nsegs);
 	for (i = 0; i < chunk->co_nsegs; i++, seg++)
-		if (!rpcrdma_wire_put_seg(out, seg, seg->sg_length))
-			return false;
-	return true;
+		rpcrdma_wire_put_seg(out, seg, seg->sg_length);
 }
 
 /**
@@ -421,18 +417,16 @@ static bool rpcrdma_wire_put_array(struct rpcrdma_xdr_out *out,
  * @nwrites: how many
  *
  * Context: any.
- * Return: false if there is no room.
  */
-bool rpcrdma_wire_put_writes(struct rpcrdma_xdr_out *out,
+void rpcrdma_wire_put_writes(struct rpcrdma_xdr_out *out,
 			     const struct rpcrdma_chunk_out *writes,
 			     u32 nwrites)
 {
 	u32 i;
 
 	for (i = 0; i < nwrites; i++)
-		if (!rpcrdma_wire_put_array(out, &writes[i]))
-			return false;
-	return rpcrdma_xdr_put(out, 0);
+		rpcrdma_wire_put_array(out, &writes[i]);
+	rpcrdma_xdr_put(out, 0);
 }
 
 /**
@@ -441,20 +435,21 @@ bool rpcrdma_wire_put_writes(struct rpcrdma_xdr_out *out,
  * @reply: the chunk, or NULL
  *
  * Context: any.
- * Return: false if there is no room.
  */
-bool rpcrdma_wire_put_reply(struct rpcrdma_xdr_out *out,
+void rpcrdma_wire_put_reply(struct rpcrdma_xdr_out *out,
 			    const struct rpcrdma_chunk_out *reply)
 {
-	return reply ? rpcrdma_wire_put_array(out, reply) :
-		       rpcrdma_xdr_put(out, 0);
+	if (reply)
+		rpcrdma_wire_put_array(out, reply);
+	else
+		rpcrdma_xdr_put(out, 0);
 }
 
 /*
  * Give an array back with what was put into it. Segments are filled in array
  * order, each to its end before the next is begun (V1-WRC-05).
  */
-static bool rpcrdma_wire_put_filled(struct rpcrdma_xdr_out *out,
+static void rpcrdma_wire_put_filled(struct rpcrdma_xdr_out *out,
 				    const struct rpcrdma_lists *lists,
 				    const struct rpcrdma_chunk *chunk,
 				    u32 written)
@@ -463,16 +458,14 @@ static bool rpcrdma_wire_put_filled(struct rpcrdma_xdr_out *out,
 	struct rpcrdma_segment seg;
 	u32 filled;
 
-	if (!rpcrdma_xdr_put(out, 1) || !rpcrdma_xdr_put(out, chunk->ck_nsegs))
-		return false;
+	rpcrdma_xdr_put(out, 1);
+	rpcrdma_xdr_put(out, chunk->ck_nsegs);
 	rpcrdma_chunk_first(lists, chunk, &iter);
 	while (rpcrdma_chunk_next(&iter, &seg)) {
 		filled = min(written, seg.sg_length);
 		written -= filled;
-		if (!rpcrdma_wire_put_seg(out, &seg, filled))
-			return false;
+		rpcrdma_wire_put_seg(out, &seg, filled);
 	}
-	return true;
 }
 
 /**
@@ -487,24 +480,21 @@ static bool rpcrdma_wire_put_filled(struct rpcrdma_xdr_out *out,
  * lengths tell what was used (V1-WRC-06, 07, 08).
  *
  * Context: any; the buffer @lists was decoded from must still be there.
- * Return: false if there is no room.
  */
-bool rpcrdma_wire_put_returned(struct rpcrdma_xdr_out *out,
+void rpcrdma_wire_put_returned(struct rpcrdma_xdr_out *out,
 			       const struct rpcrdma_lists *lists,
 			       const u32 *written, u32 reply_written)
 {
 	u32 i;
 
-	if (!rpcrdma_xdr_put(out, 0))
-		return false;
+	rpcrdma_xdr_put(out, 0);
 	for (i = 0; i < lists->ls_nwrites; i++)
-		if (!rpcrdma_wire_put_filled(out, lists, &lists->ls_write[i],
-					     written[i]))
-			return false;
-	if (!rpcrdma_xdr_put(out, 0))
-		return false;
-	if (!lists->ls_has_reply)
-		return rpcrdma_xdr_put(out, 0);
-	return rpcrdma_wire_put_filled(out, lists, &lists->ls_reply,
-				       reply_written);
+		rpcrdma_wire_put_filled(out, lists, &lists->ls_write[i],
+					written[i]);
+	rpcrdma_xdr_put(out, 0);
+	if (lists->ls_has_reply)
+		rpcrdma_wire_put_filled(out, lists, &lists->ls_reply,
+					reply_written);
+	else
+		rpcrdma_xdr_put(out, 0);
 }

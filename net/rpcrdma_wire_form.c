@@ -93,15 +93,13 @@ bool rpcrdma_form_call_valid(const struct rpcrdma_call_out *call)
  * @call: the Call
  *
  * Context: any.
- * Return: false if there is no room.
  */
-bool rpcrdma_form_put_call(struct rpcrdma_xdr_out *out,
+void rpcrdma_form_put_call(struct rpcrdma_xdr_out *out,
 			   const struct rpcrdma_call_out *call)
 {
-	return rpcrdma_wire_put_reads(out, call->ko_read, call->ko_nreads) &&
-	       rpcrdma_wire_put_writes(out, call->ko_write,
-				       call->ko_nwrites) &&
-	       rpcrdma_wire_put_reply(out, call->ko_reply);
+	rpcrdma_wire_put_reads(out, call->ko_read, call->ko_nreads);
+	rpcrdma_wire_put_writes(out, call->ko_write, call->ko_nwrites);
+	rpcrdma_wire_put_reply(out, call->ko_reply);
 }
 
 /**

@@ -63,14 +63,13 @@ int rpcrdma1_encode_call(void *buf, u32 size,
 			 const struct rpcrdma_call_out *call)
 {
 	struct rpcrdma_xdr_out out = { .xo_pos = buf, .xo_left = size };
-	bool fits;
 
 	if (!rpcrdma_form_call_valid(call))
 		return -EINVAL;
-	fits = rpcrdma_wire_put_fixed(&out, call->ko_xid, RPCRDMA_VERS_1,
-				      call->ko_credit, call->ko_proc) &&
-	       rpcrdma_form_put_call(&out, call);
-	return rpcrdma_xdr_done(&out, size, fits);
+	rpcrdma_wire_put_fixed(&out, call->ko_xid, RPCRDMA_VERS_1,
+			       call->ko_credit, call->ko_proc);
+	rpcrdma_form_put_call(&out, call);
+	return rpcrdma_xdr_done(&out, size);
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma1_encode_call);
 
@@ -105,16 +104,14 @@ int rpcrdma1_encode_reply(void *buf, u32 size,
 			  const struct rpcrdma_reply_out *reply)
 {
 	struct rpcrdma_xdr_out out = { .xo_pos = buf, .xo_left = size };
-	bool fits;
 
 	if (!rpcrdma_form_reply_valid(reply))
 		return -EINVAL;
-	fits = rpcrdma_wire_put_fixed(&out, reply->ro_xid, RPCRDMA_VERS_1,
-				      reply->ro_credit, reply->ro_proc) &&
-	       rpcrdma_wire_put_returned(&out, reply->ro_lists,
-					 reply->ro_written,
-					 reply->ro_reply_written);
-	return rpcrdma_xdr_done(&out, size, fits);
+	rpcrdma_wire_put_fixed(&out, reply->ro_xid, RPCRDMA_VERS_1,
+			       reply->ro_credit, reply->ro_proc);
+	rpcrdma_wire_put_returned(&out, reply->ro_lists, reply->ro_written,
+				  reply->ro_reply_written);
+	return rpcrdma_xdr_done(&out, size);
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma1_encode_reply);
 
@@ -137,13 +134,12 @@ int rpcrdma1_encode_err_vers(void *buf, u32 size, u32 xid, u32 vers,
 			     u32 credit, u32 low, u32 high)
 {
 	struct rpcrdma_xdr_out out = { .xo_pos = buf, .xo_left = size };
-	bool fits;
 
-	fits = rpcrdma_wire_put_fixed(&out, xid, vers, credit,
-				      RPCRDMA1_ERROR) &&
-	       rpcrdma_xdr_put(&out, RPCRDMA1_ERR_VERS) &&
-	       rpcrdma_xdr_put(&out, low) && rpcrdma_xdr_put(&out, high);
-	return rpcrdma_xdr_done(&out, size, fits);
+	rpcrdma_wire_put_fixed(&out, xid, vers, credit, RPCRDMA1_ERROR);
+	rpcrdma_xdr_put(&out, RPCRDMA1_ERR_VERS);
+	rpcrdma_xdr_put(&out, low);
+	rpcrdma_xdr_put(&out, high);
+	return rpcrdma_xdr_done(&out, size);
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma1_encode_err_vers);
 
@@ -162,12 +158,11 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma1_encode_err_vers);
 int rpcrdma1_encode_err_chunk(void *buf, u32 size, u32 xid, u32 credit)
 {
 	struct rpcrdma_xdr_out out = { .xo_pos = buf, .xo_left = size };
-	bool fits;
 
-	fits = rpcrdma_wire_put_fixed(&out, xid, RPCRDMA_VERS_1, credit,
-				      RPCRDMA1_ERROR) &&
-	       rpcrdma_xdr_put(&out, RPCRDMA1_ERR_CHUNK);
-	return rpcrdma_xdr_done(&out, size, fits);
+	rpcrdma_wire_put_fixed(&out, xid, RPCRDMA_VERS_1, credit,
+			       RPCRDMA1_ERROR);
+	rpcrdma_xdr_put(&out, RPCRDMA1_ERR_CHUNK);
+	return rpcrdma_xdr_done(&out, size);
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma1_encode_err_chunk);
 

@@ -150,15 +150,14 @@ int rpcrdma2_encode_call(void *buf, u32 size,
 			 const struct rpcrdma_call_out *call)
 {
 	struct rpcrdma_xdr_out out = { .xo_pos = buf, .xo_left = size };
-	bool fits;
 
 	if (!rpcrdma_form_call_valid(call) || !rpcrdma2_inv_handle_valid(call))
 		return -EINVAL;
-	fits = rpcrdma2_put_prefix(&out, call->ko_xid, RPCRDMA_VERS_2,
-				   call->ko_credit, call->ko_proc, false) &&
-	       rpcrdma_xdr_put(&out, call->ko_inv_handle) &&
-	       rpcrdma_form_put_call(&out, call);
-	return rpcrdma_xdr_done(&out, size, fits);
+	rpcrdma2_put_prefix(&out, call->ko_xid, RPCRDMA_VERS_2,
+			    call->ko_credit, call->ko_proc, false);
+	rpcrdma_xdr_put(&out, call->ko_inv_handle);
+	rpcrdma_form_put_call(&out, call);
+	return rpcrdma_xdr_done(&out, size);
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_encode_call);
 
@@ -192,17 +191,15 @@ int rpcrdma2_encode_reply(void *buf, u32 size,
 			  const struct rpcrdma_reply_out *reply)
 {
 	struct rpcrdma_xdr_out out = { .xo_pos = buf, .xo_left = size };
-	bool fits;
 
 	if (!rpcrdma_form_reply_valid(reply))
 		return -EINVAL;
-	fits = rpcrdma2_put_prefix(&out, reply->ro_xid, RPCRDMA_VERS_2,
-				   reply->ro_credit, reply->ro_proc, true) &&
-	       rpcrdma_xdr_put(&out, 0) &&
-	       rpcrdma_wire_put_returned(&out, reply->ro_lists,
-					 reply->ro_written,
-					 reply->ro_reply_written);
-	return rpcrdma_xdr_done(&out, size, fits);
+	rpcrdma2_put_prefix(&out, reply->ro_xid, RPCRDMA_VERS_2,
+			    reply->ro_credit, reply->ro_proc, true);
+	rpcrdma_xdr_put(&out, 0);
+	rpcrdma_wire_put_returned(&out, reply->ro_lists, reply->ro_written,
+				  reply->ro_reply_written);
+	return rpcrdma_xdr_done(&out, size);
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_encode_reply);
 

@@ -32,10 +32,12 @@ struct rpcrdma_xdr_in {
  * struct rpcrdma_xdr_out - what is left to write
  * @xo_pos: the next byte
  * @xo_left: bytes from there to the end of the buffer
+ * @xo_full: there was no room for a word, and so there is none for any behind it
  */
 struct rpcrdma_xdr_out {
 	u8		*xo_pos;
 	u32		xo_left;
+	bool		xo_full;
 };
 
 static inline bool rpcrdma_xdr_skip(struct rpcrdma_xdr_in *in, u32 nbytes)
@@ -57,14 +59,22 @@ static inline bool rpcrdma_xdr_get(struct rpcrdma_xdr_in *in, u32 *value)
 	return true;
 }
 
-static inline bool rpcrdma_xdr_put(struct rpcrdma_xdr_out *out, u32 value)
+/* Whether all words had room, rpcrdma_xdr_done() says in the end. */
+static inline void rpcrdma_xdr_put(struct rpcrdma_xdr_out *out, u32 value)
 {
-	if (out->xo_left < RPCRDMA_WORD_LEN)
-		return false;
+	if (out->xo_left < RPCRDMA_WORD_LEN) {
+		out->xo_full = true;
+		return;
+	}
 	put_unaligned_be32(value, out->xo_pos);
 	out->xo_pos += RPCRDMA_WORD_LEN;
 	out->xo_left -= RPCRDMA_WORD_LEN;
-	return true;
+}
+
+/* Returns the bytes written, of @size that there were; or -EMSGSIZE. */
+static inline int rpcrdma_xdr_done(const struct rpcrdma_xdr_out *out, u32 size)
+{
+	return out->xo_full ? -EMSGSIZE : (int)(size - out->xo_left);
 }
 
 /* The lists of a header that has none, or whose lists were not reached. */
@@ -81,23 +91,23 @@ static inline void rpcrdma_lists_clear(struct rpcrdma_lists *lists)
 }
 
 /* rpcrdma_wire.c: what version 1 and later versions have in common */
-bool rpcrdma_wire_put_fixed(struct rpcrdma_xdr_out *out, u32 xid, u32 vers,
+void rpcrdma_wire_put_fixed(struct rpcrdma_xdr_out *out, u32 xid, u32 vers,
 			    u32 credit, u32 proc);
-bool rpcrdma_wire_put_reads(struct rpcrdma_xdr_out *out,
+void rpcrdma_wire_put_reads(struct rpcrdma_xdr_out *out,
 			    const struct rpcrdma_chunk_out *reads, u32 nreads);
-bool rpcrdma_wire_put_writes(struct rpcrdma_xdr_out *out,
+void rpcrdma_wire_put_writes(struct rpcrdma_xdr_out *out,
 			     const struct rpcrdma_chunk_out *writes,
 			     u32 nwrites);
-bool rpcrdma_wire_put_reply(struct rpcrdma_xdr_out *out,
+void rpcrdma_wire_put_reply(struct rpcrdma_xdr_out *out,
 			    const struct rpcrdma_chunk_out *reply);
-bool rpcrdma_wire_put_returned(struct rpcrdma_xdr_out *out,
+void rpcrdma_wire_put_returned(struct rpcrdma_xdr_out *out,
 			       const struct rpcrdma_lists *lists,
 			       const u32 *written, u32 reply_written);
 
 /* rpcrdma_wire_form.c: rules that hold in all versions */
 u32 rpcrdma_form_call_len(const struct rpcrdma_call_out *call);
 bool rpcrdma_form_call_valid(const struct rpcrdma_call_out *call);
-bool rpcrdma_form_put_call(struct rpcrdma_xdr_out *out,
+void rpcrdma_form_put_call(struct rpcrdma_xdr_out *out,
 			   const struct rpcrdma_call_out *call);
 u32 rpcrdma_form_reply_len(const struct rpcrdma_lists *lists);
 bool rpcrdma_form_reply_valid(const struct rpcrdma_reply_out *reply);
@@ -110,19 +120,13 @@ bool rpcrdma_form_has_msg(const struct rpcrdma_hdr *hdr);
 enum rpcrdma_verdict rpcrdma_form_judge_call(const struct rpcrdma_hdr *hdr);
 enum rpcrdma_verdict rpcrdma_form_judge_reply(const struct rpcrdma_hdr *hdr);
 
-/* Version 2: the prefix, and how an encoder ends */
-static inline bool rpcrdma2_put_prefix(struct rpcrdma_xdr_out *out, u32 xid,
+/* The prefix of version 2 */
+static inline void rpcrdma2_put_prefix(struct rpcrdma_xdr_out *out, u32 xid,
 				       u32 vers, u32 credit, u32 htype,
 				       bool response)
 {
-	return rpcrdma_wire_put_fixed(out, xid, vers, credit, htype) &&
-	       rpcrdma_xdr_put(out, response ? RPCRDMA2_F_RESPONSE : 0);
-}
-
-static inline int rpcrdma_xdr_done(const struct rpcrdma_xdr_out *out,
-				   u32 size, bool fits)
-{
-	return fits ? (int)(size - out->xo_left) : -EMSGSIZE;
+	rpcrdma_wire_put_fixed(out, xid, vers, credit, htype);
+	rpcrdma_xdr_put(out, response ? RPCRDMA2_F_RESPONSE : 0);
 }
 
 /**
