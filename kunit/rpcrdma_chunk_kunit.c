@@ -557,6 +557,65 @@ static void rpcrdma_chunk_assign_too_much(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, payloads[0].py_length, 0);
 }
 
+/* The device can still write to the buffer after it was decoded: a chunk has no
+ * more segments then than it had.
+ *
+ * Covers: MEM-05
+ */
+static void rpcrdma_chunk_grows_no_segments(struct kunit *test)
+{
+	struct rpcrdma_kunit *fx = test->priv;
+	struct rpcrdma_seg_iter iter;
+	struct rpcrdma_segment seg;
+	u32 i, offset = 0;
+	u8 *list;
+
+	for (i = 0; i < 3; i++) {
+		rpcrdma_kunit_say(fx, 1, 8 + 4 * i);
+		rpcrdma_kunit_seg(fx, 7 + i, 9, 0);
+	}
+	rpcrdma_kunit_words(fx, (const u32[]) { 0, 0, 0 }, 3);
+	KUNIT_ASSERT_EQ(test, rpcrdma_kunit_decode_lists(fx, &offset),
+			RPCRDMA_OK);
+
+	/* All three are at the position of the first now */
+	list = (u8 *)fx->kf_lists.ls_read[0].ck_segs;
+	memcpy(list + 28, list + 4, 4);
+	memcpy(list + 52, list + 4, 4);
+	rpcrdma_chunk_first(&fx->kf_lists, &fx->kf_lists.ls_read[0], &iter);
+	KUNIT_ASSERT_TRUE(test, rpcrdma_chunk_next(&iter, &seg));
+	KUNIT_EXPECT_EQ(test, seg.sg_handle, 7);
+	KUNIT_EXPECT_FALSE(test, rpcrdma_chunk_next(&iter, &seg));
+	/* And none is at that of the second */
+	rpcrdma_chunk_first(&fx->kf_lists, &fx->kf_lists.ls_read[1], &iter);
+	KUNIT_EXPECT_FALSE(test, rpcrdma_chunk_next(&iter, &seg));
+}
+
+/* Only the handles of this Call count, whatever an earlier one has left.
+ *
+ * Covers: V1-CRD-21
+ */
+static void rpcrdma_chunk_handles_behind_the_last(struct kunit *test)
+{
+	struct rpcrdma_kunit *fx = test->priv;
+	u32 i, offset = 0;
+
+	for (i = 0; i < 2; i++) {
+		rpcrdma_kunit_say(fx, 1, 8 + 4 * i);
+		rpcrdma_kunit_seg(fx, 7 + i, 9, 0);
+	}
+	rpcrdma_kunit_word(fx, 0);
+	for (i = 0; i < 2; i++)
+		rpcrdma_chunk_put_array(fx, 7 + i, 9);
+	rpcrdma_kunit_words(fx, (const u32[]) { 0, 0 }, 2);
+	KUNIT_ASSERT_EQ(test, rpcrdma_kunit_decode_lists(fx, &offset),
+			RPCRDMA_OK);
+
+	fx->kf_lists.ls_nreads = 1;
+	fx->kf_lists.ls_nwrites = 1;
+	KUNIT_EXPECT_EQ(test, rpcrdma_lists_single_handle(&fx->kf_lists), 7);
+}
+
 #define RPCRDMA_GAPS_LEN	400u
 
 /* Which bytes of the stream have left it, one flag a byte. */
@@ -631,6 +690,24 @@ static void rpcrdma_chunk_gap_after_an_odd_payload(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, offset, 48);
 	KUNIT_EXPECT_EQ(test, length, 12);
 	KUNIT_EXPECT_FALSE(test, rpcrdma_payload_gap_next(payloads, 2, 60,
+							  &pos, &offset,
+							  &length));
+}
+
+/* Where a payload ends may be more than 32 bits can hold. Covers: V1-WPD-03 */
+static void rpcrdma_chunk_gap_before_the_last_payload(struct kunit *test)
+{
+	static const struct rpcrdma_payload payload = {
+		.py_offset = U32_MAX - 15, .py_length = 32,
+	};
+	u32 pos = 0, offset, length;
+
+	KUNIT_ASSERT_TRUE(test, rpcrdma_payload_gap_next(&payload, 1, U32_MAX,
+							 &pos, &offset,
+							 &length));
+	KUNIT_EXPECT_EQ(test, offset, 0);
+	KUNIT_EXPECT_EQ(test, length, U32_MAX - 15);
+	KUNIT_EXPECT_FALSE(test, rpcrdma_payload_gap_next(&payload, 1, U32_MAX,
 							  &pos, &offset,
 							  &length));
 }
@@ -953,11 +1030,14 @@ static struct kunit_case rpcrdma_chunk_cases[] = {
 	KUNIT_CASE(rpcrdma_chunk_parts_of_unsound_lists),
 	KUNIT_CASE_PARAM(rpcrdma_chunk_single_handle,
 			 rpcrdma_chunk_handle_gen_params),
+	KUNIT_CASE(rpcrdma_chunk_handles_behind_the_last),
+	KUNIT_CASE(rpcrdma_chunk_grows_no_segments),
 	KUNIT_CASE(rpcrdma_chunk_assign_in_order),
 	KUNIT_CASE(rpcrdma_chunk_assign_nothing),
 	KUNIT_CASE(rpcrdma_chunk_assign_too_much),
 	KUNIT_CASE(rpcrdma_chunk_gaps_are_what_is_left),
 	KUNIT_CASE(rpcrdma_chunk_gap_after_an_odd_payload),
+	KUNIT_CASE(rpcrdma_chunk_gap_before_the_last_payload),
 	KUNIT_CASE_PARAM(rpcrdma_chunk_check_reply,
 			 rpcrdma_chunk_back_gen_params),
 	{}

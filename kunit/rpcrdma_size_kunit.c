@@ -445,11 +445,34 @@ static void rpcrdma_size_server_grid(struct kunit *test)
 	}
 	KUNIT_EXPECT_GT(test, done, 1000);
 	KUNIT_EXPECT_GT(test, refused, 1000);
+}
+
+/* No numbered rule: what the server cannot work without. On iWARP, RDMA Reads
+ * need a region that its registrations can make.
+ */
+static void rpcrdma_size_server_refuses(struct kunit *test)
+{
+	struct rpcrdma_device_caps caps = rpcrdma_size_siw;
+	struct rpcrdma_server_sizes sizes;
 
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_server(&caps, 0, 2, MIB, 4096,
 						  &sizes), -EINVAL);
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_server(&caps, 1, 2, MIB, 0,
 						  &sizes), -EINVAL);
+	KUNIT_EXPECT_EQ(test, rpcrdma_size_server(&caps, 1, 2, MIB, 4096,
+						  &sizes), 0);
+	caps.dc_frwr = false;
+	KUNIT_EXPECT_EQ(test, rpcrdma_size_server(&caps, 1, 2, MIB, 4096,
+						  &sizes), -EOPNOTSUPP);
+	caps = rpcrdma_size_siw;
+	caps.dc_max_mr_pages = 0;
+	KUNIT_EXPECT_EQ(test, rpcrdma_size_server(&caps, 1, 2, MIB, 4096,
+						  &sizes), -EOPNOTSUPP);
+	/* InfiniBand reads without */
+	caps.dc_iwarp = false;
+	caps.dc_frwr = false;
+	KUNIT_EXPECT_EQ(test, rpcrdma_size_server(&caps, 1, 2, MIB, 4096,
+						  &sizes), 0);
 }
 
 /* No numbered rule: one completion queue holds what both queues can have under
@@ -502,6 +525,7 @@ static struct kunit_case rpcrdma_size_kunit_cases[] = {
 	KUNIT_CASE_PARAM(rpcrdma_size_server_examples,
 			 rpcrdma_size_server_gen_params),
 	KUNIT_CASE(rpcrdma_size_server_grid),
+	KUNIT_CASE(rpcrdma_size_server_refuses),
 	KUNIT_CASE(rpcrdma_size_server_cqe),
 	{}
 };

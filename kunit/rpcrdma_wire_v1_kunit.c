@@ -665,6 +665,11 @@ static const struct rpcrdma_v1_words_case rpcrdma_v1_bad_call_cases[] = {
 		.words = { XID, 1, 1, 0, 1, 82, 7, 100, 0, 0, 0, 0, 0,
 			   XID, 0 },
 	}, {
+		.desc = "a second Read chunk at position 82",
+		.bytes = 84, .verdict = RPCRDMA_BAD_POSITION,
+		.words = { XID, 1, 1, 0, 1, 8, 7, 100, 0, 0,
+			   1, 82, 7, 100, 0, 0, 0, 0, 0, XID, 0 },
+	}, {
 		.desc = "a Long Call with a Read chunk at position 82",
 		.bytes = 76, .verdict = RPCRDMA_BAD_POSITION,
 		.words = { XID, 1, 1, 1, 1, 0, 7, 100, 0, 0,
@@ -873,12 +878,18 @@ static void rpcrdma_v1_judges_replies(struct kunit *test)
 
 	/* What is needed to end the RPC is there */
 	KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_xid, XID);
+	KUNIT_EXPECT_LE(test, fx->kf_hdr.hd_length, param->bytes);
 	if (param->words[3] == RPCRDMA1_ERROR && !param->verdict)
 		KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_err, param->words[4]);
 }
 
 static const struct rpcrdma_chunk_out rpcrdma_v1_empty = {
 	.co_segs = rpcrdma_v1_read_segs, .co_position = 4,
+};
+
+static const struct rpcrdma_chunk_out rpcrdma_v1_empty_last[] = {
+	{ .co_segs = rpcrdma_v1_read_segs, .co_nsegs = 1 },
+	{ .co_segs = rpcrdma_v1_read_segs },
 };
 
 static const struct rpcrdma_chunk_out rpcrdma_v1_unaligned = {
@@ -943,6 +954,9 @@ static const struct rpcrdma_v1_call_case rpcrdma_v1_refused_cases[] = {
 	}, {
 		.desc = "a Write chunk of no segments",
 		.call = { .ko_nwrites = 1, .ko_write = &rpcrdma_v1_empty },
+	}, {
+		.desc = "a second Write chunk of no segments",
+		.call = { .ko_nwrites = 2, .ko_write = rpcrdma_v1_empty_last },
 	}, {
 		.desc = "a Reply chunk of no segments",
 		.call = { .ko_reply = &rpcrdma_v1_empty },

@@ -119,9 +119,14 @@ static void rpcrdma_v2_expect_error(struct rpcrdma_kunit *fx,
 	KUNIT_EXPECT_EQ(test, hdr->hd_err, param->error.er_code);
 	KUNIT_EXPECT_EQ(test, hdr->hd_err_arg[0], param->error.er_arg[0]);
 	KUNIT_EXPECT_EQ(test, hdr->hd_err_arg[1], param->error.er_arg[1]);
+	KUNIT_EXPECT_EQ(test, hdr->hd_length,
+			rpcrdma_vectors[param->vector].ve_len);
 	if (hdr->hd_err == RPCRDMA2_ERR_VERS) {
 		KUNIT_EXPECT_EQ(test, hdr->hd_vers_low, hdr->hd_err_arg[0]);
 		KUNIT_EXPECT_EQ(test, hdr->hd_vers_high, hdr->hd_err_arg[1]);
+	} else {
+		KUNIT_EXPECT_EQ(test, hdr->hd_vers_low, 0);
+		KUNIT_EXPECT_EQ(test, hdr->hd_vers_high, 0);
 	}
 	/* Its credits count for nothing, and nobody answers it */
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_is_grant(hdr, RPCRDMA_OK));
@@ -161,10 +166,10 @@ static void rpcrdma_v2_decode_error_vectors(struct kunit *test)
 static void rpcrdma_v2_decode_literal_err_vers(struct kunit *test)
 {
 	static const struct rpcrdma_v2_error_case want = {
+		.vector = RPCRDMA_VEC_V2_ERR_VERS,
 		.vers = 3, .error = { RPCRDMA2_ERR_VERS, { 1, 2 } },
 	};
-	const struct rpcrdma_vector *vec =
-		&rpcrdma_vectors[RPCRDMA_VEC_V2_ERR_VERS];
+	const struct rpcrdma_vector *vec = &rpcrdma_vectors[want.vector];
 	struct rpcrdma_kunit *fx = test->priv;
 	u32 flags;
 
@@ -289,6 +294,7 @@ static void rpcrdma_v2_codes_and_lengths(struct kunit *test)
 					    want, "code %u, %u bytes", code,
 					    len);
 			KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_err, code);
+			KUNIT_EXPECT_LE(test, fx->kf_hdr.hd_length, len);
 		}
 	}
 }
@@ -501,6 +507,10 @@ static const struct rpcrdma_v2_props_case rpcrdma_v2_props_cases[] = {
 		.desc = "none", .good = true,
 		.nwords = 1, .rbsiz = 4096, .brs = 1,
 		.words = { 0 },
+	}, {
+		.desc = "the last without a length",
+		.nwords = 7, .rbsiz = 4096, .brs = 1,
+		.words = { 3, 99, 4, 0, 98, 0, 97 },
 	}, {
 		.desc = "in another order", .good = true,
 		.nwords = 7, .rbsiz = 8192, .brs = 2, .given = 3,

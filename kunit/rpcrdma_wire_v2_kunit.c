@@ -682,8 +682,12 @@ static void rpcrdma_v2_limits_in_every_list(struct kunit *test)
 	low.ac_segs = 1;
 	rpcrdma_kunit_words(fx, zero, ARRAY_SIZE(zero));
 	rpcrdma_v2_expect_refusal(fx, &low, RPCRDMA2_ERR_SEGMENTS, 1);
+	low.ac_segs = 2;
+	rpcrdma_v2_expect_refusal(fx, &low, 0, 0);
 	rpcrdma_kunit_clear(fx);
 	rpcrdma_kunit_words(fx, reply, ARRAY_SIZE(reply));
+	rpcrdma_v2_expect_refusal(fx, &low, 0, 0);
+	low.ac_segs = 1;
 	rpcrdma_v2_expect_refusal(fx, &low, RPCRDMA2_ERR_SEGMENTS, 1);
 
 	/* Where there are no limits but none at all, it is bad XDR */
@@ -845,6 +849,7 @@ static void rpcrdma_v2_handles_in_later_chunks(struct kunit *test)
 		.ko_nwrites = 2, .ko_write = &chunks[2],
 	};
 	struct rpcrdma_kunit *fx = test->priv;
+	u8 *second = fx->kf_buf + 1024;
 	u32 i;
 	int len;
 
@@ -866,6 +871,28 @@ static void rpcrdma_v2_handles_in_later_chunks(struct kunit *test)
 	call.ko_inv_handle = 0x55;
 	len = rpcrdma2_encode_call(fx->kf_buf, RPCRDMA_KUNIT_BUF_LEN, &call);
 	KUNIT_EXPECT_EQ(test, len, -EINVAL);
+
+	/* What an earlier Call has left behind the last chunk is not of this */
+	KUNIT_ASSERT_EQ(test, rpcrdma2_decode_call(fx->kf_buf, fx->kf_len,
+						   &rpcrdma2_accept_forward,
+						   &fx->kf_hdr), RPCRDMA_OK);
+	call.ko_inv_handle = 0x11;
+	call.ko_nreads = 1;
+	call.ko_nwrites = 1;
+	len = rpcrdma2_encode_call(second, 1024, &call);
+	KUNIT_ASSERT_GT(test, len, 0);
+	/* Its RPC message, and another handle to invalidate */
+	memcpy(second + len, fx->kf_buf + fx->kf_len - 8, 8);
+	for (i = 1; i < ARRAY_SIZE(segs); i += 2) {
+		second[23] = segs[i].sg_handle;
+		KUNIT_ASSERT_EQ(test,
+				rpcrdma2_decode_call(second, len + 8,
+						     &rpcrdma2_accept_forward,
+						     &fx->kf_hdr), RPCRDMA_OK);
+		KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_inv_handle, 0);
+		KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_inv_stray,
+				segs[i].sg_handle);
+	}
 }
 
 /* Covers: V2-TYP-04 V2-TYP-05 V2-CHK-02 */

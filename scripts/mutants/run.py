@@ -34,7 +34,7 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
 EQUIVALENT = Path(__file__).resolve().parent / "equivalent.list"
-CC = ["gcc", "-std=gnu11", "-w", f"-I{TOP}/scripts/mutants/include", f"-I{TOP}/scripts/fuzz/include",
+CC = ["gcc", "-std=gnu11", f"-I{TOP}/scripts/mutants/include", f"-I{TOP}/scripts/fuzz/include",
       f"-I{TOP}/include", f"-I{TOP}/kunit", f"-I{TOP}/net"]
 # What most mutants are caught with; and with what those are tried that were not
 FLAGS = {"plain": ["-O0"], "checked": ["-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]}
@@ -188,7 +188,8 @@ def read_equivalent():
 
 def compile_to(out, source, *flags):
     """Compile a source; return the lines that are wrong."""
-    done = subprocess.run([*CC, *flags, "-x", "c", "-", "-c", "-o", out], input=source, capture_output=True, text=True,
+    # What a function returns that does not say it, is what a test can see and what it cannot.
+    done = subprocess.run([*CC, "-Werror=return-type", *flags, "-x", "c", "-", "-c", "-o", out], input=source, capture_output=True, text=True,
                           cwd=TOP / "net", check=False)
     wrong = {int(n) for n in re.findall(r"^<stdin>:(\d+):\d+: error", done.stderr, re.M)}
     if done.returncode and not wrong:
@@ -197,8 +198,8 @@ def compile_to(out, source, *flags):
 
 
 def passes(program, number=-1, seconds=CPU_SECONDS):
-    # Seconds of a processor: others may be at work here
-    return subprocess.run(["sh", "-c", f'ulimit -c 0 -t {seconds}; exec "$0" "$@"', program, str(number)],
+    # Seconds of a processor: others may be at work here. dash takes one limit at a time.
+    return subprocess.run(["sh", "-c", f'ulimit -c 0; ulimit -t {seconds}; exec "$0" "$@"', program, str(number)],
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                           env={"ASAN_OPTIONS": "detect_leaks=0"}, check=False).returncode == 0
 
@@ -216,7 +217,7 @@ class Trial:
         """All sources as they are."""
         flags = FLAGS[kind]
         list(self.pool.map(lambda f: subprocess.run(
-            [*CC, *flags, "-c", f, "-o", self.object(f, kind)], check=True), self.sources))
+            [*CC, "-w", *flags, "-c", f, "-o", self.object(f, kind)], check=True), self.sources))
         self.link(kind, None, [], self.work / kind)
         if not passes(self.work / kind, seconds=10 * CPU_SECONDS):
             subprocess.run([self.work / kind], check=False)
