@@ -189,8 +189,8 @@ def read_equivalent():
 def compile_to(out, source, *flags):
     """Compile a source; return the lines that are wrong."""
     # What a function returns that does not say it, is what a test can see and what it cannot.
-    done = subprocess.run([*CC, "-Werror=return-type", *flags, "-x", "c", "-", "-c", "-o", out], input=source, capture_output=True, text=True,
-                          cwd=TOP / "net", check=False)
+    done = subprocess.run([*CC, "-Werror=return-type", *flags, "-x", "c", "-", "-c", "-o", out], input=source,
+                          capture_output=True, text=True, cwd=TOP / "net", check=False)
     wrong = {int(n) for n in re.findall(r"^<stdin>:(\d+):\d+: error", done.stderr, re.M)}
     if done.returncode and not wrong:
         sys.exit(done.stderr)
