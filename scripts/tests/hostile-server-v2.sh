@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # Servers that answer version 2 in ways of their own, to our client.
 # Guests: alone
+# Clock: own
 # Limit: 2400
 # Second: none
 . "$TOP/scripts/tests/common.sh"

@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # Answers that no server of ours would give, to our client.
 # Guests: alone
+# Clock: own
 # Limit: 2400
 # Second: none
 . "$TOP/scripts/tests/common.sh"

@@ -38,6 +38,9 @@ if [ -n "${UNTIL:-}" ] && ((limit > UNTIL - $(date +%s))); then
 fi
 cmdline=$(header Cmdline)
 [ -z "$cmdline" ] || export GUEST_CMDLINE="${GUEST_CMDLINE:-} $cmdline"
+# Clock: own is for those that mostly wait: whenever all of the guest sleeps, its clock goes on to the next timer.
+# CLOCK=host has them wait all the same.
+[ "$machine/$(header Guests)/${CLOCK:-$(header Clock)}" != um/alone/own ] || export GUEST_CMDLINE="${GUEST_CMDLINE:-} time-travel"
 [ -n "${LEAKS-y}" ] || export GUEST_CMDLINE="${GUEST_CMDLINE:-} kmemleak=off"
 
 result() { # word case seconds reason
