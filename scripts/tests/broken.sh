@@ -401,7 +401,7 @@ sys.stdin.read()
 sys.exit(pages.count(0) != len(pages))' </tmp/keeper.in >/tmp/keeper &
 	keeper=$!
 	exec 8>/tmp/keeper.in
-	until_true 60 grep -q held /tmp/keeper || die "nobody gets the pages"
+	until_true 120 grep -q held /tmp/keeper || die "nobody gets the pages"
 	late=$(late_writes)
 	pids=()
 	thaw

@@ -4,6 +4,7 @@
 # alive are found so. Hard mounts lose nothing and see no error; each case prints how long it
 # took until replies came again.
 # Guests: alone
+# Clock: own
 # Limit: 3000
 # Second: none
 . "$TOP/scripts/tests/common.sh"
@@ -434,7 +435,7 @@ small_pieces() {
 }
 
 # short <percent> <pattern> <event> <command...>: so many allocations below such a function fail,
-# until there is an event of it; with memory again, the command comes to its good end.
+# until there is an event of it; with memory again, and RELIEF done, the command comes to its good end.
 short() {
 	local percent=$1 pattern=$2 event=$3 pid d from to t0
 	shift 3
@@ -453,6 +454,7 @@ short() {
 	pid=$!
 	until_true 90 grep -q " $event: " $TRACE/trace || die "no event $event: $(cut -d: -f2 $TRACE/trace | sort | uniq -c)"
 	starve_end
+	${RELIEF:-true}
 	t0=${EPOCHREALTIME/./}
 	ends 120 $pid || die "$* fails after $event"
 	took "$t0" "there is memory again, for $event"
@@ -462,7 +464,17 @@ direct_io() { dd if="$1" of="$2" bs=64k count=1 conv=notrunc "$3=direct" 2>/dev/
 
 # 64 WRITEs at once, on a mount with such a wsize: more than a connection has regions for to begin with
 SMALL_WRITES=noacl,wsize=16384
-crowd_io() { dd if=/dev/zero of=$MNT/short.many bs=1M count=1 oflag=direct 2>/dev/null; }
+crowd_io() { dd if=/dev/zero of=$MNT/short.many bs=1M count=1 oflag=direct conv=notrunc 2>/dev/null; }
+
+# frozen_short <pattern> <event> [command before]: of many WRITEs at once, none is answered until then.
+frozen_short() {
+	ice_mount "vers=3,nolock,$SMALL_WRITES"
+	touch $MNT/short.many
+	"${3:-true}"
+	freeze
+	RELIEF=thaw short 100 "$1" "$2" crowd_io
+	umount $MNT
+}
 
 # What is not to be had has an event that says so, at either end, and is tried again.
 # Covers: V1-ERR-20
@@ -478,19 +490,17 @@ case_starved-events() {
 	nfs_umount
 	short 100 '^rpcrdma_recvs_grow_gfp$' rpcrdma_no_recvs nfs_mount 3 noacl
 	nfs_umount
-	nfs_mount 3 $SMALL_WRITES
-	# A transport has one slot to begin with, and that has room for most RPCs.
-	short 100 '^xprt_rdma_req_alloc_slot$' xprt_rdma_no_slot crowd_io
-	nfs_umount
 	short 100 '^xprt_rdma_req_alloc_buf$' xprt_rdma_no_slot nfs_mount 4.2
 	nfs_umount
-	nfs_mount 3 $SMALL_WRITES
-	# There are no regions yet but those that a connection begins with.
-	short 100 '^xprt_rdma_frwr_map$' xprt_rdma_marshal_err crowd_io
-	nfs_umount
-	nfs_mount 3 $SMALL_WRITES
-	short 100 '^xprt_rdma_frwr_map$' xprt_rdma_mr_alloc_err crowd_io
-	nfs_umount
+	# A connection begins with one slot, and regions for one RPC. So the server is not to be done with one WRITE
+	# before the next one comes; and for regions, there have to be credits, which come with use.
+	on_server ice_up
+	trap 'starve_end 0; trace_end; thaw; umount -f $MNT; ice_down' EXIT
+	frozen_short '^xprt_rdma_req_alloc_slot$' xprt_rdma_no_slot
+	frozen_short '^xprt_rdma_frwr_map$' xprt_rdma_marshal_err crowd_io
+	frozen_short '^xprt_rdma_frwr_map$' xprt_rdma_mr_alloc_err crowd_io
+	on_server ice_down
+	trap 'starve_end 0; trace_end' EXIT
 	nfs_mount 3 noacl
 	short 100 '^svc_rdma_read_start$' svc_rdma_read_post_err direct_io /dev/zero $MNT/short oflag
 	lost=$(counter server_disconnects)

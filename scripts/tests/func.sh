@@ -45,21 +45,19 @@ inline_of() {
 
 entries_there() { [ "$(find "$MNT/entries" -mindepth 1 | wc -l)" = 5000 ]; }
 
-# What is longer than the threshold goes by a Position Zero chunk or a Reply chunk as a whole; nothing of it is
-# taken out: not what may be, such as the text of a link, and not what may not, names or ACLs. The latter use the
-# same connection.
+# The text of a link may be taken out of its Call, and what is left goes inline. Of names and ACLs nothing may be:
+# they go by a Position Zero chunk or a Reply chunk as a whole. ACLs use the same connection.
 long_messages() {
 	local text
 	text=$(head -c 4000 /dev/zero | tr '\0' x)
-	# Covers: V1-FRM-04 V1-PZC-05
-	counted client_calls_long 1 1 counted server_calls_long 1 1 counted client_calls_read_chunk 0 0 \
+	counted client_calls_read_chunk 1 1 counted client_calls_long 0 0 \
 		ln -s "$text" "$MNT/long-link"
 	[ "$(on_server readlink $EXPORT/long-link)" = "$text" ] || die "the server has another link"
 	# Covers: ULB-06
 	counted client_replies_long 1 $ANY counted client_replies_write_chunk 0 0 entries_there
 	: >"$MNT/long-acl"
-	# Covers: ULB-12
-	counted client_calls_long 1 1 counted client_calls_read_chunk 0 0 counted client_connects 0 0 acl set "$MNT/long-acl"
+	# Covers: ULB-12 V1-FRM-04 V1-PZC-05
+	counted client_calls_long 1 1 counted server_calls_long 1 1 counted client_calls_read_chunk 0 0 counted client_connects 0 0 acl set "$MNT/long-acl"
 	acl get $EXPORT/long-acl
 	echo 3 >/proc/sys/vm/drop_caches
 	counted client_replies_long 1 9 counted client_replies_write_chunk 0 0 counted client_connects 0 0 acl get "$MNT/long-acl"

@@ -8,11 +8,12 @@ import itertools
 import os
 import subprocess
 import sys
+import time
 
 from caller import ADDRESS, NFS, NULL, PLAIN, PORT, READ3, Client, case, counts, main, operations
 from peer import (AUTH_NONE, AUTH_ROOT, BAD_XDR, CALL, DONE, ERROR, ERR_VERS, INVAL_HTYPE, MSG, MSGP, NOMSG, READ,
                   SEGMENTS, WRITE, WRITE_CHUNKS, Conn, Segment, Verbs, counters, error, header, only_own_memory, opaque,
-                  rpc_call, rpc_reply, want, words)
+                  put, rpc_call, rpc_reply, want, words)
 
 NULL_LENGTH = 40
 # Segments that are never accessed
@@ -255,7 +256,10 @@ def handles(b):
 # Covers: MEM-05
 @case("endings", "all regions of the server")
 def regions(b):
-    b.fresh().works()
+    # Regions are made when they are needed.
+    c = b.fresh()
+    xid = c.xid()
+    replied(c, c.header(xid, reads=[(NULL_LENGTH, c.segment(0, 8192))]) + null(xid), xid, "a Read chunk")
     handles = only_own_memory()
     want(handles or os.environ["PROVIDER"] != "siw", "the server shows no region")
     # Each attempt costs a connection.
@@ -277,6 +281,38 @@ def no_reads(b):
     want(b.verbs.until(lambda: conn.lost or conn.up) and conn.lost, "it was not refused")
     conn.close()
     counts(b.verbs, before, "server_accept_errors", 1, "it was not refused by us")
+
+
+REFUSE = "/sys/module/rpcrdma/parameters/refuse_endless_rnr"
+
+
+def accepted(b, retries):
+    """Is somebody accepted who asks for so many retries?"""
+    b.verbs.lib.peer_manner(retries, 0, 0)
+    index = b.verbs.lib.peer_connect(ADDRESS.encode(), str(PORT).encode(), 8, 4096, 16, PLAIN, len(PLAIN))
+    b.verbs.lib.peer_manner(0, 0, 0)
+    want(index >= 0, "no attempt")
+    conn = Conn(b.verbs, index)
+    want(b.verbs.until(lambda: conn.lost or conn.up), "neither accepted nor refused")
+    up = conn.up
+    conn.close()
+    return up
+
+
+# Nobody can ask for that on iWARP. No numbered rule: admin.rst.
+@case("endings", "clients that ask for endless retries, where they are not wanted", "rxe/svc_rdma_request_err", vers=1)
+def endless(b):
+    before = counters()
+    refused_here = os.environ["PROVIDER"] != "siw"
+    want(accepted(b, 7), "7: refused, though nobody has asked for that")
+    put(REFUSE, "Y")
+    try:
+        want(accepted(b, 6), "6: refused")
+        want(accepted(b, 7) != refused_here, f"7: refused is {not refused_here}")
+    finally:
+        put(REFUSE, "N")
+    counts(b.verbs, before, "server_accept_errors", int(refused_here))
+    b.fresh().works()
 
 
 @case("endings", "leaving with Calls under way, and without a word", "svc_rdma_lost", "svc_rdma_free")
@@ -303,9 +339,12 @@ def leave(kind=Client):
     before = counters()["server_calls_read_chunk"]
     for _ in range(12):
         xid = c.xid()
-        c.conn.send(c.header(xid, reads=[(NULL_LENGTH, c.segment(0, 100000))]) + null(xid))
-    if not c.verbs.until(lambda: counters()["server_calls_read_chunk"] > before):
-        os._exit(9)
+        c.conn.send(c.header(xid, reads=[(NULL_LENGTH, c.segment(0, 900000))]) + null(xid))
+    # To sleep until then would be to let the server go on.
+    end = time.monotonic() + 10
+    while counters()["server_calls_read_chunk"] == before:
+        if time.monotonic() > end:
+            os._exit(9)
     while c.verbs.pump():
         pass
     os._exit(LEFT if len(c.conn.inbox) < 12 else ANSWERED)

@@ -33,6 +33,7 @@ WATCH = 20              # seconds that an honest mount is looked at
 MARGIN = 5              # seconds more than a time limit
 PINNED = 4 << 20        # bytes of memory that one of them may cost
 UNKNOWN = 8 << 20       # with Read chunks, as long as the server does not know it
+SLOTS = 8 + 3           # of the send queue; and each thread of nfsd may have been about to take one
 REQUESTS = "/proc/sys/sunrpc/svc_rdma/max_requests"
 FEW = 32                # credits, and a send queue that is full the sooner
 CHUNK = 256 << 10
@@ -317,7 +318,7 @@ def watched(step):
             step()
         if p.poll() is None:
             p.kill()
-            want(False, f"an honest mount has been stuck for 30 s")
+            want(False, "an honest mount has been stuck for 30 s")
         out = p.stdout.read()
     want(p.returncode == 0 and out, "an honest mount fails")
     longest, moved, turns = json.loads(out)
@@ -340,6 +341,7 @@ def besieged(b, count):
     want(longest < SLOW, f"a GETATTR or READ took {longest:.2f} s beside {count}")
     want(2 * moved > free, f"{moved >> 10} KB were read beside {count}, {free >> 10} KB beside idle ones")
     want(before - siege.least < PINNED * max(count, 4), f"they cost {before - siege.least >> 10} KB")
+    want(siege.stuck <= SLOTS, f"one of them holds {siege.stuck} slots")
 
 
 @case("siege", "one that takes no Replies, and a server of one thread")     # Covers: V1-CRD-26
@@ -424,6 +426,25 @@ def pull(b):
 @case("siege-pull", "Read chunks behind a Reply that is stuck, of 64")
 def pull_many(b):
     pulls(b, MANY)
+
+
+# rxe answers by itself; on iWARP, who never answers need not even stop reading.
+if PROVIDER == "siw":
+    # Covers: V1-CRD-26
+    @case("siege-pull", "RDMA Reads that are never answered", "rpcrdma_no_progress")
+    def unanswered(b):
+        reads = counters()["server_rdma_read_wrs"]
+        with threads(1), settings(keepalive_time=0, progress_timeout=5):
+            one = KIND(b)
+            try:
+                one.call(one.null(reads=[one.chunk()]))
+                want(b.verbs.until(lambda: counters()["server_rdma_read_wrs"] > reads),
+                     "no RDMA Read is posted")
+                b.fresh().works()
+                want(not one.lost, "it was lost before anybody had waited for it")
+                want(b.verbs.until(lambda: one.lost, 5 + MARGIN), f"the connection stays: {one.shown()}")
+            finally:
+                one.close()
 
 
 class Mute(Deaf):

@@ -15,7 +15,7 @@ import sys
 
 import roce
 from decoder import WITH_LUA, complaints, fields, is_error, number, verdict
-from roce import CALL, CONNPROP, ERROR, MSG, NOMSG, REPLY, Access, Message, Words
+from roce import CALL, CONNPROP, ERROR, MSG, NOMSG, REPLY, Access, Words
 
 NFS, NFSACL, COMPOUND = 100003, 100227, 1
 AUTH_SYS = 1
