@@ -375,10 +375,6 @@ def memory():
                         len(pulled(m, acts)) % 4 == 0, m)
                        for m, acts in answered if m.call.type == NOMSG and m.call.reads))
 
-    links = [(link_roundup(pulled(m, acts)), m) for m, acts in answered if m.call.type == NOMSG and m.call.reads]
-    # Covers: MEM-20
-    rule("long-call-pads-are-zero", (c for c in links if c[0] is not None))
-
     def written(acts, segment):
         return sum(a.segment.length for a in acts if a.kind == "write" and covers(segment, a.segment))
     # Not a byte more than the Reply tells of: no roundup, and no more than is there
@@ -557,22 +553,6 @@ def pads_of_calls():
     # Nothing of the buffer is sent that does not belong to the message.
     # Covers: MEM-20
     rule("nothing-behind", ends)
-
-
-def link_roundup(stream):
-    """Of the text of a link that is made, in a whole Call: None if it is something else, or has none"""
-    checks, (program, vers, procedure, w) = arguments_of(stream)
-    if (program, vers, procedure) != (NFS, 3, V3_SYMLINK):
-        return None
-    checks += roundups(w, 2)
-    for words in (1, 1, 1, 2):                  # mode, user, group, size
-        if w.take():
-            w.take(words)
-    for _ in range(2):                          # times
-        if w.take() == 2:
-            w.take(2)
-    text = list(roundups(w, 1))
-    return all(checks + text) and w.at == len(stream) if text else None
 
 
 def reply_words(m):
