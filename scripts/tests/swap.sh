@@ -8,7 +8,8 @@
 # Limit: 3000
 # Quick: none
 # Second: none
-# Debian: none
+# Debian: rxe
+# Cases: debian/rxe swap-counted swap
 # Providers: rxe
 . "$TOP/scripts/tests/common.sh"
 . "$TOP/scripts/tests/broken.sh"
