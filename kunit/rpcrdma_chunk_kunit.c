@@ -557,6 +557,18 @@ static void rpcrdma_chunk_assign_too_much(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, payloads[0].py_length, 0);
 }
 
+/* A Read list: chunks of one segment, with handles from 7 on */
+static void rpcrdma_chunk_put_reads(struct rpcrdma_kunit *fx, u32 n)
+{
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		rpcrdma_kunit_say(fx, 1, 8 + 4 * i);
+		rpcrdma_kunit_seg(fx, 7 + i, 9, 0);
+	}
+	rpcrdma_kunit_word(fx, 0);
+}
+
 /* The device can still write to the buffer after it was decoded: a chunk has no
  * more segments then than it had.
  *
@@ -567,14 +579,11 @@ static void rpcrdma_chunk_grows_no_segments(struct kunit *test)
 	struct rpcrdma_kunit *fx = test->priv;
 	struct rpcrdma_seg_iter iter;
 	struct rpcrdma_segment seg;
-	u32 i, offset = 0;
+	u32 offset = 0;
 	u8 *list;
 
-	for (i = 0; i < 3; i++) {
-		rpcrdma_kunit_say(fx, 1, 8 + 4 * i);
-		rpcrdma_kunit_seg(fx, 7 + i, 9, 0);
-	}
-	rpcrdma_kunit_words(fx, (const u32[]) { 0, 0, 0 }, 3);
+	rpcrdma_chunk_put_reads(fx, 3);
+	rpcrdma_kunit_words(fx, (const u32[]) { 0, 0 }, 2);
 	KUNIT_ASSERT_EQ(test, rpcrdma_kunit_decode_lists(fx, &offset),
 			RPCRDMA_OK);
 
@@ -600,11 +609,7 @@ static void rpcrdma_chunk_handles_behind_the_last(struct kunit *test)
 	struct rpcrdma_kunit *fx = test->priv;
 	u32 i, offset = 0;
 
-	for (i = 0; i < 2; i++) {
-		rpcrdma_kunit_say(fx, 1, 8 + 4 * i);
-		rpcrdma_kunit_seg(fx, 7 + i, 9, 0);
-	}
-	rpcrdma_kunit_word(fx, 0);
+	rpcrdma_chunk_put_reads(fx, 2);
 	for (i = 0; i < 2; i++)
 		rpcrdma_chunk_put_array(fx, 7 + i, 9);
 	rpcrdma_kunit_words(fx, (const u32[]) { 0, 0 }, 2);

@@ -59,7 +59,7 @@ static inline bool rpcrdma_xdr_get(struct rpcrdma_xdr_in *in, u32 *value)
 	return true;
 }
 
-/* Whether all words had room, rpcrdma_xdr_done() says in the end. */
+/* rpcrdma_xdr_done() tells in the end whether all words had room. */
 static inline void rpcrdma_xdr_put(struct rpcrdma_xdr_out *out, u32 value)
 {
 	if (out->xo_left < RPCRDMA_WORD_LEN) {
@@ -71,7 +71,7 @@ static inline void rpcrdma_xdr_put(struct rpcrdma_xdr_out *out, u32 value)
 	out->xo_left -= RPCRDMA_WORD_LEN;
 }
 
-/* Returns the bytes written, of @size that there were; or -EMSGSIZE. */
+/* Returns the bytes written to a buffer of @size, or -EMSGSIZE. */
 static inline int rpcrdma_xdr_done(const struct rpcrdma_xdr_out *out, u32 size)
 {
 	return out->xo_full ? -EMSGSIZE : (int)(size - out->xo_left);

@@ -188,7 +188,7 @@ def read_equivalent():
 
 def compile_to(out, source, *flags):
     """Compile a source; return the lines that are wrong."""
-    # What a function returns that does not say it, is what a test can see and what it cannot.
+    # What a function returns without a return statement is undefined: such a mutant tells nothing.
     done = subprocess.run([*CC, "-Werror=return-type", *flags, "-x", "c", "-", "-c", "-o", out], input=source,
                           capture_output=True, text=True, cwd=TOP / "net", check=False)
     wrong = {int(n) for n in re.findall(r"^<stdin>:(\d+):\d+: error", done.stderr, re.M)}

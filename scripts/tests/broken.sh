@@ -142,6 +142,12 @@ break_again() {
 # Each end has broken the connection so often. The log may have something else to say.
 broken_enough() { [ "$(broken_by client)" -ge "$1" ] && [ "$(broken_by server)" -ge "$1" ]; }
 
+# breaks_took <what comes after a break>: of what /tmp/breaks has, "<end> <seconds>" each
+breaks_took() {
+	sort -k 2n /tmp/breaks | awk -v what="$1" '$2 + 0 == $2 { if (!n++) least = $2; sum += $2; most = $2 }
+		END { if (n) printf "%s %.1f to %.1f s, %.1f s on average, after each of %d breaks\n", what, least, most, sum / n, n }'
+}
+
 # fio_broken <breaks>: of each end, at the least. (A machine that is busy gets to fewer in a minute.)
 fio_broken() {
 	local breaker n before rounds=0
@@ -162,8 +168,7 @@ fio_broken() {
 	xprt_line
 	n=$(($(xprt_field 3) - before))
 	echo "$n reconnects; broken by the client's end $(broken_by client) times, by the server's $(broken_by server)"
-	sort -k 2n /tmp/breaks | awk '$2 + 0 == $2 { if (!n++) least = $2; sum += $2; most = $2 }
-		END { if (n) printf "replies %.1f to %.1f s, %.1f s on average, after each of %d breaks\n", least, most, sum / n, n }'
+	breaks_took replies
 	! grep -vE '^(client|server) [0-9.]+$' /tmp/breaks || die "$(grep -vE -m 1 '^(client|server) [0-9.]+$' /tmp/breaks)"
 	# A test that hardly breaks anything tests nothing.
 	broken_enough "$1" || die "in $rounds times $FIO_SECONDS s it was not broken $1 times by each end"

@@ -53,8 +53,8 @@ def operations(name):
 
 def counts(verbs, before, name, count, reason="not all are counted"):
     """So many more than @before, neither less nor more: to be asked when all has been sent. The
-    server may not have looked at all of it yet. (One too many may come late: what may cause it is followed by
-    a Call, see Client.silent(), or this is all that can be done.)"""
+    server may not have looked at all of it yet. One too many that comes later than a tenth of a second is not
+    seen, unless the case has waited for a Call behind it: see Client.silent()."""
     verbs.until(lambda: counters()[name] >= before[name] + count)
     verbs.until(lambda: False, 0.1)
     found = counters()[name] - before[name]

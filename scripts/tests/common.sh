@@ -258,6 +258,12 @@ DEBUG=/sys/kernel/debug/rpcrdma
 shown() { find $DEBUG/"$1" -type f | wc -l; }
 nobody_shown() { [ "$(shown client)" = 0 ] && [ "$(shown server)" = 0 ]; }
 
+# set_inline <bytes>: the sizes of the client's messages of version 1, both ways, on connections to come
+set_inline() {
+	echo "$1" >/proc/sys/sunrpc/rdma_max_inline_read
+	echo "$1" >/proc/sys/sunrpc/rdma_max_inline_write
+}
+
 # received_by <client|server> <bytes>: the largest inline message
 received_by() { [ "$(awk '$1 == "inline_recv" { print $2 }' $DEBUG/"$1"/*)" = "$2" ]; }
 

@@ -38,11 +38,6 @@ elif os.getxattr(path, name) != acl:
     sys.exit("FAIL: another ACL")' "$1" "$2"
 }
 
-inline_of() {
-	echo "$1" >/proc/sys/sunrpc/rdma_max_inline_read
-	echo "$1" >/proc/sys/sunrpc/rdma_max_inline_write
-}
-
 entries_there() { [ "$(find "$MNT/entries" -mindepth 1 | wc -l)" = 5000 ]; }
 
 # The text of a link may be taken out of its Call, and what is left goes inline. Of names and ACLs nothing may be:
@@ -66,8 +61,8 @@ long_messages() {
 
 case_long-messages() {
 	[ "$MODULE" = ours ] || skip "the in-tree module does not count these"
-	trap 'inline_of 4096' EXIT
-	inline_of 1024
+	trap 'set_inline 4096' EXIT
+	set_inline 1024
 	with_mount 3 long_messages
 }
 

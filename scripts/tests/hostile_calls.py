@@ -13,7 +13,7 @@ import time
 from caller import ADDRESS, NFS, NULL, PLAIN, PORT, READ3, Client, case, counts, main, operations
 from peer import (AUTH_NONE, AUTH_ROOT, BAD_XDR, CALL, DONE, ERROR, ERR_VERS, INVAL_HTYPE, MSG, MSGP, NOMSG, READ,
                   SEGMENTS, WRITE, WRITE_CHUNKS, Conn, Segment, Verbs, counters, error, header, only_own_memory, opaque,
-                  put, rpc_call, rpc_reply, want, words)
+                  rpc_call, rpc_reply, settings, want, words)
 
 NULL_LENGTH = 40
 # Segments that are never accessed
@@ -272,24 +272,10 @@ def regions(b):
     b.fresh().works()
 
 
-@case("endings", "a client that serves no RDMA Reads", "svc_rdma_accept_err", vers=1)       # Covers: V1-CRD-32
-def no_reads(b):
-    before = counters()
-    index = b.verbs.lib.peer_connect(ADDRESS.encode(), str(PORT).encode(), 8, 4096, 0, PLAIN, 8)
-    want(index >= 0, "no attempt")
-    conn = Conn(b.verbs, index)
-    want(b.verbs.until(lambda: conn.lost or conn.up) and conn.lost, "it was not refused")
-    conn.close()
-    counts(b.verbs, before, "server_accept_errors", 1, "it was not refused by us")
-
-
-REFUSE = "/sys/module/rpcrdma/parameters/refuse_endless_rnr"
-
-
-def accepted(b, retries):
-    """Is somebody accepted who asks for so many retries?"""
+def accepted(b, reads=16, retries=0):
+    """Is somebody accepted who serves so many RDMA Reads, and asks for so many retries without a Receive?"""
     b.verbs.lib.peer_manner(retries, 0, 0)
-    index = b.verbs.lib.peer_connect(ADDRESS.encode(), str(PORT).encode(), 8, 4096, 16, PLAIN, len(PLAIN))
+    index = b.verbs.lib.peer_connect(ADDRESS.encode(), str(PORT).encode(), 8, 4096, reads, PLAIN, len(PLAIN))
     b.verbs.lib.peer_manner(0, 0, 0)
     want(index >= 0, "no attempt")
     conn = Conn(b.verbs, index)
@@ -299,18 +285,22 @@ def accepted(b, retries):
     return up
 
 
+@case("endings", "a client that serves no RDMA Reads", "svc_rdma_accept_err", vers=1)       # Covers: V1-CRD-32
+def no_reads(b):
+    before = counters()
+    want(not accepted(b, reads=0), "it was not refused")
+    counts(b.verbs, before, "server_accept_errors", 1, "it was not refused by us")
+
+
 # Nobody can ask for that on iWARP. No numbered rule: admin.rst.
 @case("endings", "clients that ask for endless retries, where they are not wanted", "rxe/svc_rdma_request_err", vers=1)
 def endless(b):
     before = counters()
     refused_here = os.environ["PROVIDER"] != "siw"
-    want(accepted(b, 7), "7: refused, though nobody has asked for that")
-    put(REFUSE, "Y")
-    try:
-        want(accepted(b, 6), "6: refused")
-        want(accepted(b, 7) != refused_here, f"7: refused is {not refused_here}")
-    finally:
-        put(REFUSE, "N")
+    want(accepted(b, retries=7), "7: refused, though nobody has asked for that")
+    with settings(refuse_endless_rnr="Y"):
+        want(accepted(b, retries=6), "6: refused")
+        want(accepted(b, retries=7) != refused_here, f"7: refused is {not refused_here}")
     counts(b.verbs, before, "server_accept_errors", int(refused_here))
     b.fresh().works()
 

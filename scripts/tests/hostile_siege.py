@@ -21,10 +21,10 @@ import proxy
 from caller import (ADDRESS, CONNECTIONS, EXPORT, NFS, NULL, PLAIN, PORT, Client, case, main)
 from hostile_client import nfsd_threads
 from hostile_v2 import SETTING, Client2
-from peer import ARENA, PAGE, SEND, Conn, Segment, counters, put, rpc_call, want, words
+from peer import (ARENA, PAGE, PARAMETERS, SEND, Conn, Segment, counters, get, put, rpc_call, settings, want,
+                  words)
 
 PROVIDER = os.environ.get("PROVIDER")
-PARAMETERS = "/sys/module/rpcrdma/parameters/"
 PROGRESS = PARAMETERS + "progress_timeout"      # seconds in which the oldest posted work must complete
 TCP_BUFFERS = "/proc/sys/net/ipv4/tcp_wmem"
 MANY = 64
@@ -40,27 +40,9 @@ CHUNK = 256 << 10
 MPA_KEY = b"MPA ID Req Frame"
 
 
-def get(path):
-    with open(path, encoding="ascii") as f:
-        return f.read().strip()
-
-
 def progress():
     """The time limit for posted work; where it cannot be set, what it is to be"""
     return int(get(PROGRESS)) if os.path.exists(PROGRESS) else 10
-
-
-@contextlib.contextmanager
-def settings(**values):
-    """Parameters of the module are others, as far as it has them."""
-    was = {name: get(PARAMETERS + name) for name in values if os.path.exists(PARAMETERS + name)}
-    try:
-        for name in was:
-            put(PARAMETERS + name, values[name])
-        yield
-    finally:
-        for name, value in was.items():
-            put(PARAMETERS + name, value)
 
 
 @contextlib.contextmanager

@@ -22,6 +22,7 @@ VERS, BAD_XDR, INVAL_HTYPE, READ_CHUNKS, WRITE_CHUNKS, SEGMENTS, WRITE_RESOURCE,
 RBSIZ, BRS = 1, 2
 REQUEST, UP, RECEIVED, FINISHED, LOST = range(1, 6)
 SEND, SEND_INV, WRITE, READ = range(4)
+PARAMETERS = "/sys/module/rpcrdma/parameters/"
 PATIENCE = 20           # seconds for what has to come
 SILENCE = 0.5           # for what must not, from when the other end has taken what could cause it: see quiet(), silent()
 PAGE = 4096
@@ -45,10 +46,28 @@ def want(condition, reason):
         raise Failure(reason)
 
 
+def get(path):
+    with open(path, encoding="ascii") as f:
+        return f.read().strip()
+
+
 def put(path, value):
     """Write a setting."""
     with open(path, "w", encoding="ascii") as f:
         f.write(str(value))
+
+
+@contextlib.contextmanager
+def settings(**values):
+    """Parameters of the module are others, as far as it has them."""
+    was = {name: get(PARAMETERS + name) for name in values if os.path.exists(PARAMETERS + name)}
+    try:
+        for name in was:
+            put(PARAMETERS + name, values[name])
+        yield
+    finally:
+        for name, value in was.items():
+            put(PARAMETERS + name, value)
 
 
 @contextlib.contextmanager

@@ -7,11 +7,6 @@
 # Slow: small-regions failed-invalidation short-queue
 . "$TOP/scripts/tests/common.sh"
 
-inline_sizes() {
-	echo "$1" >/proc/sys/sunrpc/rdma_max_inline_read
-	echo "$1" >/proc/sys/sunrpc/rdma_max_inline_write
-}
-
 # chunks_for <bytes>: Read chunks that a WRITE of so many takes
 chunks_for() {
 	local before
@@ -27,7 +22,7 @@ case_inline-sizes() {
 	[ "$MODULE" = ours ] || skip "this is about our module's settings"
 	nfs_mount 3
 	[ "$(chunks_for 3000)" = 0 ] || die "3000 bytes do not go inline"
-	inline_sizes 1024
+	set_inline 1024
 	[ "$(chunks_for 3000)" = 0 ] || die "the threshold has changed on a connection"
 	nfs_umount
 	nfs_mount 3
@@ -36,15 +31,15 @@ case_inline-sizes() {
 	nfs_umount
 	with_mount 3 checked names small acl
 	with_mount 4.2 checked small
-	inline_sizes 65536
+	set_inline 65536
 	on_server tune 65536 /proc/sys/sunrpc/svc_rdma/max_req_size
 	with_mount 4.2 checked small
 	on_server tune 4096 /proc/sys/sunrpc/svc_rdma/max_req_size
-	inline_sizes 4096
+	set_inline 4096
 }
 
 odd_sizes_end() {
-	inline_sizes 4096
+	set_inline 4096
 	on_server tune 4096 /proc/sys/sunrpc/svc_rdma/max_req_size
 }
 
@@ -59,7 +54,7 @@ case_odd-sizes() {
 	on_server tune 65536 /proc/sys/sunrpc/svc_rdma/max_req_size
 	until_true 30 nobody_shown || die "of former mounts: $(ls $DEBUG/client $DEBUG/server)"
 	for size in 5000 8191 1025; do
-		inline_sizes $size
+		set_inline $size
 		nfs_mount 3
 		dd if=$MNT/odd of=/dev/shm/odd bs=4096 iflag=direct || die "READ with sizes of $size"
 		cmp /dev/shm/odd $EXPORT/odd || die "READ with sizes of $size brings something else"
@@ -402,7 +397,7 @@ limits_end() {
 	echo 128 >/proc/sys/sunrpc/svc_rdma/max_requests
 	echo 16 >/proc/sys/sunrpc/svc_rdma/max_bc_requests
 	echo 4096 >/proc/sys/sunrpc/svc_rdma/max_req_size
-	inline_sizes 4096
+	set_inline 4096
 }
 
 # limit <name> <value> <file>
@@ -418,7 +413,7 @@ case_limits() {
 	echo 4 >/proc/sys/sunrpc/svc_rdma/max_requests
 	echo 2 >/proc/sys/sunrpc/svc_rdma/max_bc_requests
 	echo 8192 >/proc/sys/sunrpc/svc_rdma/max_req_size
-	inline_sizes 16384
+	set_inline 16384
 	nfs_mount 4.2
 	crowd
 	client=$(echo $DEBUG/client/*) server=$(echo $DEBUG/server/*)

@@ -127,8 +127,7 @@ swaps() {
 	tail -n 1 /tmp/hog
 	out=$(($(vmstat_of pswpout) - out))
 	echo "$out pages written to swap, $(vmstat_of pswpin) read in all; $(xprt_line)"
-	sort -k 2n /tmp/breaks | awk '{ if (!n++) least = $2; sum += $2; most = $2 }
-		END { if (n) printf "pages moved %.1f to %.1f s, %.1f s on average, after each of %d breaks\n", least, most, sum / n, n }'
+	breaks_took "pages moved"
 	trap - EXIT
 	[ "$(vmstat_of oom_kill)" = 0 ] || die "the kernel has killed $(vmstat_of oom_kill) processes"
 	[ "$out" -gt 12288 ] || die "hardly anything was swapped out: $out pages"

@@ -153,16 +153,14 @@ sizes_of_1() {
 
 # fallen_back <max_inline of both ends> <command...>: on a connection that was to be of version 2
 fallen_back() {
-	echo "$1" >$CLIENT/rdma_max_inline_read
-	echo "$1" >$CLIENT/rdma_max_inline_write
+	set_inline "$1"
 	shift
 	until_true 30 nobody_shown || die "of former mounts: $(ls $DEBUG/client $DEBUG/server)"
 	versions 2 1 counted client_fallbacks 1 1 counted client_connects 1 1 with_mount 3 "$@"
 }
 
 sizes_as_before() {
-	echo 4096 >$CLIENT/rdma_max_inline_read
-	echo 4096 >$CLIENT/rdma_max_inline_write
+	set_inline 4096
 	echo 4096 >$SERVE/max_req_size
 }
 

@@ -506,18 +506,14 @@ def roundups(w, opaques):
             yield not any(w.data[w.at - (-length % 4):w.at])
 
 
-def arguments_of(stream):
-    """Of an RPC Call: the roundups of its credential and verifier, and what Message.arguments() returns"""
-    w = Words(stream, 12)
-    what = w.take(3)
-    flavor, body = w.take(), Words(w.opaque())
-    checks = []
-    if flavor == AUTH_SYS:
-        body.take()
-        checks = list(roundups(body, 1))        # the name of the machine
-    w.take()
-    w.opaque()
-    return checks, (*what, w)
+def credential_pads(m):
+    """Of an inline Call: the roundup of the name of the machine, in a credential that has one"""
+    w = Words(m.body, 24)
+    flavor, credential = w.take(), Words(w.opaque())
+    if flavor != AUTH_SYS:
+        return []
+    credential.take()
+    return list(roundups(credential, 1))
 
 
 # What the arguments of a Call of version 3 are: so many opaque items, and words behind them
@@ -531,7 +527,8 @@ def call_pads():
     for m in calls():
         if m.type != MSG or m.reads:
             continue
-        checks, (program, vers, procedure, w) = arguments_of(m.body)
+        checks = credential_pads(m)
+        program, vers, procedure, w = m.arguments()
         if (program, vers) == (NFS, 3) and procedure in V3_ARGUMENTS:
             opaques, more = V3_ARGUMENTS[procedure]
             checks += roundups(w, opaques)
