@@ -22,6 +22,12 @@
  */
 #define RPCRDMA_SIW_SIGNAL_MAX		(6 * 4096)
 
+/* So it does with the pages of a Send that is not signaled and has a page or more.
+ * TCP may still read them, or send them again, when a later completion says that the
+ * device is done with the Send.
+ */
+#define RPCRDMA_SIW_UNSIGNALED_MAX	(PAGE_SIZE - 1)
+
 /* For tests: connections made from now on find a device whose memory regions have
  * no more pages, and whose queues no more work requests, than that (0: as many as
  * it says).
@@ -71,8 +77,10 @@ void rpcrdma_device_query(struct ib_device *device, u32 port,
 	if (caps->dc_iwarp)
 		caps->dc_max_sge_rd = 1;
 	caps->dc_read_mrs = caps->dc_iwarp || attrs->max_sgl_rd;
+	caps->dc_unsignaled_max = U32_MAX;
 	if (device->ops.driver_id == RDMA_DRIVER_SIW) {
 		caps->dc_settle = RPCRDMA_SIW_SETTLE_MSECS;
 		caps->dc_signal_max = RPCRDMA_SIW_SIGNAL_MAX;
+		caps->dc_unsignaled_max = RPCRDMA_SIW_UNSIGNALED_MAX;
 	}
 }

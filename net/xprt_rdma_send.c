@@ -13,7 +13,8 @@
  *
  * Only one Send in %RPCRDMA_SEND_BATCH asks for a completion. The send queue
  * completes in order, so that one gives back all Sends before it too, with the
- * send queue entries of their chains.
+ * send queue entries of their chains. siw is done with a large one only if that
+ * one is signaled itself (dc_unsignaled_max).
  *
  * Entries are counted: an RPC is posted only if there is room for its chain
  * and for invalidating its regions later. If there is not, its Call is ready all
@@ -80,11 +81,13 @@ static bool xprt_rdma_send_next_is_ready(struct xprt_rdma *xr)
 
 /* When fewer entries are left than an RPC may need, or no Send that is ready, the
  * next one might have to wait, and nothing but a completion can wake it: do not
- * leave it to the batch (I33).
+ * leave it to the batch (I33). And a later completion has to say that this buffer
+ * may be used again.
  */
-static bool xprt_rdma_send_signal(struct xprt_rdma *xr)
+static bool xprt_rdma_send_signal(struct xprt_rdma *xr, u32 len)
 {
 	if (++xr->xr_unsignaled < RPCRDMA_SEND_BATCH &&
+	    len <= xr->xr_conn.cn_caps.dc_unsignaled_max &&
 	    atomic_read(&xr->xr_sq_free) - xprt_rdma_sq_answers(xr) >=
 	    (int)XPRT_RDMA_SLOTS_MAX &&
 	    xprt_rdma_send_next_is_ready(xr))
@@ -107,8 +110,9 @@ static int xprt_rdma_send_post_locked(struct xprt_rdma_send *send,
 
 	lockdep_assert_held(&xr->xr_send_lock);
 
-	send->sn_wr.send_flags = xprt_rdma_send_signal(xr) ?
-				 IB_SEND_SIGNALED : 0;
+	send->sn_wr.send_flags =
+		xprt_rdma_send_signal(xr, send->sn_sge.length) ?
+			IB_SEND_SIGNALED : 0;
 	list_add_tail(&send->sn_list, &xr->xr_send_busy);
 	trace_xprt_rdma_send(send, req);
 	rc = rpcrdma_conn_post(&xr->xr_conn, first);
