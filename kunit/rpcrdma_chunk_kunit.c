@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/rpcrdma_chunk.c: streams, and the pieces taken out.
+ * Unit tests of net/core/chunk.c: streams, and the pieces taken out.
  */
 
 #include <linux/limits.h>

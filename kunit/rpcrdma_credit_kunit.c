@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/rpcrdma_credit.c: windows.
+ * Unit tests of net/core/credit.c: windows.
  */
 
 #include <kunit/test.h>

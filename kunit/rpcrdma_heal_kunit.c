@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/rpcrdma_heal.c: what is done after an error of version 2.
+ * Unit tests of net/core/retry.c: what is done after an error of version 2.
  */
 
 #include <kunit/test.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/rpcrdma_nego.c: the first answer on a connection.
+ * Unit tests of net/core/negotiate.c: the first answer on a connection.
  */
 
 #include <kunit/test.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/rpcrdma_plan.c: forms.
+ * Unit tests of net/core/plan.c: forms.
  */
 
 #include <kunit/test.h>

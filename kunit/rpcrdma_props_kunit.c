@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/rpcrdma_props.c: private data and properties, and the
+ * Unit tests of net/core/props.c: private data and properties, and the
  * limits they make.
  */
 

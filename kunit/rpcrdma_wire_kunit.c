@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/rpcrdma_wire.c: lists and segments, whatever the version.
+ * Unit tests of net/wire/lists.c: lists and segments, whatever the version.
  */
 
 #include <linux/limits.h>

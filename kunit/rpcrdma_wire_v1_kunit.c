@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/rpcrdma_wire_v1.c: version 1 headers, both ways.
+ * Unit tests of net/wire/v1.c: version 1 headers, both ways.
  */
 
 #include <linux/limits.h>

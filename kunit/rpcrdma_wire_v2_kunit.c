@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/rpcrdma_wire_v2.c: version 2 Calls and Replies, both ways,
+ * Unit tests of net/wire/v2.c: version 2 Calls and Replies, both ways,
  * and the table of header types.
  */
 
@@ -9,7 +9,7 @@
 
 #include <rpcrdma/chunk.h>
 
-#include "../net/rpcrdma_wire_xdr.h"
+#include "../net/wire/xdr.h"
 #include "rpcrdma_kunit.h"
 
 #define XID	RPCRDMA_KUNIT_XID

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/xprt_rdma_reply.c: where the parts of a Reply go. NFS has
+ * Unit tests of net/client/reply.c: where the parts of a Reply go. NFS has
  * nothing behind the data of a READ, so no mount shows all of it.
  */
 

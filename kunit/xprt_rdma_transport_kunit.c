@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/xprt_rdma_transport.c: what a transport is refused for when
+ * Unit tests of net/client/transport.c: what a transport is refused for when
  * it is made. There is no connection here, so no device is needed.
  */
 

@@ -5,9 +5,9 @@
 usage: check-looking.py [TOP]
        check-looking.py --pure      lists the sources of the wire and pure rooms
 
-wire <- {chunk, props, credit, plan, size, cont, nego, heal} <- {device, unplug, conn, buf, alive}
-     <- {xprt_rdma_* | svc_rdma_*} <- module
+net/wire <- net/core <- net/verbs <- {net/client | net/server} <- net/module
 
+The room of a source is its folder; that of a header in include/rpcrdma is in the table below.
 Read from #include lines and from names used in code (comments and strings left out).
 Prints each breach as file:line; status 1 if there is any. The table of rooms is complete
 on purpose: a file that is in no room is a breach too.
@@ -16,17 +16,17 @@ import os
 import re
 import sys
 
-# The rooms, bottom first: name, level, which files (stems) belong to it.
+# The rooms, bottom first: name, level, which headers (stems) of include/rpcrdma belong to it.
 ROOMS = [
-    ("wire", 0, r"rpcrdma_wire(_\w+)?|wire(_\w+)?"),
-    ("pure", 1, r"(rpcrdma_)?(chunk|props|credit|plan|size|cont|nego|heal)"),
-    ("verbs", 2, r"(rpcrdma_)?(device|unplug|conn|buf|alive)|counters|trace_verbs"),
-    ("client", 3, r"xprt_rdma(_\w+)?|trace_xprt"),
-    ("server", 3, r"svc_rdma(_\w+)?|trace_svc"),
-    ("module", 4, r"rpcrdma_(trace|sysctl|debugfs|module)|sysctl|debugfs"),
+    ("wire", 0, r"wire"),
+    ("core", 1, r"chunk|props|credit|plan|size|nego|heal"),
+    ("verbs", 2, r"device|unplug|conn|buf|alive|counters|trace_verbs"),
+    ("client", 3, r"xprt_rdma|trace_xprt"),
+    ("server", 3, r"svc_rdma(_array)?|trace_svc"),
+    ("module", 4, r"sysctl|debugfs"),
 ]
 # What the module as a whole offers to its rooms (init and exit calls, tunables).
-SHARED = {"module"}
+SHARED = {"include/rpcrdma/module.h"}
 
 PURE_HEADERS = re.compile(r"rdma/|trace/|linux/(printk|tracepoint|spinlock\w*|mutex|rwsem|rwlock\w*|seqlock|semaphore|"
                           r"percpu-rwsem|rcupdate|wait|completion)\.h|linux/sunrpc/(?!xdr\.h|msg_prot\.h)")
@@ -39,9 +39,11 @@ VERBS_HEADERS = re.compile(r"linux/sunrpc/(?!addr\.h|xdr\.h|msg_prot\.h|rpc_rdma
 INTREE = re.compile(r"linux/sunrpc/(svc_rdma\w*|rdma_rn)\.h|trace/events/rpcrdma\.h")
 
 
-def room_of(stem):
+def room_of(path):
+    """Of a file, by its path from the top of the tree, or of what an #include names"""
+    folder, stem = os.path.split(os.path.splitext(path)[0])
     for name, level, pattern in ROOMS:
-        if re.fullmatch(pattern, stem):
+        if folder == f"net/{name}" or (folder in ("rpcrdma", "include/rpcrdma") and re.fullmatch(pattern, stem)):
             return name, level
     return None
 
@@ -57,23 +59,24 @@ def code_lines(text):
     return includes, bare.split("\n")
 
 
-def breaches(path, stem):
-    room = room_of(stem)
-    if stem in SHARED:
+def breaches(top, path):
+    room = room_of(path)
+    if path in SHARED:
         return
     if not room:
-        yield 1, f"{stem} is in no room (see ROOMS in check-looking.py)"
+        yield 1, f"{path} is in no room (see ROOMS in check-looking.py)"
         return
     name, level = room
-    includes, lines = code_lines(open(path, encoding="utf-8").read())
+    includes, lines = code_lines(open(os.path.join(top, path), encoding="utf-8").read())
     for no, inc in includes:
-        target = os.path.splitext(os.path.basename(inc))[0]
-        if inc.startswith("rpcrdma/") or "/" not in inc:
-            if target in SHARED:
+        if "/" not in inc:
+            inc = f"{os.path.dirname(path)}/{inc}"
+        if re.match(r"(include/)?rpcrdma/|net/(wire|core|verbs|client|server|module)/", inc):
+            if f"include/{inc}" in SHARED:
                 if level < 2:
                     yield no, f"{name} looks at the module ({inc})"
                 continue
-            other = room_of(target)
+            other = room_of(inc)
             if not other:
                 yield no, f"{inc} is in no room"
             elif other[1] > level:
@@ -98,11 +101,18 @@ def breaches(path, stem):
                 yield no, f"a verbs room uses {m.group(0)}"
 
 
+def sources(top):
+    for folder in ("net", "include/rpcrdma"):
+        for path, _, entries in os.walk(os.path.join(top, folder)):
+            for entry in entries:
+                if entry.endswith((".c", ".h")):
+                    yield os.path.relpath(os.path.join(path, entry), top)
+
+
 def pure_sources(top):
-    for entry in sorted(os.listdir(os.path.join(top, "net"))):
-        stem, ext = os.path.splitext(entry)
-        if ext == ".c" and (room_of(stem) or ("", 9))[1] <= 1:
-            print(f"net/{entry}")
+    for path in sorted(sources(top)):
+        if path.endswith(".c") and (room_of(path) or ("", 9))[1] <= 1:
+            print(path)
 
 
 def main():
@@ -111,15 +121,11 @@ def main():
         return pure_sources(top)
     top = sys.argv[1] if len(sys.argv) > 1 else top
     count = files = 0
-    for folder in ("net", "include/rpcrdma"):
-        for entry in sorted(os.listdir(os.path.join(top, folder))):
-            stem, ext = os.path.splitext(entry)
-            if ext not in (".c", ".h"):
-                continue
-            files += 1
-            for no, what in breaches(os.path.join(top, folder, entry), stem):
-                print(f"{folder}/{entry}:{no}: {what}")
-                count += 1
+    for path in sorted(sources(top)):
+        files += 1
+        for no, what in breaches(top, path):
+            print(f"{path}:{no}: {what}")
+            count += 1
     if not files:
         print("no source files found")
         count = 1

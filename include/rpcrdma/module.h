@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The module room: what rpcrdma_module.c puts together. */
+/* The module room: what module/main.c puts together. */
 #ifndef RPCRDMA_MODULE_H
 #define RPCRDMA_MODULE_H
 

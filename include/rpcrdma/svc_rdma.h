@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The server: structures its rooms share. Private to net/svc_rdma_*.c, apart
+ * The server: structures its rooms share. Private to net/server, apart
  * from the tunables, svc_rdma_init() and svc_rdma_exit().
  */
 #ifndef RPCRDMA_SVC_RDMA_H
@@ -121,7 +121,7 @@ struct svc_rdma_chain {
  * @sc_slots: send queue slots held for @sc_reads; 0 while it waits for them
  * @sc_wait: for these it waits, or waited
  * @sc_posted: jiffies when @sc_reads were posted, under sx_lock
- * @sc_pull: bytes that it counts in sx_pulled, see svc_rdma_read.c
+ * @sc_pull: bytes that it counts in sx_pulled, see server/read.c
  * @sc_mrs: regions that it has found too few of, and waits for; or 0
  * @sc_pages: pages the RDMA Reads fill, owned until the Call is freed
  * @sc_npages: entries of @sc_pages
@@ -341,7 +341,7 @@ static inline void svc_rdma_enqueue(struct svc_rdma_xprt *sx)
 		svc_xprt_enqueue(&sx->sx_xprt);
 }
 
-/* svc_rdma_negotiate.c */
+/* server/negotiate.c */
 int svc_rdma_negotiate_begin(struct svc_rdma_xprt *sx);
 bool svc_rdma_negotiate_settle(struct svc_rdma_xprt *sx, u32 vers);
 u32 svc_rdma_negotiate_guess(const struct svc_rdma_xprt *sx,
@@ -350,7 +350,7 @@ void svc_rdma_negotiate_accept(const struct svc_rdma_xprt *sx,
 			       struct rpcrdma2_accept *accept);
 void svc_rdma_negotiate_connprop(struct svc_rdma_call *call);
 
-/* svc_rdma_credit.c */
+/* server/credit.c */
 int svc_rdma_credits_few(struct svc_rdma_xprt *sx);
 int svc_rdma_credits_begin(struct svc_rdma_xprt *sx);
 void svc_rdma_credits_use(struct svc_rdma_xprt *sx);
@@ -364,7 +364,7 @@ static inline bool svc_rdma_is_known(const struct svc_rdma_xprt *sx)
 	return test_bit(XPT_PEER_VALID, &sx->sx_xprt.xpt_flags);
 }
 
-/* svc_rdma_close.c */
+/* server/close.c */
 extern struct srcu_struct svc_rdma_srcu;
 
 /* From here to the end of the block, sx_conn is not closed. sparse does not follow
@@ -387,7 +387,7 @@ bool svc_rdma_conn_waiting(struct rpcrdma_conn *conn, unsigned long *posted,
 void svc_rdma_recv_put(struct svc_rdma_xprt *sx, struct rpcrdma_recv *recv);
 void svc_rdma_slots_release(struct svc_rdma_xprt *sx, u32 slots);
 
-/* svc_rdma_sq.c */
+/* server/sq.c */
 void svc_rdma_sq_init(struct svc_rdma_sq *sq);
 void svc_rdma_sq_set_size(struct svc_rdma_sq *sq, u32 size);
 void svc_rdma_sq_extend(struct svc_rdma_sq *sq, u32 slots);
@@ -398,7 +398,7 @@ void svc_rdma_sq_release(struct svc_rdma_sq *sq, u32 slots);
 void svc_rdma_sq_close(struct svc_rdma_sq *sq);
 bool svc_rdma_sq_has_room(struct svc_rdma_sq *sq, u32 most);
 
-/* svc_rdma_pages.c */
+/* server/pages.c */
 bool svc_rdma_pages_fit(void);
 int svc_rdma_pages_begin(struct svc_rqst *rqstp);
 u32 svc_rdma_pages_used(const struct svc_rqst *rqstp);
@@ -411,7 +411,7 @@ void svc_rdma_pages_free(struct svc_rdma_call *call);
 void svc_rdma_pages_write(const struct svc_rdma_call *call, u32 pos,
 			  const void *from, u32 len);
 
-/* svc_rdma_rw.c */
+/* server/rw.c */
 void svc_rdma_rw_set_limits(struct svc_rdma_xprt *sx);
 int svc_rdma_rw_check(struct svc_rdma_xprt *sx);
 void svc_rdma_chain_init(struct svc_rdma_chain *chain);
@@ -436,7 +436,7 @@ struct ib_send_wr *svc_rdma_chain_wrs(struct svc_rdma_xprt *sx,
 void svc_rdma_chain_destroy(struct svc_rdma_xprt *sx,
 			    struct svc_rdma_chain *chain);
 
-/* svc_rdma_read.c */
+/* server/read.c */
 bool svc_rdma_pull_fits(struct svc_rdma_xprt *sx);
 struct svc_rdma_call *svc_rdma_pull_take(struct svc_rdma_xprt *sx);
 bool svc_rdma_pull_begin(struct svc_rdma_call *call);
@@ -447,7 +447,7 @@ int svc_rdma_read_start(struct svc_rdma_call *call);
 bool svc_rdma_read_assemble(struct svc_rdma_call *call, struct xdr_buf *arg);
 int svc_rdma_read_inline(struct svc_rdma_call *call, struct xdr_buf *arg);
 
-/* svc_rdma_write.c */
+/* server/write.c */
 int svc_rdma_result_payload(struct svc_rqst *rqstp, unsigned int offset,
 			    unsigned int length);
 int svc_rdma_write_payloads(struct svc_rdma_call *call,
@@ -457,7 +457,7 @@ int svc_rdma_write_reply(struct svc_rdma_call *call,
 			 struct svc_rdma_chain *chain,
 			 const struct xdr_buf *xdr, u32 *written);
 
-/* svc_rdma_sendto.c */
+/* server/sendto.c */
 struct svc_rdma_send *svc_rdma_send_get(struct svc_rdma_xprt *sx, gfp_t gfp);
 void svc_rdma_send_put(struct svc_rdma_send *send);
 void svc_rdma_send_destroy(struct svc_rdma_send *send);
@@ -468,11 +468,11 @@ void svc_rdma_send_error(struct svc_rdma_call *call,
 			 enum rpcrdma_verdict verdict);
 int svc_rdma_sendto(struct svc_rqst *rqstp);
 
-/* svc_rdma_debugfs.c */
+/* server/debugfs.c */
 void svc_rdma_debugfs_create(struct svc_rdma_xprt *sx);
 void svc_rdma_debugfs_destroy(struct svc_rdma_xprt *sx);
 
-/* svc_rdma_recvfrom.c */
+/* server/recvfrom.c */
 int svc_rdma_call_cache_init(void);
 void svc_rdma_call_cache_exit(void);
 void svc_rdma_call_put_recv(struct svc_rdma_call *call);
@@ -482,7 +482,7 @@ void svc_rdma_receive(struct rpcrdma_conn *conn, struct rpcrdma_recv *recv);
 int svc_rdma_recvfrom(struct svc_rqst *rqstp);
 void svc_rdma_release_ctxt(struct svc_xprt *xprt, void *ctxt);
 
-/* svc_rdma_backchannel.c */
+/* server/backchannel.c */
 #if IS_ENABLED(CONFIG_SUNRPC_BACKCHANNEL)
 int svc_rdma_bc_init(void);
 void svc_rdma_bc_exit(void);

@@ -7,7 +7,7 @@
  * so it is valid only as long as that buffer is neither freed nor reposted.
  *
  * All values outside the codec are in host byte order; big-endian words live
- * only in net/rpcrdma_wire*.c. Layouts: requirements section B; RFC 8166
+ * only in net/wire. Layouts: requirements section B; RFC 8166
  * section 4; draft-ietf-nfsv4-rfc5666bis-01 section 5.
  */
 #ifndef RPCRDMA_WIRE_H
@@ -374,7 +374,7 @@ struct rpcrdma_seg_iter {
 	u32		it_left;
 };
 
-/* rpcrdma_wire.c */
+/* wire/lists.c */
 bool rpcrdma_wire_peek_vers(const void *buf, u32 len, u32 *vers);
 enum rpcrdma_verdict rpcrdma_wire_decode_lists(const void *buf, u32 len,
 					       u32 *offset,
@@ -387,7 +387,7 @@ bool rpcrdma_chunk_next(struct rpcrdma_seg_iter *iter,
 u32 rpcrdma_wire_lists_len(u32 nreadsegs, u32 nwrites, u32 nwritesegs,
 			   u32 nreplysegs);
 
-/* rpcrdma_wire_v1.c */
+/* wire/v1.c */
 u32 rpcrdma1_call_len(const struct rpcrdma_call_out *call);
 int rpcrdma1_encode_call(void *buf, u32 size,
 			 const struct rpcrdma_call_out *call);
@@ -403,7 +403,7 @@ int rpcrdma1_encode_err_vers(void *buf, u32 size, u32 xid, u32 vers,
 			     u32 credit, u32 low, u32 high);
 int rpcrdma1_encode_err_chunk(void *buf, u32 size, u32 xid, u32 credit);
 
-/* rpcrdma_wire_v2.c */
+/* wire/v2.c */
 extern const struct rpcrdma2_accept rpcrdma2_accept_forward;
 extern const struct rpcrdma2_accept rpcrdma2_accept_backward;
 u32 rpcrdma2_call_len(const struct rpcrdma_call_out *call);
@@ -421,7 +421,7 @@ enum rpcrdma_verdict rpcrdma2_decode_reply(const void *buf, u32 len,
 bool rpcrdma2_is_grant(const struct rpcrdma_hdr *hdr,
 		       enum rpcrdma_verdict verdict);
 
-/* rpcrdma_wire_v2_ctl.c */
+/* wire/v2_control.c */
 bool rpcrdma2_refusal(const struct rpcrdma_hdr *hdr,
 		      enum rpcrdma_verdict verdict,
 		      const struct rpcrdma2_accept *accept,

@@ -346,7 +346,7 @@ static inline struct xprt_rdma_req *xprt_rdma_req_from(struct rpc_rqst *rqst)
 	return container_of(rqst, struct xprt_rdma_req, rr_slot);
 }
 
-/* xprt_rdma_transport.c */
+/* client/transport.c */
 extern unsigned int xprt_rdma_slot_table_entries;
 extern unsigned int xprt_rdma_max_inline_read;
 extern unsigned int xprt_rdma_max_inline_write;
@@ -354,7 +354,7 @@ int xprt_rdma_init(void);
 void xprt_rdma_exit(void);
 void xprt_rdma_close(struct rpc_xprt *xprt);
 
-/* xprt_rdma_negotiate.c */
+/* client/negotiate.c */
 extern unsigned int xprt_rdma_client_version;
 extern unsigned int xprt_rdma_v2_inline;
 u32 xprt_rdma_negotiate_size(const struct xprt_rdma *xr, u32 size);
@@ -366,7 +366,7 @@ void xprt_rdma_negotiate_receive(struct xprt_rdma *xr,
 void xprt_rdma_negotiate_hear(struct xprt_rdma *xr,
 			      const struct rpcrdma_hdr *hdr);
 
-/* xprt_rdma_req.c */
+/* client/req.c */
 void xprt_rdma_req_alloc_slot(struct rpc_xprt *xprt, struct rpc_task *task);
 void xprt_rdma_req_free_slot(struct rpc_xprt *xprt, struct rpc_rqst *rqst);
 int xprt_rdma_req_alloc_buf(struct rpc_task *task);
@@ -380,7 +380,7 @@ void xprt_rdma_req_reset_all(struct xprt_rdma *xr);
 void xprt_rdma_req_release(struct rpc_task *task);
 bool xprt_rdma_req_late_reply(struct xprt_rdma *xr, u32 xid);
 
-/* xprt_rdma_marshal.c */
+/* client/marshal.c */
 extern u32 xprt_rdma_shrink_write;
 extern u32 xprt_rdma_shrink_reply;
 int xprt_rdma_marshal(struct xprt_rdma *xr, struct rpc_rqst *rqst,
@@ -388,7 +388,7 @@ int xprt_rdma_marshal(struct xprt_rdma *xr, struct rpc_rqst *rqst,
 bool xprt_rdma_marshal_heal(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			    const struct rpcrdma_hdr *hdr);
 
-/* xprt_rdma_bounce.c */
+/* client/bounce.c */
 int xprt_rdma_bounce_get(struct xdr_buf *copy, u32 len);
 void xprt_rdma_bounce_put(struct xdr_buf *copy);
 int xprt_rdma_bounce_fill(const struct xdr_buf *copy,
@@ -396,7 +396,7 @@ int xprt_rdma_bounce_fill(const struct xdr_buf *copy,
 int xprt_rdma_bounce_drain(const struct xdr_buf *copy, struct xdr_buf *to,
 			   u32 len);
 
-/* xprt_rdma_frwr.c */
+/* client/frwr.c */
 extern atomic_t xprt_rdma_fail_inv;
 extern atomic_t xprt_rdma_lose_fence;
 extern bool xprt_rdma_hold_fence;
@@ -425,7 +425,7 @@ void xprt_rdma_frwr_release(struct xprt_rdma *xr, struct xprt_rdma_req *req);
 void xprt_rdma_frwr_fence(struct xprt_rdma *xr, struct xprt_rdma_req *req);
 void xprt_rdma_frwr_destroy_all(struct xprt_rdma *xr);
 
-/* xprt_rdma_send.c */
+/* client/send.c */
 int xprt_rdma_send_request(struct rpc_rqst *rqst);
 bool xprt_rdma_send_is_fresh(const struct rpc_rqst *rqst);
 int xprt_rdma_sends_create(struct xprt_rdma *xr);
@@ -439,7 +439,7 @@ int xprt_rdma_send_post(struct xprt_rdma_send *send, u32 len,
 void xprt_rdma_send_forget(struct xprt_rdma *xr, struct xprt_rdma_req *req);
 void xprt_rdma_sq_release(struct xprt_rdma *xr, u32 slots);
 
-/* xprt_rdma_reply.c */
+/* client/reply.c */
 #if IS_ENABLED(CONFIG_KUNIT)
 int xprt_rdma_reply_place(struct xprt_rdma *xr, struct xprt_rdma_req *req);
 #endif
@@ -453,11 +453,11 @@ void xprt_rdma_reply_refuse(struct xprt_rdma *xr,
 			    const struct rpcrdma_hdr *hdr,
 			    const struct rpcrdma2_error *error);
 
-/* xprt_rdma_debugfs.c */
+/* client/debugfs.c */
 void xprt_rdma_debugfs_create(struct xprt_rdma *xr);
 void xprt_rdma_debugfs_destroy(struct xprt_rdma *xr);
 
-/* xprt_rdma_backchannel.c */
+/* client/backchannel.c */
 #ifdef CONFIG_SUNRPC_BACKCHANNEL
 int xprt_rdma_bc_setup(struct rpc_xprt *xprt, unsigned int reqs);
 size_t xprt_rdma_bc_maxpayload(struct rpc_xprt *xprt);

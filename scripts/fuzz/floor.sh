@@ -25,7 +25,7 @@ build() {
 	mapfile -t tests < <(python3 scripts/mutants/run.py --tests)
 	compile "$dir/pure" -w "${cover[@]}" "${pure[@]}" &&
 		compile "$dir/targets" -w scripts/fuzz/*.c &&
-		compile "$dir/tests" -w -Iscripts/mutants/include -Ikunit -Inet "${tests[@]}" scripts/mutants/kunit.c &&
+		compile "$dir/tests" -w -Iscripts/mutants/include -Ikunit -Inet/wire "${tests[@]}" scripts/mutants/kunit.c &&
 		clang "${cover[@]}" -fsanitize=fuzzer -o "$dir/fuzz" "$dir"/{pure,targets}/*.o &&
 		clang "${cover[@]}" -o "$dir/unit" "$dir"/{pure,tests}/*.o
 }

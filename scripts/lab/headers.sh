@@ -104,9 +104,9 @@ headers_try() {
 	headers_command "$1" "$out" || return
 	cd "$(cat "$out.cwd")" || return
 	# Only what makes them needs the macros that tracepoints are made of.
-	grep -v 'rpcrdma_trace\.c' "$out.sources" | sed 's/.*/#include "&"/' >"$out.c"
+	grep -v 'net/module/trace\.c' "$out.sources" | sed 's/.*/#include "&"/' >"$out.c"
 	{
-		sh -c "$(cat "$out") -I. $out.c" && sh -c "$(cat "$out") $(grep 'rpcrdma_trace\.c' "$out.sources")"
+		sh -c "$(cat "$out") -I. $out.c" && sh -c "$(cat "$out") $(grep 'net/module/trace\.c' "$out.sources")"
 	} >"$out.log" 2>&1 || {
 		echo "$1: does not compile"
 		grep -E 'error' "$out.log" || tail "$out.log"

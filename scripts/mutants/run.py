@@ -35,7 +35,7 @@ from pathlib import Path
 TOP = Path(__file__).resolve().parents[2]
 EQUIVALENT = Path(__file__).resolve().parent / "equivalent.list"
 CC = ["gcc", "-std=gnu11", f"-I{TOP}/scripts/mutants/include", f"-I{TOP}/scripts/fuzz/include",
-      f"-I{TOP}/include", f"-I{TOP}/kunit", f"-I{TOP}/net"]
+      f"-I{TOP}/include", f"-I{TOP}/kunit", f"-I{TOP}/net/wire"]
 # What most mutants are caught with; and with what those are tried that were not
 FLAGS = {"plain": ["-O0"], "checked": ["-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]}
 # In the kernel, and about more than pure rooms

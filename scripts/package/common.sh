@@ -16,11 +16,15 @@ RANGE="${KERNELS%% *} to ${KERNELS##* }"
 # dkms_source <directory>: write the source tree that DKMS builds. No unit tests: a kernel
 # without KUnit could not build them, and nobody would run them.
 dkms_source() {
-	mkdir -p "$1/net" "$1/include/rpcrdma"
+	local folder
+	mkdir -p "$1/include/rpcrdma"
 	# DKMS knows no commit, and installs no module of the version that is there already.
 	sed "s/^rpcrdma-version := .*/rpcrdma-version := $VERSION/" "$TOP/Kbuild" >"$1/Kbuild"
 	chmod 644 "$1/Kbuild"
-	install -m 644 -t "$1/net" "$TOP"/net/*.[ch]
+	for folder in "$TOP"/net/*/; do
+		folder=net/$(basename "$folder")
+		install -m 644 -D -t "$1/$folder" "$TOP/$folder"/*.[ch]
+	done
 	install -m 644 -t "$1/include/rpcrdma" "$TOP"/include/rpcrdma/*.h
 	sed -e "s/@VERSION@/$VERSION/" -e "s/@KERNELS@/$RANGE/" \
 		-e "s/@REGEX@/$(sed 's/\./\\\\./g; s/ /|/g' <<<"$KERNELS")/" \

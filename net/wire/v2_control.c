@@ -2,7 +2,7 @@
 /*
  * RPC-over-RDMA version 2 messages that carry no RPC: errors and properties.
  *
- * The part of rpcrdma_wire_v2.c that is about the protocol itself: read that
+ * The part of wire/v2.c that is about the protocol itself: read that
  * file's opening comment first. Here are the two tables that an extension adds
  * to, properties and error codes, and what is answered to a message that
  * cannot be used.
@@ -23,7 +23,7 @@
 
 #include <rpcrdma/wire.h>
 
-#include "rpcrdma_wire_xdr.h"
+#include "xdr.h"
 
 /*
  * A property set, one row per property, by enum rpcrdma2_prop. All of those

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Bounded reading and writing of XDR words, for rpcrdma_wire*.c only.
+ * Bounded reading and writing of XDR words, for net/wire only.
  *
  * A cursor never moves past the bytes it was given, so the files that use it
  * contain no pointer arithmetic that a peer's numbers could lead astray.
  * Buffers may have any alignment: a header behind a message that somebody
  * else framed need not begin on a word.
  */
-#ifndef RPCRDMA_WIRE_XDR_H
-#define RPCRDMA_WIRE_XDR_H
+#ifndef RPCRDMA_NET_WIRE_XDR_H
+#define RPCRDMA_NET_WIRE_XDR_H
 
 #include <linux/errno.h>
 #include <linux/types.h>
@@ -90,7 +90,7 @@ static inline void rpcrdma_lists_clear(struct rpcrdma_lists *lists)
 	lists->ls_has_reply = false;
 }
 
-/* rpcrdma_wire.c: what version 1 and later versions have in common */
+/* wire/lists.c: what version 1 and later versions have in common */
 void rpcrdma_wire_put_fixed(struct rpcrdma_xdr_out *out, u32 xid, u32 vers,
 			    u32 credit, u32 proc);
 void rpcrdma_wire_put_reads(struct rpcrdma_xdr_out *out,
@@ -104,7 +104,7 @@ void rpcrdma_wire_put_returned(struct rpcrdma_xdr_out *out,
 			       const struct rpcrdma_lists *lists,
 			       const u32 *written, u32 reply_written);
 
-/* rpcrdma_wire_form.c: rules that hold in all versions */
+/* wire/form.c: rules that hold in all versions */
 u32 rpcrdma_form_call_len(const struct rpcrdma_call_out *call);
 bool rpcrdma_form_call_valid(const struct rpcrdma_call_out *call);
 void rpcrdma_form_put_call(struct rpcrdma_xdr_out *out,
@@ -151,7 +151,7 @@ rpcrdma2_decode_by(const struct rpcrdma2_type *types, u32 ntypes,
 		   const struct rpcrdma2_accept *accept,
 		   struct rpcrdma_hdr *hdr);
 
-/* rpcrdma_wire_v2_ctl.c */
+/* wire/v2_control.c */
 bool rpcrdma2_decode_v1_error(const u8 *buf, u32 len, unsigned int flags,
 			      struct rpcrdma_hdr *hdr);
 enum rpcrdma_verdict rpcrdma2_decode_error(struct rpcrdma_xdr_in *in,
@@ -161,4 +161,4 @@ enum rpcrdma_verdict rpcrdma2_decode_connprop(struct rpcrdma_xdr_in *in,
 					      const void *buf, u32 len,
 					      struct rpcrdma_hdr *hdr);
 
-#endif /* RPCRDMA_WIRE_XDR_H */
+#endif /* RPCRDMA_NET_WIRE_XDR_H */

@@ -5,8 +5,8 @@
  * This room turns bytes into numbers and numbers into bytes. It knows no RPC,
  * no device, no memory but the buffer at hand, and takes no decision beyond
  * "can this be parsed safely". Which combinations of lists and message types
- * make sense is for rpcrdma_wire_form.c and the files of the versions; whether
- * the numbers add up to a message is for rpcrdma_chunk.c.
+ * make sense is for wire/form.c and the files of the versions; whether
+ * the numbers add up to a message is for core/chunk.c.
  *
  * A peer writes every byte read here. Two habits keep that harmless: words
  * are taken through a cursor that knows where the message ends, and a count
@@ -29,7 +29,7 @@
 
 #include <rpcrdma/wire.h>
 
-#include "rpcrdma_wire_xdr.h"
+#include "xdr.h"
 
 /* Where things are in a Read list entry and in a plain segment */
 #define RPCRDMA_READ_POSITION	4u

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The device room: translates an ib_device's attributes into the plain numbers
- * that rpcrdma_size.c works with. Knowledge about particular devices and
+ * that core/size.c works with. Knowledge about particular devices and
  * fabrics belongs here and nowhere else.
  */
 #include <linux/kernel.h>

@@ -10,10 +10,10 @@
  * line only, so a long chain is not starved by short ones, and whoever releases
  * them posts what they were given to. Holders of slots wait for nothing, so the
  * line moves as long as the device completes something (invariant I9). If it does
- * not, the connection fails, see rpcrdma_alive.c; a closed stock serves nobody,
+ * not, the connection fails, see verbs/keepalive.c; a closed stock serves nobody,
  * and what was in line is freed with the connection.
  *
- * Regions have no line: Calls wait for them in that of svc_rdma_read.c.
+ * Regions have no line: Calls wait for them in that of server/read.c.
  */
 #include <linux/list.h>
 #include <rpcrdma/counters.h>

@@ -3,8 +3,8 @@
  * RPC-over-RDMA version 1 headers: Calls, Replies and errors, both ways.
  *
  * Here is decided what a version 1 message may look like, as sent and as
- * received; the parts it is made of are rpcrdma_wire.c's, and the rules that
- * other versions share rpcrdma_wire_form.c's. This room knows the first two
+ * received; the parts it is made of are wire/lists.c's, and the rules that
+ * other versions share wire/form.c's. This room knows the first two
  * words of an RPC message (XID and direction) and nothing else of RPC. It keeps
  * no state: what it makes of a message depends on the message and, for one
  * option, on a flag.
@@ -26,7 +26,7 @@
 
 #include <rpcrdma/wire.h>
 
-#include "rpcrdma_wire_xdr.h"
+#include "xdr.h"
 
 /* rdma_align and rdma_thresh, in front of the lists of an RDMA_MSGP */
 #define RPCRDMA1_MSGP_EXTRA	8u

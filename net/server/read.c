@@ -3,7 +3,7 @@
  * Read chunks: pulls what a Call left in the client's memory, and puts the
  * Call together. Any number of chunks, in any order, padded or not, with or
  * without a Position Zero chunk; which byte goes where is worked out by
- * rpcrdma_chunk.c.
+ * core/chunk.c.
  *
  * Operation
  *
@@ -21,7 +21,7 @@
  * everything is pulled at once: a Call waits in sx_waiting until the bytes of those
  * before it, on their way or not yet taken by a thread, leave it room. That is one
  * Call for a client that is not known yet, %SVC_RDMA_PULL_BYTES for others. A Call
- * also waits there for memory regions, and in the line of svc_rdma_sq.c for send
+ * also waits there for memory regions, and in the line of server/sq.c for send
  * queue slots. Who makes room has sunrpc find a thread, or posts.
  *
  * A Read that fails ends the connection, and the Call is freed without having

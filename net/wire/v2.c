@@ -2,10 +2,10 @@
 /*
  * RPC-over-RDMA version 2 headers: Calls and Replies, and the table of types.
  *
- * As rpcrdma_wire_v1.c does for version 1, this room decides what a message
- * may look like, as sent and as received. Chunk lists are rpcrdma_wire.c's,
- * the rules that version 1 has as well rpcrdma_wire_form.c's, and errors and
- * properties rpcrdma_wire_v2_ctl.c's. No state is kept; what depends on the
+ * As wire/v1.c does for version 1, this room decides what a message
+ * may look like, as sent and as received. Chunk lists are wire/lists.c's,
+ * the rules that version 1 has as well wire/form.c's, and errors and
+ * properties wire/v2_control.c's. No state is kept; what depends on the
  * connection comes as an argument.
  *
  * A message is a prefix of five words and a header of one of the types in
@@ -57,9 +57,9 @@
 
 #include <rpcrdma/wire.h>
 
-#include "rpcrdma_wire_xdr.h"
+#include "xdr.h"
 
-/* What rpcrdma_wire_form.c knows by their version 1 names */
+/* What wire/form.c knows by their version 1 names */
 #if RPCRDMA2_MSG != RPCRDMA1_MSG || RPCRDMA2_NOMSG != RPCRDMA1_NOMSG || \
 	RPCRDMA2_ERROR != RPCRDMA1_ERROR
 #error "the versions disagree about types they share"

@@ -2,7 +2,7 @@
 /*
  * Write chunks and the Reply chunk: pushes results into the client's memory.
  * Which result goes to which chunk, and what stays in the stream, is decided by
- * rpcrdma_chunk.c; whether the Reply chunk is used, by rpcrdma_plan.c.
+ * core/chunk.c; whether the Reply chunk is used, by core/plan.c.
  *
  * Nothing is posted here. The work requests are added to the chain that the
  * Reply's Send ends, so that the client finds its data in place when it sees

@@ -14,7 +14,7 @@
  * go (invariant I21).
  *
  * A connection can be lost at any time, in any context: what follows is in
- * svc_rdma_close.c.
+ * server/close.c.
  *
  * The id of a listener that is bound to a device dies with that device or its
  * address. Whoever takes the pointer out of sl_id destroys the id, be it the

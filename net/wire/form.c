@@ -4,7 +4,7 @@
  *
  * The rules are the same in every version (V2-CHK-02). Versions differ in what
  * surrounds the lists, in how a message tells its direction, and in what a
- * responder answers; that is in rpcrdma_wire_v1.c and rpcrdma_wire_v2.c, the
+ * responder answers; that is in wire/v1.c and wire/v2.c, the
  * only callers. RDMA_MSG and RDMA_NOMSG have the same numbers in all versions,
  * and go by their version 1 names here.
  *
@@ -18,7 +18,7 @@
 
 #include <rpcrdma/wire.h>
 
-#include "rpcrdma_wire_xdr.h"
+#include "xdr.h"
 
 /* The shortest thing that could be an RPC message: XID and msg_type */
 #define RPCRDMA_RPC_MIN		8u
@@ -237,7 +237,7 @@ bool rpcrdma_form_has_msg(const struct rpcrdma_hdr *hdr)
 	return hdr->hd_msg_len >= RPCRDMA_RPC_MIN;
 }
 
-/* V1-RDC-03. Where the positions lead to is rpcrdma_chunk.c's to find out. */
+/* V1-RDC-03. Where the positions lead to is core/chunk.c's to find out. */
 static bool rpcrdma_form_positions_aligned(const struct rpcrdma_lists *lists)
 {
 	u32 i;

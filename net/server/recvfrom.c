@@ -7,7 +7,7 @@
  * The completion handler of a Receive only queues it and lets sunrpc find a
  * thread. The thread decodes the header and then either has a complete Call,
  * or starts RDMA Reads and leaves; when these are done the Call is queued
- * again, and a thread puts it together (see svc_rdma_read.c). Whatever is wrong
+ * again, and a thread puts it together (see server/read.c). Whatever is wrong
  * with a message is settled here: it never reaches the RPC program (V1-ERR-26),
  * and is counted and traced, not printed.
  *
