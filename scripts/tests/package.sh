@@ -121,9 +121,9 @@ case_package-refuse() {
 	grep -q 'not made for Linux 6\.1, only for 6\.12 to 7\.3' <<<"$out" || fail "make gives no reason"
 	out=$(make -n -C "$kdir" M="$dir/mem/plain" VERSION=7 PATCHLEVEL=4 modules 2>&1) || true
 	grep -q 'made for Linux 6\.12 to 7\.3, and this is 7\.4' <<<"$out" || fail "no warning for a newer one: $out"
-	grep -q -- ' -c -o .*rpcrdma_wire\.o' <<<"$out" || fail "a newer one is refused"
+	grep -q -- ' -c -o .*net/wire/lists\.o' <<<"$out" || fail "a newer one is refused"
 	out=$(make -n -C "$kdir" M="$dir/mem/plain" VERSION=6 PATCHLEVEL=1 RPCRDMA_ANY_KERNEL=1 modules 2>&1) || true
-	grep -q -- ' -c -o .*rpcrdma_wire\.o' <<<"$out" || fail "an older one cannot be insisted on"
+	grep -q -- ' -c -o .*net/wire/lists\.o' <<<"$out" || fail "an older one cannot be insisted on"
 	make -C "$kdir" M="$dir/mem/plain" VERSION=6 PATCHLEVEL=1 clean || fail "make clean does not work there"
 }
 
