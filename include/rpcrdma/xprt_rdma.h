@@ -346,6 +346,22 @@ static inline struct xprt_rdma_req *xprt_rdma_req_from(struct rpc_rqst *rqst)
 	return container_of(rqst, struct xprt_rdma_req, rr_slot);
 }
 
+/* Receives that are no Reply's: for callbacks, for what takes no credit, and the
+ * batch that waits to be posted. They are always there.
+ */
+static inline u32 xprt_rdma_send_other_recvs(const struct xprt_rdma *xr)
+{
+	return xr->xr_sizes.cz_recvs - xr->xr_sizes.cz_requests;
+}
+
+/* How many Calls there are Receives for */
+static inline u32 xprt_rdma_send_expected(const struct xprt_rdma *xr)
+{
+	u32 recvs = xr->xr_conn.cn_nrecvs;
+
+	return recvs - min(recvs, xprt_rdma_send_other_recvs(xr));
+}
+
 /* client/transport.c */
 extern unsigned int xprt_rdma_slot_table_entries;
 extern unsigned int xprt_rdma_max_inline_read;
@@ -425,19 +441,31 @@ void xprt_rdma_frwr_release(struct xprt_rdma *xr, struct xprt_rdma_req *req);
 void xprt_rdma_frwr_fence(struct xprt_rdma *xr, struct xprt_rdma_req *req);
 void xprt_rdma_frwr_destroy_all(struct xprt_rdma *xr);
 
-/* client/send.c */
+/* client/request.c */
 int xprt_rdma_send_request(struct rpc_rqst *rqst);
 bool xprt_rdma_send_is_fresh(const struct rpc_rqst *rqst);
+
+/* client/recv.c */
+int xprt_rdma_send_expect(struct xprt_rdma *xr, u32 calls, gfp_t gfp);
+
+/* client/send.c */
 int xprt_rdma_sends_create(struct xprt_rdma *xr);
 int xprt_rdma_sends_reserve(struct xprt_rdma *xr);
-int xprt_rdma_send_expect(struct xprt_rdma *xr, u32 calls, gfp_t gfp);
 void xprt_rdma_sends_destroy(struct xprt_rdma *xr);
-int xprt_rdma_send_get(struct xprt_rdma *xr, struct xprt_rdma_send **sendp);
+int xprt_rdma_send_get_gfp(struct xprt_rdma *xr, struct xprt_rdma_send **sendp,
+			   gfp_t gfp);
 void xprt_rdma_send_put(struct xprt_rdma_send *send);
+int xprt_rdma_send_wait(struct xprt_rdma *xr);
 int xprt_rdma_send_post(struct xprt_rdma_send *send, u32 len,
 			struct xprt_rdma_req *req);
 void xprt_rdma_send_forget(struct xprt_rdma *xr, struct xprt_rdma_req *req);
 void xprt_rdma_sq_release(struct xprt_rdma *xr, u32 slots);
+
+static inline int xprt_rdma_send_get(struct xprt_rdma *xr,
+				     struct xprt_rdma_send **sendp)
+{
+	return xprt_rdma_send_get_gfp(xr, sendp, XPRT_RDMA_GFP);
+}
 
 /* client/reply.c */
 #if IS_ENABLED(CONFIG_KUNIT)

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Client: how many Receives a connection has for Replies.
+ *
+ * The Receive for a Reply is posted before the Call is sent (V1-CRD-10). A
+ * connection begins with few; whenever more Calls are in flight than ever
+ * before, there are twice as many. Most connections never need them all.
+ */
+#include <rpcrdma/xprt_rdma.h>
+
+/**
+ * xprt_rdma_send_expect - have Receives for the Replies to some Calls
+ * @xr: transport whose version is settled
+ * @calls: how many may be in flight
+ * @gfp: how to allocate
+ *
+ * Context: process; sleeps. Send lock held, so nobody closes the connection.
+ * Return: 0; or %-ENOBUFS if memory is too short.
+ */
+int xprt_rdma_send_expect(struct xprt_rdma *xr, u32 calls, gfp_t gfp)
+{
+	u32 want = max(calls, 2 * xprt_rdma_send_expected(xr));
+
+	rpcrdma_recvs_grow_gfp(&xr->xr_conn,
+			       want + xprt_rdma_send_other_recvs(xr),
+			       xprt_rdma_negotiate_recv_size(xr), gfp);
+	calls = min(calls, xr->xr_sizes.cz_requests);
+	return xprt_rdma_send_expected(xr) < calls ? -ENOBUFS : 0;
+}

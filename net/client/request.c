@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Client: the driver. What becomes of one Call.
+ *
+ * This file owns no memory, no lock and no list: it decides, and the rooms below
+ * do the work. It never looks at a device.
+ */
+#include <rpcrdma/module.h>
+#include <rpcrdma/trace_xprt.h>
+#include <rpcrdma/xprt_rdma.h>
+
+static u32 xprt_rdma_send_in_flight(struct xprt_rdma *xr)
+{
+	struct rpc_xprt *xprt = &xr->xr_xprt;
+	u32 calls;
+
+	spin_lock(&xprt->transport_lock);
+	calls = (xprt->cong >> RPC_CWNDSHIFT) + xr->xr_window.wn_owed;
+	spin_unlock(&xprt->transport_lock);
+	return calls;
+}
+
+/* Returns 0; -ENOBUFS if there is no Receive for one Reply more; or -ENOTCONN if
+ * all there are belong to RPCs that were given up. They may never be answered, but
+ * a new connection has Receives.
+ */
+static int xprt_rdma_send_prepare_reply(struct xprt_rdma *xr)
+{
+	u32 expected = xprt_rdma_send_expected(xr), calls;
+	int rc;
+
+	if (expected >= xr->xr_sizes.cz_requests)
+		return 0;
+	calls = xprt_rdma_send_in_flight(xr);
+	if (likely(calls <= expected))
+		return 0;
+	rc = xprt_rdma_send_expect(xr, calls, XPRT_RDMA_GFP);
+	return rc && READ_ONCE(xr->xr_window.wn_owed) >= expected ? -ENOTCONN :
+								    rc;
+}
+
+static int xprt_rdma_send_call(struct xprt_rdma *xr, struct rpc_rqst *rqst)
+{
+	struct xprt_rdma_req *req = xprt_rdma_req_from(rqst);
+	struct xprt_rdma_send *send;
+	int rc, len;
+
+	rc = xprt_rdma_send_prepare_reply(xr);
+	if (rc)
+		return rc;
+	rc = xprt_rdma_send_get(xr, &send);
+	if (rc == -EAGAIN)
+		return xprt_rdma_send_wait(xr);
+	if (rc)
+		return rc;
+
+	len = xprt_rdma_marshal(xr, rqst, send);
+	if (len >= 0)
+		return xprt_rdma_send_post(send, len, req);
+
+	xr->xr_stats.st_failed_marshals++;
+	trace_xprt_rdma_marshal_err(rqst, len);
+	xprt_rdma_frwr_unmap_unposted(xr, req);
+	xprt_rdma_send_put(send);
+	return len;
+}
+
+/**
+ * xprt_rdma_send_is_fresh - has the server not had its time to reply yet?
+ * @rqst: RPC that was sent on the present connection
+ *
+ * sunrpc's clock for an RPC runs on while a new connection is waited for. It
+ * may be up as soon as the Call is sent at last; replacing the connection for
+ * that would be the same again, with every RPC on it, and never end.
+ *
+ * Context: any.
+ * Return: true if it was sent less than its timeout ago.
+ */
+bool xprt_rdma_send_is_fresh(const struct rpc_rqst *rqst)
+{
+	return ktime_ms_delta(ktime_get(), rqst->rq_xtime) <
+	       jiffies_to_msecs(rqst->rq_timeout);
+}
+
+/* Is the server still at work on what was sent on this connection? */
+static bool xprt_rdma_send_is_awaited(struct xprt_rdma *xr,
+				      struct rpc_rqst *rqst)
+{
+	struct xprt_rdma_req *req = xprt_rdma_req_from(rqst);
+	bool awaited;
+
+	/* A Reply that is being fenced is as good as one still to come */
+	spin_lock(&xr->xr_send_lock);
+	/* Pairs with xprt_rdma_reply_complete() and xprt_rdma_reply_resend() */
+	awaited = req->rr_sent || req->rr_parked || smp_load_acquire(&req->rr_recv);
+	spin_unlock(&xr->xr_send_lock);
+	/* It has just come, or an error after which this is sent again, or fails. */
+	if (!awaited && (req->rr_resend || req->rr_doomed ||
+			 !test_bit(RPC_TASK_NEED_RECV,
+				   &rqst->rq_task->tk_runstate)))
+		return true;
+	return awaited && xprt_rdma_send_is_fresh(rqst);
+}
+
+/* There is no memory for this Call, and sunrpc tries it again before all that is
+ * behind it. Answers to callbacks go before those that have no credit, and the server
+ * may need one before it can answer what has the memory (BC-02).
+ */
+static void xprt_rdma_send_make_way(struct rpc_rqst *rqst)
+{
+	struct rpc_xprt *xprt = rqst->rq_xprt;
+
+	spin_lock(&xprt->transport_lock);
+	xprt_release_rqst_cong(rqst->rq_task);
+	spin_unlock(&xprt->transport_lock);
+}
+
+/**
+ * xprt_rdma_send_request - send a Call, or the Reply to a callback
+ * @rqst: what to send, in rq_snd_buf
+ *
+ * Two RPCs with one XID on one connection, and an RPC without a Reply, would
+ * put the credit count off by one: then the connection is replaced (V1-CRD-24).
+ *
+ * Context: process; may sleep. Send lock held.
+ * Return: 0; %-ENOTCONN and sunrpc reconnects; %-EAGAIN and it waits for
+ *	buffer space; %-ENOBUFS and it tries again after a delay; %-EBADSLT and
+ *	it waits for a credit; %-EMSGSIZE or %-EIO and the RPC fails.
+ */
+int xprt_rdma_send_request(struct rpc_rqst *rqst)
+{
+	struct rpc_xprt *xprt = rqst->rq_xprt;
+	struct xprt_rdma *xr = xprt_rdma_from(xprt);
+	int rc;
+
+	if (!xprt_connected(xprt))
+		return -ENOTCONN;
+	if (bc_prealloc(rqst))
+		return rpcrdma_xmit_status(rqst,
+					   xprt_rdma_bc_send_reply(rqst));
+	/* Had its answer, though sunrpc may have missed the status (I17). */
+	if (xprt_rdma_req_from(rqst)->rr_doomed)
+		return rpcrdma_xmit_status(rqst, -EIO);
+	/* Pairs with xprt_rdma_reply_resend() */
+	if (smp_load_acquire(&rqst->rq_connect_cookie) ==
+	    xprt->connect_cookie) {
+		/* The server has it already: wait on. If its Reply has
+		 * come and sunrpc could not use it, there will be no other.
+		 */
+		if (xprt_rdma_send_is_awaited(xr, rqst))
+			return 0;
+		goto out_replace;
+	}
+	/* Only now: an error that has just come has given its credit back. */
+	if (!xprt_request_get_cong(xprt, rqst))
+		return -EBADSLT;
+
+	rqst->rq_xtime = ktime_get();
+	xprt_rdma_req_from(rqst)->rr_resend = false;
+	rc = xprt_rdma_send_call(xr, rqst);
+	if (rc == -ENOTCONN)
+		goto out_replace;
+	if (rc == -ENOBUFS)
+		xprt_rdma_send_make_way(rqst);
+	if (rc)
+		return rpcrdma_xmit_status(rqst, rc);
+
+	rqst->rq_xmit_bytes_sent += rqst->rq_snd_buf.len;
+	if (!rpc_reply_expected(rqst->rq_task))
+		goto out_replace;
+	return 0;
+
+out_replace:
+	xprt_rdma_close(xprt);
+	return -ENOTCONN;
+}
