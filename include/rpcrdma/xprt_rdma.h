@@ -44,6 +44,9 @@
 #define XPRT_RDMA_DEF_INLINE	4096u
 #define XPRT_RDMA_DEF_V2_INLINE	16384u
 
+/* Between two attempts to connect that fail, at first */
+#define XPRT_RDMA_REESTABLISH_MIN	(5 * HZ)
+
 /* Receives a connection has before its version is known */
 #define XPRT_RDMA_FIRST_RECVS	4u
 /* Calls that a new connection has Receives for; more as they are sent */
@@ -368,7 +371,18 @@ extern unsigned int xprt_rdma_max_inline_read;
 extern unsigned int xprt_rdma_max_inline_write;
 int xprt_rdma_init(void);
 void xprt_rdma_exit(void);
+
+/* client/connect.c */
+int xprt_rdma_connect_start(void);
+void xprt_rdma_connect_stop(void);
+void xprt_rdma_connect_init(struct xprt_rdma *xr);
+void xprt_rdma_connect_exit(struct xprt_rdma *xr);
+void xprt_rdma_connect(struct rpc_xprt *xprt, struct rpc_task *task);
 void xprt_rdma_close(struct rpc_xprt *xprt);
+void xprt_rdma_inject_disconnect(struct rpc_xprt *xprt);
+void xprt_rdma_set_connect_timeout(struct rpc_xprt *xprt,
+				   unsigned long connect_timeout,
+				   unsigned long reconnect_timeout);
 
 /* client/negotiate.c */
 extern unsigned int xprt_rdma_client_version;
@@ -443,7 +457,7 @@ void xprt_rdma_frwr_destroy_all(struct xprt_rdma *xr);
 
 /* client/request.c */
 int xprt_rdma_send_request(struct rpc_rqst *rqst);
-bool xprt_rdma_send_is_fresh(const struct rpc_rqst *rqst);
+void xprt_rdma_timer(struct rpc_xprt *xprt, struct rpc_task *task);
 
 /* client/recv.c */
 int xprt_rdma_send_expect(struct xprt_rdma *xr, u32 calls, gfp_t gfp);

@@ -65,18 +65,12 @@ static int xprt_rdma_send_call(struct xprt_rdma *xr, struct rpc_rqst *rqst)
 	return len;
 }
 
-/**
- * xprt_rdma_send_is_fresh - has the server not had its time to reply yet?
- * @rqst: RPC that was sent on the present connection
- *
- * sunrpc's clock for an RPC runs on while a new connection is waited for. It
- * may be up as soon as the Call is sent at last; replacing the connection for
- * that would be the same again, with every RPC on it, and never end.
- *
- * Context: any.
- * Return: true if it was sent less than its timeout ago.
+/* Was it sent less than its timeout ago, so that the server has not had its time
+ * to reply yet? sunrpc's clock for an RPC runs on while a new connection is waited
+ * for. It may be up as soon as the Call is sent at last; replacing the connection
+ * for that would be the same again, with every RPC on it, and never end.
  */
-bool xprt_rdma_send_is_fresh(const struct rpc_rqst *rqst)
+static bool xprt_rdma_send_is_fresh(const struct rpc_rqst *rqst)
 {
 	return ktime_ms_delta(ktime_get(), rqst->rq_xtime) <
 	       jiffies_to_msecs(rqst->rq_timeout);
@@ -173,4 +167,23 @@ int xprt_rdma_send_request(struct rpc_rqst *rqst)
 out_replace:
 	xprt_rdma_close(xprt);
 	return -ENOTCONN;
+}
+
+/**
+ * xprt_rdma_timer - an RPC got no answer in time
+ * @xprt: transport
+ * @task: the RPC
+ *
+ * The keepalive may be off, or the peer alive and stuck; and a retransmission
+ * needs a new connection anyway (V1-CRD-24).
+ *
+ * Context: process.
+ */
+void xprt_rdma_timer(struct rpc_xprt *xprt, struct rpc_task *task)
+{
+	if (task->tk_rqstp->rq_connect_cookie != xprt->connect_cookie ||
+	    xprt_rdma_send_is_fresh(task->tk_rqstp))
+		return;
+	trace_xprt_rdma_timeout(task->tk_rqstp, task->tk_status);
+	xprt_force_disconnect(xprt);
 }
