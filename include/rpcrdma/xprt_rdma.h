@@ -407,6 +407,8 @@ void xprt_rdma_req_destroy(struct xprt_rdma_req *req);
 void xprt_rdma_req_destroy_all(struct xprt_rdma *xr);
 void xprt_rdma_req_end_fences(struct xprt_rdma *xr);
 void xprt_rdma_req_reset_all(struct xprt_rdma *xr);
+
+/* client/credit.c */
 void xprt_rdma_req_release(struct rpc_task *task);
 bool xprt_rdma_req_late_reply(struct xprt_rdma *xr, u32 xid);
 
