@@ -326,13 +326,6 @@ static inline struct xprt_rdma *xprt_rdma_from(struct rpc_xprt *xprt)
 	return container_of(xprt, struct xprt_rdma, xr_xprt);
 }
 
-/* Tell sunrpc what the window allows. Context: transport_lock held. */
-static inline void xprt_rdma_set_cwnd(struct xprt_rdma *xr)
-{
-	xr->xr_xprt.cwnd = rpcrdma_window_room(&xr->xr_window, 0) <<
-			   RPC_CWNDSHIFT;
-}
-
 /* The server's answer to a Call was taken, or a Call of its own was answered: the
  * next reconnect need not be delayed. That it has answered our first message of
  * version 2 is not enough, nor is what nobody has asked for, or what breaks the
@@ -409,8 +402,48 @@ void xprt_rdma_req_end_fences(struct xprt_rdma *xr);
 void xprt_rdma_req_reset_all(struct xprt_rdma *xr);
 
 /* client/credit.c */
-void xprt_rdma_req_release(struct rpc_task *task);
-bool xprt_rdma_req_late_reply(struct xprt_rdma *xr, u32 xid);
+void xprt_rdma_credit_begin(struct xprt_rdma *xr);
+void xprt_rdma_credit_reset_locked(struct xprt_rdma *xr);
+void xprt_rdma_credit_grant(struct xprt_rdma *xr, u32 credit, bool error);
+void xprt_rdma_credit_give_back(struct rpc_task *task);
+void xprt_rdma_credit_release(struct rpc_task *task);
+bool xprt_rdma_credit_late_reply(struct xprt_rdma *xr, u32 xid);
+
+/* An RPC takes a credit, unless it has one. Returns false if there is none left: then
+ * sunrpc wakes it when there is.
+ */
+static inline bool xprt_rdma_credit_take(struct rpc_rqst *rqst)
+{
+	return xprt_request_get_cong(rqst->rq_xprt, rqst);
+}
+
+/* Credits that Calls are using, whether somebody waits for their Replies or not */
+static inline u32 xprt_rdma_credit_in_flight(struct xprt_rdma *xr)
+{
+	struct rpc_xprt *xprt = &xr->xr_xprt;
+	u32 calls;
+
+	spin_lock(&xprt->transport_lock);
+	calls = (xprt->cong >> RPC_CWNDSHIFT) + xr->xr_window.wn_owed;
+	spin_unlock(&xprt->transport_lock);
+	return calls;
+}
+
+/* What was sent until now is lost. Context: send lock held. */
+static inline void xprt_rdma_credit_next_cookie(struct xprt_rdma *xr)
+{
+	xr->xr_xprt.connect_cookie++;
+}
+
+/* For sunrpc, this RPC was not sent on the present connection. Context: queue_lock
+ * held.
+ */
+static inline void xprt_rdma_credit_unsent(struct rpc_rqst *rqst)
+{
+	/* Pairs with xprt_rdma_send_request(): what was done before can be seen. */
+	smp_store_release(&rqst->rq_connect_cookie,
+			  rqst->rq_xprt->connect_cookie - 1);
+}
 
 /* client/marshal.c */
 extern u32 xprt_rdma_shrink_write;

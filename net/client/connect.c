@@ -103,16 +103,6 @@ static int xprt_rdma_create_queues(struct xprt_rdma *xr,
 	return rc;
 }
 
-static void xprt_rdma_reset_window(struct xprt_rdma *xr)
-{
-	struct rpc_xprt *xprt = &xr->xr_xprt;
-
-	spin_lock(&xprt->transport_lock);
-	rpcrdma_window_reset(&xr->xr_window, xr->xr_sizes.cz_requests);
-	xprt_rdma_set_cwnd(xr);
-	spin_unlock(&xprt->transport_lock);
-}
-
 /* Making and ending connections: pages may be waiting to be cleaned through this
  * very transport. If it is swapped over, nobody may be able to free memory before,
  * and the kernel's reserve is there for that.
@@ -167,7 +157,7 @@ static int xprt_rdma_open(struct xprt_rdma *xr)
 	if (rc)
 		return rc;
 
-	xprt_rdma_reset_window(xr);
+	xprt_rdma_credit_begin(xr);
 	timeout = min_t(unsigned long, READ_ONCE(xprt->connect_timeout),
 			XPRT_RDMA_CONNECT_TIMEOUT);
 	rc = rpcrdma_conn_connect(conn, &ours, timeout);
@@ -277,7 +267,7 @@ static void xprt_rdma_connected(struct xprt_rdma *xr)
 		 limits->lm_inline_recv, xr->xr_window.wn_granted,
 		 limits->lm_brs, limits->lm_our_brs);
 	rpcrdma_count(client_connects);
-	xprt->connect_cookie++;
+	xprt_rdma_credit_next_cookie(xr);
 	xprt->stat.connect_count++;
 	xprt->stat.connect_time += (long)jiffies - xprt->stat.connect_start;
 	xprt_set_connected(xprt);
@@ -307,7 +297,7 @@ static void xprt_rdma_connect_work(struct work_struct *work)
 		/* Who is told of the error may want the connection closed
 		 * that it has met. It must not be the next one.
 		 */
-		xprt->connect_cookie++;
+		xprt_rdma_credit_next_cookie(xr);
 	} else {
 		xprt_rdma_connected(xr);
 	}
@@ -365,7 +355,7 @@ void xprt_rdma_close(struct rpc_xprt *xprt)
 	flags = xprt_rdma_memalloc_save(xr);
 	xprt_rdma_teardown(xr);
 	memalloc_flags_restore(flags);
-	++xprt->connect_cookie;
+	xprt_rdma_credit_next_cookie(xr);
 	xprt_disconnect_done(xprt);
 }
 

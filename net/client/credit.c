@@ -1,19 +1,138 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Client: credits.
+ * Client: credits, and what sunrpc keeps of them. The twin of server/credit.c.
+ *
+ * This file owns the window (xr_window, xr_owed), and is the only one that writes
+ * what sunrpc has of it. It never sends, and never ends an RPC or a connection.
+ *
+ * The contract with sunrpc
+ *
+ * Credits are sunrpc's congestion control, of which the transport operations name
+ * xprt_reserve_xprt_cong() and xprt_release_xprt_cong(). All but the cookie of an
+ * RPC is under transport_lock.
+ *
+ *	xprt->cwnd		what the server grants, less what is owed, in units
+ *				of RPC_CWNDSCALE. sunrpc changes it in
+ *				xprt_adjust_cwnd() only, which is never called
+ *	xprt->cong		credits used by RPCs that sunrpc has, in that unit
+ *	rqst->rq_cong		this RPC has one of them
+ *	xprt->connect_cookie	the number of the connection; what was sent on another
+ *				one is lost
+ *	rqst->rq_connect_cookie	the connection that the RPC was sent on, or none: then
+ *				sunrpc sends it again
+ *
+ * An RPC takes its credit in xprt_request_get_cong(): called by sunrpc when it looks
+ * for an RPC that may send, and by xprt_rdma_credit_take(). It gives it back in
+ * xprt_release_rqst_cong(), which does nothing if there is none, and else wakes the
+ * next one that waits. When an RPC ends, sunrpc calls xprt_rdma_credit_release(), which
+ * decides; so a credit is used until then, though the Reply has come before.
+ *
+ * sunrpc sets rq_connect_cookie before an RPC is sent, and after; and looks at it,
+ * under queue_lock, when the RPC begins to wait for its Reply. It adds one to
+ * connect_cookie before it closes a connection that is idle or was given up.
+ *
+ * A callback has no credit. sunrpc would have its Reply wait for one all the same, so
+ * xprt_rdma_bc_fill() sets its rq_cong: that is the one exception.
  */
 #include <rpcrdma/trace_xprt.h>
 #include <rpcrdma/xprt_rdma.h>
 
+/* Tell sunrpc what the window allows. */
+static void xprt_rdma_credit_set_locked(struct xprt_rdma *xr)
+{
+	lockdep_assert_held(&xr->xr_xprt.transport_lock);
+
+	xr->xr_xprt.cwnd = rpcrdma_window_room(&xr->xr_window, 0) <<
+			   RPC_CWNDSHIFT;
+}
+
+/**
+ * xprt_rdma_credit_begin - a connection begins
+ * @xr: transport whose connection has its sizes
+ *
+ * Context: process. Send lock held.
+ */
+void xprt_rdma_credit_begin(struct xprt_rdma *xr)
+{
+	struct rpc_xprt *xprt = &xr->xr_xprt;
+
+	spin_lock(&xprt->transport_lock);
+	rpcrdma_window_reset(&xr->xr_window, xr->xr_sizes.cz_requests);
+	xprt_rdma_credit_set_locked(xr);
+	spin_unlock(&xprt->transport_lock);
+}
+
+/**
+ * xprt_rdma_credit_reset_locked - no RPC has a credit any more
+ * @xr: transport whose connection has no queues any more
+ *
+ * Credits belong to a connection: RPCs that are going to be sent again must
+ * take theirs anew, one by one at first (V1-CRD-23; invariant I16).
+ *
+ * Context: process. Send lock, reserve_lock and transport_lock held.
+ */
+void xprt_rdma_credit_reset_locked(struct xprt_rdma *xr)
+{
+	struct rpc_xprt *xprt = &xr->xr_xprt;
+	struct xprt_rdma_req *req;
+
+	lockdep_assert_held(&xprt->reserve_lock);
+	lockdep_assert_held(&xprt->transport_lock);
+
+	list_for_each_entry(req, &xr->xr_req_all, rr_all)
+		req->rr_slot.rq_cong = 0;
+	xprt->cong = 0;
+	rpcrdma_window_reset(&xr->xr_window, xr->xr_window.wn_requested);
+	xprt_rdma_credit_set_locked(xr);
+}
+
+/**
+ * xprt_rdma_credit_grant - the server grants so many credits
+ * @xr: transport
+ * @credit: as received, any value
+ * @error: by an error, which does not open the window (G-15)
+ *
+ * Context: completion.
+ */
+void xprt_rdma_credit_grant(struct xprt_rdma *xr, u32 credit, bool error)
+{
+	struct rpc_xprt *xprt = &xr->xr_xprt;
+	bool changed;
+
+	spin_lock(&xprt->transport_lock);
+	if (error)
+		changed = rpcrdma_window_grant_error(&xr->xr_window, credit);
+	else
+		changed = rpcrdma_window_grant(&xr->xr_window, credit);
+	if (changed)
+		xprt_rdma_credit_set_locked(xr);
+	spin_unlock(&xprt->transport_lock);
+}
+
+/**
+ * xprt_rdma_credit_give_back - an RPC is not in flight any more
+ * @task: RPC that is to be sent again
+ *
+ * Context: process or completion.
+ */
+void xprt_rdma_credit_give_back(struct rpc_task *task)
+{
+	struct rpc_xprt *xprt = task->tk_rqstp->rq_xprt;
+
+	spin_lock(&xprt->transport_lock);
+	xprt_release_rqst_cong(task);
+	spin_unlock(&xprt->transport_lock);
+}
+
 /* There is room: each of them has a credit. */
-static void xprt_rdma_req_owe(struct xprt_rdma *xr, u32 xid)
+static void xprt_rdma_credit_owe(struct xprt_rdma *xr, u32 xid)
 {
 	xr->xr_owed[xr->xr_window.wn_owed] = xid;
 	rpcrdma_window_owe(&xr->xr_window);
 }
 
 /* Each XID once: a server may send a Reply twice (V1-ERR-19). */
-static bool xprt_rdma_req_repay(struct xprt_rdma *xr, u32 xid)
+static bool xprt_rdma_credit_repay(struct xprt_rdma *xr, u32 xid)
 {
 	u32 i, n = xr->xr_window.wn_owed;
 
@@ -27,7 +146,7 @@ static bool xprt_rdma_req_repay(struct xprt_rdma *xr, u32 xid)
 }
 
 /**
- * xprt_rdma_req_release - an RPC ends: what becomes of its credit
+ * xprt_rdma_credit_release - an RPC ends: what becomes of its credit
  * @task: RPC with a slot; nothing can find it by its XID any more
  *
  * Usually it is free for the next Call. If the Reply has not come, the server
@@ -35,7 +154,7 @@ static bool xprt_rdma_req_repay(struct xprt_rdma *xr, u32 xid)
  *
  * Context: process; transport_lock held.
  */
-void xprt_rdma_req_release(struct rpc_task *task)
+void xprt_rdma_credit_release(struct rpc_task *task)
 {
 	struct rpc_rqst *rqst = task->tk_rqstp;
 	struct xprt_rdma *xr = xprt_rdma_from(rqst->rq_xprt);
@@ -50,8 +169,8 @@ void xprt_rdma_req_release(struct rpc_task *task)
 	if (rqst->rq_cong && xprt_rdma_req_from(rqst)->rr_sent) {
 		rpcrdma_count(client_given_up);
 		trace_xprt_rdma_given_up(rqst, task->tk_status);
-		xprt_rdma_req_owe(xr, be32_to_cpu(rqst->rq_xid));
-		xprt_rdma_set_cwnd(xr);
+		xprt_rdma_credit_owe(xr, be32_to_cpu(rqst->rq_xid));
+		xprt_rdma_credit_set_locked(xr);
 		/* A Reply from now on is a late one, and repays. */
 		xprt_rdma_req_from(rqst)->rr_sent = false;
 	}
@@ -61,7 +180,7 @@ void xprt_rdma_req_release(struct rpc_task *task)
 /* sunrpc lets the next RPC send when one ends that has a credit. So nobody takes
  * the one that is free now, and gives it back.
  */
-static void xprt_rdma_req_wake_sender(struct rpc_xprt *xprt)
+static void xprt_rdma_credit_wake_sender(struct rpc_xprt *xprt)
 {
 	struct rpc_rqst nobody = { .rq_xprt = xprt, .rq_cong = 1 };
 	struct rpc_task task = { .tk_rqstp = &nobody };
@@ -73,7 +192,7 @@ static void xprt_rdma_req_wake_sender(struct rpc_xprt *xprt)
 }
 
 /**
- * xprt_rdma_req_late_reply - a Reply has come that no RPC waits for
+ * xprt_rdma_credit_late_reply - a Reply has come that no RPC waits for
  * @xr: transport
  * @xid: its XID
  *
@@ -84,7 +203,7 @@ static void xprt_rdma_req_wake_sender(struct rpc_xprt *xprt)
  * Context: process.
  * Return: true if such an RPC was waiting for a Reply.
  */
-bool xprt_rdma_req_late_reply(struct xprt_rdma *xr, u32 xid)
+bool xprt_rdma_credit_late_reply(struct xprt_rdma *xr, u32 xid)
 {
 	struct rpc_xprt *xprt = &xr->xr_xprt;
 	struct xprt_rdma_req *req;
@@ -98,11 +217,11 @@ bool xprt_rdma_req_late_reply(struct xprt_rdma *xr, u32 xid)
 			goto out_unlock;
 		}
 	}
-	late = xprt_rdma_req_repay(xr, xid);
+	late = xprt_rdma_credit_repay(xr, xid);
 	if (late) {
 		rpcrdma_count(client_late_replies);
-		xprt_rdma_set_cwnd(xr);
-		xprt_rdma_req_wake_sender(xprt);
+		xprt_rdma_credit_set_locked(xr);
+		xprt_rdma_credit_wake_sender(xprt);
 	}
 out_unlock:
 	spin_unlock(&xprt->transport_lock);

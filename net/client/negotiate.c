@@ -129,17 +129,6 @@ static void xprt_rdma_negotiate_limits(struct xprt_rdma *xr, u32 recv_size,
 	xr->xr_props_heard = peer;
 }
 
-/* The answer gives our one credit back, and brings the first grant with it
- * (V2-CRD-04); but for an error, which leaves the window at one.
- */
-static void xprt_rdma_negotiate_grant(struct xprt_rdma *xr, u32 credit)
-{
-	spin_lock(&xr->xr_xprt.transport_lock);
-	rpcrdma_window_grant(&xr->xr_window, credit);
-	xprt_rdma_set_cwnd(xr);
-	spin_unlock(&xr->xr_xprt.transport_lock);
-}
-
 static void xprt_rdma_negotiate_v2(struct xprt_rdma *xr,
 				   const struct rpcrdma_hdr *hdr,
 				   enum rpcrdma_verdict verdict, bool plain)
@@ -152,8 +141,11 @@ static void xprt_rdma_negotiate_v2(struct xprt_rdma *xr,
 	if (hdr->hd_proc == RPCRDMA2_ERROR)
 		xr->xr_conn.cn_limits.lm_inline_recv =
 			min(xr->xr_v2_inline, XPRT_RDMA_NEGO_DEFAULT);
+	/* The answer gives our one credit back, and brings the first grant with it
+	 * (V2-CRD-04); but for an error, which leaves the window at one.
+	 */
 	if (rpcrdma2_is_grant(hdr, verdict))
-		xprt_rdma_negotiate_grant(xr, hdr->hd_credit);
+		xprt_rdma_credit_grant(xr, hdr->hd_credit, false);
 	xr->xr_v2_spoken = true;
 	WRITE_ONCE(xr->xr_vers, RPCRDMA_VERS_2);
 }

@@ -120,14 +120,12 @@ static void xprt_rdma_reply_resend(struct xprt_rdma *xr,
 	rpcrdma_count(client_resends);
 	rpcrdma_recv_put(recv);
 
-	spin_lock(&xprt->transport_lock);
-	xprt_release_rqst_cong(rqst->rq_task);
-	spin_unlock(&xprt->transport_lock);
+	xprt_rdma_credit_give_back(rqst->rq_task);
 
 	spin_lock(&xprt->queue_lock);
 	req->rr_resend = true;
 	/* Who sends it again finds that, and the credit released. */
-	smp_store_release(&rqst->rq_connect_cookie, xprt->connect_cookie - 1);
+	xprt_rdma_credit_unsent(rqst);
 	/* Only now: xprt_rdma_send_is_awaited() has to find one of the two. */
 	smp_store_release(&req->rr_recv, NULL);
 	rpc_wake_up_queued_task(&xprt->pending, rqst->rq_task);
@@ -168,7 +166,7 @@ void xprt_rdma_reply_wait(struct rpc_task *task)
 
 	/* sunrpc looks at the cookie next. */
 	if (unlikely(req->rr_resend))
-		rqst->rq_connect_cookie = xprt->connect_cookie - 1;
+		xprt_rdma_credit_unsent(rqst);
 	xprt_wait_for_reply_request_def(task);
 	if (unlikely(req->rr_doomed))
 		xprt_rdma_reply_doom(xprt, task);
@@ -343,25 +341,14 @@ static void xprt_rdma_reply_credit(struct xprt_rdma *xr,
 				   const struct rpcrdma_hdr *hdr,
 				   enum rpcrdma_verdict verdict)
 {
-	struct rpc_xprt *xprt = &xr->xr_xprt;
-	bool changed;
-
 	if (xr->xr_vers == RPCRDMA_VERS_2 ? !rpcrdma2_is_grant(hdr, verdict) :
 					    verdict != RPCRDMA_OK)
 		return;
 	if (likely(xr->xr_window.wn_opened &&
 		   xr->xr_window.wn_granted == hdr->hd_credit))
 		return;
-
-	spin_lock(&xprt->transport_lock);
-	if (hdr->hd_proc == RPCRDMA1_ERROR)
-		changed = rpcrdma_window_grant_error(&xr->xr_window,
-						     hdr->hd_credit);
-	else
-		changed = rpcrdma_window_grant(&xr->xr_window, hdr->hd_credit);
-	if (changed)
-		xprt_rdma_set_cwnd(xr);
-	spin_unlock(&xprt->transport_lock);
+	xprt_rdma_credit_grant(xr, hdr->hd_credit,
+			       hdr->hd_proc == RPCRDMA1_ERROR);
 }
 
 /* An RPC that was queued, but not sent on this connection, can have no Reply;
@@ -414,7 +401,7 @@ static void xprt_rdma_reply_handle(struct xprt_rdma *xr,
 		rpcrdma_count(client_unknown_xids);
 		trace_xprt_rdma_unknown_xid(hdr, verdict);
 		if (verdict == RPCRDMA_OK)
-			late = xprt_rdma_req_late_reply(xr, hdr->hd_xid);
+			late = xprt_rdma_credit_late_reply(xr, hdr->hd_xid);
 		/* The server may not know yet that its RPC was given up */
 		if (!late)
 			xprt_rdma_reply_check_stray(xr, recv);

@@ -147,9 +147,8 @@ void xprt_rdma_req_end_fences(struct xprt_rdma *xr)
  * xprt_rdma_req_reset_all - no RPC has been sent on the next connection
  * @xr: transport whose connection has no queues any more
  *
- * Credits belong to a connection: RPCs that are going to be sent again must
- * take theirs anew, one by one at first (V1-CRD-23; invariants I7, I16). So do
- * those that were parked (I31).
+ * What was sent, or parked, is going to be sent again (invariants I7, I31), and
+ * takes a credit anew (I16).
  *
  * Context: process. Send lock held.
  */
@@ -164,12 +163,9 @@ void xprt_rdma_req_reset_all(struct xprt_rdma *xr)
 	list_for_each_entry(req, &xr->xr_req_all, rr_all) {
 		req->rr_sent = false;
 		req->rr_parked = NULL;
-		req->rr_slot.rq_cong = 0;
 	}
 	INIT_LIST_HEAD(&xr->xr_send_parked);
-	xprt->cong = 0;
-	rpcrdma_window_reset(&xr->xr_window, xr->xr_window.wn_requested);
-	xprt_rdma_set_cwnd(xr);
+	xprt_rdma_credit_reset_locked(xr);
 	spin_unlock(&xprt->transport_lock);
 	spin_unlock(&xr->xr_send_lock);
 	spin_unlock(&xprt->reserve_lock);

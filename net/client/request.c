@@ -9,17 +9,6 @@
 #include <rpcrdma/trace_xprt.h>
 #include <rpcrdma/xprt_rdma.h>
 
-static u32 xprt_rdma_send_in_flight(struct xprt_rdma *xr)
-{
-	struct rpc_xprt *xprt = &xr->xr_xprt;
-	u32 calls;
-
-	spin_lock(&xprt->transport_lock);
-	calls = (xprt->cong >> RPC_CWNDSHIFT) + xr->xr_window.wn_owed;
-	spin_unlock(&xprt->transport_lock);
-	return calls;
-}
-
 /* Returns 0; -ENOBUFS if there is no Receive for one Reply more; or -ENOTCONN if
  * all there are belong to RPCs that were given up. They may never be answered, but
  * a new connection has Receives.
@@ -31,7 +20,7 @@ static int xprt_rdma_send_prepare_reply(struct xprt_rdma *xr)
 
 	if (expected >= xr->xr_sizes.cz_requests)
 		return 0;
-	calls = xprt_rdma_send_in_flight(xr);
+	calls = xprt_rdma_credit_in_flight(xr);
 	if (likely(calls <= expected))
 		return 0;
 	rc = xprt_rdma_send_expect(xr, calls, XPRT_RDMA_GFP);
@@ -96,19 +85,6 @@ static bool xprt_rdma_send_is_awaited(struct xprt_rdma *xr,
 	return awaited && xprt_rdma_send_is_fresh(rqst);
 }
 
-/* There is no memory for this Call, and sunrpc tries it again before all that is
- * behind it. Answers to callbacks go before those that have no credit, and the server
- * may need one before it can answer what has the memory (BC-02).
- */
-static void xprt_rdma_send_make_way(struct rpc_rqst *rqst)
-{
-	struct rpc_xprt *xprt = rqst->rq_xprt;
-
-	spin_lock(&xprt->transport_lock);
-	xprt_release_rqst_cong(rqst->rq_task);
-	spin_unlock(&xprt->transport_lock);
-}
-
 /**
  * xprt_rdma_send_request - send a Call, or the Reply to a callback
  * @rqst: what to send, in rq_snd_buf
@@ -135,7 +111,7 @@ int xprt_rdma_send_request(struct rpc_rqst *rqst)
 	/* Had its answer, though sunrpc may have missed the status (I17). */
 	if (xprt_rdma_req_from(rqst)->rr_doomed)
 		return rpcrdma_xmit_status(rqst, -EIO);
-	/* Pairs with xprt_rdma_reply_resend() */
+	/* Pairs with xprt_rdma_credit_unsent() */
 	if (smp_load_acquire(&rqst->rq_connect_cookie) ==
 	    xprt->connect_cookie) {
 		/* The server has it already: wait on. If its Reply has
@@ -146,7 +122,7 @@ int xprt_rdma_send_request(struct rpc_rqst *rqst)
 		goto out_replace;
 	}
 	/* Only now: an error that has just come has given its credit back. */
-	if (!xprt_request_get_cong(xprt, rqst))
+	if (!xprt_rdma_credit_take(rqst))
 		return -EBADSLT;
 
 	rqst->rq_xtime = ktime_get();
@@ -154,8 +130,12 @@ int xprt_rdma_send_request(struct rpc_rqst *rqst)
 	rc = xprt_rdma_send_call(xr, rqst);
 	if (rc == -ENOTCONN)
 		goto out_replace;
+	/* There is no memory for this Call, and sunrpc tries it again before all that
+	 * is behind it. Answers to callbacks go before those that have no credit, and
+	 * the server may need one before it can answer what has the memory (BC-02).
+	 */
 	if (rc == -ENOBUFS)
-		xprt_rdma_send_make_way(rqst);
+		xprt_rdma_credit_give_back(rqst->rq_task);
 	if (rc)
 		return rpcrdma_xmit_status(rqst, rc);
 
