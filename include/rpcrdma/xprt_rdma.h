@@ -342,6 +342,20 @@ static inline struct xprt_rdma_req *xprt_rdma_req_from(struct rpc_rqst *rqst)
 	return container_of(rqst, struct xprt_rdma_req, rr_slot);
 }
 
+/* Read the header of a message, once the version is settled: see
+ * rpcrdma1_decode_reply(). Returns what is to be thought of it.
+ */
+static inline enum rpcrdma_verdict
+xprt_rdma_reply_decode(const struct xprt_rdma *xr,
+		       const struct rpcrdma_recv *recv, struct rpcrdma_hdr *hdr)
+{
+	if (xr->xr_vers == RPCRDMA_VERS_1)
+		return rpcrdma1_decode_reply(recv->rv_buf.bf_data, recv->rv_len,
+					     hdr);
+	return rpcrdma2_decode_reply(recv->rv_buf.bf_data, recv->rv_len, 0,
+				     hdr);
+}
+
 /* Receives that are no Reply's: for callbacks, for what takes no credit, and the
  * batch that waits to be posted. They are always there.
  */
@@ -462,9 +476,6 @@ int xprt_rdma_bounce_drain(const struct xdr_buf *copy, struct xdr_buf *to,
 			   u32 len);
 
 /* client/frwr.c */
-extern atomic_t xprt_rdma_fail_inv;
-extern atomic_t xprt_rdma_lose_fence;
-extern bool xprt_rdma_hold_fence;
 int xprt_rdma_frwr_map_pages(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			     const struct xdr_buf *xdr, u32 position,
 			     bool remote_write, struct xprt_rdma_offer *offer);
@@ -480,6 +491,17 @@ struct ib_send_wr *xprt_rdma_frwr_chain(struct xprt_rdma_req *req,
 					struct ib_send_wr *last, u32 *count);
 void xprt_rdma_frwr_unmap_unposted(struct xprt_rdma *xr,
 				   struct xprt_rdma_req *req);
+void xprt_rdma_frwr_mr_unmap(struct xprt_rdma_mr *mr);
+void xprt_rdma_frwr_destroy_all(struct xprt_rdma *xr);
+
+/* client/request.c */
+int xprt_rdma_send_request(struct rpc_rqst *rqst);
+void xprt_rdma_timer(struct rpc_xprt *xprt, struct rpc_task *task);
+
+/* client/fence.c */
+extern atomic_t xprt_rdma_fail_inv;
+extern atomic_t xprt_rdma_lose_fence;
+extern bool xprt_rdma_hold_fence;
 bool xprt_rdma_frwr_remote_inv(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			       u32 handle);
 int xprt_rdma_frwr_local_inv(struct xprt_rdma *xr, struct xprt_rdma_req *req,
@@ -488,11 +510,6 @@ bool xprt_rdma_frwr_fence_ends(struct xprt_rdma_req *req);
 void xprt_rdma_frwr_fence_lost(struct xprt_rdma_req *req);
 void xprt_rdma_frwr_release(struct xprt_rdma *xr, struct xprt_rdma_req *req);
 void xprt_rdma_frwr_fence(struct xprt_rdma *xr, struct xprt_rdma_req *req);
-void xprt_rdma_frwr_destroy_all(struct xprt_rdma *xr);
-
-/* client/request.c */
-int xprt_rdma_send_request(struct rpc_rqst *rqst);
-void xprt_rdma_timer(struct rpc_xprt *xprt, struct rpc_task *task);
 
 /* client/recv.c */
 int xprt_rdma_send_expect(struct xprt_rdma *xr, u32 calls, gfp_t gfp);
@@ -516,19 +533,18 @@ static inline int xprt_rdma_send_get(struct xprt_rdma *xr,
 	return xprt_rdma_send_get_gfp(xr, sendp, XPRT_RDMA_GFP);
 }
 
+/* client/error.c */
+void xprt_rdma_reply_refuse(struct xprt_rdma *xr,
+			    const struct rpcrdma_hdr *hdr,
+			    const struct rpcrdma2_error *error);
+
 /* client/reply.c */
 #if IS_ENABLED(CONFIG_KUNIT)
 int xprt_rdma_reply_place(struct xprt_rdma *xr, struct xprt_rdma_req *req);
 #endif
 void xprt_rdma_reply_receive(struct rpcrdma_conn *conn,
 			     struct rpcrdma_recv *recv);
-enum rpcrdma_verdict xprt_rdma_reply_decode(const struct xprt_rdma *xr,
-					    const struct rpcrdma_recv *recv,
-					    struct rpcrdma_hdr *hdr);
 void xprt_rdma_reply_wait(struct rpc_task *task);
-void xprt_rdma_reply_refuse(struct xprt_rdma *xr,
-			    const struct rpcrdma_hdr *hdr,
-			    const struct rpcrdma2_error *error);
 
 /* client/debugfs.c */
 void xprt_rdma_debugfs_create(struct xprt_rdma *xr);

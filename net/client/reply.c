@@ -414,35 +414,6 @@ static void xprt_rdma_reply_handle(struct xprt_rdma *xr,
 		xprt_rdma_reply_forsake(xr, req);
 }
 
-/**
- * xprt_rdma_reply_refuse - answer a message of version 2 with an error
- * @xr: transport
- * @hdr: header of the message, with F_RESPONSE clear: a backward Call, or
- *	something that nobody here knows (G-12, V2-BC-08)
- * @error: what to say
- *
- * If there is no Send at the moment, nothing is said: the server's Call runs
- * into its timeout.
- *
- * Context: process; may sleep.
- */
-void xprt_rdma_reply_refuse(struct xprt_rdma *xr,
-			    const struct rpcrdma_hdr *hdr,
-			    const struct rpcrdma2_error *error)
-{
-	struct xprt_rdma_send *send;
-	int len;
-
-	rpcrdma_count(client_v2_refusals);
-	trace_xprt_rdma_refuse(hdr, error->er_code);
-	if (xprt_rdma_send_get(xr, &send))
-		return;
-	len = rpcrdma2_encode_error(send->sn_buf.bf_data, send->sn_buf.bf_size,
-				    hdr, XPRT_RDMA_BC_REQUESTS, error);
-	if (len < 0 || xprt_rdma_send_post(send, len, NULL) == -EAGAIN)
-		xprt_rdma_send_put(send);
-}
-
 /* What is left after Calls and what is too short: Replies, errors, properties,
  * and what makes no sense. Returns false if the message is a response.
  */
@@ -466,26 +437,6 @@ static bool xprt_rdma_reply_sort_v2(struct xprt_rdma *xr,
 		rpcrdma_count(client_unknown_xids);
 	trace_xprt_rdma_connprop(hdr, verdict);
 	return true;
-}
-
-/**
- * xprt_rdma_reply_decode - read the header of a message
- * @xr: transport whose version is settled
- * @recv: the message
- * @hdr: OUT: see rpcrdma1_decode_reply()
- *
- * Context: any.
- * Return: what is to be thought of it.
- */
-enum rpcrdma_verdict xprt_rdma_reply_decode(const struct xprt_rdma *xr,
-					    const struct rpcrdma_recv *recv,
-					    struct rpcrdma_hdr *hdr)
-{
-	if (xr->xr_vers == RPCRDMA_VERS_1)
-		return rpcrdma1_decode_reply(recv->rv_buf.bf_data, recv->rv_len,
-					     hdr);
-	return rpcrdma2_decode_reply(recv->rv_buf.bf_data, recv->rv_len, 0,
-				     hdr);
 }
 
 /**

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Client: errors in answer to what a server sends.
+ *
+ * This file says no to a message that nobody here can take. It never decides that,
+ * and has nothing to do with errors that a server sends.
+ */
+#include <rpcrdma/trace_xprt.h>
+#include <rpcrdma/xprt_rdma.h>
+
+/**
+ * xprt_rdma_reply_refuse - answer a message of version 2 with an error
+ * @xr: transport
+ * @hdr: header of the message, with F_RESPONSE clear: a backward Call, or
+ *	something that nobody here knows (G-12, V2-BC-08)
+ * @error: what to say
+ *
+ * If there is no Send at the moment, nothing is said: the server's Call runs
+ * into its timeout.
+ *
+ * Context: process; may sleep.
+ */
+void xprt_rdma_reply_refuse(struct xprt_rdma *xr,
+			    const struct rpcrdma_hdr *hdr,
+			    const struct rpcrdma2_error *error)
+{
+	struct xprt_rdma_send *send;
+	int len;
+
+	rpcrdma_count(client_v2_refusals);
+	trace_xprt_rdma_refuse(hdr, error->er_code);
+	if (xprt_rdma_send_get(xr, &send))
+		return;
+	len = rpcrdma2_encode_error(send->sn_buf.bf_data, send->sn_buf.bf_size,
+				    hdr, XPRT_RDMA_BC_REQUESTS, error);
+	if (len < 0 || xprt_rdma_send_post(send, len, NULL) == -EAGAIN)
+		xprt_rdma_send_put(send);
+}
