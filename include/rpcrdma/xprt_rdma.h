@@ -462,8 +462,13 @@ static inline void xprt_rdma_credit_unsent(struct rpc_rqst *rqst)
 /* client/marshal.c */
 extern u32 xprt_rdma_shrink_write;
 extern u32 xprt_rdma_shrink_reply;
-int xprt_rdma_marshal(struct xprt_rdma *xr, struct rpc_rqst *rqst,
-		      struct xprt_rdma_send *send);
+int xprt_rdma_marshal_plan(struct xprt_rdma *xr, struct xprt_rdma_req *req,
+			   const struct xprt_rdma_send *send);
+int xprt_rdma_marshal_register(struct xprt_rdma *xr, struct xprt_rdma_req *req);
+int xprt_rdma_marshal_encode(struct xprt_rdma *xr, struct xprt_rdma_req *req,
+			     struct xprt_rdma_send *send);
+int xprt_rdma_marshal_gather(struct xprt_rdma *xr, struct xprt_rdma_req *req,
+			     struct xprt_rdma_send *send, u32 hdr_len);
 bool xprt_rdma_marshal_heal(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			    const struct rpcrdma_hdr *hdr);
 
@@ -486,7 +491,7 @@ int xprt_rdma_frwr_map_pad(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			   u32 pad, struct xprt_rdma_offer *offer);
 int xprt_rdma_frwr_reserve(struct xprt_rdma *xr);
 u32 xprt_rdma_frwr_count(const struct xprt_rdma *xr, const struct xdr_buf *xdr,
-			 bool whole);
+			 u32 *item);
 struct ib_send_wr *xprt_rdma_frwr_chain(struct xprt_rdma_req *req,
 					struct ib_send_wr *last, u32 *count);
 void xprt_rdma_frwr_unmap_unposted(struct xprt_rdma *xr,

@@ -410,21 +410,20 @@ int xprt_rdma_frwr_map_pad(struct xprt_rdma *xr, struct xprt_rdma_req *req,
  * xprt_rdma_frwr_count - how many regions an xdr_buf takes at most
  * @xr: transport
  * @xdr: buffer
- * @whole: all of it (else: the page list)
+ * @item: OUT: likewise, its page list alone
  *
  * Context: any.
  * Return: a number of regions, and so of segments.
  */
 u32 xprt_rdma_frwr_count(const struct xprt_rdma *xr, const struct xdr_buf *xdr,
-			 bool whole)
+			 u32 *item)
 {
 	u32 pages = xr->xr_sizes.cz_mr_pages;
 	u32 n;
 
 	n = rpcrdma_size_mrs(xdr->page_len, offset_in_page(xdr->page_base),
 			     PAGE_SIZE, pages);
-	if (!whole)
-		return n;
+	*item = n;
 	n += rpcrdma_size_mrs(xdr->head[0].iov_len,
 			      offset_in_page(xdr->head[0].iov_base),
 			      PAGE_SIZE, pages);

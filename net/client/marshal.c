@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Client, stage 2: from an rpc_rqst to a message. Plan, register, encode,
- * gather, in this order: the plan and the encoder are pure, so what a Call
- * looks like on the wire is decided without hardware.
+ * Client: from an rpc_rqst to a message. Each step is a function that request.c
+ * calls. The plan and the encoder are pure, so what a Call looks like on the wire is
+ * decided without hardware.
+ *
+ * This file owns what a Call looks like: its plan, its offers, and what errors have
+ * taught about it. It never posts anything, and never takes a Send or gives one back.
  *
  * A Call is inline if it fits. Else, if the upper layer has marked its page
  * list as an eligible item, the item goes to a Read chunk; else the whole Call
@@ -124,14 +127,48 @@ static void xprt_rdma_marshal_args(struct xprt_rdma *xr, struct rpc_rqst *rqst,
 	if (rcv->flags & XDRBUF_READ)
 		args->pa_reply_item = xdr_align_size(rcv->page_len);
 
-	args->pa_call_item_segs = xprt_rdma_frwr_count(xr, snd, false);
-	args->pa_call_segs = xprt_rdma_frwr_count(xr, snd, true);
-	args->pa_reply_item_segs = xprt_rdma_frwr_count(xr, rcv, false) +
-				   !!xprt_rdma_marshal_pad(xr, rcv);
-	args->pa_reply_segs = xprt_rdma_frwr_count(xr, rcv, true);
+	args->pa_call_segs = xprt_rdma_frwr_count(xr, snd,
+						  &args->pa_call_item_segs);
+	args->pa_reply_segs = xprt_rdma_frwr_count(xr, rcv,
+						   &args->pa_reply_item_segs);
+	args->pa_reply_item_segs += !!xprt_rdma_marshal_pad(xr, rcv);
 	args->pa_no_long = READ_ONCE(xr->xr_no_long);
 	if (unlikely(req->rr_heal.he_tried))
 		xprt_rdma_marshal_args_healed(xr, req, args);
+}
+
+/**
+ * xprt_rdma_marshal_plan - choose the forms of a Call and its Reply
+ * @xr: transport with a live connection, send lock held
+ * @req: the Call
+ * @send: Send that will carry it
+ *
+ * What is left of an earlier try is forgotten.
+ *
+ * Context: process; may sleep.
+ * Return: 0 and rr_plan is valid; %-EMSGSIZE if the Call fits no form; %-ENOBUFS if
+ *	there are no pages for the Reply now.
+ */
+int xprt_rdma_marshal_plan(struct xprt_rdma *xr, struct xprt_rdma_req *req,
+			   const struct xprt_rdma_send *send)
+{
+	struct rpcrdma_limits limits = xr->xr_conn.cn_limits;
+	struct rpcrdma_plan_args args;
+	int rc;
+
+	/* They may have been raised since the Send was taken. */
+	limits.lm_inline_send = min(limits.lm_inline_send,
+				    send->sn_buf.bf_size);
+	rc = xprt_rdma_marshal_fill_pages(&req->rr_slot.rq_rcv_buf);
+	if (rc)
+		return rc;
+
+	xprt_rdma_bounce_put(&req->rr_call_copy);
+	xprt_rdma_bounce_put(&req->rr_reply_copy);
+	req->rr_read.of_out.co_nsegs = 0;
+	req->rr_write.of_out.co_nsegs = 0;
+	xprt_rdma_marshal_args(xr, &req->rr_slot, &args);
+	return rpcrdma_plan_rpc(&limits, &args, &req->rr_plan);
 }
 
 /* Registers a whole message; by way of a copy if it has more pieces than the
@@ -146,9 +183,10 @@ static int xprt_rdma_marshal_map_long(struct xprt_rdma *xr,
 	struct xdr_buf *copy = remote_write ? &req->rr_reply_copy :
 					      &req->rr_call_copy;
 	u32 max = req->rr_heal.he_segs;
+	u32 item;
 	int rc;
 
-	if (likely(!max || xprt_rdma_frwr_count(xr, xdr, true) <= max))
+	if (likely(!max || xprt_rdma_frwr_count(xr, xdr, &item) <= max))
 		return xprt_rdma_frwr_map_all(xr, req, xdr, remote_write,
 					      offer);
 	rc = xprt_rdma_bounce_get(copy, xdr->head[0].iov_len + xdr->page_len +
@@ -228,6 +266,22 @@ static int xprt_rdma_marshal_map_reply(struct xprt_rdma *xr,
 	return -EIO;
 }
 
+/**
+ * xprt_rdma_marshal_register - give a Call the regions that its plan takes
+ * @xr: transport, send lock held
+ * @req: the Call, planned
+ *
+ * Context: process; may sleep.
+ * Return: 0 and the offers are valid; or a negative errno of
+ *	xprt_rdma_frwr_map_pages(), and the caller calls
+ *	xprt_rdma_frwr_unmap_unposted().
+ */
+int xprt_rdma_marshal_register(struct xprt_rdma *xr, struct xprt_rdma_req *req)
+{
+	return xprt_rdma_marshal_map_call(xr, req) ?:
+	       xprt_rdma_marshal_map_reply(xr, req);
+}
+
 /* The handle that the server may invalidate with its Reply. With one region,
  * that saves the local invalidation, with more of them one work request; where
  * there are some for the Call and some for the Reply, any does.
@@ -244,9 +298,17 @@ static u32 xprt_rdma_marshal_inv_handle(const struct xprt_rdma *xr,
 	return 0;
 }
 
-static int xprt_rdma_marshal_encode(struct xprt_rdma *xr,
-				    struct xprt_rdma_req *req,
-				    struct xprt_rdma_send *send)
+/**
+ * xprt_rdma_marshal_encode - write the transport header
+ * @xr: transport, send lock held
+ * @req: the Call, with its regions
+ * @send: Send to write it to
+ *
+ * Context: any.
+ * Return: bytes of header; or %-EMSGSIZE.
+ */
+int xprt_rdma_marshal_encode(struct xprt_rdma *xr, struct xprt_rdma_req *req,
+			     struct xprt_rdma_send *send)
 {
 	const struct rpcrdma_plan *plan = &req->rr_plan;
 	struct rpcrdma_call_out call = {
@@ -271,13 +333,21 @@ static int xprt_rdma_marshal_encode(struct xprt_rdma *xr,
 				   send->sn_buf.bf_size, &call);
 }
 
-/* Copies what stays inline behind the transport header. When the page list
- * travels in a Read chunk, its roundup, which sunrpc puts at the start of the
- * tail, leaves the stream with it (V1-RDC-08).
+/**
+ * xprt_rdma_marshal_gather - copy what stays inline behind the transport header
+ * @xr: transport, send lock held
+ * @req: the Call
+ * @send: Send with its transport header
+ * @hdr_len: bytes of that
+ *
+ * When the page list travels in a Read chunk, its roundup, which sunrpc puts at the
+ * start of the tail, leaves the stream with it (V1-RDC-08).
+ *
+ * Context: any.
+ * Return: bytes to send; %-EMSGSIZE if they do not fit; %-EIO.
  */
-static int xprt_rdma_marshal_gather(struct xprt_rdma *xr,
-				    struct xprt_rdma_req *req,
-				    struct xprt_rdma_send *send, u32 hdr_len)
+int xprt_rdma_marshal_gather(struct xprt_rdma *xr, struct xprt_rdma_req *req,
+			     struct xprt_rdma_send *send, u32 hdr_len)
 {
 	const struct xdr_buf *snd = &req->rr_slot.rq_snd_buf;
 	u32 skip = xdr_align_size(snd->page_len);
@@ -303,54 +373,6 @@ static int xprt_rdma_marshal_gather(struct xprt_rdma *xr,
 	    read_bytes_from_xdr_buf(snd, head + skip, to + head, len - head))
 		return -EIO;
 	return hdr_len + len;
-}
-
-/**
- * xprt_rdma_marshal - build the message for a Call
- * @xr: transport with a live connection, send lock held
- * @rqst: the Call
- * @send: Send to build it in
- *
- * Context: process; may sleep.
- * Return: bytes to send; %-EMSGSIZE if the Call fits no form; %-ENOBUFS if
- *	something is short for the moment; %-EIO. After an error the caller
- *	calls xprt_rdma_frwr_unmap_unposted().
- */
-int xprt_rdma_marshal(struct xprt_rdma *xr, struct rpc_rqst *rqst,
-		      struct xprt_rdma_send *send)
-{
-	struct rpcrdma_limits limits = xr->xr_conn.cn_limits;
-	struct xprt_rdma_req *req = xprt_rdma_req_from(rqst);
-	struct rpcrdma_plan_args args;
-	int rc;
-
-	/* They may have been raised since the Send was taken. */
-	limits.lm_inline_send = min(limits.lm_inline_send,
-				    send->sn_buf.bf_size);
-	rc = xprt_rdma_marshal_fill_pages(&rqst->rq_rcv_buf);
-	if (rc)
-		return rc;
-
-	xprt_rdma_bounce_put(&req->rr_call_copy);
-	xprt_rdma_bounce_put(&req->rr_reply_copy);
-	req->rr_read.of_out.co_nsegs = 0;
-	req->rr_write.of_out.co_nsegs = 0;
-	xprt_rdma_marshal_args(xr, rqst, &args);
-	rc = rpcrdma_plan_rpc(&limits, &args, &req->rr_plan);
-	if (!rc)
-		rc = xprt_rdma_marshal_map_call(xr, req);
-	if (!rc)
-		rc = xprt_rdma_marshal_map_reply(xr, req);
-	if (rc)
-		return rc;
-
-	rc = xprt_rdma_marshal_encode(xr, req, send);
-	if (rc < 0)
-		return rc;
-	rc = xprt_rdma_marshal_gather(xr, req, send, rc);
-	if (rc >= 0)
-		trace_xprt_rdma_marshal(rqst, &req->rr_plan, rc);
-	return rc;
 }
 
 static u32 xprt_rdma_marshal_offered(const struct xprt_rdma_offer *offer)
@@ -388,7 +410,7 @@ static void xprt_rdma_marshal_learn(struct xprt_rdma *xr, u32 needed)
  *
  * Context: completion.
  * Return: true if sending it again may help; then the next
- *	xprt_rdma_marshal() takes the error into account.
+ *	xprt_rdma_marshal_plan() takes the error into account.
  */
 bool xprt_rdma_marshal_heal(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			    const struct rpcrdma_hdr *hdr)

@@ -217,7 +217,7 @@ void xprt_rdma_negotiate_receive(struct xprt_rdma *xr,
  *
  * What it says first holds for the life of the connection, and is not answered
  * (G-17, V2-PRP-20). A Send that is on its way is not affected, and one that is
- * being built looks at its buffer again (xprt_rdma_marshal()).
+ * being built looks at its buffer again (xprt_rdma_marshal_plan()).
  *
  * Context: completion queue's workqueue.
  */

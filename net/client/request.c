@@ -1,9 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Client: the driver. What becomes of one Call.
+ * Client: what becomes of one Call. The way of a Call is xprt_rdma_send_call(), from
+ * top to bottom; what is done with one that was sent before is
+ * xprt_rdma_send_request().
  *
- * This file owns no memory, no lock and no list: it decides, and the rooms below
- * do the work. It never looks at a device.
+ * This file decides, and the files that it calls do the work. It owns nothing: no
+ * memory, no lock, no list. It never touches the device or the bytes of a message.
+ *
+ * Operation
+ *
+ * sunrpc serialises xprt_rdma_send_request() with the transport's send lock. What
+ * was got for a Call that cannot be sent after all is given back here, but for what
+ * a broken connection has: that goes with it.
+ *
+ *	Receive		for the Reply, before the Call is sent (V1-CRD-10)
+ *	Send		with a buffer for the message
+ *	plan		what is inline, and what goes by RDMA
+ *	register	the memory that the server reads and writes
+ *	encode		the transport header
+ *	gather		copy the inline parts behind it
+ *	post		registrations and Send, with one doorbell; or park them, until
+ *			there is room in the send queue
+ *
+ * From then on the Call belongs to the server. reply.c takes over when it answers,
+ * and xprt_rdma_timer() when it does not.
  */
 #include <rpcrdma/module.h>
 #include <rpcrdma/trace_xprt.h>
@@ -28,11 +48,12 @@ static int xprt_rdma_send_prepare_reply(struct xprt_rdma *xr)
 								    rc;
 }
 
+/* The way of one Call, in its order */
 static int xprt_rdma_send_call(struct xprt_rdma *xr, struct rpc_rqst *rqst)
 {
 	struct xprt_rdma_req *req = xprt_rdma_req_from(rqst);
 	struct xprt_rdma_send *send;
-	int rc, len;
+	int rc;
 
 	rc = xprt_rdma_send_prepare_reply(xr);
 	if (rc)
@@ -43,15 +64,24 @@ static int xprt_rdma_send_call(struct xprt_rdma *xr, struct rpc_rqst *rqst)
 	if (rc)
 		return rc;
 
-	len = xprt_rdma_marshal(xr, rqst, send);
-	if (len >= 0)
-		return xprt_rdma_send_post(send, len, req);
+	rc = xprt_rdma_marshal_plan(xr, req, send);
+	if (!rc)
+		rc = xprt_rdma_marshal_register(xr, req);
+	if (!rc)
+		rc = xprt_rdma_marshal_encode(xr, req, send);
+	if (rc > 0)
+		rc = xprt_rdma_marshal_gather(xr, req, send, rc);
+	if (rc < 0)
+		goto out_unmap;
+	trace_xprt_rdma_marshal(rqst, &req->rr_plan, rc);
+	return xprt_rdma_send_post(send, rc, req);
 
+out_unmap:
 	xr->xr_stats.st_failed_marshals++;
-	trace_xprt_rdma_marshal_err(rqst, len);
+	trace_xprt_rdma_marshal_err(rqst, rc);
 	xprt_rdma_frwr_unmap_unposted(xr, req);
 	xprt_rdma_send_put(send);
-	return len;
+	return rc;
 }
 
 /* Was it sent less than its timeout ago, so that the server has not had its time
