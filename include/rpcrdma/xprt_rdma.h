@@ -356,22 +356,6 @@ xprt_rdma_reply_decode(const struct xprt_rdma *xr,
 				     hdr);
 }
 
-/* Receives that are no Reply's: for callbacks, for what takes no credit, and the
- * batch that waits to be posted. They are always there.
- */
-static inline u32 xprt_rdma_send_other_recvs(const struct xprt_rdma *xr)
-{
-	return xr->xr_sizes.cz_recvs - xr->xr_sizes.cz_requests;
-}
-
-/* How many Calls there are Receives for */
-static inline u32 xprt_rdma_send_expected(const struct xprt_rdma *xr)
-{
-	u32 recvs = xr->xr_conn.cn_nrecvs;
-
-	return recvs - min(recvs, xprt_rdma_send_other_recvs(xr));
-}
-
 /* client/transport.c */
 extern unsigned int xprt_rdma_slot_table_entries;
 extern unsigned int xprt_rdma_max_inline_read;
@@ -517,7 +501,23 @@ void xprt_rdma_frwr_release(struct xprt_rdma *xr, struct xprt_rdma_req *req);
 void xprt_rdma_frwr_fence(struct xprt_rdma *xr, struct xprt_rdma_req *req);
 
 /* client/recv.c */
-int xprt_rdma_send_expect(struct xprt_rdma *xr, u32 calls, gfp_t gfp);
+int xprt_rdma_recv_expect(struct xprt_rdma *xr, u32 calls, gfp_t gfp);
+
+/* Receives that are no Reply's: for callbacks, for what takes no credit, and the
+ * batch that waits to be posted. They are always there.
+ */
+static inline u32 xprt_rdma_recv_others(const struct xprt_rdma *xr)
+{
+	return xr->xr_sizes.cz_recvs - xr->xr_sizes.cz_requests;
+}
+
+/* How many Calls there are Receives for */
+static inline u32 xprt_rdma_recv_expected(const struct xprt_rdma *xr)
+{
+	u32 recvs = xr->xr_conn.cn_nrecvs;
+
+	return recvs - min(recvs, xprt_rdma_recv_others(xr));
+}
 
 /* client/send.c */
 int xprt_rdma_sends_create(struct xprt_rdma *xr);

@@ -2,6 +2,9 @@
 /*
  * Client: copies of messages that have too many pieces.
  *
+ * This file makes, fills and frees them. It never decides that one is needed, and
+ * knows neither RPC nor connection.
+ *
  * Head, pages and tail of an xdr_buf are no neighbours, so a Long Call or Reply
  * takes a region, and with it a segment, for each of them. A server may say that
  * it wants fewer (SEGMENTS, V2-ERR-16). The message then goes through whole

@@ -123,7 +123,7 @@ static int xprt_rdma_reserve(struct xprt_rdma *xr)
 {
 	int rc;
 
-	rc = xprt_rdma_send_expect(xr, XPRT_RDMA_FIRST_CALLS,
+	rc = xprt_rdma_recv_expect(xr, XPRT_RDMA_FIRST_CALLS,
 				   XPRT_RDMA_GFP_CONNECT);
 	if (!rc)
 		rc = xprt_rdma_sends_reserve(xr);

@@ -4,6 +4,8 @@
  * each transport. It is there as long as the transport, connected or not, since
  * why a connection is down is what one wants to know most. So the connection may
  * be set up again while it is shown: see rpcrdma_debugfs_conn().
+ *
+ * This file only looks. It never changes anything, and never takes the send lock.
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>

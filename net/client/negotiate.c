@@ -2,6 +2,10 @@
 /*
  * Client: which version a connection speaks, and what holds on it.
  *
+ * This file owns xr_vers, what is known of the server's version, and, in version 2,
+ * the limits of the connection. It never ends a connection but one that has no version,
+ * and knows no RPC.
+ *
  * Operation
  *
  * Where version 2 is allowed, the first message on a connection is our

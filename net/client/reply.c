@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Client, stage 5: Replies. Decode, match, fence, place, wake.
+ * Client: what a server sends. Replies are decoded, matched, fenced and placed, and
+ * their RPCs woken; what is no Reply goes to negotiate.c, backchannel.c or error.c.
+ *
+ * This file owns a Receive from its arrival until it is given back, and an RPC as long
+ * as it is pinned. It never registers memory, and never sends an RPC: one that is to
+ * be sent again is left to sunrpc.
  *
  * Operation
  *

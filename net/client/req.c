@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Client, stage 1: RPC slots and their buffers.
+ * Client: RPC slots and their buffers.
+ *
+ * This file owns slots while sunrpc has none of them, and their memory. It never
+ * sends anything: it has others undo what an RPC that ends has left.
  *
  * Operation
  *

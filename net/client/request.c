@@ -35,7 +35,7 @@
  */
 static int xprt_rdma_send_prepare_reply(struct xprt_rdma *xr)
 {
-	u32 expected = xprt_rdma_send_expected(xr), calls;
+	u32 expected = xprt_rdma_recv_expected(xr), calls;
 	int rc;
 
 	if (expected >= xr->xr_sizes.cz_requests)
@@ -43,7 +43,7 @@ static int xprt_rdma_send_prepare_reply(struct xprt_rdma *xr)
 	calls = xprt_rdma_credit_in_flight(xr);
 	if (likely(calls <= expected))
 		return 0;
-	rc = xprt_rdma_send_expect(xr, calls, XPRT_RDMA_GFP);
+	rc = xprt_rdma_recv_expect(xr, calls, XPRT_RDMA_GFP);
 	return rc && READ_ONCE(xr->xr_window.wn_owed) >= expected ? -ENOTCONN :
 								    rc;
 }

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Client, stage 4: Sends. One RPC is one chain of work requests and one
- * doorbell: the registrations, then the Send.
+ * Client: Sends. One RPC is one chain of work requests and one doorbell: the
+ * registrations, then the Send.
+ *
+ * This file owns the Sends of a connection, the entries of its send queue, and the
+ * line of those that wait for entries. It never looks at what it sends, and never
+ * decides whether an RPC is sent.
  *
  * Operation
  *
- * sunrpc serialises xprt_rdma_send_request() with the transport's send lock.
  * The whole inline message, transport header included, is copied into a
  * buffer that stays mapped for the life of the connection: one SGE, nothing to
  * map, nothing of the RPC's that the device could still look at later. Inline
