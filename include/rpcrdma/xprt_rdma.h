@@ -6,6 +6,7 @@
 #define RPCRDMA_XPRT_RDMA_H
 
 #include <linux/scatterlist.h>
+#include <linux/string.h>
 #include <linux/sunrpc/clnt.h>
 #include <linux/sunrpc/xprt.h>
 #include <rpcrdma/chunk.h>
@@ -228,19 +229,9 @@ struct xprt_rdma_stats {
  * @xr_xprt: what sunrpc knows
  * @xr_conn: the connection; set up anew for each attempt, by whoever holds the
  *	transport's send lock
- * @xr_sizes: resources of the connection
  * @xr_window: forward credits; written under xprt->transport_lock
  * @xr_owed: XIDs of the RPCs that were given up and hold their credits, as many
  *	as the window counts, under xprt->transport_lock
- * @xr_vers: version the connection speaks; 0: not settled yet. Set before the
- *	connection is used, never changed while it is
- * @xr_v2_inline: bytes of the largest inline message in version 2, as announced
- *	on this connection
- * @xr_nego_xid: XID of our CONNPROP
- * @xr_nego_asked: our CONNPROP is on its way, if not sent
- * @xr_props_heard: the server has announced its properties
- * @xr_fell_back: the server has refused version 2 on this connection
- * @xr_no_long: the server has refused RDMA2_NOMSG on this connection
  * @xr_v1_only: the server could not stand version 2: do not try it again
  * @xr_v2_spoken: it has spoken version 2 since it was last forgiven xr_v1_only
  * @xr_no_memory: the last attempt to connect failed for want of memory
@@ -257,10 +248,6 @@ struct xprt_rdma_stats {
  * @xr_send_free: Sends not in use, last used first
  * @xr_send_busy: Sends posted, in order
  * @xr_send_parked: Calls that wait for room in the send queue, in order
- * @xr_sends: all Sends, an array of @xr_nsends
- * @xr_nsends: how many
- * @xr_unsignaled: Sends since the last one that asked for a completion
- * @xr_sq_free: send queue entries nobody has reserved
  * @xr_teardown: woken when the regions of a dead connection are gone
  * @xr_pad: where a server may put the roundup of a Write chunk (G-03)
  * @xr_bc_free: callback slots not in use, under xprt->bc_pa_lock
@@ -272,20 +259,30 @@ struct xprt_rdma_stats {
  * @xr_stats: mountstats
  * @xr_device: name of the device of the present or latest connection
  * @xr_debugfs: file that shows all this
+ * @xr_sizes: resources of the connection
+ * @xr_vers: version the connection speaks; 0: not settled yet. Set before the
+ *	connection is used, never changed while it is
+ * @xr_v2_inline: bytes of the largest inline message in version 2, as announced
+ *	on this connection
+ * @xr_nego_xid: XID of our CONNPROP
+ * @xr_nego_asked: our CONNPROP is on its way, if not sent
+ * @xr_props_heard: the server has announced its properties
+ * @xr_fell_back: the server has refused version 2 on this connection
+ * @xr_no_long: the server has refused RDMA2_NOMSG on this connection
+ * @xr_sends: all Sends, an array of @xr_nsends
+ * @xr_nsends: how many
+ * @xr_unsignaled: Sends since the last one that asked for a completion, under
+ *	xr_send_lock
+ * @xr_sq_free: send queue entries nobody has reserved
+ *
+ * What follows @xr_debugfs lasts as long as one connection: it is cleared at once when
+ * the next one begins.
  */
 struct xprt_rdma {
 	struct rpc_xprt			xr_xprt;
 	struct rpcrdma_conn		xr_conn;
-	struct rpcrdma_client_sizes	xr_sizes;
 	struct rpcrdma_window		xr_window;
 	u32				*xr_owed;
-	u32				xr_vers;
-	u32				xr_v2_inline;
-	u32				xr_nego_xid;
-	bool				xr_nego_asked;
-	bool				xr_props_heard;
-	bool				xr_fell_back;
-	bool				xr_no_long;
 	bool				xr_v1_only;
 	bool				xr_v2_spoken;
 	bool				xr_no_memory;
@@ -305,10 +302,6 @@ struct xprt_rdma {
 	struct list_head		xr_send_free;
 	struct list_head		xr_send_busy;
 	struct list_head		xr_send_parked;
-	struct xprt_rdma_send		*xr_sends;
-	u32				xr_nsends;
-	u32				xr_unsignaled;
-	atomic_t			xr_sq_free;
 
 	wait_queue_head_t		xr_teardown;
 	void				*xr_pad;
@@ -319,6 +312,20 @@ struct xprt_rdma {
 	struct xprt_rdma_stats		xr_stats;
 	char				xr_device[IB_DEVICE_NAME_MAX];
 	struct dentry			*xr_debugfs;
+
+	/* From here on: cleared when a connection begins */
+	struct rpcrdma_client_sizes	xr_sizes;
+	u32				xr_vers;
+	u32				xr_v2_inline;
+	u32				xr_nego_xid;
+	bool				xr_nego_asked;
+	bool				xr_props_heard;
+	bool				xr_fell_back;
+	bool				xr_no_long;
+	struct xprt_rdma_send		*xr_sends;
+	u32				xr_nsends;
+	u32				xr_unsignaled;
+	atomic_t			xr_sq_free;
 };
 
 static inline struct xprt_rdma *xprt_rdma_from(struct rpc_xprt *xprt)

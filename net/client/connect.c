@@ -146,6 +146,7 @@ static int xprt_rdma_open(struct xprt_rdma *xr)
 	int rc;
 
 	rpcrdma_conn_init(conn, &xprt_rdma_conn_ops);
+	memset_startat(xr, 0, xr_sizes);
 	xprt_rdma_negotiate_init(xr);
 	rc = rpcrdma_conn_resolve(conn, xprt->xprt_net, NULL,
 				  (struct sockaddr *)&xprt->addr,

@@ -76,7 +76,7 @@ u32 xprt_rdma_negotiate_size(const struct xprt_rdma *xr, u32 size)
 
 /**
  * xprt_rdma_negotiate_init - a new connection begins
- * @xr: transport, send lock held
+ * @xr: transport, send lock held, of whose connection nothing is known yet
  *
  * Takes over the settings that hold for this connection. Where version 2 is out
  * of the question, xr_vers is 1 from now on, and nothing is negotiated.
@@ -91,10 +91,6 @@ void xprt_rdma_negotiate_init(struct xprt_rdma *xr)
 		      RPCRDMA_VERS_1 : 0;
 	xr->xr_v2_inline = xprt_rdma_negotiate_size(xr,
 						    READ_ONCE(xprt_rdma_v2_inline));
-	xr->xr_nego_asked = false;
-	xr->xr_props_heard = false;
-	xr->xr_fell_back = false;
-	xr->xr_no_long = false;
 }
 
 /**

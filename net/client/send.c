@@ -287,7 +287,6 @@ int xprt_rdma_sends_create(struct xprt_rdma *xr)
 		send->sn_cqe.done = xprt_rdma_send_wc_done;
 		list_add_tail(&send->sn_list, &xr->xr_send_free);
 	}
-	xr->xr_unsignaled = 0;
 	atomic_set(&xr->xr_sq_free,
 		   xr->xr_sizes.cz_sq_depth - RPCRDMA_SQ_EXTRA);
 	return 0;
