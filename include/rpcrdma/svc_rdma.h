@@ -472,15 +472,19 @@ int svc_rdma_sendto(struct svc_rqst *rqstp);
 void svc_rdma_debugfs_create(struct svc_rdma_xprt *sx);
 void svc_rdma_debugfs_destroy(struct svc_rdma_xprt *sx);
 
-/* server/recvfrom.c */
+/* server/call.c */
 int svc_rdma_call_cache_init(void);
 void svc_rdma_call_cache_exit(void);
+struct svc_rdma_call *svc_rdma_call_create(struct svc_rdma_xprt *sx,
+					   struct rpcrdma_recv *recv);
 void svc_rdma_call_put_recv(struct svc_rdma_call *call);
 void svc_rdma_call_free(struct svc_rdma_call *call);
+void svc_rdma_release_ctxt(struct svc_xprt *xprt, void *ctxt);
+
+/* server/recvfrom.c */
 void svc_rdma_call_complete(struct svc_rdma_call *call);
 void svc_rdma_receive(struct rpcrdma_conn *conn, struct rpcrdma_recv *recv);
 int svc_rdma_recvfrom(struct svc_rqst *rqstp);
-void svc_rdma_release_ctxt(struct svc_xprt *xprt, void *ctxt);
 
 /* server/backchannel.c */
 #if IS_ENABLED(CONFIG_SUNRPC_BACKCHANNEL)

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The Call object: a Call from its Receive until sunrpc is done with it. This file
+ * knows what a Call holds and gives all of it back. It never looks at a message and
+ * never decides what becomes of a Call: see server/recvfrom.c and server/sendto.c.
+ *
+ * A struct svc_rdma_call exists only while there is a Call, not for each posted
+ * Receive, so a connection at rest is cheap. It travels as rq_xprt_ctxt, through a
+ * deferral if need be, and sunrpc hands it to svc_rdma_release_ctxt() in the end,
+ * whatever has become of the request.
+ */
+#include <linux/slab.h>
+#include <linux/sunrpc/svc_xprt.h>
+#include <rpcrdma/svc_rdma.h>
+
+static struct kmem_cache *svc_rdma_call_cache;
+
+/**
+ * svc_rdma_call_cache_init - make Calls available
+ *
+ * Context: process; module init.
+ * Return: 0 or %-ENOMEM.
+ */
+int svc_rdma_call_cache_init(void)
+{
+	svc_rdma_call_cache = KMEM_CACHE(svc_rdma_call, 0);
+	return svc_rdma_call_cache ? 0 : -ENOMEM;
+}
+
+/**
+ * svc_rdma_call_cache_exit - undo svc_rdma_call_cache_init()
+ *
+ * Context: process; no connection is left.
+ */
+void svc_rdma_call_cache_exit(void)
+{
+	kmem_cache_destroy(svc_rdma_call_cache);
+}
+
+/**
+ * svc_rdma_call_create - make a Call
+ * @sx: connection it came by
+ * @recv: the Receive; it belongs to the Call from now on
+ *
+ * Context: process; sleeps.
+ * Return: the Call, with nothing decoded; or NULL, and the Receive is still the
+ *	caller's.
+ */
+struct svc_rdma_call *svc_rdma_call_create(struct svc_rdma_xprt *sx,
+					   struct rpcrdma_recv *recv)
+{
+	struct svc_rdma_call *call;
+
+	call = kmem_cache_alloc(svc_rdma_call_cache, GFP_KERNEL);
+	if (!call)
+		return NULL;
+	call->sc_sx = sx;
+	call->sc_recv = recv;
+	call->sc_slots = 0;
+	call->sc_pull = 0;
+	call->sc_mrs = 0;
+	call->sc_pages = NULL;
+	call->sc_npages = 0;
+	call->sc_npayloads = 0;
+	call->sc_vers = RPCRDMA_VERS_1;
+	memset(&call->sc_error, 0, sizeof(call->sc_error));
+	memset(call->sc_payloads, 0, sizeof(call->sc_payloads));
+	svc_rdma_chain_init(&call->sc_reads);
+	return call;
+}
+
+/**
+ * svc_rdma_call_put_recv - give back the Receive of a Call
+ * @call: Call; nothing in the Receive is needed any more
+ *
+ * Context: any.
+ */
+void svc_rdma_call_put_recv(struct svc_rdma_call *call)
+{
+	if (!call->sc_recv)
+		return;
+	svc_rdma_recv_put(call->sc_sx, call->sc_recv);
+	call->sc_recv = NULL;
+}
+
+/**
+ * svc_rdma_call_free - end a Call
+ * @call: Call whose RDMA Reads are over
+ *
+ * Context: process or completion workqueue.
+ */
+void svc_rdma_call_free(struct svc_rdma_call *call)
+{
+	svc_rdma_chain_destroy(call->sc_sx, &call->sc_reads);
+	svc_rdma_slots_release(call->sc_sx, call->sc_slots);
+	svc_rdma_pull_end(call);
+	svc_rdma_pages_free(call);
+	svc_rdma_call_put_recv(call);
+	kmem_cache_free(svc_rdma_call_cache, call);
+}
+
+/**
+ * svc_rdma_release_ctxt - xpo_release_ctxt: sunrpc is done with a request
+ * @xprt: connection
+ * @ctxt: its struct svc_rdma_call, or NULL
+ *
+ * Context: process.
+ */
+void svc_rdma_release_ctxt(struct svc_xprt *xprt, void *ctxt)
+{
+	svc_rdma_inside();
+	if (ctxt)
+		svc_rdma_call_free(ctxt);
+}
