@@ -457,13 +457,18 @@ int svc_rdma_write_reply(struct svc_rdma_call *call,
 			 struct svc_rdma_chain *chain,
 			 const struct xdr_buf *xdr, u32 *written);
 
-/* server/sendto.c */
+/* server/send.c */
 struct svc_rdma_send *svc_rdma_send_get(struct svc_rdma_xprt *sx, gfp_t gfp);
+void svc_rdma_send_reset(struct svc_rdma_send *send);
 void svc_rdma_send_put(struct svc_rdma_send *send);
 void svc_rdma_send_destroy(struct svc_rdma_send *send);
 int svc_rdma_send_post(struct svc_rdma_send *send);
+int svc_rdma_send_submit(struct svc_rdma_send *send, struct svc_rdma_call *call,
+			 u32 len);
 int svc_rdma_send_control(struct svc_rdma_send *send,
 			  struct svc_rdma_call *call, int len);
+
+/* server/sendto.c */
 void svc_rdma_send_error(struct svc_rdma_call *call,
 			 enum rpcrdma_verdict verdict);
 int svc_rdma_sendto(struct svc_rqst *rqstp);

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The Send context: one Send of the server with the RDMA Writes in front of it. This
+ * file makes, posts and completes it, and releases what it holds. It never looks into
+ * the message: that is encoded in server/sendto.c (Replies), server/error.c,
+ * server/negotiate.c (CONNPROP) and server/backchannel.c (callbacks).
+ *
+ * A Send context holds one buffer that stays mapped. What a client of version 2 can
+ * receive is known only when it has announced it. A context that is idle then may
+ * have too small a buffer, and is replaced when it is taken; a Reply under way keeps
+ * to the buffer it has.
+ *
+ * The chain has one signaled work request, the Send at its end, but for short
+ * RDMA Writes where dc_signal_max says so. Work requests of a reliable
+ * connection complete in order, so its completion covers all. It
+ * frees the mappings, the pages and the slots, and the context goes back to the
+ * idle queue. The handler runs in the completion workqueue and may sleep.
+ *
+ * A Reply for which there are not enough send queue slots waits in line for them,
+ * and its thread does not: the context holds all that is needed, also the Call's
+ * Receive, so there are never more such Replies than Receives. It is posted by
+ * whoever releases the slots.
+ *
+ * If the Reply cannot be posted after slots were found for it, part of the
+ * chain may be in the hands of the device. The connection is down then, and the
+ * context stays in the sending queue until the queues are gone (I10). So does one
+ * that was still in line.
+ */
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <rpcrdma/counters.h>
+#include <rpcrdma/svc_rdma.h>
+#include <rpcrdma/trace_svc.h>
+
+/* Contexts kept for later, and the bytes of their buffers; what a burst took
+ * beyond that is freed
+ */
+#define SVC_RDMA_IDLE_SENDS	32u
+#define SVC_RDMA_IDLE_BYTES	(32u * SVC_RDMA_V2_REQ_SIZE)
+
+static void svc_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc);
+static void svc_rdma_send_wc_written(struct ib_cq *cq, struct ib_wc *wc);
+static void svc_rdma_send_ready(struct svc_rdma_sq_waiter *waiter);
+
+/* A client may be able to receive more than memory has in one piece. In version
+ * 2 a Reply that does not fit then has the client provide a chunk (G-23).
+ */
+static int svc_rdma_send_create_buf(struct svc_rdma_send *send, gfp_t gfp)
+{
+	struct svc_rdma_xprt *sx = send->ss_sx;
+	struct ib_device *device = rpcrdma_conn_device(&sx->sx_conn);
+	u32 size = READ_ONCE(sx->sx_conn.cn_limits.lm_inline_send);
+	int rc;
+
+	rc = rpcrdma_buf_init(&send->ss_buf, device, size, DMA_TO_DEVICE,
+			      gfp | __GFP_NOWARN);
+	if (!rc || size <= SVC_RDMA_V2_REQ_SIZE ||
+	    READ_ONCE(sx->sx_vers) != RPCRDMA_VERS_2)
+		return rc;
+	return rpcrdma_buf_init(&send->ss_buf, device, SVC_RDMA_V2_REQ_SIZE,
+				DMA_TO_DEVICE, gfp | __GFP_NOWARN);
+}
+
+static struct svc_rdma_send *svc_rdma_send_create(struct svc_rdma_xprt *sx,
+						  gfp_t gfp)
+{
+	struct rpcrdma_conn *conn = &sx->sx_conn;
+	struct ib_device *device = rpcrdma_conn_device(conn);
+	struct svc_rdma_send *send;
+
+	send = kzalloc_node(sizeof(*send), gfp, ibdev_to_node(device));
+	if (!send)
+		return NULL;
+	send->ss_sx = sx;
+	if (svc_rdma_send_create_buf(send, gfp)) {
+		kfree(send);
+		return NULL;
+	}
+
+	send->ss_cqe.done = svc_rdma_send_wc_done;
+	send->ss_write_cqe.done = svc_rdma_send_wc_written;
+	send->ss_sge.addr = send->ss_buf.bf_addr;
+	send->ss_sge.lkey = conn->cn_pd->local_dma_lkey;
+	send->ss_wr.wr_cqe = &send->ss_cqe;
+	send->ss_wr.sg_list = &send->ss_sge;
+	send->ss_wr.num_sge = 1;
+	send->ss_wr.opcode = IB_WR_SEND;
+	send->ss_wr.send_flags = IB_SEND_SIGNALED;
+	INIT_LIST_HEAD(&send->ss_list);
+	INIT_LIST_HEAD(&send->ss_wait.wt_list);
+	send->ss_wait.wt_ready = svc_rdma_send_ready;
+	svc_rdma_chain_init(&send->ss_writes);
+	return send;
+}
+
+static void svc_rdma_send_put_recv(struct svc_rdma_send *send)
+{
+	if (!send->ss_recv)
+		return;
+	svc_rdma_recv_put(send->ss_sx, send->ss_recv);
+	send->ss_recv = NULL;
+}
+
+/**
+ * svc_rdma_send_reset - release what a Send context holds
+ * @send: context that is not, or no longer, posted; it ends as it was made
+ *
+ * Context: process or completion workqueue.
+ */
+void svc_rdma_send_reset(struct svc_rdma_send *send)
+{
+	struct svc_rdma_xprt *sx = send->ss_sx;
+	u32 i;
+
+	svc_rdma_send_put_recv(send);
+	svc_rdma_chain_destroy(sx, &send->ss_writes);
+	for (i = 0; i < send->ss_npages; i++)
+		if (send->ss_pages[i])
+			put_page(send->ss_pages[i]);
+	send->ss_npages = 0;
+	send->ss_wr.opcode = IB_WR_SEND;
+	svc_rdma_slots_release(sx, send->ss_slots);
+	send->ss_slots = 0;
+}
+
+/**
+ * svc_rdma_send_destroy - free a Send context
+ * @send: context that is not posted
+ *
+ * Context: process or completion workqueue.
+ */
+void svc_rdma_send_destroy(struct svc_rdma_send *send)
+{
+	svc_rdma_send_reset(send);
+	rpcrdma_buf_exit(&send->ss_buf);
+	kvfree(send->ss_pages);
+	kfree(send);
+}
+
+/**
+ * svc_rdma_send_get - get a Send context
+ * @sx: accepted connection
+ * @gfp: how to allocate one if none is idle
+ *
+ * Context: process; sleeps if @gfp says so.
+ * Return: a context, or NULL.
+ */
+struct svc_rdma_send *svc_rdma_send_get(struct svc_rdma_xprt *sx, gfp_t gfp)
+{
+	struct svc_rdma_send *send;
+
+	spin_lock(&sx->sx_lock);
+	send = list_first_entry_or_null(&sx->sx_idle, struct svc_rdma_send,
+					ss_list);
+	if (send) {
+		list_del_init(&send->ss_list);
+		sx->sx_nidle--;
+	}
+	spin_unlock(&sx->sx_lock);
+	if (send && send->ss_buf.bf_size <
+	    READ_ONCE(sx->sx_conn.cn_limits.lm_inline_send)) {
+		svc_rdma_send_destroy(send);
+		send = NULL;
+	}
+	return send ?: svc_rdma_send_create(sx, gfp);
+}
+
+/**
+ * svc_rdma_send_put - give back a Send context
+ * @send: context that is not, or no longer, posted
+ *
+ * All it holds is released.
+ *
+ * Context: process or completion workqueue.
+ */
+void svc_rdma_send_put(struct svc_rdma_send *send)
+{
+	struct svc_rdma_xprt *sx = send->ss_sx;
+	bool keep;
+
+	svc_rdma_send_reset(send);
+
+	spin_lock(&sx->sx_lock);
+	keep = sx->sx_nidle < SVC_RDMA_IDLE_SENDS &&
+	       sx->sx_nidle * send->ss_buf.bf_size < SVC_RDMA_IDLE_BYTES;
+	if (keep) {
+		list_add(&send->ss_list, &sx->sx_idle);
+		sx->sx_nidle++;
+	}
+	spin_unlock(&sx->sx_lock);
+	if (!keep)
+		svc_rdma_send_destroy(send);
+}
+
+/* The context rests where it is until the queues are gone (I10). */
+static void svc_rdma_send_fail(struct svc_rdma_xprt *sx,
+			       const struct ib_wc *wc)
+{
+	if (wc->status != IB_WC_WR_FLUSH_ERR)
+		trace_svc_rdma_send_err(sx, wc);
+	rpcrdma_conn_fail(&sx->sx_conn, -ECONNRESET);
+}
+
+/* RDMA Writes before a Send are not signaled, unless the device likes them to be:
+ * they complete only if they fail, and the Send is flushed then. Success is told
+ * by the Send.
+ */
+static void svc_rdma_send_wc_written(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct svc_rdma_send *send = container_of(wc->wr_cqe,
+						  struct svc_rdma_send,
+						  ss_write_cqe);
+
+	if (wc->status != IB_WC_SUCCESS)
+		svc_rdma_send_fail(send->ss_sx, wc);
+}
+
+/* RDMA Reads that were posted after it have come a step forward. */
+static void svc_rdma_sent_before_reads(struct svc_rdma_xprt *sx,
+				       const struct svc_rdma_send *send)
+{
+	const struct svc_rdma_call *call = svc_rdma_read_first(sx);
+
+	if (call && !time_before(call->sc_posted, send->ss_posted))
+		sx->sx_read = jiffies;
+}
+
+static void svc_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct svc_rdma_send *send = container_of(wc->wr_cqe,
+						  struct svc_rdma_send, ss_cqe);
+	struct svc_rdma_xprt *sx = send->ss_sx;
+
+	if (unlikely(wc->status != IB_WC_SUCCESS)) {
+		svc_rdma_send_fail(sx, wc);
+		return;
+	}
+
+	trace_svc_rdma_sent(sx, send->ss_sge.length);
+	rpcrdma_alive_acked(&sx->sx_conn);
+	spin_lock(&sx->sx_lock);
+	list_del_init(&send->ss_list);
+	sx->sx_sent = jiffies;
+	svc_rdma_sent_before_reads(sx, send);
+	spin_unlock(&sx->sx_lock);
+	svc_rdma_send_put(send);
+}
+
+static void svc_rdma_send_prepare_write(struct svc_rdma_send *send,
+					struct ib_send_wr *wr)
+{
+	u32 most = send->ss_sx->sx_conn.cn_caps.dc_signal_max;
+	u32 len = 0;
+	int i;
+
+	wr->wr_cqe = &send->ss_write_cqe;
+	if (!most)
+		return;
+	for (i = 0; i < wr->num_sge; i++)
+		len += wr->sg_list[i].length;
+	if (len <= most)
+		wr->send_flags |= IB_SEND_SIGNALED;
+}
+
+/**
+ * svc_rdma_send_post - post a Send and the RDMA Writes before it
+ * @send: context with the length of its message and all of its slots, as many as
+ *	ss_wait says; it changes hands in any case
+ *
+ * The Receive of the Call is given back first (invariant I13).
+ *
+ * Context: process or completion workqueue; does not sleep.
+ * Return: 0; or a negative errno, and the connection is down.
+ */
+int svc_rdma_send_post(struct svc_rdma_send *send)
+{
+	struct svc_rdma_xprt *sx = send->ss_sx;
+	struct ib_send_wr *first, *wr;
+
+	svc_rdma_send_put_recv(send);
+	rpcrdma_count(server_sends);
+	if (send->ss_wr.opcode == IB_WR_SEND_WITH_INV)
+		rpcrdma_count(server_sends_inv);
+
+	rpcrdma_buf_sync_for_device(&send->ss_buf, send->ss_sge.length);
+	first = svc_rdma_chain_wrs(sx, &send->ss_writes, NULL, &send->ss_wr);
+	for (wr = first; wr != &send->ss_wr; wr = wr->next)
+		svc_rdma_send_prepare_write(send, wr);
+
+	spin_lock(&sx->sx_lock);
+	/* One that was in line is there already */
+	if (list_empty(&send->ss_list))
+		list_add_tail(&send->ss_list, &sx->sx_sending);
+	send->ss_slots = send->ss_wait.wt_slots;
+	send->ss_posted = jiffies;
+	sx->sx_stats.sa_sent++;
+	spin_unlock(&sx->sx_lock);
+	return rpcrdma_conn_post(&sx->sx_conn, first);
+}
+
+static void svc_rdma_send_ready(struct svc_rdma_sq_waiter *waiter)
+{
+	svc_rdma_send_post(container_of(waiter, struct svc_rdma_send, ss_wait));
+}
+
+/**
+ * svc_rdma_send_submit - post an answer to a Call, now or when there are slots for it
+ * @send: context with the message in its buffer, and the RDMA Writes before it
+ * @call: Call; its Receive moves to @send
+ * @len: bytes to send
+ *
+ * Context: process.
+ * Return: 0, and @send has changed hands; %-EMSGSIZE if it takes more slots than
+ *	there are, and nothing has changed.
+ */
+int svc_rdma_send_submit(struct svc_rdma_send *send, struct svc_rdma_call *call,
+			 u32 len)
+{
+	struct svc_rdma_xprt *sx = send->ss_sx;
+	u32 slots = send->ss_writes.sh_wrs + 1;
+
+	if (slots > sx->sx_sq.sq_size)
+		return -EMSGSIZE;
+	send->ss_sge.length = len;
+	send->ss_wait.wt_slots = slots;
+	send->ss_recv = call->sc_recv;
+	call->sc_recv = NULL;
+	if (likely(svc_rdma_sq_try(&sx->sx_sq, slots))) {
+		/* The connection's trouble from here on, not the caller's */
+		svc_rdma_send_post(send);
+		return 0;
+	}
+	spin_lock(&sx->sx_lock);
+	list_add_tail(&send->ss_list, &sx->sx_sending);
+	spin_unlock(&sx->sx_lock);
+	svc_rdma_sq_join(&sx->sx_sq, &send->ss_wait);
+	return 0;
+}
+
+/**
+ * svc_rdma_send_control - send what is not a Reply
+ * @send: context with the message in its buffer and nothing else; it changes
+ *	hands in any case
+ * @call: the message it answers
+ * @len: bytes to send; or a negative errno, if it could not be encoded
+ *
+ * Never with remote invalidation: that is for Replies (V1-CRD-21, V2-CHK-14).
+ *
+ * Context: process.
+ * Return: 0 or a negative errno.
+ */
+int svc_rdma_send_control(struct svc_rdma_send *send,
+			  struct svc_rdma_call *call, int len)
+{
+	int rc;
+
+	rc = len < 0 ? len : svc_rdma_send_submit(send, call, len);
+	if (rc)
+		svc_rdma_send_put(send);
+	return rc;
+}
