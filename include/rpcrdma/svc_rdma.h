@@ -468,9 +468,14 @@ int svc_rdma_send_submit(struct svc_rdma_send *send, struct svc_rdma_call *call,
 int svc_rdma_send_control(struct svc_rdma_send *send,
 			  struct svc_rdma_call *call, int len);
 
-/* server/sendto.c */
+/* server/error.c */
+int svc_rdma_send_refusal(struct svc_rdma_send *send,
+			  struct svc_rdma_call *call,
+			  const struct rpcrdma2_error *error);
 void svc_rdma_send_error(struct svc_rdma_call *call,
 			 enum rpcrdma_verdict verdict);
+
+/* server/sendto.c */
 int svc_rdma_sendto(struct svc_rqst *rqstp);
 
 /* server/debugfs.c */

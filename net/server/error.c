@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Errors: what a client is answered instead of a Reply. In version 1 that is ERR_VERS
+ * or ERR_CHUNK, in version 2 one of several, with what the client could do instead;
+ * all have the form of the message they answer. This file encodes and counts them. It
+ * never decides that something is wrong: the codec does, and server/sendto.c for a
+ * Reply that fits nowhere.
+ */
+#include <rpcrdma/counters.h>
+#include <rpcrdma/svc_rdma.h>
+#include <rpcrdma/trace_svc.h>
+
+static void svc_rdma_count_error(u32 code)
+{
+	switch (code) {
+	case RPCRDMA2_ERR_VERS:
+		rpcrdma_count(server_err_vers);
+		break;
+	case RPCRDMA2_ERR_BAD_XDR:
+		rpcrdma_count(server_err_bad_xdr);
+		break;
+	case RPCRDMA2_ERR_INVAL_HTYPE:
+		rpcrdma_count(server_err_inval_htype);
+		break;
+	case RPCRDMA2_ERR_READ_CHUNKS:
+		rpcrdma_count(server_err_read_chunks);
+		break;
+	case RPCRDMA2_ERR_WRITE_CHUNKS:
+		rpcrdma_count(server_err_write_chunks);
+		break;
+	case RPCRDMA2_ERR_SEGMENTS:
+		rpcrdma_count(server_err_segments);
+		break;
+	case RPCRDMA2_ERR_WRITE_RESOURCE:
+		rpcrdma_count(server_err_write_resource);
+		break;
+	case RPCRDMA2_ERR_REPLY_RESOURCE:
+		rpcrdma_count(server_err_reply_resource);
+		break;
+	default:
+		rpcrdma_count(server_err_system);
+		break;
+	}
+}
+
+static int svc_rdma_encode_error(struct svc_rdma_send *send,
+				 const struct svc_rdma_call *call,
+				 const struct rpcrdma2_error *error)
+{
+	u32 credits = READ_ONCE(send->ss_sx->sx_credits);
+	struct rpcrdma_buf *buf = &send->ss_buf;
+
+	trace_svc_rdma_error(send->ss_sx, call, error);
+	/* ERR_VERS looks the same whatever the version (G-11) */
+	if (call->sc_vers == RPCRDMA_VERS_1 &&
+	    error->er_code != RPCRDMA2_ERR_VERS) {
+		rpcrdma_count(server_err_chunk);
+		return rpcrdma1_encode_err_chunk(buf->bf_data, buf->bf_size,
+						 call->sc_hdr.hd_xid, credits);
+	}
+	svc_rdma_count_error(error->er_code);
+	return rpcrdma2_encode_error(buf->bf_data, buf->bf_size, &call->sc_hdr,
+				     credits, error);
+}
+
+/**
+ * svc_rdma_send_refusal - answer a Call with this very error
+ * @send: context, whatever it holds; it changes hands in any case
+ * @call: Call
+ * @error: what is wrong, in terms of version 2
+ *
+ * Context: process.
+ * Return: 0 or a negative errno: the caller ends the connection.
+ */
+int svc_rdma_send_refusal(struct svc_rdma_send *send,
+			  struct svc_rdma_call *call,
+			  const struct rpcrdma2_error *error)
+{
+	svc_rdma_send_reset(send);
+	return svc_rdma_send_control(send, call,
+				     svc_rdma_encode_error(send, call, error));
+}
+
+/**
+ * svc_rdma_send_error - answer a Call with an RDMA_ERROR
+ * @call: Call, decoded at least as far as its XID and version
+ * @verdict: what is wrong with it
+ *
+ * If not even that can be sent, the connection is closed (V1-ERR-20).
+ *
+ * Context: process; sleeps.
+ */
+void svc_rdma_send_error(struct svc_rdma_call *call,
+			 enum rpcrdma_verdict verdict)
+{
+	struct svc_rdma_xprt *sx = call->sc_sx;
+	struct rpcrdma2_accept accept;
+	struct rpcrdma2_error error;
+	struct svc_rdma_send *send;
+	int rc = -ENOMEM;
+
+	svc_rdma_negotiate_accept(sx, &accept);
+	if (!rpcrdma2_refusal(&call->sc_hdr, verdict, &accept, &error))
+		return;
+	send = svc_rdma_send_get(sx, GFP_KERNEL);
+	if (send)
+		rc = svc_rdma_send_refusal(send, call, &error);
+	if (rc) {
+		trace_svc_rdma_reply_err(sx, rc);
+		rpcrdma_conn_fail(&sx->sx_conn, rc);
+	}
+}
