@@ -121,7 +121,7 @@ struct svc_rdma_chain {
  * @sc_slots: send queue slots held for @sc_reads; 0 while it waits for them
  * @sc_wait: for these it waits, or waited
  * @sc_posted: jiffies when @sc_reads were posted, under sx_lock
- * @sc_pull: bytes that it counts in sx_pulled, see server/read.c
+ * @sc_pull: bytes that it counts in sx_pulled, see server/queue.c
  * @sc_mrs: regions that it has found too few of, and waits for; or 0
  * @sc_pages: pages the RDMA Reads fill, owned until the Call is freed
  * @sc_npages: entries of @sc_pages
@@ -398,6 +398,16 @@ void svc_rdma_sq_release(struct svc_rdma_sq *sq, u32 slots);
 void svc_rdma_sq_close(struct svc_rdma_sq *sq);
 bool svc_rdma_sq_has_room(struct svc_rdma_sq *sq, u32 most);
 
+/* server/queue.c */
+void svc_rdma_receive(struct rpcrdma_conn *conn, struct rpcrdma_recv *recv);
+void svc_rdma_call_complete(struct svc_rdma_call *call);
+void svc_rdma_dequeue(struct svc_rdma_xprt *sx, struct svc_rdma_call **call,
+		      struct rpcrdma_recv **recv);
+bool svc_rdma_pull_begin(struct svc_rdma_call *call);
+void svc_rdma_pull_next(struct svc_rdma_xprt *sx);
+void svc_rdma_pull_again(struct svc_rdma_call *call, u32 mrs);
+void svc_rdma_pull_end(struct svc_rdma_call *call);
+
 /* server/pages.c */
 bool svc_rdma_pages_fit(void);
 int svc_rdma_pages_begin(struct svc_rqst *rqstp);
@@ -437,11 +447,6 @@ void svc_rdma_chain_destroy(struct svc_rdma_xprt *sx,
 			    struct svc_rdma_chain *chain);
 
 /* server/read.c */
-bool svc_rdma_pull_fits(struct svc_rdma_xprt *sx);
-struct svc_rdma_call *svc_rdma_pull_take(struct svc_rdma_xprt *sx);
-bool svc_rdma_pull_begin(struct svc_rdma_call *call);
-void svc_rdma_pull_next(struct svc_rdma_xprt *sx);
-void svc_rdma_pull_end(struct svc_rdma_call *call);
 const struct svc_rdma_call *svc_rdma_read_first(struct svc_rdma_xprt *sx);
 int svc_rdma_read_start(struct svc_rdma_call *call);
 bool svc_rdma_read_assemble(struct svc_rdma_call *call, struct xdr_buf *arg);
@@ -492,8 +497,6 @@ void svc_rdma_call_free(struct svc_rdma_call *call);
 void svc_rdma_release_ctxt(struct svc_xprt *xprt, void *ctxt);
 
 /* server/recvfrom.c */
-void svc_rdma_call_complete(struct svc_rdma_call *call);
-void svc_rdma_receive(struct rpcrdma_conn *conn, struct rpcrdma_recv *recv);
 int svc_rdma_recvfrom(struct svc_rqst *rqstp);
 
 /* server/backchannel.c */

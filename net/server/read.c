@@ -17,12 +17,8 @@
  * byte of a Call is looked at before all of it is there (V1-RDC-13; invariant
  * I14).
  *
- * What a client has pulled takes memory before anybody knows who it is. So not
- * everything is pulled at once: a Call waits in sx_waiting until the bytes of those
- * before it, on their way or not yet taken by a thread, leave it room. That is one
- * Call for a client that is not known yet, %SVC_RDMA_PULL_BYTES for others. A Call
- * also waits there for memory regions, and in the line of server/sq.c for send
- * queue slots. Who makes room has sunrpc find a thread, or posts.
+ * Not everything is pulled at once: a Call waits in server/queue.c for its bytes and
+ * for memory regions, and in the line of server/sq.c for send queue slots.
  *
  * A Read that fails ends the connection, and the Call is freed without having
  * been executed (V1-RDC-23, MEM-23). A Call whose Reads cannot even be posted
@@ -43,9 +39,6 @@
 #include <rpcrdma/counters.h>
 #include <rpcrdma/svc_rdma.h>
 #include <rpcrdma/trace_svc.h>
-
-/* Bytes of Calls that a client has pulled and that no thread has taken yet */
-#define SVC_RDMA_PULL_BYTES	(16u << 20)
 
 static void svc_rdma_read_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 {
@@ -195,128 +188,6 @@ const struct svc_rdma_call *svc_rdma_read_first(struct svc_rdma_xprt *sx)
 		if (call->sc_slots)
 			return call;
 	return NULL;
-}
-
-/**
- * svc_rdma_pull_fits - may the first of the waiting Calls be pulled?
- * @sx: connection
- *
- * Context: under sx_lock.
- * Return: %true if there is one, and there is room for it.
- */
-bool svc_rdma_pull_fits(struct svc_rdma_xprt *sx)
-{
-	const struct svc_rdma_call *call;
-	u32 most = svc_rdma_is_known(sx) ? SVC_RDMA_PULL_BYTES : 0;
-
-	lockdep_assert_held(&sx->sx_lock);
-	call = list_first_entry_or_null(&sx->sx_waiting, struct svc_rdma_call,
-					sc_list);
-	return call && READ_ONCE(sx->sx_mrs.sq_free) >= call->sc_mrs &&
-	       (!sx->sx_pulled ||
-		(u64)sx->sx_pulled + call->sc_stream_len <= most);
-}
-
-/**
- * svc_rdma_pull_take - take the first of the waiting Calls
- * @sx: connection with svc_rdma_pull_fits()
- *
- * Context: under sx_lock.
- * Return: the Call; svc_rdma_read_start() is to follow.
- */
-struct svc_rdma_call *svc_rdma_pull_take(struct svc_rdma_xprt *sx)
-{
-	struct svc_rdma_call *call;
-
-	lockdep_assert_held(&sx->sx_lock);
-	call = list_first_entry(&sx->sx_waiting, struct svc_rdma_call, sc_list);
-	list_del(&call->sc_list);
-	call->sc_pull = call->sc_stream_len;
-	sx->sx_pulled += call->sc_pull;
-	return call;
-}
-
-/**
- * svc_rdma_pull_begin - a Call is to be pulled
- * @call: decoded Call whose chunks are sound and hold at least one byte; if it has
- *	to wait, it changes hands
- *
- * Context: process.
- * Return: %true if it may be pulled now.
- */
-bool svc_rdma_pull_begin(struct svc_rdma_call *call)
-{
-	struct svc_rdma_xprt *sx = call->sc_sx;
-	bool first;
-
-	spin_lock(&sx->sx_lock);
-	first = list_empty(&sx->sx_waiting);
-	list_add_tail(&call->sc_list, &sx->sx_waiting);
-	first = first && svc_rdma_pull_fits(sx);
-	if (first)
-		svc_rdma_pull_take(sx);
-	spin_unlock(&sx->sx_lock);
-	if (!first)
-		rpcrdma_count(server_pull_waits);
-	return first;
-}
-
-/* A Call has found too few regions. It waits where it was, before all others. */
-static void svc_rdma_pull_again(struct svc_rdma_call *call, u32 mrs)
-{
-	struct svc_rdma_xprt *sx = call->sc_sx;
-
-	rpcrdma_count(server_pull_waits);
-	call->sc_mrs = mrs;
-	spin_lock(&sx->sx_lock);
-	sx->sx_pulled -= call->sc_pull;
-	call->sc_pull = 0;
-	list_add(&call->sc_list, &sx->sx_waiting);
-	spin_unlock(&sx->sx_lock);
-	/* They may have come back meanwhile. */
-	svc_rdma_pull_next(sx);
-}
-
-/**
- * svc_rdma_pull_next - there is more room: can another Call be pulled?
- * @sx: connection
- *
- * Context: process or completion workqueue.
- */
-void svc_rdma_pull_next(struct svc_rdma_xprt *sx)
-{
-	bool fits;
-
-	/* What was made room of, before this look at who waits */
-	smp_mb();
-	if (likely(list_empty(&sx->sx_waiting)))
-		return;
-	spin_lock(&sx->sx_lock);
-	fits = svc_rdma_pull_fits(sx);
-	if (fits)
-		set_bit(XPT_DATA, &sx->sx_xprt.xpt_flags);
-	spin_unlock(&sx->sx_lock);
-	if (fits)
-		svc_rdma_enqueue(sx);
-}
-
-/**
- * svc_rdma_pull_end - what was pulled of a Call is no longer counted
- * @call: Call that ends before it was taken by a thread as complete
- *
- * Context: process or completion workqueue.
- */
-void svc_rdma_pull_end(struct svc_rdma_call *call)
-{
-	struct svc_rdma_xprt *sx = call->sc_sx;
-
-	if (likely(!call->sc_pull))
-		return;
-	spin_lock(&sx->sx_lock);
-	sx->sx_pulled -= call->sc_pull;
-	call->sc_pull = 0;
-	spin_unlock(&sx->sx_lock);
-	svc_rdma_pull_next(sx);
 }
 
 /* The RDMA Reads have their slots. If they cannot be posted, the connection is

@@ -5,7 +5,7 @@
  * Operation
  *
  * The completion handler of a Receive only queues it and lets sunrpc find a
- * thread. The thread decodes the header and then either has a complete Call,
+ * thread (server/queue.c). The thread decodes the header and then either has a complete Call,
  * or starts RDMA Reads and leaves; when these are done the Call is queued
  * again, and a thread puts it together (see server/read.c). Whatever is wrong
  * with a message is settled here: it never reaches the RPC program (V1-ERR-26),
@@ -14,102 +14,12 @@
  * A Call that came without Read chunks is executed where it was received:
  * rq_arg points into the Receive, which therefore stays with the Call until its
  * Reply is encoded.
- *
- * XPT_DATA says that a queue has an entry. It is set and cleared under the lock
- * of the queues, and cleared by the thread that takes the last entry rather
- * than by the next one, which would be woken for nothing (invariant I11).
  */
 #include <linux/in.h>
 #include <linux/sunrpc/svc_xprt.h>
 #include <rpcrdma/counters.h>
 #include <rpcrdma/svc_rdma.h>
 #include <rpcrdma/trace_svc.h>
-
-/* What arrives before the connection is accepted for good waits: until then
- * XPT_BUSY keeps threads away.
- */
-static void svc_rdma_queue(struct svc_rdma_xprt *sx, struct list_head *entry,
-			   struct list_head *queue)
-{
-	spin_lock(&sx->sx_lock);
-	list_add_tail(entry, queue);
-	set_bit(XPT_DATA, &sx->sx_xprt.xpt_flags);
-	spin_unlock(&sx->sx_lock);
-	svc_rdma_enqueue(sx);
-}
-
-/**
- * svc_rdma_call_complete - a Call's RDMA Reads succeeded
- * @call: Call; changes hands
- *
- * Context: completion workqueue.
- */
-void svc_rdma_call_complete(struct svc_rdma_call *call)
-{
-	struct svc_rdma_xprt *sx = call->sc_sx;
-
-	svc_rdma_queue(sx, &call->sc_list, &sx->sx_complete);
-}
-
-/**
- * svc_rdma_receive - a message arrived
- * @conn: connection
- * @recv: Receive that holds it
- *
- * Context: completion workqueue.
- */
-void svc_rdma_receive(struct rpcrdma_conn *conn, struct rpcrdma_recv *recv)
-{
-	struct svc_rdma_xprt *sx = container_of(conn, struct svc_rdma_xprt,
-						sx_conn);
-
-	rpcrdma_count(server_receives);
-	trace_svc_rdma_receive(sx, recv->rv_len);
-	svc_rdma_queue(sx, &recv->rv_list, &sx->sx_received);
-}
-
-/* A Call was pulled: if it is as long as that, the next one can be (I11). */
-static struct svc_rdma_call *svc_rdma_take_pulled(struct svc_rdma_xprt *sx)
-{
-	struct svc_rdma_call *call;
-
-	lockdep_assert_held(&sx->sx_lock);
-	call = list_first_entry(&sx->sx_complete, struct svc_rdma_call,
-				sc_list);
-	list_del(&call->sc_list);
-	sx->sx_pulled -= call->sc_pull;
-	call->sc_pull = 0;
-	return call;
-}
-
-/* Take the next piece of work: one of *@call and *@recv is set, or none. A Call is
- * complete, or its RDMA Reads are to be posted now: then it counts in sx_pulled.
- */
-static void svc_rdma_dequeue(struct svc_rdma_xprt *sx,
-			     struct svc_rdma_call **call,
-			     struct rpcrdma_recv **recv)
-{
-	*call = NULL;
-	*recv = NULL;
-
-	spin_lock(&sx->sx_lock);
-	if (!list_empty(&sx->sx_complete)) {
-		*call = svc_rdma_take_pulled(sx);
-	} else if (svc_rdma_pull_fits(sx)) {
-		*call = svc_rdma_pull_take(sx);
-	} else {
-		*recv = list_first_entry_or_null(&sx->sx_received,
-						 struct rpcrdma_recv, rv_list);
-		if (*recv) {
-			list_del(&(*recv)->rv_list);
-			sx->sx_stats.sa_received++;
-		}
-	}
-	if (list_empty(&sx->sx_complete) && list_empty(&sx->sx_received) &&
-	    !svc_rdma_pull_fits(sx))
-		clear_bit(XPT_DATA, &sx->sx_xprt.xpt_flags);
-	spin_unlock(&sx->sx_lock);
-}
 
 /* Nobody is answered. */
 static void svc_rdma_drop(struct svc_rdma_call *call,

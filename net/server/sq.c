@@ -13,7 +13,7 @@
  * not, the connection fails, see verbs/keepalive.c; a closed stock serves nobody,
  * and what was in line is freed with the connection.
  *
- * Regions have no line: Calls wait for them in that of server/read.c.
+ * Regions have no line: Calls wait for them in that of server/queue.c.
  */
 #include <linux/list.h>
 #include <rpcrdma/counters.h>

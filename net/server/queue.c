@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What there is to do for threads: messages that have arrived, Calls whose RDMA Reads
+ * are complete, and Calls whose RDMA Reads may begin. This file owns these three
+ * queues, the budget of bytes that a client may have pulled, and XPT_DATA. It never
+ * looks into a message, and posts nothing.
+ *
+ * XPT_DATA says that a queue has an entry. It is set and cleared under the lock
+ * of the queues, and cleared by the thread that takes the last entry rather
+ * than by the next one, which would be woken for nothing (invariant I11).
+ *
+ * What a client has pulled takes memory before anybody knows who it is. So not
+ * everything is pulled at once: a Call waits in sx_waiting until the bytes of those
+ * before it, on their way or not yet taken by a thread, leave it room. That is one
+ * Call for a client that is not known yet, %SVC_RDMA_PULL_BYTES for others. A Call
+ * also waits there for memory regions. Who makes room has sunrpc find a thread.
+ */
+#include <linux/sunrpc/svc_xprt.h>
+#include <rpcrdma/counters.h>
+#include <rpcrdma/svc_rdma.h>
+#include <rpcrdma/trace_svc.h>
+
+/* Bytes of Calls that a client has pulled and that no thread has taken yet */
+#define SVC_RDMA_PULL_BYTES	(16u << 20)
+
+/* May the first of the waiting Calls be pulled? */
+static bool svc_rdma_pull_fits(struct svc_rdma_xprt *sx)
+{
+	const struct svc_rdma_call *call;
+	u32 most = svc_rdma_is_known(sx) ? SVC_RDMA_PULL_BYTES : 0;
+
+	lockdep_assert_held(&sx->sx_lock);
+	call = list_first_entry_or_null(&sx->sx_waiting, struct svc_rdma_call,
+					sc_list);
+	return call && READ_ONCE(sx->sx_mrs.sq_free) >= call->sc_mrs &&
+	       (!sx->sx_pulled ||
+		(u64)sx->sx_pulled + call->sc_stream_len <= most);
+}
+
+/* Take the first of the waiting Calls, where svc_rdma_pull_fits(). */
+static struct svc_rdma_call *svc_rdma_pull_take(struct svc_rdma_xprt *sx)
+{
+	struct svc_rdma_call *call;
+
+	lockdep_assert_held(&sx->sx_lock);
+	call = list_first_entry(&sx->sx_waiting, struct svc_rdma_call, sc_list);
+	list_del(&call->sc_list);
+	call->sc_pull = call->sc_stream_len;
+	sx->sx_pulled += call->sc_pull;
+	return call;
+}
+
+/* What arrives before the connection is accepted for good waits: until then
+ * XPT_BUSY keeps threads away.
+ */
+static void svc_rdma_queue(struct svc_rdma_xprt *sx, struct list_head *entry,
+			   struct list_head *queue)
+{
+	spin_lock(&sx->sx_lock);
+	list_add_tail(entry, queue);
+	set_bit(XPT_DATA, &sx->sx_xprt.xpt_flags);
+	spin_unlock(&sx->sx_lock);
+	svc_rdma_enqueue(sx);
+}
+
+/**
+ * svc_rdma_receive - a message arrived
+ * @conn: connection
+ * @recv: Receive that holds it
+ *
+ * Context: completion workqueue.
+ */
+void svc_rdma_receive(struct rpcrdma_conn *conn, struct rpcrdma_recv *recv)
+{
+	struct svc_rdma_xprt *sx = container_of(conn, struct svc_rdma_xprt,
+						sx_conn);
+
+	rpcrdma_count(server_receives);
+	trace_svc_rdma_receive(sx, recv->rv_len);
+	svc_rdma_queue(sx, &recv->rv_list, &sx->sx_received);
+}
+
+/**
+ * svc_rdma_call_complete - a Call's RDMA Reads succeeded
+ * @call: Call; changes hands
+ *
+ * Context: completion workqueue.
+ */
+void svc_rdma_call_complete(struct svc_rdma_call *call)
+{
+	struct svc_rdma_xprt *sx = call->sc_sx;
+
+	svc_rdma_queue(sx, &call->sc_list, &sx->sx_complete);
+}
+
+/* A Call was pulled: if it is as long as that, the next one can be (I11). */
+static struct svc_rdma_call *svc_rdma_take_pulled(struct svc_rdma_xprt *sx)
+{
+	struct svc_rdma_call *call;
+
+	lockdep_assert_held(&sx->sx_lock);
+	call = list_first_entry(&sx->sx_complete, struct svc_rdma_call,
+				sc_list);
+	list_del(&call->sc_list);
+	sx->sx_pulled -= call->sc_pull;
+	call->sc_pull = 0;
+	return call;
+}
+
+/**
+ * svc_rdma_dequeue - take the next piece of work
+ * @sx: connection
+ * @call: OUT: a Call that is complete, or whose RDMA Reads are to be posted now: then
+ *	it counts in sx_pulled (sc_pull); or NULL
+ * @recv: OUT: a message, if there is no such Call; or NULL
+ *
+ * Context: process.
+ */
+void svc_rdma_dequeue(struct svc_rdma_xprt *sx, struct svc_rdma_call **call,
+		      struct rpcrdma_recv **recv)
+{
+	*call = NULL;
+	*recv = NULL;
+
+	spin_lock(&sx->sx_lock);
+	if (!list_empty(&sx->sx_complete)) {
+		*call = svc_rdma_take_pulled(sx);
+	} else if (svc_rdma_pull_fits(sx)) {
+		*call = svc_rdma_pull_take(sx);
+	} else {
+		*recv = list_first_entry_or_null(&sx->sx_received,
+						 struct rpcrdma_recv, rv_list);
+		if (*recv) {
+			list_del(&(*recv)->rv_list);
+			sx->sx_stats.sa_received++;
+		}
+	}
+	if (list_empty(&sx->sx_complete) && list_empty(&sx->sx_received) &&
+	    !svc_rdma_pull_fits(sx))
+		clear_bit(XPT_DATA, &sx->sx_xprt.xpt_flags);
+	spin_unlock(&sx->sx_lock);
+}
+
+/**
+ * svc_rdma_pull_begin - a Call is to be pulled
+ * @call: decoded Call whose chunks are sound and hold at least one byte; if it has
+ *	to wait, it changes hands
+ *
+ * Context: process.
+ * Return: %true if it may be pulled now.
+ */
+bool svc_rdma_pull_begin(struct svc_rdma_call *call)
+{
+	struct svc_rdma_xprt *sx = call->sc_sx;
+	bool first;
+
+	spin_lock(&sx->sx_lock);
+	first = list_empty(&sx->sx_waiting);
+	list_add_tail(&call->sc_list, &sx->sx_waiting);
+	first = first && svc_rdma_pull_fits(sx);
+	if (first)
+		svc_rdma_pull_take(sx);
+	spin_unlock(&sx->sx_lock);
+	if (!first)
+		rpcrdma_count(server_pull_waits);
+	return first;
+}
+
+/**
+ * svc_rdma_pull_next - there is more room: can another Call be pulled?
+ * @sx: connection
+ *
+ * Context: process or completion workqueue.
+ */
+void svc_rdma_pull_next(struct svc_rdma_xprt *sx)
+{
+	bool fits;
+
+	/* What was made room of, before this look at who waits */
+	smp_mb();
+	if (likely(list_empty(&sx->sx_waiting)))
+		return;
+	spin_lock(&sx->sx_lock);
+	fits = svc_rdma_pull_fits(sx);
+	if (fits)
+		set_bit(XPT_DATA, &sx->sx_xprt.xpt_flags);
+	spin_unlock(&sx->sx_lock);
+	if (fits)
+		svc_rdma_enqueue(sx);
+}
+
+/**
+ * svc_rdma_pull_again - a Call has found too few regions
+ * @call: Call with svc_rdma_pull_begin() or from svc_rdma_dequeue(); it changes hands,
+ *	and waits where it was, before all others
+ * @mrs: how many have to be free
+ *
+ * Context: process.
+ */
+void svc_rdma_pull_again(struct svc_rdma_call *call, u32 mrs)
+{
+	struct svc_rdma_xprt *sx = call->sc_sx;
+
+	rpcrdma_count(server_pull_waits);
+	call->sc_mrs = mrs;
+	spin_lock(&sx->sx_lock);
+	sx->sx_pulled -= call->sc_pull;
+	call->sc_pull = 0;
+	list_add(&call->sc_list, &sx->sx_waiting);
+	spin_unlock(&sx->sx_lock);
+	/* They may have come back meanwhile. */
+	svc_rdma_pull_next(sx);
+}
+
+/**
+ * svc_rdma_pull_end - what was pulled of a Call is no longer counted
+ * @call: Call that ends before it was taken by a thread as complete
+ *
+ * Context: process or completion workqueue.
+ */
+void svc_rdma_pull_end(struct svc_rdma_call *call)
+{
+	struct svc_rdma_xprt *sx = call->sc_sx;
+
+	if (likely(!call->sc_pull))
+		return;
+	spin_lock(&sx->sx_lock);
+	sx->sx_pulled -= call->sc_pull;
+	call->sc_pull = 0;
+	spin_unlock(&sx->sx_lock);
+	svc_rdma_pull_next(sx);
+}
