@@ -382,8 +382,6 @@ void svc_rdma_close_init_xprt(struct svc_rdma_xprt *sx);
 void svc_rdma_close_begin(struct svc_rdma_xprt *sx);
 void svc_rdma_free(struct svc_xprt *xprt);
 int svc_rdma_has_wspace(struct svc_xprt *xprt);
-bool svc_rdma_conn_waiting(struct rpcrdma_conn *conn, unsigned long *posted,
-			   unsigned long *since);
 void svc_rdma_recv_put(struct svc_rdma_xprt *sx, struct rpcrdma_recv *recv);
 void svc_rdma_slots_release(struct svc_rdma_xprt *sx, u32 slots);
 
@@ -446,8 +444,13 @@ struct ib_send_wr *svc_rdma_chain_wrs(struct svc_rdma_xprt *sx,
 void svc_rdma_chain_destroy(struct svc_rdma_xprt *sx,
 			    struct svc_rdma_chain *chain);
 
+/* server/progress.c */
+void svc_rdma_progress_sent(struct svc_rdma_xprt *sx,
+			    const struct svc_rdma_send *send);
+bool svc_rdma_conn_waiting(struct rpcrdma_conn *conn, unsigned long *posted,
+			   unsigned long *since);
+
 /* server/read.c */
-const struct svc_rdma_call *svc_rdma_read_first(struct svc_rdma_xprt *sx);
 int svc_rdma_read_start(struct svc_rdma_call *call);
 bool svc_rdma_read_assemble(struct svc_rdma_call *call, struct xdr_buf *arg);
 int svc_rdma_read_inline(struct svc_rdma_call *call, struct xdr_buf *arg);

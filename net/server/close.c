@@ -81,55 +81,6 @@ void svc_rdma_slots_release(struct svc_rdma_xprt *sx, u32 slots)
 	}
 }
 
-/**
- * svc_rdma_conn_waiting - ops->waiting: does what was posted complete?
- * @conn: connection
- * @posted: OUT: jiffies when the first of what has not completed was posted
- * @since: OUT: jiffies since when what was posted first has not moved, the longer
- *	of RDMA Reads and of Replies: one kind may complete while the other does
- *	not
- *
- * What is in line for slots was not posted.
- *
- * Context: process.
- * Return: %false if nothing is posted.
- */
-bool svc_rdma_conn_waiting(struct rpcrdma_conn *conn, unsigned long *posted,
-			   unsigned long *since)
-{
-	struct svc_rdma_xprt *sx = container_of(conn, struct svc_rdma_xprt,
-						sx_conn);
-	const struct svc_rdma_send *send;
-	const struct svc_rdma_call *call;
-	unsigned long first = jiffies;
-	unsigned long oldest = first;
-	bool waiting = false;
-	unsigned long moved;
-
-	spin_lock(&sx->sx_lock);
-	list_for_each_entry(send, &sx->sx_sending, ss_list) {
-		if (!send->ss_slots)
-			continue;
-		waiting = true;
-		first = send->ss_posted;
-		oldest = rpcrdma_alive_later(send->ss_posted, sx->sx_sent);
-		break;
-	}
-	call = svc_rdma_read_first(sx);
-	if (call) {
-		waiting = true;
-		if (time_before(call->sc_posted, first))
-			first = call->sc_posted;
-		moved = rpcrdma_alive_later(call->sc_posted, sx->sx_read);
-		if (time_before(moved, oldest))
-			oldest = moved;
-	}
-	spin_unlock(&sx->sx_lock);
-	*posted = first;
-	*since = oldest;
-	return waiting;
-}
-
 /* Nothing is in the hands of the device. What is on the lists may still complete,
  * flushed; handlers leave it alone then.
  */

@@ -170,26 +170,6 @@ static int svc_rdma_read_build(struct svc_rdma_call *call, u32 *mrs)
 	return rc;
 }
 
-/**
- * svc_rdma_read_first - which RDMA Reads were posted first?
- * @sx: connection
- *
- * Those that are in line for slots were not posted.
- *
- * Context: under sx_lock.
- * Return: the Call whose they are, or NULL if the device has none.
- */
-const struct svc_rdma_call *svc_rdma_read_first(struct svc_rdma_xprt *sx)
-{
-	const struct svc_rdma_call *call;
-
-	lockdep_assert_held(&sx->sx_lock);
-	list_for_each_entry(call, &sx->sx_reading, sc_list)
-		if (call->sc_slots)
-			return call;
-	return NULL;
-}
-
 /* The RDMA Reads have their slots. If they cannot be posted, the connection is
  * lost, and the Call rests where it is.
  */

@@ -215,16 +215,6 @@ static void svc_rdma_send_wc_written(struct ib_cq *cq, struct ib_wc *wc)
 		svc_rdma_send_fail(send->ss_sx, wc);
 }
 
-/* RDMA Reads that were posted after it have come a step forward. */
-static void svc_rdma_sent_before_reads(struct svc_rdma_xprt *sx,
-				       const struct svc_rdma_send *send)
-{
-	const struct svc_rdma_call *call = svc_rdma_read_first(sx);
-
-	if (call && !time_before(call->sc_posted, send->ss_posted))
-		sx->sx_read = jiffies;
-}
-
 static void svc_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct svc_rdma_send *send = container_of(wc->wr_cqe,
@@ -240,8 +230,7 @@ static void svc_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 	rpcrdma_alive_acked(&sx->sx_conn);
 	spin_lock(&sx->sx_lock);
 	list_del_init(&send->ss_list);
-	sx->sx_sent = jiffies;
-	svc_rdma_sent_before_reads(sx, send);
+	svc_rdma_progress_sent(sx, send);
 	spin_unlock(&sx->sx_lock);
 	svc_rdma_send_put(send);
 }

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Progress: does what a connection has posted complete? The keepalive asks
+ * (verbs/keepalive.c), and ends a connection that stands still. RDMA Reads and Replies
+ * are judged apart: one kind may complete while the other does not.
+ *
+ * This file compares times. It never ends a connection itself, and posts nothing.
+ */
+#include <rpcrdma/svc_rdma.h>
+
+/* Which RDMA Reads were posted first? Those that are in line for slots were not. */
+static const struct svc_rdma_call *
+svc_rdma_read_first(struct svc_rdma_xprt *sx)
+{
+	const struct svc_rdma_call *call;
+
+	lockdep_assert_held(&sx->sx_lock);
+	list_for_each_entry(call, &sx->sx_reading, sc_list)
+		if (call->sc_slots)
+			return call;
+	return NULL;
+}
+
+/**
+ * svc_rdma_progress_sent - a Send has completed
+ * @sx: connection
+ * @send: its context
+ *
+ * RDMA Reads that were posted after it have come a step forward.
+ *
+ * Context: under sx_lock.
+ */
+void svc_rdma_progress_sent(struct svc_rdma_xprt *sx,
+			    const struct svc_rdma_send *send)
+{
+	const struct svc_rdma_call *call = svc_rdma_read_first(sx);
+
+	sx->sx_sent = jiffies;
+	if (call && !time_before(call->sc_posted, send->ss_posted))
+		sx->sx_read = jiffies;
+}
+
+/**
+ * svc_rdma_conn_waiting - ops->waiting: does what was posted complete?
+ * @conn: connection
+ * @posted: OUT: jiffies when the first of what has not completed was posted
+ * @since: OUT: jiffies since when what was posted first has not moved, the longer
+ *	of RDMA Reads and of Replies: one kind may complete while the other does
+ *	not
+ *
+ * What is in line for slots was not posted.
+ *
+ * Context: process.
+ * Return: %false if nothing is posted.
+ */
+bool svc_rdma_conn_waiting(struct rpcrdma_conn *conn, unsigned long *posted,
+			   unsigned long *since)
+{
+	struct svc_rdma_xprt *sx = container_of(conn, struct svc_rdma_xprt,
+						sx_conn);
+	const struct svc_rdma_send *send;
+	const struct svc_rdma_call *call;
+	unsigned long first = jiffies;
+	unsigned long oldest = first;
+	bool waiting = false;
+	unsigned long moved;
+
+	spin_lock(&sx->sx_lock);
+	list_for_each_entry(send, &sx->sx_sending, ss_list) {
+		if (!send->ss_slots)
+			continue;
+		waiting = true;
+		first = send->ss_posted;
+		oldest = rpcrdma_alive_later(send->ss_posted, sx->sx_sent);
+		break;
+	}
+	call = svc_rdma_read_first(sx);
+	if (call) {
+		waiting = true;
+		if (time_before(call->sc_posted, first))
+			first = call->sc_posted;
+		moved = rpcrdma_alive_later(call->sc_posted, sx->sx_read);
+		if (time_before(moved, oldest))
+			oldest = moved;
+	}
+	spin_unlock(&sx->sx_lock);
+	*posted = first;
+	*since = oldest;
+	return waiting;
+}
