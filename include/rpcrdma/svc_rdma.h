@@ -381,9 +381,7 @@ void svc_rdma_close_exit(void);
 void svc_rdma_close_init_xprt(struct svc_rdma_xprt *sx);
 void svc_rdma_close_begin(struct svc_rdma_xprt *sx);
 void svc_rdma_free(struct svc_xprt *xprt);
-int svc_rdma_has_wspace(struct svc_xprt *xprt);
 void svc_rdma_recv_put(struct svc_rdma_xprt *sx, struct rpcrdma_recv *recv);
-void svc_rdma_slots_release(struct svc_rdma_xprt *sx, u32 slots);
 
 /* server/sq.c */
 void svc_rdma_sq_init(struct svc_rdma_sq *sq);
@@ -395,6 +393,8 @@ bool svc_rdma_sq_try(struct svc_rdma_sq *sq, u32 slots);
 void svc_rdma_sq_release(struct svc_rdma_sq *sq, u32 slots);
 void svc_rdma_sq_close(struct svc_rdma_sq *sq);
 bool svc_rdma_sq_has_room(struct svc_rdma_sq *sq, u32 most);
+int svc_rdma_has_wspace(struct svc_xprt *xprt);
+void svc_rdma_slots_release(struct svc_rdma_xprt *sx, u32 slots);
 
 /* server/queue.c */
 void svc_rdma_receive(struct rpcrdma_conn *conn, struct rpcrdma_recv *recv);

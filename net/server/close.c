@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The end of a connection of the server, and what keeps a client from tying it up
- * before: threads, memory and the device come back whatever the client does, and
- * whatever the threads are stuck in.
+ * The end of a connection of the server: threads, memory and the device come back
+ * whatever the client does, and whatever the threads are stuck in.
  *
  * Operation
  *
@@ -26,9 +25,6 @@
 #include <rpcrdma/svc_rdma.h>
 #include <rpcrdma/trace_svc.h>
 
-/* Send queue slots in use by a client that is not known yet */
-#define SVC_RDMA_UNKNOWN_SLOTS	8u
-
 /* That sleeps, and neither ops->lost() nor xpo_free may */
 static struct workqueue_struct *svc_rdma_free_wq;
 
@@ -37,49 +33,6 @@ static struct workqueue_struct *svc_rdma_free_wq;
  * get memory.
  */
 DEFINE_SRCU(svc_rdma_srcu);
-
-/**
- * svc_rdma_has_wspace - xpo_has_wspace: may another Call be given to a thread?
- * @xprt: connection
- *
- * Not as long as a Reply waits for room in the send queue; and a client that is not
- * known yet gets few Replies at a time.
- *
- * Context: any.
- * Return: 0 if not; svc_rdma_slots_release() then tells sunrpc when it may.
- */
-int svc_rdma_has_wspace(struct svc_xprt *xprt)
-{
-	struct svc_rdma_xprt *sx = svc_rdma_xprt_of(xprt);
-	u32 most = svc_rdma_is_known(sx) ? U32_MAX : SVC_RDMA_UNKNOWN_SLOTS;
-
-	if (likely(svc_rdma_sq_has_room(&sx->sx_sq, most)))
-		return 1;
-	WRITE_ONCE(sx->sx_refused, true);
-	/* Pairs with svc_rdma_slots_release(): one sees what the other does. */
-	smp_mb();
-	return svc_rdma_sq_has_room(&sx->sx_sq, most);
-}
-
-/**
- * svc_rdma_slots_release - give send queue slots back
- * @sx: connection
- * @slots: how many
- *
- * Context: process or completion workqueue, no lock held.
- */
-void svc_rdma_slots_release(struct svc_rdma_xprt *sx, u32 slots)
-{
-	if (!slots)
-		return;
-	svc_rdma_sq_release(&sx->sx_sq, slots);
-	/* Pairs with svc_rdma_has_wspace() */
-	smp_mb();
-	if (unlikely(READ_ONCE(sx->sx_refused))) {
-		WRITE_ONCE(sx->sx_refused, false);
-		svc_rdma_enqueue(sx);
-	}
-}
 
 /* Nothing is in the hands of the device. What is on the lists may still complete,
  * flushed; handlers leave it alone then.

@@ -20,6 +20,9 @@
 #include <rpcrdma/svc_rdma.h>
 #include <rpcrdma/trace_svc.h>
 
+/* Send queue slots in use by a client that is not known yet */
+#define SVC_RDMA_UNKNOWN_SLOTS	8u
+
 /**
  * svc_rdma_sq_init - set up an empty stock of slots
  * @sq: stock
@@ -209,4 +212,47 @@ bool svc_rdma_sq_has_room(struct svc_rdma_sq *sq, u32 most)
 {
 	return list_empty_careful(&sq->sq_waiters) &&
 	       READ_ONCE(sq->sq_size) - READ_ONCE(sq->sq_free) < most;
+}
+
+/**
+ * svc_rdma_has_wspace - xpo_has_wspace: may another Call be given to a thread?
+ * @xprt: connection
+ *
+ * Not as long as a Reply waits for room in the send queue; and a client that is not
+ * known yet gets few Replies at a time.
+ *
+ * Context: any.
+ * Return: 0 if not; svc_rdma_slots_release() then tells sunrpc when it may.
+ */
+int svc_rdma_has_wspace(struct svc_xprt *xprt)
+{
+	struct svc_rdma_xprt *sx = svc_rdma_xprt_of(xprt);
+	u32 most = svc_rdma_is_known(sx) ? U32_MAX : SVC_RDMA_UNKNOWN_SLOTS;
+
+	if (likely(svc_rdma_sq_has_room(&sx->sx_sq, most)))
+		return 1;
+	WRITE_ONCE(sx->sx_refused, true);
+	/* Pairs with svc_rdma_slots_release(): one sees what the other does. */
+	smp_mb();
+	return svc_rdma_sq_has_room(&sx->sx_sq, most);
+}
+
+/**
+ * svc_rdma_slots_release - give send queue slots back
+ * @sx: connection
+ * @slots: how many
+ *
+ * Context: process or completion workqueue, no lock held.
+ */
+void svc_rdma_slots_release(struct svc_rdma_xprt *sx, u32 slots)
+{
+	if (!slots)
+		return;
+	svc_rdma_sq_release(&sx->sx_sq, slots);
+	/* Pairs with svc_rdma_has_wspace() */
+	smp_mb();
+	if (unlikely(READ_ONCE(sx->sx_refused))) {
+		WRITE_ONCE(sx->sx_refused, false);
+		svc_rdma_enqueue(sx);
+	}
 }
