@@ -48,12 +48,12 @@ int svc_rdma_init(void);
 void svc_rdma_exit(void);
 
 /**
- * struct svc_rdma_sq - a stock of slots that work requests draw from
+ * struct svc_rdma_sq - the send queue of a connection: slots, one a work request
  * @sq_lock: everything below; innermost, taken in any context
  * @sq_size: slots in total
  * @sq_free: slots nobody holds
  * @sq_closed: nothing is handed out any more
- * @sq_waiters: who waits, in order of arrival
+ * @sq_waiters: Replies and RDMA Reads that wait for slots, in order of arrival
  */
 struct svc_rdma_sq {
 	spinlock_t		sq_lock;	/* see above */
@@ -73,6 +73,20 @@ struct svc_rdma_sq_waiter {
 	struct list_head	wt_list;
 	u32			wt_slots;
 	void			(*wt_ready)(struct svc_rdma_sq_waiter *waiter);
+};
+
+/**
+ * struct svc_rdma_mrs - the memory regions of a connection
+ * @ms_lock: everything below; innermost, taken in any context
+ * @ms_size: regions in total; grows, under sx_grow
+ * @ms_free: regions nobody has reserved
+ * @ms_closed: nothing is handed out any more
+ */
+struct svc_rdma_mrs {
+	spinlock_t		ms_lock;	/* see above */
+	u32			ms_size;
+	u32			ms_free;
+	bool			ms_closed;
 };
 
 /**
@@ -298,7 +312,7 @@ struct svc_rdma_xprt {
 	unsigned long			sx_rw_boundary;
 	struct svc_rdma_sq		sx_sq;
 	bool				sx_refused;
-	struct svc_rdma_sq		sx_mrs;
+	struct svc_rdma_mrs		sx_mrs;
 
 	spinlock_t			sx_lock;	/* see above */
 	struct list_head		sx_received;
@@ -386,7 +400,6 @@ void svc_rdma_recv_put(struct svc_rdma_xprt *sx, struct rpcrdma_recv *recv);
 /* server/sq.c */
 void svc_rdma_sq_init(struct svc_rdma_sq *sq);
 void svc_rdma_sq_set_size(struct svc_rdma_sq *sq, u32 size);
-void svc_rdma_sq_extend(struct svc_rdma_sq *sq, u32 slots);
 void svc_rdma_sq_join(struct svc_rdma_sq *sq,
 		      struct svc_rdma_sq_waiter *waiter);
 bool svc_rdma_sq_try(struct svc_rdma_sq *sq, u32 slots);
@@ -395,6 +408,13 @@ void svc_rdma_sq_close(struct svc_rdma_sq *sq);
 bool svc_rdma_sq_has_room(struct svc_rdma_sq *sq, u32 most);
 int svc_rdma_has_wspace(struct svc_xprt *xprt);
 void svc_rdma_slots_release(struct svc_rdma_xprt *sx, u32 slots);
+
+/* server/mrs.c */
+void svc_rdma_mrs_init(struct svc_rdma_mrs *mrs);
+void svc_rdma_mrs_close(struct svc_rdma_mrs *mrs);
+void svc_rdma_mrs_release(struct svc_rdma_xprt *sx, u32 count);
+int svc_rdma_mrs_reserve(struct svc_rdma_xprt *sx, u64 contexts, u32 *reserved,
+			 u32 *short_of);
 
 /* server/queue.c */
 void svc_rdma_receive(struct rpcrdma_conn *conn, struct rpcrdma_recv *recv);
@@ -425,9 +445,6 @@ int svc_rdma_rw_check(struct svc_rdma_xprt *sx);
 void svc_rdma_chain_init(struct svc_rdma_chain *chain);
 u64 svc_rdma_chain_bound(const struct svc_rdma_xprt *sx,
 			 const struct rpcrdma_chunk *chunk);
-int svc_rdma_chain_reserve(struct svc_rdma_xprt *sx,
-			   struct svc_rdma_chain *chain, u64 contexts,
-			   u32 *short_of);
 void svc_rdma_chain_trim(struct svc_rdma_xprt *sx,
 			 struct svc_rdma_chain *chain);
 int svc_rdma_chain_add(struct svc_rdma_xprt *sx, struct svc_rdma_chain *chain,

@@ -8,11 +8,11 @@
 #include <rpcrdma/module.h>
 #include <rpcrdma/svc_rdma.h>
 
-static void svc_rdma_debugfs_sq(struct seq_file *seq, const char *name,
-				const struct svc_rdma_sq *sq)
+static void svc_rdma_debugfs_stock(struct seq_file *seq, const char *name,
+				   u32 size, u32 free)
 {
-	seq_printf(seq, "%s %u\n", name, READ_ONCE(sq->sq_size));
-	seq_printf(seq, "%s_free %u\n", name, READ_ONCE(sq->sq_free));
+	seq_printf(seq, "%s %u\n", name, size);
+	seq_printf(seq, "%s_free %u\n", name, free);
 }
 
 static void svc_rdma_debugfs_stats(struct seq_file *seq,
@@ -49,8 +49,10 @@ static int svc_rdma_debugfs_show(struct seq_file *seq, void *unused)
 	seq_printf(seq, "credits_max %u\n", sx->sx_sizes.sz_requests);
 	seq_printf(seq, "credits_granted %u\n", READ_ONCE(sx->sx_credits));
 	seq_printf(seq, "callback_receives %u\n", READ_ONCE(sx->sx_bc_recvs));
-	svc_rdma_debugfs_sq(seq, "send_queue", &sx->sx_sq);
-	svc_rdma_debugfs_sq(seq, "regions", &sx->sx_mrs);
+	svc_rdma_debugfs_stock(seq, "send_queue", READ_ONCE(sx->sx_sq.sq_size),
+			       READ_ONCE(sx->sx_sq.sq_free));
+	svc_rdma_debugfs_stock(seq, "regions", READ_ONCE(sx->sx_mrs.ms_size),
+			       READ_ONCE(sx->sx_mrs.ms_free));
 	svc_rdma_debugfs_stats(seq, sx);
 	return 0;
 }

@@ -32,7 +32,7 @@ static bool svc_rdma_pull_fits(struct svc_rdma_xprt *sx)
 	lockdep_assert_held(&sx->sx_lock);
 	call = list_first_entry_or_null(&sx->sx_waiting, struct svc_rdma_call,
 					sc_list);
-	return call && READ_ONCE(sx->sx_mrs.sq_free) >= call->sc_mrs &&
+	return call && READ_ONCE(sx->sx_mrs.ms_free) >= call->sc_mrs &&
 	       (!sx->sx_pulled ||
 		(u64)sx->sx_pulled + call->sc_stream_len <= most);
 }

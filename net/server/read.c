@@ -157,8 +157,8 @@ static int svc_rdma_read_build(struct svc_rdma_call *call, u32 *mrs)
 	if (!call->sc_linear)
 		nbytes = call->sc_hdr.hd_lists.ls_read[0].ck_length;
 
-	rc = svc_rdma_chain_reserve(call->sc_sx, &call->sc_reads,
-				    svc_rdma_read_bound(call), mrs);
+	rc = svc_rdma_mrs_reserve(call->sc_sx, svc_rdma_read_bound(call),
+				  &call->sc_reads.sh_mrs, mrs);
 	if (rc)
 		return rc;
 	rc = svc_rdma_pages_alloc(call, nbytes);

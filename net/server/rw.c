@@ -19,7 +19,6 @@
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
 #include <linux/sunrpc/xdr.h>
-#include <rdma/mr_pool.h>
 #include <rdma/rw.h>
 #include <rpcrdma/counters.h>
 #include <rpcrdma/svc_rdma.h>
@@ -120,101 +119,6 @@ u64 svc_rdma_chain_bound(const struct svc_rdma_xprt *sx,
 	u64 pages = (chunk->ck_length >> PAGE_SHIFT) + 2ull * chunk->ck_nsegs;
 
 	return chunk->ck_nsegs + div_u64(pages, sx->sx_rw_pages);
-}
-
-/* Most connections never need many regions, so there is none to begin with. They
- * join the pool that the core takes them from, and end with the queue pair.
- */
-static int svc_rdma_mrs_add(struct svc_rdma_xprt *sx)
-{
-	struct ib_qp *qp = sx->sx_conn.cn_id->qp;
-	unsigned long flags;
-	LIST_HEAD(fresh);
-	int rc;
-
-	rc = ib_mr_pool_init(qp, &fresh, 1, IB_MR_TYPE_MEM_REG,
-			     sx->sx_rw_pages, 0);
-	if (rc)
-		return rc;
-
-	spin_lock_irqsave(&qp->mr_lock, flags);
-	list_splice(&fresh, &qp->rdma_mrs);
-	spin_unlock_irqrestore(&qp->mr_lock, flags);
-	svc_rdma_sq_extend(&sx->sx_mrs, 1);
-	return 0;
-}
-
-/* Tries to have *@count regions more, up to the maximum. Fewer than *@count in all
- * is an error on iWARP. Elsewhere the core does without where there is none, and
- * *@count becomes what there is.
- */
-static int svc_rdma_mrs_grow(struct svc_rdma_xprt *sx, u32 *count)
-{
-	u32 room, i;
-	int rc = 0;
-
-	mutex_lock(&sx->sx_grow);
-	room = sx->sx_sizes.sz_read_mrs - sx->sx_mrs.sq_size;
-	for (i = 0; !rc && i < min(*count, room); i++)
-		rc = svc_rdma_mrs_add(sx);
-	if (!sx->sx_conn.cn_caps.dc_iwarp)
-		*count = min(*count, sx->sx_mrs.sq_size);
-	if (sx->sx_mrs.sq_size >= *count)
-		rc = 0;
-	mutex_unlock(&sx->sx_grow);
-	return rc;
-}
-
-static void svc_rdma_mrs_release(struct svc_rdma_xprt *sx, u32 count)
-{
-	if (!count)
-		return;
-	svc_rdma_sq_release(&sx->sx_mrs, count);
-	svc_rdma_pull_next(sx);
-}
-
-/**
- * svc_rdma_chain_reserve - reserve memory regions for a chain of RDMA Reads
- * @sx: connection
- * @chain: empty chain
- * @contexts: contexts the chain will have at most
- * @short_of: OUT: how many regions have to be free, after %-EAGAIN
- *
- * iWARP names the sink of an RDMA Read by a tag that the peer writes to: it
- * takes a region each. Other devices prefer that for large Reads. They are
- * reserved in one go, since who holds some and waits for more might wait for
- * himself. Who finds too few makes as many as he wants, while there may be more;
- * if that fails, those there are have to do, if they are enough and come back.
- *
- * Context: process; sleeps.
- * Return: 0; %-ENOTCONN; %-EAGAIN if others have them, and the caller tries again when
- *	they have come back; %-EMSGSIZE if there can never be so many; or what
- *	making a region has returned, and there are too few.
- */
-int svc_rdma_chain_reserve(struct svc_rdma_xprt *sx,
-			   struct svc_rdma_chain *chain, u64 contexts,
-			   u32 *short_of)
-{
-	u32 count = contexts;
-	int rc;
-
-	if (!sx->sx_conn.cn_caps.dc_read_mrs)
-		return 0;
-	if (contexts > sx->sx_sizes.sz_read_mrs)
-		return -EMSGSIZE;
-	if (unlikely(!svc_rdma_sq_try(&sx->sx_mrs, count))) {
-		if (svc_rdma_is_down(sx))
-			return -ENOTCONN;
-		rc = svc_rdma_mrs_grow(sx, &count);
-		if (rc)
-			return rc;
-		if (!svc_rdma_sq_try(&sx->sx_mrs, count)) {
-			*short_of = count;
-			return -EAGAIN;
-		}
-	}
-	chain->sh_mrs = count;
-	return 0;
 }
 
 /**
@@ -514,6 +418,7 @@ void svc_rdma_chain_destroy(struct svc_rdma_xprt *sx,
 				    rw->sw_sg, rw->sw_nents, rw->sw_dir);
 		kvfree(rw);
 	}
-	svc_rdma_mrs_release(sx, chain->sh_mrs);
+	if (chain->sh_mrs)
+		svc_rdma_mrs_release(sx, chain->sh_mrs);
 	svc_rdma_chain_init(chain);
 }

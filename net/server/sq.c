@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Slots: what must be reserved before work requests are posted. A connection
- * has a stock of send queue slots, and on fabrics that need memory regions for
- * RDMA Read a stock of those.
+ * Send queue slots: each work request takes one, which is reserved before it is
+ * posted. This file counts them and has the line for them. It never posts by itself,
+ * and knows nothing of what is posted; memory regions are counted in server/mrs.c.
  *
  * No thread waits for slots: how long that takes is up to the peer. What finds too
  * few free ones, a Reply or the RDMA Reads of a Call, is put in line, and its
@@ -10,10 +10,10 @@
  * line only, so a long chain is not starved by short ones, and whoever releases
  * them posts what they were given to. Holders of slots wait for nothing, so the
  * line moves as long as the device completes something (invariant I9). If it does
- * not, the connection fails, see verbs/keepalive.c; a closed stock serves nobody,
+ * not, the connection fails, see verbs/keepalive.c; a closed send queue serves nobody,
  * and what was in line is freed with the connection.
  *
- * Regions have no line: Calls wait for them in that of server/queue.c.
+ * As long as there is a line, sunrpc is told that there is no room for another Call.
  */
 #include <linux/list.h>
 #include <rpcrdma/counters.h>
@@ -24,8 +24,8 @@
 #define SVC_RDMA_UNKNOWN_SLOTS	8u
 
 /**
- * svc_rdma_sq_init - set up an empty stock of slots
- * @sq: stock
+ * svc_rdma_sq_init - set up a send queue without slots
+ * @sq: send queue
  *
  * Context: any.
  */
@@ -39,8 +39,8 @@ void svc_rdma_sq_init(struct svc_rdma_sq *sq)
 }
 
 /**
- * svc_rdma_sq_set_size - fill a stock
- * @sq: stock nobody has reserved from; it may have been closed already
+ * svc_rdma_sq_set_size - fill a send queue
+ * @sq: send queue nobody has reserved from; it may have been closed already
  * @size: slots
  *
  * Context: process.
@@ -98,29 +98,12 @@ static void svc_rdma_sq_call(struct svc_rdma_sq *sq, struct list_head *served)
 }
 
 /**
- * svc_rdma_sq_extend - have more slots in a stock without a line
- * @sq: stock
- * @slots: how many more
- *
- * Context: any. The caller serialises.
- */
-void svc_rdma_sq_extend(struct svc_rdma_sq *sq, u32 slots)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&sq->sq_lock, flags);
-	WRITE_ONCE(sq->sq_size, sq->sq_size + slots);
-	sq->sq_free += slots;
-	spin_unlock_irqrestore(&sq->sq_lock, flags);
-}
-
-/**
  * svc_rdma_sq_join - wait in line for slots
- * @sq: stock
+ * @sq: send queue
  * @waiter: what waits; no more slots than there are in all. It changes hands
  *
  * When the slots are there, and that may be before this returns, wt_ready() is
- * called, by whoever released them. It is never called if the stock is closed
+ * called, by whoever released them. It is never called if the send queue is closed
  * before.
  *
  * Context: process or completion workqueue; does not sleep. wt_ready() must not
@@ -143,7 +126,7 @@ void svc_rdma_sq_join(struct svc_rdma_sq *sq, struct svc_rdma_sq_waiter *waiter)
 
 /**
  * svc_rdma_sq_try - take slots if they are to be had now
- * @sq: stock
+ * @sq: send queue
  * @slots: how many
  *
  * Context: any.
@@ -162,7 +145,7 @@ bool svc_rdma_sq_try(struct svc_rdma_sq *sq, u32 slots)
 
 /**
  * svc_rdma_sq_release - give slots back
- * @sq: stock
+ * @sq: send queue
  * @slots: how many; 0 is fine
  *
  * Context: process or completion workqueue, no lock held: what they are given to
@@ -184,7 +167,7 @@ void svc_rdma_sq_release(struct svc_rdma_sq *sq, u32 slots)
 
 /**
  * svc_rdma_sq_close - hand out nothing from now on, and end the line
- * @sq: stock
+ * @sq: send queue
  *
  * Context: any.
  */
@@ -201,8 +184,8 @@ void svc_rdma_sq_close(struct svc_rdma_sq *sq)
 }
 
 /**
- * svc_rdma_sq_has_room - may there be more work for this stock?
- * @sq: stock
+ * svc_rdma_sq_has_room - may there be more work for this send queue?
+ * @sq: send queue
  * @most: slots that may be in use
  *
  * Context: any; a snapshot.

@@ -236,7 +236,7 @@ svc_rdma_conn_create(struct svc_rdma_listener *sl, struct rdma_cm_id *id,
 	INIT_LIST_HEAD(&sx->sx_reading);
 	INIT_LIST_HEAD(&sx->sx_sending);
 	svc_rdma_sq_init(&sx->sx_sq);
-	svc_rdma_sq_init(&sx->sx_mrs);
+	svc_rdma_mrs_init(&sx->sx_mrs);
 	svc_rdma_conn_set_addrs(&sx->sx_xprt, id);
 	svc_rdma_close_init_xprt(sx);
 	sx->sx_netns = sl->sl_xprt.xpt_net->ns.inum;
@@ -341,7 +341,7 @@ static void svc_rdma_detach(struct svc_xprt *xprt)
 	struct svc_rdma_xprt *sx = svc_rdma_xprt_of(xprt);
 
 	svc_rdma_sq_close(&sx->sx_sq);
-	svc_rdma_sq_close(&sx->sx_mrs);
+	svc_rdma_mrs_close(&sx->sx_mrs);
 	svc_rdma_inside();
 	/* The flushed Receives, or an event, then have it closed. */
 	if (!svc_rdma_is_down(sx))
