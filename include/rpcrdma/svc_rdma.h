@@ -355,6 +355,23 @@ static inline void svc_rdma_enqueue(struct svc_rdma_xprt *sx)
 		svc_xprt_enqueue(&sx->sx_xprt);
 }
 
+/**
+ * svc_rdma_recv_put - give a Receive back
+ * @sx: its connection
+ * @recv: Receive
+ *
+ * Context: any that may take a lock, inside svc_rdma_srcu; completion handler; or
+ *	whoever closes the connection.
+ */
+static inline void svc_rdma_recv_put(struct svc_rdma_xprt *sx,
+				     struct rpcrdma_recv *recv)
+{
+	if (unlikely(READ_ONCE(sx->sx_gone)))
+		rpcrdma_recv_drop(recv);
+	else
+		rpcrdma_recv_put(recv);
+}
+
 /* server/negotiate.c */
 int svc_rdma_negotiate_begin(struct svc_rdma_xprt *sx);
 bool svc_rdma_negotiate_settle(struct svc_rdma_xprt *sx, u32 vers);
@@ -394,8 +411,8 @@ int svc_rdma_close_init(void);
 void svc_rdma_close_exit(void);
 void svc_rdma_close_init_xprt(struct svc_rdma_xprt *sx);
 void svc_rdma_close_begin(struct svc_rdma_xprt *sx);
+void svc_rdma_detach(struct svc_xprt *xprt);
 void svc_rdma_free(struct svc_xprt *xprt);
-void svc_rdma_recv_put(struct svc_rdma_xprt *sx, struct rpcrdma_recv *recv);
 
 /* server/sq.c */
 void svc_rdma_sq_init(struct svc_rdma_sq *sq);

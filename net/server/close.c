@@ -22,6 +22,7 @@
  */
 #include <linux/slab.h>
 #include <linux/sunrpc/svc_xprt.h>
+#include <rdma/rdma_cm.h>
 #include <rpcrdma/svc_rdma.h>
 #include <rpcrdma/trace_svc.h>
 
@@ -104,19 +105,21 @@ static void svc_rdma_free_work(struct work_struct *work)
 }
 
 /**
- * svc_rdma_recv_put - give a Receive back
- * @sx: its connection
- * @recv: Receive
+ * svc_rdma_detach - xpo_detach: sunrpc ends a connection
+ * @xprt: connection
  *
- * Context: any that may take a lock, inside svc_rdma_srcu; completion handler; or
- *	whoever closes the connection.
+ * Context: process.
  */
-void svc_rdma_recv_put(struct svc_rdma_xprt *sx, struct rpcrdma_recv *recv)
+void svc_rdma_detach(struct svc_xprt *xprt)
 {
-	if (unlikely(READ_ONCE(sx->sx_gone)))
-		rpcrdma_recv_drop(recv);
-	else
-		rpcrdma_recv_put(recv);
+	struct svc_rdma_xprt *sx = svc_rdma_xprt_of(xprt);
+
+	svc_rdma_sq_close(&sx->sx_sq);
+	svc_rdma_mrs_close(&sx->sx_mrs);
+	svc_rdma_inside();
+	/* The flushed Receives, or an event, then have it closed. */
+	if (!svc_rdma_is_down(sx))
+		rdma_disconnect(sx->sx_conn.cn_id);
 }
 
 /**

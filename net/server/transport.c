@@ -336,18 +336,6 @@ static int svc_rdma_conn_accept(struct svc_rdma_xprt *sx)
 	return rc;
 }
 
-static void svc_rdma_detach(struct svc_xprt *xprt)
-{
-	struct svc_rdma_xprt *sx = svc_rdma_xprt_of(xprt);
-
-	svc_rdma_sq_close(&sx->sx_sq);
-	svc_rdma_mrs_close(&sx->sx_mrs);
-	svc_rdma_inside();
-	/* The flushed Receives, or an event, then have it closed. */
-	if (!svc_rdma_is_down(sx))
-		rdma_disconnect(sx->sx_conn.cn_id);
-}
-
 static void svc_rdma_kill_temp_xprt(struct svc_xprt *xprt)
 {
 }
