@@ -23,6 +23,9 @@
 #define SVC_RDMA_REQ_SIZE_MAX		RPCRDMA_INLINE_MAX
 #define SVC_RDMA_BC_REQUESTS_MAX	128u
 
+/* Connect requests the CM core, and a listener, keep waiting */
+#define SVC_RDMA_BACKLOG		128
+
 /* What most clients of version 2 can receive, and what we can by default */
 #define SVC_RDMA_V2_REQ_SIZE		16384u
 
@@ -34,8 +37,6 @@ extern unsigned int svc_rdma_max_bc_requests;
 extern unsigned int svc_rdma_max_req_size;
 extern unsigned int svc_rdma_server_version;
 extern unsigned int svc_rdma_v2_max_req_size;
-extern bool svc_rdma_reply_short;
-extern bool svc_rdma_accept_msgp;
 
 /* For tests, in debugfs: less than this server can do */
 extern u32 svc_rdma_max_reads;
@@ -333,6 +334,27 @@ struct svc_rdma_xprt {
 	struct work_struct		sx_free;
 };
 
+/**
+ * struct svc_rdma_listener - a listening endpoint
+ * @sl_xprt: the sunrpc end
+ * @sl_id: CM id, or NULL while there is none; see server/transport.c
+ * @sl_addr: address it is bound to
+ * @sl_stale: the device of an id that is not in @sl_id yet has gone
+ * @sl_relisten: makes a new id
+ * @sl_pending: connections to accept (sx_pending); svc_rdma_pending_lock, of
+ *	server/accept.c
+ * @sl_npending: how many
+ */
+struct svc_rdma_listener {
+	struct svc_xprt		sl_xprt;
+	struct rdma_cm_id	*sl_id;
+	struct sockaddr_storage	sl_addr;
+	bool			sl_stale;
+	struct delayed_work	sl_relisten;
+	struct list_head	sl_pending;
+	unsigned int		sl_npending;
+};
+
 static inline struct svc_rdma_xprt *svc_rdma_xprt_of(struct svc_xprt *xprt)
 {
 	return container_of(xprt, struct svc_rdma_xprt, sx_xprt);
@@ -535,6 +557,20 @@ void svc_rdma_release_ctxt(struct svc_xprt *xprt, void *ctxt);
 
 /* server/recvfrom.c */
 int svc_rdma_recvfrom(struct svc_rqst *rqstp);
+
+/* server/accept.c */
+void svc_rdma_discard(struct svc_xprt *xprt);
+void svc_rdma_pending_discard(struct svc_rdma_listener *sl);
+void svc_rdma_kill_temp_xprt(struct svc_xprt *xprt);
+int svc_rdma_connect_request(struct svc_rdma_listener *sl,
+			     struct rdma_cm_id *id,
+			     const struct rdma_conn_param *param);
+struct svc_xprt *svc_rdma_accept(struct svc_xprt *xprt);
+
+static inline bool svc_rdma_family_is_ip(const struct sockaddr *sa)
+{
+	return sa->sa_family == AF_INET || sa->sa_family == AF_INET6;
+}
 
 /* server/backchannel.c */
 #if IS_ENABLED(CONFIG_SUNRPC_BACKCHANNEL)

@@ -4,22 +4,29 @@
  *
  * Operation
  *
- * The completion handler of a Receive only queues it and lets sunrpc find a
- * thread (server/queue.c). The thread decodes the header and then either has a complete Call,
- * or starts RDMA Reads and leaves; when these are done the Call is queued
- * again, and a thread puts it together (see server/read.c). Whatever is wrong
- * with a message is settled here: it never reaches the RPC program (V1-ERR-26),
- * and is counted and traced, not printed.
+ * The completion handler of a Receive only queues it and lets sunrpc find a thread
+ * (server/queue.c), which calls svc_rdma_recvfrom(): read this file from there. The
+ * thread decodes the header and then either has a complete Call, or starts RDMA Reads
+ * and leaves; when these are done the Call is queued again, and a thread puts it
+ * together (server/read.c). Whatever is wrong with a message is settled here: it never
+ * reaches the RPC program (V1-ERR-26), and is counted and traced, not printed.
  *
  * A Call that came without Read chunks is executed where it was received:
  * rq_arg points into the Receive, which therefore stays with the Call until its
  * Reply is encoded.
  */
 #include <linux/in.h>
+#include <linux/module.h>
 #include <linux/sunrpc/svc_xprt.h>
 #include <rpcrdma/counters.h>
 #include <rpcrdma/svc_rdma.h>
 #include <rpcrdma/trace_svc.h>
+
+/* Treat RDMA_MSGP as RDMA_MSG instead of refusing it (G-07) */
+static bool svc_rdma_accept_msgp = true;
+module_param_named(accept_msgp, svc_rdma_accept_msgp, bool, 0644);
+MODULE_PARM_DESC(accept_msgp,
+		 "Server: take RDMA_MSGP as RDMA_MSG (else refuse it, as RFC 8166 does)");
 
 /* Nobody is answered. */
 static void svc_rdma_drop(struct svc_rdma_call *call,

@@ -18,6 +18,7 @@
  * tells the client that it may send another Call (V1-CRD-09; invariant I13).
  */
 #include <linux/mm.h>
+#include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/sunrpc/svc.h>
 #include <linux/sunrpc/xdr.h>
@@ -25,6 +26,12 @@
 #include <rpcrdma/plan.h>
 #include <rpcrdma/svc_rdma.h>
 #include <rpcrdma/trace_svc.h>
+
+/* Reply inline if it fits, even if a Reply chunk was offered (G-02) */
+static bool svc_rdma_reply_short;
+module_param_named(reply_short, svc_rdma_reply_short, bool, 0644);
+MODULE_PARM_DESC(reply_short,
+		 "Server: reply inline when that fits, though a Reply chunk is offered");
 
 /* Copy what of a Reply did not go to Write chunks. It is known to fit. */
 static int svc_rdma_copy_body(const struct svc_rdma_call *call,

@@ -1,20 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The server's end of sunrpc: the transport class, listeners, and the life of
- * a connection.
+ * The transport class of the server, and its listeners. This file never looks into a
+ * connection: what a connect request becomes is in server/accept.c.
  *
- * Operation
- *
- * A listener is a struct svc_xprt that owns a CM id. A connect request makes a
- * connection, again a struct svc_xprt, which takes over the id that came with
- * the request and waits in the listener's queue; XPT_CONN brings a thread to
- * svc_rdma_accept(), which gives it a queue pair and Receives and completes the
- * handshake. From then on it belongs to sunrpc. One that is lost while it waits
- * leaves the queue by itself: there may be no thread, but a device that wants to
- * go (invariant I21).
- *
- * A connection can be lost at any time, in any context: what follows is in
- * server/close.c.
+ * A listener is a struct svc_xprt that owns a CM id.
  *
  * The id of a listener that is bound to a device dies with that device or its
  * address. Whoever takes the pointer out of sl_id destroys the id, be it the
@@ -27,371 +16,19 @@
 #include <linux/sunrpc/addr.h>
 #include <linux/sunrpc/svc_xprt.h>
 #include <linux/sunrpc/xprt.h>
-#include <net/net_namespace.h>
-#include <rdma/ib_cm.h>
 #include <rdma/rdma_cm.h>
-#include <rpcrdma/counters.h>
 #include <rpcrdma/svc_rdma.h>
 #include <rpcrdma/trace_svc.h>
 #include <rpcrdma/unplug.h>
 
-/* Connect requests the CM core, and a listener, keep waiting */
-#define SVC_RDMA_BACKLOG	128
 /* How long until listening is tried again */
 #define SVC_RDMA_RELISTEN	(2 * HZ)
-/* An RNR retry count that means "for ever" (InfiniBand Architecture, 9.7.5.2.8) */
-#define SVC_RDMA_RNR_ENDLESS	7
-/* RDMA Reads in flight: more would not make a connection faster */
-#define SVC_RDMA_ORD_MAX	32u
-
-/* Credits granted to each client */
-unsigned int svc_rdma_max_requests = 128;
-/* Callbacks in flight to each client */
-unsigned int svc_rdma_max_bc_requests = 16;
-/* Bytes of the largest inline message, in either direction */
-unsigned int svc_rdma_max_req_size = 4096;
-/* Reply inline if it fits, even if a Reply chunk was offered (G-02) */
-bool svc_rdma_reply_short;
-module_param_named(reply_short, svc_rdma_reply_short, bool, 0644);
-MODULE_PARM_DESC(reply_short,
-		 "Server: reply inline when that fits, though a Reply chunk is offered");
-/* Refuse clients whose adapter shall have us try for ever to send where they have no
- * Receive. They break V1-CRD-26 no sooner than they run out of Receives, and then
- * progress_timeout ends the connection.
- */
-static bool svc_rdma_refuse_endless_rnr;
-module_param_named(refuse_endless_rnr, svc_rdma_refuse_endless_rnr, bool, 0644);
-MODULE_PARM_DESC(refuse_endless_rnr,
-		 "Server: refuse clients that ask for endless RNR retries");
-/* Treat RDMA_MSGP as RDMA_MSG instead of refusing it (G-07) */
-bool svc_rdma_accept_msgp = true;
-module_param_named(accept_msgp, svc_rdma_accept_msgp, bool, 0644);
-MODULE_PARM_DESC(accept_msgp,
-		 "Server: take RDMA_MSGP as RDMA_MSG (else refuse it, as RFC 8166 does)");
-
-/**
- * struct svc_rdma_listener - a listening endpoint
- * @sl_xprt: the sunrpc end
- * @sl_id: CM id, or NULL while there is none; see above
- * @sl_addr: address it is bound to
- * @sl_stale: the device of an id that is not in @sl_id yet has gone
- * @sl_relisten: makes a new id
- * @sl_pending: connections to accept (sx_pending); under svc_rdma_pending_lock
- * @sl_npending: how many
- */
-struct svc_rdma_listener {
-	struct svc_xprt		sl_xprt;
-	struct rdma_cm_id	*sl_id;
-	struct sockaddr_storage	sl_addr;
-	bool			sl_stale;
-	struct delayed_work	sl_relisten;
-	struct list_head	sl_pending;
-	unsigned int		sl_npending;
-};
-
-/* The queues of all listeners: who is in one may outlive its listener. */
-static DEFINE_SPINLOCK(svc_rdma_pending_lock);
 
 static struct svc_xprt_class svc_rdma_class;
-static const struct svc_xprt_ops svc_rdma_conn_svc_ops;
-static void svc_rdma_listener_detach(struct svc_xprt *xprt);
 
 static struct svc_rdma_listener *svc_rdma_listener_of(struct svc_xprt *xprt)
 {
 	return container_of(xprt, struct svc_rdma_listener, sl_xprt);
-}
-
-/* svc_xprt_free() drops a module reference for each xprt. One that sunrpc was
- * never told about has none.
- */
-static void svc_rdma_discard(struct svc_xprt *xprt)
-{
-	__module_get(THIS_MODULE);
-	svc_xprt_put(xprt);
-}
-
-/*
- * Connections that wait to be accepted
- */
-
-/* Returns false for one that is lost already: it would wait for ever. */
-static bool svc_rdma_pending_add(struct svc_rdma_listener *sl,
-				 struct svc_rdma_xprt *sx)
-{
-	bool up;
-
-	spin_lock(&svc_rdma_pending_lock);
-	/* svc_rdma_conn_lost() comes here after this has changed */
-	up = !svc_rdma_is_down(sx);
-	if (up) {
-		sx->sx_listener = sl;
-		list_add_tail(&sx->sx_pending, &sl->sl_pending);
-		sl->sl_npending++;
-		set_bit(XPT_CONN, &sl->sl_xprt.xpt_flags);
-	}
-	spin_unlock(&svc_rdma_pending_lock);
-	return up;
-}
-
-static void svc_rdma_pending_take_locked(struct svc_rdma_xprt *sx)
-{
-	lockdep_assert_held(&svc_rdma_pending_lock);
-	list_del_init(&sx->sx_pending);
-	sx->sx_listener->sl_npending--;
-}
-
-/* Returns true if it was still waiting, and is now the caller's, with a reference
- * to the module: what the listener has may go when its queue is empty.
- */
-static bool svc_rdma_pending_take(struct svc_rdma_xprt *sx)
-{
-	bool pending;
-
-	spin_lock(&svc_rdma_pending_lock);
-	pending = !list_empty(&sx->sx_pending);
-	if (pending) {
-		svc_rdma_pending_take_locked(sx);
-		__module_get(THIS_MODULE);
-	}
-	spin_unlock(&svc_rdma_pending_lock);
-	return pending;
-}
-
-static struct svc_rdma_xprt *
-svc_rdma_pending_take_first(struct svc_rdma_listener *sl)
-{
-	struct svc_rdma_xprt *sx;
-
-	spin_lock(&svc_rdma_pending_lock);
-	sx = list_first_entry_or_null(&sl->sl_pending, struct svc_rdma_xprt,
-				      sx_pending);
-	if (sx)
-		svc_rdma_pending_take_locked(sx);
-	if (list_empty(&sl->sl_pending))
-		clear_bit(XPT_CONN, &sl->sl_xprt.xpt_flags);
-	spin_unlock(&svc_rdma_pending_lock);
-	return sx;
-}
-
-/*
- * Connections
- */
-
-static void svc_rdma_conn_lost(struct rpcrdma_conn *conn)
-{
-	struct svc_rdma_xprt *sx = container_of(conn, struct svc_rdma_xprt,
-						sx_conn);
-
-	rpcrdma_count(server_disconnects);
-	trace_svc_rdma_lost(sx, conn->cn_error);
-	if (svc_rdma_pending_take(sx)) {
-		svc_xprt_put(&sx->sx_xprt);
-		return;
-	}
-	svc_rdma_close_begin(sx);
-}
-
-static const struct rpcrdma_conn_ops svc_rdma_conn_ops = {
-	.receive	= svc_rdma_receive,
-	.lost		= svc_rdma_conn_lost,
-	.waiting	= svc_rdma_conn_waiting,
-};
-
-static void svc_rdma_conn_set_addrs(struct svc_xprt *xprt,
-				    struct rdma_cm_id *id)
-{
-	struct sockaddr *sa = (struct sockaddr *)&id->route.addr.dst_addr;
-
-	svc_xprt_set_remote(xprt, sa, svc_addr_len(sa));
-	/* The client's port changes with every connection. The reply cache
-	 * must recognise a retransmission nevertheless.
-	 */
-	rpc_set_port((struct sockaddr *)&xprt->xpt_remote, 0);
-
-	sa = (struct sockaddr *)&id->route.addr.src_addr;
-	svc_xprt_set_local(xprt, sa, svc_addr_len(sa));
-}
-
-static struct svc_rdma_xprt *
-svc_rdma_conn_create(struct svc_rdma_listener *sl, struct rdma_cm_id *id,
-		     const struct rdma_conn_param *param)
-{
-	struct svc_rdma_xprt *sx;
-
-	sx = kzalloc_node(sizeof(*sx), GFP_KERNEL, ibdev_to_node(id->device));
-	if (!sx)
-		return NULL;
-
-	svc_xprt_init(sl->sl_xprt.xpt_net, &svc_rdma_class, &sx->sx_xprt,
-		      sl->sl_xprt.xpt_server);
-	sx->sx_xprt.xpt_ops = &svc_rdma_conn_svc_ops;
-	set_bit(XPT_CONG_CTRL, &sx->sx_xprt.xpt_flags);
-	INIT_LIST_HEAD(&sx->sx_pending);
-	spin_lock_init(&sx->sx_lock);
-	mutex_init(&sx->sx_grow);
-	INIT_LIST_HEAD(&sx->sx_received);
-	INIT_LIST_HEAD(&sx->sx_complete);
-	INIT_LIST_HEAD(&sx->sx_waiting);
-	INIT_LIST_HEAD(&sx->sx_idle);
-	INIT_LIST_HEAD(&sx->sx_reading);
-	INIT_LIST_HEAD(&sx->sx_sending);
-	svc_rdma_sq_init(&sx->sx_sq);
-	svc_rdma_mrs_init(&sx->sx_mrs);
-	svc_rdma_conn_set_addrs(&sx->sx_xprt, id);
-	svc_rdma_close_init_xprt(sx);
-	sx->sx_netns = sl->sl_xprt.xpt_net->ns.inum;
-	sx->sx_second = jiffies;
-	sx->sx_read = jiffies;
-	sx->sx_sent = jiffies;
-
-	rpcrdma_conn_init(&sx->sx_conn, &svc_rdma_conn_ops);
-	rpcrdma_conn_adopt(&sx->sx_conn, id, param);
-	return sx;
-}
-
-static int svc_rdma_conn_size(struct svc_rdma_xprt *sx, u32 requests)
-{
-	const struct rpcrdma_device_caps *caps = &sx->sx_conn.cn_caps;
-	struct svc_serv *serv = sx->sx_xprt.xpt_server;
-	struct rpcrdma_server_sizes *sizes = &sx->sx_sizes;
-	int rc;
-
-	rc = rpcrdma_size_server(caps, requests,
-				 READ_ONCE(svc_rdma_max_bc_requests),
-				 serv->sv_max_payload, PAGE_SIZE, sizes);
-	if (rc)
-		return rc;
-
-	sx->sx_max_mesg = serv->sv_max_mesg;
-	svc_rdma_rw_set_limits(sx);
-	svc_rdma_sq_set_size(&sx->sx_sq, sizes->sz_sq_depth - RPCRDMA_SQ_EXTRA);
-	return 0;
-}
-
-static int svc_rdma_conn_create_qp(struct svc_rdma_xprt *sx)
-{
-	const struct rpcrdma_server_sizes *sizes = &sx->sx_sizes;
-	const struct rpcrdma_conn_queues queues = {
-		.cq_sq		= sizes->sz_sq_depth - RPCRDMA_SQ_EXTRA,
-		.cq_rq		= sizes->sz_rq_depth - RPCRDMA_DRAIN_WRS,
-		.cq_send_sges	= sizes->sz_send_sges,
-	};
-
-	return rpcrdma_conn_create_qp(&sx->sx_conn, &queues);
-}
-
-/* The work requests a device says it can have are often those of a single SGE,
- * and it refuses a send queue of so many that are larger (mlx5). How large they
- * can be it does not tell: try with fewer requests.
- */
-static int svc_rdma_conn_create_queues(struct svc_rdma_xprt *sx)
-{
-	u32 requests = READ_ONCE(svc_rdma_max_requests);
-	int rc;
-
-	for (;;) {
-		rc = svc_rdma_conn_size(sx, requests);
-		if (!rc)
-			rc = svc_rdma_conn_create_qp(sx);
-		requests = sx->sx_sizes.sz_requests / 2;
-		if ((rc != -ENOMEM && rc != -EINVAL) ||
-		    requests < SVC_RDMA_REQUESTS_MIN)
-			break;
-	}
-	if (!rc)
-		rc = svc_rdma_rw_check(sx);
-	if (!rc)
-		rc = svc_rdma_negotiate_begin(sx);
-	return rc;
-}
-
-/* Everything between a connect request and its acceptance */
-static int svc_rdma_conn_accept(struct svc_rdma_xprt *sx)
-{
-	struct rpcrdma_conn *conn = &sx->sx_conn;
-	u32 size = READ_ONCE(svc_rdma_max_req_size);
-	const struct rpcrdma_cm_private ours = {
-		.cp_send_size	= size,
-		.cp_recv_size	= size,
-		.cp_remote_inv	= rpcrdma_remote_inv && conn->cn_caps.dc_frwr,
-	};
-	u32 ord;
-	int rc;
-
-	/* A client that lets nothing be read can only send small Calls, and
-	 * finds out when it is too late (V1-CRD-32).
-	 */
-	if (!conn->cn_peer_ord)
-		return -EPROTO;
-
-	sx->sx_v1_size = size;
-	rc = svc_rdma_conn_create_queues(sx);
-	if (rc)
-		return rc;
-
-	ord = min3(conn->cn_peer_ord, sx->sx_sizes.sz_ord, SVC_RDMA_ORD_MAX);
-	rc = rpcrdma_conn_accept(conn, &ours, ord);
-	if (!rc)
-		trace_svc_rdma_accept(sx, ord);
-	return rc;
-}
-
-static void svc_rdma_kill_temp_xprt(struct svc_xprt *xprt)
-{
-}
-
-static const struct svc_xprt_ops svc_rdma_conn_svc_ops = {
-	.xpo_recvfrom		= svc_rdma_recvfrom,
-	.xpo_sendto		= svc_rdma_sendto,
-	.xpo_result_payload	= svc_rdma_result_payload,
-	.xpo_release_ctxt	= svc_rdma_release_ctxt,
-	.xpo_detach		= svc_rdma_detach,
-	.xpo_free		= svc_rdma_free,
-	.xpo_has_wspace		= svc_rdma_has_wspace,
-	.xpo_kill_temp_xprt	= svc_rdma_kill_temp_xprt,
-};
-
-/*
- * Listeners
- */
-
-static bool svc_rdma_family_is_ip(const struct sockaddr *sa)
-{
-	return sa->sa_family == AF_INET || sa->sa_family == AF_INET6;
-}
-
-/* Returns non-zero to have the CM core refuse the peer and destroy @id. */
-static int svc_rdma_connect_request(struct svc_rdma_listener *sl,
-				    struct rdma_cm_id *id,
-				    const struct rdma_conn_param *param)
-{
-	struct sockaddr *peer = (struct sockaddr *)&id->route.addr.dst_addr;
-	struct svc_rdma_xprt *sx = NULL;
-	int rc = -ENOMEM;
-
-	if (!svc_rdma_family_is_ip(peer))
-		rc = -EAFNOSUPPORT;
-	else if (READ_ONCE(svc_rdma_refuse_endless_rnr) &&
-		 param->rnr_retry_count == SVC_RDMA_RNR_ENDLESS)
-		rc = -EPROTO;
-	else if (READ_ONCE(sl->sl_npending) >= SVC_RDMA_BACKLOG)
-		rc = -EBUSY;
-	else
-		sx = svc_rdma_conn_create(sl, id, param);
-	if (!sx) {
-		rpcrdma_count(server_accept_errors);
-		trace_svc_rdma_request_err(peer, rc);
-		return rc;
-	}
-
-	if (svc_rdma_pending_add(sl, sx)) {
-		svc_xprt_enqueue(&sl->sl_xprt);
-	} else {
-		rpcrdma_count(server_accept_errors);
-		trace_svc_rdma_request_err(peer, -ENODEV);
-		svc_rdma_discard(&sx->sx_xprt);
-	}
-	return 0;
 }
 
 /* Returns non-zero to have the CM core destroy @id. */
@@ -470,6 +107,20 @@ static void svc_rdma_relisten_work(struct work_struct *work)
 	schedule_delayed_work(&sl->sl_relisten, SVC_RDMA_RELISTEN);
 }
 
+static void svc_rdma_listener_detach(struct svc_xprt *xprt)
+{
+	struct svc_rdma_listener *sl = svc_rdma_listener_of(xprt);
+	struct rdma_cm_id *id;
+
+	/* No new id from now on, and then no new connection */
+	disable_delayed_work_sync(&sl->sl_relisten);
+	id = xchg(&sl->sl_id, NULL);
+	if (id)
+		rpcrdma_unplug_destroy_id(id);
+
+	svc_rdma_pending_discard(sl);
+}
+
 static struct svc_xprt *svc_rdma_listener_create(struct svc_serv *serv,
 						 struct net *net,
 						 struct sockaddr *sa, int salen,
@@ -504,46 +155,6 @@ static struct svc_xprt *svc_rdma_listener_create(struct svc_serv *serv,
 	svc_xprt_set_local(&sl->sl_xprt, (struct sockaddr *)&sl->sl_addr,
 			   svc_addr_len(sa));
 	return &sl->sl_xprt;
-}
-
-static struct svc_xprt *svc_rdma_accept(struct svc_xprt *xprt)
-{
-	struct svc_rdma_xprt *sx;
-	int rc;
-
-	svc_rdma_inside();
-	sx = svc_rdma_pending_take_first(svc_rdma_listener_of(xprt));
-	if (!sx)
-		return NULL;
-
-	rc = svc_rdma_pages_fit() ? svc_rdma_conn_accept(sx) : -ENOEXEC;
-	if (rc) {
-		rpcrdma_count(server_accept_errors);
-		trace_svc_rdma_accept_err(sx, rc);
-		rdma_reject(sx->sx_conn.cn_id, NULL, 0,
-			    IB_CM_REJ_CONSUMER_DEFINED);
-		svc_rdma_discard(&sx->sx_xprt);
-		return NULL;
-	}
-	rpcrdma_count(server_accepts);
-	svc_rdma_debugfs_create(sx);
-	return &sx->sx_xprt;
-}
-
-static void svc_rdma_listener_detach(struct svc_xprt *xprt)
-{
-	struct svc_rdma_listener *sl = svc_rdma_listener_of(xprt);
-	struct svc_rdma_xprt *sx;
-	struct rdma_cm_id *id;
-
-	/* No new id from now on, and then no new connection */
-	disable_delayed_work_sync(&sl->sl_relisten);
-	id = xchg(&sl->sl_id, NULL);
-	if (id)
-		rpcrdma_unplug_destroy_id(id);
-
-	while ((sx = svc_rdma_pending_take_first(sl)))
-		svc_rdma_discard(&sx->sx_xprt);
 }
 
 static void svc_rdma_listener_free(struct svc_xprt *xprt)
