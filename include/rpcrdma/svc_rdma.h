@@ -136,7 +136,7 @@ struct svc_rdma_chain {
  * @sc_slots: send queue slots held for @sc_reads; 0 while it waits for them
  * @sc_wait: for these it waits, or waited
  * @sc_posted: jiffies when @sc_reads were posted, under sx_lock
- * @sc_pull: bytes that it counts in sx_pulled, see server/queue.c
+ * @sc_pull: bytes that it counts in qu_pulled, see server/queue.c
  * @sc_mrs: regions that it has found too few of, and waits for; or 0
  * @sc_pages: pages the RDMA Reads fill, owned until the Call is freed
  * @sc_npages: entries of @sc_pages
@@ -233,54 +233,124 @@ struct svc_rdma_stats {
 };
 
 /**
+ * struct svc_rdma_queue - what there is to do for threads; server/queue.c
+ * @qu_received: Receives nobody looked at (rv_list)
+ * @qu_complete: Calls whose RDMA Reads are done (sc_list)
+ * @qu_waiting: Calls whose RDMA Reads may not begin yet (sc_list)
+ * @qu_pulled: bytes of Calls that are being pulled, or wait in @qu_complete
+ *
+ * All under sx_lock. So is XPT_DATA, which is set exactly while one of the first two
+ * has an entry, or the head of the third may be pulled.
+ */
+struct svc_rdma_queue {
+	struct list_head	qu_received;
+	struct list_head	qu_complete;
+	struct list_head	qu_waiting;
+	u32			qu_pulled;
+};
+
+/**
+ * struct svc_rdma_send_pool - Send contexts at rest; server/send.c
+ * @sp_idle: the contexts (ss_list)
+ * @sp_nidle: how many
+ *
+ * All under sx_lock.
+ */
+struct svc_rdma_send_pool {
+	struct list_head	sp_idle;
+	u32			sp_nidle;
+};
+
+/**
+ * struct svc_rdma_posted - what the device has, or will have; server/progress.c
+ * @po_reading: Calls whose RDMA Reads are with the device (sc_list). What is
+ *	left when the connection has ended was flushed, or never completed:
+ *	it was posted in part, or the provider lost it, or it was in line for
+ *	slots (sc_slots 0)
+ * @po_sending: likewise for Send contexts (ss_list)
+ * @po_read: jiffies when RDMA Reads, or Sends in front of them, completed the last
+ *	time
+ * @po_sent: likewise any Send
+ *
+ * All under sx_lock.
+ */
+struct svc_rdma_posted {
+	struct list_head	po_reading;
+	struct list_head	po_sending;
+	unsigned long		po_read;
+	unsigned long		po_sent;
+};
+
+/**
+ * struct svc_rdma_credits - credits, and the Receives behind them; server/credit.c
+ * @cd_granted: what every Reply grants; only grows, under sx_grow
+ * @cd_bc_recvs: Receives for the replies to callbacks, under sx_grow
+ * @cd_spare_recvs: Receives for what takes no credit, under sx_grow
+ * @cd_recv_size: bytes of each Receive made from now on, under sx_grow
+ * @cd_second: jiffies when a second began in which Calls are counted
+ * @cd_second_received: messages received until then
+ */
+struct svc_rdma_credits {
+	u32			cd_granted;
+	u32			cd_bc_recvs;
+	u32			cd_spare_recvs;
+	u32			cd_recv_size;
+	unsigned long		cd_second;
+	u64			cd_second_received;
+};
+
+/**
+ * struct svc_rdma_nego - what the version is negotiated with; server/negotiate.c
+ * @ng_vers_max: highest version to settle on
+ * @ng_v1_size: bytes of the largest inline message in version 1
+ * @ng_v2_size: bytes of the largest inline Call in version 2, announced as
+ *	RBSIZ
+ * @ng_props_heard: the client has announced its properties, under sx_grow
+ */
+struct svc_rdma_nego {
+	u32			ng_vers_max;
+	u32			ng_v1_size;
+	u32			ng_v2_size;
+	bool			ng_props_heard;
+};
+
+/**
+ * struct svc_rdma_rw_limits - what one RDMA Read or Write can be; server/rw.c
+ * @rl_pages: pages that one rdma_rw context covers at most
+ * @rl_seg: bytes of one scatterlist entry at most
+ * @rl_boundary: mask of an address boundary that no entry may cross
+ */
+struct svc_rdma_rw_limits {
+	u32			rl_pages;
+	u32			rl_seg;
+	unsigned long		rl_boundary;
+};
+
+/**
  * struct svc_rdma_xprt - one connection of the server
  * @sx_xprt: the sunrpc end
  * @sx_conn: the verbs end
  * @sx_pending: link in the listener's queue until accepted or lost
  * @sx_listener: whose queue; valid as long as it is in there
  * @sx_sizes: what the connection was dimensioned for
+ * @sx_max_mesg: bytes of the largest unreduced Call
+ * @sx_rw: limits of its RDMA Reads and Writes
  * @sx_grow: held to have more Receives, or regions
- * @sx_credits: what every Reply grants; only grows, under @sx_grow
- * @sx_second: jiffies when a second began in which Calls are counted
- * @sx_second_received: messages received until then
- * @sx_bc: made for callbacks, see svc_rdma_bc_join(); cmpxchg(), no reference
- * @sx_bc_recvs: Receives for the replies to callbacks, under @sx_grow
- * @sx_spare_recvs: Receives for what takes no credit, under @sx_grow
- * @sx_recv_size: bytes of each Receive made from now on, under @sx_grow
+ * @sx_credit: credits
  * @sx_vers: version of the connection, 0: not settled yet; under @sx_grow, and
  *	set once, after all that depends on it
- * @sx_vers_max: highest version to settle on
- * @sx_v1_size: bytes of the largest inline message in version 1
- * @sx_v2_size: bytes of the largest inline Call in version 2, announced as
- *	RBSIZ
- * @sx_props_heard: the client has announced its properties, under @sx_grow
- * @sx_max_mesg: bytes of the largest unreduced Call
- * @sx_rw_pages: pages that one rdma_rw context covers at most
- * @sx_rw_seg: bytes of one scatterlist entry at most
- * @sx_rw_boundary: mask of an address boundary that no entry may cross
+ * @sx_nego: how it is settled
+ * @sx_bc: made for callbacks, see svc_rdma_bc_join(); cmpxchg(), no reference
  * @sx_sq: send queue slots
  * @sx_refused: sunrpc was told that there is no room for another Call; cleared by
  *	who makes room, and tells it
- * @sx_mrs: memory regions for RDMA Reads, where the fabric needs them; more are
- *	added under @sx_grow
- * @sx_lock: the queues below, and XPT_DATA, which is set exactly while one of
- *	the first two has an entry, or the head of the third may be pulled.
- *	Innermost but for sunrpc's own; process context and completion workqueue
- *	only.
- * @sx_received: Receives nobody looked at (rv_list)
- * @sx_complete: Calls whose RDMA Reads are done (sc_list)
- * @sx_waiting: Calls whose RDMA Reads may not begin yet (sc_list)
- * @sx_pulled: bytes of Calls that are being pulled, or wait in @sx_complete
- * @sx_idle: Send contexts at rest
- * @sx_nidle: how many
- * @sx_reading: Calls whose RDMA Reads are with the device (sc_list). What is
- *	left when the connection has ended was flushed, or never completed:
- *	it was posted in part, or the provider lost it, or it was in line for
- *	slots (sc_slots 0)
- * @sx_sending: likewise for Send contexts
- * @sx_read: jiffies when RDMA Reads, or Sends in front of them, completed the last
- *	time
- * @sx_sent: likewise any Send
+ * @sx_mrs: memory regions for RDMA Reads, where the fabric needs them
+ * @sx_lock: @sx_queue, @sx_sends, @sx_posted, XPT_DATA, and what @sx_stats says is
+ *	under it. Innermost but for sunrpc's own; process context and completion
+ *	workqueue only.
+ * @sx_queue: what there is to do for threads
+ * @sx_sends: Send contexts at rest
+ * @sx_posted: what the device has
  * @sx_stats: what it has done
  * @sx_debugfs: file that shows all this; NULL until it is accepted
  * @sx_netns: number of its network namespace, which may go before it does
@@ -291,44 +361,33 @@ struct svc_rdma_stats {
 struct svc_rdma_xprt {
 	struct svc_xprt			sx_xprt;
 	struct rpcrdma_conn		sx_conn;
+
+	/* server/accept.c */
 	struct list_head		sx_pending;
 	struct svc_rdma_listener	*sx_listener;
 	struct rpcrdma_server_sizes	sx_sizes;
-	struct mutex			sx_grow;	/* see above */
-	u32				sx_credits;
-	unsigned long			sx_second;
-	u64				sx_second_received;
-	struct rpc_xprt			*sx_bc;
-	u32				sx_bc_recvs;
-	u32				sx_spare_recvs;
-	u32				sx_recv_size;
-	u32				sx_vers;
-	u32				sx_vers_max;
-	u32				sx_v1_size;
-	u32				sx_v2_size;
-	bool				sx_props_heard;
 	u32				sx_max_mesg;
-	u32				sx_rw_pages;
-	u32				sx_rw_seg;
-	unsigned long			sx_rw_boundary;
+	u32				sx_netns;
+
+	struct svc_rdma_rw_limits	sx_rw;
+	struct mutex			sx_grow;	/* see above */
+	struct svc_rdma_credits		sx_credit;
+	u32				sx_vers;
+	struct svc_rdma_nego		sx_nego;
+	struct rpc_xprt			*sx_bc;
+
 	struct svc_rdma_sq		sx_sq;
 	bool				sx_refused;
 	struct svc_rdma_mrs		sx_mrs;
 
 	spinlock_t			sx_lock;	/* see above */
-	struct list_head		sx_received;
-	struct list_head		sx_complete;
-	struct list_head		sx_waiting;
-	u32				sx_pulled;
-	struct list_head		sx_idle;
-	u32				sx_nidle;
-	struct list_head		sx_reading;
-	struct list_head		sx_sending;
-	unsigned long			sx_read;
-	unsigned long			sx_sent;
+	struct svc_rdma_queue		sx_queue;
+	struct svc_rdma_send_pool	sx_sends;
+	struct svc_rdma_posted		sx_posted;
 	struct svc_rdma_stats		sx_stats;
+
+	/* server/debugfs.c and server/close.c */
 	struct dentry			*sx_debugfs;
-	u32				sx_netns;
 	bool				sx_gone;
 	struct work_struct		sx_down;
 	struct work_struct		sx_free;
@@ -395,7 +454,7 @@ static inline void svc_rdma_recv_put(struct svc_rdma_xprt *sx,
 }
 
 /* server/negotiate.c */
-int svc_rdma_negotiate_begin(struct svc_rdma_xprt *sx);
+int svc_rdma_negotiate_begin(struct svc_rdma_xprt *sx, u32 v1_size);
 bool svc_rdma_negotiate_settle(struct svc_rdma_xprt *sx, u32 vers);
 u32 svc_rdma_negotiate_guess(const struct svc_rdma_xprt *sx,
 			     const struct rpcrdma_recv *recv);
@@ -404,8 +463,9 @@ void svc_rdma_negotiate_accept(const struct svc_rdma_xprt *sx,
 void svc_rdma_negotiate_connprop(struct svc_rdma_call *call);
 
 /* server/credit.c */
-int svc_rdma_credits_few(struct svc_rdma_xprt *sx);
-int svc_rdma_credits_begin(struct svc_rdma_xprt *sx);
+void svc_rdma_credits_init(struct svc_rdma_credits *credits);
+int svc_rdma_credits_few(struct svc_rdma_xprt *sx, u32 recv_size);
+int svc_rdma_credits_begin(struct svc_rdma_xprt *sx, u32 recv_size, u32 spare);
 void svc_rdma_credits_use(struct svc_rdma_xprt *sx);
 int svc_rdma_credits_backward(struct svc_rdma_xprt *sx, u32 requests);
 
@@ -456,6 +516,7 @@ int svc_rdma_mrs_reserve(struct svc_rdma_xprt *sx, u64 contexts, u32 *reserved,
 			 u32 *short_of);
 
 /* server/queue.c */
+void svc_rdma_queue_init(struct svc_rdma_queue *queue);
 void svc_rdma_receive(struct rpcrdma_conn *conn, struct rpcrdma_recv *recv);
 void svc_rdma_call_complete(struct svc_rdma_call *call);
 void svc_rdma_dequeue(struct svc_rdma_xprt *sx, struct svc_rdma_call **call,
@@ -501,6 +562,7 @@ void svc_rdma_chain_destroy(struct svc_rdma_xprt *sx,
 			    struct svc_rdma_chain *chain);
 
 /* server/progress.c */
+void svc_rdma_posted_init(struct svc_rdma_posted *posted);
 void svc_rdma_progress_sent(struct svc_rdma_xprt *sx,
 			    const struct svc_rdma_send *send);
 bool svc_rdma_conn_waiting(struct rpcrdma_conn *conn, unsigned long *posted,
@@ -522,6 +584,7 @@ int svc_rdma_write_reply(struct svc_rdma_call *call,
 			 const struct xdr_buf *xdr, u32 *written);
 
 /* server/send.c */
+void svc_rdma_send_pool_init(struct svc_rdma_send_pool *pool);
 struct svc_rdma_send *svc_rdma_send_get(struct svc_rdma_xprt *sx, gfp_t gfp);
 void svc_rdma_send_reset(struct svc_rdma_send *send);
 void svc_rdma_send_put(struct svc_rdma_send *send);

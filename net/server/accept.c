@@ -210,20 +210,15 @@ svc_rdma_conn_create(struct svc_rdma_listener *sl, struct rdma_cm_id *id,
 	INIT_LIST_HEAD(&sx->sx_pending);
 	spin_lock_init(&sx->sx_lock);
 	mutex_init(&sx->sx_grow);
-	INIT_LIST_HEAD(&sx->sx_received);
-	INIT_LIST_HEAD(&sx->sx_complete);
-	INIT_LIST_HEAD(&sx->sx_waiting);
-	INIT_LIST_HEAD(&sx->sx_idle);
-	INIT_LIST_HEAD(&sx->sx_reading);
-	INIT_LIST_HEAD(&sx->sx_sending);
+	svc_rdma_credits_init(&sx->sx_credit);
+	svc_rdma_queue_init(&sx->sx_queue);
+	svc_rdma_send_pool_init(&sx->sx_sends);
+	svc_rdma_posted_init(&sx->sx_posted);
 	svc_rdma_sq_init(&sx->sx_sq);
 	svc_rdma_mrs_init(&sx->sx_mrs);
 	svc_rdma_conn_set_addrs(&sx->sx_xprt, id);
 	svc_rdma_close_init_xprt(sx);
 	sx->sx_netns = sl->sl_xprt.xpt_net->ns.inum;
-	sx->sx_second = jiffies;
-	sx->sx_read = jiffies;
-	sx->sx_sent = jiffies;
 
 	rpcrdma_conn_init(&sx->sx_conn, &svc_rdma_conn_ops);
 	rpcrdma_conn_adopt(&sx->sx_conn, id, param);
@@ -324,8 +319,6 @@ static int svc_rdma_conn_create_queues(struct svc_rdma_xprt *sx)
 	}
 	if (!rc)
 		rc = svc_rdma_rw_check(sx);
-	if (!rc)
-		rc = svc_rdma_negotiate_begin(sx);
 	return rc;
 }
 
@@ -348,8 +341,9 @@ static int svc_rdma_conn_accept(struct svc_rdma_xprt *sx)
 	if (!conn->cn_peer_ord)
 		return -EPROTO;
 
-	sx->sx_v1_size = size;
 	rc = svc_rdma_conn_create_queues(sx);
+	if (!rc)
+		rc = svc_rdma_negotiate_begin(sx, size);
 	if (rc)
 		return rc;
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The end of a connection of the server: threads, memory and the device come back
- * whatever the client does, and whatever the threads are stuck in.
+ * whatever the client does, and whatever the threads are stuck in. This file never
+ * decides that a connection is to end, and is called by nothing that it calls.
  *
  * Operation
  *
@@ -40,31 +41,33 @@ DEFINE_SRCU(svc_rdma_srcu);
  */
 static void svc_rdma_conn_end_transfers(struct svc_rdma_xprt *sx)
 {
+	struct svc_rdma_queue *queue = &sx->sx_queue;
 	struct svc_rdma_send *send;
 	struct svc_rdma_call *call;
 
-	list_splice_init(&sx->sx_reading, &sx->sx_complete);
-	list_splice_init(&sx->sx_waiting, &sx->sx_complete);
-	list_for_each_entry(call, &sx->sx_complete, sc_list)
+	list_splice_init(&sx->sx_posted.po_reading, &queue->qu_complete);
+	list_splice_init(&queue->qu_waiting, &queue->qu_complete);
+	list_for_each_entry(call, &queue->qu_complete, sc_list)
 		svc_rdma_chain_destroy(sx, &call->sc_reads);
 
-	list_splice_init(&sx->sx_sending, &sx->sx_idle);
-	list_for_each_entry(send, &sx->sx_idle, ss_list)
+	list_splice_init(&sx->sx_posted.po_sending, &sx->sx_sends.sp_idle);
+	list_for_each_entry(send, &sx->sx_sends.sp_idle, ss_list)
 		svc_rdma_chain_destroy(sx, &send->ss_writes);
 }
 
 /* Nothing completes any more. */
 static void svc_rdma_conn_flush(struct svc_rdma_xprt *sx)
 {
+	struct svc_rdma_queue *queue = &sx->sx_queue;
 	struct svc_rdma_send *send, *next_send;
 	struct svc_rdma_call *call, *next_call;
 	struct rpcrdma_recv *recv, *next_recv;
 
-	list_for_each_entry_safe(call, next_call, &sx->sx_complete, sc_list)
+	list_for_each_entry_safe(call, next_call, &queue->qu_complete, sc_list)
 		svc_rdma_call_free(call);
-	list_for_each_entry_safe(send, next_send, &sx->sx_idle, ss_list)
+	list_for_each_entry_safe(send, next_send, &sx->sx_sends.sp_idle, ss_list)
 		svc_rdma_send_destroy(send);
-	list_for_each_entry_safe(recv, next_recv, &sx->sx_received, rv_list)
+	list_for_each_entry_safe(recv, next_recv, &queue->qu_received, rv_list)
 		rpcrdma_recv_drop(recv);
 }
 

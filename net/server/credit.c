@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The server's credits: how many Calls each client may have in progress, and
- * the Receives that stand behind the promise.
+ * the Receives that stand behind the promise. This file owns struct svc_rdma_credits.
+ * It never looks at a message or a version: how large Receives have to be is told by
+ * server/negotiate.c.
  *
  * Operation
  *
@@ -11,8 +13,8 @@
  * has all of them within a few round trips. It makes use of them if more than
  * half are taken. But a server that is quicker than the Calls come never sees
  * many at once, and does not know that the client waits for credits while its
- * Calls are on a long way. So there are also as many as Calls came in an eighth of
- * a second: for round trips up to that, they are no limit.
+ * Calls are on a long way. So it also grants as many as Calls arrived in the last
+ * 125 ms: for round trips up to that, credits are no limit.
  *
  * A client that has not shown yet that it may use an export keeps the credits that it
  * begins with, or many of them could make this server run out of memory.
@@ -49,51 +51,69 @@ rpcrdma_param_range(first_receives, svc_rdma_first_receives, 0,
 MODULE_PARM_DESC(first_receives,
 		 "Server: Receives of a new connection, at least");
 
+/**
+ * svc_rdma_credits_init - set up a connection without credits
+ * @credits: of a new connection
+ *
+ * Context: any.
+ */
+void svc_rdma_credits_init(struct svc_rdma_credits *credits)
+{
+	memset(credits, 0, sizeof(*credits));
+	credits->cd_second = jiffies;
+}
+
 static int svc_rdma_credits_provide(struct svc_rdma_xprt *sx, u32 credits,
 				    u32 backward)
 {
+	struct svc_rdma_credits *cd = &sx->sx_credit;
 	u32 count = rpcrdma_size_recvs(credits + backward +
-				       sx->sx_spare_recvs);
+				       cd->cd_spare_recvs);
 	int rc;
 
 	count = max(count, READ_ONCE(svc_rdma_first_receives));
-	rc = rpcrdma_recvs_grow(&sx->sx_conn, count, sx->sx_recv_size);
+	rc = rpcrdma_recvs_grow(&sx->sx_conn, count, cd->cd_recv_size);
 	if (rc)
 		return rc;
-	sx->sx_bc_recvs = backward;
-	WRITE_ONCE(sx->sx_credits, credits);
+	cd->cd_bc_recvs = backward;
+	WRITE_ONCE(cd->cd_granted, credits);
 	return 0;
 }
 
 /**
  * svc_rdma_credits_few - Receives of a connection whose version is open
  * @sx: connection that is being accepted, sized, with room for its Receives
+ * @recv_size: bytes of each, enough for either version
  *
  * Context: process; sleeps.
  * Return: 0 or a negative errno: there is not enough memory to accept it.
  */
-int svc_rdma_credits_few(struct svc_rdma_xprt *sx)
+int svc_rdma_credits_few(struct svc_rdma_xprt *sx, u32 recv_size)
 {
-	u32 size = max3(sx->sx_v1_size, sx->sx_v2_size, SVC_RDMA_V2_RECV_MIN);
 	u32 count = max(SVC_RDMA_RECVS_FEW,
 			READ_ONCE(svc_rdma_first_receives));
 
-	sx->sx_credits = rpcrdma_credit_advertise(0);
-	return rpcrdma_recvs_grow(&sx->sx_conn, count, size);
+	sx->sx_credit.cd_granted = rpcrdma_credit_advertise(0);
+	return rpcrdma_recvs_grow(&sx->sx_conn, count, recv_size);
 }
 
 /**
  * svc_rdma_credits_begin - first credits and Receives of a settled connection
  * @sx: connection with room for its Receives
+ * @recv_size: bytes of each
+ * @spare: Receives for what takes no credit
  *
  * Context: process; sleeps. Under sx_grow, or nobody knows the connection yet.
  * Return: 0 or a negative errno: there is not enough memory, and if there are
  *	Receives already, the client goes on with those.
  */
-int svc_rdma_credits_begin(struct svc_rdma_xprt *sx)
+int svc_rdma_credits_begin(struct svc_rdma_xprt *sx, u32 recv_size, u32 spare)
 {
+	struct svc_rdma_credits *cd = &sx->sx_credit;
 	u32 first = min(SVC_RDMA_CREDITS_FIRST, sx->sx_sizes.sz_requests);
 
+	cd->cd_recv_size = recv_size;
+	cd->cd_spare_recvs = spare;
 	return svc_rdma_credits_provide(sx, rpcrdma_credit_advertise(first), 0);
 }
 
@@ -102,15 +122,16 @@ int svc_rdma_credits_begin(struct svc_rdma_xprt *sx)
  */
 static bool svc_rdma_credits_busy(struct svc_rdma_xprt *sx, u32 credits)
 {
+	struct svc_rdma_credits *cd = &sx->sx_credit;
 	u64 received = READ_ONCE(sx->sx_stats.sa_received);
 	unsigned long now = jiffies;
 
-	if (time_after(now, READ_ONCE(sx->sx_second) + HZ)) {
-		WRITE_ONCE(sx->sx_second, now);
-		WRITE_ONCE(sx->sx_second_received, received);
+	if (time_after(now, READ_ONCE(cd->cd_second) + HZ)) {
+		WRITE_ONCE(cd->cd_second, now);
+		WRITE_ONCE(cd->cd_second_received, received);
 		return false;
 	}
-	return (s64)(received - READ_ONCE(sx->sx_second_received)) >
+	return (s64)(received - READ_ONCE(cd->cd_second_received)) >
 	       (s64)credits * SVC_RDMA_CREDITS_RATE;
 }
 
@@ -124,7 +145,8 @@ static bool svc_rdma_credits_busy(struct svc_rdma_xprt *sx, u32 credits)
  */
 void svc_rdma_credits_use(struct svc_rdma_xprt *sx)
 {
-	u32 credits = READ_ONCE(sx->sx_credits);
+	struct svc_rdma_credits *cd = &sx->sx_credit;
+	u32 credits = READ_ONCE(cd->cd_granted);
 	u32 max = sx->sx_sizes.sz_requests;
 
 	if (likely(credits >= max) || !svc_rdma_is_known(sx))
@@ -135,8 +157,8 @@ void svc_rdma_credits_use(struct svc_rdma_xprt *sx)
 	/* Somebody is at it already */
 	if (!mutex_trylock(&sx->sx_grow))
 		return;
-	credits = min(2 * sx->sx_credits, max);
-	if (!svc_rdma_credits_provide(sx, credits, sx->sx_bc_recvs))
+	credits = min(2 * cd->cd_granted, max);
+	if (!svc_rdma_credits_provide(sx, credits, cd->cd_bc_recvs))
 		trace_svc_rdma_credits(sx);
 	mutex_unlock(&sx->sx_grow);
 }
@@ -158,7 +180,7 @@ int svc_rdma_credits_backward(struct svc_rdma_xprt *sx, u32 requests)
 	if (svc_rdma_is_down(sx))
 		return 0;
 	mutex_lock(&sx->sx_grow);
-	rc = svc_rdma_credits_provide(sx, sx->sx_credits, requests);
+	rc = svc_rdma_credits_provide(sx, sx->sx_credit.cd_granted, requests);
 	mutex_unlock(&sx->sx_grow);
 	return rc;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Server: /sys/kernel/debug/rpcrdma/server/<address>:<port>-<number>, a file for
- * each connection, from when it is accepted until it is freed.
+ * each connection, from when it is accepted until it is freed. This file only reads.
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
@@ -39,6 +39,7 @@ static void svc_rdma_debugfs_stats(struct seq_file *seq,
 static int svc_rdma_debugfs_show(struct seq_file *seq, void *unused)
 {
 	struct svc_rdma_xprt *sx = seq->private;
+	const struct svc_rdma_credits *credits = &sx->sx_credit;
 
 	seq_printf(seq, "peer %s\n", sx->sx_xprt.xpt_remotebuf);
 	seq_printf(seq, "local %pISpc\n", &sx->sx_xprt.xpt_local);
@@ -47,8 +48,10 @@ static int svc_rdma_debugfs_show(struct seq_file *seq, void *unused)
 		   dev_name(&rpcrdma_conn_device(&sx->sx_conn)->dev));
 	rpcrdma_debugfs_conn(seq, READ_ONCE(sx->sx_vers), &sx->sx_conn);
 	seq_printf(seq, "credits_max %u\n", sx->sx_sizes.sz_requests);
-	seq_printf(seq, "credits_granted %u\n", READ_ONCE(sx->sx_credits));
-	seq_printf(seq, "callback_receives %u\n", READ_ONCE(sx->sx_bc_recvs));
+	seq_printf(seq, "credits_granted %u\n",
+		   READ_ONCE(credits->cd_granted));
+	seq_printf(seq, "callback_receives %u\n",
+		   READ_ONCE(credits->cd_bc_recvs));
 	svc_rdma_debugfs_stock(seq, "send_queue", READ_ONCE(sx->sx_sq.sq_size),
 			       READ_ONCE(sx->sx_sq.sq_free));
 	svc_rdma_debugfs_stock(seq, "regions", READ_ONCE(sx->sx_mrs.ms_size),

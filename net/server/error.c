@@ -47,7 +47,7 @@ static int svc_rdma_encode_error(struct svc_rdma_send *send,
 				 const struct svc_rdma_call *call,
 				 const struct rpcrdma2_error *error)
 {
-	u32 credits = READ_ONCE(send->ss_sx->sx_credits);
+	u32 credits = READ_ONCE(send->ss_sx->sx_credit.cd_granted);
 	struct rpcrdma_buf *buf = &send->ss_buf;
 
 	trace_svc_rdma_error(send->ss_sx, call, error);

@@ -67,7 +67,7 @@ static int svc_rdma_mrs_add(struct svc_rdma_xprt *sx)
 	int rc;
 
 	rc = ib_mr_pool_init(qp, &fresh, 1, IB_MR_TYPE_MEM_REG,
-			     sx->sx_rw_pages, 0);
+			     sx->sx_rw.rl_pages, 0);
 	if (rc)
 		return rc;
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The version of a connection, and what client and server tell each other in
- * version 2 before and between Calls.
+ * version 2 before and between Calls. This file owns struct svc_rdma_nego and sets
+ * sx_vers. It says which decoder a message is for, and never decodes one itself.
  *
  * Operation
  *
@@ -57,7 +58,7 @@ static void svc_rdma_negotiate_limits(struct svc_rdma_xprt *sx,
 {
 	const struct rpcrdma_cm_private ours = {
 		.cp_send_size	= RPCRDMA_INLINE_MAX,
-		.cp_recv_size	= sx->sx_v2_size,
+		.cp_recv_size	= sx->sx_nego.ng_v2_size,
 		.cp_remote_inv	= sx->sx_conn.cn_ours.cp_remote_inv,
 	};
 
@@ -70,7 +71,7 @@ static void svc_rdma_negotiate_tell(const struct svc_rdma_xprt *sx, u32 vers)
 
 	pr_debug("rpcrdma: client %s: version %u, inline %u out and %u in, %u credits, BRS %u, ours %u\n",
 		 sx->sx_xprt.xpt_remotebuf, vers, limits->lm_inline_send,
-		 limits->lm_inline_recv, READ_ONCE(sx->sx_credits),
+		 limits->lm_inline_recv, READ_ONCE(sx->sx_credit.cd_granted),
 		 limits->lm_brs, limits->lm_our_brs);
 }
 
@@ -79,20 +80,20 @@ static void svc_rdma_negotiate_tell(const struct svc_rdma_xprt *sx, u32 vers)
  */
 static bool svc_rdma_negotiate_less(struct svc_rdma_xprt *sx, int rc)
 {
-	if (rc != -ENOMEM || sx->sx_v2_size <= SVC_RDMA_V2_RECV_MIN)
+	if (rc != -ENOMEM || sx->sx_nego.ng_v2_size <= SVC_RDMA_V2_RECV_MIN)
 		return false;
-	sx->sx_v2_size = SVC_RDMA_V2_RECV_MIN;
+	sx->sx_nego.ng_v2_size = SVC_RDMA_V2_RECV_MIN;
 	return true;
 }
 
 static int svc_rdma_negotiate_adopt_v2(struct svc_rdma_xprt *sx)
 {
+	u32 size;
 	int rc;
 
-	sx->sx_spare_recvs = RPCRDMA_RECV_SPARE;
 	do {
-		sx->sx_recv_size = max(sx->sx_v2_size, SVC_RDMA_V2_RECV_MIN);
-		rc = svc_rdma_credits_begin(sx);
+		size = max(sx->sx_nego.ng_v2_size, SVC_RDMA_V2_RECV_MIN);
+		rc = svc_rdma_credits_begin(sx, size, RPCRDMA_RECV_SPARE);
 	} while (svc_rdma_negotiate_less(sx, rc));
 	svc_rdma_negotiate_limits(sx, NULL);
 	return rc;
@@ -102,12 +103,10 @@ static int svc_rdma_negotiate_adopt(struct svc_rdma_xprt *sx, u32 vers)
 {
 	int rc;
 
-	if (vers == RPCRDMA_VERS_2) {
+	if (vers == RPCRDMA_VERS_2)
 		rc = svc_rdma_negotiate_adopt_v2(sx);
-	} else {
-		sx->sx_recv_size = sx->sx_v1_size;
-		rc = svc_rdma_credits_begin(sx);
-	}
+	else
+		rc = svc_rdma_credits_begin(sx, sx->sx_nego.ng_v1_size, 0);
 	/* Whoever sees the version sees the limits */
 	smp_store_release(&sx->sx_vers, vers);
 	svc_rdma_negotiate_tell(sx, vers);
@@ -116,23 +115,28 @@ static int svc_rdma_negotiate_adopt(struct svc_rdma_xprt *sx, u32 vers)
 
 /**
  * svc_rdma_negotiate_begin - get ready for the first message
- * @sx: connection that is being accepted, with sx_v1_size set
+ * @sx: connection that is being accepted
+ * @v1_size: bytes of the largest inline message in version 1
  *
  * Context: process; sleeps. Nobody else knows the connection yet.
  * Return: 0 or a negative errno: there is not enough memory to accept it.
  *
  * Requirements V2-INL-04, V2-INL-08, V2-NEG-17, G-19.
  */
-int svc_rdma_negotiate_begin(struct svc_rdma_xprt *sx)
+int svc_rdma_negotiate_begin(struct svc_rdma_xprt *sx, u32 v1_size)
 {
+	struct svc_rdma_nego *nego = &sx->sx_nego;
+	u32 size;
 	int rc;
 
-	sx->sx_vers_max = READ_ONCE(svc_rdma_server_version);
-	sx->sx_v2_size = READ_ONCE(svc_rdma_v2_max_req_size);
-	if (sx->sx_vers_max < RPCRDMA_VERS_2)
+	nego->ng_v1_size = v1_size;
+	nego->ng_vers_max = READ_ONCE(svc_rdma_server_version);
+	nego->ng_v2_size = READ_ONCE(svc_rdma_v2_max_req_size);
+	if (nego->ng_vers_max < RPCRDMA_VERS_2)
 		return svc_rdma_negotiate_adopt(sx, RPCRDMA_VERS_1);
 	do {
-		rc = svc_rdma_credits_few(sx);
+		size = max3(v1_size, nego->ng_v2_size, SVC_RDMA_V2_RECV_MIN);
+		rc = svc_rdma_credits_few(sx, size);
 	} while (svc_rdma_negotiate_less(sx, rc));
 	return rc;
 }
@@ -207,7 +211,7 @@ void svc_rdma_negotiate_accept(const struct svc_rdma_xprt *sx,
 	u32 vers = READ_ONCE(sx->sx_vers);
 
 	accept->ac_vers_low = vers ?: RPCRDMA_VERS_1;
-	accept->ac_vers_high = vers ?: sx->sx_vers_max;
+	accept->ac_vers_high = vers ?: sx->sx_nego.ng_vers_max;
 	accept->ac_reads = READ_ONCE(svc_rdma_max_reads);
 	accept->ac_writes = READ_ONCE(svc_rdma_max_writes);
 	accept->ac_segs = READ_ONCE(svc_rdma_max_segs);
@@ -221,9 +225,9 @@ static bool svc_rdma_negotiate_hear(struct svc_rdma_xprt *sx,
 	bool first;
 
 	mutex_lock(&sx->sx_grow);
-	first = !sx->sx_props_heard;
+	first = !sx->sx_nego.ng_props_heard;
 	if (first) {
-		sx->sx_props_heard = true;
+		sx->sx_nego.ng_props_heard = true;
 		svc_rdma_negotiate_limits(sx, props);
 		svc_rdma_negotiate_tell(sx, RPCRDMA_VERS_2);
 	}
@@ -260,11 +264,12 @@ void svc_rdma_negotiate_connprop(struct svc_rdma_call *call)
 		rpcrdma_conn_fail(&sx->sx_conn, -ENOMEM);
 		return;
 	}
-	ours.pr_value[RPCRDMA2_PROP_RBSIZ] = sx->sx_v2_size;
+	ours.pr_value[RPCRDMA2_PROP_RBSIZ] = sx->sx_nego.ng_v2_size;
 	ours.pr_value[RPCRDMA2_PROP_BRS] = RPCRDMA2_OUR_BRS;
 	rc = rpcrdma2_encode_connprop(send->ss_buf.bf_data,
 				      send->ss_buf.bf_size, hdr->hd_xid,
-				      READ_ONCE(sx->sx_credits), true, &ours);
+				      READ_ONCE(sx->sx_credit.cd_granted),
+				      true, &ours);
 	rc = svc_rdma_send_control(send, call, rc);
 	if (rc) {
 		trace_svc_rdma_reply_err(sx, rc);

@@ -8,6 +8,20 @@
  */
 #include <rpcrdma/svc_rdma.h>
 
+/**
+ * svc_rdma_posted_init - nothing is posted yet
+ * @posted: of a new connection
+ *
+ * Context: any.
+ */
+void svc_rdma_posted_init(struct svc_rdma_posted *posted)
+{
+	INIT_LIST_HEAD(&posted->po_reading);
+	INIT_LIST_HEAD(&posted->po_sending);
+	posted->po_read = jiffies;
+	posted->po_sent = jiffies;
+}
+
 /* Which RDMA Reads were posted first? Those that are in line for slots were not. */
 static const struct svc_rdma_call *
 svc_rdma_read_first(struct svc_rdma_xprt *sx)
@@ -15,7 +29,7 @@ svc_rdma_read_first(struct svc_rdma_xprt *sx)
 	const struct svc_rdma_call *call;
 
 	lockdep_assert_held(&sx->sx_lock);
-	list_for_each_entry(call, &sx->sx_reading, sc_list)
+	list_for_each_entry(call, &sx->sx_posted.po_reading, sc_list)
 		if (call->sc_slots)
 			return call;
 	return NULL;
@@ -35,9 +49,9 @@ void svc_rdma_progress_sent(struct svc_rdma_xprt *sx,
 {
 	const struct svc_rdma_call *call = svc_rdma_read_first(sx);
 
-	sx->sx_sent = jiffies;
+	sx->sx_posted.po_sent = jiffies;
 	if (call && !time_before(call->sc_posted, send->ss_posted))
-		sx->sx_read = jiffies;
+		sx->sx_posted.po_read = jiffies;
 }
 
 /**
@@ -58,6 +72,7 @@ bool svc_rdma_conn_waiting(struct rpcrdma_conn *conn, unsigned long *posted,
 {
 	struct svc_rdma_xprt *sx = container_of(conn, struct svc_rdma_xprt,
 						sx_conn);
+	struct svc_rdma_posted *po = &sx->sx_posted;
 	const struct svc_rdma_send *send;
 	const struct svc_rdma_call *call;
 	unsigned long first = jiffies;
@@ -66,12 +81,12 @@ bool svc_rdma_conn_waiting(struct rpcrdma_conn *conn, unsigned long *posted,
 	unsigned long moved;
 
 	spin_lock(&sx->sx_lock);
-	list_for_each_entry(send, &sx->sx_sending, ss_list) {
+	list_for_each_entry(send, &po->po_sending, ss_list) {
 		if (!send->ss_slots)
 			continue;
 		waiting = true;
 		first = send->ss_posted;
-		oldest = rpcrdma_alive_later(send->ss_posted, sx->sx_sent);
+		oldest = rpcrdma_alive_later(send->ss_posted, po->po_sent);
 		break;
 	}
 	call = svc_rdma_read_first(sx);
@@ -79,7 +94,7 @@ bool svc_rdma_conn_waiting(struct rpcrdma_conn *conn, unsigned long *posted,
 		waiting = true;
 		if (time_before(call->sc_posted, first))
 			first = call->sc_posted;
-		moved = rpcrdma_alive_later(call->sc_posted, sx->sx_read);
+		moved = rpcrdma_alive_later(call->sc_posted, po->po_read);
 		if (time_before(moved, oldest))
 			oldest = moved;
 	}

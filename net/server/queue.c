@@ -10,7 +10,7 @@
  * than by the next one, which would be woken for nothing (invariant I11).
  *
  * What a client has pulled takes memory before anybody knows who it is. So not
- * everything is pulled at once: a Call waits in sx_waiting until the bytes of those
+ * everything is pulled at once: a Call waits in qu_waiting until the bytes of those
  * before it, on their way or not yet taken by a thread, leave it room. That is one
  * Call for a client that is not known yet, %SVC_RDMA_PULL_BYTES for others. A Call
  * also waits there for memory regions. Who makes room has sunrpc find a thread.
@@ -23,30 +23,47 @@
 /* Bytes of Calls that a client has pulled and that no thread has taken yet */
 #define SVC_RDMA_PULL_BYTES	(16u << 20)
 
+/**
+ * svc_rdma_queue_init - set up empty queues
+ * @queue: queues of a new connection
+ *
+ * Context: any.
+ */
+void svc_rdma_queue_init(struct svc_rdma_queue *queue)
+{
+	INIT_LIST_HEAD(&queue->qu_received);
+	INIT_LIST_HEAD(&queue->qu_complete);
+	INIT_LIST_HEAD(&queue->qu_waiting);
+	queue->qu_pulled = 0;
+}
+
 /* May the first of the waiting Calls be pulled? */
 static bool svc_rdma_pull_fits(struct svc_rdma_xprt *sx)
 {
+	struct svc_rdma_queue *queue = &sx->sx_queue;
 	const struct svc_rdma_call *call;
 	u32 most = svc_rdma_is_known(sx) ? SVC_RDMA_PULL_BYTES : 0;
 
 	lockdep_assert_held(&sx->sx_lock);
-	call = list_first_entry_or_null(&sx->sx_waiting, struct svc_rdma_call,
-					sc_list);
+	call = list_first_entry_or_null(&queue->qu_waiting,
+					struct svc_rdma_call, sc_list);
 	return call && READ_ONCE(sx->sx_mrs.ms_free) >= call->sc_mrs &&
-	       (!sx->sx_pulled ||
-		(u64)sx->sx_pulled + call->sc_stream_len <= most);
+	       (!queue->qu_pulled ||
+		(u64)queue->qu_pulled + call->sc_stream_len <= most);
 }
 
 /* Take the first of the waiting Calls, where svc_rdma_pull_fits(). */
 static struct svc_rdma_call *svc_rdma_pull_take(struct svc_rdma_xprt *sx)
 {
+	struct svc_rdma_queue *queue = &sx->sx_queue;
 	struct svc_rdma_call *call;
 
 	lockdep_assert_held(&sx->sx_lock);
-	call = list_first_entry(&sx->sx_waiting, struct svc_rdma_call, sc_list);
+	call = list_first_entry(&queue->qu_waiting, struct svc_rdma_call,
+				sc_list);
 	list_del(&call->sc_list);
 	call->sc_pull = call->sc_stream_len;
-	sx->sx_pulled += call->sc_pull;
+	queue->qu_pulled += call->sc_pull;
 	return call;
 }
 
@@ -77,7 +94,7 @@ void svc_rdma_receive(struct rpcrdma_conn *conn, struct rpcrdma_recv *recv)
 
 	rpcrdma_count(server_receives);
 	trace_svc_rdma_receive(sx, recv->rv_len);
-	svc_rdma_queue(sx, &recv->rv_list, &sx->sx_received);
+	svc_rdma_queue(sx, &recv->rv_list, &sx->sx_queue.qu_received);
 }
 
 /**
@@ -90,19 +107,20 @@ void svc_rdma_call_complete(struct svc_rdma_call *call)
 {
 	struct svc_rdma_xprt *sx = call->sc_sx;
 
-	svc_rdma_queue(sx, &call->sc_list, &sx->sx_complete);
+	svc_rdma_queue(sx, &call->sc_list, &sx->sx_queue.qu_complete);
 }
 
 /* A Call was pulled: if it is as long as that, the next one can be (I11). */
 static struct svc_rdma_call *svc_rdma_take_pulled(struct svc_rdma_xprt *sx)
 {
+	struct svc_rdma_queue *queue = &sx->sx_queue;
 	struct svc_rdma_call *call;
 
 	lockdep_assert_held(&sx->sx_lock);
-	call = list_first_entry(&sx->sx_complete, struct svc_rdma_call,
+	call = list_first_entry(&queue->qu_complete, struct svc_rdma_call,
 				sc_list);
 	list_del(&call->sc_list);
-	sx->sx_pulled -= call->sc_pull;
+	queue->qu_pulled -= call->sc_pull;
 	call->sc_pull = 0;
 	return call;
 }
@@ -111,7 +129,7 @@ static struct svc_rdma_call *svc_rdma_take_pulled(struct svc_rdma_xprt *sx)
  * svc_rdma_dequeue - take the next piece of work
  * @sx: connection
  * @call: OUT: a Call that is complete, or whose RDMA Reads are to be posted now: then
- *	it counts in sx_pulled (sc_pull); or NULL
+ *	it counts in qu_pulled (sc_pull); or NULL
  * @recv: OUT: a message, if there is no such Call; or NULL
  *
  * Context: process.
@@ -119,23 +137,25 @@ static struct svc_rdma_call *svc_rdma_take_pulled(struct svc_rdma_xprt *sx)
 void svc_rdma_dequeue(struct svc_rdma_xprt *sx, struct svc_rdma_call **call,
 		      struct rpcrdma_recv **recv)
 {
+	struct svc_rdma_queue *queue = &sx->sx_queue;
+
 	*call = NULL;
 	*recv = NULL;
 
 	spin_lock(&sx->sx_lock);
-	if (!list_empty(&sx->sx_complete)) {
+	if (!list_empty(&queue->qu_complete)) {
 		*call = svc_rdma_take_pulled(sx);
 	} else if (svc_rdma_pull_fits(sx)) {
 		*call = svc_rdma_pull_take(sx);
 	} else {
-		*recv = list_first_entry_or_null(&sx->sx_received,
+		*recv = list_first_entry_or_null(&queue->qu_received,
 						 struct rpcrdma_recv, rv_list);
 		if (*recv) {
 			list_del(&(*recv)->rv_list);
 			sx->sx_stats.sa_received++;
 		}
 	}
-	if (list_empty(&sx->sx_complete) && list_empty(&sx->sx_received) &&
+	if (list_empty(&queue->qu_complete) && list_empty(&queue->qu_received) &&
 	    !svc_rdma_pull_fits(sx))
 		clear_bit(XPT_DATA, &sx->sx_xprt.xpt_flags);
 	spin_unlock(&sx->sx_lock);
@@ -152,11 +172,12 @@ void svc_rdma_dequeue(struct svc_rdma_xprt *sx, struct svc_rdma_call **call,
 bool svc_rdma_pull_begin(struct svc_rdma_call *call)
 {
 	struct svc_rdma_xprt *sx = call->sc_sx;
+	struct svc_rdma_queue *queue = &sx->sx_queue;
 	bool first;
 
 	spin_lock(&sx->sx_lock);
-	first = list_empty(&sx->sx_waiting);
-	list_add_tail(&call->sc_list, &sx->sx_waiting);
+	first = list_empty(&queue->qu_waiting);
+	list_add_tail(&call->sc_list, &queue->qu_waiting);
 	first = first && svc_rdma_pull_fits(sx);
 	if (first)
 		svc_rdma_pull_take(sx);
@@ -178,7 +199,7 @@ void svc_rdma_pull_next(struct svc_rdma_xprt *sx)
 
 	/* What was made room of, before this look at who waits */
 	smp_mb();
-	if (likely(list_empty(&sx->sx_waiting)))
+	if (likely(list_empty(&sx->sx_queue.qu_waiting)))
 		return;
 	spin_lock(&sx->sx_lock);
 	fits = svc_rdma_pull_fits(sx);
@@ -204,9 +225,9 @@ void svc_rdma_pull_again(struct svc_rdma_call *call, u32 mrs)
 	rpcrdma_count(server_pull_waits);
 	call->sc_mrs = mrs;
 	spin_lock(&sx->sx_lock);
-	sx->sx_pulled -= call->sc_pull;
+	sx->sx_queue.qu_pulled -= call->sc_pull;
 	call->sc_pull = 0;
-	list_add(&call->sc_list, &sx->sx_waiting);
+	list_add(&call->sc_list, &sx->sx_queue.qu_waiting);
 	spin_unlock(&sx->sx_lock);
 	/* They may have come back meanwhile. */
 	svc_rdma_pull_next(sx);
@@ -225,7 +246,7 @@ void svc_rdma_pull_end(struct svc_rdma_call *call)
 	if (likely(!call->sc_pull))
 		return;
 	spin_lock(&sx->sx_lock);
-	sx->sx_pulled -= call->sc_pull;
+	sx->sx_queue.qu_pulled -= call->sc_pull;
 	call->sc_pull = 0;
 	spin_unlock(&sx->sx_lock);
 	svc_rdma_pull_next(sx);

@@ -3,7 +3,8 @@
  * Read chunks: pulls what a Call left in the client's memory, and puts the
  * Call together. Any number of chunks, in any order, padded or not, with or
  * without a Position Zero chunk; which byte goes where is worked out by
- * core/chunk.c.
+ * core/chunk.c. This file never decides when a Call may be pulled (server/queue.c),
+ * and never executes one.
  *
  * Operation
  *
@@ -61,7 +62,7 @@ static void svc_rdma_read_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 	rpcrdma_alive_heard(&sx->sx_conn.cn_alive);
 	spin_lock(&sx->sx_lock);
 	list_del(&call->sc_list);
-	sx->sx_read = jiffies;
+	sx->sx_posted.po_read = jiffies;
 	spin_unlock(&sx->sx_lock);
 
 	trace_svc_rdma_read_done(call);
@@ -235,7 +236,7 @@ int svc_rdma_read_start(struct svc_rdma_call *call)
 	call->sc_wait.wt_ready = svc_rdma_read_ready;
 	call->sc_wait.wt_slots = slots;
 	spin_lock(&sx->sx_lock);
-	list_add_tail(&call->sc_list, &sx->sx_reading);
+	list_add_tail(&call->sc_list, &sx->sx_posted.po_reading);
 	spin_unlock(&sx->sx_lock);
 	if (likely(svc_rdma_sq_try(&sx->sx_sq, slots)))
 		svc_rdma_read_post(call);

@@ -41,18 +41,19 @@ void svc_rdma_rw_set_limits(struct svc_rdma_xprt *sx)
 {
 	const struct rpcrdma_device_caps *caps = &sx->sx_conn.cn_caps;
 	struct ib_device *device = rpcrdma_conn_device(&sx->sx_conn);
+	struct svc_rdma_rw_limits *limits = &sx->sx_rw;
 	size_t seg = min_t(size_t, ib_dma_max_seg_size(device), S32_MAX);
 
-	sx->sx_rw_boundary = ULONG_MAX;
+	limits->rl_boundary = ULONG_MAX;
 	if (!ib_uses_virt_dma(device)) {
 		seg = min(seg, dma_max_mapping_size(device->dma_device));
-		sx->sx_rw_boundary = dma_get_seg_boundary(device->dma_device);
+		limits->rl_boundary = dma_get_seg_boundary(device->dma_device);
 	}
-	sx->sx_rw_seg = max_t(size_t, round_down(seg, PAGE_SIZE), PAGE_SIZE);
-	sx->sx_rw_pages = SVC_RDMA_RW_PAGES;
+	limits->rl_seg = max_t(size_t, round_down(seg, PAGE_SIZE), PAGE_SIZE);
+	limits->rl_pages = SVC_RDMA_RW_PAGES;
 	if (caps->dc_read_mrs)
-		sx->sx_rw_pages = clamp(caps->dc_max_mr_pages, 1u,
-					SVC_RDMA_RW_PAGES);
+		limits->rl_pages = clamp(caps->dc_max_mr_pages, 1u,
+					 SVC_RDMA_RW_PAGES);
 }
 
 /**
@@ -118,7 +119,7 @@ u64 svc_rdma_chain_bound(const struct svc_rdma_xprt *sx,
 	 */
 	u64 pages = (chunk->ck_length >> PAGE_SHIFT) + 2ull * chunk->ck_nsegs;
 
-	return chunk->ck_nsegs + div_u64(pages, sx->sx_rw_pages);
+	return chunk->ck_nsegs + div_u64(pages, sx->sx_rw.rl_pages);
 }
 
 /**
@@ -188,8 +189,8 @@ static bool svc_rdma_piece_follows(const struct svc_rdma_xprt *sx,
 	phys_addr_t last = end + piece->pc_len - 1;
 
 	return page_to_phys(piece->pc_page) + piece->pc_offset == end &&
-	       len + piece->pc_len <= sx->sx_rw_seg &&
-	       (first | sx->sx_rw_boundary) >= last;
+	       len + piece->pc_len <= sx->sx_rw.rl_seg &&
+	       (first | sx->sx_rw.rl_boundary) >= last;
 }
 
 /* Walk @xdr from @offset for *@len bytes, or fewer if a context has its pages
@@ -200,7 +201,7 @@ static u32 svc_rdma_sg_fill(const struct svc_rdma_xprt *sx,
 			    const struct xdr_buf *xdr, u32 offset, u32 *len,
 			    struct scatterlist *sg)
 {
-	u32 entry = 0, nents = 0, done = 0, pages = sx->sx_rw_pages;
+	u32 entry = 0, nents = 0, done = 0, pages = sx->sx_rw.rl_pages;
 	struct svc_rdma_piece piece;
 	phys_addr_t end = 0;
 

@@ -42,6 +42,18 @@ static void svc_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc);
 static void svc_rdma_send_wc_written(struct ib_cq *cq, struct ib_wc *wc);
 static void svc_rdma_send_ready(struct svc_rdma_sq_waiter *waiter);
 
+/**
+ * svc_rdma_send_pool_init - set up an empty pool of Send contexts
+ * @pool: pool of a new connection
+ *
+ * Context: any.
+ */
+void svc_rdma_send_pool_init(struct svc_rdma_send_pool *pool)
+{
+	INIT_LIST_HEAD(&pool->sp_idle);
+	pool->sp_nidle = 0;
+}
+
 /* A client may be able to receive more than memory has in one piece. In version
  * 2 a Reply that does not fit then has the client provide a chunk (G-23).
  */
@@ -147,14 +159,15 @@ void svc_rdma_send_destroy(struct svc_rdma_send *send)
  */
 struct svc_rdma_send *svc_rdma_send_get(struct svc_rdma_xprt *sx, gfp_t gfp)
 {
+	struct svc_rdma_send_pool *pool = &sx->sx_sends;
 	struct svc_rdma_send *send;
 
 	spin_lock(&sx->sx_lock);
-	send = list_first_entry_or_null(&sx->sx_idle, struct svc_rdma_send,
+	send = list_first_entry_or_null(&pool->sp_idle, struct svc_rdma_send,
 					ss_list);
 	if (send) {
 		list_del_init(&send->ss_list);
-		sx->sx_nidle--;
+		pool->sp_nidle--;
 	}
 	spin_unlock(&sx->sx_lock);
 	if (send && send->ss_buf.bf_size <
@@ -176,16 +189,17 @@ struct svc_rdma_send *svc_rdma_send_get(struct svc_rdma_xprt *sx, gfp_t gfp)
 void svc_rdma_send_put(struct svc_rdma_send *send)
 {
 	struct svc_rdma_xprt *sx = send->ss_sx;
+	struct svc_rdma_send_pool *pool = &sx->sx_sends;
 	bool keep;
 
 	svc_rdma_send_reset(send);
 
 	spin_lock(&sx->sx_lock);
-	keep = sx->sx_nidle < SVC_RDMA_IDLE_SENDS &&
-	       sx->sx_nidle * send->ss_buf.bf_size < SVC_RDMA_IDLE_BYTES;
+	keep = pool->sp_nidle < SVC_RDMA_IDLE_SENDS &&
+	       pool->sp_nidle * send->ss_buf.bf_size < SVC_RDMA_IDLE_BYTES;
 	if (keep) {
-		list_add(&send->ss_list, &sx->sx_idle);
-		sx->sx_nidle++;
+		list_add(&send->ss_list, &pool->sp_idle);
+		pool->sp_nidle++;
 	}
 	spin_unlock(&sx->sx_lock);
 	if (!keep)
@@ -279,7 +293,7 @@ int svc_rdma_send_post(struct svc_rdma_send *send)
 	spin_lock(&sx->sx_lock);
 	/* One that was in line is there already */
 	if (list_empty(&send->ss_list))
-		list_add_tail(&send->ss_list, &sx->sx_sending);
+		list_add_tail(&send->ss_list, &sx->sx_posted.po_sending);
 	send->ss_slots = send->ss_wait.wt_slots;
 	send->ss_posted = jiffies;
 	sx->sx_stats.sa_sent++;
@@ -320,7 +334,7 @@ int svc_rdma_send_submit(struct svc_rdma_send *send, struct svc_rdma_call *call,
 		return 0;
 	}
 	spin_lock(&sx->sx_lock);
-	list_add_tail(&send->ss_list, &sx->sx_sending);
+	list_add_tail(&send->ss_list, &sx->sx_posted.po_sending);
 	spin_unlock(&sx->sx_lock);
 	svc_rdma_sq_join(&sx->sx_sq, &send->ss_wait);
 	return 0;
