@@ -436,6 +436,30 @@ static inline void svc_rdma_enqueue(struct svc_rdma_xprt *sx)
 		svc_xprt_enqueue(&sx->sx_xprt);
 }
 
+/* Has the peer shown a file handle that it has access to? Until then sunrpc counts
+ * it among those of which there may be few, and it is given little of anything.
+ */
+static inline bool svc_rdma_is_known(const struct svc_rdma_xprt *sx)
+{
+	return test_bit(XPT_PEER_VALID, &sx->sx_xprt.xpt_flags);
+}
+
+static inline bool svc_rdma_family_is_ip(const struct sockaddr *sa)
+{
+	return sa->sa_family == AF_INET || sa->sa_family == AF_INET6;
+}
+
+extern struct srcu_struct svc_rdma_srcu;
+
+/* From here to the end of the block, sx_conn is not closed. sparse does not follow
+ * guard().
+ */
+#ifdef __CHECKER__
+#define svc_rdma_inside() do { } while (0)
+#else
+#define svc_rdma_inside() guard(srcu)(&svc_rdma_srcu)
+#endif
+
 /**
  * svc_rdma_recv_put - give a Receive back
  * @sx: its connection
@@ -453,48 +477,10 @@ static inline void svc_rdma_recv_put(struct svc_rdma_xprt *sx,
 		rpcrdma_recv_put(recv);
 }
 
-/* server/negotiate.c */
-int svc_rdma_negotiate_begin(struct svc_rdma_xprt *sx, u32 v1_size);
-bool svc_rdma_negotiate_settle(struct svc_rdma_xprt *sx, u32 vers);
-u32 svc_rdma_negotiate_guess(const struct svc_rdma_xprt *sx,
-			     const struct rpcrdma_recv *recv);
-void svc_rdma_negotiate_accept(const struct svc_rdma_xprt *sx,
-			       struct rpcrdma2_accept *accept);
-void svc_rdma_negotiate_connprop(struct svc_rdma_call *call);
-
-/* server/credit.c */
-void svc_rdma_credits_init(struct svc_rdma_credits *credits);
-int svc_rdma_credits_few(struct svc_rdma_xprt *sx, u32 recv_size);
-int svc_rdma_credits_begin(struct svc_rdma_xprt *sx, u32 recv_size, u32 spare);
-void svc_rdma_credits_use(struct svc_rdma_xprt *sx);
-int svc_rdma_credits_backward(struct svc_rdma_xprt *sx, u32 requests);
-
-/* Has the peer shown a file handle that it has access to? Until then sunrpc counts
- * it among those of which there may be few, and it is given little of anything.
+/* What follows is in the order of floors: a file calls functions of those in front of
+ * it, never of those behind. The tables in server/accept.c and server/transport.c, and
+ * completion handlers, lead the other way.
  */
-static inline bool svc_rdma_is_known(const struct svc_rdma_xprt *sx)
-{
-	return test_bit(XPT_PEER_VALID, &sx->sx_xprt.xpt_flags);
-}
-
-/* server/close.c */
-extern struct srcu_struct svc_rdma_srcu;
-
-/* From here to the end of the block, sx_conn is not closed. sparse does not follow
- * guard().
- */
-#ifdef __CHECKER__
-#define svc_rdma_inside() do { } while (0)
-#else
-#define svc_rdma_inside() guard(srcu)(&svc_rdma_srcu)
-#endif
-
-int svc_rdma_close_init(void);
-void svc_rdma_close_exit(void);
-void svc_rdma_close_init_xprt(struct svc_rdma_xprt *sx);
-void svc_rdma_close_begin(struct svc_rdma_xprt *sx);
-void svc_rdma_detach(struct svc_xprt *xprt);
-void svc_rdma_free(struct svc_xprt *xprt);
 
 /* server/sq.c */
 void svc_rdma_sq_init(struct svc_rdma_sq *sq);
@@ -502,18 +488,9 @@ void svc_rdma_sq_set_size(struct svc_rdma_sq *sq, u32 size);
 void svc_rdma_sq_join(struct svc_rdma_sq *sq,
 		      struct svc_rdma_sq_waiter *waiter);
 bool svc_rdma_sq_try(struct svc_rdma_sq *sq, u32 slots);
-void svc_rdma_sq_release(struct svc_rdma_sq *sq, u32 slots);
 void svc_rdma_sq_close(struct svc_rdma_sq *sq);
-bool svc_rdma_sq_has_room(struct svc_rdma_sq *sq, u32 most);
 int svc_rdma_has_wspace(struct svc_xprt *xprt);
 void svc_rdma_slots_release(struct svc_rdma_xprt *sx, u32 slots);
-
-/* server/mrs.c */
-void svc_rdma_mrs_init(struct svc_rdma_mrs *mrs);
-void svc_rdma_mrs_close(struct svc_rdma_mrs *mrs);
-void svc_rdma_mrs_release(struct svc_rdma_xprt *sx, u32 count);
-int svc_rdma_mrs_reserve(struct svc_rdma_xprt *sx, u64 contexts, u32 *reserved,
-			 u32 *short_of);
 
 /* server/queue.c */
 void svc_rdma_queue_init(struct svc_rdma_queue *queue);
@@ -526,18 +503,12 @@ void svc_rdma_pull_next(struct svc_rdma_xprt *sx);
 void svc_rdma_pull_again(struct svc_rdma_call *call, u32 mrs);
 void svc_rdma_pull_end(struct svc_rdma_call *call);
 
-/* server/pages.c */
-bool svc_rdma_pages_fit(void);
-int svc_rdma_pages_begin(struct svc_rqst *rqstp);
-u32 svc_rdma_pages_used(const struct svc_rqst *rqstp);
-u32 svc_rdma_pages_take(struct svc_rqst *rqstp,
-			const struct svc_rdma_chain *chain,
-			struct page **pages);
-void svc_rdma_pages_keep(struct svc_rqst *rqstp);
-int svc_rdma_pages_alloc(struct svc_rdma_call *call, u32 nbytes);
-void svc_rdma_pages_free(struct svc_rdma_call *call);
-void svc_rdma_pages_write(const struct svc_rdma_call *call, u32 pos,
-			  const void *from, u32 len);
+/* server/mrs.c */
+void svc_rdma_mrs_init(struct svc_rdma_mrs *mrs);
+void svc_rdma_mrs_close(struct svc_rdma_mrs *mrs);
+void svc_rdma_mrs_release(struct svc_rdma_xprt *sx, u32 count);
+int svc_rdma_mrs_reserve(struct svc_rdma_xprt *sx, u64 contexts, u32 *reserved,
+			 u32 *short_of);
 
 /* server/rw.c */
 void svc_rdma_rw_set_limits(struct svc_rdma_xprt *sx);
@@ -561,12 +532,69 @@ struct ib_send_wr *svc_rdma_chain_wrs(struct svc_rdma_xprt *sx,
 void svc_rdma_chain_destroy(struct svc_rdma_xprt *sx,
 			    struct svc_rdma_chain *chain);
 
+/* server/pages.c */
+bool svc_rdma_pages_fit(void);
+int svc_rdma_pages_begin(struct svc_rqst *rqstp);
+u32 svc_rdma_pages_used(const struct svc_rqst *rqstp);
+u32 svc_rdma_pages_take(struct svc_rqst *rqstp,
+			const struct svc_rdma_chain *chain,
+			struct page **pages);
+void svc_rdma_pages_keep(struct svc_rqst *rqstp);
+int svc_rdma_pages_alloc(struct svc_rdma_call *call, u32 nbytes);
+void svc_rdma_pages_free(struct svc_rdma_call *call);
+void svc_rdma_pages_write(const struct svc_rdma_call *call, u32 pos,
+			  const void *from, u32 len);
+
 /* server/progress.c */
 void svc_rdma_posted_init(struct svc_rdma_posted *posted);
 void svc_rdma_progress_sent(struct svc_rdma_xprt *sx,
 			    const struct svc_rdma_send *send);
 bool svc_rdma_conn_waiting(struct rpcrdma_conn *conn, unsigned long *posted,
 			   unsigned long *since);
+
+/* server/send.c */
+void svc_rdma_send_pool_init(struct svc_rdma_send_pool *pool);
+struct svc_rdma_send *svc_rdma_send_get(struct svc_rdma_xprt *sx, gfp_t gfp);
+void svc_rdma_send_reset(struct svc_rdma_send *send);
+void svc_rdma_send_put(struct svc_rdma_send *send);
+void svc_rdma_send_destroy(struct svc_rdma_send *send);
+int svc_rdma_send_post(struct svc_rdma_send *send);
+int svc_rdma_send_submit(struct svc_rdma_send *send, struct svc_rdma_call *call,
+			 u32 len);
+int svc_rdma_send_control(struct svc_rdma_send *send,
+			  struct svc_rdma_call *call, int len);
+
+/* server/credit.c */
+void svc_rdma_credits_init(struct svc_rdma_credits *credits);
+int svc_rdma_credits_few(struct svc_rdma_xprt *sx, u32 recv_size);
+int svc_rdma_credits_begin(struct svc_rdma_xprt *sx, u32 recv_size, u32 spare);
+void svc_rdma_credits_use(struct svc_rdma_xprt *sx);
+int svc_rdma_credits_backward(struct svc_rdma_xprt *sx, u32 requests);
+
+/* server/negotiate.c */
+int svc_rdma_negotiate_begin(struct svc_rdma_xprt *sx, u32 v1_size);
+bool svc_rdma_negotiate_settle(struct svc_rdma_xprt *sx, u32 vers);
+u32 svc_rdma_negotiate_guess(const struct svc_rdma_xprt *sx,
+			     const struct rpcrdma_recv *recv);
+void svc_rdma_negotiate_accept(const struct svc_rdma_xprt *sx,
+			       struct rpcrdma2_accept *accept);
+void svc_rdma_negotiate_connprop(struct svc_rdma_call *call);
+
+/* server/error.c */
+int svc_rdma_send_refusal(struct svc_rdma_send *send,
+			  struct svc_rdma_call *call,
+			  const struct rpcrdma2_error *error);
+void svc_rdma_send_error(struct svc_rdma_call *call,
+			 enum rpcrdma_verdict verdict);
+
+/* server/call.c */
+int svc_rdma_call_cache_init(void);
+void svc_rdma_call_cache_exit(void);
+struct svc_rdma_call *svc_rdma_call_create(struct svc_rdma_xprt *sx,
+					   struct rpcrdma_recv *recv);
+void svc_rdma_call_put_recv(struct svc_rdma_call *call);
+void svc_rdma_call_free(struct svc_rdma_call *call);
+void svc_rdma_release_ctxt(struct svc_xprt *xprt, void *ctxt);
 
 /* server/read.c */
 int svc_rdma_read_start(struct svc_rdma_call *call);
@@ -583,57 +611,8 @@ int svc_rdma_write_reply(struct svc_rdma_call *call,
 			 struct svc_rdma_chain *chain,
 			 const struct xdr_buf *xdr, u32 *written);
 
-/* server/send.c */
-void svc_rdma_send_pool_init(struct svc_rdma_send_pool *pool);
-struct svc_rdma_send *svc_rdma_send_get(struct svc_rdma_xprt *sx, gfp_t gfp);
-void svc_rdma_send_reset(struct svc_rdma_send *send);
-void svc_rdma_send_put(struct svc_rdma_send *send);
-void svc_rdma_send_destroy(struct svc_rdma_send *send);
-int svc_rdma_send_post(struct svc_rdma_send *send);
-int svc_rdma_send_submit(struct svc_rdma_send *send, struct svc_rdma_call *call,
-			 u32 len);
-int svc_rdma_send_control(struct svc_rdma_send *send,
-			  struct svc_rdma_call *call, int len);
-
-/* server/error.c */
-int svc_rdma_send_refusal(struct svc_rdma_send *send,
-			  struct svc_rdma_call *call,
-			  const struct rpcrdma2_error *error);
-void svc_rdma_send_error(struct svc_rdma_call *call,
-			 enum rpcrdma_verdict verdict);
-
 /* server/sendto.c */
 int svc_rdma_sendto(struct svc_rqst *rqstp);
-
-/* server/debugfs.c */
-void svc_rdma_debugfs_create(struct svc_rdma_xprt *sx);
-void svc_rdma_debugfs_destroy(struct svc_rdma_xprt *sx);
-
-/* server/call.c */
-int svc_rdma_call_cache_init(void);
-void svc_rdma_call_cache_exit(void);
-struct svc_rdma_call *svc_rdma_call_create(struct svc_rdma_xprt *sx,
-					   struct rpcrdma_recv *recv);
-void svc_rdma_call_put_recv(struct svc_rdma_call *call);
-void svc_rdma_call_free(struct svc_rdma_call *call);
-void svc_rdma_release_ctxt(struct svc_xprt *xprt, void *ctxt);
-
-/* server/recvfrom.c */
-int svc_rdma_recvfrom(struct svc_rqst *rqstp);
-
-/* server/accept.c */
-void svc_rdma_discard(struct svc_xprt *xprt);
-void svc_rdma_pending_discard(struct svc_rdma_listener *sl);
-void svc_rdma_kill_temp_xprt(struct svc_xprt *xprt);
-int svc_rdma_connect_request(struct svc_rdma_listener *sl,
-			     struct rdma_cm_id *id,
-			     const struct rdma_conn_param *param);
-struct svc_xprt *svc_rdma_accept(struct svc_xprt *xprt);
-
-static inline bool svc_rdma_family_is_ip(const struct sockaddr *sa)
-{
-	return sa->sa_family == AF_INET || sa->sa_family == AF_INET6;
-}
 
 /* server/backchannel.c */
 #if IS_ENABLED(CONFIG_SUNRPC_BACKCHANNEL)
@@ -664,5 +643,29 @@ static inline bool svc_rdma_bc_fail(struct svc_rdma_xprt *sx, u32 xid)
 	return false;
 }
 #endif
+
+/* server/recvfrom.c */
+int svc_rdma_recvfrom(struct svc_rqst *rqstp);
+
+/* server/debugfs.c */
+void svc_rdma_debugfs_create(struct svc_rdma_xprt *sx);
+void svc_rdma_debugfs_destroy(struct svc_rdma_xprt *sx);
+
+/* server/close.c */
+int svc_rdma_close_init(void);
+void svc_rdma_close_exit(void);
+void svc_rdma_close_init_xprt(struct svc_rdma_xprt *sx);
+void svc_rdma_close_begin(struct svc_rdma_xprt *sx);
+void svc_rdma_detach(struct svc_xprt *xprt);
+void svc_rdma_free(struct svc_xprt *xprt);
+
+/* server/accept.c */
+void svc_rdma_discard(struct svc_xprt *xprt);
+void svc_rdma_pending_discard(struct svc_rdma_listener *sl);
+void svc_rdma_kill_temp_xprt(struct svc_xprt *xprt);
+int svc_rdma_connect_request(struct svc_rdma_listener *sl,
+			     struct rdma_cm_id *id,
+			     const struct rdma_conn_param *param);
+struct svc_xprt *svc_rdma_accept(struct svc_xprt *xprt);
 
 #endif /* RPCRDMA_SVC_RDMA_H */

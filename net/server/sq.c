@@ -107,7 +107,7 @@ static void svc_rdma_sq_call(struct svc_rdma_sq *sq, struct list_head *served)
  * before.
  *
  * Context: process or completion workqueue; does not sleep. wt_ready() must not
- *	sleep either, and may be called in the middle of svc_rdma_sq_release().
+ *	sleep either, and may be called in the middle of svc_rdma_slots_release().
  */
 void svc_rdma_sq_join(struct svc_rdma_sq *sq, struct svc_rdma_sq_waiter *waiter)
 {
@@ -144,28 +144,6 @@ bool svc_rdma_sq_try(struct svc_rdma_sq *sq, u32 slots)
 }
 
 /**
- * svc_rdma_sq_release - give slots back
- * @sq: send queue
- * @slots: how many; 0 is fine
- *
- * Context: process or completion workqueue, no lock held: what they are given to
- *	is posted at once.
- */
-void svc_rdma_sq_release(struct svc_rdma_sq *sq, u32 slots)
-{
-	unsigned long flags;
-	LIST_HEAD(served);
-
-	if (!slots)
-		return;
-	spin_lock_irqsave(&sq->sq_lock, flags);
-	sq->sq_free += slots;
-	svc_rdma_sq_serve_locked(sq, &served);
-	spin_unlock_irqrestore(&sq->sq_lock, flags);
-	svc_rdma_sq_call(sq, &served);
-}
-
-/**
  * svc_rdma_sq_close - hand out nothing from now on, and end the line
  * @sq: send queue
  *
@@ -183,15 +161,8 @@ void svc_rdma_sq_close(struct svc_rdma_sq *sq)
 	spin_unlock_irqrestore(&sq->sq_lock, flags);
 }
 
-/**
- * svc_rdma_sq_has_room - may there be more work for this send queue?
- * @sq: send queue
- * @most: slots that may be in use
- *
- * Context: any; a snapshot.
- * Return: %true if there is no line, and fewer than @most slots are in use.
- */
-bool svc_rdma_sq_has_room(struct svc_rdma_sq *sq, u32 most)
+/* A snapshot: is there no line, and are fewer than @most slots in use? */
+static bool svc_rdma_sq_has_room(struct svc_rdma_sq *sq, u32 most)
 {
 	return list_empty_careful(&sq->sq_waiters) &&
 	       READ_ONCE(sq->sq_size) - READ_ONCE(sq->sq_free) < most;
@@ -220,12 +191,25 @@ int svc_rdma_has_wspace(struct svc_xprt *xprt)
 	return svc_rdma_sq_has_room(&sx->sx_sq, most);
 }
 
+static void svc_rdma_sq_release(struct svc_rdma_sq *sq, u32 slots)
+{
+	unsigned long flags;
+	LIST_HEAD(served);
+
+	spin_lock_irqsave(&sq->sq_lock, flags);
+	sq->sq_free += slots;
+	svc_rdma_sq_serve_locked(sq, &served);
+	spin_unlock_irqrestore(&sq->sq_lock, flags);
+	svc_rdma_sq_call(sq, &served);
+}
+
 /**
  * svc_rdma_slots_release - give send queue slots back
  * @sx: connection
- * @slots: how many
+ * @slots: how many; 0 is fine
  *
- * Context: process or completion workqueue, no lock held.
+ * Context: process or completion workqueue, no lock held: what they are given to is
+ *	posted at once.
  */
 void svc_rdma_slots_release(struct svc_rdma_xprt *sx, u32 slots)
 {
