@@ -46,8 +46,8 @@
  * @dc_read_mrs: the core may take memory regions for RDMA Reads
  * @dc_settle: milliseconds a new connection needs before it can be used
  * @dc_signal_max: bytes up to which an RDMA Write costs less if it is signaled
- * @dc_unsignaled_max: bytes of a Send that is not signaled and whose memory is free
- *	for other use once a later one completes
+ * @dc_unsignaled_max: bytes that a Send may have without being signaled: a longer
+ *	one may still be read when a later one completes
  */
 struct rpcrdma_device_caps {
 	u32		dc_max_qp_wr;

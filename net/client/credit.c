@@ -8,8 +8,8 @@
  * The contract with sunrpc
  *
  * Credits are sunrpc's congestion control, of which the transport operations name
- * xprt_reserve_xprt_cong() and xprt_release_xprt_cong(). All but the cookie of an
- * RPC is under transport_lock.
+ * xprt_reserve_xprt_cong() and xprt_release_xprt_cong(). All but the cookies is under
+ * transport_lock. The cookie of a connection changes with the send lock held.
  *
  *	xprt->cwnd		what the server grants, less what is owed, in units
  *				of RPC_CWNDSCALE. sunrpc changes it in

@@ -22,9 +22,9 @@
  */
 #define RPCRDMA_SIW_SIGNAL_MAX		(6 * 4096)
 
-/* So it does with the pages of a Send that is not signaled and has a page or more.
- * TCP may still read them, or send them again, when a later completion says that the
- * device is done with the Send.
+/* siw also hands TCP the pages of a Send that is not signaled and has a page or
+ * more. TCP may still read them, or send them again, when a later Send completes,
+ * and that is all there is to say that this one is done.
  */
 #define RPCRDMA_SIW_UNSIGNALED_MAX	(PAGE_SIZE - 1)
 
