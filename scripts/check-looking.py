@@ -20,7 +20,7 @@ import sys
 ROOMS = [
     ("wire", 0, r"wire"),
     ("core", 1, r"chunk|props|credit|plan|size|nego|heal"),
-    ("verbs", 2, r"device|unplug|conn|buf|alive|counters|trace_verbs"),
+    ("verbs", 2, r"device|conn|buf|alive|counters|trace_verbs"),
     ("client", 3, r"xprt_rdma|trace_xprt"),
     ("server", 3, r"svc_rdma(_array)?|trace_svc"),
     ("module", 4, r"sysctl|debugfs"),

@@ -90,7 +90,7 @@ struct rpcrdma_conn_queues {
  * @cn_post_lock: no work request is posted once @cn_gate is shut
  * @cn_gate: posting is allowed; under @cn_post_lock
  * @cn_on_device: link in the list of its device while it is on one, see
- *	verbs/unplug.c
+ *	verbs/device.c
  * @cn_alive: the keepalive
  * @cn_recv_free: Receives waiting to be posted
  * @cn_recv_nfree: how many

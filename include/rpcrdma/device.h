@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The device room: what an ib_device can do, in the words of size.h, with the
- * quirks of known devices already applied.
+ * quirks of known devices already applied; and the connections on a device,
+ * which goes only after the last of them.
  */
 #ifndef RPCRDMA_DEVICE_H
 #define RPCRDMA_DEVICE_H
@@ -9,10 +10,17 @@
 #include <rpcrdma/size.h>
 
 struct ib_device;
+struct rdma_cm_id;
+struct rpcrdma_conn;
 
 extern u32 rpcrdma_device_max_mr_pages;
 extern u32 rpcrdma_device_max_qp_wr;
 void rpcrdma_device_query(struct ib_device *device, u32 port,
 			  struct rpcrdma_device_caps *caps);
+int rpcrdma_unplug_join(struct rpcrdma_conn *conn);
+void rpcrdma_unplug_leave(struct rpcrdma_conn *conn);
+void rpcrdma_unplug_destroy_id(struct rdma_cm_id *id);
+int rpcrdma_unplug_init(void);
+void rpcrdma_unplug_exit(void);
 
 #endif /* RPCRDMA_DEVICE_H */

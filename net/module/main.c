@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Module: load and unload. */
 #include <linux/module.h>
+#include <rpcrdma/device.h>
 #include <rpcrdma/module.h>
 #include <rpcrdma/svc_rdma.h>
-#include <rpcrdma/unplug.h>
 #include <rpcrdma/xprt_rdma.h>
 
 static int __init rpcrdma_init(void)

@@ -17,9 +17,9 @@
 #include <linux/sunrpc/svc_xprt.h>
 #include <linux/sunrpc/xprt.h>
 #include <rdma/rdma_cm.h>
+#include <rpcrdma/device.h>
 #include <rpcrdma/svc_rdma.h>
 #include <rpcrdma/trace_svc.h>
-#include <rpcrdma/unplug.h>
 
 /* How long until listening is tried again */
 #define SVC_RDMA_RELISTEN	(2 * HZ)

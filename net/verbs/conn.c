@@ -19,7 +19,7 @@
  * a work request posted behind the drain marker would complete into freed
  * memory (invariant I1 in Documentation/locking.rst).
  *
- * A device that is pulled out fails its connections (verbs/unplug.c), and the
+ * A device that is pulled out fails its connections (verbs/device.c), and the
  * CM may say the same by an event. The owner is told like for any other loss;
  * the device stays until all that hangs from it has been destroyed (I21).
  */
@@ -30,7 +30,6 @@
 #include <rpcrdma/conn.h>
 #include <rpcrdma/device.h>
 #include <rpcrdma/trace_verbs.h>
-#include <rpcrdma/unplug.h>
 
 /* CM retries: enough for a lost packet, few enough to notice a dead path */
 #define RPCRDMA_CM_RETRIES	6

@@ -1,11 +1,47 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The device room: translates an ib_device's attributes into the plain numbers
- * that core/size.c works with. Knowledge about particular devices and
+ * The device room: what an ib_device can do, which connections are on which
+ * device, and that a device goes only after the last of them (invariant I21 in
+ * Documentation/locking.rst). It knows verbs, and nothing about RPC.
+ *
+ * rpcrdma_device_query() translates a device's attributes into the plain
+ * numbers that core/size.c works with. Knowledge about particular devices and
  * fabrics belongs here and nowhere else.
+ *
+ * Operation
+ *
+ * The CM core lets a device go too early. When it destroys an id it first
+ * says that the id has left the device, and then puts the GID attribute that
+ * the id has from it. Whoever removes the device waits for the first of these
+ * only, and may free the GID table between the two.
+ *
+ * So the module asks the RDMA core to be told of devices. A connection joins
+ * its device as soon as it has one, and leaves when its id has been destroyed.
+ * A device that is removed loses its record here, so that nobody joins any
+ * more; all connections on it fail; and the RDMA core goes on when the last
+ * one has left. It asks its clients in the reverse order of their coming:
+ * disable_device() in drivers/infiniband/core/device.c counts down the ids that
+ * assign_client_id() gave out in a rising order. The connection manager is
+ * there before a module that uses it, so it is asked after us, and works as
+ * ever while the connections end.
+ *
+ * Nothing here needs the CM's own event of a removal, or waits for the handler
+ * of an id: connections end because their owners heard ops->lost().
+ *
+ * Some ids nobody waits for: that of a connection that came too late to
+ * join, or that gave up before it knew its device; and that of a listener, if
+ * it is bound to an address of a device. Therefore an id is destroyed by
+ * rpcrdma_unplug_destroy_id(), which holds the device meanwhile. Not so one that
+ * the CM core destroys because an event handler says so: that of a request
+ * that is refused, and of a listener whose address has changed.
  */
 #include <linux/kernel.h>
+#include <linux/slab.h>
+#include <linux/wait.h>
+#include <rdma/ib_addr.h>
 #include <rdma/ib_verbs.h>
+#include <rdma/rdma_cm.h>
+#include <rpcrdma/conn.h>
 #include <rpcrdma/device.h>
 
 /* When siw accepts, it answers the peer first and takes the socket over
@@ -83,4 +119,166 @@ void rpcrdma_device_query(struct ib_device *device, u32 port,
 		caps->dc_signal_max = RPCRDMA_SIW_SIGNAL_MAX;
 		caps->dc_unsignaled_max = RPCRDMA_SIW_UNSIGNALED_MAX;
 	}
+}
+
+/**
+ * struct rpcrdma_unplug - a device that connections can be on
+ * @un_device: the device
+ * @un_item: link in rpcrdma_unplug_devices; taken out when the device is to go
+ * @un_conns: connections on it (cn_on_device)
+ */
+struct rpcrdma_unplug {
+	struct ib_device	*un_device;
+	struct list_head	un_item;
+	struct list_head	un_conns;
+};
+
+static LIST_HEAD(rpcrdma_unplug_devices);
+/* That list, and those of connections. Held over ops->lost(). */
+static DEFINE_SPINLOCK(rpcrdma_unplug_lock);
+static DECLARE_WAIT_QUEUE_HEAD(rpcrdma_unplug_left);
+
+/**
+ * rpcrdma_unplug_join - a connection has got a device
+ * @conn: connection that is resolved or adopted
+ *
+ * From now on, and until it leaves, it may fail with %-ENODEV at any time.
+ *
+ * Context: process, CM event.
+ * Return: 0; or %-ENODEV, and the device is about to go or not quite there yet.
+ */
+int rpcrdma_unplug_join(struct rpcrdma_conn *conn)
+{
+	/* The id keeps it from being freed, and its address from having another
+	 * meaning.
+	 */
+	struct ib_device *device = rpcrdma_conn_device(conn);
+	struct rpcrdma_unplug *un;
+	int rc = -ENODEV;
+
+	spin_lock(&rpcrdma_unplug_lock);
+	list_for_each_entry(un, &rpcrdma_unplug_devices, un_item) {
+		if (un->un_device == device) {
+			list_add_tail(&conn->cn_on_device, &un->un_conns);
+			rc = 0;
+			break;
+		}
+	}
+	spin_unlock(&rpcrdma_unplug_lock);
+	return rc;
+}
+
+/**
+ * rpcrdma_unplug_leave - a connection has nothing left of its device
+ * @conn: connection without an id; may never have joined
+ *
+ * On return nobody is about to fail it for its device's sake.
+ *
+ * Context: process.
+ */
+void rpcrdma_unplug_leave(struct rpcrdma_conn *conn)
+{
+	spin_lock(&rpcrdma_unplug_lock);
+	if (!list_empty(&conn->cn_on_device)) {
+		list_del_init(&conn->cn_on_device);
+		/* Under the lock: who waits frees the list's head */
+		wake_up(&rpcrdma_unplug_left);
+	}
+	spin_unlock(&rpcrdma_unplug_lock);
+}
+
+/**
+ * rpcrdma_unplug_destroy_id - destroy a CM id, if it has a device or not
+ * @id: id that nobody else destroys
+ *
+ * An id that is on a device keeps the CM core from letting that go, so there
+ * is a device to be held.
+ *
+ * Context: process; sleeps. Not from the id's own event handler.
+ */
+void rpcrdma_unplug_destroy_id(struct rdma_cm_id *id)
+{
+	struct ib_device *device;
+
+	/* It may be finding its device right now. */
+	rdma_addr_cancel(&id->route.addr.dev_addr);
+	device = id->device;
+	if (device && !ib_device_try_get(device))
+		device = NULL;
+	rdma_destroy_id(id);
+	if (device)
+		ib_device_put(device);
+}
+
+static struct ib_client rpcrdma_unplug_client;
+
+static int rpcrdma_unplug_add(struct ib_device *device)
+{
+	struct rpcrdma_unplug *un;
+
+	un = kzalloc(sizeof(*un), GFP_KERNEL);
+	if (!un)
+		return -ENOMEM;
+	un->un_device = device;
+	INIT_LIST_HEAD(&un->un_conns);
+	ib_set_client_data(device, &rpcrdma_unplug_client, un);
+
+	spin_lock(&rpcrdma_unplug_lock);
+	list_add_tail(&un->un_item, &rpcrdma_unplug_devices);
+	spin_unlock(&rpcrdma_unplug_lock);
+	return 0;
+}
+
+static bool rpcrdma_unplug_is_empty(struct rpcrdma_unplug *un)
+{
+	bool empty;
+
+	spin_lock(&rpcrdma_unplug_lock);
+	empty = list_empty(&un->un_conns);
+	spin_unlock(&rpcrdma_unplug_lock);
+	return empty;
+}
+
+/* Nothing interrupts the wait: a removal cannot be refused. */
+static void rpcrdma_unplug_remove(struct ib_device *device, void *client_data)
+{
+	struct rpcrdma_unplug *un = client_data;
+	struct rpcrdma_conn *conn;
+
+	spin_lock(&rpcrdma_unplug_lock);
+	list_del(&un->un_item);
+	/* Nobody leaves, and is freed, before all have been told. */
+	list_for_each_entry(conn, &un->un_conns, cn_on_device)
+		rpcrdma_conn_fail(conn, -ENODEV);
+	spin_unlock(&rpcrdma_unplug_lock);
+
+	wait_event(rpcrdma_unplug_left, rpcrdma_unplug_is_empty(un));
+	kfree(un);
+}
+
+static struct ib_client rpcrdma_unplug_client = {
+	.name	= "rpcrdma",
+	.add	= rpcrdma_unplug_add,
+	.remove	= rpcrdma_unplug_remove,
+};
+
+/**
+ * rpcrdma_unplug_init - ask to be told of devices
+ *
+ * Context: module load, before anything can make a connection.
+ * Return: 0 or a negative errno.
+ */
+int rpcrdma_unplug_init(void)
+{
+	return ib_register_client(&rpcrdma_unplug_client);
+}
+
+/**
+ * rpcrdma_unplug_exit - undo rpcrdma_unplug_init()
+ *
+ * Context: module unload, or failed load; no connection is left.
+ */
+void rpcrdma_unplug_exit(void)
+{
+	ib_unregister_client(&rpcrdma_unplug_client);
 }
