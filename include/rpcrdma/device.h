@@ -17,10 +17,10 @@ extern u32 rpcrdma_device_max_mr_pages;
 extern u32 rpcrdma_device_max_qp_wr;
 void rpcrdma_device_query(struct ib_device *device, u32 port,
 			  struct rpcrdma_device_caps *caps);
-int rpcrdma_unplug_join(struct rpcrdma_conn *conn);
-void rpcrdma_unplug_leave(struct rpcrdma_conn *conn);
-void rpcrdma_unplug_destroy_id(struct rdma_cm_id *id);
-int rpcrdma_unplug_init(void);
-void rpcrdma_unplug_exit(void);
+int rpcrdma_device_join(struct rpcrdma_conn *conn);
+void rpcrdma_device_leave(struct rpcrdma_conn *conn);
+void rpcrdma_device_destroy_id(struct rdma_cm_id *id);
+int rpcrdma_device_init(void);
+void rpcrdma_device_exit(void);
 
 #endif /* RPCRDMA_DEVICE_H */

@@ -10,7 +10,7 @@ static int __init rpcrdma_init(void)
 {
 	int rc;
 
-	rc = rpcrdma_unplug_init();
+	rc = rpcrdma_device_init();
 	if (rc)
 		return rc;
 	rpcrdma_debugfs_init();
@@ -31,7 +31,7 @@ out_server:
 	svc_rdma_exit();
 out_debugfs:
 	rpcrdma_debugfs_exit();
-	rpcrdma_unplug_exit();
+	rpcrdma_device_exit();
 	if (rc != -EEXIST)
 		return rc;
 	/* modprobe takes -EEXIST as "is loaded already" and keeps quiet. */
@@ -45,7 +45,7 @@ static void __exit rpcrdma_exit(void)
 	xprt_rdma_exit();
 	svc_rdma_exit();
 	rpcrdma_debugfs_exit();
-	rpcrdma_unplug_exit();
+	rpcrdma_device_exit();
 }
 
 module_init(rpcrdma_init);

@@ -91,7 +91,7 @@ static int svc_rdma_listen(struct svc_rdma_listener *sl)
 	rc = -ENODEV;
 
 out_destroy:
-	rpcrdma_unplug_destroy_id(id);
+	rpcrdma_device_destroy_id(id);
 	trace_svc_rdma_listen(sa, rc);
 	return rc;
 }
@@ -116,7 +116,7 @@ static void svc_rdma_listener_detach(struct svc_xprt *xprt)
 	disable_delayed_work_sync(&sl->sl_relisten);
 	id = xchg(&sl->sl_id, NULL);
 	if (id)
-		rpcrdma_unplug_destroy_id(id);
+		rpcrdma_device_destroy_id(id);
 
 	svc_rdma_pending_discard(sl);
 }

@@ -293,7 +293,7 @@ int rpcrdma_conn_resolve(struct rpcrdma_conn *conn, struct net *net,
 	if (!rc)
 		rc = rpcrdma_conn_wait(conn, timeout, -EHOSTUNREACH);
 	if (!rc)
-		rc = rpcrdma_unplug_join(conn);
+		rc = rpcrdma_device_join(conn);
 	if (rc)
 		return rc;
 
@@ -329,7 +329,7 @@ void rpcrdma_conn_adopt(struct rpcrdma_conn *conn, struct rdma_cm_id *id,
 	rpcrdma_conn_keep_peer(conn, param);
 	rpcrdma_device_query(id->device, id->port_num, &conn->cn_caps);
 	/* The id is ours even so, and better destroyed by us, see there */
-	rc = rpcrdma_unplug_join(conn);
+	rc = rpcrdma_device_join(conn);
 	if (rc)
 		rpcrdma_conn_fail(conn, rc);
 }
@@ -614,7 +614,7 @@ void rpcrdma_conn_close(struct rpcrdma_conn *conn)
 	rpcrdma_conn_destroy_queues(conn);
 	rpcrdma_recvs_destroy(conn);
 	rpcrdma_conn_free_verbs(conn);
-	rpcrdma_unplug_destroy_id(conn->cn_id);
+	rpcrdma_device_destroy_id(conn->cn_id);
 	conn->cn_id = NULL;
-	rpcrdma_unplug_leave(conn);
+	rpcrdma_device_leave(conn);
 }

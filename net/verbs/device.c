@@ -31,7 +31,7 @@
  * Some ids nobody waits for: that of a connection that came too late to
  * join, or that gave up before it knew its device; and that of a listener, if
  * it is bound to an address of a device. Therefore an id is destroyed by
- * rpcrdma_unplug_destroy_id(), which holds the device meanwhile. Not so one that
+ * rpcrdma_device_destroy_id(), which holds the device meanwhile. Not so one that
  * the CM core destroys because an event handler says so: that of a request
  * that is refused, and of a listener whose address has changed.
  */
@@ -122,24 +122,24 @@ void rpcrdma_device_query(struct ib_device *device, u32 port,
 }
 
 /**
- * struct rpcrdma_unplug - a device that connections can be on
- * @un_device: the device
- * @un_item: link in rpcrdma_unplug_devices; taken out when the device is to go
- * @un_conns: connections on it (cn_on_device)
+ * struct rpcrdma_device - a device that connections can be on
+ * @dv_device: the device
+ * @dv_item: link in rpcrdma_devices; taken out when the device is to go
+ * @dv_conns: connections on it (cn_on_device)
  */
-struct rpcrdma_unplug {
-	struct ib_device	*un_device;
-	struct list_head	un_item;
-	struct list_head	un_conns;
+struct rpcrdma_device {
+	struct ib_device	*dv_device;
+	struct list_head	dv_item;
+	struct list_head	dv_conns;
 };
 
-static LIST_HEAD(rpcrdma_unplug_devices);
+static LIST_HEAD(rpcrdma_devices);
 /* That list, and those of connections. Held over ops->lost(). */
-static DEFINE_SPINLOCK(rpcrdma_unplug_lock);
-static DECLARE_WAIT_QUEUE_HEAD(rpcrdma_unplug_left);
+static DEFINE_SPINLOCK(rpcrdma_device_lock);
+static DECLARE_WAIT_QUEUE_HEAD(rpcrdma_device_left);
 
 /**
- * rpcrdma_unplug_join - a connection has got a device
+ * rpcrdma_device_join - a connection has got a device
  * @conn: connection that is resolved or adopted
  *
  * From now on, and until it leaves, it may fail with %-ENODEV at any time.
@@ -147,48 +147,48 @@ static DECLARE_WAIT_QUEUE_HEAD(rpcrdma_unplug_left);
  * Context: process, CM event.
  * Return: 0; or %-ENODEV, and the device is about to go or not quite there yet.
  */
-int rpcrdma_unplug_join(struct rpcrdma_conn *conn)
+int rpcrdma_device_join(struct rpcrdma_conn *conn)
 {
 	/* The id keeps it from being freed, and its address from having another
 	 * meaning.
 	 */
 	struct ib_device *device = rpcrdma_conn_device(conn);
-	struct rpcrdma_unplug *un;
+	struct rpcrdma_device *dv;
 	int rc = -ENODEV;
 
-	spin_lock(&rpcrdma_unplug_lock);
-	list_for_each_entry(un, &rpcrdma_unplug_devices, un_item) {
-		if (un->un_device == device) {
-			list_add_tail(&conn->cn_on_device, &un->un_conns);
+	spin_lock(&rpcrdma_device_lock);
+	list_for_each_entry(dv, &rpcrdma_devices, dv_item) {
+		if (dv->dv_device == device) {
+			list_add_tail(&conn->cn_on_device, &dv->dv_conns);
 			rc = 0;
 			break;
 		}
 	}
-	spin_unlock(&rpcrdma_unplug_lock);
+	spin_unlock(&rpcrdma_device_lock);
 	return rc;
 }
 
 /**
- * rpcrdma_unplug_leave - a connection has nothing left of its device
+ * rpcrdma_device_leave - a connection has nothing left of its device
  * @conn: connection without an id; may never have joined
  *
  * On return nobody is about to fail it for its device's sake.
  *
  * Context: process.
  */
-void rpcrdma_unplug_leave(struct rpcrdma_conn *conn)
+void rpcrdma_device_leave(struct rpcrdma_conn *conn)
 {
-	spin_lock(&rpcrdma_unplug_lock);
+	spin_lock(&rpcrdma_device_lock);
 	if (!list_empty(&conn->cn_on_device)) {
 		list_del_init(&conn->cn_on_device);
 		/* Under the lock: who waits frees the list's head */
-		wake_up(&rpcrdma_unplug_left);
+		wake_up(&rpcrdma_device_left);
 	}
-	spin_unlock(&rpcrdma_unplug_lock);
+	spin_unlock(&rpcrdma_device_lock);
 }
 
 /**
- * rpcrdma_unplug_destroy_id - destroy a CM id, if it has a device or not
+ * rpcrdma_device_destroy_id - destroy a CM id, if it has a device or not
  * @id: id that nobody else destroys
  *
  * An id that is on a device keeps the CM core from letting that go, so there
@@ -196,7 +196,7 @@ void rpcrdma_unplug_leave(struct rpcrdma_conn *conn)
  *
  * Context: process; sleeps. Not from the id's own event handler.
  */
-void rpcrdma_unplug_destroy_id(struct rdma_cm_id *id)
+void rpcrdma_device_destroy_id(struct rdma_cm_id *id)
 {
 	struct ib_device *device;
 
@@ -210,75 +210,75 @@ void rpcrdma_unplug_destroy_id(struct rdma_cm_id *id)
 		ib_device_put(device);
 }
 
-static struct ib_client rpcrdma_unplug_client;
+static struct ib_client rpcrdma_device_client;
 
-static int rpcrdma_unplug_add(struct ib_device *device)
+static int rpcrdma_device_add(struct ib_device *device)
 {
-	struct rpcrdma_unplug *un;
+	struct rpcrdma_device *dv;
 
-	un = kzalloc(sizeof(*un), GFP_KERNEL);
-	if (!un)
+	dv = kzalloc(sizeof(*dv), GFP_KERNEL);
+	if (!dv)
 		return -ENOMEM;
-	un->un_device = device;
-	INIT_LIST_HEAD(&un->un_conns);
-	ib_set_client_data(device, &rpcrdma_unplug_client, un);
+	dv->dv_device = device;
+	INIT_LIST_HEAD(&dv->dv_conns);
+	ib_set_client_data(device, &rpcrdma_device_client, dv);
 
-	spin_lock(&rpcrdma_unplug_lock);
-	list_add_tail(&un->un_item, &rpcrdma_unplug_devices);
-	spin_unlock(&rpcrdma_unplug_lock);
+	spin_lock(&rpcrdma_device_lock);
+	list_add_tail(&dv->dv_item, &rpcrdma_devices);
+	spin_unlock(&rpcrdma_device_lock);
 	return 0;
 }
 
-static bool rpcrdma_unplug_is_empty(struct rpcrdma_unplug *un)
+static bool rpcrdma_device_is_empty(struct rpcrdma_device *dv)
 {
 	bool empty;
 
-	spin_lock(&rpcrdma_unplug_lock);
-	empty = list_empty(&un->un_conns);
-	spin_unlock(&rpcrdma_unplug_lock);
+	spin_lock(&rpcrdma_device_lock);
+	empty = list_empty(&dv->dv_conns);
+	spin_unlock(&rpcrdma_device_lock);
 	return empty;
 }
 
 /* Nothing interrupts the wait: a removal cannot be refused. */
-static void rpcrdma_unplug_remove(struct ib_device *device, void *client_data)
+static void rpcrdma_device_remove(struct ib_device *device, void *client_data)
 {
-	struct rpcrdma_unplug *un = client_data;
+	struct rpcrdma_device *dv = client_data;
 	struct rpcrdma_conn *conn;
 
-	spin_lock(&rpcrdma_unplug_lock);
-	list_del(&un->un_item);
+	spin_lock(&rpcrdma_device_lock);
+	list_del(&dv->dv_item);
 	/* Nobody leaves, and is freed, before all have been told. */
-	list_for_each_entry(conn, &un->un_conns, cn_on_device)
+	list_for_each_entry(conn, &dv->dv_conns, cn_on_device)
 		rpcrdma_conn_fail(conn, -ENODEV);
-	spin_unlock(&rpcrdma_unplug_lock);
+	spin_unlock(&rpcrdma_device_lock);
 
-	wait_event(rpcrdma_unplug_left, rpcrdma_unplug_is_empty(un));
-	kfree(un);
+	wait_event(rpcrdma_device_left, rpcrdma_device_is_empty(dv));
+	kfree(dv);
 }
 
-static struct ib_client rpcrdma_unplug_client = {
+static struct ib_client rpcrdma_device_client = {
 	.name	= "rpcrdma",
-	.add	= rpcrdma_unplug_add,
-	.remove	= rpcrdma_unplug_remove,
+	.add	= rpcrdma_device_add,
+	.remove	= rpcrdma_device_remove,
 };
 
 /**
- * rpcrdma_unplug_init - ask to be told of devices
+ * rpcrdma_device_init - ask to be told of devices
  *
  * Context: module load, before anything can make a connection.
  * Return: 0 or a negative errno.
  */
-int rpcrdma_unplug_init(void)
+int rpcrdma_device_init(void)
 {
-	return ib_register_client(&rpcrdma_unplug_client);
+	return ib_register_client(&rpcrdma_device_client);
 }
 
 /**
- * rpcrdma_unplug_exit - undo rpcrdma_unplug_init()
+ * rpcrdma_device_exit - undo rpcrdma_device_init()
  *
  * Context: module unload, or failed load; no connection is left.
  */
-void rpcrdma_unplug_exit(void)
+void rpcrdma_device_exit(void)
 {
-	ib_unregister_client(&rpcrdma_unplug_client);
+	ib_unregister_client(&rpcrdma_device_client);
 }
