@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The connection room: CM id, protection domain, completion queue and queue
- * pair of one connection, on either side. It knows verbs and the connection
- * manager, and nothing about RPC.
+ * pair of one connection, on either side; how it is opened, drained and closed.
+ * It knows verbs and the connection manager, and nothing about RPC.
  *
  * Operation
  *
@@ -13,11 +13,7 @@
  * rpcrdma_conn_destroy_queues() and rpcrdma_conn_close(), which may be called at
  * any stage, also when a step before it has failed.
  *
- * The state only rises: NEW, OPENING, UP, DOWN. Whatever brings the connection
- * down goes through rpcrdma_conn_fail(); the first error is kept, and the owner
- * is told once. The gate stops posting before the queues are drained, because
- * a work request posted behind the drain marker would complete into freed
- * memory (invariant I1 in Documentation/locking.rst).
+ * The state, and the gate in front of the queues, are in verbs/conn_state.c.
  *
  * A device that is pulled out fails its connections (verbs/device.c), and the
  * CM may say the same by an event. The owner is told like for any other loss;
@@ -30,6 +26,8 @@
 #include <rpcrdma/conn.h>
 #include <rpcrdma/device.h>
 #include <rpcrdma/trace_verbs.h>
+
+#include "conn_state.h"
 
 /* CM retries: enough for a lost packet, few enough to notice a dead path */
 #define RPCRDMA_CM_RETRIES	6
@@ -63,43 +61,6 @@ void rpcrdma_conn_init(struct rpcrdma_conn *conn,
 	rpcrdma_alive_init(conn);
 }
 
-/* The state rises to @state unless it is there or beyond (invariant I5). */
-static bool rpcrdma_conn_rise(struct rpcrdma_conn *conn,
-			      enum rpcrdma_conn_state state, int error)
-{
-	unsigned long flags;
-	bool risen;
-
-	spin_lock_irqsave(&conn->cn_lock, flags);
-	risen = conn->cn_state < state;
-	if (risen) {
-		WRITE_ONCE(conn->cn_error, error);
-		/* pairs with rpcrdma_conn_wait(): who sees DOWN knows why */
-		smp_store_release(&conn->cn_state, state);
-	}
-	spin_unlock_irqrestore(&conn->cn_lock, flags);
-	return risen;
-}
-
-/**
- * rpcrdma_conn_fail - declare a connection broken
- * @conn: connection
- * @error: negative errno; kept only if it is the first
- *
- * Nothing is torn down here. The owner hears of it through ops->lost(), once,
- * and whoever waits for a step of opening is woken (invariant I5).
- *
- * Context: process, completion workqueue or CM event; does not sleep.
- */
-void rpcrdma_conn_fail(struct rpcrdma_conn *conn, int error)
-{
-	if (!rpcrdma_conn_rise(conn, RPCRDMA_CONN_DOWN, error))
-		return;
-	trace_rpcrdma_conn_lost(conn, error);
-	complete(&conn->cn_step);
-	conn->cn_ops->lost(conn);
-}
-
 static void rpcrdma_conn_keep_peer(struct rpcrdma_conn *conn,
 				   const struct rdma_conn_param *param)
 {
@@ -113,17 +74,6 @@ static void rpcrdma_conn_keep_peer(struct rpcrdma_conn *conn,
 		return;
 	memcpy(conn->cn_peer_data, param->private_data, len);
 	conn->cn_peer_len = len;
-}
-
-/**
- * rpcrdma_conn_step - a step of opening a connection is done
- * @conn: connection
- *
- * Context: any. Wakes rpcrdma_conn_wait(), now or when it is called.
- */
-void rpcrdma_conn_step(struct rpcrdma_conn *conn)
-{
-	complete(&conn->cn_step);
 }
 
 /* The connecting end learns its limits here, before anything arrives that
@@ -196,7 +146,7 @@ static int rpcrdma_conn_cm_event(struct rdma_cm_id *id,
 	switch (event->event) {
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:
-		complete(&conn->cn_step);
+		rpcrdma_conn_step(conn);
 		break;
 	case RDMA_CM_EVENT_ESTABLISHED:
 		/* On the accepting end this event carries no private data,
@@ -206,7 +156,7 @@ static int rpcrdma_conn_cm_event(struct rdma_cm_id *id,
 			rpcrdma_conn_hear_peer(conn, &event->param.conn);
 		rpcrdma_conn_hear_ord(conn, &event->param.conn);
 		if (rpcrdma_conn_rise(conn, RPCRDMA_CONN_UP, 0)) {
-			complete(&conn->cn_step);
+			rpcrdma_conn_step(conn);
 			rpcrdma_alive_start(conn);
 		}
 		break;
@@ -232,28 +182,6 @@ static int rpcrdma_conn_cm_event(struct rdma_cm_id *id,
 	default:
 		break;
 	}
-	return 0;
-}
-
-/**
- * rpcrdma_conn_wait - wait for a step of opening a connection
- * @conn: connection
- * @timeout: jiffies it may take
- * @error: negative errno; what it means if it takes longer
- *
- * Who takes the step calls rpcrdma_conn_step().
- *
- * Context: process; sleeps.
- * Return: 0; or the error that ended the connection, which may be @error.
- */
-int rpcrdma_conn_wait(struct rpcrdma_conn *conn, unsigned long timeout,
-		      int error)
-{
-	if (!wait_for_completion_timeout(&conn->cn_step, timeout))
-		rpcrdma_conn_fail(conn, error);
-	/* pairs with rpcrdma_conn_rise() */
-	if (smp_load_acquire(&conn->cn_state) == RPCRDMA_CONN_DOWN)
-		return READ_ONCE(conn->cn_error);
 	return 0;
 }
 
@@ -523,33 +451,6 @@ int rpcrdma_conn_accept(struct rpcrdma_conn *conn,
 }
 
 /**
- * rpcrdma_conn_post - post send queue work requests
- * @conn: connection
- * @first: chain; must fit the slots its owner has accounted for
- *
- * Context: any that may take a lock; does not sleep.
- * Return: 0; or a negative errno, and the connection is down. In that case
- *	some of the chain may have been posted and completes by being flushed;
- *	what was not posted never completes.
- */
-int rpcrdma_conn_post(struct rpcrdma_conn *conn, const struct ib_send_wr *first)
-{
-	const struct ib_send_wr *bad;
-	unsigned long flags;
-	int rc = -ENOTCONN;
-
-	spin_lock_irqsave(&conn->cn_post_lock, flags);
-	if (conn->cn_gate)
-		rc = ib_post_send(conn->cn_id->qp, first, &bad);
-	spin_unlock_irqrestore(&conn->cn_post_lock, flags);
-	if (unlikely(rc)) {
-		trace_rpcrdma_post_err(conn, rc);
-		rpcrdma_conn_fail(conn, rc);
-	}
-	return rc;
-}
-
-/**
  * rpcrdma_conn_drain - stop a connection and wait until its queues are empty
  * @conn: connection in any state; may be drained already
  *
@@ -562,17 +463,9 @@ int rpcrdma_conn_post(struct rpcrdma_conn *conn, const struct ib_send_wr *first)
  */
 void rpcrdma_conn_drain(struct rpcrdma_conn *conn)
 {
-	unsigned long flags;
-	bool was_open;
-
 	rpcrdma_conn_rise(conn, RPCRDMA_CONN_DOWN, -ESHUTDOWN);
 	rpcrdma_alive_stop(conn);
-
-	spin_lock_irqsave(&conn->cn_post_lock, flags);
-	was_open = conn->cn_gate;
-	conn->cn_gate = false;
-	spin_unlock_irqrestore(&conn->cn_post_lock, flags);
-	if (!was_open)
+	if (!rpcrdma_conn_shut_gate(conn))
 		return;
 
 	rdma_disconnect(conn->cn_id);

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The state of a connection: how far it is, what ended it, and whether work
+ * requests may be posted. The other files of the verbs room stand on it.
+ *
+ * Operation
+ *
+ * The state only rises: NEW, OPENING, UP, DOWN. Whatever brings the connection
+ * down goes through rpcrdma_conn_fail(); the first error is kept, and the owner
+ * is told once. The gate stops posting before the queues are drained, because
+ * a work request posted behind the drain marker would complete into freed
+ * memory (invariant I1 in Documentation/locking.rst).
+ */
+#include <rpcrdma/conn.h>
+#include <rpcrdma/trace_verbs.h>
+
+#include "conn_state.h"
+
+/**
+ * rpcrdma_conn_rise - bring a connection into a higher state
+ * @conn: connection
+ * @state: state to rise to
+ * @error: negative errno that says why, or 0
+ *
+ * Nothing happens if the connection is in @state already, or above (invariant I5).
+ * Nobody is told: see rpcrdma_conn_fail() and rpcrdma_conn_step().
+ *
+ * Context: any.
+ * Return: has the state changed?
+ */
+bool rpcrdma_conn_rise(struct rpcrdma_conn *conn, enum rpcrdma_conn_state state,
+		       int error)
+{
+	unsigned long flags;
+	bool risen;
+
+	spin_lock_irqsave(&conn->cn_lock, flags);
+	risen = conn->cn_state < state;
+	if (risen) {
+		WRITE_ONCE(conn->cn_error, error);
+		/* pairs with rpcrdma_conn_wait(): who sees DOWN knows why */
+		smp_store_release(&conn->cn_state, state);
+	}
+	spin_unlock_irqrestore(&conn->cn_lock, flags);
+	return risen;
+}
+
+/**
+ * rpcrdma_conn_fail - declare a connection broken
+ * @conn: connection
+ * @error: negative errno; kept only if it is the first
+ *
+ * Nothing is torn down here. The owner hears of it through ops->lost(), once,
+ * and whoever waits for a step of opening is woken (invariant I5).
+ *
+ * Context: process, completion workqueue or CM event; does not sleep.
+ */
+void rpcrdma_conn_fail(struct rpcrdma_conn *conn, int error)
+{
+	if (!rpcrdma_conn_rise(conn, RPCRDMA_CONN_DOWN, error))
+		return;
+	trace_rpcrdma_conn_lost(conn, error);
+	complete(&conn->cn_step);
+	conn->cn_ops->lost(conn);
+}
+
+/**
+ * rpcrdma_conn_step - a step of opening a connection is done
+ * @conn: connection
+ *
+ * Context: any. Wakes rpcrdma_conn_wait(), now or when it is called.
+ */
+void rpcrdma_conn_step(struct rpcrdma_conn *conn)
+{
+	complete(&conn->cn_step);
+}
+
+/**
+ * rpcrdma_conn_wait - wait for a step of opening a connection
+ * @conn: connection
+ * @timeout: jiffies it may take
+ * @error: negative errno; what it means if it takes longer
+ *
+ * Who takes the step calls rpcrdma_conn_step().
+ *
+ * Context: process; sleeps.
+ * Return: 0; or the error that ended the connection, which may be @error.
+ */
+int rpcrdma_conn_wait(struct rpcrdma_conn *conn, unsigned long timeout,
+		      int error)
+{
+	if (!wait_for_completion_timeout(&conn->cn_step, timeout))
+		rpcrdma_conn_fail(conn, error);
+	/* pairs with rpcrdma_conn_rise() */
+	if (smp_load_acquire(&conn->cn_state) == RPCRDMA_CONN_DOWN)
+		return READ_ONCE(conn->cn_error);
+	return 0;
+}
+
+/**
+ * rpcrdma_conn_post - post send queue work requests
+ * @conn: connection
+ * @first: chain; must fit the slots its owner has accounted for
+ *
+ * Context: any that may take a lock; does not sleep.
+ * Return: 0; or a negative errno, and the connection is down. In that case
+ *	some of the chain may have been posted and completes by being flushed;
+ *	what was not posted never completes.
+ */
+int rpcrdma_conn_post(struct rpcrdma_conn *conn, const struct ib_send_wr *first)
+{
+	const struct ib_send_wr *bad;
+	unsigned long flags;
+	int rc = -ENOTCONN;
+
+	spin_lock_irqsave(&conn->cn_post_lock, flags);
+	if (conn->cn_gate)
+		rc = ib_post_send(conn->cn_id->qp, first, &bad);
+	spin_unlock_irqrestore(&conn->cn_post_lock, flags);
+	if (unlikely(rc)) {
+		trace_rpcrdma_post_err(conn, rc);
+		rpcrdma_conn_fail(conn, rc);
+	}
+	return rc;
+}
+
+/**
+ * rpcrdma_conn_shut_gate - refuse work requests from now on
+ * @conn: connection in any state
+ *
+ * On return everything that gets through has been handed to the device, and a
+ * drain marker comes after it (invariant I1).
+ *
+ * Context: any.
+ * Return: was the gate open?
+ */
+bool rpcrdma_conn_shut_gate(struct rpcrdma_conn *conn)
+{
+	unsigned long flags;
+	bool was_open;
+
+	spin_lock_irqsave(&conn->cn_post_lock, flags);
+	was_open = conn->cn_gate;
+	conn->cn_gate = false;
+	spin_unlock_irqrestore(&conn->cn_post_lock, flags);
+	return was_open;
+}
