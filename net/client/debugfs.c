@@ -10,7 +10,7 @@
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
 #include <net/net_namespace.h>
-#include <rpcrdma/module.h>
+#include <rpcrdma/debugfs.h>
 #include <rpcrdma/xprt_rdma.h>
 
 static void xprt_rdma_debugfs_credits(struct seq_file *seq,

@@ -25,8 +25,8 @@
  * From then on the Call belongs to the server. reply.c takes over when it answers,
  * and xprt_rdma_timer() when it does not.
  */
-#include <rpcrdma/module.h>
 #include <rpcrdma/trace_xprt.h>
+#include <rpcrdma/xmit.h>
 #include <rpcrdma/xprt_rdma.h>
 
 /* Returns 0; -ENOBUFS if there is no Receive for one Reply more; or -ENOTCONN if

@@ -28,7 +28,6 @@
  * have the entries (BC-02).
  */
 #include <linux/slab.h>
-#include <rpcrdma/module.h>
 #include <rpcrdma/trace_xprt.h>
 #include <rpcrdma/xprt_rdma.h>
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Module: load and unload. */
 #include <linux/module.h>
+#include <rpcrdma/debugfs.h>
 #include <rpcrdma/device.h>
-#include <rpcrdma/module.h>
 #include <rpcrdma/svc_rdma.h>
 #include <rpcrdma/xprt_rdma.h>
+
+#include "module.h"
 
 static int __init rpcrdma_init(void)
 {
@@ -13,7 +15,7 @@ static int __init rpcrdma_init(void)
 	rc = rpcrdma_device_init();
 	if (rc)
 		return rc;
-	rpcrdma_debugfs_init();
+	rpcrdma_knobs_init(rpcrdma_debugfs_init());
 	rc = svc_rdma_init();
 	if (rc)
 		goto out_debugfs;

@@ -7,10 +7,11 @@
 #include <linux/sysctl.h>
 #include <rpcrdma/alive.h>
 #include <rpcrdma/counters.h>
-#include <rpcrdma/module.h>
 #include <rpcrdma/props.h>
 #include <rpcrdma/svc_rdma.h>
 #include <rpcrdma/xprt_rdma.h>
+
+#include "module.h"
 
 static const unsigned int rpcrdma_inline_min = RPCRDMA_INLINE_MIN;
 static const unsigned int rpcrdma_inline_max = RPCRDMA_INLINE_MAX;

@@ -44,9 +44,9 @@
 #include <linux/sunrpc/svc_xprt.h>
 #include <linux/sunrpc/xprt.h>
 #include <rpcrdma/counters.h>
-#include <rpcrdma/module.h>
 #include <rpcrdma/svc_rdma.h>
 #include <rpcrdma/trace_svc.h>
+#include <rpcrdma/xmit.h>
 
 /**
  * struct svc_rdma_bc_sent - a callback on record

@@ -31,7 +31,7 @@
  * so that messages that take no credit find one in a full window (G-16).
  */
 #include <rpcrdma/counters.h>
-#include <rpcrdma/module.h>
+#include <rpcrdma/param.h>
 #include <rpcrdma/svc_rdma.h>
 #include <rpcrdma/trace_svc.h>
 

@@ -5,7 +5,7 @@
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
-#include <rpcrdma/module.h>
+#include <rpcrdma/debugfs.h>
 #include <rpcrdma/svc_rdma.h>
 
 static void svc_rdma_debugfs_stock(struct seq_file *seq, const char *name,

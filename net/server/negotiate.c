@@ -21,7 +21,7 @@
  * message has come.
  */
 #include <rpcrdma/counters.h>
-#include <rpcrdma/module.h>
+#include <rpcrdma/param.h>
 #include <rpcrdma/svc_rdma.h>
 #include <rpcrdma/trace_svc.h>
 

@@ -34,7 +34,7 @@
 #include <rpcrdma/alive.h>
 #include <rpcrdma/conn.h>
 #include <rpcrdma/counters.h>
-#include <rpcrdma/module.h>
+#include <rpcrdma/param.h>
 #include <rpcrdma/trace_verbs.h>
 
 unsigned int rpcrdma_keepalive_time = 10;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Module: event counters, and the debugfs directory that shows them, with a
- * file for each connection of the client and the server.
+ * The debugfs directory of the module: the counters, and a file for each
+ * connection of the client and of the server.
  *
  * Operation
  *
@@ -10,18 +10,12 @@
  * begin, so what is shown needs no reference. A reader takes no lock that
  * anybody holds over removing a file.
  */
-#include <kunit/visibility.h>
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
 #include <rpcrdma/conn.h>
 #include <rpcrdma/counters.h>
+#include <rpcrdma/debugfs.h>
 #include <rpcrdma/device.h>
-#include <rpcrdma/module.h>
-#include <rpcrdma/svc_rdma.h>
-#include <rpcrdma/xprt_rdma.h>
-
-DEFINE_PER_CPU(struct rpcrdma_counts, rpcrdma_counts);
-EXPORT_PER_CPU_SYMBOL_GPL(rpcrdma_counts);	/* for unit tests */
 
 static const char * const rpcrdma_counter_names[RPCRDMA_CNT_MAX] = {
 #define X(name) \
@@ -35,24 +29,6 @@ static struct dentry *rpcrdma_debugfs_sides[RPCRDMA_DEBUGFS_SIDES];
 
 /* Room for an IPv6 address in brackets, a port and a number */
 #define RPCRDMA_DEBUGFS_NAME	80
-
-/**
- * rpcrdma_counter_read - sum of a counter over all CPUs
- * @which: counter
- *
- * Context: any.
- * Return: number of events since the module was loaded.
- */
-u64 rpcrdma_counter_read(enum rpcrdma_counter which)
-{
-	u64 sum = 0;
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		sum += per_cpu(rpcrdma_counts, cpu).ct_value[which];
-	return sum;
-}
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma_counter_read);
 
 static int rpcrdma_debugfs_counters_show(struct seq_file *seq, void *unused)
 {
@@ -146,46 +122,15 @@ static void rpcrdma_debugfs_device(void)
 			   &rpcrdma_device_max_qp_wr);
 }
 
-/* For tests: expect less of the server than it will send; fail to invalidate,
- * have that not told, or not even try yet
- */
-static void rpcrdma_debugfs_client(void)
-{
-	debugfs_create_u32("client_shrink_write", 0600, rpcrdma_debugfs_dir,
-			   &xprt_rdma_shrink_write);
-	debugfs_create_u32("client_shrink_reply", 0600, rpcrdma_debugfs_dir,
-			   &xprt_rdma_shrink_reply);
-	debugfs_create_atomic_t("client_fail_inv", 0600, rpcrdma_debugfs_dir,
-				&xprt_rdma_fail_inv);
-	debugfs_create_atomic_t("client_lose_fence", 0600, rpcrdma_debugfs_dir,
-				&xprt_rdma_lose_fence);
-	debugfs_create_bool("client_hold_fence", 0600, rpcrdma_debugfs_dir,
-			    &xprt_rdma_hold_fence);
-}
-
-/* For tests: make the server less than it is */
-static void rpcrdma_debugfs_server(void)
-{
-	debugfs_create_u32("server_max_reads", 0600, rpcrdma_debugfs_dir,
-			   &svc_rdma_max_reads);
-	debugfs_create_u32("server_max_writes", 0600, rpcrdma_debugfs_dir,
-			   &svc_rdma_max_writes);
-	debugfs_create_u32("server_max_segs", 0600, rpcrdma_debugfs_dir,
-			   &svc_rdma_max_segs);
-	debugfs_create_atomic_t("server_fail_system", 0600, rpcrdma_debugfs_dir,
-				&svc_rdma_fail_system);
-	debugfs_create_u32("server_fail_code", 0600, rpcrdma_debugfs_dir,
-			   &svc_rdma_fail_code);
-}
-
 /**
  * rpcrdma_debugfs_init - create /sys/kernel/debug/rpcrdma
  *
  * Without debugfs the module works the same, it only shows less.
  *
  * Context: module load, before anything can make a connection.
+ * Return: the directory, for debugfs_create_*().
  */
-void rpcrdma_debugfs_init(void)
+struct dentry *rpcrdma_debugfs_init(void)
 {
 	rpcrdma_debugfs_dir = debugfs_create_dir("rpcrdma", NULL);
 	debugfs_create_file("counters", 0444, rpcrdma_debugfs_dir, NULL,
@@ -195,8 +140,7 @@ void rpcrdma_debugfs_init(void)
 	rpcrdma_debugfs_sides[RPCRDMA_DEBUGFS_SERVER] =
 		debugfs_create_dir("server", rpcrdma_debugfs_dir);
 	rpcrdma_debugfs_device();
-	rpcrdma_debugfs_server();
-	rpcrdma_debugfs_client();
+	return rpcrdma_debugfs_dir;
 }
 
 /**

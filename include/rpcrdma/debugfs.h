@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* /sys/kernel/debug/rpcrdma: a file for each connection, and the counters. */
+#ifndef RPCRDMA_DEBUGFS_H
+#define RPCRDMA_DEBUGFS_H
+
+#include <linux/types.h>
+
+struct dentry;
+struct file_operations;
+struct rpcrdma_conn;
+struct seq_file;
+
+/**
+ * enum rpcrdma_debugfs_side - directories of connections
+ * @RPCRDMA_DEBUGFS_CLIENT: client/
+ * @RPCRDMA_DEBUGFS_SERVER: server/
+ * @RPCRDMA_DEBUGFS_SIDES: how many there are
+ */
+enum rpcrdma_debugfs_side {
+	RPCRDMA_DEBUGFS_CLIENT,
+	RPCRDMA_DEBUGFS_SERVER,
+	RPCRDMA_DEBUGFS_SIDES,
+};
+
+struct dentry *rpcrdma_debugfs_init(void);
+void rpcrdma_debugfs_exit(void);
+struct dentry *rpcrdma_debugfs_add(enum rpcrdma_debugfs_side side,
+				   const char *peer, void *data,
+				   const struct file_operations *fops);
+void rpcrdma_debugfs_conn(struct seq_file *seq, u32 vers,
+			  const struct rpcrdma_conn *conn);
+
+#endif /* RPCRDMA_DEBUGFS_H */

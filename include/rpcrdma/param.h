@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Module parameters, each of which stands beside what it sets. */
+#ifndef RPCRDMA_PARAM_H
+#define RPCRDMA_PARAM_H
+
+#include <linux/moduleparam.h>
+
+/* rpcrdma_param_range(name, var, min, max) - a module parameter, an unsigned int
+ * with the bounds of the sysctl beside it: what is out of range is refused with
+ * -EINVAL, also when the module is loaded.
+ */
+#define rpcrdma_param_range(name, var, min, max)			\
+	static int var##_set(const char *val,				\
+			     const struct kernel_param *kp)		\
+	{								\
+		return param_set_uint_minmax(val, kp, min, max);	\
+	}								\
+	static const struct kernel_param_ops var##_ops = {		\
+		.set	= var##_set,					\
+		.get	= param_get_uint,				\
+	};								\
+	module_param_cb(name, &var##_ops, &(var), 0644)
+
+#endif /* RPCRDMA_PARAM_H */

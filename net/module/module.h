@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Private to net/module: what module/main.c puts together. */
+#ifndef RPCRDMA_MODULE_H
+#define RPCRDMA_MODULE_H
+
+struct dentry;
+
+void rpcrdma_knobs_init(struct dentry *dir);
+int rpcrdma_sysctl_init(void);
+void rpcrdma_sysctl_exit(void);
+
+#endif /* RPCRDMA_MODULE_H */
