@@ -6,7 +6,7 @@
 #include <kunit/test.h>
 #include <linux/limits.h>
 
-#include <rpcrdma/heal.h>
+#include <rpcrdma/retry.h>
 
 #include "rpcrdma_kunit.h"
 

@@ -6,7 +6,7 @@
 #include <kunit/test.h>
 #include <linux/unaligned.h>
 
-#include <rpcrdma/nego.h>
+#include <rpcrdma/negotiate.h>
 
 #include "rpcrdma_kunit.h"
 

@@ -19,8 +19,8 @@ import sys
 # The rooms, bottom first: name, level, which headers (stems) of include/rpcrdma belong to it.
 ROOMS = [
     ("wire", 0, r"wire"),
-    ("core", 1, r"chunk|props|credit|plan|size|nego|heal"),
-    ("verbs", 2, r"device|conn|buf|alive|counters|debugfs|param|trace_verbs"),
+    ("core", 1, r"chunk|props|credit|plan|size|negotiate|retry"),
+    ("verbs", 2, r"device|conn|buf|keepalive|counters|debugfs|param|trace_verbs"),
     ("rpc", 3, r"xmit"),
     ("client", 4, r"xprt_rdma|trace_xprt"),
     ("server", 4, r"svc_rdma(_array)?|trace_svc"),

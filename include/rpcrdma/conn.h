@@ -12,8 +12,8 @@
 #include <linux/spinlock.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
-#include <rpcrdma/alive.h>
 #include <rpcrdma/buf.h>
+#include <rpcrdma/keepalive.h>
 #include <rpcrdma/props.h>
 #include <rpcrdma/size.h>
 

@@ -13,8 +13,8 @@
 #include <rpcrdma/conn.h>
 #include <rpcrdma/counters.h>
 #include <rpcrdma/credit.h>
-#include <rpcrdma/heal.h>
 #include <rpcrdma/plan.h>
+#include <rpcrdma/retry.h>
 #include <rpcrdma/size.h>
 #include <rpcrdma/wire.h>
 

@@ -32,7 +32,7 @@
  * one; the others are made when their size is known (V2-INL-04).
  */
 #include <linux/random.h>
-#include <rpcrdma/nego.h>
+#include <rpcrdma/negotiate.h>
 #include <rpcrdma/param.h>
 #include <rpcrdma/trace_xprt.h>
 #include <rpcrdma/xprt_rdma.h>

@@ -14,7 +14,7 @@
 
 #include <kunit/visibility.h>
 
-#include <rpcrdma/nego.h>
+#include <rpcrdma/negotiate.h>
 
 static enum rpcrdma_nego rpcrdma_nego_error(const struct rpcrdma_hdr *hdr)
 {

@@ -21,7 +21,7 @@
 
 #include <kunit/visibility.h>
 
-#include <rpcrdma/heal.h>
+#include <rpcrdma/retry.h>
 
 /* More Read chunks than the server reads: all of the Call in one chunk, which
  * does not count as one (V2-ERR-12, V2-ERR-13).

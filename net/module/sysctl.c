@@ -5,8 +5,8 @@
  * those administrators know from the in-tree module.
  */
 #include <linux/sysctl.h>
-#include <rpcrdma/alive.h>
 #include <rpcrdma/counters.h>
+#include <rpcrdma/keepalive.h>
 #include <rpcrdma/props.h>
 #include <rpcrdma/svc_rdma.h>
 #include <rpcrdma/xprt_rdma.h>

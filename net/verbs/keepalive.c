@@ -31,9 +31,9 @@
  * and if the device has completed none of it for progress_timeout seconds, the
  * connection has failed, too. This depends neither on the fabric nor on probes.
  */
-#include <rpcrdma/alive.h>
 #include <rpcrdma/conn.h>
 #include <rpcrdma/counters.h>
+#include <rpcrdma/keepalive.h>
 #include <rpcrdma/param.h>
 #include <rpcrdma/trace_verbs.h>
 

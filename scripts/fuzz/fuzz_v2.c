@@ -13,9 +13,9 @@
 
 #include <linux/limits.h>
 #include <rpcrdma/chunk.h>
-#include <rpcrdma/heal.h>
-#include <rpcrdma/nego.h>
+#include <rpcrdma/negotiate.h>
 #include <rpcrdma/props.h>
+#include <rpcrdma/retry.h>
 #include <rpcrdma/wire.h>
 
 #include "fuzz.h"

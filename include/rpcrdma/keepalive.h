@@ -2,8 +2,8 @@
 /*
  * Noticing a dead peer: what a connection carries for it.
  */
-#ifndef RPCRDMA_ALIVE_H
-#define RPCRDMA_ALIVE_H
+#ifndef RPCRDMA_KEEPALIVE_H
+#define RPCRDMA_KEEPALIVE_H
 
 #include <linux/jiffies.h>
 #include <linux/workqueue.h>
@@ -70,4 +70,4 @@ void rpcrdma_alive_init(struct rpcrdma_conn *conn);
 void rpcrdma_alive_start(struct rpcrdma_conn *conn);
 void rpcrdma_alive_stop(struct rpcrdma_conn *conn);
 
-#endif /* RPCRDMA_ALIVE_H */
+#endif /* RPCRDMA_KEEPALIVE_H */

@@ -2,8 +2,8 @@
 /*
  * Negotiation: what a client makes of the first answer on a connection.
  */
-#ifndef RPCRDMA_NEGO_H
-#define RPCRDMA_NEGO_H
+#ifndef RPCRDMA_NEGOTIATE_H
+#define RPCRDMA_NEGOTIATE_H
 
 #include <rpcrdma/wire.h>
 
@@ -27,4 +27,4 @@ enum rpcrdma_nego {
 enum rpcrdma_nego rpcrdma_nego_answer(const struct rpcrdma_hdr *hdr,
 				      enum rpcrdma_verdict verdict, u32 xid);
 
-#endif /* RPCRDMA_NEGO_H */
+#endif /* RPCRDMA_NEGOTIATE_H */

@@ -2,8 +2,8 @@
 /*
  * Healing: what a requester does differently after an error of version 2.
  */
-#ifndef RPCRDMA_HEAL_H
-#define RPCRDMA_HEAL_H
+#ifndef RPCRDMA_RETRY_H
+#define RPCRDMA_RETRY_H
 
 #include <linux/types.h>
 #include <rpcrdma/plan.h>
@@ -52,4 +52,4 @@ struct rpcrdma_heal_args {
 bool rpcrdma_heal(struct rpcrdma_heal *heal, const struct rpcrdma_hdr *hdr,
 		  const struct rpcrdma_heal_args *args);
 
-#endif /* RPCRDMA_HEAL_H */
+#endif /* RPCRDMA_RETRY_H */
