@@ -486,8 +486,8 @@ static int xprt_rdma_bc_encode_too_long(struct xprt_rdma *xr,
  * Replies are no Calls: they take no forward credit.
  *
  * Context: process; may sleep. Send lock held.
- * Return: 0; %-ENOTCONN; %-ENOBUFS; %-EMSGSIZE; %-EIO. See
- *	xprt_rdma_send_request().
+ * Return: 0; %-ENOTCONN, and the caller closes the connection; %-ENOBUFS;
+ *	%-EMSGSIZE; %-EIO. See xprt_rdma_send_request().
  */
 int xprt_rdma_bc_send_reply(struct rpc_rqst *rqst)
 {
@@ -516,10 +516,9 @@ int xprt_rdma_bc_send_reply(struct rpc_rqst *rqst)
 		rpcrdma_count(client_bc_replies);
 		return 0;
 	}
-	if (rc == -ENOTCONN) {
-		xprt_rdma_close(xprt);
+	/* Closing the connection frees the Send. */
+	if (rc == -ENOTCONN)
 		return rc;
-	}
 	xprt_rdma_send_put(send);
 	return rc == -EAGAIN ? -ENOBUFS : rc;
 }

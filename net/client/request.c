@@ -135,9 +135,12 @@ int xprt_rdma_send_request(struct rpc_rqst *rqst)
 
 	if (!xprt_connected(xprt))
 		return -ENOTCONN;
-	if (bc_prealloc(rqst))
-		return rpcrdma_xmit_status(rqst,
-					   xprt_rdma_bc_send_reply(rqst));
+	if (bc_prealloc(rqst)) {
+		rc = xprt_rdma_bc_send_reply(rqst);
+		if (rc == -ENOTCONN)
+			goto out_replace;
+		return rpcrdma_xmit_status(rqst, rc);
+	}
 	/* Had its answer, though sunrpc may have missed the status (I17). */
 	if (xprt_rdma_req_from(rqst)->rr_doomed)
 		return rpcrdma_xmit_status(rqst, -EIO);
