@@ -421,7 +421,7 @@ enum rpcrdma_verdict rpcrdma2_decode_reply(const void *buf, u32 len,
 bool rpcrdma2_is_grant(const struct rpcrdma_hdr *hdr,
 		       enum rpcrdma_verdict verdict);
 
-/* wire/v2_control.c */
+/* wire/v2_error.c */
 bool rpcrdma2_refusal(const struct rpcrdma_hdr *hdr,
 		      enum rpcrdma_verdict verdict,
 		      const struct rpcrdma2_accept *accept,

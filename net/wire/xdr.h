@@ -151,7 +151,7 @@ rpcrdma2_decode_by(const struct rpcrdma2_type *types, u32 ntypes,
 		   const struct rpcrdma2_accept *accept,
 		   struct rpcrdma_hdr *hdr);
 
-/* wire/v2_control.c */
+/* wire/v2_error.c */
 bool rpcrdma2_decode_v1_error(const u8 *buf, u32 len, unsigned int flags,
 			      struct rpcrdma_hdr *hdr);
 enum rpcrdma_verdict rpcrdma2_decode_error(struct rpcrdma_xdr_in *in,
