@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/wire/v2_error.c: version 2 errors and properties.
+ * Unit tests of net/wire/v2_error.c and net/wire/v2_props.c.
  */
 
 #include <linux/limits.h>

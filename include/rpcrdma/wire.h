@@ -428,11 +428,13 @@ bool rpcrdma2_refusal(const struct rpcrdma_hdr *hdr,
 		      struct rpcrdma2_error *error);
 int rpcrdma2_encode_error(void *buf, u32 size, const struct rpcrdma_hdr *hdr,
 			  u32 credit, const struct rpcrdma2_error *error);
+u32 rpcrdma2_fallback_vers(const struct rpcrdma_hdr *hdr);
+
+/* wire/v2_props.c */
 void rpcrdma2_props_default(struct rpcrdma2_props *props);
 int rpcrdma2_encode_connprop(void *buf, u32 size, u32 xid, u32 credit,
 			     bool response,
 			     const struct rpcrdma2_props *props);
-u32 rpcrdma2_fallback_vers(const struct rpcrdma_hdr *hdr);
 
 /* In the version of a connection that has settled on one */
 static inline int rpcrdma_encode_call(u32 vers, void *buf, u32 size,

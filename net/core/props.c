@@ -7,7 +7,7 @@
  * here: bytes come in, limits go out. A peer that says nothing, or nothing
  * intelligible, is an old one and gets the defaults (V1-CRD-15, V1-CRD-19).
  *
- * Version 2 has messages for it, which wire/v2_error.c reads and writes.
+ * Version 2 has messages for it, which wire/v2_props.c reads and writes.
  * Private data means nothing there (G-19).
  *
  * Layout: requirements B.6; RFC 8797 section 4.

@@ -4,8 +4,8 @@
  *
  * As wire/v1.c does for version 1, this room decides what a message
  * may look like, as sent and as received. Chunk lists are wire/lists.c's,
- * the rules that version 1 has as well wire/form.c's, and errors and
- * properties wire/v2_error.c's. No state is kept; what depends on the
+ * the rules that version 1 has as well wire/form.c's, errors wire/v2_error.c's,
+ * and properties wire/v2_props.c's. No state is kept; what depends on the
  * connection comes as an argument.
  *
  * A message is a prefix of five words and a header of one of the types in

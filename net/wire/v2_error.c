@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RPC-over-RDMA version 2 messages that carry no RPC: errors and properties.
+ * RPC-over-RDMA version 2 errors: the table of their codes, how they are read
+ * and written, and what is answered to a message that cannot be used.
  *
- * The part of wire/v2.c that is about the protocol itself: read that
- * file's opening comment first. Here are the two tables that an extension adds
- * to, properties and error codes, and what is answered to a message that
- * cannot be used.
+ * A part of wire/v2.c: read that file's opening comment first.
  *
- * Layouts: requirements B.8 and B.9; Documentation/wire.rst;
- * draft-cel-nfsv4-rpcrdma-version-two-09 sections 4 and 5.3.
+ * Layouts: requirements B.9; Documentation/wire.rst;
+ * draft-cel-nfsv4-rpcrdma-version-two-09 section 4.
  */
 
 #include <linux/array_size.h>
-#include <linux/build_bug.h>
 #include <linux/errno.h>
 #include <linux/export.h>
 #include <linux/limits.h>
@@ -24,26 +21,6 @@
 #include <rpcrdma/wire.h>
 
 #include "xdr.h"
-
-/*
- * A property set, one row per property, by enum rpcrdma2_prop. All of those
- * defined so far are one word.
- */
-static const struct {
-	u32	which;
-	u32	fallback;
-	u32	min;
-	u32	max;
-} rpcrdma2_prop_rows[RPCRDMA2_NPROPS] = {
-	[RPCRDMA2_PROP_RBSIZ] = {
-		.which = RPCRDMA2_PROPID_RBSIZ, .fallback = 4096,
-		.min = 1024, .max = U32_MAX,
-	},
-	[RPCRDMA2_PROP_BRS] = {
-		.which = RPCRDMA2_PROPID_BRS, .fallback = RPCRDMA2_BRS_INLINE,
-		.min = RPCRDMA2_BRS_NONE, .max = RPCRDMA2_BRS_GENL,
-	},
-};
 
 /* Words behind rdma_err, by code. A code that is not here brings nothing. */
 static const u8 rpcrdma2_error_words[] = {
@@ -291,125 +268,3 @@ u32 rpcrdma2_fallback_vers(const struct rpcrdma_hdr *hdr)
 	       hdr->hd_vers_high >= RPCRDMA_VERS_1 ? RPCRDMA_VERS_1 : 0;
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_fallback_vers);
-
-/**
- * rpcrdma2_props_default - what holds as long as nothing is announced
- * @props: OUT: the defaults
- *
- * Context: any.
- */
-void rpcrdma2_props_default(struct rpcrdma2_props *props)
-{
-	u32 i;
-
-	for (i = 0; i < RPCRDMA2_NPROPS; i++)
-		props->pr_value[i] = rpcrdma2_prop_rows[i].fallback;
-	props->pr_given = 0;
-	props->pr_unknown = 0;
-}
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_props_default);
-
-static bool rpcrdma2_prop_valid(u32 index, u32 value)
-{
-	return value >= rpcrdma2_prop_rows[index].min &&
-	       value <= rpcrdma2_prop_rows[index].max;
-}
-
-/**
- * rpcrdma2_encode_connprop - write an RDMA2_CONNPROP
- * @buf: where
- * @size: bytes there
- * @xid: of our choice; in an answer, that of the CONNPROP answered
- * @credit: credits requested; in an answer, granted; 0 is sent as 1
- * @response: it is an answer
- * @props: all our properties, also those with default values (V2-PRP-21)
- *
- * Context: any. What is in @buf after an error is unspecified.
- * Return: the bytes written, far below %RPCRDMA2_CONNPROP_MAX; -EMSGSIZE if
- *	@size is too small; -EINVAL if a value is not one the peer may accept.
- *
- * Requirements B.8, V2-NEG-02, V2-NEG-03, V2-TYP-10.
- */
-int rpcrdma2_encode_connprop(void *buf, u32 size, u32 xid, u32 credit,
-			     bool response,
-			     const struct rpcrdma2_props *props)
-{
-	struct rpcrdma_xdr_out out = { .xo_pos = buf, .xo_left = size };
-	u32 i;
-
-	rpcrdma2_put_prefix(&out, xid, RPCRDMA_VERS_2, credit,
-			    RPCRDMA2_CONNPROP, response);
-	rpcrdma_xdr_put(&out, RPCRDMA2_NPROPS);
-	for (i = 0; i < RPCRDMA2_NPROPS; i++) {
-		if (!rpcrdma2_prop_valid(i, props->pr_value[i]))
-			return -EINVAL;
-		rpcrdma_xdr_put(&out, rpcrdma2_prop_rows[i].which);
-		rpcrdma_xdr_put(&out, RPCRDMA_WORD_LEN);
-		rpcrdma_xdr_put(&out, props->pr_value[i]);
-	}
-	return rpcrdma_xdr_done(&out, size);
-}
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_encode_connprop);
-
-static bool rpcrdma2_get_prop(struct rpcrdma_xdr_in *in,
-			      struct rpcrdma2_props *props)
-{
-	u32 which, len, pad, i, value;
-	struct rpcrdma_xdr_in data;
-
-	if (!rpcrdma_xdr_get(in, &which) || !rpcrdma_xdr_get(in, &len))
-		return false;
-	data = *in;
-	/* Known or not, it has to be there whole (V2-PRP-07) */
-	pad = (RPCRDMA_WORD_LEN - len % RPCRDMA_WORD_LEN) % RPCRDMA_WORD_LEN;
-	if (!rpcrdma_xdr_skip(in, len) || !rpcrdma_xdr_skip(in, pad))
-		return false;
-
-	for (i = 0; i < RPCRDMA2_NPROPS; i++)
-		if (rpcrdma2_prop_rows[i].which == which)
-			break;
-	if (i == RPCRDMA2_NPROPS) {
-		props->pr_unknown++;
-		return true;
-	}
-	if (props->pr_given & (1u << i))
-		return false;
-	props->pr_given |= 1u << i;
-	if (!len)
-		return true;
-	if (len != RPCRDMA_WORD_LEN || !rpcrdma_xdr_get(&data, &value) ||
-	    !rpcrdma2_prop_valid(i, value))
-		return false;
-	props->pr_value[i] = value;
-	return true;
-}
-
-/**
- * rpcrdma2_decode_connprop - ht_decode of RDMA2_CONNPROP
- * @in: behind the prefix
- * @buf: the message
- * @len: its bytes
- * @hdr: IN: the prefix; OUT: the properties, all defaults if the set is bad
- *
- * Context: any.
- * Return: %RPCRDMA_OK or %RPCRDMA_BAD_PROP.
- */
-enum rpcrdma_verdict rpcrdma2_decode_connprop(struct rpcrdma_xdr_in *in,
-					      const void *buf, u32 len,
-					      struct rpcrdma_hdr *hdr)
-{
-	u32 i, count;
-	bool good;
-
-	/* Each takes some bytes, so a count that is too large ends the walk */
-	good = rpcrdma_xdr_get(in, &count);
-	for (i = 0; good && i < count; i++)
-		good = rpcrdma2_get_prop(in, &hdr->hd_props);
-	if (!good || in->xi_left) {
-		/* None of a bad set is used (G-18) */
-		rpcrdma2_props_default(&hdr->hd_props);
-		return RPCRDMA_BAD_PROP;
-	}
-	hdr->hd_length = len;
-	return RPCRDMA_OK;
-}

@@ -157,6 +157,8 @@ bool rpcrdma2_decode_v1_error(const u8 *buf, u32 len, unsigned int flags,
 enum rpcrdma_verdict rpcrdma2_decode_error(struct rpcrdma_xdr_in *in,
 					   const void *buf, u32 len,
 					   struct rpcrdma_hdr *hdr);
+
+/* wire/v2_props.c */
 enum rpcrdma_verdict rpcrdma2_decode_connprop(struct rpcrdma_xdr_in *in,
 					      const void *buf, u32 len,
 					      struct rpcrdma_hdr *hdr);
