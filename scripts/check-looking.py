@@ -1,31 +1,51 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""The law of looking: a room looks only down.
+"""The law of looking: a room looks only down, and so does a file in its room.
 
-usage: check-looking.py [TOP]
-       check-looking.py --pure      lists the sources of the wire and pure rooms
+usage: check-looking.py [TOP]             prints each breach as file:line; status 1 if there is any
+       check-looking.py --floors [TOP]    prints the files of each room, floor by floor
+       check-looking.py --draw [TOP]      prints the picture of Documentation/architecture.rst
+       check-looking.py --redraw [TOP]    puts it there
+       check-looking.py --pure [TOP]      lists the sources of the wire and pure rooms
 
-net/wire <- net/core <- net/verbs <- {net/client | net/server} <- net/module
+net/wire <- net/core <- net/verbs <- (rpc) <- {net/client | net/server} <- net/module
 
 The room of a source is its folder; that of a header in include/rpcrdma is in the table below.
-Read from #include lines and from names used in code (comments and strings left out).
-Prints each breach as file:line; status 1 if there is any. The table of rooms is complete
-on purpose: a file that is in no room is a breach too.
+A room includes and names only what belongs to it or is below. The table is complete on purpose: a
+file that is in no room is a breach.
+
+Inside a room, the calls between files make the floors. A file that calls no other is on floor 0, any
+other one above all that it calls; so calls must not go round in a circle. A call is the name of a
+function and a parenthesis. Functions that are handed on by name, in a table or as a completion
+handler, are no calls: that is how what is below tells what is above.
+
+All this is read from #include lines and from names used in code, without comments and strings.
 """
+import difflib
 import os
 import re
 import sys
+from collections import namedtuple
+from functools import cached_property
 
-# The rooms, bottom first: name, level, which headers (stems) of include/rpcrdma belong to it.
+Room = namedtuple("Room", "name level headers about")
+# The rooms, bottom first; headers are those (their stems) of include/rpcrdma that belong to it.
 ROOMS = [
-    ("wire", 0, r"wire"),
-    ("core", 1, r"chunk|props|credit|plan|size|negotiate|retry"),
-    ("verbs", 2, r"device|conn|buf|keepalive|counters|debugfs|param|trace_verbs"),
-    ("rpc", 3, r"xmit"),
-    ("client", 4, r"xprt_rdma|trace_xprt"),
-    ("server", 4, r"svc_rdma(_array)?|trace_svc"),
-    ("module", 5, r""),
+    Room("wire", 0, r"wire", "XDR of both versions"),
+    Room("core", 1, r"chunk|props|credit|plan|size|negotiate|retry",
+         "chunks, plans, sizes, properties, credits: arithmetic"),
+    Room("verbs", 2, r"device|conn|buf|keepalive|counters|debugfs|param|trace_verbs",
+         "device, connection, Receives: RDMA, no RPC"),
+    # Headers only: what both sides need to know of sunrpc
+    Room("rpc", 3, r"xmit", ""),
+    Room("client", 4, r"xprt_rdma|trace_xprt", "an rpc_xprt"),
+    Room("server", 4, r"svc_rdma(_array)?|trace_svc", "an svc_xprt"),
+    Room("module", 5, r"", "load, sysctl, trace, knobs"),
 ]
+FOLDERS = "|".join(room.name for room in ROOMS)
+PICTURE = "Documentation/architecture.rst"
+# The picture: how wide, and how wide a column where rooms are side by side
+WIDTH, COLUMN = 76, 38
 
 PURE_HEADERS = re.compile(r"rdma/|trace/|linux/(printk|tracepoint|spinlock\w*|mutex|rwsem|rwlock\w*|seqlock|semaphore|"
                           r"percpu-rwsem|rcupdate|wait|completion)\.h|linux/sunrpc/(?!xdr\.h|msg_prot\.h)")
@@ -38,91 +58,287 @@ VERBS_HEADERS = re.compile(r"linux/sunrpc/(?!addr\.h|xdr\.h|msg_prot\.h|rpc_rdma
 INTREE = re.compile(r"linux/sunrpc/(svc_rdma\w*|rdma_rn)\.h|trace/events/rpcrdma\.h")
 
 
+# What a source defines for others to name. Kernel style: each begins at the left margin.
+FUNCTION = re.compile(r"^(?!(?:static|extern|typedef)\b)[A-Za-z_][\w\s*]*?\b(\w+)\([^;{}]*\)\s*\n\{", re.M)
+VARIABLE = re.compile(r"^(?!(?:static|extern|typedef)\b|(?:struct|enum|union) \w+;)[A-Za-z_][\w *]*?\b(\w+)(?:\[[^\]]*\])*"
+                      r"\s*[=;]|^DEFINE_(?:PER_CPU|SRCU|MUTEX|SPINLOCK)\((?:[^,()]*,\s*)?(\w+)\)", re.M)
+# What a header has with a body
+INLINE = re.compile(r"^static (?:__always_)?inline\b[^;{}()]*?\b(\w+)\([^;{}]*\)\s*\n(\{[\s\S]*?^\})|"
+                    r"^#define (\w+)\([^)]*\)((?:.*\\\n)*.*)", re.M)
+CALL = re.compile(r"\b(\w+)\s*\(")
+WORD = re.compile(r"\b[A-Za-z_]\w*\b")
+
+
 def room_of(path):
     """Of a file, by its path from the top of the tree, or of what an #include names"""
-    folder, stem = os.path.split(os.path.splitext(path)[0])
-    for name, level, pattern in ROOMS:
-        if folder == f"net/{name}" or (folder in ("rpcrdma", "include/rpcrdma") and re.fullmatch(pattern, stem)):
-            return name, level
+    folder, name = os.path.split(os.path.splitext(path)[0])
+    for room in ROOMS:
+        if folder == f"net/{room.name}" or (folder in ("rpcrdma", "include/rpcrdma") and
+                                            re.fullmatch(room.headers, name)):
+            return room
     return None
 
 
-def code_lines(text):
-    """The text without comments and strings, line by line."""
-    def blank(m):
-        s = m.group(0)
-        return re.sub(r"[^\n]", " ", s) if s[0] in "/" else '""'
-    include = re.compile(r"^\s*#\s*include\s+[<\"]([^>\"]+)[>\"]", re.M)
-    includes = [(text.count("\n", 0, m.start()) + 1, m.group(1)) for m in include.finditer(text)]
-    bare = re.sub(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"", blank, text, flags=re.S)
-    return includes, bare.split("\n")
+def stem(path):
+    return os.path.splitext(os.path.basename(path))[0]
 
 
-def breaches(top, path):
-    room = room_of(path)
-    if not room:
-        yield 1, f"{path} is in no room (see ROOMS in check-looking.py)"
-        return
-    name, level = room
-    includes, lines = code_lines(open(os.path.join(top, path), encoding="utf-8").read())
-    for no, inc in includes:
+class Source:
+    """A file: @includes as (line, name), and its @text without comments and strings"""
+    def __init__(self, top, path):
+        def blank(m):
+            s = m.group(0)
+            return re.sub(r"[^\n]", " ", s) if s[0] in "/" else '""'
+        text = open(os.path.join(top, path), encoding="utf-8").read()
+        include = re.compile(r"^\s*#\s*include\s+[<\"]([^>\"]+)[>\"]", re.M)
+        self.path, self.room = path, room_of(path)
+        self.includes = [(text.count("\n", 0, m.start()) + 1, m.group(1)) for m in include.finditer(text)]
+        self.text = re.sub(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"", blank, text, flags=re.S)
+
+    def found(self, pattern):
+        """(line, name) wherever the pattern is found; the name is its only group that matched"""
+        for m in pattern.finditer(self.text):
+            name = m.group(0) if not pattern.groups else next(g for g in m.groups() if g)
+            yield self.text.count("\n", 0, m.start()) + 1, name
+
+
+class Tree:
+    """All sources, and who calls whom"""
+    def __init__(self, top):
+        self.top = top
+        self.sources = [Source(top, path) for path in sorted(self.paths())]
+
+    def paths(self):
+        for folder in ("net", "include/rpcrdma"):
+            for path, _, entries in os.walk(os.path.join(self.top, folder)):
+                for entry in entries:
+                    if entry.endswith((".c", ".h")):
+                        yield os.path.relpath(os.path.join(path, entry), self.top)
+
+    def files(self, room):
+        return [src for src in self.sources if src.path.endswith(".c") and src.room == room]
+
+    @cached_property
+    def functions(self):
+        """name: the source that defines it"""
+        return {name: src for room in ROOMS for src in self.files(room) for _, name in src.found(FUNCTION)}
+
+    @cached_property
+    def names(self):
+        """The same, and variables"""
+        found = {name: src for room in ROOMS for src in self.files(room) for _, name in src.found(VARIABLE)}
+        return found | self.functions
+
+    @cached_property
+    def inlines(self):
+        """name: the functions that are called by way of an inline function or a macro of a header"""
+        direct = {}
+        for src in self.sources:
+            if src.path.endswith(".h"):
+                for name, body, macro, expanded in (m.groups() for m in INLINE.finditer(src.text)):
+                    direct[name or macro] = set(CALL.findall(body or expanded)) - {name, macro}
+        # One that is only there where the source is not built stands for nothing
+        direct = {name: calls for name, calls in direct.items() if name not in self.functions}
+
+        def reach(name, seen):
+            for called in direct.get(name, set()) - seen:
+                seen.add(called)
+                reach(called, seen)
+            return seen
+        return {name: {called for called in reach(name, set()) if called in self.functions} for name in direct}
+
+    @cached_property
+    def calls(self):
+        """source: {other source of the same room: (line, function) of a call}"""
+        graph = {src: {} for room in ROOMS for src in self.files(room)}
+        for src, others in graph.items():
+            for no, name in src.found(CALL):
+                for called in sorted({name} | self.inlines.get(name, set())):
+                    other = self.functions.get(called)
+                    if other and other is not src and other.room == src.room:
+                        others.setdefault(other, (no, called))
+        return graph
+
+    def circle(self, start):
+        """The shortest way along calls from a source back to it: [(source, line, function)], or nothing"""
+        ways = [[(start, no, name, other)] for other, (no, name) in self.calls[start].items()]
+        seen = set()
+        for way in ways:        # grows
+            last = way[-1][3]
+            if last is start:
+                return way
+            if last not in seen:
+                seen.add(last)
+                ways += [way + [(last, no, name, other)] for other, (no, name) in self.calls[last].items()]
+        return []
+
+    def circles(self):
+        """The shortest ones; of those that share a file, one"""
+        told = set()
+        for way in sorted(filter(None, map(self.circle, self.calls)), key=len):
+            files = {step[0] for step in way}
+            if not files & told:
+                yield way
+            told |= files
+
+    def floors(self, room):
+        """[[stem]] of a room without circles, top first"""
+        files = self.files(room)
+        floor = {src: 0 for src in files}
+        for _ in files:
+            for src in files:
+                floor[src] = max((floor[other] + 1 for other in self.calls[src]), default=0)
+        return [sorted(stem(src.path) for src in files if floor[src] == n)
+                for n in range(max(floor.values(), default=-1), -1, -1)]
+
+
+def looks(src):
+    """Breaches by what a file includes"""
+    room = src.room
+    for no, inc in src.includes:
         if "/" not in inc:
-            inc = f"{os.path.dirname(path)}/{inc}"
-        if re.match(r"(include/)?rpcrdma/|net/(wire|core|verbs|client|server|module)/", inc):
+            inc = f"{os.path.dirname(src.path)}/{inc}"
+        if re.match(rf"(include/)?rpcrdma/|net/({FOLDERS})/", inc):
             other = room_of(inc)
             if not other:
                 yield no, f"{inc} is in no room"
-            elif other[1] > level:
-                yield no, f"{name} looks up at {other[0]} ({inc})"
-            elif other[1] == level and other[0] != name:
-                yield no, f"{name} looks at {other[0]} ({inc})"
+            elif other.level > room.level:
+                yield no, f"{room.name} looks up at {other.name} ({inc})"
+            elif other.level == room.level and other != room:
+                yield no, f"{room.name} looks at {other.name} ({inc})"
             continue
         if INTREE.match(inc):
             yield no, f"{inc} describes the in-tree module"
-        if level <= 1 and PURE_HEADERS.match(inc):
+        if room.level <= 1 and PURE_HEADERS.match(inc):
             yield no, f"a pure room includes {inc}"
-        if name == "verbs" and VERBS_HEADERS.match(inc):
+        if room.name == "verbs" and VERBS_HEADERS.match(inc):
             yield no, f"a verbs room includes {inc}"
-    for no, line in enumerate(lines, 1):
-        if name != "wire" and re.search(r"\b__be(16|32|64)\b", line):
-            yield no, f"__be in {name}: wire order belongs to wire files"
-        if level <= 1:
-            for m in PURE_NAMES.finditer(line):
-                yield no, f"a pure room uses {m.group(0)}"
-        if name == "verbs":
-            for m in VERBS_NAMES.finditer(line):
-                yield no, f"a verbs room uses {m.group(0)}"
 
 
-def sources(top):
-    for folder in ("net", "include/rpcrdma"):
-        for path, _, entries in os.walk(os.path.join(top, folder)):
-            for entry in entries:
-                if entry.endswith((".c", ".h")):
-                    yield os.path.relpath(os.path.join(path, entry), top)
+def names(src, tree):
+    """Breaches by what it names"""
+    room = src.room
+    for no, name in src.found(WORD):
+        other = tree.names.get(name)
+        if other and other.room != room and other.room.level >= room.level:
+            yield no, f"{room.name} names {name} of {other.path}"
+    if room.name != "wire":
+        for no, name in src.found(re.compile(r"\b__be(?:16|32|64)\b")):
+            yield no, f"{name} in {room.name}: wire order belongs to wire files"
+    if room.level <= 1:
+        for no, name in src.found(PURE_NAMES):
+            yield no, f"a pure room uses {name}"
+    if room.name == "verbs":
+        for no, name in src.found(VERBS_NAMES):
+            yield no, f"a verbs room uses {name}"
 
 
-def pure_sources(top):
-    for path in sorted(sources(top)):
-        if path.endswith(".c") and (room_of(path) or ("", 9))[1] <= 1:
-            print(path)
+# --- the picture ----------------------------------------------------------------------
+
+def column(tree, room, width):
+    """A room: what it is about, and its floors, one below the other"""
+    lines = [f"net/{room.name}".ljust(12) + room.about]
+    for floor in tree.floors(room):
+        line = "   "
+        for name in floor:
+            if line.strip() and len(line) + 1 + len(name) > width - 2:
+                lines.append(line)
+                line = "     "
+            line += " " + name
+        lines.append(line)
+    return lines
+
+
+def draw(tree):
+    """The rooms that have a folder, top first, and each one's floors"""
+    drawn = []
+    for level in sorted({room.level for room in ROOMS}, reverse=True):
+        rooms = [room for room in ROOMS if room.level == level and tree.files(room)]
+        if not rooms:
+            continue
+        columns = [column(tree, room, COLUMN if len(rooms) > 1 else WIDTH) for room in rooms]
+        if drawn:
+            drawn.append("")
+        for n in range(max(map(len, columns))):
+            drawn.append("".join((lines[n] if n < len(lines) else "").ljust(COLUMN) for lines in columns).rstrip())
+    return "".join(f"    {line}\n" if line else "\n" for line in drawn)
+
+
+def picture(top):
+    """(text, begin, end) of the document, and where the picture is in it"""
+    try:
+        text = open(os.path.join(top, PICTURE), encoding="utf-8").read()
+    except FileNotFoundError:
+        return "", 0, 0
+    m = re.search(r"^\.\. check-looking\.py --draw\n\n::\n\n((?:    .*\n|\n(?=    ))*)", text, re.M)
+    return (text, *m.span(1)) if m else (text, 0, 0)
+
+
+def compare(top, tree):
+    """Breaches by what the document says of the tree"""
+    text, begin, end = picture(top)
+    if not end:
+        yield 1, "there is no picture, behind \".. check-looking.py --draw\""
+        return
+    there, drawn = text[begin:end].splitlines(), draw(tree).splitlines()
+    for m in difflib.SequenceMatcher(None, there, drawn, False).get_opcodes():
+        if m[0] != "equal":
+            yield (text.count("\n", 0, begin) + 1 + m[1],
+                   f"not the tree, which has \"{' / '.join(line.strip() for line in drawn[m[3]:m[4]])}\" here: "
+                   "scripts/check-looking.py --redraw")
+
+
+def redraw(top, tree):
+    text, begin, end = picture(top)
+    if not end:
+        sys.exit(f"{PICTURE}: there is no picture")
+    with open(os.path.join(top, PICTURE), "w", encoding="utf-8") as f:
+        f.write(text[:begin] + draw(tree) + text[end:])
+
+
+def check(top, tree):
+    """How many breaches there are; each is printed"""
+    found = []
+    for src in tree.sources:
+        if src.room:
+            found += [(src.path, no, what) for no, what in (*looks(src), *names(src, tree))]
+        else:
+            found.append((src.path, 1, f"{src.path} is in no room (see ROOMS in check-looking.py)"))
+    circles = [(way[0][0].path, way[0][1], "a circle of calls: " +
+                " ".join(f"{stem(src.path)}.c -> {name}() in" for src, _, name, _ in way) + f" {stem(way[0][0].path)}.c")
+               for way in tree.circles()]
+    found += circles
+    if not circles:
+        found += [(PICTURE, no, what) for no, what in compare(top, tree)]
+    for path, no, what in sorted(found):
+        print(f"{path}:{no}: {what}")
+    if not tree.sources:
+        print("no source files found")
+    return len(found) or not tree.sources
 
 
 def main():
-    top = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-    if sys.argv[1:] == ["--pure"]:
-        return pure_sources(top)
-    top = sys.argv[1] if len(sys.argv) > 1 else top
-    count = files = 0
-    for path in sorted(sources(top)):
-        files += 1
-        for no, what in breaches(top, path):
-            print(f"{path}:{no}: {what}")
-            count += 1
-    if not files:
-        print("no source files found")
-        count = 1
-    sys.exit(1 if count else 0)
+    args = sys.argv[1:]
+    option = args.pop(0) if args and args[0].startswith("--") else ""
+    top = args[0] if args else os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+    tree = Tree(top)
+    if option == "--pure":
+        print("\n".join(sorted(src.path for room in ROOMS if room.level <= 1 for src in tree.files(room))))
+        return
+    if option not in ("", "--floors", "--draw", "--redraw"):
+        sys.exit(__doc__)
+    if option and any(tree.circles()):
+        sys.exit("calls go round in a circle: no floors")
+    if option == "--floors":
+        for room in reversed(ROOMS):
+            for n, floor in enumerate(tree.floors(room)):
+                print(f"net/{room.name} {len(tree.floors(room)) - 1 - n}: {' '.join(floor)}")
+    elif option == "--draw":
+        print(draw(tree), end="")
+    elif option == "--redraw":
+        redraw(top, tree)
+    else:
+        sys.exit(1 if check(top, tree) else 0)
 
 
 main()
