@@ -6,7 +6,7 @@
  * A part of wire/v2.c: read that file's opening comment first.
  *
  * Layouts: requirements B.9; Documentation/wire.rst;
- * draft-cel-nfsv4-rpcrdma-version-two-09 section 4.
+ * draft-cel-nfsv4-rpcrdma-version-two-09 section 5.3.
  */
 
 #include <linux/array_size.h>

@@ -7,7 +7,7 @@
  * form.c, because every decoded header has properties, if only the defaults.
  *
  * Layouts: requirements B.8; Documentation/wire.rst;
- * draft-cel-nfsv4-rpcrdma-version-two-09 section 5.3.
+ * draft-cel-nfsv4-rpcrdma-version-two-09 section 4.
  */
 
 #include <linux/errno.h>
