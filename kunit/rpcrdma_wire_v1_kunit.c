@@ -397,8 +397,9 @@ static int rpcrdma_v1_encode_error(const struct rpcrdma_v1_error_case *param,
 {
 	if (param->err == RPCRDMA1_ERR_VERS)
 		return rpcrdma1_encode_err_vers(buf, size, XID, param->vers,
-						credit, param->low,
-						param->high);
+						credit,
+						(u32[]){ param->low,
+							 param->high });
 	return rpcrdma1_encode_err_chunk(buf, size, XID, credit);
 }
 
@@ -1033,6 +1034,7 @@ static void rpcrdma_v1_credit_is_never_zero(struct kunit *test)
 	struct rpcrdma_kunit *fx = test->priv;
 	const struct rpcrdma_call_out call = { .ko_xid = XID };
 	struct rpcrdma_reply_out reply = { .ro_xid = XID };
+	static const u32 versions[] = { 1, 1 };
 	u8 buf[28];
 
 	rpcrdma_kunit_words(fx, (const u32[]) { XID, 1, 1 }, 3);
@@ -1047,8 +1049,8 @@ static void rpcrdma_v1_credit_is_never_zero(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma1_encode_err_chunk(buf, 28, XID, 0), 20);
 	KUNIT_EXPECT_MEMEQ(test, buf, fx->kf_buf, 12);
 	memset(buf, 0, sizeof(buf));
-	KUNIT_EXPECT_EQ(test, rpcrdma1_encode_err_vers(buf, 28, XID, 1, 0, 1,
-						       1), 28);
+	KUNIT_EXPECT_EQ(test, rpcrdma1_encode_err_vers(buf, 28, XID, 1, 0,
+						       versions), 28);
 	KUNIT_EXPECT_MEMEQ(test, buf, fx->kf_buf, 12);
 }
 

@@ -1055,6 +1055,7 @@ static void rpcrdma_v2_types_are_rows(struct kunit *test)
 	static const struct rpcrdma2_type fake[] = {
 		{ RPCRDMA_V2_FAKE, rpcrdma_v2_fake_decode,
 		  rpcrdma_v2_fake_judge },
+		{}
 	};
 	const struct rpcrdma2_accept *accept = &rpcrdma2_accept_forward;
 	struct rpcrdma_kunit *fx = test->priv;
@@ -1062,20 +1063,20 @@ static void rpcrdma_v2_types_are_rows(struct kunit *test)
 	u8 *buf = fx->kf_buf;
 
 	rpcrdma_kunit_say(fx, XID, 2, 1, RPCRDMA_V2_FAKE, 1, XID);
-	KUNIT_EXPECT_EQ(test, rpcrdma2_decode_by(fake, 1, buf, 24, 0, accept,
+	KUNIT_EXPECT_EQ(test, rpcrdma2_decode_by(fake, buf, 24, 0, accept,
 						 hdr), RPCRDMA_OK);
 	KUNIT_EXPECT_TRUE(test, hdr->hd_response);
 	KUNIT_EXPECT_EQ(test, hdr->hd_msg_len, 4);
-	KUNIT_EXPECT_EQ(test, rpcrdma2_decode_by(fake, 1, buf, 23, 0, accept,
+	KUNIT_EXPECT_EQ(test, rpcrdma2_decode_by(fake, buf, 23, 0, accept,
 						 hdr), RPCRDMA_BAD_LIST);
 	buf[23]++;
-	KUNIT_EXPECT_EQ(test, rpcrdma2_decode_by(fake, 1, buf, 24, 0, accept,
+	KUNIT_EXPECT_EQ(test, rpcrdma2_decode_by(fake, buf, 24, 0, accept,
 						 hdr), RPCRDMA_BAD_XID);
 	/* Without its row it does not exist; neither do others without theirs */
 	KUNIT_EXPECT_EQ(test, rpcrdma_kunit_server2(fx, buf, 24),
 			RPCRDMA_BAD_PROC);
 	buf[12] = 0;
-	KUNIT_EXPECT_EQ(test, rpcrdma2_decode_by(fake, 1, buf, 24, 0, accept,
+	KUNIT_EXPECT_EQ(test, rpcrdma2_decode_by(fake, buf, 24, 0, accept,
 						 hdr), RPCRDMA_BAD_PROC);
 }
 

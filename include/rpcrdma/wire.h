@@ -400,7 +400,7 @@ int rpcrdma1_encode_reply(void *buf, u32 size,
 enum rpcrdma_verdict rpcrdma1_decode_reply(const void *buf, u32 len,
 					   struct rpcrdma_hdr *hdr);
 int rpcrdma1_encode_err_vers(void *buf, u32 size, u32 xid, u32 vers,
-			     u32 credit, u32 low, u32 high);
+			     u32 credit, const u32 range[2]);
 int rpcrdma1_encode_err_chunk(void *buf, u32 size, u32 xid, u32 credit);
 
 /* wire/v2.c */

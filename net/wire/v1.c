@@ -122,8 +122,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma1_encode_reply);
  * @xid: rdma_xid of the message refused
  * @vers: its rdma_vers, which is repeated: its sender can read that (G-11)
  * @credit: the grant in force; 0 is sent as 1
- * @low: lowest version we speak
- * @high: highest version we speak
+ * @range: lowest and highest version we speak
  *
  * Context: any.
  * Return: the bytes written, or -EMSGSIZE.
@@ -131,14 +130,14 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma1_encode_reply);
  * RFC 8166 section 4.5.1; requirements B.5.
  */
 int rpcrdma1_encode_err_vers(void *buf, u32 size, u32 xid, u32 vers,
-			     u32 credit, u32 low, u32 high)
+			     u32 credit, const u32 range[2])
 {
 	struct rpcrdma_xdr_out out = { .xo_pos = buf, .xo_left = size };
 
 	rpcrdma_wire_put_fixed(&out, xid, vers, credit, RPCRDMA1_ERROR);
 	rpcrdma_xdr_put(&out, RPCRDMA1_ERR_VERS);
-	rpcrdma_xdr_put(&out, low);
-	rpcrdma_xdr_put(&out, high);
+	rpcrdma_xdr_put(&out, range[0]);
+	rpcrdma_xdr_put(&out, range[1]);
 	return rpcrdma_xdr_done(&out, size);
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma1_encode_err_vers);

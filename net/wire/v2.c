@@ -47,7 +47,6 @@
  * draft-cel-nfsv4-rpcrdma-version-two-09.
  */
 
-#include <linux/array_size.h>
 #include <linux/build_bug.h>
 #include <linux/errno.h>
 #include <linux/export.h>
@@ -306,6 +305,7 @@ static const struct rpcrdma2_type rpcrdma2_types[] = {
 	{ RPCRDMA2_NOMSG, rpcrdma2_decode_rpc, rpcrdma2_judge_rpc },
 	{ RPCRDMA2_ERROR, rpcrdma2_decode_error, NULL },
 	{ RPCRDMA2_CONNPROP, rpcrdma2_decode_connprop, NULL },
+	{}
 };
 
 /* ERR_VERS repeats the version we sent, which is not ours to refuse (G-11). */
@@ -324,8 +324,7 @@ static bool rpcrdma2_is_err_vers(const struct rpcrdma_xdr_in *in,
 
 /**
  * rpcrdma2_decode_by - parse a message by a table of header types
- * @types: the table
- * @ntypes: its rows
+ * @types: the table, which ends with a row without ht_decode
  * @buf: the message
  * @len: its bytes
  * @flags: %RPCRDMA2_NEGOTIATING or 0
@@ -336,13 +335,13 @@ static bool rpcrdma2_is_err_vers(const struct rpcrdma_xdr_in *in,
  * Return: a verdict; %RPCRDMA_OK for either direction.
  */
 enum rpcrdma_verdict
-rpcrdma2_decode_by(const struct rpcrdma2_type *types, u32 ntypes,
-		   const void *buf, u32 len, unsigned int flags,
+rpcrdma2_decode_by(const struct rpcrdma2_type *types, const void *buf,
+		   u32 len, unsigned int flags,
 		   const struct rpcrdma2_accept *accept,
 		   struct rpcrdma_hdr *hdr)
 {
 	struct rpcrdma_xdr_in in = { .xi_pos = buf, .xi_left = len };
-	const struct rpcrdma2_type *type = types;
+	const struct rpcrdma2_type *type;
 	enum rpcrdma_verdict verdict;
 	u32 word;
 
@@ -358,9 +357,10 @@ rpcrdma2_decode_by(const struct rpcrdma2_type *types, u32 ntypes,
 	/* Flags we do not know mean nothing to us (G-21) */
 	hdr->hd_response = word & RPCRDMA2_F_RESPONSE;
 
-	while (type < types + ntypes && type->ht_type != hdr->hd_proc)
-		type++;
-	if (type == types + ntypes)
+	for (type = types; type->ht_decode; type++)
+		if (type->ht_type == hdr->hd_proc)
+			break;
+	if (!type->ht_decode)
 		return RPCRDMA_BAD_PROC;
 	verdict = type->ht_decode(&in, buf, len, hdr);
 	if (verdict || !type->ht_judge)
@@ -396,9 +396,7 @@ enum rpcrdma_verdict rpcrdma2_decode_call(const void *buf, u32 len,
 {
 	enum rpcrdma_verdict verdict;
 
-	verdict = rpcrdma2_decode_by(rpcrdma2_types,
-				     ARRAY_SIZE(rpcrdma2_types), buf, len, 0,
-				     accept, hdr);
+	verdict = rpcrdma2_decode_by(rpcrdma2_types, buf, len, 0, accept, hdr);
 	return !verdict && hdr->hd_response ? RPCRDMA_BACKWARD_REPLY : verdict;
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_decode_call);
@@ -431,9 +429,8 @@ enum rpcrdma_verdict rpcrdma2_decode_reply(const void *buf, u32 len,
 {
 	enum rpcrdma_verdict verdict;
 
-	verdict = rpcrdma2_decode_by(rpcrdma2_types,
-				     ARRAY_SIZE(rpcrdma2_types), buf, len,
-				     flags, &rpcrdma2_accept_backward, hdr);
+	verdict = rpcrdma2_decode_by(rpcrdma2_types, buf, len, flags,
+				     &rpcrdma2_accept_backward, hdr);
 	return !verdict && !hdr->hd_response ? RPCRDMA_BACKWARD_CALL : verdict;
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_decode_reply);

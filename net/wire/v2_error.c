@@ -71,8 +71,7 @@ int rpcrdma2_encode_error(void *buf, u32 size, const struct rpcrdma_hdr *hdr,
 	if (error->er_code == RPCRDMA2_ERR_VERS)
 		return rpcrdma1_encode_err_vers(buf, size, hdr->hd_xid,
 						hdr->hd_vers, credit,
-						error->er_arg[0],
-						error->er_arg[1]);
+						error->er_arg);
 	rpcrdma2_put_prefix(&out, hdr->hd_xid, hdr->hd_vers, credit,
 			    RPCRDMA2_ERROR, true);
 	rpcrdma_xdr_put(&out, error->er_code);

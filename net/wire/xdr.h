@@ -135,6 +135,8 @@ static inline void rpcrdma2_put_prefix(struct rpcrdma_xdr_out *out, u32 xid,
  * @ht_decode: parse what follows the prefix; @hdr has the prefix, and @in is
  *	behind it
  * @ht_judge: does a header that could be parsed make sense? NULL: always
+ *
+ * The last row of a table has no @ht_decode.
  */
 struct rpcrdma2_type {
 	u32			ht_type;
@@ -146,8 +148,8 @@ struct rpcrdma2_type {
 };
 
 enum rpcrdma_verdict
-rpcrdma2_decode_by(const struct rpcrdma2_type *types, u32 ntypes,
-		   const void *buf, u32 len, unsigned int flags,
+rpcrdma2_decode_by(const struct rpcrdma2_type *types, const void *buf,
+		   u32 len, unsigned int flags,
 		   const struct rpcrdma2_accept *accept,
 		   struct rpcrdma_hdr *hdr);
 

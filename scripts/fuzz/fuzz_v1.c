@@ -471,7 +471,7 @@ void fuzz_v1_error(const u8 *data, size_t size)
 		rc = rpcrdma1_encode_err_chunk(buf, room, xid, credit);
 	} else {
 		rc = rpcrdma1_encode_err_vers(buf, room, xid, vers, credit,
-					      low, high);
+					      (u32[]){ low, high });
 	}
 	if (room < len) {
 		CHECK(rc == -EMSGSIZE);
