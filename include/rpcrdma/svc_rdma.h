@@ -107,6 +107,26 @@ struct svc_rdma_rw {
 };
 
 /**
+ * struct svc_rdma_move - bytes to move between a chunk and local memory
+ * @mv_dir: %DMA_TO_DEVICE: write to the chunk; %DMA_FROM_DEVICE: read from it
+ * @mv_lists: the header @mv_chunk is from
+ * @mv_chunk: chunk
+ * @mv_chunk_offset: where to begin in @mv_chunk
+ * @mv_xdr: local memory
+ * @mv_offset: where to begin in @mv_xdr
+ * @mv_len: bytes
+ */
+struct svc_rdma_move {
+	enum dma_data_direction		mv_dir;
+	const struct rpcrdma_lists	*mv_lists;
+	const struct rpcrdma_chunk	*mv_chunk;
+	u32				mv_chunk_offset;
+	const struct xdr_buf		*mv_xdr;
+	u32				mv_offset;
+	u32				mv_len;
+};
+
+/**
  * struct svc_rdma_chain - RDMA Reads or Writes that are posted together
  * @sh_rws: the struct svc_rdma_rw, in the order they are posted
  * @sh_nrws: how many
@@ -519,10 +539,7 @@ u64 svc_rdma_chain_bound(const struct svc_rdma_xprt *sx,
 void svc_rdma_chain_trim(struct svc_rdma_xprt *sx,
 			 struct svc_rdma_chain *chain);
 int svc_rdma_chain_add(struct svc_rdma_xprt *sx, struct svc_rdma_chain *chain,
-		       enum dma_data_direction dir,
-		       const struct rpcrdma_lists *lists,
-		       const struct rpcrdma_chunk *chunk, u32 chunk_offset,
-		       const struct xdr_buf *xdr, u32 offset, u32 len);
+		       const struct svc_rdma_move *move);
 bool svc_rdma_chain_has_page(const struct svc_rdma_chain *chain,
 			     const struct page *page);
 struct ib_send_wr *svc_rdma_chain_wrs(struct svc_rdma_xprt *sx,

@@ -93,12 +93,19 @@ static int svc_rdma_read_part(struct svc_rdma_call *call,
 		.pages		= call->sc_pages,
 		.page_len	= call->sc_npages << PAGE_SHIFT,
 	};
+	struct svc_rdma_move move = {
+		.mv_dir		= DMA_FROM_DEVICE,
+		.mv_lists	= &call->sc_hdr.hd_lists,
+		.mv_chunk	= chunk,
+		.mv_chunk_offset = chunk_offset,
+		.mv_xdr		= &sink,
+		.mv_offset	= pos,
+		.mv_len		= len,
+	};
 
 	rpcrdma_count_add(server_rdma_read_bytes, len);
 	atomic64_add(len, &call->sc_sx->sx_stats.sa_read_bytes);
-	return svc_rdma_chain_add(call->sc_sx, &call->sc_reads,
-				  DMA_FROM_DEVICE, &call->sc_hdr.hd_lists,
-				  chunk, chunk_offset, &sink, pos, len);
+	return svc_rdma_chain_add(call->sc_sx, &call->sc_reads, &move);
 }
 
 /* The one chunk, to the start of the pages */

@@ -271,30 +271,30 @@ static int svc_rdma_rw_init(struct svc_rdma_xprt *sx,
 	return 0;
 }
 
+/* All bytes of @seg, which is a segment of the chunk or a part of one, and the
+ * bytes of local memory from @offset.
+ */
 static int svc_rdma_chain_add_segment(struct svc_rdma_xprt *sx,
 				      struct svc_rdma_chain *chain,
-				      enum dma_data_direction dir,
-				      u32 handle, u64 addr,
-				      const struct xdr_buf *xdr, u32 offset,
-				      u32 len)
+				      const struct svc_rdma_move *move,
+				      const struct rpcrdma_segment *seg,
+				      u32 offset)
 {
 	struct svc_rdma_rw *rw;
-	u32 part;
+	u32 done, part;
 	int rc;
 
-	while (len) {
-		part = len;
-		rw = svc_rdma_rw_create(sx, xdr, offset, &part);
+	for (done = 0; done < seg->sg_length; done += part) {
+		part = seg->sg_length - done;
+		rw = svc_rdma_rw_create(sx, move->mv_xdr, offset + done, &part);
 		if (!rw)
 			return -ENOMEM;
-		rc = svc_rdma_rw_init(sx, chain, rw, handle, addr, dir);
+		rc = svc_rdma_rw_init(sx, chain, rw, seg->sg_handle,
+				      seg->sg_offset + done, move->mv_dir);
 		if (rc) {
 			kvfree(rw);
 			return rc;
 		}
-		addr += part;
-		offset += part;
-		len -= part;
 	}
 	return 0;
 }
@@ -303,13 +303,7 @@ static int svc_rdma_chain_add_segment(struct svc_rdma_xprt *sx,
  * svc_rdma_chain_add - move bytes between a chunk and local memory
  * @sx: connection
  * @chain: chain to append to
- * @dir: %DMA_TO_DEVICE: write to the chunk; %DMA_FROM_DEVICE: read from it
- * @lists: the header @chunk is from
- * @chunk: chunk
- * @chunk_offset: where to begin in @chunk
- * @xdr: local memory
- * @offset: where to begin in @xdr
- * @len: bytes
+ * @move: which bytes
  *
  * Segments are used in the order they have in the chunk and without gaps
  * (V1-WRC-05, V1-RDC-05), with their addresses just as sent (V1-HDR-19).
@@ -320,33 +314,29 @@ static int svc_rdma_chain_add_segment(struct svc_rdma_xprt *sx,
  *	in all cases.
  */
 int svc_rdma_chain_add(struct svc_rdma_xprt *sx, struct svc_rdma_chain *chain,
-		       enum dma_data_direction dir,
-		       const struct rpcrdma_lists *lists,
-		       const struct rpcrdma_chunk *chunk, u32 chunk_offset,
-		       const struct xdr_buf *xdr, u32 offset, u32 len)
+		       const struct svc_rdma_move *move)
 {
+	u32 skip = move->mv_chunk_offset, done = 0;
 	struct rpcrdma_seg_iter iter;
 	struct rpcrdma_segment seg;
-	u32 part;
 	int rc;
 
-	rpcrdma_chunk_first(lists, chunk, &iter);
-	while (len && rpcrdma_chunk_next(&iter, &seg)) {
-		if (chunk_offset >= seg.sg_length) {
-			chunk_offset -= seg.sg_length;
+	rpcrdma_chunk_first(move->mv_lists, move->mv_chunk, &iter);
+	while (done < move->mv_len && rpcrdma_chunk_next(&iter, &seg)) {
+		if (skip >= seg.sg_length) {
+			skip -= seg.sg_length;
 			continue;
 		}
-		part = min(len, seg.sg_length - chunk_offset);
-		rc = svc_rdma_chain_add_segment(sx, chain, dir, seg.sg_handle,
-						seg.sg_offset + chunk_offset,
-						xdr, offset, part);
+		seg.sg_offset += skip;
+		seg.sg_length = min(move->mv_len - done, seg.sg_length - skip);
+		rc = svc_rdma_chain_add_segment(sx, chain, move, &seg,
+						move->mv_offset + done);
 		if (rc)
 			return rc;
-		chunk_offset = 0;
-		offset += part;
-		len -= part;
+		skip = 0;
+		done += seg.sg_length;
 	}
-	return len ? -EMSGSIZE : 0;
+	return done < move->mv_len ? -EMSGSIZE : 0;
 }
 
 /**

@@ -72,6 +72,9 @@ int svc_rdma_write_payloads(struct svc_rdma_call *call,
 {
 	const struct rpcrdma_lists *lists = &call->sc_hdr.hd_lists;
 	const struct rpcrdma_payload *payload = call->sc_payloads;
+	struct svc_rdma_move move = {
+		.mv_dir = DMA_TO_DEVICE, .mv_lists = lists, .mv_xdr = xdr,
+	};
 	u32 i;
 	int rc;
 
@@ -80,10 +83,10 @@ int svc_rdma_write_payloads(struct svc_rdma_call *call,
 			continue;
 		if ((u64)payload->py_offset + payload->py_length > xdr->len)
 			return -EMSGSIZE;
-		rc = svc_rdma_chain_add(call->sc_sx, chain, DMA_TO_DEVICE,
-					lists, &lists->ls_write[i], 0, xdr,
-					payload->py_offset,
-					payload->py_length);
+		move.mv_chunk = &lists->ls_write[i];
+		move.mv_offset = payload->py_offset;
+		move.mv_len = payload->py_length;
+		rc = svc_rdma_chain_add(call->sc_sx, chain, &move);
 		if (rc)
 			return rc;
 		written[i] = payload->py_length;
@@ -108,19 +111,22 @@ int svc_rdma_write_reply(struct svc_rdma_call *call,
 			 const struct xdr_buf *xdr, u32 *written)
 {
 	const struct rpcrdma_lists *lists = &call->sc_hdr.hd_lists;
-	u32 offset, length, pos = 0, done = 0;
+	struct svc_rdma_move move = {
+		.mv_dir = DMA_TO_DEVICE, .mv_lists = lists,
+		.mv_chunk = &lists->ls_reply, .mv_xdr = xdr,
+	};
+	u32 pos = 0;
 	int rc;
 
 	while (rpcrdma_payload_gap_next(call->sc_payloads, call->sc_npayloads,
-					xdr->len, &pos, &offset, &length)) {
-		rc = svc_rdma_chain_add(call->sc_sx, chain, DMA_TO_DEVICE,
-					lists, &lists->ls_reply, done, xdr,
-					offset, length);
+					xdr->len, &pos, &move.mv_offset,
+					&move.mv_len)) {
+		rc = svc_rdma_chain_add(call->sc_sx, chain, &move);
 		if (rc)
 			return rc;
-		done += length;
+		move.mv_chunk_offset += move.mv_len;
 	}
-	*written = done;
-	svc_rdma_count_written(call->sc_sx, done);
+	*written = move.mv_chunk_offset;
+	svc_rdma_count_written(call->sc_sx, *written);
 	return 0;
 }
