@@ -7,7 +7,7 @@
 
 #include <rpcrdma/counters.h>
 
-/* Larger than any width but 64 bits holds. scripts/tests/kunit.sh finds it again
+/* Larger than any width but 64 bits holds. scripts/tests/groups/kunit.sh finds it again
  * in the sysctl of that counter.
  */
 #define RPCRDMA_COUNTERS_KUNIT_MANY	5000000000ull

@@ -9,6 +9,7 @@ condition goes. A "!" of its own never ends anything, wherever it stands.
 
 usage: check-errexit.py [file...]    (default: what runs in guests, and package.sh)
 """
+import glob
 import json
 import os
 import subprocess
@@ -17,7 +18,7 @@ import sys
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TESTS = f"{TOP}/scripts/tests"
 # Beneath every group's file
-SHARED = [f"{TOP}/scripts/lab/guest/lib.sh", f"{TESTS}/common.sh", f"{TESTS}/broken.sh", f"{TESTS}/wire.sh"]
+SHARED = [f"{TOP}/scripts/lab/guest/lib.sh", f"{TESTS}/common.sh", f"{TESTS}/broken.sh", f"{TESTS}/groups/wire.sh"]
 # They do not fail, or leave the function. What is only for the next case is not looked at either.
 SURE = set(": true echo printf local declare shift set trap return exit break continue exec kill wait read unset "
            "nap sleep note sort tail cat rm sync date eval mapfile basename".split())
@@ -231,7 +232,7 @@ def text_of(path, stmt):
 
 
 def main():
-    paths = sys.argv[1:] or [SHARED[0]] + sorted(f"{TESTS}/{f}" for f in os.listdir(TESTS) if f.endswith(".sh"))
+    paths = sys.argv[1:] or [SHARED[0], *sorted(glob.glob(f"{TESTS}/*.sh") + glob.glob(f"{TESTS}/groups/*.sh"))]
     said = set()
     for path in paths:
         shared = [] if open(path).read().startswith("#!") else [p for p in SHARED if p != path]

@@ -50,6 +50,7 @@ import coverage             # noqa: E402, the one beside this folder
 LIST = TOP / "scripts/mutants/guests.list"
 RESULTS = TOP / "scripts/mutants/guests.results"
 TESTS = TOP / "scripts/tests"
+GROUPS, PEERS, ANALYSERS = TESTS / "groups", TESTS / "peers", TESTS / "analysers"
 WORK = Path(tempfile.gettempdir()) / "rpcrdma-mutants"
 # Its path stays the same, and files that have not changed are left alone: builds are incremental.
 TREE, OUT = WORK / "tree", WORK / "guests-out"
@@ -113,13 +114,13 @@ def times(text, lines_there):
 
 
 def header(group, name):
-    m = re.search(rf"^# {name}: (.*)", (TESTS / f"{group}.sh").read_text(), re.M)
+    m = re.search(rf"^# {name}: (.*)", (GROUPS / f"{group}.sh").read_text(), re.M)
     return m and m[1]
 
 
 def tried(group, case, provider):
     """The names of all that a hostile case tries with that provider"""
-    m = re.search(rf"^case_{case}\(\) \{{[^}}]*?\bhostile (\S+) ([a-z0-9-]+)", (TESTS / f"{group}.sh").read_text(),
+    m = re.search(rf"^case_{case}\(\) \{{[^}}]*?\bhostile (\S+) ([a-z0-9-]+)", (GROUPS / f"{group}.sh").read_text(),
                   re.M)
     if not m:
         return []
@@ -137,7 +138,7 @@ def tried(group, case, provider):
 def cases_of(file, which):
     """(name, what else is said of it) for each case of that set"""
     return re.findall(rf'^@case\("{which}", "([^"]*)"([^#]*?)\)(?:\s*#.*)?\n(?:#.*\n)*def ',
-                      (TESTS / file).read_text(), re.M)
+                      (PEERS / file).read_text(), re.M)
 
 
 def complaints(m, known):
@@ -156,16 +157,16 @@ def complaints(m, known):
     kernel, provider, group = m.guest
     if f"{kernel} {provider}" not in GUESTS:
         yield f"there is no {provider} on {kernel}"
-    if not (TESTS / f"{group}.sh").is_file():
+    if not (GROUPS / f"{group}.sh").is_file():
         yield f"there is no group {group}"
         return
-    defined = re.findall(r"^case_([a-z0-9-]+)\(\)", (TESTS / f"{group}.sh").read_text(), re.M)
+    defined = re.findall(r"^case_([a-z0-9-]+)\(\)", (GROUPS / f"{group}.sh").read_text(), re.M)
     for case in m.cases:
         if not fnmatch.filter(defined, case):
             yield f"{group} has no case {case}"
     if m.captured:
         rule = re.fullmatch(r"wire2?-(?:rules|form)-(.*)|wire2?-(decode)", m.what)
-        if not rule or not re.search(rf'["-]{re.escape(rule[1] or rule[2])}"', (TESTS / "wire.py").read_text()):
+        if not rule or not re.search(rf'["-]{re.escape(rule[1] or rule[2])}"', (ANALYSERS / "wire.py").read_text()):
             yield f"wire.py has no {m.what}"
     elif m.what and not any(m.what in name for case in m.cases for name in tried(group, case, provider)):
         yield f"with {provider}, {'|'.join(m.cases)} tries no {m.what!r}"

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # What several test groups share; sourced in a guest after lab/guest/lib.sh. A group
 # defines case_<name> functions and group(), which calls these.
-CHECK=$TOP/scripts/tests/nfscheck.py
+CHECK=$TOP/scripts/tests/peers/nfscheck.py
 
 # highest <version>: of the protocol, on both sides; nothing where the in-tree module is
 highest() {
@@ -113,7 +113,7 @@ import sys
 sys.path.insert(0, sys.argv[1])
 sys.dont_write_bytecode = True
 import expect
-print("\n".join(expect.chosen(*sys.argv[2:])))' "$TOP/scripts/tests" "$KERNEL" "$PROVIDER" "$1"
+print("\n".join(expect.chosen(*sys.argv[2:])))' "$TOP/scripts/tests/analysers" "$KERNEL" "$PROVIDER" "$1"
 }
 
 some_cases() {
@@ -243,7 +243,7 @@ hostile() {
 	[ -e /lab/peer.so ] || die "peer.c does not compile (librdmacm-dev?): $(tail -n 1 /lab/log/peer.log)"
 	[ -e $lib ] || cp /lab/peer.so $lib
 	KERNEL=$KERNEL PROVIDER=$PROVIDER PEER_LIB=$lib \
-		python3 -S "$TOP/scripts/tests/hostile_$1.py" "$2" "${PART:-}" >"$out" 2>&1 || {
+		python3 -S "$TOP/scripts/tests/peers/hostile_$1.py" "$2" "${PART:-}" >"$out" 2>&1 || {
 		cat "$out"
 		die "$(grep '^not ok' "$out" || tail -n 1 "$out")"
 	}
@@ -370,7 +370,7 @@ all_wait() {
 
 # --- something breaks under a load --------------------------------------------
 
-LOAD=$TOP/scripts/tests/faultload.py
+LOAD=$TOP/scripts/tests/peers/faultload.py
 MIRRORS=/lab/mirrors
 
 # load_start [option...]: programs that know what every byte has to be, see faultload.py

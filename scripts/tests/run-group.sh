@@ -5,7 +5,7 @@
 # a kernel report outside all cases, what the wire carried.
 #
 # usage: run-group.sh KERNEL PROVIDER GROUP
-# A group is scripts/tests/<group>.sh. Several with one guest can share it, one after the
+# A group is scripts/tests/groups/<group>.sh. Several with one guest can share it, one after the
 # other: GROUP is <group>+<group>... For two guests GROUP is <group>[:<role>], where the
 # role (client or server) is the one that runs our module, both if it is left out. One that
 # needs no guest is a program that runs on the host. Its header "Cmdline" is for the kernel. GUEST_CPUS=2 is the number of processors
@@ -18,7 +18,7 @@ case $group in *:*) ours=${group#*:} group=${group%:*} ;; esac
 label=$group${ours:+-$ours}
 dir=${OUT:-$TREE/run/group-$$}/$kernel-$provider-$label
 IFS=+ read -ra groups <<<"$group"
-file=$TOP/scripts/tests/${groups[0]}.sh
+file=$TOP/scripts/tests/groups/${groups[0]}.sh
 header() { sed -n "s/^# $1: //p" "$file" | head -n 1; }
 machine=$(kernel_machine "$kernel")
 if [ "$machine/$(header Guests)" = um/pair ] && [ -z "${WIRED:-}" ]; then
@@ -159,7 +159,7 @@ show() {
 # when T asks for everything
 expected() {
 	local name shown
-	"$TOP/scripts/tests/expect.py" "$kernel" "$provider" "$group" >"$dir/expected" || return
+	"$TOP/scripts/tests/analysers/expect.py" "$kernel" "$provider" "$group" >"$dir/expected" || return
 	while read -r name; do
 		shown=${name#"?"}
 		[ -z "$ours" ] || shown=$label-$shown
@@ -275,7 +275,7 @@ guest_run_dir "$dir" "$kernel" "$provider" T="${T:-*}" GROUPS_HERE="${groups[*]}
 : >"$dir/shown"
 # A compiler takes seconds in a guest, and each set of hostile cases wants it.
 if [[ $group == *hostile* || $group == *siege* ]] &&
-	! cc -O1 -shared -fPIC -o "$dir/peer.so" "$TOP/scripts/tests/peer.c" -lrdmacm -libverbs 2>"$dir/log/peer.log"; then
+	! cc -O1 -shared -fPIC -o "$dir/peer.so" "$TOP/scripts/tests/peers/peer.c" -lrdmacm -libverbs 2>"$dir/log/peer.log"; then
 	result 'not ok' "$label-peer" 0 "peer.c does not compile: $(grep -m 1 error "$dir/log/peer.log" || tail -n 1 "$dir/log/peer.log") [$dir/log/peer.log]"
 fi
 pids=() shows=() t0=$SECONDS
@@ -287,7 +287,7 @@ job() {
 	rc=0
 	for GROUP in $GROUPS_HERE; do
 		# In the background, or what fails in it would not end it.
-		(. "$TOP/scripts/tests/$GROUP.sh"; group) &
+		(. "$TOP/scripts/tests/groups/$GROUP.sh"; group) &
 		wait $! || rc=1
 	done
 	[ $rc = 0 ]
@@ -402,7 +402,7 @@ done
 # The host reads the capture. A group that has one says so in its head.
 captured=
 for g in "${groups[@]}"; do
-	! grep -q '^# Capture: yes' "$TOP/scripts/tests/$g.sh" || captured=y
+	! grep -q '^# Capture: yes' "$TOP/scripts/tests/groups/$g.sh" || captured=y
 done
 if [ -n "$captured" ]; then
 	judge=wire.py
@@ -410,7 +410,7 @@ if [ -n "$captured" ]; then
 	if [ ! -s "$dir/wire.pcap" ]; then
 		echo "case not ok wire-decode 0 there is no capture" >"$dir/wire.verdict"
 	else
-		python3 "$TOP/scripts/tests/$judge" "$dir/wire.pcap" >"$dir/wire.verdict" 2>"$dir/log/wire.log" ||
+		python3 -B "$TOP/scripts/tests/analysers/$judge" "$dir/wire.pcap" >"$dir/wire.verdict" 2>"$dir/log/wire.log" ||
 			echo "case not ok wire-decode 0 $(tail -n 1 "$dir/log/wire.log")" >>"$dir/wire.verdict"
 	fi
 	show <"$dir/wire.verdict"

@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 
-LUA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../wireshark/rpcrdma2.lua")
+LUA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../wireshark/rpcrdma2.lua")
 WITH_LUA = ("-X", "lua_script:" + LUA)
 EXPERT_ERROR = 0x00800000
 

@@ -15,7 +15,7 @@ import struct
 import subprocess
 import sys
 
-TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+TOP = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../.."))
 LUA = os.path.join(TOP, "scripts/wireshark/rpcrdma2.lua")
 XID = 0x11223344
 F = "rpcrdma2."

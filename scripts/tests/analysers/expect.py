@@ -15,13 +15,17 @@ import os
 import re
 import sys
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CASE = re.compile(r"^case_([a-z0-9-]*)\(\)", re.M)
 
 
-def text(name):
-    with open(name if "/" in name else f"{HERE}/{name}", encoding="utf-8") as f:
+def text(path):
+    with open(path, encoding="utf-8") as f:
         return f.read()
+
+
+def group_text(group):
+    return text(f"{TESTS}/groups/{group}.sh")
 
 
 def headers(source, name):
@@ -34,7 +38,7 @@ def words(source, name):
 
 def chosen(kernel, provider, group):
     """The cases of its file that the group runs"""
-    source = text(group + ".sh")
+    source = group_text(group)
     names = CASE.findall(source)
     if os.environ.get("ALL"):
         return names
@@ -48,7 +52,7 @@ def chosen(kernel, provider, group):
 
 def unit_sources():
     """The files with unit tests, and what each includes of kunit/"""
-    for path in sorted(glob.glob(f"{HERE}/../../kunit/*_kunit.c")):
+    for path in sorted(glob.glob(f"{TESTS}/../../kunit/*_kunit.c")):
         yield re.sub(r'(?m)^#include "(\w+\.h)"$', lambda m: text(f"{os.path.dirname(path)}/{m.group(1)}"), text(path))
 
 
@@ -67,7 +71,7 @@ def unit_tests():
 
 
 def listed(kernel, provider, group):
-    for line in text("expect.list").splitlines():
+    for line in text(f"{TESTS}/expect.list").splitlines():
         if line and not line.startswith("#"):
             where, name = line.split()
             if fnmatch.fnmatchcase(f"{kernel}/{provider}/{group}", where):
@@ -77,7 +81,7 @@ def listed(kernel, provider, group):
 def expected(kernel, provider, groups):
     found, source = [], ""
     for group in groups:
-        source = text(group + ".sh")
+        source = group_text(group)
         if headers(source, "Guests") != ["none"]:
             found += chosen(kernel, provider, group)
         if group == "kunit":
@@ -95,11 +99,11 @@ def check():
     """What looks like a case, and is none: its name is not made of lower-case letters and digits, or
     it is said in another way."""
     bad = []
-    for path in sorted(glob.glob(f"{HERE}/*.sh")):
+    for path in sorted(glob.glob(f"{TESTS}/groups/*.sh")):
         source, name = text(path), os.path.basename(path)
         seen = CASE.findall(source)
         for m in re.finditer(r"^\s*(?:function\s+)?case_(\S+?)\s*(?:\(\s*\)|\{)", source, re.M):
-            if m.group(1) not in seen and name not in ("common.sh",):
+            if m.group(1) not in seen:
                 bad.append(f"{name}: case_{m.group(1)} is not seen as a case")
         bad += [f"{name}: case {n} twice" for n in set(seen) if seen.count(n) > 1]
         known = set(seen)
@@ -107,7 +111,9 @@ def check():
             bad += [f"{name}: {header}: there is no case {n}" for n in words(source, header) if n not in known]
         for line in headers(source, "Cases"):
             bad += [f"{name}: Cases: there is no case {n}" for n in line.split()[1:] if n not in known]
-        if headers(source, "Guests") and not seen and headers(source, "Guests") != ["none"]:
+        if not headers(source, "Guests"):
+            bad.append(f"{name}: not a group, it has no header Guests")
+        elif not seen and headers(source, "Guests") != ["none"]:
             bad.append(f"{name}: a group without a case")
     tests = list(unit_tests())
     total = sum(len(re.findall(r"^\s*KUNIT_CASE\w*\(", source, re.M)) for source in unit_sources())

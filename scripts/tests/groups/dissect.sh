@@ -8,9 +8,9 @@
 # Also: dissect
 #
 # usage: dissect.sh KERNEL DIRECTORY     (run by run-group.sh; results on stdout)
-. "$(dirname "$0")/../lab/common.sh"
+. "$(dirname "$0")/../../lab/common.sh"
 
 need_packages "${PKG_WIRE[@]}"
 mkdir -p "$2/log"
-python3 "$TOP/scripts/tests/dissect.py" "$2" 2>"$2/log/dissect.log" ||
+python3 "$TOP/scripts/tests/analysers/dissect.py" "$2" 2>"$2/log/dissect.log" ||
 	echo "case not ok dissect 0 $(tail -n 1 "$2/log/dissect.log")"

@@ -124,7 +124,7 @@ case_link-5s-other() { in_other_version link_down 5; }
 case_link-90s() { link_down 90; }
 
 # arrivals <seconds>: how many packets came to the server, twice, and late
-arrivals() { on_server python3 -I -S "$TOP/scripts/tests/arrivals.py" eth0 10.9.0.2 "$1"; }
+arrivals() { on_server python3 -I -S "$TOP/scripts/tests/analysers/arrivals.py" eth0 10.9.0.2 "$1"; }
 
 # siw has TCP for this; with rxe it is the device's own business.
 bad_network() {

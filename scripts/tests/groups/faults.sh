@@ -87,7 +87,7 @@ case_device-connecting() {
 	nfs_mount 3
 	echo one >$MNT/connecting
 	rpc.nfsd 0
-	python3 -I -S "$TOP/scripts/tests/listeners.py" $SERVER@$PORT || rc=$?
+	python3 -I -S "$TOP/scripts/tests/peers/listeners.py" $SERVER@$PORT || rc=$?
 	if [ $rc = 77 ]; then
 		nfsd_restart
 		nfs_umount

@@ -14,7 +14,7 @@
 # Also: wire-all-decoded
 # Also: wire2-decode
 # Also: wire2-form
-. "$TOP/scripts/tests/wire.sh"
+. "$TOP/scripts/tests/groups/wire.sh"
 
 case_forms-v3() { with_mount 3 v3_traffic; }
 case_forms-v42() { with_mount 4.2 v42_traffic; }

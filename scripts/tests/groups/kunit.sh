@@ -17,7 +17,7 @@ case_kunit() {
 	for suite in /sys/kernel/debug/kunit/*; do
 		echo "$(<"$suite/results")" >"/lab/log/kunit/${suite##*/}"
 	done
-	python3 -I -S "$TOP/scripts/tests/ktap.py" /lab/log/kunit/* >/lab/log/kunit.verdict
+	python3 -I -S "$TOP/scripts/tests/analysers/ktap.py" /lab/log/kunit/* >/lab/log/kunit.verdict
 	cat /lab/log/kunit.verdict >&9
 	# Each of its test cases has counted; this one says that they could be loaded and run.
 	grep -q '^case ' /lab/log/kunit.verdict || die "no unit test has reported"

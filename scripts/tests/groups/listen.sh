@@ -10,7 +10,7 @@
 case_listen-address() {
 	local rc=0
 	rpc.nfsd 0
-	python3 -I -S "$TOP/scripts/tests/listeners.py" 10.9.0.1@$PORT fd09::1@20055 || rc=$?
+	python3 -I -S "$TOP/scripts/tests/peers/listeners.py" 10.9.0.1@$PORT fd09::1@20055 || rc=$?
 	[ $rc != 77 ] || skip "this kernel sets no listeners by netlink"
 	[ $rc = 0 ] || die "the listeners were refused"
 	echo 4 >/proc/fs/nfsd/threads

@@ -118,9 +118,9 @@ UNSEEN = {
 
 
 def main():
-    top = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
+    top = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../..")
     text = ""
-    for path in glob.glob(f"{top}/scripts/tests/*"):
+    for path in glob.glob(f"{top}/scripts/tests/**", recursive=True):
         if path.endswith((".sh", ".py")) and not path.endswith("events.py"):
             with open(path, encoding="utf-8") as f:
                 text += f.read()

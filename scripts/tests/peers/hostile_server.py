@@ -1316,8 +1316,8 @@ def starving(pattern):
     """Below such functions no allocation succeeds: see starve in broken.sh, which needs what a group's shell has
     in its environment."""
     want(os.path.isdir("/sys/kernel/debug/failslab"), "this kernel has no CONFIG_FAILSLAB")
-    here = os.path.dirname(os.path.abspath(__file__))
-    command = f'. "{here}/../lab/guest/lib.sh"; . "{here}/common.sh"; . "{here}/broken.sh"; starve 100 "{pattern}"'
+    tests = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    command = f'. "{tests}/../lab/guest/lib.sh"; . "{tests}/common.sh"; . "{tests}/broken.sh"; starve 100 "{pattern}"'
     subprocess.run(["bash", "-euc", command], check=True, stdin=subprocess.DEVNULL)
     try:
         yield
