@@ -18,7 +18,7 @@ import sys
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TESTS = f"{TOP}/scripts/tests"
 # Beneath every group's file
-SHARED = [f"{TOP}/scripts/lab/guest/lib.sh", f"{TESTS}/common.sh", f"{TESTS}/broken.sh", f"{TESTS}/groups/wire.sh"]
+SHARED = [f"{TOP}/scripts/lab/guest/lib.sh", f"{TESTS}/cases.sh", f"{TESTS}/broken.sh", f"{TESTS}/groups/wire.sh"]
 # They do not fail, or leave the function. What is only for the next case is not looked at either.
 SURE = set(": true echo printf local declare shift set trap return exit break continue exec kill wait read unset "
            "nap sleep note sort tail cat rm sync date eval mapfile basename".split())

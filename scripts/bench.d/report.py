@@ -15,7 +15,7 @@ MODULES = ("v2", "v1", "intree")
 NAMED = {"v2": "ours, v2", "v1": "ours, v1", "intree": "in-tree"}
 TOLERANCE = 0.02  # of a limit
 NONE = 0.001  # so few in an operation are none
-RTT = 20e6  # ns; twice the delay in guest.sh
+RTT = 20e6  # ns; twice the delay in measure.sh
 
 
 class Run:

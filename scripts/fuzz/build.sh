@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Sourced by run.sh and floor.sh, after lab/common.sh: the wire and pure rooms in user space.
+# Sourced by run.sh and floor.sh, after lab/host.sh: the wire and pure rooms in user space.
 
 mapfile -t pure < <(python3 scripts/check-looking.py --pure)
 ((${#pure[@]})) || die "no pure rooms"

@@ -6,7 +6,7 @@
 # usage: scripts/fuzz/floor.sh           status 1 if a room is below what it has to have
 #        scripts/fuzz/floor.sh --show    show what the inputs do not reach, those that earlier
 #                                        runs have kept in $CACHE/fuzz included
-. "$(dirname "$0")/../lab/common.sh"
+. "$(dirname "$0")/../lab/host.sh"
 cd "$TOP" || exit
 . scripts/fuzz/build.sh
 

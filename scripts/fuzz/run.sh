@@ -11,7 +11,7 @@
 # All targets run at once for so many seconds, and share the cores; with 0 they run only
 # what inputs there are: those of kunit/vectors.h, of scripts/fuzz/corpus, and those kept in
 # $CACHE/fuzz by earlier runs because they reached something new. Status 1 if a target fails.
-. "$(dirname "$0")/../lab/common.sh"
+. "$(dirname "$0")/../lab/host.sh"
 cd "$TOP" || exit
 . scripts/fuzz/build.sh
 

@@ -4,7 +4,7 @@
 # host, the run directory, as /lab. In there: env, <role>.job (what to do), and afterwards
 # <role>.console, <role>.verdict and log/<role>/. Debian's kernel runs in QEMU; of those made
 # here, see kernel.sh.
-. "$(dirname "${BASH_SOURCE[0]}")/module.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/kmod.sh"
 
 guest_initramfs() {
 	local k=$1 out=$TREE/initramfs-$1.gz tmp rel m n=0

@@ -7,7 +7,7 @@
 # Their compiler may be newer than this host's, and their build tools may not run here. So Kbuild is
 # only asked for its commands (make -n); these are run with -fsyntax-only, without the options that
 # gcc does not know, and with all sources but the tracepoints as one: 40 times less of headers to read.
-. "$(dirname "${BASH_SOURCE[0]}")/module.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/kmod.sh"
 
 LAB_APT=$CACHE/apt-headers
 LAB_SUITES=(bookworm-backports trixie trixie-backports forky sid)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Sourced by every script of the lab: where things are, how to speak, and how to
+# The host. Sourced by every script of the lab: where things are, how to speak, and how to
 # get a Debian package. Nothing here knows about kernels or guests.
 set -euo pipefail
 

@@ -10,7 +10,7 @@
 # 7.3 is one of the second kind (MACHINE=x86 makes it one of the first); User-mode Linux of 6.12 loses
 # the data of modules.
 # kernel_ready <name> makes one usable; the other kernel_* functions tell where it is.
-. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/host.sh"
 
 # Which checkers the kernels built here have: debug.config, race.config or memory.config. The last two
 # make kernels of their own, see make test-race and make test-memory.

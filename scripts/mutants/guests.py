@@ -315,14 +315,14 @@ def make_tree(m=None):
 
 
 def need_packages():
-    script = ('. scripts/lab/common.sh; need_packages "${PKG_GUEST[@]}" "${PKG_WIRE[@]}" "${PKG_BUILD[@]}" '
+    script = ('. scripts/lab/host.sh; need_packages "${PKG_GUEST[@]}" "${PKG_WIRE[@]}" "${PKG_BUILD[@]}" '
               '"${PKG_KRB5[@]}"')
     subprocess.run(["bash", "-c", script], cwd=TOP, check=True)
 
 
 def build(kernel, log):
     """Why it does not build, or None"""
-    script = '. scripts/lab/module.sh; module_ready "$0"'
+    script = '. scripts/lab/kmod.sh; module_ready "$0"'
     with open(log, "wb") as f:
         if subprocess.run(["bash", "-c", script, kernel], cwd=TREE, stdout=f, stderr=f, check=False).returncode == 0:
             return None

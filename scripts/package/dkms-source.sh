@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# What the packaging scripts share. It needs nothing of the lab.
+# The version, the kernels, and the source tree that DKMS gets, for deb and dkms. It needs nothing of the lab.
 set -euo pipefail
 
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)

@@ -77,7 +77,7 @@ interrupt() {
 	stubs
 	rm -f /usr/sbin/policy-rc.d
 	set -m
-	bash -c ". '$tree/scripts/lab/common.sh'; need_packages traps; echo 'and on it goes'" >"$tmp/out" 2>&1 </dev/null &
+	bash -c ". '$tree/scripts/lab/host.sh'; need_packages traps; echo 'and on it goes'" >"$tmp/out" 2>&1 </dev/null &
 	pid=$!
 	set +m
 	target=$pid
@@ -110,7 +110,7 @@ test_install-key() {
 	{
 		until_true test -e "$tmp/apt.begun" && printf '\003'
 		until_true test -e "$tmp/gone"
-	} | script -qec "bash -c '. $tree/scripts/lab/common.sh; need_packages traps; echo and on it goes'" /dev/null >"$tmp/out" &
+	} | script -qec "bash -c '. $tree/scripts/lab/host.sh; need_packages traps; echo and on it goes'" /dev/null >"$tmp/out" &
 	shell=$!
 	set +m
 	until_true test -e "$tmp/apt.begun" || fail "apt-get was not begun: $(tail -n 1 "$tmp/out")"
@@ -125,7 +125,7 @@ test_install-key() {
 	! grep 'on it goes' "$tmp/out" || fail "the run went on"
 }
 
-need() { bash -c ". '$tree/scripts/lab/common.sh'; need_packages $1" >"$tmp/out" 2>&1 </dev/null; }
+need() { bash -c ". '$tree/scripts/lab/host.sh'; need_packages $1" >"$tmp/out" 2>&1 </dev/null; }
 
 # One that was killed removes nothing: the next run does.
 test_install-killed() {
@@ -249,7 +249,7 @@ test_cache-of-another-user() {
 	mkdir -p "$tmp/cache"
 	copy "$tmp/clone"
 	# Root has used it before, from the same clone.
-	bash -c ". '$tmp/clone/scripts/lab/common.sh'"
+	bash -c ". '$tmp/clone/scripts/lab/host.sh'"
 	for c in $(commands); do
 		refused "another user's: be root, or set RPCRDMA_CACHE" \
 			setpriv --reuid=65534 --regid=65534 --clear-groups "$tmp/clone/scripts/$c"

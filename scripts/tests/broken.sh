@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # What can be broken in one guest and between two alike, and what has to hold then; sourced after
-# common.sh. The client's side is this guest, the server's is wherever on_server() runs things.
+# cases.sh. The client's side is this guest, the server's is wherever on_server() runs things.
 
 # at <client|server> <command...>: at that end of the connection
 at() {

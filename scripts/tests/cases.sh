@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# What several test groups share; sourced in a guest after lab/guest/lib.sh. A group
-# defines case_<name> functions and group(), which calls these.
+# What the cases of all groups are made of: how a guest comes up and goes down, mounts, loads, and what is
+# watched meanwhile. A group sources it in a guest, after lab/guest/lib.sh; it defines case_<name>
+# functions, and group(), which calls these.
 CHECK=$TOP/scripts/tests/peers/nfscheck.py
 
 # highest <version>: of the protocol, on both sides; nothing where the in-tree module is

@@ -8,7 +8,7 @@
 # Also: dissect
 #
 # usage: dissect.sh KERNEL DIRECTORY     (run by run-group.sh; results on stdout)
-. "$(dirname "$0")/../../lab/common.sh"
+. "$(dirname "$0")/../../lab/host.sh"
 
 need_packages "${PKG_WIRE[@]}"
 mkdir -p "$2/log"

@@ -13,7 +13,7 @@
 # Providers: siw rxe
 # Quick:client: siw
 # Quick:server: rxe
-. "$TOP/scripts/tests/common.sh"
+. "$TOP/scripts/tests/cases.sh"
 . "$TOP/scripts/tests/broken.sh"
 CASE_LIMIT=420
 

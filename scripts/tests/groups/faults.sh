@@ -7,7 +7,7 @@
 # Clock: own
 # Limit: 3000
 # Second: none
-. "$TOP/scripts/tests/common.sh"
+. "$TOP/scripts/tests/cases.sh"
 . "$TOP/scripts/tests/broken.sh"
 # ROUNDS=10: pull the device out more often
 CASE_LIMIT=$((340 + 20 * ${ROUNDS:-4}))

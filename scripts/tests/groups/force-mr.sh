@@ -7,7 +7,7 @@
 # Limit: 900
 # Cmdline: ib_core.force_mr=1
 # Second: none
-. "$TOP/scripts/tests/common.sh"
+. "$TOP/scripts/tests/cases.sh"
 
 # The server works, or it takes nobody in and one line says why.
 served() {

@@ -3,7 +3,7 @@
 # NFS of every version over the module, client and server in one guest.
 # Guests: alone
 # Limit: 2400
-. "$TOP/scripts/tests/common.sh"
+. "$TOP/scripts/tests/cases.sh"
 
 # bounded <command...>: for each of its Calls the client knew how long the Reply can become at most, and has
 # provided for that: the server has never had one that is longer. Some are long.

@@ -5,7 +5,7 @@
 # Guests: alone
 # Limit: 2400
 # Second: rxe
-. "$TOP/scripts/tests/common.sh"
+. "$TOP/scripts/tests/cases.sh"
 
 case_client-messages() { hostile calls messages; }
 case_client-chunks() { hostile calls chunks; }

@@ -5,7 +5,7 @@
 # Clock: own
 # Limit: 2400
 # Second: none
-. "$TOP/scripts/tests/common.sh"
+. "$TOP/scripts/tests/cases.sh"
 
 case_server-v2-nego() { hostile server_v2 nego; }
 case_server-v2-spoken() { hostile server_v2 spoken; }

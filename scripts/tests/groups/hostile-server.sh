@@ -5,7 +5,7 @@
 # Clock: own
 # Limit: 2400
 # Second: none
-. "$TOP/scripts/tests/common.sh"
+. "$TOP/scripts/tests/cases.sh"
 
 case_server-replies() { hostile server replies; }
 case_server-memory() { hostile server memory; }

@@ -5,7 +5,7 @@
 # Guests: alone
 # Limit: 1800
 # Second: none
-. "$TOP/scripts/tests/common.sh"
+. "$TOP/scripts/tests/cases.sh"
 
 case_v2-messages() { hostile v2 v2-messages; }
 case_v2-errors() { hostile v2 v2-errors; }

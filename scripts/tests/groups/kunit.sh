@@ -4,7 +4,7 @@
 # Guests: alone
 # Limit: 2400
 # Second: rxe
-. "$TOP/scripts/tests/common.sh"
+. "$TOP/scripts/tests/cases.sh"
 
 case_kunit() {
 	local suite

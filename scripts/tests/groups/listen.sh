@@ -4,7 +4,7 @@
 # Guests: alone
 # Limit: 2400
 # Second: rxe
-. "$TOP/scripts/tests/common.sh"
+. "$TOP/scripts/tests/cases.sh"
 
 # Covers: RPB-09
 case_listen-address() {

@@ -4,7 +4,7 @@
 # Guests: alone
 # Limit: 2400
 # Second: siw rxe
-. "$TOP/scripts/tests/common.sh"
+. "$TOP/scripts/tests/cases.sh"
 
 # mount(8) asks for "rpcrdma", nfsd's listener for "svcrdma"; both find the one in updates/.
 case_autoload-client() {

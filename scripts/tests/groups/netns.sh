@@ -6,7 +6,7 @@
 # Limit: 1800
 # Second: none
 # Quick: rxe
-. "$TOP/scripts/tests/common.sh"
+. "$TOP/scripts/tests/cases.sh"
 
 has_rxe_in_netns() {
 	[ "$PROVIDER" = rxe ] || skip "siw has its sockets in the first network namespace only"

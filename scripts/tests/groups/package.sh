@@ -7,7 +7,7 @@
 # Providers: rxe
 #
 # usage: package.sh KERNEL DIRECTORY     (run by run-group.sh; results on stdout)
-. "$(dirname "$0")/../../lab/module.sh"
+. "$(dirname "$0")/../../lab/kmod.sh"
 
 kernel=$1 dir=$2
 [ "$kernel" != 6.12 ] || kernel=debian

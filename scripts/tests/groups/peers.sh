@@ -8,7 +8,7 @@
 # Second:server: siw
 # Debian:client: rxe
 # Debian:server: rxe
-. "$TOP/scripts/tests/common.sh"
+. "$TOP/scripts/tests/cases.sh"
 
 # invalidation <Y|N> <command...>: with our module, whichever side it is on.
 invalidation() {

@@ -5,7 +5,7 @@
 # Limit: 2400
 # Second: rxe
 # Slow: small-regions failed-invalidation short-queue
-. "$TOP/scripts/tests/common.sh"
+. "$TOP/scripts/tests/cases.sh"
 
 # chunks_for <bytes>: Read chunks that a WRITE of so many takes
 chunks_for() {

@@ -6,7 +6,7 @@
 # Limit: 1800
 # Second: none
 # Debian: rxe
-. "$TOP/scripts/tests/common.sh"
+. "$TOP/scripts/tests/cases.sh"
 
 REALM=LAB.TEST
 NAME=server.lab.test

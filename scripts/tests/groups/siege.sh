@@ -6,7 +6,7 @@
 # Limit: 2400
 # Quick: none
 # Second: none
-. "$TOP/scripts/tests/common.sh"
+. "$TOP/scripts/tests/cases.sh"
 . "$TOP/scripts/tests/broken.sh"
 
 siege() { SIEGE_VERSION=$1 hostile siege "$2"; }

@@ -6,7 +6,7 @@
 # Limit: 2400
 # Second: none
 # Long: fio-v3
-. "$TOP/scripts/tests/common.sh"
+. "$TOP/scripts/tests/cases.sh"
 . "$TOP/scripts/tests/broken.sh"
 CASE_LIMIT=600
 FIO_SECONDS=${FIO_SECONDS:-60}

@@ -11,7 +11,7 @@
 # Debian: rxe
 # Cases: debian/rxe swap-counted swap
 # Providers: rxe
-. "$TOP/scripts/tests/common.sh"
+. "$TOP/scripts/tests/cases.sh"
 . "$TOP/scripts/tests/broken.sh"
 CASE_LIMIT=1000
 

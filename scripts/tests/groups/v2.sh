@@ -9,7 +9,7 @@
 # Cases: 7.3/rxe v2-v3 v2-v42 v2-delegation
 # Cases: 6.12/siw v2-v3 v2-v42 v2-delegation
 # Cases: 6.12/rxe v2-v3 v2-v42 v2-delegation v2-pairs v2-inline v2-errors v2-heal-reply-resource
-. "$TOP/scripts/tests/common.sh"
+. "$TOP/scripts/tests/cases.sh"
 KNOBS=/sys/kernel/debug/rpcrdma
 CLIENT=/proc/sys/sunrpc
 SERVE=/proc/sys/sunrpc/svc_rdma

@@ -14,7 +14,7 @@
 # Also: wire2-decode
 # Also: wire2-rules
 # Also: wire2-form
-. "$TOP/scripts/tests/common.sh"
+. "$TOP/scripts/tests/cases.sh"
 
 # Read, Write and Reply chunks, long calls (symlink, ACL and xattr values) and replies.
 case_wire-traffic-v3() { with_mount 3 v3_traffic; }

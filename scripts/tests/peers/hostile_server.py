@@ -1317,7 +1317,7 @@ def starving(pattern):
     in its environment."""
     want(os.path.isdir("/sys/kernel/debug/failslab"), "this kernel has no CONFIG_FAILSLAB")
     tests = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    command = f'. "{tests}/../lab/guest/lib.sh"; . "{tests}/common.sh"; . "{tests}/broken.sh"; starve 100 "{pattern}"'
+    command = f'. "{tests}/../lab/guest/lib.sh"; . "{tests}/cases.sh"; . "{tests}/broken.sh"; starve 100 "{pattern}"'
     subprocess.run(["bash", "-euc", command], check=True, stdin=subprocess.DEVNULL)
     try:
         yield
