@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The module's trace events, as tests look at them: "with Trace() as t: ...; t.want(NAME)".
+"""The module's trace events, as tests look at them: "with Trace() as t: ...; t.missing(NAME)".
 
 They go to a ring buffer of their own, so that nothing else is among them and nobody else's tracing
-is disturbed. As a program it tells of events that no test looks at, for make check.
+is disturbed.
 """
 import contextlib
-import glob
 import os
 import re
-import sys
 import time
 
 from peer import put
@@ -93,47 +91,3 @@ class Trace:
             if not left or time.monotonic() > end:
                 return left
             time.sleep(0.1)
-
-
-def defined(top):
-    """Names of all events in the headers"""
-    found, prefix = set(), {}
-    for path in glob.glob(f"{top}/include/rpcrdma/trace_*.h"):
-        with open(path, encoding="utf-8") as f:
-            text = f.read()
-        # Macros that give a name its prefix
-        prefix = {m.group(1): m.group(2) for m in re.finditer(
-            r"#define (DEFINE_\w+)\(name\)[\s\\]+DEFINE_EVENT\(\w+,\s*(\w*?)(?:##)?name,", text)}
-        found.update(re.findall(r"^TRACE_EVENT\((\w+),", text, re.M))
-        found.update(re.findall(r"^DEFINE_EVENT\(\w+,\s*(\w+),", text, re.M))
-        found.update(prefix[macro] + name for macro, name in
-                     re.findall(r"^(DEFINE_\w+)\((\w+)\);", text, re.M))
-    return found
-
-
-# What no guest brings about
-UNSEEN = {
-    "xprt_rdma_no_tls": "NFS refuses the mount option itself; the KUnit suite xprt_rdma_transport does what leads to it",
-}
-
-
-def main():
-    top = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../..")
-    text = ""
-    for path in glob.glob(f"{top}/scripts/tests/**", recursive=True):
-        if path.endswith((".sh", ".py")) and not path.endswith("events.py"):
-            with open(path, encoding="utf-8") as f:
-                text += f.read()
-    wrong = 0
-    for name in sorted(defined(top)):
-        if bool(re.search(rf"\b{name}\b", text)) == (name in UNSEEN):
-            print(f"{name}: " + ("a test looks at it" if name in UNSEEN else "no test looks at it, see events.py"))
-            wrong = 1
-    for name in sorted(set(UNSEEN) - defined(top)):
-        print(f"{name}: no such event")
-        wrong = 1
-    return wrong
-
-
-if __name__ == "__main__":
-    sys.exit(main())
