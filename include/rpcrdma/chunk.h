@@ -15,7 +15,7 @@
  * @pt_offset: where the run begins in the body stream (when @pt_chunk is NULL)
  * @pt_length: bytes of the run, without roundup
  * @pt_pad: zero bytes the responder adds behind a chunk that came without
- *	its roundup (V1-RDC-10)
+ *	its roundup (RFC 8166 3.4.5.2)
  */
 struct rpcrdma_part {
 	const struct rpcrdma_chunk	*pt_chunk;

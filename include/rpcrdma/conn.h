@@ -71,7 +71,7 @@ struct rpcrdma_conn_queues {
  * struct rpcrdma_conn - one connection
  * @cn_ops: the owner's hooks
  * @cn_id: CM identifier, owned
- * @cn_pd: protection domain, of this connection alone (MEM-07)
+ * @cn_pd: protection domain, of this connection alone (RFC 8166 8.1.1)
  * @cn_cq: completion queue for both work queues
  * @cn_caps: the device, valid once an address is resolved or adopted
  * @cn_limits: inline limits and remote invalidation, valid once up

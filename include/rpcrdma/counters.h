@@ -2,7 +2,7 @@
 /*
  * Event counters of the whole module, per CPU, never reset. They are shown in
  * /sys/kernel/debug/rpcrdma/counters, one "name value" line each. A message
- * that is dropped or refused is counted under its reason (V1-ERR-27).
+ * that is dropped or refused is counted under its reason.
  */
 #ifndef RPCRDMA_COUNTERS_H
 #define RPCRDMA_COUNTERS_H

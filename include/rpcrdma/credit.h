@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Credits: what to advertise, and what to believe. One window per direction;
- * neither touches the other (BC-02).
+ * neither touches the other (rfc5666bis 8.2.1).
  */
 #ifndef RPCRDMA_CREDIT_H
 #define RPCRDMA_CREDIT_H

@@ -11,7 +11,7 @@
 #include <rpcrdma/wire.h>
 
 #define RPCRDMA_CM_PRIVATE_LEN	8u
-#define RPCRDMA1_INLINE_DEFAULT	1024u	/* peer said nothing (V1-CRD-15) */
+#define RPCRDMA1_INLINE_DEFAULT	1024u	/* peer said nothing (RFC 8166 3.3.3) */
 #define RPCRDMA_INLINE_MIN	1024u
 #define RPCRDMA_INLINE_MAX	65536u
 

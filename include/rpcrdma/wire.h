@@ -7,8 +7,7 @@
  * so it is valid only as long as that buffer is neither freed nor reposted.
  *
  * All values outside the codec are in host byte order; big-endian words live
- * only in net/wire. Layouts: requirements section B; RFC 8166
- * section 4; draft-ietf-nfsv4-rfc5666bis-01 section 5.
+ * only in net/wire. Layouts: RFC 8166 4; Documentation/wire.rst.
  */
 #ifndef RPCRDMA_WIRE_H
 #define RPCRDMA_WIRE_H
@@ -83,7 +82,7 @@
  * struct rpcrdma_segment - one registered piece of a peer's memory
  * @sg_handle: steering tag (R_key)
  * @sg_length: bytes
- * @sg_offset: address in the tag's space, used exactly as sent (V1-HDR-19)
+ * @sg_offset: address in the tag's space, used exactly as sent (RFC 8166 4.4.3)
  */
 struct rpcrdma_segment {
 	u32		sg_handle;
@@ -193,7 +192,7 @@ struct rpcrdma2_error {
  * @hd_inv_handle: version 2 Calls: a handle of this header that the Reply may
  *	invalidate, or 0
  * @hd_inv_stray: version 2 Calls: rdma_inv_handle if it is in no segment: it
- *	is ignored (V2-CHK-13); or 0
+ *	is ignored (G-22); or 0
  * @hd_props: for RPCRDMA2_CONNPROP; all defaults if the set is bad
  * @hd_length: bytes of transport header; the RPC message begins here
  * @hd_msg_len: bytes of RPC message that follow the header inline
@@ -226,11 +225,11 @@ struct rpcrdma_hdr {
  * enum rpcrdma_verdict - what the codec made of a received message
  * @RPCRDMA_OK: well formed; go on
  * @RPCRDMA_DISCARD_SHORT: too short to trust any field: drop, no answer (G-10)
- * @RPCRDMA_DISCARD_DONE: RDMA_DONE: drop (V1-DEP-05)
- * @RPCRDMA_DISCARD_ERROR: RDMA_ERROR at a responder: drop (V1-ERR-09)
+ * @RPCRDMA_DISCARD_DONE: RDMA_DONE: drop (RFC 8166 4.6.2)
+ * @RPCRDMA_DISCARD_ERROR: RDMA_ERROR at a responder: drop (RFC 8166 4.2.4)
  * @RPCRDMA_BACKWARD_CALL: at a client: a Call for the callback service
  * @RPCRDMA_BACKWARD_REPLY: at a server: a Reply to a callback
- * @RPCRDMA_BAD_VERS: version not supported: answer ERR_VERS (V1-ERR-03)
+ * @RPCRDMA_BAD_VERS: version not supported: answer ERR_VERS (RFC 8166 4.5.1)
  * @RPCRDMA_BAD_PROC: unknown rdma_proc or rdma_htype
  * @RPCRDMA_BAD_LIST: a list is truncated, or a presence word is not 0 or 1
  * @RPCRDMA_MANY_READS: more Read chunks than are accepted (G-32)
@@ -242,7 +241,7 @@ struct rpcrdma_hdr {
  * @RPCRDMA_BAD_POSITION: unaligned, beyond the message, or overlapping
  * @RPCRDMA_BAD_FORM: chunks and rdma_proc do not go together (G-01, G-09)
  * @RPCRDMA_BAD_XID: header and RPC message disagree about the XID
- * @RPCRDMA_BAD_DIRECTION: F_RESPONSE and msg_type disagree (V2-HDR-13)
+ * @RPCRDMA_BAD_DIRECTION: F_RESPONSE and msg_type disagree (G-21)
  * @RPCRDMA_BAD_MSG: inline RPC message missing, or bytes after a message that
  *	has none
  * @RPCRDMA_BAD_PROP: a property set that cannot be used (G-18)
@@ -291,7 +290,7 @@ enum rpcrdma_verdict {
  * @ac_reads: most Read chunks in a Call, beside the Position Zero chunk
  * @ac_writes: most Write chunks in a Call
  * @ac_segs: most segments in a chunk
- * @ac_inline_only: no chunks at all: backward Calls, see BRS (V2-BC-07)
+ * @ac_inline_only: no chunks at all: backward Calls, see BRS (version-two 5.3.3)
  *
  * Chunks and segments are bounded by %RPCRDMA_MAX_CHUNKS and
  * %RPCRDMA_MAX_SEGS in any case.
@@ -345,7 +344,7 @@ struct rpcrdma_call_out {
 /**
  * struct rpcrdma_reply_out - a Reply header to be sent
  * @ro_xid: XID of the RPC
- * @ro_credit: credits granted; 0 is sent as 1 (V1-CRD-04)
+ * @ro_credit: credits granted; 0 is sent as 1 (RFC 8166 3.3.1)
  * @ro_proc: %RPCRDMA1_MSG or %RPCRDMA1_NOMSG
  * @ro_lists: the Call's lists; Write list and Reply chunk are returned
  * @ro_written: bytes written into each of the Call's Write chunks

@@ -21,7 +21,7 @@
 /* Largest READ or WRITE payload; NFS itself stops here as well */
 #define XPRT_RDMA_MAX_PAYLOAD	1048576u
 
-/* Callbacks in progress at most: the backward grant (BC-07) */
+/* Callbacks in progress at most: the backward grant (rfc5666bis 8.2.2.1) */
 #define XPRT_RDMA_BC_REQUESTS	16u
 
 /* Bytes of the largest callback, and of its Reply */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Client: callbacks (RFC 8167; draft-ietf-nfsv4-rfc5666bis-01 section 8). The
+ * Client: callbacks (RFC 8167; rfc5666bis 8). The
  * client is the responder here: Calls come in on the forward connection, and
  * Replies go out on it.
  *
@@ -8,9 +8,9 @@
  *
  * A connection always has Receives for %XPRT_RDMA_BC_REQUESTS callbacks more
  * than forward traffic needs, so the grant is backed before it is made and
- * whether or not callbacks are used (BC-07, BC-15). A Call is copied out of its
+ * whether or not callbacks are used (rfc5666bis 8.2.2.1). A Call is copied out of its
  * Receive at once, and the Receive is returned, so callbacks take nothing from
- * the forward direction (BC-02, BC-28).
+ * the forward direction (rfc5666bis 8.2.1).
  *
  * Two callback slots are always there, others are made when they are first
  * needed. There may be twice as many as callbacks granted, because a slot is free
@@ -81,8 +81,8 @@ int xprt_rdma_bc_setup(struct rpc_xprt *xprt, unsigned int reqs)
  * xprt_rdma_bc_maxpayload - largest callback message
  * @xprt: connected transport
  *
- * One that both ends can Send and Receive inline (BC-16); the upper layer
- * makes it part of the session (BC-17).
+ * One that both ends can Send and Receive inline (rfc5666bis 8.3.3); the upper layer
+ * makes it part of the session.
  *
  * Context: process.
  * Return: bytes of RPC message.
@@ -254,7 +254,7 @@ static void xprt_rdma_bc_fill(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	rqst->rq_xid = cpu_to_be32(hdr->hd_xid);
 	/* Its Reply takes no credit. For sunrpc it has one already: it would wait
 	 * for one otherwise, behind the Calls that do, while the server may
-	 * answer none of them before this is answered (BC-02).
+	 * answer none of them before this is answered (rfc5666bis 8.2.1).
 	 */
 	rqst->rq_cong = 1;
 	req->rr_bc_cookie = READ_ONCE(xr->xr_xprt.connect_cookie);
@@ -346,7 +346,7 @@ void xprt_rdma_bc_free_rqst(struct rpc_rqst *rqst)
 }
 
 /* A callback with chunks breaks the rules, but it is a Call and gets an answer
- * (BC-24).
+ * (RFC 8167 5.3).
  */
 static void xprt_rdma_bc_refuse(struct xprt_rdma *xr,
 				const struct rpcrdma_hdr *hdr)
@@ -454,7 +454,7 @@ static int xprt_rdma_bc_encode(struct xprt_rdma *xr,
 
 /* The server asked for more than it can Receive, now at least: the limits of a
  * new connection may be lower than those that the session was made with. It
- * gets to know (V2-ERR-20).
+ * gets to know (version-two 5.3.3).
  */
 static int xprt_rdma_bc_encode_too_long(struct xprt_rdma *xr,
 					const struct rpc_rqst *rqst,

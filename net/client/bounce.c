@@ -7,7 +7,7 @@
  *
  * Head, pages and tail of an xdr_buf are no neighbours, so a Long Call or Reply
  * takes a region, and with it a segment, for each of them. A server may say that
- * it wants fewer (SEGMENTS, V2-ERR-16). The message then goes through whole
+ * it wants fewer (SEGMENTS, version-two 5.3.3). The message then goes through whole
  * pages, which one region covers. This is as rare as it is slow.
  *
  * Operation

@@ -348,7 +348,7 @@ void xprt_rdma_close(struct rpc_xprt *xprt)
 	/* sunrpc may close twice. */
 	if (xr->xr_conn.cn_id) {
 		trace_xprt_rdma_close(xr, xr->xr_conn.cn_error);
-		/* It said ERR_VERS, and that was all it ever did (V2-NEG-09) */
+		/* It said ERR_VERS, and that was all it ever did (version-two 7.2) */
 		if (xr->xr_fell_back && !xr->xr_window.wn_opened)
 			xr->xr_v1_only = true;
 		rpcrdma_count(client_disconnects);

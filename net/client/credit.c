@@ -67,7 +67,7 @@ void xprt_rdma_credit_begin(struct xprt_rdma *xr)
  * @xr: transport whose connection has no queues any more
  *
  * Credits belong to a connection: RPCs that are going to be sent again must
- * take theirs anew, one by one at first (V1-CRD-23; invariant I16).
+ * take theirs anew, one by one at first (RFC 8166 3.3.3; invariant I16).
  *
  * Context: process. Send lock, reserve_lock and transport_lock held.
  */
@@ -131,7 +131,7 @@ static void xprt_rdma_credit_owe(struct xprt_rdma *xr, u32 xid)
 	rpcrdma_window_owe(&xr->xr_window);
 }
 
-/* Each XID once: a server may send a Reply twice (V1-ERR-19). */
+/* Each XID once: a server may send a Reply twice (RFC 8166 4.2.1). */
 static bool xprt_rdma_credit_repay(struct xprt_rdma *xr, u32 xid)
 {
 	u32 i, n = xr->xr_window.wn_owed;
@@ -150,7 +150,7 @@ static bool xprt_rdma_credit_repay(struct xprt_rdma *xr, u32 xid)
  * @task: RPC with a slot; nothing can find it by its XID any more
  *
  * Usually it is free for the next Call. If the Reply has not come, the server
- * is still at work, and holds it (V1-CRD-06).
+ * is still at work, and holds it (RFC 8166 3.3.1).
  *
  * Context: process; transport_lock held.
  */

@@ -12,7 +12,7 @@
  * xprt_rdma_reply_refuse - answer a message of version 2 with an error
  * @xr: transport
  * @hdr: header of the message, with F_RESPONSE clear: a backward Call, or
- *	something that nobody here knows (G-12, V2-BC-08)
+ *	something that nobody here knows (version-two 5.3.3; G-12)
  * @error: what to say
  *
  * If there is no Send at the moment, nothing is said: the server's Call runs

@@ -11,7 +11,7 @@
  * A region comes back when the server has invalidated it (Send With
  * Invalidate), or by a local invalidation, or with the connection. Only then
  * are its pages unmapped: an RPC is completed with rr_mrs empty, never before
- * (invariant I2; MEM-03, MEM-10). When invalidation cannot be posted or is
+ * (invariant I2; RFC 8166 4.4.1, 8.1). When invalidation cannot be posted or is
  * flushed, the connection is down; its queue pair is in the error state and
  * the regions are destroyed by whoever closes the connection, which the RPC
  * waits for.
@@ -60,7 +60,7 @@ static inline void xprt_rdma_frwr_mr_put(struct xprt_rdma_mr *mr)
  * Context: completion.
  * Return: true; or false if the handle is none of this RPC's: then the peer
  *	has taken away what it had no right to, and the connection must go
- *	(MEM-21).
+ *	(RFC 8797 4.1).
  */
 bool xprt_rdma_frwr_remote_inv(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			       u32 handle)

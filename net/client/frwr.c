@@ -217,7 +217,7 @@ void xprt_rdma_frwr_mr_unmap(struct xprt_rdma_mr *mr)
 }
 
 /* RPCSEC_GSS encrypts a Call into pages of its own, and frees them when it is
- * encoded again. By then the server may be reading the first one (MEM-04).
+ * encoded again. By then the server may be reading the first one (RFC 8166 4.4.1).
  */
 static void xprt_rdma_frwr_hold(struct xprt_rdma_mr *mr)
 {
@@ -336,8 +336,8 @@ static int xprt_rdma_frwr_map(struct xprt_rdma *xr, struct xprt_rdma_req *req,
  * @remote_write: the server writes (else: reads)
  * @offer: chunk to fill in
  *
- * Exactly the bytes of the page list are exposed (MEM-12), for one kind of
- * access (MEM-11). No work request is posted.
+ * Exactly the bytes of the page list are exposed, for one kind of
+ * access (RFC 8166 8.1). No work request is posted.
  *
  * Context: process; may sleep.
  * Return: 0; %-ENOBUFS if no region or mapping is to be had now; %-EMSGSIZE

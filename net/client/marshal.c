@@ -43,7 +43,7 @@ static int xprt_rdma_marshal_fill_pages(struct xdr_buf *buf)
 }
 
 /* Room for roundup in a Write chunk: only servers of version 1 may want it
- * (G-03, V2-CHK-17).
+ * (G-03).
  */
 static u32 xprt_rdma_marshal_pad(const struct xprt_rdma *xr,
 				 const struct xdr_buf *rcv)
@@ -341,7 +341,7 @@ int xprt_rdma_marshal_encode(struct xprt_rdma *xr, struct xprt_rdma_req *req,
  * @hdr_len: bytes of that
  *
  * When the page list travels in a Read chunk, its roundup, which sunrpc puts at the
- * start of the tail, leaves the stream with it (V1-RDC-08).
+ * start of the tail, leaves the stream with it (RFC 8166 3.4.5.2).
  *
  * Context: any.
  * Return: bytes to send; %-EMSGSIZE if they do not fit; %-EIO.
@@ -385,7 +385,7 @@ static u32 xprt_rdma_marshal_offered(const struct xprt_rdma_offer *offer)
 }
 
 /* A Reply that we can receive inline, and the server cannot send: it has a limit
- * of its own that it need not tell (V2-PRP-22). Plan by it from now on. One RPC
+ * of its own that it need not tell (version-two 5.3.4). Plan by it from now on. One RPC
  * is not enough to remember it by: a server of NFSv4.1 that has not kept the
  * Reply refuses the second try, and the next one is a new RPC. Receives stay as
  * large as was announced.
@@ -428,7 +428,7 @@ bool xprt_rdma_marshal_heal(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 		.ha_reply_max	= rcv->buflen,
 	};
 
-	/* Not again on this connection (V2-ERR-10). Of the types we send, this is
+	/* Not again on this connection (G-23). Of the types we send, this is
 	 * the only one that we can do without.
 	 */
 	if (hdr->hd_err == RPCRDMA2_ERR_INVAL_HTYPE &&

@@ -9,7 +9,7 @@
  * Operation
  *
  * Where version 2 is allowed, the first message on a connection is our
- * CONNPROP, and no other follows before it was answered (V2-NEG-01, 04). The
+ * CONNPROP, and no other follows before it was answered (version-two 7). The
  * connect worker waits for the answer, so sunrpc learns of the connection only
  * when its version is settled. What the answer means is decided by
  * rpcrdma_nego_answer(), and done at once, in the completion handler: the
@@ -25,11 +25,11 @@
  * well: then the server was away, and may come back with another version. A
  * plain ERR_VERS is not remembered, since asking again costs so little; but if
  * the connection breaks after it, before anything else has come, that is
- * (V2-NEG-09, V2-NEG-17, G-20). A server that has spoken version 2 before may
+ * (version-two 7, 7.2; G-20). A server that has spoken version 2 before may
  * only have been too busy: it is asked once more on the connection after that.
  *
  * Until the version is known, there are few Receives, large enough for either
- * one; the others are made when their size is known (V2-INL-04).
+ * one; the others are made when their size is known (version-two 7.1).
  */
 #include <linux/random.h>
 #include <rpcrdma/negotiate.h>
@@ -106,7 +106,7 @@ u32 xprt_rdma_negotiate_recv_size(const struct xprt_rdma *xr)
 	case RPCRDMA_VERS_1:
 		return xr->xr_conn.cn_ours.cp_recv_size;
 	case RPCRDMA_VERS_2:
-		/* A server need not obey a small RBSIZ (V2-PRP-22, G-19);
+		/* A server need not obey a small RBSIZ (version-two 5.3.4; G-19);
 		 * and what is planned with may have shrunk since.
 		 */
 		return max(xr->xr_v2_inline, XPRT_RDMA_NEGO_DEFAULT);
@@ -142,7 +142,7 @@ static void xprt_rdma_negotiate_v2(struct xprt_rdma *xr,
 		xr->xr_conn.cn_limits.lm_inline_recv =
 			min(xr->xr_v2_inline, XPRT_RDMA_NEGO_DEFAULT);
 	/* The answer gives our one credit back, and brings the first grant with it
-	 * (V2-CRD-04); but for an error, which leaves the window at one.
+	 * (G-16); but for an error, which leaves the window at one.
 	 */
 	if (rpcrdma2_is_grant(hdr, verdict))
 		xprt_rdma_credit_grant(xr, hdr->hd_credit, false);
@@ -156,7 +156,7 @@ static void xprt_rdma_negotiate_v2(struct xprt_rdma *xr,
  * @recv: the message; given back here
  *
  * Whatever it is, nothing is sent in return: our one message is out
- * (V2-NEG-04), or will be; an answer it can only have then. What comes before the
+ * (see there), or will be; an answer it can only have then. What comes before the
  * connection is up here is dropped: its limits are not final.
  *
  * Context: completion queue's workqueue.
@@ -216,7 +216,7 @@ void xprt_rdma_negotiate_receive(struct xprt_rdma *xr,
  * @hdr: header of its CONNPROP, F_RESPONSE clear, decoded without complaint
  *
  * What it says first holds for the life of the connection, and is not answered
- * (G-17, V2-PRP-20). A Send that is on its way is not affected, and one that is
+ * (version-two 5.3.4; G-17). A Send that is on its way is not affected, and one that is
  * being built looks at its buffer again (xprt_rdma_marshal_plan()).
  *
  * Context: completion queue's workqueue.

@@ -5,7 +5,7 @@
  * This file decides how many there are, and never which. Posting them and giving them
  * back is done by verbs/buf.c; how large they are is said by negotiate.c.
  *
- * The Receive for a Reply is posted before the Call is sent (V1-CRD-10). A
+ * The Receive for a Reply is posted before the Call is sent (RFC 8166 3.3.1). A
  * connection begins with few; whenever more Calls are in flight than ever
  * before, there are twice as many. Most connections never need them all.
  */

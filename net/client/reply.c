@@ -54,7 +54,7 @@ static void xprt_rdma_reply_trim_head(struct rpc_rqst *rqst, u32 len)
  *
  * The stream is head, pages, tail without a gap. An item that came by RDMA is in
  * the pages already; the stream continues behind it and its roundup, which does
- * not have to have come (V1-WPD-06).
+ * not have to have come (RFC 8166 3.4.6.2).
  *
  * Context: any.
  * Return: bytes of the stream; %-EIO if there is no room for them.
@@ -109,7 +109,7 @@ static int xprt_rdma_reply_finish(struct xprt_rdma *xr,
 }
 
 /* Sends an RPC again with the same XID. Its credit came back with the error; it
- * takes one like any other Call (V2-CRD-03).
+ * takes one like any other Call (G-16).
  *
  * The task may not be asleep yet: it has yet to note that the RPC was sent, and
  * would overwrite the cookie. xprt_rdma_reply_wait() sets it once more, at the
@@ -202,7 +202,7 @@ static void xprt_rdma_reply_complete(struct xprt_rdma *xr,
 	trace_xprt_rdma_reply(req);
 
 	/* First the Receive: sunrpc may send the next Call at once, and that
-	 * one's Reply must find it posted (V1-CRD-10).
+	 * one's Reply must find it posted (RFC 8166 3.3.1).
 	 */
 	rpcrdma_recv_put(recv);
 
@@ -260,8 +260,8 @@ static void xprt_rdma_reply_bad_inv(struct xprt_rdma *xr,
 	rpcrdma_conn_fail(&xr->xr_conn, -EPROTO);
 }
 
-/* A message that is no RPC's Reply has nothing to invalidate (MEM-21,
- * V2-CHK-11).
+/* A message that is no RPC's Reply has nothing to invalidate (RFC 8797 4.1;
+ * G-22).
  */
 static void xprt_rdma_reply_check_stray(struct xprt_rdma *xr,
 					const struct rpcrdma_recv *recv)
@@ -435,7 +435,7 @@ static bool xprt_rdma_reply_sort_v2(struct xprt_rdma *xr,
 	}
 	if (hdr->hd_proc != RPCRDMA2_CONNPROP)
 		return false;
-	/* F_RESPONSE, but nobody has asked: its XID is no RPC's (V2-TYP-13) */
+	/* F_RESPONSE, but nobody has asked: its XID is no RPC's (G-17) */
 	if (verdict == RPCRDMA_BACKWARD_CALL)
 		xprt_rdma_negotiate_hear(xr, hdr);
 	else
@@ -488,7 +488,7 @@ void xprt_rdma_reply_receive(struct rpcrdma_conn *conn,
 		if (xr->xr_vers == RPCRDMA_VERS_1)
 			break;
 		/* Without F_RESPONSE there is no telling whose XID it has
-		 * (V2-HDR-12).
+		 * (version-two 3.2).
 		 */
 		trace_xprt_rdma_discard(&hdr, verdict);
 		goto out_stray;

@@ -314,7 +314,7 @@ int xprt_rdma_req_alloc_buf(struct rpc_task *task)
  *
  * An RPC that ends without a Reply may have left memory registered: it is
  * taken away from the server here, before sunrpc and its callers get the
- * pages back (MEM-04).
+ * pages back (RFC 8166 4.4.1).
  *
  * Context: process; sleeps if there is something to take away.
  */

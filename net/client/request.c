@@ -13,7 +13,7 @@
  * was got for a Call that cannot be sent after all is given back here, but for what
  * a broken connection has: that goes with it.
  *
- *	Receive		for the Reply, before the Call is sent (V1-CRD-10)
+ *	Receive		for the Reply, before the Call is sent (RFC 8166 3.3.1)
  *	Send		with a buffer for the message
  *	plan		what is inline, and what goes by RDMA
  *	register	the memory that the server reads and writes
@@ -120,7 +120,7 @@ static bool xprt_rdma_send_is_awaited(struct xprt_rdma *xr,
  * @rqst: what to send, in rq_snd_buf
  *
  * Two RPCs with one XID on one connection, and an RPC without a Reply, would
- * put the credit count off by one: then the connection is replaced (V1-CRD-24).
+ * put the credit count off by one: then the connection is replaced (version-two 8.2).
  *
  * Context: process; may sleep. Send lock held.
  * Return: 0; %-ENOTCONN and sunrpc reconnects; %-EAGAIN and it waits for
@@ -165,7 +165,7 @@ int xprt_rdma_send_request(struct rpc_rqst *rqst)
 		goto out_replace;
 	/* There is no memory for this Call, and sunrpc tries it again before all that
 	 * is behind it. Answers to callbacks go before those that have no credit, and
-	 * the server may need one before it can answer what has the memory (BC-02).
+	 * the server may need one before it can answer what has the memory (rfc5666bis 8.2.1).
 	 */
 	if (rc == -ENOBUFS)
 		xprt_rdma_credit_give_back(rqst->rq_task);
@@ -188,7 +188,7 @@ out_replace:
  * @task: the RPC
  *
  * The keepalive may be off, or the peer alive and stuck; and a retransmission
- * needs a new connection anyway (V1-CRD-24).
+ * needs a new connection anyway (version-two 8.2).
  *
  * Context: process.
  */

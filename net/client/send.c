@@ -25,7 +25,7 @@
  * enough entries have come back. sunrpc takes it for sent. Were sunrpc told to
  * wait for buffer space instead, nothing at all could be sent, not even the
  * answers to callbacks, without which the server may answer none of the RPCs that
- * have the entries (BC-02).
+ * have the entries (rfc5666bis 8.2.1).
  */
 #include <linux/slab.h>
 #include <rpcrdma/trace_xprt.h>
@@ -39,7 +39,7 @@
 /* Bytes of a Send's buffer when there is no memory for a larger one */
 #define XPRT_RDMA_SEND_SMALL	4096u
 
-/* Entries that Calls leave to the answers that callbacks must have (V2-BC-08):
+/* Entries that Calls leave to the answers that callbacks must have (version-two 5.3.3):
  * less in a queue so small that the largest RPC would not get through
  */
 static int xprt_rdma_sq_answers(const struct xprt_rdma *xr)

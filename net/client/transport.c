@@ -237,7 +237,7 @@ static void xprt_rdma_init_xprt(struct rpc_xprt *xprt,
 	xprt->resvport = 0;
 	xprt->ops = &xprt_rdma_ops;
 	xprt->max_payload = XPRT_RDMA_MAX_PAYLOAD;
-	/* Side protocols such as NLM and MNT go by this one (ULB-11). */
+	/* Side protocols such as NLM and MNT go by this one (RFC 8267 5.1). */
 	xprt->prot = IPPROTO_TCP;
 	xprt->xprt_class = &xprt_rdma_class;
 	xprt->addrlen = args->addrlen;

@@ -9,7 +9,7 @@
  * the way from one to the other is answered here: which bytes are where, do
  * they fit together, what came back.
  *
- * A piece takes its XDR roundup along when it leaves the stream (V1-CHK-11).
+ * A piece takes its XDR roundup along when it leaves the stream (RFC 8166 3.4.5.2).
  * Lengths of pieces are therefore exact, and the room they have in the stream
  * is a multiple of four.
  *
@@ -17,8 +17,7 @@
  * on what the codec has checked (segments are there, sums do not overflow) and
  * on nothing else a peer has said.
  *
- * Requirements groups V1-RDC, V1-PZC, V1-WRC, V1-UNU, V1-WPD, V1-RPL; G-03 to
- * G-06, G-34, G-35. RFC 8166 sections 3.4 and 4.3.
+ * See RFC 8166 3.4, 4.3; G-03 to G-06, G-34, G-35.
  */
 
 #include <linux/errno.h>
@@ -67,12 +66,12 @@ static u64 rpcrdma_xdr_room(u32 length)
  *
  * Each chunk must begin where the body and the chunks before it can reach:
  * not inside the chunk before it, and not past the last byte there is to put
- * in between (V1-RDC-17). A chunk whose sender included the roundup and one
+ * in between (RFC 8166 4.5.2). A chunk whose sender included the roundup and one
  * whose sender did not take the same room (G-04).
  *
  * Context: any.
  * Return: %RPCRDMA_OK; %RPCRDMA_BAD_POSITION; or %RPCRDMA_BAD_LENGTH if the
- *	stream would be longer than @max_len (V1-RDC-18).
+ *	stream would be longer than @max_len (RFC 8166 8.1.4).
  */
 enum rpcrdma_verdict rpcrdma_lists_check_call(const struct rpcrdma_lists *lists,
 					      u32 body_len, u32 max_len,
@@ -148,7 +147,7 @@ static void rpcrdma_part_chunk(struct rpcrdma_part_iter *iter,
  *
  * The parts, each followed by its @pt_pad zero bytes, make up the unreduced
  * stream. No part is empty: a chunk of zero length is passed over, as there is
- * nothing to be read from it (V1-RDC-19).
+ * nothing to be read from it (RFC 8166 3.4.3).
  *
  * Context: any.
  * Return: false when the stream is complete.
@@ -260,7 +259,7 @@ static bool rpcrdma_chunk_same_handle(const struct rpcrdma_lists *lists,
  * @lists: the Call's lists
  *
  * With several handles the requester has to invalidate by itself anyway, and
- * would not know which are left (V1-CRD-21). Segments of zero length count.
+ * would not know which are left (RFC 8797 4.1). Segments of zero length count.
  *
  * Context: any; the buffer @lists was decoded from must still be there.
  * Return: the handle, if all segments of the Call have the same; 0 if there
@@ -294,15 +293,15 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_lists_single_handle);
  * @length: its bytes, without roundup
  *
  * To be called once for each eligible result, in the order of the Reply. One
- * result takes one chunk, whatever is left of it included (V1-WRC-04). A
+ * result takes one chunk, whatever is left of it included (RFC 8166 4.3.2). A
  * result of no bytes takes none, so that the chunk serves the next one
- * (V1-UNU-06). A chunk of no segments asks for its result in the stream, and
+ * (RFC 8166 4.3.2.2). A chunk of no segments asks for its result in the stream, and
  * is used up by that (G-05).
  *
  * Context: any.
  * Return: the index of the chunk; -ENOENT if the result stays in the stream;
  *	-EMSGSIZE if the chunk is too small for it, in which case nothing was
- *	assigned and the Reply cannot be sent (V1-WRC-16).
+ *	assigned and the Reply cannot be sent (RFC 8267 3.1).
  */
 int rpcrdma_payload_assign(const struct rpcrdma_lists *lists,
 			   struct rpcrdma_payload *payloads, u32 *used,
@@ -346,7 +345,7 @@ static u32 rpcrdma_payload_end(const struct rpcrdma_payload *payload,
  * @offset: OUT: where the run begins in it, if true is returned
  * @length: OUT: its bytes, never 0
  *
- * A payload takes its roundup out of the stream with it (V1-WPD-03).
+ * A payload takes its roundup out of the stream with it (RFC 8166 3.4.6.2).
  *
  * Context: any.
  * Return: false when the walk has come to the end of the Reply.
@@ -402,9 +401,9 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_payload_body_len);
 
 /*
  * Compare one returned array with its offer. Only lengths are taken from what
- * came back (G-35). Data fills an array from its beginning (V1-WRC-05), so
+ * came back (G-35). Data fills an array from its beginning (RFC 8166 3.4.6), so
  * behind a segment that is not full there can be no more of it; lengths that
- * a server forgot to rewrite are "all full" and pass (V1-UNU-04). @total is 0 at
+ * a server forgot to rewrite are "all full" and pass (G-05). @total is 0 at
  * first.
  */
 static enum rpcrdma_verdict
@@ -446,8 +445,8 @@ rpcrdma_chunk_check_returned(const struct rpcrdma_lists *lists,
  * segments it was offered with, or none at all (G-05). No list at all is
  * taken for a list in which nothing was used, whatever was offered: servers
  * leave it out when an RPC fails before its results are built, it claims no
- * byte of our memory, and so there is nothing V1-WRC-13 would have to protect.
- * The same goes for the Reply chunk (V1-RPL-07); that an RDMA_NOMSG has one
+ * byte of our memory, and so there is nothing to protect (RFC 8166 8.1).
+ * The same goes for the Reply chunk (RFC 8166 4.3.3); that an RDMA_NOMSG has one
  * was seen to by the decoder.
  *
  * Context: any; the buffer @hdr was decoded from must still be there.

@@ -4,9 +4,9 @@
  *
  * A window is four numbers' worth of arithmetic. Where it lives, what guards
  * it and who sleeps on it is not known here; neither is the direction it
- * serves, so that each direction has one of its own (BC-02).
+ * serves, so that each direction has one of its own (rfc5666bis 8.2.1).
  *
- * RFC 8166 section 3.3; draft-ietf-nfsv4-rfc5666bis-01 section 4.3.
+ * See RFC 8166 3.3; G-15, G-16.
  */
 
 #include <linux/export.h>
@@ -23,7 +23,7 @@
  * @requested: credits that will be asked for; 0 counts as 1
  *
  * One message is all that may be sent before the peer has granted anything
- * (V1-CRD-11), also after a reconnect (V1-CRD-23).
+ * (RFC 8166 3.3.3), also after a reconnect.
  *
  * Context: any; the caller serialises.
  */
@@ -42,7 +42,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_window_reset);
  * @credit: rdma_credit as received, any value
  *
  * A grant of 0 would stop everything and counts as 1; what exceeds the request
- * could not be used, since no more Receives are there (V1-CRD-22).
+ * could not be used, since no more Receives are there (RFC 8166 3.3.1).
  *
  * Context: any; the caller serialises.
  * Return: true if the grant in force is another one than before.
@@ -79,7 +79,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_window_grant_error);
  * @win: the window
  *
  * The peer does not know that, and is still at it: the credit stays used until
- * the Reply comes, or the connection ends (V1-CRD-06).
+ * the Reply comes, or the connection ends (RFC 8166 3.3.1).
  *
  * Context: any; the caller serialises.
  */
@@ -110,11 +110,11 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_window_repay);
  * @win: the window
  * @in_flight: Calls sent and waited for
  *
- * A grant may shrink below what is in flight (V1-CRD-05): then there is no
+ * A grant may shrink below what is in flight (RFC 8166 3.3.1): then there is no
  * room until enough of it has come back.
  *
  * Context: any; the caller serialises.
- * Return: Calls; 0 if the window is full (V1-CRD-07).
+ * Return: Calls; 0 if the window is full (RFC 8166 3.3.1).
  */
 u32 rpcrdma_window_room(const struct rpcrdma_window *win, u32 in_flight)
 {
@@ -130,7 +130,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_window_room);
  * @receives: messages this side can take at once
  *
  * Context: any.
- * Return: credits, never 0 (V1-CRD-04, BC-03).
+ * Return: credits, never 0 (RFC 8166 3.3.1; rfc5666bis 8.2.1).
  */
 u32 rpcrdma_credit_advertise(u32 receives)
 {

@@ -3,10 +3,10 @@
  * Negotiation: what a client makes of the first answer on a connection.
  *
  * A client that speaks version 2 begins with a CONNPROP. What comes back
- * settles the version, for as long as the connection lives (V2-NEG-14). That
+ * settles the version, for as long as the connection lives (version-two 7.3). That
  * nothing comes back, or that the connection is lost, is for whoever waits.
  *
- * Requirements V2-NEG, V2-TYP-13, V2-TYP-14, G-11, G-17, G-20.
+ * See version-two 7; G-11, G-17, G-20.
  */
 
 #include <linux/export.h>
@@ -32,7 +32,7 @@ static enum rpcrdma_nego rpcrdma_nego_error(const struct rpcrdma_hdr *hdr)
  * @xid: XID of our CONNPROP
  *
  * Who refuses our CONNPROP with an error of version 2 speaks version 2, and
- * knows nothing of our properties, nor we of its (V2-TYP-14). An answer whose
+ * knows nothing of our properties, nor we of its (G-17). An answer whose
  * properties are bad says as much, and its credits count; rpcrdma2_is_grant()
  * knows. An error that came in part is an error all the same (G-14); if it is
  * ERR_VERS without its range, version 1 is what remains to be tried.

@@ -3,15 +3,15 @@
  * Plans: which form each half of an RPC takes.
  *
  * The requester decides about both halves before anything is registered,
- * because in version 1 there is no way to provide more room later (V1-FRM-13).
+ * because in version 1 there is no way to provide more room later (RFC 8166 4.3.3).
  * The responder then makes the best of what it was given. Both decisions are
  * arithmetic on lengths and on the size of the header that will really be
- * sent (V1-FRM-11); nothing here has seen a page, a memory region or a work
+ * sent (RFC 8166 3.5); nothing here has seen a page, a memory region or a work
  * request.
  *
  * Forms are tried from the cheapest to the one that always works: inline,
- * inline with one item taken out, everything by RDMA (V1-FRM-04, V1-FRM-12).
- * Never part of a body inline and part of it by RDMA (V1-FRM-09).
+ * inline with one item taken out, everything by RDMA (RFC 8166 3.5.1, 3.5.3).
+ * Never part of a body inline and part of it by RDMA (RFC 8166 3.5.3).
  */
 
 #include <linux/errno.h>
@@ -54,7 +54,7 @@ static u32 rpcrdma_plan_reduced(u32 len, u32 item)
 }
 
 /*
- * The smallest provision that is good for the largest Reply (V1-RPL-01). With
+ * The smallest provision that is good for the largest Reply (RFC 8166 4.3.3). With
  * a Write chunk or a Reply chunk, never both: deployed servers have not seen
  * the combination from a Linux client.
  */
@@ -140,7 +140,7 @@ int rpcrdma_plan_rpc(const struct rpcrdma_limits *limits,
 		nwritesegs = args->pa_reply_item_segs;
 	if (plan->pl_reply == RPCRDMA_REPLY_LONG) {
 		nreplysegs = args->pa_reply_segs;
-		/* It comes back with all of its segments (V1-RPL-06) */
+		/* It comes back with all of its segments (RFC 8166 4.3.3) */
 		if (rpcrdma_plan_hdr_len(limits, 0, 0, nreplysegs) >
 		    limits->lm_inline_recv ||
 		    !rpcrdma_plan_segs_ok(args, nreplysegs))
@@ -160,9 +160,9 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_plan_rpc);
  * @reply_chunk_len: bytes of it
  * @prefer_inline: answer inline if possible even though one was offered
  *
- * A Reply chunk that was offered is used (V1-RPL-04), unless it has no room at
+ * A Reply chunk that was offered is used (RFC 8166 4.3.3), unless it has no room at
  * all, which is the same as none (G-05). Nothing is sent that would overrun
- * the client's Receive or its Reply chunk (V1-RPL-11, V1-RPL-12).
+ * the client's Receive or its Reply chunk (RFC 8166 4.5.3).
  *
  * Context: any.
  * Return: the form; %RPCRDMA_ANSWER_ERROR if the Reply fits nowhere (G-13).

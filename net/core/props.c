@@ -5,12 +5,12 @@
  * Version 1 has eight bytes for it, which ride on the connection request and
  * its answer (RFC 8797). Everything about a connection manager is kept out of
  * here: bytes come in, limits go out. A peer that says nothing, or nothing
- * intelligible, is an old one and gets the defaults (V1-CRD-15, V1-CRD-19).
+ * intelligible, is an old one and gets the defaults (RFC 8797 5.1).
  *
  * Version 2 has messages for it, which wire/v2_props.c reads and writes.
  * Private data means nothing there (G-19).
  *
- * Layout: requirements B.6; RFC 8797 section 4.
+ * Layout: RFC 8797 4.
  */
 
 #include <linux/export.h>
@@ -61,7 +61,7 @@ static u32 rpcrdma_props_size_told(u32 size)
  *
  * Context: any.
  *
- * RFC 8797 section 4.
+ * See RFC 8797 4.
  */
 void rpcrdma_props_encode(u8 *buf, const struct rpcrdma_cm_private *priv)
 {
@@ -81,7 +81,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_props_encode);
  * @priv: OUT: the peer's word, if true is returned
  *
  * The block may be anywhere, because other layers share the field, and more
- * may follow it (RFC 8797 section 5.2; V1-CRD-31). Reserved flags are ignored.
+ * may follow it (RFC 8797 5.2). Reserved flags are ignored.
  *
  * Context: any.
  * Return: false if there is no block of a version we know.
@@ -113,9 +113,9 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_props_decode);
  * @limits: OUT: the limits of this connection, seen from our side
  *
  * Each direction is the smaller of what one side sends and the other receives
- * (V1-CRD-20), as the two have told each other: the peer knows our sizes only as
+ * (RFC 8797 4.2), as the two have told each other: the peer knows our sizes only as
  * multiples of 1024. They may differ, and stay as they are until the connection
- * ends (V1-CRD-17, V1-CRD-18). Nothing is invalidated remotely unless both sides
+ * ends (RFC 8166 3.3.2). Nothing is invalidated remotely unless both sides
  * say so.
  *
  * Context: any.
@@ -148,12 +148,12 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_props_limits);
  * rpcrdma2_props_limits - the limits of a version 2 connection
  * @ours: our side: the largest Send we make; the size of our Receives, as
  *	announced with RBSIZ; whether our device invalidates and is invalidated
- * @peer: what the peer announced; NULL: nothing, and defaults hold (V2-PRP-20)
+ * @peer: what the peer announced; NULL: nothing, and defaults hold (version-two 5.3.4)
  * @limits: OUT: the limits of this connection, seen from our side
  *
  * A peer may announce what it likes: we send no more than fits our buffers
- * (V2-PRP-14, V2-PRP-24), and take part in invalidation if our device can
- * (V2-CHK-08, V2-CHK-09, V2-CHK-16).
+ * (version-two 11.1; G-18), and take part in invalidation if our device can
+ * (version-two 8.4).
  *
  * Context: any.
  */
@@ -186,7 +186,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_props_limits);
  * @nwords: its words; what is beyond them is not in the subset
  * @index: position of the property in the set, from 0
  *
- * No message of version 2 carries a subset yet; extensions may (V2-PRP-19).
+ * No message of version 2 carries a subset yet; extensions may (version-two 4.1).
  *
  * Context: any.
  * Return: true if it is.

@@ -13,7 +13,7 @@
  * server that asks for what it has been given already will not be content with
  * the next try either.
  *
- * Requirements V2-ERR-08 to V2-ERR-25, G-23.
+ * See version-two 5.3.3; G-14, G-23.
  */
 
 #include <linux/export.h>
@@ -24,7 +24,7 @@
 #include <rpcrdma/retry.h>
 
 /* More Read chunks than the server reads: all of the Call in one chunk, which
- * does not count as one (V2-ERR-12, V2-ERR-13).
+ * does not count as one (version-two 5.3.3).
  */
 static bool rpcrdma_heal_read_chunks(struct rpcrdma_heal *heal,
 				     const struct rpcrdma_heal_args *args)
@@ -33,7 +33,7 @@ static bool rpcrdma_heal_read_chunks(struct rpcrdma_heal *heal,
 	return args->ha_call == RPCRDMA_CALL_READ;
 }
 
-/* All of the Reply in the Reply chunk (V2-ERR-15) */
+/* All of the Reply in the Reply chunk (version-two 5.3.3) */
 static bool rpcrdma_heal_write_chunks(struct rpcrdma_heal *heal,
 				      const struct rpcrdma_heal_args *args)
 {
@@ -49,7 +49,7 @@ static bool rpcrdma_heal_segments(struct rpcrdma_heal *heal, u32 max,
 	return max && max < args->ha_segs;
 }
 
-/* We send one Write chunk: its number is 1, or unknown (V2-ERR-18). */
+/* We send one Write chunk: its number is 1, or unknown (version-two 5.3.3). */
 static bool rpcrdma_heal_write_len(struct rpcrdma_heal *heal, u32 index,
 				   u32 needed,
 				   const struct rpcrdma_heal_args *args)
@@ -61,7 +61,7 @@ static bool rpcrdma_heal_write_len(struct rpcrdma_heal *heal, u32 index,
 
 /* A Reply that fits neither a Receive nor the Reply chunk. Where a Write chunk
  * took the result, the rest was too long, or the server wants no Write chunks
- * at all (V2-ERR-14); a Reply chunk for everything serves both.
+ * at all (version-two 5.3.3); a Reply chunk for everything serves both.
  */
 static bool rpcrdma_heal_reply_len(struct rpcrdma_heal *heal, u32 needed,
 				   const struct rpcrdma_heal_args *args)

@@ -15,7 +15,7 @@
  *
  * Limits of the device stay a local matter: they decide how many credits are
  * advertised on a connection from its beginning, not what a credit means
- * (V1-CRD-27).
+ * (RFC 8166 3.3.1).
  */
 
 #include <linux/errno.h>
@@ -114,7 +114,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_recv_batch);
  *
  * Context: any.
  * Return: Receives; as many as promised are left while fewer than a batch wait
- *	to be posted (V1-CRD-09).
+ *	to be posted (RFC 8166 3.3.1).
  */
 u32 rpcrdma_size_recvs(u32 messages)
 {
@@ -290,7 +290,7 @@ int rpcrdma_size_server(const struct rpcrdma_device_caps *caps,
 	if (!rpcrdma_size_room(caps->dc_max_qp_wr, sq_spare))
 		return -EOPNOTSUPP;
 	/* Receives are promised; room in the send queue is waited for, and
-	 * makes no fewer credits (V1-CRD-27), as long as a Call of so many
+	 * makes no fewer credits (RFC 8166 3.3.1), as long as a Call of so many
 	 * segments gets through.
 	 */
 	sq_least = sq_spare + 1;

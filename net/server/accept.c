@@ -39,7 +39,7 @@ unsigned int svc_rdma_max_bc_requests = 16;
 /* Bytes of the largest inline message, in either direction */
 unsigned int svc_rdma_max_req_size = 4096;
 /* Refuse clients whose adapter shall have us try for ever to send where they have no
- * Receive. They break V1-CRD-26 no sooner than they run out of Receives, and then
+ * Receive. They break the rules (RFC 8166 3.3.1) no sooner than they run out of Receives, and then
  * progress_timeout ends the connection.
  */
 static bool svc_rdma_refuse_endless_rnr;
@@ -336,7 +336,7 @@ static int svc_rdma_conn_accept(struct svc_rdma_xprt *sx)
 	int rc;
 
 	/* A client that lets nothing be read can only send small Calls, and
-	 * finds out when it is too late (V1-CRD-32).
+	 * finds out when it is too late (G-38).
 	 */
 	if (!conn->cn_peer_ord)
 		return -EPROTO;

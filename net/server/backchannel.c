@@ -5,13 +5,13 @@
  * transport, a struct rpc_xprt without a connection of its own: it sends
  * through the svc_xprt it was made for, and is never connected again. When that
  * connection goes, its RPCs end with -ENOTCONN, and the upper layer tries anew
- * on another one (BC-11).
+ * on another one (rfc5666bis 8.3.2).
  *
- * Backward credits have nothing to do with forward ones (BC-02): there is a
+ * Backward credits have nothing to do with forward ones (rfc5666bis 8.2.1): there is a
  * window per direction, and this one is enforced by sunrpc's congestion window,
- * which is one request until the client's first grant (BC-05). Receives for the
+ * which is one request until the client's first grant (G-15). Receives for the
  * replies are posted when the backchannel is set up, as many as there can be
- * callbacks in flight (BC-08).
+ * callbacks in flight (rfc5666bis 8.2.2.2).
  *
  * The upper layer gives a callback up when the client takes too long. The client
  * does not know that, and the callback goes on using its credit, and its
@@ -281,7 +281,7 @@ static void svc_rdma_bc_end(struct rpc_rqst *rqst)
  *
  * Context: process.
  * Return: %false if nobody waits for it, or it is larger than what was prepared
- *	for it (BC-25): it is to be dropped. In the latter case the callback
+ *	for it (rfc5666bis 8.3.5): it is to be dropped. In the latter case the callback
  *	has failed.
  */
 bool svc_rdma_bc_reply(struct svc_rdma_xprt *sx, const struct rpcrdma_hdr *hdr,
@@ -309,7 +309,7 @@ bool svc_rdma_bc_reply(struct svc_rdma_xprt *sx, const struct rpcrdma_hdr *hdr,
 		rc = -ENOENT;
 	if (rc)
 		goto out_drop;
-	/* There will be no other Reply (BC-25) */
+	/* There will be no other Reply (rfc5666bis 8.3.5) */
 	if (too_long) {
 		svc_rdma_bc_end(rqst);
 		rc = -EMSGSIZE;
@@ -338,7 +338,7 @@ out_trace:
  * @xid: its XID
  *
  * Its credit is free again. Forward traffic is not looked at: it has XIDs of
- * its own (V2-BC-09).
+ * its own (version-two 5.3.3).
  *
  * Context: process.
  * Return: %false if nobody waits for it.
@@ -398,7 +398,7 @@ static int svc_rdma_bc_encode(struct svc_rdma_bc *bc,
 	return len + msg->len;
 }
 
-/* A client of version 2 may say that it takes no callbacks (V2-PRP-17). */
+/* A client of version 2 may say that it takes no callbacks (version-two 4.2.2). */
 static bool svc_rdma_bc_allowed(const struct svc_rdma_xprt *sx)
 {
 	return READ_ONCE(sx->sx_conn.cn_limits.lm_brs) != RPCRDMA2_BRS_NONE;
@@ -589,7 +589,7 @@ static void svc_rdma_bc_setup_xprt(struct rpc_xprt *xprt,
 	xprt->prot = XPRT_TRANSPORT_BC_RDMA;
 	xprt->ops = &svc_rdma_bc_ops;
 	xprt->timeout = &svc_rdma_bc_timeout;
-	/* Both ways a callback has to fit a Receive (BC-16) */
+	/* Both ways a callback has to fit a Receive (rfc5666bis 8.3.3) */
 	xprt->max_payload = min(limits->lm_inline_send, limits->lm_inline_recv) -
 			    RPCRDMA1_HDR_MIN - limits->lm_hdr_extra;
 	xprt->bind_timeout = 0;

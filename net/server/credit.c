@@ -19,14 +19,14 @@
  * A client that has not shown yet that it may use an export keeps the credits that it
  * begins with, or many of them could make this server run out of memory.
  *
- * The Receives are posted first, then Replies grant them (V1-CRD-09). They are
+ * The Receives are posted first, then Replies grant them (RFC 8166 3.3.1). They are
  * not taken back.
  *
  * Before the first message has shown the version, and with it how large
  * Receives have to be, there is one credit and there are a few Receives, which
  * are large enough for either version.
  *
- * Receives for the replies to callbacks come with the backchannel (BC-08), of
+ * Receives for the replies to callbacks come with the backchannel (rfc5666bis 8.2.2.2), of
  * which a client of NFSv3 or NFSv4.0 has none. In version 2 there are two more,
  * so that messages that take no credit find one in a full window (G-16).
  */

@@ -86,7 +86,7 @@ int svc_rdma_send_refusal(struct svc_rdma_send *send,
  * @call: Call, decoded at least as far as its XID and version
  * @verdict: what is wrong with it
  *
- * If not even that can be sent, the connection is closed (V1-ERR-20).
+ * If not even that can be sent, the connection is closed (RFC 8166 4.5.4).
  *
  * Context: process; sleeps.
  */

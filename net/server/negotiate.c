@@ -6,7 +6,7 @@
  *
  * Operation
  *
- * The first message that this server can use fixes the version (V2-NEG-13): a
+ * The first message that this server can use fixes the version (version-two 7.3): a
  * Call of version 1, or a CONNPROP or a Call of version 2. Until then there are
  * only a few Receives, large enough for either version, and one credit; what is
  * refused in the meantime changes nothing. From then on a message of the other
@@ -121,7 +121,7 @@ static int svc_rdma_negotiate_adopt(struct svc_rdma_xprt *sx, u32 vers)
  * Context: process; sleeps. Nobody else knows the connection yet.
  * Return: 0 or a negative errno: there is not enough memory to accept it.
  *
- * Requirements V2-INL-04, V2-INL-08, V2-NEG-17, G-19.
+ * See version-two 7, 7.1, 7.2; G-19.
  */
 int svc_rdma_negotiate_begin(struct svc_rdma_xprt *sx, u32 v1_size)
 {
@@ -151,7 +151,7 @@ int svc_rdma_negotiate_begin(struct svc_rdma_xprt *sx, u32 v1_size)
  * Context: process.
  * Return: a version.
  *
- * Requirements V2-HDR-04, V2-NEG-13, V2-NEG-15.
+ * See version-two 7.3, 10.1; G-20.
  */
 u32 svc_rdma_negotiate_guess(const struct svc_rdma_xprt *sx,
 			     const struct rpcrdma_recv *recv)
@@ -178,7 +178,7 @@ u32 svc_rdma_negotiate_guess(const struct svc_rdma_xprt *sx,
  * Context: process; sleeps if it is the first.
  * Return: false if the connection has another version.
  *
- * Requirements V2-NEG-13, V2-NEG-15.
+ * See version-two 7.3; G-20.
  */
 bool svc_rdma_negotiate_settle(struct svc_rdma_xprt *sx, u32 vers)
 {
@@ -203,7 +203,7 @@ bool svc_rdma_negotiate_settle(struct svc_rdma_xprt *sx, u32 vers)
  *
  * Context: any.
  *
- * Requirements G-20, V2-ERR-11, V2-ERR-14, V2-ERR-16.
+ * See version-two 5.3.3; G-20.
  */
 void svc_rdma_negotiate_accept(const struct svc_rdma_xprt *sx,
 			       struct rpcrdma2_accept *accept)
@@ -243,8 +243,7 @@ static bool svc_rdma_negotiate_hear(struct svc_rdma_xprt *sx,
  *
  * Context: process; sleeps.
  *
- * Requirements V2-PRP-16, V2-PRP-20, V2-PRP-21, V2-TYP-10 to V2-TYP-12,
- * V2-CRD-04, V2-CHK-14.
+ * See version-two 4.2.2, 5.3.4; G-16, G-17, G-22.
  */
 void svc_rdma_negotiate_connprop(struct svc_rdma_call *call)
 {

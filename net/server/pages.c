@@ -147,7 +147,7 @@ static struct page *svc_rdma_page_alloc(unsigned int *order)
  *
  * Some upper layers look for the bytes of a Call's tail, or for one page more
  * than there is, in the page array. What they find there is zeroes, and never
- * what somebody else left in memory (MEM-05): the rest of the last page is
+ * what somebody else left in memory (RFC 8166 8.1): the rest of the last page is
  * cleared, and the array goes on with the zero page, which RDMA Reads do not
  * reach.
  *

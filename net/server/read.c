@@ -15,14 +15,14 @@
  * the device. The completion handler frees the chain, which unmaps the pages,
  * and queues the Call; some thread then finds it in svc_rdma_recvfrom() and
  * calls svc_rdma_read_assemble(). So no thread ever waits for a Read, and no
- * byte of a Call is looked at before all of it is there (V1-RDC-13; invariant
+ * byte of a Call is looked at before all of it is there (RFC 8166 3.4.5; invariant
  * I14).
  *
  * Not everything is pulled at once: a Call waits in server/queue.c for its bytes and
  * for memory regions, and in the line of server/sq.c for send queue slots.
  *
  * A Read that fails ends the connection, and the Call is freed without having
- * been executed (V1-RDC-23, MEM-23). A Call whose Reads cannot even be posted
+ * been executed (RFC 8166 4.5.3). A Call whose Reads cannot even be posted
  * because there is not enough of something in this server is refused.
  *
  * Two layouts. A Call with one Read chunk, which is what NFS clients send,
@@ -328,7 +328,7 @@ int svc_rdma_read_inline(struct svc_rdma_call *call, struct xdr_buf *arg)
  *
  * Context: process.
  * Return: %false if the message is not the Call its header announced
- *	(V1-PZC-12).
+ *	(RFC 8166 4.5.2).
  */
 bool svc_rdma_read_assemble(struct svc_rdma_call *call, struct xdr_buf *arg)
 {

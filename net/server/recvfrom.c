@@ -9,7 +9,7 @@
  * thread decodes the header and then either has a complete Call, or starts RDMA Reads
  * and leaves; when these are done the Call is queued again, and a thread puts it
  * together (server/read.c). Whatever is wrong with a message is settled here: it never
- * reaches the RPC program (V1-ERR-26), and is counted and traced, not printed.
+ * reaches the RPC program (RFC 8166 4.5.2), and is counted and traced, not printed.
  *
  * A Call that came without Read chunks is executed where it was received:
  * rq_arg points into the Receive, which therefore stays with the Call until its
@@ -48,14 +48,14 @@ static void svc_rdma_refuse(struct svc_rdma_call *call,
 }
 
 /* What belongs to a callback: its Reply, or a message that ends it
- * (V2-CHK-02)
+ * (version-two 3.3, 10.1)
  */
 static bool svc_rdma_give_bc_reply(struct svc_rdma_call *call)
 {
 	const struct rpcrdma_hdr *hdr = &call->sc_hdr;
 	const void *msg = call->sc_recv->rv_buf.bf_data + hdr->hd_length;
 
-	/* We have asked for none (V2-TYP-13) */
+	/* We have asked for none (G-17) */
 	if (hdr->hd_proc == RPCRDMA2_CONNPROP)
 		return false;
 	/* None were offered. In version 1, a message with chunks is taken for
@@ -177,7 +177,7 @@ static enum rpcrdma_verdict svc_rdma_decode(struct svc_rdma_call *call)
 					&call->sc_stream_len);
 }
 
-/* Something is short, or a test wants to see what happens then (V2-ERR-23). */
+/* Something is short, or a test wants to see what happens then (version-two 5.3.3). */
 static bool svc_rdma_is_short(const struct svc_rdma_call *call)
 {
 	return unlikely(atomic_read(&svc_rdma_fail_system)) &&

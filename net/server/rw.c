@@ -306,7 +306,7 @@ static int svc_rdma_chain_add_segment(struct svc_rdma_xprt *sx,
  * @move: which bytes
  *
  * Segments are used in the order they have in the chunk and without gaps
- * (V1-WRC-05, V1-RDC-05), with their addresses just as sent (V1-HDR-19).
+ * (RFC 8166 3.4.5, 3.4.6), with their addresses just as sent (RFC 8166 4.4.3).
  *
  * Context: process; sleeps.
  * Return: 0; %-EMSGSIZE if the chunk ends too early, and nothing past its end

@@ -347,7 +347,7 @@ int svc_rdma_send_submit(struct svc_rdma_send *send, struct svc_rdma_call *call,
  * @call: the message it answers
  * @len: bytes to send; or a negative errno, if it could not be encoded
  *
- * Never with remote invalidation: that is for Replies (V1-CRD-21, V2-CHK-14).
+ * Never with remote invalidation: that is for Replies (RFC 8797 4.1; G-22).
  *
  * Context: process.
  * Return: 0 or a negative errno.

@@ -15,7 +15,7 @@
  * The order in svc_rdma_sendto() matters. The header returns the Call's chunk
  * lists, which are a view of the Receive, so the Receive is given back after
  * encoding; and it is given back before the Reply is posted, because the Reply
- * tells the client that it may send another Call (V1-CRD-09; invariant I13).
+ * tells the client that it may send another Call (RFC 8166 3.3.1; invariant I13).
  */
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -94,7 +94,7 @@ static void svc_rdma_reply_count(const struct svc_rdma_call *call,
 		rpcrdma_count(server_replies_inline);
 }
 
-/* In version 2 a Reply chunk is used when it is needed (G-02, V2-PRP-13). */
+/* In version 2 a Reply chunk is used when it is needed (version-two 4.2.1; G-02). */
 static enum rpcrdma_answer_form
 svc_rdma_reply_plan(const struct svc_rdma_send *send,
 		    const struct svc_rdma_call *call, u32 body_len)
@@ -141,7 +141,7 @@ static int svc_rdma_reply_build(struct svc_rdma_send *send,
 	form = svc_rdma_reply_plan(send, call, body_len);
 	if (form == RPCRDMA_ANSWER_ERROR) {
 		/* If it is the header that does not fit, a larger Reply chunk
-		 * is no help: ask for none (V2-ERR-20).
+		 * is no help: ask for none (version-two 5.3.3).
 		 */
 		call->sc_error.er_code = RPCRDMA2_ERR_SYSTEM;
 		if (body_len > call->sc_hdr.hd_lists.ls_reply.ck_length) {
@@ -188,7 +188,7 @@ static void svc_rdma_reply_set_inv(struct svc_rdma_send *send,
 
 	if (!conn->cn_limits.lm_remote_inv)
 		return;
-	/* In version 2 the client says which one (V2-CHK-07) */
+	/* In version 2 the client says which one (version-two 3.3) */
 	if (call->sc_vers == RPCRDMA_VERS_2)
 		rkey = call->sc_hdr.hd_inv_handle;
 	else

@@ -6,7 +6,7 @@
  *
  * Nothing is posted here. The work requests are added to the chain that the
  * Reply's Send ends, so that the client finds its data in place when it sees
- * the Reply (V1-WRC-10). Roundup is never written (V1-WPD-01).
+ * the Reply (RFC 8166 3.4.6). Roundup is never written (3.4.6.2; G-03).
  */
 #include <linux/types.h>
 #include <linux/sunrpc/msg_prot.h>
@@ -21,7 +21,7 @@
  * @length: its bytes, without roundup
  *
  * A result that does not fit its chunk dooms the Reply (G-13). That is only
- * noted here, for the first such chunk (V2-ERR-18): the upper layer would make
+ * noted here, for the first such chunk (version-two 5.3.3): the upper layer would make
  * an error of its own of it.
  *
  * Context: process.
@@ -33,7 +33,7 @@ int svc_rdma_result_payload(struct svc_rqst *rqstp, unsigned int offset,
 	struct svc_rdma_call *call = rqstp->rq_xprt_ctxt;
 	struct rpcrdma2_error *error = &call->sc_error;
 
-	/* A protected stream stays whole (G-27, MEM-15) */
+	/* A protected stream stays whole (RFC 8166 8.2.2.3; G-27) */
 	switch (rqstp->rq_cred.cr_flavor) {
 	case RPC_AUTH_GSS_KRB5I:
 	case RPC_AUTH_GSS_KRB5P:

@@ -6,7 +6,7 @@
  * Operation
  *
  * No Receive of a connection is smaller than the inline threshold that the peer
- * was told, or may assume (V1-CRD-16, V2-PRP-10). They are used in the order
+ * was told, or may assume (RFC 8166 3.3.2; version-two 4.2.1). They are used in the order
  * they were posted, so who tells the peer more has none left that is smaller.
  * Their number may grow, it never shrinks. A Receive is posted, filled by the
  * device, handed to the owner through ops->receive(), given back with
@@ -16,7 +16,7 @@
  * some at a time, see rpcrdma_size_recv_batch(). That is why a connection has
  * more of them than it promises, see rpcrdma_size_recvs(): those
  * that are posted plus those the owner holds are never fewer than the promise
- * (V1-CRD-09).
+ * (RFC 8166 3.3.1).
  */
 #include <linux/slab.h>
 #include <rpcrdma/conn.h>
@@ -31,7 +31,7 @@
  * @gfp: how to allocate
  *
  * The memory is zeroed: whatever is sent from it that nobody wrote is zero
- * (MEM-20).
+ * (RFC 8166 8.1).
  *
  * Context: process; may sleep if @gfp says so.
  * Return: 0; %-ENOMEM; %-EIO if mapping failed.

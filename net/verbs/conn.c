@@ -356,7 +356,7 @@ out_free:
 }
 
 /* Flow control is the business of credits: a peer without a Receive has broken
- * the protocol, and retrying would only hide that (V1-CRD-26).
+ * the protocol, and retrying would only hide that (RFC 8166 3.3.1).
  */
 static void rpcrdma_conn_set_param(struct rdma_conn_param *param,
 				   const u8 *private)
@@ -376,7 +376,7 @@ static void rpcrdma_conn_set_param(struct rdma_conn_param *param,
  * @timeout: jiffies to wait for an answer
  *
  * A client exposes memory and never reads or writes the peer's: it offers
- * inbound RDMA Reads and asks for none outbound (V1-HDR-26, V1-CRD-32), but on
+ * inbound RDMA Reads and asks for none outbound (RFC 8166 3.1; G-38), but on
  * iWARP for one: the probe, which reads no byte.
  *
  * Context: process; sleeps for up to @timeout. rpcrdma_conn_fail() from

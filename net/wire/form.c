@@ -2,7 +2,7 @@
 /*
  * The wire: which combinations of chunk lists and RPC message make sense.
  *
- * The rules are the same in every version (V2-CHK-02). Versions differ in what
+ * The rules are the same in every version (version-two 3.3, 10.1). Versions differ in what
  * surrounds the lists, in how a message tells its direction, and in what a
  * responder answers; that is in wire/v1.c and wire/v2.c, the
  * only callers. RDMA_MSG and RDMA_NOMSG have the same numbers in all versions,
@@ -11,7 +11,7 @@
  * A Call or a Reply that breaks a rule is not sent; one that is received gets
  * a verdict. No state is kept.
  *
- * Requirements V1-CHK, RDC, PZC, WRC, RPL; RFC 8166 sections 3 and 4.
+ * See RFC 8166 3.4, 3.5, 4.3.
  */
 
 #include <linux/types.h>
@@ -30,7 +30,7 @@
  * Context: any.
  * Return: bytes.
  *
- * Requirements V1-FRM-11.
+ * See RFC 8166 3.5.
  */
 u32 rpcrdma_form_call_len(const struct rpcrdma_call_out *call)
 {
@@ -47,7 +47,7 @@ u32 rpcrdma_form_call_len(const struct rpcrdma_call_out *call)
 
 /*
  * Read chunks that may be sent: with segments, aligned, each at a position of
- * its own, in order (V1-CHK-09, V1-RDC-03, V1-RDC-06).
+ * its own, in order (RFC 8166 3.4.4, 3.4.5, 4.3.1).
  */
 static bool rpcrdma_form_reads_valid(const struct rpcrdma_call_out *call)
 {
@@ -68,8 +68,8 @@ static bool rpcrdma_form_reads_valid(const struct rpcrdma_call_out *call)
  * @call: the Call
  *
  * Context: any.
- * Return: false if @call is something that must never be sent (V1-PZC-09,
- *	V1-RDC-03, V1-RDC-06, V1-WRC-17, V1-DEP-01, V1-DEP-04).
+ * Return: false if @call is something that must never be sent (RFC 8166
+ *	3.4.5, 4.3.1, 4.3.2.3, 4.6.1, 4.6.2; G-01).
  */
 bool rpcrdma_form_call_valid(const struct rpcrdma_call_out *call)
 {
@@ -129,7 +129,7 @@ u32 rpcrdma_form_reply_len(const struct rpcrdma_lists *lists)
  *
  * Context: any.
  * Return: false if @reply claims more than the Call offered, or its form and
- *	its use of the Reply chunk disagree (V1-RPL-05, 07, 13).
+ *	its use of the Reply chunk disagree (RFC 8166 3.5.3, 4.3.3).
  */
 bool rpcrdma_form_reply_valid(const struct rpcrdma_reply_out *reply)
 {
@@ -237,7 +237,7 @@ bool rpcrdma_form_has_msg(const struct rpcrdma_hdr *hdr)
 	return hdr->hd_msg_len >= RPCRDMA_RPC_MIN;
 }
 
-/* V1-RDC-03. Where the positions lead to is core/chunk.c's to find out. */
+/* RFC 8166 3.4.5. Where the positions lead to is core/chunk.c's to find out. */
 static bool rpcrdma_form_positions_aligned(const struct rpcrdma_lists *lists)
 {
 	u32 i;
@@ -255,7 +255,7 @@ static bool rpcrdma_form_positions_aligned(const struct rpcrdma_lists *lists)
  * Context: any.
  * Return: a verdict. The direction of an inline message is not looked at.
  *
- * Requirements G-01, G-09, V2-TYP-06.
+ * See G-01, G-09.
  */
 enum rpcrdma_verdict rpcrdma_form_judge_call(const struct rpcrdma_hdr *hdr)
 {
@@ -285,7 +285,7 @@ enum rpcrdma_verdict rpcrdma_form_judge_call(const struct rpcrdma_hdr *hdr)
  * Context: any.
  * Return: a verdict. The direction of an inline message is not looked at.
  *
- * Requirements V1-RPL-08, V1-RPL-09, V1-DEP-06, G-09.
+ * See RFC 8166 4.3.1, 4.3.3, 4.5.2; G-09.
  */
 enum rpcrdma_verdict rpcrdma_form_judge_reply(const struct rpcrdma_hdr *hdr)
 {
@@ -294,10 +294,10 @@ enum rpcrdma_verdict rpcrdma_form_judge_reply(const struct rpcrdma_hdr *hdr)
 
 	if (!nomsg && !rpcrdma_form_has_msg(hdr))
 		return RPCRDMA_BAD_MSG;
-	/* Read-Read is gone (V1-DEP-06) */
+	/* Read-Read is gone (RFC 8166 4.3.1) */
 	if (lists->ls_nreads || lists->ls_call.ck_nsegs)
 		return RPCRDMA_BAD_FORM;
-	/* All of the Reply is in the Reply chunk, or nothing (V1-RPL-08, 09) */
+	/* All of the Reply is in the Reply chunk, or nothing (RFC 8166 4.3.3, 4.5.2) */
 	if (nomsg != !!lists->ls_reply.ck_length)
 		return RPCRDMA_BAD_FORM;
 	if (nomsg)

@@ -10,11 +10,11 @@
  *
  * A peer writes every byte read here. Two habits keep that harmless: words
  * are taken through a cursor that knows where the message ends, and a count
- * is compared with the bytes left before it is used for anything (V1-HDR-23,
- * V1-CHK-14). No segment is copied. A decoded chunk remembers where on the
+ * is compared with the bytes left before it is used for anything (RFC 8166
+ * 4.5.2, 8.1.4). No segment is copied. A decoded chunk remembers where on the
  * wire it begins, and a walk over its segments reads them there again.
  *
- * Layouts: requirements B.1 and B.2; RFC 8166 section 4.
+ * Layouts: RFC 8166 4; Documentation/wire.rst.
  */
 
 #include <linux/export.h>
@@ -43,7 +43,7 @@
  * @len: its bytes
  * @vers: OUT: rdma_vers, if true is returned
  *
- * The first four words keep their place in every version (RFC 8166 section 7),
+ * The first four words keep their place in every version (RFC 8166 7),
  * so this much can be read before anything else is known.
  *
  * Context: any.
@@ -58,7 +58,7 @@ bool rpcrdma_wire_peek_vers(const void *buf, u32 len, u32 *vers)
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_wire_peek_vers);
 
-/* XDR optional-data: a boolean, for which there are two values (V1-HDR-22) */
+/* XDR optional-data: a boolean, for which there are two values (RFC 4506 4.19) */
 static enum rpcrdma_verdict
 rpcrdma_wire_get_present(struct rpcrdma_xdr_in *in, bool *present)
 {
@@ -206,7 +206,7 @@ rpcrdma_wire_get_writes(struct rpcrdma_xdr_in *in, struct rpcrdma_lists *lists)
  *
  * Read segments are grouped by position, in list order within a chunk, and
  * the chunks are sorted (G-34). Chunks of zero length, segments of zero
- * length, and Write or Reply arrays of zero segments pass (V1-RDC-19, G-05).
+ * length, and Write or Reply arrays of zero segments pass (RFC 8166 3.4.3; G-05).
  * Positions are not judged here.
  *
  * Context: any. Work is bounded by @len and the limits of G-32.
@@ -214,7 +214,7 @@ rpcrdma_wire_get_writes(struct rpcrdma_xdr_in *in, struct rpcrdma_lists *lists)
  *	%RPCRDMA_BAD_LENGTH, %RPCRDMA_MANY_READS, %RPCRDMA_MANY_WRITES or
  *	%RPCRDMA_MANY_SEGS. After an error @lists is not to be used.
  *
- * RFC 8166 section 4.3; requirements B.2.
+ * See RFC 8166 4.3.
  */
 enum rpcrdma_verdict rpcrdma_wire_decode_lists(const void *buf, u32 len,
 					       u32 *offset,
@@ -325,7 +325,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_chunk_next);
  * Context: any.
  * Return: bytes; 12 if there are no chunks, U32_MAX if it is that or more.
  *
- * Requirements B.3, V1-FRM-11.
+ * See RFC 8166 3.5, 4.3.
  */
 u32 rpcrdma_wire_lists_len(u32 nreadsegs, u32 nwrites, u32 nwritesegs,
 			   u32 nreplysegs)
@@ -353,7 +353,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_wire_lists_len);
  *
  * Context: any.
  *
- * Requirements B.1, V1-CRD-04.
+ * See RFC 8166 3.3.1, 4.2.
  */
 void rpcrdma_wire_put_fixed(struct rpcrdma_xdr_out *out, u32 xid, u32 vers,
 			    u32 credit, u32 proc)
@@ -447,7 +447,7 @@ void rpcrdma_wire_put_reply(struct rpcrdma_xdr_out *out,
 
 /*
  * Give an array back with what was put into it. Segments are filled in array
- * order, each to its end before the next is begun (V1-WRC-05).
+ * order, each to its end before the next is begun (RFC 8166 3.4.6).
  */
 static void rpcrdma_wire_put_filled(struct rpcrdma_xdr_out *out,
 				    const struct rpcrdma_lists *lists,
@@ -475,9 +475,9 @@ static void rpcrdma_wire_put_filled(struct rpcrdma_xdr_out *out,
  * @written: bytes written into each of its Write chunks
  * @reply_written: bytes written into its Reply chunk
  *
- * The Read list is empty (V1-HDR-25). Everything the Call offered to write to
+ * The Read list is empty (RFC 8166 4.3.1). Everything the Call offered to write to
  * comes back: same chunks, same segments, same handles and offsets, only the
- * lengths tell what was used (V1-WRC-06, 07, 08).
+ * lengths tell what was used (RFC 8166 3.4.6).
  *
  * Context: any; the buffer @lists was decoded from must still be there.
  */

@@ -9,12 +9,11 @@
  * no state: what it makes of a message depends on the message and, for one
  * option, on a flag.
  *
- * The decoders are as suspicious as the requirements allow and say why they
+ * The decoders are as suspicious as the protocol allows and say why they
  * refuse. The encoders refuse to produce what a decoder must refuse: such a
  * call is a mistake on our side of the wire, and is answered -EINVAL.
  *
- * Layouts: requirements B.3 to B.5; RFC 8166 section 4;
- * draft-ietf-nfsv4-rfc5666bis-01 section 5.
+ * Layouts: RFC 8166 4; Documentation/wire.rst.
  */
 
 #include <linux/errno.h>
@@ -38,7 +37,7 @@
  * Context: any.
  * Return: bytes that rpcrdma1_encode_call() would write.
  *
- * Requirements V1-FRM-11.
+ * See RFC 8166 3.5.
  */
 u32 rpcrdma1_call_len(const struct rpcrdma_call_out *call)
 {
@@ -54,10 +53,10 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma1_call_len);
  *
  * Context: any. What is in @buf after an error is unspecified.
  * Return: the bytes written; -EMSGSIZE if @size is too small; -EINVAL if
- *	@call is something that must never be sent (V1-PZC-09, V1-RDC-03,
- *	V1-RDC-06, V1-WRC-17, V1-DEP-01, V1-DEP-04).
+ *	@call is something that must never be sent (RFC 8166
+ *	3.4.5, 4.3.1, 4.3.2.3, 4.6.1, 4.6.2; G-01).
  *
- * RFC 8166 section 4.2; requirements B.3.
+ * See RFC 8166 4.2.
  */
 int rpcrdma1_encode_call(void *buf, u32 size,
 			 const struct rpcrdma_call_out *call)
@@ -96,9 +95,9 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma1_reply_len);
  *	there. What is in @buf after an error is unspecified.
  * Return: the bytes written; -EMSGSIZE if @size is too small; -EINVAL if
  *	@reply claims more than the Call offered, or its form and its use of
- *	the Reply chunk disagree (V1-RPL-05, 07, 13).
+ *	the Reply chunk disagree (RFC 8166 3.5.3, 4.3.3).
  *
- * RFC 8166 section 4.3; requirements B.3.
+ * See RFC 8166 4.3.
  */
 int rpcrdma1_encode_reply(void *buf, u32 size,
 			  const struct rpcrdma_reply_out *reply)
@@ -127,7 +126,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma1_encode_reply);
  * Context: any.
  * Return: the bytes written, or -EMSGSIZE.
  *
- * RFC 8166 section 4.5.1; requirements B.5.
+ * See RFC 8166 4.5.1.
  */
 int rpcrdma1_encode_err_vers(void *buf, u32 size, u32 xid, u32 vers,
 			     u32 credit, const u32 range[2])
@@ -152,7 +151,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma1_encode_err_vers);
  * Context: any.
  * Return: the bytes written, or -EMSGSIZE.
  *
- * RFC 8166 section 4.5.2; requirements B.5.
+ * See RFC 8166 4.5.2.
  */
 int rpcrdma1_encode_err_chunk(void *buf, u32 size, u32 xid, u32 credit)
 {
@@ -171,7 +170,7 @@ rpcrdma1_decode_body(const void *buf, u32 len, struct rpcrdma_hdr *hdr)
 	u32 offset = RPCRDMA_FIXED_LEN;
 
 	if (hdr->hd_proc == RPCRDMA1_MSGP) {
-		/* Like RDMA_MSG behind the two words (V1-DEP-02, V1-DEP-03) */
+		/* Like RDMA_MSG behind the two words (RFC 8166 4.6.1) */
 		hdr->hd_proc = RPCRDMA1_MSG;
 		offset += RPCRDMA1_MSGP_EXTRA;
 	}
@@ -205,8 +204,7 @@ rpcrdma1_judge_call(const struct rpcrdma_hdr *hdr)
  * Context: any. Work is bounded by @len and the limits of G-32.
  * Return: a verdict.
  *
- * Requirements V1-ERR, V1-DEP, G-01, G-07, G-09, G-10, G-26; RFC 8166
- * section 4.5.
+ * See RFC 8166 4.5, 4.6; G-01, G-07, G-09, G-10, G-26.
  */
 enum rpcrdma_verdict rpcrdma1_decode_call(const void *buf, u32 len,
 					  unsigned int flags,
@@ -283,15 +281,14 @@ rpcrdma1_judge_reply(const struct rpcrdma_hdr *hdr)
  *
  * %RPCRDMA_OK is also returned for an RDMA_ERROR: look at @hd_proc. Of a
  * %RPCRDMA_BACKWARD_CALL only the direction is certain; the caller has yet to
- * check that its lists are empty (BC-24) and its two XIDs the same
- * (V1-ERR-15). What a Reply's lists claim is checked against the offer by
+ * check that its lists are empty (RFC 8167 5.3) and its two XIDs the same
+ * (RFC 8166 4.5.2). What a Reply's lists claim is checked against the offer by
  * rpcrdma_lists_check_reply().
  *
  * Context: any. Work is bounded by @len and the limits of G-32.
  * Return: a verdict.
  *
- * Requirements V1-ERR, V1-DEP, V1-RPL, G-09, G-10, G-11, G-14, G-26; RFC 8166
- * section 4.5.
+ * See RFC 8166 4.3.3, 4.5, 4.6; G-09, G-10, G-11, G-14, G-26.
  */
 enum rpcrdma_verdict rpcrdma1_decode_reply(const void *buf, u32 len,
 					   struct rpcrdma_hdr *hdr)

@@ -13,7 +13,7 @@
  * Documentation/extensions.rst.
  *
  * Either end of a connection may be a responder. F_RESPONSE tells which one
- * the receiver of a message is (V2-HDR-12): with the flag clear it is the
+ * the receiver of a message is (version-two 3.2): with the flag clear it is the
  * responder, and answers what it cannot use; with the flag set it is the
  * requester, and never answers (G-12).
  *
@@ -36,14 +36,14 @@
  * DISCARD_*: drop. No answer, no credit.
  * BAD_*, MANY_*: count and trace, then ask rpcrdma2_refusal():
  *	true		send the error with rpcrdma2_encode_error(), by plain
- *			Send (V2-CHK-14), and do nothing else with the message
+ *			Send (G-22), and do nothing else with the message
  *	false		if something waits for hd_xid, end it with an error
  *			after fencing its memory; else drop. A bad answer to our
  *			CONNPROP leaves the defaults in force (G-17)
  * In all cases rpcrdma2_is_grant() tells whether hd_credit goes to
  * rpcrdma_window_grant().
  *
- * Layouts: requirements B.2 and B.7 to B.9; Documentation/wire.rst;
+ * Layouts: Documentation/wire.rst;
  * draft-cel-nfsv4-rpcrdma-version-two-09.
  */
 
@@ -94,7 +94,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_accept_backward);
  * Context: any.
  * Return: bytes that rpcrdma2_encode_call() would write.
  *
- * Requirements V2-INL-05.
+ * See version-two 8.3.
  */
 u32 rpcrdma2_call_len(const struct rpcrdma_call_out *call)
 {
@@ -113,7 +113,7 @@ static bool rpcrdma2_chunk_out_has(const struct rpcrdma_chunk_out *chunk,
 	return false;
 }
 
-/* V2-CHK-03: what may be invalidated is one of the handles of this header. */
+/* version-two 3.3: what may be invalidated is one of the handles of this header. */
 static bool rpcrdma2_inv_handle_valid(const struct rpcrdma_call_out *call)
 {
 	u32 i;
@@ -141,9 +141,9 @@ static bool rpcrdma2_inv_handle_valid(const struct rpcrdma_call_out *call)
  * Context: any. What is in @buf after an error is unspecified.
  * Return: the bytes written; -EMSGSIZE if @size is too small; -EINVAL if
  *	@call is something that must never be sent, see
- *	rpcrdma_form_call_valid() and V2-CHK-03.
+ *	rpcrdma_form_call_valid() and version-two 3.3.
  *
- * Requirements B.7, V2-HDR-06, V2-HDR-07, V2-HDR-08.
+ * See version-two 3.2, 5.3.1, 5.3.2.
  */
 int rpcrdma2_encode_call(void *buf, u32 size,
 			 const struct rpcrdma_call_out *call)
@@ -184,7 +184,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_reply_len);
  * Return: the bytes written; -EMSGSIZE if @size is too small; -EINVAL if
  *	@reply claims what cannot be, see rpcrdma_form_reply_valid().
  *
- * Requirements B.7, V2-HDR-08, V2-CHK-12.
+ * See version-two 3.2, 5.3.1, 5.3.2; G-22.
  */
 int rpcrdma2_encode_reply(void *buf, u32 size,
 			  const struct rpcrdma_reply_out *reply)
@@ -388,7 +388,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_decode_by);
  * Context: any. Work is bounded by @len and the limits of G-32.
  * Return: a verdict.
  *
- * Requirements V2-HDR, V2-CHK, V2-TYP, V2-ERR, G-10 to G-12, G-17 to G-24.
+ * See version-two 3.2, 3.3, 5; G-10 to G-12, G-17 to G-24.
  */
 enum rpcrdma_verdict rpcrdma2_decode_call(const void *buf, u32 len,
 					  const struct rpcrdma2_accept *accept,
@@ -420,8 +420,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_decode_call);
  * Return: a verdict; %rpcrdma2_accept_backward goes with it to
  *	rpcrdma2_refusal().
  *
- * Requirements V2-HDR, V2-CHK, V2-TYP, V2-ERR, V2-BC, G-10 to G-12, G-17 to
- * G-24.
+ * See version-two 3.2, 3.3, 5; G-10 to G-12, G-17 to G-24.
  */
 enum rpcrdma_verdict rpcrdma2_decode_reply(const void *buf, u32 len,
 					   unsigned int flags,
@@ -440,14 +439,14 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_decode_reply);
  * @hdr: its header, as decoded
  * @verdict: what was made of it
  *
- * A request is no grant, and that of an error is ignored (V2-ERR-02). A
+ * A request is no grant, and that of an error is ignored (version-two 5.3.3). A
  * CONNPROP whose properties are bad still grants (G-17). That the XID is one
  * that was waited for is for the caller to know.
  *
  * Context: any.
  * Return: true if rpcrdma_window_grant() is to be told.
  *
- * Requirements V2-CRD-01, V2-CRD-08.
+ * See version-two 3.2, 5.3.3.
  */
 bool rpcrdma2_is_grant(const struct rpcrdma_hdr *hdr,
 		       enum rpcrdma_verdict verdict)

@@ -5,7 +5,7 @@
  *
  * A part of wire/v2.c: read that file's opening comment first.
  *
- * Layouts: requirements B.9; Documentation/wire.rst;
+ * Layouts: Documentation/wire.rst;
  * draft-cel-nfsv4-rpcrdma-version-two-09 section 5.3.
  */
 
@@ -58,7 +58,7 @@ static bool rpcrdma2_error_known(u32 code)
  * Return: the bytes written; -EMSGSIZE if @size is too small; -EINVAL if @hdr
  *	is a response, which is never answered (G-12).
  *
- * Requirements B.9, V2-ERR-01, V2-HDR-11.
+ * See version-two 3.2, 5.3.3.
  */
 int rpcrdma2_encode_error(void *buf, u32 size, const struct rpcrdma_hdr *hdr,
 			  u32 credit, const struct rpcrdma2_error *error)
@@ -188,7 +188,7 @@ static u32 rpcrdma2_writes_len(const struct rpcrdma_lists *lists)
  * Context: any.
  * Return: false if nothing is to be sent.
  *
- * Requirements G-12, G-23, V2-ERR-04 to V2-ERR-16, V2-BC-07, V2-NEG-15.
+ * See version-two 5.3.3, 7.2; G-12, G-20, G-23.
  */
 bool rpcrdma2_refusal(const struct rpcrdma_hdr *hdr,
 		      enum rpcrdma_verdict verdict,
@@ -203,7 +203,7 @@ bool rpcrdma2_refusal(const struct rpcrdma_hdr *hdr,
 		return false;
 	/* A backward Call has no chunks at all. Its decoder may stop before the
 	 * rules of rpcrdma2_judge_chunks() are applied; they are the same here
-	 * (V2-BC-07).
+	 * (version-two 5.3.3).
 	 */
 	if (accept->ac_inline_only && (verdict == RPCRDMA_MANY_WRITES ||
 				       verdict == RPCRDMA_MANY_SEGS)) {
@@ -259,7 +259,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_refusal);
  *
  * Context: any.
  * Return: a version that the peer speaks and we do, other than the refused
- *	one; 0 if there is none: give up the connection (V2-ERR-05).
+ *	one; 0 if there is none: give up the connection (version-two 7.2).
  */
 u32 rpcrdma2_fallback_vers(const struct rpcrdma_hdr *hdr)
 {

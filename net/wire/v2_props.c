@@ -6,7 +6,7 @@
  * A part of wire/v2.c: read that file's opening comment first. It stands below
  * form.c, because every decoded header has properties, if only the defaults.
  *
- * Layouts: requirements B.8; Documentation/wire.rst;
+ * Layouts: Documentation/wire.rst;
  * draft-cel-nfsv4-rpcrdma-version-two-09 section 4.
  */
 
@@ -71,13 +71,13 @@ static bool rpcrdma2_prop_valid(u32 index, u32 value)
  * @xid: of our choice; in an answer, that of the CONNPROP answered
  * @credit: credits requested; in an answer, granted; 0 is sent as 1
  * @response: it is an answer
- * @props: all our properties, also those with default values (V2-PRP-21)
+ * @props: all our properties, also those with default values (version-two 5.3.4)
  *
  * Context: any. What is in @buf after an error is unspecified.
  * Return: the bytes written, far below %RPCRDMA2_CONNPROP_MAX; -EMSGSIZE if
  *	@size is too small; -EINVAL if a value is not one the peer may accept.
  *
- * Requirements B.8, V2-NEG-02, V2-NEG-03, V2-TYP-10.
+ * See version-two 5.3.4, 7; G-10.
  */
 int rpcrdma2_encode_connprop(void *buf, u32 size, u32 xid, u32 credit,
 			     bool response,
@@ -109,7 +109,7 @@ static bool rpcrdma2_get_prop(struct rpcrdma_xdr_in *in,
 	if (!rpcrdma_xdr_get(in, &which) || !rpcrdma_xdr_get(in, &len))
 		return false;
 	data = *in;
-	/* Known or not, it has to be there whole (V2-PRP-07) */
+	/* Known or not, it has to be there whole (version-two 4.1) */
 	pad = (RPCRDMA_WORD_LEN - len % RPCRDMA_WORD_LEN) % RPCRDMA_WORD_LEN;
 	if (!rpcrdma_xdr_skip(in, len) || !rpcrdma_xdr_skip(in, pad))
 		return false;
