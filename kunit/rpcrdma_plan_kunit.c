@@ -9,7 +9,7 @@
 #include <rpcrdma/plan.h>
 #include <rpcrdma/size.h>
 
-/* Requirements B.3, written down once more. */
+/* The layout in wire.rst, written down once more. */
 static u32 rpcrdma_plan_formula(u32 reads, u32 writes, u32 reply)
 {
 	u32 len = 28 + 24 * reads;

@@ -3,12 +3,8 @@
  * Messages as they are on the wire, worked out by hand and checked by a
  * decoder that shares no code with this module.
  *
- * Made with
- *
- *	python3 spec/examples.py --c
- *
- * from the project's specification (requirements section C), with the comments
- * broken to 80 columns. Do not edit: make again.
+ * wire.rst explains the layouts. The bytes are the expectation: when a test and
+ * the code disagree with one of them, the documents decide which is wrong.
  */
 #ifndef RPCRDMA_KUNIT_VECTORS_H
 #define RPCRDMA_KUNIT_VECTORS_H

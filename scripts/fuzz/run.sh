@@ -32,11 +32,6 @@ build() {
 		clang "${options[@]}" -o "$dir/fuzz" "$dir"/o/*.o
 }
 with_log "building ${#pure[@]} rooms for user space" "$dir/build.log" build
-mkdir -p "$dir/examples"
-if [ -e ../shared/spec/examples.py ]; then
-	python3 ../shared/spec/examples.py --c >"$dir/examples.h"
-	python3 scripts/fuzz/seeds.py "$dir/examples" "$dir/examples.h"
-fi
 mapfile -t all < <("$dir/fuzz")
 read -ra targets <<<"${TARGET:-${all[*]}}"
 for t in "${targets[@]}"; do
@@ -58,7 +53,7 @@ trap '((${#pid[@]} == 0)) || kill "${pid[@]}" 2>/dev/null' EXIT
 for t in "${targets[@]}"; do
 	mkdir -p "$CACHE/fuzz/$t"
 	FUZZ_TARGET=$t "$dir/fuzz" "$limit" -timeout=30 -artifact_prefix="$dir/$t." \
-		"$CACHE/fuzz/$t" "$dir/corpus/$t" "$dir/seeds" "$dir/examples" >"$dir/$t.log" 2>&1 &
+		"$CACHE/fuzz/$t" "$dir/corpus/$t" "$dir/seeds" >"$dir/$t.log" 2>&1 &
 	pid[$t]=$!
 done
 
@@ -89,7 +84,7 @@ if [ -n "${MERGE:-}" ]; then
 		mkdir -p "$dir/merged"
 		cp -r "$dir/seeds" "$dir/merged/$t"
 		FUZZ_TARGET=$t with_log "merging $t" "$dir/$t.merge" "$dir/fuzz" -merge=1 -use_counters=0 \
-			"$dir/merged/$t" "$dir/corpus/$t" "$dir/examples" "$CACHE/fuzz/$t"
+			"$dir/merged/$t" "$dir/corpus/$t" "$CACHE/fuzz/$t"
 		scripts/fuzz/corpus.py --pack "$dir/merged/$t" scripts/fuzz/corpus "$t"
 	done
 	wc -c scripts/fuzz/corpus/*
