@@ -2,47 +2,69 @@
 # SPDX-License-Identifier: GPL-2.0
 """What evidence there is for each requirement: a test that names it, or a stated reason.
 
-usage: coverage.py [--verify | --list | --ids] [REQUIREMENTS.md]
+usage: coverage.py [--verify | --list | --conformance]
 
 Tests name requirements in "Covers:" comments, in kunit and scripts/{tests,fuzz}. What no test here
 can show is in scripts/coverage.reasons, as "ID  reason"; a requirement that only says again
-what others say, as "ID = ID ID ...". The requirements are those of $RPCRDMA_REQUIREMENTS, or
-of shared/spec/requirements.md beside the repository; without these, only their names are known,
-from scripts/coverage.ids, which has to agree with them and which --ids prints.
+what others say, as "ID = ID ID ...". The requirements are in scripts/coverage.ids, their groups in
+scripts/coverage.groups, and decisions (G-nn, T-nn) in Documentation/decisions.rst.
 
-Prints a line for each group, and what is missing; --list adds each ID's evidence. --verify
-prints only what is wrong: names that do not exist, requirements both tested and excused,
-missing ones in the groups that are complete, and lists that disagree.
+Prints a line for each group, and what is missing; --list adds each ID's evidence. --conformance
+makes Documentation/conformance.rst. --verify prints only what is wrong: names that do not exist,
+requirements both tested and excused, missing ones in the groups that are complete, citations that
+a reader cannot look up, and a conformance.rst that is not up to date.
 """
 import collections
 import os
 import re
 import sys
+import textwrap
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-REASONS, IDS = "scripts/coverage.reasons", "scripts/coverage.ids"
-ID = re.compile(r"\b(?:V1-[A-Z]{3}|V2-[A-Z]{2,3}|MEM|ULB|RPB|BC|RTX|EXP|G)-\d+\b")
+REASONS, IDS, ABOUT = "scripts/coverage.reasons", "scripts/coverage.ids", "scripts/coverage.groups"
+DECISIONS, PAGE = "Documentation/decisions.rst", "Documentation/conformance.rst"
+ID = re.compile(r"\b(?:V1-[A-Z]{3}|V2-[A-Z]{2,3}|MEM|ULB|RPB|BC|RTX|EXP|G|T)-\d+\b")
 # Groups in which nothing may be missing any longer
 COMPLETE = ("V1-", "V2-", "MEM-", "ULB-", "RPB-", "BC-", "EXP-", "G-")
 
+# Short names of documents, as coverage.ids and comments in net/ and include/ have them
+DOCUMENTS = {
+    "RFC nnnn": "an RFC. Version 1 is RFC 8166, with RFC 8167 (callbacks) and RFC 8797 (private data); "
+                "NFS over it is RFC 8267.",
+    "rfc5666bis": "draft-ietf-nfsv4-rfc5666bis-01, which became RFC 8166. Sections are numbered differently.",
+    "bidirection": "draft-cel-nfsv4-rpcrdma-bidirection-01, which became RFC 8167",
+    "version-two": "draft-cel-nfsv4-rpcrdma-version-two-09: version 2",
+    "experience": "draft-ietf-nfsv4-rfc5666-implementation-experience-03",
+    "rtissues": "draft-dnoveck-nfsv4-rpcrdma-rtissues-05: round trips",
+    "working group's draft": "draft-ietf-nfsv4-rpcrdma-version-two, in its last state (2021): version 2 as it went on "
+                             "later, which differs on the wire. Used only where version-two says nothing.",
+    "Linux 7.3": "net/sunrpc/xprtrdma and fs/nfsd of that kernel: what peers do",
+}
+Requirement = collections.namedtuple("Requirement", "level role source text")
 
-def requirements(path):
-    """{ID: level}: the tables of section A, and the headings of section D."""
+
+def read(name):
+    with open(os.path.join(TOP, name), encoding="utf-8", errors="replace") as f:
+        return f.read()
+
+
+def requirements():
+    """{ID: Requirement}: coverage.ids, and the decisions"""
     known = {}
-    if os.path.exists(path):
-        with open(path, encoding="utf-8") as f:
-            for line in f:
-                m = re.match(r"\| (" + ID.pattern + r") \| ([^|]*)\|", line) or re.match(r"\*\*(G-\d+)( )", line)
-                if m:
-                    known[m.group(1)] = m.group(2).strip()
+    for no, line in enumerate(read(IDS).splitlines(), 1):
+        if line and not line.startswith("#"):
+            fields = [part.strip() for part in line.split(" | ", 4)]
+            if len(fields) != 5 or not ID.fullmatch(fields[0]) or fields[0] in known:
+                sys.exit(f"{IDS}:{no}: not a requirement, or a second time: {line}")
+            known[fields[0]] = Requirement(*fields[1:])
+    for key, title in re.findall(r"(?m)^\*\*([GT]-\d\d)\. ([^*]*)\*\*", read(DECISIONS)):
+        known[key] = Requirement("", "", "", title.replace("\n", " ").rstrip("."))
     return known
 
 
-def numbers(text):
-    """1-3 7 -> 1 2 3 7"""
-    for part in text.split():
-        first, _, last = part.partition("-")
-        yield from range(int(first), int(last or first) + 1)
+def names():
+    """{ID: MUST or nothing}"""
+    return {key: "MUST" if r.level.startswith("MUST") else "" for key, r in requirements().items()}
 
 
 def ranges(found):
@@ -54,30 +76,6 @@ def ranges(found):
         else:
             runs.append([n, n])
     return " ".join(f"{a}-{b}" if a != b else str(a) for a, b in runs)
-
-
-def names():
-    """{ID: MUST or nothing}, from scripts/coverage.ids"""
-    known = {}
-    with open(os.path.join(TOP, IDS), encoding="utf-8") as f:
-        for line in f:
-            m = re.fullmatch(r"([A-Z0-9-]+) ([\d -]+?)(?: must: ([\d -]+))?\n", line)
-            if m:
-                musts = set(numbers(m.group(3) or ""))
-                known.update({f"{m.group(1)}-{n:02}": "MUST" if n in musts else "" for n in numbers(m.group(2))})
-            elif line.strip() and not line.startswith("#"):
-                sys.exit(f"{IDS}: not a group with its numbers: {line}")
-    return known
-
-
-def print_names(known):
-    print("# SPDX-License-Identifier: GPL-2.0\n"
-          "# The requirements by number, made by scripts/coverage.py --ids: a group's, and which of them are\n"
-          "# a MUST or MUST NOT.")
-    for group in dict.fromkeys(key.rsplit("-", 1)[0] for key in known):
-        mine = {int(k.rsplit("-", 1)[1]): level for k, level in known.items() if k.rsplit("-", 1)[0] == group}
-        musts = ranges(n for n, level in mine.items() if level.startswith("MUST"))
-        print(f"{group} {ranges(mine)}" + (f" must: {musts}" if musts else ""))
 
 
 COMMENT = re.compile(r"\s*(#|//|/?\*|$)")
@@ -132,20 +130,146 @@ def reasons():
     return excused, same, odd
 
 
+def citations(known):
+    """What is cited and cannot be looked up. Code cites published documents and decisions; only tests name
+    requirements.
+    """
+    wrong = []
+    loose = re.compile(r"\b(?:V1|V2)-[A-Z]{2,3}\b|\b[Rr]equirements? (?:section )?[A-Z]\b|\bB\.\d")
+    for top in ("net", "include", "kunit", "scripts", "Documentation", "README"):
+        code = top in ("net", "include")
+        for path in files(top):
+            for no, line in enumerate(read(path).splitlines(), 1):
+                where = f"{path}:{no}"
+                for key in ID.findall(line):
+                    if code and key[:2] not in ("G-", "T-"):
+                        wrong.append(f"{where}: {key}: in code, cite the document's section, or a decision")
+                    elif key not in known:
+                        wrong.append(f"{where}: there is no requirement or decision {key}")
+                    line = line.replace(key, "")
+                if code and loose.search(line):
+                    wrong.append(f"{where}: {loose.search(line).group()}: what is not in the repository cannot be cited")
+    return wrong
+
+
+def files(top):
+    """Text in a folder of the repository. This file and the selftest name things that are none."""
+    if os.path.isfile(os.path.join(TOP, top)):
+        yield top
+    for base, folders, found in os.walk(os.path.join(TOP, top)):
+        folders[:] = [f for f in folders if f not in ("__pycache__", "corpus", "selftest")]
+        for name in sorted(found):
+            path = os.path.relpath(os.path.join(base, name), TOP)
+            if name.endswith((".c", ".h", ".py", ".sh", ".rst", ".list", ".ids", ".reasons", ".groups")):
+                yield path
+
+
+def about():
+    """{group: (title, documents, what it is about, what is here)}, and what is wrong with them"""
+    groups, wrong = {}, []
+    for part in re.sub(r"(?m)^#.*\n", "", read(ABOUT)).strip().split("\n\n"):
+        m = re.fullmatch(r"(\S+) (.*)\nfrom (.*)\n((?:.|\n)*)\nhere ((?:.|\n)*)", part)
+        if not m:
+            sys.exit(f"{ABOUT}: not a group: {part}")
+        groups[m.group(1)] = m.groups()[1:]
+        wrong += [f"{ABOUT}: {m.group(1)}: there is no {name}"
+                  for name in re.findall(r"``((?:net|include)/[^`]*)``", m.group(5))
+                  if not os.path.exists(os.path.join(TOP, name))]
+    return groups, wrong
+
+
+def literal(text):
+    """Text as reStructuredText, without markup by accident"""
+    return re.sub(r"([*`|\\]|_(?=\W|$))", r"\\\1", text)
+
+
+def wrapped(text, width, **how):
+    return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False, **how)
+
+
+def table(rows, widths):
+    """A simple table, its last column as wide as the page allows"""
+    rows = list(rows)
+    widths = [max([w, *(len(word) for row in rows for word in wrapped(row[n], w))]) for n, w in enumerate(widths)]
+    border = "  ".join("=" * w for w in widths)
+    yield border
+    for row in rows:
+        cells = [wrapped(cell, w) or [""] for cell, w in zip(row, widths)]
+        for n in range(max(map(len, cells))):
+            yield "  ".join((c[n] if n < len(c) else "").ljust(w) for c, w in zip(cells, widths)).rstrip()
+    yield border
+
+
+def heading(text, line):
+    return [text, line * len(text), ""]
+
+
+def conformance(known, found, excused, same):
+    """Documentation/conformance.rst"""
+    groups, _ = about()
+    out = [".. SPDX-License-Identifier: GPL-2.0",
+           ".. Made by scripts/coverage.py --conformance. Do not edit; make check compares.", "",
+           *heading("Conformance", "=")]
+    out.insert(3, "=" * len("Conformance"))
+    out += wrapped("For reviewers, and for whoever meets a number such as V1-RDC-10 in a test: what the documents require, in "
+                   "our words; what this module does of it and where; and which tests notice when it no longer does.", 88)
+    out += ["", *wrapped("A MUST, SHOULD or MAY is the document's; DEC marks a decision of ours where it says nothing (see "
+                         "decisions.rst), REC a recommendation. Tests name what they cover in comments, \"Covers:\"; unit tests "
+                         "are in kunit/, the others in scripts/tests. ``scripts/coverage.py --list`` gives the tests of "
+                         "each requirement.", 88), "", "Documents, by the names they have here and in comments of the code:", ""]
+    wide = max(map(len, DOCUMENTS))
+    out += [*table(DOCUMENTS.items(), (wide, 74)), ""]
+    for group, (title, documents, what, here) in groups.items():
+        keys = [k for k in known if k.rsplit("-", 1)[0] == group]
+        number = {k: k.rsplit("-", 1)[1] for k in keys}
+        by_file = collections.defaultdict(set)
+        for k in keys:
+            for place in found.get(k, ()):
+                by_file[os.path.basename(place.split(":")[0])].add(int(number[k]))
+        out += ["", *heading(f"{group}: {title}", "=")]
+        out += [*wrapped(f"{what} From {documents}.".replace("\n", " "), 88), ""]
+        out += [*wrapped(f"*Implemented:* {here}".replace("\n", " "), 88), ""]
+        out += wrapped("*Tested by:* " + ("; ".join(f"{name} ({ranges(n)})" for name, n in sorted(by_file.items())) or
+                                          "nothing") + ".", 88)
+        out += [""]
+        without = [(f"{number[k]}:", "as " + " ".join(same[k]) if k in same else excused[k]) for k in keys
+                   if k in same or k in excused]
+        if without:
+            out += ["*Without a test of its own:*", ""]
+            for no, why in without:
+                out += wrapped(f"- {no} {literal(why)}", 88, subsequent_indent="  ")
+            out += [""]
+        out += [*table([(k, known[k].level, literal(known[k].source), literal(known[k].text)) for k in keys],
+                       (9, 10, 22, 55)), ""]
+    out += ["", *heading("G: Decisions", "="), *wrapped("What the documents leave open or contradict each other about. "
+                                                         "decisions.rst has the reasons.", 88), ""]
+    keys = sorted(k for k in known if k[:2] in ("G-", "T-"))
+
+    def shown(k):
+        if k in same:
+            return "as " + " ".join(same[k])
+        return excused.get(k) or ", ".join(sorted({os.path.basename(p.split(":")[0]) for p in found.get(k, ())})) or "-"
+    out += table([(k, literal(known[k].text), literal(shown(k))) for k in keys], (4, 42, 52))
+    return "\n".join(line.rstrip() for line in out) + "\n"
+
+
 def main():
-    paths = [a for a in sys.argv[1:] if not a.startswith("-")]
     verify, listing = "--verify" in sys.argv, "--list" in sys.argv
-    known = requirements(paths[0] if paths else os.environ.get(
-        "RPCRDMA_REQUIREMENTS", os.path.join(TOP, "../shared/spec/requirements.md")))
-    if "--ids" in sys.argv:
-        return print_names(known)
+    known = requirements()
     found = tests()
     excused, same, wrong = reasons()
-    wrong += adrift
-    listed = names()
-    if known and listed != {k: "MUST" if level.startswith("MUST") else "" for k, level in known.items()}:
-        wrong.append(f"{IDS} is not what the requirements say: make it again with --ids")
-    known = known or listed
+    if "--conformance" in sys.argv:
+        with open(os.path.join(TOP, PAGE), "w", encoding="utf-8") as f:
+            f.write(conformance(known, found, excused, same))
+        return
+    wrong += adrift + citations(known)
+    groups_known, wrong_groups = about()
+    wrong += wrong_groups
+    for group in sorted({k.rsplit("-", 1)[0] for k in known} ^ ({*groups_known} | {"G", "T"})):
+        if group != "T":
+            wrong.append(f"{ABOUT} and {IDS} do not have the same groups: {group}")
+    if not os.path.exists(os.path.join(TOP, PAGE)) or read(PAGE) != conformance(known, found, excused, same):
+        wrong.append(f"{PAGE} is not up to date: make it again with scripts/coverage.py --conformance")
 
     named = set(found) | set(excused) | set(same) | {k for ids in same.values() for k in ids}
     for key in sorted(named - set(known)):
@@ -185,7 +309,7 @@ def main():
         print(f"{group}: {count['tested']} tested, {count['excused']} excused, {count['missing']} missing")
         for k in keys if listing else ():
             print(f"  {k}  {evidence(k)}")
-        missing = [k + ("!" if known[k].startswith("MUST") else "") for k in keys if status(k) == "missing"]
+        missing = [k + ("!" if known[k].level.startswith("MUST") else "") for k in keys if status(k) == "missing"]
         if missing:
             print("  missing: " + " ".join(missing))
     print(f"{sums['tested']} tested, {sums['excused']} excused, {sums['missing']} missing of {len(known)}"
