@@ -130,7 +130,7 @@ enum rpcrdma_verdict rpcrdma2_decode_error(struct rpcrdma_xdr_in *in,
  * Context: any.
  * Return: false if it has to be taken for a version 2 message.
  *
- * Requirements B.9, G-11.
+ * See version-two 5.3.3; G-11.
  */
 bool rpcrdma2_decode_v1_error(const u8 *buf, u32 len, unsigned int flags,
 			      struct rpcrdma_hdr *hdr)
