@@ -240,7 +240,7 @@ def conformance(known, found, excused, same):
                 out += wrapped(f"- {no} {literal(why)}", 88, subsequent_indent="  ")
             out += [""]
         out += [*table([(k, known[k].level, literal(known[k].source), literal(known[k].text)) for k in keys],
-                       (9, 10, 22, 55)), ""]
+                       (9, 10, 22, 53)), ""]
     out += ["", *heading("G: Decisions", "="), *wrapped("What the documents leave open or contradict each other about. "
                                                          "decisions.rst has the reasons.", 88), ""]
     keys = sorted(k for k in known if k[:2] in ("G-", "T-"))
