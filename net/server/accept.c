@@ -39,7 +39,7 @@ unsigned int svc_rdma_max_bc_requests = 16;
 /* Bytes of the largest inline message, in either direction */
 unsigned int svc_rdma_max_req_size = 4096;
 /* Refuse clients whose adapter shall have us try for ever to send where they have no
- * Receive. They break the rules (RFC 8166 3.3.1) no sooner than they run out of Receives, and then
+ * Receive. They break RFC 8166 3.3.1 no sooner than they run out of Receives, and then
  * progress_timeout ends the connection.
  */
 static bool svc_rdma_refuse_endless_rnr;
