@@ -34,13 +34,13 @@ ROOMS = [
     Room("wire", 0, r"wire", "XDR of both versions"),
     Room("core", 1, r"chunk|props|credit|plan|size|negotiate|retry",
          "chunks, plans, sizes, properties, credits: arithmetic"),
-    Room("verbs", 2, r"device|conn|buf|keepalive|counters|debugfs|param|trace_verbs",
+    Room("verbs", 2, r"device|conn|buf|keepalive|counters|debugfs|param|fail|trace_verbs",
          "device, connection, Receives: RDMA, no RPC"),
     # Headers only: what both sides need to know of sunrpc
     Room("rpc", 3, r"xmit", ""),
     Room("client", 4, r"xprt_rdma|trace_xprt", "an rpc_xprt"),
     Room("server", 4, r"svc_rdma(_array)?|trace_svc", "an svc_xprt"),
-    Room("module", 5, r"", "load, sysctl, trace, knobs"),
+    Room("module", 5, r"", "load, sysctl, trace"),
 ]
 FOLDERS = "|".join(room.name for room in ROOMS)
 PICTURE = "Documentation/architecture.rst"

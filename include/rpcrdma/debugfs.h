@@ -22,7 +22,7 @@ enum rpcrdma_debugfs_side {
 	RPCRDMA_DEBUGFS_SIDES,
 };
 
-struct dentry *rpcrdma_debugfs_init(void);
+void rpcrdma_debugfs_init(void);
 void rpcrdma_debugfs_exit(void);
 struct dentry *rpcrdma_debugfs_add(enum rpcrdma_debugfs_side side,
 				   const char *peer, void *data,

@@ -13,8 +13,6 @@ struct ib_device;
 struct rdma_cm_id;
 struct rpcrdma_conn;
 
-extern u32 rpcrdma_device_max_mr_pages;
-extern u32 rpcrdma_device_max_qp_wr;
 void rpcrdma_device_query(struct ib_device *device, u32 port,
 			  struct rpcrdma_device_caps *caps);
 int rpcrdma_device_join(struct rpcrdma_conn *conn);

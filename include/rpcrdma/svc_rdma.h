@@ -38,13 +38,6 @@ extern unsigned int svc_rdma_max_req_size;
 extern unsigned int svc_rdma_server_version;
 extern unsigned int svc_rdma_v2_max_req_size;
 
-/* For tests, in debugfs: less than this server can do */
-extern u32 svc_rdma_max_reads;
-extern u32 svc_rdma_max_writes;
-extern u32 svc_rdma_max_segs;
-extern atomic_t svc_rdma_fail_system;
-extern u32 svc_rdma_fail_code;
-
 int svc_rdma_init(void);
 void svc_rdma_exit(void);
 

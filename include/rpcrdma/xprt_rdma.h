@@ -451,8 +451,6 @@ static inline void xprt_rdma_credit_unsent(struct rpc_rqst *rqst)
 }
 
 /* client/marshal.c */
-extern u32 xprt_rdma_shrink_write;
-extern u32 xprt_rdma_shrink_reply;
 int xprt_rdma_marshal_plan(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			   const struct xprt_rdma_send *send);
 int xprt_rdma_marshal_register(struct xprt_rdma *xr, struct xprt_rdma_req *req);
@@ -495,9 +493,6 @@ int xprt_rdma_send_request(struct rpc_rqst *rqst);
 void xprt_rdma_timer(struct rpc_xprt *xprt, struct rpc_task *task);
 
 /* client/fence.c */
-extern atomic_t xprt_rdma_fail_inv;
-extern atomic_t xprt_rdma_lose_fence;
-extern bool xprt_rdma_hold_fence;
 bool xprt_rdma_frwr_remote_inv(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			       u32 handle);
 int xprt_rdma_frwr_local_inv(struct xprt_rdma *xr, struct xprt_rdma_req *req,

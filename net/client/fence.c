@@ -20,25 +20,11 @@
  * sent, and is released with the region. So invalidation never has to wait
  * (invariant I4).
  */
-#include <linux/delay.h>
+#include <linux/sched.h>
+#include <linux/wait.h>
+#include <rpcrdma/fail.h>
 #include <rpcrdma/trace_xprt.h>
 #include <rpcrdma/xprt_rdma.h>
-
-/* For tests: of the local invalidations from now on, the one with this number names
- * no region, and fails (0: none).
- */
-atomic_t xprt_rdma_fail_inv = ATOMIC_INIT(0);
-
-/* For tests: the completion of a fence with this number is lost (0: none). */
-atomic_t xprt_rdma_lose_fence = ATOMIC_INIT(0);
-
-/* For tests: who takes memory away from the server waits before it does. */
-bool xprt_rdma_hold_fence;
-
-static bool xprt_rdma_frwr_is_chosen(atomic_t *number)
-{
-	return unlikely(atomic_read(number)) && !atomic_dec_if_positive(number);
-}
 
 /* Unmaps a region that the server can no longer reach, and pools it. */
 static inline void xprt_rdma_frwr_mr_put(struct xprt_rdma_mr *mr)
@@ -80,7 +66,7 @@ bool xprt_rdma_frwr_remote_inv(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 
 static u32 xprt_rdma_frwr_inv_handle(const struct xprt_rdma_mr *mr)
 {
-	if (xprt_rdma_frwr_is_chosen(&xprt_rdma_fail_inv))
+	if (rpcrdma_fail_inv())
 		return 0;
 	return mr->mr_seg.sg_handle;
 }
@@ -150,7 +136,7 @@ int xprt_rdma_frwr_local_inv(struct xprt_rdma *xr, struct xprt_rdma_req *req,
  */
 bool xprt_rdma_frwr_fence_ends(struct xprt_rdma_req *req)
 {
-	if (xprt_rdma_frwr_is_chosen(&xprt_rdma_lose_fence))
+	if (rpcrdma_fail_fence())
 		return false;
 	return atomic_xchg(&req->rr_fencing, 0);
 }
@@ -230,8 +216,7 @@ static bool xprt_rdma_frwr_is_fenced(struct xprt_rdma *xr,
  */
 void xprt_rdma_frwr_fence(struct xprt_rdma *xr, struct xprt_rdma_req *req)
 {
-	while (unlikely(READ_ONCE(xprt_rdma_hold_fence)))
-		msleep(20);
+	rpcrdma_fail_hold_fence();
 	reinit_completion(&req->rr_fenced);
 	if (rpcrdma_conn_is_up(&xr->xr_conn) &&
 	    !xprt_rdma_frwr_local_inv(xr, req, xprt_rdma_frwr_wc_fenced))

@@ -14,14 +14,9 @@
  */
 #include <linux/sunrpc/auth.h>
 #include <linux/sunrpc/xdr.h>
+#include <rpcrdma/fail.h>
 #include <rpcrdma/trace_xprt.h>
 #include <rpcrdma/xprt_rdma.h>
-
-/* For tests: take Write chunks, or Replies, for no longer than so many bytes,
- * and see the server ask for more (0: do not).
- */
-u32 xprt_rdma_shrink_write;
-u32 xprt_rdma_shrink_reply;
 
 /* Some upper layers leave the pages for a Reply to be allocated by those
  * transports that need them: registering needs them.
@@ -51,28 +46,19 @@ static u32 xprt_rdma_marshal_pad(const struct xprt_rdma *xr,
 	return xr->xr_vers == RPCRDMA_VERS_1 ? xdr_pad_size(rcv->page_len) : 0;
 }
 
-static u32 xprt_rdma_marshal_estimate(u32 len, u32 shrink)
-{
-	return shrink ? min(len, shrink) : len;
-}
-
 /* How long a Reply to expect: what the upper layer has room for. */
 static u32 xprt_rdma_marshal_reply_max(const struct xprt_rdma_req *req)
 {
 	u32 len = req->rr_slot.rq_rcv_buf.buflen;
 
-	return req->rr_heal.he_reply_chunk ? len :
-	       xprt_rdma_marshal_estimate(len,
-					  READ_ONCE(xprt_rdma_shrink_reply));
+	return req->rr_heal.he_reply_chunk ? len : rpcrdma_fail_reply_len(len);
 }
 
 static u32 xprt_rdma_marshal_write_len(const struct xprt_rdma_req *req)
 {
 	u32 len = req->rr_slot.rq_rcv_buf.page_len;
 
-	return max(xprt_rdma_marshal_estimate(len,
-					      READ_ONCE(xprt_rdma_shrink_write)),
-		   req->rr_heal.he_write_len);
+	return max(rpcrdma_fail_write_len(len), req->rr_heal.he_write_len);
 }
 
 /* What earlier errors have taught. A message in too many pieces can be copied

@@ -15,7 +15,7 @@ static int __init rpcrdma_init(void)
 	rc = rpcrdma_device_init();
 	if (rc)
 		return rc;
-	rpcrdma_knobs_init(rpcrdma_debugfs_init());
+	rpcrdma_debugfs_init();
 	rc = svc_rdma_init();
 	if (rc)
 		goto out_debugfs;

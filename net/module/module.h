@@ -3,9 +3,6 @@
 #ifndef RPCRDMA_MODULE_H
 #define RPCRDMA_MODULE_H
 
-struct dentry;
-
-void rpcrdma_knobs_init(struct dentry *dir);
 int rpcrdma_sysctl_init(void);
 void rpcrdma_sysctl_exit(void);
 

@@ -21,6 +21,7 @@
  * message has come.
  */
 #include <rpcrdma/counters.h>
+#include <rpcrdma/fail.h>
 #include <rpcrdma/param.h>
 #include <rpcrdma/svc_rdma.h>
 #include <rpcrdma/trace_svc.h>
@@ -36,18 +37,6 @@ rpcrdma_param_range(v2_max_req_size, svc_rdma_v2_max_req_size,
 		    RPCRDMA_INLINE_MIN, RPCRDMA_INLINE_MAX);
 MODULE_PARM_DESC(v2_max_req_size,
 		 "Server: bytes of the largest inline Call in version 2, 1024 to 65536");
-
-/* Tests make a server of these that can do less than this one. Chunks and
- * segments are bounded by RPCRDMA_MAX_CHUNKS and RPCRDMA_MAX_SEGS in any case.
- */
-u32 svc_rdma_max_reads = RPCRDMA_MAX_CHUNKS - 1;
-u32 svc_rdma_max_writes = RPCRDMA_MAX_CHUNKS;
-u32 svc_rdma_max_segs = RPCRDMA_MAX_SEGS;
-/* Calls of version 2 yet to be refused, as if something were short or with
- * another error that says nothing of what was offered
- */
-atomic_t svc_rdma_fail_system = ATOMIC_INIT(0);
-u32 svc_rdma_fail_code = RPCRDMA2_ERR_SYSTEM;
 
 /*
  * Replies are as large as the client says (G-18), Calls as we say; see
@@ -212,9 +201,9 @@ void svc_rdma_negotiate_accept(const struct svc_rdma_xprt *sx,
 
 	accept->ac_vers_low = vers ?: RPCRDMA_VERS_1;
 	accept->ac_vers_high = vers ?: sx->sx_nego.ng_vers_max;
-	accept->ac_reads = READ_ONCE(svc_rdma_max_reads);
-	accept->ac_writes = READ_ONCE(svc_rdma_max_writes);
-	accept->ac_segs = READ_ONCE(svc_rdma_max_segs);
+	accept->ac_reads = rpcrdma_fail_reads(RPCRDMA_MAX_CHUNKS - 1);
+	accept->ac_writes = rpcrdma_fail_writes(RPCRDMA_MAX_CHUNKS);
+	accept->ac_segs = rpcrdma_fail_segs(RPCRDMA_MAX_SEGS);
 	accept->ac_inline_only = false;
 }
 

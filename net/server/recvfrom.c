@@ -19,6 +19,7 @@
 #include <linux/module.h>
 #include <linux/sunrpc/svc_xprt.h>
 #include <rpcrdma/counters.h>
+#include <rpcrdma/fail.h>
 #include <rpcrdma/svc_rdma.h>
 #include <rpcrdma/trace_svc.h>
 
@@ -177,18 +178,16 @@ static enum rpcrdma_verdict svc_rdma_decode(struct svc_rdma_call *call)
 					&call->sc_stream_len);
 }
 
-/* Something is short, or a test wants to see what happens then (version-two 5.3.3). */
-static bool svc_rdma_is_short(const struct svc_rdma_call *call)
+/* A test may want a Call to fail (version-two 5.3.3). Returns what is wrong with it: that for
+ * which the error stands.
+ */
+static enum rpcrdma_verdict svc_rdma_fail(const struct svc_rdma_call *call)
 {
-	return unlikely(atomic_read(&svc_rdma_fail_system)) &&
-	       call->sc_vers == RPCRDMA_VERS_2 &&
-	       atomic_dec_if_positive(&svc_rdma_fail_system) >= 0;
-}
-
-/* What is wrong with such a Call: that for which the error stands. */
-static enum rpcrdma_verdict svc_rdma_short_of(void)
-{
-	switch (READ_ONCE(svc_rdma_fail_code)) {
+	if (call->sc_vers != RPCRDMA_VERS_2)
+		return RPCRDMA_OK;
+	switch (rpcrdma_fail_call()) {
+	case 0:
+		return RPCRDMA_OK;
 	case RPCRDMA2_ERR_BAD_XDR:
 		return RPCRDMA_BAD_FORM;
 	case RPCRDMA2_ERR_INVAL_HTYPE:
@@ -268,8 +267,8 @@ static struct svc_rdma_call *svc_rdma_take_message(struct svc_rdma_xprt *sx,
 	}
 
 	verdict = svc_rdma_decode(call);
-	if (!verdict && svc_rdma_is_short(call))
-		verdict = svc_rdma_short_of();
+	if (!verdict)
+		verdict = svc_rdma_fail(call);
 	if (unlikely(verdict != RPCRDMA_OK)) {
 		svc_rdma_dispose(call, verdict);
 		svc_rdma_call_free(call);

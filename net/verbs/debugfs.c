@@ -16,6 +16,7 @@
 #include <rpcrdma/counters.h>
 #include <rpcrdma/debugfs.h>
 #include <rpcrdma/device.h>
+#include <rpcrdma/fail.h>
 
 static const char * const rpcrdma_counter_names[RPCRDMA_CNT_MAX] = {
 #define X(name) \
@@ -113,24 +114,14 @@ void rpcrdma_debugfs_conn(struct seq_file *seq, u32 vers,
 	seq_printf(seq, "receives_held %d\n", held);
 }
 
-/* For tests: have a device that can do less than it can */
-static void rpcrdma_debugfs_device(void)
-{
-	debugfs_create_u32("device_max_mr_pages", 0600, rpcrdma_debugfs_dir,
-			   &rpcrdma_device_max_mr_pages);
-	debugfs_create_u32("device_max_qp_wr", 0600, rpcrdma_debugfs_dir,
-			   &rpcrdma_device_max_qp_wr);
-}
-
 /**
  * rpcrdma_debugfs_init - create /sys/kernel/debug/rpcrdma
  *
  * Without debugfs the module works the same, it only shows less.
  *
  * Context: module load, before anything can make a connection.
- * Return: the directory, for debugfs_create_*().
  */
-struct dentry *rpcrdma_debugfs_init(void)
+void rpcrdma_debugfs_init(void)
 {
 	rpcrdma_debugfs_dir = debugfs_create_dir("rpcrdma", NULL);
 	debugfs_create_file("counters", 0444, rpcrdma_debugfs_dir, NULL,
@@ -139,8 +130,7 @@ struct dentry *rpcrdma_debugfs_init(void)
 		debugfs_create_dir("client", rpcrdma_debugfs_dir);
 	rpcrdma_debugfs_sides[RPCRDMA_DEBUGFS_SERVER] =
 		debugfs_create_dir("server", rpcrdma_debugfs_dir);
-	rpcrdma_debugfs_device();
-	return rpcrdma_debugfs_dir;
+	rpcrdma_fail_create_files(rpcrdma_debugfs_dir);
 }
 
 /**

@@ -43,6 +43,7 @@
 #include <rdma/rdma_cm.h>
 #include <rpcrdma/conn.h>
 #include <rpcrdma/device.h>
+#include <rpcrdma/fail.h>
 
 /* When siw accepts, it answers the peer first and takes the socket over
  * afterwards. A message that arrives in between wakes nobody: it is received
@@ -64,18 +65,6 @@
  */
 #define RPCRDMA_SIW_UNSIGNALED_MAX	(PAGE_SIZE - 1)
 
-/* For tests: connections made from now on find a device whose memory regions have
- * no more pages, and whose queues no more work requests, than that (0: as many as
- * it says).
- */
-u32 rpcrdma_device_max_mr_pages;
-u32 rpcrdma_device_max_qp_wr;
-
-static u32 rpcrdma_device_at_most(u32 has, u32 wanted)
-{
-	return wanted ? min(has, wanted) : has;
-}
-
 /**
  * rpcrdma_device_query - read what a device can do
  * @device: device an address resolved to, or a connection arrived on
@@ -95,15 +84,12 @@ void rpcrdma_device_query(struct ib_device *device, u32 port,
 	const struct ib_device_attr *attrs = &device->attrs;
 
 	memset(caps, 0, sizeof(*caps));
-	caps->dc_max_qp_wr =
-		rpcrdma_device_at_most(attrs->max_qp_wr,
-				       READ_ONCE(rpcrdma_device_max_qp_wr));
+	caps->dc_max_qp_wr = rpcrdma_fail_qp_wr(attrs->max_qp_wr);
 	caps->dc_max_cqe = attrs->max_cqe;
 	caps->dc_max_send_sge = attrs->max_send_sge;
 	caps->dc_max_sge_rd = attrs->max_sge_rd;
 	caps->dc_max_mr_pages =
-		rpcrdma_device_at_most(attrs->max_fast_reg_page_list_len,
-				       READ_ONCE(rpcrdma_device_max_mr_pages));
+		rpcrdma_fail_mr_pages(attrs->max_fast_reg_page_list_len);
 	caps->dc_max_mr = attrs->max_mr;
 	caps->dc_max_rd_atom = attrs->max_qp_init_rd_atom;
 	caps->dc_max_init_rd_atom = attrs->max_qp_rd_atom;

@@ -292,6 +292,12 @@ traced() {
 	done
 }
 
+# knobs: for a case that turns those of net/verbs/fail.c. All of our kernels have them.
+knobs() {
+	[ "$KERNEL" != debian ] || skip "no CONFIG_FAULT_INJECTION"
+	[ -e /sys/kernel/debug/rpcrdma/server_fail_system ] || die "the module has no knobs, though the kernel should"
+}
+
 # --- many, and few of something -------------------------------------------------
 
 # More to do at once than a few credits or slots allow

@@ -128,6 +128,7 @@ whole_size() { sed -n "s|^[^ ]* $MNT .*[,( ]rsize=\([0-9]*\),wsize=\1[, ].*|\1|p
 case_small-regions() {
 	local pages size v
 	[ "$MODULE" = ours ] || skip "the in-tree module has no such setting"
+	knobs
 	trap small_regions_end EXIT
 	nfs_mount 3
 	size=$(whole_size)
@@ -212,6 +213,7 @@ failed_invalidation_end() {
 case_failed-invalidation() {
 	local pages which lost v
 	[ "$MODULE" = ours ] || skip "the in-tree module has no such setting"
+	knobs
 	trap failed_invalidation_end EXIT
 	echo N >/sys/module/rpcrdma/parameters/remote_invalidation
 	head -c 32768 /dev/urandom >/tmp/invalidated
@@ -317,6 +319,7 @@ short_queue_end() {
 # Covers: V1-CRD-27
 case_short-queue() {
 	[ "$MODULE" = ours ] || skip "the in-tree module has no such setting"
+	knobs
 	until_true 30 nobody_shown || die "of former mounts: $(ls $DEBUG/client $DEBUG/server)"
 	ice_up 1
 	echo 1 >$DEBUG/device_max_mr_pages

@@ -14,11 +14,8 @@ KNOBS=/sys/kernel/debug/rpcrdma
 CLIENT=/proc/sys/sunrpc
 SERVE=/proc/sys/sunrpc/svc_rdma
 
-# Whatever the case before has left
-before_case() {
-	highest 2
-	echo 16384 >$CLIENT/rdma_v2_inline
-	echo 16384 >$SERVE/v2_max_req_size
+# What the knobs are without a test
+knobs_rest() {
 	echo 15 >$KNOBS/server_max_reads
 	echo 16 >$KNOBS/server_max_writes
 	echo 64 >$KNOBS/server_max_segs
@@ -26,6 +23,14 @@ before_case() {
 	echo 9 >$KNOBS/server_fail_code
 	echo 0 >$KNOBS/client_shrink_write
 	echo 0 >$KNOBS/client_shrink_reply
+}
+
+# Whatever the case before has left
+before_case() {
+	highest 2
+	echo 16384 >$CLIENT/rdma_v2_inline
+	echo 16384 >$SERVE/v2_max_req_size
+	[ "$KERNEL" = debian ] || knobs_rest
 	echo Y >/sys/module/rpcrdma/parameters/remote_invalidation
 }
 
@@ -254,6 +259,7 @@ sometimes_invalidated() {
 # Covers: V2-CHK-03 V2-CHK-04 V2-CHK-06 V2-CHK-07 V2-CHK-10
 case_v2-invalidation() {
 	local param=/sys/module/rpcrdma/parameters/remote_invalidation
+	knobs
 	on_v2 3 invalidated
 	with_mount 3 sometimes_invalidated
 	before_case
@@ -312,17 +318,17 @@ each_error() {
 
 # Errors that the other knobs do not bring about, and what the client makes of each
 # Covers: V2-ERR-08 V2-ERR-10 V2-ERR-15 V2-ERR-24 G-23
-case_v2-errors() { counted client_connects 1 1 with_mount 3 each_error; }
+case_v2-errors() { knobs; counted client_connects 1 1 with_mount 3 each_error; }
 
 # Covers: V2-ERR-11 V2-ERR-12 V2-ERR-28 G-23
-case_v2-heal-read-chunks() { with_mount 3 healing server_max_reads 0 server_err_read_chunks copy_some; }
+case_v2-heal-read-chunks() { knobs; with_mount 3 healing server_max_reads 0 server_err_read_chunks copy_some; }
 
 # A server that writes no Write chunks at all says REPLY_RESOURCE.
 # Covers: V2-ERR-14 V2-ERR-20 V2-ERR-21 G-23
-case_v2-heal-write-chunks() { with_mount 3 healing server_max_writes 0 server_err_reply_resource copy_some; }
+case_v2-heal-write-chunks() { knobs; with_mount 3 healing server_max_writes 0 server_err_reply_resource copy_some; }
 
 # Covers: V2-ERR-18 V2-ERR-19 V2-ERR-29 G-23
-case_v2-heal-write-resource() { with_mount 3 healing client_shrink_write 8192 server_err_write_resource copy_some; }
+case_v2-heal-write-resource() { knobs; with_mount 3 healing client_shrink_write 8192 server_err_write_resource copy_some; }
 
 long_lists() {
 	ls -U "$MNT/entries" >/tmp/entries
@@ -331,7 +337,7 @@ long_lists() {
 }
 
 # Covers: V2-ERR-20 V2-ERR-21 V2-PRP-13 G-23
-case_v2-heal-reply-resource() { with_mount 3 healing client_shrink_reply 4096 server_err_reply_resource long_lists; }
+case_v2-heal-reply-resource() { knobs; with_mount 3 healing client_shrink_reply 4096 server_err_reply_resource long_lists; }
 
 # Long Calls and Replies have several pieces: they go through a copy.
 long_both() {
@@ -341,7 +347,7 @@ long_both() {
 }
 
 # Covers: V2-ERR-16 V2-ERR-17 G-23
-case_v2-heal-segments() { with_mount 3 healing server_max_segs 1 server_err_segments long_both; }
+case_v2-heal-segments() { knobs; with_mount 3 healing server_max_segs 1 server_err_segments long_both; }
 
 # What is refused before it is executed
 heal_compounds() {
@@ -353,7 +359,7 @@ heal_compounds() {
 }
 
 # Covers: V2-ERR-11 V2-ERR-16 G-23
-case_v2-heal-v42() { with_mount 4.2 heal_compounds; }
+case_v2-heal-v42() { knobs; with_mount 4.2 heal_compounds; }
 
 # Without sessions, also what comes when the results do not fit
 heal_v40() {
@@ -365,7 +371,7 @@ heal_v40() {
 }
 
 # Covers: V2-ERR-18 V2-ERR-20 G-23
-case_v2-heal-v40() { with_mount 4.0 heal_v40; }
+case_v2-heal-v40() { knobs; with_mount 4.0 heal_v40; }
 
 # With one, a COMPOUND that is sent again finds its slot used, and no Reply kept there
 # (NFS4ERR_RETRY_UNCACHED_REP). So NFS sends a new one, and that is right if nobody shrinks it.
@@ -387,7 +393,7 @@ heal_sessions() {
 }
 
 # Covers: V2-ERR-18 V2-ERR-20 G-23
-case_v2-heal-session() { counted client_bad_replies 0 0 counted client_connects 1 1 with_mount 4.2 heal_sessions; }
+case_v2-heal-session() { knobs; counted client_bad_replies 0 0 counted client_connects 1 1 with_mount 4.2 heal_sessions; }
 
 stat_fails() {
 	local out
@@ -415,6 +421,7 @@ no_cure() {
 
 # Covers: V2-ERR-22 V2-ERR-23 V2-ERR-24
 case_v2-no-cure() {
+	knobs
 	MOUNT_OPTS=noac counted client_connects 1 1 with_mount 3 no_cure
 }
 

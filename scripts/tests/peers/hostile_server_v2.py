@@ -849,7 +849,7 @@ def offered(call):
     return sum(x.length for x in call.writes[0])
 
 
-@case("spoken", "too small a Write chunk")         # Covers: V2-ERR-19 V2-ERR-22 G-23
+@case("spoken", "too small a Write chunk", knobs=True)         # Covers: V2-ERR-19 V2-ERR-22 G-23
 def write_chunk(s):
     put(SHRINK, 8192)
     try:
