@@ -9,6 +9,7 @@
 #include <linux/llist.h>
 #include <linux/list.h>
 #include <rdma/ib_verbs.h>
+#include <rpcrdma/cid.h>
 
 struct rpcrdma_conn;
 
@@ -61,6 +62,7 @@ enum rpcrdma_recv_state {
 /**
  * struct rpcrdma_recv - one Receive
  * @rv_cqe: completion, finds the Receive
+ * @rv_cid: its completion ID
  * @rv_conn: connection it belongs to
  * @rv_buf: the buffer; only its first @rv_len bytes may be looked at
  * @rv_len: bytes received
@@ -78,6 +80,7 @@ enum rpcrdma_recv_state {
  */
 struct rpcrdma_recv {
 	struct ib_cqe		rv_cqe;
+	struct rpcrdma_cid	rv_cid;
 	struct rpcrdma_conn	*rv_conn;
 	struct rpcrdma_buf	rv_buf;
 	u32			rv_len;

@@ -13,6 +13,7 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
 #include <rpcrdma/buf.h>
+#include <rpcrdma/cid.h>
 #include <rpcrdma/keepalive.h>
 #include <rpcrdma/props.h>
 #include <rpcrdma/size.h>
@@ -98,6 +99,7 @@ struct rpcrdma_conn_queues {
  * @cn_recvs: all Receives (rv_all)
  * @cn_nrecvs: how many there are
  * @cn_recv_max: how many there can be
+ * @cn_cids: completion IDs given, see rpcrdma_conn_cid()
  */
 struct rpcrdma_conn {
 	const struct rpcrdma_conn_ops	*cn_ops;
@@ -130,6 +132,7 @@ struct rpcrdma_conn {
 	struct list_head		cn_recvs;
 	u32				cn_nrecvs;
 	u32				cn_recv_max;
+	atomic_t			cn_cids;
 };
 
 static inline bool rpcrdma_conn_is_up(const struct rpcrdma_conn *conn)
@@ -140,6 +143,15 @@ static inline bool rpcrdma_conn_is_up(const struct rpcrdma_conn *conn)
 static inline struct ib_device *rpcrdma_conn_device(struct rpcrdma_conn *conn)
 {
 	return conn->cn_id->device;
+}
+
+/* A completion ID for something new that will be posted on @conn, which has queues */
+static inline struct rpcrdma_cid rpcrdma_conn_cid(struct rpcrdma_conn *conn)
+{
+	return (struct rpcrdma_cid) {
+		.ci_queue	= conn->cn_cq->res.id,
+		.ci_number	= atomic_inc_return(&conn->cn_cids),
+	};
 }
 
 /* A Send or RDMA Write has completed. Where that is the peer's doing, it lives: on

@@ -191,6 +191,7 @@ struct svc_rdma_call {
  * struct svc_rdma_send - one Send and the RDMA Writes in front of it
  * @ss_list: link in the connection's idle or sending queue
  * @ss_sx: its connection
+ * @ss_cid: its completion ID, and that of @ss_writes
  * @ss_cqe: completion of the Send, and so of everything before it
  * @ss_write_cqe: completion of an RDMA Write before it
  * @ss_wr: the Send
@@ -212,6 +213,7 @@ struct svc_rdma_call {
 struct svc_rdma_send {
 	struct list_head	ss_list;
 	struct svc_rdma_xprt	*ss_sx;
+	struct rpcrdma_cid	ss_cid;
 	struct ib_cqe		ss_cqe;
 	struct ib_cqe		ss_write_cqe;
 	struct ib_send_wr	ss_wr;

@@ -68,53 +68,102 @@ DEFINE_SVC_RDMA_MESSAGE_EVENT(svc_rdma_call);
 DEFINE_SVC_RDMA_MESSAGE_EVENT(svc_rdma_discarded);
 DEFINE_SVC_RDMA_MESSAGE_EVENT(svc_rdma_refused);
 
-/* A piece of work changes hands: @value is bytes, or work requests */
-DECLARE_EVENT_CLASS(svc_rdma_step_class,
-	TP_PROTO(const struct svc_rdma_xprt *sx, u32 value),
-	TP_ARGS(sx, value),
+TRACE_EVENT(svc_rdma_receive,
+	TP_PROTO(const struct svc_rdma_xprt *sx,
+		 const struct rpcrdma_recv *recv),
+	TP_ARGS(sx, recv),
 	TP_STRUCT__entry(
 		__field(const void *, sx)
-		__field(u32, value)
+		__field(u32, queue)
+		__field(int, number)
+		__field(u32, len)
 	),
 	TP_fast_assign(
 		__entry->sx = sx;
-		__entry->value = value;
+		__entry->queue = recv->rv_cid.ci_queue;
+		__entry->number = recv->rv_cid.ci_number;
+		__entry->len = recv->rv_len;
 	),
-	TP_printk("sx=%p %u", __entry->sx, __entry->value)
+	TP_printk("sx=%p cq.id=%u cid=%d len=%u", __entry->sx, __entry->queue,
+		  __entry->number, __entry->len)
 );
 
-#define DEFINE_SVC_RDMA_STEP_EVENT(name)				\
-	DEFINE_EVENT(svc_rdma_step_class, name,				\
-		TP_PROTO(const struct svc_rdma_xprt *sx, u32 value),	\
-		TP_ARGS(sx, value))
-
-DEFINE_SVC_RDMA_STEP_EVENT(svc_rdma_receive);
-DEFINE_SVC_RDMA_STEP_EVENT(svc_rdma_sent);
-
-/* RDMA Reads of a Call: posted, and done */
-DECLARE_EVENT_CLASS(svc_rdma_read_class,
-	TP_PROTO(const struct svc_rdma_call *call),
-	TP_ARGS(call),
+/* A Send is posted, and the RDMA Writes in front of it */
+TRACE_EVENT(svc_rdma_send,
+	TP_PROTO(const struct svc_rdma_send *send),
+	TP_ARGS(send),
 	TP_STRUCT__entry(
 		__field(const void *, sx)
+		__field(u32, queue)
+		__field(int, number)
+		__field(u32, len)
+		__field(u32, writes)
+	),
+	TP_fast_assign(
+		__entry->sx = send->ss_sx;
+		__entry->queue = send->ss_cid.ci_queue;
+		__entry->number = send->ss_cid.ci_number;
+		__entry->len = send->ss_sge.length;
+		__entry->writes = send->ss_writes.sh_wrs;
+	),
+	TP_printk("sx=%p cq.id=%u cid=%d send=%u writes=%u", __entry->sx,
+		  __entry->queue, __entry->number, __entry->len,
+		  __entry->writes)
+);
+
+TRACE_EVENT(svc_rdma_send_done,
+	TP_PROTO(const struct svc_rdma_xprt *sx, const struct rpcrdma_cid *cid,
+		 u32 status),
+	TP_ARGS(sx, cid, status),
+	TP_STRUCT__entry(
+		__field(const void *, sx)
+		__field(u32, queue)
+		__field(int, number)
+		__field(u32, status)
+	),
+	TP_fast_assign(
+		__entry->sx = sx;
+		__entry->queue = cid->ci_queue;
+		__entry->number = cid->ci_number;
+		__entry->status = status;
+	),
+	TP_printk("sx=%p cq.id=%u cid=%d status=%u", __entry->sx,
+		  __entry->queue, __entry->number, __entry->status)
+);
+
+/* RDMA Reads of a Call: posted, and done. They go by the ID of its Receive, which
+ * the Call keeps meanwhile.
+ */
+DECLARE_EVENT_CLASS(svc_rdma_read_class,
+	TP_PROTO(const struct svc_rdma_call *call, u32 status),
+	TP_ARGS(call, status),
+	TP_STRUCT__entry(
+		__field(const void *, sx)
+		__field(u32, queue)
+		__field(int, number)
 		__field(u32, xid)
 		__field(u32, wrs)
+		__field(u32, status)
 	),
 	TP_fast_assign(
 		__entry->sx = call->sc_sx;
+		__entry->queue = call->sc_recv->rv_cid.ci_queue;
+		__entry->number = call->sc_recv->rv_cid.ci_number;
 		__entry->xid = call->sc_hdr.hd_xid;
 		__entry->wrs = call->sc_slots;
+		__entry->status = status;
 	),
-	TP_printk("sx=%p xid=0x%08x wrs=%u", __entry->sx, __entry->xid,
-		  __entry->wrs)
+	TP_printk("sx=%p xid=0x%08x cq.id=%u cid=%d wrs=%u status=%u",
+		  __entry->sx, __entry->xid, __entry->queue, __entry->number,
+		  __entry->wrs, __entry->status)
 );
 
 DEFINE_EVENT(svc_rdma_read_class, svc_rdma_read,
-	TP_PROTO(const struct svc_rdma_call *call),
-	TP_ARGS(call));
+	TP_PROTO(const struct svc_rdma_call *call, u32 status),
+	TP_ARGS(call, status));
 DEFINE_EVENT(svc_rdma_read_class, svc_rdma_read_done,
-	TP_PROTO(const struct svc_rdma_call *call),
-	TP_ARGS(call));
+	TP_PROTO(const struct svc_rdma_call *call, u32 status),
+	TP_ARGS(call, status));
 
 /* A callback. @status is the bytes that went or came, or an errno. The connection
  * may be on its way out: only its address is taken.
@@ -210,11 +259,13 @@ DEFINE_EVENT(svc_rdma_listen_class, svc_rdma_request_err,
 	TP_ARGS(addr, status));
 
 TRACE_EVENT(svc_rdma_reply,
-	TP_PROTO(const struct svc_rdma_xprt *sx, u32 xid, u32 body, u32 len,
-		 u32 inv_rkey, u32 slots),
-	TP_ARGS(sx, xid, body, len, inv_rkey, slots),
+	TP_PROTO(const struct svc_rdma_send *send, u32 xid, u32 body, u32 len,
+		 u32 inv_rkey),
+	TP_ARGS(send, xid, body, len, inv_rkey),
 	TP_STRUCT__entry(
 		__field(const void *, sx)
+		__field(u32, queue)
+		__field(int, number)
 		__field(u32, xid)
 		__field(u32, body)
 		__field(u32, len)
@@ -222,43 +273,54 @@ TRACE_EVENT(svc_rdma_reply,
 		__field(u32, slots)
 	),
 	TP_fast_assign(
-		__entry->sx = sx;
+		__entry->sx = send->ss_sx;
+		__entry->queue = send->ss_cid.ci_queue;
+		__entry->number = send->ss_cid.ci_number;
 		__entry->xid = xid;
 		__entry->body = body;
 		__entry->len = len;
 		__entry->inv_rkey = inv_rkey;
-		__entry->slots = slots;
+		__entry->slots = send->ss_writes.sh_wrs + 1;
 	),
-	TP_printk("sx=%p xid=0x%08x body=%u send=%u inv=0x%08x wrs=%u",
-		  __entry->sx, __entry->xid, __entry->body, __entry->len,
-		  __entry->inv_rkey, __entry->slots)
+	TP_printk("sx=%p xid=0x%08x cq.id=%u cid=%d body=%u send=%u inv=0x%08x wrs=%u",
+		  __entry->sx, __entry->xid, __entry->queue, __entry->number,
+		  __entry->body, __entry->len, __entry->inv_rkey,
+		  __entry->slots)
 );
 
 DECLARE_EVENT_CLASS(svc_rdma_wc_class,
-	TP_PROTO(const struct svc_rdma_xprt *sx, const struct ib_wc *wc),
-	TP_ARGS(sx, wc),
+	TP_PROTO(const struct svc_rdma_xprt *sx, const struct rpcrdma_cid *cid,
+		 const struct ib_wc *wc),
+	TP_ARGS(sx, cid, wc),
 	TP_STRUCT__entry(
 		__field(const void *, sx)
+		__field(u32, queue)
+		__field(int, number)
 		__field(u32, status)
 		__field(u32, vendor_err)
 		__string(name, ib_wc_status_msg(wc->status))
 	),
 	TP_fast_assign(
 		__entry->sx = sx;
+		__entry->queue = cid->ci_queue;
+		__entry->number = cid->ci_number;
 		__entry->status = wc->status;
 		__entry->vendor_err = wc->vendor_err;
 		__assign_str(name);
 	),
-	TP_printk("sx=%p %s (%u/0x%x)", __entry->sx, __get_str(name),
+	TP_printk("sx=%p cq.id=%u cid=%d %s (%u/0x%x)", __entry->sx,
+		  __entry->queue, __entry->number, __get_str(name),
 		  __entry->status, __entry->vendor_err)
 );
 
 DEFINE_EVENT(svc_rdma_wc_class, svc_rdma_read_err,
-	TP_PROTO(const struct svc_rdma_xprt *sx, const struct ib_wc *wc),
-	TP_ARGS(sx, wc));
+	TP_PROTO(const struct svc_rdma_xprt *sx, const struct rpcrdma_cid *cid,
+		 const struct ib_wc *wc),
+	TP_ARGS(sx, cid, wc));
 DEFINE_EVENT(svc_rdma_wc_class, svc_rdma_send_err,
-	TP_PROTO(const struct svc_rdma_xprt *sx, const struct ib_wc *wc),
-	TP_ARGS(sx, wc));
+	TP_PROTO(const struct svc_rdma_xprt *sx, const struct rpcrdma_cid *cid,
+		 const struct ib_wc *wc),
+	TP_ARGS(sx, cid, wc));
 
 DECLARE_EVENT_CLASS(svc_rdma_errno_class,
 	TP_PROTO(const struct svc_rdma_xprt *sx, int error),

@@ -88,40 +88,86 @@ TRACE_EVENT(rpcrdma_probe,
 	TP_ARGS(conn, silence),
 	TP_STRUCT__entry(
 		__field(const void *, conn)
+		__field(u32, queue)
 		__field(unsigned int, msecs)
 	),
 	TP_fast_assign(
 		__entry->conn = conn;
+		__entry->queue = conn->cn_cq->res.id;
 		__entry->msecs = jiffies_to_msecs(silence);
 	),
-	TP_printk("conn=%p silent for %u ms", __entry->conn, __entry->msecs)
+	TP_printk("conn=%p cq.id=%u cid=0 silent for %u ms", __entry->conn,
+		  __entry->queue, __entry->msecs)
 );
 
 DECLARE_EVENT_CLASS(rpcrdma_wc_error_class,
-	TP_PROTO(const struct rpcrdma_conn *conn, const struct ib_wc *wc),
-	TP_ARGS(conn, wc),
+	TP_PROTO(const struct rpcrdma_conn *conn,
+		 const struct rpcrdma_cid *cid, const struct ib_wc *wc),
+	TP_ARGS(conn, cid, wc),
 	TP_STRUCT__entry(
 		__field(const void *, conn)
+		__field(u32, queue)
+		__field(int, number)
 		__field(u32, status)
 		__field(u32, vendor_err)
 		__string(name, ib_wc_status_msg(wc->status))
 	),
 	TP_fast_assign(
 		__entry->conn = conn;
+		__entry->queue = cid->ci_queue;
+		__entry->number = cid->ci_number;
 		__entry->status = wc->status;
 		__entry->vendor_err = wc->vendor_err;
 		__assign_str(name);
 	),
-	TP_printk("conn=%p %s (%u/0x%x)", __entry->conn, __get_str(name),
+	TP_printk("conn=%p cq.id=%u cid=%d %s (%u/0x%x)", __entry->conn,
+		  __entry->queue, __entry->number, __get_str(name),
 		  __entry->status, __entry->vendor_err)
 );
 
 DEFINE_EVENT(rpcrdma_wc_error_class, rpcrdma_recv_err,
-	TP_PROTO(const struct rpcrdma_conn *conn, const struct ib_wc *wc),
-	TP_ARGS(conn, wc));
+	TP_PROTO(const struct rpcrdma_conn *conn,
+		 const struct rpcrdma_cid *cid, const struct ib_wc *wc),
+	TP_ARGS(conn, cid, wc));
 DEFINE_EVENT(rpcrdma_wc_error_class, rpcrdma_probe_err,
-	TP_PROTO(const struct rpcrdma_conn *conn, const struct ib_wc *wc),
-	TP_ARGS(conn, wc));
+	TP_PROTO(const struct rpcrdma_conn *conn,
+		 const struct rpcrdma_cid *cid, const struct ib_wc *wc),
+	TP_ARGS(conn, cid, wc));
+
+TRACE_EVENT(rpcrdma_recv_post,
+	TP_PROTO(const struct rpcrdma_recv *recv),
+	TP_ARGS(recv),
+	TP_STRUCT__entry(
+		__field(const void *, conn)
+		__field(u32, queue)
+		__field(int, number)
+	),
+	TP_fast_assign(
+		__entry->conn = recv->rv_conn;
+		__entry->queue = recv->rv_cid.ci_queue;
+		__entry->number = recv->rv_cid.ci_number;
+	),
+	TP_printk("conn=%p cq.id=%u cid=%d", __entry->conn, __entry->queue,
+		  __entry->number)
+);
+
+/* It has completed, in whatever way */
+TRACE_EVENT(rpcrdma_recv_done,
+	TP_PROTO(const struct rpcrdma_cid *cid, const struct ib_wc *wc),
+	TP_ARGS(cid, wc),
+	TP_STRUCT__entry(
+		__field(u32, queue)
+		__field(int, number)
+		__field(u32, status)
+	),
+	TP_fast_assign(
+		__entry->queue = cid->ci_queue;
+		__entry->number = cid->ci_number;
+		__entry->status = wc->status;
+	),
+	TP_printk("cq.id=%u cid=%d status=%u", __entry->queue, __entry->number,
+		  __entry->status)
+);
 
 #endif /* RPCRDMA_TRACE_VERBS_H */
 

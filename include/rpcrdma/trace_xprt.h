@@ -170,20 +170,87 @@ TRACE_EVENT(xprt_rdma_send,
 		 const struct xprt_rdma_req *req),
 	TP_ARGS(send, req),
 	TP_STRUCT__entry(
+		__field(u32, queue)
+		__field(int, number)
 		__field(u32, xid)
 		__field(u32, len)
 		__field(u32, wrs)
 		__field(bool, signaled)
 	),
 	TP_fast_assign(
+		__entry->queue = send->sn_cid.ci_queue;
+		__entry->number = send->sn_cid.ci_number;
 		__entry->xid = req ? be32_to_cpu(req->rr_slot.rq_xid) : 0;
 		__entry->len = send->sn_sge.length;
 		__entry->wrs = send->sn_slots;
 		__entry->signaled = send->sn_wr.send_flags & IB_SEND_SIGNALED;
 	),
-	TP_printk("xid=0x%08x send=%u wrs=%u%s", __entry->xid, __entry->len,
-		  __entry->wrs, __entry->signaled ? " signaled" : "")
+	TP_printk("xid=0x%08x cq.id=%u cid=%d send=%u wrs=%u%s", __entry->xid,
+		  __entry->queue, __entry->number, __entry->len, __entry->wrs,
+		  __entry->signaled ? " signaled" : "")
 );
+
+/* One that was not signaled is done when a later one is */
+TRACE_EVENT(xprt_rdma_send_done,
+	TP_PROTO(const struct rpcrdma_cid *cid, u32 status),
+	TP_ARGS(cid, status),
+	TP_STRUCT__entry(
+		__field(u32, queue)
+		__field(int, number)
+		__field(u32, status)
+	),
+	TP_fast_assign(
+		__entry->queue = cid->ci_queue;
+		__entry->number = cid->ci_number;
+		__entry->status = status;
+	),
+	TP_printk("cq.id=%u cid=%d status=%u", __entry->queue, __entry->number,
+		  __entry->status)
+);
+
+/* The life of a memory region: it is mapped for an RPC and registered with its
+ * Send, invalidated by one side or the other, and unmapped
+ */
+DECLARE_EVENT_CLASS(xprt_rdma_mr_class,
+	TP_PROTO(const struct xprt_rdma_mr *mr,
+		 const struct xprt_rdma_req *req),
+	TP_ARGS(mr, req),
+	TP_STRUCT__entry(
+		__field(u32, queue)
+		__field(int, number)
+		__field(u32, xid)
+		__field(u32, handle)
+		__field(u32, len)
+		__field(u64, offset)
+		__field(int, nents)
+		__field(bool, write)
+	),
+	TP_fast_assign(
+		__entry->queue = mr->mr_cid.ci_queue;
+		__entry->number = mr->mr_cid.ci_number;
+		__entry->xid = req ? be32_to_cpu(req->rr_slot.rq_xid) : 0;
+		__entry->handle = mr->mr_seg.sg_handle;
+		__entry->len = mr->mr_seg.sg_length;
+		__entry->offset = mr->mr_seg.sg_offset;
+		__entry->nents = mr->mr_nents;
+		__entry->write = mr->mr_dir == DMA_FROM_DEVICE;
+	),
+	TP_printk("xid=0x%08x cq.id=%u cid=%d handle=0x%08x %u@0x%llx pages=%d %s",
+		  __entry->xid, __entry->queue, __entry->number,
+		  __entry->handle, __entry->len, __entry->offset,
+		  __entry->nents, __entry->write ? "write" : "read")
+);
+
+#define DEFINE_XPRT_RDMA_MR(name)					\
+	DEFINE_EVENT(xprt_rdma_mr_class, xprt_rdma_mr_##name,		\
+		TP_PROTO(const struct xprt_rdma_mr *mr,			\
+			 const struct xprt_rdma_req *req),		\
+		TP_ARGS(mr, req))
+
+DEFINE_XPRT_RDMA_MR(map);
+DEFINE_XPRT_RDMA_MR(local_inv);
+DEFINE_XPRT_RDMA_MR(remote_inv);
+DEFINE_XPRT_RDMA_MR(unmap);
 
 TRACE_EVENT(xprt_rdma_reply,
 	TP_PROTO(const struct xprt_rdma_req *req),
@@ -232,7 +299,6 @@ DECLARE_EVENT_CLASS(xprt_rdma_message_class,
 DEFINE_XPRT_RDMA_MESSAGE(discard);
 DEFINE_XPRT_RDMA_MESSAGE(unknown_xid);
 DEFINE_XPRT_RDMA_MESSAGE(bad_reply);
-DEFINE_XPRT_RDMA_MESSAGE(receive);
 DEFINE_XPRT_RDMA_MESSAGE(error_reply);
 DEFINE_XPRT_RDMA_MESSAGE(nego);
 DEFINE_XPRT_RDMA_MESSAGE(connprop);
@@ -241,30 +307,62 @@ DEFINE_XPRT_RDMA_MESSAGE(bc_call);
 DEFINE_XPRT_RDMA_MESSAGE(bc_drop);
 DEFINE_XPRT_RDMA_MESSAGE(bc_refuse);
 
+TRACE_EVENT(xprt_rdma_receive,
+	TP_PROTO(const struct rpcrdma_cid *cid, const struct rpcrdma_hdr *hdr,
+		 u32 reason),
+	TP_ARGS(cid, hdr, reason),
+	TP_STRUCT__entry(
+		__field(u32, queue)
+		__field(int, number)
+		__field(u32, xid)
+		__field(u32, vers)
+		__field(u32, proc)
+		__field(u32, reason)
+	),
+	TP_fast_assign(
+		__entry->queue = cid->ci_queue;
+		__entry->number = cid->ci_number;
+		__entry->xid = hdr->hd_xid;
+		__entry->vers = hdr->hd_vers;
+		__entry->proc = hdr->hd_proc;
+		__entry->reason = reason;
+	),
+	TP_printk("xid=0x%08x cq.id=%u cid=%d vers=%u proc=%u reason=%u",
+		  __entry->xid, __entry->queue, __entry->number,
+		  __entry->vers, __entry->proc, __entry->reason)
+);
+
 DECLARE_EVENT_CLASS(xprt_rdma_wc_class,
-	TP_PROTO(const struct xprt_rdma *xr, const struct ib_wc *wc),
-	TP_ARGS(xr, wc),
+	TP_PROTO(const struct xprt_rdma *xr, const struct rpcrdma_cid *cid,
+		 const struct ib_wc *wc),
+	TP_ARGS(xr, cid, wc),
 	TP_STRUCT__entry(
 		__field(const void *, xr)
+		__field(u32, queue)
+		__field(int, number)
 		__field(u32, status)
 		__field(u32, vendor_err)
 		__string(name, ib_wc_status_msg(wc->status))
 	),
 	TP_fast_assign(
 		__entry->xr = xr;
+		__entry->queue = cid->ci_queue;
+		__entry->number = cid->ci_number;
 		__entry->status = wc->status;
 		__entry->vendor_err = wc->vendor_err;
 		__assign_str(name);
 	),
-	TP_printk("xprt=%p %s (%u/0x%x)", __entry->xr, __get_str(name),
+	TP_printk("xprt=%p cq.id=%u cid=%d %s (%u/0x%x)", __entry->xr,
+		  __entry->queue, __entry->number, __get_str(name),
 		  __entry->status, __entry->vendor_err)
 );
 
 #define DEFINE_XPRT_RDMA_WC(name)					\
 	DEFINE_EVENT(xprt_rdma_wc_class, xprt_rdma_##name,		\
 		TP_PROTO(const struct xprt_rdma *xr,			\
+			 const struct rpcrdma_cid *cid,			\
 			 const struct ib_wc *wc),			\
-		TP_ARGS(xr, wc))
+		TP_ARGS(xr, cid, wc))
 
 DEFINE_XPRT_RDMA_WC(send_err);
 DEFINE_XPRT_RDMA_WC(mr_err);

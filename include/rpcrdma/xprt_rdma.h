@@ -61,6 +61,7 @@ struct xprt_rdma_req;
  * @mr_list: on the pool (xr_mr_free) or on the RPC (rr_mrs), under xr_mr_lock
  * @mr_all: on xr_mr_all, for as long as the region exists
  * @mr_xprt: transport
+ * @mr_cid: its completion ID
  * @mr_ib: the verbs object
  * @mr_sg: pages mapped, an array of cz_mr_pages entries
  * @mr_nents: entries of @mr_sg in use; 0: nothing is DMA-mapped
@@ -76,6 +77,7 @@ struct xprt_rdma_mr {
 	struct list_head	mr_list;
 	struct list_head	mr_all;
 	struct xprt_rdma	*mr_xprt;
+	struct rpcrdma_cid	mr_cid;
 	struct ib_mr		*mr_ib;
 	struct scatterlist	*mr_sg;
 	int			mr_nents;
@@ -97,6 +99,7 @@ struct xprt_rdma_mr {
  * @sn_buf: the message: transport header, and what goes inline
  * @sn_wanted: bytes that its buffer was to have; it may have less
  * @sn_slots: send queue entries its chain took; given back on completion
+ * @sn_cid: its completion ID
  * @sn_cqe: completion
  * @sn_wr: the work request
  * @sn_sge: its only SGE
@@ -111,6 +114,7 @@ struct xprt_rdma_send {
 	struct rpcrdma_buf	sn_buf;
 	u32			sn_wanted;
 	u32			sn_slots;
+	struct rpcrdma_cid	sn_cid;
 	struct ib_cqe		sn_cqe;
 	struct ib_send_wr	sn_wr;
 	struct ib_sge		sn_sge;
@@ -498,6 +502,8 @@ bool xprt_rdma_frwr_remote_inv(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 int xprt_rdma_frwr_local_inv(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			     void (*done)(struct ib_cq *cq, struct ib_wc *wc));
 bool xprt_rdma_frwr_fence_ends(struct xprt_rdma_req *req);
+void xprt_rdma_frwr_fence_fails(struct xprt_rdma *xr, struct xprt_rdma_req *req,
+				const struct ib_wc *wc);
 void xprt_rdma_frwr_fence_lost(struct xprt_rdma_req *req);
 void xprt_rdma_frwr_release(struct xprt_rdma *xr, struct xprt_rdma_req *req);
 void xprt_rdma_frwr_fence(struct xprt_rdma *xr, struct xprt_rdma_req *req);

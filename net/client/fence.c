@@ -56,6 +56,7 @@ bool xprt_rdma_frwr_remote_inv(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	list_for_each_entry(mr, &req->rr_mrs, mr_list) {
 		if (mr->mr_seg.sg_handle != handle)
 			continue;
+		trace_xprt_rdma_mr_remote_inv(mr, req);
 		rpcrdma_count(client_mrs_remote_inv);
 		xprt_rdma_frwr_mr_put(mr);
 		xprt_rdma_sq_release(xr, 1);
@@ -111,6 +112,7 @@ int xprt_rdma_frwr_local_inv(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			mr->mr_inv.send_flags = IB_SEND_SIGNALED;
 		}
 		first = &mr->mr_inv;
+		trace_xprt_rdma_mr_local_inv(mr, req);
 		n++;
 	}
 	trace_xprt_rdma_fence(&req->rr_slot, n);
@@ -139,6 +141,29 @@ bool xprt_rdma_frwr_fence_ends(struct xprt_rdma_req *req)
 	if (rpcrdma_fail_fence())
 		return false;
 	return atomic_xchg(&req->rr_fencing, 0);
+}
+
+/**
+ * xprt_rdma_frwr_fence_fails - the last local invalidation completed with an error
+ * @xr: transport
+ * @req: RPC, found by rr_inv_cqe
+ * @wc: the completion, which has told xprt_rdma_frwr_fence_ends()
+ *
+ * The request is that of the first region. Draining may destroy it only when it has
+ * completed.
+ *
+ * Context: completion, or closing. The connection goes.
+ */
+void xprt_rdma_frwr_fence_fails(struct xprt_rdma *xr, struct xprt_rdma_req *req,
+				const struct ib_wc *wc)
+{
+	struct xprt_rdma_mr *mr;
+
+	mr = list_first_entry_or_null(&req->rr_mrs, struct xprt_rdma_mr,
+				      mr_list);
+	if (mr && wc->status != IB_WC_WR_FLUSH_ERR)
+		trace_xprt_rdma_mr_err(xr, &mr->mr_cid, wc);
+	rpcrdma_conn_fail(&xr->xr_conn, -ECONNRESET);
 }
 
 /**
@@ -189,7 +214,7 @@ static void xprt_rdma_frwr_wc_fenced(struct ib_cq *cq, struct ib_wc *wc)
 	if (wc->status == IB_WC_SUCCESS)
 		xprt_rdma_frwr_release(xr, req);
 	else
-		rpcrdma_conn_fail(&xr->xr_conn, -ECONNRESET);
+		xprt_rdma_frwr_fence_fails(xr, req, wc);
 	complete(&req->rr_fenced);
 }
 

@@ -92,7 +92,7 @@ static void xprt_rdma_frwr_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 	if (likely(wc->status == IB_WC_SUCCESS))
 		return;
 	if (wc->status != IB_WC_WR_FLUSH_ERR)
-		trace_xprt_rdma_mr_err(mr->mr_xprt, wc);
+		trace_xprt_rdma_mr_err(mr->mr_xprt, &mr->mr_cid, wc);
 	rpcrdma_conn_fail(&mr->mr_xprt->xr_conn, -ECONNRESET);
 }
 
@@ -117,6 +117,7 @@ static struct xprt_rdma_mr *xprt_rdma_frwr_mr_create(struct xprt_rdma *xr,
 	if (!mr)
 		return NULL;
 	mr->mr_xprt = xr;
+	mr->mr_cid = rpcrdma_conn_cid(conn);
 	mr->mr_cqe.done = xprt_rdma_frwr_wc_done;
 	mr->mr_sg = kcalloc(pages, sizeof(*mr->mr_sg), gfp);
 	if (!mr->mr_sg)
@@ -210,6 +211,7 @@ void xprt_rdma_frwr_mr_unmap(struct xprt_rdma_mr *mr)
 {
 	if (!mr->mr_nents)
 		return;
+	trace_xprt_rdma_mr_unmap(mr, NULL);
 	ib_dma_unmap_sg(mr->mr_ib->device, mr->mr_sg, mr->mr_nents, mr->mr_dir);
 	mr->mr_nents = 0;
 	for (; mr->mr_hold_from < mr->mr_hold_to; mr->mr_hold_from++)
@@ -322,6 +324,7 @@ static int xprt_rdma_frwr_map(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 		rc = xprt_rdma_frwr_register(mr, n, xid, remote_write, hold);
 		if (rc)
 			return rc;
+		trace_xprt_rdma_mr_map(mr, req);
 		offer->of_segs[offer->of_out.co_nsegs++] = mr->mr_seg;
 	}
 	return 0;

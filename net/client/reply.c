@@ -246,9 +246,7 @@ static void xprt_rdma_reply_wc_fenced(struct ib_cq *cq, struct ib_wc *wc)
 		xprt_rdma_reply_complete(xr, req);
 		return;
 	}
-	if (wc->status != IB_WC_WR_FLUSH_ERR)
-		trace_xprt_rdma_mr_err(xr, wc);
-	rpcrdma_conn_fail(&xr->xr_conn, -ECONNRESET);
+	xprt_rdma_frwr_fence_fails(xr, req, wc);
 	xprt_rdma_reply_forsake(xr, req);
 }
 
@@ -466,7 +464,7 @@ void xprt_rdma_reply_receive(struct rpcrdma_conn *conn,
 	}
 
 	verdict = xprt_rdma_reply_decode(xr, recv, &hdr);
-	trace_xprt_rdma_receive(&hdr, verdict);
+	trace_xprt_rdma_receive(&recv->rv_cid, &hdr, verdict);
 	switch (verdict) {
 	case RPCRDMA_OK:
 		break;

@@ -234,6 +234,7 @@ static u32 xprt_rdma_send_retire(struct xprt_rdma *xr,
 	spin_lock(&xr->xr_send_lock);
 	list_for_each_entry_safe(pos, next, &xr->xr_send_busy, sn_list) {
 		slots += pos->sn_slots;
+		trace_xprt_rdma_send_done(&pos->sn_cid, IB_WC_SUCCESS);
 		list_move(&pos->sn_list, &xr->xr_send_free);
 		if (pos == send)
 			break;
@@ -254,8 +255,9 @@ static void xprt_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 		xprt_rdma_sq_release(xr, xprt_rdma_send_retire(xr, send));
 		return;
 	}
+	trace_xprt_rdma_send_done(&send->sn_cid, wc->status);
 	if (wc->status != IB_WC_WR_FLUSH_ERR)
-		trace_xprt_rdma_send_err(xr, wc);
+		trace_xprt_rdma_send_err(xr, &send->sn_cid, wc);
 	rpcrdma_conn_fail(&xr->xr_conn, -ECONNRESET);
 }
 
@@ -283,6 +285,7 @@ int xprt_rdma_sends_create(struct xprt_rdma *xr)
 		struct xprt_rdma_send *send = &xr->xr_sends[i];
 
 		send->sn_xprt = xr;
+		send->sn_cid = rpcrdma_conn_cid(&xr->xr_conn);
 		send->sn_cqe.done = xprt_rdma_send_wc_done;
 		list_add_tail(&send->sn_list, &xr->xr_send_free);
 	}

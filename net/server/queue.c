@@ -93,7 +93,7 @@ void svc_rdma_receive(struct rpcrdma_conn *conn, struct rpcrdma_recv *recv)
 						sx_conn);
 
 	rpcrdma_count(server_receives);
-	trace_svc_rdma_receive(sx, recv->rv_len);
+	trace_svc_rdma_receive(sx, recv);
 	svc_rdma_queue(sx, &recv->rv_list, &sx->sx_queue.qu_received);
 }
 

@@ -47,13 +47,14 @@ static void svc_rdma_read_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 						  struct svc_rdma_call, sc_cqe);
 	struct svc_rdma_xprt *sx = call->sc_sx;
 
+	trace_svc_rdma_read_done(call, wc->status);
 	/* The Call rests where it is until the queues are gone: siw flushes
 	 * an RDMA Read that it was about to send twice (I10).
 	 */
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
 		if (wc->status != IB_WC_WR_FLUSH_ERR) {
 			rpcrdma_count(server_read_errors);
-			trace_svc_rdma_read_err(sx, wc);
+			trace_svc_rdma_read_err(sx, &call->sc_recv->rv_cid, wc);
 		}
 		rpcrdma_conn_fail(&sx->sx_conn, -ECONNRESET);
 		return;
@@ -65,7 +66,6 @@ static void svc_rdma_read_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 	sx->sx_posted.po_read = jiffies;
 	spin_unlock(&sx->sx_lock);
 
-	trace_svc_rdma_read_done(call);
 	svc_rdma_chain_destroy(sx, &call->sc_reads);
 	svc_rdma_slots_release(sx, call->sc_slots);
 	call->sc_slots = 0;
@@ -196,7 +196,7 @@ static void svc_rdma_read_post(struct svc_rdma_call *call)
 	call->sc_slots = call->sc_wait.wt_slots;
 	call->sc_posted = jiffies;
 	spin_unlock(&sx->sx_lock);
-	trace_svc_rdma_read(call);
+	trace_svc_rdma_read(call, 0);
 	rc = rpcrdma_conn_post(&sx->sx_conn, first);
 	if (rc)
 		trace_svc_rdma_read_post_err(sx, rc);

@@ -89,6 +89,7 @@ static struct svc_rdma_send *svc_rdma_send_create(struct svc_rdma_xprt *sx,
 		return NULL;
 	}
 
+	send->ss_cid = rpcrdma_conn_cid(conn);
 	send->ss_cqe.done = svc_rdma_send_wc_done;
 	send->ss_write_cqe.done = svc_rdma_send_wc_written;
 	send->ss_sge.addr = send->ss_buf.bf_addr;
@@ -207,11 +208,13 @@ void svc_rdma_send_put(struct svc_rdma_send *send)
 }
 
 /* The context rests where it is until the queues are gone (I10). */
-static void svc_rdma_send_fail(struct svc_rdma_xprt *sx,
+static void svc_rdma_send_fail(struct svc_rdma_send *send,
 			       const struct ib_wc *wc)
 {
+	struct svc_rdma_xprt *sx = send->ss_sx;
+
 	if (wc->status != IB_WC_WR_FLUSH_ERR)
-		trace_svc_rdma_send_err(sx, wc);
+		trace_svc_rdma_send_err(sx, &send->ss_cid, wc);
 	rpcrdma_conn_fail(&sx->sx_conn, -ECONNRESET);
 }
 
@@ -226,7 +229,7 @@ static void svc_rdma_send_wc_written(struct ib_cq *cq, struct ib_wc *wc)
 						  ss_write_cqe);
 
 	if (wc->status != IB_WC_SUCCESS)
-		svc_rdma_send_fail(send->ss_sx, wc);
+		svc_rdma_send_fail(send, wc);
 }
 
 static void svc_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc)
@@ -235,12 +238,12 @@ static void svc_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 						  struct svc_rdma_send, ss_cqe);
 	struct svc_rdma_xprt *sx = send->ss_sx;
 
+	trace_svc_rdma_send_done(sx, &send->ss_cid, wc->status);
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
-		svc_rdma_send_fail(sx, wc);
+		svc_rdma_send_fail(send, wc);
 		return;
 	}
 
-	trace_svc_rdma_sent(sx, send->ss_sge.length);
 	rpcrdma_alive_acked(&sx->sx_conn);
 	spin_lock(&sx->sx_lock);
 	list_del_init(&send->ss_list);
@@ -298,6 +301,7 @@ int svc_rdma_send_post(struct svc_rdma_send *send)
 	send->ss_posted = jiffies;
 	sx->sx_stats.sa_sent++;
 	spin_unlock(&sx->sx_lock);
+	trace_svc_rdma_send(send);
 	return rpcrdma_conn_post(&sx->sx_conn, first);
 }
 

@@ -210,11 +210,10 @@ static int svc_rdma_reply_post(struct svc_rdma_send *send,
 		return rc;
 
 	svc_rdma_reply_set_inv(send, call);
-	trace_svc_rdma_reply(send->ss_sx, call->sc_hdr.hd_xid,
+	trace_svc_rdma_reply(send, call->sc_hdr.hd_xid,
 			     rqstp->rq_res.len, len,
 			     send->ss_wr.opcode == IB_WR_SEND_WITH_INV ?
-			     send->ss_wr.ex.invalidate_rkey : 0,
-			     send->ss_writes.sh_wrs + 1);
+			     send->ss_wr.ex.invalidate_rkey : 0);
 	return svc_rdma_send_submit(send, call, len);
 }
 

@@ -95,9 +95,10 @@ static void rpcrdma_recv_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 						 struct rpcrdma_recv, rv_cqe);
 	struct rpcrdma_conn *conn = recv->rv_conn;
 
+	trace_rpcrdma_recv_done(&recv->rv_cid, wc);
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
 		if (wc->status != IB_WC_WR_FLUSH_ERR)
-			trace_rpcrdma_recv_err(conn, wc);
+			trace_rpcrdma_recv_err(conn, &recv->rv_cid, wc);
 		rpcrdma_recv_wait(recv);
 		rpcrdma_conn_fail(conn, -ECONNRESET);
 		return;
@@ -136,6 +137,7 @@ static int rpcrdma_recv_create(struct rpcrdma_conn *conn, u32 size, gfp_t gfp)
 	}
 
 	recv->rv_conn = conn;
+	recv->rv_cid = rpcrdma_conn_cid(conn);
 	recv->rv_cqe.done = rpcrdma_recv_wc_done;
 	recv->rv_sge.addr = recv->rv_buf.bf_addr;
 	recv->rv_sge.length = size;
@@ -226,6 +228,8 @@ int rpcrdma_recvs_post(struct rpcrdma_conn *conn)
 		recv->rv_wr.next = first;
 		first = &recv->rv_wr;
 		count++;
+		if (conn->cn_gate)
+			trace_rpcrdma_recv_post(recv);
 	}
 	if (first)
 		rc = conn->cn_gate ?

@@ -67,6 +67,7 @@ static void rpcrdma_alive_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct rpcrdma_alive *al = container_of(wc->wr_cqe,
 						struct rpcrdma_alive, al_cqe);
 	struct rpcrdma_conn *conn = rpcrdma_alive_conn(al);
+	struct rpcrdma_cid cid = { .ci_queue = conn->cn_cq->res.id };
 
 	if (likely(wc->status == IB_WC_SUCCESS)) {
 		rpcrdma_alive_heard(al);
@@ -80,7 +81,7 @@ static void rpcrdma_alive_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 	}
 	/* The adapter was quicker than we to give up */
 	rpcrdma_count(keepalive_failures);
-	trace_rpcrdma_probe_err(conn, wc);
+	trace_rpcrdma_probe_err(conn, &cid, wc);
 	rpcrdma_conn_fail(conn, -ETIMEDOUT);
 }
 

@@ -637,6 +637,31 @@ break_and_write() {
 	remote_writer
 }
 
+# Each Receive, Send and memory region can be followed in a trace, on both sides. WRITEs have a Read chunk, which
+# the server pulls; of the second mount, the client invalidates its regions itself.
+case_completion-ids() {
+	local v lossy=()
+	[ "$MODULE" = ours ] || skip "these are our module's events"
+	until_true 30 nobody_shown || die "of former mounts: $(ls $DEBUG/client $DEBUG/server)"
+	[ "$PROVIDER" != siw ] || lossy=(--lossy)
+	trap 'echo Y >/sys/module/rpcrdma/parameters/remote_invalidation' EXIT
+	trace_begin
+	echo global >$TRACE/trace_clock
+	echo >$TRACE/trace
+	for v in 3 4.2; do
+		nfs_mount $v
+		dd if=/dev/urandom of=$MNT/cids bs=64k count=4 oflag=direct 2>/dev/null || die "WRITE of v$v"
+		dd if=$MNT/cids of=/dev/shm/cids bs=64k iflag=direct 2>/dev/null || die "READ of v$v"
+		cmp /dev/shm/cids $EXPORT/cids || die "READ of v$v brings something else"
+		nfs_umount
+		until_true 30 nobody_shown || die "connections stay: $(ls $DEBUG/client $DEBUG/server)"
+		echo N >/sys/module/rpcrdma/parameters/remote_invalidation
+	done
+	traced rpcrdma_recv_post xprt_rdma_mr_local_inv xprt_rdma_mr_remote_inv
+	python3 -I -S -B "$TOP/scripts/tests/analysers/cids.py" $TRACE/trace "${lossy[@]}" || die "not each can be followed"
+	trace_end
+}
+
 group() {
 	alone_up
 	run_all_cases

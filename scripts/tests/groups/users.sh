@@ -243,7 +243,7 @@ case_tracepoints() {
 	cp $TRACE/trace /lab/log/trace.users
 	traced rpcrdma_cm_event rpcrdma_conn_lost xprt_rdma_connect xprt_rdma_marshal xprt_rdma_send \
 		xprt_rdma_receive xprt_rdma_reply svc_rdma_accept svc_rdma_receive svc_rdma_call \
-		svc_rdma_read svc_rdma_read_done svc_rdma_reply svc_rdma_sent svc_rdma_lost svc_rdma_free
+		svc_rdma_read svc_rdma_read_done svc_rdma_reply svc_rdma_send_done svc_rdma_lost svc_rdma_free
 	trace_end
 }
 
