@@ -55,8 +55,9 @@ static bool svc_rdma_mrs_try(struct svc_rdma_mrs *mrs, u32 count)
 	return taken;
 }
 
-/* Most connections never need many regions, so there is none to begin with. They
- * join the pool that the core takes them from, and end with the queue pair.
+/* Most connections never need many regions, so there is none to begin with. Each
+ * joins the pool that the core takes them from, and ends with the queue pair. It is
+ * made in a pool of its own: ib_mr_pool_init() destroys all in the pool if it fails.
  */
 static int svc_rdma_mrs_add(struct svc_rdma_xprt *sx)
 {
@@ -71,9 +72,7 @@ static int svc_rdma_mrs_add(struct svc_rdma_xprt *sx)
 	if (rc)
 		return rc;
 
-	spin_lock_irqsave(&qp->mr_lock, flags);
-	list_splice(&fresh, &qp->rdma_mrs);
-	spin_unlock_irqrestore(&qp->mr_lock, flags);
+	ib_mr_pool_put(qp, &qp->rdma_mrs, ib_mr_pool_get(qp, &fresh));
 
 	spin_lock_irqsave(&mrs->ms_lock, flags);
 	WRITE_ONCE(mrs->ms_size, mrs->ms_size + 1);
