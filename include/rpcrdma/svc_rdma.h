@@ -342,6 +342,63 @@ struct svc_rdma_rw_limits {
 };
 
 /**
+ * struct svc_rdma_way - one NFS client's way back on a connection; server/callback.c
+ * @wy_xprt: what sunrpc sends through. This is part of the same object; no reference
+ * @wy_list: link in bw_ways
+ * @wy_line: link in bw_line while it waits for a credit, else empty
+ * @wy_first: the callback for which it waits, or NULL
+ *
+ * Under bw_lock, but for @wy_xprt.
+ */
+struct svc_rdma_way {
+	struct rpc_xprt			*wy_xprt;
+	struct list_head		wy_list;
+	struct list_head		wy_line;
+	struct svc_rdma_callback	*wy_first;
+};
+
+/**
+ * struct svc_rdma_callback - a callback; server/callback.c
+ * @cb_list: link in bw_sent from when it is posted to when it is answered, else empty
+ * @cb_way: way back that sends it; NULL once it has been given up, and belongs to the
+ *	connection
+ * @cb_xid: its XID
+ * @cb_failed: it was answered with an error
+ * @cb_data: the Call, and room for the Reply; the RPC's
+ *
+ * Under bw_lock, but for @cb_data.
+ */
+struct svc_rdma_callback {
+	struct list_head		cb_list;
+	struct svc_rdma_way		*cb_way;
+	u32				cb_xid;
+	bool				cb_failed;
+	u8				cb_data[] __aligned(8);
+};
+
+/**
+ * struct svc_rdma_backward - the backward direction of a connection;
+ *	server/callback.c
+ * @bw_lock: protects all of this, and the ways back and callbacks. Process context
+ *	only. sunrpc's transport_lock and queue_lock are below it.
+ * @bw_ways: ways back, one for each NFS client (wy_list); no references
+ * @bw_line: of these, the ones that wait for a credit, in turn (wy_line)
+ * @bw_sent: callbacks that are posted and not answered (cb_list)
+ * @bw_nawaited: how many of @bw_sent were not given up
+ * @bw_window: what the client grants. wn_owed is how many of @bw_sent were given up.
+ * @bw_closed: the connection is being closed, and no callback is sent
+ */
+struct svc_rdma_backward {
+	spinlock_t			bw_lock;	/* see above */
+	struct list_head		bw_ways;
+	struct list_head		bw_line;
+	struct list_head		bw_sent;
+	u32				bw_nawaited;
+	struct rpcrdma_window		bw_window;
+	bool				bw_closed;
+};
+
+/**
  * struct svc_rdma_xprt - one connection of the server
  * @sx_xprt: the sunrpc end
  * @sx_conn: the verbs end
@@ -355,7 +412,7 @@ struct svc_rdma_rw_limits {
  * @sx_vers: version of the connection, 0: not settled yet; under @sx_grow, and
  *	set once, after all that depends on it
  * @sx_nego: how it is settled
- * @sx_bc: made for callbacks, see svc_rdma_bc_join(); cmpxchg(), no reference
+ * @sx_backward: callbacks
  * @sx_sq: send queue slots
  * @sx_refused: sunrpc was told that there is no room for another Call; cleared by
  *	who makes room, and tells it
@@ -389,7 +446,7 @@ struct svc_rdma_xprt {
 	struct svc_rdma_credits		sx_credit;
 	u32				sx_vers;
 	struct svc_rdma_nego		sx_nego;
-	struct rpc_xprt			*sx_bc;
+	struct svc_rdma_backward	sx_backward;
 
 	struct svc_rdma_sq		sx_sq;
 	bool				sx_refused;
@@ -626,14 +683,45 @@ int svc_rdma_write_reply(struct svc_rdma_call *call,
 /* server/sendto.c */
 int svc_rdma_sendto(struct svc_rqst *rqstp);
 
-/* server/backchannel.c */
+/* server/callback.c, and server/backchannel.c, which nobody in front of
+ * server/transport.c calls
+ */
 #if IS_ENABLED(CONFIG_SUNRPC_BACKCHANNEL)
+void svc_rdma_backward_init(struct svc_rdma_backward *bw);
+void svc_rdma_backward_close(struct svc_rdma_xprt *sx);
+void svc_rdma_way_join(struct svc_rdma_xprt *sx, struct svc_rdma_way *way,
+		       u32 requests);
+void svc_rdma_way_leave(struct svc_rdma_xprt *sx, struct svc_rdma_way *way);
+int svc_rdma_callback_begin(struct svc_rdma_xprt *sx, struct svc_rdma_way *way,
+			    struct svc_rdma_callback *cb, u32 xid);
+void svc_rdma_callback_end(struct svc_rdma_xprt *sx, struct svc_rdma_way *way,
+			   struct svc_rdma_callback *cb, int status);
+bool svc_rdma_callback_reply(struct svc_rdma_xprt *sx,
+			     const struct rpcrdma_hdr *hdr, const void *msg);
+bool svc_rdma_callback_fail(struct svc_rdma_xprt *sx, u32 xid);
 int svc_rdma_bc_init(void);
 void svc_rdma_bc_exit(void);
-bool svc_rdma_bc_reply(struct svc_rdma_xprt *sx, const struct rpcrdma_hdr *hdr,
-		       const void *msg);
-bool svc_rdma_bc_fail(struct svc_rdma_xprt *sx, u32 xid);
 #else
+static inline void svc_rdma_backward_init(struct svc_rdma_backward *bw)
+{
+}
+
+static inline void svc_rdma_backward_close(struct svc_rdma_xprt *sx)
+{
+}
+
+static inline bool svc_rdma_callback_reply(struct svc_rdma_xprt *sx,
+					   const struct rpcrdma_hdr *hdr,
+					   const void *msg)
+{
+	return false;
+}
+
+static inline bool svc_rdma_callback_fail(struct svc_rdma_xprt *sx, u32 xid)
+{
+	return false;
+}
+
 static inline int svc_rdma_bc_init(void)
 {
 	return 0;
@@ -641,18 +729,6 @@ static inline int svc_rdma_bc_init(void)
 
 static inline void svc_rdma_bc_exit(void)
 {
-}
-
-static inline bool svc_rdma_bc_reply(struct svc_rdma_xprt *sx,
-				     const struct rpcrdma_hdr *hdr,
-				     const void *msg)
-{
-	return false;
-}
-
-static inline bool svc_rdma_bc_fail(struct svc_rdma_xprt *sx, u32 xid)
-{
-	return false;
 }
 #endif
 

@@ -1,32 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Callbacks: NFSv4.1 and later servers call their clients on the connection
- * that the client opened (RFC 8167). To sunrpc this looks like a client
- * transport, a struct rpc_xprt without a connection of its own: it sends
- * through the svc_xprt it was made for, and is never connected again. When that
+ * The way back to an NFS client: NFSv4.1 and later servers call their clients on the
+ * connection that the client opened (RFC 8167). To sunrpc a way back is a client
+ * transport, a struct rpc_xprt, but it has no connection of its own: it sends through
+ * the svc_xprt that it was made for, and is never connected again. When that
  * connection goes, its RPCs end with -ENOTCONN, and the upper layer tries anew
- * on another one (rfc5666bis 8.3.2).
+ * on another one (rfc5666bis 8.3.2). This file knows sunrpc's side; what the ways back of a
+ * connection share, the window and the answers, is in server/callback.c.
  *
- * Backward credits have nothing to do with forward ones (rfc5666bis 8.2.1): there is a
- * window per direction, and this one is enforced by sunrpc's congestion window,
- * which is one request until the client's first grant (G-15). Receives for the
- * replies are posted when the backchannel is set up, as many as there can be
- * callbacks in flight (rfc5666bis 8.2.2.2).
+ * Each NFS client's rpc_clnt has a way back of its own, and owns it (invariant I22):
+ * rpc_create() gets it from setup, and destroy ends it when the last RPC is done with
+ * it. sunrpc offers to keep one rpc_xprt with the connection, in xpt_bc_xprt, and one
+ * switch, in xpt_bc_xps, for all rpc_clnts to share. It publishes the switch before it
+ * is complete, and expects nobody else to ask meanwhile, so neither is used:
+ * rpc_create() looks at xprt->bc_xprt to know where to publish, and that stays NULL.
  *
- * The upper layer gives a callback up when the client takes too long. The client
- * does not know that, and the callback goes on using its credit, and its
- * Receives at either end, until its Reply comes after all (invariant I18). So
- * all callbacks that were sent are on record until they are answered. When a
- * callback is to be sent and those that were given up have all the credits, only
- * a new connection gets it through, and this one is closed.
- *
- * All NFS clients on a connection share one rpc_xprt, which sunrpc finds in
- * xpt_bc_xprt. But it does not expect two of them to ask at the same time: a
- * client that finds it while the first one's rpc_create() has not come to its
- * end puts it into a second switch, and the lists of both run into each other.
- * So it is shown when its switch can be found: when it is first used, or by a work
- * (invariant I22). Who has asked meanwhile gets one of its own, but also the
- * switch of the first one, and so sends through that.
+ * Receives for the replies are posted when a way back is made, as many as there can be
+ * callbacks in flight on the connection (rfc5666bis 8.2.2.2).
  *
  * To make one does not fail because the connection is dead already: nfsd would
  * look at what the loss of the connection has freed.
@@ -49,42 +39,18 @@
 #include <rpcrdma/xmit.h>
 
 /**
- * struct svc_rdma_bc_sent - a callback on record
- * @bs_xid: its XID
- * @bs_given_up: nobody waits for the Reply any more
- * @bs_failed: it was answered with an error and has not ended yet
- */
-struct svc_rdma_bc_sent {
-	u32	bs_xid;
-	bool	bs_given_up;
-	bool	bs_failed;
-};
-
-/**
- * struct svc_rdma_bc - the backward direction of a connection
+ * struct svc_rdma_bc - a way back, to sunrpc
  * @bc_xprt: the sunrpc end
- * @bc_shown: sunrpc has been told of it, and owns the one that svc_xprt_free()
- *	drops; else it has a reference to its svc_xprt
- * @bc_show: tells it; with a reference to it, and one to its svc_xprt
- * @bc_window: what the client grants
- * @bc_nsent: entries used in @bc_sent
- * @bc_nfailed: of these, those that failed
- * @bc_sent: callbacks sent and not answered, @bc_window.wn_requested at most;
- *	and those that failed, no more than there are slots, which is as many
- *
- * Under bc_xprt.transport_lock, all behind @bc_show.
+ * @bc_sx: connection it sends through; with a reference to its svc_xprt
+ * @bc_way: its place among the ways back of the connection
  */
 struct svc_rdma_bc {
 	struct rpc_xprt		bc_xprt;
-	bool			bc_shown;
-	struct delayed_work	bc_show;
-	struct rpcrdma_window	bc_window;
-	u32			bc_nsent;
-	u32			bc_nfailed;
-	struct svc_rdma_bc_sent	bc_sent[];
+	struct svc_rdma_xprt	*bc_sx;
+	struct svc_rdma_way	bc_way;
 };
 
-static struct workqueue_struct *svc_rdma_bc_wq;
+static struct xprt_class svc_rdma_bc_class;
 
 static const struct rpc_timeout svc_rdma_bc_timeout = {
 	.to_initval	= 60 * HZ,
@@ -96,290 +62,26 @@ static struct svc_rdma_bc *svc_rdma_bc_of(struct rpc_xprt *xprt)
 	return container_of(xprt, struct svc_rdma_bc, bc_xprt);
 }
 
-/* Leaves one credit even if those that were given up have all: sunrpc would wait
- * for good. svc_rdma_bc_await() does not let it be used.
- */
-static void svc_rdma_bc_set_cwnd(struct svc_rdma_bc *bc)
+static struct svc_rdma_callback *svc_rdma_bc_callback(struct rpc_rqst *rqst)
 {
-	u32 room = max(rpcrdma_window_room(&bc->bc_window, 0), 1u);
-
-	lockdep_assert_held(&bc->bc_xprt.transport_lock);
-	bc->bc_xprt.cwnd = room << RPC_CWNDSHIFT;
+	return container_of(rqst->rq_buffer, struct svc_rdma_callback, cb_data);
 }
 
-/* From here on sunrpc finds it (I22). The caller has a reference to either. */
-static void svc_rdma_bc_show(struct rpc_xprt *xprt)
+/* Callbacks that may be in flight on a connection */
+static u32 svc_rdma_bc_requests(const struct svc_rdma_xprt *sx)
 {
-	struct svc_xprt *svc = xprt->bc_xprt;
-
-	/* svc_xprt_free() drops this one */
-	xprt_get(xprt);
-	if (cmpxchg(&svc->xpt_bc_xprt, NULL, xprt)) {
-		xprt_put(xprt);
-		return;
-	}
-	svc_rdma_bc_of(xprt)->bc_shown = true;
-	svc_xprt_put(svc);
+	return max(sx->sx_sizes.sz_bc_requests, 1u);
 }
 
-/* Without a callback to send, it is shown here: unshown, it would keep the
- * connection, and that it. If nobody else has it, its rpc_create() has failed.
- */
-static void svc_rdma_bc_show_work(struct work_struct *work)
+static int svc_rdma_bc_encode(struct svc_rdma_send *send, struct rpc_rqst *rqst)
 {
-	struct svc_rdma_bc *bc = container_of(to_delayed_work(work),
-					      struct svc_rdma_bc, bc_show);
-	struct rpc_xprt *xprt = &bc->bc_xprt;
-	struct svc_xprt *svc = xprt->bc_xprt;
-
-	if (READ_ONCE(svc->xpt_bc_xps)) {
-		svc_rdma_bc_show(xprt);
-	} else if (kref_read(&xprt->kref) > 1) {
-		queue_delayed_work(svc_rdma_bc_wq, &bc->bc_show, 1);
-		return;
-	}
-	xprt_put(xprt);
-	svc_xprt_put(svc);
-}
-
-/* The first transport of a connection goes into a switch of its own. It takes
- * a moment until that can be found.
- */
-static void svc_rdma_bc_join(struct svc_rdma_xprt *sx, struct rpc_xprt *xprt)
-{
-	while (cmpxchg(&sx->sx_bc, NULL, xprt)) {
-		if (READ_ONCE(sx->sx_xprt.xpt_bc_xps))
-			return;
-		usleep_range(100, 1000);
-	}
-	/* Who shows it before the work does drops its reference */
-	svc_xprt_get(&sx->sx_xprt);
-	xprt_get(xprt);
-	queue_delayed_work(svc_rdma_bc_wq, &svc_rdma_bc_of(xprt)->bc_show, 1);
-}
-
-static struct svc_rdma_bc_sent *svc_rdma_bc_find(struct svc_rdma_bc *bc,
-						 u32 xid)
-{
-	u32 i;
-
-	lockdep_assert_held(&bc->bc_xprt.transport_lock);
-	for (i = 0; i < bc->bc_nsent; i++)
-		if (bc->bc_sent[i].bs_xid == xid)
-			return &bc->bc_sent[i];
-	return NULL;
-}
-
-/* A callback is about to be sent. Returns false if it must not be: it was sent
- * before, or callbacks that were given up have all credits.
- */
-static bool svc_rdma_bc_await(struct svc_rdma_bc *bc, u32 xid)
-{
-	bool good;
-
-	spin_lock(&bc->bc_xprt.transport_lock);
-	good = rpcrdma_window_room(&bc->bc_window, 0) &&
-	       bc->bc_nsent - bc->bc_nfailed < bc->bc_window.wn_requested &&
-	       !svc_rdma_bc_find(bc, xid);
-	if (good)
-		bc->bc_sent[bc->bc_nsent++] = (struct svc_rdma_bc_sent){
-			.bs_xid = xid,
-		};
-	spin_unlock(&bc->bc_xprt.transport_lock);
-	return good;
-}
-
-static void svc_rdma_bc_forget(struct svc_rdma_bc *bc,
-			       struct svc_rdma_bc_sent *sent)
-{
-	lockdep_assert_held(&bc->bc_xprt.transport_lock);
-	bc->bc_nfailed -= sent->bs_failed;
-	*sent = bc->bc_sent[--bc->bc_nsent];
-}
-
-/* A callback was answered, with a Reply or an error: that returns its credit, and
- * a Reply, @hdr, brings a grant. Returns 0; -ENOENT if there is no such callback;
- * or -ETIMEDOUT if nobody waits for the answer any more.
- *
- * A task that is not asleep yet forgets the status of a callback that @failed,
- * and would send it again. It stays on record until it ends (I17).
- */
-static int svc_rdma_bc_answered(struct svc_rdma_bc *bc, u32 xid,
-				const struct rpcrdma_hdr *hdr, bool failed)
-{
-	struct svc_rdma_bc_sent *sent;
-	int rc = -ENOENT;
-
-	spin_lock(&bc->bc_xprt.transport_lock);
-	sent = svc_rdma_bc_find(bc, xid);
-	if (!sent || sent->bs_failed)
-		goto out_unlock;
-	rc = sent->bs_given_up ? -ETIMEDOUT : 0;
-	if (rc) {
-		rpcrdma_count(server_bc_late_replies);
-		rpcrdma_window_repay(&bc->bc_window);
-	}
-	if (!rc && failed) {
-		sent->bs_failed = true;
-		bc->bc_nfailed++;
-	} else {
-		svc_rdma_bc_forget(bc, sent);
-	}
-	if (hdr)
-		rpcrdma_window_grant(&bc->bc_window, hdr->hd_credit);
-	svc_rdma_bc_set_cwnd(bc);
-out_unlock:
-	spin_unlock(&bc->bc_xprt.transport_lock);
-	return rc;
-}
-
-static bool svc_rdma_bc_has_failed(struct svc_rdma_bc *bc, u32 xid)
-{
-	struct svc_rdma_bc_sent *sent;
-	bool failed;
-
-	spin_lock(&bc->bc_xprt.transport_lock);
-	sent = svc_rdma_bc_find(bc, xid);
-	failed = sent && sent->bs_failed;
-	spin_unlock(&bc->bc_xprt.transport_lock);
-	return failed;
-}
-
-/* A callback ends: what becomes of its credit? With the transport_lock. */
-static void svc_rdma_bc_release_request(struct rpc_task *task)
-{
-	struct rpc_rqst *rqst = task->tk_rqstp;
-	struct svc_rdma_bc *bc = svc_rdma_bc_of(rqst->rq_xprt);
-	struct svc_rdma_bc_sent *sent;
-
-	sent = svc_rdma_bc_find(bc, be32_to_cpu(rqst->rq_xid));
-	if (sent && sent->bs_failed) {
-		svc_rdma_bc_forget(bc, sent);
-	} else if (sent) {
-		rpcrdma_count(server_bc_given_up);
-		trace_svc_rdma_bc_given_up(svc_rdma_xprt_of(rqst->rq_xprt->bc_xprt),
-					   sent->bs_xid, task->tk_status);
-		sent->bs_given_up = true;
-		rpcrdma_window_owe(&bc->bc_window);
-		svc_rdma_bc_set_cwnd(bc);
-	}
-	xprt_release_rqst_cong(task);
-}
-
-/* A callback fails. With the queue_lock. */
-static void svc_rdma_bc_end(struct rpc_rqst *rqst)
-{
-	rqst->rq_task->tk_status = -EIO;
-	xprt_complete_rqst(rqst->rq_task, 0);
-}
-
-/**
- * svc_rdma_bc_reply - match a backward Reply with its callback
- * @sx: connection
- * @hdr: decoded header
- * @msg: the RPC message behind it, @hdr->hd_msg_len bytes
- *
- * Context: process.
- * Return: %false if nobody waits for it, or it is larger than what was prepared
- *	for it (rfc5666bis 8.3.5): it is to be dropped. In the latter case the callback
- *	has failed.
- */
-bool svc_rdma_bc_reply(struct svc_rdma_xprt *sx, const struct rpcrdma_hdr *hdr,
-		       const void *msg)
-{
-	struct rpc_xprt *xprt = READ_ONCE(sx->sx_xprt.xpt_bc_xprt);
-	struct rpc_rqst *rqst;
-	int rc = -ENOENT;
-	struct kvec *to;
-	bool too_long;
-
-	if (!xprt || xprt->prot != XPRT_TRANSPORT_BC_RDMA)
-		goto out_trace;
-
-	/* All under one lock: a client may send its Reply twice, and the second
-	 * must not touch what the first has completed.
-	 */
-	spin_lock(&xprt->queue_lock);
-	rqst = xprt_lookup_rqst(xprt, cpu_to_be32(hdr->hd_rpc_xid));
-	too_long = rqst && hdr->hd_msg_len > rqst->rq_rcv_buf.head[0].iov_len;
-	/* Before the callback is completed: the next one needs the credit. */
-	rc = svc_rdma_bc_answered(svc_rdma_bc_of(xprt), hdr->hd_rpc_xid, hdr,
-				  too_long);
-	if (!rc && !rqst)
-		rc = -ENOENT;
-	if (rc)
-		goto out_drop;
-	/* There will be no other Reply (rfc5666bis 8.3.5) */
-	if (too_long) {
-		svc_rdma_bc_end(rqst);
-		rc = -EMSGSIZE;
-		goto out_drop;
-	}
-
-	to = &rqst->rq_rcv_buf.head[0];
-	memcpy(&rqst->rq_private_buf, &rqst->rq_rcv_buf,
-	       sizeof(rqst->rq_private_buf));
-	memcpy(to->iov_base, msg, hdr->hd_msg_len);
-	xprt_complete_rqst(rqst->rq_task, hdr->hd_msg_len);
-	spin_unlock(&xprt->queue_lock);
-	trace_svc_rdma_bc_reply(sx, hdr->hd_rpc_xid, hdr->hd_msg_len);
-	return true;
-
-out_drop:
-	spin_unlock(&xprt->queue_lock);
-out_trace:
-	trace_svc_rdma_bc_drop(sx, hdr->hd_rpc_xid, rc);
-	return false;
-}
-
-/**
- * svc_rdma_bc_fail - end a callback that gets no Reply
- * @sx: connection
- * @xid: its XID
- *
- * Its credit is free again. Forward traffic is not looked at: it has XIDs of
- * its own (version-two 5.3.3).
- *
- * Context: process.
- * Return: %false if nobody waits for it.
- */
-bool svc_rdma_bc_fail(struct svc_rdma_xprt *sx, u32 xid)
-{
-	struct rpc_xprt *xprt = READ_ONCE(sx->sx_xprt.xpt_bc_xprt);
-	struct rpc_rqst *rqst;
-	int rc = -ENOENT;
-
-	if (!xprt || xprt->prot != XPRT_TRANSPORT_BC_RDMA)
-		goto out_trace;
-
-	spin_lock(&xprt->queue_lock);
-	rqst = xprt_lookup_rqst(xprt, cpu_to_be32(xid));
-	rc = svc_rdma_bc_answered(svc_rdma_bc_of(xprt), xid, NULL, true);
-	if (!rc && !rqst)
-		rc = -ENOENT;
-	if (!rc)
-		svc_rdma_bc_end(rqst);
-	spin_unlock(&xprt->queue_lock);
-	if (!rc) {
-		trace_svc_rdma_bc_error(sx, xid, -EIO);
-		return true;
-	}
-
-out_trace:
-	trace_svc_rdma_bc_drop(sx, xid, rc);
-	return false;
-}
-
-static int svc_rdma_bc_encode(struct svc_rdma_bc *bc,
-			      struct svc_rdma_send *send, struct rpc_rqst *rqst)
-{
+	struct svc_rdma_xprt *sx = send->ss_sx;
 	const struct rpcrdma_call_out out = {
 		.ko_xid		= be32_to_cpu(rqst->rq_xid),
-		.ko_credit	= bc->bc_window.wn_requested,
+		.ko_credit	= svc_rdma_bc_requests(sx),
 		.ko_proc	= RPCRDMA1_MSG,
 	};
 	const struct xdr_buf *msg = &rqst->rq_snd_buf;
-	struct svc_rdma_xprt *sx = send->ss_sx;
 	u32 size;
 	int len;
 
@@ -424,55 +126,66 @@ static int svc_rdma_bc_give_up(struct svc_rdma_xprt *sx, struct rpc_xprt *xprt)
 	return svc_rdma_bc_lost(xprt);
 }
 
-static int svc_rdma_bc_send(struct rpc_rqst *rqst)
+/* All it needs, so that what has its credit goes out. */
+static int svc_rdma_bc_prepare(struct svc_rdma_send *send,
+			       struct rpc_rqst *rqst)
 {
-	struct rpc_xprt *xprt = rqst->rq_xprt;
-	struct svc_rdma_xprt *sx = svc_rdma_xprt_of(xprt->bc_xprt);
-	struct svc_rdma_send *send;
-	int len;
+	int len = svc_rdma_bc_encode(send, rqst);
 
-	svc_rdma_inside();
-	if (unlikely(!READ_ONCE(sx->sx_xprt.xpt_bc_xprt)))
-		svc_rdma_bc_show(xprt);
-	if (svc_xprt_is_dead(&sx->sx_xprt) || svc_rdma_is_down(sx) ||
-	    !svc_rdma_bc_allowed(sx))
-		return svc_rdma_bc_lost(xprt);
-	/* Had its answer, though sunrpc may have missed the status (I17). */
-	if (svc_rdma_bc_has_failed(svc_rdma_bc_of(xprt),
-				   be32_to_cpu(rqst->rq_xid)))
-		return -EIO;
-	if (!xprt_request_get_cong(xprt, rqst))
-		return -EBADSLT;
-	send = svc_rdma_send_get(sx, GFP_NOWAIT);
-	if (!send)
-		return -ENOBUFS;
-
-	len = svc_rdma_bc_encode(svc_rdma_bc_of(xprt), send, rqst);
 	if (len < 0)
-		goto out_put;
-	if (!svc_rdma_sq_try(&sx->sx_sq, 1)) {
-		len = -ENOBUFS;
-		goto out_put;
-	}
+		return len;
+	if (!svc_rdma_sq_try(&send->ss_sx->sx_sq, 1))
+		return -ENOBUFS;
 	send->ss_slots = 1;
 	send->ss_wait.wt_slots = 1;
 	send->ss_sge.length = len;
-	if (!svc_rdma_bc_await(svc_rdma_bc_of(xprt), be32_to_cpu(rqst->rq_xid))) {
-		len = svc_rdma_bc_give_up(sx, xprt);
-		goto out_put;
+	return 0;
+}
+
+static int svc_rdma_bc_begin(struct svc_rdma_bc *bc, struct rpc_rqst *rqst)
+{
+	int rc = svc_rdma_callback_begin(bc->bc_sx, &bc->bc_way,
+					 svc_rdma_bc_callback(rqst),
+					 be32_to_cpu(rqst->rq_xid));
+
+	if (rc == -ETIMEDOUT)
+		return svc_rdma_bc_give_up(bc->bc_sx, &bc->bc_xprt);
+	if (rc == -ENOTCONN)
+		return svc_rdma_bc_lost(&bc->bc_xprt);
+	return rc;
+}
+
+static int svc_rdma_bc_send(struct rpc_rqst *rqst)
+{
+	struct rpc_xprt *xprt = rqst->rq_xprt;
+	struct svc_rdma_bc *bc = svc_rdma_bc_of(xprt);
+	struct svc_rdma_xprt *sx = bc->bc_sx;
+	struct svc_rdma_send *send;
+	int rc;
+
+	svc_rdma_inside();
+	if (svc_xprt_is_dead(&sx->sx_xprt) || svc_rdma_is_down(sx) ||
+	    !svc_rdma_bc_allowed(sx))
+		return svc_rdma_bc_lost(xprt);
+	send = svc_rdma_send_get(sx, GFP_NOWAIT);
+	if (!send)
+		return -ENOBUFS;
+	rc = svc_rdma_bc_prepare(send, rqst);
+	if (!rc)
+		rc = svc_rdma_bc_begin(bc, rqst);
+	if (rc) {
+		trace_svc_rdma_bc_call(sx, be32_to_cpu(rqst->rq_xid), rc);
+		svc_rdma_send_put(send);
+		return rc;
 	}
 
 	rqst->rq_xtime = ktime_get();
-	trace_svc_rdma_bc_call(sx, be32_to_cpu(rqst->rq_xid), len);
+	trace_svc_rdma_bc_call(sx, be32_to_cpu(rqst->rq_xid),
+			       send->ss_sge.length);
 	if (svc_rdma_send_post(send))
 		return svc_rdma_bc_lost(xprt);
 	rpcrdma_count(server_bc_calls);
 	return 0;
-
-out_put:
-	trace_svc_rdma_bc_call(sx, be32_to_cpu(rqst->rq_xid), len);
-	svc_rdma_send_put(send);
-	return len;
 }
 
 /* Context: rpciod, with the transport's write lock. */
@@ -484,37 +197,36 @@ static int svc_rdma_bc_send_request(struct rpc_rqst *rqst)
 static int svc_rdma_bc_buf_alloc(struct rpc_task *task)
 {
 	struct rpc_rqst *rqst = task->tk_rqstp;
+	struct svc_rdma_callback *cb;
 
 	/* One piece of memory, Call first */
-	rqst->rq_buffer = kzalloc(rqst->rq_callsize + rqst->rq_rcvsize,
-				  rpc_task_gfp_mask());
-	if (!rqst->rq_buffer)
+	cb = kzalloc(struct_size(cb, cb_data,
+				 rqst->rq_callsize + rqst->rq_rcvsize),
+		     rpc_task_gfp_mask());
+	if (!cb)
 		return -ENOMEM;
+	INIT_LIST_HEAD(&cb->cb_list);
+	rqst->rq_buffer = cb->cb_data;
 	rqst->rq_rbuffer = rqst->rq_buffer + rqst->rq_callsize;
 	return 0;
 }
 
+/* The RPC is nowhere any more that an answer is looked for, and holds no lock. */
 static void svc_rdma_bc_buf_free(struct rpc_task *task)
 {
 	struct rpc_rqst *rqst = task->tk_rqstp;
+	struct svc_rdma_bc *bc = svc_rdma_bc_of(rqst->rq_xprt);
 
-	kfree(rqst->rq_buffer);
+	svc_rdma_callback_end(bc->bc_sx, &bc->bc_way,
+			      svc_rdma_bc_callback(rqst), task->tk_status);
 	rqst->rq_buffer = NULL;
 	rqst->rq_rbuffer = NULL;
 }
 
-/* Called by sunrpc when the connection dies. */
+/* sunrpc has done with this way back. The connection, and others, go on. */
 static void svc_rdma_bc_close(struct rpc_xprt *xprt)
 {
-	struct svc_rdma_bc *bc = svc_rdma_bc_of(xprt);
-
 	xprt_disconnect_done(xprt);
-	spin_lock(&xprt->transport_lock);
-	rpcrdma_window_reset(&bc->bc_window, bc->bc_window.wn_requested);
-	bc->bc_nsent = 0;
-	bc->bc_nfailed = 0;
-	svc_rdma_bc_set_cwnd(bc);
-	spin_unlock(&xprt->transport_lock);
 }
 
 static void svc_rdma_bc_free_addresses(struct rpc_xprt *xprt)
@@ -526,18 +238,9 @@ static void svc_rdma_bc_free_addresses(struct rpc_xprt *xprt)
 static void svc_rdma_bc_destroy(struct rpc_xprt *xprt)
 {
 	struct svc_rdma_bc *bc = svc_rdma_bc_of(xprt);
-	struct svc_xprt *svc = xprt->bc_xprt;
 
-	/* sunrpc may destroy what others have a reference to (no memory for the
-	 * name of the server).
-	 */
-	if (cancel_delayed_work_sync(&bc->bc_show))
-		svc_xprt_put(svc);
-	if (!bc->bc_shown) {
-		/* If this is the first, its rpc_create() has failed. */
-		cmpxchg(&svc_rdma_xprt_of(svc)->sx_bc, xprt, NULL);
-		svc_xprt_put(svc);
-	}
+	svc_rdma_way_leave(bc->bc_sx, &bc->bc_way);
+	svc_xprt_put(&bc->bc_sx->sx_xprt);
 	svc_rdma_bc_free_addresses(xprt);
 	xprt_free(xprt);
 	module_put(THIS_MODULE);
@@ -550,11 +253,10 @@ static void svc_rdma_bc_print_stats(struct rpc_xprt *xprt, struct seq_file *seq)
 }
 
 static const struct rpc_xprt_ops svc_rdma_bc_ops = {
-	.reserve_xprt		= xprt_reserve_xprt_cong,
-	.release_xprt		= xprt_release_xprt_cong,
+	.reserve_xprt		= xprt_reserve_xprt,
+	.release_xprt		= xprt_release_xprt,
 	.alloc_slot		= xprt_alloc_slot,
 	.free_slot		= xprt_free_slot,
-	.release_request	= svc_rdma_bc_release_request,
 	.buf_alloc		= svc_rdma_bc_buf_alloc,
 	.buf_free		= svc_rdma_bc_buf_free,
 	.send_request		= svc_rdma_bc_send_request,
@@ -587,6 +289,7 @@ static void svc_rdma_bc_setup_xprt(struct rpc_xprt *xprt,
 	const struct rpcrdma_limits *limits = &sx->sx_conn.cn_limits;
 
 	xprt->prot = XPRT_TRANSPORT_BC_RDMA;
+	xprt->xprt_class = &svc_rdma_bc_class;
 	xprt->ops = &svc_rdma_bc_ops;
 	xprt->timeout = &svc_rdma_bc_timeout;
 	/* Both ways a callback has to fit a Receive (rfc5666bis 8.3.3) */
@@ -600,16 +303,44 @@ static void svc_rdma_bc_setup_xprt(struct rpc_xprt *xprt,
 	xprt_set_connected(xprt);
 }
 
+/* There are Receives for the answers. */
+static struct rpc_xprt *svc_rdma_bc_create(struct svc_rdma_xprt *sx,
+					   const struct xprt_create *args)
+{
+	u32 requests = svc_rdma_bc_requests(sx);
+	struct svc_rdma_bc *bc;
+	struct rpc_xprt *xprt;
+
+	xprt = xprt_alloc(args->net, sizeof(*bc), requests, requests);
+	if (!xprt)
+		return NULL;
+	if (svc_rdma_bc_set_addresses(xprt, args)) {
+		svc_rdma_bc_free_addresses(xprt);
+		xprt_free(xprt);
+		return NULL;
+	}
+	svc_rdma_bc_setup_xprt(xprt, sx);
+
+	bc = svc_rdma_bc_of(xprt);
+	bc->bc_way.wy_xprt = xprt;
+	bc->bc_sx = sx;
+	svc_xprt_get(&sx->sx_xprt);
+	svc_rdma_way_join(sx, &bc->bc_way, requests);
+	return xprt;
+}
+
 static struct rpc_xprt *svc_rdma_bc_setup(struct xprt_create *args)
 {
-	struct svc_rdma_xprt *sx = svc_rdma_xprt_of(args->bc_xprt);
-	u32 requests = max(sx->sx_sizes.sz_bc_requests, 1u);
-	struct svc_rdma_bc *bc;
+	struct svc_rdma_xprt *sx;
 	struct rpc_xprt *xprt;
 	int rc;
 
+	/* Who adds a transport to a switch by way of sysfs has none */
+	if (!args->bc_xprt)
+		return ERR_PTR(-EINVAL);
 	if (args->addrlen > sizeof(xprt->addr))
 		return ERR_PTR(-EBADF);
+	sx = svc_rdma_xprt_of(args->bc_xprt);
 	if (!svc_rdma_bc_allowed(sx)) {
 		rpcrdma_count(server_bc_unwanted);
 		trace_svc_rdma_bc_unwanted(sx, -EOPNOTSUPP);
@@ -617,31 +348,14 @@ static struct rpc_xprt *svc_rdma_bc_setup(struct xprt_create *args)
 	}
 	if (!try_module_get(THIS_MODULE))
 		return ERR_PTR(-ENODEV);
-	rc = svc_rdma_credits_backward(sx, requests);
+	rc = svc_rdma_credits_backward(sx, svc_rdma_bc_requests(sx));
 	if (rc)
 		goto out_module;
 	rc = -ENOMEM;
-	xprt = xprt_alloc(args->net, struct_size(bc, bc_sent, 2 * requests),
-			  requests, requests);
-	if (!xprt)
-		goto out_module;
-	rc = svc_rdma_bc_set_addresses(xprt, args);
-	if (rc)
-		goto out_free;
+	xprt = svc_rdma_bc_create(sx, args);
+	if (xprt)
+		return xprt;
 
-	bc = svc_rdma_bc_of(xprt);
-	rpcrdma_window_reset(&bc->bc_window, requests);
-	INIT_DELAYED_WORK(&bc->bc_show, svc_rdma_bc_show_work);
-	svc_rdma_bc_setup_xprt(xprt, sx);
-
-	xprt->bc_xprt = args->bc_xprt;
-	svc_xprt_get(args->bc_xprt);
-	svc_rdma_bc_join(sx, xprt);
-	return xprt;
-
-out_free:
-	svc_rdma_bc_free_addresses(xprt);
-	xprt_free(xprt);
 out_module:
 	trace_svc_rdma_bc_unwanted(sx, rc);
 	module_put(THIS_MODULE);
@@ -661,19 +375,11 @@ static struct xprt_class svc_rdma_bc_class = {
  * svc_rdma_bc_init - make callbacks available
  *
  * Context: process; module init.
- * Return: 0, %-ENOMEM or %-EEXIST.
+ * Return: 0 or %-EEXIST.
  */
 int svc_rdma_bc_init(void)
 {
-	int rc;
-
-	svc_rdma_bc_wq = alloc_workqueue("svc_rdma_bc", WQ_UNBOUND, 0);
-	if (!svc_rdma_bc_wq)
-		return -ENOMEM;
-	rc = xprt_register_transport(&svc_rdma_bc_class);
-	if (rc)
-		destroy_workqueue(svc_rdma_bc_wq);
-	return rc;
+	return xprt_register_transport(&svc_rdma_bc_class);
 }
 
 /**
@@ -684,6 +390,4 @@ int svc_rdma_bc_init(void)
 void svc_rdma_bc_exit(void)
 {
 	xprt_unregister_transport(&svc_rdma_bc_class);
-	/* A work may have dropped the last reference, and be about to return. */
-	destroy_workqueue(svc_rdma_bc_wq);
 }

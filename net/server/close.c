@@ -77,6 +77,7 @@ static void svc_rdma_conn_flush(struct svc_rdma_xprt *sx)
 static void svc_rdma_conn_end(struct svc_rdma_xprt *sx)
 {
 	WRITE_ONCE(sx->sx_gone, true);
+	svc_rdma_backward_close(sx);
 	synchronize_srcu(&svc_rdma_srcu);
 	svc_rdma_debugfs_destroy(sx);
 	rpcrdma_conn_drain(&sx->sx_conn);
@@ -119,6 +120,7 @@ void svc_rdma_detach(struct svc_xprt *xprt)
 
 	svc_rdma_sq_close(&sx->sx_sq);
 	svc_rdma_mrs_close(&sx->sx_mrs);
+	svc_rdma_backward_close(sx);
 	svc_rdma_inside();
 	/* The flushed Receives, or an event, then have it closed. */
 	if (!svc_rdma_is_down(sx))

@@ -64,12 +64,12 @@ static bool svc_rdma_give_bc_reply(struct svc_rdma_call *call)
 	 */
 	if (hdr->hd_proc == RPCRDMA1_MSG &&
 	    rpcrdma_lists_empty(&hdr->hd_lists)) {
-		if (!svc_rdma_bc_reply(call->sc_sx, hdr, msg))
+		if (!svc_rdma_callback_reply(call->sc_sx, hdr, msg))
 			return false;
 		rpcrdma_count(server_bc_replies);
 		return true;
 	}
-	if (!svc_rdma_bc_fail(call->sc_sx, hdr->hd_xid))
+	if (!svc_rdma_callback_fail(call->sc_sx, hdr->hd_xid))
 		return false;
 	rpcrdma_count(server_bc_errors);
 	return true;
@@ -90,7 +90,7 @@ static void svc_rdma_take_bad_response(struct svc_rdma_call *call,
 	rpcrdma_count(server_bc_dropped);
 	svc_rdma_drop(call, verdict);
 	if (call->sc_hdr.hd_proc != RPCRDMA2_CONNPROP)
-		svc_rdma_bc_fail(call->sc_sx, call->sc_hdr.hd_xid);
+		svc_rdma_callback_fail(call->sc_sx, call->sc_hdr.hd_xid);
 }
 
 /* A message that is no Call we can execute */

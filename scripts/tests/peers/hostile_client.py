@@ -5,6 +5,7 @@ rules, against our server. hostile_calls.py does this with NULL Calls.
 usage: hostile_client.py SET [part of a name]
 """
 import contextlib
+import errno
 import glob
 import os
 import random
@@ -511,6 +512,10 @@ class Session:
     def compound(self, *operations):
         return v41(self.c, self.sequence(), *operations)
 
+    def ends(self):
+        """The session is destroyed, and nfsd gives up what it calls back in it."""
+        v41(self.c, words(44) + self.session)
+
     def moves(self, c):
         """The session goes on with this connection, in both directions."""
         self.c = c
@@ -597,15 +602,20 @@ def fresh_names(count):
     return [f"deleg{os.urandom(4).hex()}" for _ in range(count)]
 
 
-def answer_of(c, message, credit, extra=b""):
-    """A good answer to CB_COMPOUND: CB_SEQUENCE, CB_RECALL"""
+def sequence_of(message):
+    """The arguments of a callback's CB_SEQUENCE: session, sequence number, slot, highest slot"""
     r = Reader(message.body, 40)
     r.opaque()
     r.skip(12)
     want(r.word() == 11, "no CB_SEQUENCE")
     session = r.data[r.at:r.at + 16]
     r.skip(16)
-    sequence, slot, highest = r.word(), r.word(), r.word()
+    return session, r.word(), r.word(), r.word()
+
+
+def answer_of(c, message, credit, extra=b""):
+    """A good answer to CB_COMPOUND: CB_SEQUENCE, CB_RECALL"""
+    session, sequence, slot, highest = sequence_of(message)
     return (c.response(message.xid, credit) + words(message.xid, 1, 0, 0, 0, 0) + words(0, 0, 2) +
             words(11, 0) + session + words(sequence, slot, highest, highest) + words(4, 0) + extra)
 
@@ -768,9 +778,9 @@ def module_users():
     return get("/sys/module/rpcrdma/refcnt")
 
 
-# Both find that there is no way back on it, and make one: one after the other, or at the same time, if
-# Receives are made for it that take a while. (If one found the way back half made, sunrpc's lists were
-# destroyed, or the transport was never freed.)
+# Each makes a way back of its own: one after the other, or at the same time, if Receives are made for
+# it that take a while. (If sunrpc had one of them on the connection for both, its lists were destroyed,
+# or the transport was never freed.)
 @case("callbacks", "two NFS clients on one connection")
 def two_clients(b):
     b.fresh()
@@ -801,7 +811,7 @@ def all_leave(b, before):
          f"{module_users() - before} users of the module more than before: a transport is left")
 
 
-# (If nobody had shown it to sunrpc, it and the connection kept each other.)
+# (If the connection kept the way back, and that the connection, neither was freed.)
 @case("callbacks", "clients that leave while the way back to them is being made")       # Covers: BC-12
 def leave_early(b):
     b.fresh()
@@ -831,6 +841,105 @@ def two_on(c):
         want(c.verbs.until(lambda s=session: s.callback_state() in ("UP", "DOWN"), 30), "no state of callbacks")
         want(session.callback_state() == "UP", "the way back to a client is down")
     c.conn.close()
+
+
+# What the one that goes has not answered keeps its credit, on the connection of both.
+# Covers: BC-05 BC-12
+@case("callbacks", "two NFS clients on one connection, one of which goes", "svc_rdma_bc_given_up",
+      "svc_rdma_bc_drop: status=-110")
+def one_goes(b):
+    b.fresh()
+    users = module_users()
+    c = b.connect()
+    names = fresh_names(5)
+    goes, stays = delegation(c, names[0]), delegation(c, names[1])
+    holds(goes, names[2])
+    holds(stays, names[3])
+    holds(stays, names[4])
+    recall(names[0])
+    first = c.callback()
+    want(first, "no callback")
+    c.conn.send(answer_of(c, first, 2))
+    before = counters()
+    recall(names[2])
+    late = c.callback()
+    want(late and sequence_of(late)[0] == goes.session, "no callback, or for the other one")
+    goes.ends()
+    counts(c.verbs, before, "server_bc_given_up", 1, "the callback of the one that has gone is not given up")
+    recall(names[1])
+    second = c.callback()
+    want(second and sequence_of(second)[0] == stays.session, "no callback for the one that stays")
+    recall(names[3])
+    want(not c.callback(1), "a third callback, though two have no answer")
+    # Nobody waits for this; its credit is good for the other one.
+    c.conn.send(answer_of(c, late, 2))
+    third = c.callback()
+    want(third and sequence_of(third)[0] == stays.session, "the late answer returns no credit")
+    for message in second, third:
+        c.conn.send(answer_of(c, message, 2))
+    recall(names[4])
+    want(c.callback(), "no callback any more")
+    c.works()
+    c.conn.close()
+    all_leave(b, users)
+
+
+# With one credit: of two that wait for it, the one that has waited longer gets it.
+@case("callbacks", "two NFS clients get credits in turn")     # Covers: BC-05 BC-12
+def in_turn(b):
+    c = b.connect()
+    busy_names, quiet_name = fresh_names(4), fresh_names(1)[0]
+    busy, quiet = delegation(c, busy_names[0]), delegation(c, quiet_name)
+    for name in busy_names[1:]:
+        holds(busy, name)
+    recall(*busy_names)
+    message = c.callback()
+    want(message and sequence_of(message)[0] == busy.session, "no callback")
+    recall(quiet_name)
+    want(not c.callback(1), "two callbacks with one credit")
+    found = []
+    while message:
+        found.append(sequence_of(message)[0])
+        c.conn.send(answer_of(c, message, 1))
+        message = c.callback(3)
+    want(len(found) == 5, f"{len(found)} of 5 callbacks")
+    # What was in line before it may go first, and what its own session lets through.
+    want(quiet.session in found[:3], "it comes after those that have asked later")
+    c.works()
+
+
+SWITCHES = "/sys/kernel/sunrpc/xprt-switches/"
+
+
+def adds(switch):
+    try:
+        with open(switch + "/add_xprt", "w", encoding="ascii") as f:
+            f.write("1")
+    except OSError as e:
+        want(e.errno == errno.EINVAL, f"it fails with {e}")
+    else:
+        raise Failure("a second way back was made")
+
+
+# A way back cannot be made without a connection. (Newer kernels add transports to a switch by way of sysfs.)
+@case("callbacks", "a transport added to a way back's switch")     # Covers: BC-11
+def added(b):
+    c = b.connect()
+    before = os.listdir(SWITCHES)
+    session = Session(c)
+    want(c.verbs.until(lambda: session.callback_state() == "UP"), "there is no way back")
+    fresh = [SWITCHES + name for name in os.listdir(SWITCHES) if name not in before]
+    want(fresh, "it has no switch of its own")
+    for switch in fresh:
+        if os.path.exists(switch + "/add_xprt"):
+            adds(switch)
+    name = fresh_names(1)[0]
+    holds(session, name)
+    recall(name)
+    message = c.callback()
+    want(message, "no callback any more")
+    c.conn.send(answer_of(c, message, 1))
+    c.works()
 
 
 @case("callbacks", "a connection for Calls and one for callbacks")     # Covers: BC-32

@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Callbacks of one connection: who may send one now, and whom an answer belongs to.
+ * This file knows no header and no work request. It meets sunrpc only to complete an
+ * RPC, or to let one try again.
+ *
+ * Each NFS client on a connection has a way back of its own, a struct rpc_xprt
+ * (server/backchannel.c). What they share is here, under one lock, bw_lock:
+ *
+ * - The window. Backward credits have nothing to do with forward ones (rfc5666bis 8.2.1). The
+ *   client grants them to the connection, one until it says more (rfc5666bis 8.2.1).
+ * - The line of ways back that wait for a credit. A credit that comes free goes to the
+ *   first, which keeps its place until it has sent something, or what it wanted to send
+ *   has ended. A way back that is not first joins behind.
+ * - The callbacks without an answer. Answers carry nothing but an XID.
+ *
+ * The upper layer gives a callback up when the client takes too long. The client does
+ * not know that: the callback still uses a credit, and Receives at both ends, until it
+ * is answered (invariant I18). It stays on record for that long, and belongs to the
+ * connection then; all others belong to their RPC. When callbacks that were given up
+ * have all the credits, only a new connection helps.
+ *
+ * Ownership (invariant I22): a way back holds a reference to its connection. The
+ * connection holds none to a way back. It finds its ways back in a list, where they are
+ * from join to leave, and uses one only under bw_lock.
+ */
+#include <linux/slab.h>
+#include <linux/sunrpc/sched.h>
+#include <linux/sunrpc/xprt.h>
+#include <rpcrdma/counters.h>
+#include <rpcrdma/svc_rdma.h>
+#include <rpcrdma/trace_svc.h>
+
+/**
+ * svc_rdma_backward_init - prepare the backward direction of a new connection
+ * @bw: backward direction
+ *
+ * Context: any.
+ */
+void svc_rdma_backward_init(struct svc_rdma_backward *bw)
+{
+	spin_lock_init(&bw->bw_lock);
+	INIT_LIST_HEAD(&bw->bw_ways);
+	INIT_LIST_HEAD(&bw->bw_line);
+	INIT_LIST_HEAD(&bw->bw_sent);
+	bw->bw_nawaited = 0;
+	bw->bw_closed = false;
+	rpcrdma_window_reset(&bw->bw_window, 1);
+}
+
+static bool svc_rdma_backward_has_room(const struct svc_rdma_backward *bw)
+{
+	return rpcrdma_window_room(&bw->bw_window, bw->bw_nawaited);
+}
+
+/* Callbacks that were given up have all credits. */
+static bool svc_rdma_backward_is_stuck(const struct svc_rdma_backward *bw)
+{
+	return !rpcrdma_window_room(&bw->bw_window, 0);
+}
+
+/* The first in line may try. If the window is stuck, it finds out. */
+static void svc_rdma_backward_wake_locked(struct svc_rdma_backward *bw)
+{
+	struct svc_rdma_way *first;
+
+	lockdep_assert_held(&bw->bw_lock);
+	first = list_first_entry_or_null(&bw->bw_line, struct svc_rdma_way,
+					 wy_line);
+	if (first && (svc_rdma_backward_has_room(bw) ||
+		      svc_rdma_backward_is_stuck(bw)))
+		xprt_write_space(first->wy_xprt);
+}
+
+static void svc_rdma_way_wait_locked(struct svc_rdma_backward *bw,
+				     struct svc_rdma_callback *cb)
+{
+	struct svc_rdma_way *way = cb->cb_way;
+
+	lockdep_assert_held(&bw->bw_lock);
+	if (list_empty(&way->wy_line))
+		list_add_tail(&way->wy_line, &bw->bw_line);
+	way->wy_first = cb;
+	xprt_wait_for_buffer_space(way->wy_xprt);
+}
+
+static void svc_rdma_way_proceed_locked(struct svc_rdma_backward *bw,
+					struct svc_rdma_way *way)
+{
+	lockdep_assert_held(&bw->bw_lock);
+	list_del_init(&way->wy_line);
+	way->wy_first = NULL;
+	xprt_write_space(way->wy_xprt);
+}
+
+/**
+ * svc_rdma_way_join - an NFS client gets a way back
+ * @sx: connection; the way back has a reference to it
+ * @way: way back, new, with @wy_xprt connected
+ * @requests: callbacks that may be in flight on the connection
+ *
+ * If the connection is closed already, @wy_xprt is not connected any more.
+ *
+ * Context: process.
+ */
+void svc_rdma_way_join(struct svc_rdma_xprt *sx, struct svc_rdma_way *way,
+		       u32 requests)
+{
+	struct svc_rdma_backward *bw = &sx->sx_backward;
+
+	INIT_LIST_HEAD(&way->wy_line);
+	way->wy_first = NULL;
+	spin_lock(&bw->bw_lock);
+	/* As many Receives are there now. Earlier ones have asked for the same. */
+	bw->bw_window.wn_requested = requests;
+	list_add_tail(&way->wy_list, &bw->bw_ways);
+	if (bw->bw_closed)
+		xprt_clear_connected(way->wy_xprt);
+	spin_unlock(&bw->bw_lock);
+}
+
+/**
+ * svc_rdma_way_leave - an NFS client's way back is destroyed
+ * @sx: connection
+ * @way: way back; no RPC uses it any more
+ *
+ * Context: process.
+ */
+void svc_rdma_way_leave(struct svc_rdma_xprt *sx, struct svc_rdma_way *way)
+{
+	struct svc_rdma_backward *bw = &sx->sx_backward;
+
+	spin_lock(&bw->bw_lock);
+	list_del(&way->wy_list);
+	list_del_init(&way->wy_line);
+	svc_rdma_backward_wake_locked(bw);
+	spin_unlock(&bw->bw_lock);
+}
+
+/**
+ * svc_rdma_backward_close - no callback is answered any more
+ * @sx: connection that is being closed; it may have been before
+ *
+ * RPCs that wait for an answer, or for a credit, end.
+ *
+ * Context: process.
+ */
+void svc_rdma_backward_close(struct svc_rdma_xprt *sx)
+{
+	struct svc_rdma_backward *bw = &sx->sx_backward;
+	struct svc_rdma_callback *cb, *next;
+	struct svc_rdma_way *way;
+
+	spin_lock(&bw->bw_lock);
+	bw->bw_closed = true;
+	bw->bw_nawaited = 0;
+	list_for_each_entry_safe(cb, next, &bw->bw_sent, cb_list) {
+		list_del_init(&cb->cb_list);
+		if (!cb->cb_way)
+			kfree(cb);
+	}
+	list_for_each_entry(way, &bw->bw_ways, wy_list) {
+		list_del_init(&way->wy_line);
+		way->wy_first = NULL;
+		xprt_disconnect_done(way->wy_xprt);
+	}
+	spin_unlock(&bw->bw_lock);
+}
+
+static struct svc_rdma_callback *
+svc_rdma_callback_find_locked(struct svc_rdma_backward *bw, u32 xid)
+{
+	struct svc_rdma_callback *cb;
+
+	lockdep_assert_held(&bw->bw_lock);
+	list_for_each_entry(cb, &bw->bw_sent, cb_list)
+		if (cb->cb_xid == xid)
+			return cb;
+	return NULL;
+}
+
+static int svc_rdma_callback_check_locked(struct svc_rdma_backward *bw,
+					  const struct svc_rdma_callback *cb)
+{
+	lockdep_assert_held(&bw->bw_lock);
+	if (bw->bw_closed)
+		return -ENOTCONN;
+	/* Had its answer, though sunrpc may have missed the status (I17). */
+	if (cb->cb_failed)
+		return -EIO;
+	if (!list_empty(&cb->cb_list) || svc_rdma_backward_is_stuck(bw))
+		return -ETIMEDOUT;
+	/* Each way back counts XIDs by itself. */
+	if (svc_rdma_callback_find_locked(bw, cb->cb_xid))
+		return -ENOBUFS;
+	if (!list_empty(&bw->bw_line) &&
+	    !list_is_first(&cb->cb_way->wy_line, &bw->bw_line))
+		return -EAGAIN;
+	return svc_rdma_backward_has_room(bw) ? 0 : -EAGAIN;
+}
+
+/**
+ * svc_rdma_callback_begin - a callback is about to be sent
+ * @sx: connection
+ * @way: way back of its NFS client; the caller has its send lock
+ * @cb: callback
+ * @xid: its XID
+ *
+ * With 0 it has a credit and is on record, before it is posted: the answer may come
+ * at once.
+ *
+ * Context: process.
+ * Return: 0; %-EAGAIN if sunrpc is to send it when there is a credit, for which its
+ *	way back is in line now; %-ENOBUFS if sunrpc is to try again later, because
+ *	another NFS client's callback has that XID; %-ENOTCONN; %-EIO if it was answered
+ *	with an error; %-ETIMEDOUT if only a new connection helps: it was sent on this
+ *	one, or callbacks that were given up have all credits.
+ */
+int svc_rdma_callback_begin(struct svc_rdma_xprt *sx, struct svc_rdma_way *way,
+			    struct svc_rdma_callback *cb, u32 xid)
+{
+	struct svc_rdma_backward *bw = &sx->sx_backward;
+	int rc;
+
+	spin_lock(&bw->bw_lock);
+	cb->cb_way = way;
+	cb->cb_xid = xid;
+	rc = svc_rdma_callback_check_locked(bw, cb);
+	if (rc == -EAGAIN) {
+		svc_rdma_way_wait_locked(bw, cb);
+		goto out_unlock;
+	}
+	if (!rc) {
+		list_add_tail(&cb->cb_list, &bw->bw_sent);
+		bw->bw_nawaited++;
+	}
+	svc_rdma_way_proceed_locked(bw, way);
+	svc_rdma_backward_wake_locked(bw);
+out_unlock:
+	spin_unlock(&bw->bw_lock);
+	return rc;
+}
+
+/**
+ * svc_rdma_callback_end - an RPC has done with its callback
+ * @sx: connection
+ * @way: way back of its NFS client
+ * @cb: callback, sent or not; it is freed
+ * @status: of the RPC
+ *
+ * If it was sent and has no answer, it is given up, and freed later.
+ *
+ * Context: process.
+ */
+void svc_rdma_callback_end(struct svc_rdma_xprt *sx, struct svc_rdma_way *way,
+			   struct svc_rdma_callback *cb, int status)
+{
+	struct svc_rdma_backward *bw = &sx->sx_backward;
+	u32 xid = cb->cb_xid;
+	bool given_up;
+
+	spin_lock(&bw->bw_lock);
+	given_up = !list_empty(&cb->cb_list);
+	if (given_up) {
+		cb->cb_way = NULL;
+		bw->bw_nawaited--;
+		rpcrdma_window_owe(&bw->bw_window);
+	}
+	/* The next of this NFS client gets into line for itself. */
+	if (way->wy_first == cb)
+		svc_rdma_way_proceed_locked(bw, way);
+	svc_rdma_backward_wake_locked(bw);
+	spin_unlock(&bw->bw_lock);
+
+	if (!given_up) {
+		kfree(cb);
+		return;
+	}
+	rpcrdma_count(server_bc_given_up);
+	trace_svc_rdma_bc_given_up(sx, xid, status);
+}
+
+/* A callback is answered: that returns its credit. Returns NULL, and why, if nobody
+ * waits for that.
+ */
+static struct svc_rdma_callback *
+svc_rdma_callback_take_locked(struct svc_rdma_backward *bw, u32 xid, int *rc)
+{
+	struct svc_rdma_callback *cb = svc_rdma_callback_find_locked(bw, xid);
+
+	*rc = -ENOENT;
+	if (!cb)
+		return NULL;
+	list_del_init(&cb->cb_list);
+	if (cb->cb_way) {
+		bw->bw_nawaited--;
+		*rc = 0;
+		return cb;
+	}
+	rpcrdma_count(server_bc_late_replies);
+	rpcrdma_window_repay(&bw->bw_window);
+	kfree(cb);
+	*rc = -ETIMEDOUT;
+	return NULL;
+}
+
+/* No other answer will come (rfc5666bis 8.3.5). A task that is not asleep yet forgets the status,
+ * and would send it again: cb_failed is what counts (I17). With the queue_lock.
+ */
+static void svc_rdma_callback_fail_rqst(struct svc_rdma_callback *cb,
+					struct rpc_rqst *rqst)
+{
+	cb->cb_failed = true;
+	rqst->rq_task->tk_status = -EIO;
+	xprt_complete_rqst(rqst->rq_task, 0);
+}
+
+static void svc_rdma_callback_copy(struct rpc_rqst *rqst, const void *msg,
+				   u32 len)
+{
+	memcpy(&rqst->rq_private_buf, &rqst->rq_rcv_buf,
+	       sizeof(rqst->rq_private_buf));
+	memcpy(rqst->rq_rcv_buf.head[0].iov_base, msg, len);
+	xprt_complete_rqst(rqst->rq_task, len);
+}
+
+/* Without @hdr, it has failed. sunrpc looks for the RPC again: it may be about to end. */
+static int svc_rdma_callback_complete(struct svc_rdma_callback *cb,
+				      const struct rpcrdma_hdr *hdr,
+				      const void *msg)
+{
+	struct rpc_xprt *xprt = cb->cb_way->wy_xprt;
+	struct rpc_rqst *rqst;
+	bool too_long;
+	int rc = 0;
+
+	spin_lock(&xprt->queue_lock);
+	rqst = xprt_lookup_rqst(xprt, cpu_to_be32(cb->cb_xid));
+	too_long = rqst && hdr &&
+		   hdr->hd_msg_len > rqst->rq_rcv_buf.head[0].iov_len;
+	if (!rqst)
+		rc = -ENOENT;
+	else if (too_long)
+		rc = -EMSGSIZE;
+	if (rqst && (too_long || !hdr))
+		svc_rdma_callback_fail_rqst(cb, rqst);
+	else if (rqst)
+		svc_rdma_callback_copy(rqst, msg, hdr->hd_msg_len);
+	spin_unlock(&xprt->queue_lock);
+	return rc;
+}
+
+/* All under one lock: a client may send its Reply twice, and the second must not touch
+ * what the first has completed. What it grants is there before the RPC goes on.
+ */
+static int svc_rdma_callback_answer(struct svc_rdma_xprt *sx, u32 xid,
+				    const struct rpcrdma_hdr *hdr,
+				    const void *msg)
+{
+	struct svc_rdma_backward *bw = &sx->sx_backward;
+	struct svc_rdma_callback *cb;
+	int rc;
+
+	spin_lock(&bw->bw_lock);
+	cb = svc_rdma_callback_take_locked(bw, xid, &rc);
+	if (hdr && rc != -ENOENT)
+		rpcrdma_window_grant(&bw->bw_window, hdr->hd_credit);
+	if (cb)
+		rc = svc_rdma_callback_complete(cb, hdr, msg);
+	svc_rdma_backward_wake_locked(bw);
+	spin_unlock(&bw->bw_lock);
+	if (rc)
+		trace_svc_rdma_bc_drop(sx, xid, rc);
+	return rc;
+}
+
+/**
+ * svc_rdma_callback_reply - match a backward Reply with its callback
+ * @sx: connection
+ * @hdr: decoded header
+ * @msg: the RPC message behind it, @hdr->hd_msg_len bytes
+ *
+ * Its credit is free again, and there may be more.
+ *
+ * Context: process.
+ * Return: %false if nobody waits for it, or it is larger than what was prepared
+ *	for it (rfc5666bis 8.3.5): it is to be dropped. In the latter case the callback
+ *	has failed.
+ */
+bool svc_rdma_callback_reply(struct svc_rdma_xprt *sx,
+			     const struct rpcrdma_hdr *hdr, const void *msg)
+{
+	if (svc_rdma_callback_answer(sx, hdr->hd_rpc_xid, hdr, msg))
+		return false;
+	trace_svc_rdma_bc_reply(sx, hdr->hd_rpc_xid, hdr->hd_msg_len);
+	return true;
+}
+
+/**
+ * svc_rdma_callback_fail - end a callback that gets no Reply
+ * @sx: connection
+ * @xid: its XID
+ *
+ * Its credit is free again. Forward traffic is not looked at: it has XIDs of
+ * its own (version-two 5.3.3).
+ *
+ * Context: process.
+ * Return: %false if nobody waits for it.
+ */
+bool svc_rdma_callback_fail(struct svc_rdma_xprt *sx, u32 xid)
+{
+	if (svc_rdma_callback_answer(sx, xid, NULL, NULL))
+		return false;
+	trace_svc_rdma_bc_error(sx, xid, -EIO);
+	return true;
+}
