@@ -39,6 +39,31 @@ case_unload-refused() {
 	until_true 10 rmmod rpcrdma || die "rmmod with nothing left: $(grep ^rpcrdma /proc/modules)"
 }
 
+# A delegation is called back, and the client, the server and the module go meanwhile.
+# Covers: BC-12 RPB-09
+case_unload-callbacks() {
+	local i writer
+	module_load
+	server_up
+	nfs_mount 4.2
+	until_true 30 callbacks_up || die "the backchannel does not come up"
+	for ((i = 1; i <= 70; i++)); do
+		echo data >$EXPORT/unload$i
+		exec 5<$MNT/unload$i
+		! delegated unload$i || break
+		exec 5<&-
+		sleep 1
+	done
+	((i <= 70)) || die "no delegation was granted"
+	echo more >>$EXPORT/unload$i &
+	writer=$!
+	exec 5<&-
+	nfs_umount
+	server_down
+	wait $writer || die "the delegation has not come back"
+	until_true 10 rmmod rpcrdma || die "rmmod after callbacks: $(grep ^rpcrdma /proc/modules)"
+}
+
 # Loaded, used and unloaded again and again: no memory of it stays.
 case_reload() {
 	local i
