@@ -57,6 +57,53 @@ static void rpcrdma_size_recvs_keep_promises(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_recvs(4), 6);
 }
 
+/* As many credits as the Receives are good for, and not one more.
+ *
+ * Covers: V1-CRD-09
+ */
+static void rpcrdma_size_credits_have_receives(struct kunit *test)
+{
+	u32 recvs, others, credits;
+
+	for (others = 0; others < 40; others++) {
+		for (recvs = 0; recvs < 500; recvs++) {
+			credits = rpcrdma_size_credits(recvs, others);
+			if (credits)
+				KUNIT_EXPECT_LE(test,
+						rpcrdma_size_recvs(credits +
+								   others),
+						recvs);
+			KUNIT_EXPECT_GT(test,
+					rpcrdma_size_recvs(credits + others + 1),
+					recvs);
+		}
+	}
+	/* What a server's queue holds by default is enough for its credits */
+	KUNIT_EXPECT_EQ(test, rpcrdma_size_credits(128 + 16 + 8 + 2, 16 + 2),
+			128);
+	KUNIT_EXPECT_EQ(test, rpcrdma_size_credits(U32_MAX, 0), U32_MAX - 8);
+}
+
+/* No numbered rule: what bounds the memory of a connection. */
+static void rpcrdma_size_recvs_fit_the_budget(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, rpcrdma_size_recvs_fit(0, 0, 4096), 0);
+	KUNIT_EXPECT_EQ(test, rpcrdma_size_recvs_fit(0, 4095, 4096), 0);
+	KUNIT_EXPECT_EQ(test, rpcrdma_size_recvs_fit(0, 4096, 4096), 1);
+	KUNIT_EXPECT_EQ(test, rpcrdma_size_recvs_fit(4096, 12287, 4096), 1);
+	KUNIT_EXPECT_EQ(test, rpcrdma_size_recvs_fit(4096, 12288, 4096), 2);
+	/* More than there may be, as if the budget had become smaller */
+	KUNIT_EXPECT_EQ(test, rpcrdma_size_recvs_fit(4097, 4096, 1), 0);
+	/* Receives of two sizes: few large ones, then small ones */
+	KUNIT_EXPECT_EQ(test,
+			rpcrdma_size_recvs_fit(3 * 65536, 154 * 65536, 4096),
+			151 * 16);
+	KUNIT_EXPECT_EQ(test,
+			rpcrdma_size_recvs_fit(0, (u64)U32_MAX * 65536, 65536),
+			U32_MAX);
+	KUNIT_EXPECT_EQ(test, rpcrdma_size_recvs_fit(0, U64_MAX, 1), U32_MAX);
+}
+
 static const struct rpcrdma_device_caps rpcrdma_size_rxe = {
 	.dc_max_qp_wr = 1 << 20, .dc_max_cqe = 32767,
 	.dc_max_send_sge = 32, .dc_max_sge_rd = 32,
@@ -517,6 +564,8 @@ static void rpcrdma_size_server_cqe(struct kunit *test)
 static struct kunit_case rpcrdma_size_kunit_cases[] = {
 	KUNIT_CASE(rpcrdma_size_mrs_counts_pages),
 	KUNIT_CASE(rpcrdma_size_recvs_keep_promises),
+	KUNIT_CASE(rpcrdma_size_credits_have_receives),
+	KUNIT_CASE(rpcrdma_size_recvs_fit_the_budget),
 	KUNIT_CASE_PARAM(rpcrdma_size_client_examples,
 			 rpcrdma_size_client_gen_params),
 	KUNIT_CASE(rpcrdma_size_client_grid),

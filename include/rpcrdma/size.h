@@ -119,5 +119,7 @@ int rpcrdma_size_server(const struct rpcrdma_device_caps *caps,
 u32 rpcrdma_size_mrs(u32 nbytes, u32 page_offset, u32 page_size, u32 mr_pages);
 u32 rpcrdma_size_recv_batch(u32 recvs);
 u32 rpcrdma_size_recvs(u32 messages);
+u32 rpcrdma_size_credits(u32 recvs, u32 others);
+u32 rpcrdma_size_recvs_fit(u64 bytes, u64 bytes_max, u32 size);
 
 #endif /* RPCRDMA_SIZE_H */

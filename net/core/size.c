@@ -20,7 +20,9 @@
 
 #include <linux/errno.h>
 #include <linux/export.h>
+#include <linux/limits.h>
 #include <linux/math.h>
+#include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
 
@@ -121,6 +123,42 @@ u32 rpcrdma_size_recvs(u32 messages)
 	return messages + min(DIV_ROUND_UP(messages, 3), RPCRDMA_RECV_BATCH);
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_recvs);
+
+/**
+ * rpcrdma_size_credits - how many credits some Receives are enough for
+ * @recvs: how many Receives there can be
+ * @others: messages that take none of these credits, and a Receive each
+ *
+ * The other way round than rpcrdma_size_recvs(), for an owner that cannot have as
+ * many Receives as it wants (V1-CRD-09).
+ *
+ * Context: any.
+ * Return: credits; 0 if there are not enough Receives for @others and one more.
+ */
+u32 rpcrdma_size_credits(u32 recvs, u32 others)
+{
+	u32 batch = DIV_ROUND_UP(min(recvs, 4 * RPCRDMA_RECV_BATCH), 4);
+
+	return rpcrdma_size_room(recvs - batch, others);
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_credits);
+
+/**
+ * rpcrdma_size_recvs_fit - how many more Receives fit into a budget
+ * @bytes: what Receives take already
+ * @bytes_max: what they may take
+ * @size: bytes of each new one, not 0
+ *
+ * Context: any.
+ * Return: Receives.
+ */
+u32 rpcrdma_size_recvs_fit(u64 bytes, u64 bytes_max, u32 size)
+{
+	u64 left = bytes_max - min(bytes, bytes_max);
+
+	return min_t(u64, div_u64(left, size), U32_MAX);
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_recvs_fit);
 
 /* Pages of the largest payload, when it begins anywhere in a page. */
 static u32 rpcrdma_size_payload_pages(u32 max_payload, u32 page_size)

@@ -481,6 +481,19 @@ static void fuzz_size_recvs(u32 messages)
 	CHECK(recvs + 1 >= messages + fuzz_max(batch, 1));
 	CHECK(batch <= RPCRDMA_RECV_BATCH && batch <= recvs / 4);
 	CHECK(recvs <= messages + (u64)RPCRDMA_RECV_BATCH);
+	/* And back: those Receives are enough for so many, one less is not */
+	CHECK(rpcrdma_size_credits(recvs, 0) >= messages);
+	CHECK(!messages || rpcrdma_size_credits(recvs - 1, 0) < messages);
+	CHECK(!rpcrdma_size_credits(recvs, U32_MAX));
+}
+
+/* No numbered rule: as many as fit, and not one more. */
+static void fuzz_size_fit(u64 bytes, u64 bytes_max, u32 size)
+{
+	u64 more = rpcrdma_size_recvs_fit(bytes, bytes_max, size);
+
+	CHECK(!more || bytes + more * size <= bytes_max);
+	CHECK(more == U32_MAX || bytes + (more + 1) * size > bytes_max);
 }
 
 void fuzz_size(const u8 *data, size_t size)
@@ -506,6 +519,8 @@ void fuzz_size(const u8 *data, size_t size)
 	       fuzz_div_up(fuzz_div_up((u64)max_payload + at % page_size,
 				       page_size), mr_pages) : 0));
 	fuzz_size_recvs(fuzz_num(&in) / 2);
+	fuzz_size_fit(at, (u64)mr_pages * page_size, page_size);
+	fuzz_size_fit(at, max_payload, page_size);
 	fuzz_size_client(&caps, requests, bc_requests, max_payload, page_size);
 	fuzz_size_server(&caps, requests, bc_requests, max_payload, page_size);
 }
