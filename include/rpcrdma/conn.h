@@ -12,10 +12,10 @@
 #include <linux/spinlock.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
-#include <rpcrdma/buf.h>
 #include <rpcrdma/cid.h>
 #include <rpcrdma/keepalive.h>
 #include <rpcrdma/props.h>
+#include <rpcrdma/recv.h>
 #include <rpcrdma/size.h>
 
 struct rpcrdma_conn;
@@ -39,7 +39,7 @@ enum rpcrdma_conn_state {
  * struct rpcrdma_conn_ops - what the owner of a connection provides
  * @receive: a message arrived. Called from the completion queue's workqueue;
  *	may sleep. The owner returns @recv with rpcrdma_recv_put(), at once or
- *	later, from any context.
+ *	later, from there or from a process.
  * @lost: the connection went %RPCRDMA_CONN_DOWN. Called exactly once, from a
  *	CM event, a completion, or whoever called rpcrdma_conn_fail(); must not
  *	sleep, and must not close the connection itself but get somebody to.
@@ -88,17 +88,12 @@ struct rpcrdma_conn_queues {
  * @cn_error: errno that ended the connection, the first one wins
  * @cn_lock: state, error; taken in any context with interrupts saved
  * @cn_step: completed at each stage of opening
- * @cn_post_lock: no work request is posted once @cn_gate is shut
- * @cn_gate: posting is allowed; under @cn_post_lock
+ * @cn_post_lock: no send queue work request is posted once @cn_gate is shut
+ * @cn_gate: posting to the send queue is allowed; under @cn_post_lock
  * @cn_on_device: link in the list of its device while it is on one, see
  *	verbs/device.c
  * @cn_alive: the keepalive
- * @cn_recv_free: Receives waiting to be posted
- * @cn_recv_nfree: how many
- * @cn_recv_nheld: Receives the owner has not given back yet
- * @cn_recvs: all Receives (rv_all)
- * @cn_nrecvs: how many there are
- * @cn_recv_max: how many there can be
+ * @cn_recvs: the Receives
  * @cn_cids: completion IDs given, see rpcrdma_conn_cid()
  */
 struct rpcrdma_conn {
@@ -125,13 +120,7 @@ struct rpcrdma_conn {
 
 	struct list_head		cn_on_device;
 	struct rpcrdma_alive		cn_alive;
-
-	struct llist_head		cn_recv_free;
-	atomic_t			cn_recv_nfree;
-	atomic_t			cn_recv_nheld;
-	struct list_head		cn_recvs;
-	u32				cn_nrecvs;
-	u32				cn_recv_max;
+	struct rpcrdma_recv_pool	cn_recvs;
 	atomic_t			cn_cids;
 };
 

@@ -497,7 +497,7 @@ TRACE_EVENT(svc_rdma_credits,
 	TP_fast_assign(
 		__entry->sx = sx;
 		__entry->credits = sx->sx_credit.cd_granted;
-		__entry->receives = sx->sx_conn.cn_nrecvs;
+		__entry->receives = sx->sx_conn.cn_recvs.rp_count;
 	),
 	TP_printk("sx=%p credits=%u receives=%u", __entry->sx,
 		  __entry->credits, __entry->receives)

@@ -509,6 +509,7 @@ void xprt_rdma_frwr_release(struct xprt_rdma *xr, struct xprt_rdma_req *req);
 void xprt_rdma_frwr_fence(struct xprt_rdma *xr, struct xprt_rdma_req *req);
 
 /* client/recv.c */
+int xprt_rdma_recv_limit(struct xprt_rdma *xr);
 int xprt_rdma_recv_expect(struct xprt_rdma *xr, u32 calls, gfp_t gfp);
 
 /* Receives that are no Reply's: for callbacks, for what takes no credit, and the
@@ -522,7 +523,7 @@ static inline u32 xprt_rdma_recv_others(const struct xprt_rdma *xr)
 /* How many Calls there are Receives for */
 static inline u32 xprt_rdma_recv_expected(const struct xprt_rdma *xr)
 {
-	u32 recvs = xr->xr_conn.cn_nrecvs;
+	u32 recvs = xr->xr_conn.cn_recvs.rp_count;
 
 	return recvs - min(recvs, xprt_rdma_recv_others(xr));
 }

@@ -95,11 +95,14 @@ static int xprt_rdma_create_queues(struct xprt_rdma *xr,
 	xr->xr_xprt.max_payload = min_t(u64, XPRT_RDMA_MAX_PAYLOAD,
 					(u64)pages << PAGE_SHIFT);
 	if (!rc)
+		rc = xprt_rdma_recv_limit(xr);
+	if (!rc)
 		rc = xprt_rdma_sends_create(xr);
 	if (!rc)
-		rc = rpcrdma_recvs_grow_gfp(conn, XPRT_RDMA_FIRST_RECVS,
-					    xprt_rdma_negotiate_recv_size(xr),
-					    XPRT_RDMA_GFP_CONNECT);
+		rc = rpcrdma_recv_pool_grow_gfp(&conn->cn_recvs,
+						XPRT_RDMA_FIRST_RECVS,
+						xprt_rdma_negotiate_recv_size(xr),
+						XPRT_RDMA_GFP_CONNECT);
 	return rc;
 }
 

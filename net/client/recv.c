@@ -3,13 +3,39 @@
  * Client: how many Receives a connection has for Replies.
  *
  * This file decides how many there are, and never which. Posting them and giving them
- * back is done by verbs/buf.c; how large they are is said by negotiate.c.
+ * back is done by verbs/recv.c; how large they are is said by negotiate.c.
  *
  * The Receive for a Reply is posted before the Call is sent (RFC 8166 3.3.1). A
  * connection begins with few; whenever more Calls are in flight than ever
- * before, there are twice as many. Most connections never need them all.
+ * before, there are twice as many. Most connections never need them all. What
+ * they pin has a bound, and no more credits are asked for than fit.
  */
 #include <rpcrdma/xprt_rdma.h>
+
+/**
+ * xprt_rdma_recv_limit - bound what a new connection's Receives pin
+ * @xr: transport whose connection has its queues, and whose version is open
+ *
+ * If there may not be as many Receives as the sizes say, fewer credits are asked for.
+ *
+ * Context: process. Send lock held.
+ * Return: 0; or %-ENOBUFS if there is no room for a single Reply.
+ */
+int xprt_rdma_recv_limit(struct xprt_rdma *xr)
+{
+	struct rpcrdma_recv_pool *pool = &xr->xr_conn.cn_recvs;
+	u32 size = xprt_rdma_negotiate_recv_size(xr);
+	u32 others = xprt_rdma_recv_others(xr);
+	u32 room;
+
+	rpcrdma_recv_pool_limit(pool, size);
+	room = rpcrdma_recv_pool_room(pool, size);
+	if (room <= others)
+		return -ENOBUFS;
+	xr->xr_sizes.cz_recvs = min(xr->xr_sizes.cz_recvs, room);
+	xr->xr_sizes.cz_requests = xr->xr_sizes.cz_recvs - others;
+	return 0;
+}
 
 /**
  * xprt_rdma_recv_expect - have Receives for the Replies to some Calls
@@ -22,11 +48,13 @@
  */
 int xprt_rdma_recv_expect(struct xprt_rdma *xr, u32 calls, gfp_t gfp)
 {
+	struct rpcrdma_recv_pool *pool = &xr->xr_conn.cn_recvs;
+	u32 size = xprt_rdma_negotiate_recv_size(xr);
 	u32 want = max(calls, 2 * xprt_rdma_recv_expected(xr));
 
-	rpcrdma_recvs_grow_gfp(&xr->xr_conn,
-			       want + xprt_rdma_recv_others(xr),
-			       xprt_rdma_negotiate_recv_size(xr), gfp);
+	want = min(want + xprt_rdma_recv_others(xr),
+		   rpcrdma_recv_pool_room(pool, size));
+	rpcrdma_recv_pool_grow_gfp(pool, want, size, gfp);
 	calls = min(calls, xr->xr_sizes.cz_requests);
 	return xprt_rdma_recv_expected(xr) < calls ? -ENOBUFS : 0;
 }

@@ -130,7 +130,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_recvs);
  * @others: messages that take none of these credits, and a Receive each
  *
  * The other way round than rpcrdma_size_recvs(), for an owner that cannot have as
- * many Receives as it wants (V1-CRD-09).
+ * many Receives as it wants (RFC 8166 3.3.1).
  *
  * Context: any.
  * Return: credits; 0 if there are not enough Receives for @others and one more.

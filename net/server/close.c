@@ -84,7 +84,7 @@ static void svc_rdma_conn_end(struct svc_rdma_xprt *sx)
 	svc_rdma_conn_end_transfers(sx);
 	rpcrdma_conn_destroy_queues(&sx->sx_conn);
 	svc_rdma_conn_flush(sx);
-	rpcrdma_recvs_orphan(&sx->sx_conn);
+	rpcrdma_recv_pool_orphan(&sx->sx_conn.cn_recvs);
 	rpcrdma_conn_close(&sx->sx_conn);
 }
 

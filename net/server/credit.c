@@ -20,7 +20,8 @@
  * begins with, or many of them could make this server run out of memory.
  *
  * The Receives are posted first, then Replies grant them (RFC 8166 3.3.1). They are
- * not taken back.
+ * not taken back. What they pin has a bound: where it is met, the client goes on
+ * with fewer credits.
  *
  * Before the first message has shown the version, and with it how large
  * Receives have to be, there is one credit and there are a few Receives, which
@@ -63,16 +64,31 @@ void svc_rdma_credits_init(struct svc_rdma_credits *credits)
 	credits->cd_second = jiffies;
 }
 
+static u32 svc_rdma_credits_first(u32 room)
+{
+	return min(READ_ONCE(svc_rdma_first_receives), room);
+}
+
+/* Receives for @credits, as many as there may be, and for the replies to @backward
+ * callbacks. Returns an error if not even the credits that were granted are left.
+ */
 static int svc_rdma_credits_provide(struct svc_rdma_xprt *sx, u32 credits,
 				    u32 backward)
 {
 	struct svc_rdma_credits *cd = &sx->sx_credit;
-	u32 count = rpcrdma_size_recvs(credits + backward +
-				       cd->cd_spare_recvs);
+	u32 room = rpcrdma_recv_pool_room(&sx->sx_conn.cn_recvs,
+					  cd->cd_recv_size);
+	u32 others = backward + cd->cd_spare_recvs;
+	u32 count;
 	int rc;
 
-	count = max(count, READ_ONCE(svc_rdma_first_receives));
-	rc = rpcrdma_recvs_grow(&sx->sx_conn, count, cd->cd_recv_size);
+	/* There may be no room for so many Receives. No credit is taken back. */
+	credits = min(credits, rpcrdma_size_credits(room, others));
+	credits = max(credits, rpcrdma_credit_advertise(cd->cd_granted));
+	count = rpcrdma_size_recvs(credits + others);
+	count = max(count, svc_rdma_credits_first(room));
+	rc = rpcrdma_recv_pool_grow(&sx->sx_conn.cn_recvs, count,
+				    cd->cd_recv_size);
 	if (rc)
 		return rc;
 	cd->cd_bc_recvs = backward;
@@ -90,11 +106,11 @@ static int svc_rdma_credits_provide(struct svc_rdma_xprt *sx, u32 credits,
  */
 int svc_rdma_credits_few(struct svc_rdma_xprt *sx, u32 recv_size)
 {
-	u32 count = max(SVC_RDMA_RECVS_FEW,
-			READ_ONCE(svc_rdma_first_receives));
+	u32 room = rpcrdma_recv_pool_room(&sx->sx_conn.cn_recvs, recv_size);
+	u32 count = max(SVC_RDMA_RECVS_FEW, svc_rdma_credits_first(room));
 
 	sx->sx_credit.cd_granted = rpcrdma_credit_advertise(0);
-	return rpcrdma_recvs_grow(&sx->sx_conn, count, recv_size);
+	return rpcrdma_recv_pool_grow(&sx->sx_conn.cn_recvs, count, recv_size);
 }
 
 /**
@@ -151,7 +167,7 @@ void svc_rdma_credits_use(struct svc_rdma_xprt *sx)
 
 	if (likely(credits >= max) || !svc_rdma_is_known(sx))
 		return;
-	if (2 * atomic_read(&sx->sx_conn.cn_recv_nheld) <= credits &&
+	if (2 * rpcrdma_recv_pool_held(&sx->sx_conn.cn_recvs) <= credits &&
 	    !svc_rdma_credits_busy(sx, credits))
 		return;
 	/* Somebody is at it already */

@@ -102,6 +102,14 @@ static int svc_rdma_negotiate_adopt(struct svc_rdma_xprt *sx, u32 vers)
 	return rc;
 }
 
+/* Bytes of a Receive that is large enough for either version */
+static u32 svc_rdma_negotiate_largest(const struct svc_rdma_nego *nego)
+{
+	if (nego->ng_vers_max < RPCRDMA_VERS_2)
+		return nego->ng_v1_size;
+	return max3(nego->ng_v1_size, nego->ng_v2_size, SVC_RDMA_V2_RECV_MIN);
+}
+
 /**
  * svc_rdma_negotiate_begin - get ready for the first message
  * @sx: connection that is being accepted
@@ -121,10 +129,12 @@ int svc_rdma_negotiate_begin(struct svc_rdma_xprt *sx, u32 v1_size)
 	nego->ng_v1_size = v1_size;
 	nego->ng_vers_max = READ_ONCE(svc_rdma_server_version);
 	nego->ng_v2_size = READ_ONCE(svc_rdma_v2_max_req_size);
+	rpcrdma_recv_pool_limit(&sx->sx_conn.cn_recvs,
+				svc_rdma_negotiate_largest(nego));
 	if (nego->ng_vers_max < RPCRDMA_VERS_2)
 		return svc_rdma_negotiate_adopt(sx, RPCRDMA_VERS_1);
 	do {
-		size = max3(v1_size, nego->ng_v2_size, SVC_RDMA_V2_RECV_MIN);
+		size = svc_rdma_negotiate_largest(nego);
 		rc = svc_rdma_credits_few(sx, size);
 	} while (svc_rdma_negotiate_less(sx, rc));
 	return rc;

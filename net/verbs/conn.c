@@ -7,7 +7,7 @@
  * Operation
  *
  * The client's end: rpcrdma_conn_resolve(), rpcrdma_conn_create_qp(),
- * rpcrdma_recvs_grow(), rpcrdma_conn_connect(). The server's end:
+ * rpcrdma_recv_pool_grow(), rpcrdma_conn_connect(). The server's end:
  * rpcrdma_conn_adopt() from its listener's event handler, then create_qp,
  * Receives, and rpcrdma_conn_accept(). Both are ended by rpcrdma_conn_drain(),
  * rpcrdma_conn_destroy_queues() and rpcrdma_conn_close(), which may be called at
@@ -55,9 +55,7 @@ void rpcrdma_conn_init(struct rpcrdma_conn *conn,
 	spin_lock_init(&conn->cn_post_lock);
 	init_completion(&conn->cn_step);
 	INIT_LIST_HEAD(&conn->cn_on_device);
-	INIT_LIST_HEAD(&conn->cn_recvs);
-	init_llist_head(&conn->cn_recv_free);
-	atomic_set(&conn->cn_recv_nfree, 0);
+	rpcrdma_recv_pool_init(&conn->cn_recvs);
 	rpcrdma_alive_init(conn);
 }
 
@@ -346,7 +344,7 @@ int rpcrdma_conn_create_qp(struct rpcrdma_conn *conn,
 	if (rc)
 		goto out_free;
 
-	conn->cn_recv_max = queues->cq_rq;
+	rpcrdma_recv_pool_open(&conn->cn_recvs, queues->cq_rq);
 	conn->cn_gate = true;
 	return 0;
 
@@ -465,6 +463,8 @@ void rpcrdma_conn_drain(struct rpcrdma_conn *conn)
 {
 	rpcrdma_conn_rise(conn, RPCRDMA_CONN_DOWN, -ESHUTDOWN);
 	rpcrdma_alive_stop(conn);
+
+	rpcrdma_recv_pool_shut(&conn->cn_recvs);
 	if (!rpcrdma_conn_shut_gate(conn))
 		return;
 
@@ -505,7 +505,7 @@ void rpcrdma_conn_close(struct rpcrdma_conn *conn)
 		return;
 
 	rpcrdma_conn_destroy_queues(conn);
-	rpcrdma_recvs_destroy(conn);
+	rpcrdma_recv_pool_destroy(&conn->cn_recvs);
 	rpcrdma_conn_free_verbs(conn);
 	rpcrdma_device_destroy_id(conn->cn_id);
 	conn->cn_id = NULL;

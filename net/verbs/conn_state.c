@@ -102,7 +102,7 @@ int rpcrdma_conn_wait(struct rpcrdma_conn *conn, unsigned long timeout,
  * @conn: connection
  * @first: chain; must fit the slots its owner has accounted for
  *
- * Context: any that may take a lock; does not sleep.
+ * Context: process or completion workqueue; does not sleep.
  * Return: 0; or a negative errno, and the connection is down. In that case
  *	some of the chain may have been posted and completes by being flushed;
  *	what was not posted never completes.
@@ -110,13 +110,12 @@ int rpcrdma_conn_wait(struct rpcrdma_conn *conn, unsigned long timeout,
 int rpcrdma_conn_post(struct rpcrdma_conn *conn, const struct ib_send_wr *first)
 {
 	const struct ib_send_wr *bad;
-	unsigned long flags;
 	int rc = -ENOTCONN;
 
-	spin_lock_irqsave(&conn->cn_post_lock, flags);
+	spin_lock(&conn->cn_post_lock);
 	if (conn->cn_gate)
 		rc = ib_post_send(conn->cn_id->qp, first, &bad);
-	spin_unlock_irqrestore(&conn->cn_post_lock, flags);
+	spin_unlock(&conn->cn_post_lock);
 	if (unlikely(rc)) {
 		trace_rpcrdma_post_err(conn, rc);
 		rpcrdma_conn_fail(conn, rc);
@@ -125,23 +124,22 @@ int rpcrdma_conn_post(struct rpcrdma_conn *conn, const struct ib_send_wr *first)
 }
 
 /**
- * rpcrdma_conn_shut_gate - refuse work requests from now on
+ * rpcrdma_conn_shut_gate - refuse send queue work requests from now on
  * @conn: connection in any state
  *
  * On return everything that gets through has been handed to the device, and a
  * drain marker comes after it (invariant I1).
  *
- * Context: any.
+ * Context: process; does not sleep.
  * Return: was the gate open?
  */
 bool rpcrdma_conn_shut_gate(struct rpcrdma_conn *conn)
 {
-	unsigned long flags;
 	bool was_open;
 
-	spin_lock_irqsave(&conn->cn_post_lock, flags);
+	spin_lock(&conn->cn_post_lock);
 	was_open = conn->cn_gate;
 	conn->cn_gate = false;
-	spin_unlock_irqrestore(&conn->cn_post_lock, flags);
+	spin_unlock(&conn->cn_post_lock);
 	return was_open;
 }

@@ -100,18 +100,17 @@ void rpcrdma_debugfs_conn(struct seq_file *seq, u32 vers,
 	};
 	enum rpcrdma_conn_state state = READ_ONCE(conn->cn_state);
 	bool down = state == RPCRDMA_CONN_NEW || state == RPCRDMA_CONN_DOWN;
-	int waiting = atomic_read(&conn->cn_recv_nfree);
-	int held = atomic_read(&conn->cn_recv_nheld);
-	u32 receives = READ_ONCE(conn->cn_nrecvs);
+	const struct rpcrdma_recv_pool *recvs = &conn->cn_recvs;
 
 	seq_printf(seq, "state %s\n", states[state]);
 	seq_printf(seq, "error %d\n", READ_ONCE(conn->cn_error));
 	seq_printf(seq, "version %u\n", down ? 0 : vers);
 	rpcrdma_debugfs_limits(seq, &conn->cn_limits);
-	seq_printf(seq, "receives %u\n", receives);
-	seq_printf(seq, "receives_posted %d\n",
-		   down ? 0 : max_t(int, receives - waiting - held, 0));
-	seq_printf(seq, "receives_held %d\n", held);
+	seq_printf(seq, "receives %u\n", READ_ONCE(recvs->rp_count));
+	seq_printf(seq, "receives_posted %u\n",
+		   down ? 0 : rpcrdma_recv_pool_posted(recvs));
+	seq_printf(seq, "receives_held %u\n", rpcrdma_recv_pool_held(recvs));
+	seq_printf(seq, "receives_bytes %llu\n", READ_ONCE(recvs->rp_bytes));
 }
 
 /**

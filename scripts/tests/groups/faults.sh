@@ -488,7 +488,7 @@ case_starved-events() {
 	nfs_umount
 	short 100 '^svc_rdma_accept$' svc_rdma_accept_err nfs_mount 3 noacl
 	nfs_umount
-	short 100 '^rpcrdma_recvs_grow_gfp$' rpcrdma_no_recvs nfs_mount 3 noacl
+	short 100 '^rpcrdma_recv_pool_grow_gfp$' rpcrdma_no_recvs nfs_mount 3 noacl
 	nfs_umount
 	short 100 '^xprt_rdma_req_alloc_buf$' xprt_rdma_no_slot nfs_mount 4.2
 	nfs_umount

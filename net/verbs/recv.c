@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The Receive room: a pool of Receives, and posting them. It knows how many there
+ * are and how large, and never how many there should be: owners say that.
+ *
+ * Operation
+ *
+ * A Receive is posted, filled by the device, handed to the owner through
+ * ops->receive(), given back with rpcrdma_recv_put(), and posted again.
+ *
+ * No Receive is smaller than the inline threshold that the peer was told, or may
+ * assume (RFC 8166 3.3.2; version-two 4.2.1). They are used in the order in which they were
+ * posted. So an owner that tells the peer of larger ones has none left that is
+ * smaller. Their number may grow, it never shrinks.
+ *
+ * Posting costs a doorbell, so Receives that were given back are collected and
+ * posted some at a time, see rpcrdma_size_recv_batch(). That is why a connection
+ * has more of them than it promises, see rpcrdma_size_recvs(): those that are
+ * posted plus those that the owner holds are never fewer than the promise
+ * (RFC 8166 3.3.1).
+ *
+ * Receives pin most of the memory that a connection has. So a pool knows how many
+ * bytes it has pinned, and how many it may (rpcrdma_recv_pool_limit()). An owner
+ * that wants to promise more asks for the room first, and promises less. Where
+ * many connections are to share a budget, it comes between the two: it bounds
+ * rpcrdma_recv_pool_room(), and rpcrdma_recv_create() draws on it.
+ *
+ * A pool has a lock and a gate of its own. Posting Receives and posting Sends
+ * never wait for each other, and each gate is shut before the queues are drained
+ * (invariant I1 in Documentation/locking.rst).
+ */
+#include <linux/slab.h>
+#include <rpcrdma/conn.h>
+#include <rpcrdma/trace_verbs.h>
+
+static struct rpcrdma_conn *
+rpcrdma_recv_pool_conn(struct rpcrdma_recv_pool *pool)
+{
+	return container_of(pool, struct rpcrdma_conn, cn_recvs);
+}
+
+static void rpcrdma_recv_pool_clear(struct rpcrdma_recv_pool *pool)
+{
+	INIT_LIST_HEAD(&pool->rp_all);
+	pool->rp_count = 0;
+	pool->rp_max = 0;
+	pool->rp_batch = 0;
+	pool->rp_bytes = 0;
+	pool->rp_bytes_max = 0;
+	init_llist_head(&pool->rp_waiting);
+	atomic_set(&pool->rp_nwaiting, 0);
+}
+
+/**
+ * rpcrdma_recv_pool_init - prepare a pool without Receives
+ * @pool: that of a connection, zeroed
+ *
+ * Context: any.
+ */
+void rpcrdma_recv_pool_init(struct rpcrdma_recv_pool *pool)
+{
+	spin_lock_init(&pool->rp_lock);
+	rpcrdma_recv_pool_clear(pool);
+}
+
+/**
+ * rpcrdma_recv_pool_open - there is a queue pair to post Receives to
+ * @pool: pool without Receives
+ * @max: how many its receive queue holds
+ *
+ * Context: process. Nobody else knows the queue pair yet.
+ */
+void rpcrdma_recv_pool_open(struct rpcrdma_recv_pool *pool, u32 max)
+{
+	pool->rp_max = max;
+	pool->rp_gate = true;
+}
+
+/**
+ * rpcrdma_recv_pool_limit - say how much memory the Receives may pin
+ * @pool: pool that is open
+ * @size: bytes of the largest Receive that the connection may ever want
+ *
+ * It is what the receive queue holds of those, so that no Receive is missing.
+ * Before this is said, there can be no Receive.
+ *
+ * Context: process. The caller serialises with rpcrdma_recv_pool_grow_gfp().
+ */
+void rpcrdma_recv_pool_limit(struct rpcrdma_recv_pool *pool, u32 size)
+{
+	pool->rp_bytes_max = (u64)pool->rp_max * size;
+}
+
+/**
+ * rpcrdma_recv_pool_room - how many Receives can there be?
+ * @pool: pool with a limit
+ * @size: bytes of each one that is not there yet
+ *
+ * Context: process. The caller serialises with rpcrdma_recv_pool_grow_gfp().
+ * Return: Receives, with those that are there.
+ */
+u32 rpcrdma_recv_pool_room(const struct rpcrdma_recv_pool *pool, u32 size)
+{
+	u32 more = rpcrdma_size_recvs_fit(pool->rp_bytes, pool->rp_bytes_max,
+					  size);
+
+	return pool->rp_count + min(more, pool->rp_max - pool->rp_count);
+}
+
+/**
+ * rpcrdma_recv_pool_shut - post no Receive any more
+ * @pool: pool in any state
+ *
+ * When it returns, nobody is posting (invariant I1).
+ *
+ * Context: process; does not sleep.
+ */
+void rpcrdma_recv_pool_shut(struct rpcrdma_recv_pool *pool)
+{
+	spin_lock(&pool->rp_lock);
+	pool->rp_gate = false;
+	spin_unlock(&pool->rp_lock);
+}
+
+static void rpcrdma_recv_queue(struct rpcrdma_recv_pool *pool,
+			       struct rpcrdma_recv *recv)
+{
+	llist_add(&recv->rv_free, &pool->rp_waiting);
+	atomic_inc(&pool->rp_nwaiting);
+}
+
+/* A flushed Receive says only that the connection is gone. */
+static void rpcrdma_recv_wc_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct rpcrdma_recv *recv = container_of(wc->wr_cqe,
+						 struct rpcrdma_recv, rv_cqe);
+	struct rpcrdma_conn *conn = recv->rv_conn;
+
+	trace_rpcrdma_recv_done(&recv->rv_cid, wc);
+	if (unlikely(wc->status != IB_WC_SUCCESS)) {
+		if (wc->status != IB_WC_WR_FLUSH_ERR)
+			trace_rpcrdma_recv_err(conn, &recv->rv_cid, wc);
+		rpcrdma_recv_queue(&conn->cn_recvs, recv);
+		rpcrdma_conn_fail(conn, -ECONNRESET);
+		return;
+	}
+
+	rpcrdma_alive_heard(&conn->cn_alive);
+	atomic_inc(&conn->cn_recvs.rp_nheld);
+	atomic_set(&recv->rv_state, RPCRDMA_RECV_HELD);
+	recv->rv_len = wc->byte_len;
+	recv->rv_invalidated = wc->wc_flags & IB_WC_WITH_INVALIDATE;
+	recv->rv_inv_rkey = recv->rv_invalidated ? wc->ex.invalidate_rkey : 0;
+	rpcrdma_buf_sync_for_cpu(&recv->rv_buf, recv->rv_len);
+	conn->cn_ops->receive(conn, recv);
+}
+
+static void rpcrdma_recv_destroy(struct rpcrdma_recv *recv)
+{
+	rpcrdma_buf_exit(&recv->rv_buf);
+	kfree(recv);
+}
+
+static int rpcrdma_recv_create(struct rpcrdma_recv_pool *pool, u32 size,
+			       gfp_t gfp)
+{
+	struct rpcrdma_conn *conn = rpcrdma_recv_pool_conn(pool);
+	struct ib_device *device = rpcrdma_conn_device(conn);
+	struct rpcrdma_recv *recv;
+	int rc;
+
+	if (!rpcrdma_size_recvs_fit(pool->rp_bytes, pool->rp_bytes_max, size))
+		return -ENOBUFS;
+	recv = kzalloc_node(sizeof(*recv), gfp, ibdev_to_node(device));
+	if (!recv)
+		return -ENOMEM;
+	rc = rpcrdma_buf_init(&recv->rv_buf, device, size, DMA_FROM_DEVICE,
+			      gfp);
+	if (rc) {
+		kfree(recv);
+		return rc;
+	}
+
+	recv->rv_conn = conn;
+	recv->rv_cid = rpcrdma_conn_cid(conn);
+	recv->rv_cqe.done = rpcrdma_recv_wc_done;
+	recv->rv_sge.addr = recv->rv_buf.bf_addr;
+	recv->rv_sge.length = size;
+	recv->rv_sge.lkey = conn->cn_pd->local_dma_lkey;
+	recv->rv_wr.wr_cqe = &recv->rv_cqe;
+	recv->rv_wr.sg_list = &recv->rv_sge;
+	recv->rv_wr.num_sge = 1;
+	INIT_LIST_HEAD(&recv->rv_list);
+	list_add_tail(&recv->rv_all, &pool->rp_all);
+	WRITE_ONCE(pool->rp_count, pool->rp_count + 1);
+	WRITE_ONCE(pool->rp_bytes, pool->rp_bytes + size);
+	rpcrdma_recv_queue(pool, recv);
+	return 0;
+}
+
+/**
+ * rpcrdma_recv_pool_grow_gfp - have more Receives
+ * @pool: pool of a connection with a queue pair
+ * @count: how many there shall be in all; at most what the receive queue holds.
+ *	If there are as many, nothing happens
+ * @size: bytes of each new one
+ * @gfp: how to allocate
+ *
+ * The new ones are posted with all others that wait.
+ *
+ * Context: process; sleeps. The caller serialises, also against
+ *	rpcrdma_recv_pool_destroy().
+ * Return: 0; %-ENOMEM, %-EIO, or %-ENOBUFS if the pool may not pin as much, and
+ *	there may be some more than before; or what rpcrdma_recv_pool_post()
+ *	returns, and the connection is down.
+ */
+int rpcrdma_recv_pool_grow_gfp(struct rpcrdma_recv_pool *pool, u32 count,
+			       u32 size, gfp_t gfp)
+{
+	int rc = 0;
+
+	count = min(count, pool->rp_max);
+	while (!rc && pool->rp_count < count)
+		rc = rpcrdma_recv_create(pool, size, gfp);
+	if (rc)
+		trace_rpcrdma_no_recvs(rpcrdma_recv_pool_conn(pool), rc);
+	WRITE_ONCE(pool->rp_batch, rpcrdma_size_recv_batch(pool->rp_count));
+	return rpcrdma_recv_pool_post(pool) ?: rc;
+}
+
+/**
+ * rpcrdma_recv_pool_post - post every Receive that waits
+ * @pool: pool of a connection with a queue pair
+ *
+ * When it returns, all that waited before are posted, if by somebody else.
+ *
+ * Context: process or completion workqueue; does not sleep.
+ * Return: 0; or a negative errno, and the connection is down. Receives that
+ *	could not be posted stay where rpcrdma_recv_pool_destroy() finds them.
+ */
+int rpcrdma_recv_pool_post(struct rpcrdma_recv_pool *pool)
+{
+	struct rpcrdma_conn *conn = rpcrdma_recv_pool_conn(pool);
+	struct ib_recv_wr *first = NULL;
+	const struct ib_recv_wr *bad;
+	struct rpcrdma_recv *recv;
+	struct llist_node *node;
+	int count = 0;
+	int rc = 0;
+
+	/* An empty list must mean that all earlier Receives are posted: somebody
+	 * else may have taken them, and be interrupted.
+	 */
+	spin_lock(&pool->rp_lock);
+	node = llist_del_all(&pool->rp_waiting);
+	llist_for_each_entry(recv, node, rv_free) {
+		if (pool->rp_gate)
+			trace_rpcrdma_recv_post(recv);
+		recv->rv_wr.next = first;
+		first = &recv->rv_wr;
+		count++;
+	}
+	if (first)
+		rc = pool->rp_gate ?
+		     ib_post_recv(conn->cn_id->qp, first, &bad) : -ENOTCONN;
+	atomic_sub(count, &pool->rp_nwaiting);
+	spin_unlock(&pool->rp_lock);
+	if (rc) {
+		trace_rpcrdma_post_err(conn, rc);
+		rpcrdma_conn_fail(conn, rc);
+	}
+	return rc;
+}
+
+/**
+ * rpcrdma_recv_put - give a Receive back
+ * @recv: Receive that came through ops->receive()
+ *
+ * Its buffer may be overwritten by the next message from now on. Fewer than a
+ * batch wait unposted (invariant I6).
+ *
+ * Context: process or completion workqueue; does not sleep.
+ */
+void rpcrdma_recv_put(struct rpcrdma_recv *recv)
+{
+	struct rpcrdma_recv_pool *pool = &recv->rv_conn->cn_recvs;
+	u32 batch = READ_ONCE(pool->rp_batch);
+
+	rpcrdma_buf_sync_for_device(&recv->rv_buf, recv->rv_buf.bf_size);
+	atomic_set(&recv->rv_state, RPCRDMA_RECV_OURS);
+	atomic_dec(&pool->rp_nheld);
+	rpcrdma_recv_queue(pool, recv);
+	if (atomic_read(&pool->rp_nwaiting) >= batch)
+		rpcrdma_recv_pool_post(pool);
+}
+
+/**
+ * rpcrdma_recv_pool_orphan - let go of the Receives that the owner holds
+ * @pool: pool of a connection without queues
+ *
+ * They are unmapped, and no longer the pool's. The owner gives them back with
+ * rpcrdma_recv_drop(), whenever he likes.
+ *
+ * Context: process. From before this on, nobody calls rpcrdma_recv_put().
+ */
+void rpcrdma_recv_pool_orphan(struct rpcrdma_recv_pool *pool)
+{
+	struct rpcrdma_recv *recv, *next;
+
+	list_for_each_entry_safe(recv, next, &pool->rp_all, rv_all) {
+		rpcrdma_buf_unmap(&recv->rv_buf);
+		list_del_init(&recv->rv_all);
+		if (atomic_xchg(&recv->rv_state, RPCRDMA_RECV_ORPHAN) !=
+		    RPCRDMA_RECV_HELD)
+			rpcrdma_recv_destroy(recv);
+	}
+}
+
+/**
+ * rpcrdma_recv_pool_destroy - free all Receives
+ * @pool: pool of a connection that was drained, or never had a Receive posted
+ *
+ * Context: process. The owner holds no Receive any more.
+ */
+void rpcrdma_recv_pool_destroy(struct rpcrdma_recv_pool *pool)
+{
+	struct rpcrdma_recv *recv, *next;
+
+	list_for_each_entry_safe(recv, next, &pool->rp_all, rv_all)
+		rpcrdma_recv_destroy(recv);
+	rpcrdma_recv_pool_clear(pool);
+}
+
+/**
+ * rpcrdma_recv_drop - give a Receive back to a connection that is being closed
+ * @recv: Receive that came through ops->receive()
+ *
+ * It is not posted again. If its connection has let go of it, it is freed.
+ *
+ * Context: any.
+ */
+void rpcrdma_recv_drop(struct rpcrdma_recv *recv)
+{
+	if (atomic_xchg(&recv->rv_state, RPCRDMA_RECV_OURS) ==
+	    RPCRDMA_RECV_ORPHAN)
+		rpcrdma_recv_destroy(recv);
+}
