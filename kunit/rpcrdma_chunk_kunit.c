@@ -276,9 +276,9 @@ static u32 rpcrdma_parts_pull(struct rpcrdma_kunit *fx,
 
 	rpcrdma_chunk_first(&fx->kf_lists, chunk, &iter);
 	while (rpcrdma_chunk_next(&iter, &seg)) {
-		memcpy(parts->rebuilt + to, parts->memory + seg.sg_offset,
-		       seg.sg_length);
-		to += seg.sg_length;
+		memcpy(parts->rebuilt + to, parts->memory + seg.rs_offset,
+		       seg.rs_length);
+		to += seg.rs_length;
 	}
 	return to;
 }
@@ -593,7 +593,7 @@ static void rpcrdma_chunk_grows_no_segments(struct kunit *test)
 	memcpy(list + 52, list + 4, 4);
 	rpcrdma_chunk_first(&fx->kf_lists, &fx->kf_lists.ls_read[0], &iter);
 	KUNIT_ASSERT_TRUE(test, rpcrdma_chunk_next(&iter, &seg));
-	KUNIT_EXPECT_EQ(test, seg.sg_handle, 7);
+	KUNIT_EXPECT_EQ(test, seg.rs_handle, 7);
 	KUNIT_EXPECT_FALSE(test, rpcrdma_chunk_next(&iter, &seg));
 	/* And none is at that of the second */
 	rpcrdma_chunk_first(&fx->kf_lists, &fx->kf_lists.ls_read[1], &iter);

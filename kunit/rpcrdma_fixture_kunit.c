@@ -266,16 +266,16 @@ static void rpcrdma_kunit_random_chunk(struct rpcrdma_kunit *fx,
 	chunk->co_position = 0;
 	chunk->co_nsegs = 1 + rpcrdma_kunit_random(fx, RPCRDMA_KUNIT_SEGS);
 	for (i = 0; i < chunk->co_nsegs; i++) {
-		segs[i].sg_handle = rpcrdma_kunit_random(fx, 0);
-		segs[i].sg_length = rpcrdma_kunit_random(fx, 100000);
-		segs[i].sg_offset = rpcrdma_kunit_random(fx, 0);
-		segs[i].sg_offset <<= 32;
-		segs[i].sg_offset |= rpcrdma_kunit_random(fx, 0);
+		segs[i].rs_handle = rpcrdma_kunit_random(fx, 0);
+		segs[i].rs_length = rpcrdma_kunit_random(fx, 100000);
+		segs[i].rs_offset = rpcrdma_kunit_random(fx, 0);
+		segs[i].rs_offset <<= 32;
+		segs[i].rs_offset |= rpcrdma_kunit_random(fx, 0);
 	}
 	/* Some that are empty, but not the whole chunk */
 	if (chunk->co_nsegs > 1 && rpcrdma_kunit_random(fx, 2))
-		segs[1].sg_length = 0;
-	segs[0].sg_length += 8;
+		segs[1].rs_length = 0;
+	segs[0].rs_length += 8;
 }
 
 /**

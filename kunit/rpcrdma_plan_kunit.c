@@ -363,7 +363,7 @@ static void rpcrdma_plan_examples_v2(struct kunit *test)
 /* What errors of version 2 forbid.
  * Covers: V2-ERR-10 V2-ERR-12 V2-ERR-15 V2-ERR-17 G-23
  */
-static void rpcrdma_plan_healed(struct kunit *test)
+static void rpcrdma_plan_retried(struct kunit *test)
 {
 	static const struct rpcrdma_limits limits = {
 		.lm_inline_send = 4096, .lm_inline_recv = 4096,
@@ -538,7 +538,7 @@ static struct kunit_case rpcrdma_plan_kunit_cases[] = {
 	KUNIT_CASE_PARAM(rpcrdma_plan_examples, rpcrdma_plan_gen_params),
 	KUNIT_CASE(rpcrdma_plan_all_segments_fit),
 	KUNIT_CASE_PARAM(rpcrdma_plan_examples_v2, rpcrdma_plan_gen_params),
-	KUNIT_CASE(rpcrdma_plan_healed),
+	KUNIT_CASE(rpcrdma_plan_retried),
 	KUNIT_CASE_PARAM(rpcrdma_plan_answers, rpcrdma_answer_gen_params),
 	{}
 };

@@ -296,8 +296,8 @@ static void rpcrdma_props_v2_fold(struct kunit *test)
 		.cp_recv_size = param->our_recv,
 	};
 	struct rpcrdma2_props peer = {
-		.pr_value[RPCRDMA2_PROP_RBSIZ] = param->rbsiz,
-		.pr_value[RPCRDMA2_PROP_BRS] = param->brs,
+		.vp_value[RPCRDMA2_PROP_RBSIZ] = param->rbsiz,
+		.vp_value[RPCRDMA2_PROP_BRS] = param->brs,
 	};
 	struct rpcrdma_limits limits;
 	u32 inv;

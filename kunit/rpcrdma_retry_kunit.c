@@ -11,181 +11,181 @@
 #include "rpcrdma_kunit.h"
 
 /* A READ and WRITE in one, so that each remedy has something to work on */
-static const struct rpcrdma_heal_args rpcrdma_heal_both = {
-	.ha_call	= RPCRDMA_CALL_READ,
-	.ha_reply	= RPCRDMA_REPLY_WRITE,
-	.ha_segs	= 3,
-	.ha_write_len	= 8192,
-	.ha_write_max	= 65536,
-	.ha_reply_len	= 8192,
-	.ha_reply_max	= 66000,
+static const struct rpcrdma_retry_args rpcrdma_retry_both = {
+	.rg_call	= RPCRDMA_CALL_READ,
+	.rg_reply	= RPCRDMA_REPLY_WRITE,
+	.rg_segs	= 3,
+	.rg_write_len	= 8192,
+	.rg_write_max	= 65536,
+	.rg_reply_len	= 8192,
+	.rg_reply_max	= 66000,
 };
 
-static const struct rpcrdma_heal_args rpcrdma_heal_long = {
-	.ha_call	= RPCRDMA_CALL_LONG,
-	.ha_reply	= RPCRDMA_REPLY_LONG,
-	.ha_segs	= 3,
-	.ha_write_len	= 8192,
-	.ha_write_max	= 65536,
-	.ha_reply_len	= 8192,
-	.ha_reply_max	= 66000,
+static const struct rpcrdma_retry_args rpcrdma_retry_long = {
+	.rg_call	= RPCRDMA_CALL_LONG,
+	.rg_reply	= RPCRDMA_REPLY_LONG,
+	.rg_segs	= 3,
+	.rg_write_len	= 8192,
+	.rg_write_max	= 65536,
+	.rg_reply_len	= 8192,
+	.rg_reply_max	= 66000,
 };
 
-static const struct rpcrdma_heal_args rpcrdma_heal_inline = {
-	.ha_reply_max	= 66000,
-	.ha_write_max	= 65536,
+static const struct rpcrdma_retry_args rpcrdma_retry_inline = {
+	.rg_reply_max	= 66000,
+	.rg_write_max	= 65536,
 };
 
-struct rpcrdma_heal_case {
+struct rpcrdma_retry_case {
 	const char			*desc;
-	const struct rpcrdma_heal_args	*args;
+	const struct rpcrdma_retry_args	*args;
 	u32				err;
 	u32				arg[2];
 	bool				good;
-	struct rpcrdma_heal		want;
+	struct rpcrdma_retry		want;
 };
 
-static const struct rpcrdma_heal_case rpcrdma_heal_cases[] = {
+static const struct rpcrdma_retry_case rpcrdma_retry_cases[] = {
 	{
 		.desc = "READ_CHUNKS to a Read chunk",
-		.args = &rpcrdma_heal_both, .err = RPCRDMA2_ERR_READ_CHUNKS,
-		.good = true, .want = { .he_no_read = true },
+		.args = &rpcrdma_retry_both, .err = RPCRDMA2_ERR_READ_CHUNKS,
+		.good = true, .want = { .ry_no_read = true },
 	}, {
 		.desc = "READ_CHUNKS to a Position Zero chunk",
-		.args = &rpcrdma_heal_long, .err = RPCRDMA2_ERR_READ_CHUNKS,
+		.args = &rpcrdma_retry_long, .err = RPCRDMA2_ERR_READ_CHUNKS,
 	}, {
 		.desc = "READ_CHUNKS to no chunk",
-		.args = &rpcrdma_heal_inline, .err = RPCRDMA2_ERR_READ_CHUNKS,
+		.args = &rpcrdma_retry_inline, .err = RPCRDMA2_ERR_READ_CHUNKS,
 	}, {
 		.desc = "WRITE_CHUNKS to a Write chunk",
-		.args = &rpcrdma_heal_both, .err = RPCRDMA2_ERR_WRITE_CHUNKS,
+		.args = &rpcrdma_retry_both, .err = RPCRDMA2_ERR_WRITE_CHUNKS,
 		.good = true,
-		.want = { .he_no_write = true, .he_reply_chunk = true },
+		.want = { .ry_no_write = true, .ry_reply_chunk = true },
 	}, {
 		.desc = "WRITE_CHUNKS to a Reply chunk",
-		.args = &rpcrdma_heal_long, .err = RPCRDMA2_ERR_WRITE_CHUNKS,
+		.args = &rpcrdma_retry_long, .err = RPCRDMA2_ERR_WRITE_CHUNKS,
 	}, {
 		.desc = "SEGMENTS, two of three",
-		.args = &rpcrdma_heal_both, .err = RPCRDMA2_ERR_SEGMENTS,
-		.arg = { 2 }, .good = true, .want = { .he_segs = 2 },
+		.args = &rpcrdma_retry_both, .err = RPCRDMA2_ERR_SEGMENTS,
+		.arg = { 2 }, .good = true, .want = { .ry_segs = 2 },
 	}, {
 		.desc = "SEGMENTS, none",
-		.args = &rpcrdma_heal_both, .err = RPCRDMA2_ERR_SEGMENTS,
+		.args = &rpcrdma_retry_both, .err = RPCRDMA2_ERR_SEGMENTS,
 	}, {
 		.desc = "SEGMENTS, as many as there were",
-		.args = &rpcrdma_heal_both, .err = RPCRDMA2_ERR_SEGMENTS,
+		.args = &rpcrdma_retry_both, .err = RPCRDMA2_ERR_SEGMENTS,
 		.arg = { 3 },
 	}, {
 		.desc = "SEGMENTS, very many",
-		.args = &rpcrdma_heal_both, .err = RPCRDMA2_ERR_SEGMENTS,
+		.args = &rpcrdma_retry_both, .err = RPCRDMA2_ERR_SEGMENTS,
 		.arg = { U32_MAX },
 	}, {
 		.desc = "WRITE_RESOURCE, all there is",
-		.args = &rpcrdma_heal_both,
+		.args = &rpcrdma_retry_both,
 		.err = RPCRDMA2_ERR_WRITE_RESOURCE, .arg = { 1, 65536 },
-		.good = true, .want = { .he_write_len = 65536 },
+		.good = true, .want = { .ry_write_len = 65536 },
 	}, {
 		.desc = "WRITE_RESOURCE, a chunk without a number",
-		.args = &rpcrdma_heal_both,
+		.args = &rpcrdma_retry_both,
 		.err = RPCRDMA2_ERR_WRITE_RESOURCE, .arg = { 0, 8193 },
-		.good = true, .want = { .he_write_len = 8193 },
+		.good = true, .want = { .ry_write_len = 8193 },
 	}, {
 		.desc = "WRITE_RESOURCE, another chunk",
-		.args = &rpcrdma_heal_both,
+		.args = &rpcrdma_retry_both,
 		.err = RPCRDMA2_ERR_WRITE_RESOURCE, .arg = { 2, 65536 },
 	}, {
 		.desc = "WRITE_RESOURCE, one too many",
-		.args = &rpcrdma_heal_both,
+		.args = &rpcrdma_retry_both,
 		.err = RPCRDMA2_ERR_WRITE_RESOURCE, .arg = { 1, 65537 },
 	}, {
 		.desc = "WRITE_RESOURCE, what was offered",
-		.args = &rpcrdma_heal_both,
+		.args = &rpcrdma_retry_both,
 		.err = RPCRDMA2_ERR_WRITE_RESOURCE, .arg = { 1, 8192 },
 	}, {
 		.desc = "WRITE_RESOURCE without a Write chunk",
-		.args = &rpcrdma_heal_long,
+		.args = &rpcrdma_retry_long,
 		.err = RPCRDMA2_ERR_WRITE_RESOURCE, .arg = { 1, 65536 },
 	}, {
 		.desc = "REPLY_RESOURCE, all there is",
-		.args = &rpcrdma_heal_long,
+		.args = &rpcrdma_retry_long,
 		.err = RPCRDMA2_ERR_REPLY_RESOURCE, .arg = { 66000 },
 		.good = true,
-		.want = { .he_no_write = true, .he_reply_chunk = true },
+		.want = { .ry_no_write = true, .ry_reply_chunk = true },
 	}, {
 		.desc = "REPLY_RESOURCE, nothing was provided",
-		.args = &rpcrdma_heal_inline,
+		.args = &rpcrdma_retry_inline,
 		.err = RPCRDMA2_ERR_REPLY_RESOURCE, .arg = { 9300 },
 		.good = true,
-		.want = { .he_no_write = true, .he_reply_chunk = true },
+		.want = { .ry_no_write = true, .ry_reply_chunk = true },
 	}, {
 		.desc = "REPLY_RESOURCE, a Write chunk was provided",
-		.args = &rpcrdma_heal_both,
+		.args = &rpcrdma_retry_both,
 		.err = RPCRDMA2_ERR_REPLY_RESOURCE, .arg = { 8192 },
 		.good = true,
-		.want = { .he_no_write = true, .he_reply_chunk = true },
+		.want = { .ry_no_write = true, .ry_reply_chunk = true },
 	}, {
 		.desc = "REPLY_RESOURCE, one byte, nothing was provided",
-		.args = &rpcrdma_heal_inline,
+		.args = &rpcrdma_retry_inline,
 		.err = RPCRDMA2_ERR_REPLY_RESOURCE, .arg = { 1 },
 		.good = true,
-		.want = { .he_no_write = true, .he_reply_chunk = true },
+		.want = { .ry_no_write = true, .ry_reply_chunk = true },
 	}, {
 		.desc = "REPLY_RESOURCE, nothing is needed",
-		.args = &rpcrdma_heal_inline,
+		.args = &rpcrdma_retry_inline,
 		.err = RPCRDMA2_ERR_REPLY_RESOURCE,
 	}, {
 		.desc = "REPLY_RESOURCE, what was offered",
-		.args = &rpcrdma_heal_long,
+		.args = &rpcrdma_retry_long,
 		.err = RPCRDMA2_ERR_REPLY_RESOURCE, .arg = { 8192 },
 	}, {
 		.desc = "REPLY_RESOURCE, four gigabytes",
-		.args = &rpcrdma_heal_long,
+		.args = &rpcrdma_retry_long,
 		.err = RPCRDMA2_ERR_REPLY_RESOURCE, .arg = { U32_MAX },
 	}, {
 		.desc = "BAD_XDR",
-		.args = &rpcrdma_heal_both, .err = RPCRDMA2_ERR_BAD_XDR,
+		.args = &rpcrdma_retry_both, .err = RPCRDMA2_ERR_BAD_XDR,
 	}, {
 		.desc = "INVAL_HTYPE",
-		.args = &rpcrdma_heal_both, .err = RPCRDMA2_ERR_INVAL_HTYPE,
+		.args = &rpcrdma_retry_both, .err = RPCRDMA2_ERR_INVAL_HTYPE,
 	}, {
 		.desc = "SYSTEM",
-		.args = &rpcrdma_heal_both, .err = RPCRDMA2_ERR_SYSTEM,
+		.args = &rpcrdma_retry_both, .err = RPCRDMA2_ERR_SYSTEM,
 	}, {
 		.desc = "VERS",
-		.args = &rpcrdma_heal_both, .err = RPCRDMA2_ERR_VERS,
+		.args = &rpcrdma_retry_both, .err = RPCRDMA2_ERR_VERS,
 		.arg = { 1, 1 },
 	}, {
 		.desc = "no error",
-		.args = &rpcrdma_heal_both, .err = 0,
+		.args = &rpcrdma_retry_both, .err = 0,
 	}, {
 		.desc = "a code nobody knows",
-		.args = &rpcrdma_heal_both, .err = 77, .arg = { 4, 4 },
+		.args = &rpcrdma_retry_both, .err = 77, .arg = { 4, 4 },
 	}, {
 		.desc = "a code that differs in its high bits",
-		.args = &rpcrdma_heal_both, .err = 36,
+		.args = &rpcrdma_retry_both, .err = 36,
 	},
 };
 
-KUNIT_ARRAY_PARAM_DESC(rpcrdma_heal, rpcrdma_heal_cases, desc);
+KUNIT_ARRAY_PARAM_DESC(rpcrdma_retry, rpcrdma_retry_cases, desc);
 
-static void rpcrdma_heal_expect(struct kunit *test,
-				const struct rpcrdma_heal *got,
-				const struct rpcrdma_heal *want)
+static void rpcrdma_retry_expect(struct kunit *test,
+				 const struct rpcrdma_retry *got,
+				 const struct rpcrdma_retry *want)
 {
-	KUNIT_EXPECT_EQ(test, got->he_segs, want->he_segs);
-	KUNIT_EXPECT_EQ(test, got->he_write_len, want->he_write_len);
-	KUNIT_EXPECT_EQ(test, got->he_no_read, want->he_no_read);
-	KUNIT_EXPECT_EQ(test, got->he_no_write, want->he_no_write);
-	KUNIT_EXPECT_EQ(test, got->he_reply_chunk, want->he_reply_chunk);
+	KUNIT_EXPECT_EQ(test, got->ry_segs, want->ry_segs);
+	KUNIT_EXPECT_EQ(test, got->ry_write_len, want->ry_write_len);
+	KUNIT_EXPECT_EQ(test, got->ry_no_read, want->ry_no_read);
+	KUNIT_EXPECT_EQ(test, got->ry_no_write, want->ry_no_write);
+	KUNIT_EXPECT_EQ(test, got->ry_reply_chunk, want->ry_reply_chunk);
 }
 
 /* Covers: V2-ERR-08 V2-ERR-10 V2-ERR-12 V2-ERR-13 V2-ERR-15 V2-ERR-17 V2-ERR-19 */
 /* Covers: V2-ERR-21 V2-ERR-22 V2-ERR-24 V2-ERR-25 G-23 */
-static void rpcrdma_heal_remedies(struct kunit *test)
+static void rpcrdma_retry_remedies(struct kunit *test)
 {
-	const struct rpcrdma_heal_case *param = test->param_value;
+	const struct rpcrdma_retry_case *param = test->param_value;
 	struct rpcrdma_kunit *fx = test->priv;
-	struct rpcrdma_heal heal = { }, before;
+	struct rpcrdma_retry retry = { }, before;
 	struct rpcrdma_hdr *hdr = &fx->kf_hdr;
 
 	memset(hdr, 0, sizeof(*hdr));
@@ -193,72 +193,72 @@ static void rpcrdma_heal_remedies(struct kunit *test)
 	hdr->hd_err_arg[0] = param->arg[0];
 	hdr->hd_err_arg[1] = param->arg[1];
 
-	KUNIT_EXPECT_EQ(test, rpcrdma_heal(&heal, hdr, param->args),
+	KUNIT_EXPECT_EQ(test, rpcrdma_retry(&retry, hdr, param->args),
 			param->good);
-	rpcrdma_heal_expect(test, &heal, &param->want);
-	KUNIT_EXPECT_EQ(test, heal.he_tried,
+	rpcrdma_retry_expect(test, &retry, &param->want);
+	KUNIT_EXPECT_EQ(test, retry.ry_tried,
 			param->good ? 1u << param->err : 0);
 
 	/* Once is all, whatever the second one says. */
-	before = heal;
+	before = retry;
 	hdr->hd_err_arg[0]--;
 	hdr->hd_err_arg[1]--;
 	if (param->good)
-		KUNIT_EXPECT_FALSE(test, rpcrdma_heal(&heal, hdr,
-						      param->args));
+		KUNIT_EXPECT_FALSE(test, rpcrdma_retry(&retry, hdr,
+						       param->args));
 	if (param->good)
-		rpcrdma_heal_expect(test, &heal, &before);
+		rpcrdma_retry_expect(test, &retry, &before);
 
 	/* The layout of version 1 has no such errors. */
-	memset(&heal, 0, sizeof(heal));
+	memset(&retry, 0, sizeof(retry));
 	hdr->hd_v1_error = true;
-	KUNIT_EXPECT_FALSE(test, rpcrdma_heal(&heal, hdr, param->args));
+	KUNIT_EXPECT_FALSE(test, rpcrdma_retry(&retry, hdr, param->args));
 }
 
 /* Whatever a server says, it is over after five times; nothing learned is
  * forgotten, and no room is promised that is not there.
  */
-static void rpcrdma_heal_ends(struct kunit *test)
+static void rpcrdma_retry_ends(struct kunit *test)
 {
 	struct rpcrdma_kunit *fx = test->priv;
-	struct rpcrdma_heal_args args;
-	struct rpcrdma_heal heal;
-	int run, i, healed;
+	struct rpcrdma_retry_args args;
+	struct rpcrdma_retry retry;
+	int run, i, retried;
 
 	for (run = 0; run < 2000; run++) {
-		memset(&heal, 0, sizeof(heal));
+		memset(&retry, 0, sizeof(retry));
 		memset(&fx->kf_hdr, 0, sizeof(fx->kf_hdr));
-		for (healed = 0, i = 0; i < 40; i++) {
-			args = (struct rpcrdma_heal_args) {
-				.ha_call = rpcrdma_kunit_random(fx, 3),
-				.ha_reply = rpcrdma_kunit_random(fx, 3),
-				.ha_segs = rpcrdma_kunit_random(fx, 5),
-				.ha_write_len = rpcrdma_kunit_random(fx, 9),
-				.ha_write_max = 8,
-				.ha_reply_len = rpcrdma_kunit_random(fx, 9),
-				.ha_reply_max = 8,
+		for (retried = 0, i = 0; i < 40; i++) {
+			args = (struct rpcrdma_retry_args) {
+				.rg_call = rpcrdma_kunit_random(fx, 3),
+				.rg_reply = rpcrdma_kunit_random(fx, 3),
+				.rg_segs = rpcrdma_kunit_random(fx, 5),
+				.rg_write_len = rpcrdma_kunit_random(fx, 9),
+				.rg_write_max = 8,
+				.rg_reply_len = rpcrdma_kunit_random(fx, 9),
+				.rg_reply_max = 8,
 			};
 			fx->kf_hdr.hd_err = rpcrdma_kunit_random(fx, 12);
 			fx->kf_hdr.hd_err_arg[0] = rpcrdma_kunit_random(fx, 12);
 			fx->kf_hdr.hd_err_arg[1] = rpcrdma_kunit_random(fx, 12);
-			healed += rpcrdma_heal(&heal, &fx->kf_hdr, &args);
+			retried += rpcrdma_retry(&retry, &fx->kf_hdr, &args);
 		}
-		KUNIT_EXPECT_LE(test, healed, 5);
-		KUNIT_EXPECT_LE(test, heal.he_write_len, 8);
-		KUNIT_EXPECT_LT(test, heal.he_segs, 5);
+		KUNIT_EXPECT_LE(test, retried, 5);
+		KUNIT_EXPECT_LE(test, retry.ry_write_len, 8);
+		KUNIT_EXPECT_LT(test, retry.ry_segs, 5);
 	}
 }
 
-static struct kunit_case rpcrdma_heal_kunit_cases[] = {
-	KUNIT_CASE_PARAM(rpcrdma_heal_remedies, rpcrdma_heal_gen_params),
-	KUNIT_CASE(rpcrdma_heal_ends),
+static struct kunit_case rpcrdma_retry_kunit_cases[] = {
+	KUNIT_CASE_PARAM(rpcrdma_retry_remedies, rpcrdma_retry_gen_params),
+	KUNIT_CASE(rpcrdma_retry_ends),
 	{}
 };
 
-static struct kunit_suite rpcrdma_heal_suite = {
-	.name = "rpcrdma_heal",
+static struct kunit_suite rpcrdma_retry_suite = {
+	.name = "rpcrdma_retry",
 	.init = rpcrdma_kunit_init,
-	.test_cases = rpcrdma_heal_kunit_cases,
+	.test_cases = rpcrdma_retry_kunit_cases,
 };
 
-kunit_test_suite(rpcrdma_heal_suite);
+kunit_test_suite(rpcrdma_retry_suite);

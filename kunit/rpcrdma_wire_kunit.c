@@ -95,9 +95,9 @@ static void rpcrdma_wire_all_presence_combinations(struct kunit *test)
 					rpcrdma_kunit_segs(lists,
 							   lists->ls_read,
 							   &seg, 1), 1);
-			KUNIT_EXPECT_EQ(test, seg.sg_handle, 7);
-			KUNIT_EXPECT_EQ(test, seg.sg_length, 100);
-			KUNIT_EXPECT_EQ(test, seg.sg_offset, 0x123456789aull);
+			KUNIT_EXPECT_EQ(test, seg.rs_handle, 7);
+			KUNIT_EXPECT_EQ(test, seg.rs_length, 100);
+			KUNIT_EXPECT_EQ(test, seg.rs_offset, 0x123456789aull);
 		}
 		if (write)
 			KUNIT_EXPECT_EQ(test, lists->ls_write[0].ck_length,
@@ -415,8 +415,8 @@ static void rpcrdma_wire_reads_are_grouped(struct kunit *test)
 			for (j = 0, next = 0; j < n; j++, next++) {
 				while (position[next] != chunk->ck_position)
 					next++;
-				KUNIT_ASSERT_EQ(test, segs[j].sg_handle, next);
-				KUNIT_EXPECT_EQ(test, segs[j].sg_length,
+				KUNIT_ASSERT_EQ(test, segs[j].rs_handle, next);
+				KUNIT_EXPECT_EQ(test, segs[j].rs_length,
 						3 * next + 1);
 			}
 			seen += n;
@@ -442,15 +442,15 @@ static void rpcrdma_wire_extreme_segments_are_untouched(struct kunit *test)
 			RPCRDMA_OK);
 
 	rpcrdma_kunit_segs(lists, &lists->ls_read[0], &seg, 1);
-	KUNIT_EXPECT_EQ(test, seg.sg_handle, U32_MAX);
-	KUNIT_EXPECT_EQ(test, seg.sg_length, U32_MAX);
-	KUNIT_EXPECT_EQ(test, seg.sg_offset, U64_MAX);
+	KUNIT_EXPECT_EQ(test, seg.rs_handle, U32_MAX);
+	KUNIT_EXPECT_EQ(test, seg.rs_length, U32_MAX);
+	KUNIT_EXPECT_EQ(test, seg.rs_offset, U64_MAX);
 	rpcrdma_kunit_segs(lists, &lists->ls_write[0], &seg, 1);
-	KUNIT_EXPECT_EQ(test, seg.sg_handle, U32_MAX);
-	KUNIT_EXPECT_EQ(test, seg.sg_offset, U64_MAX - 2);
+	KUNIT_EXPECT_EQ(test, seg.rs_handle, U32_MAX);
+	KUNIT_EXPECT_EQ(test, seg.rs_offset, U64_MAX - 2);
 	rpcrdma_kunit_segs(lists, &lists->ls_reply, &seg, 1);
-	KUNIT_EXPECT_EQ(test, seg.sg_handle, 0);
-	KUNIT_EXPECT_EQ(test, seg.sg_offset, 0x100000001ull);
+	KUNIT_EXPECT_EQ(test, seg.rs_handle, 0);
+	KUNIT_EXPECT_EQ(test, seg.rs_offset, 0x100000001ull);
 }
 
 /*
@@ -479,7 +479,7 @@ static void rpcrdma_wire_walk_survives_changes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_kunit_segs(&fx->kf_lists,
 						 &fx->kf_lists.ls_read[0],
 						 segs, 2), 1);
-	KUNIT_EXPECT_EQ(test, segs[0].sg_handle, 1);
+	KUNIT_EXPECT_EQ(test, segs[0].rs_handle, 1);
 }
 
 /* Covers: V1-FRM-11 */
@@ -536,9 +536,9 @@ static void rpcrdma_wire_any_alignment(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, offset, shift + fx->kf_len);
 		rpcrdma_kunit_segs(&fx->kf_lists, fx->kf_lists.ls_read, &seg,
 				   1);
-		KUNIT_EXPECT_EQ(test, seg.sg_handle, 1);
-		KUNIT_EXPECT_EQ(test, seg.sg_length, 2);
-		KUNIT_EXPECT_EQ(test, seg.sg_offset, 3);
+		KUNIT_EXPECT_EQ(test, seg.rs_handle, 1);
+		KUNIT_EXPECT_EQ(test, seg.rs_length, 2);
+		KUNIT_EXPECT_EQ(test, seg.rs_offset, 3);
 	}
 }
 

@@ -150,13 +150,13 @@ static void rpcrdma_v1_expect_chunk(struct kunit *test,
 	rpcrdma_chunk_first(lists, chunk, &iter);
 	for (; rpcrdma_chunk_next(&iter, &seg); i++) {
 		KUNIT_ASSERT_LT(test, i, out->co_nsegs);
-		KUNIT_EXPECT_EQ(test, seg.sg_handle,
-				out->co_segs[i].sg_handle);
-		KUNIT_EXPECT_EQ(test, seg.sg_length,
-				out->co_segs[i].sg_length);
-		KUNIT_EXPECT_EQ(test, seg.sg_offset,
-				out->co_segs[i].sg_offset);
-		length += seg.sg_length;
+		KUNIT_EXPECT_EQ(test, seg.rs_handle,
+				out->co_segs[i].rs_handle);
+		KUNIT_EXPECT_EQ(test, seg.rs_length,
+				out->co_segs[i].rs_length);
+		KUNIT_EXPECT_EQ(test, seg.rs_offset,
+				out->co_segs[i].rs_offset);
+		length += seg.rs_length;
 	}
 	KUNIT_EXPECT_EQ(test, i, out->co_nsegs);
 	KUNIT_EXPECT_EQ(test, chunk->ck_length, length);

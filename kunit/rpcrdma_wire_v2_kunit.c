@@ -854,7 +854,7 @@ static void rpcrdma_v2_handles_in_later_chunks(struct kunit *test)
 	int len;
 
 	for (i = 0; i < ARRAY_SIZE(segs); i++) {
-		call.ko_inv_handle = segs[i].sg_handle;
+		call.ko_inv_handle = segs[i].rs_handle;
 		len = rpcrdma2_encode_call(fx->kf_buf, RPCRDMA_KUNIT_BUF_LEN,
 					   &call);
 		KUNIT_ASSERT_GT(test, len, 0);
@@ -865,7 +865,7 @@ static void rpcrdma_v2_handles_in_later_chunks(struct kunit *test)
 							    fx->kf_len),
 				RPCRDMA_OK);
 		KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_inv_handle,
-				segs[i].sg_handle);
+				segs[i].rs_handle);
 		KUNIT_EXPECT_FALSE(test, fx->kf_hdr.hd_inv_stray);
 	}
 	call.ko_inv_handle = 0x55;
@@ -884,14 +884,14 @@ static void rpcrdma_v2_handles_in_later_chunks(struct kunit *test)
 	/* Its RPC message, and another handle to invalidate */
 	memcpy(second + len, fx->kf_buf + fx->kf_len - 8, 8);
 	for (i = 1; i < ARRAY_SIZE(segs); i += 2) {
-		second[23] = segs[i].sg_handle;
+		second[23] = segs[i].rs_handle;
 		KUNIT_ASSERT_EQ(test,
 				rpcrdma2_decode_call(second, len + 8,
 						     &rpcrdma2_accept_forward,
 						     &fx->kf_hdr), RPCRDMA_OK);
 		KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_inv_handle, 0);
 		KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_inv_stray,
-				segs[i].sg_handle);
+				segs[i].rs_handle);
 	}
 }
 
@@ -941,7 +941,7 @@ static void rpcrdma_v2_calls_survive_the_wire(struct kunit *test)
 	for (round = 0; round < 300; round++) {
 		rpcrdma_kunit_random_call(fx, rand);
 		if (rand->call.ko_nreads)
-			rand->call.ko_inv_handle = rand->segs[0][0].sg_handle;
+			rand->call.ko_inv_handle = rand->segs[0][0].rs_handle;
 		len = rpcrdma2_encode_call(fx->kf_buf, RPCRDMA_KUNIT_BUF_LEN,
 					   &rand->call);
 		v1_len = rpcrdma1_encode_call(v1, 4096, &rand->call);

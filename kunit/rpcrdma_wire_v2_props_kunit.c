@@ -16,10 +16,10 @@ static void rpcrdma_v2_expect_props(struct rpcrdma_kunit *fx, u32 rbsiz,
 	const struct rpcrdma2_props *props = &fx->kf_hdr.hd_props;
 	struct kunit *test = fx->kf_test;
 
-	KUNIT_EXPECT_EQ(test, props->pr_value[RPCRDMA2_PROP_RBSIZ], rbsiz);
-	KUNIT_EXPECT_EQ(test, props->pr_value[RPCRDMA2_PROP_BRS], brs);
-	KUNIT_EXPECT_EQ(test, props->pr_given, given);
-	KUNIT_EXPECT_EQ(test, props->pr_unknown, unknown);
+	KUNIT_EXPECT_EQ(test, props->vp_value[RPCRDMA2_PROP_RBSIZ], rbsiz);
+	KUNIT_EXPECT_EQ(test, props->vp_value[RPCRDMA2_PROP_BRS], brs);
+	KUNIT_EXPECT_EQ(test, props->vp_given, given);
+	KUNIT_EXPECT_EQ(test, props->vp_unknown, unknown);
 }
 
 /*
@@ -36,11 +36,11 @@ static void rpcrdma_v2_encode_connprop(struct kunit *test)
 	u8 *buf;
 
 	rpcrdma2_props_default(&props);
-	KUNIT_EXPECT_EQ(test, props.pr_value[RPCRDMA2_PROP_RBSIZ], 4096);
-	KUNIT_EXPECT_EQ(test, props.pr_value[RPCRDMA2_PROP_BRS],
+	KUNIT_EXPECT_EQ(test, props.vp_value[RPCRDMA2_PROP_RBSIZ], 4096);
+	KUNIT_EXPECT_EQ(test, props.vp_value[RPCRDMA2_PROP_BRS],
 			RPCRDMA2_BRS_INLINE);
 
-	props.pr_value[RPCRDMA2_PROP_RBSIZ] = 16384;
+	props.vp_value[RPCRDMA2_PROP_RBSIZ] = 16384;
 	for (size = 0; size < len; size++) {
 		buf = rpcrdma_kunit_exact(fx, fx->kf_buf, size);
 		KUNIT_EXPECT_EQ(test, rpcrdma2_encode_connprop(buf, size, 1, 32,
@@ -62,11 +62,11 @@ static void rpcrdma_v2_encode_connprop(struct kunit *test)
 			RPCRDMA2_F_RESPONSE);
 
 	/* What the peer would have to refuse */
-	props.pr_value[RPCRDMA2_PROP_RBSIZ] = 1023;
+	props.vp_value[RPCRDMA2_PROP_RBSIZ] = 1023;
 	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_connprop(buf, len, 1, 1, false,
 						       &props), -EINVAL);
-	props.pr_value[RPCRDMA2_PROP_RBSIZ] = 1024;
-	props.pr_value[RPCRDMA2_PROP_BRS] = 3;
+	props.vp_value[RPCRDMA2_PROP_RBSIZ] = 1024;
+	props.vp_value[RPCRDMA2_PROP_BRS] = 3;
 	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_connprop(buf, len, 1, 1, false,
 						       &props), -EINVAL);
 }
@@ -318,8 +318,8 @@ static void rpcrdma_v2_properties_survive_the_wire(struct kunit *test)
 		xid = rpcrdma_kunit_random(fx, 0);
 		rbsiz = 1024 + rpcrdma_kunit_random(fx, 1u << 30);
 		brs = rpcrdma_kunit_random(fx, 3);
-		props.pr_value[RPCRDMA2_PROP_RBSIZ] = rbsiz;
-		props.pr_value[RPCRDMA2_PROP_BRS] = brs;
+		props.vp_value[RPCRDMA2_PROP_RBSIZ] = rbsiz;
+		props.vp_value[RPCRDMA2_PROP_BRS] = brs;
 		len = rpcrdma2_encode_connprop(fx->kf_buf,
 					       RPCRDMA_KUNIT_BUF_LEN, xid,
 					       round + 1, answer, &props);

@@ -58,14 +58,14 @@ struct rpcrdma_conn_ops {
 
 /**
  * struct rpcrdma_conn_queues - how large to make the queues
- * @cq_sq: send queue entries
- * @cq_rq: receive queue entries
- * @cq_send_sges: SGEs per send queue entry
+ * @qz_sq: send queue entries
+ * @qz_rq: receive queue entries
+ * @qz_send_sges: SGEs per send queue entry
  */
 struct rpcrdma_conn_queues {
-	u32	cq_sq;
-	u32	cq_rq;
-	u32	cq_send_sges;
+	u32	qz_sq;
+	u32	qz_rq;
+	u32	qz_send_sges;
 };
 
 /**
@@ -92,7 +92,7 @@ struct rpcrdma_conn_queues {
  * @cn_gate: posting to the send queue is allowed; under @cn_post_lock
  * @cn_on_device: link in the list of its device while it is on one, see
  *	verbs/device.c
- * @cn_alive: the keepalive
+ * @cn_keepalive: the keepalive
  * @cn_recvs: the Receives
  * @cn_cids: completion IDs given, see rpcrdma_conn_cid()
  */
@@ -119,7 +119,7 @@ struct rpcrdma_conn {
 	bool				cn_gate;
 
 	struct list_head		cn_on_device;
-	struct rpcrdma_alive		cn_alive;
+	struct rpcrdma_keepalive	cn_keepalive;
 	struct rpcrdma_recv_pool	cn_recvs;
 	atomic_t			cn_cids;
 };
@@ -146,10 +146,10 @@ static inline struct rpcrdma_cid rpcrdma_conn_cid(struct rpcrdma_conn *conn)
 /* A Send or RDMA Write has completed. Where that is the peer's doing, it lives: on
  * iWARP it may only have gone to TCP.
  */
-static inline void rpcrdma_alive_acked(struct rpcrdma_conn *conn)
+static inline void rpcrdma_keepalive_acked(struct rpcrdma_conn *conn)
 {
 	if (!conn->cn_caps.dc_iwarp)
-		rpcrdma_alive_heard(&conn->cn_alive);
+		rpcrdma_keepalive_heard(&conn->cn_keepalive);
 }
 
 extern bool rpcrdma_remote_inv;

@@ -18,7 +18,7 @@ extern unsigned int rpcrdma_keepalive_timeout;
 extern unsigned int rpcrdma_progress_timeout;
 
 /**
- * struct rpcrdma_alive - watch over one connection
+ * struct rpcrdma_keepalive - watch over one connection
  * @al_work: looks after the peer; disabled before the queues are drained
  * @al_cqe: completion of a probe
  * @al_idle: jiffies of silence before a probe is sent; 0: nobody watches
@@ -35,7 +35,7 @@ extern unsigned int rpcrdma_progress_timeout;
  * @al_busy: a probe is with the device: set by @al_work, cleared by its
  *	completion
  */
-struct rpcrdma_alive {
+struct rpcrdma_keepalive {
 	struct delayed_work	al_work;
 	struct ib_cqe		al_cqe;
 	unsigned long		al_idle;
@@ -50,14 +50,14 @@ struct rpcrdma_alive {
 };
 
 /* The later one of two times in jiffies */
-static inline unsigned long rpcrdma_alive_later(unsigned long a,
-						unsigned long b)
+static inline unsigned long rpcrdma_keepalive_later(unsigned long a,
+						    unsigned long b)
 {
 	return time_after(a, b) ? a : b;
 }
 
 /* Something has come that only a living peer can have caused. */
-static inline void rpcrdma_alive_heard(struct rpcrdma_alive *al)
+static inline void rpcrdma_keepalive_heard(struct rpcrdma_keepalive *al)
 {
 	unsigned long now = jiffies;
 
@@ -66,8 +66,8 @@ static inline void rpcrdma_alive_heard(struct rpcrdma_alive *al)
 		WRITE_ONCE(al->al_heard, now);
 }
 
-void rpcrdma_alive_init(struct rpcrdma_conn *conn);
-void rpcrdma_alive_start(struct rpcrdma_conn *conn);
-void rpcrdma_alive_stop(struct rpcrdma_conn *conn);
+void rpcrdma_keepalive_init(struct rpcrdma_conn *conn);
+void rpcrdma_keepalive_start(struct rpcrdma_conn *conn);
+void rpcrdma_keepalive_stop(struct rpcrdma_conn *conn);
 
 #endif /* RPCRDMA_KEEPALIVE_H */

@@ -231,20 +231,20 @@ struct svc_rdma_send {
 
 /**
  * struct svc_rdma_stats - what a connection has done, for debugfs
- * @sa_received: messages received, under sx_lock
- * @sa_sent: messages sent, under sx_lock
- * @sa_refused: messages that were no sound Call
- * @sa_dropped: messages that were dropped
- * @sa_read_bytes: bytes of RDMA Reads
- * @sa_write_bytes: bytes of RDMA Writes
+ * @vs_received: messages received, under sx_lock
+ * @vs_sent: messages sent, under sx_lock
+ * @vs_refused: messages that were no sound Call
+ * @vs_dropped: messages that were dropped
+ * @vs_read_bytes: bytes of RDMA Reads
+ * @vs_write_bytes: bytes of RDMA Writes
  */
 struct svc_rdma_stats {
-	u64		sa_received;
-	u64		sa_sent;
-	atomic64_t	sa_refused;
-	atomic64_t	sa_dropped;
-	atomic64_t	sa_read_bytes;
-	atomic64_t	sa_write_bytes;
+	u64		vs_received;
+	u64		vs_sent;
+	atomic64_t	vs_refused;
+	atomic64_t	vs_dropped;
+	atomic64_t	vs_read_bytes;
+	atomic64_t	vs_write_bytes;
 };
 
 /**
@@ -315,14 +315,14 @@ struct svc_rdma_credits {
 };
 
 /**
- * struct svc_rdma_nego - what the version is negotiated with; server/negotiate.c
+ * struct svc_rdma_negotiate - how the version is settled; server/negotiate.c
  * @ng_vers_max: highest version to settle on
  * @ng_v1_size: bytes of the largest inline message in version 1
  * @ng_v2_size: bytes of the largest inline Call in version 2, announced as
  *	RBSIZ
  * @ng_props_heard: the client has announced its properties, under sx_grow
  */
-struct svc_rdma_nego {
+struct svc_rdma_negotiate {
 	u32			ng_vers_max;
 	u32			ng_v1_size;
 	u32			ng_v2_size;
@@ -411,7 +411,7 @@ struct svc_rdma_backward {
  * @sx_credit: credits
  * @sx_vers: version of the connection, 0: not settled yet; under @sx_grow, and
  *	set once, after all that depends on it
- * @sx_nego: how it is settled
+ * @sx_negotiate: how it is settled
  * @sx_backward: callbacks
  * @sx_sq: send queue slots
  * @sx_refused: sunrpc was told that there is no room for another Call; cleared by
@@ -445,7 +445,7 @@ struct svc_rdma_xprt {
 	struct mutex			sx_grow;	/* see above */
 	struct svc_rdma_credits		sx_credit;
 	u32				sx_vers;
-	struct svc_rdma_nego		sx_nego;
+	struct svc_rdma_negotiate	sx_negotiate;
 	struct svc_rdma_backward	sx_backward;
 
 	struct svc_rdma_sq		sx_sq;

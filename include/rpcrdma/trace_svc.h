@@ -432,10 +432,10 @@ TRACE_EVENT(svc_rdma_connprop,
 
 		__entry->sx = sx;
 		__entry->xid = hdr->hd_xid;
-		__entry->rbsiz = props->pr_value[RPCRDMA2_PROP_RBSIZ];
-		__entry->brs = props->pr_value[RPCRDMA2_PROP_BRS];
-		__entry->given = props->pr_given;
-		__entry->unknown = props->pr_unknown;
+		__entry->rbsiz = props->vp_value[RPCRDMA2_PROP_RBSIZ];
+		__entry->brs = props->vp_value[RPCRDMA2_PROP_BRS];
+		__entry->given = props->vp_given;
+		__entry->unknown = props->vp_unknown;
 		__entry->applied = applied;
 		__entry->inline_send = sx->sx_conn.cn_limits.lm_inline_send;
 		__assign_str(addr);

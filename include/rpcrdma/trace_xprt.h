@@ -229,9 +229,9 @@ DECLARE_EVENT_CLASS(xprt_rdma_mr_class,
 		__entry->queue = mr->mr_cid.ci_queue;
 		__entry->number = mr->mr_cid.ci_number;
 		__entry->xid = req ? be32_to_cpu(req->rr_slot.rq_xid) : 0;
-		__entry->handle = mr->mr_seg.sg_handle;
-		__entry->len = mr->mr_seg.sg_length;
-		__entry->offset = mr->mr_seg.sg_offset;
+		__entry->handle = mr->mr_seg.rs_handle;
+		__entry->len = mr->mr_seg.rs_length;
+		__entry->offset = mr->mr_seg.rs_offset;
 		__entry->nents = mr->mr_nents;
 		__entry->write = mr->mr_dir == DMA_FROM_DEVICE;
 	),

@@ -80,14 +80,14 @@
 
 /**
  * struct rpcrdma_segment - one registered piece of a peer's memory
- * @sg_handle: steering tag (R_key)
- * @sg_length: bytes
- * @sg_offset: address in the tag's space, used exactly as sent (RFC 8166 4.4.3)
+ * @rs_handle: steering tag (R_key)
+ * @rs_length: bytes
+ * @rs_offset: address in the tag's space, used exactly as sent (RFC 8166 4.4.3)
  */
 struct rpcrdma_segment {
-	u32		sg_handle;
-	u32		sg_length;
-	u64		sg_offset;
+	u32		rs_handle;
+	u32		rs_length;
+	u64		rs_offset;
 };
 
 /**
@@ -156,14 +156,14 @@ enum rpcrdma2_prop {
 
 /**
  * struct rpcrdma2_props - a set of properties
- * @pr_value: by enum rpcrdma2_prop; the default of what is not mentioned
- * @pr_given: received: bit N is set if property N was mentioned
- * @pr_unknown: received: properties skipped because nobody here knows them
+ * @vp_value: by enum rpcrdma2_prop; the default of what is not mentioned
+ * @vp_given: received: bit N is set if property N was mentioned
+ * @vp_unknown: received: properties skipped because nobody here knows them
  */
 struct rpcrdma2_props {
-	u32		pr_value[RPCRDMA2_NPROPS];
-	u32		pr_given;
-	u32		pr_unknown;
+	u32		vp_value[RPCRDMA2_NPROPS];
+	u32		vp_given;
+	u32		vp_unknown;
 };
 
 /**

@@ -138,7 +138,7 @@ struct xprt_rdma_offer {
  * @rr_buf: Call and Reply buffer, kept from RPC to RPC
  * @rr_buf_size: bytes of @rr_buf
  * @rr_plan: forms chosen for this RPC
- * @rr_heal: what errors have taught about it
+ * @rr_retry: what errors have taught about it
  * @rr_resend: it met an error and is to be sent again; set under
  *	xprt->queue_lock, cleared by who sends it
  * @rr_call_copy: its Call, if that had to be copied to be registered
@@ -171,7 +171,7 @@ struct xprt_rdma_req {
 	void			*rr_buf;
 	size_t			rr_buf_size;
 	struct rpcrdma_plan	rr_plan;
-	struct rpcrdma_heal	rr_heal;
+	struct rpcrdma_retry	rr_retry;
 	struct xdr_buf		rr_call_copy;
 	struct xdr_buf		rr_reply_copy;
 	bool			rr_resend;
@@ -194,38 +194,38 @@ struct xprt_rdma_req {
 
 /**
  * struct xprt_rdma_stats - columns of the mountstats "xprt:" line
- * @st_read_chunks: Calls with a Read chunk or Position Zero chunk
- * @st_write_chunks: Calls with a Write chunk
- * @st_reply_chunks: Calls with a Reply chunk
- * @st_bytes_out: bytes of payload the server may have read
- * @st_bytes_in: bytes of payload the server has written
- * @st_pullup: bytes of data copied into inline Calls
- * @st_fixup: bytes of data copied out of inline Replies
- * @st_hardway: bytes of Call buffers that had to grow
- * @st_failed_marshals: Calls that could not be built
- * @st_bad_replies: Replies that ended an RPC with an error
- * @st_nomsg_calls: Calls sent as RDMA_NOMSG
- * @st_recycled: regions given up with a connection
- * @st_allocated: regions allocated
- * @st_local_inv: RPCs that needed local invalidation
- * @st_empty_sends: Calls that had to wait for send queue room
+ * @cs_read_chunks: Calls with a Read chunk or Position Zero chunk
+ * @cs_write_chunks: Calls with a Write chunk
+ * @cs_reply_chunks: Calls with a Reply chunk
+ * @cs_bytes_out: bytes of payload the server may have read
+ * @cs_bytes_in: bytes of payload the server has written
+ * @cs_pullup: bytes of data copied into inline Calls
+ * @cs_fixup: bytes of data copied out of inline Replies
+ * @cs_hardway: bytes of Call buffers that had to grow
+ * @cs_failed_marshals: Calls that could not be built
+ * @cs_bad_replies: Replies that ended an RPC with an error
+ * @cs_nomsg_calls: Calls sent as RDMA_NOMSG
+ * @cs_recycled: regions given up with a connection
+ * @cs_allocated: regions allocated
+ * @cs_local_inv: RPCs that needed local invalidation
+ * @cs_empty_sends: Calls that had to wait for send queue room
  */
 struct xprt_rdma_stats {
-	unsigned long		st_read_chunks;
-	unsigned long		st_write_chunks;
-	unsigned long		st_reply_chunks;
-	unsigned long long	st_bytes_out;
-	unsigned long long	st_bytes_in;
-	unsigned long long	st_pullup;
-	unsigned long long	st_fixup;
-	atomic_long_t		st_hardway;
-	unsigned long		st_failed_marshals;
-	unsigned long		st_bad_replies;
-	unsigned long		st_nomsg_calls;
-	unsigned long		st_recycled;
-	unsigned long		st_allocated;
-	unsigned long		st_local_inv;
-	unsigned long		st_empty_sends;
+	unsigned long		cs_read_chunks;
+	unsigned long		cs_write_chunks;
+	unsigned long		cs_reply_chunks;
+	unsigned long long	cs_bytes_out;
+	unsigned long long	cs_bytes_in;
+	unsigned long long	cs_pullup;
+	unsigned long long	cs_fixup;
+	atomic_long_t		cs_hardway;
+	unsigned long		cs_failed_marshals;
+	unsigned long		cs_bad_replies;
+	unsigned long		cs_nomsg_calls;
+	unsigned long		cs_recycled;
+	unsigned long		cs_allocated;
+	unsigned long		cs_local_inv;
+	unsigned long		cs_empty_sends;
 };
 
 /**
@@ -268,8 +268,8 @@ struct xprt_rdma_stats {
  *	connection is used, never changed while it is
  * @xr_v2_inline: bytes of the largest inline message in version 2, as announced
  *	on this connection
- * @xr_nego_xid: XID of our CONNPROP
- * @xr_nego_asked: our CONNPROP is on its way, if not sent
+ * @xr_negotiate_xid: XID of our CONNPROP
+ * @xr_negotiate_asked: our CONNPROP is on its way, if not sent
  * @xr_props_heard: the server has announced its properties
  * @xr_fell_back: the server has refused version 2 on this connection
  * @xr_no_long: the server has refused RDMA2_NOMSG on this connection
@@ -321,8 +321,8 @@ struct xprt_rdma {
 	struct rpcrdma_client_sizes	xr_sizes;
 	u32				xr_vers;
 	u32				xr_v2_inline;
-	u32				xr_nego_xid;
-	bool				xr_nego_asked;
+	u32				xr_negotiate_xid;
+	bool				xr_negotiate_asked;
 	bool				xr_props_heard;
 	bool				xr_fell_back;
 	bool				xr_no_long;
@@ -462,8 +462,8 @@ int xprt_rdma_marshal_encode(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			     struct xprt_rdma_send *send);
 int xprt_rdma_marshal_gather(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			     struct xprt_rdma_send *send, u32 hdr_len);
-bool xprt_rdma_marshal_heal(struct xprt_rdma *xr, struct xprt_rdma_req *req,
-			    const struct rpcrdma_hdr *hdr);
+bool xprt_rdma_marshal_retry(struct xprt_rdma *xr, struct xprt_rdma_req *req,
+			     const struct rpcrdma_hdr *hdr);
 
 /* client/bounce.c */
 int xprt_rdma_bounce_get(struct xdr_buf *copy, u32 len);

@@ -68,7 +68,7 @@ static int xprt_rdma_create_queues(struct xprt_rdma *xr,
 {
 	struct rpcrdma_client_sizes *sizes = &xr->xr_sizes;
 	struct rpcrdma_conn *conn = &xr->xr_conn;
-	struct rpcrdma_conn_queues queues = { .cq_send_sges = 1 };
+	struct rpcrdma_conn_queues queues = { .qz_send_sges = 1 };
 	u32 pages;
 	int rc;
 
@@ -81,8 +81,8 @@ static int xprt_rdma_create_queues(struct xprt_rdma *xr,
 	conn->cn_ours = *ours;
 	for (;;) {
 		/* The sizes include the entries that the connection adds. */
-		queues.cq_sq = sizes->cz_sq_depth - RPCRDMA_SQ_EXTRA;
-		queues.cq_rq = sizes->cz_rq_depth - RPCRDMA_DRAIN_WRS;
+		queues.qz_sq = sizes->cz_sq_depth - RPCRDMA_SQ_EXTRA;
+		queues.qz_rq = sizes->cz_rq_depth - RPCRDMA_DRAIN_WRS;
 		rc = rpcrdma_conn_create_qp(conn, &queues);
 		if (rc != -ENOMEM && rc != -EINVAL)
 			break;

@@ -43,17 +43,17 @@ static void xprt_rdma_debugfs_stats(struct seq_file *seq,
 	seq_printf(seq, "sends %lu\n", xprt->stat.sends);
 	seq_printf(seq, "replies %lu\n", xprt->stat.recvs);
 	seq_printf(seq, "unknown_xids %lu\n", xprt->stat.bad_xids);
-	seq_printf(seq, "read_chunks %lu\n", st->st_read_chunks);
-	seq_printf(seq, "write_chunks %lu\n", st->st_write_chunks);
-	seq_printf(seq, "reply_chunks %lu\n", st->st_reply_chunks);
-	seq_printf(seq, "long_calls %lu\n", st->st_nomsg_calls);
-	seq_printf(seq, "bytes_out %llu\n", st->st_bytes_out);
-	seq_printf(seq, "bytes_in %llu\n", st->st_bytes_in);
-	seq_printf(seq, "failed_marshals %lu\n", st->st_failed_marshals);
-	seq_printf(seq, "bad_replies %lu\n", st->st_bad_replies);
-	seq_printf(seq, "regions_allocated %lu\n", st->st_allocated);
-	seq_printf(seq, "local_invalidations %lu\n", st->st_local_inv);
-	seq_printf(seq, "send_queue_waits %lu\n", st->st_empty_sends);
+	seq_printf(seq, "read_chunks %lu\n", st->cs_read_chunks);
+	seq_printf(seq, "write_chunks %lu\n", st->cs_write_chunks);
+	seq_printf(seq, "reply_chunks %lu\n", st->cs_reply_chunks);
+	seq_printf(seq, "long_calls %lu\n", st->cs_nomsg_calls);
+	seq_printf(seq, "bytes_out %llu\n", st->cs_bytes_out);
+	seq_printf(seq, "bytes_in %llu\n", st->cs_bytes_in);
+	seq_printf(seq, "failed_marshals %lu\n", st->cs_failed_marshals);
+	seq_printf(seq, "bad_replies %lu\n", st->cs_bad_replies);
+	seq_printf(seq, "regions_allocated %lu\n", st->cs_allocated);
+	seq_printf(seq, "local_invalidations %lu\n", st->cs_local_inv);
+	seq_printf(seq, "send_queue_waits %lu\n", st->cs_empty_sends);
 }
 
 static size_t xprt_rdma_debugfs_parked(struct xprt_rdma *xr)

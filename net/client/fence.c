@@ -54,7 +54,7 @@ bool xprt_rdma_frwr_remote_inv(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	struct xprt_rdma_mr *mr;
 
 	list_for_each_entry(mr, &req->rr_mrs, mr_list) {
-		if (mr->mr_seg.sg_handle != handle)
+		if (mr->mr_seg.rs_handle != handle)
 			continue;
 		trace_xprt_rdma_mr_remote_inv(mr, req);
 		rpcrdma_count(client_mrs_remote_inv);
@@ -69,7 +69,7 @@ static u32 xprt_rdma_frwr_inv_handle(const struct xprt_rdma_mr *mr)
 {
 	if (rpcrdma_fail_inv())
 		return 0;
-	return mr->mr_seg.sg_handle;
+	return mr->mr_seg.rs_handle;
 }
 
 /**
@@ -123,7 +123,7 @@ int xprt_rdma_frwr_local_inv(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 		if (unlikely(rc) && !atomic_xchg(&req->rr_fencing, 0))
 			rc = 0;
 	}
-	xr->xr_stats.st_local_inv++;
+	xr->xr_stats.cs_local_inv++;
 	spin_unlock(&xr->xr_mr_lock);
 	rpcrdma_count_add(client_mrs_local_inv, n);
 	return rc;

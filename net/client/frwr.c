@@ -138,7 +138,7 @@ static struct xprt_rdma_mr *xprt_rdma_frwr_mr_create(struct xprt_rdma *xr,
 	}
 	mr->mr_ib = ib_mr;
 	rpcrdma_count(client_mrs_allocated);
-	xr->xr_stats.st_allocated++;
+	xr->xr_stats.cs_allocated++;
 	return mr;
 
 out_destroy:
@@ -296,9 +296,9 @@ static int xprt_rdma_frwr_register(struct xprt_rdma_mr *mr, int n, u32 xid,
 		IB_ACCESS_REMOTE_WRITE | IB_ACCESS_LOCAL_WRITE :
 		IB_ACCESS_REMOTE_READ;
 
-	mr->mr_seg.sg_handle = mr->mr_ib->rkey;
-	mr->mr_seg.sg_length = mr->mr_ib->length;
-	mr->mr_seg.sg_offset = mr->mr_ib->iova;
+	mr->mr_seg.rs_handle = mr->mr_ib->rkey;
+	mr->mr_seg.rs_length = mr->mr_ib->length;
+	mr->mr_seg.rs_offset = mr->mr_ib->iova;
 	rpcrdma_count(client_mrs_registered);
 	return 0;
 }
@@ -513,7 +513,7 @@ void xprt_rdma_frwr_destroy_all(struct xprt_rdma *xr)
 	list_for_each_entry_safe(mr, next, &xr->xr_mr_all, mr_all) {
 		list_del(&mr->mr_all);
 		xprt_rdma_frwr_mr_destroy(mr);
-		xr->xr_stats.st_recycled++;
+		xr->xr_stats.cs_recycled++;
 	}
 	INIT_LIST_HEAD(&xr->xr_mr_free);
 }

@@ -51,29 +51,29 @@ static u32 xprt_rdma_marshal_reply_max(const struct xprt_rdma_req *req)
 {
 	u32 len = req->rr_slot.rq_rcv_buf.buflen;
 
-	return req->rr_heal.he_reply_chunk ? len : rpcrdma_fail_reply_len(len);
+	return req->rr_retry.ry_reply_chunk ? len : rpcrdma_fail_reply_len(len);
 }
 
 static u32 xprt_rdma_marshal_write_len(const struct xprt_rdma_req *req)
 {
 	u32 len = req->rr_slot.rq_rcv_buf.page_len;
 
-	return max(rpcrdma_fail_write_len(len), req->rr_heal.he_write_len);
+	return max(rpcrdma_fail_write_len(len), req->rr_retry.ry_write_len);
 }
 
 /* What earlier errors have taught. A message in too many pieces can be copied
  * into one.
  */
-static void xprt_rdma_marshal_args_healed(const struct xprt_rdma *xr,
-					  const struct xprt_rdma_req *req,
-					  struct rpcrdma_plan_args *args)
+static void xprt_rdma_marshal_args_retried(const struct xprt_rdma *xr,
+					   const struct xprt_rdma_req *req,
+					   struct rpcrdma_plan_args *args)
 {
 	u32 pages = xr->xr_sizes.cz_mr_pages;
 
-	args->pa_no_read = req->rr_heal.he_no_read;
-	args->pa_no_write = req->rr_heal.he_no_write;
-	args->pa_reply_chunk = req->rr_heal.he_reply_chunk;
-	args->pa_segs_max = req->rr_heal.he_segs;
+	args->pa_no_read = req->rr_retry.ry_no_read;
+	args->pa_no_write = req->rr_retry.ry_no_write;
+	args->pa_reply_chunk = req->rr_retry.ry_reply_chunk;
+	args->pa_segs_max = req->rr_retry.ry_segs;
 	if (!args->pa_segs_max)
 		return;
 	args->pa_call_segs = min(args->pa_call_segs,
@@ -119,8 +119,8 @@ static void xprt_rdma_marshal_args(struct xprt_rdma *xr, struct rpc_rqst *rqst,
 						   &args->pa_reply_item_segs);
 	args->pa_reply_item_segs += !!xprt_rdma_marshal_pad(xr, rcv);
 	args->pa_no_long = READ_ONCE(xr->xr_no_long);
-	if (unlikely(req->rr_heal.he_tried))
-		xprt_rdma_marshal_args_healed(xr, req, args);
+	if (unlikely(req->rr_retry.ry_tried))
+		xprt_rdma_marshal_args_retried(xr, req, args);
 }
 
 /**
@@ -168,7 +168,7 @@ static int xprt_rdma_marshal_map_long(struct xprt_rdma *xr,
 {
 	struct xdr_buf *copy = remote_write ? &req->rr_reply_copy :
 					      &req->rr_call_copy;
-	u32 max = req->rr_heal.he_segs;
+	u32 max = req->rr_retry.ry_segs;
 	u32 item;
 	int rc;
 
@@ -205,15 +205,15 @@ static int xprt_rdma_marshal_map_call(struct xprt_rdma *xr,
 		return 0;
 	case RPCRDMA_CALL_READ:
 		rpcrdma_count(client_calls_read_chunk);
-		xr->xr_stats.st_read_chunks++;
-		xr->xr_stats.st_bytes_out += snd->page_len;
+		xr->xr_stats.cs_read_chunks++;
+		xr->xr_stats.cs_bytes_out += snd->page_len;
 		return xprt_rdma_frwr_map_pages(xr, req, snd,
 						snd->head[0].iov_len, false,
 						&req->rr_read);
 	case RPCRDMA_CALL_LONG:
 		rpcrdma_count(client_calls_long);
-		xr->xr_stats.st_read_chunks++;
-		xr->xr_stats.st_nomsg_calls++;
+		xr->xr_stats.cs_read_chunks++;
+		xr->xr_stats.cs_nomsg_calls++;
 		return xprt_rdma_marshal_map_long(xr, req, snd, false,
 						  &req->rr_read);
 	}
@@ -233,7 +233,7 @@ static int xprt_rdma_marshal_map_reply(struct xprt_rdma *xr,
 		return 0;
 	case RPCRDMA_REPLY_WRITE:
 		rpcrdma_count(client_replies_write_chunk);
-		xr->xr_stats.st_write_chunks++;
+		xr->xr_stats.cs_write_chunks++;
 		rcv.page_len = xprt_rdma_marshal_write_len(req);
 		rc = xprt_rdma_frwr_map_pages(xr, req, &rcv, 0, true,
 					      &req->rr_write);
@@ -244,7 +244,7 @@ static int xprt_rdma_marshal_map_reply(struct xprt_rdma *xr,
 		return rc;
 	case RPCRDMA_REPLY_LONG:
 		rpcrdma_count(client_replies_long);
-		xr->xr_stats.st_reply_chunks++;
+		xr->xr_stats.cs_reply_chunks++;
 		xprt_rdma_marshal_trim(&rcv, xprt_rdma_marshal_reply_max(req));
 		return xprt_rdma_marshal_map_long(xr, req, &rcv, true,
 						  &req->rr_write);
@@ -278,9 +278,9 @@ static u32 xprt_rdma_marshal_inv_handle(const struct xprt_rdma *xr,
 	if (!xr->xr_conn.cn_limits.lm_remote_inv)
 		return 0;
 	if (req->rr_write.of_out.co_nsegs)
-		return req->rr_write.of_segs[0].sg_handle;
+		return req->rr_write.of_segs[0].rs_handle;
 	if (req->rr_read.of_out.co_nsegs)
-		return req->rr_read.of_segs[0].sg_handle;
+		return req->rr_read.of_segs[0].rs_handle;
 	return 0;
 }
 
@@ -351,7 +351,7 @@ int xprt_rdma_marshal_gather(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	if (req->rr_plan.pl_call == RPCRDMA_CALL_INLINE) {
 		if (read_bytes_from_xdr_buf(snd, 0, to, len))
 			return -EIO;
-		xr->xr_stats.st_pullup += snd->page_len;
+		xr->xr_stats.cs_pullup += snd->page_len;
 		return hdr_len + len;
 	}
 
@@ -366,7 +366,7 @@ static u32 xprt_rdma_marshal_offered(const struct xprt_rdma_offer *offer)
 	u32 i, len = 0;
 
 	for (i = 0; i < offer->of_out.co_nsegs; i++)
-		len += offer->of_segs[i].sg_length;
+		len += offer->of_segs[i].rs_length;
 	return len;
 }
 
@@ -389,7 +389,7 @@ static void xprt_rdma_marshal_learn(struct xprt_rdma *xr, u32 needed)
 }
 
 /**
- * xprt_rdma_marshal_heal - can an RPC be built in another way?
+ * xprt_rdma_marshal_retry - can an RPC be built in another way?
  * @xr: transport
  * @req: RPC whose Call met an error; pinned
  * @hdr: header of the error
@@ -398,32 +398,32 @@ static void xprt_rdma_marshal_learn(struct xprt_rdma *xr, u32 needed)
  * Return: true if sending it again may help; then the next
  *	xprt_rdma_marshal_plan() takes the error into account.
  */
-bool xprt_rdma_marshal_heal(struct xprt_rdma *xr, struct xprt_rdma_req *req,
-			    const struct rpcrdma_hdr *hdr)
+bool xprt_rdma_marshal_retry(struct xprt_rdma *xr, struct xprt_rdma_req *req,
+			     const struct rpcrdma_hdr *hdr)
 {
 	const struct xdr_buf *rcv = &req->rr_slot.rq_rcv_buf;
 	u32 room = xprt_rdma_marshal_offered(&req->rr_write);
-	struct rpcrdma_heal_args args = {
-		.ha_call	= req->rr_plan.pl_call,
-		.ha_reply	= req->rr_plan.pl_reply,
-		.ha_segs	= max(req->rr_read.of_out.co_nsegs,
+	struct rpcrdma_retry_args args = {
+		.rg_call	= req->rr_plan.pl_call,
+		.rg_reply	= req->rr_plan.pl_reply,
+		.rg_segs	= max(req->rr_read.of_out.co_nsegs,
 				      req->rr_write.of_out.co_nsegs),
-		.ha_write_len	= room,
-		.ha_write_max	= rcv->page_len,
-		.ha_reply_len	= room,
-		.ha_reply_max	= rcv->buflen,
+		.rg_write_len	= room,
+		.rg_write_max	= rcv->page_len,
+		.rg_reply_len	= room,
+		.rg_reply_max	= rcv->buflen,
 	};
 
 	/* Not again on this connection (G-23). Of the types we send, this is
 	 * the only one that we can do without.
 	 */
 	if (hdr->hd_err == RPCRDMA2_ERR_INVAL_HTYPE &&
-	    args.ha_call == RPCRDMA_CALL_LONG)
+	    args.rg_call == RPCRDMA_CALL_LONG)
 		WRITE_ONCE(xr->xr_no_long, true);
-	if (!rpcrdma_heal(&req->rr_heal, hdr, &args))
+	if (!rpcrdma_retry(&req->rr_retry, hdr, &args))
 		return false;
 	if (hdr->hd_err == RPCRDMA2_ERR_REPLY_RESOURCE &&
-	    args.ha_reply == RPCRDMA_REPLY_INLINE)
+	    args.rg_reply == RPCRDMA_REPLY_INLINE)
 		xprt_rdma_marshal_learn(xr, hdr->hd_err_arg[0]);
 	return true;
 }

@@ -12,7 +12,7 @@
  * CONNPROP, and no other follows before it was answered (version-two 7). The
  * connect worker waits for the answer, so sunrpc learns of the connection only
  * when its version is settled. What the answer means is decided by
- * rpcrdma_nego_answer(), and done at once, in the completion handler: the
+ * rpcrdma_negotiate_answer(), and done at once, in the completion handler: the
  * next message may be right behind.
  *
  *	CONNPROP, or an error of version 2: version 2
@@ -50,10 +50,10 @@ MODULE_PARM_DESC(rdma_v2_inline,
 		 "Client: bytes of the largest inline message in version 2, 1024 to 65536");
 
 /* How long a server may take to answer the first message (G-20) */
-#define XPRT_RDMA_NEGO_TIMEOUT	(5 * HZ)
+#define XPRT_RDMA_NEGOTIATE_TIMEOUT	(5 * HZ)
 
 /* What a peer may send as long as it knows nothing of ours */
-#define XPRT_RDMA_NEGO_DEFAULT	4096u
+#define XPRT_RDMA_NEGOTIATE_DEFAULT	4096u
 
 /**
  * xprt_rdma_negotiate_size - how large the Receives of the next connection may be
@@ -70,7 +70,7 @@ MODULE_PARM_DESC(rdma_v2_inline,
 u32 xprt_rdma_negotiate_size(const struct xprt_rdma *xr, u32 size)
 {
 	if (xr->xr_no_memory || atomic_read(&xr->xr_xprt.swapper))
-		return min(size, XPRT_RDMA_NEGO_DEFAULT);
+		return min(size, XPRT_RDMA_NEGOTIATE_DEFAULT);
 	return size;
 }
 
@@ -109,10 +109,10 @@ u32 xprt_rdma_negotiate_recv_size(const struct xprt_rdma *xr)
 		/* A server need not obey a small RBSIZ (version-two 5.3.4; G-19);
 		 * and what is planned with may have shrunk since.
 		 */
-		return max(xr->xr_v2_inline, XPRT_RDMA_NEGO_DEFAULT);
+		return max(xr->xr_v2_inline, XPRT_RDMA_NEGOTIATE_DEFAULT);
 	default:
 		return max3(xr->xr_conn.cn_ours.cp_recv_size,
-			    xr->xr_v2_inline, XPRT_RDMA_NEGO_DEFAULT);
+			    xr->xr_v2_inline, XPRT_RDMA_NEGOTIATE_DEFAULT);
 	}
 }
 
@@ -140,7 +140,7 @@ static void xprt_rdma_negotiate_v2(struct xprt_rdma *xr,
 	/* Who refused our properties may not have taken them over. */
 	if (hdr->hd_proc == RPCRDMA2_ERROR)
 		xr->xr_conn.cn_limits.lm_inline_recv =
-			min(xr->xr_v2_inline, XPRT_RDMA_NEGO_DEFAULT);
+			min(xr->xr_v2_inline, XPRT_RDMA_NEGOTIATE_DEFAULT);
 	/* The answer gives our one credit back, and brings the first grant with it
 	 * (G-16); but for an error, which leaves the window at one.
 	 */
@@ -164,7 +164,7 @@ static void xprt_rdma_negotiate_v2(struct xprt_rdma *xr,
 void xprt_rdma_negotiate_receive(struct xprt_rdma *xr,
 				 struct rpcrdma_recv *recv)
 {
-	enum rpcrdma_nego answer = RPCRDMA_NEGO_WAIT;
+	enum rpcrdma_negotiate answer = RPCRDMA_NEGOTIATE_WAIT;
 	enum rpcrdma_verdict verdict;
 	struct rpcrdma_hdr hdr;
 
@@ -177,18 +177,19 @@ void xprt_rdma_negotiate_receive(struct xprt_rdma *xr,
 					RPCRDMA2_NEGOTIATING, &hdr);
 	rpcrdma_recv_put(recv);
 	/* Pairs with xprt_rdma_negotiate() */
-	if (smp_load_acquire(&xr->xr_nego_asked))
-		answer = rpcrdma_nego_answer(&hdr, verdict, xr->xr_nego_xid);
+	if (smp_load_acquire(&xr->xr_negotiate_asked))
+		answer = rpcrdma_negotiate_answer(&hdr, verdict,
+						  xr->xr_negotiate_xid);
 	trace_xprt_rdma_nego(&hdr, answer);
 
 	switch (answer) {
-	case RPCRDMA_NEGO_WAIT:
+	case RPCRDMA_NEGOTIATE_WAIT:
 		rpcrdma_count(client_nego_dropped);
 		if (verdict == RPCRDMA_BACKWARD_CALL &&
 		    hdr.hd_proc == RPCRDMA2_CONNPROP)
 			xprt_rdma_negotiate_hear(xr, &hdr);
 		return;
-	case RPCRDMA_NEGO_V1:
+	case RPCRDMA_NEGOTIATE_V1:
 		rpcrdma_count(client_fallbacks);
 		xr->xr_fell_back = true;
 		/* Forget what it may have said about version 2. */
@@ -198,12 +199,12 @@ void xprt_rdma_negotiate_receive(struct xprt_rdma *xr,
 				     &xr->xr_conn.cn_limits);
 		WRITE_ONCE(xr->xr_vers, RPCRDMA_VERS_1);
 		break;
-	case RPCRDMA_NEGO_V2:
-	case RPCRDMA_NEGO_V2_PLAIN:
+	case RPCRDMA_NEGOTIATE_V2:
+	case RPCRDMA_NEGOTIATE_V2_PLAIN:
 		xprt_rdma_negotiate_v2(xr, &hdr, verdict,
-				       answer == RPCRDMA_NEGO_V2_PLAIN);
+				       answer == RPCRDMA_NEGOTIATE_V2_PLAIN);
 		break;
-	case RPCRDMA_NEGO_NONE:
+	case RPCRDMA_NEGOTIATE_NONE:
 		rpcrdma_conn_fail(&xr->xr_conn, -EPROTONOSUPPORT);
 		return;
 	}
@@ -240,14 +241,15 @@ static int xprt_rdma_negotiate_send(struct xprt_rdma *xr)
 	int rc;
 
 	rpcrdma2_props_default(&props);
-	props.pr_value[RPCRDMA2_PROP_RBSIZ] = xr->xr_v2_inline;
-	props.pr_value[RPCRDMA2_PROP_BRS] = RPCRDMA2_OUR_BRS;
+	props.vp_value[RPCRDMA2_PROP_RBSIZ] = xr->xr_v2_inline;
+	props.vp_value[RPCRDMA2_PROP_BRS] = RPCRDMA2_OUR_BRS;
 
 	rc = xprt_rdma_send_get(xr, &send);
 	if (rc)
 		return rc;
 	rc = rpcrdma2_encode_connprop(send->sn_buf.bf_data,
-				      send->sn_buf.bf_size, xr->xr_nego_xid,
+				      send->sn_buf.bf_size,
+				      xr->xr_negotiate_xid,
 				      xr->xr_window.wn_requested, false,
 				      &props);
 	if (rc > 0)
@@ -273,11 +275,11 @@ int xprt_rdma_negotiate(struct xprt_rdma *xr)
 
 	if (xr->xr_vers)
 		return 0;
-	timeout = min_t(unsigned long, XPRT_RDMA_NEGO_TIMEOUT,
+	timeout = min_t(unsigned long, XPRT_RDMA_NEGOTIATE_TIMEOUT,
 			READ_ONCE(xr->xr_xprt.connect_timeout));
-	xr->xr_nego_xid = get_random_u32();
+	xr->xr_negotiate_xid = get_random_u32();
 	/* Pairs with xprt_rdma_negotiate_receive(). */
-	smp_store_release(&xr->xr_nego_asked, true);
+	smp_store_release(&xr->xr_negotiate_asked, true);
 	rc = xprt_rdma_negotiate_send(xr);
 	if (!rc)
 		rc = rpcrdma_conn_wait(&xr->xr_conn, timeout, -ETIMEDOUT);

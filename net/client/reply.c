@@ -78,8 +78,8 @@ VISIBLE_IF_KUNIT int xprt_rdma_reply_place(struct xprt_rdma *xr,
 	if (item)
 		xprt_rdma_reply_trim_head(&req->rr_slot, head);
 
-	xr->xr_stats.st_fixup += rest;
-	xr->xr_stats.st_bytes_in += req->rr_reply_written;
+	xr->xr_stats.cs_fixup += rest;
+	xr->xr_stats.cs_bytes_in += req->rr_reply_written;
 	return head + item + rest;
 }
 EXPORT_SYMBOL_IF_KUNIT(xprt_rdma_reply_place);
@@ -102,7 +102,7 @@ static int xprt_rdma_reply_finish(struct xprt_rdma *xr,
 	if (req->rr_reply_off)
 		return xprt_rdma_reply_place(xr, req);
 	/* The whole Reply is in the Reply chunk, that is, in rq_rcv_buf. */
-	xr->xr_stats.st_bytes_in += req->rr_reply_written;
+	xr->xr_stats.cs_bytes_in += req->rr_reply_written;
 	if (unlikely(req->rr_reply_copy.pages))
 		return xprt_rdma_reply_place_copy(req);
 	return req->rr_reply_written;
@@ -197,7 +197,7 @@ static void xprt_rdma_reply_complete(struct xprt_rdma *xr,
 	copied = xprt_rdma_reply_finish(xr, req);
 	if (copied < 0) {
 		rpcrdma_count(client_bad_replies);
-		xr->xr_stats.st_bad_replies++;
+		xr->xr_stats.cs_bad_replies++;
 	}
 	trace_xprt_rdma_reply(req);
 
@@ -327,7 +327,7 @@ static void xprt_rdma_reply_assess(struct xprt_rdma *xr,
 		trace_xprt_rdma_error_reply(hdr, hdr->hd_err);
 		req->rr_reply_status = -EREMOTEIO;
 		if (hdr->hd_vers == RPCRDMA_VERS_2 &&
-		    xprt_rdma_marshal_heal(xr, req, hdr))
+		    xprt_rdma_marshal_retry(xr, req, hdr))
 			req->rr_reply_status = -EAGAIN;
 		return;
 	}

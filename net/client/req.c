@@ -259,7 +259,7 @@ void xprt_rdma_req_free_slot(struct rpc_xprt *xprt, struct rpc_rqst *rqst)
 	req->rr_sent = false;
 	req->rr_doomed = false;
 	req->rr_resend = false;
-	memset(&req->rr_heal, 0, sizeof(req->rr_heal));
+	memset(&req->rr_retry, 0, sizeof(req->rr_retry));
 
 	spin_lock(&xprt->reserve_lock);
 	if (!xprt_wake_up_backlog(xprt, rqst)) {
@@ -298,7 +298,7 @@ int xprt_rdma_req_alloc_buf(struct rpc_task *task)
 			return -ENOMEM;
 		}
 		atomic_long_add(size - req->rr_buf_size,
-				&xr->xr_stats.st_hardway);
+				&xr->xr_stats.cs_hardway);
 		kfree(req->rr_buf);
 		req->rr_buf = buf;
 		req->rr_buf_size = size;

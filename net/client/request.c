@@ -77,7 +77,7 @@ static int xprt_rdma_send_call(struct xprt_rdma *xr, struct rpc_rqst *rqst)
 	return xprt_rdma_send_post(send, rc, req);
 
 out_unmap:
-	xr->xr_stats.st_failed_marshals++;
+	xr->xr_stats.cs_failed_marshals++;
 	trace_xprt_rdma_marshal_err(rqst, rc);
 	xprt_rdma_frwr_unmap_unposted(xr, req);
 	xprt_rdma_send_put(send);

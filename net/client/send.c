@@ -193,7 +193,7 @@ static void xprt_rdma_send_park_locked(struct xprt_rdma_send *send,
 	lockdep_assert_held(&xr->xr_send_lock);
 
 	trace_xprt_rdma_no_sends(xr, atomic_read(&xr->xr_sq_free));
-	xr->xr_stats.st_empty_sends++;
+	xr->xr_stats.cs_empty_sends++;
 	send->sn_req = req;
 	req->rr_parked = send;
 	list_add_tail(&send->sn_list, &xr->xr_send_parked);
@@ -554,7 +554,7 @@ int xprt_rdma_send_wait(struct xprt_rdma *xr)
 	bool room;
 
 	trace_xprt_rdma_no_sends(xr, atomic_read(&xr->xr_sq_free));
-	xr->xr_stats.st_empty_sends++;
+	xr->xr_stats.cs_empty_sends++;
 	xprt_wait_for_buffer_space(&xr->xr_xprt);
 	smp_mb__after_atomic();	/* pairs with xprt_rdma_sq_release() */
 

@@ -124,15 +124,15 @@ static void xprt_rdma_print_stats(struct rpc_xprt *xprt, struct seq_file *seq)
 		   idle, xprt->stat.sends, xprt->stat.recvs,
 		   xprt->stat.bad_xids, xprt->stat.req_u, xprt->stat.bklog_u);
 	seq_printf(seq, "%lu %lu %lu %llu %llu %llu %llu %lu %lu %lu %lu ",
-		   st->st_read_chunks, st->st_write_chunks,
-		   st->st_reply_chunks, st->st_bytes_out, st->st_bytes_in,
-		   st->st_pullup, st->st_fixup,
-		   (unsigned long)atomic_long_read(&st->st_hardway),
-		   st->st_failed_marshals, st->st_bad_replies,
-		   st->st_nomsg_calls);
+		   st->cs_read_chunks, st->cs_write_chunks,
+		   st->cs_reply_chunks, st->cs_bytes_out, st->cs_bytes_in,
+		   st->cs_pullup, st->cs_fixup,
+		   (unsigned long)atomic_long_read(&st->cs_hardway),
+		   st->cs_failed_marshals, st->cs_bad_replies,
+		   st->cs_nomsg_calls);
 	seq_printf(seq, "%lu %lu %lu %lu %lu %lu\n",
-		   st->st_recycled, 0UL, st->st_allocated, st->st_local_inv,
-		   st->st_empty_sends, 0UL);
+		   st->cs_recycled, 0UL, st->cs_allocated, st->cs_local_inv,
+		   st->cs_empty_sends, 0UL);
 }
 
 /* sunrpc has who sends over such a transport use the kernel's reserve, and so do

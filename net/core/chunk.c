@@ -246,9 +246,9 @@ static bool rpcrdma_chunk_same_handle(const struct rpcrdma_lists *lists,
 
 	rpcrdma_chunk_first(lists, chunk, &iter);
 	while (rpcrdma_chunk_next(&iter, &seg)) {
-		if (*seen && seg.sg_handle != *handle)
+		if (*seen && seg.rs_handle != *handle)
 			return false;
-		*handle = seg.sg_handle;
+		*handle = seg.rs_handle;
 		*seen = true;
 	}
 	return true;
@@ -422,11 +422,11 @@ rpcrdma_chunk_check_returned(const struct rpcrdma_lists *lists,
 		return RPCRDMA_BAD_COUNT;
 	rpcrdma_chunk_first(lists, chunk, &iter);
 	for (i = 0; rpcrdma_chunk_next(&iter, &seg); i++) {
-		if (seg.sg_length > offer->co_segs[i].sg_length ||
-		    (seg.sg_length && !more))
+		if (seg.rs_length > offer->co_segs[i].rs_length ||
+		    (seg.rs_length && !more))
 			return RPCRDMA_BAD_LENGTH;
-		more = more && seg.sg_length == offer->co_segs[i].sg_length;
-		sum += seg.sg_length;
+		more = more && seg.rs_length == offer->co_segs[i].rs_length;
+		sum += seg.rs_length;
 	}
 	*total = sum;
 	return RPCRDMA_OK;

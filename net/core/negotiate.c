@@ -16,17 +16,19 @@
 
 #include <rpcrdma/negotiate.h>
 
-static enum rpcrdma_nego rpcrdma_nego_error(const struct rpcrdma_hdr *hdr)
+static enum rpcrdma_negotiate
+rpcrdma_negotiate_error(const struct rpcrdma_hdr *hdr)
 {
 	if (hdr->hd_err == RPCRDMA2_ERR_VERS)
-		return rpcrdma2_fallback_vers(hdr) ? RPCRDMA_NEGO_V1 :
-						     RPCRDMA_NEGO_NONE;
+		return rpcrdma2_fallback_vers(hdr) ? RPCRDMA_NEGOTIATE_V1 :
+						     RPCRDMA_NEGOTIATE_NONE;
 	/* ERR_CHUNK: a server that has not looked at the version */
-	return hdr->hd_v1_error ? RPCRDMA_NEGO_V1 : RPCRDMA_NEGO_V2_PLAIN;
+	return hdr->hd_v1_error ? RPCRDMA_NEGOTIATE_V1 :
+				  RPCRDMA_NEGOTIATE_V2_PLAIN;
 }
 
 /**
- * rpcrdma_nego_answer - what does a message mean for the negotiation?
+ * rpcrdma_negotiate_answer - what does a message mean for the negotiation?
  * @hdr: its header, as decoded with %RPCRDMA2_NEGOTIATING
  * @verdict: what was made of it
  * @xid: XID of our CONNPROP
@@ -40,24 +42,25 @@ static enum rpcrdma_nego rpcrdma_nego_error(const struct rpcrdma_hdr *hdr)
  * Context: any.
  * Return: how to go on.
  */
-enum rpcrdma_nego rpcrdma_nego_answer(const struct rpcrdma_hdr *hdr,
-				      enum rpcrdma_verdict verdict, u32 xid)
+enum rpcrdma_negotiate
+rpcrdma_negotiate_answer(const struct rpcrdma_hdr *hdr,
+			 enum rpcrdma_verdict verdict, u32 xid)
 {
 	if (!hdr->hd_response || hdr->hd_xid != xid)
-		return RPCRDMA_NEGO_WAIT;
+		return RPCRDMA_NEGOTIATE_WAIT;
 
 	switch (hdr->hd_proc) {
 	case RPCRDMA2_CONNPROP:
-		return verdict == RPCRDMA_OK ? RPCRDMA_NEGO_V2 :
-					       RPCRDMA_NEGO_V2_PLAIN;
+		return verdict == RPCRDMA_OK ? RPCRDMA_NEGOTIATE_V2 :
+					       RPCRDMA_NEGOTIATE_V2_PLAIN;
 	case RPCRDMA2_ERROR:
 		if (verdict == RPCRDMA_OK)
-			return rpcrdma_nego_error(hdr);
+			return rpcrdma_negotiate_error(hdr);
 		return hdr->hd_err == RPCRDMA2_ERR_VERS ?
-		       RPCRDMA_NEGO_V1 : RPCRDMA_NEGO_V2_PLAIN;
+		       RPCRDMA_NEGOTIATE_V1 : RPCRDMA_NEGOTIATE_V2_PLAIN;
 	default:
 		/* A Reply to no Call */
-		return RPCRDMA_NEGO_WAIT;
+		return RPCRDMA_NEGOTIATE_WAIT;
 	}
 }
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma_nego_answer);
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_negotiate_answer);

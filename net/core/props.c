@@ -169,12 +169,12 @@ void rpcrdma2_props_limits(const struct rpcrdma_cm_private *ours,
 		peer = &silent;
 	}
 	limits->lm_inline_send = min3(ours->cp_send_size,
-				      peer->pr_value[RPCRDMA2_PROP_RBSIZ],
+				      peer->vp_value[RPCRDMA2_PROP_RBSIZ],
 				      RPCRDMA_INLINE_MAX);
 	limits->lm_inline_recv = ours->cp_recv_size;
-	limits->lm_peer_recv = peer->pr_value[RPCRDMA2_PROP_RBSIZ];
+	limits->lm_peer_recv = peer->vp_value[RPCRDMA2_PROP_RBSIZ];
 	limits->lm_hdr_extra = RPCRDMA2_HDR_MIN - RPCRDMA1_HDR_MIN;
-	limits->lm_brs = peer->pr_value[RPCRDMA2_PROP_BRS];
+	limits->lm_brs = peer->vp_value[RPCRDMA2_PROP_BRS];
 	limits->lm_our_brs = RPCRDMA2_OUR_BRS;
 	limits->lm_remote_inv = ours->cp_remote_inv;
 }

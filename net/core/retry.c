@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Healing: what a requester does differently after an error of version 2.
+ * Retrying: what a requester does differently after an error of version 2.
  *
  * Five of the errors tell what was wrong with a Call that could be right: too
  * many chunks, too many segments, too little room. The Call is then sent again
@@ -26,98 +26,98 @@
 /* More Read chunks than the server reads: all of the Call in one chunk, which
  * does not count as one (version-two 5.3.3).
  */
-static bool rpcrdma_heal_read_chunks(struct rpcrdma_heal *heal,
-				     const struct rpcrdma_heal_args *args)
+static bool rpcrdma_retry_read_chunks(struct rpcrdma_retry *retry,
+				      const struct rpcrdma_retry_args *args)
 {
-	heal->he_no_read = true;
-	return args->ha_call == RPCRDMA_CALL_READ;
+	retry->ry_no_read = true;
+	return args->rg_call == RPCRDMA_CALL_READ;
 }
 
 /* All of the Reply in the Reply chunk (version-two 5.3.3) */
-static bool rpcrdma_heal_write_chunks(struct rpcrdma_heal *heal,
-				      const struct rpcrdma_heal_args *args)
+static bool rpcrdma_retry_write_chunks(struct rpcrdma_retry *retry,
+				       const struct rpcrdma_retry_args *args)
 {
-	heal->he_no_write = true;
-	heal->he_reply_chunk = true;
-	return args->ha_reply == RPCRDMA_REPLY_WRITE;
+	retry->ry_no_write = true;
+	retry->ry_reply_chunk = true;
+	return args->rg_reply == RPCRDMA_REPLY_WRITE;
 }
 
-static bool rpcrdma_heal_segments(struct rpcrdma_heal *heal, u32 max,
-				  const struct rpcrdma_heal_args *args)
+static bool rpcrdma_retry_segments(struct rpcrdma_retry *retry, u32 max,
+				   const struct rpcrdma_retry_args *args)
 {
-	heal->he_segs = max;
-	return max && max < args->ha_segs;
+	retry->ry_segs = max;
+	return max && max < args->rg_segs;
 }
 
 /* We send one Write chunk: its number is 1, or unknown (version-two 5.3.3). */
-static bool rpcrdma_heal_write_len(struct rpcrdma_heal *heal, u32 index,
-				   u32 needed,
-				   const struct rpcrdma_heal_args *args)
+static bool rpcrdma_retry_write_len(struct rpcrdma_retry *retry, u32 index,
+				    u32 needed,
+				    const struct rpcrdma_retry_args *args)
 {
-	heal->he_write_len = needed;
-	return args->ha_reply == RPCRDMA_REPLY_WRITE && index <= 1 &&
-	       needed > args->ha_write_len && needed <= args->ha_write_max;
+	retry->ry_write_len = needed;
+	return args->rg_reply == RPCRDMA_REPLY_WRITE && index <= 1 &&
+	       needed > args->rg_write_len && needed <= args->rg_write_max;
 }
 
 /* A Reply that fits neither a Receive nor the Reply chunk. Where a Write chunk
  * took the result, the rest was too long, or the server wants no Write chunks
  * at all (version-two 5.3.3); a Reply chunk for everything serves both.
  */
-static bool rpcrdma_heal_reply_len(struct rpcrdma_heal *heal, u32 needed,
-				   const struct rpcrdma_heal_args *args)
+static bool rpcrdma_retry_reply_len(struct rpcrdma_retry *retry, u32 needed,
+				    const struct rpcrdma_retry_args *args)
 {
-	u32 had = args->ha_reply == RPCRDMA_REPLY_LONG ? args->ha_reply_len : 0;
+	u32 had = args->rg_reply == RPCRDMA_REPLY_LONG ? args->rg_reply_len : 0;
 
-	heal->he_no_write = true;
-	heal->he_reply_chunk = true;
-	return needed > had && needed <= args->ha_reply_max;
+	retry->ry_no_write = true;
+	retry->ry_reply_chunk = true;
+	return needed > had && needed <= args->rg_reply_max;
 }
 
 /**
- * rpcrdma_heal - can an RPC that met an error be sent again?
- * @heal: IN: what it has learned so far; OUT: if true is returned, also from
+ * rpcrdma_retry - can an RPC that met an error be sent again?
+ * @retry: IN: what it has learned so far; OUT: if true is returned, also from
  *	this error
  * @hdr: header of the error, in a layout that could be parsed
  * @args: what the Call was like
  *
  * Context: any.
- * Return: true, and the Call is to be sent again as @heal says; or false, and
+ * Return: true, and the Call is to be sent again as @retry says; or false, and
  *	the RPC ends with an error.
  */
-bool rpcrdma_heal(struct rpcrdma_heal *heal, const struct rpcrdma_hdr *hdr,
-		  const struct rpcrdma_heal_args *args)
+bool rpcrdma_retry(struct rpcrdma_retry *retry, const struct rpcrdma_hdr *hdr,
+		   const struct rpcrdma_retry_args *args)
 {
-	struct rpcrdma_heal next = *heal;
+	struct rpcrdma_retry next = *retry;
 	bool good;
 
 	/* Version 1 knows no remedies, and neither do codes of extensions. */
 	if (hdr->hd_v1_error || hdr->hd_err > RPCRDMA2_ERR_SYSTEM ||
-	    heal->he_tried & (1u << hdr->hd_err))
+	    retry->ry_tried & (1u << hdr->hd_err))
 		return false;
-	next.he_tried |= (1u << hdr->hd_err);
+	next.ry_tried |= (1u << hdr->hd_err);
 
 	switch (hdr->hd_err) {
 	case RPCRDMA2_ERR_READ_CHUNKS:
-		good = rpcrdma_heal_read_chunks(&next, args);
+		good = rpcrdma_retry_read_chunks(&next, args);
 		break;
 	case RPCRDMA2_ERR_WRITE_CHUNKS:
-		good = rpcrdma_heal_write_chunks(&next, args);
+		good = rpcrdma_retry_write_chunks(&next, args);
 		break;
 	case RPCRDMA2_ERR_SEGMENTS:
-		good = rpcrdma_heal_segments(&next, hdr->hd_err_arg[0], args);
+		good = rpcrdma_retry_segments(&next, hdr->hd_err_arg[0], args);
 		break;
 	case RPCRDMA2_ERR_WRITE_RESOURCE:
-		good = rpcrdma_heal_write_len(&next, hdr->hd_err_arg[0],
-					      hdr->hd_err_arg[1], args);
+		good = rpcrdma_retry_write_len(&next, hdr->hd_err_arg[0],
+					       hdr->hd_err_arg[1], args);
 		break;
 	case RPCRDMA2_ERR_REPLY_RESOURCE:
-		good = rpcrdma_heal_reply_len(&next, hdr->hd_err_arg[0], args);
+		good = rpcrdma_retry_reply_len(&next, hdr->hd_err_arg[0], args);
 		break;
 	default:
 		good = false;
 	}
 	if (good)
-		*heal = next;
+		*retry = next;
 	return good;
 }
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma_heal);
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_retry);

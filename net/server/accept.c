@@ -292,9 +292,9 @@ static int svc_rdma_conn_create_qp(struct svc_rdma_xprt *sx)
 {
 	const struct rpcrdma_server_sizes *sizes = &sx->sx_sizes;
 	const struct rpcrdma_conn_queues queues = {
-		.cq_sq		= sizes->sz_sq_depth - RPCRDMA_SQ_EXTRA,
-		.cq_rq		= sizes->sz_rq_depth - RPCRDMA_DRAIN_WRS,
-		.cq_send_sges	= sizes->sz_send_sges,
+		.qz_sq		= sizes->sz_sq_depth - RPCRDMA_SQ_EXTRA,
+		.qz_rq		= sizes->sz_rq_depth - RPCRDMA_DRAIN_WRS,
+		.qz_send_sges	= sizes->sz_send_sges,
 	};
 
 	return rpcrdma_conn_create_qp(&sx->sx_conn, &queues);

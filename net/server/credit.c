@@ -139,7 +139,7 @@ int svc_rdma_credits_begin(struct svc_rdma_xprt *sx, u32 recv_size, u32 spare)
 static bool svc_rdma_credits_busy(struct svc_rdma_xprt *sx, u32 credits)
 {
 	struct svc_rdma_credits *cd = &sx->sx_credit;
-	u64 received = READ_ONCE(sx->sx_stats.sa_received);
+	u64 received = READ_ONCE(sx->sx_stats.vs_received);
 	unsigned long now = jiffies;
 
 	if (time_after(now, READ_ONCE(cd->cd_second) + HZ)) {

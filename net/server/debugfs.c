@@ -22,18 +22,18 @@ static void svc_rdma_debugfs_stats(struct seq_file *seq,
 	u64 received, sent;
 
 	spin_lock(&sx->sx_lock);
-	received = st->sa_received;
-	sent = st->sa_sent;
+	received = st->vs_received;
+	sent = st->vs_sent;
 	spin_unlock(&sx->sx_lock);
 
 	seq_printf(seq, "received %llu\n", received);
 	seq_printf(seq, "sent %llu\n", sent);
-	seq_printf(seq, "refused %lld\n", atomic64_read(&st->sa_refused));
-	seq_printf(seq, "dropped %lld\n", atomic64_read(&st->sa_dropped));
+	seq_printf(seq, "refused %lld\n", atomic64_read(&st->vs_refused));
+	seq_printf(seq, "dropped %lld\n", atomic64_read(&st->vs_dropped));
 	seq_printf(seq, "rdma_read_bytes %lld\n",
-		   atomic64_read(&st->sa_read_bytes));
+		   atomic64_read(&st->vs_read_bytes));
 	seq_printf(seq, "rdma_write_bytes %lld\n",
-		   atomic64_read(&st->sa_write_bytes));
+		   atomic64_read(&st->vs_write_bytes));
 }
 
 static int svc_rdma_debugfs_show(struct seq_file *seq, void *unused)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The version of a connection, and what client and server tell each other in
- * version 2 before and between Calls. This file owns struct svc_rdma_nego and sets
- * sx_vers. It says which decoder a message is for, and never decodes one itself.
+ * version 2 before and between Calls. This file owns struct svc_rdma_negotiate and
+ * sets sx_vers. It says which decoder a message is for, and never decodes one itself.
  *
  * Operation
  *
@@ -47,7 +47,7 @@ static void svc_rdma_negotiate_limits(struct svc_rdma_xprt *sx,
 {
 	const struct rpcrdma_cm_private ours = {
 		.cp_send_size	= RPCRDMA_INLINE_MAX,
-		.cp_recv_size	= sx->sx_nego.ng_v2_size,
+		.cp_recv_size	= sx->sx_negotiate.ng_v2_size,
 		.cp_remote_inv	= sx->sx_conn.cn_ours.cp_remote_inv,
 	};
 
@@ -69,9 +69,10 @@ static void svc_rdma_negotiate_tell(const struct svc_rdma_xprt *sx, u32 vers)
  */
 static bool svc_rdma_negotiate_less(struct svc_rdma_xprt *sx, int rc)
 {
-	if (rc != -ENOMEM || sx->sx_nego.ng_v2_size <= SVC_RDMA_V2_RECV_MIN)
+	if (rc != -ENOMEM ||
+	    sx->sx_negotiate.ng_v2_size <= SVC_RDMA_V2_RECV_MIN)
 		return false;
-	sx->sx_nego.ng_v2_size = SVC_RDMA_V2_RECV_MIN;
+	sx->sx_negotiate.ng_v2_size = SVC_RDMA_V2_RECV_MIN;
 	return true;
 }
 
@@ -81,7 +82,7 @@ static int svc_rdma_negotiate_adopt_v2(struct svc_rdma_xprt *sx)
 	int rc;
 
 	do {
-		size = max(sx->sx_nego.ng_v2_size, SVC_RDMA_V2_RECV_MIN);
+		size = max(sx->sx_negotiate.ng_v2_size, SVC_RDMA_V2_RECV_MIN);
 		rc = svc_rdma_credits_begin(sx, size, RPCRDMA_RECV_SPARE);
 	} while (svc_rdma_negotiate_less(sx, rc));
 	svc_rdma_negotiate_limits(sx, NULL);
@@ -95,7 +96,7 @@ static int svc_rdma_negotiate_adopt(struct svc_rdma_xprt *sx, u32 vers)
 	if (vers == RPCRDMA_VERS_2)
 		rc = svc_rdma_negotiate_adopt_v2(sx);
 	else
-		rc = svc_rdma_credits_begin(sx, sx->sx_nego.ng_v1_size, 0);
+		rc = svc_rdma_credits_begin(sx, sx->sx_negotiate.ng_v1_size, 0);
 	/* Whoever sees the version sees the limits */
 	smp_store_release(&sx->sx_vers, vers);
 	svc_rdma_negotiate_tell(sx, vers);
@@ -103,11 +104,11 @@ static int svc_rdma_negotiate_adopt(struct svc_rdma_xprt *sx, u32 vers)
 }
 
 /* Bytes of a Receive that is large enough for either version */
-static u32 svc_rdma_negotiate_largest(const struct svc_rdma_nego *nego)
+static u32 svc_rdma_negotiate_largest(const struct svc_rdma_negotiate *ng)
 {
-	if (nego->ng_vers_max < RPCRDMA_VERS_2)
-		return nego->ng_v1_size;
-	return max3(nego->ng_v1_size, nego->ng_v2_size, SVC_RDMA_V2_RECV_MIN);
+	if (ng->ng_vers_max < RPCRDMA_VERS_2)
+		return ng->ng_v1_size;
+	return max3(ng->ng_v1_size, ng->ng_v2_size, SVC_RDMA_V2_RECV_MIN);
 }
 
 /**
@@ -122,19 +123,19 @@ static u32 svc_rdma_negotiate_largest(const struct svc_rdma_nego *nego)
  */
 int svc_rdma_negotiate_begin(struct svc_rdma_xprt *sx, u32 v1_size)
 {
-	struct svc_rdma_nego *nego = &sx->sx_nego;
+	struct svc_rdma_negotiate *negotiate = &sx->sx_negotiate;
 	u32 size;
 	int rc;
 
-	nego->ng_v1_size = v1_size;
-	nego->ng_vers_max = READ_ONCE(svc_rdma_server_version);
-	nego->ng_v2_size = READ_ONCE(svc_rdma_v2_max_req_size);
+	negotiate->ng_v1_size = v1_size;
+	negotiate->ng_vers_max = READ_ONCE(svc_rdma_server_version);
+	negotiate->ng_v2_size = READ_ONCE(svc_rdma_v2_max_req_size);
 	rpcrdma_recv_pool_limit(&sx->sx_conn.cn_recvs,
-				svc_rdma_negotiate_largest(nego));
-	if (nego->ng_vers_max < RPCRDMA_VERS_2)
+				svc_rdma_negotiate_largest(negotiate));
+	if (negotiate->ng_vers_max < RPCRDMA_VERS_2)
 		return svc_rdma_negotiate_adopt(sx, RPCRDMA_VERS_1);
 	do {
-		size = svc_rdma_negotiate_largest(nego);
+		size = svc_rdma_negotiate_largest(negotiate);
 		rc = svc_rdma_credits_few(sx, size);
 	} while (svc_rdma_negotiate_less(sx, rc));
 	return rc;
@@ -210,7 +211,7 @@ void svc_rdma_negotiate_accept(const struct svc_rdma_xprt *sx,
 	u32 vers = READ_ONCE(sx->sx_vers);
 
 	accept->ac_vers_low = vers ?: RPCRDMA_VERS_1;
-	accept->ac_vers_high = vers ?: sx->sx_nego.ng_vers_max;
+	accept->ac_vers_high = vers ?: sx->sx_negotiate.ng_vers_max;
 	accept->ac_reads = rpcrdma_fail_reads(RPCRDMA_MAX_CHUNKS - 1);
 	accept->ac_writes = rpcrdma_fail_writes(RPCRDMA_MAX_CHUNKS);
 	accept->ac_segs = rpcrdma_fail_segs(RPCRDMA_MAX_SEGS);
@@ -224,9 +225,9 @@ static bool svc_rdma_negotiate_hear(struct svc_rdma_xprt *sx,
 	bool first;
 
 	mutex_lock(&sx->sx_grow);
-	first = !sx->sx_nego.ng_props_heard;
+	first = !sx->sx_negotiate.ng_props_heard;
 	if (first) {
-		sx->sx_nego.ng_props_heard = true;
+		sx->sx_negotiate.ng_props_heard = true;
 		svc_rdma_negotiate_limits(sx, props);
 		svc_rdma_negotiate_tell(sx, RPCRDMA_VERS_2);
 	}
@@ -262,8 +263,8 @@ void svc_rdma_negotiate_connprop(struct svc_rdma_call *call)
 		rpcrdma_conn_fail(&sx->sx_conn, -ENOMEM);
 		return;
 	}
-	ours.pr_value[RPCRDMA2_PROP_RBSIZ] = sx->sx_nego.ng_v2_size;
-	ours.pr_value[RPCRDMA2_PROP_BRS] = RPCRDMA2_OUR_BRS;
+	ours.vp_value[RPCRDMA2_PROP_RBSIZ] = sx->sx_negotiate.ng_v2_size;
+	ours.vp_value[RPCRDMA2_PROP_BRS] = RPCRDMA2_OUR_BRS;
 	rc = rpcrdma2_encode_connprop(send->ss_buf.bf_data,
 				      send->ss_buf.bf_size, hdr->hd_xid,
 				      READ_ONCE(sx->sx_credit.cd_granted),

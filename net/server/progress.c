@@ -86,7 +86,7 @@ bool svc_rdma_conn_waiting(struct rpcrdma_conn *conn, unsigned long *posted,
 			continue;
 		waiting = true;
 		first = send->ss_posted;
-		oldest = rpcrdma_alive_later(send->ss_posted, po->po_sent);
+		oldest = rpcrdma_keepalive_later(send->ss_posted, po->po_sent);
 		break;
 	}
 	call = svc_rdma_read_first(sx);
@@ -94,7 +94,7 @@ bool svc_rdma_conn_waiting(struct rpcrdma_conn *conn, unsigned long *posted,
 		waiting = true;
 		if (time_before(call->sc_posted, first))
 			first = call->sc_posted;
-		moved = rpcrdma_alive_later(call->sc_posted, po->po_read);
+		moved = rpcrdma_keepalive_later(call->sc_posted, po->po_read);
 		if (time_before(moved, oldest))
 			oldest = moved;
 	}

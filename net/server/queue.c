@@ -152,7 +152,7 @@ void svc_rdma_dequeue(struct svc_rdma_xprt *sx, struct svc_rdma_call **call,
 						 struct rpcrdma_recv, rv_list);
 		if (*recv) {
 			list_del(&(*recv)->rv_list);
-			sx->sx_stats.sa_received++;
+			sx->sx_stats.vs_received++;
 		}
 	}
 	if (list_empty(&queue->qu_complete) && list_empty(&queue->qu_received) &&

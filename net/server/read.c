@@ -60,7 +60,7 @@ static void svc_rdma_read_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 
-	rpcrdma_alive_heard(&sx->sx_conn.cn_alive);
+	rpcrdma_keepalive_heard(&sx->sx_conn.cn_keepalive);
 	spin_lock(&sx->sx_lock);
 	list_del(&call->sc_list);
 	sx->sx_posted.po_read = jiffies;
@@ -104,7 +104,7 @@ static int svc_rdma_read_part(struct svc_rdma_call *call,
 	};
 
 	rpcrdma_count_add(server_rdma_read_bytes, len);
-	atomic64_add(len, &call->sc_sx->sx_stats.sa_read_bytes);
+	atomic64_add(len, &call->sc_sx->sx_stats.vs_read_bytes);
 	return svc_rdma_chain_add(call->sc_sx, &call->sc_reads, &move);
 }
 

@@ -33,7 +33,7 @@ MODULE_PARM_DESC(accept_msgp,
 static void svc_rdma_drop(struct svc_rdma_call *call,
 			  enum rpcrdma_verdict verdict)
 {
-	atomic64_inc(&call->sc_sx->sx_stats.sa_dropped);
+	atomic64_inc(&call->sc_sx->sx_stats.vs_dropped);
 	trace_svc_rdma_discarded(call->sc_sx, call->sc_hdr.hd_xid,
 				 call->sc_recv->rv_len, verdict);
 }
@@ -42,7 +42,7 @@ static void svc_rdma_refuse(struct svc_rdma_call *call,
 			    enum rpcrdma_verdict verdict)
 {
 	rpcrdma_count(server_bad_headers);
-	atomic64_inc(&call->sc_sx->sx_stats.sa_refused);
+	atomic64_inc(&call->sc_sx->sx_stats.vs_refused);
 	trace_svc_rdma_refused(call->sc_sx, call->sc_hdr.hd_xid,
 			       call->sc_recv->rv_len, verdict);
 	svc_rdma_send_error(call, verdict);

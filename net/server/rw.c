@@ -284,13 +284,13 @@ static int svc_rdma_chain_add_segment(struct svc_rdma_xprt *sx,
 	u32 done, part;
 	int rc;
 
-	for (done = 0; done < seg->sg_length; done += part) {
-		part = seg->sg_length - done;
+	for (done = 0; done < seg->rs_length; done += part) {
+		part = seg->rs_length - done;
 		rw = svc_rdma_rw_create(sx, move->mv_xdr, offset + done, &part);
 		if (!rw)
 			return -ENOMEM;
-		rc = svc_rdma_rw_init(sx, chain, rw, seg->sg_handle,
-				      seg->sg_offset + done, move->mv_dir);
+		rc = svc_rdma_rw_init(sx, chain, rw, seg->rs_handle,
+				      seg->rs_offset + done, move->mv_dir);
 		if (rc) {
 			kvfree(rw);
 			return rc;
@@ -323,18 +323,18 @@ int svc_rdma_chain_add(struct svc_rdma_xprt *sx, struct svc_rdma_chain *chain,
 
 	rpcrdma_chunk_first(move->mv_lists, move->mv_chunk, &iter);
 	while (done < move->mv_len && rpcrdma_chunk_next(&iter, &seg)) {
-		if (skip >= seg.sg_length) {
-			skip -= seg.sg_length;
+		if (skip >= seg.rs_length) {
+			skip -= seg.rs_length;
 			continue;
 		}
-		seg.sg_offset += skip;
-		seg.sg_length = min(move->mv_len - done, seg.sg_length - skip);
+		seg.rs_offset += skip;
+		seg.rs_length = min(move->mv_len - done, seg.rs_length - skip);
 		rc = svc_rdma_chain_add_segment(sx, chain, move, &seg,
 						move->mv_offset + done);
 		if (rc)
 			return rc;
 		skip = 0;
-		done += seg.sg_length;
+		done += seg.rs_length;
 	}
 	return done < move->mv_len ? -EMSGSIZE : 0;
 }

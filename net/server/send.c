@@ -244,7 +244,7 @@ static void svc_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 
-	rpcrdma_alive_acked(&sx->sx_conn);
+	rpcrdma_keepalive_acked(&sx->sx_conn);
 	spin_lock(&sx->sx_lock);
 	list_del_init(&send->ss_list);
 	svc_rdma_progress_sent(sx, send);
@@ -299,7 +299,7 @@ int svc_rdma_send_post(struct svc_rdma_send *send)
 		list_add_tail(&send->ss_list, &sx->sx_posted.po_sending);
 	send->ss_slots = send->ss_wait.wt_slots;
 	send->ss_posted = jiffies;
-	sx->sx_stats.sa_sent++;
+	sx->sx_stats.vs_sent++;
 	spin_unlock(&sx->sx_lock);
 	trace_svc_rdma_send(send);
 	return rpcrdma_conn_post(&sx->sx_conn, first);

@@ -52,7 +52,7 @@ int svc_rdma_result_payload(struct svc_rqst *rqstp, unsigned int offset,
 static void svc_rdma_count_written(struct svc_rdma_xprt *sx, u32 len)
 {
 	rpcrdma_count_add(server_rdma_write_bytes, len);
-	atomic64_add(len, &sx->sx_stats.sa_write_bytes);
+	atomic64_add(len, &sx->sx_stats.vs_write_bytes);
 }
 
 /**

@@ -56,7 +56,7 @@ void rpcrdma_conn_init(struct rpcrdma_conn *conn,
 	init_completion(&conn->cn_step);
 	INIT_LIST_HEAD(&conn->cn_on_device);
 	rpcrdma_recv_pool_init(&conn->cn_recvs);
-	rpcrdma_alive_init(conn);
+	rpcrdma_keepalive_init(conn);
 }
 
 static void rpcrdma_conn_keep_peer(struct rpcrdma_conn *conn,
@@ -155,7 +155,7 @@ static int rpcrdma_conn_cm_event(struct rdma_cm_id *id,
 		rpcrdma_conn_hear_ord(conn, &event->param.conn);
 		if (rpcrdma_conn_rise(conn, RPCRDMA_CONN_UP, 0)) {
 			rpcrdma_conn_step(conn);
-			rpcrdma_alive_start(conn);
+			rpcrdma_keepalive_start(conn);
 		}
 		break;
 	case RDMA_CM_EVENT_ADDR_ERROR:
@@ -272,8 +272,8 @@ static void rpcrdma_conn_qp_event(struct ib_event *event, void *context)
 static u32 rpcrdma_conn_cq_entries(const struct rpcrdma_conn *conn,
 				   const struct rpcrdma_conn_queues *queues)
 {
-	u32 sq = queues->cq_sq + RPCRDMA_SQ_EXTRA;
-	u32 rq = queues->cq_rq + RPCRDMA_DRAIN_WRS;
+	u32 sq = queues->qz_sq + RPCRDMA_SQ_EXTRA;
+	u32 rq = queues->qz_rq + RPCRDMA_DRAIN_WRS;
 
 	return min(min(sq, conn->cn_caps.dc_max_qp_wr) + rq,
 		   conn->cn_caps.dc_max_cqe);
@@ -333,9 +333,9 @@ int rpcrdma_conn_create_qp(struct rpcrdma_conn *conn,
 	attr.qp_context = conn;
 	attr.send_cq = conn->cn_cq;
 	attr.recv_cq = conn->cn_cq;
-	attr.cap.max_send_wr = queues->cq_sq + RPCRDMA_SQ_EXTRA;
-	attr.cap.max_recv_wr = queues->cq_rq + RPCRDMA_DRAIN_WRS;
-	attr.cap.max_send_sge = queues->cq_send_sges;
+	attr.cap.max_send_wr = queues->qz_sq + RPCRDMA_SQ_EXTRA;
+	attr.cap.max_recv_wr = queues->qz_rq + RPCRDMA_DRAIN_WRS;
+	attr.cap.max_send_sge = queues->qz_send_sges;
 	attr.cap.max_recv_sge = 1;
 	attr.sq_sig_type = IB_SIGNAL_REQ_WR;
 	attr.qp_type = IB_QPT_RC;
@@ -344,7 +344,7 @@ int rpcrdma_conn_create_qp(struct rpcrdma_conn *conn,
 	if (rc)
 		goto out_free;
 
-	rpcrdma_recv_pool_open(&conn->cn_recvs, queues->cq_rq);
+	rpcrdma_recv_pool_open(&conn->cn_recvs, queues->qz_rq);
 	conn->cn_gate = true;
 	return 0;
 
@@ -443,7 +443,7 @@ int rpcrdma_conn_accept(struct rpcrdma_conn *conn,
 	rdma_lock_handler(conn->cn_id);
 	rc = rdma_accept(conn->cn_id, &param);
 	if (!rc)
-		rpcrdma_alive_start(conn);
+		rpcrdma_keepalive_start(conn);
 	rdma_unlock_handler(conn->cn_id);
 	return rc;
 }
@@ -462,7 +462,7 @@ int rpcrdma_conn_accept(struct rpcrdma_conn *conn,
 void rpcrdma_conn_drain(struct rpcrdma_conn *conn)
 {
 	rpcrdma_conn_rise(conn, RPCRDMA_CONN_DOWN, -ESHUTDOWN);
-	rpcrdma_alive_stop(conn);
+	rpcrdma_keepalive_stop(conn);
 
 	rpcrdma_recv_pool_shut(&conn->cn_recvs);
 	if (!rpcrdma_conn_shut_gate(conn))

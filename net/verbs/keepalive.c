@@ -55,23 +55,23 @@ MODULE_PARM_DESC(progress_timeout,
 		 "Server: seconds in which something of what was posted has to complete, 0: for ever");
 
 /* How much longer an answer may take when it is overdue */
-#define RPCRDMA_ALIVE_GRACE	HZ
+#define RPCRDMA_KEEPALIVE_GRACE	HZ
 
-static struct rpcrdma_conn *rpcrdma_alive_conn(struct rpcrdma_alive *al)
+static struct rpcrdma_conn *rpcrdma_keepalive_conn(struct rpcrdma_keepalive *al)
 {
-	return container_of(al, struct rpcrdma_conn, cn_alive);
+	return container_of(al, struct rpcrdma_conn, cn_keepalive);
 }
 
-static void rpcrdma_alive_wc_done(struct ib_cq *cq, struct ib_wc *wc)
+static void rpcrdma_keepalive_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 {
-	struct rpcrdma_alive *al = container_of(wc->wr_cqe,
-						struct rpcrdma_alive, al_cqe);
-	struct rpcrdma_conn *conn = rpcrdma_alive_conn(al);
+	struct rpcrdma_keepalive *al =
+		container_of(wc->wr_cqe, struct rpcrdma_keepalive, al_cqe);
+	struct rpcrdma_conn *conn = rpcrdma_keepalive_conn(al);
 	struct rpcrdma_cid cid = { .ci_queue = conn->cn_cq->res.id };
 
 	if (likely(wc->status == IB_WC_SUCCESS)) {
-		rpcrdma_alive_heard(al);
-		/* pairs with rpcrdma_alive_work(), which looks at both */
+		rpcrdma_keepalive_heard(al);
+		/* pairs with rpcrdma_keepalive_work(), which looks at both */
 		smp_store_release(&al->al_busy, false);
 		return;
 	}
@@ -86,9 +86,9 @@ static void rpcrdma_alive_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 }
 
 /* Returns 0, or a negative errno and the connection is down. */
-static int rpcrdma_alive_probe(struct rpcrdma_conn *conn)
+static int rpcrdma_keepalive_probe(struct rpcrdma_conn *conn)
 {
-	struct rpcrdma_alive *al = &conn->cn_alive;
+	struct rpcrdma_keepalive *al = &conn->cn_keepalive;
 	struct ib_sge nothing = { .lkey = conn->cn_pd->local_dma_lkey };
 	struct ib_rdma_wr probe = {
 		.wr.wr_cqe	= &al->al_cqe,
@@ -115,16 +115,16 @@ static int rpcrdma_alive_probe(struct rpcrdma_conn *conn)
  * iWARP that shows no more than that TCP has room, which soon ends if the peer is
  * dead.
  */
-static unsigned long rpcrdma_alive_deadline(struct rpcrdma_conn *conn)
+static unsigned long rpcrdma_keepalive_deadline(struct rpcrdma_conn *conn)
 {
-	struct rpcrdma_alive *al = &conn->cn_alive;
+	struct rpcrdma_keepalive *al = &conn->cn_keepalive;
 	unsigned long posted, moved, since;
 
-	since = rpcrdma_alive_later(READ_ONCE(al->al_heard), al->al_probed);
+	since = rpcrdma_keepalive_later(READ_ONCE(al->al_heard), al->al_probed);
 	if (conn->cn_ops->waiting &&
 	    conn->cn_ops->waiting(conn, &posted, &moved) &&
 	    !time_after(posted, al->al_probed))
-		since = rpcrdma_alive_later(since, moved);
+		since = rpcrdma_keepalive_later(since, moved);
 	return since + al->al_wait;
 }
 
@@ -132,8 +132,8 @@ static unsigned long rpcrdma_alive_deadline(struct rpcrdma_conn *conn)
  * to where it is looked for: what is overdue is given a little more, once. Returns
  * whether that is over, too; or @next is when to look again.
  */
-static bool rpcrdma_alive_is_over(unsigned long now, unsigned long *next,
-				  bool *overdue)
+static bool rpcrdma_keepalive_is_over(unsigned long now, unsigned long *next,
+				      bool *overdue)
 {
 	if (time_before(now, *next)) {
 		*overdue = false;
@@ -142,22 +142,22 @@ static bool rpcrdma_alive_is_over(unsigned long now, unsigned long *next,
 	if (*overdue)
 		return true;
 	*overdue = true;
-	*next = now + RPCRDMA_ALIVE_GRACE;
+	*next = now + RPCRDMA_KEEPALIVE_GRACE;
 	return false;
 }
 
 /* Is the peer there? Returns %false if the connection is down, or @next is when to
  * ask again.
  */
-static bool rpcrdma_alive_check_peer(struct rpcrdma_conn *conn,
-				     unsigned long now, unsigned long *next)
+static bool rpcrdma_keepalive_check_peer(struct rpcrdma_conn *conn,
+					 unsigned long now, unsigned long *next)
 {
-	struct rpcrdma_alive *al = &conn->cn_alive;
+	struct rpcrdma_keepalive *al = &conn->cn_keepalive;
 
 	/* When it is done, al_heard says when: pairs with the completion */
 	if (smp_load_acquire(&al->al_busy)) {
-		*next = rpcrdma_alive_deadline(conn);
-		if (!rpcrdma_alive_is_over(now, next, &al->al_overdue))
+		*next = rpcrdma_keepalive_deadline(conn);
+		if (!rpcrdma_keepalive_is_over(now, next, &al->al_overdue))
 			return true;
 		rpcrdma_count(keepalive_failures);
 		trace_rpcrdma_peer_dead(conn, -ETIMEDOUT);
@@ -169,20 +169,20 @@ static bool rpcrdma_alive_check_peer(struct rpcrdma_conn *conn,
 		return true;
 	/* Most probes are done long before they have to be */
 	*next = now + min(al->al_idle, al->al_wait);
-	return !rpcrdma_alive_probe(conn);
+	return !rpcrdma_keepalive_probe(conn);
 }
 
 /* Does what was posted complete? Likewise. */
-static bool rpcrdma_alive_check_work(struct rpcrdma_conn *conn,
-				     unsigned long now, unsigned long *next)
+static bool rpcrdma_keepalive_check_work(struct rpcrdma_conn *conn,
+					 unsigned long now, unsigned long *next)
 {
-	struct rpcrdma_alive *al = &conn->cn_alive;
+	struct rpcrdma_keepalive *al = &conn->cn_keepalive;
 	unsigned long posted, since;
 
 	if (!conn->cn_ops->waiting(conn, &posted, &since))
 		since = now;
 	*next = since + al->al_limit;
-	if (!rpcrdma_alive_is_over(now, next, &al->al_stalled))
+	if (!rpcrdma_keepalive_is_over(now, next, &al->al_stalled))
 		return true;
 	rpcrdma_count(progress_failures);
 	trace_rpcrdma_no_progress(conn, -ETIMEDOUT);
@@ -190,21 +190,22 @@ static bool rpcrdma_alive_check_work(struct rpcrdma_conn *conn,
 	return false;
 }
 
-static void rpcrdma_alive_work(struct work_struct *work)
+static void rpcrdma_keepalive_work(struct work_struct *work)
 {
-	struct rpcrdma_alive *al = container_of(to_delayed_work(work),
-						struct rpcrdma_alive, al_work);
-	struct rpcrdma_conn *conn = rpcrdma_alive_conn(al);
+	struct rpcrdma_keepalive *al =
+		container_of(to_delayed_work(work), struct rpcrdma_keepalive,
+			     al_work);
+	struct rpcrdma_conn *conn = rpcrdma_keepalive_conn(al);
 	unsigned long next, other, now = jiffies;
 
 	/* The end that accepts is not up before it has heard that it is. */
 	if (READ_ONCE(conn->cn_state) == RPCRDMA_CONN_DOWN)
 		return;
 	next = now + MAX_JIFFY_OFFSET;
-	if (al->al_idle && !rpcrdma_alive_check_peer(conn, now, &next))
+	if (al->al_idle && !rpcrdma_keepalive_check_peer(conn, now, &next))
 		return;
 	if (al->al_limit) {
-		if (!rpcrdma_alive_check_work(conn, now, &other))
+		if (!rpcrdma_keepalive_check_work(conn, now, &other))
 			return;
 		if (time_before(other, next))
 			next = other;
@@ -213,21 +214,21 @@ static void rpcrdma_alive_work(struct work_struct *work)
 }
 
 /**
- * rpcrdma_alive_init - prepare for watching a connection
+ * rpcrdma_keepalive_init - prepare for watching a connection
  * @conn: connection that is being initialised
  *
  * Context: any.
  */
-void rpcrdma_alive_init(struct rpcrdma_conn *conn)
+void rpcrdma_keepalive_init(struct rpcrdma_conn *conn)
 {
-	struct rpcrdma_alive *al = &conn->cn_alive;
+	struct rpcrdma_keepalive *al = &conn->cn_keepalive;
 
-	INIT_DELAYED_WORK(&al->al_work, rpcrdma_alive_work);
-	al->al_cqe.done = rpcrdma_alive_wc_done;
+	INIT_DELAYED_WORK(&al->al_work, rpcrdma_keepalive_work);
+	al->al_cqe.done = rpcrdma_keepalive_wc_done;
 }
 
 /**
- * rpcrdma_alive_start - begin to watch a connection
+ * rpcrdma_keepalive_start - begin to watch a connection
  * @conn: connection that has just come up, or was accepted. One that was
  *	accepted may never come up: its client can leave that message out
  *
@@ -236,14 +237,14 @@ void rpcrdma_alive_init(struct rpcrdma_conn *conn)
  * the owner does not say what it waits for.
  *
  * Context: CM event, or process with the id's handler lock.
- * rpcrdma_alive_stop() may have come before: then this does nothing.
+ * rpcrdma_keepalive_stop() may have come before: then this does nothing.
  */
-void rpcrdma_alive_start(struct rpcrdma_conn *conn)
+void rpcrdma_keepalive_start(struct rpcrdma_conn *conn)
 {
 	unsigned int limit = READ_ONCE(rpcrdma_progress_timeout);
 	unsigned int wait = READ_ONCE(rpcrdma_keepalive_timeout);
 	unsigned int idle = READ_ONCE(rpcrdma_keepalive_time);
-	struct rpcrdma_alive *al = &conn->cn_alive;
+	struct rpcrdma_keepalive *al = &conn->cn_keepalive;
 
 	if (al->al_started)
 		return;
@@ -253,14 +254,14 @@ void rpcrdma_alive_start(struct rpcrdma_conn *conn)
 	al->al_wait = wait * HZ;
 	if (conn->cn_ops->waiting)
 		al->al_limit = limit * HZ;
-	rpcrdma_alive_heard(al);
+	rpcrdma_keepalive_heard(al);
 	if (al->al_idle || al->al_limit)
 		schedule_delayed_work(&al->al_work,
 				      min_not_zero(al->al_idle, al->al_limit));
 }
 
 /**
- * rpcrdma_alive_stop - watch a connection no longer
+ * rpcrdma_keepalive_stop - watch a connection no longer
  * @conn: connection in any state
  *
  * On return no probe will be posted. One that was completes by being flushed,
@@ -268,7 +269,7 @@ void rpcrdma_alive_start(struct rpcrdma_conn *conn)
  *
  * Context: process; sleeps.
  */
-void rpcrdma_alive_stop(struct rpcrdma_conn *conn)
+void rpcrdma_keepalive_stop(struct rpcrdma_conn *conn)
 {
-	disable_delayed_work_sync(&conn->cn_alive.al_work);
+	disable_delayed_work_sync(&conn->cn_keepalive.al_work);
 }

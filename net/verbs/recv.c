@@ -145,7 +145,7 @@ static void rpcrdma_recv_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 
-	rpcrdma_alive_heard(&conn->cn_alive);
+	rpcrdma_keepalive_heard(&conn->cn_keepalive);
 	atomic_inc(&conn->cn_recvs.rp_nheld);
 	atomic_set(&recv->rv_state, RPCRDMA_RECV_HELD);
 	recv->rv_len = wc->byte_len;

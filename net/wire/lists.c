@@ -271,9 +271,9 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_chunk_first);
 
 static void rpcrdma_wire_get_seg(const u8 *pos, struct rpcrdma_segment *seg)
 {
-	seg->sg_handle = get_unaligned_be32(pos);
-	seg->sg_length = get_unaligned_be32(pos + RPCRDMA_SEG_LENGTH);
-	seg->sg_offset = get_unaligned_be64(pos + RPCRDMA_SEG_OFFSET);
+	seg->rs_handle = get_unaligned_be32(pos);
+	seg->rs_length = get_unaligned_be32(pos + RPCRDMA_SEG_LENGTH);
+	seg->rs_offset = get_unaligned_be64(pos + RPCRDMA_SEG_OFFSET);
 }
 
 /**
@@ -367,10 +367,10 @@ void rpcrdma_wire_put_fixed(struct rpcrdma_xdr_out *out, u32 xid, u32 vers,
 static void rpcrdma_wire_put_seg(struct rpcrdma_xdr_out *out,
 				 const struct rpcrdma_segment *seg, u32 length)
 {
-	rpcrdma_xdr_put(out, seg->sg_handle);
+	rpcrdma_xdr_put(out, seg->rs_handle);
 	rpcrdma_xdr_put(out, length);
-	rpcrdma_xdr_put(out, seg->sg_offset >> 32);
-	rpcrdma_xdr_put(out, (u32)seg->sg_offset);
+	rpcrdma_xdr_put(out, seg->rs_offset >> 32);
+	rpcrdma_xdr_put(out, (u32)seg->rs_offset);
 }
 
 /**
@@ -392,7 +392,7 @@ void rpcrdma_wire_put_reads(struct rpcrdma_xdr_out *out,
 			seg = &reads[i].co_segs[j];
 			rpcrdma_xdr_put(out, 1);
 			rpcrdma_xdr_put(out, reads[i].co_position);
-			rpcrdma_wire_put_seg(out, seg, seg->sg_length);
+			rpcrdma_wire_put_seg(out, seg, seg->rs_length);
 		}
 	}
 	rpcrdma_xdr_put(out, 0);
@@ -407,7 +407,7 @@ static void rpcrdma_wire_put_array(struct rpcrdma_xdr_out *out,
 	rpcrdma_xdr_put(out, 1);
 	rpcrdma_xdr_put(out, chunk->co_nsegs);
 	for (i = 0; i < chunk->co_nsegs; i++, seg++)
-		rpcrdma_wire_put_seg(out, seg, seg->sg_length);
+		rpcrdma_wire_put_seg(out, seg, seg->rs_length);
 }
 
 /**
@@ -462,7 +462,7 @@ static void rpcrdma_wire_put_filled(struct rpcrdma_xdr_out *out,
 	rpcrdma_xdr_put(out, chunk->ck_nsegs);
 	rpcrdma_chunk_first(lists, chunk, &iter);
 	while (rpcrdma_chunk_next(&iter, &seg)) {
-		filled = min(written, seg.sg_length);
+		filled = min(written, seg.rs_length);
 		written -= filled;
 		rpcrdma_wire_put_seg(out, &seg, filled);
 	}

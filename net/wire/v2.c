@@ -108,7 +108,7 @@ static bool rpcrdma2_chunk_out_has(const struct rpcrdma_chunk_out *chunk,
 	u32 i;
 
 	for (i = 0; i < chunk->co_nsegs; i++)
-		if (chunk->co_segs[i].sg_handle == handle)
+		if (chunk->co_segs[i].rs_handle == handle)
 			return true;
 	return false;
 }
@@ -210,7 +210,7 @@ static bool rpcrdma2_chunk_has(const struct rpcrdma_lists *lists,
 
 	rpcrdma_chunk_first(lists, chunk, &iter);
 	while (rpcrdma_chunk_next(&iter, &seg))
-		if (seg.sg_handle == handle)
+		if (seg.rs_handle == handle)
 			return true;
 	return false;
 }

@@ -52,9 +52,9 @@ void rpcrdma2_props_default(struct rpcrdma2_props *props)
 	u32 i;
 
 	for (i = 0; i < RPCRDMA2_NPROPS; i++)
-		props->pr_value[i] = rpcrdma2_prop_rows[i].fallback;
-	props->pr_given = 0;
-	props->pr_unknown = 0;
+		props->vp_value[i] = rpcrdma2_prop_rows[i].fallback;
+	props->vp_given = 0;
+	props->vp_unknown = 0;
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_props_default);
 
@@ -90,11 +90,11 @@ int rpcrdma2_encode_connprop(void *buf, u32 size, u32 xid, u32 credit,
 			    RPCRDMA2_CONNPROP, response);
 	rpcrdma_xdr_put(&out, RPCRDMA2_NPROPS);
 	for (i = 0; i < RPCRDMA2_NPROPS; i++) {
-		if (!rpcrdma2_prop_valid(i, props->pr_value[i]))
+		if (!rpcrdma2_prop_valid(i, props->vp_value[i]))
 			return -EINVAL;
 		rpcrdma_xdr_put(&out, rpcrdma2_prop_rows[i].which);
 		rpcrdma_xdr_put(&out, RPCRDMA_WORD_LEN);
-		rpcrdma_xdr_put(&out, props->pr_value[i]);
+		rpcrdma_xdr_put(&out, props->vp_value[i]);
 	}
 	return rpcrdma_xdr_done(&out, size);
 }
@@ -118,18 +118,18 @@ static bool rpcrdma2_get_prop(struct rpcrdma_xdr_in *in,
 		if (rpcrdma2_prop_rows[i].which == which)
 			break;
 	if (i == RPCRDMA2_NPROPS) {
-		props->pr_unknown++;
+		props->vp_unknown++;
 		return true;
 	}
-	if (props->pr_given & (1u << i))
+	if (props->vp_given & (1u << i))
 		return false;
-	props->pr_given |= 1u << i;
+	props->vp_given |= 1u << i;
 	if (!len)
 		return true;
 	if (len != RPCRDMA_WORD_LEN || !rpcrdma_xdr_get(&data, &value) ||
 	    !rpcrdma2_prop_valid(i, value))
 		return false;
-	props->pr_value[i] = value;
+	props->vp_value[i] = value;
 	return true;
 }
 

@@ -72,9 +72,9 @@ static void fuzz_chunk_make(struct fuzz_call *call, struct fuzz_in *in,
 	out->co_segs = seg;
 	out->co_nsegs = kind == 1 ? 0 : fuzz_count(in, 1, RPCRDMA_MAX_SEGS);
 	for (i = 0; i < out->co_nsegs; i++, seg++) {
-		seg->sg_handle = handle + (i && kind % 2);
-		seg->sg_length = i ? others : first;
-		seg->sg_offset = ((u64)offset << 16) + i;
+		seg->rs_handle = handle + (i && kind % 2);
+		seg->rs_length = i ? others : first;
+		seg->rs_offset = ((u64)offset << 16) + i;
 	}
 	call->fc_nsegs += out->co_nsegs;
 }
@@ -137,7 +137,7 @@ static bool fuzz_chunk_acceptable(const struct rpcrdma_chunk_out *out)
 	u32 i;
 
 	for (i = 0; i < out->co_nsegs; i++)
-		length += out->co_segs[i].sg_length;
+		length += out->co_segs[i].rs_length;
 	return out->co_nsegs <= RPCRDMA_MAX_SEGS && length <= U32_MAX;
 }
 
@@ -163,7 +163,7 @@ u32 fuzz_single_handle(const struct fuzz_call *call)
 	u32 i;
 
 	for (i = 1; i < call->fc_nsegs; i++)
-		if (call->fc_seg[i].sg_handle != call->fc_seg[0].sg_handle)
+		if (call->fc_seg[i].rs_handle != call->fc_seg[0].rs_handle)
 			return 0;
-	return call->fc_nsegs ? call->fc_seg[0].sg_handle : 0;
+	return call->fc_nsegs ? call->fc_seg[0].rs_handle : 0;
 }

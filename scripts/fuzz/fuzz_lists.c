@@ -19,7 +19,7 @@ static void fuzz_chunk_walk(const struct rpcrdma_lists *lists,
 	CHECK(chunk->ck_nsegs <= RPCRDMA_MAX_SEGS);
 	rpcrdma_chunk_first(lists, chunk, &iter);
 	while (rpcrdma_chunk_next(&iter, &seg)) {
-		length += seg.sg_length;
+		length += seg.rs_length;
 		n++;
 	}
 	CHECK(n == chunk->ck_nsegs);
@@ -100,9 +100,9 @@ static void fuzz_chunk_same(const struct rpcrdma_lists *a,
 	rpcrdma_chunk_first(b, cb, &ib);
 	while (rpcrdma_chunk_next(&ia, &sa)) {
 		CHECK(rpcrdma_chunk_next(&ib, &sb));
-		CHECK(sa.sg_handle == sb.sg_handle);
-		CHECK(sa.sg_length == sb.sg_length);
-		CHECK(sa.sg_offset == sb.sg_offset);
+		CHECK(sa.rs_handle == sb.rs_handle);
+		CHECK(sa.rs_length == sb.rs_length);
+		CHECK(sa.rs_offset == sb.rs_offset);
 	}
 }
 
@@ -164,9 +164,9 @@ void fuzz_chunk_filled(const struct rpcrdma_lists *lists,
 	CHECK(chunk->ck_length == written);
 	rpcrdma_chunk_first(lists, chunk, &iter);
 	for (; rpcrdma_chunk_next(&iter, &seg); want++) {
-		CHECK(seg.sg_handle == want->sg_handle);
-		CHECK(seg.sg_offset == want->sg_offset);
-		CHECK(seg.sg_length == fuzz_fill(&written, want->sg_length));
+		CHECK(seg.rs_handle == want->rs_handle);
+		CHECK(seg.rs_offset == want->rs_offset);
+		CHECK(seg.rs_length == fuzz_fill(&written, want->rs_length));
 	}
 }
 
@@ -186,7 +186,7 @@ bool fuzz_chunk_plausible(const struct rpcrdma_lists *lists,
 		return false;
 	rpcrdma_chunk_first(lists, chunk, &iter);
 	for (; rpcrdma_chunk_next(&iter, &seg); room++)
-		if (seg.sg_length != fuzz_fill(&written, room->sg_length))
+		if (seg.rs_length != fuzz_fill(&written, room->rs_length))
 			return false;
 	return true;
 }

@@ -332,17 +332,17 @@ static void fuzz_offer_make(struct fuzz_call *call, struct fuzz_in *in,
 	i = kind / 8 % offer->co_nsegs;
 	switch (kind % 8) {
 	case 1:
-		segs[i].sg_length |= 0xff;
+		segs[i].rs_length |= 0xff;
 		break;
 	case 2:
-		segs[i].sg_length /= 2;
+		segs[i].rs_length /= 2;
 		break;
 	case 3:
 		offer->co_nsegs--;
 		break;
 	case 4:
 		for (i = 0; i < offer->co_nsegs; i++)
-			segs[i].sg_length = 4096;
+			segs[i].rs_length = 4096;
 		break;
 	}
 }

@@ -112,9 +112,9 @@ static void fuzz_hdr_check(const struct rpcrdma_hdr *hdr, const u8 *msg,
 		CHECK(hdr->hd_response == (fuzz_word(msg, 4) & 1));
 	for (i = 0; i < RPCRDMA2_NPROPS; i++)
 		CHECK(hdr->hd_proc == RPCRDMA2_CONNPROP ||
-		      !(hdr->hd_props.pr_given & (1u << i)));
-	CHECK(hdr->hd_props.pr_value[RPCRDMA2_PROP_RBSIZ] >= 1024);
-	CHECK(hdr->hd_props.pr_value[RPCRDMA2_PROP_BRS] <= RPCRDMA2_BRS_GENL);
+		      !(hdr->hd_props.vp_given & (1u << i)));
+	CHECK(hdr->hd_props.vp_value[RPCRDMA2_PROP_RBSIZ] >= 1024);
+	CHECK(hdr->hd_props.vp_value[RPCRDMA2_PROP_BRS] <= RPCRDMA2_BRS_GENL);
 
 	if (!hdr->hd_length || hdr->hd_proc > RPCRDMA2_NOMSG) {
 		CHECK(hdr->hd_length <= len);
@@ -250,39 +250,39 @@ void fuzz_v2_client(const u8 *data, size_t size)
 }
 
 /**
- * fuzz_v2_nego - what a client makes of the first messages that it gets
+ * fuzz_v2_negotiate - what a client makes of the first messages that it gets
  * @data: message, and behind it how the XID is chosen
  * @size: bytes
  *
  * Nothing but an answer to our CONNPROP settles anything.
  */
-void fuzz_v2_nego(const u8 *data, size_t size)
+void fuzz_v2_negotiate(const u8 *data, size_t size)
 {
 	struct fuzz_in in = fuzz_choices(data, &size);
 	bool ours = fuzz_u8(&in) % 8;
 	u8 *msg = fuzz_exact(data, size);
 	static struct rpcrdma_hdr hdr;
 	enum rpcrdma_verdict verdict;
-	enum rpcrdma_nego nego;
+	enum rpcrdma_negotiate negotiate;
 
 	verdict = rpcrdma2_decode_reply(msg, size, RPCRDMA2_NEGOTIATING, &hdr);
-	nego = rpcrdma_nego_answer(&hdr, verdict, hdr.hd_xid ^ !ours);
+	negotiate = rpcrdma_negotiate_answer(&hdr, verdict, hdr.hd_xid ^ !ours);
 	if (!ours || !hdr.hd_response)
-		CHECK(nego == RPCRDMA_NEGO_WAIT);
-	switch (nego) {
-	case RPCRDMA_NEGO_V2:
+		CHECK(negotiate == RPCRDMA_NEGOTIATE_WAIT);
+	switch (negotiate) {
+	case RPCRDMA_NEGOTIATE_V2:
 		CHECK(hdr.hd_proc == RPCRDMA2_CONNPROP);
 		CHECK(verdict == RPCRDMA_OK);
 		break;
-	case RPCRDMA_NEGO_V1:
-	case RPCRDMA_NEGO_NONE:
+	case RPCRDMA_NEGOTIATE_V1:
+	case RPCRDMA_NEGOTIATE_NONE:
 		CHECK(hdr.hd_proc == RPCRDMA2_ERROR);
 		break;
-	case RPCRDMA_NEGO_V2_PLAIN:
+	case RPCRDMA_NEGOTIATE_V2_PLAIN:
 		CHECK(hdr.hd_proc == RPCRDMA2_ERROR ||
 		      hdr.hd_proc == RPCRDMA2_CONNPROP);
 		break;
-	case RPCRDMA_NEGO_WAIT:
+	case RPCRDMA_NEGOTIATE_WAIT:
 		CHECK(!ours || !hdr.hd_response ||
 		      (hdr.hd_proc != RPCRDMA2_ERROR &&
 		       hdr.hd_proc != RPCRDMA2_CONNPROP));
@@ -291,41 +291,41 @@ void fuzz_v2_nego(const u8 *data, size_t size)
 }
 
 /**
- * fuzz_v2_heal - what a client learns from an error, and when it gives up
+ * fuzz_v2_retry - what a client learns from an error, and when it gives up
  * @data: message, and behind it what the Call was like
  * @size: bytes
  *
  * Covers: V2-ERR-15
  */
-void fuzz_v2_heal(const u8 *data, size_t size)
+void fuzz_v2_retry(const u8 *data, size_t size)
 {
 	struct fuzz_in in = fuzz_choices(data, &size);
-	struct rpcrdma_heal_args args = {
-		.ha_call = fuzz_u8(&in) % 3, .ha_reply = fuzz_u8(&in) % 3,
-		.ha_segs = fuzz_num(&in), .ha_write_len = fuzz_num(&in),
-		.ha_reply_len = fuzz_u8(&in), .ha_write_max = fuzz_num(&in),
-		.ha_reply_max = ~(u32)fuzz_u8(&in),
+	struct rpcrdma_retry_args args = {
+		.rg_call = fuzz_u8(&in) % 3, .rg_reply = fuzz_u8(&in) % 3,
+		.rg_segs = fuzz_num(&in), .rg_write_len = fuzz_num(&in),
+		.rg_reply_len = fuzz_u8(&in), .rg_write_max = fuzz_num(&in),
+		.rg_reply_max = ~(u32)fuzz_u8(&in),
 	};
 	u8 *msg = fuzz_exact(data, size);
-	struct rpcrdma_heal heal = { }, before;
+	struct rpcrdma_retry retry = { }, before;
 	static struct rpcrdma_hdr hdr;
 
 	if (rpcrdma2_decode_reply(msg, size, 0, &hdr) == RPCRDMA_OK &&
 	    hdr.hd_proc == RPCRDMA2_ERROR) {
-		before = heal;
-		if (!rpcrdma_heal(&heal, &hdr, &args)) {
-			CHECK(!memcmp(&heal, &before, sizeof(heal)));
+		before = retry;
+		if (!rpcrdma_retry(&retry, &hdr, &args)) {
+			CHECK(!memcmp(&retry, &before, sizeof(retry)));
 		} else {
-			CHECK(heal.he_tried == 1u << hdr.hd_err);
-			CHECK(!heal.he_segs || heal.he_segs < args.ha_segs);
-			CHECK(!heal.he_write_len ||
-			      (heal.he_write_len > args.ha_write_len &&
-			       heal.he_write_len <= args.ha_write_max));
-			CHECK(!heal.he_no_write || heal.he_reply_chunk);
+			CHECK(retry.ry_tried == 1u << hdr.hd_err);
+			CHECK(!retry.ry_segs || retry.ry_segs < args.rg_segs);
+			CHECK(!retry.ry_write_len ||
+			      (retry.ry_write_len > args.rg_write_len &&
+			       retry.ry_write_len <= args.rg_write_max));
+			CHECK(!retry.ry_no_write || retry.ry_reply_chunk);
 		}
 		/* Whatever it was, the same does not help twice */
-		before = heal;
-		CHECK(!before.he_tried || !rpcrdma_heal(&heal, &hdr, &args));
+		before = retry;
+		CHECK(!before.ry_tried || !rpcrdma_retry(&retry, &hdr, &args));
 	}
 	free(msg);
 }
@@ -335,7 +335,7 @@ static bool fuzz_has_handle(const struct fuzz_call *call, u32 handle)
 	u32 i;
 
 	for (i = 0; i < call->fc_nsegs; i++)
-		if (call->fc_seg[i].sg_handle == handle)
+		if (call->fc_seg[i].rs_handle == handle)
 			return true;
 	return false;
 }
@@ -472,7 +472,7 @@ void fuzz_v2_ctl(const u8 *data, size_t size)
 		.er_arg = { fuzz_num(&in), fuzz_num(&in) },
 	};
 	struct rpcrdma2_props props = {
-		.pr_value = { fuzz_num(&in), fuzz_num(&in) },
+		.vp_value = { fuzz_num(&in), fuzz_num(&in) },
 	};
 	u32 room = fuzz_u8(&in) % FUZZ_MSG_MAX;
 	bool response = fuzz_u8(&in) % 2, good;
@@ -485,8 +485,8 @@ void fuzz_v2_ctl(const u8 *data, size_t size)
 	if (rc > 0)
 		fuzz_error_read(buf, rc, &about, &error);
 
-	good = props.pr_value[RPCRDMA2_PROP_RBSIZ] >= 1024 &&
-	       props.pr_value[RPCRDMA2_PROP_BRS] <= RPCRDMA2_BRS_GENL;
+	good = props.vp_value[RPCRDMA2_PROP_RBSIZ] >= 1024 &&
+	       props.vp_value[RPCRDMA2_PROP_BRS] <= RPCRDMA2_BRS_GENL;
 	rc = rpcrdma2_encode_connprop(buf, room, about.hd_xid, 1, response,
 				      &props);
 	if (!good) {
@@ -498,8 +498,8 @@ void fuzz_v2_ctl(const u8 *data, size_t size)
 			  rpcrdma2_decode_call(buf, rc,
 					       &rpcrdma2_accept_forward, &hdr);
 		CHECK(verdict == RPCRDMA_OK && hdr.hd_response == response);
-		CHECK(!memcmp(hdr.hd_props.pr_value, props.pr_value,
-			      sizeof(props.pr_value)));
+		CHECK(!memcmp(hdr.hd_props.vp_value, props.vp_value,
+			      sizeof(props.vp_value)));
 	}
 	free(buf);
 }
