@@ -12,7 +12,7 @@
  * has one owner at a time, and the memory behind each array is watched.
  */
 #include <kunit/test.h>
-#include <rpcrdma/svc_rdma_array.h>
+#include "../net/server/svc_rdma_array.h"
 
 /* What the service uses may be less than what the array has. */
 #define ARRAY_KUNIT_PAGES	6

@@ -6,7 +6,7 @@
 
 #include <kunit/test.h>
 #include <linux/gfp.h>
-#include <rpcrdma/xprt_rdma.h>
+#include "../net/client/xprt_rdma.h"
 
 #define XPRT_RDMA_KUNIT_HEAD	24u
 #define XPRT_RDMA_KUNIT_ITEM	8u

@@ -16,7 +16,7 @@ import sys
 def defined(top):
     """Names of all events in the headers"""
     found, prefix = set(), {}
-    for path in glob.glob(f"{top}/include/rpcrdma/trace_*.h"):
+    for path in glob.glob(f"{top}/net/*/trace.h"):
         with open(path, encoding="utf-8") as f:
             text = f.read()
         # Macros that give a name its prefix

@@ -24,8 +24,9 @@
 #include <linux/slab.h>
 #include <linux/sunrpc/bc_xprt.h>
 #include <linux/sunrpc/svc.h>
-#include <rpcrdma/trace_xprt.h>
-#include <rpcrdma/xprt_rdma.h>
+
+#include "trace.h"
+#include "xprt_rdma.h"
 
 /* Slots that are there as long as callbacks are used */
 #define XPRT_RDMA_BC_READY	2u

@@ -19,7 +19,8 @@
  */
 #include <linux/slab.h>
 #include <linux/sunrpc/xdr.h>
-#include <rpcrdma/xprt_rdma.h>
+
+#include "xprt_rdma.h"
 
 /**
  * xprt_rdma_bounce_put - free a copy

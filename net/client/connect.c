@@ -23,8 +23,9 @@
  */
 #include <linux/sched/mm.h>
 #include <linux/sunrpc/sched.h>
-#include <rpcrdma/trace_xprt.h>
-#include <rpcrdma/xprt_rdma.h>
+
+#include "trace.h"
+#include "xprt_rdma.h"
 
 /* Connecting sleeps: for a minute and more if a server does not answer. Everybody
  * else's RPCs are sent from sunrpc's queue for that, which has only one thread when

@@ -34,8 +34,8 @@
  * A callback has no credit. sunrpc would have its Reply wait for one all the same, so
  * xprt_rdma_bc_fill() sets its rq_cong: that is the one exception.
  */
-#include <rpcrdma/trace_xprt.h>
-#include <rpcrdma/xprt_rdma.h>
+#include "trace.h"
+#include "xprt_rdma.h"
 
 /* Tell sunrpc what the window allows. */
 static void xprt_rdma_credit_set_locked(struct xprt_rdma *xr)

@@ -11,7 +11,8 @@
 #include <linux/seq_file.h>
 #include <net/net_namespace.h>
 #include <rpcrdma/debugfs.h>
-#include <rpcrdma/xprt_rdma.h>
+
+#include "xprt_rdma.h"
 
 static void xprt_rdma_debugfs_credits(struct seq_file *seq,
 				      struct xprt_rdma *xr)

@@ -5,8 +5,8 @@
  * This file says no to a message that nobody here can take. It never decides that,
  * and has nothing to do with errors that a server sends.
  */
-#include <rpcrdma/trace_xprt.h>
-#include <rpcrdma/xprt_rdma.h>
+#include "trace.h"
+#include "xprt_rdma.h"
 
 /**
  * xprt_rdma_reply_refuse - answer a message of version 2 with an error

@@ -23,8 +23,9 @@
 #include <linux/sched.h>
 #include <linux/wait.h>
 #include <rpcrdma/fail.h>
-#include <rpcrdma/trace_xprt.h>
-#include <rpcrdma/xprt_rdma.h>
+
+#include "trace.h"
+#include "xprt_rdma.h"
 
 /* Unmaps a region that the server can no longer reach, and pools it. */
 static inline void xprt_rdma_frwr_mr_put(struct xprt_rdma_mr *mr)

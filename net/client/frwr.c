@@ -21,8 +21,9 @@
  */
 #include <linux/slab.h>
 #include <linux/sched/mm.h>
-#include <rpcrdma/trace_xprt.h>
-#include <rpcrdma/xprt_rdma.h>
+
+#include "trace.h"
+#include "xprt_rdma.h"
 
 /**
  * struct xprt_rdma_pieces - a walk over the pages of an xdr_buf

@@ -15,8 +15,9 @@
 #include <linux/sunrpc/auth.h>
 #include <linux/sunrpc/xdr.h>
 #include <rpcrdma/fail.h>
-#include <rpcrdma/trace_xprt.h>
-#include <rpcrdma/xprt_rdma.h>
+
+#include "trace.h"
+#include "xprt_rdma.h"
 
 /* Some upper layers leave the pages for a Reply to be allocated by those
  * transports that need them: registering needs them.

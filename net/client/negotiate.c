@@ -34,8 +34,9 @@
 #include <linux/random.h>
 #include <rpcrdma/negotiate.h>
 #include <rpcrdma/param.h>
-#include <rpcrdma/trace_xprt.h>
-#include <rpcrdma/xprt_rdma.h>
+
+#include "trace.h"
+#include "xprt_rdma.h"
 
 unsigned int xprt_rdma_client_version = RPCRDMA_VERS_2;
 rpcrdma_param_range(client_version, xprt_rdma_client_version, RPCRDMA_VERS_1,

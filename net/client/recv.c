@@ -10,7 +10,7 @@
  * before, there are twice as many. Most connections never need them all. What
  * they pin has a bound, and no more credits are asked for than fit.
  */
-#include <rpcrdma/xprt_rdma.h>
+#include "xprt_rdma.h"
 
 /**
  * xprt_rdma_recv_limit - bound what a new connection's Receives pin

@@ -33,8 +33,9 @@
 #include <kunit/visibility.h>
 #include <linux/export.h>
 #include <linux/sunrpc/xdr.h>
-#include <rpcrdma/trace_xprt.h>
-#include <rpcrdma/xprt_rdma.h>
+
+#include "trace.h"
+#include "xprt_rdma.h"
 
 /* With an item in the pages, the head ends where the item begins. The upper
  * layer had to guess that place; it may have guessed too far.

@@ -19,8 +19,9 @@
  */
 #include <linux/slab.h>
 #include <linux/sunrpc/sched.h>
-#include <rpcrdma/trace_xprt.h>
-#include <rpcrdma/xprt_rdma.h>
+
+#include "trace.h"
+#include "xprt_rdma.h"
 
 /**
  * xprt_rdma_req_create - make a slot

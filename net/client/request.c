@@ -25,9 +25,10 @@
  * From then on the Call belongs to the server. reply.c takes over when it answers,
  * and xprt_rdma_timer() when it does not.
  */
-#include <rpcrdma/trace_xprt.h>
 #include <rpcrdma/xmit.h>
-#include <rpcrdma/xprt_rdma.h>
+
+#include "trace.h"
+#include "xprt_rdma.h"
 
 /* Returns 0; -ENOBUFS if there is no Receive for one Reply more; or -ENOTCONN if
  * all there are belong to RPCs that were given up. They may never be answered, but

@@ -28,8 +28,9 @@
  * have the entries (rfc5666bis 8.2.1).
  */
 #include <linux/slab.h>
-#include <rpcrdma/trace_xprt.h>
-#include <rpcrdma/xprt_rdma.h>
+
+#include "trace.h"
+#include "xprt_rdma.h"
 
 /* Entries one RPC can take: its Send, and registering and invalidating all the
  * regions that its two chunks can name

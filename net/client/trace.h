@@ -10,7 +10,8 @@
 
 #include <linux/tracepoint.h>
 #include <linux/sunrpc/xprt.h>
-#include <rpcrdma/xprt_rdma.h>
+
+#include "xprt_rdma.h"
 
 DECLARE_EVENT_CLASS(xprt_rdma_class,
 	TP_PROTO(const struct xprt_rdma *xr, int status),
@@ -369,8 +370,9 @@ DEFINE_XPRT_RDMA_WC(mr_err);
 
 #endif /* RPCRDMA_TRACE_XPRT_H */
 
+/* From include/, which is searched */
 #undef TRACE_INCLUDE_PATH
-#define TRACE_INCLUDE_PATH rpcrdma
+#define TRACE_INCLUDE_PATH ../net/client
 #undef TRACE_INCLUDE_FILE
-#define TRACE_INCLUDE_FILE trace_xprt
+#define TRACE_INCLUDE_FILE trace
 #include <trace/define_trace.h>

@@ -12,8 +12,9 @@
 #include <linux/sunrpc/addr.h>
 #include <linux/sunrpc/sched.h>
 #include <linux/sunrpc/svc_xprt.h>
-#include <rpcrdma/trace_xprt.h>
-#include <rpcrdma/xprt_rdma.h>
+
+#include "trace.h"
+#include "xprt_rdma.h"
 
 unsigned int xprt_rdma_slot_table_entries = XPRT_RDMA_DEF_SLOTS;
 unsigned int xprt_rdma_max_inline_read = XPRT_RDMA_DEF_INLINE;

@@ -3,9 +3,9 @@
 #include <linux/module.h>
 #include <rpcrdma/debugfs.h>
 #include <rpcrdma/device.h>
-#include <rpcrdma/svc_rdma.h>
-#include <rpcrdma/xprt_rdma.h>
 
+#include "../client/xprt_rdma.h"
+#include "../server/svc_rdma.h"
 #include "module.h"
 
 static int __init rpcrdma_init(void)

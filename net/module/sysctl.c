@@ -8,9 +8,9 @@
 #include <rpcrdma/counters.h>
 #include <rpcrdma/keepalive.h>
 #include <rpcrdma/props.h>
-#include <rpcrdma/svc_rdma.h>
-#include <rpcrdma/xprt_rdma.h>
 
+#include "../client/xprt_rdma.h"
+#include "../server/svc_rdma.h"
 #include "module.h"
 
 static const unsigned int rpcrdma_inline_min = RPCRDMA_INLINE_MIN;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The one place where trace events become code. */
 #define CREATE_TRACE_POINTS
-#include <rpcrdma/trace_verbs.h>
-#include <rpcrdma/trace_xprt.h>
-#include <rpcrdma/trace_svc.h>
+#include "../verbs/trace.h"
+#include "../client/trace.h"
+#include "../server/trace.h"

@@ -24,8 +24,9 @@
 #include <rdma/ib_cm.h>
 #include <rdma/rdma_cm.h>
 #include <rpcrdma/counters.h>
-#include <rpcrdma/svc_rdma.h>
-#include <rpcrdma/trace_svc.h>
+
+#include "svc_rdma.h"
+#include "trace.h"
 
 /* An RNR retry count that means "for ever" (InfiniBand Architecture, 9.7.5.2.8) */
 #define SVC_RDMA_RNR_ENDLESS	7

@@ -34,9 +34,10 @@
 #include <linux/sunrpc/svc_xprt.h>
 #include <linux/sunrpc/xprt.h>
 #include <rpcrdma/counters.h>
-#include <rpcrdma/svc_rdma.h>
-#include <rpcrdma/trace_svc.h>
 #include <rpcrdma/xmit.h>
+
+#include "svc_rdma.h"
+#include "trace.h"
 
 /**
  * struct svc_rdma_bc - a way back, to sunrpc

@@ -11,7 +11,8 @@
  */
 #include <linux/slab.h>
 #include <linux/sunrpc/svc_xprt.h>
-#include <rpcrdma/svc_rdma.h>
+
+#include "svc_rdma.h"
 
 static struct kmem_cache *svc_rdma_call_cache;
 

@@ -28,8 +28,9 @@
 #include <linux/sunrpc/sched.h>
 #include <linux/sunrpc/xprt.h>
 #include <rpcrdma/counters.h>
-#include <rpcrdma/svc_rdma.h>
-#include <rpcrdma/trace_svc.h>
+
+#include "svc_rdma.h"
+#include "trace.h"
 
 /**
  * svc_rdma_backward_init - prepare the backward direction of a new connection

@@ -24,8 +24,9 @@
 #include <linux/slab.h>
 #include <linux/sunrpc/svc_xprt.h>
 #include <rdma/rdma_cm.h>
-#include <rpcrdma/svc_rdma.h>
-#include <rpcrdma/trace_svc.h>
+
+#include "svc_rdma.h"
+#include "trace.h"
 
 /* That sleeps, and neither ops->lost() nor xpo_free may */
 static struct workqueue_struct *svc_rdma_free_wq;

@@ -33,8 +33,9 @@
  */
 #include <rpcrdma/counters.h>
 #include <rpcrdma/param.h>
-#include <rpcrdma/svc_rdma.h>
-#include <rpcrdma/trace_svc.h>
+
+#include "svc_rdma.h"
+#include "trace.h"
 
 /* Credits of a new connection */
 #define SVC_RDMA_CREDITS_FIRST	2u

@@ -6,7 +6,8 @@
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
 #include <rpcrdma/debugfs.h>
-#include <rpcrdma/svc_rdma.h>
+
+#include "svc_rdma.h"
 
 static void svc_rdma_debugfs_stock(struct seq_file *seq, const char *name,
 				   u32 size, u32 free)

@@ -7,8 +7,9 @@
  * Reply that fits nowhere.
  */
 #include <rpcrdma/counters.h>
-#include <rpcrdma/svc_rdma.h>
-#include <rpcrdma/trace_svc.h>
+
+#include "svc_rdma.h"
+#include "trace.h"
 
 static void svc_rdma_count_error(u32 code)
 {

@@ -11,7 +11,8 @@
  */
 #include <linux/sunrpc/svc_xprt.h>
 #include <rdma/mr_pool.h>
-#include <rpcrdma/svc_rdma.h>
+
+#include "svc_rdma.h"
 
 /**
  * svc_rdma_mrs_init - set up an empty stock of regions

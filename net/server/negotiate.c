@@ -23,8 +23,9 @@
 #include <rpcrdma/counters.h>
 #include <rpcrdma/fail.h>
 #include <rpcrdma/param.h>
-#include <rpcrdma/svc_rdma.h>
-#include <rpcrdma/trace_svc.h>
+
+#include "svc_rdma.h"
+#include "trace.h"
 
 unsigned int svc_rdma_server_version = RPCRDMA_VERS_2;
 rpcrdma_param_range(server_version, svc_rdma_server_version, RPCRDMA_VERS_1,

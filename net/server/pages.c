@@ -23,8 +23,9 @@
 #include <linux/slab.h>
 #include <linux/sunrpc/svc.h>
 #include <rpcrdma/counters.h>
-#include <rpcrdma/svc_rdma.h>
-#include <rpcrdma/svc_rdma_array.h>
+
+#include "svc_rdma.h"
+#include "svc_rdma_array.h"
 
 /* The largest pieces that the page allocator keeps at hand on each CPU */
 #define SVC_RDMA_SINK_ORDER	PAGE_ALLOC_COSTLY_ORDER

@@ -6,7 +6,7 @@
  *
  * This file compares times. It never ends a connection itself, and posts nothing.
  */
-#include <rpcrdma/svc_rdma.h>
+#include "svc_rdma.h"
 
 /**
  * svc_rdma_posted_init - nothing is posted yet

@@ -17,8 +17,9 @@
  */
 #include <linux/sunrpc/svc_xprt.h>
 #include <rpcrdma/counters.h>
-#include <rpcrdma/svc_rdma.h>
-#include <rpcrdma/trace_svc.h>
+
+#include "svc_rdma.h"
+#include "trace.h"
 
 /* Bytes of Calls that a client has pulled and that no thread has taken yet */
 #define SVC_RDMA_PULL_BYTES	(16u << 20)

@@ -38,8 +38,9 @@
 #include <linux/sunrpc/xdr.h>
 #include <linux/unaligned.h>
 #include <rpcrdma/counters.h>
-#include <rpcrdma/svc_rdma.h>
-#include <rpcrdma/trace_svc.h>
+
+#include "svc_rdma.h"
+#include "trace.h"
 
 static void svc_rdma_read_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 {

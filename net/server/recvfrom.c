@@ -20,8 +20,9 @@
 #include <linux/sunrpc/svc_xprt.h>
 #include <rpcrdma/counters.h>
 #include <rpcrdma/fail.h>
-#include <rpcrdma/svc_rdma.h>
-#include <rpcrdma/trace_svc.h>
+
+#include "svc_rdma.h"
+#include "trace.h"
 
 /* Treat RDMA_MSGP as RDMA_MSG instead of refusing it (G-07) */
 static bool svc_rdma_accept_msgp = true;

@@ -21,7 +21,8 @@
 #include <linux/sunrpc/xdr.h>
 #include <rdma/rw.h>
 #include <rpcrdma/counters.h>
-#include <rpcrdma/svc_rdma.h>
+
+#include "svc_rdma.h"
 
 /* Pages of the largest context. The core, too, makes no larger regions. */
 #define SVC_RDMA_RW_PAGES	256u

@@ -29,8 +29,9 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <rpcrdma/counters.h>
-#include <rpcrdma/svc_rdma.h>
-#include <rpcrdma/trace_svc.h>
+
+#include "svc_rdma.h"
+#include "trace.h"
 
 /* Contexts kept for later, and the bytes of their buffers; what a burst took
  * beyond that is freed

@@ -24,8 +24,9 @@
 #include <linux/sunrpc/xdr.h>
 #include <rpcrdma/counters.h>
 #include <rpcrdma/plan.h>
-#include <rpcrdma/svc_rdma.h>
-#include <rpcrdma/trace_svc.h>
+
+#include "svc_rdma.h"
+#include "trace.h"
 
 /* Reply inline if it fits, even if a Reply chunk was offered (G-02) */
 static bool svc_rdma_reply_short;

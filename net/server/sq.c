@@ -17,8 +17,9 @@
  */
 #include <linux/list.h>
 #include <rpcrdma/counters.h>
-#include <rpcrdma/svc_rdma.h>
-#include <rpcrdma/trace_svc.h>
+
+#include "svc_rdma.h"
+#include "trace.h"
 
 /* Send queue slots in use by a client that is not known yet */
 #define SVC_RDMA_UNKNOWN_SLOTS	8u

@@ -10,7 +10,8 @@
 #define RPCRDMA_TRACE_SVC_H
 
 #include <linux/tracepoint.h>
-#include <rpcrdma/svc_rdma.h>
+
+#include "svc_rdma.h"
 
 #define show_svc_rdma_verdict(verdict)				\
 	__print_symbolic(verdict,				\
@@ -505,8 +506,9 @@ TRACE_EVENT(svc_rdma_credits,
 
 #endif /* RPCRDMA_TRACE_SVC_H */
 
+/* From include/, which is searched */
 #undef TRACE_INCLUDE_PATH
-#define TRACE_INCLUDE_PATH rpcrdma
+#define TRACE_INCLUDE_PATH ../net/server
 #undef TRACE_INCLUDE_FILE
-#define TRACE_INCLUDE_FILE trace_svc
+#define TRACE_INCLUDE_FILE trace
 #include <trace/define_trace.h>

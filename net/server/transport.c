@@ -18,8 +18,9 @@
 #include <linux/sunrpc/xprt.h>
 #include <rdma/rdma_cm.h>
 #include <rpcrdma/device.h>
-#include <rpcrdma/svc_rdma.h>
-#include <rpcrdma/trace_svc.h>
+
+#include "svc_rdma.h"
+#include "trace.h"
 
 /* How long until listening is tried again */
 #define SVC_RDMA_RELISTEN	(2 * HZ)

@@ -12,7 +12,8 @@
 #include <linux/sunrpc/msg_prot.h>
 #include <linux/sunrpc/xdr.h>
 #include <rpcrdma/counters.h>
-#include <rpcrdma/svc_rdma.h>
+
+#include "svc_rdma.h"
 
 /**
  * svc_rdma_result_payload - xpo_result_payload: an eligible result

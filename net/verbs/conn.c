@@ -25,9 +25,9 @@
 #include <rdma/rdma_cm.h>
 #include <rpcrdma/conn.h>
 #include <rpcrdma/device.h>
-#include <rpcrdma/trace_verbs.h>
 
 #include "conn_state.h"
+#include "trace.h"
 
 /* CM retries: enough for a lost packet, few enough to notice a dead path */
 #define RPCRDMA_CM_RETRIES	6

@@ -12,9 +12,9 @@
  * memory (invariant I1 in Documentation/locking.rst).
  */
 #include <rpcrdma/conn.h>
-#include <rpcrdma/trace_verbs.h>
 
 #include "conn_state.h"
+#include "trace.h"
 
 /**
  * rpcrdma_conn_rise - bring a connection into a higher state

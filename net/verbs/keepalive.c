@@ -35,7 +35,8 @@
 #include <rpcrdma/counters.h>
 #include <rpcrdma/keepalive.h>
 #include <rpcrdma/param.h>
-#include <rpcrdma/trace_verbs.h>
+
+#include "trace.h"
 
 unsigned int rpcrdma_keepalive_time = 10;
 rpcrdma_param_range(keepalive_time, rpcrdma_keepalive_time, 0,

@@ -31,7 +31,8 @@
  */
 #include <linux/slab.h>
 #include <rpcrdma/conn.h>
-#include <rpcrdma/trace_verbs.h>
+
+#include "trace.h"
 
 static struct rpcrdma_conn *
 rpcrdma_recv_pool_conn(struct rpcrdma_recv_pool *pool)

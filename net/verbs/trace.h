@@ -171,8 +171,9 @@ TRACE_EVENT(rpcrdma_recv_done,
 
 #endif /* RPCRDMA_TRACE_VERBS_H */
 
+/* From include/, which is searched */
 #undef TRACE_INCLUDE_PATH
-#define TRACE_INCLUDE_PATH rpcrdma
+#define TRACE_INCLUDE_PATH ../net/verbs
 #undef TRACE_INCLUDE_FILE
-#define TRACE_INCLUDE_FILE trace_verbs
+#define TRACE_INCLUDE_FILE trace
 #include <trace/define_trace.h>

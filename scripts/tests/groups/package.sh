@@ -93,7 +93,7 @@ case_package-deb() {
 	make -s -C "$TOP" deb DEBDIR="$dir"
 	dpkg-deb -c "$deb" | awk '{ print $6 }' >"$dir/contents"
 	local f
-	for f in Kbuild dkms.conf net/module/main.c include/rpcrdma/wire.h; do
+	for f in Kbuild dkms.conf net/module/main.c net/server/svc_rdma.h include/rpcrdma/wire.h; do
 		grep -qx "./usr/src/rpcrdma-$version/$f" "$dir/contents" || fail "no $f"
 	done
 	grep -qx ./usr/share/man/man4/rpcrdma.4.gz "$dir/contents" || fail "no manual page"
