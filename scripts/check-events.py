@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Is there a trace event that no test looks at?
+"""Is there a trace event that no test looks at, or a function that a test looks for in vain?
 
 usage: check-events.py
 
 A test looks at an event if its name stands in one of the files of scripts/tests. Prints each event
-that none of them names and UNSEEN does not excuse; the status is 1 if there is any.
+that none of them names and UNSEEN does not excuse. A test that has a function fail, or be short of
+memory, calls it '^name$'. Prints each such name that no function in net/ has. The status is 1 if
+anything was printed.
 """
 import glob
 import os
@@ -29,6 +31,15 @@ def defined(top):
     return found
 
 
+def functions(top):
+    """Names of all functions that are defined in net/"""
+    found = set()
+    for path in glob.glob(f"{top}/net/*/*.c"):
+        with open(path, encoding="utf-8") as f:
+            found.update(re.findall(r"^(?:[a-z][\w *]*[ *])?(\w+)\(", f.read(), re.M))
+    return found
+
+
 # What no guest brings about
 UNSEEN = {
     "xprt_rdma_no_tls": "NFS refuses the mount option itself; the KUnit suite xprt_rdma_transport does what leads to it",
@@ -49,6 +60,13 @@ def main():
             wrong = 1
     for name in sorted(set(UNSEEN) - defined(top)):
         print(f"{name}: no such event")
+        wrong = 1
+    wanted = set(re.findall(r"'\^((?:xprt_rdma|svc_rdma|rpcrdma)_\w+)\$'", text))
+    for name in sorted(wanted - functions(top)):
+        print(f"{name}: a test looks for this function, and net/ has none of this name")
+        wrong = 1
+    if not wanted:
+        print("no test looks for a function: check-events.py does not find them")
         wrong = 1
     return wrong
 

@@ -429,7 +429,7 @@ case_starved-large() {
 
 small_pieces() {
 	in_pieces client '^xprt_rdma_'
-	in_pieces client '^xprt_rdma_send_expect$'
+	in_pieces client '^xprt_rdma_recv_expect$'
 	in_pieces server '^svc_rdma_accept$'
 	in_pieces server '^svc_rdma_recvfrom$'
 }
