@@ -31,8 +31,8 @@
 /* Slots that are there as long as callbacks are used */
 #define XPRT_RDMA_BC_READY	2u
 
-/* Half of it for the Call and half for the Reply: no longer is any that a session
- * is made for, see xprt_rdma_bc_maxpayload().
+/* Half of it is for the Call and half for the Reply. No session is made for
+ * longer ones, see xprt_rdma_bc_maxpayload().
  */
 static struct xprt_rdma_req *xprt_rdma_bc_make(gfp_t gfp)
 {
@@ -62,7 +62,7 @@ int xprt_rdma_bc_setup(struct rpc_xprt *xprt, unsigned int reqs)
 	struct xprt_rdma *xr = xprt_rdma_from(xprt);
 	struct xprt_rdma_req *req;
 
-	/* Two who do this at once may make one more. */
+	/* Two tasks that do this at once may make one more. */
 	while (READ_ONCE(xprt->bc_alloc_count) < XPRT_RDMA_BC_READY) {
 		req = xprt_rdma_bc_make(GFP_KERNEL);
 		if (!req)
@@ -198,7 +198,7 @@ static struct xprt_rdma_req *xprt_rdma_bc_get(struct xprt_rdma *xr)
 }
 
 /* There is no memory. Returns a slot if one has just become free; NULL if the
- * message waits, and is not the caller's any more; or an error.
+ * message waits and no longer belongs to the caller; or an error.
  */
 static struct xprt_rdma_req *xprt_rdma_bc_wait(struct xprt_rdma *xr,
 					       struct rpcrdma_recv *recv)
@@ -253,9 +253,10 @@ static void xprt_rdma_bc_fill(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	memset(rqst, 0, sizeof(*rqst));
 	rqst->rq_xprt = &xr->xr_xprt;
 	rqst->rq_xid = cpu_to_be32(hdr->hd_xid);
-	/* Its Reply takes no credit. For sunrpc it has one already: it would wait
-	 * for one otherwise, behind the Calls that do, while the server may
-	 * answer none of them before this is answered (rfc5666bis 8.2.1).
+	/* The Reply takes no credit. sunrpc is told that it has one already.
+	 * Otherwise it would wait for a credit behind the Calls that wait, and
+	 * the server may answer none of them before it has this Reply
+	 * (rfc5666bis 8.2.1).
 	 */
 	rqst->rq_cong = 1;
 	req->rr_bc_cookie = READ_ONCE(xr->xr_xprt.connect_cookie);
@@ -280,7 +281,9 @@ static void xprt_rdma_bc_enqueue_locked(struct xprt_rdma *xr,
 	lockdep_assert_held(&xprt->bc_pa_lock);
 
 	serv = xr->xr_bc_enabled ? xprt->bc_serv : NULL;
-	/* The queued Call holds the transport, unless that is going away. */
+	/* The queued Call holds a reference to the transport, unless the
+	 * transport is going away.
+	 */
 	if (serv && !xprt_get(xprt))
 		serv = NULL;
 	if (serv) {
@@ -453,9 +456,9 @@ static int xprt_rdma_bc_encode(struct xprt_rdma *xr,
 	return len + snd->len;
 }
 
-/* The server asked for more than it can Receive, now at least: the limits of a
- * new connection may be lower than those that the session was made with. It
- * gets to know (version-two 5.3.3).
+/* The server asked for more than it can receive. A new connection may have
+ * lower limits than the session was made with. Tell the server (version-two
+ * 5.3.3).
  */
 static int xprt_rdma_bc_encode_too_long(struct xprt_rdma *xr,
 					const struct rpc_rqst *rqst,
@@ -497,7 +500,7 @@ int xprt_rdma_bc_send_reply(struct rpc_rqst *rqst)
 	struct xprt_rdma_send *send;
 	int rc;
 
-	/* The server that asked has gone, and nobody has a Receive for it */
+	/* The server that asked has gone: there is no Receive for the Reply */
 	if (xprt_rdma_req_from(rqst)->rr_bc_cookie != xprt->connect_cookie) {
 		trace_xprt_rdma_bc_reply(rqst, -ESTALE);
 		rpcrdma_count(client_bc_dropped);

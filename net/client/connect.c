@@ -27,9 +27,9 @@
 #include "trace.h"
 #include "xprt_rdma.h"
 
-/* Connecting sleeps: for a minute and more if a server does not answer. Everybody
- * else's RPCs are sent from sunrpc's queue for that, which has only one thread when
- * there is no memory for others.
+/* Connecting may sleep for more than a minute if a server does not answer.
+ * sunrpc's own queue also sends all RPCs, and has a single thread when memory
+ * is short. So connecting has a queue of its own.
  */
 static struct workqueue_struct *xprt_rdma_connect_wq;
 
@@ -107,9 +107,9 @@ static int xprt_rdma_create_queues(struct xprt_rdma *xr,
 	return rc;
 }
 
-/* Making and ending connections: pages may be waiting to be cleaned through this
- * very transport. If it is swapped over, nobody may be able to free memory before,
- * and the kernel's reserve is there for that.
+/* For making and ending connections. Pages may be waiting to be cleaned through
+ * this very transport. If it is swapped over, no memory may come free before it
+ * is connected, and the kernel's reserve is there for that.
  */
 static unsigned int xprt_rdma_memalloc_save(struct xprt_rdma *xr)
 {
@@ -120,8 +120,8 @@ static unsigned int xprt_rdma_memalloc_save(struct xprt_rdma *xr)
 	return memalloc_flags_save(flags);
 }
 
-/* Before sunrpc hears of a connection, it has what one RPC at a time takes: who
- * cleans pages, or swaps, gets through with it (I33).
+/* Before sunrpc hears of a connection, the connection has what one RPC at a
+ * time takes. That is enough to clean pages or to swap (I33).
  */
 static int xprt_rdma_reserve(struct xprt_rdma *xr)
 {
@@ -170,7 +170,7 @@ static int xprt_rdma_open(struct xprt_rdma *xr)
 		return rc;
 	memcpy(&xr->xr_srcaddr, &conn->cn_id->route.addr.src_addr,
 	       sizeof(xr->xr_srcaddr));
-	/* What is needed to ask for the version may be too small afterwards. */
+	/* What sufficed to ask for the version may be too small afterwards. */
 	rc = xprt_rdma_sends_reserve(xr);
 	if (!rc)
 		rc = xprt_rdma_negotiate(xr);
@@ -211,10 +211,10 @@ static int xprt_rdma_open_port(struct xprt_rdma *xr)
 	}
 }
 
-/* A server that could not stand version 2 gets a second chance at once. When
- * it takes no connection of version 1 either, it was not for the version. What
- * is known from a connection before stays known (G-20), after it has been found
- * twice of a server that did speak version 2.
+/* A server that failed with version 2 is tried with version 1 at once. If that
+ * fails too, the version was not the reason. What an earlier connection has
+ * shown stays known (G-20); for a server that once spoke version 2, it must
+ * have been found twice.
  */
 static int xprt_rdma_open_any(struct xprt_rdma *xr)
 {
@@ -236,8 +236,8 @@ static int xprt_rdma_open_any(struct xprt_rdma *xr)
 	return rc;
 }
 
-/* sunrpc tries again after some errors, and fails RPCs, of hard mounts too,
- * after all others. A device that is missing now may be back in a moment.
+/* sunrpc tries again after some errors. After all others it fails RPCs, even
+ * those of hard mounts. A device that is missing now may be back in a moment.
  */
 static int xprt_rdma_connect_status(int rc)
 {
@@ -299,8 +299,8 @@ static void xprt_rdma_connect_work(struct work_struct *work)
 	if (rc) {
 		rpcrdma_count(client_connect_errors);
 		xprt_rdma_teardown(xr);
-		/* Who is told of the error may want the connection closed
-		 * that it has met. It must not be the next one.
+		/* A task woken with this error may close the connection it
+		 * used. That must not be the next connection.
 		 */
 		xprt_rdma_credit_next_cookie(xr);
 	} else {
@@ -352,7 +352,7 @@ void xprt_rdma_close(struct rpc_xprt *xprt)
 	/* sunrpc may close twice. */
 	if (xr->xr_conn.cn_id) {
 		trace_xprt_rdma_close(xr, xr->xr_conn.cn_error);
-		/* It said ERR_VERS, and that was all it ever did (version-two 7.2) */
+		/* It sent ERR_VERS and nothing else (version-two 7.2) */
 		if (xr->xr_fell_back && !xr->xr_window.wn_opened)
 			xr->xr_v1_only = true;
 		rpcrdma_count(client_disconnects);

@@ -177,8 +177,8 @@ void xprt_rdma_credit_release(struct rpc_task *task)
 	xprt_release_rqst_cong(task);
 }
 
-/* sunrpc lets the next RPC send when one ends that has a credit. So nobody takes
- * the one that is free now, and gives it back.
+/* sunrpc lets the next RPC send when an RPC that has a credit ends. So take the
+ * credit that is free now in the name of no RPC, and give it back.
  */
 static void xprt_rdma_credit_wake_sender(struct rpc_xprt *xprt)
 {

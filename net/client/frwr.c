@@ -125,9 +125,9 @@ static struct xprt_rdma_mr *xprt_rdma_frwr_mr_create(struct xprt_rdma *xr,
 		goto out_destroy;
 	sg_init_table(mr->mr_sg, pages);
 
-	/* A provider cannot be told how to allocate, and must not wait either. So
-	 * it may use the kernel's reserve; it finds memory without it if this
-	 * function just did.
+	/* A provider cannot be told how to allocate, and must not wait either.
+	 * So let it use the kernel's reserve. It needs none if this function
+	 * has just found memory without it.
 	 */
 	flags = memalloc_flags_save(PF_MEMALLOC);
 	ib_mr = ib_alloc_mr(conn->cn_pd, conn->cn_caps.dc_sg_gaps ?
@@ -147,8 +147,8 @@ out_destroy:
 	return NULL;
 }
 
-/* One more region, on @list. The caller holds the send lock and so is the only one
- * who adds regions.
+/* Adds one region to @list. The caller holds the send lock, so nobody else adds
+ * regions.
  */
 static struct xprt_rdma_mr *xprt_rdma_frwr_mr_add(struct xprt_rdma *xr,
 						  struct list_head *list,
@@ -263,9 +263,9 @@ static int xprt_rdma_frwr_fill(struct xprt_rdma *xr, struct xprt_rdma_mr *mr,
 	return n;
 }
 
-/* The address the server gets to see has nothing of ours in it but the offset
- * within the first page, which must agree; the XID in the upper half makes a
- * capture readable.
+/* The address that the server sees tells it nothing about our memory but the
+ * offset within the first page, which must agree. The XID in the upper half
+ * makes a capture readable.
  */
 static int xprt_rdma_frwr_register(struct xprt_rdma_mr *mr, int n, u32 xid,
 				   bool remote_write, bool hold)
@@ -496,8 +496,8 @@ void xprt_rdma_frwr_destroy_all(struct xprt_rdma *xr)
 {
 	struct xprt_rdma_mr *mr, *next;
 
-	/* First unmap everything: as soon as a region leaves its RPC, that
-	 * RPC's pages may be looked at.
+	/* Unmap everything first: once an RPC has no region left, its pages may
+	 * be read.
 	 */
 	list_for_each_entry(mr, &xr->xr_mr_all, mr_all) {
 		spin_lock(&xr->xr_mr_lock);

@@ -19,8 +19,8 @@
 #include "trace.h"
 #include "xprt_rdma.h"
 
-/* Some upper layers leave the pages for a Reply to be allocated by those
- * transports that need them: registering needs them.
+/* Some upper layers expect the transport to allocate the pages for a Reply if
+ * it needs them. Registration does.
  */
 static int xprt_rdma_marshal_fill_pages(struct xdr_buf *buf)
 {
@@ -47,7 +47,7 @@ static u32 xprt_rdma_marshal_pad(const struct xprt_rdma *xr,
 	return xr->xr_vers == RPCRDMA_VERS_1 ? xdr_pad_size(rcv->page_len) : 0;
 }
 
-/* How long a Reply to expect: what the upper layer has room for. */
+/* The longest Reply to expect is what the upper layer has room for. */
 static u32 xprt_rdma_marshal_reply_max(const struct xprt_rdma_req *req)
 {
 	u32 len = req->rr_slot.rq_rcv_buf.buflen;
@@ -85,10 +85,9 @@ static void xprt_rdma_marshal_args_retried(const struct xprt_rdma *xr,
 						   PAGE_SIZE, pages));
 }
 
-/* May data items be taken out of the message? Not if it is protected as a whole.
- * The flags of an rpc_auth that auth_gss made are what memory was there before, but
- * for the bits that it sets: of a flavor that protects no data, one that is set
- * means nothing.
+/* May data items be taken out of the message? Not if it is protected as a
+ * whole. auth_gss leaves most bits of au_flags uninitialised. So for a flavor
+ * that protects no data, a bit that is set means nothing.
  */
 static bool xprt_rdma_marshal_may_reduce(const struct rpc_rqst *rqst)
 {
@@ -143,7 +142,7 @@ int xprt_rdma_marshal_plan(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	struct rpcrdma_plan_args args;
 	int rc;
 
-	/* They may have been raised since the Send was taken. */
+	/* The limits may have been raised since the Send was taken. */
 	limits.lm_inline_send = min(limits.lm_inline_send,
 				    send->sn_buf.bf_size);
 	rc = xprt_rdma_marshal_fill_pages(&req->rr_slot.rq_rcv_buf);
@@ -269,9 +268,9 @@ int xprt_rdma_marshal_register(struct xprt_rdma *xr, struct xprt_rdma_req *req)
 	       xprt_rdma_marshal_map_reply(xr, req);
 }
 
-/* The handle that the server may invalidate with its Reply. With one region,
- * that saves the local invalidation, with more of them one work request; where
- * there are some for the Call and some for the Reply, any does.
+/* The handle that the server may invalidate with its Reply. With one region
+ * this saves the local invalidation; with several it saves one work request,
+ * and any handle of the Call or of the Reply will do.
  */
 static u32 xprt_rdma_marshal_inv_handle(const struct xprt_rdma *xr,
 					const struct xprt_rdma_req *req)
@@ -371,9 +370,9 @@ static u32 xprt_rdma_marshal_offered(const struct xprt_rdma_offer *offer)
 	return len;
 }
 
-/* A Reply that we can receive inline, and the server cannot send: it has a limit
- * of its own that it need not tell (version-two 5.3.4). Plan by it from now on. One RPC
- * is not enough to remember it by: a server of NFSv4.1 that has not kept the
+/* A Reply that we could receive inline, but that the server cannot send: it has
+ * a limit of its own, which it need not announce (version-two 5.3.4). Plan by
+ * that limit from now on, for all RPCs: an NFSv4.1 server that has not kept the
  * Reply refuses the second try, and the next one is a new RPC. Receives stay as
  * large as was announced.
  */

@@ -53,7 +53,7 @@ MODULE_PARM_DESC(rdma_v2_inline,
 /* How long a server may take to answer the first message (G-20) */
 #define XPRT_RDMA_NEGOTIATE_TIMEOUT	(5 * HZ)
 
-/* What a peer may send as long as it knows nothing of ours */
+/* What a peer may send before it knows our limits */
 #define XPRT_RDMA_NEGOTIATE_DEFAULT	4096u
 
 /**
@@ -107,8 +107,8 @@ u32 xprt_rdma_negotiate_recv_size(const struct xprt_rdma *xr)
 	case RPCRDMA_VERS_1:
 		return xr->xr_conn.cn_ours.cp_recv_size;
 	case RPCRDMA_VERS_2:
-		/* A server need not obey a small RBSIZ (version-two 5.3.4; G-19);
-		 * and what is planned with may have shrunk since.
+		/* A server need not obey a small RBSIZ (version-two 5.3.4;
+		 * G-19), and the limit that we plan with may have shrunk since.
 		 */
 		return max(xr->xr_v2_inline, XPRT_RDMA_NEGOTIATE_DEFAULT);
 	default:
@@ -138,12 +138,12 @@ static void xprt_rdma_negotiate_v2(struct xprt_rdma *xr,
 	if (!xr->xr_props_heard)
 		xprt_rdma_negotiate_limits(xr, xr->xr_v2_inline,
 					   plain ? NULL : &hdr->hd_props);
-	/* Who refused our properties may not have taken them over. */
+	/* A server that refused our properties may not have applied them. */
 	if (hdr->hd_proc == RPCRDMA2_ERROR)
 		xr->xr_conn.cn_limits.lm_inline_recv =
 			min(xr->xr_v2_inline, XPRT_RDMA_NEGOTIATE_DEFAULT);
-	/* The answer gives our one credit back, and brings the first grant with it
-	 * (G-16); but for an error, which leaves the window at one.
+	/* The answer returns our only credit and brings the first grant (G-16).
+	 * An error leaves the window at one.
 	 */
 	if (rpcrdma2_is_grant(hdr, verdict))
 		xprt_rdma_credit_grant(xr, hdr->hd_credit, false);
@@ -284,7 +284,7 @@ int xprt_rdma_negotiate(struct xprt_rdma *xr)
 	rc = xprt_rdma_negotiate_send(xr);
 	if (!rc)
 		rc = rpcrdma_conn_wait(&xr->xr_conn, timeout, -ETIMEDOUT);
-	/* Lost behind an answer of version 2: it was not for the version */
+	/* Lost after an answer in version 2: the version was not the reason */
 	if (READ_ONCE(xr->xr_vers) == RPCRDMA_VERS_2)
 		return rc;
 	switch (rc) {

@@ -130,9 +130,11 @@ static void xprt_rdma_reply_resend(struct xprt_rdma *xr,
 
 	spin_lock(&xprt->queue_lock);
 	req->rr_resend = true;
-	/* Who sends it again finds that, and the credit released. */
+	/* Whoever sends it again finds this set, and the credit released. */
 	xprt_rdma_credit_unsent(rqst);
-	/* Only now: xprt_rdma_send_is_awaited() has to find one of the two. */
+	/* Not earlier: xprt_rdma_send_is_awaited() has to find one of the two
+	 * set.
+	 */
 	smp_store_release(&req->rr_recv, NULL);
 	rpc_wake_up_queued_task(&xprt->pending, rqst->rq_task);
 	xprt_unpin_rqst(rqst);
@@ -212,8 +214,8 @@ static void xprt_rdma_reply_complete(struct xprt_rdma *xr,
 		xprt_complete_rqst(rqst->rq_task, copied);
 	else
 		xprt_rdma_reply_doom(xprt, rqst->rq_task);
-	/* Only now: xprt_rdma_send_is_awaited() must not find neither this nor
-	 * that it has been completed.
+	/* Not earlier: xprt_rdma_send_is_awaited() must find either this, or
+	 * that the RPC was completed.
 	 */
 	smp_store_release(&req->rr_recv, NULL);
 	xprt_unpin_rqst(rqst);
@@ -269,7 +271,7 @@ static void xprt_rdma_reply_check_stray(struct xprt_rdma *xr,
 		xprt_rdma_reply_bad_inv(xr, recv);
 }
 
-/* Returns false if the connection has to go because of @recv. */
+/* Returns false if @recv makes it necessary to close the connection. */
 static bool xprt_rdma_reply_fence(struct xprt_rdma *xr,
 				  struct xprt_rdma_req *req,
 				  const struct rpcrdma_recv *recv)
@@ -434,7 +436,7 @@ static bool xprt_rdma_reply_sort_v2(struct xprt_rdma *xr,
 	}
 	if (hdr->hd_proc != RPCRDMA2_CONNPROP)
 		return false;
-	/* F_RESPONSE, but nobody has asked: its XID is no RPC's (G-17) */
+	/* F_RESPONSE, but nobody has asked: its XID belongs to no RPC (G-17) */
 	if (verdict == RPCRDMA_BACKWARD_CALL)
 		xprt_rdma_negotiate_hear(xr, hdr);
 	else
@@ -486,8 +488,8 @@ void xprt_rdma_reply_receive(struct rpcrdma_conn *conn,
 		rpcrdma_count(client_bad_versions);
 		if (xr->xr_vers == RPCRDMA_VERS_1)
 			break;
-		/* Without F_RESPONSE there is no telling whose XID it has
-		 * (version-two 3.2).
+		/* Without F_RESPONSE nothing tells whose XID it is (version-two
+		 * 3.2).
 		 */
 		trace_xprt_rdma_discard(&hdr, verdict);
 		goto out_stray;

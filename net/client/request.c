@@ -30,9 +30,9 @@
 #include "trace.h"
 #include "xprt_rdma.h"
 
-/* Returns 0; -ENOBUFS if there is no Receive for one Reply more; or -ENOTCONN if
- * all there are belong to RPCs that were given up. They may never be answered, but
- * a new connection has Receives.
+/* Returns 0; -ENOBUFS if there is no Receive for one more Reply; or -ENOTCONN
+ * if RPCs that were given up have all Receives. These may never be answered,
+ * but a new connection has Receives.
  */
 static int xprt_rdma_send_prepare_reply(struct xprt_rdma *xr)
 {
@@ -85,10 +85,10 @@ out_unmap:
 	return rc;
 }
 
-/* Was it sent less than its timeout ago, so that the server has not had its time
- * to reply yet? sunrpc's clock for an RPC runs on while a new connection is waited
- * for. It may be up as soon as the Call is sent at last; replacing the connection
- * for that would be the same again, with every RPC on it, and never end.
+/* Was it sent less than its timeout ago, so that the server may still reply in
+ * time? sunrpc's timer of an RPC keeps running while a new connection is made,
+ * and may expire as soon as the Call is sent. Replacing the connection for that
+ * would repeat without end, and take all other RPCs with it.
  */
 static bool xprt_rdma_send_is_fresh(const struct rpc_rqst *rqst)
 {
@@ -108,7 +108,9 @@ static bool xprt_rdma_send_is_awaited(struct xprt_rdma *xr,
 	/* Pairs with xprt_rdma_reply_complete() and xprt_rdma_reply_resend() */
 	awaited = req->rr_sent || req->rr_parked || smp_load_acquire(&req->rr_recv);
 	spin_unlock(&xr->xr_send_lock);
-	/* It has just come, or an error after which this is sent again, or fails. */
+	/* The Reply has just come, or an error after which this RPC is sent
+	 * again or fails.
+	 */
 	if (!awaited && (req->rr_resend || req->rr_doomed ||
 			 !test_bit(RPC_TASK_NEED_RECV,
 				   &rqst->rq_task->tk_runstate)))
@@ -142,7 +144,7 @@ int xprt_rdma_send_request(struct rpc_rqst *rqst)
 			goto out_replace;
 		return rpcrdma_xmit_status(rqst, rc);
 	}
-	/* Had its answer, though sunrpc may have missed the status (I17). */
+	/* It was answered, though sunrpc may have missed the status (I17). */
 	if (xprt_rdma_req_from(rqst)->rr_doomed)
 		return rpcrdma_xmit_status(rqst, -EIO);
 	/* Pairs with xprt_rdma_credit_unsent() */
@@ -164,9 +166,11 @@ int xprt_rdma_send_request(struct rpc_rqst *rqst)
 	rc = xprt_rdma_send_call(xr, rqst);
 	if (rc == -ENOTCONN)
 		goto out_replace;
-	/* There is no memory for this Call, and sunrpc tries it again before all that
-	 * is behind it. Answers to callbacks go before those that have no credit, and
-	 * the server may need one before it can answer what has the memory (rfc5666bis 8.2.1).
+	/* There is no memory for this Call, and sunrpc retries it before
+	 * everything behind it. Give its credit up: answers to callbacks go
+	 * before Calls without one, and the server may need such an answer
+	 * before it can answer the RPCs that have the memory (rfc5666bis
+	 * 8.2.1).
 	 */
 	if (rc == -ENOBUFS)
 		xprt_rdma_credit_give_back(rqst->rq_task);

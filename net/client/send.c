@@ -40,8 +40,9 @@
 /* Bytes of a Send's buffer when there is no memory for a larger one */
 #define XPRT_RDMA_SEND_SMALL	4096u
 
-/* Entries that Calls leave to the answers that callbacks must have (version-two 5.3.3):
- * less in a queue so small that the largest RPC would not get through
+/* Entries that Calls leave free for answers to callbacks, which must not wait
+ * (version-two 5.3.3). Fewer in a queue so short that the largest RPC would not
+ * fit
  */
 static int xprt_rdma_sq_answers(const struct xprt_rdma *xr)
 {
@@ -51,7 +52,7 @@ static int xprt_rdma_sq_answers(const struct xprt_rdma *xr)
 		   xr->xr_sizes.cz_bc_requests);
 }
 
-/* Reserves so many send queue entries, if @leave of them are left then. */
+/* Reserves @slots send queue entries if at least @leave entries remain. */
 static bool xprt_rdma_sq_reserve(struct xprt_rdma *xr, u32 slots, int leave)
 {
 	if (atomic_sub_return(slots, &xr->xr_sq_free) >= leave)
@@ -78,10 +79,10 @@ static bool xprt_rdma_send_next_is_ready(struct xprt_rdma *xr)
 	return next && xprt_rdma_send_is_ready(next);
 }
 
-/* When fewer entries are left than an RPC may need, or no Send that is ready, the
- * next one might have to wait, and nothing but a completion can wake it: do not
- * leave it to the batch (I33). And a later completion has to say that this buffer
- * may be used again.
+/* If fewer entries are left than an RPC may need, or no Send is ready, the next
+ * RPC might have to wait, and only a completion can wake it: ask for one now
+ * instead of once in a batch (I33). A large Send asks for its own where a later
+ * completion does not say that its buffer may be used again.
  */
 static bool xprt_rdma_send_signal(struct xprt_rdma *xr, u32 len)
 {
@@ -96,9 +97,9 @@ static bool xprt_rdma_send_signal(struct xprt_rdma *xr, u32 len)
 	return true;
 }
 
-/* Posts a Send, behind the registrations of its RPC, that has its entries. Part of
- * the chain may be with the device even after an error: the Send stays on the busy
- * list until the queues are gone.
+/* Posts a Send behind the registrations of its RPC; its entries are reserved.
+ * Even after an error the device may have part of the chain, so the Send stays
+ * on the busy list until the queues are gone.
  */
 static int xprt_rdma_send_post_locked(struct xprt_rdma_send *send,
 				      struct xprt_rdma_req *req,
@@ -139,8 +140,8 @@ static u32 xprt_rdma_send_slots(const struct xprt_rdma_send *send)
 	return 2 * send->sn_slots - 1;
 }
 
-/* Reserves what a Send takes. Calls stay behind those that wait, and leave
- * something to the answers to callbacks.
+/* Reserves what a Send takes. A Call does not overtake those that wait, and
+ * leaves entries for answers to callbacks.
  */
 static bool xprt_rdma_send_has_room(const struct xprt_rdma_send *send,
 				    const struct xprt_rdma_req *req)
@@ -154,9 +155,9 @@ static bool xprt_rdma_send_has_room(const struct xprt_rdma_send *send,
 				    xprt_rdma_sq_answers(xr));
 }
 
-/* Posts what there is room for, in the order in which it was parked. What has been
- * given up is left to xprt_rdma_send_forget(). An error closes the connection, and
- * with it goes all else.
+/* Posts parked Calls, oldest first, as long as there is room. Those that were
+ * given up are left to xprt_rdma_send_forget(). An error closes the connection,
+ * which ends all others.
  */
 static void xprt_rdma_send_unpark_locked(struct xprt_rdma *xr)
 {
@@ -179,8 +180,8 @@ static void xprt_rdma_send_unpark_locked(struct xprt_rdma *xr)
 		}
 		first = xprt_rdma_frwr_chain(req, &send->sn_wr, &regs);
 		xprt_rdma_send_post_locked(send, req, first);
-		/* Who gives it up from now on, fences it: behind the chain.
-		 * Pairs with xprt_rdma_req_free_buf().
+		/* Whoever gives the RPC up from now on fences it, behind the
+		 * chain. Pairs with xprt_rdma_req_free_buf().
 		 */
 		smp_store_release(&req->rr_parked, NULL);
 	}
@@ -198,7 +199,9 @@ static void xprt_rdma_send_park_locked(struct xprt_rdma_send *send,
 	send->sn_req = req;
 	req->rr_parked = send;
 	list_add_tail(&send->sn_list, &xr->xr_send_parked);
-	/* What has just come back has found nobody: look once more. */
+	/* Entries that came back before this was parked have woken nobody: look
+	 * once more.
+	 */
 	smp_mb();	/* pairs with xprt_rdma_sq_release() */
 	xprt_rdma_send_unpark_locked(xr);
 }
@@ -314,8 +317,9 @@ void xprt_rdma_sends_destroy(struct xprt_rdma *xr)
 	INIT_LIST_HEAD(&xr->xr_send_busy);
 }
 
-/* Reclaim may need this very transport to clean pages. When memory is in pieces,
- * less has to do: more goes by RDMA then. What it has already may do, too.
+/* Reclaim may need this very transport to clean pages. If there is no large
+ * piece of memory, a small buffer has to do, and more goes by RDMA; or the
+ * buffer that the Send already has.
  */
 static int xprt_rdma_send_alloc(struct xprt_rdma_send *send, u32 size,
 				gfp_t gfp)
@@ -358,7 +362,7 @@ static int xprt_rdma_send_prepare(struct xprt_rdma_send *send, gfp_t gfp)
 	return 0;
 }
 
-/* Has the next Send ready before it is needed. If that cannot be, the one before
+/* Makes the next Send ready before it is needed. If that fails, the Send before
  * it asks for a completion (I33).
  */
 static void xprt_rdma_send_look_ahead(struct xprt_rdma *xr, gfp_t gfp)
@@ -536,7 +540,9 @@ void xprt_rdma_send_forget(struct xprt_rdma *xr, struct xprt_rdma_req *req)
 	if (!send)
 		return;
 	xprt_rdma_frwr_unmap_unposted(xr, req);
-	/* Who is next in line may need less, and somebody may need a Send. */
+	/* The next in line may need fewer entries, and somebody may wait for a
+	 * Send.
+	 */
 	xprt_rdma_sq_release(xr, 0);
 }
 

@@ -136,8 +136,9 @@ static void xprt_rdma_print_stats(struct rpc_xprt *xprt, struct seq_file *seq)
 		   st->cs_empty_sends, 0UL);
 }
 
-/* sunrpc has who sends over such a transport use the kernel's reserve, and so do
- * connecting and closing. What connections are made with is there already.
+/* sunrpc lets those who send over such a transport use the kernel's reserve;
+ * connecting and closing do so, too. What connections are made with is already
+ * there.
  */
 static int xprt_rdma_enable_swap(struct rpc_xprt *xprt)
 {
@@ -255,9 +256,10 @@ static struct rpc_xprt *xprt_rdma_setup(struct xprt_create *args)
 
 	if (args->addrlen > sizeof(xprt->addr))
 		return ERR_PTR(-EBADF);
-	/* NFS refuses xprtsec= for a mount itself, but tries RDMA first when a
-	 * server that is mounted with TLS refers it to another one. What was to
-	 * be encrypted must not go in the clear: it then tries TCP with TLS.
+	/* NFS itself refuses xprtsec= for such a mount. But when a server
+	 * mounted with TLS refers it to another server, it tries RDMA first.
+	 * Refuse: it then tries TCP with TLS, and nothing that should be
+	 * encrypted goes in the clear.
 	 */
 	if (args->xprtsec.policy != RPC_XPRTSEC_NONE) {
 		trace_xprt_rdma_no_tls(args);
@@ -275,7 +277,9 @@ static struct rpc_xprt *xprt_rdma_setup(struct xprt_create *args)
 	xprt_rdma_init_xprt(xprt, args);
 
 	xr->xr_pad = kzalloc(XDR_UNIT, GFP_KERNEL);
-	/* There are never more requests than slots, nor credits than that. */
+	/* There are never more requests than slots, nor more credits than
+	 * requests.
+	 */
 	xr->xr_owed = kvmalloc_array(xprt->max_reqs, sizeof(*xr->xr_owed),
 				     GFP_KERNEL);
 	if (xr->xr_pad && xr->xr_owed)

@@ -112,7 +112,9 @@ void svc_rdma_way_join(struct svc_rdma_xprt *sx, struct svc_rdma_way *way,
 	INIT_LIST_HEAD(&way->wy_line);
 	way->wy_first = NULL;
 	spin_lock(&bw->bw_lock);
-	/* As many Receives are there now. Earlier ones have asked for the same. */
+	/* There are as many Receives now. Earlier ways back have asked for the
+	 * same number.
+	 */
 	bw->bw_window.wn_requested = requests;
 	list_add_tail(&way->wy_list, &bw->bw_ways);
 	if (bw->bw_closed)
@@ -186,7 +188,7 @@ static int svc_rdma_callback_check_locked(struct svc_rdma_backward *bw,
 	lockdep_assert_held(&bw->bw_lock);
 	if (bw->bw_closed)
 		return -ENOTCONN;
-	/* Had its answer, though sunrpc may have missed the status (I17). */
+	/* It was answered, though sunrpc may have missed the status (I17). */
 	if (cb->cb_failed)
 		return -EIO;
 	if (!list_empty(&cb->cb_list) || svc_rdma_backward_is_stuck(bw))
@@ -267,7 +269,7 @@ void svc_rdma_callback_end(struct svc_rdma_xprt *sx, struct svc_rdma_way *way,
 		bw->bw_nawaited--;
 		rpcrdma_window_owe(&bw->bw_window);
 	}
-	/* The next of this NFS client gets into line for itself. */
+	/* The next callback of this NFS client joins the line by itself. */
 	if (way->wy_first == cb)
 		svc_rdma_way_proceed_locked(bw, way);
 	svc_rdma_backward_wake_locked(bw);
@@ -281,8 +283,8 @@ void svc_rdma_callback_end(struct svc_rdma_xprt *sx, struct svc_rdma_way *way,
 	trace_svc_rdma_bc_given_up(sx, xid, status);
 }
 
-/* A callback is answered: that returns its credit. Returns NULL, and why, if nobody
- * waits for that.
+/* A callback is answered, which returns its credit. Returns NULL, with the
+ * reason in *@rc, if nobody waits for the answer.
  */
 static struct svc_rdma_callback *
 svc_rdma_callback_take_locked(struct svc_rdma_backward *bw, u32 xid, int *rc)
@@ -305,8 +307,9 @@ svc_rdma_callback_take_locked(struct svc_rdma_backward *bw, u32 xid, int *rc)
 	return NULL;
 }
 
-/* No other answer will come (rfc5666bis 8.3.5). A task that is not asleep yet forgets the status,
- * and would send it again: cb_failed is what counts (I17). With the queue_lock.
+/* No other answer will come (rfc5666bis 8.3.5). A task that is not asleep yet
+ * forgets the status and would send the callback again; cb_failed keeps it from
+ * that (I17). Caller holds queue_lock.
  */
 static void svc_rdma_callback_fail_rqst(struct svc_rdma_callback *cb,
 					struct rpc_rqst *rqst)
@@ -325,7 +328,9 @@ static void svc_rdma_callback_copy(struct rpc_rqst *rqst, const void *msg,
 	xprt_complete_rqst(rqst->rq_task, len);
 }
 
-/* Without @hdr, it has failed. sunrpc looks for the RPC again: it may be about to end. */
+/* Without @hdr the callback has failed. Look the RPC up again: it may be about
+ * to end.
+ */
 static int svc_rdma_callback_complete(struct svc_rdma_callback *cb,
 				      const struct rpcrdma_hdr *hdr,
 				      const void *msg)
@@ -351,8 +356,9 @@ static int svc_rdma_callback_complete(struct svc_rdma_callback *cb,
 	return rc;
 }
 
-/* All under one lock: a client may send its Reply twice, and the second must not touch
- * what the first has completed. What it grants is there before the RPC goes on.
+/* All under one lock: a client may send its Reply twice, and the second must
+ * not touch what the first has completed. Apply the grant before the RPC goes
+ * on.
  */
 static int svc_rdma_callback_answer(struct svc_rdma_xprt *sx, u32 xid,
 				    const struct rpcrdma_hdr *hdr,

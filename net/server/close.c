@@ -31,14 +31,14 @@
 /* That sleeps, and neither ops->lost() nor xpo_free may */
 static struct workqueue_struct *svc_rdma_free_wq;
 
-/* Whoever uses the verbs end of a connection, but for completion handlers: he looks
- * whether the connection is down, inside. Nobody stays for longer than it takes to
- * get memory.
+/* Entered by everybody who uses the verbs end of a connection, except
+ * completion handlers. Inside, they look whether the connection is down. Nobody
+ * stays inside longer than an allocation takes.
  */
 DEFINE_SRCU(svc_rdma_srcu);
 
-/* Nothing is in the hands of the device. What is on the lists may still complete,
- * flushed; handlers leave it alone then.
+/* The device has nothing any more. What is on the lists may still complete,
+ * flushed; handlers then leave it alone.
  */
 static void svc_rdma_conn_end_transfers(struct svc_rdma_xprt *sx)
 {
@@ -72,8 +72,8 @@ static void svc_rdma_conn_flush(struct svc_rdma_xprt *sx)
 		rpcrdma_recv_drop(recv);
 }
 
-/* Close the verbs end. Threads that come from here on see that it is down, and leave
- * all of it alone: the lists are nobody else's.
+/* Close the verbs end. Threads that come from here on see that it is down and
+ * leave all of it alone, so the lists belong to this function.
  */
 static void svc_rdma_conn_end(struct svc_rdma_xprt *sx)
 {
@@ -158,7 +158,7 @@ void svc_rdma_close_begin(struct svc_rdma_xprt *sx)
 	/* Without a reference left, it is being freed anyway. */
 	if (!kref_get_unless_zero(&sx->sx_xprt.xpt_ref))
 		return;
-	/* Once it is dead, sunrpc is done with it, and has put its namespace */
+	/* Once it is dead, sunrpc has done with it and has put its namespace */
 	if (!svc_xprt_is_dead(&sx->sx_xprt))
 		svc_xprt_deferred_close(&sx->sx_xprt);
 	queue_work(svc_rdma_free_wq, &sx->sx_down);

@@ -39,7 +39,7 @@
 
 /* Credits of a new connection */
 #define SVC_RDMA_CREDITS_FIRST	2u
-/* Calls for each credit, in a second: more want more credits */
+/* Calls per credit and second above which a client gets more credits */
 #define SVC_RDMA_CREDITS_RATE	8u
 /* Receives while the version is open: a client may send one message until it
  * has an answer; two to spare
@@ -134,8 +134,9 @@ int svc_rdma_credits_begin(struct svc_rdma_xprt *sx, u32 recv_size, u32 spare)
 	return svc_rdma_credits_provide(sx, rpcrdma_credit_advertise(first), 0);
 }
 
-/* Does the client send more than its credits may be good for? Another thread may
- * begin the next second, and count from later than what this one has received.
+/* Does the client send more than its credits allow for? Another thread may
+ * begin the next second, and then counts from a later start than this one has
+ * seen.
  */
 static bool svc_rdma_credits_busy(struct svc_rdma_xprt *sx, u32 credits)
 {

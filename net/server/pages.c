@@ -27,10 +27,10 @@
 #include "svc_rdma.h"
 #include "svc_rdma_array.h"
 
-/* The largest pieces that the page allocator keeps at hand on each CPU */
+/* The largest pages that the page allocator caches per CPU */
 #define SVC_RDMA_SINK_ORDER	PAGE_ALLOC_COSTLY_ORDER
 
-/* The kernel has turned out to be of another kind than its headers. */
+/* The running kernel keeps its pages in another way than its headers say. */
 static bool svc_rdma_pages_unfit;
 
 /**
@@ -81,9 +81,9 @@ u32 svc_rdma_pages_used(const struct svc_rqst *rqstp)
 	return svc_rdma_array_used(rqstp);
 }
 
-/* Pages of a page cache that were spliced in, also those that it has let go of
- * since, or that somebody else still reads, must not be written to by the next
- * Reply.
+/* The next Reply must not write to pages that were spliced in from a page
+ * cache, even if the cache has dropped them since, nor to pages that somebody
+ * else still reads.
  */
 static bool svc_rdma_page_is_private(struct page *page)
 {

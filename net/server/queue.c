@@ -68,8 +68,8 @@ static struct svc_rdma_call *svc_rdma_pull_take(struct svc_rdma_xprt *sx)
 	return call;
 }
 
-/* What arrives before the connection is accepted for good waits: until then
- * XPT_BUSY keeps threads away.
+/* Messages that arrive before the connection is finally accepted wait: until
+ * then XPT_BUSY keeps threads away.
  */
 static void svc_rdma_queue(struct svc_rdma_xprt *sx, struct list_head *entry,
 			   struct list_head *queue)
@@ -198,7 +198,7 @@ void svc_rdma_pull_next(struct svc_rdma_xprt *sx)
 {
 	bool fits;
 
-	/* What was made room of, before this look at who waits */
+	/* Make the room visible before looking who waits */
 	smp_mb();
 	if (likely(list_empty(&sx->sx_queue.qu_waiting)))
 		return;

@@ -60,8 +60,8 @@ static bool svc_rdma_give_bc_reply(struct svc_rdma_call *call)
 	/* We have asked for none (G-17) */
 	if (hdr->hd_proc == RPCRDMA2_CONNPROP)
 		return false;
-	/* None were offered. In version 1, a message with chunks is taken for
-	 * a bad Call.
+	/* We offered none. In version 1 a message with chunks counts as a bad
+	 * Call.
 	 */
 	if (hdr->hd_proc == RPCRDMA1_MSG &&
 	    rpcrdma_lists_empty(&hdr->hd_lists)) {
@@ -84,7 +84,8 @@ static void svc_rdma_take_bc_reply(struct svc_rdma_call *call)
 	svc_rdma_drop(call, RPCRDMA_BACKWARD_REPLY);
 }
 
-/* It is never answered; the callback it belongs to has to end (G-12). */
+/* It is never answered, but the callback that it belongs to has to end (G-12).
+ */
 static void svc_rdma_take_bad_response(struct svc_rdma_call *call,
 				       enum rpcrdma_verdict verdict)
 {
@@ -179,8 +180,8 @@ static enum rpcrdma_verdict svc_rdma_decode(struct svc_rdma_call *call)
 					&call->sc_stream_len);
 }
 
-/* A test may want a Call to fail (version-two 5.3.3). Returns what is wrong with it: that for
- * which the error stands.
+/* A test may want a Call to fail (version-two 5.3.3). Returns the verdict that
+ * leads to the error it asks for.
  */
 static enum rpcrdma_verdict svc_rdma_fail(const struct svc_rdma_call *call)
 {
@@ -348,10 +349,10 @@ int svc_rdma_recvfrom(struct svc_rqst *rqstp)
 		return 0;
 
 	rqstp->rq_xprt_ctxt = call;
-	/* Sessions have no use for a protocol number, the reply cache does */
+	/* Sessions do not need a protocol number; the reply cache does */
 	rqstp->rq_prot = IPPROTO_MAX;
 	svc_xprt_copy_addrs(rqstp, xprt);
-	/* There is no such thing as a port that root alone may bind to */
+	/* RDMA has no ports that only root may bind to */
 	set_bit(RQ_SECURE, &rqstp->rq_flags);
 	return rqstp->rq_arg.len;
 }

@@ -194,9 +194,9 @@ static bool svc_rdma_piece_follows(const struct svc_rdma_xprt *sx,
 	       (first | sx->sx_rw.rl_boundary) >= last;
 }
 
-/* Walk @xdr from @offset for *@len bytes, or fewer if a context has its pages
- * before: *@len says what was covered. Fills @sg unless it is NULL. Returns the
- * number of entries.
+/* Walks @xdr from @offset for *@len bytes, or fewer if a context runs out of
+ * pages first; *@len is set to what was covered. Fills @sg unless it is NULL.
+ * Returns the number of entries.
  */
 static u32 svc_rdma_sg_fill(const struct svc_rdma_xprt *sx,
 			    const struct xdr_buf *xdr, u32 offset, u32 *len,

@@ -334,7 +334,8 @@ int svc_rdma_send_submit(struct svc_rdma_send *send, struct svc_rdma_call *call,
 	send->ss_recv = call->sc_recv;
 	call->sc_recv = NULL;
 	if (likely(svc_rdma_sq_try(&sx->sx_sq, slots))) {
-		/* The connection's trouble from here on, not the caller's */
+		/* From here on an error concerns the connection, not the caller
+		 */
 		svc_rdma_send_post(send);
 		return 0;
 	}

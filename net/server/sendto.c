@@ -34,7 +34,7 @@ module_param_named(reply_short, svc_rdma_reply_short, bool, 0644);
 MODULE_PARM_DESC(reply_short,
 		 "Server: reply inline when that fits, though a Reply chunk is offered");
 
-/* Copy what of a Reply did not go to Write chunks. It is known to fit. */
+/* Copy the part of a Reply that went to no Write chunk. It is known to fit. */
 static int svc_rdma_copy_body(const struct svc_rdma_call *call,
 			      const struct xdr_buf *xdr, void *to)
 {
@@ -114,8 +114,8 @@ svc_rdma_reply_plan(const struct svc_rdma_send *send,
 				   v2 || READ_ONCE(svc_rdma_reply_short));
 }
 
-/* nfsd cuts a Reply off behind a result that leaves no room for the next one,
- * and that result goes, too. Its Write chunk is not used then.
+/* When a result leaves no room for the next one, nfsd cuts the Reply off, and
+ * drops that result as well. Its Write chunk is then unused.
  */
 static void svc_rdma_payloads_trim(struct svc_rdma_call *call, u32 len)
 {

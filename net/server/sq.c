@@ -56,7 +56,7 @@ void svc_rdma_sq_set_size(struct svc_rdma_sq *sq, u32 size)
 	spin_unlock_irqrestore(&sq->sq_lock, flags);
 }
 
-/* Nobody may overtake: with a line there is nothing to be had. */
+/* Nobody may overtake: if there is a line, no slot is free. */
 static bool svc_rdma_sq_grab_locked(struct svc_rdma_sq *sq, u32 slots)
 {
 	lockdep_assert_held(&sq->sq_lock);

@@ -508,8 +508,9 @@ static inline void svc_rdma_enqueue(struct svc_rdma_xprt *sx)
 		svc_xprt_enqueue(&sx->sx_xprt);
 }
 
-/* Has the peer shown a file handle that it has access to? Until then sunrpc counts
- * it among those of which there may be few, and it is given little of anything.
+/* Has the peer shown a file handle that it has access to? Until then sunrpc
+ * counts it among the few unknown peers that it allows, and it gets little of
+ * anything.
  */
 static inline bool svc_rdma_is_known(const struct svc_rdma_xprt *sx)
 {
@@ -523,7 +524,7 @@ static inline bool svc_rdma_family_is_ip(const struct sockaddr *sa)
 
 extern struct srcu_struct svc_rdma_srcu;
 
-/* From here to the end of the block, sx_conn is not closed. sparse does not follow
+/* sx_conn stays open from here to the end of the block. sparse does not follow
  * guard().
  */
 #ifdef __CHECKER__

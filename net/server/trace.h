@@ -198,7 +198,7 @@ DEFINE_SVC_RDMA_BC_EVENT(svc_rdma_bc_error);
 DEFINE_SVC_RDMA_BC_EVENT(svc_rdma_bc_drop);
 DEFINE_SVC_RDMA_BC_EVENT(svc_rdma_bc_given_up);
 
-/* A Call allows to invalidate what is in none of its chunks */
+/* A Call allows the invalidation of a handle that is in none of its chunks */
 TRACE_EVENT(svc_rdma_stray_handle,
 	TP_PROTO(const struct svc_rdma_xprt *sx, u32 xid, u32 handle),
 	TP_ARGS(sx, xid, handle),
@@ -236,7 +236,7 @@ TRACE_EVENT(svc_rdma_sq_wait,
 		  __entry->slots, __entry->size, __entry->status)
 );
 
-/* A listener is there or is not; a connect request cannot be taken */
+/* A listener has come or gone; or a connect request cannot be taken */
 DECLARE_EVENT_CLASS(svc_rdma_listen_class,
 	TP_PROTO(const struct sockaddr *addr, int status),
 	TP_ARGS(addr, status),

@@ -44,8 +44,8 @@ static int svc_rdma_listen_event(struct rdma_cm_id *id,
 	case RDMA_CM_EVENT_ADDR_CHANGE:
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
 		schedule_delayed_work(&sl->sl_relisten, SVC_RDMA_RELISTEN);
-		/* If it is not published yet, whoever made it has to destroy
-		 * it: he publishes, and then looks.
+		/* If it is not published yet, its maker has to destroy it: the
+		 * maker publishes it first, and then looks.
 		 */
 		WRITE_ONCE(sl->sl_stale, true);
 		return xchg(&sl->sl_id, NULL) == id;

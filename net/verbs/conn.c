@@ -85,10 +85,10 @@ static void rpcrdma_conn_hear_peer(struct rpcrdma_conn *conn,
 			     conn->cn_peer_len, &conn->cn_limits);
 }
 
-/* May the connecting end make the one Read it has asked for? iWARP providers do
- * not agree on which of the two numbers says that; the other one is that of the
- * server's Reads, and not 0 either. More than 1 was not agreed upon: MPA of
- * revision 1 cannot.
+/* May the connecting end issue the one RDMA Read it has asked for? iWARP
+ * providers disagree which of the two numbers says so; the other one is for the
+ * server's Reads, and is not 0 either. More than 1 cannot have been agreed: MPA
+ * revision 1 negotiates none.
  */
 static void rpcrdma_conn_hear_ord(struct rpcrdma_conn *conn,
 				  const struct rdma_conn_param *param)
@@ -111,8 +111,8 @@ static int rpcrdma_conn_refusal(const struct rpcrdma_conn *conn,
 						       -ECONNREFUSED;
 }
 
-/* A peer that is away may come back; that there is no network on which it
- * could, ends RPCs of some mounts for good.
+/* A peer that is away may come back. Without a network to it, some mounts fail
+ * their RPCs for good.
  */
 static int rpcrdma_conn_no_way(const struct rdma_cm_event *event)
 {
@@ -254,7 +254,7 @@ void rpcrdma_conn_adopt(struct rpcrdma_conn *conn, struct rdma_cm_id *id,
 	rpcrdma_conn_rise(conn, RPCRDMA_CONN_OPENING, 0);
 	rpcrdma_conn_keep_peer(conn, param);
 	rpcrdma_device_query(id->device, id->port_num, &conn->cn_caps);
-	/* The id is ours even so, and better destroyed by us, see there */
+	/* The id is ours even so, and we had better destroy it, see there */
 	rc = rpcrdma_device_join(conn);
 	if (rc)
 		rpcrdma_conn_fail(conn, rc);
@@ -353,8 +353,8 @@ out_free:
 	return rc;
 }
 
-/* Flow control is the business of credits: a peer without a Receive has broken
- * the protocol, and retrying would only hide that (RFC 8166 3.3.1).
+/* Credits are the flow control. A peer without a Receive has broken the
+ * protocol, and retrying would only hide that (RFC 8166 3.3.1).
  */
 static void rpcrdma_conn_set_param(struct rdma_conn_param *param,
 				   const u8 *private)

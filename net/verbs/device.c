@@ -135,8 +135,8 @@ static DECLARE_WAIT_QUEUE_HEAD(rpcrdma_device_left);
  */
 int rpcrdma_device_join(struct rpcrdma_conn *conn)
 {
-	/* The id keeps it from being freed, and its address from having another
-	 * meaning.
+	/* The id keeps the device from being freed, and its address from being
+	 * reused.
 	 */
 	struct ib_device *device = rpcrdma_conn_device(conn);
 	struct rpcrdma_device *dv;
@@ -167,7 +167,7 @@ void rpcrdma_device_leave(struct rpcrdma_conn *conn)
 	spin_lock(&rpcrdma_device_lock);
 	if (!list_empty(&conn->cn_on_device)) {
 		list_del_init(&conn->cn_on_device);
-		/* Under the lock: who waits frees the list's head */
+		/* Under the lock: the waiter frees the head of the list */
 		wake_up(&rpcrdma_device_left);
 	}
 	spin_unlock(&rpcrdma_device_lock);

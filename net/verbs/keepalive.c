@@ -129,9 +129,9 @@ static unsigned long rpcrdma_keepalive_deadline(struct rpcrdma_conn *conn)
 	return since + al->al_wait;
 }
 
-/* This machine may have stood still itself, and what came meanwhile be on its way
- * to where it is looked for: what is overdue is given a little more, once. Returns
- * whether that is over, too; or @next is when to look again.
+/* This machine may have stood still itself, and an answer may still be on its
+ * way through it. So an overdue answer gets a little more time, once. Returns
+ * true if that is over, too; otherwise @next is when to look again.
  */
 static bool rpcrdma_keepalive_is_over(unsigned long now, unsigned long *next,
 				      bool *overdue)

@@ -113,7 +113,7 @@ static bool rpcrdma2_chunk_out_has(const struct rpcrdma_chunk_out *chunk,
 	return false;
 }
 
-/* version-two 3.3: what may be invalidated is one of the handles of this header. */
+/* Only a handle of this header may be invalidated (version-two 3.3). */
 static bool rpcrdma2_inv_handle_valid(const struct rpcrdma_call_out *call)
 {
 	u32 i;

@@ -110,7 +110,7 @@ enum rpcrdma_verdict rpcrdma2_decode_error(struct rpcrdma_xdr_in *in,
 		hdr->hd_vers_high = hdr->hd_err_arg[1];
 	}
 	hdr->hd_length = len - in->xi_left;
-	/* What a code we do not know brings cannot be judged (G-14) */
+	/* The body of an unknown error code cannot be judged (G-14) */
 	return in->xi_left && rpcrdma2_error_known(hdr->hd_err) ?
 	       RPCRDMA_BAD_MSG : RPCRDMA_OK;
 }
