@@ -31,7 +31,7 @@ from functools import cached_property
 Room = namedtuple("Room", "name level headers about")
 # The rooms, bottom first; headers are those (their stems) of include/rpcrdma that belong to it.
 ROOMS = [
-    Room("wire", 0, r"wire", "XDR of both versions"),
+    Room("wire", 0, r"wire|vers", "XDR of both versions"),
     Room("core", 1, r"chunk|props|credit|plan|size|negotiate|retry",
          "chunks, plans, sizes, properties, credits: arithmetic"),
     Room("verbs", 2, r"device|conn|buf|recv|cid|keepalive|counters|debugfs|param|fail",
@@ -55,6 +55,10 @@ PURE_NAMES = re.compile(r"\b(printk\w*|pr_(?:emerg|alert|crit|err|warn|notice|in
                         r"struct (?:rpc_xprt|svc_xprt|rpc_rqst|svc_rqst|ib_\w+|rdma_cm_id)|ib_\w+\()")
 VERBS_NAMES = re.compile(r"\bstruct (?:rpc_xprt|svc_xprt|rpc_rqst|svc_rqst|rpc_task)\b")
 VERBS_HEADERS = re.compile(r"linux/sunrpc/(?!addr\.h|xdr\.h|msg_prot\.h|rpc_rdma\.h)")
+# A version is compared where it is negotiated; what the versions do differently is in vers.h. The server's
+# Call has a decoder for each, with flags and limits of its own.
+VERSION = re.compile(r"[!=]=\s*RPCRDMA_VERS_\d|RPCRDMA_VERS_\d\s*[!=]=|\bcase RPCRDMA_VERS_\d")
+VERSIONED = re.compile(r"net/(?:client|server)/negotiate\.c|net/server/recvfrom\.c")
 INTREE = re.compile(r"linux/sunrpc/(svc_rdma\w*|rdma_rn)\.h|trace/events/rpcrdma\.h")
 
 
@@ -225,6 +229,9 @@ def names(src, tree):
     if room.name != "wire":
         for no, name in src.found(re.compile(r"\b__be(?:16|32|64)\b")):
             yield no, f"{name} in {room.name}: wire order belongs to wire files"
+    if room.name in ("client", "server") and not VERSIONED.match(src.path):
+        for no, name in src.found(VERSION):
+            yield no, f"{name} in {room.name}: ask vers.h what the versions do differently"
     if room.level <= 1:
         for no, name in src.found(PURE_NAMES):
             yield no, f"a pure room uses {name}"

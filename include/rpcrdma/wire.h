@@ -435,21 +435,4 @@ int rpcrdma2_encode_connprop(void *buf, u32 size, u32 xid, u32 credit,
 			     bool response,
 			     const struct rpcrdma2_props *props);
 
-/* In the version of a connection that has settled on one */
-static inline int rpcrdma_encode_call(u32 vers, void *buf, u32 size,
-				      const struct rpcrdma_call_out *call)
-{
-	if (vers == RPCRDMA_VERS_2)
-		return rpcrdma2_encode_call(buf, size, call);
-	return rpcrdma1_encode_call(buf, size, call);
-}
-
-static inline int rpcrdma_encode_reply(u32 vers, void *buf, u32 size,
-				       const struct rpcrdma_reply_out *reply)
-{
-	if (vers == RPCRDMA_VERS_2)
-		return rpcrdma2_encode_reply(buf, size, reply);
-	return rpcrdma1_encode_reply(buf, size, reply);
-}
-
 #endif /* RPCRDMA_WIRE_H */

@@ -359,20 +359,8 @@ static void xprt_rdma_bc_refuse(struct xprt_rdma *xr,
 	const struct rpcrdma2_error too_large = {
 		.er_code = RPCRDMA2_ERR_SYSTEM,
 	};
-	struct xprt_rdma_send *send;
-	int len;
 
-	if (xr->xr_vers == RPCRDMA_VERS_2) {
-		xprt_rdma_reply_refuse(xr, hdr, &too_large);
-		return;
-	}
-	if (xprt_rdma_send_get(xr, &send))
-		return;
-	len = rpcrdma1_encode_err_chunk(send->sn_buf.bf_data,
-					send->sn_buf.bf_size, hdr->hd_xid,
-					XPRT_RDMA_BC_REQUESTS);
-	if (len < 0 || xprt_rdma_send_post(send, len, NULL) == -EAGAIN)
-		xprt_rdma_send_put(send);
+	xprt_rdma_reply_refuse(xr, hdr, &too_large);
 }
 
 /**
@@ -466,7 +454,7 @@ static int xprt_rdma_bc_encode_too_long(struct xprt_rdma *xr,
 {
 	const struct rpcrdma_hdr hdr = {
 		.hd_xid		= be32_to_cpu(rqst->rq_xid),
-		.hd_vers	= RPCRDMA_VERS_2,
+		.hd_vers	= xr->xr_vers,
 	};
 	const struct rpcrdma2_error error = {
 		.er_code	= RPCRDMA2_ERR_REPLY_RESOURCE,
@@ -474,13 +462,9 @@ static int xprt_rdma_bc_encode_too_long(struct xprt_rdma *xr,
 	};
 
 	trace_xprt_rdma_bc_reply(rqst, -EMSGSIZE);
-	if (xr->xr_vers == RPCRDMA_VERS_1)
-		return rpcrdma1_encode_err_chunk(send->sn_buf.bf_data,
-						 send->sn_buf.bf_size,
-						 hdr.hd_xid,
-						 XPRT_RDMA_BC_REQUESTS);
-	return rpcrdma2_encode_error(send->sn_buf.bf_data, send->sn_buf.bf_size,
-				     &hdr, XPRT_RDMA_BC_REQUESTS, &error);
+	return rpcrdma_encode_error(xr->xr_vers, send->sn_buf.bf_data,
+				    send->sn_buf.bf_size, &hdr,
+				    XPRT_RDMA_BC_REQUESTS, &error);
 }
 
 /**

@@ -9,11 +9,11 @@
 #include "xprt_rdma.h"
 
 /**
- * xprt_rdma_reply_refuse - answer a message of version 2 with an error
+ * xprt_rdma_reply_refuse - answer a message with an error
  * @xr: transport
- * @hdr: header of the message, with F_RESPONSE clear: a backward Call, or
- *	something that nobody here knows (version-two 5.3.3; G-12)
- * @error: what to say
+ * @hdr: header of the message: a backward Call, or, in version 2 with F_RESPONSE
+ *	clear, something that nobody here knows (version-two 5.3.3; G-12)
+ * @error: what to say, in terms of version 2
  *
  * If there is no Send at the moment, nothing is said: the server's Call runs
  * into its timeout.
@@ -27,12 +27,15 @@ void xprt_rdma_reply_refuse(struct xprt_rdma *xr,
 	struct xprt_rdma_send *send;
 	int len;
 
-	rpcrdma_count(client_v2_refusals);
-	trace_xprt_rdma_refuse(hdr, error->er_code);
+	if (rpcrdma_vers_has_codes(xr->xr_vers)) {
+		rpcrdma_count(client_v2_refusals);
+		trace_xprt_rdma_refuse(hdr, error->er_code);
+	}
 	if (xprt_rdma_send_get(xr, &send))
 		return;
-	len = rpcrdma2_encode_error(send->sn_buf.bf_data, send->sn_buf.bf_size,
-				    hdr, XPRT_RDMA_BC_REQUESTS, error);
+	len = rpcrdma_encode_error(xr->xr_vers, send->sn_buf.bf_data,
+				   send->sn_buf.bf_size, hdr,
+				   XPRT_RDMA_BC_REQUESTS, error);
 	if (len < 0 || xprt_rdma_send_post(send, len, NULL) == -EAGAIN)
 		xprt_rdma_send_put(send);
 }

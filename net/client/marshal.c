@@ -38,13 +38,12 @@ static int xprt_rdma_marshal_fill_pages(struct xdr_buf *buf)
 	return 0;
 }
 
-/* Room for roundup in a Write chunk: only servers of version 1 may want it
- * (G-03).
- */
+/* Room for roundup in a Write chunk, where a server may want it */
 static u32 xprt_rdma_marshal_pad(const struct xprt_rdma *xr,
 				 const struct xdr_buf *rcv)
 {
-	return xr->xr_vers == RPCRDMA_VERS_1 ? xdr_pad_size(rcv->page_len) : 0;
+	return rpcrdma_vers_wants_pad(xr->xr_vers) ?
+	       xdr_pad_size(rcv->page_len) : 0;
 }
 
 /* The longest Reply to expect is what the upper layer has room for. */
@@ -313,7 +312,7 @@ int xprt_rdma_marshal_encode(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 		call.ko_nwrites = 1;
 	if (plan->pl_reply == RPCRDMA_REPLY_LONG)
 		call.ko_reply = &req->rr_write.of_out;
-	if (xr->xr_vers == RPCRDMA_VERS_2)
+	if (rpcrdma_vers_names_handle(xr->xr_vers))
 		call.ko_inv_handle = xprt_rdma_marshal_inv_handle(xr, req);
 	return rpcrdma_encode_call(xr->xr_vers, send->sn_buf.bf_data,
 				   send->sn_buf.bf_size, &call);

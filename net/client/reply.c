@@ -329,7 +329,7 @@ static void xprt_rdma_reply_assess(struct xprt_rdma *xr,
 		rpcrdma_count(client_error_replies);
 		trace_xprt_rdma_error_reply(hdr, hdr->hd_err);
 		req->rr_reply_status = -EREMOTEIO;
-		if (hdr->hd_vers == RPCRDMA_VERS_2 &&
+		if (rpcrdma_vers_can_retry(hdr->hd_vers) &&
 		    xprt_rdma_marshal_retry(xr, req, hdr))
 			req->rr_reply_status = -EAGAIN;
 		return;
@@ -347,8 +347,7 @@ static void xprt_rdma_reply_credit(struct xprt_rdma *xr,
 				   const struct rpcrdma_hdr *hdr,
 				   enum rpcrdma_verdict verdict)
 {
-	if (xr->xr_vers == RPCRDMA_VERS_2 ? !rpcrdma2_is_grant(hdr, verdict) :
-					    verdict != RPCRDMA_OK)
+	if (!rpcrdma_is_grant(xr->xr_vers, hdr, verdict))
 		return;
 	if (likely(xr->xr_window.wn_opened &&
 		   xr->xr_window.wn_granted == hdr->hd_credit))
@@ -478,25 +477,22 @@ void xprt_rdma_reply_receive(struct rpcrdma_conn *conn,
 		trace_xprt_rdma_discard(&hdr, verdict);
 		goto out_stray;
 	case RPCRDMA_BACKWARD_CALL:
-		if (xr->xr_vers == RPCRDMA_VERS_2 &&
-		    hdr.hd_proc == RPCRDMA2_CONNPROP)
+		if (rpcrdma_is_connprop(xr->xr_vers, &hdr))
 			break;
 		xprt_rdma_reply_check_stray(xr, recv);
 		xprt_rdma_bc_receive(xr, recv, &hdr);
 		return;
 	case RPCRDMA_BAD_VERS:
 		rpcrdma_count(client_bad_versions);
-		if (xr->xr_vers == RPCRDMA_VERS_1)
+		if (!rpcrdma_vers_marks_responses(xr->xr_vers))
 			break;
-		/* Without F_RESPONSE nothing tells whose XID it is (version-two
-		 * 3.2).
-		 */
+		/* Without the mark nothing tells whose XID it is. */
 		trace_xprt_rdma_discard(&hdr, verdict);
 		goto out_stray;
 	default:
 		break;
 	}
-	if (xr->xr_vers == RPCRDMA_VERS_2 &&
+	if (rpcrdma_vers_marks_responses(xr->xr_vers) &&
 	    xprt_rdma_reply_sort_v2(xr, &hdr, verdict))
 		goto out_stray;
 	xprt_rdma_reply_handle(xr, recv, &hdr, verdict);

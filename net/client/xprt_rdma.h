@@ -16,7 +16,7 @@
 #include <rpcrdma/plan.h>
 #include <rpcrdma/retry.h>
 #include <rpcrdma/size.h>
-#include <rpcrdma/wire.h>
+#include <rpcrdma/vers.h>
 
 /* Largest READ or WRITE payload; NFS itself stops here as well */
 #define XPRT_RDMA_MAX_PAYLOAD	1048576u
@@ -360,11 +360,8 @@ static inline enum rpcrdma_verdict
 xprt_rdma_reply_decode(const struct xprt_rdma *xr,
 		       const struct rpcrdma_recv *recv, struct rpcrdma_hdr *hdr)
 {
-	if (xr->xr_vers == RPCRDMA_VERS_1)
-		return rpcrdma1_decode_reply(recv->rv_buf.bf_data, recv->rv_len,
-					     hdr);
-	return rpcrdma2_decode_reply(recv->rv_buf.bf_data, recv->rv_len, 0,
-				     hdr);
+	return rpcrdma_decode_reply(xr->xr_vers, recv->rv_buf.bf_data,
+				    recv->rv_len, hdr);
 }
 
 /* client/transport.c */

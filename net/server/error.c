@@ -52,16 +52,13 @@ static int svc_rdma_encode_error(struct svc_rdma_send *send,
 	struct rpcrdma_buf *buf = &send->ss_buf;
 
 	trace_svc_rdma_error(send->ss_sx, call, error);
-	/* ERR_VERS looks the same whatever the version (G-11) */
-	if (call->sc_vers == RPCRDMA_VERS_1 &&
-	    error->er_code != RPCRDMA2_ERR_VERS) {
+	if (rpcrdma_vers_has_codes(call->sc_vers) ||
+	    error->er_code == RPCRDMA2_ERR_VERS)
+		svc_rdma_count_error(error->er_code);
+	else
 		rpcrdma_count(server_err_chunk);
-		return rpcrdma1_encode_err_chunk(buf->bf_data, buf->bf_size,
-						 call->sc_hdr.hd_xid, credits);
-	}
-	svc_rdma_count_error(error->er_code);
-	return rpcrdma2_encode_error(buf->bf_data, buf->bf_size, &call->sc_hdr,
-				     credits, error);
+	return rpcrdma_encode_error(call->sc_vers, buf->bf_data, buf->bf_size,
+				    &call->sc_hdr, credits, error);
 }
 
 /**

@@ -151,8 +151,7 @@ static enum rpcrdma_verdict svc_rdma_decode_v2(struct svc_rdma_call *call)
 
 static bool svc_rdma_is_connprop(const struct svc_rdma_call *call)
 {
-	return call->sc_vers == RPCRDMA_VERS_2 &&
-	       call->sc_hdr.hd_proc == RPCRDMA2_CONNPROP;
+	return rpcrdma_is_connprop(call->sc_vers, &call->sc_hdr);
 }
 
 static enum rpcrdma_verdict svc_rdma_decode(struct svc_rdma_call *call)
@@ -185,7 +184,7 @@ static enum rpcrdma_verdict svc_rdma_decode(struct svc_rdma_call *call)
  */
 static enum rpcrdma_verdict svc_rdma_fail(const struct svc_rdma_call *call)
 {
-	if (call->sc_vers != RPCRDMA_VERS_2)
+	if (!rpcrdma_vers_has_codes(call->sc_vers))
 		return RPCRDMA_OK;
 	switch (rpcrdma_fail_call()) {
 	case 0:

@@ -68,7 +68,7 @@ static int svc_rdma_send_create_buf(struct svc_rdma_send *send, gfp_t gfp)
 	rc = rpcrdma_buf_init(&send->ss_buf, device, size, DMA_TO_DEVICE,
 			      gfp | __GFP_NOWARN);
 	if (!rc || size <= SVC_RDMA_V2_REQ_SIZE ||
-	    READ_ONCE(sx->sx_vers) != RPCRDMA_VERS_2)
+	    !rpcrdma_vers_can_retry(READ_ONCE(sx->sx_vers)))
 		return rc;
 	return rpcrdma_buf_init(&send->ss_buf, device, SVC_RDMA_V2_REQ_SIZE,
 				DMA_TO_DEVICE, gfp | __GFP_NOWARN);

@@ -95,23 +95,21 @@ static void svc_rdma_reply_count(const struct svc_rdma_call *call,
 		rpcrdma_count(server_replies_inline);
 }
 
-/* In version 2 a Reply chunk is used when it is needed (version-two 4.2.1; G-02). */
 static enum rpcrdma_answer_form
 svc_rdma_reply_plan(const struct svc_rdma_send *send,
 		    const struct svc_rdma_call *call, u32 body_len)
 {
 	const struct rpcrdma_lists *lists = &call->sc_hdr.hd_lists;
 	struct rpcrdma_limits limits = send->ss_sx->sx_conn.cn_limits;
-	bool v2 = call->sc_vers == RPCRDMA_VERS_2;
-	u32 hdr_len;
+	bool spare = rpcrdma_vers_spares_reply_chunk(call->sc_vers) ||
+		     READ_ONCE(svc_rdma_reply_short);
 
 	limits.lm_inline_send = min(limits.lm_inline_send,
 				    send->ss_buf.bf_size);
-	hdr_len = v2 ? rpcrdma2_reply_len(lists) : rpcrdma1_reply_len(lists);
-	return rpcrdma_plan_answer(&limits, hdr_len, body_len,
-				   lists->ls_has_reply,
-				   lists->ls_reply.ck_length,
-				   v2 || READ_ONCE(svc_rdma_reply_short));
+	return rpcrdma_plan_answer(&limits,
+				   rpcrdma_reply_len(call->sc_vers, lists),
+				   body_len, lists->ls_has_reply,
+				   lists->ls_reply.ck_length, spare);
 }
 
 /* When a result leaves no room for the next one, nfsd cuts the Reply off, and
@@ -189,8 +187,7 @@ static void svc_rdma_reply_set_inv(struct svc_rdma_send *send,
 
 	if (!conn->cn_limits.lm_remote_inv)
 		return;
-	/* In version 2 the client says which one (version-two 3.3) */
-	if (call->sc_vers == RPCRDMA_VERS_2)
+	if (rpcrdma_vers_names_handle(call->sc_vers))
 		rkey = call->sc_hdr.hd_inv_handle;
 	else
 		rkey = rpcrdma_lists_single_handle(&call->sc_hdr.hd_lists);

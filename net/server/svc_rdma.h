@@ -15,6 +15,7 @@
 #include <rpcrdma/conn.h>
 #include <rpcrdma/credit.h>
 #include <rpcrdma/size.h>
+#include <rpcrdma/vers.h>
 
 /* Limits of the tunables below */
 #define SVC_RDMA_REQUESTS_MIN		4u

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the versions of the protocol do differently. Client and server do the same
+ * in both, and ask here where they must not: nothing above compares a version, but
+ * for what negotiates it (client/negotiate.c, server/negotiate.c).
+ *
+ * There are two kinds of questions: steps, which have a codec for each version,
+ * and properties of a version. All are one comparison where they are asked. A table
+ * of functions would cost an indirect call for each message.
+ *
+ * A connection has a version when it has settled on one, see core/negotiate.c.
+ */
+#ifndef RPCRDMA_VERS_H
+#define RPCRDMA_VERS_H
+
+#include <rpcrdma/wire.h>
+
+/* Properties of a version */
+
+/* Responses are marked, so that the XID of anything else is the peer's own
+ * (version-two 3.2). In version 1 what is no Call is taken for a response.
+ */
+static inline bool rpcrdma_vers_marks_responses(u32 vers)
+{
+	return vers == RPCRDMA_VERS_2;
+}
+
+/* Errors have codes (version-two 5.3.3). Version 1 has only ERR_CHUNK, and ERR_VERS.
+ * What is refused before a version is settled is not of version 1.
+ */
+static inline bool rpcrdma_vers_has_codes(u32 vers)
+{
+	return vers != RPCRDMA_VERS_1;
+}
+
+/* After an error, an RPC may be sent again in another form (G-23). */
+static inline bool rpcrdma_vers_can_retry(u32 vers)
+{
+	return vers == RPCRDMA_VERS_2;
+}
+
+/* A Call names the handle that the Reply may invalidate (version-two 3.3). */
+static inline bool rpcrdma_vers_names_handle(u32 vers)
+{
+	return vers == RPCRDMA_VERS_2;
+}
+
+/* A server may want room for roundup in a Write chunk (G-03). */
+static inline bool rpcrdma_vers_wants_pad(u32 vers)
+{
+	return vers == RPCRDMA_VERS_1;
+}
+
+/* A Reply chunk is used only when the Reply does not fit inline (version-two 4.2.1;
+ * G-02).
+ */
+static inline bool rpcrdma_vers_spares_reply_chunk(u32 vers)
+{
+	return vers == RPCRDMA_VERS_2;
+}
+
+/* It announces properties, and asks for nothing else (version-two 5.3.4). */
+static inline bool rpcrdma_is_connprop(u32 vers, const struct rpcrdma_hdr *hdr)
+{
+	return vers == RPCRDMA_VERS_2 && hdr->hd_proc == RPCRDMA2_CONNPROP;
+}
+
+/* Does rdma_credit of a message count? See rpcrdma2_is_grant(). */
+static inline bool rpcrdma_is_grant(u32 vers, const struct rpcrdma_hdr *hdr,
+				    enum rpcrdma_verdict verdict)
+{
+	if (vers == RPCRDMA_VERS_2)
+		return rpcrdma2_is_grant(hdr, verdict);
+	return verdict == RPCRDMA_OK;
+}
+
+/* Steps that have a codec for each version: see those of version 1 */
+
+static inline int rpcrdma_encode_call(u32 vers, void *buf, u32 size,
+				      const struct rpcrdma_call_out *call)
+{
+	if (vers == RPCRDMA_VERS_2)
+		return rpcrdma2_encode_call(buf, size, call);
+	return rpcrdma1_encode_call(buf, size, call);
+}
+
+static inline u32 rpcrdma_reply_len(u32 vers, const struct rpcrdma_lists *lists)
+{
+	if (vers == RPCRDMA_VERS_2)
+		return rpcrdma2_reply_len(lists);
+	return rpcrdma1_reply_len(lists);
+}
+
+static inline int rpcrdma_encode_reply(u32 vers, void *buf, u32 size,
+				       const struct rpcrdma_reply_out *reply)
+{
+	if (vers == RPCRDMA_VERS_2)
+		return rpcrdma2_encode_reply(buf, size, reply);
+	return rpcrdma1_encode_reply(buf, size, reply);
+}
+
+static inline enum rpcrdma_verdict
+rpcrdma_decode_reply(u32 vers, const void *buf, u32 len,
+		     struct rpcrdma_hdr *hdr)
+{
+	if (vers == RPCRDMA_VERS_1)
+		return rpcrdma1_decode_reply(buf, len, hdr);
+	return rpcrdma2_decode_reply(buf, len, 0, hdr);
+}
+
+/* @error is in terms of version 2. ERR_VERS looks the same in all (G-11). */
+static inline int rpcrdma_encode_error(u32 vers, void *buf, u32 size,
+				       const struct rpcrdma_hdr *hdr,
+				       u32 credit,
+				       const struct rpcrdma2_error *error)
+{
+	if (rpcrdma_vers_has_codes(vers) ||
+	    error->er_code == RPCRDMA2_ERR_VERS)
+		return rpcrdma2_encode_error(buf, size, hdr, credit, error);
+	return rpcrdma1_encode_err_chunk(buf, size, hdr->hd_xid, credit);
+}
+
+#endif /* RPCRDMA_VERS_H */
