@@ -16,6 +16,7 @@ struct xprt_rdma_reply_fixture {
 	struct xprt_rdma	rf_xr;
 	struct xprt_rdma_req	rf_req;
 	struct rpcrdma_recv	rf_recv;
+	struct rpcrdma_recv	rf_more;
 	struct page		*rf_page;
 	u8			rf_head[XPRT_RDMA_KUNIT_HEAD];
 	u8			rf_tail[XPRT_RDMA_KUNIT_REST];
@@ -46,9 +47,9 @@ static void xprt_rdma_reply_set_up(struct xprt_rdma_reply_fixture *fx,
 		      XPRT_RDMA_KUNIT_REST;
 	req->rr_slot.rq_private_buf = *buf;
 	fx->rf_recv.rv_buf.bf_data = fx->rf_message;
-	req->rr_recv = &fx->rf_recv;
-	req->rr_reply_off = 40;
-	req->rr_reply_len = XPRT_RDMA_KUNIT_HEAD + XPRT_RDMA_KUNIT_REST;
+	req->rr_msg = &fx->rf_recv.rv_msg;
+	rpcrdma_msg_set_body(req->rr_msg, 40,
+			     XPRT_RDMA_KUNIT_HEAD + XPRT_RDMA_KUNIT_REST);
 	req->rr_reply_written = written;
 }
 
@@ -99,8 +100,47 @@ static void xprt_rdma_reply_counts_roundup(struct kunit *test)
 	__free_page(fx->rf_page);
 }
 
+/* No numbered rule: a Reply that came in two Receives, wherever it was cut, ends in the
+ * same places as one that came in one.
+ */
+static void xprt_rdma_reply_in_two_receives(struct kunit *test)
+{
+	struct xprt_rdma_reply_fixture *fx;
+	struct rpcrdma_msg_in *msg, *more;
+	u32 cut, len;
+	int rc;
+
+	fx = kunit_kzalloc(test, sizeof(*fx), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, fx);
+	fx->rf_page = alloc_page(GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, fx->rf_page);
+	msg = &fx->rf_recv.rv_msg;
+	more = &fx->rf_more.rv_msg;
+
+	len = XPRT_RDMA_KUNIT_HEAD + XPRT_RDMA_KUNIT_REST;
+	for (cut = 0; cut <= len; cut++) {
+		xprt_rdma_reply_set_up(fx, XPRT_RDMA_KUNIT_ITEM);
+		/* The second one's header is somewhere else */
+		fx->rf_more.rv_buf.bf_data = fx->rf_message + 4;
+		rpcrdma_msg_set_body(msg, 40, cut);
+		rpcrdma_msg_set_body(more, 36 + cut, len - cut);
+		msg->mi_more = &fx->rf_more;
+		msg->mi_more_recvs = 1;
+		msg->mi_more_body = len - cut;
+
+		rc = xprt_rdma_reply_place(&fx->rf_xr, &fx->rf_req);
+		KUNIT_EXPECT_EQ(test, rc, XPRT_RDMA_KUNIT_ITEM + len);
+		KUNIT_EXPECT_MEMEQ(test, fx->rf_head, fx->rf_message + 40,
+				   XPRT_RDMA_KUNIT_HEAD);
+		KUNIT_EXPECT_MEMEQ(test, fx->rf_tail, fx->rf_message + 64,
+				   XPRT_RDMA_KUNIT_REST);
+	}
+	__free_page(fx->rf_page);
+}
+
 static struct kunit_case xprt_rdma_reply_cases[] = {
 	KUNIT_CASE(xprt_rdma_reply_counts_roundup),
+	KUNIT_CASE(xprt_rdma_reply_in_two_receives),
 	{}
 };
 

@@ -38,7 +38,7 @@ enum rpcrdma_conn_state {
 /**
  * struct rpcrdma_conn_ops - what the owner of a connection provides
  * @receive: a message arrived. Called from the completion queue's workqueue;
- *	may sleep. The owner returns @recv with rpcrdma_recv_put(), at once or
+ *	may sleep. The owner returns @msg with rpcrdma_msg_put(), at once or
  *	later, from there or from a process.
  * @lost: the connection went %RPCRDMA_CONN_DOWN. Called exactly once, from a
  *	CM event, a completion, or whoever called rpcrdma_conn_fail(); must not
@@ -50,7 +50,7 @@ enum rpcrdma_conn_state {
  */
 struct rpcrdma_conn_ops {
 	void	(*receive)(struct rpcrdma_conn *conn,
-			   struct rpcrdma_recv *recv);
+			   struct rpcrdma_msg_in *msg);
 	void	(*lost)(struct rpcrdma_conn *conn);
 	bool	(*waiting)(struct rpcrdma_conn *conn, unsigned long *posted,
 			   unsigned long *since);

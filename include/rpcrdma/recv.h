@@ -14,6 +14,7 @@
 #include <rpcrdma/cid.h>
 
 struct rpcrdma_conn;
+struct rpcrdma_recv;
 
 /**
  * enum rpcrdma_recv_state - who frees a Receive
@@ -25,6 +26,30 @@ enum rpcrdma_recv_state {
 	RPCRDMA_RECV_OURS,
 	RPCRDMA_RECV_HELD,
 	RPCRDMA_RECV_ORPHAN,
+};
+
+/**
+ * struct rpcrdma_msg_in - a received message; see msg.h
+ * @mi_list: for the owner, from ops->receive() until rpcrdma_msg_put()
+ * @mi_more: the Receive behind this one in the same message, or NULL
+ * @mi_body: where the body begins in this Receive, once the header was read
+ * @mi_here: bytes of body in this Receive, likewise
+ * @mi_more_recvs: Receives behind the first
+ * @mi_more_len: bytes received in these
+ * @mi_more_body: bytes of body in these
+ *
+ * Part of each Receive. The message is that of its first Receive; those of the others
+ * only link them and say where their parts of the body are, and everything else in
+ * them is as in a message of one Receive: 0.
+ */
+struct rpcrdma_msg_in {
+	struct list_head	mi_list;
+	struct rpcrdma_recv	*mi_more;
+	void			*mi_body;
+	u32			mi_here;
+	u32			mi_more_recvs;
+	u32			mi_more_len;
+	u32			mi_more_body;
 };
 
 /**
@@ -41,10 +66,10 @@ enum rpcrdma_recv_state {
  * @rv_sge: its only SGE
  * @rv_free: link in the pool's list of Receives that wait to be posted
  * @rv_all: link in the pool's list of all Receives
- * @rv_list: for the owner, from ops->receive() until rpcrdma_recv_put()
+ * @rv_msg: the message that it holds, or part of one
  *
- * Owned by the device while posted, by whoever ops->receive() gave it to
- * until rpcrdma_recv_put(), else by the pool.
+ * Owned by the device while posted, by whoever ops->receive() gave the message to
+ * until rpcrdma_msg_put(), else by the pool.
  */
 struct rpcrdma_recv {
 	struct ib_cqe		rv_cqe;
@@ -59,7 +84,7 @@ struct rpcrdma_recv {
 	struct ib_sge		rv_sge;
 	struct llist_node	rv_free;
 	struct list_head	rv_all;
-	struct list_head	rv_list;
+	struct rpcrdma_msg_in	rv_msg;
 };
 
 /**

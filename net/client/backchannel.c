@@ -201,7 +201,7 @@ static struct xprt_rdma_req *xprt_rdma_bc_get(struct xprt_rdma *xr)
  * message waits and no longer belongs to the caller; or an error.
  */
 static struct xprt_rdma_req *xprt_rdma_bc_wait(struct xprt_rdma *xr,
-					       struct rpcrdma_recv *recv)
+					       struct rpcrdma_msg_in *msg)
 {
 	struct rpc_xprt *xprt = &xr->xr_xprt;
 	struct xprt_rdma_req *req;
@@ -216,7 +216,7 @@ static struct xprt_rdma_req *xprt_rdma_bc_wait(struct xprt_rdma *xr,
 		req = ERR_PTR(-EOVERFLOW);
 	} else {
 		xr->xr_bc_nwaiting++;
-		list_add_tail(&recv->rv_list, &xr->xr_bc_waiting);
+		list_add_tail(&msg->mi_list, &xr->xr_bc_waiting);
 		rpcrdma_count(client_bc_waits);
 	}
 out_unlock:
@@ -244,7 +244,7 @@ void xprt_rdma_bc_reset(struct xprt_rdma *xr)
 
 /* First half of the slot's buffer: the Call; second half: the Reply */
 static void xprt_rdma_bc_fill(struct xprt_rdma *xr, struct xprt_rdma_req *req,
-			      const struct rpcrdma_recv *recv,
+			      const struct rpcrdma_msg_in *msg,
 			      const struct rpcrdma_hdr *hdr)
 {
 	struct rpc_rqst *rqst = &req->rr_slot;
@@ -264,8 +264,7 @@ static void xprt_rdma_bc_fill(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	xdr_buf_init(&rqst->rq_snd_buf, req->rr_buf + XPRT_RDMA_BC_SIZE,
 		     XPRT_RDMA_BC_SIZE);
 
-	memcpy(req->rr_buf, recv->rv_buf.bf_data + hdr->hd_length,
-	       hdr->hd_msg_len);
+	rpcrdma_msg_copy(msg, 0, req->rr_buf, hdr->hd_msg_len);
 	xdr_buf_init(rcv, req->rr_buf, hdr->hd_msg_len);
 	rcv->len = hdr->hd_msg_len;
 	rqst->rq_private_buf.len = hdr->hd_msg_len;
@@ -297,12 +296,12 @@ static void xprt_rdma_bc_enqueue_locked(struct xprt_rdma *xr,
 }
 
 static void xprt_rdma_bc_accept(struct xprt_rdma *xr, struct xprt_rdma_req *req,
-				const struct rpcrdma_recv *recv,
+				const struct rpcrdma_msg_in *msg,
 				const struct rpcrdma_hdr *hdr)
 {
 	rpcrdma_count(client_bc_calls);
 	trace_xprt_rdma_bc_call(hdr, 0);
-	xprt_rdma_bc_fill(xr, req, recv, hdr);
+	xprt_rdma_bc_fill(xr, req, msg, hdr);
 }
 
 /* The one that has waited longest gets @req. The lock keeps its connection from
@@ -311,21 +310,21 @@ static void xprt_rdma_bc_accept(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 static bool xprt_rdma_bc_resume_locked(struct xprt_rdma *xr,
 				       struct xprt_rdma_req *req)
 {
-	struct rpcrdma_recv *recv;
+	struct rpcrdma_msg_in *msg;
 	struct rpcrdma_hdr hdr;
 
 	lockdep_assert_held(&xr->xr_xprt.bc_pa_lock);
 
-	recv = list_first_entry_or_null(&xr->xr_bc_waiting, struct rpcrdma_recv,
-					rv_list);
-	if (!recv)
+	msg = list_first_entry_or_null(&xr->xr_bc_waiting,
+				       struct rpcrdma_msg_in, mi_list);
+	if (!msg)
 		return false;
-	list_del_init(&recv->rv_list);
+	list_del_init(&msg->mi_list);
 	xr->xr_bc_nwaiting--;
 	/* It is as sound as it was. */
-	xprt_rdma_reply_decode(xr, recv, &hdr);
-	xprt_rdma_bc_accept(xr, req, recv, &hdr);
-	rpcrdma_recv_put(recv);
+	xprt_rdma_reply_decode(xr, msg, &hdr);
+	xprt_rdma_bc_accept(xr, req, msg, &hdr);
+	rpcrdma_msg_put(msg);
 	xprt_rdma_bc_enqueue_locked(xr, req);
 	return true;
 }
@@ -366,12 +365,12 @@ static void xprt_rdma_bc_refuse(struct xprt_rdma *xr,
 /**
  * xprt_rdma_bc_receive - a Call has come to the client
  * @xr: transport
- * @recv: the message; given back here
+ * @msg: the message; given back here
  * @hdr: its transport header
  *
  * Context: completion queue's workqueue; may sleep.
  */
-void xprt_rdma_bc_receive(struct xprt_rdma *xr, struct rpcrdma_recv *recv,
+void xprt_rdma_bc_receive(struct xprt_rdma *xr, struct rpcrdma_msg_in *msg,
 			  const struct rpcrdma_hdr *hdr)
 {
 	struct xprt_rdma_req *req;
@@ -389,7 +388,7 @@ void xprt_rdma_bc_receive(struct xprt_rdma *xr, struct rpcrdma_recv *recv,
 
 	req = xprt_rdma_bc_get(xr);
 	if (req == ERR_PTR(-ENOMEM))
-		req = xprt_rdma_bc_wait(xr, recv);
+		req = xprt_rdma_bc_wait(xr, msg);
 	if (!req)
 		return;
 	if (req == ERR_PTR(-EOVERFLOW)) {
@@ -401,8 +400,8 @@ void xprt_rdma_bc_receive(struct xprt_rdma *xr, struct rpcrdma_recv *recv,
 	}
 	if (IS_ERR(req))
 		goto out_drop;
-	xprt_rdma_bc_accept(xr, req, recv, hdr);
-	rpcrdma_recv_put(recv);
+	xprt_rdma_bc_accept(xr, req, msg, hdr);
+	rpcrdma_msg_put(msg);
 	spin_lock(&xr->xr_xprt.bc_pa_lock);
 	xprt_rdma_bc_enqueue_locked(xr, req);
 	spin_unlock(&xr->xr_xprt.bc_pa_lock);
@@ -412,7 +411,7 @@ out_drop:
 	rpcrdma_count(client_bc_dropped);
 	trace_xprt_rdma_bc_drop(hdr, 0);
 out_put:
-	rpcrdma_recv_put(recv);
+	rpcrdma_msg_put(msg);
 }
 
 static const struct rpcrdma_lists xprt_rdma_bc_no_lists;

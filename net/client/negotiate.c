@@ -154,7 +154,7 @@ static void xprt_rdma_negotiate_v2(struct xprt_rdma *xr,
 /**
  * xprt_rdma_negotiate_receive - a message before the version is settled
  * @xr: transport whose xr_vers is 0
- * @recv: the message; given back here
+ * @msg: the message; given back here
  *
  * Whatever it is, nothing is sent in return: our one message is out
  * (see there), or will be; an answer it can only have then. What comes before the
@@ -163,20 +163,21 @@ static void xprt_rdma_negotiate_v2(struct xprt_rdma *xr,
  * Context: completion queue's workqueue.
  */
 void xprt_rdma_negotiate_receive(struct xprt_rdma *xr,
-				 struct rpcrdma_recv *recv)
+				 struct rpcrdma_msg_in *msg)
 {
 	enum rpcrdma_negotiate answer = RPCRDMA_NEGOTIATE_WAIT;
 	enum rpcrdma_verdict verdict;
 	struct rpcrdma_hdr hdr;
 
 	if (unlikely(!rpcrdma_conn_is_up(&xr->xr_conn))) {
-		rpcrdma_recv_put(recv);
+		rpcrdma_msg_put(msg);
 		rpcrdma_count(client_nego_dropped);
 		return;
 	}
-	verdict = rpcrdma2_decode_reply(recv->rv_buf.bf_data, recv->rv_len,
+	verdict = rpcrdma2_decode_reply(rpcrdma_msg_head(msg),
+					rpcrdma_msg_head_room(msg),
 					RPCRDMA2_NEGOTIATING, &hdr);
-	rpcrdma_recv_put(recv);
+	rpcrdma_msg_put(msg);
 	/* Pairs with xprt_rdma_negotiate() */
 	if (smp_load_acquire(&xr->xr_negotiate_asked))
 		answer = rpcrdma_negotiate_answer(&hdr, verdict,

@@ -3,7 +3,7 @@
  * Client: what a server sends. Replies are decoded, matched, fenced and placed, and
  * their RPCs woken; what is no Reply goes to negotiate.c, backchannel.c or error.c.
  *
- * This file owns a Receive from its arrival until it is given back, and an RPC as long
+ * This file owns a message from its arrival until it is given back, and an RPC as long
  * as it is pinned. It never registers memory, and never sends an RPC: one that is to
  * be sent again is left to sunrpc.
  *
@@ -26,7 +26,7 @@
  * does that of its own accord for an RPC whose connect cookie is out of date,
  * so it is made to be (xprt_rdma_reply_resend()).
  *
- * The Receive is held until its inline part has been copied. If the connection
+ * The message is held until its inline part has been copied. If the connection
  * breaks before the fence is up, the rpc_rqst is unpinned and nothing else: it
  * will be sent again on the next connection.
  */
@@ -48,10 +48,28 @@ static void xprt_rdma_reply_trim_head(struct rpc_rqst *rqst, u32 len)
 	rqst->rq_private_buf.head[0].iov_len = len;
 }
 
+/* Bytes of the body, from @from on, to byte @to of @buf */
+static int xprt_rdma_reply_place_rest(const struct rpcrdma_msg_in *msg,
+				      u32 from, struct xdr_buf *buf, u32 to,
+				      u32 len)
+{
+	struct rpcrdma_msg_piece piece;
+
+	for (rpcrdma_msg_piece_first(msg, from, len, &piece); piece.mp_len;
+	     rpcrdma_msg_piece_next(&piece)) {
+		if (write_bytes_to_xdr_buf(buf, to, piece.mp_data,
+					   piece.mp_len))
+			return -EIO;
+		to += piece.mp_len;
+	}
+	return 0;
+}
+
 /**
  * xprt_rdma_reply_place - put the inline part where the upper layer looks for it
  * @xr: transport
- * @req: slot, with what was found out about the Reply in rr_reply_*
+ * @req: slot, with the Reply in rr_msg, and what was found out about it in
+ *	rr_reply_*
  *
  * The stream is head, pages, tail without a gap. An item that came by RDMA is in
  * the pages already; the stream continues behind it and its roundup, which does
@@ -64,17 +82,18 @@ VISIBLE_IF_KUNIT int xprt_rdma_reply_place(struct xprt_rdma *xr,
 					   struct xprt_rdma_req *req)
 {
 	struct xdr_buf buf = req->rr_slot.rq_rcv_buf;
-	u8 *from = req->rr_recv->rv_buf.bf_data + req->rr_reply_off;
-	u32 head = min_t(u32, buf.head[0].iov_len, req->rr_reply_len);
-	u32 rest = req->rr_reply_len - head;
+	const struct rpcrdma_msg_in *msg = req->rr_msg;
+	u32 len = rpcrdma_msg_body_len(msg);
+	u32 head = min_t(u32, buf.head[0].iov_len, len);
+	u32 rest = len - head;
 	u32 item = xdr_align_size(req->rr_reply_written);
 
 	buf.len = buf.head[0].iov_len + buf.page_len + buf.tail[0].iov_len;
 	if (head + item + rest > xdr_align_size(buf.len))
 		return -EIO;
-	memcpy(buf.head[0].iov_base, from, head);
-	if (rest && write_bytes_to_xdr_buf(&buf, head + item, from + head,
-					   rest))
+	rpcrdma_msg_copy(msg, 0, buf.head[0].iov_base, head);
+	if (rest &&
+	    xprt_rdma_reply_place_rest(msg, head, &buf, head + item, rest))
 		return -EIO;
 	if (item)
 		xprt_rdma_reply_trim_head(&req->rr_slot, head);
@@ -100,7 +119,7 @@ static int xprt_rdma_reply_finish(struct xprt_rdma *xr,
 {
 	if (req->rr_reply_status)
 		return req->rr_reply_status;
-	if (req->rr_reply_off)
+	if (rpcrdma_msg_body_len(req->rr_msg))
 		return xprt_rdma_reply_place(xr, req);
 	/* The whole Reply is in the Reply chunk, that is, in rq_rcv_buf. */
 	xr->xr_stats.cs_bytes_in += req->rr_reply_written;
@@ -121,10 +140,10 @@ static void xprt_rdma_reply_resend(struct xprt_rdma *xr,
 {
 	struct rpc_rqst *rqst = &req->rr_slot;
 	struct rpc_xprt *xprt = &xr->xr_xprt;
-	struct rpcrdma_recv *recv = req->rr_recv;
+	struct rpcrdma_msg_in *msg = req->rr_msg;
 
 	rpcrdma_count(client_resends);
-	rpcrdma_recv_put(recv);
+	rpcrdma_msg_put(msg);
 
 	xprt_rdma_credit_give_back(rqst->rq_task);
 
@@ -135,7 +154,7 @@ static void xprt_rdma_reply_resend(struct xprt_rdma *xr,
 	/* Not earlier: xprt_rdma_send_is_awaited() has to find one of the two
 	 * set.
 	 */
-	smp_store_release(&req->rr_recv, NULL);
+	smp_store_release(&req->rr_msg, NULL);
 	rpc_wake_up_queued_task(&xprt->pending, rqst->rq_task);
 	xprt_unpin_rqst(rqst);
 	spin_unlock(&xprt->queue_lock);
@@ -186,7 +205,7 @@ static void xprt_rdma_reply_complete(struct xprt_rdma *xr,
 {
 	struct rpc_rqst *rqst = &req->rr_slot;
 	struct rpc_xprt *xprt = &xr->xr_xprt;
-	struct rpcrdma_recv *recv = req->rr_recv;
+	struct rpcrdma_msg_in *msg = req->rr_msg;
 	int copied;
 
 	WARN_ON_ONCE(!list_empty(&req->rr_mrs));	/* I2 */
@@ -204,10 +223,10 @@ static void xprt_rdma_reply_complete(struct xprt_rdma *xr,
 	}
 	trace_xprt_rdma_reply(req);
 
-	/* First the Receive: sunrpc may send the next Call at once, and that
-	 * one's Reply must find it posted (RFC 8166 3.3.1).
+	/* First the message: sunrpc may send the next Call at once, and that
+	 * one's Reply must find a Receive posted (RFC 8166 3.3.1).
 	 */
-	rpcrdma_recv_put(recv);
+	rpcrdma_msg_put(msg);
 
 	spin_lock(&xprt->queue_lock);
 	if (likely(copied >= 0))
@@ -217,7 +236,7 @@ static void xprt_rdma_reply_complete(struct xprt_rdma *xr,
 	/* Not earlier: xprt_rdma_send_is_awaited() must find either this, or
 	 * that the RPC was completed.
 	 */
-	smp_store_release(&req->rr_recv, NULL);
+	smp_store_release(&req->rr_msg, NULL);
 	xprt_unpin_rqst(rqst);
 	spin_unlock(&xprt->queue_lock);
 }
@@ -228,8 +247,8 @@ static void xprt_rdma_reply_forsake(struct xprt_rdma *xr,
 {
 	struct rpc_xprt *xprt = &xr->xr_xprt;
 
-	rpcrdma_recv_put(req->rr_recv);
-	req->rr_recv = NULL;
+	rpcrdma_msg_put(req->rr_msg);
+	req->rr_msg = NULL;
 	spin_lock(&xprt->queue_lock);
 	xprt_unpin_rqst(&req->rr_slot);
 	spin_unlock(&xprt->queue_lock);
@@ -254,10 +273,10 @@ static void xprt_rdma_reply_wc_fenced(struct ib_cq *cq, struct ib_wc *wc)
 }
 
 static void xprt_rdma_reply_bad_inv(struct xprt_rdma *xr,
-				    const struct rpcrdma_recv *recv)
+				    const struct rpcrdma_msg_in *msg)
 {
 	rpcrdma_count(client_bad_invalidations);
-	trace_xprt_rdma_bad_invalidation(xr, recv->rv_inv_rkey);
+	trace_xprt_rdma_bad_invalidation(xr, rpcrdma_msg_inv_rkey(msg));
 	rpcrdma_conn_fail(&xr->xr_conn, -EPROTO);
 }
 
@@ -265,20 +284,20 @@ static void xprt_rdma_reply_bad_inv(struct xprt_rdma *xr,
  * G-22).
  */
 static void xprt_rdma_reply_check_stray(struct xprt_rdma *xr,
-					const struct rpcrdma_recv *recv)
+					const struct rpcrdma_msg_in *msg)
 {
-	if (unlikely(recv->rv_invalidated))
-		xprt_rdma_reply_bad_inv(xr, recv);
+	if (unlikely(rpcrdma_msg_invalidated(msg)))
+		xprt_rdma_reply_bad_inv(xr, msg);
 }
 
-/* Returns false if @recv makes it necessary to close the connection. */
+/* Returns false if @msg makes it necessary to close the connection. */
 static bool xprt_rdma_reply_fence(struct xprt_rdma *xr,
 				  struct xprt_rdma_req *req,
-				  const struct rpcrdma_recv *recv)
+				  const struct rpcrdma_msg_in *msg)
 {
-	if (recv->rv_invalidated &&
-	    !xprt_rdma_frwr_remote_inv(xr, req, recv->rv_inv_rkey)) {
-		xprt_rdma_reply_bad_inv(xr, recv);
+	if (rpcrdma_msg_invalidated(msg) &&
+	    !xprt_rdma_frwr_remote_inv(xr, req, rpcrdma_msg_inv_rkey(msg))) {
+		xprt_rdma_reply_bad_inv(xr, msg);
 		return false;
 	}
 	if (list_empty(&req->rr_mrs)) {
@@ -303,15 +322,9 @@ xprt_rdma_reply_judge(struct xprt_rdma_req *req, const struct rpcrdma_hdr *hdr)
 					    &reply_len);
 	if (verdict != RPCRDMA_OK)
 		return verdict;
-	if (hdr->hd_proc == RPCRDMA1_NOMSG) {
-		req->rr_reply_off = 0;
-		req->rr_reply_len = 0;
-		req->rr_reply_written = reply_len;
-	} else {
-		req->rr_reply_off = hdr->hd_length;
-		req->rr_reply_len = hdr->hd_msg_len;
-		req->rr_reply_written = written;
-	}
+	if (hdr->hd_proc == RPCRDMA1_NOMSG)
+		written = reply_len;
+	req->rr_reply_written = written;
 	return RPCRDMA_OK;
 }
 
@@ -320,8 +333,6 @@ static void xprt_rdma_reply_assess(struct xprt_rdma *xr,
 				   const struct rpcrdma_hdr *hdr,
 				   enum rpcrdma_verdict verdict)
 {
-	req->rr_reply_off = 0;
-	req->rr_reply_len = 0;
 	req->rr_reply_written = 0;
 	req->rr_reply_status = 0;
 
@@ -361,7 +372,7 @@ static void xprt_rdma_reply_credit(struct xprt_rdma *xr,
  */
 static bool xprt_rdma_reply_awaited(struct xprt_rdma *xr,
 				    struct xprt_rdma_req *req,
-				    struct rpcrdma_recv *recv)
+				    struct rpcrdma_msg_in *msg)
 {
 	bool awaited;
 
@@ -369,14 +380,14 @@ static bool xprt_rdma_reply_awaited(struct xprt_rdma *xr,
 	awaited = req->rr_sent;
 	req->rr_sent = false;
 	if (awaited)
-		req->rr_recv = recv;
+		req->rr_msg = msg;
 	spin_unlock(&xr->xr_send_lock);
 	return awaited;
 }
 
 static struct xprt_rdma_req *xprt_rdma_reply_match(struct xprt_rdma *xr,
 						   u32 xid,
-						   struct rpcrdma_recv *recv)
+						   struct rpcrdma_msg_in *msg)
 {
 	struct rpc_xprt *xprt = &xr->xr_xprt;
 	struct xprt_rdma_req *req = NULL;
@@ -385,7 +396,7 @@ static struct xprt_rdma_req *xprt_rdma_reply_match(struct xprt_rdma *xr,
 	spin_lock(&xprt->queue_lock);
 	rqst = xprt_lookup_rqst(xprt, cpu_to_be32(xid));
 	if (rqst &&
-	    xprt_rdma_reply_awaited(xr, xprt_rdma_req_from(rqst), recv)) {
+	    xprt_rdma_reply_awaited(xr, xprt_rdma_req_from(rqst), msg)) {
 		req = xprt_rdma_req_from(rqst);
 		xprt_pin_rqst(rqst);
 	}
@@ -394,14 +405,14 @@ static struct xprt_rdma_req *xprt_rdma_reply_match(struct xprt_rdma *xr,
 }
 
 static void xprt_rdma_reply_handle(struct xprt_rdma *xr,
-				   struct rpcrdma_recv *recv,
+				   struct rpcrdma_msg_in *msg,
 				   const struct rpcrdma_hdr *hdr,
 				   enum rpcrdma_verdict verdict)
 {
 	struct xprt_rdma_req *req;
 	bool late = false;
 
-	req = xprt_rdma_reply_match(xr, hdr->hd_xid, recv);
+	req = xprt_rdma_reply_match(xr, hdr->hd_xid, msg);
 	if (!req) {
 		rpcrdma_count(client_unknown_xids);
 		trace_xprt_rdma_unknown_xid(hdr, verdict);
@@ -409,13 +420,13 @@ static void xprt_rdma_reply_handle(struct xprt_rdma *xr,
 			late = xprt_rdma_credit_late_reply(xr, hdr->hd_xid);
 		/* The server may not know yet that its RPC was given up */
 		if (!late)
-			xprt_rdma_reply_check_stray(xr, recv);
-		rpcrdma_recv_put(recv);
+			xprt_rdma_reply_check_stray(xr, msg);
+		rpcrdma_msg_put(msg);
 		return;
 	}
 	xprt_rdma_reply_credit(xr, hdr, verdict);
 	xprt_rdma_reply_assess(xr, req, hdr, verdict);
-	if (!xprt_rdma_reply_fence(xr, req, recv))
+	if (!xprt_rdma_reply_fence(xr, req, msg))
 		xprt_rdma_reply_forsake(xr, req);
 }
 
@@ -447,12 +458,12 @@ static bool xprt_rdma_reply_sort_v2(struct xprt_rdma *xr,
 /**
  * xprt_rdma_reply_receive - a message has arrived
  * @conn: connection
- * @recv: the message; given back when it is dealt with
+ * @msg: the message; given back when it is dealt with
  *
  * Context: completion queue's workqueue; may sleep.
  */
 void xprt_rdma_reply_receive(struct rpcrdma_conn *conn,
-			     struct rpcrdma_recv *recv)
+			     struct rpcrdma_msg_in *msg)
 {
 	struct xprt_rdma *xr = container_of(conn, struct xprt_rdma, xr_conn);
 	enum rpcrdma_verdict verdict;
@@ -460,13 +471,13 @@ void xprt_rdma_reply_receive(struct rpcrdma_conn *conn,
 
 	rpcrdma_count(client_receives);
 	if (unlikely(!READ_ONCE(xr->xr_vers))) {
-		xprt_rdma_reply_check_stray(xr, recv);
-		xprt_rdma_negotiate_receive(xr, recv);
+		xprt_rdma_reply_check_stray(xr, msg);
+		xprt_rdma_negotiate_receive(xr, msg);
 		return;
 	}
 
-	verdict = xprt_rdma_reply_decode(xr, recv, &hdr);
-	trace_xprt_rdma_receive(&recv->rv_cid, &hdr, verdict);
+	verdict = xprt_rdma_reply_decode(xr, msg, &hdr);
+	trace_xprt_rdma_receive(rpcrdma_msg_cid(msg), &hdr, verdict);
 	switch (verdict) {
 	case RPCRDMA_OK:
 		break;
@@ -479,8 +490,8 @@ void xprt_rdma_reply_receive(struct rpcrdma_conn *conn,
 	case RPCRDMA_BACKWARD_CALL:
 		if (rpcrdma_is_connprop(xr->xr_vers, &hdr))
 			break;
-		xprt_rdma_reply_check_stray(xr, recv);
-		xprt_rdma_bc_receive(xr, recv, &hdr);
+		xprt_rdma_reply_check_stray(xr, msg);
+		xprt_rdma_bc_receive(xr, msg, &hdr);
 		return;
 	case RPCRDMA_BAD_VERS:
 		rpcrdma_count(client_bad_versions);
@@ -495,10 +506,10 @@ void xprt_rdma_reply_receive(struct rpcrdma_conn *conn,
 	if (rpcrdma_vers_marks_responses(xr->xr_vers) &&
 	    xprt_rdma_reply_sort_v2(xr, &hdr, verdict))
 		goto out_stray;
-	xprt_rdma_reply_handle(xr, recv, &hdr, verdict);
+	xprt_rdma_reply_handle(xr, msg, &hdr, verdict);
 	return;
 
 out_stray:
-	xprt_rdma_reply_check_stray(xr, recv);
-	rpcrdma_recv_put(recv);
+	xprt_rdma_reply_check_stray(xr, msg);
+	rpcrdma_msg_put(msg);
 }

@@ -106,7 +106,7 @@ static bool xprt_rdma_send_is_awaited(struct xprt_rdma *xr,
 	/* A Reply that is being fenced is as good as one still to come */
 	spin_lock(&xr->xr_send_lock);
 	/* Pairs with xprt_rdma_reply_complete() and xprt_rdma_reply_resend() */
-	awaited = req->rr_sent || req->rr_parked || smp_load_acquire(&req->rr_recv);
+	awaited = req->rr_sent || req->rr_parked || smp_load_acquire(&req->rr_msg);
 	spin_unlock(&xr->xr_send_lock);
 	/* The Reply has just come, or an error after which this RPC is sent
 	 * again or fails.

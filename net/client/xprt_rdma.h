@@ -13,6 +13,7 @@
 #include <rpcrdma/conn.h>
 #include <rpcrdma/counters.h>
 #include <rpcrdma/credit.h>
+#include <rpcrdma/msg.h>
 #include <rpcrdma/plan.h>
 #include <rpcrdma/retry.h>
 #include <rpcrdma/size.h>
@@ -154,9 +155,7 @@ struct xprt_rdma_offer {
  * @rr_write: the Write chunk or Reply chunk offered, if the plan has one
  * @rr_inv_cqe: completion of the last local invalidation
  * @rr_fencing: that is posted, and has not been dealt with
- * @rr_recv: the Receive that holds the Reply, from match to completion
- * @rr_reply_off: where the RPC message begins in it
- * @rr_reply_len: bytes of RPC message in it
+ * @rr_msg: the message that holds the Reply, from match to completion
  * @rr_reply_written: bytes in the Write chunk or Reply chunk
  * @rr_reply_status: 0, or the errno to end the RPC with
  * @rr_fenced: an abandoned RPC's last invalidation is finished
@@ -184,9 +183,7 @@ struct xprt_rdma_req {
 	struct xprt_rdma_offer	rr_write;
 	struct ib_cqe		rr_inv_cqe;
 	atomic_t		rr_fencing;
-	struct rpcrdma_recv	*rr_recv;
-	u32			rr_reply_off;
-	u32			rr_reply_len;
+	struct rpcrdma_msg_in	*rr_msg;
 	u32			rr_reply_written;
 	int			rr_reply_status;
 	struct completion	rr_fenced;
@@ -255,8 +252,7 @@ struct xprt_rdma_stats {
  * @xr_teardown: woken when the regions of a dead connection are gone
  * @xr_pad: where a server may put the roundup of a Write chunk (G-03)
  * @xr_bc_free: callback slots not in use, under xprt->bc_pa_lock
- * @xr_bc_waiting: Receives (rv_list) whose callbacks wait for a slot, under
- *	xprt->bc_pa_lock
+ * @xr_bc_waiting: callbacks (mi_list) that wait for a slot, under xprt->bc_pa_lock
  * @xr_bc_nwaiting: how many
  * @xr_bc_enabled: there is a callback service to queue to, under
  *	xprt->bc_pa_lock
@@ -357,11 +353,15 @@ static inline struct xprt_rdma_req *xprt_rdma_req_from(struct rpc_rqst *rqst)
  * rpcrdma1_decode_reply(). Returns what is to be thought of it.
  */
 static inline enum rpcrdma_verdict
-xprt_rdma_reply_decode(const struct xprt_rdma *xr,
-		       const struct rpcrdma_recv *recv, struct rpcrdma_hdr *hdr)
+xprt_rdma_reply_decode(const struct xprt_rdma *xr, struct rpcrdma_msg_in *msg,
+		       struct rpcrdma_hdr *hdr)
 {
-	return rpcrdma_decode_reply(xr->xr_vers, recv->rv_buf.bf_data,
-				    recv->rv_len, hdr);
+	enum rpcrdma_verdict verdict;
+
+	verdict = rpcrdma_decode_reply(xr->xr_vers, rpcrdma_msg_head(msg),
+				       rpcrdma_msg_head_room(msg), hdr);
+	rpcrdma_msg_set_body(msg, hdr->hd_length, hdr->hd_msg_len);
+	return verdict;
 }
 
 /* client/transport.c */
@@ -391,7 +391,7 @@ void xprt_rdma_negotiate_init(struct xprt_rdma *xr);
 u32 xprt_rdma_negotiate_recv_size(const struct xprt_rdma *xr);
 int xprt_rdma_negotiate(struct xprt_rdma *xr);
 void xprt_rdma_negotiate_receive(struct xprt_rdma *xr,
-				 struct rpcrdma_recv *recv);
+				 struct rpcrdma_msg_in *msg);
 void xprt_rdma_negotiate_hear(struct xprt_rdma *xr,
 			      const struct rpcrdma_hdr *hdr);
 
@@ -554,7 +554,7 @@ void xprt_rdma_reply_refuse(struct xprt_rdma *xr,
 int xprt_rdma_reply_place(struct xprt_rdma *xr, struct xprt_rdma_req *req);
 #endif
 void xprt_rdma_reply_receive(struct rpcrdma_conn *conn,
-			     struct rpcrdma_recv *recv);
+			     struct rpcrdma_msg_in *msg);
 void xprt_rdma_reply_wait(struct rpc_task *task);
 
 /* client/debugfs.c */
@@ -569,7 +569,7 @@ unsigned int xprt_rdma_bc_num_slots(struct rpc_xprt *xprt);
 void xprt_rdma_bc_free_rqst(struct rpc_rqst *rqst);
 void xprt_rdma_bc_destroy(struct rpc_xprt *xprt, unsigned int reqs);
 int xprt_rdma_bc_send_reply(struct rpc_rqst *rqst);
-void xprt_rdma_bc_receive(struct xprt_rdma *xr, struct rpcrdma_recv *recv,
+void xprt_rdma_bc_receive(struct xprt_rdma *xr, struct rpcrdma_msg_in *msg,
 			  const struct rpcrdma_hdr *hdr);
 void xprt_rdma_bc_reset(struct xprt_rdma *xr);
 void xprt_rdma_bc_exit(struct xprt_rdma *xr);
@@ -584,10 +584,10 @@ static inline int xprt_rdma_bc_send_reply(struct rpc_rqst *rqst)
 }
 
 static inline void xprt_rdma_bc_receive(struct xprt_rdma *xr,
-					struct rpcrdma_recv *recv,
+					struct rpcrdma_msg_in *msg,
 					const struct rpcrdma_hdr *hdr)
 {
-	rpcrdma_recv_put(recv);
+	rpcrdma_msg_put(msg);
 }
 
 static inline void xprt_rdma_bc_exit(struct xprt_rdma *xr)

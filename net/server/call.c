@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The Call object: a Call from its Receive until sunrpc is done with it. This file
+ * The Call object: a Call from its arrival until sunrpc is done with it. This file
  * knows what a Call holds and gives all of it back. It never looks at a message and
  * never decides what becomes of a Call: see server/recvfrom.c and server/sendto.c.
  *
@@ -41,14 +41,14 @@ void svc_rdma_call_cache_exit(void)
 /**
  * svc_rdma_call_create - make a Call
  * @sx: connection it came by
- * @recv: the Receive; it belongs to the Call from now on
+ * @msg: the message; it belongs to the Call from now on
  *
  * Context: process; sleeps.
- * Return: the Call, with nothing decoded; or NULL, and the Receive is still the
+ * Return: the Call, with nothing decoded; or NULL, and the message is still the
  *	caller's.
  */
 struct svc_rdma_call *svc_rdma_call_create(struct svc_rdma_xprt *sx,
-					   struct rpcrdma_recv *recv)
+					   struct rpcrdma_msg_in *msg)
 {
 	struct svc_rdma_call *call;
 
@@ -56,7 +56,7 @@ struct svc_rdma_call *svc_rdma_call_create(struct svc_rdma_xprt *sx,
 	if (!call)
 		return NULL;
 	call->sc_sx = sx;
-	call->sc_recv = recv;
+	call->sc_msg = msg;
 	call->sc_slots = 0;
 	call->sc_pull = 0;
 	call->sc_mrs = 0;
@@ -71,17 +71,17 @@ struct svc_rdma_call *svc_rdma_call_create(struct svc_rdma_xprt *sx,
 }
 
 /**
- * svc_rdma_call_put_recv - give back the Receive of a Call
- * @call: Call; nothing in the Receive is needed any more
+ * svc_rdma_call_put_msg - give back the message of a Call
+ * @call: Call; nothing in the message is needed any more
  *
  * Context: any.
  */
-void svc_rdma_call_put_recv(struct svc_rdma_call *call)
+void svc_rdma_call_put_msg(struct svc_rdma_call *call)
 {
-	if (!call->sc_recv)
+	if (!call->sc_msg)
 		return;
-	svc_rdma_recv_put(call->sc_sx, call->sc_recv);
-	call->sc_recv = NULL;
+	svc_rdma_msg_put(call->sc_sx, call->sc_msg);
+	call->sc_msg = NULL;
 }
 
 /**
@@ -96,7 +96,7 @@ void svc_rdma_call_free(struct svc_rdma_call *call)
 	svc_rdma_slots_release(call->sc_sx, call->sc_slots);
 	svc_rdma_pull_end(call);
 	svc_rdma_pages_free(call);
-	svc_rdma_call_put_recv(call);
+	svc_rdma_call_put_msg(call);
 	kmem_cache_free(svc_rdma_call_cache, call);
 }
 

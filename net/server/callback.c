@@ -319,12 +319,12 @@ static void svc_rdma_callback_fail_rqst(struct svc_rdma_callback *cb,
 	xprt_complete_rqst(rqst->rq_task, 0);
 }
 
-static void svc_rdma_callback_copy(struct rpc_rqst *rqst, const void *msg,
-				   u32 len)
+static void svc_rdma_callback_copy(struct rpc_rqst *rqst,
+				   const struct rpcrdma_msg_in *msg, u32 len)
 {
 	memcpy(&rqst->rq_private_buf, &rqst->rq_rcv_buf,
 	       sizeof(rqst->rq_private_buf));
-	memcpy(rqst->rq_rcv_buf.head[0].iov_base, msg, len);
+	rpcrdma_msg_copy(msg, 0, rqst->rq_rcv_buf.head[0].iov_base, len);
 	xprt_complete_rqst(rqst->rq_task, len);
 }
 
@@ -333,7 +333,7 @@ static void svc_rdma_callback_copy(struct rpc_rqst *rqst, const void *msg,
  */
 static int svc_rdma_callback_complete(struct svc_rdma_callback *cb,
 				      const struct rpcrdma_hdr *hdr,
-				      const void *msg)
+				      const struct rpcrdma_msg_in *msg)
 {
 	struct rpc_xprt *xprt = cb->cb_way->wy_xprt;
 	struct rpc_rqst *rqst;
@@ -362,7 +362,7 @@ static int svc_rdma_callback_complete(struct svc_rdma_callback *cb,
  */
 static int svc_rdma_callback_answer(struct svc_rdma_xprt *sx, u32 xid,
 				    const struct rpcrdma_hdr *hdr,
-				    const void *msg)
+				    const struct rpcrdma_msg_in *msg)
 {
 	struct svc_rdma_backward *bw = &sx->sx_backward;
 	struct svc_rdma_callback *cb;
@@ -385,7 +385,7 @@ static int svc_rdma_callback_answer(struct svc_rdma_xprt *sx, u32 xid,
  * svc_rdma_callback_reply - match a backward Reply with its callback
  * @sx: connection
  * @hdr: decoded header
- * @msg: the RPC message behind it, @hdr->hd_msg_len bytes
+ * @msg: the message, of whose body @hdr->hd_msg_len is the length
  *
  * Its credit is free again, and there may be more.
  *
@@ -395,7 +395,8 @@ static int svc_rdma_callback_answer(struct svc_rdma_xprt *sx, u32 xid,
  *	has failed.
  */
 bool svc_rdma_callback_reply(struct svc_rdma_xprt *sx,
-			     const struct rpcrdma_hdr *hdr, const void *msg)
+			     const struct rpcrdma_hdr *hdr,
+			     const struct rpcrdma_msg_in *msg)
 {
 	if (svc_rdma_callback_answer(sx, hdr->hd_rpc_xid, hdr, msg))
 		return false;

@@ -62,14 +62,14 @@ static void svc_rdma_conn_flush(struct svc_rdma_xprt *sx)
 	struct svc_rdma_queue *queue = &sx->sx_queue;
 	struct svc_rdma_send *send, *next_send;
 	struct svc_rdma_call *call, *next_call;
-	struct rpcrdma_recv *recv, *next_recv;
+	struct rpcrdma_msg_in *msg, *next_msg;
 
 	list_for_each_entry_safe(call, next_call, &queue->qu_complete, sc_list)
 		svc_rdma_call_free(call);
 	list_for_each_entry_safe(send, next_send, &sx->sx_sends.sp_idle, ss_list)
 		svc_rdma_send_destroy(send);
-	list_for_each_entry_safe(recv, next_recv, &queue->qu_received, rv_list)
-		rpcrdma_recv_drop(recv);
+	list_for_each_entry_safe(msg, next_msg, &queue->qu_received, mi_list)
+		rpcrdma_msg_drop(msg);
 }
 
 /* Close the verbs end. Threads that come from here on see that it is down and

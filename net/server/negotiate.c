@@ -145,7 +145,7 @@ int svc_rdma_negotiate_begin(struct svc_rdma_xprt *sx, u32 v1_size)
 /**
  * svc_rdma_negotiate_guess - which decoder is for a message?
  * @sx: connection
- * @recv: what it received
+ * @msg: the message
  *
  * The codec of either version refuses messages of the other.
  *
@@ -155,7 +155,7 @@ int svc_rdma_negotiate_begin(struct svc_rdma_xprt *sx, u32 v1_size)
  * See version-two 7.3, 10.1; G-20.
  */
 u32 svc_rdma_negotiate_guess(const struct svc_rdma_xprt *sx,
-			     const struct rpcrdma_recv *recv)
+			     const struct rpcrdma_msg_in *msg)
 {
 	u32 peek, vers;
 
@@ -163,7 +163,8 @@ u32 svc_rdma_negotiate_guess(const struct svc_rdma_xprt *sx,
 	vers = smp_load_acquire(&sx->sx_vers);
 	if (likely(vers))
 		return vers;
-	if (rpcrdma_wire_peek_vers(recv->rv_buf.bf_data, recv->rv_len, &peek) &&
+	if (rpcrdma_wire_peek_vers(rpcrdma_msg_head(msg),
+				   rpcrdma_msg_head_room(msg), &peek) &&
 	    peek == RPCRDMA_VERS_2)
 		return RPCRDMA_VERS_2;
 	return RPCRDMA_VERS_1;

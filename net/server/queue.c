@@ -84,18 +84,18 @@ static void svc_rdma_queue(struct svc_rdma_xprt *sx, struct list_head *entry,
 /**
  * svc_rdma_receive - a message arrived
  * @conn: connection
- * @recv: Receive that holds it
+ * @msg: the message
  *
  * Context: completion workqueue.
  */
-void svc_rdma_receive(struct rpcrdma_conn *conn, struct rpcrdma_recv *recv)
+void svc_rdma_receive(struct rpcrdma_conn *conn, struct rpcrdma_msg_in *msg)
 {
 	struct svc_rdma_xprt *sx = container_of(conn, struct svc_rdma_xprt,
 						sx_conn);
 
 	rpcrdma_count(server_receives);
-	trace_svc_rdma_receive(sx, recv);
-	svc_rdma_queue(sx, &recv->rv_list, &sx->sx_queue.qu_received);
+	trace_svc_rdma_receive(sx, msg);
+	svc_rdma_queue(sx, &msg->mi_list, &sx->sx_queue.qu_received);
 }
 
 /**
@@ -131,17 +131,17 @@ static struct svc_rdma_call *svc_rdma_take_pulled(struct svc_rdma_xprt *sx)
  * @sx: connection
  * @call: OUT: a Call that is complete, or whose RDMA Reads are to be posted now: then
  *	it counts in qu_pulled (sc_pull); or NULL
- * @recv: OUT: a message, if there is no such Call; or NULL
+ * @msg: OUT: a message, if there is no such Call; or NULL
  *
  * Context: process.
  */
 void svc_rdma_dequeue(struct svc_rdma_xprt *sx, struct svc_rdma_call **call,
-		      struct rpcrdma_recv **recv)
+		      struct rpcrdma_msg_in **msg)
 {
 	struct svc_rdma_queue *queue = &sx->sx_queue;
 
 	*call = NULL;
-	*recv = NULL;
+	*msg = NULL;
 
 	spin_lock(&sx->sx_lock);
 	if (!list_empty(&queue->qu_complete)) {
@@ -149,10 +149,10 @@ void svc_rdma_dequeue(struct svc_rdma_xprt *sx, struct svc_rdma_call **call,
 	} else if (svc_rdma_pull_fits(sx)) {
 		*call = svc_rdma_pull_take(sx);
 	} else {
-		*recv = list_first_entry_or_null(&queue->qu_received,
-						 struct rpcrdma_recv, rv_list);
-		if (*recv) {
-			list_del(&(*recv)->rv_list);
+		*msg = list_first_entry_or_null(&queue->qu_received,
+						struct rpcrdma_msg_in, mi_list);
+		if (*msg) {
+			list_del(&(*msg)->mi_list);
 			sx->sx_stats.vs_received++;
 		}
 	}

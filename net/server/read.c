@@ -26,10 +26,10 @@
  * because there is not enough of something in this server is refused.
  *
  * Two layouts. A Call with one Read chunk, which is what NFS clients send,
- * keeps its inline part where it was received; the chunk is read to the start
- * of a page, so that file data lies in whole pages. Every other Call is rebuilt
- * as one stream, beginning at the start of the first page. So is one whose head
- * would end where upper layers do not expect it, see rpcrdma_lists_keep_head():
+ * keeps its inline part where it was received, if that is in one piece; the chunk is
+ * read to the start of a page, so that file data lies in whole pages. Every other Call
+ * is rebuilt as one stream, beginning at the start of the first page. So is one whose
+ * head would end where upper layers do not expect it, see rpcrdma_lists_keep_head():
  * the client chooses where that is.
  */
 #include <linux/mm.h>
@@ -55,7 +55,8 @@ static void svc_rdma_read_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
 		if (wc->status != IB_WC_WR_FLUSH_ERR) {
 			rpcrdma_count(server_read_errors);
-			trace_svc_rdma_read_err(sx, &call->sc_recv->rv_cid, wc);
+			trace_svc_rdma_read_err(sx, rpcrdma_msg_cid(call->sc_msg),
+						wc);
 		}
 		rpcrdma_conn_fail(&sx->sx_conn, -ECONNRESET);
 		return;
@@ -73,16 +74,12 @@ static void svc_rdma_read_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 	svc_rdma_call_complete(call);
 }
 
-static const void *svc_rdma_call_body(const struct svc_rdma_call *call)
-{
-	return call->sc_recv->rv_buf.bf_data + call->sc_hdr.hd_length;
-}
-
 static bool svc_rdma_read_keeps_head(const struct svc_rdma_call *call)
 {
 	return call->sc_hdr.hd_proc == RPCRDMA1_MSG &&
+	       rpcrdma_msg_is_flat(call->sc_msg) &&
 	       rpcrdma_lists_keep_head(&call->sc_hdr.hd_lists,
-				       svc_rdma_call_body(call),
+				       rpcrdma_msg_body(call->sc_msg),
 				       call->sc_body_len, PAGE_SIZE);
 }
 
@@ -257,7 +254,7 @@ static void svc_rdma_assemble_chunk(struct svc_rdma_call *call,
 				    struct xdr_buf *arg)
 {
 	const struct rpcrdma_chunk *chunk = &call->sc_hdr.hd_lists.ls_read[0];
-	void *body = (void *)svc_rdma_call_body(call);
+	void *body = rpcrdma_msg_body(call->sc_msg);
 	u32 room = xdr_align_size(chunk->ck_length);
 
 	svc_rdma_pages_write(call, chunk->ck_length, NULL,
@@ -271,6 +268,19 @@ static void svc_rdma_assemble_chunk(struct svc_rdma_call *call,
 	arg->tail[0].iov_len = call->sc_body_len - chunk->ck_position;
 }
 
+/* Part of the body, to its place in the stream */
+static void svc_rdma_assemble_part(struct svc_rdma_call *call, u32 pos,
+				   u32 offset, u32 len)
+{
+	struct rpcrdma_msg_piece piece;
+
+	for (rpcrdma_msg_piece_first(call->sc_msg, offset, len, &piece);
+	     piece.mp_len; rpcrdma_msg_piece_next(&piece)) {
+		svc_rdma_pages_write(call, pos, piece.mp_data, piece.mp_len);
+		pos += piece.mp_len;
+	}
+}
+
 static void svc_rdma_assemble_stream(struct svc_rdma_call *call,
 				     struct xdr_buf *arg)
 {
@@ -282,9 +292,8 @@ static void svc_rdma_assemble_stream(struct svc_rdma_call *call,
 	rpcrdma_part_first(&call->sc_hdr.hd_lists, call->sc_body_len, &iter);
 	while (rpcrdma_part_next(&iter, &part)) {
 		if (!part.pt_chunk && body_is_inline)
-			svc_rdma_pages_write(call, pos,
-					     svc_rdma_call_body(call) +
-					     part.pt_offset, part.pt_length);
+			svc_rdma_assemble_part(call, pos, part.pt_offset,
+					       part.pt_length);
 		pos += part.pt_length;
 		svc_rdma_pages_write(call, pos, NULL, part.pt_pad);
 		pos += part.pt_pad;
@@ -300,11 +309,11 @@ static void svc_rdma_assemble_stream(struct svc_rdma_call *call,
 }
 
 /**
- * svc_rdma_read_inline - lay a large inline Call out in pages
+ * svc_rdma_read_inline - lay an inline Call out in pages
  * @call: decoded Call without Read chunks
  * @arg: where to describe the Call
  *
- * Upper layers count on a head of no more than a page.
+ * Upper layers count on a head of no more than a page, in one piece.
  *
  * Context: process; sleeps.
  * Return: 0 or %-ENOMEM.

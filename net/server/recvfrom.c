@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Calls: from a Receive to a request that sunrpc can execute.
+ * Calls: from a message to a request that sunrpc can execute.
  *
  * Operation
  *
- * The completion handler of a Receive only queues it and lets sunrpc find a thread
- * (server/queue.c), which calls svc_rdma_recvfrom(): read this file from there. The
- * thread decodes the header and then either has a complete Call, or starts RDMA Reads
+ * The completion handler of a Receive only queues the message and lets sunrpc find a
+ * thread (server/queue.c), which calls svc_rdma_recvfrom(): read this file from there.
+ * The thread decodes the header and then either has a complete Call, or starts RDMA Reads
  * and leaves; when these are done the Call is queued again, and a thread puts it
  * together (server/read.c). Whatever is wrong with a message is settled here: it never
  * reaches the RPC program (RFC 8166 4.5.2), and is counted and traced, not printed.
  *
  * A Call that came without Read chunks is executed where it was received:
- * rq_arg points into the Receive, which therefore stays with the Call until its
+ * rq_arg points into the message, which therefore stays with the Call until its
  * Reply is encoded.
  */
 #include <linux/in.h>
@@ -36,7 +36,7 @@ static void svc_rdma_drop(struct svc_rdma_call *call,
 {
 	atomic64_inc(&call->sc_sx->sx_stats.vs_dropped);
 	trace_svc_rdma_discarded(call->sc_sx, call->sc_hdr.hd_xid,
-				 call->sc_recv->rv_len, verdict);
+				 rpcrdma_msg_len(call->sc_msg), verdict);
 }
 
 static void svc_rdma_refuse(struct svc_rdma_call *call,
@@ -45,7 +45,7 @@ static void svc_rdma_refuse(struct svc_rdma_call *call,
 	rpcrdma_count(server_bad_headers);
 	atomic64_inc(&call->sc_sx->sx_stats.vs_refused);
 	trace_svc_rdma_refused(call->sc_sx, call->sc_hdr.hd_xid,
-			       call->sc_recv->rv_len, verdict);
+			       rpcrdma_msg_len(call->sc_msg), verdict);
 	svc_rdma_send_error(call, verdict);
 }
 
@@ -55,7 +55,6 @@ static void svc_rdma_refuse(struct svc_rdma_call *call,
 static bool svc_rdma_give_bc_reply(struct svc_rdma_call *call)
 {
 	const struct rpcrdma_hdr *hdr = &call->sc_hdr;
-	const void *msg = call->sc_recv->rv_buf.bf_data + hdr->hd_length;
 
 	/* We have asked for none (G-17) */
 	if (hdr->hd_proc == RPCRDMA2_CONNPROP)
@@ -65,7 +64,7 @@ static bool svc_rdma_give_bc_reply(struct svc_rdma_call *call)
 	 */
 	if (hdr->hd_proc == RPCRDMA1_MSG &&
 	    rpcrdma_lists_empty(&hdr->hd_lists)) {
-		if (!svc_rdma_callback_reply(call->sc_sx, hdr, msg))
+		if (!svc_rdma_callback_reply(call->sc_sx, hdr, call->sc_msg))
 			return false;
 		rpcrdma_count(server_bc_replies);
 		return true;
@@ -127,8 +126,8 @@ static enum rpcrdma_verdict svc_rdma_decode_v1(struct svc_rdma_call *call)
 	unsigned int flags = READ_ONCE(svc_rdma_accept_msgp) ?
 			     RPCRDMA1_ACCEPT_MSGP : 0;
 
-	return rpcrdma1_decode_call(call->sc_recv->rv_buf.bf_data,
-				    call->sc_recv->rv_len, flags,
+	return rpcrdma1_decode_call(rpcrdma_msg_head(call->sc_msg),
+				    rpcrdma_msg_head_room(call->sc_msg), flags,
 				    &call->sc_hdr);
 }
 
@@ -138,9 +137,9 @@ static enum rpcrdma_verdict svc_rdma_decode_v2(struct svc_rdma_call *call)
 	enum rpcrdma_verdict verdict;
 
 	svc_rdma_negotiate_accept(call->sc_sx, &accept);
-	verdict = rpcrdma2_decode_call(call->sc_recv->rv_buf.bf_data,
-				       call->sc_recv->rv_len, &accept,
-				       &call->sc_hdr);
+	verdict = rpcrdma2_decode_call(rpcrdma_msg_head(call->sc_msg),
+				       rpcrdma_msg_head_room(call->sc_msg),
+				       &accept, &call->sc_hdr);
 	if (call->sc_hdr.hd_inv_stray) {
 		rpcrdma_count(server_stray_handles);
 		trace_svc_rdma_stray_handle(call->sc_sx, call->sc_hdr.hd_xid,
@@ -159,9 +158,10 @@ static enum rpcrdma_verdict svc_rdma_decode(struct svc_rdma_call *call)
 	struct rpcrdma_hdr *hdr = &call->sc_hdr;
 	enum rpcrdma_verdict verdict;
 
-	call->sc_vers = svc_rdma_negotiate_guess(call->sc_sx, call->sc_recv);
+	call->sc_vers = svc_rdma_negotiate_guess(call->sc_sx, call->sc_msg);
 	verdict = call->sc_vers == RPCRDMA_VERS_2 ? svc_rdma_decode_v2(call) :
 						    svc_rdma_decode_v1(call);
+	rpcrdma_msg_set_body(call->sc_msg, hdr->hd_length, hdr->hd_msg_len);
 	if (verdict != RPCRDMA_OK)
 		return verdict;
 	if (!svc_rdma_negotiate_settle(call->sc_sx, call->sc_vers))
@@ -238,10 +238,10 @@ static int svc_rdma_build_inline(struct svc_rdma_call *call,
 				 struct xdr_buf *arg)
 {
 	rpcrdma_count(server_calls_inline);
-	if (unlikely(call->sc_body_len > PAGE_SIZE))
+	if (unlikely(call->sc_body_len > PAGE_SIZE ||
+		     !rpcrdma_msg_is_flat(call->sc_msg)))
 		return svc_rdma_read_inline(call, arg);
-	arg->head[0].iov_base = call->sc_recv->rv_buf.bf_data +
-				call->sc_hdr.hd_length;
+	arg->head[0].iov_base = rpcrdma_msg_body(call->sc_msg);
 	arg->head[0].iov_len = call->sc_body_len;
 	arg->page_base = 0;
 	arg->page_len = 0;
@@ -254,15 +254,15 @@ static int svc_rdma_build_inline(struct svc_rdma_call *call,
 
 /* Returns a Call that is complete, or NULL. */
 static struct svc_rdma_call *svc_rdma_take_message(struct svc_rdma_xprt *sx,
-						   struct rpcrdma_recv *recv,
+						   struct rpcrdma_msg_in *msg,
 						   struct xdr_buf *arg)
 {
 	enum rpcrdma_verdict verdict;
 	struct svc_rdma_call *call;
 
-	call = svc_rdma_call_create(sx, recv);
+	call = svc_rdma_call_create(sx, msg);
 	if (!call) {
-		svc_rdma_recv_put(sx, recv);
+		svc_rdma_msg_put(sx, msg);
 		rpcrdma_conn_fail(&sx->sx_conn, -ENOMEM);
 		return NULL;
 	}
@@ -276,7 +276,8 @@ static struct svc_rdma_call *svc_rdma_take_message(struct svc_rdma_xprt *sx,
 		return NULL;
 	}
 
-	trace_svc_rdma_call(sx, call->sc_hdr.hd_xid, recv->rv_len, verdict);
+	trace_svc_rdma_call(sx, call->sc_hdr.hd_xid, rpcrdma_msg_len(msg),
+			    verdict);
 	if (unlikely(svc_rdma_is_connprop(call))) {
 		svc_rdma_negotiate_connprop(call);
 		svc_rdma_call_free(call);
@@ -323,7 +324,7 @@ int svc_rdma_recvfrom(struct svc_rqst *rqstp)
 	struct svc_xprt *xprt = rqstp->rq_xprt;
 	struct svc_rdma_xprt *sx = svc_rdma_xprt_of(xprt);
 	struct svc_rdma_call *call;
-	struct rpcrdma_recv *recv;
+	struct rpcrdma_msg_in *msg;
 	int rc;
 
 	svc_rdma_inside();
@@ -338,12 +339,12 @@ int svc_rdma_recvfrom(struct svc_rqst *rqstp)
 		return 0;
 	}
 
-	svc_rdma_dequeue(sx, &call, &recv);
+	svc_rdma_dequeue(sx, &call, &msg);
 	svc_xprt_received(xprt);
 	if (call)
 		call = svc_rdma_take_call(call, &rqstp->rq_arg);
-	else if (recv)
-		call = svc_rdma_take_message(sx, recv, &rqstp->rq_arg);
+	else if (msg)
+		call = svc_rdma_take_message(sx, msg, &rqstp->rq_arg);
 	if (!call)
 		return 0;
 

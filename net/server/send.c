@@ -18,7 +18,7 @@
  *
  * A Reply for which there are not enough send queue slots waits in line for them,
  * and its thread does not: the context holds all that is needed, also the Call's
- * Receive, so there are never more such Replies than Receives. It is posted by
+ * message, so there are never more such Replies than Receives. It is posted by
  * whoever releases the slots.
  *
  * If the Reply cannot be posted after slots were found for it, part of the
@@ -107,12 +107,12 @@ static struct svc_rdma_send *svc_rdma_send_create(struct svc_rdma_xprt *sx,
 	return send;
 }
 
-static void svc_rdma_send_put_recv(struct svc_rdma_send *send)
+static void svc_rdma_send_put_msg(struct svc_rdma_send *send)
 {
-	if (!send->ss_recv)
+	if (!send->ss_msg)
 		return;
-	svc_rdma_recv_put(send->ss_sx, send->ss_recv);
-	send->ss_recv = NULL;
+	svc_rdma_msg_put(send->ss_sx, send->ss_msg);
+	send->ss_msg = NULL;
 }
 
 /**
@@ -126,7 +126,7 @@ void svc_rdma_send_reset(struct svc_rdma_send *send)
 	struct svc_rdma_xprt *sx = send->ss_sx;
 	u32 i;
 
-	svc_rdma_send_put_recv(send);
+	svc_rdma_send_put_msg(send);
 	svc_rdma_chain_destroy(sx, &send->ss_writes);
 	for (i = 0; i < send->ss_npages; i++)
 		if (send->ss_pages[i])
@@ -274,7 +274,7 @@ static void svc_rdma_send_prepare_write(struct svc_rdma_send *send,
  * @send: context with the length of its message and all of its slots, as many as
  *	ss_wait says; it changes hands in any case
  *
- * The Receive of the Call is given back first (invariant I13).
+ * The message of the Call is given back first (invariant I13).
  *
  * Context: process or completion workqueue; does not sleep.
  * Return: 0; or a negative errno, and the connection is down.
@@ -284,7 +284,7 @@ int svc_rdma_send_post(struct svc_rdma_send *send)
 	struct svc_rdma_xprt *sx = send->ss_sx;
 	struct ib_send_wr *first, *wr;
 
-	svc_rdma_send_put_recv(send);
+	svc_rdma_send_put_msg(send);
 	rpcrdma_count(server_sends);
 	if (send->ss_wr.opcode == IB_WR_SEND_WITH_INV)
 		rpcrdma_count(server_sends_inv);
@@ -314,7 +314,7 @@ static void svc_rdma_send_ready(struct svc_rdma_sq_waiter *waiter)
 /**
  * svc_rdma_send_submit - post an answer to a Call, now or when there are slots for it
  * @send: context with the message in its buffer, and the RDMA Writes before it
- * @call: Call; its Receive moves to @send
+ * @call: Call; its message moves to @send
  * @len: bytes to send
  *
  * Context: process.
@@ -331,8 +331,8 @@ int svc_rdma_send_submit(struct svc_rdma_send *send, struct svc_rdma_call *call,
 		return -EMSGSIZE;
 	send->ss_sge.length = len;
 	send->ss_wait.wt_slots = slots;
-	send->ss_recv = call->sc_recv;
-	call->sc_recv = NULL;
+	send->ss_msg = call->sc_msg;
+	call->sc_msg = NULL;
 	if (likely(svc_rdma_sq_try(&sx->sx_sq, slots))) {
 		/* From here on an error concerns the connection, not the caller
 		 */

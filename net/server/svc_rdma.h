@@ -14,6 +14,7 @@
 #include <rpcrdma/chunk.h>
 #include <rpcrdma/conn.h>
 #include <rpcrdma/credit.h>
+#include <rpcrdma/msg.h>
 #include <rpcrdma/size.h>
 #include <rpcrdma/vers.h>
 
@@ -135,12 +136,12 @@ struct svc_rdma_chain {
 };
 
 /**
- * struct svc_rdma_call - one Call, from its Receive until its Reply is posted
+ * struct svc_rdma_call - one Call, from its arrival until its Reply is posted
  * @sc_list: link in the reading or the read-complete queue
  * @sc_sx: connection it came by
- * @sc_recv: the Receive; NULL once it was given back
+ * @sc_msg: the message; NULL once it was given back
  * @sc_vers: version its header was decoded by, and its answer is encoded by
- * @sc_hdr: decoded header, a view of the Receive buffer
+ * @sc_hdr: decoded header, a view of the message
  * @sc_body_len: bytes of the body stream (inline or Position Zero chunk)
  * @sc_stream_len: bytes of the unreduced Call
  * @sc_linear: the Call is rebuilt as one stream in @sc_pages; otherwise these
@@ -166,7 +167,7 @@ struct svc_rdma_chain {
 struct svc_rdma_call {
 	struct list_head	sc_list;
 	struct svc_rdma_xprt	*sc_sx;
-	struct rpcrdma_recv	*sc_recv;
+	struct rpcrdma_msg_in	*sc_msg;
 	u32			sc_vers;
 	struct rpcrdma_hdr	sc_hdr;
 	u32			sc_body_len;
@@ -201,7 +202,7 @@ struct svc_rdma_call {
  * @ss_writes: RDMA Writes posted before the Send
  * @ss_slots: send queue slots held; 0 while it waits for them
  * @ss_wait: for these it waits, or waited
- * @ss_recv: Receive of the Call it answers, until it is posted; or NULL
+ * @ss_msg: the Call it answers, until it is posted; or NULL
  * @ss_posted: jiffies when it was posted, under sx_lock
  * @ss_pages: pages of the Reply that the device reads
  * @ss_npages: entries used in @ss_pages
@@ -223,7 +224,7 @@ struct svc_rdma_send {
 	struct svc_rdma_chain	ss_writes;
 	u32			ss_slots;
 	struct svc_rdma_sq_waiter	ss_wait;
-	struct rpcrdma_recv	*ss_recv;
+	struct rpcrdma_msg_in	*ss_msg;
 	unsigned long		ss_posted;
 	struct page		**ss_pages;
 	u32			ss_npages;
@@ -250,7 +251,7 @@ struct svc_rdma_stats {
 
 /**
  * struct svc_rdma_queue - what there is to do for threads; server/queue.c
- * @qu_received: Receives nobody looked at (rv_list)
+ * @qu_received: messages nobody looked at (mi_list)
  * @qu_complete: Calls whose RDMA Reads are done (sc_list)
  * @qu_waiting: Calls whose RDMA Reads may not begin yet (sc_list)
  * @qu_pulled: bytes of Calls that are being pulled, or wait in @qu_complete
@@ -535,20 +536,20 @@ extern struct srcu_struct svc_rdma_srcu;
 #endif
 
 /**
- * svc_rdma_recv_put - give a Receive back
+ * svc_rdma_msg_put - give a message back
  * @sx: its connection
- * @recv: Receive
+ * @msg: message
  *
  * Context: any that may take a lock, inside svc_rdma_srcu; completion handler; or
  *	whoever closes the connection.
  */
-static inline void svc_rdma_recv_put(struct svc_rdma_xprt *sx,
-				     struct rpcrdma_recv *recv)
+static inline void svc_rdma_msg_put(struct svc_rdma_xprt *sx,
+				    struct rpcrdma_msg_in *msg)
 {
 	if (unlikely(READ_ONCE(sx->sx_gone)))
-		rpcrdma_recv_drop(recv);
+		rpcrdma_msg_drop(msg);
 	else
-		rpcrdma_recv_put(recv);
+		rpcrdma_msg_put(msg);
 }
 
 /* What follows is in the order of floors: a file calls functions of those in front of
@@ -568,10 +569,10 @@ void svc_rdma_slots_release(struct svc_rdma_xprt *sx, u32 slots);
 
 /* server/queue.c */
 void svc_rdma_queue_init(struct svc_rdma_queue *queue);
-void svc_rdma_receive(struct rpcrdma_conn *conn, struct rpcrdma_recv *recv);
+void svc_rdma_receive(struct rpcrdma_conn *conn, struct rpcrdma_msg_in *msg);
 void svc_rdma_call_complete(struct svc_rdma_call *call);
 void svc_rdma_dequeue(struct svc_rdma_xprt *sx, struct svc_rdma_call **call,
-		      struct rpcrdma_recv **recv);
+		      struct rpcrdma_msg_in **msg);
 bool svc_rdma_pull_begin(struct svc_rdma_call *call);
 void svc_rdma_pull_next(struct svc_rdma_xprt *sx);
 void svc_rdma_pull_again(struct svc_rdma_call *call, u32 mrs);
@@ -646,7 +647,7 @@ int svc_rdma_credits_backward(struct svc_rdma_xprt *sx, u32 requests);
 int svc_rdma_negotiate_begin(struct svc_rdma_xprt *sx, u32 v1_size);
 bool svc_rdma_negotiate_settle(struct svc_rdma_xprt *sx, u32 vers);
 u32 svc_rdma_negotiate_guess(const struct svc_rdma_xprt *sx,
-			     const struct rpcrdma_recv *recv);
+			     const struct rpcrdma_msg_in *msg);
 void svc_rdma_negotiate_accept(const struct svc_rdma_xprt *sx,
 			       struct rpcrdma2_accept *accept);
 void svc_rdma_negotiate_connprop(struct svc_rdma_call *call);
@@ -662,8 +663,8 @@ void svc_rdma_send_error(struct svc_rdma_call *call,
 int svc_rdma_call_cache_init(void);
 void svc_rdma_call_cache_exit(void);
 struct svc_rdma_call *svc_rdma_call_create(struct svc_rdma_xprt *sx,
-					   struct rpcrdma_recv *recv);
-void svc_rdma_call_put_recv(struct svc_rdma_call *call);
+					   struct rpcrdma_msg_in *msg);
+void svc_rdma_call_put_msg(struct svc_rdma_call *call);
 void svc_rdma_call_free(struct svc_rdma_call *call);
 void svc_rdma_release_ctxt(struct svc_xprt *xprt, void *ctxt);
 
@@ -699,7 +700,8 @@ int svc_rdma_callback_begin(struct svc_rdma_xprt *sx, struct svc_rdma_way *way,
 void svc_rdma_callback_end(struct svc_rdma_xprt *sx, struct svc_rdma_way *way,
 			   struct svc_rdma_callback *cb, int status);
 bool svc_rdma_callback_reply(struct svc_rdma_xprt *sx,
-			     const struct rpcrdma_hdr *hdr, const void *msg);
+			     const struct rpcrdma_hdr *hdr,
+			     const struct rpcrdma_msg_in *msg);
 bool svc_rdma_callback_fail(struct svc_rdma_xprt *sx, u32 xid);
 int svc_rdma_bc_init(void);
 void svc_rdma_bc_exit(void);
@@ -714,7 +716,7 @@ static inline void svc_rdma_backward_close(struct svc_rdma_xprt *sx)
 
 static inline bool svc_rdma_callback_reply(struct svc_rdma_xprt *sx,
 					   const struct rpcrdma_hdr *hdr,
-					   const void *msg)
+					   const struct rpcrdma_msg_in *msg)
 {
 	return false;
 }

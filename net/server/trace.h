@@ -71,8 +71,8 @@ DEFINE_SVC_RDMA_MESSAGE_EVENT(svc_rdma_refused);
 
 TRACE_EVENT(svc_rdma_receive,
 	TP_PROTO(const struct svc_rdma_xprt *sx,
-		 const struct rpcrdma_recv *recv),
-	TP_ARGS(sx, recv),
+		 const struct rpcrdma_msg_in *msg),
+	TP_ARGS(sx, msg),
 	TP_STRUCT__entry(
 		__field(const void *, sx)
 		__field(u32, queue)
@@ -81,9 +81,9 @@ TRACE_EVENT(svc_rdma_receive,
 	),
 	TP_fast_assign(
 		__entry->sx = sx;
-		__entry->queue = recv->rv_cid.ci_queue;
-		__entry->number = recv->rv_cid.ci_number;
-		__entry->len = recv->rv_len;
+		__entry->queue = rpcrdma_msg_cid(msg)->ci_queue;
+		__entry->number = rpcrdma_msg_cid(msg)->ci_number;
+		__entry->len = rpcrdma_msg_len(msg);
 	),
 	TP_printk("sx=%p cq.id=%u cid=%d len=%u", __entry->sx, __entry->queue,
 		  __entry->number, __entry->len)
@@ -132,7 +132,7 @@ TRACE_EVENT(svc_rdma_send_done,
 		  __entry->queue, __entry->number, __entry->status)
 );
 
-/* RDMA Reads of a Call: posted, and done. They go by the ID of its Receive, which
+/* RDMA Reads of a Call: posted, and done. They go by the ID of its message, which
  * the Call keeps meanwhile.
  */
 DECLARE_EVENT_CLASS(svc_rdma_read_class,
@@ -148,8 +148,8 @@ DECLARE_EVENT_CLASS(svc_rdma_read_class,
 	),
 	TP_fast_assign(
 		__entry->sx = call->sc_sx;
-		__entry->queue = call->sc_recv->rv_cid.ci_queue;
-		__entry->number = call->sc_recv->rv_cid.ci_number;
+		__entry->queue = rpcrdma_msg_cid(call->sc_msg)->ci_queue;
+		__entry->number = rpcrdma_msg_cid(call->sc_msg)->ci_number;
 		__entry->xid = call->sc_hdr.hd_xid;
 		__entry->wrs = call->sc_slots;
 		__entry->status = status;

@@ -6,7 +6,7 @@
  * Operation
  *
  * A Receive is posted, filled by the device, handed to the owner through
- * ops->receive(), given back with rpcrdma_recv_put(), and posted again.
+ * ops->receive() as a message, given back with it (msg.h), and posted again.
  *
  * No Receive is smaller than the inline threshold that the peer was told, or may
  * assume (RFC 8166 3.3.2; version-two 4.2.1). They are used in the order in which they were
@@ -153,7 +153,7 @@ static void rpcrdma_recv_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 	recv->rv_invalidated = wc->wc_flags & IB_WC_WITH_INVALIDATE;
 	recv->rv_inv_rkey = recv->rv_invalidated ? wc->ex.invalidate_rkey : 0;
 	rpcrdma_buf_sync_for_cpu(&recv->rv_buf, recv->rv_len);
-	conn->cn_ops->receive(conn, recv);
+	conn->cn_ops->receive(conn, &recv->rv_msg);
 }
 
 static void rpcrdma_recv_destroy(struct rpcrdma_recv *recv)
@@ -191,7 +191,7 @@ static int rpcrdma_recv_create(struct rpcrdma_recv_pool *pool, u32 size,
 	recv->rv_wr.wr_cqe = &recv->rv_cqe;
 	recv->rv_wr.sg_list = &recv->rv_sge;
 	recv->rv_wr.num_sge = 1;
-	INIT_LIST_HEAD(&recv->rv_list);
+	INIT_LIST_HEAD(&recv->rv_msg.mi_list);
 	list_add_tail(&recv->rv_all, &pool->rp_all);
 	WRITE_ONCE(pool->rp_count, pool->rp_count + 1);
 	WRITE_ONCE(pool->rp_bytes, pool->rp_bytes + size);

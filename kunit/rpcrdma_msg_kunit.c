@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unit tests of received messages (msg.h, net/verbs/msg.c): where the pieces of a body
+ * are. No peer sends a message in several parts, so nothing else shows that.
+ */
+
+#include <kunit/test.h>
+
+#include <rpcrdma/msg.h>
+
+#define RPCRDMA_MSG_KUNIT_RECVS	4
+#define RPCRDMA_MSG_KUNIT_SIZE	32
+#define RPCRDMA_MSG_KUNIT_BODY	29
+
+/* Where each part begins, and how long it is: none, one byte, all that fits */
+static const u32 rpcrdma_msg_kunit_at[RPCRDMA_MSG_KUNIT_RECVS] = {
+	28, 32, 31, 8,
+};
+
+static const u32 rpcrdma_msg_kunit_here[RPCRDMA_MSG_KUNIT_RECVS] = {
+	4, 0, 1, 24,
+};
+
+struct rpcrdma_msg_fixture {
+	struct rpcrdma_recv	mf_recv[RPCRDMA_MSG_KUNIT_RECVS];
+	u8			mf_buf[RPCRDMA_MSG_KUNIT_RECVS]
+				      [RPCRDMA_MSG_KUNIT_SIZE];
+	u8			mf_body[RPCRDMA_MSG_KUNIT_BODY];
+	u8			mf_copy[RPCRDMA_MSG_KUNIT_BODY + 1];
+};
+
+/* Receives that are full of 0xbd but for their parts of the body: 0, 1, 2... */
+static void rpcrdma_msg_fill(struct rpcrdma_msg_fixture *fx)
+{
+	u32 i, j, pos = 0;
+
+	memset(fx->mf_buf, 0xbd, sizeof(fx->mf_buf));
+	for (i = 0; i < RPCRDMA_MSG_KUNIT_RECVS; i++) {
+		fx->mf_recv[i].rv_len = RPCRDMA_MSG_KUNIT_SIZE;
+		fx->mf_recv[i].rv_buf.bf_data = fx->mf_buf[i];
+		for (j = 0; j < rpcrdma_msg_kunit_here[i]; j++, pos++)
+			fx->mf_buf[i][rpcrdma_msg_kunit_at[i] + j] = pos;
+		rpcrdma_msg_set_body(&fx->mf_recv[i].rv_msg,
+				     rpcrdma_msg_kunit_at[i],
+				     rpcrdma_msg_kunit_here[i]);
+	}
+	for (i = 0; i < RPCRDMA_MSG_KUNIT_BODY; i++)
+		fx->mf_body[i] = i;
+}
+
+/* One message of all of them */
+static struct rpcrdma_msg_in *rpcrdma_msg_join(struct rpcrdma_msg_fixture *fx)
+{
+	struct rpcrdma_msg_in *msg = &fx->mf_recv[0].rv_msg;
+	u32 i;
+
+	rpcrdma_msg_fill(fx);
+	for (i = 1; i < RPCRDMA_MSG_KUNIT_RECVS; i++) {
+		fx->mf_recv[i - 1].rv_msg.mi_more = &fx->mf_recv[i];
+		msg->mi_more_recvs++;
+		msg->mi_more_len += fx->mf_recv[i].rv_len;
+		msg->mi_more_body += fx->mf_recv[i].rv_msg.mi_here;
+	}
+	return msg;
+}
+
+static struct rpcrdma_msg_fixture *rpcrdma_msg_make(struct kunit *test)
+{
+	struct rpcrdma_msg_fixture *fx;
+
+	fx = kunit_kzalloc(test, sizeof(*fx), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, fx);
+	return fx;
+}
+
+/* No numbered rule: any part of a body is found, also one that begins or ends where a
+ * Receive does, and nothing beside it.
+ */
+static void rpcrdma_msg_finds_all_parts(struct kunit *test)
+{
+	struct rpcrdma_msg_fixture *fx = rpcrdma_msg_make(test);
+	struct rpcrdma_msg_in *msg = rpcrdma_msg_join(fx);
+	u32 offset, len;
+
+	KUNIT_ASSERT_EQ(test, rpcrdma_msg_body_len(msg),
+			RPCRDMA_MSG_KUNIT_BODY);
+	KUNIT_EXPECT_FALSE(test, rpcrdma_msg_is_flat(msg));
+	for (offset = 0; offset <= RPCRDMA_MSG_KUNIT_BODY; offset++) {
+		for (len = 0; len <= RPCRDMA_MSG_KUNIT_BODY - offset; len++) {
+			memset(fx->mf_copy, 0xee, sizeof(fx->mf_copy));
+			rpcrdma_msg_copy(msg, offset, fx->mf_copy, len);
+			KUNIT_EXPECT_MEMEQ(test, fx->mf_copy,
+					   fx->mf_body + offset, len);
+			KUNIT_EXPECT_EQ(test, fx->mf_copy[len], 0xee);
+		}
+	}
+}
+
+/* No numbered rule: nobody is given a piece of no bytes, or of bytes that are not
+ * there.
+ */
+static void rpcrdma_msg_has_no_empty_pieces(struct kunit *test)
+{
+	struct rpcrdma_msg_fixture *fx = rpcrdma_msg_make(test);
+	struct rpcrdma_msg_in *msg = rpcrdma_msg_join(fx);
+	struct rpcrdma_msg_piece piece;
+	u32 pieces = 0, bytes = 0;
+
+	/* More than there is */
+	for (rpcrdma_msg_piece_first(msg, 0, U32_MAX, &piece); piece.mp_len;
+	     rpcrdma_msg_piece_next(&piece)) {
+		pieces++;
+		bytes += piece.mp_len;
+	}
+	KUNIT_EXPECT_EQ(test, pieces, 3);
+	KUNIT_EXPECT_EQ(test, bytes, RPCRDMA_MSG_KUNIT_BODY);
+
+	rpcrdma_msg_piece_first(msg, RPCRDMA_MSG_KUNIT_BODY + 1, 1, &piece);
+	KUNIT_EXPECT_EQ(test, piece.mp_len, 0);
+}
+
+/* No numbered rule: a message of one Receive, where it is */
+static void rpcrdma_msg_of_one_is_flat(struct kunit *test)
+{
+	struct rpcrdma_msg_fixture *fx = rpcrdma_msg_make(test);
+	struct rpcrdma_msg_in *msg;
+	struct rpcrdma_msg_piece piece;
+
+	rpcrdma_msg_fill(fx);
+	msg = &fx->mf_recv[3].rv_msg;
+	KUNIT_EXPECT_EQ(test, rpcrdma_msg_recvs(msg), 1);
+	KUNIT_EXPECT_EQ(test, rpcrdma_msg_len(msg), RPCRDMA_MSG_KUNIT_SIZE);
+	KUNIT_EXPECT_EQ(test, rpcrdma_msg_head_room(msg),
+			RPCRDMA_MSG_KUNIT_SIZE);
+	KUNIT_EXPECT_PTR_EQ(test, rpcrdma_msg_head(msg),
+			    (const void *)fx->mf_buf[3]);
+	KUNIT_EXPECT_TRUE(test, rpcrdma_msg_is_flat(msg));
+	KUNIT_EXPECT_EQ(test, rpcrdma_msg_body_len(msg), 24);
+	KUNIT_EXPECT_PTR_EQ(test, rpcrdma_msg_body(msg),
+			    (void *)fx->mf_buf[3] + 8);
+
+	rpcrdma_msg_piece_first(msg, 5, 3, &piece);
+	KUNIT_EXPECT_PTR_EQ(test, piece.mp_data,
+			    (void *)fx->mf_buf[3] + 13);
+	KUNIT_EXPECT_EQ(test, piece.mp_len, 3);
+	rpcrdma_msg_piece_next(&piece);
+	KUNIT_EXPECT_EQ(test, piece.mp_len, 0);
+}
+
+static void rpcrdma_msg_kunit_give(struct rpcrdma_recv *recv)
+{
+	recv->rv_inv_rkey++;
+}
+
+/* No numbered rule: each Receive is given back once, and is a message of its own then. */
+static void rpcrdma_msg_gives_back_all(struct kunit *test)
+{
+	struct rpcrdma_msg_fixture *fx = rpcrdma_msg_make(test);
+	struct rpcrdma_msg_in *msg = rpcrdma_msg_join(fx);
+	u32 i;
+
+	KUNIT_EXPECT_EQ(test, rpcrdma_msg_recvs(msg), RPCRDMA_MSG_KUNIT_RECVS);
+	KUNIT_EXPECT_EQ(test, rpcrdma_msg_len(msg),
+			RPCRDMA_MSG_KUNIT_RECVS * RPCRDMA_MSG_KUNIT_SIZE);
+	rpcrdma_msg_give_more(msg, rpcrdma_msg_kunit_give);
+	for (i = 0; i < RPCRDMA_MSG_KUNIT_RECVS; i++) {
+		msg = &fx->mf_recv[i].rv_msg;
+		/* The first one is the caller's to give back */
+		KUNIT_EXPECT_EQ(test, fx->mf_recv[i].rv_inv_rkey, i ? 1 : 0);
+		KUNIT_EXPECT_NULL(test, msg->mi_more);
+		KUNIT_EXPECT_EQ(test, rpcrdma_msg_recvs(msg), 1);
+		KUNIT_EXPECT_EQ(test, rpcrdma_msg_len(msg),
+				RPCRDMA_MSG_KUNIT_SIZE);
+		KUNIT_EXPECT_EQ(test, rpcrdma_msg_body_len(msg),
+				rpcrdma_msg_kunit_here[i]);
+	}
+}
+
+static struct kunit_case rpcrdma_msg_kunit_cases[] = {
+	KUNIT_CASE(rpcrdma_msg_finds_all_parts),
+	KUNIT_CASE(rpcrdma_msg_has_no_empty_pieces),
+	KUNIT_CASE(rpcrdma_msg_of_one_is_flat),
+	KUNIT_CASE(rpcrdma_msg_gives_back_all),
+	{}
+};
+
+static struct kunit_suite rpcrdma_msg_suite = {
+	.name = "rpcrdma_msg",
+	.test_cases = rpcrdma_msg_kunit_cases,
+};
+
+kunit_test_suite(rpcrdma_msg_suite);

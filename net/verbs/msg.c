@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The message room: what a peer has sent, as one object, of however many Receives.
+ * It knows where the parts of a message lie, and never what is in them: that the
+ * header ends at some byte is said by who has read it.
+ *
+ * Operation
+ *
+ * A struct rpcrdma_msg_in is part of the first Receive of the message. So a message
+ * needs no memory of its own, and one of a single Receive, as all are today, costs
+ * what a Receive costs: every count of what is in further Receives is 0, and their
+ * list is empty, from the time that the Receive is made. Inline functions (msg.h) deal
+ * with that case; this file is for the others.
+ *
+ * Each Receive of a longer message describes its own part of the body, as if it were
+ * a message by itself (mi_body, mi_here). The first one links the others, in order, and
+ * has their sums. Whoever puts a message together sets these before the owner gets
+ * it; they are reset when it is given back.
+ */
+#include <kunit/visibility.h>
+#include <linux/export.h>
+#include <linux/minmax.h>
+#include <rpcrdma/msg.h>
+
+/**
+ * rpcrdma_msg_give_more - give back all Receives of a message but the first
+ * @msg: message of several Receives; it ends as one of a single Receive
+ * @give: what to do with each of them: rpcrdma_recv_put() or rpcrdma_recv_drop()
+ *
+ * Context: that of @give.
+ */
+void rpcrdma_msg_give_more(struct rpcrdma_msg_in *msg,
+			   void (*give)(struct rpcrdma_recv *recv))
+{
+	struct rpcrdma_recv *recv = msg->mi_more, *next;
+
+	msg->mi_more = NULL;
+	msg->mi_more_recvs = 0;
+	msg->mi_more_len = 0;
+	msg->mi_more_body = 0;
+	for (; recv; recv = next) {
+		next = recv->rv_msg.mi_more;
+		recv->rv_msg.mi_more = NULL;
+		give(recv);
+	}
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_msg_give_more);
+
+/* The next piece begins @skip bytes into what @msg has of the body by itself, if that
+ * is long enough; else in the Receives behind.
+ */
+static void rpcrdma_msg_piece_find(const struct rpcrdma_msg_in *msg, u32 skip,
+				   struct rpcrdma_msg_piece *piece)
+{
+	while (skip >= msg->mi_here && msg->mi_more) {
+		skip -= msg->mi_here;
+		msg = &msg->mi_more->rv_msg;
+	}
+	skip = min(skip, msg->mi_here);
+	piece->mp_in = msg;
+	piece->mp_data = msg->mi_body + skip;
+	piece->mp_len = min(piece->mp_left, msg->mi_here - skip);
+	piece->mp_left -= piece->mp_len;
+}
+
+/**
+ * rpcrdma_msg_piece_seek - begin a walk over a body that is in several pieces
+ * @msg: message
+ * @offset: where in the body it begins
+ * @len: bytes to visit, all within the body
+ * @piece: OUT: the first piece
+ *
+ * Context: any, as long as the message is not given back.
+ */
+void rpcrdma_msg_piece_seek(const struct rpcrdma_msg_in *msg, u32 offset,
+			    u32 len, struct rpcrdma_msg_piece *piece)
+{
+	piece->mp_left = len;
+	rpcrdma_msg_piece_find(msg, offset, piece);
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_msg_piece_seek);
+
+/**
+ * rpcrdma_msg_piece_step - go on to the next piece
+ * @piece: the walk; bytes are left to visit
+ *
+ * Context: any, as long as the message is not given back.
+ */
+void rpcrdma_msg_piece_step(struct rpcrdma_msg_piece *piece)
+{
+	rpcrdma_msg_piece_find(piece->mp_in, piece->mp_in->mi_here, piece);
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_msg_piece_step);
+
+/**
+ * rpcrdma_msg_copy_pieces - copy part of a body that is in several pieces
+ * @msg: message
+ * @offset: where in the body to begin
+ * @to: where to copy to
+ * @len: bytes, all within the body
+ *
+ * Context: any, as long as the message is not given back.
+ */
+void rpcrdma_msg_copy_pieces(const struct rpcrdma_msg_in *msg, u32 offset,
+			     void *to, u32 len)
+{
+	struct rpcrdma_msg_piece piece;
+
+	for (rpcrdma_msg_piece_first(msg, offset, len, &piece); piece.mp_len;
+	     rpcrdma_msg_piece_next(&piece)) {
+		memcpy(to, piece.mp_data, piece.mp_len);
+		to += piece.mp_len;
+	}
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_msg_copy_pieces);
