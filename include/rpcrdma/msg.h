@@ -11,6 +11,12 @@
 #include <linux/string.h>
 #include <rpcrdma/recv.h>
 
+/* Receives that one message takes, and so credits that one Call takes. What is
+ * promised, granted and expected is counted in Receives; this leads there from
+ * messages that have yet to come.
+ */
+#define RPCRDMA_MSG_RECVS	1u
+
 /**
  * struct rpcrdma_msg_piece - a walk over part of a body
  * @mp_data: the present piece

@@ -127,7 +127,7 @@ static int xprt_rdma_reserve(struct xprt_rdma *xr)
 {
 	int rc;
 
-	rc = xprt_rdma_recv_expect(xr, XPRT_RDMA_FIRST_CALLS,
+	rc = xprt_rdma_recv_expect(xr, XPRT_RDMA_FIRST_CALLS * RPCRDMA_MSG_RECVS,
 				   XPRT_RDMA_GFP_CONNECT);
 	if (!rc)
 		rc = xprt_rdma_sends_reserve(xr);

@@ -5,10 +5,11 @@
  * This file decides how many there are, and never which. Posting them and giving them
  * back is done by verbs/recv.c; how large they are is said by negotiate.c.
  *
- * The Receive for a Reply is posted before the Call is sent (RFC 8166 3.3.1). A
- * connection begins with few; whenever more Calls are in flight than ever
- * before, there are twice as many. Most connections never need them all. What
- * they pin has a bound, and no more credits are asked for than fit.
+ * The Receives for a Reply are posted before the Call is sent (RFC 8166 3.3.1): one,
+ * since a Reply is one Send (RPCRDMA_MSG_RECVS). What is counted here is Receives, not
+ * Calls. A connection begins with few; whenever more Replies are awaited than ever
+ * before, there are twice as many. Most connections never need them all. What they pin
+ * has a bound, and no more credits are asked for than fit.
  */
 #include "xprt_rdma.h"
 
@@ -33,28 +34,29 @@ int xprt_rdma_recv_limit(struct xprt_rdma *xr)
 	if (room <= others)
 		return -ENOBUFS;
 	xr->xr_sizes.cz_recvs = min(xr->xr_sizes.cz_recvs, room);
-	xr->xr_sizes.cz_requests = xr->xr_sizes.cz_recvs - others;
+	xr->xr_sizes.cz_requests = (xr->xr_sizes.cz_recvs - others) /
+				   RPCRDMA_MSG_RECVS;
 	return 0;
 }
 
 /**
- * xprt_rdma_recv_expect - have Receives for the Replies to some Calls
+ * xprt_rdma_recv_expect - have Receives for Replies
  * @xr: transport whose version is settled
- * @calls: how many may be in flight
+ * @replies: Receives that those to all Calls in flight may take
  * @gfp: how to allocate
  *
  * Context: process; sleeps. Send lock held, so nobody closes the connection.
  * Return: 0; or %-ENOBUFS if memory is too short.
  */
-int xprt_rdma_recv_expect(struct xprt_rdma *xr, u32 calls, gfp_t gfp)
+int xprt_rdma_recv_expect(struct xprt_rdma *xr, u32 replies, gfp_t gfp)
 {
 	struct rpcrdma_recv_pool *pool = &xr->xr_conn.cn_recvs;
 	u32 size = xprt_rdma_negotiate_recv_size(xr);
-	u32 want = max(calls, 2 * xprt_rdma_recv_expected(xr));
+	u32 want = max(replies, 2 * xprt_rdma_recv_expected(xr));
 
 	want = min(want + xprt_rdma_recv_others(xr),
 		   rpcrdma_recv_pool_room(pool, size));
 	rpcrdma_recv_pool_grow_gfp(pool, want, size, gfp);
-	calls = min(calls, xr->xr_sizes.cz_requests);
-	return xprt_rdma_recv_expected(xr) < calls ? -ENOBUFS : 0;
+	replies = min(replies, xprt_rdma_recv_most(xr));
+	return xprt_rdma_recv_expected(xr) < replies ? -ENOBUFS : 0;
 }

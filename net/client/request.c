@@ -36,17 +36,18 @@
  */
 static int xprt_rdma_send_prepare_reply(struct xprt_rdma *xr)
 {
-	u32 expected = xprt_rdma_recv_expected(xr), calls;
+	u32 expected = xprt_rdma_recv_expected(xr), replies, owed;
 	int rc;
 
-	if (expected >= xr->xr_sizes.cz_requests)
+	if (expected >= xprt_rdma_recv_most(xr))
 		return 0;
-	calls = xprt_rdma_credit_in_flight(xr);
-	if (likely(calls <= expected))
+	/* As many as Calls, as long as each Reply is one Send */
+	replies = xprt_rdma_credit_in_flight(xr) * RPCRDMA_MSG_RECVS;
+	if (likely(replies <= expected))
 		return 0;
-	rc = xprt_rdma_recv_expect(xr, calls, XPRT_RDMA_GFP);
-	return rc && READ_ONCE(xr->xr_window.wn_owed) >= expected ? -ENOTCONN :
-								    rc;
+	rc = xprt_rdma_recv_expect(xr, replies, XPRT_RDMA_GFP);
+	owed = READ_ONCE(xr->xr_window.wn_owed) * RPCRDMA_MSG_RECVS;
+	return rc && owed >= expected ? -ENOTCONN : rc;
 }
 
 /* The way of one Call, in its order */

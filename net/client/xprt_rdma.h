@@ -507,17 +507,23 @@ void xprt_rdma_frwr_fence(struct xprt_rdma *xr, struct xprt_rdma_req *req);
 
 /* client/recv.c */
 int xprt_rdma_recv_limit(struct xprt_rdma *xr);
-int xprt_rdma_recv_expect(struct xprt_rdma *xr, u32 calls, gfp_t gfp);
+int xprt_rdma_recv_expect(struct xprt_rdma *xr, u32 replies, gfp_t gfp);
+
+/* Receives for the Replies to as many Calls as there can be */
+static inline u32 xprt_rdma_recv_most(const struct xprt_rdma *xr)
+{
+	return xr->xr_sizes.cz_requests * RPCRDMA_MSG_RECVS;
+}
 
 /* Receives that are no Reply's: for callbacks, for what takes no credit, and the
  * batch that waits to be posted. They are always there.
  */
 static inline u32 xprt_rdma_recv_others(const struct xprt_rdma *xr)
 {
-	return xr->xr_sizes.cz_recvs - xr->xr_sizes.cz_requests;
+	return xr->xr_sizes.cz_recvs - xprt_rdma_recv_most(xr);
 }
 
-/* How many Calls there are Receives for */
+/* How many Receives there are for Replies */
 static inline u32 xprt_rdma_recv_expected(const struct xprt_rdma *xr)
 {
 	u32 recvs = xr->xr_conn.cn_recvs.rp_count;

@@ -2,6 +2,10 @@
 /*
  * Credits: what to advertise, and what to believe.
  *
+ * A credit is one Send of a Call, and a Receive at the responder. As long as each Call
+ * is one Send, it has one credit, and in-flight Calls and credits are the same number;
+ * where a Call may be several, the caller says how many credits are in use.
+ *
  * A window is four numbers' worth of arithmetic. Where it lives, what guards
  * it and who sleeps on it is not known here; neither is the direction it
  * serves, so that each direction has one of its own (rfc5666bis 8.2.1).

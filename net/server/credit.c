@@ -5,6 +5,10 @@
  * It never looks at a message or a version: how large Receives have to be is told by
  * server/negotiate.c.
  *
+ * A credit stands for a Receive. A Call takes one, since it is one Send; so does the
+ * Reply to a callback (RPCRDMA_MSG_RECVS). All that is counted and compared here is
+ * Receives: those that are posted, held, or were filled, whatever they hold.
+ *
  * Operation
  *
  * Receives are most of what a connection costs, and most connections are at
@@ -198,7 +202,8 @@ int svc_rdma_credits_backward(struct svc_rdma_xprt *sx, u32 requests)
 	if (svc_rdma_is_down(sx))
 		return 0;
 	mutex_lock(&sx->sx_grow);
-	rc = svc_rdma_credits_provide(sx, sx->sx_credit.cd_granted, requests);
+	rc = svc_rdma_credits_provide(sx, sx->sx_credit.cd_granted,
+				      requests * RPCRDMA_MSG_RECVS);
 	mutex_unlock(&sx->sx_grow);
 	return rc;
 }

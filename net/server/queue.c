@@ -153,7 +153,7 @@ void svc_rdma_dequeue(struct svc_rdma_xprt *sx, struct svc_rdma_call **call,
 						struct rpcrdma_msg_in, mi_list);
 		if (*msg) {
 			list_del(&(*msg)->mi_list);
-			sx->sx_stats.vs_received++;
+			sx->sx_stats.vs_received += rpcrdma_msg_recvs(*msg);
 		}
 	}
 	if (list_empty(&queue->qu_complete) && list_empty(&queue->qu_received) &&

@@ -233,7 +233,7 @@ struct svc_rdma_send {
 
 /**
  * struct svc_rdma_stats - what a connection has done, for debugfs
- * @vs_received: messages received, under sx_lock
+ * @vs_received: Receives that messages came in, one each; under sx_lock
  * @vs_sent: messages sent, under sx_lock
  * @vs_refused: messages that were no sound Call
  * @vs_dropped: messages that were dropped
@@ -304,8 +304,8 @@ struct svc_rdma_posted {
  * @cd_bc_recvs: Receives for the replies to callbacks, under sx_grow
  * @cd_spare_recvs: Receives for what takes no credit, under sx_grow
  * @cd_recv_size: bytes of each Receive made from now on, under sx_grow
- * @cd_second: jiffies when a second began in which Calls are counted
- * @cd_second_received: messages received until then
+ * @cd_second: jiffies when a second began in which Receives are counted
+ * @cd_second_received: vs_received then
  */
 struct svc_rdma_credits {
 	u32			cd_granted;
