@@ -59,6 +59,9 @@ VERBS_HEADERS = re.compile(r"linux/sunrpc/(?!addr\.h|xdr\.h|msg_prot\.h|rpc_rdma
 # Call has a decoder for each, with flags and limits of its own.
 VERSION = re.compile(r"[!=]=\s*RPCRDMA_VERS_\d|RPCRDMA_VERS_\d\s*[!=]=|\bcase RPCRDMA_VERS_\d")
 VERSIONED = re.compile(r"net/(?:client|server)/negotiate\.c|net/server/recvfrom\.c")
+# A received message may have come in several Receives: owners look at it through msg.h.
+RECV_NAMES = re.compile(r"\brv_\w+|\bstruct rpcrdma_recv\b|\brpcrdma_recv_(?:put|drop)\b|\brpcrdma_msg_first\b|"
+                        r"\bmi_(?!list\b)\w+")
 INTREE = re.compile(r"linux/sunrpc/(svc_rdma\w*|rdma_rn)\.h|trace/events/rpcrdma\.h")
 
 
@@ -238,6 +241,9 @@ def names(src, tree):
     if room.name == "verbs":
         for no, name in src.found(VERBS_NAMES):
             yield no, f"a verbs room uses {name}"
+    if room.name in ("client", "server"):
+        for no, name in src.found(RECV_NAMES):
+            yield no, f"{room.name} looks into a Receive ({name}): use msg.h"
 
 
 # --- the picture ----------------------------------------------------------------------
