@@ -532,7 +532,9 @@ def other_handle(s):
     a.send(body, writes=writes, invalidate=b.writes[0][0].handle)
     s.reads(8192, op=first)
     want(s.finish(second) == 8192 and SHARED[1 << 20:(1 << 20) + 8192] == DATA[8192:16384], "the other READ")
-    want(s.counted("client_bad_invalidations") == 1, "it is not counted")
+    # With two processors, rxe of 6.12 has a message that arrives while the queue pair is closed arrive once
+    # more in each Receive that is left: as one with an XID that nobody waits for any more. 7.3 does not.
+    want(s.counted("client_bad_invalidations") == 1 + s.counted("client_unknown_xids"), "it is not counted")
     s.replaced()
     s.works()
 
