@@ -143,8 +143,8 @@ static inline struct rpcrdma_cid rpcrdma_conn_cid(struct rpcrdma_conn *conn)
 	};
 }
 
-/* A Send or RDMA Write has completed. Where that is the peer's doing, it lives: on
- * iWARP it may only have gone to TCP.
+/* A Send or RDMA Write has completed. On InfiniBand and RoCE the peer has
+ * acknowledged it, so it lives. On iWARP it may only have gone to TCP.
  */
 static inline void rpcrdma_keepalive_acked(struct rpcrdma_conn *conn)
 {

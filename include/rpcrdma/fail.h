@@ -121,7 +121,7 @@ static inline bool rpcrdma_fail_fence(void)
 	return rpcrdma_fail_is_chosen(&rpcrdma_fail.fa_fence);
 }
 
-/* Whoever is about to fence waits here as long as a test wants. */
+/* A task that is about to fence waits here as long as a test wants. */
 static inline void rpcrdma_fail_hold_fence(void)
 {
 	if (unlikely(READ_ONCE(rpcrdma_fail.fa_hold_fence)))

@@ -56,12 +56,12 @@ static inline unsigned long rpcrdma_keepalive_later(unsigned long a,
 	return time_after(a, b) ? a : b;
 }
 
-/* Something has come that only a living peer can have caused. */
+/* Something has arrived that only a living peer can have caused. */
 static inline void rpcrdma_keepalive_heard(struct rpcrdma_keepalive *al)
 {
 	unsigned long now = jiffies;
 
-	/* Do not take the cache line from other CPUs for nothing */
+	/* Do not take the cache line from other CPUs without need */
 	if (READ_ONCE(al->al_heard) != now)
 		WRITE_ONCE(al->al_heard, now);
 }

@@ -11,9 +11,9 @@
 #include <linux/string.h>
 #include <rpcrdma/recv.h>
 
-/* Receives that one message takes, and so credits that one Call takes. What is
- * promised, granted and expected is counted in Receives; this leads there from
- * messages that have yet to come.
+/* Receives that one message takes, and so the credits that one Call takes.
+ * Promises, grants and expectations are counted in Receives; this converts
+ * messages that are still to come.
  */
 #define RPCRDMA_MSG_RECVS	1u
 
@@ -65,13 +65,13 @@ static inline u32 rpcrdma_msg_len(const struct rpcrdma_msg_in *msg)
 	return rpcrdma_msg_first(msg)->rv_len + msg->mi_more_len;
 }
 
-/* What the header is in, and where it begins: all of it is in one Receive */
+/* Where the header begins. All of it is in one Receive */
 static inline const void *rpcrdma_msg_head(const struct rpcrdma_msg_in *msg)
 {
 	return rpcrdma_msg_first(msg)->rv_buf.bf_data;
 }
 
-/* Bytes there from where the header begins; it ends there at the latest */
+/* Bytes from where the header begins to the end of that Receive */
 static inline u32 rpcrdma_msg_head_room(const struct rpcrdma_msg_in *msg)
 {
 	return rpcrdma_msg_first(msg)->rv_len;
@@ -116,7 +116,7 @@ static inline bool rpcrdma_msg_is_flat(const struct rpcrdma_msg_in *msg)
 	return likely(!msg->mi_more_body);
 }
 
-/* The body, where rpcrdma_msg_is_flat(); else no more than its first piece */
+/* The body if rpcrdma_msg_is_flat(); otherwise its first piece */
 static inline void *rpcrdma_msg_body(const struct rpcrdma_msg_in *msg)
 {
 	return msg->mi_body;

@@ -128,7 +128,9 @@ static inline u32 rpcrdma_recv_pool_held(const struct rpcrdma_recv_pool *pool)
 	return atomic_read(&pool->rp_nheld);
 }
 
-/* How many the device has. Counted one after the other: only right at rest. */
+/* How many the device has. The counts are read one after the other, so this is
+ * exact only at rest.
+ */
 static inline u32 rpcrdma_recv_pool_posted(const struct rpcrdma_recv_pool *pool)
 {
 	u32 others = atomic_read(&pool->rp_nwaiting) +
@@ -146,7 +148,7 @@ void rpcrdma_recv_pool_shut(struct rpcrdma_recv_pool *pool);
 int rpcrdma_recv_pool_grow_gfp(struct rpcrdma_recv_pool *pool, u32 count,
 			       u32 size, gfp_t gfp);
 
-/* Likewise, where to wait a little does no harm */
+/* Likewise, where waiting a little does no harm */
 static inline int rpcrdma_recv_pool_grow(struct rpcrdma_recv_pool *pool,
 					 u32 count, u32 size)
 {

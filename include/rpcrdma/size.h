@@ -18,15 +18,13 @@
 /* Segments a client puts in one chunk at most (RFC 8267 6.4.2, G-32) */
 #define RPCRDMA_CLIENT_SEGS	16u
 
-/* Beside its data an RPC of a client may register what surrounds them: head and
- * tail
- */
+/* Besides its data, an RPC may register what surrounds them: head and tail */
 #define RPCRDMA_CLIENT_EXTRA_MRS	2u
 
 /* Work requests that drain a queue: one marker each */
 #define RPCRDMA_DRAIN_WRS	1u
 
-/* Send queue entries beside those of messages: that marker, and a probe */
+/* Send queue entries besides those of messages: that marker, and a probe */
 #define RPCRDMA_PROBE_WRS	1u
 #define RPCRDMA_SQ_EXTRA	(RPCRDMA_DRAIN_WRS + RPCRDMA_PROBE_WRS)
 

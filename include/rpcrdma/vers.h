@@ -17,8 +17,9 @@
 
 /* Properties of a version */
 
-/* Responses are marked, so that the XID of anything else is the peer's own
- * (version-two 3.2). In version 1 what is no Call is taken for a response.
+/* Responses are marked, so the XID of anything else is the peer's own
+ * (version-two 3.2). In version 1 a message that is no Call is taken for a
+ * response.
  */
 static inline bool rpcrdma_vers_marks_responses(u32 vers)
 {

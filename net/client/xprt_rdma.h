@@ -28,11 +28,11 @@
 /* Bytes of the largest callback, and of its Reply */
 #define XPRT_RDMA_BC_SIZE	4096u
 
-/* Memory with the send lock held. Without it this transport can neither clean
- * pages nor be closed, so fail rather than wait for what may never come: sunrpc
- * tries again. A connection is made with what one RPC at a time takes. Where it is
- * swapped over, the kernel's own reserve is for that; what makes it faster is not
- * to use that up.
+/* For allocations with the send lock held. While it is held, this transport can
+ * neither clean pages nor be closed. So fail rather than wait for memory that
+ * may never come free; sunrpc tries again. A connection is made with what one
+ * RPC at a time takes, for which a transport that is swapped over may use the
+ * kernel's reserve. What only makes it faster must leave that reserve alone.
  */
 #define XPRT_RDMA_GFP_CONNECT	(GFP_NOIO | __GFP_NORETRY | __GFP_NOWARN)
 #define XPRT_RDMA_GFP		(XPRT_RDMA_GFP_CONNECT | __GFP_NOMEMALLOC)
@@ -46,7 +46,7 @@
 #define XPRT_RDMA_DEF_INLINE	4096u
 #define XPRT_RDMA_DEF_V2_INLINE	16384u
 
-/* Between two attempts to connect that fail, at first */
+/* The first delay between attempts to connect that fail */
 #define XPRT_RDMA_REESTABLISH_MIN	(5 * HZ)
 
 /* Receives a connection has before its version is known */
@@ -313,7 +313,7 @@ struct xprt_rdma {
 	char				xr_device[IB_DEVICE_NAME_MAX];
 	struct dentry			*xr_debugfs;
 
-	/* From here on: cleared when a connection begins */
+	/* Everything from here on is cleared when a connection begins */
 	struct rpcrdma_client_sizes	xr_sizes;
 	u32				xr_vers;
 	u32				xr_v2_inline;
@@ -333,10 +333,10 @@ static inline struct xprt_rdma *xprt_rdma_from(struct rpc_xprt *xprt)
 	return container_of(xprt, struct xprt_rdma, xr_xprt);
 }
 
-/* The server's answer to a Call was taken, or a Call of its own was answered: the
- * next reconnect need not be delayed. That it has answered our first message of
- * version 2 is not enough, nor is what nobody has asked for, or what breaks the
- * connection: such a connection is of no use to anybody.
+/* The connection was of use: a Reply was accepted, or a callback answered. So
+ * the next reconnect need not be delayed. An answer to our first message of
+ * version 2 is not enough, nor is a message that nobody asked for, or one that
+ * breaks the connection.
  */
 static inline void xprt_rdma_useful(struct xprt_rdma *xr)
 {
@@ -349,8 +349,8 @@ static inline struct xprt_rdma_req *xprt_rdma_req_from(struct rpc_rqst *rqst)
 	return container_of(rqst, struct xprt_rdma_req, rr_slot);
 }
 
-/* Read the header of a message, once the version is settled: see
- * rpcrdma1_decode_reply(). Returns what is to be thought of it.
+/* Reads the header of a message, once the version is settled: see
+ * rpcrdma1_decode_reply(). Returns the verdict.
  */
 static inline enum rpcrdma_verdict
 xprt_rdma_reply_decode(const struct xprt_rdma *xr, struct rpcrdma_msg_in *msg,
@@ -435,7 +435,7 @@ static inline u32 xprt_rdma_credit_in_flight(struct xprt_rdma *xr)
 	return calls;
 }
 
-/* What was sent until now is lost. Context: send lock held. */
+/* Everything sent so far is lost. Context: send lock held. */
 static inline void xprt_rdma_credit_next_cookie(struct xprt_rdma *xr)
 {
 	xr->xr_xprt.connect_cookie++;
@@ -515,8 +515,8 @@ static inline u32 xprt_rdma_recv_most(const struct xprt_rdma *xr)
 	return xr->xr_sizes.cz_requests * RPCRDMA_MSG_RECVS;
 }
 
-/* Receives that are no Reply's: for callbacks, for what takes no credit, and the
- * batch that waits to be posted. They are always there.
+/* Receives for other messages than Replies: for callbacks, for what takes no
+ * credit, and the batch that waits to be posted. They are always there.
  */
 static inline u32 xprt_rdma_recv_others(const struct xprt_rdma *xr)
 {

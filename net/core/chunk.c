@@ -37,9 +37,8 @@
 /* Flavor and length of a credential or verifier */
 #define RPCRDMA_RPC_AUTH	8u
 
-/* RPCSEC_GSS (RFC 2203): its credential has version, procedure, sequence number
- * and service in front of the handle. Of the services, this one leaves the
- * message as it is.
+/* RPCSEC_GSS (RFC 2203): the credential has version, procedure, sequence number
+ * and service before the handle. This service leaves the message as it is.
  */
 #define RPCRDMA_RPCSEC_GSS	6u
 #define RPCRDMA_GSS_CRED_MIN	16u
@@ -161,7 +160,7 @@ bool rpcrdma_part_next(struct rpcrdma_part_iter *iter,
 
 	while (iter->pi_next < lists->ls_nreads) {
 		chunk = &lists->ls_read[iter->pi_next];
-		/* Never more body than there is, not even in a bad list */
+		/* Never more than the body has, not even in a bad list */
 		gap = max(chunk->ck_position, iter->pi_stream);
 		gap = min(gap - iter->pi_stream, left);
 		if (gap) {
@@ -179,7 +178,7 @@ bool rpcrdma_part_next(struct rpcrdma_part_iter *iter,
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_part_next);
 
-/* Does the credential at @cred, of @len bytes, have the message unwrapped? */
+/* Does the credential at @cred, of @len bytes, protect the message body? */
 static bool rpcrdma_cred_wraps(u32 flavor, const u8 *cred, u32 len)
 {
 	if (flavor != RPCRDMA_RPCSEC_GSS)
@@ -218,7 +217,7 @@ bool rpcrdma_lists_keep_head(const struct rpcrdma_lists *lists, const void *msg,
 	position = min(lists->ls_read[0].ck_position, len);
 	if (position > max_head)
 		return false;
-	/* Credential and verifier; @end never passes @position */
+	/* Skips credential and verifier; @end never passes @position */
 	for (i = 0; i < 2; i++) {
 		if (position < end || position - end < RPCRDMA_RPC_AUTH)
 			return false;

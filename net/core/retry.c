@@ -23,8 +23,8 @@
 
 #include <rpcrdma/retry.h>
 
-/* More Read chunks than the server reads: all of the Call in one chunk, which
- * does not count as one (version-two 5.3.3).
+/* More Read chunks than the server takes: send all of the Call in a Position
+ * Zero chunk, which does not count (version-two 5.3.3).
  */
 static bool rpcrdma_retry_read_chunks(struct rpcrdma_retry *retry,
 				      const struct rpcrdma_retry_args *args)
@@ -59,9 +59,9 @@ static bool rpcrdma_retry_write_len(struct rpcrdma_retry *retry, u32 index,
 	       needed > args->rg_write_len && needed <= args->rg_write_max;
 }
 
-/* A Reply that fits neither a Receive nor the Reply chunk. Where a Write chunk
- * took the result, the rest was too long, or the server wants no Write chunks
- * at all (version-two 5.3.3); a Reply chunk for everything serves both.
+/* A Reply that fits neither a Receive nor the Reply chunk. If a Write chunk was
+ * offered, the rest was too long, or the server takes no Write chunks at all
+ * (version-two 5.3.3). A Reply chunk for everything helps in both cases.
  */
 static bool rpcrdma_retry_reply_len(struct rpcrdma_retry *retry, u32 needed,
 				    const struct rpcrdma_retry_args *args)
@@ -90,7 +90,8 @@ bool rpcrdma_retry(struct rpcrdma_retry *retry, const struct rpcrdma_hdr *hdr,
 	struct rpcrdma_retry next = *retry;
 	bool good;
 
-	/* Version 1 knows no remedies, and neither do codes of extensions. */
+	/* There are no remedies in version 1, nor for the codes of extensions.
+	 */
 	if (hdr->hd_v1_error || hdr->hd_err > RPCRDMA2_ERR_SYSTEM ||
 	    retry->ry_tried & (1u << hdr->hd_err))
 		return false;

@@ -61,7 +61,7 @@
 /* An RDMA Read to a region: making that, the Read, unmaking it */
 #define RPCRDMA_WRS_PER_READ_MR		(RPCRDMA_WRS_PER_MR + 1u)
 
-/* ORD is a byte on the wire of every connection manager */
+/* Every connection manager has one byte for the ORD on the wire */
 #define RPCRDMA_ORD_MAX			255u
 
 static u32 rpcrdma_size_room(u32 limit, u64 taken)
@@ -88,7 +88,7 @@ u32 rpcrdma_size_mrs(u32 nbytes, u32 page_offset, u32 page_size, u32 mr_pages)
 
 	if (!nbytes)
 		return 0;
-	/* In this order nothing overflows, for any buffer that can exist */
+	/* In this order nothing overflows for any possible buffer */
 	page_offset %= page_size;
 	pages = nbytes / page_size;
 	pages += DIV_ROUND_UP(nbytes % page_size + page_offset, page_size);
@@ -167,7 +167,7 @@ static u32 rpcrdma_size_payload_pages(u32 max_payload, u32 page_size)
 		   1u);
 }
 
-/* What a receive queue holds beside an entry for each forward RPC */
+/* Entries of a receive queue besides one for each forward RPC */
 static u64 rpcrdma_size_rq_spare(u32 bc_requests)
 {
 	return (u64)bc_requests + RPCRDMA_RECV_BATCH + RPCRDMA_RECV_SPARE +
@@ -235,7 +235,7 @@ int rpcrdma_size_client(const struct rpcrdma_device_caps *caps,
 	if (caps->dc_max_mr < sizes->cz_mrs_per_rpc + RPCRDMA_CLIENT_EXTRA_MRS)
 		return -EOPNOTSUPP;
 
-	/* What the queues hold beside one slot for each request */
+	/* Entries of the queues besides one slot for each request */
 	wrs = rpcrdma_size_client_wrs(sizes);
 	sq_spare = (u64)bc_requests + RPCRDMA_SQ_EXTRA + wrs - 1;
 	rq_spare = rpcrdma_size_rq_spare(bc_requests);
@@ -320,16 +320,16 @@ int rpcrdma_size_server(const struct rpcrdma_device_caps *caps,
 				      rpcrdma_size_payload_pages(max_payload,
 								 page_size));
 
-	/* What the queues hold beside something for each Call */
+	/* Entries of the queues besides those for Calls */
 	sizes->sz_read_mrs = caps->dc_read_mrs ? RPCRDMA_SERVER_READ_MRS : 0;
 	sq_spare = (u64)bc_requests + RPCRDMA_SQ_EXTRA + wrs +
 		   RPCRDMA_CLIENT_SEGS;
 	rq_spare = rpcrdma_size_rq_spare(bc_requests);
 	if (!rpcrdma_size_room(caps->dc_max_qp_wr, sq_spare))
 		return -EOPNOTSUPP;
-	/* Receives are promised; room in the send queue is waited for, and
-	 * makes no fewer credits (RFC 8166 3.3.1), as long as a Call of so many
-	 * segments gets through.
+	/* Receives are promised. Room in the send queue is waited for, so a
+	 * short one costs no credits (RFC 8166 3.3.1), as long as the largest
+	 * Call gets through.
 	 */
 	sq_least = sq_spare + 1;
 	if (caps->dc_read_mrs)
@@ -353,7 +353,7 @@ int rpcrdma_size_server(const struct rpcrdma_device_caps *caps,
 	sizes->sz_sq_depth = min3(sq_depth, (u64)caps->dc_max_qp_wr,
 				  (u64)caps->dc_max_cqe - sizes->sz_rq_depth);
 	sizes->sz_recvs = sizes->sz_rq_depth - RPCRDMA_DRAIN_WRS;
-	/* The smaller one holds whichever way round a device means them */
+	/* The smaller one is safe, whichever of the two a device means */
 	sizes->sz_ord = clamp(min(caps->dc_max_rd_atom,
 				  caps->dc_max_init_rd_atom),
 			      1u, RPCRDMA_ORD_MAX);

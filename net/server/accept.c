@@ -30,7 +30,7 @@
 
 /* An RNR retry count that means "for ever" (InfiniBand Architecture, 9.7.5.2.8) */
 #define SVC_RDMA_RNR_ENDLESS	7
-/* RDMA Reads in flight: more would not make a connection faster */
+/* RDMA Reads in flight; more would make no connection faster */
 #define SVC_RDMA_ORD_MAX	32u
 
 /* Credits granted to each client */
@@ -39,16 +39,18 @@ unsigned int svc_rdma_max_requests = 128;
 unsigned int svc_rdma_max_bc_requests = 16;
 /* Bytes of the largest inline message, in either direction */
 unsigned int svc_rdma_max_req_size = 4096;
-/* Refuse clients whose adapter shall have us try for ever to send where they have no
- * Receive. They break RFC 8166 3.3.1 no sooner than they run out of Receives, and then
- * progress_timeout ends the connection.
+/* Refuse clients that ask our adapter to retry for ever while they have no
+ * Receive. They break RFC 8166 3.3.1 only once they run out of Receives, and
+ * then progress_timeout ends the connection.
  */
 static bool svc_rdma_refuse_endless_rnr;
 module_param_named(refuse_endless_rnr, svc_rdma_refuse_endless_rnr, bool, 0644);
 MODULE_PARM_DESC(refuse_endless_rnr,
 		 "Server: refuse clients that ask for endless RNR retries");
 
-/* The queues of all listeners: who is in one may outlive its listener. */
+/* Protects the queues of all listeners: a connection in one may outlive its
+ * listener.
+ */
 static DEFINE_SPINLOCK(svc_rdma_pending_lock);
 
 /**
@@ -65,7 +67,8 @@ void svc_rdma_discard(struct svc_xprt *xprt)
 	svc_xprt_put(xprt);
 }
 
-/* Returns false for one that is lost already: it would wait for ever. */
+/* Returns false for a connection that is already lost: it would wait for ever.
+ */
 static bool svc_rdma_pending_add(struct svc_rdma_listener *sl,
 				 struct svc_rdma_xprt *sx)
 {
@@ -91,8 +94,9 @@ static void svc_rdma_pending_take_locked(struct svc_rdma_xprt *sx)
 	sx->sx_listener->sl_npending--;
 }
 
-/* Returns true if it was still waiting, and is now the caller's, with a reference
- * to the module: what the listener has may go when its queue is empty.
+/* Returns true if the connection was still waiting and now belongs to the
+ * caller. The caller then has a reference to the module, because the listener
+ * may give its own up once its queue is empty.
  */
 static bool svc_rdma_pending_take(struct svc_rdma_xprt *sx)
 {
@@ -301,9 +305,9 @@ static int svc_rdma_conn_create_qp(struct svc_rdma_xprt *sx)
 	return rpcrdma_conn_create_qp(&sx->sx_conn, &queues);
 }
 
-/* The work requests a device says it can have are often those of a single SGE,
- * and it refuses a send queue of so many that are larger (mlx5). How large they
- * can be it does not tell: try with fewer requests.
+/* The number of work requests that a device reports often holds for a single
+ * SGE, and a send queue of as many larger ones is refused (mlx5). The device
+ * does not tell how many fit: try with fewer.
  */
 static int svc_rdma_conn_create_queues(struct svc_rdma_xprt *sx)
 {
@@ -324,7 +328,7 @@ static int svc_rdma_conn_create_queues(struct svc_rdma_xprt *sx)
 	return rc;
 }
 
-/* Everything between a connect request and its acceptance */
+/* Does everything between a connect request and its acceptance */
 static int svc_rdma_conn_accept(struct svc_rdma_xprt *sx)
 {
 	struct rpcrdma_conn *conn = &sx->sx_conn;
@@ -337,8 +341,8 @@ static int svc_rdma_conn_accept(struct svc_rdma_xprt *sx)
 	u32 ord;
 	int rc;
 
-	/* A client that lets nothing be read can only send small Calls, and
-	 * finds out when it is too late (G-38).
+	/* A client that allows no RDMA Read can only send small Calls, and
+	 * would notice too late (G-38).
 	 */
 	if (!conn->cn_peer_ord)
 		return -EPROTO;

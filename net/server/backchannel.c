@@ -107,8 +107,8 @@ static bool svc_rdma_bc_allowed(const struct svc_rdma_xprt *sx)
 	return READ_ONCE(sx->sx_conn.cn_limits.lm_brs) != RPCRDMA2_BRS_NONE;
 }
 
-/* sunrpc must not believe any longer that there is a connection, or it tries
- * again without end until somebody closes it.
+/* Tell sunrpc that there is no connection. Otherwise it would retry until
+ * somebody closes the transport.
  */
 static int svc_rdma_bc_lost(struct rpc_xprt *xprt)
 {
@@ -127,7 +127,8 @@ static int svc_rdma_bc_give_up(struct svc_rdma_xprt *sx, struct rpc_xprt *xprt)
 	return svc_rdma_bc_lost(xprt);
 }
 
-/* All it needs, so that what has its credit goes out. */
+/* Gets all that a callback needs, so that one that takes a credit is also sent.
+ */
 static int svc_rdma_bc_prepare(struct svc_rdma_send *send,
 			       struct rpc_rqst *rqst)
 {
@@ -212,7 +213,7 @@ static int svc_rdma_bc_buf_alloc(struct rpc_task *task)
 	return 0;
 }
 
-/* The RPC is nowhere any more that an answer is looked for, and holds no lock. */
+/* No answer finds the RPC any more, and it holds no lock. */
 static void svc_rdma_bc_buf_free(struct rpc_task *task)
 {
 	struct rpc_rqst *rqst = task->tk_rqstp;
@@ -224,7 +225,9 @@ static void svc_rdma_bc_buf_free(struct rpc_task *task)
 	rqst->rq_rbuffer = NULL;
 }
 
-/* sunrpc has done with this way back. The connection, and others, go on. */
+/* sunrpc has done with this way back. The connection and its other ways back go
+ * on.
+ */
 static void svc_rdma_bc_close(struct rpc_xprt *xprt)
 {
 	xprt_disconnect_done(xprt);
@@ -293,7 +296,9 @@ static void svc_rdma_bc_setup_xprt(struct rpc_xprt *xprt,
 	xprt->xprt_class = &svc_rdma_bc_class;
 	xprt->ops = &svc_rdma_bc_ops;
 	xprt->timeout = &svc_rdma_bc_timeout;
-	/* Both ways a callback has to fit a Receive (rfc5666bis 8.3.3) */
+	/* A callback and its Reply each have to fit a Receive (rfc5666bis
+	 * 8.3.3)
+	 */
 	xprt->max_payload = min(limits->lm_inline_send, limits->lm_inline_recv) -
 			    RPCRDMA1_HDR_MIN - limits->lm_hdr_extra;
 	xprt->bind_timeout = 0;
@@ -336,7 +341,7 @@ static struct rpc_xprt *svc_rdma_bc_setup(struct xprt_create *args)
 	struct rpc_xprt *xprt;
 	int rc;
 
-	/* Who adds a transport to a switch by way of sysfs has none */
+	/* A transport that is added to a switch through sysfs has none */
 	if (!args->bc_xprt)
 		return ERR_PTR(-EINVAL);
 	if (args->addrlen > sizeof(xprt->addr))

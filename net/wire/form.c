@@ -117,7 +117,9 @@ u32 rpcrdma_form_reply_len(const struct rpcrdma_lists *lists)
 		nwritesegs += lists->ls_write[i].ck_nsegs;
 	len = rpcrdma_wire_lists_len(0, lists->ls_nwrites, nwritesegs,
 				     lists->ls_reply.ck_nsegs);
-	/* A Reply chunk of no segments is there all the same: its count is */
+	/* A Reply chunk without segments is present all the same: its count is
+	 * there
+	 */
 	if (lists->ls_has_reply && !lists->ls_reply.ck_nsegs)
 		len += RPCRDMA_WORD_LEN;
 	return len;
@@ -237,7 +239,7 @@ bool rpcrdma_form_has_msg(const struct rpcrdma_hdr *hdr)
 	return hdr->hd_msg_len >= RPCRDMA_RPC_MIN;
 }
 
-/* RFC 8166 3.4.5. Where the positions lead to is core/chunk.c's to find out. */
+/* See RFC 8166 3.4.5. core/chunk.c checks where the positions lead. */
 static bool rpcrdma_form_positions_aligned(const struct rpcrdma_lists *lists)
 {
 	u32 i;

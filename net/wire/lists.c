@@ -155,7 +155,7 @@ rpcrdma_wire_get_array(struct rpcrdma_xdr_in *in, struct rpcrdma_chunk *chunk)
 	const u8 *seg;
 	u32 i, nsegs;
 
-	/* A count that leads out of the message is no count at all */
+	/* A count that leads out of the message is invalid */
 	if (!rpcrdma_xdr_get(in, &nsegs) ||
 	    nsegs > in->xi_left / RPCRDMA_PLAIN_SEG_LEN)
 		return RPCRDMA_BAD_LIST;

@@ -217,7 +217,7 @@ enum rpcrdma_verdict rpcrdma1_decode_call(const void *buf, u32 len,
 		return RPCRDMA_DISCARD_SHORT;
 	if (hdr->hd_vers != RPCRDMA_VERS_1)
 		return RPCRDMA_BAD_VERS;
-	/* These two are dropped at any length: no need to be complete */
+	/* These two are dropped at any length, so they need not be complete */
 	if (hdr->hd_proc == RPCRDMA1_DONE)
 		return RPCRDMA_DISCARD_DONE;
 	if (hdr->hd_proc == RPCRDMA1_ERROR)
@@ -253,7 +253,7 @@ rpcrdma1_decode_error(struct rpcrdma_xdr_in *in, u32 len,
 	    (!rpcrdma_xdr_get(in, &hdr->hd_vers_low) ||
 	     !rpcrdma_xdr_get(in, &hdr->hd_vers_high)))
 		return RPCRDMA_BAD_MSG;
-	/* A code we do not know still ends the RPC it is about (G-14) */
+	/* An unknown code still ends the RPC that it names (G-14) */
 	hdr->hd_length = len - in->xi_left;
 	return RPCRDMA_OK;
 }

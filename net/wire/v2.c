@@ -242,7 +242,8 @@ static enum rpcrdma_verdict rpcrdma2_decode_rpc(struct rpcrdma_xdr_in *in,
 	verdict = rpcrdma_form_get_lists(buf, len, RPCRDMA2_LISTS_AT, hdr);
 	if (verdict)
 		return verdict;
-	/* G-22: it means nothing in a Reply, nor if no segment has it */
+	/* G-22: it means nothing in a Reply, nor if no segment has that handle
+	 */
 	if (handle && !hdr->hd_response) {
 		if (rpcrdma2_lists_have(&hdr->hd_lists, handle))
 			hdr->hd_inv_handle = handle;
@@ -354,7 +355,7 @@ rpcrdma2_decode_by(const struct rpcrdma2_type *types, const void *buf,
 		return RPCRDMA_BAD_VERS;
 	if (!rpcrdma_xdr_get(&in, &word))
 		return RPCRDMA_DISCARD_SHORT;
-	/* Flags we do not know mean nothing to us (G-21) */
+	/* Unknown flags are ignored (G-21) */
 	hdr->hd_response = word & RPCRDMA2_F_RESPONSE;
 
 	for (type = types; type->ht_decode; type++)

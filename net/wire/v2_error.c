@@ -164,9 +164,9 @@ bool rpcrdma2_decode_v1_error(const u8 *buf, u32 len, unsigned int flags,
 	return true;
 }
 
-/* The least a Reply chunk has to hold if it replaces all Write chunks. What is
- * around their results is known only when there are some. A guess that is too
- * high would have a requester give up that has no more room than it needs.
+/* The least that a Reply chunk has to hold if it replaces all Write chunks.
+ * What surrounds their results is known only once there are results. A guess
+ * that is too high could make a requester give up that has just enough room.
  */
 static u32 rpcrdma2_writes_len(const struct rpcrdma_lists *lists)
 {
@@ -244,7 +244,7 @@ bool rpcrdma2_refusal(const struct rpcrdma_hdr *hdr,
 		error->er_arg[0] = accept->ac_segs;
 		return true;
 	case RPCRDMA_BAD_COUNT:
-		/* Within our limits, and still more than we can do */
+		/* Within our limits, and yet more than we can do */
 		error->er_code = RPCRDMA2_ERR_SYSTEM;
 		return true;
 	default:

@@ -109,7 +109,7 @@ static bool rpcrdma2_get_prop(struct rpcrdma_xdr_in *in,
 	if (!rpcrdma_xdr_get(in, &which) || !rpcrdma_xdr_get(in, &len))
 		return false;
 	data = *in;
-	/* Known or not, it has to be there whole (version-two 4.1) */
+	/* A property has to be complete, known or not (version-two 4.1) */
 	pad = (RPCRDMA_WORD_LEN - len % RPCRDMA_WORD_LEN) % RPCRDMA_WORD_LEN;
 	if (!rpcrdma_xdr_skip(in, len) || !rpcrdma_xdr_skip(in, pad))
 		return false;
@@ -150,7 +150,9 @@ enum rpcrdma_verdict rpcrdma2_decode_connprop(struct rpcrdma_xdr_in *in,
 	u32 i, count;
 	bool good;
 
-	/* Each takes some bytes, so a count that is too large ends the walk */
+	/* Each takes some bytes, so the walk ends even if the count is too
+	 * large
+	 */
 	good = rpcrdma_xdr_get(in, &count);
 	for (i = 0; good && i < count; i++)
 		good = rpcrdma2_get_prop(in, &hdr->hd_props);

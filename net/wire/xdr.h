@@ -59,7 +59,7 @@ static inline bool rpcrdma_xdr_get(struct rpcrdma_xdr_in *in, u32 *value)
 	return true;
 }
 
-/* rpcrdma_xdr_done() tells in the end whether all words had room. */
+/* At the end, rpcrdma_xdr_done() tells whether all words had room. */
 static inline void rpcrdma_xdr_put(struct rpcrdma_xdr_out *out, u32 value)
 {
 	if (out->xo_left < RPCRDMA_WORD_LEN) {
@@ -77,7 +77,7 @@ static inline int rpcrdma_xdr_done(const struct rpcrdma_xdr_out *out, u32 size)
 	return out->xo_full ? -EMSGSIZE : (int)(size - out->xo_left);
 }
 
-/* The lists of a header that has none, or whose lists were not reached. */
+/* Sets the lists of a header that has none, or whose lists were not reached. */
 static inline void rpcrdma_lists_clear(struct rpcrdma_lists *lists)
 {
 	static const struct rpcrdma_chunk none;
