@@ -262,6 +262,8 @@ test_unknown-module() { local c; for c in $(commands); do MODULE=mine refused mi
 test_shell-without-siw() { PROVIDER=siw refused 'no siw' "$tree/scripts/lab/shell.sh"; }
 test_unknown-case() { KERNEL=7.3 PROVIDER=siw T=nosuchtest refused nosuchtest "$tree/scripts/test"; }
 
+test_unknown-argument() { refused --everything "$tree/scripts/test" --all --everything; }
+
 test_no-kernel-tree() {
 	refused 'tree at /nonexistent: KDIR is' make -s -C "$tree" KDIR=/nonexistent
 	! grep "$(uname -r)" "$tmp/out" || fail "it speaks of the running kernel"
