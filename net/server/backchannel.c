@@ -5,8 +5,8 @@
  * transport, a struct rpc_xprt, but it has no connection of its own: it sends through
  * the svc_xprt that it was made for, and is never connected again. When that
  * connection goes, its RPCs end with -ENOTCONN, and the upper layer tries anew
- * on another one (rfc5666bis 8.3.2). This file knows sunrpc's side; what the ways back of a
- * connection share, the window and the answers, is in server/callback.c.
+ * on another one (rfc5666bis 8.3.2). This file knows sunrpc's side. What the ways
+ * back of a connection share, the window and the answers, is in server/callback.c.
  *
  * Each NFS client's rpc_clnt has a way back of its own, and owns it (invariant I22):
  * rpc_create() gets it from setup, and destroy ends it when the last RPC is done with

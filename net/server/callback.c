@@ -7,8 +7,8 @@
  * Each NFS client on a connection has a way back of its own, a struct rpc_xprt
  * (server/backchannel.c). What they share is here, under one lock, bw_lock:
  *
- * - The window. Backward credits have nothing to do with forward ones (rfc5666bis 8.2.1). The
- *   client grants them to the connection, one until it says more (rfc5666bis 8.2.1).
+ * - The window. Backward credits have nothing to do with forward ones. The client
+ *   grants them to the connection, one until it says more (rfc5666bis 8.2.1).
  * - The line of ways back that wait for a credit. A credit that comes free goes to the
  *   first, which keeps its place until it has sent something, or what it wanted to send
  *   has ended. A way back that is not first joins behind.

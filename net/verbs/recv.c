@@ -9,9 +9,9 @@
  * ops->receive() as a message, given back with it (msg.h), and posted again.
  *
  * No Receive is smaller than the inline threshold that the peer was told, or may
- * assume (RFC 8166 3.3.2; version-two 4.2.1). They are used in the order in which they were
- * posted. So an owner that tells the peer of larger ones has none left that is
- * smaller. Their number may grow, it never shrinks.
+ * assume (RFC 8166 3.3.2; version-two 4.2.1). They are used in the order in which
+ * they were posted. So an owner that tells the peer of larger ones posts only these
+ * from then on. Their number may grow; it never shrinks.
  *
  * Posting costs a doorbell, so Receives that were given back are collected and
  * posted some at a time, see rpcrdma_size_recv_batch(). That is why a connection
