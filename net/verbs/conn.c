@@ -254,7 +254,7 @@ void rpcrdma_conn_adopt(struct rpcrdma_conn *conn, struct rdma_cm_id *id,
 	rpcrdma_conn_rise(conn, RPCRDMA_CONN_OPENING, 0);
 	rpcrdma_conn_keep_peer(conn, param);
 	rpcrdma_device_query(id->device, id->port_num, &conn->cn_caps);
-	/* The id is ours even so, and we had better destroy it, see there */
+	/* The id is ours even so: see rpcrdma_device_destroy_id() */
 	rc = rpcrdma_device_join(conn);
 	if (rc)
 		rpcrdma_conn_fail(conn, rc);
