@@ -6,7 +6,7 @@ usage: check-events.py
 
 A test looks at an event if its name stands in one of the files of scripts/tests. Prints each event
 that none of them names and UNSEEN does not excuse. A test that has a function fail, or be short of
-memory, calls it '^name$'. Prints each such name that no function in net/ has. The status is 1 if
+memory, calls it ^name$. Prints each such name that no function in net/ has. The status is 1 if
 anything was printed.
 """
 import glob
@@ -61,7 +61,7 @@ def main():
     for name in sorted(set(UNSEEN) - defined(top)):
         print(f"{name}: no such event")
         wrong = 1
-    wanted = set(re.findall(r"'\^((?:xprt_rdma|svc_rdma|rpcrdma)_\w+)\$'", text))
+    wanted = set(re.findall(r"\^((?:xprt_rdma|svc_rdma|rpcrdma)_\w+)\$", text))
     for name in sorted(wanted - functions(top)):
         print(f"{name}: a test looks for this function, and net/ has none of this name")
         wrong = 1
