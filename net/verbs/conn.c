@@ -509,5 +509,6 @@ void rpcrdma_conn_close(struct rpcrdma_conn *conn)
 	rpcrdma_conn_free_verbs(conn);
 	rpcrdma_device_destroy_id(conn->cn_id);
 	conn->cn_id = NULL;
+	trace_rpcrdma_conn_close(conn, conn->cn_error);
 	rpcrdma_device_leave(conn);
 }

@@ -67,6 +67,9 @@ DECLARE_EVENT_CLASS(rpcrdma_conn_error_class,
 DEFINE_EVENT(rpcrdma_conn_error_class, rpcrdma_conn_lost,
 	TP_PROTO(const struct rpcrdma_conn *conn, int error),
 	TP_ARGS(conn, error));
+DEFINE_EVENT(rpcrdma_conn_error_class, rpcrdma_conn_close,
+	TP_PROTO(const struct rpcrdma_conn *conn, int error),
+	TP_ARGS(conn, error));
 DEFINE_EVENT(rpcrdma_conn_error_class, rpcrdma_post_err,
 	TP_PROTO(const struct rpcrdma_conn *conn, int error),
 	TP_ARGS(conn, error));
