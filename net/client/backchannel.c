@@ -249,6 +249,7 @@ static void xprt_rdma_bc_fill(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 {
 	struct rpc_rqst *rqst = &req->rr_slot;
 	struct xdr_buf *rcv = &rqst->rq_rcv_buf;
+	u32 len = rpcrdma_msg_body_len(msg);
 
 	memset(rqst, 0, sizeof(*rqst));
 	rqst->rq_xprt = &xr->xr_xprt;
@@ -264,10 +265,10 @@ static void xprt_rdma_bc_fill(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	xdr_buf_init(&rqst->rq_snd_buf, req->rr_buf + XPRT_RDMA_BC_SIZE,
 		     XPRT_RDMA_BC_SIZE);
 
-	rpcrdma_msg_copy(msg, 0, req->rr_buf, hdr->hd_msg_len);
-	xdr_buf_init(rcv, req->rr_buf, hdr->hd_msg_len);
-	rcv->len = hdr->hd_msg_len;
-	rqst->rq_private_buf.len = hdr->hd_msg_len;
+	rpcrdma_msg_copy(msg, 0, req->rr_buf, len);
+	xdr_buf_init(rcv, req->rr_buf, len);
+	rcv->len = len;
+	rqst->rq_private_buf.len = len;
 }
 
 static void xprt_rdma_bc_enqueue_locked(struct xprt_rdma *xr,
@@ -379,7 +380,7 @@ void xprt_rdma_bc_receive(struct xprt_rdma *xr, struct rpcrdma_msg_in *msg,
 		goto out_drop;
 	if (!rpcrdma_lists_empty(&hdr->hd_lists) ||
 	    hdr->hd_rpc_xid != hdr->hd_xid ||
-	    hdr->hd_msg_len > XPRT_RDMA_BC_SIZE) {
+	    rpcrdma_msg_body_len(msg) > XPRT_RDMA_BC_SIZE) {
 		rpcrdma_count(client_bc_chunks);
 		trace_xprt_rdma_bc_refuse(hdr, 0);
 		xprt_rdma_bc_refuse(xr, hdr);

@@ -320,8 +320,10 @@ static void svc_rdma_callback_fail_rqst(struct svc_rdma_callback *cb,
 }
 
 static void svc_rdma_callback_copy(struct rpc_rqst *rqst,
-				   const struct rpcrdma_msg_in *msg, u32 len)
+				   const struct rpcrdma_msg_in *msg)
 {
+	u32 len = rpcrdma_msg_body_len(msg);
+
 	memcpy(&rqst->rq_private_buf, &rqst->rq_rcv_buf,
 	       sizeof(rqst->rq_private_buf));
 	rpcrdma_msg_copy(msg, 0, rqst->rq_rcv_buf.head[0].iov_base, len);
@@ -342,8 +344,8 @@ static int svc_rdma_callback_complete(struct svc_rdma_callback *cb,
 
 	spin_lock(&xprt->queue_lock);
 	rqst = xprt_lookup_rqst(xprt, cpu_to_be32(cb->cb_xid));
-	too_long = rqst && hdr &&
-		   hdr->hd_msg_len > rqst->rq_rcv_buf.head[0].iov_len;
+	too_long = rqst && hdr && rpcrdma_msg_body_len(msg) >
+				  rqst->rq_rcv_buf.head[0].iov_len;
 	if (!rqst)
 		rc = -ENOENT;
 	else if (too_long)
@@ -351,7 +353,7 @@ static int svc_rdma_callback_complete(struct svc_rdma_callback *cb,
 	if (rqst && (too_long || !hdr))
 		svc_rdma_callback_fail_rqst(cb, rqst);
 	else if (rqst)
-		svc_rdma_callback_copy(rqst, msg, hdr->hd_msg_len);
+		svc_rdma_callback_copy(rqst, msg);
 	spin_unlock(&xprt->queue_lock);
 	return rc;
 }
@@ -385,7 +387,7 @@ static int svc_rdma_callback_answer(struct svc_rdma_xprt *sx, u32 xid,
  * svc_rdma_callback_reply - match a backward Reply with its callback
  * @sx: connection
  * @hdr: decoded header
- * @msg: the message, of whose body @hdr->hd_msg_len is the length
+ * @msg: the message
  *
  * Its credit is free again, and there may be more.
  *
@@ -400,7 +402,8 @@ bool svc_rdma_callback_reply(struct svc_rdma_xprt *sx,
 {
 	if (svc_rdma_callback_answer(sx, hdr->hd_rpc_xid, hdr, msg))
 		return false;
-	trace_svc_rdma_bc_reply(sx, hdr->hd_rpc_xid, hdr->hd_msg_len);
+	trace_svc_rdma_bc_reply(sx, hdr->hd_rpc_xid,
+				rpcrdma_msg_body_len(msg));
 	return true;
 }
 

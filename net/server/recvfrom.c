@@ -169,7 +169,7 @@ static enum rpcrdma_verdict svc_rdma_decode(struct svc_rdma_call *call)
 	if (svc_rdma_is_connprop(call))
 		return RPCRDMA_OK;
 
-	call->sc_body_len = hdr->hd_msg_len;
+	call->sc_body_len = rpcrdma_msg_body_len(call->sc_msg);
 	if (hdr->hd_proc == RPCRDMA1_NOMSG)
 		call->sc_body_len = hdr->hd_lists.ls_call.ck_length;
 	else if (hdr->hd_rpc_type != RPCRDMA_RPC_CALL)
