@@ -77,7 +77,9 @@ static inline u32 rpcrdma_msg_head_room(const struct rpcrdma_msg_in *msg)
 	return rpcrdma_msg_first(msg)->rv_len;
 }
 
-/* The peer has invalidated a handle with it: rpcrdma_msg_inv_rkey() */
+/* The peer has invalidated a handle with it: rpcrdma_msg_inv_rkey(). If it came in
+ * several Receives, that was with the last one, and is noted in the first.
+ */
 static inline bool rpcrdma_msg_invalidated(const struct rpcrdma_msg_in *msg)
 {
 	return rpcrdma_msg_first(msg)->rv_invalidated;

@@ -48,10 +48,10 @@ static void xprt_rdma_reply_trim_head(struct rpc_rqst *rqst, u32 len)
 	rqst->rq_private_buf.head[0].iov_len = len;
 }
 
-/* Bytes of the body, from @from on, to byte @to of @buf */
-static int xprt_rdma_reply_place_rest(const struct rpcrdma_msg_in *msg,
-				      u32 from, struct xdr_buf *buf, u32 to,
-				      u32 len)
+/* Not inline: it would take registers from xprt_rdma_reply_place() */
+static noinline int
+xprt_rdma_reply_place_pieces(const struct rpcrdma_msg_in *msg, u32 from,
+			     struct xdr_buf *buf, u32 to, u32 len)
 {
 	struct rpcrdma_msg_piece piece;
 
@@ -63,6 +63,17 @@ static int xprt_rdma_reply_place_rest(const struct rpcrdma_msg_in *msg,
 		to += piece.mp_len;
 	}
 	return 0;
+}
+
+/* Copies @len bytes of the body, from @from on, to byte @to of @buf. */
+static int xprt_rdma_reply_place_rest(const struct rpcrdma_msg_in *msg,
+				      u32 from, struct xdr_buf *buf, u32 to,
+				      u32 len)
+{
+	if (unlikely(!rpcrdma_msg_is_flat(msg)))
+		return xprt_rdma_reply_place_pieces(msg, from, buf, to, len);
+	return write_bytes_to_xdr_buf(buf, to, rpcrdma_msg_body(msg) + from,
+				      len);
 }
 
 /**
