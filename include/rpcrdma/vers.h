@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What the versions of the protocol do differently. Client and server do the same
- * in both, and ask here where they must not: nothing above compares a version, but
- * for what negotiates it (client/negotiate.c, server/negotiate.c).
+ * in both, and ask here where they must not. Only what negotiates a version compares
+ * it (client/negotiate.c, server/negotiate.c), and the one place where the server
+ * chooses a decoder (server/recvfrom.c): each takes limits of its own.
  *
  * There are two kinds of questions: steps, which have a codec for each version,
  * and properties of a version. All are one comparison where they are asked. A table
  * of functions would cost an indirect call for each message.
+ *
+ * A step that a peer takes only when it has announced so by a property is no
+ * property of the version. It is a limit of the connection: struct rpcrdma_limits.
  *
  * A connection has a version when it has settled on one, see core/negotiate.c.
  */
