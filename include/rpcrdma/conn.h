@@ -17,6 +17,7 @@
 #include <rpcrdma/props.h>
 #include <rpcrdma/recv.h>
 #include <rpcrdma/size.h>
+#include <rpcrdma/sq.h>
 
 struct rpcrdma_conn;
 
@@ -94,6 +95,7 @@ struct rpcrdma_conn_queues {
  *	verbs/device.c
  * @cn_keepalive: the keepalive
  * @cn_recvs: the Receives
+ * @cn_sq: the slots of the send queue
  * @cn_cids: completion IDs given, see rpcrdma_conn_cid()
  */
 struct rpcrdma_conn {
@@ -121,6 +123,7 @@ struct rpcrdma_conn {
 	struct list_head		cn_on_device;
 	struct rpcrdma_keepalive	cn_keepalive;
 	struct rpcrdma_recv_pool	cn_recvs;
+	struct rpcrdma_sq		cn_sq;
 	atomic_t			cn_cids;
 };
 

@@ -219,7 +219,6 @@ svc_rdma_conn_create(struct svc_rdma_listener *sl, struct rdma_cm_id *id,
 	svc_rdma_queue_init(&sx->sx_queue);
 	svc_rdma_send_pool_init(&sx->sx_sends);
 	svc_rdma_posted_init(&sx->sx_posted);
-	svc_rdma_sq_init(&sx->sx_sq);
 	svc_rdma_mrs_init(&sx->sx_mrs);
 	svc_rdma_backward_init(&sx->sx_backward);
 	svc_rdma_conn_set_addrs(&sx->sx_xprt, id);
@@ -289,7 +288,6 @@ static int svc_rdma_conn_size(struct svc_rdma_xprt *sx, u32 requests)
 
 	sx->sx_max_mesg = serv->sv_max_mesg;
 	svc_rdma_rw_set_limits(sx);
-	svc_rdma_sq_set_size(&sx->sx_sq, sizes->sz_sq_depth - RPCRDMA_SQ_EXTRA);
 	return 0;
 }
 

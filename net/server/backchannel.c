@@ -136,7 +136,7 @@ static int svc_rdma_bc_prepare(struct svc_rdma_send *send,
 
 	if (len < 0)
 		return len;
-	if (!svc_rdma_sq_try(&send->ss_sx->sx_sq, 1))
+	if (!rpcrdma_sq_try(&send->ss_sx->sx_conn.cn_sq, 1, 0))
 		return -ENOBUFS;
 	send->ss_slots = 1;
 	send->ss_wait.wt_slots = 1;

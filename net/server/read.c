@@ -200,7 +200,7 @@ static void svc_rdma_read_post(struct svc_rdma_call *call)
 		trace_svc_rdma_read_post_err(sx, rc);
 }
 
-static void svc_rdma_read_ready(struct svc_rdma_sq_waiter *waiter)
+static void svc_rdma_read_ready(struct rpcrdma_sq_waiter *waiter)
 {
 	svc_rdma_read_post(container_of(waiter, struct svc_rdma_call, sc_wait));
 }
@@ -221,6 +221,7 @@ static void svc_rdma_read_ready(struct svc_rdma_sq_waiter *waiter)
 int svc_rdma_read_start(struct svc_rdma_call *call)
 {
 	struct svc_rdma_xprt *sx = call->sc_sx;
+	struct rpcrdma_sq *sq = &sx->sx_conn.cn_sq;
 	u32 slots, mrs = 0;
 	int rc;
 
@@ -230,7 +231,7 @@ int svc_rdma_read_start(struct svc_rdma_call *call)
 		return 0;
 	}
 	slots = call->sc_reads.sh_wrs;
-	if (!rc && slots > sx->sx_sq.sq_size)
+	if (!rc && slots > sq->sq_size)
 		rc = -EMSGSIZE;
 	if (rc) {
 		svc_rdma_chain_destroy(sx, &call->sc_reads);
@@ -240,13 +241,14 @@ int svc_rdma_read_start(struct svc_rdma_call *call)
 	call->sc_cqe.done = svc_rdma_read_wc_done;
 	call->sc_wait.wt_ready = svc_rdma_read_ready;
 	call->sc_wait.wt_slots = slots;
+	call->sc_wait.wt_leave = 0;
 	spin_lock(&sx->sx_lock);
 	list_add_tail(&call->sc_list, &sx->sx_posted.po_reading);
 	spin_unlock(&sx->sx_lock);
-	if (likely(svc_rdma_sq_try(&sx->sx_sq, slots)))
+	if (likely(rpcrdma_sq_try(sq, slots, 0)))
 		svc_rdma_read_post(call);
 	else
-		svc_rdma_sq_join(&sx->sx_sq, &call->sc_wait);
+		svc_rdma_slots_wait(sx, &call->sc_wait);
 	return 0;
 }
 

@@ -41,7 +41,7 @@
 
 static void svc_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc);
 static void svc_rdma_send_wc_written(struct ib_cq *cq, struct ib_wc *wc);
-static void svc_rdma_send_ready(struct svc_rdma_sq_waiter *waiter);
+static void svc_rdma_send_ready(struct rpcrdma_sq_waiter *waiter);
 
 /**
  * svc_rdma_send_pool_init - set up an empty pool of Send contexts
@@ -306,7 +306,7 @@ int svc_rdma_send_post(struct svc_rdma_send *send)
 	return rpcrdma_conn_post(&sx->sx_conn, first);
 }
 
-static void svc_rdma_send_ready(struct svc_rdma_sq_waiter *waiter)
+static void svc_rdma_send_ready(struct rpcrdma_sq_waiter *waiter)
 {
 	svc_rdma_send_post(container_of(waiter, struct svc_rdma_send, ss_wait));
 }
@@ -325,15 +325,16 @@ int svc_rdma_send_submit(struct svc_rdma_send *send, struct svc_rdma_call *call,
 			 u32 len)
 {
 	struct svc_rdma_xprt *sx = send->ss_sx;
+	struct rpcrdma_sq *sq = &sx->sx_conn.cn_sq;
 	u32 slots = send->ss_writes.sh_wrs + 1;
 
-	if (slots > sx->sx_sq.sq_size)
+	if (slots > sq->sq_size)
 		return -EMSGSIZE;
 	send->ss_sge.length = len;
 	send->ss_wait.wt_slots = slots;
 	send->ss_msg = call->sc_msg;
 	call->sc_msg = NULL;
-	if (likely(svc_rdma_sq_try(&sx->sx_sq, slots))) {
+	if (likely(rpcrdma_sq_try(sq, slots, 0))) {
 		/* From here on an error concerns the connection, not the caller
 		 */
 		svc_rdma_send_post(send);
@@ -342,7 +343,7 @@ int svc_rdma_send_submit(struct svc_rdma_send *send, struct svc_rdma_call *call,
 	spin_lock(&sx->sx_lock);
 	list_add_tail(&send->ss_list, &sx->sx_posted.po_sending);
 	spin_unlock(&sx->sx_lock);
-	svc_rdma_sq_join(&sx->sx_sq, &send->ss_wait);
+	svc_rdma_slots_wait(sx, &send->ss_wait);
 	return 0;
 }
 

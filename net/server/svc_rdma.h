@@ -44,34 +44,6 @@ int svc_rdma_init(void);
 void svc_rdma_exit(void);
 
 /**
- * struct svc_rdma_sq - the send queue of a connection: slots, one a work request
- * @sq_lock: everything below; innermost, taken in any context
- * @sq_size: slots in total
- * @sq_free: slots nobody holds
- * @sq_closed: nothing is handed out any more
- * @sq_waiters: Replies and RDMA Reads that wait for slots, in order of arrival
- */
-struct svc_rdma_sq {
-	spinlock_t		sq_lock;	/* see above */
-	u32			sq_size;
-	u32			sq_free;
-	bool			sq_closed;
-	struct list_head	sq_waiters;
-};
-
-/**
- * struct svc_rdma_sq_waiter - something that waits for slots
- * @wt_list: link in the line; empty if it does not wait
- * @wt_slots: how many it wants
- * @wt_ready: it has them
- */
-struct svc_rdma_sq_waiter {
-	struct list_head	wt_list;
-	u32			wt_slots;
-	void			(*wt_ready)(struct svc_rdma_sq_waiter *waiter);
-};
-
-/**
  * struct svc_rdma_mrs - the memory regions of a connection
  * @ms_lock: everything below; innermost, taken in any context
  * @ms_size: regions in total; grows, under sx_grow
@@ -177,7 +149,7 @@ struct svc_rdma_call {
 	struct ib_cqe		sc_cqe;
 	struct svc_rdma_chain	sc_reads;
 	u32			sc_slots;
-	struct svc_rdma_sq_waiter	sc_wait;
+	struct rpcrdma_sq_waiter	sc_wait;
 	unsigned long		sc_posted;
 	u32			sc_pull;
 	u32			sc_mrs;
@@ -223,7 +195,7 @@ struct svc_rdma_send {
 	struct rpcrdma_buf	ss_buf;
 	struct svc_rdma_chain	ss_writes;
 	u32			ss_slots;
-	struct svc_rdma_sq_waiter	ss_wait;
+	struct rpcrdma_sq_waiter	ss_wait;
 	struct rpcrdma_msg_in	*ss_msg;
 	unsigned long		ss_posted;
 	struct page		**ss_pages;
@@ -415,7 +387,6 @@ struct svc_rdma_backward {
  *	set once, after all that depends on it
  * @sx_negotiate: how it is settled
  * @sx_backward: callbacks
- * @sx_sq: send queue slots
  * @sx_refused: sunrpc was told that there is no room for another Call; cleared by
  *	who makes room, and tells it
  * @sx_mrs: memory regions for RDMA Reads, where the fabric needs them
@@ -450,7 +421,6 @@ struct svc_rdma_xprt {
 	struct svc_rdma_negotiate	sx_negotiate;
 	struct svc_rdma_backward	sx_backward;
 
-	struct svc_rdma_sq		sx_sq;
 	bool				sx_refused;
 	struct svc_rdma_mrs		sx_mrs;
 
@@ -558,13 +528,9 @@ static inline void svc_rdma_msg_put(struct svc_rdma_xprt *sx,
  */
 
 /* server/sq.c */
-void svc_rdma_sq_init(struct svc_rdma_sq *sq);
-void svc_rdma_sq_set_size(struct svc_rdma_sq *sq, u32 size);
-void svc_rdma_sq_join(struct svc_rdma_sq *sq,
-		      struct svc_rdma_sq_waiter *waiter);
-bool svc_rdma_sq_try(struct svc_rdma_sq *sq, u32 slots);
-void svc_rdma_sq_close(struct svc_rdma_sq *sq);
 int svc_rdma_has_wspace(struct svc_xprt *xprt);
+void svc_rdma_slots_wait(struct svc_rdma_xprt *sx,
+			 struct rpcrdma_sq_waiter *waiter);
 void svc_rdma_slots_release(struct svc_rdma_xprt *sx, u32 slots);
 
 /* server/queue.c */

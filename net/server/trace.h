@@ -216,26 +216,6 @@ TRACE_EVENT(svc_rdma_stray_handle,
 		  __entry->handle)
 );
 
-/* What had to wait for send queue slots has got them */
-TRACE_EVENT(svc_rdma_sq_wait,
-	TP_PROTO(const struct svc_rdma_sq *sq, u32 slots, int status),
-	TP_ARGS(sq, slots, status),
-	TP_STRUCT__entry(
-		__field(const void *, sq)
-		__field(u32, size)
-		__field(u32, slots)
-		__field(int, status)
-	),
-	TP_fast_assign(
-		__entry->sq = sq;
-		__entry->size = READ_ONCE(sq->sq_size);
-		__entry->slots = slots;
-		__entry->status = status;
-	),
-	TP_printk("sq=%p wants=%u of=%u status=%d", __entry->sq,
-		  __entry->slots, __entry->size, __entry->status)
-);
-
 /* A listener has come or gone; or a connect request cannot be taken */
 DECLARE_EVENT_CLASS(svc_rdma_listen_class,
 	TP_PROTO(const struct sockaddr *addr, int status),
@@ -370,7 +350,7 @@ TRACE_EVENT(svc_rdma_accept,
 		__entry->sx = sx;
 		__entry->credits = sx->sx_credit.cd_granted;
 		__entry->ord = ord;
-		__entry->slots = sx->sx_sq.sq_size;
+		__entry->slots = sx->sx_conn.cn_sq.sq_size;
 		__entry->inline_send = sx->sx_conn.cn_limits.lm_inline_send;
 		__entry->inline_recv = sx->sx_conn.cn_limits.lm_inline_recv;
 		__entry->remote_inv = sx->sx_conn.cn_limits.lm_remote_inv;

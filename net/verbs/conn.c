@@ -56,6 +56,7 @@ void rpcrdma_conn_init(struct rpcrdma_conn *conn,
 	init_completion(&conn->cn_step);
 	INIT_LIST_HEAD(&conn->cn_on_device);
 	rpcrdma_recv_pool_init(&conn->cn_recvs);
+	rpcrdma_sq_init(&conn->cn_sq);
 	rpcrdma_keepalive_init(conn);
 }
 
@@ -345,6 +346,7 @@ int rpcrdma_conn_create_qp(struct rpcrdma_conn *conn,
 		goto out_free;
 
 	rpcrdma_recv_pool_open(&conn->cn_recvs, queues->qz_rq);
+	rpcrdma_sq_open(&conn->cn_sq, queues->qz_sq);
 	conn->cn_gate = true;
 	return 0;
 

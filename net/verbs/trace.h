@@ -137,6 +137,24 @@ DEFINE_EVENT(rpcrdma_wc_error_class, rpcrdma_probe_err,
 		 const struct rpcrdma_cid *cid, const struct ib_wc *wc),
 	TP_ARGS(conn, cid, wc));
 
+/* What had to wait for send queue slots has got them */
+TRACE_EVENT(rpcrdma_sq_wait,
+	TP_PROTO(const struct rpcrdma_sq *sq, u32 slots),
+	TP_ARGS(sq, slots),
+	TP_STRUCT__entry(
+		__field(const void *, conn)
+		__field(u32, size)
+		__field(u32, slots)
+	),
+	TP_fast_assign(
+		__entry->conn = container_of(sq, struct rpcrdma_conn, cn_sq);
+		__entry->size = READ_ONCE(sq->sq_size);
+		__entry->slots = slots;
+	),
+	TP_printk("conn=%p wants=%u of=%u", __entry->conn, __entry->slots,
+		  __entry->size)
+);
+
 TRACE_EVENT(rpcrdma_recv_post,
 	TP_PROTO(const struct rpcrdma_recv *recv),
 	TP_ARGS(recv),

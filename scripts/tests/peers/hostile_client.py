@@ -1129,7 +1129,7 @@ def read_and_list(b):
 
 
 # Every segment takes an RDMA Write, and sixteen such READs want many more than there are slots.
-@case("flow", "more RDMA Writes than the send queue holds", "svc_rdma_sq_wait: status=0")
+@case("flow", "more RDMA Writes than the send queue holds", "rpcrdma_sq_wait")
 def long_queue(b):
     c = b.fresh()
     waits = counters()["server_sq_waits"]
@@ -1163,7 +1163,7 @@ def long_queue(b):
 
 # On siw, each takes one of 80 regions, which have room for three work requests each in the send queue:
 # it is regions that are waited for. Elsewhere it is the send queue.
-@case("flow", "more RDMA Reads than the server has regions for, or room", "rxe/svc_rdma_sq_wait: status=0")
+@case("flow", "more RDMA Reads than the server has regions for, or room", "rxe/rpcrdma_sq_wait")
 def long_reads(b):
     c = b.fresh()
     kind = "server_pull_waits" if os.environ["PROVIDER"] == "siw" else "server_sq_waits"
