@@ -57,19 +57,10 @@ static void xprt_rdma_debugfs_stats(struct seq_file *seq,
 	seq_printf(seq, "send_queue_waits %lu\n", st->cs_empty_sends);
 }
 
-static size_t xprt_rdma_debugfs_parked(struct xprt_rdma *xr)
-{
-	size_t n;
-
-	spin_lock(&xr->xr_send_lock);
-	n = list_count_nodes(&xr->xr_send_parked);
-	spin_unlock(&xr->xr_send_lock);
-	return n;
-}
-
 static int xprt_rdma_debugfs_show(struct seq_file *seq, void *unused)
 {
 	struct xprt_rdma *xr = seq->private;
+	const struct rpcrdma_sq *sq = &xr->xr_conn.cn_sq;
 	const struct rpc_xprt *xprt = &xr->xr_xprt;
 
 	seq_printf(seq, "peer %pISpc\n", &xprt->addr);
@@ -81,8 +72,8 @@ static int xprt_rdma_debugfs_show(struct seq_file *seq, void *unused)
 	seq_printf(seq, "v1_only %u\n", READ_ONCE(xr->xr_v1_only));
 	xprt_rdma_debugfs_credits(seq, xr);
 	seq_printf(seq, "slots %u\n", READ_ONCE(xr->xr_nreqs));
-	seq_printf(seq, "send_queue_free %d\n", atomic_read(&xr->xr_sq_free));
-	seq_printf(seq, "sends_parked %zu\n", xprt_rdma_debugfs_parked(xr));
+	seq_printf(seq, "send_queue_free %d\n", atomic_read(&sq->sq_free));
+	seq_printf(seq, "sends_parked %u\n", READ_ONCE(sq->sq_nwaiting));
 	xprt_rdma_debugfs_stats(seq, xr);
 	return 0;
 }

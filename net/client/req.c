@@ -168,7 +168,7 @@ void xprt_rdma_req_reset_all(struct xprt_rdma *xr)
 		req->rr_sent = false;
 		req->rr_parked = NULL;
 	}
-	INIT_LIST_HEAD(&xr->xr_send_parked);
+	rpcrdma_sq_close(&xr->xr_conn.cn_sq);
 	xprt_rdma_credit_reset_locked(xr);
 	spin_unlock(&xprt->transport_lock);
 	spin_unlock(&xr->xr_send_lock);

@@ -3,8 +3,8 @@
  * Client: Sends. One RPC is one chain of work requests and one doorbell: the
  * registrations, then the Send.
  *
- * This file owns the Sends of a connection, the entries of its send queue, and the
- * line of those that wait for entries. It never looks at what it sends, and never
+ * This file owns the Sends of a connection, and says what waits in the line for the
+ * entries of its send queue (verbs/sq.c). It never looks at what it sends, and never
  * decides whether an RPC is sent.
  *
  * Operation
@@ -21,8 +21,8 @@
  *
  * Entries are counted: an RPC is posted only if there is room for its chain
  * and for invalidating its regions later. If there is not, its Call is ready all
- * the same: it is parked here, where others line up behind it, and is posted when
- * enough entries have come back. sunrpc takes it for sent. Were sunrpc told to
+ * the same: it is parked in the line, others behind it, and is posted when enough
+ * entries have come back. sunrpc takes it for sent. Were sunrpc told to
  * wait for buffer space instead, nothing at all could be sent, not even the
  * answers to callbacks, without which the server may answer none of the RPCs that
  * have the entries (rfc5666bis 8.2.1).
@@ -44,21 +44,17 @@
  * (version-two 5.3.3). Fewer in a queue so short that the largest RPC would not
  * fit
  */
-static int xprt_rdma_sq_answers(const struct xprt_rdma *xr)
+static u32 xprt_rdma_send_answers(const struct xprt_rdma *xr)
 {
-	u32 depth = xr->xr_sizes.cz_sq_depth - RPCRDMA_SQ_EXTRA;
+	u32 size = xr->xr_conn.cn_sq.sq_size;
 
-	return min(depth - min(depth, XPRT_RDMA_SLOTS_MAX),
+	return min(size - min(size, XPRT_RDMA_SLOTS_MAX),
 		   xr->xr_sizes.cz_bc_requests);
 }
 
-/* Reserves @slots send queue entries if at least @leave entries remain. */
-static bool xprt_rdma_sq_reserve(struct xprt_rdma *xr, u32 slots, int leave)
+static int xprt_rdma_send_free_slots(const struct xprt_rdma *xr)
 {
-	if (atomic_sub_return(slots, &xr->xr_sq_free) >= leave)
-		return true;
-	atomic_add(slots, &xr->xr_sq_free);
-	return false;
+	return atomic_read(&xr->xr_conn.cn_sq.sq_free);
 }
 
 static bool xprt_rdma_send_is_ready(const struct xprt_rdma_send *send)
@@ -88,8 +84,8 @@ static bool xprt_rdma_send_signal(struct xprt_rdma *xr, u32 len)
 {
 	if (++xr->xr_unsignaled < RPCRDMA_SEND_BATCH &&
 	    len <= xr->xr_conn.cn_caps.dc_unsignaled_max &&
-	    atomic_read(&xr->xr_sq_free) - xprt_rdma_sq_answers(xr) >=
-	    (int)XPRT_RDMA_SLOTS_MAX &&
+	    xprt_rdma_send_free_slots(xr) >=
+	    (int)(XPRT_RDMA_SLOTS_MAX + xr->xr_answers) &&
 	    xprt_rdma_send_next_is_ready(xr))
 		return false;
 	xr->xr_unsignaled = 0;
@@ -147,44 +143,39 @@ static bool xprt_rdma_send_has_room(const struct xprt_rdma_send *send,
 				    const struct xprt_rdma_req *req)
 {
 	struct xprt_rdma *xr = send->sn_xprt;
+	struct rpcrdma_sq *sq = &xr->xr_conn.cn_sq;
 
 	if (!req)
-		return xprt_rdma_sq_reserve(xr, 1, 0);
-	return list_empty(&xr->xr_send_parked) &&
-	       xprt_rdma_sq_reserve(xr, xprt_rdma_send_slots(send),
-				    xprt_rdma_sq_answers(xr));
+		return rpcrdma_sq_overtake(sq, 1, 0);
+	return rpcrdma_sq_try(sq, xprt_rdma_send_slots(send), xr->xr_answers);
 }
 
-/* Posts parked Calls, oldest first, as long as there is room. Those that were
- * given up are left to xprt_rdma_send_forget(). An error closes the connection,
- * which ends all others.
+/* A parked Call has its entries, and is posted. If it was given up, it is left to
+ * xprt_rdma_send_forget(). An error closes the connection, which ends all others.
  */
-static void xprt_rdma_send_unpark_locked(struct xprt_rdma *xr)
+static void xprt_rdma_send_unpark_locked(struct rpcrdma_sq_waiter *waiter)
 {
-	struct xprt_rdma_send *send, *next;
-	struct xprt_rdma_req *req;
+	struct xprt_rdma_send *send = container_of(waiter,
+						   struct xprt_rdma_send,
+						   sn_wait);
+	struct xprt_rdma_req *req = send->sn_req;
+	struct xprt_rdma *xr = send->sn_xprt;
 	struct ib_send_wr *first;
 	u32 regs;
 
 	lockdep_assert_held(&xr->xr_send_lock);
 
-	list_for_each_entry_safe(send, next, &xr->xr_send_parked, sn_list) {
-		req = send->sn_req;
-		if (!xprt_rdma_sq_reserve(xr, xprt_rdma_send_slots(send),
-					  xprt_rdma_sq_answers(xr)))
-			break;
-		list_del_init(&send->sn_list);
-		if (!xprt_rdma_send_claim(xr, req)) {
-			atomic_add(xprt_rdma_send_slots(send), &xr->xr_sq_free);
-			continue;
-		}
-		first = xprt_rdma_frwr_chain(req, &send->sn_wr, &regs);
-		xprt_rdma_send_post_locked(send, req, first);
-		/* Whoever gives the RPC up from now on fences it, behind the
-		 * chain. Pairs with xprt_rdma_req_free_buf().
-		 */
-		smp_store_release(&req->rr_parked, NULL);
+	if (!xprt_rdma_send_claim(xr, req)) {
+		/* Whoever serves the line hands them to the next. */
+		rpcrdma_sq_release(&xr->xr_conn.cn_sq, waiter->wt_slots);
+		return;
 	}
+	first = xprt_rdma_frwr_chain(req, &send->sn_wr, &regs);
+	xprt_rdma_send_post_locked(send, req, first);
+	/* Whoever gives the RPC up from now on fences it, behind the chain. Pairs
+	 * with xprt_rdma_req_free_buf().
+	 */
+	smp_store_release(&req->rr_parked, NULL);
 }
 
 static void xprt_rdma_send_park_locked(struct xprt_rdma_send *send,
@@ -194,16 +185,21 @@ static void xprt_rdma_send_park_locked(struct xprt_rdma_send *send,
 
 	lockdep_assert_held(&xr->xr_send_lock);
 
-	trace_xprt_rdma_no_sends(xr, atomic_read(&xr->xr_sq_free));
+	trace_xprt_rdma_no_sends(xr, xprt_rdma_send_free_slots(xr));
 	xr->xr_stats.cs_empty_sends++;
 	send->sn_req = req;
 	req->rr_parked = send;
-	list_add_tail(&send->sn_list, &xr->xr_send_parked);
-	/* Entries that came back before this was parked have woken nobody: look
-	 * once more.
-	 */
-	smp_mb();	/* pairs with xprt_rdma_sq_release() */
-	xprt_rdma_send_unpark_locked(xr);
+	send->sn_wait.wt_slots = xprt_rdma_send_slots(send);
+	rpcrdma_sq_join(&xr->xr_conn.cn_sq, &send->sn_wait);
+}
+
+/* There are Sends, or entries: does sunrpc wait to send? Behind a full barrier that
+ * pairs with xprt_rdma_send_wait().
+ */
+static void xprt_rdma_send_wake(struct xprt_rdma *xr)
+{
+	if (test_bit(XPRT_WRITE_SPACE, &xr->xr_xprt.state))
+		xprt_write_space(&xr->xr_xprt);
 }
 
 /**
@@ -216,16 +212,14 @@ static void xprt_rdma_send_park_locked(struct xprt_rdma_send *send,
  */
 void xprt_rdma_sq_release(struct xprt_rdma *xr, u32 slots)
 {
-	atomic_add(slots, &xr->xr_sq_free);
-	/* pairs with xprt_rdma_send_park_locked() and xprt_rdma_send_wait() */
-	smp_mb__after_atomic();
-	if (unlikely(!list_empty(&xr->xr_send_parked))) {
+	struct rpcrdma_sq *sq = &xr->xr_conn.cn_sq;
+
+	if (unlikely(rpcrdma_sq_release(sq, slots))) {
 		spin_lock(&xr->xr_send_lock);
-		xprt_rdma_send_unpark_locked(xr);
+		rpcrdma_sq_serve(sq);
 		spin_unlock(&xr->xr_send_lock);
 	}
-	if (test_bit(XPRT_WRITE_SPACE, &xr->xr_xprt.state))
-		xprt_write_space(&xr->xr_xprt);
+	xprt_rdma_send_wake(xr);
 }
 
 /* Takes @send, and all that were posted before it, off the busy list. */
@@ -285,16 +279,18 @@ int xprt_rdma_sends_create(struct xprt_rdma *xr)
 	if (!xr->xr_sends)
 		return -ENOMEM;
 	xr->xr_nsends = n;
+	xr->xr_answers = xprt_rdma_send_answers(xr);
 	for (i = 0; i < n; i++) {
 		struct xprt_rdma_send *send = &xr->xr_sends[i];
 
 		send->sn_xprt = xr;
 		send->sn_cid = rpcrdma_conn_cid(&xr->xr_conn);
 		send->sn_cqe.done = xprt_rdma_send_wc_done;
+		INIT_LIST_HEAD(&send->sn_wait.wt_list);
+		send->sn_wait.wt_leave = xr->xr_answers;
+		send->sn_wait.wt_ready = xprt_rdma_send_unpark_locked;
 		list_add_tail(&send->sn_list, &xr->xr_send_free);
 	}
-	atomic_set(&xr->xr_sq_free,
-		   xr->xr_sizes.cz_sq_depth - RPCRDMA_SQ_EXTRA);
 	return 0;
 }
 
@@ -469,8 +465,10 @@ void xprt_rdma_send_put(struct xprt_rdma_send *send)
 	else
 		list_add_tail(&send->sn_list, &xr->xr_send_free);
 	spin_unlock(&xr->xr_send_lock);
-	if (ready)
-		xprt_rdma_sq_release(xr, 0);
+	if (!ready)
+		return;
+	smp_mb();	/* pairs with xprt_rdma_send_wait() */
+	xprt_rdma_send_wake(xr);
 }
 
 /**
@@ -523,27 +521,31 @@ int xprt_rdma_send_post(struct xprt_rdma_send *send, u32 len,
  * @req: RPC that was given up, and has no credit any more
  *
  * Nobody has been told of its regions. If its Call was posted after all, or the
- * connection was closed, this does nothing.
+ * connection was closed, this does nothing. As long as rr_parked is set, under
+ * xr_send_lock, neither has happened, and there is a send queue.
  *
  * Context: process.
  */
 void xprt_rdma_send_forget(struct xprt_rdma *xr, struct xprt_rdma_req *req)
 {
+	struct rpcrdma_sq *sq = &xr->xr_conn.cn_sq;
 	struct xprt_rdma_send *send;
 
 	spin_lock(&xr->xr_send_lock);
 	send = req->rr_parked;
 	req->rr_parked = NULL;
-	if (send)
-		list_move(&send->sn_list, &xr->xr_send_free);
+	if (send) {
+		rpcrdma_sq_leave(sq, &send->sn_wait);
+		list_add(&send->sn_list, &xr->xr_send_free);
+		/* The next in line may need fewer entries. */
+		rpcrdma_sq_serve(sq);
+	}
 	spin_unlock(&xr->xr_send_lock);
 	if (!send)
 		return;
 	xprt_rdma_frwr_unmap_unposted(xr, req);
-	/* The next in line may need fewer entries, and somebody may wait for a
-	 * Send.
-	 */
-	xprt_rdma_sq_release(xr, 0);
+	smp_mb();	/* pairs with xprt_rdma_send_wait() */
+	xprt_rdma_send_wake(xr);
 }
 
 /**
@@ -560,10 +562,10 @@ int xprt_rdma_send_wait(struct xprt_rdma *xr)
 {
 	bool room;
 
-	trace_xprt_rdma_no_sends(xr, atomic_read(&xr->xr_sq_free));
+	trace_xprt_rdma_no_sends(xr, xprt_rdma_send_free_slots(xr));
 	xr->xr_stats.cs_empty_sends++;
 	xprt_wait_for_buffer_space(&xr->xr_xprt);
-	smp_mb__after_atomic();	/* pairs with xprt_rdma_sq_release() */
+	smp_mb__after_atomic();	/* pairs with xprt_rdma_send_wake() */
 
 	spin_lock(&xr->xr_send_lock);
 	room = xprt_rdma_send_next_is_ready(xr) ||

@@ -221,7 +221,6 @@ static void xprt_rdma_init_lists(struct xprt_rdma *xr)
 	spin_lock_init(&xr->xr_send_lock);
 	INIT_LIST_HEAD(&xr->xr_send_free);
 	INIT_LIST_HEAD(&xr->xr_send_busy);
-	INIT_LIST_HEAD(&xr->xr_send_parked);
 	INIT_LIST_HEAD(&xr->xr_bc_free);
 	INIT_LIST_HEAD(&xr->xr_bc_waiting);
 	init_waitqueue_head(&xr->xr_teardown);

@@ -93,10 +93,11 @@ struct xprt_rdma_mr {
 
 /**
  * struct xprt_rdma_send - one message on its way out
- * @sn_list: on xr_send_free, on xr_send_parked, or in posting order on
- *	xr_send_busy, under xr_send_lock
+ * @sn_list: on xr_send_free, or in posting order on xr_send_busy, under
+ *	xr_send_lock
  * @sn_xprt: transport
- * @sn_req: on xr_send_parked: the RPC whose Call it is
+ * @sn_req: while it is parked: the RPC whose Call it is
+ * @sn_wait: parked in the line for send queue entries; under xr_send_lock, too
  * @sn_buf: the message: transport header, and what goes inline
  * @sn_wanted: bytes that its buffer was to have; it may have less
  * @sn_slots: send queue entries its chain took; given back on completion
@@ -112,6 +113,7 @@ struct xprt_rdma_send {
 	struct list_head	sn_list;
 	struct xprt_rdma	*sn_xprt;
 	struct xprt_rdma_req	*sn_req;
+	struct rpcrdma_sq_waiter	sn_wait;
 	struct rpcrdma_buf	sn_buf;
 	u32			sn_wanted;
 	u32			sn_slots;
@@ -248,7 +250,6 @@ struct xprt_rdma_stats {
  * @xr_send_lock: Sends
  * @xr_send_free: Sends not in use, last used first
  * @xr_send_busy: Sends posted, in order
- * @xr_send_parked: Calls that wait for room in the send queue, in order
  * @xr_teardown: woken when the regions of a dead connection are gone
  * @xr_pad: where a server may put the roundup of a Write chunk (G-03)
  * @xr_bc_free: callback slots not in use, under xprt->bc_pa_lock
@@ -273,7 +274,7 @@ struct xprt_rdma_stats {
  * @xr_nsends: how many
  * @xr_unsignaled: Sends since the last one that asked for a completion, under
  *	xr_send_lock
- * @xr_sq_free: send queue entries nobody has reserved
+ * @xr_answers: send queue entries that Calls leave to answers to callbacks
  *
  * What follows @xr_debugfs lasts as long as one connection: it is cleared at once when
  * the next one begins.
@@ -301,7 +302,6 @@ struct xprt_rdma {
 	spinlock_t			xr_send_lock;	/* Sends, rr_sent */
 	struct list_head		xr_send_free;
 	struct list_head		xr_send_busy;
-	struct list_head		xr_send_parked;
 
 	wait_queue_head_t		xr_teardown;
 	void				*xr_pad;
@@ -325,7 +325,7 @@ struct xprt_rdma {
 	struct xprt_rdma_send		*xr_sends;
 	u32				xr_nsends;
 	u32				xr_unsignaled;
-	atomic_t			xr_sq_free;
+	u32				xr_answers;
 };
 
 static inline struct xprt_rdma *xprt_rdma_from(struct rpc_xprt *xprt)
