@@ -44,6 +44,11 @@ struct rpcrdma_sq_waiter {
 	void			(*wt_ready)(struct rpcrdma_sq_waiter *waiter);
 };
 
+static inline bool rpcrdma_sq_is_closed(const struct rpcrdma_sq *sq)
+{
+	return READ_ONCE(sq->sq_closed);
+}
+
 /* Takes slots ahead of those that wait, if at least @leave remain. */
 static inline bool rpcrdma_sq_overtake(struct rpcrdma_sq *sq, u32 slots,
 				       u32 leave)
@@ -54,7 +59,7 @@ static inline bool rpcrdma_sq_overtake(struct rpcrdma_sq *sq, u32 slots,
 /* Takes slots if nobody waits, and at least @leave remain. */
 static inline bool rpcrdma_sq_try(struct rpcrdma_sq *sq, u32 slots, u32 leave)
 {
-	return !READ_ONCE(sq->sq_nwaiting) && !READ_ONCE(sq->sq_closed) &&
+	return !READ_ONCE(sq->sq_nwaiting) && !rpcrdma_sq_is_closed(sq) &&
 	       rpcrdma_sq_overtake(sq, slots, leave);
 }
 

@@ -219,7 +219,6 @@ svc_rdma_conn_create(struct svc_rdma_listener *sl, struct rdma_cm_id *id,
 	svc_rdma_queue_init(&sx->sx_queue);
 	svc_rdma_send_pool_init(&sx->sx_sends);
 	svc_rdma_posted_init(&sx->sx_posted);
-	svc_rdma_mrs_init(&sx->sx_mrs);
 	svc_rdma_backward_init(&sx->sx_backward);
 	svc_rdma_conn_set_addrs(&sx->sx_xprt, id);
 	svc_rdma_close_init_xprt(sx);

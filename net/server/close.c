@@ -120,7 +120,6 @@ void svc_rdma_detach(struct svc_xprt *xprt)
 	struct svc_rdma_xprt *sx = svc_rdma_xprt_of(xprt);
 
 	rpcrdma_sq_close(&sx->sx_conn.cn_sq);
-	svc_rdma_mrs_close(&sx->sx_mrs);
 	svc_rdma_backward_close(sx);
 	svc_rdma_inside();
 	/* The flushed Receives, or an event, then have it closed. */
@@ -154,7 +153,6 @@ void svc_rdma_free(struct svc_xprt *xprt)
 void svc_rdma_close_begin(struct svc_rdma_xprt *sx)
 {
 	rpcrdma_sq_close(&sx->sx_conn.cn_sq);
-	svc_rdma_mrs_close(&sx->sx_mrs);
 	/* Without a reference left, it is being freed anyway. */
 	if (!kref_get_unless_zero(&sx->sx_xprt.xpt_ref))
 		return;

@@ -56,7 +56,7 @@ static int svc_rdma_debugfs_show(struct seq_file *seq, void *unused)
 	svc_rdma_debugfs_stock(seq, "send_queue", READ_ONCE(sx->sx_conn.cn_sq.sq_size),
 			       atomic_read(&sx->sx_conn.cn_sq.sq_free));
 	svc_rdma_debugfs_stock(seq, "regions", READ_ONCE(sx->sx_mrs.ms_size),
-			       READ_ONCE(sx->sx_mrs.ms_free));
+			       atomic_read(&sx->sx_mrs.ms_free));
 	svc_rdma_debugfs_stats(seq, sx);
 	return 0;
 }

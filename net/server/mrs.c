@@ -14,46 +14,14 @@
 
 #include "svc_rdma.h"
 
-/**
- * svc_rdma_mrs_init - set up an empty stock of regions
- * @mrs: stock
- *
- * Context: any.
+/* Regions are handed out as long as slots are: without a lock, and nothing once the
+ * send queue is closed. The line for them is in server/queue.c, where a Call also
+ * waits for bytes.
  */
-void svc_rdma_mrs_init(struct svc_rdma_mrs *mrs)
+static bool svc_rdma_mrs_try(struct svc_rdma_xprt *sx, u32 count)
 {
-	spin_lock_init(&mrs->ms_lock);
-	mrs->ms_size = 0;
-	mrs->ms_free = 0;
-	mrs->ms_closed = false;
-}
-
-/**
- * svc_rdma_mrs_close - hand out nothing from now on
- * @mrs: stock
- *
- * Context: any.
- */
-void svc_rdma_mrs_close(struct svc_rdma_mrs *mrs)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&mrs->ms_lock, flags);
-	mrs->ms_closed = true;
-	spin_unlock_irqrestore(&mrs->ms_lock, flags);
-}
-
-static bool svc_rdma_mrs_try(struct svc_rdma_mrs *mrs, u32 count)
-{
-	unsigned long flags;
-	bool taken;
-
-	spin_lock_irqsave(&mrs->ms_lock, flags);
-	taken = !mrs->ms_closed && mrs->ms_free >= count;
-	if (taken)
-		mrs->ms_free -= count;
-	spin_unlock_irqrestore(&mrs->ms_lock, flags);
-	return taken;
+	return !rpcrdma_sq_is_closed(&sx->sx_conn.cn_sq) &&
+	       rpcrdma_take(&sx->sx_mrs.ms_free, count, 0);
 }
 
 /* Most connections never need many regions, so there is none to begin with. Each
@@ -64,7 +32,6 @@ static int svc_rdma_mrs_add(struct svc_rdma_xprt *sx)
 {
 	struct ib_qp *qp = sx->sx_conn.cn_id->qp;
 	struct svc_rdma_mrs *mrs = &sx->sx_mrs;
-	unsigned long flags;
 	LIST_HEAD(fresh);
 	int rc;
 
@@ -75,10 +42,9 @@ static int svc_rdma_mrs_add(struct svc_rdma_xprt *sx)
 
 	ib_mr_pool_put(qp, &qp->rdma_mrs, ib_mr_pool_get(qp, &fresh));
 
-	spin_lock_irqsave(&mrs->ms_lock, flags);
 	WRITE_ONCE(mrs->ms_size, mrs->ms_size + 1);
-	mrs->ms_free++;
-	spin_unlock_irqrestore(&mrs->ms_lock, flags);
+	/* Whoever takes it finds it: the lock of the core's pool sees to that. */
+	atomic_inc(&mrs->ms_free);
 	return 0;
 }
 
@@ -113,14 +79,9 @@ static int svc_rdma_mrs_grow(struct svc_rdma_xprt *sx, u32 *count)
  */
 void svc_rdma_mrs_release(struct svc_rdma_xprt *sx, u32 count)
 {
-	struct svc_rdma_mrs *mrs = &sx->sx_mrs;
-	unsigned long flags;
-
 	if (!count)
 		return;
-	spin_lock_irqsave(&mrs->ms_lock, flags);
-	mrs->ms_free += count;
-	spin_unlock_irqrestore(&mrs->ms_lock, flags);
+	atomic_add(count, &sx->sx_mrs.ms_free);
 	svc_rdma_pull_next(sx);
 }
 
@@ -153,13 +114,13 @@ int svc_rdma_mrs_reserve(struct svc_rdma_xprt *sx, u64 contexts, u32 *reserved,
 		return 0;
 	if (contexts > sx->sx_sizes.sz_read_mrs)
 		return -EMSGSIZE;
-	if (unlikely(!svc_rdma_mrs_try(&sx->sx_mrs, count))) {
+	if (unlikely(!svc_rdma_mrs_try(sx, count))) {
 		if (svc_rdma_is_down(sx))
 			return -ENOTCONN;
 		rc = svc_rdma_mrs_grow(sx, &count);
 		if (rc)
 			return rc;
-		if (!svc_rdma_mrs_try(&sx->sx_mrs, count)) {
+		if (!svc_rdma_mrs_try(sx, count)) {
 			*short_of = count;
 			return -EAGAIN;
 		}

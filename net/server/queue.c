@@ -48,7 +48,7 @@ static bool svc_rdma_pull_fits(struct svc_rdma_xprt *sx)
 	lockdep_assert_held(&sx->sx_lock);
 	call = list_first_entry_or_null(&queue->qu_waiting,
 					struct svc_rdma_call, sc_list);
-	return call && READ_ONCE(sx->sx_mrs.ms_free) >= call->sc_mrs &&
+	return call && atomic_read(&sx->sx_mrs.ms_free) >= (int)call->sc_mrs &&
 	       (!queue->qu_pulled ||
 		(u64)queue->qu_pulled + call->sc_stream_len <= most);
 }

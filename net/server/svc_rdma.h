@@ -45,16 +45,12 @@ void svc_rdma_exit(void);
 
 /**
  * struct svc_rdma_mrs - the memory regions of a connection
- * @ms_lock: everything below; innermost, taken in any context
  * @ms_size: regions in total; grows, under sx_grow
  * @ms_free: regions nobody has reserved
- * @ms_closed: nothing is handed out any more
  */
 struct svc_rdma_mrs {
-	spinlock_t		ms_lock;	/* see above */
 	u32			ms_size;
-	u32			ms_free;
-	bool			ms_closed;
+	atomic_t		ms_free;
 };
 
 /**
@@ -545,8 +541,6 @@ void svc_rdma_pull_again(struct svc_rdma_call *call, u32 mrs);
 void svc_rdma_pull_end(struct svc_rdma_call *call);
 
 /* server/mrs.c */
-void svc_rdma_mrs_init(struct svc_rdma_mrs *mrs);
-void svc_rdma_mrs_close(struct svc_rdma_mrs *mrs);
 void svc_rdma_mrs_release(struct svc_rdma_xprt *sx, u32 count);
 int svc_rdma_mrs_reserve(struct svc_rdma_xprt *sx, u64 contexts, u32 *reserved,
 			 u32 *short_of);
