@@ -34,8 +34,8 @@ ROOMS = [
     Room("wire", 0, r"wire|vers", "XDR of both versions"),
     Room("core", 1, r"chunk|props|credit|plan|size|negotiate|retry",
          "chunks, plans, sizes, properties, credits: arithmetic"),
-    Room("verbs", 2, r"device|conn|buf|recv|msg|sq|take|cid|keepalive|counters|debugfs|param|fail",
-         "device, connection, send queue, Receives: RDMA, no RPC"),
+    Room("verbs", 2, r"device|conn|buf|recv|msg|sq|take|send|cid|keepalive|counters|debugfs|param|fail",
+         "device, connection, Sends, Receives: RDMA, no RPC"),
     # Headers only: what both sides need to know of sunrpc
     Room("rpc", 3, r"xmit", ""),
     Room("client", 4, r"", "an rpc_xprt"),

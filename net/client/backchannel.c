@@ -428,17 +428,17 @@ static int xprt_rdma_bc_encode(struct xprt_rdma *xr,
 		.ro_proc	= RPCRDMA1_MSG,
 		.ro_lists	= &xprt_rdma_bc_no_lists,
 	};
-	u32 size = min(send->sn_buf.bf_size,
+	u32 size = min(send->sn_send.sd_buf.bf_size,
 		       xr->xr_conn.cn_limits.lm_inline_send);
 	int len;
 
-	len = rpcrdma_encode_reply(xr->xr_vers, send->sn_buf.bf_data, size,
-				   &reply);
+	len = rpcrdma_encode_reply(xr->xr_vers, send->sn_send.sd_buf.bf_data,
+				   size, &reply);
 	if (len < 0)
 		return len;
 	if (len + snd->len > size)
 		return -EMSGSIZE;
-	if (read_bytes_from_xdr_buf(snd, 0, send->sn_buf.bf_data + len,
+	if (read_bytes_from_xdr_buf(snd, 0, send->sn_send.sd_buf.bf_data + len,
 				    snd->len))
 		return -EIO;
 	return len + snd->len;
@@ -462,8 +462,8 @@ static int xprt_rdma_bc_encode_too_long(struct xprt_rdma *xr,
 	};
 
 	trace_xprt_rdma_bc_reply(rqst, -EMSGSIZE);
-	return rpcrdma_encode_error(xr->xr_vers, send->sn_buf.bf_data,
-				    send->sn_buf.bf_size, &hdr,
+	return rpcrdma_encode_error(xr->xr_vers, send->sn_send.sd_buf.bf_data,
+				    send->sn_send.sd_buf.bf_size, &hdr,
 				    XPRT_RDMA_BC_REQUESTS, &error);
 }
 

@@ -143,7 +143,7 @@ int xprt_rdma_marshal_plan(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 
 	/* The limits may have been raised since the Send was taken. */
 	limits.lm_inline_send = min(limits.lm_inline_send,
-				    send->sn_buf.bf_size);
+				    send->sn_send.sd_buf.bf_size);
 	rc = xprt_rdma_marshal_fill_pages(&req->rr_slot.rq_rcv_buf);
 	if (rc)
 		return rc;
@@ -314,8 +314,8 @@ int xprt_rdma_marshal_encode(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 		call.ko_reply = &req->rr_write.of_out;
 	if (rpcrdma_vers_names_handle(xr->xr_vers))
 		call.ko_inv_handle = xprt_rdma_marshal_inv_handle(xr, req);
-	return rpcrdma_encode_call(xr->xr_vers, send->sn_buf.bf_data,
-				   send->sn_buf.bf_size, &call);
+	return rpcrdma_encode_call(xr->xr_vers, send->sn_send.sd_buf.bf_data,
+				   send->sn_send.sd_buf.bf_size, &call);
 }
 
 /**
@@ -336,7 +336,7 @@ int xprt_rdma_marshal_gather(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 {
 	const struct xdr_buf *snd = &req->rr_slot.rq_snd_buf;
 	u32 skip = xdr_align_size(snd->page_len);
-	u8 *to = send->sn_buf.bf_data + hdr_len;
+	u8 *to = send->sn_send.sd_buf.bf_data + hdr_len;
 	u32 len = snd->len;
 	u32 head = snd->head[0].iov_len;
 
@@ -344,7 +344,7 @@ int xprt_rdma_marshal_gather(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 		return hdr_len;
 	if (req->rr_plan.pl_call == RPCRDMA_CALL_READ)
 		len -= skip;
-	if (hdr_len + len > send->sn_buf.bf_size)
+	if (hdr_len + len > send->sn_send.sd_buf.bf_size)
 		return -EMSGSIZE;
 
 	if (req->rr_plan.pl_call == RPCRDMA_CALL_INLINE) {

@@ -249,8 +249,8 @@ static int xprt_rdma_negotiate_send(struct xprt_rdma *xr)
 	rc = xprt_rdma_send_get(xr, &send);
 	if (rc)
 		return rc;
-	rc = rpcrdma2_encode_connprop(send->sn_buf.bf_data,
-				      send->sn_buf.bf_size,
+	rc = rpcrdma2_encode_connprop(send->sn_send.sd_buf.bf_data,
+				      send->sn_send.sd_buf.bf_size,
 				      xr->xr_negotiate_xid,
 				      xr->xr_window.wn_requested, false,
 				      &props);

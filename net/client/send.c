@@ -9,10 +9,8 @@
  *
  * Operation
  *
- * The whole inline message, transport header included, is copied into a
- * buffer that stays mapped for the life of the connection: one SGE, nothing to
- * map, nothing of the RPC's that the device could still look at later. Inline
- * messages are small by definition; large data goes by RDMA from where it is.
+ * The whole inline message, transport header included, is copied into the buffer of
+ * a Send (verbs/send.c), so the Send needs nothing of the RPC's.
  *
  * Only one Send in %RPCRDMA_SEND_BATCH asks for a completion. The send queue
  * completes in order, so that one gives back all Sends before it too, with the
@@ -52,6 +50,11 @@ static u32 xprt_rdma_send_answers(const struct xprt_rdma *xr)
 		   xr->xr_sizes.cz_bc_requests);
 }
 
+static struct xprt_rdma *xprt_rdma_send_xr(const struct xprt_rdma_send *send)
+{
+	return container_of(send->sn_send.sd_conn, struct xprt_rdma, xr_conn);
+}
+
 static int xprt_rdma_send_free_slots(const struct xprt_rdma *xr)
 {
 	return atomic_read(&xr->xr_conn.cn_sq.sq_free);
@@ -60,7 +63,7 @@ static int xprt_rdma_send_free_slots(const struct xprt_rdma *xr)
 static bool xprt_rdma_send_is_ready(const struct xprt_rdma_send *send)
 {
 	return send->sn_wanted >=
-	       send->sn_xprt->xr_conn.cn_limits.lm_inline_send;
+	       xprt_rdma_send_xr(send)->xr_conn.cn_limits.lm_inline_send;
 }
 
 /* Those that are ready come first: see xprt_rdma_send_put(). */
@@ -71,7 +74,7 @@ static bool xprt_rdma_send_next_is_ready(struct xprt_rdma *xr)
 	lockdep_assert_held(&xr->xr_send_lock);
 
 	next = list_first_entry_or_null(&xr->xr_send_free,
-					struct xprt_rdma_send, sn_list);
+					struct xprt_rdma_send, sn_send.sd_list);
 	return next && xprt_rdma_send_is_ready(next);
 }
 
@@ -101,15 +104,15 @@ static int xprt_rdma_send_post_locked(struct xprt_rdma_send *send,
 				      struct xprt_rdma_req *req,
 				      const struct ib_send_wr *first)
 {
-	struct xprt_rdma *xr = send->sn_xprt;
+	struct xprt_rdma *xr = xprt_rdma_send_xr(send);
 	int rc;
 
 	lockdep_assert_held(&xr->xr_send_lock);
 
-	send->sn_wr.send_flags =
-		xprt_rdma_send_signal(xr, send->sn_sge.length) ?
+	send->sn_send.sd_wr.send_flags =
+		xprt_rdma_send_signal(xr, rpcrdma_send_len(&send->sn_send)) ?
 			IB_SEND_SIGNALED : 0;
-	list_add_tail(&send->sn_list, &xr->xr_send_busy);
+	list_add_tail(&send->sn_send.sd_list, &xr->xr_send_busy);
 	trace_xprt_rdma_send(send, req);
 	rc = rpcrdma_conn_post(&xr->xr_conn, first);
 	if (unlikely(rc))
@@ -133,7 +136,7 @@ static bool xprt_rdma_send_claim(struct xprt_rdma *xr,
 /* Entries that a Call takes: its chain, and the invalidations that follow */
 static u32 xprt_rdma_send_slots(const struct xprt_rdma_send *send)
 {
-	return 2 * send->sn_slots - 1;
+	return 2 * send->sn_send.sd_slots - 1;
 }
 
 /* Reserves what a Send takes. A Call does not overtake those that wait, and
@@ -142,7 +145,7 @@ static u32 xprt_rdma_send_slots(const struct xprt_rdma_send *send)
 static bool xprt_rdma_send_has_room(const struct xprt_rdma_send *send,
 				    const struct xprt_rdma_req *req)
 {
-	struct xprt_rdma *xr = send->sn_xprt;
+	struct xprt_rdma *xr = xprt_rdma_send_xr(send);
 	struct rpcrdma_sq *sq = &xr->xr_conn.cn_sq;
 
 	if (!req)
@@ -157,9 +160,9 @@ static void xprt_rdma_send_unpark_locked(struct rpcrdma_sq_waiter *waiter)
 {
 	struct xprt_rdma_send *send = container_of(waiter,
 						   struct xprt_rdma_send,
-						   sn_wait);
+						   sn_send.sd_wait);
 	struct xprt_rdma_req *req = send->sn_req;
-	struct xprt_rdma *xr = send->sn_xprt;
+	struct xprt_rdma *xr = xprt_rdma_send_xr(send);
 	struct ib_send_wr *first;
 	u32 regs;
 
@@ -170,7 +173,7 @@ static void xprt_rdma_send_unpark_locked(struct rpcrdma_sq_waiter *waiter)
 		rpcrdma_sq_release(&xr->xr_conn.cn_sq, waiter->wt_slots);
 		return;
 	}
-	first = xprt_rdma_frwr_chain(req, &send->sn_wr, &regs);
+	first = xprt_rdma_frwr_chain(req, &send->sn_send.sd_wr, &regs);
 	xprt_rdma_send_post_locked(send, req, first);
 	/* Whoever gives the RPC up from now on fences it, behind the chain. Pairs
 	 * with xprt_rdma_req_free_buf().
@@ -181,7 +184,7 @@ static void xprt_rdma_send_unpark_locked(struct rpcrdma_sq_waiter *waiter)
 static void xprt_rdma_send_park_locked(struct xprt_rdma_send *send,
 				       struct xprt_rdma_req *req)
 {
-	struct xprt_rdma *xr = send->sn_xprt;
+	struct xprt_rdma *xr = xprt_rdma_send_xr(send);
 
 	lockdep_assert_held(&xr->xr_send_lock);
 
@@ -189,8 +192,8 @@ static void xprt_rdma_send_park_locked(struct xprt_rdma_send *send,
 	xr->xr_stats.cs_empty_sends++;
 	send->sn_req = req;
 	req->rr_parked = send;
-	send->sn_wait.wt_slots = xprt_rdma_send_slots(send);
-	rpcrdma_sq_join(&xr->xr_conn.cn_sq, &send->sn_wait);
+	send->sn_send.sd_wait.wt_slots = xprt_rdma_send_slots(send);
+	rpcrdma_sq_join(&xr->xr_conn.cn_sq, &send->sn_send.sd_wait);
 }
 
 /* There are Sends, or entries: does sunrpc wait to send? Behind a full barrier that
@@ -230,10 +233,10 @@ static u32 xprt_rdma_send_retire(struct xprt_rdma *xr,
 	u32 slots = 0;
 
 	spin_lock(&xr->xr_send_lock);
-	list_for_each_entry_safe(pos, next, &xr->xr_send_busy, sn_list) {
-		slots += pos->sn_slots;
-		trace_xprt_rdma_send_done(&pos->sn_cid, IB_WC_SUCCESS);
-		list_move(&pos->sn_list, &xr->xr_send_free);
+	list_for_each_entry_safe(pos, next, &xr->xr_send_busy, sn_send.sd_list) {
+		slots += pos->sn_send.sd_slots;
+		trace_xprt_rdma_send_done(&pos->sn_send.sd_cid, IB_WC_SUCCESS);
+		list_move(&pos->sn_send.sd_list, &xr->xr_send_free);
 		if (pos == send)
 			break;
 	}
@@ -244,18 +247,18 @@ static u32 xprt_rdma_send_retire(struct xprt_rdma *xr,
 /* After an error each Send completes for itself; draining sorts them out. */
 static void xprt_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 {
-	struct xprt_rdma_send *send = container_of(wc->wr_cqe,
+	struct xprt_rdma_send *send = container_of(rpcrdma_send_of(wc),
 						   struct xprt_rdma_send,
-						   sn_cqe);
-	struct xprt_rdma *xr = send->sn_xprt;
+						   sn_send);
+	struct xprt_rdma *xr = xprt_rdma_send_xr(send);
 
 	if (likely(wc->status == IB_WC_SUCCESS)) {
 		xprt_rdma_sq_release(xr, xprt_rdma_send_retire(xr, send));
 		return;
 	}
-	trace_xprt_rdma_send_done(&send->sn_cid, wc->status);
+	trace_xprt_rdma_send_done(&send->sn_send.sd_cid, wc->status);
 	if (wc->status != IB_WC_WR_FLUSH_ERR)
-		trace_xprt_rdma_send_err(xr, &send->sn_cid, wc);
+		trace_xprt_rdma_send_err(xr, &send->sn_send.sd_cid, wc);
 	rpcrdma_conn_fail(&xr->xr_conn, -ECONNRESET);
 }
 
@@ -283,13 +286,11 @@ int xprt_rdma_sends_create(struct xprt_rdma *xr)
 	for (i = 0; i < n; i++) {
 		struct xprt_rdma_send *send = &xr->xr_sends[i];
 
-		send->sn_xprt = xr;
-		send->sn_cid = rpcrdma_conn_cid(&xr->xr_conn);
-		send->sn_cqe.done = xprt_rdma_send_wc_done;
-		INIT_LIST_HEAD(&send->sn_wait.wt_list);
-		send->sn_wait.wt_leave = xr->xr_answers;
-		send->sn_wait.wt_ready = xprt_rdma_send_unpark_locked;
-		list_add_tail(&send->sn_list, &xr->xr_send_free);
+		rpcrdma_send_init(&send->sn_send, &xr->xr_conn,
+				  xprt_rdma_send_wc_done);
+		send->sn_send.sd_wait.wt_leave = xr->xr_answers;
+		send->sn_send.sd_wait.wt_ready = xprt_rdma_send_unpark_locked;
+		list_add_tail(&send->sn_send.sd_list, &xr->xr_send_free);
 	}
 	return 0;
 }
@@ -305,7 +306,7 @@ void xprt_rdma_sends_destroy(struct xprt_rdma *xr)
 	u32 i;
 
 	for (i = 0; i < xr->xr_nsends; i++)
-		rpcrdma_buf_exit(&xr->xr_sends[i].sn_buf);
+		rpcrdma_send_exit(&xr->xr_sends[i].sn_send);
 	kvfree(xr->xr_sends);
 	xr->xr_sends = NULL;
 	xr->xr_nsends = 0;
@@ -317,44 +318,16 @@ void xprt_rdma_sends_destroy(struct xprt_rdma *xr)
  * piece of memory, a small buffer has to do, and more goes by RDMA; or the
  * buffer that the Send already has.
  */
-static int xprt_rdma_send_alloc(struct xprt_rdma_send *send, u32 size,
-				gfp_t gfp)
-{
-	struct ib_device *device = rpcrdma_conn_device(&send->sn_xprt->xr_conn);
-	struct rpcrdma_buf buf;
-	int rc;
-
-	rc = rpcrdma_buf_init(&buf, device, size, DMA_TO_DEVICE, gfp);
-	if (rc && send->sn_buf.bf_data)
-		return 0;
-	if (rc && size > XPRT_RDMA_SEND_SMALL)
-		rc = rpcrdma_buf_init(&buf, device, XPRT_RDMA_SEND_SMALL,
-				      DMA_TO_DEVICE, gfp);
-	if (rc)
-		return -ENOBUFS;
-	rpcrdma_buf_exit(&send->sn_buf);
-	send->sn_buf = buf;
-	return 0;
-}
-
 static int xprt_rdma_send_prepare(struct xprt_rdma_send *send, gfp_t gfp)
 {
-	struct rpcrdma_conn *conn = &send->sn_xprt->xr_conn;
-	u32 size = conn->cn_limits.lm_inline_send;
-	int rc;
+	struct rpcrdma_send *base = &send->sn_send;
+	/* Made before the version was known, the buffer is too small. */
+	u32 size = base->sd_conn->cn_limits.lm_inline_send;
+	u32 least = base->sd_buf.bf_data ? size : XPRT_RDMA_SEND_SMALL;
 
-	/* Made before the version was known, it is too small. */
-	rc = xprt_rdma_send_alloc(send, size, gfp);
-	if (rc)
-		return rc;
-
+	if (rpcrdma_send_alloc(base, size, least, gfp) && !base->sd_buf.bf_data)
+		return -ENOBUFS;
 	send->sn_wanted = size;
-	send->sn_sge.addr = send->sn_buf.bf_addr;
-	send->sn_sge.lkey = conn->cn_pd->local_dma_lkey;
-	send->sn_wr.wr_cqe = &send->sn_cqe;
-	send->sn_wr.sg_list = &send->sn_sge;
-	send->sn_wr.num_sge = 1;
-	send->sn_wr.opcode = IB_WR_SEND;
 	return 0;
 }
 
@@ -367,9 +340,9 @@ static void xprt_rdma_send_look_ahead(struct xprt_rdma *xr, gfp_t gfp)
 
 	spin_lock(&xr->xr_send_lock);
 	next = list_first_entry_or_null(&xr->xr_send_free,
-					struct xprt_rdma_send, sn_list);
+					struct xprt_rdma_send, sn_send.sd_list);
 	if (next)
-		list_del_init(&next->sn_list);
+		list_del_init(&next->sn_send.sd_list);
 	spin_unlock(&xr->xr_send_lock);
 	if (!next)
 		return;
@@ -398,9 +371,9 @@ int xprt_rdma_send_get_gfp(struct xprt_rdma *xr, struct xprt_rdma_send **sendp,
 
 	spin_lock(&xr->xr_send_lock);
 	send = list_first_entry_or_null(&xr->xr_send_free,
-					struct xprt_rdma_send, sn_list);
+					struct xprt_rdma_send, sn_send.sd_list);
 	if (send)
-		list_del_init(&send->sn_list);
+		list_del_init(&send->sn_send.sd_list);
 	ahead = xprt_rdma_send_next_is_ready(xr);
 	busy = !list_empty(&xr->xr_send_busy);
 	spin_unlock(&xr->xr_send_lock);
@@ -456,14 +429,14 @@ int xprt_rdma_sends_reserve(struct xprt_rdma *xr)
  */
 void xprt_rdma_send_put(struct xprt_rdma_send *send)
 {
-	struct xprt_rdma *xr = send->sn_xprt;
+	struct xprt_rdma *xr = xprt_rdma_send_xr(send);
 	bool ready = xprt_rdma_send_is_ready(send);
 
 	spin_lock(&xr->xr_send_lock);
 	if (ready)
-		list_add(&send->sn_list, &xr->xr_send_free);
+		list_add(&send->sn_send.sd_list, &xr->xr_send_free);
 	else
-		list_add_tail(&send->sn_list, &xr->xr_send_free);
+		list_add_tail(&send->sn_send.sd_list, &xr->xr_send_free);
 	spin_unlock(&xr->xr_send_lock);
 	if (!ready)
 		return;
@@ -491,16 +464,15 @@ void xprt_rdma_send_put(struct xprt_rdma_send *send)
 int xprt_rdma_send_post(struct xprt_rdma_send *send, u32 len,
 			struct xprt_rdma_req *req)
 {
-	struct xprt_rdma *xr = send->sn_xprt;
-	struct ib_send_wr *first = &send->sn_wr;
+	struct xprt_rdma *xr = xprt_rdma_send_xr(send);
+	struct ib_send_wr *first = &send->sn_send.sd_wr;
 	int rc = -EAGAIN;
 	u32 regs = 0;
 
 	if (req)
 		first = xprt_rdma_frwr_chain(req, first, &regs);
-	send->sn_slots = 1 + regs;
-	send->sn_sge.length = len;
-	rpcrdma_buf_sync_for_device(&send->sn_buf, len);
+	send->sn_send.sd_slots = 1 + regs;
+	rpcrdma_send_prepare(&send->sn_send, len);
 
 	spin_lock(&xr->xr_send_lock);
 	if (likely(xprt_rdma_send_has_room(send, req))) {
@@ -535,8 +507,8 @@ void xprt_rdma_send_forget(struct xprt_rdma *xr, struct xprt_rdma_req *req)
 	send = req->rr_parked;
 	req->rr_parked = NULL;
 	if (send) {
-		rpcrdma_sq_leave(sq, &send->sn_wait);
-		list_add(&send->sn_list, &xr->xr_send_free);
+		rpcrdma_sq_leave(sq, &send->sn_send.sd_wait);
+		list_add(&send->sn_send.sd_list, &xr->xr_send_free);
 		/* The next in line may need fewer entries. */
 		rpcrdma_sq_serve(sq);
 	}

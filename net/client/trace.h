@@ -179,12 +179,13 @@ TRACE_EVENT(xprt_rdma_send,
 		__field(bool, signaled)
 	),
 	TP_fast_assign(
-		__entry->queue = send->sn_cid.ci_queue;
-		__entry->number = send->sn_cid.ci_number;
+		__entry->queue = send->sn_send.sd_cid.ci_queue;
+		__entry->number = send->sn_send.sd_cid.ci_number;
 		__entry->xid = req ? be32_to_cpu(req->rr_slot.rq_xid) : 0;
-		__entry->len = send->sn_sge.length;
-		__entry->wrs = send->sn_slots;
-		__entry->signaled = send->sn_wr.send_flags & IB_SEND_SIGNALED;
+		__entry->len = rpcrdma_send_len(&send->sn_send);
+		__entry->wrs = send->sn_send.sd_slots;
+		__entry->signaled = send->sn_send.sd_wr.send_flags &
+				    IB_SEND_SIGNALED;
 	),
 	TP_printk("xid=0x%08x cq.id=%u cid=%d send=%u wrs=%u%s", __entry->xid,
 		  __entry->queue, __entry->number, __entry->len, __entry->wrs,

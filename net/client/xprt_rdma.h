@@ -16,6 +16,7 @@
 #include <rpcrdma/msg.h>
 #include <rpcrdma/plan.h>
 #include <rpcrdma/retry.h>
+#include <rpcrdma/send.h>
 #include <rpcrdma/size.h>
 #include <rpcrdma/vers.h>
 
@@ -93,34 +94,19 @@ struct xprt_rdma_mr {
 
 /**
  * struct xprt_rdma_send - one message on its way out
- * @sn_list: on xr_send_free, or in posting order on xr_send_busy, under
- *	xr_send_lock
- * @sn_xprt: transport
+ * @sn_send: the Send: transport header, and what goes inline. It is on xr_send_free,
+ *	or in posting order on xr_send_busy, or parked in the line for send queue
+ *	entries; all that under xr_send_lock. Its slots are those of its chain.
  * @sn_req: while it is parked: the RPC whose Call it is
- * @sn_wait: parked in the line for send queue entries; under xr_send_lock, too
- * @sn_buf: the message: transport header, and what goes inline
  * @sn_wanted: bytes that its buffer was to have; it may have less
- * @sn_slots: send queue entries its chain took; given back on completion
- * @sn_cid: its completion ID
- * @sn_cqe: completion
- * @sn_wr: the work request
- * @sn_sge: its only SGE
  *
  * A Send owns a copy of everything inline, so the RPC it was made for may go
  * away before the device has looked at it.
  */
 struct xprt_rdma_send {
-	struct list_head	sn_list;
-	struct xprt_rdma	*sn_xprt;
+	struct rpcrdma_send	sn_send;
 	struct xprt_rdma_req	*sn_req;
-	struct rpcrdma_sq_waiter	sn_wait;
-	struct rpcrdma_buf	sn_buf;
 	u32			sn_wanted;
-	u32			sn_slots;
-	struct rpcrdma_cid	sn_cid;
-	struct ib_cqe		sn_cqe;
-	struct ib_send_wr	sn_wr;
-	struct ib_sge		sn_sge;
 };
 
 /**

@@ -76,7 +76,7 @@ static u32 svc_rdma_bc_requests(const struct svc_rdma_xprt *sx)
 
 static int svc_rdma_bc_encode(struct svc_rdma_send *send, struct rpc_rqst *rqst)
 {
-	struct svc_rdma_xprt *sx = send->ss_sx;
+	struct svc_rdma_xprt *sx = svc_rdma_send_sx(send);
 	const struct rpcrdma_call_out out = {
 		.ko_xid		= be32_to_cpu(rqst->rq_xid),
 		.ko_credit	= svc_rdma_bc_requests(sx),
@@ -87,15 +87,15 @@ static int svc_rdma_bc_encode(struct svc_rdma_send *send, struct rpc_rqst *rqst)
 	int len;
 
 	/* The buffer may be older than what the client has announced */
-	size = min(send->ss_buf.bf_size,
+	size = min(send->ss_send.sd_buf.bf_size,
 		   READ_ONCE(sx->sx_conn.cn_limits.lm_inline_send));
-	len = rpcrdma_encode_call(READ_ONCE(sx->sx_vers), send->ss_buf.bf_data,
-				  size, &out);
+	len = rpcrdma_encode_call(READ_ONCE(sx->sx_vers),
+				  send->ss_send.sd_buf.bf_data, size, &out);
 	if (len < 0)
 		return len;
 	if (msg->len > size - len)
 		return -EMSGSIZE;
-	if (read_bytes_from_xdr_buf(msg, 0, send->ss_buf.bf_data + len,
+	if (read_bytes_from_xdr_buf(msg, 0, send->ss_send.sd_buf.bf_data + len,
 				    msg->len))
 		return -EIO;
 	return len + msg->len;
@@ -136,11 +136,11 @@ static int svc_rdma_bc_prepare(struct svc_rdma_send *send,
 
 	if (len < 0)
 		return len;
-	if (!rpcrdma_sq_try(&send->ss_sx->sx_conn.cn_sq, 1, 0))
+	if (!rpcrdma_sq_try(&svc_rdma_send_sx(send)->sx_conn.cn_sq, 1, 0))
 		return -ENOBUFS;
-	send->ss_slots = 1;
-	send->ss_wait.wt_slots = 1;
-	send->ss_sge.length = len;
+	send->ss_send.sd_slots = 1;
+	send->ss_send.sd_wait.wt_slots = 1;
+	rpcrdma_send_prepare(&send->ss_send, len);
 	return 0;
 }
 
@@ -183,7 +183,7 @@ static int svc_rdma_bc_send(struct rpc_rqst *rqst)
 
 	rqst->rq_xtime = ktime_get();
 	trace_svc_rdma_bc_call(sx, be32_to_cpu(rqst->rq_xid),
-			       send->ss_sge.length);
+			       rpcrdma_send_len(&send->ss_send));
 	if (svc_rdma_send_post(send))
 		return svc_rdma_bc_lost(xprt);
 	rpcrdma_count(server_bc_calls);

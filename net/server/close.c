@@ -52,7 +52,7 @@ static void svc_rdma_conn_end_transfers(struct svc_rdma_xprt *sx)
 		svc_rdma_chain_destroy(sx, &call->sc_reads);
 
 	list_splice_init(&sx->sx_posted.po_sending, &sx->sx_sends.sp_idle);
-	list_for_each_entry(send, &sx->sx_sends.sp_idle, ss_list)
+	list_for_each_entry(send, &sx->sx_sends.sp_idle, ss_send.sd_list)
 		svc_rdma_chain_destroy(sx, &send->ss_writes);
 }
 
@@ -66,7 +66,8 @@ static void svc_rdma_conn_flush(struct svc_rdma_xprt *sx)
 
 	list_for_each_entry_safe(call, next_call, &queue->qu_complete, sc_list)
 		svc_rdma_call_free(call);
-	list_for_each_entry_safe(send, next_send, &sx->sx_sends.sp_idle, ss_list)
+	list_for_each_entry_safe(send, next_send, &sx->sx_sends.sp_idle,
+				 ss_send.sd_list)
 		svc_rdma_send_destroy(send);
 	list_for_each_entry_safe(msg, next_msg, &queue->qu_received, mi_list)
 		rpcrdma_msg_drop(msg);

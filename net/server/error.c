@@ -48,10 +48,10 @@ static int svc_rdma_encode_error(struct svc_rdma_send *send,
 				 const struct svc_rdma_call *call,
 				 const struct rpcrdma2_error *error)
 {
-	u32 credits = READ_ONCE(send->ss_sx->sx_credit.cd_granted);
-	struct rpcrdma_buf *buf = &send->ss_buf;
+	u32 credits = READ_ONCE(svc_rdma_send_sx(send)->sx_credit.cd_granted);
+	struct rpcrdma_buf *buf = &send->ss_send.sd_buf;
 
-	trace_svc_rdma_error(send->ss_sx, call, error);
+	trace_svc_rdma_error(svc_rdma_send_sx(send), call, error);
 	if (rpcrdma_vers_has_codes(call->sc_vers) ||
 	    error->er_code == RPCRDMA2_ERR_VERS)
 		svc_rdma_count_error(error->er_code);

@@ -267,8 +267,8 @@ void svc_rdma_negotiate_connprop(struct svc_rdma_call *call)
 	}
 	ours.vp_value[RPCRDMA2_PROP_RBSIZ] = sx->sx_negotiate.ng_v2_size;
 	ours.vp_value[RPCRDMA2_PROP_BRS] = RPCRDMA2_OUR_BRS;
-	rc = rpcrdma2_encode_connprop(send->ss_buf.bf_data,
-				      send->ss_buf.bf_size, hdr->hd_xid,
+	rc = rpcrdma2_encode_connprop(send->ss_send.sd_buf.bf_data,
+				      send->ss_send.sd_buf.bf_size, hdr->hd_xid,
 				      READ_ONCE(sx->sx_credit.cd_granted),
 				      true, &ours);
 	rc = svc_rdma_send_control(send, call, rc);

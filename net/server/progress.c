@@ -81,8 +81,8 @@ bool svc_rdma_conn_waiting(struct rpcrdma_conn *conn, unsigned long *posted,
 	unsigned long moved;
 
 	spin_lock(&sx->sx_lock);
-	list_for_each_entry(send, &po->po_sending, ss_list) {
-		if (!send->ss_slots)
+	list_for_each_entry(send, &po->po_sending, ss_send.sd_list) {
+		if (!send->ss_send.sd_slots)
 			continue;
 		waiting = true;
 		first = send->ss_posted;

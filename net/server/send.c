@@ -60,18 +60,14 @@ void svc_rdma_send_pool_init(struct svc_rdma_send_pool *pool)
  */
 static int svc_rdma_send_create_buf(struct svc_rdma_send *send, gfp_t gfp)
 {
-	struct svc_rdma_xprt *sx = send->ss_sx;
-	struct ib_device *device = rpcrdma_conn_device(&sx->sx_conn);
+	struct svc_rdma_xprt *sx = svc_rdma_send_sx(send);
 	u32 size = READ_ONCE(sx->sx_conn.cn_limits.lm_inline_send);
-	int rc;
+	u32 least = size;
 
-	rc = rpcrdma_buf_init(&send->ss_buf, device, size, DMA_TO_DEVICE,
-			      gfp | __GFP_NOWARN);
-	if (!rc || size <= SVC_RDMA_V2_REQ_SIZE ||
-	    !rpcrdma_vers_can_retry(READ_ONCE(sx->sx_vers)))
-		return rc;
-	return rpcrdma_buf_init(&send->ss_buf, device, SVC_RDMA_V2_REQ_SIZE,
-				DMA_TO_DEVICE, gfp | __GFP_NOWARN);
+	if (rpcrdma_vers_can_retry(READ_ONCE(sx->sx_vers)))
+		least = min(size, SVC_RDMA_V2_REQ_SIZE);
+	return rpcrdma_send_alloc(&send->ss_send, size, least,
+				  gfp | __GFP_NOWARN);
 }
 
 static struct svc_rdma_send *svc_rdma_send_create(struct svc_rdma_xprt *sx,
@@ -84,25 +80,15 @@ static struct svc_rdma_send *svc_rdma_send_create(struct svc_rdma_xprt *sx,
 	send = kzalloc_node(sizeof(*send), gfp, ibdev_to_node(device));
 	if (!send)
 		return NULL;
-	send->ss_sx = sx;
+	rpcrdma_send_init(&send->ss_send, conn, svc_rdma_send_wc_done);
 	if (svc_rdma_send_create_buf(send, gfp)) {
 		kfree(send);
 		return NULL;
 	}
 
-	send->ss_cid = rpcrdma_conn_cid(conn);
-	send->ss_cqe.done = svc_rdma_send_wc_done;
 	send->ss_write_cqe.done = svc_rdma_send_wc_written;
-	send->ss_sge.addr = send->ss_buf.bf_addr;
-	send->ss_sge.lkey = conn->cn_pd->local_dma_lkey;
-	send->ss_wr.wr_cqe = &send->ss_cqe;
-	send->ss_wr.sg_list = &send->ss_sge;
-	send->ss_wr.num_sge = 1;
-	send->ss_wr.opcode = IB_WR_SEND;
-	send->ss_wr.send_flags = IB_SEND_SIGNALED;
-	INIT_LIST_HEAD(&send->ss_list);
-	INIT_LIST_HEAD(&send->ss_wait.wt_list);
-	send->ss_wait.wt_ready = svc_rdma_send_ready;
+	send->ss_send.sd_wr.send_flags = IB_SEND_SIGNALED;
+	send->ss_send.sd_wait.wt_ready = svc_rdma_send_ready;
 	svc_rdma_chain_init(&send->ss_writes);
 	return send;
 }
@@ -111,7 +97,7 @@ static void svc_rdma_send_put_msg(struct svc_rdma_send *send)
 {
 	if (!send->ss_msg)
 		return;
-	svc_rdma_msg_put(send->ss_sx, send->ss_msg);
+	svc_rdma_msg_put(svc_rdma_send_sx(send), send->ss_msg);
 	send->ss_msg = NULL;
 }
 
@@ -123,7 +109,7 @@ static void svc_rdma_send_put_msg(struct svc_rdma_send *send)
  */
 void svc_rdma_send_reset(struct svc_rdma_send *send)
 {
-	struct svc_rdma_xprt *sx = send->ss_sx;
+	struct svc_rdma_xprt *sx = svc_rdma_send_sx(send);
 	u32 i;
 
 	svc_rdma_send_put_msg(send);
@@ -132,9 +118,9 @@ void svc_rdma_send_reset(struct svc_rdma_send *send)
 		if (send->ss_pages[i])
 			put_page(send->ss_pages[i]);
 	send->ss_npages = 0;
-	send->ss_wr.opcode = IB_WR_SEND;
-	svc_rdma_slots_release(sx, send->ss_slots);
-	send->ss_slots = 0;
+	send->ss_send.sd_wr.opcode = IB_WR_SEND;
+	svc_rdma_slots_release(sx, send->ss_send.sd_slots);
+	send->ss_send.sd_slots = 0;
 }
 
 /**
@@ -146,7 +132,7 @@ void svc_rdma_send_reset(struct svc_rdma_send *send)
 void svc_rdma_send_destroy(struct svc_rdma_send *send)
 {
 	svc_rdma_send_reset(send);
-	rpcrdma_buf_exit(&send->ss_buf);
+	rpcrdma_send_exit(&send->ss_send);
 	kvfree(send->ss_pages);
 	kfree(send);
 }
@@ -166,13 +152,13 @@ struct svc_rdma_send *svc_rdma_send_get(struct svc_rdma_xprt *sx, gfp_t gfp)
 
 	spin_lock(&sx->sx_lock);
 	send = list_first_entry_or_null(&pool->sp_idle, struct svc_rdma_send,
-					ss_list);
+					ss_send.sd_list);
 	if (send) {
-		list_del_init(&send->ss_list);
+		list_del_init(&send->ss_send.sd_list);
 		pool->sp_nidle--;
 	}
 	spin_unlock(&sx->sx_lock);
-	if (send && send->ss_buf.bf_size <
+	if (send && send->ss_send.sd_buf.bf_size <
 	    READ_ONCE(sx->sx_conn.cn_limits.lm_inline_send)) {
 		svc_rdma_send_destroy(send);
 		send = NULL;
@@ -190,7 +176,7 @@ struct svc_rdma_send *svc_rdma_send_get(struct svc_rdma_xprt *sx, gfp_t gfp)
  */
 void svc_rdma_send_put(struct svc_rdma_send *send)
 {
-	struct svc_rdma_xprt *sx = send->ss_sx;
+	struct svc_rdma_xprt *sx = svc_rdma_send_sx(send);
 	struct svc_rdma_send_pool *pool = &sx->sx_sends;
 	bool keep;
 
@@ -198,9 +184,10 @@ void svc_rdma_send_put(struct svc_rdma_send *send)
 
 	spin_lock(&sx->sx_lock);
 	keep = pool->sp_nidle < SVC_RDMA_IDLE_SENDS &&
-	       pool->sp_nidle * send->ss_buf.bf_size < SVC_RDMA_IDLE_BYTES;
+	       pool->sp_nidle * send->ss_send.sd_buf.bf_size <
+	       SVC_RDMA_IDLE_BYTES;
 	if (keep) {
-		list_add(&send->ss_list, &pool->sp_idle);
+		list_add(&send->ss_send.sd_list, &pool->sp_idle);
 		pool->sp_nidle++;
 	}
 	spin_unlock(&sx->sx_lock);
@@ -212,10 +199,10 @@ void svc_rdma_send_put(struct svc_rdma_send *send)
 static void svc_rdma_send_fail(struct svc_rdma_send *send,
 			       const struct ib_wc *wc)
 {
-	struct svc_rdma_xprt *sx = send->ss_sx;
+	struct svc_rdma_xprt *sx = svc_rdma_send_sx(send);
 
 	if (wc->status != IB_WC_WR_FLUSH_ERR)
-		trace_svc_rdma_send_err(sx, &send->ss_cid, wc);
+		trace_svc_rdma_send_err(sx, &send->ss_send.sd_cid, wc);
 	rpcrdma_conn_fail(&sx->sx_conn, -ECONNRESET);
 }
 
@@ -235,11 +222,11 @@ static void svc_rdma_send_wc_written(struct ib_cq *cq, struct ib_wc *wc)
 
 static void svc_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 {
-	struct svc_rdma_send *send = container_of(wc->wr_cqe,
-						  struct svc_rdma_send, ss_cqe);
-	struct svc_rdma_xprt *sx = send->ss_sx;
+	struct svc_rdma_send *send = container_of(rpcrdma_send_of(wc),
+						  struct svc_rdma_send, ss_send);
+	struct svc_rdma_xprt *sx = svc_rdma_send_sx(send);
 
-	trace_svc_rdma_send_done(sx, &send->ss_cid, wc->status);
+	trace_svc_rdma_send_done(sx, &send->ss_send.sd_cid, wc->status);
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
 		svc_rdma_send_fail(send, wc);
 		return;
@@ -247,7 +234,7 @@ static void svc_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 
 	rpcrdma_keepalive_acked(&sx->sx_conn);
 	spin_lock(&sx->sx_lock);
-	list_del_init(&send->ss_list);
+	list_del_init(&send->ss_send.sd_list);
 	svc_rdma_progress_sent(sx, send);
 	spin_unlock(&sx->sx_lock);
 	svc_rdma_send_put(send);
@@ -256,7 +243,7 @@ static void svc_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 static void svc_rdma_send_prepare_write(struct svc_rdma_send *send,
 					struct ib_send_wr *wr)
 {
-	u32 most = send->ss_sx->sx_conn.cn_caps.dc_signal_max;
+	u32 most = svc_rdma_send_sx(send)->sx_conn.cn_caps.dc_signal_max;
 	u32 len = 0;
 	int i;
 
@@ -271,8 +258,8 @@ static void svc_rdma_send_prepare_write(struct svc_rdma_send *send,
 
 /**
  * svc_rdma_send_post - post a Send and the RDMA Writes before it
- * @send: context with the length of its message and all of its slots, as many as
- *	ss_wait says; it changes hands in any case
+ * @send: context whose message is prepared, with all of its slots, as many as sd_wait
+ *	says; it changes hands in any case
  *
  * The message of the Call is given back first (invariant I13).
  *
@@ -281,24 +268,24 @@ static void svc_rdma_send_prepare_write(struct svc_rdma_send *send,
  */
 int svc_rdma_send_post(struct svc_rdma_send *send)
 {
-	struct svc_rdma_xprt *sx = send->ss_sx;
+	struct svc_rdma_xprt *sx = svc_rdma_send_sx(send);
 	struct ib_send_wr *first, *wr;
 
 	svc_rdma_send_put_msg(send);
 	rpcrdma_count(server_sends);
-	if (send->ss_wr.opcode == IB_WR_SEND_WITH_INV)
+	if (send->ss_send.sd_wr.opcode == IB_WR_SEND_WITH_INV)
 		rpcrdma_count(server_sends_inv);
 
-	rpcrdma_buf_sync_for_device(&send->ss_buf, send->ss_sge.length);
-	first = svc_rdma_chain_wrs(sx, &send->ss_writes, NULL, &send->ss_wr);
-	for (wr = first; wr != &send->ss_wr; wr = wr->next)
+	first = svc_rdma_chain_wrs(sx, &send->ss_writes, NULL,
+				   &send->ss_send.sd_wr);
+	for (wr = first; wr != &send->ss_send.sd_wr; wr = wr->next)
 		svc_rdma_send_prepare_write(send, wr);
 
 	spin_lock(&sx->sx_lock);
 	/* One that was in line is there already */
-	if (list_empty(&send->ss_list))
-		list_add_tail(&send->ss_list, &sx->sx_posted.po_sending);
-	send->ss_slots = send->ss_wait.wt_slots;
+	if (list_empty(&send->ss_send.sd_list))
+		list_add_tail(&send->ss_send.sd_list, &sx->sx_posted.po_sending);
+	send->ss_send.sd_slots = send->ss_send.sd_wait.wt_slots;
 	send->ss_posted = jiffies;
 	sx->sx_stats.vs_sent++;
 	spin_unlock(&sx->sx_lock);
@@ -308,7 +295,8 @@ int svc_rdma_send_post(struct svc_rdma_send *send)
 
 static void svc_rdma_send_ready(struct rpcrdma_sq_waiter *waiter)
 {
-	svc_rdma_send_post(container_of(waiter, struct svc_rdma_send, ss_wait));
+	svc_rdma_send_post(container_of(waiter, struct svc_rdma_send,
+					ss_send.sd_wait));
 }
 
 /**
@@ -324,14 +312,14 @@ static void svc_rdma_send_ready(struct rpcrdma_sq_waiter *waiter)
 int svc_rdma_send_submit(struct svc_rdma_send *send, struct svc_rdma_call *call,
 			 u32 len)
 {
-	struct svc_rdma_xprt *sx = send->ss_sx;
+	struct svc_rdma_xprt *sx = svc_rdma_send_sx(send);
 	struct rpcrdma_sq *sq = &sx->sx_conn.cn_sq;
 	u32 slots = send->ss_writes.sh_wrs + 1;
 
 	if (slots > sq->sq_size)
 		return -EMSGSIZE;
-	send->ss_sge.length = len;
-	send->ss_wait.wt_slots = slots;
+	rpcrdma_send_prepare(&send->ss_send, len);
+	send->ss_send.sd_wait.wt_slots = slots;
 	send->ss_msg = call->sc_msg;
 	call->sc_msg = NULL;
 	if (likely(rpcrdma_sq_try(sq, slots, 0))) {
@@ -341,9 +329,9 @@ int svc_rdma_send_submit(struct svc_rdma_send *send, struct svc_rdma_call *call,
 		return 0;
 	}
 	spin_lock(&sx->sx_lock);
-	list_add_tail(&send->ss_list, &sx->sx_posted.po_sending);
+	list_add_tail(&send->ss_send.sd_list, &sx->sx_posted.po_sending);
 	spin_unlock(&sx->sx_lock);
-	svc_rdma_slots_wait(sx, &send->ss_wait);
+	svc_rdma_slots_wait(sx, &send->ss_send.sd_wait);
 	return 0;
 }
 

@@ -55,10 +55,11 @@ static int svc_rdma_reply_encode(struct svc_rdma_send *send,
 				 const struct xdr_buf *xdr,
 				 enum rpcrdma_answer_form form, u32 body_len)
 {
+	const struct svc_rdma_xprt *sx = svc_rdma_send_sx(send);
 	u32 written[RPCRDMA_MAX_CHUNKS] = { };
 	struct rpcrdma_reply_out out = {
 		.ro_xid		= call->sc_hdr.hd_xid,
-		.ro_credit	= READ_ONCE(send->ss_sx->sx_credit.cd_granted),
+		.ro_credit	= READ_ONCE(sx->sx_credit.cd_granted),
 		.ro_proc	= RPCRDMA1_MSG,
 		.ro_lists	= &call->sc_hdr.hd_lists,
 		.ro_written	= written,
@@ -74,13 +75,13 @@ static int svc_rdma_reply_encode(struct svc_rdma_send *send,
 	if (rc)
 		return rc;
 
-	len = rpcrdma_encode_reply(call->sc_vers, send->ss_buf.bf_data,
-				   send->ss_buf.bf_size, &out);
+	len = rpcrdma_encode_reply(call->sc_vers, send->ss_send.sd_buf.bf_data,
+				   send->ss_send.sd_buf.bf_size, &out);
 	if (len < 0 || form == RPCRDMA_ANSWER_LONG)
 		return len;
-	if (body_len > send->ss_buf.bf_size - len)
+	if (body_len > send->ss_send.sd_buf.bf_size - len)
 		return -EMSGSIZE;
-	rc = svc_rdma_copy_body(call, xdr, send->ss_buf.bf_data + len);
+	rc = svc_rdma_copy_body(call, xdr, send->ss_send.sd_buf.bf_data + len);
 	return rc ? rc : len + body_len;
 }
 
@@ -100,12 +101,12 @@ svc_rdma_reply_plan(const struct svc_rdma_send *send,
 		    const struct svc_rdma_call *call, u32 body_len)
 {
 	const struct rpcrdma_lists *lists = &call->sc_hdr.hd_lists;
-	struct rpcrdma_limits limits = send->ss_sx->sx_conn.cn_limits;
+	struct rpcrdma_limits limits = svc_rdma_send_sx(send)->sx_conn.cn_limits;
 	bool spare = rpcrdma_vers_spares_reply_chunk(call->sc_vers) ||
 		     READ_ONCE(svc_rdma_reply_short);
 
 	limits.lm_inline_send = min(limits.lm_inline_send,
-				    send->ss_buf.bf_size);
+				    send->ss_send.sd_buf.bf_size);
 	return rpcrdma_plan_answer(&limits,
 				   rpcrdma_reply_len(call->sc_vers, lists),
 				   body_len, lists->ls_has_reply,
@@ -182,7 +183,7 @@ static int svc_rdma_reply_hold_pages(struct svc_rdma_send *send,
 static void svc_rdma_reply_set_inv(struct svc_rdma_send *send,
 				   const struct svc_rdma_call *call)
 {
-	struct rpcrdma_conn *conn = &send->ss_sx->sx_conn;
+	struct rpcrdma_conn *conn = &svc_rdma_send_sx(send)->sx_conn;
 	u32 rkey;
 
 	if (!conn->cn_limits.lm_remote_inv)
@@ -193,8 +194,8 @@ static void svc_rdma_reply_set_inv(struct svc_rdma_send *send,
 		rkey = rpcrdma_lists_single_handle(&call->sc_hdr.hd_lists);
 	if (!rkey)
 		return;
-	send->ss_wr.opcode = IB_WR_SEND_WITH_INV;
-	send->ss_wr.ex.invalidate_rkey = rkey;
+	send->ss_send.sd_wr.opcode = IB_WR_SEND_WITH_INV;
+	send->ss_send.sd_wr.ex.invalidate_rkey = rkey;
 }
 
 static int svc_rdma_reply_post(struct svc_rdma_send *send,
@@ -210,8 +211,8 @@ static int svc_rdma_reply_post(struct svc_rdma_send *send,
 	svc_rdma_reply_set_inv(send, call);
 	trace_svc_rdma_reply(send, call->sc_hdr.hd_xid,
 			     rqstp->rq_res.len, len,
-			     send->ss_wr.opcode == IB_WR_SEND_WITH_INV ?
-			     send->ss_wr.ex.invalidate_rkey : 0);
+			     send->ss_send.sd_wr.opcode == IB_WR_SEND_WITH_INV ?
+			     send->ss_send.sd_wr.ex.invalidate_rkey : 0);
 	return svc_rdma_send_submit(send, call, len);
 }
 

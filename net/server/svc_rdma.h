@@ -15,6 +15,7 @@
 #include <rpcrdma/conn.h>
 #include <rpcrdma/credit.h>
 #include <rpcrdma/msg.h>
+#include <rpcrdma/send.h>
 #include <rpcrdma/size.h>
 #include <rpcrdma/vers.h>
 
@@ -159,17 +160,11 @@ struct svc_rdma_call {
 
 /**
  * struct svc_rdma_send - one Send and the RDMA Writes in front of it
- * @ss_list: link in the connection's idle or sending queue
- * @ss_sx: its connection
- * @ss_cid: its completion ID, and that of @ss_writes
- * @ss_cqe: completion of the Send, and so of everything before it
+ * @ss_send: the Send: transport header and inline body. Its completion is that of
+ *	everything before it. It is in the connection's idle or sending queue; its
+ *	slots are those it holds, 0 while it waits for them
  * @ss_write_cqe: completion of an RDMA Write before it
- * @ss_wr: the Send
- * @ss_sge: its only SGE: @ss_buf
- * @ss_buf: transport header and inline body
- * @ss_writes: RDMA Writes posted before the Send
- * @ss_slots: send queue slots held; 0 while it waits for them
- * @ss_wait: for these it waits, or waited
+ * @ss_writes: RDMA Writes posted before the Send; they share its completion ID
  * @ss_msg: the Call it answers, until it is posted; or NULL
  * @ss_posted: jiffies when it was posted, under sx_lock
  * @ss_pages: pages of the Reply that the device reads
@@ -181,17 +176,9 @@ struct svc_rdma_call {
  * completion.
  */
 struct svc_rdma_send {
-	struct list_head	ss_list;
-	struct svc_rdma_xprt	*ss_sx;
-	struct rpcrdma_cid	ss_cid;
-	struct ib_cqe		ss_cqe;
+	struct rpcrdma_send	ss_send;
 	struct ib_cqe		ss_write_cqe;
-	struct ib_send_wr	ss_wr;
-	struct ib_sge		ss_sge;
-	struct rpcrdma_buf	ss_buf;
 	struct svc_rdma_chain	ss_writes;
-	u32			ss_slots;
-	struct rpcrdma_sq_waiter	ss_wait;
 	struct rpcrdma_msg_in	*ss_msg;
 	unsigned long		ss_posted;
 	struct page		**ss_pages;
@@ -236,7 +223,7 @@ struct svc_rdma_queue {
 
 /**
  * struct svc_rdma_send_pool - Send contexts at rest; server/send.c
- * @sp_idle: the contexts (ss_list)
+ * @sp_idle: the contexts (sd_list)
  * @sp_nidle: how many
  *
  * All under sx_lock.
@@ -252,7 +239,7 @@ struct svc_rdma_send_pool {
  *	left when the connection has ended was flushed, or never completed:
  *	it was posted in part, or the provider lost it, or it was in line for
  *	slots (sc_slots 0)
- * @po_sending: likewise for Send contexts (ss_list)
+ * @po_sending: likewise for Send contexts (sd_list)
  * @po_read: jiffies when RDMA Reads, or Sends in front of them, completed the last
  *	time
  * @po_sent: likewise any Send
@@ -457,6 +444,13 @@ struct svc_rdma_listener {
 static inline struct svc_rdma_xprt *svc_rdma_xprt_of(struct svc_xprt *xprt)
 {
 	return container_of(xprt, struct svc_rdma_xprt, sx_xprt);
+}
+
+static inline struct svc_rdma_xprt *
+svc_rdma_send_sx(const struct svc_rdma_send *send)
+{
+	return container_of(send->ss_send.sd_conn, struct svc_rdma_xprt,
+			    sx_conn);
 }
 
 /* Work requests would be refused. Not the opposite of "up": a Call may arrive,

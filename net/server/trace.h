@@ -101,10 +101,10 @@ TRACE_EVENT(svc_rdma_send,
 		__field(u32, writes)
 	),
 	TP_fast_assign(
-		__entry->sx = send->ss_sx;
-		__entry->queue = send->ss_cid.ci_queue;
-		__entry->number = send->ss_cid.ci_number;
-		__entry->len = send->ss_sge.length;
+		__entry->sx = svc_rdma_send_sx(send);
+		__entry->queue = send->ss_send.sd_cid.ci_queue;
+		__entry->number = send->ss_send.sd_cid.ci_number;
+		__entry->len = rpcrdma_send_len(&send->ss_send);
 		__entry->writes = send->ss_writes.sh_wrs;
 	),
 	TP_printk("sx=%p cq.id=%u cid=%d send=%u writes=%u", __entry->sx,
@@ -254,9 +254,9 @@ TRACE_EVENT(svc_rdma_reply,
 		__field(u32, slots)
 	),
 	TP_fast_assign(
-		__entry->sx = send->ss_sx;
-		__entry->queue = send->ss_cid.ci_queue;
-		__entry->number = send->ss_cid.ci_number;
+		__entry->sx = svc_rdma_send_sx(send);
+		__entry->queue = send->ss_send.sd_cid.ci_queue;
+		__entry->number = send->ss_send.sd_cid.ci_number;
 		__entry->xid = xid;
 		__entry->body = body;
 		__entry->len = len;
