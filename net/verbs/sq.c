@@ -25,6 +25,7 @@
  * first counts the slots and then looks for a line; joining first lengthens the line
  * and then looks for slots.
  */
+#include <kunit/visibility.h>
 #include <rpcrdma/conn.h>
 
 #include "trace.h"
@@ -44,6 +45,7 @@ void rpcrdma_sq_init(struct rpcrdma_sq *sq)
 	spin_lock_init(&sq->sq_lock);
 	INIT_LIST_HEAD(&sq->sq_waiters);
 }
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_sq_init);
 
 /**
  * rpcrdma_sq_open - there is a queue pair to post to
@@ -57,6 +59,7 @@ void rpcrdma_sq_open(struct rpcrdma_sq *sq, u32 size)
 	WRITE_ONCE(sq->sq_size, size);
 	atomic_set(&sq->sq_free, size);
 }
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_sq_open);
 
 static void rpcrdma_sq_remove_locked(struct rpcrdma_sq *sq,
 				     struct rpcrdma_sq_waiter *waiter)
@@ -103,6 +106,7 @@ void rpcrdma_sq_serve(struct rpcrdma_sq *sq)
 		waiter->wt_ready(waiter);
 	}
 }
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_sq_serve);
 
 /**
  * rpcrdma_sq_join - wait in line for slots
@@ -128,6 +132,7 @@ void rpcrdma_sq_join(struct rpcrdma_sq *sq, struct rpcrdma_sq_waiter *waiter)
 	smp_mb();
 	rpcrdma_sq_serve(sq);
 }
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_sq_join);
 
 /**
  * rpcrdma_sq_leave - wait no longer
@@ -146,6 +151,7 @@ void rpcrdma_sq_leave(struct rpcrdma_sq *sq, struct rpcrdma_sq_waiter *waiter)
 		rpcrdma_sq_remove_locked(sq, waiter);
 	spin_unlock(&sq->sq_lock);
 }
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_sq_leave);
 
 /**
  * rpcrdma_sq_close - hand out nothing from now on, and end the line
@@ -166,3 +172,4 @@ void rpcrdma_sq_close(struct rpcrdma_sq *sq)
 		rpcrdma_sq_remove_locked(sq, waiter);
 	spin_unlock(&sq->sq_lock);
 }
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_sq_close);

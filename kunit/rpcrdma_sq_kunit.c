@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unit tests of send queue slots (sq.h, net/verbs/sq.c): who gets them, and in what
+ * order. One thread does all of it; what happens at the same time is for guests.
+ */
+
+#include <kunit/test.h>
+
+#include <rpcrdma/conn.h>
+
+#define RPCRDMA_SQ_KUNIT_SLOTS		8
+#define RPCRDMA_SQ_KUNIT_WAITERS	3
+
+/**
+ * struct rpcrdma_sq_kunit_waiter - a waiter, and what became of it
+ * @kw_wait: the waiter
+ * @kw_sq: for what it waits
+ * @kw_turn: when it was told, 1 on; 0: it was not
+ * @kw_given_up: it does not want them any more, and gives them back
+ */
+struct rpcrdma_sq_kunit_waiter {
+	struct rpcrdma_sq_waiter	kw_wait;
+	struct rpcrdma_sq		*kw_sq;
+	int				kw_turn;
+	bool				kw_given_up;
+};
+
+struct rpcrdma_sq_fixture {
+	struct rpcrdma_conn		sf_conn;
+	struct rpcrdma_sq_kunit_waiter	sf_waiters[RPCRDMA_SQ_KUNIT_WAITERS];
+};
+
+static int rpcrdma_sq_kunit_turns;
+
+static void rpcrdma_sq_kunit_ready(struct rpcrdma_sq_waiter *waiter)
+{
+	struct rpcrdma_sq_kunit_waiter *kw =
+		container_of(waiter, struct rpcrdma_sq_kunit_waiter, kw_wait);
+
+	kw->kw_turn = ++rpcrdma_sq_kunit_turns;
+	if (kw->kw_given_up)
+		rpcrdma_sq_release(kw->kw_sq, waiter->wt_slots);
+}
+
+/* A send queue with no slot left, and waiters that are not in its line */
+static struct rpcrdma_sq_fixture *rpcrdma_sq_kunit_make(struct kunit *test)
+{
+	struct rpcrdma_sq_kunit_waiter *kw;
+	struct rpcrdma_sq_fixture *fx;
+	int i;
+
+	fx = kunit_kzalloc(test, sizeof(*fx), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, fx);
+	rpcrdma_sq_init(&fx->sf_conn.cn_sq);
+	KUNIT_EXPECT_FALSE(test, rpcrdma_sq_try(&fx->sf_conn.cn_sq, 1, 0));
+	rpcrdma_sq_open(&fx->sf_conn.cn_sq, RPCRDMA_SQ_KUNIT_SLOTS);
+	KUNIT_EXPECT_TRUE(test, rpcrdma_sq_try(&fx->sf_conn.cn_sq,
+					       RPCRDMA_SQ_KUNIT_SLOTS, 0));
+	rpcrdma_sq_kunit_turns = 0;
+	for (i = 0; i < RPCRDMA_SQ_KUNIT_WAITERS; i++) {
+		kw = &fx->sf_waiters[i];
+		INIT_LIST_HEAD(&kw->kw_wait.wt_list);
+		kw->kw_wait.wt_ready = rpcrdma_sq_kunit_ready;
+		kw->kw_sq = &fx->sf_conn.cn_sq;
+	}
+	return fx;
+}
+
+static void rpcrdma_sq_kunit_join(struct rpcrdma_sq_fixture *fx, int i,
+				  u32 slots, u32 leave)
+{
+	struct rpcrdma_sq_waiter *waiter = &fx->sf_waiters[i].kw_wait;
+
+	waiter->wt_slots = slots;
+	waiter->wt_leave = leave;
+	rpcrdma_sq_join(&fx->sf_conn.cn_sq, waiter);
+}
+
+static void rpcrdma_sq_kunit_release(struct rpcrdma_sq_fixture *fx, u32 slots)
+{
+	if (rpcrdma_sq_release(&fx->sf_conn.cn_sq, slots))
+		rpcrdma_sq_serve(&fx->sf_conn.cn_sq);
+}
+
+static void rpcrdma_sq_takes_all_or_none(struct kunit *test)
+{
+	struct rpcrdma_sq_fixture *fx = rpcrdma_sq_kunit_make(test);
+	struct rpcrdma_sq *sq = &fx->sf_conn.cn_sq;
+
+	KUNIT_EXPECT_FALSE(test, rpcrdma_sq_release(sq, 5));
+	KUNIT_EXPECT_FALSE(test, rpcrdma_sq_try(sq, 6, 0));
+	KUNIT_EXPECT_FALSE(test, rpcrdma_sq_try(sq, 3, 3));
+	KUNIT_EXPECT_EQ(test, rpcrdma_sq_used(sq), 3);
+	KUNIT_EXPECT_TRUE(test, rpcrdma_sq_try(sq, 3, 2));
+	KUNIT_EXPECT_EQ(test, rpcrdma_sq_used(sq), 6);
+}
+
+/* The first in line wants the most. */
+static void rpcrdma_sq_serves_in_order(struct kunit *test)
+{
+	struct rpcrdma_sq_fixture *fx = rpcrdma_sq_kunit_make(test);
+	struct rpcrdma_sq *sq = &fx->sf_conn.cn_sq;
+
+	rpcrdma_sq_kunit_join(fx, 0, 4, 0);
+	rpcrdma_sq_kunit_join(fx, 1, 1, 0);
+	rpcrdma_sq_kunit_join(fx, 2, 1, 1);
+	KUNIT_EXPECT_EQ(test, sq->sq_nwaiting, 3);
+	rpcrdma_sq_kunit_release(fx, 3);
+	KUNIT_EXPECT_EQ(test, rpcrdma_sq_kunit_turns, 0);
+	rpcrdma_sq_kunit_release(fx, 3);
+	KUNIT_EXPECT_EQ(test, fx->sf_waiters[0].kw_turn, 1);
+	KUNIT_EXPECT_EQ(test, fx->sf_waiters[1].kw_turn, 2);
+	/* One is left, which it has to leave */
+	KUNIT_EXPECT_EQ(test, fx->sf_waiters[2].kw_turn, 0);
+	rpcrdma_sq_kunit_release(fx, 1);
+	KUNIT_EXPECT_EQ(test, fx->sf_waiters[2].kw_turn, 3);
+	KUNIT_EXPECT_EQ(test, sq->sq_nwaiting, 0);
+	KUNIT_EXPECT_EQ(test, rpcrdma_sq_used(sq), 7);
+}
+
+static void rpcrdma_sq_is_not_overtaken(struct kunit *test)
+{
+	struct rpcrdma_sq_fixture *fx = rpcrdma_sq_kunit_make(test);
+	struct rpcrdma_sq *sq = &fx->sf_conn.cn_sq;
+
+	rpcrdma_sq_kunit_join(fx, 0, 4, 0);
+	rpcrdma_sq_kunit_release(fx, 3);
+	KUNIT_EXPECT_FALSE(test, rpcrdma_sq_try(sq, 1, 0));
+	KUNIT_EXPECT_TRUE(test, rpcrdma_sq_overtake(sq, 1, 0));
+	rpcrdma_sq_kunit_release(fx, 1);
+	KUNIT_EXPECT_EQ(test, rpcrdma_sq_kunit_turns, 0);
+	rpcrdma_sq_kunit_release(fx, 1);
+	KUNIT_EXPECT_EQ(test, fx->sf_waiters[0].kw_turn, 1);
+}
+
+/* They came back when it was not in line yet. */
+static void rpcrdma_sq_join_looks_once_more(struct kunit *test)
+{
+	struct rpcrdma_sq_fixture *fx = rpcrdma_sq_kunit_make(test);
+
+	rpcrdma_sq_kunit_release(fx, 2);
+	rpcrdma_sq_kunit_join(fx, 0, 2, 0);
+	KUNIT_EXPECT_EQ(test, fx->sf_waiters[0].kw_turn, 1);
+	KUNIT_EXPECT_TRUE(test, list_empty(&fx->sf_waiters[0].kw_wait.wt_list));
+}
+
+static void rpcrdma_sq_is_left(struct kunit *test)
+{
+	struct rpcrdma_sq_fixture *fx = rpcrdma_sq_kunit_make(test);
+	struct rpcrdma_sq *sq = &fx->sf_conn.cn_sq;
+
+	rpcrdma_sq_kunit_join(fx, 0, 4, 0);
+	rpcrdma_sq_kunit_join(fx, 1, 2, 0);
+	rpcrdma_sq_kunit_release(fx, 2);
+	rpcrdma_sq_leave(sq, &fx->sf_waiters[0].kw_wait);
+	rpcrdma_sq_serve(sq);
+	KUNIT_EXPECT_EQ(test, fx->sf_waiters[0].kw_turn, 0);
+	KUNIT_EXPECT_EQ(test, fx->sf_waiters[1].kw_turn, 1);
+	/* Neither is in line any more. */
+	rpcrdma_sq_leave(sq, &fx->sf_waiters[0].kw_wait);
+	rpcrdma_sq_leave(sq, &fx->sf_waiters[1].kw_wait);
+	KUNIT_EXPECT_EQ(test, sq->sq_nwaiting, 0);
+	KUNIT_EXPECT_EQ(test, rpcrdma_sq_used(sq), 8);
+}
+
+/* What was given up and is told all the same lets the next ones have its slots. */
+static void rpcrdma_sq_passes_slots_on(struct kunit *test)
+{
+	struct rpcrdma_sq_fixture *fx = rpcrdma_sq_kunit_make(test);
+	int i;
+
+	for (i = 0; i < RPCRDMA_SQ_KUNIT_WAITERS; i++) {
+		fx->sf_waiters[i].kw_given_up = i < 2;
+		rpcrdma_sq_kunit_join(fx, i, 3, 0);
+	}
+	rpcrdma_sq_kunit_release(fx, 3);
+	for (i = 0; i < RPCRDMA_SQ_KUNIT_WAITERS; i++)
+		KUNIT_EXPECT_EQ(test, fx->sf_waiters[i].kw_turn, i + 1);
+	KUNIT_EXPECT_EQ(test, rpcrdma_sq_used(&fx->sf_conn.cn_sq), 8);
+}
+
+static void rpcrdma_sq_closed_serves_nobody(struct kunit *test)
+{
+	struct rpcrdma_sq_fixture *fx = rpcrdma_sq_kunit_make(test);
+	struct rpcrdma_sq *sq = &fx->sf_conn.cn_sq;
+
+	rpcrdma_sq_kunit_join(fx, 0, 1, 0);
+	rpcrdma_sq_kunit_join(fx, 1, 1, 0);
+	rpcrdma_sq_close(sq);
+	KUNIT_EXPECT_EQ(test, sq->sq_nwaiting, 0);
+	KUNIT_EXPECT_TRUE(test, list_empty(&fx->sf_waiters[0].kw_wait.wt_list));
+	rpcrdma_sq_kunit_release(fx, 4);
+	rpcrdma_sq_kunit_join(fx, 2, 1, 0);
+	KUNIT_EXPECT_FALSE(test, rpcrdma_sq_try(sq, 1, 0));
+	rpcrdma_sq_serve(sq);
+	KUNIT_EXPECT_EQ(test, rpcrdma_sq_kunit_turns, 0);
+	/* A waiter that is given up later leaves all the same. */
+	rpcrdma_sq_leave(sq, &fx->sf_waiters[0].kw_wait);
+	KUNIT_EXPECT_EQ(test, sq->sq_nwaiting, 0);
+}
+
+static struct kunit_case rpcrdma_sq_kunit_cases[] = {
+	KUNIT_CASE(rpcrdma_sq_takes_all_or_none),
+	KUNIT_CASE(rpcrdma_sq_serves_in_order),
+	KUNIT_CASE(rpcrdma_sq_is_not_overtaken),
+	KUNIT_CASE(rpcrdma_sq_join_looks_once_more),
+	KUNIT_CASE(rpcrdma_sq_is_left),
+	KUNIT_CASE(rpcrdma_sq_passes_slots_on),
+	KUNIT_CASE(rpcrdma_sq_closed_serves_nobody),
+	{}
+};
+
+static struct kunit_suite rpcrdma_sq_suite = {
+	.name = "rpcrdma_sq",
+	.test_cases = rpcrdma_sq_kunit_cases,
+};
+
+kunit_test_suite(rpcrdma_sq_suite);
