@@ -76,7 +76,9 @@ static int xprt_rdma_send_call(struct xprt_rdma *xr, struct rpc_rqst *rqst)
 	if (rc < 0)
 		goto out_unmap;
 	trace_xprt_rdma_marshal(rqst, &req->rr_plan, rc);
-	return xprt_rdma_send_post(send, rc, req);
+	rc = xprt_rdma_send_post(send, rc, req);
+	if (likely(rc != -EMSGSIZE))
+		return rc;
 
 out_unmap:
 	xr->xr_stats.cs_failed_marshals++;

@@ -139,6 +139,15 @@ static u32 xprt_rdma_send_slots(const struct xprt_rdma_send *send)
 	return 2 * send->sn_send.sd_slots - 1;
 }
 
+/* A device may have a send queue that no Call with so many regions fits. */
+static bool xprt_rdma_send_can_fit(const struct xprt_rdma_send *send)
+{
+	const struct xprt_rdma *xr = xprt_rdma_send_xr(send);
+
+	return xprt_rdma_send_slots(send) + xr->xr_answers <=
+	       xr->xr_conn.cn_sq.sq_size;
+}
+
 /* Reserves what a Send takes. A Call does not overtake those that wait, and
  * leaves entries for answers to callbacks.
  */
@@ -196,8 +205,8 @@ static void xprt_rdma_send_park_locked(struct xprt_rdma_send *send,
 	rpcrdma_sq_join(&xr->xr_conn.cn_sq, &send->sn_send.sd_wait);
 }
 
-/* There are Sends, or entries: does sunrpc wait to send? Behind a full barrier that
- * pairs with xprt_rdma_send_wait().
+/* A Send has become free. Wake sunrpc if it waits for one. The caller has executed a
+ * full barrier, which pairs with the one in xprt_rdma_send_wait().
  */
 static void xprt_rdma_send_wake(struct xprt_rdma *xr)
 {
@@ -210,8 +219,8 @@ static void xprt_rdma_send_wake(struct xprt_rdma *xr)
  * @xr: transport
  * @slots: how many
  *
- * Context: process or completion. Posts what has waited for them, and wakes who
- * waits to send.
+ * Context: process or completion. Posts parked Calls that now fit. It is a full
+ * barrier.
  */
 void xprt_rdma_sq_release(struct xprt_rdma *xr, u32 slots)
 {
@@ -222,7 +231,6 @@ void xprt_rdma_sq_release(struct xprt_rdma *xr, u32 slots)
 		rpcrdma_sq_serve(sq);
 		spin_unlock(&xr->xr_send_lock);
 	}
-	xprt_rdma_send_wake(xr);
 }
 
 /* Takes @send, and all that were posted before it, off the busy list. */
@@ -254,6 +262,7 @@ static void xprt_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 
 	if (likely(wc->status == IB_WC_SUCCESS)) {
 		xprt_rdma_sq_release(xr, xprt_rdma_send_retire(xr, send));
+		xprt_rdma_send_wake(xr);
 		return;
 	}
 	trace_xprt_rdma_send_done(&send->sn_send.sd_cid, wc->status);
@@ -457,9 +466,10 @@ void xprt_rdma_send_put(struct xprt_rdma_send *send)
  *
  * Context: any that may take a lock; does not sleep.
  * Return: 0 and the device owns the Send, or will when there is room for the Call
- *	of @req; %-EAGAIN if it is for no RPC and there is no room, and the caller
- *	still has the Send; or %-ENOTCONN, the connection is down, and closing it
- *	disposes of Send and regions.
+ *	of @req; %-EAGAIN if it is for no RPC and there is no room, or %-EMSGSIZE if
+ *	the send queue is too short for the Call, and the caller still has the Send;
+ *	or %-ENOTCONN, the connection is down, and closing it disposes of Send and
+ *	regions.
  */
 int xprt_rdma_send_post(struct xprt_rdma_send *send, u32 len,
 			struct xprt_rdma_req *req)
@@ -472,6 +482,8 @@ int xprt_rdma_send_post(struct xprt_rdma_send *send, u32 len,
 	if (req)
 		first = xprt_rdma_frwr_chain(req, first, &regs);
 	send->sn_send.sd_slots = 1 + regs;
+	if (unlikely(regs && !xprt_rdma_send_can_fit(send)))
+		return -EMSGSIZE;
 	rpcrdma_send_prepare(&send->sn_send, len);
 
 	spin_lock(&xr->xr_send_lock);

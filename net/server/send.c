@@ -7,8 +7,8 @@
  *
  * A Send context holds one buffer that stays mapped. What a client of version 2 can
  * receive is known only when it has announced it. A context that is idle then may
- * have too small a buffer, and is replaced when it is taken; a Reply under way keeps
- * to the buffer it has.
+ * have too small a buffer. It gets a larger one when it is taken, if there is memory for
+ * it; a Reply under way keeps the buffer it has.
  *
  * The chain has one signaled work request, the Send at its end, but for short
  * RDMA Writes where dc_signal_max says so. Work requests of a reliable
@@ -66,6 +66,9 @@ static int svc_rdma_send_create_buf(struct svc_rdma_send *send, gfp_t gfp)
 
 	if (rpcrdma_vers_can_retry(READ_ONCE(sx->sx_vers)))
 		least = min(size, SVC_RDMA_V2_REQ_SIZE);
+	/* The buffer that there is will do as well. */
+	if (send->ss_send.sd_buf.bf_size >= least)
+		least = size;
 	return rpcrdma_send_alloc(&send->ss_send, size, least,
 				  gfp | __GFP_NOWARN);
 }
@@ -158,12 +161,12 @@ struct svc_rdma_send *svc_rdma_send_get(struct svc_rdma_xprt *sx, gfp_t gfp)
 		pool->sp_nidle--;
 	}
 	spin_unlock(&sx->sx_lock);
-	if (send && send->ss_send.sd_buf.bf_size <
-	    READ_ONCE(sx->sx_conn.cn_limits.lm_inline_send)) {
-		svc_rdma_send_destroy(send);
-		send = NULL;
-	}
-	return send ?: svc_rdma_send_create(sx, gfp);
+	if (!send)
+		return svc_rdma_send_create(sx, gfp);
+	if (unlikely(send->ss_send.sd_buf.bf_size <
+		     READ_ONCE(sx->sx_conn.cn_limits.lm_inline_send)))
+		svc_rdma_send_create_buf(send, gfp);
+	return send;
 }
 
 /**

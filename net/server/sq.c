@@ -57,8 +57,11 @@ int svc_rdma_has_wspace(struct svc_xprt *xprt)
 void svc_rdma_slots_wait(struct svc_rdma_xprt *sx,
 			 struct rpcrdma_sq_waiter *waiter)
 {
-	rpcrdma_count(server_sq_waits);
-	rpcrdma_sq_join(&sx->sx_conn.cn_sq, waiter);
+	struct rpcrdma_sq *sq = &sx->sx_conn.cn_sq;
+
+	if (!rpcrdma_sq_is_closed(sq))
+		rpcrdma_count(server_sq_waits);
+	rpcrdma_sq_join(sq, waiter);
 }
 
 /**
