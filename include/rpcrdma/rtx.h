@@ -11,7 +11,7 @@
  * stream; a *segment* is where it may lie in the receiver's memory. The
  * property that says how Receives are built is struct rpcrdma2_rtx in wire.h.
  *
- * Layouts: Documentation/wire.rst.
+ * Layouts and rules: Documentation/rtx.rst.
  */
 #ifndef RPCRDMA_RTX_H
 #define RPCRDMA_RTX_H
