@@ -97,7 +97,11 @@
 	X(server_bc_stuck)		\
 	X(keepalive_probes)		\
 	X(keepalive_failures)		\
-	X(progress_failures)
+	X(progress_failures)		\
+	X(groups_received)		\
+	X(groups_broken)		\
+	X(group_strays)			\
+	X(group_timeouts)
 
 enum rpcrdma_counter {
 #define X(name) RPCRDMA_CNT_##name,
