@@ -22,9 +22,15 @@
 	X(client_calls_inline)		\
 	X(client_calls_read_chunk)	\
 	X(client_calls_long)		\
+	X(client_calls_group)		\
+	X(client_group_sends)		\
+	X(client_groups_short)		\
 	X(client_replies_inline)	\
 	X(client_replies_write_chunk)	\
 	X(client_replies_long)		\
+	X(client_replies_group)		\
+	X(client_group_recvs)		\
+	X(client_group_replies)		\
 	X(client_sends)			\
 	X(client_sends_signaled)	\
 	X(client_mrs_allocated)		\
