@@ -57,6 +57,8 @@ int xprt_rdma_recv_expect(struct xprt_rdma *xr, u32 replies, gfp_t gfp)
 	u32 size = xprt_rdma_negotiate_recv_size(xr);
 	u32 want = max(replies, 2 * xprt_rdma_recv_expected(xr));
 
+	/* There is room for more, but that is for spare ones. */
+	want = min(want, max(replies, xprt_rdma_recv_most(xr)));
 	want = min(want + xprt_rdma_recv_others(xr),
 		   rpcrdma_recv_pool_room(pool, size));
 	rpcrdma_recv_pool_grow_gfp(pool, want, size, gfp);

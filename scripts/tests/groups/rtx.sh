@@ -110,6 +110,14 @@ case_rtx-readdir() {
 	sound 4.2 entries
 }
 
+# What people can see of it
+case_rtx-seen() {
+	trace_begin
+	sound 3 entries
+	traced rpcrdma_group "xprt_rdma_marshal: reply=group" "xprt_rdma_marshal: recvs=[2-8]"
+	trace_end
+}
+
 links() {
 	local text
 	text=$(head -c 4000 /dev/zero | tr '\0' x)
