@@ -56,7 +56,7 @@ writes() {
 	counted client_calls_group 0 0 counted client_calls_read_chunk 4 4 written 69632 4
 }
 
-# Covers: RTX-31 RTX-40 RTX-41 RTX-42 RTX-43 RTX-62 RTX-74 RTX-95
+# Covers: RTX-31 RTX-41 RTX-42 RTX-43 RTX-62 RTX-74 RTX-95
 case_rtx-write() { sound 3 writes; }
 
 sizes() {
@@ -79,7 +79,7 @@ case_rtx-sizes() {
 }
 
 # Everything that the checker does, with long names, ACLs and extended attributes. Small Sends make many things long.
-# Covers: RTX-38 RTX-97
+# Covers: RTX-97
 case_rtx-all-v3() {
 	inline_of 4096
 	SCALE=0.3 counted client_calls_group 1 $ANY counted client_group_replies 1 $ANY \
