@@ -13,7 +13,8 @@
  * cost the server an RDMA Read. In several transmissions it costs neither. But it takes
  * more credits and Sends, and a long Reply more Receives. So the plan is made with what
  * there is at the moment; what it asks for is taken at once, or the plan is made again
- * without. Nobody waits for any of it (RTX-78), so nothing can deadlock.
+ * without. Nobody waits for any of it (RTX-78), so nothing can deadlock. All that is
+ * done only for a Call that would have a chunk otherwise.
  *
  * The message is copied into the Sends: nothing of the RPC belongs to the device.
  */
@@ -61,6 +62,17 @@ static void xprt_rdma_group_bounds(struct xprt_rdma *xr,
 	rtx->px_stream_max = READ_ONCE(xprt_rdma_rtx_stream_max);
 }
 
+/* Could a group be better than the plan in base form, or than none? Most Calls are inline,
+ * so this keeps them from paying for the others.
+ */
+static bool xprt_rdma_group_helps(const struct xprt_rdma_req *req, int rc)
+{
+	if (rc)
+		return rc == -EMSGSIZE;
+	return req->rr_plan.pl_call != RPCRDMA_CALL_INLINE ||
+	       req->rr_plan.pl_reply == RPCRDMA_REPLY_LONG;
+}
+
 /* Takes all that the plan asks for, or nothing (I37). */
 static bool xprt_rdma_group_take(struct xprt_rdma *xr,
 				 struct xprt_rdma_req *req,
@@ -102,8 +114,9 @@ int xprt_rdma_group_plan(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	struct rpcrdma_plan_rtx rtx;
 	int rc;
 
-	if (!xprt_rdma_group_may(xr, req))
-		return xprt_rdma_marshal_plan(xr, req, send, NULL);
+	rc = xprt_rdma_marshal_plan(xr, req, send, NULL);
+	if (!xprt_rdma_group_may(xr, req) || !xprt_rdma_group_helps(req, rc))
+		return rc;
 	xprt_rdma_group_bounds(xr, &rtx);
 	rc = xprt_rdma_marshal_plan(xr, req, send, &rtx);
 	if (rc)
