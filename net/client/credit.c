@@ -34,7 +34,7 @@
  * A Call that is a group has credits beyond its first, of which sunrpc knows nothing:
  * what it is told of the grant is less as long as they are in use. It may have Receives
  * beyond the first, too. Both are taken at once before anything of the Call is posted
- * (I37), and come back, or stay, with the first credit.
+ * (I38), and come back, or stay, with the first credit.
  *
  * A callback has no credit. sunrpc would have its Reply wait for one all the same, so
  * xprt_rdma_bc_fill() sets its rq_cong: that is the one exception.

@@ -73,7 +73,7 @@ static bool xprt_rdma_group_helps(const struct xprt_rdma_req *req, int rc)
 	       req->rr_plan.pl_reply == RPCRDMA_REPLY_LONG;
 }
 
-/* Takes all that the plan asks for, or nothing (I37). */
+/* Takes all that the plan asks for, or nothing (I38). */
 static bool xprt_rdma_group_take(struct xprt_rdma *xr,
 				 struct xprt_rdma_req *req,
 				 struct xprt_rdma_send *send)
