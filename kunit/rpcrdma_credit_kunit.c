@@ -189,6 +189,99 @@ static void rpcrdma_credit_advertises_at_least_one(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_credit_advertise(U32_MAX), U32_MAX);
 }
 
+struct rpcrdma_credit_more_case {
+	const char	*desc;
+	u32		grant;
+	u32		in_flight;
+	u32		owed;
+	u32		more;
+	u32		room;
+};
+
+static const struct rpcrdma_credit_more_case rpcrdma_credit_more_cases[] = {
+	{
+		.desc = "half of the grant", .grant = 64, .in_flight = 1,
+		.room = 32,
+	}, {
+		.desc = "half of it is used", .grant = 64, .in_flight = 1,
+		.more = 32,
+	}, {
+		.desc = "some of that half is used", .grant = 64,
+		.in_flight = 1, .more = 30, .room = 2,
+	}, {
+		.desc = "many small Calls", .grant = 64, .in_flight = 60,
+		.room = 4,
+	}, {
+		.desc = "all by small Calls", .grant = 64, .in_flight = 64,
+	}, {
+		.desc = "Calls that were given up", .grant = 64,
+		.in_flight = 2, .owed = 61, .room = 1,
+	}, {
+		.desc = "the first Call", .grant = 1, .in_flight = 1,
+	}, {
+		.desc = "two credits", .grant = 2, .in_flight = 1, .room = 1,
+	}, {
+		.desc = "three", .grant = 3, .in_flight = 1, .room = 1,
+	}, {
+		.desc = "a grant that shrank", .grant = 4, .in_flight = 2,
+		.more = 9,
+	},
+};
+
+KUNIT_ARRAY_PARAM_DESC(rpcrdma_credit_more, rpcrdma_credit_more_cases, desc);
+
+/* Covers: RTX-74 RTX-78 RTX-79 RTX-81 */
+static void rpcrdma_credit_more(struct kunit *test)
+{
+	const struct rpcrdma_credit_more_case *param = test->param_value;
+	struct rpcrdma_window win = {
+		.wn_requested = 128, .wn_granted = param->grant,
+		.wn_owed = param->owed, .wn_more = param->more,
+	};
+	u32 in_flight = param->in_flight;
+
+	KUNIT_EXPECT_EQ(test, rpcrdma_window_more(&win, in_flight),
+			param->room);
+	/* All or nothing */
+	KUNIT_EXPECT_FALSE(test, rpcrdma_window_take_more(&win, in_flight,
+							  param->room + 1));
+	KUNIT_EXPECT_EQ(test, win.wn_more, param->more);
+	KUNIT_EXPECT_TRUE(test, rpcrdma_window_take_more(&win, in_flight,
+							 param->room));
+	KUNIT_EXPECT_EQ(test, win.wn_more, param->more + param->room);
+	KUNIT_EXPECT_EQ(test, rpcrdma_window_more(&win, in_flight), 0);
+}
+
+/* Covers: RTX-75 RTX-81 RTX-86 RTX-100 */
+static void rpcrdma_credit_more_returns(struct kunit *test)
+{
+	struct rpcrdma_window win;
+
+	rpcrdma_window_reset(&win, 128);
+	rpcrdma_window_grant(&win, 64);
+	KUNIT_EXPECT_TRUE(test, rpcrdma_window_take_more(&win, 1, 20));
+	KUNIT_EXPECT_EQ(test, rpcrdma_window_room(&win, 1), 43);
+
+	/* What is in flight stays so when the grant shrinks, or the Call ends. */
+	rpcrdma_window_grant(&win, 8);
+	KUNIT_EXPECT_EQ(test, win.wn_more, 20);
+	KUNIT_EXPECT_EQ(test, rpcrdma_window_room(&win, 1), 0);
+	rpcrdma_window_owe(&win);
+	KUNIT_EXPECT_EQ(test, rpcrdma_window_room(&win, 0), 0);
+	KUNIT_EXPECT_TRUE(test, rpcrdma_window_repay(&win));
+	KUNIT_EXPECT_EQ(test, rpcrdma_window_room(&win, 0), 0);
+	KUNIT_EXPECT_TRUE(test, rpcrdma_window_give_more(&win, 20));
+	KUNIT_EXPECT_EQ(test, rpcrdma_window_room(&win, 0), 8);
+	KUNIT_EXPECT_FALSE(test, rpcrdma_window_give_more(&win, 0));
+	/* Nothing comes back twice */
+	KUNIT_EXPECT_FALSE(test, rpcrdma_window_give_more(&win, 20));
+	KUNIT_EXPECT_EQ(test, rpcrdma_window_room(&win, 0), 8);
+
+	KUNIT_EXPECT_TRUE(test, rpcrdma_window_take_more(&win, 1, 4));
+	rpcrdma_window_reset(&win, 128);
+	KUNIT_EXPECT_EQ(test, win.wn_more, 0);
+}
+
 static struct kunit_case rpcrdma_credit_kunit_cases[] = {
 	KUNIT_CASE(rpcrdma_credit_begins_with_one),
 	KUNIT_CASE_PARAM(rpcrdma_credit_grant, rpcrdma_credit_gen_params),
@@ -197,6 +290,8 @@ static struct kunit_case rpcrdma_credit_kunit_cases[] = {
 	KUNIT_CASE(rpcrdma_credit_given_up),
 	KUNIT_CASE(rpcrdma_credit_two_directions),
 	KUNIT_CASE(rpcrdma_credit_advertises_at_least_one),
+	KUNIT_CASE_PARAM(rpcrdma_credit_more, rpcrdma_credit_more_gen_params),
+	KUNIT_CASE(rpcrdma_credit_more_returns),
 	{}
 };
 

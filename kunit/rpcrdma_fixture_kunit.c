@@ -18,10 +18,15 @@
 
 #include "rpcrdma_kunit.h"
 #include "vectors.h"
+#include "vectors_rtx.h"
 
 #define RPCRDMA_KUNIT_SEED	5666u
 
 #define RPCRDMA_VECTOR(array)	{ .ve_data = array, .ve_len = sizeof(array) }
+#define RPCRDMA_VECTOR_OF(array, total) {				\
+	.ve_data = array, .ve_len = sizeof(array),			\
+	.ve_zeros = (total) - sizeof(array),				\
+}
 
 const struct rpcrdma_vector rpcrdma_vectors[RPCRDMA_VEC_COUNT] = {
 	[RPCRDMA_VEC_SHORT_CALL] = RPCRDMA_VECTOR(vec_v1_short_call),
@@ -59,6 +64,40 @@ const struct rpcrdma_vector rpcrdma_vectors[RPCRDMA_VEC_COUNT] = {
 		RPCRDMA_VECTOR(vec_v2_write_chunks),
 	[RPCRDMA_VEC_V2_SEGMENTS] = RPCRDMA_VECTOR(vec_v2_segments),
 	[RPCRDMA_VEC_V2_SYSTEM] = RPCRDMA_VECTOR(vec_v2_system),
+	[RPCRDMA_VEC_RTX_CONNPROP_SERVER] =
+		RPCRDMA_VECTOR(vec_rtx_connprop_server),
+	[RPCRDMA_VEC_RTX_CONNPROP_CLIENT] =
+		RPCRDMA_VECTOR(vec_rtx_connprop_client),
+	[RPCRDMA_VEC_RTX_WRITE_8K] =
+		RPCRDMA_VECTOR_OF(vec_rtx_write_8k, 9216),
+	[RPCRDMA_VEC_RTX_WRITE_64K_1] =
+		RPCRDMA_VECTOR_OF(vec_rtx_write_64k_1, 29696),
+	[RPCRDMA_VEC_RTX_WRITE_64K_2] =
+		RPCRDMA_VECTOR_OF(vec_rtx_write_64k_2, 29696),
+	[RPCRDMA_VEC_RTX_WRITE_64K_3] =
+		RPCRDMA_VECTOR_OF(vec_rtx_write_64k_3, 9216),
+	[RPCRDMA_VEC_RTX_LONG_1] =
+		RPCRDMA_VECTOR_OF(vec_rtx_long_1, 29696),
+	[RPCRDMA_VEC_RTX_LONG_2] =
+		RPCRDMA_VECTOR_OF(vec_rtx_long_2, 29696),
+	[RPCRDMA_VEC_RTX_LONG_3] =
+		RPCRDMA_VECTOR_OF(vec_rtx_long_3, 29696),
+	[RPCRDMA_VEC_RTX_LONG_4] =
+		RPCRDMA_VECTOR_OF(vec_rtx_long_4, 11084),
+	[RPCRDMA_VEC_RTX_READDIR] = RPCRDMA_VECTOR(vec_rtx_readdir),
+	[RPCRDMA_VEC_RTX_REPLY_1] =
+		RPCRDMA_VECTOR_OF(vec_rtx_reply_1, 16384),
+	[RPCRDMA_VEC_RTX_REPLY_2] =
+		RPCRDMA_VECTOR_OF(vec_rtx_reply_2, 13716),
+	[RPCRDMA_VEC_RTX_READ_CALL] = RPCRDMA_VECTOR(vec_rtx_read_call),
+	[RPCRDMA_VEC_RTX_READ_REPLY] =
+		RPCRDMA_VECTOR_OF(vec_rtx_read_reply, 9216),
+	[RPCRDMA_VEC_RTX_ERR_CONT] = RPCRDMA_VECTOR(vec_rtx_err_cont),
+	[RPCRDMA_VEC_RTX_ERR_LIMIT] = RPCRDMA_VECTOR(vec_rtx_err_limit),
+	[RPCRDMA_VEC_RTX_TWO_ITEMS] =
+		RPCRDMA_VECTOR_OF(vec_rtx_two_items, 13312),
+	[RPCRDMA_VEC_RTX_MIXED] =
+		RPCRDMA_VECTOR_OF(vec_rtx_mixed, 9216),
 };
 
 /**
@@ -163,6 +202,27 @@ void *rpcrdma_kunit_exact(struct rpcrdma_kunit *fx, const void *data, u32 len)
 
 	KUNIT_ASSERT_NOT_NULL(fx->kf_test, copy);
 	memcpy(copy, data, len);
+	return copy;
+}
+
+/**
+ * rpcrdma_kunit_whole - a message with the zeros behind it, in such memory
+ * @fx: the fixture
+ * @id: which
+ * @len: OUT: its bytes
+ *
+ * Return: the copy, which lives as long as the test case.
+ */
+u8 *rpcrdma_kunit_whole(struct rpcrdma_kunit *fx, enum rpcrdma_vector_id id,
+			u32 *len)
+{
+	const struct rpcrdma_vector *vec = &rpcrdma_vectors[id];
+	u8 *copy;
+
+	*len = vec->ve_len + vec->ve_zeros;
+	copy = kunit_kzalloc(fx->kf_test, *len, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(fx->kf_test, copy);
+	memcpy(copy, vec->ve_data, vec->ve_len);
 	return copy;
 }
 

@@ -45,17 +45,38 @@ enum rpcrdma_vector_id {
 	RPCRDMA_VEC_V2_WRITE_CHUNKS,
 	RPCRDMA_VEC_V2_SEGMENTS,
 	RPCRDMA_VEC_V2_SYSTEM,
+	RPCRDMA_VEC_RTX_CONNPROP_SERVER,
+	RPCRDMA_VEC_RTX_CONNPROP_CLIENT,
+	RPCRDMA_VEC_RTX_WRITE_8K,
+	RPCRDMA_VEC_RTX_WRITE_64K_1,
+	RPCRDMA_VEC_RTX_WRITE_64K_2,
+	RPCRDMA_VEC_RTX_WRITE_64K_3,
+	RPCRDMA_VEC_RTX_LONG_1,
+	RPCRDMA_VEC_RTX_LONG_2,
+	RPCRDMA_VEC_RTX_LONG_3,
+	RPCRDMA_VEC_RTX_LONG_4,
+	RPCRDMA_VEC_RTX_READDIR,
+	RPCRDMA_VEC_RTX_REPLY_1,
+	RPCRDMA_VEC_RTX_REPLY_2,
+	RPCRDMA_VEC_RTX_READ_CALL,
+	RPCRDMA_VEC_RTX_READ_REPLY,
+	RPCRDMA_VEC_RTX_ERR_CONT,
+	RPCRDMA_VEC_RTX_ERR_LIMIT,
+	RPCRDMA_VEC_RTX_TWO_ITEMS,
+	RPCRDMA_VEC_RTX_MIXED,
 	RPCRDMA_VEC_COUNT,
 };
 
 /**
- * struct rpcrdma_vector - a message of vectors.h
+ * struct rpcrdma_vector - a message of vectors.h or vectors_rtx.h
  * @ve_data: its bytes
  * @ve_len: how many
+ * @ve_zeros: bytes behind them, of vectors_rtx.h, that are zero
  */
 struct rpcrdma_vector {
 	const u8	*ve_data;
 	u32		ve_len;
+	u32		ve_zeros;
 };
 
 extern const struct rpcrdma_vector rpcrdma_vectors[RPCRDMA_VEC_COUNT];
@@ -114,6 +135,8 @@ void rpcrdma_kunit_seg(struct rpcrdma_kunit *fx, u32 handle, u32 length,
 		       u64 offset);
 
 void *rpcrdma_kunit_exact(struct rpcrdma_kunit *fx, const void *data, u32 len);
+u8 *rpcrdma_kunit_whole(struct rpcrdma_kunit *fx, enum rpcrdma_vector_id id,
+			u32 *len);
 enum rpcrdma_verdict rpcrdma_kunit_decode_lists(struct rpcrdma_kunit *fx,
 						u32 *offset);
 enum rpcrdma_verdict rpcrdma_kunit_decode_call(struct rpcrdma_kunit *fx,

@@ -45,6 +45,9 @@ static void rpcrdma_plan_check_reply(struct kunit *test,
 		KUNIT_EXPECT_FALSE(test, fits);
 		KUNIT_EXPECT_FALSE(test, item && reduced);
 		break;
+	case RPCRDMA_REPLY_GROUP:
+		KUNIT_EXPECT_TRUE(test, args->pa_rtx);
+		break;
 	}
 }
 
@@ -82,6 +85,9 @@ static void rpcrdma_plan_check_call(struct kunit *test,
 		KUNIT_EXPECT_FALSE(test, item && reduced);
 		KUNIT_EXPECT_EQ(test, plan->pl_hdr_max, long_hdr);
 		KUNIT_EXPECT_LE(test, long_hdr, limits->lm_inline_send);
+		break;
+	case RPCRDMA_CALL_GROUP:
+		KUNIT_EXPECT_TRUE(test, args->pa_rtx);
 		break;
 	}
 }
@@ -533,6 +539,191 @@ static void rpcrdma_plan_answers(struct kunit *test)
 			param->form);
 }
 
+/* A server as ours is, and a connection at rest */
+#define RPCRDMA_PLAN_RTX {						\
+	.px_peer = {							\
+		.xp_call_max = 64, .xp_reply_max = 16,			\
+		.xp_msg_max = 0x101000,					\
+	},								\
+	.px_more = 64, .px_spare = 16,					\
+	.px_long_max = 262144, .px_stream_max = 65536,			\
+}
+
+static const struct rpcrdma_limits rpcrdma_plan_rtx_limits = {
+	.lm_inline_send = 16384, .lm_inline_recv = 16384, .lm_hdr_extra = 8,
+};
+
+struct rpcrdma_plan_rtx_case {
+	const char		*desc;
+	u32			call;
+	u32			call_item;
+	u32			reply;
+	u32			reply_item;
+	bool			whole;
+	struct rpcrdma_plan	plan;
+};
+
+/* Segments: one for an item, three for a whole message */
+static const struct rpcrdma_plan_rtx_case rpcrdma_plan_rtx_cases[] = {
+	{
+		.desc = "all fits", .call = 16348, .reply = 16348,
+		.plan = { RPCRDMA_CALL_INLINE, RPCRDMA_REPLY_INLINE, 36, 1, 1 },
+	}, {
+		.desc = "a Call one byte too long", .call = 16349, .reply = 100,
+		.plan = { RPCRDMA_CALL_GROUP, RPCRDMA_REPLY_INLINE, 64, 2, 1 },
+	}, {
+		.desc = "what two transmissions take",
+		.call = 16320 + 16348, .reply = 100,
+		.plan = { RPCRDMA_CALL_GROUP, RPCRDMA_REPLY_INLINE, 64, 2, 1 },
+	}, {
+		.desc = "one byte more", .call = 16320 + 16348 + 1, .reply = 100,
+		.plan = { RPCRDMA_CALL_GROUP, RPCRDMA_REPLY_INLINE, 64, 3, 1 },
+	}, {
+		.desc = "the longest", .call = 262144, .reply = 100,
+		.plan = { RPCRDMA_CALL_GROUP, RPCRDMA_REPLY_INLINE, 64, 17, 1 },
+	}, {
+		.desc = "longer than that", .call = 262145, .reply = 100,
+		.plan = { RPCRDMA_CALL_LONG, RPCRDMA_REPLY_INLINE, 108, 1, 1 },
+	}, {
+		.desc = "an item of 64 KB", .call = 65536 + 200,
+		.call_item = 65536, .reply = 100,
+		.plan = { RPCRDMA_CALL_GROUP, RPCRDMA_REPLY_INLINE, 64, 5, 1 },
+	}, {
+		.desc = "a larger item", .call = 65540 + 200,
+		.call_item = 65540, .reply = 100,
+		.plan = { RPCRDMA_CALL_READ, RPCRDMA_REPLY_INLINE, 60, 1, 1 },
+	}, {
+		.desc = "one that may not leave the stream",
+		.call = 100000, .call_item = 99000, .reply = 100, .whole = true,
+		.plan = { RPCRDMA_CALL_GROUP, RPCRDMA_REPLY_INLINE, 64, 7, 1 },
+	}, {
+		.desc = "READDIR of 64 KB", .call = 84, .reply = 65636,
+		.plan = { RPCRDMA_CALL_GROUP, RPCRDMA_REPLY_GROUP, 64, 1, 5 },
+	}, {
+		.desc = "the largest Reply by Receives", .call = 84,
+		.reply = 16320 + 7 * 16348,
+		.plan = { RPCRDMA_CALL_GROUP, RPCRDMA_REPLY_GROUP, 64, 1, 8 },
+	}, {
+		.desc = "a larger Reply", .call = 84,
+		.reply = 16320 + 7 * 16348 + 1,
+		.plan = { RPCRDMA_CALL_INLINE, RPCRDMA_REPLY_LONG, 88, 1, 1 },
+	}, {
+		.desc = "READ", .call = 84, .reply = 65636, .reply_item = 65536,
+		.plan = { RPCRDMA_CALL_INLINE, RPCRDMA_REPLY_WRITE, 60, 1, 1 },
+	}, {
+		.desc = "READ, protected", .call = 84, .reply = 65636,
+		.reply_item = 65536, .whole = true,
+		.plan = { RPCRDMA_CALL_INLINE, RPCRDMA_REPLY_LONG, 88, 1, 1 },
+	}, {
+		.desc = "long both ways", .call = 30000, .reply = 30000,
+		.plan = { RPCRDMA_CALL_GROUP, RPCRDMA_REPLY_GROUP, 64, 2, 2 },
+	}, {
+		.desc = "a long Call, and a Reply for a chunk",
+		.call = 30000, .reply = 300000,
+		.plan = { RPCRDMA_CALL_GROUP, RPCRDMA_REPLY_LONG, 116, 2, 1 },
+	}, {
+		.desc = "a Call for a chunk: so is its Reply",
+		.call = 300000, .reply = 30000,
+		.plan = { RPCRDMA_CALL_LONG, RPCRDMA_REPLY_LONG, 160, 1, 1 },
+	},
+};
+
+KUNIT_ARRAY_PARAM_DESC(rpcrdma_plan_rtx, rpcrdma_plan_rtx_cases, desc);
+
+static void rpcrdma_plan_expect(struct kunit *test,
+				const struct rpcrdma_plan_args *args,
+				const struct rpcrdma_plan *want)
+{
+	struct rpcrdma_plan plan;
+
+	KUNIT_ASSERT_EQ(test, rpcrdma_plan_rpc(&rpcrdma_plan_rtx_limits, args,
+					       &plan), 0);
+	KUNIT_EXPECT_EQ(test, plan.pl_call, want->pl_call);
+	KUNIT_EXPECT_EQ(test, plan.pl_reply, want->pl_reply);
+	KUNIT_EXPECT_EQ(test, plan.pl_hdr_max, want->pl_hdr_max);
+	KUNIT_EXPECT_EQ(test, plan.pl_count, want->pl_count);
+	KUNIT_EXPECT_EQ(test, plan.pl_replies, want->pl_replies);
+	KUNIT_EXPECT_EQ(test, plan.pl_short, want->pl_short);
+}
+
+static struct rpcrdma_plan_args
+rpcrdma_plan_rtx_args(const struct rpcrdma_plan_rtx_case *param,
+		      const struct rpcrdma_plan_rtx *rtx)
+{
+	return (struct rpcrdma_plan_args) {
+		.pa_call_len = param->call, .pa_call_item = param->call_item,
+		.pa_reply_max = param->reply,
+		.pa_reply_item = param->reply_item,
+		.pa_call_item_segs = 1, .pa_call_segs = 3,
+		.pa_reply_item_segs = 1, .pa_reply_segs = 3,
+		.pa_reduce = !param->whole, .pa_rtx = rtx,
+	};
+}
+
+/* Covers: RTX-39 RTX-41 RTX-61 RTX-62 RTX-68 RTX-94 RTX-95 RTX-97 RTX-98 */
+static void rpcrdma_plan_rtx(struct kunit *test)
+{
+	static const struct rpcrdma_plan_rtx rtx = RPCRDMA_PLAN_RTX;
+	const struct rpcrdma_plan_rtx_case *param = test->param_value;
+	struct rpcrdma_plan_args args = rpcrdma_plan_rtx_args(param, &rtx);
+
+	rpcrdma_plan_expect(test, &args, &param->plan);
+}
+
+/* Covers: RTX-32 RTX-41 RTX-68 RTX-78 RTX-95 RTX-98 */
+static void rpcrdma_plan_rtx_bounds(struct kunit *test)
+{
+	static const struct rpcrdma_plan
+	group = { RPCRDMA_CALL_GROUP, RPCRDMA_REPLY_GROUP, 64, 2, 2 },
+	call = { RPCRDMA_CALL_GROUP, RPCRDMA_REPLY_LONG, 116, 2, 1 },
+	item = { RPCRDMA_CALL_READ, RPCRDMA_REPLY_LONG, 112, 1, 1 },
+	none = { RPCRDMA_CALL_LONG, RPCRDMA_REPLY_LONG, 160, 1, 1 };
+	static const struct rpcrdma_plan_rtx fresh = RPCRDMA_PLAN_RTX;
+	const struct rpcrdma_plan_rtx_case both = {
+		.call = 30000, .reply = 30000,
+	};
+	struct rpcrdma_plan_rtx rtx = fresh;
+	struct rpcrdma_plan_args args = rpcrdma_plan_rtx_args(&both, &rtx);
+	struct rpcrdma_plan want;
+
+	rpcrdma_plan_expect(test, &args, &group);
+	/* What is there is enough, or it is not used at all. */
+	rtx.px_more = 1;
+	rtx.px_spare = 1;
+	rpcrdma_plan_expect(test, &args, &group);
+	rtx.px_spare = 0;
+	want = call;
+	want.pl_short = true;
+	rpcrdma_plan_expect(test, &args, &want);
+	rtx.px_spare = 1;
+	rtx.px_more = 0;
+	want = none;
+	want.pl_short = true;
+	rpcrdma_plan_expect(test, &args, &want);
+
+	/* The words of the peer */
+	rtx = fresh;
+	rtx.px_peer.xp_reply_max = 1;
+	rpcrdma_plan_expect(test, &args, &call);
+	rtx.px_peer.xp_call_max = 1;
+	rpcrdma_plan_expect(test, &args, &none);
+	rtx = fresh;
+	rtx.px_peer.xp_msg_max = 30000;
+	rpcrdma_plan_expect(test, &args, &group);
+	rtx.px_peer.xp_msg_max--;
+	rpcrdma_plan_expect(test, &args, &none);
+	/* Nothing is placed yet. So an item for which there are targets goes by RDMA. */
+	rtx = fresh;
+	args.pa_call_item = 29000;
+	rpcrdma_plan_expect(test, &args, &group);
+	rtx.px_peer.xp_nsegs = 7;
+	rpcrdma_plan_expect(test, &args, &item);
+	args.pa_call_item = 0;
+	rpcrdma_plan_expect(test, &args, &group);
+	args.pa_rtx = NULL;
+	rpcrdma_plan_expect(test, &args, &none);
+}
+
 static struct kunit_case rpcrdma_plan_kunit_cases[] = {
 	KUNIT_CASE(rpcrdma_plan_grid),
 	KUNIT_CASE_PARAM(rpcrdma_plan_examples, rpcrdma_plan_gen_params),
@@ -540,6 +731,8 @@ static struct kunit_case rpcrdma_plan_kunit_cases[] = {
 	KUNIT_CASE_PARAM(rpcrdma_plan_examples_v2, rpcrdma_plan_gen_params),
 	KUNIT_CASE(rpcrdma_plan_retried),
 	KUNIT_CASE_PARAM(rpcrdma_plan_answers, rpcrdma_answer_gen_params),
+	KUNIT_CASE_PARAM(rpcrdma_plan_rtx, rpcrdma_plan_rtx_gen_params),
+	KUNIT_CASE(rpcrdma_plan_rtx_bounds),
 	{}
 };
 

@@ -177,6 +177,7 @@ static void rpcrdma_retry_expect(struct kunit *test,
 	KUNIT_EXPECT_EQ(test, got->ry_no_read, want->ry_no_read);
 	KUNIT_EXPECT_EQ(test, got->ry_no_write, want->ry_no_write);
 	KUNIT_EXPECT_EQ(test, got->ry_reply_chunk, want->ry_reply_chunk);
+	KUNIT_EXPECT_EQ(test, got->ry_base, want->ry_base);
 }
 
 /* Covers: V2-ERR-08 V2-ERR-10 V2-ERR-12 V2-ERR-13 V2-ERR-15 V2-ERR-17 V2-ERR-19 */
@@ -215,7 +216,7 @@ static void rpcrdma_retry_remedies(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, rpcrdma_retry(&retry, hdr, param->args));
 }
 
-/* Whatever a server says, it is over after five times; nothing learned is
+/* Whatever a server says, it is over after six times; nothing learned is
  * forgotten, and no room is promised that is not there.
  */
 static void rpcrdma_retry_ends(struct kunit *test)
@@ -230,28 +231,80 @@ static void rpcrdma_retry_ends(struct kunit *test)
 		memset(&fx->kf_hdr, 0, sizeof(fx->kf_hdr));
 		for (retried = 0, i = 0; i < 40; i++) {
 			args = (struct rpcrdma_retry_args) {
-				.rg_call = rpcrdma_kunit_random(fx, 3),
-				.rg_reply = rpcrdma_kunit_random(fx, 3),
+				.rg_call = rpcrdma_kunit_random(fx, 4),
+				.rg_reply = rpcrdma_kunit_random(fx, 4),
+				.rg_rtx = rpcrdma_kunit_random(fx, 2),
 				.rg_segs = rpcrdma_kunit_random(fx, 5),
 				.rg_write_len = rpcrdma_kunit_random(fx, 9),
 				.rg_write_max = 8,
 				.rg_reply_len = rpcrdma_kunit_random(fx, 9),
 				.rg_reply_max = 8,
 			};
-			fx->kf_hdr.hd_err = rpcrdma_kunit_random(fx, 12);
+			fx->kf_hdr.hd_err = rpcrdma_kunit_random(fx, 14);
+			if (fx->kf_hdr.hd_err >= 12)
+				fx->kf_hdr.hd_err += RPCRDMA2_ERR_RTX_CONT - 12;
 			fx->kf_hdr.hd_err_arg[0] = rpcrdma_kunit_random(fx, 12);
 			fx->kf_hdr.hd_err_arg[1] = rpcrdma_kunit_random(fx, 12);
 			retried += rpcrdma_retry(&retry, &fx->kf_hdr, &args);
 		}
-		KUNIT_EXPECT_LE(test, retried, 5);
+		KUNIT_EXPECT_LE(test, retried, 6);
 		KUNIT_EXPECT_LE(test, retry.ry_write_len, 8);
 		KUNIT_EXPECT_LT(test, retry.ry_segs, 5);
 	}
 }
 
+static const u32 rpcrdma_retry_form_codes[] = {
+	RPCRDMA2_ERR_RTX_CONT, RPCRDMA2_ERR_RTX_LIMIT, RPCRDMA2_ERR_INVAL_HTYPE,
+};
+
+/* One remedy for all three, once, and only for a Call in that form */
+/* Covers: RTX-87 RTX-88 RTX-89 */
+static void rpcrdma_retry_form(struct kunit *test)
+{
+	static const struct rpcrdma_retry_args base = { }, rtx = {
+		.rg_call = RPCRDMA_CALL_GROUP, .rg_rtx = true,
+		.rg_reply_max = 66000,
+	};
+	static const struct rpcrdma_retry want = { .ry_base = true };
+	struct rpcrdma_kunit *fx = test->priv;
+	struct rpcrdma_hdr *hdr = &fx->kf_hdr;
+	struct rpcrdma_retry retry;
+	u32 i, j;
+
+	memset(hdr, 0, sizeof(*hdr));
+	for (i = 0; i < ARRAY_SIZE(rpcrdma_retry_form_codes); i++) {
+		memset(&retry, 0, sizeof(retry));
+		hdr->hd_err = rpcrdma_retry_form_codes[i];
+		KUNIT_EXPECT_FALSE(test, rpcrdma_retry(&retry, hdr, &base));
+		KUNIT_EXPECT_FALSE(test, rpcrdma_retry_ends_rtx(hdr, &base));
+		KUNIT_EXPECT_EQ(test, rpcrdma_retry_ends_rtx(hdr, &rtx),
+				hdr->hd_err != RPCRDMA2_ERR_RTX_LIMIT);
+		KUNIT_EXPECT_TRUE(test, rpcrdma_retry(&retry, hdr, &rtx));
+		rpcrdma_retry_expect(test, &retry, &want);
+		for (j = 0; j < ARRAY_SIZE(rpcrdma_retry_form_codes); j++) {
+			hdr->hd_err = rpcrdma_retry_form_codes[j];
+			KUNIT_EXPECT_FALSE(test, rpcrdma_retry(&retry, hdr,
+							       &rtx));
+		}
+	}
+
+	/* All other remedies lead to base form, too. */
+	memset(&retry, 0, sizeof(retry));
+	hdr->hd_err = RPCRDMA2_ERR_REPLY_RESOURCE;
+	hdr->hd_err_arg[0] = 9300;
+	KUNIT_EXPECT_TRUE(test, rpcrdma_retry(&retry, hdr, &rtx));
+	KUNIT_EXPECT_TRUE(test, retry.ry_base);
+	KUNIT_EXPECT_FALSE(test, rpcrdma_retry_ends_rtx(hdr, &rtx));
+	hdr->hd_err = RPCRDMA2_ERR_RTX_CONT;
+	KUNIT_EXPECT_FALSE(test, rpcrdma_retry(&retry, hdr, &rtx));
+	hdr->hd_v1_error = true;
+	KUNIT_EXPECT_FALSE(test, rpcrdma_retry_ends_rtx(hdr, &rtx));
+}
+
 static struct kunit_case rpcrdma_retry_kunit_cases[] = {
 	KUNIT_CASE_PARAM(rpcrdma_retry_remedies, rpcrdma_retry_gen_params),
 	KUNIT_CASE(rpcrdma_retry_ends),
+	KUNIT_CASE(rpcrdma_retry_form),
 	{}
 };
 

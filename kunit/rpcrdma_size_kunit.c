@@ -294,6 +294,28 @@ static void rpcrdma_size_client_grid(struct kunit *test)
 	KUNIT_EXPECT_GT(test, refused, 1000);
 }
 
+/* Covers: RTX-65 RTX-76 */
+static void rpcrdma_size_client_spares(struct kunit *test)
+{
+	static const struct rpcrdma_client_sizes sizes = {
+		.cz_sq_depth = 900, .cz_rq_depth = 155,
+	};
+	struct rpcrdma_device_caps caps = {
+		.dc_max_qp_wr = 8192, .dc_max_cqe = 65536,
+	};
+
+	KUNIT_EXPECT_EQ(test, rpcrdma_size_client_spare(&caps, &sizes), 16);
+	caps.dc_max_qp_wr = 160;
+	KUNIT_EXPECT_EQ(test, rpcrdma_size_client_spare(&caps, &sizes), 5);
+	caps.dc_max_qp_wr = 155;
+	KUNIT_EXPECT_EQ(test, rpcrdma_size_client_spare(&caps, &sizes), 0);
+	caps.dc_max_qp_wr = 8192;
+	caps.dc_max_cqe = 1058;
+	KUNIT_EXPECT_EQ(test, rpcrdma_size_client_spare(&caps, &sizes), 3);
+	caps.dc_max_cqe = 1000;
+	KUNIT_EXPECT_EQ(test, rpcrdma_size_client_spare(&caps, &sizes), 0);
+}
+
 /* No numbered rule: what the client cannot work without. */
 static void rpcrdma_size_client_refuses(struct kunit *test)
 {
@@ -570,6 +592,7 @@ static struct kunit_case rpcrdma_size_kunit_cases[] = {
 			 rpcrdma_size_client_gen_params),
 	KUNIT_CASE(rpcrdma_size_client_grid),
 	KUNIT_CASE(rpcrdma_size_client_refuses),
+	KUNIT_CASE(rpcrdma_size_client_spares),
 	KUNIT_CASE(rpcrdma_size_edges),
 	KUNIT_CASE_PARAM(rpcrdma_size_server_examples,
 			 rpcrdma_size_server_gen_params),

@@ -31,10 +31,10 @@ from functools import cached_property
 Room = namedtuple("Room", "name level headers about")
 # The rooms, bottom first; headers are those (their stems) of include/rpcrdma that belong to it.
 ROOMS = [
-    Room("wire", 0, r"wire|vers", "XDR of both versions"),
-    Room("core", 1, r"chunk|props|credit|plan|size|negotiate|retry",
+    Room("wire", 0, r"wire|rtx|vers", "XDR of both versions"),
+    Room("core", 1, r"chunk|props|credit|plan|size|negotiate|retry|group|layout",
          "chunks, plans, sizes, properties, credits: arithmetic"),
-    Room("verbs", 2, r"device|conn|buf|recv|msg|sq|take|send|cid|keepalive|counters|debugfs|param|fail",
+    Room("verbs", 2, r"device|conn|buf|recv|msg|gather|sq|take|send|cid|keepalive|counters|debugfs|param|fail",
          "device, connection, Sends, Receives: RDMA, no RPC"),
     # Headers only: what both sides need to know of sunrpc
     Room("rpc", 3, r"xmit", ""),
@@ -57,10 +57,11 @@ VERBS_NAMES = re.compile(r"\bstruct (?:rpc_xprt|svc_xprt|rpc_rqst|svc_rqst|rpc_t
 VERBS_HEADERS = re.compile(r"linux/sunrpc/(?!addr\.h|xdr\.h|msg_prot\.h|rpc_rdma\.h)")
 # A version is compared where it is negotiated; what the versions do differently is in vers.h. The server's
 # Call has a decoder for each, with flags and limits of its own. A comparison by order or with a bare number
-# counts, and so does a codec of one version that is called by name.
+# counts, and so does a codec of one version that is called by name. The round-trip extension has a codec of its
+# own: it is used where the peer has announced it.
 VERSION = re.compile(r"(?:[!=]=|[<>]=?)\s*RPCRDMA_VERS_\d|RPCRDMA_VERS_\d\s*(?:[!=]=|[<>])|\bcase RPCRDMA_VERS_\d|"
                      r"\b(?:xr|sx|sc|hd)_vers\)?\s*(?:[!=]=|[<>]=?)\s*\d|\bswitch \([^;{]*_vers\b|"
-                     r"\brpcrdma[12]_(?:en|de)code_\w+")
+                     r"\brpcrdma[12]_(?:en|de)code_(?!rtx_|group\b)\w+")
 VERSIONED = re.compile(r"net/(?:client|server)/negotiate\.c|net/server/recvfrom\.c")
 # A received message may have come in several Receives: owners look at it through msg.h.
 RECV_NAMES = re.compile(r"\brv_\w+|\bstruct rpcrdma_recv\b|\brpcrdma_recv_(?:put|drop)\b|\brpcrdma_msg_first\b|"

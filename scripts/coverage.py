@@ -7,7 +7,8 @@ usage: coverage.py [--verify | --list | --conformance]
 Tests name requirements in "Covers:" comments, in kunit and scripts/{tests,fuzz}. What no test here
 can show is in scripts/coverage.reasons, as "ID  reason"; a requirement that only says again
 what others say, as "ID = ID ID ...". The requirements are in scripts/coverage.ids, their groups in
-scripts/coverage.groups, and decisions (G-nn, T-nn) in Documentation/decisions.rst.
+scripts/coverage.groups, and decisions (G-nn, T-nn) in Documentation/decisions.rst. Rules of the
+round-trip extension are also in Documentation/rtx.rst, which is its specification.
 
 Prints a line for each group, and what is missing; --list adds each ID's evidence. --conformance
 makes Documentation/conformance.rst. --verify prints only what is wrong: names that do not exist,
@@ -23,7 +24,10 @@ import textwrap
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 REASONS, IDS, ABOUT = "scripts/coverage.reasons", "scripts/coverage.ids", "scripts/coverage.groups"
 DECISIONS, PAGE = "Documentation/decisions.rst", "Documentation/conformance.rst"
+EXTENSION = "Documentation/rtx.rst"
 ID = re.compile(r"\b(?:V1-[A-Z]{3}|V2-[A-Z]{2,3}|MEM|ULB|RPB|BC|RTX|EXP|G|T)-\d+\b")
+# What code may cite: decisions, and the rules that rtx.rst has
+CITABLE = re.compile(r"[GT]-|RTX-(?!0|[12]\d$|30$)")
 # Groups in which nothing may be missing any longer
 COMPLETE = ("V1-", "V2-", "MEM-", "ULB-", "RPB-", "BC-", "EXP-", "G-")
 
@@ -36,6 +40,8 @@ DOCUMENTS = {
     "version-two": "draft-cel-nfsv4-rpcrdma-version-two-09: version 2",
     "experience": "draft-ietf-nfsv4-rfc5666-implementation-experience-03",
     "rtissues": "draft-dnoveck-nfsv4-rpcrdma-rtissues-05: round trips",
+    "rtrext-03": "draft-dnoveck-nfsv4-rpcrdma-rtrext-03: an extension of that kind, which differs on the wire from ours",
+    "rtx.rst": "Documentation/rtx.rst: the round-trip extension of this module",
     "working group's draft": "draft-ietf-nfsv4-rpcrdma-version-two, in its last state (2021): version 2 as it went on "
                              "later, which differs on the wire. Used only where version-two says nothing.",
     "Linux 7.3": "net/sunrpc/xprtrdma and fs/nfsd of that kernel: what peers do",
@@ -131,8 +137,8 @@ def reasons():
 
 
 def citations(known):
-    """What is cited and cannot be looked up. Code cites published documents and decisions; only tests name
-    requirements.
+    """What is cited and cannot be looked up. Code cites published documents, decisions and rules of rtx.rst; only
+    tests name other requirements.
     """
     wrong = []
     loose = re.compile(r"\b(?:V1|V2)-[A-Z]{2,3}\b|\b[Rr]equirements? (?:section )?[A-Z]\b|\bB\.\d")
@@ -142,7 +148,7 @@ def citations(known):
             for no, line in enumerate(read(path).splitlines(), 1):
                 where = f"{path}:{no}"
                 for key in ID.findall(line):
-                    if code and key[:2] not in ("G-", "T-"):
+                    if code and not CITABLE.match(key):
                         wrong.append(f"{where}: {key}: in code, cite the document's section, or a decision")
                     elif key not in known:
                         wrong.append(f"{where}: there is no requirement or decision {key}")
@@ -150,6 +156,14 @@ def citations(known):
                 if code and loose.search(line):
                     wrong.append(f"{where}: {loose.search(line).group()}: what is not in the repository cannot be cited")
     return wrong
+
+
+def extension(known):
+    """Where the specification of the extension and coverage.ids do not have the same rules"""
+    said = {key: (level, role) for key, level, role in
+            re.findall(r"\*\*(RTX-\d+)\*\* \(([^,)]*), ([^)]*)\)\.", read(EXTENSION))}
+    here = {key: (r.level, r.role) for key, r in known.items() if key.startswith("RTX-") and CITABLE.match(key)}
+    return [f"{EXTENSION} and {IDS} differ: {key}" for key in sorted({*said, *here}) if said.get(key) != here.get(key)]
 
 
 def files(top):
@@ -262,7 +276,7 @@ def main():
         with open(os.path.join(TOP, PAGE), "w", encoding="utf-8") as f:
             f.write(conformance(known, found, excused, same))
         return
-    wrong += adrift + citations(known)
+    wrong += adrift + citations(known) + extension(known)
     groups_known, wrong_groups = about()
     wrong += wrong_groups
     for group in sorted({k.rsplit("-", 1)[0] for k in known} ^ ({*groups_known} | {"G", "T"})):

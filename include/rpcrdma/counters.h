@@ -22,9 +22,15 @@
 	X(client_calls_inline)		\
 	X(client_calls_read_chunk)	\
 	X(client_calls_long)		\
+	X(client_calls_group)		\
+	X(client_group_sends)		\
+	X(client_groups_short)		\
 	X(client_replies_inline)	\
 	X(client_replies_write_chunk)	\
 	X(client_replies_long)		\
+	X(client_replies_group)		\
+	X(client_group_recvs)		\
+	X(client_group_replies)		\
 	X(client_sends)			\
 	X(client_sends_signaled)	\
 	X(client_mrs_allocated)		\
@@ -86,6 +92,10 @@
 	X(server_err_write_resource)	\
 	X(server_err_reply_resource)	\
 	X(server_err_system)		\
+	X(server_err_rtx_cont)		\
+	X(server_err_rtx_limit)		\
+	X(server_calls_group)		\
+	X(server_replies_group)		\
 	X(server_reply_too_large)	\
 	X(server_bc_calls)		\
 	X(server_bc_replies)		\
@@ -97,7 +107,11 @@
 	X(server_bc_stuck)		\
 	X(keepalive_probes)		\
 	X(keepalive_failures)		\
-	X(progress_failures)
+	X(progress_failures)		\
+	X(groups_received)		\
+	X(groups_broken)		\
+	X(group_strays)			\
+	X(group_timeouts)
 
 enum rpcrdma_counter {
 #define X(name) RPCRDMA_CNT_##name,

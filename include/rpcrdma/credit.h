@@ -14,12 +14,15 @@
  * @wn_granted: latest grant in force, 1 to @wn_requested
  * @wn_owed: credits used by Calls that nobody waits for any longer, and whose
  *	Replies have yet to come
+ * @wn_more: credits beyond the first of all Calls that have several, whether somebody
+ *	waits for them or not
  * @wn_opened: a valid Reply has carried a grant on this connection
  */
 struct rpcrdma_window {
 	u32		wn_requested;
 	u32		wn_granted;
 	u32		wn_owed;
+	u32		wn_more;
 	bool		wn_opened;
 };
 
@@ -28,6 +31,10 @@ bool rpcrdma_window_grant(struct rpcrdma_window *win, u32 credit);
 bool rpcrdma_window_grant_error(struct rpcrdma_window *win, u32 credit);
 void rpcrdma_window_owe(struct rpcrdma_window *win);
 bool rpcrdma_window_repay(struct rpcrdma_window *win);
+u32 rpcrdma_window_more(const struct rpcrdma_window *win, u32 in_flight);
+bool rpcrdma_window_take_more(struct rpcrdma_window *win, u32 in_flight,
+			      u32 more);
+bool rpcrdma_window_give_more(struct rpcrdma_window *win, u32 more);
 u32 rpcrdma_window_room(const struct rpcrdma_window *win, u32 in_flight);
 u32 rpcrdma_credit_advertise(u32 receives);
 

@@ -8,17 +8,24 @@
 
 #include <linux/types.h>
 #include <rpcrdma/props.h>
+#include <rpcrdma/wire.h>
+
+/* Receives that a Call offers for its Reply at most (RTX-98) */
+#define RPCRDMA_PLAN_REPLIES	8u
 
 /**
  * enum rpcrdma_call_form - how the Call travels
  * @RPCRDMA_CALL_INLINE: Short Message
  * @RPCRDMA_CALL_READ: inline, with the eligible item in a Read chunk
  * @RPCRDMA_CALL_LONG: RDMA_NOMSG with a Position Zero chunk
+ * @RPCRDMA_CALL_GROUP: RDMA2_RTX_MSG: all of it in the stream of one or several
+ *	transmissions
  */
 enum rpcrdma_call_form {
 	RPCRDMA_CALL_INLINE,
 	RPCRDMA_CALL_READ,
 	RPCRDMA_CALL_LONG,
+	RPCRDMA_CALL_GROUP,
 };
 
 /**
@@ -26,11 +33,30 @@ enum rpcrdma_call_form {
  * @RPCRDMA_REPLY_INLINE: nothing: the largest Reply fits a Receive
  * @RPCRDMA_REPLY_WRITE: a Write chunk for the eligible result
  * @RPCRDMA_REPLY_LONG: a Reply chunk for the whole Reply
+ * @RPCRDMA_REPLY_GROUP: several Receives for it. The Call is a group as well, if of one
+ *	transmission
  */
 enum rpcrdma_reply_form {
 	RPCRDMA_REPLY_INLINE,
 	RPCRDMA_REPLY_WRITE,
 	RPCRDMA_REPLY_LONG,
+	RPCRDMA_REPLY_GROUP,
+};
+
+/**
+ * struct rpcrdma_plan_rtx - what there is for groups now
+ * @px_peer: what the server does of the round-trip extension
+ * @px_more: transmissions of a Call beyond the first, at most
+ * @px_spare: Receives for a Reply beyond the first, at most
+ * @px_long_max: bytes of a Call without an item that is continued, at most
+ * @px_stream_max: bytes of an item that stays in the stream, at most
+ */
+struct rpcrdma_plan_rtx {
+	struct rpcrdma2_rtx	px_peer;
+	u32			px_more;
+	u32			px_spare;
+	u32			px_long_max;
+	u32			px_stream_max;
 };
 
 /**
@@ -50,6 +76,7 @@ enum rpcrdma_reply_form {
  * @pa_no_write: a server has refused a Write chunk
  * @pa_reply_chunk: the Reply has to have a Reply chunk
  * @pa_segs_max: segments in a chunk at most; 0: any number
+ * @pa_rtx: of a peer that takes groups; or NULL: base form only
  */
 struct rpcrdma_plan_args {
 	u32		pa_call_len;
@@ -66,18 +93,29 @@ struct rpcrdma_plan_args {
 	bool		pa_no_write;
 	bool		pa_reply_chunk;
 	u32		pa_segs_max;
+	const struct rpcrdma_plan_rtx *pa_rtx;
 };
 
 /**
  * struct rpcrdma_plan - the decision
  * @pl_call: form of the Call
  * @pl_reply: what to provide for the Reply
- * @pl_hdr_max: transport header bytes at most
+ * @pl_hdr_max: transport header bytes at most; of a group, those of the first
+ *	transmission
+ * @pl_count: Sends of the Call, and so the credits that it takes
+ * @pl_replies: Receives of the largest Reply
+ * @pl_limit: of a group: bytes of the largest transmission
+ * @pl_short: it has base form, or offers a Reply chunk, only because @px_more or
+ *	@px_spare is less than it takes
  */
 struct rpcrdma_plan {
 	enum rpcrdma_call_form	pl_call;
 	enum rpcrdma_reply_form	pl_reply;
 	u32			pl_hdr_max;
+	u32			pl_count;
+	u32			pl_replies;
+	u32			pl_limit;
+	bool			pl_short;
 };
 
 /**

@@ -17,6 +17,7 @@
  * @ry_no_read: no Read chunk: a Call that is not inline is a Long Call
  * @ry_no_write: no Write chunk: a Reply that is not inline is a Long Reply
  * @ry_reply_chunk: provide a Reply chunk, as large as it can be
+ * @ry_base: nothing of the round-trip extension
  *
  * All zero for an RPC that has had no error.
  */
@@ -27,6 +28,7 @@ struct rpcrdma_retry {
 	bool		ry_no_read;
 	bool		ry_no_write;
 	bool		ry_reply_chunk;
+	bool		ry_base;
 };
 
 /**
@@ -38,6 +40,7 @@ struct rpcrdma_retry {
  * @rg_write_max: bytes the upper layer has room for in place of it
  * @rg_reply_len: bytes of its Reply chunk
  * @rg_reply_max: bytes of Reply the upper layer has room for
+ * @rg_rtx: it was in the form of the round-trip extension
  */
 struct rpcrdma_retry_args {
 	enum rpcrdma_call_form	rg_call;
@@ -47,9 +50,12 @@ struct rpcrdma_retry_args {
 	u32			rg_write_max;
 	u32			rg_reply_len;
 	u32			rg_reply_max;
+	bool			rg_rtx;
 };
 
 bool rpcrdma_retry(struct rpcrdma_retry *retry, const struct rpcrdma_hdr *hdr,
 		   const struct rpcrdma_retry_args *args);
+bool rpcrdma_retry_ends_rtx(const struct rpcrdma_hdr *hdr,
+			    const struct rpcrdma_retry_args *args);
 
 #endif /* RPCRDMA_RETRY_H */

@@ -21,6 +21,9 @@
 /* Besides its data, an RPC may register what surrounds them: head and tail */
 #define RPCRDMA_CLIENT_EXTRA_MRS	2u
 
+/* Receives of a client for Replies that take several, beyond the first of each */
+#define RPCRDMA_CLIENT_SPARE	16u
+
 /* Work requests that drain a queue: one marker each */
 #define RPCRDMA_DRAIN_WRS	1u
 
@@ -114,6 +117,8 @@ int rpcrdma_size_client(const struct rpcrdma_device_caps *caps,
 int rpcrdma_size_server(const struct rpcrdma_device_caps *caps,
 			u32 requests, u32 bc_requests, u32 max_payload,
 			u32 page_size, struct rpcrdma_server_sizes *sizes);
+u32 rpcrdma_size_client_spare(const struct rpcrdma_device_caps *caps,
+			      const struct rpcrdma_client_sizes *sizes);
 u32 rpcrdma_size_mrs(u32 nbytes, u32 page_offset, u32 page_size, u32 mr_pages);
 u32 rpcrdma_size_recv_batch(u32 recvs);
 u32 rpcrdma_size_recvs(u32 messages);

@@ -48,12 +48,21 @@
 #define RPCRDMA2_ERR_REPLY_RESOURCE	8u	/* bytes needed */
 #define RPCRDMA2_ERR_SYSTEM		9u
 
+/* Of the round-trip extension, see rtx.h. They bring nothing */
+#define RPCRDMA2_ERR_RTX_CONT		0x80525401u	/* a group is broken */
+#define RPCRDMA2_ERR_RTX_LIMIT		0x80525402u	/* more than I can take */
+
 /* Version 2 properties on the wire, and values of BRS */
 #define RPCRDMA2_PROPID_RBSIZ	1u
 #define RPCRDMA2_PROPID_BRS	2u
 #define RPCRDMA2_BRS_NONE	0u
 #define RPCRDMA2_BRS_INLINE	1u
 #define RPCRDMA2_BRS_GENL	2u
+
+/* The property of the round-trip extension, and bits of its first word */
+#define RPCRDMA2_PROPID_RTX	0x80525401u
+#define RPCRDMA2_RTX_F_RESULTS	0x00000001u
+#define RPCRDMA2_RTX_F_SENDS	0x00000002u
 
 /* Sizes on the wire, in bytes */
 #define RPCRDMA_FIXED_LEN	16u	/* xid, vers, credit, proc */
@@ -155,15 +164,44 @@ enum rpcrdma2_prop {
 };
 
 /**
+ * struct rpcrdma2_rtx - the property RTX: what an endpoint does of the
+ *	round-trip extension
+ * @xp_flags: RPCRDMA2_RTX_F_*: as a responder, it returns results placed if
+ *	asked to; as a requester, it may send Calls in this form
+ * @xp_call_max: most transmissions in a Call it takes; 0: takes none
+ * @xp_reply_max: most transmissions it makes of a Reply; 0: makes none
+ * @xp_msg_max: most bytes of stream and items together in a Call it takes
+ * @xp_head: bytes of its Receives in front of the first target segment
+ * @xp_seg: bytes of a segment, a power of two
+ * @xp_nsegs: segments in each Receive; 0: no targets, and the two above are 0
+ *
+ * All zero is an endpoint without the extension, and the default.
+ */
+struct rpcrdma2_rtx {
+	u32		xp_flags;
+	u32		xp_call_max;
+	u32		xp_reply_max;
+	u32		xp_msg_max;
+	u32		xp_head;
+	u32		xp_seg;
+	u32		xp_nsegs;
+};
+
+/* The property that has no vp_value, as an index of vp_given */
+#define RPCRDMA2_PROP_RTX	RPCRDMA2_NPROPS
+
+/**
  * struct rpcrdma2_props - a set of properties
  * @vp_value: by enum rpcrdma2_prop; the default of what is not mentioned
  * @vp_given: received: bit N is set if property N was mentioned
  * @vp_unknown: received: properties skipped because nobody here knows them
+ * @vp_rtx: the property RTX. It is sent if it is not all zero
  */
 struct rpcrdma2_props {
-	u32		vp_value[RPCRDMA2_NPROPS];
-	u32		vp_given;
-	u32		vp_unknown;
+	u32			vp_value[RPCRDMA2_NPROPS];
+	u32			vp_given;
+	u32			vp_unknown;
+	struct rpcrdma2_rtx	vp_rtx;
 };
 
 /**
@@ -245,6 +283,9 @@ struct rpcrdma_hdr {
  * @RPCRDMA_BAD_MSG: inline RPC message missing, or bytes after a message that
  *	has none
  * @RPCRDMA_BAD_PROP: a property set that cannot be used (G-18)
+ * @RPCRDMA_BAD_GROUP: transmissions that do not make a message (RTX-50)
+ * @RPCRDMA_BIG_GROUP: a message of more transmissions or bytes than were
+ *	announced (RTX-50)
  *
  * Version 1: from %RPCRDMA_BAD_PROC on, a responder answers ERR_CHUNK, and a
  * requester ends the RPC with an error if it knows the XID (G-12).
@@ -274,6 +315,8 @@ enum rpcrdma_verdict {
 	RPCRDMA_BAD_DIRECTION,
 	RPCRDMA_BAD_MSG,
 	RPCRDMA_BAD_PROP,
+	RPCRDMA_BAD_GROUP,
+	RPCRDMA_BIG_GROUP,
 };
 
 /* rpcrdma1_decode_call(): treat RDMA_MSGP as RDMA_MSG (G-07) */

@@ -53,6 +53,7 @@ static void xprt_rdma_lost(struct rpcrdma_conn *conn)
 
 static const struct rpcrdma_conn_ops xprt_rdma_conn_ops = {
 	.receive	= xprt_rdma_reply_receive,
+	.group_ended	= xprt_rdma_reply_lost,
 	.lost		= xprt_rdma_lost,
 };
 
@@ -70,7 +71,7 @@ static int xprt_rdma_create_queues(struct xprt_rdma *xr,
 	struct rpcrdma_client_sizes *sizes = &xr->xr_sizes;
 	struct rpcrdma_conn *conn = &xr->xr_conn;
 	struct rpcrdma_conn_queues queues = { .qz_send_sges = 1 };
-	u32 pages;
+	u32 pages, spare;
 	int rc;
 
 	rc = xprt_rdma_size_queues(xr);
@@ -83,7 +84,8 @@ static int xprt_rdma_create_queues(struct xprt_rdma *xr,
 	for (;;) {
 		/* The sizes include the entries that the connection adds. */
 		queues.qz_sq = sizes->cz_sq_depth - RPCRDMA_SQ_EXTRA;
-		queues.qz_rq = sizes->cz_rq_depth - RPCRDMA_DRAIN_WRS;
+		spare = rpcrdma_size_client_spare(&conn->cn_caps, sizes);
+		queues.qz_rq = sizes->cz_rq_depth + spare - RPCRDMA_DRAIN_WRS;
 		rc = rpcrdma_conn_create_qp(conn, &queues);
 		if (rc != -ENOMEM && rc != -EINVAL)
 			break;
@@ -95,6 +97,7 @@ static int xprt_rdma_create_queues(struct xprt_rdma *xr,
 	pages = RPCRDMA_CLIENT_SEGS * sizes->cz_mr_pages - 1;
 	xr->xr_xprt.max_payload = min_t(u64, XPRT_RDMA_MAX_PAYLOAD,
 					(u64)pages << PAGE_SHIFT);
+	xr->xr_spare_max = spare;
 	if (!rc)
 		rc = xprt_rdma_recv_limit(xr);
 	if (!rc)

@@ -31,6 +31,11 @@
  * under queue_lock, when the RPC begins to wait for its Reply. It adds one to
  * connect_cookie before it closes a connection that is idle or was given up.
  *
+ * A Call that is a group has credits beyond its first, of which sunrpc knows nothing:
+ * what it is told of the grant is less as long as they are in use. It may have Receives
+ * beyond the first, too. Both are taken at once before anything of the Call is posted
+ * (I38), and come back, or stay, with the first credit.
+ *
  * A callback has no credit. sunrpc would have its Reply wait for one all the same, so
  * xprt_rdma_bc_fill() sets its rq_cong: that is the one exception.
  */
@@ -79,8 +84,11 @@ void xprt_rdma_credit_reset_locked(struct xprt_rdma *xr)
 	lockdep_assert_held(&xprt->reserve_lock);
 	lockdep_assert_held(&xprt->transport_lock);
 
-	list_for_each_entry(req, &xr->xr_req_all, rr_all)
+	list_for_each_entry(req, &xr->xr_req_all, rr_all) {
 		req->rr_slot.rq_cong = 0;
+		memset(&req->rr_extra, 0, sizeof(req->rr_extra));
+	}
+	xr->xr_spare_free = 0;
 	xprt->cong = 0;
 	rpcrdma_window_reset(&xr->xr_window, xr->xr_window.wn_requested);
 	xprt_rdma_credit_set_locked(xr);
@@ -110,6 +118,103 @@ void xprt_rdma_credit_grant(struct xprt_rdma *xr, u32 credit, bool error)
 }
 
 /**
+ * xprt_rdma_credit_add_spare - there are Receives for Replies that take several
+ * @xr: transport
+ * @recvs: how many more; they are posted
+ *
+ * Context: process. Send lock held.
+ */
+void xprt_rdma_credit_add_spare(struct xprt_rdma *xr, u32 recvs)
+{
+	spin_lock(&xr->xr_xprt.transport_lock);
+	xr->xr_spare_free += recvs;
+	spin_unlock(&xr->xr_xprt.transport_lock);
+}
+
+/* Calls that have a credit, and somebody who waits for them */
+static u32 xprt_rdma_credit_calls_locked(const struct xprt_rdma *xr)
+{
+	return xr->xr_xprt.cong >> RPC_CWNDSHIFT;
+}
+
+/**
+ * xprt_rdma_credit_see_extra - what may a Call have that is a group?
+ * @xr: transport
+ * @most: OUT: credits and Receives that there are now
+ *
+ * Only a grant that shrinks makes it less, while the send lock is held.
+ *
+ * Context: process. Send lock held; the Call has its first credit.
+ */
+void xprt_rdma_credit_see_extra(struct xprt_rdma *xr,
+				struct xprt_rdma_extra *most)
+{
+	spin_lock(&xr->xr_xprt.transport_lock);
+	most->ex_credits =
+		rpcrdma_window_more(&xr->xr_window,
+				    xprt_rdma_credit_calls_locked(xr));
+	most->ex_recvs = xr->xr_spare_free;
+	spin_unlock(&xr->xr_xprt.transport_lock);
+}
+
+/**
+ * xprt_rdma_credit_take_extra - take credits and Receives for a group
+ * @xr: transport
+ * @req: the Call; it has its first credit, and none beyond
+ * @extra: what it wants
+ *
+ * Context: process. Send lock held.
+ * Return: true if it has all of it; false if it has nothing (RTX-78).
+ */
+bool xprt_rdma_credit_take_extra(struct xprt_rdma *xr,
+				 struct xprt_rdma_req *req,
+				 const struct xprt_rdma_extra *extra)
+{
+	bool taken;
+
+	spin_lock(&xr->xr_xprt.transport_lock);
+	taken = extra->ex_recvs <= xr->xr_spare_free &&
+		rpcrdma_window_take_more(&xr->xr_window,
+					 xprt_rdma_credit_calls_locked(xr),
+					 extra->ex_credits);
+	if (taken) {
+		req->rr_extra = *extra;
+		xr->xr_spare_free -= extra->ex_recvs;
+		xprt_rdma_credit_set_locked(xr);
+	}
+	spin_unlock(&xr->xr_xprt.transport_lock);
+	return taken;
+}
+
+static void xprt_rdma_credit_drop_extra_locked(struct xprt_rdma *xr,
+					       struct xprt_rdma_extra *extra)
+{
+	lockdep_assert_held(&xr->xr_xprt.transport_lock);
+
+	xr->xr_spare_free += extra->ex_recvs;
+	if (rpcrdma_window_give_more(&xr->xr_window, extra->ex_credits))
+		xprt_rdma_credit_set_locked(xr);
+	memset(extra, 0, sizeof(*extra));
+}
+
+/**
+ * xprt_rdma_credit_drop_extra - a Call is no group after all
+ * @xr: transport
+ * @req: the Call, of which nothing was posted; it keeps its first credit
+ *
+ * Nobody has to be woken: whoever holds the send lock sends on.
+ *
+ * Context: process. Send lock held.
+ */
+void xprt_rdma_credit_drop_extra(struct xprt_rdma *xr,
+				 struct xprt_rdma_req *req)
+{
+	spin_lock(&xr->xr_xprt.transport_lock);
+	xprt_rdma_credit_drop_extra_locked(xr, &req->rr_extra);
+	spin_unlock(&xr->xr_xprt.transport_lock);
+}
+
+/**
  * xprt_rdma_credit_give_back - an RPC is not in flight any more
  * @task: RPC that is to be sent again
  *
@@ -117,17 +222,25 @@ void xprt_rdma_credit_grant(struct xprt_rdma *xr, u32 credit, bool error)
  */
 void xprt_rdma_credit_give_back(struct rpc_task *task)
 {
+	struct xprt_rdma_req *req = xprt_rdma_req_from(task->tk_rqstp);
 	struct rpc_xprt *xprt = task->tk_rqstp->rq_xprt;
 
 	spin_lock(&xprt->transport_lock);
+	xprt_rdma_credit_drop_extra_locked(xprt_rdma_from(xprt),
+					   &req->rr_extra);
 	xprt_release_rqst_cong(task);
 	spin_unlock(&xprt->transport_lock);
 }
 
-/* There is room: each of them has a credit. */
-static void xprt_rdma_credit_owe(struct xprt_rdma *xr, u32 xid)
+/* There is room: each of them has a credit. Those beyond stay with it (RTX-100). */
+static void xprt_rdma_credit_owe(struct xprt_rdma *xr,
+				 struct xprt_rdma_req *req)
 {
-	xr->xr_owed[xr->xr_window.wn_owed] = xid;
+	struct xprt_rdma_owed *owed = &xr->xr_owed[xr->xr_window.wn_owed];
+
+	owed->ow_xid = be32_to_cpu(req->rr_slot.rq_xid);
+	owed->ow_extra = req->rr_extra;
+	memset(&req->rr_extra, 0, sizeof(req->rr_extra));
 	rpcrdma_window_owe(&xr->xr_window);
 }
 
@@ -137,8 +250,10 @@ static bool xprt_rdma_credit_repay(struct xprt_rdma *xr, u32 xid)
 	u32 i, n = xr->xr_window.wn_owed;
 
 	for (i = 0; i < n; i++) {
-		if (xr->xr_owed[i] != xid)
+		if (xr->xr_owed[i].ow_xid != xid)
 			continue;
+		xprt_rdma_credit_drop_extra_locked(xr,
+						   &xr->xr_owed[i].ow_extra);
 		xr->xr_owed[i] = xr->xr_owed[n - 1];
 		return rpcrdma_window_repay(&xr->xr_window);
 	}
@@ -158,6 +273,7 @@ void xprt_rdma_credit_release(struct rpc_task *task)
 {
 	struct rpc_rqst *rqst = task->tk_rqstp;
 	struct xprt_rdma *xr = xprt_rdma_from(rqst->rq_xprt);
+	struct xprt_rdma_req *req = xprt_rdma_req_from(rqst);
 
 	lockdep_assert_held(&rqst->rq_xprt->transport_lock);
 
@@ -166,14 +282,15 @@ void xprt_rdma_credit_release(struct rpc_task *task)
 		rqst->rq_cong = 0;
 		return;
 	}
-	if (rqst->rq_cong && xprt_rdma_req_from(rqst)->rr_sent) {
+	if (rqst->rq_cong && req->rr_sent) {
 		rpcrdma_count(client_given_up);
 		trace_xprt_rdma_given_up(rqst, task->tk_status);
-		xprt_rdma_credit_owe(xr, be32_to_cpu(rqst->rq_xid));
+		xprt_rdma_credit_owe(xr, req);
 		xprt_rdma_credit_set_locked(xr);
 		/* A Reply from now on is a late one, and repays. */
-		xprt_rdma_req_from(rqst)->rr_sent = false;
+		req->rr_sent = false;
 	}
+	xprt_rdma_credit_drop_extra_locked(xr, &req->rr_extra);
 	xprt_release_rqst_cong(task);
 }
 

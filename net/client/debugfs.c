@@ -30,6 +30,7 @@ static void xprt_rdma_debugfs_credits(struct seq_file *seq,
 	seq_printf(seq, "credits_granted %u\n", window.wn_granted);
 	seq_printf(seq, "credits_in_flight %lu\n", cong >> RPC_CWNDSHIFT);
 	seq_printf(seq, "credits_owed %u\n", window.wn_owed);
+	seq_printf(seq, "credits_more %u\n", window.wn_more);
 	seq_printf(seq, "callback_credits %u\n",
 		   READ_ONCE(xr->xr_bc_enabled) ? XPRT_RDMA_BC_REQUESTS : 0);
 }

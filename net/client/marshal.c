@@ -10,7 +10,8 @@
  * A Call is inline if it fits. Else, if the upper layer has marked its page
  * list as an eligible item, the item goes to a Read chunk; else the whole Call
  * goes to a Position Zero chunk. The same three choices hold for the Reply,
- * judged by the largest one the upper layer expects.
+ * judged by the largest one the upper layer expects. There is a fourth one in between,
+ * see group.c.
  */
 #include <linux/sunrpc/auth.h>
 #include <linux/sunrpc/xdr.h>
@@ -127,6 +128,7 @@ static void xprt_rdma_marshal_args(struct xprt_rdma *xr, struct rpc_rqst *rqst,
  * @xr: transport with a live connection, send lock held
  * @req: the Call
  * @send: Send that will carry it
+ * @rtx: what there is for groups; NULL: base form
  *
  * What is left of an earlier try is forgotten.
  *
@@ -135,7 +137,8 @@ static void xprt_rdma_marshal_args(struct xprt_rdma *xr, struct rpc_rqst *rqst,
  *	there are no pages for the Reply now.
  */
 int xprt_rdma_marshal_plan(struct xprt_rdma *xr, struct xprt_rdma_req *req,
-			   const struct xprt_rdma_send *send)
+			   const struct xprt_rdma_send *send,
+			   const struct rpcrdma_plan_rtx *rtx)
 {
 	struct rpcrdma_limits limits = xr->xr_conn.cn_limits;
 	struct rpcrdma_plan_args args;
@@ -153,6 +156,7 @@ int xprt_rdma_marshal_plan(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	req->rr_read.of_out.co_nsegs = 0;
 	req->rr_write.of_out.co_nsegs = 0;
 	xprt_rdma_marshal_args(xr, &req->rr_slot, &args);
+	args.pa_rtx = rtx;
 	return rpcrdma_plan_rpc(&limits, &args, &req->rr_plan);
 }
 
@@ -202,6 +206,10 @@ static int xprt_rdma_marshal_map_call(struct xprt_rdma *xr,
 	case RPCRDMA_CALL_INLINE:
 		rpcrdma_count(client_calls_inline);
 		return 0;
+	case RPCRDMA_CALL_GROUP:
+		rpcrdma_count(client_calls_group);
+		rpcrdma_count_add(client_group_sends, req->rr_plan.pl_count);
+		return 0;
 	case RPCRDMA_CALL_READ:
 		rpcrdma_count(client_calls_read_chunk);
 		xr->xr_stats.cs_read_chunks++;
@@ -229,6 +237,10 @@ static int xprt_rdma_marshal_map_reply(struct xprt_rdma *xr,
 	switch (req->rr_plan.pl_reply) {
 	case RPCRDMA_REPLY_INLINE:
 		rpcrdma_count(client_replies_inline);
+		return 0;
+	case RPCRDMA_REPLY_GROUP:
+		rpcrdma_count(client_replies_group);
+		rpcrdma_count_add(client_group_recvs, req->rr_plan.pl_replies);
 		return 0;
 	case RPCRDMA_REPLY_WRITE:
 		rpcrdma_count(client_replies_write_chunk);
@@ -284,6 +296,41 @@ static u32 xprt_rdma_marshal_inv_handle(const struct xprt_rdma *xr,
 }
 
 /**
+ * xprt_rdma_marshal_call - say what goes into the transport header
+ * @xr: transport, send lock held
+ * @req: the Call, with its regions
+ * @call: OUT: the header; it points to what @req offers
+ *
+ * Context: any.
+ */
+void xprt_rdma_marshal_call(const struct xprt_rdma *xr,
+			    const struct xprt_rdma_req *req,
+			    struct rpcrdma_call_out *call)
+{
+	const struct rpcrdma_plan *plan = &req->rr_plan;
+
+	*call = (struct rpcrdma_call_out) {
+		.ko_xid		= be32_to_cpu(req->rr_slot.rq_xid),
+		.ko_credit	= xr->xr_window.wn_requested,
+		.ko_proc	= RPCRDMA1_MSG,
+		.ko_read	= &req->rr_read.of_out,
+		.ko_write	= &req->rr_write.of_out,
+	};
+
+	if (plan->pl_call == RPCRDMA_CALL_LONG)
+		call->ko_proc = RPCRDMA1_NOMSG;
+	if (plan->pl_call == RPCRDMA_CALL_LONG ||
+	    plan->pl_call == RPCRDMA_CALL_READ)
+		call->ko_nreads = 1;
+	if (plan->pl_reply == RPCRDMA_REPLY_WRITE)
+		call->ko_nwrites = 1;
+	if (plan->pl_reply == RPCRDMA_REPLY_LONG)
+		call->ko_reply = &req->rr_write.of_out;
+	if (rpcrdma_vers_names_handle(xr->xr_vers))
+		call->ko_inv_handle = xprt_rdma_marshal_inv_handle(xr, req);
+}
+
+/**
  * xprt_rdma_marshal_encode - write the transport header
  * @xr: transport, send lock held
  * @req: the Call, with its regions
@@ -295,25 +342,9 @@ static u32 xprt_rdma_marshal_inv_handle(const struct xprt_rdma *xr,
 int xprt_rdma_marshal_encode(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			     struct xprt_rdma_send *send)
 {
-	const struct rpcrdma_plan *plan = &req->rr_plan;
-	struct rpcrdma_call_out call = {
-		.ko_xid		= be32_to_cpu(req->rr_slot.rq_xid),
-		.ko_credit	= xr->xr_window.wn_requested,
-		.ko_proc	= RPCRDMA1_MSG,
-		.ko_read	= &req->rr_read.of_out,
-		.ko_write	= &req->rr_write.of_out,
-	};
+	struct rpcrdma_call_out call;
 
-	if (plan->pl_call == RPCRDMA_CALL_LONG)
-		call.ko_proc = RPCRDMA1_NOMSG;
-	if (plan->pl_call != RPCRDMA_CALL_INLINE)
-		call.ko_nreads = 1;
-	if (plan->pl_reply == RPCRDMA_REPLY_WRITE)
-		call.ko_nwrites = 1;
-	if (plan->pl_reply == RPCRDMA_REPLY_LONG)
-		call.ko_reply = &req->rr_write.of_out;
-	if (rpcrdma_vers_names_handle(xr->xr_vers))
-		call.ko_inv_handle = xprt_rdma_marshal_inv_handle(xr, req);
+	xprt_rdma_marshal_call(xr, req, &call);
 	return rpcrdma_encode_call(xr->xr_vers, send->sn_send.sd_buf.bf_data,
 				   send->sn_send.sd_buf.bf_size, &call);
 }
@@ -411,11 +442,14 @@ bool xprt_rdma_marshal_retry(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 		.rg_write_max	= rcv->page_len,
 		.rg_reply_len	= room,
 		.rg_reply_max	= rcv->buflen,
+		.rg_rtx		= req->rr_plan.pl_call == RPCRDMA_CALL_GROUP,
 	};
 
-	/* Not again on this connection (G-23). Of the types we send, this is
-	 * the only one that we can do without.
+	/* Not again on this connection (G-23, RTX-88). Of the types we send, these
+	 * are the only ones that we can do without.
 	 */
+	if (rpcrdma_retry_ends_rtx(hdr, &args))
+		WRITE_ONCE(xr->xr_no_rtx, true);
 	if (hdr->hd_err == RPCRDMA2_ERR_INVAL_HTYPE &&
 	    args.rg_call == RPCRDMA_CALL_LONG)
 		WRITE_ONCE(xr->xr_no_long, true);

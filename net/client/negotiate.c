@@ -50,6 +50,11 @@ rpcrdma_param_range(rdma_v2_inline, xprt_rdma_v2_inline, RPCRDMA_INLINE_MIN,
 MODULE_PARM_DESC(rdma_v2_inline,
 		 "Client: bytes of the largest inline message in version 2, 1024 to 65536");
 
+unsigned int xprt_rdma_rtx = 1;
+rpcrdma_param_range(rdma_rtx, xprt_rdma_rtx, 0, 1);
+MODULE_PARM_DESC(rdma_rtx,
+		 "Client: send long messages in several Sends where the server takes that, 0 or 1");
+
 /* How long a server may take to answer the first message (G-20) */
 #define XPRT_RDMA_NEGOTIATE_TIMEOUT	(5 * HZ)
 
@@ -92,6 +97,9 @@ void xprt_rdma_negotiate_init(struct xprt_rdma *xr)
 		      RPCRDMA_VERS_1 : 0;
 	xr->xr_v2_inline = xprt_rdma_negotiate_size(xr,
 						    READ_ONCE(xprt_rdma_v2_inline));
+	/* No backward Calls or Replies in this form, and no targets */
+	if (READ_ONCE(xprt_rdma_rtx))
+		xr->xr_rtx.xp_flags = RPCRDMA2_RTX_F_SENDS;
 }
 
 /**
@@ -127,6 +135,8 @@ static void xprt_rdma_negotiate_limits(struct xprt_rdma *xr, u32 recv_size,
 	};
 
 	rpcrdma2_props_limits(&ours, peer, &xr->xr_conn.cn_limits);
+	if (peer)
+		xr->xr_conn.cn_rtx = peer->vp_rtx;
 	xr->xr_props_heard = peer;
 }
 
@@ -195,6 +205,7 @@ void xprt_rdma_negotiate_receive(struct xprt_rdma *xr,
 		rpcrdma_count(client_fallbacks);
 		xr->xr_fell_back = true;
 		/* Forget what it may have said about version 2. */
+		memset(&xr->xr_conn.cn_rtx, 0, sizeof(xr->xr_conn.cn_rtx));
 		rpcrdma_props_limits(&xr->xr_conn.cn_ours,
 				     xr->xr_conn.cn_peer_data,
 				     xr->xr_conn.cn_peer_len,
@@ -245,6 +256,10 @@ static int xprt_rdma_negotiate_send(struct xprt_rdma *xr)
 	rpcrdma2_props_default(&props);
 	props.vp_value[RPCRDMA2_PROP_RBSIZ] = xr->xr_v2_inline;
 	props.vp_value[RPCRDMA2_PROP_BRS] = RPCRDMA2_OUR_BRS;
+	props.vp_rtx = xr->xr_rtx;
+	if (xr->xr_rtx.xp_flags)
+		rpcrdma_gather_start(&xr->xr_conn, &xr->xr_rtx,
+				     RPCRDMA_PLAN_REPLIES);
 
 	rc = xprt_rdma_send_get(xr, &send);
 	if (rc)

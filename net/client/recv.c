@@ -10,6 +10,9 @@
  * Calls. A connection begins with few; whenever more Replies are awaited than ever
  * before, there are twice as many. Most connections never need them all. What they pin
  * has a bound, and no more credits are asked for than fit.
+ *
+ * A Reply that comes as a group takes several. All beyond the first come from a number of
+ * spare ones, which are made when a Call first wants some.
  */
 #include "xprt_rdma.h"
 
@@ -54,9 +57,35 @@ int xprt_rdma_recv_expect(struct xprt_rdma *xr, u32 replies, gfp_t gfp)
 	u32 size = xprt_rdma_negotiate_recv_size(xr);
 	u32 want = max(replies, 2 * xprt_rdma_recv_expected(xr));
 
+	/* There is room for more, but that is for spare ones. */
+	want = min(want, max(replies, xprt_rdma_recv_most(xr)));
 	want = min(want + xprt_rdma_recv_others(xr),
 		   rpcrdma_recv_pool_room(pool, size));
 	rpcrdma_recv_pool_grow_gfp(pool, want, size, gfp);
 	replies = min(replies, xprt_rdma_recv_most(xr));
 	return xprt_rdma_recv_expected(xr) < replies ? -ENOBUFS : 0;
+}
+
+/**
+ * xprt_rdma_recv_make_spare - have Receives for Replies that take several
+ * @xr: transport whose version is settled
+ *
+ * All of them are made at once, or memory is short and there are none (RTX-98).
+ *
+ * Context: process; sleeps. Send lock held.
+ */
+void xprt_rdma_recv_make_spare(struct xprt_rdma *xr)
+{
+	struct rpcrdma_recv_pool *pool = &xr->xr_conn.cn_recvs;
+	u32 want = pool->rp_count + xr->xr_spare_max;
+
+	if (xr->xr_spare || !xr->xr_spare_max)
+		return;
+	if (rpcrdma_recv_pool_grow_gfp(pool, want,
+				       xprt_rdma_negotiate_recv_size(xr),
+				       XPRT_RDMA_GFP) ||
+	    pool->rp_count != want)
+		return;
+	xr->xr_spare = xr->xr_spare_max;
+	xprt_rdma_credit_add_spare(xr, xr->xr_spare);
 }

@@ -29,6 +29,10 @@
  * The message is held until its inline part has been copied. If the connection
  * breaks before the fence is up, the rpc_rqst is unpinned and nothing else: it
  * will be sent again on the next connection.
+ *
+ * A Reply that came as a group is a message like any other; the Call said how many
+ * Receives it may take. If a group never gets whole, its RPC ends as with a Reply that
+ * makes no sense, but there is no message (rr_msg is NULL).
  */
 #include <kunit/visibility.h>
 #include <linux/export.h>
@@ -139,6 +143,12 @@ static int xprt_rdma_reply_finish(struct xprt_rdma *xr,
 	return req->rr_reply_written;
 }
 
+static void xprt_rdma_reply_put(struct rpcrdma_msg_in *msg)
+{
+	if (likely(msg))
+		rpcrdma_msg_put(msg);
+}
+
 /* Sends an RPC again with the same XID. Its credit came back with the error; it
  * takes one like any other Call (G-16).
  *
@@ -154,7 +164,7 @@ static void xprt_rdma_reply_resend(struct xprt_rdma *xr,
 	struct rpcrdma_msg_in *msg = req->rr_msg;
 
 	rpcrdma_count(client_resends);
-	rpcrdma_msg_put(msg);
+	xprt_rdma_reply_put(msg);
 
 	xprt_rdma_credit_give_back(rqst->rq_task);
 
@@ -237,7 +247,7 @@ static void xprt_rdma_reply_complete(struct xprt_rdma *xr,
 	/* First the message: sunrpc may send the next Call at once, and that
 	 * one's Reply must find a Receive posted (RFC 8166 3.3.1).
 	 */
-	rpcrdma_msg_put(msg);
+	xprt_rdma_reply_put(msg);
 
 	spin_lock(&xprt->queue_lock);
 	if (likely(copied >= 0))
@@ -258,7 +268,7 @@ static void xprt_rdma_reply_forsake(struct xprt_rdma *xr,
 {
 	struct rpc_xprt *xprt = &xr->xr_xprt;
 
-	rpcrdma_msg_put(req->rr_msg);
+	xprt_rdma_reply_put(req->rr_msg);
 	req->rr_msg = NULL;
 	spin_lock(&xprt->queue_lock);
 	xprt_unpin_rqst(&req->rr_slot);
@@ -301,12 +311,14 @@ static void xprt_rdma_reply_check_stray(struct xprt_rdma *xr,
 		xprt_rdma_reply_bad_inv(xr, msg);
 }
 
-/* Returns false if @msg makes it necessary to close the connection. */
+/* @msg is NULL if it was lost. Returns false if it makes it necessary to close the
+ * connection.
+ */
 static bool xprt_rdma_reply_fence(struct xprt_rdma *xr,
 				  struct xprt_rdma_req *req,
 				  const struct rpcrdma_msg_in *msg)
 {
-	if (rpcrdma_msg_invalidated(msg) &&
+	if (likely(msg) && rpcrdma_msg_invalidated(msg) &&
 	    !xprt_rdma_frwr_remote_inv(xr, req, rpcrdma_msg_inv_rkey(msg))) {
 		xprt_rdma_reply_bad_inv(xr, msg);
 		return false;
@@ -339,6 +351,22 @@ xprt_rdma_reply_judge(struct xprt_rdma_req *req, const struct rpcrdma_hdr *hdr)
 	return RPCRDMA_OK;
 }
 
+/* A Reply may be a group if its Call was one, of as many transmissions as the Call has
+ * Receives for. If it has more, others were meant to have these (RTX-37, RTX-51).
+ */
+static enum rpcrdma_verdict
+xprt_rdma_reply_judge_group(struct xprt_rdma *xr,
+			    const struct xprt_rdma_req *req)
+{
+	rpcrdma_count(client_group_replies);
+	if (rpcrdma_msg_recvs(req->rr_msg) > req->rr_plan.pl_replies) {
+		rpcrdma_conn_fail(&xr->xr_conn, -EPROTO);
+		return RPCRDMA_BIG_GROUP;
+	}
+	return req->rr_plan.pl_call == RPCRDMA_CALL_GROUP ?
+	       RPCRDMA_OK : RPCRDMA_BAD_GROUP;
+}
+
 static void xprt_rdma_reply_assess(struct xprt_rdma *xr,
 				   struct xprt_rdma_req *req,
 				   const struct rpcrdma_hdr *hdr,
@@ -356,6 +384,8 @@ static void xprt_rdma_reply_assess(struct xprt_rdma *xr,
 			req->rr_reply_status = -EAGAIN;
 		return;
 	}
+	if (rpcrdma_msg_is_group(req->rr_msg) && verdict == RPCRDMA_OK)
+		verdict = xprt_rdma_reply_judge_group(xr, req);
 	if (verdict == RPCRDMA_OK)
 		verdict = xprt_rdma_reply_judge(req, hdr);
 	if (verdict != RPCRDMA_OK) {
@@ -438,6 +468,32 @@ static void xprt_rdma_reply_handle(struct xprt_rdma *xr,
 	xprt_rdma_reply_credit(xr, hdr, verdict);
 	xprt_rdma_reply_assess(xr, req, hdr, verdict);
 	if (!xprt_rdma_reply_fence(xr, req, msg))
+		xprt_rdma_reply_forsake(xr, req);
+}
+
+/**
+ * xprt_rdma_reply_lost - a Reply has begun to come, and never will be whole
+ * @conn: connection
+ * @end: which one
+ *
+ * For credits and Receives it has come (RTX-51).
+ *
+ * Context: completion queue's workqueue; may sleep.
+ */
+void xprt_rdma_reply_lost(struct rpcrdma_conn *conn,
+			  const struct rpcrdma_group_end *end)
+{
+	struct xprt_rdma *xr = container_of(conn, struct xprt_rdma, xr_conn);
+	struct xprt_rdma_req *req;
+
+	req = xprt_rdma_reply_match(xr, end->ge_xid, NULL);
+	if (!req) {
+		xprt_rdma_credit_late_reply(xr, end->ge_xid);
+		return;
+	}
+	req->rr_reply_written = 0;
+	req->rr_reply_status = -EPROTO;
+	if (!xprt_rdma_reply_fence(xr, req, NULL))
 		xprt_rdma_reply_forsake(xr, req);
 }
 

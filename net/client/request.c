@@ -15,7 +15,7 @@
  *
  *	Receive		for the Reply, before the Call is sent (RFC 8166 3.3.1)
  *	Send		with a buffer for the message
- *	plan		what is inline, and what goes by RDMA
+ *	plan		what is inline, in one Send or several, and what goes by RDMA
  *	register	the memory that the server reads and writes
  *	encode		the transport header
  *	gather		copy the inline parts behind it
@@ -50,6 +50,18 @@ static int xprt_rdma_send_prepare_reply(struct xprt_rdma *xr)
 	return rc && owed >= expected ? -ENOTCONN : rc;
 }
 
+/* Returns bytes of the first Send, or a negative errno. */
+static int xprt_rdma_send_write(struct xprt_rdma *xr, struct xprt_rdma_req *req,
+				struct xprt_rdma_send *send)
+{
+	int rc;
+
+	if (req->rr_plan.pl_call == RPCRDMA_CALL_GROUP)
+		return xprt_rdma_group_write(xr, req, send);
+	rc = xprt_rdma_marshal_encode(xr, req, send);
+	return rc > 0 ? xprt_rdma_marshal_gather(xr, req, send, rc) : rc;
+}
+
 /* The way of one Call, in its order */
 static int xprt_rdma_send_call(struct xprt_rdma *xr, struct rpc_rqst *rqst)
 {
@@ -66,13 +78,11 @@ static int xprt_rdma_send_call(struct xprt_rdma *xr, struct rpc_rqst *rqst)
 	if (rc)
 		return rc;
 
-	rc = xprt_rdma_marshal_plan(xr, req, send);
+	rc = xprt_rdma_group_plan(xr, req, send);
 	if (!rc)
 		rc = xprt_rdma_marshal_register(xr, req);
 	if (!rc)
-		rc = xprt_rdma_marshal_encode(xr, req, send);
-	if (rc > 0)
-		rc = xprt_rdma_marshal_gather(xr, req, send, rc);
+		rc = xprt_rdma_send_write(xr, req, send);
 	if (rc < 0)
 		goto out_unmap;
 	trace_xprt_rdma_marshal(rqst, &req->rr_plan, rc);
@@ -85,6 +95,7 @@ out_unmap:
 	trace_xprt_rdma_marshal_err(rqst, rc);
 	xprt_rdma_frwr_unmap_unposted(xr, req);
 	xprt_rdma_send_put(send);
+	xprt_rdma_credit_drop_extra(xr, req);
 	return rc;
 }
 

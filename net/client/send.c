@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Client: Sends. One RPC is one chain of work requests and one doorbell: the
- * registrations, then the Send.
+ * registrations, then the Send, or the Sends of a group.
  *
  * This file owns the Sends of a connection, and says what waits in the line for the
  * entries of its send queue (verbs/sq.c). It never looks at what it sends, and never
@@ -11,6 +11,10 @@
  *
  * The whole inline message, transport header included, is copied into the buffer of
  * a Send (verbs/send.c), so the Send needs nothing of the RPC's.
+ *
+ * Each Send of a group is on the busy list for itself, since each is signaled, or given
+ * back by a later one, for itself. They are posted in one go, under one lock, so nothing
+ * comes between them (RTX-40).
  *
  * Only one Send in %RPCRDMA_SEND_BATCH asks for a completion. The send queue
  * completes in order, so that one gives back all Sends before it too, with the
@@ -55,6 +59,11 @@ static struct xprt_rdma *xprt_rdma_send_xr(const struct xprt_rdma_send *send)
 	return container_of(send->sn_send.sd_conn, struct xprt_rdma, xr_conn);
 }
 
+static struct xprt_rdma_send *xprt_rdma_send_from(struct rpcrdma_send *send)
+{
+	return container_of(send, struct xprt_rdma_send, sn_send);
+}
+
 static int xprt_rdma_send_free_slots(const struct xprt_rdma *xr)
 {
 	return atomic_read(&xr->xr_conn.cn_sq.sq_free);
@@ -96,28 +105,42 @@ static bool xprt_rdma_send_signal(struct xprt_rdma *xr, u32 len)
 	return true;
 }
 
-/* Posts a Send behind the registrations of its RPC; its entries are reserved.
- * Even after an error the device may have part of the chain, so the Send stays
- * on the busy list until the queues are gone.
+/* It is about to be posted. */
+static void xprt_rdma_send_ready(struct xprt_rdma *xr,
+				 struct xprt_rdma_send *send,
+				 const struct xprt_rdma_req *req)
+{
+	send->sn_send.sd_wr.send_flags =
+		xprt_rdma_send_signal(xr, rpcrdma_send_len(&send->sn_send)) ?
+			IB_SEND_SIGNALED : 0;
+	trace_xprt_rdma_send(send, req);
+}
+
+/* Posts a Send behind the registrations of its RPC, and with it all of its group; its
+ * entries are reserved. Even after an error the device may have part of the chain, so
+ * they stay on the busy list until the queues are gone.
  */
 static int xprt_rdma_send_post_locked(struct xprt_rdma_send *send,
 				      struct xprt_rdma_req *req,
 				      const struct ib_send_wr *first)
 {
 	struct xprt_rdma *xr = xprt_rdma_send_xr(send);
+	u32 count = 1 + send->sn_send.sd_nmore;
+	struct rpcrdma_send *more;
 	int rc;
 
 	lockdep_assert_held(&xr->xr_send_lock);
 
-	send->sn_send.sd_wr.send_flags =
-		xprt_rdma_send_signal(xr, rpcrdma_send_len(&send->sn_send)) ?
-			IB_SEND_SIGNALED : 0;
+	rpcrdma_send_chain(&send->sn_send);
+	xprt_rdma_send_ready(xr, send, req);
+	list_for_each_entry(more, &send->sn_send.sd_more, sd_list)
+		xprt_rdma_send_ready(xr, xprt_rdma_send_from(more), req);
 	list_add_tail(&send->sn_send.sd_list, &xr->xr_send_busy);
-	trace_xprt_rdma_send(send, req);
+	rpcrdma_send_part(&send->sn_send, &xr->xr_send_busy);
 	rc = rpcrdma_conn_post(&xr->xr_conn, first);
 	if (unlikely(rc))
 		return -ENOTCONN;
-	rpcrdma_count(client_sends);
+	rpcrdma_count_add(client_sends, count);
 	return 0;
 }
 
@@ -133,10 +156,12 @@ static bool xprt_rdma_send_claim(struct xprt_rdma *xr,
 	return req->rr_sent;
 }
 
-/* Entries that a Call takes: its chain, and the invalidations that follow */
+/* Entries that a Call takes: its chain, and the invalidations that follow. Of a group,
+ * each Send gives back its own.
+ */
 static u32 xprt_rdma_send_slots(const struct xprt_rdma_send *send)
 {
-	return 2 * send->sn_send.sd_slots - 1;
+	return 2 * send->sn_send.sd_slots - 1 + send->sn_send.sd_nmore;
 }
 
 /* A device may have a send queue that no Call with so many regions fits. */
@@ -255,9 +280,7 @@ static u32 xprt_rdma_send_retire(struct xprt_rdma *xr,
 /* After an error each Send completes for itself; draining sorts them out. */
 static void xprt_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 {
-	struct xprt_rdma_send *send = container_of(rpcrdma_send_of(wc),
-						   struct xprt_rdma_send,
-						   sn_send);
+	struct xprt_rdma_send *send = xprt_rdma_send_from(rpcrdma_send_of(wc));
 	struct xprt_rdma *xr = xprt_rdma_send_xr(send);
 
 	if (likely(wc->status == IB_WC_SUCCESS)) {
@@ -427,9 +450,22 @@ int xprt_rdma_sends_reserve(struct xprt_rdma *xr)
 	return ready ? 0 : -ENOBUFS;
 }
 
+/* Those of a group but the first. They are ready: they were to have a message. */
+static void xprt_rdma_send_part_locked(struct xprt_rdma_send *send)
+{
+	struct xprt_rdma *xr = xprt_rdma_send_xr(send);
+	struct rpcrdma_send *more, *next;
+
+	lockdep_assert_held(&xr->xr_send_lock);
+
+	list_for_each_entry_safe(more, next, &send->sn_send.sd_more, sd_list)
+		list_move(&more->sd_list, &xr->xr_send_free);
+	send->sn_send.sd_nmore = 0;
+}
+
 /**
- * xprt_rdma_send_put - give back a Send that was not posted
- * @send: Send
+ * xprt_rdma_send_put - give back a Send that was not posted, or a group
+ * @send: Send, or the first of a group
  *
  * One that is not ready goes behind those that are: others may have come back
  * while there was no memory for this one, and must not wait behind it (I33).
@@ -442,6 +478,7 @@ void xprt_rdma_send_put(struct xprt_rdma_send *send)
 	bool ready = xprt_rdma_send_is_ready(send);
 
 	spin_lock(&xr->xr_send_lock);
+	xprt_rdma_send_part_locked(send);
 	if (ready)
 		list_add(&send->sn_send.sd_list, &xr->xr_send_free);
 	else
@@ -454,9 +491,78 @@ void xprt_rdma_send_put(struct xprt_rdma_send *send)
 }
 
 /**
- * xprt_rdma_send_post - post a Send behind its RPC's registrations
- * @send: Send with its message in place
- * @len: bytes of message
+ * xprt_rdma_send_fits - would a group be posted at once?
+ * @xr: transport, send lock held
+ * @plan: plan of its Call
+ *
+ * One that has to wait for entries takes base form. Only an answer to a callback can take
+ * some before it is posted: then it waits like any Call.
+ *
+ * Context: any.
+ * Return: true if there are entries for its Sends, and for the regions that it may have.
+ */
+bool xprt_rdma_send_fits(struct xprt_rdma *xr, const struct rpcrdma_plan *plan)
+{
+	struct rpcrdma_sq *sq = &xr->xr_conn.cn_sq;
+	u32 slots = plan->pl_count + xr->xr_answers;
+
+	if (plan->pl_reply == RPCRDMA_REPLY_WRITE ||
+	    plan->pl_reply == RPCRDMA_REPLY_LONG)
+		slots += XPRT_RDMA_SLOTS_MAX;
+	return !READ_ONCE(sq->sq_nwaiting) &&
+	       xprt_rdma_send_free_slots(xr) >= (int)slots;
+}
+
+/**
+ * xprt_rdma_send_get_more - take the other Sends of a group
+ * @first: its first Send
+ * @count: how many more
+ * @size: bytes that each has to have
+ *
+ * Context: process; may sleep. Send lock held.
+ * Return: 0; or a negative errno of xprt_rdma_send_get(), and @first has some or none of
+ *	them, which go back with it.
+ */
+int xprt_rdma_send_get_more(struct xprt_rdma_send *first, u32 count, u32 size)
+{
+	struct xprt_rdma *xr = xprt_rdma_send_xr(first);
+	struct xprt_rdma_send *send;
+	int rc;
+
+	while (count--) {
+		rc = xprt_rdma_send_get(xr, &send);
+		if (rc)
+			return rc;
+		if (send->sn_send.sd_buf.bf_size < size) {
+			xprt_rdma_send_put(send);
+			return -ENOBUFS;
+		}
+		send->sn_send.sd_slots = 1;
+		rpcrdma_send_add(&first->sn_send, &send->sn_send);
+	}
+	return 0;
+}
+
+/**
+ * xprt_rdma_send_put_more - a group becomes a Send like any other
+ * @first: its first Send, which stays with the caller
+ *
+ * Context: any that may take a lock.
+ */
+void xprt_rdma_send_put_more(struct xprt_rdma_send *first)
+{
+	struct xprt_rdma *xr = xprt_rdma_send_xr(first);
+
+	spin_lock(&xr->xr_send_lock);
+	xprt_rdma_send_part_locked(first);
+	spin_unlock(&xr->xr_send_lock);
+}
+
+/**
+ * xprt_rdma_send_post - post a Send, or a group, behind its RPC's registrations
+ * @send: Send with its message in place; or the first of a group, of which the others
+ *	are prepared
+ * @len: bytes of message, in this Send
  * @req: RPC whose regions to register, or NULL
  *
  * The lock covers posting too, so that the busy list has the order of the
@@ -520,6 +626,7 @@ void xprt_rdma_send_forget(struct xprt_rdma *xr, struct xprt_rdma_req *req)
 	req->rr_parked = NULL;
 	if (send) {
 		rpcrdma_sq_leave(sq, &send->sn_send.sd_wait);
+		xprt_rdma_send_part_locked(send);
 		list_add(&send->sn_send.sd_list, &xr->xr_send_free);
 		/* The next in line may need fewer entries. */
 		rpcrdma_sq_serve(sq);

@@ -122,23 +122,29 @@ TRACE_EVENT(xprt_rdma_marshal,
 		__field(u32, call)
 		__field(u32, reply)
 		__field(u32, len)
+		__field(u32, sends)
+		__field(u32, recvs)
 	),
 	TP_fast_assign(
 		__entry->xid = be32_to_cpu(rqst->rq_xid);
 		__entry->call = plan->pl_call;
 		__entry->reply = plan->pl_reply;
 		__entry->len = len;
+		__entry->sends = plan->pl_count;
+		__entry->recvs = plan->pl_replies;
 	),
-	TP_printk("xid=0x%08x call=%s reply=%s inline=%u", __entry->xid,
+	TP_printk("xid=0x%08x call=%s reply=%s inline=%u sends=%u recvs=%u", __entry->xid,
 		  __print_symbolic(__entry->call,
 				   { RPCRDMA_CALL_INLINE, "inline" },
 				   { RPCRDMA_CALL_READ, "read chunk" },
-				   { RPCRDMA_CALL_LONG, "long" }),
+				   { RPCRDMA_CALL_LONG, "long" },
+				   { RPCRDMA_CALL_GROUP, "group" }),
 		  __print_symbolic(__entry->reply,
 				   { RPCRDMA_REPLY_INLINE, "inline" },
 				   { RPCRDMA_REPLY_WRITE, "write chunk" },
-				   { RPCRDMA_REPLY_LONG, "reply chunk" }),
-		  __entry->len)
+				   { RPCRDMA_REPLY_LONG, "reply chunk" },
+				   { RPCRDMA_REPLY_GROUP, "group" }),
+		  __entry->len, __entry->sends, __entry->recvs)
 );
 
 DECLARE_EVENT_CLASS(xprt_rdma_rqst_class,
@@ -265,7 +271,8 @@ TRACE_EVENT(xprt_rdma_reply,
 	),
 	TP_fast_assign(
 		__entry->xid = be32_to_cpu(req->rr_slot.rq_xid);
-		__entry->len = rpcrdma_msg_body_len(req->rr_msg);
+		__entry->len = req->rr_msg ? rpcrdma_msg_body_len(req->rr_msg) :
+					     0;
 		__entry->written = req->rr_reply_written;
 		__entry->status = req->rr_reply_status;
 	),

@@ -16,6 +16,7 @@
 #include <rpcrdma/msg.h>
 #include <rpcrdma/plan.h>
 #include <rpcrdma/retry.h>
+#include <rpcrdma/rtx.h>
 #include <rpcrdma/send.h>
 #include <rpcrdma/size.h>
 #include <rpcrdma/vers.h>
@@ -40,6 +41,9 @@
 
 /* Bytes of the buffer that a slot is made with: most RPCs take no more. */
 #define XPRT_RDMA_BUF_SIZE	2048u
+
+/* The longest Call that can be told to be sent as a group: a WRITE of that payload */
+#define XPRT_RDMA_RTX_MAX	(XPRT_RDMA_MAX_PAYLOAD + 4096u)
 
 #define XPRT_RDMA_MIN_SLOTS	2u
 #define XPRT_RDMA_DEF_SLOTS	128u
@@ -120,6 +124,29 @@ struct xprt_rdma_offer {
 };
 
 /**
+ * struct xprt_rdma_extra - what a Call that is a group has beyond other Calls
+ * @ex_credits: credits beyond the first
+ * @ex_recvs: Receives for its Reply beyond the first
+ *
+ * Taken together before the Call is posted, and given back together with its first
+ * credit. Under xprt->transport_lock.
+ */
+struct xprt_rdma_extra {
+	u32				ex_credits;
+	u32				ex_recvs;
+};
+
+/**
+ * struct xprt_rdma_owed - an RPC that was given up
+ * @ow_xid: its XID
+ * @ow_extra: what it keeps until its Reply comes, beside a credit and a Receive
+ */
+struct xprt_rdma_owed {
+	u32				ow_xid;
+	struct xprt_rdma_extra		ow_extra;
+};
+
+/**
  * struct xprt_rdma_req - an RPC slot
  * @rr_slot: what sunrpc knows; its memory is cleared by sunrpc at will
  * @rr_free: on xr_req_free, under xprt->reserve_lock
@@ -128,6 +155,7 @@ struct xprt_rdma_offer {
  * @rr_buf_size: bytes of @rr_buf
  * @rr_plan: forms chosen for this RPC
  * @rr_retry: what errors have taught about it
+ * @rr_extra: credits and Receives beyond those of any Call
  * @rr_resend: it met an error and is to be sent again; set under
  *	xprt->queue_lock, cleared by who sends it
  * @rr_call_copy: its Call, if that had to be copied to be registered
@@ -159,6 +187,7 @@ struct xprt_rdma_req {
 	size_t			rr_buf_size;
 	struct rpcrdma_plan	rr_plan;
 	struct rpcrdma_retry	rr_retry;
+	struct xprt_rdma_extra	rr_extra;
 	struct xdr_buf		rr_call_copy;
 	struct xdr_buf		rr_reply_copy;
 	bool			rr_resend;
@@ -219,8 +248,8 @@ struct xprt_rdma_stats {
  * @xr_conn: the connection; set up anew for each attempt, by whoever holds the
  *	transport's send lock
  * @xr_window: forward credits; written under xprt->transport_lock
- * @xr_owed: XIDs of the RPCs that were given up and hold their credits, as many
- *	as the window counts, under xprt->transport_lock
+ * @xr_owed: the RPCs that were given up and hold their credits, as many as the window
+ *	counts, under xprt->transport_lock
  * @xr_v1_only: the server could not stand version 2: do not try it again
  * @xr_v2_spoken: it has spoken version 2 since it was last forgiven xr_v1_only
  * @xr_no_memory: the last attempt to connect failed for want of memory
@@ -261,6 +290,11 @@ struct xprt_rdma_stats {
  * @xr_unsignaled: Sends since the last one that asked for a completion, under
  *	xr_send_lock
  * @xr_answers: send queue entries that Calls leave to answers to callbacks
+ * @xr_rtx: what we have announced of the round-trip extension
+ * @xr_no_rtx: the server has refused a Call in that form on this connection
+ * @xr_spare_max: Receives for Replies beyond the first of each that there may be
+ * @xr_spare: how many there are
+ * @xr_spare_free: how many no Call has taken, under xprt->transport_lock
  *
  * What follows @xr_debugfs lasts as long as one connection: it is cleared at once when
  * the next one begins.
@@ -269,7 +303,7 @@ struct xprt_rdma {
 	struct rpc_xprt			xr_xprt;
 	struct rpcrdma_conn		xr_conn;
 	struct rpcrdma_window		xr_window;
-	u32				*xr_owed;
+	struct xprt_rdma_owed		*xr_owed;
 	bool				xr_v1_only;
 	bool				xr_v2_spoken;
 	bool				xr_no_memory;
@@ -312,6 +346,11 @@ struct xprt_rdma {
 	u32				xr_nsends;
 	u32				xr_unsignaled;
 	u32				xr_answers;
+	struct rpcrdma2_rtx		xr_rtx;
+	bool				xr_no_rtx;
+	u32				xr_spare_max;
+	u32				xr_spare;
+	u32				xr_spare_free;
 };
 
 static inline struct xprt_rdma *xprt_rdma_from(struct rpc_xprt *xprt)
@@ -344,9 +383,17 @@ xprt_rdma_reply_decode(const struct xprt_rdma *xr, struct rpcrdma_msg_in *msg,
 {
 	enum rpcrdma_verdict verdict;
 
-	verdict = rpcrdma_decode_reply(xr->xr_vers, rpcrdma_msg_head(msg),
-				       rpcrdma_msg_head_room(msg), hdr);
+	if (rpcrdma_msg_is_group(msg))
+		verdict = rpcrdma2_decode_group(rpcrdma_msg_head(msg),
+						rpcrdma_msg_head_room(msg),
+						&rpcrdma2_accept_backward, hdr);
+	else
+		verdict = rpcrdma_decode_reply(xr->xr_vers,
+					       rpcrdma_msg_head(msg),
+					       rpcrdma_msg_head_room(msg), hdr);
 	rpcrdma_msg_set_body(msg, hdr->hd_length, hdr->hd_msg_len);
+	if (verdict == RPCRDMA_OK && rpcrdma_msg_is_group(msg))
+		verdict = rpcrdma_msg_verdict(msg);
 	return verdict;
 }
 
@@ -372,6 +419,7 @@ void xprt_rdma_set_connect_timeout(struct rpc_xprt *xprt,
 /* client/negotiate.c */
 extern unsigned int xprt_rdma_client_version;
 extern unsigned int xprt_rdma_v2_inline;
+extern unsigned int xprt_rdma_rtx;
 u32 xprt_rdma_negotiate_size(const struct xprt_rdma *xr, u32 size);
 void xprt_rdma_negotiate_init(struct xprt_rdma *xr);
 u32 xprt_rdma_negotiate_recv_size(const struct xprt_rdma *xr);
@@ -400,6 +448,14 @@ void xprt_rdma_credit_grant(struct xprt_rdma *xr, u32 credit, bool error);
 void xprt_rdma_credit_give_back(struct rpc_task *task);
 void xprt_rdma_credit_release(struct rpc_task *task);
 bool xprt_rdma_credit_late_reply(struct xprt_rdma *xr, u32 xid);
+void xprt_rdma_credit_add_spare(struct xprt_rdma *xr, u32 recvs);
+void xprt_rdma_credit_see_extra(struct xprt_rdma *xr,
+				struct xprt_rdma_extra *most);
+bool xprt_rdma_credit_take_extra(struct xprt_rdma *xr,
+				 struct xprt_rdma_req *req,
+				 const struct xprt_rdma_extra *extra);
+void xprt_rdma_credit_drop_extra(struct xprt_rdma *xr,
+				 struct xprt_rdma_req *req);
 
 /* An RPC takes a credit, unless it has one. Returns false if there is none left: then
  * sunrpc wakes it when there is.
@@ -439,14 +495,26 @@ static inline void xprt_rdma_credit_unsent(struct rpc_rqst *rqst)
 
 /* client/marshal.c */
 int xprt_rdma_marshal_plan(struct xprt_rdma *xr, struct xprt_rdma_req *req,
-			   const struct xprt_rdma_send *send);
+			   const struct xprt_rdma_send *send,
+			   const struct rpcrdma_plan_rtx *rtx);
 int xprt_rdma_marshal_register(struct xprt_rdma *xr, struct xprt_rdma_req *req);
+void xprt_rdma_marshal_call(const struct xprt_rdma *xr,
+			    const struct xprt_rdma_req *req,
+			    struct rpcrdma_call_out *call);
 int xprt_rdma_marshal_encode(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			     struct xprt_rdma_send *send);
 int xprt_rdma_marshal_gather(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			     struct xprt_rdma_send *send, u32 hdr_len);
 bool xprt_rdma_marshal_retry(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			     const struct rpcrdma_hdr *hdr);
+
+/* client/group.c */
+extern unsigned int xprt_rdma_rtx_long_max;
+extern unsigned int xprt_rdma_rtx_stream_max;
+int xprt_rdma_group_plan(struct xprt_rdma *xr, struct xprt_rdma_req *req,
+			 struct xprt_rdma_send *send);
+int xprt_rdma_group_write(struct xprt_rdma *xr, struct xprt_rdma_req *req,
+			  struct xprt_rdma_send *first);
 
 /* client/bounce.c */
 int xprt_rdma_bounce_get(struct xdr_buf *copy, u32 len);
@@ -494,6 +562,7 @@ void xprt_rdma_frwr_fence(struct xprt_rdma *xr, struct xprt_rdma_req *req);
 /* client/recv.c */
 int xprt_rdma_recv_limit(struct xprt_rdma *xr);
 int xprt_rdma_recv_expect(struct xprt_rdma *xr, u32 replies, gfp_t gfp);
+void xprt_rdma_recv_make_spare(struct xprt_rdma *xr);
 
 /* Receives for the Replies to as many Calls as there can be */
 static inline u32 xprt_rdma_recv_most(const struct xprt_rdma *xr)
@@ -502,11 +571,12 @@ static inline u32 xprt_rdma_recv_most(const struct xprt_rdma *xr)
 }
 
 /* Receives for other messages than Replies: for callbacks, for what takes no
- * credit, and the batch that waits to be posted. They are always there.
+ * credit, and the batch that waits to be posted. They are always there. And those for
+ * Replies that take several, beyond the first of each, once there are any.
  */
 static inline u32 xprt_rdma_recv_others(const struct xprt_rdma *xr)
 {
-	return xr->xr_sizes.cz_recvs - xprt_rdma_recv_most(xr);
+	return xr->xr_sizes.cz_recvs - xprt_rdma_recv_most(xr) + xr->xr_spare;
 }
 
 /* How many Receives there are for Replies */
@@ -524,6 +594,9 @@ void xprt_rdma_sends_destroy(struct xprt_rdma *xr);
 int xprt_rdma_send_get_gfp(struct xprt_rdma *xr, struct xprt_rdma_send **sendp,
 			   gfp_t gfp);
 void xprt_rdma_send_put(struct xprt_rdma_send *send);
+int xprt_rdma_send_get_more(struct xprt_rdma_send *first, u32 count, u32 size);
+void xprt_rdma_send_put_more(struct xprt_rdma_send *first);
+bool xprt_rdma_send_fits(struct xprt_rdma *xr, const struct rpcrdma_plan *plan);
 int xprt_rdma_send_wait(struct xprt_rdma *xr);
 int xprt_rdma_send_post(struct xprt_rdma_send *send, u32 len,
 			struct xprt_rdma_req *req);
@@ -547,6 +620,8 @@ int xprt_rdma_reply_place(struct xprt_rdma *xr, struct xprt_rdma_req *req);
 #endif
 void xprt_rdma_reply_receive(struct rpcrdma_conn *conn,
 			     struct rpcrdma_msg_in *msg);
+void xprt_rdma_reply_lost(struct rpcrdma_conn *conn,
+			  const struct rpcrdma_group_end *end);
 void xprt_rdma_reply_wait(struct rpc_task *task);
 
 /* client/debugfs.c */

@@ -2,11 +2,12 @@
 /*
  * Credits: what to advertise, and what to believe.
  *
- * A credit is one Send of a Call, and a Receive at the responder. As long as each Call
- * is one Send, it has one credit, and in-flight Calls and credits are the same number;
- * where a Call may be several, the caller says how many credits are in use.
+ * A credit is one Send of a Call, and a Receive at the responder. So a Call that is one
+ * Send has one credit, and is counted by whoever counts Calls. The credits that a Call
+ * of several Sends has beyond its first are counted in the window. They are taken all at
+ * once or not at all, and never waited for (RTX-78).
  *
- * A window is four numbers' worth of arithmetic. Where it lives, what guards
+ * A window is five numbers' worth of arithmetic. Where it lives, what guards
  * it and who sleeps on it is not known here; neither is the direction it
  * serves, so that each direction has one of its own (rfc5666bis 8.2.1).
  *
@@ -36,6 +37,7 @@ void rpcrdma_window_reset(struct rpcrdma_window *win, u32 requested)
 	win->wn_requested = max(requested, 1u);
 	win->wn_granted = 1;
 	win->wn_owed = 0;
+	win->wn_more = 0;
 	win->wn_opened = false;
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_window_reset);
@@ -109,6 +111,68 @@ bool rpcrdma_window_repay(struct rpcrdma_window *win)
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_window_repay);
 
+/* Credits in use: one of each Call, and those beyond */
+static u64 rpcrdma_window_used(const struct rpcrdma_window *win, u32 in_flight)
+{
+	return (u64)win->wn_owed + win->wn_more + in_flight;
+}
+
+/**
+ * rpcrdma_window_more - how many credits may a Call have beyond its first?
+ * @win: the window
+ * @in_flight: Calls sent and waited for, and this Call
+ *
+ * All Calls together leave half of the grant to those that need no others (RTX-79).
+ *
+ * Context: any; the caller serialises.
+ * Return: credits.
+ */
+u32 rpcrdma_window_more(const struct rpcrdma_window *win, u32 in_flight)
+{
+	u32 half = win->wn_granted / 2;
+
+	return min(rpcrdma_window_room(win, in_flight),
+		   half - min(half, win->wn_more));
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_window_more);
+
+/**
+ * rpcrdma_window_take_more - a Call takes its credits beyond the first
+ * @win: the window
+ * @in_flight: as for rpcrdma_window_more()
+ * @more: how many it wants
+ *
+ * They stay taken if the grant shrinks (RTX-81), or if the Call is given up (RTX-100).
+ *
+ * Context: any; the caller serialises.
+ * Return: true if it has all of them; false if it has none, and takes another form.
+ */
+bool rpcrdma_window_take_more(struct rpcrdma_window *win, u32 in_flight,
+			      u32 more)
+{
+	if (more > rpcrdma_window_more(win, in_flight))
+		return false;
+	win->wn_more += more;
+	return true;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_window_take_more);
+
+/**
+ * rpcrdma_window_give_more - credits beyond the first of a Call come back
+ * @win: the window
+ * @more: how many it has taken
+ *
+ * Context: any; the caller serialises.
+ * Return: true if there were any.
+ */
+bool rpcrdma_window_give_more(struct rpcrdma_window *win, u32 more)
+{
+	more = min(more, win->wn_more);
+	win->wn_more -= more;
+	return more;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_window_give_more);
+
 /**
  * rpcrdma_window_room - how many more Calls may be sent now
  * @win: the window
@@ -123,7 +187,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_window_repay);
 u32 rpcrdma_window_room(const struct rpcrdma_window *win, u32 in_flight)
 {
 	u32 limit = min(win->wn_granted, win->wn_requested);
-	u64 used = (u64)win->wn_owed + in_flight;
+	u64 used = rpcrdma_window_used(win, in_flight);
 
 	return limit > used ? limit - used : 0;
 }

@@ -12,6 +12,11 @@
  * Forms are tried from the cheapest to the one that always works: inline,
  * inline with one item taken out, everything by RDMA (RFC 8166 3.5.1, 3.5.3).
  * Never part of a body inline and part of it by RDMA (RFC 8166 3.5.3).
+ *
+ * With a peer that does the round-trip extension, a message that does not fit may stay
+ * inline all the same, in several transmissions, if there are credits for them now, or
+ * Receives (RTX-78, RTX-98). Groups are tried behind inline, and in front of chunks. The
+ * caller takes what the plan asks for; if that is gone meanwhile, it plans again.
  */
 
 #include <linux/errno.h>
@@ -22,7 +27,10 @@
 
 #include <kunit/visibility.h>
 
+#include <rpcrdma/group.h>
+#include <rpcrdma/layout.h>
 #include <rpcrdma/plan.h>
+#include <rpcrdma/rtx.h>
 #include <rpcrdma/wire.h>
 
 static bool rpcrdma_plan_fits(u32 hdr_len, u32 body_len, u32 threshold)
@@ -53,6 +61,35 @@ static u32 rpcrdma_plan_reduced(u32 len, u32 item)
 	return len - min(len, item);
 }
 
+/* Receives that are enough for the largest Reply, if there may be @most; else 0 */
+static u32 rpcrdma_plan_replies(const struct rpcrdma_limits *limits,
+				const struct rpcrdma_plan_args *args, u32 most)
+{
+	return rpcrdma_group_replies(args->pa_reply_max, limits->lm_inline_recv,
+				     0, most);
+}
+
+/* Several Receives for a long Reply that has no eligible result (RTX-68, RTX-98). One
+ * that may not leave the stream is no reason to copy it.
+ */
+static bool rpcrdma_plan_reply_group(const struct rpcrdma_limits *limits,
+				     const struct rpcrdma_plan_args *args,
+				     struct rpcrdma_plan *plan)
+{
+	const struct rpcrdma_plan_rtx *rtx = args->pa_rtx;
+	u32 most;
+
+	if (!rtx || args->pa_reply_item)
+		return false;
+	most = min(rtx->px_peer.xp_reply_max, RPCRDMA_PLAN_REPLIES);
+	plan->pl_replies = rpcrdma_plan_replies(limits, args, most);
+	if (plan->pl_replies && plan->pl_replies - 1 <= rtx->px_spare)
+		return true;
+	plan->pl_short |= plan->pl_replies;
+	plan->pl_replies = 1;
+	return false;
+}
+
 /*
  * The smallest provision that is good for the largest Reply (RFC 8166 4.3.3). With
  * a Write chunk or a Reply chunk, never both: deployed servers have not seen
@@ -60,7 +97,8 @@ static u32 rpcrdma_plan_reduced(u32 len, u32 item)
  */
 static enum rpcrdma_reply_form
 rpcrdma_plan_reply(const struct rpcrdma_limits *limits,
-		   const struct rpcrdma_plan_args *args)
+		   const struct rpcrdma_plan_args *args,
+		   struct rpcrdma_plan *plan)
 {
 	u32 hdr_len;
 
@@ -78,9 +116,55 @@ rpcrdma_plan_reply(const struct rpcrdma_limits *limits,
 						   args->pa_reply_item),
 			      limits->lm_inline_recv))
 		return RPCRDMA_REPLY_WRITE;
+	if (rpcrdma_plan_reply_group(limits, args, plan))
+		return RPCRDMA_REPLY_GROUP;
 	return RPCRDMA_REPLY_LONG;
 }
 
+/* May a Call that one transmission does not take stay in the stream? Not if it has an
+ * item for which the peer has targets, or that is longer than is worth two copies
+ * (RTX-95, RTX-97).
+ */
+static bool rpcrdma_plan_is_stream(const struct rpcrdma_plan_args *args)
+{
+	const struct rpcrdma_plan_rtx *rtx = args->pa_rtx;
+
+	if (!args->pa_reduce || !args->pa_call_item)
+		return args->pa_call_len <= rtx->px_long_max;
+	return !rtx->px_peer.xp_nsegs &&
+	       args->pa_call_item <= rtx->px_stream_max;
+}
+
+/* All of the Call in the stream of a group. Its chunks are those for the Reply. */
+static bool rpcrdma_plan_call_group(const struct rpcrdma_limits *limits,
+				    const struct rpcrdma_plan_args *args,
+				    struct rpcrdma_plan *plan)
+{
+	const struct rpcrdma_plan_rtx *rtx = args->pa_rtx;
+	struct rpcrdma_layout layout = {
+		.ly_hdr = plan->pl_hdr_max + RPCRDMA2_RTX_MSG_MIN -
+			  RPCRDMA2_HDR_MIN,
+		.ly_limit = limits->lm_inline_send,
+		.ly_stream = args->pa_call_len,
+	};
+	u32 count;
+
+	if (!rtx || plan->pl_hdr_max > layout.ly_limit ||
+	    !rpcrdma_plan_is_stream(args))
+		return false;
+	count = rpcrdma_group_call(&layout, &rtx->px_peer);
+	if (!count || count - 1 > rtx->px_more) {
+		plan->pl_short |= count;
+		return false;
+	}
+	plan->pl_call = RPCRDMA_CALL_GROUP;
+	plan->pl_hdr_max = layout.ly_hdr;
+	plan->pl_count = count;
+	plan->pl_limit = layout.ly_limit;
+	return true;
+}
+
+/* Returns -EAGAIN if the Call cannot be a group, and the Reply was to be one. */
 static int rpcrdma_plan_call(const struct rpcrdma_limits *limits,
 			     const struct rpcrdma_plan_args *args,
 			     u32 nwritesegs, u32 nreplysegs,
@@ -91,8 +175,13 @@ static int rpcrdma_plan_call(const struct rpcrdma_limits *limits,
 	plan->pl_call = RPCRDMA_CALL_INLINE;
 	plan->pl_hdr_max = rpcrdma_plan_hdr_len(limits, 0, nwritesegs,
 						nreplysegs);
-	if (rpcrdma_plan_fits(plan->pl_hdr_max, args->pa_call_len, threshold))
+	if (plan->pl_reply != RPCRDMA_REPLY_GROUP &&
+	    rpcrdma_plan_fits(plan->pl_hdr_max, args->pa_call_len, threshold))
 		return 0;
+	if (rpcrdma_plan_call_group(limits, args, plan))
+		return 0;
+	if (plan->pl_reply == RPCRDMA_REPLY_GROUP)
+		return -EAGAIN;
 
 	plan->pl_call = RPCRDMA_CALL_READ;
 	plan->pl_hdr_max = rpcrdma_plan_hdr_len(limits,
@@ -113,29 +202,16 @@ static int rpcrdma_plan_call(const struct rpcrdma_limits *limits,
 	       rpcrdma_plan_segs_ok(args, args->pa_call_segs) ? 0 : -EMSGSIZE;
 }
 
-/**
- * rpcrdma_plan_rpc - decide how an RPC travels
- * @limits: limits of the connection
- * @args: what is known about the RPC
- * @plan: OUT: the decision, if 0 is returned
- *
- * The Reply comes first, since what is provided for it takes room in the
- * header of the Call. A security flavour that protects the stream forbids to
- * take items out of it (G-27): @args->pa_reduce is false then, and Short and
- * Long Messages remain.
- *
- * Context: any.
- * Return: 0; or -EMSGSIZE if not even the header of a Long Call fits a Send,
- *	or the header of a Long Reply a Receive, or a chunk would have to have
- *	more segments than it may, or a Long Call must not be.
- */
-int rpcrdma_plan_rpc(const struct rpcrdma_limits *limits,
-		     const struct rpcrdma_plan_args *args,
-		     struct rpcrdma_plan *plan)
+static int rpcrdma_plan_try(const struct rpcrdma_limits *limits,
+			    const struct rpcrdma_plan_args *args,
+			    struct rpcrdma_plan *plan)
 {
 	u32 nwritesegs = 0, nreplysegs = 0;
 
-	plan->pl_reply = rpcrdma_plan_reply(limits, args);
+	plan->pl_count = 1;
+	plan->pl_replies = 1;
+	plan->pl_limit = 0;
+	plan->pl_reply = rpcrdma_plan_reply(limits, args, plan);
 	if (plan->pl_reply == RPCRDMA_REPLY_WRITE)
 		nwritesegs = args->pa_reply_item_segs;
 	if (plan->pl_reply == RPCRDMA_REPLY_LONG) {
@@ -147,6 +223,40 @@ int rpcrdma_plan_rpc(const struct rpcrdma_limits *limits,
 			return -EMSGSIZE;
 	}
 	return rpcrdma_plan_call(limits, args, nwritesegs, nreplysegs, plan);
+}
+
+/**
+ * rpcrdma_plan_rpc - decide how an RPC travels
+ * @limits: limits of the connection
+ * @args: what is known about the RPC
+ * @plan: OUT: the decision, if 0 is returned
+ *
+ * The Reply comes first, since what is provided for it takes room in the
+ * header of the Call. A security flavour that protects the stream forbids to
+ * take items out of it (G-27): @args->pa_reduce is false then, and Short and
+ * Long Messages remain.
+ *
+ * If the Call has to go by chunks, so has the Reply: Receives can be offered only in the
+ * header of a group.
+ *
+ * Context: any.
+ * Return: 0; or -EMSGSIZE if not even the header of a Long Call fits a Send,
+ *	or the header of a Long Reply a Receive, or a chunk would have to have
+ *	more segments than it may, or a Long Call must not be.
+ */
+int rpcrdma_plan_rpc(const struct rpcrdma_limits *limits,
+		     const struct rpcrdma_plan_args *args,
+		     struct rpcrdma_plan *plan)
+{
+	struct rpcrdma_plan_args base = *args;
+	int rc;
+
+	plan->pl_short = false;
+	rc = rpcrdma_plan_try(limits, args, plan);
+	if (!rc || !args->pa_rtx)
+		return rc;
+	base.pa_rtx = NULL;
+	return rpcrdma_plan_try(limits, &base, plan);
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_plan_rpc);
 

@@ -6,7 +6,9 @@
  * many chunks, too many segments, too little room. The Call is then sent again
  * with the same XID, so that a server that has executed it already answers
  * from its memory (G-23). There is one remedy for each of them, tried once for
- * an RPC; so whatever a server says, an RPC is sent six times at most.
+ * an RPC; and one for all errors that say that a server cannot take a Call in the form
+ * of the round-trip extension: base form (RTX-88, RTX-89). So whatever a server says, an
+ * RPC is sent seven times at most.
  *
  * What a server asks for has to make sense: more than it was offered, and no
  * more than the upper layer has room for. All else is the end of the RPC: a
@@ -73,6 +75,40 @@ static bool rpcrdma_retry_reply_len(struct rpcrdma_retry *retry, u32 needed,
 	return needed > had && needed <= args->rg_reply_max;
 }
 
+/* The errors that speak of the form, and not of what was in it */
+static bool rpcrdma_retry_is_form(u32 err)
+{
+	return err == RPCRDMA2_ERR_RTX_CONT || err == RPCRDMA2_ERR_RTX_LIMIT ||
+	       err == RPCRDMA2_ERR_INVAL_HTYPE;
+}
+
+/* One remedy for all of them (RTX-89) */
+static bool rpcrdma_retry_form(struct rpcrdma_retry *retry,
+			       const struct rpcrdma_retry_args *args)
+{
+	if (!args->rg_rtx || retry->ry_base)
+		return false;
+	retry->ry_base = true;
+	return true;
+}
+
+/**
+ * rpcrdma_retry_ends_rtx - is this error the end of the round-trip extension?
+ * @hdr: header of the error
+ * @args: what the Call was like
+ *
+ * Context: any.
+ * Return: true if nothing more is sent in this form on the connection (RTX-88).
+ */
+bool rpcrdma_retry_ends_rtx(const struct rpcrdma_hdr *hdr,
+			    const struct rpcrdma_retry_args *args)
+{
+	return args->rg_rtx && !hdr->hd_v1_error &&
+	       (hdr->hd_err == RPCRDMA2_ERR_RTX_CONT ||
+		hdr->hd_err == RPCRDMA2_ERR_INVAL_HTYPE);
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_retry_ends_rtx);
+
 /**
  * rpcrdma_retry - can an RPC that met an error be sent again?
  * @retry: IN: what it has learned so far; OUT: if true is returned, also from
@@ -90,11 +126,17 @@ bool rpcrdma_retry(struct rpcrdma_retry *retry, const struct rpcrdma_hdr *hdr,
 	struct rpcrdma_retry next = *retry;
 	bool good;
 
-	/* There are no remedies in version 1, nor for the codes of extensions.
-	 */
-	if (hdr->hd_v1_error || hdr->hd_err > RPCRDMA2_ERR_SYSTEM ||
+	/* There are no remedies in version 1. */
+	if (hdr->hd_v1_error)
+		return false;
+	if (rpcrdma_retry_is_form(hdr->hd_err))
+		return rpcrdma_retry_form(retry, args);
+	/* Nor for the codes of other extensions */
+	if (hdr->hd_err > RPCRDMA2_ERR_SYSTEM ||
 	    retry->ry_tried & (1u << hdr->hd_err))
 		return false;
+	/* All remedies are of base form (RTX-88). */
+	next.ry_base = retry->ry_base || args->rg_rtx;
 	next.ry_tried |= (1u << hdr->hd_err);
 
 	switch (hdr->hd_err) {

@@ -259,6 +259,27 @@ int rpcrdma_size_client(const struct rpcrdma_device_caps *caps,
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_client);
 
+/**
+ * rpcrdma_size_client_spare - Receives for Replies that take several
+ * @caps: what the device can do
+ * @sizes: of the connection, which come first
+ *
+ * The receive queue is to hold them beside all others. They are made when a Call first
+ * offers some (RTX-65, RTX-98).
+ *
+ * Context: any.
+ * Return: Receives; 0 if there is no room, and long Replies take chunks.
+ */
+u32 rpcrdma_size_client_spare(const struct rpcrdma_device_caps *caps,
+			      const struct rpcrdma_client_sizes *sizes)
+{
+	return min3(RPCRDMA_CLIENT_SPARE,
+		    rpcrdma_size_room(caps->dc_max_qp_wr, sizes->cz_rq_depth),
+		    rpcrdma_size_room(caps->dc_max_cqe,
+				      sizes->cz_sq_depth + sizes->cz_rq_depth));
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_client_spare);
+
 /*
  * Work requests one largest transfer takes, in one segment: each takes as many
  * pages as it has SGEs for.

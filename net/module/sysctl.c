@@ -17,6 +17,9 @@ static const unsigned int rpcrdma_inline_min = RPCRDMA_INLINE_MIN;
 static const unsigned int rpcrdma_inline_max = RPCRDMA_INLINE_MAX;
 static const unsigned int rpcrdma_vers_min = RPCRDMA_VERS_1;
 static const unsigned int rpcrdma_vers_max = RPCRDMA_VERS_2;
+static const unsigned int rpcrdma_off;
+static const unsigned int rpcrdma_on = 1;
+static const unsigned int rpcrdma_rtx_max = XPRT_RDMA_RTX_MAX;
 static const unsigned int rpcrdma_slots_min = XPRT_RDMA_MIN_SLOTS;
 static const unsigned int rpcrdma_slots_max = XPRT_RDMA_MAX_SLOTS;
 static const unsigned int rpcrdma_req_size_min = SVC_RDMA_REQ_SIZE_MIN;
@@ -85,6 +88,11 @@ static const struct ctl_table rpcrdma_sysctl_client[] = {
 		       rpcrdma_vers_min, rpcrdma_vers_max),
 	RPCRDMA_SYSCTL("rdma_v2_inline", xprt_rdma_v2_inline,
 		       rpcrdma_inline_min, rpcrdma_inline_max),
+	RPCRDMA_SYSCTL("rdma_rtx", xprt_rdma_rtx, rpcrdma_off, rpcrdma_on),
+	RPCRDMA_SYSCTL("rdma_rtx_long_max", xprt_rdma_rtx_long_max,
+		       rpcrdma_off, rpcrdma_rtx_max),
+	RPCRDMA_SYSCTL("rdma_rtx_stream_max", xprt_rdma_rtx_stream_max,
+		       rpcrdma_off, rpcrdma_rtx_max),
 	/* These two are for both sides, under the name of the module */
 	RPCRDMA_SYSCTL("rdma_keepalive_time", rpcrdma_keepalive_time,
 		       rpcrdma_keepalive_off, rpcrdma_keepalive_max),

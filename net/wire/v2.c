@@ -113,8 +113,15 @@ static bool rpcrdma2_chunk_out_has(const struct rpcrdma_chunk_out *chunk,
 	return false;
 }
 
-/* Only a handle of this header may be invalidated (version-two 3.3). */
-static bool rpcrdma2_inv_handle_valid(const struct rpcrdma_call_out *call)
+/**
+ * rpcrdma2_inv_handle_valid - may this handle be invalidated with the Reply?
+ * @call: a Call to be sent
+ *
+ * Context: any.
+ * Return: false if ko_inv_handle is neither 0 nor one of the handles of this
+ *	header (version-two 3.3).
+ */
+bool rpcrdma2_inv_handle_valid(const struct rpcrdma_call_out *call)
 {
 	u32 i;
 
@@ -229,17 +236,26 @@ static bool rpcrdma2_lists_have(const struct rpcrdma_lists *lists, u32 handle)
 	       rpcrdma2_chunk_has(lists, &lists->ls_reply, handle);
 }
 
-/* RDMA2_MSG and RDMA2_NOMSG */
-static enum rpcrdma_verdict rpcrdma2_decode_rpc(struct rpcrdma_xdr_in *in,
-						const void *buf, u32 len,
-						struct rpcrdma_hdr *hdr)
+/**
+ * rpcrdma2_decode_rpc - ht_decode of RDMA2_MSG and RDMA2_NOMSG
+ * @in: in front of rdma_inv_handle, wherever that is
+ * @buf: the message
+ * @len: its bytes
+ * @hdr: IN: the prefix; OUT: handle, lists, and where they end
+ *
+ * Context: any. Work is bounded by @len and the limits of G-32.
+ * Return: a verdict.
+ */
+enum rpcrdma_verdict rpcrdma2_decode_rpc(struct rpcrdma_xdr_in *in,
+					 const void *buf, u32 len,
+					 struct rpcrdma_hdr *hdr)
 {
 	enum rpcrdma_verdict verdict;
 	u32 handle;
 
 	if (!rpcrdma_xdr_get(in, &handle))
 		return RPCRDMA_BAD_LIST;
-	verdict = rpcrdma_form_get_lists(buf, len, RPCRDMA2_LISTS_AT, hdr);
+	verdict = rpcrdma_form_get_lists(buf, len, len - in->xi_left, hdr);
 	if (verdict)
 		return verdict;
 	/* G-22: it means nothing in a Reply, nor if no segment has that handle
@@ -284,9 +300,16 @@ rpcrdma2_judge_chunks(const struct rpcrdma_lists *lists,
 	       RPCRDMA_MANY_SEGS : RPCRDMA_OK;
 }
 
-static enum rpcrdma_verdict
-rpcrdma2_judge_rpc(const struct rpcrdma_hdr *hdr,
-		   const struct rpcrdma2_accept *accept)
+/**
+ * rpcrdma2_judge_rpc - ht_judge of all types that carry an RPC message
+ * @hdr: the header, as decoded
+ * @accept: what is accepted if the message is a Call
+ *
+ * Context: any.
+ * Return: a verdict.
+ */
+enum rpcrdma_verdict rpcrdma2_judge_rpc(const struct rpcrdma_hdr *hdr,
+					const struct rpcrdma2_accept *accept)
 {
 	u32 type = hdr->hd_response ? RPCRDMA_RPC_REPLY : RPCRDMA_RPC_CALL;
 	enum rpcrdma_verdict verdict;
@@ -295,7 +318,7 @@ rpcrdma2_judge_rpc(const struct rpcrdma_hdr *hdr,
 				     rpcrdma_form_judge_call(hdr);
 	if (verdict)
 		return verdict;
-	if (hdr->hd_proc == RPCRDMA2_MSG && hdr->hd_rpc_type != type)
+	if (hdr->hd_proc != RPCRDMA2_NOMSG && hdr->hd_rpc_type != type)
 		return RPCRDMA_BAD_DIRECTION;
 	return hdr->hd_response ? RPCRDMA_OK :
 	       rpcrdma2_judge_chunks(&hdr->hd_lists, accept);

@@ -178,6 +178,19 @@ static u32 rpcrdma2_writes_len(const struct rpcrdma_lists *lists)
 	return min_t(u64, sum, U32_MAX);
 }
 
+/* Too many Write chunks; who takes none at all has another way out to offer. */
+static void rpcrdma2_refuse_writes(const struct rpcrdma_hdr *hdr,
+				   const struct rpcrdma2_accept *accept,
+				   struct rpcrdma2_error *error)
+{
+	error->er_code = RPCRDMA2_ERR_WRITE_CHUNKS;
+	error->er_arg[0] = accept->ac_writes;
+	if (!accept->ac_writes) {
+		error->er_code = RPCRDMA2_ERR_REPLY_RESOURCE;
+		error->er_arg[0] = rpcrdma2_writes_len(&hdr->hd_lists);
+	}
+}
+
 /**
  * rpcrdma2_refusal - what to answer to a message that cannot be used
  * @hdr: its header, as decoded
@@ -232,12 +245,7 @@ bool rpcrdma2_refusal(const struct rpcrdma_hdr *hdr,
 		error->er_arg[0] = accept->ac_reads;
 		return true;
 	case RPCRDMA_MANY_WRITES:
-		error->er_code = RPCRDMA2_ERR_WRITE_CHUNKS;
-		error->er_arg[0] = accept->ac_writes;
-		if (!accept->ac_writes) {
-			error->er_code = RPCRDMA2_ERR_REPLY_RESOURCE;
-			error->er_arg[0] = rpcrdma2_writes_len(&hdr->hd_lists);
-		}
+		rpcrdma2_refuse_writes(hdr, accept, error);
 		return true;
 	case RPCRDMA_MANY_SEGS:
 		error->er_code = RPCRDMA2_ERR_SEGMENTS;
@@ -246,6 +254,12 @@ bool rpcrdma2_refusal(const struct rpcrdma_hdr *hdr,
 	case RPCRDMA_BAD_COUNT:
 		/* Within our limits, and yet more than we can do */
 		error->er_code = RPCRDMA2_ERR_SYSTEM;
+		return true;
+	case RPCRDMA_BAD_GROUP:
+		error->er_code = RPCRDMA2_ERR_RTX_CONT;
+		return true;
+	case RPCRDMA_BIG_GROUP:
+		error->er_code = RPCRDMA2_ERR_RTX_LIMIT;
 		return true;
 	default:
 		return true;

@@ -21,9 +21,18 @@
 
 #include "xdr.h"
 
+/* What may be said in RTX, see struct rpcrdma2_rtx */
+#define RPCRDMA2_RTX_LEN	28u
+#define RPCRDMA2_RTX_COUNT_MAX	256u
+#define RPCRDMA2_RTX_MSG_LOW	1024u
+#define RPCRDMA2_RTX_HEAD_LOW	256u
+#define RPCRDMA2_RTX_HEAD_HIGH	65532u
+#define RPCRDMA2_RTX_SEG_LOW	512u
+#define RPCRDMA2_RTX_SEG_HIGH	65536u
+
 /*
- * A property set, one row per property, by enum rpcrdma2_prop. All of those
- * defined so far are one word.
+ * A property set, one row per property of one word, by enum rpcrdma2_prop. RTX
+ * has more, and functions of its own.
  */
 static const struct {
 	u32	which;
@@ -49,12 +58,14 @@ static const struct {
  */
 void rpcrdma2_props_default(struct rpcrdma2_props *props)
 {
+	static const struct rpcrdma2_rtx none;
 	u32 i;
 
 	for (i = 0; i < RPCRDMA2_NPROPS; i++)
 		props->vp_value[i] = rpcrdma2_prop_rows[i].fallback;
 	props->vp_given = 0;
 	props->vp_unknown = 0;
+	props->vp_rtx = none;
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_props_default);
 
@@ -64,6 +75,57 @@ static bool rpcrdma2_prop_valid(u32 index, u32 value)
 	       value <= rpcrdma2_prop_rows[index].max;
 }
 
+/* Of one that is valid, the other words are 0 as well (RTX-103). */
+static bool rpcrdma2_rtx_silent(const struct rpcrdma2_rtx *rtx)
+{
+	return !(rtx->xp_flags | rtx->xp_call_max | rtx->xp_reply_max |
+		 rtx->xp_nsegs);
+}
+
+/* Are Receives of @rbsiz bytes what they are said to be? */
+static bool rpcrdma2_rtx_targets_valid(const struct rpcrdma2_rtx *rtx,
+				       u32 rbsiz)
+{
+	if (!rtx->xp_nsegs)
+		return !rtx->xp_head && !rtx->xp_seg;
+	return rtx->xp_head >= RPCRDMA2_RTX_HEAD_LOW &&
+	       rtx->xp_head <= RPCRDMA2_RTX_HEAD_HIGH &&
+	       rtx->xp_head % RPCRDMA_WORD_LEN == 0 &&
+	       rtx->xp_seg >= RPCRDMA2_RTX_SEG_LOW &&
+	       rtx->xp_seg <= RPCRDMA2_RTX_SEG_HIGH &&
+	       !(rtx->xp_seg & (rtx->xp_seg - 1)) &&
+	       rtx->xp_head + (u64)rtx->xp_seg * rtx->xp_nsegs <= rbsiz;
+}
+
+/* As a whole, and beside RBSIZ of the same set (RTX-33) */
+static bool rpcrdma2_rtx_valid(const struct rpcrdma2_props *props)
+{
+	const struct rpcrdma2_rtx *rtx = &props->vp_rtx;
+
+	if (rtx->xp_call_max > RPCRDMA2_RTX_COUNT_MAX ||
+	    rtx->xp_reply_max > RPCRDMA2_RTX_COUNT_MAX)
+		return false;
+	if (rtx->xp_call_max ? rtx->xp_msg_max < RPCRDMA2_RTX_MSG_LOW :
+			       rtx->xp_msg_max)
+		return false;
+	return rpcrdma2_rtx_targets_valid(rtx,
+					  props->vp_value[RPCRDMA2_PROP_RBSIZ]);
+}
+
+static void rpcrdma2_put_rtx(struct rpcrdma_xdr_out *out,
+			     const struct rpcrdma2_rtx *rtx)
+{
+	rpcrdma_xdr_put(out, RPCRDMA2_PROPID_RTX);
+	rpcrdma_xdr_put(out, RPCRDMA2_RTX_LEN);
+	rpcrdma_xdr_put(out, rtx->xp_flags);
+	rpcrdma_xdr_put(out, rtx->xp_call_max);
+	rpcrdma_xdr_put(out, rtx->xp_reply_max);
+	rpcrdma_xdr_put(out, rtx->xp_msg_max);
+	rpcrdma_xdr_put(out, rtx->xp_head);
+	rpcrdma_xdr_put(out, rtx->xp_seg);
+	rpcrdma_xdr_put(out, rtx->xp_nsegs);
+}
+
 /**
  * rpcrdma2_encode_connprop - write an RDMA2_CONNPROP
  * @buf: where
@@ -71,7 +133,8 @@ static bool rpcrdma2_prop_valid(u32 index, u32 value)
  * @xid: of our choice; in an answer, that of the CONNPROP answered
  * @credit: credits requested; in an answer, granted; 0 is sent as 1
  * @response: it is an answer
- * @props: all our properties, also those with default values (version-two 5.3.4)
+ * @props: all our properties, also those with default values (version-two
+ *	5.3.4); but RTX is left out if it is all zero
  *
  * Context: any. What is in @buf after an error is unspecified.
  * Return: the bytes written, far below %RPCRDMA2_CONNPROP_MAX; -EMSGSIZE if
@@ -84,11 +147,12 @@ int rpcrdma2_encode_connprop(void *buf, u32 size, u32 xid, u32 credit,
 			     const struct rpcrdma2_props *props)
 {
 	struct rpcrdma_xdr_out out = { .xo_pos = buf, .xo_left = size };
+	bool rtx = !rpcrdma2_rtx_silent(&props->vp_rtx);
 	u32 i;
 
 	rpcrdma2_put_prefix(&out, xid, RPCRDMA_VERS_2, credit,
 			    RPCRDMA2_CONNPROP, response);
-	rpcrdma_xdr_put(&out, RPCRDMA2_NPROPS);
+	rpcrdma_xdr_put(&out, RPCRDMA2_NPROPS + rtx);
 	for (i = 0; i < RPCRDMA2_NPROPS; i++) {
 		if (!rpcrdma2_prop_valid(i, props->vp_value[i]))
 			return -EINVAL;
@@ -96,15 +160,57 @@ int rpcrdma2_encode_connprop(void *buf, u32 size, u32 xid, u32 credit,
 		rpcrdma_xdr_put(&out, RPCRDMA_WORD_LEN);
 		rpcrdma_xdr_put(&out, props->vp_value[i]);
 	}
+	if (!rpcrdma2_rtx_valid(props))
+		return -EINVAL;
+	if (rtx)
+		rpcrdma2_put_rtx(&out, &props->vp_rtx);
 	return rpcrdma_xdr_done(&out, size);
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_encode_connprop);
 
+/* The index of a property, RPCRDMA2_PROP_RTX the last; more if it is unknown */
+static u32 rpcrdma2_prop_index(u32 which)
+{
+	u32 i;
+
+	for (i = 0; i < RPCRDMA2_NPROPS; i++)
+		if (rpcrdma2_prop_rows[i].which == which)
+			return i;
+	return which == RPCRDMA2_PROPID_RTX ? RPCRDMA2_PROP_RTX :
+					      RPCRDMA2_PROP_RTX + 1;
+}
+
+static bool rpcrdma2_get_word(struct rpcrdma_xdr_in *data, u32 len, u32 index,
+			      struct rpcrdma2_props *props)
+{
+	u32 value;
+
+	if (len != RPCRDMA_WORD_LEN || !rpcrdma_xdr_get(data, &value) ||
+	    !rpcrdma2_prop_valid(index, value))
+		return false;
+	props->vp_value[index] = value;
+	return true;
+}
+
+/* Whether the words make sense is seen when RBSIZ is known (RTX-33). */
+static bool rpcrdma2_get_rtx(struct rpcrdma_xdr_in *data, u32 len,
+			     struct rpcrdma2_rtx *rtx)
+{
+	return len == RPCRDMA2_RTX_LEN &&
+	       rpcrdma_xdr_get(data, &rtx->xp_flags) &&
+	       rpcrdma_xdr_get(data, &rtx->xp_call_max) &&
+	       rpcrdma_xdr_get(data, &rtx->xp_reply_max) &&
+	       rpcrdma_xdr_get(data, &rtx->xp_msg_max) &&
+	       rpcrdma_xdr_get(data, &rtx->xp_head) &&
+	       rpcrdma_xdr_get(data, &rtx->xp_seg) &&
+	       rpcrdma_xdr_get(data, &rtx->xp_nsegs);
+}
+
 static bool rpcrdma2_get_prop(struct rpcrdma_xdr_in *in,
 			      struct rpcrdma2_props *props)
 {
-	u32 which, len, pad, i, value;
 	struct rpcrdma_xdr_in data;
+	u32 which, len, pad, i;
 
 	if (!rpcrdma_xdr_get(in, &which) || !rpcrdma_xdr_get(in, &len))
 		return false;
@@ -114,10 +220,8 @@ static bool rpcrdma2_get_prop(struct rpcrdma_xdr_in *in,
 	if (!rpcrdma_xdr_skip(in, len) || !rpcrdma_xdr_skip(in, pad))
 		return false;
 
-	for (i = 0; i < RPCRDMA2_NPROPS; i++)
-		if (rpcrdma2_prop_rows[i].which == which)
-			break;
-	if (i == RPCRDMA2_NPROPS) {
+	i = rpcrdma2_prop_index(which);
+	if (i > RPCRDMA2_PROP_RTX) {
 		props->vp_unknown++;
 		return true;
 	}
@@ -126,11 +230,9 @@ static bool rpcrdma2_get_prop(struct rpcrdma_xdr_in *in,
 	props->vp_given |= 1u << i;
 	if (!len)
 		return true;
-	if (len != RPCRDMA_WORD_LEN || !rpcrdma_xdr_get(&data, &value) ||
-	    !rpcrdma2_prop_valid(i, value))
-		return false;
-	props->vp_value[i] = value;
-	return true;
+	return i == RPCRDMA2_PROP_RTX ?
+	       rpcrdma2_get_rtx(&data, len, &props->vp_rtx) :
+	       rpcrdma2_get_word(&data, len, i, props);
 }
 
 /**
@@ -142,6 +244,8 @@ static bool rpcrdma2_get_prop(struct rpcrdma_xdr_in *in,
  *
  * Context: any.
  * Return: %RPCRDMA_OK or %RPCRDMA_BAD_PROP.
+ *
+ * See version-two 5.3.4; RTX-31, RTX-33 of rtx.rst.
  */
 enum rpcrdma_verdict rpcrdma2_decode_connprop(struct rpcrdma_xdr_in *in,
 					      const void *buf, u32 len,
@@ -156,7 +260,7 @@ enum rpcrdma_verdict rpcrdma2_decode_connprop(struct rpcrdma_xdr_in *in,
 	good = rpcrdma_xdr_get(in, &count);
 	for (i = 0; good && i < count; i++)
 		good = rpcrdma2_get_prop(in, &hdr->hd_props);
-	if (!good || in->xi_left) {
+	if (!good || in->xi_left || !rpcrdma2_rtx_valid(&hdr->hd_props)) {
 		/* None of a bad set is used (G-18) */
 		rpcrdma2_props_default(&hdr->hd_props);
 		return RPCRDMA_BAD_PROP;
@@ -164,3 +268,4 @@ enum rpcrdma_verdict rpcrdma2_decode_connprop(struct rpcrdma_xdr_in *in,
 	hdr->hd_length = len;
 	return RPCRDMA_OK;
 }
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_decode_connprop);

@@ -153,6 +153,14 @@ rpcrdma2_decode_by(const struct rpcrdma2_type *types, const void *buf,
 		   const struct rpcrdma2_accept *accept,
 		   struct rpcrdma_hdr *hdr);
 
+/* wire/v2.c: what messages with chunk lists have in common, in all types */
+bool rpcrdma2_inv_handle_valid(const struct rpcrdma_call_out *call);
+enum rpcrdma_verdict rpcrdma2_decode_rpc(struct rpcrdma_xdr_in *in,
+					 const void *buf, u32 len,
+					 struct rpcrdma_hdr *hdr);
+enum rpcrdma_verdict rpcrdma2_judge_rpc(const struct rpcrdma_hdr *hdr,
+					const struct rpcrdma2_accept *accept);
+
 /* wire/v2_error.c */
 bool rpcrdma2_decode_v1_error(const u8 *buf, u32 len, unsigned int flags,
 			      struct rpcrdma_hdr *hdr);

@@ -25,6 +25,6 @@ compile() {
 inputs() {
 	local dir=$1 how=$2
 	shift 2
-	python3 scripts/fuzz/seeds.py "$dir/seeds" kunit/vectors.h
+	python3 scripts/fuzz/seeds.py "$dir/seeds" kunit/vectors.h kunit/vectors_rtx.h
 	scripts/fuzz/corpus.py "$how" scripts/fuzz/corpus "$dir/corpus" "$@"
 }

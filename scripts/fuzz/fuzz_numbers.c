@@ -139,6 +139,7 @@ void fuzz_credit(const u8 *data, size_t size)
 {
 	struct fuzz_in in = { .fi_pos = data, .fi_left = size };
 	u32 requested = 1, granted = 1, owed = 0, credit, before, in_flight;
+	u32 more = 0, taken;
 	struct rpcrdma_window win;
 	bool opened = false, changed;
 
@@ -152,6 +153,7 @@ void fuzz_credit(const u8 *data, size_t size)
 			requested = fuzz_max(requested, 1);
 			granted = 1;
 			owed = 0;
+			more = 0;
 			opened = false;
 			break;
 		case 1:
@@ -170,6 +172,21 @@ void fuzz_credit(const u8 *data, size_t size)
 			CHECK(rpcrdma_window_repay(&win) == !!owed);
 			owed -= !!owed;
 			break;
+		case 4:
+			taken = fuzz_u8(&in);
+			in_flight = fuzz_u8(&in);
+			changed = (u64)owed + more + in_flight + taken <=
+				  granted && more + taken <= granted / 2;
+			CHECK(rpcrdma_window_take_more(&win, in_flight,
+						       taken) ==
+			      (changed || !taken));
+			more += changed ? taken : 0;
+			break;
+		case 5:
+			taken = fuzz_min(fuzz_u8(&in), more);
+			CHECK(rpcrdma_window_give_more(&win, taken) == !!taken);
+			more -= taken;
+			break;
 		default:
 			credit = fuzz_num(&in);
 			changed = rpcrdma_window_grant(&win, credit);
@@ -179,9 +196,9 @@ void fuzz_credit(const u8 *data, size_t size)
 		}
 		in_flight = fuzz_num(&in);
 		CHECK(rpcrdma_window_room(&win, in_flight) ==
-		      fuzz_max(granted, (u64)owed + in_flight) -
-		      owed - in_flight);
-		CHECK(owed || rpcrdma_window_room(&win, 0) >= 1);
+		      fuzz_max(granted, (u64)owed + more + in_flight) -
+		      owed - more - in_flight);
+		CHECK(owed || more || rpcrdma_window_room(&win, 0) >= 1);
 		CHECK(rpcrdma_credit_advertise(in_flight) ==
 		      fuzz_max(in_flight, 1));
 	}

@@ -301,8 +301,8 @@ void fuzz_v2_retry(const u8 *data, size_t size)
 {
 	struct fuzz_in in = fuzz_choices(data, &size);
 	struct rpcrdma_retry_args args = {
-		.rg_call = fuzz_u8(&in) % 3, .rg_reply = fuzz_u8(&in) % 3,
-		.rg_segs = fuzz_num(&in), .rg_write_len = fuzz_num(&in),
+		.rg_call = fuzz_u8(&in) % 4, .rg_reply = fuzz_u8(&in) % 4,
+		.rg_rtx = fuzz_u8(&in) % 2, .rg_segs = fuzz_num(&in), .rg_write_len = fuzz_num(&in),
 		.rg_reply_len = fuzz_u8(&in), .rg_write_max = fuzz_num(&in),
 		.rg_reply_max = ~(u32)fuzz_u8(&in),
 	};
@@ -316,7 +316,8 @@ void fuzz_v2_retry(const u8 *data, size_t size)
 		if (!rpcrdma_retry(&retry, &hdr, &args)) {
 			CHECK(!memcmp(&retry, &before, sizeof(retry)));
 		} else {
-			CHECK(retry.ry_tried == 1u << hdr.hd_err);
+			CHECK(retry.ry_base == args.rg_rtx);
+			CHECK(retry.ry_tried ? retry.ry_tried == 1u << hdr.hd_err : retry.ry_base);
 			CHECK(!retry.ry_segs || retry.ry_segs < args.rg_segs);
 			CHECK(!retry.ry_write_len ||
 			      (retry.ry_write_len > args.rg_write_len &&
@@ -325,7 +326,7 @@ void fuzz_v2_retry(const u8 *data, size_t size)
 		}
 		/* Whatever it was, the same does not help twice */
 		before = retry;
-		CHECK(!before.ry_tried || !rpcrdma_retry(&retry, &hdr, &args));
+		CHECK((!before.ry_tried && !before.ry_base) || !rpcrdma_retry(&retry, &hdr, &args));
 	}
 	free(msg);
 }

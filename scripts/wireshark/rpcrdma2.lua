@@ -16,21 +16,31 @@
 -- severity Error, what is legal and odd with Warning. Not marked is what one message does not
 -- tell: chunks in a Call to a client, lists in a Reply that its Call did not offer, a Call longer
 -- than the server takes, and what settings of a receiver forbid. Layouts: Documentation/wire.rst.
+--
+-- The round-trip extension is judged as by a receiver that uses it, which Linux does not yet: it
+-- knows neither its types nor its property. Transmissions of a group are put together, and the RPC
+-- message is shown with the last one. What takes more than one message to see is marked there.
 
 local p = Proto("rpcrdma2", "RPC-over-RDMA version 2")
 
 local MSG, NOMSG, ERROR, CONNPROP = 0, 1, 4, 5
-local RBSIZ, BRS = 1, 2
+local RTX_MSG, RTX_NEXT = 0x80525401, 0x80525402
+local RBSIZ, BRS, RTX = 1, 2, 0x80525401
 
 local types = {
 	[MSG] = "RDMA2_MSG", [NOMSG] = "RDMA2_NOMSG", [ERROR] = "RDMA2_ERROR", [CONNPROP] = "RDMA2_CONNPROP",
+	[RTX_MSG] = "RDMA2_RTX_MSG", [RTX_NEXT] = "RDMA2_RTX_NEXT",
 }
 local codes = {
 	[1] = "RDMA2_ERR_VERS", [2] = "RDMA2_ERR_BAD_XDR", [3] = "RDMA2_ERR_INVAL_HTYPE",
 	[4] = "RDMA2_ERR_READ_CHUNKS", [5] = "RDMA2_ERR_WRITE_CHUNKS", [6] = "RDMA2_ERR_SEGMENTS",
 	[7] = "RDMA2_ERR_WRITE_RESOURCE", [8] = "RDMA2_ERR_REPLY_RESOURCE", [9] = "RDMA2_ERR_SYSTEM",
+	[0x80525401] = "RDMA2_ERR_RTX_CONT", [0x80525402] = "RDMA2_ERR_RTX_LIMIT",
 }
-local prop_names = { [RBSIZ] = "RBSIZ (receive buffer size)", [BRS] = "BRS (reverse request support)" }
+local prop_names = {
+	[RBSIZ] = "RBSIZ (receive buffer size)", [BRS] = "BRS (reverse request support)",
+	[RTX] = "RTX (round-trip extension)",
+}
 local brs_names = { [0] = "NONE", [1] = "INLINE", [2] = "GENL" }
 
 local f = {
@@ -64,6 +74,26 @@ local f = {
 	index = ProtoField.uint32("rpcrdma2.err.chunk_index", "Write chunk (from 1; 0: unknown)"),
 	needed = ProtoField.uint32("rpcrdma2.err.length_needed", "Bytes needed"),
 	msg = ProtoField.bytes("rpcrdma2.msg", "RPC message"),
+	rtx_count = ProtoField.uint32("rpcrdma2.rtx.count", "Transmissions of the group"),
+	rtx_stream = ProtoField.uint32("rpcrdma2.rtx.stream", "Payload stream, bytes in all"),
+	rtx_number = ProtoField.uint32("rpcrdma2.rtx.number", "Number of the transmission"),
+	rtx_offset = ProtoField.uint32("rpcrdma2.rtx.offset", "Payload stream, bytes before this transmission"),
+	rtx_here = ProtoField.uint32("rpcrdma2.rtx.here", "Payload stream, bytes in this transmission"),
+	rtx_data = ProtoField.uint32("rpcrdma2.rtx.data", "Offset of data (0: none)"),
+	rtx_replies = ProtoField.uint32("rpcrdma2.rtx.replies", "Receives that wait for the Reply"),
+	rtx_results = ProtoField.uint32("rpcrdma2.rtx.results", "Results that may come placed"),
+	rtx_nitems = ProtoField.uint32("rpcrdma2.rtx.items_count", "Items"),
+	rtx_position = ProtoField.uint32("rpcrdma2.rtx.item.position", "Position"),
+	rtx_length = ProtoField.uint32("rpcrdma2.rtx.item.length", "Length"),
+	rtx_piece = ProtoField.bytes("rpcrdma2.rtx.piece", "Piece of the payload stream"),
+	rtx_placed = ProtoField.bytes("rpcrdma2.rtx.placed", "Data of items"),
+	rtx_flags = ProtoField.uint32("rpcrdma2.prop.rtx.flags", "Flags (1: RESULTS, 2: SENDS)", base.HEX),
+	rtx_call_max = ProtoField.uint32("rpcrdma2.prop.rtx.call_max", "Most transmissions in a Call"),
+	rtx_reply_max = ProtoField.uint32("rpcrdma2.prop.rtx.reply_max", "Most transmissions in a Reply"),
+	rtx_msg_max = ProtoField.uint32("rpcrdma2.prop.rtx.msg_max", "Most bytes in a Call"),
+	rtx_head = ProtoField.uint32("rpcrdma2.prop.rtx.head", "Bytes in front of the first segment"),
+	rtx_seg = ProtoField.uint32("rpcrdma2.prop.rtx.seg", "Bytes of a segment"),
+	rtx_nsegs = ProtoField.uint32("rpcrdma2.prop.rtx.nsegs", "Segments of a Receive"),
 }
 for _, field in pairs(f) do table.insert(p.fields, field) end
 
@@ -99,6 +129,21 @@ bad("trailing", "Bytes behind a message that ends here")
 bad("error", "RDMA2_ERROR without F_RESPONSE")
 bad("prop", "Property value is not valid")
 bad("twice", "Property is there twice")
+bad("rtx_count", "Not 1 to 256 transmissions")
+bad("rtx_here", "Stream is too short, or more than there is")
+bad("rtx_word", "Piece of the stream that is not the last one is no multiple of 4")
+bad("rtx_end", "Header and stream do not end where data or transmission tells")
+bad("rtx_head", "Data is not where the receiver's targets are")
+bad("rtx_part", "Data goes on behind the receiver's targets")
+bad("rtx_replies", "No Receive waits for the Reply")
+bad("rtx_items", "More than 16 items")
+bad("rtx_item", "Item is empty, or not where the message can have it")
+bad("rtx_nothing", "Neither stream nor data")
+bad("rtx_group", "Not the transmission of its group that is due")
+bad("rtx_total", "Data of the group is not what its items say")
+odd("rtx_stray", "Belongs to no group")
+odd("rtx_between", "Ends a group that is not complete")
+odd("rtx_pad", "Pad is not zero")
 odd("credit", "No credits")
 odd("flags", "Unknown flags")
 odd("inv_handle", "Handle to invalidate is in no segment of a Call")
@@ -313,7 +358,36 @@ local function error_message(c, pinfo, tree, root, hdr)
 	error_payload(c, tree, code)
 end
 
-local function property(c, tree, seen)
+-- Words of RTX. Those of Receives are held against RBSIZ when that is known, too.
+local rtx_words = { "flags", "call_max", "reply_max", "msg_max", "head", "seg", "nsegs" }
+
+local function rtx_property(data, tree, props)
+	local w, items = {}, {}
+	for i, name in ipairs(rtx_words) do
+		local range = data(4 * i - 4, 4)
+		w[name] = range:uint()
+		items[name] = tree:add(f["rtx_" .. name], range)
+	end
+	local function refuse(name, wrong)
+		if wrong then items[name]:add_proto_expert_info(x.prop) end
+	end
+	local power = 512
+	while power < w.seg do power = 2 * power end
+	refuse("call_max", w.call_max > 256)
+	refuse("reply_max", w.reply_max > 256)
+	refuse("msg_max", w.call_max == 0 and w.msg_max > 0 or w.call_max > 0 and w.msg_max < 1024)
+	if w.nsegs == 0 then
+		refuse("head", w.head > 0)
+		refuse("seg", w.seg > 0)
+	else
+		refuse("head", w.head % 4 ~= 0 or w.head < 256 or w.head > 65532)
+		refuse("seg", w.seg ~= power or w.seg > 65536)
+	end
+	w.nsegs_item = items.nsegs
+	props.rtx = w
+end
+
+local function property(c, tree, seen, props)
 	local t = tree:add(p, c.tvb(c.at), "Property")
 	local from = c.at
 	local which, item = c:word(t, f.which)
@@ -339,7 +413,11 @@ local function property(c, tree, seen)
 		t:append_text(": default")
 		return true
 	end
-	if length ~= 4 then
+	if which == RTX and length == 28 then
+		rtx_property(data, t, props)
+		return true
+	end
+	if which == RTX or length ~= 4 then
 		t:add(f.pdata, data(0, length)):add_proto_expert_info(x.prop)
 		return true
 	end
@@ -348,7 +426,25 @@ local function property(c, tree, seen)
 	if (which == RBSIZ and value < 1024) or (which == BRS and value > 2) then
 		vitem:add_proto_expert_info(x.prop)
 	end
+	if which == RBSIZ then props.rbsiz = value end
 	return true
+end
+
+local bodies = { [MSG] = rpc, [NOMSG] = rpc, [ERROR] = error_message }
+
+-- Conversations, and what was put together from several packets. Both are made in the first
+-- pass over a capture and only looked at in later ones.
+local conns, messages, v1_errors, pieces = {}, {}, {}, {}
+
+function p.init() conns, messages, v1_errors, pieces = {}, {}, {}, {} end
+
+local function conn_of(pinfo)
+	local a, b = tostring(pinfo.src), tostring(pinfo.dst)
+	local ports = pinfo.port_type == 2 and { pinfo.src_port, pinfo.dst_port } or { "", "" }
+	a, b = a .. ":" .. ports[1], b .. ":" .. ports[2]
+	local key = a < b and a .. " " .. b or b .. " " .. a
+	conns[key] = conns[key] or { asked = {}, partial = {}, groups = {}, rtx = {} }
+	return conns[key], a, b
 end
 
 local function connprop(c, pinfo, tree)
@@ -358,29 +454,264 @@ local function connprop(c, pinfo, tree)
 		item:add_proto_expert_info(x.count)
 		return
 	end
-	local seen = {}
+	local seen, props = {}, { rbsiz = 4096 }
 	for _ = 1, n do
-		if not property(c, tree, seen) then return end
+		if not property(c, tree, seen, props) then return end
 	end
 	if c:left() > 0 then tree:add_proto_expert_info(x.trailing) end
+	local rtx = props.rtx
+	if not rtx then return end
+	if rtx.nsegs > 0 and rtx.head + rtx.seg * rtx.nsegs > props.rbsiz then
+		rtx.nsegs_item:add_proto_expert_info(x.prop)
+	end
+	-- What was announced first holds.
+	local conn, sender = conn_of(pinfo)
+	if not pinfo.visited then conn.rtx[sender] = conn.rtx[sender] or { head = rtx.head, seg = rtx.seg, nsegs = rtx.nsegs } end
+end
+bodies[CONNPROP] = connprop
+
+-- The round-trip extension. A sender has one group at a time; what its packets have come to is kept
+-- by packet, since it is found out in the first pass only.
+
+-- Stream and data of a transmission whose header has been read; two ranges, or nothing.
+local function transmission(c, tree, tx, rtx)
+	local whole = c.tvb:reported_len() == c.tvb:len()
+	local len, stop = c.tvb:reported_len(), c.at + tx.here
+	if tx.data == 0 and stop ~= len or tx.data ~= 0 and (stop > tx.data or tx.data >= len) then
+		tx.data_item:add_proto_expert_info(x.rtx_end)
+		return
+	end
+	if not whole then return end
+	local piece = tx.here > 0 and c.tvb(c.at, tx.here) or nil
+	if piece then tree:add(f.rtx_piece, piece) end
+	if tx.data == 0 then return piece end
+	if tx.data > stop and c.tvb(stop, tx.data - stop):bytes() ~= ByteArray.new(string.rep("00", tx.data - stop)) then
+		tree:add_proto_expert_info(x.rtx_pad)
+	end
+	local data = c.tvb(tx.data)
+	local item = tree:add(f.rtx_placed, data)
+	if rtx and tx.data ~= rtx.head then
+		tx.data_item:add_proto_expert_info(x.rtx_head)
+	elseif rtx and data:len() > rtx.seg * rtx.nsegs then
+		item:add_proto_expert_info(x.rtx_part)
+	end
+	return piece, data
 end
 
-local bodies = { [MSG] = rpc, [NOMSG] = rpc, [ERROR] = error_message, [CONNPROP] = connprop }
-
--- Conversations, and what was put together from several packets. Both are made in the first
--- pass over a capture and only looked at in later ones.
-local conns, messages, v1_errors = {}, {}, {}
-
-function p.init() conns, messages, v1_errors = {}, {}, {} end
-
-local function conn_of(pinfo)
-	local a, b = tostring(pinfo.src), tostring(pinfo.dst)
-	local ports = pinfo.port_type == 2 and { pinfo.src_port, pinfo.dst_port } or { "", "" }
-	a, b = a .. ":" .. ports[1], b .. ":" .. ports[2]
-	local key = a < b and a .. " " .. b or b .. " " .. a
-	conns[key] = conns[key] or { asked = {}, partial = {} }
-	return conns[key], a
+-- What the receiver had said of its Receives when this packet was sent
+local function targets(pinfo, conn, receiver)
+	if not pinfo.visited then pieces[pinfo.number] = conn.rtx[receiver] or false end
+	return pieces[pinfo.number] or nil
 end
+
+local function append(bytes, range)
+	if range then bytes:append(range:bytes()) end
+end
+
+-- Do items and Read chunks together lie where a stream can have them?
+local function items_fit(items, lists, stream)
+	local all = {}
+	for _, position in ipairs(lists.positions) do
+		table.insert(all, { position = position, length = lists.chunks[position].length, order = 0 })
+	end
+	for i, item in ipairs(items) do
+		if item.length == 0 or item.position < 8 then return false end
+		if i > 1 and item.position <= items[i - 1].position then return false end
+		table.insert(all, { position = item.position, length = item.length, order = 1 })
+	end
+	table.sort(all, function(a, b)
+		return a.position < b.position or a.position == b.position and a.order < b.order
+	end)
+	local stop, gone = 0, 0
+	for _, next in ipairs(all) do
+		if next.position % 4 ~= 0 or next.position < stop or next.position > gone + stream then return false end
+		local room = next.length + (4 - next.length % 4) % 4
+		stop, gone = next.position + room, gone + room
+	end
+	return true
+end
+
+-- The RPC message with its items back in place; nothing if they cannot be found.
+local function unreduced(group)
+	local message, at, gone, from = ByteArray.new(), 0, 0, 0
+	for i, item in ipairs(group.items) do
+		local cut = item.position - gone
+		if cut < at or cut > group.stream:len() or from + item.length > group.data:len() then return nil end
+		if cut > at then message:append(group.stream:subset(at, cut - at)) end
+		message:append(group.data:subset(from, item.length))
+		local pad = (4 - item.length % 4) % 4
+		if pad > 0 then message:append(ByteArray.new(string.rep("00", pad))) end
+		at, gone = cut, gone + item.length + pad
+		if i < #group.items then
+			if not group.seg then return nil end
+			from = from + math.ceil(item.length / group.seg) * group.seg
+		end
+	end
+	if group.stream:len() > at then message:append(group.stream:subset(at, group.stream:len() - at)) end
+	return message
+end
+
+local function show_group(group, pinfo, tree, root)
+	tree:append_text(string.format(", all %u transmissions", group.count))
+	if group.total_wrong then tree:add_proto_expert_info(x.rtx_total) end
+	local message = not group.reduced and unreduced(group)
+	if not message then
+		tree:add(f.msg, group.stream:tvb("Payload stream")())
+	elseif not pcall(Dissector.call, Dissector.get("rpc"), message:tvb("RPC message"), pinfo, root) then
+		tree:add_proto_expert_info(x.badrpc)
+	end
+end
+
+-- Nothing comes between the transmissions of a group (first pass).
+local function interrupt(pinfo, tree, hdr)
+	local conn, sender = conn_of(pinfo)
+	local key = pinfo.number .. " between " .. hdr.xid
+	if not pinfo.visited then
+		pieces[key] = conn.groups[sender] ~= nil
+		conn.groups[sender] = nil
+	end
+	if pieces[key] then tree:add_proto_expert_info(x.rtx_between) end
+end
+
+-- A transmission that is in order, the first or the one that is due. The group is complete with the last.
+local function add_to_group(conn, sender, group, piece, data)
+	append(group.stream, piece)
+	append(group.data, data)
+	group.number = group.number + 1
+	if group.number < group.count then return nil end
+	conn.groups[sender] = nil
+	local want, items = 0, group.items
+	for i, item in ipairs(items) do
+		local room = i < #items and group.seg and math.ceil(item.length / group.seg) * group.seg or item.length
+		want = want + room
+	end
+	group.total_wrong = (group.seg or #items < 2) and want ~= group.data:len()
+	return group
+end
+
+local function rtx_items(c, tree, tx, n)
+	for i = 1, n do
+		local t = tree:add(p, c.tvb(c.at, math.min(8, c:left())), "Item " .. i)
+		local position = c:word(t, f.rtx_position)
+		local length = position and c:word(t, f.rtx_length)
+		if not length then return false end
+		t:set_text(string.format("Item: position %u, %u bytes", position, length))
+		table.insert(tx.items, { position = position, length = length, tree = t })
+	end
+	return true
+end
+
+-- Words 5 to 11, items and lists; nothing if they are not there.
+local function rtx_header(c, tree, hdr, tx)
+	local count, n
+	count, tx.count_item = c:word(tree, f.rtx_count)
+	tx.stream = count and c:word(tree, f.rtx_stream)
+	if tx.stream then tx.here, tx.here_item = c:word(tree, f.rtx_here) end
+	if tx.here then tx.data, tx.data_item = c:word(tree, f.rtx_data) end
+	if tx.data then tx.replies, tx.replies_item = c:word(tree, f.rtx_replies) end
+	local results = tx.replies and c:word(tree, f.rtx_results)
+	if results then n, tx.nitems_item = c:word(tree, f.rtx_nitems) end
+	if not n then return nil end
+	tx.count, tx.items = count, {}
+	if n > 16 then
+		tx.nitems_item:add_proto_expert_info(x.rtx_items)
+		return nil
+	end
+	if not rtx_items(c, tree, tx, n) then return nil end
+	local lists = { handles = {}, reads = 0, writes = 0, written = 0 }
+	local handle, item = c:word(tree, f.inv_handle)
+	if not handle or not (read_list(c, tree, lists) and write_list(c, tree, lists) and reply_chunk(c, tree, lists)) then
+		return nil
+	end
+	if handle ~= 0 and hdr.response then
+		item:add_proto_expert_info(x.reply_handle)
+	elseif handle ~= 0 and not lists.handles[handle] then
+		item:add_proto_expert_info(x.inv_handle)
+	end
+	return lists
+end
+
+local function rtx_msg(c, pinfo, tree, root, hdr)
+	local conn, sender, receiver = conn_of(pinfo)
+	local tx, good = {}, true
+	local lists = rtx_header(c, tree, hdr, tx)
+	if not lists then return end
+	local function refuse(item, mark, wrong)
+		if wrong then
+			item:add_proto_expert_info(mark)
+			good = false
+		end
+	end
+	refuse(tx.count_item, x.rtx_count, tx.count < 1 or tx.count > 256)
+	refuse(tx.here_item, x.rtx_here, tx.here < 8 or tx.here > tx.stream or tx.count == 1 and tx.here < tx.stream)
+	refuse(tx.here_item, x.rtx_word, tx.here < tx.stream and tx.here % 4 ~= 0)
+	refuse(tx.replies_item, x.rtx_replies, tx.replies == 0 and not hdr.response)
+	local used = lists.reply and lists.reply.length > 0
+	refuse(tree, x.form, lists.zero ~= nil or hdr.response and (lists.reads > 0 or used))
+	refuse(tree, x.rtx_item, not items_fit(tx.items, lists, tx.stream))
+	local start = c.at
+	local piece, data = transmission(c, tree, tx, targets(pinfo, conn, receiver))
+	if not piece then return end
+	if tx.here >= 8 then
+		refuse(tree, x.xid, c:peek(start) ~= hdr.xid)
+		refuse(tree, x.direction, c:peek(start + 4) ~= (hdr.response and 1 or 0))
+	end
+	local key = pinfo.number .. " " .. hdr.xid .. " 0"
+	if not pinfo.visited and good then
+		local group = {
+			xid = hdr.xid, response = hdr.response, count = tx.count, number = 0, want = tx.stream, items = {},
+			stream = ByteArray.new(), data = ByteArray.new(),
+			seg = conn.rtx[receiver] and conn.rtx[receiver].nsegs > 0 and conn.rtx[receiver].seg or nil,
+			reduced = lists.reads > 0 or hdr.response and lists.written > 0,
+		}
+		for i, item in ipairs(tx.items) do group.items[i] = { position = item.position, length = item.length } end
+		conn.groups[sender] = group
+		pieces[key] = { whole = add_to_group(conn, sender, group, piece, data) }
+	end
+	if pieces[key] and pieces[key].whole then show_group(pieces[key].whole, pinfo, tree, root) end
+end
+
+-- Is it the transmission that is due? (First pass)
+local function due(group, tx)
+	local have = group.stream:len()
+	return tx.number == group.number and tx.offset == have and have + tx.here <= group.want and
+	       (have + tx.here == group.want or tx.here % 4 == 0 and tx.number < group.count - 1) and
+	       (tx.data == 0 or not group.seg or group.data:len() % group.seg == 0)
+end
+
+local function rtx_next(c, pinfo, tree, root, hdr)
+	local conn, sender, receiver = conn_of(pinfo)
+	local tx = {}
+	tx.number = c:word(tree, f.rtx_number)
+	tx.offset = tx.number and c:word(tree, f.rtx_offset)
+	tx.here = tx.offset and c:word(tree, f.rtx_here)
+	if tx.here then tx.data, tx.data_item = c:word(tree, f.rtx_data) end
+	if not tx.data then return end
+	pinfo.cols.info:append(" " .. tx.number)
+	if tx.here == 0 and tx.data == 0 then tree:add_proto_expert_info(x.rtx_nothing) end
+	local piece, data = transmission(c, tree, tx, targets(pinfo, conn, receiver))
+	local key = pinfo.number .. " " .. hdr.xid .. " " .. tx.number .. " " .. tx.offset
+	if not pinfo.visited then
+		local group, found = conn.groups[sender], {}
+		if not group or group.xid ~= hdr.xid or group.response ~= hdr.response then
+			found.mark = "rtx_stray"
+			conn.groups[sender] = nil
+		elseif group.broken then
+			-- The first that was wrong is marked.
+			if tx.number == group.count - 1 then conn.groups[sender] = nil end
+		elseif not (piece or data) or not due(group, tx) then
+			found.mark, group.broken = "rtx_group", true
+			if tx.number == group.count - 1 then conn.groups[sender] = nil end
+		else
+			found.whole = add_to_group(conn, sender, group, piece, data)
+		end
+		pieces[key] = found
+	end
+	local found = pieces[key] or {}
+	if found.mark then tree:add_proto_expert_info(x[found.mark]) end
+	if found.whole then show_group(found.whole, pinfo, tree, root) end
+end
+bodies[RTX_MSG], bodies[RTX_NEXT] = rtx_msg, rtx_next
 
 -- Errors in the layout of version 1 lack rdma_flags; ERR_VERS has 1 in its place, which is
 -- F_RESPONSE. The length tells, but for four codes: there it depends on whether the error
@@ -415,6 +746,8 @@ function p.dissector(tvb, pinfo, root)
 	if not hdr.htype then return c.at end
 	pinfo.cols.info = string.format("%s XID 0x%08x", types[hdr.htype] or "type " .. hdr.htype, hdr.xid)
 	if hdr.credit == 0 then hdr.credit_item:add_proto_expert_info(x.credit) end
+
+	if hdr.htype ~= RTX_NEXT then interrupt(pinfo, tree, hdr) end
 
 	local old = hdr.htype == ERROR and v1_error(c, pinfo, hdr)
 	if old and old.is then

@@ -4,8 +4,8 @@
 
 usage: dissect.py DIRECTORY
 
-The messages are those of kunit/vectors.h, whole and cut off at every byte, and malformed ones
-from a table. Each is a packet of its own (link type 147), or the same travel over RoCE and
+The messages are those of kunit/vectors.h and kunit/vectors_rtx.h, whole and cut off at every byte,
+and malformed ones from a table. Each is a packet of its own (link type 147), or the same travel over RoCE and
 iWARP. What the fields have to be comes from a decoder of our own, below. Prints a "case" line
 for each group of messages.
 """
@@ -22,9 +22,21 @@ F = "rpcrdma2."
 FIELDS = ["xid", "vers", "credit", "htype", "flags", "flags.response", "inv_handle", "position", "handle", "length",
           "offset", "segments", "reads_count", "writes_count", "reply_count", "props_count", "prop.which", "prop.length",
           "prop.data", "prop.rbsiz", "prop.brs", "err", "err.v1_layout", "err.vers_low", "err.vers_high",
-          "err.max_chunks", "err.max_segments", "err.chunk_index", "err.length_needed"]
+          "err.max_chunks", "err.max_segments", "err.chunk_index", "err.length_needed", "rtx.count", "rtx.stream",
+          "rtx.number", "rtx.offset", "rtx.here", "rtx.data", "rtx.replies", "rtx.results", "rtx.items_count",
+          "rtx.item.position", "rtx.item.length", "prop.rtx.flags", "prop.rtx.call_max", "prop.rtx.reply_max",
+          "prop.rtx.msg_max", "prop.rtx.head", "prop.rtx.seg", "prop.rtx.nsegs"]
+RTX_MSG, RTX_NEXT = 0x80525401, 0x80525402
+RTX_FIXED = ("count", "stream", "here", "data", "replies", "results", "items_count")
+RTX_WORDS = ("flags", "call_max", "reply_max", "msg_max", "head", "seg", "nsegs")
+# Of the round-trip extension vectors_rtx.h has the beginnings; so many bytes they are
+RTX_BYTES = {"rtx_write_8k": 9216, "rtx_write_64k_1": 29696, "rtx_write_64k_2": 29696, "rtx_write_64k_3": 9216,
+             "rtx_long_1": 29696, "rtx_long_2": 29696, "rtx_long_3": 29696, "rtx_long_4": 11084, "rtx_reply_1": 16384,
+             "rtx_reply_2": 13716, "rtx_read_reply": 9216, "rtx_two_items": 13312, "rtx_mixed": 9216}
+# Those with which a Call is complete that can be shown as one
+RTX_CALLS = ("rtx_write_8k", "rtx_write_64k_3", "rtx_long_4", "rtx_readdir", "rtx_read_call")
 ERROR = 0x00800000		# an expert severity
-HEX = {"xid", "flags", "inv_handle", "handle", "offset"}
+HEX = {"prop.rtx.flags", "xid", "flags", "inv_handle", "handle", "offset"}
 ERR_ARGS = {1: ("vers_low", "vers_high"), 4: ("max_chunks",), 5: ("max_chunks",), 6: ("max_segments",),
             7: ("chunk_index", "length_needed"), 8: ("length_needed",)}
 
@@ -34,7 +46,8 @@ def words(*w):
 
 
 def vectors():
-    text = open(os.path.join(TOP, "kunit/vectors.h"), encoding="utf-8").read()
+    text = "".join(open(os.path.join(TOP, "kunit", name), encoding="utf-8").read()
+                   for name in ("vectors.h", "vectors_rtx.h"))
     return {name: bytes(int(b, 16) for b in re.findall(r"0x([0-9a-f]{2})", body))
             for name, body in re.findall(r"vec_(\w+)\[\d+\] = \{([^}]*)\}", text)}
 
@@ -98,14 +111,25 @@ class Want:
         if htype in (0, 1):
             self.lists()
             self.rpc = self.at < len(self.w)
+        elif htype == RTX_MSG:
+            for name in RTX_FIXED:
+                n = self.word("rtx." + name)
+            for _ in range(n):
+                self.word("rtx.item.position")
+                self.word("rtx.item.length")
+            self.lists()
+        elif htype == RTX_NEXT:
+            for name in ("number", "offset", "here", "data"):
+                self.word("rtx." + name)
         elif htype == 4:
             for name in ERR_ARGS.get(self.word("err"), ()):
                 self.word("err." + name)
         elif htype == 5:
             for _ in range(self.word("props_count")):
                 which, length = self.word("prop.which"), self.word("prop.length")
-                if length:
-                    self.word({1: "prop.rbsiz", 2: "prop.brs"}[which])
+                for name in ["prop.rtx." + w for w in RTX_WORDS] if which == RTX_MSG else [
+                        {1: "prop.rbsiz", 2: "prop.brs"}[which]] if length else []:
+                    self.word(name)
 
     def text(self, name):
         wide = 16 if name == "offset" else 8
@@ -278,6 +302,162 @@ MALFORMED = [
 ]
 
 
+# --------------------------------------------------- malformed, round-trip extension
+def rtx(*fixed, items=(), lists=(0, 0, 0, 0), stream=CALL, flags=0, more=0):
+    """An RTX_MSG: count, stream, here, data, replies, results; so many zeros behind it"""
+    flat = [w for item in items for w in item]
+    return words(XID, 2, 1, RTX_MSG, flags, *fixed, len(items), *flat, *lists, *stream) + bytes(more)
+
+
+def rtx_next(*fixed, xid=XID, flags=0, more=0):
+    """An RTX_NEXT: number, offset, here, data"""
+    return words(xid, 2, 1, RTX_NEXT, flags, *fixed) + bytes(more)
+
+
+NOT_THERE = "Item is empty, or not where the message can have it"
+NOT_DUE = "Not the transmission of its group that is due"
+ENDS = "Header and stream do not end where data or transmission tells"
+HERE = "Stream is too short, or more than there is"
+FIRST = rtx(3, 16, 8, 0, 1, 0)
+SECOND = rtx_next(1, 8, 4, 0, more=4)
+PROPS = words(XID, 2, 1, 5, 1, 2, 1, 4, 29696, RTX_MSG, 28, 1, 64, 16, 1052672, 256, 512, 2)
+
+
+def prop_rtx(rbsiz, *w):
+    return words(XID, 2, 1, 5, 0, 2, RTX_MSG, 28, *w, 1, 4, rbsiz)
+
+
+MALFORMED_RTX = [
+    # what, messages, the mark that the last one has to get; None where a receiver does not mind
+    ("one transmission", [rtx(1, 8, 8, 0, 1, 0)], None),
+    ("no transmissions", [rtx(0, 8, 8, 0, 1, 0)], "Not 1 to 256 transmissions"),
+    ("257 transmissions", [rtx(257, 8, 8, 0, 1, 0)], "Not 1 to 256 transmissions"),
+    ("4 bytes here", [rtx(2, 8, 4, 0, 1, 0, stream=(XID,))], HERE),
+    ("more here than there is", [rtx(1, 8, 12, 0, 1, 0, more=4)], HERE),
+    ("only one, and not all", [rtx(1, 12, 8, 0, 1, 0)], HERE),
+    ("no whole word", [rtx(2, 12, 9, 0, 1, 0, more=1)],
+     "Piece of the stream that is not the last one is no multiple of 4"),
+    ("stream past the end", [rtx(1, 12, 12, 0, 1, 0)], ENDS),
+    ("bytes behind the stream", [rtx(1, 8, 8, 0, 1, 0, more=4)], ENDS),
+    ("data in the stream", [rtx(1, 8, 8, 68, 1, 0, more=99)], ENDS),
+    ("data at the end", [rtx(1, 8, 8, 72, 1, 0)], ENDS),
+    ("nobody waits", [rtx(1, 8, 8, 0, 0, 0)], "No Receive waits for the Reply"),
+    ("17 items", [rtx(1, 8, 8, 0, 1, 0, items=[(8, 4)] * 17)], "More than 16 items"),
+    ("item not aligned", [rtx(1, 8, 8, 300, 1, 0, items=[(9, 4)], more=999)], NOT_THERE),
+    ("item past the end", [rtx(1, 8, 8, 300, 1, 0, items=[(12, 4)], more=999)], NOT_THERE),
+    ("item of nothing", [rtx(1, 8, 8, 300, 1, 0, items=[(8, 0)], more=999)], NOT_THERE),
+    ("overlapping items", [rtx(1, 8, 8, 300, 1, 0, items=[(8, 5), (12, 4)], more=999)], NOT_THERE),
+    ("item inside a chunk", [rtx(1, 8, 8, 300, 1, 0, items=[(12, 4)], more=999,
+                                 lists=(0, 1, 8, 7, 8, 0, 0, 0, 0, 0))], NOT_THERE),
+    ("Position Zero chunk", [rtx(1, 8, 8, 0, 1, 0, lists=(0, 1, 0, 7, 40, 0, 0, 0, 0, 0))],
+     "Header type and chunks do not go together"),
+    ("two XIDs", [rtx(1, 8, 8, 0, 1, 0, stream=(XID + 1, 0))], "XID of the RPC message is another one"),
+    ("Reply without F_RESPONSE", [rtx(1, 8, 8, 0, 1, 0, stream=(XID, 1))],
+     "F_RESPONSE and direction of the RPC message disagree"),
+    ("a stray", [SECOND], "Belongs to no group"),
+    ("a gap", [FIRST, rtx_next(2, 8, 4, 0, more=4)], NOT_DUE),
+    ("the second twice", [FIRST, SECOND, SECOND], NOT_DUE),
+    ("another offset", [FIRST, rtx_next(1, 12, 4, 0, more=4)], NOT_DUE),
+    ("stream beyond the end", [FIRST, rtx_next(1, 8, 12, 0, more=12)], NOT_DUE),
+    ("a last one that is not all", [rtx(2, 16, 8, 0, 1, 0), rtx_next(1, 8, 4, 0, more=4)], NOT_DUE),
+    ("a second of another XID", [FIRST, rtx_next(1, 8, 4, 0, xid=XID + 1, more=4)], "Belongs to no group"),
+    ("a second of a Reply", [FIRST, rtx_next(1, 8, 4, 0, flags=1, more=4)], "Belongs to no group"),
+    ("a second of nothing", [FIRST, rtx_next(1, 8, 0, 0)], "Neither stream nor data"),
+    ("a message in between", [FIRST, words(XID, 2, 1, 4, 1, 2)], "Ends a group that is not complete"),
+    ("a group in between", [FIRST, FIRST], "Ends a group that is not complete"),
+    ("what comes behind that", [FIRST, words(XID, 2, 1, 4, 1, 2), SECOND], "Belongs to no group"),
+    ("all three", [FIRST, SECOND, rtx_next(2, 12, 4, 0, more=4)], None),
+    ("data in the second", [rtx(2, 8, 8, 0, 1, 0, items=[(8, 8)]), rtx_next(1, 8, 0, 100, more=72)], None),
+    ("data that is too short", [rtx(2, 8, 8, 0, 1, 0, items=[(8, 9)]), rtx_next(1, 8, 0, 100, more=72)],
+     "Data of the group is not what its items say"),
+    ("data that no item has", [rtx(2, 8, 8, 0, 1, 0), rtx_next(1, 8, 0, 100, more=72)],
+     "Data of the group is not what its items say"),
+    ("a pad of something", [rtx(1, 8, 8, 88, 1, 0, items=[(8, 4)], stream=(*CALL, 0, 8, 9))], "Pad is not zero"),
+    ("targets past the end", [prop_rtx(1279, 0, 1, 0, 1024, 256, 512, 2)], "Property value is not valid"),
+    ("targets up to the end", [prop_rtx(1280, 0, 1, 0, 1024, 256, 512, 2)], None),
+    ("a segment of 768", [prop_rtx(4096, 0, 1, 0, 1024, 256, 768, 2)], "Property value is not valid"),
+    ("a head of 252", [prop_rtx(4096, 0, 1, 0, 1024, 252, 512, 2)], "Property value is not valid"),
+    ("257 in a Call", [prop_rtx(4096, 0, 257, 0, 1024, 0, 0, 0)], "Property value is not valid"),
+    ("Calls of 1023 bytes", [prop_rtx(4096, 0, 1, 0, 1023, 0, 0, 0)], "Property value is not valid"),
+    ("a head without targets", [prop_rtx(4096, 0, 1, 0, 1024, 256, 0, 0)], "Property value is not valid"),
+]
+# What takes a receiver that has said how its Receives are built
+KNOWN_RTX = [
+    ("data elsewhere", [rtx(1, 8, 8, 260, 1, 0, items=[(8, 8)], more=188)],
+     "Data is not where the receiver's targets are"),
+    ("data behind the targets", [rtx(1, 8, 8, 256, 1, 0, items=[(8, 1025)], more=256 - 80 + 1025)],
+     "Data goes on behind the receiver's targets"),
+    ("two items", [rtx(1, 8, 8, 256, 1, 0, items=[(8, 5), (16, 4)], more=256 - 88 + 516)], None),
+    ("two items that are too short", [rtx(1, 8, 8, 256, 1, 0, items=[(8, 5), (16, 4)], more=256 - 88 + 512)],
+     "Data of the group is not what its items say"),
+    ("half a segment in front of more", [rtx(3, 8, 8, 256, 1, 0, items=[(8, 800)], more=256 - 80 + 500),
+                                         rtx_next(1, 8, 0, 256, more=220 + 300)], NOT_DUE),
+]
+
+
+def rtx_cases(out, name, cases, packets):
+    """Each case behind a message that ends whatever was open; packets() makes a capture of messages."""
+    between = words(XID, 2, 1, 4, 1, 2)
+    path = os.path.join(out, name + ".pcap")
+    messages = [m for _, ms, _ in cases for m in [between, *ms]]
+    bad = []
+    with open(LUA, encoding="utf-8") as f:
+        refused = re.findall(r'^bad\("\w+", "(.*)"\)', f.read(), re.M)
+    link, made = packets(messages)
+    pcap(path, link, made)
+    seen = list(decode(path, "rpcrdma2.xid"))[len(made) - len(messages):]
+    if len(seen) != len(messages):
+        bad.append(f"{len(seen)} messages of {len(messages)}")
+    at = 0
+    for what, ms, mark in cases:
+        at += 1 + len(ms)
+        got, marks, _, _ = seen[at - 1]
+        if any("Lua" in m for _, ms, _, _ in seen[at - 1 - len(ms):at] for m in ms):
+            bad.append(f"{what}: a Lua error")
+        if marks[:1] != [mark] * bool(mark):
+            bad.append(f"{what}: marked {marks}")
+        elif mark and (int(got["severity"].split("|")[0], 0) == ERROR) != (mark in refused):
+            bad.append(f"{what}: severity {got['severity']}")
+    verdict("dissect-" + name, bad)
+
+
+def rtx_main(out, vecs):
+    """Messages of the round-trip extension, in the order of their groups"""
+    whole = {n: v + bytes(max(0, RTX_BYTES.get(n, 0) - len(v))) for n, v in vecs.items()}
+    path = os.path.join(out, "rtx.pcap")
+
+    # Covers: RTX-45 RTX-46
+    pcap(path, 147, whole.values())
+    bad, seen = [], list(decode(path))
+    if len(seen) != len(whole):
+        bad.append(f"{len(seen)} packets of {len(whole)}")
+    for (name, message), (got, marks, protocols, malformed) in zip(whole.items(), seen):
+        bad += differences(name, message, got)
+        # Of some, what is zero here would be arguments
+        if [m for m in marks if "RPC message ends" not in m] or malformed:
+            bad.append(f"{name}: marked {marks or malformed}")
+        if name in RTX_CALLS and ":rpc" not in protocols:
+            bad.append(f"{name}: no RPC in {protocols}")
+    verdict("dissect-rtx-fields", bad)
+
+    cuts = [(n, i) for n, v in vecs.items() for i in range(16, min(len(v), 4 * Want(v).at))]
+    pcap(path, 147, [vecs[n][:i] for n, i in cuts])
+    bad, seen = [], list(decode(path))
+    if len(seen) != len(cuts):
+        bad.append(f"{len(seen)} packets of {len(cuts)}")
+    for (name, i), (_, marks, _, _) in zip(cuts, seen):
+        if any("Lua" in m for m in marks):
+            bad.append(f"{name} of {i} bytes: {marks}")
+        elif not any(m in ("Message ends within the header", "Count leads out of the message", ENDS) for m in marks):
+            bad.append(f"{name} of {i} bytes: marked {marks}")
+    verdict("dissect-rtx-truncated", bad)
+
+    # Covers: RTX-33 RTX-45 RTX-46 RTX-48 RTX-52 RTX-54 RTX-57 RTX-59
+    rtx_cases(out, "rtx-malformed", MALFORMED_RTX, lambda messages: (147, messages))
+    rtx_cases(out, "rtx-known", KNOWN_RTX, lambda messages: (1, list(
+        roce([(PROPS, 1), *((m, 0) for m in messages)], 4096))))
+
+
 def header_len(message):
     """Bytes without which the message is no good: up to the direction of its RPC message."""
     want = Want(message)
@@ -354,6 +534,7 @@ def main():
             bad += differences(n, vecs[n], got)
             bad += [f"{n}: {m}" for m in marks if "Lua" in m]
         verdict("dissect-" + name, bad)
+    rtx_main(out, {n: v for n, v in vectors().items() if n.startswith("rtx_")})
 
 
 main()

@@ -113,12 +113,12 @@ flavoured() {
 		[ $((v2 > 0)) = $(($2 - 1)) ] || die "$v2 connections are of version 2"
 		manifest=/lab/manifest.$1.$v.$2
 		items=$(moved client_calls_read_chunk client_replies_write_chunk)
-		long=$(moved client_calls_long client_replies_long)
+		long=$(moved client_calls_long client_replies_long client_calls_group client_replies_group)
 		# shellcheck disable=SC2086
 		python3 -I -S "$CHECK" $sections --vers $v --mnt $MNT --seed $((RANDOM + 1)) --scale 0.05 \
 			--manifest "$manifest" || die "version $v"
 		items=$(($(moved client_calls_read_chunk client_replies_write_chunk) - items))
-		long=$(($(moved client_calls_long client_replies_long) - long))
+		long=$(($(moved client_calls_long client_replies_long client_calls_group client_replies_group) - long))
 		echo "version $v over $2: $items messages with data items in chunks, $long long ones"
 		xprt_line
 		nfs_umount

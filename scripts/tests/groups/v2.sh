@@ -25,9 +25,10 @@ knobs_rest() {
 	echo 0 >$KNOBS/client_shrink_reply
 }
 
-# Whatever the case before has left
+# Whatever the case before has left. What chunks do is tested here; rtx.sh has messages of several Sends.
 before_case() {
 	highest 2
+	echo 0 >$CLIENT/rdma_rtx
 	echo 16384 >$CLIENT/rdma_v2_inline
 	echo 16384 >$SERVE/v2_max_req_size
 	[ "$KERNEL" = debian ] || knobs_rest

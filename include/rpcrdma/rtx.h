@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The round-trip extension of version 2, on the wire: one RPC message in
+ * several transmissions, and items that travel behind the payload stream.
+ *
+ * Both header types are unknown to rpcrdma2_decode_call() and
+ * rpcrdma2_decode_reply(): see verbs/gather.c.
+ *
+ * A *transmission* is one Send. A *group* is all transmissions of one RPC
+ * message. An *item* is a piece of data that was taken out of the payload
+ * stream; a *segment* is where it may lie in the receiver's memory. The
+ * property that says how Receives are built is struct rpcrdma2_rtx in wire.h.
+ *
+ * Layouts and rules: Documentation/rtx.rst.
+ */
+#ifndef RPCRDMA_RTX_H
+#define RPCRDMA_RTX_H
+
+#include <linux/types.h>
+#include <rpcrdma/wire.h>
+
+/* Values of rdma_htype */
+#define RPCRDMA2_RTX_MSG	0x80525401u	/* the first of a group */
+#define RPCRDMA2_RTX_NEXT	0x80525402u	/* a following one */
+
+/* Sizes on the wire, in bytes */
+#define RPCRDMA2_RTX_FIXED	48u	/* RTX_MSG up to the number of items */
+#define RPCRDMA2_RTX_ITEM_LEN	8u
+#define RPCRDMA2_RTX_MSG_MIN	64u	/* no items, and three empty lists */
+#define RPCRDMA2_RTX_NEXT_LEN	36u
+#define RPCRDMA2_RTX_RPC_MIN	8u	/* XID and msg_type, in the first one */
+
+#define RPCRDMA2_RTX_MAX_ITEMS	16u
+#define RPCRDMA2_RTX_MAX_COUNT	256u	/* transmissions of a group */
+
+/**
+ * struct rpcrdma2_item - data that left the payload stream
+ * @im_position: its offset in the unreduced RPC message
+ * @im_length: its bytes, without roundup
+ */
+struct rpcrdma2_item {
+	u32		im_position;
+	u32		im_length;
+};
+
+/**
+ * struct rpcrdma2_transmission - one transmission of a group, in numbers
+ * @tx_xid: rdma_xid
+ * @tx_credit: rdma_credit
+ * @tx_htype: %RPCRDMA2_RTX_MSG or %RPCRDMA2_RTX_NEXT
+ * @tx_response: F_RESPONSE
+ * @tx_first: it is %RPCRDMA2_RTX_MSG
+ * @tx_short: received: it ends too early, and what is below is not to be used
+ * @tx_count: first: transmissions of the group
+ * @tx_stream: first: bytes of payload stream in the whole group
+ * @tx_number: others: 1 for the second transmission, and so on
+ * @tx_offset: others: bytes of payload stream in all earlier transmissions
+ * @tx_here: bytes of payload stream in this one
+ * @tx_data: offset of the first byte of data in this one; 0: it has none
+ * @tx_replies: first, of a Call: Receives that wait for the Reply
+ * @tx_results: first, of a Call: so many eligible results may come placed
+ * @tx_nitems: first: items of the message
+ * @tx_items: first, received: the items on the wire; for the codec only
+ * @tx_len: received: bytes of the transmission
+ *
+ * A received one is a view, as struct rpcrdma_hdr is.
+ */
+struct rpcrdma2_transmission {
+	u32		tx_xid;
+	u32		tx_credit;
+	u32		tx_htype;
+	bool		tx_response;
+	bool		tx_first;
+	bool		tx_short;
+	u32		tx_count;
+	u32		tx_stream;
+	u32		tx_number;
+	u32		tx_offset;
+	u32		tx_here;
+	u32		tx_data;
+	u32		tx_replies;
+	u32		tx_results;
+	u32		tx_nitems;
+	const void	*tx_items;
+	u32		tx_len;
+};
+
+bool rpcrdma2_peek_rtx(const void *buf, u32 len,
+		       struct rpcrdma2_transmission *tx);
+bool rpcrdma2_rtx_items(const struct rpcrdma2_transmission *tx,
+			struct rpcrdma2_item *items);
+enum rpcrdma_verdict
+rpcrdma2_decode_group(const void *buf, u32 len,
+		      const struct rpcrdma2_accept *accept,
+		      struct rpcrdma_hdr *hdr);
+
+u32 rpcrdma2_rtx_call_len(u32 nitems, const struct rpcrdma_call_out *call);
+u32 rpcrdma2_rtx_reply_len(u32 nitems, const struct rpcrdma_lists *lists);
+int rpcrdma2_encode_rtx_call(void *buf, u32 size,
+			     const struct rpcrdma2_transmission *tx,
+			     const struct rpcrdma2_item *items,
+			     const struct rpcrdma_call_out *call);
+int rpcrdma2_encode_rtx_reply(void *buf, u32 size,
+			      const struct rpcrdma2_transmission *tx,
+			      const struct rpcrdma2_item *items,
+			      const struct rpcrdma_reply_out *reply);
+int rpcrdma2_encode_rtx_next(void *buf, u32 size,
+			     const struct rpcrdma2_transmission *tx);
+
+#endif /* RPCRDMA_RTX_H */

@@ -1,0 +1,1792 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unit tests of net/core/group.c and net/core/layout.c: groups put together,
+ * messages divided, and the one held against the other.
+ */
+
+#include <linux/limits.h>
+#include <linux/minmax.h>
+#include <linux/string.h>
+#include <linux/unaligned.h>
+
+#include <rpcrdma/group.h>
+#include <rpcrdma/layout.h>
+
+#include "rpcrdma_kunit.h"
+
+#define XID	RPCRDMA_KUNIT_XID
+
+/* What the server of the vectors takes, and what their client offers */
+static const struct rpcrdma_group_limits rpcrdma_group_vector_limits = {
+	.gl_ours = {
+		.xp_flags = RPCRDMA2_RTX_F_RESULTS, .xp_call_max = 64,
+		.xp_reply_max = 16, .xp_msg_max = 1052672, .xp_head = 1024,
+		.xp_seg = 4096, .xp_nsegs = 7,
+	},
+	.gl_replies = 5,
+};
+
+/**
+ * struct rpcrdma_group_run - a receiver at work, and what came of it
+ * @test: the test case
+ * @group: the machine
+ * @limits: what it is given
+ * @step: its last answer
+ * @held: Receives that are held
+ * @firsts: groups that have begun
+ * @wholes: those that were complete
+ * @ends: those that ended otherwise
+ * @closed: it has said so
+ */
+struct rpcrdma_group_run {
+	struct kunit			*test;
+	struct rpcrdma_group		group;
+	struct rpcrdma_group_limits	limits;
+	struct rpcrdma_group_step	step;
+	u32				held;
+	u32				firsts;
+	u32				wholes;
+	u32				ends;
+	bool				closed;
+};
+
+static void rpcrdma_group_begin(struct rpcrdma_group_run *run,
+				struct kunit *test,
+				const struct rpcrdma_group_limits *limits)
+{
+	struct rpcrdma_group_limits keep = *limits;
+
+	memset(run, 0, sizeof(*run));
+	run->test = test;
+	run->limits = keep;
+}
+
+/* An error is due when nothing more of its group is to come, and not before. */
+static void rpcrdma_group_check_end(struct rpcrdma_group_run *run,
+				    const struct rpcrdma_group *before,
+				    const struct rpcrdma_group_end *end,
+				    const struct rpcrdma2_transmission *tx)
+{
+	struct kunit *test = run->test;
+	bool mine = tx && tx->tx_xid == end->ge_xid &&
+		    tx->tx_response == end->ge_response;
+
+	KUNIT_EXPECT_NE(test, end->ge_verdict, RPCRDMA_OK);
+	if (mine && !tx->tx_first) {
+		KUNIT_EXPECT_FALSE(test, tx->tx_short);
+		KUNIT_EXPECT_EQ(test, tx->tx_number, before->gr_count - 1);
+	}
+	/* Its own, or what came before it and is not complete */
+	if (!mine)
+		KUNIT_EXPECT_EQ(test, end->ge_xid, before->gr_xid);
+}
+
+static void rpcrdma_group_check(struct rpcrdma_group_run *run,
+				const struct rpcrdma_group *before,
+				const struct rpcrdma2_transmission *tx)
+{
+	const struct rpcrdma_group_step *step = &run->step;
+	const struct rpcrdma_group *group = &run->group;
+	struct kunit *test = run->test;
+	u32 i;
+
+	KUNIT_ASSERT_LE(test, step->gs_nends, RPCRDMA_GROUP_ENDS);
+	for (i = 0; i < step->gs_nends; i++)
+		rpcrdma_group_check_end(run, before, &step->gs_ends[i], tx);
+	KUNIT_EXPECT_EQ(test, step->gs_release,
+			before->gr_state == RPCRDMA_GROUP_OPEN &&
+			step->gs_does != RPCRDMA_GROUP_KEEP &&
+			step->gs_does != RPCRDMA_GROUP_WHOLE ? true :
+			before->gr_state == RPCRDMA_GROUP_OPEN && tx &&
+			tx->tx_first);
+	KUNIT_EXPECT_EQ(test, step->gs_does == RPCRDMA_GROUP_PASS,
+			!tx || (!tx->tx_response &&
+				!run->limits.gl_ours.xp_call_max));
+	KUNIT_EXPECT_EQ(test, run->held,
+			group->gr_state == RPCRDMA_GROUP_OPEN ?
+			group->gr_number : 0);
+	KUNIT_EXPECT_EQ(test, run->firsts, run->wholes + run->ends +
+			(group->gr_state != RPCRDMA_GROUP_IDLE));
+}
+
+/* Something arrives. What has to hold whatever it is, is looked at here. */
+static enum rpcrdma_group_does
+rpcrdma_group_arrive(struct rpcrdma_group_run *run,
+		     const struct rpcrdma2_transmission *tx)
+{
+	struct rpcrdma_group before = run->group;
+	struct rpcrdma_group_step *step = &run->step;
+
+	memset(step, 0xee, sizeof(*step));
+	rpcrdma_group_take(&run->group, &run->limits, tx, step);
+	run->firsts += tx && tx->tx_first &&
+		       step->gs_does != RPCRDMA_GROUP_PASS;
+	run->ends += step->gs_nends;
+	run->closed |= step->gs_close;
+	if (step->gs_release)
+		run->held = 0;
+	if (step->gs_does == RPCRDMA_GROUP_KEEP)
+		run->held++;
+	if (step->gs_does == RPCRDMA_GROUP_WHOLE) {
+		KUNIT_EXPECT_EQ(run->test, run->held + 1,
+				run->group.gr_count);
+		run->wholes++;
+		run->held = 0;
+	}
+	rpcrdma_group_check(run, &before, tx);
+	return step->gs_does;
+}
+
+/* --- messages as they are on the wire -------------------------------------- */
+
+/* A message of the vectors, in memory that can be changed */
+struct rpcrdma_group_message {
+	u32	count;
+	u8	*buf[4];
+	u32	len[4];
+};
+
+static void rpcrdma_group_load(struct rpcrdma_kunit *fx,
+			       struct rpcrdma_group_message *message,
+			       enum rpcrdma_vector_id first, u32 count)
+{
+	u32 i;
+
+	message->count = count;
+	for (i = 0; i < count; i++)
+		message->buf[i] = rpcrdma_kunit_whole(fx, first + i,
+						      &message->len[i]);
+}
+
+/* All that is done about a complete group */
+static enum rpcrdma_verdict
+rpcrdma_group_execute(struct rpcrdma_kunit *fx, struct rpcrdma_group_run *run,
+		      const struct rpcrdma_group_message *message)
+{
+	struct rpcrdma2_item items[RPCRDMA2_RTX_MAX_ITEMS];
+	struct rpcrdma2_transmission tx;
+	enum rpcrdma_verdict verdict;
+
+	verdict = rpcrdma2_decode_group(message->buf[0], message->len[0],
+					&rpcrdma2_accept_forward, &fx->kf_hdr);
+	if (verdict)
+		return verdict;
+	KUNIT_ASSERT_TRUE(run->test, rpcrdma2_peek_rtx(message->buf[0],
+						       message->len[0], &tx));
+	KUNIT_ASSERT_TRUE(run->test, rpcrdma2_rtx_items(&tx, items));
+	return rpcrdma_group_judge(&run->group, &run->limits, items,
+				   tx.tx_nitems);
+}
+
+/*
+ * Receive a message. Its verdict; %RPCRDMA_OK if it is good. @when tells with
+ * which transmission that was known, from 1 on; 0 if it never was.
+ */
+static enum rpcrdma_verdict
+rpcrdma_group_receive(struct rpcrdma_kunit *fx, struct rpcrdma_group_run *run,
+		      const struct rpcrdma_group_message *message, u32 *when)
+{
+	enum rpcrdma_verdict verdict = RPCRDMA_DISCARD_SHORT;
+	struct rpcrdma2_transmission tx;
+	u32 i;
+
+	*when = 0;
+	for (i = 0; i < message->count; i++) {
+		rpcrdma_group_arrive(run, rpcrdma2_peek_rtx(message->buf[i],
+							    message->len[i],
+							    &tx) ? &tx : NULL);
+		if (*when)
+			continue;
+		if (run->step.gs_does == RPCRDMA_GROUP_WHOLE)
+			verdict = rpcrdma_group_execute(fx, run, message);
+		else if (run->step.gs_nends)
+			verdict = run->step.gs_ends[0].ge_verdict;
+		else
+			continue;
+		*when = i + 1;
+	}
+	return verdict;
+}
+
+static u32 rpcrdma_group_code(enum rpcrdma_verdict verdict)
+{
+	struct rpcrdma_hdr hdr = { .hd_vers = 2 };
+	struct rpcrdma2_error error;
+
+	return rpcrdma2_refusal(&hdr, verdict, &rpcrdma2_accept_forward,
+				&error) ? error.er_code : 0;
+}
+
+struct rpcrdma_group_vector_case {
+	const char		*desc;
+	enum rpcrdma_vector_id	first;
+	u32			count;
+	u32			nitems;
+	u64			data;
+};
+
+static const struct rpcrdma_group_vector_case rpcrdma_group_vectors[] = {
+	{ "WRITE of 8192", RPCRDMA_VEC_RTX_WRITE_8K, 1, 1, 8192 },
+	{ "WRITE of 65536", RPCRDMA_VEC_RTX_WRITE_64K_1, 3, 1, 65536 },
+	{ "long Call", RPCRDMA_VEC_RTX_LONG_1, 4, 0, 0 },
+	{ "READDIRPLUS", RPCRDMA_VEC_RTX_READDIR, 1, 0, 0 },
+	{ "its Reply", RPCRDMA_VEC_RTX_REPLY_1, 2, 0, 0 },
+	{ "READ", RPCRDMA_VEC_RTX_READ_CALL, 1, 0, 0 },
+	{ "its Reply, placed", RPCRDMA_VEC_RTX_READ_REPLY, 1, 1, 8192 },
+	{ "two items", RPCRDMA_VEC_RTX_TWO_ITEMS, 1, 2, 12288 },
+	{ "an item and a chunk", RPCRDMA_VEC_RTX_MIXED, 1, 1, 8192 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(rpcrdma_group_vector, rpcrdma_group_vectors, desc);
+
+/* Covers: RTX-43 RTX-46 RTX-55 RTX-59 RTX-80 */
+static void rpcrdma_group_takes_vectors(struct kunit *test)
+{
+	const struct rpcrdma_group_vector_case *param = test->param_value;
+	struct rpcrdma_kunit *fx = test->priv;
+	struct rpcrdma_group_message message;
+	struct rpcrdma_group_run run;
+	u32 when;
+
+	rpcrdma_group_load(fx, &message, param->first, param->count);
+	rpcrdma_group_begin(&run, test, &rpcrdma_group_vector_limits);
+	KUNIT_ASSERT_EQ(test, rpcrdma_group_receive(fx, &run, &message, &when),
+			RPCRDMA_OK);
+	KUNIT_EXPECT_EQ(test, when, param->count);
+	KUNIT_EXPECT_EQ(test, run.group.gr_xid, XID);
+	KUNIT_EXPECT_EQ(test, run.group.gr_credit,
+			get_unaligned_be32(message.buf[0] + 8));
+	KUNIT_EXPECT_EQ(test, run.group.gr_here, run.group.gr_stream);
+	/* 12288: the gap between them is data, that behind the last is not */
+	KUNIT_EXPECT_EQ(test, run.group.gr_data, param->data);
+	KUNIT_EXPECT_FALSE(test, run.closed);
+}
+
+/* Does the message mean the same with this word changed? */
+static bool rpcrdma_group_word_is_free(const struct rpcrdma_group_vector_case *c,
+				       bool response, u32 part, u32 word,
+				       u32 old, u32 value)
+{
+	u32 lists = 12 + 2 * c->nitems;
+
+	if (value == old || word == 2)
+		return true;
+	if (word == 4)
+		return !((value ^ old) & RPCRDMA2_F_RESPONSE);
+	if (part)
+		return word > 8;
+	if (word == 9)
+		return response || value;
+	/* What a Reply would place, if anything */
+	if (word == 10)
+		return true;
+	if (c->nitems && word == 12)
+		return value % 4 == 0 && value >= 8 && value <= old;
+	/* The handle means nothing; of the RPC message, two words are read */
+	return word == lists || word > lists + 5;
+}
+
+/* Covers: RTX-42 RTX-45 RTX-46 RTX-48 RTX-49 RTX-50 RTX-52 RTX-59 */
+static void rpcrdma_group_single_words(struct kunit *test)
+{
+	static const u32 changes[] = {
+		0, 1, U32_MAX, 4, U32_MAX - 3, 0x7fffffff, 0xfffffffe,
+	};
+	const struct rpcrdma_group_vector_case *param = test->param_value;
+	struct rpcrdma_kunit *fx = test->priv;
+	struct rpcrdma_group_message message;
+	struct rpcrdma_group_run run;
+	u32 i, part, word, old, value, when, nwords;
+	enum rpcrdma_verdict verdict;
+	bool response, good;
+
+	/* Lists are another matter */
+	if (param->first == RPCRDMA_VEC_RTX_MIXED ||
+	    param->first == RPCRDMA_VEC_RTX_TWO_ITEMS)
+		return;
+	rpcrdma_group_load(fx, &message, param->first, param->count);
+	response = get_unaligned_be32(message.buf[0] + 16);
+	for (part = 0; part < param->count; part++) {
+		nwords = rpcrdma_vectors[param->first + part].ve_len / 4;
+		for (word = 0; word < nwords; word++) {
+			old = get_unaligned_be32(message.buf[part] + 4 * word);
+			/* As they are, and then the sums */
+			for (i = 0; i < 2 * ARRAY_SIZE(changes); i++) {
+				value = i < ARRAY_SIZE(changes) ? changes[i] :
+					old + changes[i - ARRAY_SIZE(changes)];
+				put_unaligned_be32(value, message.buf[part] +
+						   4 * word);
+				rpcrdma_group_begin(&run, test,
+						    &rpcrdma_group_vector_limits);
+				verdict = rpcrdma_group_receive(fx, &run,
+								&message,
+								&when);
+				good = rpcrdma_group_word_is_free(param,
+								  response,
+								  part, word,
+								  old, value);
+				KUNIT_EXPECT_EQ_MSG(test,
+						    verdict == RPCRDMA_OK,
+						    good,
+						    "part %u, word %u: %x",
+						    part, word, value);
+				/* What is answered is an error of ours */
+				if (!good && when)
+					KUNIT_EXPECT_NE(test,
+							rpcrdma_group_code(verdict),
+							0);
+			}
+			put_unaligned_be32(old, message.buf[part] + 4 * word);
+		}
+	}
+}
+
+/*
+ * The table of what is wrong with the WRITE of 65536 bytes: of transmission
+ * @part, @word is @value, and it has @more bytes. The answer is @code, with
+ * transmission @when.
+ */
+struct rpcrdma_group_bad_case {
+	const char	*desc;
+	u32		part;
+	u32		word;
+	u32		value;
+	int		more;
+	u32		code;
+	u32		when;
+};
+
+#define BAD_XDR		RPCRDMA2_ERR_BAD_XDR
+#define RTX_CONT	RPCRDMA2_ERR_RTX_CONT
+#define RTX_LIMIT	RPCRDMA2_ERR_RTX_LIMIT
+
+static const struct rpcrdma_group_bad_case rpcrdma_group_bad_cases[] = {
+	{ "nothing", 1, 2, 128, 0, 0, 3 },
+	{ "no transmissions", 1, 5, 0, 0, BAD_XDR, 1 },
+	{ "one transmission", 1, 5, 1, 0, RTX_CONT, 1 },
+	{ "two transmissions", 1, 5, 2, 0, RTX_CONT, 2 },
+	{ "stream of 4 bytes", 1, 6, 4, 0, BAD_XDR, 3 },
+	{ "4 bytes of stream here", 1, 7, 4, 0, BAD_XDR, 3 },
+	{ "more stream here than there is", 1, 7, 0x54, 0, BAD_XDR, 3 },
+	{ "any number of bytes here", 1, 7, 0x7fffffff, 0, BAD_XDR, 3 },
+	{ "a stream too long", 1, 6, 1052676, 0, RTX_LIMIT, 3 },
+	{ "the longest stream", 1, 6, 1052672, 0, RTX_CONT, 3 },
+	{ "data in front of the targets", 1, 8, 0x3fc, 0, BAD_XDR, 3 },
+	{ "data behind their beginning", 1, 8, 0x404, 0, BAD_XDR, 3 },
+	{ "data at the end", 1, 8, 29696, 0, BAD_XDR, 3 },
+	{ "data inside the stream", 1, 8, 0x90, 0, BAD_XDR, 3 },
+	{ "no data, and what looks like it", 1, 8, 0, 0, BAD_XDR, 3 },
+	{ "nobody waits for the Reply", 1, 9, 0, 0, BAD_XDR, 3 },
+	{ "17 items", 1, 11, 17, 0, BAD_XDR, 3 },
+	{ "an item not aligned", 1, 12, 0x51, 0, BAD_XDR, 3 },
+	{ "an item behind the end", 1, 12, 0x54, 0, BAD_XDR, 3 },
+	{ "an item of nothing", 1, 13, 0, 0, BAD_XDR, 3 },
+	{ "an item too long by a byte", 1, 13, 65537, 0, RTX_CONT, 3 },
+	{ "an item too short by a byte", 1, 13, 65535, 0, RTX_CONT, 3 },
+	{ "an item beyond what is taken", 1, 13, 1052593, 0, RTX_LIMIT, 3 },
+	{ "an item just inside it", 1, 13, 1052592, 0, RTX_CONT, 3 },
+	{ "half a segment in front of more", 1, 2, 128, -1, RTX_CONT, 3 },
+	{ "a segment less", 1, 2, 128, -4096, RTX_CONT, 3 },
+	{ "data behind the targets", 1, 2, 128, 1, RTX_CONT, 3 },
+	{ "a second with another number", 2, 5, 2, 0, RTX_CONT, 2 },
+	{ "a second that is no group's", 2, 5, 7, 0, RTX_CONT, 3 },
+	{ "a second with another offset", 2, 6, 0x54, 0, RTX_CONT, 3 },
+	{ "stream beyond the end", 2, 7, 4, 0, RTX_CONT, 3 },
+	{ "any number of bytes there", 2, 7, U32_MAX - 79, 0, RTX_CONT, 3 },
+	{ "data elsewhere", 2, 8, 0x404, 0, RTX_CONT, 3 },
+	{ "a second of nothing", 2, 8, 0, -29660, RTX_CONT, 3 },
+	{ "half a segment there", 2, 2, 128, -1, RTX_CONT, 3 },
+	{ "data behind the targets there", 2, 2, 128, 1, RTX_CONT, 3 },
+	{ "a second of another XID", 2, 0, XID + 1, 0, RTX_CONT, 2 },
+	{ "a second of a Reply", 2, 4, 1, 0, RTX_CONT, 2 },
+	{ "a second that is an error", 2, 3, 4, 0, RTX_CONT, 2 },
+	{ "a second of another version", 2, 1, 3, 0, RTX_CONT, 2 },
+	{ "a third without its last byte", 3, 2, 128, -1, RTX_CONT, 3 },
+	{ "a third with one more", 3, 2, 128, 1, RTX_CONT, 3 },
+	{ "a third without data", 3, 2, 128, -8192, RTX_CONT, 3 },
+	{ "other credits in the third", 3, 2, 999, 0, 0, 3 },
+	{ "flags that nobody knows", 3, 4, 0xfffffffe, 0, 0, 3 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(rpcrdma_group_bad, rpcrdma_group_bad_cases, desc);
+
+/*
+ * Covers: RTX-41 RTX-42 RTX-44 RTX-45 RTX-46 RTX-48 RTX-49 RTX-50 RTX-52 RTX-54
+ * Covers: RTX-56 RTX-59
+ */
+static void rpcrdma_group_bad_ones(struct kunit *test)
+{
+	const struct rpcrdma_group_bad_case *param = test->param_value;
+	struct rpcrdma_kunit *fx = test->priv;
+	struct rpcrdma_group_message message;
+	struct rpcrdma_group_run run;
+	enum rpcrdma_verdict verdict;
+	u32 i = param->part - 1, when, len;
+	u8 *buf;
+
+	rpcrdma_group_load(fx, &message, RPCRDMA_VEC_RTX_WRITE_64K_1, 3);
+	len = message.len[i] + param->more;
+	buf = kunit_kzalloc(test, len, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, buf);
+	memcpy(buf, message.buf[i], min(len, message.len[i]));
+	put_unaligned_be32(param->value, buf + 4 * param->word);
+	message.buf[i] = buf;
+	message.len[i] = len;
+
+	rpcrdma_group_begin(&run, test, &rpcrdma_group_vector_limits);
+	verdict = rpcrdma_group_receive(fx, &run, &message, &when);
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_code(verdict), param->code);
+	KUNIT_EXPECT_EQ(test, when, param->when);
+	/* Once, and the connection goes on */
+	KUNIT_EXPECT_EQ(test, run.ends + run.wholes, 1);
+	KUNIT_EXPECT_FALSE(test, run.closed);
+	KUNIT_EXPECT_EQ(test, run.group.gr_state, RPCRDMA_GROUP_IDLE);
+}
+
+/* Two overlapping items, which take another header */
+static void rpcrdma_group_overlap(struct kunit *test)
+{
+	struct rpcrdma_kunit *fx = test->priv;
+	struct rpcrdma_group_message message;
+	struct rpcrdma_group_run run;
+	u32 when;
+
+	rpcrdma_group_load(fx, &message, RPCRDMA_VEC_RTX_TWO_ITEMS, 1);
+	put_unaligned_be32(8192, message.buf[0] + 52);
+	put_unaligned_be32(84, message.buf[0] + 56);
+	rpcrdma_group_begin(&run, test, &rpcrdma_group_vector_limits);
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_receive(fx, &run, &message, &when),
+			RPCRDMA_BAD_POSITION);
+}
+
+/* --- groups in numbers ----------------------------------------------------- */
+
+#define RPCRDMA_GROUP_HEAD	256u
+#define RPCRDMA_GROUP_SEG	512u
+
+static const struct rpcrdma_group_limits rpcrdma_group_small = {
+	.gl_ours = {
+		.xp_call_max = 6, .xp_reply_max = 6, .xp_msg_max = 4096,
+		.xp_head = RPCRDMA_GROUP_HEAD, .xp_seg = RPCRDMA_GROUP_SEG,
+		.xp_nsegs = 2,
+	},
+	.gl_replies = 6,
+};
+
+/*
+ * Transmission @number of @count. There is stream in all, and data, too, if
+ * @data is set.
+ */
+static struct rpcrdma2_transmission
+rpcrdma_group_tx(u32 xid, bool response, u32 count, u32 number, bool data)
+{
+	struct rpcrdma2_transmission tx = {
+		.tx_xid = xid, .tx_response = response, .tx_credit = 7,
+		.tx_first = !number, .tx_here = number ? 4 : 8,
+	};
+	u32 hdr = number ? RPCRDMA2_RTX_NEXT_LEN : RPCRDMA2_RTX_MSG_MIN;
+
+	if (number) {
+		tx.tx_number = number;
+		tx.tx_offset = 8 + 4 * (number - 1);
+	} else {
+		tx.tx_count = count;
+		tx.tx_stream = 8 + 4 * (count - 1);
+		tx.tx_replies = !response;
+	}
+	tx.tx_len = hdr + tx.tx_here;
+	if (data) {
+		tx.tx_data = RPCRDMA_GROUP_HEAD;
+		tx.tx_len = RPCRDMA_GROUP_HEAD +
+			    (number == count - 1 ? 100 : RPCRDMA_GROUP_SEG);
+	}
+	return tx;
+}
+
+#define RPCRDMA_GROUP_MOST	5u
+
+/**
+ * struct rpcrdma_group_orders - all orders of the transmissions of two groups
+ * @run: the receiver
+ * @count: transmissions of each group
+ * @tx: all of them, one group behind the other
+ * @total: how many
+ * @order: their order
+ */
+struct rpcrdma_group_orders {
+	struct rpcrdma_group_run	run;
+	u32				count[2];
+	struct rpcrdma2_transmission	tx[RPCRDMA_GROUP_MOST];
+	u32				total;
+	u32				order[RPCRDMA_GROUP_MOST];
+};
+
+#define RPCRDMA_GROUP_NCHANGES	9u
+
+/* Change it so that its group cannot be complete. False: it becomes nothing. */
+static bool rpcrdma_group_change(struct rpcrdma2_transmission *tx, u32 change)
+{
+	switch (change) {
+	case 0:
+		return false;
+	case 1:
+		tx->tx_short = true;
+		break;
+	case 2:
+		tx->tx_here += 4;
+		break;
+	case 3:
+		tx->tx_data = RPCRDMA_GROUP_HEAD + 4;
+		break;
+	case 4:
+		tx->tx_len = RPCRDMA_GROUP_HEAD + 2 * RPCRDMA_GROUP_SEG + 1;
+		tx->tx_data = RPCRDMA_GROUP_HEAD;
+		break;
+	case 5:
+		if (tx->tx_first)
+			tx->tx_stream += 4;
+		else
+			tx->tx_offset += 4;
+		break;
+	case 6:
+		if (tx->tx_first)
+			tx->tx_count++;
+		else
+			tx->tx_number++;
+		break;
+	case 7:
+		if (tx->tx_first)
+			tx->tx_count = 7;
+		else
+			tx->tx_xid++;
+		break;
+	case 8:
+		if (tx->tx_first)
+			tx->tx_here = 4;
+		else
+			tx->tx_response = !tx->tx_response;
+		break;
+	}
+	return true;
+}
+
+/*
+ * Receive them in this order, but for the one at @at: it comes @times, and
+ * @change is made to it unless that is RPCRDMA_GROUP_NCHANGES. A group is
+ * complete if and only if all of it came in order, with nothing in between.
+ */
+static void rpcrdma_group_play(struct rpcrdma_group_orders *orders, u32 at,
+			       u32 times, u32 change)
+{
+	struct rpcrdma_group_run *run = &orders->run;
+	struct kunit *test = run->test;
+	u32 i, n, which, group, number, due = 0, of = 2;
+	struct rpcrdma2_transmission tx;
+	enum rpcrdma_group_does does;
+	bool good, there;
+
+	memset(&run->group, 0, sizeof(run->group));
+	run->held = 0;
+	run->firsts = 0;
+	run->wholes = 0;
+	run->ends = 0;
+	for (i = 0; i < orders->total; i++) {
+		for (n = 0; n < (i == at ? times : 1); n++) {
+			which = orders->order[i];
+			group = which >= orders->count[0];
+			number = group ? which - orders->count[0] : which;
+			tx = orders->tx[which];
+			good = i != at || change == RPCRDMA_GROUP_NCHANGES;
+			there = good || rpcrdma_group_change(&tx, change);
+			does = rpcrdma_group_arrive(run, there ? &tx : NULL);
+			/* What a run of the right ones has come to */
+			if (good && !number)
+				due = 1;
+			else if (good && of == group && due == number)
+				due++;
+			else
+				due = 0;
+			of = due ? group : 2;
+			KUNIT_EXPECT_EQ(test, does == RPCRDMA_GROUP_WHOLE,
+					due && due == orders->count[group]);
+			if (due == orders->count[group])
+				of = 2;
+		}
+	}
+}
+
+static void rpcrdma_group_play_all(struct rpcrdma_group_orders *orders)
+{
+	u32 at, change;
+
+	rpcrdma_group_play(orders, orders->total, 1, RPCRDMA_GROUP_NCHANGES);
+	for (at = 0; at < orders->total; at++) {
+		rpcrdma_group_play(orders, at, 0, RPCRDMA_GROUP_NCHANGES);
+		rpcrdma_group_play(orders, at, 2, RPCRDMA_GROUP_NCHANGES);
+		for (change = 0; change < RPCRDMA_GROUP_NCHANGES; change++)
+			rpcrdma_group_play(orders, at, 1, change);
+	}
+}
+
+/* All orders: whatever is swapped with whatever (Heap's algorithm) */
+static void rpcrdma_group_permute(struct rpcrdma_group_orders *orders)
+{
+	u32 i = 0, count[RPCRDMA_GROUP_MOST] = { }, *order = orders->order;
+
+	rpcrdma_group_play_all(orders);
+	while (i < orders->total) {
+		if (count[i] == i) {
+			count[i++] = 0;
+			continue;
+		}
+		swap(order[i % 2 ? count[i] : 0], order[i]);
+		rpcrdma_group_play_all(orders);
+		count[i]++;
+		i = 1;
+	}
+}
+
+/* Covers: RTX-46 RTX-47 RTX-48 RTX-49 RTX-50 RTX-84 RTX-93 */
+static void rpcrdma_group_all_orders(struct kunit *test)
+{
+	struct rpcrdma_group_orders orders;
+	u32 total, first, i, response;
+
+	for (response = 0; response < 2; response++) {
+		for (total = 1; total <= RPCRDMA_GROUP_MOST; total++) {
+			/* Two groups, or one; a Reply may be the second one */
+			for (first = 1; first <= total; first++) {
+				rpcrdma_group_begin(&orders.run, test,
+						    &rpcrdma_group_small);
+				orders.total = total;
+				orders.count[0] = first;
+				orders.count[1] = total - first;
+				for (i = 0; i < total; i++) {
+					orders.order[i] = i;
+					orders.tx[i] = i < first ?
+						rpcrdma_group_tx(10, false,
+								 first, i,
+								 true) :
+						rpcrdma_group_tx(20, response,
+								 total - first,
+								 i - first,
+								 false);
+				}
+				rpcrdma_group_permute(&orders);
+			}
+		}
+	}
+}
+
+static enum rpcrdma_group_does
+rpcrdma_group_send(struct rpcrdma_group_run *run, u32 xid, bool response,
+		   u32 count, u32 number)
+{
+	struct rpcrdma2_transmission tx =
+		rpcrdma_group_tx(xid, response, count, number, false);
+
+	return rpcrdma_group_arrive(run, &tx);
+}
+
+static void rpcrdma_group_expect_end(struct rpcrdma_group_run *run, u32 index,
+				     u32 xid, bool response,
+				     enum rpcrdma_verdict verdict)
+{
+	const struct rpcrdma_group_end *end = &run->step.gs_ends[index];
+
+	KUNIT_ASSERT_LT(run->test, index, run->step.gs_nends);
+	KUNIT_EXPECT_EQ(run->test, end->ge_xid, xid);
+	KUNIT_EXPECT_EQ(run->test, end->ge_response, response);
+	KUNIT_EXPECT_EQ(run->test, end->ge_verdict, verdict);
+}
+
+/* Covers: RTX-48 RTX-49 RTX-50 */
+static void rpcrdma_group_interleaved(struct kunit *test)
+{
+	struct rpcrdma_group_run run;
+
+	/* A1 A2 B1 A3 B2: each has one answer, and what is left is dropped */
+	rpcrdma_group_begin(&run, test, &rpcrdma_group_small);
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_send(&run, 1, false, 3, 0),
+			RPCRDMA_GROUP_KEEP);
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_send(&run, 1, false, 3, 1),
+			RPCRDMA_GROUP_KEEP);
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_send(&run, 2, false, 2, 0),
+			RPCRDMA_GROUP_KEEP);
+	KUNIT_EXPECT_TRUE(test, run.step.gs_release);
+	rpcrdma_group_expect_end(&run, 0, 1, false, RPCRDMA_BAD_GROUP);
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_send(&run, 1, false, 3, 2),
+			RPCRDMA_GROUP_STRAY);
+	rpcrdma_group_expect_end(&run, 0, 2, false, RPCRDMA_BAD_GROUP);
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_send(&run, 2, false, 2, 1),
+			RPCRDMA_GROUP_STRAY);
+	KUNIT_EXPECT_EQ(test, run.ends, 2);
+
+	/* The last one twice: the Call is executed, and nothing is answered */
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_send(&run, 3, false, 2, 0),
+			RPCRDMA_GROUP_KEEP);
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_send(&run, 3, false, 2, 1),
+			RPCRDMA_GROUP_WHOLE);
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_send(&run, 3, false, 2, 1),
+			RPCRDMA_GROUP_STRAY);
+	KUNIT_EXPECT_EQ(test, run.step.gs_nends, 0);
+
+	/* A Call in between is executed */
+	rpcrdma_group_send(&run, 4, false, 3, 0);
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_arrive(&run, NULL),
+			RPCRDMA_GROUP_PASS);
+	rpcrdma_group_expect_end(&run, 0, 4, false, RPCRDMA_BAD_GROUP);
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_send(&run, 4, false, 3, 1),
+			RPCRDMA_GROUP_STRAY);
+	KUNIT_EXPECT_FALSE(test, run.closed);
+}
+
+/* Covers: RTX-45 RTX-49 RTX-50 */
+static void rpcrdma_group_swallows(struct kunit *test)
+{
+	struct rpcrdma2_transmission tx;
+	struct rpcrdma_group_run run;
+	u32 i;
+
+	/* Numbers 0, 2, 3, 4, then the last: one answer, with the last one */
+	rpcrdma_group_begin(&run, test, &rpcrdma_group_small);
+	rpcrdma_group_send(&run, 1, false, 6, 0);
+	for (i = 2; i < 5; i++) {
+		KUNIT_EXPECT_EQ(test, rpcrdma_group_send(&run, 1, false, 6, i),
+				RPCRDMA_GROUP_RETURN);
+		KUNIT_EXPECT_EQ(test, run.step.gs_release, i == 2);
+		KUNIT_EXPECT_EQ(test, run.step.gs_nends, 0);
+	}
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_send(&run, 1, false, 6, 5),
+			RPCRDMA_GROUP_RETURN);
+	rpcrdma_group_expect_end(&run, 0, 1, false, RPCRDMA_BAD_GROUP);
+
+	/* More than is taken: the same, and the answer is what was noted */
+	rpcrdma_group_send(&run, 2, false, 7, 0);
+	KUNIT_EXPECT_EQ(test, run.step.gs_does, RPCRDMA_GROUP_RETURN);
+	KUNIT_EXPECT_EQ(test, run.step.gs_nends, 0);
+	/* One that is too short to say which it is, is not the last one */
+	tx = rpcrdma_group_tx(2, false, 7, 6, false);
+	tx.tx_short = true;
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_arrive(&run, &tx),
+			RPCRDMA_GROUP_RETURN);
+	KUNIT_EXPECT_EQ(test, run.step.gs_nends, 0);
+	tx.tx_short = false;
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_arrive(&run, &tx),
+			RPCRDMA_GROUP_RETURN);
+	rpcrdma_group_expect_end(&run, 0, 2, false, RPCRDMA_BIG_GROUP);
+
+	/* The same, ended by something else */
+	rpcrdma_group_send(&run, 3, false, 7, 0);
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_arrive(&run, NULL),
+			RPCRDMA_GROUP_PASS);
+	KUNIT_EXPECT_FALSE(test, run.step.gs_release);
+	rpcrdma_group_expect_end(&run, 0, 3, false, RPCRDMA_BIG_GROUP);
+
+	/* A group breaks another one, and is none itself: two answers */
+	rpcrdma_group_send(&run, 4, false, 2, 0);
+	tx = rpcrdma_group_tx(5, false, 6, 0, false);
+	tx.tx_short = true;
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_arrive(&run, &tx),
+			RPCRDMA_GROUP_RETURN);
+	KUNIT_EXPECT_EQ(test, run.step.gs_nends, 2);
+	rpcrdma_group_expect_end(&run, 0, 4, false, RPCRDMA_BAD_GROUP);
+	rpcrdma_group_expect_end(&run, 1, 5, false, RPCRDMA_BAD_LIST);
+	KUNIT_EXPECT_FALSE(test, run.closed);
+}
+
+/* Covers: RTX-51 RTX-93 */
+static void rpcrdma_group_replies_lost(struct kunit *test)
+{
+	struct rpcrdma_group_run run;
+
+	/* A gap: the RPC ends, the connection does not */
+	rpcrdma_group_begin(&run, test, &rpcrdma_group_small);
+	rpcrdma_group_send(&run, 1, true, 3, 0);
+	rpcrdma_group_send(&run, 1, true, 3, 2);
+	rpcrdma_group_expect_end(&run, 0, 1, true, RPCRDMA_BAD_GROUP);
+	KUNIT_EXPECT_FALSE(test, run.closed);
+
+	/* As many Receives as any Call offers, and one more */
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_send(&run, 2, true, 6, 0),
+			RPCRDMA_GROUP_KEEP);
+	/* What comes in between may take Receives of others */
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_arrive(&run, NULL),
+			RPCRDMA_GROUP_PASS);
+	rpcrdma_group_expect_end(&run, 0, 2, true, RPCRDMA_BAD_GROUP);
+	KUNIT_EXPECT_TRUE(test, run.step.gs_close);
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_send(&run, 3, true, 7, 0),
+			RPCRDMA_GROUP_RETURN);
+	rpcrdma_group_expect_end(&run, 0, 3, true, RPCRDMA_BIG_GROUP);
+	KUNIT_EXPECT_TRUE(test, run.step.gs_close);
+
+	/* A Call in between, and a Reply in between a Call's */
+	rpcrdma_group_send(&run, 4, true, 2, 0);
+	rpcrdma_group_send(&run, 5, false, 2, 0);
+	KUNIT_EXPECT_TRUE(test, run.step.gs_close);
+	rpcrdma_group_send(&run, 6, true, 1, 0);
+	KUNIT_EXPECT_FALSE(test, run.step.gs_close);
+	KUNIT_EXPECT_EQ(test, run.step.gs_does, RPCRDMA_GROUP_WHOLE);
+	rpcrdma_group_expect_end(&run, 0, 5, false, RPCRDMA_BAD_GROUP);
+
+	/* The Call is too long, and what is to come of it is swallowed */
+	rpcrdma_group_send(&run, 4, true, 2, 0);
+	rpcrdma_group_send(&run, 5, false, 7, 0);
+	KUNIT_EXPECT_TRUE(test, run.step.gs_close);
+	KUNIT_EXPECT_EQ(test, run.step.gs_nends, 1);
+	rpcrdma_group_expect_end(&run, 0, 4, true, RPCRDMA_BAD_GROUP);
+	KUNIT_EXPECT_EQ(test, run.group.gr_state, RPCRDMA_GROUP_SWALLOWING);
+	rpcrdma_group_send(&run, 5, false, 7, 6);
+	rpcrdma_group_expect_end(&run, 0, 5, false, RPCRDMA_BIG_GROUP);
+
+	/* Same XID in the other direction is another group */
+	rpcrdma_group_send(&run, 7, true, 2, 0);
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_send(&run, 7, false, 2, 1),
+			RPCRDMA_GROUP_STRAY);
+	rpcrdma_group_expect_end(&run, 0, 7, true, RPCRDMA_BAD_GROUP);
+	KUNIT_EXPECT_TRUE(test, run.step.gs_close);
+
+	/* A Reply group that was bad from its first on is swallowed, too */
+	run.closed = false;
+	rpcrdma_group_send(&run, 8, true, 3, 0);
+	rpcrdma_group_send(&run, 8, true, 3, 1);
+	rpcrdma_group_send(&run, 8, true, 3, 1);
+	KUNIT_EXPECT_EQ(test, run.step.gs_nends, 0);
+	rpcrdma_group_send(&run, 8, true, 3, 2);
+	rpcrdma_group_expect_end(&run, 0, 8, true, RPCRDMA_BAD_GROUP);
+	KUNIT_EXPECT_FALSE(test, run.closed);
+}
+
+/* Covers: RTX-37 */
+static void rpcrdma_group_not_announced(struct kunit *test)
+{
+	struct rpcrdma_group_limits limits = rpcrdma_group_small;
+	struct rpcrdma_group_run run;
+
+	/* Calls of an unknown type, and Replies to our Calls all the same */
+	limits.gl_ours.xp_call_max = 0;
+	limits.gl_ours.xp_msg_max = 0;
+	rpcrdma_group_begin(&run, test, &limits);
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_send(&run, 1, false, 1, 0),
+			RPCRDMA_GROUP_PASS);
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_send(&run, 1, false, 2, 1),
+			RPCRDMA_GROUP_PASS);
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_send(&run, 1, true, 2, 0),
+			RPCRDMA_GROUP_KEEP);
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_send(&run, 1, true, 2, 1),
+			RPCRDMA_GROUP_WHOLE);
+	/* And a Reply that nobody can have asked for */
+	limits.gl_replies = 0;
+	rpcrdma_group_begin(&run, test, &limits);
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_send(&run, 1, true, 1, 0),
+			RPCRDMA_GROUP_RETURN);
+	rpcrdma_group_expect_end(&run, 0, 1, true, RPCRDMA_BIG_GROUP);
+	KUNIT_EXPECT_TRUE(test, run.step.gs_close);
+}
+
+/* What a first transmission has to be, and where the limits are */
+struct rpcrdma_group_first_case {
+	const char			*desc;
+	enum rpcrdma_verdict		verdict;
+	struct rpcrdma2_transmission	tx;
+};
+
+static const struct rpcrdma_group_first_case rpcrdma_group_first_cases[] = {
+	{
+		.desc = "the shortest", .verdict = RPCRDMA_OK,
+		.tx = {
+			.tx_count = 1, .tx_stream = 8, .tx_here = 8,
+			.tx_len = 72, .tx_replies = 1,
+		},
+	}, {
+		.desc = "chunks in its header", .verdict = RPCRDMA_OK,
+		.tx = {
+			.tx_count = 1, .tx_stream = 8, .tx_here = 8,
+			.tx_len = 96, .tx_replies = 1,
+		},
+	}, {
+		.desc = "a header that is too short",
+		.verdict = RPCRDMA_BAD_MSG,
+		.tx = {
+			.tx_count = 1, .tx_stream = 8, .tx_here = 8,
+			.tx_len = 71, .tx_replies = 1,
+		},
+	}, {
+		.desc = "the longest", .verdict = RPCRDMA_OK,
+		.tx = {
+			.tx_count = 6, .tx_stream = 4096, .tx_here = 8,
+			.tx_len = 72, .tx_replies = U32_MAX,
+			.tx_results = U32_MAX,
+		},
+	}, {
+		.desc = "a stream too long", .verdict = RPCRDMA_BIG_GROUP,
+		.tx = {
+			.tx_count = 6, .tx_stream = 4097, .tx_here = 8,
+			.tx_len = 72, .tx_replies = 1,
+		},
+	}, {
+		.desc = "too many", .verdict = RPCRDMA_BIG_GROUP,
+		.tx = {
+			.tx_count = 7, .tx_stream = 99, .tx_here = 8,
+			.tx_len = 72, .tx_replies = 1,
+		},
+	}, {
+		.desc = "none", .verdict = RPCRDMA_BAD_MSG,
+		.tx = {
+			.tx_count = 0, .tx_stream = 8, .tx_here = 8,
+			.tx_len = 72, .tx_replies = 1,
+		},
+	}, {
+		.desc = "nobody waits", .verdict = RPCRDMA_BAD_MSG,
+		.tx = {
+			.tx_count = 1, .tx_stream = 8, .tx_here = 8,
+			.tx_len = 72,
+		},
+	}, {
+		.desc = "7 bytes", .verdict = RPCRDMA_BAD_MSG,
+		.tx = {
+			.tx_count = 2, .tx_stream = 7, .tx_here = 7,
+			.tx_len = 71, .tx_replies = 1,
+		},
+	}, {
+		.desc = "no whole word in front of more",
+		.verdict = RPCRDMA_BAD_MSG,
+		.tx = {
+			.tx_count = 2, .tx_stream = 12, .tx_here = 9,
+			.tx_len = 73, .tx_replies = 1,
+		},
+	}, {
+		.desc = "no whole word at the end", .verdict = RPCRDMA_OK,
+		.tx = {
+			.tx_count = 2, .tx_stream = 9, .tx_here = 9,
+			.tx_len = 73, .tx_replies = 1,
+		},
+	}, {
+		.desc = "only one, and not all", .verdict = RPCRDMA_BAD_MSG,
+		.tx = {
+			.tx_count = 1, .tx_stream = 12, .tx_here = 8,
+			.tx_len = 72, .tx_replies = 1,
+		},
+	}, {
+		.desc = "more than all", .verdict = RPCRDMA_BAD_MSG,
+		.tx = {
+			.tx_count = 2, .tx_stream = 8, .tx_here = 12,
+			.tx_len = 76, .tx_replies = 1,
+		},
+	}, {
+		.desc = "a byte of data", .verdict = RPCRDMA_OK,
+		.tx = {
+			.tx_count = 1, .tx_stream = 8, .tx_here = 8,
+			.tx_len = 257, .tx_data = 256, .tx_replies = 1,
+		},
+	}, {
+		.desc = "no byte of data", .verdict = RPCRDMA_BAD_MSG,
+		.tx = {
+			.tx_count = 1, .tx_stream = 8, .tx_here = 8,
+			.tx_len = 256, .tx_data = 256, .tx_replies = 1,
+		},
+	}, {
+		.desc = "stream up to the data", .verdict = RPCRDMA_OK,
+		.tx = {
+			.tx_count = 1, .tx_stream = 192, .tx_here = 192,
+			.tx_len = 300, .tx_data = 256, .tx_replies = 1,
+		},
+	}, {
+		.desc = "stream into the data", .verdict = RPCRDMA_BAD_MSG,
+		.tx = {
+			.tx_count = 1, .tx_stream = 193, .tx_here = 193,
+			.tx_len = 300, .tx_data = 256, .tx_replies = 1,
+		},
+	}, {
+		.desc = "targets that are full", .verdict = RPCRDMA_OK,
+		.tx = {
+			.tx_count = 1, .tx_stream = 8, .tx_here = 8,
+			.tx_len = 1280, .tx_data = 256, .tx_replies = 1,
+		},
+	}, {
+		.desc = "targets that run over", .verdict = RPCRDMA_BAD_GROUP,
+		.tx = {
+			.tx_count = 1, .tx_stream = 8, .tx_here = 8,
+			.tx_len = 1281, .tx_data = 256, .tx_replies = 1,
+		},
+	}, {
+		.desc = "a long Reply", .verdict = RPCRDMA_OK,
+		.tx = {
+			.tx_count = 6, .tx_stream = U32_MAX, .tx_here = 8,
+			.tx_len = 72, .tx_response = true, .tx_replies = 3,
+		},
+	},
+};
+
+KUNIT_ARRAY_PARAM_DESC(rpcrdma_group_first, rpcrdma_group_first_cases, desc);
+
+/* Covers: RTX-41 RTX-43 RTX-45 RTX-56 RTX-57 */
+static void rpcrdma_group_first_ones(struct kunit *test)
+{
+	const struct rpcrdma_group_first_case *param = test->param_value;
+	struct rpcrdma2_transmission tx = param->tx;
+	struct rpcrdma_group_run run;
+	u32 count = tx.tx_count;
+
+	tx.tx_first = true;
+	rpcrdma_group_begin(&run, test, &rpcrdma_group_small);
+	rpcrdma_group_arrive(&run, &tx);
+	if (!param->verdict) {
+		KUNIT_EXPECT_EQ(test, run.step.gs_does, count == 1 ?
+				RPCRDMA_GROUP_WHOLE : RPCRDMA_GROUP_KEEP);
+		return;
+	}
+	KUNIT_EXPECT_EQ(test, run.step.gs_does, RPCRDMA_GROUP_RETURN);
+	/* Whoever says 0 or 1 has no more to come */
+	if (count > 1)
+		rpcrdma_group_arrive(&run, NULL);
+	rpcrdma_group_expect_end(&run, 0, 0, false, param->verdict);
+}
+
+/* A second of two, behind a first that leaves 12 bytes of stream */
+struct rpcrdma_group_next_case {
+	const char	*desc;
+	bool		good;
+	u32		count;
+	u32		here;
+	u32		data;
+	u32		len;
+	bool		ragged;
+};
+
+static const struct rpcrdma_group_next_case rpcrdma_group_next_cases[] = {
+	{ "all that is left", true, 2, 12, 0, 48, false },
+	{ "a word less", false, 2, 8, 0, 44, false },
+	{ "a word more", false, 2, 16, 0, 52, false },
+	{ "some, and more to come", true, 3, 8, 0, 44, false },
+	{ "all, and data to come", true, 3, 12, 0, 48, false },
+	{ "no whole word, and more to come", false, 3, 9, 0, 45, false },
+	{ "a byte too few in it", false, 2, 12, 0, 47, false },
+	{ "a byte too many in it", false, 2, 12, 0, 49, false },
+	{ "data behind it", true, 2, 12, 256, 257, false },
+	{ "data behind a part that was not full", false, 2, 12, 256, 257,
+	  true },
+	{ "stream behind a part that was not full", true, 2, 12, 0, 48,
+	  true },
+	{ "no data behind it", false, 2, 12, 256, 256, false },
+	{ "full targets", true, 2, 12, 256, 1280, false },
+	{ "targets that run over", false, 2, 12, 256, 1281, false },
+	{ "data only", true, 3, 0, 256, 768, false },
+	{ "nothing", false, 3, 0, 0, 36, false },
+};
+
+KUNIT_ARRAY_PARAM_DESC(rpcrdma_group_next, rpcrdma_group_next_cases, desc);
+
+/* Covers: RTX-43 RTX-44 RTX-46 RTX-58 RTX-59 */
+static void rpcrdma_group_next_ones(struct kunit *test)
+{
+	const struct rpcrdma_group_next_case *param = test->param_value;
+	struct rpcrdma2_transmission first = {
+		.tx_first = true, .tx_count = param->count, .tx_stream = 20,
+		.tx_here = 8, .tx_replies = 1, .tx_data = 256,
+		.tx_len = 256 + (param->ragged ? 100 : 512),
+	};
+	struct rpcrdma2_transmission next = {
+		.tx_number = 1, .tx_offset = 8, .tx_here = param->here,
+		.tx_data = param->data, .tx_len = param->len,
+	};
+	struct rpcrdma_group_run run;
+
+	rpcrdma_group_begin(&run, test, &rpcrdma_group_small);
+	KUNIT_ASSERT_EQ(test, rpcrdma_group_arrive(&run, &first),
+			RPCRDMA_GROUP_KEEP);
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_arrive(&run, &next),
+			!param->good ? RPCRDMA_GROUP_RETURN :
+			param->count == 2 ? RPCRDMA_GROUP_WHOLE :
+					    RPCRDMA_GROUP_KEEP);
+}
+
+/* Covers: RTX-41 RTX-59 */
+static void rpcrdma_group_judges(struct kunit *test)
+{
+	static const struct rpcrdma2_item items[] = { { 8, 513 }, { 528, 3 } };
+	struct rpcrdma_group_limits limits = rpcrdma_group_small;
+	struct rpcrdma_group group = { .gr_stream = 100 };
+
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_judge(&group, &limits, NULL, 0),
+			RPCRDMA_OK);
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_judge(&group, &limits, items, 1),
+			RPCRDMA_BAD_GROUP);
+	group.gr_data = 513;
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_judge(&group, &limits, items, 1),
+			RPCRDMA_OK);
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_judge(&group, &limits, NULL, 0),
+			RPCRDMA_BAD_GROUP);
+	group.gr_data = 1024 + 3;
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_judge(&group, &limits, items, 2),
+			RPCRDMA_OK);
+	/* Stream and items together, without what is between them */
+	limits.gl_ours.xp_msg_max = 100 + 516;
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_judge(&group, &limits, items, 2),
+			RPCRDMA_OK);
+	limits.gl_ours.xp_msg_max--;
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_judge(&group, &limits, items, 2),
+			RPCRDMA_BIG_GROUP);
+	/* That is for Calls */
+	group.gr_response = true;
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_judge(&group, &limits, items, 2),
+			RPCRDMA_OK);
+	/* Who has no targets takes no items */
+	limits.gl_ours.xp_nsegs = 0;
+	limits.gl_ours.xp_seg = 0;
+	group.gr_data = 0;
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_judge(&group, &limits, items, 1),
+			RPCRDMA_BAD_GROUP);
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_judge(&group, &limits, items, 2),
+			RPCRDMA_BAD_GROUP);
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_judge(&group, &limits, NULL, 0),
+			RPCRDMA_OK);
+}
+
+/* --- layouts --------------------------------------------------------------- */
+
+/**
+ * struct rpcrdma_group_trip - a message on its way from a sender to a receiver
+ * @run: the receiver
+ * @peer: what it has announced, as the sender sees it
+ * @layout: how the sender divides the message
+ * @items: its items
+ * @nitems: how many
+ * @segs: segments in a Send
+ * @walk: where the items are
+ * @offset: bytes of the item at hand that were found
+ * @data: bytes of data sent
+ */
+struct rpcrdma_group_trip {
+	struct rpcrdma_group_run	run;
+	const struct rpcrdma2_rtx	*peer;
+	struct rpcrdma_layout		layout;
+	struct rpcrdma2_item		items[3];
+	u32				nitems;
+	u32				segs;
+	struct rpcrdma_place		walk;
+	u32				offset;
+	u64				data;
+};
+
+/* What of the items is in a data part, and is it where it has to be? */
+static void rpcrdma_group_find_items(struct rpcrdma_group_trip *trip, u32 part)
+{
+	u32 seg = trip->peer->xp_seg, item, next, end = 0;
+	struct kunit *test = trip->run.test;
+	struct rpcrdma_placed placed;
+
+	rpcrdma_place_part(&trip->walk, part);
+	while (rpcrdma_place_next(&trip->walk, &placed)) {
+		item = placed.pd_item;
+		KUNIT_EXPECT_EQ(test, placed.pd_offset, trip->offset);
+		KUNIT_EXPECT_GT(test, placed.pd_length, 0);
+		KUNIT_EXPECT_EQ(test, trip->data + placed.pd_at,
+				rpcrdma_item_segment(trip->items, item, seg) *
+				seg + placed.pd_offset);
+		end = placed.pd_at + placed.pd_length;
+		KUNIT_EXPECT_LE(test, end, part);
+		trip->offset += placed.pd_length;
+		next = 0;
+		if (trip->offset == trip->items[item].im_length) {
+			KUNIT_EXPECT_EQ(test, (trip->offset + placed.pd_gap) %
+					seg, 0);
+			KUNIT_EXPECT_LT(test, placed.pd_gap, seg);
+			/* Zeros between items; behind the last, nothing */
+			next = item + 1 < trip->nitems ? placed.pd_gap : 0;
+			trip->offset = 0;
+		} else {
+			KUNIT_EXPECT_EQ(test, placed.pd_gap, 0);
+		}
+		end += next;
+	}
+	KUNIT_EXPECT_EQ(test, end, part);
+	trip->data += part;
+}
+
+static void rpcrdma_group_check_part(struct rpcrdma_group_trip *trip,
+				     const struct rpcrdma_outgoing *out,
+				     bool last_part)
+{
+	const struct rpcrdma2_rtx *peer = trip->peer;
+	struct kunit *test = trip->run.test;
+
+	KUNIT_EXPECT_LE(test, out->og_part,
+			min(peer->xp_nsegs, trip->segs) * peer->xp_seg);
+	if (!last_part)
+		KUNIT_EXPECT_EQ(test, out->og_part % peer->xp_seg, 0);
+	KUNIT_EXPECT_EQ(test, out->og_tx.tx_data, peer->xp_head);
+	KUNIT_EXPECT_LE(test, out->og_hdr + out->og_tx.tx_here,
+			peer->xp_head);
+	KUNIT_EXPECT_EQ(test, out->og_len, peer->xp_head + out->og_part);
+}
+
+/* One transmission goes from the one to the other. */
+static void rpcrdma_group_trip_one(struct rpcrdma_group_trip *trip,
+				   struct rpcrdma_outgoing *out, u32 count)
+{
+	const struct rpcrdma_layout *layout = &trip->layout;
+	struct rpcrdma2_transmission *tx = &out->og_tx;
+	struct kunit *test = trip->run.test;
+	bool last = tx->tx_number == count - 1;
+
+	KUNIT_EXPECT_LE(test, out->og_len, layout->ly_limit);
+	if (out->og_part)
+		rpcrdma_group_check_part(trip, out, layout->ly_placed ==
+					 layout->ly_data);
+	else
+		KUNIT_EXPECT_EQ(test, out->og_len,
+				out->og_hdr + tx->tx_here);
+	if (!tx->tx_number) {
+		tx->tx_first = true;
+		tx->tx_count = count;
+		tx->tx_stream = layout->ly_stream;
+		tx->tx_replies = 1;
+	}
+	tx->tx_len = out->og_len;
+	KUNIT_ASSERT_EQ(test, rpcrdma_group_arrive(&trip->run, tx), last ?
+			RPCRDMA_GROUP_WHOLE : RPCRDMA_GROUP_KEEP);
+	if (trip->nitems)
+		rpcrdma_group_find_items(trip, out->og_part);
+}
+
+/* The whole message, which takes as many as can be expected of it */
+static void rpcrdma_group_trip_all(struct rpcrdma_group_trip *trip, u32 stream,
+				   u32 hdr, u32 limit)
+{
+	struct rpcrdma_layout *layout = &trip->layout;
+	struct kunit *test = trip->run.test;
+	struct rpcrdma_outgoing out;
+	u32 count;
+
+	memset(layout, 0, sizeof(*layout));
+	layout->ly_hdr = hdr;
+	layout->ly_limit = limit;
+	layout->ly_stream = stream;
+	KUNIT_ASSERT_TRUE(test, rpcrdma_layout_place(layout, trip->peer,
+						     trip->segs, trip->items,
+						     trip->nitems));
+	rpcrdma_group_begin(&trip->run, test, &trip->run.limits);
+	memset(&trip->walk, 0, sizeof(trip->walk));
+	trip->walk.gp_items = trip->items;
+	trip->walk.gp_nitems = trip->nitems;
+	trip->walk.gp_seg = trip->peer->xp_seg;
+	trip->offset = 0;
+	trip->data = 0;
+
+	count = rpcrdma_layout_count(layout, 256);
+	KUNIT_ASSERT_GT(test, count, 0);
+	KUNIT_EXPECT_EQ(test, rpcrdma_layout_count(layout, count), count);
+	KUNIT_EXPECT_EQ(test, rpcrdma_layout_count(layout, count - 1), 0);
+	while (layout->ly_number < count) {
+		KUNIT_ASSERT_TRUE(test, rpcrdma_layout_next(layout, &out));
+		rpcrdma_group_trip_one(trip, &out, count);
+	}
+	KUNIT_EXPECT_FALSE(test, rpcrdma_layout_next(layout, &out));
+	KUNIT_EXPECT_EQ(test, trip->data, layout->ly_data);
+	KUNIT_EXPECT_EQ(test, trip->run.group.gr_stream, layout->ly_sent);
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_judge(&trip->run.group,
+						  &trip->run.limits,
+						  trip->items, trip->nitems),
+			RPCRDMA_OK);
+}
+
+/* What Receives may be like: each end of each range, and the usual one */
+struct rpcrdma_group_grid_case {
+	const char	*desc;
+	u32		head;
+	u32		seg;
+	u32		nsegs;
+	u32		behind;
+	u32		segs;
+};
+
+static const struct rpcrdma_group_grid_case rpcrdma_group_grid_cases[] = {
+	{ "smallest", 256, 512, 1, 256, 99 },
+	{ "smallest, many", 256, 512, 7, 0, 99 },
+	{ "the usual", 1024, 4096, 7, 0, 99 },
+	{ "the usual, to a sender with few SGEs", 1024, 4096, 7, 0, 5 },
+	{ "largest head", 65532, 512, 1, 0, 99 },
+	{ "largest segment", 256, 65536, 1, 4, 99 },
+	{ "room behind the targets", 512, 512, 3, 2000, 2 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(rpcrdma_group_grid, rpcrdma_group_grid_cases, desc);
+
+#define RPCRDMA_GROUP_NLENGTHS	9u
+
+/* Lengths of items, and the pieces of stream around what fits */
+static void rpcrdma_group_trip_items(struct rpcrdma_group_trip *trip,
+				     u32 which, u32 stream, u32 limit)
+{
+	u32 seg = trip->peer->xp_seg, room = seg * trip->peer->xp_nsegs;
+	const u32 lengths[RPCRDMA_GROUP_NLENGTHS] = {
+		1, seg - 1, seg, seg + 1, room - 1, room, room + 1, 3 * room,
+		3 * room + 1,
+	};
+	u32 i;
+
+	/* None, one, two, and some of three */
+	trip->nitems = 0;
+	for (i = 0; i < 3 && which; i++) {
+		which--;
+		trip->items[trip->nitems++].im_length =
+			lengths[which % RPCRDMA_GROUP_NLENGTHS];
+		which /= RPCRDMA_GROUP_NLENGTHS;
+	}
+	rpcrdma_group_trip_all(trip, stream, RPCRDMA2_RTX_MSG_MIN +
+			       trip->nitems * RPCRDMA2_RTX_ITEM_LEN, limit);
+}
+
+static void rpcrdma_group_trip_begin(struct rpcrdma_group_trip *trip,
+				     struct kunit *test,
+				     const struct rpcrdma_group_grid_case *param)
+{
+	struct rpcrdma2_rtx *ours = &trip->run.limits.gl_ours;
+
+	memset(trip, 0, sizeof(*trip));
+	trip->run.test = test;
+	ours->xp_call_max = 256;
+	ours->xp_msg_max = U32_MAX;
+	ours->xp_head = param->head;
+	ours->xp_seg = param->seg;
+	ours->xp_nsegs = param->nsegs;
+	trip->segs = param->segs;
+}
+
+/* Covers: RTX-41 RTX-43 RTX-44 RTX-46 RTX-55 RTX-56 RTX-57 RTX-58 RTX-59 */
+static void rpcrdma_group_grid(struct kunit *test)
+{
+	const struct rpcrdma_group_grid_case *param = test->param_value;
+	u32 rbsiz = param->head + param->seg * param->nsegs + param->behind;
+	const u32 streams[] = {
+		8, 9, param->head - 76, param->head - 72, param->head - 71,
+		param->head, rbsiz - 64, rbsiz - 63, rbsiz, 2 * rbsiz + 1,
+		3 * rbsiz - 3, 3 * rbsiz,
+	};
+	struct rpcrdma_kunit *fx = test->priv;
+	struct rpcrdma_group_trip *trip;
+	struct rpcrdma2_rtx peer;
+	u32 i, which;
+
+	trip = (struct rpcrdma_group_trip *)fx->kf_buf;
+	rpcrdma_group_trip_begin(trip, test, param);
+	peer = trip->run.limits.gl_ours;
+	trip->peer = &peer;
+	for (i = 0; i < ARRAY_SIZE(streams); i++) {
+		for (which = 0; which <= 9; which++)
+			rpcrdma_group_trip_items(trip, which, streams[i],
+						 rbsiz);
+		for (which = 10 + i; which < 820; which += 13)
+			rpcrdma_group_trip_items(trip, which, streams[i],
+						 rbsiz);
+	}
+}
+
+/* Every length of the stream, where Receives are small */
+static void rpcrdma_group_every_stream(struct rpcrdma_group_trip *trip,
+				       struct kunit *test,
+				       const struct rpcrdma_group_grid_case *param)
+{
+	u32 rbsiz = param->head + param->seg * param->nsegs + param->behind;
+	struct rpcrdma2_rtx peer;
+	u32 stream;
+
+	rpcrdma_group_trip_begin(trip, test, param);
+	peer = trip->run.limits.gl_ours;
+	trip->peer = &peer;
+	for (stream = 8; stream <= 3 * rbsiz; stream++) {
+		rpcrdma_group_trip_items(trip, 0, stream, rbsiz);
+		rpcrdma_group_trip_items(trip, 1 + stream % 819, stream,
+					 rbsiz);
+	}
+}
+
+/* Covers: RTX-41 RTX-43 RTX-57 */
+static void rpcrdma_group_all_streams(struct kunit *test)
+{
+	struct rpcrdma_kunit *fx = test->priv;
+	struct rpcrdma_group_trip *trip;
+
+	trip = (struct rpcrdma_group_trip *)fx->kf_buf;
+	rpcrdma_group_every_stream(trip, test, &rpcrdma_group_grid_cases[0]);
+	rpcrdma_group_every_stream(trip, test, &rpcrdma_group_grid_cases[1]);
+}
+
+/* The plans of the worked examples */
+struct rpcrdma_group_plan_case {
+	const char		*desc;
+	u32			hdr;
+	u32			limit;
+	u32			stream;
+	struct rpcrdma2_item	items[2];
+	u32			nitems;
+	u32			count;
+	u32			lens[4];
+};
+
+static const struct rpcrdma_group_plan_case rpcrdma_group_plan_cases[] = {
+	{
+		"WRITE of 8192", 72, 29696, 80, { { 80, 8192 } }, 1,
+		1, { 9216 }
+	}, {
+		"WRITE of 65536", 72, 29696, 80, { { 80, 65536 } }, 1,
+		3, { 29696, 29696, 9216 }
+	}, {
+		"long Call", 64, 29696, 100000, { }, 0,
+		4, { 29696, 29696, 29696, 11084 }
+	}, {
+		"Reply of 30000", 64, 16384, 30000, { }, 0,
+		2, { 16384, 13716 }
+	}, {
+		"two items", 80, 29696, 120, { { 80, 5001 }, { 5104, 4096 } },
+		2, 1, { 13312 }
+	}, {
+		"item that ends with the transmission", 72, 29696, 80,
+		{ { 80, 28672 } }, 1, 1, { 29696 }
+	}, {
+		"stream that ends with the transmission", 64, 29696, 29632,
+		{ }, 0, 1, { 29696 }
+	}, {
+		"a byte more", 64, 29696, 29633, { }, 0, 2, { 29696, 37 }
+	}, {
+		"stream beside an item", 72, 29696, 1000, { { 80, 4096 } }, 1,
+		2, { 5120, 84 }
+	}, {
+		"a limit that is no whole word", 64, 29699, 29636, { }, 0,
+		2, { 29696, 40 }
+	},
+};
+
+KUNIT_ARRAY_PARAM_DESC(rpcrdma_group_plan, rpcrdma_group_plan_cases, desc);
+
+/* Covers: RTX-41 RTX-55 RTX-56 */
+static void rpcrdma_group_plans(struct kunit *test)
+{
+	const struct rpcrdma_group_plan_case *param = test->param_value;
+	const struct rpcrdma2_rtx *peer = &rpcrdma_group_vector_limits.gl_ours;
+	struct rpcrdma_layout layout = {
+		.ly_hdr = param->hdr, .ly_limit = param->limit,
+		.ly_stream = param->stream,
+	};
+	struct rpcrdma_outgoing out;
+	u32 i;
+
+	KUNIT_ASSERT_TRUE(test, rpcrdma_layout_place(&layout, peer, 99,
+						     param->items,
+						     param->nitems));
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_call(&layout, peer),
+			param->count);
+	for (i = 0; i < param->count; i++) {
+		KUNIT_ASSERT_TRUE(test, rpcrdma_layout_next(&layout, &out));
+		KUNIT_EXPECT_EQ(test, out.og_len, param->lens[i]);
+		KUNIT_EXPECT_EQ(test, out.og_tx.tx_number, i);
+	}
+	KUNIT_EXPECT_FALSE(test, rpcrdma_layout_next(&layout, &out));
+}
+
+/* Covers: RTX-32 RTX-41 */
+static void rpcrdma_group_base_form(struct kunit *test)
+{
+	const struct rpcrdma2_item item = { 80, 4096 };
+	struct rpcrdma2_rtx peer = rpcrdma_group_vector_limits.gl_ours;
+	struct rpcrdma_layout layout = {
+		.ly_hdr = 64, .ly_limit = 29696, .ly_stream = 80,
+	}, placed;
+	u32 i;
+
+	/* A peer that has said nothing takes nothing */
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_call(&layout, &peer), 1);
+	peer.xp_call_max = 0;
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_call(&layout, &peer), 0);
+	peer.xp_call_max = 1;
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_call(&layout, &peer), 1);
+	peer.xp_msg_max = 80;
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_call(&layout, &peer), 1);
+	peer.xp_msg_max = 79;
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_call(&layout, &peer), 0);
+	peer.xp_msg_max = 80 + 4095;
+	placed = layout;
+	KUNIT_ASSERT_TRUE(test, rpcrdma_layout_place(&placed, &peer, 1, &item,
+						     1));
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_call(&placed, &peer), 0);
+	peer.xp_msg_max++;
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_call(&placed, &peer), 1);
+
+	/* Two would do */
+	layout.ly_stream = 29633;
+	peer.xp_msg_max = 99999;
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_call(&layout, &peer), 0);
+	peer.xp_call_max = 2;
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_call(&layout, &peer), 2);
+
+	/* The header leaves 8 bytes in front of the data, or less */
+	for (i = 1012; i <= 1032; i += 4) {
+		placed = layout;
+		placed.ly_hdr = i;
+		placed.ly_stream = 100;
+		KUNIT_ASSERT_TRUE(test, rpcrdma_layout_place(&placed, &peer,
+							     1, &item, 1));
+		KUNIT_EXPECT_EQ(test, rpcrdma_group_call(&placed, &peer),
+				i <= 1016 ? 2 : 0);
+	}
+	/* And where there is none */
+	for (i = 29684; i <= 29700; i += 4) {
+		placed = layout;
+		placed.ly_hdr = i;
+		placed.ly_stream = 8;
+		KUNIT_EXPECT_EQ(test, rpcrdma_group_call(&placed, &peer),
+				i <= 29688);
+	}
+
+	/* No targets, or none that our Sends reach */
+	placed = layout;
+	placed.ly_limit = 1024 + 4095;
+	KUNIT_EXPECT_FALSE(test, rpcrdma_layout_place(&placed, &peer, 9,
+						      &item, 1));
+	placed = layout;
+	placed.ly_limit = 1023;
+	KUNIT_EXPECT_FALSE(test, rpcrdma_layout_place(&placed, &peer, 9,
+						      &item, 1));
+	placed = layout;
+	placed.ly_limit = 1024 + 4096;
+	KUNIT_EXPECT_FALSE(test, rpcrdma_layout_place(&placed, &peer, 0,
+						      &item, 1));
+	KUNIT_EXPECT_TRUE(test, rpcrdma_layout_place(&placed, &peer, 9,
+						     &item, 1));
+	KUNIT_EXPECT_EQ(test, placed.ly_part, 4096);
+	peer.xp_nsegs = 0;
+	peer.xp_head = 0;
+	peer.xp_seg = 0;
+	KUNIT_EXPECT_FALSE(test, rpcrdma_layout_place(&placed, &peer, 9,
+						      &item, 1));
+	KUNIT_EXPECT_TRUE(test, rpcrdma_layout_place(&placed, &peer, 9,
+						     &item, 0));
+}
+
+/* Covers: RTX-53 RTX-55 RTX-60 */
+static void rpcrdma_group_places(struct kunit *test)
+{
+	static const struct rpcrdma2_item items[] = {
+		{ 80, 5001 }, { 5104, 4096 }, { 9300, 1 },
+	};
+	struct rpcrdma_place walk = {
+		.gp_items = items, .gp_nitems = 3, .gp_seg = 4096,
+	};
+	struct rpcrdma_placed placed;
+
+	KUNIT_EXPECT_EQ(test, rpcrdma_item_segment(items, 0, 4096), 0);
+	KUNIT_EXPECT_EQ(test, rpcrdma_item_segment(items, 1, 4096), 2);
+	KUNIT_EXPECT_EQ(test, rpcrdma_item_segment(items, 2, 4096), 3);
+	KUNIT_EXPECT_EQ(test, rpcrdma_item_segment(items, 3, 4096), 4);
+	KUNIT_EXPECT_EQ(test, rpcrdma_items_data(items, 3, 4096), 12289);
+
+	/* Nothing before there is a data part */
+	KUNIT_EXPECT_FALSE(test, rpcrdma_place_next(&walk, &placed));
+	rpcrdma_place_part(&walk, 12288);
+	KUNIT_ASSERT_TRUE(test, rpcrdma_place_next(&walk, &placed));
+	KUNIT_EXPECT_EQ(test, placed.pd_item, 0);
+	KUNIT_EXPECT_EQ(test, placed.pd_offset, 0);
+	KUNIT_EXPECT_EQ(test, placed.pd_at, 0);
+	KUNIT_EXPECT_EQ(test, placed.pd_length, 5001);
+	KUNIT_EXPECT_EQ(test, placed.pd_gap, 8192 - 5001);
+	KUNIT_ASSERT_TRUE(test, rpcrdma_place_next(&walk, &placed));
+	KUNIT_EXPECT_EQ(test, placed.pd_item, 1);
+	KUNIT_EXPECT_EQ(test, placed.pd_at, 8192);
+	KUNIT_EXPECT_EQ(test, placed.pd_length, 4096);
+	KUNIT_EXPECT_EQ(test, placed.pd_gap, 0);
+	KUNIT_EXPECT_FALSE(test, rpcrdma_place_next(&walk, &placed));
+	rpcrdma_place_part(&walk, 1);
+	KUNIT_ASSERT_TRUE(test, rpcrdma_place_next(&walk, &placed));
+	KUNIT_EXPECT_EQ(test, placed.pd_item, 2);
+	KUNIT_EXPECT_EQ(test, placed.pd_length, 1);
+	KUNIT_EXPECT_EQ(test, placed.pd_gap, 4095);
+	KUNIT_EXPECT_EQ(test, walk.gp_left, 0);
+	KUNIT_EXPECT_FALSE(test, rpcrdma_place_next(&walk, &placed));
+	/* Data that no item has */
+	rpcrdma_place_part(&walk, 5);
+	KUNIT_EXPECT_FALSE(test, rpcrdma_place_next(&walk, &placed));
+}
+
+/* --- choices --------------------------------------------------------------- */
+
+struct rpcrdma_group_credits_case {
+	const char	*desc;
+	bool		good;
+	u32		grant;
+	u32		used;
+	u32		more;
+	u32		count;
+};
+
+static const struct rpcrdma_group_credits_case rpcrdma_group_credits_cases[] = {
+	{ "one in a full window", true, 4, 4, 2, 1 },
+	{ "one in a window that has shrunk", true, 1, 9, 8, 1 },
+	{ "WRITE of 64K at 2 credits", false, 2, 1, 0, 3 },
+	{ "WRITE of 64K at 4 credits", true, 4, 1, 0, 3 },
+	{ "the same beside another Call", true, 4, 2, 0, 3 },
+	{ "the same beside two others", false, 4, 3, 0, 3 },
+	{ "WRITE of 1M", true, 128, 1, 0, 37 },
+	{ "another one", false, 128, 38, 36, 37 },
+	{ "half of the grant", true, 128, 1, 0, 65 },
+	{ "one more", false, 128, 1, 0, 66 },
+	{ "half, together with another one", true, 128, 38, 36, 29 },
+	{ "one more, likewise", false, 128, 38, 36, 30 },
+	{ "37 in flight of 64 that are 8 now", false, 8, 38, 36, 2 },
+	{ "any numbers", false, U32_MAX, U32_MAX, U32_MAX, U32_MAX },
+};
+
+KUNIT_ARRAY_PARAM_DESC(rpcrdma_group_credits, rpcrdma_group_credits_cases,
+		       desc);
+
+/* Covers: RTX-74 RTX-78 RTX-79 RTX-81 */
+static void rpcrdma_group_has_credits(struct kunit *test)
+{
+	const struct rpcrdma_group_credits_case *param = test->param_value;
+
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_credits(param->grant, param->used,
+						    param->more, param->count),
+			param->good);
+}
+
+struct rpcrdma_group_replies_case {
+	const char	*desc;
+	u32		reply_max;
+	u32		extra;
+	u32		most;
+	u32		want;
+};
+
+static const struct rpcrdma_group_replies_case rpcrdma_group_replies_cases[] = {
+	{ "a short one", 100, 0, 8, 1 },
+	{ "as long as one Receive takes", 16384 - 36, 0, 8, 1 },
+	{ "the same, and nothing to spare", 16384 - 36, 0, 0, 1 },
+	{ "a byte more", 16384 - 35, 0, 8, 2 },
+	{ "a Write chunk in its header", 16384 - 60, 24, 8, 1 },
+	{ "a Write chunk, and a byte more", 16384 - 59, 24, 8, 2 },
+	{ "four Receives", 65364, 0, 8, 4 },
+	{ "five Receives", 65365, 0, 8, 5 },
+	{ "READDIRPLUS of 65536", 65536, 0, 8, 5 },
+	{ "as long as five take", 81712, 0, 5, 5 },
+	{ "a byte more than five take", 81713, 0, 5, 0 },
+	{ "more than the peer makes", 65536, 0, 4, 0 },
+	{ "any length", U32_MAX, 0, 256, 0 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(rpcrdma_group_replies, rpcrdma_group_replies_cases,
+		       desc);
+
+/* Covers: RTX-68 */
+static void rpcrdma_group_offers_receives(struct kunit *test)
+{
+	const struct rpcrdma_group_replies_case *param = test->param_value;
+
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_replies(param->reply_max, 16384,
+						    param->extra,
+						    param->most),
+			param->want);
+}
+
+struct rpcrdma_group_answer_case {
+	const char		*desc;
+	u32			body;
+	u32			hdr;
+	u32			replies;
+	u32			reply_max;
+	u32			chunk;
+	enum rpcrdma_group_form	form;
+	u32			number;
+};
+
+static const struct rpcrdma_group_answer_case rpcrdma_group_answer_cases[] = {
+	{ "a short one", 100, 36, 5, 16, 0, RPCRDMA_GROUP_FORM_MSG, 0 },
+	{ "a short one, though there is a chunk", 100, 36, 1, 16, 65536,
+	  RPCRDMA_GROUP_FORM_MSG, 0 },
+	{ "the longest in one", 16348, 36, 5, 16, 0,
+	  RPCRDMA_GROUP_FORM_MSG, 0 },
+	{ "a byte more", 16349, 36, 5, 16, 0, RPCRDMA_GROUP_FORM_GROUP, 2 },
+	{ "all that there are Receives for", 81712, 36, 5, 16, 0,
+	  RPCRDMA_GROUP_FORM_GROUP, 5 },
+	{ "more than that", 81713, 36, 5, 16, 0, RPCRDMA_GROUP_FORM_ERROR,
+	  81713 },
+	{ "more than that, and a chunk", 81713, 36, 5, 16, 81713,
+	  RPCRDMA_GROUP_FORM_CHUNK, 0 },
+	{ "more than that, and a chunk too short", 81713, 36, 5, 16, 81712,
+	  RPCRDMA_GROUP_FORM_ERROR, 81713 },
+	{ "more than we make", 81712, 36, 5, 4, 0,
+	  RPCRDMA_GROUP_FORM_ERROR, 81712 },
+	{ "we make none", 30000, 36, 5, 0, 30000,
+	  RPCRDMA_GROUP_FORM_CHUNK, 0 },
+	{ "one Receive and a chunk", 30000, 36, 1, 16, 65536,
+	  RPCRDMA_GROUP_FORM_CHUNK, 0 },
+	{ "a group rather than a chunk", 30000, 36, 2, 16, 65536,
+	  RPCRDMA_GROUP_FORM_GROUP, 2 },
+	{ "a header that fits nowhere", 30000, 16385, 9, 16, 65536,
+	  RPCRDMA_GROUP_FORM_ERROR, 30000 },
+	{ "a header that just fits", 30000, 16384, 9, 16, 65536,
+	  RPCRDMA_GROUP_FORM_CHUNK, 0 },
+	{ "any length", U32_MAX, 36, U32_MAX, 256, 0,
+	  RPCRDMA_GROUP_FORM_ERROR, U32_MAX },
+};
+
+KUNIT_ARRAY_PARAM_DESC(rpcrdma_group_answer, rpcrdma_group_answer_cases, desc);
+
+/* Covers: RTX-66 RTX-67 */
+static void rpcrdma_group_answers(struct kunit *test)
+{
+	const struct rpcrdma_group_answer_case *param = test->param_value;
+	struct rpcrdma_group_answer args = {
+		.gw_layout = {
+			.ly_hdr = param->hdr + 28, .ly_limit = 16384,
+			.ly_stream = param->body,
+		},
+		.gw_replies = param->replies,
+		.gw_reply_max = param->reply_max,
+		.gw_hdr = param->hdr, .gw_body = param->body,
+		.gw_chunk = param->chunk,
+	};
+	u32 number = 99;
+
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_answer(&args, &number),
+			param->form);
+	KUNIT_EXPECT_EQ(test, number, param->number);
+}
+
+static struct kunit_case rpcrdma_group_cases[] = {
+	KUNIT_CASE_PARAM(rpcrdma_group_takes_vectors,
+			 rpcrdma_group_vector_gen_params),
+	KUNIT_CASE_PARAM(rpcrdma_group_single_words,
+			 rpcrdma_group_vector_gen_params),
+	KUNIT_CASE_PARAM(rpcrdma_group_bad_ones, rpcrdma_group_bad_gen_params),
+	KUNIT_CASE(rpcrdma_group_overlap),
+	KUNIT_CASE(rpcrdma_group_all_orders),
+	KUNIT_CASE(rpcrdma_group_interleaved),
+	KUNIT_CASE(rpcrdma_group_swallows),
+	KUNIT_CASE(rpcrdma_group_replies_lost),
+	KUNIT_CASE(rpcrdma_group_not_announced),
+	KUNIT_CASE_PARAM(rpcrdma_group_first_ones,
+			 rpcrdma_group_first_gen_params),
+	KUNIT_CASE_PARAM(rpcrdma_group_next_ones,
+			 rpcrdma_group_next_gen_params),
+	KUNIT_CASE(rpcrdma_group_judges),
+	KUNIT_CASE_PARAM(rpcrdma_group_grid, rpcrdma_group_grid_gen_params),
+	KUNIT_CASE(rpcrdma_group_all_streams),
+	KUNIT_CASE_PARAM(rpcrdma_group_plans, rpcrdma_group_plan_gen_params),
+	KUNIT_CASE(rpcrdma_group_base_form),
+	KUNIT_CASE(rpcrdma_group_places),
+	KUNIT_CASE_PARAM(rpcrdma_group_has_credits,
+			 rpcrdma_group_credits_gen_params),
+	KUNIT_CASE_PARAM(rpcrdma_group_offers_receives,
+			 rpcrdma_group_replies_gen_params),
+	KUNIT_CASE_PARAM(rpcrdma_group_answers,
+			 rpcrdma_group_answer_gen_params),
+	{}
+};
+
+static struct kunit_suite rpcrdma_group_suite = {
+	.name = "rpcrdma_group",
+	.init = rpcrdma_kunit_init,
+	.test_cases = rpcrdma_group_cases,
+};
+
+kunit_test_suite(rpcrdma_group_suite);

@@ -1,0 +1,1366 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unit tests of net/wire/rtx.c, and of what v2_props.c and v2_error.c have of
+ * the round-trip extension.
+ */
+
+#include <linux/limits.h>
+#include <linux/string.h>
+#include <linux/unaligned.h>
+
+#include <rpcrdma/rtx.h>
+
+#include "../net/wire/xdr.h"
+#include "rpcrdma_kunit.h"
+
+#define XID	RPCRDMA_KUNIT_XID
+
+static const struct rpcrdma_segment rpcrdma_rtx_mixed_seg = {
+	0x00040d01, 262144, 0x0000000500000000ull,
+};
+
+static const struct rpcrdma_chunk_out rpcrdma_rtx_mixed_read = {
+	.co_segs = &rpcrdma_rtx_mixed_seg, .co_position = 8292, .co_nsegs = 1,
+};
+
+/*
+ * The messages of vectors_rtx.h: what they say. @hdr is the bytes of header;
+ * the Read chunk, if there is one, is that above, and may be invalidated.
+ */
+struct rpcrdma_rtx_case {
+	const char			*desc;
+	enum rpcrdma_vector_id		vector;
+	u32				credit;
+	u32				hdr;
+	bool				read;
+	struct rpcrdma2_transmission	tx;
+	struct rpcrdma2_item		items[2];
+};
+
+static const struct rpcrdma_rtx_case rpcrdma_rtx_cases[] = {
+	{
+		.desc = "WRITE of 8192 bytes",
+		.vector = RPCRDMA_VEC_RTX_WRITE_8K, .credit = 128, .hdr = 72,
+		.tx = {
+			.tx_first = true, .tx_count = 1, .tx_stream = 80,
+			.tx_here = 80, .tx_data = 1024, .tx_replies = 1,
+			.tx_nitems = 1,
+		},
+		.items = { { 80, 8192 } },
+	}, {
+		.desc = "WRITE of 65536 bytes, first",
+		.vector = RPCRDMA_VEC_RTX_WRITE_64K_1, .credit = 128,
+		.hdr = 72,
+		.tx = {
+			.tx_first = true, .tx_count = 3, .tx_stream = 80,
+			.tx_here = 80, .tx_data = 1024, .tx_replies = 1,
+			.tx_nitems = 1,
+		},
+		.items = { { 80, 65536 } },
+	}, {
+		.desc = "WRITE of 65536 bytes, second",
+		.vector = RPCRDMA_VEC_RTX_WRITE_64K_2, .credit = 128,
+		.hdr = 36,
+		.tx = {
+			.tx_number = 1, .tx_offset = 80, .tx_data = 1024,
+		},
+	}, {
+		.desc = "WRITE of 65536 bytes, third",
+		.vector = RPCRDMA_VEC_RTX_WRITE_64K_3, .credit = 128,
+		.hdr = 36,
+		.tx = {
+			.tx_number = 2, .tx_offset = 80, .tx_data = 1024,
+		},
+	}, {
+		.desc = "long Call, first",
+		.vector = RPCRDMA_VEC_RTX_LONG_1, .credit = 128, .hdr = 64,
+		.tx = {
+			.tx_first = true, .tx_count = 4, .tx_stream = 100000,
+			.tx_here = 29632, .tx_replies = 1,
+		},
+	}, {
+		.desc = "long Call, second",
+		.vector = RPCRDMA_VEC_RTX_LONG_2, .credit = 128, .hdr = 36,
+		.tx = {
+			.tx_number = 1, .tx_offset = 29632, .tx_here = 29660,
+		},
+	}, {
+		.desc = "long Call, third",
+		.vector = RPCRDMA_VEC_RTX_LONG_3, .credit = 128, .hdr = 36,
+		.tx = {
+			.tx_number = 2, .tx_offset = 59292, .tx_here = 29660,
+		},
+	}, {
+		.desc = "long Call, fourth",
+		.vector = RPCRDMA_VEC_RTX_LONG_4, .credit = 128, .hdr = 36,
+		.tx = {
+			.tx_number = 3, .tx_offset = 88952, .tx_here = 11048,
+		},
+	}, {
+		.desc = "READDIRPLUS",
+		.vector = RPCRDMA_VEC_RTX_READDIR, .credit = 128, .hdr = 64,
+		.tx = {
+			.tx_first = true, .tx_count = 1, .tx_stream = 84,
+			.tx_here = 84, .tx_replies = 5,
+		},
+	}, {
+		.desc = "its Reply, first",
+		.vector = RPCRDMA_VEC_RTX_REPLY_1, .credit = 32, .hdr = 64,
+		.tx = {
+			.tx_first = true, .tx_response = true, .tx_count = 2,
+			.tx_stream = 30000, .tx_here = 16320,
+		},
+	}, {
+		.desc = "its Reply, second",
+		.vector = RPCRDMA_VEC_RTX_REPLY_2, .credit = 32, .hdr = 36,
+		.tx = {
+			.tx_response = true, .tx_number = 1,
+			.tx_offset = 16320, .tx_here = 13680,
+		},
+	}, {
+		.desc = "READ whose result may come placed",
+		.vector = RPCRDMA_VEC_RTX_READ_CALL, .credit = 128, .hdr = 64,
+		.tx = {
+			.tx_first = true, .tx_count = 1, .tx_stream = 72,
+			.tx_here = 72, .tx_replies = 1, .tx_results = 1,
+		},
+	}, {
+		.desc = "its Reply",
+		.vector = RPCRDMA_VEC_RTX_READ_REPLY, .credit = 32, .hdr = 72,
+		.tx = {
+			.tx_first = true, .tx_response = true, .tx_count = 1,
+			.tx_stream = 44, .tx_here = 44, .tx_data = 1024,
+			.tx_nitems = 1,
+		},
+		.items = { { 44, 8192 } },
+	}, {
+		.desc = "two items",
+		.vector = RPCRDMA_VEC_RTX_TWO_ITEMS, .credit = 128, .hdr = 80,
+		.tx = {
+			.tx_first = true, .tx_count = 1, .tx_stream = 120,
+			.tx_here = 120, .tx_data = 1024, .tx_replies = 1,
+			.tx_nitems = 2,
+		},
+		.items = { { 80, 5001 }, { 5104, 4096 } },
+	}, {
+		.desc = "an item and a Read chunk",
+		.vector = RPCRDMA_VEC_RTX_MIXED, .credit = 128, .hdr = 96,
+		.read = true,
+		.tx = {
+			.tx_first = true, .tx_count = 1, .tx_stream = 120,
+			.tx_here = 120, .tx_data = 1024, .tx_replies = 1,
+			.tx_nitems = 1,
+		},
+		.items = { { 80, 8192 } },
+	},
+};
+
+KUNIT_ARRAY_PARAM_DESC(rpcrdma_rtx, rpcrdma_rtx_cases, desc);
+
+/* Covers: RTX-42 RTX-53 */
+static void rpcrdma_rtx_peek_vectors(struct kunit *test)
+{
+	const struct rpcrdma_rtx_case *param = test->param_value;
+	const struct rpcrdma2_transmission *want = &param->tx;
+	struct rpcrdma_kunit *fx = test->priv;
+	struct rpcrdma2_transmission tx;
+	u32 len;
+	u8 *buf = rpcrdma_kunit_whole(fx, param->vector, &len);
+
+	memset(&tx, 0xee, sizeof(tx));
+	KUNIT_ASSERT_TRUE(test, rpcrdma2_peek_rtx(buf, len, &tx));
+	KUNIT_EXPECT_EQ(test, tx.tx_xid, XID);
+	KUNIT_EXPECT_EQ(test, tx.tx_credit, param->credit);
+	KUNIT_EXPECT_EQ(test, tx.tx_htype, want->tx_first ?
+			RPCRDMA2_RTX_MSG : RPCRDMA2_RTX_NEXT);
+	KUNIT_EXPECT_EQ(test, tx.tx_response, want->tx_response);
+	KUNIT_EXPECT_EQ(test, tx.tx_first, want->tx_first);
+	KUNIT_EXPECT_FALSE(test, tx.tx_short);
+	KUNIT_EXPECT_EQ(test, tx.tx_count, want->tx_count);
+	KUNIT_EXPECT_EQ(test, tx.tx_stream, want->tx_stream);
+	KUNIT_EXPECT_EQ(test, tx.tx_number, want->tx_number);
+	KUNIT_EXPECT_EQ(test, tx.tx_offset, want->tx_offset);
+	KUNIT_EXPECT_EQ(test, tx.tx_here, want->tx_here);
+	KUNIT_EXPECT_EQ(test, tx.tx_data, want->tx_data);
+	KUNIT_EXPECT_EQ(test, tx.tx_replies, want->tx_replies);
+	KUNIT_EXPECT_EQ(test, tx.tx_results, want->tx_results);
+	KUNIT_EXPECT_EQ(test, tx.tx_nitems, want->tx_nitems);
+	KUNIT_EXPECT_EQ(test, tx.tx_len, len);
+}
+
+static void rpcrdma_rtx_make_call(const struct rpcrdma_rtx_case *param,
+				  struct rpcrdma_call_out *call)
+{
+	memset(call, 0, sizeof(*call));
+	call->ko_xid = XID;
+	call->ko_credit = param->credit;
+	if (param->read) {
+		call->ko_read = &rpcrdma_rtx_mixed_read;
+		call->ko_nreads = 1;
+		call->ko_inv_handle = rpcrdma_rtx_mixed_seg.rs_handle;
+	}
+}
+
+static int rpcrdma_rtx_encode(const struct rpcrdma_rtx_case *param, u8 *buf,
+			      u32 size)
+{
+	static const struct rpcrdma_lists none;
+	struct rpcrdma2_transmission tx = param->tx;
+	struct rpcrdma_reply_out reply = {
+		.ro_xid = XID, .ro_credit = param->credit, .ro_lists = &none,
+	};
+	struct rpcrdma_call_out call;
+
+	tx.tx_xid = XID;
+	tx.tx_credit = param->credit;
+	if (!tx.tx_first)
+		return rpcrdma2_encode_rtx_next(buf, size, &tx);
+	if (tx.tx_response)
+		return rpcrdma2_encode_rtx_reply(buf, size, &tx, param->items,
+						 &reply);
+	rpcrdma_rtx_make_call(param, &call);
+	return rpcrdma2_encode_rtx_call(buf, size, &tx, param->items, &call);
+}
+
+/* Covers: RTX-42 RTX-43 RTX-52 RTX-57 */
+static void rpcrdma_rtx_encode_vectors(struct kunit *test)
+{
+	const struct rpcrdma_rtx_case *param = test->param_value;
+	struct rpcrdma_kunit *fx = test->priv;
+	struct rpcrdma_call_out call;
+	u32 size, len = param->hdr;
+	u8 *buf;
+
+	for (size = 0; size < len; size++) {
+		buf = rpcrdma_kunit_exact(fx, fx->kf_buf, size);
+		KUNIT_EXPECT_EQ(test, rpcrdma_rtx_encode(param, buf, size),
+				-EMSGSIZE);
+	}
+	buf = rpcrdma_kunit_exact(fx, fx->kf_buf, len);
+	KUNIT_ASSERT_EQ(test, rpcrdma_rtx_encode(param, buf, len), len);
+	KUNIT_EXPECT_MEMEQ(test, buf, rpcrdma_vectors[param->vector].ve_data,
+			   len);
+	if (param->tx.tx_first && !param->tx.tx_response) {
+		rpcrdma_rtx_make_call(param, &call);
+		KUNIT_EXPECT_EQ(test, rpcrdma2_rtx_call_len(param->tx.tx_nitems,
+							    &call), len);
+	}
+}
+
+static enum rpcrdma_verdict rpcrdma_rtx_decode(struct rpcrdma_kunit *fx,
+					       const u8 *buf, u32 len)
+{
+	memset(&fx->kf_hdr, 0xee, sizeof(fx->kf_hdr));
+	return rpcrdma2_decode_group(buf, len, &rpcrdma2_accept_forward,
+				     &fx->kf_hdr);
+}
+
+/* Covers: RTX-43 RTX-45 RTX-52 RTX-64 RTX-80 */
+static void rpcrdma_rtx_decode_vectors(struct kunit *test)
+{
+	const struct rpcrdma_rtx_case *param = test->param_value;
+	struct rpcrdma_kunit *fx = test->priv;
+	const struct rpcrdma_hdr *hdr = &fx->kf_hdr;
+	struct rpcrdma2_item items[RPCRDMA2_RTX_MAX_ITEMS];
+	struct rpcrdma2_transmission tx;
+	u32 i, len;
+	u8 *buf = rpcrdma_kunit_whole(fx, param->vector, &len);
+
+	KUNIT_ASSERT_TRUE(test, rpcrdma2_peek_rtx(buf, len, &tx));
+	KUNIT_EXPECT_EQ(test, rpcrdma2_rtx_items(&tx, items),
+			param->tx.tx_first);
+	if (!param->tx.tx_first) {
+		/* Nothing more is in those */
+		KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode(fx, buf, len),
+				RPCRDMA_BAD_PROC);
+		return;
+	}
+	for (i = 0; i < tx.tx_nitems; i++) {
+		KUNIT_EXPECT_EQ(test, items[i].im_position,
+				param->items[i].im_position);
+		KUNIT_EXPECT_EQ(test, items[i].im_length,
+				param->items[i].im_length);
+	}
+	KUNIT_ASSERT_EQ(test, rpcrdma_rtx_decode(fx, buf, len), RPCRDMA_OK);
+	KUNIT_EXPECT_EQ(test, hdr->hd_xid, XID);
+	KUNIT_EXPECT_EQ(test, hdr->hd_proc, RPCRDMA2_RTX_MSG);
+	KUNIT_EXPECT_EQ(test, hdr->hd_response, param->tx.tx_response);
+	KUNIT_EXPECT_EQ(test, hdr->hd_length, param->hdr);
+	KUNIT_EXPECT_EQ(test, hdr->hd_msg_len, param->tx.tx_here);
+	KUNIT_EXPECT_EQ(test, hdr->hd_lists.ls_nreads, param->read);
+	KUNIT_EXPECT_EQ(test, hdr->hd_inv_handle,
+			param->read ? rpcrdma_rtx_mixed_seg.rs_handle : 0);
+	/* A Reply grants, with the credits of its first transmission */
+	KUNIT_EXPECT_EQ(test, hdr->hd_credit, param->credit);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_is_grant(hdr, RPCRDMA_OK),
+			param->tx.tx_response);
+}
+
+/* Covers: RTX-45 */
+static void rpcrdma_rtx_all_lengths(struct kunit *test)
+{
+	const struct rpcrdma_rtx_case *param = test->param_value;
+	const struct rpcrdma_vector *vec = &rpcrdma_vectors[param->vector];
+	struct rpcrdma_kunit *fx = test->priv;
+	u32 len, full, fixed = param->tx.tx_first ? 48 : 36;
+	u8 *buf = rpcrdma_kunit_whole(fx, param->vector, &full);
+	struct rpcrdma2_item items[RPCRDMA2_RTX_MAX_ITEMS];
+	struct rpcrdma2_transmission tx;
+	enum rpcrdma_verdict want;
+
+	for (len = 0; len <= vec->ve_len && len < full; len++) {
+		buf = rpcrdma_kunit_exact(fx, vec->ve_data, len);
+		KUNIT_ASSERT_EQ(test, rpcrdma2_peek_rtx(buf, len, &tx),
+				len >= 20);
+		if (len < 20)
+			continue;
+		KUNIT_EXPECT_EQ(test, tx.tx_xid, XID);
+		KUNIT_EXPECT_EQ(test, tx.tx_short, len < fixed);
+		if (!param->tx.tx_first)
+			continue;
+		KUNIT_EXPECT_EQ(test, rpcrdma2_rtx_items(&tx, items),
+				len >= 48 + 8 * param->tx.tx_nitems);
+		want = len < param->hdr ? RPCRDMA_BAD_LIST : RPCRDMA_BAD_MSG;
+		KUNIT_EXPECT_EQ_MSG(test, rpcrdma_rtx_decode(fx, buf, len),
+				    want, "%u bytes", len);
+	}
+
+	/* A byte less, or more, where the stream ends the transmission */
+	if (param->tx.tx_data || !param->tx.tx_first)
+		return;
+	buf = kunit_kzalloc(test, full + 1, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, buf);
+	memcpy(buf, vec->ve_data, vec->ve_len);
+	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode(fx, buf, full), RPCRDMA_OK);
+	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode(fx, buf, full - 1),
+			RPCRDMA_BAD_MSG);
+	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode(fx, buf, full + 1),
+			RPCRDMA_BAD_MSG);
+}
+
+/* One word of the WRITE of 8192 bytes is another one. */
+struct rpcrdma_rtx_word_case {
+	const char		*desc;
+	u32			word;
+	u32			value;
+	enum rpcrdma_verdict	verdict;
+};
+
+static const struct rpcrdma_rtx_word_case rpcrdma_rtx_word_cases[] = {
+	{ "another XID", 0, XID + 1, RPCRDMA_BAD_XID },
+	{ "credits", 2, 7, RPCRDMA_OK },
+	{ "flags that nobody knows", 4, 0xfffffffe, RPCRDMA_OK },
+	{ "a Call with F_RESPONSE", 4, 1, RPCRDMA_BAD_DIRECTION },
+	{ "data where the stream ends", 8, 152, RPCRDMA_OK },
+	{ "data in the stream", 8, 148, RPCRDMA_BAD_MSG },
+	{ "data inside a word of the stream", 8, 151, RPCRDMA_BAD_MSG },
+	{ "data where the transmission ends", 8, 9216, RPCRDMA_BAD_MSG },
+	{ "one byte of data", 8, 9215, RPCRDMA_OK },
+	{ "no data, and a pad", 8, 0, RPCRDMA_BAD_MSG },
+	{ "a stream up to the data", 7, 952, RPCRDMA_OK },
+	{ "a stream into the data", 7, 953, RPCRDMA_BAD_MSG },
+	{ "the longest stream", 7, U32_MAX, RPCRDMA_BAD_MSG },
+	{ "a stream of 8 bytes here", 7, 8, RPCRDMA_OK },
+	{ "a stream of 7 bytes here", 7, 7, RPCRDMA_BAD_MSG },
+	{ "17 items", 11, 17, RPCRDMA_BAD_LIST },
+	{ "any number of items", 11, U32_MAX, RPCRDMA_BAD_LIST },
+	{ "no items, and so a list too many", 11, 0, RPCRDMA_BAD_LIST },
+	{ "item in front of the last word", 12, 76, RPCRDMA_OK },
+	{ "item not aligned", 12, 79, RPCRDMA_BAD_POSITION },
+	{ "item behind the end", 12, 84, RPCRDMA_BAD_POSITION },
+	{ "item behind the msg_type", 12, 8, RPCRDMA_OK },
+	{ "item in front of the msg_type", 12, 4, RPCRDMA_BAD_POSITION },
+	{ "item in front of the XID", 12, 0, RPCRDMA_BAD_POSITION },
+	{ "item of no bytes", 13, 0, RPCRDMA_BAD_POSITION },
+	{ "item of one byte", 13, 1, RPCRDMA_OK },
+	{ "item of any length", 13, U32_MAX, RPCRDMA_OK },
+	{ "a handle of no segment", 14, 7, RPCRDMA_OK },
+	{ "a presence word of 2", 15, 2, RPCRDMA_BAD_LIST },
+	{ "an RPC message of another XID", 18, XID + 1, RPCRDMA_BAD_XID },
+	{ "a Reply without F_RESPONSE", 19, 1, RPCRDMA_BAD_DIRECTION },
+};
+
+KUNIT_ARRAY_PARAM_DESC(rpcrdma_rtx_word, rpcrdma_rtx_word_cases, desc);
+
+/* Covers: RTX-45 RTX-52 RTX-54 V2-HDR-09 */
+static void rpcrdma_rtx_one_word(struct kunit *test)
+{
+	const struct rpcrdma_rtx_word_case *param = test->param_value;
+	struct rpcrdma_kunit *fx = test->priv;
+	struct rpcrdma2_error error;
+	enum rpcrdma_verdict verdict;
+	u32 len;
+	u8 *buf = rpcrdma_kunit_whole(fx, RPCRDMA_VEC_RTX_WRITE_8K, &len);
+
+	put_unaligned_be32(param->value, buf + 4 * param->word);
+	verdict = rpcrdma_rtx_decode(fx, buf, len);
+	KUNIT_EXPECT_EQ(test, verdict, param->verdict);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_refusal(&fx->kf_hdr, verdict,
+					       &rpcrdma2_accept_forward,
+					       &error),
+			verdict && !fx->kf_hdr.hd_response);
+	KUNIT_EXPECT_EQ(test, error.er_code, RPCRDMA2_ERR_BAD_XDR);
+}
+
+/* Covers: RTX-37 RTX-45 */
+static void rpcrdma_rtx_other_messages(struct kunit *test)
+{
+	static const u32 types[] = { 0, 1, 4, 5, 0x80525400, 0x80525403 };
+	struct rpcrdma_kunit *fx = test->priv;
+	struct rpcrdma2_transmission tx;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(types); i++) {
+		rpcrdma_kunit_clear(fx);
+		rpcrdma_kunit_say(fx, XID, 2, 1, types[i], 0, 1, 80, 80, 0, 1,
+				  0, 0);
+		KUNIT_EXPECT_FALSE(test, rpcrdma2_peek_rtx(fx->kf_buf, 48,
+							   &tx));
+	}
+	for (i = 0; i < 5; i++) {
+		rpcrdma_kunit_clear(fx);
+		rpcrdma_kunit_say(fx, XID, i, 1, RPCRDMA2_RTX_MSG, 0, 1, 80,
+				  80, 0, 1, 0, 0);
+		KUNIT_EXPECT_EQ(test, rpcrdma2_peek_rtx(fx->kf_buf, 48, &tx),
+				i == 2);
+	}
+}
+
+/*
+ * What would be good lists, in another place
+ *
+ * Covers: RTX-45
+ */
+static void rpcrdma_rtx_misplaced_lists(struct kunit *test)
+{
+	struct rpcrdma_kunit *fx = test->priv;
+	u32 len;
+
+	memset(fx->kf_buf, 0, 256);
+	rpcrdma_kunit_clear(fx);
+	rpcrdma_kunit_say(fx, XID, 2, 1, RPCRDMA2_RTX_MSG);
+	for (len = 20; len < 64; len++)
+		KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode(fx, fx->kf_buf, len),
+				RPCRDMA_BAD_LIST);
+	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode(fx, fx->kf_buf, len),
+			RPCRDMA_BAD_MSG);
+	put_unaligned_be32(17, fx->kf_buf + 44);
+	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode(fx, fx->kf_buf, 256),
+			RPCRDMA_BAD_LIST);
+
+	/* Not of this type at all, though it could be an error of version 1 */
+	rpcrdma_kunit_clear(fx);
+	rpcrdma_kunit_say(fx, XID, 2, 1, RPCRDMA2_ERROR, 1, 4, 9);
+	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode(fx, fx->kf_buf, 28),
+			RPCRDMA_BAD_PROC);
+}
+
+/*
+ * To whoever has not announced the extension, its types are unknown.
+ *
+ * Covers: RTX-37
+ */
+static void rpcrdma_rtx_is_unknown(struct kunit *test)
+{
+	static const enum rpcrdma_vector_id types[] = {
+		RPCRDMA_VEC_RTX_WRITE_8K, RPCRDMA_VEC_RTX_WRITE_64K_2,
+	};
+	struct rpcrdma_kunit *fx = test->priv;
+	struct rpcrdma2_error error;
+	u32 i, len;
+	u8 *buf;
+
+	for (i = 0; i < ARRAY_SIZE(types); i++) {
+		buf = rpcrdma_kunit_whole(fx, types[i], &len);
+		KUNIT_EXPECT_EQ(test, rpcrdma_kunit_server2(fx, buf, len),
+				RPCRDMA_BAD_PROC);
+		KUNIT_EXPECT_TRUE(test,
+				  rpcrdma2_refusal(&fx->kf_hdr,
+						   RPCRDMA_BAD_PROC,
+						   &rpcrdma2_accept_forward,
+						   &error));
+		KUNIT_EXPECT_EQ(test, error.er_code,
+				RPCRDMA2_ERR_INVAL_HTYPE);
+		KUNIT_EXPECT_EQ(test, rpcrdma_kunit_client2(fx, buf, len, 0),
+				RPCRDMA_BAD_PROC);
+	}
+}
+
+/* Chunks of the whole message obey the rules of base. */
+static u8 *rpcrdma_rtx_with_lists(struct rpcrdma_kunit *fx, bool response,
+				  const u32 *lists, u32 nlists)
+{
+	u32 type = response ? RPCRDMA_RPC_REPLY : RPCRDMA_RPC_CALL;
+
+	rpcrdma_kunit_clear(fx);
+	rpcrdma_kunit_say(fx, XID, 2, 1, RPCRDMA2_RTX_MSG, response, 1, 8, 8,
+			  0, !response, 0, 0, 0);
+	rpcrdma_kunit_words(fx, lists, nlists);
+	rpcrdma_kunit_say(fx, XID, type);
+	return rpcrdma_kunit_exact(fx, fx->kf_buf, fx->kf_len);
+}
+
+#define RPCRDMA_RTX_LISTS(fx, response, ...)				\
+	rpcrdma_rtx_with_lists(fx, response, (const u32[]) { __VA_ARGS__ }, \
+			       sizeof((const u32[]) { __VA_ARGS__ }) /	\
+			       sizeof(u32))
+
+/* Covers: RTX-64 RTX-92 */
+static void rpcrdma_rtx_chunks(struct kunit *test)
+{
+	struct rpcrdma_kunit *fx = test->priv;
+	struct rpcrdma2_accept few = rpcrdma2_accept_forward;
+	u8 *buf;
+
+	buf = RPCRDMA_RTX_LISTS(fx, false, 0, 0, 0);
+	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode(fx, buf, fx->kf_len),
+			RPCRDMA_OK);
+	/* A Position Zero chunk would be the message once more */
+	buf = RPCRDMA_RTX_LISTS(fx, false, 1, 0, 7, 40, 0, 0, 0, 0, 0);
+	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode(fx, buf, fx->kf_len),
+			RPCRDMA_BAD_FORM);
+	buf = RPCRDMA_RTX_LISTS(fx, false, 1, 8, 7, 40, 0, 0, 0, 0, 0);
+	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode(fx, buf, fx->kf_len),
+			RPCRDMA_OK);
+	few.ac_reads = 0;
+	KUNIT_EXPECT_EQ(test, rpcrdma2_decode_group(buf, fx->kf_len, &few,
+						    &fx->kf_hdr),
+			RPCRDMA_MANY_READS);
+	/* A backward Call has none */
+	KUNIT_EXPECT_EQ(test,
+			rpcrdma2_decode_group(buf, fx->kf_len,
+					      &rpcrdma2_accept_backward,
+					      &fx->kf_hdr),
+			RPCRDMA_MANY_READS);
+	/* But it may have items */
+	put_unaligned_be32(1, fx->kf_buf + 44);
+	rpcrdma_kunit_clear(fx);
+	fx->kf_len = 48;
+	rpcrdma_kunit_say(fx, 8, 40, 0, 0, 0, 0, XID, 0);
+	KUNIT_EXPECT_EQ(test,
+			rpcrdma2_decode_group(fx->kf_buf, fx->kf_len,
+					      &rpcrdma2_accept_backward,
+					      &fx->kf_hdr), RPCRDMA_OK);
+	buf = RPCRDMA_RTX_LISTS(fx, false, 1, 12, 7, 40, 0, 0, 0, 0, 0);
+	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode(fx, buf, fx->kf_len),
+			RPCRDMA_BAD_POSITION);
+	buf = RPCRDMA_RTX_LISTS(fx, false, 1, 6, 7, 40, 0, 0, 0, 0, 0);
+	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode(fx, buf, fx->kf_len),
+			RPCRDMA_BAD_POSITION);
+
+	/* A Reply has no Read chunks, and its Reply chunk is not used */
+	buf = RPCRDMA_RTX_LISTS(fx, true, 1, 8, 7, 40, 0, 0, 0, 0, 0);
+	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode(fx, buf, fx->kf_len),
+			RPCRDMA_BAD_FORM);
+	buf = RPCRDMA_RTX_LISTS(fx, true, 0, 0, 1, 1, 7, 40, 0, 0);
+	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode(fx, buf, fx->kf_len),
+			RPCRDMA_BAD_FORM);
+	buf = RPCRDMA_RTX_LISTS(fx, true, 0, 0, 1, 1, 7, 0, 0, 0);
+	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode(fx, buf, fx->kf_len),
+			RPCRDMA_OK);
+}
+
+/*
+ * Items and Read chunks in a stream: may they be sent, and are they accepted?
+ */
+struct rpcrdma_rtx_items_case {
+	const char		*desc;
+	bool			good;
+	u32			stream;
+	u32			nitems;
+	struct rpcrdma2_item	items[3];
+	u32			nreads;
+	struct rpcrdma2_item	reads[2];
+};
+
+static const struct rpcrdma_rtx_items_case rpcrdma_rtx_items_cases[] = {
+	{
+		.desc = "one at the end", .good = true, .stream = 40,
+		.nitems = 1, .items = { { 40, 1 } },
+	}, {
+		.desc = "one past the end", .stream = 40,
+		.nitems = 1, .items = { { 44, 1 } },
+	}, {
+		.desc = "one past an end that is no whole word", .stream = 43,
+		.nitems = 1, .items = { { 44, 1 } },
+	}, {
+		.desc = "neighbours", .good = true, .stream = 8,
+		.nitems = 3, .items = { { 8, 4 }, { 12, 1 }, { 16, 9 } },
+	}, {
+		.desc = "one inside another", .stream = 80,
+		.nitems = 2, .items = { { 40, 8192 }, { 44, 4096 } },
+	}, {
+		.desc = "one inside the roundup of another", .stream = 80,
+		.nitems = 2, .items = { { 40, 5 }, { 44, 4 } },
+	}, {
+		.desc = "behind the roundup of another", .good = true,
+		.stream = 40,
+		.nitems = 2, .items = { { 40, 5 }, { 48, 4 } },
+	}, {
+		.desc = "two, the second past the end", .stream = 40,
+		.nitems = 2, .items = { { 40, 5 }, { 52, 4 } },
+	}, {
+		.desc = "in another order", .stream = 80,
+		.nitems = 2, .items = { { 44, 4 }, { 40, 4 } },
+	}, {
+		.desc = "the same place twice", .stream = 80,
+		.nitems = 2, .items = { { 40, 4 }, { 40, 4 } },
+	}, {
+		.desc = "an empty one", .stream = 80,
+		.nitems = 2, .items = { { 40, 4 }, { 48, 0 } },
+	}, {
+		.desc = "one not aligned", .stream = 80,
+		.nitems = 1, .items = { { 42, 4 } },
+	}, {
+		.desc = "lengths that overflow 32 bits", .stream = 80,
+		.nitems = 2,
+		.items = { { 40, U32_MAX }, { 44, U32_MAX } },
+	}, {
+		.desc = "a Read chunk between two items", .good = true,
+		.stream = 20,
+		.nitems = 2, .items = { { 8, 4 }, { 28, 4 } },
+		.nreads = 1, .reads = { { 16, 5 } },
+	}, {
+		.desc = "an item inside a Read chunk", .stream = 80,
+		.nitems = 1, .items = { { 20, 4 } },
+		.nreads = 1, .reads = { { 16, 8 } },
+	}, {
+		.desc = "a Read chunk inside an item", .stream = 80,
+		.nitems = 1, .items = { { 16, 8 } },
+		.nreads = 1, .reads = { { 20, 4 } },
+	}, {
+		.desc = "an item where a Read chunk is", .stream = 80,
+		.nitems = 1, .items = { { 16, 4 } },
+		.nreads = 1, .reads = { { 16, 4 } },
+	}, {
+		.desc = "an item where an empty Read chunk is", .good = true,
+		.stream = 80,
+		.nitems = 1, .items = { { 16, 4 } },
+		.nreads = 1, .reads = { { 16, 0 } },
+	}, {
+		.desc = "an item where only a Read chunk reaches", .good = true,
+		.stream = 16,
+		.nitems = 1, .items = { { 32, 4 } },
+		.nreads = 1, .reads = { { 16, 16 } },
+	}, {
+		.desc = "an item past a Read chunk and the end", .stream = 16,
+		.nitems = 1, .items = { { 36, 4 } },
+		.nreads = 1, .reads = { { 16, 16 } },
+	}, {
+		.desc = "two Read chunks around an item", .good = true,
+		.stream = 16,
+		.nitems = 1, .items = { { 20, 3 } },
+		.nreads = 2, .reads = { { 16, 2 }, { 24, 4 } },
+	}, {
+		.desc = "a Read chunk past an item and the end", .stream = 16,
+		.nitems = 1, .items = { { 16, 3 } },
+		.nreads = 1, .reads = { { 24, 4 } },
+	},
+};
+
+KUNIT_ARRAY_PARAM_DESC(rpcrdma_rtx_items, rpcrdma_rtx_items_cases, desc);
+
+/* A header with what @param says, by hand; the stream is one transmission's. */
+static void rpcrdma_rtx_say_items(struct rpcrdma_kunit *fx,
+				  const struct rpcrdma_rtx_items_case *param)
+{
+	u32 i;
+
+	rpcrdma_kunit_clear(fx);
+	rpcrdma_kunit_say(fx, XID, 2, 32, RPCRDMA2_RTX_MSG, 0, 2,
+			  param->stream, 8, 0, 1, 0, param->nitems);
+	for (i = 0; i < param->nitems; i++)
+		rpcrdma_kunit_say(fx, param->items[i].im_position,
+				  param->items[i].im_length);
+	rpcrdma_kunit_word(fx, 0);
+	for (i = 0; i < param->nreads; i++) {
+		rpcrdma_kunit_say(fx, 1, param->reads[i].im_position);
+		rpcrdma_kunit_seg(fx, 7, param->reads[i].im_length, 0);
+	}
+	rpcrdma_kunit_say(fx, 0, 0, 0);
+}
+
+/* Covers: RTX-52 RTX-54 */
+static void rpcrdma_rtx_items_in_a_stream(struct kunit *test)
+{
+	const struct rpcrdma_rtx_items_case *param = test->param_value;
+	struct rpcrdma2_transmission tx = {
+		.tx_count = 2, .tx_stream = param->stream, .tx_here = 8,
+		.tx_replies = 1, .tx_nitems = param->nitems,
+	};
+	struct rpcrdma_segment segs[2] = { };
+	struct rpcrdma_chunk_out reads[2] = { };
+	struct rpcrdma_call_out call = {
+		.ko_xid = XID, .ko_credit = 32, .ko_read = reads,
+		.ko_nreads = param->nreads,
+	};
+	struct rpcrdma_kunit *fx = test->priv;
+	u32 i, len;
+	u8 *buf;
+	int rc;
+
+	for (i = 0; i < param->nreads; i++) {
+		segs[i].rs_handle = 7;
+		segs[i].rs_length = param->reads[i].im_length;
+		reads[i].co_segs = &segs[i];
+		reads[i].co_nsegs = 1;
+		reads[i].co_position = param->reads[i].im_position;
+	}
+	rpcrdma_rtx_say_items(fx, param);
+	len = fx->kf_len;
+	buf = rpcrdma_kunit_exact(fx, fx->kf_buf, len);
+	memset(buf, 0xee, len);
+	rc = rpcrdma2_encode_rtx_call(buf, len, &tx, param->items, &call);
+	KUNIT_ASSERT_EQ(test, rc, param->good ? (int)len : -EINVAL);
+	if (param->good)
+		KUNIT_EXPECT_MEMEQ(test, buf, fx->kf_buf, len);
+
+	rpcrdma_kunit_say(fx, XID, 0);
+	buf = rpcrdma_kunit_exact(fx, fx->kf_buf, fx->kf_len);
+	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode(fx, buf, fx->kf_len),
+			param->good ? RPCRDMA_OK : RPCRDMA_BAD_POSITION);
+}
+
+/* The most there can be, and one more */
+static void rpcrdma_rtx_many_items(struct kunit *test)
+{
+	struct rpcrdma2_item items[RPCRDMA2_RTX_MAX_ITEMS + 1];
+	struct rpcrdma2_transmission tx = {
+		.tx_count = 1, .tx_stream = 8, .tx_here = 8, .tx_replies = 1,
+		.tx_nitems = RPCRDMA2_RTX_MAX_ITEMS,
+	}, seen;
+	struct rpcrdma_call_out call = { .ko_xid = XID, .ko_credit = 1 };
+	struct rpcrdma_segment seg = { 7, 4, 0 };
+	struct rpcrdma_chunk_out reads[RPCRDMA_MAX_CHUNKS + 1];
+	struct rpcrdma_kunit *fx = test->priv;
+	u32 i, len;
+	u8 *buf;
+
+	for (i = 0; i < ARRAY_SIZE(items); i++) {
+		items[i].im_position = 8 + 4 * i;
+		items[i].im_length = 4;
+	}
+	len = rpcrdma2_rtx_call_len(tx.tx_nitems, &call);
+	KUNIT_ASSERT_EQ(test, len, 64 + 8 * 16);
+	buf = kunit_kzalloc(test, len + 8, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, buf);
+	KUNIT_ASSERT_EQ(test, rpcrdma2_encode_rtx_call(buf, len, &tx, items,
+						       &call), len);
+	put_unaligned_be32(XID, buf + len);
+	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode(fx, buf, len + 8),
+			RPCRDMA_OK);
+	memset(items, 0, sizeof(items));
+	KUNIT_ASSERT_TRUE(test, rpcrdma2_peek_rtx(buf, len + 8, &seen));
+	KUNIT_ASSERT_TRUE(test, rpcrdma2_rtx_items(&seen, items));
+	KUNIT_EXPECT_EQ(test, items[15].im_position, 8 + 4 * 15);
+	KUNIT_EXPECT_EQ(test, items[16].im_position, 0);
+
+	tx.tx_nitems++;
+	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_rtx_call(buf, len, &tx, items,
+						       &call), -EINVAL);
+	/* As many Read chunks as a list may have, and one more */
+	tx.tx_nitems = 0;
+	call.ko_read = reads;
+	for (i = 0; i < ARRAY_SIZE(reads); i++) {
+		reads[i].co_position = 8 + 4 * i;
+		reads[i].co_segs = &seg;
+		reads[i].co_nsegs = 1;
+	}
+	call.ko_nreads = RPCRDMA_MAX_CHUNKS;
+	KUNIT_EXPECT_GT(test, rpcrdma2_encode_rtx_call(fx->kf_buf, 1024, &tx,
+						       items, &call), 0);
+	call.ko_nreads++;
+	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_rtx_call(fx->kf_buf, 1024, &tx,
+						       items, &call), -EINVAL);
+}
+
+/* A chunk of two segments is as long as both. */
+static void rpcrdma_rtx_chunk_of_two_segments(struct kunit *test)
+{
+	static const struct rpcrdma_segment segs[] = {
+		{ 7, 8, 0 }, { 8, 8, 0 }, { 9, U32_MAX, 0 },
+	};
+	struct rpcrdma_chunk_out read = {
+		.co_segs = segs, .co_nsegs = 2, .co_position = 8,
+	};
+	struct rpcrdma_call_out call = {
+		.ko_xid = XID, .ko_nreads = 1, .ko_read = &read,
+	};
+	struct rpcrdma2_transmission tx = {
+		.tx_count = 1, .tx_stream = 8, .tx_here = 8, .tx_replies = 1,
+		.tx_nitems = 1,
+	};
+	struct rpcrdma2_item item = { 24, 4 };
+	struct rpcrdma_kunit *fx = test->priv;
+
+	KUNIT_EXPECT_GT(test, rpcrdma2_encode_rtx_call(fx->kf_buf, 1024, &tx,
+						       &item, &call), 0);
+	item.im_position = 20;
+	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_rtx_call(fx->kf_buf, 1024, &tx,
+						       &item, &call), -EINVAL);
+	/* More than 32 bits can count is more than any position */
+	read.co_nsegs = 3;
+	item.im_position = 24;
+	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_rtx_call(fx->kf_buf, 1024, &tx,
+						       &item, &call), -EINVAL);
+}
+
+struct rpcrdma_rtx_encode_case {
+	const char			*desc;
+	bool				good;
+	struct rpcrdma2_transmission	tx;
+};
+
+static const struct rpcrdma_rtx_encode_case rpcrdma_rtx_first_cases[] = {
+	{
+		.desc = "the shortest", .good = true,
+		.tx = { .tx_count = 1, .tx_stream = 8, .tx_here = 8 },
+	}, {
+		.desc = "none at all",
+		.tx = { .tx_count = 0, .tx_stream = 8, .tx_here = 8 },
+	}, {
+		.desc = "as many as may be", .good = true,
+		.tx = { .tx_count = 256, .tx_stream = 99, .tx_here = 12 },
+	}, {
+		.desc = "one more",
+		.tx = { .tx_count = 257, .tx_stream = 99, .tx_here = 12 },
+	}, {
+		.desc = "a stream too short",
+		.tx = { .tx_count = 1, .tx_stream = 7, .tx_here = 7 },
+	}, {
+		.desc = "a first piece too short",
+		.tx = { .tx_count = 2, .tx_stream = 12, .tx_here = 4 },
+	}, {
+		.desc = "more here than there is",
+		.tx = { .tx_count = 1, .tx_stream = 8, .tx_here = 12 },
+	}, {
+		.desc = "one that is not all",
+		.tx = { .tx_count = 1, .tx_stream = 12, .tx_here = 8 },
+	}, {
+		.desc = "a piece that is no whole word",
+		.tx = { .tx_count = 2, .tx_stream = 12, .tx_here = 9 },
+	}, {
+		.desc = "a last piece that is none", .good = true,
+		.tx = { .tx_count = 2, .tx_stream = 9, .tx_here = 9 },
+	}, {
+		.desc = "a stream up to the data", .good = true,
+		.tx = {
+			.tx_count = 1, .tx_stream = 36, .tx_here = 36,
+			.tx_data = 100,
+		},
+	}, {
+		.desc = "a stream into the data",
+		.tx = {
+			.tx_count = 1, .tx_stream = 37, .tx_here = 37,
+			.tx_data = 100,
+		},
+	}, {
+		.desc = "the longest piece in front of data",
+		.tx = {
+			.tx_count = 1, .tx_stream = U32_MAX,
+			.tx_here = U32_MAX, .tx_data = 100,
+		},
+	},
+};
+
+KUNIT_ARRAY_PARAM_DESC(rpcrdma_rtx_first, rpcrdma_rtx_first_cases, desc);
+
+/* Covers: RTX-43 RTX-57 */
+static void rpcrdma_rtx_first_to_be_sent(struct kunit *test)
+{
+	const struct rpcrdma_rtx_encode_case *param = test->param_value;
+	static const struct rpcrdma_lists none;
+	struct rpcrdma_reply_out reply = { .ro_xid = XID, .ro_lists = &none };
+	struct rpcrdma_call_out call = { .ko_xid = XID };
+	struct rpcrdma2_transmission tx = param->tx;
+	struct rpcrdma_kunit *fx = test->priv;
+	int want = param->good ? 64 : -EINVAL;
+
+	/* A Reply waits for none, and asks for none */
+	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_rtx_reply(fx->kf_buf, 64, &tx,
+							NULL, &reply), want);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_rtx_call(fx->kf_buf, 64, &tx,
+						       NULL, &call), -EINVAL);
+	tx.tx_results = 1;
+	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_rtx_reply(fx->kf_buf, 64, &tx,
+							NULL, &reply),
+			-EINVAL);
+	tx.tx_replies = 1;
+	tx.tx_results = 0;
+	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_rtx_reply(fx->kf_buf, 64, &tx,
+							NULL, &reply),
+			-EINVAL);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_rtx_call(fx->kf_buf, 64, &tx,
+						       NULL, &call), want);
+}
+
+static const struct rpcrdma_rtx_encode_case rpcrdma_rtx_next_cases[] = {
+	{
+		.desc = "one with stream", .good = true,
+		.tx = { .tx_number = 1, .tx_offset = 8, .tx_here = 1 },
+	}, {
+		.desc = "one with data", .good = true,
+		.tx = { .tx_number = 255, .tx_offset = 9, .tx_data = 36 },
+	}, {
+		.desc = "one with nothing",
+		.tx = { .tx_number = 1, .tx_offset = 8 },
+	}, {
+		.desc = "the first one",
+		.tx = { .tx_number = 0, .tx_offset = 8, .tx_here = 4 },
+	}, {
+		.desc = "one too many",
+		.tx = { .tx_number = 256, .tx_offset = 8, .tx_here = 4 },
+	}, {
+		.desc = "stream before it that is too short",
+		.tx = { .tx_number = 1, .tx_offset = 7, .tx_data = 36 },
+	}, {
+		.desc = "stream before it that is no whole word",
+		.tx = { .tx_number = 1, .tx_offset = 9, .tx_here = 4 },
+	}, {
+		.desc = "stream up to the data", .good = true,
+		.tx = {
+			.tx_number = 1, .tx_offset = 8, .tx_here = 4,
+			.tx_data = 40,
+		},
+	}, {
+		.desc = "stream into the data",
+		.tx = {
+			.tx_number = 1, .tx_offset = 8, .tx_here = 8,
+			.tx_data = 40,
+		},
+	}, {
+		.desc = "data in the header",
+		.tx = { .tx_number = 1, .tx_offset = 8, .tx_data = 32 },
+	}, {
+		.desc = "the longest stream", .good = true,
+		.tx = {
+			.tx_number = 1, .tx_offset = 8,
+			.tx_here = U32_MAX - 8,
+		},
+	}, {
+		.desc = "a stream longer than that",
+		.tx = {
+			.tx_number = 1, .tx_offset = 8,
+			.tx_here = U32_MAX - 7,
+		},
+	},
+};
+
+KUNIT_ARRAY_PARAM_DESC(rpcrdma_rtx_next, rpcrdma_rtx_next_cases, desc);
+
+/* Covers: RTX-43 RTX-44 RTX-57 */
+static void rpcrdma_rtx_next_to_be_sent(struct kunit *test)
+{
+	const struct rpcrdma_rtx_encode_case *param = test->param_value;
+	struct rpcrdma_kunit *fx = test->priv;
+
+	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_rtx_next(fx->kf_buf, 36,
+						       &param->tx),
+			param->good ? 36 : -EINVAL);
+}
+
+/* What must not be sent in any form is not sent in this one. */
+static void rpcrdma_rtx_base_rules(struct kunit *test)
+{
+	static const struct rpcrdma2_transmission tx = {
+		.tx_count = 1, .tx_stream = 8, .tx_here = 8, .tx_replies = 1,
+	};
+	static const struct rpcrdma_segment seg = { 7, 40, 0 };
+	struct rpcrdma_chunk_out chunk = { .co_segs = &seg, .co_nsegs = 1 };
+	struct rpcrdma2_transmission answer = tx;
+	struct rpcrdma_call_out call = { .ko_xid = XID, .ko_credit = 1 };
+	struct rpcrdma_reply_out reply = { .ro_xid = XID };
+	struct rpcrdma_kunit *fx = test->priv;
+	u8 *buf = fx->kf_buf;
+	u32 written = 40;
+
+	/* A Position Zero chunk, whatever it is called */
+	call.ko_nreads = 1;
+	call.ko_read = &chunk;
+	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_rtx_call(buf, 256, &tx, NULL,
+						       &call), -EINVAL);
+	call.ko_proc = RPCRDMA2_NOMSG;
+	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_rtx_call(buf, 256, &tx, NULL,
+						       &call), -EINVAL);
+	/* A handle of nothing that is offered */
+	call.ko_proc = RPCRDMA2_MSG;
+	call.ko_nreads = 0;
+	call.ko_write = &chunk;
+	call.ko_nwrites = 1;
+	call.ko_inv_handle = 8;
+	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_rtx_call(buf, 256, &tx, NULL,
+						       &call), -EINVAL);
+	call.ko_inv_handle = 7;
+	KUNIT_ASSERT_EQ(test, rpcrdma2_encode_rtx_call(buf, 256, &tx, NULL,
+						       &call), 64 + 24);
+	rpcrdma_kunit_clear(fx);
+	fx->kf_len = 88;
+	rpcrdma_kunit_say(fx, XID, 0);
+	KUNIT_ASSERT_EQ(test, rpcrdma_rtx_decode(fx, buf, fx->kf_len),
+			RPCRDMA_OK);
+
+	/* Its Reply gives the Write chunk back, and not more than was there */
+	answer.tx_replies = 0;
+	reply.ro_lists = &fx->kf_hdr.hd_lists;
+	reply.ro_written = &written;
+	KUNIT_EXPECT_EQ(test, rpcrdma2_rtx_reply_len(2, reply.ro_lists),
+			64 + 24 + 16);
+	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_rtx_reply(buf + 128, 87, &answer,
+							NULL, &reply),
+			-EMSGSIZE);
+	KUNIT_ASSERT_EQ(test, rpcrdma2_encode_rtx_reply(buf + 128, 88, &answer,
+							NULL, &reply), 88);
+	KUNIT_EXPECT_EQ(test, get_unaligned_be32(buf + 128 + 64), 7);
+	reply.ro_proc = RPCRDMA2_NOMSG;
+	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_rtx_reply(buf + 128, 88, &answer,
+							NULL, &reply),
+			-EINVAL);
+	reply.ro_proc = RPCRDMA2_MSG;
+	written = 41;
+	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_rtx_reply(buf + 128, 88, &answer,
+							NULL, &reply),
+			-EINVAL);
+	/* Its items are judged like a Call's */
+	written = 40;
+	answer.tx_nitems = 1;
+	KUNIT_EXPECT_EQ(test,
+			rpcrdma2_encode_rtx_reply(buf + 128, 256, &answer,
+						  &(struct rpcrdma2_item) {
+							  12, 4 },
+						  &reply), -EINVAL);
+	KUNIT_EXPECT_EQ(test,
+			rpcrdma2_encode_rtx_reply(buf + 128, 256, &answer,
+						  &(struct rpcrdma2_item) {
+							  8, 4 },
+						  &reply), 96);
+	/* Chunks count in front of the data, too */
+	answer.tx_data = 96 + 8;
+	KUNIT_EXPECT_EQ(test,
+			rpcrdma2_encode_rtx_reply(buf + 128, 256, &answer,
+						  &(struct rpcrdma2_item) {
+							  8, 4 },
+						  &reply), 96);
+	answer.tx_data = 96 + 7;
+	KUNIT_EXPECT_EQ(test,
+			rpcrdma2_encode_rtx_reply(buf + 128, 256, &answer,
+						  &(struct rpcrdma2_item) {
+							  8, 4 },
+						  &reply), -EINVAL);
+}
+
+/* --- the property ---------------------------------------------------------- */
+
+static const struct rpcrdma2_type rpcrdma_rtx_connprop[] = {
+	{ RPCRDMA2_CONNPROP, rpcrdma2_decode_connprop, NULL },
+	{}
+};
+
+static enum rpcrdma_verdict rpcrdma_rtx_decode_props(struct rpcrdma_kunit *fx,
+						     const void *data, u32 len)
+{
+	memset(&fx->kf_hdr, 0xee, sizeof(fx->kf_hdr));
+	return rpcrdma2_decode_by(rpcrdma_rtx_connprop,
+				  rpcrdma_kunit_exact(fx, data, len), len, 0,
+				  &rpcrdma2_accept_forward, &fx->kf_hdr);
+}
+
+static const struct rpcrdma2_rtx rpcrdma_rtx_server = {
+	.xp_flags = RPCRDMA2_RTX_F_RESULTS, .xp_call_max = 64,
+	.xp_reply_max = 16, .xp_msg_max = 1052672, .xp_head = 1024,
+	.xp_seg = 4096, .xp_nsegs = 7,
+};
+
+static const struct rpcrdma2_rtx rpcrdma_rtx_client = {
+	.xp_flags = RPCRDMA2_RTX_F_SENDS,
+};
+
+/* Covers: RTX-31 RTX-33 */
+static void rpcrdma_rtx_property_vectors(struct kunit *test)
+{
+	static const struct {
+		enum rpcrdma_vector_id		id;
+		u32				credit;
+		u32				rbsiz;
+		const struct rpcrdma2_rtx	*rtx;
+	} cases[] = {
+		{ RPCRDMA_VEC_RTX_CONNPROP_SERVER, 32, 29696,
+		  &rpcrdma_rtx_server },
+		{ RPCRDMA_VEC_RTX_CONNPROP_CLIENT, 128, 16384,
+		  &rpcrdma_rtx_client },
+	};
+	struct rpcrdma_kunit *fx = test->priv;
+	const struct rpcrdma_vector *vec;
+	struct rpcrdma2_props props;
+	u32 i, len;
+	u8 *buf;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		vec = &rpcrdma_vectors[cases[i].id];
+		rpcrdma2_props_default(&props);
+		props.vp_value[RPCRDMA2_PROP_RBSIZ] = cases[i].rbsiz;
+		props.vp_rtx = *cases[i].rtx;
+		for (len = 0; len < vec->ve_len; len++) {
+			buf = rpcrdma_kunit_exact(fx, fx->kf_buf, len);
+			KUNIT_EXPECT_EQ(test,
+					rpcrdma2_encode_connprop(buf, len, 1,
+								 cases[i].credit,
+								 !i, &props),
+					-EMSGSIZE);
+			KUNIT_EXPECT_NE(test,
+					rpcrdma_rtx_decode_props(fx,
+								 vec->ve_data,
+								 len),
+					RPCRDMA_OK);
+		}
+		buf = rpcrdma_kunit_exact(fx, fx->kf_buf, len);
+		KUNIT_ASSERT_EQ(test,
+				rpcrdma2_encode_connprop(buf, len, 1,
+							 cases[i].credit, !i,
+							 &props), len);
+		KUNIT_EXPECT_MEMEQ(test, buf, vec->ve_data, len);
+
+		KUNIT_ASSERT_EQ(test, rpcrdma_rtx_decode_props(fx, vec->ve_data,
+							       len),
+				RPCRDMA_OK);
+		KUNIT_EXPECT_MEMEQ(test, &fx->kf_hdr.hd_props.vp_rtx,
+				   cases[i].rtx, sizeof(*cases[i].rtx));
+		KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_props.vp_given,
+				3 | 1u << RPCRDMA2_PROP_RTX);
+		KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_props.vp_unknown, 0);
+	}
+}
+
+/* The seven words of a server whose Receives have @rbsiz bytes */
+struct rpcrdma_rtx_prop_case {
+	const char	*desc;
+	bool		good;
+	u32		rbsiz;
+	u32		words[7];
+};
+
+static const struct rpcrdma_rtx_prop_case rpcrdma_rtx_prop_cases[] = {
+	{ "nothing", true, 1024, { 0, 0, 0, 0, 0, 0, 0 } },
+	{ "flags that nobody knows", true, 1024,
+	  { U32_MAX, 0, 0, 0, 0, 0, 0 } },
+	{ "one transmission", true, 1024, { 0, 1, 0, 1024, 0, 0, 0 } },
+	{ "most transmissions", true, 1024,
+	  { 0, 256, 256, U32_MAX, 0, 0, 0 } },
+	{ "a Call of more", false, 1024, { 0, 257, 0, 1024, 0, 0, 0 } },
+	{ "a Reply of more", false, 1024, { 0, 0, 257, 0, 0, 0, 0 } },
+	{ "Replies only", true, 1024, { 0, 0, 1, 0, 0, 0, 0 } },
+	{ "Calls of any length of none", false, 1024,
+	  { 0, 0, 1, 1024, 0, 0, 0 } },
+	{ "Calls too short", false, 1024, { 0, 1, 0, 1023, 0, 0, 0 } },
+	{ "Calls of nothing", false, 1024, { 0, 1, 0, 0, 0, 0, 0 } },
+	{ "smallest targets", true, 1024, { 0, 0, 0, 0, 256, 512, 1 } },
+	{ "head too small", false, 4096, { 0, 0, 0, 0, 252, 512, 1 } },
+	{ "largest head", true, 66044, { 0, 0, 0, 0, 65532, 512, 1 } },
+	{ "head too large", false, 99999, { 0, 0, 0, 0, 65536, 512, 1 } },
+	{ "head not aligned", false, 4096, { 0, 0, 0, 0, 258, 512, 1 } },
+	{ "largest segment", true, 65792, { 0, 0, 0, 0, 256, 65536, 1 } },
+	{ "segment too large", false, U32_MAX,
+	  { 0, 0, 0, 0, 256, 131072, 1 } },
+	{ "segment too small", false, 4096, { 0, 0, 0, 0, 256, 256, 1 } },
+	{ "segment no power of two", false, 4096,
+	  { 0, 0, 0, 0, 256, 768, 1 } },
+	{ "no targets, but a head", false, 4096, { 0, 0, 0, 0, 256, 0, 0 } },
+	{ "no targets, but a segment", false, 4096,
+	  { 0, 0, 0, 0, 0, 512, 0 } },
+	{ "targets of nothing", false, 4096, { 0, 0, 0, 0, 0, 0, 1 } },
+	{ "targets that fill a Receive", true, 29696,
+	  { 1, 64, 16, 1052672, 1024, 4096, 7 } },
+	{ "targets past its end", false, 29695,
+	  { 1, 64, 16, 1052672, 1024, 4096, 7 } },
+	{ "a sum that overflows", false, U32_MAX,
+	  { 0, 0, 0, 0, 256, 65536, 65536 } },
+	{ "any number of them", false, U32_MAX,
+	  { 0, 0, 0, 0, 256, 65536, U32_MAX } },
+};
+
+KUNIT_ARRAY_PARAM_DESC(rpcrdma_rtx_prop, rpcrdma_rtx_prop_cases, desc);
+
+/* Covers: RTX-33 RTX-36 RTX-103 */
+static void rpcrdma_rtx_property_sets(struct kunit *test)
+{
+	const struct rpcrdma_rtx_prop_case *param = test->param_value;
+	enum rpcrdma_verdict want = param->good ? RPCRDMA_OK :
+						  RPCRDMA_BAD_PROP;
+	static const struct rpcrdma2_rtx none;
+	struct rpcrdma_kunit *fx = test->priv;
+	const struct rpcrdma2_rtx *rtx = &fx->kf_hdr.hd_props.vp_rtx;
+	struct rpcrdma2_props props;
+	bool silent;
+	int rc;
+
+	/* RBSIZ behind it, and in front of it */
+	rpcrdma_kunit_clear(fx);
+	rpcrdma_kunit_say(fx, XID, 2, 5, 5, 0, 2, RPCRDMA2_PROPID_RTX, 28);
+	rpcrdma_kunit_words(fx, param->words, 7);
+	rpcrdma_kunit_say(fx, 1, 4, param->rbsiz);
+	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode_props(fx, fx->kf_buf,
+						       fx->kf_len), want);
+	rpcrdma_kunit_clear(fx);
+	rpcrdma_kunit_say(fx, XID, 2, 5, 5, 0, 2, 1, 4, param->rbsiz,
+			  RPCRDMA2_PROPID_RTX, 28);
+	rpcrdma_kunit_words(fx, param->words, 7);
+	KUNIT_ASSERT_EQ(test, rpcrdma_rtx_decode_props(fx, fx->kf_buf,
+						       fx->kf_len), want);
+	if (param->good) {
+		KUNIT_EXPECT_EQ(test, rtx->xp_flags, param->words[0]);
+		KUNIT_EXPECT_EQ(test, rtx->xp_call_max, param->words[1]);
+		KUNIT_EXPECT_EQ(test, rtx->xp_reply_max, param->words[2]);
+		KUNIT_EXPECT_EQ(test, rtx->xp_msg_max, param->words[3]);
+		KUNIT_EXPECT_EQ(test, rtx->xp_head, param->words[4]);
+		KUNIT_EXPECT_EQ(test, rtx->xp_seg, param->words[5]);
+		KUNIT_EXPECT_EQ(test, rtx->xp_nsegs, param->words[6]);
+	} else {
+		/* Nothing of a bad set is used */
+		KUNIT_EXPECT_MEMEQ(test, rtx, &none, sizeof(none));
+		KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_props.vp_value[0], 4096);
+	}
+
+	/* It is sent if it says anything, and if it may be */
+	rpcrdma2_props_default(&props);
+	props.vp_value[RPCRDMA2_PROP_RBSIZ] = param->rbsiz;
+	props.vp_rtx.xp_flags = param->words[0];
+	props.vp_rtx.xp_call_max = param->words[1];
+	props.vp_rtx.xp_reply_max = param->words[2];
+	props.vp_rtx.xp_msg_max = param->words[3];
+	props.vp_rtx.xp_head = param->words[4];
+	props.vp_rtx.xp_seg = param->words[5];
+	props.vp_rtx.xp_nsegs = param->words[6];
+	silent = !memcmp(&props.vp_rtx, &none, sizeof(none));
+	rc = rpcrdma2_encode_connprop(fx->kf_buf, 256, 1, 1, false, &props);
+	KUNIT_EXPECT_EQ(test, rc, !param->good ? -EINVAL : silent ? 48 : 84);
+}
+
+/* Covers: RTX-33 */
+static void rpcrdma_rtx_property_lengths(struct kunit *test)
+{
+	struct rpcrdma_kunit *fx = test->priv;
+	u32 len;
+
+	for (len = 0; len <= 36; len++) {
+		memset(fx->kf_buf, 0, 128);
+		rpcrdma_kunit_clear(fx);
+		rpcrdma_kunit_say(fx, XID, 2, 5, 5, 0, 1, RPCRDMA2_PROPID_RTX,
+				  len);
+		KUNIT_EXPECT_EQ_MSG(test,
+				    rpcrdma_rtx_decode_props(fx, fx->kf_buf,
+							     fx->kf_len +
+							     (len + 3) / 4 * 4),
+				    len == 0 || len == 28 ? RPCRDMA_OK :
+							    RPCRDMA_BAD_PROP,
+				    "%u bytes", len);
+	}
+	/* Without RBSIZ, Receives have 4096 bytes; twice is too often */
+	for (len = 15; len < 17; len++) {
+		rpcrdma_kunit_clear(fx);
+		rpcrdma_kunit_say(fx, XID, 2, 5, 5, 0, 1, RPCRDMA2_PROPID_RTX,
+				  28, 0, 0, 0, 0, 256, 256 * len, 1);
+		KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode_props(fx, fx->kf_buf,
+							       fx->kf_len),
+				RPCRDMA_BAD_PROP);
+	}
+	rpcrdma_kunit_clear(fx);
+	rpcrdma_kunit_say(fx, XID, 2, 5, 5, 0, 1, RPCRDMA2_PROPID_RTX, 28, 0,
+			  0, 0, 0, 2048, 2048, 1);
+	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode_props(fx, fx->kf_buf,
+						       fx->kf_len),
+			RPCRDMA_OK);
+	rpcrdma_kunit_clear(fx);
+	rpcrdma_kunit_say(fx, XID, 2, 5, 5, 0, 2, RPCRDMA2_PROPID_RTX, 0,
+			  RPCRDMA2_PROPID_RTX, 0);
+	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode_props(fx, fx->kf_buf,
+						       fx->kf_len),
+			RPCRDMA_BAD_PROP);
+	/* Others are still unknown */
+	rpcrdma_kunit_clear(fx);
+	rpcrdma_kunit_say(fx, XID, 2, 5, 5, 0, 1, RPCRDMA2_PROPID_RTX + 1, 0);
+	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode_props(fx, fx->kf_buf,
+						       fx->kf_len),
+			RPCRDMA_OK);
+	KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_props.vp_unknown, 1);
+	KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_props.vp_given, 0);
+}
+
+/* --- errors ---------------------------------------------------------------- */
+
+/* Covers: RTX-50 */
+static void rpcrdma_rtx_errors(struct kunit *test)
+{
+	static const struct {
+		enum rpcrdma_verdict	verdict;
+		enum rpcrdma_vector_id	id;
+	} cases[] = {
+		{ RPCRDMA_BAD_GROUP, RPCRDMA_VEC_RTX_ERR_CONT },
+		{ RPCRDMA_BIG_GROUP, RPCRDMA_VEC_RTX_ERR_LIMIT },
+	};
+	struct rpcrdma_kunit *fx = test->priv;
+	struct rpcrdma_hdr about = { .hd_xid = XID, .hd_vers = 2 };
+	const struct rpcrdma_vector *vec;
+	struct rpcrdma2_error error;
+	u8 buf[24];
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		vec = &rpcrdma_vectors[cases[i].id];
+		about.hd_response = false;
+		KUNIT_ASSERT_TRUE(test,
+				  rpcrdma2_refusal(&about, cases[i].verdict,
+						   &rpcrdma2_accept_forward,
+						   &error));
+		KUNIT_ASSERT_EQ(test, rpcrdma2_encode_error(buf, sizeof(buf),
+							    &about, 32,
+							    &error),
+				vec->ve_len);
+		KUNIT_EXPECT_MEMEQ(test, buf, vec->ve_data, vec->ve_len);
+		KUNIT_ASSERT_EQ(test, rpcrdma_kunit_client2(fx, vec->ve_data,
+							    vec->ve_len, 0),
+				RPCRDMA_OK);
+		KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_err, error.er_code);
+		KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_xid, XID);
+
+		/* A Reply is never answered */
+		about.hd_response = true;
+		KUNIT_EXPECT_FALSE(test,
+				   rpcrdma2_refusal(&about, cases[i].verdict,
+						    &rpcrdma2_accept_forward,
+						    &error));
+	}
+}
+
+static struct kunit_case rpcrdma_wire_rtx_cases[] = {
+	KUNIT_CASE_PARAM(rpcrdma_rtx_peek_vectors, rpcrdma_rtx_gen_params),
+	KUNIT_CASE_PARAM(rpcrdma_rtx_encode_vectors, rpcrdma_rtx_gen_params),
+	KUNIT_CASE_PARAM(rpcrdma_rtx_decode_vectors, rpcrdma_rtx_gen_params),
+	KUNIT_CASE_PARAM(rpcrdma_rtx_all_lengths, rpcrdma_rtx_gen_params),
+	KUNIT_CASE_PARAM(rpcrdma_rtx_one_word, rpcrdma_rtx_word_gen_params),
+	KUNIT_CASE(rpcrdma_rtx_other_messages),
+	KUNIT_CASE(rpcrdma_rtx_misplaced_lists),
+	KUNIT_CASE(rpcrdma_rtx_is_unknown),
+	KUNIT_CASE(rpcrdma_rtx_chunks),
+	KUNIT_CASE_PARAM(rpcrdma_rtx_items_in_a_stream,
+			 rpcrdma_rtx_items_gen_params),
+	KUNIT_CASE(rpcrdma_rtx_many_items),
+	KUNIT_CASE(rpcrdma_rtx_chunk_of_two_segments),
+	KUNIT_CASE_PARAM(rpcrdma_rtx_first_to_be_sent,
+			 rpcrdma_rtx_first_gen_params),
+	KUNIT_CASE_PARAM(rpcrdma_rtx_next_to_be_sent,
+			 rpcrdma_rtx_next_gen_params),
+	KUNIT_CASE(rpcrdma_rtx_base_rules),
+	KUNIT_CASE(rpcrdma_rtx_property_vectors),
+	KUNIT_CASE_PARAM(rpcrdma_rtx_property_sets,
+			 rpcrdma_rtx_prop_gen_params),
+	KUNIT_CASE(rpcrdma_rtx_property_lengths),
+	KUNIT_CASE(rpcrdma_rtx_errors),
+	{}
+};
+
+static struct kunit_suite rpcrdma_wire_rtx_suite = {
+	.name = "rpcrdma_wire_rtx",
+	.init = rpcrdma_kunit_init,
+	.test_cases = rpcrdma_wire_rtx_cases,
+};
+
+kunit_test_suite(rpcrdma_wire_rtx_suite);

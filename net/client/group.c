@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Client: Calls that are sent as a group, and Calls whose Reply may come as one. The
+ * round-trip extension of version 2, see Documentation/rtx.rst.
+ *
+ * This file decides whether a Call is a group, has all that this takes, and writes its
+ * transmissions. It never posts, and knows nothing of a Reply but how many Receives it
+ * may take.
+ *
+ * Operation
+ *
+ * A message that is too long for one Send would have its memory registered, and would
+ * cost the server an RDMA Read. In several transmissions it costs neither. But it takes
+ * more credits and Sends, and a long Reply more Receives. So the plan is made with what
+ * there is at the moment; what it asks for is taken at once, or the plan is made again
+ * without. Nobody waits for any of it (RTX-78), so nothing can deadlock. All that is
+ * done only for a Call that would have a chunk otherwise.
+ *
+ * The message is copied into the Sends: nothing of the RPC belongs to the device.
+ */
+#include <linux/sunrpc/xdr.h>
+#include <rpcrdma/group.h>
+#include <rpcrdma/layout.h>
+#include <rpcrdma/param.h>
+#include <rpcrdma/rtx.h>
+
+#include "trace.h"
+#include "xprt_rdma.h"
+
+unsigned int xprt_rdma_rtx_long_max = 262144;
+rpcrdma_param_range(rdma_rtx_long_max, xprt_rdma_rtx_long_max, 0,
+		    XPRT_RDMA_RTX_MAX);
+MODULE_PARM_DESC(rdma_rtx_long_max,
+		 "Client: bytes of the largest Call without separate data that is sent in several Sends");
+
+unsigned int xprt_rdma_rtx_stream_max = 65536;
+rpcrdma_param_range(rdma_rtx_stream_max, xprt_rdma_rtx_stream_max, 0,
+		    XPRT_RDMA_RTX_MAX);
+MODULE_PARM_DESC(rdma_rtx_stream_max,
+		 "Client: bytes of the largest data item that is sent in several Sends");
+
+/* RTX-32; RTX-88: no remedy leads back to this form. */
+static bool xprt_rdma_group_may(const struct xprt_rdma *xr,
+				const struct xprt_rdma_req *req)
+{
+	return xr->xr_rtx.xp_flags && xr->xr_conn.cn_rtx.xp_call_max &&
+	       !READ_ONCE(xr->xr_no_rtx) && !req->rr_retry.ry_tried &&
+	       !req->rr_retry.ry_base;
+}
+
+/* What there is for groups now. Spare Receives that nobody has wanted can be made. */
+static void xprt_rdma_group_bounds(struct xprt_rdma *xr,
+				   struct rpcrdma_plan_rtx *rtx)
+{
+	struct xprt_rdma_extra most;
+
+	xprt_rdma_credit_see_extra(xr, &most);
+	rtx->px_peer = xr->xr_conn.cn_rtx;
+	rtx->px_more = most.ex_credits;
+	rtx->px_spare = xr->xr_spare ? most.ex_recvs : xr->xr_spare_max;
+	rtx->px_long_max = READ_ONCE(xprt_rdma_rtx_long_max);
+	rtx->px_stream_max = READ_ONCE(xprt_rdma_rtx_stream_max);
+}
+
+/* Could a group be better than the plan in base form, or than none? Most Calls are inline,
+ * so this keeps them from paying for the others.
+ */
+static bool xprt_rdma_group_helps(const struct xprt_rdma_req *req, int rc)
+{
+	if (rc)
+		return rc == -EMSGSIZE;
+	return req->rr_plan.pl_call != RPCRDMA_CALL_INLINE ||
+	       req->rr_plan.pl_reply == RPCRDMA_REPLY_LONG;
+}
+
+/* Takes all that the plan asks for, or nothing (I38). */
+static bool xprt_rdma_group_take(struct xprt_rdma *xr,
+				 struct xprt_rdma_req *req,
+				 struct xprt_rdma_send *send)
+{
+	const struct rpcrdma_plan *plan = &req->rr_plan;
+	struct xprt_rdma_extra extra = {
+		.ex_credits	= plan->pl_count - 1,
+		.ex_recvs	= plan->pl_replies - 1,
+	};
+
+	if (!xprt_rdma_send_fits(xr, plan))
+		return false;
+	if (extra.ex_recvs)
+		xprt_rdma_recv_make_spare(xr);
+	if (!xprt_rdma_credit_take_extra(xr, req, &extra))
+		return false;
+	if (!xprt_rdma_send_get_more(send, extra.ex_credits, plan->pl_limit))
+		return true;
+	xprt_rdma_send_put_more(send);
+	xprt_rdma_credit_drop_extra(xr, req);
+	return false;
+}
+
+/**
+ * xprt_rdma_group_plan - choose the forms of a Call and its Reply, groups among them
+ * @xr: transport with a live connection, send lock held
+ * @req: the Call; it has its first credit
+ * @send: Send that will carry it, or begin its group
+ *
+ * If the Call is a group, it has its credits and Receives, and @send the other Sends.
+ *
+ * Context: process; may sleep.
+ * Return: as xprt_rdma_marshal_plan().
+ */
+int xprt_rdma_group_plan(struct xprt_rdma *xr, struct xprt_rdma_req *req,
+			 struct xprt_rdma_send *send)
+{
+	struct rpcrdma_plan_rtx rtx;
+	int rc;
+
+	rc = xprt_rdma_marshal_plan(xr, req, send, NULL);
+	if (!xprt_rdma_group_may(xr, req) || !xprt_rdma_group_helps(req, rc))
+		return rc;
+	xprt_rdma_group_bounds(xr, &rtx);
+	rc = xprt_rdma_marshal_plan(xr, req, send, &rtx);
+	if (rc)
+		return rc;
+	if (req->rr_plan.pl_call == RPCRDMA_CALL_GROUP &&
+	    !xprt_rdma_group_take(xr, req, send)) {
+		rc = xprt_rdma_marshal_plan(xr, req, send, NULL);
+		req->rr_plan.pl_short = true;
+	}
+	if (req->rr_plan.pl_short)
+		rpcrdma_count(client_groups_short);
+	return rc;
+}
+
+/* Writes the header of a transmission. Returns its bytes, or a negative errno. */
+static int xprt_rdma_group_encode(const struct xprt_rdma_send *send,
+				  const struct rpcrdma2_transmission *tx,
+				  const struct rpcrdma_call_out *call)
+{
+	const struct rpcrdma_buf *buf = &send->sn_send.sd_buf;
+
+	if (tx->tx_number)
+		return rpcrdma2_encode_rtx_next(buf->bf_data, buf->bf_size, tx);
+	return rpcrdma2_encode_rtx_call(buf->bf_data, buf->bf_size, tx, NULL,
+					call);
+}
+
+/* Returns the bytes of a transmission, or a negative errno. */
+static int xprt_rdma_group_fill(const struct xprt_rdma_send *send,
+				const struct rpcrdma2_transmission *tx,
+				const struct rpcrdma_call_out *call,
+				const struct xdr_buf *snd)
+{
+	u8 *to = send->sn_send.sd_buf.bf_data;
+	int len;
+
+	len = xprt_rdma_group_encode(send, tx, call);
+	if (len < 0)
+		return len;
+	if (len + tx->tx_here > send->sn_send.sd_buf.bf_size)
+		return -EMSGSIZE;
+	if (read_bytes_from_xdr_buf(snd, tx->tx_offset, to + len, tx->tx_here))
+		return -EIO;
+	return len + tx->tx_here;
+}
+
+/* The layout that was planned. A first header that is shorter than it might have been
+ * leaves room behind the stream; the number of transmissions is that of the plan.
+ */
+static void xprt_rdma_group_layout(const struct xprt_rdma_req *req,
+				   struct rpcrdma_layout *layout)
+{
+	*layout = (struct rpcrdma_layout) {
+		.ly_hdr		= req->rr_plan.pl_hdr_max,
+		.ly_limit	= req->rr_plan.pl_limit,
+		.ly_stream	= req->rr_slot.rq_snd_buf.len,
+	};
+}
+
+/**
+ * xprt_rdma_group_write - write a Call that is a group
+ * @xr: transport, send lock held
+ * @req: the Call, with its regions
+ * @first: the first Send of its group
+ *
+ * All Sends but the first are prepared.
+ *
+ * Context: any.
+ * Return: bytes of the first transmission; %-EMSGSIZE; %-EINVAL or %-EIO if the Call
+ *	makes no sense.
+ */
+int xprt_rdma_group_write(struct xprt_rdma *xr, struct xprt_rdma_req *req,
+			  struct xprt_rdma_send *first)
+{
+	const struct rpcrdma_plan *plan = &req->rr_plan;
+	const struct xdr_buf *snd = &req->rr_slot.rq_snd_buf;
+	struct rpcrdma_outgoing out;
+	struct rpcrdma_call_out call;
+	struct rpcrdma_layout layout;
+	struct xprt_rdma_send *send;
+	int rc, len;
+
+	xprt_rdma_marshal_call(xr, req, &call);
+	xprt_rdma_group_layout(req, &layout);
+	if (rpcrdma_layout_count(&layout, plan->pl_count) != plan->pl_count ||
+	    !rpcrdma_layout_next(&layout, &out))
+		return -EMSGSIZE;
+	out.og_tx.tx_xid = call.ko_xid;
+	out.og_tx.tx_credit = call.ko_credit;
+	out.og_tx.tx_count = plan->pl_count;
+	out.og_tx.tx_stream = snd->len;
+	out.og_tx.tx_replies = plan->pl_replies;
+	len = xprt_rdma_group_fill(first, &out.og_tx, &call, snd);
+	if (len < 0)
+		return len;
+	list_for_each_entry(send, &first->sn_send.sd_more, sn_send.sd_list) {
+		if (!rpcrdma_layout_next(&layout, &out))
+			return -EMSGSIZE;
+		out.og_tx.tx_xid = call.ko_xid;
+		out.og_tx.tx_credit = call.ko_credit;
+		rc = xprt_rdma_group_fill(send, &out.og_tx, &call, snd);
+		if (rc < 0)
+			return rc;
+		rpcrdma_send_prepare(&send->sn_send, rc);
+	}
+	xr->xr_stats.cs_pullup += snd->page_len;
+	return len;
+}

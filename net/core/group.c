@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Groups: one RPC message in several transmissions.
+ *
+ * A sender posts all transmissions of a group back to back, and its peer
+ * receives them in that order or not at all. So a receiver has one group at a
+ * time, and there are only two things that it can be in the middle of: putting
+ * one together, and waiting for the end of one that cannot be.
+ *
+ * That is done here with numbers alone. This room holds no Receive: it is told
+ * what the words of each arrival are, and says whether to hold it, to give back
+ * what is held, to hand up the message, or what to answer. Nothing is
+ * allocated, however a peer divides its message (RTX-84).
+ *
+ * An answer to a broken group waits until the last of its transmissions has
+ * arrived. All credits come back with it, and the Receives have to be there by
+ * then (RTX-50). What a peer says is compared with limits before it is used for
+ * anything; sums are made in 64 bits where they could overflow.
+ *
+ * The rest is choice: whether a Call may be sent as a group, and what form its
+ * Reply takes. How a message is divided is core/layout.c's to find out.
+ *
+ * See RTX-40 to RTX-85 of rtx.rst.
+ */
+
+#include <linux/export.h>
+#include <linux/minmax.h>
+#include <linux/types.h>
+
+#include <kunit/visibility.h>
+
+#include <rpcrdma/group.h>
+#include <rpcrdma/layout.h>
+
+#define RPCRDMA_GROUP_UNIT	4u	/* XDR */
+
+/* Bytes of data in a transmission that keeps rpcrdma_group_bounds() */
+static u32 rpcrdma_group_part(const struct rpcrdma2_transmission *tx)
+{
+	return tx->tx_data ? tx->tx_len - tx->tx_data : 0;
+}
+
+/*
+ * Header and stream, and then nothing or the data, which begins where our
+ * targets do (RTX-45). How long the header of a first one is will be seen when
+ * it is decoded; @hdr_len is what it has at least.
+ */
+static bool rpcrdma_group_bounds(const struct rpcrdma_group_limits *limits,
+				 const struct rpcrdma2_transmission *tx,
+				 u32 hdr_len)
+{
+	u64 end = (u64)hdr_len + tx->tx_here;
+
+	if (!tx->tx_data)
+		return tx->tx_first ? end <= tx->tx_len : end == tx->tx_len;
+	return tx->tx_data == limits->gl_ours.xp_head && end <= tx->tx_data &&
+	       tx->tx_data < tx->tx_len;
+}
+
+/* RTX-56: what is in a Receive behind our targets is no data of an item. */
+static bool rpcrdma_group_part_fits(const struct rpcrdma_group_limits *limits,
+				    const struct rpcrdma2_transmission *tx)
+{
+	return rpcrdma_group_part(tx) <=
+	       (u64)limits->gl_ours.xp_seg * limits->gl_ours.xp_nsegs;
+}
+
+/* RTX-43: pieces of the stream but the last are whole words. */
+static bool rpcrdma_group_piece_fits(u64 end, u32 stream)
+{
+	return end == stream ||
+	       (end < stream && end % RPCRDMA_GROUP_UNIT == 0);
+}
+
+/* Within our limits, and Calls only: a Reply is bound by what the Call said */
+static enum rpcrdma_verdict
+rpcrdma_group_judge_size(const struct rpcrdma_group_limits *limits,
+			 const struct rpcrdma2_transmission *tx)
+{
+	if (tx->tx_response)
+		return tx->tx_count > limits->gl_replies ? RPCRDMA_BIG_GROUP :
+							   RPCRDMA_OK;
+	if (tx->tx_count > limits->gl_ours.xp_call_max ||
+	    tx->tx_stream > limits->gl_ours.xp_msg_max)
+		return RPCRDMA_BIG_GROUP;
+	return tx->tx_replies ? RPCRDMA_OK : RPCRDMA_BAD_MSG;
+}
+
+static enum rpcrdma_verdict
+rpcrdma_group_judge_first(const struct rpcrdma_group_limits *limits,
+			  const struct rpcrdma2_transmission *tx)
+{
+	enum rpcrdma_verdict verdict;
+
+	if (tx->tx_short)
+		return RPCRDMA_BAD_LIST;
+	if (!tx->tx_count || tx->tx_here < RPCRDMA2_RTX_RPC_MIN ||
+	    !rpcrdma_group_piece_fits(tx->tx_here, tx->tx_stream) ||
+	    (tx->tx_count == 1 && tx->tx_here != tx->tx_stream))
+		return RPCRDMA_BAD_MSG;
+	verdict = rpcrdma_group_judge_size(limits, tx);
+	if (verdict)
+		return verdict;
+	if (!rpcrdma_group_bounds(limits, tx, RPCRDMA2_RTX_MSG_MIN))
+		return RPCRDMA_BAD_MSG;
+	return rpcrdma_group_part_fits(limits, tx) ? RPCRDMA_OK :
+						     RPCRDMA_BAD_GROUP;
+}
+
+/* RTX-46: it is the one that is due, and all of it is. */
+static bool rpcrdma_group_is_due(const struct rpcrdma_group *group,
+				 const struct rpcrdma_group_limits *limits,
+				 const struct rpcrdma2_transmission *tx)
+{
+	u64 end = (u64)tx->tx_offset + tx->tx_here;
+
+	if (tx->tx_short || tx->tx_number != group->gr_number ||
+	    tx->tx_offset != group->gr_here ||
+	    !rpcrdma_group_piece_fits(end, group->gr_stream))
+		return false;
+	if (!tx->tx_here && !tx->tx_data)
+		return false;
+	/* Items have no holes (RTX-59) */
+	if (tx->tx_data && group->gr_ragged)
+		return false;
+	if (tx->tx_number == group->gr_count - 1 && end != group->gr_stream)
+		return false;
+	return rpcrdma_group_bounds(limits, tx, RPCRDMA2_RTX_NEXT_LEN) &&
+	       rpcrdma_group_part_fits(limits, tx);
+}
+
+static void rpcrdma_group_add(struct rpcrdma_group *group,
+			      const struct rpcrdma_group_limits *limits,
+			      const struct rpcrdma2_transmission *tx)
+{
+	u32 part = rpcrdma_group_part(tx);
+
+	group->gr_number++;
+	group->gr_here += tx->tx_here;
+	group->gr_data += part;
+	group->gr_ragged = part && part % limits->gl_ours.xp_seg;
+}
+
+static void rpcrdma_group_end(struct rpcrdma_group *group,
+			      struct rpcrdma_group_step *step)
+{
+	struct rpcrdma_group_end *end = &step->gs_ends[step->gs_nends++];
+
+	end->ge_xid = group->gr_xid;
+	end->ge_response = group->gr_response;
+	end->ge_verdict = group->gr_verdict;
+	group->gr_state = RPCRDMA_GROUP_IDLE;
+}
+
+/* It will not be complete any more: nothing of it is held from here on. */
+static void rpcrdma_group_break(struct rpcrdma_group *group,
+				struct rpcrdma_group_step *step)
+{
+	step->gs_release = true;
+	group->gr_verdict = RPCRDMA_BAD_GROUP;
+	group->gr_state = RPCRDMA_GROUP_SWALLOWING;
+}
+
+/*
+ * Something has arrived that is no transmission of the group (RTX-48). More of
+ * it may be on its way, for which nobody has posted Receives if it is a Reply:
+ * the RPC has given them up (RTX-51).
+ */
+static void rpcrdma_group_cut(struct rpcrdma_group *group,
+			      struct rpcrdma_group_step *step)
+{
+	if (group->gr_state == RPCRDMA_GROUP_IDLE)
+		return;
+	if (group->gr_state == RPCRDMA_GROUP_OPEN)
+		rpcrdma_group_break(group, step);
+	step->gs_close = group->gr_response;
+	rpcrdma_group_end(group, step);
+}
+
+static void rpcrdma_group_open(struct rpcrdma_group *group,
+			       const struct rpcrdma2_transmission *tx)
+{
+	static const struct rpcrdma_group none;
+
+	*group = none;
+	group->gr_xid = tx->tx_xid;
+	group->gr_credit = tx->tx_credit;
+	group->gr_response = tx->tx_response;
+	group->gr_count = tx->tx_count;
+	group->gr_stream = tx->tx_stream;
+}
+
+/*
+ * A first transmission that is no good. What follows it is swallowed, if there
+ * is anything to follow; but of a Reply that is more than any Call of ours has
+ * Receives for (RTX-51).
+ */
+static void rpcrdma_group_reject(struct rpcrdma_group *group,
+				 const struct rpcrdma2_transmission *tx,
+				 struct rpcrdma_group_step *step)
+{
+	bool excess = tx->tx_response &&
+		      group->gr_verdict == RPCRDMA_BIG_GROUP;
+
+	step->gs_does = RPCRDMA_GROUP_RETURN;
+	if (excess)
+		step->gs_close = true;
+	if (excess || tx->tx_short || tx->tx_count <= 1)
+		rpcrdma_group_end(group, step);
+	else
+		group->gr_state = RPCRDMA_GROUP_SWALLOWING;
+}
+
+static void rpcrdma_group_first(struct rpcrdma_group *group,
+				const struct rpcrdma_group_limits *limits,
+				const struct rpcrdma2_transmission *tx,
+				struct rpcrdma_group_step *step)
+{
+	rpcrdma_group_open(group, tx);
+	group->gr_verdict = rpcrdma_group_judge_first(limits, tx);
+	if (group->gr_verdict) {
+		rpcrdma_group_reject(group, tx, step);
+		return;
+	}
+	rpcrdma_group_add(group, limits, tx);
+	if (tx->tx_count == 1) {
+		step->gs_does = RPCRDMA_GROUP_WHOLE;
+	} else {
+		step->gs_does = RPCRDMA_GROUP_KEEP;
+		group->gr_state = RPCRDMA_GROUP_OPEN;
+	}
+}
+
+/* A following transmission of this XID and direction */
+static void rpcrdma_group_follow(struct rpcrdma_group *group,
+				 const struct rpcrdma_group_limits *limits,
+				 const struct rpcrdma2_transmission *tx,
+				 struct rpcrdma_group_step *step)
+{
+	bool last = !tx->tx_short && tx->tx_number == group->gr_count - 1;
+
+	if (group->gr_state == RPCRDMA_GROUP_OPEN) {
+		if (rpcrdma_group_is_due(group, limits, tx)) {
+			rpcrdma_group_add(group, limits, tx);
+			step->gs_does = RPCRDMA_GROUP_KEEP;
+			if (last) {
+				step->gs_does = RPCRDMA_GROUP_WHOLE;
+				group->gr_state = RPCRDMA_GROUP_IDLE;
+			}
+			return;
+		}
+		rpcrdma_group_break(group, step);
+	}
+	step->gs_does = RPCRDMA_GROUP_RETURN;
+	if (last)
+		rpcrdma_group_end(group, step);
+}
+
+/**
+ * rpcrdma_group_take - something has arrived on a connection
+ * @group: the connection's group
+ * @limits: what we take
+ * @tx: its words; NULL if rpcrdma2_peek_rtx() says that it is no transmission
+ *	of a group
+ * @step: OUT: what to do
+ *
+ * Whoever has not announced that it takes Calls in this form does not know the
+ * types, if they are not Replies (RTX-37): such a message is passed on.
+ *
+ * Context: any; the caller serialises, and calls in the order of arrival.
+ *
+ * See RTX-42 to RTX-51, RTX-59, RTX-84 of rtx.rst.
+ */
+void rpcrdma_group_take(struct rpcrdma_group *group,
+			const struct rpcrdma_group_limits *limits,
+			const struct rpcrdma2_transmission *tx,
+			struct rpcrdma_group_step *step)
+{
+	static const struct rpcrdma_group_step none;
+
+	*step = none;
+	if (tx && !tx->tx_response && !limits->gl_ours.xp_call_max)
+		tx = NULL;
+	if (tx && !tx->tx_first && group->gr_state != RPCRDMA_GROUP_IDLE &&
+	    tx->tx_xid == group->gr_xid &&
+	    tx->tx_response == group->gr_response) {
+		rpcrdma_group_follow(group, limits, tx, step);
+		return;
+	}
+	/* A step begins as RPCRDMA_GROUP_PASS, which is for all others */
+	rpcrdma_group_cut(group, step);
+	if (tx && tx->tx_first)
+		rpcrdma_group_first(group, limits, tx, step);
+	else if (tx)
+		step->gs_does = RPCRDMA_GROUP_STRAY;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_group_take);
+
+/**
+ * rpcrdma_group_judge - is a complete group what its items say?
+ * @group: the group
+ * @limits: as for rpcrdma_group_take()
+ * @items: its items, which rpcrdma2_decode_group() found sound
+ * @nitems: how many
+ *
+ * The group counts as broken and as ended if it is not.
+ *
+ * Context: any; the caller serialises.
+ * Return: %RPCRDMA_OK, %RPCRDMA_BIG_GROUP or %RPCRDMA_BAD_GROUP.
+ *
+ * See RTX-41, RTX-59 of rtx.rst.
+ */
+enum rpcrdma_verdict
+rpcrdma_group_judge(const struct rpcrdma_group *group,
+		    const struct rpcrdma_group_limits *limits,
+		    const struct rpcrdma2_item *items, u32 nitems)
+{
+	const struct rpcrdma2_rtx *ours = &limits->gl_ours;
+
+	if (!group->gr_response &&
+	    rpcrdma_items_length(items, nitems) + group->gr_stream >
+	    ours->xp_msg_max)
+		return RPCRDMA_BIG_GROUP;
+	if (!ours->xp_nsegs)
+		return nitems ? RPCRDMA_BAD_GROUP : RPCRDMA_OK;
+	return group->gr_data == rpcrdma_items_data(items, nitems,
+						    ours->xp_seg) ?
+	       RPCRDMA_OK : RPCRDMA_BAD_GROUP;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_group_judge);
+
+/**
+ * rpcrdma_group_call - may a Call travel as a group?
+ * @layout: the Call
+ * @peer: what the peer has announced; all zero: nothing
+ *
+ * Credits are another matter.
+ *
+ * Context: any.
+ * Return: its transmissions; 0 if it takes base form.
+ *
+ * See RTX-32, RTX-41 of rtx.rst.
+ */
+u32 rpcrdma_group_call(const struct rpcrdma_layout *layout,
+		       const struct rpcrdma2_rtx *peer)
+{
+	if (layout->ly_items + layout->ly_stream > peer->xp_msg_max)
+		return 0;
+	return rpcrdma_layout_count(layout, peer->xp_call_max);
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_group_call);
+
+/**
+ * rpcrdma_group_credits - are there credits for a Call, now?
+ * @grant: credits that are granted
+ * @used: those of all Calls in flight, and the first one of this Call
+ * @more: of these, those beyond the first of each Call
+ * @count: transmissions of this Call
+ *
+ * A Call does not wait for credits beyond the first (RTX-78), and leaves half
+ * of the grant to those that need no others (RTX-79).
+ *
+ * Context: any; the caller serialises.
+ * Return: false if the Call takes base form, or fewer transmissions.
+ *
+ * See RTX-74, RTX-78, RTX-79, RTX-81 of rtx.rst.
+ */
+bool rpcrdma_group_credits(u32 grant, u32 used, u32 more, u32 count)
+{
+	u64 wanted = count - 1;
+
+	return !wanted ||
+	       (used + wanted <= grant && more + wanted <= grant / 2);
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_group_credits);
+
+/**
+ * rpcrdma_group_replies - how many Receives does a Call offer for its Reply?
+ * @reply_max: bytes of the largest Reply
+ * @recv_size: bytes of a Receive of ours, as announced
+ * @extra: bytes by which the Reply's header exceeds one without chunks
+ * @most: what can be spared, and no more than the peer's xp_reply_max
+ *
+ * Context: any.
+ * Return: Receives; 0 if so many are not enough: one, and a Reply chunk.
+ *
+ * See RTX-68 of rtx.rst.
+ */
+u32 rpcrdma_group_replies(u32 reply_max, u32 recv_size, u32 extra, u32 most)
+{
+	struct rpcrdma_layout layout = {
+		.ly_hdr = RPCRDMA2_RTX_MSG_MIN + extra,
+		.ly_limit = recv_size, .ly_stream = reply_max,
+	};
+
+	/* One that is not a group has more room */
+	if ((u64)RPCRDMA2_HDR_MIN + extra + reply_max <= recv_size)
+		return 1;
+	return rpcrdma_layout_count(&layout, most);
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_group_replies);
+
+/**
+ * rpcrdma_group_answer - decide how the Reply to a group travels
+ * @args: what is known about the Reply
+ * @number: OUT: of a group, its transmissions; of an error, bytes of Reply chunk
+ *	that would do; else 0
+ *
+ * Other than in base form, a Reply chunk that was offered is the last resort:
+ * who offers Receives wants no registered memory to be touched.
+ *
+ * Context: any.
+ * Return: the form, the first one that the Reply fits.
+ *
+ * See RTX-66, RTX-67 of rtx.rst.
+ */
+enum rpcrdma_group_form
+rpcrdma_group_answer(const struct rpcrdma_group_answer *args, u32 *number)
+{
+	u32 limit = args->gw_layout.ly_limit;
+
+	*number = 0;
+	if ((u64)args->gw_hdr + args->gw_body <= limit)
+		return RPCRDMA_GROUP_FORM_MSG;
+	*number = rpcrdma_layout_count(&args->gw_layout,
+				       min(args->gw_replies,
+					   args->gw_reply_max));
+	if (*number)
+		return RPCRDMA_GROUP_FORM_GROUP;
+	if (args->gw_body <= args->gw_chunk && args->gw_hdr <= limit)
+		return RPCRDMA_GROUP_FORM_CHUNK;
+	*number = args->gw_body;
+	return RPCRDMA_GROUP_FORM_ERROR;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_group_answer);

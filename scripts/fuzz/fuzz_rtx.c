@@ -1,0 +1,551 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The round-trip extension: any bytes as a transmission or as properties, any
+ * transmissions at a receiver, and any message divided by a sender and put
+ * together again.
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <linux/limits.h>
+#include <rpcrdma/group.h>
+#include <rpcrdma/layout.h>
+#include <rpcrdma/rtx.h>
+
+#include "../../net/wire/xdr.h"
+#include "fuzz.h"
+
+#define FUZZ_RTX_ITEMS	(RPCRDMA2_RTX_MAX_ITEMS + 1)
+#define FUZZ_RTX_MOST	256u
+
+/* --- any bytes ------------------------------------------------------------- */
+
+static void fuzz_rtx_peek(const u8 *msg, u32 len,
+			  const struct rpcrdma2_transmission *tx)
+{
+	u32 fixed = tx->tx_first ? RPCRDMA2_RTX_FIXED : RPCRDMA2_RTX_NEXT_LEN;
+
+	CHECK(len >= RPCRDMA2_PREFIX_LEN);
+	CHECK(tx->tx_xid == fuzz_word(msg, 0) && fuzz_word(msg, 1) == 2);
+	CHECK(tx->tx_credit == fuzz_word(msg, 2));
+	CHECK(tx->tx_htype == fuzz_word(msg, 3));
+	CHECK(tx->tx_first == (tx->tx_htype == RPCRDMA2_RTX_MSG));
+	CHECK(tx->tx_first || tx->tx_htype == RPCRDMA2_RTX_NEXT);
+	CHECK(tx->tx_response == (fuzz_word(msg, 4) & 1));
+	CHECK(tx->tx_len == len && tx->tx_short == (len < fixed));
+	if (tx->tx_short)
+		return;
+	CHECK(tx->tx_here == fuzz_word(msg, 7));
+	CHECK(tx->tx_data == fuzz_word(msg, 8));
+	if (tx->tx_first) {
+		CHECK(tx->tx_count == fuzz_word(msg, 5));
+		CHECK(tx->tx_stream == fuzz_word(msg, 6));
+		CHECK(tx->tx_replies == fuzz_word(msg, 9));
+		CHECK(tx->tx_results == fuzz_word(msg, 10));
+		CHECK(tx->tx_nitems == fuzz_word(msg, 11));
+	} else {
+		CHECK(tx->tx_number == fuzz_word(msg, 5));
+		CHECK(tx->tx_offset == fuzz_word(msg, 6));
+	}
+}
+
+/* A byte of the message for each of its items and chunks: do they collide? */
+static void fuzz_rtx_items(const struct rpcrdma2_item *items, u32 nitems,
+			   const struct rpcrdma_lists *lists, u32 stream)
+{
+	u64 end, gone = 0;
+	u32 i, j;
+
+	for (i = 0; i < nitems; i++) {
+		CHECK(items[i].im_length && items[i].im_position >= 8);
+		CHECK(items[i].im_position % 4 == 0);
+		end = items[i].im_position + (u64)items[i].im_length;
+		if (i + 1 < nitems)
+			CHECK((end + 3) / 4 * 4 <= items[i + 1].im_position);
+		gone += ((u64)items[i].im_length + 3) / 4 * 4;
+		for (j = 0; j < lists->ls_nreads; j++) {
+			const struct rpcrdma_chunk *chunk = &lists->ls_read[j];
+
+			CHECK(chunk->ck_position >= end ||
+			      (u64)chunk->ck_position + chunk->ck_length <=
+			      items[i].im_position);
+		}
+	}
+	for (j = 0; j < lists->ls_nreads; j++)
+		gone += ((u64)lists->ls_read[j].ck_length + 3) / 4 * 4;
+	if (nitems)
+		CHECK(items[nitems - 1].im_position <= stream + gone);
+}
+
+/* A Call that was accepted may be sent, and comes out as it was. */
+static void fuzz_rtx_again(const u8 *msg,
+			   const struct rpcrdma2_transmission *tx,
+			   const struct rpcrdma2_item *items,
+			   const struct rpcrdma_hdr *hdr)
+{
+	static struct fuzz_call call;
+	static struct rpcrdma_hdr again;
+	u32 len;
+	u8 *buf;
+	int rc;
+
+	fuzz_call_copy(&call, hdr);
+	call.fc_out.ko_proc = RPCRDMA2_MSG;
+	call.fc_out.ko_inv_handle = hdr->hd_inv_handle;
+	len = rpcrdma2_rtx_call_len(tx->tx_nitems, &call.fc_out);
+	buf = malloc(len + tx->tx_len);
+	rc = rpcrdma2_encode_rtx_call(buf, len, tx, items, &call.fc_out);
+	if (rc > 0) {
+		CHECK(rc == (int)len && len == hdr->hd_length);
+		CHECK(rpcrdma2_encode_rtx_call(buf, len - 1, tx, items,
+					       &call.fc_out) == -EMSGSIZE);
+		CHECK(rpcrdma2_encode_rtx_call(buf, len, tx, items,
+					       &call.fc_out) == rc);
+		memcpy(buf + len, msg + len, tx->tx_len - len);
+		CHECK(rpcrdma2_decode_group(buf, tx->tx_len,
+					    &rpcrdma2_accept_forward,
+					    &again) == RPCRDMA_OK);
+		fuzz_lists_same(&hdr->hd_lists, &again.hd_lists);
+	} else {
+		/* Words that the receiver of a group looks at, or empty chunks */
+		CHECK(rc == -EINVAL);
+		CHECK(!tx->tx_replies || !tx->tx_count ||
+		      tx->tx_count > FUZZ_RTX_MOST ||
+		      tx->tx_here > tx->tx_stream ||
+		      (tx->tx_here < tx->tx_stream &&
+		       (tx->tx_count == 1 || tx->tx_here % 4)) ||
+		      !fuzz_call_valid(&call.fc_out));
+	}
+	free(buf);
+}
+
+/* It is answered in the same form, and the Reply is read. */
+static void fuzz_rtx_answer(const struct rpcrdma_hdr *hdr, struct fuzz_in *in)
+{
+	const struct rpcrdma_lists *lists = &hdr->hd_lists;
+	u32 i, written[RPCRDMA_MAX_CHUNKS], stream = 8 + fuzz_u8(in) % 8;
+	struct rpcrdma2_item item = { 8, 1 + fuzz_num(in) % 4096 };
+	struct rpcrdma2_transmission tx = {
+		.tx_count = 1, .tx_stream = stream, .tx_here = stream,
+		.tx_nitems = fuzz_u8(in) % 2,
+	};
+	struct rpcrdma_reply_out reply = {
+		.ro_xid = hdr->hd_xid, .ro_credit = 1, .ro_lists = lists,
+		.ro_written = written,
+	};
+	static struct rpcrdma_hdr again;
+	u32 len, end;
+	u8 *buf;
+
+	for (i = 0; i < lists->ls_nwrites; i++)
+		written[i] = lists->ls_write[i].ck_length;
+	len = rpcrdma2_rtx_reply_len(tx.tx_nitems, lists);
+	tx.tx_data = tx.tx_nitems ? len + stream : 0;
+	end = len + stream + (tx.tx_nitems ? item.im_length : 0);
+	buf = calloc(1, end);
+	CHECK(rpcrdma2_encode_rtx_reply(buf, len - 1, &tx, &item, &reply) ==
+	      -EMSGSIZE);
+	CHECK(rpcrdma2_encode_rtx_reply(buf, len, &tx, &item, &reply) ==
+	      (int)len);
+	put_unaligned_be32(hdr->hd_xid, buf + len);
+	put_unaligned_be32(RPCRDMA_RPC_REPLY, buf + len + 4);
+	CHECK(rpcrdma2_decode_group(buf, end, &rpcrdma2_accept_forward,
+				    &again) == RPCRDMA_OK);
+	CHECK(again.hd_response && again.hd_length == len);
+	tx.tx_replies = 1;
+	CHECK(rpcrdma2_encode_rtx_reply(buf, len, &tx, &item, &reply) ==
+	      -EINVAL);
+	free(buf);
+}
+
+static const struct rpcrdma2_type fuzz_rtx_connprop[] = {
+	{ RPCRDMA2_CONNPROP, rpcrdma2_decode_connprop, NULL },
+	{}
+};
+
+static void fuzz_rtx_props(const u8 *msg, u32 len)
+{
+	const struct rpcrdma2_props *props;
+	const struct rpcrdma2_rtx *rtx;
+	static struct rpcrdma_hdr hdr, again;
+	enum rpcrdma_verdict verdict;
+	u8 buf[96];
+	int rc;
+
+	verdict = rpcrdma2_decode_by(fuzz_rtx_connprop, msg, len, 0,
+				     &rpcrdma2_accept_forward, &hdr);
+	if (verdict != RPCRDMA_OK || hdr.hd_proc != RPCRDMA2_CONNPROP)
+		return;
+	props = &hdr.hd_props;
+	rtx = &props->vp_rtx;
+	CHECK(rtx->xp_call_max <= FUZZ_RTX_MOST);
+	CHECK(rtx->xp_head + (u64)rtx->xp_seg * rtx->xp_nsegs <=
+	      props->vp_value[RPCRDMA2_PROP_RBSIZ]);
+	CHECK(!rtx->xp_nsegs == !rtx->xp_seg && !rtx->xp_seg == !rtx->xp_head);
+	CHECK(!rtx->xp_call_max == !rtx->xp_msg_max);
+	rc = rpcrdma2_encode_connprop(buf, sizeof(buf), hdr.hd_xid, 1, false,
+				      props);
+	CHECK(rc == 48 || rc == 84);
+	CHECK(rpcrdma2_decode_by(fuzz_rtx_connprop, buf, rc, 0,
+				 &rpcrdma2_accept_forward, &again) ==
+	      RPCRDMA_OK);
+	CHECK(!memcmp(rtx, &again.hd_props.vp_rtx, sizeof(*rtx)));
+}
+
+/*
+ * Any bytes, received by whoever uses the extension
+ *
+ * Covers: RTX-33 RTX-45 RTX-52 RTX-54
+ */
+void fuzz_rtx_msg(const u8 *data, size_t size)
+{
+	struct fuzz_in in = fuzz_choices(data, &size);
+	struct rpcrdma2_item items[FUZZ_RTX_ITEMS];
+	struct rpcrdma2_transmission tx;
+	static struct rpcrdma_hdr hdr;
+	enum rpcrdma_verdict verdict;
+	u32 behind, len;
+	bool mine, all;
+	u8 *msg;
+
+	/* Data and stream of a transmission say nothing: they are 0 */
+	behind = fuzz_num(&in) % 2048;
+	len = (u32)size + behind;
+	msg = calloc(1, len + 1);
+	memcpy(msg, data, size);
+	msg = realloc(msg, len);
+	fuzz_rtx_props(msg, len);
+	memset(&tx, 0xa5, sizeof(tx));
+	memset(items, 0xa5, sizeof(items));
+	mine = rpcrdma2_peek_rtx(msg, len, &tx);
+	verdict = rpcrdma2_decode_group(msg, len, &rpcrdma2_accept_forward,
+					&hdr);
+	if (!mine) {
+		/* Nobody decodes those, and an error of version 1 is none */
+		CHECK(verdict != RPCRDMA_OK || hdr.hd_v1_error);
+		goto out;
+	}
+	fuzz_rtx_peek(msg, len, &tx);
+	all = rpcrdma2_rtx_items(&tx, items);
+	CHECK(!all || tx.tx_nitems <= RPCRDMA2_RTX_MAX_ITEMS);
+	CHECK(items[RPCRDMA2_RTX_MAX_ITEMS].im_length == 0xa5a5a5a5);
+	if (verdict == RPCRDMA_OK) {
+		CHECK(all && hdr.hd_rpc_xid == hdr.hd_xid);
+		CHECK(hdr.hd_rpc_type == hdr.hd_response);
+		CHECK(hdr.hd_msg_len == tx.tx_here && tx.tx_here >= 8);
+		CHECK(!hdr.hd_lists.ls_call.ck_nsegs);
+		CHECK((u64)hdr.hd_length + tx.tx_here <=
+		      (tx.tx_data ? tx.tx_data : len));
+		CHECK(tx.tx_data < len);
+		fuzz_lists_walk(&hdr.hd_lists);
+		fuzz_rtx_items(items, tx.tx_nitems, &hdr.hd_lists,
+			       tx.tx_stream);
+		if (!hdr.hd_response) {
+			fuzz_rtx_again(msg, &tx, items, &hdr);
+			fuzz_rtx_answer(&hdr, &in);
+		}
+	}
+out:
+	free(msg);
+}
+
+/* --- any transmissions ----------------------------------------------------- */
+
+static u32 fuzz_rtx_pick(struct fuzz_in *in, u32 likely)
+{
+	u8 kind = fuzz_u8(in);
+
+	return kind < 224 ? likely : fuzz_num(in);
+}
+
+static struct rpcrdma_group_limits fuzz_rtx_limits(struct fuzz_in *in)
+{
+	struct rpcrdma_group_limits limits = {
+		.gl_ours = {
+			.xp_call_max = fuzz_u8(in) % 8,
+			.xp_msg_max = fuzz_u8(in) * 64u,
+		},
+		.gl_replies = fuzz_u8(in) % 8,
+	};
+
+	if (fuzz_u8(in) % 4) {
+		limits.gl_ours.xp_head = 256 + fuzz_u8(in) * 4u;
+		limits.gl_ours.xp_seg = 512u << fuzz_u8(in) % 8;
+		limits.gl_ours.xp_nsegs = 1 + fuzz_u8(in) % 8;
+	}
+	return limits;
+}
+
+/* Mostly what would be due, sometimes anything */
+static struct rpcrdma2_transmission
+fuzz_rtx_arrival(struct fuzz_in *in, const struct rpcrdma_group *group,
+		 const struct rpcrdma_group_limits *limits)
+{
+	const struct rpcrdma2_rtx *ours = &limits->gl_ours;
+	u8 kind = fuzz_u8(in);
+	bool open = group->gr_state != RPCRDMA_GROUP_IDLE;
+	u32 left = open ? group->gr_stream - group->gr_here : 0;
+	struct rpcrdma2_transmission tx = {
+		.tx_first = open ? kind % 16 == 1 : kind % 16 != 1,
+		.tx_short = kind >= 248,
+	};
+
+	tx.tx_xid = open && kind < 240 ? group->gr_xid : kind;
+	tx.tx_response = open && kind < 232 ? group->gr_response : kind % 3 == 0;
+	if (tx.tx_first) {
+		tx.tx_count = fuzz_rtx_pick(in, 1 + kind % 5);
+		tx.tx_stream = fuzz_rtx_pick(in, 8u + kind);
+		left = tx.tx_stream;
+		tx.tx_replies = fuzz_rtx_pick(in, 1);
+	} else {
+		tx.tx_number = fuzz_rtx_pick(in, group->gr_number);
+		tx.tx_offset = fuzz_rtx_pick(in, group->gr_here);
+	}
+	tx.tx_here = fuzz_rtx_pick(in, kind & 32 ? left : left / 8 * 4);
+	tx.tx_data = fuzz_rtx_pick(in, kind & 64 ? ours->xp_head : 0);
+	if (kind & 64)
+		tx.tx_len = fuzz_rtx_pick(in, ours->xp_head + ours->xp_seg);
+	else
+		tx.tx_len = fuzz_rtx_pick(in, (tx.tx_here & 0xffffffu) +
+					  (tx.tx_first ? 64u : 36u));
+	return tx;
+}
+
+/* What is answered to a group that was none, if it was no Reply */
+static void fuzz_rtx_refuse(const struct rpcrdma_group_end *end)
+{
+	struct rpcrdma_hdr hdr, about = {
+		.hd_xid = end->ge_xid, .hd_vers = RPCRDMA_VERS_2,
+		.hd_response = end->ge_response,
+	};
+	enum rpcrdma_verdict verdict;
+	struct rpcrdma2_error error;
+	u8 buf[RPCRDMA2_ERROR_LEN];
+
+	CHECK(end->ge_verdict != RPCRDMA_OK);
+	CHECK(rpcrdma2_refusal(&about, end->ge_verdict,
+			       &rpcrdma2_accept_forward, &error) !=
+	      end->ge_response);
+	if (end->ge_response) {
+		CHECK(rpcrdma2_encode_error(buf, sizeof(buf), &about, 1,
+					    &error) == -EINVAL);
+		return;
+	}
+	/* Whatever it was, an answer is one that can be written */
+	for (verdict = RPCRDMA_OK; verdict <= RPCRDMA_BIG_GROUP; verdict++)
+		if (rpcrdma2_refusal(&about, verdict,
+				     &rpcrdma2_accept_backward, &error))
+			CHECK(rpcrdma2_encode_error(buf, sizeof(buf), &about,
+						    1, &error) != -EINVAL);
+	CHECK(rpcrdma2_refusal(&about, end->ge_verdict,
+			       &rpcrdma2_accept_forward, &error));
+	CHECK(rpcrdma2_encode_error(buf, sizeof(buf), &about, 1, &error) ==
+	      sizeof(buf));
+	CHECK(rpcrdma2_decode_reply(buf, sizeof(buf), 0, &hdr) == RPCRDMA_OK);
+	CHECK(hdr.hd_xid == end->ge_xid && hdr.hd_err == error.er_code);
+	CHECK(hdr.hd_err == RPCRDMA2_ERR_BAD_XDR ||
+	      hdr.hd_err == RPCRDMA2_ERR_RTX_CONT ||
+	      hdr.hd_err == RPCRDMA2_ERR_RTX_LIMIT);
+}
+
+/*
+ * Any transmissions, one after the other: what is held, and what is answered
+ *
+ * Covers: RTX-46 RTX-47 RTX-48 RTX-49 RTX-50 RTX-84
+ */
+void fuzz_rtx_group(const u8 *data, size_t size)
+{
+	struct fuzz_in in = { .fi_pos = data, .fi_left = size };
+	struct rpcrdma_group_limits limits = fuzz_rtx_limits(&in);
+	u32 i, held = 0, firsts = 0, outcomes = 0, rounds;
+	struct rpcrdma2_item item = { 8, 1 };
+	struct rpcrdma2_transmission tx;
+	struct rpcrdma_group group = { };
+	struct rpcrdma_group_step step;
+	bool other, known;
+
+	for (rounds = 0; in.fi_left && rounds < 200; rounds++) {
+		other = fuzz_u8(&in) >= 250;
+		tx = fuzz_rtx_arrival(&in, &group, &limits);
+		memset(&step, 0xa5, sizeof(step));
+		rpcrdma_group_take(&group, &limits, other ? NULL : &tx, &step);
+		known = !other && (tx.tx_response ||
+				   limits.gl_ours.xp_call_max);
+		CHECK((step.gs_does == RPCRDMA_GROUP_PASS) == !known);
+		CHECK(step.gs_nends <= RPCRDMA_GROUP_ENDS);
+		firsts += known && tx.tx_first;
+		outcomes += step.gs_nends;
+		for (i = 0; i < step.gs_nends; i++)
+			fuzz_rtx_refuse(&step.gs_ends[i]);
+		if (step.gs_release)
+			held = 0;
+		held += step.gs_does == RPCRDMA_GROUP_KEEP;
+		if (step.gs_does == RPCRDMA_GROUP_WHOLE) {
+			CHECK(group.gr_count == held + 1);
+			CHECK(group.gr_here == group.gr_stream);
+			CHECK(group.gr_response ||
+			      group.gr_stream <= limits.gl_ours.xp_msg_max);
+			outcomes++;
+			held = 0;
+			item.im_length = fuzz_num(&in) | 1;
+			if (rpcrdma_group_judge(&group, &limits, &item, 1) ==
+			    RPCRDMA_OK)
+				CHECK(item.im_length == group.gr_data);
+			if (rpcrdma_group_judge(&group, &limits, NULL, 0) ==
+			    RPCRDMA_OK)
+				CHECK(!group.gr_data);
+		}
+		/* Each group has one end, or is waited for */
+		CHECK(firsts == outcomes +
+		      (group.gr_state != RPCRDMA_GROUP_IDLE));
+		CHECK(held == (group.gr_state == RPCRDMA_GROUP_OPEN ?
+			       group.gr_number : 0));
+		CHECK(held <= 7);
+	}
+}
+
+/* --- any message ----------------------------------------------------------- */
+
+static void fuzz_rtx_choices(struct fuzz_in *in,
+			     const struct rpcrdma_layout *layout)
+{
+	struct rpcrdma_group_answer args = {
+		.gw_layout = *layout, .gw_replies = fuzz_num(in),
+		.gw_reply_max = fuzz_u8(in), .gw_hdr = fuzz_num(in),
+		.gw_body = fuzz_num(in), .gw_chunk = fuzz_num(in),
+	};
+	u32 grant = fuzz_num(in), used = fuzz_num(in), more = fuzz_u8(in);
+	u32 count = 1 + fuzz_u8(in), extra = fuzz_u8(in) * 4u, most = fuzz_u8(in);
+	u32 n, number, size = 1024 + fuzz_u8(in) * 64u;
+	u64 room;
+
+	if (rpcrdma_group_credits(grant, used, more, count) && count > 1)
+		CHECK((u64)used + count - 1 <= grant &&
+		      2 * ((u64)more + count - 1) <= grant);
+	switch (rpcrdma_group_answer(&args, &number)) {
+	case RPCRDMA_GROUP_FORM_MSG:
+		CHECK(!number);
+		CHECK((u64)args.gw_hdr + args.gw_body <= layout->ly_limit);
+		break;
+	case RPCRDMA_GROUP_FORM_GROUP:
+		CHECK(number && number <= args.gw_replies);
+		CHECK(number <= args.gw_reply_max);
+		break;
+	case RPCRDMA_GROUP_FORM_CHUNK:
+		CHECK(!number && args.gw_body <= args.gw_chunk);
+		break;
+	case RPCRDMA_GROUP_FORM_ERROR:
+		CHECK(number == args.gw_body);
+		break;
+	}
+	n = rpcrdma_group_replies(args.gw_body, size, extra, most);
+	/* So many take it, and one less do not */
+	if (n > 1) {
+		room = size - (64 + extra + 3) / 4 * 4 +
+		       (n - 2ull) * (size - 36);
+		CHECK(n <= most && room < args.gw_body);
+		CHECK(room + size - 36 >= args.gw_body);
+	}
+}
+
+static u32 fuzz_rtx_make(struct fuzz_in *in, struct rpcrdma2_item *items)
+{
+	u32 i, position = 8, nitems = fuzz_u8(in) % 4;
+
+	for (i = 0; i < nitems; i++) {
+		items[i].im_position = position;
+		items[i].im_length = 1 + (fuzz_num(in) & 0xfffff);
+		position += (items[i].im_length + 3) / 4 * 4;
+	}
+	return nitems;
+}
+
+/* What of the items is in a data part: in order, and where segments begin */
+static void fuzz_rtx_walk(struct rpcrdma_place *walk, u32 part, u64 before)
+{
+	struct rpcrdma_placed placed;
+	u64 at;
+
+	rpcrdma_place_part(walk, part);
+	while (rpcrdma_place_next(walk, &placed)) {
+		at = before + placed.pd_at;
+		CHECK(at == rpcrdma_item_segment(walk->gp_items,
+						 placed.pd_item,
+						 walk->gp_seg) *
+		      walk->gp_seg + placed.pd_offset);
+		CHECK(placed.pd_length);
+		CHECK(placed.pd_at + placed.pd_length <= part);
+		CHECK(placed.pd_gap < walk->gp_seg);
+	}
+	CHECK(!walk->gp_left);
+}
+
+/*
+ * Any message, divided as a peer wants it, and put together by that peer
+ *
+ * Covers: RTX-41 RTX-43 RTX-44 RTX-55 RTX-56 RTX-57 RTX-67 RTX-68
+ */
+void fuzz_rtx_layout(const u8 *data, size_t size)
+{
+	struct fuzz_in in = { .fi_pos = data, .fi_left = size };
+	struct rpcrdma_group_limits limits = fuzz_rtx_limits(&in);
+	struct rpcrdma2_rtx *ours = &limits.gl_ours;
+	struct rpcrdma2_item items[4];
+	u32 n, count, nitems = fuzz_rtx_make(&in, items);
+	struct rpcrdma_place walk = {
+		.gp_items = items, .gp_nitems = nitems,
+		.gp_seg = ours->xp_seg,
+	};
+	struct rpcrdma_layout layout = {
+		.ly_hdr = 64 + fuzz_u8(&in) * 8u,
+		.ly_stream = 8 + (fuzz_num(&in) & 0xfffff),
+	};
+	struct rpcrdma_group group = { };
+	struct rpcrdma2_transmission *tx;
+	struct rpcrdma_group_step step;
+	struct rpcrdma_outgoing out;
+	u64 before;
+	u8 buf[36];
+
+	layout.ly_limit = ours->xp_head + ours->xp_seg * ours->xp_nsegs;
+	layout.ly_limit += fuzz_num(&in) & 0xffff;
+	ours->xp_call_max = 256;
+	ours->xp_msg_max = fuzz_u8(&in) ? 1u << 24 : fuzz_num(&in);
+	if (!rpcrdma_layout_place(&layout, ours, fuzz_u8(&in) % 16, items,
+				  nitems)) {
+		CHECK(nitems);
+		return;
+	}
+	fuzz_rtx_choices(&in, &layout);
+	count = rpcrdma_group_call(&layout, ours);
+	CHECK(count <= 256);
+	for (n = 0; n < count; n++) {
+		before = layout.ly_placed;
+		CHECK(rpcrdma_layout_next(&layout, &out));
+		tx = &out.og_tx;
+		CHECK(tx->tx_number == n && out.og_len <= layout.ly_limit);
+		tx->tx_len = out.og_len;
+		if (n) {
+			CHECK(rpcrdma2_encode_rtx_next(buf, sizeof(buf), tx) ==
+			      36);
+		} else {
+			tx->tx_first = true;
+			tx->tx_count = count;
+			tx->tx_stream = layout.ly_stream;
+			tx->tx_replies = 1;
+		}
+		if (nitems)
+			fuzz_rtx_walk(&walk, out.og_part, before);
+		rpcrdma_group_take(&group, &limits, tx, &step);
+		CHECK(step.gs_does == (n == count - 1 ? RPCRDMA_GROUP_WHOLE :
+							RPCRDMA_GROUP_KEEP));
+	}
+	if (!count)
+		return;
+	CHECK(walk.gp_item == nitems);
+	CHECK(!rpcrdma_layout_next(&layout, &out));
+	CHECK(rpcrdma_group_judge(&group, &limits, items, nitems) ==
+	      RPCRDMA_OK);
+}
