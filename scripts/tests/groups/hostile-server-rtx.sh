@@ -7,10 +7,10 @@
 # Second: none
 . "$TOP/scripts/tests/cases.sh"
 
-case_server-rtx-calls() { hostile server_rtx calls; }
-case_server-rtx-replies() { hostile server_rtx replies; }
-case_server-rtx-errors() { hostile server_rtx errors; }
-case_server-rtx-connections() { hostile server_rtx connections; }
+case_server-rtx-calls() { hostile server_rtx rtx-calls; }
+case_server-rtx-replies() { hostile server_rtx rtx-replies; }
+case_server-rtx-errors() { hostile server_rtx rtx-errors; }
+case_server-rtx-connections() { hostile server_rtx rtx-connections; }
 
 group() {
 	alone_up
