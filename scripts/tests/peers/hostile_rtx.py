@@ -16,7 +16,7 @@ import random
 import sys
 import time
 
-from caller import DATA, NFS, NULL, READ3, READDIRPLUS, WRITE3, LeftOut, case, main, results
+from caller import DATA, NFS, NULL, READ3, READDIRPLUS, WRITE3, LeftOut, case, counts, main, results
 from hostile_client import answer_of, delegation, fresh_names, read_args, readdir_args, recall, write_args
 from hostile_v2 import (SETTING, Client2, Message2, at_rest, connprop, fewest, header2, open_window, prefix, refused,
                         shown, size, unheard)
@@ -187,7 +187,7 @@ def small(c, count=3, piece=40, **fields):
     """A NULL Call in @count pieces of @piece bytes, most of which nobody reads: (XID, transmissions)"""
     xid = c.xid()
     rpc = rpc_call(xid, NFS, 3, NULL, b"", AUTH_ROOT)
-    rpc += bytes(count * piece - len(rpc))
+    rpc += bytes(max(0, count * piece - len(rpc)))
     return xid, group(xid, cut(rpc, *[piece] * (count - 1)), credit=c.credit, **fields)
 
 
@@ -413,15 +413,15 @@ def doubled(b):
     with same_receives(b) as c:
         xid, messages = small(c, 4)
         answers(c, messages + messages, {xid: [MSG, MSG]})
-        strays = counters()
+        before = counters()
         answers(c, messages + messages[3:], {xid: MSG})
         answers(c, messages + messages[1:], {xid: MSG})
         answers(c, messages[1:] + messages[3:] + messages[1:2], {})
         # Of a Call that was answered long ago
         c.works()
         answers(c, messages[2:], {})
-        moved = {n: v - strays[n] for n, v in counters().items() if v != strays[n]}
-        print(f"# counted: {moved}")
+        counts(b.verbs, before, "group_strays", 1 + 3 + 5 + 2)
+        counts(b.verbs, before, "groups_broken", 0)
 
 
 # --- groups as they should not be -----------------------------------------------------------
@@ -577,6 +577,7 @@ def broken_at(b):
 def every_position(b):
     with same_receives(b) as c:
         count = min(c.theirs.call_max, c.window // 2, 64 if os.environ.get("ALL") else 16)
+        before = counters()
         for at in range(1, count):
             xid, messages = small(c, count, 8)
             answers(c, messages[:at] + messages[at + 1:], {xid: RTX_CONT})
@@ -585,6 +586,7 @@ def every_position(b):
             answers(c, messages[:at], {xid: RTX_CONT})
             other, second = small(c, 2)
             answers(c, messages[:at] + second + messages[at:], {xid: RTX_CONT, other: MSG})
+        counts(b.verbs, before, "groups_broken", 6 * (count - 1))
 
 
 @case("rtx-bad", "two groups, one into the other")                 # Covers: RTX-47 RTX-48 RTX-50
@@ -733,6 +735,7 @@ SILENCE_PLANS = (
 # Covers: RTX-85 RTX-84
 @case("rtx-silence", "groups that are never complete, or late")
 def silence(b):
+    before = counters()
     talks = [(what, end, steps, c := grown(b, 8), *small(c, 6)) for what, end, *steps in SILENCE_PLANS]
     t0 = time.monotonic()
     queue = sorted((after, i, which) for i, talk in enumerate(talks) for after, which in talk[2])
@@ -756,6 +759,7 @@ def silence(b):
         else:
             want(what not in gone, f"{what}: the connection is gone")
             answers(c, [], {xid: end})
+    counts(b.verbs, before, "group_timeouts", sum(end is None for _, end, *_ in SILENCE_PLANS))
 
 
 # Covers: RTX-86 V2-CRD-09
@@ -779,8 +783,7 @@ def cut_off(b):
                 # The rest on another one
                 c = b.fresh()
                 answers(c, of[at:] if at else [], {})
-    moved = {n: v - before[n] for n, v in counters().items() if v != before[n]}
-    print(f"# counted: {moved}")
+    counts(b.verbs, before, "group_timeouts", 0)
 
 
 # --- many ------------------------------------------------------------------------------------
