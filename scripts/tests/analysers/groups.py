@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The round-trip extension in a capture: transmissions that belong together become one message, and what
-Documentation/rtx.rst says of them is judged. For roce.py and wire.py; nothing of the module or of the hand-made peers is
-used.
+Documentation/rtx.rst says of them is judged. For roce.py and wire.py; nothing of the module or of the hand-made
+peers is used.
 """
 import collections
 import struct
@@ -100,7 +100,8 @@ def cost(m):
 
 
 def same_prefix(m):
-    return all((p.m.xid, p.m.version, p.m.credits, p.m.flags) == (m.xid, m.version, m.credits, m.flags) for p in m.parts)
+    return all((p.m.xid, p.m.version, p.m.credits, p.m.flags) == (m.xid, m.version, m.credits, m.flags)
+               for p in m.parts)
 
 
 def pieces_fit(m):
@@ -122,7 +123,8 @@ def data_fits(m):
     sizes = [len(p.placed) for p in m.parts if p.data_at]
     needed = sum(-(-length // w.seg) * w.seg for _, length in m.items[:-1]) + m.items[-1][1] if m.items else 0
     return (sum(sizes) == needed and all(n % w.seg == 0 for n in sizes[:-1]) and
-            all(0 < n <= w.seg * w.nsegs for n in sizes) and all(p.data_at in (0, w.head) and p.end <= (p.data_at or p.end) for p in m.parts))
+            all(0 < n <= w.seg * w.nsegs for n in sizes) and
+            all(p.data_at in (0, w.head) and p.end <= (p.data_at or p.end) for p in m.parts))
 
 
 def pad_is_zero(m):

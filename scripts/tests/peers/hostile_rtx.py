@@ -63,7 +63,7 @@ class ClientX(Client2):
         want(answer and answer.proc == CONNPROP, "CONNPROP is not answered by one")
         self.theirs = property_of(answer.props.get(RTX, b""))
         self.limit = int.from_bytes(answer.props.get(RBSIZ, words(4096)), "big")
-        want(self.theirs.head + self.theirs.seg * self.theirs.nsegs <= self.limit, f"{self.theirs} in {self.limit} bytes")
+        want(self.theirs.head + self.theirs.seg * self.theirs.nsegs <= self.limit, f"{self.theirs} in {self.limit}")
         self.offered = {}               # Receives for Replies, by XID
 
     def receive(self, patience=20):
@@ -148,8 +148,9 @@ def same_receives(b):
 
 
 def answers(c, messages, expected, patience=20):
-    """Send @messages, and an honest Call behind them that has to be executed. @expected: {XID: what has to come for it}:
-    an error code, MSG for a Reply without an error, CONNPROP, a set if it may be one of these, or a list if it is all."""
+    """Send @messages, and an honest Call behind them that has to be executed. @expected: {XID: what has to come for
+    it}: an error code, MSG for a Reply without an error, CONNPROP, a set if it may be one of these, or a list if it is
+    all of them."""
     left = [(xid, one if isinstance(one, set) else {one}) for xid, what in expected.items()
             for one in (what if isinstance(what, list) else [what])]
     for message in messages:
@@ -244,7 +245,8 @@ def bad_properties(b):
         c.conn.close()
 
 
-@case("rtx-bad", "the types, where nothing was announced", "svc_rdma_error: INVAL_HTYPE")     # Covers: RTX-32 RTX-37 V2-EXT-01
+# Covers: RTX-32 RTX-37 V2-EXT-01
+@case("rtx-bad", "the types, where nothing was announced", "svc_rdma_error: INVAL_HTYPE")
 def unannounced(b):
     c = unheard(b)
     before = counters()["server_err_inval_htype"]
@@ -268,9 +270,9 @@ def divisions(b):
             xid, messages = small(c, count)
             answers(c, messages, {xid: MSG})
         rng = random.Random(7)
+        odd = [[4 * rng.randrange(2, 60) for _ in range(rng.randrange(1, 8))] for _ in range(20)]
         for sizes in ((8,), (8, 4, 4, 4), (12, 8), (8, 4) + (4,) * (most - 4), (40, 2000), (2000, 4), (c.limit - LEAST,),
-                      (c.limit - LEAST, c.limit - NEXT_LENGTH), *([4 * rng.randrange(2, 60) for _ in range(rng.randrange(1, 8))]
-                                                                  for _ in range(20))):
+                      (c.limit - LEAST, c.limit - NEXT_LENGTH), *odd):
             length = sum(sizes) + rng.randrange(1, 900)
             b.fresh()
             args = write_args(b, length) + DATA[:length] + bytes(-length % 4)
@@ -283,8 +285,9 @@ def divisions(b):
 @case("rtx-good", "WRITEs of all sizes, as a sender would divide them")
 def writes(b):
     with same_receives(b) as c:
-        for length in (1, 100, 4096, 16384, 20001, c.limit - 200, c.limit, c.limit + 3, 65536, 65537, 131072, 262144 - 4096):
-            if length + 300 > c.theirs.msg_max or len(plan(bytes(length + 300), c.limit)) > min(c.theirs.call_max, c.window):
+        most = min(c.theirs.call_max, c.window)
+        for length in (1, 100, 4096, 16384, 20001, c.limit - 200, c.limit, c.limit + 3, 65536, 65537, 131072, 258048):
+            if length + 300 > c.theirs.msg_max or len(plan(bytes(length + 300), c.limit)) > most:
                 print(f"# there is no room for a WRITE of {length} bytes")
                 continue
             b.fresh()
@@ -325,11 +328,11 @@ def read_replies(b):
             answer = c.grouped(READ3, read_args(b.file, length), replies=count)
             results(answer)
             want(answer.body.endswith(DATA[:length]), "wrong data")
-            want(answer.transmissions == (count if count > 1 else 0), f"{answer.transmissions} transmissions, not {count}")
+            want(answer.transmissions == (count if count > 1 else 0), f"{answer.transmissions} for {count}")
         if count < most:
             length = room(count) + 4
             answer = c.grouped(READ3, read_args(b.file, length), replies=count)
-            want(answer.proc == ERROR and answer.error[0] == REPLY_RESOURCE, f"{length} bytes in {count}: {answer.proc}")
+            want(answer.proc == ERROR and answer.error[0] == REPLY_RESOURCE, f"{length} bytes in {count}")
             answer = c.grouped(READ3, read_args(b.file, length), replies=count + 1)
             want(answer.transmissions == count + 1, f"{answer.transmissions} transmissions for {count + 1}")
     # No more than are offered, and no more than it has announced
@@ -356,7 +359,8 @@ def readdirs(b):
     refused(c.grouped(READDIRPLUS, args, replies=count - 1), REPLY_RESOURCE, needed)
     for replies in (count, count + 5):
         answer = c.grouped(READDIRPLUS, args, replies=replies)
-        want(answer.transmissions == count and answer.body[4:] == alone, f"{answer.transmissions} transmissions, not {count}")
+        want(answer.transmissions == count, f"{answer.transmissions} transmissions, not {count}")
+        want(answer.body[4:] == alone, "not what was in the Reply chunk")
         c.wipe()
         answer = c.grouped(READDIRPLUS, args, replies=replies, reply=[c.segment(0, needed)])
         want(answer.transmissions == count, "the Reply chunk is used though it need not be")
@@ -482,9 +486,9 @@ def odd_groups(c):
         yield what, messages, {xid: BAD_XDR}
     xid, messages = small(c)
     other, _ = small(c)
-    yield "another XID in the stream", [messages[0][:LEAST] + words(other) + messages[0][LEAST + 4:]] + messages[1:], {xid: BAD_XDR}
+    yield "another XID in the stream", [word(messages[0], LEAST, other)] + messages[1:], {xid: BAD_XDR}
     xid, messages = small(c)
-    yield "a Reply in the stream", [messages[0][:LEAST + 4] + words(1) + messages[0][LEAST + 8:]] + messages[1:], {xid: BAD_XDR}
+    yield "a Reply in the stream", [word(messages[0], LEAST + 4, 1)] + messages[1:], {xid: BAD_XDR}
     xid, (one, two, three) = small(c)
     yield "a first of version 3", [word(one, VERS_AT, 3), two, three], {xid: VERS}
 
@@ -573,7 +577,8 @@ def broken_at(b):
             each(c, bad_nexts(c, which))
 
 
-@case("rtx-bad", "groups broken at each of their positions, and started again there")    # Covers: RTX-48 RTX-49 RTX-50 RTX-84
+# Covers: RTX-48 RTX-49 RTX-50 RTX-84
+@case("rtx-bad", "groups broken at each of their positions, and started again there")
 def every_position(b):
     with same_receives(b) as c:
         count = min(c.theirs.call_max, c.window // 2, 64 if os.environ.get("ALL") else 16)
@@ -647,10 +652,10 @@ def not_before(b):
                                    ("no good", lambda of: [word(of[0], DATA_AT, 4)] + of[1:], BAD_XDR)):
             xid, messages = small(c, 6)
             messages = change(messages)
-            before = counters()["server_receives"]
+            seen = counters()["server_receives"] + len(messages) - 1
             for message in messages[:-1]:
                 c.conn.send(message)
-            want(c.verbs.until(lambda n=before + len(messages) - 1: counters()["server_receives"] >= n), f"{what}: not taken")
+            want(c.verbs.until(lambda n=seen: counters()["server_receives"] >= n), f"{what}: not taken")
             at_rest(c, c.rbsiz)
             want(not c.receive(SILENCE), f"{what}: an answer before it has ended")
             refused(c.exchange(messages[-1]), code, xid=xid)
@@ -907,7 +912,8 @@ def anything(b):
 def combinations(b):
     rows = [None]
     for sends, calls, replies_, places in itertools.product((0, SENDS), (0, 5), (0, 5), (0, 3)):
-        rows.append(Property(sends, calls, replies_, 4096 * bool(calls), 1024 * bool(places), 4096 * bool(places), places))
+        head, seg = (1024, 4096) if places else (0, 0)
+        rows.append(Property(sends, calls, replies_, 4096 * bool(calls), head, seg, places))
     for mine in rows:
         # Who says nothing of sending Calls in this form need not be told that he may.
         c = b.connect(mine=mine)
@@ -970,8 +976,8 @@ def placed_writes(b):
     for _ in range(c.window + 20):
         xid, of = placed(c, part, data=b"\xdb" * part, args=write_args(b, part))
         answers(c, of, {xid: MSG})
-    for length in sorted({1, 3, 4, 511, p.seg - 1, p.seg, p.seg + 1, 2 * p.seg - 3, 8191, 8192, part - 1, part, part + 1, 2 * part,
-                          2 * part + 5, 65535, 65536}):
+    for length in sorted({1, 3, 4, 511, p.seg - 1, p.seg, p.seg + 1, 2 * p.seg - 3, 8191, 8192, part - 1, part, part + 1,
+                          2 * part, 2 * part + 5, 65535, 65536}):
         for sizes in {1, p.nsegs, max(1, p.nsegs - 2)}:
             if -(-length // (sizes * p.seg)) > min(p.call_max, c.window) or length + 200 > p.msg_max:
                 continue
@@ -991,22 +997,25 @@ def bad_placed(b, c):
 
     def base():
         return placed(c, length, args=args)
-    rows = [(0, COUNT, 0, BAD_XDR), (0, COUNT, p.call_max + 1, RTX_LIMIT), (0, STREAM, 4, BAD_XDR), (0, HERE, 4, BAD_XDR),
-            (0, HERE, 0x7fffffff, BAD_XDR), (0, HERE, rpc - 2, BAD_XDR), (0, DATA_AT, p.head - 4, BAD_XDR),
+    rows = [(0, COUNT, 0, BAD_XDR), (0, COUNT, p.call_max + 1, RTX_LIMIT), (0, STREAM, 4, BAD_XDR),
+            (0, HERE, 4, BAD_XDR), (0, HERE, 0x7fffffff, BAD_XDR), (0, HERE, rpc - 2, BAD_XDR), (0, DATA_AT, p.head - 4, BAD_XDR),
             (0, DATA_AT, p.head + 4, BAD_XDR), (0, DATA_AT, p.head + part, BAD_XDR), (0, DATA_AT, 0x90, BAD_XDR),
-            (0, 48, rpc + 1, BAD_XDR), (0, 48, rpc + 4, BAD_XDR), (0, 48, 0, BAD_XDR), (0, 48, 4, BAD_XDR), (0, 52, 0, BAD_XDR),
-            (0, 52, p.msg_max, RTX_LIMIT), (0, 52, length - 1, RTX_CONT), (0, 52, length + 1, RTX_CONT), (0, ITEMS, 17, BAD_XDR),
-            (1, NUMBER, 2, RTX_CONT), (1, OFFSET, rpc + 4, RTX_CONT), (1, HERE, 4, RTX_CONT), (1, DATA_AT, p.head + 4, RTX_CONT)]
+            (0, 48, rpc + 1, BAD_XDR), (0, 48, rpc + 4, BAD_XDR), (0, 48, 0, BAD_XDR), (0, 48, 4, BAD_XDR),
+            (0, 52, 0, BAD_XDR), (0, 52, p.msg_max, RTX_LIMIT), (0, 52, length - 1, RTX_CONT),
+            (0, 52, length + 1, RTX_CONT), (0, ITEMS, 17, BAD_XDR), (1, NUMBER, 2, RTX_CONT),
+            (1, OFFSET, rpc + 4, RTX_CONT), (1, HERE, 4, RTX_CONT), (1, DATA_AT, p.head + 4, RTX_CONT)]
     for which, at, value, code in rows:
         xid, of = base()
         of[which] = word(of[which], at, value)
         yield f"word {at // 4} of {which} is {value:#x}", of, {xid: code}
     for what, change, code in (("28671 bytes of data", lambda of: [of[0][:-1]] + of[1:], RTX_CONT),
                                ("more than the targets take", lambda of: [of[0] + bytes(4)] + of[1:], RTX_CONT),
-                               ("a second with nothing", lambda of: [of[0], word(of[1], DATA_AT, 0)[:36], of[2]], RTX_CONT),
+                               ("a second with nothing",
+                                lambda of: [of[0], word(of[1], DATA_AT, 0)[:36], of[2]], RTX_CONT),
                                ("a third with a byte less", lambda of: of[:2] + [of[2][:-1]], RTX_CONT),
                                ("a third with a byte more", lambda of: of[:2] + [of[2] + b"x"], RTX_CONT),
-                               ("a third twice", lambda of: of + of[2:], MSG), ("no second", lambda of: of[:1] + of[2:], RTX_CONT)):
+                               ("a third twice", lambda of: of + of[2:], MSG),
+                               ("no second", lambda of: of[:1] + of[2:], RTX_CONT)):
         xid, of = base()
         of = change(of)
         if all(len(m) <= c.limit for m in of):
@@ -1042,7 +1051,8 @@ def mixed(b):
     b.target_is(DATA[:length], "two items")
     b.fresh()
     xid, rpc = c.call(WRITE3, args)
-    parts = plan(rpc + bytes(4), c.limit, data=DATA[:length], head=p.head, seg=p.seg, nsegs=p.nsegs, overhead=LEAST + 8 + 24)
+    parts = plan(rpc + bytes(4), c.limit, data=DATA[:length], head=p.head, seg=p.seg, nsegs=p.nsegs,
+                 overhead=LEAST + 8 + 24)
     chunk = Segment(c.verbs.handle, 4096, c.verbs.base + AREA)
     answers(c, group(xid, parts, head=p.head, items=items[:1], reads=[(len(rpc) + length + -length % 4 + 4, chunk)],
                      credit=c.credit), {xid: MSG})

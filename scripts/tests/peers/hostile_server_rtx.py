@@ -17,12 +17,12 @@ import hostile_server_v2
 import rtx
 from hostile_server import callback_null, kill, main, owed
 from hostile_server_v2 import Server2, begins, connprop, error2, fewest, prop, upwards
-from peer import (BAD_XDR, BRS, INVAL_HTYPE, MSG, NOMSG, RBSIZ, READ_CHUNKS, REPLY_RESOURCE, SEGMENTS, SYSTEM, WRITE_CHUNKS,
-                  Failure, fill, header, rpc_reply, want, words)
+from peer import (BAD_XDR, BRS, INVAL_HTYPE, MSG, NOMSG, RBSIZ, READ_CHUNKS, REPLY_RESOURCE, SEGMENTS, SYSTEM,
+                  WRITE_CHUNKS, Failure, fill, header, rpc_reply, want, words)
 from proxy import (DATA, EXPORT, MNT, READ3, READDIR, READDIRPLUS, V42, WRITE3, Call, do_list, do_setxattr, do_stat,
                    do_write)
-from rtx import (COUNT, DATA as DATA_AT, FLAGS, HERE, LEAST, NEXT_LENGTH, NOTHING, NUMBER, OFFSET, RESULTS, RTX_CONT, RTX_LIMIT,
-                 SENDS, STREAM, TYPES, XID, Group, Property, cut, first, following, group, plan, prop_rtx, property_of)
+from rtx import (COUNT, DATA as DATA_AT, FLAGS, HERE, LEAST, NEXT_LENGTH, NOTHING, NUMBER, OFFSET, RESULTS, RTX_CONT,
+                 RTX_LIMIT, SENDS, STREAM, TYPES, XID, Group, Property, cut, first, following, group, plan, prop_rtx, property_of)
 
 case = functools.partial(hostile_server.case, vers=(2,))
 LISTING = (READDIR, READDIRPLUS)
@@ -237,10 +237,12 @@ def honest(s):
 @case("rtx-calls", "every combination of a server's words", mount=False)
 def combinations(s):
     rows = [(flags, calls, replies, msg, places) for flags, calls, replies, msg, places in itertools.product(
-        (0, RESULTS), (0, 1, 2, 64), (0, 1, 16), (1024, 1 << 20), (0, 7)) if (calls or msg == 1024) and (places or not flags)]
+        (0, RESULTS), (0, 1, 2, 64), (0, 1, 16), (1024, 1 << 20), (0, 7))
+            if (calls or msg == 1024) and (places or not flags)]
     for flags, calls, replies, msg, places in rows:
         s.rbsiz = 29696 if places else 4096
-        s.rtx = Property(flags, calls, replies, msg if calls else 0, 1024 if places else 0, 4096 if places else 0, places)
+        head, seg = (1024, 4096) if places else (0, 0)
+        s.rtx = Property(flags, calls, replies, msg if calls else 0, head, seg, places)
         s.heard.clear()
         try:
             s.mount()
@@ -363,8 +365,8 @@ def bad_replies(call, body):
     size = (len(body) // 3) & ~3
     one, two, three = of = call.transmissions(body, size, size)
     other = call.xid ^ 0x5500
-    for at, value in ((COUNT, 0), (STREAM, 4), (STREAM, size - 4), (HERE, 4), (HERE, size - 4), (HERE, 0x7fffffff), (HERE, 0xffffffff),
-                      (DATA_AT, 4), (DATA_AT, 1024), (DATA_AT, 0xffffffff)):
+    for at, value in ((COUNT, 0), (STREAM, 4), (STREAM, size - 4), (HERE, 4), (HERE, size - 4), (HERE, 0x7fffffff),
+                      (HERE, 0xffffffff), (DATA_AT, 4), (DATA_AT, 1024), (DATA_AT, 0xffffffff)):
         yield f"word {at // 4} is {value:#x}", [word(one, at, value)] + of[1:], False
     yield "one of three", [word(one, COUNT, 1)] + of[1:], False
     yield "two of three", [word(one, COUNT, 2)] + of[1:], False
@@ -474,7 +476,8 @@ def twice(s):
     s.kept()
 
 
-@case("rtx-replies", "Replies in this form to Calls in base form", "xprt_rdma_bad_reply")       # Covers: RTX-37 RTX-66 RTX-51
+# Covers: RTX-37 RTX-66 RTX-51
+@case("rtx-replies", "Replies in this form to Calls in base form", "xprt_rdma_bad_reply")
 def to_base(s):
     op, call = s.small()
     want(not isinstance(call, CallX), "a short READ is a group")
@@ -505,7 +508,8 @@ def half(s):
 
 
 # The siw of user space sends no handle to invalidate.
-@case("rtx-replies", "invalidating before the last transmission", "xprt_rdma_bad_invalidation", only="rxe")     # Covers: RTX-72 RTX-73
+# Covers: RTX-72 RTX-73
+@case("rtx-replies", "invalidating before the last transmission", only="rxe")
 def invalidating(s):
     reading = s.user(hostile_server_v2.do_read, 65536)
     held = s.next(READ3)
@@ -549,7 +553,8 @@ def to_groups(s):
 
 @case("rtx-errors", "the same error to both forms, and those that nothing is done about")      # Covers: RTX-88 RTX-89
 def final(s):
-    for codes in ((RTX_LIMIT, RTX_LIMIT), (RTX_LIMIT, RTX_CONT), (RTX_LIMIT, INVAL_HTYPE), (BAD_XDR,), (SYSTEM,), (77,)):
+    for codes in ((RTX_LIMIT, RTX_LIMIT), (RTX_LIMIT, RTX_CONT), (RTX_LIMIT, INVAL_HTYPE), (BAD_XDR,), (SYSTEM,),
+                  (77,)):
         op, call = long_write(s)
         xid = call.xid
         for i, code in enumerate(codes):
@@ -566,7 +571,8 @@ def final(s):
 
 @case("rtx-errors", "every remedy there is, and no more")              # Covers: RTX-89 RTX-88
 def remedies(s):
-    errors = {RTX_LIMIT: (), READ_CHUNKS: (0,), WRITE_CHUNKS: (0,), SEGMENTS: (1,), REPLY_RESOURCE: (70000,), RTX_CONT: ()}
+    errors = {RTX_LIMIT: (), READ_CHUNKS: (0,), WRITE_CHUNKS: (0,), SEGMENTS: (1,), REPLY_RESOURCE: (70000,),
+              RTX_CONT: ()}
     rng = random.Random(3)
     for turn in range(12):
         op, call = long_write(s) if turn % 2 else s.listing()
