@@ -20,8 +20,9 @@ from caller import DATA, NFS, NULL, READ3, READDIRPLUS, WRITE3, LeftOut, case, c
 from hostile_client import answer_of, delegation, fresh_names, read_args, readdir_args, recall, write_args
 from hostile_v2 import (SETTING, Client2, Message2, at_rest, connprop, fewest, header2, open_window, prefix, refused,
                         shown, size, unheard)
-from peer import (AREA, AUTH_ROOT, BAD_XDR, CONNPROP, ERROR, INVAL_HTYPE, MSG, NOMSG, PAGE, RBSIZ, REPLY_RESOURCE,
-                  SEGMENTS, SILENCE, VERS, Failure, Segment, counters, put, rpc_call, rpc_reply, slow, want, words)
+from peer import (AREA, AUTH_ROOT, BAD_XDR, CONNPROP, ERROR, INVAL_HTYPE, MSG, NOMSG, PAGE, PARAMETERS, RBSIZ,
+                  REPLY_RESOURCE, SEGMENTS, SILENCE, VERS, Failure, Segment, counters, put, rpc_call, rpc_reply, settings,
+                  slow, want, words)
 from rtx import (COUNT, CREDIT, DATA as DATA_AT, FLAGS, HERE, ITEMS, LEAST, NEXT_LENGTH, NOTHING, NUMBER, OFFSET,
                  REPLIES, RESULTS, RTX, RTX_CONT, RTX_LIMIT, RTX_MSG, RTX_NEXT, SENDS, STREAM, TYPES, VERS as VERS_AT,
                  XID, Group, Property, Transmission, cut, first, following, group, plan, prop_rtx, property_of,
@@ -943,6 +944,37 @@ def combinations(b):
             c.works()
         except Failure as e:
             raise Failure(f"{mine}: {e}") from None
+        c.conn.close()
+
+
+# Covers: RTX-36 RTX-37 RTX-41 RTX-66 RTX-103
+@case("rtx-good", "every combination of the server's words")
+def server_words(b):
+    if not os.path.exists(PARAMETERS + "rtx_call_max"):
+        raise LeftOut("the module has no parameter rtx_call_max")
+    for calls, replies_ in itertools.product((0, 1, 2, 64, 256), (0, 1, 2, 16, 256)):
+        with settings(rtx_call_max=calls, rtx_reply_max=replies_):
+            c = b.connect()
+        if not calls:
+            want(c.theirs == NOTHING, f"{calls}, {replies_}: {c.theirs}")
+            xid, of = small(c, 1)
+            answers(c, of, {xid: INVAL_HTYPE})
+            c.conn.close()
+            continue
+        want((c.theirs.call_max, c.theirs.reply_max) == (calls, replies_), f"{calls}, {replies_}: {c.theirs}")
+        want(len(c.nfs(READ3, read_args(b.file, 100)).data) > 100, "READ")
+        c.window = open_window(c, c.rbsiz)
+        for count in {1, calls, calls + 1}:
+            if count <= c.window:
+                xid, of = small(c, count, 8)
+                answers(c, of, {xid: MSG if count <= calls else RTX_LIMIT})
+        answer = c.grouped(READ3, read_args(b.file, 40000), replies=64)
+        needed = len(plan(bytes(40200), c.rbsiz))
+        if replies_ < needed:
+            want(answer.proc == ERROR and answer.error[0] == REPLY_RESOURCE, f"{replies_}: a long Reply")
+        else:
+            want(answer.transmissions == needed, f"{answer.transmissions} transmissions, not {needed}")
+        c.works()
         c.conn.close()
 
 

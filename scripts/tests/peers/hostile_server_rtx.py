@@ -18,7 +18,7 @@ import rtx
 from hostile_server import callback_null, kill, main, owed
 from hostile_server_v2 import Server2, begins, connprop, error2, fewest, prop, upwards
 from peer import (BAD_XDR, BRS, INVAL_HTYPE, MSG, NOMSG, RBSIZ, READ_CHUNKS, REPLY_RESOURCE, SEGMENTS, SYSTEM,
-                  WRITE_CHUNKS, Failure, fill, header, rpc_reply, want, words)
+                  WRITE_CHUNKS, Failure, fill, header, put, rpc_reply, want, words)
 from proxy import (DATA, EXPORT, MNT, READ3, READDIR, READDIRPLUS, V42, WRITE3, Call, do_list, do_setxattr, do_stat,
                    do_write)
 from rtx import (COUNT, DATA as DATA_AT, FLAGS, HERE, LEAST, NEXT_LENGTH, NOTHING, NUMBER, OFFSET, RESULTS, RTX_CONT,
@@ -27,6 +27,7 @@ from rtx import (COUNT, DATA as DATA_AT, FLAGS, HERE, LEAST, NEXT_LENGTH, NOTHIN
 case = functools.partial(hostile_server.case, vers=(2,))
 LISTING = (READDIR, READDIRPLUS)
 NO_LIMIT = Property(0, 64, 16, 1 << 20, 0, 0, 0)       # of a server without targets
+SWITCH = "/proc/sys/sunrpc/rdma_rtx"
 TIMEOUT = 30            # seconds for a group (RTX-85)
 
 
@@ -281,6 +282,20 @@ def unannounced(s):
     s.first = lambda conn: s.welcome(conn, (prop(RBSIZ, 4096),))
     s.conns[0].disconnect()
     want(not uses(s, "another"), "what another connection's server said is believed")
+
+
+@case("rtx-calls", "a client that was told not to", mount=False)        # Covers: RTX-103 RTX-31
+def switched_off(s):
+    put(SWITCH, 0)
+    try:
+        s.mount()
+        want(s.hellos[-1].find(words(rtx.RTX), 24) < 0, f"the client says {s.of_client()}")
+        want(not uses(s, "off"), "a group")
+        s.stale()
+        want(s.do(do_list) == 300, "READDIR")
+        want(not s.groups(), "a group")
+    finally:
+        put(SWITCH, 1)
 
 
 # Covers: RTX-74 RTX-78 RTX-79 RTX-81
