@@ -320,7 +320,6 @@ def grants(s):
         if most:
             op, call = long_write(s)
             s.credit = 1
-            call.conn.plain(connprop(0x78, flags=0))
             call.respond()
             want(s.finish(op) == 20000, "WRITE")
             want(not uses(s, "shrunk"), "a group in a window of one")
@@ -540,6 +539,12 @@ def invalidating(s):
 
 # --- errors ---------------------------------------------------------------------------------------
 
+def anew(s):
+    """Another connection, which knows nothing of the errors on this one"""
+    s.conns[0].disconnect()
+    s.works()
+
+
 # Covers: RTX-87 RTX-88 RTX-89 RTX-35
 @case("rtx-errors", "errors to a group: base form, once", mount=False)
 def to_groups(s):
@@ -580,8 +585,7 @@ def final(s):
         result = s.finish(op)
         want(result in ("EIO", "EREMOTEIO"), f"{codes}: WRITE returns {result}")
         want(s.seen[xid] == len(codes), f"{codes}: sent {s.seen[xid]} times")
-        s.works()
-    s.kept()
+        anew(s)
 
 
 @case("rtx-errors", "every remedy there is, and no more")              # Covers: RTX-89 RTX-88
@@ -607,7 +611,7 @@ def remedies(s):
         s.finish(op)
         s.log(f"turn {turn}: sent {s.seen[xid]} times")
         want(s.seen[xid] <= 7, f"sent {s.seen[xid]} times")
-        s.works()
+        anew(s)
 
 
 @case("rtx-errors", "a server that never answers in this form", mount=False)      # Covers: RTX-67 RTX-68 RTX-101
@@ -636,17 +640,19 @@ def never(s):
 def cut_off(s):
     s.mount("vers=3,noac,hard")
     for at in range(1, 6):                      # of a Call
-        xids, left = [], [at]
+        s.works()
+        xids, gone = [], []
 
-        def arrival(conn, data, left=left, xids=xids):
-            if left[0] <= 0:
-                return False
-            left[0] -= 1
-            xids.append(data[:4])
-            if not left[0]:
-                s.open.pop(conn, None)
-                conn.disconnect()
+        def arrival(conn, data, at=at, xids=xids, gone=gone):
+            if conn in gone:
                 return True
+            if len(xids) < at:
+                xids.append(data[:4])
+                if len(xids) == at:
+                    s.open.pop(conn, None)
+                    gone.append(conn)
+                    conn.disconnect()
+                    return True
             return False
         s.at_arrival = arrival
         want(s.do(do_write, DATA[:20000], "cut", True) == 20000, "WRITE")
