@@ -686,7 +686,7 @@ def replies(b):
     b.fresh().works()
 
 
-# Covers: RTX-37 RTX-51 RTX-91
+# Covers: RTX-37 RTX-51
 @case("rtx-callbacks", "an answer to a callback in this form, and groups with its XID", "svc_rdma_bc_error")
 def callback_groups(b):
     for bad in range(3):
@@ -909,7 +909,7 @@ def anything(b):
 # --- words of either end ----------------------------------------------------------------------
 
 # All combinations of what a client can say of itself, and none of it: the server obeys what is said, and serves.
-# Covers: RTX-36 RTX-08 RTX-91 RTX-92
+# Covers: RTX-36 RTX-08
 @case("rtx-good", "every combination of a client's words")
 def combinations(b):
     rows = [None]
