@@ -71,7 +71,8 @@ class ClientX(Client2):
         m = super().receive(patience)
         if not m or m.proc not in (RTX_MSG, RTX_NEXT):
             return m
-        # Covers: RTX-66 RTX-72 RTX-93
+        # Tries: RTX-72
+        # Covers: RTX-66 RTX-93
         want(m.xid in self.offered, f"a Reply of this form to a Call of the other: {m.data[:48].hex()}")
         g, whole = Group(NOTHING, self.rbsiz, self.offered[m.xid]), m
         calls = len(self.callbacks)
@@ -207,7 +208,8 @@ def read(message, at):
 
 # --- what is announced ----------------------------------------------------------------
 
-@case("rtx-good", "the server's words")                # Covers: RTX-31 RTX-33 RTX-35
+# Tries: RTX-35
+@case("rtx-good", "the server's words")                # Covers: RTX-31 RTX-33
 def its_words(b):
     c = ready(b)
     p = c.theirs
@@ -262,7 +264,8 @@ def unannounced(b):
 
 # --- groups as they should be -----------------------------------------------------------
 
-# Covers: RTX-38 RTX-43 RTX-58 RTX-62 RTX-47
+# Tries: RTX-38
+# Covers: RTX-43 RTX-58 RTX-62 RTX-47
 @case("rtx-good", "Calls in any division that is allowed", "rpcrdma_group: ")
 def divisions(b):
     with same_receives(b) as c:
@@ -282,7 +285,8 @@ def divisions(b):
             b.target_is(DATA[:length], f"WRITE of {length} in {sizes}")
 
 
-# Covers: RTX-38 RTX-43 RTX-84
+# Tries: RTX-38
+# Covers: RTX-43 RTX-84
 @case("rtx-good", "WRITEs of all sizes, as a sender would divide them")
 def writes(b):
     with same_receives(b) as c:
@@ -312,7 +316,8 @@ def ignored(b):
             answers(c, [word(one, at, 0xffffffff), two, three], {xid: MSG})
 
 
-# Covers: RTX-66 RTX-67 RTX-69 RTX-80 RTX-102
+# Tries: RTX-69 RTX-102
+# Covers: RTX-66 RTX-67 RTX-80
 @case("rtx-good", "READs whose results take one transmission, and more")
 def read_replies(b):
     c = grown(b, 4, least=1024)
@@ -374,7 +379,8 @@ def readdirs(b):
     c.works()
 
 
-@case("rtx-good", "a Write chunk and a Read chunk beside a group")         # Covers: RTX-64 RTX-63 RTX-69
+# Tries: RTX-63 RTX-69
+@case("rtx-good", "a Write chunk and a Read chunk beside a group")         # Covers: RTX-64
 def chunks(b):
     with same_receives(b) as c:
         c.wipe()
@@ -388,7 +394,8 @@ def chunks(b):
         b.target_is(DATA[:30000], "a Read chunk")
 
 
-# Covers: RTX-74 RTX-75 RTX-76 RTX-77 RTX-82 V2-CRD-05
+# Tries: RTX-75 RTX-76 RTX-77 RTX-82
+# Covers: RTX-74 V2-CRD-05
 @case("rtx-good", "a full window of groups, and two CONNPROPs, again and again")
 def full_window(b):
     with same_receives(b) as c:
@@ -495,7 +502,8 @@ def odd_groups(c):
     yield "a first of version 3", [word(one, VERS_AT, 3), two, three], {xid: VERS}
 
 
-# Covers: RTX-45 RTX-48 RTX-49 RTX-50 RTX-52 RTX-54 RTX-59 RTX-64 RTX-21 RTX-15
+# Tries: RTX-21 RTX-15
+# Covers: RTX-45 RTX-48 RTX-49 RTX-50 RTX-52 RTX-54 RTX-59 RTX-64
 @case("rtx-bad", "first transmissions of all bad kinds", "svc_rdma_error: BAD_XDR")
 def firsts(b):
     with same_receives(b) as c:
@@ -571,7 +579,8 @@ def bad_nexts(c, which, of=4):
     yield changed("a group of one", lambda m: [one, m], more={xid: MSG})
 
 
-# Covers: RTX-45 RTX-46 RTX-47 RTX-48 RTX-49 RTX-50 RTX-44 RTX-15
+# Tries: RTX-15
+# Covers: RTX-45 RTX-46 RTX-47 RTX-48 RTX-49 RTX-50 RTX-44
 @case("rtx-bad", "groups broken by their second, third and last", "rpcrdma_group_end: ")
 def broken_at(b):
     with same_receives(b) as c:
@@ -739,7 +748,8 @@ SILENCE_PLANS = (
 
 
 # All at once, since each takes half a minute.
-# Covers: RTX-85 RTX-84
+# Tries: RTX-85
+# Covers: RTX-84
 @case("rtx-silence", "groups that are never complete, or late")
 def silence(b):
     before = counters()
@@ -769,7 +779,8 @@ def silence(b):
     counts(b.verbs, before, "group_timeouts", sum(end is None for _, end, *_ in SILENCE_PLANS))
 
 
-# Covers: RTX-86 V2-CRD-09
+# Tries: RTX-86
+# Covers: V2-CRD-09
 @case("rtx-silence", "connections that end after each transmission")
 def cut_off(b):
     before = counters()
@@ -849,7 +860,8 @@ MANY = 14               # kinds that are sent in large numbers
 
 
 # With $ALL as many as the specification says
-@case("rtx-storm", "bad groups of each kind, a hundred thousand of them")      # Covers: RTX-49 RTX-50 RTX-84 RTX-75
+# Tries: RTX-75
+@case("rtx-storm", "bad groups of each kind, a hundred thousand of them")      # Covers: RTX-49 RTX-50 RTX-84
 def storms(b):
     many = 100000 if os.environ.get("ALL") else 2000
     with same_receives(b) as c:
@@ -1068,7 +1080,8 @@ def placed_badly(b):
         each(c, bad_placed(b, c))
 
 
-@case("rtx-placed", "an item and a Read chunk in one Call, and two items")   # Covers: RTX-54 RTX-55 RTX-63
+# Tries: RTX-63
+@case("rtx-placed", "an item and a Read chunk in one Call, and two items")   # Covers: RTX-54 RTX-55
 def mixed(b):
     c = with_targets(b)
     # A WRITE has one item only: of two, the second is what nobody reads, behind the message.
@@ -1092,7 +1105,8 @@ def mixed(b):
     b.target_is(DATA[:length], "an item and a chunk")
 
 
-@case("rtx-placed", "placed WRITEs that nobody sees the end of")       # Covers: RTX-85 RTX-60
+# Tries: RTX-85
+@case("rtx-placed", "placed WRITEs that nobody sees the end of")       # Covers: RTX-60
 def placed_silence(b):
     with_targets(b)
     for at in (1, 2):

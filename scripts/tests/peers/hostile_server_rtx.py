@@ -122,7 +122,7 @@ class ServerX(Server2):
     def receive(self, conn, data, x):
         if data[4:8] == words(2) and data[12:16] in TYPES:
             return self.transmission(conn, data)
-        # Covers: RTX-40
+        # Tries: RTX-40
         want(conn not in self.open, f"in the middle of a group: {data[:32].hex()}")
         if data[4:8] == words(2) and data[12:16] in (words(MSG), words(NOMSG)) and data[16:20] == words(0):
             self.takes(conn, data[:4], 1)
@@ -153,7 +153,8 @@ class ServerX(Server2):
         total = len(g.stream) + sum(length for _, length in g.items)
         want(total <= self.rtx.msg_max, f"{total} bytes, msg_max is {self.rtx.msg_max}")
         want(g.stream[:8] == words(g.xid, 0), "no Call of this XID")
-        # Covers: RTX-39 RTX-68 RTX-70
+        # Tries: RTX-70
+        # Covers: RTX-39 RTX-68
         want(len(g.of) > 1 or g.items or g.replies > 1, "RDMA2_MSG would have done")
         want(g.replies <= max(1, self.rtx.reply_max), f"{g.replies} Receives for at most {self.rtx.reply_max}")
         want(g.replies == 1 or not g.reply, "several Receives and a Reply chunk")
@@ -208,7 +209,8 @@ def uses(s, doing):
 
 # --- the client's Calls -------------------------------------------------------------------
 
-# Covers: RTX-38 RTX-40 RTX-42 RTX-43 RTX-95 RTX-97 RTX-98
+# Tries: RTX-38 RTX-40
+# Covers: RTX-42 RTX-43 RTX-95 RTX-97 RTX-98
 @case("rtx-calls", "an honest proxy", mount=False)
 def honest(s):
     s.mount()
@@ -261,7 +263,8 @@ def combinations(s):
         s.accepted = 0
 
 
-# Covers: RTX-31 RTX-32 RTX-33 RTX-86
+# Tries: RTX-86
+# Covers: RTX-31 RTX-32 RTX-33
 @case("rtx-calls", "a server that announces nothing, something bad, or later", mount=False)
 def unannounced(s):
     good = prop_rtx(*NO_LIMIT)
@@ -328,7 +331,8 @@ def grants(s):
 
 # --- Replies ----------------------------------------------------------------------------------
 
-# Covers: RTX-66 RTX-43 RTX-101
+# Tries: RTX-101
+# Covers: RTX-66 RTX-43
 @case("rtx-replies", "Replies in any division that is allowed")
 def divisions(s):
     rng = random.Random(5)
@@ -419,7 +423,8 @@ def fake():
     return hostile_server.Segment(1, 8, 4096)
 
 
-# Covers: RTX-45 RTX-46 RTX-51 RTX-71 RTX-48 RTX-49 RTX-28
+# Tries: RTX-71
+# Covers: RTX-45 RTX-46 RTX-51 RTX-48 RTX-49 RTX-28
 @case("rtx-replies", "Reply groups of all bad kinds", mount=False)
 def broken(s):
     s.mount("vers=3,noac,soft,timeo=300,retrans=2")
@@ -457,7 +462,8 @@ def broken(s):
     s.works()
 
 
-# Covers: RTX-51 RTX-65 RTX-76
+# Tries: RTX-65 RTX-76
+# Covers: RTX-51
 @case("rtx-replies", "more transmissions than were offered")
 def too_many(s):
     for more in (1, 250, 0xfffffff0):
@@ -502,7 +508,7 @@ def to_base(s):
     s.kept()
 
 
-@case("rtx-replies", "half a Reply, and nothing more", mount=False)      # Covers: RTX-85 RTX-100
+@case("rtx-replies", "half a Reply, and nothing more", mount=False)  # Tries: RTX-85 RTX-100
 def half(s):
     for swallowed in (False, True):
         s.mount("vers=3,noac,hard")
@@ -522,7 +528,7 @@ def half(s):
 
 
 # The siw of user space sends no handle to invalidate.
-# Covers: RTX-72 RTX-73
+# Tries: RTX-72 RTX-73
 @case("rtx-replies", "invalidating before the last transmission", only="rxe")
 def invalidating(s):
     reading = s.user(hostile_server_v2.do_read, 65536)
@@ -545,7 +551,7 @@ def anew(s):
     s.works()
 
 
-# Covers: RTX-87 RTX-88 RTX-89 RTX-35
+# Tries: RTX-87 RTX-88 RTX-89 RTX-35
 @case("rtx-errors", "errors to a group: base form, once", mount=False)
 def to_groups(s):
     for code, ends in ((RTX_CONT, True), (INVAL_HTYPE, True), (RTX_LIMIT, False)):
@@ -571,7 +577,7 @@ def to_groups(s):
         s.accepted = 0
 
 
-@case("rtx-errors", "the same error to both forms, and those that nothing is done about")      # Covers: RTX-88 RTX-89
+@case("rtx-errors", "the same error to both forms, and those that nothing is done about")  # Tries: RTX-88 RTX-89
 def final(s):
     for codes in ((RTX_LIMIT, RTX_LIMIT), (RTX_LIMIT, RTX_CONT), (RTX_LIMIT, INVAL_HTYPE), (BAD_XDR,), (SYSTEM,),
                   (77,)):
@@ -588,7 +594,7 @@ def final(s):
         anew(s)
 
 
-@case("rtx-errors", "every remedy there is, and no more")              # Covers: RTX-89 RTX-88
+@case("rtx-errors", "every remedy there is, and no more")  # Tries: RTX-89 RTX-88
 def remedies(s):
     errors = {RTX_LIMIT: (), READ_CHUNKS: (0,), WRITE_CHUNKS: (0,), SEGMENTS: (1,), REPLY_RESOURCE: (70000,),
               RTX_CONT: ()}
@@ -614,7 +620,8 @@ def remedies(s):
         anew(s)
 
 
-@case("rtx-errors", "a server that never answers in this form", mount=False)      # Covers: RTX-67 RTX-68 RTX-101
+# Tries: RTX-101
+@case("rtx-errors", "a server that never answers in this form", mount=False)      # Covers: RTX-67 RTX-68
 def never(s):
     s.mount()
     for _ in range(40):
@@ -636,7 +643,7 @@ def never(s):
 
 # --- connections that go, and Calls that are given up -------------------------------------------------
 
-@case("rtx-connections", "cut after each transmission", mount=False)         # Covers: RTX-86 RTX-87
+@case("rtx-connections", "cut after each transmission", mount=False)  # Tries: RTX-86 RTX-87
 def cut_off(s):
     s.mount("vers=3,noac,hard")
     for at in range(1, 6):                      # of a Call
@@ -679,7 +686,8 @@ def killed_listing(s):
 
 
 # A Call that was given up keeps what was offered for its Reply until that comes.
-# Covers: RTX-100 RTX-101 RTX-75 V1-CRD-06
+# Tries: RTX-100 RTX-101 RTX-75
+# Covers: V1-CRD-06
 @case("rtx-connections", "late Replies, of one transmission and of many", "xprt_rdma_given_up", mount=False)
 def late(s):
     s.mount("vers=3,noac,hard")
