@@ -6,6 +6,7 @@ here, since tshark's fields do not tell which segment is in which chunk.
 import collections
 import struct
 
+import groups
 from decoder import fields, number
 
 CLIENT = "10.9.0.2"
@@ -79,9 +80,11 @@ class Message:
         self.xid, self.version, self.credits, self.type = w.take(4)
         if self.version == 2:
             self.flags = w.take()
-        if self.type in (ERROR, CONNPROP):
+        if self.type in (ERROR, CONNPROP, groups.RTX_NEXT):
             self.body = data[w.at:]
             return
+        if self.type == groups.RTX_MSG:
+            groups.begin(self, w)
         if self.version == 2:
             self.inv_handle = w.take()
         while w.take():
@@ -278,5 +281,6 @@ def connections(capture):
             stray.append(p["frame.number"])
     for conn in conns:
         conn.find_hello()
+        groups.put_together(conn)
         pair_up(conn)
     return conns, requests, stray

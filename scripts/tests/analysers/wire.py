@@ -13,6 +13,7 @@ for version 1 its own decoder, for version 2 ours.
 """
 import sys
 
+import groups
 import roce
 from decoder import WITH_LUA, complaints, fields, is_error, number, verdict
 from roce import CALL, CONNPROP, ERROR, MSG, NOMSG, REPLY, Access, Words
@@ -106,6 +107,11 @@ def refusals(capture):
             yield f"{m}: {found}, not {want}"
 
 
+def transmissions(m):
+    """@m, or all that it consists of"""
+    return [p.m for p in m.parts] if m.type == groups.RTX_MSG else [m]
+
+
 def decode2(capture):
     """The dissector sees what was sent, and has nothing to complain of."""
     ours = ["xid", "vers", "credit", "htype", "flags", "inv_handle"]
@@ -114,7 +120,7 @@ def decode2(capture):
              fields(capture, "rpcrdma2", ["frame.number", "_ws.malformed", "_ws.expert.message", "_ws.lua.text",
                                                *("rpcrdma2." + n for n in ours)], *WITH_LUA)}
     checks = []
-    for m in messages():
+    for m in (t for m in messages() for t in transmissions(m)):
         p = lines.get(str(m.frame))
         want = [m.xid, 2, m.credits, m.type, m.flags, m.inv_handle]
         checks.append((p and not p["_ws.malformed"] and not p["_ws.lua.text"] and
@@ -175,7 +181,8 @@ def headers():
     # Covers: V1-HDR-03 BC-33 V2-HDR-03
     rule("version", ((m.version == version, m) for m in messages()))
     # Covers: V1-HDR-06 V1-DEP-01 V1-DEP-04 EXP-32
-    rule("types", ((m.type in (MSG, NOMSG, ERROR) + (CONNPROP,) * (version == 2), m) for m in messages()))
+    rule("types", ((m.type in (MSG, NOMSG, ERROR) + (CONNPROP, groups.RTX_MSG) * (version == 2), m)
+                    for m in messages()))
     # Covers: V1-ERR-08
     rule("errors", ((m.type != ERROR, m) for m in messages()))
     # Covers: V1-HDR-04
@@ -206,19 +213,19 @@ def credits():
 
     def window(forward):
         for c in conns:
-            grant, asked, out = 1, 1, set()
+            grant, asked, out = 1, 1, {}
             for m in c.messages:
                 if m.type == ERROR or m.forward != forward:
                     continue
                 if m.is_call:
-                    out.add(m.xid)
+                    out[m.xid] = groups.cost(m)
                     asked = m.credits
-                    yield len(out) <= min(grant, asked), m
+                    yield sum(out.values()) <= min(grant, asked), m
                 else:
-                    out.discard(m.xid)
+                    out.pop(m.xid, None)
                     grant = m.credits
     # One before the first Reply, then what was granted; on each connection
-    # Covers: V1-CRD-06 V1-CRD-07 V1-CRD-11 V1-CRD-23 V2-CRD-01 V2-CRD-04 V2-CRD-10
+    # Covers: V1-CRD-06 V1-CRD-07 V1-CRD-11 V1-CRD-23 V2-CRD-01 V2-CRD-04 V2-CRD-10 RTX-74
     rule("window", window(True))
     # Covers: BC-05
     rule("backward-window", window(False))
@@ -606,6 +613,9 @@ def forms():
         form("write-chunk-padded", lambda m: m.type == MSG and m.is_call and m.writes and len(m.writes[0]) > 1)
     else:
         form("reply-chunk-unused", lambda m: m.type == MSG and not m.is_call and m.reply)
+        if groups.used(conns):
+            form("group-call", lambda m: m.type == groups.RTX_MSG and m.is_call and m.count > 1)
+            form("group-reply", lambda m: m.type == groups.RTX_MSG and not m.is_call and m.count > 1)
     form("write-chunk-used", lambda m: m.type == MSG and not m.is_call and m.writes and total(m.writes[0]))
     # Covers: V1-UNU-01 V1-UNU-02 V1-WRC-09 ULB-09
     form("write-chunk-unused", lambda m: m.type == MSG and not m.is_call and m.writes and not total(m.writes[0]) and
@@ -657,6 +667,8 @@ def only_2():
     # Covers: V2-CHK-03 V2-CHK-04
     rule("handle-offered", ((m.inv_handle in {s.handle for s in m.segments} if m.segments else not m.inv_handle, m)
                             for m in calls()))
+    if groups.used(conns):
+        groups.judge(conns, rule, lambda m: thresholds(m.conn)[not m.from_client])
     rule("handle-in-replies", ((not m.inv_handle, m) for m in messages() if not m.is_call))
 
 

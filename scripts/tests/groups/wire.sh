@@ -110,18 +110,54 @@ case_wire-fallback() {
 	[ "$(($(counter client_fallbacks) - n))" = 1 ] || die "the client has not fallen back once"
 }
 
-# on_2 <command...>: in version 2, with thresholds low enough for every form
+# on_2 <command...>: in version 2, with thresholds low enough for every form, and none of those that the
+# round-trip extension has instead of chunks
+RTX=/proc/sys/sunrpc/rdma_rtx
 on_2() {
 	highest 2
+	[ ! -e $RTX ] || echo 0 >$RTX
 	on_server highest 2
 	echo 4096 >/proc/sys/sunrpc/rdma_v2_inline
 	on_server tune 4096 /proc/sys/sunrpc/svc_rdma/v2_max_req_size
 	"$@"
+	[ ! -e $RTX ] || echo 1 >$RTX
 	highest 1
+}
+
+# in_groups <command...>: with these forms
+in_groups() {
+	echo 1 >$RTX
+	"$@"
+}
+
+# Long Calls and Replies of 4096 bytes and more
+groups_traffic() {
+	local n
+	# Whoever has few credits takes chunks.
+	credited 32
+	head -c 65536 /dev/urandom >/tmp/groups
+	for n in 5001 16384 20001 65536; do
+		dd if=/tmp/groups of="$MNT/groups.$n" bs=$n count=1 oflag=direct 2>/tmp/dd.err || die "writing $n: $(cat /tmp/dd.err)"
+		head -c $n /tmp/groups >/lab/groups
+		on_server cmp /lab/groups "$EXPORT/groups.$n" || die "the server has something else of $n bytes"
+	done
+	python3 -I -S -c '
+import os, sys
+where = sys.argv[1]
+os.mkdir(where + "/groups.d")
+for i in range(300):
+    os.close(os.open(f"{where}/groups.d/{i:060}", os.O_CREAT))
+with open("/proc/sys/vm/drop_caches", "w") as f:
+    f.write("3")
+assert len(list(os.scandir(where + "/groups.d"))) == 300
+value = os.urandom(20000)
+os.setxattr(where + "/groups.5001", "user.groups", value)
+assert os.getxattr(where + "/groups.5001", "user.groups") == value' "$MNT"
 }
 
 case_wire2-traffic-v3() { on_2 with_mount 3 v3_traffic; }
 case_wire2-traffic-v42() { on_2 with_mount 4.2 v42_traffic; }
+case_wire2-groups() { on_2 in_groups with_mount 4.2 groups_traffic; }
 case_wire2-backchannel() { on_2 delegation 4.2 remote_writer; }
 
 late_replies() { [ "$(counter client_late_replies)" -ge "$1" ]; }

@@ -232,6 +232,10 @@ class Bench:
         want(found == data, f"{reason}: {len(found)} bytes, not {len(data)}, or other ones")
 
 
+class LeftOut(Exception):
+    """The server cannot do what the case is about."""
+
+
 SETS = collections.defaultdict(list)
 
 
@@ -302,6 +306,8 @@ def run(b, trace, function, traced):
         b.fresh().works()
         missing = trace.missing(*traced)
         want(not missing, f"no event {', '.join(missing)}, but {trace.counts()}")
+    except LeftOut:
+        raise
     except Failure as e:
         return str(e)
     except Exception:           # a mistake of ours, or something nobody thought of
@@ -327,14 +333,19 @@ def main_traced(trace, kind):
     b = Bench(Verbs(), kind)
     b.trace = trace
     good = True
-    ran = 0
+    ran = left_out = 0
     for name, function, traced, vers in SETS[sys.argv[1]]:
         if vers not in (None, kind.vers) or len(sys.argv) > 2 and sys.argv[2] not in name:
             continue
         ran += 1
         t0 = time.monotonic()
         put("/dev/kmsg", f"lab: {name}")
-        reason = run(b, trace, function, traced)
+        try:
+            reason = run(b, trace, function, traced)
+        except LeftOut as e:
+            print(f"left out {name}: {e}", flush=True)
+            left_out += 1
+            continue
         # One of the fast guests has the time.
         if os.environ.get("ALL") or os.environ["KERNEL"] == "7.3" and os.environ["PROVIDER"] == "siw":
             reason = reason or honest()
@@ -351,4 +362,6 @@ def main_traced(trace, kind):
             b.client.conn.close()
     reason = honest()
     print(f"not ok at the end: {reason}" if reason else "ok an honest mount at the end", flush=True)
+    if good and not reason and left_out and ran == left_out:
+        return 3
     return 0 if good and ran and not reason else 1

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# Servers that speak the round-trip extension of version 2 in ways of their own, to our client.
+# Guests: alone
+# Clock: own
+# Limit: 2400
+# Second: none
+. "$TOP/scripts/tests/cases.sh"
+
+case_server-rtx-calls() { hostile server_rtx rtx-calls; }
+case_server-rtx-replies() { hostile server_rtx rtx-replies; }
+case_server-rtx-errors() { hostile server_rtx rtx-errors; }
+case_server-rtx-connections() { hostile server_rtx rtx-connections; }
+
+group() {
+	alone_up
+	run_all_cases
+	group_end
+}

@@ -1,0 +1,1131 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Hand-made clients that speak the round-trip extension to our server, well and badly.
+
+usage: hostile_rtx.py SET [part of a name]
+
+What is sent is made by rtx.py, and so is what is made of Replies. What has to come of it is said in the cases,
+after Documentation/rtx.rst. See caller.py, whose bench and whose way to report this uses. A server that announces
+no targets leaves the set rtx-placed out.
+"""
+import collections
+import contextlib
+import ctypes
+import itertools
+import os
+import random
+import sys
+import time
+
+from caller import DATA, NFS, NULL, READ3, READDIRPLUS, WRITE3, LeftOut, case, counts, main, results
+from hostile_client import answer_of, delegation, fresh_names, read_args, readdir_args, recall, write_args
+from hostile_v2 import (SETTING, Client2, Message2, at_rest, connprop, fewest, header2, open_window, prefix, refused,
+                        shown, size, unheard)
+from peer import (AREA, AUTH_ROOT, BAD_XDR, CONNPROP, ERROR, INVAL_HTYPE, MSG, NOMSG, PAGE, PARAMETERS, RBSIZ,
+                  REPLY_RESOURCE, SEGMENTS, SILENCE, VERS, Failure, Segment, counters, put, rpc_call, rpc_reply, settings,
+                  slow, want, words)
+from rtx import (COUNT, CREDIT, DATA as DATA_AT, FLAGS, HERE, ITEMS, LEAST, NEXT_LENGTH, NOTHING, NUMBER, OFFSET,
+                 REPLIES, RESULTS, RTX, RTX_CONT, RTX_LIMIT, RTX_MSG, RTX_NEXT, SENDS, STREAM, TYPES, VERS as VERS_AT,
+                 XID, Group, Property, Transmission, cut, first, following, group, plan, prop_rtx, property_of,
+                 targets)
+import rtx
+
+MINE = Property(SENDS, 0, 0, 0, 0, 0, 0)        # what these clients say of themselves
+LIMIT = 30              # seconds that a group may take (RTX-85)
+BOUNDS = (0, 1, 2, 3, 4, 0x7fffffff, 0x80000000, 0xfffffffc, 0xffffffff)
+
+
+class MessageX(Message2):
+    """A message of version 2, or one transmission"""
+
+    def __init__(self, data):
+        if data[12:16] not in TYPES:
+            super().__init__(data)
+            return
+        t = Transmission(data)
+        self.data, self.error, self.props, self.code = data, None, {}, None
+        self.xid, self.vers, self.credit, self.proc, self.flags = t.xid, t.vers, t.credit, t.type, t.flags
+        self.body, self.inv, self.writes, self.reply = t.piece, t.inv, t.writes, t.reply
+
+    transmissions = 0       # of a Reply that was a group
+
+
+class ClientX(Client2):
+    """Its RBSIZ is like nobody else's, so that it is found in debugfs. @least: about that; @mine: its words"""
+    parse = MessageX
+    serial_size = 0
+    window = None
+
+    def __init__(self, verbs, least=16384, mine=MINE, count=300, more=(), **kwargs):
+        ClientX.serial_size += 4
+        self.rbsiz = least + ClientX.serial_size
+        super().__init__(verbs, hello=None, count=count, size=self.rbsiz, **kwargs)
+        self.credit = 400
+        answer = self.exchange(connprop(self.xid(), size(self.rbsiz), *([prop_rtx(*mine)] if mine else []), *more))
+        want(answer and answer.proc == CONNPROP, "CONNPROP is not answered by one")
+        self.theirs = property_of(answer.props.get(RTX, b""))
+        self.limit = int.from_bytes(answer.props.get(RBSIZ, words(4096)), "big")
+        want(self.theirs.head + self.theirs.seg * self.theirs.nsegs <= self.limit, f"{self.theirs} in {self.limit}")
+        self.offered = {}               # Receives for Replies, by XID
+
+    def receive(self, patience=20):
+        m = super().receive(patience)
+        if not m or m.proc not in (RTX_MSG, RTX_NEXT):
+            return m
+        # Tries: RTX-72
+        # Covers: RTX-66 RTX-93
+        want(m.xid in self.offered, f"a Reply of this form to a Call of the other: {m.data[:48].hex()}")
+        g, whole = Group(NOTHING, self.rbsiz, self.offered[m.xid]), m
+        calls = len(self.callbacks)
+        while not g.add(m.data):
+            want(not self.invalidated, "the first transmissions of a Reply invalidate a handle")
+            m = super().receive(5)
+            want(m, f"only {len(g.of)} of {g.of[0].count} transmissions come")
+        want(len(self.callbacks) == calls, "a callback between the transmissions of a Reply")
+        whole.proc, whole.body, whole.transmissions = MSG, g.stream, len(g.of)
+        want(g.stream[:8] == words(g.xid, 1), "another XID in the Reply")
+        return whole
+
+    # Calls in this form
+
+    def call(self, proc=NULL, args=b"", xid=None):
+        """(XID, RPC message)"""
+        xid = xid or self.xid()
+        return xid, rpc_call(xid, NFS, 3, proc, args, AUTH_ROOT)
+
+    def sent_as(self, xid, messages, replies=1):
+        """Send them; the answer"""
+        self.offered[xid] = min(replies, self.theirs.reply_max)
+        for message in messages:
+            self.conn.send(message)
+        answer = self.receive()
+        want(answer and answer.xid == xid, "no answer, or one to something else")
+        return answer
+
+    def grouped(self, proc, args, *sizes, replies=1, parts=None, xid=None, **fields):
+        """A Call as a group whose pieces have these sizes, and its answer"""
+        xid, rpc = self.call(proc, args, xid)
+        parts = parts(rpc) if parts else cut(rpc, *sizes) if sizes else plan(rpc, self.limit, **self.overhead(fields))
+        return self.sent_as(xid, group(xid, parts, replies=replies, credit=self.credit, **fields), replies)
+
+    @staticmethod
+    def overhead(fields):
+        return {"overhead": len(first(0, 1, 8, 8, **fields))}
+
+
+def announced(c):
+    """What the server has to have said of itself for any of this"""
+    want(c.theirs.call_max and c.theirs.msg_max, f"the server does not announce the extension: {c.theirs}")
+    return c.theirs
+
+
+def ready(b):
+    """The usual connection, with as many credits as there are"""
+    c = b.fresh()
+    announced(c)
+    if not c.window:
+        want(len(c.nfs(READ3, read_args(b.file, 100)).data) > 100, "READ")
+        c.window = open_window(c, c.rbsiz)
+    return c
+
+
+def grown(b, count, **kwargs):
+    """Another connection, with @count credits or more"""
+    c = b.connect(**kwargs)
+    announced(c)
+    want(len(c.nfs(READ3, read_args(b.file, 100)).data) > 100, "READ")
+    c.window = open_window(c, c.rbsiz)
+    want(c.window >= count, f"{c.window} credits")
+    return c
+
+
+@contextlib.contextmanager
+def same_receives(b):
+    """The usual connection; in the end it has as many Receives posted as now."""
+    c = ready(b)
+    before = fewest(c, c.rbsiz)
+    yield c
+    want(not c.conn.lost, "the connection is lost")
+    after = fewest(c, c.rbsiz)
+    want(after == before, f"{after} Receives are posted, not {before}")
+
+
+def answers(c, messages, expected, patience=20):
+    """Send @messages, and an honest Call behind them that has to be executed. @expected: {XID: what has to come for
+    it}: an error code, MSG for a Reply without an error, CONNPROP, a set if it may be one of these, or a list if it is
+    all of them."""
+    left = [(xid, one if isinstance(one, set) else {one}) for xid, what in expected.items()
+            for one in (what if isinstance(what, list) else [what])]
+    for message in messages:
+        c.conn.send(message)
+    xid = c.xid()
+    left.append((xid, {MSG}))
+    c.conn.send(null_call(c, xid))
+    while left:
+        answer = c.receive(patience)
+        want(answer, f"{'lost' if c.conn.lost else 'nothing comes'}: {left} are missing")
+        what = answer.error[0] if answer.proc == ERROR else answer.proc
+        fits = [one for one in left if one[0] == answer.xid and what in one[1]]
+        want(fits, f"{answer.xid:#x}, {what:#x} comes, of {left}: {answer.data[:48].hex()}")
+        left.remove(fits[0])
+        if answer.proc == ERROR:
+            refused(answer, *answer.error, vers=answer.vers)
+        elif answer.proc == MSG:
+            results(answer)
+    want(c.silent(), f"one more answer than {expected}")
+
+
+def each(c, table):
+    """Rows of (what, messages, {XID: what has to come})"""
+    count = 0
+    for what, messages, coming in table:
+        try:
+            answers(c, messages, coming)
+        except Failure as e:
+            raise Failure(f"{what}: {e}") from None
+        count += 1
+    print(f"# {count} kinds")
+
+
+def small(c, count=3, piece=40, **fields):
+    """A NULL Call in @count pieces of @piece bytes, most of which nobody reads: (XID, transmissions)"""
+    xid = c.xid()
+    rpc = rpc_call(xid, NFS, 3, NULL, b"", AUTH_ROOT)
+    rpc += bytes(max(0, count * piece - len(rpc)))
+    return xid, group(xid, cut(rpc, *[piece] * (count - 1)), credit=c.credit, **fields)
+
+
+def null_call(c, xid):
+    return c.header(xid, credit=c.credit) + rpc_call(xid, NFS, 3, NULL, b"", AUTH_ROOT)
+
+
+def word(message, at, value):
+    return message[:at] + words(value & 0xffffffff) + message[at + 4:]
+
+
+def read(message, at):
+    return int.from_bytes(message[at:at + 4], "big")
+
+
+# --- what is announced ----------------------------------------------------------------
+
+# Tries: RTX-35
+@case("rtx-good", "the server's words")                # Covers: RTX-31 RTX-33
+def its_words(b):
+    c = ready(b)
+    p = c.theirs
+    print(f"# {p}, RBSIZ {c.limit}")
+    want(p.flags & ~RESULTS == 0, "flags that a server has no business with")
+    want(p.call_max > 1 and p.reply_max > 1, "no groups")
+    want(p.nsegs or not p.flags & RESULTS, "placed results from who places nothing")
+
+
+# Covers: RTX-33 V2-PRP-05
+@case("rtx-bad", "properties RTX that are not valid, of which none is applied", "svc_rdma_error: BAD_XDR")
+def bad_properties(b):
+    good = Property(SENDS, 4, 4, 4096, 256, 512, 2)
+    bad = [(good._replace(**change),) for change in (
+        {"call_max": 257}, {"reply_max": 257}, {"call_max": 0}, {"msg_max": 1023}, {"msg_max": 0}, {"head": 0},
+        {"head": 252}, {"head": 258}, {"head": 65536}, {"seg": 0}, {"seg": 256}, {"seg": 768}, {"seg": 131072},
+        {"nsegs": 0}, {"nsegs": 8}, {"nsegs": 0x7fffffff}, {"nsegs": 0x80000000, "seg": 512}, {"nsegs": 0x00800000},
+        {"head": 65532}, {"call_max": 0xffffffff})]
+    rows = [(prop_rtx(*p),) for (p,) in bad]
+    rows += [(words(RTX, n) + bytes(n + -n % 4),) for n in (1, 4, 24, 27, 29, 32, 56)]
+    rows += [(prop_rtx(*good), prop_rtx(*good)), (words(RTX, 28) + bytes(24),)]
+    # Held against RBSIZ wherever that stands
+    rows += [(size(1276), prop_rtx(*good)), (prop_rtx(*good), size(1276)),
+             (prop_rtx(*good._replace(nsegs=8)),), (size(4348), prop_rtx(*good._replace(nsegs=8)))]
+    c = unheard(b)
+    for row in rows:
+        xid = c.xid()
+        refused(c.exchange(connprop(xid, *row)), BAD_XDR, xid=xid)
+    # Nothing of them is: these are the first.
+    for row in ((prop_rtx(*good), size(1280)), (prop_rtx(*good._replace(nsegs=7)),), (words(RTX, 0),),
+                (size(4352), prop_rtx(*good._replace(nsegs=8))), (prop_rtx(0xfffffffc, *NOTHING[1:]),)):
+        c = unheard(b)
+        answer = c.exchange(connprop(c.xid(), *row))
+        want(answer.proc == CONNPROP, f"{row[0].hex()} is refused")
+        c.works()
+        c.conn.close()
+
+
+# Covers: RTX-32 RTX-37 V2-EXT-01
+@case("rtx-bad", "the types, where nothing was announced", "svc_rdma_error: INVAL_HTYPE")
+def unannounced(b):
+    c = unheard(b)
+    before = counters()["server_err_inval_htype"]
+    xid, messages = small(c, 2)
+    for message in messages + [messages[0][:20], messages[1][:20]]:
+        answer = c.exchange(message)
+        refused(answer, INVAL_HTYPE, xid=xid)
+    want(counters()["server_err_inval_htype"] == before + 4, "not counted")
+    want(c.silent(), "more answers")
+    c.works()
+
+
+# --- groups as they should be -----------------------------------------------------------
+
+# Tries: RTX-38
+# Covers: RTX-43 RTX-58 RTX-62 RTX-47
+@case("rtx-good", "Calls in any division that is allowed", "rpcrdma_group: ")
+def divisions(b):
+    with same_receives(b) as c:
+        most = min(c.theirs.call_max, c.window)
+        for count in (1, 2, 3, most - 1, most):
+            xid, messages = small(c, count)
+            answers(c, messages, {xid: MSG})
+        rng = random.Random(7)
+        odd = [[4 * rng.randrange(2, 60) for _ in range(rng.randrange(1, 8))] for _ in range(20)]
+        for sizes in ((8,), (8, 4, 4, 4), (12, 8), (8, 4) + (4,) * (most - 4), (40, 2000), (2000, 4), (c.limit - LEAST,),
+                      (c.limit - LEAST, c.limit - NEXT_LENGTH), *odd):
+            length = sum(sizes) + rng.randrange(1, 900)
+            b.fresh()
+            args = write_args(b, length) + DATA[:length] + bytes(-length % 4)
+            answer = c.grouped(WRITE3, args, *sizes)
+            want(results(answer).word() == 0, f"WRITE in {sizes}")
+            b.target_is(DATA[:length], f"WRITE of {length} in {sizes}")
+
+
+# Tries: RTX-38
+# Covers: RTX-43 RTX-84
+@case("rtx-good", "WRITEs of all sizes, as a sender would divide them")
+def writes(b):
+    with same_receives(b) as c:
+        most = min(c.theirs.call_max, c.window)
+        for length in (1, 100, 4096, 16384, 20001, c.limit - 200, c.limit, c.limit + 3, 65536, 65537, 131072, 258048):
+            if length + 300 > c.theirs.msg_max or len(plan(bytes(length + 300), c.limit)) > most:
+                print(f"# there is no room for a WRITE of {length} bytes")
+                continue
+            b.fresh()
+            args = write_args(b, length) + DATA[:length] + bytes(-length % 4)
+            want(results(c.grouped(WRITE3, args)).word() == 0, f"WRITE of {length}")
+            b.target_is(DATA[:length], f"WRITE of {length}")
+
+
+@case("rtx-good", "unknown flags, and other credits in what follows")      # Covers: RTX-42 V2-HDR-14
+def ignored(b):
+    with same_receives(b) as c:
+        xid, (one, two, three) = small(c)
+        answers(c, [one, word(two, CREDIT, 0), word(three, CREDIT, 0xffffffff)], {xid: MSG})
+        xid, messages = small(c, flags=0xfffffffe)
+        answers(c, messages, {xid: MSG})
+        xid, (one, two, three) = small(c)
+        answers(c, [one, word(two, FLAGS, 0x80000000), three], {xid: MSG})
+        # What means something from who has targets, or nothing at all
+        for at in (REPLIES, rtx.RESULTS_AT):
+            xid, (one, two, three) = small(c)
+            answers(c, [word(one, at, 0xffffffff), two, three], {xid: MSG})
+
+
+# Tries: RTX-69 RTX-102
+# Covers: RTX-66 RTX-67 RTX-80
+@case("rtx-good", "READs whose results take one transmission, and more")
+def read_replies(b):
+    c = grown(b, 4, least=1024)
+    most = min(c.theirs.reply_max, 200)
+    want(most > 2, "no Replies")
+    base = len(c.grouped(READ3, read_args(b.file, 4), replies=1).body) - 4
+
+    def room(count):
+        """What fits so many transmissions"""
+        return c.rbsiz * count - LEAST - NEXT_LENGTH * (count - 1) - base if count > 1 else c.rbsiz - 36 - base
+    for count in sorted({1, 2, 3, 5, most - 1, most} & set(range(1, most + 1))):
+        for less in (0, 4, 400):
+            length = room(count) - less
+            answer = c.grouped(READ3, read_args(b.file, length), replies=count)
+            results(answer)
+            want(answer.body.endswith(DATA[:length]), "wrong data")
+            want(answer.transmissions == (count if count > 1 else 0), f"{answer.transmissions} for {count}")
+        if count < most:
+            length = room(count) + 4
+            answer = c.grouped(READ3, read_args(b.file, length), replies=count)
+            want(answer.proc == ERROR and answer.error[0] == REPLY_RESOURCE, f"{length} bytes in {count}")
+            answer = c.grouped(READ3, read_args(b.file, length), replies=count + 1)
+            want(answer.transmissions == count + 1, f"{answer.transmissions} transmissions for {count + 1}")
+    # No more than are offered, and no more than it has announced
+    answer = c.grouped(READ3, read_args(b.file, room(most) + 4), replies=0xffffffff)
+    want(answer.proc == ERROR and answer.error[0] == REPLY_RESOURCE, "more than reply_max")
+    c.works()
+
+
+# A Reply chunk is the last resort, other than in base form; and REPLY_RESOURCE says what it would have to be.
+# Covers: RTX-67 RTX-64 RTX-66
+@case("rtx-good", "READDIRs with one Receive, more, and a Reply chunk", "svc_rdma_error: REPLY_RESOURCE")
+def readdirs(b):
+    c = grown(b, 4, least=4096)
+    args = readdir_args(b, 32768)
+    answer = c.grouped(READDIRPLUS, args, replies=1)
+    want(answer.proc == ERROR and answer.error[0] == REPLY_RESOURCE, "no error")
+    needed = answer.error[1]
+    want(needed > c.rbsiz, f"{needed} bytes do not fit {c.rbsiz}")
+    refused(c.grouped(READDIRPLUS, args, replies=1, reply=[c.segment(0, needed - 1)]), REPLY_RESOURCE, needed)
+    answer = c.grouped(READDIRPLUS, args, replies=1, reply=[c.segment(0, needed)])
+    want(answer.proc == NOMSG and answer.reply[0].length == needed, "not in the Reply chunk")
+    alone = c.get(0, needed)[4:]
+    count = 1 + -(-(needed - (c.rbsiz - LEAST)) // (c.rbsiz - NEXT_LENGTH))
+    refused(c.grouped(READDIRPLUS, args, replies=count - 1), REPLY_RESOURCE, needed)
+    for replies in (count, count + 5):
+        answer = c.grouped(READDIRPLUS, args, replies=replies)
+        want(answer.transmissions == count, f"{answer.transmissions} transmissions, not {count}")
+        want(answer.body[4:] == alone, "not what was in the Reply chunk")
+        c.wipe()
+        answer = c.grouped(READDIRPLUS, args, replies=replies, reply=[c.segment(0, needed)])
+        want(answer.transmissions == count, "the Reply chunk is used though it need not be")
+        want(c.get(0, needed) == b"\xee" * needed, "the Reply chunk is written")
+    # In base form nothing of it is used.
+    answer = c.nfs(READDIRPLUS, args)
+    want(answer.proc == ERROR and answer.error[0] == REPLY_RESOURCE, "a base Call")
+    answer = c.grouped(READDIRPLUS, readdir_args(b, 900), replies=count)
+    want(not answer.transmissions and answer.proc == MSG, "a short Reply is a group")
+    c.works()
+
+
+# Tries: RTX-63 RTX-69
+@case("rtx-good", "a Write chunk and a Read chunk beside a group")         # Covers: RTX-64
+def chunks(b):
+    with same_receives(b) as c:
+        c.wipe()
+        answer = c.grouped(READ3, read_args(b.file, 40000), 60, replies=4, writes=[[c.segment(0, 40000)]])
+        results(answer)
+        want(not answer.transmissions and c.get(0, 40000) == DATA[:40000], "not in the Write chunk")
+        b.fresh()
+        xid, rpc = c.call(WRITE3, write_args(b, 30000))
+        answer = c.sent_as(xid, group(xid, cut(rpc, 60), reads=[(len(rpc), c.put(0, DATA[:30000]))]))
+        want(results(answer).word() == 0, "WRITE")
+        b.target_is(DATA[:30000], "a Read chunk")
+
+
+# Tries: RTX-75 RTX-76 RTX-77 RTX-82
+# Covers: RTX-74 V2-CRD-05
+@case("rtx-good", "a full window of groups, and two CONNPROPs, again and again")
+def full_window(b):
+    with same_receives(b) as c:
+        for count in (1, 2, 3, 7, min(c.theirs.call_max, c.window // 2)):
+            waiting, messages, left = {}, [], c.window
+            while left:
+                n = min(count, left)
+                xid, of = small(c, n)
+                waiting[xid] = MSG
+                messages.append(of)
+                left -= n
+            for at in (len(messages) // 2, 0):
+                xid = c.xid()
+                waiting[xid] = CONNPROP
+                messages.insert(at, [connprop(xid, size(c.rbsiz))])
+            with slow("nfsd"):
+                for message in itertools.chain(*messages):
+                    c.conn.send(message)
+            while waiting:
+                answer = c.receive()
+                want(answer, f"groups of {count}: {len(waiting)} are not answered, lost: {c.conn.lost}")
+                want(answer.proc == waiting.pop(answer.xid, None), f"{answer.data[:32].hex()}")
+
+
+@case("rtx-good", "the same group twice, and its last transmissions later")     # Covers: RTX-46 RTX-50 RTX-48
+def doubled(b):
+    with same_receives(b) as c:
+        xid, messages = small(c, 4)
+        answers(c, messages + messages, {xid: [MSG, MSG]})
+        before = counters()
+        answers(c, messages + messages[3:], {xid: MSG})
+        answers(c, messages + messages[1:], {xid: MSG})
+        answers(c, messages[1:] + messages[3:] + messages[1:2], {})
+        # Of a Call that was answered long ago
+        c.works()
+        answers(c, messages[2:], {})
+        counts(b.verbs, before, "group_strays", 1 + 3 + 5 + 2)
+        counts(b.verbs, before, "groups_broken", 0)
+
+
+# --- groups as they should not be -----------------------------------------------------------
+
+def bad_firsts(c):
+    """Rows for each(): the first transmission of three has something else."""
+    p = c.theirs
+    LIMITED, XDR, CONT = RTX_LIMIT, BAD_XDR, RTX_CONT
+    rows = [(COUNT, 0, XDR), (COUNT, 1, XDR), (COUNT, 2, CONT), (COUNT, 4, CONT)]
+    rows += [(COUNT, n, LIMITED) for n in (p.call_max + 1, 257, 0x80000003, 0xffffffff)]
+    rows += [(STREAM, n, XDR) for n in (0, 1, 4, 7, 8, 36, 39)] + [(STREAM, n, CONT) for n in (40, 44, 80, 116, 124)]
+    rows += [(STREAM, n, LIMITED) for n in (p.msg_max + 1, p.msg_max + 4, 0x7fffffff, 0xffffffff)]
+    # With less, it is not what follows either that is due.
+    rows += [(HERE, 36, {XDR, CONT})] + [(HERE, n, XDR) for n in (0, 4, 7, 39, 41, 44, 120, 124, *BOUNDS[5:])]
+    rows += [(DATA_AT, n, XDR) for n in (1, 4, 63, 64, 104, 100, 0x3fc, 0x400, 0x404, *BOUNDS[5:]) if n != p.head]
+    rows += [(REPLIES, 0, XDR), (ITEMS, 17, XDR), (ITEMS, 1, XDR), (ITEMS, 0xffffffff, XDR)]
+    # Lists that nothing can be made of
+    rows += [(52, 2, XDR), (56, 2, XDR), (60, 2, XDR),
+             (60, 1, {BAD_XDR, SEGMENTS})]
+    for at, value, code in rows:
+        xid, (one, two, three) = small(c)
+        yield f"word {at // 4} is {value:#x}", [word(one, at, value), two, three], {xid: code}
+
+
+def odd_groups(c):
+    """More of those, that are not sound from their start"""
+    xid, rpc = c.call()
+    rpc += bytes(120 - len(rpc))
+    one, two, three = group(xid, cut(rpc, 38, 42))
+    yield "a first piece of 38 bytes", [one, two, three], {xid: BAD_XDR}
+    one, two, three = group(xid, cut(rpc, 40, 38))
+    yield "a second piece of 38 bytes", [one, two, three], {xid: RTX_CONT}
+    one, two, three = group(xid, cut(rpc, 4, 40))
+    yield "a first piece of 4 bytes", [one, two, three], {xid: BAD_XDR}
+    yield "nothing in the first", group(xid, cut(rpc, 0, 40)), {xid: BAD_XDR}
+    one, two, three = small(c)[1]
+    yield "bytes behind the first piece", [one + bytes(4), two, three], {read(one, XID): BAD_XDR}
+    xid, messages = small(c, c.theirs.call_max + 1, 8)
+    yield "too many transmissions, and all there", messages, {xid: RTX_LIMIT}
+    xid, (one,) = small(c, 1)
+    yield "one, and more stream than there is", [word(one, STREAM, 64)], {xid: BAD_XDR}
+    yield "one, and less stream than there is", [word(one, STREAM, 36)], {xid: BAD_XDR}
+    for what, items, code in (("an item at 81", [(81, 8)], BAD_XDR), ("an item at 0", [(0, 8)], BAD_XDR),
+                              ("an item at 4", [(4, 8)], BAD_XDR), ("an item behind the stream", [(124, 8)], BAD_XDR),
+                              ("an item of nothing", [(80, 0)], BAD_XDR),
+                              ("items that overlap", [(80, 8192), (84, 4096)], BAD_XDR),
+                              ("items that run backwards", [(80, 4), (40, 4)], BAD_XDR),
+                              ("17 items", [(40 + 4 * i, 4) for i in range(17)], BAD_XDR),
+                              ("an item without data", [(80, 8)], RTX_CONT),
+                              ("16 items without data", [(40 + 4 * i, 4) for i in range(16)], RTX_CONT),
+                              ("an item beyond msg_max", [(80, c.theirs.msg_max - 100)], RTX_LIMIT),
+                              ("items beyond 32 bits", [(80, 0xfffffff0), (84, 0xfffffff0)], {BAD_XDR, RTX_LIMIT})):
+        xid, messages = small(c, items=items)
+        yield what, messages, {xid: code}
+    s = c.segment(0, 4)
+    for what, fields in (("a Position Zero chunk", {"reads": [(0, s)]}), ("a Read chunk at 6", {"reads": [(6, s)]}),
+                         ("a Read chunk behind the stream", {"reads": [(4000, s)]})):
+        xid, messages = small(c, **fields)
+        yield what, messages, {xid: BAD_XDR}
+    xid, messages = small(c)
+    other, _ = small(c)
+    yield "another XID in the stream", [word(messages[0], LEAST, other)] + messages[1:], {xid: BAD_XDR}
+    xid, messages = small(c)
+    yield "a Reply in the stream", [word(messages[0], LEAST + 4, 1)] + messages[1:], {xid: BAD_XDR}
+    xid, (one, two, three) = small(c)
+    yield "a first of version 3", [word(one, VERS_AT, 3), two, three], {xid: VERS}
+
+
+# Tries: RTX-21 RTX-15
+# Covers: RTX-45 RTX-48 RTX-49 RTX-50 RTX-52 RTX-54 RTX-59 RTX-64
+@case("rtx-bad", "first transmissions of all bad kinds", "svc_rdma_error: BAD_XDR")
+def firsts(b):
+    with same_receives(b) as c:
+        each(c, itertools.chain(bad_firsts(c), odd_groups(c)))
+
+
+@case("rtx-bad", "every length of a first transmission, and of the next")    # Covers: RTX-45 RTX-46 RTX-49 RTX-50
+def lengths(b):
+    with same_receives(b) as c:
+        xid, messages = small(c, 3)
+        for length in range(20, len(messages[0])):
+            try:
+                if length < 48:         # Such a one opens no group, and is answered at once.
+                    refused(c.exchange(messages[0][:length]), BAD_XDR, xid=xid)
+                    answers(c, messages[1:], {})
+                else:
+                    answers(c, [messages[0][:length]] + messages[1:], {xid: BAD_XDR})
+                    answers(c, [messages[0][:length]], {xid: BAD_XDR})
+            except Failure as e:
+                raise Failure(f"a first of {length} bytes: {e}") from None
+        for length in range(1, len(messages[1])):
+            try:
+                answers(c, [messages[0], messages[1][:length], messages[2]], {xid: RTX_CONT})
+                answers(c, [messages[0], messages[1][:length]], {xid: RTX_CONT})
+                answers(c, [messages[1][:length]] if length > 19 else [], {})
+            except Failure as e:
+                raise Failure(f"a second of {length} bytes: {e}") from None
+
+
+def bad_nexts(c, which, of=4):
+    """The transmission with number @which has something else"""
+    last = which == of - 1
+
+    def changed(what, change, code=RTX_CONT, more=None):
+        xid, messages = small(c, of)
+        messages[which:which + 1] = change(messages[which])
+        return f"number {which}: {what}", messages, {xid: code, **(more or {})}
+
+    for delta in (-1, 1, 2, 0x10000, 0x80000000):
+        yield changed(f"number {delta:+}", lambda m, d=delta: [word(m, NUMBER, read(m, NUMBER) + d)])
+    for delta in (-4, 4, -40, 40, 1, 0x80000000):
+        yield changed(f"offset {delta:+}", lambda m, d=delta: [word(m, OFFSET, read(m, OFFSET) + d)])
+    for here in (0, 4, 36, 39, 41, 44, 0x7fffffff, 0xffffffff, 0xffffffd8):
+        yield changed(f"here {here:#x}", lambda m, n=here: [word(m, HERE, n)])
+    for data in (1, 36, 72, 76, 0x400, 0xffffffff):
+        if data != c.theirs.head:
+            yield changed(f"data at {data}", lambda m, n=data: [word(m, DATA_AT, n)])
+    yield changed("nothing in it", lambda m: [word(m, HERE, 0)[:NEXT_LENGTH]])
+    yield changed("bytes behind it", lambda m: [m + bytes(4)])
+    yield changed("200 bytes more", lambda m: [word(m, HERE, 240) + bytes(200)])
+    yield changed("4 bytes less", lambda m: [word(m, HERE, 36)[:-4]])
+    yield changed("another XID", lambda m: [word(m, XID, read(m, XID) + 0x1000000)])
+    yield changed("F_RESPONSE", lambda m: [word(m, FLAGS, 1)])
+    yield changed("missing", lambda m: [])
+    yield changed("twice", lambda m: [m, m], MSG if last else RTX_CONT)
+    # Something else in front of it, which is handled as if there had been no group
+    other = c.xid()
+    null = header2(other) + rpc_call(other, NFS, 3, NULL, b"", AUTH_ROOT)
+    yield changed("a Call in front of it", lambda m: [null, m], more={other: MSG})
+    yield changed("a Call in place of it", lambda m: [null], more={other: MSG})
+    yield changed("a CONNPROP", lambda m: [connprop(other, size(4096)), m], more={other: CONNPROP})
+    yield changed("an unknown type", lambda m: [prefix(other, 77) + bytes(20), m], more={other: INVAL_HTYPE})
+    yield changed("a message of version 7", lambda m: [words(other, 7, 1, 0, 0, 0, 0), m], more={other: VERS})
+    yield changed("an error", lambda m: [prefix(other, ERROR, flags=1) + words(BAD_XDR), m])
+    yield changed("a Reply", lambda m: [header2(other, flags=1) + rpc_reply(other), m])
+    yield changed("a runt", lambda m: [m[:7], m])
+    xid, of_two = small(c, 2)
+    yield changed("another group", lambda m: [*of_two, m], more={xid: MSG})
+    xid, broken = small(c, 2)
+    broken[0] = word(broken[0], COUNT, 0)
+    yield changed("a first that is no good itself", lambda m: [broken[0], m], more={xid: BAD_XDR})
+    xid, (one,) = small(c, 1)
+    yield changed("a group of one", lambda m: [one, m], more={xid: MSG})
+
+
+# Tries: RTX-15
+# Covers: RTX-45 RTX-46 RTX-47 RTX-48 RTX-49 RTX-50 RTX-44
+@case("rtx-bad", "groups broken by their second, third and last", "rpcrdma_group_end: ")
+def broken_at(b):
+    with same_receives(b) as c:
+        for which in (1, 2, 3):
+            each(c, bad_nexts(c, which))
+
+
+# Covers: RTX-48 RTX-49 RTX-50 RTX-84
+@case("rtx-bad", "groups broken at each of their positions, and started again there")
+def every_position(b):
+    with same_receives(b) as c:
+        count = min(c.theirs.call_max, c.window // 2, 64 if os.environ.get("ALL") else 16)
+        before = counters()
+        for at in range(1, count):
+            xid, messages = small(c, count, 8)
+            answers(c, messages[:at] + messages[at + 1:], {xid: RTX_CONT})
+            answers(c, messages[:at] + messages[:1], {xid: [RTX_CONT, RTX_CONT]})
+            answers(c, messages[:at] + messages, {xid: [RTX_CONT, MSG]})
+            answers(c, messages[:at], {xid: RTX_CONT})
+            other, second = small(c, 2)
+            answers(c, messages[:at] + second + messages[at:], {xid: RTX_CONT, other: MSG})
+        counts(b.verbs, before, "groups_broken", 6 * (count - 1))
+
+
+@case("rtx-bad", "two groups, one into the other")                 # Covers: RTX-47 RTX-48 RTX-50
+def interleaved(b):
+    with same_receives(b) as c:
+        (a, a_s), (x, b_s) = small(c), small(c)
+        answers(c, a_s[:2] + b_s[:1] + a_s[2:] + b_s[1:], {a: RTX_CONT, x: RTX_CONT})
+        answers(c, a_s + b_s, {a: MSG, x: MSG})
+        for order in itertools.permutations(range(6)):
+            if list(order).index(0) or os.environ.get("ALL") is None and sum(order[i] * 7 ** i for i in range(6)) % 5:
+                continue
+            expected, messages = model([a_s, b_s], order)
+            answers(c, messages, expected)
+
+
+def model(groups, order):
+    """What has to come of the transmissions of two sound groups of three that are sent in another order: the table of
+    3.8, for what can happen here. (The honest Call behind them ends what is open.)"""
+    messages = [groups[i // 3][i % 3] for i in order]
+    coming, state, who, due = collections.defaultdict(list), "idle", None, 0
+
+    def end():
+        coming[read(groups[who][0], XID)].append(RTX_CONT)
+    for i in order:
+        g, number = divmod(i, 3)
+        if number == 0:
+            if state != "idle":
+                end()
+            state, who, due = "open", g, 1
+        elif state == "idle":
+            continue
+        elif g != who:
+            end()
+            state = "idle"
+        elif state == "open" and number == due:
+            due += 1
+            if number == 2:
+                coming[read(groups[g][0], XID)].append(MSG)
+                state = "idle"
+        elif number == 2:
+            end()
+            state = "idle"
+        else:
+            state = "swallowing"
+    if state != "idle":
+        end()
+    return coming, messages
+
+
+# Covers: RTX-49 RTX-50
+@case("rtx-bad", "no answer before the group has ended, and Receives given back before")
+def not_before(b):
+    with same_receives(b) as c:
+        for what, change, code in (("a gap", lambda of: of[:2] + of[3:], RTX_CONT),
+                                   ("a repeat", lambda of: of[:2] + of[1:], RTX_CONT),
+                                   ("too many", lambda of: [word(of[0], COUNT, c.theirs.call_max + 1)] + of[1:] +
+                                    [following(read(of[0], XID), c.theirs.call_max, 0, 4) + bytes(4)], RTX_LIMIT),
+                                   ("no good", lambda of: [word(of[0], DATA_AT, 4)] + of[1:], BAD_XDR)):
+            xid, messages = small(c, 6)
+            messages = change(messages)
+            seen = len(b.trace.lines("rpcrdma_recv_done")) + len(messages) - 1
+            for message in messages[:-1]:
+                c.conn.send(message)
+            want(c.verbs.until(lambda n=seen: len(b.trace.lines("rpcrdma_recv_done")) >= n), f"{what}: not taken")
+            at_rest(c, c.rbsiz)
+            want(not c.receive(SILENCE), f"{what}: an answer before it has ended")
+            refused(c.exchange(messages[-1]), code, xid=xid)
+            want(c.silent(), f"{what}: answered again")
+
+
+# Covers: RTX-37 RTX-51 RTX-28
+@case("rtx-bad", "Replies in this form that nobody waits for")
+def replies(b):
+    with same_receives(b) as c:
+        for flags in (1, 0xffffffff):
+            xid = c.xid()
+            for message in group(xid, [rpc_reply(xid)], flags=flags, replies=0):
+                answers(c, [message], {})
+            answers(c, [following(xid, 1, 40, 4, flags=flags) + bytes(4)], {})
+            answers(c, [first(xid, 1, 8, 8, flags=flags)[:30]], {})
+            answers(c, [first(xid, 0, 24, 24, flags=flags) + bytes(24)], {})
+    # More transmissions than any Call has offered: what still comes would take others' Receives.
+    for count in (2, 3, 64, 256, 0xffffffff):
+        c = b.connect()
+        xid = c.xid()
+        c.conn.send(first(xid, count, 4096, 24, flags=1, replies=0) + rpc_reply(xid))
+        lost = c.verbs.until(lambda c=c: c.conn.lost or c.conn.inbox, 3)
+        want(not c.conn.inbox, f"a Reply of {count} is answered")
+        want(lost, f"a Reply of {count} transmissions is taken")
+    b.fresh().works()
+
+
+# Covers: RTX-37 RTX-51
+@case("rtx-callbacks", "an answer to a callback in this form, and groups with its XID", "svc_rdma_bc_error")
+def callback_groups(b):
+    for bad in range(3):
+        c = grown(b, 8)
+        name = fresh_names(1)[0]
+        delegation(c, name)
+        recall(name)
+        message = c.callback()
+        want(message, "no callback")
+        # It means something else in the other direction, sound or not.
+        xid, of = small(c, 3)
+        of = [word(m, XID, message.xid) for m in of]
+        of[0] = of[0][:LEAST] + words(message.xid) + of[0][LEAST + 4:]
+        answers(c, of, {message.xid: MSG})
+        answers(c, of[:1] + of[2:], {message.xid: RTX_CONT})
+        good = answer_of(c, message, 16)[36:]
+        before = counters()
+        if bad == 0:
+            answers(c, group(message.xid, [good], flags=1, replies=0), {})
+        elif bad == 1:
+            # In the middle of a Call
+            xid, of = small(c, 3)
+            answers(c, of[:1] + [answer_of(c, message, 16)] + of[1:], {xid: RTX_CONT})
+            want(b.verbs.until(lambda n=before: counters()["server_bc_replies"] > n["server_bc_replies"]),
+                 "the answer between two transmissions is not taken")
+            continue
+        else:
+            for m in group(message.xid, [good], flags=1, replies=0):
+                answers(c, [word(m, HERE, 4)], {})
+        # That was no answer: nobody waits for another one, and it is called again.
+        again = c.callback()
+        want(again, "the callback is not ended, or its credit is gone")
+        c.conn.send(answer_of(c, again, 16))
+        c.works()
+
+
+# --- silence, and connections that go -------------------------------------------------------
+
+# (What, what comes of it or None if the connection has to go, and when which transmissions of six are sent)
+SILENCE_PLANS = (
+    *((f"silent after {n}", None, (0, range(n))) for n in range(1, 6)),
+    ("one every 29 s", None, (0, (0,)), (29, (1,)), (58, (2,))),
+    ("one every 7 s", None, *((7 * i, (i,)) for i in range(5))),
+    ("broken, and silent", None, (0, (0, 2))),
+    ("broken, and one now and then", None, (0, (0, 2)), (15, (3,)), (29, (4,))),
+    ("complete after 28 s", MSG, (0, (0, 1)), (28, (2, 3, 4, 5))),
+    ("two, each within its time", [MSG, MSG], (0, (0,)), (20, (1, 2, 3, 4, 5, 0, 1)), (44, (2, 3, 4, 5))),
+    ("broken, ended, and silent", RTX_CONT, (0, (0, 1, 5))),
+    ("no group at all", [], (0, ())))
+
+
+# All at once, since each takes half a minute.
+# Tries: RTX-85
+# Covers: RTX-84
+@case("rtx-silence", "groups that are never complete, or late")
+def silence(b):
+    before = counters()
+    talks = [(what, end, steps, c := grown(b, 8), *small(c, 6)) for what, end, *steps in SILENCE_PLANS]
+    t0 = time.monotonic()
+    queue = sorted((after, i, which) for i, talk in enumerate(talks) for after, which in talk[2])
+    gone = {}
+    while time.monotonic() < t0 + 2 * LIMIT:
+        while queue and t0 + queue[0][0] <= time.monotonic():
+            _, i, which = queue.pop(0)
+            c, of = talks[i][3], talks[i][5]
+            for number in which:
+                c.conn.send(of[number])
+        b.verbs.until(lambda: False, 0.05)
+        for what, _, _, c, *_ in talks:
+            if c.conn.lost:
+                gone.setdefault(what, time.monotonic() - t0)
+    print(f"# gone after {', '.join(f'{what}: {after:.1f} s' for what, after in gone.items())}")
+    for what, end, _, c, xid, _ in talks:
+        if end is None:
+            want(what in gone, f"{what}: the connection is still there")
+            want(LIMIT - 0.5 < gone[what] < LIMIT + 10, f"{what}: the connection goes after {gone[what]:.1f} s")
+            want(not c.conn.inbox, f"{what}: answered")
+        else:
+            want(what not in gone, f"{what}: the connection is gone")
+            answers(c, [], {xid: end})
+    counts(b.verbs, before, "group_timeouts", sum(end is None for _, end, *_ in SILENCE_PLANS))
+
+
+# Tries: RTX-86
+# Covers: V2-CRD-09
+@case("rtx-silence", "connections that end after each transmission")
+def cut_off(b):
+    before = counters()
+    for count in (2, 5):
+        for at in range(count + 1):
+            for bare in (False, True):
+                c = grown(b, 8)
+                xid, of = small(c, count)
+                if bare:
+                    of[0] = word(of[0], DATA_AT, 4)       # swallowed
+                for message in of[:at]:
+                    c.conn.send(message)
+                if at % 2:
+                    c.conn.disconnect()
+                    b.verbs.until(lambda c=c: c.conn.lost, 20)
+                c.conn.close()
+                want(b.verbs.until(lambda c=c: not shown(c.rbsiz)), f"the connection stays after {at} of {count}")
+                # The rest on another one
+                c = b.fresh()
+                answers(c, of[at:] if at else [], {})
+    counts(b.verbs, before, "group_timeouts", 0)
+
+
+# --- many ------------------------------------------------------------------------------------
+
+class StormMessage(ctypes.Structure):
+    _fields_ = [("at", ctypes.c_void_p), ("length", ctypes.c_uint32)]
+
+
+class StormTally(ctypes.Structure):
+    _fields_ = [("type", ctypes.c_uint32), ("code", ctypes.c_uint32), ("count", ctypes.c_uint32)]
+
+
+def storm(c, messages, rounds, answered):
+    """Send @messages and a NULL Call again and again; what comes. See peer_storm()."""
+    xid = c.xid()
+    messages = messages + [null_call(c, xid)]
+    array, where = (StormMessage * len(messages))(), AREA
+    for i, message in enumerate(messages):
+        if where % PAGE + len(message) > PAGE:
+            where += -where % PAGE
+        c.verbs.arena[where:where + len(message)] = message
+        array[i] = StormMessage(c.verbs.base + where, len(message))
+        where += len(message)
+    tallies = (StormTally * 8)()
+    ahead = max(1, min(c.window // len(messages), 200 // (answered + 1)))
+    got = c.verbs.lib.peer_storm(c.conn.index, array, len(messages), answered + 1, rounds, ahead, tallies, 8)
+    want(got == rounds * (answered + 1), f"{got} answers, not {rounds * (answered + 1)}")
+    return {(t.type, t.code): t.count for t in tallies if t.count}
+
+
+def kinds(c):
+    """(what, messages, {XID: what comes}), of which the first ones are for large numbers"""
+    xid, (one, two, three) = small(c)
+    other, _ = small(c)
+    yield "a first that is no good", [word(one, DATA_AT, 4), two, three], {xid: BAD_XDR}
+    yield "a first with 16 items, and no data", small(c, items=[(40 + 4 * i, 4) for i in range(16)])[1], {xid: RTX_CONT}
+    yield "too many transmissions", [word(one, COUNT, 0xffffffff), two, three], {xid: RTX_LIMIT}
+    yield "more than msg_max", [word(one, STREAM, 0xffffffff), two, three], {xid: RTX_LIMIT}
+    yield "a short first", [one[:47]], {xid: BAD_XDR}
+    yield "a gap", [one, three], {xid: RTX_CONT}
+    yield "a wrong offset", [one, word(two, OFFSET, 44), three], {xid: RTX_CONT}
+    yield "a short second", [one, two[:24], three], {xid: RTX_CONT}
+    yield "another XID", [one, word(two, XID, other), three], {xid: RTX_CONT}
+    yield "F_RESPONSE", [one, word(two, FLAGS, 1), three], {xid: RTX_CONT}
+    yield "strays", [two, three, two, three], {}
+    yield "a last one twice", [one, two, three, three], {xid: MSG}
+    yield "a first, and nothing", [one], {xid: RTX_CONT}
+    yield "a first, again and again", [one] * 6, {xid: [RTX_CONT] * 6}
+    for what, messages, coming in itertools.chain(bad_firsts(c), odd_groups(c), bad_nexts(c, 1), bad_nexts(c, 3)):
+        # Runts are dropped by who takes the messages, and there is no credit for them.
+        if len(messages) <= 6 and all(len(m) >= 20 for m in messages):
+            yield what, messages, coming
+
+
+MANY = 14               # kinds that are sent in large numbers
+
+
+# With $ALL as many as the specification says
+# Tries: RTX-75
+@case("rtx-storm", "bad groups of each kind, a hundred thousand of them")      # Covers: RTX-49 RTX-50 RTX-84
+def storms(b):
+    many = 100000 if os.environ.get("ALL") else 2000
+    with same_receives(b) as c:
+        for i, (what, messages, coming) in enumerate(kinds(c)):
+            t0, rounds = time.monotonic(), many if i < MANY else 50
+            codes = [code for all_ in coming.values() for code in (all_ if isinstance(all_, list) else [all_])]
+            got = storm(c, messages, rounds, len(codes))
+            expected = collections.Counter({(MSG, 0): rounds})
+            for code in codes:
+                if isinstance(code, set):
+                    code = next(one for one in code if got.get((ERROR, one)))
+                # In the layout of version 1, the lowest version is where other errors have their codes.
+                expected[(code, 0) if code in (MSG, CONNPROP) else (ERROR, 2 if code == VERS else code)] += rounds
+            want(got == dict(expected), f"{what}: {got}, not {dict(expected)}")
+            want(c.silent(), f"{what}: more answers")
+            if i < MANY:
+                print(f"# {what}: {rounds} in {time.monotonic() - t0:.1f} s")
+
+
+@case("rtx-storm", "anything, in any order")           # Covers: RTX-45 RTX-46 RTX-84
+def anything(b):
+    rng = random.Random(20049)
+    with same_receives(b) as c:
+        for _ in range(2000 if os.environ.get("ALL") else 200):
+            messages = []
+            for _ in range(rng.randrange(1, 4)):
+                messages += small(c, rng.randrange(1, 6), 4 * rng.randrange(12, 20))[1]
+            for _ in range(rng.randrange(4)):
+                at = rng.randrange(len(messages))
+                what = rng.randrange(6)
+                if what == 0:
+                    messages.insert(at, messages.pop(rng.randrange(len(messages))))
+                elif what == 1:
+                    messages.insert(at, messages[at])
+                elif what == 2:
+                    m = messages[at]
+                    messages[at] = m[:rng.randrange(20, len(m) + 1)]
+                else:
+                    m, where = messages[at], 4 * rng.randrange(5, 16)
+                    if where + 4 <= len(m):
+                        messages[at] = word(m, where, rng.choice(BOUNDS + (read(m, where) ^ 1 << rng.randrange(32),)))
+                if not messages:
+                    break
+            for message in messages:
+                c.conn.send(message)
+            xid = c.xid()
+            c.conn.send(null_call(c, xid))
+            count = 0
+            while (answer := c.receive()) and answer.xid != xid:
+                count += 1
+            want(answer, f"no answer behind {[m.hex() for m in messages]}")
+            want(count <= len(messages), f"{count} answers to {len(messages)} messages")
+            while c.receive(0.02):              # what nfsd had still to execute
+                pass
+
+
+# --- words of either end ----------------------------------------------------------------------
+
+# All combinations of what a client can say of itself, and none of it: the server obeys what is said, and serves.
+# Covers: RTX-36 RTX-08
+@case("rtx-good", "every combination of a client's words")
+def combinations(b):
+    rows = [None]
+    for sends, calls, replies_, places in itertools.product((0, SENDS), (0, 5), (0, 5), (0, 3)):
+        head, seg = (1024, 4096) if places else (0, 0)
+        rows.append(Property(sends, calls, replies_, 4096 * bool(calls), head, seg, places))
+    for mine in rows:
+        # Who says nothing of sending Calls in this form need not be told that he may.
+        c = b.connect(mine=mine)
+        if not c.theirs.call_max and not (mine and mine.flags & SENDS):
+            xid, of = small(c, 1)
+            answers(c, of, {xid: INVAL_HTYPE})
+            continue
+        c.conn.close()
+        c = grown(b, 4, mine=mine)
+        try:
+            xid, of = small(c)
+            answers(c, of, {xid: MSG})
+            want(c.grouped(READ3, read_args(b.file, 40000), replies=4).body.endswith(DATA[:40000]), "READ")
+            c.wipe()
+            results(c.nfs(READ3, read_args(b.file, 40000), writes=[[c.segment(0, 40000)]]))
+            want(c.get(0, 40000) == DATA[:40000], "READ by a Write chunk")
+            b.fresh()
+            data = DATA[:50000]
+            want(results(c.grouped(WRITE3, write_args(b, len(data)) + data)).word() == 0, "WRITE")
+            b.target_is(data, "WRITE")
+            name = fresh_names(1)[0]
+            delegation(c, name)
+            recall(name)
+            message = c.callback()
+            want(message and message.data[12:16] == words(MSG), "no callback, or one in another form")
+            c.conn.send(answer_of(c, message, 16))
+            c.works()
+        except Failure as e:
+            raise Failure(f"{mine}: {e}") from None
+        c.conn.close()
+
+
+# Covers: RTX-36 RTX-37 RTX-41 RTX-66 RTX-103
+@case("rtx-good", "every combination of the server's words")
+def server_words(b):
+    if not os.path.exists(PARAMETERS + "rtx_call_max"):
+        raise LeftOut("the module has no parameter rtx_call_max")
+    for calls, replies_ in itertools.product((0, 1, 2, 64, 256), (0, 1, 2, 16, 256)):
+        with settings(rtx_call_max=calls, rtx_reply_max=replies_):
+            c = b.connect()
+        if not calls:
+            want(c.theirs == NOTHING, f"{calls}, {replies_}: {c.theirs}")
+            xid, of = small(c, 1)
+            answers(c, of, {xid: INVAL_HTYPE})
+            c.conn.close()
+            continue
+        want((c.theirs.call_max, c.theirs.reply_max) == (calls, replies_), f"{calls}, {replies_}: {c.theirs}")
+        want(len(c.nfs(READ3, read_args(b.file, 100)).data) > 100, "READ")
+        c.window = open_window(c, c.rbsiz)
+        for count in {1, calls, calls + 1}:
+            if count <= c.window:
+                xid, of = small(c, count, 8)
+                answers(c, of, {xid: MSG if count <= calls else RTX_LIMIT})
+        answer = c.grouped(READ3, read_args(b.file, 40000), replies=64)
+        needed = len(plan(bytes(40200), c.rbsiz))
+        if replies_ < needed:
+            want(answer.proc == ERROR and answer.error[0] == REPLY_RESOURCE, f"{replies_}: a long Reply")
+        else:
+            want(answer.transmissions == needed, f"{answer.transmissions} transmissions, not {needed}")
+        c.works()
+        c.conn.close()
+
+
+# --- placement ----------------------------------------------------------------------------------
+
+def with_targets(b):
+    c = ready(b)
+    if not c.theirs.nsegs:
+        raise LeftOut("the server announces no targets")
+    return c
+
+
+def placed(c, size_, *, items=None, data=None, sizes=None, args=None, tail=b"", **fields):
+    """A WRITE with its data placed, at most @sizes segments in each data part: (XID, transmissions)"""
+    p = c.theirs
+    data = DATA[:size_] if data is None else data
+    xid, rpc = c.call(WRITE3, args)
+    items = [(len(rpc), size_)] if items is None else items
+    parts = plan(rpc + tail, c.limit, data=targets([data], p.seg), head=p.head, seg=p.seg, nsegs=sizes or p.nsegs,
+                 overhead=LEAST + 8 * len(items))
+    return xid, group(xid, parts, head=p.head, items=items, credit=c.credit, **fields)
+
+
+# Covers: RTX-52 RTX-53 RTX-55 RTX-56 RTX-57 RTX-58 RTX-60 RTX-59
+@case("rtx-placed", "WRITEs of all sizes, placed")
+def placed_writes(b):
+    c = with_targets(b)
+    p = c.theirs
+    part = p.seg * p.nsegs
+    # Of an earlier message, in each target
+    for _ in range(c.window + 20):
+        xid, of = placed(c, part, data=b"\xdb" * part, args=write_args(b, part))
+        answers(c, of, {xid: MSG})
+    for length in sorted({1, 3, 4, 511, p.seg - 1, p.seg, p.seg + 1, 2 * p.seg - 3, 8191, 8192, part - 1, part, part + 1,
+                          2 * part, 2 * part + 5, 65535, 65536}):
+        for sizes in {1, p.nsegs, max(1, p.nsegs - 2)}:
+            if -(-length // (sizes * p.seg)) > min(p.call_max, c.window) or length + 200 > p.msg_max:
+                continue
+            b.fresh()
+            xid, of = placed(c, length, sizes=sizes, args=write_args(b, length))
+            answers(c, of, {xid: MSG})
+            b.target_is(DATA[:length], f"{length} in parts of {sizes} segments")
+
+
+def bad_placed(b, c):
+    """Section 5: each from a WRITE of three transmissions"""
+    p = c.theirs
+    part = p.seg * p.nsegs
+    length = 2 * part + 8192
+    args = write_args(b, length)
+    rpc = len(c.call(WRITE3, args)[1])
+
+    def base():
+        return placed(c, length, args=args)
+    rows = [(0, COUNT, 0, BAD_XDR), (0, COUNT, p.call_max + 1, RTX_LIMIT), (0, STREAM, 4, BAD_XDR),
+            (0, HERE, 4, BAD_XDR), (0, HERE, 0x7fffffff, BAD_XDR), (0, HERE, rpc - 2, BAD_XDR), (0, DATA_AT, p.head - 4, BAD_XDR),
+            (0, DATA_AT, p.head + 4, BAD_XDR), (0, DATA_AT, p.head + part, BAD_XDR), (0, DATA_AT, 0x90, BAD_XDR),
+            (0, 48, rpc + 1, BAD_XDR), (0, 48, rpc + 4, BAD_XDR), (0, 48, 0, BAD_XDR), (0, 48, 4, BAD_XDR),
+            (0, 52, 0, BAD_XDR), (0, 52, p.msg_max, RTX_LIMIT), (0, 52, length - 1, RTX_CONT),
+            (0, 52, length + 1, RTX_CONT), (0, ITEMS, 17, BAD_XDR), (1, NUMBER, 2, RTX_CONT),
+            (1, OFFSET, rpc + 4, RTX_CONT), (1, HERE, 4, RTX_CONT), (1, DATA_AT, p.head + 4, RTX_CONT)]
+    for which, at, value, code in rows:
+        xid, of = base()
+        of[which] = word(of[which], at, value)
+        yield f"word {at // 4} of {which} is {value:#x}", of, {xid: code}
+    for what, change, code in (("28671 bytes of data", lambda of: [of[0][:-1]] + of[1:], RTX_CONT),
+                               ("more than the targets take", lambda of: [of[0] + bytes(4)] + of[1:], RTX_CONT),
+                               ("a second with nothing",
+                                lambda of: [of[0], word(of[1], DATA_AT, 0)[:36], of[2]], RTX_CONT),
+                               ("a third with a byte less", lambda of: of[:2] + [of[2][:-1]], RTX_CONT),
+                               ("a third with a byte more", lambda of: of[:2] + [of[2] + b"x"], RTX_CONT),
+                               ("a third twice", lambda of: of + of[2:], MSG),
+                               ("no second", lambda of: of[:1] + of[2:], RTX_CONT)):
+        xid, of = base()
+        of = change(of)
+        if all(len(m) <= c.limit for m in of):
+            yield what, of, {xid: code}
+    xid, of = placed(c, length, args=args, items=[(rpc, 8192), (rpc + 4, 4096)])
+    yield "items that overlap", of, {xid: BAD_XDR}
+    # The pad may be anything for the receiver.
+    xid, of = base()
+    of[1] = of[1][:40] + b"\xdb" * 8 + of[1][48:]
+    yield "a pad that is not zero", of, {xid: MSG}
+
+
+@case("rtx-placed", "bad groups with data", "svc_rdma_error")      # Covers: RTX-45 RTX-54 RTX-55 RTX-56 RTX-59
+def placed_badly(b):
+    with_targets(b)
+    with same_receives(b) as c:
+        each(c, bad_placed(b, c))
+
+
+# Tries: RTX-63
+@case("rtx-placed", "an item and a Read chunk in one Call, and two items")   # Covers: RTX-54 RTX-55
+def mixed(b):
+    c = with_targets(b)
+    # A WRITE has one item only: of two, the second is what nobody reads, behind the message.
+    b.fresh()
+    length = c.theirs.seg + 5
+    args = write_args(b, length)
+    p = c.theirs
+    xid, rpc = c.call(WRITE3, args)
+    data = targets([DATA[:length], bytes(p.seg)], p.seg)
+    items = [(len(rpc), length), (len(rpc) + length + -length % 4 + 20, p.seg)]
+    parts = plan(rpc + bytes(40), c.limit, data=data, head=p.head, seg=p.seg, nsegs=p.nsegs, overhead=LEAST + 16)
+    answers(c, group(xid, parts, head=p.head, items=items, credit=c.credit), {xid: MSG})
+    b.target_is(DATA[:length], "two items")
+    b.fresh()
+    xid, rpc = c.call(WRITE3, args)
+    parts = plan(rpc + bytes(4), c.limit, data=DATA[:length], head=p.head, seg=p.seg, nsegs=p.nsegs,
+                 overhead=LEAST + 8 + 24)
+    chunk = Segment(c.verbs.handle, 4096, c.verbs.base + AREA)
+    answers(c, group(xid, parts, head=p.head, items=items[:1], reads=[(len(rpc) + length + -length % 4 + 4, chunk)],
+                     credit=c.credit), {xid: MSG})
+    b.target_is(DATA[:length], "an item and a chunk")
+
+
+# Tries: RTX-85
+@case("rtx-placed", "placed WRITEs that nobody sees the end of")       # Covers: RTX-60
+def placed_silence(b):
+    with_targets(b)
+    for at in (1, 2):
+        c = grown(b, 8)
+        length = 2 * c.theirs.seg * c.theirs.nsegs + 8192
+        _, of = placed(c, length, args=write_args(b, length))
+        for message in of[:at]:
+            c.conn.send(message)
+        c.conn.disconnect()
+        c.conn.close()
+    b.fresh().works()
+    b.target_is(b"", "half a WRITE")
+
+
+if __name__ == "__main__":
+    rtx.main()
+    put(SETTING, 2)
+    try:
+        status = main(ClientX)
+    finally:
+        put(SETTING, 1)
+    sys.exit(status)

@@ -1,0 +1,724 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A server that speaks the round-trip extension as no server of ours would, to our client.
+
+usage: hostile_server_rtx.py SET [part of a name]
+
+See hostile_server.py, whose bench and whose way to report this uses, and hostile_server_v2.py, which translates.
+What comes in the extension's form is judged (rtx.Group), whatever the case is about.
+"""
+import functools
+import itertools
+import os
+import random
+import time
+
+import hostile_server
+import hostile_server_v2
+import rtx
+from hostile_server import callback_null, kill, main, owed
+from hostile_server_v2 import Server2, begins, connprop, error2, fewest, prop, upwards
+from peer import (BAD_XDR, BRS, INVAL_HTYPE, MSG, NOMSG, RBSIZ, READ_CHUNKS, REPLY_RESOURCE, SEGMENTS, SYSTEM,
+                  WRITE_CHUNKS, Failure, fill, header, put, rpc_reply, want, words)
+from proxy import (DATA, EXPORT, MNT, READ3, READDIR, READDIRPLUS, V42, WRITE3, Call, do_list, do_setxattr, do_stat,
+                   do_write)
+from rtx import (COUNT, DATA as DATA_AT, FLAGS, HERE, LEAST, NEXT_LENGTH, NOTHING, NUMBER, OFFSET, RESULTS, RTX_CONT,
+                 RTX_LIMIT, SENDS, STREAM, TYPES, XID, Group, Property, cut, first, following, group, plan, prop_rtx, property_of)
+
+case = functools.partial(hostile_server.case, vers=(2,))
+LISTING = (READDIR, READDIRPLUS)
+NO_LIMIT = Property(0, 64, 16, 1 << 20, 0, 0, 0)       # of a server without targets
+SWITCH = "/proc/sys/sunrpc/rdma_rtx"
+TIMEOUT = 30            # seconds for a group (RTX-85)
+
+
+def word(message, at, value):
+    return message[:at] + words(value & 0xffffffff) + message[at + 4:]
+
+
+class CallX(Call):
+    """One that came in the extension's form. @group: it, put together"""
+    group = None
+
+    def parts(self, body, *sizes, **lists):
+        """@body in pieces of these sizes, or as a sender would divide it"""
+        if sizes:
+            return cut(body, *sizes)
+        return plan(body, self.server.announced(), overhead=len(first(0, 1, 8, 8, **lists)))
+
+    def transmissions(self, body, *sizes, **lists):
+        """A Reply as a group"""
+        lists.setdefault("credit", self.server.credit)
+        chunks = {k: v for k, v in lists.items() if k in ("reads", "writes", "reply", "items")}
+        return group(self.xid, self.parts(body, *sizes, **chunks), flags=1, **{"replies": 0, **lists})
+
+    def grouped(self, body, *sizes, **lists):
+        for message in self.transmissions(body, *sizes, **lists):
+            self.conn.plain(message)
+
+    def respond(self, reply=None, **lists):
+        if self.conn.closed:
+            return
+        body, writes = self.reduce(self.forward() if reply is None else reply)
+        back = {"writes": writes, "reply": self.reply and fill(self.reply, 0)}
+        most = min(self.group.replies, self.server.rtx.reply_max)
+        if 8 + len(header(0, **back)) + len(body) <= self.server.announced():
+            self.send(body, **back, **lists)
+        elif len(self.parts(body, **back)) <= most:
+            self.grouped(body, **back, **lists)
+        elif self.reply:
+            self.send(b"", NOMSG, writes=writes, reply=self.push(self.reply, body), **lists)
+        else:
+            self.conn.plain(error2(self.xid, REPLY_RESOURCE, len(body)))
+
+
+class ServerX(Server2):
+    """It announces self.rtx and an RBSIZ of self.rbsiz. That of the client is small: the Reply to the first READDIR of
+    a listing, of 4096 bytes or a little more, may then need several Receives."""
+    inline = 1024
+    listings = 0
+
+    def reset(self):
+        super().reset()
+        self.rtx, self.rbsiz, self.size = NO_LIMIT, 4096, 65536
+        self.heard = []                 # (XID, transmissions or 0 for base form, rtx_replies)
+        self.arrived = 0                # transmissions
+        self.at_arrival = None          # what to do when one arrives
+        self.open = {}                  # Group, by connection
+        self.flight = {}                # {XID: transmissions}, by connection
+        self.most = {}                  # credits that were granted, by connection
+        self.client = NOTHING
+
+    def welcome(self, conn, props=None, **kw):
+        if props is None:
+            props = (prop(RBSIZ, self.rbsiz), prop(BRS, 1), prop_rtx(*self.rtx))
+        super().welcome(conn, props, **kw)
+
+    def accept(self, index):
+        conn = super().accept(index)
+        if conn:
+            self.flight[conn], self.most[conn] = {}, 1
+            plain = conn.plain
+
+            def counted(message, invalidate=None):
+                if message[16:20] == words(1):
+                    self.flight[conn].pop(message[:4], None)
+                    self.most[conn] = max(self.most[conn], int.from_bytes(message[8:12], "big"))
+                return plain(message, invalidate)
+            conn.plain = counted
+        return conn
+
+    def of_client(self):
+        """The client's words"""
+        m = self.hellos[-1]
+        at = m.find(words(rtx.RTX), 24)
+        return property_of(m[at + 8:at + 8 + int.from_bytes(m[at + 4:at + 8], "big")] if at > 0 else b"")
+
+    def takes(self, conn, xid, count):
+        # Covers: RTX-74
+        self.flight[conn][xid] = count
+        total = sum(self.flight[conn].values())
+        want(total <= self.most[conn], f"{total} transmissions at once, {self.most[conn]} were granted")
+
+    def receive(self, conn, data, x):
+        if data[4:8] == words(2) and data[12:16] in TYPES:
+            return self.transmission(conn, data)
+        # Tries: RTX-40
+        want(conn not in self.open, f"in the middle of a group: {data[:32].hex()}")
+        if data[4:8] == words(2) and data[12:16] in (words(MSG), words(NOMSG)) and data[16:20] == words(0):
+            self.takes(conn, data[:4], 1)
+            self.heard.append((int.from_bytes(data[:4], "big"), 0, 0))
+        return super().receive(conn, data, x)
+
+    def transmission(self, conn, data):
+        self.arrived += 1
+        if self.at_arrival and self.at_arrival(conn, data):
+            return
+        # Covers: RTX-31 RTX-32 RTX-41
+        want(conn.v2 and self.rtx.call_max, "the extension is used, though it was not announced")
+        want(data[16:20] == words(0), f"flags {data[16:20].hex()}")
+        g = self.open.setdefault(conn, Group(self.rtx, self.rbsiz, self.rtx.call_max))
+        if not g.add(data):
+            return
+        del self.open[conn]
+        self.judged(g)
+        self.takes(conn, data[:4], len(g.of))
+        self.heard.append((g.xid, len(g.of), g.replies))
+        call = CallX(self, conn, header(g.xid, credit=g.credit, reads=g.reads, writes=g.writes, reply=g.reply) +
+                     g.unreduced())
+        call.group = g
+        self.seen[call.xid] += 1
+        self.calls.append(call)
+
+    def judged(self, g):
+        total = len(g.stream) + sum(length for _, length in g.items)
+        want(total <= self.rtx.msg_max, f"{total} bytes, msg_max is {self.rtx.msg_max}")
+        want(g.stream[:8] == words(g.xid, 0), "no Call of this XID")
+        # Tries: RTX-70
+        # Covers: RTX-39 RTX-68
+        want(len(g.of) > 1 or g.items or g.replies > 1, "RDMA2_MSG would have done")
+        want(g.replies <= max(1, self.rtx.reply_max), f"{g.replies} Receives for at most {self.rtx.reply_max}")
+        want(g.replies == 1 or not g.reply, "several Receives and a Reply chunk")
+        want(not g.results, "results are to be placed, and there are no targets")
+        # Covers: RTX-52 RTX-54 RTX-99
+        want(self.rtx.nsegs or not g.items, "items without targets")
+        for s in (s for _, s in g.reads):
+            want(s.length, "an empty chunk")
+
+    def stale(self):
+        """The client is to list the directory anew."""
+        ServerX.listings += 1
+        os.utime(EXPORT + "/dir", (ServerX.listings, ServerX.listings))
+
+    def groups(self, least=1):
+        return [h for h in self.heard if h[1] >= least]
+
+    def listing(self):
+        """A READDIR for whose Reply several Receives wait, and the system call"""
+        self.stale()
+        op = self.user(do_list)
+        call = self.next(LISTING)
+        want(isinstance(call, CallX) and call.group.replies > 1, "READDIR offers no Receives")
+        return op, call
+
+
+def part_of(call, length=600):
+    """The beginning of a Reply for @call, for where nobody gets to see it: three pieces of it fit the Receives that
+    there are."""
+    body = call.forward()[:length]
+    return body + bytes(length - len(body))
+
+
+def verified(s, name, data):
+    with open(f"{EXPORT}/{name}", "rb") as f:
+        want(f.read() == data, f"the server has something else in {name}")
+
+
+def long_write(s, length=20000, name="long"):
+    """A WRITE that comes as a group if it may, and the system call"""
+    op = s.user(do_write, DATA[:length], name, True)
+    return op, s.next(WRITE3)
+
+
+def uses(s, doing):
+    """How many groups a long WRITE takes, which works"""
+    before = len(s.groups())
+    want(s.do(do_write, DATA[:20000], doing, True) == 20000, f"{doing}: WRITE")
+    verified(s, doing, DATA[:20000])
+    return len(s.groups()) - before
+
+
+# --- the client's Calls -------------------------------------------------------------------
+
+# Tries: RTX-38 RTX-40
+# Covers: RTX-42 RTX-43 RTX-95 RTX-97 RTX-98
+@case("rtx-calls", "an honest proxy", mount=False)
+def honest(s):
+    s.mount()
+    s.log(f"the client says {s.of_client()}")
+    want(s.of_client().flags & SENDS, "the client does not say that it sends Calls in this form")
+    s.works()
+    s.reads(1 << 20)
+    for length in (3000, 5000, 16384, 20000, 65536, 65537, 300001):
+        s.heard.clear()
+        want(s.do(do_write, DATA[:length], "new", True) == length, "WRITE")
+        verified(s, "new", DATA[:length])
+        s.log(f"WRITE of {length}: {s.heard}")
+    want(uses(s, "group"), "a WRITE of 20000 bytes is no group")
+    s.heard.clear()
+    s.stale()
+    want(s.do(do_list) == 300, "READDIR")
+    want(any(replies > 1 for _, _, replies in s.heard), f"READDIR offers no Receives: {s.heard}")
+    s.kept()
+    s.umount()
+    s.mount(V42)
+    s.heard.clear()
+    want(s.do(do_setxattr, 8000) == 8000, "SETXATTR")
+    want(s.groups(2), "a long Call is no group")
+
+
+# Covers: RTX-36 RTX-32 RTX-41 RTX-68 RTX-62
+@case("rtx-calls", "every combination of a server's words", mount=False)
+def combinations(s):
+    rows = [(flags, calls, replies, msg, places) for flags, calls, replies, msg, places in itertools.product(
+        (0, RESULTS), (0, 1, 2, 64), (0, 1, 16), (1024, 1 << 20), (0, 7))
+            if (calls or msg == 1024) and (places or not flags)]
+    for flags, calls, replies, msg, places in rows:
+        s.rbsiz = 29696 if places else 4096
+        head, seg = (1024, 4096) if places else (0, 0)
+        s.rtx = Property(flags, calls, replies, msg if calls else 0, head, seg, places)
+        s.heard.clear()
+        try:
+            s.mount()
+            want(s.do(do_write, DATA[:50000], "words", True) == 50000, "WRITE")
+            verified(s, "words", DATA[:50000])
+            s.stale()
+            want(s.do(do_list) == 300, "READDIR")
+            s.works()
+            want(calls or not s.groups(), "groups that were not asked for")
+            want(calls < 64 or replies < 16 or msg < 1 << 20 or s.groups(), "no groups")
+            s.umount()
+        except Failure as e:
+            raise Failure(f"{s.rtx}: {e}") from None
+        want(s.accepted == 1, f"{s.rtx}: the connection was not kept")
+        s.accepted = 0
+
+
+# Tries: RTX-86
+# Covers: RTX-31 RTX-32 RTX-33
+@case("rtx-calls", "a server that announces nothing, something bad, or later", mount=False)
+def unannounced(s):
+    good = prop_rtx(*NO_LIMIT)
+    rows = [((), 0), ((words(rtx.RTX, 0),), 0), ((good,), 1)]
+    rows += [((prop_rtx(*NO_LIMIT._replace(**change)),), 0) for change in (
+        {"call_max": 257}, {"reply_max": 257}, {"msg_max": 1000}, {"head": 1024}, {"seg": 4096},
+        {"head": 1024, "seg": 4096, "nsegs": 1}, {"head": 65532, "seg": 65536, "nsegs": 0xffffffff})]
+    rows += [((words(rtx.RTX, 24) + bytes(24),), 0), ((good, good), 0)]
+    for props, used in rows:
+        begins(s, lambda conn, props=props: s.welcome(conn, (prop(RBSIZ, 4096), *props)))
+        want(bool(uses(s, "announced")) == bool(used), f"{props}: {s.heard[-3:]}")
+        s.umount()
+    # What is said first holds, and for this connection.
+    begins(s, s.welcome)
+    want(uses(s, "first"), "no group")
+    s.conns[0].plain(connprop(0x77, prop(RBSIZ, 4096), prop_rtx(*NOTHING), flags=0))
+    want(uses(s, "again"), "a later property is believed")
+    s.first = lambda conn: s.welcome(conn, (prop(RBSIZ, 4096),))
+    s.conns[0].disconnect()
+    want(not uses(s, "another"), "what another connection's server said is believed")
+
+
+@case("rtx-calls", "a client that was told not to", mount=False)        # Covers: RTX-103 RTX-31
+def switched_off(s):
+    put(SWITCH, 0)
+    try:
+        s.mount()
+        want(s.hellos[-1].find(words(rtx.RTX), 24) < 0, f"the client says {s.of_client()}")
+        want(not uses(s, "off"), "a group")
+        s.stale()
+        want(s.do(do_list) == 300, "READDIR")
+        want(not s.groups(), "a group")
+    finally:
+        put(SWITCH, 1)
+
+
+# Covers: RTX-74 RTX-78 RTX-79 RTX-81
+@case("rtx-calls", "grants of all sizes", mount=False)
+def grants(s):
+    for credit, most in ((1, 0), (2, 0), (4, 0), (8, 5), (16, 5), (64, 5), (0xffffffff, 5)):
+        s.credit = credit
+        s.mount()
+        s.works()
+        s.heard.clear()
+        want(s.do(do_write, DATA[:20000], "grants", True) == 20000, "WRITE")
+        found = max([n for _, n, _ in s.heard], default=0)
+        want((found >= 5) == bool(most), f"grant {credit}: {found} transmissions")
+        # More beyond the first than half of the grant, however many there are at once
+        ops = [s.user(do_write, DATA[:20000], f"grants{i}", True) for i in range(5)]
+        s.listen(0.3)
+        beyond = sum(n - 1 for conn in s.conns for n in s.flight[conn].values() if n)
+        want(beyond <= credit // 2, f"grant {credit}: {beyond} credits beyond the first")
+        for op in ops:
+            want(s.finish(op) == 20000, "WRITE")
+        # It shrinks while they are in flight.
+        if most:
+            op, call = long_write(s)
+            s.credit = 1
+            call.respond()
+            want(s.finish(op) == 20000, "WRITE")
+            want(not uses(s, "shrunk"), "a group in a window of one")
+        s.umount()
+
+
+# --- Replies ----------------------------------------------------------------------------------
+
+# Tries: RTX-101
+# Covers: RTX-66 RTX-43
+@case("rtx-replies", "Replies in any division that is allowed")
+def divisions(s):
+    rng = random.Random(5)
+    found = set()
+    for i in range(25):
+        s.stale()
+        op = s.user(do_list)
+        while (call := next_or_done(s, op, LISTING)):
+            if not isinstance(call, CallX) or call.group.replies < 2:
+                call.respond()
+                continue
+            body = call.forward()
+            sizes = [4 * rng.randrange(2, 200) for _ in range(rng.randrange(call.group.replies))]
+            pieces = cut(body, *sizes)
+            if all(pieces) and max(map(len, pieces)) <= s.announced() - LEAST:
+                found.add(len(pieces))
+                call.grouped(body, *sizes)
+            else:
+                call.respond(body)
+        want(op.get() == 300, f"READDIR {i} returns {op.get()}")
+    s.works()
+    s.log(f"groups of {sorted(found)}")
+    want(len(found) > 1, "no Reply was divided")
+    # A group of one, to a Call that could have had no more
+    op, call = long_write(s)
+    call.grouped(call.forward())
+    want(s.finish(op) == 20000, "WRITE")
+    s.kept()
+
+
+def next_or_done(s, op, operation):
+    """The next such Call of the system call, or None if that has returned"""
+    end = time.monotonic() + 40
+    while time.monotonic() < end:
+        s.step()
+        while s.calls:
+            call = s.calls.popleft()
+            if call.operation in operation:
+                return call
+            call.respond()
+        if op.ready():
+            return None
+    raise Failure("no Call comes")
+
+
+def bad_replies(call, body):
+    """(what, messages, is the connection lost over it): a Reply of three transmissions, or as many as are offered"""
+    size = (len(body) // 3) & ~3
+    one, two, three = of = call.transmissions(body, size, size)
+    other = call.xid ^ 0x5500
+    for at, value in ((COUNT, 0), (STREAM, 4), (STREAM, size - 4), (HERE, 4), (HERE, size - 4), (HERE, 0x7fffffff),
+                      (HERE, 0xffffffff), (DATA_AT, 4), (DATA_AT, 1024), (DATA_AT, 0xffffffff)):
+        yield f"word {at // 4} is {value:#x}", [word(one, at, value)] + of[1:], False
+    yield "one of three", [word(one, COUNT, 1)] + of[1:], False
+    yield "two of three", [word(one, COUNT, 2)] + of[1:], False
+    yield "stream that never comes", [word(one, STREAM, len(body) + 4)] + of[1:], False
+    yield "4 GB of stream", [word(one, STREAM, 0xfffffffc)] + of[1:], False
+    yield "a gap", [one, three], False
+    yield "a repeat", [one, two, two, three], False
+    for delta in (-1, 1, 5):
+        yield f"number {delta:+}", [one, word(two, NUMBER, 1 + delta), three], False
+    for delta in (-4, 4):
+        yield f"offset {delta:+}", [one, word(two, OFFSET, size + delta), three], False
+    yield "a piece that is too short", [one, word(two, HERE, size - 4)[:-4], three], False
+    yield "a piece of no whole words", [one, word(two, HERE, size - 1)[:-1], three], False
+    yield "nothing in the second", [one, word(two, HERE, 0)[:NEXT_LENGTH], three], False
+    yield "bytes behind the second", [one, two + bytes(4), three], False
+    yield "a second that is cut off", [one, two[:30], three], False
+    yield "a first that is cut off", [one[:40]] + of[1:], False
+    yield "results that nobody asked for", call.transmissions(body, size, size, items=[(40, 8)]), False
+    yield "a Position Zero chunk", call.transmissions(body, size, size, reads=[(0, fake())]), False
+    yield "a Reply chunk that was not offered", call.transmissions(body, size, size, reply=[fake()]), False
+    yield "another XID in the stream", call.transmissions(words(other) + body[4:], size, size), False
+    yield "a Call in the stream", call.transmissions(body[:4] + words(0) + body[8:], size, size), False
+    # In between: more of it may still come.                    Covers: RTX-51
+    yield "another XID", [one, word(two, XID, other), three], True
+    yield "a Call's NEXT", [one, word(two, FLAGS, 0), three], True
+    yield "a CONNPROP in between", [one, connprop(0x71, flags=0), two, three], True
+    yield "an error in between", [one, error2(other, SYSTEM), two, three], True
+    yield "a callback in between", [one, upwards(header(0x72) + callback_null(0x72)), two, three], True
+    yield "a Reply in between", [one, upwards(header(other) + rpc_reply(other)), two, three], True
+    yield "itself in between", [one, *of], True
+    yield "in between when it is broken", [one, word(two, NUMBER, 7), connprop(0x73, flags=0)], True
+    yield "halves of two groups", [one, following(other, 1, size, len(body) - size, flags=1) + body[size:]], True
+
+
+def fake():
+    return hostile_server.Segment(1, 8, 4096)
+
+
+# Tries: RTX-71
+# Covers: RTX-45 RTX-46 RTX-51 RTX-48 RTX-49 RTX-28
+@case("rtx-replies", "Reply groups of all bad kinds", mount=False)
+def broken(s):
+    s.mount("vers=3,noac,soft,timeo=300,retrans=2")
+    op, call = s.listing()
+    count = len(list(bad_replies(call, part_of(call))))
+    call.respond()
+    s.finish(op)
+    posted = fewest(s)
+    for i in range(count):
+        accepted = s.accepted
+        op, call = s.listing()
+        what, messages, closes = list(bad_replies(call, part_of(call)))[i]
+        if closes and posted:
+            # Whatever was offered is free again.
+            want(posted == fewest(s), f"no longer {posted} Receives are posted")
+            posted = 0
+        before = s.seen[call.xid]
+        for message in messages:
+            call.conn.plain(message)
+        try:
+            if closes:
+                want(s.serve(lambda conn=call.conn: conn.closed or conn.lost, 20), "the connection stays")
+                s.finish(op)
+            else:
+                result = s.finish(op)
+                want(result == "EIO", f"READDIR returns {result}")
+                want(s.seen[call.xid] == before, "it was sent again")
+                want(s.accepted == accepted, "the connection is not kept")
+            want(not s.backward or closes, "it is answered")
+            s.backward.clear()
+            want(s.do(do_stat, MNT + "/file") == len(DATA), "GETATTR")
+        except Failure as e:
+            raise Failure(f"{what}: {e}") from None
+    s.log(f"{count} kinds")
+    s.works()
+
+
+# Tries: RTX-65 RTX-76
+# Covers: RTX-51
+@case("rtx-replies", "more transmissions than were offered")
+def too_many(s):
+    for more in (1, 250, 0xfffffff0):
+        accepted = s.accepted
+        op, call = s.listing()
+        count = call.group.replies + more
+        if more == 1:                   # in order, and complete
+            messages = call.transmissions(part_of(call), *[40] * (count - 1))
+        else:                           # which is seen at once
+            messages = [word(call.transmissions(part_of(call), 40)[0], COUNT, count)]
+        for message in messages:
+            call.conn.plain(message)
+        want(s.serve(lambda conn=call.conn: conn.closed or conn.lost, 20),
+             f"{count} transmissions for {call.group.replies} Receives: the connection stays")
+        s.finish(op)
+        want(s.accepted > accepted, "no new connection")
+        s.works()
+
+
+@case("rtx-replies", "two groups for one Call, and stray transmissions")           # Covers: RTX-51 RTX-46
+def twice(s):
+    for _ in range(5):
+        op, call = s.listing()
+        messages = call.transmissions(call.forward())
+        call.conn.plain(following(call.xid, 1, 200, 4, flags=1) + bytes(4))       # before there is a group
+        for message in messages + messages + messages[-1:]:
+            call.conn.plain(message)
+        want(s.finish(op) == 300, f"READDIR returns {op.get()}")
+    s.works()
+    s.kept()
+
+
+# Covers: RTX-37 RTX-66 RTX-51
+@case("rtx-replies", "Replies in this form to Calls in base form", "xprt_rdma_bad_reply")
+def to_base(s):
+    op, call = s.small()
+    want(not isinstance(call, CallX), "a short READ is a group")
+    for message in group(call.xid, [call.forward()], flags=1, replies=0, credit=s.credit):
+        call.conn.plain(message)
+    s.fails(op, call.xid)
+    s.works()
+    s.kept()
+
+
+@case("rtx-replies", "half a Reply, and nothing more", mount=False)  # Tries: RTX-85 RTX-100
+def half(s):
+    for swallowed in (False, True):
+        s.mount("vers=3,noac,hard")
+        op, call = s.listing()
+        messages = call.transmissions(part_of(call), 200, 200)
+        t0 = time.monotonic()
+        call.conn.plain(messages[0])
+        if swallowed:
+            call.conn.plain(word(messages[1], OFFSET, 4))
+        conn = call.conn
+        want(s.verbs.until(lambda c=conn: c.lost, TIMEOUT + 15), "the connection stays")
+        took = time.monotonic() - t0
+        want(took > TIMEOUT - 1, f"the connection goes after {took:.1f} s")
+        s.finish(op)
+        s.works()
+        s.umount()
+
+
+# The siw of user space sends no handle to invalidate.
+# Tries: RTX-72 RTX-73
+@case("rtx-replies", "invalidating before the last transmission", only="rxe")
+def invalidating(s):
+    reading = s.user(hostile_server_v2.do_read, 65536)
+    held = s.next(READ3)
+    want(held.writes, "a long READ without a chunk")
+    op, call = s.listing()
+    messages = call.transmissions(part_of(call), 200)
+    call.conn.plain(messages[0], held.writes[0][0].handle)
+    want(s.verbs.until(lambda conn=call.conn: conn.lost, 20), "the connection stays")
+    s.reads(65536, op=reading)
+    s.finish(op)
+    s.works()
+
+
+# --- errors ---------------------------------------------------------------------------------------
+
+def anew(s):
+    """Another connection, which knows nothing of the errors on this one"""
+    s.conns[0].disconnect()
+    s.works()
+
+
+# Tries: RTX-87 RTX-88 RTX-89 RTX-35
+@case("rtx-errors", "errors to a group: base form, once", mount=False)
+def to_groups(s):
+    for code, ends in ((RTX_CONT, True), (INVAL_HTYPE, True), (RTX_LIMIT, False)):
+        s.mount()
+        want(uses(s, "before"), "no group")
+        op, call = long_write(s)
+        want(isinstance(call, CallX), "no group")
+        call.conn.plain(error2(call.xid, code, credit=0xffffffff))
+        again = s.next(WRITE3)
+        want(again.xid == call.xid and not isinstance(again, CallX), f"code {code:#x}: no base form, or another XID")
+        again.respond()
+        want(s.finish(op) == 20000, "WRITE")
+        verified(s, "long", DATA[:20000])
+        want(bool(uses(s, "after")) != ends, f"code {code:#x}: groups afterwards: {s.groups()[-2:]}")
+        s.stale()
+        want(s.do(do_list) == 300, "READDIR")
+        s.kept()
+        # Another connection may be to a server that knows better.
+        s.conns[0].disconnect()
+        s.works()
+        want(uses(s, "anew"), "no group on the next connection")
+        s.umount()
+        s.accepted = 0
+
+
+@case("rtx-errors", "the same error to both forms, and those that nothing is done about")  # Tries: RTX-88 RTX-89
+def final(s):
+    for codes in ((RTX_LIMIT, RTX_LIMIT), (RTX_LIMIT, RTX_CONT), (RTX_LIMIT, INVAL_HTYPE), (BAD_XDR,), (SYSTEM,),
+                  (77,)):
+        op, call = long_write(s)
+        xid = call.xid
+        for i, code in enumerate(codes):
+            want(isinstance(call, CallX) == (not i), f"{codes}: form {i}")
+            call.conn.plain(error2(xid, code))
+            if i + 1 < len(codes):
+                call = s.next(WRITE3)
+        result = s.finish(op)
+        want(result in ("EIO", "EREMOTEIO"), f"{codes}: WRITE returns {result}")
+        want(s.seen[xid] == len(codes), f"{codes}: sent {s.seen[xid]} times")
+        anew(s)
+
+
+@case("rtx-errors", "every remedy there is, and no more")  # Tries: RTX-89 RTX-88
+def remedies(s):
+    errors = {RTX_LIMIT: (), READ_CHUNKS: (0,), WRITE_CHUNKS: (0,), SEGMENTS: (1,), REPLY_RESOURCE: (70000,),
+              RTX_CONT: ()}
+    rng = random.Random(3)
+    for turn in range(12):
+        op, call = long_write(s) if turn % 2 else s.listing()
+        xid, count = call.xid, 0
+        codes = list(errors)
+        while True:
+            count += 1
+            want(count <= 7, "it is sent more than seven times")
+            code = RTX_LIMIT if count == 1 else rng.choice(codes)
+            call.conn.plain(error2(xid, code, *errors[code]))
+            following_one = next_or_done(s, op, (WRITE3,) + LISTING)
+            if not following_one or following_one.xid != xid:
+                if following_one:
+                    following_one.respond()
+                break
+            call = following_one
+        s.finish(op)
+        s.log(f"turn {turn}: sent {s.seen[xid]} times")
+        want(s.seen[xid] <= 7, f"sent {s.seen[xid]} times")
+        anew(s)
+
+
+# Tries: RTX-101
+@case("rtx-errors", "a server that never answers in this form", mount=False)      # Covers: RTX-67 RTX-68
+def never(s):
+    s.mount()
+    for _ in range(40):
+        s.stale()
+        op = s.user(do_list)
+        while (call := next_or_done(s, op, LISTING)):
+            body = call.forward()
+            if isinstance(call, CallX) and len(body) + 36 > s.announced():
+                call.conn.plain(error2(call.xid, REPLY_RESOURCE, len(body)))
+                again = s.next(LISTING)
+                want(again.xid == call.xid and again.reply, "no Reply chunk")
+                again.respond(body)
+            else:
+                call.respond(body)
+        want(op.get() == 300, "READDIR")
+    s.works()
+    s.kept()
+
+
+# --- connections that go, and Calls that are given up -------------------------------------------------
+
+@case("rtx-connections", "cut after each transmission", mount=False)  # Tries: RTX-86 RTX-87
+def cut_off(s):
+    s.mount("vers=3,noac,hard")
+    for at in range(1, 6):                      # of a Call
+        s.works()
+        xids, gone = [], []
+
+        def arrival(conn, data, at=at, xids=xids, gone=gone):
+            if conn in gone:
+                return True
+            if len(xids) < at:
+                xids.append(data[:4])
+                if len(xids) == at:
+                    s.open.pop(conn, None)
+                    gone.append(conn)
+                    conn.disconnect()
+                    return True
+            return False
+        s.at_arrival = arrival
+        want(s.do(do_write, DATA[:20000], "cut", True) == 20000, "WRITE")
+        s.at_arrival = None
+        verified(s, "cut", DATA[:20000])
+        want(xids, "no group")
+        want(s.seen[int.from_bytes(xids[0], "big")], "another XID")
+    for at in range(1, 3):                      # of a Reply
+        op, call = s.listing()
+        for message in call.transmissions(part_of(call), 200, 200)[:at]:
+            call.conn.plain(message)
+        time.sleep(0.05)
+        call.conn.disconnect()
+        want(s.finish(op) == 300, f"READDIR returns {op.get()}")
+    s.works()
+
+
+def killed_listing(s):
+    """A READDIR in this form whose process is gone"""
+    s.stale()
+    call = kill(s, "ls", MNT + "/dir")
+    want(isinstance(call, CallX) and call.group.replies > 1, "READDIR offers no Receives")
+    return call
+
+
+# A Call that was given up keeps what was offered for its Reply until that comes.
+# Tries: RTX-100 RTX-101 RTX-75
+# Covers: V1-CRD-06
+@case("rtx-connections", "late Replies, of one transmission and of many", "xprt_rdma_given_up", mount=False)
+def late(s):
+    s.mount("vers=3,noac,hard")
+    s.works()
+    for form in range(4):
+        call = killed_listing(s)
+        want(s.verbs.until(lambda: owed() == 1), f"{owed()} credits are owed, not 1")
+        s.works()
+        body = part_of(call)
+        if form == 0:
+            call.send(body)
+        elif form == 1:
+            call.grouped(body)
+        elif form == 2:
+            call.grouped(body, 500, *[4] * (call.group.replies - 2))
+        else:
+            call.conn.plain(error2(call.xid, SYSTEM))
+        want(s.verbs.until(lambda: owed() == 0), f"form {form}: {owed()} credits are owed")
+        s.works()
+    # All at once, so that every Receive there is belongs to one of them
+    calls = []
+    for _ in range(3):
+        calls.append(killed_listing(s))
+    want(s.verbs.until(lambda: owed() == 3), f"{owed()} credits are owed, not 3")
+    for call in calls:
+        call.grouped(part_of(call), 500, *[4] * (call.group.replies - 2))
+    want(s.verbs.until(lambda: owed() == 0), f"{owed()} credits are owed")
+    s.works()
+    s.kept()
+
+
+if __name__ == "__main__":
+    rtx.main()
+    main(ServerX)
