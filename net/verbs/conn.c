@@ -19,7 +19,9 @@
  * CM may say the same by an event. The owner is told like for any other loss;
  * the device stays until all that hangs from it has been destroyed (I21).
  */
+#include <kunit/visibility.h>
 #include <linux/delay.h>
+#include <linux/export.h>
 #include <linux/moduleparam.h>
 #include <rdma/ib_cm.h>
 #include <rdma/rdma_cm.h>
@@ -61,6 +63,7 @@ void rpcrdma_conn_init(struct rpcrdma_conn *conn,
 	rpcrdma_keepalive_init(conn);
 	rpcrdma_gather_init(conn);
 }
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_conn_init);
 
 static void rpcrdma_conn_keep_peer(struct rpcrdma_conn *conn,
 				   const struct rdma_conn_param *param)

@@ -18,6 +18,8 @@
  *
  * See RTX-40 to RTX-51, RTX-73, RTX-84, RTX-85 of rtx.rst.
  */
+#include <kunit/visibility.h>
+#include <linux/export.h>
 #include <rpcrdma/conn.h>
 #include <rpcrdma/counters.h>
 #include <rpcrdma/msg.h>
@@ -246,6 +248,7 @@ void rpcrdma_gather_start(struct rpcrdma_conn *conn,
 	/* Pairs with rpcrdma_recv_wc_done() */
 	smp_store_release(&conn->cn_receive, rpcrdma_gather_take);
 }
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_gather_start);
 
 /**
  * rpcrdma_gather_stop - nobody waits for a group any more
@@ -257,6 +260,7 @@ void rpcrdma_gather_stop(struct rpcrdma_conn *conn)
 {
 	disable_delayed_work_sync(&conn->cn_gather.ga_work);
 }
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_gather_stop);
 
 /**
  * rpcrdma_gather_end - let go of what is held of a group
@@ -276,3 +280,4 @@ void rpcrdma_gather_end(struct rpcrdma_conn *conn)
 		rpcrdma_recv_drop(recv);
 	}
 }
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_gather_end);

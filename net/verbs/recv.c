@@ -29,6 +29,8 @@
  * never wait for each other, and each gate is shut before the queues are drained
  * (invariant I1 in Documentation/locking.rst).
  */
+#include <kunit/visibility.h>
+#include <linux/export.h>
 #include <linux/slab.h>
 #include <rpcrdma/conn.h>
 
@@ -295,6 +297,7 @@ void rpcrdma_recv_put(struct rpcrdma_recv *recv)
 	if (atomic_read(&pool->rp_nwaiting) >= batch)
 		rpcrdma_recv_pool_post(pool);
 }
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_recv_put);
 
 /**
  * rpcrdma_recv_pool_orphan - let go of the Receives that the owner holds
