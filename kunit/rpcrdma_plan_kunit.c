@@ -644,6 +644,8 @@ static void rpcrdma_plan_expect(struct kunit *test,
 	KUNIT_EXPECT_EQ(test, plan.pl_count, want->pl_count);
 	KUNIT_EXPECT_EQ(test, plan.pl_replies, want->pl_replies);
 	KUNIT_EXPECT_EQ(test, plan.pl_short, want->pl_short);
+	KUNIT_EXPECT_EQ(test, plan.pl_limit,
+			plan.pl_call == RPCRDMA_CALL_GROUP ? 16384 : 0);
 }
 
 static struct rpcrdma_plan_args
@@ -707,6 +709,11 @@ static void rpcrdma_plan_rtx_bounds(struct kunit *test)
 	rpcrdma_plan_expect(test, &args, &call);
 	rtx.px_peer.xp_call_max = 1;
 	rpcrdma_plan_expect(test, &args, &none);
+	rtx.px_peer.xp_reply_max = 16;
+	rtx.px_spare = 0;
+	want = none;
+	want.pl_short = true;
+	rpcrdma_plan_expect(test, &args, &want);
 	rtx = fresh;
 	rtx.px_peer.xp_msg_max = 30000;
 	rpcrdma_plan_expect(test, &args, &group);

@@ -272,7 +272,7 @@ void xprt_rdma_req_free_slot(struct rpc_xprt *xprt, struct rpc_rqst *rqst)
 	/* All credits are with RPCs that were given up. Should no Reply come
 	 * to them, nobody would notice: start over.
 	 */
-	if (unlikely(!rpcrdma_window_room(&xr->xr_window, 0)))
+	if (unlikely(xprt_rdma_credit_is_stuck(xr)))
 		xprt_force_disconnect(xprt);
 }
 

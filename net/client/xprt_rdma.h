@@ -477,6 +477,17 @@ static inline u32 xprt_rdma_credit_in_flight(struct xprt_rdma *xr)
 	return calls;
 }
 
+/* Does no RPC that somebody waits for hold a credit, or ever get one? A grant that shrinks
+ * below the credits of groups in flight is no reason: they come back (RTX-81).
+ */
+static inline bool xprt_rdma_credit_is_stuck(const struct xprt_rdma *xr)
+{
+	const struct rpcrdma_window *win = &xr->xr_window;
+
+	return !rpcrdma_window_room(win, 0) &&
+	       (!READ_ONCE(win->wn_more) || !READ_ONCE(xr->xr_xprt.cong));
+}
+
 /* Everything sent so far is lost. Context: send lock held. */
 static inline void xprt_rdma_credit_next_cookie(struct xprt_rdma *xr)
 {

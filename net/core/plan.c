@@ -85,7 +85,7 @@ static bool rpcrdma_plan_reply_group(const struct rpcrdma_limits *limits,
 	plan->pl_replies = rpcrdma_plan_replies(limits, args, most);
 	if (plan->pl_replies && plan->pl_replies - 1 <= rtx->px_spare)
 		return true;
-	plan->pl_short |= plan->pl_replies;
+	plan->pl_short = plan->pl_replies;
 	plan->pl_replies = 1;
 	return false;
 }

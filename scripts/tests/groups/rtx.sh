@@ -43,11 +43,14 @@ in_sends() {
 		counted client_calls_read_chunk 0 0 counted client_mrs_registered 0 0 written "$2" 4
 }
 
-writes() {
+# The server grants few credits at first, and more as it sees what for (RTX-83).
+more_credits() {
 	: >"$MNT/written"
-	# The server grants more than it did at first when there are more Calls.
-	written 4096 16
 	written 65536 16
+}
+
+writes() {
+	more_credits
 	counted client_calls_group 0 0 counted client_calls_read_chunk 0 0 written 16000 4
 	in_sends 2 16384
 	in_sends 3 32768
@@ -120,6 +123,7 @@ case_rtx-seen() {
 
 links() {
 	local text
+	more_credits
 	text=$(head -c 4000 /dev/zero | tr '\0' x)
 	counted client_calls_group 1 1 counted client_calls_long 0 0 counted client_calls_read_chunk 0 0 \
 		ln -s "$text" "$MNT/long"
@@ -138,9 +142,7 @@ case_rtx-symlink() {
 
 # What was switched off is not said and not sent; nor is anything of it in version 1.
 plain() {
-	: >"$MNT/written"
-	written 4096 16
-	written 65536 16
+	more_credits
 	counted client_calls_read_chunk 4 4 written 32768 4
 }
 
