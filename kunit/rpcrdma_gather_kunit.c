@@ -1,0 +1,1019 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unit tests of net/verbs/gather.c: what becomes of Receives, and what the owner of a
+ * connection hears, in which order. What is decided about each arrival is tested with
+ * core/group.c.
+ *
+ * The connection has no device, and its owner is this file. Receives come from the
+ * connection's own list of those that wait to be posted, and have to be there again when
+ * they were given back; nothing is ever posted.
+ */
+
+#include <linux/llist.h>
+#include <linux/unaligned.h>
+#include <linux/workqueue.h>
+
+#include <rpcrdma/conn.h>
+#include <rpcrdma/counters.h>
+#include <rpcrdma/msg.h>
+
+#include "rpcrdma_kunit.h"
+
+#define XID	RPCRDMA_KUNIT_XID
+
+#define RPCRDMA_GATHER_KUNIT_RECVS	8u
+#define RPCRDMA_GATHER_KUNIT_SEEN	4u
+#define RPCRDMA_GATHER_KUNIT_HANDLE	0x5eedu
+
+/* The group that most tests send */
+#define RPCRDMA_GATHER_KUNIT_COUNT	3u
+#define RPCRDMA_GATHER_KUNIT_STREAM	40u
+
+static const struct rpcrdma2_transmission
+rpcrdma_gather_kunit_group[RPCRDMA_GATHER_KUNIT_COUNT] = {
+	{ .tx_xid = XID, .tx_first = true,
+	  .tx_count = RPCRDMA_GATHER_KUNIT_COUNT,
+	  .tx_stream = RPCRDMA_GATHER_KUNIT_STREAM, .tx_here = 16 },
+	{ .tx_xid = XID, .tx_number = 1, .tx_offset = 16, .tx_here = 12 },
+	{ .tx_xid = XID, .tx_number = 2, .tx_offset = 28, .tx_here = 12 },
+};
+
+/* What the server of the vectors takes, and what their client offers */
+static const struct rpcrdma2_rtx rpcrdma_gather_kunit_ours = {
+	.xp_call_max = 64, .xp_reply_max = 16, .xp_msg_max = 1052672,
+	.xp_head = 1024, .xp_seg = 4096, .xp_nsegs = 7,
+};
+
+#define RPCRDMA_GATHER_KUNIT_REPLIES	5u
+
+enum rpcrdma_gather_event {
+	RPCRDMA_GATHER_MSG,
+	RPCRDMA_GATHER_ENDED,
+	RPCRDMA_GATHER_LOST,
+};
+
+/* Something that the owner has heard */
+struct rpcrdma_gather_seen {
+	enum rpcrdma_gather_event	event;
+	struct rpcrdma_msg_in		*msg;
+	struct rpcrdma_group_end	end;
+};
+
+/**
+ * struct rpcrdma_gather_fixture - a connection, and what its owner has heard
+ * @gf_kunit: the fixture that all suites share
+ * @gf_device: a device that maps nothing
+ * @gf_conn: the connection
+ * @gf_recv: its Receives
+ * @gf_seen: what the owner has heard
+ * @gf_nseen: how much
+ * @gf_looked: how much of it the test has looked at
+ * @gf_owned: Receives of messages that the owner has not given back
+ * @gf_counts: event counters at the beginning
+ */
+struct rpcrdma_gather_fixture {
+	struct rpcrdma_kunit		*gf_kunit;
+	struct ib_device		*gf_device;
+	struct rpcrdma_conn		gf_conn;
+	struct rpcrdma_recv		gf_recv[RPCRDMA_GATHER_KUNIT_RECVS];
+	struct rpcrdma_gather_seen	gf_seen[RPCRDMA_GATHER_KUNIT_SEEN];
+	u32				gf_nseen;
+	u32				gf_looked;
+	u32				gf_owned;
+	u64				gf_counts[RPCRDMA_CNT_MAX];
+};
+
+/* --- the owner -------------------------------------------------------------- */
+
+static struct rpcrdma_gather_seen *
+rpcrdma_gather_kunit_hear(struct rpcrdma_conn *conn,
+			  enum rpcrdma_gather_event event)
+{
+	struct rpcrdma_gather_fixture *fx =
+		container_of(conn, struct rpcrdma_gather_fixture, gf_conn);
+	struct rpcrdma_gather_seen *seen;
+
+	KUNIT_ASSERT_LT(fx->gf_kunit->kf_test, fx->gf_nseen,
+			RPCRDMA_GATHER_KUNIT_SEEN);
+	seen = &fx->gf_seen[fx->gf_nseen++];
+	seen->event = event;
+	return seen;
+}
+
+static void rpcrdma_gather_kunit_receive(struct rpcrdma_conn *conn,
+					 struct rpcrdma_msg_in *msg)
+{
+	struct rpcrdma_gather_fixture *fx =
+		container_of(conn, struct rpcrdma_gather_fixture, gf_conn);
+
+	rpcrdma_gather_kunit_hear(conn, RPCRDMA_GATHER_MSG)->msg = msg;
+	fx->gf_owned += rpcrdma_msg_recvs(msg);
+}
+
+static void rpcrdma_gather_kunit_ended(struct rpcrdma_conn *conn,
+				       const struct rpcrdma_group_end *end)
+{
+	rpcrdma_gather_kunit_hear(conn, RPCRDMA_GATHER_ENDED)->end = *end;
+}
+
+/* From a work, too, where nothing may be asserted */
+static void rpcrdma_gather_kunit_lost(struct rpcrdma_conn *conn)
+{
+	struct rpcrdma_gather_fixture *fx =
+		container_of(conn, struct rpcrdma_gather_fixture, gf_conn);
+
+	if (fx->gf_nseen < RPCRDMA_GATHER_KUNIT_SEEN)
+		fx->gf_seen[fx->gf_nseen++].event = RPCRDMA_GATHER_LOST;
+}
+
+static const struct rpcrdma_conn_ops rpcrdma_gather_kunit_ops = {
+	.receive	= rpcrdma_gather_kunit_receive,
+	.group_ended	= rpcrdma_gather_kunit_ended,
+	.lost		= rpcrdma_gather_kunit_lost,
+};
+
+static const struct rpcrdma_gather_seen *
+rpcrdma_gather_look(struct rpcrdma_gather_fixture *fx,
+		    enum rpcrdma_gather_event event)
+{
+	struct kunit *test = fx->gf_kunit->kf_test;
+	const struct rpcrdma_gather_seen *seen = &fx->gf_seen[fx->gf_looked];
+
+	KUNIT_ASSERT_LT(test, fx->gf_looked, fx->gf_nseen);
+	KUNIT_ASSERT_EQ(test, seen->event, event);
+	fx->gf_looked++;
+	return seen;
+}
+
+/* The owner has heard no more than that */
+static void rpcrdma_gather_expect_no_more(struct rpcrdma_gather_fixture *fx)
+{
+	KUNIT_ASSERT_EQ(fx->gf_kunit->kf_test, fx->gf_looked, fx->gf_nseen);
+	fx->gf_looked = 0;
+	fx->gf_nseen = 0;
+}
+
+static struct rpcrdma_msg_in *
+rpcrdma_gather_expect_msg(struct rpcrdma_gather_fixture *fx, bool group)
+{
+	struct rpcrdma_msg_in *msg;
+
+	msg = rpcrdma_gather_look(fx, RPCRDMA_GATHER_MSG)->msg;
+	KUNIT_EXPECT_EQ(fx->gf_kunit->kf_test, rpcrdma_msg_is_group(msg),
+			group);
+	return msg;
+}
+
+static void rpcrdma_gather_expect_end(struct rpcrdma_gather_fixture *fx,
+				      u32 xid, bool response,
+				      enum rpcrdma_verdict verdict)
+{
+	const struct rpcrdma_group_end *end =
+		&rpcrdma_gather_look(fx, RPCRDMA_GATHER_ENDED)->end;
+	struct kunit *test = fx->gf_kunit->kf_test;
+
+	KUNIT_EXPECT_EQ(test, end->ge_xid, xid);
+	KUNIT_EXPECT_EQ(test, end->ge_response, response);
+	KUNIT_EXPECT_EQ(test, end->ge_verdict, verdict);
+}
+
+static void rpcrdma_gather_expect_lost(struct rpcrdma_gather_fixture *fx,
+				       int error)
+{
+	rpcrdma_gather_look(fx, RPCRDMA_GATHER_LOST);
+	KUNIT_EXPECT_EQ(fx->gf_kunit->kf_test, fx->gf_conn.cn_error, error);
+}
+
+static u64 rpcrdma_gather_counted(const struct rpcrdma_gather_fixture *fx,
+				  enum rpcrdma_counter which)
+{
+	return rpcrdma_counter_read(which) - fx->gf_counts[which];
+}
+
+/* --- Receives --------------------------------------------------------------- */
+
+static u32 rpcrdma_gather_waiting(const struct rpcrdma_gather_fixture *fx)
+{
+	return atomic_read(&fx->gf_conn.cn_recvs.rp_nwaiting);
+}
+
+/* Each Receive is somewhere, and the group holds those that have come of it. */
+static void rpcrdma_gather_check(struct rpcrdma_gather_fixture *fx)
+{
+	const struct rpcrdma_gather *gather = &fx->gf_conn.cn_gather;
+	const struct rpcrdma_group *group = &gather->ga_group;
+	struct kunit *test = fx->gf_kunit->kf_test;
+	const struct rpcrdma_recv *recv;
+	u32 held = 0;
+
+	for (recv = gather->ga_first; recv; recv = recv->rv_msg.mi_more) {
+		KUNIT_ASSERT_LT(test, held, RPCRDMA_GATHER_KUNIT_RECVS);
+		KUNIT_EXPECT_EQ(test, atomic_read(&recv->rv_state),
+				RPCRDMA_RECV_HELD);
+		held++;
+	}
+	KUNIT_EXPECT_EQ(test, held, group->gr_state == RPCRDMA_GROUP_OPEN ?
+			group->gr_number : 0);
+	KUNIT_EXPECT_EQ(test, rpcrdma_recv_pool_held(&fx->gf_conn.cn_recvs),
+			held + fx->gf_owned);
+	KUNIT_EXPECT_EQ(test, rpcrdma_gather_waiting(fx),
+			RPCRDMA_GATHER_KUNIT_RECVS - held - fx->gf_owned);
+	KUNIT_EXPECT_EQ(test, !gather->ga_begun,
+			group->gr_state == RPCRDMA_GROUP_IDLE);
+}
+
+/* What rpcrdma_recv_wc_done() does. @handle: what was invalidated; 0: nothing */
+static void rpcrdma_gather_arrive(struct rpcrdma_gather_fixture *fx,
+				  void *data, u32 len, u32 handle)
+{
+	struct rpcrdma_conn *conn = &fx->gf_conn;
+	struct llist_node *node = llist_del_first(&conn->cn_recvs.rp_waiting);
+	struct rpcrdma_recv *recv;
+
+	KUNIT_ASSERT_NOT_NULL(fx->gf_kunit->kf_test, node);
+	recv = llist_entry(node, struct rpcrdma_recv, rv_free);
+	atomic_dec(&conn->cn_recvs.rp_nwaiting);
+	atomic_inc(&conn->cn_recvs.rp_nheld);
+	atomic_set(&recv->rv_state, RPCRDMA_RECV_HELD);
+	recv->rv_buf.bf_data = data;
+	recv->rv_buf.bf_size = len;
+	recv->rv_len = len;
+	recv->rv_invalidated = handle;
+	recv->rv_inv_rkey = handle;
+	conn->cn_receive(conn, &recv->rv_msg);
+	rpcrdma_gather_check(fx);
+}
+
+/* The owner gives a message back. */
+static void rpcrdma_gather_give(struct rpcrdma_gather_fixture *fx,
+				struct rpcrdma_msg_in *msg)
+{
+	fx->gf_owned -= rpcrdma_msg_recvs(msg);
+	rpcrdma_msg_put(msg);
+	rpcrdma_gather_check(fx);
+}
+
+/* --- transmissions ---------------------------------------------------------- */
+
+/* In the stream, each byte is its own offset. */
+static void rpcrdma_gather_build(struct rpcrdma_kunit *kunit,
+				 const struct rpcrdma2_transmission *tx)
+{
+	u32 i;
+
+	rpcrdma_kunit_clear(kunit);
+	rpcrdma_kunit_say(kunit, tx->tx_xid, RPCRDMA_VERS_2, 32,
+			  tx->tx_first ? RPCRDMA2_RTX_MSG : RPCRDMA2_RTX_NEXT,
+			  tx->tx_response ? RPCRDMA2_F_RESPONSE : 0);
+	if (tx->tx_first)
+		rpcrdma_kunit_say(kunit, tx->tx_count, tx->tx_stream,
+				  tx->tx_here, 0, !tx->tx_response, 0,
+				  tx->tx_nitems, 0, 0, 0, 0);
+	else
+		rpcrdma_kunit_say(kunit, tx->tx_number, tx->tx_offset,
+				  tx->tx_here, 0);
+	for (i = 0; i < tx->tx_here; i++)
+		kunit->kf_buf[kunit->kf_len++] = tx->tx_offset + i;
+}
+
+static void rpcrdma_gather_send(struct rpcrdma_gather_fixture *fx,
+				const struct rpcrdma2_transmission *tx,
+				u32 handle)
+{
+	struct rpcrdma_kunit *kunit = fx->gf_kunit;
+
+	rpcrdma_gather_build(kunit, tx);
+	rpcrdma_gather_arrive(fx, rpcrdma_kunit_exact(kunit, kunit->kf_buf,
+						      kunit->kf_len),
+			      kunit->kf_len, handle);
+}
+
+/* One transmission of the group, which is a Call or a Reply */
+static void rpcrdma_gather_part(struct rpcrdma_gather_fixture *fx, u32 number,
+				bool response, u32 handle)
+{
+	struct rpcrdma2_transmission tx = rpcrdma_gather_kunit_group[number];
+
+	tx.tx_response = response;
+	rpcrdma_gather_send(fx, &tx, handle);
+}
+
+static void rpcrdma_gather_call(struct rpcrdma_gather_fixture *fx, u32 number)
+{
+	rpcrdma_gather_part(fx, number, false, 0);
+}
+
+static void rpcrdma_gather_vector(struct rpcrdma_gather_fixture *fx,
+				  enum rpcrdma_vector_id id)
+{
+	u32 len;
+	u8 *data = rpcrdma_kunit_whole(fx->gf_kunit, id, &len);
+
+	rpcrdma_gather_arrive(fx, data, len, 0);
+}
+
+/* The first transmission of a group that is too long for us */
+static void rpcrdma_gather_send_excess(struct rpcrdma_gather_fixture *fx)
+{
+	struct rpcrdma2_transmission tx = rpcrdma_gather_kunit_group[0];
+
+	tx.tx_stream = rpcrdma_gather_kunit_ours.xp_msg_max + 1;
+	rpcrdma_gather_send(fx, &tx, 0);
+}
+
+/* The message has @stream bytes of body, as rpcrdma_gather_build() makes them. */
+static void rpcrdma_gather_check_body(struct rpcrdma_gather_fixture *fx,
+				      struct rpcrdma_msg_in *msg, u32 stream)
+{
+	struct kunit *test = fx->gf_kunit->kf_test;
+	u8 body[2 * RPCRDMA_GATHER_KUNIT_STREAM];
+	u32 i;
+
+	rpcrdma_msg_set_body(msg, RPCRDMA2_RTX_MSG_MIN,
+			     get_unaligned_be32(rpcrdma_msg_head(msg) + 28));
+	KUNIT_ASSERT_EQ(test, rpcrdma_msg_body_len(msg), stream);
+	KUNIT_ASSERT_LE(test, stream, sizeof(body));
+	rpcrdma_msg_copy(msg, 0, body, stream);
+	for (i = 0; i < stream; i++)
+		KUNIT_EXPECT_EQ(test, body[i], i);
+}
+
+/* --- set-up ----------------------------------------------------------------- */
+
+static void rpcrdma_gather_kunit_fill(struct rpcrdma_gather_fixture *fx)
+{
+	struct rpcrdma_recv_pool *pool = &fx->gf_conn.cn_recvs;
+	struct rpcrdma_recv *recv;
+	u32 i;
+
+	/* More than ever wait: nobody posts them */
+	pool->rp_batch = U32_MAX;
+	for (i = 0; i < RPCRDMA_GATHER_KUNIT_RECVS; i++) {
+		recv = &fx->gf_recv[i];
+		recv->rv_conn = &fx->gf_conn;
+		recv->rv_buf.bf_device = fx->gf_device;
+		recv->rv_buf.bf_dir = DMA_FROM_DEVICE;
+		llist_add(&recv->rv_free, &pool->rp_waiting);
+		atomic_inc(&pool->rp_nwaiting);
+	}
+}
+
+static int rpcrdma_gather_kunit_init(struct kunit *test)
+{
+	struct rpcrdma_gather_fixture *fx;
+	u32 i;
+
+	/* A device without DMA is one to which nothing has to be synchronised */
+	if (!IS_ENABLED(CONFIG_INFINIBAND_VIRT_DMA))
+		kunit_skip(test, "no devices without DMA");
+	if (rpcrdma_kunit_init(test))
+		return -ENOMEM;
+	fx = kunit_kzalloc(test, sizeof(*fx), GFP_KERNEL);
+	if (!fx)
+		return -ENOMEM;
+	fx->gf_kunit = test->priv;
+	test->priv = NULL;
+	fx->gf_device = kunit_kzalloc(test, sizeof(*fx->gf_device),
+				      GFP_KERNEL);
+	if (!fx->gf_device)
+		return -ENOMEM;
+	rpcrdma_conn_init(&fx->gf_conn, &rpcrdma_gather_kunit_ops);
+	rpcrdma_gather_kunit_fill(fx);
+	for (i = 0; i < RPCRDMA_CNT_MAX; i++)
+		fx->gf_counts[i] = rpcrdma_counter_read(i);
+	test->priv = fx;
+	return 0;
+}
+
+static void rpcrdma_gather_kunit_exit(struct kunit *test)
+{
+	struct rpcrdma_gather_fixture *fx = test->priv;
+
+	if (fx)
+		rpcrdma_gather_stop(&fx->gf_conn);
+}
+
+/* From here on groups may arrive */
+static struct rpcrdma_gather_fixture *
+rpcrdma_gather_kunit_start(struct kunit *test)
+{
+	struct rpcrdma_gather_fixture *fx = test->priv;
+
+	rpcrdma_gather_start(&fx->gf_conn, &rpcrdma_gather_kunit_ours,
+			     RPCRDMA_GATHER_KUNIT_REPLIES);
+	return fx;
+}
+
+/* --- complete groups -------------------------------------------------------- */
+
+/* No numbered rule: whoever has announced nothing gets each transmission as it comes. */
+static void rpcrdma_gather_only_when_told(struct kunit *test)
+{
+	struct rpcrdma_gather_fixture *fx = test->priv;
+	u32 i;
+
+	for (i = 0; i < RPCRDMA_GATHER_KUNIT_COUNT; i++) {
+		rpcrdma_gather_call(fx, i);
+		rpcrdma_gather_give(fx, rpcrdma_gather_expect_msg(fx, false));
+		rpcrdma_gather_expect_no_more(fx);
+	}
+}
+
+/* Nothing is heard of it before it is whole.
+ *
+ * Covers: RTX-43 RTX-46
+ */
+static void rpcrdma_gather_hands_up_whole(struct kunit *test)
+{
+	struct rpcrdma_gather_fixture *fx = rpcrdma_gather_kunit_start(test);
+	struct rpcrdma_msg_in *msg;
+	u32 i;
+
+	for (i = 0; i < RPCRDMA_GATHER_KUNIT_COUNT; i++) {
+		rpcrdma_gather_expect_no_more(fx);
+		rpcrdma_gather_call(fx, i);
+	}
+	msg = rpcrdma_gather_expect_msg(fx, true);
+	rpcrdma_gather_expect_no_more(fx);
+	KUNIT_EXPECT_EQ(test, rpcrdma_msg_verdict(msg), RPCRDMA_OK);
+	KUNIT_EXPECT_EQ(test, rpcrdma_msg_recvs(msg),
+			RPCRDMA_GATHER_KUNIT_COUNT);
+	KUNIT_EXPECT_EQ(test, rpcrdma_msg_len(msg), RPCRDMA2_RTX_MSG_MIN +
+			2 * RPCRDMA2_RTX_NEXT_LEN +
+			RPCRDMA_GATHER_KUNIT_STREAM);
+	rpcrdma_gather_check_body(fx, msg, RPCRDMA_GATHER_KUNIT_STREAM);
+	rpcrdma_gather_give(fx, msg);
+	KUNIT_EXPECT_EQ(test, rpcrdma_gather_waiting(fx),
+			RPCRDMA_GATHER_KUNIT_RECVS);
+	KUNIT_EXPECT_EQ(test, rpcrdma_gather_counted(fx,
+			RPCRDMA_CNT_groups_received), 1);
+}
+
+/* No numbered rule: an owner may hold one group while the next arrives. */
+static void rpcrdma_gather_one_after_the_other(struct kunit *test)
+{
+	struct rpcrdma_gather_fixture *fx = rpcrdma_gather_kunit_start(test);
+	struct rpcrdma_msg_in *first, *second;
+	u32 i;
+
+	for (i = 0; i < 2 * RPCRDMA_GATHER_KUNIT_COUNT; i++)
+		rpcrdma_gather_call(fx, i % RPCRDMA_GATHER_KUNIT_COUNT);
+	first = rpcrdma_gather_expect_msg(fx, true);
+	second = rpcrdma_gather_expect_msg(fx, true);
+	rpcrdma_gather_expect_no_more(fx);
+	rpcrdma_gather_check_body(fx, second, RPCRDMA_GATHER_KUNIT_STREAM);
+	rpcrdma_gather_give(fx, second);
+	rpcrdma_gather_check_body(fx, first, RPCRDMA_GATHER_KUNIT_STREAM);
+	rpcrdma_gather_give(fx, first);
+}
+
+/* No numbered rule: a Receive that was part of a group is used for other messages, which
+ * are none, and for groups of one, which have nothing linked.
+ */
+static void rpcrdma_gather_leaves_nothing_behind(struct kunit *test)
+{
+	struct rpcrdma_gather_fixture *fx = rpcrdma_gather_kunit_start(test);
+	struct rpcrdma_msg_in *msgs[RPCRDMA_GATHER_KUNIT_RECVS];
+	u32 i;
+
+	for (i = 0; i < RPCRDMA_GATHER_KUNIT_COUNT; i++)
+		rpcrdma_gather_call(fx, i);
+	rpcrdma_gather_give(fx, rpcrdma_gather_expect_msg(fx, true));
+	rpcrdma_gather_expect_no_more(fx);
+	/* All of them, so those of the group */
+	for (i = 0; i < RPCRDMA_GATHER_KUNIT_RECVS; i++) {
+		rpcrdma_gather_vector(fx, i % 2 ? RPCRDMA_VEC_V2_MSG_INV :
+				      RPCRDMA_VEC_RTX_READDIR);
+		msgs[i] = rpcrdma_gather_expect_msg(fx, i % 2 == 0);
+		rpcrdma_gather_expect_no_more(fx);
+		KUNIT_EXPECT_EQ(test, rpcrdma_msg_recvs(msgs[i]), 1);
+		KUNIT_EXPECT_TRUE(test, rpcrdma_msg_is_flat(msgs[i]));
+		KUNIT_EXPECT_EQ(test, rpcrdma_msg_len(msgs[i]),
+				rpcrdma_msg_head_room(msgs[i]));
+	}
+	for (i = 0; i < RPCRDMA_GATHER_KUNIT_RECVS; i++)
+		rpcrdma_gather_give(fx, msgs[i]);
+}
+
+struct rpcrdma_gather_vector_case {
+	const char		*desc;
+	enum rpcrdma_vector_id	first;
+	u32			count;
+	u32			msg_max;
+	enum rpcrdma_verdict	verdict;
+};
+
+static const struct rpcrdma_gather_vector_case rpcrdma_gather_vectors[] = {
+	{ "WRITE of 8192", RPCRDMA_VEC_RTX_WRITE_8K, 1, 1052672 },
+	{ "WRITE of 65536", RPCRDMA_VEC_RTX_WRITE_64K_1, 3, 1052672 },
+	{ "WRITE of 65536, too large with its item",
+	  RPCRDMA_VEC_RTX_WRITE_64K_1, 3, 65536, RPCRDMA_BIG_GROUP },
+	{ "long Call", RPCRDMA_VEC_RTX_LONG_1, 4, 1052672 },
+	{ "Reply", RPCRDMA_VEC_RTX_REPLY_1, 2, 1052672 },
+	{ "two items", RPCRDMA_VEC_RTX_TWO_ITEMS, 1, 1052672 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(rpcrdma_gather_vector, rpcrdma_gather_vectors, desc);
+
+/* What the items say is judged when the group is whole, and told with it.
+ *
+ * Covers: RTX-45 RTX-59
+ */
+static void rpcrdma_gather_judges(struct kunit *test)
+{
+	const struct rpcrdma_gather_vector_case *param = test->param_value;
+	struct rpcrdma_gather_fixture *fx = test->priv;
+	struct rpcrdma2_rtx ours = rpcrdma_gather_kunit_ours;
+	struct rpcrdma_msg_in *msg;
+	u32 i;
+
+	ours.xp_msg_max = param->msg_max;
+	rpcrdma_gather_start(&fx->gf_conn, &ours,
+			     RPCRDMA_GATHER_KUNIT_REPLIES);
+	for (i = 0; i < param->count; i++)
+		rpcrdma_gather_vector(fx, param->first + i);
+	msg = rpcrdma_gather_expect_msg(fx, true);
+	rpcrdma_gather_expect_no_more(fx);
+	KUNIT_EXPECT_EQ(test, rpcrdma_msg_verdict(msg), param->verdict);
+	KUNIT_EXPECT_EQ(test, rpcrdma_msg_recvs(msg), param->count);
+	rpcrdma_gather_give(fx, msg);
+}
+
+/* More items than there can be, or than there are: nothing behind the transmission is
+ * read, and the owner hears that something is wrong.
+ *
+ * Covers: RTX-45
+ */
+static void rpcrdma_gather_bounds_items(struct kunit *test)
+{
+	static const u32 nitems[] = {
+		RPCRDMA2_RTX_MAX_ITEMS, RPCRDMA2_RTX_MAX_ITEMS + 1, U32_MAX,
+	};
+	struct rpcrdma_gather_fixture *fx = rpcrdma_gather_kunit_start(test);
+	struct rpcrdma2_transmission tx = rpcrdma_gather_kunit_group[0];
+	struct rpcrdma_msg_in *msg;
+	u32 i;
+
+	tx.tx_count = 1;
+	tx.tx_stream = tx.tx_here;
+	for (i = 0; i < ARRAY_SIZE(nitems); i++) {
+		tx.tx_nitems = nitems[i];
+		rpcrdma_gather_send(fx, &tx, 0);
+		msg = rpcrdma_gather_expect_msg(fx, true);
+		rpcrdma_gather_expect_no_more(fx);
+		KUNIT_EXPECT_EQ(test, rpcrdma_msg_verdict(msg),
+				RPCRDMA_BAD_GROUP);
+		rpcrdma_gather_give(fx, msg);
+	}
+}
+
+/* --- broken groups ---------------------------------------------------------- */
+
+/* Its Receives come back with the gap; the owner hears of it with the last one, once.
+ *
+ * Covers: RTX-49 RTX-50
+ */
+static void rpcrdma_gather_gap(struct kunit *test)
+{
+	struct rpcrdma_gather_fixture *fx = rpcrdma_gather_kunit_start(test);
+	struct rpcrdma2_transmission tx = rpcrdma_gather_kunit_group[1];
+
+	rpcrdma_gather_call(fx, 0);
+	rpcrdma_gather_call(fx, 1);
+	tx.tx_offset += 4;
+	rpcrdma_gather_send(fx, &tx, 0);
+	KUNIT_EXPECT_EQ(test, rpcrdma_gather_waiting(fx),
+			RPCRDMA_GATHER_KUNIT_RECVS);
+	rpcrdma_gather_expect_no_more(fx);
+	rpcrdma_gather_call(fx, 2);
+	rpcrdma_gather_expect_end(fx, XID, false, RPCRDMA_BAD_GROUP);
+	rpcrdma_gather_expect_no_more(fx);
+	KUNIT_EXPECT_EQ(test, rpcrdma_gather_counted(fx,
+			RPCRDMA_CNT_groups_broken), 1);
+	KUNIT_EXPECT_EQ(test, rpcrdma_gather_counted(fx,
+			RPCRDMA_CNT_groups_received), 0);
+	KUNIT_EXPECT_EQ(test, fx->gf_conn.cn_error, 0);
+}
+
+/* The owner hears of the group first, and then has what broke it.
+ *
+ * Covers: RTX-47 RTX-48
+ */
+static void rpcrdma_gather_is_cut(struct kunit *test)
+{
+	struct rpcrdma_gather_fixture *fx = rpcrdma_gather_kunit_start(test);
+
+	rpcrdma_gather_call(fx, 0);
+	rpcrdma_gather_call(fx, 1);
+	rpcrdma_gather_vector(fx, RPCRDMA_VEC_V2_MSG_INV);
+	rpcrdma_gather_expect_end(fx, XID, false, RPCRDMA_BAD_GROUP);
+	rpcrdma_gather_give(fx, rpcrdma_gather_expect_msg(fx, false));
+	rpcrdma_gather_expect_no_more(fx);
+
+	/* By a group of one */
+	rpcrdma_gather_call(fx, 0);
+	rpcrdma_gather_vector(fx, RPCRDMA_VEC_RTX_READDIR);
+	rpcrdma_gather_expect_end(fx, XID, false, RPCRDMA_BAD_GROUP);
+	rpcrdma_gather_give(fx, rpcrdma_gather_expect_msg(fx, true));
+	rpcrdma_gather_expect_no_more(fx);
+
+	/* By a Reply, which is put together all the same */
+	rpcrdma_gather_call(fx, 0);
+	rpcrdma_gather_vector(fx, RPCRDMA_VEC_RTX_REPLY_1);
+	rpcrdma_gather_expect_end(fx, XID, false, RPCRDMA_BAD_GROUP);
+	rpcrdma_gather_expect_no_more(fx);
+	rpcrdma_gather_vector(fx, RPCRDMA_VEC_RTX_REPLY_2);
+	rpcrdma_gather_give(fx, rpcrdma_gather_expect_msg(fx, true));
+	rpcrdma_gather_expect_no_more(fx);
+	KUNIT_EXPECT_EQ(test, fx->gf_conn.cn_error, 0);
+}
+
+/* What breaks a group is no good itself: two have ended.
+ *
+ * Covers: RTX-48 RTX-50
+ */
+static void rpcrdma_gather_two_ends(struct kunit *test)
+{
+	struct rpcrdma_gather_fixture *fx = rpcrdma_gather_kunit_start(test);
+	struct rpcrdma2_transmission tx = rpcrdma_gather_kunit_group[0];
+
+	rpcrdma_gather_call(fx, 0);
+	tx.tx_xid++;
+	tx.tx_count = 0;
+	rpcrdma_gather_send(fx, &tx, 0);
+	rpcrdma_gather_expect_end(fx, XID, false, RPCRDMA_BAD_GROUP);
+	rpcrdma_gather_expect_end(fx, XID + 1, false, RPCRDMA_BAD_MSG);
+	rpcrdma_gather_expect_no_more(fx);
+	KUNIT_EXPECT_EQ(test, rpcrdma_gather_waiting(fx),
+			RPCRDMA_GATHER_KUNIT_RECVS);
+}
+
+/* Of what is too long, nothing is held at all.
+ *
+ * Covers: RTX-49 RTX-50 RTX-84
+ */
+static void rpcrdma_gather_excess(struct kunit *test)
+{
+	struct rpcrdma_gather_fixture *fx = rpcrdma_gather_kunit_start(test);
+	u32 i;
+
+	rpcrdma_gather_send_excess(fx);
+	for (i = 1; i < RPCRDMA_GATHER_KUNIT_COUNT; i++) {
+		KUNIT_EXPECT_EQ(test, rpcrdma_gather_waiting(fx),
+				RPCRDMA_GATHER_KUNIT_RECVS);
+		rpcrdma_gather_expect_no_more(fx);
+		rpcrdma_gather_call(fx, i);
+	}
+	rpcrdma_gather_expect_end(fx, XID, false, RPCRDMA_BIG_GROUP);
+	rpcrdma_gather_expect_no_more(fx);
+}
+
+/* Covers: RTX-50 */
+static void rpcrdma_gather_drops_strays(struct kunit *test)
+{
+	struct rpcrdma_gather_fixture *fx = rpcrdma_gather_kunit_start(test);
+
+	rpcrdma_gather_call(fx, 1);
+	rpcrdma_gather_call(fx, 2);
+	rpcrdma_gather_expect_no_more(fx);
+	KUNIT_EXPECT_EQ(test, rpcrdma_gather_waiting(fx),
+			RPCRDMA_GATHER_KUNIT_RECVS);
+	KUNIT_EXPECT_EQ(test, rpcrdma_gather_counted(fx,
+			RPCRDMA_CNT_group_strays), 2);
+	KUNIT_EXPECT_EQ(test, rpcrdma_gather_counted(fx,
+			RPCRDMA_CNT_groups_broken), 0);
+}
+
+/* A gap ends the RPC alone, anything in between the connection, too; what was in between
+ * arrives.
+ *
+ * Covers: RTX-51
+ */
+static void rpcrdma_gather_reply_lost(struct kunit *test)
+{
+	struct rpcrdma_gather_fixture *fx = rpcrdma_gather_kunit_start(test);
+
+	rpcrdma_gather_part(fx, 0, true, 0);
+	rpcrdma_gather_part(fx, 2, true, 0);
+	rpcrdma_gather_expect_end(fx, XID, true, RPCRDMA_BAD_GROUP);
+	rpcrdma_gather_expect_no_more(fx);
+
+	rpcrdma_gather_part(fx, 0, true, 0);
+	rpcrdma_gather_vector(fx, RPCRDMA_VEC_V2_MSG_REPLY);
+	rpcrdma_gather_expect_end(fx, XID, true, RPCRDMA_BAD_GROUP);
+	rpcrdma_gather_expect_lost(fx, -EPROTO);
+	rpcrdma_gather_give(fx, rpcrdma_gather_expect_msg(fx, false));
+	rpcrdma_gather_expect_no_more(fx);
+}
+
+/* --- invalidation ----------------------------------------------------------- */
+
+/* Covers: RTX-73 */
+static void rpcrdma_gather_last_invalidates(struct kunit *test)
+{
+	struct rpcrdma_gather_fixture *fx = rpcrdma_gather_kunit_start(test);
+	struct rpcrdma_msg_in *msg;
+
+	rpcrdma_gather_part(fx, 0, true, 0);
+	rpcrdma_gather_part(fx, 1, true, 0);
+	rpcrdma_gather_part(fx, 2, true, RPCRDMA_GATHER_KUNIT_HANDLE);
+	msg = rpcrdma_gather_expect_msg(fx, true);
+	rpcrdma_gather_expect_no_more(fx);
+	KUNIT_EXPECT_TRUE(test, rpcrdma_msg_invalidated(msg));
+	KUNIT_EXPECT_EQ(test, rpcrdma_msg_inv_rkey(msg),
+			RPCRDMA_GATHER_KUNIT_HANDLE);
+	KUNIT_EXPECT_EQ(test, fx->gf_conn.cn_error, 0);
+	rpcrdma_gather_give(fx, msg);
+}
+
+static const u32 rpcrdma_gather_early[] = { 0, 1 };
+
+static void rpcrdma_gather_early_desc(const u32 *number, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "with transmission %u", *number);
+}
+
+KUNIT_ARRAY_PARAM(rpcrdma_gather_early, rpcrdma_gather_early,
+		  rpcrdma_gather_early_desc);
+
+/* The connection goes, and the message says nothing of it.
+ *
+ * Covers: RTX-73
+ */
+static void rpcrdma_gather_early_invalidation(struct kunit *test)
+{
+	struct rpcrdma_gather_fixture *fx = rpcrdma_gather_kunit_start(test);
+	u32 early = *(const u32 *)test->param_value;
+	struct rpcrdma_msg_in *msg;
+	u32 i;
+
+	for (i = 0; i < RPCRDMA_GATHER_KUNIT_COUNT; i++)
+		rpcrdma_gather_part(fx, i, true, i == early ?
+				    RPCRDMA_GATHER_KUNIT_HANDLE : 0);
+	rpcrdma_gather_expect_lost(fx, -EPROTO);
+	msg = rpcrdma_gather_expect_msg(fx, true);
+	rpcrdma_gather_expect_no_more(fx);
+	KUNIT_EXPECT_FALSE(test, rpcrdma_msg_invalidated(msg));
+	rpcrdma_gather_give(fx, msg);
+}
+
+/* Nor may one that is given back: nobody would hear of the handle.
+ *
+ * Covers: RTX-73
+ */
+static void rpcrdma_gather_swallowed_invalidation(struct kunit *test)
+{
+	struct rpcrdma_gather_fixture *fx = rpcrdma_gather_kunit_start(test);
+
+	rpcrdma_gather_send_excess(fx);
+	rpcrdma_gather_part(fx, 1, false, RPCRDMA_GATHER_KUNIT_HANDLE);
+	rpcrdma_gather_expect_lost(fx, -EPROTO);
+	rpcrdma_gather_expect_no_more(fx);
+}
+
+/* --- time ------------------------------------------------------------------- */
+
+/* So much more time has passed, and the work runs. */
+static void rpcrdma_gather_later(struct rpcrdma_gather_fixture *fx,
+				 unsigned long by)
+{
+	struct rpcrdma_gather *gather = &fx->gf_conn.cn_gather;
+
+	if (gather->ga_begun)
+		gather->ga_begun -= by;
+	KUNIT_ASSERT_TRUE(fx->gf_kunit->kf_test,
+			  delayed_work_pending(&gather->ga_work));
+	flush_delayed_work(&gather->ga_work);
+}
+
+static bool rpcrdma_gather_watches(struct rpcrdma_gather_fixture *fx)
+{
+	return delayed_work_pending(&fx->gf_conn.cn_gather.ga_work);
+}
+
+/* Covers: RTX-85 */
+static void rpcrdma_gather_takes_too_long(struct kunit *test)
+{
+	struct rpcrdma_gather_fixture *fx = rpcrdma_gather_kunit_start(test);
+
+	rpcrdma_gather_call(fx, 0);
+	rpcrdma_gather_later(fx, RPCRDMA_GATHER_TIMEOUT / 2);
+	rpcrdma_gather_expect_no_more(fx);
+	/* The clock does not begin again with what follows. */
+	rpcrdma_gather_call(fx, 1);
+	rpcrdma_gather_later(fx, RPCRDMA_GATHER_TIMEOUT / 2 + 2);
+	rpcrdma_gather_expect_lost(fx, -ETIMEDOUT);
+	rpcrdma_gather_expect_no_more(fx);
+	KUNIT_EXPECT_EQ(test, rpcrdma_gather_counted(fx,
+			RPCRDMA_CNT_group_timeouts), 1);
+	KUNIT_EXPECT_FALSE(test, rpcrdma_gather_watches(fx));
+}
+
+/* One that is swallowed has no more time.
+ *
+ * Covers: RTX-85
+ */
+static void rpcrdma_gather_swallows_too_long(struct kunit *test)
+{
+	struct rpcrdma_gather_fixture *fx = rpcrdma_gather_kunit_start(test);
+
+	rpcrdma_gather_send_excess(fx);
+	rpcrdma_gather_later(fx, RPCRDMA_GATHER_TIMEOUT + 2);
+	rpcrdma_gather_expect_lost(fx, -ETIMEDOUT);
+	rpcrdma_gather_expect_no_more(fx);
+}
+
+/* Each group has its own time, and one that has ended has none.
+ *
+ * Covers: RTX-85
+ */
+static void rpcrdma_gather_is_in_time(struct kunit *test)
+{
+	struct rpcrdma_gather_fixture *fx = rpcrdma_gather_kunit_start(test);
+	u32 i;
+
+	KUNIT_EXPECT_FALSE(test, rpcrdma_gather_watches(fx));
+	for (i = 0; i < RPCRDMA_GATHER_KUNIT_COUNT; i++)
+		rpcrdma_gather_call(fx, i);
+	rpcrdma_gather_give(fx, rpcrdma_gather_expect_msg(fx, true));
+	rpcrdma_gather_later(fx, 0);
+	KUNIT_EXPECT_FALSE(test, rpcrdma_gather_watches(fx));
+
+	rpcrdma_gather_call(fx, 0);
+	fx->gf_conn.cn_gather.ga_begun -= RPCRDMA_GATHER_TIMEOUT;
+	/* It is cut by the next one before anybody looks */
+	rpcrdma_gather_call(fx, 0);
+	rpcrdma_gather_expect_end(fx, XID, false, RPCRDMA_BAD_GROUP);
+	rpcrdma_gather_later(fx, 0);
+	rpcrdma_gather_expect_no_more(fx);
+	KUNIT_EXPECT_TRUE(test, rpcrdma_gather_watches(fx));
+}
+
+/* --- the end of the connection ---------------------------------------------- */
+
+/* What is held of a group is let go of, and not given back to be posted; nobody hears of
+ * it.
+ *
+ * Covers: RTX-86
+ */
+static void rpcrdma_gather_forgets(struct kunit *test)
+{
+	struct rpcrdma_gather_fixture *fx = rpcrdma_gather_kunit_start(test);
+	u32 i;
+
+	rpcrdma_gather_call(fx, 0);
+	rpcrdma_gather_call(fx, 1);
+	rpcrdma_gather_stop(&fx->gf_conn);
+	KUNIT_EXPECT_FALSE(test, rpcrdma_gather_watches(fx));
+	rpcrdma_gather_end(&fx->gf_conn);
+	rpcrdma_gather_expect_no_more(fx);
+	KUNIT_EXPECT_NULL(test, fx->gf_conn.cn_gather.ga_first);
+	KUNIT_EXPECT_EQ(test, rpcrdma_gather_waiting(fx),
+			RPCRDMA_GATHER_KUNIT_RECVS - 2);
+	for (i = 0; i < RPCRDMA_GATHER_KUNIT_RECVS; i++) {
+		KUNIT_EXPECT_EQ(test, atomic_read(&fx->gf_recv[i].rv_state),
+				RPCRDMA_RECV_OURS);
+		KUNIT_EXPECT_NULL(test, fx->gf_recv[i].rv_msg.mi_more);
+	}
+	/* A second time, there is nothing */
+	rpcrdma_gather_end(&fx->gf_conn);
+}
+
+/* --- chance ----------------------------------------------------------------- */
+
+static void rpcrdma_gather_change(struct rpcrdma_kunit *kunit,
+				  struct rpcrdma2_transmission *tx)
+{
+	switch (rpcrdma_kunit_random(kunit, 6)) {
+	case 0:
+		tx->tx_xid++;
+		break;
+	case 1:
+		tx->tx_count = rpcrdma_kunit_random(kunit, 7);
+		break;
+	case 2:
+		tx->tx_stream = rpcrdma_kunit_random(kunit, 50);
+		break;
+	case 3:
+		tx->tx_number = rpcrdma_kunit_random(kunit, 5);
+		break;
+	case 4:
+		tx->tx_here = rpcrdma_kunit_random(kunit, 20);
+		break;
+	default:
+		tx->tx_response = true;
+		break;
+	}
+}
+
+/* Often what is due, so that some are complete; and sometimes not all of it is there */
+static void rpcrdma_gather_send_any(struct rpcrdma_gather_fixture *fx)
+{
+	struct rpcrdma_kunit *kunit = fx->gf_kunit;
+	u32 number = fx->gf_conn.cn_gather.ga_group.gr_number;
+	struct rpcrdma2_transmission tx;
+
+	if (!rpcrdma_kunit_random(kunit, 4) ||
+	    fx->gf_conn.cn_gather.ga_group.gr_state == RPCRDMA_GROUP_IDLE)
+		number = rpcrdma_kunit_random(kunit, 12);
+	if (number >= RPCRDMA_GATHER_KUNIT_COUNT)
+		number = 0;
+	tx = rpcrdma_gather_kunit_group[number];
+	if (!rpcrdma_kunit_random(kunit, 6))
+		rpcrdma_gather_change(kunit, &tx);
+	rpcrdma_gather_build(kunit, &tx);
+	if (!rpcrdma_kunit_random(kunit, 20))
+		kunit->kf_len = 1 + rpcrdma_kunit_random(kunit, kunit->kf_len);
+	rpcrdma_gather_arrive(fx, rpcrdma_kunit_exact(kunit, kunit->kf_buf,
+						      kunit->kf_len),
+			      kunit->kf_len, 0);
+}
+
+/* All that was heard: messages are what they say, and are given back. */
+static void rpcrdma_gather_hear_all(struct rpcrdma_gather_fixture *fx,
+				    u32 counts[3])
+{
+	const struct rpcrdma_group *group = &fx->gf_conn.cn_gather.ga_group;
+	struct rpcrdma_gather_seen *seen;
+
+	for (; fx->gf_looked < fx->gf_nseen; fx->gf_looked++) {
+		seen = &fx->gf_seen[fx->gf_looked];
+		if (seen->event != RPCRDMA_GATHER_MSG) {
+			counts[seen->event]++;
+			continue;
+		}
+		if (rpcrdma_msg_is_group(seen->msg)) {
+			counts[RPCRDMA_GATHER_MSG]++;
+			rpcrdma_gather_check_body(fx, seen->msg,
+						  group->gr_stream);
+		}
+		rpcrdma_gather_give(fx, seen->msg);
+	}
+	rpcrdma_gather_expect_no_more(fx);
+}
+
+/* Whatever arrives: no Receive is lost, none is given back twice, and what is handed up
+ * has all of its stream.
+ *
+ * Covers: RTX-43 RTX-47 RTX-84
+ */
+static void rpcrdma_gather_anything(struct kunit *test)
+{
+	struct rpcrdma_gather_fixture *fx = rpcrdma_gather_kunit_start(test);
+	u32 counts[3] = {};
+	u32 i;
+
+	for (i = 0; i < 3000; i++) {
+		rpcrdma_gather_send_any(fx);
+		rpcrdma_gather_hear_all(fx, counts);
+	}
+	KUNIT_EXPECT_GT(test, counts[RPCRDMA_GATHER_MSG], 100);
+	KUNIT_EXPECT_GT(test, counts[RPCRDMA_GATHER_ENDED], 100);
+	KUNIT_EXPECT_EQ(test, counts[RPCRDMA_GATHER_LOST], 1);
+	KUNIT_EXPECT_EQ(test, rpcrdma_gather_counted(fx,
+			RPCRDMA_CNT_groups_received),
+			counts[RPCRDMA_GATHER_MSG]);
+	KUNIT_EXPECT_EQ(test, rpcrdma_gather_counted(fx,
+			RPCRDMA_CNT_groups_broken),
+			counts[RPCRDMA_GATHER_ENDED]);
+
+	rpcrdma_gather_vector(fx, RPCRDMA_VEC_V2_MSG_INV);
+	rpcrdma_gather_hear_all(fx, counts);
+	KUNIT_EXPECT_EQ(test, rpcrdma_gather_waiting(fx),
+			RPCRDMA_GATHER_KUNIT_RECVS);
+}
+
+static struct kunit_case rpcrdma_gather_kunit_cases[] = {
+	KUNIT_CASE(rpcrdma_gather_only_when_told),
+	KUNIT_CASE(rpcrdma_gather_hands_up_whole),
+	KUNIT_CASE(rpcrdma_gather_one_after_the_other),
+	KUNIT_CASE(rpcrdma_gather_leaves_nothing_behind),
+	KUNIT_CASE_PARAM(rpcrdma_gather_judges,
+			 rpcrdma_gather_vector_gen_params),
+	KUNIT_CASE(rpcrdma_gather_bounds_items),
+	KUNIT_CASE(rpcrdma_gather_gap),
+	KUNIT_CASE(rpcrdma_gather_is_cut),
+	KUNIT_CASE(rpcrdma_gather_two_ends),
+	KUNIT_CASE(rpcrdma_gather_excess),
+	KUNIT_CASE(rpcrdma_gather_drops_strays),
+	KUNIT_CASE(rpcrdma_gather_reply_lost),
+	KUNIT_CASE(rpcrdma_gather_last_invalidates),
+	KUNIT_CASE_PARAM(rpcrdma_gather_early_invalidation,
+			 rpcrdma_gather_early_gen_params),
+	KUNIT_CASE(rpcrdma_gather_swallowed_invalidation),
+	KUNIT_CASE(rpcrdma_gather_takes_too_long),
+	KUNIT_CASE(rpcrdma_gather_swallows_too_long),
+	KUNIT_CASE(rpcrdma_gather_is_in_time),
+	KUNIT_CASE(rpcrdma_gather_forgets),
+	KUNIT_CASE(rpcrdma_gather_anything),
+	{}
+};
+
+static struct kunit_suite rpcrdma_gather_suite = {
+	.name = "rpcrdma_gather",
+	.init = rpcrdma_gather_kunit_init,
+	.exit = rpcrdma_gather_kunit_exit,
+	.test_cases = rpcrdma_gather_kunit_cases,
+};
+
+kunit_test_suite(rpcrdma_gather_suite);
