@@ -856,7 +856,8 @@ def kinds(c):
             yield what, messages, coming
 
 
-# Each takes milliseconds on a kernel that checks everything: how many of the first two kinds, of so many, and of the rest
+# Each takes milliseconds on a kernel that checks everything: how many of the first two kinds, of COMMON, and of the
+# others
 MOST, MANY, FEW = (100000, 5000, 100) if os.environ.get("ALL") else (200, 200, 10)
 COMMON = 14
 
