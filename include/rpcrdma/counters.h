@@ -95,6 +95,7 @@
 	X(server_bc_given_up)		\
 	X(server_bc_late_replies)	\
 	X(server_bc_stuck)		\
+	X(receives_renewed)		\
 	X(keepalive_probes)		\
 	X(keepalive_failures)		\
 	X(progress_failures)

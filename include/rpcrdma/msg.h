@@ -36,6 +36,7 @@ struct rpcrdma_msg_piece {
 /* verbs/msg.c */
 void rpcrdma_msg_give_more(struct rpcrdma_msg_in *msg,
 			   void (*give)(struct rpcrdma_recv *recv));
+int rpcrdma_msg_renew(struct rpcrdma_msg_in *msg);
 void rpcrdma_msg_piece_seek(const struct rpcrdma_msg_in *msg, u32 offset,
 			    u32 len, struct rpcrdma_msg_piece *piece);
 void rpcrdma_msg_piece_step(struct rpcrdma_msg_piece *piece);

@@ -98,11 +98,14 @@ struct rpcrdma_recv {
  * @rp_count: how many there are; read anywhere
  * @rp_max: how many there can be: what the receive queue holds
  * @rp_batch: so many that wait are posted at once; read anywhere
+ * @rp_order: binary logarithm of the pages of each Receive made from now on, which is
+ *	a block; 0: it is none
  * @rp_bytes: bytes of memory that they pin; read anywhere
  * @rp_bytes_max: how many they may pin, see rpcrdma_recv_pool_limit()
  *
- * What follows @rp_nheld is written by rpcrdma_recv_pool_grow_gfp(), whose callers
- * serialise, and by what begins and ends the pool.
+ * What follows @rp_nheld is written by rpcrdma_recv_pool_blocks() and
+ * rpcrdma_recv_pool_grow_gfp(), whose callers serialise, and by what begins and ends the
+ * pool.
  *
  * The device has those that neither wait nor are held. They are on no list but
  * @rp_all: a list would cost each message an operation, and nobody would look at it.
@@ -118,6 +121,7 @@ struct rpcrdma_recv_pool {
 	u32			rp_count;
 	u32			rp_max;
 	u32			rp_batch;
+	unsigned int		rp_order;
 	u64			rp_bytes;
 	u64			rp_bytes_max;
 };
@@ -144,6 +148,8 @@ void rpcrdma_recv_pool_init(struct rpcrdma_recv_pool *pool);
 void rpcrdma_recv_pool_open(struct rpcrdma_recv_pool *pool, u32 max);
 void rpcrdma_recv_pool_limit(struct rpcrdma_recv_pool *pool, u32 size);
 u32 rpcrdma_recv_pool_room(const struct rpcrdma_recv_pool *pool, u32 size);
+void rpcrdma_recv_pool_blocks(struct rpcrdma_recv_pool *pool,
+			      unsigned int order);
 void rpcrdma_recv_pool_shut(struct rpcrdma_recv_pool *pool);
 int rpcrdma_recv_pool_grow_gfp(struct rpcrdma_recv_pool *pool, u32 count,
 			       u32 size, gfp_t gfp);
@@ -159,6 +165,7 @@ static inline int rpcrdma_recv_pool_grow(struct rpcrdma_recv_pool *pool,
 int rpcrdma_recv_pool_post(struct rpcrdma_recv_pool *pool);
 void rpcrdma_recv_pool_orphan(struct rpcrdma_recv_pool *pool);
 void rpcrdma_recv_pool_destroy(struct rpcrdma_recv_pool *pool);
+int rpcrdma_recv_renew(struct rpcrdma_recv *recv);
 void rpcrdma_recv_put(struct rpcrdma_recv *recv);
 void rpcrdma_recv_drop(struct rpcrdma_recv *recv);
 

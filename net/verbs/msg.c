@@ -46,6 +46,28 @@ void rpcrdma_msg_give_more(struct rpcrdma_msg_in *msg,
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_msg_give_more);
 
+/**
+ * rpcrdma_msg_renew - have nobody else look at a message that is to be given back
+ * @msg: message that came through ops->receive(), of a connection that is not being
+ *	closed
+ *
+ * See rpcrdma_recv_renew().
+ *
+ * Context: process; sleeps where there is something to do.
+ * Return: 0, and rpcrdma_msg_put() may follow; or a negative errno: then it may not,
+ *	but rpcrdma_msg_drop().
+ */
+int rpcrdma_msg_renew(struct rpcrdma_msg_in *msg)
+{
+	struct rpcrdma_recv *recv = rpcrdma_msg_first(msg);
+	int rc = 0;
+
+	for (; recv && !rc; recv = recv->rv_msg.mi_more)
+		rc = rpcrdma_recv_renew(recv);
+	return rc;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_msg_renew);
+
 /* The next piece begins @skip bytes into what @msg has of the body by itself, if that
  * is long enough; else in the Receives behind.
  */
