@@ -272,17 +272,31 @@ struct svc_rdma_credits {
 };
 
 /**
+ * enum svc_rdma_back - how the messages of a connection are given back
+ * @SVC_RDMA_BACK_PLAIN: at once
+ * @SVC_RDMA_BACK_RENEW: when nobody else looks at them: its Receives are blocks
+ * @SVC_RDMA_BACK_DROP: not to the connection, whose verbs end is being closed, or is
+ */
+enum svc_rdma_back {
+	SVC_RDMA_BACK_PLAIN,
+	SVC_RDMA_BACK_RENEW,
+	SVC_RDMA_BACK_DROP,
+};
+
+/**
  * struct svc_rdma_negotiate - how the version is settled; server/negotiate.c
  * @ng_vers_max: highest version to settle on
  * @ng_v1_size: bytes of the largest inline message in version 1
  * @ng_v2_size: bytes of the largest inline Call in version 2, announced as
  *	RBSIZ
+ * @ng_rtx: how its Receives are built, if they have targets
  * @ng_props_heard: the client has announced its properties, under sx_grow
  */
 struct svc_rdma_negotiate {
 	u32			ng_vers_max;
 	u32			ng_v1_size;
 	u32			ng_v2_size;
+	struct rpcrdma2_rtx	ng_rtx;
 	bool			ng_props_heard;
 };
 
@@ -382,7 +396,7 @@ struct svc_rdma_backward {
  * @sx_stats: what it has done
  * @sx_debugfs: file that shows all this; NULL until it is accepted
  * @sx_netns: number of its network namespace, which may go before it does
- * @sx_gone: the verbs end is being closed, or is
+ * @sx_back: how its messages are given back, an enum svc_rdma_back
  * @sx_down: closes it after the connection was lost; has a reference
  * @sx_free: frees it, when nobody holds a reference any more
  */
@@ -415,7 +429,7 @@ struct svc_rdma_xprt {
 
 	/* server/debugfs.c and server/close.c */
 	struct dentry			*sx_debugfs;
-	bool				sx_gone;
+	enum svc_rdma_back		sx_back;
 	struct work_struct		sx_down;
 	struct work_struct		sx_free;
 };
@@ -495,27 +509,50 @@ extern struct srcu_struct svc_rdma_srcu;
 #define svc_rdma_inside() guard(srcu)(&svc_rdma_srcu)
 #endif
 
+/* What follows is in the order of floors: a file calls functions of those in front of
+ * it, never of those behind. The tables in server/accept.c and server/transport.c, and
+ * completion handlers, lead the other way.
+ */
+
+/* server/renew.c */
+int svc_rdma_msg_renew_blocks(struct svc_rdma_xprt *sx,
+			      struct rpcrdma_msg_in *msg);
+void svc_rdma_msg_put_blocks(struct svc_rdma_xprt *sx,
+			     struct rpcrdma_msg_in *msg);
+
+/**
+ * svc_rdma_msg_renew - a message is about to be given back: see that nobody looks at it
+ * @sx: its connection
+ * @msg: message; svc_rdma_msg_put() follows, and does not sleep any more
+ *
+ * Context: process; sleeps; inside svc_rdma_srcu.
+ * Return: 0; or a negative errno: no Reply may be posted.
+ */
+static inline int svc_rdma_msg_renew(struct svc_rdma_xprt *sx,
+				     struct rpcrdma_msg_in *msg)
+{
+	if (likely(READ_ONCE(sx->sx_back) == SVC_RDMA_BACK_PLAIN))
+		return 0;
+	return svc_rdma_msg_renew_blocks(sx, msg);
+}
+
 /**
  * svc_rdma_msg_put - give a message back
  * @sx: its connection
  * @msg: message
  *
  * Context: any that may take a lock, inside svc_rdma_srcu; completion handler; or
- *	whoever closes the connection.
+ *	whoever closes the connection. Where svc_rdma_msg_renew() was not called before, it
+ *	may sleep.
  */
 static inline void svc_rdma_msg_put(struct svc_rdma_xprt *sx,
 				    struct rpcrdma_msg_in *msg)
 {
-	if (unlikely(READ_ONCE(sx->sx_gone)))
-		rpcrdma_msg_drop(msg);
-	else
+	if (likely(READ_ONCE(sx->sx_back) == SVC_RDMA_BACK_PLAIN))
 		rpcrdma_msg_put(msg);
+	else
+		svc_rdma_msg_put_blocks(sx, msg);
 }
-
-/* What follows is in the order of floors: a file calls functions of those in front of
- * it, never of those behind. The tables in server/accept.c and server/transport.c, and
- * completion handlers, lead the other way.
- */
 
 /* server/sq.c */
 int svc_rdma_has_wspace(struct svc_xprt *xprt);
