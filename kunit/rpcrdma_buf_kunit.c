@@ -140,10 +140,57 @@ static void rpcrdma_buf_held_block_is_left(struct kunit *test)
 	put_page(last);
 }
 
+/* Covers: RTX-55 RTX-60 */
+static void rpcrdma_buf_data_is_in_pages(struct kunit *test)
+{
+	static const u32 lens[RPCRDMA_BUF_KUNIT_RECVS] = {
+		7 * PAGE_SIZE, 0, PAGE_SIZE + 1,
+	};
+	struct rpcrdma_buf_fixture *fx = rpcrdma_buf_kunit_make(test);
+	struct rpcrdma_msg_in *msg = &fx->bx_recv[0].rv_msg;
+	struct page *pages[9 + 1] = { };
+	u8 *data[RPCRDMA_BUF_KUNIT_RECVS];
+	u32 i, len;
+
+	for (i = 0; i < RPCRDMA_BUF_KUNIT_RECVS; i++) {
+		fx->bx_recv[i].rv_msg.mi_data = lens[i];
+		data[i] = rpcrdma_buf_targets(&fx->bx_recv[i].rv_buf);
+		memset(data[i] - RPCRDMA_BUF_KUNIT_HEAD, 0xa0 + i,
+		       RPCRDMA_BUF_KUNIT_SIZE);
+	}
+	KUNIT_ASSERT_EQ(test, rpcrdma_msg_data_npages(msg), 9);
+	rpcrdma_msg_data_pages(msg, pages);
+	for (i = 0; i < 7; i++)
+		KUNIT_EXPECT_PTR_EQ(test, page_address(pages[i]),
+				    (void *)data[0] + i * PAGE_SIZE);
+	KUNIT_EXPECT_PTR_EQ(test, page_address(pages[7]), (void *)data[2]);
+	KUNIT_EXPECT_PTR_EQ(test, page_address(pages[8]),
+			    (void *)data[2] + PAGE_SIZE);
+	KUNIT_EXPECT_NULL(test, pages[9]);
+
+	/* Of the last page only what is behind the data is cleared. */
+	KUNIT_EXPECT_FALSE(test, memchr_inv(data[0], 0xa0, lens[0]));
+	KUNIT_EXPECT_EQ(test, data[1][0], 0xa1);
+	KUNIT_EXPECT_FALSE(test, memchr_inv(data[2], 0xa2, lens[2]));
+	KUNIT_EXPECT_FALSE(test, memchr_inv(data[2] + lens[2], 0,
+					    PAGE_SIZE - 1));
+	KUNIT_EXPECT_EQ(test, data[2][2 * PAGE_SIZE], 0xa2);
+
+	KUNIT_EXPECT_PTR_EQ(test, rpcrdma_msg_data_at(msg, 5000, &len),
+			    (void *)data[0] + 5000);
+	KUNIT_EXPECT_EQ(test, len, lens[0] - 5000);
+	KUNIT_EXPECT_PTR_EQ(test, rpcrdma_msg_data_at(msg, lens[0], &len),
+			    (void *)data[2]);
+	KUNIT_EXPECT_EQ(test, len, lens[2]);
+	rpcrdma_msg_data_at(msg, lens[0] + lens[2], &len);
+	KUNIT_EXPECT_EQ(test, len, 0);
+}
+
 static struct kunit_case rpcrdma_buf_kunit_cases[] = {
 	KUNIT_CASE(rpcrdma_buf_block_ends_with_pages),
 	KUNIT_CASE(rpcrdma_buf_own_block_stays),
 	KUNIT_CASE(rpcrdma_buf_held_block_is_left),
+	KUNIT_CASE(rpcrdma_buf_data_is_in_pages),
 	{}
 };
 

@@ -42,6 +42,11 @@ void rpcrdma_msg_piece_seek(const struct rpcrdma_msg_in *msg, u32 offset,
 void rpcrdma_msg_piece_step(struct rpcrdma_msg_piece *piece);
 void rpcrdma_msg_copy_pieces(const struct rpcrdma_msg_in *msg, u32 offset,
 			     void *to, u32 len);
+u32 rpcrdma_msg_data_npages(const struct rpcrdma_msg_in *msg);
+void rpcrdma_msg_data_pages(const struct rpcrdma_msg_in *msg,
+			    struct page **pages);
+void *rpcrdma_msg_data_at(const struct rpcrdma_msg_in *msg, u32 offset,
+			  u32 *len);
 
 /* The Receive that the message began with; for this file */
 #define rpcrdma_msg_first(msg) \

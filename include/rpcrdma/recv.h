@@ -34,12 +34,14 @@ enum rpcrdma_recv_state {
  * @mi_more: the Receive behind this one in the same message, or NULL
  * @mi_body: where the body begins in this Receive, once the header was read
  * @mi_here: bytes of body in this Receive, likewise
+ * @mi_data: of a transmission of a group: bytes of data in this Receive, from its first
+ *	target on; of any other message: nobody looks
  * @mi_more_recvs: Receives behind the first
  * @mi_more_len: bytes received in these
  * @mi_more_body: bytes of body in these
  *
  * Part of each Receive. The message is that of its first Receive; those of the others
- * only link them and say where their parts of the body are, and everything else in
+ * only link them and say where their parts of body and data are, and everything else in
  * them is as in a message of one Receive: 0.
  */
 struct rpcrdma_msg_in {
@@ -47,6 +49,7 @@ struct rpcrdma_msg_in {
 	struct rpcrdma_recv	*mi_more;
 	void			*mi_body;
 	u32			mi_here;
+	u32			mi_data;
 	u32			mi_more_recvs;
 	u32			mi_more_len;
 	u32			mi_more_body;
