@@ -59,6 +59,7 @@
 	X(server_calls_inline)		\
 	X(server_calls_read_chunk)	\
 	X(server_calls_long)		\
+	X(server_calls_placed)		\
 	X(server_replies_inline)	\
 	X(server_replies_write_chunk)	\
 	X(server_replies_long)		\

@@ -200,10 +200,25 @@ static enum rpcrdma_verdict svc_rdma_fail(const struct svc_rdma_call *call)
 	}
 }
 
-static bool svc_rdma_needs_reads(const struct svc_rdma_call *call)
+/* Some of it is not in the payload stream of its message. */
+static bool svc_rdma_is_reduced(const struct svc_rdma_call *call)
 {
 	return call->sc_hdr.hd_proc == RPCRDMA1_NOMSG ||
 	       call->sc_stream_len != call->sc_body_len;
+}
+
+/* Of a Call that is reduced: is it not all in its message? */
+static bool svc_rdma_needs_reads(const struct svc_rdma_call *call)
+{
+	const struct rpcrdma_lists *lists = &call->sc_hdr.hd_lists;
+	u32 i;
+
+	if (!call->sc_nitems)
+		return true;
+	for (i = 0; i < lists->ls_nreads; i++)
+		if (lists->ls_read[i].ck_length)
+			return true;
+	return false;
 }
 
 static void svc_rdma_count_pull(const struct svc_rdma_call *call)
@@ -252,6 +267,32 @@ static int svc_rdma_build_inline(struct svc_rdma_call *call,
 	return 0;
 }
 
+/* Building it has returned @rc. */
+static struct svc_rdma_call *svc_rdma_take_built(struct svc_rdma_call *call,
+						 int rc)
+{
+	struct svc_rdma_xprt *sx = call->sc_sx;
+
+	if (likely(!rc))
+		return call;
+	svc_rdma_call_free(call);
+	rpcrdma_conn_fail(&sx->sx_conn, rc);
+	return NULL;
+}
+
+/* Returns the Call if it is complete now, or NULL. */
+static struct svc_rdma_call *svc_rdma_take_reduced(struct svc_rdma_call *call,
+						   struct xdr_buf *arg)
+{
+	if (svc_rdma_needs_reads(call)) {
+		svc_rdma_count_pull(call);
+		if (svc_rdma_pull_begin(call))
+			svc_rdma_pull(call);
+		return NULL;
+	}
+	return svc_rdma_take_built(call, svc_rdma_read_placed(call, arg));
+}
+
 /* Returns a Call that is complete, or NULL. */
 static struct svc_rdma_call *svc_rdma_take_message(struct svc_rdma_xprt *sx,
 						   struct rpcrdma_msg_in *msg,
@@ -284,18 +325,9 @@ static struct svc_rdma_call *svc_rdma_take_message(struct svc_rdma_xprt *sx,
 		return NULL;
 	}
 	svc_rdma_credits_use(sx);
-	if (svc_rdma_needs_reads(call)) {
-		svc_rdma_count_pull(call);
-		if (svc_rdma_pull_begin(call))
-			svc_rdma_pull(call);
-		return NULL;
-	}
-	if (svc_rdma_build_inline(call, arg)) {
-		svc_rdma_call_free(call);
-		rpcrdma_conn_fail(&sx->sx_conn, -ENOMEM);
-		return NULL;
-	}
-	return call;
+	if (svc_rdma_is_reduced(call))
+		return svc_rdma_take_reduced(call, arg);
+	return svc_rdma_take_built(call, svc_rdma_build_inline(call, arg));
 }
 
 static struct svc_rdma_call *svc_rdma_take_call(struct svc_rdma_call *call,

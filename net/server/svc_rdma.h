@@ -111,6 +111,8 @@ struct svc_rdma_chain {
  * @sc_msg: the message; NULL once it was given back
  * @sc_vers: version its header was decoded by, and its answer is encoded by
  * @sc_hdr: decoded header, a view of the message
+ * @sc_items: what of it is in the data of the message (RTX-52), a copy
+ * @sc_nitems: how many
  * @sc_body_len: bytes of the body stream (inline or Position Zero chunk)
  * @sc_stream_len: bytes of the unreduced Call
  * @sc_linear: the Call is rebuilt as one stream in @sc_pages; otherwise these
@@ -122,8 +124,9 @@ struct svc_rdma_chain {
  * @sc_posted: jiffies when @sc_reads were posted, under sx_lock
  * @sc_pull: bytes that it counts in qu_pulled, see server/queue.c
  * @sc_mrs: regions that it has found too few of, and waits for; or 0
- * @sc_pages: pages the RDMA Reads fill, owned until the Call is freed
- * @sc_npages: entries of @sc_pages
+ * @sc_pages: pages of the Call, but for what is used where it was received
+ * @sc_npages: of these, how many the Call owns, until it is freed; 0 if all are in its
+ *	message
  * @sc_payloads: which result goes to which Write chunk
  * @sc_npayloads: entries used in @sc_payloads
  * @sc_error: why there can be no Reply: a result did not fit its Write chunk,
@@ -139,6 +142,8 @@ struct svc_rdma_call {
 	struct rpcrdma_msg_in	*sc_msg;
 	u32			sc_vers;
 	struct rpcrdma_hdr	sc_hdr;
+	struct rpcrdma2_item	sc_items[RPCRDMA2_RTX_MAX_ITEMS];
+	u32			sc_nitems;
 	u32			sc_body_len;
 	u32			sc_stream_len;
 	bool			sc_linear;
@@ -604,6 +609,7 @@ u32 svc_rdma_pages_take(struct svc_rqst *rqstp,
 			struct page **pages);
 void svc_rdma_pages_keep(struct svc_rqst *rqstp);
 int svc_rdma_pages_alloc(struct svc_rdma_call *call, u32 nbytes);
+int svc_rdma_pages_lend(struct svc_rdma_call *call);
 void svc_rdma_pages_free(struct svc_rdma_call *call);
 void svc_rdma_pages_write(const struct svc_rdma_call *call, u32 pos,
 			  const void *from, u32 len);
@@ -663,6 +669,7 @@ void svc_rdma_release_ctxt(struct svc_xprt *xprt, void *ctxt);
 int svc_rdma_read_start(struct svc_rdma_call *call);
 bool svc_rdma_read_assemble(struct svc_rdma_call *call, struct xdr_buf *arg);
 int svc_rdma_read_inline(struct svc_rdma_call *call, struct xdr_buf *arg);
+int svc_rdma_read_placed(struct svc_rdma_call *call, struct xdr_buf *arg);
 
 /* server/write.c */
 int svc_rdma_result_payload(struct svc_rqst *rqstp, unsigned int offset,
