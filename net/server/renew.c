@@ -15,6 +15,8 @@
  * If there is no other memory, the connection is lost, as where there is none for the Reply
  * itself. The Receive is not posted again, and no Reply says that the client may send to it.
  */
+#include <rpcrdma/fail.h>
+
 #include "svc_rdma.h"
 #include "trace.h"
 
@@ -31,6 +33,7 @@ int svc_rdma_msg_renew_blocks(struct svc_rdma_xprt *sx,
 {
 	if (READ_ONCE(sx->sx_back) == SVC_RDMA_BACK_DROP)
 		return 0;
+	rpcrdma_fail_keep_page(rpcrdma_msg_body(msg));
 	return rpcrdma_msg_renew(msg);
 }
 
