@@ -17,6 +17,8 @@
  * fewer mappings, fewer SGEs, fewer work requests. What a client has placed in whole pages
  * of Receives is used there, and the Call owns nothing but the array.
  */
+#include <kunit/visibility.h>
+#include <linux/export.h>
 #include <linux/gfp.h>
 #include <linux/highmem.h>
 #include <linux/mm.h>
@@ -243,6 +245,7 @@ void svc_rdma_pages_free(struct svc_rdma_call *call)
 	call->sc_pages = NULL;
 	call->sc_npages = 0;
 }
+EXPORT_SYMBOL_IF_KUNIT(svc_rdma_pages_free);
 
 /**
  * svc_rdma_pages_write - copy into the pages of a Call

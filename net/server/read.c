@@ -35,6 +35,8 @@
  * What a client has placed in its Sends (items of a group) needs no RDMA Read, and is here
  * for the same two layouts: svc_rdma_read_placed().
  */
+#include <kunit/visibility.h>
+#include <linux/export.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/sunrpc/msg_prot.h>
@@ -409,6 +411,7 @@ int svc_rdma_read_placed(struct svc_rdma_call *call, struct xdr_buf *arg)
 	arg->buflen = call->sc_stream_len;
 	return 0;
 }
+EXPORT_SYMBOL_IF_KUNIT(svc_rdma_read_placed);
 
 /**
  * svc_rdma_read_assemble - put a Call together after its RDMA Reads
