@@ -37,7 +37,6 @@ static const struct rpcrdma_group_limits rpcrdma_group_vector_limits = {
  * @wholes: those that were complete
  * @ends: those that ended otherwise
  * @closed: it has said so
- * @now: its clock
  */
 struct rpcrdma_group_run {
 	struct kunit			*test;
@@ -49,7 +48,6 @@ struct rpcrdma_group_run {
 	u32				wholes;
 	u32				ends;
 	bool				closed;
-	u64				now;
 };
 
 static void rpcrdma_group_begin(struct rpcrdma_group_run *run,
@@ -61,7 +59,6 @@ static void rpcrdma_group_begin(struct rpcrdma_group_run *run,
 	memset(run, 0, sizeof(*run));
 	run->test = test;
 	run->limits = keep;
-	run->now = 1000;
 }
 
 /* An error is due when nothing more of its group is to come, and not before. */
@@ -121,7 +118,7 @@ rpcrdma_group_arrive(struct rpcrdma_group_run *run,
 	struct rpcrdma_group_step *step = &run->step;
 
 	memset(step, 0xee, sizeof(*step));
-	rpcrdma_group_take(&run->group, &run->limits, tx, run->now, step);
+	rpcrdma_group_take(&run->group, &run->limits, tx, step);
 	run->firsts += tx && tx->tx_first &&
 		       step->gs_does != RPCRDMA_GROUP_PASS;
 	run->ends += step->gs_nends;
@@ -885,31 +882,6 @@ static void rpcrdma_group_not_announced(struct kunit *test)
 			RPCRDMA_GROUP_RETURN);
 	rpcrdma_group_expect_end(&run, 0, 1, true, RPCRDMA_BIG_GROUP);
 	KUNIT_EXPECT_TRUE(test, run.step.gs_close);
-}
-
-/* Covers: RTX-85 */
-static void rpcrdma_group_is_late(struct kunit *test)
-{
-	struct rpcrdma_group_run run;
-
-	rpcrdma_group_begin(&run, test, &rpcrdma_group_small);
-	KUNIT_EXPECT_FALSE(test, rpcrdma_group_late(&run.group, 99999));
-	rpcrdma_group_send(&run, 1, false, 6, 0);
-	/* What else comes of it does not make it younger */
-	run.now += 20000;
-	rpcrdma_group_send(&run, 1, false, 6, 1);
-	KUNIT_EXPECT_FALSE(test, rpcrdma_group_late(&run.group, 30999));
-	KUNIT_EXPECT_TRUE(test, rpcrdma_group_late(&run.group, 31000));
-	rpcrdma_group_send(&run, 1, false, 6, 3);
-	KUNIT_EXPECT_EQ(test, run.group.gr_state, RPCRDMA_GROUP_SWALLOWING);
-	KUNIT_EXPECT_FALSE(test, rpcrdma_group_late(&run.group, 30999));
-	KUNIT_EXPECT_TRUE(test, rpcrdma_group_late(&run.group, 31000));
-	rpcrdma_group_send(&run, 1, false, 6, 5);
-	KUNIT_EXPECT_FALSE(test, rpcrdma_group_late(&run.group, 99999));
-	/* The next one has a time of its own */
-	rpcrdma_group_send(&run, 2, false, 6, 0);
-	KUNIT_EXPECT_FALSE(test, rpcrdma_group_late(&run.group, 50999));
-	KUNIT_EXPECT_TRUE(test, rpcrdma_group_late(&run.group, 51000));
 }
 
 /* What a first transmission has to be, and where the limits are */
@@ -1792,7 +1764,6 @@ static struct kunit_case rpcrdma_group_cases[] = {
 	KUNIT_CASE(rpcrdma_group_swallows),
 	KUNIT_CASE(rpcrdma_group_replies_lost),
 	KUNIT_CASE(rpcrdma_group_not_announced),
-	KUNIT_CASE(rpcrdma_group_is_late),
 	KUNIT_CASE_PARAM(rpcrdma_group_first_ones,
 			 rpcrdma_group_first_gen_params),
 	KUNIT_CASE_PARAM(rpcrdma_group_next_ones,

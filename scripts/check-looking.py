@@ -34,7 +34,7 @@ ROOMS = [
     Room("wire", 0, r"wire|rtx|vers", "XDR of both versions"),
     Room("core", 1, r"chunk|props|credit|plan|size|negotiate|retry|group|layout",
          "chunks, plans, sizes, properties, credits: arithmetic"),
-    Room("verbs", 2, r"device|conn|buf|recv|msg|sq|take|send|cid|keepalive|counters|debugfs|param|fail",
+    Room("verbs", 2, r"device|conn|buf|recv|msg|gather|sq|take|send|cid|keepalive|counters|debugfs|param|fail",
          "device, connection, Sends, Receives: RDMA, no RPC"),
     # Headers only: what both sides need to know of sunrpc
     Room("rpc", 3, r"xmit", ""),

@@ -13,6 +13,7 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
 #include <rpcrdma/cid.h>
+#include <rpcrdma/gather.h>
 #include <rpcrdma/keepalive.h>
 #include <rpcrdma/props.h>
 #include <rpcrdma/recv.h>
@@ -41,6 +42,8 @@ enum rpcrdma_conn_state {
  * @receive: a message arrived. Called from the completion queue's workqueue;
  *	may sleep. The owner returns @msg with rpcrdma_msg_put(), at once or
  *	later, from there or from a process.
+ * @group_ended: a group that was never complete has ended, see there. Called likewise, in
+ *	the order of arrival. NULL if rpcrdma_gather_start() is never called.
  * @lost: the connection went %RPCRDMA_CONN_DOWN. Called exactly once, from a
  *	CM event, a completion, or whoever called rpcrdma_conn_fail(); must not
  *	sleep, and must not close the connection itself but get somebody to.
@@ -52,6 +55,8 @@ enum rpcrdma_conn_state {
 struct rpcrdma_conn_ops {
 	void	(*receive)(struct rpcrdma_conn *conn,
 			   struct rpcrdma_msg_in *msg);
+	void	(*group_ended)(struct rpcrdma_conn *conn,
+			       const struct rpcrdma_group_end *end);
 	void	(*lost)(struct rpcrdma_conn *conn);
 	bool	(*waiting)(struct rpcrdma_conn *conn, unsigned long *posted,
 			   unsigned long *since);
@@ -72,11 +77,14 @@ struct rpcrdma_conn_queues {
 /**
  * struct rpcrdma_conn - one connection
  * @cn_ops: the owner's hooks
+ * @cn_receive: who gets what arrives: ops->receive(), or what puts groups together first
  * @cn_id: CM identifier, owned
  * @cn_pd: protection domain, of this connection alone (RFC 8166 8.1.1)
  * @cn_cq: completion queue for both work queues
  * @cn_caps: the device, valid once an address is resolved or adopted
  * @cn_limits: inline limits and remote invalidation, valid once up
+ * @cn_rtx: what the peer has announced of the round-trip extension; all zero: nothing, and it
+ *	is sent nothing of it (RTX-32). Written with @cn_limits
  * @cn_ours: what the peer was told
  * @cn_peer_data: private data the peer sent with CM REQ or REP
  * @cn_peer_len: bytes of @cn_peer_data
@@ -94,17 +102,21 @@ struct rpcrdma_conn_queues {
  * @cn_on_device: link in the list of its device while it is on one, see
  *	verbs/device.c
  * @cn_keepalive: the keepalive
+ * @cn_gather: puts groups together
  * @cn_recvs: the Receives
  * @cn_sq: the slots of the send queue
  * @cn_cids: completion IDs given, see rpcrdma_conn_cid()
  */
 struct rpcrdma_conn {
 	const struct rpcrdma_conn_ops	*cn_ops;
+	void	(*cn_receive)(struct rpcrdma_conn *conn,
+			      struct rpcrdma_msg_in *msg);
 	struct rdma_cm_id		*cn_id;
 	struct ib_pd			*cn_pd;
 	struct ib_cq			*cn_cq;
 	struct rpcrdma_device_caps	cn_caps;
 	struct rpcrdma_limits		cn_limits;
+	struct rpcrdma2_rtx		cn_rtx;
 	struct rpcrdma_cm_private	cn_ours;
 	u8				cn_peer_data[56];
 	u32				cn_peer_len;
@@ -122,6 +134,7 @@ struct rpcrdma_conn {
 
 	struct list_head		cn_on_device;
 	struct rpcrdma_keepalive	cn_keepalive;
+	struct rpcrdma_gather		cn_gather;
 	struct rpcrdma_recv_pool	cn_recvs;
 	struct rpcrdma_sq		cn_sq;
 	atomic_t			cn_cids;

@@ -99,7 +99,11 @@
 	X(receives_renewed)		\
 	X(keepalive_probes)		\
 	X(keepalive_failures)		\
-	X(progress_failures)
+	X(progress_failures)		\
+	X(groups_received)		\
+	X(groups_broken)		\
+	X(group_strays)			\
+	X(group_timeouts)
 
 enum rpcrdma_counter {
 #define X(name) RPCRDMA_CNT_##name,

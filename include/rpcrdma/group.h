@@ -2,8 +2,6 @@
 /*
  * Groups: one RPC message in several transmissions, in numbers. How a receiver
  * puts a group together, and when a sender may send one.
- *
- * Nothing calls this yet but tests: no peer is told of the extension.
  */
 #ifndef RPCRDMA_GROUP_H
 #define RPCRDMA_GROUP_H
@@ -11,9 +9,6 @@
 #include <linux/types.h>
 #include <rpcrdma/layout.h>
 #include <rpcrdma/rtx.h>
-
-/* A group that takes longer than this closes the connection (RTX-85) */
-#define RPCRDMA_GROUP_MSECS	30000u
 
 /**
  * enum rpcrdma_group_state - where the receiver of a connection is
@@ -41,7 +36,6 @@ enum rpcrdma_group_state {
  * @gr_here: bytes of it that have arrived
  * @gr_data: bytes of data that have arrived
  * @gr_verdict: what is wrong with it
- * @gr_begun: when its first transmission arrived, milliseconds
  *
  * One for each connection, both directions together (RTX-47). All zero at
  * first. Once a group is complete the numbers stay until the next arrival.
@@ -59,7 +53,6 @@ struct rpcrdma_group {
 	u32				gr_here;
 	u64				gr_data;
 	enum rpcrdma_verdict		gr_verdict;
-	u64				gr_begun;
 };
 
 /**
@@ -154,9 +147,8 @@ struct rpcrdma_group_answer {
 
 void rpcrdma_group_take(struct rpcrdma_group *group,
 			const struct rpcrdma_group_limits *limits,
-			const struct rpcrdma2_transmission *tx, u64 now,
+			const struct rpcrdma2_transmission *tx,
 			struct rpcrdma_group_step *step);
-bool rpcrdma_group_late(const struct rpcrdma_group *group, u64 now);
 enum rpcrdma_verdict
 rpcrdma_group_judge(const struct rpcrdma_group *group,
 		    const struct rpcrdma_group_limits *limits,

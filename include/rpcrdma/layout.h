@@ -2,8 +2,6 @@
 /*
  * Layouts: how a message is divided among the transmissions of a group, and
  * where in them its items are.
- *
- * Nothing calls this yet but core/group.c and tests.
  */
 #ifndef RPCRDMA_LAYOUT_H
 #define RPCRDMA_LAYOUT_H

@@ -112,6 +112,19 @@ static inline void rpcrdma_msg_set_body(struct rpcrdma_msg_in *msg, u32 offset,
 	msg->mi_here = len;
 }
 
+/* It came as a group, of one Receive or several: rpcrdma2_decode_group() reads its header. */
+static inline bool rpcrdma_msg_is_group(const struct rpcrdma_msg_in *msg)
+{
+	return unlikely(msg->mi_group);
+}
+
+/* What is wrong with a group that has a sound header */
+static inline enum rpcrdma_verdict
+rpcrdma_msg_verdict(const struct rpcrdma_msg_in *msg)
+{
+	return msg->mi_verdict;
+}
+
 /* Bytes of body, once rpcrdma_msg_set_body() was called */
 static inline u32 rpcrdma_msg_body_len(const struct rpcrdma_msg_in *msg)
 {

@@ -12,6 +12,7 @@
 #include <rdma/ib_verbs.h>
 #include <rpcrdma/buf.h>
 #include <rpcrdma/cid.h>
+#include <rpcrdma/wire.h>
 
 struct rpcrdma_conn;
 struct rpcrdma_recv;
@@ -39,6 +40,8 @@ enum rpcrdma_recv_state {
  * @mi_more_recvs: Receives behind the first
  * @mi_more_len: bytes received in these
  * @mi_more_body: bytes of body in these
+ * @mi_group: it came as a group, see rpcrdma_msg_is_group()
+ * @mi_verdict: of a group: see rpcrdma_msg_verdict()
  *
  * Part of each Receive. The message is that of its first Receive; those of the others
  * only link them and say where their parts of body and data are, and everything else in
@@ -53,6 +56,8 @@ struct rpcrdma_msg_in {
 	u32			mi_more_recvs;
 	u32			mi_more_len;
 	u32			mi_more_body;
+	bool			mi_group;
+	enum rpcrdma_verdict	mi_verdict;
 };
 
 /**

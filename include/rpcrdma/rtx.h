@@ -3,8 +3,8 @@
  * The round-trip extension of version 2, on the wire: one RPC message in
  * several transmissions, and items that travel behind the payload stream.
  *
- * Nothing announces or sends any of it yet, and both header types are unknown
- * to rpcrdma2_decode_call() and rpcrdma2_decode_reply().
+ * Both header types are unknown to rpcrdma2_decode_call() and
+ * rpcrdma2_decode_reply(): see verbs/gather.c.
  *
  * A *transmission* is one Send. A *group* is all transmissions of one RPC
  * message. An *item* is a piece of data that was taken out of the payload

@@ -195,8 +195,7 @@ struct rpcrdma2_rtx {
  * @vp_value: by enum rpcrdma2_prop; the default of what is not mentioned
  * @vp_given: received: bit N is set if property N was mentioned
  * @vp_unknown: received: properties skipped because nobody here knows them
- * @vp_rtx: the property RTX. It is sent if it is not all zero, and only
- *	rpcrdma2_decode_connprop_rtx() reads it
+ * @vp_rtx: the property RTX. It is sent if it is not all zero
  */
 struct rpcrdma2_props {
 	u32			vp_value[RPCRDMA2_NPROPS];

@@ -127,6 +127,8 @@ static void xprt_rdma_negotiate_limits(struct xprt_rdma *xr, u32 recv_size,
 	};
 
 	rpcrdma2_props_limits(&ours, peer, &xr->xr_conn.cn_limits);
+	if (peer)
+		xr->xr_conn.cn_rtx = peer->vp_rtx;
 	xr->xr_props_heard = peer;
 }
 
@@ -195,6 +197,7 @@ void xprt_rdma_negotiate_receive(struct xprt_rdma *xr,
 		rpcrdma_count(client_fallbacks);
 		xr->xr_fell_back = true;
 		/* Forget what it may have said about version 2. */
+		memset(&xr->xr_conn.cn_rtx, 0, sizeof(xr->xr_conn.cn_rtx));
 		rpcrdma_props_limits(&xr->xr_conn.cn_ours,
 				     xr->xr_conn.cn_peer_data,
 				     xr->xr_conn.cn_peer_len,

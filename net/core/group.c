@@ -178,7 +178,7 @@ static void rpcrdma_group_cut(struct rpcrdma_group *group,
 }
 
 static void rpcrdma_group_open(struct rpcrdma_group *group,
-			       const struct rpcrdma2_transmission *tx, u64 now)
+			       const struct rpcrdma2_transmission *tx)
 {
 	static const struct rpcrdma_group none;
 
@@ -188,7 +188,6 @@ static void rpcrdma_group_open(struct rpcrdma_group *group,
 	group->gr_response = tx->tx_response;
 	group->gr_count = tx->tx_count;
 	group->gr_stream = tx->tx_stream;
-	group->gr_begun = now;
 }
 
 /*
@@ -214,10 +213,10 @@ static void rpcrdma_group_reject(struct rpcrdma_group *group,
 
 static void rpcrdma_group_first(struct rpcrdma_group *group,
 				const struct rpcrdma_group_limits *limits,
-				const struct rpcrdma2_transmission *tx, u64 now,
+				const struct rpcrdma2_transmission *tx,
 				struct rpcrdma_group_step *step)
 {
-	rpcrdma_group_open(group, tx, now);
+	rpcrdma_group_open(group, tx);
 	group->gr_verdict = rpcrdma_group_judge_first(limits, tx);
 	if (group->gr_verdict) {
 		rpcrdma_group_reject(group, tx, step);
@@ -263,7 +262,6 @@ static void rpcrdma_group_follow(struct rpcrdma_group *group,
  * @limits: what we take
  * @tx: its words; NULL if rpcrdma2_peek_rtx() says that it is no transmission
  *	of a group
- * @now: milliseconds of a clock that does not go back
  * @step: OUT: what to do
  *
  * Whoever has not announced that it takes Calls in this form does not know the
@@ -275,7 +273,7 @@ static void rpcrdma_group_follow(struct rpcrdma_group *group,
  */
 void rpcrdma_group_take(struct rpcrdma_group *group,
 			const struct rpcrdma_group_limits *limits,
-			const struct rpcrdma2_transmission *tx, u64 now,
+			const struct rpcrdma2_transmission *tx,
 			struct rpcrdma_group_step *step)
 {
 	static const struct rpcrdma_group_step none;
@@ -292,26 +290,11 @@ void rpcrdma_group_take(struct rpcrdma_group *group,
 	/* A step begins as RPCRDMA_GROUP_PASS, which is for all others */
 	rpcrdma_group_cut(group, step);
 	if (tx && tx->tx_first)
-		rpcrdma_group_first(group, limits, tx, now, step);
+		rpcrdma_group_first(group, limits, tx, step);
 	else if (tx)
 		step->gs_does = RPCRDMA_GROUP_STRAY;
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_group_take);
-
-/**
- * rpcrdma_group_late - has a group been waited for too long?
- * @group: the connection's group
- * @now: as for rpcrdma_group_take()
- *
- * Context: any; the caller serialises.
- * Return: true if the connection is to be closed (RTX-85).
- */
-bool rpcrdma_group_late(const struct rpcrdma_group *group, u64 now)
-{
-	return group->gr_state != RPCRDMA_GROUP_IDLE &&
-	       now - group->gr_begun >= RPCRDMA_GROUP_MSECS;
-}
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma_group_late);
 
 /**
  * rpcrdma_group_judge - is a complete group what its items say?

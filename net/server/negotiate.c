@@ -80,6 +80,8 @@ static void svc_rdma_negotiate_limits(struct svc_rdma_xprt *sx,
 	};
 
 	rpcrdma2_props_limits(&ours, peer, &sx->sx_conn.cn_limits);
+	if (peer)
+		sx->sx_conn.cn_rtx = peer->vp_rtx;
 }
 
 static void svc_rdma_negotiate_tell(const struct svc_rdma_xprt *sx, u32 vers)

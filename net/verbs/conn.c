@@ -50,6 +50,7 @@ void rpcrdma_conn_init(struct rpcrdma_conn *conn,
 {
 	memset(conn, 0, sizeof(*conn));
 	conn->cn_ops = ops;
+	conn->cn_receive = ops->receive;
 	conn->cn_state = RPCRDMA_CONN_NEW;
 	spin_lock_init(&conn->cn_lock);
 	spin_lock_init(&conn->cn_post_lock);
@@ -58,6 +59,7 @@ void rpcrdma_conn_init(struct rpcrdma_conn *conn,
 	rpcrdma_recv_pool_init(&conn->cn_recvs);
 	rpcrdma_sq_init(&conn->cn_sq);
 	rpcrdma_keepalive_init(conn);
+	rpcrdma_gather_init(conn);
 }
 
 static void rpcrdma_conn_keep_peer(struct rpcrdma_conn *conn,
@@ -465,6 +467,7 @@ void rpcrdma_conn_drain(struct rpcrdma_conn *conn)
 {
 	rpcrdma_conn_rise(conn, RPCRDMA_CONN_DOWN, -ESHUTDOWN);
 	rpcrdma_keepalive_stop(conn);
+	rpcrdma_gather_stop(conn);
 
 	rpcrdma_recv_pool_shut(&conn->cn_recvs);
 	if (!rpcrdma_conn_shut_gate(conn))
@@ -490,6 +493,7 @@ void rpcrdma_conn_destroy_queues(struct rpcrdma_conn *conn)
 	if (conn->cn_id && conn->cn_id->qp)
 		rdma_destroy_qp(conn->cn_id);
 	rpcrdma_conn_free_cq(conn);
+	rpcrdma_gather_end(conn);
 }
 
 /**

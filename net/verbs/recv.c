@@ -185,7 +185,8 @@ static void rpcrdma_recv_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 	recv->rv_invalidated = wc->wc_flags & IB_WC_WITH_INVALIDATE;
 	recv->rv_inv_rkey = recv->rv_invalidated ? wc->ex.invalidate_rkey : 0;
 	rpcrdma_buf_sync_for_cpu(&recv->rv_buf, recv->rv_len);
-	conn->cn_ops->receive(conn, &recv->rv_msg);
+	/* Pairs with rpcrdma_gather_start() */
+	smp_load_acquire(&conn->cn_receive)(conn, &recv->rv_msg);
 }
 
 static void rpcrdma_recv_destroy(struct rpcrdma_recv *recv)

@@ -155,6 +155,53 @@ TRACE_EVENT(rpcrdma_sq_wait,
 		  __entry->size)
 );
 
+/* A message in several transmissions is whole */
+TRACE_EVENT(rpcrdma_group,
+	TP_PROTO(const struct rpcrdma_conn *conn,
+		 const struct rpcrdma_group *group),
+	TP_ARGS(conn, group),
+	TP_STRUCT__entry(
+		__field(const void *, conn)
+		__field(u32, xid)
+		__field(bool, response)
+		__field(u32, count)
+		__field(u32, stream)
+		__field(u64, data)
+	),
+	TP_fast_assign(
+		__entry->conn = conn;
+		__entry->xid = group->gr_xid;
+		__entry->response = group->gr_response;
+		__entry->count = group->gr_count;
+		__entry->stream = group->gr_stream;
+		__entry->data = group->gr_data;
+	),
+	TP_printk("conn=%p xid=0x%08x response=%d count=%u stream=%u data=%llu",
+		  __entry->conn, __entry->xid, __entry->response,
+		  __entry->count, __entry->stream, __entry->data)
+);
+
+/* One has ended that never will be */
+TRACE_EVENT(rpcrdma_group_end,
+	TP_PROTO(const struct rpcrdma_conn *conn,
+		 const struct rpcrdma_group_end *end),
+	TP_ARGS(conn, end),
+	TP_STRUCT__entry(
+		__field(const void *, conn)
+		__field(u32, xid)
+		__field(bool, response)
+		__field(int, verdict)
+	),
+	TP_fast_assign(
+		__entry->conn = conn;
+		__entry->xid = end->ge_xid;
+		__entry->response = end->ge_response;
+		__entry->verdict = end->ge_verdict;
+	),
+	TP_printk("conn=%p xid=0x%08x response=%d verdict=%d", __entry->conn,
+		  __entry->xid, __entry->response, __entry->verdict)
+);
+
 TRACE_EVENT(rpcrdma_recv_post,
 	TP_PROTO(const struct rpcrdma_recv *recv),
 	TP_ARGS(recv),

@@ -169,15 +169,15 @@ int rpcrdma2_encode_connprop(void *buf, u32 size, u32 xid, u32 credit,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_encode_connprop);
 
 /* The index of a property, RPCRDMA2_PROP_RTX the last; more if it is unknown */
-static u32 rpcrdma2_prop_index(u32 which, bool rtx)
+static u32 rpcrdma2_prop_index(u32 which)
 {
 	u32 i;
 
 	for (i = 0; i < RPCRDMA2_NPROPS; i++)
 		if (rpcrdma2_prop_rows[i].which == which)
 			return i;
-	return rtx && which == RPCRDMA2_PROPID_RTX ? RPCRDMA2_PROP_RTX :
-						     RPCRDMA2_PROP_RTX + 1;
+	return which == RPCRDMA2_PROPID_RTX ? RPCRDMA2_PROP_RTX :
+					      RPCRDMA2_PROP_RTX + 1;
 }
 
 static bool rpcrdma2_get_word(struct rpcrdma_xdr_in *data, u32 len, u32 index,
@@ -206,7 +206,7 @@ static bool rpcrdma2_get_rtx(struct rpcrdma_xdr_in *data, u32 len,
 	       rpcrdma_xdr_get(data, &rtx->xp_nsegs);
 }
 
-static bool rpcrdma2_get_prop(struct rpcrdma_xdr_in *in, bool rtx,
+static bool rpcrdma2_get_prop(struct rpcrdma_xdr_in *in,
 			      struct rpcrdma2_props *props)
 {
 	struct rpcrdma_xdr_in data;
@@ -220,7 +220,7 @@ static bool rpcrdma2_get_prop(struct rpcrdma_xdr_in *in, bool rtx,
 	if (!rpcrdma_xdr_skip(in, len) || !rpcrdma_xdr_skip(in, pad))
 		return false;
 
-	i = rpcrdma2_prop_index(which, rtx);
+	i = rpcrdma2_prop_index(which);
 	if (i > RPCRDMA2_PROP_RTX) {
 		props->vp_unknown++;
 		return true;
@@ -235,17 +235,31 @@ static bool rpcrdma2_get_prop(struct rpcrdma_xdr_in *in, bool rtx,
 	       rpcrdma2_get_word(&data, len, i, props);
 }
 
-static enum rpcrdma_verdict rpcrdma2_get_props(struct rpcrdma_xdr_in *in,
-					       u32 len, bool rtx,
-					       struct rpcrdma_hdr *hdr)
+/**
+ * rpcrdma2_decode_connprop - ht_decode of RDMA2_CONNPROP
+ * @in: behind the prefix
+ * @buf: the message
+ * @len: its bytes
+ * @hdr: IN: the prefix; OUT: the properties, all defaults if the set is bad
+ *
+ * Context: any.
+ * Return: %RPCRDMA_OK or %RPCRDMA_BAD_PROP.
+ *
+ * See version-two 5.3.4; RTX-31, RTX-33 of rtx.rst.
+ */
+enum rpcrdma_verdict rpcrdma2_decode_connprop(struct rpcrdma_xdr_in *in,
+					      const void *buf, u32 len,
+					      struct rpcrdma_hdr *hdr)
 {
 	u32 i, count;
 	bool good;
 
-	/* Each takes some bytes, so a count that is too large ends the walk */
+	/* Each takes some bytes, so the walk ends even if the count is too
+	 * large
+	 */
 	good = rpcrdma_xdr_get(in, &count);
 	for (i = 0; good && i < count; i++)
-		good = rpcrdma2_get_prop(in, rtx, &hdr->hd_props);
+		good = rpcrdma2_get_prop(in, &hdr->hd_props);
 	if (!good || in->xi_left || !rpcrdma2_rtx_valid(&hdr->hd_props)) {
 		/* None of a bad set is used (G-18) */
 		rpcrdma2_props_default(&hdr->hd_props);
@@ -254,42 +268,4 @@ static enum rpcrdma_verdict rpcrdma2_get_props(struct rpcrdma_xdr_in *in,
 	hdr->hd_length = len;
 	return RPCRDMA_OK;
 }
-
-/**
- * rpcrdma2_decode_connprop - ht_decode of RDMA2_CONNPROP
- * @in: behind the prefix
- * @buf: the message
- * @len: its bytes
- * @hdr: IN: the prefix; OUT: the properties, all defaults if the set is bad
- *
- * RTX is unknown here, as it is to all who do not use the extension.
- *
- * Context: any.
- * Return: %RPCRDMA_OK or %RPCRDMA_BAD_PROP.
- */
-enum rpcrdma_verdict rpcrdma2_decode_connprop(struct rpcrdma_xdr_in *in,
-					      const void *buf, u32 len,
-					      struct rpcrdma_hdr *hdr)
-{
-	return rpcrdma2_get_props(in, len, false, hdr);
-}
-
-/**
- * rpcrdma2_decode_connprop_rtx - the same for who uses the round-trip extension
- * @in: behind the prefix
- * @buf: the message
- * @len: its bytes
- * @hdr: IN: the prefix; OUT: the properties, all defaults if the set is bad
- *
- * Context: any.
- * Return: %RPCRDMA_OK or %RPCRDMA_BAD_PROP.
- *
- * See RTX-31, RTX-33 of rtx.rst.
- */
-enum rpcrdma_verdict rpcrdma2_decode_connprop_rtx(struct rpcrdma_xdr_in *in,
-						  const void *buf, u32 len,
-						  struct rpcrdma_hdr *hdr)
-{
-	return rpcrdma2_get_props(in, len, true, hdr);
-}
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_decode_connprop_rtx);
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_decode_connprop);

@@ -172,8 +172,5 @@ enum rpcrdma_verdict rpcrdma2_decode_error(struct rpcrdma_xdr_in *in,
 enum rpcrdma_verdict rpcrdma2_decode_connprop(struct rpcrdma_xdr_in *in,
 					      const void *buf, u32 len,
 					      struct rpcrdma_hdr *hdr);
-enum rpcrdma_verdict rpcrdma2_decode_connprop_rtx(struct rpcrdma_xdr_in *in,
-						  const void *buf, u32 len,
-						  struct rpcrdma_hdr *hdr);
 
 #endif /* RPCRDMA_NET_WIRE_XDR_H */

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The gather room: links the Receives of a message that comes in several transmissions,
+ * and hands it up when it is whole. What has to be done with each arrival is decided by
+ * core/group.c; this file does it. It never looks at what is behind the header words that
+ * divide a message, and answers nothing: the owner is told what has become of a group.
+ *
+ * Operation
+ *
+ * Where the peer knows the round-trip extension, each message goes through here on its way
+ * to the owner (cn_receive). Completions of a queue are handled one after the other, in the
+ * order of arrival, so the state of a connection needs no lock (invariant I36).
+ *
+ * A group costs no memory: its Receives are there anyway, and the sender has credits for
+ * them (RTX-84). Nor do they stay for ever. If the group does not end in time, the
+ * connection does; one work sees to that, which runs at most once in that time, however
+ * many groups there are.
+ *
+ * See RTX-40 to RTX-51, RTX-73, RTX-84, RTX-85 of rtx.rst.
+ */
+#include <rpcrdma/conn.h>
+#include <rpcrdma/counters.h>
+#include <rpcrdma/msg.h>
+
+#include "trace.h"
+
+static struct rpcrdma_conn *rpcrdma_gather_conn(struct rpcrdma_gather *gather)
+{
+	return container_of(gather, struct rpcrdma_conn, cn_gather);
+}
+
+/* It may look at a group that ends at the same time. Then the connection has been
+ * waiting for it that long, too.
+ */
+static void rpcrdma_gather_work(struct work_struct *work)
+{
+	struct rpcrdma_gather *gather = container_of(to_delayed_work(work),
+						     struct rpcrdma_gather,
+						     ga_work);
+	struct rpcrdma_conn *conn = rpcrdma_gather_conn(gather);
+	unsigned long begun = READ_ONCE(gather->ga_begun);
+	unsigned long now = jiffies;
+
+	if (!begun)
+		return;
+	if (time_before(now, begun + RPCRDMA_GATHER_TIMEOUT)) {
+		schedule_delayed_work(&gather->ga_work,
+				      begun + RPCRDMA_GATHER_TIMEOUT - now);
+		return;
+	}
+	rpcrdma_count(group_timeouts);
+	rpcrdma_conn_fail(conn, -ETIMEDOUT);
+}
+
+/**
+ * rpcrdma_gather_init - prepare for a connection on which no groups arrive
+ * @conn: connection that is being initialised
+ *
+ * Context: any.
+ */
+void rpcrdma_gather_init(struct rpcrdma_conn *conn)
+{
+	INIT_DELAYED_WORK(&conn->cn_gather.ga_work, rpcrdma_gather_work);
+}
+
+/* Only with the last transmission of a Reply a handle may be invalidated: a region is
+ * taken for gone when its Reply is there (RTX-72, RTX-73).
+ */
+static void rpcrdma_gather_check_inv(struct rpcrdma_conn *conn,
+				     const struct rpcrdma_recv *recv)
+{
+	if (unlikely(recv->rv_invalidated))
+		rpcrdma_conn_fail(conn, -EPROTO);
+}
+
+static void rpcrdma_gather_release(struct rpcrdma_gather *gather)
+{
+	struct rpcrdma_recv *recv = gather->ga_first, *next;
+
+	gather->ga_first = NULL;
+	for (; recv; recv = next) {
+		next = recv->rv_msg.mi_more;
+		recv->rv_msg.mi_more = NULL;
+		rpcrdma_recv_put(recv);
+	}
+}
+
+static void rpcrdma_gather_add(struct rpcrdma_gather *gather,
+			       struct rpcrdma_recv *recv,
+			       const struct rpcrdma2_transmission *tx)
+{
+	struct rpcrdma_msg_in *msg = &recv->rv_msg;
+
+	if (!gather->ga_first) {
+		gather->ga_first = recv;
+	} else {
+		/* In the first one, the header ends where its owner finds */
+		rpcrdma_msg_set_body(msg, RPCRDMA2_RTX_NEXT_LEN, tx->tx_here);
+		gather->ga_last->rv_msg.mi_more = recv;
+	}
+	gather->ga_last = recv;
+}
+
+static void rpcrdma_gather_sum(struct rpcrdma_msg_in *msg)
+{
+	const struct rpcrdma_recv *recv;
+
+	for (recv = msg->mi_more; recv; recv = recv->rv_msg.mi_more) {
+		msg->mi_more_recvs++;
+		msg->mi_more_len += recv->rv_len;
+		msg->mi_more_body += recv->rv_msg.mi_here;
+	}
+}
+
+/* What is wrong with items that make no sense, the owner will find in the header. */
+static enum rpcrdma_verdict
+rpcrdma_gather_judge(const struct rpcrdma_gather *gather)
+{
+	struct rpcrdma2_item items[RPCRDMA2_RTX_MAX_ITEMS];
+	const struct rpcrdma_msg_in *msg = &gather->ga_first->rv_msg;
+	struct rpcrdma2_transmission first;
+
+	if (!rpcrdma2_peek_rtx(rpcrdma_msg_head(msg),
+			       rpcrdma_msg_head_room(msg), &first) ||
+	    !rpcrdma2_rtx_items(&first, items))
+		return RPCRDMA_BAD_GROUP;
+	return rpcrdma_group_judge(&gather->ga_group, &gather->ga_limits, items,
+				   first.tx_nitems);
+}
+
+static void rpcrdma_gather_whole(struct rpcrdma_conn *conn)
+{
+	struct rpcrdma_gather *gather = &conn->cn_gather;
+	struct rpcrdma_recv *first = gather->ga_first;
+	struct rpcrdma_msg_in *msg = &first->rv_msg;
+
+	msg->mi_group = true;
+	msg->mi_verdict = rpcrdma_gather_judge(gather);
+	rpcrdma_gather_sum(msg);
+	first->rv_invalidated = gather->ga_last->rv_invalidated;
+	first->rv_inv_rkey = gather->ga_last->rv_inv_rkey;
+	gather->ga_first = NULL;
+	rpcrdma_count(groups_received);
+	trace_rpcrdma_group(conn, &gather->ga_group);
+	conn->cn_ops->receive(conn, msg);
+}
+
+static void rpcrdma_gather_does(struct rpcrdma_conn *conn,
+				struct rpcrdma_recv *recv,
+				enum rpcrdma_group_does does,
+				const struct rpcrdma2_transmission *tx)
+{
+	switch (does) {
+	case RPCRDMA_GROUP_PASS:
+		conn->cn_ops->receive(conn, &recv->rv_msg);
+		break;
+	case RPCRDMA_GROUP_KEEP:
+		rpcrdma_gather_check_inv(conn, recv);
+		rpcrdma_gather_add(&conn->cn_gather, recv, tx);
+		break;
+	case RPCRDMA_GROUP_WHOLE:
+		rpcrdma_gather_add(&conn->cn_gather, recv, tx);
+		rpcrdma_gather_whole(conn);
+		break;
+	case RPCRDMA_GROUP_STRAY:
+		rpcrdma_count(group_strays);
+		fallthrough;
+	case RPCRDMA_GROUP_RETURN:
+		rpcrdma_gather_check_inv(conn, recv);
+		rpcrdma_recv_put(recv);
+		break;
+	}
+}
+
+static void rpcrdma_gather_tell(struct rpcrdma_conn *conn,
+				const struct rpcrdma_group_step *step)
+{
+	u32 i;
+
+	for (i = 0; i < step->gs_nends; i++) {
+		rpcrdma_count(groups_broken);
+		trace_rpcrdma_group_end(conn, &step->gs_ends[i]);
+		conn->cn_ops->group_ended(conn, &step->gs_ends[i]);
+	}
+}
+
+/* The clock runs from the first transmission (RTX-85). */
+static void rpcrdma_gather_watch(struct rpcrdma_gather *gather, bool begins)
+{
+	if (gather->ga_group.gr_state == RPCRDMA_GROUP_IDLE) {
+		WRITE_ONCE(gather->ga_begun, 0);
+	} else if (begins) {
+		WRITE_ONCE(gather->ga_begun, jiffies | 1);
+		/* Nothing happens if it is waiting already. */
+		schedule_delayed_work(&gather->ga_work, RPCRDMA_GATHER_TIMEOUT);
+	}
+}
+
+/* A message has arrived where groups may arrive. */
+static void rpcrdma_gather_take(struct rpcrdma_conn *conn,
+				struct rpcrdma_msg_in *msg)
+{
+	struct rpcrdma_gather *gather = &conn->cn_gather;
+	struct rpcrdma2_transmission tx;
+	struct rpcrdma_group_step step;
+	bool is_rtx;
+
+	msg->mi_group = false;
+	is_rtx = rpcrdma2_peek_rtx(rpcrdma_msg_head(msg),
+				   rpcrdma_msg_head_room(msg), &tx);
+	if (!is_rtx && gather->ga_group.gr_state == RPCRDMA_GROUP_IDLE) {
+		conn->cn_ops->receive(conn, msg);
+		return;
+	}
+
+	rpcrdma_group_take(&gather->ga_group, &gather->ga_limits,
+			   is_rtx ? &tx : NULL, &step);
+	rpcrdma_gather_watch(gather, is_rtx && tx.tx_first);
+	if (step.gs_release)
+		rpcrdma_gather_release(gather);
+	rpcrdma_gather_tell(conn, &step);
+	if (step.gs_close)
+		rpcrdma_conn_fail(conn, -EPROTO);
+	rpcrdma_gather_does(conn, rpcrdma_msg_first(msg), step.gs_does, &tx);
+}
+
+/**
+ * rpcrdma_gather_start - from now on groups may arrive
+ * @conn: connection; no message has told the peer of it yet, or that comes from the
+ *	handler of a Receive
+ * @ours: the property RTX as the peer is told
+ * @replies: the most that we ever say in rtx_replies of a Call; 0: no Reply comes as a
+ *	group
+ *
+ * To be called at most once for a connection.
+ *
+ * Context: any.
+ */
+void rpcrdma_gather_start(struct rpcrdma_conn *conn,
+			  const struct rpcrdma2_rtx *ours, u32 replies)
+{
+	struct rpcrdma_gather *gather = &conn->cn_gather;
+
+	gather->ga_limits.gl_ours = *ours;
+	gather->ga_limits.gl_replies = replies;
+	/* Pairs with rpcrdma_recv_wc_done() */
+	smp_store_release(&conn->cn_receive, rpcrdma_gather_take);
+}
+
+/**
+ * rpcrdma_gather_stop - nobody waits for a group any more
+ * @conn: connection in any state
+ *
+ * Context: process; sleeps.
+ */
+void rpcrdma_gather_stop(struct rpcrdma_conn *conn)
+{
+	disable_delayed_work_sync(&conn->cn_gather.ga_work);
+}
+
+/**
+ * rpcrdma_gather_end - let go of what is held of a group
+ * @conn: connection without queues: nothing arrives
+ *
+ * Context: process.
+ */
+void rpcrdma_gather_end(struct rpcrdma_conn *conn)
+{
+	struct rpcrdma_gather *gather = &conn->cn_gather;
+	struct rpcrdma_recv *recv = gather->ga_first, *next;
+
+	gather->ga_first = NULL;
+	for (; recv; recv = next) {
+		next = recv->rv_msg.mi_more;
+		recv->rv_msg.mi_more = NULL;
+		rpcrdma_recv_drop(recv);
+	}
+}
