@@ -174,6 +174,12 @@ static enum rpcrdma_verdict svc_rdma_decode(struct svc_rdma_call *call)
 		call->sc_body_len = hdr->hd_lists.ls_call.ck_length;
 	else if (hdr->hd_rpc_type != RPCRDMA_RPC_CALL)
 		return RPCRDMA_BAD_MSG;
+	if (unlikely(call->sc_nitems))
+		return rpcrdma_lists_check_items(&hdr->hd_lists, call->sc_items,
+						 call->sc_nitems,
+						 call->sc_body_len,
+						 call->sc_sx->sx_max_mesg,
+						 &call->sc_stream_len);
 	return rpcrdma_lists_check_call(&hdr->hd_lists, call->sc_body_len,
 					call->sc_sx->sx_max_mesg,
 					&call->sc_stream_len);

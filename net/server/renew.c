@@ -23,7 +23,7 @@
 /**
  * svc_rdma_msg_renew_blocks - have nobody else look at a message
  * @sx: its connection, whose Receives are blocks, or whose verbs end is being closed
- * @msg: message
+ * @msg: message, or NULL
  *
  * Context: process; sleeps; inside svc_rdma_srcu.
  * Return: 0 or a negative errno.
@@ -31,7 +31,8 @@
 int svc_rdma_msg_renew_blocks(struct svc_rdma_xprt *sx,
 			      struct rpcrdma_msg_in *msg)
 {
-	if (READ_ONCE(sx->sx_back) == SVC_RDMA_BACK_DROP)
+	/* Nothing is left of a group that was broken. */
+	if (!msg || READ_ONCE(sx->sx_back) == SVC_RDMA_BACK_DROP)
 		return 0;
 	rpcrdma_fail_keep_page(rpcrdma_msg_body(msg));
 	return rpcrdma_msg_renew(msg);

@@ -528,7 +528,7 @@ void svc_rdma_msg_put_blocks(struct svc_rdma_xprt *sx,
 /**
  * svc_rdma_msg_renew - a message is about to be given back: see that nobody looks at it
  * @sx: its connection
- * @msg: message; svc_rdma_msg_put() follows, and does not sleep any more
+ * @msg: message, or NULL; svc_rdma_msg_put() follows, and does not sleep any more
  *
  * Context: process; sleeps; inside svc_rdma_srcu.
  * Return: 0; or a negative errno: no Reply may be posted.
