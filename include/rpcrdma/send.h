@@ -26,9 +26,13 @@ struct rpcrdma_conn;
  * @sd_wr: the work request. Its SGEs are @sd_sge, unless the owner has an array of
  *	more, of which the first is like that; no more than qz_send_sges
  * @sd_sge: SGE of the buffer
+ * @sd_more: of the first Send of a group: the others (sd_list), in order, until it is
+ *	posted
+ * @sd_nmore: how many
  *
  * Part of what the owner keeps of a Send. Owned by that, or by the device from posting
- * to completion.
+ * to completion. A message of several transmissions is a group of Sends: one chain,
+ * posted in one go, so that nothing comes between them (RTX-40).
  */
 struct rpcrdma_send {
 	struct list_head		sd_list;
@@ -40,6 +44,8 @@ struct rpcrdma_send {
 	struct ib_cqe			sd_cqe;
 	struct ib_send_wr		sd_wr;
 	struct ib_sge			sd_sge;
+	struct list_head		sd_more;
+	u32				sd_nmore;
 };
 
 /* The Send that has completed */
@@ -66,10 +72,27 @@ static inline void rpcrdma_send_prepare(struct rpcrdma_send *send, u32 len)
 	rpcrdma_buf_sync_for_device(&send->sd_buf, len);
 }
 
+/* @more is the last Send of the group that @first begins. It is at rest, on no list. */
+static inline void rpcrdma_send_add(struct rpcrdma_send *first,
+				    struct rpcrdma_send *more)
+{
+	list_add_tail(&more->sd_list, &first->sd_more);
+	first->sd_nmore++;
+}
+
+/* Moves all of a group but its first Send to the end of @list. */
+static inline void rpcrdma_send_part(struct rpcrdma_send *first,
+				     struct list_head *list)
+{
+	list_splice_tail_init(&first->sd_more, list);
+	first->sd_nmore = 0;
+}
+
 void rpcrdma_send_init(struct rpcrdma_send *send, struct rpcrdma_conn *conn,
 		       void (*done)(struct ib_cq *cq, struct ib_wc *wc));
 int rpcrdma_send_alloc(struct rpcrdma_send *send, u32 size, u32 least,
 		       gfp_t gfp);
+void rpcrdma_send_chain(struct rpcrdma_send *first);
 void rpcrdma_send_exit(struct rpcrdma_send *send);
 
 #endif /* RPCRDMA_SEND_H */

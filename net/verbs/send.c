@@ -14,6 +14,10 @@
  * calls rpcrdma_send_prepare(), and posts the chain with rpcrdma_conn_post(). From then
  * on the Send is the device's. Work requests complete in order, so its completion tells
  * of all that was posted before.
+ *
+ * A message of several transmissions takes several Sends. The owner prepares each,
+ * gathers them under the first (rpcrdma_send_add()), reserves slots for all, and links
+ * them (rpcrdma_send_chain()) just before the first is posted.
  */
 #include <rpcrdma/conn.h>
 #include <rpcrdma/send.h>
@@ -31,6 +35,7 @@ void rpcrdma_send_init(struct rpcrdma_send *send, struct rpcrdma_conn *conn,
 {
 	INIT_LIST_HEAD(&send->sd_list);
 	INIT_LIST_HEAD(&send->sd_wait.wt_list);
+	INIT_LIST_HEAD(&send->sd_more);
 	send->sd_conn = conn;
 	send->sd_cid = rpcrdma_conn_cid(conn);
 	send->sd_cqe.done = done;
@@ -67,6 +72,26 @@ int rpcrdma_send_alloc(struct rpcrdma_send *send, u32 size, u32 least,
 	send->sd_buf = buf;
 	send->sd_sge.addr = buf.bf_addr;
 	return 0;
+}
+
+/**
+ * rpcrdma_send_chain - link the work requests of a group
+ * @first: its first Send; or one that is no group, which then is last in its chain
+ *
+ * All of them are posted with the first, by one call of rpcrdma_conn_post(). What the
+ * owner posts in front of it leads to its work request.
+ *
+ * Context: any; the Sends are at rest.
+ */
+void rpcrdma_send_chain(struct rpcrdma_send *first)
+{
+	struct rpcrdma_send *prev = first, *send;
+
+	list_for_each_entry(send, &first->sd_more, sd_list) {
+		prev->sd_wr.next = &send->sd_wr;
+		prev = send;
+	}
+	prev->sd_wr.next = NULL;
 }
 
 /**
