@@ -60,7 +60,7 @@ VERBS_HEADERS = re.compile(r"linux/sunrpc/(?!addr\.h|xdr\.h|msg_prot\.h|rpc_rdma
 # counts, and so does a codec of one version that is called by name.
 VERSION = re.compile(r"(?:[!=]=|[<>]=?)\s*RPCRDMA_VERS_\d|RPCRDMA_VERS_\d\s*(?:[!=]=|[<>])|\bcase RPCRDMA_VERS_\d|"
                      r"\b(?:xr|sx|sc|hd)_vers\)?\s*(?:[!=]=|[<>]=?)\s*\d|\bswitch \([^;{]*_vers\b|"
-                     r"\brpcrdma[12]_(?:en|de)code_\w+")
+                     r"\brpcrdma[12]_(?:en|de)code_(?!rtx_)\w+")
 VERSIONED = re.compile(r"net/(?:client|server)/negotiate\.c|net/server/recvfrom\.c")
 # A received message may have come in several Receives: owners look at it through msg.h.
 RECV_NAMES = re.compile(r"\brv_\w+|\bstruct rpcrdma_recv\b|\brpcrdma_recv_(?:put|drop)\b|\brpcrdma_msg_first\b|"

@@ -87,6 +87,10 @@
 	X(server_err_write_resource)	\
 	X(server_err_reply_resource)	\
 	X(server_err_system)		\
+	X(server_err_rtx_cont)		\
+	X(server_err_rtx_limit)		\
+	X(server_calls_group)		\
+	X(server_replies_group)		\
 	X(server_reply_too_large)	\
 	X(server_bc_calls)		\
 	X(server_bc_replies)		\

@@ -80,6 +80,14 @@ static inline void rpcrdma_send_add(struct rpcrdma_send *first,
 	first->sd_nmore++;
 }
 
+/* The last Send of the group that @first begins, or @first itself, until it is posted */
+static inline struct rpcrdma_send *
+rpcrdma_send_last(struct rpcrdma_send *first)
+{
+	return list_empty(&first->sd_more) ? first :
+	       list_last_entry(&first->sd_more, struct rpcrdma_send, sd_list);
+}
+
 /* Moves all of a group but its first Send to the end of @list. */
 static inline void rpcrdma_send_part(struct rpcrdma_send *first,
 				     struct list_head *list)

@@ -41,18 +41,20 @@ void svc_rdma_call_cache_exit(void)
 /**
  * svc_rdma_call_create - make a Call
  * @sx: connection it came by
- * @msg: the message; it belongs to the Call from now on
+ * @msg: the message; it belongs to the Call from now on. NULL: nothing is left of it
+ * @gfp: how to allocate
  *
- * Context: process; sleeps.
+ * Context: process or completion workqueue; sleeps if @gfp says so.
  * Return: the Call, with nothing decoded; or NULL, and the message is still the
  *	caller's.
  */
 struct svc_rdma_call *svc_rdma_call_create(struct svc_rdma_xprt *sx,
-					   struct rpcrdma_msg_in *msg)
+					   struct rpcrdma_msg_in *msg,
+					   gfp_t gfp)
 {
 	struct svc_rdma_call *call;
 
-	call = kmem_cache_alloc(svc_rdma_call_cache, GFP_KERNEL);
+	call = kmem_cache_alloc(svc_rdma_call_cache, gfp);
 	if (!call)
 		return NULL;
 	call->sc_sx = sx;
@@ -64,6 +66,7 @@ struct svc_rdma_call *svc_rdma_call_create(struct svc_rdma_xprt *sx,
 	call->sc_npages = 0;
 	call->sc_nitems = 0;
 	call->sc_npayloads = 0;
+	call->sc_replies = 0;
 	call->sc_vers = RPCRDMA_VERS_1;
 	memset(&call->sc_error, 0, sizeof(call->sc_error));
 	memset(call->sc_payloads, 0, sizeof(call->sc_payloads));

@@ -157,24 +157,44 @@ static bool svc_rdma_credits_busy(struct svc_rdma_xprt *sx, u32 credits)
 	       (s64)credits * SVC_RDMA_CREDITS_RATE;
 }
 
+/* Credits that a Call would have taken, had it not come by Read chunk. A client that has
+ * few takes chunks for want of credits, and would never get more (RTX-83).
+ */
+static u32 svc_rdma_credits_spared(const struct svc_rdma_call *call)
+{
+	const struct svc_rdma_xprt *sx = call->sc_sx;
+	const struct rpcrdma2_rtx *ours = &sx->sx_negotiate.ng_rtx;
+	u32 sends;
+
+	if (!(sx->sx_conn.cn_rtx.xp_flags & RPCRDMA2_RTX_F_SENDS) ||
+	    call->sc_nitems || call->sc_stream_len == call->sc_body_len)
+		return 0;
+	sends = DIV_ROUND_UP(call->sc_stream_len,
+			     sx->sx_conn.cn_limits.lm_inline_recv);
+	return sends <= ours->xp_call_max ? sends - 1 : 0;
+}
+
 /**
  * svc_rdma_credits_use - a Call is in progress: are the credits enough?
- * @sx: connection
+ * @call: Call
  *
  * If memory is short, the client goes on with what it has.
  *
  * Context: process; sleeps.
  */
-void svc_rdma_credits_use(struct svc_rdma_xprt *sx)
+void svc_rdma_credits_use(const struct svc_rdma_call *call)
 {
+	struct svc_rdma_xprt *sx = call->sc_sx;
 	struct svc_rdma_credits *cd = &sx->sx_credit;
 	u32 credits = READ_ONCE(cd->cd_granted);
 	u32 max = sx->sx_sizes.sz_requests;
+	u32 used;
 
 	if (likely(credits >= max) || !svc_rdma_is_known(sx))
 		return;
-	if (2 * rpcrdma_recv_pool_held(&sx->sx_conn.cn_recvs) <= credits &&
-	    !svc_rdma_credits_busy(sx, credits))
+	used = rpcrdma_recv_pool_held(&sx->sx_conn.cn_recvs) +
+	       svc_rdma_credits_spared(call);
+	if (2 * used <= credits && !svc_rdma_credits_busy(sx, credits))
 		return;
 	/* Somebody is at it already */
 	if (!mutex_trylock(&sx->sx_grow))

@@ -38,6 +38,12 @@ static void svc_rdma_count_error(u32 code)
 	case RPCRDMA2_ERR_REPLY_RESOURCE:
 		rpcrdma_count(server_err_reply_resource);
 		break;
+	case RPCRDMA2_ERR_RTX_CONT:
+		rpcrdma_count(server_err_rtx_cont);
+		break;
+	case RPCRDMA2_ERR_RTX_LIMIT:
+		rpcrdma_count(server_err_rtx_limit);
+		break;
 	default:
 		rpcrdma_count(server_err_system);
 		break;
@@ -83,13 +89,14 @@ int svc_rdma_send_refusal(struct svc_rdma_send *send,
  * svc_rdma_send_error - answer a Call with an RDMA_ERROR
  * @call: Call, decoded at least as far as its XID and version
  * @verdict: what is wrong with it
+ * @gfp: how to allocate
  *
  * If not even that can be sent, the connection is closed (RFC 8166 4.5.4).
  *
- * Context: process; sleeps.
+ * Context: process or completion workqueue; sleeps if @gfp says so.
  */
 void svc_rdma_send_error(struct svc_rdma_call *call,
-			 enum rpcrdma_verdict verdict)
+			 enum rpcrdma_verdict verdict, gfp_t gfp)
 {
 	struct svc_rdma_xprt *sx = call->sc_sx;
 	struct rpcrdma2_accept accept;
@@ -100,7 +107,7 @@ void svc_rdma_send_error(struct svc_rdma_call *call,
 	svc_rdma_negotiate_accept(sx, &accept);
 	if (!rpcrdma2_refusal(&call->sc_hdr, verdict, &accept, &error))
 		return;
-	send = svc_rdma_send_get(sx, GFP_KERNEL);
+	send = svc_rdma_send_get(sx, gfp);
 	if (send)
 		rc = svc_rdma_send_refusal(send, call, &error);
 	if (rc) {

@@ -291,6 +291,16 @@ void svc_rdma_negotiate_accept(const struct svc_rdma_xprt *sx,
 	accept->ac_inline_only = false;
 }
 
+/* It is announced once, and groups may arrive before the answer has completed. */
+static void svc_rdma_negotiate_rtx(struct svc_rdma_xprt *sx)
+{
+	struct rpcrdma2_rtx *ours = &sx->sx_negotiate.ng_rtx;
+
+	svc_rdma_group_announce(sx, ours);
+	if (ours->xp_call_max)
+		rpcrdma_gather_start(&sx->sx_conn, ours, 0);
+}
+
 /* Returns whether these are the properties that hold from now on. */
 static bool svc_rdma_negotiate_hear(struct svc_rdma_xprt *sx,
 				    const struct rpcrdma2_props *props)
@@ -302,6 +312,7 @@ static bool svc_rdma_negotiate_hear(struct svc_rdma_xprt *sx,
 	if (first) {
 		sx->sx_negotiate.ng_props_heard = true;
 		svc_rdma_negotiate_limits(sx, props);
+		svc_rdma_negotiate_rtx(sx);
 		svc_rdma_negotiate_tell(sx, RPCRDMA_VERS_2);
 	}
 	mutex_unlock(&sx->sx_grow);
@@ -338,6 +349,7 @@ void svc_rdma_negotiate_connprop(struct svc_rdma_call *call)
 	}
 	ours.vp_value[RPCRDMA2_PROP_RBSIZ] = sx->sx_negotiate.ng_v2_size;
 	ours.vp_value[RPCRDMA2_PROP_BRS] = RPCRDMA2_OUR_BRS;
+	ours.vp_rtx = sx->sx_negotiate.ng_rtx;
 	rc = rpcrdma2_encode_connprop(send->ss_send.sd_buf.bf_data,
 				      send->ss_send.sd_buf.bf_size, hdr->hd_xid,
 				      READ_ONCE(sx->sx_credit.cd_granted),

@@ -20,6 +20,7 @@
 #include <linux/sunrpc/svc_xprt.h>
 #include <rpcrdma/counters.h>
 #include <rpcrdma/fail.h>
+#include <rpcrdma/rtx.h>
 
 #include "svc_rdma.h"
 #include "trace.h"
@@ -46,7 +47,7 @@ static void svc_rdma_refuse(struct svc_rdma_call *call,
 	atomic64_inc(&call->sc_sx->sx_stats.vs_refused);
 	trace_svc_rdma_refused(call->sc_sx, call->sc_hdr.hd_xid,
 			       rpcrdma_msg_len(call->sc_msg), verdict);
-	svc_rdma_send_error(call, verdict);
+	svc_rdma_send_error(call, verdict, GFP_KERNEL);
 }
 
 /* What belongs to a callback: its Reply, or a message that ends it
@@ -131,15 +132,43 @@ static enum rpcrdma_verdict svc_rdma_decode_v1(struct svc_rdma_call *call)
 				    &call->sc_hdr);
 }
 
+/* Once its header was read, a Call that came as a group is like any other, but for the
+ * Receives that wait for its Reply (RTX-38, RTX-102).
+ */
+static noinline enum rpcrdma_verdict
+svc_rdma_decode_group(struct svc_rdma_call *call,
+		      const struct rpcrdma2_accept *accept)
+{
+	const void *head = rpcrdma_msg_head(call->sc_msg);
+	u32 room = rpcrdma_msg_head_room(call->sc_msg);
+	struct rpcrdma2_transmission first;
+	enum rpcrdma_verdict verdict;
+
+	verdict = rpcrdma2_decode_group(head, room, accept, &call->sc_hdr);
+	if (!verdict)
+		verdict = rpcrdma_msg_verdict(call->sc_msg);
+	if (verdict || !rpcrdma2_peek_rtx(head, room, &first) ||
+	    !rpcrdma2_rtx_items(&first, call->sc_items))
+		return verdict;
+	call->sc_nitems = first.tx_nitems;
+	rpcrdma_count(server_calls_group);
+	call->sc_replies = first.tx_replies;
+	call->sc_hdr.hd_proc = RPCRDMA2_MSG;
+	return RPCRDMA_OK;
+}
+
 static enum rpcrdma_verdict svc_rdma_decode_v2(struct svc_rdma_call *call)
 {
 	struct rpcrdma2_accept accept;
 	enum rpcrdma_verdict verdict;
 
 	svc_rdma_negotiate_accept(call->sc_sx, &accept);
-	verdict = rpcrdma2_decode_call(rpcrdma_msg_head(call->sc_msg),
-				       rpcrdma_msg_head_room(call->sc_msg),
-				       &accept, &call->sc_hdr);
+	if (rpcrdma_msg_is_group(call->sc_msg))
+		verdict = svc_rdma_decode_group(call, &accept);
+	else
+		verdict = rpcrdma2_decode_call(rpcrdma_msg_head(call->sc_msg),
+					       rpcrdma_msg_head_room(call->sc_msg),
+					       &accept, &call->sc_hdr);
 	if (call->sc_hdr.hd_inv_stray) {
 		rpcrdma_count(server_stray_handles);
 		trace_svc_rdma_stray_handle(call->sc_sx, call->sc_hdr.hd_xid,
@@ -307,7 +336,7 @@ static struct svc_rdma_call *svc_rdma_take_message(struct svc_rdma_xprt *sx,
 	enum rpcrdma_verdict verdict;
 	struct svc_rdma_call *call;
 
-	call = svc_rdma_call_create(sx, msg);
+	call = svc_rdma_call_create(sx, msg, GFP_KERNEL);
 	if (!call) {
 		svc_rdma_msg_put(sx, msg);
 		rpcrdma_conn_fail(&sx->sx_conn, -ENOMEM);
@@ -330,7 +359,7 @@ static struct svc_rdma_call *svc_rdma_take_message(struct svc_rdma_xprt *sx,
 		svc_rdma_call_free(call);
 		return NULL;
 	}
-	svc_rdma_credits_use(sx);
+	svc_rdma_credits_use(call);
 	if (svc_rdma_is_reduced(call))
 		return svc_rdma_take_reduced(call, arg);
 	return svc_rdma_take_built(call, svc_rdma_build_inline(call, arg));
@@ -348,6 +377,55 @@ static struct svc_rdma_call *svc_rdma_take_call(struct svc_rdma_call *call,
 	svc_rdma_refuse(call, RPCRDMA_BAD_XID);
 	svc_rdma_call_free(call);
 	return NULL;
+}
+
+/* Called in a completion handler, which allocates without waiting. */
+static void svc_rdma_refuse_group(struct svc_rdma_xprt *sx,
+				  const struct rpcrdma_group_end *end)
+{
+	struct svc_rdma_call *call;
+
+	call = svc_rdma_call_create(sx, NULL, GFP_NOWAIT | __GFP_NOWARN);
+	if (!call) {
+		rpcrdma_conn_fail(&sx->sx_conn, -ENOMEM);
+		return;
+	}
+	memset(&call->sc_hdr, 0, sizeof(call->sc_hdr));
+	call->sc_vers = READ_ONCE(sx->sx_vers);
+	call->sc_hdr.hd_vers = call->sc_vers;
+	call->sc_hdr.hd_xid = end->ge_xid;
+	call->sc_hdr.hd_proc = RPCRDMA2_RTX_MSG;
+
+	rpcrdma_count(server_bad_headers);
+	atomic64_inc(&sx->sx_stats.vs_refused);
+	trace_svc_rdma_refused(sx, end->ge_xid, 0, end->ge_verdict);
+	svc_rdma_send_error(call, end->ge_verdict, GFP_NOWAIT | __GFP_NOWARN);
+	svc_rdma_call_free(call);
+}
+
+/**
+ * svc_rdma_group_ended - ops->group_ended: a message will never be complete
+ * @conn: connection
+ * @end: which message, and what was wrong with it
+ *
+ * A Call is refused, once. A Reply ends the callback that it belongs to.
+ *
+ * Context: completion queue's workqueue.
+ *
+ * See RTX-50, RTX-51 of rtx.rst.
+ */
+void svc_rdma_group_ended(struct rpcrdma_conn *conn,
+			  const struct rpcrdma_group_end *end)
+{
+	struct svc_rdma_xprt *sx = container_of(conn, struct svc_rdma_xprt,
+						sx_conn);
+
+	if (!end->ge_response) {
+		svc_rdma_refuse_group(sx, end);
+		return;
+	}
+	rpcrdma_count(server_bc_dropped);
+	svc_rdma_callback_fail(sx, end->ge_xid);
 }
 
 /**

@@ -101,6 +101,20 @@ static void svc_rdma_send_put_msg(struct svc_rdma_send *send)
 	send->ss_msg = NULL;
 }
 
+/* Those that were to be posted with it. They hold nothing. */
+static void svc_rdma_send_drop_more(struct svc_rdma_send *send)
+{
+	struct svc_rdma_send *more, *next;
+	LIST_HEAD(list);
+
+	rpcrdma_send_part(&send->ss_send, &list);
+	list_for_each_entry_safe(more, next, &list, ss_send.sd_list) {
+		rpcrdma_send_exit(&more->ss_send);
+		kvfree(more->ss_pages);
+		kfree(more);
+	}
+}
+
 /**
  * svc_rdma_send_reset - release what a Send context holds
  * @send: context that is not, or no longer, posted; it ends as it was made
@@ -113,6 +127,7 @@ void svc_rdma_send_reset(struct svc_rdma_send *send)
 	u32 i;
 
 	svc_rdma_send_put_msg(send);
+	svc_rdma_send_drop_more(send);
 	svc_rdma_chain_destroy(sx, &send->ss_writes);
 	for (i = 0; i < send->ss_npages; i++)
 		if (send->ss_pages[i])
@@ -256,6 +271,22 @@ static void svc_rdma_send_prepare_write(struct svc_rdma_send *send,
 		wr->send_flags |= IB_SEND_SIGNALED;
 }
 
+/* The others of a group complete one by one. */
+static void svc_rdma_send_post_more(struct svc_rdma_send *send)
+{
+	struct svc_rdma_xprt *sx = svc_rdma_send_sx(send);
+	struct svc_rdma_send *more;
+
+	lockdep_assert_held(&sx->sx_lock);
+	rpcrdma_count_add(server_sends, send->ss_send.sd_nmore);
+	list_for_each_entry(more, &send->ss_send.sd_more, ss_send.sd_list) {
+		more->ss_send.sd_slots = 1;
+		more->ss_posted = send->ss_posted;
+		trace_svc_rdma_send(more);
+	}
+	rpcrdma_send_part(&send->ss_send, &sx->sx_posted.po_sending);
+}
+
 /**
  * svc_rdma_send_post - post a Send and the RDMA Writes before it
  * @send: context whose message is prepared, with all of its slots, as many as sd_wait
@@ -273,7 +304,7 @@ int svc_rdma_send_post(struct svc_rdma_send *send)
 
 	svc_rdma_send_put_msg(send);
 	rpcrdma_count(server_sends);
-	if (send->ss_send.sd_wr.opcode == IB_WR_SEND_WITH_INV)
+	if (rpcrdma_send_last(&send->ss_send)->sd_wr.opcode == IB_WR_SEND_WITH_INV)
 		rpcrdma_count(server_sends_inv);
 
 	first = svc_rdma_chain_wrs(sx, &send->ss_writes, NULL,
@@ -281,12 +312,17 @@ int svc_rdma_send_post(struct svc_rdma_send *send)
 	for (wr = first; wr != &send->ss_send.sd_wr; wr = wr->next)
 		svc_rdma_send_prepare_write(send, wr);
 
+	rpcrdma_send_chain(&send->ss_send);
+
 	spin_lock(&sx->sx_lock);
 	/* One that was in line is there already */
 	if (list_empty(&send->ss_send.sd_list))
 		list_add_tail(&send->ss_send.sd_list, &sx->sx_posted.po_sending);
-	send->ss_send.sd_slots = send->ss_send.sd_wait.wt_slots;
+	send->ss_send.sd_slots = send->ss_send.sd_wait.wt_slots -
+				 send->ss_send.sd_nmore;
 	send->ss_posted = jiffies;
+	if (unlikely(send->ss_send.sd_nmore))
+		svc_rdma_send_post_more(send);
 	sx->sx_stats.vs_sent++;
 	spin_unlock(&sx->sx_lock);
 	trace_svc_rdma_send(send);
@@ -314,7 +350,7 @@ int svc_rdma_send_submit(struct svc_rdma_send *send, struct svc_rdma_call *call,
 {
 	struct svc_rdma_xprt *sx = svc_rdma_send_sx(send);
 	struct rpcrdma_sq *sq = &sx->sx_conn.cn_sq;
-	u32 slots = send->ss_writes.sh_wrs + 1;
+	u32 slots = send->ss_writes.sh_wrs + 1 + send->ss_send.sd_nmore;
 	int rc;
 
 	if (slots > sq->sq_size)

@@ -23,10 +23,25 @@
 #include <linux/sunrpc/svc.h>
 #include <linux/sunrpc/xdr.h>
 #include <rpcrdma/counters.h>
+#include <rpcrdma/group.h>
 #include <rpcrdma/plan.h>
 
 #include "svc_rdma.h"
 #include "trace.h"
+
+/**
+ * struct svc_rdma_answer - how a Reply travels
+ * @an_form: its form
+ * @an_body: bytes of it that are in no Write chunk
+ * @an_group: transmissions, if it is a group; then @an_form is "inline". Else 0
+ * @an_layout: of a group
+ */
+struct svc_rdma_answer {
+	enum rpcrdma_answer_form	an_form;
+	u32				an_body;
+	u32				an_group;
+	struct rpcrdma_layout		an_layout;
+};
 
 /* Reply inline if it fits, even if a Reply chunk was offered (G-02) */
 static bool svc_rdma_reply_short;
@@ -49,11 +64,28 @@ static int svc_rdma_copy_body(const struct svc_rdma_call *call,
 	return 0;
 }
 
+static int svc_rdma_reply_encode_group(struct svc_rdma_send *send,
+				       const struct svc_rdma_call *call,
+				       const struct xdr_buf *xdr,
+				       const struct svc_rdma_answer *answer,
+				       const struct rpcrdma_reply_out *out)
+{
+	struct rpcrdma_layout layout = answer->an_layout;
+	struct svc_rdma_body body = {
+		.by_xdr		= xdr,
+		.by_payloads	= call->sc_payloads,
+		.by_npayloads	= call->sc_npayloads,
+	};
+
+	return svc_rdma_group_encode(send, &layout, answer->an_group, out,
+				     &body);
+}
+
 /* Fill the buffer, add the Writes. Returns the bytes to send, or an errno. */
 static int svc_rdma_reply_encode(struct svc_rdma_send *send,
 				 struct svc_rdma_call *call,
 				 const struct xdr_buf *xdr,
-				 enum rpcrdma_answer_form form, u32 body_len)
+				 const struct svc_rdma_answer *answer)
 {
 	const struct svc_rdma_xprt *sx = svc_rdma_send_sx(send);
 	u32 written[RPCRDMA_MAX_CHUNKS] = { };
@@ -64,10 +96,11 @@ static int svc_rdma_reply_encode(struct svc_rdma_send *send,
 		.ro_lists	= &call->sc_hdr.hd_lists,
 		.ro_written	= written,
 	};
+	bool is_long = answer->an_form == RPCRDMA_ANSWER_LONG;
 	int rc, len;
 
 	rc = svc_rdma_write_payloads(call, &send->ss_writes, xdr, written);
-	if (!rc && form == RPCRDMA_ANSWER_LONG) {
+	if (!rc && is_long) {
 		out.ro_proc = RPCRDMA1_NOMSG;
 		rc = svc_rdma_write_reply(call, &send->ss_writes, xdr,
 					  &out.ro_reply_written);
@@ -75,20 +108,25 @@ static int svc_rdma_reply_encode(struct svc_rdma_send *send,
 	if (rc)
 		return rc;
 
+	if (unlikely(answer->an_group))
+		return svc_rdma_reply_encode_group(send, call, xdr, answer,
+						   &out);
 	len = rpcrdma_encode_reply(call->sc_vers, send->ss_send.sd_buf.bf_data,
 				   send->ss_send.sd_buf.bf_size, &out);
-	if (len < 0 || form == RPCRDMA_ANSWER_LONG)
+	if (len < 0 || is_long)
 		return len;
-	if (body_len > send->ss_send.sd_buf.bf_size - len)
+	if (answer->an_body > send->ss_send.sd_buf.bf_size - len)
 		return -EMSGSIZE;
 	rc = svc_rdma_copy_body(call, xdr, send->ss_send.sd_buf.bf_data + len);
-	return rc ? rc : len + body_len;
+	return rc ? rc : len + answer->an_body;
 }
 
 static void svc_rdma_reply_count(const struct svc_rdma_call *call,
-				 enum rpcrdma_answer_form form)
+				 const struct svc_rdma_answer *answer)
 {
-	if (form == RPCRDMA_ANSWER_LONG)
+	if (answer->an_group)
+		rpcrdma_count(server_replies_group);
+	if (answer->an_form == RPCRDMA_ANSWER_LONG)
 		rpcrdma_count(server_replies_long);
 	else if (call->sc_npayloads)
 		rpcrdma_count(server_replies_write_chunk);
@@ -96,21 +134,68 @@ static void svc_rdma_reply_count(const struct svc_rdma_call *call,
 		rpcrdma_count(server_replies_inline);
 }
 
-static enum rpcrdma_answer_form
-svc_rdma_reply_plan(const struct svc_rdma_send *send,
-		    const struct svc_rdma_call *call, u32 body_len)
+/* The Reply to a Call that came as a group (RTX-66, RTX-67). A group of many Sends is not
+ * to hold up the send queue.
+ */
+static noinline void
+svc_rdma_reply_plan_group(const struct svc_rdma_send *send,
+			  const struct svc_rdma_call *call,
+			  struct svc_rdma_answer *answer)
+{
+	const struct rpcrdma_lists *lists = &call->sc_hdr.hd_lists;
+	const struct svc_rdma_xprt *sx = svc_rdma_send_sx(send);
+	struct rpcrdma_group_answer args = {
+		.gw_replies	= call->sc_replies,
+		.gw_reply_max	= min(sx->sx_negotiate.ng_rtx.xp_reply_max,
+				      sx->sx_conn.cn_sq.sq_size / 2),
+		.gw_hdr		= rpcrdma_reply_len(call->sc_vers, lists),
+		.gw_body	= answer->an_body,
+		.gw_chunk	= lists->ls_has_reply ?
+				  lists->ls_reply.ck_length : 0,
+	};
+	u32 number;
+
+	svc_rdma_group_layout(send, call, answer->an_body, &args.gw_layout);
+	answer->an_layout = args.gw_layout;
+	switch (rpcrdma_group_answer(&args, &number)) {
+	case RPCRDMA_GROUP_FORM_MSG:
+		answer->an_form = RPCRDMA_ANSWER_INLINE;
+		break;
+	case RPCRDMA_GROUP_FORM_GROUP:
+		answer->an_form = RPCRDMA_ANSWER_INLINE;
+		answer->an_group = number;
+		break;
+	case RPCRDMA_GROUP_FORM_CHUNK:
+		answer->an_form = RPCRDMA_ANSWER_LONG;
+		break;
+	case RPCRDMA_GROUP_FORM_ERROR:
+		answer->an_form = RPCRDMA_ANSWER_ERROR;
+		break;
+	}
+}
+
+static void svc_rdma_reply_plan(const struct svc_rdma_send *send,
+				const struct svc_rdma_call *call,
+				struct svc_rdma_answer *answer)
 {
 	const struct rpcrdma_lists *lists = &call->sc_hdr.hd_lists;
 	struct rpcrdma_limits limits = svc_rdma_send_sx(send)->sx_conn.cn_limits;
 	bool spare = rpcrdma_vers_spares_reply_chunk(call->sc_vers) ||
 		     READ_ONCE(svc_rdma_reply_short);
 
+	answer->an_group = 0;
+	if (unlikely(call->sc_replies)) {
+		svc_rdma_reply_plan_group(send, call, answer);
+		return;
+	}
 	limits.lm_inline_send = min(limits.lm_inline_send,
 				    send->ss_send.sd_buf.bf_size);
-	return rpcrdma_plan_answer(&limits,
-				   rpcrdma_reply_len(call->sc_vers, lists),
-				   body_len, lists->ls_has_reply,
-				   lists->ls_reply.ck_length, spare);
+	answer->an_form = rpcrdma_plan_answer(&limits,
+					      rpcrdma_reply_len(call->sc_vers,
+								lists),
+					      answer->an_body,
+					      lists->ls_has_reply,
+					      lists->ls_reply.ck_length, spare);
 }
 
 /* When a result leaves no room for the next one, nfsd cuts the Reply off, and
@@ -129,30 +214,29 @@ static int svc_rdma_reply_build(struct svc_rdma_send *send,
 				struct svc_rdma_call *call,
 				const struct xdr_buf *xdr)
 {
-	enum rpcrdma_answer_form form;
-	u32 body_len;
+	struct svc_rdma_answer answer;
 	int len;
 
 	if (call->sc_error.er_code)
 		return -EMSGSIZE;
 	svc_rdma_payloads_trim(call, xdr->len);
-	body_len = rpcrdma_payload_body_len(call->sc_payloads,
-					    call->sc_npayloads, xdr->len);
-	form = svc_rdma_reply_plan(send, call, body_len);
-	if (form == RPCRDMA_ANSWER_ERROR) {
+	answer.an_body = rpcrdma_payload_body_len(call->sc_payloads,
+						  call->sc_npayloads, xdr->len);
+	svc_rdma_reply_plan(send, call, &answer);
+	if (answer.an_form == RPCRDMA_ANSWER_ERROR) {
 		/* If it is the header that does not fit, a larger Reply chunk
 		 * is no help: ask for none (version-two 5.3.3).
 		 */
 		call->sc_error.er_code = RPCRDMA2_ERR_SYSTEM;
-		if (body_len > call->sc_hdr.hd_lists.ls_reply.ck_length) {
+		if (answer.an_body > call->sc_hdr.hd_lists.ls_reply.ck_length) {
 			call->sc_error.er_code = RPCRDMA2_ERR_REPLY_RESOURCE;
-			call->sc_error.er_arg[0] = body_len;
+			call->sc_error.er_arg[0] = answer.an_body;
 		}
 		return -EMSGSIZE;
 	}
-	len = svc_rdma_reply_encode(send, call, xdr, form, body_len);
+	len = svc_rdma_reply_encode(send, call, xdr, &answer);
 	if (len > 0)
-		svc_rdma_reply_count(call, form);
+		svc_rdma_reply_count(call, &answer);
 	return len;
 }
 
@@ -180,10 +264,14 @@ static int svc_rdma_reply_hold_pages(struct svc_rdma_send *send,
 	return 0;
 }
 
+/* With the last Send of a group: the client takes the region for gone when the Reply is
+ * there (RTX-72).
+ */
 static void svc_rdma_reply_set_inv(struct svc_rdma_send *send,
 				   const struct svc_rdma_call *call)
 {
 	struct rpcrdma_conn *conn = &svc_rdma_send_sx(send)->sx_conn;
+	struct rpcrdma_send *last = rpcrdma_send_last(&send->ss_send);
 	u32 rkey;
 
 	if (!conn->cn_limits.lm_remote_inv)
@@ -194,14 +282,15 @@ static void svc_rdma_reply_set_inv(struct svc_rdma_send *send,
 		rkey = rpcrdma_lists_single_handle(&call->sc_hdr.hd_lists);
 	if (!rkey)
 		return;
-	send->ss_send.sd_wr.opcode = IB_WR_SEND_WITH_INV;
-	send->ss_send.sd_wr.ex.invalidate_rkey = rkey;
+	last->sd_wr.opcode = IB_WR_SEND_WITH_INV;
+	last->sd_wr.ex.invalidate_rkey = rkey;
 }
 
 static int svc_rdma_reply_post(struct svc_rdma_send *send,
 			       struct svc_rdma_call *call,
 			       struct svc_rqst *rqstp, u32 len)
 {
+	const struct ib_send_wr *last;
 	int rc;
 
 	rc = svc_rdma_reply_hold_pages(send, rqstp);
@@ -209,10 +298,11 @@ static int svc_rdma_reply_post(struct svc_rdma_send *send,
 		return rc;
 
 	svc_rdma_reply_set_inv(send, call);
+	last = &rpcrdma_send_last(&send->ss_send)->sd_wr;
 	trace_svc_rdma_reply(send, call->sc_hdr.hd_xid,
 			     rqstp->rq_res.len, len,
-			     send->ss_send.sd_wr.opcode == IB_WR_SEND_WITH_INV ?
-			     send->ss_send.sd_wr.ex.invalidate_rkey : 0);
+			     last->opcode == IB_WR_SEND_WITH_INV ?
+			     last->ex.invalidate_rkey : 0);
 	return svc_rdma_send_submit(send, call, len);
 }
 

@@ -129,6 +129,8 @@ struct svc_rdma_chain {
  *	message
  * @sc_payloads: which result goes to which Write chunk
  * @sc_npayloads: entries used in @sc_payloads
+ * @sc_replies: Receives of the client that wait for the Reply, if the Call came as a group;
+ *	else 0
  * @sc_error: why there can be no Reply: a result did not fit its Write chunk,
  *	or the Reply no place at all; er_code 0: there can
  *
@@ -160,7 +162,26 @@ struct svc_rdma_call {
 
 	struct rpcrdma_payload	sc_payloads[RPCRDMA_MAX_CHUNKS];
 	u32			sc_npayloads;
+	u32			sc_replies;
 	struct rpcrdma2_error	sc_error;
+};
+
+/**
+ * struct svc_rdma_body - a walk over what is sent of a Reply
+ * @by_xdr: the Reply
+ * @by_payloads: what of it goes to Write chunks
+ * @by_npayloads: how many of these
+ * @by_pos: where to look for what is behind the present part
+ * @by_offset: where in the Reply the rest of the present part is
+ * @by_left: bytes of it
+ */
+struct svc_rdma_body {
+	const struct xdr_buf		*by_xdr;
+	const struct rpcrdma_payload	*by_payloads;
+	u32				by_npayloads;
+	u32				by_pos;
+	u32				by_offset;
+	u32				by_left;
 };
 
 /**
@@ -294,15 +315,16 @@ enum svc_rdma_back {
  * @ng_v1_size: bytes of the largest inline message in version 1
  * @ng_v2_size: bytes of the largest inline Call in version 2, announced as
  *	RBSIZ
- * @ng_rtx: how its Receives are built, if they have targets
  * @ng_props_heard: the client has announced its properties, under sx_grow
+ * @ng_rtx: what the client is told of the round-trip extension. How Receives are built is
+ *	said from the beginning, the rest with that
  */
 struct svc_rdma_negotiate {
 	u32			ng_vers_max;
 	u32			ng_v1_size;
 	u32			ng_v2_size;
-	struct rpcrdma2_rtx	ng_rtx;
 	bool			ng_props_heard;
+	struct rpcrdma2_rtx	ng_rtx;
 };
 
 /**
@@ -637,7 +659,7 @@ int svc_rdma_send_control(struct svc_rdma_send *send,
 void svc_rdma_credits_init(struct svc_rdma_credits *credits);
 int svc_rdma_credits_few(struct svc_rdma_xprt *sx, u32 recv_size);
 int svc_rdma_credits_begin(struct svc_rdma_xprt *sx, u32 recv_size, u32 spare);
-void svc_rdma_credits_use(struct svc_rdma_xprt *sx);
+void svc_rdma_credits_use(const struct svc_rdma_call *call);
 int svc_rdma_credits_backward(struct svc_rdma_xprt *sx, u32 requests);
 
 /* server/negotiate.c */
@@ -654,13 +676,25 @@ int svc_rdma_send_refusal(struct svc_rdma_send *send,
 			  struct svc_rdma_call *call,
 			  const struct rpcrdma2_error *error);
 void svc_rdma_send_error(struct svc_rdma_call *call,
-			 enum rpcrdma_verdict verdict);
+			 enum rpcrdma_verdict verdict, gfp_t gfp);
+
+/* server/group.c */
+void svc_rdma_group_announce(const struct svc_rdma_xprt *sx,
+			     struct rpcrdma2_rtx *rtx);
+void svc_rdma_group_layout(const struct svc_rdma_send *send,
+			   const struct svc_rdma_call *call, u32 body_len,
+			   struct rpcrdma_layout *layout);
+int svc_rdma_group_encode(struct svc_rdma_send *send,
+			  struct rpcrdma_layout *layout, u32 count,
+			  const struct rpcrdma_reply_out *out,
+			  struct svc_rdma_body *body);
 
 /* server/call.c */
 int svc_rdma_call_cache_init(void);
 void svc_rdma_call_cache_exit(void);
 struct svc_rdma_call *svc_rdma_call_create(struct svc_rdma_xprt *sx,
-					   struct rpcrdma_msg_in *msg);
+					   struct rpcrdma_msg_in *msg,
+					   gfp_t gfp);
 void svc_rdma_call_put_msg(struct svc_rdma_call *call);
 void svc_rdma_call_free(struct svc_rdma_call *call);
 void svc_rdma_release_ctxt(struct svc_xprt *xprt, void *ctxt);
@@ -735,6 +769,8 @@ static inline void svc_rdma_bc_exit(void)
 #endif
 
 /* server/recvfrom.c */
+void svc_rdma_group_ended(struct rpcrdma_conn *conn,
+			  const struct rpcrdma_group_end *end);
 int svc_rdma_recvfrom(struct svc_rqst *rqstp);
 
 /* server/debugfs.c */

@@ -34,7 +34,9 @@
 		{ RPCRDMA_BAD_XID,		"XID" },	\
 		{ RPCRDMA_BAD_DIRECTION,	"DIRECTION" },	\
 		{ RPCRDMA_BAD_MSG,		"MSG" },	\
-		{ RPCRDMA_BAD_PROP,		"PROP" })
+		{ RPCRDMA_BAD_PROP,		"PROP" },	\
+		{ RPCRDMA_BAD_GROUP,		"GROUP" },	\
+		{ RPCRDMA_BIG_GROUP,		"GROUP_LIMIT" })
 
 DECLARE_EVENT_CLASS(svc_rdma_message_class,
 	TP_PROTO(const struct svc_rdma_xprt *sx, u32 xid, u32 len,
