@@ -13,7 +13,7 @@
  *
  * A Call that came without Read chunks is executed where it was received:
  * rq_arg points into the message, which therefore stays with the Call until its
- * Reply is encoded.
+ * Reply is encoded. So is one whose data the client has placed in the pages of Receives.
  */
 #include <linux/in.h>
 #include <linux/module.h>
