@@ -291,14 +291,16 @@ void svc_rdma_negotiate_accept(const struct svc_rdma_xprt *sx,
 	accept->ac_inline_only = false;
 }
 
-/* It is announced once, and groups may arrive before the answer has completed. */
+/* It is announced once, and groups may arrive before the answer has completed. No callback
+ * is sent in this form, so each has one Receive for its Reply (RTX-76).
+ */
 static void svc_rdma_negotiate_rtx(struct svc_rdma_xprt *sx)
 {
 	struct rpcrdma2_rtx *ours = &sx->sx_negotiate.ng_rtx;
 
 	svc_rdma_group_announce(sx, ours);
 	if (ours->xp_call_max)
-		rpcrdma_gather_start(&sx->sx_conn, ours, 0);
+		rpcrdma_gather_start(&sx->sx_conn, ours, 1);
 }
 
 /* Returns whether these are the properties that hold from now on. */

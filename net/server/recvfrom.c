@@ -147,6 +147,9 @@ svc_rdma_decode_group(struct svc_rdma_call *call,
 	verdict = rpcrdma2_decode_group(head, room, accept, &call->sc_hdr);
 	if (!verdict)
 		verdict = rpcrdma_msg_verdict(call->sc_msg);
+	/* A Reply in this form is to no callback of ours (RTX-37). */
+	if (call->sc_hdr.hd_response)
+		return RPCRDMA_BAD_MSG;
 	if (verdict || !rpcrdma2_peek_rtx(head, room, &first) ||
 	    !rpcrdma2_rtx_items(&first, call->sc_items))
 		return verdict;

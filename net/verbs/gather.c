@@ -230,8 +230,7 @@ static void rpcrdma_gather_take(struct rpcrdma_conn *conn,
  * @conn: connection; no message has told the peer of it yet, or that comes from the
  *	handler of a Receive
  * @ours: the property RTX as the peer is told
- * @replies: the most that we ever say in rtx_replies of a Call; 0: no Reply comes as a
- *	group
+ * @replies: the most Receives that we ever offer for a Reply, at least 1
  *
  * To be called at most once for a connection.
  *
