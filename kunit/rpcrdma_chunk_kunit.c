@@ -351,6 +351,131 @@ static void rpcrdma_chunk_parts_rebuild_the_stream(struct kunit *test)
 	}
 }
 
+#define RPCRDMA_PARTS_MAX	(2 * RPCRDMA_MAX_CHUNKS + 1)
+
+/* Walk, with @nitems items. Returns how many parts there are. */
+static u32 rpcrdma_parts_walk(struct rpcrdma_kunit *fx, u32 body_len,
+			      const struct rpcrdma2_item *items, u32 nitems,
+			      struct rpcrdma_part *found)
+{
+	struct rpcrdma_part_iter iter;
+	u32 n = 0;
+
+	memset(&iter, 0xff, sizeof(iter));
+	rpcrdma_part_first(&fx->kf_lists, body_len, &iter);
+	if (items)
+		rpcrdma_part_items(&iter, items, nitems);
+	while (rpcrdma_part_next(&iter, &found[n])) {
+		KUNIT_ASSERT_LT(fx->kf_test, n, RPCRDMA_PARTS_MAX - 1);
+		KUNIT_EXPECT_FALSE(fx->kf_test,
+				   found[n].pt_chunk && found[n].pt_item);
+		n++;
+	}
+	return n;
+}
+
+/* Let some chunks, if they are not empty, be items. Returns how many. */
+static u32 rpcrdma_parts_make_items(struct rpcrdma_kunit *fx,
+				    struct rpcrdma2_item *items)
+{
+	u32 i, nitems = 0, nreads = fx->kf_lists.ls_nreads;
+	struct rpcrdma_chunk *read = fx->kf_lists.ls_read;
+
+	fx->kf_lists.ls_nreads = 0;
+	for (i = 0; i < nreads; i++) {
+		if (!read[i].ck_length || rpcrdma_kunit_random(fx, 2)) {
+			read[fx->kf_lists.ls_nreads++] = read[i];
+			continue;
+		}
+		items[nitems].im_position = read[i].ck_position;
+		items[nitems++].im_length = read[i].ck_length;
+	}
+	return nitems;
+}
+
+/*
+ * Items are parts where Read chunks of the same length would be.
+ *
+ * Covers: RTX-53 RTX-54
+ */
+static void rpcrdma_chunk_parts_of_items(struct kunit *test)
+{
+	struct rpcrdma2_item items[RPCRDMA_MAX_CHUNKS];
+	struct rpcrdma_part *was, *is;
+	enum rpcrdma_verdict verdict;
+	struct rpcrdma_kunit *fx = test->priv;
+	u32 i, n, nitems, found, offset, stream, total, round;
+	struct rpcrdma_parts *parts;
+
+	parts = kunit_kzalloc(test, sizeof(*parts), GFP_KERNEL);
+	was = kunit_kzalloc(test, 2 * RPCRDMA_PARTS_MAX * sizeof(*was),
+			    GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, parts);
+	KUNIT_ASSERT_NOT_NULL(test, was);
+	is = was + RPCRDMA_PARTS_MAX;
+	for (round = 0; round < 500; round++) {
+		rpcrdma_parts_make(fx, parts);
+		offset = 0;
+		KUNIT_ASSERT_EQ(test, rpcrdma_kunit_decode_lists(fx, &offset),
+				RPCRDMA_OK);
+		total = parts->stream_len;
+		n = rpcrdma_parts_walk(fx, parts->body_len, NULL, 0, was);
+		nitems = rpcrdma_parts_make_items(fx, items);
+		found = 0;
+		KUNIT_ASSERT_EQ(test, rpcrdma_parts_walk(fx, parts->body_len,
+							 items, nitems, is),
+				n);
+		for (i = 0; i < n; i++) {
+			KUNIT_EXPECT_EQ(test, is[i].pt_length,
+					was[i].pt_length);
+			KUNIT_EXPECT_EQ(test, is[i].pt_pad, was[i].pt_pad);
+			KUNIT_EXPECT_EQ(test, is[i].pt_offset,
+					was[i].pt_offset);
+			KUNIT_EXPECT_EQ(test, !was[i].pt_chunk,
+					!is[i].pt_chunk && !is[i].pt_item);
+			if (is[i].pt_item)
+				KUNIT_EXPECT_EQ(test, is[i].pt_item - items,
+						found++);
+		}
+		KUNIT_EXPECT_EQ(test, found, nitems);
+		KUNIT_EXPECT_EQ(test,
+				rpcrdma_lists_check_items(&fx->kf_lists, items,
+							  nitems,
+							  parts->body_len,
+							  total, &stream),
+				RPCRDMA_OK);
+		KUNIT_EXPECT_EQ(test, stream, total);
+		verdict = rpcrdma_lists_check_items(&fx->kf_lists, items,
+						    nitems, parts->body_len,
+						    max(total, 1u) - 1,
+						    &stream);
+		KUNIT_EXPECT_EQ(test, verdict,
+				total ? RPCRDMA_BAD_LENGTH : RPCRDMA_OK);
+	}
+}
+
+/* Covers: RTX-54 */
+static void rpcrdma_chunk_items_beyond_32_bits(struct kunit *test)
+{
+	static const struct rpcrdma2_item items[] = {
+		{ 8, U32_MAX }, { 12, U32_MAX }, { 16, 5 },
+	};
+	static const struct rpcrdma_lists lists;
+	u32 stream = 1;
+
+	KUNIT_EXPECT_EQ(test, rpcrdma_lists_check_items(&lists, items, 3, 20,
+							U32_MAX, &stream),
+			RPCRDMA_BAD_LENGTH);
+	KUNIT_EXPECT_EQ(test, rpcrdma_lists_check_items(&lists, items, 1, 0,
+							U32_MAX, &stream),
+			RPCRDMA_BAD_LENGTH);
+	KUNIT_EXPECT_EQ(test, stream, 1);
+	KUNIT_EXPECT_EQ(test, rpcrdma_lists_check_items(&lists, items + 2, 1,
+							20, 28, &stream),
+			RPCRDMA_OK);
+	KUNIT_EXPECT_EQ(test, stream, 28);
+}
+
 /*
  * Lists nobody checked: the walk ends, and never leaves the body.
  *
@@ -1032,6 +1157,8 @@ static struct kunit_case rpcrdma_chunk_cases[] = {
 	KUNIT_CASE_PARAM(rpcrdma_chunk_check_call,
 			 rpcrdma_chunk_call_gen_params),
 	KUNIT_CASE(rpcrdma_chunk_parts_rebuild_the_stream),
+	KUNIT_CASE(rpcrdma_chunk_parts_of_items),
+	KUNIT_CASE(rpcrdma_chunk_items_beyond_32_bits),
 	KUNIT_CASE(rpcrdma_chunk_parts_of_unsound_lists),
 	KUNIT_CASE_PARAM(rpcrdma_chunk_single_handle,
 			 rpcrdma_chunk_handle_gen_params),

@@ -104,6 +104,36 @@ static void rpcrdma_size_recvs_fit_the_budget(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_recvs_fit(0, U64_MAX, 1), U32_MAX);
 }
 
+/* Covers: RTX-34 */
+static void rpcrdma_size_targets_fill_pages(struct kunit *test)
+{
+	struct rpcrdma2_rtx rtx = { .xp_flags = 1, .xp_msg_max = 2 };
+	u32 pages, size;
+
+	for (pages = 0; pages <= 17; pages++) {
+		size = rpcrdma_size_targets(pages, 4096, &rtx);
+		KUNIT_EXPECT_EQ(test, size, rtx.xp_head +
+					    rtx.xp_seg * rtx.xp_nsegs);
+		if (pages != 2 && pages != 4 && pages != 8) {
+			KUNIT_EXPECT_EQ(test, rtx.xp_head, 0);
+			KUNIT_EXPECT_EQ(test, rtx.xp_seg, 0);
+			KUNIT_EXPECT_EQ(test, rtx.xp_nsegs, 0);
+			continue;
+		}
+		KUNIT_EXPECT_EQ(test, rtx.xp_nsegs, pages - 1);
+		KUNIT_EXPECT_EQ(test, size, 1024 + (pages - 1) * 4096);
+	}
+	/* What is not about Receives stays */
+	KUNIT_EXPECT_EQ(test, rtx.xp_flags, 1);
+	KUNIT_EXPECT_EQ(test, rtx.xp_msg_max, 2);
+	/* The figures of rtx.rst */
+	KUNIT_EXPECT_EQ(test, rpcrdma_size_targets(8, 4096, &rtx), 29696);
+	KUNIT_EXPECT_EQ(test, rpcrdma_size_targets(4, 4096, &rtx), 13312);
+	KUNIT_EXPECT_EQ(test, rpcrdma_size_targets(2, 4096, &rtx), 5120);
+	KUNIT_EXPECT_EQ(test, rpcrdma_size_targets(8, 65536, &rtx), 0);
+	KUNIT_EXPECT_EQ(test, rtx.xp_nsegs, 0);
+}
+
 static const struct rpcrdma_device_caps rpcrdma_size_rxe = {
 	.dc_max_qp_wr = 1 << 20, .dc_max_cqe = 32767,
 	.dc_max_send_sge = 32, .dc_max_sge_rd = 32,
@@ -588,6 +618,7 @@ static struct kunit_case rpcrdma_size_kunit_cases[] = {
 	KUNIT_CASE(rpcrdma_size_recvs_keep_promises),
 	KUNIT_CASE(rpcrdma_size_credits_have_receives),
 	KUNIT_CASE(rpcrdma_size_recvs_fit_the_budget),
+	KUNIT_CASE(rpcrdma_size_targets_fill_pages),
 	KUNIT_CASE_PARAM(rpcrdma_size_client_examples,
 			 rpcrdma_size_client_gen_params),
 	KUNIT_CASE(rpcrdma_size_client_grid),

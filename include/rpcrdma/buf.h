@@ -5,11 +5,13 @@
 #ifndef RPCRDMA_BUF_H
 #define RPCRDMA_BUF_H
 
+#include <linux/mm.h>
 #include <rdma/ib_verbs.h>
 
 /**
  * struct rpcrdma_buf - one mapped buffer
  * @bf_data: kernel address
+ * @bf_block: the block of pages it is the end of; NULL: it is no block
  * @bf_device: device it is mapped for; NULL: not mapped
  * @bf_addr: DMA address, while mapped
  * @bf_size: bytes
@@ -17,6 +19,7 @@
  */
 struct rpcrdma_buf {
 	void			*bf_data;
+	struct page		*bf_block;
 	struct ib_device	*bf_device;
 	u64			bf_addr;
 	u32			bf_size;
@@ -25,8 +28,35 @@ struct rpcrdma_buf {
 
 int rpcrdma_buf_init(struct rpcrdma_buf *buf, struct ib_device *device,
 		     u32 size, enum dma_data_direction dir, gfp_t gfp);
+int rpcrdma_buf_init_block(struct rpcrdma_buf *buf, struct ib_device *device,
+			   u32 size, unsigned int order,
+			   enum dma_data_direction dir, gfp_t gfp);
+int rpcrdma_buf_renew(struct rpcrdma_buf *buf, gfp_t gfp);
 void rpcrdma_buf_unmap(struct rpcrdma_buf *buf);
 void rpcrdma_buf_exit(struct rpcrdma_buf *buf);
+
+/* Bytes of memory that it takes */
+static inline u32 rpcrdma_buf_pins(u32 size, unsigned int order)
+{
+	return order ? PAGE_SIZE << order : size;
+}
+
+/* Has anybody but its owner a page of it? Who has none cannot get one: pages are
+ * handed on by those who have them. So "no" stays true while the owner hands out none.
+ * Nobody else has the memory of a buffer that is no block.
+ */
+static inline bool rpcrdma_buf_is_shared(const struct rpcrdma_buf *buf)
+{
+	return buf->bf_block && page_count(buf->bf_block) > 1;
+}
+
+/* The first byte of a block that begins a page. What is in front of it is in the
+ * block's first page.
+ */
+static inline void *rpcrdma_buf_targets(const struct rpcrdma_buf *buf)
+{
+	return PTR_ALIGN(buf->bf_data + 1, PAGE_SIZE);
+}
 
 /* The device is about to read the first @len bytes. */
 static inline void rpcrdma_buf_sync_for_device(struct rpcrdma_buf *buf, u32 len)

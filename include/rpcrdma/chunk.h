@@ -6,19 +6,22 @@
 #ifndef RPCRDMA_CHUNK_H
 #define RPCRDMA_CHUNK_H
 
+#include <rpcrdma/rtx.h>
 #include <rpcrdma/wire.h>
 
 /**
  * struct rpcrdma_part - a run of bytes of an unreduced RPC Call
- * @pt_chunk: the Read chunk that supplies the run; NULL: the body stream
- *	does (the inline message, or the Position Zero chunk)
- * @pt_offset: where the run begins in the body stream (when @pt_chunk is NULL)
+ * @pt_chunk: the Read chunk that supplies the run, or NULL
+ * @pt_item: the item that supplies it, or NULL. If neither does, the body stream does
+ *	(the inline message, or the Position Zero chunk)
+ * @pt_offset: where the run begins in the body stream (when that supplies it)
  * @pt_length: bytes of the run, without roundup
  * @pt_pad: zero bytes the responder adds behind a chunk that came without
- *	its roundup (RFC 8166 3.4.5.2)
+ *	its roundup (RFC 8166 3.4.5.2), and behind an item (RTX-53)
  */
 struct rpcrdma_part {
 	const struct rpcrdma_chunk	*pt_chunk;
+	const struct rpcrdma2_item	*pt_item;
 	u32				pt_offset;
 	u32				pt_length;
 	u32				pt_pad;
@@ -27,17 +30,23 @@ struct rpcrdma_part {
 /**
  * struct rpcrdma_part_iter - a walk over the parts of a Call
  * @pi_lists: the Call's chunk lists
+ * @pi_items: its items
+ * @pi_nitems: how many
  * @pi_body_len: bytes of body stream
  * @pi_body: bytes of body stream visited
  * @pi_stream: bytes of unreduced stream visited
  * @pi_next: index of the next Read chunk
+ * @pi_item: index of the next item
  */
 struct rpcrdma_part_iter {
 	const struct rpcrdma_lists	*pi_lists;
+	const struct rpcrdma2_item	*pi_items;
+	u32				pi_nitems;
 	u32				pi_body_len;
 	u32				pi_body;
 	u32				pi_stream;
 	u32				pi_next;
+	u32				pi_item;
 };
 
 /**
@@ -53,11 +62,19 @@ struct rpcrdma_payload {
 enum rpcrdma_verdict rpcrdma_lists_check_call(const struct rpcrdma_lists *lists,
 					      u32 body_len, u32 max_len,
 					      u32 *stream_len);
+enum rpcrdma_verdict
+rpcrdma_lists_check_items(const struct rpcrdma_lists *lists,
+			  const struct rpcrdma2_item *items, u32 nitems,
+			  u32 body_len, u32 max_len, u32 *stream_len);
 void rpcrdma_part_first(const struct rpcrdma_lists *lists, u32 body_len,
 			struct rpcrdma_part_iter *iter);
+void rpcrdma_part_items(struct rpcrdma_part_iter *iter,
+			const struct rpcrdma2_item *items, u32 nitems);
 bool rpcrdma_part_next(struct rpcrdma_part_iter *iter,
 		       struct rpcrdma_part *part);
 
+bool rpcrdma_head_ends_well(u32 position, const void *msg, u32 len,
+			    u32 max_head);
 bool rpcrdma_lists_keep_head(const struct rpcrdma_lists *lists, const void *msg,
 			     u32 len, u32 max_head);
 u32 rpcrdma_lists_single_handle(const struct rpcrdma_lists *lists);

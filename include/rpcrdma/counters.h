@@ -65,6 +65,7 @@
 	X(server_calls_inline)		\
 	X(server_calls_read_chunk)	\
 	X(server_calls_long)		\
+	X(server_calls_placed)		\
 	X(server_replies_inline)	\
 	X(server_replies_write_chunk)	\
 	X(server_replies_long)		\
@@ -105,6 +106,7 @@
 	X(server_bc_given_up)		\
 	X(server_bc_late_replies)	\
 	X(server_bc_stuck)		\
+	X(receives_renewed)		\
 	X(keepalive_probes)		\
 	X(keepalive_failures)		\
 	X(progress_failures)		\

@@ -31,6 +31,8 @@ struct dentry;
  * @fa_inv: the local invalidation with this number, counted from now on, names no
  *	region, and fails; 0: none
  * @fa_fence: the completion of a fence with this number is lost, likewise
+ * @fa_keep: so many pages of Calls, each of another Call, are kept by somebody who may
+ *	have got them: see rpcrdma_fail_keep()
  * @fa_hold_fence: whoever takes memory away from the server waits before it does
  */
 struct rpcrdma_fail {
@@ -45,13 +47,16 @@ struct rpcrdma_fail {
 	u32		fa_reply_len;
 	atomic_t	fa_inv;
 	atomic_t	fa_fence;
+	u32		fa_keep;
 	bool		fa_hold_fence;
 };
 
 extern struct rpcrdma_fail rpcrdma_fail;
 
 void rpcrdma_fail_create_files(struct dentry *dir);
+void rpcrdma_fail_remove_files(void);
 void rpcrdma_fail_wait(void);
+void rpcrdma_fail_keep(const void *data);
 
 /* The smaller one, where 0 stands for no limit */
 static inline u32 rpcrdma_fail_at_most(u32 has, u32 limit)
@@ -121,6 +126,13 @@ static inline bool rpcrdma_fail_fence(void)
 	return rpcrdma_fail_is_chosen(&rpcrdma_fail.fa_fence);
 }
 
+/* Somebody may keep the page that @data is in for longer than the Call it is part of. */
+static inline void rpcrdma_fail_keep_page(const void *data)
+{
+	if (unlikely(READ_ONCE(rpcrdma_fail.fa_keep)))
+		rpcrdma_fail_keep(data);
+}
+
 /* A task that is about to fence waits here as long as a test wants. */
 static inline void rpcrdma_fail_hold_fence(void)
 {
@@ -131,6 +143,7 @@ static inline void rpcrdma_fail_hold_fence(void)
 #else /* CONFIG_FAULT_INJECTION */
 
 static inline void rpcrdma_fail_create_files(struct dentry *dir) { }
+static inline void rpcrdma_fail_remove_files(void) { }
 static inline u32 rpcrdma_fail_mr_pages(u32 has) { return has; }
 static inline u32 rpcrdma_fail_qp_wr(u32 has) { return has; }
 static inline u32 rpcrdma_fail_reads(u32 has) { return has; }
@@ -141,6 +154,7 @@ static inline u32 rpcrdma_fail_write_len(u32 len) { return len; }
 static inline u32 rpcrdma_fail_reply_len(u32 len) { return len; }
 static inline bool rpcrdma_fail_inv(void) { return false; }
 static inline bool rpcrdma_fail_fence(void) { return false; }
+static inline void rpcrdma_fail_keep_page(const void *data) { }
 static inline void rpcrdma_fail_hold_fence(void) { }
 
 #endif /* CONFIG_FAULT_INJECTION */

@@ -36,11 +36,17 @@ struct rpcrdma_msg_piece {
 /* verbs/msg.c */
 void rpcrdma_msg_give_more(struct rpcrdma_msg_in *msg,
 			   void (*give)(struct rpcrdma_recv *recv));
+int rpcrdma_msg_renew(struct rpcrdma_msg_in *msg);
 void rpcrdma_msg_piece_seek(const struct rpcrdma_msg_in *msg, u32 offset,
 			    u32 len, struct rpcrdma_msg_piece *piece);
 void rpcrdma_msg_piece_step(struct rpcrdma_msg_piece *piece);
 void rpcrdma_msg_copy_pieces(const struct rpcrdma_msg_in *msg, u32 offset,
 			     void *to, u32 len);
+u32 rpcrdma_msg_data_npages(const struct rpcrdma_msg_in *msg);
+void rpcrdma_msg_data_pages(const struct rpcrdma_msg_in *msg,
+			    struct page **pages);
+void *rpcrdma_msg_data_at(const struct rpcrdma_msg_in *msg, u32 offset,
+			  u32 *len);
 
 /* The Receive that the message began with; for this file */
 #define rpcrdma_msg_first(msg) \

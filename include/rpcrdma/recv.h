@@ -35,6 +35,8 @@ enum rpcrdma_recv_state {
  * @mi_more: the Receive behind this one in the same message, or NULL
  * @mi_body: where the body begins in this Receive, once the header was read
  * @mi_here: bytes of body in this Receive, likewise
+ * @mi_data: of a transmission of a group: bytes of data in this Receive, from its first
+ *	target on; of any other message: nobody looks
  * @mi_more_recvs: Receives behind the first
  * @mi_more_len: bytes received in these
  * @mi_more_body: bytes of body in these
@@ -42,7 +44,7 @@ enum rpcrdma_recv_state {
  * @mi_verdict: of a group: see rpcrdma_msg_verdict()
  *
  * Part of each Receive. The message is that of its first Receive; those of the others
- * only link them and say where their parts of the body are, and everything else in
+ * only link them and say where their parts of body and data are, and everything else in
  * them is as in a message of one Receive: 0.
  */
 struct rpcrdma_msg_in {
@@ -50,6 +52,7 @@ struct rpcrdma_msg_in {
 	struct rpcrdma_recv	*mi_more;
 	void			*mi_body;
 	u32			mi_here;
+	u32			mi_data;
 	u32			mi_more_recvs;
 	u32			mi_more_len;
 	u32			mi_more_body;
@@ -103,11 +106,14 @@ struct rpcrdma_recv {
  * @rp_count: how many there are; read anywhere
  * @rp_max: how many there can be: what the receive queue holds
  * @rp_batch: so many that wait are posted at once; read anywhere
+ * @rp_order: binary logarithm of the pages of each Receive made from now on, which is
+ *	a block; 0: it is none
  * @rp_bytes: bytes of memory that they pin; read anywhere
  * @rp_bytes_max: how many they may pin, see rpcrdma_recv_pool_limit()
  *
- * What follows @rp_nheld is written by rpcrdma_recv_pool_grow_gfp(), whose callers
- * serialise, and by what begins and ends the pool.
+ * What follows @rp_nheld is written by rpcrdma_recv_pool_blocks() and
+ * rpcrdma_recv_pool_grow_gfp(), whose callers serialise, and by what begins and ends the
+ * pool.
  *
  * The device has those that neither wait nor are held. They are on no list but
  * @rp_all: a list would cost each message an operation, and nobody would look at it.
@@ -123,6 +129,7 @@ struct rpcrdma_recv_pool {
 	u32			rp_count;
 	u32			rp_max;
 	u32			rp_batch;
+	unsigned int		rp_order;
 	u64			rp_bytes;
 	u64			rp_bytes_max;
 };
@@ -149,6 +156,8 @@ void rpcrdma_recv_pool_init(struct rpcrdma_recv_pool *pool);
 void rpcrdma_recv_pool_open(struct rpcrdma_recv_pool *pool, u32 max);
 void rpcrdma_recv_pool_limit(struct rpcrdma_recv_pool *pool, u32 size);
 u32 rpcrdma_recv_pool_room(const struct rpcrdma_recv_pool *pool, u32 size);
+void rpcrdma_recv_pool_blocks(struct rpcrdma_recv_pool *pool,
+			      unsigned int order);
 void rpcrdma_recv_pool_shut(struct rpcrdma_recv_pool *pool);
 int rpcrdma_recv_pool_grow_gfp(struct rpcrdma_recv_pool *pool, u32 count,
 			       u32 size, gfp_t gfp);
@@ -164,6 +173,7 @@ static inline int rpcrdma_recv_pool_grow(struct rpcrdma_recv_pool *pool,
 int rpcrdma_recv_pool_post(struct rpcrdma_recv_pool *pool);
 void rpcrdma_recv_pool_orphan(struct rpcrdma_recv_pool *pool);
 void rpcrdma_recv_pool_destroy(struct rpcrdma_recv_pool *pool);
+int rpcrdma_recv_renew(struct rpcrdma_recv *recv);
 void rpcrdma_recv_put(struct rpcrdma_recv *recv);
 void rpcrdma_recv_drop(struct rpcrdma_recv *recv);
 

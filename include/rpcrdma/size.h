@@ -7,6 +7,7 @@
 #define RPCRDMA_SIZE_H
 
 #include <linux/types.h>
+#include <rpcrdma/wire.h>
 
 /* Receives and Sends are handed to the device, and reclaimed, in batches */
 #define RPCRDMA_RECV_BATCH	8u
@@ -14,6 +15,13 @@
 
 /* Receives for messages of version 2 that take no credit (G-16) */
 #define RPCRDMA_RECV_SPARE	2u
+
+/* Receives with targets: bytes in front of the first one, bytes of each, and the most
+ * pages that a Receive can be (rtx.rst 7.1)
+ */
+#define RPCRDMA_RTX_HEAD	1024u
+#define RPCRDMA_RTX_SEG		4096u
+#define RPCRDMA_RTX_PAGES_MAX	8u
 
 /* Segments a client puts in one chunk at most (RFC 8267 6.4.2, G-32) */
 #define RPCRDMA_CLIENT_SEGS	16u
@@ -123,6 +131,7 @@ u32 rpcrdma_size_mrs(u32 nbytes, u32 page_offset, u32 page_size, u32 mr_pages);
 u32 rpcrdma_size_recv_batch(u32 recvs);
 u32 rpcrdma_size_recvs(u32 messages);
 u32 rpcrdma_size_credits(u32 recvs, u32 others);
+u32 rpcrdma_size_targets(u32 pages, u32 page_size, struct rpcrdma2_rtx *rtx);
 u32 rpcrdma_size_recvs_fit(u64 bytes, u64 bytes_max, u32 size);
 
 #endif /* RPCRDMA_SIZE_H */

@@ -98,6 +98,37 @@ enum rpcrdma_verdict rpcrdma_lists_check_call(const struct rpcrdma_lists *lists,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_lists_check_call);
 
 /**
+ * rpcrdma_lists_check_items - is the Call that items are a part of too long?
+ * @lists: the Call's lists
+ * @items: its items; rpcrdma2_decode_group() found both sound, taken together
+ * @nitems: how many
+ * @body_len: bytes of payload stream
+ * @max_len: bytes of unreduced stream that are accepted at most
+ * @stream_len: OUT: bytes of the unreduced stream, if %RPCRDMA_OK is returned
+ *
+ * Context: any.
+ * Return: %RPCRDMA_OK, or %RPCRDMA_BAD_LENGTH.
+ */
+enum rpcrdma_verdict
+rpcrdma_lists_check_items(const struct rpcrdma_lists *lists,
+			  const struct rpcrdma2_item *items, u32 nitems,
+			  u32 body_len, u32 max_len, u32 *stream_len)
+{
+	u64 stream = body_len;
+	u32 i;
+
+	for (i = 0; i < lists->ls_nreads; i++)
+		stream += rpcrdma_xdr_room(lists->ls_read[i].ck_length);
+	for (i = 0; i < nitems; i++)
+		stream += rpcrdma_xdr_room(items[i].im_length);
+	if (stream > max_len)
+		return RPCRDMA_BAD_LENGTH;
+	*stream_len = stream;
+	return RPCRDMA_OK;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_lists_check_items);
+
+/**
  * rpcrdma_part_first - begin a walk over the parts of a Call
  * @lists: the Call's lists, which rpcrdma_lists_check_call() found sound
  * @body_len: bytes of body, as given to that function
@@ -109,17 +140,36 @@ void rpcrdma_part_first(const struct rpcrdma_lists *lists, u32 body_len,
 			struct rpcrdma_part_iter *iter)
 {
 	iter->pi_lists = lists;
+	iter->pi_nitems = 0;
 	iter->pi_body_len = body_len;
 	iter->pi_body = 0;
 	iter->pi_stream = 0;
 	iter->pi_next = 0;
+	iter->pi_item = 0;
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_part_first);
+
+/**
+ * rpcrdma_part_items - have items among the parts of a Call
+ * @iter: the walk, from rpcrdma_part_first(), not begun
+ * @items: the Call's items, which rpcrdma2_decode_group() found sound
+ * @nitems: how many
+ *
+ * Context: any.
+ */
+void rpcrdma_part_items(struct rpcrdma_part_iter *iter,
+			const struct rpcrdma2_item *items, u32 nitems)
+{
+	iter->pi_items = items;
+	iter->pi_nitems = nitems;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_part_items);
 
 static void rpcrdma_part_body(struct rpcrdma_part_iter *iter, u32 length,
 			      struct rpcrdma_part *part)
 {
 	part->pt_chunk = NULL;
+	part->pt_item = NULL;
 	part->pt_offset = iter->pi_body;
 	part->pt_length = length;
 	part->pt_pad = 0;
@@ -127,16 +177,42 @@ static void rpcrdma_part_body(struct rpcrdma_part_iter *iter, u32 length,
 	iter->pi_stream += length;
 }
 
-static void rpcrdma_part_chunk(struct rpcrdma_part_iter *iter,
+/* Find what left the stream next, by position. Returns false if nothing did. */
+static bool rpcrdma_part_ahead(const struct rpcrdma_part_iter *iter,
+			       const struct rpcrdma_chunk **chunk,
+			       const struct rpcrdma2_item **item)
+{
+	*chunk = NULL;
+	*item = NULL;
+	if (iter->pi_next < iter->pi_lists->ls_nreads)
+		*chunk = &iter->pi_lists->ls_read[iter->pi_next];
+	if (iter->pi_item < iter->pi_nitems)
+		*item = &iter->pi_items[iter->pi_item];
+	/* Only a chunk may be empty, and then an item may begin where it does */
+	if (*chunk && *item) {
+		if ((*chunk)->ck_position <= (*item)->im_position)
+			*item = NULL;
+		else
+			*chunk = NULL;
+	}
+	return *chunk || *item;
+}
+
+static void rpcrdma_part_piece(struct rpcrdma_part_iter *iter,
 			       const struct rpcrdma_chunk *chunk,
+			       const struct rpcrdma2_item *item,
 			       struct rpcrdma_part *part)
 {
 	part->pt_chunk = chunk;
+	part->pt_item = item;
 	part->pt_offset = 0;
-	part->pt_length = chunk->ck_length;
-	part->pt_pad = rpcrdma_xdr_pad(chunk->ck_length);
+	part->pt_length = chunk ? chunk->ck_length : item->im_length;
+	part->pt_pad = rpcrdma_xdr_pad(part->pt_length);
 	iter->pi_stream += part->pt_length + part->pt_pad;
-	iter->pi_next++;
+	if (chunk)
+		iter->pi_next++;
+	else
+		iter->pi_item++;
 }
 
 /**
@@ -154,20 +230,20 @@ static void rpcrdma_part_chunk(struct rpcrdma_part_iter *iter,
 bool rpcrdma_part_next(struct rpcrdma_part_iter *iter,
 		       struct rpcrdma_part *part)
 {
-	const struct rpcrdma_lists *lists = iter->pi_lists;
 	const struct rpcrdma_chunk *chunk;
+	const struct rpcrdma2_item *item;
 	u32 gap, left = iter->pi_body_len - iter->pi_body;
 
-	while (iter->pi_next < lists->ls_nreads) {
-		chunk = &lists->ls_read[iter->pi_next];
+	while (rpcrdma_part_ahead(iter, &chunk, &item)) {
 		/* Never more than the body has, not even in a bad list */
-		gap = max(chunk->ck_position, iter->pi_stream);
+		gap = max(chunk ? chunk->ck_position : item->im_position,
+			  iter->pi_stream);
 		gap = min(gap - iter->pi_stream, left);
 		if (gap) {
 			rpcrdma_part_body(iter, gap, part);
 			return true;
 		}
-		rpcrdma_part_chunk(iter, chunk, part);
+		rpcrdma_part_piece(iter, chunk, item, part);
 		if (part->pt_length)
 			return true;
 	}
@@ -189,32 +265,28 @@ static bool rpcrdma_cred_wraps(u32 flavor, const u8 *cred, u32 len)
 }
 
 /**
- * rpcrdma_lists_keep_head - may the body stay where it was received?
- * @lists: the Call's lists, for which rpcrdma_lists_check_call() is content
- * @msg: body: the inline part of the Call
+ * rpcrdma_head_ends_well - may the head of a Call end where its data begins?
+ * @position: where in the unreduced Call that is
+ * @msg: body, of which the part in front of @position becomes the head
  * @len: bytes of @msg
  * @max_head: bytes of the longest head that upper layers can handle
  *
- * If so, the only Read chunk takes a place of its own between the two parts of
- * the body, of which the first is the head. The RPC layers expect the header of
- * a message in one piece; a chunk that begins within it, which no client has a
- * reason to send, must not split it. They count on a head of no more than a
- * page. And where GSS has to check or decrypt the message in place, the head
+ * The RPC layers expect the header of a message in one piece; data that begin within it,
+ * which no client has a reason to send, must not split it. They count on a head of no more
+ * than a page. And where GSS has to check or decrypt the message in place, the head
  * must not end just where the client likes: G-27 has clients send no chunk at
  * all then.
  *
  * Context: any.
  * Return: false if the Call has to be rebuilt as one stream.
  */
-bool rpcrdma_lists_keep_head(const struct rpcrdma_lists *lists, const void *msg,
-			     u32 len, u32 max_head)
+bool rpcrdma_head_ends_well(u32 position, const void *msg, u32 len,
+			    u32 max_head)
 {
-	u32 i, auth_len, position, end = RPCRDMA_RPC_FIXED;
+	u32 i, auth_len, end = RPCRDMA_RPC_FIXED;
 	const u8 *auth;
 
-	if (lists->ls_nreads != 1)
-		return false;
-	position = min(lists->ls_read[0].ck_position, len);
+	position = min(position, len);
 	if (position > max_head)
 		return false;
 	/* Skips credential and verifier; @end never passes @position */
@@ -232,6 +304,28 @@ bool rpcrdma_lists_keep_head(const struct rpcrdma_lists *lists, const void *msg,
 		end += rpcrdma_xdr_room(auth_len);
 	}
 	return true;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_head_ends_well);
+
+/**
+ * rpcrdma_lists_keep_head - may the body stay where it was received?
+ * @lists: the Call's lists, for which rpcrdma_lists_check_call() is content
+ * @msg: body: the inline part of the Call
+ * @len: bytes of @msg
+ * @max_head: bytes of the longest head that upper layers can handle
+ *
+ * If so, the only Read chunk takes a place of its own between the two parts of
+ * the body, of which the first is the head.
+ *
+ * Context: any.
+ * Return: false if the Call has to be rebuilt as one stream.
+ */
+bool rpcrdma_lists_keep_head(const struct rpcrdma_lists *lists, const void *msg,
+			     u32 len, u32 max_head)
+{
+	return lists->ls_nreads == 1 &&
+	       rpcrdma_head_ends_well(lists->ls_read[0].ck_position, msg, len,
+				      max_head);
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_lists_keep_head);
 

@@ -160,6 +160,33 @@ u32 rpcrdma_size_recvs_fit(u64 bytes, u64 bytes_max, u32 size)
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_recvs_fit);
 
+/**
+ * rpcrdma_size_targets - how a Receive is built that has targets
+ * @pages: pages that it takes: 2, 4 or 8; 0: it has none
+ * @page_size: bytes of a page
+ * @rtx: OUT: xp_head, xp_seg and xp_nsegs; the rest is left alone
+ *
+ * The pages are adjacent, and the Receive begins late in the first one. So it is in one
+ * piece, and each of the other pages is a segment. That is why segments are as large as
+ * pages; where pages are larger than a message needs, there are no targets.
+ *
+ * Context: any.
+ * Return: bytes of the Receive (RBSIZ); 0: there are no targets, and the three words are 0.
+ *
+ * See rtx.rst 3.6, 7.1.
+ */
+u32 rpcrdma_size_targets(u32 pages, u32 page_size, struct rpcrdma2_rtx *rtx)
+{
+	bool has = (pages == 2 || pages == 4 || pages == 8) &&
+		   page_size == RPCRDMA_RTX_SEG;
+
+	rtx->xp_head = has ? RPCRDMA_RTX_HEAD : 0;
+	rtx->xp_seg = has ? RPCRDMA_RTX_SEG : 0;
+	rtx->xp_nsegs = has ? pages - 1 : 0;
+	return rtx->xp_head + rtx->xp_seg * rtx->xp_nsegs;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_targets);
+
 /* Pages of the largest payload, when it begins anywhere in a page. */
 static u32 rpcrdma_size_payload_pages(u32 max_payload, u32 page_size)
 {

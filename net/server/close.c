@@ -78,7 +78,7 @@ static void svc_rdma_conn_flush(struct svc_rdma_xprt *sx)
  */
 static void svc_rdma_conn_end(struct svc_rdma_xprt *sx)
 {
-	WRITE_ONCE(sx->sx_gone, true);
+	WRITE_ONCE(sx->sx_back, SVC_RDMA_BACK_DROP);
 	svc_rdma_backward_close(sx);
 	synchronize_srcu(&svc_rdma_srcu);
 	svc_rdma_debugfs_destroy(sx);

@@ -38,7 +38,7 @@ MODULE_PARM_DESC(rtx_reply_max,
 /**
  * svc_rdma_group_announce - what a client may use of the extension
  * @sx: connection that is about to announce its properties
- * @rtx: OUT: the property RTX; all zero: nothing
+ * @rtx: the property RTX: how Receives are built. OUT: the rest; all zero: nothing
  *
  * Context: any.
  *
@@ -49,9 +49,10 @@ void svc_rdma_group_announce(const struct svc_rdma_xprt *sx,
 {
 	u32 calls = READ_ONCE(svc_rdma_rtx_call_max);
 
-	memset(rtx, 0, sizeof(*rtx));
-	if (!calls || sx->sx_max_mesg < SVC_RDMA_GROUP_MSG_MIN)
+	if (!calls || sx->sx_max_mesg < SVC_RDMA_GROUP_MSG_MIN) {
+		memset(rtx, 0, sizeof(*rtx));
 		return;
+	}
 	rtx->xp_call_max = calls;
 	rtx->xp_reply_max = READ_ONCE(svc_rdma_rtx_reply_max);
 	rtx->xp_msg_max = min(sx->sx_max_mesg, SVC_RDMA_GROUP_MSG_MAX);

@@ -20,6 +20,7 @@
  * A server that may not speak version 2 settles on version 1 before the first
  * message has come.
  */
+#include <linux/log2.h>
 #include <rpcrdma/counters.h>
 #include <rpcrdma/fail.h>
 #include <rpcrdma/param.h>
@@ -38,6 +39,32 @@ rpcrdma_param_range(v2_max_req_size, svc_rdma_v2_max_req_size,
 		    RPCRDMA_INLINE_MIN, RPCRDMA_INLINE_MAX);
 MODULE_PARM_DESC(v2_max_req_size,
 		 "Server: bytes of the largest inline Call in version 2, 1024 to 65536");
+
+/* Pages of each Receive with targets; 0: there are none */
+static unsigned int svc_rdma_rtx_pages;
+
+static int svc_rdma_rtx_pages_set(const char *val, const struct kernel_param *kp)
+{
+	struct rpcrdma2_rtx rtx;
+	unsigned int pages;
+	int rc;
+
+	rc = kstrtouint(val, 0, &pages);
+	if (rc)
+		return rc;
+	if (pages && !rpcrdma_size_targets(pages, RPCRDMA_RTX_SEG, &rtx))
+		return -EINVAL;
+	WRITE_ONCE(svc_rdma_rtx_pages, pages);
+	return 0;
+}
+
+static const struct kernel_param_ops svc_rdma_rtx_pages_ops = {
+	.set	= svc_rdma_rtx_pages_set,
+	.get	= param_get_uint,
+};
+module_param_cb(rtx_pages, &svc_rdma_rtx_pages_ops, &svc_rdma_rtx_pages, 0644);
+MODULE_PARM_DESC(rtx_pages,
+		 "Server: pages of each Receive into which clients can place data: 2, 4, 8; 0: none");
 
 /*
  * Replies are as large as the client says (G-18), Calls as we say; see
@@ -67,15 +94,45 @@ static void svc_rdma_negotiate_tell(const struct svc_rdma_xprt *sx, u32 vers)
 		 limits->lm_brs, limits->lm_our_brs);
 }
 
+/* Receives of version 2 have no targets (any more). */
+static void svc_rdma_negotiate_plain(struct svc_rdma_xprt *sx, u32 size)
+{
+	rpcrdma_size_targets(0, PAGE_SIZE, &sx->sx_negotiate.ng_rtx);
+	sx->sx_negotiate.ng_v2_size = size;
+	rpcrdma_recv_pool_blocks(&sx->sx_conn.cn_recvs, 0);
+}
+
+/* Have Receives with targets, if so we are told and they are large enough for either
+ * version: then the few that there are before the version is known have them, too, and
+ * none of another kind is ever posted (RTX-34).
+ */
+static void svc_rdma_negotiate_targets(struct svc_rdma_xprt *sx)
+{
+	struct svc_rdma_negotiate *ng = &sx->sx_negotiate;
+	u32 pages = READ_ONCE(svc_rdma_rtx_pages);
+	u32 size;
+
+	size = rpcrdma_size_targets(pages, PAGE_SIZE, &ng->ng_rtx);
+	if (size < max(ng->ng_v1_size, SVC_RDMA_V2_RECV_MIN)) {
+		svc_rdma_negotiate_plain(sx, ng->ng_v2_size);
+		return;
+	}
+	ng->ng_v2_size = size;
+	WRITE_ONCE(sx->sx_back, SVC_RDMA_BACK_RENEW);
+	rpcrdma_recv_pool_blocks(&sx->sx_conn.cn_recvs, ilog2(pages));
+}
+
 /* Each Receive is one piece of memory, and there may be no large ones. The
- * client has not been told of their size yet.
+ * client has not been told of their size yet, nor of targets.
  */
 static bool svc_rdma_negotiate_less(struct svc_rdma_xprt *sx, int rc)
 {
+	const struct svc_rdma_negotiate *ng = &sx->sx_negotiate;
+
 	if (rc != -ENOMEM ||
-	    sx->sx_negotiate.ng_v2_size <= SVC_RDMA_V2_RECV_MIN)
+	    (!ng->ng_rtx.xp_nsegs && ng->ng_v2_size <= SVC_RDMA_V2_RECV_MIN))
 		return false;
-	sx->sx_negotiate.ng_v2_size = SVC_RDMA_V2_RECV_MIN;
+	svc_rdma_negotiate_plain(sx, SVC_RDMA_V2_RECV_MIN);
 	return true;
 }
 
@@ -96,10 +153,12 @@ static int svc_rdma_negotiate_adopt(struct svc_rdma_xprt *sx, u32 vers)
 {
 	int rc;
 
-	if (vers == RPCRDMA_VERS_2)
+	if (vers == RPCRDMA_VERS_2) {
 		rc = svc_rdma_negotiate_adopt_v2(sx);
-	else
+	} else {
+		svc_rdma_negotiate_plain(sx, sx->sx_negotiate.ng_v2_size);
 		rc = svc_rdma_credits_begin(sx, sx->sx_negotiate.ng_v1_size, 0);
+	}
 	/* Whoever sees the version sees the limits */
 	smp_store_release(&sx->sx_vers, vers);
 	svc_rdma_negotiate_tell(sx, vers);
@@ -112,6 +171,14 @@ static u32 svc_rdma_negotiate_largest(const struct svc_rdma_negotiate *ng)
 	if (ng->ng_vers_max < RPCRDMA_VERS_2)
 		return ng->ng_v1_size;
 	return max3(ng->ng_v1_size, ng->ng_v2_size, SVC_RDMA_V2_RECV_MIN);
+}
+
+/* Bytes of memory that a Receive takes at most */
+static u32 svc_rdma_negotiate_pins(const struct svc_rdma_negotiate *ng)
+{
+	u32 pages = ng->ng_rtx.xp_nsegs ? ng->ng_rtx.xp_nsegs + 1 : 0;
+
+	return max_t(u32, svc_rdma_negotiate_largest(ng), pages * PAGE_SIZE);
 }
 
 /**
@@ -133,8 +200,10 @@ int svc_rdma_negotiate_begin(struct svc_rdma_xprt *sx, u32 v1_size)
 	negotiate->ng_v1_size = v1_size;
 	negotiate->ng_vers_max = READ_ONCE(svc_rdma_server_version);
 	negotiate->ng_v2_size = READ_ONCE(svc_rdma_v2_max_req_size);
+	if (negotiate->ng_vers_max >= RPCRDMA_VERS_2)
+		svc_rdma_negotiate_targets(sx);
 	rpcrdma_recv_pool_limit(&sx->sx_conn.cn_recvs,
-				svc_rdma_negotiate_largest(negotiate));
+				svc_rdma_negotiate_pins(negotiate));
 	if (negotiate->ng_vers_max < RPCRDMA_VERS_2)
 		return svc_rdma_negotiate_adopt(sx, RPCRDMA_VERS_1);
 	do {

@@ -14,8 +14,11 @@
  * RDMA Reads do not use the thread's pages at all. A Call owns the pages its
  * chunks are pulled into from the first Read until it is freed, so that they
  * move between no arrays, and they can be had in larger contiguous pieces:
- * fewer mappings, fewer SGEs, fewer work requests.
+ * fewer mappings, fewer SGEs, fewer work requests. What a client has placed in whole pages
+ * of Receives is used there, and the Call owns nothing but the array.
  */
+#include <kunit/visibility.h>
+#include <linux/export.h>
 #include <linux/gfp.h>
 #include <linux/highmem.h>
 #include <linux/mm.h>
@@ -141,6 +144,19 @@ static struct page *svc_rdma_page_alloc(unsigned int *order)
 	return alloc_page(GFP_KERNEL);
 }
 
+/* The array of a Call whose pages hold @nbytes, and how many entries it has: see
+ * svc_rdma_pages_alloc()
+ */
+static u32 svc_rdma_pages_array(struct svc_rdma_call *call, u32 nbytes)
+{
+	u32 entries = DIV_ROUND_UP(max(nbytes, call->sc_stream_len),
+				   PAGE_SIZE) + 1;
+
+	call->sc_pages = kvmalloc_array(entries, sizeof(*call->sc_pages),
+					GFP_KERNEL);
+	return call->sc_pages ? entries : 0;
+}
+
 /**
  * svc_rdma_pages_alloc - get pages for RDMA Reads to fill
  * @call: Call without such pages
@@ -158,15 +174,12 @@ static struct page *svc_rdma_page_alloc(unsigned int *order)
 int svc_rdma_pages_alloc(struct svc_rdma_call *call, u32 nbytes)
 {
 	u32 count = DIV_ROUND_UP(nbytes, PAGE_SIZE);
-	u32 entries = DIV_ROUND_UP(max(nbytes, call->sc_stream_len),
-				   PAGE_SIZE) + 1;
+	u32 entries = svc_rdma_pages_array(call, nbytes);
 	unsigned int order = SVC_RDMA_SINK_ORDER;
 	struct page *page;
 	u32 i;
 
-	call->sc_pages = kvmalloc_array(entries, sizeof(*call->sc_pages),
-					GFP_KERNEL);
-	if (!call->sc_pages)
+	if (!entries)
 		return -ENOMEM;
 
 	while (call->sc_npages < count) {
@@ -183,6 +196,29 @@ int svc_rdma_pages_alloc(struct svc_rdma_call *call, u32 nbytes)
 		memzero_page(call->sc_pages[count - 1], offset_in_page(nbytes),
 			     PAGE_SIZE - offset_in_page(nbytes));
 	for (i = count; i < entries; i++)
+		call->sc_pages[i] = ZERO_PAGE(0);
+	return 0;
+}
+
+/**
+ * svc_rdma_pages_lend - use the pages that a Call's data has arrived in
+ * @call: Call without pages, whose message has data; it is not longer than the Call
+ *
+ * They stay the message's. What is behind the data is zeroes, and what follows in the
+ * array is the zero page, as in svc_rdma_pages_alloc().
+ *
+ * Context: process; sleeps.
+ * Return: 0 or %-ENOMEM.
+ */
+int svc_rdma_pages_lend(struct svc_rdma_call *call)
+{
+	u32 i = rpcrdma_msg_data_npages(call->sc_msg);
+	u32 entries = svc_rdma_pages_array(call, i << PAGE_SHIFT);
+
+	if (!entries)
+		return -ENOMEM;
+	rpcrdma_msg_data_pages(call->sc_msg, call->sc_pages);
+	for (; i < entries; i++)
 		call->sc_pages[i] = ZERO_PAGE(0);
 	return 0;
 }
@@ -209,6 +245,7 @@ void svc_rdma_pages_free(struct svc_rdma_call *call)
 	call->sc_pages = NULL;
 	call->sc_npages = 0;
 }
+EXPORT_SYMBOL_IF_KUNIT(svc_rdma_pages_free);
 
 /**
  * svc_rdma_pages_write - copy into the pages of a Call

@@ -31,13 +31,19 @@
  * is rebuilt as one stream, beginning at the start of the first page. So is one whose
  * head would end where upper layers do not expect it, see rpcrdma_lists_keep_head():
  * the client chooses where that is.
+ *
+ * What a client has placed in its Sends (items of a group) needs no RDMA Read, and is here
+ * for the same two layouts: svc_rdma_read_placed().
  */
+#include <kunit/visibility.h>
+#include <linux/export.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/sunrpc/msg_prot.h>
 #include <linux/sunrpc/xdr.h>
 #include <linux/unaligned.h>
 #include <rpcrdma/counters.h>
+#include <rpcrdma/layout.h>
 
 #include "svc_rdma.h"
 #include "trace.h"
@@ -76,7 +82,7 @@ static void svc_rdma_read_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 
 static bool svc_rdma_read_keeps_head(const struct svc_rdma_call *call)
 {
-	return call->sc_hdr.hd_proc == RPCRDMA1_MSG &&
+	return call->sc_hdr.hd_proc == RPCRDMA1_MSG && !call->sc_nitems &&
 	       rpcrdma_msg_is_flat(call->sc_msg) &&
 	       rpcrdma_lists_keep_head(&call->sc_hdr.hd_lists,
 				       rpcrdma_msg_body(call->sc_msg),
@@ -125,6 +131,7 @@ static int svc_rdma_read_stream(struct svc_rdma_call *call)
 	int rc;
 
 	rpcrdma_part_first(lists, call->sc_body_len, &iter);
+	rpcrdma_part_items(&iter, call->sc_items, call->sc_nitems);
 	while (rpcrdma_part_next(&iter, &part)) {
 		chunk = part.pt_chunk;
 		if (!chunk && call->sc_hdr.hd_proc == RPCRDMA1_NOMSG)
@@ -252,22 +259,31 @@ int svc_rdma_read_start(struct svc_rdma_call *call)
 	return 0;
 }
 
+/* The body where it was received, and @len bytes of pages in its midst */
+static void svc_rdma_assemble_around(const struct svc_rdma_call *call,
+				     u32 position, u32 len,
+				     struct xdr_buf *arg)
+{
+	void *body = rpcrdma_msg_body(call->sc_msg);
+
+	arg->head[0].iov_base = body;
+	arg->head[0].iov_len = position;
+	arg->pages = call->sc_pages;
+	arg->page_base = 0;
+	arg->page_len = len;
+	arg->tail[0].iov_base = body + position;
+	arg->tail[0].iov_len = call->sc_body_len - position;
+}
+
 static void svc_rdma_assemble_chunk(struct svc_rdma_call *call,
 				    struct xdr_buf *arg)
 {
 	const struct rpcrdma_chunk *chunk = &call->sc_hdr.hd_lists.ls_read[0];
-	void *body = rpcrdma_msg_body(call->sc_msg);
 	u32 room = xdr_align_size(chunk->ck_length);
 
 	svc_rdma_pages_write(call, chunk->ck_length, NULL,
 			     room - chunk->ck_length);
-	arg->head[0].iov_base = body;
-	arg->head[0].iov_len = chunk->ck_position;
-	arg->pages = call->sc_pages;
-	arg->page_base = 0;
-	arg->page_len = room;
-	arg->tail[0].iov_base = body + chunk->ck_position;
-	arg->tail[0].iov_len = call->sc_body_len - chunk->ck_position;
+	svc_rdma_assemble_around(call, chunk->ck_position, room, arg);
 }
 
 /* Part of the body, to its place in the stream */
@@ -283,6 +299,26 @@ static void svc_rdma_assemble_part(struct svc_rdma_call *call, u32 pos,
 	}
 }
 
+/* An item, from the data of the message to its place in the stream */
+static void svc_rdma_assemble_item(struct svc_rdma_call *call, u32 pos,
+				   const struct rpcrdma2_item *item)
+{
+	u32 seg = call->sc_sx->sx_negotiate.ng_rtx.xp_seg;
+	u32 at, part, left = item->im_length;
+	const void *data;
+
+	at = rpcrdma_item_segment(call->sc_items, item - call->sc_items, seg) *
+	     seg;
+	/* There is as much: see rpcrdma_group_judge() */
+	for (part = 1; left && part; left -= part) {
+		data = rpcrdma_msg_data_at(call->sc_msg, at, &part);
+		part = min(part, left);
+		svc_rdma_pages_write(call, pos, data, part);
+		pos += part;
+		at += part;
+	}
+}
+
 static void svc_rdma_assemble_stream(struct svc_rdma_call *call,
 				     struct xdr_buf *arg)
 {
@@ -292,8 +328,11 @@ static void svc_rdma_assemble_stream(struct svc_rdma_call *call,
 	u32 pos = 0;
 
 	rpcrdma_part_first(&call->sc_hdr.hd_lists, call->sc_body_len, &iter);
+	rpcrdma_part_items(&iter, call->sc_items, call->sc_nitems);
 	while (rpcrdma_part_next(&iter, &part)) {
-		if (!part.pt_chunk && body_is_inline)
+		if (part.pt_item)
+			svc_rdma_assemble_item(call, pos, part.pt_item);
+		else if (!part.pt_chunk && body_is_inline)
 			svc_rdma_assemble_part(call, pos, part.pt_offset,
 					       part.pt_length);
 		pos += part.pt_length;
@@ -311,8 +350,8 @@ static void svc_rdma_assemble_stream(struct svc_rdma_call *call,
 }
 
 /**
- * svc_rdma_read_inline - lay an inline Call out in pages
- * @call: decoded Call without Read chunks
+ * svc_rdma_read_inline - lay a Call out in pages
+ * @call: decoded Call without Read chunks, all of which is in its message
  * @arg: where to describe the Call
  *
  * Upper layers count on a head of no more than a page, in one piece.
@@ -332,6 +371,47 @@ int svc_rdma_read_inline(struct svc_rdma_call *call, struct xdr_buf *arg)
 	arg->buflen = call->sc_stream_len;
 	return 0;
 }
+
+static bool svc_rdma_read_in_place(const struct svc_rdma_call *call)
+{
+	return call->sc_nitems == 1 && !call->sc_hdr.hd_lists.ls_nreads &&
+	       rpcrdma_msg_is_flat(call->sc_msg) &&
+	       rpcrdma_head_ends_well(call->sc_items[0].im_position,
+				      rpcrdma_msg_body(call->sc_msg),
+				      call->sc_body_len, PAGE_SIZE);
+}
+
+/**
+ * svc_rdma_read_placed - put a Call together that has items, and no byte to be read
+ * @call: decoded Call
+ * @arg: where to describe the Call
+ *
+ * One item, as NFS clients send it, is used where it was received, and so is the rest of
+ * the Call if it is in one piece. Every other Call is rebuilt as one stream.
+ *
+ * Context: process; sleeps.
+ * Return: 0 or %-ENOMEM.
+ *
+ * See rtx.rst 7.2.
+ */
+int svc_rdma_read_placed(struct svc_rdma_call *call, struct xdr_buf *arg)
+{
+	const struct rpcrdma2_item *item = &call->sc_items[0];
+	int rc;
+
+	if (!svc_rdma_read_in_place(call))
+		return svc_rdma_read_inline(call, arg);
+	rc = svc_rdma_pages_lend(call);
+	if (rc)
+		return rc;
+	rpcrdma_count(server_calls_placed);
+	svc_rdma_assemble_around(call, item->im_position,
+				 xdr_align_size(item->im_length), arg);
+	arg->len = call->sc_stream_len;
+	arg->buflen = call->sc_stream_len;
+	return 0;
+}
+EXPORT_SYMBOL_IF_KUNIT(svc_rdma_read_placed);
 
 /**
  * svc_rdma_read_assemble - put a Call together after its RDMA Reads

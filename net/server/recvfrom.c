@@ -13,7 +13,7 @@
  *
  * A Call that came without Read chunks is executed where it was received:
  * rq_arg points into the message, which therefore stays with the Call until its
- * Reply is encoded.
+ * Reply is encoded. So is one whose data the client has placed in the pages of Receives.
  */
 #include <linux/in.h>
 #include <linux/module.h>
@@ -150,8 +150,10 @@ svc_rdma_decode_group(struct svc_rdma_call *call,
 	/* A Reply in this form is to no callback of ours (RTX-37). */
 	if (call->sc_hdr.hd_response)
 		return RPCRDMA_BAD_MSG;
-	if (verdict || !rpcrdma2_peek_rtx(head, room, &first))
+	if (verdict || !rpcrdma2_peek_rtx(head, room, &first) ||
+	    !rpcrdma2_rtx_items(&first, call->sc_items))
 		return verdict;
+	call->sc_nitems = first.tx_nitems;
 	rpcrdma_count(server_calls_group);
 	call->sc_replies = first.tx_replies;
 	call->sc_hdr.hd_proc = RPCRDMA2_MSG;
@@ -204,6 +206,12 @@ static enum rpcrdma_verdict svc_rdma_decode(struct svc_rdma_call *call)
 		call->sc_body_len = hdr->hd_lists.ls_call.ck_length;
 	else if (hdr->hd_rpc_type != RPCRDMA_RPC_CALL)
 		return RPCRDMA_BAD_MSG;
+	if (unlikely(call->sc_nitems))
+		return rpcrdma_lists_check_items(&hdr->hd_lists, call->sc_items,
+						 call->sc_nitems,
+						 call->sc_body_len,
+						 call->sc_sx->sx_max_mesg,
+						 &call->sc_stream_len);
 	return rpcrdma_lists_check_call(&hdr->hd_lists, call->sc_body_len,
 					call->sc_sx->sx_max_mesg,
 					&call->sc_stream_len);
@@ -230,10 +238,25 @@ static enum rpcrdma_verdict svc_rdma_fail(const struct svc_rdma_call *call)
 	}
 }
 
-static bool svc_rdma_needs_reads(const struct svc_rdma_call *call)
+/* Some of it is not in the payload stream of its message. */
+static bool svc_rdma_is_reduced(const struct svc_rdma_call *call)
 {
 	return call->sc_hdr.hd_proc == RPCRDMA1_NOMSG ||
 	       call->sc_stream_len != call->sc_body_len;
+}
+
+/* Of a Call that is reduced: is it not all in its message? */
+static bool svc_rdma_needs_reads(const struct svc_rdma_call *call)
+{
+	const struct rpcrdma_lists *lists = &call->sc_hdr.hd_lists;
+	u32 i;
+
+	if (!call->sc_nitems)
+		return true;
+	for (i = 0; i < lists->ls_nreads; i++)
+		if (lists->ls_read[i].ck_length)
+			return true;
+	return false;
 }
 
 static void svc_rdma_count_pull(const struct svc_rdma_call *call)
@@ -282,6 +305,32 @@ static int svc_rdma_build_inline(struct svc_rdma_call *call,
 	return 0;
 }
 
+/* Building it has returned @rc. */
+static struct svc_rdma_call *svc_rdma_take_built(struct svc_rdma_call *call,
+						 int rc)
+{
+	struct svc_rdma_xprt *sx = call->sc_sx;
+
+	if (likely(!rc))
+		return call;
+	svc_rdma_call_free(call);
+	rpcrdma_conn_fail(&sx->sx_conn, rc);
+	return NULL;
+}
+
+/* Returns the Call if it is complete now, or NULL. */
+static struct svc_rdma_call *svc_rdma_take_reduced(struct svc_rdma_call *call,
+						   struct xdr_buf *arg)
+{
+	if (svc_rdma_needs_reads(call)) {
+		svc_rdma_count_pull(call);
+		if (svc_rdma_pull_begin(call))
+			svc_rdma_pull(call);
+		return NULL;
+	}
+	return svc_rdma_take_built(call, svc_rdma_read_placed(call, arg));
+}
+
 /* Returns a Call that is complete, or NULL. */
 static struct svc_rdma_call *svc_rdma_take_message(struct svc_rdma_xprt *sx,
 						   struct rpcrdma_msg_in *msg,
@@ -314,18 +363,9 @@ static struct svc_rdma_call *svc_rdma_take_message(struct svc_rdma_xprt *sx,
 		return NULL;
 	}
 	svc_rdma_credits_use(call);
-	if (svc_rdma_needs_reads(call)) {
-		svc_rdma_count_pull(call);
-		if (svc_rdma_pull_begin(call))
-			svc_rdma_pull(call);
-		return NULL;
-	}
-	if (svc_rdma_build_inline(call, arg)) {
-		svc_rdma_call_free(call);
-		rpcrdma_conn_fail(&sx->sx_conn, -ENOMEM);
-		return NULL;
-	}
-	return call;
+	if (svc_rdma_is_reduced(call))
+		return svc_rdma_take_reduced(call, arg);
+	return svc_rdma_take_built(call, svc_rdma_build_inline(call, arg));
 }
 
 static struct svc_rdma_call *svc_rdma_take_call(struct svc_rdma_call *call,

@@ -345,8 +345,8 @@ static void svc_rdma_send_ready(struct rpcrdma_sq_waiter *waiter)
  * @len: bytes to send
  *
  * Context: process.
- * Return: 0, and @send has changed hands; %-EMSGSIZE if it takes more slots than
- *	there are, and nothing has changed.
+ * Return: 0, and @send has changed hands; or a negative errno, and nothing has changed:
+ *	%-EMSGSIZE if it takes more slots than there are; anything else if memory is short.
  */
 int svc_rdma_send_submit(struct svc_rdma_send *send, struct svc_rdma_call *call,
 			 u32 len)
@@ -354,9 +354,14 @@ int svc_rdma_send_submit(struct svc_rdma_send *send, struct svc_rdma_call *call,
 	struct svc_rdma_xprt *sx = svc_rdma_send_sx(send);
 	struct rpcrdma_sq *sq = &sx->sx_conn.cn_sq;
 	u32 slots = send->ss_writes.sh_wrs + 1 + send->ss_send.sd_nmore;
+	int rc;
 
 	if (slots > sq->sq_size)
 		return -EMSGSIZE;
+	/* Holders of slots wait for nothing (I9), completion handlers least of all */
+	rc = svc_rdma_msg_renew(sx, call->sc_msg);
+	if (unlikely(rc))
+		return rc;
 	rpcrdma_send_prepare(&send->ss_send, len);
 	send->ss_send.sd_wait.wt_slots = slots;
 	send->ss_msg = call->sc_msg;

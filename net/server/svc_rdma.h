@@ -111,6 +111,8 @@ struct svc_rdma_chain {
  * @sc_msg: the message; NULL once it was given back
  * @sc_vers: version its header was decoded by, and its answer is encoded by
  * @sc_hdr: decoded header, a view of the message
+ * @sc_items: what of it is in the data of the message (RTX-52), a copy
+ * @sc_nitems: how many
  * @sc_body_len: bytes of the body stream (inline or Position Zero chunk)
  * @sc_stream_len: bytes of the unreduced Call
  * @sc_linear: the Call is rebuilt as one stream in @sc_pages; otherwise these
@@ -122,8 +124,9 @@ struct svc_rdma_chain {
  * @sc_posted: jiffies when @sc_reads were posted, under sx_lock
  * @sc_pull: bytes that it counts in qu_pulled, see server/queue.c
  * @sc_mrs: regions that it has found too few of, and waits for; or 0
- * @sc_pages: pages the RDMA Reads fill, owned until the Call is freed
- * @sc_npages: entries of @sc_pages
+ * @sc_pages: pages of the Call, but for what is used where it was received
+ * @sc_npages: of these, how many the Call owns, until it is freed; 0 if all are in its
+ *	message
  * @sc_payloads: which result goes to which Write chunk
  * @sc_npayloads: entries used in @sc_payloads
  * @sc_replies: Receives of the client that wait for the Reply, if the Call came as a group;
@@ -141,6 +144,8 @@ struct svc_rdma_call {
 	struct rpcrdma_msg_in	*sc_msg;
 	u32			sc_vers;
 	struct rpcrdma_hdr	sc_hdr;
+	struct rpcrdma2_item	sc_items[RPCRDMA2_RTX_MAX_ITEMS];
+	u32			sc_nitems;
 	u32			sc_body_len;
 	u32			sc_stream_len;
 	bool			sc_linear;
@@ -293,13 +298,26 @@ struct svc_rdma_credits {
 };
 
 /**
+ * enum svc_rdma_back - how the messages of a connection are given back
+ * @SVC_RDMA_BACK_PLAIN: at once
+ * @SVC_RDMA_BACK_RENEW: when nobody else looks at them: its Receives are blocks
+ * @SVC_RDMA_BACK_DROP: not to the connection, whose verbs end is being closed, or is
+ */
+enum svc_rdma_back {
+	SVC_RDMA_BACK_PLAIN,
+	SVC_RDMA_BACK_RENEW,
+	SVC_RDMA_BACK_DROP,
+};
+
+/**
  * struct svc_rdma_negotiate - how the version is settled; server/negotiate.c
  * @ng_vers_max: highest version to settle on
  * @ng_v1_size: bytes of the largest inline message in version 1
  * @ng_v2_size: bytes of the largest inline Call in version 2, announced as
  *	RBSIZ
  * @ng_props_heard: the client has announced its properties, under sx_grow
- * @ng_rtx: what the client is told of the round-trip extension; set with that
+ * @ng_rtx: what the client is told of the round-trip extension. How Receives are built is
+ *	said from the beginning, the rest with that
  */
 struct svc_rdma_negotiate {
 	u32			ng_vers_max;
@@ -405,7 +423,7 @@ struct svc_rdma_backward {
  * @sx_stats: what it has done
  * @sx_debugfs: file that shows all this; NULL until it is accepted
  * @sx_netns: number of its network namespace, which may go before it does
- * @sx_gone: the verbs end is being closed, or is
+ * @sx_back: how its messages are given back, an enum svc_rdma_back
  * @sx_down: closes it after the connection was lost; has a reference
  * @sx_free: frees it, when nobody holds a reference any more
  */
@@ -438,7 +456,7 @@ struct svc_rdma_xprt {
 
 	/* server/debugfs.c and server/close.c */
 	struct dentry			*sx_debugfs;
-	bool				sx_gone;
+	enum svc_rdma_back		sx_back;
 	struct work_struct		sx_down;
 	struct work_struct		sx_free;
 };
@@ -518,27 +536,50 @@ extern struct srcu_struct svc_rdma_srcu;
 #define svc_rdma_inside() guard(srcu)(&svc_rdma_srcu)
 #endif
 
+/* What follows is in the order of floors: a file calls functions of those in front of
+ * it, never of those behind. The tables in server/accept.c and server/transport.c, and
+ * completion handlers, lead the other way.
+ */
+
+/* server/renew.c */
+int svc_rdma_msg_renew_blocks(struct svc_rdma_xprt *sx,
+			      struct rpcrdma_msg_in *msg);
+void svc_rdma_msg_put_blocks(struct svc_rdma_xprt *sx,
+			     struct rpcrdma_msg_in *msg);
+
+/**
+ * svc_rdma_msg_renew - a message is about to be given back: see that nobody looks at it
+ * @sx: its connection
+ * @msg: message, or NULL; svc_rdma_msg_put() follows, and does not sleep any more
+ *
+ * Context: process; sleeps; inside svc_rdma_srcu.
+ * Return: 0; or a negative errno: no Reply may be posted.
+ */
+static inline int svc_rdma_msg_renew(struct svc_rdma_xprt *sx,
+				     struct rpcrdma_msg_in *msg)
+{
+	if (likely(READ_ONCE(sx->sx_back) == SVC_RDMA_BACK_PLAIN))
+		return 0;
+	return svc_rdma_msg_renew_blocks(sx, msg);
+}
+
 /**
  * svc_rdma_msg_put - give a message back
  * @sx: its connection
  * @msg: message
  *
  * Context: any that may take a lock, inside svc_rdma_srcu; completion handler; or
- *	whoever closes the connection.
+ *	whoever closes the connection. Where svc_rdma_msg_renew() was not called before, it
+ *	may sleep.
  */
 static inline void svc_rdma_msg_put(struct svc_rdma_xprt *sx,
 				    struct rpcrdma_msg_in *msg)
 {
-	if (unlikely(READ_ONCE(sx->sx_gone)))
-		rpcrdma_msg_drop(msg);
-	else
+	if (likely(READ_ONCE(sx->sx_back) == SVC_RDMA_BACK_PLAIN))
 		rpcrdma_msg_put(msg);
+	else
+		svc_rdma_msg_put_blocks(sx, msg);
 }
-
-/* What follows is in the order of floors: a file calls functions of those in front of
- * it, never of those behind. The tables in server/accept.c and server/transport.c, and
- * completion handlers, lead the other way.
- */
 
 /* server/sq.c */
 int svc_rdma_has_wspace(struct svc_xprt *xprt);
@@ -590,6 +631,7 @@ u32 svc_rdma_pages_take(struct svc_rqst *rqstp,
 			struct page **pages);
 void svc_rdma_pages_keep(struct svc_rqst *rqstp);
 int svc_rdma_pages_alloc(struct svc_rdma_call *call, u32 nbytes);
+int svc_rdma_pages_lend(struct svc_rdma_call *call);
 void svc_rdma_pages_free(struct svc_rdma_call *call);
 void svc_rdma_pages_write(const struct svc_rdma_call *call, u32 pos,
 			  const void *from, u32 len);
@@ -661,6 +703,7 @@ void svc_rdma_release_ctxt(struct svc_xprt *xprt, void *ctxt);
 int svc_rdma_read_start(struct svc_rdma_call *call);
 bool svc_rdma_read_assemble(struct svc_rdma_call *call, struct xdr_buf *arg);
 int svc_rdma_read_inline(struct svc_rdma_call *call, struct xdr_buf *arg);
+int svc_rdma_read_placed(struct svc_rdma_call *call, struct xdr_buf *arg);
 
 /* server/write.c */
 int svc_rdma_result_payload(struct svc_rqst *rqstp, unsigned int offset,

@@ -3,8 +3,33 @@
  * The buffer room: memory that stays DMA-mapped as long as a connection lives.
  * It knows neither what a buffer is for nor whose it is.
  */
+#include <kunit/visibility.h>
+#include <linux/export.h>
 #include <linux/slab.h>
 #include <rpcrdma/buf.h>
+
+static void rpcrdma_buf_free(struct rpcrdma_buf *buf)
+{
+	if (buf->bf_block)
+		put_page(buf->bf_block);
+	else
+		kfree(buf->bf_data);
+	buf->bf_block = NULL;
+	buf->bf_data = NULL;
+}
+
+/* If it cannot be mapped, its memory is freed. */
+static int rpcrdma_buf_map(struct rpcrdma_buf *buf, struct ib_device *device)
+{
+	buf->bf_addr = ib_dma_map_single(device, buf->bf_data, buf->bf_size,
+					 buf->bf_dir);
+	if (ib_dma_mapping_error(device, buf->bf_addr)) {
+		rpcrdma_buf_free(buf);
+		return -EIO;
+	}
+	buf->bf_device = device;
+	return 0;
+}
 
 /**
  * rpcrdma_buf_init - allocate a buffer and map it
@@ -24,24 +49,77 @@ int rpcrdma_buf_init(struct rpcrdma_buf *buf, struct ib_device *device,
 		     u32 size, enum dma_data_direction dir, gfp_t gfp)
 {
 	buf->bf_device = NULL;
+	buf->bf_block = NULL;
 	buf->bf_size = size;
 	buf->bf_dir = dir;
 	buf->bf_data = kzalloc_node(size, gfp, ibdev_to_node(device));
 	if (!buf->bf_data)
 		return -ENOMEM;
-	buf->bf_addr = ib_dma_map_single(device, buf->bf_data, size, dir);
-	if (ib_dma_mapping_error(device, buf->bf_addr)) {
-		kfree(buf->bf_data);
-		buf->bf_data = NULL;
-		return -EIO;
-	}
-	buf->bf_device = device;
-	return 0;
+	return rpcrdma_buf_map(buf, device);
 }
 
 /**
+ * rpcrdma_buf_init_block - make a buffer of the last bytes of a block of pages
+ * @buf: buffer to set up
+ * @device: device that will access it
+ * @size: bytes: some of the first page, and all of the others
+ * @order: binary logarithm of the number of pages, not 0
+ * @dir: who writes it
+ * @gfp: how to allocate
+ *
+ * The pages are adjacent, so the device needs one SGE. They are one compound page, so
+ * that there is one count of those who hold any of them. They are zeroed, as the memory
+ * of rpcrdma_buf_init() is.
+ *
+ * Context: process; may sleep if @gfp says so.
+ * Return: 0; %-ENOMEM; %-EIO if mapping failed.
+ */
+int rpcrdma_buf_init_block(struct rpcrdma_buf *buf, struct ib_device *device,
+			   u32 size, unsigned int order,
+			   enum dma_data_direction dir, gfp_t gfp)
+{
+	buf->bf_device = NULL;
+	buf->bf_size = size;
+	buf->bf_dir = dir;
+	buf->bf_block = alloc_pages_node(ibdev_to_node(device),
+					 gfp | __GFP_COMP | __GFP_ZERO, order);
+	if (!buf->bf_block)
+		return -ENOMEM;
+	buf->bf_data = page_address(buf->bf_block) +
+		       rpcrdma_buf_pins(size, order) - size;
+	return rpcrdma_buf_map(buf, device);
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_buf_init_block);
+
+/**
+ * rpcrdma_buf_renew - leave a block to those who have pages of it
+ * @buf: mapped block that the device does not access; it gets another one
+ * @gfp: how to allocate that
+ *
+ * What is in the old block stays as it is, and goes when nobody has it any more.
+ *
+ * Context: process; may sleep if @gfp says so.
+ * Return: 0; or what rpcrdma_buf_init_block() returns, and nothing has changed.
+ */
+int rpcrdma_buf_renew(struct rpcrdma_buf *buf, gfp_t gfp)
+{
+	struct rpcrdma_buf other;
+	int rc;
+
+	rc = rpcrdma_buf_init_block(&other, buf->bf_device, buf->bf_size,
+				    compound_order(buf->bf_block), buf->bf_dir,
+				    gfp);
+	if (rc)
+		return rc;
+	rpcrdma_buf_exit(buf);
+	*buf = other;
+	return 0;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_buf_renew);
+
+/**
  * rpcrdma_buf_unmap - take a buffer from the device, and keep its contents
- * @buf: buffer that rpcrdma_buf_init() set up, or a zeroed one
+ * @buf: buffer that was set up, or a zeroed one
  *
  * What has arrived was handed to the CPU then, and may have been changed since, by
  * decryption in place: the rest of a bounce buffer or cache must not come on top.
@@ -59,13 +137,13 @@ void rpcrdma_buf_unmap(struct rpcrdma_buf *buf)
 
 /**
  * rpcrdma_buf_exit - unmap a buffer and free it
- * @buf: buffer that rpcrdma_buf_init() set up, or a zeroed one
+ * @buf: buffer that was set up, or a zeroed one
  *
  * Context: any, once the device can no longer access the buffer.
  */
 void rpcrdma_buf_exit(struct rpcrdma_buf *buf)
 {
 	rpcrdma_buf_unmap(buf);
-	kfree(buf->bf_data);
-	buf->bf_data = NULL;
+	rpcrdma_buf_free(buf);
 }
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_buf_exit);

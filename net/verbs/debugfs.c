@@ -140,4 +140,5 @@ void rpcrdma_debugfs_init(void)
 void rpcrdma_debugfs_exit(void)
 {
 	debugfs_remove_recursive(rpcrdma_debugfs_dir);
+	rpcrdma_fail_remove_files();
 }

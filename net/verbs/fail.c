@@ -6,6 +6,10 @@
  */
 #include <linux/debugfs.h>
 #include <linux/delay.h>
+#include <linux/jhash.h>
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/seq_file.h>
 #include <rpcrdma/fail.h>
 #include <rpcrdma/wire.h>
 
@@ -15,6 +19,71 @@ struct rpcrdma_fail rpcrdma_fail = {
 	.fa_segs	= RPCRDMA_MAX_SEGS,
 	.fa_code	= RPCRDMA2_ERR_SYSTEM,
 };
+
+#define RPCRDMA_FAIL_KEEP_MAX	256u
+
+/* Pages that are kept, and what was in them then */
+static DEFINE_MUTEX(rpcrdma_fail_kept_lock);
+static struct page *rpcrdma_fail_kept[RPCRDMA_FAIL_KEEP_MAX];
+static u32 rpcrdma_fail_kept_hash[RPCRDMA_FAIL_KEEP_MAX];
+static u32 rpcrdma_fail_nkept;
+
+static u32 rpcrdma_fail_hash(const struct page *page)
+{
+	return jhash(page_address(page), PAGE_SIZE, 0);
+}
+
+/**
+ * rpcrdma_fail_keep - keep a page, as a file system or a socket might
+ * @data: something that is in the page
+ *
+ * Until somebody reads server_kept.
+ *
+ * Context: process; sleeps.
+ */
+void rpcrdma_fail_keep(const void *data)
+{
+	struct page *page = virt_to_page(data);
+	u32 i;
+
+	mutex_lock(&rpcrdma_fail_kept_lock);
+	i = rpcrdma_fail_nkept;
+	if (i < min(READ_ONCE(rpcrdma_fail.fa_keep), RPCRDMA_FAIL_KEEP_MAX)) {
+		get_page(page);
+		rpcrdma_fail_kept[i] = page;
+		rpcrdma_fail_kept_hash[i] = rpcrdma_fail_hash(page);
+		rpcrdma_fail_nkept++;
+	}
+	mutex_unlock(&rpcrdma_fail_kept_lock);
+}
+
+/* Let go of the pages. Returns how many are not what they were. */
+static u32 rpcrdma_fail_release_kept(u32 *kept)
+{
+	u32 i, changed = 0;
+
+	mutex_lock(&rpcrdma_fail_kept_lock);
+	rpcrdma_fail.fa_keep = 0;
+	for (i = 0; i < rpcrdma_fail_nkept; i++) {
+		changed += rpcrdma_fail_hash(rpcrdma_fail_kept[i]) !=
+			   rpcrdma_fail_kept_hash[i];
+		put_page(rpcrdma_fail_kept[i]);
+	}
+	*kept = rpcrdma_fail_nkept;
+	rpcrdma_fail_nkept = 0;
+	mutex_unlock(&rpcrdma_fail_kept_lock);
+	return changed;
+}
+
+/* To read it ends the keeping. */
+static int rpcrdma_fail_kept_show(struct seq_file *seq, void *unused)
+{
+	u32 kept, changed = rpcrdma_fail_release_kept(&kept);
+
+	seq_printf(seq, "kept %u\nchanged %u\n", kept, changed);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(rpcrdma_fail_kept);
 
 /* A device that can do less than it can */
 static void rpcrdma_fail_device_files(struct dentry *dir)
@@ -44,7 +113,7 @@ static void rpcrdma_fail_client_files(struct dentry *dir)
 			    &fail->fa_hold_fence);
 }
 
-/* A server that takes less than it can */
+/* A server that takes less than it can, or whose file systems keep pages of Calls */
 static void rpcrdma_fail_server_files(struct dentry *dir)
 {
 	struct rpcrdma_fail *fail = &rpcrdma_fail;
@@ -55,6 +124,9 @@ static void rpcrdma_fail_server_files(struct dentry *dir)
 	debugfs_create_atomic_t("server_fail_system", 0600, dir,
 				&fail->fa_calls);
 	debugfs_create_u32("server_fail_code", 0600, dir, &fail->fa_code);
+	debugfs_create_u32("server_keep", 0600, dir, &fail->fa_keep);
+	debugfs_create_file("server_kept", 0400, dir, NULL,
+			    &rpcrdma_fail_kept_fops);
 }
 
 /**
@@ -68,6 +140,18 @@ void rpcrdma_fail_create_files(struct dentry *dir)
 	rpcrdma_fail_device_files(dir);
 	rpcrdma_fail_server_files(dir);
 	rpcrdma_fail_client_files(dir);
+}
+
+/**
+ * rpcrdma_fail_remove_files - the files of the knobs are gone
+ *
+ * Context: module unload.
+ */
+void rpcrdma_fail_remove_files(void)
+{
+	u32 kept;
+
+	rpcrdma_fail_release_kept(&kept);
 }
 
 /**

@@ -93,6 +93,7 @@ static void rpcrdma_gather_add(struct rpcrdma_gather *gather,
 {
 	struct rpcrdma_msg_in *msg = &recv->rv_msg;
 
+	msg->mi_data = tx->tx_data ? tx->tx_len - tx->tx_data : 0;
 	if (!gather->ga_first) {
 		gather->ga_first = recv;
 	} else {

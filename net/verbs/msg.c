@@ -46,6 +46,28 @@ void rpcrdma_msg_give_more(struct rpcrdma_msg_in *msg,
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_msg_give_more);
 
+/**
+ * rpcrdma_msg_renew - have nobody else look at a message that is to be given back
+ * @msg: message that came through ops->receive(), of a connection that is not being
+ *	closed
+ *
+ * See rpcrdma_recv_renew().
+ *
+ * Context: process; sleeps where there is something to do.
+ * Return: 0, and rpcrdma_msg_put() may follow; or a negative errno: then it may not,
+ *	but rpcrdma_msg_drop().
+ */
+int rpcrdma_msg_renew(struct rpcrdma_msg_in *msg)
+{
+	struct rpcrdma_recv *recv = rpcrdma_msg_first(msg);
+	int rc = 0;
+
+	for (; recv && !rc; recv = recv->rv_msg.mi_more)
+		rc = rpcrdma_recv_renew(recv);
+	return rc;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_msg_renew);
+
 /* The next piece begins @skip bytes into what @msg has of the body by itself, if that
  * is long enough; else in the Receives behind.
  */
@@ -113,3 +135,75 @@ void rpcrdma_msg_copy_pieces(const struct rpcrdma_msg_in *msg, u32 offset,
 	}
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_msg_copy_pieces);
+
+/**
+ * rpcrdma_msg_data_npages - how many pages has the data of a message?
+ * @msg: message; its Receives have targets if there is any
+ *
+ * Each part but the last is a number of whole pages (RTX-56, RTX-59).
+ *
+ * Context: any, as long as the message is not given back.
+ * Return: pages; 0: there is no data.
+ */
+u32 rpcrdma_msg_data_npages(const struct rpcrdma_msg_in *msg)
+{
+	u32 npages = DIV_ROUND_UP(msg->mi_data, PAGE_SIZE);
+	const struct rpcrdma_recv *recv;
+
+	for (recv = msg->mi_more; recv; recv = recv->rv_msg.mi_more)
+		npages += DIV_ROUND_UP(recv->rv_msg.mi_data, PAGE_SIZE);
+	return npages;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_msg_data_npages);
+
+/**
+ * rpcrdma_msg_data_pages - hand out the pages with the data of a message
+ * @msg: message; the data is in its Receives' targets
+ * @pages: OUT: the pages, in order; room for rpcrdma_msg_data_npages()
+ *
+ * They are the message's, as long as that is not given back, and whoever wants to have
+ * one for longer takes a reference. What is behind the last byte in its page is from an
+ * earlier message, and is cleared (RTX-60).
+ *
+ * Context: any; the caller alone has the message.
+ */
+void rpcrdma_msg_data_pages(const struct rpcrdma_msg_in *msg,
+			    struct page **pages)
+{
+	const struct rpcrdma_recv *recv = rpcrdma_msg_first(msg);
+	u32 len, pos;
+	void *data;
+
+	for (; recv; recv = recv->rv_msg.mi_more) {
+		len = recv->rv_msg.mi_data;
+		data = rpcrdma_buf_targets(&recv->rv_buf);
+		for (pos = 0; pos < len; pos += PAGE_SIZE)
+			*pages++ = virt_to_page(data + pos);
+		memset(data + len, 0, pos - len);
+	}
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_msg_data_pages);
+
+/**
+ * rpcrdma_msg_data_at - find a byte of the data of a message
+ * @msg: message
+ * @offset: where in the data it is, gaps included
+ * @len: OUT: bytes of data from there to where its Receive ends; 0: there is no such byte
+ *
+ * Context: any, as long as the message is not given back.
+ * Return: the byte.
+ */
+void *rpcrdma_msg_data_at(const struct rpcrdma_msg_in *msg, u32 offset,
+			  u32 *len)
+{
+	const struct rpcrdma_recv *recv = rpcrdma_msg_first(msg);
+
+	while (offset >= recv->rv_msg.mi_data && recv->rv_msg.mi_more) {
+		offset -= recv->rv_msg.mi_data;
+		recv = recv->rv_msg.mi_more;
+	}
+	offset = min(offset, recv->rv_msg.mi_data);
+	*len = recv->rv_msg.mi_data - offset;
+	return rpcrdma_buf_targets(&recv->rv_buf) + offset;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_msg_data_at);

@@ -25,6 +25,15 @@
  * many connections are to share a budget, it comes between the two: it bounds
  * rpcrdma_recv_pool_room(), and rpcrdma_recv_create() draws on it.
  *
+ * Receives with targets. A Receive may be a block of pages (rpcrdma_recv_pool_blocks()):
+ * it has the whole of each but the first, whose end it has. So a peer that puts data
+ * behind that end has them in whole pages, which an owner can hand on as they are, while
+ * it holds the message. Whoever these were handed to may keep some for longer. So before
+ * such a Receive is given back, rpcrdma_recv_renew() looks whether anybody has a page of
+ * it; then it leaves the block to them and takes another one, so that nothing that
+ * somebody still looks at is written again (invariant I34). That allocates. It is a
+ * matter of owners who have blocks: whoever hands out no pages need not ask.
+ *
  * A pool has a lock and a gate of its own. Posting Receives and posting Sends
  * never wait for each other, and each gate is shut before the queues are drained
  * (invariant I1 in Documentation/locking.rst).
@@ -33,6 +42,7 @@
 #include <linux/export.h>
 #include <linux/slab.h>
 #include <rpcrdma/conn.h>
+#include <rpcrdma/counters.h>
 
 #include "trace.h"
 
@@ -48,6 +58,7 @@ static void rpcrdma_recv_pool_clear(struct rpcrdma_recv_pool *pool)
 	pool->rp_count = 0;
 	pool->rp_max = 0;
 	pool->rp_batch = 0;
+	pool->rp_order = 0;
 	pool->rp_bytes = 0;
 	pool->rp_bytes_max = 0;
 	init_llist_head(&pool->rp_waiting);
@@ -82,7 +93,8 @@ void rpcrdma_recv_pool_open(struct rpcrdma_recv_pool *pool, u32 max)
 /**
  * rpcrdma_recv_pool_limit - say how much memory the Receives may pin
  * @pool: pool that is open
- * @size: bytes of the largest Receive that the connection may ever want
+ * @size: bytes of memory of the largest Receive that the connection may ever want, see
+ *	rpcrdma_buf_pins()
  *
  * It is what the receive queue holds of those, so that no Receive is missing.
  * Before this is said, there can be no Receive.
@@ -104,10 +116,28 @@ void rpcrdma_recv_pool_limit(struct rpcrdma_recv_pool *pool, u32 size)
  */
 u32 rpcrdma_recv_pool_room(const struct rpcrdma_recv_pool *pool, u32 size)
 {
+	u32 pins = rpcrdma_buf_pins(size, pool->rp_order);
 	u32 more = rpcrdma_size_recvs_fit(pool->rp_bytes, pool->rp_bytes_max,
-					  size);
+					  pins);
 
 	return pool->rp_count + min(more, pool->rp_max - pool->rp_count);
+}
+
+/**
+ * rpcrdma_recv_pool_blocks - say what Receives are made of
+ * @pool: pool that is open
+ * @order: binary logarithm of the pages of each one that is made from now on, and what
+ *	it is given as a size then is all of these but part of the first; 0: they are
+ *	no blocks, and have any size
+ *
+ * Those that are there stay as they are.
+ *
+ * Context: process. The caller serialises with rpcrdma_recv_pool_grow_gfp().
+ */
+void rpcrdma_recv_pool_blocks(struct rpcrdma_recv_pool *pool,
+			      unsigned int order)
+{
+	pool->rp_order = order;
 }
 
 /**
@@ -165,21 +195,32 @@ static void rpcrdma_recv_destroy(struct rpcrdma_recv *recv)
 	kfree(recv);
 }
 
+static int rpcrdma_recv_create_buf(const struct rpcrdma_recv_pool *pool,
+				   struct rpcrdma_buf *buf,
+				   struct ib_device *device, u32 size,
+				   gfp_t gfp)
+{
+	if (pool->rp_order)
+		return rpcrdma_buf_init_block(buf, device, size, pool->rp_order,
+					      DMA_FROM_DEVICE, gfp);
+	return rpcrdma_buf_init(buf, device, size, DMA_FROM_DEVICE, gfp);
+}
+
 static int rpcrdma_recv_create(struct rpcrdma_recv_pool *pool, u32 size,
 			       gfp_t gfp)
 {
 	struct rpcrdma_conn *conn = rpcrdma_recv_pool_conn(pool);
 	struct ib_device *device = rpcrdma_conn_device(conn);
+	u32 pins = rpcrdma_buf_pins(size, pool->rp_order);
 	struct rpcrdma_recv *recv;
 	int rc;
 
-	if (!rpcrdma_size_recvs_fit(pool->rp_bytes, pool->rp_bytes_max, size))
+	if (!rpcrdma_size_recvs_fit(pool->rp_bytes, pool->rp_bytes_max, pins))
 		return -ENOBUFS;
 	recv = kzalloc_node(sizeof(*recv), gfp, ibdev_to_node(device));
 	if (!recv)
 		return -ENOMEM;
-	rc = rpcrdma_buf_init(&recv->rv_buf, device, size, DMA_FROM_DEVICE,
-			      gfp);
+	rc = rpcrdma_recv_create_buf(pool, &recv->rv_buf, device, size, gfp);
 	if (rc) {
 		kfree(recv);
 		return rc;
@@ -197,7 +238,7 @@ static int rpcrdma_recv_create(struct rpcrdma_recv_pool *pool, u32 size,
 	INIT_LIST_HEAD(&recv->rv_msg.mi_list);
 	list_add_tail(&recv->rv_all, &pool->rp_all);
 	WRITE_ONCE(pool->rp_count, pool->rp_count + 1);
-	WRITE_ONCE(pool->rp_bytes, pool->rp_bytes + size);
+	WRITE_ONCE(pool->rp_bytes, pool->rp_bytes + pins);
 	rpcrdma_recv_queue(pool, recv);
 	return 0;
 }
@@ -277,8 +318,36 @@ int rpcrdma_recv_pool_post(struct rpcrdma_recv_pool *pool)
 }
 
 /**
+ * rpcrdma_recv_renew - have nobody else look at a Receive that is to be given back
+ * @recv: Receive that came through ops->receive(), of a connection that is not being
+ *	closed
+ *
+ * If somebody has a page of it, it gets other memory. Only what was taken while the owner
+ * had it counts: he hands out no page from now on.
+ *
+ * Context: process; sleeps where there is something to do.
+ * Return: 0, and rpcrdma_recv_put() may follow; or a negative errno: then it may not,
+ *	but rpcrdma_recv_drop().
+ */
+int rpcrdma_recv_renew(struct rpcrdma_recv *recv)
+{
+	int rc;
+
+	if (likely(!rpcrdma_buf_is_shared(&recv->rv_buf)))
+		return 0;
+	rc = rpcrdma_buf_renew(&recv->rv_buf, GFP_KERNEL | __GFP_NOWARN);
+	if (rc)
+		return rc;
+	rpcrdma_count(receives_renewed);
+	recv->rv_sge.addr = recv->rv_buf.bf_addr;
+	return 0;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_recv_renew);
+
+/**
  * rpcrdma_recv_put - give a Receive back
- * @recv: Receive that came through ops->receive()
+ * @recv: Receive that came through ops->receive(); nobody else has a page of it, see
+ *	rpcrdma_recv_renew()
  *
  * Its buffer may be overwritten by the next message from now on. Fewer than a
  * batch wait unposted (invariant I6).

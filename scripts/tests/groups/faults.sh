@@ -514,6 +514,29 @@ case_starved-events() {
 	trace_end
 }
 
+# A block that somebody keeps, and no other one to be had: the connection is lost before a Reply tells the
+# client that it may send there, and what was kept stays as it was.
+case_starved-blocks() {
+	local lost pages=/sys/module/rpcrdma/parameters/rtx_pages
+	can_starve
+	highest 2
+	trap 'echo 0 >'$pages'; cat '$DEBUG'/server_kept >/dev/null; starve_end 0; trace_end' EXIT
+	echo 8 >$pages
+	trace_begin
+	nfs_mount 3 noacl
+	touch $MNT/short
+	lost=$(counter server_disconnects)
+	echo 200 >$DEBUG/server_keep
+	short 100 '^rpcrdma_recv_renew$' svc_rdma_reply_err direct_io /dev/zero $MNT/short oflag
+	[ "$(counter server_disconnects)" -gt "$lost" ] || die "a Reply that cannot be sent leaves its connection up"
+	grep '^changed 0$' $DEBUG/server_kept || die "what was kept has changed"
+	cmp -n 65536 $EXPORT/short /dev/zero || die "the file is not what was written"
+	nfs_umount
+	trap - EXIT
+	trace_end
+	echo 0 >$pages
+}
+
 # --- a server that has to ask -----------------------------------------------------
 
 # deferred <command...>: nfsd puts a Call aside while mountd is asked who the client is; the command

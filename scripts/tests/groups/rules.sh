@@ -390,6 +390,10 @@ case_settings() {
 		refuses $params/$file 2
 		for value in N Y "$was"; do takes $params/$file $value; done
 	done
+	was=$(<$params/rtx_pages)
+	[ "$was" = 0 ] || die "rtx_pages is $was, not 0"
+	for value in 1 3 5 7 9 16 -1 4294967298 words; do refuses $params/rtx_pages "$value"; done
+	for value in 2 4 8 "$was"; do takes $params/rtx_pages "$value"; done
 	# A parameter and its sysctl are one.
 	takes $params/keepalive_time 33
 	[ "$(</proc/sys/sunrpc/rdma_keepalive_time)" = 33 ] || die "the sysctl has not followed its parameter"

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unit tests of net/server/read.c: a Call whose items are in its message, in every shape
+ * that the extension allows. Our client sends one of them.
+ */
+
+#include <kunit/test.h>
+#include <linux/sunrpc/xdr.h>
+#include <linux/unaligned.h>
+#include <rpcrdma/layout.h>
+#include "../net/server/svc_rdma.h"
+
+#define SVC_RDMA_READ_RECVS	3
+#define SVC_RDMA_READ_ITEMS	3
+#define SVC_RDMA_READ_ORDER	3
+#define SVC_RDMA_READ_SIZE	(RPCRDMA_RTX_HEAD + SVC_RDMA_READ_PART)
+#define SVC_RDMA_READ_PART	(((1u << SVC_RDMA_READ_ORDER) - 1) * PAGE_SIZE)
+#define SVC_RDMA_READ_LEN	(SVC_RDMA_READ_RECVS * SVC_RDMA_READ_PART)
+/* Where the body begins in a Receive, behind a header */
+#define SVC_RDMA_READ_HDR	128u
+
+/**
+ * struct svc_rdma_read_shape - how a Call comes
+ * @rx_name: what is particular about it
+ * @rx_items: its items
+ * @rx_nitems: how many
+ * @rx_stream: bytes of payload stream
+ * @rx_first: bytes of it in the first Receive; the rest is in the second
+ * @rx_flavor: flavor of the credential, which is of 20 bytes: 0, or RPCSEC_GSS with
+ *	integrity
+ * @rx_in_place: it is used where it was received
+ */
+struct svc_rdma_read_shape {
+	const char		*rx_name;
+	struct rpcrdma2_item	rx_items[SVC_RDMA_READ_ITEMS];
+	u32			rx_nitems;
+	u32			rx_stream;
+	u32			rx_first;
+	u32			rx_flavor;
+	bool			rx_in_place;
+};
+
+static const struct svc_rdma_read_shape svc_rdma_read_shapes[] = {
+	{ "WRITE of 8K", { { 80, 8192 } }, 1, 80, 80, 0, true },
+	{ "WRITE of 64K", { { 80, 65536 } }, 1, 80, 80, 0, true },
+	{ "one byte", { { 80, 1 } }, 1, 80, 80, 0, true },
+	{ "a byte less than a page", { { 80, 4095 } }, 1, 80, 80, 0, true },
+	{ "a byte more", { { 80, 4097 } }, 1, 80, 80, 0, true },
+	{ "one byte in the second Receive", { { 80, 28673 } }, 1, 80, 80,
+	  0, true },
+	{ "more behind it", { { 80, 8191 } }, 1, 120, 120, 0, true },
+	{ "more behind it, later", { { 80, 8191 } }, 1, 120, 100, 0, false },
+	{ "stream cut in front of it", { { 80, 30000 } }, 1, 120, 76, 0,
+	  false },
+	{ "in the RPC header", { { 32, 4096 } }, 1, 80, 80, 0, false },
+	{ "behind the verifier", { { 60, 4096 } }, 1, 80, 80, 0, true },
+	{ "in the verifier", { { 56, 4096 } }, 1, 80, 80, 0, false },
+	{ "krb5i", { { 80, 4096 } }, 1, 80, 80, 6, false },
+	{ "two items", { { 80, 5001 }, { 5104, 4096 } }, 2, 120, 120, 0,
+	  false },
+	{ "adjacent items", { { 80, 5001 }, { 5084, 28672 }, { 33756, 3 } }, 3,
+	  120, 80, 0, false },
+};
+
+static void svc_rdma_read_shape_name(const struct svc_rdma_read_shape *shape,
+				     char *name)
+{
+	strscpy(name, shape->rx_name, KUNIT_PARAM_DESC_SIZE);
+}
+KUNIT_ARRAY_PARAM(svc_rdma_read, svc_rdma_read_shapes,
+		  svc_rdma_read_shape_name);
+
+struct svc_rdma_read_fixture {
+	struct ib_device	rf_device;
+	struct svc_rdma_xprt	rf_sx;
+	struct svc_rdma_call	rf_call;
+	struct rpcrdma_recv	rf_recv[SVC_RDMA_READ_RECVS];
+	u8			rf_message[SVC_RDMA_READ_LEN];
+	u8			rf_found[SVC_RDMA_READ_LEN];
+};
+
+static void svc_rdma_read_kunit_exit(void *buf)
+{
+	rpcrdma_buf_exit(buf);
+}
+
+/* Receives that are full of something */
+static struct svc_rdma_read_fixture *svc_rdma_read_make(struct kunit *test)
+{
+	struct svc_rdma_read_fixture *fx;
+	struct rpcrdma_buf *buf;
+	int i, rc;
+
+	if (!IS_ENABLED(CONFIG_INFINIBAND_VIRT_DMA) ||
+	    PAGE_SIZE != RPCRDMA_RTX_SEG)
+		kunit_skip(test, "every device needs mapping, or no targets");
+	fx = kunit_kzalloc(test, sizeof(*fx), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, fx);
+	for (i = 0; i < SVC_RDMA_READ_RECVS; i++) {
+		buf = &fx->rf_recv[i].rv_buf;
+		rc = rpcrdma_buf_init_block(buf, &fx->rf_device,
+					    SVC_RDMA_READ_SIZE,
+					    SVC_RDMA_READ_ORDER,
+					    DMA_FROM_DEVICE, GFP_KERNEL);
+		KUNIT_ASSERT_EQ(test, rc, 0);
+		rc = kunit_add_action_or_reset(test, svc_rdma_read_kunit_exit,
+					       buf);
+		KUNIT_ASSERT_EQ(test, rc, 0);
+		memset(buf->bf_data, 0xbd, buf->bf_size);
+		if (i)
+			fx->rf_recv[i - 1].rv_msg.mi_more = &fx->rf_recv[i];
+	}
+	fx->rf_sx.sx_negotiate.ng_rtx.xp_seg = RPCRDMA_RTX_SEG;
+	fx->rf_call.sc_sx = &fx->rf_sx;
+	fx->rf_call.sc_msg = &fx->rf_recv[0].rv_msg;
+	return fx;
+}
+
+/* An unreduced Call: numbers, but for credential and roundup. Returns its length. */
+static u32 svc_rdma_read_fill(struct svc_rdma_read_fixture *fx,
+			      const struct svc_rdma_read_shape *shape)
+{
+	const struct rpcrdma2_item *item = shape->rx_items;
+	u8 *message = fx->rf_message;
+	u32 i, pad, len = shape->rx_stream;
+
+	for (i = 0; i < sizeof(fx->rf_message); i++)
+		message[i] = 1 + i % 251;
+	for (; item < shape->rx_items + shape->rx_nitems; item++) {
+		pad = xdr_align_size(item->im_length) - item->im_length;
+		memset(message + item->im_position + item->im_length, 0, pad);
+		len += item->im_length + pad;
+	}
+	if (shape->rx_items[0].im_position < 60)
+		return len;
+	put_unaligned_be32(shape->rx_flavor, message + 24);
+	put_unaligned_be32(20, message + 28);
+	put_unaligned_be32(2, message + 44);	/* integrity, if it is GSS */
+	put_unaligned_be32(0, message + 52);
+	put_unaligned_be32(0, message + 56);
+	return len;
+}
+
+/* Bytes of the data, which goes on from one Receive to the next */
+static void svc_rdma_read_put_data(struct svc_rdma_read_fixture *fx, u32 at,
+				   const u8 *from, u32 len)
+{
+	struct rpcrdma_recv *recv;
+	u32 i;
+
+	for (i = 0; i < len; i++, at++) {
+		recv = &fx->rf_recv[at / SVC_RDMA_READ_PART];
+		((u8 *)rpcrdma_buf_targets(&recv->rv_buf))
+			[at % SVC_RDMA_READ_PART] = from[i];
+		recv->rv_msg.mi_data = at % SVC_RDMA_READ_PART + 1;
+	}
+}
+
+static void svc_rdma_read_put_stream(struct svc_rdma_read_fixture *fx,
+				     const struct svc_rdma_read_shape *shape)
+{
+	const struct rpcrdma2_item *item = shape->rx_items;
+	struct rpcrdma_msg_in *msg = fx->rf_call.sc_msg;
+	u32 pos = 0, sent = 0, nitems = shape->rx_nitems;
+	struct rpcrdma_msg_in *to;
+
+	rpcrdma_msg_set_body(msg, SVC_RDMA_READ_HDR, shape->rx_first);
+	msg->mi_more_body = shape->rx_stream - shape->rx_first;
+	to = &msg->mi_more->rv_msg;
+	to->mi_body = fx->rf_recv[1].rv_buf.bf_data + SVC_RDMA_READ_HDR;
+	to->mi_here = msg->mi_more_body;
+	while (sent < shape->rx_stream) {
+		if (nitems && pos == item->im_position) {
+			pos += xdr_align_size(item->im_length);
+			item++;
+			nitems--;
+			continue;
+		}
+		to = sent < shape->rx_first ? msg : &msg->mi_more->rv_msg;
+		((u8 *)to->mi_body)[sent < shape->rx_first ? sent :
+				    sent - shape->rx_first] =
+			fx->rf_message[pos++];
+		sent++;
+	}
+}
+
+static void svc_rdma_read_receive(struct svc_rdma_read_fixture *fx,
+				  const struct svc_rdma_read_shape *shape)
+{
+	struct svc_rdma_call *call = &fx->rf_call;
+	const struct rpcrdma2_item *item;
+	u32 i, seg;
+
+	call->sc_stream_len = svc_rdma_read_fill(fx, shape);
+	call->sc_body_len = shape->rx_stream;
+	call->sc_nitems = shape->rx_nitems;
+	memcpy(call->sc_items, shape->rx_items, sizeof(shape->rx_items));
+	svc_rdma_read_put_stream(fx, shape);
+	for (i = 0; i < shape->rx_nitems; i++) {
+		item = &shape->rx_items[i];
+		seg = rpcrdma_item_segment(shape->rx_items, i, RPCRDMA_RTX_SEG);
+		svc_rdma_read_put_data(fx, seg * RPCRDMA_RTX_SEG,
+				       fx->rf_message + item->im_position,
+				       item->im_length);
+		/* An item fills its last segment, if another one follows. */
+		if (i + 1 < shape->rx_nitems)
+			fx->rf_recv[0].rv_msg.mi_data =
+				ALIGN(fx->rf_recv[0].rv_msg.mi_data, PAGE_SIZE);
+	}
+}
+
+/* Nothing was allocated but the array, and nobody finds what was there before. */
+static void svc_rdma_read_check_place(struct kunit *test,
+				      struct svc_rdma_read_fixture *fx,
+				      const struct xdr_buf *arg)
+{
+	u32 npages = DIV_ROUND_UP(fx->rf_call.sc_items[0].im_length, PAGE_SIZE);
+	u32 rest = npages * PAGE_SIZE - fx->rf_call.sc_items[0].im_length;
+	struct rpcrdma_buf *buf = &fx->rf_recv[0].rv_buf;
+	const u8 *end;
+
+	KUNIT_EXPECT_EQ(test, fx->rf_call.sc_npages, 0);
+	KUNIT_EXPECT_PTR_EQ(test, arg->head[0].iov_base,
+			    buf->bf_data + SVC_RDMA_READ_HDR);
+	KUNIT_EXPECT_PTR_EQ(test, page_address(arg->pages[0]),
+			    rpcrdma_buf_targets(buf));
+	KUNIT_EXPECT_EQ(test, arg->page_base, 0);
+	end = page_address(arg->pages[npages - 1]);
+	KUNIT_EXPECT_PTR_EQ(test, memchr_inv(end + PAGE_SIZE - rest, 0, rest),
+			    NULL);
+	KUNIT_EXPECT_PTR_EQ(test, arg->pages[npages], ZERO_PAGE(0));
+}
+
+/* Covers: RTX-53 RTX-55 RTX-58 RTX-60 */
+static void svc_rdma_read_places(struct kunit *test)
+{
+	const struct svc_rdma_read_shape *shape = test->param_value;
+	struct svc_rdma_read_fixture *fx = svc_rdma_read_make(test);
+	struct svc_rdma_call *call = &fx->rf_call;
+	struct xdr_buf arg = { };
+
+	svc_rdma_read_receive(fx, shape);
+	KUNIT_ASSERT_EQ(test, svc_rdma_read_placed(call, &arg), 0);
+	KUNIT_EXPECT_EQ(test, arg.len, call->sc_stream_len);
+	KUNIT_EXPECT_EQ(test, arg.head[0].iov_len + arg.page_len +
+			      arg.tail[0].iov_len, call->sc_stream_len);
+	KUNIT_EXPECT_LE(test, arg.head[0].iov_len, PAGE_SIZE);
+	KUNIT_ASSERT_EQ(test, read_bytes_from_xdr_buf(&arg, 0, fx->rf_found,
+						      call->sc_stream_len), 0);
+	KUNIT_EXPECT_TRUE(test, !memcmp(fx->rf_found, fx->rf_message,
+					call->sc_stream_len));
+	KUNIT_EXPECT_EQ(test, !call->sc_npages, shape->rx_in_place);
+	if (shape->rx_in_place)
+		svc_rdma_read_check_place(test, fx, &arg);
+	svc_rdma_pages_free(call);
+}
+
+static struct kunit_case svc_rdma_read_cases[] = {
+	KUNIT_CASE_PARAM(svc_rdma_read_places, svc_rdma_read_gen_params),
+	{}
+};
+
+static struct kunit_suite svc_rdma_read_suite = {
+	.name = "svc_rdma_read",
+	.test_cases = svc_rdma_read_cases,
+};
+
+kunit_test_suite(svc_rdma_read_suite);
