@@ -18,7 +18,24 @@ case_rtx-bad() { hostile rtx rtx-bad; }
 case_rtx-callbacks() { hostile rtx rtx-callbacks; }
 case_rtx-silence() { hostile rtx rtx-silence; }
 case_rtx-storm() { hostile rtx rtx-storm; }
-case_rtx-placed() { hostile rtx rtx-placed; }
+# With Receives of each size, and while somebody keeps a page of each of many Calls
+# Covers: RTX-34
+case_rtx-placed() {
+	local pages=/sys/module/rpcrdma/parameters/rtx_pages n
+	trap 'echo 0 >'$pages'; cat $DEBUG/server_kept || true' EXIT
+	for n in 2 4 8; do
+		echo $n >$pages
+		# The server's reply cache knows the XIDs of the last time.
+		FIRST_XID=$((n << 20)) counted server_calls_placed 20 $ANY counted receives_renewed 0 0 \
+			hostile rtx rtx-placed
+		[ -e $DEBUG/server_keep ] || continue
+		echo 250 >$DEBUG/server_keep
+		FIRST_XID=$((n << 24)) counted receives_renewed 250 250 hostile rtx rtx-placed
+		grep '^changed 0$' $DEBUG/server_kept || die "what was kept has changed"
+	done
+	echo 0 >$pages
+	trap - EXIT
+}
 
 group() {
 	# caller.py looks at it, and a hundred thousand groups of each kind take their time.
