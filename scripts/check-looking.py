@@ -32,7 +32,7 @@ Room = namedtuple("Room", "name level headers about")
 # The rooms, bottom first; headers are those (their stems) of include/rpcrdma that belong to it.
 ROOMS = [
     Room("wire", 0, r"wire|rtx|vers", "XDR of both versions"),
-    Room("core", 1, r"chunk|props|credit|plan|size|negotiate|retry|group|layout",
+    Room("core", 1, r"chunk|props|credit|plan|size|negotiate|retry|group|layout|rtt|choice",
          "chunks, plans, sizes, properties, credits: arithmetic"),
     Room("verbs", 2, r"device|conn|buf|recv|msg|gather|sq|take|send|cid|keepalive|counters|debugfs|param|fail",
          "device, connection, Sends, Receives: RDMA, no RPC"),

@@ -17,6 +17,7 @@
 #include <rpcrdma/keepalive.h>
 #include <rpcrdma/props.h>
 #include <rpcrdma/recv.h>
+#include <rpcrdma/rtt.h>
 #include <rpcrdma/size.h>
 #include <rpcrdma/sq.h>
 
@@ -85,6 +86,9 @@ struct rpcrdma_conn_queues {
  * @cn_limits: inline limits and remote invalidation, valid once up
  * @cn_rtx: what the peer has announced of the round-trip extension; all zero: nothing, and it
  *	is sent nothing of it (RTX-32). Written with @cn_limits
+ * @cn_rtt: estimate of the round trip, from connecting, from probes, and from what
+ *	the owner adds. Set where the connection comes up, then written by completion
+ *	handlers only
  * @cn_ours: what the peer was told
  * @cn_peer_data: private data the peer sent with CM REQ or REP
  * @cn_peer_len: bytes of @cn_peer_data
@@ -117,6 +121,7 @@ struct rpcrdma_conn {
 	struct rpcrdma_device_caps	cn_caps;
 	struct rpcrdma_limits		cn_limits;
 	struct rpcrdma2_rtx		cn_rtx;
+	struct rpcrdma_rtt		cn_rtt;
 	struct rpcrdma_cm_private	cn_ours;
 	u8				cn_peer_data[56];
 	u32				cn_peer_len;

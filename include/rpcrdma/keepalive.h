@@ -6,6 +6,7 @@
 #define RPCRDMA_KEEPALIVE_H
 
 #include <linux/jiffies.h>
+#include <linux/ktime.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 
@@ -28,6 +29,7 @@ extern unsigned int rpcrdma_progress_timeout;
  * @al_heard: jiffies when the peer showed that it lives, at the latest; any
  *	context
  * @al_probed: jiffies when the latest probe was posted; @al_work only
+ * @al_sent: the same by a finer clock; read by its completion
  * @al_overdue: its time is up, and it was given a little more; @al_work only
  * @al_stalled: likewise the time of what was posted; @al_work only
  * @al_started: @al_work was scheduled, if there is something to watch; under the
@@ -43,6 +45,7 @@ struct rpcrdma_keepalive {
 	unsigned long		al_limit;
 	unsigned long		al_heard;
 	unsigned long		al_probed;
+	ktime_t			al_sent;
 	bool			al_overdue;
 	bool			al_stalled;
 	bool			al_started;

@@ -138,6 +138,7 @@ static void xprt_rdma_negotiate_limits(struct xprt_rdma *xr, u32 recv_size,
 	if (peer)
 		xr->xr_conn.cn_rtx = peer->vp_rtx;
 	xr->xr_props_heard = peer;
+	xprt_rdma_rtt_choose(xr);
 }
 
 static void xprt_rdma_negotiate_v2(struct xprt_rdma *xr,
@@ -193,6 +194,9 @@ void xprt_rdma_negotiate_receive(struct xprt_rdma *xr,
 		answer = rpcrdma_negotiate_answer(&hdr, verdict,
 						  xr->xr_negotiate_xid);
 	trace_xprt_rdma_nego(&hdr, answer);
+	if (answer != RPCRDMA_NEGOTIATE_WAIT)
+		xprt_rdma_rtt_heard(xr, ktime_sub(ktime_get(),
+						  xr->xr_negotiate_at));
 
 	switch (answer) {
 	case RPCRDMA_NEGOTIATE_WAIT:
@@ -206,6 +210,7 @@ void xprt_rdma_negotiate_receive(struct xprt_rdma *xr,
 		xr->xr_fell_back = true;
 		/* Forget what it may have said about version 2. */
 		memset(&xr->xr_conn.cn_rtx, 0, sizeof(xr->xr_conn.cn_rtx));
+		xprt_rdma_rtt_choose(xr);
 		rpcrdma_props_limits(&xr->xr_conn.cn_ours,
 				     xr->xr_conn.cn_peer_data,
 				     xr->xr_conn.cn_peer_len,
@@ -295,6 +300,7 @@ int xprt_rdma_negotiate(struct xprt_rdma *xr)
 	timeout = min_t(unsigned long, XPRT_RDMA_NEGOTIATE_TIMEOUT,
 			READ_ONCE(xr->xr_xprt.connect_timeout));
 	xr->xr_negotiate_xid = get_random_u32();
+	xr->xr_negotiate_at = ktime_get();
 	/* Pairs with xprt_rdma_negotiate_receive(). */
 	smp_store_release(&xr->xr_negotiate_asked, true);
 	rc = xprt_rdma_negotiate_send(xr);

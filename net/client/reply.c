@@ -465,6 +465,8 @@ static void xprt_rdma_reply_handle(struct xprt_rdma *xr,
 		rpcrdma_msg_put(msg);
 		return;
 	}
+	if (unlikely(xprt_rdma_rtt_is_news(xr, &req->rr_slot)))
+		xprt_rdma_rtt_heard(xr, req->rr_slot.rq_rtt);
 	xprt_rdma_reply_credit(xr, hdr, verdict);
 	xprt_rdma_reply_assess(xr, req, hdr, verdict);
 	if (!xprt_rdma_reply_fence(xr, req, msg))

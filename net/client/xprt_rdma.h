@@ -281,10 +281,13 @@ struct xprt_rdma_stats {
  * @xr_v2_inline: bytes of the largest inline message in version 2, as announced
  *	on this connection
  * @xr_negotiate_xid: XID of our CONNPROP
+ * @xr_negotiate_at: when it was sent
  * @xr_negotiate_asked: our CONNPROP is on its way, if not sent
  * @xr_props_heard: the server has announced its properties
  * @xr_fell_back: the server has refused version 2 on this connection
  * @xr_no_long: the server has refused RDMA2_NOMSG on this connection
+ * @xr_write_max: bytes of the largest item that is better sent than fetched by RDMA Read,
+ *	if there are credits for it; 0: none is. Written by completion handlers
  * @xr_sends: all Sends, an array of @xr_nsends
  * @xr_nsends: how many
  * @xr_unsignaled: Sends since the last one that asked for a completion, under
@@ -338,10 +341,12 @@ struct xprt_rdma {
 	u32				xr_vers;
 	u32				xr_v2_inline;
 	u32				xr_negotiate_xid;
+	ktime_t				xr_negotiate_at;
 	bool				xr_negotiate_asked;
 	bool				xr_props_heard;
 	bool				xr_fell_back;
 	bool				xr_no_long;
+	u32				xr_write_max;
 	struct xprt_rdma_send		*xr_sends;
 	u32				xr_nsends;
 	u32				xr_unsignaled;
@@ -415,6 +420,18 @@ void xprt_rdma_inject_disconnect(struct rpc_xprt *xprt);
 void xprt_rdma_set_connect_timeout(struct rpc_xprt *xprt,
 				   unsigned long connect_timeout,
 				   unsigned long reconnect_timeout);
+
+/* client/rtt.c */
+void xprt_rdma_rtt_choose(struct xprt_rdma *xr);
+void xprt_rdma_rtt_heard(struct xprt_rdma *xr, ktime_t rtt);
+
+/* Does the Reply to a Call, just looked up, tell anything new of the round trip? */
+static inline bool xprt_rdma_rtt_is_news(const struct xprt_rdma *xr,
+					 const struct rpc_rqst *rqst)
+{
+	return rpcrdma_rtt_asks(&xr->xr_conn.cn_rtt,
+				ktime_to_ns(rqst->rq_rtt));
+}
 
 /* client/negotiate.c */
 extern unsigned int xprt_rdma_client_version;

@@ -386,9 +386,10 @@ static void rpcrdma_conn_set_param(struct rdma_conn_param *param,
  *
  * Context: process; sleeps for up to @timeout. rpcrdma_conn_fail() from
  * elsewhere ends the wait.
- * Return: 0 and conn->cn_limits is valid; %-EADDRINUSE if the local port is
- *	somebody else's, and another connection will have another one;
- *	%-ETIMEDOUT, %-ECONNREFUSED, %-ENETUNREACH or another negative errno.
+ * Return: 0 and conn->cn_limits is valid, and conn->cn_rtt has the time that this
+ *	took; %-EADDRINUSE if the local port is somebody else's, and another
+ *	connection will have another one; %-ETIMEDOUT, %-ECONNREFUSED,
+ *	%-ENETUNREACH or another negative errno.
  */
 int rpcrdma_conn_connect(struct rpcrdma_conn *conn,
 			 const struct rpcrdma_cm_private *ours,
@@ -396,6 +397,7 @@ int rpcrdma_conn_connect(struct rpcrdma_conn *conn,
 {
 	u8 private[RPCRDMA_CM_PRIVATE_LEN];
 	struct rdma_conn_param param;
+	ktime_t begun;
 	int rc;
 
 	conn->cn_ours = *ours;
@@ -405,6 +407,7 @@ int rpcrdma_conn_connect(struct rpcrdma_conn *conn,
 	param.responder_resources = min_t(u32, U8_MAX,
 					  conn->cn_caps.dc_max_init_rd_atom);
 	param.initiator_depth = conn->cn_caps.dc_iwarp;
+	begun = ktime_get();
 	rc = rdma_connect(conn->cn_id, &param);
 	if (rpcrdma_conn_port_in_use(rc))
 		rc = -EADDRINUSE;
@@ -413,6 +416,7 @@ int rpcrdma_conn_connect(struct rpcrdma_conn *conn,
 	if (rc)
 		return rc;
 
+	rpcrdma_rtt_heard(&conn->cn_rtt, ktime_us_delta(ktime_get(), begun));
 	if (conn->cn_caps.dc_settle)
 		msleep(conn->cn_caps.dc_settle);
 	return 0;

@@ -72,6 +72,8 @@ static void rpcrdma_keepalive_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 
 	if (likely(wc->status == IB_WC_SUCCESS)) {
 		rpcrdma_keepalive_heard(al);
+		rpcrdma_rtt_probed(&conn->cn_rtt,
+				   ktime_us_delta(ktime_get(), al->al_sent));
 		/* pairs with rpcrdma_keepalive_work(), which looks at both */
 		smp_store_release(&al->al_busy, false);
 		return;
@@ -108,6 +110,7 @@ static int rpcrdma_keepalive_probe(struct rpcrdma_conn *conn)
 	al->al_probed = jiffies;
 	al->al_overdue = false;
 	WRITE_ONCE(al->al_busy, true);
+	al->al_sent = ktime_get();
 	return rpcrdma_conn_post(conn, &probe.wr);
 }
 

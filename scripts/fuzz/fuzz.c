@@ -30,6 +30,8 @@ static const struct {
 	{ "rtx-msg",	fuzz_rtx_msg },
 	{ "rtx-group",	fuzz_rtx_group },
 	{ "rtx-layout",	fuzz_rtx_layout },
+	{ "rtt",	fuzz_rtt },
+	{ "choice",	fuzz_choice },
 	{ "chunk",	fuzz_chunk },
 	{ "head",	fuzz_head },
 	{ "payload",	fuzz_payload },

@@ -177,6 +177,7 @@ case_debugfs() {
 		[ "$(field receives_posted "$side")" -gt 0 ] || die "$side: no Receives"
 		[ "$(field netns "$side")" = "$(stat -Lc %i /proc/self/ns/net)" ] || die "$side: netns"
 	done
+	[ "$(field round_trip_us "$client")" -gt 0 ] || die "$client: no round trip"
 	[ "$(field source "$client")" = "$(field peer "$server")" ] || die "$client and $server are no pair"
 	[ $(($(field sends "$client") - sent)) -ge 8 ] || die "8 RPCs, and the client's file does not tell"
 	[ $(($(field received "$server") - received)) -ge 8 ] || die "8 Calls, and the server's file does not tell"
@@ -196,6 +197,42 @@ case_debugfs() {
 		[ "$(field version "$side") $(field inline_send "$side") $(field peer_spoke "$side")" = "2 16384 1" ] ||
 			die "not version 2: $(cat "$side")"
 	done
+	nfs_umount
+	highest 1
+}
+
+# Of the client's connection, microseconds
+round_trip() { field round_trip_us $DEBUG/client/*; }
+# longer <microseconds>: is it longer than that?
+longer() { [ "$(round_trip)" -gt "$1" ]; }
+
+# The client knows how long its way is: from connecting and from Replies, and from probes when
+# the way becomes longer.
+# Covers: T-40
+case_round-trip() {
+	local near far back i
+	[ "$MODULE" = ours ] || skip "the in-tree module does not tell"
+	[ "$PROVIDER" = siw ] || skip "rxe needs no network to reach its own host"
+	until_true 30 nobody_shown || die "of former mounts: $(ls $DEBUG/client)"
+	modprobe -q sch_netem || true
+	tc qdisc add dev lo root netem delay 10ms limit 100000 || skip "this kernel has no netem"
+	trap 'tc qdisc del dev lo root 2>/dev/null; echo 10 >/proc/sys/sunrpc/rdma_keepalive_time' EXIT
+	highest 2
+	echo 1 >/proc/sys/sunrpc/rdma_keepalive_time
+	nfs_mount 3
+	far=$(round_trip)
+	tc qdisc del dev lo root
+	for i in {1..20}; do : >"$MNT/quick.$i"; done
+	near=$(round_trip)
+	tc qdisc add dev lo root netem delay 10ms limit 100000
+	: >$MNT/slow
+	back=$(round_trip)
+	echo "$far us with a delay of 20000, $near without, $back with it again"
+	[ "$far" -ge 20000 ] && [ "$far" -lt 200000 ] || die "$far us is not the round trip"
+	[ "$near" -lt 20000 ] || die "$near us were not needed"
+	[ "$back" -le "$near" ] || die "a slow Reply is taken for a long way"
+	until_true 30 longer "$back" || die "probes do not tell that the way is longer"
+	[ "$(round_trip)" -le $((2 * back)) ] || die "from $back to $(round_trip) us at once"
 	nfs_umount
 	highest 1
 }

@@ -7,5 +7,6 @@
 #include_next <linux/limits.h>
 
 #define U32_MAX		0xffffffffu
+#define U64_MAX		0xffffffffffffffffull
 
 #endif

@@ -13,7 +13,6 @@
 #include <linux/minmax.h>
 #include <linux/types.h>
 
-#define U64_MAX			0xffffffffffffffffull
 #define round_up(n, to)		(((n) + (to) - 1) / (to) * (to))
 
 #define GFP_KERNEL	0

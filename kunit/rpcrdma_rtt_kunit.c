@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unit tests of net/core/rtt.c: the round trip that the times of answers show.
+ */
+
+#include <linux/limits.h>
+#include <linux/minmax.h>
+
+#include <rpcrdma/rtt.h>
+
+#include "rpcrdma_kunit.h"
+
+#define USEC	1000ull		/* nanoseconds */
+
+/* As a client does it: a message is worth a look, or is not */
+static void rpcrdma_rtt_reply(struct rpcrdma_rtt *rtt, u64 ns)
+{
+	if (rpcrdma_rtt_asks(rtt, ns))
+		rpcrdma_rtt_heard(rtt, ns / USEC);
+}
+
+/* What connects begins the estimate, whatever it is; and it has bounds. */
+static void rpcrdma_rtt_begins_with_connecting(struct kunit *test)
+{
+	static const u64 took[][2] = {
+		{ 0, 1 }, { 1, 1 }, { 2, 2 }, { 250, 250 },
+		{ RPCRDMA_RTT_MAX - 1, RPCRDMA_RTT_MAX - 1 },
+		{ RPCRDMA_RTT_MAX, RPCRDMA_RTT_MAX },
+		{ RPCRDMA_RTT_MAX + 1, RPCRDMA_RTT_MAX },
+		{ U32_MAX + 1ull, RPCRDMA_RTT_MAX },
+		{ U64_MAX, RPCRDMA_RTT_MAX },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(took); i++) {
+		struct rpcrdma_rtt heard = { }, probed = { };
+
+		KUNIT_EXPECT_FALSE(test, rpcrdma_rtt_asks(&heard, 0));
+		rpcrdma_rtt_heard(&heard, took[i][0]);
+		KUNIT_EXPECT_EQ(test, heard.rt_us, took[i][1]);
+		/* An end that accepts knows nothing before its first probe. */
+		rpcrdma_rtt_probed(&probed, took[i][0]);
+		KUNIT_EXPECT_EQ(test, probed.rt_us, took[i][1]);
+	}
+}
+
+/* However slow a server is, and however often: it was quick once. */
+/* Covers: T-40 */
+static void rpcrdma_rtt_slow_server(struct kunit *test)
+{
+	struct rpcrdma_rtt rtt = { };
+	u32 i;
+
+	rpcrdma_rtt_heard(&rtt, 3000);
+	for (i = 0; i < 100; i++)
+		rpcrdma_rtt_reply(&rtt, (2000 - i) * USEC);
+	KUNIT_EXPECT_EQ(test, rtt.rt_us, 1901);
+	rpcrdma_rtt_reply(&rtt, 30 * USEC);
+	KUNIT_EXPECT_EQ(test, rtt.rt_us, 30);
+	for (i = 0; i < 100000; i++) {
+		rpcrdma_rtt_reply(&rtt, (30 + i) * USEC);
+		/* It is not even looked at. */
+		KUNIT_EXPECT_FALSE(test, rpcrdma_rtt_asks(&rtt, 30 * USEC));
+		KUNIT_EXPECT_TRUE(test, rpcrdma_rtt_asks(&rtt, 30 * USEC - 1));
+	}
+	/* Nor does it help to be told by force. */
+	rpcrdma_rtt_heard(&rtt, 5000);
+	KUNIT_EXPECT_EQ(test, rtt.rt_us, 30);
+}
+
+/* A probe that was late, behind data or after a loss, is one that was late. */
+/* Covers: T-40 */
+static void rpcrdma_rtt_late_probe(struct kunit *test)
+{
+	struct rpcrdma_rtt rtt = { };
+	u32 i;
+
+	rpcrdma_rtt_heard(&rtt, 100);
+	for (i = 0; i < 100; i++) {
+		rpcrdma_rtt_probed(&rtt, 500000);
+		rpcrdma_rtt_probed(&rtt, 400000);
+		/* The way is what it was: a fourth more is no news. */
+		rpcrdma_rtt_probed(&rtt, 125);
+		KUNIT_EXPECT_EQ(test, rtt.rt_us, 100);
+		KUNIT_EXPECT_EQ(test, rtt.rt_longer, 0);
+	}
+	rpcrdma_rtt_probed(&rtt, 126);
+	KUNIT_EXPECT_EQ(test, rtt.rt_longer, 1);
+}
+
+/* So does a message between them that was quick. */
+static void rpcrdma_rtt_quick_reply_confirms(struct kunit *test)
+{
+	struct rpcrdma_rtt rtt = { };
+	u32 i;
+
+	rpcrdma_rtt_heard(&rtt, 100);
+	for (i = 0; i < 100; i++) {
+		rpcrdma_rtt_probed(&rtt, 500000);
+		rpcrdma_rtt_probed(&rtt, 500000);
+		/* The first one afterwards is looked at, and is slow. */
+		KUNIT_EXPECT_TRUE(test, rpcrdma_rtt_asks(&rtt, 1000000 * USEC));
+		rpcrdma_rtt_reply(&rtt, 1000000 * USEC);
+		KUNIT_EXPECT_EQ(test, rtt.rt_longer, 2);
+		KUNIT_EXPECT_FALSE(test, rpcrdma_rtt_asks(&rtt, 126 * USEC));
+		rpcrdma_rtt_reply(&rtt, 126 * USEC - 1);
+		KUNIT_EXPECT_EQ(test, rtt.rt_us, 100);
+		KUNIT_EXPECT_EQ(test, rtt.rt_longer, 0);
+		KUNIT_EXPECT_FALSE(test, rpcrdma_rtt_asks(&rtt, 100 * USEC));
+	}
+}
+
+/* The way has become longer: it is found out, slowly, and by probes alone. */
+/* Covers: T-40 */
+static void rpcrdma_rtt_longer_way(struct kunit *test)
+{
+	struct rpcrdma_rtt rtt = { };
+	u32 i, was;
+
+	rpcrdma_rtt_heard(&rtt, 10);
+	for (i = 1; i <= 60; i++) {
+		was = rtt.rt_us;
+		rpcrdma_rtt_probed(&rtt, 1000 + i % 3);
+		if (i % RPCRDMA_RTT_PROBES && was < 1000)
+			KUNIT_EXPECT_EQ(test, rtt.rt_us, was);
+		else
+			KUNIT_EXPECT_LE(test, rtt.rt_us, 2 * was);
+		KUNIT_EXPECT_GE(test, rtt.rt_us, was == 1001 ? 1000 : was);
+		KUNIT_EXPECT_LT(test, rtt.rt_longer, RPCRDMA_RTT_PROBES);
+	}
+	KUNIT_EXPECT_EQ(test, rtt.rt_us, 1000);
+
+	/* And shorter again: at once */
+	rpcrdma_rtt_reply(&rtt, 40 * USEC);
+	KUNIT_EXPECT_EQ(test, rtt.rt_us, 40);
+}
+
+/* It goes up to the quickest of the probes, wherever that one was. */
+static void rpcrdma_rtt_quickest_probe(struct kunit *test)
+{
+	static const u32 us[] = { 150, 170, 190 };
+	u32 i;
+
+	for (i = 0; i < 6; i++) {
+		struct rpcrdma_rtt rtt = { };
+
+		rpcrdma_rtt_heard(&rtt, 100);
+		rpcrdma_rtt_probed(&rtt, us[i % 3]);
+		rpcrdma_rtt_probed(&rtt, us[(i % 3 + 1 + i / 3) % 3]);
+		KUNIT_EXPECT_EQ(test, rtt.rt_us, 100);
+		rpcrdma_rtt_probed(&rtt, us[(i % 3 + 2 - i / 3) % 3]);
+		KUNIT_EXPECT_EQ(test, rtt.rt_us, 150);
+	}
+}
+
+/* Any times in any order: between bounds; no answer is believed to have come
+ * before it can; never up but by probes, and then to the double at most. And the
+ * answers that are looked at are few.
+ */
+static void rpcrdma_rtt_any(struct kunit *test)
+{
+	struct rpcrdma_kunit *fx = test->priv;
+	u32 i, was, way, looked = 0, probes = 0;
+	struct rpcrdma_rtt rtt = { };
+	u64 us;
+
+	rpcrdma_rtt_heard(&rtt, RPCRDMA_RTT_MAX);
+	for (i = 0; i < 100000; i++) {
+		/* Ways of 10 us to 1 s, each for a while */
+		way = 10 << i / 5000 % 17;
+		us = way + rpcrdma_kunit_random(fx, i % 7 ? 50 : 5000);
+		was = rtt.rt_us;
+		if (i % 50) {
+			looked += rpcrdma_rtt_asks(&rtt, us * USEC);
+			rpcrdma_rtt_reply(&rtt, us * USEC);
+			KUNIT_EXPECT_LE(test, rtt.rt_us, was);
+		} else {
+			probes++;
+			rpcrdma_rtt_probed(&rtt, us);
+			KUNIT_EXPECT_LE(test, rtt.rt_us, 2 * was);
+		}
+		KUNIT_EXPECT_LE(test, rtt.rt_us, max_t(u64, was, us));
+		KUNIT_EXPECT_GE(test, rtt.rt_us, min(was, way));
+		KUNIT_EXPECT_LE(test, rtt.rt_us, RPCRDMA_RTT_MAX);
+		KUNIT_EXPECT_GE(test, rtt.rt_us, 1);
+	}
+	KUNIT_EXPECT_LT(test, looked, 4 * probes);
+}
+
+static struct kunit_case rpcrdma_rtt_kunit_cases[] = {
+	KUNIT_CASE(rpcrdma_rtt_begins_with_connecting),
+	KUNIT_CASE(rpcrdma_rtt_slow_server),
+	KUNIT_CASE(rpcrdma_rtt_late_probe),
+	KUNIT_CASE(rpcrdma_rtt_quick_reply_confirms),
+	KUNIT_CASE(rpcrdma_rtt_longer_way),
+	KUNIT_CASE(rpcrdma_rtt_quickest_probe),
+	KUNIT_CASE(rpcrdma_rtt_any),
+	{}
+};
+
+static struct kunit_suite rpcrdma_rtt_suite = {
+	.name = "rpcrdma_rtt",
+	.init = rpcrdma_kunit_init,
+	.test_cases = rpcrdma_rtt_kunit_cases,
+};
+
+kunit_test_suite(rpcrdma_rtt_suite);

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The choice: does the item of a Call go by Sends, or does the server fetch it by
+ * RDMA Read?
+ *
+ * Sends save a round trip, the second time that the server's thread wakes up,
+ * registration and invalidation. Each transmission beyond the first costs. So for
+ * a connection there is a size up to which Sends are the better way. It changes
+ * only with the round trip and with what the two ends have announced. It is worked
+ * out then, and a Call costs one comparison.
+ *
+ * What a further transmission costs is counted in full, as if nothing of it went
+ * on beside anything else. It has to be paid for either by the work that Sends
+ * save, or by the time: one of the two, not their sum. The time that it really
+ * adds is a fifth of that, or less. So Sends take no longer than an RDMA Read
+ * even where the round trip is a fifth of its estimate. That is the margin for a
+ * server that was slow whenever it was asked.
+ *
+ * On long ways the round trip is all that counts, at any size (rtx.rst 6.1): 256
+ * transmissions, more than which no group has, take little longer than the shortest
+ * of these ways.
+ *
+ * Credits are no part of it: a Call takes them if they are there at that moment,
+ * or it takes base form, see rpcrdma_group_credits(). Nor is the exact number of
+ * transmissions, which rpcrdma_group_call() finds.
+ *
+ * See RTX-95, RTX-96 of rtx.rst; T-40.
+ */
+
+#include <linux/export.h>
+#include <linux/limits.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/types.h>
+
+#include <kunit/visibility.h>
+
+#include <rpcrdma/choice.h>
+#include <rpcrdma/layout.h>
+
+#define RPCRDMA_CHOICE_PAGE	4096u
+#define RPCRDMA_CHOICE_NSECS	1000u	/* in a microsecond */
+
+/* The figures of rtx.rst 6.1: c, taken as 5000 instructions and more than any time
+ * that a transmission adds; what 4K more copied at both ends is worth; F, of which
+ * the smaller breaks even at 6 further transmissions; and w and g at their lower
+ * ends.
+ */
+const struct rpcrdma_choice_costs rpcrdma_choice_costs = {
+	.cc_more	= 5000,
+	.cc_copy	= 1000,
+	.cc_saved	= 30000,
+	.cc_wake	= 5000,
+	.cc_register	= 1000,
+};
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_choice_costs);
+
+/* Bytes of an item in each transmission, behind the head part; 0: there are no
+ * targets that a Send of ours reaches.
+ */
+static u32 rpcrdma_choice_placed(const struct rpcrdma_choice *choice)
+{
+	static const struct rpcrdma2_item any = {
+		.im_length = RPCRDMA_CHOICE_MOST,
+	};
+	struct rpcrdma_layout layout = { .ly_limit = choice->ch_send };
+
+	rpcrdma_layout_place(&layout, choice->ch_peer, choice->ch_segs, &any, 1);
+	return layout.ly_part;
+}
+
+/* Likewise in the payload stream. The first has less, for its header. */
+static u32 rpcrdma_choice_continued(const struct rpcrdma_choice *choice)
+{
+	return choice->ch_send - min(choice->ch_send, RPCRDMA2_RTX_NEXT_LEN);
+}
+
+/* Bytes of an item, of @part each, whose further transmissions cost no more than
+ * @gain nanoseconds.
+ */
+static u64 rpcrdma_choice_worth(u64 gain, u64 cost, u32 part)
+{
+	u32 each = min_t(u64, max_t(u64, cost, 1), U32_MAX);
+
+	return min_t(u64, div_u64(gain, each) + 1, RPCRDMA2_RTX_MAX_COUNT) *
+	       part;
+}
+
+/* The largest item for which Sends are the better way, if the peer takes it so */
+static u64 rpcrdma_choice_best(const struct rpcrdma_choice *choice, u32 part,
+			       bool placed)
+{
+	const struct rpcrdma_choice_costs *costs = choice->ch_costs;
+	u64 cost = costs->cc_more, gain, near;
+
+	if (choice->ch_rtt >= RPCRDMA_CHOICE_FAR)
+		return RPCRDMA_CHOICE_MOST;
+	if (!placed)
+		cost += (u64)part * costs->cc_copy / RPCRDMA_CHOICE_PAGE;
+	near = min_t(u64, rpcrdma_choice_worth(costs->cc_saved, cost, part),
+		     placed ? RPCRDMA_CHOICE_PLACED :
+			      RPCRDMA_CHOICE_CONTINUED);
+	gain = (u64)choice->ch_rtt * RPCRDMA_CHOICE_NSECS + costs->cc_wake +
+	       costs->cc_register;
+	return min_t(u64, max(near, rpcrdma_choice_worth(gain, cost, part)),
+		     RPCRDMA_CHOICE_MOST);
+}
+
+/**
+ * rpcrdma_choice_limit - up to which size do items go by Sends?
+ * @choice: what it depends on
+ *
+ * To be asked when the round trip or the limits have changed, not for each Call.
+ *
+ * Context: any.
+ * Return: bytes of the largest such item; 0: none, the peer takes no groups.
+ */
+u32 rpcrdma_choice_limit(const struct rpcrdma_choice *choice)
+{
+	const struct rpcrdma2_rtx *peer = choice->ch_peer;
+	u32 part = rpcrdma_choice_placed(choice);
+	bool placed = part;
+	u64 best = choice->ch_fixed;
+
+	if (!placed)
+		part = rpcrdma_choice_continued(choice);
+	if (!best)
+		best = rpcrdma_choice_best(choice, part, placed);
+	best = min_t(u64, best, peer->xp_msg_max);
+	return min_t(u64, best, (u64)part * peer->xp_call_max);
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_choice_limit);
