@@ -137,7 +137,7 @@ DEFINE_EVENT(rpcrdma_wc_error_class, rpcrdma_probe_err,
 		 const struct rpcrdma_cid *cid, const struct ib_wc *wc),
 	TP_ARGS(conn, cid, wc));
 
-/* What had to wait for send queue slots has got them */
+/* A waiter has got its send queue slots */
 TRACE_EVENT(rpcrdma_sq_wait,
 	TP_PROTO(const struct rpcrdma_sq *sq, u32 slots),
 	TP_ARGS(sq, slots),
@@ -172,7 +172,7 @@ TRACE_EVENT(rpcrdma_recv_post,
 		  __entry->number)
 );
 
-/* It has completed, in whatever way */
+/* A Receive has completed, with or without an error */
 TRACE_EVENT(rpcrdma_recv_done,
 	TP_PROTO(const struct rpcrdma_cid *cid, const struct ib_wc *wc),
 	TP_ARGS(cid, wc),
