@@ -46,9 +46,9 @@ enum rpcrdma_conn_state {
  *	not close the connection, but has another task close it. It is not called
  *	when rpcrdma_conn_drain() ends the connection.
  * @waiting: returns whether any posted requests have not completed. If so, it sets
- *	@posted to the time when the first of them was posted, and @since to the time
- *	when a request of that kind last completed, both in jiffies. Called by the
- *	keepalive's work; may be NULL.
+ *	@posted to the time when the first of them was posted, and @since to the time of
+ *	the last completion of a request of that kind, or to @posted if that is later.
+ *	Both are in jiffies. Called by the keepalive's work; may be NULL.
  */
 struct rpcrdma_conn_ops {
 	void	(*receive)(struct rpcrdma_conn *conn,

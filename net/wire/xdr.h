@@ -71,7 +71,9 @@ static inline void rpcrdma_xdr_put(struct rpcrdma_xdr_out *out, u32 value)
 	out->xo_left -= RPCRDMA_WORD_LEN;
 }
 
-/* Returns the bytes written to a buffer of @size, or -EMSGSIZE. */
+/* Returns the number of bytes written to a buffer of @size bytes; or -EMSGSIZE if some
+ * words had no room.
+ */
 static inline int rpcrdma_xdr_done(const struct rpcrdma_xdr_out *out, u32 size)
 {
 	return out->xo_full ? -EMSGSIZE : (int)(size - out->xo_left);
