@@ -36,7 +36,7 @@ struct rpcrdma_sq {
  * @wt_leave: number of slots that must remain free
  * @wt_ready: called by rpcrdma_sq_serve() when the waiter has got its slots and has left
  *	the line. Waiters get their slots in the order of the line. wt_ready() is
- *	called in that order only if the owner serializes rpcrdma_sq_serve().
+ *	called in that order only if the owner serialises rpcrdma_sq_serve().
  */
 struct rpcrdma_sq_waiter {
 	struct list_head	wt_list;

@@ -142,7 +142,7 @@ void xprt_rdma_bc_destroy(struct rpc_xprt *xprt, unsigned int reqs)
 
 /**
  * xprt_rdma_bc_exit - free all callback slots
- * @xr: transport that is going away
+ * @xr: transport that is being destroyed
  *
  * Context: process.
  */
@@ -285,8 +285,8 @@ static void xprt_rdma_bc_enqueue_locked(struct xprt_rdma *xr,
 	lockdep_assert_held(&xprt->bc_pa_lock);
 
 	serv = xr->xr_bc_enabled ? xprt->bc_serv : NULL;
-	/* The queued Call holds a reference to the transport, unless the
-	 * transport is going away.
+	/* A queued Call holds a reference to the transport. If the transport is being
+	 * destroyed, there is no reference to take, and the Call is dropped.
 	 */
 	if (serv && !xprt_get(xprt))
 		serv = NULL;

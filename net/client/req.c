@@ -325,7 +325,7 @@ void xprt_rdma_req_free_buf(struct rpc_task *task)
 	struct rpc_rqst *rqst = task->tk_rqstp;
 	struct xprt_rdma_req *req = xprt_rdma_req_from(rqst);
 
-	/* Pairs with xprt_rdma_send_unpark_locked() */
+	/* Pairs with xprt_rdma_send_unpark_locked(). */
 	if (unlikely(smp_load_acquire(&req->rr_parked)))
 		xprt_rdma_send_forget(xprt_rdma_from(rqst->rq_xprt), req);
 	if (unlikely(!list_empty(&req->rr_mrs)))

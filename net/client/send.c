@@ -317,7 +317,7 @@ int xprt_rdma_sends_create(struct xprt_rdma *xr)
 
 /**
  * xprt_rdma_sends_destroy - free a connection's Sends
- * @xr: transport whose connection has no queues any more
+ * @xr: transport whose connection no longer has queues
  *
  * Context: process.
  */
@@ -534,7 +534,7 @@ void xprt_rdma_send_forget(struct xprt_rdma *xr, struct xprt_rdma_req *req)
 	if (send) {
 		rpcrdma_sq_leave(sq, &send->sn_send.sd_wait);
 		list_add(&send->sn_send.sd_list, &xr->xr_send_free);
-		/* The next in line may need fewer entries. */
+		/* The next parked Call may need fewer entries. */
 		rpcrdma_sq_serve(sq);
 	}
 	spin_unlock(&xr->xr_send_lock);

@@ -371,7 +371,7 @@ DEFINE_XPRT_RDMA_WC(mr_err);
 
 #endif /* RPCRDMA_TRACE_XPRT_H */
 
-/* From include/, which is searched */
+/* The path is relative to include/, which is in the search path. */
 #undef TRACE_INCLUDE_PATH
 #define TRACE_INCLUDE_PATH ../net/client
 #undef TRACE_INCLUDE_FILE

@@ -312,7 +312,7 @@ struct xprt_rdma {
 	char				xr_device[IB_DEVICE_NAME_MAX];
 	struct dentry			*xr_debugfs;
 
-	/* Everything from here on is cleared when a connection begins */
+	/* All members from here on are cleared when a connection begins. */
 	struct rpcrdma_client_sizes	xr_sizes;
 	u32				xr_vers;
 	u32				xr_v2_inline;

@@ -224,7 +224,7 @@ static bool rpcrdma_device_is_empty(struct rpcrdma_device *dv)
 	return empty;
 }
 
-/* Nothing interrupts the wait: a removal cannot be refused. */
+/* The wait cannot be interrupted, because the removal of a device cannot be refused. */
 static void rpcrdma_device_remove(struct ib_device *device, void *client_data)
 {
 	struct rpcrdma_device *dv = client_data;

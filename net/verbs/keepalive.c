@@ -86,7 +86,7 @@ static void rpcrdma_keepalive_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 	rpcrdma_conn_fail(conn, -ETIMEDOUT);
 }
 
-/* Returns 0, or a negative errno and the connection is down. */
+/* Posts a probe. Returns 0; or a negative errno, and the connection is down. */
 static int rpcrdma_keepalive_probe(struct rpcrdma_conn *conn)
 {
 	struct rpcrdma_keepalive *al = &conn->cn_keepalive;

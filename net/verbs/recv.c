@@ -324,7 +324,7 @@ void rpcrdma_recv_pool_orphan(struct rpcrdma_recv_pool *pool)
  * rpcrdma_recv_pool_destroy - free all Receives
  * @pool: pool of a connection that was drained, or never had a Receive posted
  *
- * Context: process. The owner holds no Receive any more.
+ * Context: process. The owner no longer holds any Receive.
  */
 void rpcrdma_recv_pool_destroy(struct rpcrdma_recv_pool *pool)
 {

@@ -21,7 +21,7 @@
 #include <rpcrdma/send.h>
 
 /**
- * rpcrdma_send_init - initialize a Send without a buffer
+ * rpcrdma_send_init - initialise a Send without a buffer
  * @send: Send, zeroed
  * @conn: connection with queues
  * @done: completion handler, which finds the Send with rpcrdma_send_of()

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Trace events of the rooms that both ends share: connections and Receives. */
+/* Trace events that client and server share: connections, Receives and send queues. */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM rpcrdma
 #undef TRACE_SYSTEM_VAR
@@ -192,7 +192,7 @@ TRACE_EVENT(rpcrdma_recv_done,
 
 #endif /* RPCRDMA_TRACE_VERBS_H */
 
-/* From include/, which is searched */
+/* The path is relative to include/, which is in the search path. */
 #undef TRACE_INCLUDE_PATH
 #define TRACE_INCLUDE_PATH ../net/verbs
 #undef TRACE_INCLUDE_FILE
