@@ -13,8 +13,8 @@
  * has released it. sunrpc would let all rpc_clnts share one rpc_xprt, kept in
  * xpt_bc_xprt, and one switch, kept in xpt_bc_xps. Neither is used, because sunrpc
  * publishes the switch before it is complete, and does not expect that somebody else
- * asks for it at that time. rpc_create() publishes in xprt->bc_xprt, which stays NULL
- * here.
+ * asks for it at that time. rpc_create() looks at xprt->bc_xprt to find out where to
+ * publish the switch, and here that stays NULL.
  *
  * Receives for the replies are posted when a way back is made. There are as many as
  * callbacks that can be in flight on the connection (rfc5666bis 8.2.2.2).
@@ -215,9 +215,7 @@ static int svc_rdma_bc_buf_alloc(struct rpc_task *task)
 	return 0;
 }
 
-/* sunrpc has removed the RPC from its queue of receivers, so no answer completes it any
- * more. No lock is held.
- */
+/* sunrpc frees the buffers of an RPC that no answer can find any more. No lock is held. */
 static void svc_rdma_bc_buf_free(struct rpc_task *task)
 {
 	struct rpc_rqst *rqst = task->tk_rqstp;

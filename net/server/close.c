@@ -2,7 +2,7 @@
 /*
  * The end of a connection of the server. Threads, memory and the device are released
  * whatever the client does, and wherever a thread may be stuck. This file never decides
- * that a connection has to end, and nothing that it calls calls back into it.
+ * that a connection has to end, and the functions that it calls never call it.
  *
  * Operation
  *

@@ -26,7 +26,7 @@
 #define SVC_RDMA_REQ_SIZE_MAX		RPCRDMA_INLINE_MAX
 #define SVC_RDMA_BC_REQUESTS_MAX	128u
 
-/* Connect requests that the CM core keeps waiting; and that a listener does */
+/* Maximum number of connect requests that wait in the CM core, and in a listener */
 #define SVC_RDMA_BACKLOG		128
 
 /* What most clients of version 2 can receive, and what this server can by default */
@@ -46,8 +46,8 @@ void svc_rdma_exit(void);
 
 /**
  * struct svc_rdma_mrs - the memory regions of a connection
- * @ms_size: regions that there are; it only grows, under sx_grow
- * @ms_free: regions that nobody has reserved
+ * @ms_size: number of regions; it only grows, under sx_grow
+ * @ms_free: number of regions that are not reserved
  */
 struct svc_rdma_mrs {
 	u32			ms_size;
