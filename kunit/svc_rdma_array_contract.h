@@ -230,7 +230,7 @@ static void array_kunit_round(struct array_kunit *ak, u32 used, u32 spliced,
 		array_kunit_take(ak, how, used);
 	} else {
 		svc_rdma_array_keep(rqstp, array_kunit_reusable);
-		/* No page of the page cache can be in the next Reply. */
+		/* The next Reply is not built in pages of the page cache. */
 		array_kunit_release(ak, ARRAY_KUNIT_SEPARATE);
 		array_kunit_alloc(ak, ARRAY_KUNIT_SEPARATE);
 		reply = rqstp->rq_respages;

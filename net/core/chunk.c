@@ -321,7 +321,7 @@ int rpcrdma_payload_assign(const struct rpcrdma_lists *lists,
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_payload_assign);
 
-/* The first byte of the stream behind a payload and its roundup. */
+/* Offset in the stream of the first byte behind a payload and its roundup. */
 static u32 rpcrdma_payload_end(const struct rpcrdma_payload *payload,
 			       u32 stream_len)
 {

@@ -34,11 +34,11 @@
 /* RDMA Reads in flight at most; more would not make a connection faster */
 #define SVC_RDMA_ORD_MAX	32u
 
-/* Credits granted to each client */
+/* Maximum number of credits of a connection */
 unsigned int svc_rdma_max_requests = 128;
-/* Callbacks in flight to each client */
+/* Maximum number of callbacks in flight on a connection */
 unsigned int svc_rdma_max_bc_requests = 16;
-/* Bytes of the largest inline message, in either direction */
+/* Bytes of the largest inline message of version 1, in either direction */
 unsigned int svc_rdma_max_req_size = 4096;
 /* Refuse clients that ask our adapter to retry for ever while they have no Receive
  * posted. Such clients are served by default: they break RFC 8166 3.3.1 only when they

@@ -236,7 +236,7 @@ bool rpcrdma_form_has_msg(const struct rpcrdma_hdr *hdr)
 	return hdr->hd_msg_len >= RPCRDMA_RPC_MIN;
 }
 
-/* See RFC 8166 3.4.5. core/chunk.c checks where the positions lead. */
+/* See RFC 8166 3.4.5. core/chunk.c checks that the positions fit into the stream. */
 static bool rpcrdma_form_positions_aligned(const struct rpcrdma_lists *lists)
 {
 	u32 i;
