@@ -289,7 +289,7 @@ static void array_kunit_refused(struct kunit *test)
 		ak->ak_rqst->rq_respages = ak->ak_rqst->rq_pages + i;
 		KUNIT_EXPECT_FALSE(test, svc_rdma_array_fits(ak->ak_rqst));
 	}
-	/* A service that uses all of the array */
+	/* The service uses all entries of the array */
 	ak->ak_rqst->rq_respages = ak->ak_rqst->rq_pages;
 	ak->ak_rqst->rq_page_end = ak->ak_rqst->rq_pages + ARRAY_KUNIT_ENTRIES;
 	KUNIT_EXPECT_FALSE(test, svc_rdma_array_fits(ak->ak_rqst));

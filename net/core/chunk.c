@@ -232,7 +232,7 @@ bool rpcrdma_lists_keep_head(const struct rpcrdma_lists *lists, const void *msg,
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_lists_keep_head);
 
-/* Returns false if the chunk has a handle that differs from *@handle. */
+/* Returns false if the chunk has a handle that differs from those seen before. */
 static bool rpcrdma_chunk_same_handle(const struct rpcrdma_lists *lists,
 				      const struct rpcrdma_chunk *chunk,
 				      bool *seen, u32 *handle)

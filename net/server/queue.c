@@ -201,7 +201,7 @@ void svc_rdma_pull_next(struct svc_rdma_xprt *sx)
 {
 	bool fits;
 
-	/* Order what was freed before the look at qu_waiting */
+	/* Order the change that made room before the check of qu_waiting */
 	smp_mb();
 	if (likely(list_empty(&sx->sx_queue.qu_waiting)))
 		return;

@@ -95,7 +95,7 @@ static void svc_rdma_take_bad_response(struct svc_rdma_call *call,
 		svc_rdma_callback_fail(call->sc_sx, call->sc_hdr.hd_xid);
 }
 
-/* Handle a message that is not a Call that can be executed. */
+/* Handle a message that cannot be executed as a Call. */
 static void svc_rdma_dispose(struct svc_rdma_call *call,
 			     enum rpcrdma_verdict verdict)
 {
