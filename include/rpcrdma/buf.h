@@ -10,9 +10,9 @@
 /**
  * struct rpcrdma_buf - one mapped buffer
  * @bf_data: kernel address
- * @bf_device: device it is mapped for; NULL: not mapped
- * @bf_addr: DMA address, while mapped
- * @bf_size: bytes
+ * @bf_device: device that the buffer is mapped for, or NULL if it is not mapped
+ * @bf_addr: DMA address while the buffer is mapped
+ * @bf_size: size in bytes
  * @bf_dir: DMA direction
  */
 struct rpcrdma_buf {
@@ -28,14 +28,14 @@ int rpcrdma_buf_init(struct rpcrdma_buf *buf, struct ib_device *device,
 void rpcrdma_buf_unmap(struct rpcrdma_buf *buf);
 void rpcrdma_buf_exit(struct rpcrdma_buf *buf);
 
-/* The device is about to read the first @len bytes. */
+/* Call before the device reads the first @len bytes. */
 static inline void rpcrdma_buf_sync_for_device(struct rpcrdma_buf *buf, u32 len)
 {
 	ib_dma_sync_single_for_device(buf->bf_device, buf->bf_addr, len,
 				      buf->bf_dir);
 }
 
-/* The device has written the first @len bytes. */
+/* Call after the device has written the first @len bytes. */
 static inline void rpcrdma_buf_sync_for_cpu(struct rpcrdma_buf *buf, u32 len)
 {
 	ib_dma_sync_single_for_cpu(buf->bf_device, buf->bf_addr, len,

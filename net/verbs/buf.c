@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The buffer room: memory that stays DMA-mapped as long as a connection lives.
- * It knows neither what a buffer is for nor whose it is.
+ * It knows neither the purpose nor the owner of a buffer.
  */
 #include <linux/slab.h>
 #include <rpcrdma/buf.h>
@@ -10,14 +10,13 @@
  * rpcrdma_buf_init - allocate a buffer and map it
  * @buf: buffer to set up
  * @device: device that will access it
- * @size: bytes
- * @dir: who writes it
- * @gfp: how to allocate
+ * @size: size in bytes
+ * @dir: DMA direction
+ * @gfp: allocation flags
  *
- * The memory is zeroed: whatever is sent from it that nobody wrote is zero
- * (RFC 8166 8.1).
+ * The memory is zeroed, so that no stale kernel data can be sent from it (RFC 8166 8.1).
  *
- * Context: process; may sleep if @gfp says so.
+ * Context: process; may sleep if @gfp allows it.
  * Return: 0; %-ENOMEM; %-EIO if mapping failed.
  */
 int rpcrdma_buf_init(struct rpcrdma_buf *buf, struct ib_device *device,
@@ -40,11 +39,12 @@ int rpcrdma_buf_init(struct rpcrdma_buf *buf, struct ib_device *device,
 }
 
 /**
- * rpcrdma_buf_unmap - take a buffer from the device, and keep its contents
+ * rpcrdma_buf_unmap - unmap a buffer, and keep its contents
  * @buf: buffer that rpcrdma_buf_init() set up, or a zeroed one
  *
- * What has arrived was handed to the CPU then, and may have been changed since, by
- * decryption in place: the rest of a bounce buffer or cache must not come on top.
+ * Received data has already been synchronised for the CPU, and may have been decrypted in
+ * place since. So unmapping must not copy a bounce buffer over it, or invalidate the
+ * cache.
  *
  * Context: any, once the device can no longer access the buffer.
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Fault injection: the knobs that tests turn, and their files in debugfs. Kbuild
- * leaves this file out without CONFIG_FAULT_INJECTION. It does not know what a knob
- * breaks: that is up to whoever asks, by the functions of fail.h.
+ * Fault injection: the knobs for tests, and their files in debugfs. Without
+ * CONFIG_FAULT_INJECTION, Kbuild does not build this file. It does not know what a knob
+ * affects: other files read the knobs by the functions of fail.h.
  */
 #include <linux/debugfs.h>
 #include <linux/delay.h>
@@ -16,7 +16,7 @@ struct rpcrdma_fail rpcrdma_fail = {
 	.fa_code	= RPCRDMA2_ERR_SYSTEM,
 };
 
-/* A device that can do less than it can */
+/* Knobs that lower the limits of a device */
 static void rpcrdma_fail_device_files(struct dentry *dir)
 {
 	struct rpcrdma_fail *fail = &rpcrdma_fail;
@@ -26,8 +26,8 @@ static void rpcrdma_fail_device_files(struct dentry *dir)
 	debugfs_create_u32("device_max_qp_wr", 0600, dir, &fail->fa_qp_wr);
 }
 
-/* A client that expects less of the server than it will send; that fails to
- * invalidate, does not hear of it, or does not even try yet
+/* Knobs that make the client expect less of the server than the server sends, or make a
+ * local invalidation fail, lose its completion, or start late
  */
 static void rpcrdma_fail_client_files(struct dentry *dir)
 {
@@ -44,7 +44,7 @@ static void rpcrdma_fail_client_files(struct dentry *dir)
 			    &fail->fa_hold_fence);
 }
 
-/* A server that takes less than it can */
+/* Knobs that make the server accept less, or answer with errors */
 static void rpcrdma_fail_server_files(struct dentry *dir)
 {
 	struct rpcrdma_fail *fail = &rpcrdma_fail;
@@ -58,8 +58,8 @@ static void rpcrdma_fail_server_files(struct dentry *dir)
 }
 
 /**
- * rpcrdma_fail_create_files - give each knob its file
- * @dir: directory of the module in debugfs, which removes them
+ * rpcrdma_fail_create_files - create a file for each knob
+ * @dir: directory of the module in debugfs; the files are removed with it
  *
  * Context: module load.
  */
@@ -71,7 +71,7 @@ void rpcrdma_fail_create_files(struct dentry *dir)
 }
 
 /**
- * rpcrdma_fail_wait - wait until no fence is held any more
+ * rpcrdma_fail_wait - wait until fa_hold_fence is cleared
  *
  * Context: process; sleeps.
  */
