@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/core/chunk.c: streams, and the pieces taken out.
+ * Unit tests of net/core/chunk.c: streams, and the chunks taken out of them.
  */
 
 #include <linux/limits.h>
@@ -158,7 +158,7 @@ static void rpcrdma_chunk_check_call(struct kunit *test)
 #define RPCRDMA_PARTS_LEN	4096u
 
 /*
- * A message by chance: as a stream, as a body, and as the memory of the
+ * A random message in three forms: as a stream, as a body, and as the memory of the
  * requester that its chunks point to.
  */
 struct rpcrdma_parts {
@@ -191,8 +191,8 @@ static void rpcrdma_parts_add_body(struct rpcrdma_kunit *fx,
 }
 
 /*
- * An item of @len bytes goes to a chunk, with its roundup or without. What
- * the requester has there as roundup is not zero; what the responder adds is.
+ * Move an item of @len bytes to a chunk, with or without its roundup. The roundup in the
+ * requester's memory is not zero; the one that the responder adds is.
  */
 static void rpcrdma_parts_add_chunk(struct rpcrdma_kunit *fx,
 				    struct rpcrdma_parts *parts, u32 len,
@@ -223,7 +223,9 @@ static void rpcrdma_parts_add_chunk(struct rpcrdma_kunit *fx,
 	}
 }
 
-/* The list is as mixed up as can be: first segments first, backwards. */
+/* Write the Read list in mixed order: the first segments of all chunks first, and the
+ * chunks backwards.
+ */
 static void rpcrdma_parts_put_list(struct rpcrdma_kunit *fx,
 				   struct rpcrdma_parts *parts)
 {
@@ -254,7 +256,7 @@ static void rpcrdma_parts_make(struct rpcrdma_kunit *fx,
 
 	memset(parts, 0, sizeof(*parts));
 	for (i = 0; i < n; i++) {
-		/* Position zero, or the same position twice, is another test */
+		/* Other tests have position zero, or the same position twice */
 		len = 4 * rpcrdma_kunit_random(fx, 10);
 		rpcrdma_parts_add_body(fx, parts, len + (must_gap ? 4 : 0));
 		len = rpcrdma_kunit_random(fx, 60);
@@ -266,7 +268,7 @@ static void rpcrdma_parts_make(struct rpcrdma_kunit *fx,
 	rpcrdma_parts_put_list(fx, parts);
 }
 
-/* Play the responder's Reads: copy a chunk's segments, in their order. */
+/* Copy the segments of a chunk in order, as the responder's RDMA Reads do. */
 static u32 rpcrdma_parts_pull(struct rpcrdma_kunit *fx,
 			      struct rpcrdma_parts *parts, u32 to,
 			      const struct rpcrdma_chunk *chunk)
@@ -477,7 +479,7 @@ static void rpcrdma_chunk_items_beyond_32_bits(struct kunit *test)
 }
 
 /*
- * Lists nobody checked: the walk ends, and never leaves the body.
+ * With lists that were not checked, the walk still ends, and never leaves the body.
  *
  * Covers: V1-RDC-17
  */
@@ -582,7 +584,7 @@ static void rpcrdma_chunk_single_handle(struct kunit *test)
 		rpcrdma_kunit_words(fx, (const u32[]) { 1, 0 }, 2);
 		rpcrdma_kunit_seg(fx, param->call, param->length, 0);
 	}
-	/* At a place of its own each, or they would be one chunk */
+	/* Give each its own position, or they would be one chunk */
 	for (i = 0; i < 2; i++) {
 		if (!param->read[i])
 			continue;
@@ -606,7 +608,7 @@ static void rpcrdma_chunk_single_handle(struct kunit *test)
 			param->handle);
 }
 
-/* Write chunks of 100 bytes, of none, and of 50 bytes. */
+/* Offer three Write chunks: of 100 bytes, of no segments, and of 50 bytes. */
 static void rpcrdma_chunk_offer_writes(struct rpcrdma_kunit *fx)
 {
 	fx->kf_lists.ls_nwrites = 3;
@@ -627,7 +629,7 @@ static void rpcrdma_chunk_assign_in_order(struct kunit *test)
 
 	rpcrdma_chunk_offer_writes(fx);
 
-	/* Takes the first chunk as a whole */
+	/* A small result uses up the first chunk */
 	KUNIT_EXPECT_EQ(test, rpcrdma_payload_assign(&fx->kf_lists, payloads,
 						     &used, 40, 3), 0);
 	KUNIT_EXPECT_EQ(test, used, 1);
@@ -639,7 +641,7 @@ static void rpcrdma_chunk_assign_in_order(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_payload_assign(&fx->kf_lists, payloads,
 						     &used, 100, 50), 2);
 	KUNIT_EXPECT_EQ(test, used, 3);
-	/* And there is no more */
+	/* There are no more chunks */
 	KUNIT_EXPECT_EQ(test, rpcrdma_payload_assign(&fx->kf_lists, payloads,
 						     &used, 200, 1), -ENOENT);
 	KUNIT_EXPECT_EQ(test, used, 3);
@@ -682,7 +684,7 @@ static void rpcrdma_chunk_assign_too_much(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, payloads[0].py_length, 0);
 }
 
-/* A Read list: chunks of one segment, with handles from 7 on */
+/* Write a Read list: @n chunks of one segment, with handles from 7 on */
 static void rpcrdma_chunk_put_reads(struct rpcrdma_kunit *fx, u32 n)
 {
 	u32 i;
@@ -694,8 +696,8 @@ static void rpcrdma_chunk_put_reads(struct rpcrdma_kunit *fx, u32 n)
 	rpcrdma_kunit_word(fx, 0);
 }
 
-/* The device can still write to the buffer after it was decoded: a chunk has no
- * more segments then than it had.
+/* The device can still write to the buffer after it was decoded. That must not give a chunk
+ * more segments than it had.
  *
  * Covers: MEM-05
  */
@@ -712,7 +714,7 @@ static void rpcrdma_chunk_grows_no_segments(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, rpcrdma_kunit_decode_lists(fx, &offset),
 			RPCRDMA_OK);
 
-	/* All three are at the position of the first now */
+	/* Now all three segments have the position of the first */
 	list = (u8 *)fx->kf_lists.ls_read[0].ck_segs;
 	memcpy(list + 28, list + 4, 4);
 	memcpy(list + 52, list + 4, 4);
@@ -720,12 +722,12 @@ static void rpcrdma_chunk_grows_no_segments(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, rpcrdma_chunk_next(&iter, &seg));
 	KUNIT_EXPECT_EQ(test, seg.rs_handle, 7);
 	KUNIT_EXPECT_FALSE(test, rpcrdma_chunk_next(&iter, &seg));
-	/* And none is at that of the second */
+	/* No segment has the position of the second any more */
 	rpcrdma_chunk_first(&fx->kf_lists, &fx->kf_lists.ls_read[1], &iter);
 	KUNIT_EXPECT_FALSE(test, rpcrdma_chunk_next(&iter, &seg));
 }
 
-/* Only the handles of this Call count, whatever an earlier one has left.
+/* Only the handles of this Call count, not those that an earlier Call has left behind them.
  *
  * Covers: V1-CRD-21
  */
@@ -748,7 +750,7 @@ static void rpcrdma_chunk_handles_behind_the_last(struct kunit *test)
 
 #define RPCRDMA_GAPS_LEN	400u
 
-/* Which bytes of the stream have left it, one flag a byte. */
+/* Make up payloads. @gone has a flag for each byte of the stream that leaves it. */
 static u32 rpcrdma_gaps_make(struct rpcrdma_kunit *fx, u8 *gone, u32 len,
 			     struct rpcrdma_payload *payloads, u32 max)
 {
@@ -788,7 +790,7 @@ static void rpcrdma_chunk_gaps_are_what_is_left(struct kunit *test)
 		while (rpcrdma_payload_gap_next(payloads, n, len, &pos,
 						&offset, &length)) {
 			KUNIT_ASSERT_GT(test, length, 0);
-			/* In order, and in as few pieces as can be */
+			/* The runs are in order, and no two are adjacent */
 			KUNIT_ASSERT_TRUE(test, offset > end || !end);
 			KUNIT_ASSERT_LE(test, offset + length, len);
 			for (i = offset; i < offset + length; i++)
@@ -824,7 +826,7 @@ static void rpcrdma_chunk_gap_after_an_odd_payload(struct kunit *test)
 							  &length));
 }
 
-/* Where a payload ends may be more than 32 bits can hold. Covers: V1-WPD-03 */
+/* The end of a payload may not fit 32 bits. Covers: V1-WPD-03 */
 static void rpcrdma_chunk_gap_before_the_last_payload(struct kunit *test)
 {
 	static const struct rpcrdma_payload payload = {
@@ -842,7 +844,9 @@ static void rpcrdma_chunk_gap_before_the_last_payload(struct kunit *test)
 							  &length));
 }
 
-/* What came back, to an offer of { 1000, 1000 }, { 500 } and { 2000, 3 }. */
+/* What a Reply returns to an offer of Write chunks { 1000, 1000 } and { 500 }, and of a
+ * Reply chunk { 2000, 3 }
+ */
 struct rpcrdma_chunk_back_case {
 	const char		*desc;
 	u32			offered_writes;
@@ -1050,7 +1054,7 @@ struct rpcrdma_chunk_head_case {
 	bool		keep;
 };
 
-/* The body has 400 bytes, and the longest head that will do has 200. */
+/* The body has 400 bytes, and a head may have up to 200. */
 static const struct rpcrdma_chunk_head_case rpcrdma_chunk_head_cases[] = {
 	{
 		.desc = "right behind the header", .nreads = 1,
@@ -1144,7 +1148,9 @@ static void rpcrdma_chunk_keep_head(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, rpcrdma_lists_keep_head(&lists, msg, 400, 200),
 			param->keep);
-	/* No byte behind the chunk's position counts, nor one that is not there */
+	/* A body of 36 bytes ends inside the RPC header, so it must not be used in
+	 * place, and nothing beyond it may be read.
+	 */
 	if (param->keep)
 		KUNIT_EXPECT_FALSE(test,
 				   rpcrdma_lists_keep_head(&lists, msg, 36,

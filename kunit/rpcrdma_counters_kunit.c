@@ -7,8 +7,8 @@
 
 #include <rpcrdma/counters.h>
 
-/* Larger than any width but 64 bits holds. scripts/tests/groups/kunit.sh finds it again
- * in the sysctl of that counter.
+/* This value needs 64 bits. scripts/tests/groups/kunit.sh looks for it in the sysctl of the
+ * counter.
  */
 #define RPCRDMA_COUNTERS_KUNIT_MANY	5000000000ull
 

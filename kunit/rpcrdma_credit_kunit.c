@@ -38,7 +38,7 @@ struct rpcrdma_credit_case {
 	bool		changed;
 };
 
-/* Of 128 requested. */
+/* 128 credits are requested. */
 static const struct rpcrdma_credit_case rpcrdma_credit_cases[] = {
 	{
 		.desc = "a first grant",
@@ -86,7 +86,7 @@ static void rpcrdma_credit_grant(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, win.wn_granted, param->granted);
 	KUNIT_EXPECT_TRUE(test, win.wn_opened);
 
-	/* In an error the same value does the same, once there was a Reply */
+	/* After a first Reply, the grant of an error has the same effect */
 	rpcrdma_window_reset(&win, 128);
 	rpcrdma_window_grant(&win, param->before);
 	KUNIT_EXPECT_EQ(test, rpcrdma_window_grant_error(&win, param->credit),
@@ -104,7 +104,7 @@ static void rpcrdma_credit_error_opens_nothing(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, win.wn_opened);
 	KUNIT_EXPECT_EQ(test, rpcrdma_window_room(&win, 0), 1);
 
-	/* A grant of the one there was opens, though nothing changes */
+	/* A grant of 1 opens the window, though the grant does not change */
 	KUNIT_EXPECT_FALSE(test, rpcrdma_window_grant(&win, 1));
 	KUNIT_EXPECT_TRUE(test, win.wn_opened);
 	KUNIT_EXPECT_TRUE(test, rpcrdma_window_grant_error(&win, 64));
@@ -127,7 +127,7 @@ static void rpcrdma_credit_room(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, rpcrdma_window_room(&win, U32_MAX), 0);
 
-	/* The smaller one holds, also when the request has come down */
+	/* The smaller of grant and request counts, even if the request shrinks */
 	win.wn_requested = 4;
 	KUNIT_EXPECT_EQ(test, rpcrdma_window_room(&win, 1), 3);
 }
@@ -141,7 +141,7 @@ static void rpcrdma_credit_given_up(struct kunit *test)
 	rpcrdma_window_grant(&win, 4);
 	KUNIT_EXPECT_FALSE(test, rpcrdma_window_repay(&win));
 
-	/* Of three in flight, two are given up: their credits stay used */
+	/* Two of three Calls in flight are given up: their credits stay used */
 	KUNIT_EXPECT_EQ(test, rpcrdma_window_room(&win, 3), 1);
 	rpcrdma_window_owe(&win);
 	rpcrdma_window_owe(&win);
@@ -149,7 +149,7 @@ static void rpcrdma_credit_given_up(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_window_room(&win, 0), 2);
 	KUNIT_EXPECT_EQ(test, rpcrdma_window_room(&win, U32_MAX), 0);
 
-	/* A grant that is lowered does not make them less */
+	/* A lower grant does not return these credits */
 	rpcrdma_window_grant(&win, 2);
 	KUNIT_EXPECT_EQ(test, rpcrdma_window_room(&win, 0), 0);
 	rpcrdma_window_grant(&win, 4);

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of the pure rooms: the part that all suites share.
+ * Unit tests of net/wire and net/core: the functions that all suites share.
  *
- * Each room has a file of its own with one suite. A test names the
- * requirements it covers directly above it: those are rules whose violation
- * makes it fail, and no others.
+ * Each file has one suite. Directly above a test are the requirements that it covers.
+ * These are exactly the rules whose violation makes the test fail.
  *
- * Messages to be decoded are always handed over in a piece of memory that is
- * as long as they are, to the byte, so that a reader that goes too far is
- * caught by KASAN even if the test itself would not notice.
+ * A message that is decoded is always in a buffer of exactly its size. So KASAN catches a
+ * read past the end, even if the test would not notice.
  */
 
 #include <linux/module.h>
@@ -123,11 +121,11 @@ int rpcrdma_kunit_init(struct kunit *test)
 }
 
 /**
- * rpcrdma_kunit_random - roll a die
+ * rpcrdma_kunit_random - get a random number
  * @fx: the fixture
- * @below: its sides; 0 for as many as a u32 has values
+ * @below: limit; 0 if any u32 will do
  *
- * Return: 0 to @below - 1.
+ * Return: a number from 0 to @below - 1.
  */
 u32 rpcrdma_kunit_random(struct rpcrdma_kunit *fx, u32 below)
 {
@@ -162,7 +160,7 @@ void rpcrdma_kunit_word(struct rpcrdma_kunit *fx, u32 word)
  * rpcrdma_kunit_words - add some words to the message
  * @fx: the fixture
  * @words: the words
- * @n: how many
+ * @n: number of words
  */
 void rpcrdma_kunit_words(struct rpcrdma_kunit *fx, const u32 *words, u32 n)
 {
@@ -189,10 +187,11 @@ void rpcrdma_kunit_seg(struct rpcrdma_kunit *fx, u32 handle, u32 length,
 }
 
 /**
- * rpcrdma_kunit_exact - copy bytes to memory that is no longer than they are
+ * rpcrdma_kunit_exact - copy bytes to a buffer of exactly their size, so that KASAN catches
+ *	a read past the end
  * @fx: the fixture
  * @data: the bytes
- * @len: how many
+ * @len: number of bytes
  *
  * Return: the copy, which lives as long as the test case.
  */
@@ -206,10 +205,10 @@ void *rpcrdma_kunit_exact(struct rpcrdma_kunit *fx, const void *data, u32 len)
 }
 
 /**
- * rpcrdma_kunit_whole - a message with the zeros behind it, in such memory
+ * rpcrdma_kunit_whole - copy a message and the zeros behind it into memory of that size
  * @fx: the fixture
- * @id: which
- * @len: OUT: its bytes
+ * @id: which message
+ * @len: OUT: number of bytes in the copy
  *
  * Return: the copy, which lives as long as the test case.
  */
@@ -227,7 +226,7 @@ u8 *rpcrdma_kunit_whole(struct rpcrdma_kunit *fx, enum rpcrdma_vector_id id,
 }
 
 /**
- * rpcrdma_kunit_decode_lists - decode the message as nothing but lists
+ * rpcrdma_kunit_decode_lists - decode the buffer as chunk lists only
  * @fx: the fixture; @kf_lists is filled in, and points to a copy of the
  *	message that lives as long as the test case
  * @offset: IN/OUT: as for rpcrdma_wire_decode_lists()
@@ -239,7 +238,7 @@ enum rpcrdma_verdict rpcrdma_kunit_decode_lists(struct rpcrdma_kunit *fx,
 {
 	void *copy = rpcrdma_kunit_exact(fx, fx->kf_buf, fx->kf_len);
 
-	/* What is not set is then easy to see */
+	/* Show members that the decoder does not set */
 	memset(&fx->kf_lists, 0xee, sizeof(fx->kf_lists));
 	return rpcrdma_wire_decode_lists(copy, fx->kf_len, offset,
 					 &fx->kf_lists);
@@ -250,7 +249,7 @@ enum rpcrdma_verdict rpcrdma_kunit_decode_lists(struct rpcrdma_kunit *fx,
  * @fx: the fixture; @kf_hdr is filled in, and points to a copy of the message
  *	that lives as long as the test case
  * @data: the bytes
- * @len: how many
+ * @len: number of bytes
  * @flags: as for rpcrdma1_decode_call()
  *
  * Return: the verdict.
@@ -259,7 +258,7 @@ enum rpcrdma_verdict rpcrdma_kunit_decode_call(struct rpcrdma_kunit *fx,
 					       const void *data, u32 len,
 					       unsigned int flags)
 {
-	/* What a decoder forgets to set is then easy to see */
+	/* Show members that the decoder does not set */
 	memset(&fx->kf_hdr, 0xee, sizeof(fx->kf_hdr));
 	return rpcrdma1_decode_call(rpcrdma_kunit_exact(fx, data, len), len,
 				    flags, &fx->kf_hdr);
@@ -270,7 +269,7 @@ enum rpcrdma_verdict rpcrdma_kunit_decode_call(struct rpcrdma_kunit *fx,
  * @fx: the fixture; @kf_hdr is filled in, and points to a copy of the message
  *	that lives as long as the test case
  * @data: the bytes
- * @len: how many
+ * @len: number of bytes
  *
  * Return: the verdict.
  */
@@ -286,7 +285,7 @@ enum rpcrdma_verdict rpcrdma_kunit_decode_reply(struct rpcrdma_kunit *fx,
  * rpcrdma_kunit_server2 - decode bytes as a version 2 server
  * @fx: the fixture; as for rpcrdma_kunit_decode_call()
  * @data: the bytes
- * @len: how many
+ * @len: number of bytes
  *
  * Return: the verdict.
  */
@@ -302,7 +301,7 @@ enum rpcrdma_verdict rpcrdma_kunit_server2(struct rpcrdma_kunit *fx,
  * rpcrdma_kunit_client2 - decode bytes as a version 2 client
  * @fx: the fixture; as for rpcrdma_kunit_decode_call()
  * @data: the bytes
- * @len: how many
+ * @len: number of bytes
  * @flags: as for rpcrdma2_decode_reply()
  *
  * Return: the verdict.
@@ -332,14 +331,14 @@ static void rpcrdma_kunit_random_chunk(struct rpcrdma_kunit *fx,
 		segs[i].rs_offset <<= 32;
 		segs[i].rs_offset |= rpcrdma_kunit_random(fx, 0);
 	}
-	/* Some that are empty, but not the whole chunk */
+	/* Make a segment empty at times, but never the whole chunk */
 	if (chunk->co_nsegs > 1 && rpcrdma_kunit_random(fx, 2))
 		segs[1].rs_length = 0;
 	segs[0].rs_length += 8;
 }
 
 /**
- * rpcrdma_kunit_random_call - make up a Call that may be sent
+ * rpcrdma_kunit_random_call - make up a random Call that may be sent
  * @fx: the fixture
  * @rand: OUT: the Call, and what it is made of
  */
@@ -380,7 +379,7 @@ void rpcrdma_kunit_random_call(struct rpcrdma_kunit *fx,
  * @segs: OUT: the segments
  * @max: room in @segs
  *
- * Return: how many there are, also if that is more than @max.
+ * Return: the number of segments, which may be larger than @max.
  */
 u32 rpcrdma_kunit_segs(const struct rpcrdma_lists *lists,
 		       const struct rpcrdma_chunk *chunk,
@@ -401,6 +400,6 @@ MODULE_DESCRIPTION("Unit tests of RPC-over-RDMA's pure rooms");
 MODULE_LICENSE("GPL");
 /*
  * MODULE_IMPORT_NS() takes a name before 6.13 (commit cdd30ebb1b9f) and a
- * string from then on. Both make this of it.
+ * string since then. Both expand to this.
  */
 MODULE_INFO(import_ns, "EXPORTED_FOR_KUNIT_TESTING");

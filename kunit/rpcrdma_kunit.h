@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What all unit tests share: messages to begin with, a buffer to build more
- * of them in, and chance that is the same in every run.
+ * What all unit tests share: messages to begin with, a buffer to build others in, and
+ * random numbers that are the same in every run.
  */
 #ifndef RPCRDMA_KUNIT_H
 #define RPCRDMA_KUNIT_H
@@ -70,8 +70,8 @@ enum rpcrdma_vector_id {
 /**
  * struct rpcrdma_vector - a message of vectors.h or vectors_rtx.h
  * @ve_data: its bytes
- * @ve_len: how many
- * @ve_zeros: bytes behind them, of vectors_rtx.h, that are zero
+ * @ve_len: number of bytes
+ * @ve_zeros: number of zero bytes behind @ve_data, in messages of vectors_rtx.h
  */
 struct rpcrdma_vector {
 	const u8	*ve_data;
@@ -82,11 +82,11 @@ struct rpcrdma_vector {
 extern const struct rpcrdma_vector rpcrdma_vectors[RPCRDMA_VEC_COUNT];
 
 /**
- * struct rpcrdma_kunit - what one test case works with; in test->priv
+ * struct rpcrdma_kunit - fixture of one test case; in test->priv
  * @kf_test: the test case
- * @kf_rnd: chance, with the same seed for each test case
- * @kf_hdr: a decoded header, too large for the stack
- * @kf_lists: decoded lists, likewise
+ * @kf_rnd: random numbers, with the same seed for each test case
+ * @kf_hdr: a decoded header, which is too large for the stack
+ * @kf_lists: decoded lists, which are too large for the stack
  * @kf_buf: %RPCRDMA_KUNIT_BUF_LEN bytes to build a message in
  * @kf_len: bytes of message in @kf_buf
  */
@@ -103,7 +103,7 @@ struct rpcrdma_kunit {
 #define RPCRDMA_KUNIT_SEGS		6u
 
 /**
- * struct rpcrdma_kunit_call - a Call by chance, with chunks of all kinds
+ * struct rpcrdma_kunit_call - a random Call, with chunks of all kinds
  * @call: the Call
  * @reads: its Read chunks
  * @writes: its Write chunks
@@ -125,7 +125,7 @@ u32 rpcrdma_kunit_random(struct rpcrdma_kunit *fx, u32 below);
 void rpcrdma_kunit_clear(struct rpcrdma_kunit *fx);
 void rpcrdma_kunit_word(struct rpcrdma_kunit *fx, u32 word);
 void rpcrdma_kunit_words(struct rpcrdma_kunit *fx, const u32 *words, u32 n);
-/* Adds the words it is given. (clang has no ARRAY_SIZE() of such an array.) */
+/* Add the given words to the message. (clang takes no ARRAY_SIZE() of such an array.) */
 #define rpcrdma_kunit_say(fx, ...)					\
 	rpcrdma_kunit_words(fx, (const u32[]) { __VA_ARGS__ },		\
 			    sizeof((const u32[]) { __VA_ARGS__ }) /	\

@@ -12,7 +12,7 @@
 #define RPCRDMA_MSG_KUNIT_SIZE	32
 #define RPCRDMA_MSG_KUNIT_BODY	29
 
-/* Where each part begins, and how long it is: none, one byte, all that fits */
+/* Where each part of the body begins, and its length: nothing, one byte, all that fits */
 static const u32 rpcrdma_msg_kunit_at[RPCRDMA_MSG_KUNIT_RECVS] = {
 	28, 32, 31, 8,
 };
@@ -29,7 +29,7 @@ struct rpcrdma_msg_fixture {
 	u8			mf_copy[RPCRDMA_MSG_KUNIT_BODY + 1];
 };
 
-/* Receives that are full of 0xbd but for their parts of the body: 0, 1, 2... */
+/* Fill the Receives with 0xbd, and their parts of the body with 0, 1, 2... */
 static void rpcrdma_msg_fill(struct rpcrdma_msg_fixture *fx)
 {
 	u32 i, j, pos = 0;
@@ -48,7 +48,7 @@ static void rpcrdma_msg_fill(struct rpcrdma_msg_fixture *fx)
 		fx->mf_body[i] = i;
 }
 
-/* One message of all of them */
+/* Link all Receives to one message */
 static struct rpcrdma_msg_in *rpcrdma_msg_join(struct rpcrdma_msg_fixture *fx)
 {
 	struct rpcrdma_msg_in *msg = &fx->mf_recv[0].rv_msg;
@@ -73,8 +73,8 @@ static struct rpcrdma_msg_fixture *rpcrdma_msg_make(struct kunit *test)
 	return fx;
 }
 
-/* No numbered rule: any part of a body is found, also one that begins or ends where a
- * Receive does, and nothing beside it.
+/* No numbered rule: every part of a body is found exactly, even if it begins or ends where
+ * a Receive does.
  */
 static void rpcrdma_msg_finds_all_parts(struct kunit *test)
 {
@@ -96,9 +96,7 @@ static void rpcrdma_msg_finds_all_parts(struct kunit *test)
 	}
 }
 
-/* No numbered rule: nobody is given a piece of no bytes, or of bytes that are not
- * there.
- */
+/* No numbered rule: a walk returns no piece of zero bytes, and none beyond the body. */
 static void rpcrdma_msg_has_no_empty_pieces(struct kunit *test)
 {
 	struct rpcrdma_msg_fixture *fx = rpcrdma_msg_make(test);
@@ -106,7 +104,7 @@ static void rpcrdma_msg_has_no_empty_pieces(struct kunit *test)
 	struct rpcrdma_msg_piece piece;
 	u32 pieces = 0, bytes = 0;
 
-	/* More than there is */
+	/* Ask for more than the body has */
 	for (rpcrdma_msg_piece_first(msg, 0, U32_MAX, &piece); piece.mp_len;
 	     rpcrdma_msg_piece_next(&piece)) {
 		pieces++;
@@ -119,7 +117,7 @@ static void rpcrdma_msg_has_no_empty_pieces(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, piece.mp_len, 0);
 }
 
-/* No numbered rule: a message of one Receive, where it is */
+/* No numbered rule: the body of a message of one Receive is contiguous */
 static void rpcrdma_msg_of_one_is_flat(struct kunit *test)
 {
 	struct rpcrdma_msg_fixture *fx = rpcrdma_msg_make(test);
@@ -152,7 +150,7 @@ static void rpcrdma_msg_kunit_give(struct rpcrdma_recv *recv)
 	recv->rv_inv_rkey++;
 }
 
-/* No numbered rule: each Receive is given back once, and is a message of its own then. */
+/* No numbered rule: each Receive is given back once, and is a single message again. */
 static void rpcrdma_msg_gives_back_all(struct kunit *test)
 {
 	struct rpcrdma_msg_fixture *fx = rpcrdma_msg_make(test);
@@ -165,7 +163,7 @@ static void rpcrdma_msg_gives_back_all(struct kunit *test)
 	rpcrdma_msg_give_more(msg, rpcrdma_msg_kunit_give);
 	for (i = 0; i < RPCRDMA_MSG_KUNIT_RECVS; i++) {
 		msg = &fx->mf_recv[i].rv_msg;
-		/* The first one is the caller's to give back */
+		/* The caller has to give back the first Receive */
 		KUNIT_EXPECT_EQ(test, fx->mf_recv[i].rv_inv_rkey, i ? 1 : 0);
 		KUNIT_EXPECT_NULL(test, msg->mi_more);
 		KUNIT_EXPECT_EQ(test, rpcrdma_msg_recvs(msg), 1);

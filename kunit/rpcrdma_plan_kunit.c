@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/core/plan.c: forms.
+ * Unit tests of net/core/plan.c: the forms of Calls and Replies.
  */
 
 #include <kunit/test.h>
@@ -9,7 +9,7 @@
 #include <rpcrdma/plan.h>
 #include <rpcrdma/size.h>
 
-/* The layout in wire.rst, written down once more. */
+/* Compute the size of a header independently, from the layout in wire.rst. */
 static u32 rpcrdma_plan_formula(u32 reads, u32 writes, u32 reply)
 {
 	u32 len = 28 + 24 * reads;
@@ -92,7 +92,7 @@ static void rpcrdma_plan_check_call(struct kunit *test,
 	}
 }
 
-/* Lengths around every edge there is with thresholds of 1024 and 4096 */
+/* Lengths just below, at and above every limit, for thresholds of 1024 and 4096 */
 static const u32 rpcrdma_plan_lengths[] = {
 	40, 400, 900, 971, 972, 973, 996, 997, 1000, 1024, 1025, 2000,
 	4000, 4043, 4044, 4045, 4068, 4069, 4096, 9000, 0x100000, 0x7fffffff,
@@ -101,8 +101,8 @@ static const u32 rpcrdma_plan_lengths[] = {
 static const u32 rpcrdma_plan_thresholds[] = { 1024, 4096, 65536 };
 
 /*
- * Each Call length with each Reply length: an item of nothing, of most, and
- * of all but a few bytes.
+ * Try each Call length with each Reply length, and with items of no bytes, of most of the
+ * message, and of all but a few bytes.
  */
 static void rpcrdma_plan_lengths_grid(struct kunit *test,
 				      const struct rpcrdma_limits *limits,
@@ -179,7 +179,7 @@ struct rpcrdma_plan_case {
 	struct rpcrdma_plan		plan;
 };
 
-/* With thresholds of 4096 to the server and 1024 to the client. */
+/* The thresholds are 4096 bytes to the server and 1024 to the client. */
 static const struct rpcrdma_plan_case rpcrdma_plan_cases[] = {
 	{
 		.desc = "a small Call and a small Reply",
@@ -287,7 +287,7 @@ static const struct rpcrdma_plan_case rpcrdma_plan_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(rpcrdma_plan, rpcrdma_plan_cases, desc);
 
-/* The same decision for the same room, whatever the header's own length. */
+/* With room for @hdr_extra more bytes of header, the decisions are the same. */
 static void rpcrdma_plan_check(struct kunit *test, u32 hdr_extra)
 {
 	const struct rpcrdma_limits limits = {
@@ -318,8 +318,8 @@ static void rpcrdma_plan_examples(struct kunit *test)
 }
 
 /*
- * The largest payload in as many segments as the client ever makes, and two
- * more for what surrounds it: even then the header fits the smallest Send.
+ * A Call has the largest payload in as many segments as the client ever uses, and two
+ * segments more for the rest of the message. Even then the header fits the smallest Send.
  *
  * Covers: ULB-21 EXP-21
  */
@@ -346,7 +346,7 @@ static void rpcrdma_plan_all_segments_fit(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, rpcrdma_plan_rpc(&limits, &args, &plan), 0);
 	KUNIT_EXPECT_EQ(test, plan.pl_call, RPCRDMA_CALL_READ);
 
-	/* The same when nothing may be taken out: all of it by RDMA, twice */
+	/* If no item may be taken out, the whole Call and Reply go by RDMA */
 	args.pa_reply_max = 0x100000 + 300;
 	args.pa_reduce = false;
 	KUNIT_ASSERT_EQ(test, rpcrdma_plan_rpc(&limits, &args, &plan), 0);
@@ -356,8 +356,8 @@ static void rpcrdma_plan_all_segments_fit(struct kunit *test)
 }
 
 /*
- * Version 2 has 8 bytes more of header, and with as much more room the same
- * decisions.
+ * A header of version 2 has 8 bytes more. If there are 8 bytes more of room, the decisions
+ * are the same.
  *
  * Covers: V2-INL-02 V2-INL-05 V2-PRP-11 V2-PRP-12
  */
@@ -366,7 +366,7 @@ static void rpcrdma_plan_examples_v2(struct kunit *test)
 	rpcrdma_plan_check(test, 8);
 }
 
-/* What errors of version 2 forbid.
+/* A plan keeps to what errors of version 2 forbid.
  * Covers: V2-ERR-10 V2-ERR-12 V2-ERR-15 V2-ERR-17 G-23
  */
 static void rpcrdma_plan_retried(struct kunit *test)
@@ -398,7 +398,7 @@ static void rpcrdma_plan_retried(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, rpcrdma_plan_rpc(&limits, &args, &plan), 0);
 	KUNIT_EXPECT_EQ(test, plan.pl_reply, RPCRDMA_REPLY_LONG);
 
-	/* A Long Call must not be; all else may */
+	/* Only a Long Call is forbidden */
 	args.pa_no_long = true;
 	KUNIT_EXPECT_EQ(test, rpcrdma_plan_rpc(&limits, &args, &plan),
 			-EMSGSIZE);
@@ -407,7 +407,7 @@ static void rpcrdma_plan_retried(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, plan.pl_call, RPCRDMA_CALL_READ);
 	KUNIT_EXPECT_EQ(test, plan.pl_reply, RPCRDMA_REPLY_LONG);
 
-	/* Two segments are enough for items, but for nothing whole */
+	/* Two segments are enough for an item, but not for a whole message */
 	args = both;
 	args.pa_segs_max = 2;
 	KUNIT_ASSERT_EQ(test, rpcrdma_plan_rpc(&limits, &args, &plan), 0);
@@ -421,7 +421,7 @@ static void rpcrdma_plan_retried(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_plan_rpc(&limits, &args, &plan),
 			-EMSGSIZE);
 
-	/* Items of three segments go within messages of two */
+	/* Items of three segments are not taken out; a whole message takes two */
 	args = both;
 	args.pa_segs_max = 2;
 	args.pa_call_item_segs = 3;
@@ -432,7 +432,7 @@ static void rpcrdma_plan_retried(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, plan.pl_call, RPCRDMA_CALL_LONG);
 	KUNIT_EXPECT_EQ(test, plan.pl_reply, RPCRDMA_REPLY_LONG);
 
-	/* A Reply chunk, though the Reply might fit a Receive */
+	/* A Reply chunk is used, though the Reply might fit a Receive */
 	args = both;
 	args.pa_reply_max = 100;
 	args.pa_reply_item = 0;
@@ -453,7 +453,7 @@ struct rpcrdma_answer_case {
 	enum rpcrdma_answer_form	form;
 };
 
-/* To a client that receives 1024 bytes. */
+/* The client receives messages of up to 1024 bytes. */
 static const struct rpcrdma_answer_case rpcrdma_answer_cases[] = {
 	{
 		.desc = "no Reply chunk, and a Reply that just fits",

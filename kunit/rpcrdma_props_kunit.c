@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Unit tests of net/core/props.c: private data and properties, and the
- * limits they make.
+ * limits that follow from them.
  */
 
 #include <linux/limits.h>
@@ -27,7 +27,7 @@ static void rpcrdma_props_encode_the_vector(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, vec->ve_len, sizeof(buf));
 	KUNIT_EXPECT_MEMEQ(test, buf, vec->ve_data, sizeof(buf));
 
-	/* Byte 5 has no flags but the one */
+	/* Byte 5 has only one flag */
 	priv.cp_remote_inv = false;
 	rpcrdma_props_encode(buf, &priv);
 	KUNIT_EXPECT_EQ(test, buf[5], 0);
@@ -95,7 +95,7 @@ static void rpcrdma_props_decode_garbage(struct kunit *test)
 	u8 buf[2 * RPCRDMA_CM_PRIVATE_LEN] = {};
 	u32 i;
 
-	/* Each bit of magic and version counts */
+	/* Changing any bit of magic and version makes the block invalid */
 	for (i = 0; i < 40; i++) {
 		memcpy(buf, vec->ve_data, vec->ve_len);
 		buf[i / 8] ^= 1 << i % 8;
@@ -103,7 +103,7 @@ static void rpcrdma_props_decode_garbage(struct kunit *test)
 							      &priv));
 	}
 
-	/* A block of another version does not hide the one we know */
+	/* A block of another version does not hide one of a known version */
 	memcpy(buf, vec->ve_data, vec->ve_len);
 	buf[4] = 2;
 	memcpy(buf + vec->ve_len, vec->ve_data, vec->ve_len);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/core/retry.c: what is done after an error of version 2.
+ * Unit tests of net/core/retry.c: what changes after an error of version 2.
  */
 
 #include <kunit/test.h>
@@ -10,7 +10,7 @@
 
 #include "rpcrdma_kunit.h"
 
-/* A READ and WRITE in one, so that each remedy has something to work on */
+/* An RPC that reads and writes, so that every remedy can be applied to it */
 static const struct rpcrdma_retry_args rpcrdma_retry_both = {
 	.rg_call	= RPCRDMA_CALL_READ,
 	.rg_reply	= RPCRDMA_REPLY_WRITE,
@@ -200,7 +200,7 @@ static void rpcrdma_retry_remedies(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, retry.ry_tried,
 			param->good ? 1u << param->err : 0);
 
-	/* Once is all, whatever the second one says. */
+	/* A remedy is tried only once, whatever the second error says. */
 	before = retry;
 	hdr->hd_err_arg[0]--;
 	hdr->hd_err_arg[1]--;
@@ -210,14 +210,14 @@ static void rpcrdma_retry_remedies(struct kunit *test)
 	if (param->good)
 		rpcrdma_retry_expect(test, &retry, &before);
 
-	/* The layout of version 1 has no such errors. */
+	/* An error in the layout of version 1 has no remedy. */
 	memset(&retry, 0, sizeof(retry));
 	hdr->hd_v1_error = true;
 	KUNIT_EXPECT_FALSE(test, rpcrdma_retry(&retry, hdr, param->args));
 }
 
-/* Whatever a server says, it is over after six times; nothing learned is
- * forgotten, and no room is promised that is not there.
+/* Whatever a server says, an RPC is sent again at most six times. What earlier errors have
+ * taught is kept, and no more room is offered than there is.
  */
 static void rpcrdma_retry_ends(struct kunit *test)
 {

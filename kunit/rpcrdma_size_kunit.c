@@ -10,7 +10,7 @@
 
 #define MIB	(1024u * 1024u)
 
-/* No numbered rule: the arithmetic the other sizes rest on. */
+/* No numbered rule: all other sizes depend on this arithmetic. */
 static void rpcrdma_size_mrs_counts_pages(struct kunit *test)
 {
 	u32 len, at, mr_pages, pages;
@@ -18,7 +18,7 @@ static void rpcrdma_size_mrs_counts_pages(struct kunit *test)
 	for (mr_pages = 1; mr_pages < 5; mr_pages++) {
 		for (at = 0; at < 40; at++) {
 			for (len = 0; len < 200; len++) {
-				/* Pages of 16 bytes touched, one by one */
+				/* Count the pages of 16 bytes that are touched */
 				pages = len ? (at % 16 + len - 1) / 16 + 1 : 0;
 				KUNIT_EXPECT_EQ(test,
 						rpcrdma_size_mrs(len, at, 16,
@@ -33,8 +33,9 @@ static void rpcrdma_size_mrs_counts_pages(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_mrs(1, 4095, 4096, U32_MAX), 1);
 }
 
-/* What is promised is left while fewer than a batch wait, also in the smallest
- * connection, and no more Receives are made for that than are put off.
+/* While less than a batch of Receives waits to be posted, as many are left as were
+ * promised, even in the smallest connection. At most eight Receives more are needed for
+ * that.
  *
  * Covers: V1-CRD-09
  */
@@ -49,7 +50,7 @@ static void rpcrdma_size_recvs_keep_promises(struct kunit *test)
 		KUNIT_EXPECT_LE(test, batch, 8);
 		KUNIT_EXPECT_LE(test, recvs, messages + 8);
 	}
-	/* A few are posted one by one, many eight at a time */
+	/* Few Receives are posted one by one, and many are posted in batches of 8 */
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_recv_batch(3), 0);
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_recv_batch(7), 1);
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_recv_batch(32), 8);
@@ -57,7 +58,7 @@ static void rpcrdma_size_recvs_keep_promises(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_recvs(4), 6);
 }
 
-/* As many credits as the Receives are good for, and not one more.
+/* There are as many credits as there are Receives for, and not one more.
  *
  * Covers: V1-CRD-09
  */
@@ -78,13 +79,13 @@ static void rpcrdma_size_credits_have_receives(struct kunit *test)
 					recvs);
 		}
 	}
-	/* What a server's queue holds by default is enough for its credits */
+	/* The Receives of a server are by default enough for its credits */
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_credits(128 + 16 + 8 + 2, 16 + 2),
 			128);
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_credits(U32_MAX, 0), U32_MAX - 8);
 }
 
-/* No numbered rule: what bounds the memory of a connection. */
+/* No numbered rule: this limits the memory of a connection. */
 static void rpcrdma_size_recvs_fit_the_budget(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_recvs_fit(0, 0, 4096), 0);
@@ -92,9 +93,9 @@ static void rpcrdma_size_recvs_fit_the_budget(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_recvs_fit(0, 4096, 4096), 1);
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_recvs_fit(4096, 12287, 4096), 1);
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_recvs_fit(4096, 12288, 4096), 2);
-	/* More than there may be, as if the budget had become smaller */
+	/* There are more bytes than allowed, as if the limit had been lowered */
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_recvs_fit(4097, 4096, 1), 0);
-	/* Receives of two sizes: few large ones, then small ones */
+	/* Receives of two sizes: few large ones first, and then small ones */
 	KUNIT_EXPECT_EQ(test,
 			rpcrdma_size_recvs_fit(3 * 65536, 154 * 65536, 4096),
 			151 * 16);
@@ -157,7 +158,7 @@ static const struct rpcrdma_device_caps rpcrdma_size_mlx5 = {
 	.dc_sg_gaps = true, .dc_read_mrs = true,
 };
 
-/* No device that is known; InfiniBand, but Reads go page by page */
+/* An InfiniBand device whose RDMA Reads take one page each; no such device is known */
 static const struct rpcrdma_device_caps rpcrdma_size_page_reader = {
 	.dc_max_qp_wr = 32768, .dc_max_cqe = 4194303,
 	.dc_max_send_sge = 30, .dc_max_sge_rd = 1,
@@ -263,7 +264,7 @@ static void rpcrdma_size_check_client(struct kunit *test,
 	KUNIT_EXPECT_LE(test, sz->cz_rq_depth, caps->dc_max_qp_wr);
 	KUNIT_EXPECT_LE(test, sz->cz_sq_depth + sz->cz_rq_depth,
 			caps->dc_max_cqe);
-	/* A Send for each, and the whole of the largest one of them */
+	/* There is a slot for each Send, and room for one of the largest RPCs */
 	KUNIT_EXPECT_GE(test, sz->cz_sq_depth,
 			sz->cz_requests - 1 + largest + bc + 2);
 	KUNIT_EXPECT_EQ(test, sz->cz_recvs, sz->cz_requests + bc + 10);
@@ -275,7 +276,7 @@ static const u32 rpcrdma_size_numbers[] = {
 	0x7fffffff, U32_MAX,
 };
 
-/* A device that was refused would really not do for one RPC. */
+/* Check that a device that was refused is too small for even one RPC. */
 static void rpcrdma_size_check_refused(struct kunit *test,
 				       const struct rpcrdma_device_caps *caps,
 				       u32 bc, u32 mrs)
@@ -288,7 +289,8 @@ static void rpcrdma_size_check_refused(struct kunit *test,
 }
 
 /*
- * Devices of all sizes: a size is within the device and enough, or refused.
+ * Devices with limits of all sizes are refused, or get sizes that are within their limits
+ * and enough.
  *
  * Covers: BC-07
  */
@@ -346,7 +348,7 @@ static void rpcrdma_size_client_spares(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_client_spare(&caps, &sizes), 0);
 }
 
-/* No numbered rule: what the client cannot work without. */
+/* No numbered rule: devices that the client cannot use. */
 static void rpcrdma_size_client_refuses(struct kunit *test)
 {
 	struct rpcrdma_device_caps caps = rpcrdma_size_rxe;
@@ -369,14 +371,14 @@ static void rpcrdma_size_client_refuses(struct kunit *test)
 						  &sizes), -EOPNOTSUPP);
 }
 
-/* No numbered rule: devices and payloads that just do, or have too much. */
+/* No numbered rule: devices and payloads at the limits. */
 static void rpcrdma_size_edges(struct kunit *test)
 {
 	struct rpcrdma_device_caps caps = rpcrdma_size_rxe;
 	struct rpcrdma_client_sizes client;
 	struct rpcrdma_server_sizes server;
 
-	/* Two bytes may lie in two pages, none in one */
+	/* Two bytes may lie in two pages; a payload of 0 bytes counts as one page */
 	caps.dc_max_mr = 3;
 	KUNIT_ASSERT_EQ(test, rpcrdma_size_client(&caps, 1, 2, 2, 4096,
 						  &client), 0);
@@ -463,7 +465,7 @@ static const struct rpcrdma_size_server_case rpcrdma_size_server_cases[] = {
 KUNIT_ARRAY_PARAM_DESC(rpcrdma_size_server, rpcrdma_size_server_cases, desc);
 
 /*
- * What a device cannot do makes neither fewer requests nor credits.
+ * A device that cannot do something gets neither fewer requests nor fewer credits.
  *
  * Covers: V1-CRD-09 V1-CRD-27 V1-RDC-21 BC-08
  */
@@ -495,8 +497,9 @@ static void rpcrdma_size_check_server(struct kunit *test,
 	KUNIT_EXPECT_LE(test, sz->sz_ord, 255);
 	KUNIT_EXPECT_LE(test, sz->sz_ord, max(caps->dc_max_rd_atom, 1u));
 	KUNIT_EXPECT_LE(test, sz->sz_ord, max(caps->dc_max_init_rd_atom, 1u));
-	/* One transfer of 257 pages in 16 segments, and every other Send or
-	 * at least one, with which the others wait
+	/* There is room for one transfer of 257 pages in 16 segments, and for the
+	 * Sends of half of the Calls. A shorter queue has room for at least one
+	 * Send
 	 */
 	spare = bc + 2 + DIV_ROUND_UP(257, sz->sz_send_sges) + 16;
 	KUNIT_EXPECT_GE(test, sz->sz_sq_depth, 1 + spare);
@@ -546,8 +549,8 @@ static void rpcrdma_size_server_grid(struct kunit *test)
 	KUNIT_EXPECT_GT(test, refused, 1000);
 }
 
-/* No numbered rule: what the server cannot work without. On iWARP, RDMA Reads
- * need a region that its registrations can make.
+/* No numbered rule: devices that the server cannot use. On iWARP, a registration must be
+ * able to make the region that an RDMA Read needs.
  */
 static void rpcrdma_size_server_refuses(struct kunit *test)
 {
@@ -567,15 +570,15 @@ static void rpcrdma_size_server_refuses(struct kunit *test)
 	caps.dc_max_mr_pages = 0;
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_server(&caps, 1, 2, MIB, 4096,
 						  &sizes), -EOPNOTSUPP);
-	/* InfiniBand reads without */
+	/* On InfiniBand, RDMA Reads need no region */
 	caps.dc_iwarp = false;
 	caps.dc_frwr = false;
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_server(&caps, 1, 2, MIB, 4096,
 						  &sizes), 0);
 }
 
-/* No numbered rule: one completion queue holds what both queues can have under
- * way, and requests are given up for that.
+/* No numbered rule: the completion queue has an entry for everything that both queues may
+ * have in progress. If it is too short for that, there are fewer requests.
  */
 static void rpcrdma_size_server_cqe(struct kunit *test)
 {
@@ -589,10 +592,10 @@ static void rpcrdma_size_server_cqe(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(all); i++) {
 		caps = *all[i];
-		/* One request, and what else is in either queue */
+		/* One request, and the other entries of both queues */
 		smallest = 1 + 2 + 2 + 16 +
 			   DIV_ROUND_UP(257, caps.dc_max_send_sge);
-		/* which may have 16 regions */
+		/* The send queue must also be able to hold those of 16 regions */
 		if (caps.dc_read_mrs)
 			smallest = max(smallest, 2u + 3 * 16);
 		smallest += 1 + 2 + 11;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of send queue slots (sq.h, net/verbs/sq.c): who gets them, and in what
- * order. One thread does all of it; what happens at the same time is for guests.
+ * Unit tests of send queue slots (sq.h, net/verbs/sq.c): which waiter gets them, and in
+ * what order. Everything happens in one thread; tests in guests cover concurrency.
  */
 
 #include <kunit/test.h>
@@ -12,11 +12,11 @@
 #define RPCRDMA_SQ_KUNIT_WAITERS	3
 
 /**
- * struct rpcrdma_sq_kunit_waiter - a waiter, and what became of it
+ * struct rpcrdma_sq_kunit_waiter - a waiter, and what happened to it
  * @kw_wait: the waiter
- * @kw_sq: for what it waits
- * @kw_turn: when it was told, 1 on; 0: it was not
- * @kw_given_up: it does not want them any more, and gives them back
+ * @kw_sq: send queue for whose slots it waits
+ * @kw_turn: 1 for the waiter that got its slots first, and so on; 0 if it got none
+ * @kw_given_up: it does not need slots any more, and gives them back
  */
 struct rpcrdma_sq_kunit_waiter {
 	struct rpcrdma_sq_waiter	kw_wait;
@@ -42,7 +42,7 @@ static void rpcrdma_sq_kunit_ready(struct rpcrdma_sq_waiter *waiter)
 		rpcrdma_sq_release(kw->kw_sq, waiter->wt_slots);
 }
 
-/* A send queue with no slot left, and waiters that are not in its line */
+/* Make a send queue without a free slot, and waiters that are not in its line yet. */
 static struct rpcrdma_sq_fixture *rpcrdma_sq_kunit_make(struct kunit *test)
 {
 	struct rpcrdma_sq_kunit_waiter *kw;
@@ -95,7 +95,7 @@ static void rpcrdma_sq_takes_all_or_none(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_sq_used(sq), 6);
 }
 
-/* The first in line wants the most. */
+/* Waiters get slots in order, although the first in line needs the most. */
 static void rpcrdma_sq_serves_in_order(struct kunit *test)
 {
 	struct rpcrdma_sq_fixture *fx = rpcrdma_sq_kunit_make(test);
@@ -110,7 +110,7 @@ static void rpcrdma_sq_serves_in_order(struct kunit *test)
 	rpcrdma_sq_kunit_release(fx, 3);
 	KUNIT_EXPECT_EQ(test, fx->sf_waiters[0].kw_turn, 1);
 	KUNIT_EXPECT_EQ(test, fx->sf_waiters[1].kw_turn, 2);
-	/* One is left, which it has to leave */
+	/* One slot is free, but the third waiter has to leave one (wt_leave) */
 	KUNIT_EXPECT_EQ(test, fx->sf_waiters[2].kw_turn, 0);
 	rpcrdma_sq_kunit_release(fx, 1);
 	KUNIT_EXPECT_EQ(test, fx->sf_waiters[2].kw_turn, 3);
@@ -133,7 +133,7 @@ static void rpcrdma_sq_is_not_overtaken(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fx->sf_waiters[0].kw_turn, 1);
 }
 
-/* They came back when it was not in line yet. */
+/* A waiter that joins the line after the slots came back gets them at once. */
 static void rpcrdma_sq_join_looks_once_more(struct kunit *test)
 {
 	struct rpcrdma_sq_fixture *fx = rpcrdma_sq_kunit_make(test);
@@ -156,14 +156,14 @@ static void rpcrdma_sq_is_left(struct kunit *test)
 	rpcrdma_sq_serve(sq);
 	KUNIT_EXPECT_EQ(test, fx->sf_waiters[0].kw_turn, 0);
 	KUNIT_EXPECT_EQ(test, fx->sf_waiters[1].kw_turn, 1);
-	/* Neither is in line any more. */
+	/* Neither waiter is in line any more. */
 	rpcrdma_sq_leave(sq, &fx->sf_waiters[0].kw_wait);
 	rpcrdma_sq_leave(sq, &fx->sf_waiters[1].kw_wait);
 	KUNIT_EXPECT_EQ(test, sq->sq_nwaiting, 0);
 	KUNIT_EXPECT_EQ(test, rpcrdma_sq_used(sq), 8);
 }
 
-/* What was given up and is told all the same lets the next ones have its slots. */
+/* A waiter that was given up, and still gets slots, passes them on to the next ones. */
 static void rpcrdma_sq_passes_slots_on(struct kunit *test)
 {
 	struct rpcrdma_sq_fixture *fx = rpcrdma_sq_kunit_make(test);
@@ -194,7 +194,7 @@ static void rpcrdma_sq_closed_serves_nobody(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, rpcrdma_sq_try(sq, 1, 0));
 	rpcrdma_sq_serve(sq);
 	KUNIT_EXPECT_EQ(test, rpcrdma_sq_kunit_turns, 0);
-	/* A waiter that is given up later leaves all the same. */
+	/* Leaving is harmless for a waiter that rpcrdma_sq_close() has removed. */
 	rpcrdma_sq_leave(sq, &fx->sf_waiters[0].kw_wait);
 	KUNIT_EXPECT_EQ(test, sq->sq_nwaiting, 0);
 }

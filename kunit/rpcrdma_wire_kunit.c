@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/wire/lists.c: lists and segments, whatever the version.
+ * Unit tests of net/wire/lists.c: lists and segments, in any version.
  */
 
 #include <linux/limits.h>
@@ -8,7 +8,7 @@
 
 #include "rpcrdma_kunit.h"
 
-/* A list of nothing, a list with one thing: what a presence word says */
+/* Values of a presence word: nothing follows, or an entry follows */
 #define RPCRDMA_NONE	0u
 #define RPCRDMA_MORE	1u
 
@@ -20,7 +20,7 @@ static void rpcrdma_wire_put_read(struct rpcrdma_kunit *fx, u32 position,
 	rpcrdma_kunit_seg(fx, handle, length, offset);
 }
 
-/* A counted array, with a count that need not be true. */
+/* Write a counted array; @count may be wrong. */
 static void rpcrdma_wire_put_array(struct rpcrdma_kunit *fx, u32 count,
 				   u32 nsegs, u32 length)
 {
@@ -108,7 +108,7 @@ static void rpcrdma_wire_all_presence_combinations(struct kunit *test)
 	}
 }
 
-/* One read segment, one Write chunk and a Reply chunk of one segment each. */
+/* Write one read segment, one Write chunk and a Reply chunk, each of one segment. */
 static void rpcrdma_wire_put_one_each(struct rpcrdma_kunit *fx)
 {
 	rpcrdma_kunit_clear(fx);
@@ -228,7 +228,7 @@ static void rpcrdma_wire_segment_counts(struct kunit *test)
 	bool enough = param->present >= param->count;
 	u32 offset = 0;
 
-	/* In the Write list; what the count lacks is not there at all */
+	/* Write list. The array may have fewer segments than its count says */
 	rpcrdma_kunit_word(fx, RPCRDMA_NONE);
 	rpcrdma_wire_put_array(fx, param->count, param->present, 1);
 	if (enough)
@@ -239,7 +239,7 @@ static void rpcrdma_wire_segment_counts(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, fx->kf_lists.ls_write[0].ck_nsegs,
 				param->count);
 
-	/* In the Reply chunk */
+	/* Reply chunk */
 	offset = 0;
 	rpcrdma_kunit_clear(fx);
 	rpcrdma_kunit_words(fx, (const u32[]) { 0, 0 }, 2);
@@ -278,7 +278,7 @@ static void rpcrdma_wire_chunk_limit(struct kunit *test)
 	for (n = 15; n <= 18; n++) {
 		verdict = n <= 16 ? RPCRDMA_OK : RPCRDMA_MANY_READS;
 
-		/* Read chunks, the Position Zero chunk among them or not */
+		/* Read chunks, with and without a Position Zero chunk */
 		for (first = 0; first < 2; first++) {
 			rpcrdma_kunit_clear(fx);
 			for (i = 0; i < n; i++)
@@ -374,8 +374,8 @@ static void rpcrdma_wire_empty_pieces_pass(struct kunit *test)
 #define RPCRDMA_SHUFFLE_SEGS	40u
 
 /*
- * Whatever the order of the list, a chunk is the segments with its position,
- * in list order. Handles count up along the list, to tell that order.
+ * Whatever the order of the list, a chunk has the segments with its position, in list
+ * order. Handles count up along the list, so that the test can check the order.
  *
  * Covers: V1-RDC-04 V1-RDC-05 V1-RDC-07 V1-RDC-15 V1-CHK-09 V1-PZC-08 G-34
  */
@@ -454,8 +454,8 @@ static void rpcrdma_wire_extreme_segments_are_untouched(struct kunit *test)
 }
 
 /*
- * A buffer that is written to after it was decoded must not lead a walk out
- * of the list. KASAN watches.
+ * If a buffer is overwritten after it was decoded, a walk must not leave the list. KASAN
+ * watches.
  *
  * Covers: V1-HDR-23
  */
@@ -513,7 +513,7 @@ static void rpcrdma_wire_lists_len_saturates(struct kunit *test)
 			U32_MAX);
 }
 
-/* A message need not begin on a word. No numbered rule; see the wire file. */
+/* No numbered rule: a message need not be aligned to a word. See net/wire/xdr.h. */
 static void rpcrdma_wire_any_alignment(struct kunit *test)
 {
 	struct rpcrdma_kunit *fx = test->priv;

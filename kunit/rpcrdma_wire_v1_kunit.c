@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/wire/v1.c: version 1 headers, both ways.
+ * Unit tests of net/wire/v1.c: version 1 headers, in both directions.
  */
 
 #include <linux/limits.h>
@@ -12,7 +12,7 @@
 #define XID	RPCRDMA_KUNIT_XID
 
 /*
- * The messages of vectors.h, said in the terms of the encoders.
+ * The messages of vectors.h, as arguments of the encoders.
  */
 
 static const struct rpcrdma_segment rpcrdma_v1_read_segs[] = {
@@ -162,7 +162,7 @@ static void rpcrdma_v1_expect_chunk(struct kunit *test,
 	KUNIT_EXPECT_EQ(test, chunk->ck_length, length);
 }
 
-/* A decoded Call says what the encoder was told. */
+/* Check that a decoded Call has what was encoded. */
 static void rpcrdma_v1_expect_call(struct kunit *test,
 				   const struct rpcrdma_hdr *hdr,
 				   const struct rpcrdma_call_out *call)
@@ -256,7 +256,7 @@ static void rpcrdma_v1_msgp_in_a_reply(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_msg_len, 12);
 }
 
-/* Decode a Call that offers these chunks, for a Reply to be made to it. */
+/* Encode and decode a Call that offers these chunks. Returns its lists, for a Reply. */
 static const struct rpcrdma_lists *
 rpcrdma_v1_offer(struct rpcrdma_kunit *fx,
 		 const struct rpcrdma_chunk_out *writes, u32 nwrites,
@@ -446,7 +446,7 @@ static void rpcrdma_v1_decode_error_vectors(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hdr->hd_lists.ls_nwrites, 0);
 	KUNIT_EXPECT_FALSE(test, hdr->hd_lists.ls_has_reply);
 
-	/* A responder does not even look at the code of an error it knows */
+	/* A responder drops an error of version 1, whatever its code is */
 	if (param->vers == 1)
 		KUNIT_EXPECT_EQ(test,
 				rpcrdma_kunit_decode_call(fx, vec->ve_data,
@@ -454,7 +454,7 @@ static void rpcrdma_v1_decode_error_vectors(struct kunit *test)
 				RPCRDMA_DISCARD_ERROR);
 }
 
-/* What a responder makes of the first @len bytes of a good Call. */
+/* Decode the first @len bytes of a good Call as a responder. */
 static enum rpcrdma_verdict
 rpcrdma_v1_truncated_call(const struct rpcrdma_v1_call_case *param, u32 len)
 {
@@ -531,7 +531,7 @@ static void rpcrdma_v1_truncated_errors(struct kunit *test)
 	}
 }
 
-/* Of a message that is too short nothing is taken. */
+/* Check that nothing was taken from a message that is too short. */
 static void rpcrdma_v1_expect_nothing(struct kunit *test,
 				      const struct rpcrdma_hdr *hdr)
 {
@@ -547,7 +547,8 @@ static void rpcrdma_v1_expect_nothing(struct kunit *test,
 }
 
 /*
- * At every length, in either role, also in the one it is not meant for.
+ * Truncate messages to every length, and decode them in both roles, even in the one that
+ * they are not meant for.
  *
  * Covers: V1-HDR-23 V1-CRD-25 G-10
  */
@@ -585,7 +586,7 @@ static void rpcrdma_v1_truncated_in_the_other_role(struct kunit *test)
 }
 
 /*
- * Messages made of words. @bytes tells how much of @words is sent.
+ * A message made of words. Only the first @bytes bytes of @words are used.
  */
 struct rpcrdma_v1_words_case {
 	const char		*desc;
@@ -741,7 +742,7 @@ static void rpcrdma_v1_judges_calls(struct kunit *test)
 							param->bytes, 0),
 			param->verdict);
 
-	/* What an answer needs is there */
+	/* The members that an answer needs are set */
 	KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_xid, XID);
 	KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_vers, param->words[1]);
 }
@@ -877,7 +878,7 @@ static void rpcrdma_v1_judges_replies(struct kunit *test)
 							 param->bytes),
 			param->verdict);
 
-	/* What is needed to end the RPC is there */
+	/* The member that is needed to end the RPC is set */
 	KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_xid, XID);
 	KUNIT_EXPECT_LE(test, fx->kf_hdr.hd_length, param->bytes);
 	if (param->words[3] == RPCRDMA1_ERROR && !param->verdict)

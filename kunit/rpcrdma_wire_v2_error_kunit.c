@@ -127,7 +127,7 @@ static void rpcrdma_v2_expect_error(struct rpcrdma_kunit *fx,
 		KUNIT_EXPECT_EQ(test, hdr->hd_vers_low, 0);
 		KUNIT_EXPECT_EQ(test, hdr->hd_vers_high, 0);
 	}
-	/* Its credits count for nothing, and nobody answers it */
+	/* Its credits are ignored, and it is not answered */
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_is_grant(hdr, RPCRDMA_OK));
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_refusal(hdr, RPCRDMA_BAD_MSG,
 						  &rpcrdma2_accept_forward,
@@ -146,7 +146,7 @@ static void rpcrdma_v2_decode_error_vectors(struct kunit *test)
 	u32 flags;
 
 	for (flags = 0; flags <= RPCRDMA2_NEGOTIATING; flags++) {
-		/* Four of them cannot come before a Call was sent */
+		/* Four of the errors cannot arrive before a Call was sent */
 		if (flags && vec->ve_len == 28 && !param->old)
 			continue;
 		KUNIT_ASSERT_EQ(test, rpcrdma_kunit_client2(fx, vec->ve_data,
@@ -180,7 +180,7 @@ static void rpcrdma_v2_decode_literal_err_vers(struct kunit *test)
 		rpcrdma_v2_expect_error(fx, &want);
 	}
 
-	/* A word more, and it is nothing that we know */
+	/* With one word more, it has no known layout */
 	memset(fx->kf_buf, 0, vec->ve_len + 4);
 	memcpy(fx->kf_buf, vec->ve_data, vec->ve_len);
 	KUNIT_EXPECT_EQ(test, rpcrdma_kunit_client2(fx, fx->kf_buf,
@@ -196,7 +196,7 @@ static void rpcrdma_v2_tells_layouts_apart(struct kunit *test)
 	u32 low;
 	bool old;
 
-	/* Same length, same word behind the fixed ones: state decides */
+	/* Length and fifth word are the same, so the state decides */
 	for (low = 0; low < 12; low++) {
 		rpcrdma_kunit_clear(fx);
 		rpcrdma_kunit_say(fx, XID, 2, 1, 4, 1, low, 9);
@@ -215,7 +215,7 @@ static void rpcrdma_v2_tells_layouts_apart(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, hdr->hd_err_arg[0], 9);
 	}
 
-	/* In an answer to another version it cannot be that error */
+	/* In an answer to another version it cannot be a version 2 error */
 	rpcrdma_kunit_clear(fx);
 	rpcrdma_kunit_say(fx, XID, 3, 1, 4, 1, 4, 9);
 	KUNIT_ASSERT_EQ(test, rpcrdma_kunit_client2(fx, fx->kf_buf, 28, 0),
@@ -223,7 +223,7 @@ static void rpcrdma_v2_tells_layouts_apart(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, hdr->hd_v1_error);
 	KUNIT_EXPECT_EQ(test, hdr->hd_vers_low, 4);
 
-	/* A version 1 server that did not even look at the version */
+	/* A version 1 server that did not check the version */
 	rpcrdma_kunit_clear(fx);
 	rpcrdma_kunit_say(fx, XID, 1, 1, 4, 2);
 	KUNIT_ASSERT_EQ(test, rpcrdma_kunit_client2(fx, fx->kf_buf, 20, 1),
@@ -231,7 +231,7 @@ static void rpcrdma_v2_tells_layouts_apart(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, hdr->hd_v1_error);
 	KUNIT_EXPECT_EQ(test, hdr->hd_err, RPCRDMA1_ERR_CHUNK);
 
-	/* Other versions have errors of their own, which say nothing to us */
+	/* Other versions have errors of their own, which are unknown here */
 	rpcrdma_kunit_clear(fx);
 	rpcrdma_kunit_say(fx, XID, 3, 1, 4, 2);
 	KUNIT_EXPECT_EQ(test, rpcrdma_kunit_client2(fx, fx->kf_buf, 20, 1),
@@ -257,9 +257,9 @@ static void rpcrdma_v2_truncated_errors(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, verdict, RPCRDMA_DISCARD_SHORT);
 			continue;
 		}
-		/* What waits for the XID ends, or nothing does */
+		/* The XID names the RPC that has to end */
 		KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_xid, XID);
-		/* By its length, 28 bytes are a good error of version 1 */
+		/* An error of 28 bytes is a valid error of version 1 */
 		want = len == 28 ? RPCRDMA_OK : RPCRDMA_BAD_MSG;
 		if (param->vers != 2)
 			want = RPCRDMA_BAD_VERS;
@@ -280,7 +280,7 @@ static void rpcrdma_v2_codes_and_lengths(struct kunit *test)
 		memset(fx->kf_buf, 0, 64);
 		rpcrdma_kunit_say(fx, XID, 2, 9, 4, 1, code);
 		for (len = 24; len <= 44; len++) {
-			/* Lengths that mean the layout of version 1 */
+			/* 28 bytes may mean the layout of version 1 */
 			if (len == 28)
 				continue;
 			want = RPCRDMA_OK;
@@ -319,13 +319,13 @@ static void rpcrdma_v2_errors_are_responses(struct kunit *test)
 				RPCRDMA_DISCARD_ERROR);
 	}
 
-	/* Flags of 2 are the ERR_CHUNK of version 1 in 20 bytes only */
+	/* rdma_flags of 2 are an ERR_CHUNK of version 1 only if it has 20 bytes */
 	rpcrdma_kunit_clear(fx);
 	rpcrdma_kunit_say(fx, XID, 2, 1, 4, 2, 2);
 	KUNIT_EXPECT_EQ(test, rpcrdma_kunit_client2(fx, fx->kf_buf, 24, 1),
 			RPCRDMA_DISCARD_ERROR);
 
-	/* Without the flag, the error of another version is one of those */
+	/* Without F_RESPONSE, an error of another version only has a bad version */
 	rpcrdma_kunit_clear(fx);
 	rpcrdma_kunit_say(fx, XID, 3, 1, 4, 0, 1, 1, 2);
 	KUNIT_EXPECT_EQ(test, rpcrdma_kunit_client2(fx, fx->kf_buf, 32, 0),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/wire/v2.c: version 2 Calls and Replies, both ways,
+ * Unit tests of net/wire/v2.c: version 2 Calls and Replies, in both directions,
  * and the table of header types.
  */
 
@@ -124,7 +124,7 @@ static void rpcrdma_v2_decode_call_vectors(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_is_grant(hdr, RPCRDMA_OK));
 }
 
-/* Decode the v2_msg_inv Call; the lists for a Reply to it. */
+/* Decode the v2_msg_inv Call. Returns its lists, for a Reply. */
 static const struct rpcrdma_lists *rpcrdma_v2_offer(struct rpcrdma_kunit *fx)
 {
 	const struct rpcrdma_vector *vec =
@@ -162,7 +162,7 @@ static void rpcrdma_v2_encode_reply_vector(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, rpcrdma2_encode_reply(buf, len, &reply), len);
 	KUNIT_EXPECT_MEMEQ(test, buf, vec->ve_data, len);
 
-	/* A grant of 0 would stop the peer for good */
+	/* A grant of 0 would stop the peer for ever, so it is sent as 1 */
 	reply.ro_credit = 0;
 	KUNIT_ASSERT_EQ(test, rpcrdma2_encode_reply(buf, len, &reply), len);
 	KUNIT_EXPECT_MEMEQ(test, buf + 8, ((u8[]) { 0, 0, 0, 1 }), 4);
@@ -191,7 +191,7 @@ static void rpcrdma_v2_decode_reply_vector(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hdr->hd_lists.ls_write[0].ck_length, 65536);
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_is_grant(hdr, RPCRDMA_OK));
 
-	/* A handle means nothing in a Reply, not even one of its own */
+	/* A handle to invalidate is ignored in a Reply, even if the Reply has it */
 	memcpy(fx->kf_buf, vec->ve_data, vec->ve_len);
 	memcpy(fx->kf_buf + 20, fx->kf_buf + 36, 4);
 	KUNIT_ASSERT_EQ(test, rpcrdma_kunit_client2(fx, fx->kf_buf,
@@ -200,7 +200,7 @@ static void rpcrdma_v2_decode_reply_vector(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hdr->hd_inv_handle, 0);
 	KUNIT_EXPECT_FALSE(test, hdr->hd_inv_stray);
 
-	/* At a server it belongs to a callback */
+	/* To a server, a Reply belongs to a callback */
 	KUNIT_EXPECT_EQ(test, rpcrdma_kunit_server2(fx, vec->ve_data,
 						    vec->ve_len),
 			RPCRDMA_BACKWARD_REPLY);
@@ -237,7 +237,7 @@ static void rpcrdma_v2_truncated_everywhere(struct kunit *test)
 			server = rpcrdma_kunit_server2(fx, vec->ve_data, len);
 			KUNIT_EXPECT_EQ_MSG(test, server, want, "%u: %u bytes",
 					    i, len);
-			/* Requests are answered, Replies never are */
+			/* A request is answered, but a Reply never is */
 			KUNIT_EXPECT_EQ(test,
 					rpcrdma2_refusal(&fx->kf_hdr, server,
 							 &rpcrdma2_accept_forward,
@@ -285,7 +285,7 @@ static void rpcrdma_v2_all_short_lengths(struct kunit *test)
 		}
 	}
 
-	/* Any other version: nothing behind the fixed words is looked at */
+	/* In another version, nothing behind the fixed words is looked at */
 	rpcrdma_kunit_clear(fx);
 	rpcrdma_kunit_say(fx, XID, 3, 1, 0);
 	memset(fx->kf_buf + 16, 0xff, 24);
@@ -297,7 +297,7 @@ static void rpcrdma_v2_all_short_lengths(struct kunit *test)
 }
 
 /*
- * Messages made of words. @code is the error that is answered, 0 for none.
+ * A message made of words. @code is the error to answer it with; 0 if it is not answered.
  */
 struct rpcrdma_v2_words_case {
 	const char		*desc;
@@ -561,11 +561,11 @@ static void rpcrdma_v2_judges_at_a_client(struct kunit *test)
 	if (!param->code)
 		return;
 	KUNIT_EXPECT_EQ(test, error.er_code, param->code);
-	/* READ_CHUNKS: none at all */
+	/* READ_CHUNKS says that no chunks are accepted */
 	KUNIT_EXPECT_EQ(test, error.er_arg[0], 0);
 }
 
-/* A Call with so many chunks of so many segments in the fixture's buffer. */
+/* Write a Call to the fixture's buffer, with these numbers of chunks and segments. */
 static void rpcrdma_v2_put_call(struct rpcrdma_kunit *fx, u32 nreads,
 				u32 nwrites, u32 nsegs)
 {
@@ -614,7 +614,7 @@ static void rpcrdma_v2_says_which_limit(struct kunit *test)
 	struct rpcrdma2_accept low = *full;
 	struct rpcrdma_kunit *fx = test->priv;
 
-	/* As we come */
+	/* The default limits */
 	rpcrdma_v2_put_call(fx, 15, 16, 2);
 	rpcrdma_v2_expect_refusal(fx, full, 0, 0);
 	rpcrdma_v2_put_call(fx, 16, 0, 1);
@@ -630,7 +630,7 @@ static void rpcrdma_v2_says_which_limit(struct kunit *test)
 	rpcrdma_v2_put_call(fx, 0, 1, 65);
 	rpcrdma_v2_expect_refusal(fx, full, RPCRDMA2_ERR_SEGMENTS, 64);
 
-	/* As somebody lowered the limits */
+	/* Limits that a test has lowered */
 	low.ac_reads = 1;
 	low.ac_writes = 2;
 	low.ac_segs = 3;
@@ -645,7 +645,7 @@ static void rpcrdma_v2_says_which_limit(struct kunit *test)
 	rpcrdma_v2_put_call(fx, 1, 0, 4);
 	rpcrdma_v2_expect_refusal(fx, &low, RPCRDMA2_ERR_SEGMENTS, 3);
 
-	/* None at all: the results have to go to a Reply chunk */
+	/* No chunks at all: the results have to go to a Reply chunk */
 	low.ac_reads = 0;
 	low.ac_writes = 0;
 	rpcrdma_v2_put_call(fx, 1, 0, 1);
@@ -670,7 +670,7 @@ static void rpcrdma_v2_limits_in_every_list(struct kunit *test)
 	} backward[] = {
 		{ 0, 17, 1, RPCRDMA2_ERR_BAD_XDR },
 		{ 0, 1, 65, RPCRDMA2_ERR_BAD_XDR },
-		/* Read chunks, however many segments they have */
+		/* Read chunks, whatever the number of segments */
 		{ 1, 0, 65, RPCRDMA2_ERR_READ_CHUNKS },
 		{ 1, 17, 1, RPCRDMA2_ERR_READ_CHUNKS },
 		{ 1, 1, 64, RPCRDMA2_ERR_READ_CHUNKS },
@@ -690,7 +690,7 @@ static void rpcrdma_v2_limits_in_every_list(struct kunit *test)
 	low.ac_segs = 1;
 	rpcrdma_v2_expect_refusal(fx, &low, RPCRDMA2_ERR_SEGMENTS, 1);
 
-	/* Where there are no limits but none at all, it is bad XDR */
+	/* A client accepts no chunks at all. Write and Reply chunks are bad XDR */
 	for (i = 0; i < ARRAY_SIZE(backward); i++) {
 		rpcrdma_v2_put_call(fx, backward[i].reads, backward[i].writes,
 				    backward[i].segs);
@@ -757,7 +757,7 @@ static void rpcrdma_v2_refusals_of_the_caller(struct kunit *test)
 		KUNIT_EXPECT_FALSE(test, rpcrdma2_refusal(hdr, none[i], &fixed,
 							  &error));
 
-	/* The version of a connection is settled once */
+	/* The version of the connection is settled */
 	fixed.ac_vers_low = 2;
 	KUNIT_ASSERT_TRUE(test, rpcrdma2_refusal(hdr, RPCRDMA_BAD_VERS, &fixed,
 						 &error));
@@ -806,7 +806,7 @@ static void rpcrdma_v2_handles_to_invalidate(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_inv_handle, handle);
 		KUNIT_EXPECT_FALSE(test, fx->kf_hdr.hd_inv_stray);
 
-		/* A peer that names what it did not offer gets a plain Send */
+		/* A handle that the peer did not offer is not invalidated */
 		fx->kf_buf[20] = 0x77;
 		KUNIT_ASSERT_EQ(test, rpcrdma_kunit_server2(fx, fx->kf_buf,
 							    fx->kf_len),
@@ -816,7 +816,7 @@ static void rpcrdma_v2_handles_to_invalidate(struct kunit *test)
 				(handle & 0x00ffffff) | 0x77000000);
 	}
 
-	/* In the Position Zero chunk, too */
+	/* The handle may also be in the Position Zero chunk */
 	call = (struct rpcrdma_call_out) {
 		.ko_xid = XID, .ko_proc = RPCRDMA2_NOMSG, .ko_nreads = 1,
 		.ko_read = &rpcrdma_v2_zero, .ko_inv_handle = 0x00030c01,
@@ -872,7 +872,7 @@ static void rpcrdma_v2_handles_in_later_chunks(struct kunit *test)
 	len = rpcrdma2_encode_call(fx->kf_buf, RPCRDMA_KUNIT_BUF_LEN, &call);
 	KUNIT_EXPECT_EQ(test, len, -EINVAL);
 
-	/* What an earlier Call has left behind the last chunk is not of this */
+	/* Entries that an earlier Call has left behind the last chunk do not count */
 	KUNIT_ASSERT_EQ(test, rpcrdma2_decode_call(fx->kf_buf, fx->kf_len,
 						   &rpcrdma2_accept_forward,
 						   &fx->kf_hdr), RPCRDMA_OK);
@@ -881,7 +881,7 @@ static void rpcrdma_v2_handles_in_later_chunks(struct kunit *test)
 	call.ko_nwrites = 1;
 	len = rpcrdma2_encode_call(second, 1024, &call);
 	KUNIT_ASSERT_GT(test, len, 0);
-	/* Its RPC message, and another handle to invalidate */
+	/* Append the RPC message, and set another handle to invalidate */
 	memcpy(second + len, fx->kf_buf + fx->kf_len - 8, 8);
 	for (i = 1; i < ARRAY_SIZE(segs); i += 2) {
 		second[23] = segs[i].rs_handle;
@@ -948,7 +948,7 @@ static void rpcrdma_v2_calls_survive_the_wire(struct kunit *test)
 		KUNIT_ASSERT_GT(test, v1_len, 0);
 		KUNIT_ASSERT_EQ(test, len, v1_len + 8);
 		KUNIT_EXPECT_EQ(test, rpcrdma2_call_len(&rand->call), len);
-		/* The lists are those of version 1 */
+		/* The lists are the same as in version 1 */
 		KUNIT_EXPECT_MEMEQ(test, fx->kf_buf + 24, v1 + 16,
 				   v1_len - 16);
 
@@ -1072,7 +1072,7 @@ static void rpcrdma_v2_types_are_rows(struct kunit *test)
 	buf[23]++;
 	KUNIT_EXPECT_EQ(test, rpcrdma2_decode_by(fake, buf, 24, 0, accept,
 						 hdr), RPCRDMA_BAD_XID);
-	/* Without its row it does not exist; neither do others without theirs */
+	/* A type is known only if the table has a row for it */
 	KUNIT_EXPECT_EQ(test, rpcrdma_kunit_server2(fx, buf, 24),
 			RPCRDMA_BAD_PROC);
 	buf[12] = 0;

@@ -54,14 +54,14 @@ static void rpcrdma_v2_encode_connprop(struct kunit *test)
 	KUNIT_EXPECT_GE(test, len, RPCRDMA1_HDR_MIN);
 	KUNIT_EXPECT_LE(test, len, RPCRDMA2_CONNPROP_MAX);
 
-	/* An answer: the flag, and a grant that is never 0 */
+	/* An answer has the flag, and a grant that is not 0 */
 	KUNIT_ASSERT_EQ(test, rpcrdma2_encode_connprop(buf, len, 1, 0, true,
 						       &props), len);
 	KUNIT_EXPECT_EQ(test, get_unaligned_be32(buf + 8), 1);
 	KUNIT_EXPECT_EQ(test, get_unaligned_be32(buf + 16),
 			RPCRDMA2_F_RESPONSE);
 
-	/* What the peer would have to refuse */
+	/* Values that the peer would have to refuse are not sent */
 	props.vp_value[RPCRDMA2_PROP_RBSIZ] = 1023;
 	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_connprop(buf, len, 1, 1, false,
 						       &props), -EINVAL);
@@ -84,7 +84,7 @@ static void rpcrdma_v2_decode_connprop_vectors(struct kunit *test)
 	struct rpcrdma_kunit *fx = test->priv;
 	const struct rpcrdma_hdr *hdr = &fx->kf_hdr;
 
-	/* As the two ends expect them */
+	/* The server gets the request, and the client gets the answer */
 	KUNIT_ASSERT_EQ(test, rpcrdma_kunit_server2(fx, request->ve_data,
 						    request->ve_len),
 			RPCRDMA_OK);
@@ -105,7 +105,7 @@ static void rpcrdma_v2_decode_connprop_vectors(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hdr->hd_credit, 64);
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_is_grant(hdr, RPCRDMA_OK));
 
-	/* The other way: of its own accord, and without being asked */
+	/* The client gets a request, and the server an answer it did not ask for */
 	KUNIT_EXPECT_EQ(test, rpcrdma_kunit_client2(fx, request->ve_data,
 						    request->ve_len, 0),
 			RPCRDMA_BACKWARD_CALL);
@@ -142,7 +142,7 @@ static void rpcrdma_v2_truncated_connprop(struct kunit *test)
 }
 
 /*
- * Property sets made of words; @words begins with the count.
+ * A property set made of words; the first word is the count.
  */
 struct rpcrdma_v2_props_case {
 	const char	*desc;

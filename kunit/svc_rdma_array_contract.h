@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Unit tests of svc_rdma_array.h against one form of sunrpc's contract. Whoever
- * includes this has declared a struct svc_rqst with the members of that form, and
- * defined the same macros as Kbuild would, and before that:
+ * Unit tests of svc_rdma_array.h against one form of sunrpc's contract. A file that
+ * includes this first declares a struct svc_rqst with the members of that form, defines
+ * the macros that Kbuild would define, and defines:
  *
  *   ARRAY_KUNIT_SEPARATE  1 if the kernel keeps Replies in an array of their own
  *   ARRAY_KUNIT_SUITE     name of the suite
  *
- * Here are the other parties: sunrpc, which fills the arrays and releases Replies,
- * nfsd, which builds them, and a device that holds pages for a while. Each page
- * has one owner at a time, and the memory behind each array is watched.
+ * This file plays the other parties: sunrpc, which fills the arrays and releases Replies;
+ * nfsd, which builds Replies; and a device that holds pages for a while. Each page has one
+ * owner at a time, and the tests watch the memory behind each array.
  */
 #include <kunit/test.h>
 #include "../net/server/svc_rdma_array.h"
 
-/* What the service uses may be less than what the array has. */
+/* The service may use fewer pages than the array has entries. */
 #define ARRAY_KUNIT_PAGES	6
 #define ARRAY_KUNIT_ROOM	(ARRAY_KUNIT_ENTRIES + 1)
 #define ARRAY_KUNIT_POOL	64
 
-/* What a struct page is here: nobody looks into it but this file. */
+/* Stands for a struct page, which only this file looks into. */
 struct array_kunit_page {
 	bool	owned;
 	bool	reusable;
@@ -76,7 +76,7 @@ static bool array_kunit_reusable(struct page *page)
 	return page && array_kunit_of(page)->reusable;
 }
 
-/* Like alloc_pages_bulk(): what is there stays. */
+/* Fill the empty entries of an array, as alloc_pages_bulk() does. */
 static void array_kunit_fill(struct array_kunit *ak, struct page **array, u32 n)
 {
 	u32 i;
@@ -86,7 +86,7 @@ static void array_kunit_fill(struct array_kunit *ak, struct page **array, u32 n)
 			array[i] = array_kunit_get(ak);
 }
 
-/* What sunrpc does before it lets a transport receive */
+/* Do what sunrpc does before it lets a transport receive. */
 static void array_kunit_alloc(struct array_kunit *ak, bool separate)
 {
 	struct svc_rqst *rqstp = ak->ak_rqst;
@@ -103,14 +103,14 @@ static void array_kunit_alloc(struct array_kunit *ak, bool separate)
 	}
 	*rqstp->rq_page_end = NULL;
 
-	/* What it has not refilled must not have been used up. */
+	/* An entry that sunrpc does not refill must still have its page. */
 	for (i = 0; i < ARRAY_KUNIT_PAGES; i++)
 		KUNIT_ASSERT_NOT_NULL(ak->ak_test, separate ?
 				      rqstp->rq_respages[i] :
 				      rqstp->rq_pages[i]);
 }
 
-/* What sunrpc does when a thread is done with a request */
+/* Do what sunrpc does when a thread is done with a request. */
 static void array_kunit_release(struct array_kunit *ak, bool separate)
 {
 	struct svc_rqst *rqstp = ak->ak_rqst;
@@ -119,15 +119,15 @@ static void array_kunit_release(struct array_kunit *ak, bool separate)
 	KUNIT_ASSERT_TRUE(ak->ak_test,
 			  rqstp->rq_next_page >= rqstp->rq_respages);
 	for (pp = rqstp->rq_respages; pp < rqstp->rq_next_page; pp++) {
-		/* Only where there are two arrays, NULL is passed over. */
+		/* sunrpc skips NULL entries only if there are two arrays. */
 		if (*pp || !separate)
 			array_kunit_put(ak, *pp);
 		*pp = NULL;
 	}
 }
 
-/* What sunrpc and nfsd do: a Reply of @used pages, some of which are of the page
- * cache and take the place of the thread's.
+/* Do what sunrpc and nfsd do to build a Reply of @used pages. Pages of the page cache take
+ * the place of some of the thread's.
  */
 static void array_kunit_reply(struct array_kunit *ak, u32 used, u32 spliced)
 {
@@ -155,7 +155,7 @@ static struct array_kunit *array_kunit_new(struct kunit *test, bool separate)
 
 	KUNIT_ASSERT_NOT_NULL(test, ak);
 	ak->ak_test = test;
-	/* Exactly as large, so that what checks memory sees all that lies behind */
+	/* The array has exactly its size, so that KASAN sees an access behind it */
 	ak->ak_rqst = kunit_kzalloc(test, sizeof(*ak->ak_rqst), GFP_KERNEL);
 	ak->ak_calls = kunit_kzalloc(test, len, GFP_KERNEL);
 	ak->ak_replies = kunit_kzalloc(test, len, GFP_KERNEL);
@@ -166,14 +166,14 @@ static struct array_kunit *array_kunit_new(struct kunit *test, bool separate)
 	rqstp = ak->ak_rqst;
 	array_kunit_init(rqstp, ak->ak_calls);
 	if (separate) {
-		/* Both are full before the first Call. */
+		/* Both arrays are full before the first Call. */
 		rqstp->rq_respages = ak->ak_replies;
 		rqstp->rq_next_page = ak->ak_replies + ARRAY_KUNIT_ENTRIES;
 	}
 	return ak;
 }
 
-/* The number of pages that a thread has at rest */
+/* The number of pages that an idle thread has */
 static u32 array_kunit_full(void)
 {
 	return ARRAY_KUNIT_SEPARATE ? ARRAY_KUNIT_ENTRIES : ARRAY_KUNIT_PAGES;
@@ -194,7 +194,7 @@ static void array_kunit_take(struct array_kunit *ak, bool keep_head, u32 used)
 
 	n = svc_rdma_array_take(ak->ak_rqst, keep_head, pages);
 	KUNIT_ASSERT_EQ(ak->ak_test, n, used - (used && keep_head));
-	/* All of them, each once; the head stays at the thread */
+	/* Every page was taken once, but the head may stay with the thread */
 	for (i = 0; i < used; i++)
 		sum += array_kunit_of(before[i]) - ak->ak_pool;
 	if (used && keep_head) {
@@ -207,7 +207,7 @@ static void array_kunit_take(struct array_kunit *ak, bool keep_head, u32 used)
 	}
 	KUNIT_ASSERT_EQ(ak->ak_test, sum, 0);
 
-	/* sunrpc is done before the device is */
+	/* sunrpc is done with the request before the device is */
 	array_kunit_release(ak, ARRAY_KUNIT_SEPARATE);
 	array_kunit_alloc(ak, ARRAY_KUNIT_SEPARATE);
 	for (i = 0; i < n; i++)
@@ -230,7 +230,7 @@ static void array_kunit_round(struct array_kunit *ak, u32 used, u32 spliced,
 		array_kunit_take(ak, how, used);
 	} else {
 		svc_rdma_array_keep(rqstp, array_kunit_reusable);
-		/* No page of the page cache can be in the next Reply. */
+		/* The next Reply is not built in pages of the page cache. */
 		array_kunit_release(ak, ARRAY_KUNIT_SEPARATE);
 		array_kunit_alloc(ak, ARRAY_KUNIT_SEPARATE);
 		reply = rqstp->rq_respages;
@@ -241,7 +241,7 @@ static void array_kunit_round(struct array_kunit *ak, u32 used, u32 spliced,
 	KUNIT_ASSERT_EQ(ak->ak_test, array_kunit_owned(ak), array_kunit_full());
 }
 
-/* Every Reply of up to all pages, in every mixture, each way it can be sent */
+/* Replies of every number of pages, with every mixture of pages, sent in every way */
 static void array_kunit_replies(struct kunit *test)
 {
 	struct array_kunit *ak = array_kunit_new(test, ARRAY_KUNIT_SEPARATE);
@@ -254,7 +254,7 @@ static void array_kunit_replies(struct kunit *test)
 				array_kunit_round(ak, used, spliced, how);
 }
 
-/* Nothing was to be executed: sunrpc releases nothing, whatever was left. */
+/* If there is no Call to execute, sunrpc releases nothing, whatever was in the array. */
 static void array_kunit_nothing(struct kunit *test)
 {
 	struct array_kunit *ak = array_kunit_new(test, ARRAY_KUNIT_SEPARATE);
@@ -275,7 +275,7 @@ static void array_kunit_nothing(struct kunit *test)
 	}
 }
 
-/* The kernel is of the other kind: it is found out whatever was left there. */
+/* A kernel of another form is recognised, whatever was left in the array. */
 static void array_kunit_refused(struct kunit *test)
 {
 	struct array_kunit *ak = array_kunit_new(test, !ARRAY_KUNIT_SEPARATE);
@@ -289,7 +289,7 @@ static void array_kunit_refused(struct kunit *test)
 		ak->ak_rqst->rq_respages = ak->ak_rqst->rq_pages + i;
 		KUNIT_EXPECT_FALSE(test, svc_rdma_array_fits(ak->ak_rqst));
 	}
-	/* A service that uses all of the array */
+	/* The service uses all entries of the array */
 	ak->ak_rqst->rq_respages = ak->ak_rqst->rq_pages;
 	ak->ak_rqst->rq_page_end = ak->ak_rqst->rq_pages + ARRAY_KUNIT_ENTRIES;
 	KUNIT_EXPECT_FALSE(test, svc_rdma_array_fits(ak->ak_rqst));

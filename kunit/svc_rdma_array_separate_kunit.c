@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of svc_rdma_array.h: an array for Replies alone (since 7.1).
+ * Unit tests of svc_rdma_array.h: a separate array for Replies (since 7.1).
  */
 
 #include <linux/types.h>
 
-/* Whatever the kernel is that this is built for */
+/* Do not use the form of the kernel that this is built for */
 #undef RPCRDMA_ALLOCATED_PAGES
 #undef RPCRDMA_SEPARATE_REPLY_PAGES
 #define RPCRDMA_ALLOCATED_PAGES

@@ -5,7 +5,7 @@
 
 #include <linux/types.h>
 
-/* Whatever the kernel is that this is built for */
+/* Do not use the form of the kernel that this is built for */
 #undef RPCRDMA_ALLOCATED_PAGES
 #undef RPCRDMA_SEPARATE_REPLY_PAGES
 #define RPCRDMA_ALLOCATED_PAGES

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Messages as they are on the wire, worked out by hand and checked by a
- * decoder that shares no code with this module.
+ * Messages as they are on the wire. They were worked out by hand, and checked by a decoder
+ * that shares no code with this module.
  *
- * wire.rst explains the layouts. The bytes are the expectation: when a test and
- * the code disagree with one of them, the documents decide which is wrong.
+ * wire.rst explains the layouts. The tests expect exactly these bytes. If the code does not
+ * agree with one of them, the documents decide which is wrong.
  */
 #ifndef RPCRDMA_KUNIT_VECTORS_H
 #define RPCRDMA_KUNIT_VECTORS_H
 
 #include <linux/types.h>
 
-/* v1 short Call, no chunks (NFSv3 NULL, AUTH_NONE) */
+/* Version 1 short Call without chunks (NFSv3 NULL, AUTH_NONE) */
 static const u8 vec_v1_short_call[68] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x01,
 	0x00, 0x00, 0x00, 0x20, 0x00, 0x00, 0x00, 0x00,
@@ -25,8 +25,8 @@ static const u8 vec_v1_short_call[68] = {
 };
 
 /*
- * v1 Call, one Read chunk of two segments (NFSv3 WRITE of 8195 bytes, odd
- * length, pad omitted)
+ * Version 1 Call with one Read chunk of two segments (NFSv3 WRITE of 8195 bytes, without
+ * the roundup)
  */
 static const u8 vec_v1_read_chunk_2seg[156] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x01,
@@ -52,8 +52,8 @@ static const u8 vec_v1_read_chunk_2seg[156] = {
 };
 
 /*
- * v1 Call, Write list of two chunks plus a Reply chunk (NFSv4.0 COMPOUND
- * PUTFH READ READ)
+ * Version 1 Call with a Write list of two chunks and a Reply chunk (NFSv4.0 COMPOUND of
+ * PUTFH, READ, READ)
  */
 static const u8 vec_v1_write2_reply[252] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x01,
@@ -90,7 +90,7 @@ static const u8 vec_v1_write2_reply[252] = {
 	0x00, 0x00, 0x10, 0x00,
 };
 
-/* v1 RDMA_NOMSG Call, Position Zero chunk of 1500 bytes */
+/* Version 1 RDMA_NOMSG Call with a Position Zero chunk of 1500 bytes */
 static const u8 vec_v1_nomsg_pz[52] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x01,
 	0x00, 0x00, 0x00, 0x20, 0x00, 0x00, 0x00, 0x01,
@@ -102,8 +102,8 @@ static const u8 vec_v1_nomsg_pz[52] = {
 };
 
 /*
- * v1 ERR_VERS: a v1-only server (Linux behaviour) answering a v2 message;
- * rdma_vers echoes the request, there is no rdma_flags word
+ * Version 1 ERR_VERS of a server that speaks only version 1 (as Linux does), in answer to
+ * a version 2 message. rdma_vers repeats that of the message. There is no rdma_flags word.
  */
 static const u8 vec_v1_err_vers[28] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x02,
@@ -112,7 +112,7 @@ static const u8 vec_v1_err_vers[28] = {
 	0x00, 0x00, 0x00, 0x01,
 };
 
-/* v1 ERR_CHUNK */
+/* Version 1 ERR_CHUNK */
 static const u8 vec_v1_err_chunk[20] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x01,
 	0x00, 0x00, 0x00, 0x80, 0x00, 0x00, 0x00, 0x04,
@@ -120,8 +120,8 @@ static const u8 vec_v1_err_chunk[20] = {
 };
 
 /*
- * extra: v1 Reply to a READ of 8192 where 5001 bytes came back; second
- * segment partly used, pad not written
+ * Version 1 Reply to an NFSv3 READ of 8192 bytes that returns 5001 bytes. The second
+ * segment is partly used, and no roundup is written.
  */
 static const u8 vec_v1_reply_write_used[112] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x01,
@@ -141,8 +141,8 @@ static const u8 vec_v1_reply_write_used[112] = {
 };
 
 /*
- * extra: v1 Reply that leaves its Write chunk unused (NFSv3 READ failed):
- * segment count kept, every length zero
+ * Version 1 Reply to a failed NFSv3 READ. The Write chunk is returned with its two
+ * segments, each of length 0.
  */
 static const u8 vec_v1_reply_write_unused[100] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x01,
@@ -160,7 +160,7 @@ static const u8 vec_v1_reply_write_unused[100] = {
 	0x00, 0x00, 0x00, 0x00,
 };
 
-/* extra: v1 RDMA_NOMSG Reply, 1872 bytes in the Reply chunk */
+/* Version 1 RDMA_NOMSG Reply with 1872 bytes in the Reply chunk */
 static const u8 vec_v1_reply_nomsg[48] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x01,
 	0x00, 0x00, 0x00, 0x80, 0x00, 0x00, 0x00, 0x01,
@@ -170,7 +170,7 @@ static const u8 vec_v1_reply_nomsg[48] = {
 	0x00, 0x00, 0x00, 0x03, 0x00, 0x00, 0x08, 0x00,
 };
 
-/* extra: v1 RDMA_MSGP (deprecated); align/thresh precede the lists */
+/* Version 1 RDMA_MSGP (deprecated). rdma_align and rdma_thresh precede the lists. */
 static const u8 vec_v1_msgp[76] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x01,
 	0x00, 0x00, 0x00, 0x20, 0x00, 0x00, 0x00, 0x02,
@@ -184,7 +184,7 @@ static const u8 vec_v1_msgp[76] = {
 	0x00, 0x00, 0x00, 0x00,
 };
 
-/* extra: v1 backward-direction Call (CB_NULL), server to client */
+/* Version 1 backward Call (CB_NULL), from server to client */
 static const u8 vec_v1_bc_call[68] = {
 	0x5a, 0x5a, 0x00, 0x01, 0x00, 0x00, 0x00, 0x01,
 	0x00, 0x00, 0x00, 0x02, 0x00, 0x00, 0x00, 0x00,
@@ -198,8 +198,8 @@ static const u8 vec_v1_bc_call[68] = {
 };
 
 /*
- * extra: ERR_VERS our v1+v2 server sends to a version 3 message (7-word
- * form)
+ * ERR_VERS that our server of versions 1 and 2 sends in answer to a version 3 message, in
+ * the layout of version 1 (7 words)
  */
 static const u8 vec_v1_err_vers_v3[28] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x03,
@@ -208,13 +208,13 @@ static const u8 vec_v1_err_vers_v3[28] = {
 	0x00, 0x00, 0x00, 0x02,
 };
 
-/* extra: RFC 8797 CM private data, R bit set, 4096/4096 */
+/* Private data of RFC 8797, with the R bit, and sizes of 4096 bytes in both directions */
 static const u8 vec_cm_private[8] = {
 	0xf6, 0xab, 0x0e, 0x18, 0x01, 0x01, 0x03, 0x03,
 };
 
 /*
- * v2 RDMA2_MSG Call with rdma_inv_handle (NFSv3 READ, one Write chunk whose
+ * Version 2 RDMA2_MSG Call with rdma_inv_handle (NFSv3 READ with one Write chunk, whose
  * handle may be invalidated remotely)
  */
 static const u8 vec_v2_msg_inv[132] = {
@@ -237,7 +237,7 @@ static const u8 vec_v2_msg_inv[132] = {
 	0x00, 0x01, 0x00, 0x00,
 };
 
-/* v2 RDMA2_CONNPROP from the client: RBSIZ = 16384, BRS = INLINE */
+/* Version 2 RDMA2_CONNPROP from the client: RBSIZ is 16384, BRS is INLINE */
 static const u8 vec_v2_connprop[48] = {
 	0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x02,
 	0x00, 0x00, 0x00, 0x20, 0x00, 0x00, 0x00, 0x05,
@@ -248,8 +248,8 @@ static const u8 vec_v2_connprop[48] = {
 };
 
 /*
- * v2 RDMA2_ERR_VERS in the literal v2-09 layout (with rdma_flags); receivers
- * accept it, see G-11 for what is sent
+ * Version 2 RDMA2_ERR_VERS in the layout of draft version-two-09 (with rdma_flags). It is
+ * accepted, but the version 1 layout is sent, see G-11.
  */
 static const u8 vec_v2_err_vers[32] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x03,
@@ -259,7 +259,8 @@ static const u8 vec_v2_err_vers[32] = {
 };
 
 /*
- * v2 RDMA2_ERR_WRITE_RESOURCE: first Write chunk too short, 65536 bytes needed
+ * Version 2 RDMA2_ERR_WRITE_RESOURCE: the first Write chunk is too short, 65536 bytes are
+ * needed
  */
 static const u8 vec_v2_write_resource[32] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x02,
@@ -268,7 +269,7 @@ static const u8 vec_v2_write_resource[32] = {
 	0x00, 0x00, 0x00, 0x01, 0x00, 0x01, 0x00, 0x00,
 };
 
-/* v2 RDMA2_ERR_REPLY_RESOURCE: 9300 bytes needed */
+/* Version 2 RDMA2_ERR_REPLY_RESOURCE: 9300 bytes are needed */
 static const u8 vec_v2_reply_resource[28] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x02,
 	0x00, 0x00, 0x00, 0x80, 0x00, 0x00, 0x00, 0x04,
@@ -277,8 +278,8 @@ static const u8 vec_v2_reply_resource[28] = {
 };
 
 /*
- * extra: v2 RDMA2_CONNPROP answer from the server: same XID, F_RESPONSE set,
- * credit word is a grant; BRS given as zero-length (default)
+ * Version 2 RDMA2_CONNPROP answer from the server: it has the XID of the client's CONNPROP,
+ * F_RESPONSE is set, and the credit word is a grant. BRS has no value (default).
  */
 static const u8 vec_v2_connprop_server[44] = {
 	0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x02,
@@ -289,7 +290,7 @@ static const u8 vec_v2_connprop_server[44] = {
 	0x00, 0x00, 0x00, 0x00,
 };
 
-/* extra: v2 RDMA2_MSG Reply, Write chunk returned */
+/* Version 2 RDMA2_MSG Reply that returns a Write chunk */
 static const u8 vec_v2_msg_reply[104] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x02,
 	0x00, 0x00, 0x00, 0x40, 0x00, 0x00, 0x00, 0x00,
@@ -306,7 +307,7 @@ static const u8 vec_v2_msg_reply[104] = {
 	0x00, 0x00, 0x00, 0x01, 0x00, 0x01, 0x00, 0x00,
 };
 
-/* extra: v2 RDMA2_NOMSG Call, Position Zero chunk */
+/* Version 2 RDMA2_NOMSG Call with a Position Zero chunk */
 static const u8 vec_v2_nomsg_call[60] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x02,
 	0x00, 0x00, 0x00, 0x20, 0x00, 0x00, 0x00, 0x01,
@@ -318,21 +319,21 @@ static const u8 vec_v2_nomsg_call[60] = {
 	0x00, 0x00, 0x00, 0x00,
 };
 
-/* extra: v2 RDMA2_ERR_BAD_XDR */
+/* Version 2 RDMA2_ERR_BAD_XDR */
 static const u8 vec_v2_bad_xdr[24] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x02,
 	0x00, 0x00, 0x00, 0x40, 0x00, 0x00, 0x00, 0x04,
 	0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x02,
 };
 
-/* extra: v2 RDMA2_ERR_INVAL_HTYPE */
+/* Version 2 RDMA2_ERR_INVAL_HTYPE */
 static const u8 vec_v2_inval_htype[24] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x02,
 	0x00, 0x00, 0x00, 0x40, 0x00, 0x00, 0x00, 0x04,
 	0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x03,
 };
 
-/* extra: v2 RDMA2_ERR_READ_CHUNKS */
+/* Version 2 RDMA2_ERR_READ_CHUNKS */
 static const u8 vec_v2_read_chunks[28] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x02,
 	0x00, 0x00, 0x00, 0x40, 0x00, 0x00, 0x00, 0x04,
@@ -340,7 +341,7 @@ static const u8 vec_v2_read_chunks[28] = {
 	0x00, 0x00, 0x00, 0x01,
 };
 
-/* extra: v2 RDMA2_ERR_WRITE_CHUNKS */
+/* Version 2 RDMA2_ERR_WRITE_CHUNKS */
 static const u8 vec_v2_write_chunks[28] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x02,
 	0x00, 0x00, 0x00, 0x40, 0x00, 0x00, 0x00, 0x04,
@@ -348,7 +349,7 @@ static const u8 vec_v2_write_chunks[28] = {
 	0x00, 0x00, 0x00, 0x01,
 };
 
-/* extra: v2 RDMA2_ERR_SEGMENTS */
+/* Version 2 RDMA2_ERR_SEGMENTS */
 static const u8 vec_v2_segments[28] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x02,
 	0x00, 0x00, 0x00, 0x40, 0x00, 0x00, 0x00, 0x04,
@@ -356,7 +357,7 @@ static const u8 vec_v2_segments[28] = {
 	0x00, 0x00, 0x00, 0x10,
 };
 
-/* extra: v2 RDMA2_ERR_SYSTEM */
+/* Version 2 RDMA2_ERR_SYSTEM */
 static const u8 vec_v2_system[24] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x02,
 	0x00, 0x00, 0x00, 0x40, 0x00, 0x00, 0x00, 0x04,

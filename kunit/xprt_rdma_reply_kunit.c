@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/client/reply.c: where the parts of a Reply go. NFS has
- * nothing behind the data of a READ, so no mount shows all of it.
+ * Unit tests of net/client/reply.c: where the parts of a Reply go. In NFS nothing follows
+ * the data of a READ, so tests with a mount do not reach all of it.
  */
 
 #include <kunit/test.h>
@@ -23,7 +23,7 @@ struct xprt_rdma_reply_fixture {
 	u8			rf_message[100];
 };
 
-/* A Reply of head, an item of @written bytes by RDMA, and more inline */
+/* Make a Reply: a head, an item of @written bytes that came by RDMA, and an inline rest. */
 static void xprt_rdma_reply_set_up(struct xprt_rdma_reply_fixture *fx,
 				   u32 written)
 {
@@ -54,8 +54,8 @@ static void xprt_rdma_reply_set_up(struct xprt_rdma_reply_fixture *fx,
 }
 
 /*
- * No roundup comes with an item, or not all of it: what stands behind is found
- * where it belongs all the same, and nothing but the roundup is skipped.
+ * An item may come with all of its roundup, part of it, or none. The rest of the Reply is
+ * found in all cases, and nothing but the roundup is skipped.
  *
  * Covers: V1-WPD-06 V1-WPD-07
  */
@@ -85,7 +85,7 @@ static void xprt_rdma_reply_counts_roundup(struct kunit *test)
 				    NULL);
 	}
 
-	/* An item of 4 bytes less: the rest begins in the pages */
+	/* With a shorter item, the rest begins in the pages */
 	xprt_rdma_reply_set_up(fx, 1);
 	KUNIT_EXPECT_EQ(test, xprt_rdma_reply_place(&fx->rf_xr, &fx->rf_req),
 			XPRT_RDMA_KUNIT_HEAD + 4 + XPRT_RDMA_KUNIT_REST);
@@ -93,15 +93,15 @@ static void xprt_rdma_reply_counts_roundup(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, fx->rf_tail, fx->rf_message + 68,
 			   XPRT_RDMA_KUNIT_REST - 4);
 
-	/* One byte more than there is room for */
+	/* The item is one byte longer than its room */
 	xprt_rdma_reply_set_up(fx, XPRT_RDMA_KUNIT_ITEM + 1);
 	KUNIT_EXPECT_EQ(test, xprt_rdma_reply_place(&fx->rf_xr, &fx->rf_req),
 			-EIO);
 	__free_page(fx->rf_page);
 }
 
-/* No numbered rule: a Reply that came in two Receives, wherever it was cut, ends in the
- * same places as one that came in one.
+/* No numbered rule: a Reply in two Receives, wherever it is cut, is placed like a Reply in
+ * one.
  */
 static void xprt_rdma_reply_in_two_receives(struct kunit *test)
 {
@@ -120,7 +120,7 @@ static void xprt_rdma_reply_in_two_receives(struct kunit *test)
 	len = XPRT_RDMA_KUNIT_HEAD + XPRT_RDMA_KUNIT_REST;
 	for (cut = 0; cut <= len; cut++) {
 		xprt_rdma_reply_set_up(fx, XPRT_RDMA_KUNIT_ITEM);
-		/* The second one's header is somewhere else */
+		/* The header of the second message is elsewhere */
 		fx->rf_more.rv_buf.bf_data = fx->rf_message + 4;
 		rpcrdma_msg_set_body(msg, 40, cut);
 		rpcrdma_msg_set_body(more, 36 + cut, len - cut);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/client/transport.c: what a transport is refused for when
- * it is made. There is no connection here, so no device is needed.
+ * Unit tests of net/client/transport.c: why a transport may be refused when it is made.
+ * No connection is made, so no device is needed.
  */
 
 #include <kunit/test.h>
@@ -29,7 +29,7 @@ static const struct rpc_program xprt_rdma_transport_program = {
 	.stats		= &xprt_rdma_transport_stat,
 };
 
-/* 192.0.2.1 is nobody's address (RFC 5737), and nobody connects to it. */
+/* 192.0.2.1 belongs to nobody (RFC 5737), and the test does not connect to it. */
 static struct rpc_clnt *
 xprt_rdma_transport_create(enum xprtsec_policies policy)
 {
@@ -54,7 +54,7 @@ xprt_rdma_transport_create(enum xprtsec_policies policy)
 	return rpc_create(&args);
 }
 
-/* A client that wants its transport encrypted gets none that is not. */
+/* A client that asks for an encrypted transport does not get an unencrypted one. */
 static void xprt_rdma_transport_refuses_tls(struct kunit *test)
 {
 	enum xprtsec_policies wanted[] = {

@@ -11,10 +11,10 @@
 /**
  * struct rpcrdma_buf - one mapped buffer
  * @bf_data: kernel address
- * @bf_block: the block of pages it is the end of; NULL: it is no block
- * @bf_device: device it is mapped for; NULL: not mapped
- * @bf_addr: DMA address, while mapped
- * @bf_size: bytes
+ * @bf_block: block of pages whose end is the buffer, or NULL if the buffer is no block
+ * @bf_device: device that the buffer is mapped for, or NULL if it is not mapped
+ * @bf_addr: DMA address while the buffer is mapped
+ * @bf_size: size in bytes
  * @bf_dir: DMA direction
  */
 struct rpcrdma_buf {
@@ -35,37 +35,37 @@ int rpcrdma_buf_renew(struct rpcrdma_buf *buf, gfp_t gfp);
 void rpcrdma_buf_unmap(struct rpcrdma_buf *buf);
 void rpcrdma_buf_exit(struct rpcrdma_buf *buf);
 
-/* Bytes of memory that it takes */
+/* Returns the number of bytes of memory that a buffer takes. */
 static inline u32 rpcrdma_buf_pins(u32 size, unsigned int order)
 {
 	return order ? PAGE_SIZE << order : size;
 }
 
-/* Has anybody but its owner a page of it? Who has none cannot get one: pages are
- * handed on by those who have them. So "no" stays true while the owner hands out none.
- * Nobody else has the memory of a buffer that is no block.
+/* Returns whether anybody but the owner has a page of the buffer. Pages are handed on only
+ * by those who have them. So "no" stays true while the owner hands out no page. Nobody
+ * else has the memory of a buffer that is no block.
  */
 static inline bool rpcrdma_buf_is_shared(const struct rpcrdma_buf *buf)
 {
 	return buf->bf_block && page_count(buf->bf_block) > 1;
 }
 
-/* The first byte of a block that begins a page. What is in front of it is in the
- * block's first page.
+/* Returns the first byte of a block that begins a page. The bytes in front of it are in
+ * the block's first page.
  */
 static inline void *rpcrdma_buf_targets(const struct rpcrdma_buf *buf)
 {
 	return PTR_ALIGN(buf->bf_data + 1, PAGE_SIZE);
 }
 
-/* The device is about to read the first @len bytes. */
+/* Call before the device reads the first @len bytes. */
 static inline void rpcrdma_buf_sync_for_device(struct rpcrdma_buf *buf, u32 len)
 {
 	ib_dma_sync_single_for_device(buf->bf_device, buf->bf_addr, len,
 				      buf->bf_dir);
 }
 
-/* The device has written the first @len bytes. */
+/* Call after the device has written the first @len bytes. */
 static inline void rpcrdma_buf_sync_for_cpu(struct rpcrdma_buf *buf, u32 len)
 {
 	ib_dma_sync_single_for_cpu(buf->bf_device, buf->bf_addr, len,

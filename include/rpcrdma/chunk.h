@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Chunk lists as arithmetic: is a received set of chunks sound, which bytes of
- * a message are inline and which are in a chunk, and what came back.
+ * Arithmetic on chunk lists: whether the chunks of a received Call are valid, which
+ * bytes of a message are inline and which are in a chunk, and which chunks a Reply
+ * returned.
  */
 #ifndef RPCRDMA_CHUNK_H
 #define RPCRDMA_CHUNK_H
@@ -11,13 +12,13 @@
 
 /**
  * struct rpcrdma_part - a run of bytes of an unreduced RPC Call
- * @pt_chunk: the Read chunk that supplies the run, or NULL
- * @pt_item: the item that supplies it, or NULL. If neither does, the body stream does
- *	(the inline message, or the Position Zero chunk)
- * @pt_offset: where the run begins in the body stream (when that supplies it)
- * @pt_length: bytes of the run, without roundup
- * @pt_pad: zero bytes the responder adds behind a chunk that came without
- *	its roundup (RFC 8166 3.4.5.2), and behind an item (RTX-53)
+ * @pt_chunk: the Read chunk with the run, or NULL
+ * @pt_item: the item with the run, or NULL. If both are NULL, the run is in the body
+ *	stream, that is, in the inline message or in the Position Zero chunk.
+ * @pt_offset: offset of the run in the body stream, if the run is there
+ * @pt_length: number of bytes in the run, without roundup
+ * @pt_pad: number of zero bytes that the responder adds behind a chunk that came
+ *	without its roundup (RFC 8166 3.4.5.2), and behind an item (RTX-53)
  */
 struct rpcrdma_part {
 	const struct rpcrdma_chunk	*pt_chunk;
@@ -30,11 +31,11 @@ struct rpcrdma_part {
 /**
  * struct rpcrdma_part_iter - a walk over the parts of a Call
  * @pi_lists: the Call's chunk lists
- * @pi_items: its items
- * @pi_nitems: how many
- * @pi_body_len: bytes of body stream
- * @pi_body: bytes of body stream visited
- * @pi_stream: bytes of unreduced stream visited
+ * @pi_items: items of the message
+ * @pi_nitems: number of items
+ * @pi_body_len: length of the body stream in bytes
+ * @pi_body: number of bytes of the body stream visited so far
+ * @pi_stream: number of bytes of the unreduced stream visited so far
  * @pi_next: index of the next Read chunk
  * @pi_item: index of the next item
  */
@@ -50,9 +51,9 @@ struct rpcrdma_part_iter {
 };
 
 /**
- * struct rpcrdma_payload - the result that went to one Write chunk
- * @py_offset: where the item begins in the unreduced Reply
- * @py_length: its bytes, without roundup; 0: the chunk is unused
+ * struct rpcrdma_payload - the result that is returned in one Write chunk
+ * @py_offset: offset of the item in the unreduced Reply
+ * @py_length: length of the item in bytes, without roundup; 0 if the chunk is unused
  */
 struct rpcrdma_payload {
 	u32		py_offset;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Completion IDs: trace events name by them what is posted and what completes.
+ * Completion IDs: trace events use them to name the objects that are posted and that
+ * complete.
  */
 #ifndef RPCRDMA_CID_H
 #define RPCRDMA_CID_H
@@ -9,13 +10,13 @@
 
 /**
  * struct rpcrdma_cid - names a Receive, a Send or a memory region
- * @ci_queue: resource number of the completion queue, as "rdma resource show cq"
- *	has it; unique within a device
- * @ci_number: number of the object within its connection, from 1 on; 0 is the
+ * @ci_queue: resource number of the completion queue, as shown by "rdma resource show
+ *	cq"; unique within a device
+ * @ci_number: number of the object within its connection, counted from 1; 0 is the
  *	keepalive's probe
  *
- * Given once, by rpcrdma_conn_cid(), when the object is made, so that using it costs
- * nothing but the trace event.
+ * rpcrdma_conn_cid() assigns the ID when the object is created, so nothing has to be
+ * computed each time the object is posted.
  */
 struct rpcrdma_cid {
 	u32	ci_queue;

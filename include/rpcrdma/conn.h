@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * One connection: CM id, protection domain, completion queue, queue pair and
- * Receives, with one state machine for the end that connects and the end that
- * accepts. RPC is unknown here: owners hook in through rpcrdma_conn_ops.
+ * Receives. The end that connects and the end that accepts have the same state machine.
+ * A connection knows nothing about RPC: its owner provides struct rpcrdma_conn_ops.
  */
 #ifndef RPCRDMA_CONN_H
 #define RPCRDMA_CONN_H
@@ -24,7 +24,7 @@
 struct rpcrdma_conn;
 
 /**
- * enum rpcrdma_conn_state - life of a connection, strictly upwards
+ * enum rpcrdma_conn_state - state of a connection, which only rises
  * @RPCRDMA_CONN_NEW: initialised, nothing on the wire
  * @RPCRDMA_CONN_OPENING: resolving, connecting or accepting
  * @RPCRDMA_CONN_UP: established
@@ -40,18 +40,20 @@ enum rpcrdma_conn_state {
 
 /**
  * struct rpcrdma_conn_ops - what the owner of a connection provides
- * @receive: a message arrived. Called from the completion queue's workqueue;
- *	may sleep. The owner returns @msg with rpcrdma_msg_put(), at once or
- *	later, from there or from a process.
- * @group_ended: a group that was never complete has ended, see there. Called likewise, in
- *	the order of arrival. NULL if rpcrdma_gather_start() is never called.
- * @lost: the connection went %RPCRDMA_CONN_DOWN. Called exactly once, from a
- *	CM event, a completion, or whoever called rpcrdma_conn_fail(); must not
- *	sleep, and must not close the connection itself but get somebody to.
- *	It is not called when rpcrdma_conn_drain() ends the connection.
- * @waiting: is something posted that has not completed? Then it tells when the
- *	first of it was posted, and since when nothing of its kind has completed,
- *	in jiffies. Called by the keepalive's work; may be NULL.
+ * @receive: called when a message has arrived, from the completion queue's workqueue;
+ *	may sleep. The owner returns @msg with rpcrdma_msg_put(), at once or later,
+ *	in this context or in that of a process.
+ * @group_ended: called when a group has ended that never was complete, see struct
+ *	rpcrdma_group_end. Context as @receive, and in the order of arrival. NULL if the
+ *	owner never calls rpcrdma_gather_start().
+ * @lost: called once when the connection becomes %RPCRDMA_CONN_DOWN, from a CM event,
+ *	a completion, or any caller of rpcrdma_conn_fail(). It must not sleep, and must
+ *	not close the connection, but has another task close it. It is not called
+ *	when rpcrdma_conn_drain() ends the connection.
+ * @waiting: returns whether any posted requests have not completed. If so, it sets
+ *	@posted to the time when the first of them was posted, and @since to the time of
+ *	the last completion of a request of that kind, or to @posted if that is later.
+ *	Both are in jiffies. Called by the keepalive's work; may be NULL.
  */
 struct rpcrdma_conn_ops {
 	void	(*receive)(struct rpcrdma_conn *conn,
@@ -65,9 +67,9 @@ struct rpcrdma_conn_ops {
 
 /**
  * struct rpcrdma_conn_queues - how large to make the queues
- * @qz_sq: send queue entries
- * @qz_rq: receive queue entries
- * @qz_send_sges: SGEs per send queue entry
+ * @qz_sq: number of send queue entries
+ * @qz_rq: number of receive queue entries
+ * @qz_send_sges: number of SGEs per send queue entry
  */
 struct rpcrdma_conn_queues {
 	u32	qz_sq;
@@ -80,36 +82,38 @@ struct rpcrdma_conn_queues {
  * @cn_ops: the owner's hooks
  * @cn_receive: who gets what arrives: ops->receive(), or what puts groups together first
  * @cn_id: CM identifier, owned
- * @cn_pd: protection domain, of this connection alone (RFC 8166 8.1.1)
+ * @cn_pd: protection domain that only this connection uses (RFC 8166 8.1.1)
  * @cn_cq: completion queue for both work queues
- * @cn_caps: the device, valid once an address is resolved or adopted
- * @cn_limits: inline limits and remote invalidation, valid once up
- * @cn_rtx: what the peer has announced of the round-trip extension; all zero: nothing, and it
- *	is sent nothing of it (RTX-32). Written with @cn_limits
- * @cn_rtt: estimate of the round trip, from connecting, from probes, and from what
- *	the owner adds. Set where the connection comes up, then written by completion
- *	handlers only
- * @cn_ours: what the peer was told
- * @cn_peer_data: private data the peer sent with CM REQ or REP
- * @cn_peer_len: bytes of @cn_peer_data
- * @cn_peer_ord: RDMA Reads we may have outstanding towards the peer; 0 if it
+ * @cn_caps: what the device can do; valid once the connection is resolved or adopted
+ * @cn_limits: inline limits and remote invalidation; valid once the connection is up
+ * @cn_rtx: what the peer has announced of the round-trip extension. If it is all zero, the
+ *	peer has announced nothing, and is sent nothing of the extension (RTX-32). Written
+ *	together with @cn_limits.
+ * @cn_rtt: estimate of the round trip, from connecting, from probes, and from what the
+ *	owner adds. Set where the connection comes up, and then written only by completion
+ *	handlers.
+ * @cn_ours: CM private data that the peer was told
+ * @cn_peer_data: private data that the peer sent with CM REQ or REP
+ * @cn_peer_len: number of bytes in @cn_peer_data
+ * @cn_peer_ord: number of RDMA Reads that the peer lets us have outstanding; 0 if it
  *	offered none
- * @cn_peer_ird: RDMA Reads the peer wants to have outstanding towards us
- * @cn_ord: RDMA Reads we may have outstanding, by what was agreed with the peer.
- *	At the end that connected, 0 where it needs none: it probes with a Write
- * @cn_state: see there; writes under @cn_lock, reads anywhere
- * @cn_error: errno that ended the connection, the first one wins
- * @cn_lock: state, error; taken in any context with interrupts saved
+ * @cn_peer_ird: number of RDMA Reads that the peer wants to have outstanding
+ * @cn_ord: number of RDMA Reads that we may have outstanding, as agreed with the peer.
+ *	At the end that connected it is 0 if that end probes with an RDMA Write and so
+ *	needs no Reads.
+ * @cn_state: an enum rpcrdma_conn_state; written under @cn_lock, read anywhere
+ * @cn_error: errno that ended the connection; the first one stays
+ * @cn_lock: protects state and error; taken in any context, interrupts are saved
  * @cn_step: completed at each stage of opening
- * @cn_post_lock: no send queue work request is posted once @cn_gate is shut
+ * @cn_post_lock: protects @cn_gate, and is held over posting to the send queue
  * @cn_gate: posting to the send queue is allowed; under @cn_post_lock
- * @cn_on_device: link in the list of its device while it is on one, see
+ * @cn_on_device: link in the list of connections on the same device, see
  *	verbs/device.c
  * @cn_keepalive: the keepalive
  * @cn_gather: puts groups together
  * @cn_recvs: the Receives
  * @cn_sq: the slots of the send queue
- * @cn_cids: completion IDs given, see rpcrdma_conn_cid()
+ * @cn_cids: number of completion IDs given, see rpcrdma_conn_cid()
  */
 struct rpcrdma_conn {
 	const struct rpcrdma_conn_ops	*cn_ops;
@@ -155,7 +159,9 @@ static inline struct ib_device *rpcrdma_conn_device(struct rpcrdma_conn *conn)
 	return conn->cn_id->device;
 }
 
-/* A completion ID for something new that will be posted on @conn, which has queues */
+/* Returns a new completion ID for an object that will be posted on @conn. The connection
+ * has queues.
+ */
 static inline struct rpcrdma_cid rpcrdma_conn_cid(struct rpcrdma_conn *conn)
 {
 	return (struct rpcrdma_cid) {
@@ -164,8 +170,8 @@ static inline struct rpcrdma_cid rpcrdma_conn_cid(struct rpcrdma_conn *conn)
 	};
 }
 
-/* A Send or RDMA Write has completed. On InfiniBand and RoCE the peer has
- * acknowledged it, so it lives. On iWARP it may only have gone to TCP.
+/* Called when a Send or RDMA Write has completed. On InfiniBand and RoCE the peer has
+ * acknowledged it, so the peer is alive. On iWARP it may only have been passed to TCP.
  */
 static inline void rpcrdma_keepalive_acked(struct rpcrdma_conn *conn)
 {

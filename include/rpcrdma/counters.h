@@ -9,7 +9,7 @@
 
 #include <linux/percpu.h>
 
-/* X(name): one line each; the name is what people see */
+/* One X(name) for each counter; the name is shown in debugfs */
 #define RPCRDMA_COUNTERS(X)		\
 	X(client_connects)		\
 	X(client_disconnects)		\

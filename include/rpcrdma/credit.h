@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Credits: what to advertise, and what to believe. One window per direction;
- * neither touches the other (rfc5666bis 8.2.1).
+ * Credits: which values to advertise, and which received values to accept. Each
+ * direction has a window of its own (rfc5666bis 8.2.1).
  */
 #ifndef RPCRDMA_CREDIT_H
 #define RPCRDMA_CREDIT_H
@@ -9,13 +9,14 @@
 #include <linux/types.h>
 
 /**
- * struct rpcrdma_window - a requester's view of one direction
- * @wn_requested: what we ask for: the most replies we can take at once
+ * struct rpcrdma_window - a requester's credits in one direction
+ * @wn_requested: number of credits requested, that is, of Replies that can be received
+ *	at the same time
  * @wn_granted: latest grant in force, 1 to @wn_requested
- * @wn_owed: credits used by Calls that nobody waits for any longer, and whose
- *	Replies have yet to come
- * @wn_more: credits beyond the first of all Calls that have several, whether somebody
- *	waits for them or not
+ * @wn_owed: number of credits used by Calls whose RPCs were given up and whose Replies
+ *	have not come yet
+ * @wn_more: number of credits beyond the first of all Calls that have several credits,
+ *	including Calls whose RPCs were given up
  * @wn_opened: a valid Reply has carried a grant on this connection
  */
 struct rpcrdma_window {

@@ -14,7 +14,7 @@ struct seq_file;
  * enum rpcrdma_debugfs_side - directories of connections
  * @RPCRDMA_DEBUGFS_CLIENT: client/
  * @RPCRDMA_DEBUGFS_SERVER: server/
- * @RPCRDMA_DEBUGFS_SIDES: how many there are
+ * @RPCRDMA_DEBUGFS_SIDES: number of directories
  */
 enum rpcrdma_debugfs_side {
 	RPCRDMA_DEBUGFS_CLIENT,

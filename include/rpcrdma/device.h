@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The device room: what an ib_device can do, in the words of size.h, with the
- * quirks of known devices already applied; and the connections on a device,
- * which goes only after the last of them.
+ * The device room: what an ib_device can do, as struct rpcrdma_device_caps (size.h),
+ * with the quirks of known devices applied; and the connections on each device. A device
+ * is removed only after its last connection is gone.
  */
 #ifndef RPCRDMA_DEVICE_H
 #define RPCRDMA_DEVICE_H

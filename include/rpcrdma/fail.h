@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Fault injection: what tests have the module do wrong, or make it do without. The
- * knobs are files in debugfs, see Documentation/testing.rst. A kernel without
- * CONFIG_FAULT_INJECTION has none, and the functions here are empty.
+ * Fault injection: tests use it to make the module fail, or to lower its limits. The
+ * knobs are files in debugfs, see Documentation/testing.rst. Without
+ * CONFIG_FAULT_INJECTION there are no knobs, and the functions here do nothing.
  */
 #ifndef RPCRDMA_FAIL_H
 #define RPCRDMA_FAIL_H
@@ -19,21 +19,22 @@ struct dentry;
 
 /**
  * struct rpcrdma_fail - the knobs; all may change at any time
- * @fa_mr_pages: pages a memory region has at most; 0: what the device says
- * @fa_qp_wr: work requests a queue has at most, likewise
- * @fa_reads: Read chunks that the server takes in a Call
- * @fa_writes: Write chunks, likewise
- * @fa_segs: segments in a chunk, likewise
- * @fa_calls: so many Calls of version 2 are yet to be answered with @fa_code
- * @fa_code: an enum rpcrdma2_errcode
- * @fa_write_len: bytes of the client's Write chunks at most; 0: no limit
- * @fa_reply_len: bytes of the Replies that the client provides for, likewise
- * @fa_inv: the local invalidation with this number, counted from now on, names no
- *	region, and fails; 0: none
- * @fa_fence: the completion of a fence with this number is lost, likewise
- * @fa_keep: so many pages of Calls, each of another Call, are kept by somebody who may
- *	have got them: see rpcrdma_fail_keep()
- * @fa_hold_fence: whoever takes memory away from the server waits before it does
+ * @fa_mr_pages: maximum number of pages in a memory region; 0 for the device's limit
+ * @fa_qp_wr: maximum number of work requests in a queue; 0 for the device's limit
+ * @fa_reads: maximum number of Read chunks that the server accepts in a Call
+ * @fa_writes: maximum number of Write chunks that the server accepts in a Call
+ * @fa_segs: maximum number of segments that the server accepts in a chunk
+ * @fa_calls: number of Calls of version 2 that will be answered with @fa_code
+ * @fa_code: error code, one of RPCRDMA2_ERR_*
+ * @fa_write_len: maximum size in bytes of the client's Write chunks; 0 for no limit
+ * @fa_reply_len: maximum size in bytes of a Reply that the client provides for; 0 for no
+ *	limit
+ * @fa_inv: number of local invalidations until one names no region and so fails; 0 if
+ *	none shall fail
+ * @fa_fence: number of completions of fences until one is lost; 0 if none shall be lost
+ * @fa_keep: number of pages of Calls that are kept, each of another Call, as a holder of
+ *	the page might keep it; see rpcrdma_fail_keep()
+ * @fa_hold_fence: a task waits, while this is set, before it fences an abandoned RPC
  */
 struct rpcrdma_fail {
 	u32		fa_mr_pages;
@@ -58,13 +59,13 @@ void rpcrdma_fail_remove_files(void);
 void rpcrdma_fail_wait(void);
 void rpcrdma_fail_keep(const void *data);
 
-/* The smaller one, where 0 stands for no limit */
+/* The smaller of @has and @limit; a @limit of 0 means no limit */
 static inline u32 rpcrdma_fail_at_most(u32 has, u32 limit)
 {
 	return unlikely(limit) ? min(has, limit) : has;
 }
 
-/* Is this the one that was chosen? */
+/* Counts @number down to 0. Returns true for the event that makes it 0. */
 static inline bool rpcrdma_fail_is_chosen(atomic_t *number)
 {
 	return unlikely(atomic_read(number)) && !atomic_dec_if_positive(number);
@@ -95,7 +96,7 @@ static inline u32 rpcrdma_fail_segs(u32 has)
 	return min(has, READ_ONCE(rpcrdma_fail.fa_segs));
 }
 
-/* The error to answer this Call with; 0: none */
+/* The error code to answer this Call with, or 0 for no error */
 static inline u32 rpcrdma_fail_call(void)
 {
 	if (likely(!atomic_read(&rpcrdma_fail.fa_calls)) ||
@@ -114,26 +115,26 @@ static inline u32 rpcrdma_fail_reply_len(u32 len)
 	return rpcrdma_fail_at_most(len, READ_ONCE(rpcrdma_fail.fa_reply_len));
 }
 
-/* Has the next local invalidation to fail? */
+/* Shall the next local invalidation fail? */
 static inline bool rpcrdma_fail_inv(void)
 {
 	return rpcrdma_fail_is_chosen(&rpcrdma_fail.fa_inv);
 }
 
-/* Has this completion of a fence to be lost? */
+/* Shall this completion of a fence be lost? */
 static inline bool rpcrdma_fail_fence(void)
 {
 	return rpcrdma_fail_is_chosen(&rpcrdma_fail.fa_fence);
 }
 
-/* Somebody may keep the page that @data is in for longer than the Call it is part of. */
+/* Keeps the page that contains @data for longer than its Call, if a test wants that. */
 static inline void rpcrdma_fail_keep_page(const void *data)
 {
 	if (unlikely(READ_ONCE(rpcrdma_fail.fa_keep)))
 		rpcrdma_fail_keep(data);
 }
 
-/* A task that is about to fence waits here as long as a test wants. */
+/* Makes a task that is about to fence an RPC wait as long as a test wants. */
 static inline void rpcrdma_fail_hold_fence(void)
 {
 	if (unlikely(READ_ONCE(rpcrdma_fail.fa_hold_fence)))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Noticing a dead peer: what a connection carries for it.
+ * Keepalive: the part of a connection that detects a dead peer.
  */
 #ifndef RPCRDMA_KEEPALIVE_H
 #define RPCRDMA_KEEPALIVE_H
@@ -12,30 +12,29 @@
 
 struct rpcrdma_conn;
 
-/* Seconds; both sides, connections made from now on */
+/* All in seconds, for client and server. They apply to new connections. */
 #define RPCRDMA_KEEPALIVE_MAX	3600u
 extern unsigned int rpcrdma_keepalive_time;
 extern unsigned int rpcrdma_keepalive_timeout;
 extern unsigned int rpcrdma_progress_timeout;
 
 /**
- * struct rpcrdma_keepalive - watch over one connection
- * @al_work: looks after the peer; disabled before the queues are drained
+ * struct rpcrdma_keepalive - the keepalive of one connection
+ * @al_work: work that checks the peer; disabled before the queues are drained
  * @al_cqe: completion of a probe
- * @al_idle: jiffies of silence before a probe is sent; 0: nobody watches
- * @al_wait: jiffies in which the probe has to complete
- * @al_limit: jiffies in which something of what was posted has to; 0: nobody
- *	watches
- * @al_heard: jiffies when the peer showed that it lives, at the latest; any
- *	context
- * @al_probed: jiffies when the latest probe was posted; @al_work only
- * @al_sent: the same by a finer clock; read by its completion
- * @al_overdue: its time is up, and it was given a little more; @al_work only
- * @al_stalled: likewise the time of what was posted; @al_work only
- * @al_started: @al_work was scheduled, if there is something to watch; under the
- *	id's handler lock
- * @al_busy: a probe is with the device: set by @al_work, cleared by its
- *	completion
+ * @al_idle: jiffies of silence before a probe is sent; 0 if the peer is never probed
+ * @al_wait: jiffies in which the probe must complete
+ * @al_limit: jiffies in which at least one posted request must complete; 0 if this is
+ *	not checked
+ * @al_heard: time in jiffies when the peer last showed that it is alive; any context
+ * @al_probed: time in jiffies when the latest probe was posted; used by @al_work only
+ * @al_sent: time of a finer clock when that probe was posted; read by its completion
+ * @al_overdue: the probe's time is up, and it got RPCRDMA_KEEPALIVE_GRACE more; used by
+ *	@al_work only
+ * @al_stalled: the time for the posted requests is up, and they got
+ *	RPCRDMA_KEEPALIVE_GRACE more; used by @al_work only
+ * @al_started: rpcrdma_keepalive_start() was called; under the id's handler lock
+ * @al_busy: a probe is posted; set by @al_work, cleared by the probe's completion
  */
 struct rpcrdma_keepalive {
 	struct delayed_work	al_work;
@@ -59,12 +58,12 @@ static inline unsigned long rpcrdma_keepalive_later(unsigned long a,
 	return time_after(a, b) ? a : b;
 }
 
-/* Something has arrived that only a living peer can have caused. */
+/* Called when something has arrived that only a living peer can have caused. */
 static inline void rpcrdma_keepalive_heard(struct rpcrdma_keepalive *al)
 {
 	unsigned long now = jiffies;
 
-	/* Do not take the cache line from other CPUs without need */
+	/* Do not take the cache line from other CPUs unnecessarily. */
 	if (READ_ONCE(al->al_heard) != now)
 		WRITE_ONCE(al->al_heard, now);
 }

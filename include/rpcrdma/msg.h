@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A received message: the Receives it came in, its header and its body. Whoever
- * looks at what a peer has sent does so through this; what is in a Receive, and how
- * many of them a message takes, is known nowhere above.
+ * A received message: the Receives it came in, its header and its body. Client and
+ * server look at received data only through these functions. They do not know what a
+ * Receive contains, or how many Receives a message takes.
  */
 #ifndef RPCRDMA_MSG_H
 #define RPCRDMA_MSG_H
@@ -11,18 +11,17 @@
 #include <linux/string.h>
 #include <rpcrdma/recv.h>
 
-/* Receives that one message takes, and so the credits that one Call takes.
- * Promises, grants and expectations are counted in Receives; this converts
- * messages that are still to come.
+/* Number of Receives that one message takes. One Call takes as many credits. Credits are
+ * counted in Receives; this converts a number of expected messages.
  */
 #define RPCRDMA_MSG_RECVS	1u
 
 /**
  * struct rpcrdma_msg_piece - a walk over part of a body
  * @mp_data: the present piece
- * @mp_len: its bytes; 0: there is none
- * @mp_left: bytes behind it that are still to be visited
- * @mp_in: message of the Receive that the present piece is in
+ * @mp_len: number of bytes in it; 0 if there is no piece
+ * @mp_left: number of bytes behind it that are still to be visited
+ * @mp_in: message structure of the Receive that contains the present piece
  *
  * Begin with rpcrdma_msg_piece_first(), go on with rpcrdma_msg_piece_next().
  */
@@ -48,62 +47,63 @@ void rpcrdma_msg_data_pages(const struct rpcrdma_msg_in *msg,
 void *rpcrdma_msg_data_at(const struct rpcrdma_msg_in *msg, u32 offset,
 			  u32 *len);
 
-/* The Receive that the message began with; for this file */
+/* The first Receive of a message. Used only by this file. */
 #define rpcrdma_msg_first(msg) \
 	container_of_const(msg, struct rpcrdma_recv, rv_msg)
 
-/* How many Receives it came in */
+/* Number of Receives that the message came in */
 static inline u32 rpcrdma_msg_recvs(const struct rpcrdma_msg_in *msg)
 {
 	return 1 + msg->mi_more_recvs;
 }
 
-/* What trace events call it: the completion ID of its first Receive */
+/* The ID of the message in trace events: the completion ID of its first Receive */
 static inline const struct rpcrdma_cid *
 rpcrdma_msg_cid(const struct rpcrdma_msg_in *msg)
 {
 	return &rpcrdma_msg_first(msg)->rv_cid;
 }
 
-/* Bytes received, transport headers among them */
+/* Number of bytes received, with transport headers */
 static inline u32 rpcrdma_msg_len(const struct rpcrdma_msg_in *msg)
 {
 	return rpcrdma_msg_first(msg)->rv_len + msg->mi_more_len;
 }
 
-/* Where the header begins. All of it is in one Receive */
+/* Address of the header, which is in the first Receive as a whole */
 static inline const void *rpcrdma_msg_head(const struct rpcrdma_msg_in *msg)
 {
 	return rpcrdma_msg_first(msg)->rv_buf.bf_data;
 }
 
-/* Bytes from where the header begins to the end of that Receive */
+/* Number of bytes in the first Receive, header and all */
 static inline u32 rpcrdma_msg_head_room(const struct rpcrdma_msg_in *msg)
 {
 	return rpcrdma_msg_first(msg)->rv_len;
 }
 
-/* The peer has invalidated a handle with it: rpcrdma_msg_inv_rkey(). If it came in
- * several Receives, that was with the last one, and is noted in the first.
+/* Returns true if the message came by Send With Invalidate: rpcrdma_msg_inv_rkey() is the
+ * handle. If the message came in several Receives, the last one invalidated the handle,
+ * and the first one has the record of it.
  */
 static inline bool rpcrdma_msg_invalidated(const struct rpcrdma_msg_in *msg)
 {
 	return rpcrdma_msg_first(msg)->rv_invalidated;
 }
 
-/* That handle */
+/* The handle that the peer invalidated, if rpcrdma_msg_invalidated() */
 static inline u32 rpcrdma_msg_inv_rkey(const struct rpcrdma_msg_in *msg)
 {
 	return rpcrdma_msg_first(msg)->rv_inv_rkey;
 }
 
 /**
- * rpcrdma_msg_set_body - the header was read: the body begins behind it
- * @msg: message
- * @offset: bytes of header, no more than there are
- * @len: bytes of body behind the header, in the same Receive; 0: none
+ * rpcrdma_msg_set_body - record where the body begins
+ * @msg: message whose header has been decoded
+ * @offset: number of bytes in the header, at most rpcrdma_msg_head_room()
+ * @len: number of bytes of the body in the first Receive
  *
- * Context: any; the message is the caller's.
+ * Context: any; the caller owns the message.
  */
 static inline void rpcrdma_msg_set_body(struct rpcrdma_msg_in *msg, u32 offset,
 					u32 len)
@@ -112,32 +112,34 @@ static inline void rpcrdma_msg_set_body(struct rpcrdma_msg_in *msg, u32 offset,
 	msg->mi_here = len;
 }
 
-/* It came as a group, of one Receive or several: rpcrdma2_decode_group() reads its header. */
+/* Returns whether the message came as a group, of one Receive or several. If so,
+ * rpcrdma2_decode_group() reads its header.
+ */
 static inline bool rpcrdma_msg_is_group(const struct rpcrdma_msg_in *msg)
 {
 	return unlikely(msg->mi_group);
 }
 
-/* What is wrong with a group that has a sound header */
+/* Returns what is wrong with a group whose header is valid. */
 static inline enum rpcrdma_verdict
 rpcrdma_msg_verdict(const struct rpcrdma_msg_in *msg)
 {
 	return msg->mi_verdict;
 }
 
-/* Bytes of body, once rpcrdma_msg_set_body() was called */
+/* Number of bytes in the body. Valid after rpcrdma_msg_set_body(). */
 static inline u32 rpcrdma_msg_body_len(const struct rpcrdma_msg_in *msg)
 {
 	return msg->mi_here + msg->mi_more_body;
 }
 
-/* Is the body in one piece, so that it can be used where it is? */
+/* Is the body in one piece, so that it can be used in place? */
 static inline bool rpcrdma_msg_is_flat(const struct rpcrdma_msg_in *msg)
 {
 	return likely(!msg->mi_more_body);
 }
 
-/* The body if rpcrdma_msg_is_flat(); otherwise its first piece */
+/* Address of the body, or of its first piece if it has several */
 static inline void *rpcrdma_msg_body(const struct rpcrdma_msg_in *msg)
 {
 	return msg->mi_body;
@@ -146,11 +148,11 @@ static inline void *rpcrdma_msg_body(const struct rpcrdma_msg_in *msg)
 /**
  * rpcrdma_msg_piece_first - begin a walk over part of a body
  * @msg: message
- * @offset: where in the body the part begins
- * @len: bytes of it, all within the body
- * @piece: OUT: the first piece; mp_len is 0 if @len is
+ * @offset: offset of the part in the body
+ * @len: number of bytes in the part, which must be inside the body
+ * @piece: set to the first piece; mp_len is 0 if @len is 0
  *
- * Context: any, as long as the message is not given back.
+ * Context: any, until the message is given back.
  */
 static inline void rpcrdma_msg_piece_first(const struct rpcrdma_msg_in *msg,
 					   u32 offset, u32 len,
@@ -167,9 +169,9 @@ static inline void rpcrdma_msg_piece_first(const struct rpcrdma_msg_in *msg,
 
 /**
  * rpcrdma_msg_piece_next - go on to the next piece
- * @piece: the walk; its mp_len is 0 if that was the last one
+ * @piece: the walk; mp_len is set to 0 if there is no further piece
  *
- * Context: any, as long as the message is not given back.
+ * Context: any, until the message is given back.
  */
 static inline void rpcrdma_msg_piece_next(struct rpcrdma_msg_piece *piece)
 {
@@ -181,11 +183,11 @@ static inline void rpcrdma_msg_piece_next(struct rpcrdma_msg_piece *piece)
 /**
  * rpcrdma_msg_copy - copy part of a body
  * @msg: message
- * @offset: where in the body to begin
+ * @offset: offset of the part in the body
  * @to: where to copy to
- * @len: bytes, all within the body
+ * @len: number of bytes, all inside the body
  *
- * Context: any, as long as the message is not given back.
+ * Context: any, until the message is given back.
  */
 static inline void rpcrdma_msg_copy(const struct rpcrdma_msg_in *msg,
 				    u32 offset, void *to, u32 len)
@@ -197,10 +199,10 @@ static inline void rpcrdma_msg_copy(const struct rpcrdma_msg_in *msg,
 }
 
 /**
- * rpcrdma_msg_put - give a message back: all of its Receives
+ * rpcrdma_msg_put - give back all Receives of a message
  * @msg: message that came through ops->receive()
  *
- * Their buffers may be overwritten from now on. See rpcrdma_recv_put().
+ * The buffers of the Receives may be overwritten from now on. See rpcrdma_recv_put().
  *
  * Context: any that may take a lock; does not sleep.
  */
@@ -215,7 +217,8 @@ static inline void rpcrdma_msg_put(struct rpcrdma_msg_in *msg)
  * rpcrdma_msg_drop - give a message back to a connection that is being closed
  * @msg: message that came through ops->receive()
  *
- * Each Receive that its connection has let go of is freed. See rpcrdma_recv_drop().
+ * Each Receive that the connection has left to its owner is freed. See
+ * rpcrdma_recv_drop().
  *
  * Context: any.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Negotiation: what a client makes of the first answer on a connection.
+ * Negotiation: how a client interprets the first answer on a connection.
  */
 #ifndef RPCRDMA_NEGOTIATE_H
 #define RPCRDMA_NEGOTIATE_H
@@ -10,11 +10,11 @@
 /**
  * enum rpcrdma_negotiate - how to go on after a message that came while our
  *	first CONNPROP was unanswered
- * @RPCRDMA_NEGOTIATE_WAIT: it is no answer: drop it and wait on
+ * @RPCRDMA_NEGOTIATE_WAIT: the message is not the answer; drop it and keep waiting
  * @RPCRDMA_NEGOTIATE_V1: use version 1 on this connection
  * @RPCRDMA_NEGOTIATE_V2: use version 2 with the properties of the answer
  * @RPCRDMA_NEGOTIATE_V2_PLAIN: use version 2 with default properties
- * @RPCRDMA_NEGOTIATE_NONE: there is no version that both sides speak
+ * @RPCRDMA_NEGOTIATE_NONE: the two sides have no version in common
  */
 enum rpcrdma_negotiate {
 	RPCRDMA_NEGOTIATE_WAIT,

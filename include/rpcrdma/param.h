@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Module parameters, each of which stands beside what it sets. */
+/* Module parameters. Each one is defined next to the variable that it sets. */
 #ifndef RPCRDMA_PARAM_H
 #define RPCRDMA_PARAM_H
 
 #include <linux/moduleparam.h>
 
-/* rpcrdma_param_range(name, var, min, max) - a module parameter, an unsigned int
- * with the bounds of the sysctl beside it: what is out of range is refused with
- * -EINVAL, also when the module is loaded.
+/* rpcrdma_param_range(name, var, min, max) - define a module parameter of type unsigned
+ * int. Its bounds are those of the sysctl for the same variable. A value out of range is
+ * refused with -EINVAL, also when the module is loaded.
  */
 #define rpcrdma_param_range(name, var, min, max)			\
 	static int var##_set(const char *val,				\

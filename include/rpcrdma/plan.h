@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Plans: which form each half of an RPC takes, from lengths and limits alone.
- * Nothing here has seen a page, a memory region or a work request.
+ * Plans: choose the form of a Call and of its Reply. The choice depends only on lengths
+ * and limits, and not on pages, memory regions or work requests.
  */
 #ifndef RPCRDMA_PLAN_H
 #define RPCRDMA_PLAN_H
@@ -30,7 +30,7 @@ enum rpcrdma_call_form {
 
 /**
  * enum rpcrdma_reply_form - what the Call provides for its Reply
- * @RPCRDMA_REPLY_INLINE: nothing: the largest Reply fits a Receive
+ * @RPCRDMA_REPLY_INLINE: nothing, because the largest Reply fits inline
  * @RPCRDMA_REPLY_WRITE: a Write chunk for the eligible result
  * @RPCRDMA_REPLY_LONG: a Reply chunk for the whole Reply
  * @RPCRDMA_REPLY_GROUP: several Receives for it. The Call is a group as well, if of one
@@ -61,22 +61,23 @@ struct rpcrdma_plan_rtx {
 
 /**
  * struct rpcrdma_plan_args - what a requester knows about an RPC
- * @pa_call_len: bytes of the unreduced Call
- * @pa_call_item: bytes of its eligible item, roundup included; 0: none
- * @pa_reply_max: bytes of the largest unreduced Reply
- * @pa_reply_item: bytes of its eligible item, roundup included; 0: none
- * @pa_call_item_segs: segments at most to register the Call's item
- * @pa_call_segs: segments at most to register the whole Call
- * @pa_reply_item_segs: segments at most to register room for the Reply's item,
- *	the private pad segment included (G-03)
- * @pa_reply_segs: segments at most to register room for the whole Reply
- * @pa_reduce: the security flavour lets items leave the stream (G-27)
- * @pa_no_long: the server does not know the header of a Long Call
- * @pa_no_read: a server has refused a Read chunk
- * @pa_no_write: a server has refused a Write chunk
- * @pa_reply_chunk: the Reply has to have a Reply chunk
- * @pa_segs_max: segments in a chunk at most; 0: any number
- * @pa_rtx: of a peer that takes groups; or NULL: base form only
+ * @pa_call_len: length of the unreduced Call in bytes
+ * @pa_call_item: length of its eligible item in bytes, with roundup; 0 if it has none
+ * @pa_reply_max: length of the largest unreduced Reply in bytes
+ * @pa_reply_item: length of its eligible item in bytes, with roundup; 0 if it has none
+ * @pa_call_item_segs: maximum number of segments for the Call's item
+ * @pa_call_segs: maximum number of segments for the whole Call
+ * @pa_reply_item_segs: maximum number of segments for the Reply's item, with the
+ *	segment for roundup (G-03)
+ * @pa_reply_segs: maximum number of segments for the whole Reply
+ * @pa_reduce: the security flavour allows items to leave the stream (G-27)
+ * @pa_no_long: the server does not know the header type of a Long Call
+ * @pa_no_read: the server has refused a Read chunk
+ * @pa_no_write: the server has refused a Write chunk
+ * @pa_reply_chunk: the Call must provide a Reply chunk
+ * @pa_segs_max: maximum number of segments in a chunk; 0 if there is no limit
+ * @pa_rtx: what there is for groups, if the peer takes groups; NULL if only base form is
+ *	possible
  */
 struct rpcrdma_plan_args {
 	u32		pa_call_len;
@@ -97,16 +98,16 @@ struct rpcrdma_plan_args {
 };
 
 /**
- * struct rpcrdma_plan - the decision
+ * struct rpcrdma_plan - the forms chosen for an RPC
  * @pl_call: form of the Call
- * @pl_reply: what to provide for the Reply
- * @pl_hdr_max: transport header bytes at most; of a group, those of the first
- *	transmission
- * @pl_count: Sends of the Call, and so the credits that it takes
- * @pl_replies: Receives of the largest Reply
- * @pl_limit: of a group: bytes of the largest transmission
- * @pl_short: it has base form, or offers a Reply chunk, only because @px_more or
- *	@px_spare is less than it takes
+ * @pl_reply: what the Call provides for the Reply
+ * @pl_hdr_max: maximum length of the transport header in bytes; in a group, that of the
+ *	first transmission
+ * @pl_count: number of Sends of the Call, and of the credits that it takes
+ * @pl_replies: number of Receives for the largest Reply
+ * @pl_limit: in a group, length of the largest transmission in bytes
+ * @pl_short: the Call has base form, or offers a Reply chunk, only because @px_more or
+ *	@px_spare is less than a group takes
  */
 struct rpcrdma_plan {
 	enum rpcrdma_call_form	pl_call;
@@ -120,9 +121,10 @@ struct rpcrdma_plan {
 
 /**
  * enum rpcrdma_answer_form - how a responder's Reply travels
- * @RPCRDMA_ANSWER_INLINE: RDMA_MSG, body inline
- * @RPCRDMA_ANSWER_LONG: RDMA_NOMSG, body in the Reply chunk
- * @RPCRDMA_ANSWER_ERROR: does not fit anywhere: ERR_CHUNK (G-13)
+ * @RPCRDMA_ANSWER_INLINE: as RDMA_MSG, with an inline body
+ * @RPCRDMA_ANSWER_LONG: as RDMA_NOMSG, with the body in the Reply chunk
+ * @RPCRDMA_ANSWER_ERROR: not at all, because it does not fit; the responder sends an
+ *	error instead (G-13)
  */
 enum rpcrdma_answer_form {
 	RPCRDMA_ANSWER_INLINE,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What two peers tell each other about themselves before the first RPC, folded
- * into the limits that hold for a connection: RFC 8797 private data in version
- * 1, properties in version 2.
+ * What two peers announce to each other before the first RPC, and the limits of a
+ * connection that follow from it. Version 1 uses RFC 8797 private data, and version 2
+ * uses properties.
  */
 #ifndef RPCRDMA_PROPS_H
 #define RPCRDMA_PROPS_H
@@ -15,14 +15,16 @@
 #define RPCRDMA_INLINE_MIN	1024u
 #define RPCRDMA_INLINE_MAX	65536u
 
-/* What either side announces: backward Calls and Replies have no chunks (G-24) */
+/* Both sides announce that backward Calls and Replies have no chunks (G-24) */
 #define RPCRDMA2_OUR_BRS	RPCRDMA2_BRS_INLINE
 
 /**
  * struct rpcrdma_cm_private - the content of RFC 8797 private data
- * @cp_send_size: largest Send the peer makes, bytes, 1024 to 262144
- * @cp_recv_size: the peer's Receive buffers, bytes, 1024 to 262144
- * @cp_remote_inv: the peer's R bit: remote invalidation is supported
+ * @cp_send_size: size of the sender's largest Send in bytes, 1024 to 262144
+ * @cp_recv_size: size of the sender's Receive buffers in bytes, 1024 to 262144
+ * @cp_remote_inv: the sender's R bit: it supports remote invalidation
+ *
+ * The sender here is the peer that sent the private data.
  */
 struct rpcrdma_cm_private {
 	u32		cp_send_size;
@@ -31,17 +33,17 @@ struct rpcrdma_cm_private {
 };
 
 /**
- * struct rpcrdma_limits - what holds on one connection
- * @lm_inline_send: largest message we may Send, header included, bytes
- * @lm_inline_recv: largest message the peer may Send us, bytes
- * @lm_peer_recv: bytes of the peer's Receives as it has announced them, or by
- *	default; for people to look at
- * @lm_hdr_extra: bytes a header is longer than in version 1
- * @lm_brs: backward Calls the peer takes: one of RPCRDMA2_BRS_*
- * @lm_our_brs: what we announce, likewise
- * @lm_remote_inv: both sides' R bits. Version 2: our device can take part; each
- *	Call says whether the peer's can
- * @lm_peer_spoke: valid private data, or properties, were received
+ * struct rpcrdma_limits - limits of one connection
+ * @lm_inline_send: size in bytes of the largest message that we may Send, with header
+ * @lm_inline_recv: size in bytes of the largest message that the peer may Send us
+ * @lm_peer_recv: size in bytes of the peer's Receives, as announced or by default; only
+ *	shown in debugfs
+ * @lm_hdr_extra: number of bytes by which a header is longer than in version 1
+ * @lm_brs: which backward Calls the peer accepts, one of RPCRDMA2_BRS_*
+ * @lm_our_brs: which backward Calls we announce, one of RPCRDMA2_BRS_*
+ * @lm_remote_inv: version 1: both sides have set the R bit. Version 2: our side supports
+ *	remote invalidation, and each Call tells whether the peer does.
+ * @lm_peer_spoke: valid private data or properties were received
  */
 struct rpcrdma_limits {
 	u32		lm_inline_send;

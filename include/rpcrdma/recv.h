@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A pool of Receives: what a connection can receive messages with.
+ * The Receives of a connection.
  */
 #ifndef RPCRDMA_RECV_H
 #define RPCRDMA_RECV_H
@@ -19,9 +19,9 @@ struct rpcrdma_recv;
 
 /**
  * enum rpcrdma_recv_state - who frees a Receive
- * @RPCRDMA_RECV_OURS: its pool
- * @RPCRDMA_RECV_HELD: likewise, but the owner still looks at it
- * @RPCRDMA_RECV_ORPHAN: the owner: the connection has gone
+ * @RPCRDMA_RECV_OURS: the pool
+ * @RPCRDMA_RECV_HELD: the pool, but the owner of the connection still uses the message
+ * @RPCRDMA_RECV_ORPHAN: the owner of the connection, which has been closed
  */
 enum rpcrdma_recv_state {
 	RPCRDMA_RECV_OURS,
@@ -31,21 +31,21 @@ enum rpcrdma_recv_state {
 
 /**
  * struct rpcrdma_msg_in - a received message; see msg.h
- * @mi_list: for the owner, from ops->receive() until rpcrdma_msg_put()
- * @mi_more: the Receive behind this one in the same message, or NULL
- * @mi_body: where the body begins in this Receive, once the header was read
- * @mi_here: bytes of body in this Receive, likewise
- * @mi_data: of a transmission of a group: bytes of data in this Receive, from its first
- *	target on; of any other message: nobody looks
- * @mi_more_recvs: Receives behind the first
- * @mi_more_len: bytes received in these
- * @mi_more_body: bytes of body in these
- * @mi_group: it came as a group, see rpcrdma_msg_is_group()
- * @mi_verdict: of a group: see rpcrdma_msg_verdict()
+ * @mi_list: link for the owner, from ops->receive() until rpcrdma_msg_put()
+ * @mi_more: next Receive of the same message, or NULL
+ * @mi_body: address of the body in this Receive; valid once the header has been decoded
+ * @mi_here: number of bytes of the body in this Receive; valid at the same time
+ * @mi_data: in a transmission of a group, number of bytes of data in this Receive, from
+ *	its first target on; not used in any other message
+ * @mi_more_recvs: number of further Receives behind the first
+ * @mi_more_len: number of bytes received in the further Receives
+ * @mi_more_body: number of bytes of the body in the further Receives
+ * @mi_group: the message came as a group, see rpcrdma_msg_is_group()
+ * @mi_verdict: verdict on a group, see rpcrdma_msg_verdict()
  *
- * Part of each Receive. The message is that of its first Receive; those of the others
- * only link them and say where their parts of body and data are, and everything else in
- * them is as in a message of one Receive: 0.
+ * Embedded in each Receive. The structure in the first Receive represents the message.
+ * In a further Receive only @mi_more, @mi_body, @mi_here and @mi_data are used, and the
+ * other members are 0.
  */
 struct rpcrdma_msg_in {
 	struct list_head	mi_list;
@@ -62,22 +62,22 @@ struct rpcrdma_msg_in {
 
 /**
  * struct rpcrdma_recv - one Receive
- * @rv_cqe: completion, finds the Receive
- * @rv_cid: its completion ID
- * @rv_conn: connection it belongs to
- * @rv_buf: the buffer; only its first @rv_len bytes may be looked at
- * @rv_len: bytes received
- * @rv_inv_rkey: handle the peer invalidated, if @rv_invalidated
+ * @rv_cqe: completion, by which the handler finds the Receive
+ * @rv_cid: completion ID
+ * @rv_conn: connection that the Receive belongs to
+ * @rv_buf: the buffer; only its first @rv_len bytes may be read
+ * @rv_len: number of bytes received
+ * @rv_inv_rkey: handle that the peer invalidated, if @rv_invalidated
  * @rv_state: an enum rpcrdma_recv_state
  * @rv_invalidated: the message came by Send With Invalidate
  * @rv_wr: the work request
  * @rv_sge: its only SGE
  * @rv_free: link in the pool's list of Receives that wait to be posted
  * @rv_all: link in the pool's list of all Receives
- * @rv_msg: the message that it holds, or part of one
+ * @rv_msg: the message that it contains, or a part of one
  *
- * Owned by the device while posted, by whoever ops->receive() gave the message to
- * until rpcrdma_msg_put(), else by the pool.
+ * The device owns a posted Receive. The connection's owner owns it from ops->receive()
+ * to rpcrdma_msg_put(). Otherwise the pool owns it.
  */
 struct rpcrdma_recv {
 	struct ib_cqe		rv_cqe;
@@ -97,26 +97,27 @@ struct rpcrdma_recv {
 
 /**
  * struct rpcrdma_recv_pool - the Receives of a connection
- * @rp_lock: posting, and @rp_gate
+ * @rp_lock: protects @rp_gate, and is held over posting
  * @rp_gate: posting is allowed; under @rp_lock
- * @rp_waiting: Receives that wait to be posted; emptied under @rp_lock only
- * @rp_nwaiting: how many
- * @rp_nheld: Receives that the owner has not given back yet
- * @rp_all: all Receives (rv_all)
- * @rp_count: how many there are; read anywhere
- * @rp_max: how many there can be: what the receive queue holds
- * @rp_batch: so many that wait are posted at once; read anywhere
- * @rp_order: binary logarithm of the pages of each Receive made from now on, which is
- *	a block; 0: it is none
- * @rp_bytes: bytes of memory that they pin; read anywhere
- * @rp_bytes_max: how many they may pin, see rpcrdma_recv_pool_limit()
+ * @rp_waiting: Receives that wait to be posted; emptied only under @rp_lock
+ * @rp_nwaiting: number of Receives on @rp_waiting
+ * @rp_nheld: number of Receives that the owner has not given back yet
+ * @rp_all: all Receives, linked by rv_all
+ * @rp_count: number of all Receives; read anywhere
+ * @rp_max: maximum number of Receives, limited by the receive queue
+ * @rp_batch: number of waiting Receives that are posted together; read anywhere
+ * @rp_order: binary logarithm of the number of pages in each Receive made from now on,
+ *	which is a block; 0 if Receives are no blocks
+ * @rp_bytes: number of bytes that all buffers pin; read anywhere
+ * @rp_bytes_max: maximum of @rp_bytes, see rpcrdma_recv_pool_limit()
  *
- * What follows @rp_nheld is written by rpcrdma_recv_pool_blocks() and
- * rpcrdma_recv_pool_grow_gfp(), whose callers serialise, and by what begins and ends the
- * pool.
+ * The members behind @rp_nheld are written by rpcrdma_recv_pool_blocks() and
+ * rpcrdma_recv_pool_grow_gfp(), whose callers serialise, and by the functions that set up
+ * and destroy the pool.
  *
- * The device has those that neither wait nor are held. They are on no list but
- * @rp_all: a list would cost each message an operation, and nobody would look at it.
+ * The device has all Receives that are neither waiting nor held. A posted Receive is on
+ * no list except @rp_all: another list would cost an operation for each message, and
+ * nothing would use it.
  */
 struct rpcrdma_recv_pool {
 	spinlock_t		rp_lock;	/* gate, posting */
@@ -134,14 +135,14 @@ struct rpcrdma_recv_pool {
 	u64			rp_bytes_max;
 };
 
-/* How many the owner has in hand */
+/* Number of Receives that the owner has not given back yet */
 static inline u32 rpcrdma_recv_pool_held(const struct rpcrdma_recv_pool *pool)
 {
 	return atomic_read(&pool->rp_nheld);
 }
 
-/* How many the device has. The counts are read one after the other, so this is
- * exact only at rest.
+/* Number of posted Receives. The counters are read one after the other, so the result is
+ * exact only while none of them changes.
  */
 static inline u32 rpcrdma_recv_pool_posted(const struct rpcrdma_recv_pool *pool)
 {
@@ -162,7 +163,7 @@ void rpcrdma_recv_pool_shut(struct rpcrdma_recv_pool *pool);
 int rpcrdma_recv_pool_grow_gfp(struct rpcrdma_recv_pool *pool, u32 count,
 			       u32 size, gfp_t gfp);
 
-/* Likewise, where waiting a little does no harm */
+/* Like rpcrdma_recv_pool_grow_gfp(), for callers that may wait for memory */
 static inline int rpcrdma_recv_pool_grow(struct rpcrdma_recv_pool *pool,
 					 u32 count, u32 size)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Retrying: what a requester does differently after an error of version 2.
+ * Retrying: how a requester changes a Call after an error of version 2.
  */
 #ifndef RPCRDMA_RETRY_H
 #define RPCRDMA_RETRY_H
@@ -10,16 +10,16 @@
 #include <rpcrdma/wire.h>
 
 /**
- * struct rpcrdma_retry - what an RPC has learned from errors
+ * struct rpcrdma_retry - what earlier errors require of an RPC's next Call
  * @ry_tried: bit N is set if the remedy for error code N has been used up
- * @ry_segs: segments in a chunk at most; 0: as many as it takes
- * @ry_write_len: bytes the Write chunk has to hold; 0: as estimated
- * @ry_no_read: no Read chunk: a Call that is not inline is a Long Call
- * @ry_no_write: no Write chunk: a Reply that is not inline is a Long Reply
- * @ry_reply_chunk: provide a Reply chunk, as large as it can be
- * @ry_base: nothing of the round-trip extension
+ * @ry_segs: maximum number of segments in a chunk; 0 if there is no limit
+ * @ry_write_len: size in bytes that the Write chunk must have; 0 for the estimated size
+ * @ry_no_read: use no Read chunk: a Call that is not inline is a Long Call
+ * @ry_no_write: use no Write chunk: a Reply that is not inline is a Long Reply
+ * @ry_reply_chunk: provide a Reply chunk of the largest possible size
+ * @ry_base: use nothing of the round-trip extension
  *
- * All zero for an RPC that has had no error.
+ * All members are zero for an RPC that has had no error.
  */
 struct rpcrdma_retry {
 	u32		ry_tried;
@@ -32,15 +32,17 @@ struct rpcrdma_retry {
 };
 
 /**
- * struct rpcrdma_retry_args - what the Call was like that met an error
- * @rg_call: its form
- * @rg_reply: what it provided for the Reply
- * @rg_segs: segments of its largest chunk
- * @rg_write_len: bytes of its Write chunk
- * @rg_write_max: bytes the upper layer has room for in place of it
- * @rg_reply_len: bytes of its Reply chunk
- * @rg_reply_max: bytes of Reply the upper layer has room for
- * @rg_rtx: it was in the form of the round-trip extension
+ * struct rpcrdma_retry_args - the Call that met an error
+ * @rg_call: form of the Call
+ * @rg_reply: what the Call provided for the Reply
+ * @rg_segs: number of segments in the chunk with the most segments
+ * @rg_write_len: size of its Write chunk in bytes
+ * @rg_write_max: largest possible size of the Write chunk: the upper layer's room for
+ *	the item, in bytes
+ * @rg_reply_len: size of its Reply chunk in bytes
+ * @rg_reply_max: largest possible size of the Reply chunk: the upper layer's room for the
+ *	Reply, in bytes
+ * @rg_rtx: the Call was in the form of the round-trip extension
  */
 struct rpcrdma_retry_args {
 	enum rpcrdma_call_form	rg_call;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A message on its way out.
+ * A Send: a message to be sent, or being sent.
  */
 #ifndef RPCRDMA_SEND_H
 #define RPCRDMA_SEND_H
@@ -15,24 +15,26 @@ struct rpcrdma_conn;
 
 /**
  * struct rpcrdma_send - one Send
- * @sd_list: for the owner: what is posted, or at rest
- * @sd_conn: connection it is made for
- * @sd_buf: its buffer, mapped: the message, or the beginning of it
- * @sd_slots: send queue slots that it, and what is posted with it, gives back when it
- *	completes
- * @sd_wait: waits in line for slots
- * @sd_cid: its completion ID
- * @sd_cqe: its completion, finds the Send
- * @sd_wr: the work request. Its SGEs are @sd_sge, unless the owner has an array of
- *	more, of which the first is like that; no more than qz_send_sges
- * @sd_sge: SGE of the buffer
- * @sd_more: of the first Send of a group: the others (sd_list), in order, until it is
- *	posted
- * @sd_nmore: how many
+ * @sd_list: link for the owner, in a list of posted or idle Sends
+ * @sd_conn: connection that the Send belongs to
+ * @sd_buf: mapped buffer with the message, or with its beginning
+ * @sd_slots: number of send queue slots that are released when the Send completes: its
+ *	own, and those of the work requests posted with it
+ * @sd_wait: entry in the line for slots
+ * @sd_cid: completion ID
+ * @sd_cqe: completion, from which rpcrdma_send_of() finds the Send
+ * @sd_wr: the work request. Its SGE is @sd_sge, unless the owner provides an array of
+ *	SGEs. The first SGE of such an array also describes @sd_buf, and the array has at
+ *	most qz_send_sges entries.
+ * @sd_sge: SGE for the buffer
+ * @sd_more: in the first Send of a group, the other Sends, in order and linked by
+ *	@sd_list, until the group is posted
+ * @sd_nmore: number of Sends in @sd_more
  *
- * Part of what the owner keeps of a Send. Owned by that, or by the device from posting
- * to completion. A message of several transmissions is a group of Sends: one chain,
- * posted in one go, so that nothing comes between them (RTX-40).
+ * Embedded in the owner's Send structure. Belongs to the device from posting to
+ * completion, and to the owner otherwise. A message of several transmissions is a group of
+ * Sends: one chain, which is posted in one call, so that nothing comes between its Sends
+ * (RTX-40).
  */
 struct rpcrdma_send {
 	struct list_head		sd_list;
@@ -48,13 +50,13 @@ struct rpcrdma_send {
 	u32				sd_nmore;
 };
 
-/* The Send that has completed */
+/* Returns the Send that a completion belongs to. */
 static inline struct rpcrdma_send *rpcrdma_send_of(const struct ib_wc *wc)
 {
 	return container_of(wc->wr_cqe, struct rpcrdma_send, sd_cqe);
 }
 
-/* Bytes of the message, once rpcrdma_send_prepare() was called */
+/* Length of the message in bytes. Valid after rpcrdma_send_prepare(). */
 static inline u32 rpcrdma_send_len(const struct rpcrdma_send *send)
 {
 	u32 len = 0;
@@ -65,7 +67,7 @@ static inline u32 rpcrdma_send_len(const struct rpcrdma_send *send)
 	return len;
 }
 
-/* The device is about to read the first @len bytes of the buffer. */
+/* Hands the first @len bytes of the buffer to the device before posting. */
 static inline void rpcrdma_send_prepare(struct rpcrdma_send *send, u32 len)
 {
 	send->sd_wr.sg_list->length = len;

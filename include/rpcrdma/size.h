@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Sizes: a device's numbers in, queue depths and memory region counts out.
- * No verbs here: the device room fills in struct rpcrdma_device_caps.
+ * Sizes: compute queue depths and numbers of memory regions from a device's limits.
+ * This code uses no verbs: the device room fills in struct rpcrdma_device_caps.
  */
 #ifndef RPCRDMA_SIZE_H
 #define RPCRDMA_SIZE_H
@@ -9,54 +9,58 @@
 #include <linux/types.h>
 #include <rpcrdma/wire.h>
 
-/* Receives and Sends are handed to the device, and reclaimed, in batches */
+/* Largest number of Receives that are posted together, and of Sends with one signaled
+ * Send among them
+ */
 #define RPCRDMA_RECV_BATCH	8u
 #define RPCRDMA_SEND_BATCH	16u
 
-/* Receives for messages of version 2 that take no credit (G-16) */
+/* Number of Receives for messages of version 2 that take no credit (G-16) */
 #define RPCRDMA_RECV_SPARE	2u
 
-/* Receives with targets: bytes in front of the first one, bytes of each, and the most
- * pages that a Receive can be (rtx.rst 7.1)
+/* Receives with targets: number of bytes in front of the first target, number of bytes in
+ * each target, and maximum number of pages in a Receive (rtx.rst 7.1)
  */
 #define RPCRDMA_RTX_HEAD	1024u
 #define RPCRDMA_RTX_SEG		4096u
 #define RPCRDMA_RTX_PAGES_MAX	8u
 
-/* Segments a client puts in one chunk at most (RFC 8267 6.4.2, G-32) */
+/* Maximum number of segments that a client puts in one chunk (RFC 8267 6.4.2, G-32) */
 #define RPCRDMA_CLIENT_SEGS	16u
 
-/* Besides its data, an RPC may register what surrounds them: head and tail */
+/* Number of regions that an RPC may need for its head and tail, besides its data */
 #define RPCRDMA_CLIENT_EXTRA_MRS	2u
 
-/* Receives of a client for Replies that take several, beyond the first of each */
+/* Number of Receives at a client for Replies that take several, beyond the first of each */
 #define RPCRDMA_CLIENT_SPARE	16u
 
-/* Work requests that drain a queue: one marker each */
+/* Number of work requests that drain a queue: one marker */
 #define RPCRDMA_DRAIN_WRS	1u
 
-/* Send queue entries besides those of messages: that marker, and a probe */
+/* Number of send queue entries that are not for messages: one for the keepalive's
+ * probe, and one for the drain marker
+ */
 #define RPCRDMA_PROBE_WRS	1u
 #define RPCRDMA_SQ_EXTRA	(RPCRDMA_DRAIN_WRS + RPCRDMA_PROBE_WRS)
 
 /**
  * struct rpcrdma_device_caps - what a device can do
- * @dc_max_qp_wr: work requests per queue
- * @dc_max_cqe: completion queue entries
- * @dc_max_send_sge: SGEs per Send or Write
- * @dc_max_sge_rd: SGEs per RDMA Read
- * @dc_max_mr_pages: pages per fast registration
- * @dc_max_mr: memory regions
- * @dc_max_rd_atom: RDMA Reads outstanding per QP, as initiator
- * @dc_max_init_rd_atom: RDMA Reads outstanding per QP, as target
+ * @dc_max_qp_wr: maximum number of work requests per queue
+ * @dc_max_cqe: maximum number of entries per completion queue
+ * @dc_max_send_sge: maximum number of SGEs per Send or RDMA Write
+ * @dc_max_sge_rd: maximum number of SGEs per RDMA Read
+ * @dc_max_mr_pages: maximum number of pages per fast registration
+ * @dc_max_mr: maximum number of memory regions
+ * @dc_max_rd_atom: maximum number of outstanding RDMA Reads per QP, as initiator
+ * @dc_max_init_rd_atom: maximum number of outstanding RDMA Reads per QP, as target
  * @dc_frwr: fast registration and local invalidation are supported
- * @dc_sg_gaps: memory regions take scatterlists with gaps
+ * @dc_sg_gaps: memory regions may be registered from scatterlists with gaps
  * @dc_iwarp: the fabric is iWARP
- * @dc_read_mrs: the core may take memory regions for RDMA Reads
- * @dc_settle: milliseconds a new connection needs before it can be used
- * @dc_signal_max: bytes up to which an RDMA Write costs less if it is signaled
- * @dc_unsignaled_max: bytes that a Send may have without being signaled: a longer
- *	one may still be read when a later one completes
+ * @dc_read_mrs: the RDMA core may use memory regions for RDMA Reads
+ * @dc_settle: milliseconds that a new connection needs before it can be used
+ * @dc_signal_max: length in bytes up to which an RDMA Write costs less if it is signaled
+ * @dc_unsignaled_max: length in bytes up to which a Send may be unsignaled. The device
+ *	may still read a longer Send when a later one completes.
  */
 struct rpcrdma_device_caps {
 	u32		dc_max_qp_wr;
@@ -78,13 +82,14 @@ struct rpcrdma_device_caps {
 
 /**
  * struct rpcrdma_client_sizes - resources of a client connection
- * @cz_requests: RPCs in flight at most (credits requested)
- * @cz_bc_requests: callbacks in progress at most (backward grant)
- * @cz_mr_pages: pages one memory region covers
- * @cz_mrs_per_rpc: memory regions one RPC of the largest payload needs
+ * @cz_requests: maximum number of RPCs in flight, which is the credit value requested
+ * @cz_bc_requests: maximum number of callbacks in progress, which is the credit value
+ *	granted in the backward direction
+ * @cz_mr_pages: number of pages that one memory region covers
+ * @cz_mrs_per_rpc: number of memory regions that one RPC of the largest payload needs
  * @cz_sq_depth: send queue depth
  * @cz_rq_depth: receive queue depth
- * @cz_recvs: Receive buffers
+ * @cz_recvs: maximum number of Receives
  */
 struct rpcrdma_client_sizes {
 	u32		cz_requests;
@@ -98,15 +103,15 @@ struct rpcrdma_client_sizes {
 
 /**
  * struct rpcrdma_server_sizes - resources of a server connection
- * @sz_requests: Calls in progress at most (credits granted)
- * @sz_bc_requests: callbacks in flight at most
- * @sz_send_sges: SGEs per Send, RDMA Write and RDMA Read
- * @sz_read_mrs: memory regions for RDMA Reads, 0 where these take none
- * @sz_sq_depth: send queue slots for Sends and RDMA Read/Write chains, with what
- *	registrations take
+ * @sz_requests: maximum number of Calls in progress, which is the credit value granted
+ * @sz_bc_requests: maximum number of callbacks in flight
+ * @sz_send_sges: number of SGEs per Send, RDMA Write and RDMA Read
+ * @sz_read_mrs: number of memory regions for RDMA Reads; 0 if these need none
+ * @sz_sq_depth: number of send queue slots for Sends, for chains of RDMA Reads and
+ *	Writes, and for their registrations
  * @sz_rq_depth: receive queue depth
- * @sz_recvs: Receive buffers
- * @sz_ord: RDMA Reads outstanding as initiator, at most
+ * @sz_recvs: maximum number of Receives
+ * @sz_ord: maximum number of outstanding RDMA Reads as initiator
  */
 struct rpcrdma_server_sizes {
 	u32		sz_requests;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The slots of a send queue, and the line of those that wait for some.
+ * The slots of a send queue, and the line of waiters for slots.
  */
 #ifndef RPCRDMA_SQ_H
 #define RPCRDMA_SQ_H
@@ -10,15 +10,15 @@
 #include <rpcrdma/take.h>
 
 /**
- * struct rpcrdma_sq - the slots of a send queue: each work request takes one
- * @sq_free: slots nobody holds
- * @sq_nwaiting: waiters in the line; written under @sq_lock, read anywhere
- * @sq_closed: nothing is handed out any more; likewise
- * @sq_size: slots in total; set with the queue pair, read anywhere
- * @sq_lock: the line. Innermost; never from an interrupt
+ * struct rpcrdma_sq - the slots of a send queue, one for each work request
+ * @sq_free: number of free slots
+ * @sq_nwaiting: number of waiters in the line; written under @sq_lock, read anywhere
+ * @sq_closed: no more slots are handed out; written under @sq_lock, read anywhere
+ * @sq_size: total number of slots; set with the queue pair, read anywhere
+ * @sq_lock: protects the line; innermost lock, never taken in an interrupt
  * @sq_waiters: the line, in order of arrival
  *
- * Slots are taken and released without the lock as long as there is no line.
+ * As long as the line is empty, slots are taken and released without the lock.
  */
 struct rpcrdma_sq {
 	atomic_t		sq_free;
@@ -30,12 +30,13 @@ struct rpcrdma_sq {
 };
 
 /**
- * struct rpcrdma_sq_waiter - something that waits for slots
- * @wt_list: link in the line; empty if it does not wait
- * @wt_slots: how many it wants; no more than there are in all
- * @wt_leave: how many have to remain
- * @wt_ready: it has them, and waits no longer. Called in the order of the line by
- *	rpcrdma_sq_serve(), under the locks that its caller holds.
+ * struct rpcrdma_sq_waiter - a waiter for slots
+ * @wt_list: link in the line; empty if the waiter is not in the line
+ * @wt_slots: number of slots that it needs, at most sq_size
+ * @wt_leave: number of slots that must remain free
+ * @wt_ready: called by rpcrdma_sq_serve() when the waiter has got its slots and has left
+ *	the line. Waiters get their slots in the order of the line. wt_ready() is
+ *	called in that order only if the owner serialises rpcrdma_sq_serve().
  */
 struct rpcrdma_sq_waiter {
 	struct list_head	wt_list;
@@ -49,32 +50,32 @@ static inline bool rpcrdma_sq_is_closed(const struct rpcrdma_sq *sq)
 	return READ_ONCE(sq->sq_closed);
 }
 
-/* Takes slots ahead of those that wait, if at least @leave remain. */
+/* Takes slots ahead of all waiters, if at least @leave slots remain free. */
 static inline bool rpcrdma_sq_overtake(struct rpcrdma_sq *sq, u32 slots,
 				       u32 leave)
 {
 	return rpcrdma_take(&sq->sq_free, slots, leave);
 }
 
-/* Takes slots if nobody waits, and at least @leave remain. */
+/* Takes slots if the line is empty and at least @leave slots remain free. */
 static inline bool rpcrdma_sq_try(struct rpcrdma_sq *sq, u32 slots, u32 leave)
 {
 	return !READ_ONCE(sq->sq_nwaiting) && !rpcrdma_sq_is_closed(sq) &&
 	       rpcrdma_sq_overtake(sq, slots, leave);
 }
 
-/* Gives slots back. Returns whether somebody waits: then the caller calls
- * rpcrdma_sq_serve(), or knows who will. It is a full barrier.
+/* Releases slots. Returns true if the line is not empty; the caller must then see to it
+ * that rpcrdma_sq_serve() is called. Implies a full barrier.
  */
 static inline bool rpcrdma_sq_release(struct rpcrdma_sq *sq, u32 slots)
 {
 	atomic_add(slots, &sq->sq_free);
-	/* Pairs with rpcrdma_sq_join(): one sees what the other does. */
+	/* Either this sees the waiter, or rpcrdma_sq_join() sees the slots. */
 	smp_mb__after_atomic();
 	return READ_ONCE(sq->sq_nwaiting);
 }
 
-/* A snapshot */
+/* Number of slots in use. The value may be out of date when this returns. */
 static inline u32 rpcrdma_sq_used(const struct rpcrdma_sq *sq)
 {
 	return READ_ONCE(sq->sq_size) - atomic_read(&sq->sq_free);

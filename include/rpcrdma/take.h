@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Taking several at once of what is counted.
+ * Take several units from a counter in one step.
  */
 #ifndef RPCRDMA_TAKE_H
 #define RPCRDMA_TAKE_H
@@ -8,9 +8,9 @@
 #include <linux/atomic.h>
 #include <linux/types.h>
 
-/* Takes @count of what is @free, if at least @leave remain. It never takes some and
- * puts them back: for that moment somebody else would find too few, and wait with
- * nobody to wake it.
+/* Takes @count units from @free, if at least @leave remain afterwards. It never takes
+ * units that it then puts back: in between another task could find too few and wait,
+ * and nobody would wake it.
  */
 static inline bool rpcrdma_take(atomic_t *free, u32 count, u32 leave)
 {

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the versions of the protocol do differently. Client and server do the same
- * in both, and ask here where they must not. Only what negotiates a version compares
- * it (client/negotiate.c, server/negotiate.c), and the one place where the server
- * chooses a decoder (server/recvfrom.c): each takes limits of its own.
+ * The differences between the versions of the protocol. Client and server treat both
+ * versions alike, and call these functions where the versions differ. Other code
+ * compares version numbers in three places only: where a version is negotiated
+ * (client/negotiate.c, server/negotiate.c), and where the server chooses a decoder,
+ * because the decoders take different limits (server/recvfrom.c).
  *
- * There are two kinds of questions: steps, which have a codec for each version,
- * and properties of a version. All are one comparison where they are asked. A table
- * of functions would cost an indirect call for each message.
+ * There are two kinds of functions: properties of a version, and steps that have a
+ * codec for each version. Each is one comparison. A table of functions would cost an
+ * indirect call for each message.
  *
- * A step that a peer takes only when it has announced so by a property is no
- * property of the version. It is a limit of the connection: struct rpcrdma_limits.
+ * Some differences depend on what a peer has announced by a property. They are not
+ * properties of the version but limits of the connection: struct rpcrdma_limits.
  *
- * A connection has a version when it has settled on one, see core/negotiate.c.
+ * A connection has a version as soon as the version is settled, see core/negotiate.c.
  */
 #ifndef RPCRDMA_VERS_H
 #define RPCRDMA_VERS_H
@@ -21,8 +22,8 @@
 
 /* Properties of a version */
 
-/* Responses are marked, so the XID of anything else is the peer's own
- * (version-two 3.2). In version 1 a message that is no Call is taken for a
+/* Responses are marked, so the peer has chosen the XID of any message without the mark
+ * (version-two 3.2). In version 1 a message that is not a Call is treated as a
  * response.
  */
 static inline bool rpcrdma_vers_marks_responses(u32 vers)
@@ -30,8 +31,9 @@ static inline bool rpcrdma_vers_marks_responses(u32 vers)
 	return vers == RPCRDMA_VERS_2;
 }
 
-/* Errors have codes (version-two 5.3.3). Version 1 has only ERR_CHUNK, and ERR_VERS.
- * What is refused before a version is settled is not of version 1.
+/* Errors have codes (version-two 5.3.3). Version 1 has only ERR_CHUNK and ERR_VERS. This
+ * is also true for a message that is refused before the version is settled, since such a
+ * message is not of version 1.
  */
 static inline bool rpcrdma_vers_has_codes(u32 vers)
 {
@@ -64,13 +66,13 @@ static inline bool rpcrdma_vers_spares_reply_chunk(u32 vers)
 	return vers == RPCRDMA_VERS_2;
 }
 
-/* It announces properties, and asks for nothing else (version-two 5.3.4). */
+/* Does the message only announce properties (version-two 5.3.4)? */
 static inline bool rpcrdma_is_connprop(u32 vers, const struct rpcrdma_hdr *hdr)
 {
 	return vers == RPCRDMA_VERS_2 && hdr->hd_proc == RPCRDMA2_CONNPROP;
 }
 
-/* Does rdma_credit of a message count? See rpcrdma2_is_grant(). */
+/* Is rdma_credit of a message a grant? See rpcrdma2_is_grant(). */
 static inline bool rpcrdma_is_grant(u32 vers, const struct rpcrdma_hdr *hdr,
 				    enum rpcrdma_verdict verdict)
 {
@@ -79,7 +81,7 @@ static inline bool rpcrdma_is_grant(u32 vers, const struct rpcrdma_hdr *hdr,
 	return verdict == RPCRDMA_OK;
 }
 
-/* Steps that have a codec for each version: see those of version 1 */
+/* Steps that have a codec for each version. See the functions of version 1 for details. */
 
 static inline int rpcrdma_encode_call(u32 vers, void *buf, u32 size,
 				      const struct rpcrdma_call_out *call)
@@ -113,7 +115,7 @@ rpcrdma_decode_reply(u32 vers, const void *buf, u32 len,
 	return rpcrdma2_decode_reply(buf, len, 0, hdr);
 }
 
-/* @error is in terms of version 2. ERR_VERS looks the same in all (G-11). */
+/* @error is an error of version 2. ERR_VERS looks the same in all versions (G-11). */
 static inline int rpcrdma_encode_error(u32 vers, void *buf, u32 size,
 				       const struct rpcrdma_hdr *hdr,
 				       u32 credit,

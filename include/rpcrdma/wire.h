@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The wire: constants, decoded headers, and the codec's entry points.
+ * The wire: constants, decoded headers, and the functions of the codec.
  *
- * Everything here is plain C arithmetic on bytes. A decoded header is a *view*:
- * it keeps pointers into the buffer it was decoded from and copies no segment,
- * so it is valid only as long as that buffer is neither freed nor reposted.
+ * The code is plain C arithmetic on bytes. A decoded header is a *view*: it has pointers
+ * into the buffer that it was decoded from, and copies no segments. So it is valid only
+ * until that buffer is freed or posted again.
  *
- * All values outside the codec are in host byte order; big-endian words live
- * only in net/wire. Layouts: RFC 8166 4; Documentation/wire.rst.
+ * All values outside the codec are in host byte order. Only net/wire handles big-endian
+ * words. For the layouts see RFC 8166 4 and Documentation/wire.rst.
  */
 #ifndef RPCRDMA_WIRE_H
 #define RPCRDMA_WIRE_H
@@ -28,23 +28,23 @@
 #define RPCRDMA1_ERR_VERS	1u
 #define RPCRDMA1_ERR_CHUNK	2u
 
-/* Version 2 values of rdma_htype. The first three are those of version 1 */
+/* Version 2 values of rdma_htype. The first three have the same values in version 1. */
 #define RPCRDMA2_MSG		0u
 #define RPCRDMA2_NOMSG		1u
 #define RPCRDMA2_ERROR		4u
 #define RPCRDMA2_CONNPROP	5u
 
-/* Version 2: a bit of rdma_flags. The others are sent as 0 and ignored */
+/* Version 2: the only bit of rdma_flags in use. Other bits are sent as 0 and ignored. */
 #define RPCRDMA2_F_RESPONSE	0x00000001u
 
-/* Version 2 values of rdma_err, and what they bring in er_arg[0], er_arg[1] */
+/* Version 2 values of rdma_err, and the contents of er_arg[0] and er_arg[1] */
 #define RPCRDMA2_ERR_VERS		1u	/* lowest, highest version */
 #define RPCRDMA2_ERR_BAD_XDR		2u
 #define RPCRDMA2_ERR_INVAL_HTYPE	3u
-#define RPCRDMA2_ERR_READ_CHUNKS	4u	/* most Read chunks */
-#define RPCRDMA2_ERR_WRITE_CHUNKS	5u	/* most Write chunks */
-#define RPCRDMA2_ERR_SEGMENTS		6u	/* most segments in a chunk */
-#define RPCRDMA2_ERR_WRITE_RESOURCE	7u	/* chunk from 1, bytes needed */
+#define RPCRDMA2_ERR_READ_CHUNKS	4u	/* maximum number of Read chunks */
+#define RPCRDMA2_ERR_WRITE_CHUNKS	5u	/* maximum number of Write chunks */
+#define RPCRDMA2_ERR_SEGMENTS		6u	/* maximum segments in a chunk */
+#define RPCRDMA2_ERR_WRITE_RESOURCE	7u	/* chunk, counted from 1; bytes needed */
 #define RPCRDMA2_ERR_REPLY_RESOURCE	8u	/* bytes needed */
 #define RPCRDMA2_ERR_SYSTEM		9u
 
@@ -79,7 +79,7 @@
 #define RPCRDMA_READ_SEG_LEN	24u	/* item-follows word, position, segment */
 #define RPCRDMA_CHUNK_LEN	8u	/* item-follows word and segment count */
 
-/* What a receiver accepts in one list, see G-32 */
+/* Limits of what a receiver accepts in one list, see G-32 */
 #define RPCRDMA_MAX_CHUNKS	16u	/* chunks in a list */
 #define RPCRDMA_MAX_SEGS	64u	/* segments in a chunk */
 
@@ -90,8 +90,9 @@
 /**
  * struct rpcrdma_segment - one registered piece of a peer's memory
  * @rs_handle: steering tag (R_key)
- * @rs_length: bytes
- * @rs_offset: address in the tag's space, used exactly as sent (RFC 8166 4.4.3)
+ * @rs_length: length in bytes
+ * @rs_offset: address within the tag's address space, used exactly as received (RFC 8166
+ *	4.4.3)
  */
 struct rpcrdma_segment {
 	u32		rs_handle;
@@ -101,9 +102,9 @@ struct rpcrdma_segment {
 
 /**
  * struct rpcrdma_chunk - a received chunk, as a view of the header
- * @ck_segs: its first segment on the wire; for the codec only
- * @ck_position: Read chunks: offset in the unreduced RPC message (G-04)
- * @ck_length: sum of the segment lengths, known not to overflow
+ * @ck_segs: first segment on the wire; for the codec only
+ * @ck_position: for a Read chunk, the offset in the unreduced RPC message (G-04)
+ * @ck_length: sum of the segment lengths; the decoder has checked it for overflow
  * @ck_nsegs: number of segments; 0 for an absent or empty chunk
  *
  * Walk the segments with rpcrdma_chunk_first() and rpcrdma_chunk_next().
@@ -118,12 +119,12 @@ struct rpcrdma_chunk {
 /**
  * struct rpcrdma_lists - the three chunk lists of a received header
  * @ls_read_end: end of the Read list on the wire; for the codec only
- * @ls_call: the Position Zero chunk; ck_nsegs is 0 when there is none
- * @ls_reply: the Reply chunk, meaningful if @ls_has_reply
- * @ls_read: Read chunks with a non-zero position, ascending
+ * @ls_call: the Position Zero chunk; its ck_nsegs is 0 if there is none
+ * @ls_reply: the Reply chunk, valid if @ls_has_reply
+ * @ls_read: Read chunks with a non-zero position, in ascending order of position
  * @ls_write: the Write list, in the order received
- * @ls_nreads: entries used in @ls_read
- * @ls_nwrites: entries used in @ls_write
+ * @ls_nreads: number of entries used in @ls_read
+ * @ls_nwrites: number of entries used in @ls_write
  * @ls_has_reply: a Reply chunk is present
  */
 struct rpcrdma_lists {
@@ -138,11 +139,11 @@ struct rpcrdma_lists {
 };
 
 /**
- * rpcrdma_lists_empty - whether no memory is offered at all
- * @lists: the lists of a header
+ * rpcrdma_lists_empty - tell whether a header has no chunks
+ * @lists: the lists of the header
  *
  * Context: any.
- * Return: true if there is no chunk in any of them.
+ * Return: true if all lists are empty.
  */
 static inline bool rpcrdma_lists_empty(const struct rpcrdma_lists *lists)
 {
@@ -151,11 +152,11 @@ static inline bool rpcrdma_lists_empty(const struct rpcrdma_lists *lists)
 }
 
 /**
- * enum rpcrdma2_prop - the properties we know, as indices
- * @RPCRDMA2_PROP_RBSIZ: the sender's Receives are at least this large, bytes
- * @RPCRDMA2_PROP_BRS: backward Calls (or Replies to them) the sender takes:
+ * enum rpcrdma2_prop - the known properties, as indices
+ * @RPCRDMA2_PROP_RBSIZ: minimum size of the sender's Receives in bytes
+ * @RPCRDMA2_PROP_BRS: which backward Calls, or which Replies to them, the sender accepts:
  *	one of RPCRDMA2_BRS_*
- * @RPCRDMA2_NPROPS: how many there are
+ * @RPCRDMA2_NPROPS: number of known properties
  */
 enum rpcrdma2_prop {
 	RPCRDMA2_PROP_RBSIZ,
@@ -192,10 +193,10 @@ struct rpcrdma2_rtx {
 
 /**
  * struct rpcrdma2_props - a set of properties
- * @vp_value: by enum rpcrdma2_prop; the default of what is not mentioned
- * @vp_given: received: bit N is set if property N was mentioned
- * @vp_unknown: received: properties skipped because nobody here knows them
- * @vp_rtx: the property RTX. It is sent if it is not all zero
+ * @vp_value: value of each enum rpcrdma2_prop; the default if the set does not have it
+ * @vp_given: in a received set, bit N is set if the set has property N
+ * @vp_unknown: in a received set, the number of unknown properties, which were skipped
+ * @vp_rtx: value of the property RTX, which is sent unless it is all zero
  */
 struct rpcrdma2_props {
 	u32			vp_value[RPCRDMA2_NPROPS];
@@ -205,9 +206,9 @@ struct rpcrdma2_props {
 };
 
 /**
- * struct rpcrdma2_error - what a version 2 error says
- * @er_code: one of RPCRDMA2_ERR_*, or of an extension
- * @er_arg: what the code brings with it, see there; the rest is 0
+ * struct rpcrdma2_error - the content of a version 2 error
+ * @er_code: one of RPCRDMA2_ERR_*, or a code of an extension
+ * @er_arg: arguments of the code, see RPCRDMA2_ERR_*; unused ones are 0
  */
 struct rpcrdma2_error {
 	u32		er_code;
@@ -221,21 +222,21 @@ struct rpcrdma2_error {
  * @hd_credit: rdma_credit, as received; see credit.h before using it
  * @hd_proc: rdma_proc, or rdma_htype
  * @hd_err: rdma_err, for RPCRDMA1_ERROR and RPCRDMA2_ERROR
- * @hd_err_arg: version 2: what comes with @hd_err, as in er_arg
+ * @hd_err_arg: version 2: arguments of @hd_err, as in er_arg
  * @hd_vers_low: lowest version the peer supports, for ERR_VERS
  * @hd_vers_high: highest version the peer supports, for ERR_VERS
- * @hd_response: version 2: F_RESPONSE: the receiver has chosen the XID, and
- *	the message is never answered. Always false in version 1
- * @hd_v1_error: version 2: an error in the layout of version 1
+ * @hd_response: version 2: F_RESPONSE is set. The receiver has chosen the XID, and the
+ *	message is never answered. Always false in version 1.
+ * @hd_v1_error: version 2: the message is an error in the layout of version 1
  * @hd_inv_handle: version 2 Calls: a handle of this header that the Reply may
  *	invalidate, or 0
- * @hd_inv_stray: version 2 Calls: rdma_inv_handle if it is in no segment: it
- *	is ignored (G-22); or 0
- * @hd_props: for RPCRDMA2_CONNPROP; all defaults if the set is bad
- * @hd_length: bytes of transport header; the RPC message begins here
- * @hd_msg_len: bytes of RPC message that follow the header inline
+ * @hd_inv_stray: version 2 Calls: rdma_inv_handle if no segment has that handle, in which
+ *	case it is ignored (G-22); otherwise 0
+ * @hd_props: properties of an RPCRDMA2_CONNPROP; all defaults if the set is invalid
+ * @hd_length: length of the transport header in bytes; the RPC message begins there
+ * @hd_msg_len: number of bytes of the RPC message that follow the header inline
  * @hd_rpc_xid: XID of the inline RPC message, if @hd_msg_len is 4 or more
- * @hd_rpc_type: its msg_type, if @hd_msg_len is 8 or more
+ * @hd_rpc_type: msg_type of the inline RPC message, if @hd_msg_len is 8 or more
  * @hd_lists: the chunk lists; empty for messages that have none
  */
 struct rpcrdma_hdr {
@@ -260,38 +261,38 @@ struct rpcrdma_hdr {
 };
 
 /**
- * enum rpcrdma_verdict - what the codec made of a received message
+ * enum rpcrdma_verdict - the codec's verdict on a received message
  * @RPCRDMA_OK: well formed; go on
  * @RPCRDMA_DISCARD_SHORT: too short to trust any field: drop, no answer (G-10)
  * @RPCRDMA_DISCARD_DONE: RDMA_DONE: drop (RFC 8166 4.6.2)
  * @RPCRDMA_DISCARD_ERROR: RDMA_ERROR at a responder: drop (RFC 8166 4.2.4)
- * @RPCRDMA_BACKWARD_CALL: at a client: a Call for the callback service
- * @RPCRDMA_BACKWARD_REPLY: at a server: a Reply to a callback
+ * @RPCRDMA_BACKWARD_CALL: a Call for the callback service, received by a client
+ * @RPCRDMA_BACKWARD_REPLY: a Reply to a callback, received by a server
  * @RPCRDMA_BAD_VERS: version not supported: answer ERR_VERS (RFC 8166 4.5.1)
  * @RPCRDMA_BAD_PROC: unknown rdma_proc or rdma_htype
  * @RPCRDMA_BAD_LIST: a list is truncated, or a presence word is not 0 or 1
  * @RPCRDMA_MANY_READS: more Read chunks than are accepted (G-32)
  * @RPCRDMA_MANY_WRITES: more Write chunks than are accepted (G-32)
- * @RPCRDMA_MANY_SEGS: a chunk of more segments than are accepted (G-32)
- * @RPCRDMA_BAD_COUNT: not the chunks or segments that were offered, or more
- *	than can be worked on
+ * @RPCRDMA_MANY_SEGS: a chunk with more segments than are accepted (G-32)
+ * @RPCRDMA_BAD_COUNT: the chunks or segments are not those that were offered, or there
+ *	are more than can be processed
  * @RPCRDMA_BAD_LENGTH: segment lengths overflow, or exceed what is accepted
- * @RPCRDMA_BAD_POSITION: unaligned, beyond the message, or overlapping
- * @RPCRDMA_BAD_FORM: chunks and rdma_proc do not go together (G-01, G-09)
- * @RPCRDMA_BAD_XID: header and RPC message disagree about the XID
- * @RPCRDMA_BAD_DIRECTION: F_RESPONSE and msg_type disagree (G-21)
- * @RPCRDMA_BAD_MSG: inline RPC message missing, or bytes after a message that
- *	has none
+ * @RPCRDMA_BAD_POSITION: a position is unaligned, beyond the message, or overlapping
+ * @RPCRDMA_BAD_FORM: chunks that rdma_proc does not allow (G-01, G-09)
+ * @RPCRDMA_BAD_XID: header and RPC message have different XIDs
+ * @RPCRDMA_BAD_DIRECTION: F_RESPONSE contradicts msg_type (G-21)
+ * @RPCRDMA_BAD_MSG: the inline RPC message is missing, or bytes follow a header that has
+ *	no inline message
  * @RPCRDMA_BAD_PROP: a property set that cannot be used (G-18)
  * @RPCRDMA_BAD_GROUP: transmissions that do not make a message (RTX-50)
  * @RPCRDMA_BIG_GROUP: a message of more transmissions or bytes than were
  *	announced (RTX-50)
  *
- * Version 1: from %RPCRDMA_BAD_PROC on, a responder answers ERR_CHUNK, and a
- * requester ends the RPC with an error if it knows the XID (G-12).
+ * Version 1: if the verdict is %RPCRDMA_BAD_PROC or a later one, a responder answers
+ * with ERR_CHUNK. A requester ends the RPC with an error if it knows the XID (G-12).
  *
- * Version 2: from %RPCRDMA_BAD_VERS on, rpcrdma2_refusal() tells what is
- * answered. Where it tells that nothing is, the message is a response: what
+ * Version 2: if the verdict is %RPCRDMA_BAD_VERS or a later one, rpcrdma2_refusal()
+ * determines the answer. If there is none, the message is a response, and the RPC that
  * waits for its XID ends with an error.
  */
 enum rpcrdma_verdict {
@@ -322,21 +323,22 @@ enum rpcrdma_verdict {
 /* rpcrdma1_decode_call(): treat RDMA_MSGP as RDMA_MSG (G-07) */
 #define RPCRDMA1_ACCEPT_MSGP	0x1u
 
-/* rpcrdma2_decode_reply(): nothing but our CONNPROP has been sent yet (G-11) */
+/* rpcrdma2_decode_reply(): only our CONNPROP has been sent so far (G-11) */
 #define RPCRDMA2_NEGOTIATING	0x1u
 
 /**
- * struct rpcrdma2_accept - what a version 2 responder takes
+ * struct rpcrdma2_accept - what a version 2 responder accepts
  * @ac_vers_low: lowest version to name in ERR_VERS
- * @ac_vers_high: highest; both are the connection's once that is settled
- *	(G-20). 0: ERR_VERS is not sent
- * @ac_reads: most Read chunks in a Call, beside the Position Zero chunk
- * @ac_writes: most Write chunks in a Call
- * @ac_segs: most segments in a chunk
- * @ac_inline_only: no chunks at all: backward Calls, see BRS (version-two 5.3.3)
+ * @ac_vers_high: highest version to name in ERR_VERS; 0 if ERR_VERS is not sent. Once the
+ *	version is settled, both members are that version (G-20).
+ * @ac_reads: maximum number of Read chunks in a Call, not counting the Position Zero
+ *	chunk
+ * @ac_writes: maximum number of Write chunks in a Call
+ * @ac_segs: maximum number of segments in a chunk
+ * @ac_inline_only: no chunks are accepted; set for backward Calls, see BRS (version-two
+ *	5.3.3)
  *
- * Chunks and segments are bounded by %RPCRDMA_MAX_CHUNKS and
- * %RPCRDMA_MAX_SEGS in any case.
+ * The numbers are also bounded by %RPCRDMA_MAX_CHUNKS and %RPCRDMA_MAX_SEGS.
  */
 struct rpcrdma2_accept {
 	u32		ac_vers_low;
@@ -349,9 +351,9 @@ struct rpcrdma2_accept {
 
 /**
  * struct rpcrdma_chunk_out - a chunk to be sent
- * @co_segs: its segments
- * @co_position: Read chunks: offset in the unreduced RPC message
- * @co_nsegs: number of @co_segs; a Write list never has one with 0 (G-05)
+ * @co_segs: segments of the chunk
+ * @co_position: for a Read chunk, the offset in the unreduced RPC message
+ * @co_nsegs: number of segments; never 0 in a Write list (G-05)
  */
 struct rpcrdma_chunk_out {
 	const struct rpcrdma_segment	*co_segs;
@@ -362,15 +364,15 @@ struct rpcrdma_chunk_out {
 /**
  * struct rpcrdma_call_out - a Call header to be sent
  * @ko_xid: XID of the RPC
- * @ko_credit: credits requested; 0 is sent as 1
+ * @ko_credit: number of credits requested; 0 is sent as 1
  * @ko_proc: %RPCRDMA1_MSG or %RPCRDMA1_NOMSG
- * @ko_nreads: entries of @ko_read
- * @ko_nwrites: entries of @ko_write
- * @ko_read: Read chunks, ascending by position, Position Zero first
+ * @ko_nreads: number of entries in @ko_read
+ * @ko_nwrites: number of entries in @ko_write
+ * @ko_read: Read chunks in ascending order of position, so Position Zero is first
  * @ko_write: the Write list
  * @ko_reply: the Reply chunk, or NULL
- * @ko_inv_handle: version 2: handle of one of these segments, if the peer may
- *	invalidate it with the Reply; else 0
+ * @ko_inv_handle: version 2: handle of a segment in these chunks that the peer may
+ *	invalidate with the Reply, or 0
  */
 struct rpcrdma_call_out {
 	u32				ko_xid;
@@ -387,11 +389,11 @@ struct rpcrdma_call_out {
 /**
  * struct rpcrdma_reply_out - a Reply header to be sent
  * @ro_xid: XID of the RPC
- * @ro_credit: credits granted; 0 is sent as 1 (RFC 8166 3.3.1)
+ * @ro_credit: number of credits granted; 0 is sent as 1 (RFC 8166 3.3.1)
  * @ro_proc: %RPCRDMA1_MSG or %RPCRDMA1_NOMSG
  * @ro_lists: the Call's lists; Write list and Reply chunk are returned
- * @ro_written: bytes written into each of the Call's Write chunks
- * @ro_reply_written: bytes written into the Call's Reply chunk
+ * @ro_written: number of bytes written to each of the Call's Write chunks
+ * @ro_reply_written: number of bytes written to the Call's Reply chunk
  */
 struct rpcrdma_reply_out {
 	u32				ro_xid;
@@ -404,10 +406,10 @@ struct rpcrdma_reply_out {
 
 /**
  * struct rpcrdma_seg_iter - a walk over one chunk's segments
- * @it_pos: where on the wire; for the codec only
+ * @it_pos: next segment on the wire; for the codec only
  * @it_end: end of the Read list, or NULL for a counted array
- * @it_position: Read chunks: the position that belongs to the chunk
- * @it_left: segments not visited yet
+ * @it_position: for a Read chunk, the position of its segments
+ * @it_left: number of segments not visited yet
  */
 struct rpcrdma_seg_iter {
 	const void	*it_pos;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What client and server both have to know of how sunrpc sends. Neither looks at
- * the other, and below them nothing knows sunrpc.
+ * What client and server both know about how sunrpc sends. It is here because neither
+ * of them uses the other's files, and the rooms below them do not know sunrpc.
  */
 #ifndef RPCRDMA_XMIT_H
 #define RPCRDMA_XMIT_H
@@ -10,16 +10,17 @@
 #include <linux/sunrpc/xprt.h>
 
 /**
- * rpcrdma_xmit_status - what to tell sunrpc about a request that was not sent
+ * rpcrdma_xmit_status - choose the status of send_request() for sunrpc
  * @rqst: the request
  * @rc: 0 or a negative errno
  *
- * sunrpc sends what is first in its queue, in the name of whoever holds the
- * send lock, and that is who gets the error. Only the request that it is about
- * may fail for good: a bystander comes back later.
+ * The task that holds the send lock sends the first request in sunrpc's queue, which
+ * may be the request of another task. sunrpc gives the error to the task that holds
+ * the lock. An error that is final for @rqst must not end a different task's RPC.
  *
  * Context: any; send lock held.
- * Return: @rc; or %-ENOBUFS instead of what would end a bystander.
+ * Return: @rc; or %-ENOBUFS, after which sunrpc tries again, if @rc would end the RPC of
+ *	another task.
  */
 static inline int rpcrdma_xmit_status(const struct rpc_rqst *rqst, int rc)
 {

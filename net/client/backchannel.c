@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Client: callbacks (RFC 8167; rfc5666bis 8). The
- * client is the responder here: Calls come in on the forward connection, and
- * Replies go out on it.
+ * Client: callbacks (RFC 8167; rfc5666bis 8). The client is the responder here: it
+ * receives Calls and sends Replies on the connection of the forward direction.
  *
  * Operation
  *
- * A connection always has Receives for %XPRT_RDMA_BC_REQUESTS callbacks more
- * than forward traffic needs, so the grant is backed before it is made and
- * whether or not callbacks are used (rfc5666bis 8.2.2.1). A Call is copied out of its
- * Receive at once, and the Receive is returned, so callbacks take nothing from
- * the forward direction (rfc5666bis 8.2.1).
+ * A connection always has %XPRT_RDMA_BC_REQUESTS Receives more than forward traffic
+ * needs, whether callbacks are used or not. So there are Receives for the credits before
+ * they are granted (rfc5666bis 8.2.2.1). A Call is copied out of its Receive at once,
+ * and the Receive is given back. So callbacks take no Receives from the forward
+ * direction (rfc5666bis 8.2.1).
  *
- * Two callback slots are always there, others are made when they are first
- * needed. There may be twice as many as callbacks granted, because a slot is free
- * again only some time after its Reply has returned the credit. A server that needs
- * more has lost count of our Receives: the connection is dropped (G-25).
+ * While callbacks are used, two callback slots always exist. Others are created when they
+ * are first needed. There may be twice as many slots as granted credits, because a slot
+ * becomes free only some time after its Reply has returned the credit. A server that
+ * needs more has exceeded its credits, and the connection is closed (G-25).
  *
- * Where there is no memory for a slot, the message stays in its Receive until one
- * is free. It is not waited for in the completion handler: Replies that make memory
- * free may be behind. There are Receives for all callbacks that were granted.
+ * If there is no memory for a slot, the message stays in its Receive until a slot is
+ * free. The completion handler does not wait for that, because the Replies behind the
+ * message may lead to memory being freed. There are Receives for all callbacks that were
+ * granted.
  */
 #include <linux/slab.h>
 #include <linux/sunrpc/bc_xprt.h>
@@ -28,11 +28,12 @@
 #include "trace.h"
 #include "xprt_rdma.h"
 
-/* Slots that are there as long as callbacks are used */
+/* Number of slots that always exist while callbacks are used */
 #define XPRT_RDMA_BC_READY	2u
 
-/* Half of it is for the Call and half for the Reply. No session is made for
- * longer ones, see xprt_rdma_bc_maxpayload().
+/* Creates a callback slot. The Call gets one half of the buffer, and the Reply the other.
+ * Messages are never longer, because the session limits them to
+ * xprt_rdma_bc_maxpayload().
  */
 static struct xprt_rdma_req *xprt_rdma_bc_make(gfp_t gfp)
 {
@@ -48,11 +49,11 @@ static struct xprt_rdma_req *xprt_rdma_bc_make(gfp_t gfp)
 }
 
 /**
- * xprt_rdma_bc_setup - callbacks are about to be used
+ * xprt_rdma_bc_setup - begin to accept callbacks
  * @xprt: transport
- * @reqs: callbacks the upper layer wants to take at once
+ * @reqs: number of callbacks that the upper layer wants to process at once; ignored
  *
- * Receives are in place already. Calls are taken from now on.
+ * The Receives already exist.
  *
  * Context: process; sleeps.
  * Return: 0 or %-ENOMEM.
@@ -62,7 +63,7 @@ int xprt_rdma_bc_setup(struct rpc_xprt *xprt, unsigned int reqs)
 	struct xprt_rdma *xr = xprt_rdma_from(xprt);
 	struct xprt_rdma_req *req;
 
-	/* Two tasks that do this at once may make one more. */
+	/* Two tasks that do this at the same time may create one slot too many. */
 	while (READ_ONCE(xprt->bc_alloc_count) < XPRT_RDMA_BC_READY) {
 		req = xprt_rdma_bc_make(GFP_KERNEL);
 		if (!req)
@@ -79,14 +80,14 @@ int xprt_rdma_bc_setup(struct rpc_xprt *xprt, unsigned int reqs)
 }
 
 /**
- * xprt_rdma_bc_maxpayload - largest callback message
+ * xprt_rdma_bc_maxpayload - tell the size of the largest callback message
  * @xprt: connected transport
  *
- * One that both ends can Send and Receive inline (rfc5666bis 8.3.3); the upper layer
- * makes it part of the session.
+ * The largest message is one that both ends can Send and Receive inline (rfc5666bis
+ * 8.3.3). The upper layer announces the limit when it creates a session.
  *
  * Context: process.
- * Return: bytes of RPC message.
+ * Return: size of the RPC message in bytes.
  */
 size_t xprt_rdma_bc_maxpayload(struct rpc_xprt *xprt)
 {
@@ -99,11 +100,11 @@ size_t xprt_rdma_bc_maxpayload(struct rpc_xprt *xprt)
 }
 
 /**
- * xprt_rdma_bc_num_slots - callbacks that can be in progress at once
+ * xprt_rdma_bc_num_slots - tell how many callbacks can be in progress at once
  * @xprt: transport
  *
  * Context: any.
- * Return: the number.
+ * Return: the number of callbacks.
  */
 unsigned int xprt_rdma_bc_num_slots(struct rpc_xprt *xprt)
 {
@@ -111,14 +112,14 @@ unsigned int xprt_rdma_bc_num_slots(struct rpc_xprt *xprt)
 }
 
 /**
- * xprt_rdma_bc_destroy - callbacks are not used any longer
+ * xprt_rdma_bc_destroy - stop accepting callbacks
  * @xprt: transport
  * @reqs: ignored
  *
- * The callback service may be freed after this: nothing is queued to it any
- * more. What waits for a slot is dropped when one is free. Idle slots are freed;
- * busy ones come back by xprt_rdma_bc_free_rqst() and stay until the transport
- * goes.
+ * The callback service may be freed after this, because no callback is queued to it any
+ * more. A callback that waits for a slot is dropped when it gets one. Idle slots are
+ * freed. Busy slots are returned by xprt_rdma_bc_free_rqst(), and are freed with the
+ * transport.
  *
  * Context: process.
  */
@@ -141,7 +142,7 @@ void xprt_rdma_bc_destroy(struct rpc_xprt *xprt, unsigned int reqs)
 
 /**
  * xprt_rdma_bc_exit - free all callback slots
- * @xr: transport that is going away
+ * @xr: transport that is being destroyed
  *
  * Context: process.
  */
@@ -197,8 +198,9 @@ static struct xprt_rdma_req *xprt_rdma_bc_get(struct xprt_rdma *xr)
 	return req ?: xprt_rdma_bc_create(xr);
 }
 
-/* There is no memory. Returns a slot if one has just become free; NULL if the
- * message waits and no longer belongs to the caller; or an error.
+/* Called if there is no memory for a new slot. Returns a slot if one has just become
+ * free; NULL if the message has been queued and no longer belongs to the caller; or an
+ * error pointer.
  */
 static struct xprt_rdma_req *xprt_rdma_bc_wait(struct xprt_rdma *xr,
 					       struct rpcrdma_msg_in *msg)
@@ -225,10 +227,10 @@ out_unlock:
 }
 
 /**
- * xprt_rdma_bc_reset - forget the callbacks that wait for a slot
- * @xr: transport whose connection has no queues any more, and still its Receives
+ * xprt_rdma_bc_reset - drop the callbacks that wait for a slot
+ * @xr: transport whose connection no longer has queues, but still has its Receives
  *
- * The server calls again when the connection is back.
+ * The server sends these callbacks again on the next connection.
  *
  * Context: process. Send lock held.
  */
@@ -242,7 +244,9 @@ void xprt_rdma_bc_reset(struct xprt_rdma *xr)
 	spin_unlock(&xprt->bc_pa_lock);
 }
 
-/* First half of the slot's buffer: the Call; second half: the Reply */
+/* Fills in the rpc_rqst of a slot. The Call is in the first half of the slot's buffer, and
+ * the Reply goes to the second half.
+ */
 static void xprt_rdma_bc_fill(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			      const struct rpcrdma_msg_in *msg,
 			      const struct rpcrdma_hdr *hdr)
@@ -254,9 +258,9 @@ static void xprt_rdma_bc_fill(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	memset(rqst, 0, sizeof(*rqst));
 	rqst->rq_xprt = &xr->xr_xprt;
 	rqst->rq_xid = cpu_to_be32(hdr->hd_xid);
-	/* The Reply takes no credit. sunrpc is told that it has one already.
-	 * Otherwise it would wait for a credit behind the Calls that wait, and
-	 * the server may answer none of them before it has this Reply
+	/* The Reply takes no credit. But sunrpc is told that it already has one.
+	 * Otherwise sunrpc would have it wait for a credit behind Calls, and the
+	 * server may not be able to answer those Calls before it has this Reply
 	 * (rfc5666bis 8.2.1).
 	 */
 	rqst->rq_cong = 1;
@@ -281,8 +285,8 @@ static void xprt_rdma_bc_enqueue_locked(struct xprt_rdma *xr,
 	lockdep_assert_held(&xprt->bc_pa_lock);
 
 	serv = xr->xr_bc_enabled ? xprt->bc_serv : NULL;
-	/* The queued Call holds a reference to the transport, unless the
-	 * transport is going away.
+	/* A queued Call holds a reference to the transport. If the transport is being
+	 * destroyed, there is no reference to take, and the Call is dropped.
 	 */
 	if (serv && !xprt_get(xprt))
 		serv = NULL;
@@ -305,8 +309,8 @@ static void xprt_rdma_bc_accept(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	xprt_rdma_bc_fill(xr, req, msg, hdr);
 }
 
-/* The one that has waited longest gets @req. The lock keeps its connection from
- * being freed: see xprt_rdma_bc_reset(). Returns false if none waits.
+/* Gives @req to the callback that has waited longest. Returns false if none waits. The
+ * message stays valid while bc_pa_lock is held: see xprt_rdma_bc_reset().
  */
 static bool xprt_rdma_bc_resume_locked(struct xprt_rdma *xr,
 				       struct xprt_rdma_req *req)
@@ -322,7 +326,7 @@ static bool xprt_rdma_bc_resume_locked(struct xprt_rdma *xr,
 		return false;
 	list_del_init(&msg->mi_list);
 	xr->xr_bc_nwaiting--;
-	/* It is as sound as it was. */
+	/* The header was decoded before and was valid. */
 	xprt_rdma_reply_decode(xr, msg, &hdr);
 	xprt_rdma_bc_accept(xr, req, msg, &hdr);
 	rpcrdma_msg_put(msg);
@@ -331,8 +335,8 @@ static bool xprt_rdma_bc_resume_locked(struct xprt_rdma *xr,
 }
 
 /**
- * xprt_rdma_bc_free_rqst - a callback is finished
- * @rqst: its slot
+ * xprt_rdma_bc_free_rqst - return the slot of a callback that is finished
+ * @rqst: slot
  *
  * Context: process.
  */
@@ -349,13 +353,13 @@ void xprt_rdma_bc_free_rqst(struct rpc_rqst *rqst)
 	xprt_put(xprt);
 }
 
-/* A callback with chunks breaks the rules, but it is a Call and gets an answer
- * (RFC 8167 5.3).
+/* Refuses a callback with chunks. It violates the protocol, but as a Call it must get an
+ * answer (RFC 8167 5.3).
  */
 static void xprt_rdma_bc_refuse(struct xprt_rdma *xr,
 				const struct rpcrdma_hdr *hdr)
 {
-	/* In version 2 chunks are refused before they get here. */
+	/* In version 2 a Call with chunks has been refused before. */
 	const struct rpcrdma2_error too_large = {
 		.er_code = RPCRDMA2_ERR_SYSTEM,
 	};
@@ -364,10 +368,10 @@ static void xprt_rdma_bc_refuse(struct xprt_rdma *xr,
 }
 
 /**
- * xprt_rdma_bc_receive - a Call has come to the client
+ * xprt_rdma_bc_receive - handle a Call that the client has received
  * @xr: transport
- * @msg: the message; given back here
- * @hdr: its transport header
+ * @msg: the message, which this function gives back
+ * @hdr: transport header of the message
  *
  * Context: completion queue's workqueue; may sleep.
  */
@@ -395,7 +399,7 @@ void xprt_rdma_bc_receive(struct xprt_rdma *xr, struct rpcrdma_msg_in *msg,
 	if (req == ERR_PTR(-EOVERFLOW)) {
 		rpcrdma_count(client_bc_overruns);
 		trace_xprt_rdma_bc_overrun(xr, hdr->hd_credit);
-		/* The server calls again when the connection is back. */
+		/* The server sends its callbacks again on the next connection. */
 		rpcrdma_conn_fail(&xr->xr_conn, -EOVERFLOW);
 		goto out_put;
 	}
@@ -444,9 +448,9 @@ static int xprt_rdma_bc_encode(struct xprt_rdma *xr,
 	return len + snd->len;
 }
 
-/* The server asked for more than it can receive. A new connection may have
- * lower limits than the session was made with. Tell the server (version-two
- * 5.3.3).
+/* Encodes an error if the Reply is longer than the server can receive. This may happen
+ * on a new connection whose limits are lower than those for which the session was
+ * created (version-two 5.3.3).
  */
 static int xprt_rdma_bc_encode_too_long(struct xprt_rdma *xr,
 					const struct rpc_rqst *rqst,
@@ -471,7 +475,7 @@ static int xprt_rdma_bc_encode_too_long(struct xprt_rdma *xr,
  * xprt_rdma_bc_send_reply - send the Reply to a callback
  * @rqst: callback slot with the Reply in rq_snd_buf
  *
- * Replies are no Calls: they take no forward credit.
+ * A Reply takes no forward credit.
  *
  * Context: process; may sleep. Send lock held.
  * Return: 0; %-ENOTCONN, and the caller closes the connection; %-ENOBUFS;
@@ -484,7 +488,9 @@ int xprt_rdma_bc_send_reply(struct rpc_rqst *rqst)
 	struct xprt_rdma_send *send;
 	int rc;
 
-	/* The server that asked has gone: there is no Receive for the Reply */
+	/* The callback came on an earlier connection. The server has no Receive for
+	 * the Reply on this one.
+	 */
 	if (xprt_rdma_req_from(rqst)->rr_bc_cookie != xprt->connect_cookie) {
 		trace_xprt_rdma_bc_reply(rqst, -ESTALE);
 		rpcrdma_count(client_bc_dropped);

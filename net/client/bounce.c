@@ -2,19 +2,19 @@
 /*
  * Client: copies of messages that have too many pieces.
  *
- * This file makes, fills and frees them. It never decides that one is needed, and
- * knows neither RPC nor connection.
+ * This file allocates, fills and frees the copies. It never decides that a copy is
+ * needed, and knows nothing about RPCs and connections.
  *
- * Head, pages and tail of an xdr_buf are no neighbours, so a Long Call or Reply
- * takes a region, and with it a segment, for each of them. A server may say that
- * it wants fewer (SEGMENTS, version-two 5.3.3). The message then goes through whole
- * pages, which one region covers. This is as rare as it is slow.
+ * The head, pages and tail of an xdr_buf are not contiguous. So a Long Call or a Long
+ * Reply takes a region, and a segment, for each of them. A server may report that it
+ * accepts fewer segments (SEGMENTS, version-two 5.3.3). The message is then copied
+ * through whole pages, which one region can cover. This is slow, but rare.
  *
  * Operation
  *
- * The copy belongs to the slot. A Call is copied into it before it is mapped,
- * a Reply out of it after its regions have been fenced. It is freed when the
- * next Call is built, or with the buffers of the RPC, both of which come after
+ * The copy belongs to the slot. A Call is copied into it before the copy is mapped. A
+ * Reply is copied out of it after its regions have been fenced. The copy is freed when
+ * the next Call is built, or together with the buffers of the RPC. Both happen after
  * fencing.
  */
 #include <linux/slab.h>
@@ -24,9 +24,9 @@
 
 /**
  * xprt_rdma_bounce_put - free a copy
- * @copy: buffer of xprt_rdma_bounce_get(), or one that has nothing
+ * @copy: buffer from xprt_rdma_bounce_get(), or an empty one
  *
- * Context: process. No device has its pages any more.
+ * Context: process. The device no longer uses its pages.
  */
 void xprt_rdma_bounce_put(struct xdr_buf *copy)
 {
@@ -41,9 +41,9 @@ void xprt_rdma_bounce_put(struct xdr_buf *copy)
 }
 
 /**
- * xprt_rdma_bounce_get - have pages for a message
- * @copy: buffer that has nothing
- * @len: bytes
+ * xprt_rdma_bounce_get - allocate pages for a message
+ * @copy: empty buffer
+ * @len: length of the message in bytes
  *
  * Context: process; may sleep.
  * Return: 0 or %-ENOBUFS.
@@ -68,7 +68,7 @@ int xprt_rdma_bounce_get(struct xdr_buf *copy, u32 len)
 
 /**
  * xprt_rdma_bounce_fill - copy a Call
- * @copy: buffer as long as @from
+ * @copy: buffer to copy to, as long as @from
  * @from: the Call
  *
  * Context: any.
@@ -90,13 +90,13 @@ int xprt_rdma_bounce_fill(const struct xdr_buf *copy,
 }
 
 /**
- * xprt_rdma_bounce_drain - copy a Reply to where it is looked for
+ * xprt_rdma_bounce_drain - copy a Reply to the RPC's buffer
  * @copy: buffer whose first @len bytes the server has written
- * @to: the Reply's buffer; head, pages and tail without a gap
- * @len: bytes
+ * @to: the RPC's buffer; head, pages and tail are filled without a gap
+ * @len: number of bytes
  *
  * Context: any.
- * Return: 0; or %-EIO if it does not fit.
+ * Return: 0; or %-EIO if the Reply does not fit.
  */
 int xprt_rdma_bounce_drain(const struct xdr_buf *copy, struct xdr_buf *to,
 			   u32 len)

@@ -2,24 +2,23 @@
 /*
  * Client: connecting, reconnecting, closing.
  *
- * This file decides when the transport's connection begins and ends, and in which
- * order all that hangs from it is made and freed. It never sends or receives an
- * RPC, and what an RPC has on the connection is freed by the file that made it.
+ * This file decides when the transport's connection begins and ends, and in which order
+ * its resources are created and freed. It never sends or receives an RPC. An RPC's
+ * resources on the connection are freed by the file that created them.
  *
  * Operation
  *
- * sunrpc guards a transport with its send lock. It is held by the task that
- * sends, by the worker that connects, and by whoever closes; so connections
- * come and go one at a time, and xr_conn can be a part of the transport that is
- * set up anew for every attempt.
+ * sunrpc protects a transport with its send lock. The task that sends holds it, and so
+ * does the worker that connects, and the task that closes. So there is only one
+ * connection at a time, and xr_conn is a member of the transport that is set up anew
+ * for each attempt to connect.
  *
- * Closing drains the queue pair first, and destroys it. From then on nothing can
- * reach the memory of an RPC, nothing completes any more, and regions, Sends and
- * Receives are freed. RPCs without a Reply stay with sunrpc, which sends them
- * again.
+ * Closing first drains and destroys the queue pair. From then on the server cannot
+ * access the memory of an RPC, and no completion handler runs. Then regions, Sends and
+ * Receives are freed. RPCs without a Reply stay with sunrpc, which sends them again.
  *
- * A connection that breaks by itself tells xprt_rdma_lost(); sunrpc then calls
- * close when it has the lock.
+ * When a connection breaks, xprt_rdma_lost() is called. sunrpc then calls close() when
+ * it has the send lock.
  */
 #include <linux/sched/mm.h>
 #include <linux/sunrpc/sched.h>
@@ -27,20 +26,20 @@
 #include "trace.h"
 #include "xprt_rdma.h"
 
-/* Connecting may sleep for more than a minute if a server does not answer.
- * sunrpc's own queue also sends all RPCs, and has a single thread when memory
- * is short. So connecting has a queue of its own.
+/* Workqueue for connecting, which may sleep for more than a minute if a server does not
+ * answer. sunrpc's own workqueue also sends all RPCs, and has a single thread when memory
+ * is short.
  */
 static struct workqueue_struct *xprt_rdma_connect_wq;
 
 #define XPRT_RDMA_RESOLVE_TIMEOUT	(5 * HZ)
 #define XPRT_RDMA_CONNECT_TIMEOUT	(15 * HZ)
 
-/* Local ports to try in one attempt */
+/* Number of local ports to try in one attempt */
 #define XPRT_RDMA_PORTS			8
 
-/* sunrpc closes the transport as soon as it gets hold of the send lock. While
- * the connect worker is busy it notices for itself.
+/* Asks sunrpc to close the transport, which it does when it has the send lock. If the
+ * connect worker is still at work, the worker itself notices the loss.
  */
 static void xprt_rdma_lost(struct rpcrdma_conn *conn)
 {
@@ -89,7 +88,7 @@ static int xprt_rdma_create_queues(struct xprt_rdma *xr,
 		rc = rpcrdma_conn_create_qp(conn, &queues);
 		if (rc != -ENOMEM && rc != -EINVAL)
 			break;
-		/* Half of it, as long as that is of any use */
+		/* Try half the size, unless that is too small to be used. */
 		conn->cn_caps.dc_max_qp_wr = sizes->cz_sq_depth / 2;
 		if (xprt_rdma_size_queues(xr))
 			break;
@@ -110,9 +109,10 @@ static int xprt_rdma_create_queues(struct xprt_rdma *xr,
 	return rc;
 }
 
-/* For making and ending connections. Pages may be waiting to be cleaned through
- * this very transport. If it is swapped over, no memory may come free before it
- * is connected, and the kernel's reserve is there for that.
+/* Sets the allocation flags for connecting and closing. Pages may have to be cleaned
+ * through this very transport, so allocations must not wait for I/O. If the transport is
+ * used for swap, there may be no free memory until it is connected. It may then use the
+ * kernel's memory reserve.
  */
 static unsigned int xprt_rdma_memalloc_save(struct xprt_rdma *xr)
 {
@@ -123,8 +123,8 @@ static unsigned int xprt_rdma_memalloc_save(struct xprt_rdma *xr)
 	return memalloc_flags_save(flags);
 }
 
-/* Before sunrpc hears of a connection, the connection has what one RPC at a
- * time takes. That is enough to clean pages or to swap (I33).
+/* Creates what one RPC at a time needs, before sunrpc is told of the connection. That is
+ * enough to clean pages or to swap (I33).
  */
 static int xprt_rdma_reserve(struct xprt_rdma *xr)
 {
@@ -173,7 +173,9 @@ static int xprt_rdma_open(struct xprt_rdma *xr)
 		return rc;
 	memcpy(&xr->xr_srcaddr, &conn->cn_id->route.addr.src_addr,
 	       sizeof(xr->xr_srcaddr));
-	/* What sufficed to ask for the version may be too small afterwards. */
+	/* These Sends are enough to negotiate. They may be too small for the limits
+	 * that follow from that, so xprt_rdma_reserve() calls this again.
+	 */
 	rc = xprt_rdma_sends_reserve(xr);
 	if (!rc)
 		rc = xprt_rdma_negotiate(xr);
@@ -182,7 +184,7 @@ static int xprt_rdma_open(struct xprt_rdma *xr)
 	return xprt_rdma_reserve(xr);
 }
 
-/* Frees all that a connection had, in whatever stage it is. Send lock held. */
+/* Frees all resources of a connection, in any stage. Send lock held. */
 static void xprt_rdma_teardown(struct xprt_rdma *xr)
 {
 	rpcrdma_conn_drain(&xr->xr_conn);
@@ -195,8 +197,8 @@ static void xprt_rdma_teardown(struct xprt_rdma *xr)
 	rpcrdma_conn_close(&xr->xr_conn);
 }
 
-/* A local port that is in use says nothing about the server. The CM does not
- * choose the same one twice in a row.
+/* Connects. If the local port is in use, tries again: that tells nothing about the
+ * server, and the CM does not choose the same port twice in a row.
  */
 static int xprt_rdma_open_port(struct xprt_rdma *xr)
 {
@@ -214,10 +216,10 @@ static int xprt_rdma_open_port(struct xprt_rdma *xr)
 	}
 }
 
-/* A server that failed with version 2 is tried with version 1 at once. If that
- * fails too, the version was not the reason. What an earlier connection has
- * shown stays known (G-20); for a server that once spoke version 2, it must
- * have been found twice.
+/* Connects with version 2 or, if the server fails with that, with version 1 at once. If
+ * version 1 fails, too, the version was not the reason, and xr_v1_only is cleared. If an
+ * earlier connection has set xr_v1_only, it stays set (G-20). But if the server has
+ * spoken version 2 before, version 2 is tried once more.
  */
 static int xprt_rdma_open_any(struct xprt_rdma *xr)
 {
@@ -239,8 +241,9 @@ static int xprt_rdma_open_any(struct xprt_rdma *xr)
 	return rc;
 }
 
-/* sunrpc tries again after some errors. After all others it fails RPCs, even
- * those of hard mounts. A device that is missing now may be back in a moment.
+/* Translates an error into one after which sunrpc tries again. After other errors sunrpc
+ * would end RPCs, even those of hard mounts, although, for example, a missing device may
+ * soon be back.
  */
 static int xprt_rdma_connect_status(int rc)
 {
@@ -255,7 +258,7 @@ static int xprt_rdma_connect_status(int rc)
 		return rc;
 	case -EADDRINUSE:
 	case -EADDRNOTAVAIL:
-		/* Some port will be free again; the CM has none, or TCP. */
+		/* The CM or TCP has no free local port. One will be free again. */
 		return -EADDRINUSE;
 	case -ENOMEM:
 	case -ENOBUFS:
@@ -279,8 +282,9 @@ static void xprt_rdma_connected(struct xprt_rdma *xr)
 	xprt->stat.connect_count++;
 	xprt->stat.connect_time += (long)jiffies - xprt->stat.connect_start;
 	xprt_set_connected(xprt);
-	/* Lost in between: xprt_rdma_lost() may have looked too early. It
-	 * raises the state, and then looks.
+	/* If the connection was lost just now, xprt_rdma_lost() may have run before
+	 * xprt_set_connected(). Pairs with xprt_rdma_lost(), which runs after the
+	 * state has been raised.
 	 */
 	smp_mb__after_atomic();
 	if (!rpcrdma_conn_is_up(&xr->xr_conn))
@@ -302,15 +306,15 @@ static void xprt_rdma_connect_work(struct work_struct *work)
 	if (rc) {
 		rpcrdma_count(client_connect_errors);
 		xprt_rdma_teardown(xr);
-		/* A task woken with this error may close the connection it
-		 * used. That must not be the next connection.
+		/* A task that is woken with this error may close the connection whose
+		 * cookie it has. That must not be the next connection.
 		 */
 		xprt_rdma_credit_next_cookie(xr);
 	} else {
 		xprt_rdma_connected(xr);
 	}
-	/* Once the lock is free, somebody else may connect, and would be told
-	 * of this error as well.
+	/* Wake the tasks before unlocking. Afterwards another task may begin to
+	 * connect, and would also get this error.
 	 */
 	xprt_wake_pending_tasks(xprt, xprt_rdma_connect_status(rc));
 	xprt_clear_connecting(xprt);
@@ -319,9 +323,9 @@ static void xprt_rdma_connect_work(struct work_struct *work)
 }
 
 /**
- * xprt_rdma_connect - have the connect worker make a connection
+ * xprt_rdma_connect - queue the work that connects
  * @xprt: transport
- * @task: RPC that waits for it, and holds the send lock
+ * @task: RPC that waits for the connection, and holds the send lock
  *
  * Context: process. The send lock passes to the worker.
  */
@@ -331,8 +335,8 @@ void xprt_rdma_connect(struct rpc_xprt *xprt, struct rpc_task *task)
 	unsigned long delay = 0;
 
 	WARN_ON_ONCE(!xprt_lock_connect(xprt, task, xr));
-	/* The first attempt, and the first after a useful conversation, are
-	 * immediate; the rest keep their distance.
+	/* There is no delay before the first attempt, or after a connection that has
+	 * been of use: see xprt_rdma_useful().
 	 */
 	if (xr->xr_conn.cn_error) {
 		delay = xprt_reconnect_delay(xprt);
@@ -355,7 +359,7 @@ void xprt_rdma_close(struct rpc_xprt *xprt)
 	/* sunrpc may close twice. */
 	if (xr->xr_conn.cn_id) {
 		trace_xprt_rdma_close(xr, xr->xr_conn.cn_error);
-		/* It sent ERR_VERS and nothing else (version-two 7.2) */
+		/* The server sent ERR_VERS and no Reply after it (version-two 7.2). */
 		if (xr->xr_fell_back && !xr->xr_window.wn_opened)
 			xr->xr_v1_only = true;
 		rpcrdma_count(client_disconnects);
@@ -368,7 +372,7 @@ void xprt_rdma_close(struct rpc_xprt *xprt)
 }
 
 /**
- * xprt_rdma_inject_disconnect - break the connection, for sunrpc's own tests
+ * xprt_rdma_inject_disconnect - break the connection, for sunrpc's fault injection
  * @xprt: transport
  *
  * Context: process.
@@ -382,12 +386,12 @@ void xprt_rdma_inject_disconnect(struct rpc_xprt *xprt)
 }
 
 /**
- * xprt_rdma_set_connect_timeout - have shorter times for connecting
+ * xprt_rdma_set_connect_timeout - shorten the timeouts for connecting
  * @xprt: transport
- * @connect_timeout: jiffies that one attempt may take
- * @reconnect_timeout: jiffies between two attempts, at most
+ * @connect_timeout: maximum duration of one attempt in jiffies
+ * @reconnect_timeout: maximum delay between two attempts in jiffies
  *
- * What is there and shorter stays.
+ * A timeout that is already shorter is not changed.
  *
  * Context: process.
  */
@@ -414,7 +418,7 @@ void xprt_rdma_set_connect_timeout(struct rpc_xprt *xprt,
 }
 
 /**
- * xprt_rdma_connect_init - no connection yet
+ * xprt_rdma_connect_init - initialise the connection of a new transport
  * @xr: transport that nobody uses yet
  *
  * Context: process.
@@ -426,10 +430,10 @@ void xprt_rdma_connect_init(struct xprt_rdma *xr)
 }
 
 /**
- * xprt_rdma_connect_exit - no connection any more
- * @xr: transport that is going away
+ * xprt_rdma_connect_exit - free the connection of a transport that is destroyed
+ * @xr: transport
  *
- * Context: process; sleeps. No RPC is left, and no attempt to connect is under way.
+ * Context: process; sleeps. No RPC is left, and no attempt to connect is in progress.
  */
 void xprt_rdma_connect_exit(struct xprt_rdma *xr)
 {
@@ -438,7 +442,7 @@ void xprt_rdma_connect_exit(struct xprt_rdma *xr)
 }
 
 /**
- * xprt_rdma_connect_start - have the queue on which transports connect
+ * xprt_rdma_connect_start - create the workqueue for connecting
  *
  * Context: module load.
  * Return: 0 or %-ENOMEM.
@@ -451,7 +455,7 @@ int xprt_rdma_connect_start(void)
 }
 
 /**
- * xprt_rdma_connect_stop - destroy that queue
+ * xprt_rdma_connect_stop - destroy the workqueue for connecting
  *
  * Context: module unload, or failed load. No transport is left.
  */

@@ -1,48 +1,51 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Client: credits, and what sunrpc keeps of them. The twin of server/credit.c.
+ * Client: credits, and sunrpc's variables for them. The server's counterpart is
+ * server/credit.c.
  *
- * This file owns the window (xr_window, xr_owed), and is the only one that writes
- * what sunrpc has of it. It never sends, and never ends an RPC or a connection.
+ * This file owns the window (xr_window, xr_owed). Only this file writes sunrpc's
+ * variables for it, with one exception (below). It never sends, and never ends an RPC or
+ * a connection.
  *
  * The contract with sunrpc
  *
- * Credits are sunrpc's congestion control, of which the transport operations name
- * xprt_reserve_xprt_cong() and xprt_release_xprt_cong(). All but the cookies is under
- * transport_lock. The cookie of a connection changes with the send lock held.
+ * Credits use sunrpc's congestion control: the transport operations are
+ * xprt_reserve_xprt_cong() and xprt_release_xprt_cong(). transport_lock protects these
+ * variables, except the cookies. connect_cookie changes with the send lock held.
  *
- *	xprt->cwnd		what the server grants, less what is owed, in units
- *				of RPC_CWNDSCALE. sunrpc changes it in
- *				xprt_adjust_cwnd() only, which is never called
- *	xprt->cong		credits used by RPCs that sunrpc has, in that unit
- *	rqst->rq_cong		this RPC has one of them
- *	xprt->connect_cookie	the number of the connection; what was sent on another
- *				one is lost
- *	rqst->rq_connect_cookie	the connection that the RPC was sent on, or none: then
- *				sunrpc sends it again
+ *	xprt->cwnd		credits granted minus credits owed, in units of
+ *				RPC_CWNDSCALE. sunrpc changes it only in
+ *				xprt_adjust_cwnd(), which is never called
+ *	xprt->cong		credits used by sunrpc's RPCs, in the same unit
+ *	rqst->rq_cong		1 if this RPC has a credit
+ *	xprt->connect_cookie	number of the connection; Calls sent on an earlier one are
+ *				lost
+ *	rqst->rq_connect_cookie	number of the connection that the RPC was sent on. If it
+ *				differs from connect_cookie, sunrpc sends the RPC again
  *
- * An RPC takes its credit in xprt_request_get_cong(): called by sunrpc when it looks
- * for an RPC that may send, and by xprt_rdma_credit_take(). It gives it back in
- * xprt_release_rqst_cong(), which does nothing if there is none, and else wakes the
- * next one that waits. When an RPC ends, sunrpc calls xprt_rdma_credit_release(), which
- * decides; so a credit is used until then, though the Reply has come before.
+ * xprt_request_get_cong() gives an RPC its credit. It is called by sunrpc when sunrpc
+ * looks for an RPC to send, and by xprt_rdma_credit_take(). xprt_release_rqst_cong()
+ * takes the credit back and wakes the next waiter; if the RPC has no credit, it does
+ * nothing. When an RPC ends, sunrpc calls xprt_rdma_credit_release(), which decides what
+ * becomes of the credit. So an RPC has its credit until then, although its Reply came
+ * earlier.
  *
- * sunrpc sets rq_connect_cookie before an RPC is sent, and after; and looks at it,
- * under queue_lock, when the RPC begins to wait for its Reply. It adds one to
+ * sunrpc sets rq_connect_cookie before and after it sends an RPC. It reads it, under
+ * queue_lock, when the RPC begins to wait for its Reply. sunrpc adds one to
  * connect_cookie before it closes a connection that is idle or was given up.
  *
- * A Call that is a group has credits beyond its first, of which sunrpc knows nothing:
- * what it is told of the grant is less as long as they are in use. It may have Receives
- * beyond the first, too. Both are taken at once before anything of the Call is posted
- * (I38), and come back, or stay, with the first credit.
+ * A Call that is a group has credits beyond its first. sunrpc does not know them, so it is
+ * told of a smaller grant as long as they are in use. The Call may have Receives beyond
+ * the first, too. Both are taken together before anything of the Call is posted (I38).
+ * They are returned, or stay in use, together with the first credit.
  *
- * A callback has no credit. sunrpc would have its Reply wait for one all the same, so
- * xprt_rdma_bc_fill() sets its rq_cong: that is the one exception.
+ * A callback has no credit, but sunrpc would make its Reply wait for one. So
+ * xprt_rdma_bc_fill() sets rq_cong of a callback. This is the one exception.
  */
 #include "trace.h"
 #include "xprt_rdma.h"
 
-/* Tell sunrpc what the window allows. */
+/* Tells sunrpc how many credits the window allows. */
 static void xprt_rdma_credit_set_locked(struct xprt_rdma *xr)
 {
 	lockdep_assert_held(&xr->xr_xprt.transport_lock);
@@ -52,7 +55,7 @@ static void xprt_rdma_credit_set_locked(struct xprt_rdma *xr)
 }
 
 /**
- * xprt_rdma_credit_begin - a connection begins
+ * xprt_rdma_credit_begin - reset the window for a new connection
  * @xr: transport whose connection has its sizes
  *
  * Context: process. Send lock held.
@@ -68,11 +71,11 @@ void xprt_rdma_credit_begin(struct xprt_rdma *xr)
 }
 
 /**
- * xprt_rdma_credit_reset_locked - no RPC has a credit any more
- * @xr: transport whose connection has no queues any more
+ * xprt_rdma_credit_reset_locked - take the credits back from all RPCs
+ * @xr: transport whose connection no longer has queues
  *
- * Credits belong to a connection: RPCs that are going to be sent again must
- * take theirs anew, one by one at first (RFC 8166 3.3.3; invariant I16).
+ * Credits belong to a connection. RPCs that are sent again must take new credits, and at
+ * first only one is available (RFC 8166 3.3.3; invariant I16).
  *
  * Context: process. Send lock, reserve_lock and transport_lock held.
  */
@@ -95,10 +98,10 @@ void xprt_rdma_credit_reset_locked(struct xprt_rdma *xr)
 }
 
 /**
- * xprt_rdma_credit_grant - the server grants so many credits
+ * xprt_rdma_credit_grant - take over the server's grant
  * @xr: transport
- * @credit: as received, any value
- * @error: by an error, which does not open the window (G-15)
+ * @credit: credit value as received; may be any number
+ * @error: true if the message is an error, which does not open the window (G-15)
  *
  * Context: completion.
  */
@@ -118,9 +121,9 @@ void xprt_rdma_credit_grant(struct xprt_rdma *xr, u32 credit, bool error)
 }
 
 /**
- * xprt_rdma_credit_add_spare - there are Receives for Replies that take several
+ * xprt_rdma_credit_add_spare - add Receives for Replies that take several
  * @xr: transport
- * @recvs: how many more; they are posted
+ * @recvs: number of Receives to add; they are posted
  *
  * Context: process. Send lock held.
  */
@@ -131,18 +134,18 @@ void xprt_rdma_credit_add_spare(struct xprt_rdma *xr, u32 recvs)
 	spin_unlock(&xr->xr_xprt.transport_lock);
 }
 
-/* Calls that have a credit, and somebody who waits for them */
+/* Returns the number of Calls that have a credit and whose RPCs were not given up. */
 static u32 xprt_rdma_credit_calls_locked(const struct xprt_rdma *xr)
 {
 	return xr->xr_xprt.cong >> RPC_CWNDSHIFT;
 }
 
 /**
- * xprt_rdma_credit_see_extra - what may a Call have that is a group?
+ * xprt_rdma_credit_see_extra - report what a Call that is a group may have
  * @xr: transport
- * @most: OUT: credits and Receives that there are now
+ * @most: OUT: numbers of credits and Receives that are free now
  *
- * Only a grant that shrinks makes it less, while the send lock is held.
+ * While the send lock is held, these numbers shrink only if the grant shrinks.
  *
  * Context: process. Send lock held; the Call has its first credit.
  */
@@ -160,11 +163,11 @@ void xprt_rdma_credit_see_extra(struct xprt_rdma *xr,
 /**
  * xprt_rdma_credit_take_extra - take credits and Receives for a group
  * @xr: transport
- * @req: the Call; it has its first credit, and none beyond
- * @extra: what it wants
+ * @req: the Call; it has its first credit, and no other
+ * @extra: numbers of credits and Receives to take
  *
  * Context: process. Send lock held.
- * Return: true if it has all of it; false if it has nothing (RTX-78).
+ * Return: true if the Call has all of them; false if it has none of them (RTX-78).
  */
 bool xprt_rdma_credit_take_extra(struct xprt_rdma *xr,
 				 struct xprt_rdma_req *req,
@@ -198,11 +201,11 @@ static void xprt_rdma_credit_drop_extra_locked(struct xprt_rdma *xr,
 }
 
 /**
- * xprt_rdma_credit_drop_extra - a Call is no group after all
+ * xprt_rdma_credit_drop_extra - return what a Call has for a group that is not sent
  * @xr: transport
- * @req: the Call, of which nothing was posted; it keeps its first credit
+ * @req: the Call; nothing of it was posted, and it keeps its first credit
  *
- * Nobody has to be woken: whoever holds the send lock sends on.
+ * This wakes no task, because the holder of the send lock goes on sending.
  *
  * Context: process. Send lock held.
  */
@@ -215,8 +218,8 @@ void xprt_rdma_credit_drop_extra(struct xprt_rdma *xr,
 }
 
 /**
- * xprt_rdma_credit_give_back - an RPC is not in flight any more
- * @task: RPC that is to be sent again
+ * xprt_rdma_credit_give_back - return the credit of an RPC that is not in flight
+ * @task: RPC that will be sent again
  *
  * Context: process or completion.
  */
@@ -232,7 +235,10 @@ void xprt_rdma_credit_give_back(struct rpc_task *task)
 	spin_unlock(&xprt->transport_lock);
 }
 
-/* There is room: each of them has a credit. Those beyond stay with it (RTX-100). */
+/* Records that the Call of a given-up RPC still uses a credit. xr_owed has room for it,
+ * since there are never more credits in use than its entries. The credits beyond the first
+ * stay in use, too (RTX-100).
+ */
 static void xprt_rdma_credit_owe(struct xprt_rdma *xr,
 				 struct xprt_rdma_req *req)
 {
@@ -244,7 +250,9 @@ static void xprt_rdma_credit_owe(struct xprt_rdma *xr,
 	rpcrdma_window_owe(&xr->xr_window);
 }
 
-/* Each XID once: a server may send a Reply twice (RFC 8166 4.2.1). */
+/* Returns an owed credit. Each XID returns only one: a server may send a Reply twice
+ * (RFC 8166 4.2.1).
+ */
 static bool xprt_rdma_credit_repay(struct xprt_rdma *xr, u32 xid)
 {
 	u32 i, n = xr->xr_window.wn_owed;
@@ -261,11 +269,11 @@ static bool xprt_rdma_credit_repay(struct xprt_rdma *xr, u32 xid)
 }
 
 /**
- * xprt_rdma_credit_release - an RPC ends: what becomes of its credit
- * @task: RPC with a slot; nothing can find it by its XID any more
+ * xprt_rdma_credit_release - release the credit of an RPC that ends
+ * @task: RPC with a slot; it can no longer be found by its XID
  *
- * Usually it is free for the next Call. If the Reply has not come, the server
- * is still at work, and holds it (RFC 8166 3.3.1).
+ * Usually the next Call can use the credit. If the Reply has not come, the server is
+ * still processing the Call, and the credit is owed (RFC 8166 3.3.1).
  *
  * Context: process; transport_lock held.
  */
@@ -277,7 +285,7 @@ void xprt_rdma_credit_release(struct rpc_task *task)
 
 	lockdep_assert_held(&rqst->rq_xprt->transport_lock);
 
-	/* See xprt_rdma_bc_fill(): it never had one. */
+	/* A callback never had a credit: see xprt_rdma_bc_fill(). */
 	if (bc_prealloc(rqst)) {
 		rqst->rq_cong = 0;
 		return;
@@ -287,15 +295,15 @@ void xprt_rdma_credit_release(struct rpc_task *task)
 		trace_xprt_rdma_given_up(rqst, task->tk_status);
 		xprt_rdma_credit_owe(xr, req);
 		xprt_rdma_credit_set_locked(xr);
-		/* A Reply from now on is a late one, and repays. */
+		/* A Reply that comes from now on is late, and returns the credit. */
 		req->rr_sent = false;
 	}
 	xprt_rdma_credit_drop_extra_locked(xr, &req->rr_extra);
 	xprt_release_rqst_cong(task);
 }
 
-/* sunrpc lets the next RPC send when an RPC that has a credit ends. So take the
- * credit that is free now in the name of no RPC, and give it back.
+/* Wakes the next RPC that waits for a credit. sunrpc does that when an RPC gives a credit
+ * back. So this takes the free credit for a dummy request and gives it back.
  */
 static void xprt_rdma_credit_wake_sender(struct rpc_xprt *xprt)
 {
@@ -309,16 +317,16 @@ static void xprt_rdma_credit_wake_sender(struct rpc_xprt *xprt)
 }
 
 /**
- * xprt_rdma_credit_late_reply - a Reply has come that no RPC waits for
+ * xprt_rdma_credit_late_reply - handle a Reply that no RPC waits for
  * @xr: transport
- * @xid: its XID
+ * @xid: XID of the Reply
  *
- * It returns the credit of an RPC that was given up, and whoever waits for one is
- * woken (I18). Or the RPC is just being given up: then it is still in its slot,
- * has its credit, and wakes somebody when it gives that back.
+ * If the Reply belongs to an RPC that was given up, this returns the owed credit, and
+ * wakes an RPC that waits for one (I18). If the RPC is still being given up, it is in its
+ * slot and has its credit. It then gives the credit back itself.
  *
  * Context: process.
- * Return: true if such an RPC was waiting for a Reply.
+ * Return: true if the Reply belongs to an RPC that was or is being given up.
  */
 bool xprt_rdma_credit_late_reply(struct xprt_rdma *xr, u32 xid)
 {

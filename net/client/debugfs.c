@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Client: /sys/kernel/debug/rpcrdma/client/<address>:<port>-<number>, a file for
- * each transport. It is there as long as the transport, connected or not, since
- * why a connection is down is what one wants to know most. So the connection may
- * be set up again while it is shown: see rpcrdma_debugfs_conn().
+ * Client: /sys/kernel/debug/rpcrdma/client/<address>:<port>-<number>, a file for each
+ * transport. It exists as long as the transport, connected or not, because it should
+ * also tell why a connection is down. So the connection may be set up again while it
+ * is shown: see rpcrdma_debugfs_conn().
  *
- * This file only looks. It never changes anything, and never takes the send lock.
+ * This code changes nothing, and never takes the send lock.
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
@@ -84,8 +84,8 @@ static int xprt_rdma_debugfs_show(struct seq_file *seq, void *unused)
 DEFINE_SHOW_ATTRIBUTE(xprt_rdma_debugfs);
 
 /**
- * xprt_rdma_debugfs_create - show a transport in debugfs
- * @xr: transport with its addresses
+ * xprt_rdma_debugfs_create - create the debugfs file of a transport
+ * @xr: transport whose address is set
  *
  * Context: process; sleeps.
  */
@@ -99,10 +99,10 @@ void xprt_rdma_debugfs_create(struct xprt_rdma *xr)
 }
 
 /**
- * xprt_rdma_debugfs_destroy - nobody is looking, and nobody will
+ * xprt_rdma_debugfs_destroy - remove the debugfs file of a transport
  * @xr: transport
  *
- * Context: process; sleeps until readers have left.
+ * Context: process; sleeps until all readers have finished.
  */
 void xprt_rdma_debugfs_destroy(struct xprt_rdma *xr)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Client: errors in answer to what a server sends.
+ * Client: errors that the client sends.
  *
- * This file says no to a message that nobody here can take. It never decides that,
- * and has nothing to do with errors that a server sends.
+ * This file answers a message that the client cannot accept. The caller decides that the
+ * message is refused. Errors that a server sends are not handled here.
  */
 #include "trace.h"
 #include "xprt_rdma.h"
@@ -11,12 +11,11 @@
 /**
  * xprt_rdma_reply_refuse - answer a message with an error
  * @xr: transport
- * @hdr: header of the message: a backward Call, or, in version 2 with F_RESPONSE
- *	clear, something that nobody here knows (version-two 5.3.3; G-12)
- * @error: what to say, in terms of version 2
+ * @hdr: header of the message: a backward Call or, in version 2, an unknown message with
+ *	F_RESPONSE clear (version-two 5.3.3; G-12)
+ * @error: the error as in version 2; version 1 sends ERR_CHUNK instead
  *
- * If there is no Send at the moment, nothing is said: the server's Call runs
- * into its timeout.
+ * If no Send is free, no answer is sent, and the server's Call times out.
  *
  * Context: process; may sleep.
  */

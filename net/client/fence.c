@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Client: fences. An RPC's memory is taken back from the server before anybody
+ * Client: fences. A fence takes an RPC's memory back from the server before anybody
  * reads it.
  *
  * This file decides when a region goes from its RPC back to the pool of frwr.c. It
- * never completes an RPC: what comes after the fence is the caller's.
+ * never completes an RPC: the caller does that after the fence.
  *
  * Operation
  *
- * A region comes back when the server has invalidated it (Send With
- * Invalidate), or by a local invalidation, or with the connection. Only then
- * are its pages unmapped: an RPC is completed with rr_mrs empty, never before
- * (invariant I2; RFC 8166 4.4.1, 8.1). When invalidation cannot be posted or is
- * flushed, the connection is down; its queue pair is in the error state and
- * the regions are destroyed by whoever closes the connection, which the RPC
- * waits for.
+ * A region returns to the pool when the server has invalidated it (Send With
+ * Invalidate) or when a local invalidation has completed. Otherwise it is destroyed with
+ * the connection. Only then are its pages unmapped. An RPC is completed only when its
+ * rr_mrs is empty (invariant I2; RFC 8166 4.4.1, 8.1). If an invalidation cannot be
+ * posted or is flushed, the connection is down and its queue pair is in the error
+ * state. The task that closes the connection then destroys the regions, and the RPC
+ * waits for that.
  *
- * The send queue entry for invalidating a region was reserved when the RPC was
- * sent, and is released with the region. So invalidation never has to wait
- * (invariant I4).
+ * The send queue entry for invalidating a region was reserved when the RPC was sent,
+ * and is released with the region. So an invalidation never has to wait (invariant
+ * I4).
  */
 #include <linux/sched.h>
 #include <linux/wait.h>
@@ -27,7 +27,7 @@
 #include "trace.h"
 #include "xprt_rdma.h"
 
-/* Unmaps a region that the server can no longer reach, and pools it. */
+/* Unmaps a region that the server can no longer access, and returns it to the pool. */
 static inline void xprt_rdma_frwr_mr_put(struct xprt_rdma_mr *mr)
 {
 	struct xprt_rdma *xr = mr->mr_xprt;
@@ -39,15 +39,15 @@ static inline void xprt_rdma_frwr_mr_put(struct xprt_rdma_mr *mr)
 }
 
 /**
- * xprt_rdma_frwr_remote_inv - the server has invalidated a handle
+ * xprt_rdma_frwr_remote_inv - return a region that the server has invalidated
  * @xr: transport
  * @req: RPC whose Reply came by Send With Invalidate; pinned
- * @handle: the handle
+ * @handle: handle that the server has invalidated
  *
  * Context: completion.
- * Return: true; or false if the handle is none of this RPC's: then the peer
- *	has taken away what it had no right to, and the connection must go
- *	(RFC 8797 4.1).
+ * Return: true; or false if the handle does not belong to this RPC. The server was not
+ *	allowed to invalidate it then, and the connection must be closed (RFC 8797
+ *	4.1).
  */
 bool xprt_rdma_frwr_remote_inv(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			       u32 handle)
@@ -74,22 +74,22 @@ static u32 xprt_rdma_frwr_inv_handle(const struct xprt_rdma_mr *mr)
 }
 
 /**
- * xprt_rdma_frwr_local_inv - invalidate what is left of an RPC's regions
+ * xprt_rdma_frwr_local_inv - invalidate the regions that an RPC still has
  * @xr: transport
  * @req: RPC with at least one region, pinned or abandoned
- * @done: completion handler; finds the RPC by rr_inv_cqe
+ * @done: completion handler, which finds the RPC by rr_inv_cqe
  *
- * The send queue works in order, so the completion of the last request is the
- * completion of all. The lock keeps the regions from being destroyed, with
- * their connection, while an abandoned RPC's chain is being built.
+ * The send queue works in order, so the completion of the last request tells that all
+ * requests have completed. xr_mr_lock keeps the connection's teardown from destroying
+ * the regions while the chain of an abandoned RPC is being built.
  *
- * Of a connection that breaks, a provider may lose completions, or have one twice
- * (siw does either). So @done begins with xprt_rdma_frwr_fence_ends(), and
- * closing calls it for what is left.
+ * When a connection breaks, a provider may lose a completion or report one twice (siw
+ * does both). Therefore @done begins with xprt_rdma_frwr_fence_ends(), and teardown
+ * calls @done for each RPC whose completion was lost.
  *
  * Context: any that may take a lock; does not sleep.
- * Return: 0 and @done is called, once; or a negative errno, the connection is
- *	down, and closing it disposes of the regions.
+ * Return: 0 if the invalidations were posted, and @done takes effect once; or a negative
+ *	errno if the connection is down, and closing it destroys the regions.
  */
 int xprt_rdma_frwr_local_inv(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			     void (*done)(struct ib_cq *cq, struct ib_wc *wc))
@@ -120,7 +120,7 @@ int xprt_rdma_frwr_local_inv(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	if (first) {
 		atomic_set(&req->rr_fencing, 1);
 		rc = rpcrdma_conn_post(&xr->xr_conn, first);
-		/* A provider may have posted all of it, and then failed */
+		/* The provider may have posted all requests and then failed. */
 		if (unlikely(rc) && !atomic_xchg(&req->rr_fencing, 0))
 			rc = 0;
 	}
@@ -131,11 +131,12 @@ int xprt_rdma_frwr_local_inv(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 }
 
 /**
- * xprt_rdma_frwr_fence_ends - the last local invalidation has completed
+ * xprt_rdma_frwr_fence_ends - claim the completion of the last local invalidation
  * @req: RPC, found by rr_inv_cqe
  *
  * Context: completion, or closing.
- * Return: true; or false if that has been dealt with, and nothing is left to do.
+ * Return: true if the caller must handle the completion; false if it has already been
+ *	handled.
  */
 bool xprt_rdma_frwr_fence_ends(struct xprt_rdma_req *req)
 {
@@ -145,15 +146,15 @@ bool xprt_rdma_frwr_fence_ends(struct xprt_rdma_req *req)
 }
 
 /**
- * xprt_rdma_frwr_fence_fails - the last local invalidation completed with an error
+ * xprt_rdma_frwr_fence_fails - handle an error of the last local invalidation
  * @xr: transport
  * @req: RPC, found by rr_inv_cqe
- * @wc: the completion, which has told xprt_rdma_frwr_fence_ends()
+ * @wc: the completion, after xprt_rdma_frwr_fence_ends() returned true for it
  *
- * The request is that of the first region. Draining may destroy it only when it has
- * completed.
+ * The failed work request is that of the RPC's first region. The region still exists,
+ * since regions are destroyed only after draining. The connection fails.
  *
- * Context: completion, or closing. The connection goes.
+ * Context: completion, or closing.
  */
 void xprt_rdma_frwr_fence_fails(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 				const struct ib_wc *wc)
@@ -168,8 +169,8 @@ void xprt_rdma_frwr_fence_fails(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 }
 
 /**
- * xprt_rdma_frwr_fence_lost - a completion that did not come
- * @req: RPC with rr_fencing set, whose connection has no queues any more
+ * xprt_rdma_frwr_fence_lost - stand in for a completion that was lost
+ * @req: RPC with rr_fencing set, whose connection no longer has queues
  *
  * Context: process.
  */
@@ -185,7 +186,7 @@ void xprt_rdma_frwr_fence_lost(struct xprt_rdma_req *req)
 }
 
 /**
- * xprt_rdma_frwr_release - pool the regions of an RPC after invalidation
+ * xprt_rdma_frwr_release - return an RPC's regions to the pool after invalidation
  * @xr: transport
  * @req: RPC whose local invalidation has completed successfully
  *
@@ -233,10 +234,10 @@ static bool xprt_rdma_frwr_is_fenced(struct xprt_rdma *xr,
 /**
  * xprt_rdma_frwr_fence - take an abandoned RPC's memory away from the server
  * @xr: transport
- * @req: RPC that ends without a Reply: a signal, a timeout
+ * @req: RPC that ends without a Reply, after a signal or a timeout
  *
- * If the connection is lost meanwhile, its closing does the job, and this
- * waits for that. Closing never waits for an RPC, so the wait ends.
+ * If the connection is lost in the meantime, this waits until closing it has destroyed
+ * the regions. Closing never waits for an RPC, so this wait ends.
  *
  * Context: process; sleeps. The caller does not hold the send lock.
  */

@@ -2,22 +2,21 @@
 /*
  * Client: memory regions. Pages are mapped and registered for one RPC.
  *
- * This file owns the regions of a connection, and what is DMA-mapped by them. It
- * never posts a work request, and never takes a region away from the server: see
- * fence.c.
+ * This file owns the regions of a connection, and their DMA mappings. It never posts a
+ * work request, and never takes a region away from the server: see fence.c.
  *
  * Operation
  *
- * A connection begins with the regions that one RPC of the largest payload takes.
- * Another one is allocated when an RPC needs one and none is free, so there are
- * as many as were ever used at once. xprt_rdma_frwr_map_*() moves
- * regions from the pool to the RPC, maps pages, and fills in the offer that the
- * encoder sends. xprt_rdma_frwr_chain() puts the registrations in front of the
- * Send, so that one doorbell does it all.
+ * A connection begins with the regions that one RPC of the largest payload takes. When
+ * an RPC needs a region and none is free, another one is allocated. So there are as many
+ * regions as were ever used at the same time. xprt_rdma_frwr_map_*() moves regions from
+ * the pool to the RPC, maps pages, and fills in the offer that the encoder sends.
+ * xprt_rdma_frwr_chain() puts the registrations in front of the Send, so that one
+ * doorbell is enough.
  *
- * Each region has two send queue entries reserved from the moment the RPC is
- * sent: one for registering, released with the Send, and one for invalidating,
- * released with the region.
+ * Two send queue entries are reserved for each region when the RPC is sent. The one
+ * for its registration is released with the Send, the one for its invalidation with
+ * the region.
  */
 #include <linux/slab.h>
 #include <linux/sched/mm.h>
@@ -28,9 +27,9 @@
 /**
  * struct xprt_rdma_pieces - a walk over the pages of an xdr_buf
  * @ps_xdr: the buffer
- * @ps_stage: 0 head, 1 pages, 2 tail, 3 end
- * @ps_last: last stage to visit
- * @ps_off: bytes of the stage visited
+ * @ps_stage: part that the walk is in: 0 head, 1 pages, 2 tail, 3 end
+ * @ps_last: last part to visit
+ * @ps_off: number of bytes already visited in this part
  */
 struct xprt_rdma_pieces {
 	const struct xdr_buf	*ps_xdr;
@@ -55,7 +54,9 @@ static void *xprt_rdma_pieces_addr(const struct xprt_rdma_pieces *w)
 	return xprt_rdma_pieces_vec(w)->iov_base + w->ps_off;
 }
 
-/* The next run of bytes within one page, without moving on */
+/* Sets @sg to the next run of bytes within one page. The walk stays where it is. Returns
+ * false at the end.
+ */
 static bool xprt_rdma_pieces_peek(struct xprt_rdma_pieces *w,
 				  struct scatterlist *sg)
 {
@@ -125,9 +126,9 @@ static struct xprt_rdma_mr *xprt_rdma_frwr_mr_create(struct xprt_rdma *xr,
 		goto out_destroy;
 	sg_init_table(mr->mr_sg, pages);
 
-	/* A provider cannot be told how to allocate, and must not wait either.
-	 * So let it use the kernel's reserve. It needs none if this function
-	 * has just found memory without it.
+	/* ib_alloc_mr() takes no GFP flags, but the provider must not wait for
+	 * memory either. So it may use the kernel's memory reserve. It hardly needs
+	 * that, since this function has just found memory without it.
 	 */
 	flags = memalloc_flags_save(PF_MEMALLOC);
 	ib_mr = ib_alloc_mr(conn->cn_pd, conn->cn_caps.dc_sg_gaps ?
@@ -147,8 +148,8 @@ out_destroy:
 	return NULL;
 }
 
-/* Adds one region to @list. The caller holds the send lock, so nobody else adds
- * regions.
+/* Creates a region and adds it to @list. The caller holds the send lock, so no other
+ * task adds regions.
  */
 static struct xprt_rdma_mr *xprt_rdma_frwr_mr_add(struct xprt_rdma *xr,
 						  struct list_head *list,
@@ -166,7 +167,7 @@ static struct xprt_rdma_mr *xprt_rdma_frwr_mr_add(struct xprt_rdma *xr,
 	return mr;
 }
 
-/* Moves a region from the pool, or a new one, to @req */
+/* Moves a region from the pool to @req. If the pool is empty, creates one. */
 static struct xprt_rdma_mr *xprt_rdma_frwr_mr_get(struct xprt_rdma *xr,
 						  struct xprt_rdma_req *req)
 {
@@ -182,11 +183,11 @@ static struct xprt_rdma_mr *xprt_rdma_frwr_mr_get(struct xprt_rdma *xr,
 }
 
 /**
- * xprt_rdma_frwr_reserve - make the regions that one RPC takes
+ * xprt_rdma_frwr_reserve - create the regions that one RPC takes
  * @xr: transport with a new connection
  *
- * Others are made as they are needed. These are never given back before the
- * connection is, so one RPC at a time gets through without any memory (I33).
+ * More regions are created on demand. Regions are freed only with the connection, so
+ * one RPC at a time can always be sent without allocating memory (I33).
  *
  * Context: process; sleeps. Send lock held.
  * Return: 0 or %-ENOBUFS.
@@ -204,7 +205,7 @@ int xprt_rdma_frwr_reserve(struct xprt_rdma *xr)
 
 /**
  * xprt_rdma_frwr_mr_unmap - unmap a region, if it is mapped
- * @mr: region that no server can reach
+ * @mr: region that the server cannot access
  *
  * Context: any.
  */
@@ -219,8 +220,9 @@ void xprt_rdma_frwr_mr_unmap(struct xprt_rdma_mr *mr)
 		put_page(sg_page(&mr->mr_sg[mr->mr_hold_from]));
 }
 
-/* RPCSEC_GSS encrypts a Call into pages of its own, and frees them when it is
- * encoded again. By then the server may be reading the first one (RFC 8166 4.4.1).
+/* Takes references to pages that RPCSEC_GSS has allocated for an encrypted Call. It
+ * frees those pages when the Call is encoded again, and the server may still be reading
+ * them then (RFC 8166 4.4.1).
  */
 static void xprt_rdma_frwr_hold(struct xprt_rdma_mr *mr)
 {
@@ -230,7 +232,9 @@ static void xprt_rdma_frwr_hold(struct xprt_rdma_mr *mr)
 		get_page(sg_page(&mr->mr_sg[i]));
 }
 
-/* Without SG_GAPS, a region is contiguous but for its two ends. */
+/* Can @sg follow @prev in the same region? Without SG_GAPS, a region may begin and end
+ * anywhere in a page, but must have no gap in between.
+ */
 static bool xprt_rdma_frwr_fits(const struct xprt_rdma *xr,
 				const struct scatterlist *prev,
 				const struct scatterlist *sg)
@@ -253,7 +257,9 @@ static int xprt_rdma_frwr_fill(struct xprt_rdma *xr, struct xprt_rdma_mr *mr,
 		if (n && !xprt_rdma_frwr_fits(xr, &mr->mr_sg[n - 1],
 					      &mr->mr_sg[n]))
 			break;
-		/* RPCSEC_GSS has the tail in a page of its own as well */
+		/* The pages of the head are not held. The page of the tail is,
+		 * because RPCSEC_GSS allocates that one, too.
+		 */
 		if (w->ps_stage == 0)
 			mr->mr_hold_from = n + 1;
 		mr->mr_hold_to = n + 1;
@@ -263,9 +269,9 @@ static int xprt_rdma_frwr_fill(struct xprt_rdma *xr, struct xprt_rdma_mr *mr,
 	return n;
 }
 
-/* The address that the server sees tells it nothing about our memory but the
- * offset within the first page, which must agree. The XID in the upper half
- * makes a capture readable.
+/* Maps a region and fills in its registration. The address that the server sees
+ * reveals nothing about our memory except the offset within the first page, which must
+ * be the real one. The XID in the upper half makes packet captures easier to read.
  */
 static int xprt_rdma_frwr_register(struct xprt_rdma_mr *mr, int n, u32 xid,
 				   bool remote_write, bool hold)
@@ -336,17 +342,17 @@ static int xprt_rdma_frwr_map(struct xprt_rdma *xr, struct xprt_rdma_req *req,
  * @xr: transport, send lock held
  * @req: RPC that gets the regions
  * @xdr: buffer
- * @position: for a Read chunk: where the item begins in the RPC message
- * @remote_write: the server writes (else: reads)
+ * @position: position of the item in the RPC message, for a Read chunk
+ * @remote_write: true if the server writes to the memory, false if it reads
  * @offer: chunk to fill in
  *
- * Exactly the bytes of the page list are exposed, for one kind of
- * access (RFC 8166 8.1). No work request is posted.
+ * Only the bytes of the page list are exposed, and only for one kind of access
+ * (RFC 8166 8.1). No work request is posted.
  *
  * Context: process; may sleep.
- * Return: 0; %-ENOBUFS if no region or mapping is to be had now; %-EMSGSIZE
- *	if it takes too many regions; %-EIO if the device refuses. After an error the caller calls
- *	xprt_rdma_frwr_unmap_unposted().
+ * Return: 0; %-ENOBUFS if no region or DMA mapping is available; %-EMSGSIZE if the
+ *	buffer takes too many regions; %-EIO if the device refuses. After an error the
+ *	caller calls xprt_rdma_frwr_unmap_unposted().
  */
 int xprt_rdma_frwr_map_pages(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			     const struct xdr_buf *xdr, u32 position,
@@ -365,12 +371,12 @@ int xprt_rdma_frwr_map_pages(struct xprt_rdma *xr, struct xprt_rdma_req *req,
  * xprt_rdma_frwr_map_all - register a whole xdr_buf
  * @xr: transport, send lock held
  * @req: RPC that gets the regions
- * @xdr: buffer: an entire Call, or room for an entire Reply
- * @remote_write: the server writes (else: reads)
+ * @xdr: buffer with an entire Call, or with room for an entire Reply
+ * @remote_write: true if the server writes to the memory, false if it reads
  * @offer: chunk to fill in; its position is 0
  *
  * Context: process; may sleep.
- * Return: as xprt_rdma_frwr_map_pages().
+ * Return: like xprt_rdma_frwr_map_pages().
  */
 int xprt_rdma_frwr_map_all(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			   const struct xdr_buf *xdr, bool remote_write,
@@ -389,15 +395,15 @@ int xprt_rdma_frwr_map_all(struct xprt_rdma *xr, struct xprt_rdma_req *req,
  * xprt_rdma_frwr_map_pad - add room for roundup to a Write chunk
  * @xr: transport, send lock held
  * @req: RPC that gets the region
- * @pad: bytes, 1 to 3
+ * @pad: number of bytes, 1 to 3
  * @offer: chunk that already has its data segments
  *
- * Some servers write the roundup, or insist on room for it (G-03). It goes to
- * memory nobody reads. The region is this RPC's like any other, so that a
- * server may invalidate any handle it was given (G-38).
+ * Some servers write the roundup, or require room for it (G-03). It goes to memory that
+ * nobody reads. The RPC owns this region like its other regions, so the server may
+ * invalidate any handle it was given (G-38).
  *
  * Context: process; may sleep.
- * Return: as xprt_rdma_frwr_map_pages().
+ * Return: like xprt_rdma_frwr_map_pages().
  */
 int xprt_rdma_frwr_map_pad(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			   u32 pad, struct xprt_rdma_offer *offer)
@@ -411,13 +417,13 @@ int xprt_rdma_frwr_map_pad(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 }
 
 /**
- * xprt_rdma_frwr_count - how many regions an xdr_buf takes at most
+ * xprt_rdma_frwr_count - count the regions that an xdr_buf takes at most
  * @xr: transport
  * @xdr: buffer
- * @item: OUT: likewise, its page list alone
+ * @item: set to the number of regions that its page list takes at most
  *
  * Context: any.
- * Return: a number of regions, and so of segments.
+ * Return: the number of regions, which is also the number of segments.
  */
 u32 xprt_rdma_frwr_count(const struct xprt_rdma *xr, const struct xdr_buf *xdr,
 			 u32 *item)
@@ -440,7 +446,7 @@ u32 xprt_rdma_frwr_count(const struct xprt_rdma *xr, const struct xdr_buf *xdr,
 /**
  * xprt_rdma_frwr_chain - put an RPC's registrations in front of its Send
  * @req: RPC
- * @last: the Send
+ * @last: work request of the Send
  * @count: set to the number of registrations
  *
  * Context: any.
@@ -462,11 +468,12 @@ struct ib_send_wr *xprt_rdma_frwr_chain(struct xprt_rdma_req *req,
 }
 
 /**
- * xprt_rdma_frwr_unmap_unposted - take back regions that were never posted
+ * xprt_rdma_frwr_unmap_unposted - return regions whose registration was not posted
  * @xr: transport
  * @req: RPC whose Call could not be built or was not posted
  *
- * The connection may be closed meanwhile: the lock has one of both unmap them.
+ * The connection may be closed at the same time. xr_mr_lock ensures that each region
+ * is unmapped only once.
  *
  * Context: any that may take a lock.
  */
@@ -485,10 +492,10 @@ void xprt_rdma_frwr_unmap_unposted(struct xprt_rdma *xr,
 
 /**
  * xprt_rdma_frwr_destroy_all - destroy the regions of a connection
- * @xr: transport whose connection has no queues any more
+ * @xr: transport whose connection no longer has queues
  *
- * No server can reach the memory any more. RPCs that had some registered are
- * relieved of it: they are sent again, or abandoned.
+ * The server can no longer access the memory. The regions are also removed from the
+ * RPCs that used them. Those RPCs are sent again, or have been abandoned.
  *
  * Context: process; sleeps. Send lock held.
  */
@@ -496,8 +503,8 @@ void xprt_rdma_frwr_destroy_all(struct xprt_rdma *xr)
 {
 	struct xprt_rdma_mr *mr, *next;
 
-	/* Unmap everything first: once an RPC has no region left, its pages may
-	 * be read.
+	/* Unmap all regions first: as soon as an RPC has no region left, its owner
+	 * may read its pages.
 	 */
 	list_for_each_entry(mr, &xr->xr_mr_all, mr_all) {
 		spin_lock(&xr->xr_mr_lock);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Client: from an rpc_rqst to a message. Each step is a function that request.c
- * calls. The plan and the encoder are pure, so what a Call looks like on the wire is
- * decided without hardware.
+ * Client: builds a message from an rpc_rqst. Each step is a function that request.c
+ * calls. The plan and the encoder are pure functions, so the form of a Call on the wire
+ * does not depend on hardware.
  *
- * This file owns what a Call looks like: its plan, its offers, and what errors have
- * taught about it. It never posts anything, and never takes a Send or gives one back.
+ * This file owns the form of a Call: its plan, its offers, and what earlier errors
+ * require of it. It never posts anything, and never takes or returns a Send.
  *
- * A Call is inline if it fits. Else, if the upper layer has marked its page
- * list as an eligible item, the item goes to a Read chunk; else the whole Call
- * goes to a Position Zero chunk. The same three choices hold for the Reply,
- * judged by the largest one the upper layer expects. There is a fourth one in between,
- * see group.c.
+ * A Call is inline if it fits. If it does not fit, and the upper layer has marked its
+ * page list as an eligible item, the item goes to a Read chunk. Otherwise the whole Call
+ * goes to a Position Zero chunk. The Reply has three corresponding forms. The choice
+ * depends on the size of the largest Reply that the upper layer expects.
+ * A fourth form is a group, see group.c.
  */
 #include <linux/sunrpc/auth.h>
 #include <linux/sunrpc/xdr.h>
@@ -20,8 +20,8 @@
 #include "trace.h"
 #include "xprt_rdma.h"
 
-/* Some upper layers expect the transport to allocate the pages for a Reply if
- * it needs them. Registration does.
+/* Allocates missing pages for a Reply. Some upper layers leave that to the transport, and
+ * registration needs the pages.
  */
 static int xprt_rdma_marshal_fill_pages(struct xdr_buf *buf)
 {
@@ -39,7 +39,7 @@ static int xprt_rdma_marshal_fill_pages(struct xdr_buf *buf)
 	return 0;
 }
 
-/* Room for roundup in a Write chunk, where a server may want it */
+/* Number of bytes for roundup in a Write chunk, if a server may want room for it */
 static u32 xprt_rdma_marshal_pad(const struct xprt_rdma *xr,
 				 const struct xdr_buf *rcv)
 {
@@ -47,7 +47,7 @@ static u32 xprt_rdma_marshal_pad(const struct xprt_rdma *xr,
 	       xdr_pad_size(rcv->page_len) : 0;
 }
 
-/* The longest Reply to expect is what the upper layer has room for. */
+/* The longest Reply to expect is as long as the upper layer's buffer. */
 static u32 xprt_rdma_marshal_reply_max(const struct xprt_rdma_req *req)
 {
 	u32 len = req->rr_slot.rq_rcv_buf.buflen;
@@ -62,8 +62,9 @@ static u32 xprt_rdma_marshal_write_len(const struct xprt_rdma_req *req)
 	return max(rpcrdma_fail_write_len(len), req->rr_retry.ry_write_len);
 }
 
-/* What earlier errors have taught. A message in too many pieces can be copied
- * into one.
+/* Applies what earlier errors require of this Call. If the server accepts only few
+ * segments, a message in many pieces can be copied to contiguous pages, and is counted
+ * accordingly.
  */
 static void xprt_rdma_marshal_args_retried(const struct xprt_rdma *xr,
 					   const struct xprt_rdma_req *req,
@@ -85,9 +86,9 @@ static void xprt_rdma_marshal_args_retried(const struct xprt_rdma *xr,
 						   PAGE_SIZE, pages));
 }
 
-/* May data items be taken out of the message? Not if it is protected as a
- * whole. auth_gss leaves most bits of au_flags uninitialised. So for a flavor
- * that protects no data, a bit that is set means nothing.
+/* May data items be moved out of the message? Not if a security flavor protects the
+ * message as a whole. auth_gss leaves most bits of au_flags uninitialised. So
+ * RPCAUTH_AUTH_DATATOUCH is not tested for krb5, which protects no data.
  */
 static bool xprt_rdma_marshal_may_reduce(const struct rpc_rqst *rqst)
 {
@@ -127,14 +128,14 @@ static void xprt_rdma_marshal_args(struct xprt_rdma *xr, struct rpc_rqst *rqst,
  * xprt_rdma_marshal_plan - choose the forms of a Call and its Reply
  * @xr: transport with a live connection, send lock held
  * @req: the Call
- * @send: Send that will carry it
- * @rtx: what there is for groups; NULL: base form
+ * @send: Send that will carry the Call
+ * @rtx: what there is for groups; NULL if only base form is possible
  *
- * What is left of an earlier try is forgotten.
+ * This discards offers and copies that are left of an earlier try.
  *
  * Context: process; may sleep.
- * Return: 0 and rr_plan is valid; %-EMSGSIZE if the Call fits no form; %-ENOBUFS if
- *	there are no pages for the Reply now.
+ * Return: 0, and rr_plan is valid; %-EMSGSIZE if the Call fits no form; %-ENOBUFS if no
+ *	pages for the Reply are available.
  */
 int xprt_rdma_marshal_plan(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			   const struct xprt_rdma_send *send,
@@ -144,7 +145,7 @@ int xprt_rdma_marshal_plan(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	struct rpcrdma_plan_args args;
 	int rc;
 
-	/* The limits may have been raised since the Send was taken. */
+	/* The limits may have risen since the Send was taken. */
 	limits.lm_inline_send = min(limits.lm_inline_send,
 				    send->sn_send.sd_buf.bf_size);
 	rc = xprt_rdma_marshal_fill_pages(&req->rr_slot.rq_rcv_buf);
@@ -160,8 +161,8 @@ int xprt_rdma_marshal_plan(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	return rpcrdma_plan_rpc(&limits, &args, &req->rr_plan);
 }
 
-/* Registers a whole message; by way of a copy if it has more pieces than the
- * server wants.
+/* Registers a whole message. If it has more pieces than the server accepts segments, a
+ * copy is registered instead.
  */
 static int xprt_rdma_marshal_map_long(struct xprt_rdma *xr,
 				      struct xprt_rdma_req *req,
@@ -264,12 +265,12 @@ static int xprt_rdma_marshal_map_reply(struct xprt_rdma *xr,
 }
 
 /**
- * xprt_rdma_marshal_register - give a Call the regions that its plan takes
+ * xprt_rdma_marshal_register - give a Call the regions that its plan needs
  * @xr: transport, send lock held
- * @req: the Call, planned
+ * @req: the Call, after xprt_rdma_marshal_plan()
  *
  * Context: process; may sleep.
- * Return: 0 and the offers are valid; or a negative errno of
+ * Return: 0, and the offers are valid; or a negative errno like that of
  *	xprt_rdma_frwr_map_pages(), and the caller calls
  *	xprt_rdma_frwr_unmap_unposted().
  */
@@ -279,9 +280,9 @@ int xprt_rdma_marshal_register(struct xprt_rdma *xr, struct xprt_rdma_req *req)
 	       xprt_rdma_marshal_map_reply(xr, req);
 }
 
-/* The handle that the server may invalidate with its Reply. With one region
- * this saves the local invalidation; with several it saves one work request,
- * and any handle of the Call or of the Reply will do.
+/* Chooses the handle that the server may invalidate with its Reply. If the RPC has one
+ * region, that saves the local invalidation. If it has several, any of their handles can
+ * be chosen, and that saves one work request.
  */
 static u32 xprt_rdma_marshal_inv_handle(const struct xprt_rdma *xr,
 					const struct xprt_rdma_req *req)
@@ -334,10 +335,10 @@ void xprt_rdma_marshal_call(const struct xprt_rdma *xr,
  * xprt_rdma_marshal_encode - write the transport header
  * @xr: transport, send lock held
  * @req: the Call, with its regions
- * @send: Send to write it to
+ * @send: Send to write the header to
  *
  * Context: any.
- * Return: bytes of header; or %-EMSGSIZE.
+ * Return: length of the header in bytes; or %-EMSGSIZE.
  */
 int xprt_rdma_marshal_encode(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			     struct xprt_rdma_send *send)
@@ -354,13 +355,14 @@ int xprt_rdma_marshal_encode(struct xprt_rdma *xr, struct xprt_rdma_req *req,
  * @xr: transport, send lock held
  * @req: the Call
  * @send: Send with its transport header
- * @hdr_len: bytes of that
+ * @hdr_len: length of the transport header in bytes
  *
- * When the page list travels in a Read chunk, its roundup, which sunrpc puts at the
- * start of the tail, leaves the stream with it (RFC 8166 3.4.5.2).
+ * sunrpc puts the roundup of the page list at the start of the tail. If the page list is
+ * in a Read chunk, its roundup is left out of the inline message, too (RFC 8166
+ * 3.4.5.2).
  *
  * Context: any.
- * Return: bytes to send; %-EMSGSIZE if they do not fit; %-EIO.
+ * Return: length of the whole message in bytes; %-EMSGSIZE if it does not fit; %-EIO.
  */
 int xprt_rdma_marshal_gather(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			     struct xprt_rdma_send *send, u32 hdr_len)
@@ -400,11 +402,11 @@ static u32 xprt_rdma_marshal_offered(const struct xprt_rdma_offer *offer)
 	return len;
 }
 
-/* A Reply that we could receive inline, but that the server cannot send: it has
- * a limit of its own, which it need not announce (version-two 5.3.4). Plan by
- * that limit from now on, for all RPCs: an NFSv4.1 server that has not kept the
- * Reply refuses the second try, and the next one is a new RPC. Receives stay as
- * large as was announced.
+/* Learns the server's limit for inline Replies. The server could not send inline a Reply
+ * that we could receive: it has a limit of its own, which it need not announce
+ * (version-two 5.3.4). All RPCs respect that limit from now on. To retry each RPC would
+ * not be enough: an NFSv4.1 server that has not cached the Reply refuses the retry, and
+ * the upper layer begins a new RPC. The Receives keep their announced size.
  */
 static void xprt_rdma_marshal_learn(struct xprt_rdma *xr, u32 needed)
 {
@@ -419,14 +421,14 @@ static void xprt_rdma_marshal_learn(struct xprt_rdma *xr, u32 needed)
 }
 
 /**
- * xprt_rdma_marshal_retry - can an RPC be built in another way?
+ * xprt_rdma_marshal_retry - tell whether a Call can be sent in another form
  * @xr: transport
  * @req: RPC whose Call met an error; pinned
  * @hdr: header of the error
  *
  * Context: completion.
- * Return: true if sending it again may help; then the next
- *	xprt_rdma_marshal_plan() takes the error into account.
+ * Return: true if sending the Call again may help. The next call of
+ *	xprt_rdma_marshal_plan() then takes the error into account.
  */
 bool xprt_rdma_marshal_retry(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			     const struct rpcrdma_hdr *hdr)
@@ -445,8 +447,9 @@ bool xprt_rdma_marshal_retry(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 		.rg_rtx		= req->rr_plan.pl_call == RPCRDMA_CALL_GROUP,
 	};
 
-	/* Not again on this connection (G-23, RTX-88). Of the types we send, these
-	 * are the only ones that we can do without.
+	/* Do not send this header type again on this connection (G-23, RTX-88). Of the
+	 * types we send, RDMA2_NOMSG and those of groups are the only ones that we can
+	 * do without.
 	 */
 	if (rpcrdma_retry_ends_rtx(hdr, &args))
 		WRITE_ONCE(xr->xr_no_rtx, true);

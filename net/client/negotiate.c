@@ -1,35 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Client: which version a connection speaks, and what holds on it.
+ * Client: the version that a connection speaks, and its limits in version 2.
  *
- * This file owns xr_vers, what is known of the server's version, and, in version 2,
- * the limits of the connection. It never ends a connection but one that has no version,
- * and knows no RPC.
+ * This file owns xr_vers, what is known about the server's version and, in version 2, the
+ * limits of the connection. It ends a connection only if there is no common version. It
+ * knows nothing about RPCs.
  *
  * Operation
  *
- * Where version 2 is allowed, the first message on a connection is our
- * CONNPROP, and no other follows before it was answered (version-two 7). The
- * connect worker waits for the answer, so sunrpc learns of the connection only
- * when its version is settled. What the answer means is decided by
- * rpcrdma_negotiate_answer(), and done at once, in the completion handler: the
- * next message may be right behind.
+ * If version 2 is allowed, the first message on a connection is our CONNPROP, and no
+ * other message is sent before the answer has come (version-two 7). The connect worker
+ * waits for the answer, so sunrpc is told of the connection only after its version is
+ * settled. rpcrdma_negotiate_answer() interprets the answer. The completion handler
+ * applies the result at once, because the next message may follow immediately.
  *
  *	CONNPROP, or an error of version 2: version 2
- *	ERR_VERS, as every server of version 1 says: version 1, on this very
- *		connection, so that it has cost one round trip
- *	nothing, or the connection is lost: the worker connects again with
- *		version 1, and this is remembered (xr_v1_only)
+ *	ERR_VERS, the answer of every version 1 server: version 1 on the same connection,
+ *		at the cost of one round trip
+ *	no answer, or the connection is lost: the worker connects again with version 1
+ *		and sets xr_v1_only
  *
- * What is remembered is forgotten when the next attempt to connect fails as
- * well: then the server was away, and may come back with another version. A
- * plain ERR_VERS is not remembered, since asking again costs so little; but if
- * the connection breaks after it, before anything else has come, that is
- * (version-two 7, 7.2; G-20). A server that has spoken version 2 before may
- * only have been too busy: it is asked once more on the connection after that.
+ * If that attempt to connect with version 1 fails, too, xr_v1_only is cleared: the server
+ * was not available, and may come back with another version. An ERR_VERS alone does not
+ * set xr_v1_only, since asking again costs little. But if the connection breaks after
+ * ERR_VERS and before a Reply has come, xr_v1_only is set (version-two 7, 7.2; G-20). A
+ * server that has spoken version 2 before may only have been too busy. So version 2 is
+ * tried once more the next time that the client connects.
  *
- * Until the version is known, there are few Receives, large enough for either
- * one; the others are made when their size is known (version-two 7.1).
+ * Until the version is known, there are few Receives, which are large enough for both
+ * versions. The others are created when their size is known (version-two 7.1).
  */
 #include <linux/random.h>
 #include <rpcrdma/negotiate.h>
@@ -55,23 +54,23 @@ rpcrdma_param_range(rdma_rtx, xprt_rdma_rtx, 0, 1);
 MODULE_PARM_DESC(rdma_rtx,
 		 "Client: send long messages in several Sends where the server takes that, 0 or 1");
 
-/* How long a server may take to answer the first message (G-20) */
+/* Maximum time for a server to answer the first message (G-20) */
 #define XPRT_RDMA_NEGOTIATE_TIMEOUT	(5 * HZ)
 
-/* What a peer may send before it knows our limits */
+/* Size in bytes of the largest message that a peer may send before it knows our limits */
 #define XPRT_RDMA_NEGOTIATE_DEFAULT	4096u
 
 /**
- * xprt_rdma_negotiate_size - how large the Receives of the next connection may be
+ * xprt_rdma_negotiate_size - choose the size of the next connection's Receives
  * @xr: transport
- * @size: bytes that an administrator asks for
+ * @size: size in bytes that is configured
  *
- * Each Receive is one piece of memory, and when an attempt has just failed for want
- * of memory, there may be no large ones. Whoever swaps had better not find that out
- * first.
+ * Each Receive is one piece of memory. If the last attempt to connect failed for lack of
+ * memory, there may be no large pieces, so the Receives are smaller. A transport that is
+ * used for swap always gets the smaller ones, so that it need not fail first.
  *
  * Context: process.
- * Return: bytes, @size or less.
+ * Return: size in bytes, at most @size.
  */
 u32 xprt_rdma_negotiate_size(const struct xprt_rdma *xr, u32 size)
 {
@@ -81,11 +80,11 @@ u32 xprt_rdma_negotiate_size(const struct xprt_rdma *xr, u32 size)
 }
 
 /**
- * xprt_rdma_negotiate_init - a new connection begins
- * @xr: transport, send lock held, of whose connection nothing is known yet
+ * xprt_rdma_negotiate_init - prepare the negotiation of a new connection
+ * @xr: transport whose connection is new; send lock held
  *
- * Takes over the settings that hold for this connection. Where version 2 is out
- * of the question, xr_vers is 1 from now on, and nothing is negotiated.
+ * Takes over the settings for this connection. If version 2 must not be used, xr_vers is
+ * 1 from now on, and nothing is negotiated.
  *
  * Context: process.
  */
@@ -103,11 +102,11 @@ void xprt_rdma_negotiate_init(struct xprt_rdma *xr)
 }
 
 /**
- * xprt_rdma_negotiate_recv_size - how large Receives have to be now
+ * xprt_rdma_negotiate_recv_size - tell the size of new Receives
  * @xr: transport; before xprt_rdma_negotiate(), or after it has succeeded
  *
  * Context: process. Send lock held.
- * Return: bytes.
+ * Return: size in bytes.
  */
 u32 xprt_rdma_negotiate_recv_size(const struct xprt_rdma *xr)
 {
@@ -115,8 +114,9 @@ u32 xprt_rdma_negotiate_recv_size(const struct xprt_rdma *xr)
 	case RPCRDMA_VERS_1:
 		return xr->xr_conn.cn_ours.cp_recv_size;
 	case RPCRDMA_VERS_2:
-		/* A server need not obey a small RBSIZ (version-two 5.3.4;
-		 * G-19), and the limit that we plan with may have shrunk since.
+		/* A server need not respect an RBSIZ below the default
+		 * (version-two 5.3.4; G-19). lm_inline_recv is not used here,
+		 * because xprt_rdma_marshal_learn() may have lowered it.
 		 */
 		return max(xr->xr_v2_inline, XPRT_RDMA_NEGOTIATE_DEFAULT);
 	default:
@@ -153,8 +153,8 @@ static void xprt_rdma_negotiate_v2(struct xprt_rdma *xr,
 	if (hdr->hd_proc == RPCRDMA2_ERROR)
 		xr->xr_conn.cn_limits.lm_inline_recv =
 			min(xr->xr_v2_inline, XPRT_RDMA_NEGOTIATE_DEFAULT);
-	/* The answer returns our only credit and brings the first grant (G-16).
-	 * An error leaves the window at one.
+	/* The answer returns our only credit and has the first grant (G-16). If it is
+	 * an error, the window remains at one credit.
 	 */
 	if (rpcrdma2_is_grant(hdr, verdict))
 		xprt_rdma_credit_grant(xr, hdr->hd_credit, false);
@@ -163,13 +163,13 @@ static void xprt_rdma_negotiate_v2(struct xprt_rdma *xr,
 }
 
 /**
- * xprt_rdma_negotiate_receive - a message before the version is settled
+ * xprt_rdma_negotiate_receive - handle a message before the version is settled
  * @xr: transport whose xr_vers is 0
- * @msg: the message; given back here
+ * @msg: the message, which this function gives back
  *
- * Whatever it is, nothing is sent in return: our one message is out
- * (see there), or will be; an answer it can only have then. What comes before the
- * connection is up here is dropped: its limits are not final.
+ * Nothing is sent in return, since only our CONNPROP may be sent before the version is
+ * settled. A message can be the answer only after the CONNPROP has been sent. A message
+ * that comes before this end is up is dropped, because the limits are not final.
  *
  * Context: completion queue's workqueue.
  */
@@ -208,7 +208,9 @@ void xprt_rdma_negotiate_receive(struct xprt_rdma *xr,
 	case RPCRDMA_NEGOTIATE_V1:
 		rpcrdma_count(client_fallbacks);
 		xr->xr_fell_back = true;
-		/* Forget what it may have said about version 2. */
+		/* The server may have announced properties of version 2 before. Its
+		 * limits are those of version 1 again.
+		 */
 		memset(&xr->xr_conn.cn_rtx, 0, sizeof(xr->xr_conn.cn_rtx));
 		xprt_rdma_rtt_choose(xr);
 		rpcrdma_props_limits(&xr->xr_conn.cn_ours,
@@ -230,13 +232,13 @@ void xprt_rdma_negotiate_receive(struct xprt_rdma *xr,
 }
 
 /**
- * xprt_rdma_negotiate_hear - the server announces its properties unasked
+ * xprt_rdma_negotiate_hear - take over properties that the server announces unasked
  * @xr: transport
- * @hdr: header of its CONNPROP, F_RESPONSE clear, decoded without complaint
+ * @hdr: valid header of a CONNPROP with F_RESPONSE clear
  *
- * What it says first holds for the life of the connection, and is not answered
- * (version-two 5.3.4; G-17). A Send that is on its way is not affected, and one that is
- * being built looks at its buffer again (xprt_rdma_marshal_plan()).
+ * The first announcement is valid for the life of the connection, and is not answered
+ * (version-two 5.3.4; G-17). It does not affect a posted Send. For a Send that is being
+ * built, xprt_rdma_marshal_plan() also respects the size of its buffer.
  *
  * Context: completion queue's workqueue.
  */
@@ -286,9 +288,8 @@ static int xprt_rdma_negotiate_send(struct xprt_rdma *xr)
  * @xr: transport; its connection is up and unused
  *
  * Context: process; sleeps for up to 5 seconds. Send lock held.
- * Return: 0 and xr_vers and the limits are valid; or a negative errno, and the
- *	connection is down. If xr_v1_only is set then, a new one with version
- *	1 may succeed.
+ * Return: 0, and xr_vers and the limits are valid; or a negative errno. If xr_v1_only is
+ *	set then, a new connection with version 1 may succeed.
  */
 int xprt_rdma_negotiate(struct xprt_rdma *xr)
 {
@@ -306,7 +307,9 @@ int xprt_rdma_negotiate(struct xprt_rdma *xr)
 	rc = xprt_rdma_negotiate_send(xr);
 	if (!rc)
 		rc = rpcrdma_conn_wait(&xr->xr_conn, timeout, -ETIMEDOUT);
-	/* Lost after an answer in version 2: the version was not the reason */
+	/* If the connection was lost after an answer in version 2, the version was
+	 * not the reason.
+	 */
 	if (READ_ONCE(xr->xr_vers) == RPCRDMA_VERS_2)
 		return rc;
 	switch (rc) {

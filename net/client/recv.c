@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Client: how many Receives a connection has for Replies.
+ * Client: the number of Receives that a connection has for Replies.
  *
- * This file decides how many there are, and never which. Posting them and giving them
- * back is done by verbs/recv.c; how large they are is said by negotiate.c.
+ * This file decides how many Receives there are. verbs/recv.c posts them and takes them
+ * back. negotiate.c decides their size.
  *
- * The Receives for a Reply are posted before the Call is sent (RFC 8166 3.3.1): one,
- * since a Reply is one Send (RPCRDMA_MSG_RECVS). What is counted here is Receives, not
- * Calls. A connection begins with few; whenever more Replies are awaited than ever
- * before, there are twice as many. Most connections never need them all. What they pin
- * has a bound, and no more credits are asked for than fit.
+ * The Receives for a Reply are posted before the Call is sent (RFC 8166 3.3.1). One
+ * Receive is enough, since a Reply is one Send (RPCRDMA_MSG_RECVS). This file counts
+ * Receives, not Calls. A connection begins with few Receives. When more Replies are
+ * expected than there are Receives, their number is doubled. Most connections never need
+ * all of them. The memory that they pin is limited, and the client requests no more
+ * credits than it can have Receives for.
  *
- * A Reply that comes as a group takes several. All beyond the first come from a number of
- * spare ones, which are made when a Call first wants some.
+ * A Reply that comes as a group takes several Receives. All beyond the first come from a
+ * number of spare Receives, which are created when a Call first needs some.
  */
 #include "xprt_rdma.h"
 
 /**
- * xprt_rdma_recv_limit - bound what a new connection's Receives pin
- * @xr: transport whose connection has its queues, and whose version is open
+ * xprt_rdma_recv_limit - limit the memory that a new connection's Receives pin
+ * @xr: transport whose connection has queues, and whose version is not settled
  *
- * If there may not be as many Receives as the sizes say, fewer credits are asked for.
+ * If the limit does not allow cz_recvs Receives, fewer credits are requested.
  *
  * Context: process. Send lock held.
  * Return: 0; or %-ENOBUFS if there is no room for a single Reply.
@@ -43,13 +44,13 @@ int xprt_rdma_recv_limit(struct xprt_rdma *xr)
 }
 
 /**
- * xprt_rdma_recv_expect - have Receives for Replies
+ * xprt_rdma_recv_expect - create Receives for Replies
  * @xr: transport whose version is settled
- * @replies: Receives that those to all Calls in flight may take
- * @gfp: how to allocate
+ * @replies: number of Receives that the Replies to all Calls in flight may take
+ * @gfp: allocation flags
  *
  * Context: process; sleeps. Send lock held, so nobody closes the connection.
- * Return: 0; or %-ENOBUFS if memory is too short.
+ * Return: 0; or %-ENOBUFS if there is not enough memory.
  */
 int xprt_rdma_recv_expect(struct xprt_rdma *xr, u32 replies, gfp_t gfp)
 {

@@ -1,38 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Client: what a server sends. Replies are decoded, matched, fenced and placed, and
- * their RPCs woken; what is no Reply goes to negotiate.c, backchannel.c or error.c.
+ * Client: received messages. Replies are decoded, matched, fenced and placed, and their
+ * RPCs are completed. Other messages go to negotiate.c, backchannel.c or error.c.
  *
- * This file owns a message from its arrival until it is given back, and an RPC as long
- * as it is pinned. It never registers memory, and never sends an RPC: one that is to
- * be sent again is left to sunrpc.
+ * This file owns a message from its arrival until it is given back, and an RPC while it
+ * is pinned. It never registers memory, and never sends an RPC: sunrpc does that for an
+ * RPC that must be sent again.
  *
  * Operation
  *
- * xprt_rdma_reply_receive() runs for every message, in the completion queue's
- * workqueue. The decoder has bounded everything before a field is used. A
- * Reply is matched by its XID, and the rpc_rqst is pinned from then until it
- * is completed, so sunrpc cannot release it while we look at it.
+ * xprt_rdma_reply_receive() is called for every message, in the completion queue's
+ * workqueue. The decoder has checked all bounds before any field is used. The RPC of a
+ * Reply is found by its XID. Its rpc_rqst is pinned from then until the RPC is
+ * completed, so sunrpc cannot release it in between.
  *
- * What the Reply says is judged first and remembered in the slot. Then the
- * server's access to the RPC's memory is ended: by the server's own Send With
- * Invalidate, or by local invalidation, whose completion carries on. Only then
- * is data placed and the RPC completed (invariant I2). A Reply that makes no
- * sense is treated in the same way, with an error to end the RPC (G-12): the
- * memory has to be fenced all the more.
+ * First the Reply is checked, and the result is stored in the slot. Then the server's
+ * access to the RPC's memory is ended, by the server's Send With Invalidate or by a
+ * local invalidation, whose completion handler continues. Only then is data placed and
+ * the RPC completed (invariant I2). A malformed Reply is handled in the same way, and
+ * ends the RPC with an error (G-12): its memory must be fenced, too.
  *
- * An error of version 2 may leave something to be done better: then the RPC is
- * not completed but sent again, after the fence like everything else. sunrpc
- * does that of its own accord for an RPC whose connect cookie is out of date,
- * so it is made to be (xprt_rdma_reply_resend()).
+ * After an error of version 2, another form of the Call may succeed. Then the RPC is not
+ * completed after the fence, but is sent again. sunrpc does that for an RPC whose
+ * connect cookie is out of date, so the cookie is set to an old value
+ * (xprt_rdma_reply_resend()).
  *
- * The message is held until its inline part has been copied. If the connection
- * breaks before the fence is up, the rpc_rqst is unpinned and nothing else: it
- * will be sent again on the next connection.
+ * The message is held until its inline part has been copied. If the connection breaks
+ * before the fence is complete, the rpc_rqst is only unpinned. sunrpc sends the RPC
+ * again on the next connection.
  *
- * A Reply that came as a group is a message like any other; the Call said how many
- * Receives it may take. If a group never gets whole, its RPC ends as with a Reply that
- * makes no sense, but there is no message (rr_msg is NULL).
+ * A Reply that came as a group is handled like any other. The Call has said how many
+ * Receives it may take. If a group is never complete, its RPC ends as after a malformed
+ * Reply, but there is no message (rr_msg is NULL).
  */
 #include <kunit/visibility.h>
 #include <linux/export.h>
@@ -41,8 +40,8 @@
 #include "trace.h"
 #include "xprt_rdma.h"
 
-/* With an item in the pages, the head ends where the item begins. The upper
- * layer had to guess that place; it may have guessed too far.
+/* Shortens the head. If the pages contain an item, the head ends where the item begins.
+ * The upper layer had to estimate the length of the head, and it may be too long.
  */
 static void xprt_rdma_reply_trim_head(struct rpc_rqst *rqst, u32 len)
 {
@@ -52,7 +51,9 @@ static void xprt_rdma_reply_trim_head(struct rpc_rqst *rqst, u32 len)
 	rqst->rq_private_buf.head[0].iov_len = len;
 }
 
-/* Not inline: it would take registers from xprt_rdma_reply_place() */
+/* Copies to @buf from a body in several pieces. If this were inlined, it would take
+ * registers from xprt_rdma_reply_place().
+ */
 static noinline int
 xprt_rdma_reply_place_pieces(const struct rpcrdma_msg_in *msg, u32 from,
 			     struct xdr_buf *buf, u32 to, u32 len)
@@ -69,7 +70,7 @@ xprt_rdma_reply_place_pieces(const struct rpcrdma_msg_in *msg, u32 from,
 	return 0;
 }
 
-/* Copies @len bytes of the body, from @from on, to byte @to of @buf. */
+/* Copies @len bytes of the body, beginning at offset @from, to offset @to of @buf. */
 static int xprt_rdma_reply_place_rest(const struct rpcrdma_msg_in *msg,
 				      u32 from, struct xdr_buf *buf, u32 to,
 				      u32 len)
@@ -81,17 +82,17 @@ static int xprt_rdma_reply_place_rest(const struct rpcrdma_msg_in *msg,
 }
 
 /**
- * xprt_rdma_reply_place - put the inline part where the upper layer looks for it
+ * xprt_rdma_reply_place - copy the inline part of a Reply to the RPC's buffer
  * @xr: transport
- * @req: slot, with the Reply in rr_msg, and what was found out about it in
+ * @req: slot, with the Reply in rr_msg, and with the result of checking it in
  *	rr_reply_*
  *
- * The stream is head, pages, tail without a gap. An item that came by RDMA is in
- * the pages already; the stream continues behind it and its roundup, which does
- * not have to have come (RFC 8166 3.4.6.2).
+ * The Reply fills head, pages and tail without a gap. An item that came by RDMA is
+ * already in the pages. The inline part continues behind the item and its roundup,
+ * whether the server has sent the roundup or not (RFC 8166 3.4.6.2).
  *
  * Context: any.
- * Return: bytes of the stream; %-EIO if there is no room for them.
+ * Return: length of the Reply in bytes; or %-EIO if it does not fit.
  */
 VISIBLE_IF_KUNIT int xprt_rdma_reply_place(struct xprt_rdma *xr,
 					   struct xprt_rdma_req *req)
@@ -149,12 +150,11 @@ static void xprt_rdma_reply_put(struct rpcrdma_msg_in *msg)
 		rpcrdma_msg_put(msg);
 }
 
-/* Sends an RPC again with the same XID. Its credit came back with the error; it
- * takes one like any other Call (G-16).
+/* Makes sunrpc send an RPC again with the same XID. The error has returned the RPC's
+ * credit, so the RPC takes a new one like any other Call (G-16).
  *
- * The task may not be asleep yet: it has yet to note that the RPC was sent, and
- * would overwrite the cookie. xprt_rdma_reply_wait() sets it once more, at the
- * latest moment.
+ * The task may not be asleep yet. Then it will still record that the RPC was sent, and
+ * overwrite the cookie. So xprt_rdma_reply_wait() sets the cookie once more.
  */
 static void xprt_rdma_reply_resend(struct xprt_rdma *xr,
 				   struct xprt_rdma_req *req)
@@ -170,10 +170,12 @@ static void xprt_rdma_reply_resend(struct xprt_rdma *xr,
 
 	spin_lock(&xprt->queue_lock);
 	req->rr_resend = true;
-	/* Whoever sends it again finds this set, and the credit released. */
+	/* The task that sends the RPC again sees rr_resend set, and the credit
+	 * returned.
+	 */
 	xprt_rdma_credit_unsent(rqst);
-	/* Not earlier: xprt_rdma_send_is_awaited() has to find one of the two
-	 * set.
+	/* Clear rr_msg last: xprt_rdma_send_is_awaited() must find either rr_msg or
+	 * rr_resend set.
 	 */
 	smp_store_release(&req->rr_msg, NULL);
 	rpc_wake_up_queued_task(&xprt->pending, rqst->rq_task);
@@ -181,11 +183,11 @@ static void xprt_rdma_reply_resend(struct xprt_rdma *xr,
 	spin_unlock(&xprt->queue_lock);
 }
 
-/* An RPC whose Reply was an error ends with -EIO. A task that is not asleep yet
- * would forget this status; it would find a Reply of no bytes, and for that
- * NFSv4 closes the connection. So it is left alone, and xprt_rdma_reply_wait()
- * comes back here. Should it not get so far, rr_doomed keeps it from being sent
- * again (G-12). queue_lock held.
+/* Ends an RPC whose Reply was an error with -EIO. A task that is not asleep yet would lose
+ * this status. It would find a Reply of no bytes, and NFSv4 closes the connection for
+ * that. So such a task is not completed here, and xprt_rdma_reply_wait() calls this again.
+ * If the task does not get there, rr_doomed prevents that the RPC is sent again (G-12).
+ * queue_lock held.
  */
 static void xprt_rdma_reply_doom(struct rpc_xprt *xprt, struct rpc_task *task)
 {
@@ -197,10 +199,10 @@ static void xprt_rdma_reply_doom(struct rpc_xprt *xprt, struct rpc_task *task)
 }
 
 /**
- * xprt_rdma_reply_wait - an RPC that was sent waits for its Reply
+ * xprt_rdma_reply_wait - make an RPC that was sent wait for its Reply
  * @task: the RPC
  *
- * The Reply may have been an error, and have come before.
+ * The Reply may have come before this, and may have been an error.
  *
  * Context: process; queue_lock held.
  */
@@ -212,7 +214,7 @@ void xprt_rdma_reply_wait(struct rpc_task *task)
 
 	lockdep_assert_held(&xprt->queue_lock);
 
-	/* sunrpc looks at the cookie next. */
+	/* sunrpc reads the cookie after this function has returned. */
 	if (unlikely(req->rr_resend))
 		xprt_rdma_credit_unsent(rqst);
 	xprt_wait_for_reply_request_def(task);
@@ -220,7 +222,7 @@ void xprt_rdma_reply_wait(struct rpc_task *task)
 		xprt_rdma_reply_doom(xprt, task);
 }
 
-/* The RPC's memory is ours again: finish it. */
+/* Completes an RPC whose memory the server can no longer access. */
 static void xprt_rdma_reply_complete(struct xprt_rdma *xr,
 				     struct xprt_rdma_req *req)
 {
@@ -244,8 +246,8 @@ static void xprt_rdma_reply_complete(struct xprt_rdma *xr,
 	}
 	trace_xprt_rdma_reply(req);
 
-	/* First the message: sunrpc may send the next Call at once, and that
-	 * one's Reply must find a Receive posted (RFC 8166 3.3.1).
+	/* Give back the message before the RPC is completed: sunrpc may send the next
+	 * Call at once, and there must be a Receive for its Reply (RFC 8166 3.3.1).
 	 */
 	xprt_rdma_reply_put(msg);
 
@@ -254,15 +256,15 @@ static void xprt_rdma_reply_complete(struct xprt_rdma *xr,
 		xprt_complete_rqst(rqst->rq_task, copied);
 	else
 		xprt_rdma_reply_doom(xprt, rqst->rq_task);
-	/* Not earlier: xprt_rdma_send_is_awaited() must find either this, or
-	 * that the RPC was completed.
+	/* Clear rr_msg last: xprt_rdma_send_is_awaited() must find either rr_msg set,
+	 * or the RPC completed.
 	 */
 	smp_store_release(&req->rr_msg, NULL);
 	xprt_unpin_rqst(rqst);
 	spin_unlock(&xprt->queue_lock);
 }
 
-/* The connection broke under the fence: leave the RPC to be sent again. */
+/* Unpins an RPC whose connection broke during the fence. sunrpc sends it again. */
 static void xprt_rdma_reply_forsake(struct xprt_rdma *xr,
 				    struct xprt_rdma_req *req)
 {
@@ -301,8 +303,8 @@ static void xprt_rdma_reply_bad_inv(struct xprt_rdma *xr,
 	rpcrdma_conn_fail(&xr->xr_conn, -EPROTO);
 }
 
-/* A message that is no RPC's Reply has nothing to invalidate (RFC 8797 4.1;
- * G-22).
+/* A message that is not the Reply to a known RPC must not invalidate a handle. If it does,
+ * the connection fails (RFC 8797 4.1; G-22).
  */
 static void xprt_rdma_reply_check_stray(struct xprt_rdma *xr,
 					const struct rpcrdma_msg_in *msg)
@@ -311,8 +313,9 @@ static void xprt_rdma_reply_check_stray(struct xprt_rdma *xr,
 		xprt_rdma_reply_bad_inv(xr, msg);
 }
 
-/* @msg is NULL if it was lost. Returns false if it makes it necessary to close the
- * connection.
+/* Ends the server's access to the RPC's memory, and completes the RPC now or later. @msg
+ * is NULL if the Reply was lost. Returns false if the connection is down, and the caller
+ * must unpin the RPC.
  */
 static bool xprt_rdma_reply_fence(struct xprt_rdma *xr,
 				  struct xprt_rdma_req *req,
@@ -330,7 +333,9 @@ static bool xprt_rdma_reply_fence(struct xprt_rdma *xr,
 	return !xprt_rdma_frwr_local_inv(xr, req, xprt_rdma_reply_wc_fenced);
 }
 
-/* Compares what came back with what was offered; fills in rr_reply_*. */
+/* Compares the chunks that the Reply returns with those that were offered. Sets
+ * rr_reply_written.
+ */
 static enum rpcrdma_verdict
 xprt_rdma_reply_judge(struct xprt_rdma_req *req, const struct rpcrdma_hdr *hdr)
 {
@@ -394,7 +399,9 @@ static void xprt_rdma_reply_assess(struct xprt_rdma *xr,
 	}
 }
 
-/* Only a sound Reply opens the window; an error may move it (G-15). */
+/* Takes over the grant of a message. Only a valid Reply opens the window. An error may
+ * change the grant after that (G-15).
+ */
 static void xprt_rdma_reply_credit(struct xprt_rdma *xr,
 				   const struct rpcrdma_hdr *hdr,
 				   enum rpcrdma_verdict verdict)
@@ -408,8 +415,9 @@ static void xprt_rdma_reply_credit(struct xprt_rdma *xr,
 			       hdr->hd_proc == RPCRDMA1_ERROR);
 }
 
-/* An RPC that was queued, but not sent on this connection, can have no Reply;
- * and a second Reply may overtake the fence of the first (invariant I7).
+/* Claims the RPC for a Reply. Returns false if the RPC was not sent on this connection, or
+ * if a first Reply is already being handled: a second one may come before the fence
+ * is complete (invariant I7).
  */
 static bool xprt_rdma_reply_awaited(struct xprt_rdma *xr,
 				    struct xprt_rdma_req *req,
@@ -459,7 +467,9 @@ static void xprt_rdma_reply_handle(struct xprt_rdma *xr,
 		trace_xprt_rdma_unknown_xid(hdr, verdict);
 		if (verdict == RPCRDMA_OK)
 			late = xprt_rdma_credit_late_reply(xr, hdr->hd_xid);
-		/* The server may not know yet that its RPC was given up */
+		/* A late Reply may invalidate a handle: the server may not know yet
+		 * that the RPC was given up.
+		 */
 		if (!late)
 			xprt_rdma_reply_check_stray(xr, msg);
 		rpcrdma_msg_put(msg);
@@ -474,11 +484,11 @@ static void xprt_rdma_reply_handle(struct xprt_rdma *xr,
 }
 
 /**
- * xprt_rdma_reply_lost - a Reply has begun to come, and never will be whole
+ * xprt_rdma_reply_lost - handle a group that began as a Reply and was never complete
  * @conn: connection
- * @end: which one
+ * @end: which group has ended
  *
- * For credits and Receives it has come (RTX-51).
+ * The Reply counts as received for its credits and Receives (RTX-51).
  *
  * Context: completion queue's workqueue; may sleep.
  */
@@ -499,8 +509,8 @@ void xprt_rdma_reply_lost(struct rpcrdma_conn *conn,
 		xprt_rdma_reply_forsake(xr, req);
 }
 
-/* What is left after Calls and what is too short: Replies, errors, properties,
- * and what makes no sense. Returns false if the message is a response.
+/* Handles messages of version 2 that need no RPC: properties, and messages that must be
+ * refused. Returns false if the message is a response to an RPC.
  */
 static bool xprt_rdma_reply_sort_v2(struct xprt_rdma *xr,
 				    const struct rpcrdma_hdr *hdr,
@@ -515,7 +525,9 @@ static bool xprt_rdma_reply_sort_v2(struct xprt_rdma *xr,
 	}
 	if (hdr->hd_proc != RPCRDMA2_CONNPROP)
 		return false;
-	/* F_RESPONSE, but nobody has asked: its XID belongs to no RPC (G-17) */
+	/* A CONNPROP with F_RESPONSE answers nothing at this time: its XID belongs to
+	 * no RPC (G-17).
+	 */
 	if (verdict == RPCRDMA_BACKWARD_CALL)
 		xprt_rdma_negotiate_hear(xr, hdr);
 	else
@@ -525,9 +537,9 @@ static bool xprt_rdma_reply_sort_v2(struct xprt_rdma *xr,
 }
 
 /**
- * xprt_rdma_reply_receive - a message has arrived
+ * xprt_rdma_reply_receive - handle a message that has arrived
  * @conn: connection
- * @msg: the message; given back when it is dealt with
+ * @msg: the message, which is given back when it has been handled
  *
  * Context: completion queue's workqueue; may sleep.
  */
@@ -566,7 +578,9 @@ void xprt_rdma_reply_receive(struct rpcrdma_conn *conn,
 		rpcrdma_count(client_bad_versions);
 		if (!rpcrdma_vers_marks_responses(xr->xr_vers))
 			break;
-		/* Without the mark nothing tells whose XID it is. */
+		/* In an unknown version, the mark that tells who has chosen the XID
+		 * cannot be read.
+		 */
 		trace_xprt_rdma_discard(&hdr, verdict);
 		goto out_stray;
 	default:

@@ -2,20 +2,21 @@
 /*
  * Client: RPC slots and their buffers.
  *
- * This file owns slots while sunrpc has none of them, and their memory. It never
- * sends anything: it has others undo what an RPC that ends has left.
+ * This file owns the memory of all slots, and each slot while sunrpc does not use it. It
+ * never sends anything. When an RPC ends, it calls other files to release what the RPC
+ * still has.
  *
  * Operation
  *
- * One slot is made with the transport, any other when it is first needed, and then
- * kept; there are never more than xprt->max_reqs. Its Call and Reply buffer is kept
- * as well and only grows, so an RPC in the steady state allocates nothing.
+ * One slot is created with the transport. Others are created when they are first needed,
+ * and are then kept. There are never more than xprt->max_reqs. The Call and Reply buffer
+ * of a slot is kept, too, and only grows. So in the steady state an RPC allocates
+ * nothing.
  *
- * The buffer is ordinary memory that no device knows, except while a Long
- * Message has it registered. A Send carries a copy of what goes inline, so a
- * slot can be given to the next RPC without asking whether the last Send is
- * finished. What has to be finished is access by the server: slots are free
- * only with rr_mrs empty (invariant I3).
+ * The device uses the buffer only while a Long Call or a Long Reply has it registered. A
+ * Send has a copy of the inline message. So a slot can be given to the next RPC even if
+ * the Send of the last one has not completed. But the server's access must have ended: a
+ * slot is free only if its rr_mrs is empty (invariant I3).
  */
 #include <linux/slab.h>
 #include <linux/sunrpc/sched.h>
@@ -24,10 +25,10 @@
 #include "xprt_rdma.h"
 
 /**
- * xprt_rdma_req_create - make a slot
- * @gfp: how to allocate
+ * xprt_rdma_req_create - create a slot
+ * @gfp: allocation flags
  *
- * Context: process; may sleep if @gfp says so.
+ * Context: process; may sleep if @gfp allows it.
  * Return: the slot, or NULL.
  */
 struct xprt_rdma_req *xprt_rdma_req_create(gfp_t gfp)
@@ -45,7 +46,7 @@ struct xprt_rdma_req *xprt_rdma_req_create(gfp_t gfp)
 	return req;
 }
 
-/* A slot for Calls, with a buffer that most of them fit into */
+/* Creates a slot for Calls, with a buffer that is large enough for most RPCs. */
 static struct xprt_rdma_req *xprt_rdma_req_make(gfp_t gfp)
 {
 	struct xprt_rdma_req *req = xprt_rdma_req_create(gfp);
@@ -62,10 +63,10 @@ static struct xprt_rdma_req *xprt_rdma_req_make(gfp_t gfp)
 }
 
 /**
- * xprt_rdma_req_reserve - make the first slot
+ * xprt_rdma_req_reserve - create the first slot
  * @xr: transport that nobody uses yet
  *
- * With it one RPC at a time gets through when there is no memory for more.
+ * With this slot, RPCs can be sent one at a time if there is no memory for more slots.
  *
  * Context: process; sleeps.
  * Return: 0 or %-ENOMEM.
@@ -84,7 +85,7 @@ int xprt_rdma_req_reserve(struct xprt_rdma *xr)
 
 /**
  * xprt_rdma_req_destroy - free a slot
- * @req: slot nobody uses; it has no registered memory
+ * @req: slot that is not in use, and has no registered memory
  *
  * Context: any.
  */
@@ -98,9 +99,9 @@ void xprt_rdma_req_destroy(struct xprt_rdma_req *req)
 
 /**
  * xprt_rdma_req_destroy_all - free all slots of a transport
- * @xr: transport that is going away
+ * @xr: transport that is being destroyed
  *
- * Context: process; sunrpc uses no slot any more.
+ * Context: process; sunrpc no longer uses any slot.
  */
 void xprt_rdma_req_destroy_all(struct xprt_rdma *xr)
 {
@@ -130,11 +131,11 @@ static struct xprt_rdma_req *xprt_rdma_req_fencing(struct xprt_rdma *xr)
 }
 
 /**
- * xprt_rdma_req_end_fences - end the fences that have not completed
- * @xr: transport whose connection has no queues any more
+ * xprt_rdma_req_end_fences - end fences whose completions were lost
+ * @xr: transport whose connection no longer has queues
  *
- * Otherwise their RPCs would wait for ever. (siw forgets what is queued behind a
- * request that failed, if the connection is closed before the peer has heard.)
+ * Otherwise their RPCs would wait forever. siw loses the requests that are queued behind
+ * a failed one, if the connection is closed before the peer was told of the failure.
  *
  * Context: process; sleeps. Send lock held.
  */
@@ -142,17 +143,17 @@ void xprt_rdma_req_end_fences(struct xprt_rdma *xr)
 {
 	struct xprt_rdma_req *req;
 
-	/* It is pinned, or waits for this: it stays. */
+	/* The slot stays in use, because its RPC is pinned or waits for this. */
 	while ((req = xprt_rdma_req_fencing(xr)))
 		xprt_rdma_frwr_fence_lost(req);
 }
 
 /**
- * xprt_rdma_req_reset_all - no RPC has been sent on the next connection
- * @xr: transport whose connection has no queues any more
+ * xprt_rdma_req_reset_all - record that no RPC is sent or parked any more
+ * @xr: transport whose connection no longer has queues
  *
- * What was sent, or parked, is going to be sent again (invariants I7, I31), and
- * takes a credit anew (I16).
+ * sunrpc will send these RPCs again (invariants I7, I31), and each takes a new credit
+ * (I16).
  *
  * Context: process. Send lock held.
  */
@@ -186,7 +187,7 @@ static struct xprt_rdma_req *xprt_rdma_req_pop(struct xprt_rdma *xr)
 	return req;
 }
 
-/* Drops and retakes reserve_lock, because allocating may sleep. */
+/* Creates a slot. Releases reserve_lock while it allocates, because that may sleep. */
 static struct xprt_rdma_req *xprt_rdma_req_grow(struct xprt_rdma *xr)
 {
 	struct rpc_xprt *xprt = &xr->xr_xprt;
@@ -206,10 +207,10 @@ static struct xprt_rdma_req *xprt_rdma_req_grow(struct xprt_rdma *xr)
 /**
  * xprt_rdma_req_alloc_slot - find a slot for an RPC
  * @xprt: transport
- * @task: RPC; its tk_rqstp or tk_status is set
+ * @task: RPC; its tk_status is set, and its tk_rqstp if there is a slot
  *
- * tk_status becomes 0; %-EAGAIN when the task was put on the backlog; or
- * %-ENOMEM, and sunrpc asks again later.
+ * tk_status becomes 0; %-EAGAIN if the task was put on the backlog; or %-ENOMEM, and
+ * sunrpc calls this again later.
  *
  * Context: process; may sleep.
  */
@@ -229,8 +230,8 @@ void xprt_rdma_req_alloc_slot(struct rpc_xprt *xprt, struct rpc_task *task)
 		}
 	}
 	if (!req) {
-		/* The lock keeps a slot from being freed between the look
-		 * at the pool and joining the queue that it is offered to.
+		/* reserve_lock has been held since the pool was found empty. So no slot
+		 * can be freed before the task is on the backlog.
 		 */
 		xprt_add_backlog(xprt, task);
 		task->tk_status = -EAGAIN;
@@ -245,7 +246,7 @@ out_unlock:
 }
 
 /**
- * xprt_rdma_req_free_slot - take a slot back, or pass it to the next in line
+ * xprt_rdma_req_free_slot - take a slot back, or give it to the next task on the backlog
  * @xprt: transport
  * @rqst: slot
  *
@@ -269,8 +270,8 @@ void xprt_rdma_req_free_slot(struct rpc_xprt *xprt, struct rpc_rqst *rqst)
 	}
 	spin_unlock(&xprt->reserve_lock);
 
-	/* All credits are with RPCs that were given up. Should no Reply come
-	 * to them, nobody would notice: start over.
+	/* RPCs that were given up use all credits. If their Replies never came,
+	 * nothing would detect that. So begin a new connection.
 	 */
 	if (unlikely(xprt_rdma_credit_is_stuck(xr)))
 		xprt_force_disconnect(xprt);
@@ -278,10 +279,10 @@ void xprt_rdma_req_free_slot(struct rpc_xprt *xprt, struct rpc_rqst *rqst)
 
 /**
  * xprt_rdma_req_alloc_buf - provide an RPC's Call and Reply buffers
- * @task: RPC with a slot; rq_callsize and rq_rcvsize say how much, in bytes
+ * @task: RPC with a slot; rq_callsize and rq_rcvsize are the sizes in bytes
  *
  * Context: process; may sleep.
- * Return: 0, or %-ENOMEM and sunrpc asks again later.
+ * Return: 0; or %-ENOMEM, and sunrpc calls this again later.
  */
 int xprt_rdma_req_alloc_buf(struct rpc_task *task)
 {
@@ -310,21 +311,21 @@ int xprt_rdma_req_alloc_buf(struct rpc_task *task)
 }
 
 /**
- * xprt_rdma_req_free_buf - the RPC needs its buffers no longer
- * @task: RPC; it ended with a Reply, with an error, or by a signal
+ * xprt_rdma_req_free_buf - release an RPC's buffers
+ * @task: RPC that ended with a Reply, with an error, or by a signal
  *
- * An RPC that ends without a Reply may have left memory registered: it is
- * taken away from the server here, before sunrpc and its callers get the
- * pages back (RFC 8166 4.4.1).
+ * An RPC that ends without a Reply may still have registered memory. This ends the
+ * server's access to it before sunrpc and its callers get the pages back (RFC 8166
+ * 4.4.1).
  *
- * Context: process; sleeps if there is something to take away.
+ * Context: process; sleeps if the RPC has registered memory.
  */
 void xprt_rdma_req_free_buf(struct rpc_task *task)
 {
 	struct rpc_rqst *rqst = task->tk_rqstp;
 	struct xprt_rdma_req *req = xprt_rdma_req_from(rqst);
 
-	/* Pairs with xprt_rdma_send_unpark_locked() */
+	/* Pairs with xprt_rdma_send_unpark_locked(). */
 	if (unlikely(smp_load_acquire(&req->rr_parked)))
 		xprt_rdma_send_forget(xprt_rdma_from(rqst->rq_xprt), req);
 	if (unlikely(!list_empty(&req->rr_mrs)))

@@ -1,38 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Client: what becomes of one Call. The way of a Call is xprt_rdma_send_call(), from
- * top to bottom; what is done with one that was sent before is
- * xprt_rdma_send_request().
+ * Client: sending a Call. xprt_rdma_send_call() has all steps of it, from top to bottom.
+ * xprt_rdma_send_request() also handles a Call that was sent before.
  *
- * This file decides, and the files that it calls do the work. It owns nothing: no
- * memory, no lock, no list. It never touches the device or the bytes of a message.
+ * This file makes the decisions, and the files that it calls do the work. It owns no
+ * memory, no lock and no list. It never touches the device or the bytes of a message.
  *
  * Operation
  *
- * sunrpc serialises xprt_rdma_send_request() with the transport's send lock. What
- * was got for a Call that cannot be sent after all is given back here, but for what
- * a broken connection has: that goes with it.
+ * sunrpc serialises xprt_rdma_send_request() with the transport's send lock. If a Call
+ * cannot be sent, the resources taken for it are given back here. But if the connection
+ * is broken, they are freed with the connection. These are the steps:
  *
  *	Receive		for the Reply, before the Call is sent (RFC 8166 3.3.1)
  *	Send		with a buffer for the message
  *	plan		what is inline, in one Send or several, and what goes by RDMA
  *	register	the memory that the server reads and writes
  *	encode		the transport header
- *	gather		copy the inline parts behind it
- *	post		registrations and Send, with one doorbell; or park them, until
- *			there is room in the send queue
+ *	gather		copy the inline parts behind the header
+ *	post		registrations and Send, with one doorbell; or park the Call until
+ *			the send queue has room
  *
- * From then on the Call belongs to the server. reply.c takes over when it answers,
- * and xprt_rdma_timer() when it does not.
+ * After that the client waits for the server. reply.c handles the answer, and
+ * xprt_rdma_timer() is called if there is none.
  */
 #include <rpcrdma/xmit.h>
 
 #include "trace.h"
 #include "xprt_rdma.h"
 
-/* Returns 0; -ENOBUFS if there is no Receive for one more Reply; or -ENOTCONN
- * if RPCs that were given up have all Receives. These may never be answered,
- * but a new connection has Receives.
+/* Makes sure that there is a Receive for one more Reply. Returns 0; -ENOBUFS if there is
+ * none; or -ENOTCONN if RPCs that were given up take all Receives. These RPCs may never
+ * be answered, but a new connection has Receives.
  */
 static int xprt_rdma_send_prepare_reply(struct xprt_rdma *xr)
 {
@@ -41,7 +40,7 @@ static int xprt_rdma_send_prepare_reply(struct xprt_rdma *xr)
 
 	if (expected >= xprt_rdma_recv_most(xr))
 		return 0;
-	/* As many as Calls, as long as each Reply is one Send */
+	/* The credit of this Call is already counted. */
 	replies = xprt_rdma_credit_in_flight(xr) * RPCRDMA_MSG_RECVS;
 	if (likely(replies <= expected))
 		return 0;
@@ -50,7 +49,7 @@ static int xprt_rdma_send_prepare_reply(struct xprt_rdma *xr)
 	return rc && owed >= expected ? -ENOTCONN : rc;
 }
 
-/* Returns bytes of the first Send, or a negative errno. */
+/* Returns the number of bytes in the first Send, or a negative errno. */
 static int xprt_rdma_send_write(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 				struct xprt_rdma_send *send)
 {
@@ -62,7 +61,7 @@ static int xprt_rdma_send_write(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	return rc > 0 ? xprt_rdma_marshal_gather(xr, req, send, rc) : rc;
 }
 
-/* The way of one Call, in its order */
+/* All steps of sending one Call, in their order */
 static int xprt_rdma_send_call(struct xprt_rdma *xr, struct rpc_rqst *rqst)
 {
 	struct xprt_rdma_req *req = xprt_rdma_req_from(rqst);
@@ -99,10 +98,10 @@ out_unmap:
 	return rc;
 }
 
-/* Was it sent less than its timeout ago, so that the server may still reply in
- * time? sunrpc's timer of an RPC keeps running while a new connection is made,
- * and may expire as soon as the Call is sent. Replacing the connection for that
- * would repeat without end, and take all other RPCs with it.
+/* Was the RPC sent less than its timeout ago, so that the server may still reply in time?
+ * sunrpc's timer of an RPC keeps running while a new connection is made, and may expire
+ * as soon as the Call is sent. If the connection were replaced then, this would repeat
+ * forever, and all other RPCs would be sent again each time.
  */
 static bool xprt_rdma_send_is_fresh(const struct rpc_rqst *rqst)
 {
@@ -110,20 +109,22 @@ static bool xprt_rdma_send_is_fresh(const struct rpc_rqst *rqst)
 	       jiffies_to_msecs(rqst->rq_timeout);
 }
 
-/* Is the server still at work on what was sent on this connection? */
+/* Can an RPC that was sent on this connection keep waiting? Returns true if its Reply has
+ * just come, or may still come in time.
+ */
 static bool xprt_rdma_send_is_awaited(struct xprt_rdma *xr,
 				      struct rpc_rqst *rqst)
 {
 	struct xprt_rdma_req *req = xprt_rdma_req_from(rqst);
 	bool awaited;
 
-	/* A Reply that is being fenced is as good as one still to come */
+	/* A Reply that is being fenced counts as one that will come. */
 	spin_lock(&xr->xr_send_lock);
 	/* Pairs with xprt_rdma_reply_complete() and xprt_rdma_reply_resend() */
 	awaited = req->rr_sent || req->rr_parked || smp_load_acquire(&req->rr_msg);
 	spin_unlock(&xr->xr_send_lock);
-	/* The Reply has just come, or an error after which this RPC is sent
-	 * again or fails.
+	/* The Reply has just come; or an error has come after which this RPC will be
+	 * sent again or will fail.
 	 */
 	if (!awaited && (req->rr_resend || req->rr_doomed ||
 			 !test_bit(RPC_TASK_NEED_RECV,
@@ -134,15 +135,15 @@ static bool xprt_rdma_send_is_awaited(struct xprt_rdma *xr,
 
 /**
  * xprt_rdma_send_request - send a Call, or the Reply to a callback
- * @rqst: what to send, in rq_snd_buf
+ * @rqst: request with the message in rq_snd_buf
  *
- * Two RPCs with one XID on one connection, and an RPC without a Reply, would
- * put the credit count off by one: then the connection is replaced (version-two 8.2).
+ * If a Call were sent twice on one connection, or an RPC had no Reply, the count of
+ * credits would be wrong. In both cases the connection is replaced (version-two 8.2).
  *
  * Context: process; may sleep. Send lock held.
- * Return: 0; %-ENOTCONN and sunrpc reconnects; %-EAGAIN and it waits for
- *	buffer space; %-ENOBUFS and it tries again after a delay; %-EBADSLT and
- *	it waits for a credit; %-EMSGSIZE or %-EIO and the RPC fails.
+ * Return: 0; %-ENOTCONN, and sunrpc reconnects; %-EAGAIN, and sunrpc waits for buffer
+ *	space; %-ENOBUFS, and sunrpc tries again after a delay; %-EBADSLT, and the RPC
+ *	waits for a credit; %-EMSGSIZE or %-EIO, and the RPC fails.
  */
 int xprt_rdma_send_request(struct rpc_rqst *rqst)
 {
@@ -158,20 +159,24 @@ int xprt_rdma_send_request(struct rpc_rqst *rqst)
 			goto out_replace;
 		return rpcrdma_xmit_status(rqst, rc);
 	}
-	/* It was answered, though sunrpc may have missed the status (I17). */
+	/* The Reply has come, and the RPC must fail, but sunrpc may have missed the
+	 * status (I17).
+	 */
 	if (xprt_rdma_req_from(rqst)->rr_doomed)
 		return rpcrdma_xmit_status(rqst, -EIO);
 	/* Pairs with xprt_rdma_credit_unsent() */
 	if (smp_load_acquire(&rqst->rq_connect_cookie) ==
 	    xprt->connect_cookie) {
-		/* The server has it already: wait on. If its Reply has
-		 * come and sunrpc could not use it, there will be no other.
+		/* The server already has the Call: keep waiting. But if the Reply has
+		 * come and sunrpc could not use it, there will be no other Reply.
 		 */
 		if (xprt_rdma_send_is_awaited(xr, rqst))
 			return 0;
 		goto out_replace;
 	}
-	/* Only now: an error that has just come has given its credit back. */
+	/* An error that has just come may have returned the credit of this RPC, so
+	 * this follows after the tests above.
+	 */
 	if (!xprt_rdma_credit_take(rqst))
 		return -EBADSLT;
 
@@ -180,11 +185,10 @@ int xprt_rdma_send_request(struct rpc_rqst *rqst)
 	rc = xprt_rdma_send_call(xr, rqst);
 	if (rc == -ENOTCONN)
 		goto out_replace;
-	/* There is no memory for this Call, and sunrpc retries it before
-	 * everything behind it. Give its credit up: answers to callbacks go
-	 * before Calls without one, and the server may need such an answer
-	 * before it can answer the RPCs that have the memory (rfc5666bis
-	 * 8.2.1).
+	/* There is no memory for this Call, and sunrpc retries it before all later
+	 * requests. So give up its credit: sunrpc sends answers to callbacks before
+	 * Calls without a credit. The server may need such an answer before it can
+	 * answer the RPCs that use the memory (rfc5666bis 8.2.1).
 	 */
 	if (rc == -ENOBUFS)
 		xprt_rdma_credit_give_back(rqst->rq_task);
@@ -202,12 +206,12 @@ out_replace:
 }
 
 /**
- * xprt_rdma_timer - an RPC got no answer in time
+ * xprt_rdma_timer - handle an RPC that got no answer in time
  * @xprt: transport
  * @task: the RPC
  *
- * The keepalive may be off, or the peer alive and stuck; and a retransmission
- * needs a new connection anyway (version-two 8.2).
+ * This closes the connection. The keepalive may be off, or the peer may be alive but
+ * stuck. Moreover, an RPC can be sent again only on a new connection (version-two 8.2).
  *
  * Context: process.
  */

@@ -1,50 +1,50 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Client: Sends. One RPC is one chain of work requests and one doorbell: the
- * registrations, then the Send, or the Sends of a group.
+ * Client: Sends. A Call is posted as one chain of work requests, with one doorbell:
+ * first the registrations, then the Send, or the Sends of a group.
  *
- * This file owns the Sends of a connection, and says what waits in the line for the
- * entries of its send queue (verbs/sq.c). It never looks at what it sends, and never
+ * This file owns the Sends of a connection, and decides which of them wait in the line
+ * for send queue entries (verbs/sq.c). It never looks at the messages, and never
  * decides whether an RPC is sent.
  *
  * Operation
  *
- * The whole inline message, transport header included, is copied into the buffer of
- * a Send (verbs/send.c), so the Send needs nothing of the RPC's.
+ * The whole inline message, with its transport header, is copied into the buffer of a
+ * Send (verbs/send.c). So the Send does not use the RPC's memory.
  *
- * Each Send of a group is on the busy list for itself, since each is signaled, or given
- * back by a later one, for itself. They are posted in one go, under one lock, so nothing
- * comes between them (RTX-40).
+ * Each Send of a group has an entry of its own on the busy list, because each Send is
+ * signaled, or returned by a later completion, separately. All Sends of a group are posted
+ * in one call, under one lock, so nothing comes between them (RTX-40).
  *
- * Only one Send in %RPCRDMA_SEND_BATCH asks for a completion. The send queue
- * completes in order, so that one gives back all Sends before it too, with the
- * send queue entries of their chains. siw is done with a large one only if that
- * one is signaled itself (dc_unsignaled_max).
+ * Only one Send in %RPCRDMA_SEND_BATCH is signaled. The send queue completes in order,
+ * so the completion of that Send also returns all Sends before it, with the send queue
+ * entries of their chains. With siw, the buffer of a large Send may be reused only
+ * after that Send's own completion, so a large Send is always signaled
+ * (dc_unsignaled_max).
  *
- * Entries are counted: an RPC is posted only if there is room for its chain
- * and for invalidating its regions later. If there is not, its Call is ready all
- * the same: it is parked in the line, others behind it, and is posted when enough
- * entries have come back. sunrpc takes it for sent. Were sunrpc told to
- * wait for buffer space instead, nothing at all could be sent, not even the
- * answers to callbacks, without which the server may answer none of the RPCs that
- * have the entries (rfc5666bis 8.2.1).
+ * A Call is posted only if the send queue has enough entries for its chain and for the
+ * later invalidation of its regions. Otherwise the Call is parked: it waits in the line
+ * behind earlier Calls, and is posted when enough entries have been released. sunrpc
+ * treats a parked Call as sent. If sunrpc were told to wait for buffer space instead, it
+ * could send nothing at all, not even the answers to callbacks. Without those the server
+ * may answer none of the RPCs that hold the entries (rfc5666bis 8.2.1).
  */
 #include <linux/slab.h>
 
 #include "trace.h"
 #include "xprt_rdma.h"
 
-/* Entries one RPC can take: its Send, and registering and invalidating all the
- * regions that its two chunks can name
+/* Upper bound on the send queue entries that one RPC takes: one for its Send, and two
+ * for each region that its two chunks can have, to register and to invalidate it
  */
 #define XPRT_RDMA_SLOTS_MAX	(1 + 2 * (2 * RPCRDMA_CLIENT_SEGS + 1))
 
-/* Bytes of a Send's buffer when there is no memory for a larger one */
+/* Size in bytes of a Send's buffer if there is no memory for a larger one */
 #define XPRT_RDMA_SEND_SMALL	4096u
 
-/* Entries that Calls leave free for answers to callbacks, which must not wait
- * (version-two 5.3.3). Fewer in a queue so short that the largest RPC would not
- * fit
+/* Number of entries that Calls leave free for answers to callbacks, which must not wait
+ * (version-two 5.3.3). It is smaller if the queue is too short to leave that many beside
+ * the largest RPC.
  */
 static u32 xprt_rdma_send_answers(const struct xprt_rdma *xr)
 {
@@ -75,7 +75,7 @@ static bool xprt_rdma_send_is_ready(const struct xprt_rdma_send *send)
 	       xprt_rdma_send_xr(send)->xr_conn.cn_limits.lm_inline_send;
 }
 
-/* Those that are ready come first: see xprt_rdma_send_put(). */
+/* Sends that are ready come first on xr_send_free: see xprt_rdma_send_put(). */
 static bool xprt_rdma_send_next_is_ready(struct xprt_rdma *xr)
 {
 	struct xprt_rdma_send *next;
@@ -87,10 +87,10 @@ static bool xprt_rdma_send_next_is_ready(struct xprt_rdma *xr)
 	return next && xprt_rdma_send_is_ready(next);
 }
 
-/* If fewer entries are left than an RPC may need, or no Send is ready, the next
- * RPC might have to wait, and only a completion can wake it: ask for one now
- * instead of once in a batch (I33). A large Send asks for its own where a later
- * completion does not say that its buffer may be used again.
+/* Decides whether a Send is signaled. One in a batch is. So is a Send after which too
+ * few entries for the largest RPC are left, or no Send is ready: the next RPC may have
+ * to wait, and only a completion can wake it (I33). So is a large Send on a device where
+ * a later completion does not tell that its buffer may be reused.
  */
 static bool xprt_rdma_send_signal(struct xprt_rdma *xr, u32 len)
 {
@@ -105,7 +105,7 @@ static bool xprt_rdma_send_signal(struct xprt_rdma *xr, u32 len)
 	return true;
 }
 
-/* It is about to be posted. */
+/* Decides whether a Send is signaled, just before it is posted. */
 static void xprt_rdma_send_ready(struct xprt_rdma *xr,
 				 struct xprt_rdma_send *send,
 				 const struct xprt_rdma_req *req)
@@ -116,9 +116,9 @@ static void xprt_rdma_send_ready(struct xprt_rdma *xr,
 	trace_xprt_rdma_send(send, req);
 }
 
-/* Posts a Send behind the registrations of its RPC, and with it all of its group; its
- * entries are reserved. Even after an error the device may have part of the chain, so
- * they stay on the busy list until the queues are gone.
+/* Posts a Send, and with it all Sends of its group, behind the registrations of its RPC.
+ * The caller has reserved the entries. Even after an error the device may have part of
+ * the chain, so the Sends stay on the busy list until the queues have been destroyed.
  */
 static int xprt_rdma_send_post_locked(struct xprt_rdma_send *send,
 				      struct xprt_rdma_req *req,
@@ -144,8 +144,9 @@ static int xprt_rdma_send_post_locked(struct xprt_rdma_send *send,
 	return 0;
 }
 
-/* An RPC that has been given up in the meantime has no credit any more. One that
- * is given up from now on is sent all the same, and owes it (I18).
+/* Returns false if the RPC has been given up in the meantime: it has no credit any
+ * more. If it is given up from now on, its Call is sent all the same, and its credit is
+ * then owed (I18).
  */
 static bool xprt_rdma_send_claim(struct xprt_rdma *xr,
 				 struct xprt_rdma_req *req)
@@ -156,15 +157,17 @@ static bool xprt_rdma_send_claim(struct xprt_rdma *xr,
 	return req->rr_sent;
 }
 
-/* Entries that a Call takes: its chain, and the invalidations that follow. Of a group,
- * each Send gives back its own.
+/* Number of entries that a Call takes: for its chain, and for the later invalidation
+ * of each of its regions. In a group, each Send releases its own entry.
  */
 static u32 xprt_rdma_send_slots(const struct xprt_rdma_send *send)
 {
 	return 2 * send->sn_send.sd_slots - 1 + send->sn_send.sd_nmore;
 }
 
-/* A device may have a send queue that no Call with so many regions fits. */
+/* Tells whether the Call of a Send ever fits the send queue. A device's queue may be too
+ * short for a Call with many regions.
+ */
 static bool xprt_rdma_send_can_fit(const struct xprt_rdma_send *send)
 {
 	const struct xprt_rdma *xr = xprt_rdma_send_xr(send);
@@ -173,8 +176,8 @@ static bool xprt_rdma_send_can_fit(const struct xprt_rdma_send *send)
 	       xr->xr_conn.cn_sq.sq_size;
 }
 
-/* Reserves what a Send takes. A Call does not overtake those that wait, and
- * leaves entries for answers to callbacks.
+/* Reserves the entries for a Send. A Call does not overtake parked Calls, and leaves
+ * entries for answers to callbacks.
  */
 static bool xprt_rdma_send_has_room(const struct xprt_rdma_send *send,
 				    const struct xprt_rdma_req *req)
@@ -187,8 +190,9 @@ static bool xprt_rdma_send_has_room(const struct xprt_rdma_send *send,
 	return rpcrdma_sq_try(sq, xprt_rdma_send_slots(send), xr->xr_answers);
 }
 
-/* A parked Call has its entries, and is posted. If it was given up, it is left to
- * xprt_rdma_send_forget(). An error closes the connection, which ends all others.
+/* Posts a parked Call, which now has its entries. If its RPC was given up, the Call is
+ * left to xprt_rdma_send_forget(). If posting fails, the connection is closed, and
+ * that ends the other parked Calls.
  */
 static void xprt_rdma_send_unpark_locked(struct rpcrdma_sq_waiter *waiter)
 {
@@ -203,14 +207,14 @@ static void xprt_rdma_send_unpark_locked(struct rpcrdma_sq_waiter *waiter)
 	lockdep_assert_held(&xr->xr_send_lock);
 
 	if (!xprt_rdma_send_claim(xr, req)) {
-		/* Whoever serves the line hands them to the next. */
+		/* rpcrdma_sq_serve(), which called this, gives them to the next. */
 		rpcrdma_sq_release(&xr->xr_conn.cn_sq, waiter->wt_slots);
 		return;
 	}
 	first = xprt_rdma_frwr_chain(req, &send->sn_send.sd_wr, &regs);
 	xprt_rdma_send_post_locked(send, req, first);
-	/* Whoever gives the RPC up from now on fences it, behind the chain. Pairs
-	 * with xprt_rdma_req_free_buf().
+	/* A task that gives up the RPC from now on fences it. The invalidations are
+	 * then posted behind the chain. Pairs with xprt_rdma_req_free_buf().
 	 */
 	smp_store_release(&req->rr_parked, NULL);
 }
@@ -230,8 +234,8 @@ static void xprt_rdma_send_park_locked(struct xprt_rdma_send *send,
 	rpcrdma_sq_join(&xr->xr_conn.cn_sq, &send->sn_send.sd_wait);
 }
 
-/* A Send has become free. Wake sunrpc if it waits for one. The caller has executed a
- * full barrier, which pairs with the one in xprt_rdma_send_wait().
+/* A Send may have become free. Wakes sunrpc if it waits for one. The caller has
+ * executed a full barrier, which pairs with the one in xprt_rdma_send_wait().
  */
 static void xprt_rdma_send_wake(struct xprt_rdma *xr)
 {
@@ -240,12 +244,13 @@ static void xprt_rdma_send_wake(struct xprt_rdma *xr)
 }
 
 /**
- * xprt_rdma_sq_release - give send queue entries back
+ * xprt_rdma_sq_release - release send queue entries
  * @xr: transport
- * @slots: how many
+ * @slots: number of entries
  *
- * Context: process or completion. Posts parked Calls that now fit. It is a full
- * barrier.
+ * Posts parked Calls that now fit. Implies a full barrier.
+ *
+ * Context: process or completion.
  */
 void xprt_rdma_sq_release(struct xprt_rdma *xr, u32 slots)
 {
@@ -258,7 +263,9 @@ void xprt_rdma_sq_release(struct xprt_rdma *xr, u32 slots)
 	}
 }
 
-/* Takes @send, and all that were posted before it, off the busy list. */
+/* Moves @send, and all Sends that were posted before it, from the busy list to the free
+ * list. Returns the number of send queue entries of their chains.
+ */
 static u32 xprt_rdma_send_retire(struct xprt_rdma *xr,
 				 struct xprt_rdma_send *send)
 {
@@ -277,7 +284,9 @@ static u32 xprt_rdma_send_retire(struct xprt_rdma *xr,
 	return slots;
 }
 
-/* After an error each Send completes for itself; draining sorts them out. */
+/* After an error each Send has a completion of its own, and none of them releases
+ * anything: the Sends are freed with the connection.
+ */
 static void xprt_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct xprt_rdma_send *send = xprt_rdma_send_from(rpcrdma_send_of(wc));
@@ -298,7 +307,7 @@ static void xprt_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc)
  * xprt_rdma_sends_create - make a connection's Sends
  * @xr: transport whose connection has queues and sizes
  *
- * Their buffers are made when they are first used: an idle connection has few.
+ * A Send gets its buffer when it is first used, so an idle connection has few buffers.
  *
  * Context: process; sleeps.
  * Return: 0 or %-ENOMEM.
@@ -329,7 +338,7 @@ int xprt_rdma_sends_create(struct xprt_rdma *xr)
 
 /**
  * xprt_rdma_sends_destroy - free a connection's Sends
- * @xr: transport whose connection has no queues any more
+ * @xr: transport whose connection no longer has queues
  *
  * Context: process.
  */
@@ -346,14 +355,14 @@ void xprt_rdma_sends_destroy(struct xprt_rdma *xr)
 	INIT_LIST_HEAD(&xr->xr_send_busy);
 }
 
-/* Reclaim may need this very transport to clean pages. If there is no large
- * piece of memory, a small buffer has to do, and more goes by RDMA; or the
- * buffer that the Send already has.
+/* Gives a Send the buffer that the connection's limits call for. Reclaim may need this
+ * very transport to clean pages. So if there is no memory for a large buffer, the Send
+ * keeps the one it has, or gets a small one, and more data goes by RDMA.
  */
 static int xprt_rdma_send_prepare(struct xprt_rdma_send *send, gfp_t gfp)
 {
 	struct rpcrdma_send *base = &send->sn_send;
-	/* Made before the version was known, the buffer is too small. */
+	/* A buffer that was made before the version was known may be too small. */
 	u32 size = base->sd_conn->cn_limits.lm_inline_send;
 	u32 least = base->sd_buf.bf_data ? size : XPRT_RDMA_SEND_SMALL;
 
@@ -363,8 +372,8 @@ static int xprt_rdma_send_prepare(struct xprt_rdma_send *send, gfp_t gfp)
 	return 0;
 }
 
-/* Makes the next Send ready before it is needed. If that fails, the Send before
- * it asks for a completion (I33).
+/* Makes the next Send ready before it is needed. If that fails, the Send before it is
+ * signaled (I33).
  */
 static void xprt_rdma_send_look_ahead(struct xprt_rdma *xr, gfp_t gfp)
 {
@@ -388,11 +397,11 @@ static void xprt_rdma_send_look_ahead(struct xprt_rdma *xr, gfp_t gfp)
  *	or of a page if there is no memory for more
  * @xr: transport with a live connection
  * @sendp: set to the Send, for xprt_rdma_send_post() or xprt_rdma_send_put()
- * @gfp: how to allocate
+ * @gfp: allocation flags
  *
  * Context: process; may sleep.
- * Return: 0; %-EAGAIN if all that are ready, or can be, are in use; %-ENOBUFS if
- *	memory is short.
+ * Return: 0; %-EAGAIN if the caller has to wait until a Send is returned; %-ENOBUFS if
+ *	there is no memory, and no Send is posted.
  */
 int xprt_rdma_send_get_gfp(struct xprt_rdma *xr, struct xprt_rdma_send **sendp,
 			   gfp_t gfp)
@@ -425,11 +434,11 @@ int xprt_rdma_send_get_gfp(struct xprt_rdma *xr, struct xprt_rdma_send **sendp,
 }
 
 /**
- * xprt_rdma_sends_reserve - have two Sends ready
- * @xr: transport whose version is settled
+ * xprt_rdma_sends_reserve - make two Sends ready
+ * @xr: transport with a new connection
  *
- * From then on there is always one that is ready, or will be when the device is
- * done with another one (invariant I33).
+ * From then on a Send is always ready, or becomes free when a posted one completes
+ * (invariant I33).
  *
  * Context: process; sleeps. Send lock held.
  * Return: 0 or %-ENOBUFS.
@@ -467,10 +476,13 @@ static void xprt_rdma_send_part_locked(struct xprt_rdma_send *send)
  * xprt_rdma_send_put - give back a Send that was not posted, or a group
  * @send: Send, or the first of a group
  *
- * One that is not ready goes behind those that are: others may have come back
- * while there was no memory for this one, and must not wait behind it (I33).
+ * A Send that is not ready goes behind those that are ready. Ready Sends may have
+ * been returned while there was no memory for this one, and must not be hidden behind
+ * it (I33).
  *
- * Context: any that may take a lock. Wakes who waits for one.
+ * Wakes sunrpc if it waits for a Send.
+ *
+ * Context: any that may take a lock.
  */
 void xprt_rdma_send_put(struct xprt_rdma_send *send)
 {
@@ -491,15 +503,17 @@ void xprt_rdma_send_put(struct xprt_rdma_send *send)
 }
 
 /**
- * xprt_rdma_send_fits - would a group be posted at once?
+ * xprt_rdma_send_fits - report whether a group would be posted at once
  * @xr: transport, send lock held
- * @plan: plan of its Call
+ * @plan: plan of the Call
  *
- * One that has to wait for entries takes base form. Only an answer to a callback can take
- * some before it is posted: then it waits like any Call.
+ * A Call whose group would have to wait for entries takes base form. Only an answer to a
+ * callback can take entries before the group is posted. Then the group waits like any
+ * Call.
  *
  * Context: any.
- * Return: true if there are entries for its Sends, and for the regions that it may have.
+ * Return: true if there are entries for the Sends of the group, and for the regions that
+ *	its RPC may have.
  */
 bool xprt_rdma_send_fits(struct xprt_rdma *xr, const struct rpcrdma_plan *plan)
 {
@@ -515,13 +529,13 @@ bool xprt_rdma_send_fits(struct xprt_rdma *xr, const struct rpcrdma_plan *plan)
 
 /**
  * xprt_rdma_send_get_more - take the other Sends of a group
- * @first: its first Send
- * @count: how many more
- * @size: bytes that each has to have
+ * @first: first Send of the group
+ * @count: number of other Sends
+ * @size: number of bytes that each Send must have room for
  *
  * Context: process; may sleep. Send lock held.
- * Return: 0; or a negative errno of xprt_rdma_send_get(), and @first has some or none of
- *	them, which go back with it.
+ * Return: 0; or a negative errno of xprt_rdma_send_get(). After an error @first has some
+ *	of the Sends or none of them, and they are returned with it.
  */
 int xprt_rdma_send_get_more(struct xprt_rdma_send *first, u32 count, u32 size)
 {
@@ -544,8 +558,8 @@ int xprt_rdma_send_get_more(struct xprt_rdma_send *first, u32 count, u32 size)
 }
 
 /**
- * xprt_rdma_send_put_more - a group becomes a Send like any other
- * @first: its first Send, which stays with the caller
+ * xprt_rdma_send_put_more - return the other Sends of a group
+ * @first: first Send of the group; the caller keeps it, as a Send without a group
  *
  * Context: any that may take a lock.
  */
@@ -560,22 +574,21 @@ void xprt_rdma_send_put_more(struct xprt_rdma_send *first)
 
 /**
  * xprt_rdma_send_post - post a Send, or a group, behind its RPC's registrations
- * @send: Send with its message in place; or the first of a group, of which the others
- *	are prepared
- * @len: bytes of message, in this Send
- * @req: RPC whose regions to register, or NULL
+ * @send: Send with its message in the buffer; or the first Send of a group, whose other
+ *	Sends are prepared
+ * @len: number of bytes of the message in this Send
+ * @req: RPC whose Call this is, and whose regions are registered; or NULL
  *
- * The lock covers posting too, so that the busy list has the order of the
- * send queue (invariant I8), and so that a Reply that comes too early finds an
- * RPC that was not sent (I7). An entry for the invalidation of each region is
- * reserved with it (I4).
+ * xr_send_lock is held over posting. So the busy list has the order of the send queue
+ * (invariant I8), and a Reply that comes too early finds that its RPC was not sent (I7).
+ * One more send queue entry is reserved for the invalidation of each region (I4).
  *
  * Context: any that may take a lock; does not sleep.
- * Return: 0 and the device owns the Send, or will when there is room for the Call
- *	of @req; %-EAGAIN if it is for no RPC and there is no room, or %-EMSGSIZE if
- *	the send queue is too short for the Call, and the caller still has the Send;
- *	or %-ENOTCONN, the connection is down, and closing it disposes of Send and
- *	regions.
+ * Return: 0 if the Send was posted, or if it is the Call of @req and was parked;
+ *	%-EAGAIN if @req is NULL and the send queue has no room, and the caller still
+ *	owns the Send; %-EMSGSIZE if the send queue is too short for the Call of @req,
+ *	and the caller still owns the Send; or %-ENOTCONN if the connection is down,
+ *	and closing it frees the Send and the regions.
  */
 int xprt_rdma_send_post(struct xprt_rdma_send *send, u32 len,
 			struct xprt_rdma_req *req)
@@ -606,13 +619,13 @@ int xprt_rdma_send_post(struct xprt_rdma_send *send, u32 len,
 }
 
 /**
- * xprt_rdma_send_forget - an RPC ends whose Call is parked
+ * xprt_rdma_send_forget - give up a parked Call
  * @xr: transport
- * @req: RPC that was given up, and has no credit any more
+ * @req: RPC that was given up, and no longer has a credit
  *
- * Nobody has been told of its regions. If its Call was posted after all, or the
- * connection was closed, this does nothing. As long as rr_parked is set, under
- * xr_send_lock, neither has happened, and there is a send queue.
+ * The server never learned of the Call's regions. This does nothing if the Call was
+ * posted or the connection was closed in the meantime. While rr_parked is set (under
+ * xr_send_lock), neither has happened, and the send queue exists.
  *
  * Context: process.
  */
@@ -628,7 +641,7 @@ void xprt_rdma_send_forget(struct xprt_rdma *xr, struct xprt_rdma_req *req)
 		rpcrdma_sq_leave(sq, &send->sn_send.sd_wait);
 		xprt_rdma_send_part_locked(send);
 		list_add(&send->sn_send.sd_list, &xr->xr_send_free);
-		/* The next in line may need fewer entries. */
+		/* The next parked Call may need fewer entries. */
 		rpcrdma_sq_serve(sq);
 	}
 	spin_unlock(&xr->xr_send_lock);
@@ -640,11 +653,11 @@ void xprt_rdma_send_forget(struct xprt_rdma *xr, struct xprt_rdma_req *req)
 }
 
 /**
- * xprt_rdma_send_wait - have sunrpc wait for a Send
+ * xprt_rdma_send_wait - make sunrpc wait for a Send
  * @xr: transport without a Send that is ready
  *
- * sunrpc sends again when xprt_write_space() is called. A Send that came back
- * before it began to wait has woken nobody: look once more.
+ * sunrpc sends again when xprt_write_space() is called. A Send that was returned before
+ * sunrpc began to wait has woken nobody. So this looks for one once more.
  *
  * Context: process. Send lock held.
  * Return: %-EAGAIN.

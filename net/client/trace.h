@@ -42,7 +42,7 @@ DEFINE_XPRT_RDMA_EVENT(no_slot);
 DEFINE_XPRT_RDMA_EVENT(no_sends);
 DEFINE_XPRT_RDMA_EVENT(bc_overrun);
 
-/* The server has invalidated what was not its own */
+/* The server has invalidated a handle that it was not allowed to invalidate */
 TRACE_EVENT(xprt_rdma_bad_invalidation,
 	TP_PROTO(const struct xprt_rdma *xr, u32 handle),
 	TP_ARGS(xr, handle),
@@ -198,7 +198,7 @@ TRACE_EVENT(xprt_rdma_send,
 		  __entry->signaled ? " signaled" : "")
 );
 
-/* One that was not signaled is done when a later one is */
+/* A Send is done. This is also traced for an unsignaled Send, when a later one completes */
 TRACE_EVENT(xprt_rdma_send_done,
 	TP_PROTO(const struct rpcrdma_cid *cid, u32 status),
 	TP_ARGS(cid, status),
@@ -216,8 +216,8 @@ TRACE_EVENT(xprt_rdma_send_done,
 		  __entry->status)
 );
 
-/* The life of a memory region: it is mapped for an RPC and registered with its
- * Send, invalidated by one side or the other, and unmapped
+/* The life of a memory region: it is mapped for an RPC, registered with the RPC's Send,
+ * invalidated by the server or by the client, and unmapped
  */
 DECLARE_EVENT_CLASS(xprt_rdma_mr_class,
 	TP_PROTO(const struct xprt_rdma_mr *mr,
@@ -280,7 +280,7 @@ TRACE_EVENT(xprt_rdma_reply,
 		  __entry->len, __entry->written, __entry->status)
 );
 
-/* A message that was dropped, or that ends an RPC with an error, and why */
+/* A message that was dropped or that ends an RPC with an error, and the reason */
 DECLARE_EVENT_CLASS(xprt_rdma_message_class,
 	TP_PROTO(const struct rpcrdma_hdr *hdr, u32 reason),
 	TP_ARGS(hdr, reason),
@@ -378,7 +378,7 @@ DEFINE_XPRT_RDMA_WC(mr_err);
 
 #endif /* RPCRDMA_TRACE_XPRT_H */
 
-/* From include/, which is searched */
+/* The path is relative to include/, which is in the search path. */
 #undef TRACE_INCLUDE_PATH
 #define TRACE_INCLUDE_PATH ../net/client
 #undef TRACE_INCLUDE_FILE

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Client: the transport that sunrpc knows. The class and its registration, setup
- * and destruction, addresses as text, and mountstats.
+ * Client: the rpc_xprt. This file has the transport class and its registration, setup and
+ * destruction of transports, addresses as text, and mountstats.
  *
- * This file owns the rpc_xprt and what lasts as long. It never touches a
- * connection: all that sunrpc asks of one goes to another file by xprt_rdma_ops.
+ * This file owns the rpc_xprt and everything that exists as long as it does. It never
+ * touches a connection: the functions in xprt_rdma_ops that do so are in other files.
  */
 #include <linux/module.h>
 #include <linux/seq_file.h>
@@ -108,9 +108,7 @@ static unsigned short xprt_rdma_get_srcport(struct rpc_xprt *xprt)
 			    &xprt_rdma_from(xprt)->xr_srcaddr);
 }
 
-/* The columns, dead ones included, are those that nfsiostat and mountstats
- * have always parsed.
- */
+/* nfsiostat and mountstats expect these columns, even those that are no longer used. */
 static void xprt_rdma_print_stats(struct rpc_xprt *xprt, struct seq_file *seq)
 {
 	const struct xprt_rdma_stats *st = &xprt_rdma_from(xprt)->xr_stats;
@@ -136,9 +134,10 @@ static void xprt_rdma_print_stats(struct rpc_xprt *xprt, struct seq_file *seq)
 		   st->cs_empty_sends, 0UL);
 }
 
-/* sunrpc lets those who send over such a transport use the kernel's reserve;
- * connecting and closing do so, too. What connections are made with is already
- * there.
+/* Counts the users that need the transport for swap. Tasks that send over it may then use
+ * the kernel's memory reserve: sunrpc sees to that. Connecting and closing may use it, too
+ * (xprt_rdma_memalloc_save()). Nothing else has to be prepared, since each connection is
+ * created with the resources that one RPC needs (I33).
  */
 static int xprt_rdma_enable_swap(struct rpc_xprt *xprt)
 {
@@ -146,7 +145,9 @@ static int xprt_rdma_enable_swap(struct rpc_xprt *xprt)
 	return 0;
 }
 
-/* One that was added meanwhile has not been told of the beginning. */
+/* A transport that was added in the meantime was never enabled for swap. So the counter
+ * must not become negative.
+ */
 static void xprt_rdma_disable_swap(struct rpc_xprt *xprt)
 {
 	atomic_dec_if_positive(&xprt->swapper);
@@ -162,8 +163,8 @@ static void xprt_rdma_free(struct xprt_rdma *xr)
 	module_put(THIS_MODULE);
 }
 
-/* No RPC is left and none will come; sunrpc has waited for the send lock, so no
- * connect attempt is under way either.
+/* No RPC is left, and none will come. sunrpc has waited for the send lock, so no attempt
+ * to connect is in progress.
  */
 static void xprt_rdma_destroy(struct rpc_xprt *xprt)
 {
@@ -238,7 +239,7 @@ static void xprt_rdma_init_xprt(struct rpc_xprt *xprt,
 	xprt->resvport = 0;
 	xprt->ops = &xprt_rdma_ops;
 	xprt->max_payload = XPRT_RDMA_MAX_PAYLOAD;
-	/* Side protocols such as NLM and MNT go by this one (RFC 8267 5.1). */
+	/* Side protocols such as NLM and MNT use this protocol (RFC 8267 5.1). */
 	xprt->prot = IPPROTO_TCP;
 	xprt->xprt_class = &xprt_rdma_class;
 	xprt->addrlen = args->addrlen;
@@ -255,10 +256,9 @@ static struct rpc_xprt *xprt_rdma_setup(struct xprt_create *args)
 
 	if (args->addrlen > sizeof(xprt->addr))
 		return ERR_PTR(-EBADF);
-	/* NFS itself refuses xprtsec= for such a mount. But when a server
-	 * mounted with TLS refers it to another server, it tries RDMA first.
-	 * Refuse: it then tries TCP with TLS, and nothing that should be
-	 * encrypted goes in the clear.
+	/* NFS itself refuses xprtsec= for an RDMA mount. But if a server that is
+	 * mounted with TLS refers the client to another server, NFS tries RDMA first.
+	 * Refuse that. NFS then tries TCP with TLS, and no data is sent unencrypted.
 	 */
 	if (args->xprtsec.policy != RPC_XPRTSEC_NONE) {
 		trace_xprt_rdma_no_tls(args);
@@ -276,8 +276,8 @@ static struct rpc_xprt *xprt_rdma_setup(struct xprt_create *args)
 	xprt_rdma_init_xprt(xprt, args);
 
 	xr->xr_pad = kzalloc(XDR_UNIT, GFP_KERNEL);
-	/* There are never more requests than slots, nor more credits than
-	 * requests.
+	/* There are never more RPCs than slots, and never more credits in use than
+	 * max_reqs.
 	 */
 	xr->xr_owed = kvmalloc_array(xprt->max_reqs, sizeof(*xr->xr_owed),
 				     GFP_KERNEL);

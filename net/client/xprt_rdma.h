@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The client: what its rooms share. Server rooms never include this.
+ * Structures and functions that the client's rooms share. Server rooms never include
+ * this file.
  */
 #ifndef RPCRDMA_XPRT_RDMA_H
 #define RPCRDMA_XPRT_RDMA_H
@@ -21,25 +22,30 @@
 #include <rpcrdma/size.h>
 #include <rpcrdma/vers.h>
 
-/* Largest READ or WRITE payload; NFS itself stops here as well */
+/* Largest READ or WRITE payload in bytes. NFS has the same limit. */
 #define XPRT_RDMA_MAX_PAYLOAD	1048576u
 
-/* Callbacks in progress at most: the backward grant (rfc5666bis 8.2.2.1) */
+/* Maximum number of callbacks in progress. This is the credit value that the client
+ * grants in the backward direction (rfc5666bis 8.2.2.1).
+ */
 #define XPRT_RDMA_BC_REQUESTS	16u
 
-/* Bytes of the largest callback, and of its Reply */
+/* Size in bytes of the largest callback, and of the largest Reply to one */
 #define XPRT_RDMA_BC_SIZE	4096u
 
-/* For allocations with the send lock held. While it is held, this transport can
- * neither clean pages nor be closed. So fail rather than wait for memory that
- * may never come free; sunrpc tries again. A connection is made with what one
- * RPC at a time takes, for which a transport that is swapped over may use the
- * kernel's reserve. What only makes it faster must leave that reserve alone.
+/* GFP flags for allocations while the send lock is held. During that time this
+ * transport can neither clean pages nor be closed. So these allocations fail rather
+ * than wait for memory that may never be freed, and sunrpc tries again.
+ *
+ * XPRT_RDMA_GFP_CONNECT is for the resources that let a new connection carry one RPC
+ * at a time. A transport that is used for swap may take them from the kernel's memory
+ * reserve. XPRT_RDMA_GFP is for resources that only make the connection faster. They
+ * must not come from that reserve.
  */
 #define XPRT_RDMA_GFP_CONNECT	(GFP_NOIO | __GFP_NORETRY | __GFP_NOWARN)
 #define XPRT_RDMA_GFP		(XPRT_RDMA_GFP_CONNECT | __GFP_NOMEMALLOC)
 
-/* Bytes of the buffer that a slot is made with: most RPCs take no more. */
+/* Size in bytes of the buffer that a new slot gets. Most RPCs need no more. */
 #define XPRT_RDMA_BUF_SIZE	2048u
 
 /* The longest Call that can be told to be sent as a group: a WRITE of that payload */
@@ -51,12 +57,14 @@
 #define XPRT_RDMA_DEF_INLINE	4096u
 #define XPRT_RDMA_DEF_V2_INLINE	16384u
 
-/* The first delay between attempts to connect that fail */
+/* Delay after the first attempt to connect that fails */
 #define XPRT_RDMA_REESTABLISH_MIN	(5 * HZ)
 
-/* Receives a connection has before its version is known */
+/* Number of Receives that a connection has before its version is known */
 #define XPRT_RDMA_FIRST_RECVS	4u
-/* Calls that a new connection has Receives for; more as they are sent */
+/* Number of Calls that a new connection has Receives for. More Receives are added when
+ * more Calls are in flight.
+ */
 #define XPRT_RDMA_FIRST_CALLS	8u
 
 struct xprt_rdma;
@@ -64,20 +72,21 @@ struct xprt_rdma_req;
 
 /**
  * struct xprt_rdma_mr - a memory region, registered for one RPC at a time
- * @mr_list: on the pool (xr_mr_free) or on the RPC (rr_mrs), under xr_mr_lock
- * @mr_all: on xr_mr_all, for as long as the region exists
+ * @mr_list: link in the pool (xr_mr_free) or in an RPC's list (rr_mrs); under xr_mr_lock
+ * @mr_all: link in xr_mr_all, as long as the region exists
  * @mr_xprt: transport
- * @mr_cid: its completion ID
+ * @mr_cid: completion ID
  * @mr_ib: the verbs object
- * @mr_sg: pages mapped, an array of cz_mr_pages entries
- * @mr_nents: entries of @mr_sg in use; 0: nothing is DMA-mapped
- * @mr_hold_from: the first entry of @mr_sg whose page is held
- * @mr_hold_to: the one behind the last
+ * @mr_sg: the mapped pages, an array of cz_mr_pages entries
+ * @mr_nents: number of entries of @mr_sg in use; 0 if nothing is DMA-mapped
+ * @mr_hold_from: index of the first entry of @mr_sg whose page is referenced
+ * @mr_hold_to: index behind the last such entry
  * @mr_dir: DMA direction of the mapping
- * @mr_seg: what the peer is told
- * @mr_cqe: completion of registration or invalidation, if it fails
- * @mr_reg: registration request, consumed when posted
- * @mr_inv: invalidation request
+ * @mr_seg: the segment that the peer is told
+ * @mr_cqe: completion of an unsignaled registration or invalidation, which has one
+ *	only if it fails
+ * @mr_reg: registration work request, filled in for each use
+ * @mr_inv: invalidation work request, filled in for each use
  */
 struct xprt_rdma_mr {
 	struct list_head	mr_list;
@@ -97,15 +106,16 @@ struct xprt_rdma_mr {
 };
 
 /**
- * struct xprt_rdma_send - one message on its way out
- * @sn_send: the Send: transport header, and what goes inline. It is on xr_send_free,
- *	or in posting order on xr_send_busy, or parked in the line for send queue
- *	entries; all that under xr_send_lock. Its slots are those of its chain.
- * @sn_req: while it is parked: the RPC whose Call it is
- * @sn_wanted: bytes that its buffer was to have; it may have less
+ * struct xprt_rdma_send - one message to be sent
+ * @sn_send: the Send. Its buffer has the transport header and the inline part of the
+ *	message. An idle Send is on xr_send_free. A posted one is on xr_send_busy, in
+ *	posting order. A parked one is in the line for send queue entries. xr_send_lock
+ *	protects all three. sd_slots is the number of work requests in its chain.
+ * @sn_req: the RPC whose Call it carries, while it is parked
+ * @sn_wanted: size in bytes that was wanted for its buffer, which may be smaller
  *
- * A Send owns a copy of everything inline, so the RPC it was made for may go
- * away before the device has looked at it.
+ * A Send has a copy of the whole inline message. So its RPC may end before the device
+ * has read it.
  */
 struct xprt_rdma_send {
 	struct rpcrdma_send	sn_send;
@@ -115,8 +125,8 @@ struct xprt_rdma_send {
 
 /**
  * struct xprt_rdma_offer - one chunk offered to the server
- * @of_out: the chunk as the codec wants it; of_out.co_segs is @of_segs
- * @of_segs: its segments
+ * @of_out: the chunk in the form that the encoder takes; of_out.co_segs is @of_segs
+ * @of_segs: segments of the chunk
  */
 struct xprt_rdma_offer {
 	struct rpcrdma_chunk_out	of_out;
@@ -148,36 +158,37 @@ struct xprt_rdma_owed {
 
 /**
  * struct xprt_rdma_req - an RPC slot
- * @rr_slot: what sunrpc knows; its memory is cleared by sunrpc at will
- * @rr_free: on xr_req_free, under xprt->reserve_lock
- * @rr_all: on xr_req_all
+ * @rr_slot: sunrpc's part of the slot, which sunrpc may clear at any time
+ * @rr_free: link in xr_req_free, under xprt->reserve_lock; or in xr_bc_free, under
+ *	xprt->bc_pa_lock
+ * @rr_all: link in xr_req_all
  * @rr_buf: Call and Reply buffer, kept from RPC to RPC
- * @rr_buf_size: bytes of @rr_buf
- * @rr_plan: forms chosen for this RPC
- * @rr_retry: what errors have taught about it
- * @rr_extra: credits and Receives beyond those of any Call
- * @rr_resend: it met an error and is to be sent again; set under
- *	xprt->queue_lock, cleared by who sends it
- * @rr_call_copy: its Call, if that had to be copied to be registered
- * @rr_reply_copy: likewise, where its Reply goes
- * @rr_sent: posted on the present connection, and no Reply has come; under
- *	xr_send_lock, or transport_lock when sunrpc has given the RPC up
- * @rr_parked: its Call, as long as there is no room for it in the send queue; under
- *	xr_send_lock
- * @rr_bc_cookie: slot for a callback: the connection that it came on
- * @rr_doomed: the Reply was an error or made no sense: never send it again
- * @rr_mrs: regions registered for it, under xr_mr_lock
+ * @rr_buf_size: size of @rr_buf in bytes
+ * @rr_plan: forms chosen for the Call and the Reply
+ * @rr_retry: what errors in answer to this RPC require of its next Call
+ * @rr_extra: credits and Receives that the Call has beyond those of any other Call
+ * @rr_resend: the Call met an error and must be sent again; set under
+ *	xprt->queue_lock, cleared by the task that sends it
+ * @rr_call_copy: copy of the Call, if the Call had to be copied to be registered
+ * @rr_reply_copy: pages that receive the Reply, if it has to be copied out of them
+ * @rr_sent: the Call was posted on the present connection, and its Reply has not come;
+ *	under xr_send_lock, or under transport_lock once sunrpc has given up the RPC
+ * @rr_parked: Send with the Call, while that is parked; under xr_send_lock
+ * @rr_bc_cookie: in a callback's slot, the connect_cookie of the connection that the
+ *	callback came on
+ * @rr_doomed: the Reply was an error or was malformed; the Call must never be sent again
+ * @rr_mrs: regions registered for the RPC, under xr_mr_lock
  * @rr_read: the Read chunk offered, if the plan has one
  * @rr_write: the Write chunk or Reply chunk offered, if the plan has one
- * @rr_inv_cqe: completion of the last local invalidation
- * @rr_fencing: that is posted, and has not been dealt with
- * @rr_msg: the message that holds the Reply, from match to completion
- * @rr_reply_written: bytes in the Write chunk or Reply chunk
+ * @rr_inv_cqe: completion of the RPC's last local invalidation
+ * @rr_fencing: 1 while that invalidation is posted and its completion not yet handled
+ * @rr_msg: the message with the Reply, from match to completion
+ * @rr_reply_written: number of bytes in the Write chunk or Reply chunk
  * @rr_reply_status: 0, or the errno to end the RPC with
- * @rr_fenced: an abandoned RPC's last invalidation is finished
+ * @rr_fenced: completed when an abandoned RPC's last invalidation has finished
  *
- * Owned by sunrpc from alloc_slot to free_slot. The reply side may touch it
- * only while the rpc_rqst is pinned.
+ * sunrpc owns the slot from alloc_slot to free_slot. The code that handles Replies may
+ * touch it only while the rpc_rqst is pinned.
  */
 struct xprt_rdma_req {
 	struct rpc_rqst		rr_slot;
@@ -211,18 +222,19 @@ struct xprt_rdma_req {
  * @cs_read_chunks: Calls with a Read chunk or Position Zero chunk
  * @cs_write_chunks: Calls with a Write chunk
  * @cs_reply_chunks: Calls with a Reply chunk
- * @cs_bytes_out: bytes of payload the server may have read
- * @cs_bytes_in: bytes of payload the server has written
- * @cs_pullup: bytes of data copied into inline Calls
- * @cs_fixup: bytes of data copied out of inline Replies
- * @cs_hardway: bytes of Call buffers that had to grow
+ * @cs_bytes_out: bytes of page lists offered in Read chunks
+ * @cs_bytes_in: bytes that the server has written to Write chunks and Reply chunks
+ * @cs_pullup: bytes of page lists copied into inline Calls
+ * @cs_fixup: bytes copied out of inline Replies to places behind the head
+ * @cs_hardway: bytes by which the buffers of slots have grown
  * @cs_failed_marshals: Calls that could not be built
  * @cs_bad_replies: Replies that ended an RPC with an error
  * @cs_nomsg_calls: Calls sent as RDMA_NOMSG
- * @cs_recycled: regions given up with a connection
+ * @cs_recycled: regions destroyed with their connection
  * @cs_allocated: regions allocated
  * @cs_local_inv: RPCs that needed local invalidation
- * @cs_empty_sends: Calls that had to wait for send queue room
+ * @cs_empty_sends: number of times that a Call had to wait for a Send, or for send queue
+ *	entries
  */
 struct xprt_rdma_stats {
 	unsigned long		cs_read_chunks;
@@ -244,63 +256,66 @@ struct xprt_rdma_stats {
 
 /**
  * struct xprt_rdma - an RPC transport
- * @xr_xprt: what sunrpc knows
- * @xr_conn: the connection; set up anew for each attempt, by whoever holds the
- *	transport's send lock
+ * @xr_xprt: sunrpc's part of the transport
+ * @xr_conn: the connection. The holder of the transport's send lock sets it up anew
+ *	for each attempt to connect.
  * @xr_window: forward credits; written under xprt->transport_lock
- * @xr_owed: the RPCs that were given up and hold their credits, as many as the window
- *	counts, under xprt->transport_lock
- * @xr_v1_only: the server could not stand version 2: do not try it again
- * @xr_v2_spoken: it has spoken version 2 since it was last forgiven xr_v1_only
- * @xr_no_memory: the last attempt to connect failed for want of memory
- * @xr_connect_work: connects
+ * @xr_owed: RPCs that were given up and whose Calls still use credits; xr_window.wn_owed
+ *	entries, under xprt->transport_lock
+ * @xr_v1_only: the server failed with version 2; do not try version 2 again
+ * @xr_v2_spoken: the server has spoken version 2, so @xr_v1_only is cleared once, and
+ *	this with it (xprt_rdma_open_any())
+ * @xr_no_memory: the last attempt to connect failed for lack of memory
+ * @xr_connect_work: work that connects
  * @xr_timeout: RPC timeout set by set_connect_timeout
  * @xr_srcaddr: our address on the present or latest connection
  * @xr_req_free: slots not in use, under xprt->reserve_lock
  * @xr_req_all: all slots, under xprt->reserve_lock
- * @xr_nreqs: how many
- * @xr_mr_lock: regions, and the rr_mrs of every slot
+ * @xr_nreqs: number of slots
+ * @xr_mr_lock: protects the regions, and the rr_mrs of every slot
  * @xr_mr_free: regions not in use
- * @xr_mr_all: all regions of this connection
- * @xr_send_lock: Sends
- * @xr_send_free: Sends not in use, last used first
- * @xr_send_busy: Sends posted, in order
+ * @xr_mr_all: all regions of the connection
+ * @xr_send_lock: protects the Sends
+ * @xr_send_free: Sends not in use, the last used one first
+ * @xr_send_busy: posted Sends, in posting order
  * @xr_teardown: woken when the regions of a dead connection are gone
- * @xr_pad: where a server may put the roundup of a Write chunk (G-03)
+ * @xr_pad: memory that a server may write the roundup of a Write chunk to (G-03)
  * @xr_bc_free: callback slots not in use, under xprt->bc_pa_lock
- * @xr_bc_waiting: callbacks (mi_list) that wait for a slot, under xprt->bc_pa_lock
- * @xr_bc_nwaiting: how many
- * @xr_bc_enabled: there is a callback service to queue to, under
+ * @xr_bc_waiting: messages with callbacks that wait for a slot, linked by mi_list; under
  *	xprt->bc_pa_lock
- * @xr_stats: mountstats
+ * @xr_bc_nwaiting: number of messages on @xr_bc_waiting
+ * @xr_bc_enabled: there is a callback service to queue callbacks to; under
+ *	xprt->bc_pa_lock
+ * @xr_stats: statistics for mountstats
  * @xr_device: name of the device of the present or latest connection
- * @xr_debugfs: file that shows all this
+ * @xr_debugfs: the transport's file in debugfs
  * @xr_sizes: resources of the connection
- * @xr_vers: version the connection speaks; 0: not settled yet. Set before the
- *	connection is used, never changed while it is
- * @xr_v2_inline: bytes of the largest inline message in version 2, as announced
+ * @xr_vers: version that the connection speaks, or 0 until it is settled. It is set
+ *	before the connection is used, and never changes while the connection is in use.
+ * @xr_v2_inline: size in bytes of the largest inline message in version 2, as announced
  *	on this connection
  * @xr_negotiate_xid: XID of our CONNPROP
- * @xr_negotiate_at: when it was sent
- * @xr_negotiate_asked: our CONNPROP is on its way, if not sent
+ * @xr_negotiate_at: time when the first message was sent
+ * @xr_negotiate_asked: our CONNPROP has been sent or is about to be sent
  * @xr_props_heard: the server has announced its properties
  * @xr_fell_back: the server has refused version 2 on this connection
  * @xr_no_long: the server has refused RDMA2_NOMSG on this connection
- * @xr_write_max: bytes of the largest item that is better sent than fetched by RDMA Read,
- *	if there are credits for it; 0: none is. Written by completion handlers
- * @xr_sends: all Sends, an array of @xr_nsends
- * @xr_nsends: how many
- * @xr_unsignaled: Sends since the last one that asked for a completion, under
- *	xr_send_lock
- * @xr_answers: send queue entries that Calls leave to answers to callbacks
+ * @xr_write_max: number of bytes in the largest item that is better sent than fetched by
+ *	RDMA Read, if there are credits for it; 0 if no item is. Written by completion
+ *	handlers.
+ * @xr_sends: all Sends, an array
+ * @xr_nsends: number of entries of @xr_sends
+ * @xr_unsignaled: number of Sends since the last signaled one, under xr_send_lock
+ * @xr_answers: number of send queue entries that Calls leave for answers to callbacks
  * @xr_rtx: what we have announced of the round-trip extension
  * @xr_no_rtx: the server has refused a Call in that form on this connection
- * @xr_spare_max: Receives for Replies beyond the first of each that there may be
- * @xr_spare: how many there are
- * @xr_spare_free: how many no Call has taken, under xprt->transport_lock
+ * @xr_spare_max: maximum number of Receives for Replies beyond the first of each
+ * @xr_spare: number of such Receives
+ * @xr_spare_free: number of such Receives that no Call has taken, under
+ *	xprt->transport_lock
  *
- * What follows @xr_debugfs lasts as long as one connection: it is cleared at once when
- * the next one begins.
+ * The members behind @xr_debugfs belong to one connection. They are cleared together
+ * when the next connection begins.
  */
 struct xprt_rdma {
 	struct rpc_xprt			xr_xprt;
@@ -336,7 +351,7 @@ struct xprt_rdma {
 	char				xr_device[IB_DEVICE_NAME_MAX];
 	struct dentry			*xr_debugfs;
 
-	/* Everything from here on is cleared when a connection begins */
+	/* All members from here on are cleared when a connection begins. */
 	struct rpcrdma_client_sizes	xr_sizes;
 	u32				xr_vers;
 	u32				xr_v2_inline;
@@ -363,10 +378,10 @@ static inline struct xprt_rdma *xprt_rdma_from(struct rpc_xprt *xprt)
 	return container_of(xprt, struct xprt_rdma, xr_xprt);
 }
 
-/* The connection was of use: a Reply was accepted, or a callback answered. So
- * the next reconnect need not be delayed. An answer to our first message of
- * version 2 is not enough, nor is a message that nobody asked for, or one that
- * breaks the connection.
+/* Called when the connection has been of use: a Reply has ended an RPC, or a callback
+ * has been answered. The next attempt to connect then need not be delayed. Three kinds
+ * of message do not count: the answer to our CONNPROP, a message that nobody asked for,
+ * and one that breaks the connection.
  */
 static inline void xprt_rdma_useful(struct xprt_rdma *xr)
 {
@@ -379,8 +394,8 @@ static inline struct xprt_rdma_req *xprt_rdma_req_from(struct rpc_rqst *rqst)
 	return container_of(rqst, struct xprt_rdma_req, rr_slot);
 }
 
-/* Reads the header of a message, once the version is settled: see
- * rpcrdma1_decode_reply(). Returns the verdict.
+/* Decodes the header of a message once the version is settled, and returns the
+ * verdict. See rpcrdma1_decode_reply().
  */
 static inline enum rpcrdma_verdict
 xprt_rdma_reply_decode(const struct xprt_rdma *xr, struct rpcrdma_msg_in *msg,
@@ -474,15 +489,15 @@ bool xprt_rdma_credit_take_extra(struct xprt_rdma *xr,
 void xprt_rdma_credit_drop_extra(struct xprt_rdma *xr,
 				 struct xprt_rdma_req *req);
 
-/* An RPC takes a credit, unless it has one. Returns false if there is none left: then
- * sunrpc wakes it when there is.
+/* Takes a credit for an RPC, unless it has one. Returns false if no credit is left;
+ * sunrpc then wakes the RPC when there is one.
  */
 static inline bool xprt_rdma_credit_take(struct rpc_rqst *rqst)
 {
 	return xprt_request_get_cong(rqst->rq_xprt, rqst);
 }
 
-/* Credits that Calls are using, whether somebody waits for their Replies or not */
+/* Number of credits that Calls use, whether an RPC still waits for the Reply or not */
 static inline u32 xprt_rdma_credit_in_flight(struct xprt_rdma *xr)
 {
 	struct rpc_xprt *xprt = &xr->xr_xprt;
@@ -494,8 +509,9 @@ static inline u32 xprt_rdma_credit_in_flight(struct xprt_rdma *xr)
 	return calls;
 }
 
-/* Does no RPC that somebody waits for hold a credit, or ever get one? A grant that shrinks
- * below the credits of groups in flight is no reason: they come back (RTX-81).
+/* Returns whether no RPC that was not given up holds a credit or will ever get one. A grant
+ * that shrinks below the credits of groups in flight is no reason, because these credits
+ * come back (RTX-81).
  */
 static inline bool xprt_rdma_credit_is_stuck(const struct xprt_rdma *xr)
 {
@@ -505,18 +521,20 @@ static inline bool xprt_rdma_credit_is_stuck(const struct xprt_rdma *xr)
 	       (!READ_ONCE(win->wn_more) || !READ_ONCE(xr->xr_xprt.cong));
 }
 
-/* Everything sent so far is lost. Context: send lock held. */
+/* Tells sunrpc that all Calls sent so far are lost. Context: send lock held. */
 static inline void xprt_rdma_credit_next_cookie(struct xprt_rdma *xr)
 {
 	xr->xr_xprt.connect_cookie++;
 }
 
-/* For sunrpc, this RPC was not sent on the present connection. Context: queue_lock
- * held.
+/* Tells sunrpc that this RPC was not sent on the present connection. Context:
+ * queue_lock held.
  */
 static inline void xprt_rdma_credit_unsent(struct rpc_rqst *rqst)
 {
-	/* Pairs with xprt_rdma_send_request(): what was done before can be seen. */
+	/* A sender that sees this cookie also sees what was done before. Pairs with
+	 * xprt_rdma_send_request().
+	 */
 	smp_store_release(&rqst->rq_connect_cookie,
 			  rqst->rq_xprt->connect_cookie - 1);
 }
@@ -592,22 +610,23 @@ int xprt_rdma_recv_limit(struct xprt_rdma *xr);
 int xprt_rdma_recv_expect(struct xprt_rdma *xr, u32 replies, gfp_t gfp);
 void xprt_rdma_recv_make_spare(struct xprt_rdma *xr);
 
-/* Receives for the Replies to as many Calls as there can be */
+/* Number of Receives for the Replies to the largest possible number of Calls */
 static inline u32 xprt_rdma_recv_most(const struct xprt_rdma *xr)
 {
 	return xr->xr_sizes.cz_requests * RPCRDMA_MSG_RECVS;
 }
 
-/* Receives for other messages than Replies: for callbacks, for what takes no
- * credit, and the batch that waits to be posted. They are always there. And those for
- * Replies that take several, beyond the first of each, once there are any.
+/* Number of Receives for messages other than Replies: for callbacks, for messages that
+ * take no credit, and for the batch that waits to be posted. These Receives always
+ * exist. Receives for Replies that take several, beyond the first of each, are counted
+ * as well once there are any.
  */
 static inline u32 xprt_rdma_recv_others(const struct xprt_rdma *xr)
 {
 	return xr->xr_sizes.cz_recvs - xprt_rdma_recv_most(xr) + xr->xr_spare;
 }
 
-/* How many Receives there are for Replies */
+/* Number of Receives that exist for Replies */
 static inline u32 xprt_rdma_recv_expected(const struct xprt_rdma *xr)
 {
 	u32 recvs = xr->xr_conn.cn_recvs.rp_count;

@@ -2,20 +2,20 @@
 /*
  * Chunk lists as arithmetic on streams.
  *
- * An RPC message that lost pieces to chunks exists twice: as the *unreduced
- * stream*, which the RPC layer produces and consumes and in which positions
- * and offsets count, and as the *body*, the bytes that are left and travel
- * inline, in a Position Zero chunk or in the Reply chunk. Every question about
- * the way from one to the other is answered here: which bytes are where, do
- * they fit together, what came back.
+ * An RPC message that is partly sent by RDMA has two forms. The *unreduced stream* is
+ * the whole message, which the RPC layer produces and consumes; positions and offsets
+ * count in it. The *body* consists of the bytes that are left when the chunks are taken
+ * out; it travels inline, in a Position Zero chunk or in the Reply chunk. This file
+ * computes which byte of one form is where in the other, whether chunks fit together,
+ * and which bytes a Reply returned.
  *
- * A piece takes its XDR roundup along when it leaves the stream (RFC 8166 3.4.5.2).
- * Lengths of pieces are therefore exact, and the room they have in the stream
+ * When a data item leaves the stream, its XDR roundup leaves with it (RFC 8166
+ * 3.4.5.2). So the length of an item is exact, and the room that it has in the stream
  * is a multiple of four.
  *
- * This room knows no pages, no memory regions and no upper layer. It relies
- * on what the codec has checked (segments are there, sums do not overflow) and
- * on nothing else a peer has said.
+ * This file knows no pages, no memory regions and no upper layer. It relies on what the
+ * codec has checked (the segments exist, sums do not overflow) and on nothing else that
+ * a peer has said.
  *
  * See RFC 8166 3.4, 4.3; G-03 to G-06, G-34, G-35.
  */
@@ -37,8 +37,8 @@
 /* Flavor and length of a credential or verifier */
 #define RPCRDMA_RPC_AUTH	8u
 
-/* RPCSEC_GSS (RFC 2203): the credential has version, procedure, sequence number
- * and service before the handle. This service leaves the message as it is.
+/* In a credential of RPCSEC_GSS (RFC 2203), version, procedure, sequence number and
+ * service precede the handle. The service "none" leaves the message as it is.
  */
 #define RPCRDMA_RPCSEC_GSS	6u
 #define RPCRDMA_GSS_CRED_MIN	16u
@@ -50,23 +50,22 @@ static u32 rpcrdma_xdr_pad(u32 length)
 	return -length % RPCRDMA_XDR_UNIT;
 }
 
-/* Room in the stream; 64 bits, because any length may come from a peer. */
+/* Bytes with roundup; 64 bits, because a peer may choose the length. */
 static u64 rpcrdma_xdr_room(u32 length)
 {
 	return (u64)length + rpcrdma_xdr_pad(length);
 }
 
 /**
- * rpcrdma_lists_check_call - do a Call's Read chunks fit into a stream
+ * rpcrdma_lists_check_call - do a Call's Read chunks fit into a stream?
  * @lists: the Call's lists
  * @body_len: bytes of body: inline, or the length of the Position Zero chunk
- * @max_len: bytes of unreduced stream that are accepted at most
+ * @max_len: bytes of the longest unreduced stream that is accepted
  * @stream_len: OUT: bytes of the unreduced stream, if %RPCRDMA_OK is returned
  *
- * Each chunk must begin where the body and the chunks before it can reach:
- * not inside the chunk before it, and not past the last byte there is to put
- * in between (RFC 8166 4.5.2). A chunk whose sender included the roundup and one
- * whose sender did not take the same room (G-04).
+ * A chunk must not begin inside the chunk before it. Nor may it begin farther behind
+ * that chunk than the body has bytes to put in between (RFC 8166 4.5.2). A chunk takes
+ * the same room in the stream whether its sender included the roundup or not (G-04).
  *
  * Context: any.
  * Return: %RPCRDMA_OK; %RPCRDMA_BAD_POSITION; or %RPCRDMA_BAD_LENGTH if the
@@ -235,7 +234,7 @@ bool rpcrdma_part_next(struct rpcrdma_part_iter *iter,
 	u32 gap, left = iter->pi_body_len - iter->pi_body;
 
 	while (rpcrdma_part_ahead(iter, &chunk, &item)) {
-		/* Never more than the body has, not even in a bad list */
+		/* Stay within the body even if the list is bad */
 		gap = max(chunk ? chunk->ck_position : item->im_position,
 			  iter->pi_stream);
 		gap = min(gap - iter->pi_stream, left);
@@ -254,7 +253,7 @@ bool rpcrdma_part_next(struct rpcrdma_part_iter *iter,
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_part_next);
 
-/* Does the credential at @cred, of @len bytes, protect the message body? */
+/* Does a credential of @len bytes at @cred protect the message body? */
 static bool rpcrdma_cred_wraps(u32 flavor, const u8 *cred, u32 len)
 {
 	if (flavor != RPCRDMA_RPCSEC_GSS)
@@ -266,16 +265,15 @@ static bool rpcrdma_cred_wraps(u32 flavor, const u8 *cred, u32 len)
 
 /**
  * rpcrdma_head_ends_well - may the head of a Call end where its data begins?
- * @position: where in the unreduced Call that is
- * @msg: body, of which the part in front of @position becomes the head
+ * @position: where in the unreduced Call the data begins
+ * @msg: body; its part in front of @position becomes the head
  * @len: bytes of @msg
  * @max_head: bytes of the longest head that upper layers can handle
  *
- * The RPC layers expect the header of a message in one piece; data that begin within it,
- * which no client has a reason to send, must not split it. They count on a head of no more
- * than a page. And where GSS has to check or decrypt the message in place, the head
- * must not end just where the client likes: G-27 has clients send no chunk at
- * all then.
+ * The RPC layers expect the RPC header in one piece, so data must not begin inside it; no
+ * client has a reason to send such data. The head must not be larger than a page. If GSS
+ * has to check or decrypt the message in place, a client must not choose where the head
+ * ends; by G-27 a client then sends no chunk.
  *
  * Context: any.
  * Return: false if the Call has to be rebuilt as one stream.
@@ -289,7 +287,7 @@ bool rpcrdma_head_ends_well(u32 position, const void *msg, u32 len,
 	position = min(position, len);
 	if (position > max_head)
 		return false;
-	/* Skips credential and verifier; @end never passes @position */
+	/* Skip credential and verifier; @end never passes @position */
 	for (i = 0; i < 2; i++) {
 		if (position < end || position - end < RPCRDMA_RPC_AUTH)
 			return false;
@@ -309,13 +307,13 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_head_ends_well);
 
 /**
  * rpcrdma_lists_keep_head - may the body stay where it was received?
- * @lists: the Call's lists, for which rpcrdma_lists_check_call() is content
- * @msg: body: the inline part of the Call
+ * @lists: the Call's lists, which rpcrdma_lists_check_call() found sound
+ * @msg: inline part of the Call, which is the body
  * @len: bytes of @msg
  * @max_head: bytes of the longest head that upper layers can handle
  *
- * If so, the only Read chunk takes a place of its own between the two parts of
- * the body, of which the first is the head.
+ * If the body stays, the only Read chunk is placed between the two parts of the body, and
+ * the first part is the head.
  *
  * Context: any.
  * Return: false if the Call has to be rebuilt as one stream.
@@ -329,7 +327,7 @@ bool rpcrdma_lists_keep_head(const struct rpcrdma_lists *lists, const void *msg,
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_lists_keep_head);
 
-/* False as soon as the chunk shows a handle other than the one seen before. */
+/* Returns false if the chunk has a handle that differs from those seen before. */
 static bool rpcrdma_chunk_same_handle(const struct rpcrdma_lists *lists,
 				      const struct rpcrdma_chunk *chunk,
 				      bool *seen, u32 *handle)
@@ -348,11 +346,11 @@ static bool rpcrdma_chunk_same_handle(const struct rpcrdma_lists *lists,
 }
 
 /**
- * rpcrdma_lists_single_handle - the handle a responder may invalidate
+ * rpcrdma_lists_single_handle - find the handle that a responder may invalidate
  * @lists: the Call's lists
  *
- * With several handles the requester has to invalidate by itself anyway, and
- * would not know which are left (RFC 8797 4.1). Segments of zero length count.
+ * If there are several handles, the requester has to invalidate the others anyway, and
+ * would not know which those are (RFC 8797 4.1). Segments of zero length count.
  *
  * Context: any; the buffer @lists was decoded from must still be there.
  * Return: the handle, if all segments of the Call have the same; 0 if there
@@ -380,16 +378,15 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_lists_single_handle);
 /**
  * rpcrdma_payload_assign - choose a Write chunk for an eligible result
  * @lists: the Call's lists
- * @payloads: what went to each chunk of the Write list; all zero at first
- * @used: chunks of the Write list that are spoken for; 0 at first
+ * @payloads: for each chunk of the Write list, the result assigned to it; all zero at first
+ * @used: number of chunks that have been assigned or skipped; 0 at first
  * @offset: where the result begins in the unreduced Reply
- * @length: its bytes, without roundup
+ * @length: bytes of the result, without roundup
  *
- * To be called once for each eligible result, in the order of the Reply. One
- * result takes one chunk, whatever is left of it included (RFC 8166 4.3.2). A
- * result of no bytes takes none, so that the chunk serves the next one
- * (RFC 8166 4.3.2.2). A chunk of no segments asks for its result in the stream, and
- * is used up by that (G-05).
+ * This is called once for each eligible result, in the order of the Reply. A result uses
+ * up one chunk, even if it does not fill it (RFC 8166 4.3.2). A result of no bytes uses
+ * no chunk, so that the chunk is left for the next result (RFC 8166 4.3.2.2). A chunk of
+ * no segments asks for its result in the stream, and is used up by it (G-05).
  *
  * Context: any.
  * Return: the index of the chunk; -ENOENT if the result stays in the stream;
@@ -419,7 +416,7 @@ int rpcrdma_payload_assign(const struct rpcrdma_lists *lists,
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_payload_assign);
 
-/* The first byte of the stream behind a payload and its roundup. */
+/* Offset in the stream of the first byte behind a payload and its roundup. */
 static u32 rpcrdma_payload_end(const struct rpcrdma_payload *payload,
 			       u32 stream_len)
 {
@@ -429,19 +426,19 @@ static u32 rpcrdma_payload_end(const struct rpcrdma_payload *payload,
 }
 
 /**
- * rpcrdma_payload_gap_next - take the next run of a Reply that stays in it
- * @payloads: what went to Write chunks, ascending by offset; entries of zero
+ * rpcrdma_payload_gap_next - get the next run of bytes that stays in a Reply
+ * @payloads: results that went to Write chunks, ascending by offset; entries of zero
  *	length do not count
  * @n: entries of @payloads
  * @stream_len: bytes of the unreduced Reply
- * @pos: IN/OUT: where the walk is in the unreduced Reply; 0 at first
- * @offset: OUT: where the run begins in it, if true is returned
- * @length: OUT: its bytes, never 0
+ * @pos: IN/OUT: position of the walk in the unreduced Reply; 0 at first
+ * @offset: OUT: where the run begins in the unreduced Reply, if true is returned
+ * @length: OUT: bytes of the run, never 0
  *
- * A payload takes its roundup out of the stream with it (RFC 8166 3.4.6.2).
+ * The roundup of a payload leaves the stream with it (RFC 8166 3.4.6.2).
  *
  * Context: any.
- * Return: false when the walk has come to the end of the Reply.
+ * Return: false when the walk has reached the end of the Reply.
  */
 bool rpcrdma_payload_gap_next(const struct rpcrdma_payload *payloads, u32 n,
 			      u32 stream_len, u32 *pos, u32 *offset,
@@ -472,7 +469,7 @@ bool rpcrdma_payload_gap_next(const struct rpcrdma_payload *payloads, u32 n,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_payload_gap_next);
 
 /**
- * rpcrdma_payload_body_len - size of a Reply without what went to Write chunks
+ * rpcrdma_payload_body_len - size of a Reply without the results in Write chunks
  * @payloads: as for rpcrdma_payload_gap_next()
  * @n: entries of @payloads
  * @stream_len: bytes of the unreduced Reply
@@ -493,11 +490,10 @@ u32 rpcrdma_payload_body_len(const struct rpcrdma_payload *payloads, u32 n,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_payload_body_len);
 
 /*
- * Compare one returned array with its offer. Only lengths are taken from what
- * came back (G-35). Data fills an array from its beginning (RFC 8166 3.4.6), so
- * behind a segment that is not full there can be no more of it; lengths that
- * a server forgot to rewrite are "all full" and pass (G-05). @total is 0 at
- * first.
+ * Compare one returned array of segments with its offer. Only the lengths of the
+ * returned array are used (G-35). Data fills an array from its beginning (RFC 8166
+ * 3.4.6), so no data may follow a segment that is not full. A server that did not
+ * rewrite the lengths returns full segments, which pass (G-05). @total is 0 at first.
  */
 static enum rpcrdma_verdict
 rpcrdma_chunk_check_returned(const struct rpcrdma_lists *lists,
@@ -529,22 +525,20 @@ rpcrdma_chunk_check_returned(const struct rpcrdma_lists *lists,
  * rpcrdma_lists_check_reply - compare a Reply's lists with what was offered
  * @hdr: the Reply, for which rpcrdma1_decode_reply() returned %RPCRDMA_OK
  * @writes: the Write list of the Call
- * @nwrites: its chunks
+ * @nwrites: number of chunks in @writes
  * @reply: the Reply chunk of the Call, or NULL
- * @written: OUT: bytes that came back in each of @writes; @nwrites entries
- * @reply_len: OUT: bytes that came back in @reply
+ * @written: OUT: bytes returned in each of @writes; @nwrites entries
+ * @reply_len: OUT: bytes returned in @reply
  *
- * The Write list has to have as many chunks as were offered, and each the
- * segments it was offered with, or none at all (G-05). No list at all is
- * taken for a list in which nothing was used, whatever was offered: servers
- * leave it out when an RPC fails before its results are built, it claims no
- * byte of our memory, and so there is nothing to protect (RFC 8166 8.1).
- * The same goes for the Reply chunk (RFC 8166 4.3.3); that an RDMA_NOMSG has one
- * was seen to by the decoder.
+ * The Write list must have as many chunks as were offered. Each chunk must have as many
+ * segments as were offered, or none (G-05). If there is no Write list at all, nothing was
+ * used: servers omit it when an RPC fails before its results are built. That is safe,
+ * because such a Reply claims no byte of our memory (RFC 8166 8.1). The same holds for
+ * the Reply chunk (RFC 8166 4.3.3). The decoder has checked that an RDMA_NOMSG has one.
  *
  * Context: any; the buffer @hdr was decoded from must still be there.
- * Return: %RPCRDMA_OK; %RPCRDMA_BAD_COUNT if chunks or segments are not those
- *	offered; %RPCRDMA_BAD_LENGTH if a length exceeds the offer or data is
+ * Return: %RPCRDMA_OK; %RPCRDMA_BAD_COUNT if the numbers of chunks or segments are not
+ *	those offered; %RPCRDMA_BAD_LENGTH if a length exceeds the offer or data is
  *	not in array order. After an error the OUT values are not to be used.
  */
 enum rpcrdma_verdict

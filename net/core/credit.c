@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Credits: what to advertise, and what to believe.
+ * Credits: how many to advertise, and how many of a peer's to use.
  *
- * A credit is one Send of a Call, and a Receive at the responder. So a Call that is one
- * Send has one credit, and is counted by whoever counts Calls. The credits that a Call
- * of several Sends has beyond its first are counted in the window. They are taken all at
- * once or not at all, and never waited for (RTX-78).
+ * A credit stands for one Send of a Call, and for a Receive at the responder. So a Call
+ * that is one Send has one credit, and it is counted where Calls are counted. The credits
+ * that a Call of several Sends has beyond its first are counted in the window. A Call takes
+ * all of them or none, and never waits for them (RTX-78).
  *
- * A window is five numbers' worth of arithmetic. Where it lives, what guards
- * it and who sleeps on it is not known here; neither is the direction it
- * serves, so that each direction has one of its own (rfc5666bis 8.2.1).
+ * A window is arithmetic on five numbers. This file does not know who owns a window, what
+ * protects it or who waits for it. It does not know the direction either: each direction
+ * has a window of its own (rfc5666bis 8.2.1).
  *
  * See RFC 8166 3.3; G-15, G-16.
  */
@@ -27,8 +27,8 @@
  * @win: the window
  * @requested: credits that will be asked for; 0 counts as 1
  *
- * One message is all that may be sent before the peer has granted anything
- * (RFC 8166 3.3.3), also after a reconnect.
+ * Only one message may be sent before the peer has granted credits (RFC 8166 3.3.3). That
+ * holds after a reconnect, too.
  *
  * Context: any; the caller serialises.
  */
@@ -43,15 +43,16 @@ void rpcrdma_window_reset(struct rpcrdma_window *win, u32 requested)
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_window_reset);
 
 /**
- * rpcrdma_window_grant - take over the grant of a valid Reply
+ * rpcrdma_window_grant - apply the grant of a valid Reply
  * @win: the window
  * @credit: rdma_credit as received, any value
  *
- * A grant of 0 would stop everything and counts as 1; what exceeds the request
- * could not be used, since no more Receives are there (RFC 8166 3.3.1).
+ * A grant of 0 would stop all traffic, so it counts as 1. A grant of more than was
+ * requested counts as the request, because there are no Receives for more Replies
+ * (RFC 8166 3.3.1).
  *
  * Context: any; the caller serialises.
- * Return: true if the grant in force is another one than before.
+ * Return: true if the grant has changed.
  */
 bool rpcrdma_window_grant(struct rpcrdma_window *win, u32 credit)
 {
@@ -64,15 +65,15 @@ bool rpcrdma_window_grant(struct rpcrdma_window *win, u32 credit)
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_window_grant);
 
 /**
- * rpcrdma_window_grant_error - take over the grant of an RDMA_ERROR
+ * rpcrdma_window_grant_error - apply the grant of an RDMA_ERROR
  * @win: the window
  * @credit: rdma_credit as received, any value
  *
- * An error whose XID is known speaks for the peer, but does not open a
- * connection's initial window (G-15).
+ * The grant of an error is valid if its XID is known. But an error does not open the
+ * initial window of a connection (G-15).
  *
  * Context: any; the caller serialises, and has matched the XID.
- * Return: true if the grant in force is another one than before.
+ * Return: true if the grant has changed.
  */
 bool rpcrdma_window_grant_error(struct rpcrdma_window *win, u32 credit)
 {
@@ -81,11 +82,11 @@ bool rpcrdma_window_grant_error(struct rpcrdma_window *win, u32 credit)
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_window_grant_error);
 
 /**
- * rpcrdma_window_owe - a Call in flight has been given up
+ * rpcrdma_window_owe - the RPC of a Call in flight has been given up
  * @win: the window
  *
- * The peer does not know that, and is still at it: the credit stays used until
- * the Reply comes, or the connection ends (RFC 8166 3.3.1).
+ * The peer does not know that, and still works on the Call: the credit stays in use until
+ * the Reply arrives, or the connection ends (RFC 8166 3.3.1).
  *
  * Context: any; the caller serialises.
  */
@@ -96,7 +97,7 @@ void rpcrdma_window_owe(struct rpcrdma_window *win)
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_window_owe);
 
 /**
- * rpcrdma_window_repay - a Reply has come that nobody waits for
+ * rpcrdma_window_repay - a Reply has arrived that no RPC waits for
  * @win: the window
  *
  * Context: any; the caller serialises.
@@ -176,13 +177,13 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_window_give_more);
 /**
  * rpcrdma_window_room - how many more Calls may be sent now
  * @win: the window
- * @in_flight: Calls sent and waited for
+ * @in_flight: Calls that are sent and whose RPCs still wait
  *
- * A grant may shrink below what is in flight (RFC 8166 3.3.1): then there is no
- * room until enough of it has come back.
+ * A grant may shrink below the number of credits in use (RFC 8166 3.3.1). Then there is
+ * no room until enough Replies have arrived.
  *
  * Context: any; the caller serialises.
- * Return: Calls; 0 if the window is full (RFC 8166 3.3.1).
+ * Return: number of Calls; 0 if the window is full.
  */
 u32 rpcrdma_window_room(const struct rpcrdma_window *win, u32 in_flight)
 {
@@ -195,7 +196,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_window_room);
 
 /**
  * rpcrdma_credit_advertise - the value to put in rdma_credit
- * @receives: messages this side can take at once
+ * @receives: messages that this side can receive at once
  *
  * Context: any.
  * Return: credits, never 0 (RFC 8166 3.3.1; rfc5666bis 8.2.1).

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Negotiation: what a client makes of the first answer on a connection.
+ * Negotiation: what a client concludes from the first answer on a connection.
  *
- * A client that speaks version 2 begins with a CONNPROP. What comes back
- * settles the version, for as long as the connection lives (version-two 7.3). That
- * nothing comes back, or that the connection is lost, is for whoever waits.
+ * A client that speaks version 2 begins with a CONNPROP. The answer settles the version
+ * for the life of the connection (version-two 7.3). The caller handles the case that no
+ * answer arrives, or that the connection is lost.
  *
  * See version-two 7; G-11, G-17, G-20.
  */
@@ -22,7 +22,7 @@ rpcrdma_negotiate_error(const struct rpcrdma_hdr *hdr)
 	if (hdr->hd_err == RPCRDMA2_ERR_VERS)
 		return rpcrdma2_fallback_vers(hdr) ? RPCRDMA_NEGOTIATE_V1 :
 						     RPCRDMA_NEGOTIATE_NONE;
-	/* ERR_CHUNK: a server that has not looked at the version */
+	/* ERR_CHUNK comes from a server that has not looked at the version */
 	return hdr->hd_v1_error ? RPCRDMA_NEGOTIATE_V1 :
 				  RPCRDMA_NEGOTIATE_V2_PLAIN;
 }
@@ -30,14 +30,14 @@ rpcrdma_negotiate_error(const struct rpcrdma_hdr *hdr)
 /**
  * rpcrdma_negotiate_answer - what does a message mean for the negotiation?
  * @hdr: its header, as decoded with %RPCRDMA2_NEGOTIATING
- * @verdict: what was made of it
+ * @verdict: verdict of the decoder
  * @xid: XID of our CONNPROP
  *
- * Who refuses our CONNPROP with an error of version 2 speaks version 2, and
- * knows nothing of our properties, nor we of its (G-17). An answer whose
- * properties are bad says as much, and its credits count; rpcrdma2_is_grant()
- * knows. An error that came in part is an error all the same (G-14); if it is
- * ERR_VERS without its range, version 1 is what remains to be tried.
+ * A peer that refuses our CONNPROP with an error of version 2 speaks version 2. Neither
+ * side then knows the properties of the other (G-17). The same holds if the answer has bad
+ * properties; its credits are still valid, see rpcrdma2_is_grant(). A truncated error is
+ * still an error (G-14). If it is an ERR_VERS without its range of versions, version 1
+ * is tried.
  *
  * Context: any.
  * Return: how to go on.
@@ -59,7 +59,7 @@ rpcrdma_negotiate_answer(const struct rpcrdma_hdr *hdr,
 		return hdr->hd_err == RPCRDMA2_ERR_VERS ?
 		       RPCRDMA_NEGOTIATE_V1 : RPCRDMA_NEGOTIATE_V2_PLAIN;
 	default:
-		/* A Reply to no Call */
+		/* A Reply, although no Call was sent */
 		return RPCRDMA_NEGOTIATE_WAIT;
 	}
 }

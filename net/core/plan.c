@@ -2,21 +2,20 @@
 /*
  * Plans: which form each half of an RPC takes.
  *
- * The requester decides about both halves before anything is registered,
- * because in version 1 there is no way to provide more room later (RFC 8166 4.3.3).
- * The responder then makes the best of what it was given. Both decisions are
- * arithmetic on lengths and on the size of the header that will really be
- * sent (RFC 8166 3.5); nothing here has seen a page, a memory region or a work
- * request.
+ * The requester decides about both halves before anything is registered, because in
+ * version 1 it cannot provide more room later (RFC 8166 4.3.3). The responder then
+ * chooses among the forms that it was offered. Both decisions are arithmetic on lengths
+ * and on the size of the header that will really be sent (RFC 8166 3.5). This file
+ * knows no page, memory region or work request.
  *
- * Forms are tried from the cheapest to the one that always works: inline,
- * inline with one item taken out, everything by RDMA (RFC 8166 3.5.1, 3.5.3).
- * Never part of a body inline and part of it by RDMA (RFC 8166 3.5.3).
+ * Forms are tried from the cheapest to the one that always works: inline, inline with
+ * one item taken out, everything by RDMA (RFC 8166 3.5.1, 3.5.3). A body is never sent
+ * partly inline and partly by RDMA (RFC 8166 3.5.3).
  *
- * With a peer that does the round-trip extension, a message that does not fit may stay
- * inline all the same, in several transmissions, if there are credits for them now, or
- * Receives (RTX-78, RTX-98). Groups are tried behind inline, and in front of chunks. The
- * caller takes what the plan asks for; if that is gone meanwhile, it plans again.
+ * With a peer that has the round-trip extension, a message that does not fit may still stay
+ * inline, in several transmissions, if there are credits or Receives for them now (RTX-78,
+ * RTX-98). A group is tried after inline and before chunks. The caller takes what the plan
+ * asks for. If that is no longer free, the caller plans again.
  */
 
 #include <linux/errno.h>
@@ -55,7 +54,7 @@ static bool rpcrdma_plan_segs_ok(const struct rpcrdma_plan_args *args,
 	return !args->pa_segs_max || nsegs <= args->pa_segs_max;
 }
 
-/* What is left of a message when its item has gone. */
+/* The length of a message without its item */
 static u32 rpcrdma_plan_reduced(u32 len, u32 item)
 {
 	return len - min(len, item);
@@ -91,9 +90,9 @@ static bool rpcrdma_plan_reply_group(const struct rpcrdma_limits *limits,
 }
 
 /*
- * The smallest provision that is good for the largest Reply (RFC 8166 4.3.3). With
- * a Write chunk or a Reply chunk, never both: deployed servers have not seen
- * the combination from a Linux client.
+ * Choose the smallest provision that is enough for the largest Reply (RFC 8166 4.3.3).
+ * This is a Write chunk or a Reply chunk, never both: Linux clients do not send both, so
+ * deployed servers have not been tested with that.
  */
 static enum rpcrdma_reply_form
 rpcrdma_plan_reply(const struct rpcrdma_limits *limits,
@@ -216,7 +215,7 @@ static int rpcrdma_plan_try(const struct rpcrdma_limits *limits,
 		nwritesegs = args->pa_reply_item_segs;
 	if (plan->pl_reply == RPCRDMA_REPLY_LONG) {
 		nreplysegs = args->pa_reply_segs;
-		/* It comes back with all of its segments (RFC 8166 4.3.3) */
+		/* The Reply returns the chunk with all segments (RFC 8166 4.3.3) */
 		if (rpcrdma_plan_hdr_len(limits, 0, 0, nreplysegs) >
 		    limits->lm_inline_recv ||
 		    !rpcrdma_plan_segs_ok(args, nreplysegs))
@@ -231,18 +230,18 @@ static int rpcrdma_plan_try(const struct rpcrdma_limits *limits,
  * @args: what is known about the RPC
  * @plan: OUT: the decision, if 0 is returned
  *
- * The Reply comes first, since what is provided for it takes room in the
- * header of the Call. A security flavour that protects the stream forbids to
- * take items out of it (G-27): @args->pa_reduce is false then, and Short and
- * Long Messages remain.
+ * The form of the Reply is decided first, because the chunks provided for it take room
+ * in the header of the Call. If a security flavor protects the stream, no item may be
+ * taken out of it (G-27). @args->pa_reduce is false then, and only Short and Long
+ * Messages are possible.
  *
- * If the Call has to go by chunks, so has the Reply: Receives can be offered only in the
- * header of a group.
+ * If the Call has to go by chunks, the Reply has to as well, because Receives can be
+ * offered only in the header of a group.
  *
  * Context: any.
- * Return: 0; or -EMSGSIZE if not even the header of a Long Call fits a Send,
- *	or the header of a Long Reply a Receive, or a chunk would have to have
- *	more segments than it may, or a Long Call must not be.
+ * Return: 0; or -EMSGSIZE if the header of a Long Call does not fit a Send, or the header
+ *	of a Long Reply does not fit a Receive, or a chunk would need too many segments, or
+ *	@args forbid a Long Call.
  */
 int rpcrdma_plan_rpc(const struct rpcrdma_limits *limits,
 		     const struct rpcrdma_plan_args *args,
@@ -265,14 +264,14 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_plan_rpc);
  * @limits: limits of the connection
  * @hdr_len: bytes of the Reply's transport header, see rpcrdma1_reply_len()
  *	and rpcrdma2_reply_len()
- * @body_len: bytes of the Reply without what goes to Write chunks
+ * @body_len: bytes of the Reply without results that go to Write chunks
  * @has_reply_chunk: the Call offered a Reply chunk
- * @reply_chunk_len: bytes of it
- * @prefer_inline: answer inline if possible even though one was offered
+ * @reply_chunk_len: bytes of the Reply chunk
+ * @prefer_inline: answer inline if possible even though a Reply chunk was offered
  *
- * A Reply chunk that was offered is used (RFC 8166 4.3.3), unless it has no room at
- * all, which is the same as none (G-05). Nothing is sent that would overrun
- * the client's Receive or its Reply chunk (RFC 8166 4.5.3).
+ * A Reply chunk that was offered is used (RFC 8166 4.3.3). A chunk of no bytes counts as
+ * none (G-05). Nothing is sent that would overrun the client's Receive or its Reply chunk
+ * (RFC 8166 4.5.3).
  *
  * Context: any.
  * Return: the form; %RPCRDMA_ANSWER_ERROR if the Reply fits nowhere (G-13).

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What two peers tell each other before the first RPC, and what follows.
+ * What two peers tell each other before the first RPC, and the limits that follow.
  *
- * Version 1 has eight bytes for it, which ride on the connection request and
- * its answer (RFC 8797). Everything about a connection manager is kept out of
- * here: bytes come in, limits go out. A peer that says nothing, or nothing
- * intelligible, is an old one and gets the defaults (RFC 8797 5.1).
+ * In version 1 these are eight bytes of private data in the connection request and in its
+ * answer (RFC 8797). This file knows no connection manager: it turns bytes into limits. A
+ * peer that sends no such bytes, or none that can be understood, is an old one and gets
+ * the defaults (RFC 8797 5.1).
  *
- * Version 2 has messages for it, which wire/v2_props.c reads and writes.
- * Private data means nothing there (G-19).
+ * Version 2 has messages for this, which wire/v2_props.c reads and writes. Version 2
+ * ignores private data (G-19).
  *
  * Layout: RFC 8797 4.
  */
@@ -26,17 +26,17 @@
 #define RPCRDMA_CM_VERSION	1u
 #define RPCRDMA_CM_F_REMOTE_INV	0x01u
 
-/* Where things are in the block, in bytes */
+/* Offsets in the block of private data, in bytes */
 #define RPCRDMA_CM_AT_VERSION	4u
 #define RPCRDMA_CM_AT_FLAGS	5u
 #define RPCRDMA_CM_AT_SEND	6u
 #define RPCRDMA_CM_AT_RECV	7u
 
-/* Sizes travel in one byte each, as kibibytes less one */
+/* A size is sent in one byte, as the number of kibibytes minus one */
 #define RPCRDMA_CM_UNIT		1024u
 #define RPCRDMA_CM_SIZE_MAX	(256u * RPCRDMA_CM_UNIT)
 
-/* Rounds down: to promise less than there is does no harm. */
+/* Rounds down, because it is safe to promise less than there is. */
 static u8 rpcrdma_props_size_encode(u32 size)
 {
 	size = clamp(size, RPCRDMA_CM_UNIT, RPCRDMA_CM_SIZE_MAX);
@@ -48,7 +48,7 @@ static u32 rpcrdma_props_size_decode(u8 byte)
 	return (byte + 1u) * RPCRDMA_CM_UNIT;
 }
 
-/* What the peer takes one of our sizes to be, and goes by */
+/* The value that the peer decodes for one of our sizes */
 static u32 rpcrdma_props_size_told(u32 size)
 {
 	return rpcrdma_props_size_decode(rpcrdma_props_size_encode(size));
@@ -57,7 +57,7 @@ static u32 rpcrdma_props_size_told(u32 size)
 /**
  * rpcrdma_props_encode - write our private data
  * @buf: %RPCRDMA_CM_PRIVATE_LEN bytes
- * @priv: what to tell; sizes are rounded down to a multiple of 1024
+ * @priv: what to write; sizes are rounded down to a multiple of 1024
  *
  * Context: any.
  *
@@ -76,15 +76,15 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_props_encode);
 
 /**
  * rpcrdma_props_decode - find and read a peer's private data
- * @buf: what the connection manager handed over; may be NULL if @len is 0
- * @len: its bytes
- * @priv: OUT: the peer's word, if true is returned
+ * @buf: private data from the connection manager; may be NULL if @len is 0
+ * @len: bytes of @buf
+ * @priv: OUT: what the peer has said, if true is returned
  *
- * The block may be anywhere, because other layers share the field, and more
- * may follow it (RFC 8797 5.2). Reserved flags are ignored.
+ * The block may be anywhere in @buf, because other layers share the private data, and
+ * other data may follow it (RFC 8797 5.2). Reserved flags are ignored.
  *
  * Context: any.
- * Return: false if there is no block of a version we know.
+ * Return: false if there is no block of a known version.
  */
 bool rpcrdma_props_decode(const u8 *buf, u32 len,
 			  struct rpcrdma_cm_private *priv)
@@ -106,17 +106,17 @@ bool rpcrdma_props_decode(const u8 *buf, u32 len,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_props_decode);
 
 /**
- * rpcrdma_props_limits - fold both peers' properties into what holds
+ * rpcrdma_props_limits - compute the limits of a version 1 connection
  * @ours: our side
  * @peer_data: private data of the peer, or NULL
- * @peer_len: its bytes
+ * @peer_len: bytes of @peer_data
  * @limits: OUT: the limits of this connection, seen from our side
  *
- * Each direction is the smaller of what one side sends and the other receives
- * (RFC 8797 4.2), as the two have told each other: the peer knows our sizes only as
- * multiples of 1024. They may differ, and stay as they are until the connection
- * ends (RFC 8166 3.3.2). Nothing is invalidated remotely unless both sides
- * say so.
+ * The limit of each direction is the smaller of what one side sends and the other
+ * receives (RFC 8797 4.2). The peer knows our sizes as multiples of 1024, so the rounded
+ * sizes count. The two directions may differ. The limits do not change while the
+ * connection lasts (RFC 8166 3.3.2). Remote invalidation is used only if both sides have
+ * announced it.
  *
  * Context: any.
  */
@@ -137,7 +137,7 @@ void rpcrdma_props_limits(const struct rpcrdma_cm_private *ours,
 				     peer.cp_send_size);
 	limits->lm_peer_recv = peer.cp_recv_size;
 	limits->lm_hdr_extra = 0;
-	/* G-24: without chunks, and only if the upper layer is ready for it */
+	/* G-24: callbacks have no chunks, and need an upper layer that takes them */
 	limits->lm_brs = RPCRDMA2_BRS_INLINE;
 	limits->lm_our_brs = RPCRDMA2_BRS_INLINE;
 	limits->lm_remote_inv = ours->cp_remote_inv && peer.cp_remote_inv;
@@ -145,15 +145,15 @@ void rpcrdma_props_limits(const struct rpcrdma_cm_private *ours,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_props_limits);
 
 /**
- * rpcrdma2_props_limits - the limits of a version 2 connection
+ * rpcrdma2_props_limits - compute the limits of a version 2 connection
  * @ours: our side: the largest Send we make; the size of our Receives, as
  *	announced with RBSIZ; whether our device invalidates and is invalidated
- * @peer: what the peer announced; NULL: nothing, and defaults hold (version-two 5.3.4)
+ * @peer: properties of the peer; NULL if it announced none, and then the defaults hold
+ *	(version-two 5.3.4)
  * @limits: OUT: the limits of this connection, seen from our side
  *
- * A peer may announce what it likes: we send no more than fits our buffers
- * (version-two 11.1; G-18), and take part in invalidation if our device can
- * (version-two 8.4).
+ * Whatever the peer announces, we send no more than fits our buffers (version-two 11.1;
+ * G-18). We take part in remote invalidation if our device can (version-two 8.4).
  *
  * Context: any.
  */
@@ -183,7 +183,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_props_limits);
 /**
  * rpcrdma2_propsubset_has - is a property in a subset of a property set?
  * @words: the subset, as a bit map in host byte order
- * @nwords: its words; what is beyond them is not in the subset
+ * @nwords: number of words; a property beyond them is not in the subset
  * @index: position of the property in the set, from 0
  *
  * No message of version 2 carries a subset yet; extensions may (version-two 4.1).

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Retrying: what a requester does differently after an error of version 2.
+ * Retrying: what a requester changes in a Call after an error of version 2.
  *
- * Five of the errors tell what was wrong with a Call that could be right: too
- * many chunks, too many segments, too little room. The Call is then sent again
- * with the same XID, so that a server that has executed it already answers
- * from its memory (G-23). There is one remedy for each of them, tried once for
- * an RPC; and one for all errors that say that a server cannot take a Call in the form
- * of the round-trip extension: base form (RTX-88, RTX-89). So whatever a server says, an
- * RPC is sent seven times at most.
+ * Five of the errors mean that the Call could succeed in another form: it had too many
+ * chunks, too many segments or too little room. The Call is then sent again with the same
+ * XID, so a server that has already executed it answers from its reply cache (G-23).
+ * There is one remedy for each error, and it is tried once for an RPC. All errors that say
+ * that a server cannot take a Call in the form of the round-trip extension have one remedy
+ * in common: base form (RTX-88, RTX-89). So an RPC is sent at most seven times, whatever a
+ * server says.
  *
- * What a server asks for has to make sense: more than it was offered, and no
- * more than the upper layer has room for. All else is the end of the RPC: a
- * server that asks for what it has been given already will not be content with
- * the next try either.
+ * What a server asks for has to make sense: it must be more than the Call offered, and
+ * no more than the upper layer has room for. Otherwise the RPC ends: a server that asks
+ * for what it already has would not accept the next try either.
  *
  * See version-two 5.3.3; G-14, G-23.
  */
@@ -25,7 +24,7 @@
 
 #include <rpcrdma/retry.h>
 
-/* More Read chunks than the server takes: send all of the Call in a Position
+/* There were more Read chunks than the server takes. Send the whole Call in a Position
  * Zero chunk, which does not count (version-two 5.3.3).
  */
 static bool rpcrdma_retry_read_chunks(struct rpcrdma_retry *retry,
@@ -35,7 +34,9 @@ static bool rpcrdma_retry_read_chunks(struct rpcrdma_retry *retry,
 	return args->rg_call == RPCRDMA_CALL_READ;
 }
 
-/* All of the Reply in the Reply chunk (version-two 5.3.3) */
+/* There were more Write chunks than the server takes. Ask for the whole Reply in the Reply
+ * chunk (version-two 5.3.3).
+ */
 static bool rpcrdma_retry_write_chunks(struct rpcrdma_retry *retry,
 				       const struct rpcrdma_retry_args *args)
 {
@@ -51,7 +52,9 @@ static bool rpcrdma_retry_segments(struct rpcrdma_retry *retry, u32 max,
 	return max && max < args->rg_segs;
 }
 
-/* We send one Write chunk: its number is 1, or unknown (version-two 5.3.3). */
+/* The Write chunk was too small. There is only one, so its number is 1, or 0 if the
+ * server does not tell it (version-two 5.3.3).
+ */
 static bool rpcrdma_retry_write_len(struct rpcrdma_retry *retry, u32 index,
 				    u32 needed,
 				    const struct rpcrdma_retry_args *args)
@@ -61,9 +64,9 @@ static bool rpcrdma_retry_write_len(struct rpcrdma_retry *retry, u32 index,
 	       needed > args->rg_write_len && needed <= args->rg_write_max;
 }
 
-/* A Reply that fits neither a Receive nor the Reply chunk. If a Write chunk was
- * offered, the rest was too long, or the server takes no Write chunks at all
- * (version-two 5.3.3). A Reply chunk for everything helps in both cases.
+/* The Reply fits neither a Receive nor the Reply chunk. If a Write chunk was offered,
+ * either the rest of the Reply was too long, or the server takes no Write chunks
+ * (version-two 5.3.3). A Reply chunk for the whole Reply helps in both cases.
  */
 static bool rpcrdma_retry_reply_len(struct rpcrdma_retry *retry, u32 needed,
 				    const struct rpcrdma_retry_args *args)
@@ -110,15 +113,15 @@ bool rpcrdma_retry_ends_rtx(const struct rpcrdma_hdr *hdr,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_retry_ends_rtx);
 
 /**
- * rpcrdma_retry - can an RPC that met an error be sent again?
- * @retry: IN: what it has learned so far; OUT: if true is returned, also from
- *	this error
+ * rpcrdma_retry - can an RPC be sent again after an error?
+ * @retry: IN: what earlier errors have taught; OUT: if true is returned, also what this
+ *	error has taught
  * @hdr: header of the error, in a layout that could be parsed
- * @args: what the Call was like
+ * @args: what the Call offered
  *
  * Context: any.
- * Return: true, and the Call is to be sent again as @retry says; or false, and
- *	the RPC ends with an error.
+ * Return: true if the Call is to be sent again as @retry says; false if the RPC has to
+ *	end with an error.
  */
 bool rpcrdma_retry(struct rpcrdma_retry *retry, const struct rpcrdma_hdr *hdr,
 		   const struct rpcrdma_retry_args *args)
@@ -126,12 +129,12 @@ bool rpcrdma_retry(struct rpcrdma_retry *retry, const struct rpcrdma_hdr *hdr,
 	struct rpcrdma_retry next = *retry;
 	bool good;
 
-	/* There are no remedies in version 1. */
+	/* Errors of version 1 have no remedy */
 	if (hdr->hd_v1_error)
 		return false;
 	if (rpcrdma_retry_is_form(hdr->hd_err))
 		return rpcrdma_retry_form(retry, args);
-	/* Nor for the codes of other extensions */
+	/* Codes of other extensions have no remedy either */
 	if (hdr->hd_err > RPCRDMA2_ERR_SYSTEM ||
 	    retry->ry_tried & (1u << hdr->hd_err))
 		return false;

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sizes: a device's numbers in, queue depths and memory region counts out.
+ * Sizes: computes queue depths and memory region counts from the limits of a device.
  *
- * All sizing arithmetic of both sides is on this page, so that bringing up a
- * connection is nothing but asking for what was computed here. The verbs are
- * not known: the device room has filled in struct rpcrdma_device_caps, with
- * the quirks of particular devices already applied.
+ * All sizing arithmetic of client and server is here, so a connection only has to ask for
+ * the sizes that were computed. This file calls no verbs: struct rpcrdma_device_caps has
+ * the limits, in which quirks of particular devices are already taken into account.
  *
- * The pattern is the same throughout: work out what the wanted number of
- * requests takes; where the device has less, take away requests, and never
- * the room one RPC of the largest payload needs to get through. What is left
- * of a request is not less than 1, or the device is refused. Of a server, the
- * send queue gets shorter instead: there room can be waited for.
+ * The method is always the same. Compute what the wanted number of requests takes. If the
+ * device has less, lower the number of requests. The room that one RPC of the largest
+ * payload needs is never given up. If the device is too small for even one request, it
+ * is refused. A server instead gets a shorter send queue, because it can wait for room
+ * there.
  *
- * Limits of the device stay a local matter: they decide how many credits are
- * advertised on a connection from its beginning, not what a credit means
- * (RFC 8166 3.3.1).
+ * The limits of a device only decide how many credits a connection advertises from its
+ * beginning. They do not change what a credit means (RFC 8166 3.3.1).
  */
 
 #include <linux/errno.h>
@@ -31,37 +29,37 @@
 #include <rpcrdma/size.h>
 #include <rpcrdma/wire.h>
 
-/* A registration is two work requests: the making and the unmaking */
+/* A memory region takes two work requests: registration and invalidation */
 #define RPCRDMA_WRS_PER_MR		2u
 
 /*
- * SGEs per work request on a server. A page takes one; so this is how many
- * pages a Write covers, while every slot of a send queue has room for as many.
- * 32 SGEs are half a kilobyte, which is where common devices end by themselves
- * (mlx5: 30), and move a megabyte in 9 work requests.
+ * SGEs per work request on a server. A page takes one SGE, so this is the number of pages
+ * that a Write covers; but every slot of a send queue has room for that many SGEs. 32 SGEs
+ * take half a kilobyte, and common devices allow about as many (mlx5: 30). A megabyte then
+ * takes 9 work requests.
  */
 #define RPCRDMA_SERVER_SGES		32u
 
 /*
- * A server's send queue has room for so many transfers of the largest size,
- * and for the Replies to one Call in so many. Every slot has room for all SGEs,
- * so this is most of what an idle connection costs. Three megabytes on their way
- * keep a wire of 100 Gbit/s busy for 250 microseconds, and so many Replies one
- * for 20: many times what it takes to refill the queue.
+ * A server's send queue has room for this many transfers of the largest size, and for the
+ * Replies to half of the Calls. Every slot has room for all SGEs, so the queue is most of
+ * what an idle connection costs. Three transfers of a megabyte keep a wire of 100 Gbit/s
+ * busy for 250 microseconds, and the Replies keep it busy for 20. Refilling the queue takes
+ * much less time.
  */
 #define RPCRDMA_SERVER_TRANSFERS	3u
 #define RPCRDMA_SERVER_CALLS_PER_SEND	2u
 
 /*
- * Regions for RDMA Reads: what the worst Call takes, a chunk of the most
- * segments there may be, and one for each segment of an ordinary Call beside.
+ * Regions for RDMA Reads: as many as the largest Call takes, which is a chunk with the
+ * maximum number of segments, and besides one for each segment of an ordinary Call.
  */
 #define RPCRDMA_SERVER_READ_MRS		(RPCRDMA_MAX_SEGS + RPCRDMA_CLIENT_SEGS)
 
-/* An RDMA Read to a region: making that, the Read, unmaking it */
+/* An RDMA Read to a region takes a registration, the Read, and an invalidation */
 #define RPCRDMA_WRS_PER_READ_MR		(RPCRDMA_WRS_PER_MR + 1u)
 
-/* Every connection manager has one byte for the ORD on the wire */
+/* On the wire, every connection manager sends the ORD in one byte */
 #define RPCRDMA_ORD_MAX			255u
 
 static u32 rpcrdma_size_room(u32 limit, u64 taken)
@@ -72,15 +70,15 @@ static u32 rpcrdma_size_room(u32 limit, u64 taken)
 /**
  * rpcrdma_size_mrs - memory regions needed for a buffer
  * @nbytes: bytes of the buffer
- * @page_offset: where in a page it begins
+ * @page_offset: where in a page the buffer begins
  * @page_size: bytes of a page, not 0
- * @mr_pages: pages one region covers, not 0
+ * @mr_pages: pages that one region covers, not 0
  *
- * Right for a buffer without gaps: its first page may begin late and its last
- * one end early.
+ * The buffer has no gaps: only its first page may begin late, and only its last page may
+ * end early.
  *
  * Context: any.
- * Return: regions; 0 for no bytes.
+ * Return: number of regions; 0 if there are no bytes.
  */
 u32 rpcrdma_size_mrs(u32 nbytes, u32 page_offset, u32 page_size, u32 mr_pages)
 {
@@ -88,7 +86,7 @@ u32 rpcrdma_size_mrs(u32 nbytes, u32 page_offset, u32 page_size, u32 mr_pages)
 
 	if (!nbytes)
 		return 0;
-	/* In this order nothing overflows for any possible buffer */
+	/* This order of operations avoids overflow for every possible buffer */
 	page_offset %= page_size;
 	pages = nbytes / page_size;
 	pages += DIV_ROUND_UP(nbytes % page_size + page_offset, page_size);
@@ -98,10 +96,11 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_mrs);
 
 /**
  * rpcrdma_size_recv_batch - how many Receives to post at a time
- * @recvs: how many a connection has
+ * @recvs: Receives of the connection
  *
  * Context: any.
- * Return: a quarter of them, up to %RPCRDMA_RECV_BATCH; 0 or 1 is each at once.
+ * Return: a quarter of @recvs, up to %RPCRDMA_RECV_BATCH; 0 and 1 mean that each Receive
+ *	is posted at once.
  */
 u32 rpcrdma_size_recv_batch(u32 recvs)
 {
@@ -111,12 +110,14 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_recv_batch);
 
 /**
  * rpcrdma_size_recvs - how many Receives it takes to keep a promise
- * @messages: how many a peer may send before it gets an answer, at most half of
+ * @messages: how many messages a peer may send before it gets an answer, at most half of
  *	%U32_MAX
  *
+ * Fewer Receives than a batch may wait to be posted. The others must be at least
+ * @messages (RFC 8166 3.3.1).
+ *
  * Context: any.
- * Return: Receives; as many as promised are left while fewer than a batch wait
- *	to be posted (RFC 8166 3.3.1).
+ * Return: number of Receives.
  */
 u32 rpcrdma_size_recvs(u32 messages)
 {
@@ -125,12 +126,12 @@ u32 rpcrdma_size_recvs(u32 messages)
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_recvs);
 
 /**
- * rpcrdma_size_credits - how many credits some Receives are enough for
- * @recvs: how many Receives there can be
- * @others: messages that take none of these credits, and a Receive each
+ * rpcrdma_size_credits - how many credits a number of Receives is enough for
+ * @recvs: number of Receives
+ * @others: messages that take a Receive, but none of these credits
  *
- * The other way round than rpcrdma_size_recvs(), for an owner that cannot have as
- * many Receives as it wants (RFC 8166 3.3.1).
+ * This is the inverse of rpcrdma_size_recvs(), for an owner that cannot have as many
+ * Receives as it wants (RFC 8166 3.3.1).
  *
  * Context: any.
  * Return: credits; 0 if there are not enough Receives for @others and one more.
@@ -145,12 +146,12 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_credits);
 
 /**
  * rpcrdma_size_recvs_fit - how many more Receives fit into a budget
- * @bytes: what Receives take already
- * @bytes_max: what they may take
- * @size: bytes of each new one, not 0
+ * @bytes: bytes of the Receives that there are
+ * @bytes_max: bytes that Receives may take
+ * @size: bytes of each new Receive, not 0
  *
  * Context: any.
- * Return: Receives.
+ * Return: number of Receives.
  */
 u32 rpcrdma_size_recvs_fit(u64 bytes, u64 bytes_max, u32 size)
 {
@@ -161,17 +162,18 @@ u32 rpcrdma_size_recvs_fit(u64 bytes, u64 bytes_max, u32 size)
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_recvs_fit);
 
 /**
- * rpcrdma_size_targets - how a Receive is built that has targets
- * @pages: pages that it takes: 2, 4 or 8; 0: it has none
- * @page_size: bytes of a page
- * @rtx: OUT: xp_head, xp_seg and xp_nsegs; the rest is left alone
+ * rpcrdma_size_targets - compute the layout of a Receive with targets
+ * @pages: number of pages that the Receive takes: 2, 4 or 8; 0 if it has no targets
+ * @page_size: size of a page in bytes
+ * @rtx: OUT: xp_head, xp_seg and xp_nsegs; the other members are left alone
  *
- * The pages are adjacent, and the Receive begins late in the first one. So it is in one
- * piece, and each of the other pages is a segment. That is why segments are as large as
- * pages; where pages are larger than a message needs, there are no targets.
+ * The pages are adjacent, and the Receive begins late in the first page. So the Receive is
+ * contiguous, and each of the other pages is a segment. Therefore segments are as large as
+ * pages. Where pages are larger than a message needs, there are no targets.
  *
  * Context: any.
- * Return: bytes of the Receive (RBSIZ); 0: there are no targets, and the three words are 0.
+ * Return: size of the Receive in bytes (RBSIZ); or 0, and then there are no targets, and
+ *	the three words are 0.
  *
  * See rtx.rst 3.6, 7.1.
  */
@@ -187,14 +189,14 @@ u32 rpcrdma_size_targets(u32 pages, u32 page_size, struct rpcrdma2_rtx *rtx)
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_targets);
 
-/* Pages of the largest payload, when it begins anywhere in a page. */
+/* Pages of the largest payload, which may begin anywhere in a page */
 static u32 rpcrdma_size_payload_pages(u32 max_payload, u32 page_size)
 {
 	return max(rpcrdma_size_mrs(max_payload, page_size - 1, page_size, 1),
 		   1u);
 }
 
-/* Entries of a receive queue besides one for each forward RPC */
+/* Entries of a receive queue, without those for forward RPCs */
 static u64 rpcrdma_size_rq_spare(u32 bc_requests)
 {
 	return (u64)bc_requests + RPCRDMA_RECV_BATCH + RPCRDMA_RECV_SPARE +
@@ -202,8 +204,8 @@ static u64 rpcrdma_size_rq_spare(u32 bc_requests)
 }
 
 /*
- * Send queue slots of one RPC: its Send, and two for each region. Invalidation
- * is often done by the server or not needed, but has to be possible.
+ * Send queue slots of one RPC: one for its Send, and two for each region. Often the
+ * server invalidates the regions, or it is not necessary; but there must be room for it.
  */
 static u32 rpcrdma_size_client_wrs(const struct rpcrdma_client_sizes *sizes)
 {
@@ -214,34 +216,31 @@ static u32 rpcrdma_size_client_wrs(const struct rpcrdma_client_sizes *sizes)
 /**
  * rpcrdma_size_client - size a client connection
  * @caps: what the device can do
- * @requests: RPCs in flight wanted
- * @bc_requests: callbacks in progress wanted
+ * @requests: number of RPCs in flight wanted
+ * @bc_requests: number of callbacks in progress wanted
  * @max_payload: bytes of the largest data item
  * @page_size: bytes of a page as the device sees it
  * @sizes: OUT: the sizes, if 0 is returned
  *
- * Memory regions. One is as large as the device can make it, up to the largest
- * payload and the page that is shared when the payload begins in the middle of
- * one. How many SGEs an RDMA Read takes has nothing to do with it. Where that
- * is not enough for a payload, an RPC takes several, up to
- * %RPCRDMA_CLIENT_SEGS: what these cover is then the largest payload, which
- * the caller has to go by.
+ * Memory regions: a region is as large as the device can make it, but not larger than
+ * the largest payload, plus one page for a payload that begins inside a page. The number
+ * of SGEs of an RDMA Read does not matter. If one region is too small for the largest
+ * payload, an RPC takes several, up to %RPCRDMA_CLIENT_SEGS. If these are too small, what
+ * they cover is the largest payload, and the caller has to respect that.
  *
- * Send queue: for every request a Send, and for every region of it a
- * registration and an invalidation; a Send for every callback's answer; the
- * drain marker and a probe. Most requests do not take that much, and slots
- * are counted when they are used. So a smaller queue serves as well, as long as
- * each request has a slot for its Send and one of the largest RPCs gets
- * through beside them.
+ * Send queue: for every request a Send, and a registration and an invalidation for every
+ * region of it; a Send for the answer to every callback; the drain marker and a probe.
+ * Most requests do not take that much, and slots are counted when they are used. So a
+ * shorter queue is enough, as long as each request has a slot for its Send and one of the
+ * largest RPCs fits beside them.
  *
  * Receive queue: a Receive for each reply and each callback, one batch to be
- * reposted, the spare ones of version 2, the drain marker. Completion queue:
- * what both queues hold.
+ * reposted, the spare ones of version 2, the drain marker. Completion queue: as many
+ * entries as both queues together.
  *
  * Context: any.
- * Return: 0; -EINVAL if asked for no requests or pages of no size;
- *	-EOPNOTSUPP if the device cannot do fast registration, or is too small
- *	for even one request.
+ * Return: 0; -EINVAL if @requests or @page_size is 0; -EOPNOTSUPP if the device cannot do
+ *	fast registration, or is too small for even one request.
  */
 int rpcrdma_size_client(const struct rpcrdma_device_caps *caps,
 			u32 requests, u32 bc_requests, u32 max_payload,
@@ -262,7 +261,7 @@ int rpcrdma_size_client(const struct rpcrdma_device_caps *caps,
 	if (caps->dc_max_mr < sizes->cz_mrs_per_rpc + RPCRDMA_CLIENT_EXTRA_MRS)
 		return -EOPNOTSUPP;
 
-	/* Entries of the queues besides one slot for each request */
+	/* Entries of the queues, without the slot that each request has */
 	wrs = rpcrdma_size_client_wrs(sizes);
 	sq_spare = (u64)bc_requests + RPCRDMA_SQ_EXTRA + wrs - 1;
 	rq_spare = rpcrdma_size_rq_spare(bc_requests);
@@ -308,8 +307,8 @@ u32 rpcrdma_size_client_spare(const struct rpcrdma_device_caps *caps,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_client_spare);
 
 /*
- * Work requests one largest transfer takes, in one segment: each takes as many
- * pages as it has SGEs for.
+ * Work requests that one transfer of the largest size takes if it is one segment. Each
+ * covers as many pages as it has SGEs.
  */
 static u32 rpcrdma_size_server_wrs(const struct rpcrdma_device_caps *caps,
 				   u32 send_sges, u32 pages)
@@ -324,31 +323,31 @@ static u32 rpcrdma_size_server_wrs(const struct rpcrdma_device_caps *caps,
 /**
  * rpcrdma_size_server - size a server connection
  * @caps: what the device can do
- * @requests: Calls in progress wanted
- * @bc_requests: callbacks in flight wanted
+ * @requests: number of Calls in progress wanted
+ * @bc_requests: number of callbacks in flight wanted
  * @max_payload: bytes of the largest data item
  * @page_size: bytes of a page as the device sees it
  * @sizes: OUT: the sizes, if 0 is returned
  *
- * Send queue: a Send for every callback and every other Call, drain marker,
- * probe, the work requests of %RPCRDMA_SERVER_TRANSFERS transfers of the largest
- * payload, and one more for each segment that a client may split one of them
- * into. A megabyte by 4 KiB pages is 257 pages, with 30 SGEs 9 work requests:
- * for 128 Calls and 16 callbacks 64 + 16 + 2 + 3 * 9 + 16 = 125 slots. The queue
- * is shared by whoever needs it, and waited for when it is full, so it could do
- * with less; a device is too small if one Send and one transfer do not fit.
+ * Send queue: a Send for every callback and for every second Call; the drain marker and a
+ * probe; the work requests of %RPCRDMA_SERVER_TRANSFERS transfers of the largest payload;
+ * and one more for each segment that a client may split one of them into. A megabyte in
+ * pages of 4 KiB is 257 pages, which take 9 work requests of 30 SGEs. So 128 Calls and 16
+ * callbacks take 64 + 16 + 2 + 3 * 9 + 16 = 125 slots. Calls share the queue, and wait
+ * when it is full, so a shorter one is enough. A device is too small only if one Send
+ * and one transfer do not fit.
  *
- * Regions: at most %RPCRDMA_SERVER_READ_MRS where Reads take them; they are
- * shared and waited for as well. The queue is long enough for a Call that takes
- * all of them, if the device's queues can be.
+ * Regions: at most %RPCRDMA_SERVER_READ_MRS, if RDMA Reads take regions. Calls share them,
+ * too, and wait for them. The queue is long enough for a Call that takes all of them, if
+ * the device allows a queue of that length.
  *
  * Receive queue: a Receive for each Call and each callback's reply, one batch
  * to be reposted, the spare ones of version 2, the drain marker. Completion
- * queue: what both queues hold.
+ * queue: as many entries as both queues together.
  *
  * Context: any.
- * Return: 0; -EINVAL if asked for no requests or pages of no size;
- *	-EOPNOTSUPP if the device is too small for even one request.
+ * Return: 0; -EINVAL if @requests or @page_size is 0; -EOPNOTSUPP if the device is too
+ *	small for even one request.
  */
 int rpcrdma_size_server(const struct rpcrdma_device_caps *caps,
 			u32 requests, u32 bc_requests, u32 max_payload,
@@ -368,16 +367,16 @@ int rpcrdma_size_server(const struct rpcrdma_device_caps *caps,
 				      rpcrdma_size_payload_pages(max_payload,
 								 page_size));
 
-	/* Entries of the queues besides those for Calls */
+	/* Entries of the queues, without those for Calls */
 	sizes->sz_read_mrs = caps->dc_read_mrs ? RPCRDMA_SERVER_READ_MRS : 0;
 	sq_spare = (u64)bc_requests + RPCRDMA_SQ_EXTRA + wrs +
 		   RPCRDMA_CLIENT_SEGS;
 	rq_spare = rpcrdma_size_rq_spare(bc_requests);
 	if (!rpcrdma_size_room(caps->dc_max_qp_wr, sq_spare))
 		return -EOPNOTSUPP;
-	/* Receives are promised. Room in the send queue is waited for, so a
-	 * short one costs no credits (RFC 8166 3.3.1), as long as the largest
-	 * Call gets through.
+	/* Receives are promised to the client, but Calls can wait for room in
+	 * the send queue. So a short send queue costs no credits (RFC 8166
+	 * 3.3.1), as long as the largest Call fits.
 	 */
 	sq_least = sq_spare + 1;
 	if (caps->dc_read_mrs)
@@ -401,7 +400,7 @@ int rpcrdma_size_server(const struct rpcrdma_device_caps *caps,
 	sizes->sz_sq_depth = min3(sq_depth, (u64)caps->dc_max_qp_wr,
 				  (u64)caps->dc_max_cqe - sizes->sz_rq_depth);
 	sizes->sz_recvs = sizes->sz_rq_depth - RPCRDMA_DRAIN_WRS;
-	/* The smaller one is safe, whichever of the two a device means */
+	/* Devices differ in which of the two limits applies. The smaller is safe */
 	sizes->sz_ord = clamp(min(caps->dc_max_rd_atom,
 				  caps->dc_max_init_rd_atom),
 			      1u, RPCRDMA_ORD_MAX);

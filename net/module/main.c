@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Module: load and unload. */
+/* Module: loading and unloading. */
 #include <linux/module.h>
 #include <rpcrdma/debugfs.h>
 #include <rpcrdma/device.h>
@@ -36,7 +36,9 @@ out_debugfs:
 	rpcrdma_device_exit();
 	if (rc != -EEXIST)
 		return rc;
-	/* modprobe takes -EEXIST as "is loaded already" and keeps quiet. */
+	/* modprobe would take -EEXIST to mean that this module is already loaded, and
+	 * would report nothing.
+	 */
 	pr_err("rpcrdma: another module already provides RPC over RDMA: unload it first\n");
 	return -EBUSY;
 }
@@ -55,7 +57,7 @@ module_exit(rpcrdma_exit);
 
 MODULE_AUTHOR("The rpcrdma project");
 MODULE_DESCRIPTION("sunrpc over RDMA, client and server");
-/* With the commit, where the build knows it: see Kbuild. */
+/* Includes the commit if the build knows it: see Kbuild. */
 MODULE_VERSION(RPCRDMA_VERSION);
 MODULE_LICENSE("GPL");
 MODULE_ALIAS("svcrdma");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Private to net/module: what module/main.c puts together. */
+/* Private to net/module. */
 #ifndef RPCRDMA_MODULE_H
 #define RPCRDMA_MODULE_H
 

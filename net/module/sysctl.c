@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Module: /proc/sys/sunrpc/rdma_* for the client and /proc/sys/sunrpc/svc_rdma/
- * for the server. A change holds for connections made afterwards. The names are
- * those administrators know from the in-tree module.
+ * for the server. A change applies to connections made afterwards. The names are the
+ * ones that administrators know from the in-tree module.
  */
 #include <linux/sysctl.h>
 #include <rpcrdma/counters.h>
@@ -41,17 +41,19 @@ static const unsigned int rpcrdma_bc_requests_max = SVC_RDMA_BC_REQUESTS_MAX;
 	.extra2		= (void *)&(max),				\
 }
 
-/* What a counter was when somebody last wrote to its sysctl */
+/* Value of each counter when its sysctl was last written */
 static u64 rpcrdma_stat_base[RPCRDMA_CNT_MAX];
 
-/* The in-tree module's server statistics: writing anything begins again at 0.
- * The counter behind goes on.
+/* Handles a server statistic of the in-tree module. Writing any value resets the
+ * statistic to 0. The counter that it shows is not changed.
  */
 static int rpcrdma_sysctl_stat(const struct ctl_table *table, int write,
 			       void *buffer, size_t *lenp, loff_t *ppos)
 {
 	u64 *base = table->data;
-	/* In this order: somebody may write meanwhile. */
+	/* Read the base first: another task may write it in between, and the
+	 * difference must not be negative.
+	 */
 	u64 begin = READ_ONCE(*base);
 	u64 now = rpcrdma_counter_read(base - rpcrdma_stat_base);
 	unsigned long value = now - begin;
@@ -93,7 +95,7 @@ static const struct ctl_table rpcrdma_sysctl_client[] = {
 		       rpcrdma_off, rpcrdma_rtx_max),
 	RPCRDMA_SYSCTL("rdma_rtx_stream_max", xprt_rdma_rtx_stream_max,
 		       rpcrdma_off, rpcrdma_rtx_max),
-	/* These two are for both sides, under the name of the module */
+	/* The next two apply to client and server. */
 	RPCRDMA_SYSCTL("rdma_keepalive_time", rpcrdma_keepalive_time,
 		       rpcrdma_keepalive_off, rpcrdma_keepalive_max),
 	RPCRDMA_SYSCTL("rdma_keepalive_timeout", rpcrdma_keepalive_timeout,
@@ -128,8 +130,8 @@ static struct ctl_table_header *rpcrdma_sysctl_server_header;
  */
 int rpcrdma_sysctl_init(void)
 {
-	/* 6.12 changes nothing in a table, but does not promise it either:
-	 * hence the casts
+	/* register_sysctl_sz() of Linux 6.12 takes a table without const, but does
+	 * not modify it.
 	 */
 	rpcrdma_sysctl_client_header =
 		register_sysctl_sz("sunrpc", (void *)rpcrdma_sysctl_client,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The one place where trace events become code. */
+/* Instantiates all trace events. No other file defines CREATE_TRACE_POINTS. */
 #define CREATE_TRACE_POINTS
 #include "../verbs/trace.h"
 #include "../client/trace.h"

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A new connection of the server: from the connect request until it belongs to
- * sunrpc. This file sizes it and has the tables by which sunrpc and verbs call the
- * rest of the server. It never sees a message.
+ * sunrpc. This file sizes the connection, and has the tables through which sunrpc and
+ * the verbs layer call the rest of the server. It never sees a message.
  *
  * Operation
  *
- * A connect request makes a connection, a struct svc_xprt, which takes over the CM id
- * that came with the request and waits in the listener's queue; XPT_CONN brings a
- * thread to svc_rdma_accept(), which gives it a queue pair and Receives and completes
- * the handshake. From then on it belongs to sunrpc. One that is lost while it waits
- * leaves the queue by itself: there may be no thread, but a device that wants to
- * go (invariant I21).
+ * A connect request makes a connection, a struct svc_xprt. The connection takes over
+ * the CM id that came with the request and waits in the listener's queue. XPT_CONN
+ * brings a thread to svc_rdma_accept(), which creates the queue pair, posts Receives
+ * and completes the handshake. From then on the connection belongs to sunrpc. If a
+ * connection is lost while it waits, svc_rdma_conn_lost() removes it from the queue:
+ * there may be no thread to do it, and the device may be about to be removed
+ * (invariant I21).
  *
- * A connection can be lost at any time, in any context: what follows is in
- * server/close.c.
+ * An accepted connection can be lost at any time, in any context. What happens then is
+ * in server/close.c.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -30,26 +31,26 @@
 
 /* An RNR retry count that means "for ever" (InfiniBand Architecture, 9.7.5.2.8) */
 #define SVC_RDMA_RNR_ENDLESS	7
-/* RDMA Reads in flight; more would make no connection faster */
+/* RDMA Reads in flight at most; more would not make a connection faster */
 #define SVC_RDMA_ORD_MAX	32u
 
-/* Credits granted to each client */
+/* Maximum number of credits of a connection */
 unsigned int svc_rdma_max_requests = 128;
-/* Callbacks in flight to each client */
+/* Maximum number of callbacks in flight on a connection */
 unsigned int svc_rdma_max_bc_requests = 16;
-/* Bytes of the largest inline message, in either direction */
+/* Bytes of the largest inline message of version 1, in either direction */
 unsigned int svc_rdma_max_req_size = 4096;
-/* Refuse clients that ask our adapter to retry for ever while they have no
- * Receive. They break RFC 8166 3.3.1 only once they run out of Receives, and
- * then progress_timeout ends the connection.
+/* Refuse clients that ask our adapter to retry for ever while they have no Receive
+ * posted. Such clients are served by default: they break RFC 8166 3.3.1 only when they
+ * run out of Receives, and then progress_timeout ends the connection.
  */
 static bool svc_rdma_refuse_endless_rnr;
 module_param_named(refuse_endless_rnr, svc_rdma_refuse_endless_rnr, bool, 0644);
 MODULE_PARM_DESC(refuse_endless_rnr,
 		 "Server: refuse clients that ask for endless RNR retries");
 
-/* Protects the queues of all listeners: a connection in one may outlive its
- * listener.
+/* Protects the queues of all listeners. The lock is global because a connection may
+ * outlive its listener.
  */
 static DEFINE_SPINLOCK(svc_rdma_pending_lock);
 
@@ -67,7 +68,8 @@ void svc_rdma_discard(struct svc_xprt *xprt)
 	svc_xprt_put(xprt);
 }
 
-/* Returns false for a connection that is already lost: it would wait for ever.
+/* Returns false, and adds nothing, if the connection is already lost: nobody would
+ * remove it from the queue.
  */
 static bool svc_rdma_pending_add(struct svc_rdma_listener *sl,
 				 struct svc_rdma_xprt *sx)
@@ -75,7 +77,9 @@ static bool svc_rdma_pending_add(struct svc_rdma_listener *sl,
 	bool up;
 
 	spin_lock(&svc_rdma_pending_lock);
-	/* svc_rdma_conn_lost() comes here after this has changed */
+	/* If this changes later, svc_rdma_conn_lost() finds the connection in
+	 * the queue.
+	 */
 	up = !svc_rdma_is_down(sx);
 	if (up) {
 		sx->sx_listener = sl;
@@ -94,9 +98,9 @@ static void svc_rdma_pending_take_locked(struct svc_rdma_xprt *sx)
 	sx->sx_listener->sl_npending--;
 }
 
-/* Returns true if the connection was still waiting and now belongs to the
- * caller. The caller then has a reference to the module, because the listener
- * may give its own up once its queue is empty.
+/* Returns true if the connection was still in the queue and now belongs to the
+ * caller. The caller then holds a reference to the module, because the listener may
+ * drop its own once the queue is empty.
  */
 static bool svc_rdma_pending_take(struct svc_rdma_xprt *sx)
 {
@@ -129,8 +133,8 @@ svc_rdma_pending_take_first(struct svc_rdma_listener *sl)
 }
 
 /**
- * svc_rdma_pending_discard - nobody will accept what waits
- * @sl: listener that gets no new connections
+ * svc_rdma_pending_discard - discard the connections that wait to be accepted
+ * @sl: listener that gets no new connections any more
  *
  * Context: process.
  */
@@ -190,8 +194,8 @@ static void svc_rdma_conn_set_addrs(struct svc_xprt *xprt,
 	struct sockaddr *sa = (struct sockaddr *)&id->route.addr.dst_addr;
 
 	svc_xprt_set_remote(xprt, sa, svc_addr_len(sa));
-	/* The client's port changes with every connection. The reply cache
-	 * must recognise a retransmission nevertheless.
+	/* The client's port changes with every connection, but the reply cache
+	 * must still recognise a retransmission.
 	 */
 	rpc_set_port((struct sockaddr *)&xprt->xpt_remote, 0);
 
@@ -237,8 +241,8 @@ svc_rdma_conn_create(struct svc_rdma_listener *sl, struct rdma_cm_id *id,
  * @param: what the client asks for
  *
  * Context: CM event.
- * Return: 0; or a negative errno, to have the CM core refuse the peer and destroy
- *	@id.
+ * Return: 0; or a negative errno, and then the CM core rejects the request and
+ *	destroys @id.
  */
 int svc_rdma_connect_request(struct svc_rdma_listener *sl,
 			     struct rdma_cm_id *id,
@@ -303,9 +307,9 @@ static int svc_rdma_conn_create_qp(struct svc_rdma_xprt *sx)
 	return rpcrdma_conn_create_qp(&sx->sx_conn, &queues);
 }
 
-/* The number of work requests that a device reports often holds for a single
- * SGE, and a send queue of as many larger ones is refused (mlx5). The device
- * does not tell how many fit: try with fewer.
+/* The maximum number of work requests that a device reports often is for work requests
+ * of one SGE. With more SGEs, the device refuses a send queue of that length (mlx5), and
+ * does not tell which length it would accept. So try with ever fewer requests.
  */
 static int svc_rdma_conn_create_queues(struct svc_rdma_xprt *sx)
 {
@@ -326,7 +330,7 @@ static int svc_rdma_conn_create_queues(struct svc_rdma_xprt *sx)
 	return rc;
 }
 
-/* Does everything between a connect request and its acceptance */
+/* Size the connection, create its queues, and complete the handshake. */
 static int svc_rdma_conn_accept(struct svc_rdma_xprt *sx)
 {
 	struct rpcrdma_conn *conn = &sx->sx_conn;
@@ -339,8 +343,8 @@ static int svc_rdma_conn_accept(struct svc_rdma_xprt *sx)
 	u32 ord;
 	int rc;
 
-	/* A client that allows no RDMA Read can only send small Calls, and
-	 * would notice too late (G-38).
+	/* A client that allows no RDMA Read could only send small Calls, and
+	 * its first large one would fail. So refuse it now (G-38).
 	 */
 	if (!conn->cn_peer_ord)
 		return -EPROTO;
@@ -363,7 +367,7 @@ static int svc_rdma_conn_accept(struct svc_rdma_xprt *sx)
  * @xprt: listener
  *
  * Context: process; sleeps.
- * Return: the connection, which is sunrpc's from now on; NULL if there is none, or it
+ * Return: the connection, which belongs to sunrpc from now on; NULL if none waits, or it
  *	could not be accepted.
  */
 struct svc_xprt *svc_rdma_accept(struct svc_xprt *xprt)

@@ -2,29 +2,30 @@
 /*
  * The way back to an NFS client: NFSv4.1 and later servers call their clients on the
  * connection that the client opened (RFC 8167). To sunrpc a way back is a client
- * transport, a struct rpc_xprt, but it has no connection of its own: it sends through
- * the svc_xprt that it was made for, and is never connected again. When that
- * connection goes, its RPCs end with -ENOTCONN, and the upper layer tries anew
- * on another one (rfc5666bis 8.3.2). This file knows sunrpc's side. What the ways
- * back of a connection share, the window and the answers, is in server/callback.c.
+ * transport, a struct rpc_xprt. It has no connection of its own: it sends through the
+ * svc_xprt that it was made for, and is never connected again. When that connection
+ * ends, the RPCs of the way back fail with -ENOTCONN, and the upper layer tries again
+ * on another connection (rfc5666bis 8.3.2). This file deals with sunrpc. The window and
+ * the answers, which all ways back of a connection share, are in server/callback.c.
  *
- * Each NFS client's rpc_clnt has a way back of its own, and owns it (invariant I22):
- * rpc_create() gets it from setup, and destroy ends it when the last RPC is done with
- * it. sunrpc offers to keep one rpc_xprt with the connection, in xpt_bc_xprt, and one
- * switch, in xpt_bc_xps, for all rpc_clnts to share. It publishes the switch before it
- * is complete, and expects nobody else to ask meanwhile, so neither is used:
- * rpc_create() looks at xprt->bc_xprt to know where to publish, and that stays NULL.
+ * Each NFS client's rpc_clnt owns a way back of its own (invariant I22). rpc_create()
+ * gets it from svc_rdma_bc_setup(), and svc_rdma_bc_destroy() ends it after the last RPC
+ * has released it. sunrpc would let all rpc_clnts share one rpc_xprt, kept in
+ * xpt_bc_xprt, and one switch, kept in xpt_bc_xps. Neither is used, because sunrpc
+ * publishes the switch before it is complete, and does not expect that somebody else
+ * asks for it at that time. rpc_create() looks at xprt->bc_xprt to find out where to
+ * publish the switch, and here that stays NULL.
  *
- * Receives for the replies are posted when a way back is made, as many as there can be
- * callbacks in flight on the connection (rfc5666bis 8.2.2.2).
+ * Receives for the replies are posted when a way back is made. There are as many as
+ * callbacks that can be in flight on the connection (rfc5666bis 8.2.2.2).
  *
- * To make one does not fail because the connection is dead already: nfsd would
- * look at what the loss of the connection has freed.
+ * Making a way back does not fail if the connection is already lost: nfsd would then
+ * use memory that was freed when the connection was lost.
  *
- * Sending happens in rpciod, which must not wait for this client: without a
- * buffer or a send queue slot the RPC is told to try again. The message is
- * copied into a Send context, as with an inline Reply, so a retransmission
- * never meets the buffers of an earlier try.
+ * Sending happens in rpciod, which must not wait for this client: if there is no buffer
+ * or no send queue slot, the RPC is told to try again. The message is copied into a
+ * Send context, as an inline Reply is, so a retransmission never touches the buffer of
+ * an earlier try.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -40,10 +41,10 @@
 #include "trace.h"
 
 /**
- * struct svc_rdma_bc - a way back, to sunrpc
+ * struct svc_rdma_bc - a way back, as sunrpc sees it
  * @bc_xprt: the sunrpc end
- * @bc_sx: connection it sends through; with a reference to its svc_xprt
- * @bc_way: its place among the ways back of the connection
+ * @bc_sx: connection that it sends through; a reference to its svc_xprt is held
+ * @bc_way: its part in server/callback.c
  */
 struct svc_rdma_bc {
 	struct rpc_xprt		bc_xprt;
@@ -68,7 +69,7 @@ static struct svc_rdma_callback *svc_rdma_bc_callback(struct rpc_rqst *rqst)
 	return container_of(rqst->rq_buffer, struct svc_rdma_callback, cb_data);
 }
 
-/* Callbacks that may be in flight on a connection */
+/* The number of callbacks that may be in flight on a connection */
 static u32 svc_rdma_bc_requests(const struct svc_rdma_xprt *sx)
 {
 	return max(sx->sx_sizes.sz_bc_requests, 1u);
@@ -86,7 +87,7 @@ static int svc_rdma_bc_encode(struct svc_rdma_send *send, struct rpc_rqst *rqst)
 	u32 size;
 	int len;
 
-	/* The buffer may be older than what the client has announced */
+	/* The client may have announced another limit since the buffer was made */
 	size = min(send->ss_send.sd_buf.bf_size,
 		   READ_ONCE(sx->sx_conn.cn_limits.lm_inline_send));
 	len = rpcrdma_encode_call(READ_ONCE(sx->sx_vers),
@@ -116,8 +117,8 @@ static int svc_rdma_bc_lost(struct rpc_xprt *xprt)
 	return -ENOTCONN;
 }
 
-/* Only a new connection helps. A callback that cannot be sent must not wait for
- * a client that does not answer.
+/* Close the connection: only a new one helps. A callback that cannot be sent must not
+ * wait for a client that does not answer.
  */
 static int svc_rdma_bc_give_up(struct svc_rdma_xprt *sx, struct rpc_xprt *xprt)
 {
@@ -127,7 +128,8 @@ static int svc_rdma_bc_give_up(struct svc_rdma_xprt *sx, struct rpc_xprt *xprt)
 	return svc_rdma_bc_lost(xprt);
 }
 
-/* Gets all that a callback needs, so that one that takes a credit is also sent.
+/* Get everything that a callback needs before it takes a credit, so that it is sent once
+ * it has one.
  */
 static int svc_rdma_bc_prepare(struct svc_rdma_send *send,
 			       struct rpc_rqst *rqst)
@@ -201,7 +203,7 @@ static int svc_rdma_bc_buf_alloc(struct rpc_task *task)
 	struct rpc_rqst *rqst = task->tk_rqstp;
 	struct svc_rdma_callback *cb;
 
-	/* One piece of memory, Call first */
+	/* One allocation holds the Call and, behind it, the Reply */
 	cb = kzalloc(struct_size(cb, cb_data,
 				 rqst->rq_callsize + rqst->rq_rcvsize),
 		     rpc_task_gfp_mask());
@@ -213,7 +215,7 @@ static int svc_rdma_bc_buf_alloc(struct rpc_task *task)
 	return 0;
 }
 
-/* No answer finds the RPC any more, and it holds no lock. */
+/* sunrpc frees the buffers of an RPC that no answer can find any more. No lock is held. */
 static void svc_rdma_bc_buf_free(struct rpc_task *task)
 {
 	struct rpc_rqst *rqst = task->tk_rqstp;
@@ -225,9 +227,7 @@ static void svc_rdma_bc_buf_free(struct rpc_task *task)
 	rqst->rq_rbuffer = NULL;
 }
 
-/* sunrpc has done with this way back. The connection and its other ways back go
- * on.
- */
+/* sunrpc closes this way back. The connection, and its other ways back, stay. */
 static void svc_rdma_bc_close(struct rpc_xprt *xprt)
 {
 	xprt_disconnect_done(xprt);
@@ -296,7 +296,7 @@ static void svc_rdma_bc_setup_xprt(struct rpc_xprt *xprt,
 	xprt->xprt_class = &svc_rdma_bc_class;
 	xprt->ops = &svc_rdma_bc_ops;
 	xprt->timeout = &svc_rdma_bc_timeout;
-	/* A callback and its Reply each have to fit a Receive (rfc5666bis
+	/* A callback has to fit a Receive, and so has its Reply (rfc5666bis
 	 * 8.3.3)
 	 */
 	xprt->max_payload = min(limits->lm_inline_send, limits->lm_inline_recv) -
@@ -309,7 +309,7 @@ static void svc_rdma_bc_setup_xprt(struct rpc_xprt *xprt,
 	xprt_set_connected(xprt);
 }
 
-/* There are Receives for the answers. */
+/* The Receives for the answers have been posted. */
 static struct rpc_xprt *svc_rdma_bc_create(struct svc_rdma_xprt *sx,
 					   const struct xprt_create *args)
 {
@@ -341,7 +341,7 @@ static struct rpc_xprt *svc_rdma_bc_setup(struct xprt_create *args)
 	struct rpc_xprt *xprt;
 	int rc;
 
-	/* A transport that is added to a switch through sysfs has none */
+	/* A transport that is added to a switch through sysfs has no bc_xprt */
 	if (!args->bc_xprt)
 		return ERR_PTR(-EINVAL);
 	if (args->addrlen > sizeof(xprt->addr))
@@ -378,7 +378,7 @@ static struct xprt_class svc_rdma_bc_class = {
 };
 
 /**
- * svc_rdma_bc_init - make callbacks available
+ * svc_rdma_bc_init - register the transport class of ways back
  *
  * Context: process; module init.
  * Return: 0 or %-EEXIST.

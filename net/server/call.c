@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The Call object: a Call from its arrival until sunrpc is done with it. This file
- * knows what a Call holds and gives all of it back. It never looks at a message and
+ * knows what a Call holds and releases all of it. It never looks at a message and
  * never decides what becomes of a Call: see server/recvfrom.c and server/sendto.c.
  *
  * A struct svc_rdma_call exists only while there is a Call, not for each posted
- * Receive, so a connection at rest is cheap. It travels as rq_xprt_ctxt, through a
- * deferral if need be, and sunrpc hands it to svc_rdma_release_ctxt() in the end,
- * whatever has become of the request.
+ * Receive, so an idle connection takes little memory. A request has it as its
+ * rq_xprt_ctxt, also while the request is deferred. When the request has ended, for
+ * whatever reason, sunrpc calls svc_rdma_release_ctxt().
  */
 #include <linux/slab.h>
 #include <linux/sunrpc/svc_xprt.h>
@@ -17,7 +17,7 @@
 static struct kmem_cache *svc_rdma_call_cache;
 
 /**
- * svc_rdma_call_cache_init - make Calls available
+ * svc_rdma_call_cache_init - create the slab cache of Calls
  *
  * Context: process; module init.
  * Return: 0 or %-ENOMEM.
@@ -40,13 +40,13 @@ void svc_rdma_call_cache_exit(void)
 
 /**
  * svc_rdma_call_create - make a Call
- * @sx: connection it came by
- * @msg: the message; it belongs to the Call from now on. NULL: nothing is left of it
- * @gfp: how to allocate
+ * @sx: connection that it came by
+ * @msg: message; it belongs to the Call from now on. NULL if nothing is left of it
+ * @gfp: allocation flags
  *
- * Context: process or completion workqueue; sleeps if @gfp says so.
- * Return: the Call, with nothing decoded; or NULL, and the message is still the
- *	caller's.
+ * Context: process or completion workqueue; sleeps if @gfp allows it.
+ * Return: the Call, not yet decoded; or NULL, and then @msg still belongs to the
+ *	caller.
  */
 struct svc_rdma_call *svc_rdma_call_create(struct svc_rdma_xprt *sx,
 					   struct rpcrdma_msg_in *msg,
@@ -76,7 +76,7 @@ struct svc_rdma_call *svc_rdma_call_create(struct svc_rdma_xprt *sx,
 
 /**
  * svc_rdma_call_put_msg - give back the message of a Call
- * @call: Call; nothing in the message is needed any more
+ * @call: Call whose message is not needed any more
  *
  * Context: any.
  */
@@ -89,8 +89,8 @@ void svc_rdma_call_put_msg(struct svc_rdma_call *call)
 }
 
 /**
- * svc_rdma_call_free - end a Call
- * @call: Call whose RDMA Reads are over
+ * svc_rdma_call_free - free a Call and all that it holds
+ * @call: Call that has no RDMA Reads in progress
  *
  * Context: process or completion workqueue.
  */
@@ -107,7 +107,7 @@ void svc_rdma_call_free(struct svc_rdma_call *call)
 /**
  * svc_rdma_release_ctxt - xpo_release_ctxt: sunrpc is done with a request
  * @xprt: connection
- * @ctxt: its struct svc_rdma_call, or NULL
+ * @ctxt: struct svc_rdma_call of the request, or NULL
  *
  * Context: process.
  */

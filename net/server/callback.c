@@ -1,28 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Callbacks of one connection: who may send one now, and whom an answer belongs to.
- * This file knows no header and no work request. It meets sunrpc only to complete an
- * RPC, or to let one try again.
+ * Callbacks of one connection: which may be sent now, and which one an answer belongs
+ * to. This file knows no header and no work request. It calls sunrpc only to complete
+ * an RPC, or to let an RPC try again.
  *
  * Each NFS client on a connection has a way back of its own, a struct rpc_xprt
- * (server/backchannel.c). What they share is here, under one lock, bw_lock:
+ * (server/backchannel.c). All ways back of a connection share, under bw_lock:
  *
  * - The window. Backward credits have nothing to do with forward ones. The client
- *   grants them to the connection, one until it says more (rfc5666bis 8.2.1).
- * - The line of ways back that wait for a credit. A credit that comes free goes to the
- *   first, which keeps its place until it has sent something, or what it wanted to send
- *   has ended. A way back that is not first joins behind.
- * - The callbacks without an answer. Answers carry nothing but an XID.
+ *   grants them to the connection. Until its first grant there is one
+ *   (rfc5666bis 8.2.1).
+ * - The line of ways back that wait for a credit. A credit that becomes free goes to
+ *   the first. It keeps its place until it has sent a callback, or until the callback
+ *   that waits has ended. Other ways back join at the end.
+ * - The callbacks without an answer. An answer is matched by its XID alone.
  *
  * The upper layer gives a callback up when the client takes too long. The client does
  * not know that: the callback still uses a credit, and Receives at both ends, until it
- * is answered (invariant I18). It stays on record for that long, and belongs to the
- * connection then; all others belong to their RPC. When callbacks that were given up
- * have all the credits, only a new connection helps.
+ * is answered (invariant I18). Until then the connection owns it; every other callback
+ * is owned by its RPC. When callbacks that were given up have all the credits, only a
+ * new connection helps.
  *
  * Ownership (invariant I22): a way back holds a reference to its connection. The
- * connection holds none to a way back. It finds its ways back in a list, where they are
- * from join to leave, and uses one only under bw_lock.
+ * connection holds no reference to a way back. It has a list of them, which
+ * svc_rdma_way_join() and svc_rdma_way_leave() maintain, and uses a way back only under
+ * bw_lock.
  */
 #include <linux/slab.h>
 #include <linux/sunrpc/sched.h>
@@ -54,13 +56,15 @@ static bool svc_rdma_backward_has_room(const struct svc_rdma_backward *bw)
 	return rpcrdma_window_room(&bw->bw_window, bw->bw_nawaited);
 }
 
-/* Callbacks that were given up have all credits. */
+/* Callbacks that were given up use all credits. */
 static bool svc_rdma_backward_is_stuck(const struct svc_rdma_backward *bw)
 {
 	return !rpcrdma_window_room(&bw->bw_window, 0);
 }
 
-/* The first in line may try. If the window is stuck, it finds out. */
+/* Let the first way back in line try. It also tries if the window is stuck, so that it
+ * fails instead of waiting for ever.
+ */
 static void svc_rdma_backward_wake_locked(struct svc_rdma_backward *bw)
 {
 	struct svc_rdma_way *first;
@@ -95,12 +99,12 @@ static void svc_rdma_way_proceed_locked(struct svc_rdma_backward *bw,
 }
 
 /**
- * svc_rdma_way_join - an NFS client gets a way back
+ * svc_rdma_way_join - add an NFS client's way back
  * @sx: connection; the way back has a reference to it
- * @way: way back, new, with @wy_xprt connected
+ * @way: new way back; @wy_xprt is connected
  * @requests: callbacks that may be in flight on the connection
  *
- * If the connection is closed already, @wy_xprt is not connected any more.
+ * If the connection is closed already, @wy_xprt is marked as not connected.
  *
  * Context: process.
  */
@@ -112,8 +116,8 @@ void svc_rdma_way_join(struct svc_rdma_xprt *sx, struct svc_rdma_way *way,
 	INIT_LIST_HEAD(&way->wy_line);
 	way->wy_first = NULL;
 	spin_lock(&bw->bw_lock);
-	/* There are as many Receives now. Earlier ways back have asked for the
-	 * same number.
+	/* There are Receives for @requests by now. Every way back of the
+	 * connection asks for the same number.
 	 */
 	bw->bw_window.wn_requested = requests;
 	list_add_tail(&way->wy_list, &bw->bw_ways);
@@ -123,9 +127,9 @@ void svc_rdma_way_join(struct svc_rdma_xprt *sx, struct svc_rdma_way *way,
 }
 
 /**
- * svc_rdma_way_leave - an NFS client's way back is destroyed
+ * svc_rdma_way_leave - remove an NFS client's way back
  * @sx: connection
- * @way: way back; no RPC uses it any more
+ * @way: way back that no RPC uses any more
  *
  * Context: process.
  */
@@ -141,10 +145,10 @@ void svc_rdma_way_leave(struct svc_rdma_xprt *sx, struct svc_rdma_way *way)
 }
 
 /**
- * svc_rdma_backward_close - no callback is answered any more
- * @sx: connection that is being closed; it may have been before
+ * svc_rdma_backward_close - end the callbacks of a connection
+ * @sx: connection that is being closed; this may be called twice
  *
- * RPCs that wait for an answer, or for a credit, end.
+ * Outstanding callbacks, and those that wait for a credit, fail with -ENOTCONN.
  *
  * Context: process.
  */
@@ -188,12 +192,12 @@ static int svc_rdma_callback_check_locked(struct svc_rdma_backward *bw,
 	lockdep_assert_held(&bw->bw_lock);
 	if (bw->bw_closed)
 		return -ENOTCONN;
-	/* It was answered, though sunrpc may have missed the status (I17). */
+	/* The error may not have reached sunrpc: do not send again (I17). */
 	if (cb->cb_failed)
 		return -EIO;
 	if (!list_empty(&cb->cb_list) || svc_rdma_backward_is_stuck(bw))
 		return -ETIMEDOUT;
-	/* Each way back counts XIDs by itself. */
+	/* Each way back chooses its own XIDs, so two may choose the same. */
 	if (svc_rdma_callback_find_locked(bw, cb->cb_xid))
 		return -ENOBUFS;
 	if (!list_empty(&bw->bw_line) &&
@@ -203,21 +207,24 @@ static int svc_rdma_callback_check_locked(struct svc_rdma_backward *bw,
 }
 
 /**
- * svc_rdma_callback_begin - a callback is about to be sent
+ * svc_rdma_callback_begin - get permission to send a callback
  * @sx: connection
- * @way: way back of its NFS client; the caller has its send lock
+ * @way: way back of the NFS client; the caller has its send lock
  * @cb: callback
  * @xid: its XID
  *
- * With 0 it has a credit and is on record, before it is posted: the answer may come
- * at once.
+ * If 0 is returned, the callback has a credit and is in bw_sent. It is added before it
+ * is posted, because the answer may arrive at once.
  *
  * Context: process.
- * Return: 0; %-EAGAIN if sunrpc is to send it when there is a credit, for which its
- *	way back is in line now; %-ENOBUFS if sunrpc is to try again later, because
- *	another NFS client's callback has that XID; %-ENOTCONN; %-EIO if it was answered
- *	with an error; %-ETIMEDOUT if only a new connection helps: it was sent on this
- *	one, or callbacks that were given up have all credits.
+ * Return: 0;
+ *	%-EAGAIN if there is no credit: the way back is in line, and sunrpc sends the
+ *	callback when there is one;
+ *	%-ENOBUFS if another NFS client's callback has the same XID: sunrpc tries later;
+ *	%-ENOTCONN if the connection is being closed;
+ *	%-EIO if the callback was answered with an error;
+ *	%-ETIMEDOUT if only a new connection helps, because the callback was already
+ *	sent on this one, or callbacks that were given up have all credits.
  */
 int svc_rdma_callback_begin(struct svc_rdma_xprt *sx, struct svc_rdma_way *way,
 			    struct svc_rdma_callback *cb, u32 xid)
@@ -245,13 +252,14 @@ out_unlock:
 }
 
 /**
- * svc_rdma_callback_end - an RPC has done with its callback
+ * svc_rdma_callback_end - the RPC of a callback has ended
  * @sx: connection
- * @way: way back of its NFS client
- * @cb: callback, sent or not; it is freed
- * @status: of the RPC
+ * @way: way back of the NFS client
+ * @cb: callback, sent or not
+ * @status: status of the RPC
  *
- * If it was sent and has no answer, it is given up, and freed later.
+ * A callback that was sent and is not answered is given up: it is freed when it is
+ * answered or the connection is closed. Any other is freed now.
  *
  * Context: process.
  */
@@ -269,7 +277,7 @@ void svc_rdma_callback_end(struct svc_rdma_xprt *sx, struct svc_rdma_way *way,
 		bw->bw_nawaited--;
 		rpcrdma_window_owe(&bw->bw_window);
 	}
-	/* The next callback of this NFS client joins the line by itself. */
+	/* The next callback of this NFS client has to join the line anew. */
 	if (way->wy_first == cb)
 		svc_rdma_way_proceed_locked(bw, way);
 	svc_rdma_backward_wake_locked(bw);
@@ -283,8 +291,8 @@ void svc_rdma_callback_end(struct svc_rdma_xprt *sx, struct svc_rdma_way *way,
 	trace_svc_rdma_bc_given_up(sx, xid, status);
 }
 
-/* A callback is answered, which returns its credit. Returns NULL, with the
- * reason in *@rc, if nobody waits for the answer.
+/* Match an answer with its callback, whose credit is free again. Returns NULL, with the
+ * reason in *@rc, if no RPC waits for the answer.
  */
 static struct svc_rdma_callback *
 svc_rdma_callback_take_locked(struct svc_rdma_backward *bw, u32 xid, int *rc)
@@ -307,9 +315,9 @@ svc_rdma_callback_take_locked(struct svc_rdma_backward *bw, u32 xid, int *rc)
 	return NULL;
 }
 
-/* No other answer will come (rfc5666bis 8.3.5). A task that is not asleep yet
- * forgets the status and would send the callback again; cb_failed keeps it from
- * that (I17). Caller holds queue_lock.
+/* End the RPC: no other answer will come (rfc5666bis 8.3.5). If its task is not asleep
+ * yet, the task overwrites tk_status and sends the callback again. cb_failed prevents
+ * that (I17). The caller holds queue_lock.
  */
 static void svc_rdma_callback_fail_rqst(struct svc_rdma_callback *cb,
 					struct rpc_rqst *rqst)
@@ -330,8 +338,8 @@ static void svc_rdma_callback_copy(struct rpc_rqst *rqst,
 	xprt_complete_rqst(rqst->rq_task, len);
 }
 
-/* Without @hdr the callback has failed. Look the RPC up again: it may be about
- * to end.
+/* Complete the RPC of a callback; without @hdr, with an error. The RPC has to be looked
+ * up again, because it may be about to end.
  */
 static int svc_rdma_callback_complete(struct svc_rdma_callback *cb,
 				      const struct rpcrdma_hdr *hdr,
@@ -358,9 +366,9 @@ static int svc_rdma_callback_complete(struct svc_rdma_callback *cb,
 	return rc;
 }
 
-/* All under one lock: a client may send its Reply twice, and the second must
- * not touch what the first has completed. Apply the grant before the RPC goes
- * on.
+/* Match, grant and complete under one lock: a client may send its Reply twice, and the
+ * second must not touch what the first has completed. The grant is applied before the
+ * RPC is completed.
  */
 static int svc_rdma_callback_answer(struct svc_rdma_xprt *sx, u32 xid,
 				    const struct rpcrdma_hdr *hdr,
@@ -387,14 +395,13 @@ static int svc_rdma_callback_answer(struct svc_rdma_xprt *sx, u32 xid,
  * svc_rdma_callback_reply - match a backward Reply with its callback
  * @sx: connection
  * @hdr: decoded header
- * @msg: the message
+ * @msg: message
  *
- * Its credit is free again, and there may be more.
+ * The credit of the callback is free again, and the Reply may grant more.
  *
  * Context: process.
- * Return: %false if nobody waits for it, or it is larger than what was prepared
- *	for it (rfc5666bis 8.3.5): it is to be dropped. In the latter case the callback
- *	has failed.
+ * Return: %false if the message is to be dropped: no RPC waits for it, or it is larger
+ *	than the buffer of the RPC (rfc5666bis 8.3.5), and then the callback has failed.
  */
 bool svc_rdma_callback_reply(struct svc_rdma_xprt *sx,
 			     const struct rpcrdma_hdr *hdr,
@@ -412,11 +419,11 @@ bool svc_rdma_callback_reply(struct svc_rdma_xprt *sx,
  * @sx: connection
  * @xid: its XID
  *
- * Its credit is free again. Forward traffic is not looked at: it has XIDs of
- * its own (version-two 5.3.3).
+ * The credit of the callback is free again. Forward Calls are not searched, because
+ * their XIDs are independent of those of callbacks (version-two 5.3.3).
  *
  * Context: process.
- * Return: %false if nobody waits for it.
+ * Return: %false if no RPC waits for an answer with that XID.
  */
 bool svc_rdma_callback_fail(struct svc_rdma_xprt *sx, u32 xid)
 {

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The end of a connection of the server: threads, memory and the device come back
- * whatever the client does, and whatever the threads are stuck in. This file never
- * decides that a connection is to end, and is called by nothing that it calls.
+ * The end of a connection of the server. Threads, memory and the device are released
+ * whatever the client does, and wherever a thread may be stuck. This file never decides
+ * that a connection has to end, and the functions that it calls never call it.
  *
  * Operation
  *
- * A connection can be lost at any time, in any context. svc_rdma_conn_lost()
- * only closes the line for send queue slots, tells sunrpc, which will have a thread
- * call svc_rdma_detach() when there is one, and has svc_rdma_down_work() close the
- * verbs end. That needs no thread of nfsd and waits for none: they may all be stuck
- * in some other client's storage, and the device may have to go, or the memory be
- * needed. What threads still hold of such a connection, Calls and the Receives these
- * look at, is plain memory; they are only waited for while they are in this module
- * (svc_rdma_srcu), where nobody waits for a peer.
+ * A connection can be lost at any time, in any context. svc_rdma_close_begin() closes
+ * the line for send queue slots and tells sunrpc, which has a thread call
+ * svc_rdma_detach() when one is available. It also has svc_rdma_down_work() close the
+ * verbs end. That work needs no nfsd thread and waits for none: all threads may be stuck
+ * in some other client's storage, while the device has to be removed or the memory is
+ * needed. Threads may still hold Calls of such a connection, and the Receives that
+ * these refer to. Both are plain memory by then. Closing waits for threads only while
+ * they are in this module (svc_rdma_srcu), where none waits for a peer.
  *
- * To close is to drain the queues, so that nothing is in the hands of the device
- * any more, end the transfers, destroy the queues, so that nothing completes any
- * more, and free what rests in lists. The struct svc_rdma_xprt itself stays until
- * the last reference is gone: svc_rdma_free(). Both works may outlast the
- * connection's reference to the module: svc_rdma_exit() waits for them.
+ * svc_rdma_conn_end() drains the queues, so that the device has no work left. It ends
+ * the transfers and destroys the queues, so that no completion follows. Then it frees
+ * what is left in the lists. The struct svc_rdma_xprt itself stays until its last
+ * reference is dropped: see svc_rdma_free(). Both work items may run after the
+ * connection has dropped its reference to the module: svc_rdma_exit() waits for them.
  */
 #include <linux/slab.h>
 #include <linux/sunrpc/svc_xprt.h>
@@ -28,17 +28,17 @@
 #include "svc_rdma.h"
 #include "trace.h"
 
-/* That sleeps, and neither ops->lost() nor xpo_free may */
+/* For work that sleeps, because ops->lost() and xpo_free must not sleep */
 static struct workqueue_struct *svc_rdma_free_wq;
 
-/* Entered by everybody who uses the verbs end of a connection, except
- * completion handlers. Inside, they look whether the connection is down. Nobody
- * stays inside longer than an allocation takes.
+/* Everybody but completion handlers enters this before using the verbs end of a
+ * connection, and then checks whether the connection is down. Nobody stays inside
+ * longer than an allocation takes.
  */
 DEFINE_SRCU(svc_rdma_srcu);
 
-/* The device has nothing any more. What is on the lists may still complete,
- * flushed; handlers then leave it alone.
+/* End the transfers after the queues were drained. An entry of the lists may still get a
+ * flushed completion. A handler does not touch what was flushed.
  */
 static void svc_rdma_conn_end_transfers(struct svc_rdma_xprt *sx)
 {
@@ -56,7 +56,7 @@ static void svc_rdma_conn_end_transfers(struct svc_rdma_xprt *sx)
 		svc_rdma_chain_destroy(sx, &send->ss_writes);
 }
 
-/* Nothing completes any more. */
+/* Free what is left in the lists. No completion follows any more. */
 static void svc_rdma_conn_flush(struct svc_rdma_xprt *sx)
 {
 	struct svc_rdma_queue *queue = &sx->sx_queue;
@@ -73,8 +73,8 @@ static void svc_rdma_conn_flush(struct svc_rdma_xprt *sx)
 		rpcrdma_msg_drop(msg);
 }
 
-/* Close the verbs end. Threads that come from here on see that it is down and
- * leave all of it alone, so the lists belong to this function.
+/* Close the verbs end. A thread that enters svc_rdma_srcu from now on sees that the
+ * connection is down and touches nothing, so this function owns the lists.
  */
 static void svc_rdma_conn_end(struct svc_rdma_xprt *sx)
 {
@@ -123,7 +123,7 @@ void svc_rdma_detach(struct svc_xprt *xprt)
 	rpcrdma_sq_close(&sx->sx_conn.cn_sq);
 	svc_rdma_backward_close(sx);
 	svc_rdma_inside();
-	/* The flushed Receives, or an event, then have it closed. */
+	/* The disconnect event, or a flushed Receive, starts sx_down. */
 	if (!svc_rdma_is_down(sx))
 		rdma_disconnect(sx->sx_conn.cn_id);
 }
@@ -146,25 +146,25 @@ void svc_rdma_free(struct svc_xprt *xprt)
 }
 
 /**
- * svc_rdma_close_begin - a connection was lost
- * @sx: connection that is not in its listener's queue (any more)
+ * svc_rdma_close_begin - begin to close a connection that was lost
+ * @sx: connection that is not in its listener's queue
  *
  * Context: any; does not sleep.
  */
 void svc_rdma_close_begin(struct svc_rdma_xprt *sx)
 {
 	rpcrdma_sq_close(&sx->sx_conn.cn_sq);
-	/* Without a reference left, it is being freed anyway. */
+	/* If no reference is left, svc_rdma_free() closes it. */
 	if (!kref_get_unless_zero(&sx->sx_xprt.xpt_ref))
 		return;
-	/* Once it is dead, sunrpc has done with it and has put its namespace */
+	/* sunrpc has put the namespace of a connection that is dead */
 	if (!svc_xprt_is_dead(&sx->sx_xprt))
 		svc_xprt_deferred_close(&sx->sx_xprt);
 	queue_work(svc_rdma_free_wq, &sx->sx_down);
 }
 
 /**
- * svc_rdma_close_init_xprt - prepare a new connection for its end
+ * svc_rdma_close_init_xprt - set up the work items of a new connection
  * @sx: connection
  *
  * Context: any.
@@ -176,7 +176,7 @@ void svc_rdma_close_init_xprt(struct svc_rdma_xprt *sx)
 }
 
 /**
- * svc_rdma_close_init - get ready to close connections
+ * svc_rdma_close_init - create the workqueue that closes connections
  *
  * Context: process; module init.
  * Return: 0 or %-ENOMEM.
@@ -191,7 +191,7 @@ int svc_rdma_close_init(void)
 /**
  * svc_rdma_close_exit - undo svc_rdma_close_init()
  *
- * Context: process; module exit, or failed init. Waits for what is being closed.
+ * Context: process; module exit, or failed init. Waits until all connections are closed.
  */
 void svc_rdma_close_exit(void)
 {

@@ -1,39 +1,40 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The server's credits: how many Calls each client may have in progress, and
- * the Receives that stand behind the promise. This file owns struct svc_rdma_credits.
- * It never looks at a message or a version: how large Receives have to be is told by
- * server/negotiate.c.
+ * the Receives that are posted for them. This file owns struct svc_rdma_credits.
+ * It never looks at a message or a version: server/negotiate.c tells it how large
+ * Receives have to be.
  *
  * A credit stands for a Receive. A Call takes one, since it is one Send; so does the
- * Reply to a callback (RPCRDMA_MSG_RECVS). All that is counted and compared here is
- * Receives: those that are posted, held, or were filled, whatever they hold.
+ * Reply to a callback (RPCRDMA_MSG_RECVS). This file counts and compares only Receives:
+ * Receives that are posted, held or were filled, whatever message they hold.
  *
  * Operation
  *
- * Receives are most of what a connection costs, and most connections are at
- * rest most of the time. So a connection begins with few credits, and when the
- * client makes use of them, they are doubled, up to max_requests: a busy client
- * has all of them within a few round trips. It makes use of them if more than
- * half are taken. But a server that is quicker than the Calls come never sees
- * many at once, and does not know that the client waits for credits while its
- * Calls are on a long way. So it also grants as many as Calls arrived in the last
- * 125 ms: for round trips up to that, credits are no limit.
+ * Receives are most of what a connection costs, and most connections are idle most of
+ * the time. So a connection begins with few credits. When the client uses them, they
+ * are doubled, up to max_requests: a busy client has all of them within a few round
+ * trips. Credits count as used if more than half are taken. But when a server is
+ * faster than the client, it never sees many Calls at once, even if the client waits
+ * for credits because its Calls travel a long way. So the server also doubles the
+ * credits if they are fewer than the Calls that arrive in 125 ms. Then credits are no
+ * limit at round-trip times up to that.
  *
- * A client that has not shown yet that it may use an export keeps the credits that it
- * begins with, or many of them could make this server run out of memory.
+ * A client keeps its initial credits until it has shown that it may use an export.
+ * Otherwise many such clients could use up the memory of this server.
  *
- * The Receives are posted first, then Replies grant them (RFC 8166 3.3.1). They are
- * not taken back. What they pin has a bound: where it is met, the client goes on
- * with fewer credits.
+ * Receives are posted first, and then a Reply grants them (RFC 8166 3.3.1). Credits
+ * are not taken back. The memory that Receives pin is limited; a client that meets
+ * the limit keeps the credits that it has.
  *
- * Before the first message has shown the version, and with it how large
- * Receives have to be, there is one credit and there are a few Receives, which
- * are large enough for either version.
+ * The first message shows the version, and with it the size of the Receives. Until
+ * then there is one credit, and there are a few Receives, which are large enough for
+ * either version.
  *
- * Receives for the replies to callbacks come with the backchannel (rfc5666bis 8.2.2.2), of
- * which a client of NFSv3 or NFSv4.0 has none. In version 2 there are two more,
- * so that messages that take no credit find one in a full window (G-16).
+ * Receives for the replies to callbacks are added with the first way back
+ * (rfc5666bis 8.2.2.2). A client of NFSv3 or NFSv4.0 has none. In version 2 there are
+ * two more Receives, for messages that take no credit and may arrive when all credits
+ * are in use (G-16).
  */
 #include <rpcrdma/counters.h>
 #include <rpcrdma/param.h>
@@ -43,14 +44,14 @@
 
 /* Credits of a new connection */
 #define SVC_RDMA_CREDITS_FIRST	2u
-/* Calls per credit and second above which a client gets more credits */
+/* A client that sends more Calls per second for each credit gets more credits */
 #define SVC_RDMA_CREDITS_RATE	8u
-/* Receives while the version is open: a client may send one message until it
- * has an answer; two to spare
+/* Receives until the version is settled. A client may send one message before it has
+ * an answer; two are to spare.
  */
 #define SVC_RDMA_RECVS_FEW	3u
 
-/* Old clients send more than that, see "Old clients" in compat.rst */
+/* For clients that send more messages than that; see "Old clients" in compat.rst */
 static unsigned int svc_rdma_first_receives = SVC_RDMA_RECVS_FEW;
 rpcrdma_param_range(first_receives, svc_rdma_first_receives, 0,
 		    SVC_RDMA_REQUESTS_MAX);
@@ -59,7 +60,7 @@ MODULE_PARM_DESC(first_receives,
 
 /**
  * svc_rdma_credits_init - set up a connection without credits
- * @credits: of a new connection
+ * @credits: credits of a new connection
  *
  * Context: any.
  */
@@ -74,8 +75,9 @@ static u32 svc_rdma_credits_first(u32 room)
 	return min(READ_ONCE(svc_rdma_first_receives), room);
 }
 
-/* Receives for @credits, as many as there may be, and for the replies to @backward
- * callbacks. Returns an error if not even the credits that were granted are left.
+/* Have Receives for @credits, or for fewer if there is no room, and for the replies to
+ * @backward callbacks. Returns an error if not even the credits that were granted can be
+ * kept.
  */
 static int svc_rdma_credits_provide(struct svc_rdma_xprt *sx, u32 credits,
 				    u32 backward)
@@ -87,7 +89,7 @@ static int svc_rdma_credits_provide(struct svc_rdma_xprt *sx, u32 credits,
 	u32 count;
 	int rc;
 
-	/* There may be no room for so many Receives. No credit is taken back. */
+	/* There may be no room for so many Receives. But what was granted stays granted. */
 	credits = min(credits, rpcrdma_size_credits(room, others));
 	credits = max(credits, rpcrdma_credit_advertise(cd->cd_granted));
 	count = rpcrdma_size_recvs(credits + others);
@@ -102,9 +104,9 @@ static int svc_rdma_credits_provide(struct svc_rdma_xprt *sx, u32 credits,
 }
 
 /**
- * svc_rdma_credits_few - Receives of a connection whose version is open
- * @sx: connection that is being accepted, sized, with room for its Receives
- * @recv_size: bytes of each, enough for either version
+ * svc_rdma_credits_few - post the Receives of a connection without a version
+ * @sx: connection that is being accepted; its receive queue has been sized
+ * @recv_size: bytes of each Receive, enough for either version
  *
  * Context: process; sleeps.
  * Return: 0 or a negative errno: there is not enough memory to accept it.
@@ -119,14 +121,15 @@ int svc_rdma_credits_few(struct svc_rdma_xprt *sx, u32 recv_size)
 }
 
 /**
- * svc_rdma_credits_begin - first credits and Receives of a settled connection
- * @sx: connection with room for its Receives
- * @recv_size: bytes of each
- * @spare: Receives for what takes no credit
+ * svc_rdma_credits_begin - set the first credits of a connection with a version
+ * @sx: connection; its receive queue has been sized
+ * @recv_size: bytes of each Receive
+ * @spare: Receives for messages that take no credit
  *
- * Context: process; sleeps. Under sx_grow, or nobody knows the connection yet.
- * Return: 0 or a negative errno: there is not enough memory, and if there are
- *	Receives already, the client goes on with those.
+ * Context: process; sleeps. The caller holds sx_grow, or nobody else knows the
+ *	connection yet.
+ * Return: 0; or a negative errno if there is not enough memory, and then the client
+ *	goes on with the Receives that there are.
  */
 int svc_rdma_credits_begin(struct svc_rdma_xprt *sx, u32 recv_size, u32 spare)
 {
@@ -138,9 +141,9 @@ int svc_rdma_credits_begin(struct svc_rdma_xprt *sx, u32 recv_size, u32 spare)
 	return svc_rdma_credits_provide(sx, rpcrdma_credit_advertise(first), 0);
 }
 
-/* Does the client send more than its credits allow for? Another thread may
- * begin the next second, and then counts from a later start than this one has
- * seen.
+/* Does the client send more than SVC_RDMA_CREDITS_RATE allows for? If another thread
+ * begins the next second meanwhile, received may be the smaller number; hence the signed
+ * comparison.
  */
 static bool svc_rdma_credits_busy(struct svc_rdma_xprt *sx, u32 credits)
 {
@@ -175,10 +178,10 @@ static u32 svc_rdma_credits_spared(const struct svc_rdma_call *call)
 }
 
 /**
- * svc_rdma_credits_use - a Call is in progress: are the credits enough?
- * @call: Call
+ * svc_rdma_credits_use - give a client more credits if it uses those it has
+ * @call: Call that has arrived
  *
- * If memory is short, the client goes on with what it has.
+ * If memory is short, the client goes on with the credits that it has.
  *
  * Context: process; sleeps.
  */
@@ -196,7 +199,7 @@ void svc_rdma_credits_use(const struct svc_rdma_call *call)
 	       svc_rdma_credits_spared(call);
 	if (2 * used <= credits && !svc_rdma_credits_busy(sx, credits))
 		return;
-	/* Somebody is at it already */
+	/* Another thread is adding Receives */
 	if (!mutex_trylock(&sx->sx_grow))
 		return;
 	credits = min(2 * cd->cd_granted, max);
@@ -206,19 +209,19 @@ void svc_rdma_credits_use(const struct svc_rdma_call *call)
 }
 
 /**
- * svc_rdma_credits_backward - have Receives for replies to callbacks
+ * svc_rdma_credits_backward - post Receives for the replies to callbacks
  * @sx: connection
- * @requests: callbacks in flight at most
+ * @requests: maximum number of callbacks in flight
  *
  * Context: process; sleeps.
- * Return: 0 or a negative errno, and there is to be no callback.
+ * Return: 0; or a negative errno, and then no callback may be sent.
  */
 int svc_rdma_credits_backward(struct svc_rdma_xprt *sx, u32 requests)
 {
 	int rc;
 
 	svc_rdma_inside();
-	/* A callback will find out */
+	/* The first callback then fails */
 	if (svc_rdma_is_down(sx))
 		return 0;
 	mutex_lock(&sx->sx_grow);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Server: /sys/kernel/debug/rpcrdma/server/<address>:<port>-<number>, a file for
- * each connection, from when it is accepted until it is freed. This file only reads.
+ * each connection, from its acceptance until it is closed. This file only reads.
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
@@ -63,7 +63,7 @@ static int svc_rdma_debugfs_show(struct seq_file *seq, void *unused)
 DEFINE_SHOW_ATTRIBUTE(svc_rdma_debugfs);
 
 /**
- * svc_rdma_debugfs_create - show a connection in debugfs
+ * svc_rdma_debugfs_create - create the debugfs file of a connection
  * @sx: accepted connection
  *
  * Context: process; sleeps.
@@ -76,8 +76,8 @@ void svc_rdma_debugfs_create(struct svc_rdma_xprt *sx)
 }
 
 /**
- * svc_rdma_debugfs_destroy - nobody is looking, and nobody will
- * @sx: connection that is being freed; it may never have been shown
+ * svc_rdma_debugfs_destroy - remove the debugfs file of a connection
+ * @sx: connection that is being closed; it may have no file
  *
  * Context: process; sleeps until readers have left.
  */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Errors: what a client is answered instead of a Reply. In version 1 that is ERR_VERS
- * or ERR_CHUNK, in version 2 one of several, with what the client could do instead;
- * all have the form of the message they answer. This file encodes and counts them. It
- * never decides that something is wrong: the codec does, and server/sendto.c for a
- * Reply that fits nowhere.
+ * Errors: what is sent to a client instead of a Reply. In version 1 that is ERR_VERS
+ * or ERR_CHUNK. In version 2 there are more errors, some of which tell the client how to
+ * change the Call. An error is sent in the version of the message that it answers. This
+ * file encodes and counts errors. It never decides that something is wrong: the codec
+ * does, and server/sendto.c for a Reply that fits nowhere.
  */
 #include <rpcrdma/counters.h>
 
@@ -68,13 +68,13 @@ static int svc_rdma_encode_error(struct svc_rdma_send *send,
 }
 
 /**
- * svc_rdma_send_refusal - answer a Call with this very error
- * @send: context, whatever it holds; it changes hands in any case
+ * svc_rdma_send_refusal - answer a Call with a given error
+ * @send: Send context, whatever it holds; it changes hands in any case
  * @call: Call
- * @error: what is wrong, in terms of version 2
+ * @error: the error, as a version 2 error
  *
  * Context: process.
- * Return: 0 or a negative errno: the caller ends the connection.
+ * Return: 0; or a negative errno, and then the caller has to end the connection.
  */
 int svc_rdma_send_refusal(struct svc_rdma_send *send,
 			  struct svc_rdma_call *call,
@@ -86,12 +86,12 @@ int svc_rdma_send_refusal(struct svc_rdma_send *send,
 }
 
 /**
- * svc_rdma_send_error - answer a Call with an RDMA_ERROR
- * @call: Call, decoded at least as far as its XID and version
+ * svc_rdma_send_error - answer a Call with the error for a verdict
+ * @call: Call; at least its XID and version have been decoded
  * @verdict: what is wrong with it
  * @gfp: how to allocate
  *
- * If not even that can be sent, the connection is closed (RFC 8166 4.5.4).
+ * If the error cannot be sent, the connection is closed (RFC 8166 4.5.4).
  *
  * Context: process or completion workqueue; sleeps if @gfp says so.
  */

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory regions for RDMA Reads, on fabrics that need them: counts those that a
- * connection has and those that are free, and makes more. The core takes the regions
- * themselves from the pool of the queue pair (rdma_rw). This file knows nothing of
- * what is read.
+ * Memory regions for RDMA Reads, on fabrics that need them. This file counts the
+ * regions that a connection has and those that are free, and makes more. The core takes
+ * the regions themselves from the pool of the queue pair (rdma_rw). This file does not
+ * know what is read.
  *
- * Nobody waits in here: a Call that finds too few waits in server/queue.c until those
- * of others come back. Chains of RDMA Reads get their regions in one go, before send
- * queue slots (invariant I9).
+ * Nobody waits here: a Call that finds too few regions waits in server/queue.c until
+ * other Calls return theirs. A chain of RDMA Reads gets all of its regions at once, and
+ * before its send queue slots (invariant I9).
  */
 #include <linux/sunrpc/svc_xprt.h>
 #include <rdma/mr_pool.h>
 
 #include "svc_rdma.h"
 
-/* Regions are handed out as long as slots are: without a lock, and nothing once the
- * send queue is closed. The line for them is in server/queue.c, where a Call also
- * waits for bytes.
+/* Take regions without a lock. As with send queue slots, none are handed out after the
+ * send queue was closed. A Call that gets none waits in server/queue.c, where it may also
+ * wait for bytes.
  */
 static bool svc_rdma_mrs_try(struct svc_rdma_xprt *sx, u32 count)
 {
@@ -24,9 +24,10 @@ static bool svc_rdma_mrs_try(struct svc_rdma_xprt *sx, u32 count)
 	       rpcrdma_take(&sx->sx_mrs.ms_free, count, 0);
 }
 
-/* Most connections never need many regions, so there is none to begin with. Each
- * joins the pool that the core takes them from, and ends with the queue pair. It is
- * made in a pool of its own: ib_mr_pool_init() destroys all in the pool if it fails.
+/* Add one region. There is none to begin with, because most connections never need
+ * many. The region joins the pool that the core takes regions from, and is destroyed
+ * with the queue pair. It is made in a pool of its own, because a failing
+ * ib_mr_pool_init() destroys all regions of its pool.
  */
 static int svc_rdma_mrs_add(struct svc_rdma_xprt *sx)
 {
@@ -43,14 +44,14 @@ static int svc_rdma_mrs_add(struct svc_rdma_xprt *sx)
 	ib_mr_pool_put(qp, &qp->rdma_mrs, ib_mr_pool_get(qp, &fresh));
 
 	WRITE_ONCE(mrs->ms_size, mrs->ms_size + 1);
-	/* Whoever takes it finds it: the lock of the core's pool sees to that. */
+	/* Whoever takes it sees it in the pool: both hold the lock of that pool. */
 	atomic_inc(&mrs->ms_free);
 	return 0;
 }
 
-/* Tries to have *@count regions more, up to the maximum. Fewer than *@count in all
- * is an error on iWARP. Elsewhere the core does without where there is none, and
- * *@count becomes what there is.
+/* Try to add *@count regions, up to the maximum. On iWARP it is an error if there are
+ * fewer than *@count in all. Elsewhere the core can do without regions, and *@count is
+ * lowered to the number that there is.
  */
 static int svc_rdma_mrs_grow(struct svc_rdma_xprt *sx, u32 *count)
 {
@@ -72,10 +73,10 @@ static int svc_rdma_mrs_grow(struct svc_rdma_xprt *sx, u32 *count)
 /**
  * svc_rdma_mrs_release - give regions back
  * @sx: connection
- * @count: how many; 0 is fine
+ * @count: number of regions; may be 0
  *
- * Context: process or completion workqueue, no lock held: a Call that waits for them
- *	is given to a thread.
+ * Context: process or completion workqueue. No lock is held, because a Call that waits
+ *	for regions may be given to a thread.
  */
 void svc_rdma_mrs_release(struct svc_rdma_xprt *sx, u32 count)
 {
@@ -88,21 +89,23 @@ void svc_rdma_mrs_release(struct svc_rdma_xprt *sx, u32 count)
 /**
  * svc_rdma_mrs_reserve - reserve memory regions for a chain of RDMA Reads
  * @sx: connection
- * @contexts: contexts the chain will have at most
- * @reserved: OUT: how many regions the caller has now; untouched if none are needed,
- *	and on error
- * @short_of: OUT: how many regions have to be free, after %-EAGAIN
+ * @contexts: maximum number of contexts in the chain
+ * @reserved: OUT: number of regions reserved; unchanged if the device needs none, and on
+ *	error
+ * @short_of: OUT: after %-EAGAIN, number of regions that have to be free
  *
- * iWARP names the sink of an RDMA Read by a tag that the peer writes to: it
- * takes a region each. Other devices prefer that for large Reads. All are reserved at
- * once: a Call that holds some while it waits for more could deadlock. If there are
- * too few, as many as are wanted are made, while there may be more; if that fails,
- * those there are have to do, if they are enough and come back.
+ * On iWARP, the peer writes the data of an RDMA Read to memory named by a tag, so every
+ * Read takes a region. Other devices may prefer regions for large Reads. All regions are
+ * reserved at once: Calls that hold some while they wait for more could deadlock.
+ *
+ * If too few are free, this adds as many regions as the chain wants, up to the maximum.
+ * If that fails, the caller has to use the regions that exist, as soon as enough of
+ * them are free.
  *
  * Context: process; sleeps.
- * Return: 0; %-ENOTCONN; %-EAGAIN if others have them, and the caller tries again when
- *	they have come back; %-EMSGSIZE if there can never be so many; or what
- *	making a region has returned, and there are too few.
+ * Return: 0; %-ENOTCONN if the connection is down; %-EAGAIN if other Calls hold the
+ *	regions, and the caller has to try again when they are free; %-EMSGSIZE if
+ *	@contexts exceeds the maximum; or the error of making a region, if too few exist.
  */
 int svc_rdma_mrs_reserve(struct svc_rdma_xprt *sx, u64 contexts, u32 *reserved,
 			 u32 *short_of)

@@ -2,23 +2,23 @@
 /*
  * The version of a connection, and what client and server tell each other in
  * version 2 before and between Calls. This file owns struct svc_rdma_negotiate and
- * sets sx_vers. It says which decoder a message is for, and never decodes one itself.
+ * sets sx_vers. It chooses the decoder for a message, and never decodes one itself.
  *
  * Operation
  *
  * The first message that this server can use fixes the version (version-two 7.3): a
- * Call of version 1, or a CONNPROP or a Call of version 2. Until then there are
- * only a few Receives, large enough for either version, and one credit; what is
- * refused in the meantime changes nothing. From then on a message of the other
- * version is answered with ERR_VERS, and the connection stays (G-20).
+ * Call of version 1, or a CONNPROP or a Call of version 2. Until then there are only a
+ * few Receives, which are large enough for either version, and one credit. A message
+ * that is refused during that time does not fix the version. Afterwards, a message of
+ * the other version is answered with ERR_VERS, and the connection stays (G-20).
  *
- * Limits and Receives come first, then the version is set, then the answer is
- * sent that tells the client of them. A client that speaks version 2 and says
- * nothing about itself is served with the defaults. The first CONNPROP of a
- * connection is obeyed and answered, later ones are only answered (G-17).
+ * This file first sets limits and Receives, then sets the version, and then sends the
+ * answer that tells the client about them. A client that speaks version 2 and never
+ * announces properties is served with the defaults. The first CONNPROP of a connection
+ * takes effect and is answered; later ones are only answered (G-17).
  *
- * A server that may not speak version 2 settles on version 1 before the first
- * message has come.
+ * A server that may not speak version 2 settles on version 1 before the first message
+ * arrives.
  */
 #include <linux/log2.h>
 #include <rpcrdma/counters.h>
@@ -67,8 +67,8 @@ MODULE_PARM_DESC(rtx_pages,
 		 "Server: pages of each Receive into which clients can place data: 2, 4, 8; 0: none");
 
 /*
- * Replies are as large as the client says (G-18), Calls as we say; see
- * rpcrdma2_props_limits().
+ * The client says how large Replies may be (G-18), and this server says how large Calls
+ * may be; see rpcrdma2_props_limits().
  */
 static void svc_rdma_negotiate_limits(struct svc_rdma_xprt *sx,
 				      const struct rpcrdma2_props *peer)
@@ -94,7 +94,7 @@ static void svc_rdma_negotiate_tell(const struct svc_rdma_xprt *sx, u32 vers)
 		 limits->lm_brs, limits->lm_our_brs);
 }
 
-/* Receives of version 2 have no targets (any more). */
+/* Make Receives of version 2 without targets from now on. */
 static void svc_rdma_negotiate_plain(struct svc_rdma_xprt *sx, u32 size)
 {
 	rpcrdma_size_targets(0, PAGE_SIZE, &sx->sx_negotiate.ng_rtx);
@@ -102,9 +102,9 @@ static void svc_rdma_negotiate_plain(struct svc_rdma_xprt *sx, u32 size)
 	rpcrdma_recv_pool_blocks(&sx->sx_conn.cn_recvs, 0);
 }
 
-/* Have Receives with targets, if so we are told and they are large enough for either
- * version: then the few that there are before the version is known have them, too, and
- * none of another kind is ever posted (RTX-34).
+/* Make Receives with targets, if the administrator wants them and they are large enough for
+ * both versions. Then the few Receives that exist before the version is known have targets,
+ * too, and no Receive of another kind is ever posted (RTX-34).
  */
 static void svc_rdma_negotiate_targets(struct svc_rdma_xprt *sx)
 {
@@ -122,8 +122,10 @@ static void svc_rdma_negotiate_targets(struct svc_rdma_xprt *sx)
 	rpcrdma_recv_pool_blocks(&sx->sx_conn.cn_recvs, ilog2(pages));
 }
 
-/* Each Receive is one piece of memory, and there may be no large ones. The
- * client has not been told of their size yet, nor of targets.
+/* Choose smaller Receives, if memory was short. Each Receive is one allocation, and memory
+ * may be too fragmented for large ones. The client has not been told their size yet, nor
+ * of targets.
+ * Returns false if there is nothing smaller.
  */
 static bool svc_rdma_negotiate_less(struct svc_rdma_xprt *sx, int rc)
 {
@@ -159,13 +161,13 @@ static int svc_rdma_negotiate_adopt(struct svc_rdma_xprt *sx, u32 vers)
 		svc_rdma_negotiate_plain(sx, sx->sx_negotiate.ng_v2_size);
 		rc = svc_rdma_credits_begin(sx, sx->sx_negotiate.ng_v1_size, 0);
 	}
-	/* Whoever sees the version sees the limits */
+	/* Whoever sees the version also sees the limits */
 	smp_store_release(&sx->sx_vers, vers);
 	svc_rdma_negotiate_tell(sx, vers);
 	return rc;
 }
 
-/* Bytes of a Receive that is large enough for either version */
+/* The size of a Receive that is large enough for either version */
 static u32 svc_rdma_negotiate_largest(const struct svc_rdma_negotiate *ng)
 {
 	if (ng->ng_vers_max < RPCRDMA_VERS_2)
@@ -214,14 +216,14 @@ int svc_rdma_negotiate_begin(struct svc_rdma_xprt *sx, u32 v1_size)
 }
 
 /**
- * svc_rdma_negotiate_guess - which decoder is for a message?
+ * svc_rdma_negotiate_guess - choose the decoder for a message
  * @sx: connection
- * @msg: the message
+ * @msg: message
  *
- * The codec of either version refuses messages of the other.
+ * The guess may be wrong: the decoder of either version refuses messages of the other.
  *
  * Context: process.
- * Return: a version.
+ * Return: the version whose decoder is to be used.
  *
  * See version-two 7.3, 10.1; G-20.
  */
@@ -242,13 +244,13 @@ u32 svc_rdma_negotiate_guess(const struct svc_rdma_xprt *sx,
 }
 
 /**
- * svc_rdma_negotiate_settle - a message that we can use has come
+ * svc_rdma_negotiate_settle - settle the version when a usable message has arrived
  * @sx: connection
- * @vers: the message's version
+ * @vers: version of the message
  *
- * If memory is short, the client goes on with the few Receives there are.
+ * If there is no memory for more Receives, the client goes on with the few that it has.
  *
- * Context: process; sleeps if it is the first.
+ * Context: process; sleeps if the version is not settled yet.
  * Return: false if the connection has another version.
  *
  * See version-two 7.3; G-20.
@@ -270,9 +272,9 @@ bool svc_rdma_negotiate_settle(struct svc_rdma_xprt *sx, u32 vers)
 }
 
 /**
- * svc_rdma_negotiate_accept - what the server takes on a connection
+ * svc_rdma_negotiate_accept - get the limits that a received message is checked against
  * @sx: connection
- * @accept: OUT
+ * @accept: OUT: range of versions, and limits on chunks
  *
  * Context: any.
  *
@@ -291,8 +293,9 @@ void svc_rdma_negotiate_accept(const struct svc_rdma_xprt *sx,
 	accept->ac_inline_only = false;
 }
 
-/* It is announced once, and groups may arrive before the answer has completed. No callback
- * is sent in this form, so each has one Receive for its Reply (RTX-76).
+/* The extension is announced once, and groups may arrive before the answer has completed.
+ * No callback is sent in this form, so each callback has one Receive for its Reply
+ * (RTX-76).
  */
 static void svc_rdma_negotiate_rtx(struct svc_rdma_xprt *sx)
 {
@@ -303,7 +306,7 @@ static void svc_rdma_negotiate_rtx(struct svc_rdma_xprt *sx)
 		rpcrdma_gather_start(&sx->sx_conn, ours, 1);
 }
 
-/* Returns whether these are the properties that hold from now on. */
+/* Apply a client's properties if they are its first. Returns whether they were applied. */
 static bool svc_rdma_negotiate_hear(struct svc_rdma_xprt *sx,
 				    const struct rpcrdma2_props *props)
 {
@@ -323,9 +326,9 @@ static bool svc_rdma_negotiate_hear(struct svc_rdma_xprt *sx,
 
 /**
  * svc_rdma_negotiate_connprop - answer a client's CONNPROP with ours
- * @call: the message; the connection has settled on version 2
+ * @call: message with the CONNPROP; the connection has settled on version 2
  *
- * If no answer can be sent, the connection is closed.
+ * If the answer cannot be sent, the connection is closed.
  *
  * Context: process; sleeps.
  *

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Pages: those a Reply was built in, and those that RDMA Reads fill. Where a
- * thread keeps the first kind differs between kernels: see svc_rdma_array.h,
- * which with this file is all that touches rq_pages, rq_respages and
- * rq_next_page.
+ * Pages: those that hold a Reply, and those that RDMA Reads fill. Where a thread keeps
+ * the pages of a Reply differs between kernels: see svc_rdma_array.h. Only that header
+ * and this file access rq_pages, rq_respages and rq_next_page.
  *
- * sunrpc releases what lies in [rq_respages, rq_next_page) when the thread is
- * done with a request. So what a thread can use again is moved behind that.
- * Mostly this is the page with the Reply's head: to replace it is the larger part
- * of what a Reply costs its thread, since many kernels clear each page that they
- * allocate.
+ * When a thread is done with a request, sunrpc releases the pages in
+ * [rq_respages, rq_next_page). So this file moves the pages that the thread can use
+ * again behind rq_next_page. Usually that is the page with the head of the Reply.
+ * Replacing it would be most of the cost of a Reply to its thread, because many kernels
+ * clear each page that they allocate.
  *
- * RDMA Reads do not use the thread's pages at all. A Call owns the pages its
- * chunks are pulled into from the first Read until it is freed, so that they
- * move between no arrays, and they can be had in larger contiguous pieces:
- * fewer mappings, fewer SGEs, fewer work requests. What a client has placed in whole pages
- * of Receives is used there, and the Call owns nothing but the array.
+ * RDMA Reads do not use the thread's pages at all. A Call owns the pages that its chunks
+ * are read into, from the first Read until it is freed. So the pages need not move
+ * between arrays, and they can be allocated in larger contiguous pieces. Then there are
+ * fewer mappings, fewer SGEs and fewer work requests.
+ * Data that a client has placed in whole pages of Receives is used there, and the Call owns
+ * only the array.
  */
 #include <kunit/visibility.h>
 #include <linux/export.h>
@@ -33,16 +33,18 @@
 /* The largest pages that the page allocator caches per CPU */
 #define SVC_RDMA_SINK_ORDER	PAGE_ALLOC_COSTLY_ORDER
 
-/* The running kernel keeps its pages in another way than its headers say. */
+/* The running kernel keeps the pages of a thread in another way than the headers that
+ * this module was built with.
+ */
 static bool svc_rdma_pages_unfit;
 
 /**
  * svc_rdma_pages_fit - can the server be used on this kernel?
  *
- * It shows only when the first thread comes for a Call.
+ * The answer is known only after svc_rdma_pages_begin() has seen a thread.
  *
  * Context: any.
- * Return: false once a thread's arrays were not what the module is built for.
+ * Return: false once the arrays of a thread did not match what the module is built for.
  */
 bool svc_rdma_pages_fit(void)
 {
@@ -53,12 +55,12 @@ bool svc_rdma_pages_fit(void)
  * svc_rdma_pages_begin - prepare a thread's pages for a new request
  * @rqstp: thread
  *
- * Whatever becomes of the request, the thread now owns no Reply pages that
- * sunrpc would have to release.
+ * Afterwards the thread owns no Reply pages that sunrpc would have to release, whatever
+ * becomes of the request.
  *
  * Context: process.
- * Return: 0; %-ENOEXEC if the thread's arrays are not what the module is built
- *	for, and then nothing was touched: the caller drops the connection.
+ * Return: 0; or %-ENOEXEC if the arrays of the thread do not match what the module is
+ *	built for. Then nothing was touched, and the caller drops the connection.
  */
 int svc_rdma_pages_begin(struct svc_rqst *rqstp)
 {
@@ -84,9 +86,10 @@ u32 svc_rdma_pages_used(const struct svc_rqst *rqstp)
 	return svc_rdma_array_used(rqstp);
 }
 
-/* The next Reply must not write to pages that were spliced in from a page
- * cache, even if the cache has dropped them since, nor to pages that somebody
- * else still reads.
+/* The next Reply must not be written to a page that somebody else uses. That may be a
+ * page that was spliced in from a page cache, even if the cache has dropped it since, or
+ * a page that somebody still reads. The reference count of a compound page counts users of
+ * all its pages, so it says nothing about a single one.
  */
 static bool svc_rdma_page_is_private(struct page *page)
 {
@@ -97,11 +100,11 @@ static bool svc_rdma_page_is_private(struct page *page)
 /**
  * svc_rdma_pages_take - take the pages of a Reply away from its thread
  * @rqstp: thread with a finished Reply
- * @chain: RDMA Writes that read from them
+ * @chain: RDMA Writes that read from the pages
  * @pages: room for svc_rdma_pages_used() entries, some of which may become NULL
  *
- * The caller releases them when the device has read them. The first page, which
- * has the head, stays with the thread if only the results behind it are read.
+ * The caller releases the pages when the device has read them. The first page, which
+ * has the head, stays with the thread if @chain does not read it.
  *
  * Context: process.
  * Return: entries used in @pages.
@@ -119,9 +122,9 @@ u32 svc_rdma_pages_take(struct svc_rqst *rqstp,
 
 /**
  * svc_rdma_pages_keep - let a thread use the pages of a sent Reply again
- * @rqstp: thread with a Reply that was copied
+ * @rqstp: thread whose Reply was copied to a Send context
  *
- * Those that cannot be used again are left to sunrpc, which replaces them.
+ * sunrpc replaces the pages that cannot be used again.
  *
  * Context: process.
  */
@@ -162,14 +165,13 @@ static u32 svc_rdma_pages_array(struct svc_rdma_call *call, u32 nbytes)
  * @call: Call without such pages
  * @nbytes: bytes to hold, not 0
  *
- * Some upper layers look for the bytes of a Call's tail, or for one page more
- * than there is, in the page array. What they find there is zeroes, and never
- * what somebody else left in memory (RFC 8166 8.1): the rest of the last page is
- * cleared, and the array goes on with the zero page, which RDMA Reads do not
- * reach.
+ * Some upper layers read the bytes of a Call's tail, or one page too many, from the page
+ * array. They must find zeroes there, and never old contents of memory (RFC 8166 8.1).
+ * So the rest of the last page is cleared, and the entries behind it are the zero page,
+ * which RDMA Reads do not reach.
  *
  * Context: process; sleeps.
- * Return: 0; %-ENOMEM, and svc_rdma_pages_free() cleans up.
+ * Return: 0; or %-ENOMEM, and then svc_rdma_pages_free() cleans up.
  */
 int svc_rdma_pages_alloc(struct svc_rdma_call *call, u32 nbytes)
 {
@@ -201,11 +203,11 @@ int svc_rdma_pages_alloc(struct svc_rdma_call *call, u32 nbytes)
 }
 
 /**
- * svc_rdma_pages_lend - use the pages that a Call's data has arrived in
- * @call: Call without pages, whose message has data; it is not longer than the Call
+ * svc_rdma_pages_lend - use the pages in which a Call's data has arrived
+ * @call: Call without pages, whose message has data that is not longer than the Call
  *
- * They stay the message's. What is behind the data is zeroes, and what follows in the
- * array is the zero page, as in svc_rdma_pages_alloc().
+ * The pages remain the message's. The rest behind the data is zero, and the entries that
+ * follow in the array are the zero page, as in svc_rdma_pages_alloc().
  *
  * Context: process; sleeps.
  * Return: 0 or %-ENOMEM.
@@ -224,10 +226,10 @@ int svc_rdma_pages_lend(struct svc_rdma_call *call)
 }
 
 /**
- * svc_rdma_pages_free - give up the pages of a Call
- * @call: Call; its RDMA Reads are over
+ * svc_rdma_pages_free - release the pages of a Call
+ * @call: Call whose RDMA Reads are over
  *
- * Upper layers that still use some of the pages hold references.
+ * An upper layer that still uses a page holds a reference of its own.
  *
  * Context: any, may sleep.
  */
@@ -251,8 +253,8 @@ EXPORT_SYMBOL_IF_KUNIT(svc_rdma_pages_free);
  * svc_rdma_pages_write - copy into the pages of a Call
  * @call: Call whose RDMA Reads are over
  * @pos: where to begin, in bytes from the start of its pages
- * @from: what to copy; NULL: zeroes
- * @len: bytes, all within the pages
+ * @from: bytes to copy; NULL to write zeroes
+ * @len: number of bytes, all within the pages
  *
  * Context: any.
  */

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Progress: does what a connection has posted complete? The keepalive asks
- * (verbs/keepalive.c), and ends a connection that stands still. RDMA Reads and Replies
- * are judged apart: one kind may complete while the other does not.
+ * Progress: does the work that a connection has posted complete? The keepalive asks
+ * (verbs/keepalive.c), and ends a connection that makes no progress. RDMA Reads and
+ * Sends are judged separately, because one kind may complete while the other does not.
  *
- * This file compares times. It never ends a connection itself, and posts nothing.
+ * This file only compares times. It never ends a connection, and posts nothing.
  */
 #include "svc_rdma.h"
 
 /**
- * svc_rdma_posted_init - nothing is posted yet
- * @posted: of a new connection
+ * svc_rdma_posted_init - set up the lists of posted work
+ * @posted: posted work of a new connection
  *
  * Context: any.
  */
@@ -22,7 +22,7 @@ void svc_rdma_posted_init(struct svc_rdma_posted *posted)
 	posted->po_sent = jiffies;
 }
 
-/* Which RDMA Reads were posted first? Those that are in line for slots were not. */
+/* Find the RDMA Reads that were posted first. Those that wait for slots are not posted. */
 static const struct svc_rdma_call *
 svc_rdma_read_first(struct svc_rdma_xprt *sx)
 {
@@ -36,11 +36,11 @@ svc_rdma_read_first(struct svc_rdma_xprt *sx)
 }
 
 /**
- * svc_rdma_progress_sent - a Send has completed
+ * svc_rdma_progress_sent - record that a Send has completed
  * @sx: connection
  * @send: its context
  *
- * RDMA Reads that were posted after it have come a step forward.
+ * This is progress for RDMA Reads, too, if they were posted after the Send.
  *
  * Context: under sx_lock.
  */
@@ -55,14 +55,14 @@ void svc_rdma_progress_sent(struct svc_rdma_xprt *sx,
 }
 
 /**
- * svc_rdma_conn_waiting - ops->waiting: does what was posted complete?
+ * svc_rdma_conn_waiting - ops->waiting: does posted work complete?
  * @conn: connection
- * @posted: OUT: jiffies when the first of what has not completed was posted
- * @since: OUT: jiffies since when what was posted first has not moved, the longer
- *	of RDMA Reads and of Replies: one kind may complete while the other does
- *	not
+ * @posted: OUT: jiffies when the oldest work that has not completed was posted
+ * @since: OUT: jiffies since when there has been no progress. RDMA Reads and Sends are
+ *	judged separately, and the earlier time counts: one kind may complete while the
+ *	other does not
  *
- * What is in line for slots was not posted.
+ * Work that waits for slots does not count as posted.
  *
  * Context: process.
  * Return: %false if nothing is posted.

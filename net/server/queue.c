@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What there is to do for threads: messages that have arrived, Calls whose RDMA Reads
- * are complete, and Calls whose RDMA Reads may begin. This file owns these three
- * queues, the budget of bytes that a client may have pulled, and XPT_DATA. It never
- * looks into a message, and posts nothing.
+ * Work for threads: messages that have arrived, Calls whose RDMA Reads are complete, and
+ * Calls whose RDMA Reads may begin. This file owns these three queues, the limit on the
+ * bytes that a client may have pulled, and XPT_DATA. It never looks into a message, and
+ * posts nothing.
  *
- * XPT_DATA says that a queue has an entry. It is set and cleared under the lock
- * of the queues, and cleared by the thread that takes the last entry rather
- * than by the next one, which would be woken for nothing (invariant I11).
+ * XPT_DATA is set while a thread would find work in the queues. It is set and cleared
+ * under the lock of the queues. The thread that takes the last entry clears it; if that
+ * were left to the next thread, that one would be woken for nothing (invariant I11).
  *
- * What a client has pulled takes memory before anybody knows who it is. So not
- * everything is pulled at once: a Call waits in qu_waiting until the bytes of those
- * before it, on their way or not yet taken by a thread, leave it room. That is one
- * Call for a client that is not known yet, %SVC_RDMA_PULL_BYTES for others. A Call
- * also waits there for memory regions. Who makes room has sunrpc find a thread.
+ * "To pull" a Call is to fetch its chunks by RDMA Read. What a client has pulled takes
+ * memory before the server knows who the client is. So a Call waits in qu_waiting while
+ * the Calls before it, whose bytes are on their way or not yet taken by a thread, use up
+ * the limit. The limit is one Call for a client that is not known yet, and
+ * %SVC_RDMA_PULL_BYTES for others. A Call also waits there for memory regions. Whoever
+ * makes room tells sunrpc, which finds a thread.
  */
 #include <linux/sunrpc/svc_xprt.h>
 #include <rpcrdma/counters.h>
@@ -21,7 +22,7 @@
 #include "svc_rdma.h"
 #include "trace.h"
 
-/* Bytes of Calls that a client has pulled and that no thread has taken yet */
+/* Bytes of Calls that a client may have pulled and that no thread has taken yet */
 #define SVC_RDMA_PULL_BYTES	(16u << 20)
 
 /**
@@ -38,7 +39,7 @@ void svc_rdma_queue_init(struct svc_rdma_queue *queue)
 	queue->qu_pulled = 0;
 }
 
-/* May the first of the waiting Calls be pulled? */
+/* May the first of the waiting Calls be pulled now? */
 static bool svc_rdma_pull_fits(struct svc_rdma_xprt *sx)
 {
 	struct svc_rdma_queue *queue = &sx->sx_queue;
@@ -53,7 +54,7 @@ static bool svc_rdma_pull_fits(struct svc_rdma_xprt *sx)
 		(u64)queue->qu_pulled + call->sc_stream_len <= most);
 }
 
-/* Take the first of the waiting Calls, where svc_rdma_pull_fits(). */
+/* Take the first of the waiting Calls; svc_rdma_pull_fits() has returned true. */
 static struct svc_rdma_call *svc_rdma_pull_take(struct svc_rdma_xprt *sx)
 {
 	struct svc_rdma_queue *queue = &sx->sx_queue;
@@ -68,8 +69,8 @@ static struct svc_rdma_call *svc_rdma_pull_take(struct svc_rdma_xprt *sx)
 	return call;
 }
 
-/* Messages that arrive before the connection is finally accepted wait: until
- * then XPT_BUSY keeps threads away.
+/* Add work, and wake a thread. No thread takes it before the connection is accepted,
+ * because sunrpc keeps XPT_BUSY set until then.
  */
 static void svc_rdma_queue(struct svc_rdma_xprt *sx, struct list_head *entry,
 			   struct list_head *queue)
@@ -82,9 +83,9 @@ static void svc_rdma_queue(struct svc_rdma_xprt *sx, struct list_head *entry,
 }
 
 /**
- * svc_rdma_receive - a message arrived
+ * svc_rdma_receive - ops->receive: a message has arrived
  * @conn: connection
- * @msg: the message
+ * @msg: message
  *
  * Context: completion workqueue.
  */
@@ -99,8 +100,8 @@ void svc_rdma_receive(struct rpcrdma_conn *conn, struct rpcrdma_msg_in *msg)
 }
 
 /**
- * svc_rdma_call_complete - a Call's RDMA Reads succeeded
- * @call: Call; changes hands
+ * svc_rdma_call_complete - queue a Call whose RDMA Reads have succeeded
+ * @call: Call; it changes hands
  *
  * Context: completion workqueue.
  */
@@ -111,7 +112,9 @@ void svc_rdma_call_complete(struct svc_rdma_call *call)
 	svc_rdma_queue(sx, &call->sc_list, &sx->sx_queue.qu_complete);
 }
 
-/* A Call was pulled: if it is as long as that, the next one can be (I11). */
+/* Take the first complete Call. Its bytes do not count any more, so there may be room
+ * for the next waiting Call: svc_rdma_dequeue() looks at that (I11).
+ */
 static struct svc_rdma_call *svc_rdma_take_pulled(struct svc_rdma_xprt *sx)
 {
 	struct svc_rdma_queue *queue = &sx->sx_queue;
@@ -129,9 +132,9 @@ static struct svc_rdma_call *svc_rdma_take_pulled(struct svc_rdma_xprt *sx)
 /**
  * svc_rdma_dequeue - take the next piece of work
  * @sx: connection
- * @call: OUT: a Call that is complete, or whose RDMA Reads are to be posted now: then
- *	it counts in qu_pulled (sc_pull); or NULL
- * @msg: OUT: a message, if there is no such Call; or NULL
+ * @call: OUT: a Call that is complete; or one whose RDMA Reads are to be posted now, and
+ *	then sc_pull is not 0; or NULL
+ * @msg: OUT: if there is no such Call, a message; or NULL
  *
  * Context: process.
  */
@@ -163,9 +166,9 @@ void svc_rdma_dequeue(struct svc_rdma_xprt *sx, struct svc_rdma_call **call,
 }
 
 /**
- * svc_rdma_pull_begin - a Call is to be pulled
- * @call: decoded Call whose chunks are sound and hold at least one byte; if it has
- *	to wait, it changes hands
+ * svc_rdma_pull_begin - ask for permission to pull a Call
+ * @call: decoded Call whose chunks are sound and hold at least one byte. If it has to
+ *	wait, it changes hands
  *
  * Context: process.
  * Return: %true if it may be pulled now.
@@ -189,8 +192,8 @@ bool svc_rdma_pull_begin(struct svc_rdma_call *call)
 }
 
 /**
- * svc_rdma_pull_next - there is more room: can another Call be pulled?
- * @sx: connection
+ * svc_rdma_pull_next - wake a thread if the next waiting Call can be pulled
+ * @sx: connection on which bytes or memory regions have become free
  *
  * Context: process or completion workqueue.
  */
@@ -198,7 +201,7 @@ void svc_rdma_pull_next(struct svc_rdma_xprt *sx)
 {
 	bool fits;
 
-	/* Make the room visible before looking who waits */
+	/* Order the change that made room before the check of qu_waiting */
 	smp_mb();
 	if (likely(list_empty(&sx->sx_queue.qu_waiting)))
 		return;
@@ -212,10 +215,10 @@ void svc_rdma_pull_next(struct svc_rdma_xprt *sx)
 }
 
 /**
- * svc_rdma_pull_again - a Call has found too few regions
- * @call: Call with svc_rdma_pull_begin() or from svc_rdma_dequeue(); it changes hands,
- *	and waits where it was, before all others
- * @mrs: how many have to be free
+ * svc_rdma_pull_again - let a Call wait for memory regions
+ * @call: Call that svc_rdma_pull_begin() or svc_rdma_dequeue() has let pull; it changes
+ *	hands, and is the first of the waiting Calls again
+ * @mrs: number of regions that have to be free
  *
  * Context: process.
  */
@@ -230,13 +233,13 @@ void svc_rdma_pull_again(struct svc_rdma_call *call, u32 mrs)
 	call->sc_pull = 0;
 	list_add(&call->sc_list, &sx->sx_queue.qu_waiting);
 	spin_unlock(&sx->sx_lock);
-	/* They may have come back meanwhile. */
+	/* The regions may have become free meanwhile. */
 	svc_rdma_pull_next(sx);
 }
 
 /**
- * svc_rdma_pull_end - what was pulled of a Call is no longer counted
- * @call: Call that ends before it was taken by a thread as complete
+ * svc_rdma_pull_end - stop counting the bytes of a Call
+ * @call: Call that ends; its bytes may not be counted at all
  *
  * Context: process or completion workqueue.
  */

@@ -1,39 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Read chunks: pulls what a Call left in the client's memory, and puts the
- * Call together. Any number of chunks, in any order, padded or not, with or
- * without a Position Zero chunk; which byte goes where is worked out by
- * core/chunk.c. This file never decides when a Call may be pulled (server/queue.c),
- * and never executes one.
+ * Read chunks. This file reads what a Call left in the client's memory and assembles
+ * the Call. There may be several chunks, in any order, with or without XDR roundup, and
+ * with or without a Position Zero chunk. core/chunk.c computes which byte goes where. This
+ * file never decides when a Call may be pulled (server/queue.c), and never executes one.
  *
  * Operation
  *
- * svc_rdma_read_start() runs in a thread, mostly that which took the Call off the
- * receive queue. It gives the Call pages of its own, builds one chain of RDMA Reads
- * for all chunks, and posts it with a single completion at the end; the thread
- * is then free for other work. From posting to completion the Call belongs to
- * the device. The completion handler frees the chain, which unmaps the pages,
- * and queues the Call; some thread then finds it in svc_rdma_recvfrom() and
- * calls svc_rdma_read_assemble(). So no thread ever waits for a Read, and no
- * byte of a Call is looked at before all of it is there (RFC 8166 3.4.5; invariant
- * I14).
+ * svc_rdma_read_start() runs in a thread, usually the one that took the Call off the
+ * receive queue. It gives the Call pages of its own, builds one chain of RDMA Reads for
+ * all chunks, and posts it with a single completion at the end. Then the thread is free
+ * for other work. From posting to completion the Call belongs to the device. The
+ * completion handler frees the chain, which unmaps the pages, and queues the Call. A
+ * thread then takes it in svc_rdma_recvfrom() and calls svc_rdma_read_assemble(). So no
+ * thread ever waits for a Read, and nobody looks at a byte of a Call before all bytes are
+ * there (RFC 8166 3.4.5; invariant I14).
  *
- * Not everything is pulled at once: a Call waits in server/queue.c for its bytes and
- * for memory regions, and in the line of server/sq.c for send queue slots.
+ * A Call may have to wait: in server/queue.c for permission to pull its bytes and for
+ * memory regions, and in the line of server/sq.c for send queue slots.
  *
- * A Read that fails ends the connection, and the Call is freed without having
- * been executed (RFC 8166 4.5.3). A Call whose Reads cannot even be posted
- * because there is not enough of something in this server is refused.
+ * An RDMA Read that fails ends the connection. The Call is then freed without having
+ * been executed (RFC 8166 4.5.3). If a Call needs more than this connection can ever
+ * provide, it is refused. If its RDMA Reads cannot be posted for another reason, the
+ * connection is closed.
  *
- * Two layouts. A Call with one Read chunk, which is what NFS clients send,
- * keeps its inline part where it was received, if that is in one piece; the chunk is
- * read to the start of a page, so that file data lies in whole pages. Every other Call
- * is rebuilt as one stream, beginning at the start of the first page. So is one whose
- * head would end where upper layers do not expect it, see rpcrdma_lists_keep_head():
- * the client chooses where that is.
+ * There are two layouts. NFS clients send Calls with one Read chunk. The inline part of
+ * such a Call stays where it was received, if it is contiguous, and the chunk is read to
+ * the start of a page, so that file data fills whole pages. Every other Call is rebuilt
+ * as one stream, which begins at the start of the first page. A Call with one Read chunk
+ * is rebuilt, too, if its head would end where upper layers do not expect it: the client
+ * chooses where that is. See rpcrdma_lists_keep_head().
  *
- * What a client has placed in its Sends (items of a group) needs no RDMA Read, and is here
- * for the same two layouts: svc_rdma_read_placed().
+ * Data that a client has placed in its Sends (items of a group) needs no RDMA Read, and is
+ * prepared for the same two layouts: svc_rdma_read_placed().
  */
 #include <kunit/visibility.h>
 #include <linux/export.h>
@@ -55,8 +54,8 @@ static void svc_rdma_read_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct svc_rdma_xprt *sx = call->sc_sx;
 
 	trace_svc_rdma_read_done(call, wc->status);
-	/* The Call rests where it is until the queues are gone: siw flushes
-	 * an RDMA Read that it was about to send twice (I10).
+	/* The Call stays in po_reading until the queues are destroyed: a
+	 * provider may flush an RDMA Read twice (siw does; I10).
 	 */
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
 		if (wc->status != IB_WC_WR_FLUSH_ERR) {
@@ -112,7 +111,7 @@ static int svc_rdma_read_part(struct svc_rdma_call *call,
 	return svc_rdma_chain_add(call->sc_sx, &call->sc_reads, &move);
 }
 
-/* The one chunk, to the start of the pages */
+/* Read the only chunk to the start of the pages. */
 static int svc_rdma_read_chunk(struct svc_rdma_call *call)
 {
 	const struct rpcrdma_chunk *chunk = &call->sc_hdr.hd_lists.ls_read[0];
@@ -120,7 +119,7 @@ static int svc_rdma_read_chunk(struct svc_rdma_call *call)
 	return svc_rdma_read_part(call, chunk, 0, 0, chunk->ck_length);
 }
 
-/* Everything, each part to its place in the stream */
+/* Read all chunks, each part to its place in the stream. */
 static int svc_rdma_read_stream(struct svc_rdma_call *call)
 {
 	const struct rpcrdma_lists *lists = &call->sc_hdr.hd_lists;
@@ -147,7 +146,9 @@ static int svc_rdma_read_stream(struct svc_rdma_call *call)
 	return 0;
 }
 
-/* Each part of the body may begin a context of its own. */
+/* Upper bound on the contexts of a Call. Read chunks divide the body into parts, and each
+ * part of a Position Zero chunk may begin a context of its own.
+ */
 static u64 svc_rdma_read_bound(const struct svc_rdma_call *call)
 {
 	const struct rpcrdma_lists *lists = &call->sc_hdr.hd_lists;
@@ -160,7 +161,7 @@ static u64 svc_rdma_read_bound(const struct svc_rdma_call *call)
 	return bound;
 }
 
-/* Returns 0 or a negative errno; -EAGAIN: @mrs regions have to come back first. */
+/* Returns 0 or a negative errno. -EAGAIN means that @mrs regions have to be free first. */
 static int svc_rdma_read_build(struct svc_rdma_call *call, u32 *mrs)
 {
 	u32 nbytes = call->sc_stream_len;
@@ -183,8 +184,8 @@ static int svc_rdma_read_build(struct svc_rdma_call *call, u32 *mrs)
 	return rc;
 }
 
-/* The RDMA Reads have their slots. If they cannot be posted, the connection is
- * lost, and the Call rests where it is.
+/* Post RDMA Reads that have their slots. If that fails, the connection is lost, and the
+ * Call stays in po_reading.
  */
 static void svc_rdma_read_post(struct svc_rdma_call *call)
 {
@@ -193,7 +194,9 @@ static void svc_rdma_read_post(struct svc_rdma_call *call)
 	int rc;
 
 	first = svc_rdma_chain_wrs(sx, &call->sc_reads, &call->sc_cqe, NULL);
-	/* The others complete only if they fail, and know why */
+	/* The other work requests complete only if they fail. The handler then
+	 * finds the Call by their wr_cqe.
+	 */
 	for (wr = first; wr->next; wr = wr->next)
 		wr->wr_cqe = &call->sc_cqe;
 
@@ -216,14 +219,14 @@ static void svc_rdma_read_ready(struct rpcrdma_sq_waiter *waiter)
  * svc_rdma_read_start - post the RDMA Reads of a Call
  * @call: Call that may be pulled
  *
- * If it returns 0, the Call has changed hands: its Reads are posted, or they wait
- * for room in the send queue; or the Call waits for regions. Or the connection is
- * lost, and the Call rests until its queues are gone (invariant I10).
+ * If this returns 0, the Call has changed hands: its RDMA Reads are posted or wait for
+ * send queue slots, or the Call waits for memory regions. Or the connection is lost, and
+ * the Call is freed after the queues are destroyed (invariant I10).
  *
  * Context: process; sleeps.
- * Return: 0; or a negative errno, with nothing posted and the Call still the
- *	caller's: %-EMSGSIZE if it asks too much of this connection, anything
- *	else if something is short or has gone.
+ * Return: 0; or a negative errno, and then nothing was posted and the Call still belongs
+ *	to the caller: %-EMSGSIZE if it needs more than this connection can provide,
+ *	another error if memory is short or the connection is down.
  */
 int svc_rdma_read_start(struct svc_rdma_call *call)
 {
@@ -286,7 +289,7 @@ static void svc_rdma_assemble_chunk(struct svc_rdma_call *call,
 	svc_rdma_assemble_around(call, chunk->ck_position, room, arg);
 }
 
-/* Part of the body, to its place in the stream */
+/* Copy part of the body to its place in the stream. */
 static void svc_rdma_assemble_part(struct svc_rdma_call *call, u32 pos,
 				   u32 offset, u32 len)
 {
@@ -350,11 +353,11 @@ static void svc_rdma_assemble_stream(struct svc_rdma_call *call,
 }
 
 /**
- * svc_rdma_read_inline - lay a Call out in pages
- * @call: decoded Call without Read chunks, all of which is in its message
- * @arg: where to describe the Call
+ * svc_rdma_read_inline - copy a Call to pages
+ * @call: decoded Call without Read chunks; all of it is in its message
+ * @arg: xdr_buf that is to describe the Call
  *
- * Upper layers count on a head of no more than a page, in one piece.
+ * Upper layers rely on a head that is contiguous and not larger than a page.
  *
  * Context: process; sleeps.
  * Return: 0 or %-ENOMEM.
@@ -414,12 +417,12 @@ int svc_rdma_read_placed(struct svc_rdma_call *call, struct xdr_buf *arg)
 EXPORT_SYMBOL_IF_KUNIT(svc_rdma_read_placed);
 
 /**
- * svc_rdma_read_assemble - put a Call together after its RDMA Reads
+ * svc_rdma_read_assemble - assemble a Call after its RDMA Reads
  * @call: Call whose Reads are complete
- * @arg: where to describe the Call
+ * @arg: xdr_buf that is to describe the Call
  *
  * Context: process.
- * Return: %false if the message is not the Call its header announced
+ * Return: %false if the message is not the Call that its header announced
  *	(RFC 8166 4.5.2).
  */
 bool svc_rdma_read_assemble(struct svc_rdma_call *call, struct xdr_buf *arg)

@@ -4,16 +4,17 @@
  *
  * Operation
  *
- * The completion handler of a Receive only queues the message and lets sunrpc find a
- * thread (server/queue.c), which calls svc_rdma_recvfrom(): read this file from there.
- * The thread decodes the header and then either has a complete Call, or starts RDMA Reads
- * and leaves; when these are done the Call is queued again, and a thread puts it
- * together (server/read.c). Whatever is wrong with a message is settled here: it never
- * reaches the RPC program (RFC 8166 4.5.2), and is counted and traced, not printed.
+ * The completion handler of a Receive only queues the message and tells sunrpc, which
+ * finds a thread (server/queue.c). The thread calls svc_rdma_recvfrom(): read this file
+ * from there. The thread decodes the header. Then it either has a complete Call, or it
+ * starts RDMA Reads and leaves. When these are complete, the Call is queued again, and a
+ * thread assembles it (server/read.c). Whatever is wrong with a message is handled here:
+ * such a message never reaches the RPC program (RFC 8166 4.5.2). It is counted and
+ * traced, not printed.
  *
- * A Call that came without Read chunks is executed where it was received:
- * rq_arg points into the message, which therefore stays with the Call until its
- * Reply is encoded. So is one whose data the client has placed in the pages of Receives.
+ * A Call without Read chunks is executed where it was received: rq_arg points into the
+ * message, which therefore stays with the Call until the Reply is encoded.
+ * A Call whose data the client has placed in the pages of Receives is executed there, too.
  */
 #include <linux/in.h>
 #include <linux/module.h>
@@ -31,7 +32,7 @@ module_param_named(accept_msgp, svc_rdma_accept_msgp, bool, 0644);
 MODULE_PARM_DESC(accept_msgp,
 		 "Server: take RDMA_MSGP as RDMA_MSG (else refuse it, as RFC 8166 does)");
 
-/* Nobody is answered. */
+/* Count and trace a message that is dropped without an answer. */
 static void svc_rdma_drop(struct svc_rdma_call *call,
 			  enum rpcrdma_verdict verdict)
 {
@@ -50,18 +51,18 @@ static void svc_rdma_refuse(struct svc_rdma_call *call,
 	svc_rdma_send_error(call, verdict, GFP_KERNEL);
 }
 
-/* What belongs to a callback: its Reply, or a message that ends it
- * (version-two 3.3, 10.1)
+/* Give a message to the callback that it belongs to. The message is the Reply to the
+ * callback, or ends it without a Reply (version-two 3.3, 10.1).
  */
 static bool svc_rdma_give_bc_reply(struct svc_rdma_call *call)
 {
 	const struct rpcrdma_hdr *hdr = &call->sc_hdr;
 
-	/* We have asked for none (G-17) */
+	/* The server never asks for properties (G-17) */
 	if (hdr->hd_proc == RPCRDMA2_CONNPROP)
 		return false;
-	/* We offered none. In version 1 a message with chunks counts as a bad
-	 * Call.
+	/* The server offers no chunks to a callback, so a Reply has none. In
+	 * version 1 a message with chunks counts as a bad Call.
 	 */
 	if (hdr->hd_proc == RPCRDMA1_MSG &&
 	    rpcrdma_lists_empty(&hdr->hd_lists)) {
@@ -84,7 +85,8 @@ static void svc_rdma_take_bc_reply(struct svc_rdma_call *call)
 	svc_rdma_drop(call, RPCRDMA_BACKWARD_REPLY);
 }
 
-/* It is never answered, but the callback that it belongs to has to end (G-12).
+/* Drop a response that cannot be used. It is never answered, but the callback that it
+ * belongs to has to end (G-12).
  */
 static void svc_rdma_take_bad_response(struct svc_rdma_call *call,
 				       enum rpcrdma_verdict verdict)
@@ -95,7 +97,7 @@ static void svc_rdma_take_bad_response(struct svc_rdma_call *call,
 		svc_rdma_callback_fail(call->sc_sx, call->sc_hdr.hd_xid);
 }
 
-/* A message that is no Call we can execute */
+/* Handle a message that cannot be executed as a Call. */
 static void svc_rdma_dispose(struct svc_rdma_call *call,
 			     enum rpcrdma_verdict verdict)
 {
@@ -217,8 +219,8 @@ static enum rpcrdma_verdict svc_rdma_decode(struct svc_rdma_call *call)
 					&call->sc_stream_len);
 }
 
-/* A test may want a Call to fail (version-two 5.3.3). Returns the verdict that
- * leads to the error it asks for.
+/* A test may ask for a Call to fail (version-two 5.3.3). Returns the verdict that leads to
+ * the error that the test asks for.
  */
 static enum rpcrdma_verdict svc_rdma_fail(const struct svc_rdma_call *call)
 {
@@ -305,7 +307,9 @@ static int svc_rdma_build_inline(struct svc_rdma_call *call,
 	return 0;
 }
 
-/* Building it has returned @rc. */
+/* Returns the Call, if building it has returned 0 in @rc. Otherwise frees the Call, fails
+ * the connection and returns NULL.
+ */
 static struct svc_rdma_call *svc_rdma_take_built(struct svc_rdma_call *call,
 						 int rc)
 {
@@ -318,7 +322,7 @@ static struct svc_rdma_call *svc_rdma_take_built(struct svc_rdma_call *call,
 	return NULL;
 }
 
-/* Returns the Call if it is complete now, or NULL. */
+/* Returns the Call, if it is complete now; or NULL. */
 static struct svc_rdma_call *svc_rdma_take_reduced(struct svc_rdma_call *call,
 						   struct xdr_buf *arg)
 {
@@ -331,7 +335,7 @@ static struct svc_rdma_call *svc_rdma_take_reduced(struct svc_rdma_call *call,
 	return svc_rdma_take_built(call, svc_rdma_read_placed(call, arg));
 }
 
-/* Returns a Call that is complete, or NULL. */
+/* Returns the Call, if it is complete; or NULL. */
 static struct svc_rdma_call *svc_rdma_take_message(struct svc_rdma_xprt *sx,
 						   struct rpcrdma_msg_in *msg,
 						   struct xdr_buf *arg)
@@ -436,7 +440,7 @@ void svc_rdma_group_ended(struct rpcrdma_conn *conn,
  * @rqstp: thread
  *
  * Context: process; sleeps.
- * Return: bytes of the Call in rq_arg; 0 if there is none to execute yet.
+ * Return: bytes of the Call in rq_arg; 0 if there is no Call to execute yet.
  */
 int svc_rdma_recvfrom(struct svc_rqst *rqstp)
 {
@@ -452,7 +456,7 @@ int svc_rdma_recvfrom(struct svc_rqst *rqstp)
 	if (unlikely(rc))
 		rpcrdma_conn_fail(&sx->sx_conn, rc);
 	if (unlikely(svc_rdma_is_down(sx))) {
-		/* What is left in the queues ends with them */
+		/* Entries of the queues are freed when the connection is closed */
 		set_bit(XPT_CLOSE, &xprt->xpt_flags);
 		svc_xprt_received(xprt);
 		return 0;
@@ -468,10 +472,10 @@ int svc_rdma_recvfrom(struct svc_rqst *rqstp)
 		return 0;
 
 	rqstp->rq_xprt_ctxt = call;
-	/* Sessions do not need a protocol number; the reply cache does */
+	/* The reply cache compares protocol numbers; RDMA has none */
 	rqstp->rq_prot = IPPROTO_MAX;
 	svc_xprt_copy_addrs(rqstp, xprt);
-	/* RDMA has no ports that only root may bind to */
+	/* RDMA has no privileged ports */
 	set_bit(RQ_SECURE, &rqstp->rq_flags);
 	return rqstp->rq_arg.len;
 }

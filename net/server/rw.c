@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RDMA Reads and Writes: turns "these bytes of a chunk, that place in memory"
- * into a chain of work requests, by way of the core's rdma_rw. It does not know
- * what the bytes mean, nor when the chain is posted.
+ * RDMA Reads and Writes. This file turns "these bytes of a chunk, that place in memory"
+ * into a chain of work requests, by way of the core's rdma_rw. It does not know what the
+ * bytes mean, nor when the chain is posted.
  *
- * Local memory is always described by an xdr_buf, also where RDMA Reads fill a
- * plain array of pages: such a buffer has an empty head and tail.
+ * An xdr_buf describes the local memory, even where RDMA Reads fill an array of pages:
+ * such an xdr_buf has an empty head and tail.
  *
- * The scatterlist interface of rdma_rw is used because both supported kernels
- * have it. Pages that are adjacent in memory become one entry, which matters:
- * an entry is an SGE, and SGEs make work requests. A context is limited to the
- * pages one memory region can hold, so that where rdma_rw resorts to memory
- * regions each context takes exactly one of them.
+ * This file uses the scatterlist interface of rdma_rw, which all supported kernels have.
+ * Pages that are adjacent in memory become one entry. That matters, because each entry
+ * takes an SGE, and more SGEs take more work requests. A context covers no more pages
+ * than one memory region can. So where rdma_rw uses memory regions, each context takes
+ * exactly one.
  */
 #include <linux/dma-mapping.h>
 #include <linux/math64.h>
@@ -24,17 +24,17 @@
 
 #include "svc_rdma.h"
 
-/* Pages of the largest context. The core, too, makes no larger regions. */
+/* Pages of the largest context. The core makes no larger regions either. */
 #define SVC_RDMA_RW_PAGES	256u
 
 /**
- * svc_rdma_rw_set_limits - how large contexts and their parts may be
+ * svc_rdma_rw_set_limits - compute the limits of contexts and their entries
  * @sx: connection that is being accepted
  *
- * An entry of several pages has to be such that it can be mapped: a bounce
- * buffer has an end, and a device may have addresses that it cannot go across.
- * Devices that are software map nothing. Where Reads take no regions, what a
- * region can hold does not matter (mthca: 0).
+ * It must be possible to DMA-map an entry of several pages: a bounce buffer has a
+ * maximum size, and a device may have address boundaries that a mapping must not cross.
+ * Software devices do no DMA mapping. Where RDMA Reads take no memory regions, the size
+ * of a region does not matter (mthca reports 0).
  *
  * Context: process.
  */
@@ -58,16 +58,15 @@ void svc_rdma_rw_set_limits(struct svc_rdma_xprt *sx)
 }
 
 /**
- * svc_rdma_rw_check - can this server make RDMA Writes here?
+ * svc_rdma_rw_check - can this server make RDMA Writes on this connection?
  * @sx: connection with a queue pair
  *
- * They take no memory regions, unless the core was told that all transfers shall
- * (ib_core.force_mr, a tool to test the core with). It does not tell that in any
- * other way than by failing for want of a region.
+ * RDMA Writes take no memory regions, unless ib_core.force_mr is set, which is meant for
+ * tests of the core. The only way to find out is to prepare a Write: with force_mr this
+ * fails, because the queue pair has no regions yet.
  *
  * Context: process; sleeps.
- * Return: 0; %-EOPNOTSUPP if they take regions, of which there are none; or
- *	another negative errno.
+ * Return: 0; %-EOPNOTSUPP if RDMA Writes take memory regions; or another negative errno.
  */
 int svc_rdma_rw_check(struct svc_rdma_xprt *sx)
 {
@@ -105,18 +104,18 @@ void svc_rdma_chain_init(struct svc_rdma_chain *chain)
 }
 
 /**
- * svc_rdma_chain_bound - contexts that reading a chunk takes at most
+ * svc_rdma_chain_bound - maximum number of contexts that reading a chunk takes
  * @sx: connection
  * @chunk: chunk
  *
  * Context: any.
- * Return: a number of contexts, 64 bits because lengths come from the peer.
+ * Return: number of contexts; 64 bits because the peer chooses the lengths.
  */
 u64 svc_rdma_chain_bound(const struct svc_rdma_xprt *sx,
 			 const struct rpcrdma_chunk *chunk)
 {
-	/* Each segment begins a context, and touches two pages more than it
-	 * fills when it begins and ends inside of one.
+	/* Each segment begins a context. A segment that begins and ends inside a
+	 * page touches up to two pages more than its length would fill.
 	 */
 	u64 pages = (chunk->ck_length >> PAGE_SHIFT) + 2ull * chunk->ck_nsegs;
 
@@ -124,7 +123,7 @@ u64 svc_rdma_chain_bound(const struct svc_rdma_xprt *sx,
 }
 
 /**
- * svc_rdma_chain_trim - give back what was reserved too much
+ * svc_rdma_chain_trim - give back the memory regions that a chain does not need
  * @sx: connection
  * @chain: complete chain
  *
@@ -156,7 +155,7 @@ static void svc_rdma_piece_kvec(const struct kvec *kvec, u32 offset,
 			      PAGE_SIZE - piece->pc_offset);
 }
 
-/* The piece of @xdr at @offset, as long as it can be */
+/* Get the longest piece of @xdr that begins at @offset. */
 static void svc_rdma_piece_at(const struct xdr_buf *xdr, u32 offset,
 			      struct svc_rdma_piece *piece)
 {
@@ -194,9 +193,9 @@ static bool svc_rdma_piece_follows(const struct svc_rdma_xprt *sx,
 	       (first | sx->sx_rw.rl_boundary) >= last;
 }
 
-/* Walks @xdr from @offset for *@len bytes, or fewer if a context runs out of
- * pages first; *@len is set to what was covered. Fills @sg unless it is NULL.
- * Returns the number of entries.
+/* Describe *@len bytes of @xdr from @offset as scatterlist entries; or fewer bytes, if
+ * they would take more pages than a context may have. Sets *@len to the number of bytes
+ * described. Fills @sg unless it is NULL. Returns the number of entries.
  */
 static u32 svc_rdma_sg_fill(const struct svc_rdma_xprt *sx,
 			    const struct xdr_buf *xdr, u32 offset, u32 *len,
@@ -272,8 +271,8 @@ static int svc_rdma_rw_init(struct svc_rdma_xprt *sx,
 	return 0;
 }
 
-/* All bytes of @seg, which is a segment of the chunk or a part of one, and the
- * bytes of local memory from @offset.
+/* Append the transfer of a whole segment, which may be part of a segment of the chunk, to
+ * or from local memory at @offset.
  */
 static int svc_rdma_chain_add_segment(struct svc_rdma_xprt *sx,
 				      struct svc_rdma_chain *chain,
@@ -301,18 +300,19 @@ static int svc_rdma_chain_add_segment(struct svc_rdma_xprt *sx,
 }
 
 /**
- * svc_rdma_chain_add - move bytes between a chunk and local memory
+ * svc_rdma_chain_add - append the transfer of bytes between a chunk and local memory
  * @sx: connection
  * @chain: chain to append to
- * @move: which bytes
+ * @move: bytes to transfer
  *
- * Segments are used in the order they have in the chunk and without gaps
- * (RFC 8166 3.4.5, 3.4.6), with their addresses just as sent (RFC 8166 4.4.3).
+ * Segments are used in the order that they have in the chunk and without gaps
+ * (RFC 8166 3.4.5, 3.4.6). Their addresses are used as the peer has sent them
+ * (RFC 8166 4.4.3).
  *
  * Context: process; sleeps.
- * Return: 0; %-EMSGSIZE if the chunk ends too early, and nothing past its end
- *	was added; another negative errno. svc_rdma_chain_destroy() cleans up
- *	in all cases.
+ * Return: 0; %-EMSGSIZE if the chunk ends too early, and then nothing past its end was
+ *	appended; or another negative errno. In all cases svc_rdma_chain_destroy() cleans
+ *	up.
  */
 int svc_rdma_chain_add(struct svc_rdma_xprt *sx, struct svc_rdma_chain *chain,
 		       const struct svc_rdma_move *move)
@@ -346,7 +346,7 @@ int svc_rdma_chain_add(struct svc_rdma_xprt *sx, struct svc_rdma_chain *chain,
  * @page: a single page
  *
  * Context: any.
- * Return: %true if a byte of it is transferred.
+ * Return: %true if the chain transfers a byte of the page.
  */
 bool svc_rdma_chain_has_page(const struct svc_rdma_chain *chain,
 			     const struct page *page)
@@ -367,13 +367,13 @@ bool svc_rdma_chain_has_page(const struct svc_rdma_chain *chain,
 }
 
 /**
- * svc_rdma_chain_wrs - the work requests of a chain
+ * svc_rdma_chain_wrs - get the work requests of a chain
  * @sx: connection
- * @chain: chain, not empty if @last is NULL
- * @cqe: completion of the whole chain, if @last is NULL
- * @last: work request to come after the chain, or NULL
+ * @chain: chain; not empty if @last is NULL
+ * @cqe: completion of the whole chain if @last is NULL; otherwise not used
+ * @last: work request to link behind the chain, or NULL
  *
- * To be called once, right before posting.
+ * This is called once, just before posting.
  *
  * Context: any.
  * Return: the first work request to post.
@@ -395,7 +395,7 @@ struct ib_send_wr *svc_rdma_chain_wrs(struct svc_rdma_xprt *sx,
 /**
  * svc_rdma_chain_destroy - unmap and free all of a chain
  * @sx: connection whose queue pair still exists
- * @chain: chain that completed or was never posted; empty afterwards
+ * @chain: chain that has completed or was never posted; empty afterwards
  *
  * Context: process or completion workqueue; may sleep.
  */

@@ -1,30 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The Send context: one Send of the server with the RDMA Writes in front of it. This
- * file makes, posts and completes it, and releases what it holds. It never looks into
- * the message: that is encoded in server/sendto.c (Replies), server/error.c,
- * server/negotiate.c (CONNPROP) and server/backchannel.c (callbacks).
+ * file makes, posts and completes Send contexts, and releases what they hold. It never
+ * looks into the message, which is encoded in server/sendto.c (Replies), server/error.c,
+ * server/negotiate.c (CONNPROP) or server/backchannel.c (callbacks).
  *
- * A Send context holds one buffer that stays mapped. What a client of version 2 can
- * receive is known only when it has announced it. A context that is idle then may
- * have too small a buffer. It gets a larger one when it is taken, if there is memory for
- * it; a Reply under way keeps the buffer it has.
+ * A Send context has one buffer that stays mapped. A version 2 client may announce that
+ * it can receive more than the buffers of idle contexts hold. Such a context gets a larger
+ * buffer when it is taken, if there is memory for it. A Reply under way keeps its buffer.
  *
- * The chain has one signaled work request, the Send at its end, but for short
- * RDMA Writes where dc_signal_max says so. Work requests of a reliable
- * connection complete in order, so its completion covers all. It
- * frees the mappings, the pages and the slots, and the context goes back to the
- * idle queue. The handler runs in the completion workqueue and may sleep.
+ * Only the Send, at the end of the chain, is signaled, except that RDMA Writes of up to
+ * dc_signal_max bytes are signaled too. Work requests of a reliable connection complete
+ * in order, so the completion of the Send covers the chain. Its handler frees the
+ * mappings, the pages and the slots, and returns the context to the idle pool. The
+ * handler runs in the completion workqueue and may sleep.
  *
- * A Reply for which there are not enough send queue slots waits in line for them,
- * and its thread does not: the context holds all that is needed, also the Call's
- * message, so there are never more such Replies than Receives. It is posted by
- * whoever releases the slots.
+ * A Reply that finds too few send queue slots waits in line for them. Its thread does not
+ * wait: the context holds all that is needed. It also holds the Call's message, so there
+ * are never more such Replies than Receives. Whoever releases the slots posts the Reply.
  *
- * If the Reply cannot be posted after slots were found for it, part of the
- * chain may be in the hands of the device. The connection is down then, and the
- * context stays in the sending queue until the queues are gone (I10). So does one
- * that was still in line.
+ * If posting fails after slots were found, the device may have part of the chain. The
+ * connection is down then, and the context stays in po_sending until the queues are
+ * destroyed (I10). So does a context that was still in line.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -33,8 +30,8 @@
 #include "svc_rdma.h"
 #include "trace.h"
 
-/* Contexts kept for later, and the bytes of their buffers; what a burst took
- * beyond that is freed
+/* Limits of the idle pool: contexts, and bytes of their buffers. Contexts beyond either
+ * limit are freed.
  */
 #define SVC_RDMA_IDLE_SENDS	32u
 #define SVC_RDMA_IDLE_BYTES	(32u * SVC_RDMA_V2_REQ_SIZE)
@@ -55,8 +52,9 @@ void svc_rdma_send_pool_init(struct svc_rdma_send_pool *pool)
 	pool->sp_nidle = 0;
 }
 
-/* A client may be able to receive more than memory has in one piece. In version
- * 2 a Reply that does not fit then has the client provide a chunk (G-23).
+/* A client may be able to receive more than can be allocated in one piece. In version 2 a
+ * smaller buffer is enough: if a Reply does not fit, the client is told to provide a
+ * chunk (G-23).
  */
 static int svc_rdma_send_create_buf(struct svc_rdma_send *send, gfp_t gfp)
 {
@@ -66,7 +64,7 @@ static int svc_rdma_send_create_buf(struct svc_rdma_send *send, gfp_t gfp)
 
 	if (rpcrdma_vers_can_retry(READ_ONCE(sx->sx_vers)))
 		least = min(size, SVC_RDMA_V2_REQ_SIZE);
-	/* The buffer that there is will do as well. */
+	/* If a larger one cannot be allocated, the present buffer is kept. */
 	if (send->ss_send.sd_buf.bf_size >= least)
 		least = size;
 	return rpcrdma_send_alloc(&send->ss_send, size, least,
@@ -120,7 +118,7 @@ static void svc_rdma_send_drop_more(struct svc_rdma_send *send)
 
 /**
  * svc_rdma_send_reset - release what a Send context holds
- * @send: context that is not, or no longer, posted; it ends as it was made
+ * @send: context that is not, or no longer, posted; it is empty afterwards
  *
  * Context: process or completion workqueue.
  */
@@ -158,9 +156,9 @@ void svc_rdma_send_destroy(struct svc_rdma_send *send)
 /**
  * svc_rdma_send_get - get a Send context
  * @sx: accepted connection
- * @gfp: how to allocate one if none is idle
+ * @gfp: flags to allocate a context with if none is idle
  *
- * Context: process; sleeps if @gfp says so.
+ * Context: process; sleeps if @gfp allows it.
  * Return: a context, or NULL.
  */
 struct svc_rdma_send *svc_rdma_send_get(struct svc_rdma_xprt *sx, gfp_t gfp)
@@ -186,9 +184,7 @@ struct svc_rdma_send *svc_rdma_send_get(struct svc_rdma_xprt *sx, gfp_t gfp)
 
 /**
  * svc_rdma_send_put - give back a Send context
- * @send: context that is not, or no longer, posted
- *
- * All it holds is released.
+ * @send: context that is not, or no longer, posted; all that it holds is released
  *
  * Context: process or completion workqueue.
  */
@@ -213,7 +209,7 @@ void svc_rdma_send_put(struct svc_rdma_send *send)
 		svc_rdma_send_destroy(send);
 }
 
-/* The context rests where it is until the queues are gone (I10). */
+/* The context stays in po_sending until the queues are destroyed (I10). */
 static void svc_rdma_send_fail(struct svc_rdma_send *send,
 			       const struct ib_wc *wc)
 {
@@ -224,9 +220,9 @@ static void svc_rdma_send_fail(struct svc_rdma_send *send,
 	rpcrdma_conn_fail(&sx->sx_conn, -ECONNRESET);
 }
 
-/* RDMA Writes before a Send are not signaled, unless the device likes them to be:
- * they complete only if they fail, and the Send is flushed then. Success is told
- * by the Send.
+/* RDMA Writes of more than dc_signal_max bytes are not signaled: they have a completion
+ * only if they fail, and then the Send is flushed. The completion of the Send reports
+ * success.
  */
 static void svc_rdma_send_wc_written(struct ib_cq *cq, struct ib_wc *wc)
 {
@@ -292,13 +288,13 @@ static void svc_rdma_send_post_more(struct svc_rdma_send *send)
 
 /**
  * svc_rdma_send_post - post a Send and the RDMA Writes before it
- * @send: context whose message is prepared, with all of its slots, as many as sd_wait
- *	says; it changes hands in any case
+ * @send: context whose message is prepared, and which has got the slots that sd_wait asks
+ *	for; it changes hands in any case
  *
  * The message of the Call is given back first (invariant I13).
  *
  * Context: process or completion workqueue; does not sleep.
- * Return: 0; or a negative errno, and the connection is down.
+ * Return: 0; or a negative errno, and then the connection is down.
  */
 int svc_rdma_send_post(struct svc_rdma_send *send)
 {
@@ -318,7 +314,7 @@ int svc_rdma_send_post(struct svc_rdma_send *send)
 	rpcrdma_send_chain(&send->ss_send);
 
 	spin_lock(&sx->sx_lock);
-	/* One that was in line is there already */
+	/* A context that was in line is in the list already */
 	if (list_empty(&send->ss_send.sd_list))
 		list_add_tail(&send->ss_send.sd_list, &sx->sx_posted.po_sending);
 	send->ss_send.sd_slots = send->ss_send.sd_wait.wt_slots -
@@ -339,14 +335,15 @@ static void svc_rdma_send_ready(struct rpcrdma_sq_waiter *waiter)
 }
 
 /**
- * svc_rdma_send_submit - post an answer to a Call, now or when there are slots for it
+ * svc_rdma_send_submit - post an answer to a Call, or let it wait for slots
  * @send: context with the message in its buffer, and the RDMA Writes before it
  * @call: Call; its message moves to @send
  * @len: bytes to send
  *
  * Context: process.
- * Return: 0, and @send has changed hands; or a negative errno, and nothing has changed:
- *	%-EMSGSIZE if it takes more slots than there are; anything else if memory is short.
+ * Return: 0, and then @send has changed hands; or a negative errno, and then nothing has
+ *	changed: %-EMSGSIZE if it takes more slots than the send queue has, or another
+ *	errno if memory is short.
  */
 int svc_rdma_send_submit(struct svc_rdma_send *send, struct svc_rdma_call *call,
 			 u32 len)
@@ -367,7 +364,8 @@ int svc_rdma_send_submit(struct svc_rdma_send *send, struct svc_rdma_call *call,
 	send->ss_msg = call->sc_msg;
 	call->sc_msg = NULL;
 	if (likely(rpcrdma_sq_try(sq, slots, 0))) {
-		/* From here on an error concerns the connection, not the caller
+		/* From here on an error ends the connection, and the caller need
+		 * not know
 		 */
 		svc_rdma_send_post(send);
 		return 0;
@@ -380,13 +378,13 @@ int svc_rdma_send_submit(struct svc_rdma_send *send, struct svc_rdma_call *call,
 }
 
 /**
- * svc_rdma_send_control - send what is not a Reply
- * @send: context with the message in its buffer and nothing else; it changes
- *	hands in any case
- * @call: the message it answers
- * @len: bytes to send; or a negative errno, if it could not be encoded
+ * svc_rdma_send_control - send a message that is not a Reply
+ * @send: context that holds nothing but the message in its buffer; it changes hands in
+ *	any case
+ * @call: message that is answered
+ * @len: bytes to send; or a negative errno, if the message could not be encoded
  *
- * Never with remote invalidation: that is for Replies (RFC 8797 4.1; G-22).
+ * Remote invalidation is only for Replies (RFC 8797 4.1; G-22), and never used here.
  *
  * Context: process.
  * Return: 0 or a negative errno.

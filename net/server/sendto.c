@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Replies: chooses the form of a Reply, encodes its header, and has RDMA Writes and
- * Send posted as one chain (see server/send.c).
+ * Replies. This file chooses the form of a Reply, encodes its header, and has RDMA Writes
+ * and Send posted as one chain (see server/send.c).
  *
  * Operation
  *
- * The transport header goes to the buffer of a Send context, and what of the Reply
- * is sent inline is copied behind it: that is a few KiB, for which mapping pages
- * would cost more. Only RDMA Writes read the Reply where it was built, and then its
- * pages move from the thread to the Send context until the Send has completed, but
- * for the first one if they read nothing of it. The pages of a Reply that was copied
- * stay with the thread, as far as they are its own.
+ * The transport header is encoded in the buffer of a Send context. The inline part of the
+ * Reply is copied behind it: it has a few KiB, and mapping its pages would cost more. Only
+ * RDMA Writes read the Reply where it was built. Then the pages of the Reply move from
+ * the thread to the Send context until the Send has completed. The first page does not
+ * move if no RDMA Write reads it. If there are no RDMA Writes, all pages that belong to
+ * the thread stay with it.
  *
- * The order in svc_rdma_sendto() matters. The header returns the Call's chunk
- * lists, which are a view of the Receive, so the Receive is given back after
- * encoding; and it is given back before the Reply is posted, because the Reply
- * tells the client that it may send another Call (RFC 8166 3.3.1; invariant I13).
+ * The order in svc_rdma_sendto() matters. The header returns the chunk lists of the Call,
+ * which are a view of the Receive, so the Receive is given back after encoding. It is
+ * given back before the Reply is posted, because the Reply tells the client that it may
+ * send another Call (RFC 8166 3.3.1; invariant I13).
  */
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -31,10 +31,11 @@
 
 /**
  * struct svc_rdma_answer - how a Reply travels
- * @an_form: its form
- * @an_body: bytes of it that are in no Write chunk
- * @an_group: transmissions, if it is a group; then @an_form is "inline". Else 0
- * @an_layout: of a group
+ * @an_form: form of the Reply
+ * @an_body: number of bytes of the Reply that are in no Write chunk
+ * @an_group: number of transmissions if the Reply is a group, and then @an_form is
+ *	"inline"; otherwise 0
+ * @an_layout: layout of a group
  */
 struct svc_rdma_answer {
 	enum rpcrdma_answer_form	an_form;
@@ -43,13 +44,15 @@ struct svc_rdma_answer {
 	struct rpcrdma_layout		an_layout;
 };
 
-/* Reply inline if it fits, even if a Reply chunk was offered (G-02) */
+/* Reply inline if the Reply fits, even if a Reply chunk was offered (G-02) */
 static bool svc_rdma_reply_short;
 module_param_named(reply_short, svc_rdma_reply_short, bool, 0644);
 MODULE_PARM_DESC(reply_short,
 		 "Server: reply inline when that fits, though a Reply chunk is offered");
 
-/* Copy the part of a Reply that went to no Write chunk. It is known to fit. */
+/* Copy the part of a Reply that went to no Write chunk. The caller has checked that it
+ * fits.
+ */
 static int svc_rdma_copy_body(const struct svc_rdma_call *call,
 			      const struct xdr_buf *xdr, void *to)
 {
@@ -81,7 +84,7 @@ static int svc_rdma_reply_encode_group(struct svc_rdma_send *send,
 				     &body);
 }
 
-/* Fill the buffer, add the Writes. Returns the bytes to send, or an errno. */
+/* Encode the Reply and add its RDMA Writes. Returns the bytes to send, or an errno. */
 static int svc_rdma_reply_encode(struct svc_rdma_send *send,
 				 struct svc_rdma_call *call,
 				 const struct xdr_buf *xdr,
@@ -198,8 +201,8 @@ static void svc_rdma_reply_plan(const struct svc_rdma_send *send,
 					      lists->ls_reply.ck_length, spare);
 }
 
-/* When a result leaves no room for the next one, nfsd cuts the Reply off, and
- * drops that result as well. Its Write chunk is then unused.
+/* Drop results that are not in the Reply. When a result leaves no room for the next one,
+ * nfsd truncates the Reply and removes that result. Its Write chunk is then unused.
  */
 static void svc_rdma_payloads_trim(struct svc_rdma_call *call, u32 len)
 {
@@ -224,8 +227,9 @@ static int svc_rdma_reply_build(struct svc_rdma_send *send,
 						  call->sc_npayloads, xdr->len);
 	svc_rdma_reply_plan(send, call, &answer);
 	if (answer.an_form == RPCRDMA_ANSWER_ERROR) {
-		/* If it is the header that does not fit, a larger Reply chunk
-		 * is no help: ask for none (version-two 5.3.3).
+		/* If the body would fit the Reply chunk but the header does not fit
+		 * a Send, a larger chunk does not help: do not ask for one
+		 * (version-two 5.3.3).
 		 */
 		call->sc_error.er_code = RPCRDMA2_ERR_SYSTEM;
 		if (answer.an_body > call->sc_hdr.hd_lists.ls_reply.ck_length) {
@@ -240,7 +244,7 @@ static int svc_rdma_reply_build(struct svc_rdma_send *send,
 	return len;
 }
 
-/* Pages that RDMA Writes will read must not go back to the thread (I15). */
+/* Pages that RDMA Writes will read must not stay with the thread (I15). */
 static int svc_rdma_reply_hold_pages(struct svc_rdma_send *send,
 				     struct svc_rqst *rqstp)
 {
@@ -310,12 +314,12 @@ static int svc_rdma_reply_post(struct svc_rdma_send *send,
  * svc_rdma_sendto - xpo_sendto: send a Reply
  * @rqstp: thread with the Reply in rq_res, and its Call in rq_xprt_ctxt
  *
- * A Reply that fits nowhere is answered with an error instead (G-13). If
- * something is short, the connection is closed: its client will come again,
- * while an error would end the RPC.
+ * If a Reply fits nowhere, an error is sent instead (G-13). If memory is short, the
+ * connection is closed: the client connects again and retransmits, while an error would
+ * end the RPC.
  *
  * Context: process; sleeps.
- * Return: 0 or a negative errno, for the record.
+ * Return: 0 or a negative errno.
  */
 int svc_rdma_sendto(struct svc_rqst *rqstp)
 {
@@ -338,8 +342,8 @@ int svc_rdma_sendto(struct svc_rqst *rqstp)
 
 	if (rc == -EMSGSIZE) {
 		rpcrdma_count(server_reply_too_large);
-		/* More work requests than there are, or a Reply that is not
-		 * what it claims to be
+		/* The Reply takes more work requests than the send queue has, or its
+		 * lengths do not fit together
 		 */
 		if (!call->sc_error.er_code)
 			call->sc_error.er_code = RPCRDMA2_ERR_SYSTEM;

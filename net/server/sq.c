@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What sunrpc has to know of the send queue. Its slots, and the line for them, are in
+ * What sunrpc has to know about the send queue. Its slots, and the line for them, are in
  * verbs/sq.c; memory regions are counted in server/mrs.c.
  *
- * A Reply, or the RDMA Reads of a Call, that finds too few slots waits in line, and
- * its thread goes on with something else. As long as there is a line, sunrpc is told
- * that there is no room for another Call.
+ * A Reply, or the RDMA Reads of a Call, that finds too few slots waits in line. Its
+ * thread continues with other work. As long as there is a line, sunrpc is told that
+ * there is no room for another Call.
  *
- * If nothing completes, the connection fails, see verbs/keepalive.c. What was in line
- * then is freed with the connection.
+ * If no work request completes, the connection fails: see verbs/keepalive.c. Whatever is
+ * in line then is freed with the connection.
  */
 #include <rpcrdma/counters.h>
 
 #include "svc_rdma.h"
 
-/* Send queue slots in use by a client that is not known yet */
+/* Send queue slots that a client that is not known yet may use */
 #define SVC_RDMA_UNKNOWN_SLOTS	8u
 
-/* A snapshot: is there no line, and are fewer than @most slots in use? */
+/* Is there no line, and are fewer than @most slots in use? Both may change at any time. */
 static bool svc_rdma_slots_have_room(const struct rpcrdma_sq *sq, u32 most)
 {
 	return !READ_ONCE(sq->sq_nwaiting) && rpcrdma_sq_used(sq) < most;
@@ -27,11 +27,11 @@ static bool svc_rdma_slots_have_room(const struct rpcrdma_sq *sq, u32 most)
  * svc_rdma_has_wspace - xpo_has_wspace: may another Call be given to a thread?
  * @xprt: connection
  *
- * Not as long as a Reply waits for room in the send queue; and a client that is not
- * known yet gets few Replies at a time.
+ * There is no room while anything waits in line for slots. There is no room either
+ * while a client that is not known yet uses %SVC_RDMA_UNKNOWN_SLOTS.
  *
  * Context: any.
- * Return: 0 if not; svc_rdma_slots_release() then tells sunrpc when it may.
+ * Return: 0 if there is no room; svc_rdma_slots_release() then tells sunrpc when there is.
  */
 int svc_rdma_has_wspace(struct svc_xprt *xprt)
 {
@@ -41,7 +41,9 @@ int svc_rdma_has_wspace(struct svc_xprt *xprt)
 	if (likely(svc_rdma_slots_have_room(&sx->sx_conn.cn_sq, most)))
 		return 1;
 	WRITE_ONCE(sx->sx_refused, true);
-	/* Pairs with svc_rdma_slots_release(): one sees what the other does. */
+	/* Order sx_refused before the second look at the slots. Pairs with
+	 * svc_rdma_slots_release(): at least one side sees the other's change.
+	 */
 	smp_mb();
 	return svc_rdma_slots_have_room(&sx->sx_conn.cn_sq, most);
 }
@@ -49,10 +51,10 @@ int svc_rdma_has_wspace(struct svc_xprt *xprt)
 /**
  * svc_rdma_slots_wait - wait in line for send queue slots
  * @sx: connection
- * @waiter: what waits; it changes hands, see rpcrdma_sq_join()
+ * @waiter: waiter; it changes hands, see rpcrdma_sq_join()
  *
- * Context: process or completion workqueue; does not sleep. No lock held: wt_ready()
- *	posts.
+ * Context: process or completion workqueue; does not sleep. No lock is held, because
+ *	wt_ready() posts.
  */
 void svc_rdma_slots_wait(struct svc_rdma_xprt *sx,
 			 struct rpcrdma_sq_waiter *waiter)
@@ -67,10 +69,10 @@ void svc_rdma_slots_wait(struct svc_rdma_xprt *sx,
 /**
  * svc_rdma_slots_release - give send queue slots back
  * @sx: connection
- * @slots: how many; 0 is fine
+ * @slots: number of slots; may be 0
  *
- * Context: process or completion workqueue, no lock held: what they are given to is
- *	posted at once.
+ * Context: process or completion workqueue. No lock is held, because a waiter that gets
+ *	the slots is posted at once.
  */
 void svc_rdma_slots_release(struct svc_rdma_xprt *sx, u32 slots)
 {
@@ -80,7 +82,9 @@ void svc_rdma_slots_release(struct svc_rdma_xprt *sx, u32 slots)
 		return;
 	if (unlikely(rpcrdma_sq_release(sq, slots))) {
 		rpcrdma_sq_serve(sq);
-		/* The line may be gone only now. */
+		/* Serving may have emptied the line: order that before the check of
+		 * sx_refused.
+		 */
 		smp_mb();
 	}
 	/* Pairs with svc_rdma_has_wspace() */

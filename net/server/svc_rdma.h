@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The server: structures its rooms share. Private to net/server, apart
- * from the tunables, svc_rdma_init() and svc_rdma_exit().
+ * Structures and functions that the files of net/server share. Outside net/server,
+ * use only the tunables, svc_rdma_init() and svc_rdma_exit().
  */
 #ifndef RPCRDMA_SVC_RDMA_H
 #define RPCRDMA_SVC_RDMA_H
@@ -26,13 +26,13 @@
 #define SVC_RDMA_REQ_SIZE_MAX		RPCRDMA_INLINE_MAX
 #define SVC_RDMA_BC_REQUESTS_MAX	128u
 
-/* Connect requests the CM core, and a listener, keep waiting */
+/* Maximum number of connect requests that wait in the CM core, and in a listener */
 #define SVC_RDMA_BACKLOG		128
 
-/* What most clients of version 2 can receive, and what we can by default */
+/* What most clients of version 2 can receive, and what this server can by default */
 #define SVC_RDMA_V2_REQ_SIZE		16384u
 
-/* What a version 2 client may send before it knows our RBSIZ (G-19) */
+/* The largest message that a version 2 client may send before it knows our RBSIZ (G-19) */
 #define SVC_RDMA_V2_RECV_MIN		4096u
 
 extern unsigned int svc_rdma_max_requests;
@@ -46,8 +46,8 @@ void svc_rdma_exit(void);
 
 /**
  * struct svc_rdma_mrs - the memory regions of a connection
- * @ms_size: regions in total; grows, under sx_grow
- * @ms_free: regions nobody has reserved
+ * @ms_size: number of regions; it only grows, under sx_grow
+ * @ms_free: number of regions that are not reserved
  */
 struct svc_rdma_mrs {
 	u32			ms_size;
@@ -55,12 +55,12 @@ struct svc_rdma_mrs {
 };
 
 /**
- * struct svc_rdma_rw - one RDMA Read or Write: contiguous at the peer
+ * struct svc_rdma_rw - one RDMA Read or Write; its memory at the peer is contiguous
  * @sw_list: link in its chain
- * @sw_ctx: the core's context: mapping and work requests
+ * @sw_ctx: context of rdma_rw: DMA mapping and work requests
  * @sw_dir: %DMA_TO_DEVICE: RDMA Write; %DMA_FROM_DEVICE: RDMA Read
  * @sw_nents: entries of @sw_sg
- * @sw_sg: local memory, adjacent pages merged
+ * @sw_sg: local memory; adjacent pages are merged
  */
 struct svc_rdma_rw {
 	struct list_head	sw_list;
@@ -73,12 +73,12 @@ struct svc_rdma_rw {
 /**
  * struct svc_rdma_move - bytes to move between a chunk and local memory
  * @mv_dir: %DMA_TO_DEVICE: write to the chunk; %DMA_FROM_DEVICE: read from it
- * @mv_lists: the header @mv_chunk is from
+ * @mv_lists: chunk lists that contain @mv_chunk
  * @mv_chunk: chunk
  * @mv_chunk_offset: where to begin in @mv_chunk
  * @mv_xdr: local memory
  * @mv_offset: where to begin in @mv_xdr
- * @mv_len: bytes
+ * @mv_len: number of bytes
  */
 struct svc_rdma_move {
 	enum dma_data_direction		mv_dir;
@@ -92,9 +92,9 @@ struct svc_rdma_move {
 
 /**
  * struct svc_rdma_chain - RDMA Reads or Writes that are posted together
- * @sh_rws: the struct svc_rdma_rw, in the order they are posted
- * @sh_nrws: how many
- * @sh_wrs: send queue slots they take
+ * @sh_rws: the struct svc_rdma_rw, in posting order
+ * @sh_nrws: entries of @sh_rws
+ * @sh_wrs: send queue slots that they take
  * @sh_mrs: memory regions reserved for them
  */
 struct svc_rdma_chain {
@@ -106,37 +106,37 @@ struct svc_rdma_chain {
 
 /**
  * struct svc_rdma_call - one Call, from its arrival until its Reply is posted
- * @sc_list: link in the reading or the read-complete queue
- * @sc_sx: connection it came by
- * @sc_msg: the message; NULL once it was given back
- * @sc_vers: version its header was decoded by, and its answer is encoded by
+ * @sc_list: link in qu_waiting, po_reading or qu_complete
+ * @sc_sx: connection that the Call came by
+ * @sc_msg: message; NULL once it has been given back
+ * @sc_vers: version of the header, and of the answer
  * @sc_hdr: decoded header, a view of the message
- * @sc_items: what of it is in the data of the message (RTX-52), a copy
- * @sc_nitems: how many
- * @sc_body_len: bytes of the body stream (inline or Position Zero chunk)
+ * @sc_items: copy of the items of the Call, which are in the data of the message (RTX-52)
+ * @sc_nitems: number of entries of @sc_items
+ * @sc_body_len: bytes of the body (inline or Position Zero chunk)
  * @sc_stream_len: bytes of the unreduced Call
- * @sc_linear: the Call is rebuilt as one stream in @sc_pages; otherwise these
- *	hold its only Read chunk
+ * @sc_linear: @sc_pages hold the whole Call as one stream; otherwise they hold only
+ *	its Read chunk
  * @sc_cqe: completion of the RDMA Reads
  * @sc_reads: the RDMA Reads; empty unless they are under way
- * @sc_slots: send queue slots held for @sc_reads; 0 while it waits for them
- * @sc_wait: for these it waits, or waited
+ * @sc_slots: send queue slots held for @sc_reads; 0 while the Call waits for slots
+ * @sc_wait: waits for these slots
  * @sc_posted: jiffies when @sc_reads were posted, under sx_lock
- * @sc_pull: bytes that it counts in qu_pulled, see server/queue.c
- * @sc_mrs: regions that it has found too few of, and waits for; or 0
- * @sc_pages: pages of the Call, but for what is used where it was received
- * @sc_npages: of these, how many the Call owns, until it is freed; 0 if all are in its
- *	message
- * @sc_payloads: which result goes to which Write chunk
+ * @sc_pull: bytes of this Call that are counted in qu_pulled
+ * @sc_mrs: regions that must be free before the Call can be pulled; 0 if that is not known
+ * @sc_pages: pages of the Call, without the parts that are used where they were received
+ * @sc_npages: number of entries of @sc_pages that the Call owns until it is freed; 0 if
+ *	all are in its message
+ * @sc_payloads: for each Write chunk, the result that goes there
  * @sc_npayloads: entries used in @sc_payloads
- * @sc_replies: Receives of the client that wait for the Reply, if the Call came as a group;
- *	else 0
- * @sc_error: why there can be no Reply: a result did not fit its Write chunk,
- *	or the Reply no place at all; er_code 0: there can
+ * @sc_replies: number of the client's Receives that wait for the Reply, if the Call came
+ *	as a group; otherwise 0
+ * @sc_error: error to send instead of the Reply, because a result did not fit its
+ *	Write chunk, or the Reply fits nowhere; er_code is 0 if there is no error
  *
- * One owner at any time, no lock: recvfrom, a line, the device while Reads are
- * under way, a queue of the connection, then the svc_rqst (or a deferred request)
- * through its rq_xprt_ctxt.
+ * A Call has one owner at any time, and no lock: recvfrom, a waiting line, the device
+ * while the RDMA Reads are under way, a queue of the connection, and then the svc_rqst
+ * (or deferred request) that has it as rq_xprt_ctxt.
  */
 struct svc_rdma_call {
 	struct list_head	sc_list;
@@ -186,20 +186,19 @@ struct svc_rdma_body {
 
 /**
  * struct svc_rdma_send - one Send and the RDMA Writes in front of it
- * @ss_send: the Send: transport header and inline body. Its completion is that of
- *	everything before it. It is in the connection's idle or sending queue; its
- *	slots are those it holds, 0 while it waits for them
- * @ss_write_cqe: completion of an RDMA Write before it
- * @ss_writes: RDMA Writes posted before the Send; they share its completion ID
- * @ss_msg: the Call it answers, until it is posted; or NULL
- * @ss_posted: jiffies when it was posted, under sx_lock
+ * @ss_send: the Send, with transport header and inline body. When it completes, the
+ *	RDMA Writes have completed, too. sd_list is a link in sp_idle or po_sending.
+ *	sd_slots is 0 while the Send waits for slots
+ * @ss_write_cqe: completion of a single RDMA Write
+ * @ss_writes: RDMA Writes posted before the Send; trace events name them by sd_cid
+ * @ss_msg: message of the Call that is answered, until the Send is posted; or NULL
+ * @ss_posted: jiffies when the Send was posted, under sx_lock
  * @ss_pages: pages of the Reply that the device reads
  * @ss_npages: entries used in @ss_pages
- * @ss_maxpages: entries there are in @ss_pages
+ * @ss_maxpages: entries allocated for @ss_pages
  *
- * Owned by the connection's idle queue, by whoever got it from
- * svc_rdma_send_get(), by the line for slots, or by the device from posting to
- * completion.
+ * The owner is the pool of idle contexts, the caller of svc_rdma_send_get(), the line
+ * for slots, or, from posting to completion, the device.
  */
 struct svc_rdma_send {
 	struct rpcrdma_send	ss_send;
@@ -214,9 +213,9 @@ struct svc_rdma_send {
 
 /**
  * struct svc_rdma_stats - what a connection has done, for debugfs
- * @vs_received: Receives that messages came in, one each; under sx_lock
+ * @vs_received: Receives that were filled; a message may fill several; under sx_lock
  * @vs_sent: messages sent, under sx_lock
- * @vs_refused: messages that were no sound Call
+ * @vs_refused: messages that were answered with an error
  * @vs_dropped: messages that were dropped
  * @vs_read_bytes: bytes of RDMA Reads
  * @vs_write_bytes: bytes of RDMA Writes
@@ -231,14 +230,14 @@ struct svc_rdma_stats {
 };
 
 /**
- * struct svc_rdma_queue - what there is to do for threads; server/queue.c
- * @qu_received: messages nobody looked at (mi_list)
- * @qu_complete: Calls whose RDMA Reads are done (sc_list)
+ * struct svc_rdma_queue - work for threads; server/queue.c
+ * @qu_received: messages that no thread has taken yet (mi_list)
+ * @qu_complete: Calls whose RDMA Reads have completed (sc_list)
  * @qu_waiting: Calls whose RDMA Reads may not begin yet (sc_list)
- * @qu_pulled: bytes of Calls that are being pulled, or wait in @qu_complete
+ * @qu_pulled: bytes of the Calls that are being pulled or are in @qu_complete
  *
- * All under sx_lock. So is XPT_DATA, which is set exactly while one of the first two
- * has an entry, or the head of the third may be pulled.
+ * sx_lock protects all members, and XPT_DATA. XPT_DATA is set exactly while
+ * @qu_received or @qu_complete has an entry, or the head of @qu_waiting can be pulled.
  */
 struct svc_rdma_queue {
 	struct list_head	qu_received;
@@ -248,11 +247,11 @@ struct svc_rdma_queue {
 };
 
 /**
- * struct svc_rdma_send_pool - Send contexts at rest; server/send.c
+ * struct svc_rdma_send_pool - idle Send contexts; server/send.c
  * @sp_idle: the contexts (sd_list)
- * @sp_nidle: how many
+ * @sp_nidle: number of entries in @sp_idle
  *
- * All under sx_lock.
+ * sx_lock protects all members.
  */
 struct svc_rdma_send_pool {
 	struct list_head	sp_idle;
@@ -261,16 +260,15 @@ struct svc_rdma_send_pool {
 
 /**
  * struct svc_rdma_posted - what the device has, or will have; server/progress.c
- * @po_reading: Calls whose RDMA Reads are with the device (sc_list). What is
- *	left when the connection has ended was flushed, or never completed:
- *	it was posted in part, or the provider lost it, or it was in line for
- *	slots (sc_slots 0)
- * @po_sending: likewise for Send contexts (sd_list)
- * @po_read: jiffies when RDMA Reads, or Sends in front of them, completed the last
- *	time
- * @po_sent: likewise any Send
+ * @po_reading: Calls whose RDMA Reads are posted or wait for slots (sc_list). Entries
+ *	that remain after the connection has ended were flushed, were posted only in
+ *	part, were lost by the provider, or never got slots (sc_slots is 0)
+ * @po_sending: Send contexts that are posted or wait for slots (sd_list). Entries
+ *	remain for the same reasons (sd_slots is 0 without slots)
+ * @po_read: jiffies when an RDMA Read, or a Send posted in front of one, last completed
+ * @po_sent: jiffies when a Send last completed
  *
- * All under sx_lock.
+ * sx_lock protects all members.
  */
 struct svc_rdma_posted {
 	struct list_head	po_reading;
@@ -281,12 +279,12 @@ struct svc_rdma_posted {
 
 /**
  * struct svc_rdma_credits - credits, and the Receives behind them; server/credit.c
- * @cd_granted: what every Reply grants; only grows, under sx_grow
+ * @cd_granted: credits that every Reply grants; it only grows, under sx_grow
  * @cd_bc_recvs: Receives for the replies to callbacks, under sx_grow
- * @cd_spare_recvs: Receives for what takes no credit, under sx_grow
+ * @cd_spare_recvs: Receives for messages that take no credit, under sx_grow
  * @cd_recv_size: bytes of each Receive made from now on, under sx_grow
- * @cd_second: jiffies when a second began in which Receives are counted
- * @cd_second_received: vs_received then
+ * @cd_second: jiffies when the current second began, for the rate of Receives
+ * @cd_second_received: value of vs_received at that time
  */
 struct svc_rdma_credits {
 	u32			cd_granted;
@@ -311,7 +309,7 @@ enum svc_rdma_back {
 
 /**
  * struct svc_rdma_negotiate - how the version is settled; server/negotiate.c
- * @ng_vers_max: highest version to settle on
+ * @ng_vers_max: highest version that this server accepts
  * @ng_v1_size: bytes of the largest inline message in version 1
  * @ng_v2_size: bytes of the largest inline Call in version 2, announced as
  *	RBSIZ
@@ -328,9 +326,9 @@ struct svc_rdma_negotiate {
 };
 
 /**
- * struct svc_rdma_rw_limits - what one RDMA Read or Write can be; server/rw.c
- * @rl_pages: pages that one rdma_rw context covers at most
- * @rl_seg: bytes of one scatterlist entry at most
+ * struct svc_rdma_rw_limits - limits of one RDMA Read or Write; server/rw.c
+ * @rl_pages: maximum number of pages in one rdma_rw context
+ * @rl_seg: maximum number of bytes in one scatterlist entry
  * @rl_boundary: mask of an address boundary that no entry may cross
  */
 struct svc_rdma_rw_limits {
@@ -341,12 +339,12 @@ struct svc_rdma_rw_limits {
 
 /**
  * struct svc_rdma_way - one NFS client's way back on a connection; server/callback.c
- * @wy_xprt: what sunrpc sends through. This is part of the same object; no reference
+ * @wy_xprt: client transport that contains this structure, so no reference is held
  * @wy_list: link in bw_ways
- * @wy_line: link in bw_line while it waits for a credit, else empty
- * @wy_first: the callback for which it waits, or NULL
+ * @wy_line: link in bw_line while the way back waits for a credit; otherwise empty
+ * @wy_first: the callback that waits for the credit, or NULL
  *
- * Under bw_lock, but for @wy_xprt.
+ * bw_lock protects all members but @wy_xprt, which does not change.
  */
 struct svc_rdma_way {
 	struct rpc_xprt			*wy_xprt;
@@ -357,14 +355,15 @@ struct svc_rdma_way {
 
 /**
  * struct svc_rdma_callback - a callback; server/callback.c
- * @cb_list: link in bw_sent from when it is posted to when it is answered, else empty
- * @cb_way: way back that sends it; NULL once it has been given up, and belongs to the
- *	connection
+ * @cb_list: link in bw_sent from just before the callback is posted until it is
+ *	answered; otherwise empty
+ * @cb_way: way back that sends it; NULL once the RPC has given it up, when the
+ *	connection owns it
  * @cb_xid: its XID
  * @cb_failed: it was answered with an error
- * @cb_data: the Call, and room for the Reply; the RPC's
+ * @cb_data: buffers of the RPC: the Call, and room for the Reply
  *
- * Under bw_lock, but for @cb_data.
+ * bw_lock protects all members but @cb_data, which belongs to the RPC.
  */
 struct svc_rdma_callback {
 	struct list_head		cb_list;
@@ -378,13 +377,14 @@ struct svc_rdma_callback {
  * struct svc_rdma_backward - the backward direction of a connection;
  *	server/callback.c
  * @bw_lock: protects all of this, and the ways back and callbacks. Process context
- *	only. sunrpc's transport_lock and queue_lock are below it.
- * @bw_ways: ways back, one for each NFS client (wy_list); no references
- * @bw_line: of these, the ones that wait for a credit, in turn (wy_line)
+ *	only. sunrpc's transport_lock and queue_lock are taken inside it.
+ * @bw_ways: all ways back, one for each NFS client (wy_list); no references
+ * @bw_line: ways back that wait for a credit, the first to get one at the head (wy_line)
  * @bw_sent: callbacks that are posted and not answered (cb_list)
- * @bw_nawaited: how many of @bw_sent were not given up
- * @bw_window: what the client grants. wn_owed is how many of @bw_sent were given up.
- * @bw_closed: the connection is being closed, and no callback is sent
+ * @bw_nawaited: entries of @bw_sent whose RPC still waits for the answer
+ * @bw_window: credits that the client grants. wn_owed counts the entries of @bw_sent
+ *	that were given up.
+ * @bw_closed: the connection is being closed, and no callback is sent any more
  */
 struct svc_rdma_backward {
 	spinlock_t			bw_lock;	/* see above */
@@ -400,32 +400,32 @@ struct svc_rdma_backward {
  * struct svc_rdma_xprt - one connection of the server
  * @sx_xprt: the sunrpc end
  * @sx_conn: the verbs end
- * @sx_pending: link in the listener's queue until accepted or lost
- * @sx_listener: whose queue; valid as long as it is in there
- * @sx_sizes: what the connection was dimensioned for
+ * @sx_pending: link in the listener's queue until the connection is accepted or lost
+ * @sx_listener: listener that has that queue; valid only while @sx_pending is linked
+ * @sx_sizes: queue depths and limits, computed when the connection was accepted
  * @sx_max_mesg: bytes of the largest unreduced Call
  * @sx_rw: limits of its RDMA Reads and Writes
- * @sx_grow: held to have more Receives, or regions
+ * @sx_grow: held while Receives or memory regions are added
  * @sx_credit: credits
- * @sx_vers: version of the connection, 0: not settled yet; under @sx_grow, and
- *	set once, after all that depends on it
- * @sx_negotiate: how it is settled
+ * @sx_vers: version of the connection; 0 until it is settled. Set once, under
+ *	@sx_grow, after everything that depends on it
+ * @sx_negotiate: how the version is settled
  * @sx_backward: callbacks
- * @sx_refused: sunrpc was told that there is no room for another Call; cleared by
- *	who makes room, and tells it
+ * @sx_refused: sunrpc was told that there is no room for another Call. Whoever makes
+ *	room clears this and tells sunrpc
  * @sx_mrs: memory regions for RDMA Reads, where the fabric needs them
- * @sx_lock: @sx_queue, @sx_sends, @sx_posted, XPT_DATA, and what @sx_stats says is
- *	under it. Innermost but for sunrpc's own; process context and completion
- *	workqueue only.
- * @sx_queue: what there is to do for threads
- * @sx_sends: Send contexts at rest
+ * @sx_lock: protects @sx_queue, @sx_sends, @sx_posted, XPT_DATA, and those members of
+ *	@sx_stats that say so. Only locks of sunrpc are taken inside it. Process
+ *	context and completion workqueue only.
+ * @sx_queue: work for threads
+ * @sx_sends: idle Send contexts
  * @sx_posted: what the device has
- * @sx_stats: what it has done
- * @sx_debugfs: file that shows all this; NULL until it is accepted
- * @sx_netns: number of its network namespace, which may go before it does
- * @sx_back: how its messages are given back, an enum svc_rdma_back
- * @sx_down: closes it after the connection was lost; has a reference
- * @sx_free: frees it, when nobody holds a reference any more
+ * @sx_stats: what the connection has done
+ * @sx_debugfs: debugfs file of the connection; NULL until the connection is accepted
+ * @sx_netns: number of the network namespace, which may be freed before the connection
+ * @sx_back: how messages are given back, an enum svc_rdma_back
+ * @sx_down: closes the verbs end after the connection was lost; holds a reference
+ * @sx_free: frees this structure after the last reference was dropped
  */
 struct svc_rdma_xprt {
 	struct svc_xprt			sx_xprt;
@@ -465,12 +465,12 @@ struct svc_rdma_xprt {
  * struct svc_rdma_listener - a listening endpoint
  * @sl_xprt: the sunrpc end
  * @sl_id: CM id, or NULL while there is none; see server/transport.c
- * @sl_addr: address it is bound to
- * @sl_stale: the device of an id that is not in @sl_id yet has gone
+ * @sl_addr: address that the listener is bound to
+ * @sl_stale: the device of a new id was removed before the id was in @sl_id
  * @sl_relisten: makes a new id
- * @sl_pending: connections to accept (sx_pending); svc_rdma_pending_lock, of
- *	server/accept.c
- * @sl_npending: how many
+ * @sl_pending: connections to accept (sx_pending); protected by svc_rdma_pending_lock
+ *	of server/accept.c
+ * @sl_npending: entries of @sl_pending
  */
 struct svc_rdma_listener {
 	struct svc_xprt		sl_xprt;
@@ -494,7 +494,7 @@ svc_rdma_send_sx(const struct svc_rdma_send *send)
 			    sx_conn);
 }
 
-/* Work requests would be refused. Not the opposite of "up": a Call may arrive,
+/* A work request would fail. This is not the opposite of "up": a Call may arrive,
  * and be answered, before the CM has told us that the handshake is complete.
  */
 static inline bool svc_rdma_is_down(const struct svc_rdma_xprt *sx)
@@ -502,8 +502,8 @@ static inline bool svc_rdma_is_down(const struct svc_rdma_xprt *sx)
 	return READ_ONCE(sx->sx_conn.cn_state) == RPCRDMA_CONN_DOWN;
 }
 
-/* There is something for a thread to do. When sunrpc has done with the connection,
- * the namespace that its tracepoint names may be gone.
+/* Tell sunrpc that there is work for a thread. Not for a dead connection: sunrpc has
+ * put the namespace, and svc_xprt_enqueue() has a tracepoint that names it.
  */
 static inline void svc_rdma_enqueue(struct svc_rdma_xprt *sx)
 {
@@ -511,9 +511,9 @@ static inline void svc_rdma_enqueue(struct svc_rdma_xprt *sx)
 		svc_xprt_enqueue(&sx->sx_xprt);
 }
 
-/* Has the peer shown a file handle that it has access to? Until then sunrpc
- * counts it among the few unknown peers that it allows, and it gets little of
- * anything.
+/* Has the peer shown a file handle that it has access to? Until then sunrpc counts it
+ * as one of a limited number of unknown peers, and this server gives it few credits,
+ * slots and bytes.
  */
 static inline bool svc_rdma_is_known(const struct svc_rdma_xprt *sx)
 {
@@ -527,8 +527,8 @@ static inline bool svc_rdma_family_is_ip(const struct sockaddr *sa)
 
 extern struct srcu_struct svc_rdma_srcu;
 
-/* sx_conn stays open from here to the end of the block. sparse does not follow
- * guard().
+/* The verbs end of a connection stays open from here to the end of the block. sparse
+ * cannot follow guard().
  */
 #ifdef __CHECKER__
 #define svc_rdma_inside() do { } while (0)
@@ -536,9 +536,9 @@ extern struct srcu_struct svc_rdma_srcu;
 #define svc_rdma_inside() guard(srcu)(&svc_rdma_srcu)
 #endif
 
-/* What follows is in the order of floors: a file calls functions of those in front of
- * it, never of those behind. The tables in server/accept.c and server/transport.c, and
- * completion handlers, lead the other way.
+/* The prototypes are in the order of the layers: a file calls functions of the files
+ * that are listed before it, never of those behind it. Only completion handlers, and
+ * the tables in server/accept.c and server/transport.c, lead the other way.
  */
 
 /* server/renew.c */
@@ -568,9 +568,9 @@ static inline int svc_rdma_msg_renew(struct svc_rdma_xprt *sx,
  * @sx: its connection
  * @msg: message
  *
- * Context: any that may take a lock, inside svc_rdma_srcu; completion handler; or
- *	whoever closes the connection. Where svc_rdma_msg_renew() was not called before, it
- *	may sleep.
+ * Context: any that may take a lock. The caller is inside svc_rdma_srcu, is a
+ *	completion handler, or closes the connection. May sleep if svc_rdma_msg_renew() was
+ *	not called before.
  */
 static inline void svc_rdma_msg_put(struct svc_rdma_xprt *sx,
 				    struct rpcrdma_msg_in *msg)
@@ -718,8 +718,8 @@ int svc_rdma_write_reply(struct svc_rdma_call *call,
 /* server/sendto.c */
 int svc_rdma_sendto(struct svc_rqst *rqstp);
 
-/* server/callback.c, and server/backchannel.c, which nobody in front of
- * server/transport.c calls
+/* server/callback.c, and server/backchannel.c, which is called only by
+ * server/transport.c
  */
 #if IS_ENABLED(CONFIG_SUNRPC_BACKCHANNEL)
 void svc_rdma_backward_init(struct svc_rdma_backward *bw);

@@ -4,25 +4,25 @@
  * sunrpc has three forms. Kbuild tells them apart by what the kernel's header
  * declares, never by its version, because distributions backport.
  *
- * - Fixed (6.12): one array in struct svc_rqst, for Calls and Replies. The
+ * - Fixed (6.12): struct svc_rqst has one array for Calls and Replies. The
  *   transport points rq_respages at the first entry that a Reply may use, and
- *   sunrpc refills every NULL entry. Until a transport has set it, rq_respages
- *   is NULL or what another transport has left there.
+ *   sunrpc refills every NULL entry. Until a transport has set rq_respages, it
+ *   is NULL or has the value that another transport has left.
  * - Shared (6.16, RPCRDMA_ALLOCATED_PAGES: "sunrpc: Replace the rq_pages array
  *   with dynamically-allocated memory"): the same, but the array is allocated
  *   and has rq_maxpages entries.
  * - Separate (7.1, RPCRDMA_SEPARATE_REPLY_PAGES: "sunrpc: allocate a separate
- *   Reply page array"): rq_respages is an array of rq_maxpages entries by
- *   itself, which the transport must not change. sunrpc refills as many entries
- *   from its start as lie before rq_next_page.
+ *   Reply page array"): rq_respages is an array of its own with rq_maxpages
+ *   entries, and the transport must not change the pointer. sunrpc refills the
+ *   entries before rq_next_page.
  *
- * Always, sunrpc releases what lies in [rq_respages, rq_next_page) when the
- * thread is done with a request, and sets rq_page_end behind the last page that
- * a Reply may use before it calls the transport.
+ * In all forms, sunrpc releases the pages in [rq_respages, rq_next_page) when the
+ * thread is done with a request. Before it calls the transport, it sets rq_page_end
+ * behind the last entry that a Reply may use.
  *
- * A wrong probe would make the server release pages that are in use. So the
- * first thing asked of a thread is svc_rdma_array_fits(), which goes by what the
- * running kernel has put into rq_page_end.
+ * If Kbuild chose the wrong form, the server would release pages that are in use. So
+ * svc_rdma_array_fits() is called before anything else, and checks the form by the
+ * value that the running kernel has put into rq_page_end.
  *
  * This file includes no declaration of struct svc_rqst: unit tests supply one
  * for each form.
@@ -34,7 +34,7 @@
 #include <linux/minmax.h>
 #include <linux/types.h>
 
-/* Entries that sunrpc fills in each array; a NULL entry follows. */
+/* Entries that sunrpc fills in each array. Behind them is a NULL entry. */
 static inline unsigned long
 svc_rdma_array_entries(const struct svc_rqst *rqstp)
 {
@@ -45,7 +45,7 @@ svc_rdma_array_entries(const struct svc_rqst *rqstp)
 #endif
 }
 
-/* Replies end where the array of Calls does, or before: there is no other. */
+/* Does rq_page_end point into rq_pages? Then Calls and Replies share one array. */
 static inline bool svc_rdma_array_is_one(const struct svc_rqst *rqstp)
 {
 	unsigned long first = (unsigned long)&rqstp->rq_pages[0];
@@ -56,7 +56,7 @@ static inline bool svc_rdma_array_is_one(const struct svc_rqst *rqstp)
 }
 
 /**
- * svc_rdma_array_fits - is the kernel of the kind that we are built for?
+ * svc_rdma_array_fits - does the running kernel use the form that was built?
  * @rqstp: thread that is to take a Call
  *
  * Context: any.
@@ -124,7 +124,7 @@ static inline u32 svc_rdma_array_take(struct svc_rqst *rqstp, bool keep_head,
 	}
 	rqstp->rq_next_page = reply;
 #ifdef RPCRDMA_SEPARATE_REPLY_PAGES
-	/* These are refilled. */
+	/* sunrpc refills the entries before rq_next_page. */
 	rqstp->rq_next_page += used;
 #endif
 	return used;
@@ -132,10 +132,10 @@ static inline u32 svc_rdma_array_take(struct svc_rqst *rqstp, bool keep_head,
 
 /**
  * svc_rdma_array_keep - let a thread use the pages of a sent Reply again
- * @rqstp: thread with a Reply that was copied
- * @reusable: says of an entry, which may be NULL, if it can be
+ * @rqstp: thread whose Reply was copied
+ * @reusable: returns whether the page of an entry can be used again; the entry may be NULL
  *
- * The others are left to sunrpc, which replaces them.
+ * sunrpc replaces the other pages.
  *
  * Context: any.
  */

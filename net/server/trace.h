@@ -2,7 +2,7 @@
 /* Trace events of the server. */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM rpcrdma
-/* Several headers share the system; each needs a variable of its own */
+/* Several headers define events of this system; each needs a variable of its own */
 #undef TRACE_SYSTEM_VAR
 #define TRACE_SYSTEM_VAR rpcrdma_svc
 
@@ -91,7 +91,7 @@ TRACE_EVENT(svc_rdma_receive,
 		  __entry->number, __entry->len)
 );
 
-/* A Send is posted, and the RDMA Writes in front of it */
+/* A Send is posted, with the RDMA Writes in front of it */
 TRACE_EVENT(svc_rdma_send,
 	TP_PROTO(const struct svc_rdma_send *send),
 	TP_ARGS(send),
@@ -134,8 +134,8 @@ TRACE_EVENT(svc_rdma_send_done,
 		  __entry->queue, __entry->number, __entry->status)
 );
 
-/* RDMA Reads of a Call: posted, and done. They go by the ID of its message, which
- * the Call keeps meanwhile.
+/* RDMA Reads of a Call are posted, or have completed. Their completion ID is that of the
+ * Call's message, which the Call keeps meanwhile.
  */
 DECLARE_EVENT_CLASS(svc_rdma_read_class,
 	TP_PROTO(const struct svc_rdma_call *call, u32 status),
@@ -168,8 +168,8 @@ DEFINE_EVENT(svc_rdma_read_class, svc_rdma_read_done,
 	TP_PROTO(const struct svc_rdma_call *call, u32 status),
 	TP_ARGS(call, status));
 
-/* A callback. @status is the bytes that went or came, or an errno. The connection
- * may be on its way out: only its address is taken.
+/* A callback. @status is the number of bytes sent or received, or an errno. The connection
+ * may be about to be freed, so only its address is recorded.
  */
 DECLARE_EVENT_CLASS(svc_rdma_bc_class,
 	TP_PROTO(const struct svc_rdma_xprt *sx, u32 xid, int status),
@@ -218,7 +218,7 @@ TRACE_EVENT(svc_rdma_stray_handle,
 		  __entry->handle)
 );
 
-/* A listener has come or gone; or a connect request cannot be taken */
+/* A listener has begun or ended, or a connect request was refused */
 DECLARE_EVENT_CLASS(svc_rdma_listen_class,
 	TP_PROTO(const struct sockaddr *addr, int status),
 	TP_ARGS(addr, status),
@@ -441,7 +441,7 @@ TRACE_EVENT(svc_rdma_connprop,
 		{ RPCRDMA2_ERR_REPLY_RESOURCE,	"REPLY_RESOURCE" },	\
 		{ RPCRDMA2_ERR_SYSTEM,		"SYSTEM" })
 
-/* In version 1 all but VERS are sent as ERR_CHUNK */
+/* In version 1 every error but ERR_VERS is sent as ERR_CHUNK */
 TRACE_EVENT(svc_rdma_error,
 	TP_PROTO(const struct svc_rdma_xprt *sx,
 		 const struct svc_rdma_call *call,
@@ -488,7 +488,7 @@ TRACE_EVENT(svc_rdma_credits,
 
 #endif /* RPCRDMA_TRACE_SVC_H */
 
-/* From include/, which is searched */
+/* The path is relative to include/, which is searched */
 #undef TRACE_INCLUDE_PATH
 #define TRACE_INCLUDE_PATH ../net/server
 #undef TRACE_INCLUDE_FILE

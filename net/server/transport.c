@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The transport class of the server, and its listeners. This file never looks into a
- * connection: what a connect request becomes is in server/accept.c.
+ * connection: server/accept.c handles connect requests.
  *
  * A listener is a struct svc_xprt that owns a CM id.
  *
- * The id of a listener that is bound to a device dies with that device or its
- * address. Whoever takes the pointer out of sl_id destroys the id, be it the
- * event handler, by asking the CM core, or svc_rdma_listener_detach(). A work
- * item then tries to listen anew until it succeeds, so that a listener survives
- * its device.
+ * If the CM id of a listener is bound to a device, it is lost when the device or the
+ * address is removed. Whoever takes the pointer out of sl_id destroys the id: the event
+ * handler, by its return value to the CM core, or svc_rdma_listener_detach(), or
+ * svc_rdma_listen(). A work item then tries to listen again until it succeeds, so a
+ * listener survives its device.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -22,7 +22,7 @@
 #include "svc_rdma.h"
 #include "trace.h"
 
-/* How long until listening is tried again */
+/* Interval at which a listener tries to listen again */
 #define SVC_RDMA_RELISTEN	(2 * HZ)
 
 static struct svc_xprt_class svc_rdma_class;
@@ -44,8 +44,8 @@ static int svc_rdma_listen_event(struct rdma_cm_id *id,
 	case RDMA_CM_EVENT_ADDR_CHANGE:
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
 		schedule_delayed_work(&sl->sl_relisten, SVC_RDMA_RELISTEN);
-		/* If it is not published yet, its maker has to destroy it: the
-		 * maker publishes it first, and then looks.
+		/* An id that is not in sl_id yet is destroyed by svc_rdma_listen():
+		 * it first sets sl_id, and then reads sl_stale.
 		 */
 		WRITE_ONCE(sl->sl_stale, true);
 		return xchg(&sl->sl_id, NULL) == id;
@@ -75,14 +75,14 @@ static int svc_rdma_listen(struct svc_rdma_listener *sl)
 	if (rc)
 		goto out_destroy;
 
-	/* Port 0 means any; a new id later has to get the same again */
+	/* Port 0 means any port. A later id has to get the same port again */
 	memcpy(sa, &id->route.addr.src_addr, svc_addr_len(sa));
 	rc = rdma_listen(id, SVC_RDMA_BACKLOG);
 	if (rc)
 		goto out_destroy;
 
-	/* The device may have gone in the meantime. Whoever takes the id out
-	 * again destroys it (invariant I12).
+	/* The device may have been removed in the meantime. Whoever takes the id
+	 * out of sl_id destroys it (invariant I12).
 	 */
 	xchg(&sl->sl_id, id);
 	if (!READ_ONCE(sl->sl_stale) || xchg(&sl->sl_id, NULL) != id) {
@@ -113,7 +113,7 @@ static void svc_rdma_listener_detach(struct svc_xprt *xprt)
 	struct svc_rdma_listener *sl = svc_rdma_listener_of(xprt);
 	struct rdma_cm_id *id;
 
-	/* No new id from now on, and then no new connection */
+	/* Afterwards there is no new id, and then no new connection */
 	disable_delayed_work_sync(&sl->sl_relisten);
 	id = xchg(&sl->sl_id, NULL);
 	if (id)
@@ -238,8 +238,8 @@ out_cache:
 /**
  * svc_rdma_exit - undo svc_rdma_init()
  *
- * Context: process; module exit; sleeps. References to the module have seen to
- * it that no listener or connection is left but those being freed.
+ * Context: process; module exit; sleeps. Every listener and connection holds a reference
+ *	to the module, so only those that are being freed are left.
  */
 void svc_rdma_exit(void)
 {

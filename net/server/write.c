@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Write chunks and the Reply chunk: pushes results into the client's memory.
- * Which result goes to which chunk, and what stays in the stream, is decided by
- * core/chunk.c; whether the Reply chunk is used, by core/plan.c.
+ * Write chunks and the Reply chunk. This file writes results into the client's memory.
+ * core/chunk.c decides which result goes to which chunk and what stays in the stream, and
+ * core/plan.c decides whether the Reply chunk is used.
  *
- * Nothing is posted here. The work requests are added to the chain that the
- * Reply's Send ends, so that the client finds its data in place when it sees
- * the Reply (RFC 8166 3.4.6). Roundup is never written (3.4.6.2; G-03).
+ * Nothing is posted here. The work requests are added to the chain in front of the
+ * Reply's Send, so that the data is in place when the client sees the Reply
+ * (RFC 8166 3.4.6). Roundup is never written (3.4.6.2; G-03).
  */
 #include <linux/types.h>
 #include <linux/sunrpc/msg_prot.h>
@@ -16,14 +16,14 @@
 #include "svc_rdma.h"
 
 /**
- * svc_rdma_result_payload - xpo_result_payload: an eligible result
+ * svc_rdma_result_payload - xpo_result_payload: assign a result to a Write chunk
  * @rqstp: thread that encodes a Reply
  * @offset: where the result begins in the Reply
- * @length: its bytes, without roundup
+ * @length: bytes of the result, without roundup
  *
- * A result that does not fit its chunk dooms the Reply (G-13). That is only
- * noted here, for the first such chunk (version-two 5.3.3): the upper layer would make
- * an error of its own of it.
+ * If a result does not fit its chunk, the Reply cannot be sent (G-13). This only records
+ * the first such chunk in sc_error (version-two 5.3.3). It does not return an error,
+ * because the upper layer would then send an error of its own.
  *
  * Context: process.
  * Return: always 0.
@@ -34,7 +34,7 @@ int svc_rdma_result_payload(struct svc_rqst *rqstp, unsigned int offset,
 	struct svc_rdma_call *call = rqstp->rq_xprt_ctxt;
 	struct rpcrdma2_error *error = &call->sc_error;
 
-	/* A protected stream stays whole (RFC 8166 8.2.2.3; G-27) */
+	/* A protected stream must not be split (RFC 8166 8.2.2.3; G-27) */
 	switch (rqstp->rq_cred.cr_flavor) {
 	case RPC_AUTH_GSS_KRB5I:
 	case RPC_AUTH_GSS_KRB5P:
@@ -57,15 +57,15 @@ static void svc_rdma_count_written(struct svc_rdma_xprt *sx, u32 len)
 }
 
 /**
- * svc_rdma_write_payloads - write results into their Write chunks
+ * svc_rdma_write_payloads - append the RDMA Writes of results to their Write chunks
  * @call: Call that offered the chunks
  * @chain: chain to append to
  * @xdr: the Reply
  * @written: OUT: bytes written to each chunk of the Write list
  *
  * Context: process; sleeps.
- * Return: 0; %-EMSGSIZE if the Reply is shorter than its results, or they are
- *	larger than the chunks; another negative errno.
+ * Return: 0; %-EMSGSIZE if the Reply is shorter than its results, or a result is larger
+ *	than its chunk; or another negative errno.
  */
 int svc_rdma_write_payloads(struct svc_rdma_call *call,
 			    struct svc_rdma_chain *chain,
@@ -97,15 +97,14 @@ int svc_rdma_write_payloads(struct svc_rdma_call *call,
 }
 
 /**
- * svc_rdma_write_reply - write a Reply's body into the Reply chunk
+ * svc_rdma_write_reply - append the RDMA Writes of a body to the Reply chunk
  * @call: Call that offered the chunk
  * @chain: chain to append to
  * @xdr: the Reply
  * @written: OUT: bytes written
  *
  * Context: process; sleeps.
- * Return: 0; %-EMSGSIZE if the body is larger than the chunk; another negative
- *	errno.
+ * Return: 0; %-EMSGSIZE if the body is larger than the chunk; or another negative errno.
  */
 int svc_rdma_write_reply(struct svc_rdma_call *call,
 			 struct svc_rdma_chain *chain,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The buffer room: memory that stays DMA-mapped as long as a connection lives.
- * It knows neither what a buffer is for nor whose it is.
+ * It knows neither the purpose nor the owner of a buffer.
  */
 #include <kunit/visibility.h>
 #include <linux/export.h>
@@ -35,14 +35,13 @@ static int rpcrdma_buf_map(struct rpcrdma_buf *buf, struct ib_device *device)
  * rpcrdma_buf_init - allocate a buffer and map it
  * @buf: buffer to set up
  * @device: device that will access it
- * @size: bytes
- * @dir: who writes it
- * @gfp: how to allocate
+ * @size: size in bytes
+ * @dir: DMA direction
+ * @gfp: allocation flags
  *
- * The memory is zeroed: whatever is sent from it that nobody wrote is zero
- * (RFC 8166 8.1).
+ * The memory is zeroed, so that no stale kernel data can be sent from it (RFC 8166 8.1).
  *
- * Context: process; may sleep if @gfp says so.
+ * Context: process; may sleep if @gfp allows it.
  * Return: 0; %-ENOMEM; %-EIO if mapping failed.
  */
 int rpcrdma_buf_init(struct rpcrdma_buf *buf, struct ib_device *device,
@@ -59,19 +58,19 @@ int rpcrdma_buf_init(struct rpcrdma_buf *buf, struct ib_device *device,
 }
 
 /**
- * rpcrdma_buf_init_block - make a buffer of the last bytes of a block of pages
+ * rpcrdma_buf_init_block - set up the last bytes of a block of pages as a buffer
  * @buf: buffer to set up
  * @device: device that will access it
- * @size: bytes: some of the first page, and all of the others
+ * @size: size in bytes: part of the first page, and all of the other pages
  * @order: binary logarithm of the number of pages, not 0
- * @dir: who writes it
- * @gfp: how to allocate
+ * @dir: DMA direction
+ * @gfp: allocation flags
  *
- * The pages are adjacent, so the device needs one SGE. They are one compound page, so
- * that there is one count of those who hold any of them. They are zeroed, as the memory
- * of rpcrdma_buf_init() is.
+ * The pages are adjacent, so the device needs one SGE. They are one compound page, so one
+ * reference count covers all holders of any page. They are zeroed, as the memory of
+ * rpcrdma_buf_init() is.
  *
- * Context: process; may sleep if @gfp says so.
+ * Context: process; may sleep if @gfp allows it.
  * Return: 0; %-ENOMEM; %-EIO if mapping failed.
  */
 int rpcrdma_buf_init_block(struct rpcrdma_buf *buf, struct ib_device *device,
@@ -92,13 +91,14 @@ int rpcrdma_buf_init_block(struct rpcrdma_buf *buf, struct ib_device *device,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_buf_init_block);
 
 /**
- * rpcrdma_buf_renew - leave a block to those who have pages of it
- * @buf: mapped block that the device does not access; it gets another one
- * @gfp: how to allocate that
+ * rpcrdma_buf_renew - replace a block, and leave the old one to the holders of its pages
+ * @buf: mapped block that the device does not access
+ * @gfp: allocation flags for the new block
  *
- * What is in the old block stays as it is, and goes when nobody has it any more.
+ * The contents of the old block do not change. The old block is freed when nobody holds it
+ * any more.
  *
- * Context: process; may sleep if @gfp says so.
+ * Context: process; may sleep if @gfp allows it.
  * Return: 0; or what rpcrdma_buf_init_block() returns, and nothing has changed.
  */
 int rpcrdma_buf_renew(struct rpcrdma_buf *buf, gfp_t gfp)
@@ -118,11 +118,12 @@ int rpcrdma_buf_renew(struct rpcrdma_buf *buf, gfp_t gfp)
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_buf_renew);
 
 /**
- * rpcrdma_buf_unmap - take a buffer from the device, and keep its contents
+ * rpcrdma_buf_unmap - unmap a buffer, and keep its contents
  * @buf: buffer that was set up, or a zeroed one
  *
- * What has arrived was handed to the CPU then, and may have been changed since, by
- * decryption in place: the rest of a bounce buffer or cache must not come on top.
+ * Received data has already been synchronised for the CPU, and may have been decrypted in
+ * place since. So unmapping must not copy a bounce buffer over it, or invalidate the
+ * cache.
  *
  * Context: any, once the device can no longer access the buffer.
  */

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The connection room: CM id, protection domain, completion queue and queue
- * pair of one connection, on either side; how it is opened, drained and closed.
+ * The connection room: CM id, protection domain, completion queue and queue pair of one
+ * connection, for client and server; and how a connection is opened, drained and closed.
  * It knows verbs and the connection manager, and nothing about RPC.
  *
  * Operation
  *
- * The client's end: rpcrdma_conn_resolve(), rpcrdma_conn_create_qp(),
- * rpcrdma_recv_pool_grow(), rpcrdma_conn_connect(). The server's end:
- * rpcrdma_conn_adopt() from its listener's event handler, then create_qp,
- * Receives, and rpcrdma_conn_accept(). Both are ended by rpcrdma_conn_drain(),
- * rpcrdma_conn_destroy_queues() and rpcrdma_conn_close(), which may be called at
- * any stage, also when a step before it has failed.
+ * A client opens a connection by rpcrdma_conn_resolve(), rpcrdma_conn_create_qp(),
+ * rpcrdma_recv_pool_grow_gfp() and rpcrdma_conn_connect(), in this order. A server calls
+ * rpcrdma_conn_adopt() from its listener's event handler, then rpcrdma_conn_create_qp(),
+ * rpcrdma_recv_pool_grow() and rpcrdma_conn_accept(). Both end a connection by
+ * rpcrdma_conn_drain(), rpcrdma_conn_destroy_queues() and rpcrdma_conn_close(). These
+ * may be called at any stage, also after a step has failed.
  *
- * The state, and the gate in front of the queues, are in verbs/conn_state.c.
+ * The state, and the gate in front of the send queue, are in verbs/conn_state.c.
  *
- * A device that is pulled out fails its connections (verbs/device.c), and the
- * CM may say the same by an event. The owner is told like for any other loss;
- * the device stays until all that hangs from it has been destroyed (I21).
+ * When a device is removed, its connections fail (verbs/device.c), and the CM may also
+ * report that by an event. The owner is told as for any other loss. The device stays
+ * until all its connections have been destroyed (I21).
  */
 #include <kunit/visibility.h>
 #include <linux/delay.h>
@@ -31,17 +31,19 @@
 #include "conn_state.h"
 #include "trace.h"
 
-/* CM retries: enough for a lost packet, few enough to notice a dead path */
+/* Number of retries: enough to survive a lost packet, and few enough to notice a dead
+ * path
+ */
 #define RPCRDMA_CM_RETRIES	6
 
-/* Announce and use remote invalidation, on connections made from now on */
+/* Announce and use remote invalidation on new connections. */
 bool rpcrdma_remote_inv = true;
 module_param_named(remote_invalidation, rpcrdma_remote_inv, bool, 0644);
 MODULE_PARM_DESC(remote_invalidation,
 		 "Both sides: let the server invalidate the client's handles");
 
 /**
- * rpcrdma_conn_init - prepare a connection
+ * rpcrdma_conn_init - initialise a connection
  * @conn: connection, contents undefined
  * @ops: the owner's hooks
  *
@@ -80,8 +82,8 @@ static void rpcrdma_conn_keep_peer(struct rpcrdma_conn *conn,
 	conn->cn_peer_len = len;
 }
 
-/* The connecting end learns its limits here, before anything arrives that
- * would have to be answered within them.
+/* The end that connects learns its limits here, before it can receive a message whose
+ * answer must respect them.
  */
 static void rpcrdma_conn_hear_peer(struct rpcrdma_conn *conn,
 				   const struct rdma_conn_param *param)
@@ -91,10 +93,10 @@ static void rpcrdma_conn_hear_peer(struct rpcrdma_conn *conn,
 			     conn->cn_peer_len, &conn->cn_limits);
 }
 
-/* May the connecting end issue the one RDMA Read it has asked for? iWARP
- * providers disagree which of the two numbers says so; the other one is for the
- * server's Reads, and is not 0 either. More than 1 cannot have been agreed: MPA
- * revision 1 negotiates none.
+/* Finds out whether the end that connects may issue the one RDMA Read that it has asked
+ * for. iWARP providers disagree about which of the two numbers is the answer. The other
+ * number is for the server's Reads, and is not 0. A number above 1 was not negotiated:
+ * MPA revision 1 does not negotiate it.
  */
 static void rpcrdma_conn_hear_ord(struct rpcrdma_conn *conn,
 				  const struct rdma_conn_param *param)
@@ -107,18 +109,20 @@ static void rpcrdma_conn_hear_ord(struct rpcrdma_conn *conn,
 static int rpcrdma_conn_refusal(const struct rpcrdma_conn *conn,
 				const struct rdma_cm_event *event)
 {
-	/* The peer accepted, and left before it heard that this end is up. */
+	/* The peer accepted the connection, but left before it was told that this
+	 * end is up.
+	 */
 	if (rpcrdma_conn_is_up(conn))
 		return -ECONNABORTED;
-	/* The peer still knows a former connection of this queue pair:
-	 * that is no refusal but an invitation to try again.
+	/* The peer still has an earlier connection of this queue pair. It does not
+	 * refuse this one: trying again will help.
 	 */
 	return event->status == IB_CM_REJ_STALE_CONN ? -ENOTCONN :
 						       -ECONNREFUSED;
 }
 
-/* A peer that is away may come back. Without a network to it, some mounts fail
- * their RPCs for good.
+/* A peer that does not answer may come back. sunrpc ends some mounts' RPCs for good if
+ * there is no network to the peer, so the two cases have different errors.
  */
 static int rpcrdma_conn_no_way(const struct rdma_cm_event *event)
 {
@@ -131,16 +135,16 @@ static int rpcrdma_conn_no_way(const struct rdma_cm_event *event)
 	}
 }
 
-/* Providers that connect by TCP use the number of the port that the CM has chosen
- * among its own (siw), or say that the device has such a connection already
- * (cxgb4). The CM does not know of those ports.
+/* The CM chooses a local port without knowing which TCP ports are in use. A provider
+ * that connects by TCP uses that port number (siw), or reports that the device already
+ * has such a connection (cxgb4).
  */
 static bool rpcrdma_conn_port_in_use(int status)
 {
 	return status == -EADDRINUSE || status == -EADDRNOTAVAIL;
 }
 
-/* Never asks the CM core to destroy the id: the owner does that. */
+/* Returns 0 always: the owner destroys the id, and not the CM core. */
 static int rpcrdma_conn_cm_event(struct rdma_cm_id *id,
 				 struct rdma_cm_event *event)
 {
@@ -153,8 +157,8 @@ static int rpcrdma_conn_cm_event(struct rdma_cm_id *id,
 		rpcrdma_conn_step(conn);
 		break;
 	case RDMA_CM_EVENT_ESTABLISHED:
-		/* On the accepting end this event carries no private data,
-		 * and what came with the request is already kept.
+		/* At the end that accepts, this event has no private data. Those of
+		 * the request have been kept.
 		 */
 		if (event->param.conn.private_data_len)
 			rpcrdma_conn_hear_peer(conn, &event->param.conn);
@@ -190,20 +194,20 @@ static int rpcrdma_conn_cm_event(struct rdma_cm_id *id,
 }
 
 /**
- * rpcrdma_conn_resolve - find the way to a peer
+ * rpcrdma_conn_resolve - resolve the address of a peer and the route to it
  * @conn: new connection
  * @net: network namespace
  * @src: address to bind to, or NULL for any
  * @dst: address and port of the peer
  * @timeout: jiffies allowed for the address, and again for the route
  *
- * On return a device is chosen, and conn->cn_caps describes it.
+ * On success a device is chosen, and conn->cn_caps describes it.
  *
- * Context: process; sleeps for up to twice @timeout. rpcrdma_conn_fail() from
- * elsewhere ends the wait.
- * Return: 0; %-EHOSTUNREACH if nobody answered; %-ENETUNREACH; %-ENODEV if the
- *	device is just going; other negative errnos from the CM.
- *	After an error the caller calls rpcrdma_conn_close().
+ * Context: process; sleeps for up to twice @timeout. A call of rpcrdma_conn_fail() ends
+ * the wait.
+ * Return: 0; %-EHOSTUNREACH if nobody answered; %-ENETUNREACH; %-ENODEV if the device is
+ *	being removed; or another negative errno from the CM. After an error the caller
+ *	calls rpcrdma_conn_close().
  */
 int rpcrdma_conn_resolve(struct rpcrdma_conn *conn, struct net *net,
 			 struct sockaddr *src, struct sockaddr *dst,
@@ -242,10 +246,10 @@ int rpcrdma_conn_resolve(struct rpcrdma_conn *conn, struct net *net,
 /**
  * rpcrdma_conn_adopt - take over the id of an incoming connection
  * @conn: new connection
- * @id: id of the RDMA_CM_EVENT_CONNECT_REQUEST; from now on owned by @conn
- * @param: what came with the request
+ * @id: id of the RDMA_CM_EVENT_CONNECT_REQUEST; @conn owns it from now on
+ * @param: parameters of the request
  *
- * On return the connection may be down already, if the device is just going.
+ * If the device is being removed, the connection is down when this returns.
  *
  * Context: the listener's CM event handler.
  */
@@ -260,21 +264,23 @@ void rpcrdma_conn_adopt(struct rpcrdma_conn *conn, struct rdma_cm_id *id,
 	rpcrdma_conn_rise(conn, RPCRDMA_CONN_OPENING, 0);
 	rpcrdma_conn_keep_peer(conn, param);
 	rpcrdma_device_query(id->device, id->port_num, &conn->cn_caps);
-	/* The id is ours even so: see rpcrdma_device_destroy_id() */
+	/* We own the id even if this fails: see rpcrdma_device_destroy_id(). */
 	rc = rpcrdma_device_join(conn);
 	if (rc)
 		rpcrdma_conn_fail(conn, rc);
 }
 
-/* Providers call this from interrupts, too. A queue pair that went wrong also
- * flushes its Receives, which says the same in a better place.
+/* Providers may call this in an interrupt, so it only traces. A queue pair in the error
+ * state also flushes its Receives, and their completion handler fails the connection.
  */
 static void rpcrdma_conn_qp_event(struct ib_event *event, void *context)
 {
 	trace_rpcrdma_qp_event(context, event);
 }
 
-/* Every entry of both queues can be flushed into the completion queue at once. */
+/* The completion queue must hold all entries of both queues: they can be flushed at the
+ * same time.
+ */
 static u32 rpcrdma_conn_cq_entries(const struct rpcrdma_conn *conn,
 				   const struct rpcrdma_conn_queues *queues)
 {
@@ -292,7 +298,7 @@ static void rpcrdma_conn_free_cq(struct rpcrdma_conn *conn)
 	conn->cn_cq = NULL;
 }
 
-/* Completion queue and protection domain, when nothing refers to them */
+/* Frees completion queue and protection domain when nothing refers to them. */
 static void rpcrdma_conn_free_verbs(struct rpcrdma_conn *conn)
 {
 	rpcrdma_conn_free_cq(conn);
@@ -302,15 +308,14 @@ static void rpcrdma_conn_free_verbs(struct rpcrdma_conn *conn)
 }
 
 /**
- * rpcrdma_conn_create_qp - give a connection its queues
+ * rpcrdma_conn_create_qp - create a connection's queues
  * @conn: connection that is resolved or adopted
- * @queues: their sizes; entries for draining and for the keepalive are added
+ * @queues: sizes of the queues; entries for draining and for the keepalive are added
  *
  * Context: process; sleeps.
- * Return: 0; %-ENOMEM or %-EINVAL, and the device may have smaller queues: not
- *	every one that says dc_max_qp_wr has so many for every kind of work
- *	request; or another negative errno. After an error this may be called
- *	again.
+ * Return: 0; %-ENOMEM or %-EINVAL, and smaller queues may succeed, since some devices
+ *	cannot have dc_max_qp_wr work requests of every kind; or another negative
+ *	errno. After an error this may be called again.
  */
 int rpcrdma_conn_create_qp(struct rpcrdma_conn *conn,
 			   const struct rpcrdma_conn_queues *queues)
@@ -360,8 +365,8 @@ out_free:
 	return rc;
 }
 
-/* Credits are the flow control. A peer without a Receive has broken the
- * protocol, and retrying would only hide that (RFC 8166 3.3.1).
+/* Credits provide flow control, so RNR retries are off. A peer that has no Receive for a
+ * message has broken the protocol, and retries would only hide that (RFC 8166 3.3.1).
  */
 static void rpcrdma_conn_set_param(struct rdma_conn_param *param,
 				   const u8 *private)
@@ -377,18 +382,18 @@ static void rpcrdma_conn_set_param(struct rdma_conn_param *param,
 /**
  * rpcrdma_conn_connect - connect to the resolved peer
  * @conn: connection with queues and posted Receives
- * @ours: what to tell the peer (RFC 8797)
+ * @ours: private data to send to the peer (RFC 8797)
  * @timeout: jiffies to wait for an answer
  *
- * A client exposes memory and never reads or writes the peer's: it offers
- * inbound RDMA Reads and asks for none outbound (RFC 8166 3.1; G-38), but on
- * iWARP for one: the probe, which reads no byte.
+ * A client exposes memory, and never reads or writes the peer's memory. So it offers
+ * inbound RDMA Reads and requests no outbound ones (RFC 8166 3.1; G-38). On iWARP it
+ * requests one outbound Read for the probe, which reads no bytes.
  *
- * Context: process; sleeps for up to @timeout. rpcrdma_conn_fail() from
- * elsewhere ends the wait.
- * Return: 0 and conn->cn_limits is valid, and conn->cn_rtt has the time that this
- *	took; %-EADDRINUSE if the local port is somebody else's, and another
- *	connection will have another one; %-ETIMEDOUT, %-ECONNREFUSED,
+ * Context: process; sleeps for up to @timeout. A call of rpcrdma_conn_fail() ends the
+ * wait.
+ * Return: 0, and conn->cn_limits is valid, and conn->cn_rtt has the time that this took;
+ *	%-EADDRINUSE if the local port is in use, and
+ *	a new connection will use another one; %-ETIMEDOUT, %-ECONNREFUSED,
  *	%-ENETUNREACH or another negative errno.
  */
 int rpcrdma_conn_connect(struct rpcrdma_conn *conn,
@@ -425,11 +430,11 @@ int rpcrdma_conn_connect(struct rpcrdma_conn *conn,
 /**
  * rpcrdma_conn_accept - accept the adopted connection
  * @conn: connection with queues and posted Receives
- * @ours: what to tell the peer (RFC 8797)
- * @ord: RDMA Reads to have outstanding at most
+ * @ours: private data to send to the peer (RFC 8797)
+ * @ord: maximum number of RDMA Reads to have outstanding
  *
- * conn->cn_limits is valid from before the peer hears of the acceptance. The
- * connection is up only when its state says so.
+ * conn->cn_limits is valid before the peer is told of the acceptance. The connection is
+ * up only when its state is %RPCRDMA_CONN_UP.
  *
  * Context: process; sleeps.
  * Return: 0 or a negative errno.
@@ -450,7 +455,7 @@ int rpcrdma_conn_accept(struct rpcrdma_conn *conn,
 	conn->cn_ord = param.initiator_depth;
 	if (conn->cn_caps.dc_iwarp)
 		param.responder_resources = min(conn->cn_peer_ird, 1u);
-	/* The CM core must not deliver an event half way through */
+	/* The CM core must not deliver an event before the keepalive is started. */
 	rdma_lock_handler(conn->cn_id);
 	rc = rdma_accept(conn->cn_id, &param);
 	if (!rc)
@@ -463,10 +468,10 @@ int rpcrdma_conn_accept(struct rpcrdma_conn *conn,
  * rpcrdma_conn_drain - stop a connection and wait until its queues are empty
  * @conn: connection in any state; may be drained already
  *
- * On return the device is done with every work request. A provider may still
- * have some of them complete, flushed and behind the drain marker: siw does so
- * with what is queued behind one that it could not send. So what completion
- * handlers look at stays until rpcrdma_conn_destroy_queues() returns.
+ * When this returns, the device no longer works on any request. But a provider may
+ * still report flushed requests behind the drain marker: siw does that for requests
+ * queued behind one that it could not send. So the objects that completion handlers use
+ * must exist until rpcrdma_conn_destroy_queues() returns.
  *
  * Context: process; sleeps. Not from a completion handler or CM event.
  */
@@ -485,13 +490,12 @@ void rpcrdma_conn_drain(struct rpcrdma_conn *conn)
 }
 
 /**
- * rpcrdma_conn_destroy_queues - end the completions of a drained connection
+ * rpcrdma_conn_destroy_queues - destroy the queues of a drained connection
  * @conn: connection after rpcrdma_conn_drain(); may have no queues
  *
- * On return no completion handler of this connection runs or will run. Memory
- * regions and buffers can then be freed, before rpcrdma_conn_close(); but
- * what hangs from the queue pair, as transfers of rdma_rw do, goes before
- * this.
+ * When this returns, no completion handler of the connection runs or will run. Memory
+ * regions and buffers can then be freed, before rpcrdma_conn_close(). Objects that use
+ * the queue pair, such as rdma_rw contexts, must be destroyed before this is called.
  *
  * Context: process; sleeps. Not from a completion handler or CM event.
  */
@@ -504,12 +508,13 @@ void rpcrdma_conn_destroy_queues(struct rpcrdma_conn *conn)
 }
 
 /**
- * rpcrdma_conn_close - end a connection and free all it has
- * @conn: connection in any state; its owner's memory regions are gone
+ * rpcrdma_conn_close - end a connection and free its resources
+ * @conn: connection in any state; its owner has destroyed all memory regions
  *
- * Context: process; sleeps. Not from a completion handler or CM event. On
- * return no hook of the owner runs or will run, and the connection may be
+ * When this returns, no function in cn_ops runs or will run, and the connection may be
  * initialised again or freed.
+ *
+ * Context: process; sleeps. Not from a completion handler or CM event.
  */
 void rpcrdma_conn_close(struct rpcrdma_conn *conn)
 {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The state of a connection: how far it is, what ended it, and whether work
- * requests may be posted. The other files of the verbs room stand on it.
+ * The state of a connection, the error that ended it, and whether work requests may be
+ * posted. The other files of the verbs room use this one.
  *
  * Operation
  *
- * The state only rises: NEW, OPENING, UP, DOWN. Whatever brings the connection
- * down goes through rpcrdma_conn_fail(); the first error is kept, and the owner
- * is told once. The gate stops posting before the queues are drained, because
- * a work request posted behind the drain marker would complete into freed
- * memory (invariant I1 in Documentation/locking.rst).
+ * The state only rises: NEW, OPENING, UP, DOWN. Every failure of a connection goes
+ * through rpcrdma_conn_fail(), which keeps the first error and tells the owner once.
+ * The gate stops posting before the queues are drained. Otherwise a work request posted
+ * behind the drain marker would complete into freed memory (invariant I1 in
+ * Documentation/locking.rst).
  */
 #include <rpcrdma/conn.h>
 
@@ -20,13 +20,14 @@
  * rpcrdma_conn_rise - bring a connection into a higher state
  * @conn: connection
  * @state: state to rise to
- * @error: negative errno that says why, or 0
+ * @error: negative errno with the reason, or 0
  *
- * Nothing happens if the connection is in @state already, or above (invariant I5).
- * Nobody is told: see rpcrdma_conn_fail() and rpcrdma_conn_step().
+ * Nothing happens if the connection is already in @state or in a higher state (invariant
+ * I5). This does not tell the owner and wakes nobody: see rpcrdma_conn_fail() and
+ * rpcrdma_conn_step().
  *
  * Context: any.
- * Return: has the state changed?
+ * Return: true if the state has changed.
  */
 bool rpcrdma_conn_rise(struct rpcrdma_conn *conn, enum rpcrdma_conn_state state,
 		       int error)
@@ -38,7 +39,9 @@ bool rpcrdma_conn_rise(struct rpcrdma_conn *conn, enum rpcrdma_conn_state state,
 	risen = conn->cn_state < state;
 	if (risen) {
 		WRITE_ONCE(conn->cn_error, error);
-		/* pairs with rpcrdma_conn_wait(): who sees DOWN knows why */
+		/* A task that sees DOWN also sees the error. Pairs with
+		 * rpcrdma_conn_wait().
+		 */
 		smp_store_release(&conn->cn_state, state);
 	}
 	spin_unlock_irqrestore(&conn->cn_lock, flags);
@@ -50,8 +53,8 @@ bool rpcrdma_conn_rise(struct rpcrdma_conn *conn, enum rpcrdma_conn_state state,
  * @conn: connection
  * @error: negative errno; kept only if it is the first
  *
- * Nothing is torn down here. The owner hears of it through ops->lost(), once,
- * and whoever waits for a step of opening is woken (invariant I5).
+ * This tears nothing down. It calls ops->lost() once, and wakes a task that waits for a
+ * step of opening (invariant I5).
  *
  * Context: process, completion workqueue or CM event; does not sleep.
  */
@@ -65,10 +68,12 @@ void rpcrdma_conn_fail(struct rpcrdma_conn *conn, int error)
 }
 
 /**
- * rpcrdma_conn_step - a step of opening a connection is done
+ * rpcrdma_conn_step - report that a step of opening a connection is done
  * @conn: connection
  *
- * Context: any. Wakes rpcrdma_conn_wait(), now or when it is called.
+ * This ends rpcrdma_conn_wait(), even if that is called later.
+ *
+ * Context: any.
  */
 void rpcrdma_conn_step(struct rpcrdma_conn *conn)
 {
@@ -78,10 +83,10 @@ void rpcrdma_conn_step(struct rpcrdma_conn *conn)
 /**
  * rpcrdma_conn_wait - wait for a step of opening a connection
  * @conn: connection
- * @timeout: jiffies it may take
- * @error: negative errno; what it means if it takes longer
+ * @timeout: jiffies that the step may take
+ * @error: negative errno that ends the connection if the step takes longer
  *
- * Who takes the step calls rpcrdma_conn_step().
+ * The code that completes the step calls rpcrdma_conn_step().
  *
  * Context: process; sleeps.
  * Return: 0; or the error that ended the connection, which may be @error.
@@ -100,12 +105,11 @@ int rpcrdma_conn_wait(struct rpcrdma_conn *conn, unsigned long timeout,
 /**
  * rpcrdma_conn_post - post send queue work requests
  * @conn: connection
- * @first: chain; must fit the slots its owner has accounted for
+ * @first: first request of a chain; the caller has reserved slots for all of it
  *
  * Context: process or completion workqueue; does not sleep.
- * Return: 0; or a negative errno, and the connection is down. In that case
- *	some of the chain may have been posted and completes by being flushed;
- *	what was not posted never completes.
+ * Return: 0; or a negative errno, and the connection is down. After an error, part of
+ *	the chain may have been posted, and is flushed. The rest never completes.
  */
 int rpcrdma_conn_post(struct rpcrdma_conn *conn, const struct ib_send_wr *first)
 {
@@ -127,11 +131,11 @@ int rpcrdma_conn_post(struct rpcrdma_conn *conn, const struct ib_send_wr *first)
  * rpcrdma_conn_shut_gate - refuse send queue work requests from now on
  * @conn: connection in any state
  *
- * On return everything that gets through has been handed to the device, and a
- * drain marker comes after it (invariant I1).
+ * When this returns, every request that passed the gate has been posted. A drain marker
+ * that is posted afterwards is behind all of them (invariant I1).
  *
  * Context: process; does not sleep.
- * Return: was the gate open?
+ * Return: true if the gate was open.
  */
 bool rpcrdma_conn_shut_gate(struct rpcrdma_conn *conn)
 {

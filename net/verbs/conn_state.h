@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Private to net/verbs: what verbs/conn_state.c offers to verbs/conn.c only. See
- * rpcrdma/conn.h for the rest.
+ * Private to net/verbs: functions of verbs/conn_state.c that only verbs/conn.c uses. The
+ * others are declared in rpcrdma/conn.h.
  */
 #ifndef RPCRDMA_CONN_STATE_H
 #define RPCRDMA_CONN_STATE_H

@@ -5,10 +5,10 @@
  *
  * Operation
  *
- * A connection's file is made by its owner and removed before the owner is
- * freed. debugfs_remove() waits for those who are reading and lets nobody
- * begin, so what is shown needs no reference. A reader takes no lock that
- * anybody holds over removing a file.
+ * The owner of a connection creates its file, and removes it before the owner is freed.
+ * debugfs_remove() waits for readers and admits no new ones, so a reader needs no
+ * reference to the object that it shows. A reader takes no lock that is held while a
+ * file is removed.
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
@@ -43,14 +43,14 @@ static int rpcrdma_debugfs_counters_show(struct seq_file *seq, void *unused)
 DEFINE_SHOW_ATTRIBUTE(rpcrdma_debugfs_counters);
 
 /**
- * rpcrdma_debugfs_add - show a connection
- * @side: whose it is
- * @peer: name of the peer; goes into the file's name
- * @data: seq_file's private, valid until the file is removed
- * @fops: made by DEFINE_SHOW_ATTRIBUTE()
+ * rpcrdma_debugfs_add - create a connection's file
+ * @side: directory for the file
+ * @peer: name of the peer, used in the file's name
+ * @data: private data of the seq_file, valid until the file is removed
+ * @fops: file operations made by DEFINE_SHOW_ATTRIBUTE()
  *
  * Context: process; sleeps.
- * Return: for debugfs_remove(); NULL if it cannot be shown.
+ * Return: dentry for debugfs_remove(), or NULL if the file could not be created.
  */
 struct dentry *rpcrdma_debugfs_add(enum rpcrdma_debugfs_side side,
 				   const char *peer, void *data,
@@ -60,7 +60,9 @@ struct dentry *rpcrdma_debugfs_add(enum rpcrdma_debugfs_side side,
 	char name[RPCRDMA_DEBUGFS_NAME];
 	struct dentry *dentry;
 
-	/* Two connections of one peer may have the same port, one at a time. */
+	/* The number keeps names unique: two connections of a peer may have the same
+	 * port, one after the other.
+	 */
 	snprintf(name, sizeof(name), "%s-%u", peer,
 		 (u32)atomic_inc_return(&number));
 	dentry = debugfs_create_file(name, 0444, rpcrdma_debugfs_sides[side],
@@ -81,11 +83,11 @@ static void rpcrdma_debugfs_limits(struct seq_file *seq,
 }
 
 /**
- * rpcrdma_debugfs_conn - show what both sides' connections have
+ * rpcrdma_debugfs_conn - show the state of a connection of either side
  * @seq: file
- * @vers: version that was settled on; 0: none yet
- * @conn: connection in any state. It may be set up again meanwhile: no pointer
- *	in it is followed and none of its locks is taken.
+ * @vers: version of the connection, or 0 if it is not settled yet
+ * @conn: connection in any state. It may be set up again at the same time, so this
+ *	follows no pointer in it and takes none of its locks.
  *
  * Context: process.
  */
@@ -116,7 +118,7 @@ void rpcrdma_debugfs_conn(struct seq_file *seq, u32 vers,
 /**
  * rpcrdma_debugfs_init - create /sys/kernel/debug/rpcrdma
  *
- * Without debugfs the module works the same, it only shows less.
+ * The module works without debugfs, too; then there are no files.
  *
  * Context: module load, before anything can make a connection.
  */
@@ -135,7 +137,7 @@ void rpcrdma_debugfs_init(void)
 /**
  * rpcrdma_debugfs_exit - remove /sys/kernel/debug/rpcrdma
  *
- * Context: module unload, or failed load; nothing is left that has a file.
+ * Context: module unload, or failed load; no connection has a file any more.
  */
 void rpcrdma_debugfs_exit(void)
 {

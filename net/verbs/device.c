@@ -1,39 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The device room: what an ib_device can do, which connections are on which
- * device, and that a device goes only after the last of them (invariant I21 in
- * Documentation/locking.rst). It knows verbs, and nothing about RPC.
+ * The device room: what an ib_device can do, and which connections are on which device.
+ * It makes sure that a device is removed only after its last connection is gone
+ * (invariant I21 in Documentation/locking.rst). It knows verbs, and nothing about RPC.
  *
- * rpcrdma_device_query() translates a device's attributes into the plain
- * numbers that core/size.c works with. Knowledge about particular devices and
- * fabrics belongs here and nowhere else.
+ * rpcrdma_device_query() translates a device's attributes into the numbers that
+ * core/size.c works with. Only this file knows about particular devices and fabrics.
  *
  * Operation
  *
- * The CM core lets a device go too early. When it destroys an id it first
- * says that the id has left the device, and then puts the GID attribute that
- * the id has from it. Whoever removes the device waits for the first of these
- * only, and may free the GID table between the two.
+ * The CM core releases a device too early. When it destroys an id, it first reports
+ * that the id has left the device, and then puts the id's reference to a GID attribute
+ * of the device. A task that removes the device waits only for the first step, and may
+ * free the GID table before the second one.
  *
- * So the module asks the RDMA core to be told of devices. A connection joins
- * its device as soon as it has one, and leaves when its id has been destroyed.
- * A device that is removed loses its record here, so that nobody joins any
- * more; all connections on it fail; and the RDMA core goes on when the last
- * one has left. It asks its clients in the reverse order of their coming:
- * disable_device() in drivers/infiniband/core/device.c counts down the ids that
- * assign_client_id() gave out in a rising order. The connection manager is
- * there before a module that uses it, so it is asked after us, and works as
- * ever while the connections end.
+ * Therefore the module registers as a client of the RDMA core. A connection joins its
+ * device as soon as it has one, and leaves when its id has been destroyed. When a device
+ * is removed, rpcrdma_device_remove() takes it off the list, so that no connection can
+ * join it any more. It then fails all connections on the device, and returns when the
+ * last one has left. The RDMA core calls its clients in the reverse order of their
+ * registration: disable_device() in drivers/infiniband/core/device.c counts down the
+ * ids that assign_client_id() gave out in rising order. The connection manager
+ * registered before this module, which uses it. So the connection manager is called
+ * after this module, and still works while the connections end.
  *
- * Nothing here needs the CM's own event of a removal, or waits for the handler
- * of an id: connections end because their owners heard ops->lost().
+ * Nothing here needs the CM's own removal event, or waits for the handler of an id:
+ * connections end because their owners are told by ops->lost().
  *
- * Some ids nobody waits for: that of a connection that came too late to
- * join, or that gave up before it knew its device; and that of a listener, if
- * it is bound to an address of a device. Therefore an id is destroyed by
- * rpcrdma_device_destroy_id(), which holds the device meanwhile. Not so one that
- * the CM core destroys because an event handler says so: that of a request
- * that is refused, and of a listener whose address has changed.
+ * rpcrdma_device_remove() does not wait for three kinds of ids: that of a connection
+ * that was too late to join, that of a connection that failed before its device was
+ * known, and that of a listener bound to an address of a device. Therefore
+ * rpcrdma_device_destroy_id() holds the device while it destroys an id. It is not
+ * used for an id that the CM core destroys because an event handler asked for that: the
+ * id of a refused request, and that of a listener whose address has changed.
  */
 #include <linux/kernel.h>
 #include <linux/slab.h>
@@ -45,36 +44,36 @@
 #include <rpcrdma/device.h>
 #include <rpcrdma/fail.h>
 
-/* When siw accepts, it answers the peer first and takes the socket over
- * afterwards. A message that arrives in between wakes nobody: it is received
- * only when a second one follows, which, with one credit, never does. Whoever
- * connects leaves the other end the time to get there.
+/* When siw accepts a connection, it answers the peer first and installs its socket
+ * callbacks afterwards. A message that arrives in between is received only when a second
+ * message follows, and with one credit none does. So the end that connects waits for this
+ * time before it sends.
  */
 #define RPCRDMA_SIW_SETTLE_MSECS	100
 
-/* siw hands TCP the pages of an RDMA Write that is not signaled, SGE by SGE, and
- * copies one that is. For a few pages, copying is the cheaper way, and by more
- * than a completion costs. A Write that is longer than its 6 SGEs of a page has
- * pages that are adjacent, and is handed over in larger pieces.
+/* siw copies the data of a signaled RDMA Write. It passes the pages of an unsignaled one
+ * to TCP, SGE by SGE. For a few pages, copying is cheaper, and saves more than a
+ * completion costs. A Write longer than 6 SGEs of one page each has adjacent pages, and
+ * is passed to TCP in larger pieces.
  */
 #define RPCRDMA_SIW_SIGNAL_MAX		(6 * 4096)
 
-/* siw also hands TCP the pages of a Send that is not signaled and has a page or
- * more. TCP may still read them, or send them again, when a later Send completes,
- * and that is all there is to say that this one is done.
+/* siw also passes to TCP the pages of an unsignaled Send of a page or more. Only the
+ * completion of a later Send tells that this Send is done, and TCP may still read or
+ * retransmit its pages after that.
  */
 #define RPCRDMA_SIW_UNSIGNALED_MAX	(PAGE_SIZE - 1)
 
 /**
  * rpcrdma_device_query - read what a device can do
- * @device: device an address resolved to, or a connection arrived on
- * @port: its port
+ * @device: device that an address resolved to, or that a connection arrived on
+ * @port: port of the device
  * @caps: filled in
  *
- * RDMA Read is the odd one out on iWARP: its sink is named by one steering
- * tag, so a Read has one SGE there whatever the device says about Sends, and
- * the core registers what it reads into. It also does so for large Reads where
- * the device says that this is faster.
+ * On iWARP one steering tag names the sink of an RDMA Read. So a Read has one SGE there,
+ * whatever the device reports for Sends, and the RDMA core registers the sink. On
+ * other fabrics the core registers the sink of a large Read if the device reports that
+ * this is faster.
  *
  * Context: any.
  */
@@ -110,8 +109,8 @@ void rpcrdma_device_query(struct ib_device *device, u32 port,
 /**
  * struct rpcrdma_device - a device that connections can be on
  * @dv_device: the device
- * @dv_item: link in rpcrdma_devices; taken out when the device is to go
- * @dv_conns: connections on it (cn_on_device)
+ * @dv_item: link in rpcrdma_devices, until the device is being removed
+ * @dv_conns: connections on the device, linked by cn_on_device
  */
 struct rpcrdma_device {
 	struct ib_device	*dv_device;
@@ -120,23 +119,23 @@ struct rpcrdma_device {
 };
 
 static LIST_HEAD(rpcrdma_devices);
-/* That list, and those of connections. Held over ops->lost(). */
+/* Protects rpcrdma_devices and every dv_conns. Held over ops->lost(). */
 static DEFINE_SPINLOCK(rpcrdma_device_lock);
 static DECLARE_WAIT_QUEUE_HEAD(rpcrdma_device_left);
 
 /**
- * rpcrdma_device_join - a connection has got a device
+ * rpcrdma_device_join - record that a connection uses its device
  * @conn: connection that is resolved or adopted
  *
- * From now on, and until it leaves, it may fail with %-ENODEV at any time.
+ * From now on and until it leaves, the connection may fail with %-ENODEV at any time.
  *
  * Context: process, CM event.
- * Return: 0; or %-ENODEV, and the device is about to go or not quite there yet.
+ * Return: 0; or %-ENODEV if the device is being removed, or has not been added yet.
  */
 int rpcrdma_device_join(struct rpcrdma_conn *conn)
 {
-	/* The id keeps the device from being freed, and its address from being
-	 * reused.
+	/* The id holds the device, so the device cannot be freed, and no other device
+	 * can have its address.
 	 */
 	struct ib_device *device = rpcrdma_conn_device(conn);
 	struct rpcrdma_device *dv;
@@ -155,10 +154,10 @@ int rpcrdma_device_join(struct rpcrdma_conn *conn)
 }
 
 /**
- * rpcrdma_device_leave - a connection has nothing left of its device
- * @conn: connection without an id; may never have joined
+ * rpcrdma_device_leave - record that a connection no longer uses its device
+ * @conn: connection without an id; need not have joined
  *
- * On return nobody is about to fail it for its device's sake.
+ * After this, removing the device no longer touches the connection.
  *
  * Context: process.
  */
@@ -167,18 +166,18 @@ void rpcrdma_device_leave(struct rpcrdma_conn *conn)
 	spin_lock(&rpcrdma_device_lock);
 	if (!list_empty(&conn->cn_on_device)) {
 		list_del_init(&conn->cn_on_device);
-		/* Under the lock: the waiter frees the head of the list */
+		/* Under the lock: the waiter frees the list's head afterwards. */
 		wake_up(&rpcrdma_device_left);
 	}
 	spin_unlock(&rpcrdma_device_lock);
 }
 
 /**
- * rpcrdma_device_destroy_id - destroy a CM id, if it has a device or not
+ * rpcrdma_device_destroy_id - destroy a CM id, whether it has a device or not
  * @id: id that nobody else destroys
  *
- * An id that is on a device keeps the CM core from letting that go, so there
- * is a device to be held.
+ * While an id is on a device, the CM core does not let the device go. So a reference to
+ * the device can be taken here.
  *
  * Context: process; sleeps. Not from the id's own event handler.
  */
@@ -186,7 +185,7 @@ void rpcrdma_device_destroy_id(struct rdma_cm_id *id)
 {
 	struct ib_device *device;
 
-	/* It may be finding its device right now. */
+	/* Address resolution may be about to give the id its device. */
 	rdma_addr_cancel(&id->route.addr.dev_addr);
 	device = id->device;
 	if (device && !ib_device_try_get(device))
@@ -225,7 +224,7 @@ static bool rpcrdma_device_is_empty(struct rpcrdma_device *dv)
 	return empty;
 }
 
-/* Nothing interrupts the wait: a removal cannot be refused. */
+/* The wait cannot be interrupted, because the removal of a device cannot be refused. */
 static void rpcrdma_device_remove(struct ib_device *device, void *client_data)
 {
 	struct rpcrdma_device *dv = client_data;
@@ -233,7 +232,9 @@ static void rpcrdma_device_remove(struct ib_device *device, void *client_data)
 
 	spin_lock(&rpcrdma_device_lock);
 	list_del(&dv->dv_item);
-	/* Nobody leaves, and is freed, before all have been told. */
+	/* The lock keeps connections from leaving, and from being freed, until all
+	 * of them have failed.
+	 */
 	list_for_each_entry(conn, &dv->dv_conns, cn_on_device)
 		rpcrdma_conn_fail(conn, -ENODEV);
 	spin_unlock(&rpcrdma_device_lock);
@@ -249,7 +250,7 @@ static struct ib_client rpcrdma_device_client = {
 };
 
 /**
- * rpcrdma_device_init - ask to be told of devices
+ * rpcrdma_device_init - register as a client of the RDMA core
  *
  * Context: module load, before anything can make a connection.
  * Return: 0 or a negative errno.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Fault injection: the knobs that tests turn, and their files in debugfs. Kbuild
- * leaves this file out without CONFIG_FAULT_INJECTION. It does not know what a knob
- * breaks: that is up to whoever asks, by the functions of fail.h.
+ * Fault injection: the knobs for tests, and their files in debugfs. Without
+ * CONFIG_FAULT_INJECTION, Kbuild does not build this file. It does not know what a knob
+ * affects: other files read the knobs by the functions of fail.h.
  */
 #include <linux/debugfs.h>
 #include <linux/delay.h>
@@ -22,7 +22,7 @@ struct rpcrdma_fail rpcrdma_fail = {
 
 #define RPCRDMA_FAIL_KEEP_MAX	256u
 
-/* Pages that are kept, and what was in them then */
+/* Pages that are kept, and hashes of their contents when they were taken */
 static DEFINE_MUTEX(rpcrdma_fail_kept_lock);
 static struct page *rpcrdma_fail_kept[RPCRDMA_FAIL_KEEP_MAX];
 static u32 rpcrdma_fail_kept_hash[RPCRDMA_FAIL_KEEP_MAX];
@@ -35,9 +35,9 @@ static u32 rpcrdma_fail_hash(const struct page *page)
 
 /**
  * rpcrdma_fail_keep - keep a page, as a file system or a socket might
- * @data: something that is in the page
+ * @data: data in the page
  *
- * Until somebody reads server_kept.
+ * The page is kept until a reader of server_kept releases it.
  *
  * Context: process; sleeps.
  */
@@ -57,7 +57,7 @@ void rpcrdma_fail_keep(const void *data)
 	mutex_unlock(&rpcrdma_fail_kept_lock);
 }
 
-/* Let go of the pages. Returns how many are not what they were. */
+/* Releases the kept pages. Returns how many of them have changed. */
 static u32 rpcrdma_fail_release_kept(u32 *kept)
 {
 	u32 i, changed = 0;
@@ -75,7 +75,7 @@ static u32 rpcrdma_fail_release_kept(u32 *kept)
 	return changed;
 }
 
-/* To read it ends the keeping. */
+/* Reading the file releases the pages. */
 static int rpcrdma_fail_kept_show(struct seq_file *seq, void *unused)
 {
 	u32 kept, changed = rpcrdma_fail_release_kept(&kept);
@@ -85,7 +85,7 @@ static int rpcrdma_fail_kept_show(struct seq_file *seq, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(rpcrdma_fail_kept);
 
-/* A device that can do less than it can */
+/* Knobs that lower the limits of a device */
 static void rpcrdma_fail_device_files(struct dentry *dir)
 {
 	struct rpcrdma_fail *fail = &rpcrdma_fail;
@@ -95,8 +95,8 @@ static void rpcrdma_fail_device_files(struct dentry *dir)
 	debugfs_create_u32("device_max_qp_wr", 0600, dir, &fail->fa_qp_wr);
 }
 
-/* A client that expects less of the server than it will send; that fails to
- * invalidate, does not hear of it, or does not even try yet
+/* Knobs that make the client expect less of the server than the server sends, or make a
+ * local invalidation fail, lose its completion, or start late
  */
 static void rpcrdma_fail_client_files(struct dentry *dir)
 {
@@ -113,7 +113,7 @@ static void rpcrdma_fail_client_files(struct dentry *dir)
 			    &fail->fa_hold_fence);
 }
 
-/* A server that takes less than it can, or whose file systems keep pages of Calls */
+/* Knobs that make the server accept less, answer with errors, or keep pages of Calls */
 static void rpcrdma_fail_server_files(struct dentry *dir)
 {
 	struct rpcrdma_fail *fail = &rpcrdma_fail;
@@ -130,8 +130,8 @@ static void rpcrdma_fail_server_files(struct dentry *dir)
 }
 
 /**
- * rpcrdma_fail_create_files - give each knob its file
- * @dir: directory of the module in debugfs, which removes them
+ * rpcrdma_fail_create_files - create a file for each knob
+ * @dir: directory of the module in debugfs; the files are removed with it
  *
  * Context: module load.
  */
@@ -143,7 +143,7 @@ void rpcrdma_fail_create_files(struct dentry *dir)
 }
 
 /**
- * rpcrdma_fail_remove_files - the files of the knobs are gone
+ * rpcrdma_fail_remove_files - release kept pages after the knobs' files were removed
  *
  * Context: module unload.
  */
@@ -155,7 +155,7 @@ void rpcrdma_fail_remove_files(void)
 }
 
 /**
- * rpcrdma_fail_wait - wait until no fence is held any more
+ * rpcrdma_fail_wait - wait until fa_hold_fence is cleared
  *
  * Context: process; sleeps.
  */

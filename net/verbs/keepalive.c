@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The keepalive: notices that the other end of a connection is dead, on either
- * side. It knows verbs, and nothing about RPC.
+ * The keepalive: detects that the other end of a connection is dead, for client and
+ * server. It knows verbs, and nothing about RPC.
  *
  * Operation
  *
- * A reliable connection with nothing to send says nothing, and what was sent
- * and acknowledged before the peer died is waited for in vain. So a connection
- * that has heard nothing for keepalive_time seconds posts a probe, an RDMA
- * operation of no bytes. It names no memory of the peer, needs no Receive and
- * no credit there, and no software answers it: a server whose threads are all
- * stuck in slow storage is alive, and is not disturbed. If it does not
- * complete, and nothing else comes, for keepalive_timeout seconds, then the
- * connection has failed like any other. The client connects again and sends
- * its Calls again, the server frees what the client held.
+ * A reliable connection that has nothing to send does not notice when the peer dies. A
+ * requester would wait forever for the answer to a Call that was sent and acknowledged
+ * before. So a connection that has received nothing for keepalive_time seconds posts a
+ * probe, an RDMA operation of no bytes. The probe names no memory of the peer and needs
+ * no Receive and no credit. The peer's adapter answers it without software, so a server
+ * whose threads all wait for slow storage counts as alive, and is not disturbed. If the
+ * probe does not complete and nothing else arrives for keepalive_timeout seconds, the
+ * connection fails like for any other reason. The client connects again and sends its
+ * Calls again; the server frees what it held for the client.
  *
- * What completes has to depend on the peer. On InfiniBand and RoCE an RDMA
- * Write does: the peer's adapter acknowledges it. On iWARP a Write is done when
- * it has been handed to TCP, so there the probe is an RDMA Read, whose response
- * must come. A client may make one if its server allows it: it asks for that
- * when it connects. Where it may not, the RPC timeout has to do.
+ * The completion of the probe must depend on the peer. On InfiniBand and RoCE the peer's
+ * adapter acknowledges an RDMA Write. On iWARP an RDMA Write completes when it has been
+ * passed to TCP, so the probe there is an RDMA Read, which needs a response. A client
+ * asks for permission to read when it connects. If the server does not grant it, the
+ * client does not probe, and only the RPC timeout detects a dead server.
  *
- * There is one entry in the send queue for a probe (%RPCRDMA_PROBE_WRS), and
- * one probe at a time, so that a full queue does not stop it.
+ * The send queue has one entry for the probe (%RPCRDMA_PROBE_WRS), and only one probe is
+ * posted at a time. So a full queue does not prevent the probe.
  *
- * A peer can be alive and still keep what was posted to it from ever completing:
- * it has no Receive and asks for endless retries, it does not let itself be read,
- * it holds a TCP window at zero. Whatever arrives from it meanwhile, that keeps
- * memory. So the same work looks at what the owner has posted (ops->waiting()),
- * and if the device has completed none of it for progress_timeout seconds, the
- * connection has failed, too. This depends neither on the fabric nor on probes.
+ * A live peer can still prevent posted requests from completing: it may have no Receive
+ * and ask for endless retries, not respond to RDMA Reads, or keep its TCP window at
+ * zero. The requests then hold memory, even if messages arrive from the peer. So the
+ * same work looks at the requests that the owner has posted (ops->waiting()). If none
+ * of them has completed for progress_timeout seconds, the connection fails. This does
+ * not depend on the fabric or on probes.
  */
 #include <rpcrdma/conn.h>
 #include <rpcrdma/counters.h>
@@ -55,7 +55,7 @@ rpcrdma_param_range(progress_timeout, rpcrdma_progress_timeout, 0,
 MODULE_PARM_DESC(progress_timeout,
 		 "Server: seconds in which something of what was posted has to complete, 0: for ever");
 
-/* How much longer an answer may take when it is overdue */
+/* Extra time for an answer that is overdue */
 #define RPCRDMA_KEEPALIVE_GRACE	HZ
 
 static struct rpcrdma_conn *rpcrdma_keepalive_conn(struct rpcrdma_keepalive *al)
@@ -74,7 +74,7 @@ static void rpcrdma_keepalive_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 		rpcrdma_keepalive_heard(al);
 		rpcrdma_rtt_probed(&conn->cn_rtt,
 				   ktime_us_delta(ktime_get(), al->al_sent));
-		/* pairs with rpcrdma_keepalive_work(), which looks at both */
+		/* Pairs with rpcrdma_keepalive_check_peer(), which reads both. */
 		smp_store_release(&al->al_busy, false);
 		return;
 	}
@@ -82,13 +82,13 @@ static void rpcrdma_keepalive_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 		rpcrdma_conn_fail(conn, -ECONNRESET);
 		return;
 	}
-	/* The adapter was quicker than we to give up */
+	/* The adapter has given up before keepalive_timeout was over. */
 	rpcrdma_count(keepalive_failures);
 	trace_rpcrdma_probe_err(conn, &cid, wc);
 	rpcrdma_conn_fail(conn, -ETIMEDOUT);
 }
 
-/* Returns 0, or a negative errno and the connection is down. */
+/* Posts a probe. Returns 0; or a negative errno, and the connection is down. */
 static int rpcrdma_keepalive_probe(struct rpcrdma_conn *conn)
 {
 	struct rpcrdma_keepalive *al = &conn->cn_keepalive;
@@ -114,10 +114,10 @@ static int rpcrdma_keepalive_probe(struct rpcrdma_conn *conn)
 	return rpcrdma_conn_post(conn, &probe.wr);
 }
 
-/* A probe may be stuck behind data: what arrives counts as well, and so does what
- * completes while the device has something that was posted before the probe. On
- * iWARP that shows no more than that TCP has room, which soon ends if the peer is
- * dead.
+/* Returns the time until which the peer must have answered. The probe may be stuck behind
+ * data in the send queue. So a message that arrives extends the time. While requests that
+ * were posted before the probe are outstanding, each completion extends it, too. On iWARP
+ * a completion only shows that TCP has room, but if the peer is dead, TCP soon has none.
  */
 static unsigned long rpcrdma_keepalive_deadline(struct rpcrdma_conn *conn)
 {
@@ -132,9 +132,9 @@ static unsigned long rpcrdma_keepalive_deadline(struct rpcrdma_conn *conn)
 	return since + al->al_wait;
 }
 
-/* This machine may have stood still itself, and an answer may still be on its
- * way through it. So an overdue answer gets a little more time, once. Returns
- * true if that is over, too; otherwise @next is when to look again.
+/* Returns true if the time for an answer, @next, is over. This machine may itself have
+ * stood still, and may still have to process the answer. So an overdue answer gets some
+ * extra time, once. If this returns false, @next is the time of the next check.
  */
 static bool rpcrdma_keepalive_is_over(unsigned long now, unsigned long *next,
 				      bool *overdue)
@@ -150,15 +150,17 @@ static bool rpcrdma_keepalive_is_over(unsigned long now, unsigned long *next,
 	return false;
 }
 
-/* Is the peer there? Returns %false if the connection is down, or @next is when to
- * ask again.
+/* Checks that the peer is alive. Returns false if the connection is down; otherwise
+ * @next is the time of the next check.
  */
 static bool rpcrdma_keepalive_check_peer(struct rpcrdma_conn *conn,
 					 unsigned long now, unsigned long *next)
 {
 	struct rpcrdma_keepalive *al = &conn->cn_keepalive;
 
-	/* When it is done, al_heard says when: pairs with the completion */
+	/* If al_busy is clear, al_heard is up to date. Pairs with
+	 * rpcrdma_keepalive_wc_done().
+	 */
 	if (smp_load_acquire(&al->al_busy)) {
 		*next = rpcrdma_keepalive_deadline(conn);
 		if (!rpcrdma_keepalive_is_over(now, next, &al->al_overdue))
@@ -171,12 +173,14 @@ static bool rpcrdma_keepalive_check_peer(struct rpcrdma_conn *conn,
 	*next = READ_ONCE(al->al_heard) + al->al_idle;
 	if (time_before(now, *next))
 		return true;
-	/* Most probes are done long before they have to be */
+	/* Most probes complete long before that. */
 	*next = now + min(al->al_idle, al->al_wait);
 	return !rpcrdma_keepalive_probe(conn);
 }
 
-/* Does what was posted complete? Likewise. */
+/* Checks that posted requests complete. Returns false if the connection is down;
+ * otherwise @next is the time of the next check.
+ */
 static bool rpcrdma_keepalive_check_work(struct rpcrdma_conn *conn,
 					 unsigned long now, unsigned long *next)
 {
@@ -202,7 +206,9 @@ static void rpcrdma_keepalive_work(struct work_struct *work)
 	struct rpcrdma_conn *conn = rpcrdma_keepalive_conn(al);
 	unsigned long next, other, now = jiffies;
 
-	/* The end that accepts is not up before it has heard that it is. */
+	/* Not rpcrdma_conn_is_up(): the end that accepts may not have been told yet
+	 * that the connection is established.
+	 */
 	if (READ_ONCE(conn->cn_state) == RPCRDMA_CONN_DOWN)
 		return;
 	next = now + MAX_JIFFY_OFFSET;
@@ -218,7 +224,7 @@ static void rpcrdma_keepalive_work(struct work_struct *work)
 }
 
 /**
- * rpcrdma_keepalive_init - prepare for watching a connection
+ * rpcrdma_keepalive_init - initialise the keepalive of a connection
  * @conn: connection that is being initialised
  *
  * Context: any.
@@ -233,15 +239,16 @@ void rpcrdma_keepalive_init(struct rpcrdma_conn *conn)
 
 /**
  * rpcrdma_keepalive_start - begin to watch a connection
- * @conn: connection that has just come up, or was accepted. One that was
- *	accepted may never come up: its client can leave that message out
+ * @conn: connection that has just come up, or was accepted. An accepted connection may
+ *	never come up, because a client can omit the message that completes the
+ *	handshake.
  *
- * Nothing happens the second time. The peer is not probed if keepalive_time is
- * 0, or if it cannot be; work is not looked at if progress_timeout is 0, or if
- * the owner does not say what it waits for.
+ * This does nothing if it was called before, or if rpcrdma_keepalive_stop() was. The
+ * peer is not probed if keepalive_time is 0, or if the peer does not allow a probe. The
+ * progress of posted requests is not checked if progress_timeout is 0, or if the owner
+ * has no ops->waiting().
  *
  * Context: CM event, or process with the id's handler lock.
- * rpcrdma_keepalive_stop() may have come before: then this does nothing.
  */
 void rpcrdma_keepalive_start(struct rpcrdma_conn *conn)
 {
@@ -265,10 +272,10 @@ void rpcrdma_keepalive_start(struct rpcrdma_conn *conn)
 }
 
 /**
- * rpcrdma_keepalive_stop - watch a connection no longer
+ * rpcrdma_keepalive_stop - stop watching a connection
  * @conn: connection in any state
  *
- * On return no probe will be posted. One that was completes by being flushed,
+ * When this returns, no further probe will be posted. A probe that is posted is flushed
  * when the queues are drained.
  *
  * Context: process; sleeps.

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The message room: what a peer has sent, as one object, of however many Receives.
- * It knows where the parts of a message lie, and never what is in them: that the
- * header ends at some byte is said by who has read it.
+ * The message room: a received message as one object, whatever number of Receives it
+ * came in. It knows where the parts of a message are, but not what they contain. The
+ * caller that decodes the header tells it where the header ends.
  *
  * Operation
  *
- * A struct rpcrdma_msg_in is part of the first Receive of the message. So a message
- * needs no memory of its own, and one of a single Receive, as all are today, costs
- * what a Receive costs: every count of what is in further Receives is 0, and their
- * list is empty, from the time that the Receive is made. Inline functions (msg.h) deal
- * with that case; this file is for the others.
+ * A struct rpcrdma_msg_in is part of the first Receive of the message, so a message needs
+ * no memory of its own. All messages come in a single Receive today. For these, the
+ * counters for further Receives are 0 and their list is empty from the time that the
+ * Receive is created, so they cost nothing more. Inline functions in msg.h handle
+ * this case; this file handles messages of several Receives.
  *
- * Each Receive of a longer message describes its own part of the body, as if it were
- * a message by itself (mi_body, mi_here). The first one links the others, in order, and
- * has their sums. Whoever puts a message together sets these before the owner gets
- * it; they are reset when it is given back.
+ * Each Receive of a longer message describes its own part of the body (mi_body,
+ * mi_here). The Receives are linked in order. The first one has the totals of the
+ * others. The code that assembles a message sets these members before the owner gets the
+ * message. They are reset when the message is given back.
  */
 #include <kunit/visibility.h>
 #include <linux/export.h>
@@ -24,8 +24,8 @@
 
 /**
  * rpcrdma_msg_give_more - give back all Receives of a message but the first
- * @msg: message of several Receives; it ends as one of a single Receive
- * @give: what to do with each of them: rpcrdma_recv_put() or rpcrdma_recv_drop()
+ * @msg: message of several Receives; only the first is left afterwards
+ * @give: called for each other Receive: rpcrdma_recv_put() or rpcrdma_recv_drop()
  *
  * Context: that of @give.
  */
@@ -47,15 +47,15 @@ void rpcrdma_msg_give_more(struct rpcrdma_msg_in *msg,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_msg_give_more);
 
 /**
- * rpcrdma_msg_renew - have nobody else look at a message that is to be given back
+ * rpcrdma_msg_renew - make sure that nobody else holds a message to be given back
  * @msg: message that came through ops->receive(), of a connection that is not being
  *	closed
  *
  * See rpcrdma_recv_renew().
  *
- * Context: process; sleeps where there is something to do.
- * Return: 0, and rpcrdma_msg_put() may follow; or a negative errno: then it may not,
- *	but rpcrdma_msg_drop().
+ * Context: process; sleeps if there is something to do.
+ * Return: 0, and then rpcrdma_msg_put() may follow; or a negative errno, and then only
+ *	rpcrdma_msg_drop() may follow.
  */
 int rpcrdma_msg_renew(struct rpcrdma_msg_in *msg)
 {
@@ -68,8 +68,8 @@ int rpcrdma_msg_renew(struct rpcrdma_msg_in *msg)
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_msg_renew);
 
-/* The next piece begins @skip bytes into what @msg has of the body by itself, if that
- * is long enough; else in the Receives behind.
+/* Sets @piece to the piece that begins @skip bytes into the body, counted from the part
+ * of the body in @msg. If that part is too short, the piece is in a later Receive.
  */
 static void rpcrdma_msg_piece_find(const struct rpcrdma_msg_in *msg, u32 skip,
 				   struct rpcrdma_msg_piece *piece)
@@ -88,11 +88,11 @@ static void rpcrdma_msg_piece_find(const struct rpcrdma_msg_in *msg, u32 skip,
 /**
  * rpcrdma_msg_piece_seek - begin a walk over a body that is in several pieces
  * @msg: message
- * @offset: where in the body it begins
- * @len: bytes to visit, all within the body
- * @piece: OUT: the first piece
+ * @offset: offset in the body where the walk begins
+ * @len: number of bytes to visit, all inside the body
+ * @piece: set to the first piece
  *
- * Context: any, as long as the message is not given back.
+ * Context: any, until the message is given back.
  */
 void rpcrdma_msg_piece_seek(const struct rpcrdma_msg_in *msg, u32 offset,
 			    u32 len, struct rpcrdma_msg_piece *piece)
@@ -104,9 +104,9 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_msg_piece_seek);
 
 /**
  * rpcrdma_msg_piece_step - go on to the next piece
- * @piece: the walk; bytes are left to visit
+ * @piece: the walk, with bytes left to visit
  *
- * Context: any, as long as the message is not given back.
+ * Context: any, until the message is given back.
  */
 void rpcrdma_msg_piece_step(struct rpcrdma_msg_piece *piece)
 {
@@ -117,11 +117,11 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_msg_piece_step);
 /**
  * rpcrdma_msg_copy_pieces - copy part of a body that is in several pieces
  * @msg: message
- * @offset: where in the body to begin
+ * @offset: offset of the part in the body
  * @to: where to copy to
- * @len: bytes, all within the body
+ * @len: number of bytes, all inside the body
  *
- * Context: any, as long as the message is not given back.
+ * Context: any, until the message is given back.
  */
 void rpcrdma_msg_copy_pieces(const struct rpcrdma_msg_in *msg, u32 offset,
 			     void *to, u32 len)

@@ -1,42 +1,41 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The Receive room: a pool of Receives, and posting them. It knows how many there
- * are and how large, and never how many there should be: owners say that.
+ * The Receive room: a pool of Receives, and posting them. It knows the number and the
+ * size of the Receives. The owner decides how many there should be.
  *
  * Operation
  *
- * A Receive is posted, filled by the device, handed to the owner through
- * ops->receive() as a message, given back with it (msg.h), and posted again.
+ * A Receive is posted, and the device fills it. ops->receive() hands it to the owner as
+ * a message. The owner gives it back with the message (msg.h), and it is posted again.
  *
- * No Receive is smaller than the inline threshold that the peer was told, or may
- * assume (RFC 8166 3.3.2; version-two 4.2.1). They are used in the order in which
- * they were posted. So an owner that tells the peer of larger ones posts only these
- * from then on. Their number may grow; it never shrinks.
+ * No Receive is smaller than the inline threshold that the peer was told or may assume
+ * (RFC 8166 3.3.2; version-two 4.2.1). The device uses Receives in the order in which
+ * they were posted. So an owner that announces larger ones to the peer posts only large
+ * ones from then on. The number of Receives may grow, but never shrinks.
  *
- * Posting costs a doorbell, so Receives that were given back are collected and
- * posted some at a time, see rpcrdma_size_recv_batch(). That is why a connection
- * has more of them than it promises, see rpcrdma_size_recvs(): those that are
- * posted plus those that the owner holds are never fewer than the promise
- * (RFC 8166 3.3.1).
+ * Each posting rings a doorbell. So Receives that were given back are collected and
+ * posted in batches, see rpcrdma_size_recv_batch(). A connection therefore has more
+ * Receives than it promises, see rpcrdma_size_recvs(): the posted Receives, together
+ * with those that the owner holds, are never fewer than promised (RFC 8166 3.3.1).
  *
- * Receives pin most of the memory that a connection has. So a pool knows how many
- * bytes it has pinned, and how many it may (rpcrdma_recv_pool_limit()). An owner
- * that wants to promise more asks for the room first, and promises less. Where
- * many connections are to share a budget, it comes between the two: it bounds
- * rpcrdma_recv_pool_room(), and rpcrdma_recv_create() draws on it.
+ * Receives pin most of a connection's memory. So a pool counts the bytes that it has
+ * pinned, and has a limit for them (rpcrdma_recv_pool_limit()). Before an owner promises
+ * more, it calls rpcrdma_recv_pool_room(), and promises no more than that. A budget
+ * for many connections could be added there: rpcrdma_recv_pool_room() would respect it,
+ * and rpcrdma_recv_create() would draw on it.
  *
- * Receives with targets. A Receive may be a block of pages (rpcrdma_recv_pool_blocks()):
- * it has the whole of each but the first, whose end it has. So a peer that puts data
- * behind that end has them in whole pages, which an owner can hand on as they are, while
- * it holds the message. Whoever these were handed to may keep some for longer. So before
- * such a Receive is given back, rpcrdma_recv_renew() looks whether anybody has a page of
- * it; then it leaves the block to them and takes another one, so that nothing that
- * somebody still looks at is written again (invariant I34). That allocates. It is a
- * matter of owners who have blocks: whoever hands out no pages need not ask.
+ * Receives with targets. A Receive may be a block of pages (rpcrdma_recv_pool_blocks()).
+ * It has the end of the first page and all of the other pages. So a peer that puts data
+ * behind the end of the first page fills whole pages, and an owner can hand these pages on
+ * as they are, while it holds the message. A holder may keep some of them for longer. So
+ * before such a Receive is given back, rpcrdma_recv_renew() checks whether anybody else
+ * has a page of it. If so, it leaves the block to the holders and allocates another one,
+ * so nothing that somebody still reads is written again (invariant I34). Only owners that
+ * hand out pages of blocks need to call it.
  *
- * A pool has a lock and a gate of its own. Posting Receives and posting Sends
- * never wait for each other, and each gate is shut before the queues are drained
- * (invariant I1 in Documentation/locking.rst).
+ * A pool has its own lock and gate. So posting Receives and posting Sends never wait for
+ * each other. Each gate is shut before the queues are drained (invariant I1 in
+ * Documentation/locking.rst).
  */
 #include <kunit/visibility.h>
 #include <linux/export.h>
@@ -66,8 +65,8 @@ static void rpcrdma_recv_pool_clear(struct rpcrdma_recv_pool *pool)
 }
 
 /**
- * rpcrdma_recv_pool_init - prepare a pool without Receives
- * @pool: that of a connection, zeroed
+ * rpcrdma_recv_pool_init - initialise a pool without Receives
+ * @pool: pool of a connection, zeroed
  *
  * Context: any.
  */
@@ -78,11 +77,11 @@ void rpcrdma_recv_pool_init(struct rpcrdma_recv_pool *pool)
 }
 
 /**
- * rpcrdma_recv_pool_open - there is a queue pair to post Receives to
+ * rpcrdma_recv_pool_open - allow posting when the queue pair exists
  * @pool: pool without Receives
- * @max: how many its receive queue holds
+ * @max: number of Receives that the receive queue can hold
  *
- * Context: process. Nobody else knows the queue pair yet.
+ * Context: process. No other task uses the queue pair yet.
  */
 void rpcrdma_recv_pool_open(struct rpcrdma_recv_pool *pool, u32 max)
 {
@@ -91,13 +90,13 @@ void rpcrdma_recv_pool_open(struct rpcrdma_recv_pool *pool, u32 max)
 }
 
 /**
- * rpcrdma_recv_pool_limit - say how much memory the Receives may pin
+ * rpcrdma_recv_pool_limit - set how much memory the Receives may pin
  * @pool: pool that is open
  * @size: bytes of memory of the largest Receive that the connection may ever want, see
  *	rpcrdma_buf_pins()
  *
- * It is what the receive queue holds of those, so that no Receive is missing.
- * Before this is said, there can be no Receive.
+ * The limit is a full receive queue of Receives of that size. Without a limit, no Receive
+ * can be created.
  *
  * Context: process. The caller serialises with rpcrdma_recv_pool_grow_gfp().
  */
@@ -107,12 +106,12 @@ void rpcrdma_recv_pool_limit(struct rpcrdma_recv_pool *pool, u32 size)
 }
 
 /**
- * rpcrdma_recv_pool_room - how many Receives can there be?
+ * rpcrdma_recv_pool_room - tell how many Receives a pool can have
  * @pool: pool with a limit
- * @size: bytes of each one that is not there yet
+ * @size: size in bytes of each additional Receive
  *
  * Context: process. The caller serialises with rpcrdma_recv_pool_grow_gfp().
- * Return: Receives, with those that are there.
+ * Return: number of Receives, including the existing ones.
  */
 u32 rpcrdma_recv_pool_room(const struct rpcrdma_recv_pool *pool, u32 size)
 {
@@ -124,13 +123,13 @@ u32 rpcrdma_recv_pool_room(const struct rpcrdma_recv_pool *pool, u32 size)
 }
 
 /**
- * rpcrdma_recv_pool_blocks - say what Receives are made of
+ * rpcrdma_recv_pool_blocks - choose whether Receives are blocks
  * @pool: pool that is open
- * @order: binary logarithm of the pages of each one that is made from now on, and what
- *	it is given as a size then is all of these but part of the first; 0: they are
- *	no blocks, and have any size
+ * @order: binary logarithm of the number of pages in each Receive that is made from now on;
+ *	the size of a Receive is then that of all these pages without part of the first. 0
+ *	if Receives are no blocks, and have any size
  *
- * Those that are there stay as they are.
+ * Existing Receives do not change.
  *
  * Context: process. The caller serialises with rpcrdma_recv_pool_grow_gfp().
  */
@@ -141,10 +140,10 @@ void rpcrdma_recv_pool_blocks(struct rpcrdma_recv_pool *pool,
 }
 
 /**
- * rpcrdma_recv_pool_shut - post no Receive any more
+ * rpcrdma_recv_pool_shut - stop posting Receives
  * @pool: pool in any state
  *
- * When it returns, nobody is posting (invariant I1).
+ * When this returns, no task is posting a Receive or will post one (invariant I1).
  *
  * Context: process; does not sleep.
  */
@@ -162,7 +161,9 @@ static void rpcrdma_recv_queue(struct rpcrdma_recv_pool *pool,
 	atomic_inc(&pool->rp_nwaiting);
 }
 
-/* A flushed Receive says only that the connection is gone. */
+/* A flushed Receive only tells that the connection is down, so it is not traced as an
+ * error.
+ */
 static void rpcrdma_recv_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct rpcrdma_recv *recv = container_of(wc->wr_cqe,
@@ -244,20 +245,20 @@ static int rpcrdma_recv_create(struct rpcrdma_recv_pool *pool, u32 size,
 }
 
 /**
- * rpcrdma_recv_pool_grow_gfp - have more Receives
+ * rpcrdma_recv_pool_grow_gfp - create Receives
  * @pool: pool of a connection with a queue pair
- * @count: how many there shall be in all; at most what the receive queue holds.
- *	If there are as many, nothing happens
- * @size: bytes of each new one
- * @gfp: how to allocate
+ * @count: number of Receives that the pool shall have; bounded by the receive queue. If
+ *	the pool already has that many, none is created.
+ * @size: size in bytes of each new Receive
+ * @gfp: allocation flags
  *
- * The new ones are posted with all others that wait.
+ * The new Receives are posted together with all others that wait.
  *
- * Context: process; sleeps. The caller serialises, also against
+ * Context: process; sleeps. The caller serialises this with other calls, and with
  *	rpcrdma_recv_pool_destroy().
- * Return: 0; %-ENOMEM, %-EIO, or %-ENOBUFS if the pool may not pin as much, and
- *	there may be some more than before; or what rpcrdma_recv_pool_post()
- *	returns, and the connection is down.
+ * Return: 0; or %-ENOMEM, %-EIO, or %-ENOBUFS if the pool may not pin that much, and some
+ *	of the Receives may have been created; or an error of
+ *	rpcrdma_recv_pool_post(), and the connection is down.
  */
 int rpcrdma_recv_pool_grow_gfp(struct rpcrdma_recv_pool *pool, u32 count,
 			       u32 size, gfp_t gfp)
@@ -277,11 +278,12 @@ int rpcrdma_recv_pool_grow_gfp(struct rpcrdma_recv_pool *pool, u32 count,
  * rpcrdma_recv_pool_post - post every Receive that waits
  * @pool: pool of a connection with a queue pair
  *
- * When it returns, all that waited before are posted, if by somebody else.
+ * When this returns, all Receives that waited before the call are posted, by this or by
+ * another task.
  *
  * Context: process or completion workqueue; does not sleep.
- * Return: 0; or a negative errno, and the connection is down. Receives that
- *	could not be posted stay where rpcrdma_recv_pool_destroy() finds them.
+ * Return: 0; or a negative errno, and the connection is down. Receives that could not be
+ *	posted are freed by rpcrdma_recv_pool_destroy().
  */
 int rpcrdma_recv_pool_post(struct rpcrdma_recv_pool *pool)
 {
@@ -293,8 +295,9 @@ int rpcrdma_recv_pool_post(struct rpcrdma_recv_pool *pool)
 	int count = 0;
 	int rc = 0;
 
-	/* An empty list must mean that all earlier Receives are posted: somebody
-	 * else may have taken them, and be interrupted.
+	/* The list is emptied under the lock, because an empty list must mean that all
+	 * earlier Receives are posted. Another task could otherwise have emptied it
+	 * and be preempted before it posts.
 	 */
 	spin_lock(&pool->rp_lock);
 	node = llist_del_all(&pool->rp_waiting);
@@ -349,8 +352,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_recv_renew);
  * @recv: Receive that came through ops->receive(); nobody else has a page of it, see
  *	rpcrdma_recv_renew()
  *
- * Its buffer may be overwritten by the next message from now on. Fewer than a
- * batch wait unposted (invariant I6).
+ * From now on the next message may overwrite its buffer. When this returns, fewer
+ * Receives than a batch wait to be posted (invariant I6).
  *
  * Context: process or completion workqueue; does not sleep.
  */
@@ -369,13 +372,13 @@ void rpcrdma_recv_put(struct rpcrdma_recv *recv)
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_recv_put);
 
 /**
- * rpcrdma_recv_pool_orphan - let go of the Receives that the owner holds
+ * rpcrdma_recv_pool_orphan - leave the Receives that the owner holds to the owner
  * @pool: pool of a connection without queues
  *
- * They are unmapped, and no longer the pool's. The owner gives them back with
- * rpcrdma_recv_drop(), whenever he likes.
+ * These Receives are unmapped and no longer belong to the pool. The owner gives them back
+ * with rpcrdma_recv_drop() at any later time. All other Receives are freed.
  *
- * Context: process. From before this on, nobody calls rpcrdma_recv_put().
+ * Context: process. No task calls rpcrdma_recv_put() any more.
  */
 void rpcrdma_recv_pool_orphan(struct rpcrdma_recv_pool *pool)
 {
@@ -394,7 +397,7 @@ void rpcrdma_recv_pool_orphan(struct rpcrdma_recv_pool *pool)
  * rpcrdma_recv_pool_destroy - free all Receives
  * @pool: pool of a connection that was drained, or never had a Receive posted
  *
- * Context: process. The owner holds no Receive any more.
+ * Context: process. The owner no longer holds any Receive.
  */
 void rpcrdma_recv_pool_destroy(struct rpcrdma_recv_pool *pool)
 {
@@ -409,7 +412,8 @@ void rpcrdma_recv_pool_destroy(struct rpcrdma_recv_pool *pool)
  * rpcrdma_recv_drop - give a Receive back to a connection that is being closed
  * @recv: Receive that came through ops->receive()
  *
- * It is not posted again. If its connection has let go of it, it is freed.
+ * The Receive is not posted again. It is freed here if rpcrdma_recv_pool_orphan() has
+ * left it to the owner, and with the pool otherwise.
  *
  * Context: any.
  */

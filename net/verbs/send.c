@@ -1,32 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The Send room: a work request, its buffer and its place in the line for slots. It
- * neither posts nor knows what is sent, how many Sends there are, or which of them are
- * signaled: owners say that.
+ * The Send room: a work request, its buffer, and its entry in the line for slots. It
+ * never posts a Send. It does not know what is sent, how many Sends there are, or which
+ * of them are signaled: the owner decides that.
  *
  * Operation
  *
- * The message is written to a buffer that stays mapped for the life of the Send: one
- * SGE, nothing to map, nothing of an RPC's that the device could still look at later.
- * Messages are small; large data goes by RDMA from where it is.
+ * The message is written to a buffer that stays mapped for the life of the Send. So a
+ * Send takes one SGE and nothing has to be mapped for it. The device never reads the
+ * RPC's own memory for a Send. Messages are small; large data goes by RDMA from where
+ * it is.
  *
- * The owner reserves slots for the Send and for what it posts in front of it (sq.h),
- * calls rpcrdma_send_prepare(), and posts the chain with rpcrdma_conn_post(). From then
- * on the Send is the device's. Work requests complete in order, so its completion tells
- * of all that was posted before.
+ * The owner reserves slots for the Send and for the work requests that it posts in front
+ * of it (sq.h). It then calls rpcrdma_send_prepare() and posts the chain with
+ * rpcrdma_conn_post(). From then on the Send belongs to the device. Work requests
+ * complete in order, so the completion of the Send tells that all earlier requests have
+ * completed, too.
  *
- * A message of several transmissions takes several Sends. The owner prepares each,
- * gathers them under the first (rpcrdma_send_add()), reserves slots for all, and links
- * them (rpcrdma_send_chain()) just before the first is posted.
+ * A message of several transmissions takes several Sends. The owner prepares each of them,
+ * collects them under the first (rpcrdma_send_add()), and reserves slots for all of them.
+ * It links them (rpcrdma_send_chain()) just before the first is posted.
  */
 #include <rpcrdma/conn.h>
 #include <rpcrdma/send.h>
 
 /**
- * rpcrdma_send_init - make a Send, without a buffer
- * @send: zeroed
+ * rpcrdma_send_init - initialise a Send without a buffer
+ * @send: Send, zeroed
  * @conn: connection with queues
- * @done: completion handler; rpcrdma_send_of() tells it the Send
+ * @done: completion handler, which finds the Send with rpcrdma_send_of()
  *
  * Context: process.
  */
@@ -48,13 +50,13 @@ void rpcrdma_send_init(struct rpcrdma_send *send, struct rpcrdma_conn *conn,
 
 /**
  * rpcrdma_send_alloc - give a Send a buffer, or a larger one
- * @send: Send that is at rest
- * @size: bytes
- * @least: bytes that have to do if there is no memory for @size in one piece; or @size
- * @gfp: how to allocate
+ * @send: Send that is not posted
+ * @size: size in bytes
+ * @least: size to fall back to if @size cannot be allocated; @size for no fallback
+ * @gfp: allocation flags
  *
- * Context: process; may sleep if @gfp says so.
- * Return: 0; or %-ENOMEM or %-EIO, and the Send has the buffer that it had, if any.
+ * Context: process; may sleep if @gfp allows it.
+ * Return: 0; or %-ENOMEM or %-EIO, and the Send keeps the buffer that it had, if any.
  */
 int rpcrdma_send_alloc(struct rpcrdma_send *send, u32 size, u32 least,
 		       gfp_t gfp)
@@ -96,7 +98,7 @@ void rpcrdma_send_chain(struct rpcrdma_send *first)
 
 /**
  * rpcrdma_send_exit - free the buffer of a Send
- * @send: Send that the device no longer has; or zeroed
+ * @send: Send that the device no longer uses, or a zeroed one
  *
  * Context: any.
  */

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The send queue room: how many slots the send queue of a connection has left, and the
- * line of those that wait for some. It never posts, and knows nothing of what is
- * posted.
+ * The send queue room: the free slots of a connection's send queue, and the line of
+ * waiters for slots. It never posts, and knows nothing about the work requests.
  *
  * Operation
  *
- * Each work request takes a slot, which is reserved before it is posted and released
- * when it has completed. What needs several takes them in one go.
+ * Each work request takes a slot. The slot is reserved before the request is posted, and
+ * released when the request has completed. A chain of requests takes all its slots in
+ * one step.
  *
- * Nobody sleeps for slots: how long that takes is up to the peer. What finds too few
- * joins the line, and its thread goes on with something else. Slots that come free go
- * to the head of the line only, so a long chain is not starved by short ones. Holders
- * of slots wait for nothing, so the line moves as long as the device completes
- * something (invariant I9).
+ * Nobody sleeps for slots, because the peer determines how long that takes. If too few
+ * slots are free, the caller puts a waiter into the line and goes on with other work.
+ * Released slots go to the head of the line only, so short chains cannot starve a long
+ * one. There is one exception: the client's answers to callbacks must not wait, so they
+ * take slots by rpcrdma_sq_overtake(). Holders of slots wait for nothing, so the line
+ * moves as long as the device completes requests (invariant I9).
  *
- * Whoever releases slots serves the line, and so posts what they were given to. One
- * waiter after the other is taken out of the line with its slots, and told. That is
- * not done under the lock of the line but under those of the owner, or none: an owner
- * whose waiters may be given up while they wait serves, and has them leave, under one
- * lock, and then knows at any time whether one waits or was told.
+ * Whoever releases slots serves the line: it removes one waiter after another, with its
+ * slots, and calls wt_ready(). The line's lock is not held over that call. An owner that
+ * may cancel a waiter calls rpcrdma_sq_serve() and rpcrdma_sq_leave() under one lock of
+ * its own, so that each waiter is either in the line or has been served.
  *
- * As long as nobody waits, a slot costs no lock: only the line has one. A release
- * first counts the slots and then looks for a line; joining first lengthens the line
- * and then looks for slots.
+ * As long as the line is empty, taking and releasing slots needs no lock. A release
+ * first adds the slots and then looks for waiters. Joining first adds the waiter and
+ * then looks for slots. So no waiter is missed.
  */
 #include <kunit/visibility.h>
 #include <rpcrdma/conn.h>
@@ -32,7 +32,7 @@
 
 /**
  * rpcrdma_sq_init - set up a send queue without slots
- * @sq: that of a new connection
+ * @sq: send queue of a new connection
  *
  * Context: any.
  */
@@ -48,9 +48,9 @@ void rpcrdma_sq_init(struct rpcrdma_sq *sq)
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_sq_init);
 
 /**
- * rpcrdma_sq_open - there is a queue pair to post to
- * @sq: send queue nobody has reserved from; it may have been closed already
- * @size: slots
+ * rpcrdma_sq_open - set the number of slots when the queue pair exists
+ * @sq: send queue without reserved slots; it may have been closed already
+ * @size: number of slots
  *
  * Context: process.
  */
@@ -70,7 +70,7 @@ static void rpcrdma_sq_remove_locked(struct rpcrdma_sq *sq,
 	WRITE_ONCE(sq->sq_nwaiting, sq->sq_nwaiting - 1);
 }
 
-/* Takes the first out of the line, if there are slots for it. */
+/* Removes the first waiter from the line and takes its slots, if enough are free. */
 static struct rpcrdma_sq_waiter *rpcrdma_sq_next(struct rpcrdma_sq *sq)
 {
 	struct rpcrdma_sq_waiter *waiter;
@@ -88,11 +88,12 @@ static struct rpcrdma_sq_waiter *rpcrdma_sq_next(struct rpcrdma_sq *sq)
 }
 
 /**
- * rpcrdma_sq_serve - hand slots to those that wait
+ * rpcrdma_sq_serve - hand slots to waiters
  * @sq: send queue
  *
- * It ends when the line does, or the slots. wt_ready() may release slots, which are
- * handed out before this returns; it must not serve or join itself.
+ * Returns when the line is empty or too few slots are left for its first waiter.
+ * wt_ready() may release slots, and these are handed out before this returns. It must
+ * not call rpcrdma_sq_serve() or rpcrdma_sq_join().
  *
  * Context: process or completion workqueue; does not sleep, and neither does
  *	wt_ready(). The caller may hold locks of its own.
@@ -111,10 +112,11 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_sq_serve);
 /**
  * rpcrdma_sq_join - wait in line for slots
  * @sq: send queue
- * @waiter: what waits; it changes hands
+ * @waiter: waiter; must stay valid until wt_ready(), rpcrdma_sq_leave() or
+ *	rpcrdma_sq_close() is called
  *
- * When the slots are there, and that may be before this returns, wt_ready() is
- * called. It is never called if the send queue is closed before, or the waiter leaves.
+ * wt_ready() is called when the waiter has got its slots, possibly before this returns.
+ * It is not called if the send queue is closed or the waiter leaves before that.
  *
  * Context: like rpcrdma_sq_serve(), which it calls.
  */
@@ -126,8 +128,8 @@ void rpcrdma_sq_join(struct rpcrdma_sq *sq, struct rpcrdma_sq_waiter *waiter)
 		WRITE_ONCE(sq->sq_nwaiting, sq->sq_nwaiting + 1);
 	}
 	spin_unlock(&sq->sq_lock);
-	/* Slots that came back before have woken nobody: look once more. Pairs with
-	 * rpcrdma_sq_release().
+	/* Slots that were released before did not find this waiter: look once more.
+	 * Pairs with rpcrdma_sq_release().
 	 */
 	smp_mb();
 	rpcrdma_sq_serve(sq);
@@ -135,12 +137,13 @@ void rpcrdma_sq_join(struct rpcrdma_sq *sq, struct rpcrdma_sq_waiter *waiter)
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_sq_join);
 
 /**
- * rpcrdma_sq_leave - wait no longer
+ * rpcrdma_sq_leave - remove a waiter from the line
  * @sq: send queue
- * @waiter: what may be in the line, or not
+ * @waiter: waiter; need not be in the line
  *
- * The next in line may need fewer slots: the caller calls rpcrdma_sq_serve(). If
- * nobody serves the line meanwhile, wt_ready() is not called after this.
+ * The caller then calls rpcrdma_sq_serve(), because the next waiter may need fewer
+ * slots. wt_ready() is not called after this, unless another task is serving the line
+ * at the same time.
  *
  * Context: process or completion workqueue; does not sleep.
  */
@@ -154,11 +157,10 @@ void rpcrdma_sq_leave(struct rpcrdma_sq *sq, struct rpcrdma_sq_waiter *waiter)
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_sq_leave);
 
 /**
- * rpcrdma_sq_close - hand out nothing from now on, and end the line
+ * rpcrdma_sq_close - stop handing out slots, and empty the line
  * @sq: send queue
  *
- * Who has taken slots a moment ago may still post: see the gate in
- * verbs/conn_state.c.
+ * Those that already have slots may still post: see the gate in verbs/conn_state.c.
  *
  * Context: process, completion workqueue or CM event; does not sleep.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Trace events of the rooms that both ends share: connections and Receives. */
+/* Trace events that client and server share: connections, Receives and send queues. */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM rpcrdma
 #undef TRACE_SYSTEM_VAR
@@ -137,7 +137,7 @@ DEFINE_EVENT(rpcrdma_wc_error_class, rpcrdma_probe_err,
 		 const struct rpcrdma_cid *cid, const struct ib_wc *wc),
 	TP_ARGS(conn, cid, wc));
 
-/* What had to wait for send queue slots has got them */
+/* A waiter has got its send queue slots */
 TRACE_EVENT(rpcrdma_sq_wait,
 	TP_PROTO(const struct rpcrdma_sq *sq, u32 slots),
 	TP_ARGS(sq, slots),
@@ -219,7 +219,7 @@ TRACE_EVENT(rpcrdma_recv_post,
 		  __entry->number)
 );
 
-/* It has completed, in whatever way */
+/* A Receive has completed, with or without an error */
 TRACE_EVENT(rpcrdma_recv_done,
 	TP_PROTO(const struct rpcrdma_cid *cid, const struct ib_wc *wc),
 	TP_ARGS(cid, wc),
@@ -239,7 +239,7 @@ TRACE_EVENT(rpcrdma_recv_done,
 
 #endif /* RPCRDMA_TRACE_VERBS_H */
 
-/* From include/, which is searched */
+/* The path is relative to include/, which is in the search path. */
 #undef TRACE_INCLUDE_PATH
 #define TRACE_INCLUDE_PATH ../net/verbs
 #undef TRACE_INCLUDE_FILE

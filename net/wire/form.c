@@ -2,14 +2,13 @@
 /*
  * The wire: which combinations of chunk lists and RPC message make sense.
  *
- * The rules are the same in every version (version-two 3.3, 10.1). Versions differ in what
- * surrounds the lists, in how a message tells its direction, and in what a
- * responder answers; that is in wire/v1.c and wire/v2.c, the
- * only callers. RDMA_MSG and RDMA_NOMSG have the same numbers in all versions,
- * and go by their version 1 names here.
+ * The rules here are the same in every version (version-two 3.3, 10.1). Versions differ
+ * in what surrounds the lists, in how a message tells its direction, and in what a
+ * responder answers. That is in wire/v1.c and wire/v2.c, the only callers. RDMA_MSG and
+ * RDMA_NOMSG have the same numbers in all versions. This file uses their version 1 names.
  *
- * A Call or a Reply that breaks a rule is not sent; one that is received gets
- * a verdict. No state is kept.
+ * A Call or a Reply that breaks a rule is not sent. A received one gets a verdict. No
+ * state is kept.
  *
  * See RFC 8166 3.4, 3.5, 4.3.
  */
@@ -20,7 +19,7 @@
 
 #include "xdr.h"
 
-/* The shortest thing that could be an RPC message: XID and msg_type */
+/* The shortest RPC message that is possible: XID and msg_type */
 #define RPCRDMA_RPC_MIN		8u
 
 /**
@@ -46,8 +45,8 @@ u32 rpcrdma_form_call_len(const struct rpcrdma_call_out *call)
 }
 
 /*
- * Read chunks that may be sent: with segments, aligned, each at a position of
- * its own, in order (RFC 8166 3.4.4, 3.4.5, 4.3.1).
+ * May these Read chunks be sent? They must have segments, be aligned and in order, and each
+ * must have another position (RFC 8166 3.4.4, 3.4.5, 4.3.1).
  */
 static bool rpcrdma_form_reads_valid(const struct rpcrdma_call_out *call)
 {
@@ -76,7 +75,7 @@ bool rpcrdma_form_call_valid(const struct rpcrdma_call_out *call)
 	bool zero = call->ko_nreads && !call->ko_read[0].co_position;
 	u32 i;
 
-	/* Inline or Position Zero chunk: one holds the message (G-01, G-09) */
+	/* The message is either inline or in a Position Zero chunk (G-01, G-09) */
 	if (call->ko_proc != (zero ? RPCRDMA1_NOMSG : RPCRDMA1_MSG))
 		return false;
 	for (i = 0; i < call->ko_nwrites; i++)
@@ -117,9 +116,7 @@ u32 rpcrdma_form_reply_len(const struct rpcrdma_lists *lists)
 		nwritesegs += lists->ls_write[i].ck_nsegs;
 	len = rpcrdma_wire_lists_len(0, lists->ls_nwrites, nwritesegs,
 				     lists->ls_reply.ck_nsegs);
-	/* A Reply chunk without segments is present all the same: its count is
-	 * there
-	 */
+	/* A Reply chunk without segments is still present: it has a count */
 	if (lists->ls_has_reply && !lists->ls_reply.ck_nsegs)
 		len += RPCRDMA_WORD_LEN;
 	return len;
@@ -130,15 +127,15 @@ u32 rpcrdma_form_reply_len(const struct rpcrdma_lists *lists)
  * @reply: the Reply
  *
  * Context: any.
- * Return: false if @reply claims more than the Call offered, or its form and
- *	its use of the Reply chunk disagree (RFC 8166 3.5.3, 4.3.3).
+ * Return: false if @reply claims more than the Call offered, or its form does not agree
+ *	with its use of the Reply chunk (RFC 8166 3.5.3, 4.3.3).
  */
 bool rpcrdma_form_reply_valid(const struct rpcrdma_reply_out *reply)
 {
 	const struct rpcrdma_lists *lists = reply->ro_lists;
 	u32 i;
 
-	/* The whole Reply is in the Reply chunk, or none of it (G-02) */
+	/* The Reply chunk has the whole Reply or nothing (G-02) */
 	switch (reply->ro_proc) {
 	case RPCRDMA1_MSG:
 		if (reply->ro_reply_written)
@@ -159,12 +156,12 @@ bool rpcrdma_form_reply_valid(const struct rpcrdma_reply_out *reply)
 }
 
 /**
- * rpcrdma_form_get_fixed - read the four words every message begins with
+ * rpcrdma_form_get_fixed - read the four words that every message begins with
  * @in: the message
- * @hdr: OUT: every member has a value from here on, whatever is still to come
+ * @hdr: OUT: the four words; all other members have default values
  *
  * Context: any.
- * Return: false if the message is so short that not even one word is used
+ * Return: false if the message is too short. Then none of its words may be used
  *	(G-10).
  */
 bool rpcrdma_form_get_fixed(struct rpcrdma_xdr_in *in, struct rpcrdma_hdr *hdr)
@@ -198,14 +195,14 @@ bool rpcrdma_form_get_fixed(struct rpcrdma_xdr_in *in, struct rpcrdma_hdr *hdr)
 }
 
 /**
- * rpcrdma_form_get_lists - read the lists, and look at what follows them
+ * rpcrdma_form_get_lists - read the lists, and the start of the RPC message
  * @buf: the message
- * @len: its bytes
+ * @len: bytes of the message
  * @offset: where the lists begin
  * @hdr: OUT: the lists, and where the RPC message begins
  *
  * Context: any. Work is bounded by @len and the limits of G-32.
- * Return: as rpcrdma_wire_decode_lists().
+ * Return: the verdict of rpcrdma_wire_decode_lists().
  */
 enum rpcrdma_verdict rpcrdma_form_get_lists(const void *buf, u32 len,
 					    u32 offset,
@@ -232,14 +229,14 @@ enum rpcrdma_verdict rpcrdma_form_get_lists(const void *buf, u32 len,
  * @hdr: a header with lists
  *
  * Context: any.
- * Return: true if its XID and its direction are there.
+ * Return: true if at least the XID and the direction of an RPC message are there.
  */
 bool rpcrdma_form_has_msg(const struct rpcrdma_hdr *hdr)
 {
 	return hdr->hd_msg_len >= RPCRDMA_RPC_MIN;
 }
 
-/* See RFC 8166 3.4.5. core/chunk.c checks where the positions lead. */
+/* See RFC 8166 3.4.5. core/chunk.c checks that the positions fit into the stream. */
 static bool rpcrdma_form_positions_aligned(const struct rpcrdma_lists *lists)
 {
 	u32 i;
@@ -251,11 +248,13 @@ static bool rpcrdma_form_positions_aligned(const struct rpcrdma_lists *lists)
 }
 
 /**
- * rpcrdma_form_judge_call - is this a Call, if it is none the other way?
+ * rpcrdma_form_judge_call - is this header valid for a Call?
  * @hdr: a received header, MSG or NOMSG
  *
+ * The caller checks the direction of an inline message.
+ *
  * Context: any.
- * Return: a verdict. The direction of an inline message is not looked at.
+ * Return: a verdict.
  *
  * See G-01, G-09.
  */
@@ -267,7 +266,7 @@ enum rpcrdma_verdict rpcrdma_form_judge_call(const struct rpcrdma_hdr *hdr)
 		return RPCRDMA_BAD_POSITION;
 
 	if (hdr->hd_proc == RPCRDMA1_NOMSG) {
-		/* A chunk that could not even hold an XID holds no Call */
+		/* A chunk too short for an XID and a direction holds no Call */
 		if (lists->ls_call.ck_length < RPCRDMA_RPC_MIN)
 			return RPCRDMA_BAD_FORM;
 		return hdr->hd_msg_len ? RPCRDMA_BAD_MSG : RPCRDMA_OK;
@@ -281,11 +280,13 @@ enum rpcrdma_verdict rpcrdma_form_judge_call(const struct rpcrdma_hdr *hdr)
 }
 
 /**
- * rpcrdma_form_judge_reply - is this a Reply, if it is none the other way?
+ * rpcrdma_form_judge_reply - is this header valid for a Reply?
  * @hdr: a received header, MSG or NOMSG
  *
+ * The caller checks the direction of an inline message.
+ *
  * Context: any.
- * Return: a verdict. The direction of an inline message is not looked at.
+ * Return: a verdict.
  *
  * See RFC 8166 4.3.1, 4.3.3, 4.5.2; G-09.
  */
@@ -296,10 +297,10 @@ enum rpcrdma_verdict rpcrdma_form_judge_reply(const struct rpcrdma_hdr *hdr)
 
 	if (!nomsg && !rpcrdma_form_has_msg(hdr))
 		return RPCRDMA_BAD_MSG;
-	/* Read-Read is gone (RFC 8166 4.3.1) */
+	/* A Reply has no Read chunks any more (RFC 8166 4.3.1) */
 	if (lists->ls_nreads || lists->ls_call.ck_nsegs)
 		return RPCRDMA_BAD_FORM;
-	/* All of the Reply is in the Reply chunk, or nothing (RFC 8166 4.3.3, 4.5.2) */
+	/* The Reply chunk has the whole Reply or nothing (RFC 8166 4.3.3, 4.5.2) */
 	if (nomsg != !!lists->ls_reply.ck_length)
 		return RPCRDMA_BAD_FORM;
 	if (nomsg)

@@ -2,17 +2,16 @@
 /*
  * The wire, version independent part: fixed words, segments, chunk lists.
  *
- * This room turns bytes into numbers and numbers into bytes. It knows no RPC,
- * no device, no memory but the buffer at hand, and takes no decision beyond
- * "can this be parsed safely". Which combinations of lists and message types
- * make sense is for wire/form.c and the files of the versions; whether
- * the numbers add up to a message is for core/chunk.c.
+ * This file turns bytes into numbers and numbers into bytes. It knows no RPC, no device
+ * and no memory but the buffer at hand, and only decides whether bytes can be parsed
+ * safely. wire/form.c and the files of the versions decide which combinations of lists
+ * and message types make sense. core/chunk.c decides whether the lengths and positions add
+ * up to a message.
  *
- * A peer writes every byte read here. Two habits keep that harmless: words
- * are taken through a cursor that knows where the message ends, and a count
- * is compared with the bytes left before it is used for anything (RFC 8166
- * 4.5.2, 8.1.4). No segment is copied. A decoded chunk remembers where on the
- * wire it begins, and a walk over its segments reads them there again.
+ * A peer writes every byte read here. Two rules keep that harmless. All words are read
+ * through a cursor that knows where the message ends. A count is compared with the bytes
+ * left before it is used (RFC 8166 4.5.2, 8.1.4). No segment is copied. A decoded chunk
+ * stores where on the wire it begins, and a walk over its segments reads them there again.
  *
  * Layouts: RFC 8166 4; Documentation/wire.rst.
  */
@@ -31,23 +30,23 @@
 
 #include "xdr.h"
 
-/* Where things are in a Read list entry and in a plain segment */
+/* Offsets in a Read list entry and in a plain segment */
 #define RPCRDMA_READ_POSITION	4u
 #define RPCRDMA_READ_SEG	8u
 #define RPCRDMA_SEG_LENGTH	4u
 #define RPCRDMA_SEG_OFFSET	8u
 
 /**
- * rpcrdma_wire_peek_vers - find out which version's rules apply
+ * rpcrdma_wire_peek_vers - find out which version a message has
  * @buf: a received message
  * @len: its bytes
  * @vers: OUT: rdma_vers, if true is returned
  *
- * The first four words keep their place in every version (RFC 8166 7),
- * so this much can be read before anything else is known.
+ * The first four words are in the same place in every version (RFC 8166 7), so the
+ * version can be read before anything else is known.
  *
  * Context: any.
- * Return: false if the message is too short to be looked at (G-10).
+ * Return: false if the message is too short to be used (G-10).
  */
 bool rpcrdma_wire_peek_vers(const void *buf, u32 len, u32 *vers)
 {
@@ -58,7 +57,7 @@ bool rpcrdma_wire_peek_vers(const void *buf, u32 len, u32 *vers)
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_wire_peek_vers);
 
-/* XDR optional-data: a boolean, for which there are two values (RFC 4506 4.19) */
+/* Read the boolean of XDR optional-data. Only 0 and 1 are valid (RFC 4506 4.19). */
 static enum rpcrdma_verdict
 rpcrdma_wire_get_present(struct rpcrdma_xdr_in *in, bool *present)
 {
@@ -71,10 +70,10 @@ rpcrdma_wire_get_present(struct rpcrdma_xdr_in *in, bool *present)
 }
 
 /*
- * Find the chunk a read segment belongs to, or make room for a new one.
+ * Find the chunk that a read segment belongs to, or add a new one.
  *
- * Senders sort the list, so the scan from the end normally stops at once. A
- * sender that does not is served as well (G-34).
+ * Senders sort the list, so the search from the end normally succeeds at once. A list that
+ * is not sorted is accepted, too (G-34).
  */
 static struct rpcrdma_chunk *
 rpcrdma_wire_read_chunk(struct rpcrdma_lists *lists, u32 position)
@@ -89,7 +88,7 @@ rpcrdma_wire_read_chunk(struct rpcrdma_lists *lists, u32 position)
 	if (position && i && lists->ls_read[i - 1].ck_position == position)
 		return &lists->ls_read[i - 1];
 
-	/* The Position Zero chunk is one of the list's chunks */
+	/* The Position Zero chunk counts as one of the list's chunks */
 	if (lists->ls_nreads + !!lists->ls_call.ck_nsegs == RPCRDMA_MAX_CHUNKS)
 		return NULL;
 	chunk = &lists->ls_call;
@@ -105,7 +104,7 @@ rpcrdma_wire_read_chunk(struct rpcrdma_lists *lists, u32 position)
 	return chunk;
 }
 
-/* One Read list entry, whose item-follows word is the 4 bytes before @in. */
+/* Read one Read list entry. Its item-follows word is the 4 bytes before @in. */
 static enum rpcrdma_verdict
 rpcrdma_wire_get_read_seg(struct rpcrdma_xdr_in *in,
 			  struct rpcrdma_lists *lists)
@@ -139,7 +138,7 @@ rpcrdma_wire_get_reads(struct rpcrdma_xdr_in *in, struct rpcrdma_lists *lists)
 	bool present;
 
 	do {
-		/* Ends up at the word that terminates the list */
+		/* In the end this points to the word that terminates the list */
 		lists->ls_read_end = in->xi_pos;
 		verdict = rpcrdma_wire_get_present(in, &present);
 		if (!verdict && present)
@@ -148,14 +147,14 @@ rpcrdma_wire_get_reads(struct rpcrdma_xdr_in *in, struct rpcrdma_lists *lists)
 	return verdict;
 }
 
-/* A counted array of plain segments: one Write chunk, or the Reply chunk. */
+/* Read a counted array of plain segments: one Write chunk, or the Reply chunk. */
 static enum rpcrdma_verdict
 rpcrdma_wire_get_array(struct rpcrdma_xdr_in *in, struct rpcrdma_chunk *chunk)
 {
 	const u8 *seg;
 	u32 i, nsegs;
 
-	/* A count that leads out of the message is invalid */
+	/* A count of more segments than the message can hold is invalid */
 	if (!rpcrdma_xdr_get(in, &nsegs) ||
 	    nsegs > in->xi_left / RPCRDMA_PLAIN_SEG_LEN)
 		return RPCRDMA_BAD_LIST;
@@ -204,15 +203,15 @@ rpcrdma_wire_get_writes(struct rpcrdma_xdr_in *in, struct rpcrdma_lists *lists)
  *	%RPCRDMA_OK is returned
  * @lists: OUT: a view of the lists, which points into @buf
  *
- * Read segments are grouped by position, in list order within a chunk, and
- * the chunks are sorted (G-34). Chunks of zero length, segments of zero
- * length, and Write or Reply arrays of zero segments pass (RFC 8166 3.4.3; G-05).
- * Positions are not judged here.
+ * Read segments with the same position form a chunk. They keep the order of the list, and
+ * the chunks are sorted by position (G-34). Chunks of zero length, segments of zero
+ * length, and Write or Reply arrays of zero segments are valid (RFC 8166 3.4.3; G-05).
+ * Positions are not checked here.
  *
  * Context: any. Work is bounded by @len and the limits of G-32.
- * Return: %RPCRDMA_OK, or what is wrong: %RPCRDMA_BAD_LIST,
+ * Return: %RPCRDMA_OK; or, after which @lists is not to be used, %RPCRDMA_BAD_LIST,
  *	%RPCRDMA_BAD_LENGTH, %RPCRDMA_MANY_READS, %RPCRDMA_MANY_WRITES or
- *	%RPCRDMA_MANY_SEGS. After an error @lists is not to be used.
+ *	%RPCRDMA_MANY_SEGS.
  *
  * See RFC 8166 4.3.
  */
@@ -248,9 +247,9 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_wire_decode_lists);
  * @chunk: one of the chunks in @lists, not a copy of one
  * @iter: OUT: the walk
  *
- * Where @chunk lies in @lists tells its kind: the segments of a Read chunk
- * are list entries, possibly with other chunks' entries in between; those of
- * the other kinds are neighbours in an array.
+ * The address of @chunk in @lists tells its kind. The segments of a Read chunk are list
+ * entries, and entries of other chunks may be between them. The segments of a Write or
+ * Reply chunk are consecutive in an array.
  *
  * Context: any; the buffer @lists was decoded from must still be there.
  */
@@ -299,7 +298,7 @@ bool rpcrdma_chunk_next(struct rpcrdma_seg_iter *iter,
 	}
 
 	/*
-	 * The buffer is the device's as well as ours. Should it change after
+	 * The device, too, can write to the buffer. If the buffer changes after
 	 * it was decoded, the walk still ends where the list ended.
 	 */
 	while (pos < (const u8 *)iter->it_end &&
@@ -317,13 +316,13 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_chunk_next);
 
 /**
  * rpcrdma_wire_lists_len - size of the three lists on the wire
- * @nreadsegs: read segments, all Read chunks together
- * @nwrites: Write chunks
- * @nwritesegs: segments, all Write chunks together
- * @nreplysegs: segments of the Reply chunk; 0: there is none
+ * @nreadsegs: number of segments in all Read chunks
+ * @nwrites: number of Write chunks
+ * @nwritesegs: number of segments in all Write chunks
+ * @nreplysegs: number of segments in the Reply chunk; 0 if there is no Reply chunk
  *
  * Context: any.
- * Return: bytes; 12 if there are no chunks, U32_MAX if it is that or more.
+ * Return: number of bytes; 12 if there are no chunks; U32_MAX if the number is larger.
  *
  * See RFC 8166 3.5, 4.3.
  */
@@ -336,7 +335,7 @@ u32 rpcrdma_wire_lists_len(u32 nreadsegs, u32 nwrites, u32 nwritesegs,
 	len += (u64)nwrites * RPCRDMA_CHUNK_LEN;
 	len += (u64)nwritesegs * RPCRDMA_PLAIN_SEG_LEN;
 	if (nreplysegs)
-		/* The word for "present" is one of the three */
+		/* The Reply chunk's "present" word is one of the three above */
 		len += RPCRDMA_CHUNK_LEN - RPCRDMA_WORD_LEN +
 		       (u64)nreplysegs * RPCRDMA_PLAIN_SEG_LEN;
 	return min_t(u64, len, U32_MAX);
@@ -344,11 +343,11 @@ u32 rpcrdma_wire_lists_len(u32 nreadsegs, u32 nwrites, u32 nwritesegs,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_wire_lists_len);
 
 /**
- * rpcrdma_wire_put_fixed - write the four words every message begins with
- * @out: where
+ * rpcrdma_wire_put_fixed - write the four words that every message begins with
+ * @out: where to write
  * @xid: rdma_xid
  * @vers: rdma_vers
- * @credit: rdma_credit; 0 would stop the peer for good, and is sent as 1
+ * @credit: rdma_credit; 0 would stop the peer for ever, so it is sent as 1
  * @proc: rdma_proc
  *
  * Context: any.
@@ -375,9 +374,9 @@ static void rpcrdma_wire_put_seg(struct rpcrdma_xdr_out *out,
 
 /**
  * rpcrdma_wire_put_reads - write a Read list
- * @out: where
+ * @out: where to write
  * @reads: its chunks, in the order to be sent
- * @nreads: how many
+ * @nreads: number of chunks
  *
  * Context: any.
  */
@@ -412,9 +411,9 @@ static void rpcrdma_wire_put_array(struct rpcrdma_xdr_out *out,
 
 /**
  * rpcrdma_wire_put_writes - write a Write list
- * @out: where
+ * @out: where to write
  * @writes: its chunks
- * @nwrites: how many
+ * @nwrites: number of chunks
  *
  * Context: any.
  */
@@ -430,8 +429,8 @@ void rpcrdma_wire_put_writes(struct rpcrdma_xdr_out *out,
 }
 
 /**
- * rpcrdma_wire_put_reply - write the Reply chunk, or that there is none
- * @out: where
+ * rpcrdma_wire_put_reply - write the Reply chunk, or the word for "no Reply chunk"
+ * @out: where to write
  * @reply: the chunk, or NULL
  *
  * Context: any.
@@ -446,8 +445,8 @@ void rpcrdma_wire_put_reply(struct rpcrdma_xdr_out *out,
 }
 
 /*
- * Give an array back with what was put into it. Segments are filled in array
- * order, each to its end before the next is begun (RFC 8166 3.4.6).
+ * Return an array of segments with the lengths that were used. Segments are filled in
+ * array order, each to its end before the next one (RFC 8166 3.4.6).
  */
 static void rpcrdma_wire_put_filled(struct rpcrdma_xdr_out *out,
 				    const struct rpcrdma_lists *lists,
@@ -470,14 +469,14 @@ static void rpcrdma_wire_put_filled(struct rpcrdma_xdr_out *out,
 
 /**
  * rpcrdma_wire_put_returned - write the lists of a Reply
- * @out: where
+ * @out: where to write
  * @lists: the lists of the Call
- * @written: bytes written into each of its Write chunks
- * @reply_written: bytes written into its Reply chunk
+ * @written: bytes written to each of its Write chunks
+ * @reply_written: bytes written to its Reply chunk
  *
- * The Read list is empty (RFC 8166 4.3.1). Everything the Call offered to write to
- * comes back: same chunks, same segments, same handles and offsets, only the
- * lengths tell what was used (RFC 8166 3.4.6).
+ * The Read list is empty (RFC 8166 4.3.1). The Write chunks and the Reply chunk of the Call
+ * are returned with the same segments, handles and offsets. Only the lengths change: they
+ * tell what was used (RFC 8166 3.4.6).
  *
  * Context: any; the buffer @lists was decoded from must still be there.
  */

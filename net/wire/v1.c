@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RPC-over-RDMA version 1 headers: Calls, Replies and errors, both ways.
+ * RPC-over-RDMA version 1 headers: Calls, Replies and errors, in both directions.
  *
- * Here is decided what a version 1 message may look like, as sent and as
- * received; the parts it is made of are wire/lists.c's, and the rules that
- * other versions share wire/form.c's. This room knows the first two
- * words of an RPC message (XID and direction) and nothing else of RPC. It keeps
- * no state: what it makes of a message depends on the message and, for one
- * option, on a flag.
+ * This file decides what a version 1 message may look like when it is sent and when it is
+ * received. wire/lists.c handles its parts, and wire/form.c has the rules that versions
+ * share. This file knows only the first two words of an RPC message (XID and direction).
+ * It keeps no state: a verdict depends only on the message and, for one option, on a flag.
  *
- * The decoders are as suspicious as the protocol allows and say why they
- * refuse. The encoders refuse to produce what a decoder must refuse: such a
- * call is a mistake on our side of the wire, and is answered -EINVAL.
+ * The decoders are as strict as the protocol allows, and say why they refuse a message.
+ * The encoders return -EINVAL instead of producing what a decoder has to refuse: such a
+ * call is a bug on our side.
  *
  * Layouts: RFC 8166 4; Documentation/wire.rst.
  */
@@ -27,7 +25,7 @@
 
 #include "xdr.h"
 
-/* rdma_align and rdma_thresh, in front of the lists of an RDMA_MSGP */
+/* Bytes of rdma_align and rdma_thresh, which precede the lists of an RDMA_MSGP */
 #define RPCRDMA1_MSGP_EXTRA	8u
 
 /**
@@ -35,7 +33,7 @@
  * @call: the Call
  *
  * Context: any.
- * Return: bytes that rpcrdma1_encode_call() would write.
+ * Return: number of bytes that rpcrdma1_encode_call() would write.
  *
  * See RFC 8166 3.5.
  */
@@ -47,14 +45,13 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma1_call_len);
 
 /**
  * rpcrdma1_encode_call - write the transport header of a Call
- * @buf: where
- * @size: bytes there
+ * @buf: buffer to write to
+ * @size: bytes of @buf
  * @call: the Call, forward or backward
  *
  * Context: any. What is in @buf after an error is unspecified.
- * Return: the bytes written; -EMSGSIZE if @size is too small; -EINVAL if
- *	@call is something that must never be sent (RFC 8166
- *	3.4.5, 4.3.1, 4.3.2.3, 4.6.1, 4.6.2; G-01).
+ * Return: number of bytes written; -EMSGSIZE if @size is too small; -EINVAL if
+ *	@call must never be sent (RFC 8166 3.4.5, 4.3.1, 4.3.2.3, 4.6.1, 4.6.2; G-01).
  *
  * See RFC 8166 4.2.
  */
@@ -77,7 +74,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma1_encode_call);
  * @lists: the lists of the Call
  *
  * Context: any.
- * Return: bytes that rpcrdma1_encode_reply() would write for that Call.
+ * Return: number of bytes that rpcrdma1_encode_reply() would write for that Call.
  */
 u32 rpcrdma1_reply_len(const struct rpcrdma_lists *lists)
 {
@@ -87,15 +84,15 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma1_reply_len);
 
 /**
  * rpcrdma1_encode_reply - write the transport header of a Reply
- * @buf: where; not the buffer the Call is in
- * @size: bytes there
+ * @buf: buffer to write to; not the buffer that has the Call
+ * @size: bytes of @buf
  * @reply: the Reply, forward or backward
  *
  * Context: any; the buffer the Call's lists were decoded from must still be
  *	there. What is in @buf after an error is unspecified.
- * Return: the bytes written; -EMSGSIZE if @size is too small; -EINVAL if
- *	@reply claims more than the Call offered, or its form and its use of
- *	the Reply chunk disagree (RFC 8166 3.5.3, 4.3.3).
+ * Return: number of bytes written; -EMSGSIZE if @size is too small; -EINVAL if
+ *	@reply claims more than the Call offered, or its form does not agree with its use
+ *	of the Reply chunk (RFC 8166 3.5.3, 4.3.3).
  *
  * See RFC 8166 4.3.
  */
@@ -116,15 +113,16 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma1_encode_reply);
 
 /**
  * rpcrdma1_encode_err_vers - write an RDMA_ERROR that names our versions
- * @buf: where
- * @size: bytes there
- * @xid: rdma_xid of the message refused
- * @vers: its rdma_vers, which is repeated: its sender can read that (G-11)
+ * @buf: buffer to write to
+ * @size: bytes of @buf
+ * @xid: rdma_xid of the message that is refused
+ * @vers: rdma_vers of that message, which is repeated so that its sender can read the error
+ *	(G-11)
  * @credit: the grant in force; 0 is sent as 1
- * @range: lowest and highest version we speak
+ * @range: lowest and highest version that we speak
  *
  * Context: any.
- * Return: the bytes written, or -EMSGSIZE.
+ * Return: number of bytes written, or -EMSGSIZE.
  *
  * See RFC 8166 4.5.1.
  */
@@ -142,14 +140,14 @@ int rpcrdma1_encode_err_vers(void *buf, u32 size, u32 xid, u32 vers,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma1_encode_err_vers);
 
 /**
- * rpcrdma1_encode_err_chunk - write an RDMA_ERROR for everything else
- * @buf: where
- * @size: bytes there
- * @xid: rdma_xid of the Call refused
+ * rpcrdma1_encode_err_chunk - write the RDMA_ERROR for everything but a bad version
+ * @buf: buffer to write to
+ * @size: bytes of @buf
+ * @xid: rdma_xid of the Call that is refused
  * @credit: the grant in force; 0 is sent as 1
  *
  * Context: any.
- * Return: the bytes written, or -EMSGSIZE.
+ * Return: number of bytes written, or -EMSGSIZE.
  *
  * See RFC 8166 4.5.2.
  */
@@ -170,7 +168,7 @@ rpcrdma1_decode_body(const void *buf, u32 len, struct rpcrdma_hdr *hdr)
 	u32 offset = RPCRDMA_FIXED_LEN;
 
 	if (hdr->hd_proc == RPCRDMA1_MSGP) {
-		/* Like RDMA_MSG behind the two words (RFC 8166 4.6.1) */
+		/* What follows the two words is like RDMA_MSG (RFC 8166 4.6.1) */
 		hdr->hd_proc = RPCRDMA1_MSG;
 		offset += RPCRDMA1_MSGP_EXTRA;
 	}
@@ -194,12 +192,12 @@ rpcrdma1_judge_call(const struct rpcrdma_hdr *hdr)
  * @buf: the message
  * @len: its bytes, as the Receive completion tells
  * @flags: %RPCRDMA1_ACCEPT_MSGP or 0
- * @hdr: OUT: the header, as far as it could be parsed; points into @buf.
- *	An accepted RDMA_MSGP shows as RDMA_MSG. Unless the message was too
- *	short, @hd_xid and @hd_vers are there for the answer.
+ * @hdr: OUT: the header, as far as it could be parsed; points into @buf. hd_proc of an
+ *	accepted RDMA_MSGP is RDMA_MSG. Unless the message was too short, @hd_xid and
+ *	@hd_vers are valid, and an answer can be sent
  *
- * Whether the chunks add up to a stream is for rpcrdma_lists_check_call(), and
- * the XID in a Position Zero chunk can be compared only once it was read.
+ * rpcrdma_lists_check_call() decides whether the chunks add up to a stream. The caller has
+ * to compare the XID in a Position Zero chunk after reading the chunk.
  *
  * Context: any. Work is bounded by @len and the limits of G-32.
  * Return: a verdict.
@@ -217,7 +215,7 @@ enum rpcrdma_verdict rpcrdma1_decode_call(const void *buf, u32 len,
 		return RPCRDMA_DISCARD_SHORT;
 	if (hdr->hd_vers != RPCRDMA_VERS_1)
 		return RPCRDMA_BAD_VERS;
-	/* These two are dropped at any length, so they need not be complete */
+	/* These two types are dropped, whether they are complete or not */
 	if (hdr->hd_proc == RPCRDMA1_DONE)
 		return RPCRDMA_DISCARD_DONE;
 	if (hdr->hd_proc == RPCRDMA1_ERROR)
@@ -242,9 +240,9 @@ rpcrdma1_decode_error(struct rpcrdma_xdr_in *in, u32 len,
 	if (!rpcrdma_xdr_get(in, &hdr->hd_err))
 		return RPCRDMA_DISCARD_SHORT;
 	/*
-	 * ERR_VERS repeats the version we sent, which is not ours to refuse
-	 * (G-11). The length tells it from the errors of other versions, which
-	 * put their code elsewhere.
+	 * ERR_VERS repeats the version that we sent, so another version must be
+	 * accepted (G-11). The length distinguishes it from errors of other
+	 * versions, which have their code elsewhere.
 	 */
 	if (!vers1 && (hdr->hd_err != RPCRDMA1_ERR_VERS ||
 		       len != RPCRDMA1_ERR_VERS_LEN))
@@ -253,7 +251,7 @@ rpcrdma1_decode_error(struct rpcrdma_xdr_in *in, u32 len,
 	    (!rpcrdma_xdr_get(in, &hdr->hd_vers_low) ||
 	     !rpcrdma_xdr_get(in, &hdr->hd_vers_high)))
 		return RPCRDMA_BAD_MSG;
-	/* An unknown code still ends the RPC that it names (G-14) */
+	/* An error with an unknown code still ends the RPC that it names (G-14) */
 	hdr->hd_length = len - in->xi_left;
 	return RPCRDMA_OK;
 }
@@ -262,9 +260,8 @@ static enum rpcrdma_verdict
 rpcrdma1_judge_reply(const struct rpcrdma_hdr *hdr)
 {
 	/*
-	 * Before anything is held against it: a Call, even a bad one, must not
-	 * be mistaken for the Reply to an RPC of ours that happens to have the
-	 * same XID (G-26).
+	 * Check this first: a Call, even a bad one, must not be mistaken for the
+	 * Reply to an RPC of ours that happens to have the same XID (G-26).
 	 */
 	if (hdr->hd_proc == RPCRDMA1_MSG && rpcrdma_form_has_msg(hdr) &&
 	    hdr->hd_rpc_type == RPCRDMA_RPC_CALL)
@@ -276,14 +273,13 @@ rpcrdma1_judge_reply(const struct rpcrdma_hdr *hdr)
  * rpcrdma1_decode_reply - parse a message received by a requester
  * @buf: the message
  * @len: its bytes, as the Receive completion tells
- * @hdr: OUT: the header, as far as it could be parsed; points into @buf.
- *	An RDMA_MSGP shows as RDMA_MSG.
+ * @hdr: OUT: the header, as far as it could be parsed; points into @buf. hd_proc of an
+ *	RDMA_MSGP is RDMA_MSG
  *
- * %RPCRDMA_OK is also returned for an RDMA_ERROR: look at @hd_proc. Of a
- * %RPCRDMA_BACKWARD_CALL only the direction is certain; the caller has yet to
- * check that its lists are empty (RFC 8167 5.3) and its two XIDs the same
- * (RFC 8166 4.5.2). What a Reply's lists claim is checked against the offer by
- * rpcrdma_lists_check_reply().
+ * %RPCRDMA_OK is also returned for an RDMA_ERROR: look at @hd_proc. For a
+ * %RPCRDMA_BACKWARD_CALL only the direction has been checked. The caller has to check that
+ * its lists are empty (RFC 8167 5.3) and that its two XIDs are the same (RFC 8166 4.5.2).
+ * rpcrdma_lists_check_reply() compares the lists of a Reply with what was offered.
  *
  * Context: any. Work is bounded by @len and the limits of G-32.
  * Return: a verdict.

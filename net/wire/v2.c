@@ -2,20 +2,20 @@
 /*
  * RPC-over-RDMA version 2 headers: Calls and Replies, and the table of types.
  *
- * As wire/v1.c does for version 1, this room decides what a message
- * may look like, as sent and as received. Chunk lists are wire/lists.c's,
- * the rules that version 1 has as well wire/form.c's, errors wire/v2_error.c's,
- * and properties wire/v2_props.c's. No state is kept; what depends on the
- * connection comes as an argument.
+ * As wire/v1.c does for version 1, this file decides what a version 2 message may look
+ * like when it is sent and when it is received. wire/lists.c handles chunk lists,
+ * wire/form.c has the rules that versions share, wire/v2_error.c handles errors, and
+ * wire/v2_props.c handles properties. No state is kept: what depends on the connection is
+ * an argument.
  *
  * A message is a prefix of five words and a header of one of the types in
  * rpcrdma2_types[]. An extension adds a row there, see
  * Documentation/extensions.rst.
  *
- * Either end of a connection may be a responder. F_RESPONSE tells which one
- * the receiver of a message is (version-two 3.2): with the flag clear it is the
- * responder, and answers what it cannot use; with the flag set it is the
- * requester, and never answers (G-12).
+ * Either end of a connection may be a responder. F_RESPONSE tells the role of the receiver
+ * of a message (version-two 3.2). If the flag is clear, the receiver is the responder, and
+ * answers a message that it cannot use with an error. If the flag is set, the receiver is
+ * the requester, and never answers (G-12).
  *
  * What a caller does
  *
@@ -26,8 +26,8 @@
  *	MSG, NOMSG	server: rpcrdma_lists_check_call(), then execute;
  *			client: give to the callback service, if there is one
  *	CONNPROP	take over hd_props if it is the first on the connection.
- *			The server answers with a CONNPROP of its own, same XID,
- *			response true; the client does not answer (G-17)
+ *			The server answers with a CONNPROP of its own, with the same
+ *			XID and @response true; the client does not answer (G-17)
  * OK at the client, BACKWARD_REPLY at the server: a response. By hd_proc:
  *	MSG, NOMSG	complete the RPC with this XID
  *	ERROR		end the RPC, or send it again, by hd_err (G-23). Version
@@ -58,15 +58,15 @@
 
 #include "xdr.h"
 
-/* What wire/form.c knows by their version 1 names */
+/* wire/form.c uses the version 1 names of these constants */
 #if RPCRDMA2_MSG != RPCRDMA1_MSG || RPCRDMA2_NOMSG != RPCRDMA1_NOMSG || \
 	RPCRDMA2_ERROR != RPCRDMA1_ERROR
 #error "the versions disagree about types they share"
 #endif
 
 /*
- * What a server takes, as long as nobody has set lower limits. The Position
- * Zero chunk uses up an entry of the Read list (G-23, G-32).
+ * What a server accepts, unless a test has set lower limits. The Position Zero chunk uses
+ * up an entry of the Read list (G-23, G-32).
  */
 const struct rpcrdma2_accept rpcrdma2_accept_forward = {
 	.ac_vers_low	= RPCRDMA_VERS_1,
@@ -78,8 +78,8 @@ const struct rpcrdma2_accept rpcrdma2_accept_forward = {
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_accept_forward);
 
 /*
- * What a client that announced BRS INLINE takes (G-24). A message of another
- * version may be a Reply for all it knows, and is not answered.
+ * What a client that announced BRS INLINE accepts (G-24). The client cannot tell whether a
+ * message of another version is a Reply, so it does not answer it.
  */
 const struct rpcrdma2_accept rpcrdma2_accept_backward = {
 	.ac_segs	= RPCRDMA_MAX_SEGS,
@@ -92,7 +92,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_accept_backward);
  * @call: the Call
  *
  * Context: any.
- * Return: bytes that rpcrdma2_encode_call() would write.
+ * Return: number of bytes that rpcrdma2_encode_call() would write.
  *
  * See version-two 8.3.
  */
@@ -114,12 +114,12 @@ static bool rpcrdma2_chunk_out_has(const struct rpcrdma_chunk_out *chunk,
 }
 
 /**
- * rpcrdma2_inv_handle_valid - may this handle be invalidated with the Reply?
+ * rpcrdma2_inv_handle_valid - check the handle that the Reply may invalidate
  * @call: a Call to be sent
  *
  * Context: any.
- * Return: false if ko_inv_handle is neither 0 nor one of the handles of this
- *	header (version-two 3.3).
+ * Return: false if ko_inv_handle is neither 0 nor a handle of this header
+ *	(version-two 3.3).
  */
 bool rpcrdma2_inv_handle_valid(const struct rpcrdma_call_out *call)
 {
@@ -141,14 +141,13 @@ bool rpcrdma2_inv_handle_valid(const struct rpcrdma_call_out *call)
 
 /**
  * rpcrdma2_encode_call - write the transport header of a Call
- * @buf: where
- * @size: bytes there
+ * @buf: buffer to write to
+ * @size: bytes of @buf
  * @call: the Call, forward or backward
  *
  * Context: any. What is in @buf after an error is unspecified.
- * Return: the bytes written; -EMSGSIZE if @size is too small; -EINVAL if
- *	@call is something that must never be sent, see
- *	rpcrdma_form_call_valid() and version-two 3.3.
+ * Return: number of bytes written; -EMSGSIZE if @size is too small; -EINVAL if
+ *	@call must never be sent, see rpcrdma_form_call_valid() and version-two 3.3.
  *
  * See version-two 3.2, 5.3.1, 5.3.2.
  */
@@ -172,7 +171,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_encode_call);
  * @lists: the lists of the Call
  *
  * Context: any.
- * Return: bytes that rpcrdma2_encode_reply() would write for that Call.
+ * Return: number of bytes that rpcrdma2_encode_reply() would write for that Call.
  */
 u32 rpcrdma2_reply_len(const struct rpcrdma_lists *lists)
 {
@@ -182,14 +181,14 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_reply_len);
 
 /**
  * rpcrdma2_encode_reply - write the transport header of a Reply
- * @buf: where; not the buffer the Call is in
- * @size: bytes there
+ * @buf: buffer to write to; not the buffer that has the Call
+ * @size: bytes of @buf
  * @reply: the Reply, forward or backward
  *
  * Context: any; the buffer the Call's lists were decoded from must still be
  *	there. What is in @buf after an error is unspecified.
- * Return: the bytes written; -EMSGSIZE if @size is too small; -EINVAL if
- *	@reply claims what cannot be, see rpcrdma_form_reply_valid().
+ * Return: number of bytes written; -EMSGSIZE if @size is too small; -EINVAL if
+ *	@reply must never be sent, see rpcrdma_form_reply_valid().
  *
  * See version-two 3.2, 5.3.1, 5.3.2; G-22.
  */
@@ -238,12 +237,12 @@ static bool rpcrdma2_lists_have(const struct rpcrdma_lists *lists, u32 handle)
 
 /**
  * rpcrdma2_decode_rpc - ht_decode of RDMA2_MSG and RDMA2_NOMSG
- * @in: in front of rdma_inv_handle, wherever that is
+ * @in: cursor in front of rdma_inv_handle, wherever that is
  * @buf: the message
- * @len: its bytes
+ * @len: length of the message in bytes
  * @hdr: IN: the prefix; OUT: handle, lists, and where they end
  *
- * Context: any. Work is bounded by @len and the limits of G-32.
+ * Context: any. The work is bounded by @len and the limits of G-32.
  * Return: a verdict.
  */
 enum rpcrdma_verdict rpcrdma2_decode_rpc(struct rpcrdma_xdr_in *in,
@@ -258,8 +257,7 @@ enum rpcrdma_verdict rpcrdma2_decode_rpc(struct rpcrdma_xdr_in *in,
 	verdict = rpcrdma_form_get_lists(buf, len, len - in->xi_left, hdr);
 	if (verdict)
 		return verdict;
-	/* G-22: it means nothing in a Reply, nor if no segment has that handle
-	 */
+	/* G-22: the handle is ignored in a Reply, and if no segment has it */
 	if (handle && !hdr->hd_response) {
 		if (rpcrdma2_lists_have(&hdr->hd_lists, handle))
 			hdr->hd_inv_handle = handle;
@@ -332,7 +330,7 @@ static const struct rpcrdma2_type rpcrdma2_types[] = {
 	{}
 };
 
-/* ERR_VERS repeats the version we sent, which is not ours to refuse (G-11). */
+/* ERR_VERS repeats the version that we sent, so another version must be accepted (G-11). */
 static bool rpcrdma2_is_err_vers(const struct rpcrdma_xdr_in *in,
 				 const struct rpcrdma_hdr *hdr)
 {
@@ -350,7 +348,7 @@ static bool rpcrdma2_is_err_vers(const struct rpcrdma_xdr_in *in,
  * rpcrdma2_decode_by - parse a message by a table of header types
  * @types: the table, which ends with a row without ht_decode
  * @buf: the message
- * @len: its bytes
+ * @len: bytes of the message
  * @flags: %RPCRDMA2_NEGOTIATING or 0
  * @accept: what is accepted if the message is a Call
  * @hdr: OUT: the header, as far as it could be parsed; points into @buf
@@ -398,16 +396,14 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_decode_by);
  * @buf: the message
  * @len: its bytes, as the Receive completion tells
  * @accept: what is accepted: %rpcrdma2_accept_forward, or less
- * @hdr: OUT: the header, as far as it could be parsed; points into @buf.
- *	Unless the message was too short, @hd_xid, @hd_vers and @hd_response are
- *	there for what has to be done about it.
+ * @hdr: OUT: the header, as far as it could be parsed; points into @buf. Unless the message
+ *	was too short, @hd_xid, @hd_vers and @hd_response are valid
  *
- * %RPCRDMA_OK is returned for Calls and for a client's CONNPROP,
- * %RPCRDMA_BACKWARD_REPLY for a Reply or an error that belongs to a backward
- * Call, and for a CONNPROP with F_RESPONSE: see the top of this file. Whether
- * the chunks of a Call add up to a stream is for rpcrdma_lists_check_call(),
- * and the RPC message in a Position Zero chunk can be looked at only once it
- * was read.
+ * %RPCRDMA_OK is returned for Calls and for a client's CONNPROP.
+ * %RPCRDMA_BACKWARD_REPLY is returned for a Reply or an error that belongs to a backward
+ * Call, and for a CONNPROP with F_RESPONSE: see the top of this file.
+ * rpcrdma_lists_check_call() decides whether the chunks of a Call add up to a stream. The
+ * caller has to check the RPC message in a Position Zero chunk after reading the chunk.
  *
  * Context: any. Work is bounded by @len and the limits of G-32.
  * Return: a verdict.
@@ -430,19 +426,16 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_decode_call);
  * @buf: the message
  * @len: its bytes, as the Receive completion tells
  * @flags: %RPCRDMA2_NEGOTIATING until the first valid answer, then 0
- * @hdr: OUT: the header, as far as it could be parsed; points into @buf.
- *	Unless the message was too short, @hd_xid and @hd_response are there for
- *	what has to be done about it.
+ * @hdr: OUT: the header, as far as it could be parsed; points into @buf. Unless the message
+ *	was too short, @hd_xid and @hd_response are valid
  *
- * %RPCRDMA_OK is returned for Replies, for errors and for the server's answer
- * to a CONNPROP, %RPCRDMA_BACKWARD_CALL for a sound backward Call without
- * chunks and for a CONNPROP the server sent of its own accord: see the top of
- * this file. What a Reply's lists claim is checked against the offer by
- * rpcrdma_lists_check_reply().
+ * %RPCRDMA_OK is returned for Replies, for errors and for the server's answer to a
+ * CONNPROP. %RPCRDMA_BACKWARD_CALL is returned for a valid backward Call without chunks and
+ * for a CONNPROP that is not an answer: see the top of this file.
+ * rpcrdma_lists_check_reply() compares the lists of a Reply with what was offered.
  *
  * Context: any. Work is bounded by @len and the limits of G-32.
- * Return: a verdict; %rpcrdma2_accept_backward goes with it to
- *	rpcrdma2_refusal().
+ * Return: a verdict. To call rpcrdma2_refusal() with it, use %rpcrdma2_accept_backward.
  *
  * See version-two 3.2, 3.3, 5; G-10 to G-12, G-17 to G-24.
  */
@@ -461,14 +454,14 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_decode_reply);
 /**
  * rpcrdma2_is_grant - does rdma_credit of a message open our window?
  * @hdr: its header, as decoded
- * @verdict: what was made of it
+ * @verdict: verdict of the decoder
  *
- * A request is no grant, and that of an error is ignored (version-two 5.3.3). A
- * CONNPROP whose properties are bad still grants (G-17). That the XID is one
- * that was waited for is for the caller to know.
+ * A request grants nothing, and the rdma_credit of an error is ignored (version-two 5.3.3).
+ * A CONNPROP with bad properties still grants (G-17). The caller has to check that it waits
+ * for a message with that XID.
  *
  * Context: any.
- * Return: true if rpcrdma_window_grant() is to be told.
+ * Return: true if the caller has to call rpcrdma_window_grant().
  *
  * See version-two 3.2, 5.3.3.
  */

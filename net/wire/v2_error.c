@@ -22,7 +22,7 @@
 
 #include "xdr.h"
 
-/* Words behind rdma_err, by code. A code that is not here brings nothing. */
+/* Number of words behind rdma_err, by code. A code that is not here has none. */
 static const u8 rpcrdma2_error_words[] = {
 	[RPCRDMA2_ERR_VERS]		= 2,
 	[RPCRDMA2_ERR_READ_CHUNKS]	= 1,
@@ -45,17 +45,17 @@ static bool rpcrdma2_error_known(u32 code)
 
 /**
  * rpcrdma2_encode_error - write an RDMA2_ERROR
- * @buf: where
- * @size: bytes there
- * @hdr: header of the message it is about; its XID and version are repeated
+ * @buf: buffer to write to
+ * @size: bytes of @buf
+ * @hdr: header of the message that is answered; its XID and version are repeated
  * @credit: the grant in force; 0 is sent as 1
- * @error: what to say
+ * @error: the error
  *
- * ERR_VERS goes out in the layout of version 1, which is the one that a peer
- * of any version can read (G-11).
+ * ERR_VERS is sent in the layout of version 1, because a peer of any version can read that
+ * (G-11).
  *
  * Context: any.
- * Return: the bytes written; -EMSGSIZE if @size is too small; -EINVAL if @hdr
+ * Return: number of bytes written; -EMSGSIZE if @size is too small; -EINVAL if @hdr
  *	is a response, which is never answered (G-12).
  *
  * See version-two 3.2, 5.3.3.
@@ -83,14 +83,14 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_encode_error);
 
 /**
  * rpcrdma2_decode_error - ht_decode of RDMA2_ERROR
- * @in: behind the prefix
+ * @in: cursor behind the prefix
  * @buf: the message
- * @len: its bytes
+ * @len: bytes of the message
  * @hdr: IN: the prefix; OUT: the error
  *
  * Context: any.
- * Return: a verdict; %RPCRDMA_BAD_MSG if the payload of the code is not there
- *	or there is more, which still ends what waits for the XID (G-14).
+ * Return: a verdict; %RPCRDMA_BAD_MSG if the error does not have exactly the words of its
+ *	code. It still ends the RPC that waits for the XID (G-14).
  */
 enum rpcrdma_verdict rpcrdma2_decode_error(struct rpcrdma_xdr_in *in,
 					   const void *buf, u32 len,
@@ -110,7 +110,7 @@ enum rpcrdma_verdict rpcrdma2_decode_error(struct rpcrdma_xdr_in *in,
 		hdr->hd_vers_high = hdr->hd_err_arg[1];
 	}
 	hdr->hd_length = len - in->xi_left;
-	/* The body of an unknown error code cannot be judged (G-14) */
+	/* The words behind an unknown error code cannot be checked (G-14) */
 	return in->xi_left && rpcrdma2_error_known(hdr->hd_err) ?
 	       RPCRDMA_BAD_MSG : RPCRDMA_OK;
 }
@@ -118,17 +118,18 @@ enum rpcrdma_verdict rpcrdma2_decode_error(struct rpcrdma_xdr_in *in,
 /**
  * rpcrdma2_decode_v1_error - is this an error in the layout of version 1?
  * @buf: the message, whose type is RDMA_ERROR
- * @len: its bytes
+ * @len: bytes of the message
  * @flags: %RPCRDMA2_NEGOTIATING or 0
  * @hdr: IN: the fixed words; OUT: the error, if true is returned
  *
- * Those have no rdma_flags, and the word in its place cannot tell, because
- * ERR_VERS is 1 as F_RESPONSE is. The length can, but for ERR_VERS with a
- * lowest version of 4, 5, 6 or 8: that could as well be that version 2 error.
- * It is not as long as we negotiate: a CONNPROP provokes none of them.
+ * An error of version 1 has its code where version 2 has rdma_flags. That word does not tell
+ * the layout, because ERR_VERS and F_RESPONSE are both 1. The length does, with one
+ * exception: a version 1 ERR_VERS whose lowest version is 4, 5, 6 or 8 could also be the
+ * version 2 error with that code. During negotiation it is a version 1 error, because a
+ * CONNPROP causes none of those version 2 errors.
  *
  * Context: any.
- * Return: false if it has to be taken for a version 2 message.
+ * Return: false if it is to be decoded as a version 2 message.
  *
  * See version-two 5.3.3; G-11.
  */
@@ -164,9 +165,9 @@ bool rpcrdma2_decode_v1_error(const u8 *buf, u32 len, unsigned int flags,
 	return true;
 }
 
-/* The least that a Reply chunk has to hold if it replaces all Write chunks.
- * What surrounds their results is known only once there are results. A guess
- * that is too high could make a requester give up that has just enough room.
+/* The bytes that a Reply chunk needs at least if it replaces all Write chunks. The size of
+ * the rest of the Reply is not known before there are results. A guess must not be too
+ * high: the requester might give up although it has enough room.
  */
 static u32 rpcrdma2_writes_len(const struct rpcrdma_lists *lists)
 {
@@ -192,10 +193,10 @@ static void rpcrdma2_refuse_writes(const struct rpcrdma_hdr *hdr,
 }
 
 /**
- * rpcrdma2_refusal - what to answer to a message that cannot be used
- * @hdr: its header, as decoded
- * @verdict: what is wrong with it; also one of rpcrdma_lists_check_call()
- * @accept: what it was decoded with
+ * rpcrdma2_refusal - choose the error to send for a message that cannot be used
+ * @hdr: header of the message, as decoded
+ * @verdict: what is wrong with it; may also be one of rpcrdma_lists_check_call()
+ * @accept: limits that it was decoded with
  * @error: OUT: the error to send, if true is returned
  *
  * Context: any.
@@ -214,9 +215,9 @@ bool rpcrdma2_refusal(const struct rpcrdma_hdr *hdr,
 
 	if (hdr->hd_response)
 		return false;
-	/* A backward Call has no chunks at all. Its decoder may stop before the
-	 * rules of rpcrdma2_judge_chunks() are applied; they are the same here
-	 * (version-two 5.3.3).
+	/* A backward Call has no chunks at all. The decoder may stop before
+	 * rpcrdma2_judge_chunks(), so apply the same rule here (version-two
+	 * 5.3.3).
 	 */
 	if (accept->ac_inline_only && (verdict == RPCRDMA_MANY_WRITES ||
 				       verdict == RPCRDMA_MANY_SEGS)) {
@@ -252,7 +253,9 @@ bool rpcrdma2_refusal(const struct rpcrdma_hdr *hdr,
 		error->er_arg[0] = accept->ac_segs;
 		return true;
 	case RPCRDMA_BAD_COUNT:
-		/* Within our limits, and yet more than we can do */
+		/* The Call keeps to the limits that we announce, but we cannot
+		 * execute it
+		 */
 		error->er_code = RPCRDMA2_ERR_SYSTEM;
 		return true;
 	case RPCRDMA_BAD_GROUP:
@@ -268,12 +271,12 @@ bool rpcrdma2_refusal(const struct rpcrdma_hdr *hdr,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_refusal);
 
 /**
- * rpcrdma2_fallback_vers - which version to go on with after an ERR_VERS
+ * rpcrdma2_fallback_vers - choose the version to go on with after an ERR_VERS
  * @hdr: header of the error, which answers a version 2 message
  *
  * Context: any.
- * Return: a version that the peer speaks and we do, other than the refused
- *	one; 0 if there is none: give up the connection (version-two 7.2).
+ * Return: a version that both sides speak, other than the refused one; 0 if there is none,
+ *	and then the connection has to be closed (version-two 7.2).
  */
 u32 rpcrdma2_fallback_vers(const struct rpcrdma_hdr *hdr)
 {

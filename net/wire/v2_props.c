@@ -3,8 +3,8 @@
  * RPC-over-RDMA version 2 properties: the table of them, their defaults, and
  * the message that announces them.
  *
- * A part of wire/v2.c: read that file's opening comment first. It stands below
- * form.c, because every decoded header has properties, if only the defaults.
+ * A part of wire/v2.c: read that file's opening comment first. wire/form.c calls this
+ * file, because every decoded header has properties, at least the defaults.
  *
  * Layouts: Documentation/wire.rst;
  * draft-cel-nfsv4-rpcrdma-version-two-09 section 4.
@@ -31,8 +31,8 @@
 #define RPCRDMA2_RTX_SEG_HIGH	65536u
 
 /*
- * A property set, one row per property of one word, by enum rpcrdma2_prop. RTX
- * has more, and functions of its own.
+ * The properties of one word, one row for each member of enum rpcrdma2_prop. The property
+ * RTX has several words, and functions of its own.
  */
 static const struct {
 	u32	which;
@@ -51,7 +51,7 @@ static const struct {
 };
 
 /**
- * rpcrdma2_props_default - what holds as long as nothing is announced
+ * rpcrdma2_props_default - get the properties of a peer that has announced none
  * @props: OUT: the defaults
  *
  * Context: any.
@@ -128,17 +128,17 @@ static void rpcrdma2_put_rtx(struct rpcrdma_xdr_out *out,
 
 /**
  * rpcrdma2_encode_connprop - write an RDMA2_CONNPROP
- * @buf: where
- * @size: bytes there
- * @xid: of our choice; in an answer, that of the CONNPROP answered
- * @credit: credits requested; in an answer, granted; 0 is sent as 1
- * @response: it is an answer
- * @props: all our properties, also those with default values (version-two
- *	5.3.4); but RTX is left out if it is all zero
+ * @buf: buffer to write to
+ * @size: bytes of @buf
+ * @xid: in an answer, the XID of the CONNPROP that is answered; otherwise any XID
+ * @credit: in an answer, credits granted; otherwise, credits requested; 0 is sent as 1
+ * @response: the message is an answer
+ * @props: all our properties, including those with default values (version-two 5.3.4);
+ *	RTX is left out if it is all zero
  *
  * Context: any. What is in @buf after an error is unspecified.
- * Return: the bytes written, far below %RPCRDMA2_CONNPROP_MAX; -EMSGSIZE if
- *	@size is too small; -EINVAL if a value is not one the peer may accept.
+ * Return: number of bytes written, far below %RPCRDMA2_CONNPROP_MAX; -EMSGSIZE if
+ *	@size is too small; -EINVAL if the peer must not accept a value.
  *
  * See version-two 5.3.4, 7; G-10.
  */
@@ -215,7 +215,7 @@ static bool rpcrdma2_get_prop(struct rpcrdma_xdr_in *in,
 	if (!rpcrdma_xdr_get(in, &which) || !rpcrdma_xdr_get(in, &len))
 		return false;
 	data = *in;
-	/* A property has to be complete, known or not (version-two 4.1) */
+	/* Even an unknown property has to be complete (version-two 4.1) */
 	pad = (RPCRDMA_WORD_LEN - len % RPCRDMA_WORD_LEN) % RPCRDMA_WORD_LEN;
 	if (!rpcrdma_xdr_skip(in, len) || !rpcrdma_xdr_skip(in, pad))
 		return false;
@@ -237,10 +237,10 @@ static bool rpcrdma2_get_prop(struct rpcrdma_xdr_in *in,
 
 /**
  * rpcrdma2_decode_connprop - ht_decode of RDMA2_CONNPROP
- * @in: behind the prefix
+ * @in: cursor behind the prefix
  * @buf: the message
- * @len: its bytes
- * @hdr: IN: the prefix; OUT: the properties, all defaults if the set is bad
+ * @len: bytes of the message
+ * @hdr: IN: the prefix; OUT: the properties; if the set is bad, all have default values
  *
  * Context: any.
  * Return: %RPCRDMA_OK or %RPCRDMA_BAD_PROP.
@@ -254,14 +254,14 @@ enum rpcrdma_verdict rpcrdma2_decode_connprop(struct rpcrdma_xdr_in *in,
 	u32 i, count;
 	bool good;
 
-	/* Each takes some bytes, so the walk ends even if the count is too
-	 * large
+	/* Every property takes some bytes, so the loop ends even if the count is
+	 * too large
 	 */
 	good = rpcrdma_xdr_get(in, &count);
 	for (i = 0; good && i < count; i++)
 		good = rpcrdma2_get_prop(in, &hdr->hd_props);
 	if (!good || in->xi_left || !rpcrdma2_rtx_valid(&hdr->hd_props)) {
-		/* None of a bad set is used (G-18) */
+		/* A bad set is not used at all (G-18) */
 		rpcrdma2_props_default(&hdr->hd_props);
 		return RPCRDMA_BAD_PROP;
 	}

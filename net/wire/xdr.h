@@ -2,10 +2,9 @@
 /*
  * Bounded reading and writing of XDR words, for net/wire only.
  *
- * A cursor never moves past the bytes it was given, so the files that use it
- * contain no pointer arithmetic that a peer's numbers could lead astray.
- * Buffers may have any alignment: a header behind a message that somebody
- * else framed need not begin on a word.
+ * A cursor never moves past the bytes that it was given. So the files that use cursors have
+ * no pointer arithmetic on numbers that a peer has sent. Buffers may have any alignment: a
+ * header that follows another message need not be aligned to a word.
  */
 #ifndef RPCRDMA_NET_WIRE_XDR_H
 #define RPCRDMA_NET_WIRE_XDR_H
@@ -32,7 +31,7 @@ struct rpcrdma_xdr_in {
  * struct rpcrdma_xdr_out - what is left to write
  * @xo_pos: the next byte
  * @xo_left: bytes from there to the end of the buffer
- * @xo_full: there was no room for a word, and so there is none for any behind it
+ * @xo_full: there was no room for a word; no later word is written either
  */
 struct rpcrdma_xdr_out {
 	u8		*xo_pos;
@@ -59,7 +58,7 @@ static inline bool rpcrdma_xdr_get(struct rpcrdma_xdr_in *in, u32 *value)
 	return true;
 }
 
-/* At the end, rpcrdma_xdr_done() tells whether all words had room. */
+/* rpcrdma_xdr_done() returns whether all words had room. */
 static inline void rpcrdma_xdr_put(struct rpcrdma_xdr_out *out, u32 value)
 {
 	if (out->xo_left < RPCRDMA_WORD_LEN) {
@@ -71,13 +70,13 @@ static inline void rpcrdma_xdr_put(struct rpcrdma_xdr_out *out, u32 value)
 	out->xo_left -= RPCRDMA_WORD_LEN;
 }
 
-/* Returns the bytes written to a buffer of @size, or -EMSGSIZE. */
+/* Returns the number of bytes written to a buffer of @size bytes, or -EMSGSIZE. */
 static inline int rpcrdma_xdr_done(const struct rpcrdma_xdr_out *out, u32 size)
 {
 	return out->xo_full ? -EMSGSIZE : (int)(size - out->xo_left);
 }
 
-/* Sets the lists of a header that has none, or whose lists were not reached. */
+/* Set empty lists, for a header that has none or that was not decoded so far. */
 static inline void rpcrdma_lists_clear(struct rpcrdma_lists *lists)
 {
 	static const struct rpcrdma_chunk none;
@@ -132,9 +131,9 @@ static inline void rpcrdma2_put_prefix(struct rpcrdma_xdr_out *out, u32 xid,
 /**
  * struct rpcrdma2_type - one version 2 header type
  * @ht_type: rdma_htype
- * @ht_decode: parse what follows the prefix; @hdr has the prefix, and @in is
- *	behind it
- * @ht_judge: does a header that could be parsed make sense? NULL: always
+ * @ht_decode: parses what follows the prefix. @hdr has the prefix, and @in points behind it
+ * @ht_judge: checks whether a header that could be parsed makes sense; NULL if it always
+ *	does
  *
  * The last row of a table has no @ht_decode.
  */
