@@ -285,6 +285,9 @@ struct xprt_rdma_stats {
  * @xr_props_heard: the server has announced its properties
  * @xr_fell_back: the server has refused version 2 on this connection
  * @xr_no_long: the server has refused RDMA2_NOMSG on this connection
+ * @xr_no_reply_groups: the server has not sent a Reply in the Receives that a Call offered,
+ *	and has executed the Call. NFSv4.1 repeats that as a new RPC, so no Call on this
+ *	connection offers any again
  * @xr_sends: all Sends, an array of @xr_nsends
  * @xr_nsends: how many
  * @xr_unsignaled: Sends since the last one that asked for a completion, under
@@ -342,6 +345,7 @@ struct xprt_rdma {
 	bool				xr_props_heard;
 	bool				xr_fell_back;
 	bool				xr_no_long;
+	bool				xr_no_reply_groups;
 	struct xprt_rdma_send		*xr_sends;
 	u32				xr_nsends;
 	u32				xr_unsignaled;
