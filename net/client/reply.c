@@ -577,8 +577,8 @@ void xprt_rdma_reply_receive(struct rpcrdma_conn *conn,
 		rpcrdma_count(client_bad_versions);
 		if (!rpcrdma_vers_marks_responses(xr->xr_vers))
 			break;
-		/* In an unknown version, the mark that tells who has chosen the XID
-		 * cannot be read.
+		/* In an unknown version, F_RESPONSE cannot be read. So nobody knows
+		 * which side has chosen the XID.
 		 */
 		trace_xprt_rdma_discard(&hdr, verdict);
 		goto out_stray;

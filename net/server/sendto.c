@@ -339,8 +339,8 @@ int svc_rdma_sendto(struct svc_rqst *rqstp)
 
 	if (rc == -EMSGSIZE) {
 		rpcrdma_count(server_reply_too_large);
-		/* The Reply takes more work requests than the send queue has, or its
-		 * lengths do not fit together
+		/* Without a more precise error, the Reply takes more work requests
+		 * than the send queue has, or its lengths do not fit together.
 		 */
 		if (!call->sc_error.er_code)
 			call->sc_error.er_code = RPCRDMA2_ERR_SYSTEM;

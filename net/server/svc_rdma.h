@@ -509,8 +509,8 @@ static inline bool svc_rdma_family_is_ip(const struct sockaddr *sa)
 
 extern struct srcu_struct svc_rdma_srcu;
 
-/* The verbs end of a connection stays open from here to the end of the block. sparse
- * cannot follow guard().
+/* After svc_rdma_inside(), check svc_rdma_is_down(). If the connection is not down, its
+ * verbs end stays open to the end of the block. sparse cannot follow guard().
  */
 #ifdef __CHECKER__
 #define svc_rdma_inside() do { } while (0)
