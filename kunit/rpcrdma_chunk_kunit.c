@@ -750,7 +750,7 @@ static void rpcrdma_chunk_handles_behind_the_last(struct kunit *test)
 
 #define RPCRDMA_GAPS_LEN	400u
 
-/* Make up payloads. @gone has a flag for each byte of the stream that leaves it. */
+/* Make up payloads. Set @gone[i] to 1 if byte i leaves the stream, and to 0 if it stays. */
 static u32 rpcrdma_gaps_make(struct rpcrdma_kunit *fx, u8 *gone, u32 len,
 			     struct rpcrdma_payload *payloads, u32 max)
 {
@@ -844,8 +844,9 @@ static void rpcrdma_chunk_gap_before_the_last_payload(struct kunit *test)
 							  &length));
 }
 
-/* What a Reply returns to an offer of Write chunks { 1000, 1000 } and { 500 }, and of a
- * Reply chunk { 2000, 3 }
+/* The chunks that a Reply returns, and the expected result. The Call may offer two Write
+ * chunks, with segments of { 1000, 1000 } and { 500 } bytes, and a Reply chunk with
+ * segments of { 2000, 3 } bytes.
  */
 struct rpcrdma_chunk_back_case {
 	const char		*desc;

@@ -238,7 +238,7 @@ enum rpcrdma_verdict rpcrdma_kunit_decode_lists(struct rpcrdma_kunit *fx,
 {
 	void *copy = rpcrdma_kunit_exact(fx, fx->kf_buf, fx->kf_len);
 
-	/* Show members that the decoder does not set */
+	/* A test must notice a member that the decoder does not set */
 	memset(&fx->kf_lists, 0xee, sizeof(fx->kf_lists));
 	return rpcrdma_wire_decode_lists(copy, fx->kf_len, offset,
 					 &fx->kf_lists);
@@ -258,7 +258,7 @@ enum rpcrdma_verdict rpcrdma_kunit_decode_call(struct rpcrdma_kunit *fx,
 					       const void *data, u32 len,
 					       unsigned int flags)
 {
-	/* Show members that the decoder does not set */
+	/* A test must notice a member that the decoder does not set */
 	memset(&fx->kf_hdr, 0xee, sizeof(fx->kf_hdr));
 	return rpcrdma1_decode_call(rpcrdma_kunit_exact(fx, data, len), len,
 				    flags, &fx->kf_hdr);

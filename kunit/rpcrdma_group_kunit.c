@@ -1101,6 +1101,36 @@ static void rpcrdma_group_next_ones(struct kunit *test)
 					    RPCRDMA_GROUP_KEEP);
 }
 
+/*
+ * A part that was no multiple of a segment is the last one, also if a transmission without
+ * data is in between.
+ *
+ * Covers: RTX-59
+ */
+static void rpcrdma_group_ends_with_a_rest(struct kunit *test)
+{
+	struct rpcrdma2_transmission first = {
+		.tx_first = true, .tx_count = 3, .tx_stream = 24, .tx_here = 8,
+		.tx_replies = 1, .tx_data = 256, .tx_len = 256 + 100,
+	};
+	struct rpcrdma2_transmission between = {
+		.tx_number = 1, .tx_offset = 8, .tx_here = 8, .tx_len = 36 + 8,
+	};
+	struct rpcrdma2_transmission more = {
+		.tx_number = 2, .tx_offset = 16, .tx_here = 8, .tx_data = 256,
+		.tx_len = 256 + 512,
+	};
+	struct rpcrdma_group_run run;
+
+	rpcrdma_group_begin(&run, test, &rpcrdma_group_small);
+	KUNIT_ASSERT_EQ(test, rpcrdma_group_arrive(&run, &first),
+			RPCRDMA_GROUP_KEEP);
+	KUNIT_ASSERT_EQ(test, rpcrdma_group_arrive(&run, &between),
+			RPCRDMA_GROUP_KEEP);
+	KUNIT_EXPECT_EQ(test, rpcrdma_group_arrive(&run, &more),
+			RPCRDMA_GROUP_RETURN);
+}
+
 /* Covers: RTX-41 RTX-59 */
 static void rpcrdma_group_judges(struct kunit *test)
 {
@@ -1768,6 +1798,7 @@ static struct kunit_case rpcrdma_group_cases[] = {
 			 rpcrdma_group_first_gen_params),
 	KUNIT_CASE_PARAM(rpcrdma_group_next_ones,
 			 rpcrdma_group_next_gen_params),
+	KUNIT_CASE(rpcrdma_group_ends_with_a_rest),
 	KUNIT_CASE(rpcrdma_group_judges),
 	KUNIT_CASE_PARAM(rpcrdma_group_grid, rpcrdma_group_grid_gen_params),
 	KUNIT_CASE(rpcrdma_group_all_streams),

@@ -366,7 +366,7 @@ static void rpcrdma_plan_examples_v2(struct kunit *test)
 	rpcrdma_plan_check(test, 8);
 }
 
-/* A plan keeps to what errors of version 2 forbid.
+/* A plan does not use what errors of version 2 have forbidden.
  * Covers: V2-ERR-10 V2-ERR-12 V2-ERR-15 V2-ERR-17 G-23
  */
 static void rpcrdma_plan_retried(struct kunit *test)

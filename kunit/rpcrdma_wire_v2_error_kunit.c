@@ -146,7 +146,9 @@ static void rpcrdma_v2_decode_error_vectors(struct kunit *test)
 	u32 flags;
 
 	for (flags = 0; flags <= RPCRDMA2_NEGOTIATING; flags++) {
-		/* Four of the errors cannot arrive before a Call was sent */
+		/* Before a Call was sent, four of the errors would be taken for
+		 * an ERR_VERS of version 1
+		 */
 		if (flags && vec->ve_len == 28 && !param->old)
 			continue;
 		KUNIT_ASSERT_EQ(test, rpcrdma_kunit_client2(fx, vec->ve_data,

@@ -13,7 +13,8 @@
  * struct rpcrdma_retry - what earlier errors require of an RPC's next Call
  * @ry_tried: bit N is set if the remedy for error code N has been used up
  * @ry_segs: maximum number of segments in a chunk; 0 if there is no limit
- * @ry_write_len: size in bytes that the Write chunk must have; 0 for the estimated size
+ * @ry_write_len: the Write chunk must have at least this many bytes; 0 if there is no
+ *	minimum
  * @ry_no_read: use no Read chunk: a Call that is not inline is a Long Call
  * @ry_no_write: use no Write chunk: a Reply that is not inline is a Long Reply
  * @ry_reply_chunk: provide a Reply chunk of the largest possible size

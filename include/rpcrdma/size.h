@@ -103,7 +103,7 @@ struct rpcrdma_client_sizes {
 
 /**
  * struct rpcrdma_server_sizes - resources of a server connection
- * @sz_requests: maximum number of Calls in progress, which is the credit value granted
+ * @sz_requests: maximum number of Calls in progress: the largest credit value granted
  * @sz_bc_requests: maximum number of callbacks in flight
  * @sz_send_sges: number of SGEs per Send, RDMA Write and RDMA Read
  * @sz_read_mrs: number of memory regions for RDMA Reads; 0 if these need none

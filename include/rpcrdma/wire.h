@@ -266,8 +266,10 @@ struct rpcrdma_hdr {
  * @RPCRDMA_DISCARD_SHORT: too short to trust any field: drop, no answer (G-10)
  * @RPCRDMA_DISCARD_DONE: RDMA_DONE: drop (RFC 8166 4.6.2)
  * @RPCRDMA_DISCARD_ERROR: RDMA_ERROR at a responder: drop (RFC 8166 4.2.4)
- * @RPCRDMA_BACKWARD_CALL: a Call for the callback service, received by a client
- * @RPCRDMA_BACKWARD_REPLY: a Reply to a callback, received by a server
+ * @RPCRDMA_BACKWARD_CALL: a client received a Call for the callback service; version 2:
+ *	or a CONNPROP that is not an answer
+ * @RPCRDMA_BACKWARD_REPLY: a server received a Reply to a callback; version 2: or any
+ *	other response, which is an error or the answer to a CONNPROP
  * @RPCRDMA_BAD_VERS: version not supported: answer ERR_VERS (RFC 8166 4.5.1)
  * @RPCRDMA_BAD_PROC: unknown rdma_proc or rdma_htype
  * @RPCRDMA_BAD_LIST: a list is truncated, or a presence word is not 0 or 1
@@ -292,8 +294,8 @@ struct rpcrdma_hdr {
  * with ERR_CHUNK. A requester ends the RPC with an error if it knows the XID (G-12).
  *
  * Version 2: if the verdict is %RPCRDMA_BAD_VERS or a later one, rpcrdma2_refusal()
- * determines the answer. If there is none, the message is a response, and the RPC that
- * waits for its XID ends with an error.
+ * determines the answer. If there is none, the message is a response, and the RPC with its
+ * XID ends with an error; but a client drops a message with %RPCRDMA_BAD_VERS.
  */
 enum rpcrdma_verdict {
 	RPCRDMA_OK = 0,

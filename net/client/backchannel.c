@@ -100,7 +100,7 @@ size_t xprt_rdma_bc_maxpayload(struct rpc_xprt *xprt)
 }
 
 /**
- * xprt_rdma_bc_num_slots - tell how many callbacks can be in progress at once
+ * xprt_rdma_bc_num_slots - tell how many callbacks the server may have in flight
  * @xprt: transport
  *
  * Context: any.

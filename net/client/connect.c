@@ -216,10 +216,10 @@ static int xprt_rdma_open_port(struct xprt_rdma *xr)
 	}
 }
 
-/* Connects with version 2 or, if the server fails with that, with version 1 at once. If
- * version 1 fails, too, the version was not the reason, and xr_v1_only is cleared. If an
- * earlier connection has set xr_v1_only, it stays set (G-20). But if the server has
- * spoken version 2 before, version 2 is tried once more.
+/* Connects with version 2. If negotiation fails and sets xr_v1_only, connects with version
+ * 1 at once. If that fails too, the version was not the reason, and xr_v1_only is cleared.
+ * If xr_v1_only was already set, only version 1 is tried, and xr_v1_only stays set (G-20).
+ * But if the server has spoken version 2 before, xr_v1_only is cleared at first, once.
  */
 static int xprt_rdma_open_any(struct xprt_rdma *xr)
 {
@@ -391,7 +391,8 @@ void xprt_rdma_inject_disconnect(struct rpc_xprt *xprt)
  * @connect_timeout: maximum duration of one attempt in jiffies
  * @reconnect_timeout: maximum delay between two attempts in jiffies
  *
- * A timeout that is already shorter is not changed.
+ * A timeout that is already shorter is not changed. If the first one is changed,
+ * xprt->timeout gets the same value, but at least 10 seconds.
  *
  * Context: process.
  */

@@ -58,6 +58,8 @@ static void xprt_rdma_group_bounds(struct xprt_rdma *xr,
 	rtx->px_peer = xr->xr_conn.cn_rtx;
 	rtx->px_more = most.ex_credits;
 	rtx->px_spare = xr->xr_spare ? most.ex_recvs : xr->xr_spare_max;
+	if (unlikely(READ_ONCE(xr->xr_no_reply_groups)))
+		rtx->px_spare = 0;
 	rtx->px_long_max = READ_ONCE(xprt_rdma_rtx_long_max);
 	rtx->px_stream_max = READ_ONCE(xprt_rdma_rtx_stream_max);
 }

@@ -461,5 +461,8 @@ bool xprt_rdma_marshal_retry(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	if (hdr->hd_err == RPCRDMA2_ERR_REPLY_RESOURCE &&
 	    args.rg_reply == RPCRDMA_REPLY_INLINE)
 		xprt_rdma_marshal_learn(xr, hdr->hd_err_arg[0]);
+	if (hdr->hd_err == RPCRDMA2_ERR_REPLY_RESOURCE &&
+	    args.rg_reply == RPCRDMA_REPLY_GROUP)
+		WRITE_ONCE(xr->xr_no_reply_groups, true);
 	return true;
 }

@@ -57,7 +57,9 @@ MODULE_PARM_DESC(rdma_rtx,
 /* Maximum time for a server to answer the first message (G-20) */
 #define XPRT_RDMA_NEGOTIATE_TIMEOUT	(5 * HZ)
 
-/* Size in bytes of the largest message that a peer may send before it knows our limits */
+/* Version 2: the largest message, in bytes, that a peer may send before it knows our
+ * limits. It is also the reduced size of Receives when memory is short.
+ */
 #define XPRT_RDMA_NEGOTIATE_DEFAULT	4096u
 
 /**

@@ -19,7 +19,7 @@
 
 /**
  * xprt_rdma_recv_limit - limit the memory that a new connection's Receives pin
- * @xr: transport whose connection has queues, and whose version is not settled
+ * @xr: transport whose connection has queues; before xprt_rdma_negotiate()
  *
  * If the limit does not allow cz_recvs Receives, fewer credits are requested.
  *

@@ -465,7 +465,8 @@ static void xprt_rdma_reply_handle(struct xprt_rdma *xr,
 	if (!req) {
 		rpcrdma_count(client_unknown_xids);
 		trace_xprt_rdma_unknown_xid(hdr, verdict);
-		if (verdict == RPCRDMA_OK)
+		/* A group had all of its credits, whatever it said. */
+		if (verdict == RPCRDMA_OK || rpcrdma_msg_is_group(msg))
 			late = xprt_rdma_credit_late_reply(xr, hdr->hd_xid);
 		/* A late Reply may invalidate a handle: the server may not know yet
 		 * that the RPC was given up.
@@ -578,8 +579,8 @@ void xprt_rdma_reply_receive(struct rpcrdma_conn *conn,
 		rpcrdma_count(client_bad_versions);
 		if (!rpcrdma_vers_marks_responses(xr->xr_vers))
 			break;
-		/* In an unknown version, the mark that tells who has chosen the XID
-		 * cannot be read.
+		/* In an unknown version, F_RESPONSE cannot be read. So nobody knows
+		 * which side has chosen the XID.
 		 */
 		trace_xprt_rdma_discard(&hdr, verdict);
 		goto out_stray;

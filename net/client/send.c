@@ -502,6 +502,16 @@ void xprt_rdma_send_put(struct xprt_rdma_send *send)
 	xprt_rdma_send_wake(xr);
 }
 
+/* There was no memory for a larger buffer. The next group may find better Sends. */
+static void xprt_rdma_send_put_last(struct xprt_rdma_send *send)
+{
+	struct xprt_rdma *xr = xprt_rdma_send_xr(send);
+
+	spin_lock(&xr->xr_send_lock);
+	list_add_tail(&send->sn_send.sd_list, &xr->xr_send_free);
+	spin_unlock(&xr->xr_send_lock);
+}
+
 /**
  * xprt_rdma_send_fits - report whether a group would be posted at once
  * @xr: transport, send lock held
@@ -548,7 +558,7 @@ int xprt_rdma_send_get_more(struct xprt_rdma_send *first, u32 count, u32 size)
 		if (rc)
 			return rc;
 		if (send->sn_send.sd_buf.bf_size < size) {
-			xprt_rdma_send_put(send);
+			xprt_rdma_send_put_last(send);
 			return -ENOBUFS;
 		}
 		send->sn_send.sd_slots = 1;

@@ -300,6 +300,9 @@ struct xprt_rdma_stats {
  * @xr_props_heard: the server has announced its properties
  * @xr_fell_back: the server has refused version 2 on this connection
  * @xr_no_long: the server has refused RDMA2_NOMSG on this connection
+ * @xr_no_reply_groups: the server has executed a Call and could not send the Reply in the
+ *	Receives that the Call offered. NFSv4.1 repeats such a Call as a new RPC, so no
+ *	Call on this connection offers Receives again.
  * @xr_write_max: number of bytes in the largest item that is better sent than fetched by
  *	RDMA Read, if there are credits for it; 0 if no item is. Written by completion
  *	handlers.
@@ -361,6 +364,7 @@ struct xprt_rdma {
 	bool				xr_props_heard;
 	bool				xr_fell_back;
 	bool				xr_no_long;
+	bool				xr_no_reply_groups;
 	u32				xr_write_max;
 	struct xprt_rdma_send		*xr_sends;
 	u32				xr_nsends;

@@ -287,7 +287,9 @@ bool rpcrdma_head_ends_well(u32 position, const void *msg, u32 len,
 	position = min(position, len);
 	if (position > max_head)
 		return false;
-	/* Skip credential and verifier; @end never passes @position */
+	/* Skip credential and verifier. Fail if they do not end at or before
+	 * @position.
+	 */
 	for (i = 0; i < 2; i++) {
 		if (position < end || position - end < RPCRDMA_RPC_AUTH)
 			return false;
@@ -523,7 +525,7 @@ rpcrdma_chunk_check_returned(const struct rpcrdma_lists *lists,
 
 /**
  * rpcrdma_lists_check_reply - compare a Reply's lists with what was offered
- * @hdr: the Reply, for which rpcrdma1_decode_reply() returned %RPCRDMA_OK
+ * @hdr: the Reply, for which the decoder of its version returned %RPCRDMA_OK
  * @writes: the Write list of the Call
  * @nwrites: number of chunks in @writes
  * @reply: the Reply chunk of the Call, or NULL

@@ -138,7 +138,8 @@ static void rpcrdma_group_add(struct rpcrdma_group *group,
 	group->gr_number++;
 	group->gr_here += tx->tx_here;
 	group->gr_data += part;
-	group->gr_ragged = part && part % limits->gl_ours.xp_seg;
+	if (part)
+		group->gr_ragged = part % limits->gl_ours.xp_seg;
 }
 
 static void rpcrdma_group_end(struct rpcrdma_group *group,

@@ -137,7 +137,9 @@ void rpcrdma_props_limits(const struct rpcrdma_cm_private *ours,
 				     peer.cp_send_size);
 	limits->lm_peer_recv = peer.cp_recv_size;
 	limits->lm_hdr_extra = 0;
-	/* G-24: callbacks have no chunks, and need an upper layer that takes them */
+	/* Version 1 has no BRS. Assume that callbacks without chunks are accepted
+	 * (G-24).
+	 */
 	limits->lm_brs = RPCRDMA2_BRS_INLINE;
 	limits->lm_our_brs = RPCRDMA2_BRS_INLINE;
 	limits->lm_remote_inv = ours->cp_remote_inv && peer.cp_remote_inv;
@@ -146,14 +148,15 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_props_limits);
 
 /**
  * rpcrdma2_props_limits - compute the limits of a version 2 connection
- * @ours: our side: the largest Send we make; the size of our Receives, as
- *	announced with RBSIZ; whether our device invalidates and is invalidated
+ * @ours: our side: the largest Send that we make; the size of our Receives, as announced
+ *	with RBSIZ; whether we support remote invalidation
  * @peer: properties of the peer; NULL if it announced none, and then the defaults hold
  *	(version-two 5.3.4)
  * @limits: OUT: the limits of this connection, seen from our side
  *
  * Whatever the peer announces, we send no more than fits our buffers (version-two 11.1;
- * G-18). We take part in remote invalidation if our device can (version-two 8.4).
+ * G-18). Remote invalidation is used if we support it; no property of the peer matters
+ * (version-two 8.4).
  *
  * Context: any.
  */

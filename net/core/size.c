@@ -59,7 +59,7 @@
 /* An RDMA Read to a region takes a registration, the Read, and an invalidation */
 #define RPCRDMA_WRS_PER_READ_MR		(RPCRDMA_WRS_PER_MR + 1u)
 
-/* On the wire, every connection manager sends the ORD in one byte */
+/* The interface of the connection manager has one byte for the ORD */
 #define RPCRDMA_ORD_MAX			255u
 
 static u32 rpcrdma_size_room(u32 limit, u64 taken)
@@ -376,7 +376,7 @@ int rpcrdma_size_server(const struct rpcrdma_device_caps *caps,
 		return -EOPNOTSUPP;
 	/* Receives are promised to the client, but Calls can wait for room in
 	 * the send queue. So a short send queue costs no credits (RFC 8166
-	 * 3.3.1), as long as the largest Call fits.
+	 * 3.3.1), as long as an ordinary Call of the largest size fits.
 	 */
 	sq_least = sq_spare + 1;
 	if (caps->dc_read_mrs)

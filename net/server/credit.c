@@ -104,7 +104,7 @@ static int svc_rdma_credits_provide(struct svc_rdma_xprt *sx, u32 credits,
 }
 
 /**
- * svc_rdma_credits_few - post the Receives of a connection without a version
+ * svc_rdma_credits_few - post Receives before the version of a connection is known
  * @sx: connection that is being accepted; its receive queue has been sized
  * @recv_size: bytes of each Receive, enough for either version
  *
@@ -121,7 +121,7 @@ int svc_rdma_credits_few(struct svc_rdma_xprt *sx, u32 recv_size)
 }
 
 /**
- * svc_rdma_credits_begin - set the first credits of a connection with a version
+ * svc_rdma_credits_begin - set the first credits once the version is known
  * @sx: connection; its receive queue has been sized
  * @recv_size: bytes of each Receive
  * @spare: Receives for messages that take no credit
@@ -170,7 +170,9 @@ static u32 svc_rdma_credits_spared(const struct svc_rdma_call *call)
 	u32 sends;
 
 	if (!(sx->sx_conn.cn_rtx.xp_flags & RPCRDMA2_RTX_F_SENDS) ||
-	    call->sc_nitems || call->sc_stream_len == call->sc_body_len)
+	    call->sc_nitems ||
+	    (call->sc_hdr.hd_proc != RPCRDMA2_NOMSG &&
+	     call->sc_stream_len == call->sc_body_len))
 		return 0;
 	sends = DIV_ROUND_UP(call->sc_stream_len,
 			     sx->sx_conn.cn_limits.lm_inline_recv);

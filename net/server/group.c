@@ -54,7 +54,8 @@ void svc_rdma_group_announce(const struct svc_rdma_xprt *sx,
 		return;
 	}
 	rtx->xp_call_max = calls;
-	rtx->xp_reply_max = READ_ONCE(svc_rdma_rtx_reply_max);
+	rtx->xp_reply_max = min(READ_ONCE(svc_rdma_rtx_reply_max),
+				sx->sx_conn.cn_sq.sq_size / 2);
 	rtx->xp_msg_max = min(sx->sx_max_mesg, SVC_RDMA_GROUP_MSG_MAX);
 }
 
@@ -128,6 +129,11 @@ static int svc_rdma_group_fill(struct rpcrdma_send *send,
 	len = svc_rdma_group_header(send, tx, out);
 	if (len < 0)
 		return len;
+	/* The layout is for the first buffer. Memory may be too short for others
+	 * of that size.
+	 */
+	if (tx->tx_here > send->sd_buf.bf_size - len)
+		return -ENOMEM;
 	rc = svc_rdma_group_copy(body, send->sd_buf.bf_data + len, tx->tx_here);
 	return rc ?: len + tx->tx_here;
 }

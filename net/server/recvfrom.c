@@ -386,12 +386,19 @@ static struct svc_rdma_call *svc_rdma_take_call(struct svc_rdma_call *call,
 	return NULL;
 }
 
-/* Called in a completion handler, which allocates without waiting. */
+/* Called in a completion handler, which allocates without waiting. The Receives of the
+ * group have been given back, so they do not bound the number of answers: a client that
+ * lets answers pile up loses the connection.
+ */
 static void svc_rdma_refuse_group(struct svc_rdma_xprt *sx,
 				  const struct rpcrdma_group_end *end)
 {
 	struct svc_rdma_call *call;
 
+	if (!svc_rdma_has_slots(sx)) {
+		rpcrdma_conn_fail(&sx->sx_conn, -ENOBUFS);
+		return;
+	}
 	call = svc_rdma_call_create(sx, NULL, GFP_NOWAIT | __GFP_NOWARN);
 	if (!call) {
 		rpcrdma_conn_fail(&sx->sx_conn, -ENOMEM);

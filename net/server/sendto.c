@@ -137,9 +137,7 @@ static void svc_rdma_reply_count(const struct svc_rdma_call *call,
 		rpcrdma_count(server_replies_inline);
 }
 
-/* The Reply to a Call that came as a group (RTX-66, RTX-67). A group of many Sends is not
- * to hold up the send queue.
- */
+/* The Reply to a Call that came as a group (RTX-66, RTX-67) */
 static noinline void
 svc_rdma_reply_plan_group(const struct svc_rdma_send *send,
 			  const struct svc_rdma_call *call,
@@ -149,8 +147,7 @@ svc_rdma_reply_plan_group(const struct svc_rdma_send *send,
 	const struct svc_rdma_xprt *sx = svc_rdma_send_sx(send);
 	struct rpcrdma_group_answer args = {
 		.gw_replies	= call->sc_replies,
-		.gw_reply_max	= min(sx->sx_negotiate.ng_rtx.xp_reply_max,
-				      sx->sx_conn.cn_sq.sq_size / 2),
+		.gw_reply_max	= sx->sx_negotiate.ng_rtx.xp_reply_max,
 		.gw_hdr		= rpcrdma_reply_len(call->sc_vers, lists),
 		.gw_body	= answer->an_body,
 		.gw_chunk	= lists->ls_has_reply ?
@@ -342,8 +339,8 @@ int svc_rdma_sendto(struct svc_rqst *rqstp)
 
 	if (rc == -EMSGSIZE) {
 		rpcrdma_count(server_reply_too_large);
-		/* The Reply takes more work requests than the send queue has, or its
-		 * lengths do not fit together
+		/* Without a more precise error, the Reply takes more work requests
+		 * than the send queue has, or its lengths do not fit together.
 		 */
 		if (!call->sc_error.er_code)
 			call->sc_error.er_code = RPCRDMA2_ERR_SYSTEM;

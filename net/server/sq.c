@@ -24,6 +24,23 @@ static bool svc_rdma_slots_have_room(const struct rpcrdma_sq *sq, u32 most)
 }
 
 /**
+ * svc_rdma_has_slots - is there room for another answer?
+ * @sx: connection
+ *
+ * A snapshot. A client that is not known yet gets few answers at a time.
+ *
+ * Context: any.
+ * Return: %false if an answer waits for room in the send queue, or if the client has as
+ *	many as it may have.
+ */
+bool svc_rdma_has_slots(const struct svc_rdma_xprt *sx)
+{
+	u32 most = svc_rdma_is_known(sx) ? U32_MAX : SVC_RDMA_UNKNOWN_SLOTS;
+
+	return svc_rdma_slots_have_room(&sx->sx_conn.cn_sq, most);
+}
+
+/**
  * svc_rdma_has_wspace - xpo_has_wspace: may another Call be given to a thread?
  * @xprt: connection
  *
@@ -36,16 +53,15 @@ static bool svc_rdma_slots_have_room(const struct rpcrdma_sq *sq, u32 most)
 int svc_rdma_has_wspace(struct svc_xprt *xprt)
 {
 	struct svc_rdma_xprt *sx = svc_rdma_xprt_of(xprt);
-	u32 most = svc_rdma_is_known(sx) ? U32_MAX : SVC_RDMA_UNKNOWN_SLOTS;
 
-	if (likely(svc_rdma_slots_have_room(&sx->sx_conn.cn_sq, most)))
+	if (likely(svc_rdma_has_slots(sx)))
 		return 1;
 	WRITE_ONCE(sx->sx_refused, true);
 	/* Order sx_refused before the second look at the slots. Pairs with
 	 * svc_rdma_slots_release(): at least one side sees the other's change.
 	 */
 	smp_mb();
-	return svc_rdma_slots_have_room(&sx->sx_conn.cn_sq, most);
+	return svc_rdma_has_slots(sx);
 }
 
 /**

@@ -527,8 +527,8 @@ static inline bool svc_rdma_family_is_ip(const struct sockaddr *sa)
 
 extern struct srcu_struct svc_rdma_srcu;
 
-/* The verbs end of a connection stays open from here to the end of the block. sparse
- * cannot follow guard().
+/* After svc_rdma_inside(), check svc_rdma_is_down(). If the connection is not down, its
+ * verbs end stays open to the end of the block. sparse cannot follow guard().
  */
 #ifdef __CHECKER__
 #define svc_rdma_inside() do { } while (0)
@@ -582,6 +582,7 @@ static inline void svc_rdma_msg_put(struct svc_rdma_xprt *sx,
 }
 
 /* server/sq.c */
+bool svc_rdma_has_slots(const struct svc_rdma_xprt *sx);
 int svc_rdma_has_wspace(struct svc_xprt *xprt);
 void svc_rdma_slots_wait(struct svc_rdma_xprt *sx,
 			 struct rpcrdma_sq_waiter *waiter);

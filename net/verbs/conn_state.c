@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The state of a connection, the error that ended it, and whether work requests may be
- * posted. The other files of the verbs room use this one.
+ * posted. Other files of the verbs room use this one.
  *
  * Operation
  *

@@ -206,7 +206,7 @@ static void rpcrdma_gather_take(struct rpcrdma_conn *conn,
 	struct rpcrdma_gather *gather = &conn->cn_gather;
 	struct rpcrdma2_transmission tx;
 	struct rpcrdma_group_step step;
-	bool is_rtx;
+	bool is_rtx, back;
 
 	msg->mi_group = false;
 	is_rtx = rpcrdma2_peek_rtx(rpcrdma_msg_head(msg),
@@ -221,10 +221,18 @@ static void rpcrdma_gather_take(struct rpcrdma_conn *conn,
 	rpcrdma_gather_watch(gather, is_rtx && tx.tx_first);
 	if (step.gs_release)
 		rpcrdma_gather_release(gather);
+	/* The Receives of a message are back before it is answered (RTX-77). */
+	back = step.gs_does == RPCRDMA_GROUP_RETURN ||
+	       step.gs_does == RPCRDMA_GROUP_STRAY;
+	if (back)
+		rpcrdma_gather_does(conn, rpcrdma_msg_first(msg), step.gs_does,
+				    &tx);
 	rpcrdma_gather_tell(conn, &step);
 	if (step.gs_close)
 		rpcrdma_conn_fail(conn, -EPROTO);
-	rpcrdma_gather_does(conn, rpcrdma_msg_first(msg), step.gs_does, &tx);
+	if (!back)
+		rpcrdma_gather_does(conn, rpcrdma_msg_first(msg), step.gs_does,
+				    &tx);
 }
 
 /**

@@ -74,7 +74,9 @@ static void rpcrdma_keepalive_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 		rpcrdma_keepalive_heard(al);
 		rpcrdma_rtt_probed(&conn->cn_rtt,
 				   ktime_us_delta(ktime_get(), al->al_sent));
-		/* Pairs with rpcrdma_keepalive_check_peer(), which reads both. */
+		/* Pairs with rpcrdma_keepalive_check_peer(), which reads
+		 * al_busy and then al_heard.
+		 */
 		smp_store_release(&al->al_busy, false);
 		return;
 	}
@@ -178,8 +180,8 @@ static bool rpcrdma_keepalive_check_peer(struct rpcrdma_conn *conn,
 	return !rpcrdma_keepalive_probe(conn);
 }
 
-/* Checks that posted requests complete. Returns false if the connection is down;
- * otherwise @next is the time of the next check.
+/* Checks that posted requests complete. If they do not, ends the connection and returns
+ * false. Otherwise @next is the time of the next check.
  */
 static bool rpcrdma_keepalive_check_work(struct rpcrdma_conn *conn,
 					 unsigned long now, unsigned long *next)

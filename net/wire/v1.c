@@ -240,9 +240,9 @@ rpcrdma1_decode_error(struct rpcrdma_xdr_in *in, u32 len,
 	if (!rpcrdma_xdr_get(in, &hdr->hd_err))
 		return RPCRDMA_DISCARD_SHORT;
 	/*
-	 * ERR_VERS repeats the version that we sent, so another version must be
-	 * accepted (G-11). The length distinguishes it from errors of other
-	 * versions, which have their code elsewhere.
+	 * rdma_vers of an ERR_VERS may be that of the refused message, or another
+	 * one. So any version is accepted (G-11). The length distinguishes an
+	 * ERR_VERS from errors of other versions, which have their code elsewhere.
 	 */
 	if (!vers1 && (hdr->hd_err != RPCRDMA1_ERR_VERS ||
 		       len != RPCRDMA1_ERR_VERS_LEN))

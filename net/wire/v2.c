@@ -37,9 +37,10 @@
  * BAD_*, MANY_*: count and trace, then ask rpcrdma2_refusal():
  *	true		send the error with rpcrdma2_encode_error(), by plain
  *			Send (G-22), and do nothing else with the message
- *	false		if something waits for hd_xid, end it with an error
- *			after fencing its memory; else drop. A bad answer to our
- *			CONNPROP leaves the defaults in force (G-17)
+ *	false		BAD_VERS: drop. Otherwise, if something waits for
+ *			hd_xid, end it with an error after fencing its memory;
+ *			else drop. A bad answer to our CONNPROP leaves the
+ *			defaults in force (G-17)
  * In all cases rpcrdma2_is_grant() tells whether hd_credit goes to
  * rpcrdma_window_grant().
  *
@@ -330,7 +331,9 @@ static const struct rpcrdma2_type rpcrdma2_types[] = {
 	{}
 };
 
-/* ERR_VERS repeats the version that we sent, so another version must be accepted (G-11). */
+/* rdma_vers of an ERR_VERS may be that of the refused message, or another one. So any
+ * version is accepted (G-11).
+ */
 static bool rpcrdma2_is_err_vers(const struct rpcrdma_xdr_in *in,
 				 const struct rpcrdma_hdr *hdr)
 {

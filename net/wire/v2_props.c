@@ -138,7 +138,7 @@ static void rpcrdma2_put_rtx(struct rpcrdma_xdr_out *out,
  *
  * Context: any. What is in @buf after an error is unspecified.
  * Return: number of bytes written, far below %RPCRDMA2_CONNPROP_MAX; -EMSGSIZE if
- *	@size is too small; -EINVAL if the peer must not accept a value.
+ *	@size is too small; -EINVAL if a value is outside the range that a peer accepts.
  *
  * See version-two 5.3.4, 7; G-10.
  */

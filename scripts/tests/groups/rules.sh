@@ -116,7 +116,12 @@ moves_whole() {
 	rm $MNT/whole
 }
 
-small_regions_end() { echo 0 >$DEBUG/device_max_mr_pages; highest 1; }
+RTX=/proc/sys/sunrpc/rdma_rtx
+small_regions_end() {
+	echo 0 >$DEBUG/device_max_mr_pages
+	echo 1 >$RTX
+	highest 1
+}
 
 # whole_size: of a READ and a WRITE, which have to be the same
 whole_size() { sed -n "s|^[^ ]* $MNT .*[,( ]rsize=\([0-9]*\),wsize=\1[, ].*|\1|p" /proc/mounts; }
@@ -130,6 +135,8 @@ case_small-regions() {
 	[ "$MODULE" = ours ] || skip "the in-tree module has no such setting"
 	knobs
 	trap small_regions_end EXIT
+	# This is about chunks.
+	echo 0 >$RTX
 	nfs_mount 3
 	size=$(whole_size)
 	nfs_umount
