@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The choice between Sends and RDMA Read for the item of a Call.
+ * The choice whether the item of a Call goes by Sends or by RDMA Read.
  */
 #ifndef RPCRDMA_CHOICE_H
 #define RPCRDMA_CHOICE_H
@@ -8,23 +8,23 @@
 #include <linux/types.h>
 #include <rpcrdma/rtx.h>
 
-/* Bytes: no item is larger, since no WRITE is */
+/* Maximum length of an item in bytes, since no WRITE is longer */
 #define RPCRDMA_CHOICE_MOST		1048576u
-/* Bytes of an item that may go by Sends however short the way is (RTX-95) */
+/* Number of bytes of an item that may go by Sends even with the shortest round trip (RTX-95) */
 #define RPCRDMA_CHOICE_PLACED		131072u
 #define RPCRDMA_CHOICE_CONTINUED	65536u	/* without targets */
-/* Microseconds of a round trip from which on nothing else counts */
+/* Round trip in microseconds from which on no other cost matters */
 #define RPCRDMA_CHOICE_FAR		200u
 
 /**
- * struct rpcrdma_choice_costs - what Sends and RDMA Reads cost, nanoseconds
- * @cc_more: each transmission beyond the first
- * @cc_copy: a page of data that the server has to copy, for want of targets
- * @cc_saved: work that Sends save on both sides together
- * @cc_wake: the second time that the server's thread wakes up
- * @cc_register: registration and invalidation of the item's memory
+ * struct rpcrdma_choice_costs - costs of Sends and RDMA Reads in nanoseconds
+ * @cc_more: cost of each transmission beyond the first
+ * @cc_copy: cost of a page of data that the server has to copy because it has no targets
+ * @cc_saved: work that Sends save, on both sides together
+ * @cc_wake: cost of the second time that the server's thread wakes up
+ * @cc_register: cost of registration and invalidation of the item's memory
  *
- * Instructions are nanoseconds: one for the other, on present machines.
+ * Instructions are converted to nanoseconds one to one, which is right for present machines.
  */
 struct rpcrdma_choice_costs {
 	u32		cc_more;
@@ -36,12 +36,13 @@ struct rpcrdma_choice_costs {
 
 /**
  * struct rpcrdma_choice - what the choice depends on
- * @ch_rtt: round trip, microseconds; 0: not known
- * @ch_fixed: bytes: an administrator has chosen; 0: nobody has
- * @ch_send: bytes of the largest transmission: what we can Send, and RBSIZ
- * @ch_segs: segments that we can gather for a Send, at most
- * @ch_peer: what the peer has announced; all zero: nothing
- * @ch_costs: what either way costs, as a rule &rpcrdma_choice_costs
+ * @ch_rtt: round trip in microseconds; 0 if it is not known
+ * @ch_fixed: size in bytes that an administrator has chosen; 0 if nobody has chosen one
+ * @ch_send: maximum length of a transmission in bytes: the smaller of our largest Send and
+ *	the peer's RBSIZ
+ * @ch_segs: maximum number of segments that we can gather for a Send
+ * @ch_peer: what the peer has announced; all zero if it has announced nothing
+ * @ch_costs: costs of both ways, normally &rpcrdma_choice_costs
  */
 struct rpcrdma_choice {
 	u32					ch_rtt;

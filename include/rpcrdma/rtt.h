@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The round trip of a connection, as far as what is sent anyway shows it.
+ * The round trip of a connection, measured only with messages that are sent anyway.
  */
 #ifndef RPCRDMA_RTT_H
 #define RPCRDMA_RTT_H
 
 #include <linux/types.h>
 
-/* Microseconds: longer ways are as good as this */
+/* Maximum of the estimate in microseconds; a longer round trip counts as this */
 #define RPCRDMA_RTT_MAX		1000000u
 
-/* The way has become longer when so many probes in a row say so */
+/* Number of late probes in a row after which the round trip counts as longer */
 #define RPCRDMA_RTT_PROBES	3u
 
 /**
  * struct rpcrdma_rtt - an estimate of the round trip
- * @rt_us: microseconds; 0: nothing is known yet
- * @rt_longer: probes in a row that took longer, with nothing quick since
- * @rt_least: microseconds of the quickest of these
- * @rt_ask: a message that was answered in less than so many nanoseconds tells
- *	something new; see rpcrdma_rtt_asks()
+ * @rt_us: the estimate in microseconds; 0 if nothing is known yet
+ * @rt_longer: number of probes in a row that took longer, without a quick answer since
+ * @rt_least: time in microseconds of the quickest of these probes
+ * @rt_ask: number of nanoseconds; an answer in less time may change the estimate, see
+ *	rpcrdma_rtt_asks()
  *
  * All zero at first, but see rpcrdma_rtt_heard(). The caller serialises writers.
  */
@@ -30,9 +30,9 @@ struct rpcrdma_rtt {
 	u64		rt_ask;
 };
 
-/* Is it worth telling rpcrdma_rtt_heard() of an answer that took so long? For each
- * message, so it is one comparison. After a probe any message will do, so that its
- * receiver looks at the estimate.
+/* Returns whether the caller should report an answer that took @ns nanoseconds to
+ * rpcrdma_rtt_heard(). It is called for each message, so it is only one comparison. After a
+ * probe it returns true for any message, so that the caller looks at the estimate.
  */
 static inline bool rpcrdma_rtt_asks(const struct rpcrdma_rtt *rtt, u64 ns)
 {

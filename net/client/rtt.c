@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Client: the round trip of its connection, and what follows from it: which items
+ * Client: the round trip of its connection, and the choice that follows from it: which items
  * of Calls go by Sends.
  *
- * This file has the times that the estimate of core/rtt.c is made of, but for
- * those that the connection takes itself: of connecting (verbs/conn.c), and of
- * its probes (verbs/keepalive.c). It owns xr_write_max.
+ * This file passes times to the estimate of core/rtt.c. The connection itself measures two
+ * other times: that of connecting (verbs/conn.c), and that of its probes
+ * (verbs/keepalive.c). This file owns xr_write_max.
  *
  * Operation
  *
- * sunrpc notes when a Call was sent, and, when its Reply is looked up, how long
- * that is ago. So the time is there for each Reply, and the estimate says which
- * of them is of interest: one comparison, which after the first Replies of a
- * connection hardly ever holds (xprt_rdma_rtt_is_news()). CONNPROP is the first
- * message that is answered.
+ * sunrpc records the time when a Call was sent. When it looks up the Reply, it computes how
+ * long that is ago. So the time of each Reply is known, and the estimate tells which Replies
+ * are of interest. This is one comparison (xprt_rdma_rtt_is_news()), which is hardly ever
+ * true after the first Replies of a connection. CONNPROP is the first message that is
+ * answered.
  *
- * All writers but the first are completion handlers of one queue, which run one
- * after the other. The first is connecting, before anything is sent.
+ * The first writer is the connect worker, before anything is sent. All later writers are
+ * completion handlers of one queue, which run one after the other.
  */
 #include <rpcrdma/choice.h>
 
 #include "xprt_rdma.h"
 
 /**
- * xprt_rdma_rtt_choose - work out which items go by Sends
- * @xr: transport; its round trip, or what the server takes, has just changed
+ * xprt_rdma_rtt_choose - compute which items go by Sends
+ * @xr: transport; its round trip or the limits of the server have just changed
  *
  * Context: completion queue's workqueue.
  */
@@ -43,9 +43,9 @@ void xprt_rdma_rtt_choose(struct xprt_rdma *xr)
 }
 
 /**
- * xprt_rdma_rtt_heard - the server has answered
+ * xprt_rdma_rtt_heard - use the time of an answer of the server
  * @xr: transport
- * @rtt: how long that took
+ * @rtt: time that the answer took
  *
  * Context: completion queue's workqueue.
  */

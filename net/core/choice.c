@@ -3,26 +3,25 @@
  * The choice: does the item of a Call go by Sends, or does the server fetch it by
  * RDMA Read?
  *
- * Sends save a round trip, the second time that the server's thread wakes up,
- * registration and invalidation. Each transmission beyond the first costs. So for
- * a connection there is a size up to which Sends are the better way. It changes
- * only with the round trip and with what the two ends have announced. It is worked
- * out then, and a Call costs one comparison.
+ * Sends save a round trip, the second time that the server's thread wakes up, registration
+ * and invalidation. Each transmission beyond the first has a cost. So each connection has a
+ * size up to which Sends are better. This size changes only with the round trip and with the
+ * announcements of the two ends. It is computed when these change, so a Call needs only one
+ * comparison.
  *
- * What a further transmission costs is counted in full, as if nothing of it went
- * on beside anything else. It has to be paid for either by the work that Sends
- * save, or by the time: one of the two, not their sum. The time that it really
- * adds is a fifth of that, or less. So Sends take no longer than an RDMA Read
- * even where the round trip is a fifth of its estimate. That is the margin for a
- * server that was slow whenever it was asked.
+ * The cost of a further transmission is counted in full, as if no part of it overlapped with
+ * other work. Either the work or the time that Sends save must outweigh it; the two are not
+ * added. The time that a further transmission really adds is a fifth of that cost, or less.
+ * So Sends take no longer than an RDMA Read even if the round trip is a fifth of its
+ * estimate. This margin is for a server that was slow in every answer.
  *
- * On long ways the round trip is all that counts, at any size (rtx.rst 6.1): 256
- * transmissions, more than which no group has, take little longer than the shortest
- * of these ways.
+ * If the round trip is long, only the round trip matters, at any size (rtx.rst 6.1). 256
+ * transmissions, the maximum of a group, take little longer than the shortest round trip
+ * that counts as long.
  *
- * Credits are no part of it: a Call takes them if they are there at that moment,
- * or it takes base form, see rpcrdma_group_credits(). Nor is the exact number of
- * transmissions, which rpcrdma_group_call() finds.
+ * The choice does not depend on credits. A Call takes credits if they are free at that
+ * moment, or it takes base form, see rpcrdma_group_credits(). It does not depend on the
+ * exact number of transmissions either, which rpcrdma_group_call() finds.
  *
  * See RTX-95, RTX-96 of rtx.rst; T-40.
  */
@@ -41,10 +40,9 @@
 #define RPCRDMA_CHOICE_PAGE	4096u
 #define RPCRDMA_CHOICE_NSECS	1000u	/* in a microsecond */
 
-/* The figures of rtx.rst 6.1: c, taken as 5000 instructions and more than any time
- * that a transmission adds; what 4K more copied at both ends is worth; F, of which
- * the smaller breaks even at 6 further transmissions; and w and g at their lower
- * ends.
+/* The figures of rtx.rst 6.1: c, as 5000 instructions, which is more than any time that a
+ * transmission adds; the cost of copying 4K more at both ends; F, whose smaller value breaks
+ * even at 6 further transmissions; and the lower limits of w and g.
  */
 const struct rpcrdma_choice_costs rpcrdma_choice_costs = {
 	.cc_more	= 5000,
@@ -55,8 +53,8 @@ const struct rpcrdma_choice_costs rpcrdma_choice_costs = {
 };
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_choice_costs);
 
-/* Bytes of an item in each transmission, behind the head part; 0: there are no
- * targets that a Send of ours reaches.
+/* Returns the number of bytes of an item in each transmission, behind the head part; 0 if
+ * the peer has no targets that our Sends reach.
  */
 static u32 rpcrdma_choice_placed(const struct rpcrdma_choice *choice)
 {
@@ -69,14 +67,16 @@ static u32 rpcrdma_choice_placed(const struct rpcrdma_choice *choice)
 	return layout.ly_part;
 }
 
-/* Likewise in the payload stream. The first has less, for its header. */
+/* Returns the number of bytes of an item in each transmission, in the payload stream. The
+ * first transmission has less, because its header is longer.
+ */
 static u32 rpcrdma_choice_continued(const struct rpcrdma_choice *choice)
 {
 	return choice->ch_send - min(choice->ch_send, RPCRDMA2_RTX_NEXT_LEN);
 }
 
-/* Bytes of an item, of @part each, whose further transmissions cost no more than
- * @gain nanoseconds.
+/* Returns the length in bytes of the largest item whose further transmissions, of @part
+ * bytes each, cost no more than @gain nanoseconds.
  */
 static u64 rpcrdma_choice_worth(u64 gain, u64 cost, u32 part)
 {
@@ -86,7 +86,9 @@ static u64 rpcrdma_choice_worth(u64 gain, u64 cost, u32 part)
 	       part;
 }
 
-/* The largest item for which Sends are the better way, if the peer takes it so */
+/* Returns the length in bytes of the largest item for which Sends are better, without the
+ * limits of the peer.
+ */
 static u64 rpcrdma_choice_best(const struct rpcrdma_choice *choice, u32 part,
 			       bool placed)
 {
@@ -107,13 +109,14 @@ static u64 rpcrdma_choice_best(const struct rpcrdma_choice *choice, u32 part,
 }
 
 /**
- * rpcrdma_choice_limit - up to which size do items go by Sends?
- * @choice: what it depends on
+ * rpcrdma_choice_limit - compute the size up to which items go by Sends
+ * @choice: what the size depends on
  *
- * To be asked when the round trip or the limits have changed, not for each Call.
+ * Call this when the round trip or the limits have changed, not for each Call.
  *
  * Context: any.
- * Return: bytes of the largest such item; 0: none, the peer takes no groups.
+ * Return: length of the largest such item in bytes; 0 if there is none, because the peer
+ *	takes no groups.
  */
 u32 rpcrdma_choice_limit(const struct rpcrdma_choice *choice)
 {

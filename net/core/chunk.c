@@ -97,13 +97,13 @@ enum rpcrdma_verdict rpcrdma_lists_check_call(const struct rpcrdma_lists *lists,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_lists_check_call);
 
 /**
- * rpcrdma_lists_check_items - is the Call that items are a part of too long?
+ * rpcrdma_lists_check_items - check the length of a Call with items
  * @lists: the Call's lists
- * @items: its items; rpcrdma2_decode_group() found both sound, taken together
- * @nitems: how many
- * @body_len: bytes of payload stream
- * @max_len: bytes of unreduced stream that are accepted at most
- * @stream_len: OUT: bytes of the unreduced stream, if %RPCRDMA_OK is returned
+ * @items: the Call's items; rpcrdma2_decode_group() found lists and items sound together
+ * @nitems: number of items
+ * @body_len: length of the payload stream in bytes
+ * @max_len: maximum length of the unreduced stream in bytes
+ * @stream_len: OUT: length of the unreduced stream in bytes, if %RPCRDMA_OK is returned
  *
  * Context: any.
  * Return: %RPCRDMA_OK, or %RPCRDMA_BAD_LENGTH.
@@ -149,10 +149,10 @@ void rpcrdma_part_first(const struct rpcrdma_lists *lists, u32 body_len,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_part_first);
 
 /**
- * rpcrdma_part_items - have items among the parts of a Call
- * @iter: the walk, from rpcrdma_part_first(), not begun
+ * rpcrdma_part_items - include items in a walk over the parts of a Call
+ * @iter: the walk, from rpcrdma_part_first(), before its first step
  * @items: the Call's items, which rpcrdma2_decode_group() found sound
- * @nitems: how many
+ * @nitems: number of items
  *
  * Context: any.
  */
@@ -176,7 +176,7 @@ static void rpcrdma_part_body(struct rpcrdma_part_iter *iter, u32 length,
 	iter->pi_stream += length;
 }
 
-/* Find what left the stream next, by position. Returns false if nothing did. */
+/* Finds the next chunk or item by position. Returns false if there is none. */
 static bool rpcrdma_part_ahead(const struct rpcrdma_part_iter *iter,
 			       const struct rpcrdma_chunk **chunk,
 			       const struct rpcrdma2_item **item)
@@ -187,7 +187,7 @@ static bool rpcrdma_part_ahead(const struct rpcrdma_part_iter *iter,
 		*chunk = &iter->pi_lists->ls_read[iter->pi_next];
 	if (iter->pi_item < iter->pi_nitems)
 		*item = &iter->pi_items[iter->pi_item];
-	/* Only a chunk may be empty, and then an item may begin where it does */
+	/* A chunk may be empty, and then an item may have the same position */
 	if (*chunk && *item) {
 		if ((*chunk)->ck_position <= (*item)->im_position)
 			*item = NULL;

@@ -2,24 +2,23 @@
 /*
  * The round trip of a connection: an estimate, from the time that answers take.
  *
- * No answer comes sooner than the way allows, so every time that was measured is
- * the round trip and something more: a server's thread that had to wake up, its
- * disk, a queue, a packet that was lost. The shortest time has the least of it.
- * So a short time is believed at once, and a long one never by itself.
+ * No answer comes sooner than the network allows. So every measured time is the round trip
+ * and something more: the time of a server's thread to wake up, of its disk, of a queue, or
+ * of a lost packet. The shortest time has the least of these. So a short time is believed at
+ * once, and a single long time never.
  *
- * Two kinds of answers are told apart. Connecting, CONNPROP and Replies need
- * software of the peer, which can be slow for as long as it likes: these only
- * lower the estimate. A probe of the keepalive is answered by the peer's adapter.
- * It can be late as well, behind data or after a loss; but if several in a row are
- * late, and no message was quick between them, then the way has become longer. The
- * estimate then goes up to the quickest of them, and at most doubles. An idle
- * processor that wakes up slowly can do that, too; the next quick Reply mends it.
+ * There are two kinds of answers. Connecting, CONNPROP and Replies need software of the
+ * peer, which may be slow for any time, so these answers only lower the estimate. The peer's
+ * adapter answers a probe of the keepalive. A probe may be late, too, behind data or after a
+ * loss. But if several probes in a row are late, and no message was quick between them, the
+ * round trip has become longer. The estimate is then raised to the quickest of these probes,
+ * and at most doubled. An idle processor that wakes up slowly has the same effect, and the
+ * next quick Reply corrects it.
  *
- * A busy connection is not probed. If its way becomes longer, the estimate stays:
- * that is a bound as good as on the day it was measured, and the next connection
- * begins anew.
+ * A busy connection is not probed. If its round trip becomes longer, the estimate stays. It
+ * is still a lower bound, and the next connection begins with a new estimate.
  *
- * Nothing here has a clock. See T-40.
+ * This file reads no clock. See T-40.
  */
 
 #include <linux/export.h>
@@ -33,7 +32,7 @@
 
 #define RPCRDMA_RTT_NSECS	1000u	/* in a microsecond */
 
-/* What is quick enough to confirm the estimate */
+/* Returns the longest time in microseconds that confirms the estimate. */
 static u32 rpcrdma_rtt_near(const struct rpcrdma_rtt *rtt)
 {
 	return rtt->rt_us + rtt->rt_us / 4;
@@ -55,12 +54,12 @@ static bool rpcrdma_rtt_take(struct rpcrdma_rtt *rtt, u32 us)
 }
 
 /**
- * rpcrdma_rtt_heard - the peer has answered a message
+ * rpcrdma_rtt_heard - use the time of an answer to a message
  * @rtt: estimate
  * @us: microseconds from before the message was posted until the answer came
  *
- * Until the next probe, rpcrdma_rtt_asks() then says yes only to what would change
- * the estimate, or confirm it where probes were late.
+ * Until the next probe, rpcrdma_rtt_asks() then returns true only for a time that would
+ * change the estimate, or confirm it if probes were late.
  *
  * Context: any; the caller serialises.
  */
@@ -75,7 +74,7 @@ void rpcrdma_rtt_heard(struct rpcrdma_rtt *rtt, u64 us)
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_rtt_heard);
 
 /**
- * rpcrdma_rtt_probed - the peer's adapter has answered a probe
+ * rpcrdma_rtt_probed - use the time of an answer to a probe
  * @rtt: estimate
  * @us: microseconds from before the probe was posted until it completed
  *

@@ -40,7 +40,7 @@ rpcrdma_param_range(v2_max_req_size, svc_rdma_v2_max_req_size,
 MODULE_PARM_DESC(v2_max_req_size,
 		 "Server: bytes of the largest inline Call in version 2, 1024 to 65536");
 
-/* Pages of each Receive with targets; 0: there are none */
+/* Number of pages in each Receive with targets; 0 if there are no targets */
 static unsigned int svc_rdma_rtx_pages;
 
 static int svc_rdma_rtx_pages_set(const char *val, const struct kernel_param *kp)
@@ -175,7 +175,7 @@ static u32 svc_rdma_negotiate_largest(const struct svc_rdma_negotiate *ng)
 	return max3(ng->ng_v1_size, ng->ng_v2_size, SVC_RDMA_V2_RECV_MIN);
 }
 
-/* Bytes of memory that a Receive takes at most */
+/* Returns the maximum number of bytes of memory that a Receive takes. */
 static u32 svc_rdma_negotiate_pins(const struct svc_rdma_negotiate *ng)
 {
 	u32 pages = ng->ng_rtx.xp_nsegs ? ng->ng_rtx.xp_nsegs + 1 : 0;

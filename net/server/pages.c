@@ -147,8 +147,8 @@ static struct page *svc_rdma_page_alloc(unsigned int *order)
 	return alloc_page(GFP_KERNEL);
 }
 
-/* The array of a Call whose pages hold @nbytes, and how many entries it has: see
- * svc_rdma_pages_alloc()
+/* Allocates the array for the pages of a Call, which hold @nbytes. Returns the number of its
+ * entries, or 0 if memory is short. See svc_rdma_pages_alloc().
  */
 static u32 svc_rdma_pages_array(struct svc_rdma_call *call, u32 nbytes)
 {

@@ -262,7 +262,7 @@ int svc_rdma_read_start(struct svc_rdma_call *call)
 	return 0;
 }
 
-/* The body where it was received, and @len bytes of pages in its midst */
+/* Describes the body where it was received, with @len bytes of pages inserted */
 static void svc_rdma_assemble_around(const struct svc_rdma_call *call,
 				     u32 position, u32 len,
 				     struct xdr_buf *arg)
@@ -302,7 +302,7 @@ static void svc_rdma_assemble_part(struct svc_rdma_call *call, u32 pos,
 	}
 }
 
-/* An item, from the data of the message to its place in the stream */
+/* Copies an item from the data of the message to its place in the stream. */
 static void svc_rdma_assemble_item(struct svc_rdma_call *call, u32 pos,
 				   const struct rpcrdma2_item *item)
 {
@@ -312,7 +312,7 @@ static void svc_rdma_assemble_item(struct svc_rdma_call *call, u32 pos,
 
 	at = rpcrdma_item_segment(call->sc_items, item - call->sc_items, seg) *
 	     seg;
-	/* There is as much: see rpcrdma_group_judge() */
+	/* The message has that much data: see rpcrdma_group_judge() */
 	for (part = 1; left && part; left -= part) {
 		data = rpcrdma_msg_data_at(call->sc_msg, at, &part);
 		part = min(part, left);
@@ -385,12 +385,12 @@ static bool svc_rdma_read_in_place(const struct svc_rdma_call *call)
 }
 
 /**
- * svc_rdma_read_placed - put a Call together that has items, and no byte to be read
+ * svc_rdma_read_placed - build a Call that has items, and needs no RDMA Read
  * @call: decoded Call
  * @arg: where to describe the Call
  *
- * One item, as NFS clients send it, is used where it was received, and so is the rest of
- * the Call if it is in one piece. Every other Call is rebuilt as one stream.
+ * NFS clients send one item. It is used where it was received, together with the rest of the
+ * Call, if that is contiguous. Every other Call is rebuilt as one stream.
  *
  * Context: process; sleeps.
  * Return: 0 or %-ENOMEM.

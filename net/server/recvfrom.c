@@ -240,14 +240,14 @@ static enum rpcrdma_verdict svc_rdma_fail(const struct svc_rdma_call *call)
 	}
 }
 
-/* Some of it is not in the payload stream of its message. */
+/* Is some of the Call not in the payload stream of its message? */
 static bool svc_rdma_is_reduced(const struct svc_rdma_call *call)
 {
 	return call->sc_hdr.hd_proc == RPCRDMA1_NOMSG ||
 	       call->sc_stream_len != call->sc_body_len;
 }
 
-/* Of a Call that is reduced: is it not all in its message? */
+/* Is some of a reduced Call not in its message? */
 static bool svc_rdma_needs_reads(const struct svc_rdma_call *call)
 {
 	const struct rpcrdma_lists *lists = &call->sc_hdr.hd_lists;

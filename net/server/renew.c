@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Giving back messages whose Receives are blocks: what else has to be done. This file
- * never says when a message is given back, and never looks into one.
+ * Giving back messages whose Receives are blocks. This file does what else has to be done
+ * then. It does not decide when a message is given back, and does not read messages.
  *
  * Operation
  *
- * A Call is executed where it was received, and its pages are handed to whoever executes
- * it. That may keep some for longer: a socket that has not sent them yet, or a file system
- * that took a reference. So before a Reply is posted its thread looks at the Receives, and
- * leaves memory that somebody holds to them (invariant I34). A Reply that waits for send
- * queue slots is posted by a completion handler later; nobody has got a page meanwhile, as
- * only the Call's thread could hand one out.
+ * A Call is executed where it was received, and its pages are handed to the code that
+ * executes it. Some pages may be held for longer: by a socket that has not sent them yet, or
+ * by a file system that took a reference. So before a Reply is posted, its thread checks the
+ * Receives, and leaves memory that has other holders to them (invariant I34). If a Reply
+ * waits for send queue slots, a completion handler posts it later. Nobody gets a page
+ * meanwhile, because only the Call's thread can hand pages out.
  *
- * If there is no other memory, the connection is lost, as where there is none for the Reply
- * itself. The Receive is not posted again, and no Reply says that the client may send to it.
+ * If there is no other memory, the connection is lost, as it is if there is no memory for
+ * the Reply itself. The Receive is not posted again, and no Reply grants a credit for it.
  */
 #include <rpcrdma/fail.h>
 
@@ -21,8 +21,8 @@
 #include "trace.h"
 
 /**
- * svc_rdma_msg_renew_blocks - have nobody else look at a message
- * @sx: its connection, whose Receives are blocks, or whose verbs end is being closed
+ * svc_rdma_msg_renew_blocks - make sure that nobody else holds a message
+ * @sx: connection of the message, whose Receives are blocks, or whose verbs end is being closed
  * @msg: message, or NULL
  *
  * Context: process; sleeps; inside svc_rdma_srcu.
@@ -31,7 +31,7 @@
 int svc_rdma_msg_renew_blocks(struct svc_rdma_xprt *sx,
 			      struct rpcrdma_msg_in *msg)
 {
-	/* Nothing is left of a group that was broken. */
+	/* @msg is NULL for a broken group, of which nothing is left. */
 	if (!msg || READ_ONCE(sx->sx_back) == SVC_RDMA_BACK_DROP)
 		return 0;
 	rpcrdma_fail_keep_page(rpcrdma_msg_body(msg));
@@ -40,11 +40,12 @@ int svc_rdma_msg_renew_blocks(struct svc_rdma_xprt *sx,
 
 /**
  * svc_rdma_msg_put_blocks - give a message back
- * @sx: its connection, whose Receives are blocks, or whose verbs end is being closed
+ * @sx: connection of the message, whose Receives are blocks, or whose verbs end is being closed
  * @msg: message
  *
- * Context: process; sleeps; inside svc_rdma_srcu. Does not sleep where
- *	svc_rdma_msg_renew_blocks() was called before, or by whoever closes the connection.
+ * Context: process; sleeps; inside svc_rdma_srcu. Does not sleep if
+ *	svc_rdma_msg_renew_blocks() was called before, or if the caller closes the
+ *	connection.
  */
 void svc_rdma_msg_put_blocks(struct svc_rdma_xprt *sx,
 			     struct rpcrdma_msg_in *msg)

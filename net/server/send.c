@@ -355,7 +355,7 @@ int svc_rdma_send_submit(struct svc_rdma_send *send, struct svc_rdma_call *call,
 
 	if (slots > sq->sq_size)
 		return -EMSGSIZE;
-	/* Holders of slots wait for nothing (I9), completion handlers least of all */
+	/* Holders of slots wait for nothing (I9), and completion handlers do not sleep */
 	rc = svc_rdma_msg_renew(sx, call->sc_msg);
 	if (unlikely(rc))
 		return rc;

@@ -297,9 +297,11 @@ struct svc_rdma_credits {
 
 /**
  * enum svc_rdma_back - how the messages of a connection are given back
- * @SVC_RDMA_BACK_PLAIN: at once
- * @SVC_RDMA_BACK_RENEW: when nobody else looks at them: its Receives are blocks
- * @SVC_RDMA_BACK_DROP: not to the connection, whose verbs end is being closed, or is
+ * @SVC_RDMA_BACK_PLAIN: messages are given back at once
+ * @SVC_RDMA_BACK_RENEW: Receives are blocks, so messages are given back when nobody else
+ *	holds them
+ * @SVC_RDMA_BACK_DROP: messages are dropped, because the verbs end is being closed or is
+ *	closed
  */
 enum svc_rdma_back {
 	SVC_RDMA_BACK_PLAIN,
@@ -314,8 +316,8 @@ enum svc_rdma_back {
  * @ng_v2_size: bytes of the largest inline Call in version 2, announced as
  *	RBSIZ
  * @ng_props_heard: the client has announced its properties, under sx_grow
- * @ng_rtx: what the client is told of the round-trip extension. How Receives are built is
- *	said from the beginning, the rest with that
+ * @ng_rtx: the property RTX that the client is told. The members that describe Receives are
+ *	set from the beginning, and the others when the property is announced
  */
 struct svc_rdma_negotiate {
 	u32			ng_vers_max;
@@ -548,12 +550,12 @@ void svc_rdma_msg_put_blocks(struct svc_rdma_xprt *sx,
 			     struct rpcrdma_msg_in *msg);
 
 /**
- * svc_rdma_msg_renew - a message is about to be given back: see that nobody looks at it
- * @sx: its connection
- * @msg: message, or NULL; svc_rdma_msg_put() follows, and does not sleep any more
+ * svc_rdma_msg_renew - make sure that nobody else holds a message to be given back
+ * @sx: connection of the message
+ * @msg: message, or NULL; svc_rdma_msg_put() follows, and then does not sleep
  *
  * Context: process; sleeps; inside svc_rdma_srcu.
- * Return: 0; or a negative errno: no Reply may be posted.
+ * Return: 0; or a negative errno, and then no Reply may be posted.
  */
 static inline int svc_rdma_msg_renew(struct svc_rdma_xprt *sx,
 				     struct rpcrdma_msg_in *msg)

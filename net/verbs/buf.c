@@ -18,7 +18,7 @@ static void rpcrdma_buf_free(struct rpcrdma_buf *buf)
 	buf->bf_data = NULL;
 }
 
-/* If it cannot be mapped, its memory is freed. */
+/* Maps a buffer. If that fails, the memory of the buffer is freed. */
 static int rpcrdma_buf_map(struct rpcrdma_buf *buf, struct ib_device *device)
 {
 	buf->bf_addr = ib_dma_map_single(device, buf->bf_data, buf->bf_size,

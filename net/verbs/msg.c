@@ -137,13 +137,13 @@ void rpcrdma_msg_copy_pieces(const struct rpcrdma_msg_in *msg, u32 offset,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_msg_copy_pieces);
 
 /**
- * rpcrdma_msg_data_npages - how many pages has the data of a message?
- * @msg: message; its Receives have targets if there is any
+ * rpcrdma_msg_data_npages - count the pages with the data of a message
+ * @msg: message; if it has data, its Receives have targets
  *
- * Each part but the last is a number of whole pages (RTX-56, RTX-59).
+ * Each part but the last fills whole pages (RTX-56, RTX-59).
  *
- * Context: any, as long as the message is not given back.
- * Return: pages; 0: there is no data.
+ * Context: any, until the message is given back.
+ * Return: number of pages; 0 if there is no data.
  */
 u32 rpcrdma_msg_data_npages(const struct rpcrdma_msg_in *msg)
 {
@@ -161,9 +161,9 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_msg_data_npages);
  * @msg: message; the data is in its Receives' targets
  * @pages: OUT: the pages, in order; room for rpcrdma_msg_data_npages()
  *
- * They are the message's, as long as that is not given back, and whoever wants to have
- * one for longer takes a reference. What is behind the last byte in its page is from an
- * earlier message, and is cleared (RTX-60).
+ * The pages belong to the message until it is given back. Code that needs a page for longer
+ * takes a reference. The bytes behind the last byte in its page are from an earlier message,
+ * so this function clears them (RTX-60).
  *
  * Context: any; the caller alone has the message.
  */
@@ -187,11 +187,12 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_msg_data_pages);
 /**
  * rpcrdma_msg_data_at - find a byte of the data of a message
  * @msg: message
- * @offset: where in the data it is, gaps included
- * @len: OUT: bytes of data from there to where its Receive ends; 0: there is no such byte
+ * @offset: offset of the byte in the data, including gaps
+ * @len: OUT: number of bytes of data from there to the end of its Receive; 0 if there is no
+ *	such byte
  *
- * Context: any, as long as the message is not given back.
- * Return: the byte.
+ * Context: any, until the message is given back.
+ * Return: pointer to the byte.
  */
 void *rpcrdma_msg_data_at(const struct rpcrdma_msg_in *msg, u32 offset,
 			  u32 *len)

@@ -321,16 +321,16 @@ int rpcrdma_recv_pool_post(struct rpcrdma_recv_pool *pool)
 }
 
 /**
- * rpcrdma_recv_renew - have nobody else look at a Receive that is to be given back
+ * rpcrdma_recv_renew - make sure that nobody else holds a Receive to be given back
  * @recv: Receive that came through ops->receive(), of a connection that is not being
  *	closed
  *
- * If somebody has a page of it, it gets other memory. Only what was taken while the owner
- * had it counts: he hands out no page from now on.
+ * If anybody else has a page of the Receive, the Receive gets other memory. The owner must
+ * not hand out pages any more.
  *
- * Context: process; sleeps where there is something to do.
- * Return: 0, and rpcrdma_recv_put() may follow; or a negative errno: then it may not,
- *	but rpcrdma_recv_drop().
+ * Context: process; sleeps if there is something to do.
+ * Return: 0, and then rpcrdma_recv_put() may follow; or a negative errno, and then only
+ *	rpcrdma_recv_drop() may follow.
  */
 int rpcrdma_recv_renew(struct rpcrdma_recv *recv)
 {
