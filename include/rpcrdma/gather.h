@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Putting together what arrives in several transmissions.
+ * Assembling messages that arrive in several transmissions.
  */
 #ifndef RPCRDMA_GATHER_H
 #define RPCRDMA_GATHER_H
@@ -16,16 +16,16 @@ struct rpcrdma_recv;
 
 /**
  * struct rpcrdma_gather - the group that a connection receives, and its Receives
- * @ga_group: the group, in numbers
- * @ga_limits: what we take
- * @ga_first: the first Receive that is held; NULL: none is
- * @ga_last: the last one
- * @ga_begun: jiffies when the first transmission of a group arrived that has not ended; 0:
- *	there is none. Read by @ga_work
- * @ga_work: closes the connection if a group does not end
+ * @ga_group: state of the group
+ * @ga_limits: limits of the groups that we accept
+ * @ga_first: first Receive that is held, or NULL if none is held
+ * @ga_last: last Receive that is held
+ * @ga_begun: time in jiffies when the first transmission of the present group arrived; 0 if
+ *	there is no group. Read by @ga_work.
+ * @ga_work: closes the connection if a group does not end in time
  *
- * Receives complete one after the other, and only their completions touch this. So it
- * has no lock.
+ * Receives complete one after the other, and only their completions use this structure. So
+ * it has no lock.
  */
 struct rpcrdma_gather {
 	struct rpcrdma_group		ga_group;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Groups: one RPC message in several transmissions, in numbers. How a receiver
- * puts a group together, and when a sender may send one.
+ * Groups: one RPC message in several transmissions. How a receiver assembles a group,
+ * and when a sender may send one. Only numbers are handled here, no buffers.
  */
 #ifndef RPCRDMA_GROUP_H
 #define RPCRDMA_GROUP_H
@@ -11,11 +11,11 @@
 #include <rpcrdma/rtx.h>
 
 /**
- * enum rpcrdma_group_state - where the receiver of a connection is
- * @RPCRDMA_GROUP_IDLE: in no group
- * @RPCRDMA_GROUP_OPEN: what has arrived of a group is held
- * @RPCRDMA_GROUP_SWALLOWING: a group is broken, nothing of it is held, and what
- *	still comes of it is given back until it ends
+ * enum rpcrdma_group_state - state of a connection's receiver
+ * @RPCRDMA_GROUP_IDLE: there is no group
+ * @RPCRDMA_GROUP_OPEN: the transmissions of a group that have arrived are held
+ * @RPCRDMA_GROUP_SWALLOWING: a group is broken and nothing of it is held; its further
+ *	transmissions are given back until it ends
  */
 enum rpcrdma_group_state {
 	RPCRDMA_GROUP_IDLE,
@@ -25,21 +25,22 @@ enum rpcrdma_group_state {
 
 /**
  * struct rpcrdma_group - the group that a connection receives
- * @gr_state: where it is
+ * @gr_state: state of the receiver
  * @gr_response: F_RESPONSE of the first transmission
- * @gr_ragged: the last data part was no multiple of a segment
- * @gr_xid: its XID
- * @gr_credit: its rdma_credit: a Reply's grant, once it is complete (RTX-80)
- * @gr_count: transmissions of the group
+ * @gr_ragged: the length of the last data part was no multiple of a segment
+ * @gr_xid: XID of the group
+ * @gr_credit: rdma_credit of the group, the grant of a Reply once that is complete
+ *	(RTX-80)
+ * @gr_count: number of transmissions in the group
  * @gr_number: number of the transmission that is due
- * @gr_stream: bytes of payload stream in the group
- * @gr_here: bytes of it that have arrived
- * @gr_data: bytes of data that have arrived
- * @gr_verdict: what is wrong with it
+ * @gr_stream: number of bytes of payload stream in the group
+ * @gr_here: number of bytes of payload stream that have arrived
+ * @gr_data: number of bytes of data that have arrived
+ * @gr_verdict: verdict on the group
  *
- * One for each connection, both directions together (RTX-47). All zero at
- * first. Once a group is complete the numbers stay until the next arrival.
- * The caller serialises all access.
+ * Each connection has one, for both directions together (RTX-47). It is all zero at first.
+ * Once a group is complete, the numbers stay until the next arrival. The caller serialises
+ * all access.
  */
 struct rpcrdma_group {
 	enum rpcrdma_group_state	gr_state;
@@ -56,9 +57,9 @@ struct rpcrdma_group {
 };
 
 /**
- * struct rpcrdma_group_limits - what a receiver takes
+ * struct rpcrdma_group_limits - limits of the groups that a receiver accepts
  * @gl_ours: the property that we have announced
- * @gl_replies: the most that we ever say in rtx_replies of a Call
+ * @gl_replies: maximum of rtx_replies in our Calls
  */
 struct rpcrdma_group_limits {
 	struct rpcrdma2_rtx	gl_ours;
@@ -67,11 +68,13 @@ struct rpcrdma_group_limits {
 
 /**
  * enum rpcrdma_group_does - what becomes of the Receive that has arrived
- * @RPCRDMA_GROUP_PASS: it is no transmission of a group: handle it as ever
- * @RPCRDMA_GROUP_KEEP: hold it, behind those of the group that are held
- * @RPCRDMA_GROUP_WHOLE: the same, and the group is complete: hand it up
- * @RPCRDMA_GROUP_RETURN: give it back: it belongs to a broken group
- * @RPCRDMA_GROUP_STRAY: give it back and count it: it belongs to no group
+ * @RPCRDMA_GROUP_PASS: it is no transmission of a group; handle it as without the
+ *	extension
+ * @RPCRDMA_GROUP_KEEP: hold it behind the Receives that are held
+ * @RPCRDMA_GROUP_WHOLE: hold it in the same way; the group is complete, so pass it to the
+ *	owner
+ * @RPCRDMA_GROUP_RETURN: it belongs to a broken group; give it back
+ * @RPCRDMA_GROUP_STRAY: it belongs to no group; give it back and count it
  */
 enum rpcrdma_group_does {
 	RPCRDMA_GROUP_PASS,
@@ -82,11 +85,11 @@ enum rpcrdma_group_does {
 };
 
 /**
- * struct rpcrdma_group_end - a group has ended that was never complete
- * @ge_xid: its XID
- * @ge_response: clear: answer @ge_verdict, see rpcrdma2_refusal(). Set: the RPC
- *	with this XID ends with an error, if it is in flight (RTX-51)
- * @ge_verdict: what was wrong with it
+ * struct rpcrdma_group_end - a group that has ended and was never complete
+ * @ge_xid: XID of the group
+ * @ge_response: the group was a response. If so, the RPC with this XID ends with an error,
+ *	if it is in flight (RTX-51). If not, answer @ge_verdict, see rpcrdma2_refusal().
+ * @ge_verdict: verdict on the group
  */
 struct rpcrdma_group_end {
 	u32			ge_xid;
@@ -94,7 +97,7 @@ struct rpcrdma_group_end {
 	enum rpcrdma_verdict	ge_verdict;
 };
 
-/* One arrival breaks the open group, and is a group without an end itself */
+/* One arrival may break the open group, and may itself be a bad group that ends at once */
 #define RPCRDMA_GROUP_ENDS	2u
 
 /**
@@ -103,7 +106,7 @@ struct rpcrdma_group_end {
  * @gs_nends: entries of @gs_ends
  * @gs_ends: groups that have ended
  * @gs_close: close the connection
- * @gs_does: what becomes of the Receive that has arrived
+ * @gs_does: what to do with the Receive that has arrived
  */
 struct rpcrdma_group_step {
 	bool				gs_release;
@@ -114,11 +117,11 @@ struct rpcrdma_group_step {
 };
 
 /**
- * enum rpcrdma_group_form - how a Reply travels to a Call that came as a group
+ * enum rpcrdma_group_form - form of a Reply to a Call that came as a group
  * @RPCRDMA_GROUP_FORM_MSG: RDMA2_MSG
  * @RPCRDMA_GROUP_FORM_GROUP: a group
- * @RPCRDMA_GROUP_FORM_CHUNK: RDMA2_NOMSG, and the body in the Reply chunk
- * @RPCRDMA_GROUP_FORM_ERROR: it fits nowhere: REPLY_RESOURCE
+ * @RPCRDMA_GROUP_FORM_CHUNK: RDMA2_NOMSG, with the body in the Reply chunk
+ * @RPCRDMA_GROUP_FORM_ERROR: the Reply fits nowhere, and the answer is REPLY_RESOURCE
  */
 enum rpcrdma_group_form {
 	RPCRDMA_GROUP_FORM_MSG,
@@ -129,12 +132,12 @@ enum rpcrdma_group_form {
 
 /**
  * struct rpcrdma_group_answer - what a responder knows about such a Reply
- * @gw_layout: the Reply as a group
+ * @gw_layout: layout of the Reply as a group
  * @gw_replies: rtx_replies of the Call
- * @gw_reply_max: transmissions of a Reply that we have announced
- * @gw_hdr: bytes of the header in base form
- * @gw_body: bytes of the body in base form
- * @gw_chunk: bytes of the Reply chunk; 0: none
+ * @gw_reply_max: maximum number of transmissions of a Reply that we have announced
+ * @gw_hdr: length of the header in base form in bytes
+ * @gw_body: length of the body in base form in bytes
+ * @gw_chunk: size of the Reply chunk in bytes; 0 if there is none
  */
 struct rpcrdma_group_answer {
 	struct rpcrdma_layout	gw_layout;

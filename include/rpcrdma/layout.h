@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Layouts: how a message is divided among the transmissions of a group, and
- * where in them its items are.
+ * Layouts: how a message is divided among the transmissions of a group, and where its items
+ * are in the transmissions.
  */
 #ifndef RPCRDMA_LAYOUT_H
 #define RPCRDMA_LAYOUT_H
@@ -12,14 +12,14 @@
 /**
  * struct rpcrdma_place - a walk over items in the data parts of a group
  * @gp_items: the items
- * @gp_nitems: how many
- * @gp_seg: bytes of a segment
- * @gp_item: the item that the walk is in
- * @gp_done: bytes of it that the walk has passed
- * @gp_at: bytes of the data part that it has passed
- * @gp_left: bytes of the data part that are left
+ * @gp_nitems: number of items
+ * @gp_seg: size of a segment in bytes
+ * @gp_item: index of the item that the walk is in
+ * @gp_done: number of bytes of that item that the walk has passed
+ * @gp_at: number of bytes of the data part that the walk has passed
+ * @gp_left: number of bytes of the data part that are left
  *
- * Begin with @gp_items, @gp_nitems and @gp_seg, all else zero.
+ * Before a walk, set @gp_items, @gp_nitems and @gp_seg, and all other members to zero.
  */
 struct rpcrdma_place {
 	const struct rpcrdma2_item	*gp_items;
@@ -32,14 +32,14 @@ struct rpcrdma_place {
 };
 
 /**
- * struct rpcrdma_placed - what of an item is in a data part
- * @pd_item: which item
- * @pd_offset: bytes of the item in front of it
- * @pd_at: bytes of the data part in front of it
- * @pd_length: its bytes
- * @pd_gap: bytes from the end of the item to the end of its last segment. A
- *	receiver makes them zero as far as anybody can see them (RTX-60); a
- *	sender sends so many zeros if another item follows (RTX-56)
+ * struct rpcrdma_placed - part of an item in a data part
+ * @pd_item: index of the item
+ * @pd_offset: offset of the part in the item
+ * @pd_at: offset of the part in the data part
+ * @pd_length: number of bytes in the part
+ * @pd_gap: number of bytes from the end of the item to the end of its last segment. A
+ *	receiver sets them to zero as far as anybody can see them (RTX-60). A sender sends
+ *	that many zeros if another item follows (RTX-56).
  */
 struct rpcrdma_placed {
 	u32		pd_item;
@@ -51,18 +51,19 @@ struct rpcrdma_placed {
 
 /**
  * struct rpcrdma_layout - how a sender divides a message
- * @ly_hdr: bytes of the header of the first transmission
- * @ly_limit: largest transmission: what we can Send, and the peer's RBSIZ
- * @ly_stream: bytes of payload stream
- * @ly_items: bytes of all items
- * @ly_data: bytes of data, gaps included; 0: no items
- * @ly_head: with data: where it begins in a transmission
- * @ly_part: with data: the largest data part
- * @ly_number: transmissions made
- * @ly_sent: bytes of stream in them
- * @ly_placed: bytes of data in them
+ * @ly_hdr: length of the header of the first transmission in bytes
+ * @ly_limit: maximum length of a transmission in bytes: the smaller of our largest Send and
+ *	the peer's RBSIZ
+ * @ly_stream: number of bytes of payload stream
+ * @ly_items: number of bytes in all items
+ * @ly_data: number of bytes of data, including gaps; 0 if there are no items
+ * @ly_head: offset of the data in a transmission, if there is data
+ * @ly_part: maximum length of a data part in bytes, if there is data
+ * @ly_number: number of transmissions made so far
+ * @ly_sent: number of bytes of stream in these transmissions
+ * @ly_placed: number of bytes of data in these transmissions
  *
- * The first three are given, the next four set by rpcrdma_layout_place(), and
+ * The caller sets the first three members, rpcrdma_layout_place() sets the next four, and
  * the last three are zero at first.
  */
 struct rpcrdma_layout {
@@ -80,11 +81,11 @@ struct rpcrdma_layout {
 
 /**
  * struct rpcrdma_outgoing - a transmission to be sent
- * @og_hdr: bytes of header
- * @og_tx: tx_number, tx_offset, tx_here and tx_data
- * @og_part: bytes of data, from tx_data on; what is between the stream and
- *	them is zero
- * @og_len: bytes in all
+ * @og_hdr: length of the header in bytes
+ * @og_tx: the transmission; only tx_number, tx_offset, tx_here and tx_data are set
+ * @og_part: number of bytes of data, which begins at tx_data; the bytes between the stream
+ *	and the data are zero
+ * @og_len: length of the transmission in bytes
  */
 struct rpcrdma_outgoing {
 	u32				og_hdr;

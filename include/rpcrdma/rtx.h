@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The round-trip extension of version 2, on the wire: one RPC message in
- * several transmissions, and items that travel behind the payload stream.
+ * The round-trip extension of version 2, on the wire: one RPC message in several
+ * transmissions, and items that travel behind the payload stream.
  *
- * Both header types are unknown to rpcrdma2_decode_call() and
- * rpcrdma2_decode_reply(): see verbs/gather.c.
+ * rpcrdma2_decode_call() and rpcrdma2_decode_reply() do not know the two header types: see
+ * verbs/gather.c.
  *
- * A *transmission* is one Send. A *group* is all transmissions of one RPC
- * message. An *item* is a piece of data that was taken out of the payload
- * stream; a *segment* is where it may lie in the receiver's memory. The
- * property that says how Receives are built is struct rpcrdma2_rtx in wire.h.
+ * A *transmission* is one Send. A *group* is all transmissions of one RPC message. An
+ * *item* is a piece of data that was taken out of the payload stream. A *segment* is a part
+ * of the receiver's memory where an item may be placed. The property that describes the
+ * Receives is struct rpcrdma2_rtx in wire.h.
  *
  * Layouts and rules: Documentation/rtx.rst.
  */
@@ -20,23 +20,23 @@
 #include <rpcrdma/wire.h>
 
 /* Values of rdma_htype */
-#define RPCRDMA2_RTX_MSG	0x80525401u	/* the first of a group */
-#define RPCRDMA2_RTX_NEXT	0x80525402u	/* a following one */
+#define RPCRDMA2_RTX_MSG	0x80525401u	/* the first transmission of a group */
+#define RPCRDMA2_RTX_NEXT	0x80525402u	/* a following transmission */
 
 /* Sizes on the wire, in bytes */
 #define RPCRDMA2_RTX_FIXED	48u	/* RTX_MSG up to the number of items */
 #define RPCRDMA2_RTX_ITEM_LEN	8u
 #define RPCRDMA2_RTX_MSG_MIN	64u	/* no items, and three empty lists */
 #define RPCRDMA2_RTX_NEXT_LEN	36u
-#define RPCRDMA2_RTX_RPC_MIN	8u	/* XID and msg_type, in the first one */
+#define RPCRDMA2_RTX_RPC_MIN	8u	/* XID and msg_type, in the first transmission */
 
 #define RPCRDMA2_RTX_MAX_ITEMS	16u
-#define RPCRDMA2_RTX_MAX_COUNT	256u	/* transmissions of a group */
+#define RPCRDMA2_RTX_MAX_COUNT	256u	/* transmissions in a group */
 
 /**
- * struct rpcrdma2_item - data that left the payload stream
- * @im_position: its offset in the unreduced RPC message
- * @im_length: its bytes, without roundup
+ * struct rpcrdma2_item - data that was taken out of the payload stream
+ * @im_position: offset of the item in the unreduced RPC message
+ * @im_length: number of bytes in the item, without roundup
  */
 struct rpcrdma2_item {
 	u32		im_position;
@@ -44,26 +44,28 @@ struct rpcrdma2_item {
 };
 
 /**
- * struct rpcrdma2_transmission - one transmission of a group, in numbers
+ * struct rpcrdma2_transmission - header fields of one transmission of a group
  * @tx_xid: rdma_xid
  * @tx_credit: rdma_credit
  * @tx_htype: %RPCRDMA2_RTX_MSG or %RPCRDMA2_RTX_NEXT
  * @tx_response: F_RESPONSE
- * @tx_first: it is %RPCRDMA2_RTX_MSG
- * @tx_short: received: it ends too early, and what is below is not to be used
- * @tx_count: first: transmissions of the group
- * @tx_stream: first: bytes of payload stream in the whole group
- * @tx_number: others: 1 for the second transmission, and so on
- * @tx_offset: others: bytes of payload stream in all earlier transmissions
- * @tx_here: bytes of payload stream in this one
- * @tx_data: offset of the first byte of data in this one; 0: it has none
- * @tx_replies: first, of a Call: Receives that wait for the Reply
- * @tx_results: first, of a Call: so many eligible results may come placed
- * @tx_nitems: first: items of the message
- * @tx_items: first, received: the items on the wire; for the codec only
- * @tx_len: received: bytes of the transmission
+ * @tx_first: the type is %RPCRDMA2_RTX_MSG
+ * @tx_short: in a received transmission: it ends too early, and the members below must not
+ *	be used
+ * @tx_count: in the first transmission: number of transmissions in the group
+ * @tx_stream: in the first: number of bytes of payload stream in the whole group
+ * @tx_number: in the others: 1 for the second transmission, and so on
+ * @tx_offset: in the others: number of bytes of payload stream in all earlier
+ *	transmissions
+ * @tx_here: number of bytes of payload stream in this transmission
+ * @tx_data: offset of the first byte of data in this transmission; 0 if it has none
+ * @tx_replies: in the first of a Call: number of Receives that wait for the Reply
+ * @tx_results: in the first of a Call: number of eligible results that may come placed
+ * @tx_nitems: in the first: number of items of the message
+ * @tx_items: in the first, if received: the items on the wire; for the codec only
+ * @tx_len: in a received transmission: its length in bytes
  *
- * A received one is a view, as struct rpcrdma_hdr is.
+ * A received transmission is a view, as struct rpcrdma_hdr is.
  */
 struct rpcrdma2_transmission {
 	u32		tx_xid;

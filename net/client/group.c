@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Client: Calls that are sent as a group, and Calls whose Reply may come as one. The
- * round-trip extension of version 2, see Documentation/rtx.rst.
+ * Client: Calls that are sent as a group, and Calls whose Reply may come as a group, by the
+ * round-trip extension of version 2. See Documentation/rtx.rst.
  *
- * This file decides whether a Call is a group, has all that this takes, and writes its
- * transmissions. It never posts, and knows nothing of a Reply but how many Receives it
- * may take.
+ * This file decides whether a Call is a group, takes all that a group needs, and writes its
+ * transmissions. It never posts a Send. The only thing that it knows about a Reply is how
+ * many Receives the Reply may take.
  *
  * Operation
  *
- * A message that is too long for one Send would have its memory registered, and would
- * cost the server an RDMA Read. In several transmissions it costs neither. But it takes
- * more credits and Sends, and a long Reply more Receives. So the plan is made with what
- * there is at the moment; what it asks for is taken at once, or the plan is made again
- * without. Nobody waits for any of it (RTX-78), so nothing can deadlock. All that is
- * done only for a Call that would have a chunk otherwise.
+ * In base form, the memory of a message that is too long for one Send must be registered,
+ * and the server has to do an RDMA Read. Several transmissions need neither. But they take
+ * more credits and Sends, and a long Reply takes more Receives. So the plan is made with the
+ * credits, Sends and Receives that are free at the moment. This file takes at once all that
+ * the plan asks for. If that fails, the Call is planned again in base form. No Call waits for
+ * more (RTX-78), so there can be no deadlock. All this is done only for a Call that would
+ * have a chunk otherwise.
  *
- * The message is copied into the Sends: nothing of the RPC belongs to the device.
+ * The message is copied into the Sends, so no memory of the RPC belongs to the device.
  */
 #include <linux/sunrpc/xdr.h>
 #include <rpcrdma/group.h>
@@ -39,7 +40,9 @@ rpcrdma_param_range(rdma_rtx_stream_max, xprt_rdma_rtx_stream_max, 0,
 MODULE_PARM_DESC(rdma_rtx_stream_max,
 		 "Client: bytes of the largest data item that is sent in several Sends");
 
-/* RTX-32; RTX-88: no remedy leads back to this form. */
+/* Returns whether the Call may be a group (RTX-32). No remedy for an error leads back to
+ * this form (RTX-88).
+ */
 static bool xprt_rdma_group_may(const struct xprt_rdma *xr,
 				const struct xprt_rdma_req *req)
 {
@@ -48,7 +51,9 @@ static bool xprt_rdma_group_may(const struct xprt_rdma *xr,
 	       !req->rr_retry.ry_base;
 }
 
-/* What there is for groups now. Spare Receives that nobody has wanted can be made. */
+/* Finds what is free for groups now. Spare Receives that no Call has needed yet can still be
+ * created.
+ */
 static void xprt_rdma_group_bounds(struct xprt_rdma *xr,
 				   struct rpcrdma_plan_rtx *rtx)
 {
@@ -64,8 +69,8 @@ static void xprt_rdma_group_bounds(struct xprt_rdma *xr,
 	rtx->px_stream_max = READ_ONCE(xprt_rdma_rtx_stream_max);
 }
 
-/* Could a group be better than the plan in base form, or than none? Most Calls are inline,
- * so this keeps them from paying for the others.
+/* Could a group be better than the plan in base form, or than no plan? Most Calls are
+ * inline, and this check spares them a second plan.
  */
 static bool xprt_rdma_group_helps(const struct xprt_rdma_req *req, int rc)
 {
@@ -100,12 +105,13 @@ static bool xprt_rdma_group_take(struct xprt_rdma *xr,
 }
 
 /**
- * xprt_rdma_group_plan - choose the forms of a Call and its Reply, groups among them
+ * xprt_rdma_group_plan - choose the forms of a Call and its Reply, including groups
  * @xr: transport with a live connection, send lock held
  * @req: the Call; it has its first credit
- * @send: Send that will carry it, or begin its group
+ * @send: Send that will carry the Call, or the first transmission of its group
  *
- * If the Call is a group, it has its credits and Receives, and @send the other Sends.
+ * If the Call is a group, it then has all its credits and Receives, and @send has the other
+ * Sends.
  *
  * Context: process; may sleep.
  * Return: as xprt_rdma_marshal_plan().
@@ -133,7 +139,9 @@ int xprt_rdma_group_plan(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	return rc;
 }
 
-/* Writes the header of a transmission. Returns its bytes, or a negative errno. */
+/* Writes the header of a transmission. Returns the length of the header in bytes, or a
+ * negative errno.
+ */
 static int xprt_rdma_group_encode(const struct xprt_rdma_send *send,
 				  const struct rpcrdma2_transmission *tx,
 				  const struct rpcrdma_call_out *call)
@@ -146,7 +154,7 @@ static int xprt_rdma_group_encode(const struct xprt_rdma_send *send,
 					call);
 }
 
-/* Returns the bytes of a transmission, or a negative errno. */
+/* Returns the length of a transmission in bytes, or a negative errno. */
 static int xprt_rdma_group_fill(const struct xprt_rdma_send *send,
 				const struct rpcrdma2_transmission *tx,
 				const struct rpcrdma_call_out *call,
@@ -165,8 +173,8 @@ static int xprt_rdma_group_fill(const struct xprt_rdma_send *send,
 	return len + tx->tx_here;
 }
 
-/* The layout that was planned. A first header that is shorter than it might have been
- * leaves room behind the stream; the number of transmissions is that of the plan.
+/* Repeats the layout of the plan. If the first header is shorter than planned, there is
+ * room left behind the stream, and the number of transmissions is still that of the plan.
  */
 static void xprt_rdma_group_layout(const struct xprt_rdma_req *req,
 				   struct rpcrdma_layout *layout)
@@ -182,13 +190,13 @@ static void xprt_rdma_group_layout(const struct xprt_rdma_req *req,
  * xprt_rdma_group_write - write a Call that is a group
  * @xr: transport, send lock held
  * @req: the Call, with its regions
- * @first: the first Send of its group
+ * @first: first Send of its group
  *
- * All Sends but the first are prepared.
+ * On return, all Sends except the first are prepared.
  *
  * Context: any.
- * Return: bytes of the first transmission; %-EMSGSIZE; %-EINVAL or %-EIO if the Call
- *	makes no sense.
+ * Return: length of the first transmission in bytes; %-EMSGSIZE; %-EINVAL or %-EIO if the
+ *	Call is malformed.
  */
 int xprt_rdma_group_write(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			  struct xprt_rdma_send *first)

@@ -2,23 +2,23 @@
 /*
  * Groups: one RPC message in several transmissions.
  *
- * A sender posts all transmissions of a group back to back, and its peer
- * receives them in that order or not at all. So a receiver has one group at a
- * time, and there are only two things that it can be in the middle of: putting
- * one together, and waiting for the end of one that cannot be.
+ * A sender posts all transmissions of a group back to back, and its peer receives them in
+ * that order or not at all. So a receiver has one group at a time. There are only two tasks
+ * that it can be in the middle of: assembling a group, and waiting for the end of a broken
+ * group.
  *
- * That is done here with numbers alone. This room holds no Receive: it is told
- * what the words of each arrival are, and says whether to hold it, to give back
- * what is held, to hand up the message, or what to answer. Nothing is
- * allocated, however a peer divides its message (RTX-84).
+ * This file does these tasks with numbers only, and holds no Receive. The caller passes the
+ * header words of each arrival. This file tells the caller whether to hold the arrival, to
+ * give back what is held, to pass the message on, or what to answer. It allocates nothing,
+ * however a peer divides its message (RTX-84).
  *
- * An answer to a broken group waits until the last of its transmissions has
- * arrived. All credits come back with it, and the Receives have to be there by
- * then (RTX-50). What a peer says is compared with limits before it is used for
- * anything; sums are made in 64 bits where they could overflow.
+ * The answer to a broken group waits until the last of its transmissions has arrived. The
+ * answer returns all credits, and the Receives must be posted again before (RTX-50). Numbers
+ * from a peer are compared with limits before they are used. Sums that could overflow are
+ * computed in 64 bits.
  *
- * The rest is choice: whether a Call may be sent as a group, and what form its
- * Reply takes. How a message is divided is core/layout.c's to find out.
+ * The rest of this file chooses forms: whether a Call may be sent as a group, and which form
+ * its Reply takes. core/layout.c divides messages.
  *
  * See RTX-40 to RTX-85 of rtx.rst.
  */
@@ -34,16 +34,18 @@
 
 #define RPCRDMA_GROUP_UNIT	4u	/* XDR */
 
-/* Bytes of data in a transmission that keeps rpcrdma_group_bounds() */
+/* Returns the number of bytes of data in a transmission that rpcrdma_group_bounds()
+ * accepts.
+ */
 static u32 rpcrdma_group_part(const struct rpcrdma2_transmission *tx)
 {
 	return tx->tx_data ? tx->tx_len - tx->tx_data : 0;
 }
 
 /*
- * Header and stream, and then nothing or the data, which begins where our
- * targets do (RTX-45). How long the header of a first one is will be seen when
- * it is decoded; @hdr_len is what it has at least.
+ * Behind header and stream there is nothing, or the data, which begins where our targets
+ * begin (RTX-45). The length of the header of a first transmission is not known before it is
+ * decoded. @hdr_len is its minimum.
  */
 static bool rpcrdma_group_bounds(const struct rpcrdma_group_limits *limits,
 				 const struct rpcrdma2_transmission *tx,
@@ -57,7 +59,7 @@ static bool rpcrdma_group_bounds(const struct rpcrdma_group_limits *limits,
 	       tx->tx_data < tx->tx_len;
 }
 
-/* RTX-56: what is in a Receive behind our targets is no data of an item. */
+/* RTX-56: bytes in a Receive behind our targets are not data of an item. */
 static bool rpcrdma_group_part_fits(const struct rpcrdma_group_limits *limits,
 				    const struct rpcrdma2_transmission *tx)
 {
@@ -65,14 +67,16 @@ static bool rpcrdma_group_part_fits(const struct rpcrdma_group_limits *limits,
 	       (u64)limits->gl_ours.xp_seg * limits->gl_ours.xp_nsegs;
 }
 
-/* RTX-43: pieces of the stream but the last are whole words. */
+/* RTX-43: all pieces of the stream but the last are whole words. */
 static bool rpcrdma_group_piece_fits(u64 end, u32 stream)
 {
 	return end == stream ||
 	       (end < stream && end % RPCRDMA_GROUP_UNIT == 0);
 }
 
-/* Within our limits, and Calls only: a Reply is bound by what the Call said */
+/* Compares a group with our limits. The limits of the property are for Calls only. A Reply is
+ * limited by what its Call has offered.
+ */
 static enum rpcrdma_verdict
 rpcrdma_group_judge_size(const struct rpcrdma_group_limits *limits,
 			 const struct rpcrdma2_transmission *tx)
@@ -107,7 +111,7 @@ rpcrdma_group_judge_first(const struct rpcrdma_group_limits *limits,
 						     RPCRDMA_BAD_GROUP;
 }
 
-/* RTX-46: it is the one that is due, and all of it is. */
+/* RTX-46: is this the transmission that is due, and is it valid? */
 static bool rpcrdma_group_is_due(const struct rpcrdma_group *group,
 				 const struct rpcrdma_group_limits *limits,
 				 const struct rpcrdma2_transmission *tx)
@@ -153,7 +157,7 @@ static void rpcrdma_group_end(struct rpcrdma_group *group,
 	group->gr_state = RPCRDMA_GROUP_IDLE;
 }
 
-/* It will not be complete any more: nothing of it is held from here on. */
+/* The group cannot be complete any more, and nothing of it is held from now on. */
 static void rpcrdma_group_break(struct rpcrdma_group *group,
 				struct rpcrdma_group_step *step)
 {
@@ -163,9 +167,9 @@ static void rpcrdma_group_break(struct rpcrdma_group *group,
 }
 
 /*
- * Something has arrived that is no transmission of the group (RTX-48). More of
- * it may be on its way, for which nobody has posted Receives if it is a Reply:
- * the RPC has given them up (RTX-51).
+ * A message has arrived that is no transmission of the group (RTX-48). More transmissions of
+ * the group may be on their way. If the group is a Reply, there are no Receives for them,
+ * because the RPC has given them up (RTX-51).
  */
 static void rpcrdma_group_cut(struct rpcrdma_group *group,
 			      struct rpcrdma_group_step *step)
@@ -192,9 +196,9 @@ static void rpcrdma_group_open(struct rpcrdma_group *group,
 }
 
 /*
- * A first transmission that is no good. What follows it is swallowed, if there
- * is anything to follow; but of a Reply that is more than any Call of ours has
- * Receives for (RTX-51).
+ * Rejects a bad first transmission. The transmissions that follow it are swallowed, if there
+ * are any. But if a Reply has more transmissions than any Call of ours offers Receives for,
+ * the connection is closed (RTX-51).
  */
 static void rpcrdma_group_reject(struct rpcrdma_group *group,
 				 const struct rpcrdma2_transmission *tx,
@@ -232,7 +236,7 @@ static void rpcrdma_group_first(struct rpcrdma_group *group,
 	}
 }
 
-/* A following transmission of this XID and direction */
+/* Handles a following transmission with the XID and direction of the group. */
 static void rpcrdma_group_follow(struct rpcrdma_group *group,
 				 const struct rpcrdma_group_limits *limits,
 				 const struct rpcrdma2_transmission *tx,
@@ -258,15 +262,15 @@ static void rpcrdma_group_follow(struct rpcrdma_group *group,
 }
 
 /**
- * rpcrdma_group_take - something has arrived on a connection
+ * rpcrdma_group_take - decide what to do with an arrival on a connection
  * @group: the connection's group
- * @limits: what we take
- * @tx: its words; NULL if rpcrdma2_peek_rtx() says that it is no transmission
- *	of a group
+ * @limits: limits of the groups that we accept
+ * @tx: header fields of the arrival; NULL if rpcrdma2_peek_rtx() reports that it is no
+ *	transmission of a group
  * @step: OUT: what to do
  *
- * Whoever has not announced that it takes Calls in this form does not know the
- * types, if they are not Replies (RTX-37): such a message is passed on.
+ * If we have not announced that we accept Calls in this form, the types of such Calls are
+ * unknown types, and the message is passed on (RTX-37). Replies are accepted all the same.
  *
  * Context: any; the caller serialises, and calls in the order of arrival.
  *
@@ -288,7 +292,7 @@ void rpcrdma_group_take(struct rpcrdma_group *group,
 		rpcrdma_group_follow(group, limits, tx, step);
 		return;
 	}
-	/* A step begins as RPCRDMA_GROUP_PASS, which is for all others */
+	/* gs_does is RPCRDMA_GROUP_PASS at first, which is right for all others */
 	rpcrdma_group_cut(group, step);
 	if (tx && tx->tx_first)
 		rpcrdma_group_first(group, limits, tx, step);
@@ -298,13 +302,13 @@ void rpcrdma_group_take(struct rpcrdma_group *group,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_group_take);
 
 /**
- * rpcrdma_group_judge - is a complete group what its items say?
+ * rpcrdma_group_judge - check that a complete group agrees with its items
  * @group: the group
  * @limits: as for rpcrdma_group_take()
- * @items: its items, which rpcrdma2_decode_group() found sound
- * @nitems: how many
+ * @items: items of the group, which rpcrdma2_decode_group() found sound
+ * @nitems: number of items
  *
- * The group counts as broken and as ended if it is not.
+ * If the group does not agree with its items, it counts as broken and as ended.
  *
  * Context: any; the caller serialises.
  * Return: %RPCRDMA_OK, %RPCRDMA_BIG_GROUP or %RPCRDMA_BAD_GROUP.
@@ -332,13 +336,13 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_group_judge);
 
 /**
  * rpcrdma_group_call - may a Call travel as a group?
- * @layout: the Call
- * @peer: what the peer has announced; all zero: nothing
+ * @layout: layout of the Call
+ * @peer: what the peer has announced; all zero if it has announced nothing
  *
- * Credits are another matter.
+ * This function does not look at credits.
  *
  * Context: any.
- * Return: its transmissions; 0 if it takes base form.
+ * Return: number of transmissions of the Call; 0 if it takes base form.
  *
  * See RTX-32, RTX-41 of rtx.rst.
  */
@@ -352,14 +356,14 @@ u32 rpcrdma_group_call(const struct rpcrdma_layout *layout,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_group_call);
 
 /**
- * rpcrdma_group_credits - are there credits for a Call, now?
- * @grant: credits that are granted
- * @used: those of all Calls in flight, and the first one of this Call
- * @more: of these, those beyond the first of each Call
- * @count: transmissions of this Call
+ * rpcrdma_group_credits - are there enough credits for a Call now?
+ * @grant: number of credits that are granted
+ * @used: number of credits of all Calls in flight, including the first credit of this Call
+ * @more: number of these credits that are beyond the first of their Call
+ * @count: number of transmissions of this Call
  *
- * A Call does not wait for credits beyond the first (RTX-78), and leaves half
- * of the grant to those that need no others (RTX-79).
+ * A Call does not wait for credits beyond its first (RTX-78). Calls of several transmissions
+ * leave half of the grant to Calls that need only one credit (RTX-79).
  *
  * Context: any; the caller serialises.
  * Return: false if the Call takes base form, or fewer transmissions.
@@ -376,14 +380,15 @@ bool rpcrdma_group_credits(u32 grant, u32 used, u32 more, u32 count)
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_group_credits);
 
 /**
- * rpcrdma_group_replies - how many Receives does a Call offer for its Reply?
- * @reply_max: bytes of the largest Reply
- * @recv_size: bytes of a Receive of ours, as announced
- * @extra: bytes by which the Reply's header exceeds one without chunks
- * @most: what can be spared, and no more than the peer's xp_reply_max
+ * rpcrdma_group_replies - count the Receives that a Call offers for its Reply
+ * @reply_max: length of the largest Reply in bytes
+ * @recv_size: size of our Receives in bytes, as announced
+ * @extra: number of bytes by which the Reply's header exceeds a header without chunks
+ * @most: number of Receives that can be spared, at most the peer's xp_reply_max
  *
  * Context: any.
- * Return: Receives; 0 if so many are not enough: one, and a Reply chunk.
+ * Return: number of Receives; or 0 if @most Receives are not enough. The Call then offers one
+ *	Receive, and a Reply chunk.
  *
  * See RTX-68 of rtx.rst.
  */
@@ -394,7 +399,7 @@ u32 rpcrdma_group_replies(u32 reply_max, u32 recv_size, u32 extra, u32 most)
 		.ly_limit = recv_size, .ly_stream = reply_max,
 	};
 
-	/* One that is not a group has more room */
+	/* A Reply that is not a group has more room */
 	if ((u64)RPCRDMA2_HDR_MIN + extra + reply_max <= recv_size)
 		return 1;
 	return rpcrdma_layout_count(&layout, most);
@@ -404,14 +409,14 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_group_replies);
 /**
  * rpcrdma_group_answer - decide how the Reply to a group travels
  * @args: what is known about the Reply
- * @number: OUT: of a group, its transmissions; of an error, bytes of Reply chunk
- *	that would do; else 0
+ * @number: OUT: for a group, the number of transmissions; for an error, the size in bytes of
+ *	a Reply chunk that would be enough; otherwise 0
  *
- * Other than in base form, a Reply chunk that was offered is the last resort:
- * who offers Receives wants no registered memory to be touched.
+ * Unlike in base form, an offered Reply chunk is the last resort, because a client that
+ * offers Receives prefers that its registered memory is not used.
  *
  * Context: any.
- * Return: the form, the first one that the Reply fits.
+ * Return: the first form that the Reply fits.
  *
  * See RTX-66, RTX-67 of rtx.rst.
  */

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Layouts: how a message is divided among the transmissions of a group, and
- * where in them its items are.
+ * Layouts: how a message is divided among the transmissions of a group, and where its items
+ * are in the transmissions.
  *
- * A receiver with targets has said how its Receives are built: some bytes for
- * header and stream, then segments. Data is put where the segments are, and
- * goes on in those of the next transmission. Segments are counted through the
- * group and not named (RTX-55). An item begins with a segment, so there is one
- * place for each of its bytes, and both ends find it with the same walk.
+ * A receiver with targets has announced the layout of its Receives: some bytes for header
+ * and stream, and then segments. A sender puts data where the segments are, and continues in
+ * the segments of the next transmission. Segments are counted through the whole group and
+ * have no names (RTX-55). An item begins at the start of a segment, so each of its bytes has
+ * one place, and both ends find that place with the same walk.
  *
- * Nothing here has seen a byte of a message. Lengths are those of our own upper
- * layer, or the receiver has judged them before; sums are made in 64 bits.
+ * This file never reads a byte of a message. Lengths come from our own upper layer, or the
+ * receiver has checked them before. Sums are computed in 64 bits.
  *
  * See RTX-41, RTX-43, RTX-44, RTX-55 to RTX-60 of rtx.rst.
  */
@@ -25,20 +25,20 @@
 
 #define RPCRDMA_LAYOUT_UNIT	4u	/* XDR */
 
-/* Segments of an item, of which there is at least one byte */
+/* Returns the number of segments of an item, which has at least one byte. */
 static u32 rpcrdma_item_nsegs(const struct rpcrdma2_item *item, u32 seg)
 {
 	return (item->im_length - 1) / seg + 1;
 }
 
 /**
- * rpcrdma_item_segment - where does an item begin?
- * @items: the items of a message, none of them empty
- * @index: one of them, or their number
- * @seg: bytes of a segment
+ * rpcrdma_item_segment - find the segment where an item begins
+ * @items: items of a message, none of them empty
+ * @index: index of the item, or the number of items
+ * @seg: size of a segment in bytes
  *
  * Context: any.
- * Return: segments in front of it, counted through the group (RTX-55).
+ * Return: number of segments in front of the item, counted through the group (RTX-55).
  */
 u64 rpcrdma_item_segment(const struct rpcrdma2_item *items, u32 index, u32 seg)
 {
@@ -52,13 +52,13 @@ u64 rpcrdma_item_segment(const struct rpcrdma2_item *items, u32 index, u32 seg)
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_item_segment);
 
 /**
- * rpcrdma_items_data - bytes of data that items make
- * @items: the items of a message, none of them empty
- * @nitems: how many
- * @seg: bytes of a segment
+ * rpcrdma_items_data - compute the length of the data of items
+ * @items: items of a message, none of them empty
+ * @nitems: number of items
+ * @seg: size of a segment in bytes
  *
  * Context: any.
- * Return: bytes, with what is between the items; 0 if there are none.
+ * Return: number of bytes, including the gaps between the items; 0 if there are no items.
  *
  * See RTX-56, RTX-59 of rtx.rst.
  */
@@ -72,12 +72,12 @@ u64 rpcrdma_items_data(const struct rpcrdma2_item *items, u32 nitems, u32 seg)
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_items_data);
 
 /**
- * rpcrdma_items_length - bytes of items alone
- * @items: the items of a message
- * @nitems: how many
+ * rpcrdma_items_length - add the lengths of items
+ * @items: items of a message
+ * @nitems: number of items
  *
  * Context: any.
- * Return: bytes, without roundup and without what is between them.
+ * Return: number of bytes, without roundup and without the gaps between the items.
  */
 u64 rpcrdma_items_length(const struct rpcrdma2_item *items, u32 nitems)
 {
@@ -90,9 +90,9 @@ u64 rpcrdma_items_length(const struct rpcrdma2_item *items, u32 nitems)
 }
 
 /**
- * rpcrdma_place_part - go on with the next data part
- * @place: the walk, at the end of the part before
- * @length: bytes of the part; all but the last are whole segments
+ * rpcrdma_place_part - continue a walk in the next data part
+ * @place: the walk, at the end of the previous part
+ * @length: length of the part in bytes; all parts but the last are whole segments
  *
  * Context: any.
  */
@@ -104,9 +104,9 @@ void rpcrdma_place_part(struct rpcrdma_place *place, u32 length)
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_place_part);
 
 /**
- * rpcrdma_place_next - what comes next in the data part?
+ * rpcrdma_place_next - find the next part of an item in the data part
  * @place: the walk
- * @placed: OUT: a part of an item, if true is returned
+ * @placed: OUT: part of an item, if true is returned
  *
  * Context: any.
  * Return: false at the end of the part, or of the items.
@@ -136,7 +136,7 @@ bool rpcrdma_place_next(struct rpcrdma_place *place,
 	gap = (place->gp_seg - item->im_length % place->gp_seg) %
 	      place->gp_seg;
 	placed->pd_gap = gap;
-	/* Behind the last item nothing was sent, nor is there room for more */
+	/* Nothing was sent behind the last item, and there is no room there */
 	gap = min(gap, place->gp_left);
 	place->gp_at += gap;
 	place->gp_left -= gap;
@@ -147,16 +147,16 @@ bool rpcrdma_place_next(struct rpcrdma_place *place,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_place_next);
 
 /**
- * rpcrdma_layout_place - have items travel behind the stream
- * @layout: the message; ly_hdr, ly_limit and ly_stream are set
+ * rpcrdma_layout_place - add items to a layout, behind the stream
+ * @layout: layout of the message; ly_hdr, ly_limit and ly_stream are set
  * @peer: what the peer has announced
- * @segs: segments that we can gather for a Send, at most
- * @items: the items, by position; none is empty
- * @nitems: how many; 0: there will be no data
+ * @segs: maximum number of segments that we can gather for a Send
+ * @items: the items, in the order of their positions; none is empty
+ * @nitems: number of items; 0 if there will be no data
  *
  * Context: any.
- * Return: false if there are items and the peer has no targets, or no Send of
- *	ours reaches the end of one.
+ * Return: false if there are items, and the peer has no targets or our Sends are too short
+ *	to fill one.
  *
  * See RTX-32, RTX-41, RTX-56 of rtx.rst.
  */
@@ -179,15 +179,15 @@ bool rpcrdma_layout_place(struct rpcrdma_layout *layout,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_layout_place);
 
 /**
- * rpcrdma_layout_next - the next transmission of a message
- * @layout: the message, which rpcrdma_layout_count() has found good
+ * rpcrdma_layout_next - find the next transmission of a message
+ * @layout: layout of the message, which rpcrdma_layout_count() has accepted
  * @out: OUT: the transmission, if true is returned
  *
- * Each takes as much stream as goes in front of its data, and as much data as
+ * Each transmission takes as much stream as fits in front of its data, and as much data as
  * its targets take.
  *
  * Context: any.
- * Return: false when all has been sent; or when the header leaves no room.
+ * Return: false if all has been sent, or if the header leaves no room.
  *
  * See RTX-43, RTX-44, RTX-56, RTX-57 of rtx.rst.
  */
@@ -225,13 +225,13 @@ bool rpcrdma_layout_next(struct rpcrdma_layout *layout,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_layout_next);
 
 /**
- * rpcrdma_layout_count - how many transmissions does a message take?
- * @layout: the message, of which nothing has been sent
- * @most: how many there may be
+ * rpcrdma_layout_count - count the transmissions that a message takes
+ * @layout: layout of the message, from which nothing has been sent
+ * @most: maximum number of transmissions
  *
- * Context: any. Work is bounded by @most.
- * Return: transmissions; 0 if there would be more, or the first has no room for
- *	the beginning of the stream: the message takes base form.
+ * Context: any. The work is bounded by @most.
+ * Return: number of transmissions; or 0 if the message takes base form, because it would
+ *	take more transmissions, or the first has no room for the beginning of the stream.
  */
 u32 rpcrdma_layout_count(const struct rpcrdma_layout *layout, u32 most)
 {

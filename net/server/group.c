@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Groups: what a client is told of the round-trip extension of version 2, and how a Reply
- * is divided among several Sends. This file does not decide which Replies travel that way:
- * server/sendto.c does. Calls that came as groups are like others once they are whole, see
- * verbs/gather.c and server/recvfrom.c.
+ * Groups: this file announces the round-trip extension of version 2 to a client, and divides
+ * a Reply among several Sends. server/sendto.c decides which Replies are groups. A Call that
+ * came as a group is handled like any other once it is complete, see verbs/gather.c and
+ * server/recvfrom.c.
  *
- * The transmissions of a Reply are Send contexts of their own, which the first one keeps
- * until all are posted in one chain (invariant I37). Each completes by itself. They are
- * copied to, like any inline Reply.
+ * Each transmission of a Reply has its own Send context. The first context keeps the others
+ * until all are posted in one chain (invariant I37). Each completes separately. The Reply is
+ * copied into their buffers, like any inline Reply.
  *
  * See Documentation/rtx.rst.
  */
@@ -18,7 +18,7 @@
 
 #include "svc_rdma.h"
 
-/* Bytes that a Call may have beside what it writes */
+/* Number of bytes that a Call may have besides the data that it writes */
 #define SVC_RDMA_GROUP_EXTRA	4096u
 #define SVC_RDMA_GROUP_MSG_MAX	(1048576u + SVC_RDMA_GROUP_EXTRA)
 #define SVC_RDMA_GROUP_MSG_MIN	1024u
@@ -36,9 +36,9 @@ MODULE_PARM_DESC(rtx_reply_max,
 		 "Server: most Sends of a Reply in version 2, 0: one");
 
 /**
- * svc_rdma_group_announce - what a client may use of the extension
+ * svc_rdma_group_announce - choose what a client may use of the extension
  * @sx: connection that is about to announce its properties
- * @rtx: OUT: the property RTX; all zero: nothing
+ * @rtx: OUT: the property RTX; all zero if the client may use nothing
  *
  * Context: any.
  *
@@ -59,11 +59,11 @@ void svc_rdma_group_announce(const struct svc_rdma_xprt *sx,
 }
 
 /**
- * svc_rdma_group_layout - a Reply as a group
- * @send: the first Send
+ * svc_rdma_group_layout - begin the layout of a Reply as a group
+ * @send: first Send of the group
  * @call: Call
- * @body_len: bytes of the Reply that are in no Write chunk
- * @layout: OUT
+ * @body_len: number of bytes of the Reply that are in no Write chunk
+ * @layout: OUT: the layout, from which nothing has been sent
  *
  * Context: any.
  */
@@ -81,7 +81,7 @@ void svc_rdma_group_layout(const struct svc_rdma_send *send,
 	layout->ly_stream = body_len;
 }
 
-/* The next @len bytes of the body, which is what is between the payloads. */
+/* Copies the next @len bytes of the body, which consists of the parts between payloads. */
 static int svc_rdma_group_copy(struct svc_rdma_body *body, void *to, u32 len)
 {
 	u32 part;
@@ -117,7 +117,7 @@ static int svc_rdma_group_header(struct rpcrdma_send *send,
 					send->sd_buf.bf_size, tx);
 }
 
-/* Returns the bytes to send, or an errno. */
+/* Returns the number of bytes to send, or a negative errno. */
 static int svc_rdma_group_fill(struct rpcrdma_send *send,
 			       const struct rpcrdma2_transmission *tx,
 			       const struct rpcrdma_reply_out *out,
@@ -128,8 +128,8 @@ static int svc_rdma_group_fill(struct rpcrdma_send *send,
 	len = svc_rdma_group_header(send, tx, out);
 	if (len < 0)
 		return len;
-	/* The layout is for the first buffer. Memory may be too short for others
-	 * of that size.
+	/* The layout fits the first buffer. If memory was short, the other buffers
+	 * may be smaller.
 	 */
 	if (tx->tx_here > send->sd_buf.bf_size - len)
 		return -ENOMEM;
@@ -139,14 +139,14 @@ static int svc_rdma_group_fill(struct rpcrdma_send *send,
 
 /**
  * svc_rdma_group_encode - write a Reply to the Sends of a group
- * @send: the first Send; gets the others
- * @layout: what svc_rdma_group_layout() has found
- * @count: transmissions, by rpcrdma_layout_count()
+ * @send: first Send of the group; the others are added to it
+ * @layout: layout that svc_rdma_group_layout() has begun
+ * @count: number of transmissions, from rpcrdma_layout_count()
  * @out: the Reply
- * @body: what is sent of it
+ * @body: parts of the Reply that are sent
  *
  * Context: process; sleeps.
- * Return: bytes to send with the first one; or a negative errno.
+ * Return: number of bytes to send with the first Send; or a negative errno.
  *
  * See RTX-40 to RTX-44, RTX-80 of rtx.rst.
  */

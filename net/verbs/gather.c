@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The gather room: links the Receives of a message that comes in several transmissions,
- * and hands it up when it is whole. What has to be done with each arrival is decided by
- * core/group.c; this file does it. It never looks at what is behind the header words that
- * divide a message, and answers nothing: the owner is told what has become of a group.
+ * Gathering: this file links the Receives of a message that comes in several transmissions,
+ * and passes the message to the owner when it is complete. core/group.c decides what has to
+ * be done with each arrival, and this file does it. This file reads only the header words
+ * that divide a message. It answers nothing: it tells the owner what has become of a group.
  *
  * Operation
  *
- * Where the peer knows the round-trip extension, each message goes through here on its way
- * to the owner (cn_receive). Completions of a queue are handled one after the other, in the
- * order of arrival, so the state of a connection needs no lock (invariant I36).
+ * If the peer knows the round-trip extension, each message passes through this file on its
+ * way to the owner (cn_receive). Completions of a queue are handled one after the other, in
+ * the order of arrival, so the state of a connection needs no lock (invariant I36).
  *
- * A group costs no memory: its Receives are there anyway, and the sender has credits for
- * them (RTX-84). Nor do they stay for ever. If the group does not end in time, the
- * connection does; one work sees to that, which runs at most once in that time, however
- * many groups there are.
+ * A group takes no additional memory: its Receives exist anyway, and the sender has credits
+ * for them (RTX-84). They are not held for ever: if the group does not end in time, the
+ * connection is closed. One work checks the time. It runs at most once in that time,
+ * however many groups there are.
  *
  * See RTX-40 to RTX-51, RTX-73, RTX-84, RTX-85 of rtx.rst.
  */
@@ -31,8 +31,8 @@ static struct rpcrdma_conn *rpcrdma_gather_conn(struct rpcrdma_gather *gather)
 	return container_of(gather, struct rpcrdma_conn, cn_gather);
 }
 
-/* It may look at a group that ends at the same time. Then the connection has been
- * waiting for it that long, too.
+/* Closes the connection if a group takes too long. The group may end while this work looks
+ * at it. Then it has taken too long, too.
  */
 static void rpcrdma_gather_work(struct work_struct *work)
 {
@@ -65,8 +65,8 @@ void rpcrdma_gather_init(struct rpcrdma_conn *conn)
 	INIT_DELAYED_WORK(&conn->cn_gather.ga_work, rpcrdma_gather_work);
 }
 
-/* Only with the last transmission of a Reply a handle may be invalidated: a region is
- * taken for gone when its Reply is there (RTX-72, RTX-73).
+/* Only the last transmission of a Reply may invalidate a handle, because a region is
+ * expected to be valid until its Reply has arrived (RTX-72, RTX-73).
  */
 static void rpcrdma_gather_check_inv(struct rpcrdma_conn *conn,
 				     const struct rpcrdma_recv *recv)
@@ -96,7 +96,7 @@ static void rpcrdma_gather_add(struct rpcrdma_gather *gather,
 	if (!gather->ga_first) {
 		gather->ga_first = recv;
 	} else {
-		/* In the first one, the header ends where its owner finds */
+		/* In the first Receive, the owner finds the end of the header */
 		rpcrdma_msg_set_body(msg, RPCRDMA2_RTX_NEXT_LEN, tx->tx_here);
 		gather->ga_last->rv_msg.mi_more = recv;
 	}
@@ -114,7 +114,7 @@ static void rpcrdma_gather_sum(struct rpcrdma_msg_in *msg)
 	}
 }
 
-/* What is wrong with items that make no sense, the owner will find in the header. */
+/* If items are invalid, the owner finds the reason when it decodes the header. */
 static enum rpcrdma_verdict
 rpcrdma_gather_judge(const struct rpcrdma_gather *gather)
 {
@@ -186,19 +186,19 @@ static void rpcrdma_gather_tell(struct rpcrdma_conn *conn,
 	}
 }
 
-/* The clock runs from the first transmission (RTX-85). */
+/* Measure the time from the first transmission (RTX-85). */
 static void rpcrdma_gather_watch(struct rpcrdma_gather *gather, bool begins)
 {
 	if (gather->ga_group.gr_state == RPCRDMA_GROUP_IDLE) {
 		WRITE_ONCE(gather->ga_begun, 0);
 	} else if (begins) {
 		WRITE_ONCE(gather->ga_begun, jiffies | 1);
-		/* Nothing happens if it is waiting already. */
+		/* This has no effect if the work is scheduled already. */
 		schedule_delayed_work(&gather->ga_work, RPCRDMA_GATHER_TIMEOUT);
 	}
 }
 
-/* A message has arrived where groups may arrive. */
+/* Handles a message on a connection on which groups may arrive. */
 static void rpcrdma_gather_take(struct rpcrdma_conn *conn,
 				struct rpcrdma_msg_in *msg)
 {
@@ -220,7 +220,7 @@ static void rpcrdma_gather_take(struct rpcrdma_conn *conn,
 	rpcrdma_gather_watch(gather, is_rtx && tx.tx_first);
 	if (step.gs_release)
 		rpcrdma_gather_release(gather);
-	/* The Receives of a message are back before it is answered (RTX-77). */
+	/* Give the Receives of a message back before it is answered (RTX-77). */
 	back = step.gs_does == RPCRDMA_GROUP_RETURN ||
 	       step.gs_does == RPCRDMA_GROUP_STRAY;
 	if (back)
@@ -235,13 +235,13 @@ static void rpcrdma_gather_take(struct rpcrdma_conn *conn,
 }
 
 /**
- * rpcrdma_gather_start - from now on groups may arrive
- * @conn: connection; no message has told the peer of it yet, or that comes from the
- *	handler of a Receive
- * @ours: the property RTX as the peer is told
- * @replies: the most Receives that we ever offer for a Reply, at least 1
+ * rpcrdma_gather_start - accept groups on a connection
+ * @conn: connection; either the peer has not been told yet, or the caller is the handler
+ *	of a Receive
+ * @ours: the property RTX that the peer is told
+ * @replies: maximum number of Receives that we ever offer for a Reply, at least 1
  *
- * To be called at most once for a connection.
+ * Call this at most once for a connection.
  *
  * Context: any.
  */
@@ -258,7 +258,7 @@ void rpcrdma_gather_start(struct rpcrdma_conn *conn,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_gather_start);
 
 /**
- * rpcrdma_gather_stop - nobody waits for a group any more
+ * rpcrdma_gather_stop - stop checking the time that groups take
  * @conn: connection in any state
  *
  * Context: process; sleeps.
@@ -270,8 +270,8 @@ void rpcrdma_gather_stop(struct rpcrdma_conn *conn)
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_gather_stop);
 
 /**
- * rpcrdma_gather_end - let go of what is held of a group
- * @conn: connection without queues: nothing arrives
+ * rpcrdma_gather_end - drop the Receives that are held of a group
+ * @conn: connection without queues, on which nothing arrives any more
  *
  * Context: process.
  */
