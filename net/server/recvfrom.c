@@ -352,8 +352,8 @@ static void svc_rdma_refuse_group(struct svc_rdma_xprt *sx,
 {
 	struct svc_rdma_call *call;
 
-	call = svc_rdma_has_slots(sx) ?
-	       svc_rdma_call_create(sx, NULL, GFP_NOIO | __GFP_NOWARN) : NULL;
+	call = svc_rdma_is_flooded(sx) ? NULL :
+	       svc_rdma_call_create(sx, NULL, GFP_NOIO | __GFP_NOWARN);
 	if (!call) {
 		trace_svc_rdma_reply_err(sx, -ENOBUFS);
 		rpcrdma_conn_fail(&sx->sx_conn, -ENOBUFS);

@@ -541,7 +541,7 @@ static inline void svc_rdma_msg_put(struct svc_rdma_xprt *sx,
  */
 
 /* server/sq.c */
-bool svc_rdma_has_slots(const struct svc_rdma_xprt *sx);
+bool svc_rdma_is_flooded(const struct svc_rdma_xprt *sx);
 int svc_rdma_has_wspace(struct svc_xprt *xprt);
 void svc_rdma_slots_wait(struct svc_rdma_xprt *sx,
 			 struct rpcrdma_sq_waiter *waiter);
