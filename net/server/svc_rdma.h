@@ -643,6 +643,7 @@ void svc_rdma_group_announce(const struct svc_rdma_xprt *sx,
 void svc_rdma_group_layout(const struct svc_rdma_send *send,
 			   const struct svc_rdma_call *call, u32 body_len,
 			   struct rpcrdma_layout *layout);
+int svc_rdma_body_copy(struct svc_rdma_body *body, void *to, u32 len);
 int svc_rdma_group_encode(struct svc_rdma_send *send,
 			  struct rpcrdma_layout *layout, u32 count,
 			  const struct rpcrdma_reply_out *out,
