@@ -445,8 +445,9 @@ static void rpcrdma_gather_hands_up_whole(struct kunit *test)
 	rpcrdma_gather_give(fx, msg);
 	KUNIT_EXPECT_EQ(test, rpcrdma_gather_waiting(fx),
 			RPCRDMA_GATHER_KUNIT_RECVS);
-	KUNIT_EXPECT_EQ(test, rpcrdma_gather_counted(fx,
-			RPCRDMA_CNT_groups_received), 1);
+	KUNIT_EXPECT_EQ(test,
+			rpcrdma_gather_counted(fx, RPCRDMA_CNT_groups_received),
+			1);
 }
 
 /* No numbered rule: an owner may hold one group while the next arrives. */
@@ -588,10 +589,12 @@ static void rpcrdma_gather_gap(struct kunit *test)
 	rpcrdma_gather_call(fx, 2);
 	rpcrdma_gather_expect_end(fx, XID, false, RPCRDMA_BAD_GROUP);
 	rpcrdma_gather_expect_no_more(fx);
-	KUNIT_EXPECT_EQ(test, rpcrdma_gather_counted(fx,
-			RPCRDMA_CNT_groups_broken), 1);
-	KUNIT_EXPECT_EQ(test, rpcrdma_gather_counted(fx,
-			RPCRDMA_CNT_groups_received), 0);
+	KUNIT_EXPECT_EQ(test,
+			rpcrdma_gather_counted(fx, RPCRDMA_CNT_groups_broken),
+			1);
+	KUNIT_EXPECT_EQ(test,
+			rpcrdma_gather_counted(fx, RPCRDMA_CNT_groups_received),
+			0);
 	KUNIT_EXPECT_EQ(test, fx->gf_conn.cn_error, 0);
 }
 
@@ -678,10 +681,12 @@ static void rpcrdma_gather_drops_strays(struct kunit *test)
 	rpcrdma_gather_expect_no_more(fx);
 	KUNIT_EXPECT_EQ(test, rpcrdma_gather_waiting(fx),
 			RPCRDMA_GATHER_KUNIT_RECVS);
-	KUNIT_EXPECT_EQ(test, rpcrdma_gather_counted(fx,
-			RPCRDMA_CNT_group_strays), 2);
-	KUNIT_EXPECT_EQ(test, rpcrdma_gather_counted(fx,
-			RPCRDMA_CNT_groups_broken), 0);
+	KUNIT_EXPECT_EQ(test,
+			rpcrdma_gather_counted(fx, RPCRDMA_CNT_group_strays),
+			2);
+	KUNIT_EXPECT_EQ(test,
+			rpcrdma_gather_counted(fx, RPCRDMA_CNT_groups_broken),
+			0);
 }
 
 /* A gap ends the RPC alone, anything in between the connection, too; what was in between
@@ -804,8 +809,9 @@ static void rpcrdma_gather_takes_too_long(struct kunit *test)
 	rpcrdma_gather_later(fx, RPCRDMA_GATHER_TIMEOUT / 2 + 2);
 	rpcrdma_gather_expect_lost(fx, -ETIMEDOUT);
 	rpcrdma_gather_expect_no_more(fx);
-	KUNIT_EXPECT_EQ(test, rpcrdma_gather_counted(fx,
-			RPCRDMA_CNT_group_timeouts), 1);
+	KUNIT_EXPECT_EQ(test,
+			rpcrdma_gather_counted(fx, RPCRDMA_CNT_group_timeouts),
+			1);
 	KUNIT_EXPECT_FALSE(test, rpcrdma_gather_watches(fx));
 }
 
@@ -970,11 +976,11 @@ static void rpcrdma_gather_anything(struct kunit *test)
 	KUNIT_EXPECT_GT(test, counts[RPCRDMA_GATHER_MSG], 100);
 	KUNIT_EXPECT_GT(test, counts[RPCRDMA_GATHER_ENDED], 100);
 	KUNIT_EXPECT_EQ(test, counts[RPCRDMA_GATHER_LOST], 1);
-	KUNIT_EXPECT_EQ(test, rpcrdma_gather_counted(fx,
-			RPCRDMA_CNT_groups_received),
+	KUNIT_EXPECT_EQ(test,
+			rpcrdma_gather_counted(fx, RPCRDMA_CNT_groups_received),
 			counts[RPCRDMA_GATHER_MSG]);
-	KUNIT_EXPECT_EQ(test, rpcrdma_gather_counted(fx,
-			RPCRDMA_CNT_groups_broken),
+	KUNIT_EXPECT_EQ(test,
+			rpcrdma_gather_counted(fx, RPCRDMA_CNT_groups_broken),
 			counts[RPCRDMA_GATHER_ENDED]);
 
 	rpcrdma_gather_vector(fx, RPCRDMA_VEC_V2_MSG_INV);

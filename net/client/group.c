@@ -123,7 +123,7 @@ int xprt_rdma_group_plan(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	int rc;
 
 	rc = xprt_rdma_marshal_plan(xr, req, send, NULL);
-	if (!xprt_rdma_group_may(xr, req) || !xprt_rdma_group_helps(req, rc))
+	if (!xprt_rdma_group_helps(req, rc) || !xprt_rdma_group_may(xr, req))
 		return rc;
 	xprt_rdma_group_bounds(xr, &rtx);
 	rc = xprt_rdma_marshal_plan(xr, req, send, &rtx);

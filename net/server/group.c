@@ -83,8 +83,17 @@ void svc_rdma_group_layout(const struct svc_rdma_send *send,
 	layout->ly_stream = body_len;
 }
 
-/* Copies the next @len bytes of the body, which consists of the parts between payloads. */
-static int svc_rdma_group_copy(struct svc_rdma_body *body, void *to, u32 len)
+/**
+ * svc_rdma_body_copy - copy the next part of what is sent of a Reply
+ * @body: where to go on: all zero but for the first three members at the beginning. It
+ *	consists of the parts between the payloads
+ * @to: buffer
+ * @len: number of bytes
+ *
+ * Context: any.
+ * Return: 0; %-EIO if there is not so much.
+ */
+int svc_rdma_body_copy(struct svc_rdma_body *body, void *to, u32 len)
 {
 	u32 part;
 
@@ -135,7 +144,7 @@ static int svc_rdma_group_fill(struct rpcrdma_send *send,
 	 */
 	if (tx->tx_here > send->sd_buf.bf_size - len)
 		return -ENOMEM;
-	rc = svc_rdma_group_copy(body, send->sd_buf.bf_data + len, tx->tx_here);
+	rc = svc_rdma_body_copy(body, send->sd_buf.bf_data + len, tx->tx_here);
 	return rc ?: len + tx->tx_here;
 }
 

@@ -386,22 +386,20 @@ static struct svc_rdma_call *svc_rdma_take_call(struct svc_rdma_call *call,
 	return NULL;
 }
 
-/* Called in a completion handler, which allocates without waiting. The Receives of the
- * group have been given back, so they do not bound the number of answers: a client that
- * lets answers pile up loses the connection.
+/* Called in a completion handler, where an allocation must not wait for this transport. The
+ * Receives of the group have been given back, so they do not bound the number of answers: a
+ * client that lets answers pile up loses the connection.
  */
 static void svc_rdma_refuse_group(struct svc_rdma_xprt *sx,
 				  const struct rpcrdma_group_end *end)
 {
 	struct svc_rdma_call *call;
 
-	if (!svc_rdma_has_slots(sx)) {
-		rpcrdma_conn_fail(&sx->sx_conn, -ENOBUFS);
-		return;
-	}
-	call = svc_rdma_call_create(sx, NULL, GFP_NOWAIT | __GFP_NOWARN);
+	call = svc_rdma_is_flooded(sx) ? NULL :
+	       svc_rdma_call_create(sx, NULL, GFP_NOIO | __GFP_NOWARN);
 	if (!call) {
-		rpcrdma_conn_fail(&sx->sx_conn, -ENOMEM);
+		trace_svc_rdma_reply_err(sx, -ENOBUFS);
+		rpcrdma_conn_fail(&sx->sx_conn, -ENOBUFS);
 		return;
 	}
 	memset(&call->sc_hdr, 0, sizeof(call->sc_hdr));
@@ -413,7 +411,7 @@ static void svc_rdma_refuse_group(struct svc_rdma_xprt *sx,
 	rpcrdma_count(server_bad_headers);
 	atomic64_inc(&sx->sx_stats.vs_refused);
 	trace_svc_rdma_refused(sx, end->ge_xid, 0, end->ge_verdict);
-	svc_rdma_send_error(call, end->ge_verdict, GFP_NOWAIT | __GFP_NOWARN);
+	svc_rdma_send_error(call, end->ge_verdict, GFP_NOIO | __GFP_NOWARN);
 	svc_rdma_call_free(call);
 }
 

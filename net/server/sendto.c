@@ -50,45 +50,11 @@ module_param_named(reply_short, svc_rdma_reply_short, bool, 0644);
 MODULE_PARM_DESC(reply_short,
 		 "Server: reply inline when that fits, though a Reply chunk is offered");
 
-/* Copy the part of a Reply that went to no Write chunk. The caller has checked that it
- * fits.
- */
-static int svc_rdma_copy_body(const struct svc_rdma_call *call,
-			      const struct xdr_buf *xdr, void *to)
-{
-	u32 offset, length, pos = 0;
-
-	while (rpcrdma_payload_gap_next(call->sc_payloads, call->sc_npayloads,
-					xdr->len, &pos, &offset, &length)) {
-		if (read_bytes_from_xdr_buf(xdr, offset, to, length))
-			return -EIO;
-		to += length;
-	}
-	return 0;
-}
-
-static int svc_rdma_reply_encode_group(struct svc_rdma_send *send,
-				       const struct svc_rdma_call *call,
-				       const struct xdr_buf *xdr,
-				       const struct svc_rdma_answer *answer,
-				       const struct rpcrdma_reply_out *out)
-{
-	struct rpcrdma_layout layout = answer->an_layout;
-	struct svc_rdma_body body = {
-		.by_xdr		= xdr,
-		.by_payloads	= call->sc_payloads,
-		.by_npayloads	= call->sc_npayloads,
-	};
-
-	return svc_rdma_group_encode(send, &layout, answer->an_group, out,
-				     &body);
-}
-
 /* Encode the Reply and add its RDMA Writes. Returns the bytes to send, or an errno. */
 static int svc_rdma_reply_encode(struct svc_rdma_send *send,
 				 struct svc_rdma_call *call,
 				 const struct xdr_buf *xdr,
-				 const struct svc_rdma_answer *answer)
+				 struct svc_rdma_answer *answer)
 {
 	const struct svc_rdma_xprt *sx = svc_rdma_send_sx(send);
 	u32 written[RPCRDMA_MAX_CHUNKS] = { };
@@ -98,6 +64,11 @@ static int svc_rdma_reply_encode(struct svc_rdma_send *send,
 		.ro_proc	= RPCRDMA1_MSG,
 		.ro_lists	= &call->sc_hdr.hd_lists,
 		.ro_written	= written,
+	};
+	struct svc_rdma_body body = {
+		.by_xdr		= xdr,
+		.by_payloads	= call->sc_payloads,
+		.by_npayloads	= call->sc_npayloads,
 	};
 	bool is_long = answer->an_form == RPCRDMA_ANSWER_LONG;
 	int rc, len;
@@ -112,15 +83,16 @@ static int svc_rdma_reply_encode(struct svc_rdma_send *send,
 		return rc;
 
 	if (unlikely(answer->an_group))
-		return svc_rdma_reply_encode_group(send, call, xdr, answer,
-						   &out);
+		return svc_rdma_group_encode(send, &answer->an_layout,
+					     answer->an_group, &out, &body);
 	len = rpcrdma_encode_reply(call->sc_vers, send->ss_send.sd_buf.bf_data,
 				   send->ss_send.sd_buf.bf_size, &out);
 	if (len < 0 || is_long)
 		return len;
 	if (answer->an_body > send->ss_send.sd_buf.bf_size - len)
 		return -EMSGSIZE;
-	rc = svc_rdma_copy_body(call, xdr, send->ss_send.sd_buf.bf_data + len);
+	rc = svc_rdma_body_copy(&body, send->ss_send.sd_buf.bf_data + len,
+				answer->an_body);
 	return rc ? rc : len + answer->an_body;
 }
 

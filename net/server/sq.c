@@ -23,21 +23,30 @@ static bool svc_rdma_slots_have_room(const struct rpcrdma_sq *sq, u32 most)
 	return !READ_ONCE(sq->sq_nwaiting) && rpcrdma_sq_used(sq) < most;
 }
 
-/**
- * svc_rdma_has_slots - is there room for another answer?
- * @sx: connection
- *
- * A snapshot. A client that is not known yet gets few answers at a time.
- *
- * Context: any.
- * Return: %false if an answer waits for room in the send queue, or if the client has as
- *	many as it may have.
- */
-bool svc_rdma_has_slots(const struct svc_rdma_xprt *sx)
+static bool svc_rdma_has_slots(const struct svc_rdma_xprt *sx)
 {
 	u32 most = svc_rdma_is_known(sx) ? U32_MAX : SVC_RDMA_UNKNOWN_SLOTS;
 
 	return svc_rdma_slots_have_room(&sx->sx_conn.cn_sq, most);
+}
+
+/**
+ * svc_rdma_is_flooded - does a client let answers pile up?
+ * @sx: connection
+ *
+ * An answer that holds no Receive of its Call is bounded by nothing else. A client that
+ * keeps to its credits never has more answers in line than credits.
+ *
+ * Context: any.
+ * Return: %true if more answers wait in line than a client may cause that keeps to its
+ *	credits, or if a client that is not known yet has as many as it may have.
+ */
+bool svc_rdma_is_flooded(const struct svc_rdma_xprt *sx)
+{
+	if (!svc_rdma_is_known(sx))
+		return !svc_rdma_has_slots(sx);
+	return READ_ONCE(sx->sx_conn.cn_sq.sq_nwaiting) >
+	       READ_ONCE(sx->sx_credit.cd_granted) + RPCRDMA_RECV_SPARE;
 }
 
 /**

@@ -584,7 +584,7 @@ static inline void svc_rdma_msg_put(struct svc_rdma_xprt *sx,
 }
 
 /* server/sq.c */
-bool svc_rdma_has_slots(const struct svc_rdma_xprt *sx);
+bool svc_rdma_is_flooded(const struct svc_rdma_xprt *sx);
 int svc_rdma_has_wspace(struct svc_xprt *xprt);
 void svc_rdma_slots_wait(struct svc_rdma_xprt *sx,
 			 struct rpcrdma_sq_waiter *waiter);
@@ -687,6 +687,7 @@ void svc_rdma_group_announce(const struct svc_rdma_xprt *sx,
 void svc_rdma_group_layout(const struct svc_rdma_send *send,
 			   const struct svc_rdma_call *call, u32 body_len,
 			   struct rpcrdma_layout *layout);
+int svc_rdma_body_copy(struct svc_rdma_body *body, void *to, u32 len);
 int svc_rdma_group_encode(struct svc_rdma_send *send,
 			  struct rpcrdma_layout *layout, u32 count,
 			  const struct rpcrdma_reply_out *out,

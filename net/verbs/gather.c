@@ -77,14 +77,11 @@ static void rpcrdma_gather_check_inv(struct rpcrdma_conn *conn,
 
 static void rpcrdma_gather_release(struct rpcrdma_gather *gather)
 {
-	struct rpcrdma_recv *recv = gather->ga_first, *next;
+	struct rpcrdma_recv *first = gather->ga_first;
 
 	gather->ga_first = NULL;
-	for (; recv; recv = next) {
-		next = recv->rv_msg.mi_more;
-		recv->rv_msg.mi_more = NULL;
-		rpcrdma_recv_put(recv);
-	}
+	if (first)
+		rpcrdma_msg_put(&first->rv_msg);
 }
 
 static void rpcrdma_gather_add(struct rpcrdma_gather *gather,
@@ -279,13 +276,10 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_gather_stop);
 void rpcrdma_gather_end(struct rpcrdma_conn *conn)
 {
 	struct rpcrdma_gather *gather = &conn->cn_gather;
-	struct rpcrdma_recv *recv = gather->ga_first, *next;
+	struct rpcrdma_recv *first = gather->ga_first;
 
 	gather->ga_first = NULL;
-	for (; recv; recv = next) {
-		next = recv->rv_msg.mi_more;
-		recv->rv_msg.mi_more = NULL;
-		rpcrdma_recv_drop(recv);
-	}
+	if (first)
+		rpcrdma_msg_drop(&first->rv_msg);
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_gather_end);

@@ -72,28 +72,25 @@ bool rpcrdma2_peek_rtx(const void *buf, u32 len,
 {
 	static const struct rpcrdma2_transmission none;
 	struct rpcrdma_xdr_in in = { .xi_pos = buf, .xi_left = len };
-	u32 vers, flags;
+	u32 xid, vers, credit, htype, flags;
 
-	*tx = none;
-	tx->tx_len = len;
-	if (!rpcrdma_xdr_get(&in, &tx->tx_xid) ||
-	    !rpcrdma_xdr_get(&in, &vers) ||
-	    !rpcrdma_xdr_get(&in, &tx->tx_credit) ||
-	    !rpcrdma_xdr_get(&in, &tx->tx_htype) ||
+	if (!rpcrdma_xdr_get(&in, &xid) || !rpcrdma_xdr_get(&in, &vers) ||
+	    !rpcrdma_xdr_get(&in, &credit) || !rpcrdma_xdr_get(&in, &htype) ||
 	    !rpcrdma_xdr_get(&in, &flags) || vers != RPCRDMA_VERS_2)
 		return false;
-	tx->tx_response = flags & RPCRDMA2_F_RESPONSE;
-	switch (tx->tx_htype) {
-	case RPCRDMA2_RTX_MSG:
-		tx->tx_first = true;
-		tx->tx_short = !rpcrdma2_get_first(&in, tx);
-		return true;
-	case RPCRDMA2_RTX_NEXT:
-		tx->tx_short = !rpcrdma2_get_next(&in, tx);
-		return true;
-	default:
+	if (htype != RPCRDMA2_RTX_MSG && htype != RPCRDMA2_RTX_NEXT)
 		return false;
-	}
+
+	*tx = none;
+	tx->tx_xid = xid;
+	tx->tx_credit = credit;
+	tx->tx_htype = htype;
+	tx->tx_response = flags & RPCRDMA2_F_RESPONSE;
+	tx->tx_len = len;
+	tx->tx_first = htype == RPCRDMA2_RTX_MSG;
+	tx->tx_short = tx->tx_first ? !rpcrdma2_get_first(&in, tx) :
+				      !rpcrdma2_get_next(&in, tx);
+	return true;
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_peek_rtx);
 

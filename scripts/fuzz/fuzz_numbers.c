@@ -273,6 +273,40 @@ static void fuzz_plan_rpc(const struct rpcrdma_limits *limits,
 				  as_read ? read_hdr : long_hdr));
 }
 
+/* With a server that takes groups: the plan is one of those in base form, or a group that
+ * keeps all of its limits.
+ */
+static void fuzz_plan_group(const struct rpcrdma_limits *limits,
+			    struct rpcrdma_plan_args *args, struct fuzz_in *in)
+{
+	struct rpcrdma_plan_rtx rtx = {
+		.px_peer = {
+			.xp_call_max = fuzz_u8(in), .xp_reply_max = fuzz_u8(in),
+			.xp_msg_max = fuzz_num(in), .xp_nsegs = fuzz_u8(in) % 2,
+		},
+		.px_more = fuzz_u8(in), .px_spare = fuzz_u8(in) % 20,
+		.px_long_max = fuzz_num(in), .px_stream_max = fuzz_num(in),
+	};
+	struct rpcrdma_plan plan = { };
+
+	args->pa_rtx = &rtx;
+	if (rpcrdma_plan_rpc(limits, args, &plan))
+		return;
+	CHECK(plan.pl_count <= 1 + rtx.px_more);
+	CHECK(plan.pl_replies <= 1 + rtx.px_spare);
+	CHECK(plan.pl_reply != RPCRDMA_REPLY_GROUP ||
+	      plan.pl_call == RPCRDMA_CALL_GROUP);
+	CHECK(plan.pl_reply == RPCRDMA_REPLY_GROUP || plan.pl_replies <= 1);
+	if (plan.pl_call != RPCRDMA_CALL_GROUP) {
+		CHECK(plan.pl_count == 1);
+		return;
+	}
+	CHECK(plan.pl_count && plan.pl_count <= rtx.px_peer.xp_call_max);
+	CHECK(args->pa_call_len <= rtx.px_peer.xp_msg_max);
+	CHECK(plan.pl_limit <= limits->lm_inline_send);
+	CHECK((u64)plan.pl_count * plan.pl_limit >= args->pa_call_len);
+}
+
 static void fuzz_plan_answer(const struct rpcrdma_limits *limits,
 			     struct fuzz_in *in)
 {
@@ -320,6 +354,7 @@ void fuzz_plan(const u8 *data, size_t size)
 
 	fuzz_plan_rpc(&limits, &args);
 	fuzz_plan_answer(&limits, &in);
+	fuzz_plan_group(&limits, &args, &in);
 
 	if (replysegs)
 		len += 4 + 16ull * replysegs;

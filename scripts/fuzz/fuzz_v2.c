@@ -313,6 +313,8 @@ void fuzz_v2_retry(const u8 *data, size_t size)
 	if (rpcrdma2_decode_reply(msg, size, 0, &hdr) == RPCRDMA_OK &&
 	    hdr.hd_proc == RPCRDMA2_ERROR) {
 		before = retry;
+		CHECK(!rpcrdma_retry_ends_rtx(&hdr, &args) ||
+		      (args.rg_rtx && hdr.hd_err > RPCRDMA2_ERR_VERS));
 		if (!rpcrdma_retry(&retry, &hdr, &args)) {
 			CHECK(!memcmp(&retry, &before, sizeof(retry)));
 		} else {

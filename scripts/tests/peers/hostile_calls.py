@@ -12,8 +12,8 @@ import time
 
 from caller import ADDRESS, NFS, NULL, PLAIN, PORT, READ3, Client, case, counts, main, operations
 from peer import (AUTH_NONE, AUTH_ROOT, BAD_XDR, CALL, DONE, ERROR, ERR_VERS, INVAL_HTYPE, MSG, MSGP, NOMSG, READ,
-                  SEGMENTS, WRITE, WRITE_CHUNKS, Conn, Segment, Verbs, counters, error, header, only_own_memory, opaque,
-                  rpc_call, rpc_reply, settings, want, words)
+                  SEGMENTS, WRITE, WRITE_CHUNKS, Conn, Segment, Verbs, counters, error, get, header, only_own_memory,
+                  opaque, rpc_call, rpc_reply, settings, want, words)
 
 NULL_LENGTH = 40
 # Segments that are never accessed
@@ -326,10 +326,12 @@ LEFT, ANSWERED = 7, 8
 def leave(kind=Client):
     """Goes when the server has begun with one of 12 Calls, and not answered all"""
     c = kind(Verbs())
+    # No more than the server takes, which depends on its memory
+    size = min(900000, int(get("/proc/fs/nfsd/max_block_size")))
     before = counters()["server_calls_read_chunk"]
     for _ in range(12):
         xid = c.xid()
-        c.conn.send(c.header(xid, reads=[(NULL_LENGTH, c.segment(0, 900000))]) + null(xid))
+        c.conn.send(c.header(xid, reads=[(NULL_LENGTH, c.segment(0, size))]) + null(xid))
     # To sleep until then would be to let the server go on.
     end = time.monotonic() + 10
     while counters()["server_calls_read_chunk"] == before:

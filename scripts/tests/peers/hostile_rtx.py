@@ -673,6 +673,35 @@ def not_before(b):
             want(c.silent(), f"{what}: answered again")
 
 
+# A refusal holds no Receive, so the Receives do not bound their number. With rxe the client has none and has the server
+# try again for ever; with siw it is lost at once. If nothing completes for 20 seconds, the connection is closed for
+# that: this has to come earlier, and before there are more refusals than slots and credits.
+# Covers: RTX-49 RTX-84
+@case("rtx-bad", "refusals that nobody takes do not pile up", "rxe/svc_rdma_reply_err")
+def piling(b):
+    for known in (False, True):
+        b.verbs.lib.peer_manner(7, 0, 0)
+        c = b.connect(count=4)
+        b.verbs.lib.peer_manner(0, 0, 0)
+        announced(c)
+        if known:
+            want(len(c.nfs(READ3, read_args(b.file, 100)).data) > 100, "READ")
+        there = at_rest(c, c.rbsiz)
+        # Its four Receives take some.
+        most = 4 + (int(there["send_queue"]) + int(there["credits_granted"]) + 3 if known else 9)
+        c.verbs.lib.peer_keep(c.conn.index, 1)
+        before, sent, end = counters()["server_bad_headers"], 0, time.monotonic() + 15
+        while shown(c.rbsiz) and not c.conn.lost and time.monotonic() < end:
+            c.conn.send(small(c)[1][0][:47])
+            c.verbs.pump(0.01)
+            sent += 1
+        refused_ = counters()["server_bad_headers"] - before
+        want(time.monotonic() < end, f"{sent} messages, {refused_} refusals, and the connection stays")
+        want(0 < refused_ <= most, f"{refused_} refusals, not up to {most}")
+        print(f"# {'known' if known else 'not known'}: {refused_} refusals of {most}")
+    b.fresh().works()
+
+
 # Covers: RTX-37 RTX-51 RTX-28
 @case("rtx-bad", "Replies in this form that nobody waits for")
 def replies(b):
@@ -975,7 +1004,9 @@ def server_words(b):
             answers(c, of, {xid: INVAL_HTYPE})
             c.conn.close()
             continue
-        want((c.theirs.call_max, c.theirs.reply_max) == (calls, replies_), f"{calls}, {replies_}: {c.theirs}")
+        # A Reply takes no more than half of the send queue (T-33).
+        want(c.theirs.call_max == calls and (c.theirs.reply_max == replies_ or 16 < c.theirs.reply_max < replies_),
+             f"{calls}, {replies_}: {c.theirs}")
         want(len(c.nfs(READ3, read_args(b.file, 100)).data) > 100, "READ")
         c.window = open_window(c, c.rbsiz)
         for count in {1, calls, calls + 1}:

@@ -95,10 +95,11 @@ class Check:
         self.scale = args.scale
         self.pat = Pattern(args.seed)
         self.rng = random.Random(args.seed + 1)
-        self.dir = os.path.join(args.mnt, f"check-{args.vers}-{args.seed}")
+        # Two runs in a guest may have the same seed: bash makes its random numbers of process and time.
+        self.dir = os.path.join(args.mnt, f"check-{args.vers}-{args.seed}-{os.getpid()}")
         self.manifest = {"files": {}, "xattrs": {}, "names": {}, "links": {}}
         self.mnt = args.mnt
-        os.makedirs(self.dir, exist_ok=True)
+        os.mkdir(self.dir)
 
     def path(self, name):
         return os.path.join(self.dir, name)
