@@ -13,13 +13,18 @@
 /* Receives that a Call offers for its Reply at most (RTX-98) */
 #define RPCRDMA_PLAN_REPLIES	8u
 
+/* Bytes of an item that is placed even if the Call fits RDMA2_MSG (RTX-94): two pages
+ * that the server need not copy
+ */
+#define RPCRDMA_PLAN_PLACED	8192u
+
 /**
  * enum rpcrdma_call_form - how the Call travels
  * @RPCRDMA_CALL_INLINE: Short Message
  * @RPCRDMA_CALL_READ: inline, with the eligible item in a Read chunk
  * @RPCRDMA_CALL_LONG: RDMA_NOMSG with a Position Zero chunk
- * @RPCRDMA_CALL_GROUP: RDMA2_RTX_MSG: all of it in the stream of one or several
- *	transmissions
+ * @RPCRDMA_CALL_GROUP: RDMA2_RTX_MSG: all of it in one or several transmissions, the
+ *	eligible item in the stream or placed behind it
  */
 enum rpcrdma_call_form {
 	RPCRDMA_CALL_INLINE,
@@ -49,20 +54,24 @@ enum rpcrdma_reply_form {
  * @px_more: transmissions of a Call beyond the first, at most
  * @px_spare: Receives for a Reply beyond the first, at most
  * @px_long_max: bytes of a Call without an item that is continued, at most
- * @px_stream_max: bytes of an item that stays in the stream, at most
+ * @px_write_max: bytes of an item that goes in transmissions, at most
+ * @px_send: bytes of a transmission with data, at most, see rpcrdma_layout_reach(); 0: no
+ *	item is placed, it stays in the stream
  */
 struct rpcrdma_plan_rtx {
 	struct rpcrdma2_rtx	px_peer;
 	u32			px_more;
 	u32			px_spare;
 	u32			px_long_max;
-	u32			px_stream_max;
+	u32			px_write_max;
+	u32			px_send;
 };
 
 /**
  * struct rpcrdma_plan_args - what a requester knows about an RPC
  * @pa_call_len: bytes of the unreduced Call
  * @pa_call_item: bytes of its eligible item, roundup included; 0: none
+ * @pa_call_data: likewise, without roundup
  * @pa_reply_max: bytes of the largest unreduced Reply
  * @pa_reply_item: bytes of its eligible item, roundup included; 0: none
  * @pa_call_item_segs: segments at most to register the Call's item
@@ -81,6 +90,7 @@ struct rpcrdma_plan_rtx {
 struct rpcrdma_plan_args {
 	u32		pa_call_len;
 	u32		pa_call_item;
+	u32		pa_call_data;
 	u32		pa_reply_max;
 	u32		pa_reply_item;
 	u32		pa_call_item_segs;
@@ -105,6 +115,7 @@ struct rpcrdma_plan_args {
  * @pl_count: Sends of the Call, and so the credits that it takes
  * @pl_replies: Receives of the largest Reply
  * @pl_limit: of a group: bytes of the largest transmission
+ * @pl_placed: of a group: bytes of the item that is placed; 0: none is
  * @pl_short: it has base form, or offers a Reply chunk, only because @px_more or
  *	@px_spare is less than it takes
  */
@@ -115,6 +126,7 @@ struct rpcrdma_plan {
 	u32			pl_count;
 	u32			pl_replies;
 	u32			pl_limit;
+	u32			pl_placed;
 	bool			pl_short;
 };
 

@@ -422,6 +422,7 @@ void xprt_rdma_set_connect_timeout(struct rpc_xprt *xprt,
 				   unsigned long reconnect_timeout);
 
 /* client/rtt.c */
+extern unsigned int xprt_rdma_rtx_write_max;
 void xprt_rdma_rtt_choose(struct xprt_rdma *xr);
 void xprt_rdma_rtt_heard(struct xprt_rdma *xr, ktime_t rtt);
 
@@ -538,7 +539,7 @@ bool xprt_rdma_marshal_retry(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 
 /* client/group.c */
 extern unsigned int xprt_rdma_rtx_long_max;
-extern unsigned int xprt_rdma_rtx_stream_max;
+u32 xprt_rdma_group_send(const struct xprt_rdma *xr);
 int xprt_rdma_group_plan(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			 struct xprt_rdma_send *send);
 int xprt_rdma_group_write(struct xprt_rdma *xr, struct xprt_rdma_req *req,
@@ -622,6 +623,7 @@ void xprt_rdma_sends_destroy(struct xprt_rdma *xr);
 int xprt_rdma_send_get_gfp(struct xprt_rdma *xr, struct xprt_rdma_send **sendp,
 			   gfp_t gfp);
 void xprt_rdma_send_put(struct xprt_rdma_send *send);
+int xprt_rdma_send_grow(struct xprt_rdma_send *send, u32 size);
 int xprt_rdma_send_get_more(struct xprt_rdma_send *first, u32 count, u32 size);
 void xprt_rdma_send_put_more(struct xprt_rdma_send *first);
 bool xprt_rdma_send_fits(struct xprt_rdma *xr, const struct rpcrdma_plan *plan);

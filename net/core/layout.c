@@ -147,6 +147,28 @@ bool rpcrdma_place_next(struct rpcrdma_place *place,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_place_next);
 
 /**
+ * rpcrdma_layout_reach - how large is a Send that fills the peer's targets?
+ * @peer: what the peer has announced, found valid
+ * @most: bytes of the largest Send that we make
+ *
+ * Context: any.
+ * Return: bytes, up to the end of the last segment that such a Send reaches; 0: it
+ *	reaches none, or there are none, and nothing is placed.
+ *
+ * See RTX-33, RTX-41, RTX-56 of rtx.rst; T-29.
+ */
+u32 rpcrdma_layout_reach(const struct rpcrdma2_rtx *peer, u32 most)
+{
+	u32 segs;
+
+	if (!peer->xp_nsegs || most < peer->xp_head)
+		return 0;
+	segs = min(peer->xp_nsegs, (most - peer->xp_head) / peer->xp_seg);
+	return segs ? peer->xp_head + segs * peer->xp_seg : 0;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_layout_reach);
+
+/**
  * rpcrdma_layout_place - have items travel behind the stream
  * @layout: the message; ly_hdr, ly_limit and ly_stream are set
  * @peer: what the peer has announced
