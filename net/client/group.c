@@ -46,21 +46,6 @@ static bool xprt_rdma_group_may(const struct xprt_rdma *xr,
 	       !req->rr_retry.ry_base;
 }
 
-/**
- * xprt_rdma_group_send - how large is a Send with data for the server's targets?
- * @xr: transport
- *
- * As large as the server's Receives, whatever inline messages may be, but for Receives
- * beyond all reason.
- *
- * Context: any.
- * Return: bytes; 0: there are no targets that a Send of ours reaches.
- */
-u32 xprt_rdma_group_send(const struct xprt_rdma *xr)
-{
-	return rpcrdma_layout_reach(&xr->xr_conn.cn_rtx, RPCRDMA_INLINE_MAX);
-}
-
 /* What there is for groups now. Spare Receives that nobody has wanted can be made. */
 static void xprt_rdma_group_bounds(struct xprt_rdma *xr,
 				   struct rpcrdma_plan_rtx *rtx)
@@ -73,7 +58,7 @@ static void xprt_rdma_group_bounds(struct xprt_rdma *xr,
 	rtx->px_spare = xr->xr_spare ? most.ex_recvs : xr->xr_spare_max;
 	rtx->px_long_max = READ_ONCE(xprt_rdma_rtx_long_max);
 	rtx->px_write_max = READ_ONCE(xr->xr_write_max);
-	rtx->px_send = xprt_rdma_group_send(xr);
+	rtx->px_send = xprt_rdma_placing_send(xr);
 }
 
 /* Has the Call an item that the server would have to copy if it came inline (RTX-94)? */

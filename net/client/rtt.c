@@ -38,7 +38,7 @@ MODULE_PARM_DESC(rdma_rtx_write_max,
 void xprt_rdma_rtt_choose(struct xprt_rdma *xr)
 {
 	const struct rpcrdma_conn *conn = &xr->xr_conn;
-	u32 send = xprt_rdma_group_send(xr);
+	u32 send = xprt_rdma_placing_send(xr);
 	const struct rpcrdma_choice choice = {
 		.ch_rtt		= conn->cn_rtt.rt_us,
 		.ch_fixed	= READ_ONCE(xprt_rdma_rtx_write_max),

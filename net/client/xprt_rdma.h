@@ -13,6 +13,7 @@
 #include <rpcrdma/conn.h>
 #include <rpcrdma/counters.h>
 #include <rpcrdma/credit.h>
+#include <rpcrdma/layout.h>
 #include <rpcrdma/msg.h>
 #include <rpcrdma/plan.h>
 #include <rpcrdma/retry.h>
@@ -402,6 +403,15 @@ xprt_rdma_reply_decode(const struct xprt_rdma *xr, struct rpcrdma_msg_in *msg,
 	return verdict;
 }
 
+/* Bytes of a Send with data for the server's targets; 0: there are none that a Send of ours
+ * reaches. As large as the server's Receives, whatever inline messages may be, but for
+ * Receives beyond all reason (T-41).
+ */
+static inline u32 xprt_rdma_placing_send(const struct xprt_rdma *xr)
+{
+	return rpcrdma_layout_reach(&xr->xr_conn.cn_rtx, RPCRDMA_INLINE_MAX);
+}
+
 /* client/transport.c */
 extern unsigned int xprt_rdma_slot_table_entries;
 extern unsigned int xprt_rdma_max_inline_read;
@@ -539,7 +549,6 @@ bool xprt_rdma_marshal_retry(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 
 /* client/group.c */
 extern unsigned int xprt_rdma_rtx_long_max;
-u32 xprt_rdma_group_send(const struct xprt_rdma *xr);
 int xprt_rdma_group_plan(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			 struct xprt_rdma_send *send);
 int xprt_rdma_group_write(struct xprt_rdma *xr, struct xprt_rdma_req *req,

@@ -116,7 +116,11 @@ moves_whole() {
 	rm $MNT/whole
 }
 
-small_regions_end() { echo 0 >$DEBUG/device_max_mr_pages; highest 1; }
+small_regions_end() {
+	echo 0 >$DEBUG/device_max_mr_pages
+	echo 1 >/proc/sys/sunrpc/rdma_rtx
+	highest 1
+}
 
 # whole_size: of a READ and a WRITE, which have to be the same
 whole_size() { sed -n "s|^[^ ]* $MNT .*[,( ]rsize=\([0-9]*\),wsize=\1[, ].*|\1|p" /proc/mounts; }
@@ -130,6 +134,7 @@ case_small-regions() {
 	[ "$MODULE" = ours ] || skip "the in-tree module has no such setting"
 	knobs
 	trap small_regions_end EXIT
+	echo 0 >/proc/sys/sunrpc/rdma_rtx
 	nfs_mount 3
 	size=$(whole_size)
 	nfs_umount
@@ -203,6 +208,7 @@ failed_invalidation_end() {
 	echo 0 >$DEBUG/client_lose_fence
 	echo 0 >$DEBUG/device_max_mr_pages
 	echo Y >/sys/module/rpcrdma/parameters/remote_invalidation
+	echo 1 >/proc/sys/sunrpc/rdma_rtx
 	highest 1
 }
 
@@ -215,6 +221,7 @@ case_failed-invalidation() {
 	[ "$MODULE" = ours ] || skip "the in-tree module has no such setting"
 	knobs
 	trap failed_invalidation_end EXIT
+	echo 0 >/proc/sys/sunrpc/rdma_rtx
 	echo N >/sys/module/rpcrdma/parameters/remote_invalidation
 	head -c 32768 /dev/urandom >/tmp/invalidated
 	while read -r v pages which lost; do
