@@ -1515,6 +1515,28 @@ static void rpcrdma_group_plans(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, rpcrdma_layout_next(&layout, &out));
 }
 
+/* Covers: RTX-41 RTX-56 */
+static void rpcrdma_group_reach(struct kunit *test)
+{
+	struct rpcrdma2_rtx peer = rpcrdma_group_vector_limits.gl_ours;
+
+	KUNIT_EXPECT_EQ(test, rpcrdma_layout_reach(&peer, 65536), 29696);
+	KUNIT_EXPECT_EQ(test, rpcrdma_layout_reach(&peer, 29696), 29696);
+	KUNIT_EXPECT_EQ(test, rpcrdma_layout_reach(&peer, 29695), 25600);
+	KUNIT_EXPECT_EQ(test, rpcrdma_layout_reach(&peer, 5120), 5120);
+	KUNIT_EXPECT_EQ(test, rpcrdma_layout_reach(&peer, 5119), 0);
+	KUNIT_EXPECT_EQ(test, rpcrdma_layout_reach(&peer, 1023), 0);
+	/* The largest words that are valid: they are not added up. */
+	peer.xp_head = 65532;
+	peer.xp_seg = 65536;
+	peer.xp_nsegs = 65534;
+	KUNIT_EXPECT_EQ(test, rpcrdma_layout_reach(&peer, 65536), 0);
+	KUNIT_EXPECT_EQ(test, rpcrdma_layout_reach(&peer, U32_MAX),
+			65532 + 65534u * 65536);
+	peer.xp_nsegs = 0;
+	KUNIT_EXPECT_EQ(test, rpcrdma_layout_reach(&peer, U32_MAX), 0);
+}
+
 /* Covers: RTX-32 RTX-41 */
 static void rpcrdma_group_base_form(struct kunit *test)
 {
@@ -1804,6 +1826,7 @@ static struct kunit_case rpcrdma_group_cases[] = {
 	KUNIT_CASE(rpcrdma_group_all_streams),
 	KUNIT_CASE_PARAM(rpcrdma_group_plans, rpcrdma_group_plan_gen_params),
 	KUNIT_CASE(rpcrdma_group_base_form),
+	KUNIT_CASE(rpcrdma_group_reach),
 	KUNIT_CASE(rpcrdma_group_places),
 	KUNIT_CASE_PARAM(rpcrdma_group_has_credits,
 			 rpcrdma_group_credits_gen_params),

@@ -546,7 +546,7 @@ static void rpcrdma_plan_answers(struct kunit *test)
 		.xp_msg_max = 0x101000,					\
 	},								\
 	.px_more = 64, .px_spare = 16,					\
-	.px_long_max = 262144, .px_stream_max = 65536,			\
+	.px_long_max = 262144, .px_write_max = 65536,			\
 }
 
 static const struct rpcrdma_limits rpcrdma_plan_rtx_limits = {
@@ -644,7 +644,8 @@ static void rpcrdma_plan_expect(struct kunit *test,
 	KUNIT_EXPECT_EQ(test, plan.pl_count, want->pl_count);
 	KUNIT_EXPECT_EQ(test, plan.pl_replies, want->pl_replies);
 	KUNIT_EXPECT_EQ(test, plan.pl_short, want->pl_short);
-	KUNIT_EXPECT_EQ(test, plan.pl_limit,
+	KUNIT_EXPECT_EQ(test, plan.pl_placed, want->pl_placed);
+	KUNIT_EXPECT_EQ(test, plan.pl_limit, want->pl_limit ?:
 			plan.pl_call == RPCRDMA_CALL_GROUP ? 16384 : 0);
 }
 
@@ -654,6 +655,7 @@ rpcrdma_plan_rtx_args(const struct rpcrdma_plan_rtx_case *param,
 {
 	return (struct rpcrdma_plan_args) {
 		.pa_call_len = param->call, .pa_call_item = param->call_item,
+		.pa_call_data = param->call_item,
 		.pa_reply_max = param->reply,
 		.pa_reply_item = param->reply_item,
 		.pa_call_item_segs = 1, .pa_call_segs = 3,
@@ -678,7 +680,6 @@ static void rpcrdma_plan_rtx_bounds(struct kunit *test)
 	static const struct rpcrdma_plan
 	group = { RPCRDMA_CALL_GROUP, RPCRDMA_REPLY_GROUP, 64, 2, 2 },
 	call = { RPCRDMA_CALL_GROUP, RPCRDMA_REPLY_LONG, 116, 2, 1 },
-	item = { RPCRDMA_CALL_READ, RPCRDMA_REPLY_LONG, 112, 1, 1 },
 	none = { RPCRDMA_CALL_LONG, RPCRDMA_REPLY_LONG, 160, 1, 1 };
 	static const struct rpcrdma_plan_rtx fresh = RPCRDMA_PLAN_RTX;
 	const struct rpcrdma_plan_rtx_case both = {
@@ -719,16 +720,166 @@ static void rpcrdma_plan_rtx_bounds(struct kunit *test)
 	rpcrdma_plan_expect(test, &args, &group);
 	rtx.px_peer.xp_msg_max--;
 	rpcrdma_plan_expect(test, &args, &none);
-	/* Nothing is placed yet. So an item for which there are targets goes by RDMA. */
 	rtx = fresh;
-	args.pa_call_item = 29000;
-	rpcrdma_plan_expect(test, &args, &group);
-	rtx.px_peer.xp_nsegs = 7;
-	rpcrdma_plan_expect(test, &args, &item);
-	args.pa_call_item = 0;
-	rpcrdma_plan_expect(test, &args, &group);
 	args.pa_rtx = NULL;
 	rpcrdma_plan_expect(test, &args, &none);
+}
+
+/* A server with targets: seven pages in each Receive */
+#define RPCRDMA_PLAN_TARGETS {						\
+	.px_peer = {							\
+		.xp_call_max = 64, .xp_reply_max = 16,			\
+		.xp_msg_max = 0x101000, .xp_head = 1024,		\
+		.xp_seg = 4096, .xp_nsegs = 7,				\
+	},								\
+	.px_more = 64, .px_spare = 16, .px_long_max = 262144,		\
+	.px_write_max = 131072, .px_send = 1024 + 7 * 4096,		\
+}
+
+/* Headers with one item are 72 bytes. */
+static const struct rpcrdma_plan_rtx_case rpcrdma_plan_placed_cases[] = {
+	{
+		.desc = "8 KB, though they fit RDMA2_MSG", .call = 8192 + 120,
+		.call_item = 8192, .reply = 100,
+		.plan = { RPCRDMA_CALL_GROUP, RPCRDMA_REPLY_INLINE, 72, 1, 1,
+			  29696, 8192 },
+	}, {
+		.desc = "one word less", .call = 8188 + 120,
+		.call_item = 8188, .reply = 100,
+		.plan = { RPCRDMA_CALL_INLINE, RPCRDMA_REPLY_INLINE, 36, 1, 1 },
+	}, {
+		.desc = "too long for RDMA2_MSG", .call = 16349,
+		.call_item = 4000, .reply = 100,
+		.plan = { RPCRDMA_CALL_GROUP, RPCRDMA_REPLY_INLINE, 72, 2, 1,
+			  29696, 4000 },
+	}, {
+		.desc = "what fits one", .call = 28672 + 120,
+		.call_item = 28672, .reply = 100,
+		.plan = { RPCRDMA_CALL_GROUP, RPCRDMA_REPLY_INLINE, 72, 1, 1,
+			  29696, 28672 },
+	}, {
+		.desc = "one word more", .call = 28676 + 120,
+		.call_item = 28676, .reply = 100,
+		.plan = { RPCRDMA_CALL_GROUP, RPCRDMA_REPLY_INLINE, 72, 2, 1,
+			  29696, 28676 },
+	}, {
+		.desc = "a stream that fills the head",
+		.call = 28672 + 952, .call_item = 28672, .reply = 100,
+		.plan = { RPCRDMA_CALL_GROUP, RPCRDMA_REPLY_INLINE, 72, 1, 1,
+			  29696, 28672 },
+	}, {
+		.desc = "a stream that goes on behind the data",
+		.call = 28672 + 956, .call_item = 28672, .reply = 100,
+		.plan = { RPCRDMA_CALL_GROUP, RPCRDMA_REPLY_INLINE, 72, 2, 1,
+			  29696, 28672 },
+	}, {
+		.desc = "the largest", .call = 131072 + 120,
+		.call_item = 131072, .reply = 100,
+		.plan = { RPCRDMA_CALL_GROUP, RPCRDMA_REPLY_INLINE, 72, 5, 1,
+			  29696, 131072 },
+	}, {
+		.desc = "larger than is to be sent", .call = 131076 + 120,
+		.call_item = 131076, .reply = 100,
+		.plan = { RPCRDMA_CALL_READ, RPCRDMA_REPLY_INLINE, 60, 1, 1 },
+	}, {
+		.desc = "protected: all of it in the stream",
+		.call = 65536 + 200, .call_item = 65536, .reply = 100,
+		.whole = true,
+		.plan = { RPCRDMA_CALL_GROUP, RPCRDMA_REPLY_INLINE, 64, 5, 1 },
+	}, {
+		.desc = "protected, and it fits RDMA2_MSG",
+		.call = 8192 + 200, .call_item = 8192, .reply = 100,
+		.whole = true,
+		.plan = { RPCRDMA_CALL_INLINE, RPCRDMA_REPLY_INLINE, 36, 1, 1 },
+	}, {
+		.desc = "no item", .call = 30000, .reply = 100,
+		.plan = { RPCRDMA_CALL_GROUP, RPCRDMA_REPLY_INLINE, 64, 2, 1 },
+	}, {
+		.desc = "a small item, and a Reply by Receives",
+		.call = 1200, .call_item = 1000, .reply = 30000,
+		.plan = { RPCRDMA_CALL_GROUP, RPCRDMA_REPLY_GROUP, 72, 1, 2,
+			  29696, 1000 },
+	},
+};
+
+KUNIT_ARRAY_PARAM_DESC(rpcrdma_plan_placed, rpcrdma_plan_placed_cases, desc);
+
+/* Covers: RTX-39 RTX-41 RTX-53 RTX-56 RTX-57 RTX-61 RTX-94 RTX-95 RTX-97 */
+static void rpcrdma_plan_placed(struct kunit *test)
+{
+	static const struct rpcrdma_plan_rtx rtx = RPCRDMA_PLAN_TARGETS;
+	const struct rpcrdma_plan_rtx_case *param = test->param_value;
+	struct rpcrdma_plan_args args = rpcrdma_plan_rtx_args(param, &rtx);
+
+	rpcrdma_plan_expect(test, &args, &param->plan);
+}
+
+/* Covers: RTX-41 RTX-52 RTX-56 RTX-78 RTX-95 RTX-96 */
+static void rpcrdma_plan_placed_bounds(struct kunit *test)
+{
+	static const struct rpcrdma_plan
+	placed = { RPCRDMA_CALL_GROUP, RPCRDMA_REPLY_INLINE, 72, 2, 1, 29696,
+		   29000 },
+	read = { RPCRDMA_CALL_READ, RPCRDMA_REPLY_INLINE, 60, 1, 1 },
+	fits = { RPCRDMA_CALL_INLINE, RPCRDMA_REPLY_INLINE, 36, 1, 1 };
+	static const struct rpcrdma_plan_rtx fresh = RPCRDMA_PLAN_TARGETS;
+	const struct rpcrdma_plan_rtx_case write = {
+		.call = 29120, .call_item = 29000, .reply = 100,
+	};
+	struct rpcrdma_plan_rtx rtx = fresh;
+	struct rpcrdma_plan_args args = rpcrdma_plan_rtx_args(&write, &rtx);
+	struct rpcrdma_plan want = read;
+
+	rtx.px_more = 1;
+	rpcrdma_plan_expect(test, &args, &placed);
+	rtx.px_more = 0;
+	want.pl_short = true;
+	rpcrdma_plan_expect(test, &args, &want);
+	rtx.px_more = 1;
+	rtx.px_peer.xp_call_max = 1;
+	rpcrdma_plan_expect(test, &args, &read);
+	/* Stream and item without roundup */
+	rtx = fresh;
+	args.pa_call_data = 28999;
+	rtx.px_peer.xp_msg_max = 29119;
+	want = placed;
+	want.pl_placed = 28999;
+	rpcrdma_plan_expect(test, &args, &want);
+	rtx.px_peer.xp_msg_max--;
+	rpcrdma_plan_expect(test, &args, &read);
+	rtx = fresh;
+	rtx.px_write_max = 28999;
+	rpcrdma_plan_expect(test, &args, &want);
+	rtx.px_write_max--;
+	rpcrdma_plan_expect(test, &args, &read);
+
+	/* Fewer segments end within our largest Send */
+	rtx = fresh;
+	args.pa_call_data = 29000;
+	rtx.px_send = 1024 + 3 * 4096;
+	want = placed;
+	want.pl_count = 3;
+	want.pl_limit = rtx.px_send;
+	rpcrdma_plan_expect(test, &args, &want);
+	/* None: it is as if there were no targets */
+	rtx.px_send = 0;
+	want = (struct rpcrdma_plan) {
+		RPCRDMA_CALL_GROUP, RPCRDMA_REPLY_INLINE, 64, 2, 1,
+	};
+	rpcrdma_plan_expect(test, &args, &want);
+
+	/* What would be better placed is not refused what it fits. */
+	rtx = fresh;
+	args.pa_call_len = 16348;
+	args.pa_call_item = 16000;
+	args.pa_call_data = 16000;
+	rtx.px_peer.xp_nsegs = 1;
+	rtx.px_more = 2;
+	want = fits;
+	want.pl_short = true;
+	rpcrdma_plan_expect(test, &args, &want);
+	rtx.px_write_max = 15999;
+	rpcrdma_plan_expect(test, &args, &fits);
 }
 
 static struct kunit_case rpcrdma_plan_kunit_cases[] = {
@@ -740,6 +891,8 @@ static struct kunit_case rpcrdma_plan_kunit_cases[] = {
 	KUNIT_CASE_PARAM(rpcrdma_plan_answers, rpcrdma_answer_gen_params),
 	KUNIT_CASE_PARAM(rpcrdma_plan_rtx, rpcrdma_plan_rtx_gen_params),
 	KUNIT_CASE(rpcrdma_plan_rtx_bounds),
+	KUNIT_CASE_PARAM(rpcrdma_plan_placed, rpcrdma_plan_placed_gen_params),
+	KUNIT_CASE(rpcrdma_plan_placed_bounds),
 	{}
 };
 

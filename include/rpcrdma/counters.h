@@ -23,6 +23,7 @@
 	X(client_calls_read_chunk)	\
 	X(client_calls_long)		\
 	X(client_calls_group)		\
+	X(client_calls_placed)		\
 	X(client_group_sends)		\
 	X(client_groups_short)		\
 	X(client_replies_inline)	\

@@ -13,13 +13,18 @@
 /* Receives that a Call offers for its Reply at most (RTX-98) */
 #define RPCRDMA_PLAN_REPLIES	8u
 
+/* Bytes of an item that is placed even if the Call fits RDMA2_MSG (RTX-94): two pages
+ * that the server need not copy
+ */
+#define RPCRDMA_PLAN_PLACED	8192u
+
 /**
  * enum rpcrdma_call_form - how the Call travels
  * @RPCRDMA_CALL_INLINE: Short Message
  * @RPCRDMA_CALL_READ: inline, with the eligible item in a Read chunk
  * @RPCRDMA_CALL_LONG: RDMA_NOMSG with a Position Zero chunk
- * @RPCRDMA_CALL_GROUP: RDMA2_RTX_MSG: all of it in the stream of one or several
- *	transmissions
+ * @RPCRDMA_CALL_GROUP: RDMA2_RTX_MSG: all of it in one or several transmissions, the
+ *	eligible item in the stream or placed behind it
  */
 enum rpcrdma_call_form {
 	RPCRDMA_CALL_INLINE,
@@ -49,20 +54,24 @@ enum rpcrdma_reply_form {
  * @px_more: transmissions of a Call beyond the first, at most
  * @px_spare: Receives for a Reply beyond the first, at most
  * @px_long_max: bytes of a Call without an item that is continued, at most
- * @px_stream_max: bytes of an item that stays in the stream, at most
+ * @px_write_max: bytes of an item that goes in transmissions, at most
+ * @px_send: bytes of a transmission with data, at most, see rpcrdma_layout_reach(); 0: no
+ *	item is placed, it stays in the stream
  */
 struct rpcrdma_plan_rtx {
 	struct rpcrdma2_rtx	px_peer;
 	u32			px_more;
 	u32			px_spare;
 	u32			px_long_max;
-	u32			px_stream_max;
+	u32			px_write_max;
+	u32			px_send;
 };
 
 /**
  * struct rpcrdma_plan_args - what a requester knows about an RPC
  * @pa_call_len: length of the unreduced Call in bytes
  * @pa_call_item: length of its eligible item in bytes, with roundup; 0 if it has none
+ * @pa_call_data: the same without roundup
  * @pa_reply_max: length of the largest unreduced Reply in bytes
  * @pa_reply_item: length of its eligible item in bytes, with roundup; 0 if it has none
  * @pa_call_item_segs: maximum number of segments for the Call's item
@@ -82,6 +91,7 @@ struct rpcrdma_plan_rtx {
 struct rpcrdma_plan_args {
 	u32		pa_call_len;
 	u32		pa_call_item;
+	u32		pa_call_data;
 	u32		pa_reply_max;
 	u32		pa_reply_item;
 	u32		pa_call_item_segs;
@@ -106,6 +116,7 @@ struct rpcrdma_plan_args {
  * @pl_count: number of Sends of the Call, and of the credits that it takes
  * @pl_replies: number of Receives for the largest Reply
  * @pl_limit: in a group, length of the largest transmission in bytes
+ * @pl_placed: in a group, length of the item that is placed, in bytes; 0 if none is
  * @pl_short: the Call has base form, or offers a Reply chunk, only because @px_more or
  *	@px_spare is less than a group takes
  */
@@ -116,6 +127,7 @@ struct rpcrdma_plan {
 	u32			pl_count;
 	u32			pl_replies;
 	u32			pl_limit;
+	u32			pl_placed;
 	bool			pl_short;
 };
 

@@ -17,7 +17,11 @@
  * more (RTX-78), so there can be no deadlock. All this is done only for a Call that would
  * have a chunk otherwise.
  *
- * The message is copied into the Sends, so no memory of the RPC belongs to the device.
+ * The message is copied into the Sends, so no memory of the RPC belongs to the device. If the
+ * server has targets, the data of a WRITE is sent to them, behind a pad of zeros, and the
+ * server need not copy it. Its Receives may be larger than our Sends. A Send gets a larger
+ * buffer when it is first used in such a group, and keeps it. If there is no memory for the
+ * buffer, the Call has base form.
  */
 #include <linux/sunrpc/xdr.h>
 #include <rpcrdma/group.h>
@@ -33,12 +37,6 @@ rpcrdma_param_range(rdma_rtx_long_max, xprt_rdma_rtx_long_max, 0,
 		    XPRT_RDMA_RTX_MAX);
 MODULE_PARM_DESC(rdma_rtx_long_max,
 		 "Client: bytes of the largest Call without separate data that is sent in several Sends");
-
-unsigned int xprt_rdma_rtx_stream_max = 65536;
-rpcrdma_param_range(rdma_rtx_stream_max, xprt_rdma_rtx_stream_max, 0,
-		    XPRT_RDMA_RTX_MAX);
-MODULE_PARM_DESC(rdma_rtx_stream_max,
-		 "Client: bytes of the largest data item that is sent in several Sends");
 
 /* Returns whether the Call may be a group (RTX-32). No remedy for an error leads back to
  * this form (RTX-88).
@@ -66,18 +64,29 @@ static void xprt_rdma_group_bounds(struct xprt_rdma *xr,
 	if (unlikely(READ_ONCE(xr->xr_no_reply_groups)))
 		rtx->px_spare = 0;
 	rtx->px_long_max = READ_ONCE(xprt_rdma_rtx_long_max);
-	rtx->px_stream_max = READ_ONCE(xprt_rdma_rtx_stream_max);
+	rtx->px_write_max = READ_ONCE(xr->xr_write_max);
+	rtx->px_send = xprt_rdma_placing_send(xr);
+}
+
+/* Has the Call an item that the server would have to copy if it came inline (RTX-94)? */
+static bool xprt_rdma_group_spares_copy(const struct xprt_rdma *xr,
+					const struct xdr_buf *snd)
+{
+	return xr->xr_conn.cn_rtx.xp_nsegs && snd->flags & XDRBUF_WRITE &&
+	       snd->page_len >= RPCRDMA_PLAN_PLACED;
 }
 
 /* Could a group be better than the plan in base form, or than no plan? Most Calls are
  * inline, and this check spares them a second plan.
  */
-static bool xprt_rdma_group_helps(const struct xprt_rdma_req *req, int rc)
+static bool xprt_rdma_group_helps(const struct xprt_rdma *xr,
+				  const struct xprt_rdma_req *req, int rc)
 {
 	if (rc)
 		return rc == -EMSGSIZE;
 	return req->rr_plan.pl_call != RPCRDMA_CALL_INLINE ||
-	       req->rr_plan.pl_reply == RPCRDMA_REPLY_LONG;
+	       req->rr_plan.pl_reply == RPCRDMA_REPLY_LONG ||
+	       xprt_rdma_group_spares_copy(xr, &req->rr_slot.rq_snd_buf);
 }
 
 /* Takes all that the plan asks for, or nothing (I38). */
@@ -97,7 +106,8 @@ static bool xprt_rdma_group_take(struct xprt_rdma *xr,
 		xprt_rdma_recv_make_spare(xr);
 	if (!xprt_rdma_credit_take_extra(xr, req, &extra))
 		return false;
-	if (!xprt_rdma_send_get_more(send, extra.ex_credits, plan->pl_limit))
+	if (!xprt_rdma_send_grow(send, plan->pl_limit) &&
+	    !xprt_rdma_send_get_more(send, extra.ex_credits, plan->pl_limit))
 		return true;
 	xprt_rdma_send_put_more(send);
 	xprt_rdma_credit_drop_extra(xr, req);
@@ -123,7 +133,7 @@ int xprt_rdma_group_plan(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	int rc;
 
 	rc = xprt_rdma_marshal_plan(xr, req, send, NULL);
-	if (!xprt_rdma_group_helps(req, rc) || !xprt_rdma_group_may(xr, req))
+	if (!xprt_rdma_group_helps(xr, req, rc) || !xprt_rdma_group_may(xr, req))
 		return rc;
 	xprt_rdma_group_bounds(xr, &rtx);
 	rc = xprt_rdma_marshal_plan(xr, req, send, &rtx);
@@ -139,51 +149,120 @@ int xprt_rdma_group_plan(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	return rc;
 }
 
-/* Writes the header of a transmission. Returns the length of the header in bytes, or a
- * negative errno.
+/**
+ * struct xprt_rdma_group_out - a group that is being written
+ * @gu_call: content of the header of the first transmission
+ * @gu_snd: the RPC message
+ * @gu_item: the item that is placed; its im_length is 0 if there is none
+ * @gu_skip: length of the part of @gu_snd that is not in the stream: the item with its
+ *	roundup, in bytes (RTX-53)
+ * @gu_layout: how the message is divided, and how much of it has been written
  */
-static int xprt_rdma_group_encode(const struct xprt_rdma_send *send,
-				  const struct rpcrdma2_transmission *tx,
-				  const struct rpcrdma_call_out *call)
-{
-	const struct rpcrdma_buf *buf = &send->sn_send.sd_buf;
+struct xprt_rdma_group_out {
+	struct rpcrdma_call_out		gu_call;
+	const struct xdr_buf		*gu_snd;
+	struct rpcrdma2_item		gu_item;
+	u32				gu_skip;
+	struct rpcrdma_layout		gu_layout;
+};
 
+/* Writes the header of a transmission. Returns its bytes, or a negative errno. */
+static int xprt_rdma_group_encode(const struct xprt_rdma_group_out *gu,
+				  const struct rpcrdma_buf *buf,
+				  const struct rpcrdma2_transmission *tx)
+{
 	if (tx->tx_number)
 		return rpcrdma2_encode_rtx_next(buf->bf_data, buf->bf_size, tx);
-	return rpcrdma2_encode_rtx_call(buf->bf_data, buf->bf_size, tx, NULL,
-					call);
+	return rpcrdma2_encode_rtx_call(buf->bf_data, buf->bf_size, tx,
+					&gu->gu_item, &gu->gu_call);
 }
 
-/* Returns the length of a transmission in bytes, or a negative errno. */
-static int xprt_rdma_group_fill(const struct xprt_rdma_send *send,
-				const struct rpcrdma2_transmission *tx,
-				const struct rpcrdma_call_out *call,
-				const struct xdr_buf *snd)
+/* Copies a part of the payload stream, which does not contain the item. */
+static int xprt_rdma_group_stream(const struct xprt_rdma_group_out *gu,
+				  u32 offset, u8 *to, u32 len)
 {
-	u8 *to = send->sn_send.sd_buf.bf_data;
+	u32 at = gu->gu_item.im_position, before;
+
+	before = min(len, at - min(at, offset));
+	return read_bytes_from_xdr_buf(gu->gu_snd, offset, to, before) ?:
+	       read_bytes_from_xdr_buf(gu->gu_snd,
+				       offset + before + gu->gu_skip,
+				       to + before, len - before);
+}
+
+/* Returns the bytes of a transmission, or a negative errno. Behind the stream are zeros up
+ * to the data, never what an earlier message has left there (RTX-57).
+ */
+static int xprt_rdma_group_fill(const struct xprt_rdma_group_out *gu,
+				const struct rpcrdma_buf *buf,
+				const struct rpcrdma_outgoing *out, u32 placed)
+{
+	const struct rpcrdma2_transmission *tx = &out->og_tx;
 	int len;
 
-	len = xprt_rdma_group_encode(send, tx, call);
+	len = xprt_rdma_group_encode(gu, buf, tx);
 	if (len < 0)
 		return len;
-	if (len + tx->tx_here > send->sn_send.sd_buf.bf_size)
+	if (len + tx->tx_here > buf->bf_size || out->og_len > buf->bf_size)
 		return -EMSGSIZE;
-	if (read_bytes_from_xdr_buf(snd, tx->tx_offset, to + len, tx->tx_here))
+	if (xprt_rdma_group_stream(gu, tx->tx_offset, buf->bf_data + len,
+				   tx->tx_here))
 		return -EIO;
-	return len + tx->tx_here;
+	len += tx->tx_here;
+	if (!out->og_part)
+		return len;
+	memset(buf->bf_data + len, 0, tx->tx_data - len);
+	if (read_bytes_from_xdr_buf(gu->gu_snd, gu->gu_item.im_position + placed,
+				    buf->bf_data + tx->tx_data, out->og_part))
+		return -EIO;
+	return tx->tx_data + out->og_part;
+}
+
+/* Writes the next transmission. Returns its bytes, or a negative errno. */
+static int xprt_rdma_group_write_one(struct xprt_rdma_group_out *gu,
+				     const struct xprt_rdma_req *req,
+				     const struct xprt_rdma_send *send)
+{
+	const struct rpcrdma_plan *plan = &req->rr_plan;
+	u32 placed = gu->gu_layout.ly_placed;
+	struct rpcrdma_outgoing out;
+
+	if (!rpcrdma_layout_next(&gu->gu_layout, &out))
+		return -EMSGSIZE;
+	out.og_tx.tx_xid = gu->gu_call.ko_xid;
+	out.og_tx.tx_credit = gu->gu_call.ko_credit;
+	out.og_tx.tx_count = plan->pl_count;
+	out.og_tx.tx_stream = gu->gu_layout.ly_stream;
+	out.og_tx.tx_replies = plan->pl_replies;
+	out.og_tx.tx_nitems = !!plan->pl_placed;
+	return xprt_rdma_group_fill(gu, &send->sn_send.sd_buf, &out, placed);
 }
 
 /* Repeats the layout of the plan. If the first header is shorter than planned, there is
  * room left behind the stream, and the number of transmissions is still that of the plan.
  */
-static void xprt_rdma_group_layout(const struct xprt_rdma_req *req,
-				   struct rpcrdma_layout *layout)
+static bool xprt_rdma_group_begin(struct xprt_rdma *xr,
+				  const struct xprt_rdma_req *req,
+				  struct xprt_rdma_group_out *gu)
 {
-	*layout = (struct rpcrdma_layout) {
-		.ly_hdr		= req->rr_plan.pl_hdr_max,
-		.ly_limit	= req->rr_plan.pl_limit,
-		.ly_stream	= req->rr_slot.rq_snd_buf.len,
+	const struct rpcrdma_plan *plan = &req->rr_plan;
+	const struct xdr_buf *snd = &req->rr_slot.rq_snd_buf;
+
+	xprt_rdma_marshal_call(xr, req, &gu->gu_call);
+	gu->gu_snd = snd;
+	gu->gu_item.im_position = snd->head[0].iov_len;
+	gu->gu_item.im_length = plan->pl_placed;
+	gu->gu_skip = xdr_align_size(plan->pl_placed);
+	gu->gu_layout = (struct rpcrdma_layout) {
+		.ly_hdr		= plan->pl_hdr_max,
+		.ly_limit	= plan->pl_limit,
+		.ly_stream	= snd->len - gu->gu_skip,
 	};
+	if (!rpcrdma_layout_place(&gu->gu_layout, &xr->xr_conn.cn_rtx, U32_MAX,
+				  &gu->gu_item, !!plan->pl_placed))
+		return false;
+	return rpcrdma_layout_count(&gu->gu_layout, plan->pl_count) ==
+	       plan->pl_count;
 }
 
 /**
@@ -201,37 +280,21 @@ static void xprt_rdma_group_layout(const struct xprt_rdma_req *req,
 int xprt_rdma_group_write(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			  struct xprt_rdma_send *first)
 {
-	const struct rpcrdma_plan *plan = &req->rr_plan;
-	const struct xdr_buf *snd = &req->rr_slot.rq_snd_buf;
-	struct rpcrdma_outgoing out;
-	struct rpcrdma_call_out call;
-	struct rpcrdma_layout layout;
+	struct xprt_rdma_group_out gu;
 	struct xprt_rdma_send *send;
 	int rc, len;
 
-	xprt_rdma_marshal_call(xr, req, &call);
-	xprt_rdma_group_layout(req, &layout);
-	if (rpcrdma_layout_count(&layout, plan->pl_count) != plan->pl_count ||
-	    !rpcrdma_layout_next(&layout, &out))
+	if (!xprt_rdma_group_begin(xr, req, &gu))
 		return -EMSGSIZE;
-	out.og_tx.tx_xid = call.ko_xid;
-	out.og_tx.tx_credit = call.ko_credit;
-	out.og_tx.tx_count = plan->pl_count;
-	out.og_tx.tx_stream = snd->len;
-	out.og_tx.tx_replies = plan->pl_replies;
-	len = xprt_rdma_group_fill(first, &out.og_tx, &call, snd);
+	len = xprt_rdma_group_write_one(&gu, req, first);
 	if (len < 0)
 		return len;
 	list_for_each_entry(send, &first->sn_send.sd_more, sn_send.sd_list) {
-		if (!rpcrdma_layout_next(&layout, &out))
-			return -EMSGSIZE;
-		out.og_tx.tx_xid = call.ko_xid;
-		out.og_tx.tx_credit = call.ko_credit;
-		rc = xprt_rdma_group_fill(send, &out.og_tx, &call, snd);
+		rc = xprt_rdma_group_write_one(&gu, req, send);
 		if (rc < 0)
 			return rc;
 		rpcrdma_send_prepare(&send->sn_send, rc);
 	}
-	xr->xr_stats.cs_pullup += snd->page_len;
+	xr->xr_stats.cs_pullup += gu.gu_snd->page_len;
 	return len;
 }

@@ -109,8 +109,10 @@ static void xprt_rdma_marshal_args(struct xprt_rdma *xr, struct rpc_rqst *rqst,
 	args->pa_call_len = snd->len;
 	args->pa_reply_max = xprt_rdma_marshal_reply_max(req);
 	args->pa_reduce = xprt_rdma_marshal_may_reduce(rqst);
-	if (snd->flags & XDRBUF_WRITE)
+	if (snd->flags & XDRBUF_WRITE) {
+		args->pa_call_data = snd->page_len;
 		args->pa_call_item = xdr_align_size(snd->page_len);
+	}
 	if (rcv->flags & XDRBUF_READ)
 		args->pa_reply_item = xdr_align_size(rcv->page_len);
 
@@ -210,6 +212,8 @@ static int xprt_rdma_marshal_map_call(struct xprt_rdma *xr,
 	case RPCRDMA_CALL_GROUP:
 		rpcrdma_count(client_calls_group);
 		rpcrdma_count_add(client_group_sends, req->rr_plan.pl_count);
+		if (req->rr_plan.pl_placed)
+			rpcrdma_count(client_calls_placed);
 		return 0;
 	case RPCRDMA_CALL_READ:
 		rpcrdma_count(client_calls_read_chunk);

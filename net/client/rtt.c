@@ -19,8 +19,15 @@
  * completion handlers of one queue, which run one after the other.
  */
 #include <rpcrdma/choice.h>
+#include <rpcrdma/param.h>
 
 #include "xprt_rdma.h"
+
+unsigned int xprt_rdma_rtx_write_max;
+rpcrdma_param_range(rdma_rtx_write_max, xprt_rdma_rtx_write_max, 0,
+		    XPRT_RDMA_RTX_MAX);
+MODULE_PARM_DESC(rdma_rtx_write_max,
+		 "Client: bytes of the largest data item that is sent in Sends, 0: by the round trip");
 
 /**
  * xprt_rdma_rtt_choose - compute which items go by Sends
@@ -31,9 +38,11 @@
 void xprt_rdma_rtt_choose(struct xprt_rdma *xr)
 {
 	const struct rpcrdma_conn *conn = &xr->xr_conn;
+	u32 send = xprt_rdma_placing_send(xr);
 	const struct rpcrdma_choice choice = {
 		.ch_rtt		= conn->cn_rtt.rt_us,
-		.ch_send	= conn->cn_limits.lm_inline_send,
+		.ch_fixed	= READ_ONCE(xprt_rdma_rtx_write_max),
+		.ch_send	= send ?: conn->cn_limits.lm_inline_send,
 		.ch_segs	= U32_MAX,
 		.ch_peer	= &conn->cn_rtx,
 		.ch_costs	= &rpcrdma_choice_costs,

@@ -538,14 +538,33 @@ bool xprt_rdma_send_fits(struct xprt_rdma *xr, const struct rpcrdma_plan *plan)
 }
 
 /**
+ * xprt_rdma_send_grow - see that a Send's buffer is large enough
+ * @send: Send that is not posted
+ * @size: bytes that it has to have
+ *
+ * It is kept: what was needed once is needed again. There is no other reason for a buffer
+ * larger than lm_inline_send.
+ *
+ * Context: process; may sleep. Send lock held.
+ * Return: 0; or %-ENOBUFS, and the Send has the buffer that it had.
+ */
+int xprt_rdma_send_grow(struct xprt_rdma_send *send, u32 size)
+{
+	if (likely(send->sn_send.sd_buf.bf_size >= size))
+		return 0;
+	return rpcrdma_send_alloc(&send->sn_send, size, size, XPRT_RDMA_GFP) ?
+	       -ENOBUFS : 0;
+}
+
+/**
  * xprt_rdma_send_get_more - take the other Sends of a group
  * @first: first Send of the group
  * @count: number of other Sends
  * @size: number of bytes that each Send must have room for
  *
  * Context: process; may sleep. Send lock held.
- * Return: 0; or a negative errno of xprt_rdma_send_get(). After an error @first has some
- *	of the Sends or none of them, and they are returned with it.
+ * Return: 0; or a negative errno of xprt_rdma_send_get() or xprt_rdma_send_grow(). After
+ *	an error @first has some of the Sends or none of them, and they are returned with it.
  */
 int xprt_rdma_send_get_more(struct xprt_rdma_send *first, u32 count, u32 size)
 {
@@ -557,9 +576,10 @@ int xprt_rdma_send_get_more(struct xprt_rdma_send *first, u32 count, u32 size)
 		rc = xprt_rdma_send_get(xr, &send);
 		if (rc)
 			return rc;
-		if (send->sn_send.sd_buf.bf_size < size) {
+		rc = xprt_rdma_send_grow(send, size);
+		if (rc) {
 			xprt_rdma_send_put_last(send);
-			return -ENOBUFS;
+			return rc;
 		}
 		send->sn_send.sd_slots = 1;
 		rpcrdma_send_add(&first->sn_send, &send->sn_send);

@@ -14,6 +14,7 @@
 #include <rpcrdma/conn.h>
 #include <rpcrdma/counters.h>
 #include <rpcrdma/credit.h>
+#include <rpcrdma/layout.h>
 #include <rpcrdma/msg.h>
 #include <rpcrdma/plan.h>
 #include <rpcrdma/retry.h>
@@ -421,6 +422,15 @@ xprt_rdma_reply_decode(const struct xprt_rdma *xr, struct rpcrdma_msg_in *msg,
 	return verdict;
 }
 
+/* Bytes of a Send with data for the server's targets; 0: there are none that a Send of ours
+ * reaches. As large as the server's Receives, whatever inline messages may be, but for
+ * Receives beyond all reason (T-41).
+ */
+static inline u32 xprt_rdma_placing_send(const struct xprt_rdma *xr)
+{
+	return rpcrdma_layout_reach(&xr->xr_conn.cn_rtx, RPCRDMA_INLINE_MAX);
+}
+
 /* client/transport.c */
 extern unsigned int xprt_rdma_slot_table_entries;
 extern unsigned int xprt_rdma_max_inline_read;
@@ -441,6 +451,7 @@ void xprt_rdma_set_connect_timeout(struct rpc_xprt *xprt,
 				   unsigned long reconnect_timeout);
 
 /* client/rtt.c */
+extern unsigned int xprt_rdma_rtx_write_max;
 void xprt_rdma_rtt_choose(struct xprt_rdma *xr);
 void xprt_rdma_rtt_heard(struct xprt_rdma *xr, ktime_t rtt);
 
@@ -560,7 +571,6 @@ bool xprt_rdma_marshal_retry(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 
 /* client/group.c */
 extern unsigned int xprt_rdma_rtx_long_max;
-extern unsigned int xprt_rdma_rtx_stream_max;
 int xprt_rdma_group_plan(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			 struct xprt_rdma_send *send);
 int xprt_rdma_group_write(struct xprt_rdma *xr, struct xprt_rdma_req *req,
@@ -645,6 +655,7 @@ void xprt_rdma_sends_destroy(struct xprt_rdma *xr);
 int xprt_rdma_send_get_gfp(struct xprt_rdma *xr, struct xprt_rdma_send **sendp,
 			   gfp_t gfp);
 void xprt_rdma_send_put(struct xprt_rdma_send *send);
+int xprt_rdma_send_grow(struct xprt_rdma_send *send, u32 size);
 int xprt_rdma_send_get_more(struct xprt_rdma_send *first, u32 count, u32 size);
 void xprt_rdma_send_put_more(struct xprt_rdma_send *first);
 bool xprt_rdma_send_fits(struct xprt_rdma *xr, const struct rpcrdma_plan *plan);

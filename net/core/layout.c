@@ -147,6 +147,29 @@ bool rpcrdma_place_next(struct rpcrdma_place *place,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_place_next);
 
 /**
+/**
+ * rpcrdma_layout_reach - how long is a Send that fills the peer's targets?
+ * @peer: what the peer has announced; the caller has validated it
+ * @most: length of the largest Send that we make, in bytes
+ *
+ * Context: any.
+ * Return: the length in bytes, up to the end of the last segment that such a Send fills; 0
+ *	if it fills none or there are none, and nothing can be placed.
+ *
+ * See RTX-33, RTX-41, RTX-56 of rtx.rst; T-29.
+ */
+u32 rpcrdma_layout_reach(const struct rpcrdma2_rtx *peer, u32 most)
+{
+	u32 segs;
+
+	if (!peer->xp_nsegs || most < peer->xp_head)
+		return 0;
+	segs = min(peer->xp_nsegs, (most - peer->xp_head) / peer->xp_seg);
+	return segs ? peer->xp_head + segs * peer->xp_seg : 0;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_layout_reach);
+
+/**
  * rpcrdma_layout_place - add items to a layout, behind the stream
  * @layout: layout of the message; ly_hdr, ly_limit and ly_stream are set
  * @peer: what the peer has announced

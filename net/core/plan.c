@@ -14,8 +14,9 @@
  *
  * With a peer that has the round-trip extension, a message that does not fit may still stay
  * inline, in several transmissions, if there are credits or Receives for them now (RTX-78,
- * RTX-98). A group is tried after inline and before chunks. The caller takes what the plan
- * asks for. If that is no longer free, the caller plans again.
+ * RTX-98). A group is tried after inline and before chunks. But if it spares the peer the
+ * copy of an item, it is tried before inline. The caller takes what the plan asks for. If
+ * that is no longer free, the caller plans again.
  */
 
 #include <linux/errno.h>
@@ -120,39 +121,71 @@ rpcrdma_plan_reply(const struct rpcrdma_limits *limits,
 	return RPCRDMA_REPLY_LONG;
 }
 
-/* May a Call that one transmission does not take stay in the stream? Not if it has an
- * item for which the peer has targets, or that is longer than is worth two copies
- * (RTX-95, RTX-97).
+/* Does the Call have an item that can be placed? If so, it is placed or goes by a Read
+ * chunk, and never stays in the stream of a group: the server would have to copy it.
  */
-static bool rpcrdma_plan_is_stream(const struct rpcrdma_plan_args *args)
+static bool rpcrdma_plan_may_place(const struct rpcrdma_plan_args *args)
 {
-	const struct rpcrdma_plan_rtx *rtx = args->pa_rtx;
-
-	if (!args->pa_reduce || !args->pa_call_item)
-		return args->pa_call_len <= rtx->px_long_max;
-	return !rtx->px_peer.xp_nsegs &&
-	       args->pa_call_item <= rtx->px_stream_max;
+	return args->pa_rtx && args->pa_rtx->px_send && args->pa_reduce &&
+	       args->pa_call_item;
 }
 
-/* All of the Call in the stream of a group. Its chunks are those for the Reply. */
+/* Is a group better than RDMA2_MSG would be? Then the server need not copy (RTX-94). */
+static bool rpcrdma_plan_rather_places(const struct rpcrdma_plan_args *args)
+{
+	return rpcrdma_plan_may_place(args) &&
+	       args->pa_call_data >= RPCRDMA_PLAN_PLACED;
+}
+
+/* Is the Call short enough for a group (RTX-95, RTX-97)? */
+static bool rpcrdma_plan_is_worth(const struct rpcrdma_plan_args *args)
+{
+	if (!args->pa_reduce || !args->pa_call_item)
+		return args->pa_call_len <= args->pa_rtx->px_long_max;
+	return args->pa_call_data <= args->pa_rtx->px_write_max;
+}
+
+/* How such a Call is divided. Returns its transmissions; 0: it cannot be a group. */
+static u32 rpcrdma_plan_divide(const struct rpcrdma_limits *limits,
+			       const struct rpcrdma_plan_args *args,
+			       struct rpcrdma_layout *layout, u32 placed)
+{
+	const struct rpcrdma_plan_rtx *rtx = args->pa_rtx;
+	const struct rpcrdma2_item item = { .im_length = placed };
+
+	layout->ly_limit = limits->lm_inline_send;
+	layout->ly_stream = args->pa_call_len;
+	if (placed) {
+		layout->ly_hdr += RPCRDMA2_RTX_ITEM_LEN;
+		layout->ly_limit = rtx->px_send;
+		layout->ly_stream = rpcrdma_plan_reduced(args->pa_call_len,
+							 args->pa_call_item);
+	}
+	if (!rpcrdma_layout_place(layout, &rtx->px_peer, U32_MAX, &item,
+				  !!placed))
+		return 0;
+	return rpcrdma_group_call(layout, &rtx->px_peer);
+}
+
+/* All of the Call in a group, its item placed if possible. Its chunks are those for the
+ * Reply.
+ */
 static bool rpcrdma_plan_call_group(const struct rpcrdma_limits *limits,
 				    const struct rpcrdma_plan_args *args,
 				    struct rpcrdma_plan *plan)
 {
-	const struct rpcrdma_plan_rtx *rtx = args->pa_rtx;
+	u32 placed = rpcrdma_plan_may_place(args) ? args->pa_call_data : 0;
 	struct rpcrdma_layout layout = {
 		.ly_hdr = plan->pl_hdr_max + RPCRDMA2_RTX_MSG_MIN -
 			  RPCRDMA2_HDR_MIN,
-		.ly_limit = limits->lm_inline_send,
-		.ly_stream = args->pa_call_len,
 	};
 	u32 count;
 
-	if (!rtx || plan->pl_hdr_max > layout.ly_limit ||
-	    !rpcrdma_plan_is_stream(args))
+	if (!args->pa_rtx || plan->pl_hdr_max > limits->lm_inline_send ||
+	    !rpcrdma_plan_is_worth(args))
 		return false;
-	count = rpcrdma_group_call(&layout, &rtx->px_peer);
-	if (!count || count - 1 > rtx->px_more) {
+	count = rpcrdma_plan_divide(limits, args, &layout, placed);
+	if (!count || count - 1 > args->pa_rtx->px_more) {
 		plan->pl_short |= count;
 		return false;
 	}
@@ -160,6 +193,7 @@ static bool rpcrdma_plan_call_group(const struct rpcrdma_limits *limits,
 	plan->pl_hdr_max = layout.ly_hdr;
 	plan->pl_count = count;
 	plan->pl_limit = layout.ly_limit;
+	plan->pl_placed = placed;
 	return true;
 }
 
@@ -170,14 +204,16 @@ static int rpcrdma_plan_call(const struct rpcrdma_limits *limits,
 			     struct rpcrdma_plan *plan)
 {
 	u32 threshold = limits->lm_inline_send;
+	bool fits;
 
 	plan->pl_call = RPCRDMA_CALL_INLINE;
 	plan->pl_hdr_max = rpcrdma_plan_hdr_len(limits, 0, nwritesegs,
 						nreplysegs);
-	if (plan->pl_reply != RPCRDMA_REPLY_GROUP &&
-	    rpcrdma_plan_fits(plan->pl_hdr_max, args->pa_call_len, threshold))
+	fits = plan->pl_reply != RPCRDMA_REPLY_GROUP &&
+	       rpcrdma_plan_fits(plan->pl_hdr_max, args->pa_call_len, threshold);
+	if (fits && !rpcrdma_plan_rather_places(args))
 		return 0;
-	if (rpcrdma_plan_call_group(limits, args, plan))
+	if (rpcrdma_plan_call_group(limits, args, plan) || fits)
 		return 0;
 	if (plan->pl_reply == RPCRDMA_REPLY_GROUP)
 		return -EAGAIN;
@@ -210,6 +246,7 @@ static int rpcrdma_plan_try(const struct rpcrdma_limits *limits,
 	plan->pl_count = 1;
 	plan->pl_replies = 1;
 	plan->pl_limit = 0;
+	plan->pl_placed = 0;
 	plan->pl_reply = rpcrdma_plan_reply(limits, args, plan);
 	if (plan->pl_reply == RPCRDMA_REPLY_WRITE)
 		nwritesegs = args->pa_reply_item_segs;

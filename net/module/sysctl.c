@@ -93,7 +93,7 @@ static const struct ctl_table rpcrdma_sysctl_client[] = {
 	RPCRDMA_SYSCTL("rdma_rtx", xprt_rdma_rtx, rpcrdma_off, rpcrdma_on),
 	RPCRDMA_SYSCTL("rdma_rtx_long_max", xprt_rdma_rtx_long_max,
 		       rpcrdma_off, rpcrdma_rtx_max),
-	RPCRDMA_SYSCTL("rdma_rtx_stream_max", xprt_rdma_rtx_stream_max,
+	RPCRDMA_SYSCTL("rdma_rtx_write_max", xprt_rdma_rtx_write_max,
 		       rpcrdma_off, rpcrdma_rtx_max),
 	/* The next two apply to client and server. */
 	RPCRDMA_SYSCTL("rdma_keepalive_time", rpcrdma_keepalive_time,

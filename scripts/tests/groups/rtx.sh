@@ -7,6 +7,7 @@
 . "$TOP/scripts/tests/cases.sh"
 CLIENT=/proc/sys/sunrpc
 SERVE=/proc/sys/sunrpc/svc_rdma
+PAGES=/sys/module/rpcrdma/parameters/rtx_pages
 
 # Whatever the case before has left
 before_case() {
@@ -14,7 +15,8 @@ before_case() {
 	inline_of 16384
 	echo 1 >$CLIENT/rdma_rtx
 	echo 262144 >$CLIENT/rdma_rtx_long_max
-	echo 65536 >$CLIENT/rdma_rtx_stream_max
+	echo 65536 >$CLIENT/rdma_rtx_write_max
+	echo 0 >$PAGES
 }
 
 # inline_of <bytes>: a Send of either end, from the next connection on
@@ -61,6 +63,84 @@ writes() {
 
 # Covers: RTX-31 RTX-41 RTX-42 RTX-43 RTX-62 RTX-74 RTX-95
 case_rtx-write() { sound 3 writes; }
+
+# placed_in <pages of a Receive> <bytes of a WRITE>: its Sends
+placed_in() {
+	local part=$((($1 - 1) * 4096))
+	echo $((($2 + part - 1) / part))
+}
+
+# are_placed <pages> <bytes>: four WRITEs of that size. Each is executed once, and registers nothing.
+are_placed() {
+	local n
+	n=$(placed_in "$1" "$2")
+	counted client_calls_placed 4 4 counted client_group_sends $((4 * n)) $((4 * n)) counted server_calls_placed 4 4 \
+		counted client_calls_read_chunk 0 0 counted client_mrs_registered 0 0 \
+		counted server_rdma_read_wrs 0 0 written "$2" 4
+}
+
+# What is written by way of the page cache, in one piece or in bits, arrives as well.
+buffered() {
+	head -c "$1" /dev/urandom >/tmp/buffered
+	dd if=/tmp/buffered of="$MNT/buffered" bs=1000003 conv=fsync 2>/tmp/dd.err || die "writing: $(cat /tmp/dd.err)"
+	[ "$(md5sum </tmp/buffered)" = "$(on_server md5sum $EXPORT/buffered | sed 's/ .*/  -/')" ] ||
+		die "$1 bytes: the server has something else"
+	echo 3 >/proc/sys/vm/drop_caches
+	cmp /tmp/buffered "$MNT/buffered" || die "$1 bytes: what is read is not what was written"
+	rm "$MNT/buffered"
+}
+
+# one_shown: the connections of the mount before are gone
+one_shown() { [ "$(find $DEBUG/client -type f | wc -l) $(find $DEBUG/server -type f | wc -l)" = "1 1" ]; }
+
+placed() {
+	local pages=$1 size near
+	until_true 30 one_shown || die "there are $(ls $DEBUG/client $DEBUG/server)"
+	[ "$(field inline_recv $DEBUG/server/*)" = $((1024 + (pages - 1) * 4096)) ] ||
+		die "the server: $(grep inline $DEBUG/server/*)"
+	# Credits for the longest: half of them may be beyond the first of each Call.
+	: >"$MNT/written"
+	written 65536 16
+	written 131072 16
+	are_placed "$pages" 8192
+	for size in 8193 12287 12288 12289 28671 28672 28673 65535 65536 65537 131071 131072; do
+		are_placed "$pages" "$size"
+	done
+	# Short ones stay inline where they fit.
+	counted client_calls_placed 0 0 counted client_calls_inline 4 $ANY written 4000 4
+	counted client_calls_placed 0 0 counted client_calls_read_chunk 4 4 written 131076 4
+	for near in 4096 8192 28672 65536 131072; do
+		for size in $((near - 1)) "$near" $((near + 1)); do buffered "$size"; done
+	done
+	written 1048576 1
+	buffered 1048577
+}
+
+# The server says where data are to lie, with one page in a Receive, three and seven. Our Sends are larger than
+# its Receives, smaller, and much smaller.
+# Covers: RTX-52 RTX-53 RTX-54 RTX-55 RTX-56 RTX-57 RTX-94 RTX-95 RTX-96 RTX-99
+case_rtx-placed-by-client() {
+	local pages
+	for pages in 2 4 8; do
+		echo $pages >$PAGES
+		echo 131072 >$CLIENT/rdma_rtx_write_max
+		sound 3 placed $pages
+		counted client_calls_placed 1 $ANY sound 4.2 sizes
+	done
+	inline_of 1024
+	counted client_calls_placed 1 $ANY sound 4.2 sizes
+	# By the round trip, up to any size
+	inline_of 16384
+	echo 0 >$CLIENT/rdma_rtx_write_max
+	counted client_calls_placed 1 $ANY sound 4.2 placed_any
+}
+
+placed_any() {
+	until_true 30 one_shown || die "there are $(ls $DEBUG/client $DEBUG/server)"
+	[ "$(field write_max $DEBUG/client/*)" -ge 131072 ] || die "$(grep write_max $DEBUG/client/*)"
+	sizes
+	buffered 3000001
+}
 
 sizes() {
 	local size
@@ -151,7 +231,7 @@ case_rtx-off() {
 	echo 0 >$CLIENT/rdma_rtx
 	counted client_calls_group 0 0 counted client_replies_group 0 0 counted groups_received 0 0 sound 3 plain
 	echo 1 >$CLIENT/rdma_rtx
-	echo 0 >$CLIENT/rdma_rtx_stream_max
+	echo 1 >$CLIENT/rdma_rtx_write_max
 	echo 0 >$CLIENT/rdma_rtx_long_max
 	counted client_group_sends 0 99 sound 3 plain
 	before_case

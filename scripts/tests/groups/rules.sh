@@ -210,6 +210,7 @@ failed_invalidation_end() {
 	echo 0 >$DEBUG/client_lose_fence
 	echo 0 >$DEBUG/device_max_mr_pages
 	echo Y >/sys/module/rpcrdma/parameters/remote_invalidation
+	echo 1 >/proc/sys/sunrpc/rdma_rtx
 	highest 1
 }
 
@@ -222,6 +223,7 @@ case_failed-invalidation() {
 	[ "$MODULE" = ours ] || skip "the in-tree module has no such setting"
 	knobs
 	trap failed_invalidation_end EXIT
+	echo 0 >/proc/sys/sunrpc/rdma_rtx
 	echo N >/sys/module/rpcrdma/parameters/remote_invalidation
 	head -c 32768 /dev/urandom >/tmp/invalidated
 	while read -r v pages which lost; do
