@@ -67,6 +67,7 @@ static void svc_rdma_read_shape_name(const struct svc_rdma_read_shape *shape,
 {
 	strscpy(name, shape->rx_name, KUNIT_PARAM_DESC_SIZE);
 }
+
 KUNIT_ARRAY_PARAM(svc_rdma_read, svc_rdma_read_shapes,
 		  svc_rdma_read_shape_name);
 

@@ -147,7 +147,6 @@ bool rpcrdma_place_next(struct rpcrdma_place *place,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_place_next);
 
 /**
-/**
  * rpcrdma_layout_reach - how long is a Send that fills the peer's targets?
  * @peer: what the peer has announced; the caller has validated it
  * @most: length of the largest Send that we make, in bytes
