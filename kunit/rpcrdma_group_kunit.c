@@ -857,6 +857,55 @@ static void rpcrdma_group_replies_lost(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, run.closed);
 }
 
+/* One transmission more than any Call offers Receives for, and something else is wrong, too.
+ * What is wrong is found first, but none of it is swallowed.
+ *
+ * Covers: RTX-51
+ */
+static void rpcrdma_group_replies_bad_and_big(struct kunit *test)
+{
+	static const struct rpcrdma2_transmission bad[] = {
+		{ .tx_here = 4, .tx_stream = 100, .tx_len = 68 },
+		{ .tx_here = 200, .tx_stream = 100, .tx_len = 264 },
+		{ .tx_here = 13, .tx_stream = 100, .tx_len = 77 },
+		{ .tx_here = 16, .tx_stream = 100, .tx_len = 70 },
+		{ .tx_here = 16, .tx_stream = 100, .tx_len = 80, .tx_data = 8 },
+	};
+	struct rpcrdma2_transmission tx;
+	struct rpcrdma_group_run run;
+	u32 i;
+
+	rpcrdma_group_begin(&run, test, &rpcrdma_group_small);
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		tx = bad[i];
+		tx.tx_xid = i;
+		tx.tx_first = true;
+		tx.tx_response = true;
+		tx.tx_count = rpcrdma_group_small.gl_replies + 1;
+		KUNIT_EXPECT_EQ(test, rpcrdma_group_arrive(&run, &tx),
+				RPCRDMA_GROUP_RETURN);
+		KUNIT_EXPECT_TRUE(test, run.step.gs_close);
+		KUNIT_ASSERT_EQ(test, run.step.gs_nends, 1);
+		KUNIT_EXPECT_EQ(test, run.step.gs_ends[0].ge_xid, i);
+		KUNIT_EXPECT_EQ(test, run.step.gs_ends[0].ge_count,
+				tx.tx_count);
+		KUNIT_EXPECT_EQ(test, run.group.gr_state, RPCRDMA_GROUP_IDLE);
+
+		/* As many as some Call may offer: that is for the client to see. */
+		tx.tx_count--;
+		rpcrdma_group_arrive(&run, &tx);
+		KUNIT_EXPECT_FALSE(test, run.step.gs_close);
+		KUNIT_EXPECT_EQ(test, run.group.gr_state,
+				RPCRDMA_GROUP_SWALLOWING);
+		rpcrdma_group_send(&run, i, true, tx.tx_count,
+				   tx.tx_count - 1);
+		KUNIT_ASSERT_EQ(test, run.step.gs_nends, 1);
+		KUNIT_EXPECT_EQ(test, run.step.gs_ends[0].ge_count,
+				tx.tx_count);
+		KUNIT_EXPECT_FALSE(test, run.step.gs_close);
+	}
+}
+
 /* Covers: RTX-37 */
 static void rpcrdma_group_not_announced(struct kunit *test)
 {
@@ -1815,6 +1864,7 @@ static struct kunit_case rpcrdma_group_cases[] = {
 	KUNIT_CASE(rpcrdma_group_interleaved),
 	KUNIT_CASE(rpcrdma_group_swallows),
 	KUNIT_CASE(rpcrdma_group_replies_lost),
+	KUNIT_CASE(rpcrdma_group_replies_bad_and_big),
 	KUNIT_CASE(rpcrdma_group_not_announced),
 	KUNIT_CASE_PARAM(rpcrdma_group_first_ones,
 			 rpcrdma_group_first_gen_params),

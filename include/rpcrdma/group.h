@@ -87,12 +87,14 @@ enum rpcrdma_group_does {
 /**
  * struct rpcrdma_group_end - a group that has ended and was never complete
  * @ge_xid: XID of the group
+ * @ge_count: number of transmissions that the group was meant to have, as its peer has told
  * @ge_response: the group was a response. If so, the RPC with this XID ends with an error,
  *	if it is in flight (RTX-51). If not, answer @ge_verdict, see rpcrdma2_refusal().
  * @ge_verdict: verdict on the group
  */
 struct rpcrdma_group_end {
 	u32			ge_xid;
+	u32			ge_count;
 	bool			ge_response;
 	enum rpcrdma_verdict	ge_verdict;
 };

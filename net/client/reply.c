@@ -356,20 +356,34 @@ xprt_rdma_reply_judge(struct xprt_rdma_req *req, const struct rpcrdma_hdr *hdr)
 	return RPCRDMA_OK;
 }
 
+/* Closes the connection if a Reply has taken more Receives than its Call has offered: others
+ * were meant to have these. It does not matter whether the Reply is valid (RTX-51).
+ */
+static bool xprt_rdma_reply_is_excess(struct xprt_rdma *xr,
+				      const struct xprt_rdma_req *req,
+				      u32 count)
+{
+	if (likely(count <= req->rr_plan.pl_replies))
+		return false;
+	rpcrdma_conn_fail(&xr->xr_conn, -EPROTO);
+	return true;
+}
+
 /* A Reply may be a group if its Call was one, of as many transmissions as the Call has
- * Receives for. If it has more, others were meant to have these (RTX-37, RTX-51).
+ * Receives for (RTX-37).
  */
 static enum rpcrdma_verdict
 xprt_rdma_reply_judge_group(struct xprt_rdma *xr,
-			    const struct xprt_rdma_req *req)
+			    const struct xprt_rdma_req *req,
+			    enum rpcrdma_verdict verdict)
 {
 	rpcrdma_count(client_group_replies);
-	if (rpcrdma_msg_recvs(req->rr_msg) > req->rr_plan.pl_replies) {
-		rpcrdma_conn_fail(&xr->xr_conn, -EPROTO);
+	if (xprt_rdma_reply_is_excess(xr, req, rpcrdma_msg_recvs(req->rr_msg)))
 		return RPCRDMA_BIG_GROUP;
-	}
-	return req->rr_plan.pl_call == RPCRDMA_CALL_GROUP ?
-	       RPCRDMA_OK : RPCRDMA_BAD_GROUP;
+	if (verdict == RPCRDMA_OK &&
+	    req->rr_plan.pl_call != RPCRDMA_CALL_GROUP)
+		return RPCRDMA_BAD_GROUP;
+	return verdict;
 }
 
 static void xprt_rdma_reply_assess(struct xprt_rdma *xr,
@@ -389,8 +403,8 @@ static void xprt_rdma_reply_assess(struct xprt_rdma *xr,
 			req->rr_reply_status = -EAGAIN;
 		return;
 	}
-	if (rpcrdma_msg_is_group(req->rr_msg) && verdict == RPCRDMA_OK)
-		verdict = xprt_rdma_reply_judge_group(xr, req);
+	if (rpcrdma_msg_is_group(req->rr_msg))
+		verdict = xprt_rdma_reply_judge_group(xr, req, verdict);
 	if (verdict == RPCRDMA_OK)
 		verdict = xprt_rdma_reply_judge(req, hdr);
 	if (verdict != RPCRDMA_OK) {
@@ -504,6 +518,7 @@ void xprt_rdma_reply_lost(struct rpcrdma_conn *conn,
 		xprt_rdma_credit_late_reply(xr, end->ge_xid);
 		return;
 	}
+	xprt_rdma_reply_is_excess(xr, req, end->ge_count);
 	req->rr_reply_written = 0;
 	req->rr_reply_status = -EPROTO;
 	if (!xprt_rdma_reply_fence(xr, req, NULL))

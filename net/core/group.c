@@ -152,6 +152,7 @@ static void rpcrdma_group_end(struct rpcrdma_group *group,
 	struct rpcrdma_group_end *end = &step->gs_ends[step->gs_nends++];
 
 	end->ge_xid = group->gr_xid;
+	end->ge_count = group->gr_count;
 	end->ge_response = group->gr_response;
 	end->ge_verdict = group->gr_verdict;
 	group->gr_state = RPCRDMA_GROUP_IDLE;
@@ -198,14 +199,15 @@ static void rpcrdma_group_open(struct rpcrdma_group *group,
 /*
  * Rejects a bad first transmission. The transmissions that follow it are swallowed, if there
  * are any. But if a Reply has more transmissions than any Call of ours offers Receives for,
- * the connection is closed (RTX-51).
+ * the connection is closed, whatever else is wrong with the Reply (RTX-51).
  */
 static void rpcrdma_group_reject(struct rpcrdma_group *group,
+				 const struct rpcrdma_group_limits *limits,
 				 const struct rpcrdma2_transmission *tx,
 				 struct rpcrdma_group_step *step)
 {
-	bool excess = tx->tx_response &&
-		      group->gr_verdict == RPCRDMA_BIG_GROUP;
+	bool excess = tx->tx_response && !tx->tx_short &&
+		      tx->tx_count > limits->gl_replies;
 
 	step->gs_does = RPCRDMA_GROUP_RETURN;
 	if (excess)
@@ -224,7 +226,7 @@ static void rpcrdma_group_first(struct rpcrdma_group *group,
 	rpcrdma_group_open(group, tx);
 	group->gr_verdict = rpcrdma_group_judge_first(limits, tx);
 	if (group->gr_verdict) {
-		rpcrdma_group_reject(group, tx, step);
+		rpcrdma_group_reject(group, limits, tx, step);
 		return;
 	}
 	rpcrdma_group_add(group, limits, tx);

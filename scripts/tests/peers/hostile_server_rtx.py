@@ -487,20 +487,27 @@ def broken(s):
 # Covers: RTX-51
 @case("rtx-replies", "more transmissions than were offered")
 def too_many(s):
-    for more in (1, 250, 0xfffffff0):
+    def whole(call, count, **lists):
+        return call.transmissions(part_of(call), *[40] * (count - 1), **lists)
+
+    def begin(call, count):
+        return word(call.transmissions(part_of(call), 40)[0], COUNT, count)
+    rows = [(1, "in order, and complete", whole),
+            (1, "with a header that is no good", lambda call, count: whole(call, count, reads=[(0, fake())])),
+            (1, "the first no good", lambda call, count: [word(whole(call, count)[0], HERE, 4)] + whole(call, count)[1:]),
+            (1, "with a gap", lambda call, count: [m for i, m in enumerate(whole(call, count)) if i != 1])]
+    rows += [(more, "of which one comes", lambda call, count: [begin(call, count)]) for more in (250, 0xfffffff0)]
+    rows += [(250, "of which one comes, no good", lambda call, count: [word(begin(call, count), HERE, 4)])]
+    for more, what, make in rows:
         accepted = s.accepted
         op, call = s.listing()
         count = call.group.replies + more
-        if more == 1:                   # in order, and complete
-            messages = call.transmissions(part_of(call), *[40] * (count - 1))
-        else:                           # which is seen at once
-            messages = [word(call.transmissions(part_of(call), 40)[0], COUNT, count)]
-        for message in messages:
+        for message in make(call, count):
             call.conn.plain(message)
         want(s.serve(lambda conn=call.conn: conn.closed or conn.lost, 20),
-             f"{count} transmissions for {call.group.replies} Receives: the connection stays")
+             f"{count} transmissions for {call.group.replies} Receives, {what}: the connection stays")
         result = s.finish(op)
-        want(result == "EIO", f"READDIR returns {result}")
+        want(result == "EIO", f"{what}: READDIR returns {result}")
         # There is another one when somebody needs it.
         s.works()
         want(s.accepted > accepted, "no new connection")
