@@ -138,9 +138,63 @@ static void xprt_rdma_reply_in_two_receives(struct kunit *test)
 	__free_page(fx->rf_page);
 }
 
+/* No numbered rule: an RPC whose Reply was lost has been answered, and its memory is being
+ * fenced. There is no message. The RPC goes on waiting, and gets no second Reply.
+ */
+static void xprt_rdma_reply_lost_is_awaited(struct kunit *test)
+{
+	struct xprt_rdma_reply_fixture *fx;
+	struct rpc_task task = { };
+	struct rpc_rqst *rqst;
+
+	fx = kunit_kzalloc(test, sizeof(*fx), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, fx);
+	spin_lock_init(&fx->rf_xr.xr_send_lock);
+	rqst = &fx->rf_req.rr_slot;
+	rqst->rq_task = &task;
+	rqst->rq_xtime = ktime_get();
+	rqst->rq_timeout = 60 * HZ;
+	set_bit(RPC_TASK_NEED_RECV, &task.tk_runstate);
+
+	KUNIT_EXPECT_FALSE(test, xprt_rdma_send_is_awaited(&fx->rf_xr, rqst));
+	fx->rf_req.rr_sent = true;
+	KUNIT_EXPECT_TRUE(test, xprt_rdma_send_is_awaited(&fx->rf_xr, rqst));
+	KUNIT_EXPECT_TRUE(test, xprt_rdma_reply_awaited(&fx->rf_xr, &fx->rf_req,
+							NULL));
+	KUNIT_EXPECT_TRUE(test, xprt_rdma_send_is_awaited(&fx->rf_xr, rqst));
+	KUNIT_EXPECT_FALSE(test, xprt_rdma_reply_awaited(&fx->rf_xr,
+							 &fx->rf_req, NULL));
+}
+
+/* Receives that a Reply has not filled are free before its RPC ends; the credits are not.
+ *
+ * Covers: RTX-101
+ */
+static void xprt_rdma_reply_frees_receives(struct kunit *test)
+{
+	struct xprt_rdma_reply_fixture *fx;
+	struct xprt_rdma_extra *extra;
+
+	fx = kunit_kzalloc(test, sizeof(*fx), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, fx);
+	spin_lock_init(&fx->rf_xr.xr_xprt.transport_lock);
+	extra = &fx->rf_req.rr_extra;
+	extra->ex_credits = 3;
+	extra->ex_recvs = 2;
+	fx->rf_xr.xr_spare_free = 5;
+
+	xprt_rdma_credit_drop_recvs(&fx->rf_xr, &fx->rf_req);
+	xprt_rdma_credit_drop_recvs(&fx->rf_xr, &fx->rf_req);
+	KUNIT_EXPECT_EQ(test, fx->rf_xr.xr_spare_free, 7);
+	KUNIT_EXPECT_EQ(test, extra->ex_recvs, 0);
+	KUNIT_EXPECT_EQ(test, extra->ex_credits, 3);
+}
+
 static struct kunit_case xprt_rdma_reply_cases[] = {
 	KUNIT_CASE(xprt_rdma_reply_counts_roundup),
 	KUNIT_CASE(xprt_rdma_reply_in_two_receives),
+	KUNIT_CASE(xprt_rdma_reply_lost_is_awaited),
+	KUNIT_CASE(xprt_rdma_reply_frees_receives),
 	{}
 };
 

@@ -37,11 +37,15 @@
  * A Call that is a group has credits beyond its first. sunrpc does not know them, so it is
  * told of a smaller grant as long as they are in use. The Call may have Receives beyond
  * the first, too. Both are taken together before anything of the Call is posted (I38).
- * They are returned, or stay in use, together with the first credit.
+ * They are returned, or stay in use, together with the first credit. But once the Reply has
+ * come, other Calls may have the Receives at once, whenever the RPC ends (RTX-101).
  *
  * A callback has no credit, but sunrpc would make its Reply wait for one. So
  * xprt_rdma_bc_fill() sets rq_cong of a callback. This is the one exception.
  */
+#include <kunit/visibility.h>
+#include <linux/export.h>
+
 #include "trace.h"
 #include "xprt_rdma.h"
 
@@ -216,6 +220,28 @@ void xprt_rdma_credit_drop_extra(struct xprt_rdma *xr,
 	xprt_rdma_credit_drop_extra_locked(xr, &req->rr_extra);
 	spin_unlock(&xr->xr_xprt.transport_lock);
 }
+
+/**
+ * xprt_rdma_credit_drop_recvs - return the Receives that a Call has beyond the first
+ * @xr: transport
+ * @req: the Call; its Reply or an error has come, and the Receives that it filled have been
+ *	given back
+ *
+ * The credits stay with the RPC until the RPC ends.
+ *
+ * Context: completion; the rpc_rqst is pinned.
+ */
+void xprt_rdma_credit_drop_recvs(struct xprt_rdma *xr,
+				 struct xprt_rdma_req *req)
+{
+	if (likely(!req->rr_extra.ex_recvs))
+		return;
+	spin_lock(&xr->xr_xprt.transport_lock);
+	xr->xr_spare_free += req->rr_extra.ex_recvs;
+	req->rr_extra.ex_recvs = 0;
+	spin_unlock(&xr->xr_xprt.transport_lock);
+}
+EXPORT_SYMBOL_IF_KUNIT(xprt_rdma_credit_drop_recvs);
 
 /**
  * xprt_rdma_credit_give_back - return the credit of an RPC that is not in flight

@@ -174,10 +174,11 @@ static void xprt_rdma_reply_resend(struct xprt_rdma *xr,
 	 * returned.
 	 */
 	xprt_rdma_credit_unsent(rqst);
-	/* Clear rr_msg last: xprt_rdma_send_is_awaited() must find either rr_msg or
+	/* Clear rr_replied last: xprt_rdma_send_is_awaited() must find either that or
 	 * rr_resend set.
 	 */
-	smp_store_release(&req->rr_msg, NULL);
+	req->rr_msg = NULL;
+	smp_store_release(&req->rr_replied, false);
 	rpc_wake_up_queued_task(&xprt->pending, rqst->rq_task);
 	xprt_unpin_rqst(rqst);
 	spin_unlock(&xprt->queue_lock);
@@ -250,16 +251,18 @@ static void xprt_rdma_reply_complete(struct xprt_rdma *xr,
 	 * Call at once, and there must be a Receive for its Reply (RFC 8166 3.3.1).
 	 */
 	xprt_rdma_reply_put(msg);
+	xprt_rdma_credit_drop_recvs(xr, req);
 
 	spin_lock(&xprt->queue_lock);
 	if (likely(copied >= 0))
 		xprt_complete_rqst(rqst->rq_task, copied);
 	else
 		xprt_rdma_reply_doom(xprt, rqst->rq_task);
-	/* Clear rr_msg last: xprt_rdma_send_is_awaited() must find either rr_msg set,
+	/* Clear rr_replied last: xprt_rdma_send_is_awaited() must find either that set,
 	 * or the RPC completed.
 	 */
-	smp_store_release(&req->rr_msg, NULL);
+	req->rr_msg = NULL;
+	smp_store_release(&req->rr_replied, false);
 	xprt_unpin_rqst(rqst);
 	spin_unlock(&xprt->queue_lock);
 }
@@ -272,6 +275,7 @@ static void xprt_rdma_reply_forsake(struct xprt_rdma *xr,
 
 	xprt_rdma_reply_put(req->rr_msg);
 	req->rr_msg = NULL;
+	smp_store_release(&req->rr_replied, false);
 	spin_lock(&xprt->queue_lock);
 	xprt_unpin_rqst(&req->rr_slot);
 	spin_unlock(&xprt->queue_lock);
@@ -429,24 +433,35 @@ static void xprt_rdma_reply_credit(struct xprt_rdma *xr,
 			       hdr->hd_proc == RPCRDMA1_ERROR);
 }
 
-/* Claims the RPC for a Reply. Returns false if the RPC was not sent on this connection, or
- * if a first Reply is already being handled: a second one may come before the fence
- * is complete (invariant I7).
+/**
+ * xprt_rdma_reply_awaited - claim an RPC for a Reply
+ * @xr: transport
+ * @req: slot of an RPC with the XID of the Reply
+ * @msg: the message; NULL if the Reply was lost
+ *
+ * A second Reply may come before the fence of the first is complete (invariant I7).
+ *
+ * Context: completion; queue_lock held.
+ * Return: false if the RPC was not sent on this connection, or if a first Reply is already
+ *	being handled.
  */
-static bool xprt_rdma_reply_awaited(struct xprt_rdma *xr,
-				    struct xprt_rdma_req *req,
-				    struct rpcrdma_msg_in *msg)
+VISIBLE_IF_KUNIT bool xprt_rdma_reply_awaited(struct xprt_rdma *xr,
+					      struct xprt_rdma_req *req,
+					      struct rpcrdma_msg_in *msg)
 {
 	bool awaited;
 
 	spin_lock(&xr->xr_send_lock);
 	awaited = req->rr_sent;
 	req->rr_sent = false;
-	if (awaited)
+	if (awaited) {
 		req->rr_msg = msg;
+		req->rr_replied = true;
+	}
 	spin_unlock(&xr->xr_send_lock);
 	return awaited;
 }
+EXPORT_SYMBOL_IF_KUNIT(xprt_rdma_reply_awaited);
 
 static struct xprt_rdma_req *xprt_rdma_reply_match(struct xprt_rdma *xr,
 						   u32 xid,

@@ -24,6 +24,8 @@
  * After that the client waits for the server. reply.c handles the answer, and
  * xprt_rdma_timer() is called if there is none.
  */
+#include <kunit/visibility.h>
+#include <linux/export.h>
 #include <rpcrdma/xmit.h>
 
 #include "trace.h"
@@ -109,11 +111,16 @@ static bool xprt_rdma_send_is_fresh(const struct rpc_rqst *rqst)
 	       jiffies_to_msecs(rqst->rq_timeout);
 }
 
-/* Can an RPC that was sent on this connection keep waiting? Returns true if its Reply has
- * just come, or may still come in time.
+/**
+ * xprt_rdma_send_is_awaited - can an RPC that was sent on this connection keep waiting?
+ * @xr: transport
+ * @rqst: the RPC
+ *
+ * Context: process. Send lock held.
+ * Return: true if its Reply has just come, or may still come in time.
  */
-static bool xprt_rdma_send_is_awaited(struct xprt_rdma *xr,
-				      struct rpc_rqst *rqst)
+VISIBLE_IF_KUNIT bool xprt_rdma_send_is_awaited(struct xprt_rdma *xr,
+						struct rpc_rqst *rqst)
 {
 	struct xprt_rdma_req *req = xprt_rdma_req_from(rqst);
 	bool awaited;
@@ -121,7 +128,8 @@ static bool xprt_rdma_send_is_awaited(struct xprt_rdma *xr,
 	/* A Reply that is being fenced counts as one that will come. */
 	spin_lock(&xr->xr_send_lock);
 	/* Pairs with xprt_rdma_reply_complete() and xprt_rdma_reply_resend() */
-	awaited = req->rr_sent || req->rr_parked || smp_load_acquire(&req->rr_msg);
+	awaited = req->rr_sent || req->rr_parked ||
+		  smp_load_acquire(&req->rr_replied);
 	spin_unlock(&xr->xr_send_lock);
 	/* The Reply has just come; or an error has come after which this RPC will be
 	 * sent again or will fail.
@@ -132,6 +140,7 @@ static bool xprt_rdma_send_is_awaited(struct xprt_rdma *xr,
 		return true;
 	return awaited && xprt_rdma_send_is_fresh(rqst);
 }
+EXPORT_SYMBOL_IF_KUNIT(xprt_rdma_send_is_awaited);
 
 /**
  * xprt_rdma_send_request - send a Call, or the Reply to a callback

@@ -139,8 +139,8 @@ struct xprt_rdma_offer {
  * @ex_credits: credits beyond the first
  * @ex_recvs: Receives for its Reply beyond the first
  *
- * Taken together before the Call is posted, and given back together with its first
- * credit. Under xprt->transport_lock.
+ * Taken together before the Call is posted. The credits are given back together with its
+ * first credit, and the Receives when its Reply has come. Under xprt->transport_lock.
  */
 struct xprt_rdma_extra {
 	u32				ex_credits;
@@ -183,7 +183,9 @@ struct xprt_rdma_owed {
  * @rr_write: the Write chunk or Reply chunk offered, if the plan has one
  * @rr_inv_cqe: completion of the RPC's last local invalidation
  * @rr_fencing: 1 while that invalidation is posted and its completion not yet handled
- * @rr_msg: the message with the Reply, from match to completion
+ * @rr_replied: the Reply has come and is being handled; set under xr_send_lock
+ * @rr_msg: the message with the Reply, while @rr_replied is set; NULL if the Reply is a
+ *	group that was never complete
  * @rr_reply_written: number of bytes in the Write chunk or Reply chunk
  * @rr_reply_status: 0, or the errno to end the RPC with
  * @rr_fenced: completed when an abandoned RPC's last invalidation has finished
@@ -204,6 +206,7 @@ struct xprt_rdma_req {
 	struct xdr_buf		rr_reply_copy;
 	bool			rr_resend;
 	bool			rr_sent;
+	bool			rr_replied;
 	struct xprt_rdma_send	*rr_parked;
 	unsigned int		rr_bc_cookie;
 	bool			rr_doomed;
@@ -501,6 +504,8 @@ void xprt_rdma_credit_see_extra(struct xprt_rdma *xr,
 bool xprt_rdma_credit_take_extra(struct xprt_rdma *xr,
 				 struct xprt_rdma_req *req,
 				 const struct xprt_rdma_extra *extra);
+void xprt_rdma_credit_drop_recvs(struct xprt_rdma *xr,
+				 struct xprt_rdma_req *req);
 void xprt_rdma_credit_drop_extra(struct xprt_rdma *xr,
 				 struct xprt_rdma_req *req);
 
@@ -604,6 +609,9 @@ void xprt_rdma_frwr_mr_unmap(struct xprt_rdma_mr *mr);
 void xprt_rdma_frwr_destroy_all(struct xprt_rdma *xr);
 
 /* client/request.c */
+#if IS_ENABLED(CONFIG_KUNIT)
+bool xprt_rdma_send_is_awaited(struct xprt_rdma *xr, struct rpc_rqst *rqst);
+#endif
 int xprt_rdma_send_request(struct rpc_rqst *rqst);
 void xprt_rdma_timer(struct rpc_xprt *xprt, struct rpc_task *task);
 
@@ -679,6 +687,8 @@ void xprt_rdma_reply_refuse(struct xprt_rdma *xr,
 /* client/reply.c */
 #if IS_ENABLED(CONFIG_KUNIT)
 int xprt_rdma_reply_place(struct xprt_rdma *xr, struct xprt_rdma_req *req);
+bool xprt_rdma_reply_awaited(struct xprt_rdma *xr, struct xprt_rdma_req *req,
+			     struct rpcrdma_msg_in *msg);
 #endif
 void xprt_rdma_reply_receive(struct rpcrdma_conn *conn,
 			     struct rpcrdma_msg_in *msg);
