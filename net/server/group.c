@@ -61,6 +61,26 @@ void svc_rdma_group_announce(const struct svc_rdma_xprt *sx,
 }
 
 /**
+ * svc_rdma_group_reply_max - tell how many transmissions a Reply may have
+ * @sx: connection on which the extension has been announced
+ *
+ * A client may send Calls in this form and announce nothing. Its Calls are executed, because
+ * this server has announced that it takes them (RTX-37). But a type of the extension is not
+ * sent to a peer that has not announced the extension (RTX-32).
+ *
+ * Context: any.
+ * Return: number of transmissions; 0 if each Reply has base form.
+ */
+u32 svc_rdma_group_reply_max(const struct svc_rdma_xprt *sx)
+{
+	const struct rpcrdma2_rtx *theirs = &sx->sx_conn.cn_rtx;
+
+	if (!memchr_inv(theirs, 0, sizeof(*theirs)))
+		return 0;
+	return sx->sx_negotiate.ng_rtx.xp_reply_max;
+}
+
+/**
  * svc_rdma_group_layout - begin the layout of a Reply as a group
  * @send: first Send of the group
  * @call: Call

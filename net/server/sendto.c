@@ -116,10 +116,9 @@ svc_rdma_reply_plan_group(const struct svc_rdma_send *send,
 			  struct svc_rdma_answer *answer)
 {
 	const struct rpcrdma_lists *lists = &call->sc_hdr.hd_lists;
-	const struct svc_rdma_xprt *sx = svc_rdma_send_sx(send);
 	struct rpcrdma_group_answer args = {
 		.gw_replies	= call->sc_replies,
-		.gw_reply_max	= sx->sx_negotiate.ng_rtx.xp_reply_max,
+		.gw_reply_max	= svc_rdma_group_reply_max(svc_rdma_send_sx(send)),
 		.gw_hdr		= rpcrdma_reply_len(call->sc_vers, lists),
 		.gw_body	= answer->an_body,
 		.gw_chunk	= lists->ls_has_reply ?

@@ -684,6 +684,7 @@ void svc_rdma_send_error(struct svc_rdma_call *call,
 /* server/group.c */
 void svc_rdma_group_announce(const struct svc_rdma_xprt *sx,
 			     struct rpcrdma2_rtx *rtx);
+u32 svc_rdma_group_reply_max(const struct svc_rdma_xprt *sx);
 void svc_rdma_group_layout(const struct svc_rdma_send *send,
 			   const struct svc_rdma_call *call, u32 body_len,
 			   struct rpcrdma_layout *layout);
