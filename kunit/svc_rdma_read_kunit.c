@@ -256,7 +256,42 @@ static void svc_rdma_read_places(struct kunit *test)
 	svc_rdma_pages_free(call);
 }
 
+/* A message is given back where nobody may wait for memory. The kernel looks at a page at that
+ * moment: the block is posted again, and there is no other one.
+ *
+ * Covers: RTX-77
+ */
+static void svc_rdma_read_gives_back(struct kunit *test)
+{
+	struct svc_rdma_read_fixture *fx = svc_rdma_read_make(test);
+	struct rpcrdma_conn *conn = &fx->rf_sx.sx_conn;
+	struct page *blocks[SVC_RDMA_READ_RECVS];
+	struct rpcrdma_recv *recv;
+	int i;
+
+	fx->rf_sx.sx_back = SVC_RDMA_BACK_RENEW;
+	conn->cn_recvs.rp_batch = SVC_RDMA_READ_RECVS + 1;
+	atomic_set(&conn->cn_recvs.rp_nheld, SVC_RDMA_READ_RECVS);
+	for (i = 0; i < SVC_RDMA_READ_RECVS; i++) {
+		recv = &fx->rf_recv[i];
+		recv->rv_conn = conn;
+		atomic_set(&recv->rv_state, RPCRDMA_RECV_HELD);
+		blocks[i] = recv->rv_buf.bf_block;
+		get_page(blocks[i]);
+	}
+	svc_rdma_msg_put_renewed(&fx->rf_sx, fx->rf_call.sc_msg);
+	KUNIT_EXPECT_EQ(test, atomic_read(&conn->cn_recvs.rp_nwaiting),
+			SVC_RDMA_READ_RECVS);
+	KUNIT_EXPECT_EQ(test, rpcrdma_recv_pool_held(&conn->cn_recvs), 0);
+	for (i = 0; i < SVC_RDMA_READ_RECVS; i++) {
+		KUNIT_EXPECT_PTR_EQ(test, fx->rf_recv[i].rv_buf.bf_block,
+				    blocks[i]);
+		put_page(blocks[i]);
+	}
+}
+
 static struct kunit_case svc_rdma_read_cases[] = {
+	KUNIT_CASE(svc_rdma_read_gives_back),
 	KUNIT_CASE_PARAM(svc_rdma_read_places, svc_rdma_read_gen_params),
 	{}
 };

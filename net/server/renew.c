@@ -10,7 +10,8 @@
  * by a file system that took a reference. So before a Reply is posted, its thread checks the
  * Receives, and leaves memory that has other holders to them (invariant I34). If a Reply
  * waits for send queue slots, a completion handler posts it later. Nobody gets a page
- * meanwhile, because only the Call's thread can hand pages out.
+ * meanwhile, because only the Call's thread can hand pages out. So the completion handler
+ * checks nothing, and allocates nothing (svc_rdma_msg_put_renewed()).
  *
  * If there is no other memory, the connection is lost, as it is if there is no memory for
  * the Reply itself. The Receive is not posted again, and no Reply grants a credit for it.
@@ -43,8 +44,7 @@ int svc_rdma_msg_renew_blocks(struct svc_rdma_xprt *sx,
  * @sx: connection of the message, whose Receives are blocks, or whose verbs end is being closed
  * @msg: message
  *
- * Context: process; sleeps; inside svc_rdma_srcu. Does not sleep if
- *	svc_rdma_msg_renew_blocks() was called before, or if the caller closes the
+ * Context: process; sleeps; inside svc_rdma_srcu. Does not sleep if the caller closes the
  *	connection.
  */
 void svc_rdma_msg_put_blocks(struct svc_rdma_xprt *sx,

@@ -98,7 +98,7 @@ static void svc_rdma_send_put_msg(struct svc_rdma_send *send)
 {
 	if (!send->ss_msg)
 		return;
-	svc_rdma_msg_put(svc_rdma_send_sx(send), send->ss_msg);
+	svc_rdma_msg_put_renewed(svc_rdma_send_sx(send), send->ss_msg);
 	send->ss_msg = NULL;
 }
 

@@ -552,7 +552,7 @@ void svc_rdma_msg_put_blocks(struct svc_rdma_xprt *sx,
 /**
  * svc_rdma_msg_renew - make sure that nobody else holds a message to be given back
  * @sx: connection of the message
- * @msg: message, or NULL; svc_rdma_msg_put() follows, and then does not sleep
+ * @msg: message, or NULL; svc_rdma_msg_put_renewed() follows
  *
  * Context: process; sleeps; inside svc_rdma_srcu.
  * Return: 0; or a negative errno, and then no Reply may be posted.
@@ -570,9 +570,8 @@ static inline int svc_rdma_msg_renew(struct svc_rdma_xprt *sx,
  * @sx: its connection
  * @msg: message
  *
- * Context: any that may take a lock. The caller is inside svc_rdma_srcu, is a
- *	completion handler, or closes the connection. May sleep if svc_rdma_msg_renew() was
- *	not called before.
+ * Context: process; sleeps if Receives are blocks and somebody else holds a page. The caller
+ *	is inside svc_rdma_srcu, or closes the connection.
  */
 static inline void svc_rdma_msg_put(struct svc_rdma_xprt *sx,
 				    struct rpcrdma_msg_in *msg)
@@ -581,6 +580,27 @@ static inline void svc_rdma_msg_put(struct svc_rdma_xprt *sx,
 		rpcrdma_msg_put(msg);
 	else
 		svc_rdma_msg_put_blocks(sx, msg);
+}
+
+/**
+ * svc_rdma_msg_put_renewed - give a message back that nobody else holds
+ * @sx: its connection
+ * @msg: message; svc_rdma_msg_renew() has returned 0 since pages of it were last handed out,
+ *	or none ever were
+ *
+ * It does not check again whether somebody else has a page. Nobody can get one from us, but
+ * the kernel may look at any page for a moment and hold a reference meanwhile.
+ *
+ * Context: any that may take a lock; does not sleep, and allocates nothing. The caller is
+ *	inside svc_rdma_srcu, is a completion handler, or closes the connection.
+ */
+static inline void svc_rdma_msg_put_renewed(struct svc_rdma_xprt *sx,
+					    struct rpcrdma_msg_in *msg)
+{
+	if (likely(READ_ONCE(sx->sx_back) != SVC_RDMA_BACK_DROP))
+		rpcrdma_msg_put(msg);
+	else
+		rpcrdma_msg_drop(msg);
 }
 
 /* server/sq.c */

@@ -423,3 +423,4 @@ void rpcrdma_recv_drop(struct rpcrdma_recv *recv)
 	    RPCRDMA_RECV_ORPHAN)
 		rpcrdma_recv_destroy(recv);
 }
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_recv_drop);
