@@ -327,23 +327,36 @@ static void svc_rdma_callback_fail_rqst(struct svc_rdma_callback *cb,
 	xprt_complete_rqst(rqst->rq_task, 0);
 }
 
-static void svc_rdma_callback_copy(struct rpc_rqst *rqst,
-				   const struct rpcrdma_msg_in *msg)
+/* Give back the message before the RPC ends: the next callback may be sent at once, and there
+ * must be a Receive for its answer (RFC 8166 3.3.1; invariant I13). No page of a message from
+ * a callback was ever handed out.
+ */
+static void svc_rdma_callback_put_msg(struct svc_rdma_call *call)
 {
-	u32 len = rpcrdma_msg_body_len(msg);
+	if (!call || !call->sc_msg)
+		return;
+	svc_rdma_msg_put_renewed(call->sc_sx, call->sc_msg);
+	call->sc_msg = NULL;
+}
+
+static void svc_rdma_callback_copy(struct rpc_rqst *rqst,
+				   struct svc_rdma_call *call)
+{
+	u32 len = rpcrdma_msg_body_len(call->sc_msg);
 
 	memcpy(&rqst->rq_private_buf, &rqst->rq_rcv_buf,
 	       sizeof(rqst->rq_private_buf));
-	rpcrdma_msg_copy(msg, 0, rqst->rq_rcv_buf.head[0].iov_base, len);
+	rpcrdma_msg_copy(call->sc_msg, 0, rqst->rq_rcv_buf.head[0].iov_base,
+			 len);
+	svc_rdma_callback_put_msg(call);
 	xprt_complete_rqst(rqst->rq_task, len);
 }
 
-/* Complete the RPC of a callback; without @hdr, with an error. The RPC has to be looked
+/* Complete the RPC of a callback; without a Reply, with an error. The RPC has to be looked
  * up again, because it may be about to end.
  */
 static int svc_rdma_callback_complete(struct svc_rdma_callback *cb,
-				      const struct rpcrdma_hdr *hdr,
-				      const struct rpcrdma_msg_in *msg)
+				      struct svc_rdma_call *reply)
 {
 	struct rpc_xprt *xprt = cb->cb_way->wy_xprt;
 	struct rpc_rqst *rqst;
@@ -352,16 +365,18 @@ static int svc_rdma_callback_complete(struct svc_rdma_callback *cb,
 
 	spin_lock(&xprt->queue_lock);
 	rqst = xprt_lookup_rqst(xprt, cpu_to_be32(cb->cb_xid));
-	too_long = rqst && hdr && rpcrdma_msg_body_len(msg) >
-				  rqst->rq_rcv_buf.head[0].iov_len;
+	too_long = rqst && reply && rpcrdma_msg_body_len(reply->sc_msg) >
+				    rqst->rq_rcv_buf.head[0].iov_len;
 	if (!rqst)
 		rc = -ENOENT;
 	else if (too_long)
 		rc = -EMSGSIZE;
-	if (rqst && (too_long || !hdr))
+	if (rqst && (too_long || !reply)) {
+		svc_rdma_callback_put_msg(reply);
 		svc_rdma_callback_fail_rqst(cb, rqst);
-	else if (rqst)
-		svc_rdma_callback_copy(rqst, msg);
+	} else if (rqst) {
+		svc_rdma_callback_copy(rqst, reply);
+	}
 	spin_unlock(&xprt->queue_lock);
 	return rc;
 }
@@ -371,8 +386,7 @@ static int svc_rdma_callback_complete(struct svc_rdma_callback *cb,
  * RPC is completed.
  */
 static int svc_rdma_callback_answer(struct svc_rdma_xprt *sx, u32 xid,
-				    const struct rpcrdma_hdr *hdr,
-				    const struct rpcrdma_msg_in *msg)
+				    struct svc_rdma_call *reply)
 {
 	struct svc_rdma_backward *bw = &sx->sx_backward;
 	struct svc_rdma_callback *cb;
@@ -380,10 +394,10 @@ static int svc_rdma_callback_answer(struct svc_rdma_xprt *sx, u32 xid,
 
 	spin_lock(&bw->bw_lock);
 	cb = svc_rdma_callback_take_locked(bw, xid, &rc);
-	if (hdr && rc != -ENOENT)
-		rpcrdma_window_grant(&bw->bw_window, hdr->hd_credit);
+	if (reply && rc != -ENOENT)
+		rpcrdma_window_grant(&bw->bw_window, reply->sc_hdr.hd_credit);
 	if (cb)
-		rc = svc_rdma_callback_complete(cb, hdr, msg);
+		rc = svc_rdma_callback_complete(cb, reply);
 	svc_rdma_backward_wake_locked(bw);
 	spin_unlock(&bw->bw_lock);
 	if (rc)
@@ -393,9 +407,8 @@ static int svc_rdma_callback_answer(struct svc_rdma_xprt *sx, u32 xid,
 
 /**
  * svc_rdma_callback_reply - match a backward Reply with its callback
- * @sx: connection
- * @hdr: decoded header
- * @msg: message
+ * @call: message with the Reply, decoded. If an RPC waits for it, the message is given back
+ *	before the RPC ends
  *
  * The credit of the callback is free again, and the Reply may grant more.
  *
@@ -403,14 +416,14 @@ static int svc_rdma_callback_answer(struct svc_rdma_xprt *sx, u32 xid,
  * Return: %false if the message is to be dropped: no RPC waits for it, or it is larger
  *	than the buffer of the RPC (rfc5666bis 8.3.5), and then the callback has failed.
  */
-bool svc_rdma_callback_reply(struct svc_rdma_xprt *sx,
-			     const struct rpcrdma_hdr *hdr,
-			     const struct rpcrdma_msg_in *msg)
+bool svc_rdma_callback_reply(struct svc_rdma_call *call)
 {
-	if (svc_rdma_callback_answer(sx, hdr->hd_rpc_xid, hdr, msg))
+	u32 len = rpcrdma_msg_body_len(call->sc_msg);
+	u32 xid = call->sc_hdr.hd_rpc_xid;
+
+	if (svc_rdma_callback_answer(call->sc_sx, xid, call))
 		return false;
-	trace_svc_rdma_bc_reply(sx, hdr->hd_rpc_xid,
-				rpcrdma_msg_body_len(msg));
+	trace_svc_rdma_bc_reply(call->sc_sx, xid, len);
 	return true;
 }
 
@@ -418,6 +431,8 @@ bool svc_rdma_callback_reply(struct svc_rdma_xprt *sx,
  * svc_rdma_callback_fail - end a callback that gets no Reply
  * @sx: connection
  * @xid: its XID
+ *
+ * The caller has given back the message that says so, as svc_rdma_callback_reply() does.
  *
  * The credit of the callback is free again. Forward Calls are not searched, because
  * their XIDs are independent of those of callbacks (version-two 5.3.3).
@@ -427,7 +442,7 @@ bool svc_rdma_callback_reply(struct svc_rdma_xprt *sx,
  */
 bool svc_rdma_callback_fail(struct svc_rdma_xprt *sx, u32 xid)
 {
-	if (svc_rdma_callback_answer(sx, xid, NULL, NULL))
+	if (svc_rdma_callback_answer(sx, xid, NULL))
 		return false;
 	trace_svc_rdma_bc_error(sx, xid, -EIO);
 	return true;

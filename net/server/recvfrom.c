@@ -32,13 +32,16 @@ module_param_named(accept_msgp, svc_rdma_accept_msgp, bool, 0644);
 MODULE_PARM_DESC(accept_msgp,
 		 "Server: take RDMA_MSGP as RDMA_MSG (else refuse it, as RFC 8166 does)");
 
-/* Count and trace a message that is dropped without an answer. */
+/* Count and trace a message that is dropped without an answer. The message may have been
+ * given back already.
+ */
 static void svc_rdma_drop(struct svc_rdma_call *call,
 			  enum rpcrdma_verdict verdict)
 {
 	atomic64_inc(&call->sc_sx->sx_stats.vs_dropped);
 	trace_svc_rdma_discarded(call->sc_sx, call->sc_hdr.hd_xid,
-				 rpcrdma_msg_len(call->sc_msg), verdict);
+				 call->sc_msg ? rpcrdma_msg_len(call->sc_msg) :
+						0, verdict);
 }
 
 static void svc_rdma_refuse(struct svc_rdma_call *call,
@@ -66,11 +69,12 @@ static bool svc_rdma_give_bc_reply(struct svc_rdma_call *call)
 	 */
 	if (hdr->hd_proc == RPCRDMA1_MSG &&
 	    rpcrdma_lists_empty(&hdr->hd_lists)) {
-		if (!svc_rdma_callback_reply(call->sc_sx, hdr, call->sc_msg))
+		if (!svc_rdma_callback_reply(call))
 			return false;
 		rpcrdma_count(server_bc_replies);
 		return true;
 	}
+	svc_rdma_call_put_msg(call);
 	if (!svc_rdma_callback_fail(call->sc_sx, hdr->hd_xid))
 		return false;
 	rpcrdma_count(server_bc_errors);
@@ -93,6 +97,7 @@ static void svc_rdma_take_bad_response(struct svc_rdma_call *call,
 {
 	rpcrdma_count(server_bc_dropped);
 	svc_rdma_drop(call, verdict);
+	svc_rdma_call_put_msg(call);
 	if (call->sc_hdr.hd_proc != RPCRDMA2_CONNPROP)
 		svc_rdma_callback_fail(call->sc_sx, call->sc_hdr.hd_xid);
 }

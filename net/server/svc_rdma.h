@@ -756,9 +756,7 @@ int svc_rdma_callback_begin(struct svc_rdma_xprt *sx, struct svc_rdma_way *way,
 			    struct svc_rdma_callback *cb, u32 xid);
 void svc_rdma_callback_end(struct svc_rdma_xprt *sx, struct svc_rdma_way *way,
 			   struct svc_rdma_callback *cb, int status);
-bool svc_rdma_callback_reply(struct svc_rdma_xprt *sx,
-			     const struct rpcrdma_hdr *hdr,
-			     const struct rpcrdma_msg_in *msg);
+bool svc_rdma_callback_reply(struct svc_rdma_call *call);
 bool svc_rdma_callback_fail(struct svc_rdma_xprt *sx, u32 xid);
 int svc_rdma_bc_init(void);
 void svc_rdma_bc_exit(void);
@@ -771,9 +769,7 @@ static inline void svc_rdma_backward_close(struct svc_rdma_xprt *sx)
 {
 }
 
-static inline bool svc_rdma_callback_reply(struct svc_rdma_xprt *sx,
-					   const struct rpcrdma_hdr *hdr,
-					   const struct rpcrdma_msg_in *msg)
+static inline bool svc_rdma_callback_reply(struct svc_rdma_call *call)
 {
 	return false;
 }
