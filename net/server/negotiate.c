@@ -122,16 +122,16 @@ static void svc_rdma_negotiate_targets(struct svc_rdma_xprt *sx)
 	rpcrdma_recv_pool_blocks(&sx->sx_conn.cn_recvs, ilog2(pages));
 }
 
-/* Choose smaller Receives, if memory was short. Each Receive is one allocation, and memory
- * may be too fragmented for large ones. The client has not been told their size yet, nor
- * of targets.
+/* Choose smaller Receives, if memory was short, or the Receives may not pin so much. Each
+ * Receive is one allocation, and memory may be too fragmented for large ones. The client has
+ * not been told their size yet, nor of targets.
  * Returns false if there is nothing smaller.
  */
 static bool svc_rdma_negotiate_less(struct svc_rdma_xprt *sx, int rc)
 {
 	const struct svc_rdma_negotiate *ng = &sx->sx_negotiate;
 
-	if (rc != -ENOMEM ||
+	if ((rc != -ENOMEM && rc != -ENOBUFS) ||
 	    (!ng->ng_rtx.xp_nsegs && ng->ng_v2_size <= SVC_RDMA_V2_RECV_MIN))
 		return false;
 	svc_rdma_negotiate_plain(sx, SVC_RDMA_V2_RECV_MIN);
