@@ -43,7 +43,8 @@ BOTH = (1, 2)
 def case(which, name, *traced, mount=True, only=None, vers=(1,), knobs=False):
     """@traced: events that have to be seen, see Trace.missing(), and with "v1/" or "v2/" before it
     in that version only. @only: with other providers, it is not our module that decides. @vers: the
-    versions it is for. @knobs: it turns those of net/verbs/fail.c, which Debian's kernel does not have."""
+    versions it is for. @knobs: it turns those of net/verbs/fail.c, or makes allocations fail, which
+    Debian's kernel cannot do."""
     def add(function):
         if knobs and os.environ.get("KERNEL") == "debian":
             print(f"left out of {which}, for want of knobs: {name}", flush=True)
@@ -668,7 +669,8 @@ def killed_beside(s):
 
 # The answers that these wait for may never come, and a new connection has Receives.
 # Covers: V1-CRD-09
-@case("memory", "all Receives belong to RPCs that were given up, and there is no memory for more", mount=False, vers=BOTH)
+@case("memory", "all Receives belong to RPCs that were given up, and there is no memory for more", mount=False, vers=BOTH,
+      knobs=True)
 def all_owed(s):
     s.mount("vers=3,noac,hard")
     s.works()
@@ -1363,7 +1365,7 @@ def no_regions(s):
 
 # There is no memory for more than the client has anyway: all but the first have to wait for it.
 # Covers: BC-07 BC-02
-@case("callbacks", "callbacks without memory", mount=False, vers=BOTH)
+@case("callbacks", "callbacks without memory", mount=False, vers=BOTH, knobs=True)
 def no_memory(s):
     s.mount(V41)
     op = s.user(do_stat, MNT + "/dir")
