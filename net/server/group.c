@@ -11,6 +11,8 @@
  *
  * See Documentation/rtx.rst.
  */
+#include <kunit/visibility.h>
+#include <linux/export.h>
 #include <linux/sunrpc/xdr.h>
 #include <rpcrdma/layout.h>
 #include <rpcrdma/param.h>
@@ -213,3 +215,4 @@ int svc_rdma_group_encode(struct svc_rdma_send *send,
 	}
 	return first;
 }
+EXPORT_SYMBOL_IF_KUNIT(svc_rdma_group_encode);

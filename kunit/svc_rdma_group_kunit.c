@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unit tests of net/server/group.c: a Reply in several Sends whose buffers differ, because
+ * memory was short when one of them was made. Guests that have memory do not get there.
+ */
+
+#include <kunit/test.h>
+#include <linux/sunrpc/xdr.h>
+#include <rdma/rdma_cm.h>
+#include <rpcrdma/layout.h>
+#include <rpcrdma/rtx.h>
+#include "../net/server/svc_rdma.h"
+
+/* The buffer of the first Send, and what a Send gets where memory is short */
+#define SVC_RDMA_GROUP_KUNIT_LARGE	32768u
+#define SVC_RDMA_GROUP_KUNIT_SMALL	SVC_RDMA_V2_REQ_SIZE
+/* More than can be allocated in one piece */
+#define SVC_RDMA_GROUP_KUNIT_WANTED	(1u << 30)
+#define SVC_RDMA_GROUP_KUNIT_LEN	60000u
+
+struct svc_rdma_group_fixture {
+	struct ib_device	gx_device;
+	struct rdma_cm_id	gx_id;
+	struct svc_rdma_xprt	gx_sx;
+	struct svc_rdma_send	gx_first;
+	struct svc_rdma_send	gx_second;
+	struct rpcrdma_lists	gx_lists;
+	u32			gx_written[RPCRDMA_MAX_CHUNKS];
+	u8			gx_reply[SVC_RDMA_GROUP_KUNIT_LEN];
+	u8			gx_large[SVC_RDMA_GROUP_KUNIT_LARGE];
+	u8			gx_other[SVC_RDMA_GROUP_KUNIT_LARGE];
+};
+
+static void svc_rdma_group_kunit_send(struct svc_rdma_group_fixture *fx,
+				      struct svc_rdma_send *send, void *data,
+				      u32 size)
+{
+	struct rpcrdma_send *base = &send->ss_send;
+
+	INIT_LIST_HEAD(&base->sd_list);
+	INIT_LIST_HEAD(&base->sd_more);
+	base->sd_conn = &fx->gx_sx.sx_conn;
+	base->sd_wr.sg_list = &base->sd_sge;
+	base->sd_wr.num_sge = 1;
+	base->sd_buf.bf_device = &fx->gx_device;
+	base->sd_buf.bf_data = data;
+	base->sd_buf.bf_size = size;
+}
+
+/* A connection to a client that can receive more than anybody can allocate. It has one idle
+ * Send with a small buffer, behind which there is other memory.
+ */
+static struct svc_rdma_group_fixture *svc_rdma_group_make(struct kunit *test)
+{
+	struct svc_rdma_group_fixture *fx;
+	struct svc_rdma_xprt *sx;
+	u32 i;
+
+	if (!IS_ENABLED(CONFIG_INFINIBAND_VIRT_DMA))
+		kunit_skip(test, "every device needs mapping");
+	fx = kunit_kzalloc(test, sizeof(*fx), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, fx);
+	for (i = 0; i < sizeof(fx->gx_reply); i++)
+		fx->gx_reply[i] = 1 + i % 251;
+	memset(fx->gx_other, 0xbd, sizeof(fx->gx_other));
+	sx = &fx->gx_sx;
+	fx->gx_id.device = &fx->gx_device;
+	sx->sx_conn.cn_id = &fx->gx_id;
+	sx->sx_conn.cn_limits.lm_inline_send = SVC_RDMA_GROUP_KUNIT_WANTED;
+	sx->sx_vers = RPCRDMA_VERS_2;
+	spin_lock_init(&sx->sx_lock);
+	svc_rdma_group_kunit_send(fx, &fx->gx_first, fx->gx_large,
+				  sizeof(fx->gx_large));
+	svc_rdma_group_kunit_send(fx, &fx->gx_second, fx->gx_other,
+				  SVC_RDMA_GROUP_KUNIT_SMALL);
+	INIT_LIST_HEAD(&sx->sx_sends.sp_idle);
+	list_add(&fx->gx_second.ss_send.sd_list, &sx->sx_sends.sp_idle);
+	sx->sx_sends.sp_nidle = 1;
+	return fx;
+}
+
+/* Writes a Reply of @len bytes. Returns what svc_rdma_group_encode() returns. */
+static int svc_rdma_group_kunit_encode(struct kunit *test,
+				       struct svc_rdma_group_fixture *fx,
+				       u32 len)
+{
+	struct xdr_buf xdr = {
+		.head = { { fx->gx_reply, len } }, .len = len, .buflen = len,
+	};
+	struct rpcrdma_layout layout = {
+		.ly_hdr = RPCRDMA2_RTX_MSG_MIN,
+		.ly_limit = SVC_RDMA_GROUP_KUNIT_LARGE, .ly_stream = len,
+	};
+	struct rpcrdma_reply_out out = {
+		.ro_xid = 1, .ro_credit = 1, .ro_proc = RPCRDMA1_MSG,
+		.ro_lists = &fx->gx_lists, .ro_written = fx->gx_written,
+	};
+	struct svc_rdma_body body = { .by_xdr = &xdr };
+
+	KUNIT_ASSERT_EQ(test, rpcrdma_layout_count(&layout, 16), 2);
+	return svc_rdma_group_encode(&fx->gx_first, &layout, 2, &out, &body);
+}
+
+static const u8 *svc_rdma_group_kunit_written(const u8 *data)
+{
+	return memchr_inv(data + SVC_RDMA_GROUP_KUNIT_SMALL, 0xbd,
+			  SVC_RDMA_GROUP_KUNIT_LARGE -
+			  SVC_RDMA_GROUP_KUNIT_SMALL);
+}
+
+/* No numbered rule: a part of a Reply that is longer than the buffer of its Send is not
+ * written.
+ */
+static void svc_rdma_group_second_too_small(struct kunit *test)
+{
+	struct svc_rdma_group_fixture *fx = svc_rdma_group_make(test);
+	u32 most = SVC_RDMA_GROUP_KUNIT_LARGE - RPCRDMA2_RTX_MSG_MIN +
+		   SVC_RDMA_GROUP_KUNIT_SMALL - RPCRDMA2_RTX_NEXT_LEN;
+
+	KUNIT_EXPECT_EQ(test, svc_rdma_group_kunit_encode(test, fx, most + 1),
+			-ENOMEM);
+	KUNIT_EXPECT_PTR_EQ(test, svc_rdma_group_kunit_written(fx->gx_other),
+			    NULL);
+
+	fx = svc_rdma_group_make(test);
+	KUNIT_EXPECT_EQ(test, svc_rdma_group_kunit_encode(test, fx,
+							  sizeof(fx->gx_reply)),
+			-ENOMEM);
+	KUNIT_EXPECT_PTR_EQ(test, svc_rdma_group_kunit_written(fx->gx_other),
+			    NULL);
+}
+
+/* Covers: RTX-43 */
+static void svc_rdma_group_second_fits(struct kunit *test)
+{
+	struct svc_rdma_group_fixture *fx = svc_rdma_group_make(test);
+	u32 first = SVC_RDMA_GROUP_KUNIT_LARGE - RPCRDMA2_RTX_MSG_MIN;
+	u32 second = SVC_RDMA_GROUP_KUNIT_SMALL - RPCRDMA2_RTX_NEXT_LEN;
+
+	KUNIT_EXPECT_EQ(test, svc_rdma_group_kunit_encode(test, fx,
+							  first + second),
+			SVC_RDMA_GROUP_KUNIT_LARGE);
+	KUNIT_EXPECT_EQ(test, fx->gx_second.ss_send.sd_sge.length,
+			SVC_RDMA_GROUP_KUNIT_SMALL);
+	KUNIT_EXPECT_TRUE(test, !memcmp(fx->gx_large + RPCRDMA2_RTX_MSG_MIN,
+					fx->gx_reply, first));
+	KUNIT_EXPECT_TRUE(test, !memcmp(fx->gx_other + RPCRDMA2_RTX_NEXT_LEN,
+					fx->gx_reply + first, second));
+	KUNIT_EXPECT_PTR_EQ(test, svc_rdma_group_kunit_written(fx->gx_other),
+			    NULL);
+}
+
+static struct kunit_case svc_rdma_group_cases[] = {
+	KUNIT_CASE(svc_rdma_group_second_too_small),
+	KUNIT_CASE(svc_rdma_group_second_fits),
+	{}
+};
+
+static struct kunit_suite svc_rdma_group_suite = {
+	.name = "svc_rdma_group",
+	.test_cases = svc_rdma_group_cases,
+};
+
+kunit_test_suite(svc_rdma_group_suite);
