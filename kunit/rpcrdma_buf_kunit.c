@@ -75,6 +75,31 @@ static void rpcrdma_buf_block_ends_with_pages(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_buf_pins(16384, 0), 16384);
 }
 
+/* No numbered rule: code that executes a Call may take references to pages of a buffer of any
+ * size, and drop them, unless they are pages of a slab.
+ */
+static void rpcrdma_buf_pages_are_counted(struct kunit *test)
+{
+	static const u32 sizes[] = { 1024, 4096, 8192, 8196, 16384, 65536 };
+	struct rpcrdma_buf_fixture *fx = rpcrdma_buf_kunit_make(test);
+	struct rpcrdma_buf buf;
+	struct page *page;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		KUNIT_ASSERT_EQ(test, rpcrdma_buf_init(&buf, &fx->bx_device,
+						       sizes[i],
+						       DMA_FROM_DEVICE,
+						       GFP_KERNEL), 0);
+		KUNIT_EXPECT_EQ(test, buf.bf_size, sizes[i]);
+		KUNIT_EXPECT_TRUE(test, !memchr_inv(buf.bf_data, 0, sizes[i]));
+		page = virt_to_page(buf.bf_data + sizes[i] - 1);
+		if (!folio_test_slab(page_folio(page)))
+			KUNIT_EXPECT_EQ(test, page_count(page), 1);
+		rpcrdma_buf_exit(&buf);
+	}
+}
+
 /* No numbered rule (I34): memory that nobody else has is used again. */
 static void rpcrdma_buf_own_block_stays(struct kunit *test)
 {
@@ -188,6 +213,7 @@ static void rpcrdma_buf_data_is_in_pages(struct kunit *test)
 
 static struct kunit_case rpcrdma_buf_kunit_cases[] = {
 	KUNIT_CASE(rpcrdma_buf_block_ends_with_pages),
+	KUNIT_CASE(rpcrdma_buf_pages_are_counted),
 	KUNIT_CASE(rpcrdma_buf_own_block_stays),
 	KUNIT_CASE(rpcrdma_buf_held_block_is_left),
 	KUNIT_CASE(rpcrdma_buf_data_is_in_pages),

@@ -11,7 +11,7 @@
 /**
  * struct rpcrdma_buf - one mapped buffer
  * @bf_data: kernel address
- * @bf_block: block of pages whose end is the buffer, or NULL if the buffer is no block
+ * @bf_block: block of pages whose end is the buffer; NULL if the buffer is in a slab
  * @bf_device: device that the buffer is mapped for, or NULL if it is not mapped
  * @bf_addr: DMA address while the buffer is mapped
  * @bf_size: size in bytes
@@ -43,7 +43,7 @@ static inline u32 rpcrdma_buf_pins(u32 size, unsigned int order)
 
 /* Returns whether anybody but the owner has a page of the buffer. Pages are handed on only
  * by those who have them. So "no" stays true while the owner hands out no page. Nobody
- * else has the memory of a buffer that is no block.
+ * can hold the memory of a buffer that is no block: it is part of a slab.
  */
 static inline bool rpcrdma_buf_is_shared(const struct rpcrdma_buf *buf)
 {

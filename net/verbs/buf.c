@@ -41,12 +41,20 @@ static int rpcrdma_buf_map(struct rpcrdma_buf *buf, struct ib_device *device)
  *
  * The memory is zeroed, so that no stale kernel data can be sent from it (RFC 8166 8.1).
  *
+ * A Call is executed where it was received, so a file system may take references to the pages
+ * of a Receive for a while. The kernel knows that it must not do that with pages of a slab. But
+ * kmalloc() of more than a slab holds returns pages whose reference count is 0 on some kernels,
+ * and lib/iov_iter.c raises it without lowering it again. So a large buffer is a block.
+ *
  * Context: process; may sleep if @gfp allows it.
  * Return: 0; %-ENOMEM; %-EIO if mapping failed.
  */
 int rpcrdma_buf_init(struct rpcrdma_buf *buf, struct ib_device *device,
 		     u32 size, enum dma_data_direction dir, gfp_t gfp)
 {
+	if (size > KMALLOC_MAX_CACHE_SIZE)
+		return rpcrdma_buf_init_block(buf, device, size,
+					      get_order(size), dir, gfp);
 	buf->bf_device = NULL;
 	buf->bf_block = NULL;
 	buf->bf_size = size;
@@ -56,6 +64,7 @@ int rpcrdma_buf_init(struct rpcrdma_buf *buf, struct ib_device *device,
 		return -ENOMEM;
 	return rpcrdma_buf_map(buf, device);
 }
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_buf_init);
 
 /**
  * rpcrdma_buf_init_block - set up the last bytes of a block of pages as a buffer
