@@ -15,7 +15,7 @@
 #define SVC_RDMA_GROUP_KUNIT_LARGE	32768u
 #define SVC_RDMA_GROUP_KUNIT_SMALL	SVC_RDMA_V2_REQ_SIZE
 /* More than can be allocated in one piece */
-#define SVC_RDMA_GROUP_KUNIT_WANTED	(1u << 30)
+#define SVC_RDMA_GROUP_KUNIT_WANTED	0x40000000u
 #define SVC_RDMA_GROUP_KUNIT_LEN	60000u
 
 struct svc_rdma_group_fixture {

@@ -174,10 +174,10 @@ static void xprt_rdma_reply_resend(struct xprt_rdma *xr,
 	 * returned.
 	 */
 	xprt_rdma_credit_unsent(rqst);
+	req->rr_msg = NULL;
 	/* Clear rr_replied last: xprt_rdma_send_is_awaited() must find either that or
 	 * rr_resend set.
 	 */
-	req->rr_msg = NULL;
 	smp_store_release(&req->rr_replied, false);
 	rpc_wake_up_queued_task(&xprt->pending, rqst->rq_task);
 	xprt_unpin_rqst(rqst);
@@ -258,10 +258,10 @@ static void xprt_rdma_reply_complete(struct xprt_rdma *xr,
 		xprt_complete_rqst(rqst->rq_task, copied);
 	else
 		xprt_rdma_reply_doom(xprt, rqst->rq_task);
+	req->rr_msg = NULL;
 	/* Clear rr_replied last: xprt_rdma_send_is_awaited() must find either that set,
 	 * or the RPC completed.
 	 */
-	req->rr_msg = NULL;
 	smp_store_release(&req->rr_replied, false);
 	xprt_unpin_rqst(rqst);
 	spin_unlock(&xprt->queue_lock);
@@ -275,7 +275,7 @@ static void xprt_rdma_reply_forsake(struct xprt_rdma *xr,
 
 	xprt_rdma_reply_put(req->rr_msg);
 	req->rr_msg = NULL;
-	smp_store_release(&req->rr_replied, false);
+	WRITE_ONCE(req->rr_replied, false);
 	spin_lock(&xprt->queue_lock);
 	xprt_unpin_rqst(&req->rr_slot);
 	spin_unlock(&xprt->queue_lock);

@@ -127,8 +127,8 @@ VISIBLE_IF_KUNIT bool xprt_rdma_send_is_awaited(struct xprt_rdma *xr,
 
 	/* A Reply that is being fenced counts as one that will come. */
 	spin_lock(&xr->xr_send_lock);
-	/* Pairs with xprt_rdma_reply_complete() and xprt_rdma_reply_resend() */
 	awaited = req->rr_sent || req->rr_parked ||
+		  /* Pairs with xprt_rdma_reply_complete() and _resend() */
 		  smp_load_acquire(&req->rr_replied);
 	spin_unlock(&xr->xr_send_lock);
 	/* The Reply has just come; or an error has come after which this RPC will be

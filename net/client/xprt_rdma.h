@@ -609,9 +609,6 @@ void xprt_rdma_frwr_mr_unmap(struct xprt_rdma_mr *mr);
 void xprt_rdma_frwr_destroy_all(struct xprt_rdma *xr);
 
 /* client/request.c */
-#if IS_ENABLED(CONFIG_KUNIT)
-bool xprt_rdma_send_is_awaited(struct xprt_rdma *xr, struct rpc_rqst *rqst);
-#endif
 int xprt_rdma_send_request(struct rpc_rqst *rqst);
 void xprt_rdma_timer(struct rpc_xprt *xprt, struct rpc_task *task);
 
@@ -684,11 +681,12 @@ void xprt_rdma_reply_refuse(struct xprt_rdma *xr,
 			    const struct rpcrdma_hdr *hdr,
 			    const struct rpcrdma2_error *error);
 
-/* client/reply.c */
+/* client/reply.c, and what tests call of client/request.c */
 #if IS_ENABLED(CONFIG_KUNIT)
 int xprt_rdma_reply_place(struct xprt_rdma *xr, struct xprt_rdma_req *req);
 bool xprt_rdma_reply_awaited(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			     struct rpcrdma_msg_in *msg);
+bool xprt_rdma_send_is_awaited(struct xprt_rdma *xr, struct rpc_rqst *rqst);
 #endif
 void xprt_rdma_reply_receive(struct rpcrdma_conn *conn,
 			     struct rpcrdma_msg_in *msg);
