@@ -893,8 +893,10 @@ def kinds(c):
 
 
 # Each takes milliseconds on a kernel that checks everything: how many of the first two kinds, of COMMON, and of the
-# others
+# others. ROUNDS is for all of them.
 MOST, MANY, FEW = (100000, 5000, 100) if os.environ.get("ALL") else (200, 200, 10)
+if os.environ.get("ROUNDS"):
+    MOST = MANY = FEW = int(os.environ["ROUNDS"])
 COMMON = 14
 
 
