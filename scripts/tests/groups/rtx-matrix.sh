@@ -56,7 +56,7 @@ list_with() {
 	[ "$4$6" != 10 ] || placed=no
 	[ "$4" != 1 ] || [ "$6" = 0 ] || placed=may
 	[ "$5" -gt 1 ] || replies=no
-	[ "$5" -lt 16 ] || [ "$1" -gt 4096 ] || replies=yes
+	[ "$1 $5" != "4096 16" ] || replies=yes
 	echo "client $1, server $2, version $3, call_max $4, reply_max $5, $6 pages: groups $calls, $replies, placed $placed"
 	MOUNT_OPTS=rsize=16384 if_used $calls client_calls_group if_used $replies client_group_replies \
 		if_used $placed server_calls_placed counted client_connects 1 1 sound "$3" listed
@@ -67,7 +67,7 @@ lists_with() {
 	local i=0 replies pages sizes=(4096 16384 1024) theirs=(16384 4096 65536 1024) versions=(3 4.2 4.1)
 	for replies in 0 1 2 16; do
 		for pages in 0 2 8; do
-			list_with "${sizes[i % 3]}" "${theirs[i / 3 % 4]}" "${versions[(i + i / 3) % 3]}" "$1" $replies $pages
+			list_with "${sizes[(i + i / 3) % 3]}" "${theirs[(2 * i + i / 3) % 4]}" "${versions[(i + 2 * (i / 3)) % 3]}" "$1" $replies $pages
 			i=$((i + 1))
 		done
 	done

@@ -31,6 +31,7 @@ LISTING = (READDIR, READDIRPLUS)
 SYMLINK3 = 10
 NO_LIMIT = Property(0, 64, 16, 1 << 20, 0, 0, 0)       # of a server without targets
 SWITCH = "/proc/sys/sunrpc/rdma_rtx"
+WRITE_MAX = "/proc/sys/sunrpc/rdma_rtx_write_max"
 TIMEOUT = 30            # seconds for a group (RTX-85)
 # Bytes of data of a WRITE, which takes 21 transmissions of 1024 bytes; and 4
 LONG, SHORT = 20000, 3000
@@ -355,6 +356,8 @@ def targets_of(s):
         s.rbsiz = head + seg * nsegs + more
         s.rtx = Property(0, 256, 16, 1 << 20, head, seg, nsegs)
         s.credit = 256
+        # By itself the client finds chunks cheaper than many small targets.
+        put(WRITE_MAX, 1 << 20)
         try:
             s.mount()
             s.works()
@@ -369,6 +372,8 @@ def targets_of(s):
             s.umount()
         except Failure as e:
             raise Failure(f"{s.rtx}: {e}") from None
+        finally:
+            put(WRITE_MAX, 0)
         want(s.accepted == 1, f"{s.rtx}: the connection was not kept")
         s.accepted = 0
 
@@ -376,10 +381,10 @@ def targets_of(s):
 def refusals(s, conn, xid, messages, code):
     """Each of @messages is refused for this, and nothing more comes."""
     s.backward.clear()
-    for message in messages:
+    for i, message in enumerate(messages, 1):
         conn.plain(message)
-    want(s.serve(lambda: len(s.backward) >= len(messages) or conn.lost, 20), f"{len(s.backward)} refusals")
-    s.idle(0.1)
+        want(s.serve(lambda n=i: len(s.backward) >= n or conn.lost, 20), f"no answer to number {i}")
+    s.idle(0.02)
     found = [(m[:4], m[12:16], m[20:]) for m in s.backward]
     want(found == [(words(xid), words(ERROR), words(code))] * len(messages), f"the client answers {found}")
     s.backward.clear()
@@ -952,6 +957,10 @@ def fenced(s):
         finally:
             put(HOLD_FENCE, "N")
         want(s.serve(lambda p=process: p.poll() is not None), "ls cannot be killed")
+        # What was no Reply may have left it to be answered.
+        s.log(f"form {form}: {owed()} credits are owed")
+        if owed():
+            call.conn.send(header(call.xid, NOMSG, reply=call.reply))
         want(s.verbs.until(lambda: owed() == 0), f"form {form}: {owed()} credits are owed")
         s.works()
         s.kept()
