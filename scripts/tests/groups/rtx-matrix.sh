@@ -5,6 +5,8 @@
 # Guests: alone
 # Limit: 1500
 # Second: none
+# Cases: 6.12/siw rtx-words-64
+# Cases: 6.12/rxe rtx-around
 . "$TOP/scripts/tests/groups/rtx.sh"
 . "$TOP/scripts/tests/broken.sh"
 PARAMS=/sys/module/rpcrdma/parameters
