@@ -414,11 +414,12 @@ def backward(s):
                          group(xid, [callback_null(xid)], reply=[fake()])):
             refusals(s, conn, xid, messages, INVAL_HTYPE)
         # The XID of a Call of the client's means nothing in the other direction.
-        op, call = long_write(s)
-        refusals(s, conn, call.xid, group(call.xid, cut(callback_null(call.xid), 8)), INVAL_HTYPE)
-        call.respond()
-        want(s.finish(op) == LONG, "WRITE")
-        verified(s, "long", DATA[:LONG])
+        if options == PLAIN:
+            op, call = long_write(s)
+            refusals(s, conn, call.xid, group(call.xid, cut(callback_null(call.xid), 8)), INVAL_HTYPE)
+            call.respond()
+            want(s.finish(op) == LONG, "WRITE")
+            verified(s, "long", DATA[:LONG])
         want(fewest(s) == posted, f"no longer {posted} Receives are posted")
         want(uses(s, "after"), "no group")
         s.kept()
