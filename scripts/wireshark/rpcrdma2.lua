@@ -17,9 +17,9 @@
 -- tell: chunks in a Call to a client, lists in a Reply that its Call did not offer, a Call longer
 -- than the server takes, and what settings of a receiver forbid. Layouts: Documentation/wire.rst.
 --
--- The round-trip extension is judged as by a receiver that uses it, which Linux does not yet: it
--- knows neither its types nor its property. Transmissions of a group are put together, and the RPC
--- message is shown with the last one. What takes more than one message to see is marked there.
+-- The round-trip extension is judged as by a receiver that uses it. Transmissions of a group are
+-- put together, and the RPC message is shown with the last one. What takes more than one message
+-- to see is marked there.
 
 local p = Proto("rpcrdma2", "RPC-over-RDMA version 2")
 
