@@ -17,9 +17,9 @@
 -- tell: chunks in a Call to a client, lists in a Reply that its Call did not offer, a Call longer
 -- than the server takes, and what settings of a receiver forbid. Layouts: Documentation/wire.rst.
 --
--- The round-trip extension is judged as by a receiver that uses it, which Linux does not yet: it
--- knows neither its types nor its property. Transmissions of a group are put together, and the RPC
--- message is shown with the last one. What takes more than one message to see is marked there.
+-- The round-trip extension is judged as by a receiver that uses it. Transmissions of a group are
+-- put together, and the RPC message is shown with the last one. What takes more than one message
+-- to see is marked there.
 
 local p = Proto("rpcrdma2", "RPC-over-RDMA version 2")
 
@@ -438,10 +438,21 @@ local conns, messages, v1_errors, pieces = {}, {}, {}, {}
 
 function p.init() conns, messages, v1_errors, pieces = {}, {}, {}, {} end
 
+local TCP, IBQP, UNKNOWN_QP = 2, 10, 0xffffff
+
+-- A packet has no number of the sender's queue pair. Wireshark knows it if it has seen the connection being made.
+-- Without it, all connections of two machines are one.
+local function ports_of(pinfo)
+	local from, to = pinfo.src_port, pinfo.dst_port
+	if pinfo.port_type == TCP then return from, to end
+	if pinfo.port_type == IBQP and from > 1 and from < UNKNOWN_QP and to > 1 then return from, to end
+	return "", ""
+end
+
 local function conn_of(pinfo)
 	local a, b = tostring(pinfo.src), tostring(pinfo.dst)
-	local ports = pinfo.port_type == 2 and { pinfo.src_port, pinfo.dst_port } or { "", "" }
-	a, b = a .. ":" .. ports[1], b .. ":" .. ports[2]
+	local from, to = ports_of(pinfo)
+	a, b = a .. ":" .. from, b .. ":" .. to
 	local key = a < b and a .. " " .. b or b .. " " .. a
 	conns[key] = conns[key] or { asked = {}, partial = {}, groups = {}, rtx = {} }
 	return conns[key], a, b
@@ -798,6 +809,7 @@ end
 
 local ib_opcode = Field.new("infiniband.bth.opcode")
 local ib_qp = Field.new("infiniband.bth.destqp")
+local ib_pad = Field.new("infiniband.bth.padcnt")
 local iw_opcode = Field.new("iwarp_rdma.opcode")
 
 -- A frame may have several of a kind; the last one is the one at hand.
@@ -842,6 +854,9 @@ local ib_sends = {
 local function infiniband(tvb, pinfo, root)
 	local send = ib_sends[value(ib_opcode)]
 	if not send then return false end
+	-- A packet is filled up to four bytes. Only data that are placed can end elsewhere.
+	local pad = value(ib_pad) or 0
+	if pad > 0 and pad < tvb:len() then tvb = tvb(0, tvb:len() - pad):tvb() end
 	local conn, sender = conn_of(pinfo)
 	return part(tvb, pinfo, root, conn, sender .. " " .. tostring(value(ib_qp)), "ib", send[1], send[2])
 end

@@ -387,6 +387,10 @@ KNOWN_RTX = [
      "Data is not where the receiver's targets are"),
     ("data behind the targets", [rtx(1, 8, 8, 256, 1, 0, items=[(8, 1025)], more=256 - 80 + 1025)],
      "Data goes on behind the receiver's targets"),
+    # A packet is filled up to four bytes.
+    ("an odd item", [rtx(1, 8, 8, 256, 1, 0, items=[(8, 5)], more=256 - 80 + 5)], None),
+    ("an odd item with a byte more", [rtx(1, 8, 8, 256, 1, 0, items=[(8, 5)], more=256 - 80 + 6)],
+     "Data of the group is not what its items say"),
     ("two items", [rtx(1, 8, 8, 256, 1, 0, items=[(8, 5), (16, 4)], more=256 - 88 + 516)], None),
     ("two items that are too short", [rtx(1, 8, 8, 256, 1, 0, items=[(8, 5), (16, 4)], more=256 - 88 + 512)],
      "Data of the group is not what its items say"),

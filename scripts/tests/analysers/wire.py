@@ -616,6 +616,8 @@ def forms():
         if groups.used(conns):
             form("group-call", lambda m: m.type == groups.RTX_MSG and m.is_call and m.count > 1)
             form("group-reply", lambda m: m.type == groups.RTX_MSG and not m.is_call and m.count > 1)
+            # Covers: RTX-52
+            form("placed-call", lambda m: m.type == groups.RTX_MSG and m.items)
     form("write-chunk-used", lambda m: m.type == MSG and not m.is_call and m.writes and total(m.writes[0]))
     # Covers: V1-UNU-01 V1-UNU-02 V1-WRC-09 ULB-09
     form("write-chunk-unused", lambda m: m.type == MSG and not m.is_call and m.writes and not total(m.writes[0]) and

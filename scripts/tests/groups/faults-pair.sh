@@ -158,7 +158,31 @@ bad_network() {
 	nfs_umount
 }
 
+# bad_groups: the packets are those of groups, whose data are placed.
+bad_groups() {
+	local placed
+	at client highest 2
+	at server highest 2
+	on_server tune 4 $PAGES
+	echo 131072 >/proc/sys/sunrpc/rdma_rtx_write_max
+	placed=$(counter client_calls_placed)
+	set_apart bad_network
+	echo "$(($(counter client_calls_placed) - placed)) Calls with data placed, $(counter groups_broken) broken groups"
+	[ $(($(counter client_calls_placed) - placed)) -ge 20 ] || die "hardly anything was placed"
+	[ "$(counter groups_broken) $(on_server counter groups_broken)" = "0 0" ] || die "groups were broken"
+	on_server tune 0 $PAGES
+	echo 0 >/proc/sys/sunrpc/rdma_rtx_write_max
+	at client highest "$(version_here)"
+	at server highest "$(version_here)"
+}
+
+PAGES=/sys/module/rpcrdma/parameters/rtx_pages
 case_bad-network() { bad_network; }
+# Tries: RTX-40
+case_bad-network-groups() {
+	[ "$MODULE" = ours ] && [ -z "$OURS" ] || skip "the in-tree module has one version"
+	bad_groups
+}
 case_bad-network-other() { in_other_version bad_network; }
 
 # What faults.sh does in one guest. There a device is both ends' own, here one end's.

@@ -13,6 +13,8 @@ case_server-rtx-errors() { hostile server_rtx rtx-errors; }
 case_server-rtx-connections() { hostile server_rtx rtx-connections; }
 
 group() {
+	export ALL ROUNDS
+	[ -z "$ALL$ROUNDS" ] || CASE_LIMIT=3600
 	alone_up
 	run_all_cases
 	group_end

@@ -27,13 +27,23 @@ invalidation() {
 	esac
 }
 
+# groups_of: what our module counts of the round-trip extension, at either end
+groups_of() {
+	local where=on_server
+	[ "$OURS" = server ] || where=
+	$where counters | grep -E '^[a-z_]*(group|placed)' | tr '\n' ' '
+}
+
 # settled <command...>: our client asks for version 2, the in-tree server refuses it, and that
 # very connection goes on with version 1; the in-tree client does not ask.
 settled() {
-	local before connects
+	local before connects groups
 	before=$(counter client_fallbacks)
 	connects=$(counter client_connects)
+	groups=$(groups_of)
 	"$@"
+	# Nor is it shown anything of the round-trip extension.
+	[ -z "$OURS" ] || [ "$(groups_of)" = "$groups" ] || die "groups for the in-tree module: $groups, then $(groups_of)"
 	case $OURS in
 	client)
 		[ "$(counter client_fallbacks)" -gt "$before" ] || die "the in-tree server did not refuse version 2"

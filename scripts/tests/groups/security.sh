@@ -97,7 +97,32 @@ flavour() {
 	[ "$MODULE" = ours ] || return 0
 	highest 2
 	flavoured "$1" 2
+	placing "$1" 3
+	placing "$1" 4.1
 	highest 1
+}
+
+# placing <flavour> <version of NFS>: WRITEs of many sizes to a server with targets, and long links. The data of a
+# protected message stay in it: it goes in several Sends, like any other.
+PAGES=/sys/module/rpcrdma/parameters/rtx_pages
+placing() {
+	local placed groups
+	echo 4 >$PAGES
+	trap 'echo 0 >$PAGES' EXIT
+	secure_mount "$2" "$1"
+	placed=$(counter client_calls_placed) groups=$(counter client_calls_group)
+	python3 -I -S "$TOP/scripts/tests/peers/shortlist.py" sizes "$MNT" $EXPORT 4096 28672 65536 131072 ||
+		die "version $2 with $1"
+	placed=$(($(counter client_calls_placed) - placed)) groups=$(($(counter client_calls_group) - groups))
+	echo "version $2 with $1: $groups Calls in several Sends, $placed with data placed"
+	nfs_umount
+	trap - EXIT
+	echo 0 >$PAGES
+	[ "$groups" -gt 5 ] || die "only $groups Calls were sent in several Sends"
+	case $1 in
+	krb5) [ "$placed" -gt 5 ] || die "only $placed WRITEs were placed" ;;
+	*) [ "$placed" = 0 ] || die "the data of $placed protected messages were placed" ;;
+	esac
 }
 
 # flavoured <flavour> <version of the transport>
@@ -137,12 +162,15 @@ flavoured() {
 	done
 }
 
+# Tries: RTX-61
 # Covers: MEM-14 EXP-34
 case_krb5() { flavour krb5; }
 
+# Tries: RTX-61
 # Covers: MEM-14 MEM-15 EXP-34 G-27
 case_krb5i() { flavour krb5i; }
 
+# Tries: RTX-61
 # Covers: MEM-14 MEM-15 EXP-34 G-27
 case_krb5p() { flavour krb5p; }
 

@@ -162,6 +162,25 @@ case_wire2-traffic-v42() { on_2 with_mount 4.2 v42_traffic; }
 # The client asks for as much of a directory as it may read at once. That is not to be more than a Call
 # offers Receives for.
 case_wire2-groups() { MOUNT_OPTS=rsize=16384 on_2 in_groups with_mount 4.2 groups_traffic; }
+# The same to a server with targets, whose Receives are seven times as large as our Sends
+case_wire2-placed() {
+	on_server tune 8 /sys/module/rpcrdma/parameters/rtx_pages
+	MOUNT_OPTS=rsize=16384 on_2 in_groups with_mount 3 placed_traffic
+	on_server tune 0 /sys/module/rpcrdma/parameters/rtx_pages
+}
+placed_traffic() {
+	local n before
+	credited 32
+	before=$(counter client_calls_placed)
+	head -c 65537 /dev/urandom >/tmp/placed
+	for n in 8191 8192 8193 28672 28673 65536; do
+		dd if=/tmp/placed of="$MNT/placed.$n" bs=$n count=1 oflag=direct 2>/tmp/dd.err || die "writing $n: $(cat /tmp/dd.err)"
+		head -c $n /tmp/placed >/lab/placed
+		on_server cmp /lab/placed "$EXPORT/placed.$n" || die "the server has something else of $n bytes"
+	done
+	before=$(($(counter client_calls_placed) - before))
+	[ $before -ge 5 ] || die "only $before WRITEs were placed"
+}
 case_wire2-backchannel() { on_2 delegation 4.2 remote_writer; }
 
 late_replies() { [ "$(counter client_late_replies)" -ge "$1" ]; }

@@ -10,24 +10,28 @@ import functools
 import itertools
 import os
 import random
+import signal
+import subprocess
 import time
 
 import hostile_server
 import hostile_server_v2
 import rtx
-from hostile_server import callback_null, kill, main, owed
-from hostile_server_v2 import Server2, begins, connprop, error2, fewest, prop, upwards
-from peer import (BAD_XDR, BRS, INVAL_HTYPE, MSG, NOMSG, RBSIZ, READ_CHUNKS, REPLY_RESOURCE, SEGMENTS, SYSTEM,
-                  WRITE_CHUNKS, Failure, fill, header, put, rpc_reply, want, words)
+from hostile_server import HOLD_FENCE, callback_null, kill, main, owed
+from hostile_server_v2 import Server2, begins, connprop, error2, fewest, prefix, prop, upwards
+from peer import (BAD_XDR, BRS, ERROR, INVAL_HTYPE, MSG, NOMSG, RBSIZ, READ_CHUNKS, REPLY_RESOURCE, SEGMENTS, SYSTEM,
+                  WRITE_CHUNKS, Failure, fill, header, put, rpc_reply, storm, want, words)
 from proxy import (DATA, EXPORT, MNT, PLAIN, READ3, READDIR, READDIRPLUS, V42, WRITE3, Call, do_list, do_setxattr,
-                   do_stat, do_write)
+                   do_stat, do_symlink, do_write)
 from rtx import (COUNT, DATA as DATA_AT, FLAGS, HERE, LEAST, NEXT_LENGTH, NOTHING, NUMBER, OFFSET, RESULTS, RTX_CONT,
                  RTX_LIMIT, SENDS, STREAM, TYPES, XID, Group, Property, cut, first, following, group, plan, prop_rtx, property_of)
 
 case = functools.partial(hostile_server.case, vers=(2,))
 LISTING = (READDIR, READDIRPLUS)
+SYMLINK3 = 10
 NO_LIMIT = Property(0, 64, 16, 1 << 20, 0, 0, 0)       # of a server without targets
 SWITCH = "/proc/sys/sunrpc/rdma_rtx"
+WRITE_MAX = "/proc/sys/sunrpc/rdma_rtx_write_max"
 TIMEOUT = 30            # seconds for a group (RTX-85)
 # Bytes of data of a WRITE, which takes 21 transmissions of 1024 bytes; and 4
 LONG, SHORT = 20000, 3000
@@ -342,6 +346,87 @@ def grants(s):
         s.umount()
 
 
+# The corners of what a property may say: heads, segments, and how many of them.
+# Tries: RTX-52 RTX-56 RTX-57
+@case("rtx-calls", "targets of all sizes", mount=False)
+def targets_of(s):
+    for head, seg, nsegs, more in ((256, 512, 1, 256), (256, 512, 1, 3000), (256, 512, 60, 0), (1024, 512, 126, 0),
+                                   (65024, 512, 1, 0), (260, 4096, 15, 8), (4096, 32768, 1, 0), (60000, 2048, 2, 4),
+                                   (1024, 4096, 15, 3072)):
+        s.rbsiz = head + seg * nsegs + more
+        s.rtx = Property(0, 256, 16, 1 << 20, head, seg, nsegs)
+        s.credit = 256
+        # By itself the client finds chunks cheaper than many small targets.
+        put(WRITE_MAX, 1 << 20)
+        try:
+            s.mount()
+            s.works()
+            s.heard.clear()
+            for length in (SHORT, 8191, 8192, 8193, LONG, 65536):
+                want(s.do(do_write, DATA[:length], "targets", True) == length, f"WRITE of {length}")
+                verified(s, "targets", DATA[:length])
+            s.log(f"{s.rtx}, RBSIZ {s.rbsiz}: {s.heard}")
+            # In segments of 512 bytes, 8192 take 16 transmissions.
+            want(s.groups(), "nothing comes in this form")
+            s.works()
+            s.umount()
+        except Failure as e:
+            raise Failure(f"{s.rtx}: {e}") from None
+        finally:
+            put(WRITE_MAX, 0)
+        want(s.accepted == 1, f"{s.rtx}: the connection was not kept")
+        s.accepted = 0
+
+
+def refusals(s, conn, xid, messages, code):
+    """Each of @messages is refused for this, and nothing more comes."""
+    s.backward.clear()
+    for i, message in enumerate(messages, 1):
+        conn.plain(message)
+        want(s.serve(lambda n=i: len(s.backward) >= n or conn.lost, 20), f"no answer to number {i}")
+    s.idle(0.02)
+    found = [(m[:4], m[12:16], m[20:]) for m in s.backward]
+    want(found == [(words(xid), words(ERROR), words(code))] * len(messages), f"the client answers {found}")
+    s.backward.clear()
+
+
+# Our client takes no Calls in this form, whether there is a way back or not, and says so.
+# Tries: RTX-91 RTX-92 RTX-93
+# Covers: RTX-37
+@case("rtx-calls", "backward Calls in this form", mount=False)
+def backward(s):
+    for options in (PLAIN, V42):
+        s.mount(options)
+        s.works()
+        want(not s.of_client().call_max, f"the client says {s.of_client()}")
+        posted, conn, xid = fewest(s), s.conns[0], 0x9100
+        for pieces in ((), (8,), (8, 20), (8, 4, 4, 4)):
+            xid += 1
+            call = callback_null(xid)
+            for replies in (1, 5, 0xffffffff):
+                refusals(s, conn, xid, group(xid, cut(call, *pieces), replies=replies, credit=s.credit), INVAL_HTYPE)
+        # What is no good does not matter, nor what there is of it.
+        one, two, three = group(xid, cut(callback_null(xid), 8, 20), credit=s.credit)
+        for messages in ([word(one, COUNT, 0xffffffff)], [word(one, STREAM, 0xffffffff)], [word(one, HERE, 4)],
+                         [word(one, DATA_AT, 1024)], [one[:20], one[:47]], [two], [three, three], [two[:20]],
+                         group(xid, [callback_null(xid)], items=[(40, 8192)]),
+                         group(xid, [callback_null(xid)], reads=[(0, fake())]),
+                         group(xid, [callback_null(xid)], reply=[fake()])):
+            refusals(s, conn, xid, messages, INVAL_HTYPE)
+        # The XID of a Call of the client's means nothing in the other direction.
+        if options == PLAIN:
+            op, call = long_write(s)
+            refusals(s, conn, call.xid, group(call.xid, cut(callback_null(call.xid), 8)), INVAL_HTYPE)
+            call.respond()
+            want(s.finish(op) == LONG, "WRITE")
+            verified(s, "long", DATA[:LONG])
+        want(fewest(s) == posted, f"no longer {posted} Receives are posted")
+        want(uses(s, "after"), "no group")
+        s.kept()
+        s.umount()
+        s.accepted = 0
+
+
 # --- Replies ----------------------------------------------------------------------------------
 
 def division(rng, length, limit, most):
@@ -434,6 +519,7 @@ def bad_replies(call, body):
     yield "a CONNPROP in between", [one, connprop(0x71, flags=0), two, three], True
     yield "an error in between", [one, error2(other, SYSTEM), two, three], True
     yield "a callback in between", [one, upwards(header(0x72) + callback_null(0x72)), two, three], True
+    yield "a backward Call in this form in between", [one, *group(0x74, [callback_null(0x74)]), two, three], True
     yield "a Reply in between", [one, upwards(header(other) + rpc_reply(other)), two, three], True
     yield "itself in between", [one, *of], True
     yield "in between when it is broken", [one, word(two, NUMBER, 7), connprop(0x73, flags=0)], True
@@ -511,6 +597,73 @@ def too_many(s):
         # There is another one when somebody needs it.
         s.works()
         want(s.accepted > accepted, "no new connection")
+
+
+# What would be bad at the end of a Call's wait, and has no Call: it comes to nothing, however much there is of it.
+def for_nobody(s):
+    """(what, messages)"""
+    xid, size = 0xbad0000, 200
+    body = rpc_reply(xid)
+    body += bytes(3 * size - len(body))
+    one, two, three = of = group(xid, cut(body, size, size), flags=1, replies=0, credit=s.credit)
+    yield "a whole Reply", of
+    yield "a first that is no good", [word(one, DATA_AT, 4), two, three]
+    yield "more stream than there is", [word(one, STREAM, 0xfffffffc), two, three]
+    yield "no transmissions", [word(one, COUNT, 0), two, three]
+    yield "a gap", [one, three]
+    yield "a repeat", [one, two, two, three]
+    yield "a wrong offset", [one, word(two, OFFSET, 4), three]
+    yield "a wrong number", [one, word(two, NUMBER, 5), three]
+    yield "a short second", [one, two[:24], three]
+    yield "a short first", [one[:47]]
+    yield "strays", [two, three]
+    yield "a last one twice", of + [three]
+    yield "items", group(xid, cut(body, size, size), flags=1, replies=0, items=[(40, 8)])
+    yield "another XID in the stream", group(xid, cut(words(1) + body[4:], size, size), flags=1, replies=0)
+    yield "a Call in the stream", group(xid, cut(body[:4] + words(0) + body[8:], size, size), flags=1, replies=0)
+
+
+MANY = int(os.environ.get("ROUNDS") or (10000 if os.environ.get("ALL") else 300))
+
+
+# Tries: RTX-84 RTX-75
+# Covers: RTX-49
+@case("rtx-replies", "bad Replies of each kind, and many of them", mount=False)
+def storms(s):
+    s.mount()
+    op, call = s.listing()          # several Receives have been offered
+    call.respond()
+    s.finish(op)
+    posted, conn = fewest(s), s.conns[0]
+    for what, messages in for_nobody(s):
+        t0 = time.monotonic()
+        # What nobody knows is refused: so it is known how far the client has come.
+        got = storm(conn, messages + [prefix(0x75, 77, flags=0) + bytes(20)], MANY, 1, 2)
+        want(got == {(ERROR, INVAL_HTYPE): MANY}, f"{what}: {got}, not {MANY} refusals")
+        want(not conn.lost, f"{what}: the connection is lost")
+        s.log(f"{what}: {MANY} in {time.monotonic() - t0:.1f} s")
+    now = fewest(s)
+    want(now == posted, f"{now} Receives are posted, not {posted}")
+    s.works()
+    want(uses(s, "storm"), "no group")
+    s.kept()
+
+
+# As much as there are Receives for, and more than the RPC has room for
+# Tries: RTX-71
+@case("rtx-replies", "Replies that are longer than anybody asked for", mount=False)
+def longer(s):
+    s.mount("vers=3,noac,soft,timeo=300,retrans=2")
+    for _ in range(4):
+        op, call = s.listing()
+        room = s.announced() * call.group.replies - LEAST - NEXT_LENGTH * (call.group.replies - 1)
+        body = call.forward()
+        call.grouped(body + b"\xbd" * ((room - len(body)) & ~3))
+        result = s.finish(op)
+        want(result in (300, "EIO", "EREMOTEIO", "EMSGSIZE"), f"READDIR returns {result}")
+        want(s.do(do_stat, MNT + "/file") == len(DATA), "GETATTR")
+    s.works()
+    s.kept()
 
 
 @case("rtx-replies", "two groups for one Call, and stray transmissions")           # Covers: RTX-51 RTX-46
@@ -673,6 +826,30 @@ def never(s):
     s.kept()
 
 
+# An error for what has been executed: the same XID comes again, and what the server has in store answers it.
+# Tries: RTX-88 RTX-90
+@case("rtx-errors", "errors to a group that was executed", mount=False)
+def executed(s):
+    for code in (RTX_CONT, RTX_LIMIT, INVAL_HTYPE):
+        s.mount()
+        s.works()
+        target, name = "z" * 3000, os.urandom(6).hex()
+        op = s.user(do_symlink, target, name)
+        call = s.next((SYMLINK3,))
+        want(isinstance(call, CallX), "a long SYMLINK is no group")
+        done = call.forward()
+        call.conn.plain(error2(call.xid, code))
+        again = s.next((SYMLINK3,))
+        want(again.xid == call.xid and not isinstance(again, CallX), f"code {code:#x}: no base form, or another XID")
+        want(again.rpc == call.rpc, "another Call")
+        want(again.forward() == done, "it is executed twice")
+        again.respond(done)
+        want(s.finish(op) == target, f"code {code:#x}: SYMLINK returns {op.get()}")
+        s.kept()
+        s.umount()
+        s.accepted = 0
+
+
 # --- connections that go, and Calls that are given up -------------------------------------------------
 
 @case("rtx-connections", "cut after each transmission", mount=False)  # Tries: RTX-86 RTX-87
@@ -749,6 +926,54 @@ def late(s):
     want(s.verbs.until(lambda: owed() == 0), f"{owed()} credits are owed")
     s.works()
     s.kept()
+
+
+# Memory of an RPC that is gone is still being taken back while groups arrive: its own Reply among them, and
+# those of others that were given up.
+# Tries: RTX-37 RTX-51 RTX-100 RTX-101
+@case("rtx-connections", "a Call that is being fenced, and groups meanwhile", mount=False, knobs=True)
+def fenced(s):
+    for form in range(3):
+        s.credit = 64
+        s.mount("vers=3,noac,hard")
+        s.works()
+        others = [killed_listing(s)]
+        while len(others) < 20:
+            s.stale()
+            process = subprocess.Popen(("ls", MNT + "/dir"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            call = s.next(LISTING)
+            if call.reply:
+                break
+            process.send_signal(signal.SIGKILL)
+            want(s.verbs.until(lambda p=process: p.poll() is not None), "ls cannot be killed")
+            others.append(call)
+        want(call.reply and not isinstance(call, CallX), "there are Receives to spare for everybody")
+        count = len(others)
+        want(s.verbs.until(lambda n=count: owed() == n), f"{owed()} credits are owed, not {count}")
+        put(HOLD_FENCE, "Y")
+        try:
+            process.send_signal(signal.SIGKILL)
+            want(s.verbs.until(lambda n=count: owed() == n + 1), f"{owed()} credits are owed, not {count + 1}")
+            body, first_one = part_of(call), others.pop()
+            first_one.grouped(part_of(first_one), 200, 200)
+            of = group(call.xid, cut(body, *((), (200,), (200, 200))[form]), flags=1, replies=0, credit=s.credit)
+            for message in of if form != 2 else of[:1] + of[2:]:
+                call.conn.plain(message)
+            for other in others:
+                other.grouped(part_of(other), 200, 200)
+            want(s.verbs.until(lambda: owed() <= 1), f"{owed()} credits are owed")
+        finally:
+            put(HOLD_FENCE, "N")
+        want(s.serve(lambda p=process: p.poll() is not None), "ls cannot be killed")
+        # What was no Reply may have left it to be answered.
+        s.log(f"form {form}: {owed()} credits are owed")
+        if owed():
+            call.conn.send(header(call.xid, NOMSG, reply=call.reply))
+        want(s.verbs.until(lambda: owed() == 0), f"form {form}: {owed()} credits are owed")
+        s.works()
+        s.kept()
+        s.umount()
+        s.accepted = 0
 
 
 if __name__ == "__main__":

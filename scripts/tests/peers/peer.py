@@ -380,3 +380,30 @@ def opaque(data):
 def counters():
     with open("/sys/kernel/debug/rpcrdma/counters", encoding="ascii") as f:
         return {n: int(v) for n, v in (line.split() for line in f)}
+
+
+# --- many ------------------------------------------------------------------------------------
+
+class StormMessage(ctypes.Structure):
+    _fields_ = [("at", ctypes.c_void_p), ("length", ctypes.c_uint32)]
+
+
+class StormTally(ctypes.Structure):
+    _fields_ = [("type", ctypes.c_uint32), ("code", ctypes.c_uint32), ("count", ctypes.c_uint32)]
+
+
+def storm(conn, messages, rounds, answered, ahead):
+    """Send @messages again and again, at most @ahead times before the @answered answers to each round have come.
+    {(type, code of an error): how many have come}. See peer_storm()."""
+    v = conn.verbs
+    array, where = (StormMessage * len(messages))(), AREA
+    for i, message in enumerate(messages):
+        if where % PAGE + len(message) > PAGE:
+            where += -where % PAGE
+        v.arena[where:where + len(message)] = message
+        array[i] = StormMessage(v.base + where, len(message))
+        where += len(message)
+    tallies = (StormTally * 8)()
+    got = v.lib.peer_storm(conn.index, array, len(messages), answered, rounds, ahead, tallies, 8)
+    want(got == rounds * answered, f"{got} answers, not {rounds * answered}")
+    return {(t.type, t.code): t.count for t in tallies if t.count}

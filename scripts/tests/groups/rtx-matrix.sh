@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# The round-trip extension of version 2 with all combinations of what either end says of itself, and with
+# everything that a connection can be short of; client and server in one guest.
+# Guests: alone
+# Limit: 1500
+# Second: none
+# Cases: 6.12/siw rtx-words-64
+# Cases: 6.12/rxe rtx-around
+. "$TOP/scripts/tests/groups/rtx.sh"
+. "$TOP/scripts/tests/broken.sh"
+PARAMS=/sys/module/rpcrdma/parameters
+LIST=$TOP/scripts/tests/peers/shortlist.py
+NUMBERS=(4096 28672 65536 131072 1048576)
+
+# Whatever the case before has left
+before_case() {
+	highest 2
+	starve_off
+	inline_of 16384
+	echo 1 >$CLIENT/rdma_rtx
+	echo 262144 >$CLIENT/rdma_rtx_long_max
+	echo 65536 >$CLIENT/rdma_rtx_write_max
+	echo 128 >$SERVE/max_requests
+	tune 0 $DEBUG/device_max_qp_wr
+	server_says 64 16 0
+}
+
+# server_says <call_max> <reply_max> <pages of a Receive>: to connections to come
+server_says() {
+	echo "$1" >$PARAMS/rtx_call_max
+	echo "$2" >$PARAMS/rtx_reply_max
+	echo "$3" >$PARAMS/rtx_pages
+}
+
+listed() { python3 -I -S "$LIST" list "$MNT" $EXPORT "$VERS"; }
+around() { python3 -I -S "$LIST" sizes "$MNT" $EXPORT "${NUMBERS[@]}"; }
+
+# if_used <yes|no|may> <counter> <command...>
+if_used() {
+	case $1 in
+	yes) counted "$2" 1 $ANY "${@:3}" ;;
+	no) counted "$2" 0 0 "${@:3}" ;;
+	may) "${@:3}" ;;
+	esac
+}
+
+# --- words -----------------------------------------------------------------------
+
+# list_with <bytes of the client's Sends> <of the server's> <version of NFS> <call_max> <reply_max> <pages>
+list_with() {
+	local calls=may replies=may placed=no
+	echo "$1" >$CLIENT/rdma_v2_inline
+	echo "$2" >$SERVE/v2_max_req_size
+	server_says "$4" "$5" "$6"
+	[ "$4" -lt 64 ] || calls=yes
+	[ "$4" -lt 2 ] || [ "$6" = 0 ] || placed=yes
+	[ "$4$6" != 10 ] || placed=no
+	[ "$4" != 1 ] || [ "$6" = 0 ] || placed=may
+	[ "$5" -gt 1 ] || replies=no
+	[ "$1 $5" != "4096 16" ] || replies=yes
+	echo "client $1, server $2, version $3, call_max $4, reply_max $5, $6 pages: groups $calls, $replies, placed $placed"
+	MOUNT_OPTS=rsize=16384 if_used $calls client_calls_group if_used $replies client_group_replies \
+		if_used $placed server_calls_placed counted client_connects 1 1 sound "$3" listed
+}
+
+# lists_with <call_max>: with all other words of a server, and the sizes of either end and versions of NFS by turns
+lists_with() {
+	local i=0 replies pages sizes=(4096 16384 1024) theirs=(16384 4096 65536 1024) versions=(3 4.2 4.1)
+	for replies in 0 1 2 16; do
+		for pages in 0 2 8; do
+			list_with "${sizes[(i + i / 3) % 3]}" "${theirs[(2 * i + i / 3) % 4]}" "${versions[(i + 2 * (i / 3)) % 3]}" "$1" $replies $pages
+			i=$((i + 1))
+		done
+	done
+}
+
+# Covers: RTX-36 RTX-41 RTX-66 RTX-68
+case_rtx-words-1() { lists_with 1; }
+# Covers: RTX-36 RTX-41 RTX-66 RTX-68
+case_rtx-words-2() { lists_with 2; }
+# Covers: RTX-36 RTX-41 RTX-66 RTX-68
+case_rtx-words-64() { lists_with 64; }
+
+# nothing_of_it <version of NFS>: is sent or counted, whoever could have begun with it.
+nothing_of_it() {
+	MOUNT_OPTS=rsize=16384 counted client_calls_group 0 0 counted client_replies_group 0 0 counted client_group_sends 0 0 \
+		counted client_group_recvs 0 0 counted groups_received 0 0 counted server_calls_placed 0 0 \
+		counted groups_broken 0 0 counted group_strays 0 0 counted client_connects 1 1 \
+		counted client_error_replies 0 0 counted client_bad_replies 0 0 with_mount "$1" listed
+}
+
+# One end has been told to do without, or has version 1; the other one offers all that it has.
+# Covers: RTX-31 RTX-32 RTX-103
+case_rtx-words-absent() {
+	local pages
+	inline_of 4096
+	for pages in 0 4; do
+		server_says 0 16 $pages
+		nothing_of_it 3
+		nothing_of_it 4.2
+		server_says 64 16 $pages
+		echo 0 >$CLIENT/rdma_rtx
+		nothing_of_it 4.1
+		echo 1 >$CLIENT/rdma_rtx
+		echo 1 >$CLIENT/rdma_version
+		nothing_of_it 3
+		echo 2 >$CLIENT/rdma_version
+		echo 1 >$SERVE/version
+		nothing_of_it 4.2
+		highest 2
+	done
+}
+
+# --- sizes -----------------------------------------------------------------------
+
+# Files of about 4096, 28672, 65536, 131072 and 1048576 bytes
+# Covers: RTX-43 RTX-53 RTX-95
+case_rtx-around() {
+	local pages
+	for pages in 0 2 4 8; do
+		server_says 64 16 $pages
+		echo 131072 >$CLIENT/rdma_rtx_write_max
+		if_used "$([ $pages = 0 ] && echo no || echo yes)" client_calls_placed \
+			counted client_calls_group 1 $ANY sound 3 around
+		sound 4.2 around
+	done
+	# As large as a Call may be
+	echo 1048576 >$CLIENT/rdma_rtx_write_max
+	counted client_calls_placed 1 $ANY sound 4.1 around
+}
+
+# --- short of something ------------------------------------------------------------
+
+# A server that grants few credits: groups are what fits half of them. WRITEs of 65536 bytes take five Sends, or three
+# of 28672 bytes of data each.
+# Covers: RTX-74 RTX-78 RTX-79
+case_rtx-window() {
+	local credits pages groups
+	while read -r credits pages groups; do
+		server_says 64 16 "$pages"
+		echo "$credits" >$SERVE/max_requests
+		if_used "$groups" client_calls_group counted client_groups_short 1 $ANY sound 4.2 many
+	done <<-END
+	4 0 may
+	16 0 yes
+	4 8 yes
+	8 8 yes
+	END
+}
+
+# Send queues of few entries, at both ends: what does not fit has base form, and the server says how much of a
+# Reply fits.
+# Covers: RTX-78
+case_rtx-short-queue() {
+	local entries pages
+	knobs
+	inline_of 4096
+	for entries in 64 128; do
+		for pages in 0 4; do
+			server_says 64 16 $pages
+			echo $entries >$DEBUG/device_max_qp_wr
+			MOUNT_OPTS=rsize=16384 counted client_calls_group 1 $ANY counted client_groups_short 1 $ANY \
+				counted client_connects 1 1 sound 4.2 many_and_list
+		done
+	done
+	echo 0 >$DEBUG/device_max_qp_wr
+}
+many_and_list() {
+	many
+	listed
+}
+
+# No memory for what a group needs beside the Call: it has base form. Then little memory for anything, at either end.
+# Covers: RTX-78
+case_rtx-starved() {
+	local made
+	[ -d /sys/kernel/debug/failslab ] || skip "this kernel has no CONFIG_FAILSLAB"
+	server_says 64 16 4
+	echo 131072 >$CLIENT/rdma_rtx_write_max
+	trap starve_off EXIT
+	nfs_mount 4.2
+	starve 100 '^xprt_rdma_group_plan$'
+	# What a connection has once had a group with, it keeps.
+	load_start --jobs 4
+	load_moves 30 "it began, without memory for groups"
+	starve_end
+	made=$(counter server_calls_placed)
+	until_true 30 eval '[ "$(counter server_calls_placed)" -gt $((made + 10)) ]' || die "there are no groups any more"
+	starve 5 '^(xprt_rdma|svc_rdma|rpcrdma)_'
+	sleep 5
+	starve_end
+	load_moves 90 "there is memory again"
+	load_end
+	[ "$(counter server_calls_placed)" -gt "$made" ] || die "nothing was placed"
+	nfs_umount
+}
+
+# Replies of several Sends, for which there is no memory now and then: the connection goes, and the Call is sent again.
+case_rtx-starved-replies() {
+	local _
+	[ -d /sys/kernel/debug/failslab ] || skip "this kernel has no CONFIG_FAILSLAB"
+	inline_of 4096
+	trap starve_off EXIT
+	MOUNT_OPTS=rsize=16384 sound 3 listed
+	rm -f /tmp/failed
+	# What a connection has once sent such a Reply with, it keeps.
+	for _ in 1 2 3 4 5; do MOUNT_OPTS=rsize=16384 with_mount 3 starved_listing; done
+	[ -s /tmp/failed ] || die "no allocation has failed"
+	MOUNT_OPTS=rsize=16384 counted client_group_replies 1 $ANY sound 3 listed
+}
+starved_listing() {
+	starve 30 '^svc_rdma_group_encode$'
+	[ "$(find "$MNT/listed" | wc -l)" = 401 ] || die "not all entries"
+	starve_off
+	echo "$(allocations_failed) allocations failed, $(xprt_field 3) connections"
+	[ "$(allocations_failed)" = 0 ] || echo y >>/tmp/failed
+}
+
+# fio, with the connection broken each second in the midst of placed WRITEs
+# Covers: V1-ERR-25
+# Tries: RTX-86
+case_rtx-broken() {
+	server_says 64 16 4
+	echo 131072 >$CLIENT/rdma_rtx_write_max
+	FIO_SECONDS=20 counted client_calls_placed 100 $ANY counted groups_broken 0 0 fio_broken 2
+}
+
+group() {
+	alone_up 2
+	run_all_cases
+	before_case
+	group_end
+}

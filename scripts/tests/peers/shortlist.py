@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""A short list of what NFS does, for many settings of a connection one after the other.
+
+usage: shortlist.py list MNT EXPORT VERSION
+       shortlist.py sizes MNT EXPORT SIZE...
+
+list: WRITEs and READs in one piece, a file by way of the page cache, a long link, a directory, and with version 4.2
+a long attribute. sizes: files of these sizes, one byte less and more, written and read at once and by way of the page
+cache. EXPORT is the same directory as the server sees it, and has to have the same bytes.
+"""
+import mmap
+import os
+import random
+import shutil
+import sys
+
+ENTRIES = 400
+PIECES = (1, 4096, 8192, 16385, 28673, 65536)
+
+
+def same(found, wanted, what):
+    if found != wanted:
+        sys.exit(f"FAIL: {what}: {len(found)} bytes, not {len(wanted)}, or other ones")
+
+
+def content(path):
+    with open(path, "rb") as f:
+        return f.read()
+
+
+class Files:
+    def __init__(self, mnt, export):
+        self.mnt, self.export = mnt, export
+        self.buffer = mmap.mmap(-1, 2 << 20)
+        self.random = random.Random()
+
+    def direct(self, size):
+        """One system call to write, and one to read"""
+        data = self.random.randbytes(size)
+        self.buffer[:size] = data
+        fd = os.open(f"{self.mnt}/direct", os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_DIRECT, 0o644)
+        view = memoryview(self.buffer)[:size]
+        if os.pwritev(fd, [view], 0) != size:
+            sys.exit(f"FAIL: {size} bytes are not written at once")
+        same(content(f"{self.export}/direct"), data, f"the server, {size} bytes at once")
+        self.buffer[:size] = bytes(size)
+        count = os.preadv(fd, [view], 0)
+        os.close(fd)
+        same(self.buffer[:count], data, f"reading {size} bytes at once")
+
+    def cached(self, size):
+        data = self.random.randbytes(size)
+        with open(f"{self.mnt}/cached", "wb") as f:
+            f.write(data)
+            f.flush()
+            os.fsync(f.fileno())
+            os.posix_fadvise(f.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        same(content(f"{self.export}/cached"), data, f"the server, {size} bytes by the page cache")
+        same(content(f"{self.mnt}/cached"), data, f"reading {size} bytes by the page cache")
+
+    def link(self, length):
+        to = "/".join(["y" * 90] * 50)[:length]
+        os.symlink(to, f"{self.mnt}/link")
+        same(os.readlink(f"{self.export}/link").encode(), to.encode(), "the server's link")
+        same(os.readlink(f"{self.mnt}/link").encode(), to.encode(), "the link")
+        os.unlink(f"{self.mnt}/link")
+
+    def directory(self):
+        where = f"{self.export}/listed"
+        names = {f"{i:060}" for i in range(ENTRIES)}
+        if not os.path.isdir(where):
+            os.mkdir(where)
+            for name in names:
+                os.close(os.open(f"{where}/{name}", os.O_CREAT))
+        found = {e.name for e in os.scandir(f"{self.mnt}/listed")}
+        if found != names:
+            sys.exit(f"FAIL: {len(found)} entries, not {ENTRIES}, or other ones")
+
+    def attribute(self, length):
+        value = self.random.randbytes(length)
+        os.setxattr(f"{self.mnt}/cached", "user.list", value)
+        same(os.getxattr(f"{self.export}/cached", "user.list"), value, "the server's attribute")
+        same(os.getxattr(f"{self.mnt}/cached", "user.list"), value, "the attribute")
+
+    def names(self):
+        os.mkdir(f"{self.mnt}/made")
+        os.rename(f"{self.mnt}/direct", f"{self.mnt}/made/renamed")
+        if os.listdir(f"{self.export}/made") != ["renamed"]:
+            sys.exit("FAIL: the server has other names")
+        shutil.rmtree(f"{self.mnt}/made")
+
+
+def do_list(mnt, export, version):
+    files = Files(mnt, export)
+    # Twice: credits come with use.
+    for _ in range(2):
+        for size in PIECES:
+            files.direct(size)
+    files.cached(200001)
+    files.link(3900)
+    files.directory()
+    if version == "4.2":
+        files.attribute(20000)
+    files.names()
+
+
+def do_sizes(mnt, export, *sizes):
+    files = Files(mnt, export)
+    for _ in range(8):
+        files.direct(131072)
+    for near in map(int, sizes):
+        for size in range(near - 1, near + 2):
+            files.direct(size)
+            files.cached(size)
+
+
+if __name__ == "__main__":
+    {"list": do_list, "sizes": do_sizes}[sys.argv[1]](*sys.argv[2:])
