@@ -1740,45 +1740,45 @@ static void rpcrdma_group_offers_receives(struct kunit *test)
 }
 
 struct rpcrdma_group_answer_case {
-	const char		*desc;
-	u32			body;
-	u32			hdr;
-	u32			replies;
-	u32			reply_max;
-	u32			chunk;
-	enum rpcrdma_group_form	form;
-	u32			number;
+	const char			*desc;
+	u32				body;
+	u32				hdr;
+	u32				replies;
+	u32				reply_max;
+	u32				chunk;
+	enum rpcrdma_answer_form	form;
+	u32				number;
 };
 
 static const struct rpcrdma_group_answer_case rpcrdma_group_answer_cases[] = {
-	{ "a short one", 100, 36, 5, 16, 0, RPCRDMA_GROUP_FORM_MSG, 0 },
+	{ "a short one", 100, 36, 5, 16, 0, RPCRDMA_ANSWER_INLINE, 0 },
 	{ "a short one, though there is a chunk", 100, 36, 1, 16, 65536,
-	  RPCRDMA_GROUP_FORM_MSG, 0 },
+	  RPCRDMA_ANSWER_INLINE, 0 },
 	{ "the longest in one", 16348, 36, 5, 16, 0,
-	  RPCRDMA_GROUP_FORM_MSG, 0 },
-	{ "a byte more", 16349, 36, 5, 16, 0, RPCRDMA_GROUP_FORM_GROUP, 2 },
+	  RPCRDMA_ANSWER_INLINE, 0 },
+	{ "a byte more", 16349, 36, 5, 16, 0, RPCRDMA_ANSWER_GROUP, 2 },
 	{ "all that there are Receives for", 81712, 36, 5, 16, 0,
-	  RPCRDMA_GROUP_FORM_GROUP, 5 },
-	{ "more than that", 81713, 36, 5, 16, 0, RPCRDMA_GROUP_FORM_ERROR,
+	  RPCRDMA_ANSWER_GROUP, 5 },
+	{ "more than that", 81713, 36, 5, 16, 0, RPCRDMA_ANSWER_ERROR,
 	  81713 },
 	{ "more than that, and a chunk", 81713, 36, 5, 16, 81713,
-	  RPCRDMA_GROUP_FORM_CHUNK, 0 },
+	  RPCRDMA_ANSWER_LONG, 0 },
 	{ "more than that, and a chunk too short", 81713, 36, 5, 16, 81712,
-	  RPCRDMA_GROUP_FORM_ERROR, 81713 },
+	  RPCRDMA_ANSWER_ERROR, 81713 },
 	{ "more than we make", 81712, 36, 5, 4, 0,
-	  RPCRDMA_GROUP_FORM_ERROR, 81712 },
+	  RPCRDMA_ANSWER_ERROR, 81712 },
 	{ "we make none", 30000, 36, 5, 0, 30000,
-	  RPCRDMA_GROUP_FORM_CHUNK, 0 },
+	  RPCRDMA_ANSWER_LONG, 0 },
 	{ "one Receive and a chunk", 30000, 36, 1, 16, 65536,
-	  RPCRDMA_GROUP_FORM_CHUNK, 0 },
+	  RPCRDMA_ANSWER_LONG, 0 },
 	{ "a group rather than a chunk", 30000, 36, 2, 16, 65536,
-	  RPCRDMA_GROUP_FORM_GROUP, 2 },
+	  RPCRDMA_ANSWER_GROUP, 2 },
 	{ "a header that fits nowhere", 30000, 16385, 9, 16, 65536,
-	  RPCRDMA_GROUP_FORM_ERROR, 30000 },
+	  RPCRDMA_ANSWER_ERROR, 30000 },
 	{ "a header that just fits", 30000, 16384, 9, 16, 65536,
-	  RPCRDMA_GROUP_FORM_CHUNK, 0 },
+	  RPCRDMA_ANSWER_LONG, 0 },
 	{ "any length", U32_MAX, 36, U32_MAX, 256, 0,
-	  RPCRDMA_GROUP_FORM_ERROR, U32_MAX },
+	  RPCRDMA_ANSWER_ERROR, U32_MAX },
 };
 
 KUNIT_ARRAY_PARAM_DESC(rpcrdma_group_answer, rpcrdma_group_answer_cases, desc);

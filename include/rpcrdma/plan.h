@@ -134,12 +134,14 @@ struct rpcrdma_plan {
 /**
  * enum rpcrdma_answer_form - how a responder's Reply travels
  * @RPCRDMA_ANSWER_INLINE: as RDMA_MSG, with an inline body
+ * @RPCRDMA_ANSWER_GROUP: in several transmissions, only if the Call was a group
  * @RPCRDMA_ANSWER_LONG: as RDMA_NOMSG, with the body in the Reply chunk
  * @RPCRDMA_ANSWER_ERROR: not at all, because it does not fit; the responder sends an
  *	error instead (G-13)
  */
 enum rpcrdma_answer_form {
 	RPCRDMA_ANSWER_INLINE,
+	RPCRDMA_ANSWER_GROUP,
 	RPCRDMA_ANSWER_LONG,
 	RPCRDMA_ANSWER_ERROR,
 };

@@ -321,6 +321,9 @@ static void fuzz_plan_answer(const struct rpcrdma_limits *limits,
 	case RPCRDMA_ANSWER_INLINE:
 		CHECK(fits && !use_chunk);
 		break;
+	case RPCRDMA_ANSWER_GROUP:
+		CHECK(false);
+		break;
 	case RPCRDMA_ANSWER_LONG:
 		CHECK(use_chunk && body_len <= chunk_len && hdr_len <= room);
 		break;

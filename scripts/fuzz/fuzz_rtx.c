@@ -425,18 +425,18 @@ static void fuzz_rtx_choices(struct fuzz_in *in,
 		CHECK((u64)used + count - 1 <= grant &&
 		      2 * ((u64)more + count - 1) <= grant);
 	switch (rpcrdma_group_answer(&args, &number)) {
-	case RPCRDMA_GROUP_FORM_MSG:
+	case RPCRDMA_ANSWER_INLINE:
 		CHECK(!number);
 		CHECK((u64)args.gw_hdr + args.gw_body <= layout->ly_limit);
 		break;
-	case RPCRDMA_GROUP_FORM_GROUP:
+	case RPCRDMA_ANSWER_GROUP:
 		CHECK(number && number <= args.gw_replies);
 		CHECK(number <= args.gw_reply_max);
 		break;
-	case RPCRDMA_GROUP_FORM_CHUNK:
+	case RPCRDMA_ANSWER_LONG:
 		CHECK(!number && args.gw_body <= args.gw_chunk);
 		break;
-	case RPCRDMA_GROUP_FORM_ERROR:
+	case RPCRDMA_ANSWER_ERROR:
 		CHECK(number == args.gw_body);
 		break;
 	}
