@@ -285,7 +285,7 @@ static void fuzz_plan_group(const struct rpcrdma_limits *limits,
 			.xp_msg_max = fuzz_num(in), .xp_nsegs = fuzz_u8(in) % 2,
 		},
 		.px_more = fuzz_u8(in), .px_spare = fuzz_u8(in) % 20,
-		.px_long_max = fuzz_num(in), .px_stream_max = fuzz_num(in),
+		.px_long_max = fuzz_num(in), .px_write_max = fuzz_num(in),
 	};
 	struct rpcrdma_plan plan = { };
 
