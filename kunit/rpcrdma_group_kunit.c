@@ -1586,6 +1586,45 @@ static void rpcrdma_group_reach(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_layout_reach(&peer, U32_MAX), 0);
 }
 
+struct rpcrdma_group_gather_case {
+	const char	*desc;
+	u32		sges;
+	u32		offset;
+	u32		page;
+	u32		seg;
+	u32		want;
+};
+
+static const struct rpcrdma_group_gather_case rpcrdma_group_gather_cases[] = {
+	{ "no SGE for data", 0, 0, 4096, 4096, 0 },
+	{ "one page", 1, 0, 4096, 4096, 1 },
+	{ "parts of two pages", 1, 1, 4096, 4096, 0 },
+	{ "parts of two pages, and two SGEs", 2, 4095, 4096, 4096, 1 },
+	{ "siw", 5, 0, 4096, 4096, 5 },
+	{ "siw, inside a page", 5, 512, 4096, 4096, 4 },
+	{ "rxe", 8, 0, 4096, 4096, 8 },
+	{ "an offset beyond the first page", 8, 8192, 4096, 4096, 8 },
+	{ "small segments", 5, 0, 4096, 512, 32 },
+	{ "small segments, and one SGE", 1, 0, 4096, 2048, 0 },
+	{ "large segments", 8, 0, 4096, 16384, 2 },
+	{ "large segments, and too few SGEs", 3, 0, 4096, 16384, 0 },
+	{ "large segments, inside a page", 8, 4, 4096, 16384, 1 },
+	{ "large pages", 2, 0, 65536, 4096, 16 },
+	{ "everything large", U32_MAX, 0, 65536, 65536, U32_MAX },
+};
+
+KUNIT_ARRAY_PARAM_DESC(rpcrdma_group_gather, rpcrdma_group_gather_cases, desc);
+
+/* Covers: RTX-58 */
+static void rpcrdma_group_gathers(struct kunit *test)
+{
+	const struct rpcrdma_group_gather_case *param = test->param_value;
+
+	KUNIT_EXPECT_EQ(test, rpcrdma_layout_gather(param->sges, param->offset,
+						    param->page, param->seg),
+			param->want);
+}
+
 /* Covers: RTX-32 RTX-41 */
 static void rpcrdma_group_base_form(struct kunit *test)
 {
@@ -1789,45 +1828,45 @@ static void rpcrdma_group_offers_receives(struct kunit *test)
 }
 
 struct rpcrdma_group_answer_case {
-	const char		*desc;
-	u32			body;
-	u32			hdr;
-	u32			replies;
-	u32			reply_max;
-	u32			chunk;
-	enum rpcrdma_group_form	form;
-	u32			number;
+	const char			*desc;
+	u32				body;
+	u32				hdr;
+	u32				replies;
+	u32				reply_max;
+	u32				chunk;
+	enum rpcrdma_answer_form	form;
+	u32				number;
 };
 
 static const struct rpcrdma_group_answer_case rpcrdma_group_answer_cases[] = {
-	{ "a short one", 100, 36, 5, 16, 0, RPCRDMA_GROUP_FORM_MSG, 0 },
+	{ "a short one", 100, 36, 5, 16, 0, RPCRDMA_ANSWER_INLINE, 0 },
 	{ "a short one, though there is a chunk", 100, 36, 1, 16, 65536,
-	  RPCRDMA_GROUP_FORM_MSG, 0 },
+	  RPCRDMA_ANSWER_INLINE, 0 },
 	{ "the longest in one", 16348, 36, 5, 16, 0,
-	  RPCRDMA_GROUP_FORM_MSG, 0 },
-	{ "a byte more", 16349, 36, 5, 16, 0, RPCRDMA_GROUP_FORM_GROUP, 2 },
+	  RPCRDMA_ANSWER_INLINE, 0 },
+	{ "a byte more", 16349, 36, 5, 16, 0, RPCRDMA_ANSWER_GROUP, 2 },
 	{ "all that there are Receives for", 81712, 36, 5, 16, 0,
-	  RPCRDMA_GROUP_FORM_GROUP, 5 },
-	{ "more than that", 81713, 36, 5, 16, 0, RPCRDMA_GROUP_FORM_ERROR,
+	  RPCRDMA_ANSWER_GROUP, 5 },
+	{ "more than that", 81713, 36, 5, 16, 0, RPCRDMA_ANSWER_ERROR,
 	  81713 },
 	{ "more than that, and a chunk", 81713, 36, 5, 16, 81713,
-	  RPCRDMA_GROUP_FORM_CHUNK, 0 },
+	  RPCRDMA_ANSWER_LONG, 0 },
 	{ "more than that, and a chunk too short", 81713, 36, 5, 16, 81712,
-	  RPCRDMA_GROUP_FORM_ERROR, 81713 },
+	  RPCRDMA_ANSWER_ERROR, 81713 },
 	{ "more than we make", 81712, 36, 5, 4, 0,
-	  RPCRDMA_GROUP_FORM_ERROR, 81712 },
+	  RPCRDMA_ANSWER_ERROR, 81712 },
 	{ "we make none", 30000, 36, 5, 0, 30000,
-	  RPCRDMA_GROUP_FORM_CHUNK, 0 },
+	  RPCRDMA_ANSWER_LONG, 0 },
 	{ "one Receive and a chunk", 30000, 36, 1, 16, 65536,
-	  RPCRDMA_GROUP_FORM_CHUNK, 0 },
+	  RPCRDMA_ANSWER_LONG, 0 },
 	{ "a group rather than a chunk", 30000, 36, 2, 16, 65536,
-	  RPCRDMA_GROUP_FORM_GROUP, 2 },
+	  RPCRDMA_ANSWER_GROUP, 2 },
 	{ "a header that fits nowhere", 30000, 16385, 9, 16, 65536,
-	  RPCRDMA_GROUP_FORM_ERROR, 30000 },
+	  RPCRDMA_ANSWER_ERROR, 30000 },
 	{ "a header that just fits", 30000, 16384, 9, 16, 65536,
-	  RPCRDMA_GROUP_FORM_CHUNK, 0 },
+	  RPCRDMA_ANSWER_LONG, 0 },
 	{ "any length", U32_MAX, 36, U32_MAX, 256, 0,
-	  RPCRDMA_GROUP_FORM_ERROR, U32_MAX },
+	  RPCRDMA_ANSWER_ERROR, U32_MAX },
 };
 
 KUNIT_ARRAY_PARAM_DESC(rpcrdma_group_answer, rpcrdma_group_answer_cases, desc);
@@ -1877,6 +1916,8 @@ static struct kunit_case rpcrdma_group_cases[] = {
 	KUNIT_CASE_PARAM(rpcrdma_group_plans, rpcrdma_group_plan_gen_params),
 	KUNIT_CASE(rpcrdma_group_base_form),
 	KUNIT_CASE(rpcrdma_group_reach),
+	KUNIT_CASE_PARAM(rpcrdma_group_gathers,
+			 rpcrdma_group_gather_gen_params),
 	KUNIT_CASE(rpcrdma_group_places),
 	KUNIT_CASE_PARAM(rpcrdma_group_has_credits,
 			 rpcrdma_group_credits_gen_params),

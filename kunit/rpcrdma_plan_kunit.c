@@ -647,6 +647,8 @@ static void rpcrdma_plan_expect(struct kunit *test,
 	KUNIT_EXPECT_EQ(test, plan.pl_placed, want->pl_placed);
 	KUNIT_EXPECT_EQ(test, plan.pl_limit, want->pl_limit ?:
 			plan.pl_call == RPCRDMA_CALL_GROUP ? 16384 : 0);
+	KUNIT_EXPECT_EQ(test, plan.pl_gathered, want->pl_gathered);
+	KUNIT_EXPECT_EQ(test, plan.pl_buf, want->pl_buf ?: plan.pl_limit);
 }
 
 static struct rpcrdma_plan_args
@@ -882,6 +884,62 @@ static void rpcrdma_plan_placed_bounds(struct kunit *test)
 	rpcrdma_plan_expect(test, &args, &fits);
 }
 
+/* A device with six SGEs, whose Sends gather five segments of the seven of a Receive
+ *
+ * Covers: RTX-41 RTX-56 RTX-58 T-43
+ */
+static void rpcrdma_plan_gathers(struct kunit *test)
+{
+	static const struct rpcrdma_plan_rtx fresh = RPCRDMA_PLAN_TARGETS;
+	const struct rpcrdma_plan_rtx_case write = {
+		.call = 120 + 20480, .call_item = 20480, .reply = 100,
+	};
+	struct rpcrdma_plan_rtx rtx = fresh;
+	struct rpcrdma_plan_args args = rpcrdma_plan_rtx_args(&write, &rtx);
+	struct rpcrdma_plan want = {
+		RPCRDMA_CALL_GROUP, RPCRDMA_REPLY_INLINE, 72, 1, 1, 29696,
+		20480, 5, 1024,
+	};
+
+	rtx.px_gather = 5;
+	rpcrdma_plan_expect(test, &args, &want);
+	/* One word more takes a second transmission, unless it is copied. */
+	args.pa_call_len = 120 + 20484;
+	args.pa_call_item = 20484;
+	args.pa_call_data = 20484;
+	want.pl_placed = 20484;
+	want.pl_gathered = 0;
+	want.pl_buf = 29696;
+	rpcrdma_plan_expect(test, &args, &want);
+	rtx.px_gather = 6;
+	want.pl_gathered = 6;
+	want.pl_buf = 1024;
+	rpcrdma_plan_expect(test, &args, &want);
+	/* A stream that is longer than the head goes on behind the data. */
+	args.pa_call_len = 1900 + 20484;
+	want.pl_count = 2;
+	want.pl_buf = 72 + 1900;
+	rpcrdma_plan_expect(test, &args, &want);
+	/* Its second transmission has room for data as well. */
+	rtx.px_gather = 3;
+	want.pl_gathered = 3;
+	rpcrdma_plan_expect(test, &args, &want);
+	rtx.px_gather = 2;
+	want.pl_gathered = 0;
+	want.pl_buf = 29696;
+	rpcrdma_plan_expect(test, &args, &want);
+	/* What stays in the stream is copied. */
+	rtx.px_gather = 7;
+	args.pa_reduce = false;
+	want = (struct rpcrdma_plan) {
+		RPCRDMA_CALL_GROUP, RPCRDMA_REPLY_INLINE, 64, 2, 1,
+	};
+	rpcrdma_plan_expect(test, &args, &want);
+	args.pa_reduce = true;
+	rtx.px_send = 0;
+	rpcrdma_plan_expect(test, &args, &want);
+}
+
 static struct kunit_case rpcrdma_plan_kunit_cases[] = {
 	KUNIT_CASE(rpcrdma_plan_grid),
 	KUNIT_CASE_PARAM(rpcrdma_plan_examples, rpcrdma_plan_gen_params),
@@ -893,6 +951,7 @@ static struct kunit_case rpcrdma_plan_kunit_cases[] = {
 	KUNIT_CASE(rpcrdma_plan_rtx_bounds),
 	KUNIT_CASE_PARAM(rpcrdma_plan_placed, rpcrdma_plan_placed_gen_params),
 	KUNIT_CASE(rpcrdma_plan_placed_bounds),
+	KUNIT_CASE(rpcrdma_plan_gathers),
 	{}
 };
 

@@ -8,6 +8,7 @@
 
 #include <linux/types.h>
 #include <rpcrdma/layout.h>
+#include <rpcrdma/plan.h>
 #include <rpcrdma/rtx.h>
 
 /**
@@ -119,21 +120,7 @@ struct rpcrdma_group_step {
 };
 
 /**
- * enum rpcrdma_group_form - form of a Reply to a Call that came as a group
- * @RPCRDMA_GROUP_FORM_MSG: RDMA2_MSG
- * @RPCRDMA_GROUP_FORM_GROUP: a group
- * @RPCRDMA_GROUP_FORM_CHUNK: RDMA2_NOMSG, with the body in the Reply chunk
- * @RPCRDMA_GROUP_FORM_ERROR: the Reply fits nowhere, and the answer is REPLY_RESOURCE
- */
-enum rpcrdma_group_form {
-	RPCRDMA_GROUP_FORM_MSG,
-	RPCRDMA_GROUP_FORM_GROUP,
-	RPCRDMA_GROUP_FORM_CHUNK,
-	RPCRDMA_GROUP_FORM_ERROR,
-};
-
-/**
- * struct rpcrdma_group_answer - what a responder knows about such a Reply
+ * struct rpcrdma_group_answer - what a responder knows about the Reply to a group
  * @gw_layout: layout of the Reply as a group
  * @gw_replies: rtx_replies of the Call
  * @gw_reply_max: maximum number of transmissions of a Reply that we have announced
@@ -163,7 +150,7 @@ u32 rpcrdma_group_call(const struct rpcrdma_layout *layout,
 		       const struct rpcrdma2_rtx *peer);
 bool rpcrdma_group_credits(u32 grant, u32 used, u32 more, u32 count);
 u32 rpcrdma_group_replies(u32 reply_max, u32 recv_size, u32 extra, u32 most);
-enum rpcrdma_group_form
+enum rpcrdma_answer_form
 rpcrdma_group_answer(const struct rpcrdma_group_answer *args, u32 *number);
 
 #endif /* RPCRDMA_GROUP_H */

@@ -99,6 +99,7 @@ u64 rpcrdma_item_segment(const struct rpcrdma2_item *items, u32 index,
 u64 rpcrdma_items_data(const struct rpcrdma2_item *items, u32 nitems, u32 seg);
 u64 rpcrdma_items_length(const struct rpcrdma2_item *items, u32 nitems);
 u32 rpcrdma_layout_reach(const struct rpcrdma2_rtx *peer, u32 most);
+u32 rpcrdma_layout_gather(u32 sges, u32 offset, u32 page_size, u32 seg);
 void rpcrdma_place_part(struct rpcrdma_place *place, u32 length);
 bool rpcrdma_place_next(struct rpcrdma_place *place,
 			struct rpcrdma_placed *placed);

@@ -57,6 +57,8 @@ enum rpcrdma_reply_form {
  * @px_write_max: bytes of an item that goes in transmissions, at most
  * @px_send: bytes of a transmission with data, at most, see rpcrdma_layout_reach(); 0: no
  *	item is placed, it stays in the stream
+ * @px_gather: segments of this Call's item that a Send can gather from where they are; 0:
+ *	the item has to be copied
  */
 struct rpcrdma_plan_rtx {
 	struct rpcrdma2_rtx	px_peer;
@@ -65,6 +67,7 @@ struct rpcrdma_plan_rtx {
 	u32			px_long_max;
 	u32			px_write_max;
 	u32			px_send;
+	u32			px_gather;
 };
 
 /**
@@ -117,6 +120,9 @@ struct rpcrdma_plan_args {
  * @pl_replies: number of Receives for the largest Reply
  * @pl_limit: in a group, length of the largest transmission in bytes
  * @pl_placed: in a group, length of the item that is placed, in bytes; 0 if none is
+ * @pl_gathered: maximum number of segments in a Send, if the item is gathered from where it
+ *	is; 0 if it is copied
+ * @pl_buf: in a group, number of bytes that the buffer of each Send must have
  * @pl_short: the Call has base form, or offers a Reply chunk, only because @px_more or
  *	@px_spare is less than a group takes
  */
@@ -128,18 +134,22 @@ struct rpcrdma_plan {
 	u32			pl_replies;
 	u32			pl_limit;
 	u32			pl_placed;
+	u32			pl_gathered;
+	u32			pl_buf;
 	bool			pl_short;
 };
 
 /**
  * enum rpcrdma_answer_form - how a responder's Reply travels
  * @RPCRDMA_ANSWER_INLINE: as RDMA_MSG, with an inline body
+ * @RPCRDMA_ANSWER_GROUP: in several transmissions, only if the Call was a group
  * @RPCRDMA_ANSWER_LONG: as RDMA_NOMSG, with the body in the Reply chunk
  * @RPCRDMA_ANSWER_ERROR: not at all, because it does not fit; the responder sends an
  *	error instead (G-13)
  */
 enum rpcrdma_answer_form {
 	RPCRDMA_ANSWER_INLINE,
+	RPCRDMA_ANSWER_GROUP,
 	RPCRDMA_ANSWER_LONG,
 	RPCRDMA_ANSWER_ERROR,
 };

@@ -422,22 +422,22 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_group_replies);
  *
  * See RTX-66, RTX-67 of rtx.rst.
  */
-enum rpcrdma_group_form
+enum rpcrdma_answer_form
 rpcrdma_group_answer(const struct rpcrdma_group_answer *args, u32 *number)
 {
 	u32 limit = args->gw_layout.ly_limit;
 
 	*number = 0;
 	if ((u64)args->gw_hdr + args->gw_body <= limit)
-		return RPCRDMA_GROUP_FORM_MSG;
+		return RPCRDMA_ANSWER_INLINE;
 	*number = rpcrdma_layout_count(&args->gw_layout,
 				       min(args->gw_replies,
 					   args->gw_reply_max));
 	if (*number)
-		return RPCRDMA_GROUP_FORM_GROUP;
+		return RPCRDMA_ANSWER_GROUP;
 	if (args->gw_body <= args->gw_chunk && args->gw_hdr <= limit)
-		return RPCRDMA_GROUP_FORM_CHUNK;
+		return RPCRDMA_ANSWER_LONG;
 	*number = args->gw_body;
-	return RPCRDMA_GROUP_FORM_ERROR;
+	return RPCRDMA_ANSWER_ERROR;
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_group_answer);

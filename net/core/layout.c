@@ -169,6 +169,29 @@ u32 rpcrdma_layout_reach(const struct rpcrdma2_rtx *peer, u32 most)
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_layout_reach);
 
 /**
+ * rpcrdma_layout_gather - how many segments can a Send gather from pages?
+ * @sges: number of its SGEs that are for data; each describes one page, or a part of it
+ * @offset: offset of the item in its first page, in bytes
+ * @page_size: size of a page in bytes
+ * @seg: size of a segment in bytes
+ *
+ * If a data part can begin inside a page, it touches one page more than its length takes.
+ *
+ * Context: any.
+ * Return: number of segments that every data part of the item may have; 0 if the SGEs do
+ *	not suffice for one.
+ *
+ * See RTX-58 of rtx.rst.
+ */
+u32 rpcrdma_layout_gather(u32 sges, u32 offset, u32 page_size, u32 seg)
+{
+	if (sges && (offset % page_size || seg % page_size))
+		sges--;
+	return (u64)sges * page_size / seg;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_layout_gather);
+
+/**
  * rpcrdma_layout_place - add items to a layout, behind the stream
  * @layout: layout of the message; ly_hdr, ly_limit and ly_stream are set
  * @peer: what the peer has announced

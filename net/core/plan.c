@@ -145,26 +145,66 @@ static bool rpcrdma_plan_is_worth(const struct rpcrdma_plan_args *args)
 	return args->pa_call_data <= args->pa_rtx->px_write_max;
 }
 
-/* How such a Call is divided. Returns its transmissions; 0: it cannot be a group. */
+/* How such a Call is divided, if its item is placed and gathered as the plan says. Returns
+ * its transmissions; 0: it cannot be a group.
+ */
 static u32 rpcrdma_plan_divide(const struct rpcrdma_limits *limits,
 			       const struct rpcrdma_plan_args *args,
-			       struct rpcrdma_layout *layout, u32 placed)
+			       const struct rpcrdma_plan *plan,
+			       struct rpcrdma_layout *layout)
 {
 	const struct rpcrdma_plan_rtx *rtx = args->pa_rtx;
-	const struct rpcrdma2_item item = { .im_length = placed };
+	const struct rpcrdma2_item item = { .im_length = plan->pl_placed };
 
-	layout->ly_limit = limits->lm_inline_send;
-	layout->ly_stream = args->pa_call_len;
-	if (placed) {
+	*layout = (struct rpcrdma_layout) {
+		.ly_hdr		= plan->pl_hdr_max + RPCRDMA2_RTX_MSG_MIN -
+				  RPCRDMA2_HDR_MIN,
+		.ly_limit	= limits->lm_inline_send,
+		.ly_stream	= args->pa_call_len,
+	};
+	if (item.im_length) {
 		layout->ly_hdr += RPCRDMA2_RTX_ITEM_LEN;
 		layout->ly_limit = rtx->px_send;
 		layout->ly_stream = rpcrdma_plan_reduced(args->pa_call_len,
 							 args->pa_call_item);
 	}
-	if (!rpcrdma_layout_place(layout, &rtx->px_peer, U32_MAX, &item,
-				  !!placed))
+	if (!rpcrdma_layout_place(layout, &rtx->px_peer,
+				  plan->pl_gathered ?: U32_MAX, &item,
+				  !!item.im_length))
 		return 0;
 	return rpcrdma_group_call(layout, &rtx->px_peer);
+}
+
+/* Bytes of a Send that are not gathered, at most: what comes in front of data, or the
+ * stream
+ */
+static u32 rpcrdma_plan_buf(const struct rpcrdma_layout *layout)
+{
+	return max(layout->ly_head,
+		   min(layout->ly_limit, layout->ly_hdr + layout->ly_stream));
+}
+
+/* Divides a Call. Its item is gathered if that does not take more transmissions than
+ * copying: each of them costs more than it saves, takes a credit, and was not considered
+ * when px_write_max was chosen (T-43). Returns as rpcrdma_plan_divide().
+ */
+static u32 rpcrdma_plan_gather(const struct rpcrdma_limits *limits,
+			       const struct rpcrdma_plan_args *args,
+			       struct rpcrdma_plan *plan,
+			       struct rpcrdma_layout *layout)
+{
+	u32 count;
+
+	plan->pl_placed = rpcrdma_plan_may_place(args) ? args->pa_call_data : 0;
+	plan->pl_gathered = 0;
+	count = rpcrdma_plan_divide(limits, args, plan, layout);
+	if (!count || !plan->pl_placed || !args->pa_rtx->px_gather)
+		return count;
+	plan->pl_gathered = args->pa_rtx->px_gather;
+	if (rpcrdma_plan_divide(limits, args, plan, layout) == count)
+		return count;
+	plan->pl_gathered = 0;
+	return rpcrdma_plan_divide(limits, args, plan, layout);
 }
 
 /* All of the Call in a group, its item placed if possible. Its chunks are those for the
@@ -174,26 +214,25 @@ static bool rpcrdma_plan_call_group(const struct rpcrdma_limits *limits,
 				    const struct rpcrdma_plan_args *args,
 				    struct rpcrdma_plan *plan)
 {
-	u32 placed = rpcrdma_plan_may_place(args) ? args->pa_call_data : 0;
-	struct rpcrdma_layout layout = {
-		.ly_hdr = plan->pl_hdr_max + RPCRDMA2_RTX_MSG_MIN -
-			  RPCRDMA2_HDR_MIN,
-	};
+	struct rpcrdma_plan group = *plan;
+	struct rpcrdma_layout layout;
 	u32 count;
 
 	if (!args->pa_rtx || plan->pl_hdr_max > limits->lm_inline_send ||
 	    !rpcrdma_plan_is_worth(args))
 		return false;
-	count = rpcrdma_plan_divide(limits, args, &layout, placed);
+	count = rpcrdma_plan_gather(limits, args, &group, &layout);
 	if (!count || count - 1 > args->pa_rtx->px_more) {
 		plan->pl_short |= count;
 		return false;
 	}
-	plan->pl_call = RPCRDMA_CALL_GROUP;
-	plan->pl_hdr_max = layout.ly_hdr;
-	plan->pl_count = count;
-	plan->pl_limit = layout.ly_limit;
-	plan->pl_placed = placed;
+	group.pl_call = RPCRDMA_CALL_GROUP;
+	group.pl_hdr_max = layout.ly_hdr;
+	group.pl_count = count;
+	group.pl_limit = layout.ly_limit;
+	group.pl_buf = group.pl_gathered ? rpcrdma_plan_buf(&layout) :
+					   layout.ly_limit;
+	*plan = group;
 	return true;
 }
 
@@ -247,6 +286,8 @@ static int rpcrdma_plan_try(const struct rpcrdma_limits *limits,
 	plan->pl_replies = 1;
 	plan->pl_limit = 0;
 	plan->pl_placed = 0;
+	plan->pl_gathered = 0;
+	plan->pl_buf = 0;
 	plan->pl_reply = rpcrdma_plan_reply(limits, args, plan);
 	if (plan->pl_reply == RPCRDMA_REPLY_WRITE)
 		nwritesegs = args->pa_reply_item_segs;

@@ -33,14 +33,13 @@
  * struct svc_rdma_answer - how a Reply travels
  * @an_form: form of the Reply
  * @an_body: number of bytes of the Reply that are in no Write chunk
- * @an_group: number of transmissions if the Reply is a group, and then @an_form is
- *	"inline"; otherwise 0
+ * @an_number: number of transmissions, if the Reply is a group
  * @an_layout: layout of a group
  */
 struct svc_rdma_answer {
 	enum rpcrdma_answer_form	an_form;
 	u32				an_body;
-	u32				an_group;
+	u32				an_number;
 	struct rpcrdma_layout		an_layout;
 };
 
@@ -82,9 +81,9 @@ static int svc_rdma_reply_encode(struct svc_rdma_send *send,
 	if (rc)
 		return rc;
 
-	if (unlikely(answer->an_group))
+	if (unlikely(answer->an_form == RPCRDMA_ANSWER_GROUP))
 		return svc_rdma_group_encode(send, &answer->an_layout,
-					     answer->an_group, &out, &body);
+					     answer->an_number, &out, &body);
 	len = rpcrdma_encode_reply(call->sc_vers, send->ss_send.sd_buf.bf_data,
 				   send->ss_send.sd_buf.bf_size, &out);
 	if (len < 0 || is_long)
@@ -99,7 +98,7 @@ static int svc_rdma_reply_encode(struct svc_rdma_send *send,
 static void svc_rdma_reply_count(const struct svc_rdma_call *call,
 				 const struct svc_rdma_answer *answer)
 {
-	if (answer->an_group)
+	if (answer->an_form == RPCRDMA_ANSWER_GROUP)
 		rpcrdma_count(server_replies_group);
 	if (answer->an_form == RPCRDMA_ANSWER_LONG)
 		rpcrdma_count(server_replies_long);
@@ -124,25 +123,10 @@ svc_rdma_reply_plan_group(const struct svc_rdma_send *send,
 		.gw_chunk	= lists->ls_has_reply ?
 				  lists->ls_reply.ck_length : 0,
 	};
-	u32 number;
 
 	svc_rdma_group_layout(send, call, answer->an_body, &args.gw_layout);
 	answer->an_layout = args.gw_layout;
-	switch (rpcrdma_group_answer(&args, &number)) {
-	case RPCRDMA_GROUP_FORM_MSG:
-		answer->an_form = RPCRDMA_ANSWER_INLINE;
-		break;
-	case RPCRDMA_GROUP_FORM_GROUP:
-		answer->an_form = RPCRDMA_ANSWER_INLINE;
-		answer->an_group = number;
-		break;
-	case RPCRDMA_GROUP_FORM_CHUNK:
-		answer->an_form = RPCRDMA_ANSWER_LONG;
-		break;
-	case RPCRDMA_GROUP_FORM_ERROR:
-		answer->an_form = RPCRDMA_ANSWER_ERROR;
-		break;
-	}
+	answer->an_form = rpcrdma_group_answer(&args, &answer->an_number);
 }
 
 static void svc_rdma_reply_plan(const struct svc_rdma_send *send,
@@ -154,7 +138,6 @@ static void svc_rdma_reply_plan(const struct svc_rdma_send *send,
 	bool spare = rpcrdma_vers_spares_reply_chunk(call->sc_vers) ||
 		     READ_ONCE(svc_rdma_reply_short);
 
-	answer->an_group = 0;
 	if (unlikely(call->sc_replies)) {
 		svc_rdma_reply_plan_group(send, call, answer);
 		return;

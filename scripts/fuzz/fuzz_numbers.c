@@ -285,7 +285,7 @@ static void fuzz_plan_group(const struct rpcrdma_limits *limits,
 			.xp_msg_max = fuzz_num(in), .xp_nsegs = fuzz_u8(in) % 2,
 		},
 		.px_more = fuzz_u8(in), .px_spare = fuzz_u8(in) % 20,
-		.px_long_max = fuzz_num(in), .px_stream_max = fuzz_num(in),
+		.px_long_max = fuzz_num(in), .px_write_max = fuzz_num(in),
 	};
 	struct rpcrdma_plan plan = { };
 
@@ -320,6 +320,9 @@ static void fuzz_plan_answer(const struct rpcrdma_limits *limits,
 				    chunk_len, prefer)) {
 	case RPCRDMA_ANSWER_INLINE:
 		CHECK(fits && !use_chunk);
+		break;
+	case RPCRDMA_ANSWER_GROUP:
+		CHECK(false);
 		break;
 	case RPCRDMA_ANSWER_LONG:
 		CHECK(use_chunk && body_len <= chunk_len && hdr_len <= room);

@@ -425,18 +425,18 @@ static void fuzz_rtx_choices(struct fuzz_in *in,
 		CHECK((u64)used + count - 1 <= grant &&
 		      2 * ((u64)more + count - 1) <= grant);
 	switch (rpcrdma_group_answer(&args, &number)) {
-	case RPCRDMA_GROUP_FORM_MSG:
+	case RPCRDMA_ANSWER_INLINE:
 		CHECK(!number);
 		CHECK((u64)args.gw_hdr + args.gw_body <= layout->ly_limit);
 		break;
-	case RPCRDMA_GROUP_FORM_GROUP:
+	case RPCRDMA_ANSWER_GROUP:
 		CHECK(number && number <= args.gw_replies);
 		CHECK(number <= args.gw_reply_max);
 		break;
-	case RPCRDMA_GROUP_FORM_CHUNK:
+	case RPCRDMA_ANSWER_LONG:
 		CHECK(!number && args.gw_body <= args.gw_chunk);
 		break;
-	case RPCRDMA_GROUP_FORM_ERROR:
+	case RPCRDMA_ANSWER_ERROR:
 		CHECK(number == args.gw_body);
 		break;
 	}
@@ -487,6 +487,18 @@ static void fuzz_rtx_walk(struct rpcrdma_place *walk, u32 part, u64 before)
  *
  * Covers: RTX-41 RTX-43 RTX-44 RTX-55 RTX-56 RTX-57 RTX-67 RTX-68
  */
+/* However a part lies in its pages, the SGEs suffice for it. */
+static void fuzz_rtx_gather(u32 seg, struct fuzz_in *in)
+{
+	u32 page = fuzz_u8(in) % 2 ? 4096 : 65536, sges = fuzz_u8(in) % 40;
+	u32 offset = fuzz_num(in) & 0xfffff, number = fuzz_u8(in);
+	u64 part = (u64)rpcrdma_layout_gather(sges, offset, page, seg) * seg;
+	u64 first = (offset + number * part) / page;
+
+	if (part)
+		CHECK((offset + (number + 1) * part - 1) / page - first < sges);
+}
+
 void fuzz_rtx_layout(const u8 *data, size_t size)
 {
 	struct fuzz_in in = { .fi_pos = data, .fi_left = size };
@@ -509,6 +521,8 @@ void fuzz_rtx_layout(const u8 *data, size_t size)
 	u64 before;
 	u8 buf[36];
 
+	if (ours->xp_seg)
+		fuzz_rtx_gather(ours->xp_seg, &in);
 	layout.ly_limit = ours->xp_head + ours->xp_seg * ours->xp_nsegs;
 	layout.ly_limit += fuzz_num(&in) & 0xffff;
 	ours->xp_call_max = 256;
