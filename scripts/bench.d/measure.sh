@@ -10,7 +10,7 @@
 #   beside <size> <median ns> <longest ns>           one for each round
 #   choice <rtt us> <its estimate us> <write_max>    what the client makes of this way
 #   way <operation> <size> <rtt us> <instructions> <idle ns>
-#   busy <connections> <free, slab, vmalloc kilobytes before> <the same after>
+#   busy <connections> <free, slab, vmalloc kilobytes without them> <the same with them>
 #   receives <connections> <bytes of the server's Receives, credits, the next one's, ...>
 
 LOAD=/dev/shm/load
@@ -283,12 +283,11 @@ memory_connect() {
 	$LOAD getattr 0 128 1 1 "/mnt-$1" >/dev/null
 }
 
-# What a connection keeps after many large WRITEs at a time: as many credits as it can get
+# What a connection keeps after many large WRITEs at a time, when it has as many credits as it can get:
+# that is free when it has gone.
 memory_busy() {
-	local i before
+	local i after
 	for i in 11 12 13 14; do nfs_umount "/mnt-10.9.0.$i"; done
-	sleep 2
-	before=$(on_server memory_now)
 	for i in 21 22; do
 		nfs_mount 3 "wsize=65536" 10.9.0.$i "/mnt-10.9.0.$i"
 		# Twice: the server gives credits as it sees what for.
@@ -296,8 +295,11 @@ memory_busy() {
 		dd if=/dev/zero of="/mnt-10.9.0.$i/busy" bs=1M count=16 conv=fsync,notrunc 2>/dev/null
 		rm "/mnt-10.9.0.$i/busy"
 	done
-	result "busy 2 $before $(on_server memory_now)"
 	result "receives 2 $(on_server memory_receives)"
+	after=$(on_server memory_now)
+	for i in 21 22; do nfs_umount "/mnt-10.9.0.$i"; done
+	sleep 2
+	result "busy 2 $(on_server memory_now) $after"
 }
 
 # Of the connections that have sent the most: bytes of Receives, and credits
