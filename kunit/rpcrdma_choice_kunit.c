@@ -125,7 +125,7 @@ static void rpcrdma_choice_short_way(struct kunit *test)
 		for (rtt = 0; rtt <= 10; rtt++) {
 			limit = rpcrdma_choice_at(peer, rtt);
 			KUNIT_EXPECT_LE(test, limit,
-					peer->xp_nsegs ? 131072 : 65536);
+					peer->xp_nsegs ? 131072 : 2 * 16348);
 			for (size = 1; size <= limit;
 			     size = rpcrdma_choice_next_size(size)) {
 				n = rpcrdma_choice_count(peer, size);
@@ -210,20 +210,26 @@ static void rpcrdma_choice_without_targets(struct kunit *test)
 	const struct rpcrdma2_rtx *none = &rpcrdma_choice_peers[0];
 	struct rpcrdma_choice choice;
 
-	/* Four of 16348 bytes; with a short way the limit of the rule */
-	KUNIT_EXPECT_EQ(test, rpcrdma_choice_at(none, 0), 4 * 16348);
+	/* With a short way the limit of T-40, but never less than one Send takes */
+	KUNIT_EXPECT_EQ(test, rpcrdma_choice_at(none, 0), 16384);
 	rpcrdma_choice_with(&choice, none, 10);
 	choice.ch_send = 32768;
-	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 65536);
+	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 2 * 32732);
+	choice.ch_rtt = 2;
+	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 32732);
+	choice.ch_send = 2048;
+	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 6 * 2012);
+	/* 31 + 5 + 1 us: six further ones, or seven that are not copied */
+	choice.ch_rtt = 31;
 	choice.ch_send = 4096;
-	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 6 * 4060);
+	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 7 * 4060);
 	/* Targets that no Send of ours reaches are none. */
 	choice.ch_peer = &rpcrdma_choice_peers[1];
-	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 6 * 4060);
+	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 7 * 4060);
 	choice.ch_send = 1024 + 4096;
-	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 7 * 4096);
+	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 8 * 4096);
 	choice.ch_segs = 0;
-	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 5 * 5084);
+	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 6 * 5084);
 }
 
 /* Segments that we cannot gather count for nothing. */

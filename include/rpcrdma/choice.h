@@ -10,9 +10,11 @@
 
 /* Maximum length of an item in bytes, since no WRITE is longer */
 #define RPCRDMA_CHOICE_MOST		1048576u
-/* Number of bytes of an item that may go by Sends even with the shortest round trip (RTX-95) */
+/* Number of bytes of an item that may go by Sends even with the shortest round trip (RTX-95).
+ * Without targets it is less than RTX-95 has: what is longer costs more by Sends (T-40).
+ */
 #define RPCRDMA_CHOICE_PLACED		131072u
-#define RPCRDMA_CHOICE_CONTINUED	65536u	/* without targets */
+#define RPCRDMA_CHOICE_CONTINUED	16384u	/* without targets */
 /* Round trip in microseconds from which on no other cost matters */
 #define RPCRDMA_CHOICE_FAR		200u
 

@@ -6,14 +6,17 @@
  * instructions; what the guest idled is known from bench_count and taken off.
  *
  * usage: load OP SIZE COUNT ROUNDS PROCESSES DIRECTORY
- * OP: getattr, read, write (O_DIRECT), bread, bwrite (page cache), readdir, spin,
- * idle. Prints for each round: instructions per operation, idle not included,
- * and idle nanoseconds per operation.
+ * OP: getattr, read, write (O_DIRECT), bread, bwrite (page cache), readdir (of SIZE
+ * entries, 0: of 1000), spin, idle. Prints for each round: instructions per operation,
+ * idle not included, and idle nanoseconds per operation.
+ * OP beside: how long a getattr takes while PROCESSES - 1 others write SIZE bytes at a
+ * time. Prints for each round its median and its longest time in nanoseconds.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <err.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,6 +92,11 @@ static void op_bwrite(long i)
 		err(1, "fdatasync");
 }
 
+static const char *directory(void)
+{
+	return size ? "twenty" : "thousand";
+}
+
 /* A change of the directory behind the client's back, so that it reads again */
 static void op_readdir(long i)
 {
@@ -99,7 +107,7 @@ static void op_readdir(long i)
 	int d;
 
 	if (!local[0])
-		snprintf(local, sizeof(local), "/export/thousand");
+		snprintf(local, sizeof(local), "/export/%s", directory());
 	if (utimensat(AT_FDCWD, local, t, 0))
 		err(1, "%s", local);
 	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_FORCE_SYNC, STATX_BASIC_STATS, &st))
@@ -111,7 +119,7 @@ static void op_readdir(long i)
 		for (at = 0; at < n; entries++)
 			at += *(unsigned short *)(buf + at + 16);
 	close(d);
-	if (n < 0 || entries < 1000)
+	if (n < 0 || entries < (size ?: 1000))
 		errx(1, "%ld entries", entries);
 }
 
@@ -140,6 +148,7 @@ static const struct op {
 	{ "readdir", op_readdir, O_RDONLY | O_DIRECTORY },
 	{ "spin", op_spin, O_RDONLY },
 	{ "idle", op_idle, O_RDONLY },
+	{ "beside", op_getattr, O_RDONLY },
 };
 
 static const struct op *op_find(const char *name)
@@ -155,7 +164,7 @@ static void prepare(const struct op *op, unsigned int process)
 	char name[256];
 
 	snprintf(name, sizeof(name), "%s/%s", dir,
-		 op->run == op_readdir ? "thousand" : "file0");
+		 op->run == op_readdir ? directory() : "file0");
 	if (process)
 		name[strlen(name) - 1] = 'a' + process - 1;
 	fd = open(name, op->flags);
@@ -243,6 +252,66 @@ static void round_many(const struct op *op, unsigned int processes)
 	close(go[0]); close(go[1]); close(done[0]); close(done[1]);
 }
 
+static pid_t start_writer(unsigned int process)
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		err(1, "fork");
+	if (pid)
+		return pid;
+	prepare(op_find("write"), process);
+	for (long i = 0; ; i++)
+		op_write(i);
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Between two of them there is a pause, or they would keep the writers from writing. */
+static void round_beside(void)
+{
+	uint64_t *times = calloc(count, sizeof(*times));
+
+	if (!times)
+		err(1, "calloc");
+	for (long i = 0; i < count; i++) {
+		usleep(1000 + i % 16 * 100);
+		times[i] = __rdtsc();
+		op_getattr(i);
+		times[i] = __rdtsc() - times[i];
+	}
+	qsort(times, count, sizeof(*times), compare);
+	printf("%llu %llu\n", (unsigned long long)times[count / 2],
+	       (unsigned long long)times[count - 1]);
+	fflush(stdout);
+	free(times);
+}
+
+static void beside(int rounds, unsigned int writers)
+{
+	pid_t pids[16];
+	unsigned int i;
+
+	if (writers > sizeof(pids) / sizeof(pids[0]))
+		errx(2, "too many processes");
+	prepare(op_find("beside"), 0);
+	for (i = 0; i < writers; i++)
+		pids[i] = start_writer(i + 1);
+	/* The credits of the connection grow with what is asked for. */
+	usleep(200000);
+	while (rounds--)
+		round_beside();
+	for (i = 0; i < writers; i++)
+		kill(pids[i], SIGKILL);
+	while (wait(NULL) > 0)
+		;
+}
+
 int main(int argc, char **argv)
 {
 	const struct op *op;
@@ -261,6 +330,10 @@ int main(int argc, char **argv)
 	if (buf == MAP_FAILED)
 		err(1, "mmap");
 	mlockall(MCL_CURRENT);
+	if (!strcmp(op->name, "beside")) {
+		beside(rounds, processes - 1);
+		return 0;
+	}
 	if (processes == 1)
 		prepare(op, 0);
 	while (rounds--)

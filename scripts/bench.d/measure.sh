@@ -6,10 +6,20 @@
 #   count <operation> <size> <processes> <name> <value> <operations>
 #   wire <operation> <size> <ns plain> <ns with netem>
 #   memory <role> <connections> <free, slab, vmalloc kilobytes before> <the same after>
+# and for the round-trip extension
+#   beside <size> <median ns> <longest ns>           one for each round
+#   choice <rtt us> <its estimate us> <write_max>    what the client makes of this way
+#   way <operation> <size> <rtt us> <instructions> <idle ns>
+#   busy <connections> <free, slab, vmalloc kilobytes without them> <the same with them>
+#   receives <connections> <bytes of the server's Receives, credits, the next one's, ...>
 
 LOAD=/dev/shm/load
 MNT3=/mnt3
 RTT_MS=20
+CLIENT=/proc/sys/sunrpc
+DEBUG=/sys/kernel/debug/rpcrdma
+# What the client takes for the longest item that goes by Sends: 0 is its own choice
+RTX_ANY=1052672
 
 result() { printf '%s\n' "$*" >>/lab/result; }
 
@@ -25,11 +35,13 @@ bench_provider_up() {
 	unset -f modprobe
 }
 
-# Which version our module speaks at most, on either side
+# Which version our module speaks at most, on either side, and what of the extension
 bench_module_load() {
 	module_load
 	tune "$HIGHEST" /proc/sys/sunrpc/rdma_version
 	tune "$HIGHEST" /proc/sys/sunrpc/svc_rdma/version
+	tune "$RTX" $CLIENT/rdma_rtx
+	[ -z "$RTX_PAGES" ] || tune "$RTX_PAGES" /sys/module/rpcrdma/parameters/rtx_pages
 }
 
 bench_up() {
@@ -41,37 +53,58 @@ bench_up() {
 		text_start="$(cat /sys/module/rpcrdma/sections/.text)" \
 		text_size="$(awk '$1 == "rpcrdma" { print $2 }' /proc/modules)"
 	MAX_BLOCK=1048576 server_up 8
-	nfs_mount 4.2 "rsize=1048576,wsize=1048576"
-	nfs_mount 3 "rsize=1048576,wsize=1048576" "$SERVER" $MNT3
 	local i
 	head -c 16M /dev/urandom >$EXPORT/file0
 	for i in a b c d e f g h i j k l m n o p; do head -c 2M $EXPORT/file0 >$EXPORT/file$i; done
 	mkdir $EXPORT/thousand
 	(cd $EXPORT/thousand && seq -f 'an-entry-of-the-directory-%04g' 1000 | xargs touch)
+	mkdir $EXPORT/twenty
+	(cd $EXPORT/twenty && seq -f 'an-entry-of-the-directory-%04g' 20 | xargs touch)
 }
+
+bench_mount() { nfs_mount "$1" "rsize=1048576,wsize=1048576" "$SERVER" "$2"; }
+
+# wanted <operation> <size>: OPS names it, with this size or with none, or names nothing
+wanted() { [[ -z $OPS || " $OPS " == *" $1 "* || " $OPS " == *" $1:$2 "* ]]; }
 
 # points <function>: calls it with operation, size, count, processes for every point
 points() {
+	local point=$1
+	point_wanted() { ! wanted "$1" "$2" || "$point" "$@"; }
+	"points_$TABLE"
+}
+
+points_rtx() {
 	local size n
-	"$1" getattr 0 400 1
+	point_wanted getattr 0 200 1
+	for size in 8192 16384 32768 65536 131072 262144 524288 1048576; do
+		case $size in ???? | ?????) n=60 ;; ??????) n=20 ;; *) n=10 ;; esac
+		point_wanted write $size $n 1
+	done
+	point_wanted readdir 20 60 1
+}
+
+points_main() {
+	local size n
+	point_wanted getattr 0 400 1
 	for size in 4096 8192 16384 65536 524288 1048576; do
 		case $size in 4096 | 8192) n=200 ;; 16384) n=120 ;; 65536) n=60 ;; *) n=10 ;; esac
-		"$1" read $size $n 1
-		"$1" write $size $n 1
-		"$1" bread $size $n 1
-		"$1" bwrite $size $n 1
+		point_wanted read $size $n 1
+		point_wanted write $size $n 1
+		point_wanted bread $size $n 1
+		point_wanted bwrite $size $n 1
 	done
 	# The largest message of whole pages
-	"$1" write 12288 120 1
-	"$1" readdir 0 6 1
-	"$1" getattr3 0 400 1
-	"$1" read3 4096 200 1
-	"$1" write3 4096 200 1
-	"$1" getattr 0 640 16
-	"$1" read 4096 640 16
-	"$1" write 4096 640 16
-	"$1" read 65536 128 16
-	"$1" write 65536 128 16
+	point_wanted write 12288 120 1
+	point_wanted readdir 0 6 1
+	point_wanted getattr3 0 400 1
+	point_wanted read3 4096 200 1
+	point_wanted write3 4096 200 1
+	point_wanted getattr 0 640 16
+	point_wanted read 4096 640 16
+	point_wanted write 4096 640 16
+	point_wanted read 65536 128 16
+	point_wanted write 65536 128 16
 }
 
 # An operation with a 3 is one of NFSv3, which has no callbacks: there is no way back.
@@ -117,6 +150,13 @@ point_wire() {
 bench_alone() {
 	bench_up
 	result "kernel $(uname -r)"
+	"bench_$TABLE"
+	result "end"
+}
+
+bench_main() {
+	bench_mount 4.2 $MNT
+	bench_mount 3 $MNT3
 	# What the system does beside the work, and how steady the clock is.
 	load spin 0 1000 3 1 | while read -r instr idle; do result "cost spin 0 1 $instr $idle"; done
 	points point_cost
@@ -125,7 +165,63 @@ bench_alone() {
 	sysctl -qw net.ipv4.tcp_slow_start_after_idle=0
 	points point_wire
 	points point_count
-	result "end"
+}
+
+# --- the round-trip extension ---------------------------------------------------
+
+# rtx_mount <rdma_rtx_write_max>: what it is mounted with now. The credits of the connection are as
+# many as it will get: the server gives more as it sees what for.
+rtx_mount() {
+	! mounted $MNT || nfs_umount $MNT
+	tune "$1" $CLIENT/rdma_rtx_write_max
+	until_true 30 one_client_less || die "the connection stays: $(ls $DEBUG/client)"
+	bench_mount 4.2 $MNT
+	load write 1048576 1 8 1 >/dev/null
+}
+
+one_client_less() { [ ! -d $DEBUG/client ] || [ -z "$(ls $DEBUG/client)" ]; }
+
+client_field() { awk -v n="$1" '$1 == n { print $2 }' $DEBUG/client/* 2>/dev/null || true; }
+
+# rtx_way <rtt us>: how long each operation takes on such a way, if the client has its choice
+rtx_way() {
+	way=$1
+	(($1 == 0)) || tc qdisc add dev lo root netem delay $(($1 / 2))us limit 100000
+	rtx_mount 0
+	points point_way
+	result "choice $1 $(client_field round_trip_us) $(client_field write_max)"
+	(($1 == 0)) || tc qdisc del dev lo root
+}
+
+point_way() {
+	local instr idle
+	note "way $way $*"
+	load "$1" "$2" 4 2 1 | while read -r instr idle; do result "way $1 $2 $way $instr $idle"; done
+}
+
+# How long a GETATTR waits while somebody writes on the same connection
+rtx_beside() {
+	local size median longest
+	for size in 65536 1048576; do
+		wanted beside $size || continue
+		note "beside $size"
+		load beside $size 60 2 2 | while read -r median longest; do result "beside $size $median $longest"; done
+	done
+}
+
+# Everything by Sends first, whatever its size: what does that cost?
+bench_rtx() {
+	rtx_mount $RTX_ANY
+	points point_cost
+	points point_count
+	rtx_beside
+	# See point_wire.
+	[ "$PROVIDER" != rxe ] || return 0
+	modprobe sch_netem
+	sysctl -qw net.ipv4.tcp_slow_start_after_idle=0
+	rtx_way 0
+	rtx_way 200
+	rtx_way $((RTT_MS * 1000))
 }
 
 # --- memory: one guest is the server, the other the client ----------------------
@@ -154,7 +250,7 @@ memory_up() {
 bench_memory_server() {
 	local i
 	memory_up
-	for i in 11 12 13 14; do ip addr add 10.9.0.$i/24 dev eth0; done
+	for i in 11 12 13 14 21 22; do ip addr add 10.9.0.$i/24 dev eth0; done
 	MAX_BLOCK=1048576 server_up 8
 	head -c 1M /dev/urandom >$EXPORT/file0
 	serve_requests
@@ -176,6 +272,7 @@ bench_memory_client() {
 	result "memory accepts $(on_server memory_accepts)"
 	result "memory server 64 $server_before $(on_server memory_now)"
 	result "memory client 64 $before $(memory_now)"
+	[ "$TABLE" != rtx ] || memory_busy
 	result "end"
 	touch /lab/stop
 }
@@ -184,4 +281,31 @@ bench_memory_client() {
 memory_connect() {
 	nfs_mount 3 "nconnect=$2,noac" "$1" "/mnt-$1"
 	$LOAD getattr 0 128 1 1 "/mnt-$1" >/dev/null
+}
+
+# What a connection keeps after many large WRITEs at a time, when it has as many credits as it can get:
+# that is free when it has gone.
+memory_busy() {
+	local i after
+	for i in 11 12 13 14; do nfs_umount "/mnt-10.9.0.$i"; done
+	for i in 21 22; do
+		nfs_mount 3 "wsize=65536" 10.9.0.$i "/mnt-10.9.0.$i"
+		# Twice: the server gives credits as it sees what for.
+		dd if=/dev/zero of="/mnt-10.9.0.$i/busy" bs=1M count=16 conv=fsync 2>/dev/null
+		dd if=/dev/zero of="/mnt-10.9.0.$i/busy" bs=1M count=16 conv=fsync,notrunc 2>/dev/null
+		rm "/mnt-10.9.0.$i/busy"
+	done
+	result "receives 2 $(on_server memory_receives)"
+	after=$(on_server memory_now)
+	for i in 21 22; do nfs_umount "/mnt-10.9.0.$i"; done
+	sleep 2
+	result "busy 2 $(on_server memory_now) $after"
+}
+
+# Of the connections that have sent the most: bytes of Receives, and credits
+memory_receives() {
+	local f
+	for f in "$DEBUG"/server/*; do
+		[ ! -f "$f" ] || awk '{ has[$1] = $2 } END { print has["received"], has["receives_bytes"], has["credits_granted"] }' "$f"
+	done | sort -rn | head -n 2 | awk '{ printf "%s %s ", $2, $3 }'
 }

@@ -11,8 +11,9 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-MODULES = ("v2", "v1", "intree")
-NAMED = {"v2": "ours, v2", "v1": "ours, v1", "intree": "in-tree"}
+NAMED = {"v2": "ours, v2", "v2p0": "no pages", "v2p2": "2 pages", "v2p4": "4 pages", "v2p8": "8 pages",
+         "v2n": "without", "v1": "ours, v1", "intree": "in-tree"}
+MODULES = tuple(NAMED)
 TOLERANCE = 0.02  # of a limit
 NONE = 0.001  # so few in an operation are none
 RTT = 20e6  # ns; twice the delay in measure.sh
@@ -24,6 +25,7 @@ class Run:
     def __init__(self, top, provider, module):
         self.module = module
         self.costs, self.counts, self.wires, self.memory = defaultdict(list), {}, {}, {}
+        self.beside, self.ways, self.choices, self.receives = defaultdict(list), defaultdict(list), {}, []
         self.raw = {}           # counts: (how many, in how many operations)
         self.kernel = self.accepts = None
         self.whole = 0
@@ -47,6 +49,17 @@ class Run:
             self.accepts = int(words[1])
         elif what == "memory":
             self.memory[words[0]] = [int(w) for w in words[1:]]
+        elif what == "beside":
+            self.beside[int(words[0])].append((float(words[1]), float(words[2])))
+        elif what == "way":
+            op, size, rtt, instr, idle = words
+            self.ways[op, int(size), int(rtt)].append(float(instr) + float(idle))
+        elif what == "choice" and len(words) == 3:
+            self.choices[int(words[0])] = int(words[1]), int(words[2])
+        elif what == "busy":
+            self.memory["busy"] = [int(w) for w in words]
+        elif what == "receives":
+            self.receives = [int(w) for w in words[1:]]
         elif what == "kernel":
             self.kernel = words[0]
         elif what == "end":
@@ -85,7 +98,7 @@ NAMES = {"getattr": "GETATTR", "read": "READ", "write": "WRITE", "bread": "READ 
 
 
 def point_name(op, size, procs=1):
-    name = f"{NAMES[op]} {size_name(size)}".strip()
+    name = "READDIR of 20" if (op, size) == ("readdir", 20) else f"{NAMES[op]} {size_name(size)}".strip()
     return name + (f", {procs} processes" if procs > 1 else "")
 
 
@@ -146,6 +159,7 @@ COUNTERS = [
     ("CQ work runs", "ib_cq_poll_work"), ("kworker runs", "works"),
     ("context switches", "switches"), ("allocations of objects", "kmallocs"),
     ("  of these, by the module", "kmallocs_module"), ("pages allocated", "pages"),
+    ("  of these, by nfsd", "pages_nfsd"),
 ]
 
 
@@ -217,7 +231,7 @@ def goals(provider, ours, intree):
     yield from worst("READ and WRITE to 16K", small, 0.90)
     if provider == "siw":
         yield from worst("READ 1M", [("read", 1 << 20, 1)], 0.70)
-    if ours.module == "v2":
+    if ours.module.startswith("v2"):
         if provider == "siw":
             yield from worst("READ and WRITE of 4K to 8K", [k for k in small if k[1] <= 8192], 0.80)
         for size in (4096, 8192, 12288):
@@ -260,8 +274,9 @@ def main():
             wire_table(provider, ours, intree)
         memory_table(provider, ours, intree)
         for run in ours:
-            table(f"{provider}: goals, version {run.module[1:]}", ["goal", "found", "met"],
+            table(f"{provider}: goals, {'version ' if len(run.module) == 2 else ''}{run.module[1:]}", ["goal", "found", "met"],
                   [[g, v, "yes" if met else "NO"] for g, v, met in goals(provider, run, intree)])
 
 
-main()
+if __name__ == "__main__":
+    main()
