@@ -666,7 +666,7 @@ def longer(s):
 def lost(s):
     s.mount("vers=3,noac,soft,timeo=300,retrans=2")
     for again in ((0, 1, 2), (0, 2), (2,), (0, 2, 0, 1, 2)):
-        reading = s.user(hostile_server_v2.do_read, 65536)
+        reading = s.user(hostile_server_v2.do_read, 4096)
         held = s.next(READ3)
         want(held.writes, "a long READ without a chunk")
         op, call = s.listing()
