@@ -666,6 +666,27 @@ def longer(s):
     s.kept()
 
 
+# A Reply is lost whose RPC has memory that is to be taken back first, and groups come meanwhile: one for somebody else,
+# and the same again, whole and in parts.
+# Tries: RTX-51 RTX-101
+@case("rtx-replies", "a lost Reply that is being fenced, and groups behind it", "xprt_rdma_fence", mount=False)
+def lost(s):
+    s.mount("vers=3,noac,soft,timeo=300,retrans=2")
+    for again in ((0, 1, 2), (0, 2), (2,), (0, 2, 0, 1, 2)):
+        reading = s.user(hostile_server_v2.do_read, 4096)
+        held = s.next(READ3)
+        want(held.writes, "a long READ without a chunk")
+        op, call = s.listing()
+        of = group(held.xid, cut(part_of(held), 200, 200), flags=1, replies=0, credit=s.credit)
+        for message in [of[0], of[2], *call.transmissions(call.forward()), *(of[i] for i in again)]:
+            held.conn.plain(message)
+        want(s.finish(op) == 300, f"READDIR returns {op.get()}")
+        want(s.finish(reading) == "EIO", f"READ returns {reading.get()}")
+        want(s.seen[held.xid] == 1, "the READ was sent again")
+        s.works()
+    s.kept()
+
+
 @case("rtx-replies", "two groups for one Call, and stray transmissions")           # Covers: RTX-51 RTX-46
 def twice(s):
     for _ in range(5):
