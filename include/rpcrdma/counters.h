@@ -24,6 +24,7 @@
 	X(client_calls_long)		\
 	X(client_calls_group)		\
 	X(client_calls_placed)		\
+	X(client_calls_gathered)	\
 	X(client_group_sends)		\
 	X(client_groups_short)		\
 	X(client_replies_inline)	\

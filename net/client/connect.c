@@ -69,7 +69,7 @@ static int xprt_rdma_create_queues(struct xprt_rdma *xr,
 {
 	struct rpcrdma_client_sizes *sizes = &xr->xr_sizes;
 	struct rpcrdma_conn *conn = &xr->xr_conn;
-	struct rpcrdma_conn_queues queues = { .qz_send_sges = 1 };
+	struct rpcrdma_conn_queues queues = { };
 	u32 pages, spare;
 	int rc;
 
@@ -80,6 +80,7 @@ static int xprt_rdma_create_queues(struct xprt_rdma *xr,
 		return rc;
 	}
 	conn->cn_ours = *ours;
+	queues.qz_send_sges = xprt_rdma_pages_begin(xr);
 	for (;;) {
 		/* The sizes include the entries that the connection adds. */
 		queues.qz_sq = sizes->cz_sq_depth - RPCRDMA_SQ_EXTRA;
@@ -190,6 +191,7 @@ static void xprt_rdma_teardown(struct xprt_rdma *xr)
 	rpcrdma_conn_drain(&xr->xr_conn);
 	rpcrdma_conn_destroy_queues(&xr->xr_conn);
 	xprt_rdma_req_end_fences(xr);
+	xprt_rdma_pages_end(xr);
 	xprt_rdma_req_reset_all(xr);
 	xprt_rdma_bc_reset(xr);
 	xprt_rdma_frwr_destroy_all(xr);

@@ -21,7 +21,8 @@
  * server has targets, the data of a WRITE is sent to them, behind a pad of zeros, and the
  * server need not copy it. Its Receives may be larger than our Sends. A Send gets a larger
  * buffer when it is first used in such a group, and keeps it. If there is no memory for the
- * buffer, the Call has base form.
+ * buffer, the Call has base form. Only data that is placed need not be copied here either:
+ * see pages.c.
  */
 #include <linux/sunrpc/xdr.h>
 #include <rpcrdma/group.h>
@@ -53,6 +54,7 @@ static bool xprt_rdma_group_may(const struct xprt_rdma *xr,
  * created.
  */
 static void xprt_rdma_group_bounds(struct xprt_rdma *xr,
+				   const struct xprt_rdma_req *req,
 				   struct rpcrdma_plan_rtx *rtx)
 {
 	struct xprt_rdma_extra most;
@@ -66,6 +68,7 @@ static void xprt_rdma_group_bounds(struct xprt_rdma *xr,
 	rtx->px_long_max = READ_ONCE(xprt_rdma_rtx_long_max);
 	rtx->px_write_max = READ_ONCE(xr->xr_write_max);
 	rtx->px_send = xprt_rdma_placing_send(xr);
+	rtx->px_gather = xprt_rdma_pages_segs(xr, &req->rr_slot.rq_snd_buf);
 }
 
 /* Has the Call an item that the server would have to copy if it came inline (RTX-94)? */
@@ -106,8 +109,8 @@ static bool xprt_rdma_group_take(struct xprt_rdma *xr,
 		xprt_rdma_recv_make_spare(xr);
 	if (!xprt_rdma_credit_take_extra(xr, req, &extra))
 		return false;
-	if (!xprt_rdma_send_grow(send, plan->pl_limit) &&
-	    !xprt_rdma_send_get_more(send, extra.ex_credits, plan->pl_limit))
+	if (!xprt_rdma_send_grow(send, plan) &&
+	    !xprt_rdma_send_get_more(send, plan))
 		return true;
 	xprt_rdma_send_put_more(send);
 	xprt_rdma_credit_drop_extra(xr, req);
@@ -135,7 +138,7 @@ int xprt_rdma_group_plan(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	rc = xprt_rdma_marshal_plan(xr, req, send, NULL);
 	if (!xprt_rdma_group_helps(xr, req, rc) || !xprt_rdma_group_may(xr, req))
 		return rc;
-	xprt_rdma_group_bounds(xr, &rtx);
+	xprt_rdma_group_bounds(xr, req, &rtx);
 	rc = xprt_rdma_marshal_plan(xr, req, send, &rtx);
 	if (rc)
 		return rc;
@@ -156,6 +159,7 @@ int xprt_rdma_group_plan(struct xprt_rdma *xr, struct xprt_rdma_req *req,
  * @gu_item: the item that is placed; its im_length is 0 if there is none
  * @gu_skip: length of the part of @gu_snd that is not in the stream: the item with its
  *	roundup, in bytes (RTX-53)
+ * @gu_gathers: the item is not copied
  * @gu_layout: how the message is divided, and how much of it has been written
  */
 struct xprt_rdma_group_out {
@@ -163,6 +167,7 @@ struct xprt_rdma_group_out {
 	const struct xdr_buf		*gu_snd;
 	struct rpcrdma2_item		gu_item;
 	u32				gu_skip;
+	bool				gu_gathers;
 	struct rpcrdma_layout		gu_layout;
 };
 
@@ -190,20 +195,42 @@ static int xprt_rdma_group_stream(const struct xprt_rdma_group_out *gu,
 				       to + before, len - before);
 }
 
-/* Returns the bytes of a transmission, or a negative errno. Behind the stream are zeros up
- * to the data, never what an earlier message has left there (RTX-57).
+/* Adds the data of a transmission, behind what is in the buffer. Returns the number of bytes
+ * that are then in the buffer, or a negative errno.
+ */
+static int xprt_rdma_group_data(const struct xprt_rdma_group_out *gu,
+				struct xprt_rdma_send *send,
+				const struct rpcrdma_outgoing *out, u32 placed)
+{
+	u32 at = out->og_tx.tx_data;
+
+	if (gu->gu_gathers)
+		return xprt_rdma_pages_map(send, gu->gu_snd, placed,
+					   out->og_part) ?: (int)at;
+	if (read_bytes_from_xdr_buf(gu->gu_snd, gu->gu_item.im_position + placed,
+				    send->sn_send.sd_buf.bf_data + at,
+				    out->og_part))
+		return -EIO;
+	return at + out->og_part;
+}
+
+/* Returns the number of bytes in the buffer, or a negative errno. Behind the stream are
+ * zeros up to the data, never what an earlier message has left there (RTX-57).
  */
 static int xprt_rdma_group_fill(const struct xprt_rdma_group_out *gu,
-				const struct rpcrdma_buf *buf,
+				struct xprt_rdma_send *send,
 				const struct rpcrdma_outgoing *out, u32 placed)
 {
 	const struct rpcrdma2_transmission *tx = &out->og_tx;
+	const struct rpcrdma_buf *buf = &send->sn_send.sd_buf;
+	u32 gathered = gu->gu_gathers ? out->og_part : 0;
 	int len;
 
 	len = xprt_rdma_group_encode(gu, buf, tx);
 	if (len < 0)
 		return len;
-	if (len + tx->tx_here > buf->bf_size || out->og_len > buf->bf_size)
+	if (len + tx->tx_here > buf->bf_size ||
+	    out->og_len - gathered > buf->bf_size)
 		return -EMSGSIZE;
 	if (xprt_rdma_group_stream(gu, tx->tx_offset, buf->bf_data + len,
 				   tx->tx_here))
@@ -212,16 +239,13 @@ static int xprt_rdma_group_fill(const struct xprt_rdma_group_out *gu,
 	if (!out->og_part)
 		return len;
 	memset(buf->bf_data + len, 0, tx->tx_data - len);
-	if (read_bytes_from_xdr_buf(gu->gu_snd, gu->gu_item.im_position + placed,
-				    buf->bf_data + tx->tx_data, out->og_part))
-		return -EIO;
-	return tx->tx_data + out->og_part;
+	return xprt_rdma_group_data(gu, send, out, placed);
 }
 
-/* Writes the next transmission. Returns its bytes, or a negative errno. */
+/* Writes the next transmission. Returns its bytes in the buffer, or a negative errno. */
 static int xprt_rdma_group_write_one(struct xprt_rdma_group_out *gu,
 				     const struct xprt_rdma_req *req,
-				     const struct xprt_rdma_send *send)
+				     struct xprt_rdma_send *send)
 {
 	const struct rpcrdma_plan *plan = &req->rr_plan;
 	u32 placed = gu->gu_layout.ly_placed;
@@ -235,7 +259,7 @@ static int xprt_rdma_group_write_one(struct xprt_rdma_group_out *gu,
 	out.og_tx.tx_stream = gu->gu_layout.ly_stream;
 	out.og_tx.tx_replies = plan->pl_replies;
 	out.og_tx.tx_nitems = !!plan->pl_placed;
-	return xprt_rdma_group_fill(gu, &send->sn_send.sd_buf, &out, placed);
+	return xprt_rdma_group_fill(gu, send, &out, placed);
 }
 
 /* Repeats the layout of the plan. If the first header is shorter than planned, there is
@@ -253,16 +277,24 @@ static bool xprt_rdma_group_begin(struct xprt_rdma *xr,
 	gu->gu_item.im_position = snd->head[0].iov_len;
 	gu->gu_item.im_length = plan->pl_placed;
 	gu->gu_skip = xdr_align_size(plan->pl_placed);
+	gu->gu_gathers = plan->pl_gathered;
 	gu->gu_layout = (struct rpcrdma_layout) {
 		.ly_hdr		= plan->pl_hdr_max,
 		.ly_limit	= plan->pl_limit,
 		.ly_stream	= snd->len - gu->gu_skip,
 	};
-	if (!rpcrdma_layout_place(&gu->gu_layout, &xr->xr_conn.cn_rtx, U32_MAX,
+	if (!rpcrdma_layout_place(&gu->gu_layout, &xr->xr_conn.cn_rtx,
+				  plan->pl_gathered ?: U32_MAX,
 				  &gu->gu_item, !!plan->pl_placed))
 		return false;
 	return rpcrdma_layout_count(&gu->gu_layout, plan->pl_count) ==
 	       plan->pl_count;
+}
+
+static struct xprt_rdma_send *xprt_rdma_group_last(struct xprt_rdma_send *first)
+{
+	return container_of(rpcrdma_send_last(&first->sn_send),
+			    struct xprt_rdma_send, sn_send);
 }
 
 /**
@@ -274,8 +306,8 @@ static bool xprt_rdma_group_begin(struct xprt_rdma *xr,
  * On return, all Sends except the first are prepared.
  *
  * Context: any.
- * Return: length of the first transmission in bytes; %-EMSGSIZE; %-EINVAL or %-EIO if the
- *	Call is malformed.
+ * Return: number of bytes in the buffer of the first Send; %-EMSGSIZE; %-ENOBUFS if pages
+ *	cannot be mapped; %-EINVAL or %-EIO if the Call is malformed.
  */
 int xprt_rdma_group_write(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			  struct xprt_rdma_send *first)
@@ -295,6 +327,9 @@ int xprt_rdma_group_write(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			return rc;
 		rpcrdma_send_prepare(&send->sn_send, rc);
 	}
-	xr->xr_stats.cs_pullup += gu.gu_snd->page_len;
+	if (gu.gu_gathers)
+		xprt_rdma_group_last(first)->sn_gathers = req;
+	else
+		xr->xr_stats.cs_pullup += gu.gu_snd->page_len;
 	return len;
 }

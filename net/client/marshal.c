@@ -214,6 +214,8 @@ static int xprt_rdma_marshal_map_call(struct xprt_rdma *xr,
 		rpcrdma_count_add(client_group_sends, req->rr_plan.pl_count);
 		if (req->rr_plan.pl_placed)
 			rpcrdma_count(client_calls_placed);
+		if (req->rr_plan.pl_gathered)
+			rpcrdma_count(client_calls_gathered);
 		return 0;
 	case RPCRDMA_CALL_READ:
 		rpcrdma_count(client_calls_read_chunk);

@@ -232,6 +232,7 @@ static void xprt_rdma_reply_complete(struct xprt_rdma *xr,
 	int copied;
 
 	WARN_ON_ONCE(!list_empty(&req->rr_mrs));	/* I2 */
+	WARN_ON_ONCE(xprt_rdma_pages_are_sent(req));	/* I39 */
 
 	if (unlikely(req->rr_reply_status == -EAGAIN)) {
 		trace_xprt_rdma_reply(req);
@@ -277,6 +278,25 @@ static void xprt_rdma_reply_forsake(struct xprt_rdma *xr,
 	spin_unlock(&xprt->queue_lock);
 }
 
+/* Goes on with a Reply when the device no longer uses the RPC's pages. */
+static void xprt_rdma_reply_continue(struct xprt_rdma *xr,
+				     struct xprt_rdma_req *req, bool completed)
+{
+	if (likely(completed))
+		xprt_rdma_reply_complete(xr, req);
+	else
+		xprt_rdma_reply_forsake(xr, req);
+}
+
+/* The server can no longer access the memory of the RPC. Its Sends may still read it. */
+static void xprt_rdma_reply_fenced(struct xprt_rdma *xr,
+				   struct xprt_rdma_req *req)
+{
+	req->rr_continue = xprt_rdma_reply_continue;
+	if (!xprt_rdma_pages_wait(req))
+		xprt_rdma_reply_complete(xr, req);
+}
+
 static void xprt_rdma_reply_wc_fenced(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct xprt_rdma_req *req = container_of(wc->wr_cqe,
@@ -288,7 +308,7 @@ static void xprt_rdma_reply_wc_fenced(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	if (likely(wc->status == IB_WC_SUCCESS)) {
 		xprt_rdma_frwr_release(xr, req);
-		xprt_rdma_reply_complete(xr, req);
+		xprt_rdma_reply_fenced(xr, req);
 		return;
 	}
 	xprt_rdma_frwr_fence_fails(xr, req, wc);
@@ -327,7 +347,7 @@ static bool xprt_rdma_reply_fence(struct xprt_rdma *xr,
 		return false;
 	}
 	if (list_empty(&req->rr_mrs)) {
-		xprt_rdma_reply_complete(xr, req);
+		xprt_rdma_reply_fenced(xr, req);
 		return true;
 	}
 	return !xprt_rdma_frwr_local_inv(xr, req, xprt_rdma_reply_wc_fenced);

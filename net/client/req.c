@@ -16,7 +16,8 @@
  * The device uses the buffer only while a Long Call or a Long Reply has it registered. A
  * Send has a copy of the inline message. So a slot can be given to the next RPC even if
  * the Send of the last one has not completed. But the server's access must have ended: a
- * slot is free only if its rr_mrs is empty (invariant I3).
+ * slot is free only if its rr_mrs is empty (invariant I3). And if Sends gather data from the
+ * RPC's pages, they must have completed (I39).
  */
 #include <linux/slab.h>
 #include <linux/sunrpc/sched.h>
@@ -258,6 +259,7 @@ void xprt_rdma_req_free_slot(struct rpc_xprt *xprt, struct rpc_rqst *rqst)
 	struct xprt_rdma_req *req = xprt_rdma_req_from(rqst);
 
 	WARN_ON_ONCE(!list_empty(&req->rr_mrs));	/* I3 */
+	WARN_ON_ONCE(xprt_rdma_pages_are_sent(req));	/* I39 */
 	req->rr_sent = false;
 	req->rr_doomed = false;
 	req->rr_resend = false;
@@ -316,9 +318,9 @@ int xprt_rdma_req_alloc_buf(struct rpc_task *task)
  *
  * An RPC that ends without a Reply may still have registered memory. This ends the
  * server's access to it before sunrpc and its callers get the pages back (RFC 8166
- * 4.4.1).
+ * 4.4.1). Or Sends may still read its pages, and this waits until they have completed.
  *
- * Context: process; sleeps if the RPC has registered memory.
+ * Context: process; sleeps if the RPC has registered memory, or pages that are sent.
  */
 void xprt_rdma_req_free_buf(struct rpc_task *task)
 {
@@ -330,6 +332,8 @@ void xprt_rdma_req_free_buf(struct rpc_task *task)
 		xprt_rdma_send_forget(xprt_rdma_from(rqst->rq_xprt), req);
 	if (unlikely(!list_empty(&req->rr_mrs)))
 		xprt_rdma_frwr_fence(xprt_rdma_from(rqst->rq_xprt), req);
+	if (unlikely(xprt_rdma_pages_are_sent(req)))
+		xprt_rdma_pages_fence(req);
 	xprt_rdma_bounce_put(&req->rr_call_copy);
 	xprt_rdma_bounce_put(&req->rr_reply_copy);
 }

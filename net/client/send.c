@@ -10,7 +10,8 @@
  * Operation
  *
  * The whole inline message, with its transport header, is copied into the buffer of a
- * Send (verbs/send.c). So the Send does not use the RPC's memory.
+ * Send (verbs/send.c). So the Send does not use the RPC's memory. There is one exception:
+ * Sends of a group may gather data from pages of the RPC (pages.c).
  *
  * Each Send of a group has an entry of its own on the busy list, because each Send is
  * signaled, or returned by a later completion, separately. All Sends of a group are posted
@@ -90,12 +91,15 @@ static bool xprt_rdma_send_next_is_ready(struct xprt_rdma *xr)
 /* Decides whether a Send is signaled. One in a batch is. So is a Send after which too
  * few entries for the largest RPC are left, or no Send is ready: the next RPC may have
  * to wait, and only a completion can wake it (I33). So is a large Send on a device where
- * a later completion does not tell that its buffer may be reused.
+ * a later completion does not tell that its buffer may be reused. And so is a Send whose
+ * RPC may have to wait for it (I39).
  */
-static bool xprt_rdma_send_signal(struct xprt_rdma *xr, u32 len)
+static bool xprt_rdma_send_signal(struct xprt_rdma *xr,
+				  const struct xprt_rdma_send *send)
 {
-	if (++xr->xr_unsignaled < RPCRDMA_SEND_BATCH &&
-	    len <= xr->xr_conn.cn_caps.dc_unsignaled_max &&
+	if (++xr->xr_unsignaled < RPCRDMA_SEND_BATCH && !send->sn_gathers &&
+	    rpcrdma_send_len(&send->sn_send) <=
+	    xr->xr_conn.cn_caps.dc_unsignaled_max &&
 	    xprt_rdma_send_free_slots(xr) >=
 	    (int)(XPRT_RDMA_SLOTS_MAX + xr->xr_answers) &&
 	    xprt_rdma_send_next_is_ready(xr))
@@ -111,8 +115,8 @@ static void xprt_rdma_send_ready(struct xprt_rdma *xr,
 				 const struct xprt_rdma_req *req)
 {
 	send->sn_send.sd_wr.send_flags =
-		xprt_rdma_send_signal(xr, rpcrdma_send_len(&send->sn_send)) ?
-			IB_SEND_SIGNALED : 0;
+		xprt_rdma_send_signal(xr, send) ? IB_SEND_SIGNALED : 0;
+	xprt_rdma_pages_sent(send);
 	trace_xprt_rdma_send(send, req);
 }
 
@@ -264,18 +268,24 @@ void xprt_rdma_sq_release(struct xprt_rdma *xr, u32 slots)
 }
 
 /* Moves @send, and all Sends that were posted before it, from the busy list to the free
- * list. Returns the number of send queue entries of their chains.
+ * list. Sets @gathers to the RPC whose pages they have had, or to NULL. Returns the number
+ * of send queue entries of their chains.
  */
 static u32 xprt_rdma_send_retire(struct xprt_rdma *xr,
-				 struct xprt_rdma_send *send)
+				 struct xprt_rdma_send *send,
+				 struct xprt_rdma_req **gathers)
 {
 	struct xprt_rdma_send *pos, *next;
 	u32 slots = 0;
 
 	spin_lock(&xr->xr_send_lock);
+	/* No other Send before this one has an RPC that waits: it was signaled. */
+	*gathers = send->sn_gathers;
+	send->sn_gathers = NULL;
 	list_for_each_entry_safe(pos, next, &xr->xr_send_busy, sn_send.sd_list) {
 		slots += pos->sn_send.sd_slots;
 		trace_xprt_rdma_send_done(&pos->sn_send.sd_cid, IB_WC_SUCCESS);
+		xprt_rdma_pages_unmap(pos);
 		list_move(&pos->sn_send.sd_list, &xr->xr_send_free);
 		if (pos == send)
 			break;
@@ -291,10 +301,15 @@ static void xprt_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct xprt_rdma_send *send = xprt_rdma_send_from(rpcrdma_send_of(wc));
 	struct xprt_rdma *xr = xprt_rdma_send_xr(send);
+	struct xprt_rdma_req *gathers;
+	u32 slots;
 
 	if (likely(wc->status == IB_WC_SUCCESS)) {
-		xprt_rdma_sq_release(xr, xprt_rdma_send_retire(xr, send));
+		slots = xprt_rdma_send_retire(xr, send, &gathers);
+		xprt_rdma_sq_release(xr, slots);
 		xprt_rdma_send_wake(xr);
+		if (unlikely(gathers))
+			xprt_rdma_pages_done(xr, gathers, true);
 		return;
 	}
 	trace_xprt_rdma_send_done(&send->sn_send.sd_cid, wc->status);
@@ -346,8 +361,10 @@ void xprt_rdma_sends_destroy(struct xprt_rdma *xr)
 {
 	u32 i;
 
-	for (i = 0; i < xr->xr_nsends; i++)
+	for (i = 0; i < xr->xr_nsends; i++) {
 		rpcrdma_send_exit(&xr->xr_sends[i].sn_send);
+		kfree(xr->xr_sends[i].sn_sges);
+	}
 	kvfree(xr->xr_sends);
 	xr->xr_sends = NULL;
 	xr->xr_nsends = 0;
@@ -459,6 +476,13 @@ int xprt_rdma_sends_reserve(struct xprt_rdma *xr)
 	return ready ? 0 : -ENOBUFS;
 }
 
+/* Lets go of the pages of an RPC that a Send was to gather. */
+static void xprt_rdma_send_drop_pages(struct xprt_rdma_send *send)
+{
+	xprt_rdma_pages_unmap(send);
+	send->sn_gathers = NULL;
+}
+
 /* Those of a group but the first. They are ready: they were to have a message. */
 static void xprt_rdma_send_part_locked(struct xprt_rdma_send *send)
 {
@@ -467,9 +491,12 @@ static void xprt_rdma_send_part_locked(struct xprt_rdma_send *send)
 
 	lockdep_assert_held(&xr->xr_send_lock);
 
-	list_for_each_entry_safe(more, next, &send->sn_send.sd_more, sd_list)
+	list_for_each_entry_safe(more, next, &send->sn_send.sd_more, sd_list) {
+		xprt_rdma_send_drop_pages(xprt_rdma_send_from(more));
 		list_move(&more->sd_list, &xr->xr_send_free);
+	}
 	send->sn_send.sd_nmore = 0;
+	xprt_rdma_send_drop_pages(send);
 }
 
 /**
@@ -538,18 +565,23 @@ bool xprt_rdma_send_fits(struct xprt_rdma *xr, const struct rpcrdma_plan *plan)
 }
 
 /**
- * xprt_rdma_send_grow - see that a Send's buffer is large enough
+ * xprt_rdma_send_grow - see that a Send can carry a transmission of a group
  * @send: Send that is not posted
- * @size: bytes that it has to have
+ * @plan: plan of the Call
  *
- * It is kept: what was needed once is needed again. There is no other reason for a buffer
- * larger than lm_inline_send.
+ * A larger buffer is kept: what was needed once is needed again. There is no other reason
+ * for a buffer larger than lm_inline_send.
  *
  * Context: process; may sleep. Send lock held.
  * Return: 0; or %-ENOBUFS, and the Send has the buffer that it had.
  */
-int xprt_rdma_send_grow(struct xprt_rdma_send *send, u32 size)
+int xprt_rdma_send_grow(struct xprt_rdma_send *send,
+			const struct rpcrdma_plan *plan)
 {
+	u32 size = plan->pl_buf;
+
+	if (plan->pl_gathered && xprt_rdma_pages_alloc(send))
+		return -ENOBUFS;
 	if (likely(send->sn_send.sd_buf.bf_size >= size))
 		return 0;
 	return rpcrdma_send_alloc(&send->sn_send, size, size, XPRT_RDMA_GFP) ?
@@ -559,16 +591,17 @@ int xprt_rdma_send_grow(struct xprt_rdma_send *send, u32 size)
 /**
  * xprt_rdma_send_get_more - take the other Sends of a group
  * @first: first Send of the group
- * @count: number of other Sends
- * @size: number of bytes that each Send must have room for
+ * @plan: plan of the Call
  *
  * Context: process; may sleep. Send lock held.
  * Return: 0; or a negative errno of xprt_rdma_send_get() or xprt_rdma_send_grow(). After
  *	an error @first has some of the Sends or none of them, and they are returned with it.
  */
-int xprt_rdma_send_get_more(struct xprt_rdma_send *first, u32 count, u32 size)
+int xprt_rdma_send_get_more(struct xprt_rdma_send *first,
+			    const struct rpcrdma_plan *plan)
 {
 	struct xprt_rdma *xr = xprt_rdma_send_xr(first);
+	u32 count = plan->pl_count - 1;
 	struct xprt_rdma_send *send;
 	int rc;
 
@@ -576,7 +609,7 @@ int xprt_rdma_send_get_more(struct xprt_rdma_send *first, u32 count, u32 size)
 		rc = xprt_rdma_send_get(xr, &send);
 		if (rc)
 			return rc;
-		rc = xprt_rdma_send_grow(send, size);
+		rc = xprt_rdma_send_grow(send, plan);
 		if (rc) {
 			xprt_rdma_send_put_last(send);
 			return rc;

@@ -114,14 +114,20 @@ struct xprt_rdma_mr {
  *	protects all three. sd_slots is the number of work requests in its chain.
  * @sn_req: the RPC whose Call it carries, while it is parked
  * @sn_wanted: size in bytes that was wanted for its buffer, which may be smaller
+ * @sn_sges: SGEs of a Send that gathers, the first one for its buffer; made when first used
+ * @sn_gathers: in the last Send of a group that gathers, the RPC whose pages the group
+ *	reads; under xr_send_lock, or the Send is on no list
  *
  * A Send has a copy of the whole inline message. So its RPC may end before the device
- * has read it.
+ * has read it. Only the data of a placed item may be read from the pages of the RPC, which
+ * then waits for the Send (I39).
  */
 struct xprt_rdma_send {
 	struct rpcrdma_send	sn_send;
 	struct xprt_rdma_req	*sn_req;
 	u32			sn_wanted;
+	struct ib_sge		*sn_sges;
+	struct xprt_rdma_req	*sn_gathers;
 };
 
 /**
@@ -158,6 +164,21 @@ struct xprt_rdma_owed {
 };
 
 /**
+ * enum xprt_rdma_pages - who has the pages of an RPC, beside its owner
+ * @XPRT_RDMA_PAGES_OURS: nobody
+ * @XPRT_RDMA_PAGES_SENT: Sends that gather from them are posted
+ * @XPRT_RDMA_PAGES_REPLIED: likewise, and the Reply has come; the completion of the Sends
+ *	continues with it
+ * @XPRT_RDMA_PAGES_ABANDONED: likewise, and a task waits for their completion
+ */
+enum xprt_rdma_pages {
+	XPRT_RDMA_PAGES_OURS,
+	XPRT_RDMA_PAGES_SENT,
+	XPRT_RDMA_PAGES_REPLIED,
+	XPRT_RDMA_PAGES_ABANDONED,
+};
+
+/**
  * struct xprt_rdma_req - an RPC slot
  * @rr_slot: sunrpc's part of the slot, which sunrpc may clear at any time
  * @rr_free: link in xr_req_free, under xprt->reserve_lock; or in xr_bc_free, under
@@ -186,7 +207,11 @@ struct xprt_rdma_owed {
  * @rr_msg: the message with the Reply, from match to completion
  * @rr_reply_written: number of bytes in the Write chunk or Reply chunk
  * @rr_reply_status: 0, or the errno to end the RPC with
- * @rr_fenced: completed when an abandoned RPC's last invalidation has finished
+ * @rr_fenced: completed when an abandoned RPC's last invalidation has finished, or the
+ *	last Send with its pages
+ * @rr_pages: one of enum xprt_rdma_pages
+ * @rr_continue: called when the Sends are done with the pages, if the Reply came before
+ *	(%XPRT_RDMA_PAGES_REPLIED); its last argument is false if the connection has ended
  *
  * sunrpc owns the slot from alloc_slot to free_slot. The code that handles Replies may
  * touch it only while the rpc_rqst is pinned.
@@ -216,6 +241,10 @@ struct xprt_rdma_req {
 	u32			rr_reply_written;
 	int			rr_reply_status;
 	struct completion	rr_fenced;
+	atomic_t		rr_pages;
+	void			(*rr_continue)(struct xprt_rdma *xr,
+					       struct xprt_rdma_req *req,
+					       bool completed);
 };
 
 /**
@@ -313,6 +342,8 @@ struct xprt_rdma_stats {
  * @xr_answers: number of send queue entries that Calls leave for answers to callbacks
  * @xr_rtx: what we have announced of the round-trip extension
  * @xr_no_rtx: the server has refused a Call in that form on this connection
+ * @xr_gather: number of bytes in the smallest item that Sends gather; 0 if none is gathered
+ * @xr_sges: number of SGEs that a Send may have
  * @xr_spare_max: maximum number of Receives for Replies beyond the first of each
  * @xr_spare: number of such Receives
  * @xr_spare_free: number of such Receives that no Call has taken, under
@@ -373,6 +404,8 @@ struct xprt_rdma {
 	u32				xr_answers;
 	struct rpcrdma2_rtx		xr_rtx;
 	bool				xr_no_rtx;
+	u32				xr_gather;
+	u32				xr_sges;
 	u32				xr_spare_max;
 	u32				xr_spare;
 	u32				xr_spare_free;
@@ -576,6 +609,44 @@ int xprt_rdma_group_plan(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 int xprt_rdma_group_write(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			  struct xprt_rdma_send *first);
 
+/* client/pages.c */
+extern unsigned int xprt_rdma_rtx_gather;
+u32 xprt_rdma_pages_begin(struct xprt_rdma *xr);
+u32 xprt_rdma_pages_segs(const struct xprt_rdma *xr, const struct xdr_buf *snd);
+int xprt_rdma_pages_alloc(struct xprt_rdma_send *send);
+int xprt_rdma_pages_map(struct xprt_rdma_send *send, const struct xdr_buf *snd,
+			u32 pos, u32 len);
+void xprt_rdma_pages_unmap(struct xprt_rdma_send *send);
+void xprt_rdma_pages_done(struct xprt_rdma *xr, struct xprt_rdma_req *req,
+			  bool completed);
+void xprt_rdma_pages_fence(struct xprt_rdma_req *req);
+void xprt_rdma_pages_end(struct xprt_rdma *xr);
+
+/* Does the device have pages of this RPC? */
+static inline bool xprt_rdma_pages_are_sent(const struct xprt_rdma_req *req)
+{
+	return atomic_read(&req->rr_pages) != XPRT_RDMA_PAGES_OURS;
+}
+
+/* Hands the pages of an RPC to the device, just before a Send that stands for them is
+ * posted.
+ */
+static inline void xprt_rdma_pages_sent(struct xprt_rdma_send *send)
+{
+	if (send->sn_gathers)
+		atomic_set(&send->sn_gathers->rr_pages, XPRT_RDMA_PAGES_SENT);
+}
+
+/* Called when a Reply has come. Returns true if the RPC has to wait for its Sends. Then
+ * rr_continue is called when they are done.
+ */
+static inline bool xprt_rdma_pages_wait(struct xprt_rdma_req *req)
+{
+	return unlikely(xprt_rdma_pages_are_sent(req)) &&
+	       atomic_cmpxchg(&req->rr_pages, XPRT_RDMA_PAGES_SENT,
+			      XPRT_RDMA_PAGES_REPLIED) == XPRT_RDMA_PAGES_SENT;
+}
+
 /* client/bounce.c */
 int xprt_rdma_bounce_get(struct xdr_buf *copy, u32 len);
 void xprt_rdma_bounce_put(struct xdr_buf *copy);
@@ -655,8 +726,10 @@ void xprt_rdma_sends_destroy(struct xprt_rdma *xr);
 int xprt_rdma_send_get_gfp(struct xprt_rdma *xr, struct xprt_rdma_send **sendp,
 			   gfp_t gfp);
 void xprt_rdma_send_put(struct xprt_rdma_send *send);
-int xprt_rdma_send_grow(struct xprt_rdma_send *send, u32 size);
-int xprt_rdma_send_get_more(struct xprt_rdma_send *first, u32 count, u32 size);
+int xprt_rdma_send_grow(struct xprt_rdma_send *send,
+			const struct rpcrdma_plan *plan);
+int xprt_rdma_send_get_more(struct xprt_rdma_send *first,
+			    const struct rpcrdma_plan *plan);
 void xprt_rdma_send_put_more(struct xprt_rdma_send *first);
 bool xprt_rdma_send_fits(struct xprt_rdma *xr, const struct rpcrdma_plan *plan);
 int xprt_rdma_send_wait(struct xprt_rdma *xr);

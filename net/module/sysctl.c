@@ -95,6 +95,8 @@ static const struct ctl_table rpcrdma_sysctl_client[] = {
 		       rpcrdma_off, rpcrdma_rtx_max),
 	RPCRDMA_SYSCTL("rdma_rtx_write_max", xprt_rdma_rtx_write_max,
 		       rpcrdma_off, rpcrdma_rtx_max),
+	RPCRDMA_SYSCTL("rdma_rtx_gather", xprt_rdma_rtx_gather,
+		       rpcrdma_off, rpcrdma_rtx_max),
 	/* The next two apply to client and server. */
 	RPCRDMA_SYSCTL("rdma_keepalive_time", rpcrdma_keepalive_time,
 		       rpcrdma_keepalive_off, rpcrdma_keepalive_max),

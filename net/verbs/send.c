@@ -7,9 +7,9 @@
  * Operation
  *
  * The message is written to a buffer that stays mapped for the life of the Send. So a
- * Send takes one SGE and nothing has to be mapped for it. The device never reads the
- * RPC's own memory for a Send. Messages are small; large data goes by RDMA from where
- * it is.
+ * Send takes one SGE and nothing has to be mapped for it. Messages are small; large data
+ * goes by RDMA from where it is. An owner that has the device read other memory as well
+ * provides the SGEs, and keeps that memory until the Send has completed.
  *
  * The owner reserves slots for the Send and for the work requests that it posts in front
  * of it (sq.h). It then calls rpcrdma_send_prepare() and posts the chain with
