@@ -354,6 +354,72 @@ case_silent-off() {
 	keepalive 10 10
 }
 
+# writers_of <byte>: four programs that write that byte from memory of their own, until they are killed; sets WRITERS
+writers_of() {
+	local n
+	WRITERS=()
+	for n in 1 2 3 4; do
+		python3 -I -S -c '
+import mmap, os, sys
+memory = mmap.mmap(-1, 65536)
+memory[:] = sys.argv[2].encode() * 65536
+fd = os.open(sys.argv[1], os.O_CREAT | os.O_WRONLY | os.O_DIRECT, 0o644)
+while True:
+    os.pwrite(fd, memory, 0)' "$MNT/gathered.$n" "$1" &
+		WRITERS+=($!)
+	done
+}
+
+# only_byte <byte>: the server has nothing else of what they wrote
+only_byte() {
+	on_server python3 -I -S -c '
+import glob, sys
+for name in glob.glob(sys.argv[1] + "/gathered.*"):
+    with open(name, "rb") as file:
+        if file.read().strip(sys.argv[2].encode()):
+            sys.exit(name + ": the server has what was in other memory")' $EXPORT "$1"
+}
+
+# With no way to the server, RPCs are given up whose pages the device still has to send. It may not send what is
+# there afterwards. (KASAN watches the pages, too.)
+# Covers: MEM-04 RTX-100
+case_killed-gathered() {
+	local sends pid param=/sys/module/rpcrdma/parameters/rtx_pages
+	[ "$MODULE" = ours ] && [ -z "$OURS" ] || skip "both ends have to know the extension"
+	modprobe -q sch_netem || true
+	highest 2
+	on_server highest 2
+	# A Send of siw gathers three pages, whether they are adjacent or not.
+	on_server bash -c "echo 4 >$param"
+	echo 65536 >/proc/sys/sunrpc/rdma_rtx_write_max
+	echo 8192 >/proc/sys/sunrpc/rdma_rtx_gather
+	nfs_mount 4.2
+	sends=$(counter client_calls_gathered)
+	writers_of w
+	until_true 60 eval "[ \$(counter client_calls_gathered) -gt $((sends + 50)) ]" || die "nothing is gathered"
+	silence
+	nap 1
+	kill -KILL "${WRITERS[@]}"
+	umount -f $MNT || true
+	# Whatever is free now gets other contents.
+	dd if=/dev/zero bs=1M count=400 2>/dev/null | tr '\0' x >/dev/shm/other || true
+	rm -f /dev/shm/other
+	nap 3
+	silence_end
+	for pid in "${WRITERS[@]}"; do
+		until_true 120 gone "$pid" || die "a writer does not end: $(cat "/proc/$pid/stack")"
+	done
+	only_byte w
+	umount -l $MNT || true
+	on_server bash -c "echo 0 >$param"
+	echo 0 >/proc/sys/sunrpc/rdma_rtx_gather
+	echo 0 >/proc/sys/sunrpc/rdma_rtx_write_max
+	with_mount 4.2 checked small
+	highest "$(version_here)"
+	on_server highest "$(version_here)"
+	on_server rm -f $EXPORT/gathered.{1,2,3,4}
+}
+
 case_same-version() { same_version; }
 
 group() {

@@ -16,6 +16,7 @@ before_case() {
 	echo 1 >$CLIENT/rdma_rtx
 	echo 262144 >$CLIENT/rdma_rtx_long_max
 	echo 65536 >$CLIENT/rdma_rtx_write_max
+	echo 0 >$CLIENT/rdma_rtx_gather
 	echo 0 >$PAGES
 }
 
@@ -133,6 +134,70 @@ case_rtx-placed-by-client() {
 	inline_of 16384
 	echo 0 >$CLIENT/rdma_rtx_write_max
 	counted client_calls_placed 1 $ANY sound 4.2 placed_any
+}
+
+# odd_offsets: what is written from memory that begins anywhere in a page arrives, each by one WRITE, and each
+# is gathered
+odd_offsets() {
+	python3 -I -S -c '
+import mmap, os, sys
+fd = os.open(sys.argv[1], os.O_CREAT | os.O_WRONLY | os.O_DIRECT, 0o644)
+for offset in 0, 1, 4, 511, 2048, 4095:
+    for size in 8192, 12289, 28671, 28672, 28673, 65536, 131071:
+        memory = mmap.mmap(-1, offset + size)
+        memory[offset:] = os.urandom(size)
+        part = memoryview(memory)[offset:]
+        if os.pwrite(fd, part, 0) != size:
+            sys.exit("a short write of %u bytes" % size)
+        with open(sys.argv[2], "rb") as file:
+            if file.read(size) != part:
+                sys.exit("%u bytes at offset %u: the server has something else" % (size, offset))
+' "$MNT/odd" "$EXPORT/odd"
+}
+
+gathered() {
+	local size least=4 odd=42
+	until_true 30 one_shown || die "there are $(ls $DEBUG/client $DEBUG/server)"
+	# A Send of siw has 6 SGEs: what then takes more Sends is copied, unless pages happen to be adjacent.
+	[ "$PROVIDER" != siw ] || [ "$1" != 8 ] || least=0 odd=12
+	: >"$MNT/written"
+	written 65536 16
+	written 131072 16
+	for size in 8192 8193 12287 12288 12289 28671 28672 28673 65535 65536 65537 131071 131072; do
+		counted client_calls_placed 4 4 counted client_calls_gathered $least 4 counted client_mrs_registered 0 0 \
+			counted client_calls_read_chunk 0 0 written $size 4
+	done
+	counted client_calls_placed 42 42 counted client_calls_gathered $odd 42 odd_offsets
+	for size in 8191 8193 28673 65535 131073 1048577; do buffered $size; done
+	sizes
+}
+
+from_64k() {
+	: >"$MNT/written"
+	written 65536 16
+	counted client_calls_placed 4 4 counted client_calls_gathered 0 0 written 65535 4
+	counted client_calls_placed 4 4 counted client_calls_gathered 4 4 written 65536 4
+}
+
+# The data of WRITEs are read where they are, from the pages of programs and of the page cache; or they are
+# copied as before, if they are shorter than was said.
+# Covers: RTX-56 RTX-57 RTX-58 RTX-99 T-43
+case_rtx-gathered() {
+	local pages
+	echo 131072 >$CLIENT/rdma_rtx_write_max
+	echo 8192 >$CLIENT/rdma_rtx_gather
+	for pages in 2 8 4; do
+		echo $pages >$PAGES
+		sound 3 gathered $pages
+		counted client_calls_gathered 1 $ANY sound 4.2 sizes
+	done
+	inline_of 1024
+	counted client_calls_gathered 1 $ANY sound 4.2 sizes
+	inline_of 16384
+	echo 65536 >$CLIENT/rdma_rtx_gather
+	sound 3 from_64k
+	counted client_calls_gathered 1 $ANY sound 4.2 many
+	SCALE=0.3 counted client_calls_gathered 1 $ANY sound 4.2 checked data mmap direct
 }
 
 placed_any() {
