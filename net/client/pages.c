@@ -14,7 +14,7 @@
  * item is copied (group.c): it is short, or would take more Sends if it were gathered.
  *
  * The pages then belong to the device until the Sends have completed. A Reply does not prove
- * that they have: an acknowledgement may have been lost, and the device then sends the pages
+ * that they have: an acknowledgment may have been lost, and the device then sends the pages
  * again. If they have other contents by then, the server may get these. Nor does the end of
  * the RPC, after a signal or a timeout. So an RPC is not completed, sent again or released
  * as long as one of its Sends has its pages (invariant I39). The last Send of the group

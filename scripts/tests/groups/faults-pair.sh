@@ -158,31 +158,7 @@ bad_network() {
 	nfs_umount
 }
 
-# bad_groups: the packets are those of groups, whose data are placed.
-bad_groups() {
-	local placed
-	at client highest 2
-	at server highest 2
-	on_server tune 4 $PAGES
-	echo 131072 >/proc/sys/sunrpc/rdma_rtx_write_max
-	placed=$(counter client_calls_placed)
-	set_apart bad_network
-	echo "$(($(counter client_calls_placed) - placed)) Calls with data placed, $(counter groups_broken) broken groups"
-	[ $(($(counter client_calls_placed) - placed)) -ge 20 ] || die "hardly anything was placed"
-	[ "$(counter groups_broken) $(on_server counter groups_broken)" = "0 0" ] || die "groups were broken"
-	on_server tune 0 $PAGES
-	echo 0 >/proc/sys/sunrpc/rdma_rtx_write_max
-	at client highest "$(version_here)"
-	at server highest "$(version_here)"
-}
-
-PAGES=/sys/module/rpcrdma/parameters/rtx_pages
 case_bad-network() { bad_network; }
-# Tries: RTX-40
-case_bad-network-groups() {
-	[ "$MODULE" = ours ] && [ -z "$OURS" ] || skip "the in-tree module has one version"
-	bad_groups
-}
 case_bad-network-other() { in_other_version bad_network; }
 
 # What faults.sh does in one guest. There a device is both ends' own, here one end's.
@@ -385,8 +361,8 @@ writers_of() {
 	for n in 1 2 3 4; do
 		python3 -I -S -c '
 import mmap, os, sys
-memory = mmap.mmap(-1, 131072)
-memory[:] = sys.argv[2].encode() * 131072
+memory = mmap.mmap(-1, 65536)
+memory[:] = sys.argv[2].encode() * 65536
 fd = os.open(sys.argv[1], os.O_CREAT | os.O_WRONLY | os.O_DIRECT, 0o644)
 while True:
     os.pwrite(fd, memory, 0)' "$MNT/gathered.$n" "$1" &
@@ -411,8 +387,11 @@ case_killed-gathered() {
 	local sends pid param=/sys/module/rpcrdma/parameters/rtx_pages
 	[ "$MODULE" = ours ] && [ -z "$OURS" ] || skip "both ends have to know the extension"
 	modprobe -q sch_netem || true
-	on_server bash -c "echo 8 >$param"
-	echo 131072 >/proc/sys/sunrpc/rdma_rtx_write_max
+	highest 2
+	on_server highest 2
+	# A Send of siw gathers three pages, whether they are adjacent or not.
+	on_server bash -c "echo 4 >$param"
+	echo 65536 >/proc/sys/sunrpc/rdma_rtx_write_max
 	echo 8192 >/proc/sys/sunrpc/rdma_rtx_gather
 	nfs_mount 4.2
 	sends=$(counter client_calls_gathered)
@@ -436,6 +415,8 @@ case_killed-gathered() {
 	echo 0 >/proc/sys/sunrpc/rdma_rtx_gather
 	echo 0 >/proc/sys/sunrpc/rdma_rtx_write_max
 	with_mount 4.2 checked small
+	highest "$(version_here)"
+	on_server highest "$(version_here)"
 	on_server rm -f $EXPORT/gathered.{1,2,3,4}
 }
 
