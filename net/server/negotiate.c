@@ -40,8 +40,8 @@ rpcrdma_param_range(v2_max_req_size, svc_rdma_v2_max_req_size,
 MODULE_PARM_DESC(v2_max_req_size,
 		 "Server: bytes of the largest inline Call in version 2, 1024 to 65536");
 
-/* Number of pages in each Receive with targets; 0 if there are no targets */
-static unsigned int svc_rdma_rtx_pages;
+/* Number of pages in each Receive with targets; 0 if there are no targets (T-44) */
+static unsigned int svc_rdma_rtx_pages = 8;
 
 static int svc_rdma_rtx_pages_set(const char *val, const struct kernel_param *kp)
 {

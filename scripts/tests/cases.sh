@@ -11,6 +11,16 @@ highest() {
 	tune "$1" /proc/sys/sunrpc/svc_rdma/version
 }
 
+# without_targets <command...>: while the Receives of a server have none
+PAGES=/sys/module/rpcrdma/parameters/rtx_pages
+without_targets() {
+	local pages
+	pages=$(<$PAGES)
+	echo 0 >$PAGES
+	"$@"
+	echo "$pages" >$PAGES
+}
+
 # version_here: for groups that are to be run with both versions, but not everywhere, unless one
 # is asked for
 version_here() {

@@ -429,7 +429,9 @@ case_starved-large() {
 	can_starve
 	highest 2
 	largest 65536
-	set_apart small_pieces
+	# Blocks with targets have a size of their own.
+	trap 'echo '"$(<$PAGES)"' >'$PAGES EXIT
+	without_targets set_apart small_pieces
 }
 
 small_pieces() {
@@ -523,11 +525,12 @@ case_starved-events() {
 # A block that somebody keeps, and no other one to be had: the connection is lost before a Reply tells the
 # client that it may send there, and what was kept stays as it was.
 case_starved-blocks() {
-	local lost pages=/sys/module/rpcrdma/parameters/rtx_pages
+	local lost was
 	can_starve
 	highest 2
-	trap 'echo 0 >'$pages'; cat '$DEBUG'/server_kept >/dev/null; starve_end 0; trace_end' EXIT
-	echo 8 >$pages
+	was=$(<$PAGES)
+	trap 'echo '"$was"' >'$PAGES'; cat '$DEBUG'/server_kept >/dev/null; starve_end 0; trace_end' EXIT
+	echo 8 >$PAGES
 	trace_begin
 	nfs_mount 3 noacl
 	touch $MNT/short
@@ -540,7 +543,7 @@ case_starved-blocks() {
 	nfs_umount
 	trap - EXIT
 	trace_end
-	echo 0 >$pages
+	echo "$was" >$PAGES
 }
 
 # --- a server that has to ask -----------------------------------------------------

@@ -7,7 +7,6 @@
 . "$TOP/scripts/tests/cases.sh"
 CLIENT=/proc/sys/sunrpc
 SERVE=/proc/sys/sunrpc/svc_rdma
-PAGES=/sys/module/rpcrdma/parameters/rtx_pages
 
 # Whatever the case before has left
 before_case() {
@@ -259,10 +258,13 @@ many() {
 case_rtx-many() { counted client_calls_group 1 $ANY sound 4.2 many; }
 
 group() {
+	local pages
 	alone_up 2
+	pages=$(<$PAGES)
 	# The group before may have done it.
 	[ -e $EXPORT/entries ] || python3 -I -S "$CHECK" provide $EXPORT
 	run_all_cases
 	before_case
+	echo "$pages" >$PAGES
 	group_end
 }

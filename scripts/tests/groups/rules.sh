@@ -362,6 +362,7 @@ takes() { { echo "$2" >"$1"; } && [ "$(<"$1")" = "$2" ] || die "$1 does not take
 
 # Every number an administrator can set: what it is in the beginning, and the least and the most
 # that it can be. (Versions are those of the test.)
+# Covers: T-44
 case_settings() {
 	local file first least most was value params=/sys/module/rpcrdma/parameters
 	[ "$MODULE" = ours ] || skip "the in-tree module has other ranges"
@@ -400,9 +401,9 @@ case_settings() {
 		for value in N Y "$was"; do takes $params/$file $value; done
 	done
 	was=$(<$params/rtx_pages)
-	[ "$was" = 0 ] || die "rtx_pages is $was, not 0"
+	[ "$was" = 8 ] || die "rtx_pages is $was, not 8"
 	for value in 1 3 5 7 9 16 -1 4294967298 words; do refuses $params/rtx_pages "$value"; done
-	for value in 2 4 8 "$was"; do takes $params/rtx_pages "$value"; done
+	for value in 0 2 4 "$was"; do takes $params/rtx_pages "$value"; done
 	# A parameter and its sysctl are one.
 	takes $params/keepalive_time 33
 	[ "$(</proc/sys/sunrpc/rdma_keepalive_time)" = 33 ] || die "the sysctl has not followed its parameter"

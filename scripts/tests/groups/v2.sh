@@ -13,7 +13,6 @@
 KNOBS=/sys/kernel/debug/rpcrdma
 CLIENT=/proc/sys/sunrpc
 SERVE=/proc/sys/sunrpc/svc_rdma
-PAGES=/sys/module/rpcrdma/parameters/rtx_pages
 
 # What the knobs are without a test
 knobs_rest() {
@@ -546,10 +545,13 @@ case_v2-nconnect() {
 }
 
 group() {
+	local pages
 	alone_up 2
+	pages=$(<$PAGES)
 	# The group before may have done it.
 	[ -e $EXPORT/entries ] || python3 -I -S "$CHECK" provide $EXPORT
 	run_all_cases
 	before_case
+	echo "$pages" >$PAGES
 	group_end
 }

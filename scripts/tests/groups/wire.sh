@@ -113,13 +113,18 @@ case_wire-fallback() {
 # on_2 <command...>: in version 2, with thresholds low enough for every form, and none of those that the
 # round-trip extension has instead of chunks
 RTX=/proc/sys/sunrpc/rdma_rtx
+pages_now() { [ ! -e $PAGES ] || echo "$(<$PAGES)"; }
 on_2() {
+	local pages
+	pages=$(on_server pages_now)
+	on_server tune 0 $PAGES
 	highest 2
 	[ ! -e $RTX ] || echo 0 >$RTX
 	on_server highest 2
 	echo 4096 >/proc/sys/sunrpc/rdma_v2_inline
 	on_server tune 4096 /proc/sys/sunrpc/svc_rdma/v2_max_req_size
 	"$@"
+	on_server tune "$pages" $PAGES
 	[ ! -e $RTX ] || echo 1 >$RTX
 	highest 1
 }
