@@ -24,8 +24,8 @@ from peer import (BAD_XDR, BRS, INVAL_HTYPE, MSG, NOMSG, RBSIZ, READ_CHUNKS, REP
 from proxy import (DATA, EXPORT, MNT, PLAIN, READ3, READDIR, READDIRPLUS, V42, WRITE3, Call, do_list, do_setxattr,
                    do_stat, do_write)
 from rtx import (COUNT, CREDIT, DATA as DATA_AT, FLAGS, HERE, LEAST, NEXT_LENGTH, NOTHING, NUMBER, OFFSET, RESULTS,
-                 RTX_CONT, RTX_LIMIT, SENDS, STREAM, TYPES, XID, Group, Property, cut, first, following, group, plan, prop_rtx,
-                 property_of)
+                 RTX_CONT, RTX_LIMIT, SENDS, STREAM, TYPES, XID, Group, Property, cut, first, following, group, plan,
+                 prop_rtx, property_of)
 
 case = functools.partial(hostile_server.case, vers=(2,))
 LISTING = (READDIR, READDIRPLUS)
