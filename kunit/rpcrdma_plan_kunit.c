@@ -863,6 +863,9 @@ static void rpcrdma_plan_placed_bounds(struct kunit *test)
 	want.pl_count = 3;
 	want.pl_limit = rtx.px_send;
 	rpcrdma_plan_expect(test, &args, &want);
+	/* Our Sends end in front of the targets */
+	rtx.px_send = 1023;
+	rpcrdma_plan_expect(test, &args, &read);
 	/* None: it is as if there were no targets */
 	rtx.px_send = 0;
 	want = (struct rpcrdma_plan) {

@@ -176,10 +176,8 @@ def judge(conns, rule, limit_of):
     """@rule: reports; @limit_of: bytes that a sender may send at once"""
     found = groups(conns)
     strays = [m for c in conns for m in c.messages if m.type == RTX_NEXT]
-    # Tries: RTX-35
     # Covers: RTX-31 RTX-32
     rule("rtx-announced", ((words(m.conn, False).call_max and words(m.conn, True).flags & SENDS, m) for m in found))
-    # Tries: RTX-40 RTX-12
     # Covers: RTX-47
     rule("rtx-complete", [(len(m.parts) == m.count, m) for m in found] + [(False, m) for m in strays])
     # Covers: RTX-42
@@ -190,12 +188,10 @@ def judge(conns, rule, limit_of):
     rule("rtx-limits", ((within_words(m) and m.size <= limit_of(m), m) for m in found))
     # Covers: RTX-53 RTX-55 RTX-56 RTX-57
     rule("rtx-data", ((data_fits(m) and pad_is_zero(m), m) for m in found))
-    # Tries: RTX-70
     # Covers: RTX-68
     rule("rtx-offers", ((offer_fits(m), m) for m in found))
     # Covers: RTX-39 RTX-67
     rule("rtx-needed", ((is_needed(m, limit_of(m)), m) for m in found))
-    # Tries: RTX-72
     rule("rtx-invalidates", ((all(p.m.invalidates is None for p in m.parts[:-1]), m) for m in found))
     # Covers: RTX-64
     rule("rtx-lists", ((all(position for position, _ in m.reads), m) for m in found))

@@ -18,7 +18,7 @@ import time
 from caller import DATA, NFS, NULL, READ3, READDIRPLUS, WRITE3, LeftOut, case, counts, main, results
 from hostile_client import answer_of, delegation, fresh_names, read_args, readdir_args, recall, write_args
 from hostile_v2 import (SETTING, Client2, Message2, at_rest, connprop, fewest, header2, open_window, prefix, refused,
-                        shown, size, unheard)
+                        regions, shown, size, unheard)
 from peer import (AREA, AUTH_ROOT, BAD_XDR, CONNPROP, ERROR, INVAL_HTYPE, MSG, NOMSG, PARAMETERS, RBSIZ,
                   REPLY_RESOURCE, SEGMENTS, SILENCE, VERS, Failure, Segment, counters, put, rpc_call, rpc_reply, settings,
                   slow, want, words)
@@ -71,7 +71,6 @@ class ClientX(Client2):
         m = super().receive(patience)
         if not m or m.proc not in (RTX_MSG, RTX_NEXT):
             return m
-        # Tries: RTX-72
         # Covers: RTX-66 RTX-93
         want(m.xid in self.offered, f"a Reply of this form to a Call of the other: {m.data[:48].hex()}")
         g, whole = Group(NOTHING, self.rbsiz, self.offered[m.xid]), m
@@ -208,7 +207,6 @@ def read(message, at):
 
 # --- what is announced ----------------------------------------------------------------
 
-# Tries: RTX-35
 @case("rtx-good", "the server's words")                # Covers: RTX-31 RTX-33
 def its_words(b):
     c = ready(b)
@@ -285,7 +283,6 @@ def divisions(b):
             b.target_is(DATA[:length], f"WRITE of {length} in {sizes}")
 
 
-# Tries: RTX-38
 # Covers: RTX-43 RTX-84
 @case("rtx-good", "WRITEs of all sizes, as a sender would divide them")
 def writes(b):
@@ -316,7 +313,7 @@ def ignored(b):
             answers(c, [word(one, at, 0xffffffff), two, three], {xid: MSG})
 
 
-# Tries: RTX-69 RTX-102
+# Tries: RTX-102
 # Covers: RTX-66 RTX-67 RTX-80
 @case("rtx-good", "READs whose results take one transmission, and more")
 def read_replies(b):
@@ -335,6 +332,8 @@ def read_replies(b):
             results(answer)
             want(answer.body.endswith(DATA[:length]), "wrong data")
             want(answer.transmissions == (count if count > 1 else 0), f"{answer.transmissions} for {count}")
+            granted = int(shown(c.rbsiz)["credits_granted"])
+            want(answer.credit == granted, f"a Reply of {count} grants {answer.credit}, not {granted}")
         if count < most:
             length = room(count) + 4
             answer = c.grouped(READ3, read_args(b.file, length), replies=count)
@@ -379,23 +378,98 @@ def readdirs(b):
     c.works()
 
 
-# Tries: RTX-63 RTX-69
-@case("rtx-good", "a Write chunk and a Read chunk beside a group")         # Covers: RTX-64
+@case("rtx-good", "a Write chunk and a Read chunk beside a group")         # Covers: RTX-63 RTX-64 RTX-69 RTX-70
 def chunks(b):
     with same_receives(b) as c:
-        c.wipe()
-        answer = c.grouped(READ3, read_args(b.file, 40000), 60, replies=4, writes=[[c.segment(0, 40000)]])
-        results(answer)
-        want(not answer.transmissions and c.get(0, 40000) == DATA[:40000], "not in the Write chunk")
+        # A server that places no results takes any number of them for 0.
+        for placed_ in (0, 1, 0xffffffff):
+            c.wipe()
+            answer = c.grouped(READ3, read_args(b.file, 40000), 60, replies=4, results=placed_,
+                               writes=[[c.segment(0, 40000)]])
+            results(answer)
+            want(not answer.transmissions and c.get(0, 40000) == DATA[:40000], f"{placed_}: not in the Write chunk")
         b.fresh()
         xid, rpc = c.call(WRITE3, write_args(b, 30000))
         answer = c.sent_as(xid, group(xid, cut(rpc, 60), reads=[(len(rpc), c.put(0, DATA[:30000]))]))
         want(results(answer).word() == 0, "WRITE")
         b.target_is(DATA[:30000], "a Read chunk")
+        # What is there when the group is complete, and not before
+        b.fresh()
+        xid, rpc = c.call(WRITE3, write_args(b, 30000))
+        of = group(xid, cut(rpc, 60), reads=[(len(rpc), c.put(0, b"\xdb" * 30000))])
+        c.conn.send(of[0])
+        want(not c.receive(SILENCE), "an answer to half a group")
+        c.put(0, DATA[:30000])
+        want(results(c.sent_as(xid, of[1:])).word() == 0, "WRITE")
+        b.target_is(DATA[:30000], "a Read chunk that is read when the group is complete")
 
 
-# Tries: RTX-75 RTX-76 RTX-77 RTX-82
-# Covers: RTX-74 V2-CRD-05
+# Others are answered at the same time, by other threads.
+# Covers: RTX-40
+@case("rtx-good", "long Replies and short ones side by side")
+def side_by_side(b):
+    c = grown(b, 16, least=1024)
+    waiting = set()
+    for i in range(c.window // 2):
+        xid, rpc = c.call(READ3, read_args(b.file, 3000)) if i % 2 else c.call()
+        c.offered[xid] = min(4, c.theirs.reply_max)
+        waiting.add(xid)
+        for message in group(xid, [rpc], replies=4, credit=c.credit):
+            c.conn.send(message)
+    groups = 0
+    while waiting:
+        answer = c.receive()
+        want(answer and answer.xid in waiting, f"{len(waiting)} Calls are not answered")
+        waiting.remove(answer.xid)
+        groups += answer.transmissions > 1
+    want(groups == c.window // 4, f"{groups} Replies are groups")
+    c.works()
+
+
+# Where memory of a program cannot be invalidated, the last transmission gets lost over it: what the server does is
+# seen in its trace as well.
+# Covers: RTX-72
+@case("rtx-good", "a handle to invalidate, and a Reply that is a group", "svc_rdma_reply: .* inv=0x0*[1-9a-f]")
+def invalidated(b):
+    c = grown(b, 4, least=4096)
+    with regions(b.verbs, 1) as (handle,):
+        xid, rpc = c.call(READDIRPLUS, readdir_args(b, 32768))
+        chunk = [c.segment(0, 1000)._replace(handle=handle)]
+        for message in group(xid, [rpc], replies=16, credit=c.credit, inv=handle, reply=chunk):
+            c.conn.send(message)
+        count = number = 0
+        while number < (count or 2) - 1:
+            data, invalidates = c.conn.receive() or (b"", None)
+            want(data, f"{number} of {count} transmissions come")
+            want(not invalidates, f"transmission {number} of {count} invalidates {invalidates:#x}")
+            count, number = count or Transmission(data).count, number + 1
+        want(count > 2, f"a Reply of {count} transmissions")
+        want(b.verbs.until(lambda: b.trace.seen("svc_rdma_reply", f"xid=0x{xid:08x} ")), "no Reply")
+        seen = b.trace.seen("svc_rdma_reply", f"xid=0x{xid:08x} ")
+        want(f" inv=0x{handle:08x} " in seen[0], f"{handle:#x} is not invalidated: {seen}")
+        c.conn.close()
+    b.fresh().works()
+
+
+# A WRITE that came by Read chunk for want of credits counts as those that it would have taken. There are too few Calls
+# for a client to get more because it is busy.
+# Covers: RTX-83
+@case("rtx-good", "credits for WRITEs that come by Read chunk")
+def spared(b):
+    for mine in (MINE, NOTHING):
+        c = b.connect(mine=mine)
+        want(len(c.nfs(READ3, read_args(b.file, 100)).data) > 100, "READ")
+        granted = [int(shown(c.rbsiz)["credits_granted"])]
+        for _ in range(3):
+            b.fresh()
+            args = write_args(b, 4 * c.limit)
+            c.nfs(WRITE3, args, reads=[(len(c.call(WRITE3, args)[1]), c.put(0, DATA[:4 * c.limit]))])
+            granted.append(int(shown(c.rbsiz)["credits_granted"]))
+        want((granted[3] >= 8) == (mine == MINE), f"{mine}: {granted} credits")
+        c.conn.close()
+
+
+# Covers: RTX-74 RTX-76 RTX-77 RTX-82 V2-CRD-05
 @case("rtx-good", "a full window of groups, and two CONNPROPs, again and again")
 def full_window(b):
     with same_receives(b) as c:
@@ -418,6 +492,9 @@ def full_window(b):
                 answer = c.receive()
                 want(answer, f"groups of {count}: {len(waiting)} are not answered, lost: {c.conn.lost}")
                 want(answer.proc == waiting.pop(answer.xid, None), f"{answer.data[:32].hex()}")
+            # Each answer is followed by the next group at once.
+            storm(c, small(c, count)[1], 400, 1, behind=False)
+            want(not c.conn.lost, f"groups of {count}, one after the other: the connection is lost")
 
 
 @case("rtx-good", "the same group twice, and its last transmissions later")     # Covers: RTX-46 RTX-50 RTX-48
@@ -502,7 +579,6 @@ def odd_groups(c):
     yield "a first of version 3", [word(one, VERS_AT, 3), two, three], {xid: VERS}
 
 
-# Tries: RTX-21 RTX-15
 # Covers: RTX-45 RTX-48 RTX-49 RTX-50 RTX-52 RTX-54 RTX-59 RTX-64
 @case("rtx-bad", "first transmissions of all bad kinds", "svc_rdma_error: BAD_XDR")
 def firsts(b):
@@ -579,7 +655,6 @@ def bad_nexts(c, which, of=4):
     yield changed("a group of one", lambda m: [one, m], more={xid: MSG})
 
 
-# Tries: RTX-15
 # Covers: RTX-45 RTX-46 RTX-47 RTX-48 RTX-49 RTX-50 RTX-44
 @case("rtx-bad", "groups broken by their second, third and last", "rpcrdma_group_end: ")
 def broken_at(b):
@@ -861,12 +936,12 @@ def cut_off(b):
 
 # --- many ------------------------------------------------------------------------------------
 
-def storm(c, messages, rounds, answered):
-    """Send @messages and a NULL Call again and again; what comes. See peer.storm()."""
-    xid = c.xid()
-    messages = messages + [null_call(c, xid)]
-    ahead = max(1, min(c.window // len(messages), 200 // (answered + 1)))
-    return peer.storm(c.conn, messages, rounds, answered + 1, ahead)
+def storm(c, messages, rounds, answered, behind=True):
+    """Send @messages, and if @behind a NULL Call, again and again; what comes. See peer.storm()."""
+    if behind:
+        messages, answered = messages + [null_call(c, c.xid())], answered + 1
+    ahead = max(1, min(c.window // len(messages), 200 // answered))
+    return peer.storm(c.conn, messages, rounds, answered, ahead)
 
 
 def kinds(c):
@@ -1127,7 +1202,6 @@ def placed_badly(b):
         each(c, bad_placed(b, c))
 
 
-# Tries: RTX-63
 @case("rtx-placed", "an item and a Read chunk in one Call, and two items")   # Covers: RTX-54 RTX-55
 def mixed(b):
     c = with_targets(b)
@@ -1152,7 +1226,6 @@ def mixed(b):
     b.target_is(DATA[:length], "an item and a chunk")
 
 
-# Tries: RTX-85
 @case("rtx-placed", "placed WRITEs that nobody sees the end of")       # Covers: RTX-60
 def placed_silence(b):
     with_targets(b)

@@ -23,8 +23,9 @@ from peer import (BAD_XDR, BRS, ERROR, INVAL_HTYPE, MSG, NOMSG, RBSIZ, READ_CHUN
                   WRITE_CHUNKS, Failure, fill, header, put, rpc_reply, storm, want, words)
 from proxy import (DATA, EXPORT, MNT, PLAIN, READ3, READDIR, READDIRPLUS, V42, WRITE3, Call, do_list, do_setxattr,
                    do_stat, do_symlink, do_write)
-from rtx import (COUNT, DATA as DATA_AT, FLAGS, HERE, LEAST, NEXT_LENGTH, NOTHING, NUMBER, OFFSET, RESULTS, RTX_CONT,
-                 RTX_LIMIT, SENDS, STREAM, TYPES, XID, Group, Property, cut, first, following, group, plan, prop_rtx, property_of)
+from rtx import (COUNT, CREDIT, DATA as DATA_AT, FLAGS, HERE, LEAST, NEXT_LENGTH, NOTHING, NUMBER, OFFSET, RESULTS,
+                 RTX_CONT, RTX_LIMIT, SENDS, STREAM, TYPES, XID, Group, Property, cut, first, following, group, plan,
+                 prop_rtx, property_of)
 
 case = functools.partial(hostile_server.case, vers=(2,))
 LISTING = (READDIR, READDIRPLUS)
@@ -132,7 +133,6 @@ class ServerX(Server2):
     def receive(self, conn, data, x):
         if data[4:8] == words(2) and data[12:16] in TYPES:
             return self.transmission(conn, data)
-        # Tries: RTX-40
         want(conn not in self.open, f"in the middle of a group: {data[:32].hex()}")
         if data[4:8] == words(2) and data[12:16] in (words(MSG), words(NOMSG)) and data[16:20] == words(0):
             self.takes(conn, data[:4], 1)
@@ -171,6 +171,10 @@ class ServerX(Server2):
         want(not g.results, "results are to be placed, and there are no targets")
         # Covers: RTX-52 RTX-54 RTX-99
         want(self.rtx.nsegs or not g.items, "items without targets")
+        # An item is whole, and its roundup is not sent.
+        whole = g.unreduced()
+        want(all(whole[at - 4:at] == words(length) for at, length in g.items), f"other items than {g.items}")
+        want(len(g.stream) % 4 == 0, f"{len(g.stream)} bytes of stream")
         for s in (s for _, s in g.reads):
             want(s.length, "an empty chunk")
 
@@ -219,8 +223,7 @@ def uses(s, doing):
 
 # --- the client's Calls -------------------------------------------------------------------
 
-# Tries: RTX-38 RTX-40
-# Covers: RTX-42 RTX-43 RTX-95 RTX-97 RTX-98
+# Covers: RTX-38 RTX-40 RTX-42 RTX-43 RTX-95 RTX-97 RTX-98
 @case("rtx-calls", "an honest proxy", mount=False)
 def honest(s):
     s.mount()
@@ -298,6 +301,22 @@ def unannounced(s):
     s.first = lambda conn: s.welcome(conn, (prop(RBSIZ, 4096),))
     s.conns[0].disconnect()
     want(not uses(s, "another"), "what another connection's server said is believed")
+
+
+# Tries: RTX-52 RTX-53 RTX-57
+@case("rtx-calls", "WRITEs of odd sizes, for which there are targets", mount=False)
+def placed(s):
+    s.rbsiz = 13312
+    s.rtx = NO_LIMIT._replace(head=1024, seg=4096, nsegs=3)
+    s.mount()
+    s.works()
+    for length in (8193, 12287, 12290, 20003, 65533):
+        before = s.counted("client_calls_placed")
+        want(s.do(do_write, DATA[:length], "placed", True) == length, f"WRITE of {length}")
+        want(s.counted("client_calls_placed") == before + 1, f"a WRITE of {length} is not placed")
+        with open(EXPORT + "/placed", "rb") as f:
+            want(f.read(length) == DATA[:length], f"the server has something else of {length} bytes")
+    s.kept()
 
 
 @case("rtx-calls", "a client that was told not to", mount=False)        # Covers: RTX-103 RTX-31
@@ -441,7 +460,6 @@ def division(rng, length, limit, most):
     return sizes
 
 
-# Tries: RTX-101
 # Covers: RTX-66 RTX-43
 @case("rtx-replies", "Replies in any division that is allowed")
 def divisions(s):
@@ -530,7 +548,7 @@ def fake():
     return hostile_server.Segment(1, 8, 4096)
 
 
-# Tries: RTX-71
+# Tries: RTX-87
 # Covers: RTX-45 RTX-46 RTX-51 RTX-48 RTX-49 RTX-28
 @case("rtx-replies", "Reply groups of all bad kinds", mount=False)
 def broken(s):
@@ -569,7 +587,6 @@ def broken(s):
     s.works()
 
 
-# Tries: RTX-65 RTX-76
 # Covers: RTX-51
 @case("rtx-replies", "more transmissions than were offered")
 def too_many(s):
@@ -666,6 +683,34 @@ def longer(s):
     s.kept()
 
 
+# Covers: RTX-71
+@case("rtx-replies", "results that nobody asked for, in a Reply that is whole otherwise")
+def unasked(s):
+    for items in ([(40, 8)], [(40, 4096)], [(40, 8), (60, 8)]):
+        op, call = s.listing()
+        call.grouped(call.forward(), items=items)
+        result = s.finish(op)
+        want(result == "EIO", f"{items}: READDIR returns {result}")
+    s.works()
+    s.kept()
+
+
+# Covers: RTX-65 RTX-76
+@case("rtx-replies", "Receives that a Call offers are posted", mount=False)
+def offered(s):
+    s.mount()
+    s.works()
+    before = fewest(s)
+    op, call = s.listing()
+    after, wanted = fewest(s), call.group.replies
+    s.log(f"{before} Receives are posted, and {after} when {wanted} are offered")
+    want(after >= before + wanted - 1, f"{after} Receives are posted, where {before} were; {wanted} are offered")
+    call.respond()
+    s.finish(op)
+    s.works()
+    s.kept()
+
+
 # A Reply is lost whose RPC has memory that is to be taken back first, and groups come meanwhile: one for somebody else,
 # and the same again, whole and in parts.
 # Tries: RTX-51 RTX-101
@@ -684,6 +729,22 @@ def lost(s):
         want(s.finish(reading) == "EIO", f"READ returns {reading.get()}")
         want(s.seen[held.xid] == 1, "the READ was sent again")
         s.works()
+    s.kept()
+
+
+# Tries: RTX-80
+@case("rtx-replies", "the grant of a Reply that is a group")
+def granting(s):
+    want(uses(s, "before"), "no group")
+    for credit, what in ((1, "small"), (64, "large")):
+        op, call = s.listing()
+        one, *more = call.transmissions(call.forward(), credit=credit)
+        want(more, "a short Reply")
+        s.credit = credit               # of what is answered from now on
+        for message in (one, *(word(m, CREDIT, 65 - credit) for m in more)):
+            call.conn.plain(message)
+        s.finish(op)
+        want(bool(uses(s, what)) == (credit > 1), f"grant {credit}: {s.heard[-3:]}")
     s.kept()
 
 
@@ -712,7 +773,7 @@ def to_base(s):
     s.kept()
 
 
-@case("rtx-replies", "half a Reply, and nothing more", mount=False)  # Tries: RTX-85 RTX-100
+@case("rtx-replies", "half a Reply, and nothing more", mount=False)  # Tries: RTX-85
 def half(s):
     for swallowed in (False, True):
         s.mount("vers=3,noac,hard")
@@ -732,7 +793,7 @@ def half(s):
 
 
 # The siw of user space sends no handle to invalidate.
-# Tries: RTX-72 RTX-73
+# Tries: RTX-73
 @case("rtx-replies", "invalidating before the last transmission", only="rxe")
 def invalidating(s):
     reading = s.user(hostile_server_v2.do_read, 65536)
@@ -755,7 +816,8 @@ def anew(s):
     s.works()
 
 
-# Tries: RTX-87 RTX-88 RTX-89 RTX-35
+# Tries: RTX-88
+# Covers: RTX-35 RTX-89
 @case("rtx-errors", "errors to a group: base form, once", mount=False)
 def to_groups(s):
     for code, ends in ((RTX_CONT, True), (INVAL_HTYPE, True), (RTX_LIMIT, False)):
@@ -798,7 +860,7 @@ def final(s):
         anew(s)
 
 
-@case("rtx-errors", "every remedy there is, and no more")  # Tries: RTX-89 RTX-88
+@case("rtx-errors", "every remedy there is, and no more")
 def remedies(s):
     errors = {RTX_LIMIT: (), READ_CHUNKS: (0,), WRITE_CHUNKS: (0,), SEGMENTS: (1,), REPLY_RESOURCE: (100,),
               RTX_CONT: ()}
@@ -873,7 +935,7 @@ def executed(s):
 
 # --- connections that go, and Calls that are given up -------------------------------------------------
 
-@case("rtx-connections", "cut after each transmission", mount=False)  # Tries: RTX-86 RTX-87
+@case("rtx-connections", "cut after each transmission", mount=False)  # Tries: RTX-86
 def cut_off(s):
     s.mount("vers=3,noac,hard")
     for at in range(1, 6):                      # of a Call
@@ -916,7 +978,7 @@ def killed_listing(s):
 
 
 # A Call that was given up keeps what was offered for its Reply until that comes.
-# Tries: RTX-100 RTX-101 RTX-75
+# Tries: RTX-75 RTX-100 RTX-101
 # Covers: V1-CRD-06
 @case("rtx-connections", "late Replies, of one transmission and of many", "xprt_rdma_given_up", mount=False)
 def late(s):
@@ -942,6 +1004,14 @@ def late(s):
     for _ in range(4):
         calls.append(killed_listing(s))
     want(s.verbs.until(lambda: owed() == 4), f"{owed()} credits are owed, not 4")
+    # They are no one else's.
+    s.stale()
+    op = s.user(do_list)
+    other = s.next(LISTING)
+    want(not isinstance(other, CallX) or other.group.replies < calls[0].group.replies,
+         f"{other.group.replies if isinstance(other, CallX) else 1} Receives more are offered")
+    other.respond()
+    s.finish(op)
     for call in calls:
         call.grouped(part_of(call), 500, *[4] * (call.group.replies - 2))
     want(s.verbs.until(lambda: owed() == 0), f"{owed()} credits are owed")
@@ -995,6 +1065,28 @@ def fenced(s):
         s.kept()
         s.umount()
         s.accepted = 0
+
+
+# Half of the grant is for credits beyond the first of a Call, and a long WRITE takes nearly all of that.
+# Tries: RTX-100
+@case("rtx-connections", "a long Call that is given up keeps its credits", "xprt_rdma_given_up", mount=False)
+def given_up(s):
+    s.credit = 44
+    s.mount("vers=3,noac,hard")
+    s.works()
+    want(uses(s, "before"), "no group")
+    process = subprocess.Popen(("ln", "-s", "x" * 4000, MNT + "/killed"), stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
+    call = s.next(SYMLINK3)
+    want(isinstance(call, CallX) and len(call.group.of) > 3, "no long group")
+    process.send_signal(signal.SIGKILL)
+    want(s.verbs.until(lambda: process.poll() is not None), "ln cannot be killed")
+    want(s.verbs.until(lambda: owed() == 1), f"{owed()} credits are owed, not 1")
+    want(not uses(s, "meanwhile"), "a group takes credits that the one before still has")
+    call.send(rpc_reply(call.xid, bytes(256)))
+    want(s.verbs.until(lambda: owed() == 0), f"{owed()} credits are owed")
+    want(uses(s, "after"), "no group when the credits are back")
+    s.kept()
 
 
 if __name__ == "__main__":

@@ -186,8 +186,7 @@ class Group:
             want(self.most is None or t.count <= self.most, f"{t.count} transmissions, not {self.most}")
         else:
             f = self.of[0]
-            # Tries: RTX-40
-            # Covers: RTX-42
+            # Covers: RTX-40 RTX-42
             want(t.type == RTX_NEXT, "a first transmission inside of a group")
             want((t.xid, t.credit, t.flags) == (f.xid, f.credit, f.flags), f"another prefix: {message[:48].hex()}")
             want(t.number == len(self.of), f"number {t.number}, not {len(self.of)}")
