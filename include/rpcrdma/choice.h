@@ -10,7 +10,9 @@
 
 /* Maximum length of an item in bytes, since no WRITE is longer */
 #define RPCRDMA_CHOICE_MOST		1048576u
-/* Number of bytes of an item that may go by Sends even with the shortest round trip (RTX-95) */
+/* Maximum length in bytes of an item that may go by Sends even if the round trip is very
+ * short (RTX-95)
+ */
 #define RPCRDMA_CHOICE_PLACED		131072u
 #define RPCRDMA_CHOICE_CONTINUED	65536u	/* without targets */
 /* Round trip in microseconds from which on no other cost matters */

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Giving back messages whose Receives are blocks. This file does what else has to be done
- * then. It does not decide when a message is given back, and does not read messages.
+ * Giving back messages whose Receives are blocks. This file replaces blocks that somebody
+ * else still holds. It does not decide when a message is given back, and does not read
+ * messages.
  *
  * Operation
  *
  * A Call is executed where it was received, and its pages are handed to the code that
- * executes it. Some pages may be held for longer: by a socket that has not sent them yet, or
- * by a file system that took a reference. So before a Reply is posted, its thread checks the
- * Receives, and leaves memory that has other holders to them (invariant I34). If a Reply
- * waits for send queue slots, a completion handler posts it later. Nobody gets a page
+ * executes it. Some pages may be held for longer: by a socket that has not sent them yet,
+ * or by a file system that took a reference. So before a Reply is posted, its thread checks
+ * the Receives, and leaves memory that has other holders to them (invariant I34). If a
+ * Reply waits for send queue slots, a completion handler posts it later. Nobody gets a page
  * meanwhile, because only the Call's thread can hand pages out.
  *
  * If there is no other memory, the connection is lost, as it is if there is no memory for
