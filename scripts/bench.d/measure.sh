@@ -13,7 +13,7 @@ RTT_MS=20
 
 result() { printf '%s\n' "$*" >>/lab/result; }
 
-# siw is not in Debian's kernel: /lab/siw.ko was built from the same source.
+# Debian's kernel does not contain siw. /lab/siw.ko was built from the same source.
 bench_provider_up() {
 	if [ -e /lab/siw.ko ] && [ "$PROVIDER" = siw ]; then
 		modprobe -a ib_uverbs rdma_ucm libcrc32c
@@ -25,7 +25,7 @@ bench_provider_up() {
 	unset -f modprobe
 }
 
-# Which version our module speaks at most, on either side
+# Set the highest version that our module speaks on both sides.
 bench_module_load() {
 	module_load
 	tune "$HIGHEST" /proc/sys/sunrpc/rdma_version
@@ -50,7 +50,7 @@ bench_up() {
 	(cd $EXPORT/thousand && seq -f 'an-entry-of-the-directory-%04g' 1000 | xargs touch)
 }
 
-# points <function>: calls it with operation, size, count, processes for every point
+# points <function>: call it with operation, size, count, processes for each point to be measured
 points() {
 	local size n
 	"$1" getattr 0 400 1
@@ -61,7 +61,7 @@ points() {
 		"$1" bread $size $n 1
 		"$1" bwrite $size $n 1
 	done
-	# The largest message of whole pages
+	# The largest message that consists of whole pages
 	"$1" write 12288 120 1
 	"$1" readdir 0 6 1
 	"$1" getattr3 0 400 1
@@ -74,7 +74,7 @@ points() {
 	"$1" write 65536 128 16
 }
 
-# An operation with a 3 is one of NFSv3, which has no callbacks: there is no way back.
+# An operation whose name contains a 3 uses NFSv3. Then there are no callbacks, and no backchannel.
 load() {
 	local op=$1
 	shift
@@ -103,7 +103,7 @@ point_count() {
 	echo 0 >/proc/bench_count
 }
 
-# Loopback traffic passes lo, whatever the addresses say; rxe needs no network for it.
+# Traffic between addresses of one host uses lo, whatever the addresses are. rxe does not use the network for it.
 point_wire() {
 	local t
 	[ "$4" = 1 ] || return 0
@@ -117,7 +117,7 @@ point_wire() {
 bench_alone() {
 	bench_up
 	result "kernel $(uname -r)"
-	# What the system does beside the work, and how steady the clock is.
+	# Work of the system besides the operations, and the stability of the clock
 	load spin 0 1000 3 1 | while read -r instr idle; do result "cost spin 0 1 $instr $idle"; done
 	points point_cost
 	point_cost read 4096 200 1
@@ -130,7 +130,7 @@ bench_alone() {
 
 # --- memory: one guest is the server, the other the client ----------------------
 
-# Kilobytes: free, unreclaimable slab, vmalloc; after caches and lists were emptied
+# In kilobytes: free memory, unreclaimable slab, vmalloc; after caches and lists were emptied
 memory_now() {
 	local i
 	for i in 1 2 3; do
@@ -160,8 +160,8 @@ bench_memory_server() {
 	serve_requests
 }
 
-# Each address is another server to NFSv3, with connections of its own. The first mount is
-# not counted: it brings in what is there only once.
+# For NFSv3, each address is another server with connections of its own. The first mount is not counted, because
+# it also takes memory that all mounts share.
 bench_memory_client() {
 	local i server_before before
 	memory_up
