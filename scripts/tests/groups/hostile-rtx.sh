@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# The round-trip extension of version 2 by hand, and broken, to our server.
+# Hand-made messages of the round-trip extension of version 2, valid and invalid, to our server.
 # Guests: alone
 # Clock: own
 # Limit: 2400
 # Second: none
 . "$TOP/scripts/tests/cases.sh"
 
-# What plays the clients makes and reads the examples of the specification.
+# The hand-made clients can write and read the examples of the specification.
 case_rtx-examples() { python3 -I -S -c 'import sys
 sys.path.insert(0, sys.argv[1] + "/scripts/tests/peers")
 sys.dont_write_bytecode = True
@@ -18,14 +18,14 @@ case_rtx-bad() { hostile rtx rtx-bad; }
 case_rtx-callbacks() { hostile rtx rtx-callbacks; }
 case_rtx-silence() { hostile rtx rtx-silence; }
 case_rtx-storm() { hostile rtx rtx-storm; }
-# With Receives of each size, and while somebody keeps a page of each of many Calls
+# With Receives of each size, and while a page of each of many Calls is held
 # Covers: RTX-34
 case_rtx-placed() {
 	local pages=/sys/module/rpcrdma/parameters/rtx_pages n
 	trap 'echo 0 >'$pages'; cat $DEBUG/server_kept || true' EXIT
 	for n in 2 4 8; do
 		echo $n >$pages
-		# The server's reply cache knows the XIDs of the last time.
+		# The server's reply cache has the XIDs of the previous run, so use others.
 		FIRST_XID=$((n << 20)) counted server_calls_placed 20 $ANY counted receives_renewed 0 0 \
 			hostile rtx rtx-placed
 		[ -e $DEBUG/server_keep ] || continue
@@ -38,10 +38,10 @@ case_rtx-placed() {
 }
 
 group() {
-	# caller.py looks at it, and a hundred thousand groups of each kind take their time.
+	# caller.py reads ALL. A hundred thousand groups of each kind then take long.
 	export ALL
 	[ -z "$ALL" ] || CASE_LIMIT=3600
-	# nfsd gives a callback up after a tenth of the lease.
+	# nfsd gives up a callback after a tenth of the lease.
 	LEASE=90 alone_up
 	run_all_cases
 	group_end
