@@ -7,7 +7,7 @@ the groups' files, from the suites in kunit/, and, if a name is known only in a 
 the environment has the same meaning as in scripts/test. A case with a "?" before its name may be reported or not. A
 guest uses the same list to choose the cases that it runs, see run_all_cases.
 
-      expect.py --check: find cases in the groups' files that this program does not find
+       expect.py --check: find cases in the groups' files that this program does not find
 """
 import fnmatch
 import glob

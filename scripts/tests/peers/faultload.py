@@ -3,8 +3,8 @@
 """A load that knows the expected value of every byte, to run while something is broken.
 
 usage: faultload.py run DIR MIRRORS [--seconds N | --stop FILE] [--jobs N] [--small-writes]
-      faultload.py verify DIR MIRRORS
-      faultload.py reader FILE BYTES
+       faultload.py verify DIR MIRRORS
+       faultload.py reader FILE BYTES
 
 run: each job has a file of its own, and a mirror of it in memory. It writes patterns of all sizes at all offsets, with
 O_DIRECT and through the page cache, and reads what it has written before. Every byte that is read must be equal to the
