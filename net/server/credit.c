@@ -31,7 +31,7 @@
  * then there is one credit, and there are a few Receives, which are large enough for
  * either version.
  *
- * Receives for the replies to callbacks are added with the first way back
+ * Receives for the replies to callbacks are added with the first backchannel
  * (rfc5666bis 8.2.2.2). A client of NFSv3 or NFSv4.0 has none. In version 2 there are
  * two more Receives, for messages that take no credit and may arrive when all credits
  * are in use (G-16).

@@ -340,10 +340,10 @@ struct svc_rdma_rw_limits {
 };
 
 /**
- * struct svc_rdma_way - one NFS client's way back on a connection; server/callback.c
+ * struct svc_rdma_way - one NFS client's backchannel on a connection; server/callback.c
  * @wy_xprt: client transport that contains this structure, so no reference is held
  * @wy_list: link in bw_ways
- * @wy_line: link in bw_line while the way back waits for a credit; otherwise empty
+ * @wy_line: link in bw_line while the backchannel waits for a credit; otherwise empty
  * @wy_first: the callback that waits for the credit, or NULL
  *
  * bw_lock protects all members but @wy_xprt, which does not change.
@@ -359,7 +359,7 @@ struct svc_rdma_way {
  * struct svc_rdma_callback - a callback; server/callback.c
  * @cb_list: link in bw_sent from just before the callback is posted until it is
  *	answered; otherwise empty
- * @cb_way: way back that sends it; NULL once the RPC has given it up, when the
+ * @cb_way: backchannel that sends it; NULL once the RPC has given it up, when the
  *	connection owns it
  * @cb_xid: its XID
  * @cb_failed: it was answered with an error
@@ -378,10 +378,10 @@ struct svc_rdma_callback {
 /**
  * struct svc_rdma_backward - the backward direction of a connection;
  *	server/callback.c
- * @bw_lock: protects all of this, and the ways back and callbacks. Process context
+ * @bw_lock: protects all of this, and the backchannels and callbacks. Process context
  *	only. sunrpc's transport_lock and queue_lock are taken inside it.
- * @bw_ways: all ways back, one for each NFS client (wy_list); no references
- * @bw_line: ways back that wait for a credit, the first to get one at the head (wy_line)
+ * @bw_ways: all backchannels, one for each NFS client (wy_list); no references
+ * @bw_line: backchannels that wait for a credit, the first to get one at the head (wy_line)
  * @bw_sent: callbacks that are posted and not answered (cb_list)
  * @bw_nawaited: entries of @bw_sent whose RPC still waits for the answer
  * @bw_window: credits that the client grants. wn_owed counts the entries of @bw_sent
