@@ -76,8 +76,8 @@ static bool xprt_rdma_group_spares_copy(const struct xprt_rdma *xr,
 	       snd->page_len >= RPCRDMA_PLAN_PLACED;
 }
 
-/* Could a group be better than the plan in base form, or than no plan? Most Calls are
- * inline, and this check spares them a second plan.
+/* Is it worthwhile to plan a group? It is if there is no plan in base form, or if a group may
+ * be better than that plan. Most Calls are inline, and this check saves a second plan for them.
  */
 static bool xprt_rdma_group_helps(const struct xprt_rdma *xr,
 				  const struct xprt_rdma_req *req, int rc)
@@ -166,7 +166,9 @@ struct xprt_rdma_group_out {
 	struct rpcrdma_layout		gu_layout;
 };
 
-/* Writes the header of a transmission. Returns its bytes, or a negative errno. */
+/* Writes the header of a transmission. Returns its length in bytes, or a negative
+ * errno.
+ */
 static int xprt_rdma_group_encode(const struct xprt_rdma_group_out *gu,
 				  const struct rpcrdma_buf *buf,
 				  const struct rpcrdma2_transmission *tx)
@@ -190,8 +192,9 @@ static int xprt_rdma_group_stream(const struct xprt_rdma_group_out *gu,
 				       to + before, len - before);
 }
 
-/* Returns the bytes of a transmission, or a negative errno. Behind the stream are zeros up
- * to the data, never what an earlier message has left there (RTX-57).
+/* Returns the length of the transmission in bytes, or a negative errno. The space between
+ * the stream and the data is filled with zeros, so no bytes of an earlier message are sent
+ * (RTX-57).
  */
 static int xprt_rdma_group_fill(const struct xprt_rdma_group_out *gu,
 				const struct rpcrdma_buf *buf,
@@ -218,7 +221,7 @@ static int xprt_rdma_group_fill(const struct xprt_rdma_group_out *gu,
 	return tx->tx_data + out->og_part;
 }
 
-/* Writes the next transmission. Returns its bytes, or a negative errno. */
+/* Writes the next transmission. Returns its length in bytes, or a negative errno. */
 static int xprt_rdma_group_write_one(struct xprt_rdma_group_out *gu,
 				     const struct xprt_rdma_req *req,
 				     const struct xprt_rdma_send *send)

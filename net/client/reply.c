@@ -356,8 +356,9 @@ xprt_rdma_reply_judge(struct xprt_rdma_req *req, const struct rpcrdma_hdr *hdr)
 	return RPCRDMA_OK;
 }
 
-/* A Reply may be a group if its Call was one, of as many transmissions as the Call has
- * Receives for. If it has more, others were meant to have these (RTX-37, RTX-51).
+/* A Reply may be a group if its Call was one. It may have as many transmissions as the Call
+ * has Receives for them. With more transmissions, it has used Receives that were meant for
+ * other Replies (RTX-37, RTX-51).
  */
 static enum rpcrdma_verdict
 xprt_rdma_reply_judge_group(struct xprt_rdma *xr,
@@ -465,7 +466,7 @@ static void xprt_rdma_reply_handle(struct xprt_rdma *xr,
 	if (!req) {
 		rpcrdma_count(client_unknown_xids);
 		trace_xprt_rdma_unknown_xid(hdr, verdict);
-		/* A group had all of its credits, whatever it said. */
+		/* A group returns its credits even if its contents are wrong. */
 		if (verdict == RPCRDMA_OK || rpcrdma_msg_is_group(msg))
 			late = xprt_rdma_credit_late_reply(xr, hdr->hd_xid);
 		/* A late Reply may invalidate a handle: the server may not know yet

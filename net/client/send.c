@@ -459,7 +459,9 @@ int xprt_rdma_sends_reserve(struct xprt_rdma *xr)
 	return ready ? 0 : -ENOBUFS;
 }
 
-/* Those of a group but the first. They are ready: they were to have a message. */
+/* Moves all Sends of a group except the first to the free list. They are ready, because they
+ * were taken to carry a message.
+ */
 static void xprt_rdma_send_part_locked(struct xprt_rdma_send *send)
 {
 	struct xprt_rdma *xr = xprt_rdma_send_xr(send);
@@ -502,7 +504,9 @@ void xprt_rdma_send_put(struct xprt_rdma_send *send)
 	xprt_rdma_send_wake(xr);
 }
 
-/* There was no memory for a larger buffer. The next group may find better Sends. */
+/* There was no memory to enlarge this Send's buffer. It goes to the end of the list, so that
+ * the next group tries other Sends first.
+ */
 static void xprt_rdma_send_put_last(struct xprt_rdma_send *send)
 {
 	struct xprt_rdma *xr = xprt_rdma_send_xr(send);
@@ -538,12 +542,12 @@ bool xprt_rdma_send_fits(struct xprt_rdma *xr, const struct rpcrdma_plan *plan)
 }
 
 /**
- * xprt_rdma_send_grow - see that a Send's buffer is large enough
+ * xprt_rdma_send_grow - enlarge a Send's buffer if it is too small
  * @send: Send that is not posted
- * @size: bytes that it has to have
+ * @size: minimum size of the buffer in bytes
  *
- * It is kept: what was needed once is needed again. There is no other reason for a buffer
- * larger than lm_inline_send.
+ * The Send keeps the larger buffer, because it will probably be needed again. Only Sends
+ * that were enlarged here have buffers larger than lm_inline_send.
  *
  * Context: process; may sleep. Send lock held.
  * Return: 0; or %-ENOBUFS, and the Send has the buffer that it had.

@@ -286,15 +286,15 @@ int rpcrdma_size_client(const struct rpcrdma_device_caps *caps,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_client);
 
 /**
- * rpcrdma_size_client_spare - Receives for Replies that take several
+ * rpcrdma_size_client_spare - number of spare Receives, for Replies that are groups
  * @caps: what the device can do
- * @sizes: of the connection, which come first
+ * @sizes: the other sizes of the connection, which take precedence
  *
- * The receive queue is to hold them beside all others. They are made when a Call first
- * offers some (RTX-65, RTX-98).
+ * The receive queue must have room for spare Receives in addition to all others. They are
+ * added when a Call first offers some (RTX-65, RTX-98).
  *
  * Context: any.
- * Return: Receives; 0 if there is no room, and long Replies take chunks.
+ * Return: the number; 0 if there is no room, and long Replies use chunks.
  */
 u32 rpcrdma_size_client_spare(const struct rpcrdma_device_caps *caps,
 			      const struct rpcrdma_client_sizes *sizes)

@@ -123,8 +123,8 @@ static void svc_rdma_negotiate_targets(struct svc_rdma_xprt *sx)
 }
 
 /* Choose smaller Receives, if memory was short. Each Receive is one allocation, and memory
- * may be too fragmented for large ones. The client has not been told their size yet, nor
- * of targets.
+ * may be too fragmented for large ones. The client has not been told their size
+ * yet, nor the targets.
  * Returns false if there is nothing smaller.
  */
 static bool svc_rdma_negotiate_less(struct svc_rdma_xprt *sx, int rc)
@@ -161,7 +161,7 @@ static int svc_rdma_negotiate_adopt(struct svc_rdma_xprt *sx, u32 vers)
 		svc_rdma_negotiate_plain(sx, sx->sx_negotiate.ng_v2_size);
 		rc = svc_rdma_credits_begin(sx, sx->sx_negotiate.ng_v1_size, 0);
 	}
-	/* Whoever sees the version also sees the limits */
+	/* Code that sees the version also sees the limits. */
 	smp_store_release(&sx->sx_vers, vers);
 	svc_rdma_negotiate_tell(sx, vers);
 	return rc;

@@ -29,7 +29,7 @@
 /* Maximum number of connect requests that wait in the CM core, and in a listener */
 #define SVC_RDMA_BACKLOG		128
 
-/* What most clients of version 2 can receive, and what this server can by default */
+/* Default size of a version 2 Receive of this server. Most clients also have this size. */
 #define SVC_RDMA_V2_REQ_SIZE		16384u
 
 /* The largest message that a version 2 client may send before it knows our RBSIZ (G-19) */
@@ -167,13 +167,13 @@ struct svc_rdma_call {
 };
 
 /**
- * struct svc_rdma_body - a walk over what is sent of a Reply
+ * struct svc_rdma_body - a walk over the inline body of a Reply
  * @by_xdr: the Reply
- * @by_payloads: what of it goes to Write chunks
- * @by_npayloads: how many of these
- * @by_pos: where to look for what is behind the present part
- * @by_offset: where in the Reply the rest of the present part is
- * @by_left: bytes of it
+ * @by_payloads: its payloads that are sent in Write chunks, and left out of the body
+ * @by_npayloads: number of these payloads
+ * @by_pos: where in @by_xdr the search for the next part begins
+ * @by_offset: where in @by_xdr the rest of the current part begins
+ * @by_left: length of that rest in bytes
  */
 struct svc_rdma_body {
 	const struct xdr_buf		*by_xdr;
@@ -259,7 +259,7 @@ struct svc_rdma_send_pool {
 };
 
 /**
- * struct svc_rdma_posted - what the device has, or will have; server/progress.c
+ * struct svc_rdma_posted - contexts that are posted or wait for slots; server/progress.c
  * @po_reading: Calls whose RDMA Reads are posted or wait for slots (sc_list). Entries
  *	that remain after the connection has ended were flushed, were posted only in
  *	part, were lost by the provider, or never got slots (sc_slots is 0)
@@ -421,8 +421,8 @@ struct svc_rdma_backward {
  *	context and completion workqueue only.
  * @sx_queue: work for threads
  * @sx_sends: idle Send contexts
- * @sx_posted: what the device has
- * @sx_stats: what the connection has done
+ * @sx_posted: contexts that are posted or wait for slots
+ * @sx_stats: counters
  * @sx_debugfs: debugfs file of the connection; NULL until the connection is accepted
  * @sx_netns: number of the network namespace, which may be freed before the connection
  * @sx_back: how messages are given back, an enum svc_rdma_back

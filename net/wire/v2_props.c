@@ -21,7 +21,7 @@
 
 #include "xdr.h"
 
-/* What may be said in RTX, see struct rpcrdma2_rtx */
+/* Length and limits of the property RTX, see struct rpcrdma2_rtx */
 #define RPCRDMA2_RTX_LEN	28u
 #define RPCRDMA2_RTX_COUNT_MAX	256u
 #define RPCRDMA2_RTX_MSG_LOW	1024u
@@ -97,7 +97,7 @@ static bool rpcrdma2_rtx_targets_valid(const struct rpcrdma2_rtx *rtx,
 	       rtx->xp_head + (u64)rtx->xp_seg * rtx->xp_nsegs <= rbsiz;
 }
 
-/* As a whole, and beside RBSIZ of the same set (RTX-33) */
+/* Are the words of RTX valid together, and with RBSIZ of the same set (RTX-33)? */
 static bool rpcrdma2_rtx_valid(const struct rpcrdma2_props *props)
 {
 	const struct rpcrdma2_rtx *rtx = &props->vp_rtx;

@@ -301,8 +301,7 @@ case_receives() {
 	ice_down
 }
 
-# room_is_short: the send queue is full, and Calls that have credits wait for slots. The client may use the
-# connection's entries as it likes.
+# room_is_short: the send queue is full, and Calls that have credits wait for slots
 room_is_short() {
 	local client parked
 	until_true 60 grep -q xprt_rdma_no_sends: $TRACE/trace || die "no Call has waited for room"
