@@ -95,7 +95,7 @@ revive_rxe() {
 # link_down <seconds>
 link_down() {
 	local replies connects
-	# The in-tree module has the same problem.
+	# This is a fault of rxe: the in-tree module does not reconnect either.
 	[ "$PROVIDER" = siw ] || [ "$KERNEL" = 7.3 ] || skip "after its link was down, rxe of 6.12 takes no connection any more"
 	nfs_mount 4.2
 	load_start
