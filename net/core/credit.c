@@ -146,7 +146,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_window_more);
  * They stay taken if the grant shrinks (RTX-81), or if the Call is given up (RTX-100).
  *
  * Context: any; the caller serialises.
- * Return: true if it has all of them; false if it has none, and takes another form.
+ * Return: true if it got all of them; false if it got none, and has to take another form.
  */
 bool rpcrdma_window_take_more(struct rpcrdma_window *win, u32 in_flight,
 			      u32 more)
