@@ -226,12 +226,14 @@ def conformance(known, found, excused, same):
            ".. Made by scripts/coverage.py --conformance. Do not edit; make check compares.", "",
            *heading("Conformance", "=")]
     out.insert(3, "=" * len("Conformance"))
-    out += wrapped("For reviewers, and for whoever meets a number such as V1-RDC-10 in a test: what the documents require, in "
-                   "our words; what this module does of it and where; and which tests notice when it no longer does.", 88)
-    out += ["", *wrapped("A MUST, SHOULD or MAY is the document's; DEC marks a decision of ours where it says nothing (see "
-                         "decisions.rst), REC a recommendation. Tests name what they cover in comments, \"Covers:\"; unit tests "
-                         "are in kunit/, the others in scripts/tests. ``scripts/coverage.py --list`` gives the tests of "
-                         "each requirement.", 88), "", "Documents, by the names they have here and in comments of the code:", ""]
+    out += wrapped("For reviewers, and for readers who find a number such as V1-RDC-10 in a test. This page lists what the "
+                   "documents require, in our words; what this module does about it, and where; and the tests that fail if "
+                   "the module violates the requirement.", 88)
+    out += ["", *wrapped("MUST, SHOULD and MAY are the document's words. DEC is a decision of ours where the document says nothing "
+                         "(see decisions.rst), and REC is a recommendation. Tests name the requirements that they cover in "
+                         "comments, \"Covers:\"; unit tests are in kunit/, the others in scripts/tests. "
+                         "``scripts/coverage.py --list`` gives the tests of each requirement.", 88), "",
+            "Documents, and their names here and in comments of the code:", ""]
     wide = max(map(len, DOCUMENTS))
     out += [*table(DOCUMENTS.items(), (wide, 74)), ""]
     for group, (title, documents, what, here) in groups.items():

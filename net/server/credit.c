@@ -106,7 +106,7 @@ static int svc_rdma_credits_provide(struct svc_rdma_xprt *sx, u32 credits,
 /**
  * svc_rdma_credits_few - post Receives before the version of a connection is known
  * @sx: connection that is being accepted; its receive queue has been sized
- * @recv_size: bytes of each Receive, enough for either version
+ * @recv_size: size of each Receive in bytes, enough for either version
  *
  * Context: process; sleeps.
  * Return: 0 or a negative errno: there is not enough memory to accept it.
@@ -123,7 +123,7 @@ int svc_rdma_credits_few(struct svc_rdma_xprt *sx, u32 recv_size)
 /**
  * svc_rdma_credits_begin - set the first credits once the version is known
  * @sx: connection; its receive queue has been sized
- * @recv_size: bytes of each Receive
+ * @recv_size: size of each Receive in bytes
  * @spare: Receives for messages that take no credit
  *
  * Context: process; sleeps. The caller holds sx_grow, or nobody else knows the

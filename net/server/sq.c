@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What sunrpc has to know about the send queue. Its slots, and the line for them, are in
+ * Tells sunrpc whether the send queue has room. Its slots, and the line for them, are in
  * verbs/sq.c; memory regions are counted in server/mrs.c.
  *
  * A Reply, or the RDMA Reads of a Call, that finds too few slots waits in line. Its

@@ -113,8 +113,8 @@ struct svc_rdma_chain {
  * @sc_hdr: decoded header, a view of the message
  * @sc_items: copy of the items of the Call, which are in the data of the message (RTX-52)
  * @sc_nitems: number of entries of @sc_items
- * @sc_body_len: bytes of the body (inline or Position Zero chunk)
- * @sc_stream_len: bytes of the unreduced Call
+ * @sc_body_len: length of the body in bytes (inline or Position Zero chunk)
+ * @sc_stream_len: length of the unreduced Call in bytes
  * @sc_linear: @sc_pages hold the whole Call as one stream; otherwise they hold only
  *	its Read chunk
  * @sc_cqe: completion of the RDMA Reads
@@ -282,7 +282,7 @@ struct svc_rdma_posted {
  * @cd_granted: credits that every Reply grants; it only grows, under sx_grow
  * @cd_bc_recvs: Receives for the replies to callbacks, under sx_grow
  * @cd_spare_recvs: Receives for messages that take no credit, under sx_grow
- * @cd_recv_size: bytes of each Receive made from now on, under sx_grow
+ * @cd_recv_size: size in bytes of each Receive made from now on, under sx_grow
  * @cd_second: jiffies when the current second began, for the rate of Receives
  * @cd_second_received: value of vs_received at that time
  */
@@ -405,7 +405,7 @@ struct svc_rdma_backward {
  * @sx_pending: link in the listener's queue until the connection is accepted or lost
  * @sx_listener: listener that has that queue; valid only while @sx_pending is linked
  * @sx_sizes: queue depths and limits, computed when the connection was accepted
- * @sx_max_mesg: bytes of the largest unreduced Call
+ * @sx_max_mesg: length of the largest unreduced Call in bytes
  * @sx_rw: limits of its RDMA Reads and Writes
  * @sx_grow: held while Receives or memory regions are added
  * @sx_credit: credits

@@ -129,7 +129,7 @@ static void rpcrdma2_put_rtx(struct rpcrdma_xdr_out *out,
 /**
  * rpcrdma2_encode_connprop - write an RDMA2_CONNPROP
  * @buf: buffer to write to
- * @size: bytes of @buf
+ * @size: size of @buf in bytes
  * @xid: in an answer, the XID of the CONNPROP that is answered; otherwise any XID
  * @credit: in an answer, credits granted; otherwise, credits requested; 0 is sent as 1
  * @response: the message is an answer
@@ -239,7 +239,7 @@ static bool rpcrdma2_get_prop(struct rpcrdma_xdr_in *in,
  * rpcrdma2_decode_connprop - ht_decode of RDMA2_CONNPROP
  * @in: cursor behind the prefix
  * @buf: the message
- * @len: bytes of the message
+ * @len: length of the message in bytes
  * @hdr: IN: the prefix; OUT: the properties; if the set is bad, all have default values
  *
  * Context: any.

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Run one group of test cases on one kernel and provider: boot its guest or guests, and print the result of each
-# case when it comes. Add errors that only the host can see: a guest that died, a kernel report outside all cases, invalid traffic
-# in a capture.
+# case when it comes. Add errors that only the host can see: a guest that died, a kernel report outside all cases,
+# invalid traffic in a capture.
 #
 # usage: run-group.sh KERNEL PROVIDER GROUP
 # A group is scripts/tests/groups/<group>.sh. Several groups with one guest can share it, one after the other: GROUP
@@ -358,7 +358,7 @@ show_checkers() {
 	[ "$CHECKERS/$kernel" != debug/debian ] && [ "$CHECKERS" = debug ] || return 0
 	[ -n "${LEAKS-y}" ] && [[ ${GUEST_CMDLINE:-} != *kmemleak=off* ]] || kmemleak=off
 	said=$(grep '^checkers ' "$dir/$1.verdict" | tail -n 1) || true
-	# If a guest has not reached its end, that has failed already.
+	# A guest that has not reached its end has failed already, so it is not checked here.
 	[ -n "$said" ] || ! grep -q '^done 0' "$dir/$1.verdict" || said="checkers none"
 	[ -n "$said" ] || return 0
 	if [[ $said != *" kmemleak=$kmemleak"* ]]; then

@@ -128,7 +128,7 @@ case_nfsd-restart-other() { in_other_version nfsd_restarts 4.2; }
 
 # --- a server that refuses ----------------------------------------------------
 
-# attempts: when the client's attempts to connect have ended, and with which status: "<seconds> <status>" a line
+# attempts: print a line "<seconds> <status>" for each attempt of the client to connect: its end and its status
 attempts() {
 	sed -n 's/.* \([0-9.]*\): xprt_rdma_connect: .*status=\(-\?[0-9]*\) .*/\1 \2/p' /sys/kernel/tracing/trace
 }
@@ -435,8 +435,9 @@ small_pieces() {
 	in_pieces server '^svc_rdma_recvfrom$'
 }
 
-# short <percent> <pattern> <event> <command...>: so many percent of the allocations below such a function fail,
-# until its event has come. Then memory is available again, RELIEF is run, and the command must succeed.
+# short <percent> <pattern> <event> <command...>: run the command while <percent> of the allocations fail in
+# functions that match <pattern>, and in functions that they call. After the event, memory is available again,
+# RELIEF is run, and the command must succeed.
 short() {
 	local percent=$1 pattern=$2 event=$3 pid d from to t0
 	shift 3

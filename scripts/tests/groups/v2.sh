@@ -199,8 +199,8 @@ inline_is() {
 	copy_some
 }
 
-# sizes_of_1 <size in private data> <a WRITE that is inline> <a WRITE that is not>: at both ends, whatever sizes
-# version 2 would have
+# sizes_of_1 <size> <a> <b>: both ends use version 1 with the size in the private data, not the sizes of version
+# 2. So a WRITE of <a> bytes is inline, and a WRITE of <b> bytes is not.
 sizes_of_1() {
 	local end
 	touch "$MNT/by"
