@@ -81,7 +81,7 @@ int rpcrdma_send_alloc(struct rpcrdma_send *send, u32 size, u32 least,
  * @first: first Send of the group; or a single Send, which becomes the last of its chain
  *
  * All of them are posted with the first, by one call of rpcrdma_conn_post(). If the
- * owner posts other requests in front of the group, it links them to this work request.
+ * owner posts other requests in front of the group, it links them to that of @first.
  *
  * Context: any; the Sends are at rest.
  */
