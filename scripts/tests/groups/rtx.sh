@@ -131,7 +131,7 @@ case_rtx-placed-by-client() {
 	done
 	inline_of 1024
 	counted client_calls_placed 1 $ANY sound 4.2 sizes
-	# The round trip decides, up to any size
+	# With 0, the round trip decides up to which length items are placed.
 	inline_of 16384
 	echo 0 >$CLIENT/rdma_rtx_write_max
 	counted client_calls_placed 1 $ANY sound 4.2 placed_any
