@@ -27,7 +27,7 @@
  * @rx_stream: number of bytes of payload stream
  * @rx_first: number of these bytes in the first Receive; the others are in the second
  * @rx_flavor: flavor of the credential, which has 20 bytes: 0, or RPCSEC_GSS with
- * 	integrity
+ *	integrity
  * @rx_in_place: the Call is used where it was received
  */
 struct svc_rdma_read_shape {

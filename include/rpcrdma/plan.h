@@ -39,7 +39,7 @@ enum rpcrdma_call_form {
  * @RPCRDMA_REPLY_WRITE: a Write chunk for the eligible result
  * @RPCRDMA_REPLY_LONG: a Reply chunk for the whole Reply
  * @RPCRDMA_REPLY_GROUP: several Receives for the Reply. Then the Call is a group, too,
- * 	perhaps of only one transmission
+ *	perhaps of only one transmission
  */
 enum rpcrdma_reply_form {
 	RPCRDMA_REPLY_INLINE,
@@ -56,7 +56,7 @@ enum rpcrdma_reply_form {
  * @px_long_max: maximum length in bytes of a Call without an item that is sent as a group
  * @px_write_max: maximum length in bytes of an item that is sent in a group
  * @px_send: maximum length in bytes of a transmission with data, see
- * 	rpcrdma_layout_reach(); 0 if no item is placed, and items stay in the stream
+ *	rpcrdma_layout_reach(); 0 if no item is placed, and items stay in the stream
  */
 struct rpcrdma_plan_rtx {
 	struct rpcrdma2_rtx	px_peer;
@@ -77,7 +77,7 @@ struct rpcrdma_plan_rtx {
  * @pa_call_item_segs: maximum number of segments for the Call's item
  * @pa_call_segs: maximum number of segments for the whole Call
  * @pa_reply_item_segs: maximum number of segments for the Reply's item, with the segment
- * 	for roundup (G-03)
+ *	for roundup (G-03)
  * @pa_reply_segs: maximum number of segments for the whole Reply
  * @pa_reduce: the security flavour allows items to leave the stream (G-27)
  * @pa_no_long: the server does not know the header type of a Long Call
@@ -111,13 +111,13 @@ struct rpcrdma_plan_args {
  * @pl_call: form of the Call
  * @pl_reply: what the Call provides for the Reply
  * @pl_hdr_max: maximum length of the transport header in bytes; in a group, that of the
- * 	first transmission
+ *	first transmission
  * @pl_count: number of Sends of the Call, which is also the number of its credits
  * @pl_replies: number of Receives for the largest Reply
  * @pl_limit: in a group, length of the largest transmission in bytes
  * @pl_placed: in a group, length of the item that is placed, in bytes; 0 if none is
  * @pl_short: the Call has base form, or offers a Reply chunk, only because @px_more or
- * 	@px_spare is less than a group takes
+ *	@px_spare is less than a group takes
  */
 struct rpcrdma_plan {
 	enum rpcrdma_call_form	pl_call;

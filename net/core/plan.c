@@ -278,8 +278,8 @@ static int rpcrdma_plan_try(const struct rpcrdma_limits *limits,
  *
  * Context: any.
  * Return: 0; or -EMSGSIZE if the header of a Long Call does not fit a Send, or the header
- * 	of a Long Reply does not fit a Receive, or a chunk would need too many segments,
- * 	or @args forbid a Long Call.
+ *	of a Long Reply does not fit a Receive, or a chunk would need too many segments,
+ *	or @args forbid a Long Call.
  */
 int rpcrdma_plan_rpc(const struct rpcrdma_limits *limits,
 		     const struct rpcrdma_plan_args *args,
@@ -301,7 +301,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_plan_rpc);
  * rpcrdma_plan_answer - decide how a responder's Reply travels
  * @limits: limits of the connection
  * @hdr_len: length in bytes of the Reply's transport header, see rpcrdma1_reply_len() and
- * 	rpcrdma2_reply_len()
+ *	rpcrdma2_reply_len()
  * @body_len: length in bytes of the Reply, without results that go to Write chunks
  * @has_reply_chunk: the Call offered a Reply chunk
  * @reply_chunk_len: size of the Reply chunk in bytes

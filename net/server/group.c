@@ -86,7 +86,7 @@ void svc_rdma_group_layout(const struct svc_rdma_send *send,
 /**
  * svc_rdma_body_copy - copy the next bytes of the inline body of a Reply
  * @body: where to continue. At the beginning, all members except the first three are zero.
- * 	The body consists of the parts between the payloads
+ *	The body consists of the parts between the payloads
  * @to: buffer
  * @len: number of bytes
  *

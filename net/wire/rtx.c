@@ -224,7 +224,7 @@ static const struct rpcrdma2_type rpcrdma2_rtx_types[] = {
  * @len: number of bytes in it
  * @accept: what is accepted if the message is a Call
  * @hdr: OUT: the header, as far as it could be parsed; points into @buf. hd_msg_len is the
- * 	number of bytes of payload stream in the first transmission
+ *	number of bytes of payload stream in the first transmission
  *
  * core/group.c has checked the other words. The chunk lists belong to the whole message,
  * and obey the rules of all messages (RTX-64).
@@ -356,7 +356,7 @@ static void rpcrdma2_put_first(struct rpcrdma_xdr_out *out,
  *
  * Context: any. The content of @buf after an error is unspecified.
  * Return: number of bytes written; -EMSGSIZE if @size is too small; -EINVAL if such a
- * 	header must never be sent.
+ *	header must never be sent.
  *
  * See RTX-43, RTX-52, RTX-54, RTX-57, RTX-64 of rtx.rst.
  */
@@ -389,14 +389,14 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_encode_rtx_call);
  * @buf: buffer for the header; not the buffer that contains the Call
  * @size: size of @buf in bytes
  * @tx: the transmission; tx_count to tx_nitems are used, without tx_number and tx_offset;
- * 	tx_replies and tx_results are 0
+ *	tx_replies and tx_results are 0
  * @items: items of the Reply, in the order of their positions
  * @reply: the Reply; its ro_proc is %RPCRDMA2_MSG
  *
  * Context: any; the buffer from which the Call's lists were decoded must still be there.
- * 	The content of @buf after an error is unspecified.
+ *	The content of @buf after an error is unspecified.
  * Return: number of bytes written; -EMSGSIZE if @size is too small; -EINVAL if such a
- * 	header must never be sent.
+ *	header must never be sent.
  *
  * See RTX-43, RTX-52, RTX-54, RTX-57 of rtx.rst.
  */
@@ -442,11 +442,11 @@ static bool rpcrdma2_next_valid(const struct rpcrdma2_transmission *tx)
  * @buf: buffer for the header
  * @size: size of @buf in bytes
  * @tx: the transmission: tx_xid, tx_credit and tx_response as in the first; tx_number,
- * 	tx_offset, tx_here and tx_data
+ *	tx_offset, tx_here and tx_data
  *
  * Context: any. The content of @buf after an error is unspecified.
  * Return: number of bytes written, which is %RPCRDMA2_RTX_NEXT_LEN; -EMSGSIZE if @size is
- * 	too small; -EINVAL if such a header must never be sent.
+ *	too small; -EINVAL if such a header must never be sent.
  *
  * See RTX-42, RTX-43, RTX-44, RTX-57 of rtx.rst.
  */
