@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-# Build rpcrdma.ko for a kernel, install it, and reach the lab. Kbuild says what the
-# module is made of. make help shows what has "##" under "users", and "#-" under "developers".
+# Build rpcrdma.ko for a kernel, install it, and run the lab. Kbuild lists the objects of the
+# module. make help lists targets with "##" under "users", and targets with "#-" under "developers".
 
 ifneq ($(words $(CURDIR))$(findstring :,$(CURDIR)),1)
 $(error The path "$(CURDIR)" has a space or a colon in it, and make cannot handle that: move this directory)
@@ -20,7 +20,7 @@ shell: ## a guest with a mount and a prompt (KERNEL= PROVIDER= VERBOSE=y)
 
 all: modules ## build rpcrdma.ko for KDIR (the running kernel)
 
-# Which kernels there are modules for, README says.
+# README lists the supported kernels.
 ifeq ($(origin KDIR),file)
 no-kdir = install the headers of that kernel, if it is one of those in README (Debian: linux-headers-$(KREL)), or say make KDIR=<headers of one>
 else

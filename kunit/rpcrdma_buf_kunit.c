@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of buffers that are blocks of pages, and of Receives that are made of them
- * (buf.h, recv.h): where the pages are, and who may write to them. The device is one that
- * needs no mapping; mapping is for guests.
+ * Unit tests of buffers that are blocks of pages, and of Receives with such buffers (buf.h,
+ * recv.h): where the pages are, and who may write to them. The tests use a device that
+ * needs no DMA mapping. Tests in guests cover mapping.
  */
 
 #include <kunit/test.h>
@@ -28,7 +28,7 @@ static void rpcrdma_buf_kunit_exit(void *buf)
 	rpcrdma_buf_exit(buf);
 }
 
-/* Receives that are blocks, linked to one message */
+/* Make Receives that are blocks, linked to one message. */
 static struct rpcrdma_buf_fixture *rpcrdma_buf_kunit_make(struct kunit *test)
 {
 	struct rpcrdma_buf_fixture *fx;
@@ -118,8 +118,9 @@ static void rpcrdma_buf_own_block_stays(struct kunit *test)
 			renewed);
 }
 
-/* No numbered rule (I34): whoever has a page of a message keeps what is in it, be it the
- * first page or the last one, and of which Receive.
+/* No numbered rule (I34): if somebody holds a page of a message, the content of the page
+ * does not change. This is tested with the first page of one Receive, and with the last
+ * page of another.
  */
 static void rpcrdma_buf_held_block_is_left(struct kunit *test)
 {
@@ -193,7 +194,7 @@ static void rpcrdma_buf_data_is_in_pages(struct kunit *test)
 			    (void *)data[2] + PAGE_SIZE);
 	KUNIT_EXPECT_NULL(test, pages[9]);
 
-	/* Of the last page only what is behind the data is cleared. */
+	/* In the last page, only the bytes behind the data are cleared. */
 	KUNIT_EXPECT_FALSE(test, memchr_inv(data[0], 0xa0, lens[0]));
 	KUNIT_EXPECT_EQ(test, data[1][0], 0xa1);
 	KUNIT_EXPECT_FALSE(test, memchr_inv(data[2], 0xa2, lens[2]));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/core/choice.c: up to which size items go by Sends, against
- * the figures of rtx.rst 6 and the transmissions that core/layout.c counts.
+ * Unit tests of net/core/choice.c: the size up to which items go by Sends. The tests
+ * compare it with the figures of rtx.rst 6, and with the number of transmissions that
+ * core/layout.c counts.
  */
 
 #include <linux/limits.h>
@@ -15,8 +16,8 @@
 
 #define RPCRDMA_CHOICE_STREAM	120u	/* of a WRITE, without its item */
 
-/* What servers may be like: with targets in each Receive, as many as can be, and
- * without any. The header of a group has to go in front of them.
+/* Servers without targets, and with different numbers of targets in each Receive. In front
+ * of the targets there is always room for the header of a group.
  */
 static const struct rpcrdma2_rtx rpcrdma_choice_peers[] = {
 	{
@@ -36,14 +37,16 @@ static const struct rpcrdma2_rtx rpcrdma_choice_peers[] = {
 	},
 };
 
-/* Microseconds: each one where something happens, then fewer */
+/* Microseconds: all values near which the limit may change, and a few larger ones */
 static const u32 rpcrdma_choice_rtts[] = {
 	1, 2, 3, 5, 8, 10, 11, 13, 14, 15, 18, 19, 20, 24, 25, 30, 38, 39, 40,
 	49, 50, 51, 75, 99, 100, 101, 150, 198, 199, 200, 201, 250, 300, 500,
 	999, 1000, 2000, 5000, 9999, 10000,
 };
 
-/* A server's Receive is as large as its targets ask, or 16384 without any. */
+/* A server's Receive has exactly the size that its targets need, or 16384 bytes if it has
+ * no targets.
+ */
 static void rpcrdma_choice_with(struct rpcrdma_choice *choice,
 				const struct rpcrdma2_rtx *peer, u32 rtt)
 {
@@ -66,7 +69,7 @@ static u32 rpcrdma_choice_at(const struct rpcrdma2_rtx *peer, u32 rtt)
 	return rpcrdma_choice_limit(&choice);
 }
 
-/* How many transmissions would a WRITE of @size take? 0: it cannot go so. */
+/* Returns how many transmissions a WRITE of @size takes; 0 if it cannot be a group. */
 static u32 rpcrdma_choice_count(const struct rpcrdma2_rtx *peer, u32 size)
 {
 	struct rpcrdma2_item item = { .im_position = 120, .im_length = size };
@@ -84,7 +87,7 @@ static u32 rpcrdma_choice_count(const struct rpcrdma2_rtx *peer, u32 size)
 	return rpcrdma_group_call(&layout, peer);
 }
 
-/* The next size to be tried: all that is near to something, and others */
+/* Returns the next size to be tried: small sizes, and sizes near a multiple of 4096. */
 static u32 rpcrdma_choice_next_size(u32 size)
 {
 	if (size % 4096 < 1 || size % 4096 == 4095)
@@ -92,7 +95,7 @@ static u32 rpcrdma_choice_next_size(u32 size)
 	return size < 64 ? size + 1 : size - size % 4096 + 4095;
 }
 
-/* At 200 us and more, every WRITE up to 1 MB goes by Sends. */
+/* From 200 us on, every WRITE up to 1 MB goes by Sends. */
 /* Covers: RTX-25 RTX-26 RTX-96 T-40 */
 static void rpcrdma_choice_long_way(struct kunit *test)
 {
@@ -111,8 +114,9 @@ static void rpcrdma_choice_long_way(struct kunit *test)
 	}
 }
 
-/* At 10 us none gets slower. A further transmission adds 1 us at most, and 5000
- * instructions; what is won is the round trip, 6 us, and 30000 instructions.
+/* With a round trip of up to 10 us, no WRITE becomes slower. Each further transmission
+ * costs at most 1 us, and 5000 instructions. Sends save the round trip, 6 us, and 30000
+ * instructions.
  */
 /* Covers: RTX-25 RTX-95 T-40 */
 static void rpcrdma_choice_short_way(struct kunit *test)
@@ -138,7 +142,9 @@ static void rpcrdma_choice_short_way(struct kunit *test)
 	}
 }
 
-/* On all other ways: what the transmissions cost is paid for, one way or other. */
+/* With any other round trip, the savings outweigh the cost of the transmissions, either in
+ * work or in time.
+ */
 static void rpcrdma_choice_pays(struct kunit *test)
 {
 	u32 i, r, size, limit, n, gain;
@@ -155,7 +161,9 @@ static void rpcrdma_choice_pays(struct kunit *test)
 				if (size <= limit)
 					KUNIT_EXPECT_LE(test, (n - 1) * 5000,
 							gain);
-				/* And what pays by time is not given away. */
+				/* An item for which Sends would save time is not above the
+				 * limit.
+				 */
 				else
 					KUNIT_EXPECT_GT(test, (n - 1) * 5000,
 							rpcrdma_choice_rtts[r] *
@@ -168,8 +176,8 @@ static void rpcrdma_choice_pays(struct kunit *test)
 struct rpcrdma_choice_case {
 	const char	*desc;
 	u32		size;
-	u32		near;	/* us: not by Sends up to that; 0: always */
-	u32		far;	/* us: by Sends from that on */
+	u32		near;	/* up to this round trip in us, not by Sends; 0: always by Sends */
+	u32		far;	/* from this round trip in us on, by Sends */
 };
 
 /* The table of rtx.rst 6.2: seven segments in each transmission */
@@ -203,7 +211,7 @@ static void rpcrdma_choice_table(struct kunit *test)
 	}
 }
 
-/* Without targets the server copies, which costs as well (RTX-95). */
+/* If there are no targets, the server copies, and this has a cost, too (RTX-95). */
 /* Covers: RTX-95 */
 static void rpcrdma_choice_without_targets(struct kunit *test)
 {
@@ -232,7 +240,7 @@ static void rpcrdma_choice_without_targets(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 6 * 5084);
 }
 
-/* Segments that we cannot gather count for nothing. */
+/* Segments that a Send cannot gather do not count. */
 static void rpcrdma_choice_few_segments(struct kunit *test)
 {
 	struct rpcrdma_choice choice;
@@ -248,8 +256,8 @@ static void rpcrdma_choice_few_segments(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 12 * 4096 * 5);
 }
 
-/* A longer way, or more of anything that is good for Sends, never makes the limit
- * smaller; what costs more never makes it larger.
+/* A longer round trip, or more saved by Sends, never makes the limit smaller. A higher cost
+ * of Sends never makes it larger.
  */
 static void rpcrdma_choice_is_monotonic(struct kunit *test)
 {
@@ -295,7 +303,7 @@ static void rpcrdma_choice_is_monotonic(struct kunit *test)
 	}
 }
 
-/* Each of the costs makes a difference where it should. */
+/* Each of the costs changes the limit where it should. */
 static void rpcrdma_choice_costs_count(struct kunit *test)
 {
 	struct rpcrdma_choice_costs costs = rpcrdma_choice_costs;
@@ -303,7 +311,7 @@ static void rpcrdma_choice_costs_count(struct kunit *test)
 
 	rpcrdma_choice_with(&choice, &rpcrdma_choice_peers[3], 49);
 	choice.ch_costs = &costs;
-	/* 49 + 5 + 1 us: eleven further ones */
+	/* 49 + 5 + 1 us pay for eleven further transmissions */
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 12 * 28672);
 	costs.cc_wake = 4999;
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 11 * 28672);
@@ -318,7 +326,9 @@ static void rpcrdma_choice_costs_count(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 131072);
 }
 
-/* An administrator has the last word, but for what the peer takes. */
+/* The size that an administrator has chosen is always used, but never exceeds the limits of
+ * the peer.
+ */
 static void rpcrdma_choice_fixed(struct kunit *test)
 {
 	static const u32 fixed[] = {
@@ -339,7 +349,7 @@ static void rpcrdma_choice_fixed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 1052672);
 }
 
-/* No more than the peer takes, whatever the way is like */
+/* The limit never exceeds the limits of the peer, whatever the round trip is. */
 /* Covers: RTX-32 */
 static void rpcrdma_choice_peer_limits(struct kunit *test)
 {
@@ -359,7 +369,7 @@ static void rpcrdma_choice_peer_limits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 5 * 28672 - 1);
 	peer.xp_call_max = 0;
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 0);
-	/* Nothing can be sent that has no room behind its header. */
+	/* Nothing can be sent if there is no room behind the header. */
 	peer = rpcrdma_choice_peers[0];
 	choice.ch_send = RPCRDMA2_RTX_NEXT_LEN;
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 0);
@@ -367,7 +377,7 @@ static void rpcrdma_choice_peer_limits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 0);
 }
 
-/* The ends of all ranges: no sum overflows, and no limit is above 1 MB. */
+/* Values at the ends of all ranges: no sum overflows, and no limit is above 1 MB. */
 static void rpcrdma_choice_extremes(struct kunit *test)
 {
 	static const u32 ends[] = { 0, 1, U32_MAX - 1, U32_MAX };
@@ -394,20 +404,20 @@ static void rpcrdma_choice_extremes(struct kunit *test)
 		KUNIT_EXPECT_LE(test, at, 1048576);
 		KUNIT_EXPECT_GT(test, at, 0);
 	}
-	/* All that further ones gain, and they cost nothing */
+	/* Sends save much, and further transmissions cost nothing. */
 	rpcrdma_choice_with(&choice, &rpcrdma_choice_peers[1], 199);
 	choice.ch_costs = &costs;
 	costs.cc_more = 0;
 	costs.cc_wake = U32_MAX;
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 1048576);
-	/* Or hardly anything */
+	/* Sends save hardly anything, and further transmissions cost hardly anything. */
 	choice.ch_rtt = 0;
 	costs.cc_more = 1;
 	costs.cc_wake = 9;
 	costs.cc_saved = 8;
 	costs.cc_register = 0;
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 10 * 4096);
-	/* And the other way round: a group of one is no more than a Send. */
+	/* Further transmissions cost too much, but a group of one needs none. */
 	costs.cc_more = U32_MAX;
 	costs.cc_wake = 0;
 	costs.cc_saved = U32_MAX - 1;

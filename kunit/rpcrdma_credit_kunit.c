@@ -242,7 +242,7 @@ static void rpcrdma_credit_more(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, rpcrdma_window_more(&win, in_flight),
 			param->room);
-	/* All or nothing */
+	/* The window gives all credits or none */
 	KUNIT_EXPECT_FALSE(test, rpcrdma_window_take_more(&win, in_flight,
 							  param->room + 1));
 	KUNIT_EXPECT_EQ(test, win.wn_more, param->more);
@@ -262,7 +262,9 @@ static void rpcrdma_credit_more_returns(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, rpcrdma_window_take_more(&win, 1, 20));
 	KUNIT_EXPECT_EQ(test, rpcrdma_window_room(&win, 1), 43);
 
-	/* What is in flight stays so when the grant shrinks, or the Call ends. */
+	/* Calls in flight keep their credits if the grant shrinks, or if the Call is given
+	 * up
+	 */
 	rpcrdma_window_grant(&win, 8);
 	KUNIT_EXPECT_EQ(test, win.wn_more, 20);
 	KUNIT_EXPECT_EQ(test, rpcrdma_window_room(&win, 1), 0);
@@ -273,7 +275,7 @@ static void rpcrdma_credit_more_returns(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, rpcrdma_window_give_more(&win, 20));
 	KUNIT_EXPECT_EQ(test, rpcrdma_window_room(&win, 0), 8);
 	KUNIT_EXPECT_FALSE(test, rpcrdma_window_give_more(&win, 0));
-	/* Nothing comes back twice */
+	/* No credit returns twice */
 	KUNIT_EXPECT_FALSE(test, rpcrdma_window_give_more(&win, 20));
 	KUNIT_EXPECT_EQ(test, rpcrdma_window_room(&win, 0), 8);
 

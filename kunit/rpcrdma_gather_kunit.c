@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/verbs/gather.c: what becomes of Receives, and what the owner of a
- * connection hears, in which order. What is decided about each arrival is tested with
- * core/group.c.
+ * Unit tests of net/verbs/gather.c: which Receives are held or given back, and what the
+ * owner of a connection is told, in which order. The tests of core/group.c cover the
+ * decision about each arrival.
  *
- * The connection has no device, and its owner is this file. Receives come from the
- * connection's own list of those that wait to be posted, and have to be there again when
- * they were given back; nothing is ever posted.
+ * The connection has no device. This file is its owner. Receives come from the connection's
+ * list of Receives that wait to be posted, and return to this list when they are given
+ * back. They are never posted.
  */
 
 #include <linux/llist.h>
@@ -38,7 +38,7 @@ rpcrdma_gather_kunit_group[RPCRDMA_GATHER_KUNIT_COUNT] = {
 	{ .tx_xid = XID, .tx_number = 2, .tx_offset = 28, .tx_here = 12 },
 };
 
-/* What the server of the vectors takes, and what their client offers */
+/* Limits of the server in the vectors, and the rtx_replies that its client offers */
 static const struct rpcrdma2_rtx rpcrdma_gather_kunit_ours = {
 	.xp_call_max = 64, .xp_reply_max = 16, .xp_msg_max = 1052672,
 	.xp_head = 1024, .xp_seg = 4096, .xp_nsegs = 7,
@@ -52,7 +52,7 @@ enum rpcrdma_gather_event {
 	RPCRDMA_GATHER_LOST,
 };
 
-/* Something that the owner has heard */
+/* An event that the owner was told */
 struct rpcrdma_gather_seen {
 	enum rpcrdma_gather_event	event;
 	struct rpcrdma_msg_in		*msg;
@@ -60,15 +60,15 @@ struct rpcrdma_gather_seen {
 };
 
 /**
- * struct rpcrdma_gather_fixture - a connection, and what its owner has heard
+ * struct rpcrdma_gather_fixture - a connection, and the events that its owner was told
  * @gf_kunit: the fixture that all suites share
  * @gf_device: a device that maps nothing
  * @gf_conn: the connection
  * @gf_recv: its Receives
- * @gf_seen: what the owner has heard
- * @gf_nseen: how much
- * @gf_looked: how much of it the test has looked at
- * @gf_owned: Receives of messages that the owner has not given back
+ * @gf_seen: events that the owner was told
+ * @gf_nseen: number of these events
+ * @gf_looked: number of events that the test has checked
+ * @gf_owned: number of Receives of messages that the owner has not given back
  * @gf_counts: event counters at the beginning
  */
 struct rpcrdma_gather_fixture {
@@ -116,7 +116,7 @@ static void rpcrdma_gather_kunit_ended(struct rpcrdma_conn *conn,
 	rpcrdma_gather_kunit_hear(conn, RPCRDMA_GATHER_ENDED)->end = *end;
 }
 
-/* From a work, too, where nothing may be asserted */
+/* This may run in a work, where KUNIT_ASSERT must not be used. */
 static void rpcrdma_gather_kunit_lost(struct rpcrdma_conn *conn)
 {
 	struct rpcrdma_gather_fixture *fx =
@@ -145,7 +145,7 @@ rpcrdma_gather_look(struct rpcrdma_gather_fixture *fx,
 	return seen;
 }
 
-/* The owner has heard no more than that */
+/* Expect that the test has checked all events, and begin again. */
 static void rpcrdma_gather_expect_no_more(struct rpcrdma_gather_fixture *fx)
 {
 	KUNIT_ASSERT_EQ(fx->gf_kunit->kf_test, fx->gf_looked, fx->gf_nseen);
@@ -197,7 +197,9 @@ static u32 rpcrdma_gather_waiting(const struct rpcrdma_gather_fixture *fx)
 	return atomic_read(&fx->gf_conn.cn_recvs.rp_nwaiting);
 }
 
-/* Each Receive is somewhere, and the group holds those that have come of it. */
+/* Each Receive is held by the group, held by the owner, or waits to be posted. An open
+ * group holds the Receives that have arrived.
+ */
 static void rpcrdma_gather_check(struct rpcrdma_gather_fixture *fx)
 {
 	const struct rpcrdma_gather *gather = &fx->gf_conn.cn_gather;
@@ -222,7 +224,9 @@ static void rpcrdma_gather_check(struct rpcrdma_gather_fixture *fx)
 			group->gr_state == RPCRDMA_GROUP_IDLE);
 }
 
-/* What rpcrdma_recv_wc_done() does. @handle: what was invalidated; 0: nothing */
+/* Do what rpcrdma_recv_wc_done() does. @handle is the handle that the Send has invalidated,
+ * or 0.
+ */
 static void rpcrdma_gather_arrive(struct rpcrdma_gather_fixture *fx,
 				  void *data, u32 len, u32 handle)
 {
@@ -255,7 +259,7 @@ static void rpcrdma_gather_give(struct rpcrdma_gather_fixture *fx,
 
 /* --- transmissions ---------------------------------------------------------- */
 
-/* In the stream, each byte is its own offset. */
+/* The value of each byte in the stream is its offset. */
 static void rpcrdma_gather_build(struct rpcrdma_kunit *kunit,
 				 const struct rpcrdma2_transmission *tx)
 {
@@ -288,7 +292,7 @@ static void rpcrdma_gather_send(struct rpcrdma_gather_fixture *fx,
 			      kunit->kf_len, handle);
 }
 
-/* One transmission of the group, which is a Call or a Reply */
+/* Send one transmission of the group, which is a Call or a Reply. */
 static void rpcrdma_gather_part(struct rpcrdma_gather_fixture *fx, u32 number,
 				bool response, u32 handle)
 {
@@ -312,7 +316,7 @@ static void rpcrdma_gather_vector(struct rpcrdma_gather_fixture *fx,
 	rpcrdma_gather_arrive(fx, data, len, 0);
 }
 
-/* The first transmission of a group that is too long for us */
+/* Send the first transmission of a group that exceeds our limits. */
 static void rpcrdma_gather_send_excess(struct rpcrdma_gather_fixture *fx)
 {
 	struct rpcrdma2_transmission tx = rpcrdma_gather_kunit_group[0];
@@ -321,7 +325,7 @@ static void rpcrdma_gather_send_excess(struct rpcrdma_gather_fixture *fx)
 	rpcrdma_gather_send(fx, &tx, 0);
 }
 
-/* The message has @stream bytes of body, as rpcrdma_gather_build() makes them. */
+/* Check that the body of a message has @stream bytes, as rpcrdma_gather_build() made them. */
 static void rpcrdma_gather_check_body(struct rpcrdma_gather_fixture *fx,
 				      struct rpcrdma_msg_in *msg, u32 stream)
 {
@@ -346,7 +350,7 @@ static void rpcrdma_gather_kunit_fill(struct rpcrdma_gather_fixture *fx)
 	struct rpcrdma_recv *recv;
 	u32 i;
 
-	/* More than ever wait: nobody posts them */
+	/* A batch that is never complete, so that nothing is posted */
 	pool->rp_batch = U32_MAX;
 	for (i = 0; i < RPCRDMA_GATHER_KUNIT_RECVS; i++) {
 		recv = &fx->gf_recv[i];
@@ -363,7 +367,7 @@ static int rpcrdma_gather_kunit_init(struct kunit *test)
 	struct rpcrdma_gather_fixture *fx;
 	u32 i;
 
-	/* A device without DMA is one to which nothing has to be synchronised */
+	/* A device without DMA needs no synchronisation */
 	if (!IS_ENABLED(CONFIG_INFINIBAND_VIRT_DMA))
 		kunit_skip(test, "no devices without DMA");
 	if (rpcrdma_kunit_init(test))
@@ -393,7 +397,7 @@ static void rpcrdma_gather_kunit_exit(struct kunit *test)
 		rpcrdma_gather_stop(&fx->gf_conn);
 }
 
-/* From here on groups may arrive */
+/* From here on, groups may arrive. */
 static struct rpcrdma_gather_fixture *
 rpcrdma_gather_kunit_start(struct kunit *test)
 {
@@ -406,7 +410,9 @@ rpcrdma_gather_kunit_start(struct kunit *test)
 
 /* --- complete groups -------------------------------------------------------- */
 
-/* No numbered rule: whoever has announced nothing gets each transmission as it comes. */
+/* No numbered rule: an owner that has not started gathering gets each transmission as a
+ * message.
+ */
 static void rpcrdma_gather_only_when_told(struct kunit *test)
 {
 	struct rpcrdma_gather_fixture *fx = test->priv;
@@ -419,7 +425,7 @@ static void rpcrdma_gather_only_when_told(struct kunit *test)
 	}
 }
 
-/* Nothing is heard of it before it is whole.
+/* The owner is told nothing before the group is complete.
  *
  * Covers: RTX-43 RTX-46
  */
@@ -450,7 +456,7 @@ static void rpcrdma_gather_hands_up_whole(struct kunit *test)
 			1);
 }
 
-/* No numbered rule: an owner may hold one group while the next arrives. */
+/* No numbered rule: an owner may hold one group while the next one arrives. */
 static void rpcrdma_gather_one_after_the_other(struct kunit *test)
 {
 	struct rpcrdma_gather_fixture *fx = rpcrdma_gather_kunit_start(test);
@@ -468,8 +474,8 @@ static void rpcrdma_gather_one_after_the_other(struct kunit *test)
 	rpcrdma_gather_give(fx, first);
 }
 
-/* No numbered rule: a Receive that was part of a group is used for other messages, which
- * are none, and for groups of one, which have nothing linked.
+/* No numbered rule: a Receive that was part of a group is used again, for a message that is
+ * not a group, or for a group of one. No trace of the old group is left.
  */
 static void rpcrdma_gather_leaves_nothing_behind(struct kunit *test)
 {
@@ -481,7 +487,7 @@ static void rpcrdma_gather_leaves_nothing_behind(struct kunit *test)
 		rpcrdma_gather_call(fx, i);
 	rpcrdma_gather_give(fx, rpcrdma_gather_expect_msg(fx, true));
 	rpcrdma_gather_expect_no_more(fx);
-	/* All of them, so those of the group */
+	/* Use all Receives, so also those of the group */
 	for (i = 0; i < RPCRDMA_GATHER_KUNIT_RECVS; i++) {
 		rpcrdma_gather_vector(fx, i % 2 ? RPCRDMA_VEC_V2_MSG_INV :
 				      RPCRDMA_VEC_RTX_READDIR);
@@ -516,7 +522,8 @@ static const struct rpcrdma_gather_vector_case rpcrdma_gather_vectors[] = {
 
 KUNIT_ARRAY_PARAM_DESC(rpcrdma_gather_vector, rpcrdma_gather_vectors, desc);
 
-/* What the items say is judged when the group is whole, and told with it.
+/* The items are checked when the group is complete. The owner gets the verdict with the
+ * group.
  *
  * Covers: RTX-45 RTX-59
  */
@@ -540,8 +547,8 @@ static void rpcrdma_gather_judges(struct kunit *test)
 	rpcrdma_gather_give(fx, msg);
 }
 
-/* More items than there can be, or than there are: nothing behind the transmission is
- * read, and the owner hears that something is wrong.
+/* If there are more items than allowed, or than the transmission contains, nothing behind
+ * the transmission is read, and the owner gets a bad verdict.
  *
  * Covers: RTX-45
  */
@@ -570,7 +577,8 @@ static void rpcrdma_gather_bounds_items(struct kunit *test)
 
 /* --- broken groups ---------------------------------------------------------- */
 
-/* Its Receives come back with the gap; the owner hears of it with the last one, once.
+/* The Receives of a group are given back when there is a gap. The owner is told once, when
+ * the last transmission has arrived.
  *
  * Covers: RTX-49 RTX-50
  */
@@ -598,7 +606,8 @@ static void rpcrdma_gather_gap(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fx->gf_conn.cn_error, 0);
 }
 
-/* The owner hears of the group first, and then has what broke it.
+/* The owner is told first that the group has ended, and then gets the message that broke
+ * it.
  *
  * Covers: RTX-47 RTX-48
  */
@@ -613,14 +622,14 @@ static void rpcrdma_gather_is_cut(struct kunit *test)
 	rpcrdma_gather_give(fx, rpcrdma_gather_expect_msg(fx, false));
 	rpcrdma_gather_expect_no_more(fx);
 
-	/* By a group of one */
+	/* A group of one breaks the open group */
 	rpcrdma_gather_call(fx, 0);
 	rpcrdma_gather_vector(fx, RPCRDMA_VEC_RTX_READDIR);
 	rpcrdma_gather_expect_end(fx, XID, false, RPCRDMA_BAD_GROUP);
 	rpcrdma_gather_give(fx, rpcrdma_gather_expect_msg(fx, true));
 	rpcrdma_gather_expect_no_more(fx);
 
-	/* By a Reply, which is put together all the same */
+	/* A Reply group breaks the open group, and is assembled all the same */
 	rpcrdma_gather_call(fx, 0);
 	rpcrdma_gather_vector(fx, RPCRDMA_VEC_RTX_REPLY_1);
 	rpcrdma_gather_expect_end(fx, XID, false, RPCRDMA_BAD_GROUP);
@@ -631,7 +640,7 @@ static void rpcrdma_gather_is_cut(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fx->gf_conn.cn_error, 0);
 }
 
-/* What breaks a group is no good itself: two have ended.
+/* A first transmission breaks a group, and is itself bad: two groups have ended.
  *
  * Covers: RTX-48 RTX-50
  */
@@ -651,7 +660,7 @@ static void rpcrdma_gather_two_ends(struct kunit *test)
 			RPCRDMA_GATHER_KUNIT_RECVS);
 }
 
-/* Of what is too long, nothing is held at all.
+/* No Receive of a group that is too long is held.
  *
  * Covers: RTX-49 RTX-50 RTX-84
  */
@@ -689,8 +698,8 @@ static void rpcrdma_gather_drops_strays(struct kunit *test)
 			0);
 }
 
-/* A gap ends the RPC alone, anything in between the connection, too; what was in between
- * arrives.
+/* A gap in a Reply ends only the RPC. Another message in the middle of a Reply ends the
+ * connection, too, and is passed on.
  *
  * Covers: RTX-51
  */
@@ -741,7 +750,7 @@ static void rpcrdma_gather_early_desc(const u32 *number, char *desc)
 KUNIT_ARRAY_PARAM(rpcrdma_gather_early, rpcrdma_gather_early,
 		  rpcrdma_gather_early_desc);
 
-/* The connection goes, and the message says nothing of it.
+/* The connection is closed, and the message does not report the invalidation.
  *
  * Covers: RTX-73
  */
@@ -762,7 +771,8 @@ static void rpcrdma_gather_early_invalidation(struct kunit *test)
 	rpcrdma_gather_give(fx, msg);
 }
 
-/* Nor may one that is given back: nobody would hear of the handle.
+/* A transmission that is swallowed must not invalidate either, because nobody would learn
+ * about the handle.
  *
  * Covers: RTX-73
  */
@@ -778,7 +788,7 @@ static void rpcrdma_gather_swallowed_invalidation(struct kunit *test)
 
 /* --- time ------------------------------------------------------------------- */
 
-/* So much more time has passed, and the work runs. */
+/* Let the group be older by this time, and let the work run. */
 static void rpcrdma_gather_later(struct rpcrdma_gather_fixture *fx,
 				 unsigned long by)
 {
@@ -804,7 +814,7 @@ static void rpcrdma_gather_takes_too_long(struct kunit *test)
 	rpcrdma_gather_call(fx, 0);
 	rpcrdma_gather_later(fx, RPCRDMA_GATHER_TIMEOUT / 2);
 	rpcrdma_gather_expect_no_more(fx);
-	/* The clock does not begin again with what follows. */
+	/* Later transmissions do not restart the clock. */
 	rpcrdma_gather_call(fx, 1);
 	rpcrdma_gather_later(fx, RPCRDMA_GATHER_TIMEOUT / 2 + 2);
 	rpcrdma_gather_expect_lost(fx, -ETIMEDOUT);
@@ -815,7 +825,7 @@ static void rpcrdma_gather_takes_too_long(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, rpcrdma_gather_watches(fx));
 }
 
-/* One that is swallowed has no more time.
+/* A group that is swallowed has the same time limit.
  *
  * Covers: RTX-85
  */
@@ -829,7 +839,7 @@ static void rpcrdma_gather_swallows_too_long(struct kunit *test)
 	rpcrdma_gather_expect_no_more(fx);
 }
 
-/* Each group has its own time, and one that has ended has none.
+/* Each group has its own time limit, and a group that has ended has none.
  *
  * Covers: RTX-85
  */
@@ -847,7 +857,7 @@ static void rpcrdma_gather_is_in_time(struct kunit *test)
 
 	rpcrdma_gather_call(fx, 0);
 	fx->gf_conn.cn_gather.ga_begun -= RPCRDMA_GATHER_TIMEOUT;
-	/* It is cut by the next one before anybody looks */
+	/* The next group breaks it before the work looks */
 	rpcrdma_gather_call(fx, 0);
 	rpcrdma_gather_expect_end(fx, XID, false, RPCRDMA_BAD_GROUP);
 	rpcrdma_gather_later(fx, 0);
@@ -857,8 +867,8 @@ static void rpcrdma_gather_is_in_time(struct kunit *test)
 
 /* --- the end of the connection ---------------------------------------------- */
 
-/* What is held of a group is let go of, and not given back to be posted; nobody hears of
- * it.
+/* When the connection ends, the Receives of an open group are dropped, and not given back
+ * to be posted. The owner is told nothing.
  *
  * Covers: RTX-86
  */
@@ -881,11 +891,11 @@ static void rpcrdma_gather_forgets(struct kunit *test)
 				RPCRDMA_RECV_OURS);
 		KUNIT_EXPECT_NULL(test, fx->gf_recv[i].rv_msg.mi_more);
 	}
-	/* A second time, there is nothing */
+	/* A second call finds nothing */
 	rpcrdma_gather_end(&fx->gf_conn);
 }
 
-/* --- chance ----------------------------------------------------------------- */
+/* --- random messages -------------------------------------------------------- */
 
 static void rpcrdma_gather_change(struct rpcrdma_kunit *kunit,
 				  struct rpcrdma2_transmission *tx)
@@ -912,7 +922,9 @@ static void rpcrdma_gather_change(struct rpcrdma_kunit *kunit,
 	}
 }
 
-/* Often what is due, so that some are complete; and sometimes not all of it is there */
+/* Often send the transmission that is due, so that some groups become complete. Sometimes
+ * truncate the message.
+ */
 static void rpcrdma_gather_send_any(struct rpcrdma_gather_fixture *fx)
 {
 	struct rpcrdma_kunit *kunit = fx->gf_kunit;
@@ -935,7 +947,7 @@ static void rpcrdma_gather_send_any(struct rpcrdma_gather_fixture *fx)
 			      kunit->kf_len, 0);
 }
 
-/* All that was heard: messages are what they say, and are given back. */
+/* Check all events. Check the bodies of groups, and give messages back. */
 static void rpcrdma_gather_hear_all(struct rpcrdma_gather_fixture *fx,
 				    u32 counts[3])
 {
@@ -958,8 +970,8 @@ static void rpcrdma_gather_hear_all(struct rpcrdma_gather_fixture *fx,
 	rpcrdma_gather_expect_no_more(fx);
 }
 
-/* Whatever arrives: no Receive is lost, none is given back twice, and what is handed up
- * has all of its stream.
+/* Whatever arrives, no Receive is lost, none is given back twice, and each message that is
+ * passed on has all of its stream.
  *
  * Covers: RTX-43 RTX-47 RTX-84
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/core/group.c and net/core/layout.c: groups put together,
- * messages divided, and the one held against the other.
+ * Unit tests of net/core/group.c and net/core/layout.c: how a receiver assembles groups,
+ * how a sender divides messages, and that the two agree.
  */
 
 #include <linux/limits.h>
@@ -16,7 +16,7 @@
 
 #define XID	RPCRDMA_KUNIT_XID
 
-/* What the server of the vectors takes, and what their client offers */
+/* Limits of the server in the vectors, and the rtx_replies that its client offers */
 static const struct rpcrdma_group_limits rpcrdma_group_vector_limits = {
 	.gl_ours = {
 		.xp_flags = RPCRDMA2_RTX_F_RESULTS, .xp_call_max = 64,
@@ -27,16 +27,16 @@ static const struct rpcrdma_group_limits rpcrdma_group_vector_limits = {
 };
 
 /**
- * struct rpcrdma_group_run - a receiver at work, and what came of it
+ * struct rpcrdma_group_run - a receiver, and what has happened so far
  * @test: the test case
- * @group: the machine
- * @limits: what it is given
- * @step: its last answer
- * @held: Receives that are held
- * @firsts: groups that have begun
- * @wholes: those that were complete
- * @ends: those that ended otherwise
- * @closed: it has said so
+ * @group: state of the receiver
+ * @limits: its limits
+ * @step: its last decision
+ * @held: number of Receives that are held
+ * @firsts: number of groups that have begun
+ * @wholes: number of groups that were complete
+ * @ends: number of groups that have ended without being complete
+ * @closed: the receiver has decided to close the connection
  */
 struct rpcrdma_group_run {
 	struct kunit			*test;
@@ -61,7 +61,7 @@ static void rpcrdma_group_begin(struct rpcrdma_group_run *run,
 	run->limits = keep;
 }
 
-/* An error is due when nothing more of its group is to come, and not before. */
+/* A group ends when no more transmissions of it can come, and not before. */
 static void rpcrdma_group_check_end(struct rpcrdma_group_run *run,
 				    const struct rpcrdma_group *before,
 				    const struct rpcrdma_group_end *end,
@@ -76,7 +76,7 @@ static void rpcrdma_group_check_end(struct rpcrdma_group_run *run,
 		KUNIT_EXPECT_FALSE(test, tx->tx_short);
 		KUNIT_EXPECT_EQ(test, tx->tx_number, before->gr_count - 1);
 	}
-	/* Its own, or what came before it and is not complete */
+	/* The end is that of the arrived group, or of the incomplete group before it */
 	if (!mine)
 		KUNIT_EXPECT_EQ(test, end->ge_xid, before->gr_xid);
 }
@@ -109,7 +109,7 @@ static void rpcrdma_group_check(struct rpcrdma_group_run *run,
 			(group->gr_state != RPCRDMA_GROUP_IDLE));
 }
 
-/* Something arrives. What has to hold whatever it is, is looked at here. */
+/* Let something arrive, and check everything that must be true for all arrivals. */
 static enum rpcrdma_group_does
 rpcrdma_group_arrive(struct rpcrdma_group_run *run,
 		     const struct rpcrdma2_transmission *tx)
@@ -139,7 +139,7 @@ rpcrdma_group_arrive(struct rpcrdma_group_run *run,
 
 /* --- messages as they are on the wire -------------------------------------- */
 
-/* A message of the vectors, in memory that can be changed */
+/* A message of the vectors, in memory that a test can change */
 struct rpcrdma_group_message {
 	u32	count;
 	u8	*buf[4];
@@ -158,7 +158,7 @@ static void rpcrdma_group_load(struct rpcrdma_kunit *fx,
 						      &message->len[i]);
 }
 
-/* All that is done about a complete group */
+/* Do everything that is done with a complete group. */
 static enum rpcrdma_verdict
 rpcrdma_group_execute(struct rpcrdma_kunit *fx, struct rpcrdma_group_run *run,
 		      const struct rpcrdma_group_message *message)
@@ -179,8 +179,9 @@ rpcrdma_group_execute(struct rpcrdma_kunit *fx, struct rpcrdma_group_run *run,
 }
 
 /*
- * Receive a message. Its verdict; %RPCRDMA_OK if it is good. @when tells with
- * which transmission that was known, from 1 on; 0 if it never was.
+ * Receive a message. Returns its verdict, %RPCRDMA_OK if it is good. @when is set to the
+ * number of the transmission, counted from 1, with which the verdict was known; 0 if it
+ * never was.
  */
 static enum rpcrdma_verdict
 rpcrdma_group_receive(struct rpcrdma_kunit *fx, struct rpcrdma_group_run *run,
@@ -257,12 +258,14 @@ static void rpcrdma_group_takes_vectors(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, run.group.gr_credit,
 			get_unaligned_be32(message.buf[0] + 8));
 	KUNIT_EXPECT_EQ(test, run.group.gr_here, run.group.gr_stream);
-	/* 12288: the gap between them is data, that behind the last is not */
+	/* 12288: the gap between the items counts as data, the gap behind the last item
+	 * does not
+	 */
 	KUNIT_EXPECT_EQ(test, run.group.gr_data, param->data);
 	KUNIT_EXPECT_FALSE(test, run.closed);
 }
 
-/* Does the message mean the same with this word changed? */
+/* Returns whether the message is still good with this word changed. */
 static bool rpcrdma_group_word_is_free(const struct rpcrdma_group_vector_case *c,
 				       bool response, u32 part, u32 word,
 				       u32 old, u32 value)
@@ -277,12 +280,12 @@ static bool rpcrdma_group_word_is_free(const struct rpcrdma_group_vector_case *c
 		return word > 8;
 	if (word == 9)
 		return response || value;
-	/* What a Reply would place, if anything */
+	/* rtx_results is ignored in a Reply, and any value is valid in a Call */
 	if (word == 10)
 		return true;
 	if (c->nitems && word == 12)
 		return value % 4 == 0 && value >= 8 && value <= old;
-	/* The handle means nothing; of the RPC message, two words are read */
+	/* Any rdma_inv_handle is valid. Only two words of the RPC message are read */
 	return word == lists || word > lists + 5;
 }
 
@@ -300,7 +303,7 @@ static void rpcrdma_group_single_words(struct kunit *test)
 	enum rpcrdma_verdict verdict;
 	bool response, good;
 
-	/* Lists are another matter */
+	/* Changes in the lists are not tested here */
 	if (param->first == RPCRDMA_VEC_RTX_MIXED ||
 	    param->first == RPCRDMA_VEC_RTX_TWO_ITEMS)
 		return;
@@ -310,7 +313,7 @@ static void rpcrdma_group_single_words(struct kunit *test)
 		nwords = rpcrdma_vectors[param->first + part].ve_len / 4;
 		for (word = 0; word < nwords; word++) {
 			old = get_unaligned_be32(message.buf[part] + 4 * word);
-			/* As they are, and then the sums */
+			/* Use each value as it is, and then added to the old value */
 			for (i = 0; i < 2 * ARRAY_SIZE(changes); i++) {
 				value = i < ARRAY_SIZE(changes) ? changes[i] :
 					old + changes[i - ARRAY_SIZE(changes)];
@@ -330,7 +333,7 @@ static void rpcrdma_group_single_words(struct kunit *test)
 						    good,
 						    "part %u, word %u: %x",
 						    part, word, value);
-				/* What is answered is an error of ours */
+				/* The verdict leads to an error that we send */
 				if (!good && when)
 					KUNIT_EXPECT_NE(test,
 							rpcrdma_group_code(verdict),
@@ -342,9 +345,8 @@ static void rpcrdma_group_single_words(struct kunit *test)
 }
 
 /*
- * The table of what is wrong with the WRITE of 65536 bytes: of transmission
- * @part, @word is @value, and it has @more bytes. The answer is @code, with
- * transmission @when.
+ * Ways to change the WRITE of 65536 bytes. In transmission @part, @word is set to @value,
+ * and the length changes by @more bytes. The answer is @code, after transmission @when.
  */
 struct rpcrdma_group_bad_case {
 	const char	*desc;
@@ -437,13 +439,13 @@ static void rpcrdma_group_bad_ones(struct kunit *test)
 	verdict = rpcrdma_group_receive(fx, &run, &message, &when);
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_code(verdict), param->code);
 	KUNIT_EXPECT_EQ(test, when, param->when);
-	/* Once, and the connection goes on */
+	/* There is one answer, and the connection stays */
 	KUNIT_EXPECT_EQ(test, run.ends + run.wholes, 1);
 	KUNIT_EXPECT_FALSE(test, run.closed);
 	KUNIT_EXPECT_EQ(test, run.group.gr_state, RPCRDMA_GROUP_IDLE);
 }
 
-/* Two overlapping items, which take another header */
+/* Two items overlap, which needs another header. */
 static void rpcrdma_group_overlap(struct kunit *test)
 {
 	struct rpcrdma_kunit *fx = test->priv;
@@ -474,7 +476,7 @@ static const struct rpcrdma_group_limits rpcrdma_group_small = {
 };
 
 /*
- * Transmission @number of @count. There is stream in all, and data, too, if
+ * Returns transmission @number of @count. Each transmission has stream, and data, too, if
  * @data is set.
  */
 static struct rpcrdma2_transmission
@@ -508,10 +510,10 @@ rpcrdma_group_tx(u32 xid, bool response, u32 count, u32 number, bool data)
 /**
  * struct rpcrdma_group_orders - all orders of the transmissions of two groups
  * @run: the receiver
- * @count: transmissions of each group
- * @tx: all of them, one group behind the other
- * @total: how many
- * @order: their order
+ * @count: number of transmissions of each group
+ * @tx: all transmissions, those of the first group first
+ * @total: number of entries in @tx
+ * @order: the order in which they arrive, as indices of @tx
  */
 struct rpcrdma_group_orders {
 	struct rpcrdma_group_run	run;
@@ -523,7 +525,9 @@ struct rpcrdma_group_orders {
 
 #define RPCRDMA_GROUP_NCHANGES	9u
 
-/* Change it so that its group cannot be complete. False: it becomes nothing. */
+/* Change a transmission so that its group cannot be complete. Returns false if the
+ * transmission becomes another message.
+ */
 static bool rpcrdma_group_change(struct rpcrdma2_transmission *tx, u32 change)
 {
 	switch (change) {
@@ -571,9 +575,9 @@ static bool rpcrdma_group_change(struct rpcrdma2_transmission *tx, u32 change)
 }
 
 /*
- * Receive them in this order, but for the one at @at: it comes @times, and
- * @change is made to it unless that is RPCRDMA_GROUP_NCHANGES. A group is
- * complete if and only if all of it came in order, with nothing in between.
+ * Receive the transmissions in this order. The one at index @at arrives @times times, and
+ * @change is made to it unless @change is RPCRDMA_GROUP_NCHANGES. A group is complete if
+ * and only if all its transmissions arrived in order, with nothing in between.
  */
 static void rpcrdma_group_play(struct rpcrdma_group_orders *orders, u32 at,
 			       u32 times, u32 change)
@@ -599,7 +603,7 @@ static void rpcrdma_group_play(struct rpcrdma_group_orders *orders, u32 at,
 			good = i != at || change == RPCRDMA_GROUP_NCHANGES;
 			there = good || rpcrdma_group_change(&tx, change);
 			does = rpcrdma_group_arrive(run, there ? &tx : NULL);
-			/* What a run of the right ones has come to */
+			/* Count how many transmissions of one group have arrived in order */
 			if (good && !number)
 				due = 1;
 			else if (good && of == group && due == number)
@@ -628,7 +632,7 @@ static void rpcrdma_group_play_all(struct rpcrdma_group_orders *orders)
 	}
 }
 
-/* All orders: whatever is swapped with whatever (Heap's algorithm) */
+/* Play all orders of the transmissions (Heap's algorithm). */
 static void rpcrdma_group_permute(struct rpcrdma_group_orders *orders)
 {
 	u32 i = 0, count[RPCRDMA_GROUP_MOST] = { }, *order = orders->order;
@@ -654,7 +658,7 @@ static void rpcrdma_group_all_orders(struct kunit *test)
 
 	for (response = 0; response < 2; response++) {
 		for (total = 1; total <= RPCRDMA_GROUP_MOST; total++) {
-			/* Two groups, or one; a Reply may be the second one */
+			/* Two groups, or one; the second one may be a Reply */
 			for (first = 1; first <= total; first++) {
 				rpcrdma_group_begin(&orders.run, test,
 						    &rpcrdma_group_small);
@@ -705,7 +709,7 @@ static void rpcrdma_group_interleaved(struct kunit *test)
 {
 	struct rpcrdma_group_run run;
 
-	/* A1 A2 B1 A3 B2: each has one answer, and what is left is dropped */
+	/* A1 A2 B1 A3 B2: each group has one answer, and A3 and B2 are dropped */
 	rpcrdma_group_begin(&run, test, &rpcrdma_group_small);
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_send(&run, 1, false, 3, 0),
 			RPCRDMA_GROUP_KEEP);
@@ -722,7 +726,7 @@ static void rpcrdma_group_interleaved(struct kunit *test)
 			RPCRDMA_GROUP_STRAY);
 	KUNIT_EXPECT_EQ(test, run.ends, 2);
 
-	/* The last one twice: the Call is executed, and nothing is answered */
+	/* The last transmission comes twice: the Call is executed, and nothing is answered */
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_send(&run, 3, false, 2, 0),
 			RPCRDMA_GROUP_KEEP);
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_send(&run, 3, false, 2, 1),
@@ -731,7 +735,7 @@ static void rpcrdma_group_interleaved(struct kunit *test)
 			RPCRDMA_GROUP_STRAY);
 	KUNIT_EXPECT_EQ(test, run.step.gs_nends, 0);
 
-	/* A Call in between is executed */
+	/* A Call that comes in between is executed */
 	rpcrdma_group_send(&run, 4, false, 3, 0);
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_arrive(&run, NULL),
 			RPCRDMA_GROUP_PASS);
@@ -748,7 +752,7 @@ static void rpcrdma_group_swallows(struct kunit *test)
 	struct rpcrdma_group_run run;
 	u32 i;
 
-	/* Numbers 0, 2, 3, 4, then the last: one answer, with the last one */
+	/* Numbers 0, 2, 3, 4, then the last: one answer, after the last one */
 	rpcrdma_group_begin(&run, test, &rpcrdma_group_small);
 	rpcrdma_group_send(&run, 1, false, 6, 0);
 	for (i = 2; i < 5; i++) {
@@ -761,11 +765,13 @@ static void rpcrdma_group_swallows(struct kunit *test)
 			RPCRDMA_GROUP_RETURN);
 	rpcrdma_group_expect_end(&run, 0, 1, false, RPCRDMA_BAD_GROUP);
 
-	/* More than is taken: the same, and the answer is what was noted */
+	/* More transmissions than allowed: the same, and the answer is the error that was
+	 * noted
+	 */
 	rpcrdma_group_send(&run, 2, false, 7, 0);
 	KUNIT_EXPECT_EQ(test, run.step.gs_does, RPCRDMA_GROUP_RETURN);
 	KUNIT_EXPECT_EQ(test, run.step.gs_nends, 0);
-	/* One that is too short to say which it is, is not the last one */
+	/* A NEXT that is too short to have a number is not the last one */
 	tx = rpcrdma_group_tx(2, false, 7, 6, false);
 	tx.tx_short = true;
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_arrive(&run, &tx),
@@ -776,14 +782,14 @@ static void rpcrdma_group_swallows(struct kunit *test)
 			RPCRDMA_GROUP_RETURN);
 	rpcrdma_group_expect_end(&run, 0, 2, false, RPCRDMA_BIG_GROUP);
 
-	/* The same, ended by something else */
+	/* The same, but another message ends the group */
 	rpcrdma_group_send(&run, 3, false, 7, 0);
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_arrive(&run, NULL),
 			RPCRDMA_GROUP_PASS);
 	KUNIT_EXPECT_FALSE(test, run.step.gs_release);
 	rpcrdma_group_expect_end(&run, 0, 3, false, RPCRDMA_BIG_GROUP);
 
-	/* A group breaks another one, and is none itself: two answers */
+	/* A bad first breaks another group: two answers */
 	rpcrdma_group_send(&run, 4, false, 2, 0);
 	tx = rpcrdma_group_tx(5, false, 6, 0, false);
 	tx.tx_short = true;
@@ -800,17 +806,17 @@ static void rpcrdma_group_replies_lost(struct kunit *test)
 {
 	struct rpcrdma_group_run run;
 
-	/* A gap: the RPC ends, the connection does not */
+	/* A gap ends the RPC, but not the connection */
 	rpcrdma_group_begin(&run, test, &rpcrdma_group_small);
 	rpcrdma_group_send(&run, 1, true, 3, 0);
 	rpcrdma_group_send(&run, 1, true, 3, 2);
 	rpcrdma_group_expect_end(&run, 0, 1, true, RPCRDMA_BAD_GROUP);
 	KUNIT_EXPECT_FALSE(test, run.closed);
 
-	/* As many Receives as any Call offers, and one more */
+	/* As many Receives as any Call offers, and then one more */
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_send(&run, 2, true, 6, 0),
 			RPCRDMA_GROUP_KEEP);
-	/* What comes in between may take Receives of others */
+	/* A message in between may take Receives of other RPCs */
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_arrive(&run, NULL),
 			RPCRDMA_GROUP_PASS);
 	rpcrdma_group_expect_end(&run, 0, 2, true, RPCRDMA_BAD_GROUP);
@@ -820,7 +826,7 @@ static void rpcrdma_group_replies_lost(struct kunit *test)
 	rpcrdma_group_expect_end(&run, 0, 3, true, RPCRDMA_BIG_GROUP);
 	KUNIT_EXPECT_TRUE(test, run.step.gs_close);
 
-	/* A Call in between, and a Reply in between a Call's */
+	/* A Call between the transmissions of a Reply, and a Reply between those of a Call */
 	rpcrdma_group_send(&run, 4, true, 2, 0);
 	rpcrdma_group_send(&run, 5, false, 2, 0);
 	KUNIT_EXPECT_TRUE(test, run.step.gs_close);
@@ -829,7 +835,7 @@ static void rpcrdma_group_replies_lost(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, run.step.gs_does, RPCRDMA_GROUP_WHOLE);
 	rpcrdma_group_expect_end(&run, 0, 5, false, RPCRDMA_BAD_GROUP);
 
-	/* The Call is too long, and what is to come of it is swallowed */
+	/* The Call is too long, and its other transmissions are swallowed */
 	rpcrdma_group_send(&run, 4, true, 2, 0);
 	rpcrdma_group_send(&run, 5, false, 7, 0);
 	KUNIT_EXPECT_TRUE(test, run.step.gs_close);
@@ -839,14 +845,14 @@ static void rpcrdma_group_replies_lost(struct kunit *test)
 	rpcrdma_group_send(&run, 5, false, 7, 6);
 	rpcrdma_group_expect_end(&run, 0, 5, false, RPCRDMA_BIG_GROUP);
 
-	/* Same XID in the other direction is another group */
+	/* The same XID in the other direction is another group */
 	rpcrdma_group_send(&run, 7, true, 2, 0);
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_send(&run, 7, false, 2, 1),
 			RPCRDMA_GROUP_STRAY);
 	rpcrdma_group_expect_end(&run, 0, 7, true, RPCRDMA_BAD_GROUP);
 	KUNIT_EXPECT_TRUE(test, run.step.gs_close);
 
-	/* A Reply group that was bad from its first on is swallowed, too */
+	/* A Reply group with a repeat is swallowed, too */
 	run.closed = false;
 	rpcrdma_group_send(&run, 8, true, 3, 0);
 	rpcrdma_group_send(&run, 8, true, 3, 1);
@@ -912,7 +918,7 @@ static void rpcrdma_group_not_announced(struct kunit *test)
 	struct rpcrdma_group_limits limits = rpcrdma_group_small;
 	struct rpcrdma_group_run run;
 
-	/* Calls of an unknown type, and Replies to our Calls all the same */
+	/* Calls have an unknown type, but Replies to our Calls are accepted */
 	limits.gl_ours.xp_call_max = 0;
 	limits.gl_ours.xp_msg_max = 0;
 	rpcrdma_group_begin(&run, test, &limits);
@@ -924,7 +930,7 @@ static void rpcrdma_group_not_announced(struct kunit *test)
 			RPCRDMA_GROUP_KEEP);
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_send(&run, 1, true, 2, 1),
 			RPCRDMA_GROUP_WHOLE);
-	/* And a Reply that nobody can have asked for */
+	/* A Reply, though no Call of ours has asked for a group */
 	limits.gl_replies = 0;
 	rpcrdma_group_begin(&run, test, &limits);
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_send(&run, 1, true, 1, 0),
@@ -933,7 +939,7 @@ static void rpcrdma_group_not_announced(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, run.step.gs_close);
 }
 
-/* What a first transmission has to be, and where the limits are */
+/* First transmissions, valid ones and invalid ones, with values at the limits */
 struct rpcrdma_group_first_case {
 	const char			*desc;
 	enum rpcrdma_verdict		verdict;
@@ -1086,13 +1092,13 @@ static void rpcrdma_group_first_ones(struct kunit *test)
 		return;
 	}
 	KUNIT_EXPECT_EQ(test, run.step.gs_does, RPCRDMA_GROUP_RETURN);
-	/* Whoever says 0 or 1 has no more to come */
+	/* A group with count 0 or 1 has ended already */
 	if (count > 1)
 		rpcrdma_group_arrive(&run, NULL);
 	rpcrdma_group_expect_end(&run, 0, 0, false, param->verdict);
 }
 
-/* A second of two, behind a first that leaves 12 bytes of stream */
+/* A second transmission, after a first that leaves 12 bytes of stream */
 struct rpcrdma_group_next_case {
 	const char	*desc;
 	bool		good;
@@ -1151,8 +1157,8 @@ static void rpcrdma_group_next_ones(struct kunit *test)
 }
 
 /*
- * A part that was no multiple of a segment is the last one, also if a transmission without
- * data is in between.
+ * A data part that is not a multiple of a segment is the last one, even if a transmission
+ * without data follows it.
  *
  * Covers: RTX-59
  */
@@ -1199,18 +1205,18 @@ static void rpcrdma_group_judges(struct kunit *test)
 	group.gr_data = 1024 + 3;
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_judge(&group, &limits, items, 2),
 			RPCRDMA_OK);
-	/* Stream and items together, without what is between them */
+	/* Stream and items are added up, without the gaps between the items */
 	limits.gl_ours.xp_msg_max = 100 + 516;
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_judge(&group, &limits, items, 2),
 			RPCRDMA_OK);
 	limits.gl_ours.xp_msg_max--;
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_judge(&group, &limits, items, 2),
 			RPCRDMA_BIG_GROUP);
-	/* That is for Calls */
+	/* This limit is only for Calls */
 	group.gr_response = true;
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_judge(&group, &limits, items, 2),
 			RPCRDMA_OK);
-	/* Who has no targets takes no items */
+	/* A receiver without targets accepts no items */
 	limits.gl_ours.xp_nsegs = 0;
 	limits.gl_ours.xp_seg = 0;
 	group.gr_data = 0;
@@ -1227,14 +1233,14 @@ static void rpcrdma_group_judges(struct kunit *test)
 /**
  * struct rpcrdma_group_trip - a message on its way from a sender to a receiver
  * @run: the receiver
- * @peer: what it has announced, as the sender sees it
+ * @peer: what the receiver has announced, as the sender knows it
  * @layout: how the sender divides the message
- * @items: its items
- * @nitems: how many
- * @segs: segments in a Send
- * @walk: where the items are
- * @offset: bytes of the item at hand that were found
- * @data: bytes of data sent
+ * @items: items of the message
+ * @nitems: number of items
+ * @segs: maximum number of segments in a Send
+ * @walk: a walk over the items
+ * @offset: number of bytes of the present item that the walk has found
+ * @data: number of bytes of data sent
  */
 struct rpcrdma_group_trip {
 	struct rpcrdma_group_run	run;
@@ -1248,7 +1254,7 @@ struct rpcrdma_group_trip {
 	u64				data;
 };
 
-/* What of the items is in a data part, and is it where it has to be? */
+/* Walk over the items in a data part, and check that each part is at the right place. */
 static void rpcrdma_group_find_items(struct rpcrdma_group_trip *trip, u32 part)
 {
 	u32 seg = trip->peer->xp_seg, item, next, end = 0;
@@ -1271,7 +1277,7 @@ static void rpcrdma_group_find_items(struct rpcrdma_group_trip *trip, u32 part)
 			KUNIT_EXPECT_EQ(test, (trip->offset + placed.pd_gap) %
 					seg, 0);
 			KUNIT_EXPECT_LT(test, placed.pd_gap, seg);
-			/* Zeros between items; behind the last, nothing */
+			/* There are zeros between items, and nothing behind the last item */
 			next = item + 1 < trip->nitems ? placed.pd_gap : 0;
 			trip->offset = 0;
 		} else {
@@ -1300,7 +1306,7 @@ static void rpcrdma_group_check_part(struct rpcrdma_group_trip *trip,
 	KUNIT_EXPECT_EQ(test, out->og_len, peer->xp_head + out->og_part);
 }
 
-/* One transmission goes from the one to the other. */
+/* Send one transmission, and let the receiver have it. */
 static void rpcrdma_group_trip_one(struct rpcrdma_group_trip *trip,
 				   struct rpcrdma_outgoing *out, u32 count)
 {
@@ -1329,7 +1335,7 @@ static void rpcrdma_group_trip_one(struct rpcrdma_group_trip *trip,
 		rpcrdma_group_find_items(trip, out->og_part);
 }
 
-/* The whole message, which takes as many as can be expected of it */
+/* Send a whole message, and check that it takes no more transmissions than necessary. */
 static void rpcrdma_group_trip_all(struct rpcrdma_group_trip *trip, u32 stream,
 				   u32 hdr, u32 limit)
 {
@@ -1370,7 +1376,7 @@ static void rpcrdma_group_trip_all(struct rpcrdma_group_trip *trip, u32 stream,
 			RPCRDMA_OK);
 }
 
-/* What Receives may be like: each end of each range, and the usual one */
+/* Receives with values at both ends of each range, and common ones */
 struct rpcrdma_group_grid_case {
 	const char	*desc;
 	u32		head;
@@ -1394,7 +1400,7 @@ KUNIT_ARRAY_PARAM_DESC(rpcrdma_group_grid, rpcrdma_group_grid_cases, desc);
 
 #define RPCRDMA_GROUP_NLENGTHS	9u
 
-/* Lengths of items, and the pieces of stream around what fits */
+/* Send items of several lengths around the limits. */
 static void rpcrdma_group_trip_items(struct rpcrdma_group_trip *trip,
 				     u32 which, u32 stream, u32 limit)
 {
@@ -1405,7 +1411,7 @@ static void rpcrdma_group_trip_items(struct rpcrdma_group_trip *trip,
 	};
 	u32 i;
 
-	/* None, one, two, and some of three */
+	/* No item, one, two, and some combinations of three */
 	trip->nitems = 0;
 	for (i = 0; i < 3 && which; i++) {
 		which--;
@@ -1462,7 +1468,7 @@ static void rpcrdma_group_grid(struct kunit *test)
 	}
 }
 
-/* Every length of the stream, where Receives are small */
+/* Send streams of every length to small Receives. */
 static void rpcrdma_group_every_stream(struct rpcrdma_group_trip *trip,
 				       struct kunit *test,
 				       const struct rpcrdma_group_grid_case *param)
@@ -1492,7 +1498,7 @@ static void rpcrdma_group_all_streams(struct kunit *test)
 	rpcrdma_group_every_stream(trip, test, &rpcrdma_group_grid_cases[1]);
 }
 
-/* The plans of the worked examples */
+/* The worked examples of rtx.rst, and others */
 struct rpcrdma_group_plan_case {
 	const char		*desc;
 	u32			hdr;
@@ -1575,7 +1581,7 @@ static void rpcrdma_group_reach(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_layout_reach(&peer, 5120), 5120);
 	KUNIT_EXPECT_EQ(test, rpcrdma_layout_reach(&peer, 5119), 0);
 	KUNIT_EXPECT_EQ(test, rpcrdma_layout_reach(&peer, 1023), 0);
-	/* The largest words that are valid: they are not added up. */
+	/* The largest valid words: their sum does not overflow */
 	peer.xp_head = 65532;
 	peer.xp_seg = 65536;
 	peer.xp_nsegs = 65534;
@@ -1635,7 +1641,7 @@ static void rpcrdma_group_base_form(struct kunit *test)
 	}, placed;
 	u32 i;
 
-	/* A peer that has said nothing takes nothing */
+	/* A peer that has announced nothing accepts nothing */
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_call(&layout, &peer), 1);
 	peer.xp_call_max = 0;
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_call(&layout, &peer), 0);
@@ -1653,14 +1659,14 @@ static void rpcrdma_group_base_form(struct kunit *test)
 	peer.xp_msg_max++;
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_call(&placed, &peer), 1);
 
-	/* Two would do */
+	/* Two transmissions would be enough */
 	layout.ly_stream = 29633;
 	peer.xp_msg_max = 99999;
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_call(&layout, &peer), 0);
 	peer.xp_call_max = 2;
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_call(&layout, &peer), 2);
 
-	/* The header leaves 8 bytes in front of the data, or less */
+	/* The header leaves 8 bytes or less in front of the data */
 	for (i = 1012; i <= 1032; i += 4) {
 		placed = layout;
 		placed.ly_hdr = i;
@@ -1670,7 +1676,7 @@ static void rpcrdma_group_base_form(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, rpcrdma_group_call(&placed, &peer),
 				i <= 1016 ? 2 : 0);
 	}
-	/* And where there is none */
+	/* The same without data */
 	for (i = 29684; i <= 29700; i += 4) {
 		placed = layout;
 		placed.ly_hdr = i;
@@ -1679,7 +1685,7 @@ static void rpcrdma_group_base_form(struct kunit *test)
 				i <= 29688);
 	}
 
-	/* No targets, or none that our Sends reach */
+	/* There are no targets, or none that our Sends reach */
 	placed = layout;
 	placed.ly_limit = 1024 + 4095;
 	KUNIT_EXPECT_FALSE(test, rpcrdma_layout_place(&placed, &peer, 9,
@@ -1721,7 +1727,7 @@ static void rpcrdma_group_places(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_item_segment(items, 3, 4096), 4);
 	KUNIT_EXPECT_EQ(test, rpcrdma_items_data(items, 3, 4096), 12289);
 
-	/* Nothing before there is a data part */
+	/* The walk finds nothing before the first data part */
 	KUNIT_EXPECT_FALSE(test, rpcrdma_place_next(&walk, &placed));
 	rpcrdma_place_part(&walk, 12288);
 	KUNIT_ASSERT_TRUE(test, rpcrdma_place_next(&walk, &placed));
@@ -1743,7 +1749,7 @@ static void rpcrdma_group_places(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, placed.pd_gap, 4095);
 	KUNIT_EXPECT_EQ(test, walk.gp_left, 0);
 	KUNIT_EXPECT_FALSE(test, rpcrdma_place_next(&walk, &placed));
-	/* Data that no item has */
+	/* More data than the items have */
 	rpcrdma_place_part(&walk, 5);
 	KUNIT_EXPECT_FALSE(test, rpcrdma_place_next(&walk, &placed));
 }

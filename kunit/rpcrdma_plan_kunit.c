@@ -539,7 +539,7 @@ static void rpcrdma_plan_answers(struct kunit *test)
 			param->form);
 }
 
-/* A server as ours is, and a connection at rest */
+/* A server like ours, and a connection on which nothing is in flight */
 #define RPCRDMA_PLAN_RTX {						\
 	.px_peer = {							\
 		.xp_call_max = 64, .xp_reply_max = 16,			\
@@ -563,7 +563,7 @@ struct rpcrdma_plan_rtx_case {
 	struct rpcrdma_plan	plan;
 };
 
-/* Segments: one for an item, three for a whole message */
+/* An item takes one segment, and a whole message takes three */
 static const struct rpcrdma_plan_rtx_case rpcrdma_plan_rtx_cases[] = {
 	{
 		.desc = "all fits", .call = 16348, .reply = 16348,
@@ -692,7 +692,7 @@ static void rpcrdma_plan_rtx_bounds(struct kunit *test)
 	struct rpcrdma_plan want;
 
 	rpcrdma_plan_expect(test, &args, &group);
-	/* What is there is enough, or it is not used at all. */
+	/* A group takes all credits and Receives that it needs, or the RPC takes base form. */
 	rtx.px_more = 1;
 	rtx.px_spare = 1;
 	rpcrdma_plan_expect(test, &args, &group);
@@ -706,7 +706,7 @@ static void rpcrdma_plan_rtx_bounds(struct kunit *test)
 	want.pl_short = true;
 	rpcrdma_plan_expect(test, &args, &want);
 
-	/* The words of the peer */
+	/* Limits that the peer has announced */
 	rtx = fresh;
 	rtx.px_peer.xp_reply_max = 1;
 	rpcrdma_plan_expect(test, &args, &call);
@@ -738,7 +738,7 @@ static void rpcrdma_plan_rtx_bounds(struct kunit *test)
 	.px_write_max = 131072, .px_send = 1024 + 7 * 4096,		\
 }
 
-/* Headers with one item are 72 bytes. */
+/* The header with one item has 72 bytes. */
 static const struct rpcrdma_plan_rtx_case rpcrdma_plan_placed_cases[] = {
 	{
 		.desc = "8 KB, though they fit RDMA2_MSG", .call = 8192 + 120,
@@ -840,7 +840,7 @@ static void rpcrdma_plan_placed_bounds(struct kunit *test)
 	rtx.px_more = 1;
 	rtx.px_peer.xp_call_max = 1;
 	rpcrdma_plan_expect(test, &args, &read);
-	/* Stream and item without roundup */
+	/* msg_max counts stream and item without roundup */
 	rtx = fresh;
 	args.pa_call_data = 28999;
 	rtx.px_peer.xp_msg_max = 29119;
@@ -855,7 +855,7 @@ static void rpcrdma_plan_placed_bounds(struct kunit *test)
 	rtx.px_write_max--;
 	rpcrdma_plan_expect(test, &args, &read);
 
-	/* Fewer segments end within our largest Send */
+	/* Our largest Send reaches fewer segments */
 	rtx = fresh;
 	args.pa_call_data = 29000;
 	rtx.px_send = 1024 + 3 * 4096;
@@ -873,7 +873,9 @@ static void rpcrdma_plan_placed_bounds(struct kunit *test)
 	};
 	rpcrdma_plan_expect(test, &args, &want);
 
-	/* What would be better placed is not refused what it fits. */
+	/* If a group would be better but is not possible, a Call that fits RDMA2_MSG is
+	 * still inline.
+	 */
 	rtx = fresh;
 	args.pa_call_len = 16348;
 	args.pa_call_item = 16000;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Unit tests of net/core/rtt.c: the round trip that the times of answers show.
- */
+/* Unit tests of net/core/rtt.c: estimates of the round trip. */
 
 #include <linux/limits.h>
 #include <linux/minmax.h>
@@ -12,14 +10,14 @@
 
 #define USEC	1000ull		/* nanoseconds */
 
-/* As a client does it: a message is worth a look, or is not */
+/* Do what a client does with a Reply. */
 static void rpcrdma_rtt_reply(struct rpcrdma_rtt *rtt, u64 ns)
 {
 	if (rpcrdma_rtt_asks(rtt, ns))
 		rpcrdma_rtt_heard(rtt, ns / USEC);
 }
 
-/* What connects begins the estimate, whatever it is; and it has bounds. */
+/* The time of connecting begins the estimate, whatever it is. The estimate has bounds. */
 static void rpcrdma_rtt_begins_with_connecting(struct kunit *test)
 {
 	static const u64 took[][2] = {
@@ -38,13 +36,13 @@ static void rpcrdma_rtt_begins_with_connecting(struct kunit *test)
 		KUNIT_EXPECT_FALSE(test, rpcrdma_rtt_asks(&heard, 0));
 		rpcrdma_rtt_heard(&heard, took[i][0]);
 		KUNIT_EXPECT_EQ(test, heard.rt_us, took[i][1]);
-		/* An end that accepts knows nothing before its first probe. */
+		/* A passive end knows nothing before its first probe. */
 		rpcrdma_rtt_probed(&probed, took[i][0]);
 		KUNIT_EXPECT_EQ(test, probed.rt_us, took[i][1]);
 	}
 }
 
-/* However slow a server is, and however often: it was quick once. */
+/* However slow a server is later, one quick answer is enough. */
 /* Covers: T-40 */
 static void rpcrdma_rtt_slow_server(struct kunit *test)
 {
@@ -59,16 +57,16 @@ static void rpcrdma_rtt_slow_server(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rtt.rt_us, 30);
 	for (i = 0; i < 100000; i++) {
 		rpcrdma_rtt_reply(&rtt, (30 + i) * USEC);
-		/* It is not even looked at. */
+		/* A slow answer is not even looked at. */
 		KUNIT_EXPECT_FALSE(test, rpcrdma_rtt_asks(&rtt, 30 * USEC));
 		KUNIT_EXPECT_TRUE(test, rpcrdma_rtt_asks(&rtt, 30 * USEC - 1));
 	}
-	/* Nor does it help to be told by force. */
+	/* A slow answer has no effect if it is reported all the same. */
 	rpcrdma_rtt_heard(&rtt, 5000);
 	KUNIT_EXPECT_EQ(test, rtt.rt_us, 30);
 }
 
-/* A probe that was late, behind data or after a loss, is one that was late. */
+/* Single probes that are late, behind data or after a loss, do not change the estimate. */
 /* Covers: T-40 */
 static void rpcrdma_rtt_late_probe(struct kunit *test)
 {
@@ -79,7 +77,9 @@ static void rpcrdma_rtt_late_probe(struct kunit *test)
 	for (i = 0; i < 100; i++) {
 		rpcrdma_rtt_probed(&rtt, 500000);
 		rpcrdma_rtt_probed(&rtt, 400000);
-		/* The way is what it was: a fourth more is no news. */
+		/* The next probe takes at most a fourth more than the estimate, and
+		 * confirms it.
+		 */
 		rpcrdma_rtt_probed(&rtt, 125);
 		KUNIT_EXPECT_EQ(test, rtt.rt_us, 100);
 		KUNIT_EXPECT_EQ(test, rtt.rt_longer, 0);
@@ -88,7 +88,7 @@ static void rpcrdma_rtt_late_probe(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rtt.rt_longer, 1);
 }
 
-/* So does a message between them that was quick. */
+/* A quick Reply between late probes confirms the estimate, too. */
 static void rpcrdma_rtt_quick_reply_confirms(struct kunit *test)
 {
 	struct rpcrdma_rtt rtt = { };
@@ -98,7 +98,7 @@ static void rpcrdma_rtt_quick_reply_confirms(struct kunit *test)
 	for (i = 0; i < 100; i++) {
 		rpcrdma_rtt_probed(&rtt, 500000);
 		rpcrdma_rtt_probed(&rtt, 500000);
-		/* The first one afterwards is looked at, and is slow. */
+		/* The first answer after the probes is looked at, and is slow. */
 		KUNIT_EXPECT_TRUE(test, rpcrdma_rtt_asks(&rtt, 1000000 * USEC));
 		rpcrdma_rtt_reply(&rtt, 1000000 * USEC);
 		KUNIT_EXPECT_EQ(test, rtt.rt_longer, 2);
@@ -110,7 +110,7 @@ static void rpcrdma_rtt_quick_reply_confirms(struct kunit *test)
 	}
 }
 
-/* The way has become longer: it is found out, slowly, and by probes alone. */
+/* If the round trip becomes longer, the estimate follows slowly, and only by probes. */
 /* Covers: T-40 */
 static void rpcrdma_rtt_longer_way(struct kunit *test)
 {
@@ -130,12 +130,12 @@ static void rpcrdma_rtt_longer_way(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, rtt.rt_us, 1000);
 
-	/* And shorter again: at once */
+	/* If the round trip becomes shorter, the estimate follows at once. */
 	rpcrdma_rtt_reply(&rtt, 40 * USEC);
 	KUNIT_EXPECT_EQ(test, rtt.rt_us, 40);
 }
 
-/* It goes up to the quickest of the probes, wherever that one was. */
+/* The estimate rises to the quickest of the probes, in whatever order they came. */
 static void rpcrdma_rtt_quickest_probe(struct kunit *test)
 {
 	static const u32 us[] = { 150, 170, 190 };
@@ -153,9 +153,8 @@ static void rpcrdma_rtt_quickest_probe(struct kunit *test)
 	}
 }
 
-/* Any times in any order: between bounds; no answer is believed to have come
- * before it can; never up but by probes, and then to the double at most. And the
- * answers that are looked at are few.
+/* Any times in any order: the estimate stays between bounds, and is never less than the
+ * round trip. It rises only by probes, and at most doubles. Few answers are looked at.
  */
 static void rpcrdma_rtt_any(struct kunit *test)
 {
@@ -166,7 +165,7 @@ static void rpcrdma_rtt_any(struct kunit *test)
 
 	rpcrdma_rtt_heard(&rtt, RPCRDMA_RTT_MAX);
 	for (i = 0; i < 100000; i++) {
-		/* Ways of 10 us to 1 s, each for a while */
+		/* Round trips of 10 us to 1 s, each for a while */
 		way = 10 << i / 5000 % 17;
 		us = way + rpcrdma_kunit_random(fx, i % 7 ? 50 : 5000);
 		was = rtt.rt_us;

@@ -124,10 +124,10 @@ static void rpcrdma_size_targets_fill_pages(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, rtx.xp_nsegs, pages - 1);
 		KUNIT_EXPECT_EQ(test, size, 1024 + (pages - 1) * 4096);
 	}
-	/* What is not about Receives stays */
+	/* Words that do not describe Receives do not change */
 	KUNIT_EXPECT_EQ(test, rtx.xp_flags, 1);
 	KUNIT_EXPECT_EQ(test, rtx.xp_msg_max, 2);
-	/* The figures of rtx.rst */
+	/* The figures of rtx.rst 7.1 */
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_targets(8, 4096, &rtx), 29696);
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_targets(4, 4096, &rtx), 13312);
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_targets(2, 4096, &rtx), 5120);

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Unit tests of net/wire/rtx.c, and of what v2_props.c and v2_error.c have of
- * the round-trip extension.
- */
+/* Unit tests of net/wire/rtx.c, and of the round-trip extension in v2_props.c and v2_error.c. */
 
 #include <linux/limits.h>
 #include <linux/string.h>
@@ -24,8 +21,8 @@ static const struct rpcrdma_chunk_out rpcrdma_rtx_mixed_read = {
 };
 
 /*
- * The messages of vectors_rtx.h: what they say. @hdr is the bytes of header;
- * the Read chunk, if there is one, is that above, and may be invalidated.
+ * Contents of the messages of vectors_rtx.h. @hdr is the length of the header in bytes. If
+ * @read is true, the header has the Read chunk above, whose handle may be invalidated.
  */
 struct rpcrdma_rtx_case {
 	const char			*desc;
@@ -270,7 +267,7 @@ static void rpcrdma_rtx_decode_vectors(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma2_rtx_items(&tx, items),
 			param->tx.tx_first);
 	if (!param->tx.tx_first) {
-		/* Nothing more is in those */
+		/* A NEXT has no lists, so it cannot be decoded */
 		KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode(fx, buf, len),
 				RPCRDMA_BAD_PROC);
 		return;
@@ -290,7 +287,7 @@ static void rpcrdma_rtx_decode_vectors(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hdr->hd_lists.ls_nreads, param->read);
 	KUNIT_EXPECT_EQ(test, hdr->hd_inv_handle,
 			param->read ? rpcrdma_rtx_mixed_seg.rs_handle : 0);
-	/* A Reply grants, with the credits of its first transmission */
+	/* The credits of the first transmission of a Reply are a grant */
 	KUNIT_EXPECT_EQ(test, hdr->hd_credit, param->credit);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_is_grant(hdr, RPCRDMA_OK),
 			param->tx.tx_response);
@@ -325,7 +322,7 @@ static void rpcrdma_rtx_all_lengths(struct kunit *test)
 				    want, "%u bytes", len);
 	}
 
-	/* A byte less, or more, where the stream ends the transmission */
+	/* The stream ends one byte before the transmission, or one byte behind it */
 	if (param->tx.tx_data || !param->tx.tx_first)
 		return;
 	buf = kunit_kzalloc(test, full + 1, GFP_KERNEL);
@@ -338,7 +335,7 @@ static void rpcrdma_rtx_all_lengths(struct kunit *test)
 			RPCRDMA_BAD_MSG);
 }
 
-/* One word of the WRITE of 8192 bytes is another one. */
+/* The WRITE of 8192 bytes with one word changed. */
 struct rpcrdma_rtx_word_case {
 	const char		*desc;
 	u32			word;
@@ -427,7 +424,7 @@ static void rpcrdma_rtx_other_messages(struct kunit *test)
 }
 
 /*
- * What would be good lists, in another place
+ * Words that would be valid lists in another message.
  *
  * Covers: RTX-45
  */
@@ -448,7 +445,7 @@ static void rpcrdma_rtx_misplaced_lists(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode(fx, fx->kf_buf, 256),
 			RPCRDMA_BAD_LIST);
 
-	/* Not of this type at all, though it could be an error of version 1 */
+	/* A message of another type, which could be an error of version 1 */
 	rpcrdma_kunit_clear(fx);
 	rpcrdma_kunit_say(fx, XID, 2, 1, RPCRDMA2_ERROR, 1, 4, 9);
 	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode(fx, fx->kf_buf, 28),
@@ -456,7 +453,7 @@ static void rpcrdma_rtx_misplaced_lists(struct kunit *test)
 }
 
 /*
- * To whoever has not announced the extension, its types are unknown.
+ * The types are unknown to an end that has not announced the extension.
  *
  * Covers: RTX-37
  */
@@ -486,7 +483,7 @@ static void rpcrdma_rtx_is_unknown(struct kunit *test)
 	}
 }
 
-/* Chunks of the whole message obey the rules of base. */
+/* Make a first transmission with chunk lists. */
 static u8 *rpcrdma_rtx_with_lists(struct rpcrdma_kunit *fx, bool response,
 				  const u32 *lists, u32 nlists)
 {
@@ -515,7 +512,7 @@ static void rpcrdma_rtx_chunks(struct kunit *test)
 	buf = RPCRDMA_RTX_LISTS(fx, false, 0, 0, 0);
 	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode(fx, buf, fx->kf_len),
 			RPCRDMA_OK);
-	/* A Position Zero chunk would be the message once more */
+	/* A Position Zero chunk would contain the whole message again */
 	buf = RPCRDMA_RTX_LISTS(fx, false, 1, 0, 7, 40, 0, 0, 0, 0, 0);
 	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode(fx, buf, fx->kf_len),
 			RPCRDMA_BAD_FORM);
@@ -526,7 +523,7 @@ static void rpcrdma_rtx_chunks(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma2_decode_group(buf, fx->kf_len, &few,
 						    &fx->kf_hdr),
 			RPCRDMA_MANY_READS);
-	/* A backward Call has none */
+	/* A backward Call must not have chunks */
 	KUNIT_EXPECT_EQ(test,
 			rpcrdma2_decode_group(buf, fx->kf_len,
 					      &rpcrdma2_accept_backward,
@@ -548,7 +545,7 @@ static void rpcrdma_rtx_chunks(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode(fx, buf, fx->kf_len),
 			RPCRDMA_BAD_POSITION);
 
-	/* A Reply has no Read chunks, and its Reply chunk is not used */
+	/* A Reply must not have Read chunks, or data in the Reply chunk */
 	buf = RPCRDMA_RTX_LISTS(fx, true, 1, 8, 7, 40, 0, 0, 0, 0, 0);
 	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode(fx, buf, fx->kf_len),
 			RPCRDMA_BAD_FORM);
@@ -560,9 +557,7 @@ static void rpcrdma_rtx_chunks(struct kunit *test)
 			RPCRDMA_OK);
 }
 
-/*
- * Items and Read chunks in a stream: may they be sent, and are they accepted?
- */
+/* Items and Read chunks. If @good is false, the Call must not be sent, and is not accepted. */
 struct rpcrdma_rtx_items_case {
 	const char		*desc;
 	bool			good;
@@ -660,7 +655,7 @@ static const struct rpcrdma_rtx_items_case rpcrdma_rtx_items_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(rpcrdma_rtx_items, rpcrdma_rtx_items_cases, desc);
 
-/* A header with what @param says, by hand; the stream is one transmission's. */
+/* Write the header of a first transmission with these items and Read chunks. */
 static void rpcrdma_rtx_say_items(struct rpcrdma_kunit *fx,
 				  const struct rpcrdma_rtx_items_case *param)
 {
@@ -721,7 +716,7 @@ static void rpcrdma_rtx_items_in_a_stream(struct kunit *test)
 			param->good ? RPCRDMA_OK : RPCRDMA_BAD_POSITION);
 }
 
-/* The most there can be, and one more */
+/* As many items as allowed, and one more */
 static void rpcrdma_rtx_many_items(struct kunit *test)
 {
 	struct rpcrdma2_item items[RPCRDMA2_RTX_MAX_ITEMS + 1];
@@ -758,7 +753,7 @@ static void rpcrdma_rtx_many_items(struct kunit *test)
 	tx.tx_nitems++;
 	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_rtx_call(buf, len, &tx, items,
 						       &call), -EINVAL);
-	/* As many Read chunks as a list may have, and one more */
+	/* As many Read chunks as allowed in a list, and one more */
 	tx.tx_nitems = 0;
 	call.ko_read = reads;
 	for (i = 0; i < ARRAY_SIZE(reads); i++) {
@@ -774,7 +769,7 @@ static void rpcrdma_rtx_many_items(struct kunit *test)
 						       items, &call), -EINVAL);
 }
 
-/* A chunk of two segments is as long as both. */
+/* The length of a chunk is the sum of its segments. */
 static void rpcrdma_rtx_chunk_of_two_segments(struct kunit *test)
 {
 	static const struct rpcrdma_segment segs[] = {
@@ -798,7 +793,7 @@ static void rpcrdma_rtx_chunk_of_two_segments(struct kunit *test)
 	item.im_position = 20;
 	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_rtx_call(fx->kf_buf, 1024, &tx,
 						       &item, &call), -EINVAL);
-	/* More than 32 bits can count is more than any position */
+	/* A sum that needs more than 32 bits is larger than any position */
 	read.co_nsegs = 3;
 	item.im_position = 24;
 	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_rtx_call(fx->kf_buf, 1024, &tx,
@@ -876,7 +871,7 @@ static void rpcrdma_rtx_first_to_be_sent(struct kunit *test)
 	struct rpcrdma_kunit *fx = test->priv;
 	int want = param->good ? 64 : -EINVAL;
 
-	/* A Reply waits for none, and asks for none */
+	/* A Reply must not have rtx_replies or rtx_results */
 	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_rtx_reply(fx->kf_buf, 64, &tx,
 							NULL, &reply), want);
 	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_rtx_call(fx->kf_buf, 64, &tx,
@@ -959,7 +954,7 @@ static void rpcrdma_rtx_next_to_be_sent(struct kunit *test)
 			param->good ? 36 : -EINVAL);
 }
 
-/* What must not be sent in any form is not sent in this one. */
+/* Arguments that are invalid in base form are invalid in this form, too. */
 static void rpcrdma_rtx_base_rules(struct kunit *test)
 {
 	static const struct rpcrdma2_transmission tx = {
@@ -974,7 +969,7 @@ static void rpcrdma_rtx_base_rules(struct kunit *test)
 	u8 *buf = fx->kf_buf;
 	u32 written = 40;
 
-	/* A Position Zero chunk, whatever it is called */
+	/* A Position Zero chunk, with either type */
 	call.ko_nreads = 1;
 	call.ko_read = &chunk;
 	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_rtx_call(buf, 256, &tx, NULL,
@@ -982,7 +977,7 @@ static void rpcrdma_rtx_base_rules(struct kunit *test)
 	call.ko_proc = RPCRDMA2_NOMSG;
 	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_rtx_call(buf, 256, &tx, NULL,
 						       &call), -EINVAL);
-	/* A handle of nothing that is offered */
+	/* A handle that is in no chunk */
 	call.ko_proc = RPCRDMA2_MSG;
 	call.ko_nreads = 0;
 	call.ko_write = &chunk;
@@ -999,7 +994,7 @@ static void rpcrdma_rtx_base_rules(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, rpcrdma_rtx_decode(fx, buf, fx->kf_len),
 			RPCRDMA_OK);
 
-	/* Its Reply gives the Write chunk back, and not more than was there */
+	/* The Reply returns the Write chunk, but with no more bytes than offered */
 	answer.tx_replies = 0;
 	reply.ro_lists = &fx->kf_hdr.hd_lists;
 	reply.ro_written = &written;
@@ -1020,7 +1015,7 @@ static void rpcrdma_rtx_base_rules(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_rtx_reply(buf + 128, 88, &answer,
 							NULL, &reply),
 			-EINVAL);
-	/* Its items are judged like a Call's */
+	/* Items of a Reply are checked like those of a Call */
 	written = 40;
 	answer.tx_nitems = 1;
 	KUNIT_EXPECT_EQ(test,
@@ -1033,7 +1028,7 @@ static void rpcrdma_rtx_base_rules(struct kunit *test)
 						  &(struct rpcrdma2_item) {
 							  8, 4 },
 						  &reply), 96);
-	/* Chunks count in front of the data, too */
+	/* Chunk lists also take room in front of the data */
 	answer.tx_data = 96 + 8;
 	KUNIT_EXPECT_EQ(test,
 			rpcrdma2_encode_rtx_reply(buf + 128, 256, &answer,
@@ -1130,7 +1125,7 @@ static void rpcrdma_rtx_property_vectors(struct kunit *test)
 	}
 }
 
-/* The seven words of a server whose Receives have @rbsiz bytes */
+/* The seven words of a server whose RBSIZ is @rbsiz */
 struct rpcrdma_rtx_prop_case {
 	const char	*desc;
 	bool		good;
@@ -1192,7 +1187,7 @@ static void rpcrdma_rtx_property_sets(struct kunit *test)
 	bool silent;
 	int rc;
 
-	/* RBSIZ behind it, and in front of it */
+	/* RBSIZ follows the property, and then precedes it */
 	rpcrdma_kunit_clear(fx);
 	rpcrdma_kunit_say(fx, XID, 2, 5, 5, 0, 2, RPCRDMA2_PROPID_RTX, 28);
 	rpcrdma_kunit_words(fx, param->words, 7);
@@ -1214,12 +1209,12 @@ static void rpcrdma_rtx_property_sets(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, rtx->xp_seg, param->words[5]);
 		KUNIT_EXPECT_EQ(test, rtx->xp_nsegs, param->words[6]);
 	} else {
-		/* Nothing of a bad set is used */
+		/* No value of a bad set is used */
 		KUNIT_EXPECT_MEMEQ(test, rtx, &none, sizeof(none));
 		KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_props.vp_value[0], 4096);
 	}
 
-	/* It is sent if it says anything, and if it may be */
+	/* A valid property is sent unless all its words are 0 */
 	rpcrdma2_props_default(&props);
 	props.vp_value[RPCRDMA2_PROP_RBSIZ] = param->rbsiz;
 	props.vp_rtx.xp_flags = param->words[0];
@@ -1253,7 +1248,7 @@ static void rpcrdma_rtx_property_lengths(struct kunit *test)
 							    RPCRDMA_BAD_PROP,
 				    "%u bytes", len);
 	}
-	/* Without RBSIZ, Receives have 4096 bytes; twice is too often */
+	/* Without RBSIZ, a Receive has 4096 bytes. A property must not occur twice */
 	for (len = 15; len < 17; len++) {
 		rpcrdma_kunit_clear(fx);
 		rpcrdma_kunit_say(fx, XID, 2, 5, 5, 0, 1, RPCRDMA2_PROPID_RTX,
@@ -1274,7 +1269,7 @@ static void rpcrdma_rtx_property_lengths(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode_props(fx, fx->kf_buf,
 						       fx->kf_len),
 			RPCRDMA_BAD_PROP);
-	/* Others are still unknown */
+	/* Other numbers are still unknown */
 	rpcrdma_kunit_clear(fx);
 	rpcrdma_kunit_say(fx, XID, 2, 5, 5, 0, 1, RPCRDMA2_PROPID_RTX + 1, 0);
 	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode_props(fx, fx->kf_buf,

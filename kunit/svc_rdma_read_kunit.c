@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/server/read.c: a Call whose items are in its message, in every shape
- * that the extension allows. Our client sends one of them.
+ * Unit tests of net/server/read.c: Calls whose items are in their message, with all layouts
+ * that the extension allows. Our client sends only one of these layouts.
  */
 
 #include <kunit/test.h>
@@ -16,19 +16,19 @@
 #define SVC_RDMA_READ_SIZE	(RPCRDMA_RTX_HEAD + SVC_RDMA_READ_PART)
 #define SVC_RDMA_READ_PART	(((1u << SVC_RDMA_READ_ORDER) - 1) * PAGE_SIZE)
 #define SVC_RDMA_READ_LEN	(SVC_RDMA_READ_RECVS * SVC_RDMA_READ_PART)
-/* Where the body begins in a Receive, behind a header */
+/* Offset of the body in a Receive, behind a header */
 #define SVC_RDMA_READ_HDR	128u
 
 /**
- * struct svc_rdma_read_shape - how a Call comes
- * @rx_name: what is particular about it
- * @rx_items: its items
- * @rx_nitems: how many
- * @rx_stream: bytes of payload stream
- * @rx_first: bytes of it in the first Receive; the rest is in the second
- * @rx_flavor: flavor of the credential, which is of 20 bytes: 0, or RPCSEC_GSS with
+ * struct svc_rdma_read_shape - layout of a Call
+ * @rx_name: name of the case
+ * @rx_items: items of the Call
+ * @rx_nitems: number of items
+ * @rx_stream: number of bytes of payload stream
+ * @rx_first: number of these bytes in the first Receive; the others are in the second
+ * @rx_flavor: flavor of the credential, which has 20 bytes: 0, or RPCSEC_GSS with
  *	integrity
- * @rx_in_place: it is used where it was received
+ * @rx_in_place: the Call is used where it was received
  */
 struct svc_rdma_read_shape {
 	const char		*rx_name;
@@ -85,7 +85,7 @@ static void svc_rdma_read_kunit_exit(void *buf)
 	rpcrdma_buf_exit(buf);
 }
 
-/* Receives that are full of something */
+/* Make Receives that are filled with 0xbd. */
 static struct svc_rdma_read_fixture *svc_rdma_read_make(struct kunit *test)
 {
 	struct svc_rdma_read_fixture *fx;
@@ -117,7 +117,9 @@ static struct svc_rdma_read_fixture *svc_rdma_read_make(struct kunit *test)
 	return fx;
 }
 
-/* An unreduced Call: numbers, but for credential and roundup. Returns its length. */
+/* Make an unreduced Call of arbitrary bytes, with a valid credential and zeroed roundup.
+ * Returns its length.
+ */
 static u32 svc_rdma_read_fill(struct svc_rdma_read_fixture *fx,
 			      const struct svc_rdma_read_shape *shape)
 {
@@ -136,13 +138,13 @@ static u32 svc_rdma_read_fill(struct svc_rdma_read_fixture *fx,
 		return len;
 	put_unaligned_be32(shape->rx_flavor, message + 24);
 	put_unaligned_be32(20, message + 28);
-	put_unaligned_be32(2, message + 44);	/* integrity, if it is GSS */
+	put_unaligned_be32(2, message + 44);	/* integrity, if the flavor is RPCSEC_GSS */
 	put_unaligned_be32(0, message + 52);
 	put_unaligned_be32(0, message + 56);
 	return len;
 }
 
-/* Bytes of the data, which goes on from one Receive to the next */
+/* Write bytes of the data part, which continues from one Receive to the next. */
 static void svc_rdma_read_put_data(struct svc_rdma_read_fixture *fx, u32 at,
 				   const u8 *from, u32 len)
 {
@@ -203,14 +205,16 @@ static void svc_rdma_read_receive(struct svc_rdma_read_fixture *fx,
 		svc_rdma_read_put_data(fx, seg * RPCRDMA_RTX_SEG,
 				       fx->rf_message + item->im_position,
 				       item->im_length);
-		/* An item fills its last segment, if another one follows. */
+		/* If another item follows, the item fills its last segment */
 		if (i + 1 < shape->rx_nitems)
 			fx->rf_recv[0].rv_msg.mi_data =
 				ALIGN(fx->rf_recv[0].rv_msg.mi_data, PAGE_SIZE);
 	}
 }
 
-/* Nothing was allocated but the array, and nobody finds what was there before. */
+/* Check that the Call is used in place, without pages of its own, and that no old bytes are
+ * behind the item.
+ */
 static void svc_rdma_read_check_place(struct kunit *test,
 				      struct svc_rdma_read_fixture *fx,
 				      const struct xdr_buf *arg)

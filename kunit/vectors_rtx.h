@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Messages of the round-trip extension as they are on the wire, worked out by
- * hand. Of a transmission that has more, the beginning is here: header, and the
- * stream as far as its content matters; the rest is zero.
+ * Messages of the round-trip extension as they are on the wire, worked out by hand. Of a
+ * longer transmission, only the beginning is here: the header, and the part of the stream
+ * whose content matters. The other bytes are zero.
  */
 #ifndef RPCRDMA_KUNIT_VECTORS_RTX_H
 #define RPCRDMA_KUNIT_VECTORS_RTX_H
@@ -40,8 +40,8 @@ static const u8 vec_rtx_connprop_client[84] = {
 };
 
 /*
- * NFSv3 WRITE of 8192 bytes in one transmission of 9216; pad from 0x98 to
- * 0x3ff, then the data
+ * NFSv3 WRITE of 8192 bytes in one transmission of 9216 bytes: pad from 0x98 to 0x3ff, then
+ * the data
  */
 static const u8 vec_rtx_write_8k[152] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x02,
@@ -65,10 +65,7 @@ static const u8 vec_rtx_write_8k[152] = {
 	0x00, 0x00, 0x00, 0x02, 0x00, 0x00, 0x20, 0x00,
 };
 
-/*
- * NFSv3 WRITE of 65536 bytes, the first of three: 29696 bytes, data from
- * 0x400 on
- */
+/* NFSv3 WRITE of 65536 bytes, the first of three transmissions: 29696 bytes, data from 0x400 on */
 static const u8 vec_rtx_write_64k_1[152] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x02,
 	0x00, 0x00, 0x00, 0x80, 0x80, 0x52, 0x54, 0x01,
@@ -109,7 +106,7 @@ static const u8 vec_rtx_write_64k_3[36] = {
 	0x00, 0x00, 0x04, 0x00,
 };
 
-/* Call of 100000 bytes without items, the first of four: 29696 bytes */
+/* Call of 100000 bytes without items, the first of four transmissions: 29696 bytes */
 static const u8 vec_rtx_long_1[84] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x02,
 	0x00, 0x00, 0x00, 0x80, 0x80, 0x52, 0x54, 0x01,
@@ -151,7 +148,7 @@ static const u8 vec_rtx_long_4[36] = {
 	0x00, 0x00, 0x00, 0x00,
 };
 
-/* READDIRPLUS, five Receives wait for the Reply */
+/* READDIRPLUS; five Receives wait for the Reply */
 static const u8 vec_rtx_readdir[148] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x02,
 	0x00, 0x00, 0x00, 0x80, 0x80, 0x52, 0x54, 0x01,
@@ -174,7 +171,7 @@ static const u8 vec_rtx_readdir[148] = {
 	0x00, 0x01, 0x00, 0x00,
 };
 
-/* Reply of 30000 bytes, the first of two: 16384 bytes */
+/* Reply of 30000 bytes, the first of two transmissions: 16384 bytes */
 static const u8 vec_rtx_reply_1[72] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x02,
 	0x00, 0x00, 0x00, 0x20, 0x80, 0x52, 0x54, 0x01,
@@ -196,7 +193,7 @@ static const u8 vec_rtx_reply_2[36] = {
 	0x00, 0x00, 0x00, 0x00,
 };
 
-/* READ of 8192 bytes whose result may come placed */
+/* READ of 8192 bytes whose result may be placed */
 static const u8 vec_rtx_read_call[136] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x02,
 	0x00, 0x00, 0x00, 0x80, 0x80, 0x52, 0x54, 0x01,
@@ -265,10 +262,7 @@ static const u8 vec_rtx_two_items[84] = {
 	0x11, 0x22, 0x33, 0x44,
 };
 
-/*
- * an item and a Read chunk in one transmission of 9216 bytes, data from
- * 0x400 on
- */
+/* an item and a Read chunk in one transmission of 9216 bytes, data from 0x400 on */
 static const u8 vec_rtx_mixed[100] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x02,
 	0x00, 0x00, 0x00, 0x80, 0x80, 0x52, 0x54, 0x01,

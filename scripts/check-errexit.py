@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Where "set -e" is off, does somebody rely on it?
+"""Find commands that rely on "set -e" where it is off.
 
-Bash ignores errexit in all that a condition calls: what follows if, while, until or "!", and what stands before
-"&&" or "||", functions and subshells included. This lists the commands there that may fail and that nobody looks
-at: not the last of their function, and without "||". Such a function says "|| return" or "|| die", or the
-condition goes. A "!" of its own never ends anything, wherever it stands.
+Bash ignores errexit in everything that a condition calls, functions and subshells included. Conditions are the
+commands after if, while, until and "!", and those before "&&" and "||". This script lists the commands in such
+places that may fail without notice: those that are not the last of their function, and have no "||". To mend
+this, a function says "|| return" or "|| die", or the condition is removed. A "!" command never ends a script,
+wherever it is.
 
-usage: check-errexit.py [file...]    (default: what runs in guests, and package.sh)
+usage: check-errexit.py [file...]    (default: files that run in guests, and package.sh)
 """
 import glob
 import json
@@ -17,14 +18,15 @@ import sys
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TESTS = f"{TOP}/scripts/tests"
-# Beneath every group's file
+# Every group's file is sourced after these
 SHARED = [f"{TOP}/scripts/lab/guest/lib.sh", f"{TESTS}/cases.sh", f"{TESTS}/broken.sh", f"{TESTS}/groups/wire.sh"]
-# They do not fail, or leave the function. What is only for the next case is not looked at either.
+# These commands do not fail, or leave the function. Failures of commands that only prepare the next case do not
+# matter either.
 SURE = set(": true echo printf local declare shift set trap return exit break continue exec kill wait read unset "
            "nap sleep note sort tail cat rm sync date eval mapfile basename".split())
 
 
-# What is worked out once: trees of files, and of parts of them what is in there
+# Results that were computed before: syntax trees of files, and the contents of parts of them
 KNOWN = {}
 
 
@@ -49,7 +51,7 @@ def parse(text):
 
 
 def without_places(node):
-    """Of all places, only the line where something begins is kept."""
+    """Keep only the line where something begins, and drop all other positions."""
     if "Offset" in node:
         return node.get("Line", 0)
     return {k: v for k, v in node.items() if not isinstance(v, int) or k in ("Pos", "Op", "Negated", "Background")}
@@ -68,12 +70,12 @@ def literal(word):
 
 
 def is_arguments(word):
-    """ "$@" and what is like it """
+    """Is it "$@" or similar?"""
     return any(n.get("Type") == "ParamExp" and n["Param"]["Value"] == "@" for n in nodes(word))
 
 
 def is_return(stmt):
-    """ "return" without a number: it passes on what was before """
+    """Is it "return" without a number? It passes on the status of the command before."""
     args = (stmt.get("Cmd") or {}).get("Args") or [{}]
     return len(args) == 1 and literal(args[0]) == "return"
 
@@ -101,7 +103,7 @@ def conditions(tree):
 
 
 def find_conditions(tree):
-    """Statements whose status is somebody's condition"""
+    """Statements whose status decides a condition"""
     for n in nodes(tree):
         kind = n.get("Type")
         if kind in ("IfClause", "WhileClause"):
@@ -122,7 +124,7 @@ class Scripts:
                 if n.get("Type") == "FuncDecl":
                     self.functions[n["Name"]["Value"]] = n["Body"]
                     self.places[n["Name"]["Value"]] = path
-        # What runs its arguments: does it do so in a condition?
+        # Some functions run their arguments. Do they run them in a condition?
         self.wrappers = set()
         for _ in range(4):
             self.wrappers |= {name for name, body in self.functions.items()
@@ -142,7 +144,7 @@ class Scripts:
         return {w for call in calls(tree) for w in map(literal, call["Args"]) if w in self.functions}
 
     def suppressed(self):
-        """Functions that a condition calls, and who called them so"""
+        """Functions that a condition calls, and the callers"""
         found = {}
         roots = [(None, self.trees)] + list(self.functions.items())
         for name, body in roots:
@@ -180,7 +182,7 @@ class Scripts:
         return kind in ("TestClause", "ArithmCmd", "Subshell", "TimeClause")
 
     def open(self, stmt, last_counts=False):
-        """Statements that may fail with nobody looking. The last one's status is the function's."""
+        """Statements that may fail without notice. The status of the last one is that of the function."""
         found = []
 
         def walk(stmts, last):
@@ -209,7 +211,7 @@ class Scripts:
         return found
 
     def idle_settings(self):
-        """(set -e; ...) || ..."""
+        """Find (set -e; ...) || ..., where set -e has no effect."""
         for c in conditions(self.trees):
             for n in nodes(c):
                 for call in calls(n.get("Stmts", []) if n.get("Type") == "Subshell" else []):

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Is there a trace event that no test looks at, or a function that a test looks for in vain?
+"""Find trace events that no test checks, and functions that a test names but that do not exist.
 
 usage: check-events.py
 
-A test looks at an event if its name stands in one of the files of scripts/tests. Prints each event
-that none of them names and UNSEEN does not excuse. A test that has a function fail, or be short of
-memory, calls it ^name$. Prints each such name that no function in net/ has. The status is 1 if
+A test checks an event if its name is in a file of scripts/tests. This script prints each event whose name is
+in none of them, unless UNSEEN has it. If a test makes a function fail, or makes its allocations fail, it names
+the function as ^name$. This script prints each such name that is not a function in net/. The status is 1 if
 anything was printed.
 """
 import glob
@@ -21,7 +21,7 @@ def defined(top):
     for path in glob.glob(f"{top}/net/*/trace.h"):
         with open(path, encoding="utf-8") as f:
             text = f.read()
-        # Macros that give a name its prefix
+        # Macros that add a prefix to a name
         prefix = {m.group(1): m.group(2) for m in re.finditer(
             r"#define (DEFINE_\w+)\(name\)[\s\\]+DEFINE_EVENT\(\w+,\s*(\w*?)(?:##)?name,", text)}
         found.update(re.findall(r"^TRACE_EVENT\((\w+),", text, re.M))
@@ -40,7 +40,7 @@ def functions(top):
     return found
 
 
-# What no guest brings about
+# Events that no guest can cause
 UNSEEN = {
     "xprt_rdma_no_tls": "NFS refuses the mount option itself; the KUnit suite xprt_rdma_transport does what leads to it",
 }

@@ -2,22 +2,22 @@
 # SPDX-License-Identifier: GPL-2.0
 """The law of looking: a room looks only down, and so does a file in its room.
 
-usage: check-looking.py [TOP]             prints each breach as file:line; status 1 if there is any
+usage: check-looking.py [TOP] prints each breach as file:line; status 1 if there is any
        check-looking.py --floors [TOP]    prints the files of each room, floor by floor
        check-looking.py --draw [TOP]      prints the picture of Documentation/architecture.rst
-       check-looking.py --redraw [TOP]    puts it there
+check-looking.py --redraw [TOP] updates that picture
        check-looking.py --pure [TOP]      lists the sources of the wire and pure rooms
 
 net/wire <- net/core <- net/verbs <- (rpc) <- {net/client | net/server} <- net/module
 
-The room of a source is its folder; that of a header in include/rpcrdma is in the table below.
-A room includes and names only what belongs to it or is below. The table is complete on purpose: a
-file that is in no room is a breach.
+The room of a source is its folder; that of a header in include/rpcrdma is in the table below. A room includes
+and names only what belongs to it or is below. The table is complete on purpose: a file that is in no room is a
+breach.
 
-Inside a room, the calls between files make the floors. A file that calls no other is on floor 0, any
-other one above all that it calls; so calls must not go round in a circle. A call is the name of a
-function and a parenthesis. Functions that are handed on by name, in a table or as a completion
-handler, are no calls: that is how what is below tells what is above.
+Inside a room, the calls between files make the floors. A file that calls no other is on floor 0, any other one
+above all that it calls; so calls must not go round in a circle. A call is the name of a function and a
+parenthesis. Functions that are handed on by name, in a table or as a completion handler, are no calls: that is
+how what is below tells what is above.
 
 All this is read from #include lines and from names used in code, without comments and strings.
 """
@@ -29,14 +29,15 @@ from collections import namedtuple
 from functools import cached_property
 
 Room = namedtuple("Room", "name level headers about")
-# The rooms, bottom first; headers are those (their stems) of include/rpcrdma that belong to it.
+# The rooms from the bottom to the top. "headers" are the headers in include/rpcrdma, without ".h", that belong to
+# a room.
 ROOMS = [
     Room("wire", 0, r"wire|rtx|vers", "XDR of both versions"),
     Room("core", 1, r"chunk|props|credit|plan|size|negotiate|retry|group|layout|rtt|choice",
          "chunks, plans, sizes, properties, credits: arithmetic"),
     Room("verbs", 2, r"device|conn|buf|recv|msg|gather|sq|take|send|cid|keepalive|counters|debugfs|param|fail",
          "device, connection, Sends, Receives: RDMA, no RPC"),
-    # Headers only: what both sides need to know of sunrpc
+    # This room has only headers, for the parts of sunrpc that both sides use
     Room("rpc", 3, r"xmit", ""),
     Room("client", 4, r"", "an rpc_xprt"),
     Room("server", 4, r"", "an svc_xprt"),
@@ -44,7 +45,7 @@ ROOMS = [
 ]
 FOLDERS = "|".join(room.name for room in ROOMS)
 PICTURE = "Documentation/architecture.rst"
-# The picture: how wide, and how wide a column where rooms are side by side
+# Width of the picture, and of a column if rooms are side by side
 WIDTH, COLUMN = 76, 38
 
 PURE_HEADERS = re.compile(r"rdma/|trace/|linux/(printk|tracepoint|spinlock\w*|mutex|rwsem|rwlock\w*|seqlock|semaphore|"
@@ -55,25 +56,26 @@ PURE_NAMES = re.compile(r"\b(printk\w*|pr_(?:emerg|alert|crit|err|warn|notice|in
                         r"struct (?:rpc_xprt|svc_xprt|rpc_rqst|svc_rqst|ib_\w+|rdma_cm_id)|ib_\w+\()")
 VERBS_NAMES = re.compile(r"\bstruct (?:rpc_xprt|svc_xprt|rpc_rqst|svc_rqst|rpc_task)\b")
 VERBS_HEADERS = re.compile(r"linux/sunrpc/(?!addr\.h|xdr\.h|msg_prot\.h|rpc_rdma\.h)")
-# A version is compared where it is negotiated; what the versions do differently is in vers.h. The server's
-# Call has a decoder for each, with flags and limits of its own. A comparison by order or with a bare number
-# counts, and so does a codec of one version that is called by name. The round-trip extension has a codec of its
-# own: it is used where the peer has announced it.
+# Versions are compared only in files that negotiate them. Functions of vers.h do what differs between versions.
+# The server has a decoder of Calls for each version, with its own flags and limits. A comparison of order or with
+# a bare number also counts, and so does a call of one version's codec by name. The round-trip extension has its
+# own codec, which is used if the peer has announced the extension.
 VERSION = re.compile(r"(?:[!=]=|[<>]=?)\s*RPCRDMA_VERS_\d|RPCRDMA_VERS_\d\s*(?:[!=]=|[<>])|\bcase RPCRDMA_VERS_\d|"
                      r"\b(?:xr|sx|sc|hd)_vers\)?\s*(?:[!=]=|[<>]=?)\s*\d|\bswitch \([^;{]*_vers\b|"
                      r"\brpcrdma[12]_(?:en|de)code_(?!rtx_|group\b)\w+")
 VERSIONED = re.compile(r"net/(?:client|server)/negotiate\.c|net/server/recvfrom\.c")
-# A received message may have come in several Receives: owners look at it through msg.h.
+# A received message may consist of several Receives. Owners use the functions of msg.h to read it.
 RECV_NAMES = re.compile(r"\brv_\w+|\bstruct rpcrdma_recv\b|\brpcrdma_recv_(?:put|drop)\b|\brpcrdma_msg_first\b|"
                         r"\bmi_(?!list\b)\w+")
 INTREE = re.compile(r"linux/sunrpc/(svc_rdma\w*|rdma_rn)\.h|trace/events/rpcrdma\.h")
 
 
-# What a source defines for others to name. Kernel style: each begins at the left margin.
+# Functions and variables that a source defines for others. In kernel style, each definition begins at the left
+# margin.
 FUNCTION = re.compile(r"^(?!(?:static|extern|typedef)\b)[A-Za-z_][\w\s*]*?\b(\w+)\([^;{}]*\)\s*\n\{", re.M)
 VARIABLE = re.compile(r"^(?!(?:static|extern|typedef)\b|(?:struct|enum|union) \w+;)[A-Za-z_][\w *]*?\b(\w+)(?:\[[^\]]*\])*"
                       r"\s*[=;]|^DEFINE_(?:PER_CPU|SRCU|MUTEX|SPINLOCK)\((?:[^,()]*,\s*)?(\w+)\)", re.M)
-# What a header has with a body
+# Inline functions and macros of a header
 INLINE = re.compile(r"^static (?:__always_)?inline\b[^;{}()]*?\b(\w+)\([^;{}]*\)\s*\n(\{[\s\S]*?^\})|"
                     r"^#define (\w+)\([^)]*\)((?:.*\\\n)*.*)", re.M)
 CALL = re.compile(r"\b(\w+)\s*\(")
@@ -81,7 +83,7 @@ WORD = re.compile(r"\b[A-Za-z_]\w*\b")
 
 
 def room_of(path):
-    """Of a file, by its path from the top of the tree, or of what an #include names"""
+    """Return the room of a file. @path begins at the top of the tree, or is the name in an #include."""
     folder, name = os.path.split(os.path.splitext(path)[0])
     for room in ROOMS:
         if folder == f"net/{room.name}" or (folder in ("rpcrdma", "include/rpcrdma") and
@@ -95,7 +97,7 @@ def stem(path):
 
 
 class Source:
-    """A file: @includes as (line, name), and its @text without comments and strings"""
+    """A source file: @includes is a list of (line, name), and @text is the file without comments and strings."""
     def __init__(self, top, path):
         def blank(m):
             s = m.group(0)
@@ -107,14 +109,14 @@ class Source:
         self.text = re.sub(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"", blank, text, flags=re.S)
 
     def found(self, pattern):
-        """(line, name) wherever the pattern is found; the name is its only group that matched"""
+        """(line, name) of each match; the name is the only group that matched, or the whole match"""
         for m in pattern.finditer(self.text):
             name = m.group(0) if not pattern.groups else next(g for g in m.groups() if g)
             yield self.text.count("\n", 0, m.start()) + 1, name
 
 
 class Tree:
-    """All sources, and who calls whom"""
+    """All sources, and the calls between them"""
     def __init__(self, top):
         self.top = top
         self.sources = [Source(top, path) for path in sorted(self.paths())]
@@ -136,19 +138,19 @@ class Tree:
 
     @cached_property
     def names(self):
-        """The same, and variables"""
+        """The same for functions and variables"""
         found = {name: src for room in ROOMS for src in self.files(room) for _, name in src.found(VARIABLE)}
         return found | self.functions
 
     @cached_property
     def inlines(self):
-        """name: the functions that are called by way of an inline function or a macro of a header"""
+        """name: the functions that an inline function or a macro of a header calls"""
         direct = {}
         for src in self.sources:
             if src.path.endswith(".h"):
                 for name, body, macro, expanded in (m.groups() for m in INLINE.finditer(src.text)):
                     direct[name or macro] = set(CALL.findall(body or expanded)) - {name, macro}
-        # One that is only there where the source is not built stands for nothing
+        # Stubs for a source that is not built do not count
         direct = {name: calls for name, calls in direct.items() if name not in self.functions}
 
         def reach(name, seen):
@@ -171,10 +173,10 @@ class Tree:
         return graph
 
     def circle(self, start):
-        """The shortest way along calls from a source back to it: [(source, line, function)], or nothing"""
+        """The shortest path of calls from a source back to itself: [(source, line, function)], or nothing"""
         ways = [[(start, no, name, other)] for other, (no, name) in self.calls[start].items()]
         seen = set()
-        for way in ways:        # grows
+        for way in ways:        # the list grows in this loop
             last = way[-1][3]
             if last is start:
                 return way
@@ -184,7 +186,7 @@ class Tree:
         return []
 
     def circles(self):
-        """The shortest ones; of those that share a file, one"""
+        """The shortest circles. If several share a file, only one of them is returned."""
         told = set()
         for way in sorted(filter(None, map(self.circle, self.calls)), key=len):
             files = {step[0] for step in way}
@@ -204,7 +206,7 @@ class Tree:
 
 
 def looks(src):
-    """Breaches by what a file includes"""
+    """Breaches in the #include lines of a file"""
     room = src.room
     for no, inc in src.includes:
         if "/" not in inc or inc.startswith("../"):
@@ -227,7 +229,7 @@ def looks(src):
 
 
 def names(src, tree):
-    """Breaches by what it names"""
+    """Breaches in the names that a file uses"""
     room = src.room
     for no, name in src.found(WORD):
         other = tree.names.get(name)
@@ -253,7 +255,7 @@ def names(src, tree):
 # --- the picture ----------------------------------------------------------------------
 
 def column(tree, room, width):
-    """A room: what it is about, and its floors, one below the other"""
+    """Draw a room: its description, and its floors, one below the other."""
     lines = [f"net/{room.name}".ljust(12) + room.about]
     for floor in tree.floors(room):
         line = "   "
@@ -267,7 +269,7 @@ def column(tree, room, width):
 
 
 def draw(tree):
-    """The rooms that have a folder, top first, and each one's floors"""
+    """Draw all rooms that have a folder, the top first, each with its floors."""
     drawn = []
     for level in sorted({room.level for room in ROOMS}, reverse=True):
         rooms = [room for room in ROOMS if room.level == level and tree.files(room)]
@@ -282,7 +284,7 @@ def draw(tree):
 
 
 def picture(top):
-    """(text, begin, end) of the document, and where the picture is in it"""
+    """(text, begin, end): the document, and the position of the picture in it"""
     try:
         text = open(os.path.join(top, PICTURE), encoding="utf-8").read()
     except FileNotFoundError:
@@ -292,7 +294,7 @@ def picture(top):
 
 
 def compare(top, tree):
-    """Breaches by what the document says of the tree"""
+    """Differences between the document and the tree"""
     text, begin, end = picture(top)
     if not end:
         yield 1, "there is no picture, behind \".. check-looking.py --draw\""
@@ -314,7 +316,7 @@ def redraw(top, tree):
 
 
 def check(top, tree):
-    """How many breaches there are; each is printed"""
+    """Print all breaches. Returns their number."""
     found = []
     for src in tree.sources:
         if src.room:

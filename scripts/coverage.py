@@ -26,9 +26,9 @@ REASONS, IDS, ABOUT = "scripts/coverage.reasons", "scripts/coverage.ids", "scrip
 DECISIONS, PAGE = "Documentation/decisions.rst", "Documentation/conformance.rst"
 EXTENSION = "Documentation/rtx.rst"
 ID = re.compile(r"\b(?:V1-[A-Z]{3}|V2-[A-Z]{2,3}|MEM|ULB|RPB|BC|RTX|EXP|G|T)-\d+\b")
-# What code may cite: decisions, and the rules that rtx.rst has
+# Documents that code may cite: decisions, and the rules in rtx.rst
 CITABLE = re.compile(r"[GT]-|RTX-(?!0|[12]\d$|30$)")
-# Groups in which nothing may be missing any longer
+# Groups in which each requirement must have evidence
 COMPLETE = ("V1-", "V2-", "MEM-", "ULB-", "RPB-", "BC-", "EXP-", "G-")
 
 # Short names of documents, as coverage.ids and comments in net/ and include/ have them
@@ -90,7 +90,7 @@ adrift = []
 
 
 def stands_at_a_test(rest):
-    """Does the comment belong to a function, a table of one, or what stands in one?"""
+    """Does the comment belong to a function, to a table of cases, or to something inside one?"""
     for line in rest:
         if not COMMENT.match(line):
             return bool(TEST.match(line))
@@ -98,7 +98,7 @@ def stands_at_a_test(rest):
 
 
 def tests():
-    """{ID: places of tests that name it}; what stands at no test is added to adrift."""
+    """{ID: tests that name it}; comments that belong to no test are added to adrift."""
     found = collections.defaultdict(list)
     for folder in ("scripts/tests", "scripts/fuzz", "kunit"):
         for base, _, names in os.walk(os.path.join(TOP, folder)):
@@ -119,7 +119,7 @@ def tests():
 
 
 def reasons():
-    """({ID: reason}, {ID: IDs that say the same}, lines that are neither)"""
+    """({ID: reason}, {ID: other IDs with the same meaning}, lines that are neither)"""
     excused, same, odd = {}, {}, []
     with open(os.path.join(TOP, REASONS), encoding="utf-8") as f:
         for no, line in enumerate(f, 1):
@@ -137,8 +137,8 @@ def reasons():
 
 
 def citations(known):
-    """What is cited and cannot be looked up. Code cites published documents, decisions and rules of rtx.rst; only
-    tests name other requirements.
+    """Citations that a reader cannot look up. Code cites published documents, decisions and rules of rtx.rst.
+    Only tests name other requirements.
     """
     wrong = []
     loose = re.compile(r"\b(?:V1|V2)-[A-Z]{2,3}\b|\b[Rr]equirements? (?:section )?[A-Z]\b|\bB\.\d")
@@ -159,7 +159,7 @@ def citations(known):
 
 
 def extension(known):
-    """Where the specification of the extension and coverage.ids do not have the same rules"""
+    """Differences between the rules in the specification of the extension and in coverage.ids"""
     said = {key: (level, role) for key, level, role in
             re.findall(r"\*\*(RTX-\d+)\*\* \(([^,)]*), ([^)]*)\)\.", read(EXTENSION))}
     here = {key: (r.level, r.role) for key, r in known.items() if key.startswith("RTX-") and CITABLE.match(key)}
@@ -167,7 +167,8 @@ def extension(known):
 
 
 def files(top):
-    """Text in a folder of the repository. This file and the selftest name things that are none."""
+    """The text of a folder of the repository. This file and the selftest are left out: they contain names that do
+    not exist."""
     if os.path.isfile(os.path.join(TOP, top)):
         yield top
     for base, folders, found in os.walk(os.path.join(TOP, top)):
@@ -179,7 +180,7 @@ def files(top):
 
 
 def about():
-    """{group: (title, documents, what it is about, what is here)}, and what is wrong with them"""
+    """{group: (title, documents, subject, state)}, and the errors in coverage.groups"""
     groups, wrong = {}, []
     for part in re.sub(r"(?m)^#.*\n", "", read(ABOUT)).strip().split("\n\n"):
         m = re.fullmatch(r"(\S+) (.*)\nfrom (.*)\n((?:.|\n)*)\nhere ((?:.|\n)*)", part)
@@ -193,7 +194,7 @@ def about():
 
 
 def literal(text):
-    """Text as reStructuredText, without markup by accident"""
+    """Escape a text for reStructuredText."""
     return re.sub(r"([*`|\\]|_(?=\W|$))", r"\\\1", text)
 
 
@@ -202,7 +203,7 @@ def wrapped(text, width, **how):
 
 
 def table(rows, widths):
-    """A simple table, its last column as wide as the page allows"""
+    """A simple table whose last column is as wide as the page allows"""
     rows = list(rows)
     widths = [max([w, *(len(word) for row in rows for word in wrapped(row[n], w))]) for n, w in enumerate(widths)]
     border = "  ".join("=" * w for w in widths)
@@ -219,18 +220,20 @@ def heading(text, line):
 
 
 def conformance(known, found, excused, same):
-    """Documentation/conformance.rst"""
+    """Make Documentation/conformance.rst."""
     groups, _ = about()
     out = [".. SPDX-License-Identifier: GPL-2.0",
            ".. Made by scripts/coverage.py --conformance. Do not edit; make check compares.", "",
            *heading("Conformance", "=")]
     out.insert(3, "=" * len("Conformance"))
-    out += wrapped("For reviewers, and for whoever meets a number such as V1-RDC-10 in a test: what the documents require, in "
-                   "our words; what this module does of it and where; and which tests notice when it no longer does.", 88)
-    out += ["", *wrapped("A MUST, SHOULD or MAY is the document's; DEC marks a decision of ours where it says nothing (see "
-                         "decisions.rst), REC a recommendation. Tests name what they cover in comments, \"Covers:\"; unit tests "
-                         "are in kunit/, the others in scripts/tests. ``scripts/coverage.py --list`` gives the tests of "
-                         "each requirement.", 88), "", "Documents, by the names they have here and in comments of the code:", ""]
+    out += wrapped("For reviewers, and for readers who find a number such as V1-RDC-10 in a test. This page lists what the "
+                   "documents require, in our words; what this module does about it, and where; and the tests that fail if "
+                   "the module violates the requirement.", 88)
+    out += ["", *wrapped("MUST, SHOULD and MAY are the document's words. DEC is a decision of ours where the document says nothing "
+                         "(see decisions.rst), and REC is a recommendation. Tests name the requirements that they cover in "
+                         "comments, \"Covers:\"; unit tests are in kunit/, the others in scripts/tests. "
+                         "``scripts/coverage.py --list`` gives the tests of each requirement.", 88), "",
+            "Documents, and their names here and in comments of the code:", ""]
     wide = max(map(len, DOCUMENTS))
     out += [*table(DOCUMENTS.items(), (wide, 74)), ""]
     for group, (title, documents, what, here) in groups.items():
@@ -303,7 +306,8 @@ def main():
         return excused.get(key) or ", ".join(sorted({p.split(":")[0] for p in found[key]})) or "-"
 
     def lacking(key):
-        """Missing, in a group in which nothing may be. What only says again what others say waits for those."""
+        """Requirements without evidence, in groups that must be complete. A requirement that only repeats others
+        has the evidence of those."""
         return status(key) == "missing" and (any(lacking(k) for k in same[key]) if key in same else
                                              key.startswith(COMPLETE))
 

@@ -1,35 +1,34 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""How large is what the module is made of?
+"""Print figures about the size of the module.
 
 usage: figures.py [--long] [TOP]
 
-Prints how many lines a function has, in the median, at the 90th percentile and at most, how many
-parameters, how much is compiled on a condition, and for each room the number of files and lines, and the
-longest file. include/rpcrdma/ counts as a room. The lines of a function are those between its braces.
---long also names the ten longest functions.
+Prints the lines of a function (median, 90th percentile, maximum), the number of parameters, the amount of
+conditional compilation, and for each room the number of files and lines, and its longest file. include/rpcrdma/
+counts as a room. The lines of a function are those between its braces. --long also names the ten longest functions.
 
-The status is 1 if a figure is beyond what contributing.rst asks for: more than 60 lines in a function,
-more than 6 parameters, more than 100 columns. (What is printed is one string, which may be longer.)
+The status is 1 if a figure exceeds a limit of contributing.rst: 60 lines in a function, 6 parameters, 100 columns.
+(A string that is printed is not broken, so its line may be longer.)
 """
 import os
 import re
 import sys
 
 ROOMS = ("wire", "core", "verbs", "client", "server", "module")
-# Conditional compilation, but not what keeps a header from being read twice
+# Conditional compilation, except include guards
 CONDITION = re.compile(r"^#\s*if(?!ndef RPCRDMA_\w+_H$| !defined\(RPCRDMA_TRACE_)", re.M)
 MOST_LINES, MOST_PARAMETERS, MOST_COLUMNS = 60, 6, 100
 
 
 def bare(text):
-    """The text with comments, strings and preprocessor lines made of blanks."""
+    """The text, with comments, strings and preprocessor lines replaced by blanks"""
     keep = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|^#(?:\\\n|[^\n])*", re.S | re.M)
     return keep.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), text)
 
 
 def parameters(head):
-    """How many a declaration has: commas within its last parentheses, but for those of an annotation."""
+    """The number of parameters of a declaration: commas in its last parentheses, except those of an annotation"""
     head = re.sub(r"(\s+__\w+\([^()]*\))+$", "", head)
     inner = re.search(r"\(((?:[^()]|\([^()]*\))*)\)\s*$", head)[1]
     inner = re.sub(r"\([^()]*\)", "", inner).strip()
@@ -37,7 +36,7 @@ def parameters(head):
 
 
 def functions(text):
-    """(name, lines, parameters) of each function: what has its opening brace in the first column"""
+    """(name, lines, parameters) of each function; a function has its opening brace in the first column"""
     code = bare(text)
     for m in re.finditer(r"^\{\n(.*?)^\}", code, re.S | re.M):
         head = code[max(code.rfind(c, 0, m.start()) for c in ";}") + 1:m.start()]

@@ -30,10 +30,10 @@ enum rpcrdma_group_state {
  * @gr_response: F_RESPONSE of the first transmission
  * @gr_ragged: the length of the last data part was no multiple of a segment
  * @gr_xid: XID of the group
- * @gr_credit: rdma_credit of the group, the grant of a Reply once that is complete
+ * @gr_credit: rdma_credit of the group; the grant of a Reply when the group is complete
  *	(RTX-80)
  * @gr_count: number of transmissions in the group
- * @gr_number: number of the transmission that is due
+ * @gr_number: number of the next expected transmission
  * @gr_stream: number of bytes of payload stream in the group
  * @gr_here: number of bytes of payload stream that have arrived
  * @gr_data: number of bytes of data that have arrived

@@ -10,11 +10,11 @@
 #include <rpcrdma/props.h>
 #include <rpcrdma/wire.h>
 
-/* Receives that a Call offers for its Reply at most (RTX-98) */
+/* Maximum number of Receives that a Call offers for its Reply (RTX-98) */
 #define RPCRDMA_PLAN_REPLIES	8u
 
-/* Bytes of an item that is placed even if the Call fits RDMA2_MSG (RTX-94): two pages
- * that the server need not copy
+/* Minimum length in bytes of an item that is placed even if the Call fits RDMA2_MSG
+ * (RTX-94): the server then need not copy two pages
  */
 #define RPCRDMA_PLAN_PLACED	8192u
 
@@ -38,8 +38,8 @@ enum rpcrdma_call_form {
  * @RPCRDMA_REPLY_INLINE: nothing, because the largest Reply fits inline
  * @RPCRDMA_REPLY_WRITE: a Write chunk for the eligible result
  * @RPCRDMA_REPLY_LONG: a Reply chunk for the whole Reply
- * @RPCRDMA_REPLY_GROUP: several Receives for it. The Call is a group as well, if of one
- *	transmission
+ * @RPCRDMA_REPLY_GROUP: several Receives for the Reply. Then the Call is a group, too,
+ *	perhaps of only one transmission
  */
 enum rpcrdma_reply_form {
 	RPCRDMA_REPLY_INLINE,
@@ -79,8 +79,8 @@ struct rpcrdma_plan_rtx {
  * @pa_reply_item: length of its eligible item in bytes, with roundup; 0 if it has none
  * @pa_call_item_segs: maximum number of segments for the Call's item
  * @pa_call_segs: maximum number of segments for the whole Call
- * @pa_reply_item_segs: maximum number of segments for the Reply's item, with the
- *	segment for roundup (G-03)
+ * @pa_reply_item_segs: maximum number of segments for the Reply's item, with the segment
+ *	for roundup (G-03)
  * @pa_reply_segs: maximum number of segments for the whole Reply
  * @pa_reduce: the security flavour allows items to leave the stream (G-27)
  * @pa_no_long: the server does not know the header type of a Long Call
@@ -88,8 +88,7 @@ struct rpcrdma_plan_rtx {
  * @pa_no_write: the server has refused a Write chunk
  * @pa_reply_chunk: the Call must provide a Reply chunk
  * @pa_segs_max: maximum number of segments in a chunk; 0 if there is no limit
- * @pa_rtx: what there is for groups, if the peer takes groups; NULL if only base form is
- *	possible
+ * @pa_rtx: limits for groups, if the peer takes groups; NULL if only base form is possible
  */
 struct rpcrdma_plan_args {
 	u32		pa_call_len;
@@ -116,7 +115,7 @@ struct rpcrdma_plan_args {
  * @pl_reply: what the Call provides for the Reply
  * @pl_hdr_max: maximum length of the transport header in bytes; in a group, that of the
  *	first transmission
- * @pl_count: number of Sends of the Call, and of the credits that it takes
+ * @pl_count: number of Sends of the Call, which is also the number of its credits
  * @pl_replies: number of Receives for the largest Reply
  * @pl_limit: in a group, length of the largest transmission in bytes
  * @pl_placed: in a group, length of the item that is placed, in bytes; 0 if none is

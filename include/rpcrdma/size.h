@@ -31,7 +31,7 @@
 /* Number of regions that an RPC may need for its head and tail, besides its data */
 #define RPCRDMA_CLIENT_EXTRA_MRS	2u
 
-/* Number of Receives at a client for Replies that take several, beyond the first of each */
+/* Number of spare Receives of a client, for the second and later Receives of Reply groups */
 #define RPCRDMA_CLIENT_SPARE	16u
 
 /* Number of work requests that drain a queue: one marker */

@@ -48,9 +48,9 @@
 #define RPCRDMA2_ERR_REPLY_RESOURCE	8u	/* bytes needed */
 #define RPCRDMA2_ERR_SYSTEM		9u
 
-/* Of the round-trip extension, see rtx.h. They bring nothing */
+/* Errors of the round-trip extension, see rtx.h. They have no payload. */
 #define RPCRDMA2_ERR_RTX_CONT		0x80525401u	/* a group is broken */
-#define RPCRDMA2_ERR_RTX_LIMIT		0x80525402u	/* more than I can take */
+#define RPCRDMA2_ERR_RTX_LIMIT		0x80525402u	/* a limit is exceeded */
 
 /* Version 2 properties on the wire, and values of BRS */
 #define RPCRDMA2_PROPID_RBSIZ	1u

@@ -145,7 +145,7 @@ static u32 xprt_rdma_credit_calls_locked(const struct xprt_rdma *xr)
 }
 
 /**
- * xprt_rdma_credit_see_extra - report what a Call that is a group may have
+ * xprt_rdma_credit_see_extra - report how many credits and Receives a group may take
  * @xr: transport
  * @most: OUT: numbers of credits and Receives that are free now
  *
@@ -205,7 +205,7 @@ static void xprt_rdma_credit_drop_extra_locked(struct xprt_rdma *xr,
 }
 
 /**
- * xprt_rdma_credit_drop_extra - return what a Call has for a group that is not sent
+ * xprt_rdma_credit_drop_extra - return the credits and Receives of a group that is not sent
  * @xr: transport
  * @req: the Call; nothing of it was posted, and it keeps its first credit
  *

@@ -79,8 +79,8 @@ static bool xprt_rdma_group_spares_copy(const struct xprt_rdma *xr,
 	       snd->page_len >= RPCRDMA_PLAN_PLACED;
 }
 
-/* Could a group be better than the plan in base form, or than no plan? Most Calls are
- * inline, and this check spares them a second plan.
+/* Is it worthwhile to plan a group? It is if there is no plan in base form, or if a group may
+ * be better than that plan. Most Calls are inline, and this check saves a second plan for them.
  */
 static bool xprt_rdma_group_helps(const struct xprt_rdma *xr,
 				  const struct xprt_rdma_req *req, int rc)
@@ -171,7 +171,9 @@ struct xprt_rdma_group_out {
 	struct rpcrdma_layout		gu_layout;
 };
 
-/* Writes the header of a transmission. Returns its bytes, or a negative errno. */
+/* Writes the header of a transmission. Returns its length in bytes, or a negative
+ * errno.
+ */
 static int xprt_rdma_group_encode(const struct xprt_rdma_group_out *gu,
 				  const struct rpcrdma_buf *buf,
 				  const struct rpcrdma2_transmission *tx)

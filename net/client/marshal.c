@@ -131,7 +131,7 @@ static void xprt_rdma_marshal_args(struct xprt_rdma *xr, struct rpc_rqst *rqst,
  * @xr: transport with a live connection, send lock held
  * @req: the Call
  * @send: Send that will carry the Call
- * @rtx: what there is for groups; NULL if only base form is possible
+ * @rtx: limits for groups; NULL if only base form is possible
  *
  * This discards offers and copies that are left of an earlier try.
  *
@@ -303,7 +303,7 @@ static u32 xprt_rdma_marshal_inv_handle(const struct xprt_rdma *xr,
 }
 
 /**
- * xprt_rdma_marshal_call - say what goes into the transport header
+ * xprt_rdma_marshal_call - fill in the contents of the transport header
  * @xr: transport, send lock held
  * @req: the Call, with its regions
  * @call: OUT: the header; it points to what @req offers
@@ -357,7 +357,7 @@ int xprt_rdma_marshal_encode(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 }
 
 /**
- * xprt_rdma_marshal_gather - copy what stays inline behind the transport header
+ * xprt_rdma_marshal_gather - copy the inline part of a Call behind the transport header
  * @xr: transport, send lock held
  * @req: the Call
  * @send: Send with its transport header

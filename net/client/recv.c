@@ -58,7 +58,7 @@ int xprt_rdma_recv_expect(struct xprt_rdma *xr, u32 replies, gfp_t gfp)
 	u32 size = xprt_rdma_negotiate_recv_size(xr);
 	u32 want = max(replies, 2 * xprt_rdma_recv_expected(xr));
 
-	/* There is room for more, but that is for spare ones. */
+	/* The rest of the room is kept for spare Receives. */
 	want = min(want, max(replies, xprt_rdma_recv_most(xr)));
 	want = min(want + xprt_rdma_recv_others(xr),
 		   rpcrdma_recv_pool_room(pool, size));
@@ -68,10 +68,10 @@ int xprt_rdma_recv_expect(struct xprt_rdma *xr, u32 replies, gfp_t gfp)
 }
 
 /**
- * xprt_rdma_recv_make_spare - have Receives for Replies that take several
+ * xprt_rdma_recv_make_spare - add spare Receives, for Replies that are groups
  * @xr: transport whose version is settled
  *
- * All of them are made at once, or memory is short and there are none (RTX-98).
+ * All of them are added at once. If memory is short, there are none (RTX-98).
  *
  * Context: process; sleeps. Send lock held.
  */

@@ -514,7 +514,7 @@ static void xprt_rdma_reply_handle(struct xprt_rdma *xr,
 	if (!req) {
 		rpcrdma_count(client_unknown_xids);
 		trace_xprt_rdma_unknown_xid(hdr, verdict);
-		/* A group had all of its credits, whatever it said. */
+		/* A group returns its credits even if its contents are wrong. */
 		if (verdict == RPCRDMA_OK || rpcrdma_msg_is_group(msg))
 			late = xprt_rdma_credit_late_reply(xr, hdr->hd_xid);
 		/* A late Reply may invalidate a handle: the server may not know yet

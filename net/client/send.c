@@ -529,7 +529,9 @@ void xprt_rdma_send_put(struct xprt_rdma_send *send)
 	xprt_rdma_send_wake(xr);
 }
 
-/* There was no memory for a larger buffer. The next group may find better Sends. */
+/* There was no memory to enlarge this Send's buffer. It goes to the end of the list, so that
+ * the next group tries other Sends first.
+ */
 static void xprt_rdma_send_put_last(struct xprt_rdma_send *send)
 {
 	struct xprt_rdma *xr = xprt_rdma_send_xr(send);

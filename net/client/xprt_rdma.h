@@ -49,7 +49,9 @@
 /* Size in bytes of the buffer that a new slot gets. Most RPCs need no more. */
 #define XPRT_RDMA_BUF_SIZE	2048u
 
-/* The longest Call that can be told to be sent as a group: a WRITE of that payload */
+/* Maximum of the parameter rdma_rtx_long_max, the length of the largest Call that is sent as
+ * a group. It is large enough for a WRITE of the largest payload.
+ */
 #define XPRT_RDMA_RTX_MAX	(XPRT_RDMA_MAX_PAYLOAD + 4096u)
 
 #define XPRT_RDMA_MIN_SLOTS	2u
@@ -141,7 +143,7 @@ struct xprt_rdma_offer {
 };
 
 /**
- * struct xprt_rdma_extra - what a Call that is a group has beyond other Calls
+ * struct xprt_rdma_extra - the additional credits and Receives of a group
  * @ex_credits: credits beyond the first
  * @ex_recvs: Receives for its Reply beyond the first
  *
@@ -156,7 +158,8 @@ struct xprt_rdma_extra {
 /**
  * struct xprt_rdma_owed - an RPC that was given up
  * @ow_xid: its XID
- * @ow_extra: what it keeps until its Reply comes, beside a credit and a Receive
+ * @ow_extra: the credits and Receives, except the first of each, that it keeps until its
+ *	Reply comes
  */
 struct xprt_rdma_owed {
 	u32				ow_xid;
@@ -187,7 +190,7 @@ enum xprt_rdma_pages {
  * @rr_buf: Call and Reply buffer, kept from RPC to RPC
  * @rr_buf_size: size of @rr_buf in bytes
  * @rr_plan: forms chosen for the Call and the Reply
- * @rr_retry: what errors in answer to this RPC require of its next Call
+ * @rr_retry: how the next Call of this RPC has to differ because of earlier errors
  * @rr_extra: credits and Receives that the Call has beyond those of any other Call
  * @rr_resend: the Call met an error and must be sent again; set under
  *	xprt->queue_lock, cleared by the task that sends it
@@ -343,7 +346,7 @@ struct xprt_rdma_stats {
  * @xr_nsends: number of entries of @xr_sends
  * @xr_unsignaled: number of Sends since the last signaled one, under xr_send_lock
  * @xr_answers: number of send queue entries that Calls leave for answers to callbacks
- * @xr_rtx: what we have announced of the round-trip extension
+ * @xr_rtx: the property of the round-trip extension (RTX) that we have announced
  * @xr_no_rtx: the server has refused a Call in that form on this connection
  * @xr_gather: number of bytes in the smallest item that Sends gather; 0 if none is gathered
  * @xr_sges: number of SGEs that a Send may have
@@ -458,9 +461,9 @@ xprt_rdma_reply_decode(const struct xprt_rdma *xr, struct rpcrdma_msg_in *msg,
 	return verdict;
 }
 
-/* Bytes of a Send with data for the server's targets; 0: there are none that a Send of ours
- * reaches. As large as the server's Receives, whatever inline messages may be, but for
- * Receives beyond all reason (T-41).
+/* Length in bytes of a Send that fills the server's targets; 0 if our Sends are too short to
+ * fill one, or the server has none. Such a Send may be as long as the server's Receives, even
+ * if that is longer than our inline messages. Only %RPCRDMA_INLINE_MAX limits it (T-41).
  */
 static inline u32 xprt_rdma_placing_send(const struct xprt_rdma *xr)
 {

@@ -59,9 +59,9 @@ static u64 rpcrdma_xdr_room(u32 length)
 /**
  * rpcrdma_lists_check_call - do a Call's Read chunks fit into a stream?
  * @lists: the Call's lists
- * @body_len: bytes of body: inline, or the length of the Position Zero chunk
- * @max_len: bytes of the longest unreduced stream that is accepted
- * @stream_len: OUT: bytes of the unreduced stream, if %RPCRDMA_OK is returned
+ * @body_len: length of the body in bytes: inline, or the length of the Position Zero chunk
+ * @max_len: length in bytes of the longest unreduced stream that is accepted
+ * @stream_len: OUT: length of the unreduced stream in bytes, if %RPCRDMA_OK is returned
  *
  * A chunk must not begin inside the chunk before it. Nor may it begin farther behind
  * that chunk than the body has bytes to put in between (RFC 8166 4.5.2). A chunk takes
@@ -129,8 +129,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_lists_check_items);
 
 /**
  * rpcrdma_part_first - begin a walk over the parts of a Call
- * @lists: the Call's lists, which rpcrdma_lists_check_call() found sound
- * @body_len: bytes of body, as given to that function
+ * @lists: the Call's lists, which rpcrdma_lists_check_call() has accepted
+ * @body_len: length of the body, as given to that function
  * @iter: OUT: the walk
  *
  * Context: any.
@@ -267,8 +267,8 @@ static bool rpcrdma_cred_wraps(u32 flavor, const u8 *cred, u32 len)
  * rpcrdma_head_ends_well - may the head of a Call end where its data begins?
  * @position: where in the unreduced Call the data begins
  * @msg: body; its part in front of @position becomes the head
- * @len: bytes of @msg
- * @max_head: bytes of the longest head that upper layers can handle
+ * @len: length of @msg in bytes
+ * @max_head: length in bytes of the longest head that upper layers can handle
  *
  * The RPC layers expect the RPC header in one piece, so data must not begin inside it; no
  * client has a reason to send such data. The head must not be larger than a page. If GSS
@@ -311,8 +311,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_head_ends_well);
  * rpcrdma_lists_keep_head - may the body stay where it was received?
  * @lists: the Call's lists, which rpcrdma_lists_check_call() found sound
  * @msg: inline part of the Call, which is the body
- * @len: bytes of @msg
- * @max_head: bytes of the longest head that upper layers can handle
+ * @len: length of @msg in bytes
+ * @max_head: length in bytes of the longest head that upper layers can handle
  *
  * If the body stays, the only Read chunk is placed between the two parts of the body, and
  * the first part is the head.
@@ -383,7 +383,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_lists_single_handle);
  * @payloads: for each chunk of the Write list, the result assigned to it; all zero at first
  * @used: number of chunks that have been assigned or skipped; 0 at first
  * @offset: where the result begins in the unreduced Reply
- * @length: bytes of the result, without roundup
+ * @length: length of the result in bytes, without roundup
  *
  * This is called once for each eligible result, in the order of the Reply. A result uses
  * up one chunk, even if it does not fill it (RFC 8166 4.3.2). A result of no bytes uses
@@ -431,11 +431,11 @@ static u32 rpcrdma_payload_end(const struct rpcrdma_payload *payload,
  * rpcrdma_payload_gap_next - get the next run of bytes that stays in a Reply
  * @payloads: results that went to Write chunks, ascending by offset; entries of zero
  *	length do not count
- * @n: entries of @payloads
- * @stream_len: bytes of the unreduced Reply
+ * @n: number of entries of @payloads
+ * @stream_len: length of the unreduced Reply in bytes
  * @pos: IN/OUT: position of the walk in the unreduced Reply; 0 at first
  * @offset: OUT: where the run begins in the unreduced Reply, if true is returned
- * @length: OUT: bytes of the run, never 0
+ * @length: OUT: length of the run in bytes, never 0
  *
  * The roundup of a payload leaves the stream with it (RFC 8166 3.4.6.2).
  *
@@ -473,8 +473,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_payload_gap_next);
 /**
  * rpcrdma_payload_body_len - size of a Reply without the results in Write chunks
  * @payloads: as for rpcrdma_payload_gap_next()
- * @n: entries of @payloads
- * @stream_len: bytes of the unreduced Reply
+ * @n: number of entries of @payloads
+ * @stream_len: length of the unreduced Reply in bytes
  *
  * Context: any.
  * Return: bytes that go inline or to the Reply chunk.

@@ -112,7 +112,7 @@ bool rpcrdma_window_repay(struct rpcrdma_window *win)
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_window_repay);
 
-/* Credits in use: one of each Call, and those beyond */
+/* Credits in use: one for each Call, those of groups beyond the first, and owed credits */
 static u64 rpcrdma_window_used(const struct rpcrdma_window *win, u32 in_flight)
 {
 	return (u64)win->wn_owed + win->wn_more + in_flight;
@@ -138,15 +138,15 @@ u32 rpcrdma_window_more(const struct rpcrdma_window *win, u32 in_flight)
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_window_more);
 
 /**
- * rpcrdma_window_take_more - a Call takes its credits beyond the first
+ * rpcrdma_window_take_more - take the credits of a Call beyond its first
  * @win: the window
  * @in_flight: as for rpcrdma_window_more()
- * @more: how many it wants
+ * @more: how many the Call needs
  *
- * They stay taken if the grant shrinks (RTX-81), or if the Call is given up (RTX-100).
+ * The credits stay taken if the grant shrinks (RTX-81), or if the Call is given up (RTX-100).
  *
  * Context: any; the caller serialises.
- * Return: true if it has all of them; false if it has none, and takes another form.
+ * Return: true if it got all of them; false if it got none, and has to take another form.
  */
 bool rpcrdma_window_take_more(struct rpcrdma_window *win, u32 in_flight,
 			      u32 more)
@@ -159,9 +159,9 @@ bool rpcrdma_window_take_more(struct rpcrdma_window *win, u32 in_flight,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_window_take_more);
 
 /**
- * rpcrdma_window_give_more - credits beyond the first of a Call come back
+ * rpcrdma_window_give_more - return the credits of a Call beyond its first
  * @win: the window
- * @more: how many it has taken
+ * @more: how many the Call has taken
  *
  * Context: any; the caller serialises.
  * Return: true if there were any.

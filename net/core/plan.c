@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Plans: which form each half of an RPC takes.
+ * Plans: which form the Call and the Reply of an RPC take.
  *
- * The requester decides about both halves before anything is registered, because in
- * version 1 it cannot provide more room later (RFC 8166 4.3.3). The responder then
- * chooses among the forms that it was offered. Both decisions are arithmetic on lengths
- * and on the size of the header that will really be sent (RFC 8166 3.5). This file
- * knows no page, memory region or work request.
+ * The requester decides about both before anything is registered, because in version 1 it
+ * cannot provide more room later (RFC 8166 4.3.3). The responder then chooses among the
+ * forms that it was offered. Both decisions are arithmetic on lengths and on the size of
+ * the header that will really be sent (RFC 8166 3.5). This file does not use pages, memory
+ * regions or work requests.
  *
- * Forms are tried from the cheapest to the one that always works: inline, inline with
- * one item taken out, everything by RDMA (RFC 8166 3.5.1, 3.5.3). A body is never sent
- * partly inline and partly by RDMA (RFC 8166 3.5.3).
+ * Forms are tried from the cheapest to the one that always works: inline, inline with one
+ * item taken out, everything by RDMA (RFC 8166 3.5.1, 3.5.3). A body is never sent partly
+ * inline and partly by RDMA (RFC 8166 3.5.3).
  *
  * With a peer that has the round-trip extension, a message that does not fit may still stay
  * inline, in several transmissions, if there are credits or Receives for them now (RTX-78,
- * RTX-98). A group is tried after inline and before chunks. But if it spares the peer the
- * copy of an item, it is tried before inline. The caller takes what the plan asks for. If
- * that is no longer free, the caller plans again.
+ * RTX-98). A group is tried after inline and before chunks. But if a group spares the peer
+ * the copy of an item, it is tried before inline. The caller takes what the plan asks for.
+ * If that is no longer free, the caller plans again.
  */
 
 #include <linux/errno.h>
@@ -55,13 +55,13 @@ static bool rpcrdma_plan_segs_ok(const struct rpcrdma_plan_args *args,
 	return !args->pa_segs_max || nsegs <= args->pa_segs_max;
 }
 
-/* The length of a message without its item */
+/* Returns the length of a message without its item. */
 static u32 rpcrdma_plan_reduced(u32 len, u32 item)
 {
 	return len - min(len, item);
 }
 
-/* Receives that are enough for the largest Reply, if there may be @most; else 0 */
+/* Returns the number of Receives that the largest Reply needs; 0 if it needs more than @most. */
 static u32 rpcrdma_plan_replies(const struct rpcrdma_limits *limits,
 				const struct rpcrdma_plan_args *args, u32 most)
 {
@@ -69,8 +69,9 @@ static u32 rpcrdma_plan_replies(const struct rpcrdma_limits *limits,
 				     0, most);
 }
 
-/* Several Receives for a long Reply that has no eligible result (RTX-68, RTX-98). One
- * that may not leave the stream is no reason to copy it.
+/* Can several Receives take the largest Reply, which has no eligible result (RTX-68,
+ * RTX-98)? A Reply with a result that must stay in the stream uses the Reply chunk:
+ * Receives would only add a copy.
  */
 static bool rpcrdma_plan_reply_group(const struct rpcrdma_limits *limits,
 				     const struct rpcrdma_plan_args *args,
@@ -121,8 +122,8 @@ rpcrdma_plan_reply(const struct rpcrdma_limits *limits,
 	return RPCRDMA_REPLY_LONG;
 }
 
-/* Does the Call have an item that can be placed? If so, it is placed or goes by a Read
- * chunk, and never stays in the stream of a group: the server would have to copy it.
+/* Does the Call have an item that can be placed? Such an item is placed or goes by a Read
+ * chunk. It never stays in the stream of a group, because the server would have to copy it.
  */
 static bool rpcrdma_plan_may_place(const struct rpcrdma_plan_args *args)
 {
@@ -130,7 +131,7 @@ static bool rpcrdma_plan_may_place(const struct rpcrdma_plan_args *args)
 	       args->pa_call_item;
 }
 
-/* Is a group better than RDMA2_MSG would be? Then the server need not copy (RTX-94). */
+/* Is a group better than RDMA2_MSG, because the server need not copy the item (RTX-94)? */
 static bool rpcrdma_plan_rather_places(const struct rpcrdma_plan_args *args)
 {
 	return rpcrdma_plan_may_place(args) &&
@@ -236,7 +237,7 @@ static bool rpcrdma_plan_call_group(const struct rpcrdma_limits *limits,
 	return true;
 }
 
-/* Returns -EAGAIN if the Call cannot be a group, and the Reply was to be one. */
+/* Returns -EAGAIN if the Call cannot be a group, but the Reply was planned as one. */
 static int rpcrdma_plan_call(const struct rpcrdma_limits *limits,
 			     const struct rpcrdma_plan_args *args,
 			     u32 nwritesegs, u32 nreplysegs,
@@ -293,7 +294,7 @@ static int rpcrdma_plan_try(const struct rpcrdma_limits *limits,
 		nwritesegs = args->pa_reply_item_segs;
 	if (plan->pl_reply == RPCRDMA_REPLY_LONG) {
 		nreplysegs = args->pa_reply_segs;
-		/* The Reply returns the chunk with all segments (RFC 8166 4.3.3) */
+		/* The Reply returns the chunk with all its segments (RFC 8166 4.3.3) */
 		if (rpcrdma_plan_hdr_len(limits, 0, 0, nreplysegs) >
 		    limits->lm_inline_recv ||
 		    !rpcrdma_plan_segs_ok(args, nreplysegs))
@@ -308,18 +309,18 @@ static int rpcrdma_plan_try(const struct rpcrdma_limits *limits,
  * @args: what is known about the RPC
  * @plan: OUT: the decision, if 0 is returned
  *
- * The form of the Reply is decided first, because the chunks provided for it take room
- * in the header of the Call. If a security flavor protects the stream, no item may be
- * taken out of it (G-27). @args->pa_reduce is false then, and only Short and Long
- * Messages are possible.
+ * The form of the Reply is decided first, because the chunks provided for it take room in
+ * the header of the Call. If a security flavor protects the stream, no item may be taken
+ * out of it (G-27). @args->pa_reduce is false then, and only Short and Long Messages are
+ * possible.
  *
- * If the Call has to go by chunks, the Reply has to as well, because Receives can be
- * offered only in the header of a group.
+ * If the Call must use chunks, the Reply must, too, because only the header of a group can
+ * offer Receives.
  *
  * Context: any.
  * Return: 0; or -EMSGSIZE if the header of a Long Call does not fit a Send, or the header
- *	of a Long Reply does not fit a Receive, or a chunk would need too many segments, or
- *	@args forbid a Long Call.
+ *	of a Long Reply does not fit a Receive, or a chunk would need too many segments,
+ *	or @args forbid a Long Call.
  */
 int rpcrdma_plan_rpc(const struct rpcrdma_limits *limits,
 		     const struct rpcrdma_plan_args *args,
@@ -340,11 +341,11 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_plan_rpc);
 /**
  * rpcrdma_plan_answer - decide how a responder's Reply travels
  * @limits: limits of the connection
- * @hdr_len: bytes of the Reply's transport header, see rpcrdma1_reply_len()
- *	and rpcrdma2_reply_len()
- * @body_len: bytes of the Reply without results that go to Write chunks
+ * @hdr_len: length in bytes of the Reply's transport header, see rpcrdma1_reply_len() and
+ *	rpcrdma2_reply_len()
+ * @body_len: length in bytes of the Reply, without results that go to Write chunks
  * @has_reply_chunk: the Call offered a Reply chunk
- * @reply_chunk_len: bytes of the Reply chunk
+ * @reply_chunk_len: size of the Reply chunk in bytes
  * @prefer_inline: answer inline if possible even though a Reply chunk was offered
  *
  * A Reply chunk that was offered is used (RFC 8166 4.3.3). A chunk of no bytes counts as

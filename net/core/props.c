@@ -77,7 +77,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_props_encode);
 /**
  * rpcrdma_props_decode - find and read a peer's private data
  * @buf: private data from the connection manager; may be NULL if @len is 0
- * @len: bytes of @buf
+ * @len: length of @buf in bytes
  * @priv: OUT: what the peer has said, if true is returned
  *
  * The block may be anywhere in @buf, because other layers share the private data, and

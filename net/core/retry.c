@@ -78,7 +78,7 @@ static bool rpcrdma_retry_reply_len(struct rpcrdma_retry *retry, u32 needed,
 	return needed > had && needed <= args->rg_reply_max;
 }
 
-/* The errors that speak of the form, and not of what was in it */
+/* Errors that reject the form of a message, not its contents */
 static bool rpcrdma_retry_is_form(u32 err)
 {
 	return err == RPCRDMA2_ERR_RTX_CONT || err == RPCRDMA2_ERR_RTX_LIMIT ||
@@ -98,10 +98,10 @@ static bool rpcrdma_retry_form(struct rpcrdma_retry *retry,
 /**
  * rpcrdma_retry_ends_rtx - is this error the end of the round-trip extension?
  * @hdr: header of the error
- * @args: what the Call was like
+ * @args: what the Call offered
  *
  * Context: any.
- * Return: true if nothing more is sent in this form on the connection (RTX-88).
+ * Return: true if no more messages of the extension are sent on the connection (RTX-88).
  */
 bool rpcrdma_retry_ends_rtx(const struct rpcrdma_hdr *hdr,
 			    const struct rpcrdma_retry_args *args)

@@ -69,9 +69,9 @@ static u32 rpcrdma_size_room(u32 limit, u64 taken)
 
 /**
  * rpcrdma_size_mrs - memory regions needed for a buffer
- * @nbytes: bytes of the buffer
+ * @nbytes: size of the buffer in bytes
  * @page_offset: where in a page the buffer begins
- * @page_size: bytes of a page, not 0
+ * @page_size: size of a page in bytes, not 0
  * @mr_pages: pages that one region covers, not 0
  *
  * The buffer has no gaps: only its first page may begin late, and only its last page may
@@ -146,9 +146,9 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_credits);
 
 /**
  * rpcrdma_size_recvs_fit - how many more Receives fit into a budget
- * @bytes: bytes of the Receives that there are
+ * @bytes: total size of the existing Receives in bytes
  * @bytes_max: bytes that Receives may take
- * @size: bytes of each new Receive, not 0
+ * @size: size of each new Receive in bytes, not 0
  *
  * Context: any.
  * Return: number of Receives.
@@ -218,7 +218,7 @@ static u32 rpcrdma_size_client_wrs(const struct rpcrdma_client_sizes *sizes)
  * @caps: what the device can do
  * @requests: number of RPCs in flight wanted
  * @bc_requests: number of callbacks in progress wanted
- * @max_payload: bytes of the largest data item
+ * @max_payload: size of the largest data item in bytes
  * @page_size: bytes of a page as the device sees it
  * @sizes: OUT: the sizes, if 0 is returned
  *
@@ -286,15 +286,15 @@ int rpcrdma_size_client(const struct rpcrdma_device_caps *caps,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_client);
 
 /**
- * rpcrdma_size_client_spare - Receives for Replies that take several
+ * rpcrdma_size_client_spare - number of spare Receives, for Replies that are groups
  * @caps: what the device can do
- * @sizes: of the connection, which come first
+ * @sizes: the other sizes of the connection, which take precedence
  *
- * The receive queue is to hold them beside all others. They are made when a Call first
- * offers some (RTX-65, RTX-98).
+ * The receive queue must have room for spare Receives in addition to all others. They are
+ * added when a Call first offers some (RTX-65, RTX-98).
  *
  * Context: any.
- * Return: Receives; 0 if there is no room, and long Replies take chunks.
+ * Return: the number; 0 if there is no room, and long Replies use chunks.
  */
 u32 rpcrdma_size_client_spare(const struct rpcrdma_device_caps *caps,
 			      const struct rpcrdma_client_sizes *sizes)
@@ -325,7 +325,7 @@ static u32 rpcrdma_size_server_wrs(const struct rpcrdma_device_caps *caps,
  * @caps: what the device can do
  * @requests: number of Calls in progress wanted
  * @bc_requests: number of callbacks in flight wanted
- * @max_payload: bytes of the largest data item
+ * @max_payload: size of the largest data item in bytes
  * @page_size: bytes of a page as the device sees it
  * @sizes: OUT: the sizes, if 0 is returned
  *

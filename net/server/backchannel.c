@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The way back to an NFS client: NFSv4.1 and later servers call their clients on the
- * connection that the client opened (RFC 8167). To sunrpc a way back is a client
+ * The backchannel to an NFS client: NFSv4.1 and later servers call their clients on the
+ * connection that the client opened (RFC 8167). To sunrpc a backchannel is a client
  * transport, a struct rpc_xprt. It has no connection of its own: it sends through the
  * svc_xprt that it was made for, and is never connected again. When that connection
- * ends, the RPCs of the way back fail with -ENOTCONN, and the upper layer tries again
+ * ends, the RPCs of the backchannel fail with -ENOTCONN, and the upper layer tries again
  * on another connection (rfc5666bis 8.3.2). This file deals with sunrpc. The window and
- * the answers, which all ways back of a connection share, are in server/callback.c.
+ * the answers, which all backchannels of a connection share, are in server/callback.c.
  *
- * Each NFS client's rpc_clnt owns a way back of its own (invariant I22). rpc_create()
+ * Each NFS client's rpc_clnt owns a backchannel of its own (invariant I22). rpc_create()
  * gets it from svc_rdma_bc_setup(), and svc_rdma_bc_destroy() ends it after the last RPC
  * has released it. sunrpc would let all rpc_clnts share one rpc_xprt, kept in
  * xpt_bc_xprt, and one switch, kept in xpt_bc_xps. Neither is used, because sunrpc
@@ -16,10 +16,10 @@
  * asks for it at that time. rpc_create() looks at xprt->bc_xprt to find out where to
  * publish the switch, and here that stays NULL.
  *
- * Receives for the replies are posted when a way back is made. There are as many as
+ * Receives for the replies are posted when a backchannel is made. There are as many as
  * callbacks that can be in flight on the connection (rfc5666bis 8.2.2.2).
  *
- * Making a way back does not fail if the connection is already lost: nfsd would then
+ * Making a backchannel does not fail if the connection is already lost: nfsd would then
  * use memory that was freed when the connection was lost.
  *
  * Sending happens in rpciod, which must not wait for this client: if there is no buffer
@@ -41,7 +41,7 @@
 #include "trace.h"
 
 /**
- * struct svc_rdma_bc - a way back, as sunrpc sees it
+ * struct svc_rdma_bc - a backchannel, as sunrpc sees it
  * @bc_xprt: the sunrpc end
  * @bc_sx: connection that it sends through; a reference to its svc_xprt is held
  * @bc_way: its part in server/callback.c
@@ -227,7 +227,7 @@ static void svc_rdma_bc_buf_free(struct rpc_task *task)
 	rqst->rq_rbuffer = NULL;
 }
 
-/* sunrpc closes this way back. The connection, and its other ways back, stay. */
+/* sunrpc closes this backchannel. The connection, and its other backchannels, stay. */
 static void svc_rdma_bc_close(struct rpc_xprt *xprt)
 {
 	xprt_disconnect_done(xprt);
@@ -378,7 +378,7 @@ static struct xprt_class svc_rdma_bc_class = {
 };
 
 /**
- * svc_rdma_bc_init - register the transport class of ways back
+ * svc_rdma_bc_init - register the transport class of backchannels
  *
  * Context: process; module init.
  * Return: 0 or %-EEXIST.

@@ -4,15 +4,15 @@
  * to. This file knows no header and no work request. It calls sunrpc only to complete
  * an RPC, or to let an RPC try again.
  *
- * Each NFS client on a connection has a way back of its own, a struct rpc_xprt
- * (server/backchannel.c). All ways back of a connection share, under bw_lock:
+ * Each NFS client on a connection has a backchannel of its own, a struct rpc_xprt
+ * (server/backchannel.c). All backchannels of a connection share, under bw_lock:
  *
  * - The window. Backward credits have nothing to do with forward ones. The client
  *   grants them to the connection. Until its first grant there is one
  *   (rfc5666bis 8.2.1).
- * - The line of ways back that wait for a credit. A credit that becomes free goes to
+ * - The line of backchannels that wait for a credit. A credit that becomes free goes to
  *   the first. It keeps its place until it has sent a callback, or until the callback
- *   that waits has ended. Other ways back join at the end.
+ *   that waits has ended. Other backchannels join at the end.
  * - The callbacks without an answer. An answer is matched by its XID alone.
  *
  * The upper layer gives a callback up when the client takes too long. The client does
@@ -21,9 +21,9 @@
  * is owned by its RPC. When callbacks that were given up have all the credits, only a
  * new connection helps.
  *
- * Ownership (invariant I22): a way back holds a reference to its connection. The
- * connection holds no reference to a way back. It has a list of them, which
- * svc_rdma_way_join() and svc_rdma_way_leave() maintain, and uses a way back only under
+ * Ownership (invariant I22): a backchannel holds a reference to its connection. The
+ * connection holds no reference to a backchannel. It has a list of them, which
+ * svc_rdma_way_join() and svc_rdma_way_leave() maintain, and uses a backchannel only under
  * bw_lock.
  */
 #include <linux/slab.h>
@@ -62,7 +62,7 @@ static bool svc_rdma_backward_is_stuck(const struct svc_rdma_backward *bw)
 	return !rpcrdma_window_room(&bw->bw_window, 0);
 }
 
-/* Let the first way back in line try. It also tries if the window is stuck, so that it
+/* Let the first backchannel in line try. It also tries if the window is stuck, so that it
  * fails instead of waiting for ever.
  */
 static void svc_rdma_backward_wake_locked(struct svc_rdma_backward *bw)
@@ -99,9 +99,9 @@ static void svc_rdma_way_proceed_locked(struct svc_rdma_backward *bw,
 }
 
 /**
- * svc_rdma_way_join - add an NFS client's way back
- * @sx: connection; the way back has a reference to it
- * @way: new way back; @wy_xprt is connected
+ * svc_rdma_way_join - add an NFS client's backchannel
+ * @sx: connection; the backchannel has a reference to it
+ * @way: new backchannel; @wy_xprt is connected
  * @requests: callbacks that may be in flight on the connection
  *
  * If the connection is closed already, @wy_xprt is marked as not connected.
@@ -116,7 +116,7 @@ void svc_rdma_way_join(struct svc_rdma_xprt *sx, struct svc_rdma_way *way,
 	INIT_LIST_HEAD(&way->wy_line);
 	way->wy_first = NULL;
 	spin_lock(&bw->bw_lock);
-	/* There are Receives for @requests by now. Every way back of the
+	/* There are Receives for @requests by now. Every backchannel of the
 	 * connection asks for the same number.
 	 */
 	bw->bw_window.wn_requested = requests;
@@ -127,9 +127,9 @@ void svc_rdma_way_join(struct svc_rdma_xprt *sx, struct svc_rdma_way *way,
 }
 
 /**
- * svc_rdma_way_leave - remove an NFS client's way back
+ * svc_rdma_way_leave - remove an NFS client's backchannel
  * @sx: connection
- * @way: way back that no RPC uses any more
+ * @way: backchannel that no RPC uses any more
  *
  * Context: process.
  */
@@ -197,7 +197,7 @@ static int svc_rdma_callback_check_locked(struct svc_rdma_backward *bw,
 		return -EIO;
 	if (!list_empty(&cb->cb_list) || svc_rdma_backward_is_stuck(bw))
 		return -ETIMEDOUT;
-	/* Each way back chooses its own XIDs, so two may choose the same. */
+	/* Each backchannel chooses its own XIDs, so two may choose the same. */
 	if (svc_rdma_callback_find_locked(bw, cb->cb_xid))
 		return -ENOBUFS;
 	if (!list_empty(&bw->bw_line) &&
@@ -209,7 +209,7 @@ static int svc_rdma_callback_check_locked(struct svc_rdma_backward *bw,
 /**
  * svc_rdma_callback_begin - get permission to send a callback
  * @sx: connection
- * @way: way back of the NFS client; the caller has its send lock
+ * @way: backchannel of the NFS client; the caller has its send lock
  * @cb: callback
  * @xid: its XID
  *
@@ -218,7 +218,7 @@ static int svc_rdma_callback_check_locked(struct svc_rdma_backward *bw,
  *
  * Context: process.
  * Return: 0;
- *	%-EAGAIN if there is no credit: the way back is in line, and sunrpc sends the
+ *	%-EAGAIN if there is no credit: the backchannel is in line, and sunrpc sends the
  *	callback when there is one;
  *	%-ENOBUFS if another NFS client's callback has the same XID: sunrpc tries later;
  *	%-ENOTCONN if the connection is being closed;
@@ -254,7 +254,7 @@ out_unlock:
 /**
  * svc_rdma_callback_end - the RPC of a callback has ended
  * @sx: connection
- * @way: way back of the NFS client
+ * @way: backchannel of the NFS client
  * @cb: callback, sent or not
  * @status: status of the RPC
  *

@@ -31,7 +31,7 @@
  * then there is one credit, and there are a few Receives, which are large enough for
  * either version.
  *
- * Receives for the replies to callbacks are added with the first way back
+ * Receives for the replies to callbacks are added with the first backchannel
  * (rfc5666bis 8.2.2.2). A client of NFSv3 or NFSv4.0 has none. In version 2 there are
  * two more Receives, for messages that take no credit and may arrive when all credits
  * are in use (G-16).
@@ -106,7 +106,7 @@ static int svc_rdma_credits_provide(struct svc_rdma_xprt *sx, u32 credits,
 /**
  * svc_rdma_credits_few - post Receives before the version of a connection is known
  * @sx: connection that is being accepted; its receive queue has been sized
- * @recv_size: bytes of each Receive, enough for either version
+ * @recv_size: size of each Receive in bytes, enough for either version
  *
  * Context: process; sleeps.
  * Return: 0 or a negative errno: there is not enough memory to accept it.
@@ -123,7 +123,7 @@ int svc_rdma_credits_few(struct svc_rdma_xprt *sx, u32 recv_size)
 /**
  * svc_rdma_credits_begin - set the first credits once the version is known
  * @sx: connection; its receive queue has been sized
- * @recv_size: bytes of each Receive
+ * @recv_size: size of each Receive in bytes
  * @spare: Receives for messages that take no credit
  *
  * Context: process; sleeps. The caller holds sx_grow, or nobody else knows the

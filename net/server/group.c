@@ -106,14 +106,14 @@ void svc_rdma_group_layout(const struct svc_rdma_send *send,
 }
 
 /**
- * svc_rdma_body_copy - copy the next part of what is sent of a Reply
- * @body: where to go on: all zero but for the first three members at the beginning. It
- *	consists of the parts between the payloads
+ * svc_rdma_body_copy - copy the next bytes of the inline body of a Reply
+ * @body: where to continue. At the beginning, all members except the first three are zero.
+ *	The body consists of the parts between the payloads
  * @to: buffer
  * @len: number of bytes
  *
  * Context: any.
- * Return: 0; %-EIO if there is not so much.
+ * Return: 0; %-EIO if less than @len bytes are left.
  */
 int svc_rdma_body_copy(struct svc_rdma_body *body, void *to, u32 len)
 {

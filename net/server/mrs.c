@@ -44,7 +44,9 @@ static int svc_rdma_mrs_add(struct svc_rdma_xprt *sx)
 	ib_mr_pool_put(qp, &qp->rdma_mrs, ib_mr_pool_get(qp, &fresh));
 
 	WRITE_ONCE(mrs->ms_size, mrs->ms_size + 1);
-	/* Whoever takes it sees it in the pool: both hold the lock of that pool. */
+	/* A region that is counted as free is in the pool already, and the lock of the pool
+	 * makes it visible to those who take it.
+	 */
 	atomic_inc(&mrs->ms_free);
 	return 0;
 }

@@ -161,7 +161,7 @@ static int svc_rdma_negotiate_adopt(struct svc_rdma_xprt *sx, u32 vers)
 		svc_rdma_negotiate_plain(sx, sx->sx_negotiate.ng_v2_size);
 		rc = svc_rdma_credits_begin(sx, sx->sx_negotiate.ng_v1_size, 0);
 	}
-	/* Whoever sees the version also sees the limits */
+	/* Code that sees the version also sees the limits. */
 	smp_store_release(&sx->sx_vers, vers);
 	svc_rdma_negotiate_tell(sx, vers);
 	return rc;

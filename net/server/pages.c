@@ -206,7 +206,7 @@ int svc_rdma_pages_alloc(struct svc_rdma_call *call, u32 nbytes)
  * svc_rdma_pages_lend - use the pages in which a Call's data has arrived
  * @call: Call without pages, whose message has data that is not longer than the Call
  *
- * The pages remain the message's. The rest behind the data is zero, and the entries that
+ * The message still owns the pages. The rest behind the data is zero, and the entries that
  * follow in the array are the zero page, as in svc_rdma_pages_alloc().
  *
  * Context: process; sleeps.

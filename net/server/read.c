@@ -1,34 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Read chunks. This file reads what a Call left in the client's memory and assembles
- * the Call. There may be several chunks, in any order, with or without XDR roundup, and
- * with or without a Position Zero chunk. core/chunk.c computes which byte goes where. This
- * file never decides when a Call may be pulled (server/queue.c), and never executes one.
+ * Read chunks. This file reads the parts of a Call that are in the client's memory, and
+ * assembles the Call. There may be several chunks, in any order, with or without XDR
+ * roundup, and with or without a Position Zero chunk. core/chunk.c computes which byte goes
+ * where. This file never decides when a Call may be pulled (server/queue.c), and never
+ * executes one.
  *
  * Operation
  *
  * svc_rdma_read_start() runs in a thread, usually the one that took the Call off the
- * receive queue. It gives the Call pages of its own, builds one chain of RDMA Reads for
- * all chunks, and posts it with a single completion at the end. Then the thread is free
- * for other work. From posting to completion the Call belongs to the device. The
- * completion handler frees the chain, which unmaps the pages, and queues the Call. A
- * thread then takes it in svc_rdma_recvfrom() and calls svc_rdma_read_assemble(). So no
- * thread ever waits for a Read, and nobody looks at a byte of a Call before all bytes are
- * there (RFC 8166 3.4.5; invariant I14).
+ * receive queue. It gives the Call pages of its own, builds one chain of RDMA Reads for all
+ * chunks, and posts it with a single completion at the end. Then the thread is free for
+ * other work. From posting to completion the Call belongs to the device. The completion
+ * handler frees the chain, which unmaps the pages, and queues the Call. A thread then takes
+ * it in svc_rdma_recvfrom() and calls svc_rdma_read_assemble(). So no thread ever waits for
+ * a Read, and nobody looks at a byte of a Call before all bytes are there (RFC 8166 3.4.5;
+ * invariant I14).
  *
  * A Call may have to wait: in server/queue.c for permission to pull its bytes and for
  * memory regions, and in the line of server/sq.c for send queue slots.
  *
- * An RDMA Read that fails ends the connection. The Call is then freed without having
- * been executed (RFC 8166 4.5.3). If a Call needs more than this connection can ever
- * provide, it is refused. If its RDMA Reads cannot be posted for another reason, the
- * connection is closed.
+ * An RDMA Read that fails ends the connection. The Call is then freed without having been
+ * executed (RFC 8166 4.5.3). If a Call needs more than this connection can ever provide, it
+ * is refused. If its RDMA Reads cannot be posted for another reason, the connection is
+ * closed.
  *
  * There are two layouts. NFS clients send Calls with one Read chunk. The inline part of
  * such a Call stays where it was received, if it is contiguous, and the chunk is read to
- * the start of a page, so that file data fills whole pages. Every other Call is rebuilt
- * as one stream, which begins at the start of the first page. A Call with one Read chunk
- * is rebuilt, too, if its head would end where upper layers do not expect it: the client
+ * the start of a page, so that file data fills whole pages. Every other Call is rebuilt as
+ * one stream, which begins at the start of the first page. A Call with one Read chunk is
+ * rebuilt, too, if its head would end where upper layers do not expect it: the client
  * chooses where that is. See rpcrdma_lists_keep_head().
  *
  * Data that a client has placed in its Sends (items of a group) needs no RDMA Read, and is
@@ -147,7 +148,7 @@ static int svc_rdma_read_stream(struct svc_rdma_call *call)
 }
 
 /* Upper bound on the contexts of a Call. Read chunks divide the body into parts, and each
- * part of a Position Zero chunk may begin a context of its own.
+ * part of a Position Zero chunk may need a context of its own.
  */
 static u64 svc_rdma_read_bound(const struct svc_rdma_call *call)
 {
@@ -161,7 +162,7 @@ static u64 svc_rdma_read_bound(const struct svc_rdma_call *call)
 	return bound;
 }
 
-/* Returns 0 or a negative errno. -EAGAIN means that @mrs regions have to be free first. */
+/* Returns 0 or a negative errno; -EAGAIN if the Call needs @mrs regions that are not free. */
 static int svc_rdma_read_build(struct svc_rdma_call *call, u32 *mrs)
 {
 	u32 nbytes = call->sc_stream_len;

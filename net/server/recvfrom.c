@@ -139,8 +139,8 @@ static enum rpcrdma_verdict svc_rdma_decode_v1(struct svc_rdma_call *call)
 				    &call->sc_hdr);
 }
 
-/* Once its header was read, a Call that came as a group is like any other, but for the
- * Receives that wait for its Reply (RTX-38, RTX-102).
+/* After its header was decoded, a Call that came as a group is like any other Call, except that
+ * the client has several Receives for its Reply (RTX-38, RTX-102).
  */
 static noinline enum rpcrdma_verdict
 svc_rdma_decode_group(struct svc_rdma_call *call,
@@ -154,7 +154,7 @@ svc_rdma_decode_group(struct svc_rdma_call *call,
 	verdict = rpcrdma2_decode_group(head, room, accept, &call->sc_hdr);
 	if (!verdict)
 		verdict = rpcrdma_msg_verdict(call->sc_msg);
-	/* A Reply in this form is to no callback of ours (RTX-37). */
+	/* Our callbacks are never groups, so their Replies are not either (RTX-37). */
 	if (call->sc_hdr.hd_response)
 		return RPCRDMA_BAD_MSG;
 	if (verdict || !rpcrdma2_peek_rtx(head, room, &first) ||
@@ -245,14 +245,14 @@ static enum rpcrdma_verdict svc_rdma_fail(const struct svc_rdma_call *call)
 	}
 }
 
-/* Is some of the Call not in the payload stream of its message? */
+/* Is a part of the Call missing from the payload stream of its message? */
 static bool svc_rdma_is_reduced(const struct svc_rdma_call *call)
 {
 	return call->sc_hdr.hd_proc == RPCRDMA1_NOMSG ||
 	       call->sc_stream_len != call->sc_body_len;
 }
 
-/* Is some of a reduced Call not in its message? */
+/* Is a part of a reduced Call missing from its message, so that it must be read? */
 static bool svc_rdma_needs_reads(const struct svc_rdma_call *call)
 {
 	const struct rpcrdma_lists *lists = &call->sc_hdr.hd_lists;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Giving back messages whose Receives are blocks. This file does what else has to be done
- * then. It does not decide when a message is given back, and does not read messages.
+ * Giving back messages whose Receives are blocks. This file replaces blocks that somebody
+ * else still holds. It does not decide when a message is given back, and does not read
+ * messages.
  *
  * Operation
  *

@@ -102,7 +102,7 @@ static void svc_rdma_send_put_msg(struct svc_rdma_send *send)
 	send->ss_msg = NULL;
 }
 
-/* Those that were to be posted with it. They hold nothing. */
+/* Releases the other Sends of a group. They hold no pages and no message. */
 static void svc_rdma_send_drop_more(struct svc_rdma_send *send)
 {
 	struct svc_rdma_send *more, *next;
@@ -270,7 +270,7 @@ static void svc_rdma_send_prepare_write(struct svc_rdma_send *send,
 		wr->send_flags |= IB_SEND_SIGNALED;
 }
 
-/* The others of a group complete one by one. */
+/* Lists the other Sends of a group as posted, because each of them completes separately. */
 static void svc_rdma_send_post_more(struct svc_rdma_send *send)
 {
 	struct svc_rdma_xprt *sx = svc_rdma_send_sx(send);

@@ -219,8 +219,8 @@ static int svc_rdma_reply_hold_pages(struct svc_rdma_send *send,
 	return 0;
 }
 
-/* With the last Send of a group: the client takes the region for gone when the Reply is
- * there (RTX-72).
+/* In a group, the last Send invalidates the handle: the client may regard the region as
+ * invalidated when the whole Reply has arrived (RTX-72).
  */
 static void svc_rdma_reply_set_inv(struct svc_rdma_send *send,
 				   const struct svc_rdma_call *call)

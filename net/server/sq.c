@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What sunrpc has to know about the send queue. Its slots, and the line for them, are in
+ * Tells sunrpc whether the send queue has room. Its slots, and the line for them, are in
  * verbs/sq.c; memory regions are counted in server/mrs.c.
  *
  * A Reply, or the RDMA Reads of a Call, that finds too few slots waits in line. Its
@@ -34,12 +34,12 @@ static bool svc_rdma_has_slots(const struct svc_rdma_xprt *sx)
  * svc_rdma_is_flooded - does a client let answers pile up?
  * @sx: connection
  *
- * An answer that holds no Receive of its Call is bounded by nothing else. A client that
- * keeps to its credits never has more answers in line than credits.
+ * Nothing else limits the number of answers that do not hold the Receive of their Call. A
+ * client that obeys its credits never has more answers in line than credits.
  *
  * Context: any.
- * Return: %true if more answers wait in line than a client may cause that keeps to its
- *	credits, or if a client that is not known yet has as many as it may have.
+ * Return: %true if more answers wait in line than a client that obeys its credits can
+ *	cause, or if a client that is not known yet uses as many slots as it may.
  */
 bool svc_rdma_is_flooded(const struct svc_rdma_xprt *sx)
 {

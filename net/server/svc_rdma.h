@@ -29,7 +29,7 @@
 /* Maximum number of connect requests that wait in the CM core, and in a listener */
 #define SVC_RDMA_BACKLOG		128
 
-/* What most clients of version 2 can receive, and what this server can by default */
+/* Default size of a version 2 Receive of this server. Most clients also have this size. */
 #define SVC_RDMA_V2_REQ_SIZE		16384u
 
 /* The largest message that a version 2 client may send before it knows our RBSIZ (G-19) */
@@ -113,8 +113,8 @@ struct svc_rdma_chain {
  * @sc_hdr: decoded header, a view of the message
  * @sc_items: copy of the items of the Call, which are in the data of the message (RTX-52)
  * @sc_nitems: number of entries of @sc_items
- * @sc_body_len: bytes of the body (inline or Position Zero chunk)
- * @sc_stream_len: bytes of the unreduced Call
+ * @sc_body_len: length of the body in bytes (inline or Position Zero chunk)
+ * @sc_stream_len: length of the unreduced Call in bytes
  * @sc_linear: @sc_pages hold the whole Call as one stream; otherwise they hold only
  *	its Read chunk
  * @sc_cqe: completion of the RDMA Reads
@@ -167,13 +167,13 @@ struct svc_rdma_call {
 };
 
 /**
- * struct svc_rdma_body - a walk over what is sent of a Reply
+ * struct svc_rdma_body - a walk over the inline body of a Reply
  * @by_xdr: the Reply
- * @by_payloads: what of it goes to Write chunks
- * @by_npayloads: how many of these
- * @by_pos: where to look for what is behind the present part
- * @by_offset: where in the Reply the rest of the present part is
- * @by_left: bytes of it
+ * @by_payloads: its payloads that are sent in Write chunks, and left out of the body
+ * @by_npayloads: number of these payloads
+ * @by_pos: where in @by_xdr the search for the next part begins
+ * @by_offset: where in @by_xdr the rest of the current part begins
+ * @by_left: length of that rest in bytes
  */
 struct svc_rdma_body {
 	const struct xdr_buf		*by_xdr;
@@ -259,7 +259,7 @@ struct svc_rdma_send_pool {
 };
 
 /**
- * struct svc_rdma_posted - what the device has, or will have; server/progress.c
+ * struct svc_rdma_posted - contexts that are posted or wait for slots; server/progress.c
  * @po_reading: Calls whose RDMA Reads are posted or wait for slots (sc_list). Entries
  *	that remain after the connection has ended were flushed, were posted only in
  *	part, were lost by the provider, or never got slots (sc_slots is 0)
@@ -282,7 +282,7 @@ struct svc_rdma_posted {
  * @cd_granted: credits that every Reply grants; it only grows, under sx_grow
  * @cd_bc_recvs: Receives for the replies to callbacks, under sx_grow
  * @cd_spare_recvs: Receives for messages that take no credit, under sx_grow
- * @cd_recv_size: bytes of each Receive made from now on, under sx_grow
+ * @cd_recv_size: size in bytes of each Receive made from now on, under sx_grow
  * @cd_second: jiffies when the current second began, for the rate of Receives
  * @cd_second_received: value of vs_received at that time
  */
@@ -340,10 +340,10 @@ struct svc_rdma_rw_limits {
 };
 
 /**
- * struct svc_rdma_way - one NFS client's way back on a connection; server/callback.c
+ * struct svc_rdma_way - one NFS client's backchannel on a connection; server/callback.c
  * @wy_xprt: client transport that contains this structure, so no reference is held
  * @wy_list: link in bw_ways
- * @wy_line: link in bw_line while the way back waits for a credit; otherwise empty
+ * @wy_line: link in bw_line while the backchannel waits for a credit; otherwise empty
  * @wy_first: the callback that waits for the credit, or NULL
  *
  * bw_lock protects all members but @wy_xprt, which does not change.
@@ -359,7 +359,7 @@ struct svc_rdma_way {
  * struct svc_rdma_callback - a callback; server/callback.c
  * @cb_list: link in bw_sent from just before the callback is posted until it is
  *	answered; otherwise empty
- * @cb_way: way back that sends it; NULL once the RPC has given it up, when the
+ * @cb_way: backchannel that sends it; NULL once the RPC has given it up, when the
  *	connection owns it
  * @cb_xid: its XID
  * @cb_failed: it was answered with an error
@@ -378,10 +378,10 @@ struct svc_rdma_callback {
 /**
  * struct svc_rdma_backward - the backward direction of a connection;
  *	server/callback.c
- * @bw_lock: protects all of this, and the ways back and callbacks. Process context
+ * @bw_lock: protects all of this, and the backchannels and callbacks. Process context
  *	only. sunrpc's transport_lock and queue_lock are taken inside it.
- * @bw_ways: all ways back, one for each NFS client (wy_list); no references
- * @bw_line: ways back that wait for a credit, the first to get one at the head (wy_line)
+ * @bw_ways: all backchannels, one for each NFS client (wy_list); no references
+ * @bw_line: backchannels that wait for a credit, the first to get one at the head (wy_line)
  * @bw_sent: callbacks that are posted and not answered (cb_list)
  * @bw_nawaited: entries of @bw_sent whose RPC still waits for the answer
  * @bw_window: credits that the client grants. wn_owed counts the entries of @bw_sent
@@ -405,7 +405,7 @@ struct svc_rdma_backward {
  * @sx_pending: link in the listener's queue until the connection is accepted or lost
  * @sx_listener: listener that has that queue; valid only while @sx_pending is linked
  * @sx_sizes: queue depths and limits, computed when the connection was accepted
- * @sx_max_mesg: bytes of the largest unreduced Call
+ * @sx_max_mesg: length of the largest unreduced Call in bytes
  * @sx_rw: limits of its RDMA Reads and Writes
  * @sx_grow: held while Receives or memory regions are added
  * @sx_credit: credits
@@ -421,8 +421,8 @@ struct svc_rdma_backward {
  *	context and completion workqueue only.
  * @sx_queue: work for threads
  * @sx_sends: idle Send contexts
- * @sx_posted: what the device has
- * @sx_stats: what the connection has done
+ * @sx_posted: contexts that are posted or wait for slots
+ * @sx_stats: counters
  * @sx_debugfs: debugfs file of the connection; NULL until the connection is accepted
  * @sx_netns: number of the network namespace, which may be freed before the connection
  * @sx_back: how messages are given back, an enum svc_rdma_back

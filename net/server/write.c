@@ -19,7 +19,7 @@
  * svc_rdma_result_payload - xpo_result_payload: assign a result to a Write chunk
  * @rqstp: thread that encodes a Reply
  * @offset: where the result begins in the Reply
- * @length: bytes of the result, without roundup
+ * @length: length of the result in bytes, without roundup
  *
  * If a result does not fit its chunk, the Reply cannot be sent (G-13). This only records
  * the first such chunk in sc_error (version-two 5.3.3). It does not return an error,

@@ -7,7 +7,7 @@
  * Operation
  *
  * A struct rpcrdma_msg_in is part of the first Receive of the message, so a message needs
- * no memory of its own. All messages come in a single Receive today. For these, the
+ * no memory of its own. Most messages come in a single Receive. For these, the
  * counters for further Receives are 0 and their list is empty from the time that the
  * Receive is created, so they cost nothing more. Inline functions in msg.h handle
  * this case; this file handles messages of several Receives.

@@ -78,10 +78,10 @@ int rpcrdma_send_alloc(struct rpcrdma_send *send, u32 size, u32 least,
 
 /**
  * rpcrdma_send_chain - link the work requests of a group
- * @first: its first Send; or one that is no group, which then is last in its chain
+ * @first: first Send of the group; or a single Send, which becomes the last of its chain
  *
- * All of them are posted with the first, by one call of rpcrdma_conn_post(). What the
- * owner posts in front of it leads to its work request.
+ * All of them are posted with the first, by one call of rpcrdma_conn_post(). If the
+ * owner posts other requests in front of the group, it links them to that of @first.
  *
  * Context: any; the Sends are at rest.
  */

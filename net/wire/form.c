@@ -88,7 +88,7 @@ bool rpcrdma_form_call_valid(const struct rpcrdma_call_out *call)
 
 /**
  * rpcrdma_form_put_call - write the chunk lists of a Call
- * @out: where
+ * @out: where to write
  * @call: the Call
  *
  * Context: any.
@@ -197,7 +197,7 @@ bool rpcrdma_form_get_fixed(struct rpcrdma_xdr_in *in, struct rpcrdma_hdr *hdr)
 /**
  * rpcrdma_form_get_lists - read the lists, and the start of the RPC message
  * @buf: the message
- * @len: bytes of the message
+ * @len: length of the message in bytes
  * @offset: where the lists begin
  * @hdr: OUT: the lists, and where the RPC message begins
  *

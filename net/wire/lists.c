@@ -39,7 +39,7 @@
 /**
  * rpcrdma_wire_peek_vers - find out which version a message has
  * @buf: a received message
- * @len: its bytes
+ * @len: length of the message in bytes
  * @vers: OUT: rdma_vers, if true is returned
  *
  * The first four words are in the same place in every version (RFC 8166 7), so the
@@ -198,7 +198,7 @@ rpcrdma_wire_get_writes(struct rpcrdma_xdr_in *in, struct rpcrdma_lists *lists)
 /**
  * rpcrdma_wire_decode_lists - parse Read list, Write list and Reply chunk
  * @buf: the message
- * @len: its bytes
+ * @len: length of the message in bytes
  * @offset: IN: where the lists begin; OUT: the byte behind them, if
  *	%RPCRDMA_OK is returned
  * @lists: OUT: a view of the lists, which points into @buf
@@ -209,7 +209,7 @@ rpcrdma_wire_get_writes(struct rpcrdma_xdr_in *in, struct rpcrdma_lists *lists)
  * Positions are not checked here.
  *
  * Context: any. Work is bounded by @len and the limits of G-32.
- * Return: %RPCRDMA_OK; or, after which @lists is not to be used, %RPCRDMA_BAD_LIST,
+ * Return: %RPCRDMA_OK; or an error, after which @lists must not be used: %RPCRDMA_BAD_LIST,
  *	%RPCRDMA_BAD_LENGTH, %RPCRDMA_MANY_READS, %RPCRDMA_MANY_WRITES or
  *	%RPCRDMA_MANY_SEGS.
  *

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RPC-over-RDMA version 2, the round-trip extension: the two header types by
- * which one RPC message travels in several transmissions.
+ * RPC-over-RDMA version 2, the round-trip extension: its two header types. With them one
+ * RPC message travels in several transmissions.
  *
- * The first transmission has the words that tell how long the group is, the
- * items, and the chunk lists of the whole message; the following ones only say
- * where they belong. Decoding has two steps. rpcrdma2_peek_rtx() reads the words
- * at fixed places as soon as a transmission has arrived, which is all that
- * core/group.c needs to put the group together. When the group is complete,
- * rpcrdma2_decode_group() parses and judges the rest of its first one.
+ * The first transmission has the number of transmissions, the length of the message, the
+ * items, and the chunk lists of the whole message. Each following one has only its place in
+ * the group. Decoding has two steps. rpcrdma2_peek_rtx() reads the words with fixed offsets
+ * when a transmission arrives. core/group.c needs no others to assemble the group. When the
+ * group is complete, rpcrdma2_decode_group() parses and checks the rest of the first
+ * header.
  *
- * The second step is the same as for any RPC message, but for the items. They
- * and the Read chunks have left the payload stream, and have to be where it can
- * be put together again.
+ * The second step is the same as for any RPC message, with a check of the items in
+ * addition. Items and Read chunks were taken out of the payload stream, and their positions
+ * must allow the receiver to put them back.
  *
  * See RTX-40 to RTX-73 of Documentation/rtx.rst.
  */
@@ -57,13 +57,13 @@ static bool rpcrdma2_get_next(struct rpcrdma_xdr_in *in,
 /**
  * rpcrdma2_peek_rtx - does a received message belong to a group?
  * @buf: the message
- * @len: its bytes, as the Receive completion tells
- * @tx: OUT: what its fixed words say, if true is returned
+ * @len: number of bytes, as reported by the Receive completion
+ * @tx: OUT: its words with fixed offsets, if true is returned
  *
- * Nothing but their presence is judged.
+ * This function only checks that these words are there, and not their values.
  *
  * Context: any.
- * Return: false if it is of another type or version, or too short to tell.
+ * Return: false if the message has another type or version, or is too short to have a type.
  *
  * See RTX-45 of rtx.rst.
  */
@@ -97,10 +97,10 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_peek_rtx);
 /**
  * rpcrdma2_rtx_items - read the items of a message
  * @tx: its first transmission, as rpcrdma2_peek_rtx() has read it
- * @items: OUT: tx_nitems of them, at most %RPCRDMA2_RTX_MAX_ITEMS
+ * @items: OUT: tx_nitems items, at most %RPCRDMA2_RTX_MAX_ITEMS
  *
  * Context: any; the buffer that was read must still be there.
- * Return: false if they are too many, or not all there.
+ * Return: false if there are too many items, or not all of them are in the transmission.
  */
 bool rpcrdma2_rtx_items(const struct rpcrdma2_transmission *tx,
 			struct rpcrdma2_item *items)
@@ -121,9 +121,10 @@ bool rpcrdma2_rtx_items(const struct rpcrdma2_transmission *tx,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_rtx_items);
 
 /*
- * Can a stream of @stream bytes and these make up a message? Taken together,
- * by position: none begins inside the one before, or behind all that there is
- * to put in between (RTX-54). An item leaves XID and msg_type in the stream.
+ * Can a stream of @stream bytes and these items and Read chunks be a message? Taken
+ * together, they are in order of position. None begins inside the one before, or behind the
+ * end of the stream into which those before it have been put back (RTX-54). An item leaves
+ * XID and msg_type in the stream.
  */
 static bool rpcrdma2_items_fit(const struct rpcrdma2_item *items, u32 nitems,
 			       const struct rpcrdma2_item *reads, u32 nreads,
@@ -133,7 +134,7 @@ static bool rpcrdma2_items_fit(const struct rpcrdma2_item *items, u32 nitems,
 	u64 room, end = 0, gone = 0;
 
 	while (nitems || nreads) {
-		/* A chunk may be empty, an item is not (RTX-52) */
+		/* A chunk may be empty, but an item must not be (RTX-52) */
 		if (nreads && (!nitems ||
 			       reads->im_position <= items->im_position)) {
 			next = reads++;
@@ -173,8 +174,8 @@ static bool rpcrdma2_items_fit_lists(const struct rpcrdma2_item *items,
 }
 
 /*
- * Header, stream and data of a transmission: the stream ends where the
- * transmission does, or it and pad end where the data begins (RTX-45).
+ * Check where a transmission ends. Without data, the stream ends with the transmission.
+ * With data, header and stream end at or before the data (RTX-45).
  */
 static bool rpcrdma2_rtx_ends(const struct rpcrdma2_transmission *tx,
 			      u32 hdr_len)
@@ -205,7 +206,7 @@ rpcrdma2_decode_rtx_msg(struct rpcrdma_xdr_in *in, const void *buf, u32 len,
 		return verdict;
 	if (!rpcrdma2_rtx_ends(&tx, hdr->hd_length))
 		return RPCRDMA_BAD_MSG;
-	/* Where data follows, what lies behind the stream is pad */
+	/* If data follow, the bytes between stream and data are pad */
 	hdr->hd_msg_len = tx.tx_here;
 	return rpcrdma2_items_fit_lists(items, tx.tx_nitems, &hdr->hd_lists,
 					tx.tx_stream) ?
@@ -220,13 +221,13 @@ static const struct rpcrdma2_type rpcrdma2_rtx_types[] = {
 /**
  * rpcrdma2_decode_group - parse the header of a message that came as a group
  * @buf: the first transmission of a complete group
- * @len: its bytes
+ * @len: number of bytes in it
  * @accept: what is accepted if the message is a Call
- * @hdr: OUT: the header, as far as it could be parsed; points into @buf.
- *	hd_msg_len is what the first transmission has of the payload stream
+ * @hdr: OUT: the header, as far as it could be parsed; points into @buf. hd_msg_len is the
+ *	number of bytes of payload stream in the first transmission
  *
- * core/group.c has looked at the other words. Chunk lists are those of the
- * whole message and obey the rules of all messages (RTX-64).
+ * core/group.c has checked the other words. The chunk lists belong to the whole message,
+ * and obey the rules of all messages (RTX-64).
  *
  * Context: any. Work is bounded by @len and the limits of G-32.
  * Return: a verdict; %RPCRDMA_OK for either direction.
@@ -242,7 +243,7 @@ rpcrdma2_decode_group(const void *buf, u32 len,
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_decode_group);
 
-/* Bytes that an RTX_MSG header is longer than that of RDMA2_MSG */
+/* Returns by how many bytes an RTX_MSG header is longer than an RDMA2_MSG header. */
 static u32 rpcrdma2_rtx_extra(u32 nitems)
 {
 	return RPCRDMA2_RTX_MSG_MIN - RPCRDMA2_HDR_MIN +
@@ -251,11 +252,11 @@ static u32 rpcrdma2_rtx_extra(u32 nitems)
 
 /**
  * rpcrdma2_rtx_call_len - size of the header of a Call's first transmission
- * @nitems: items of the Call, at most %RPCRDMA2_RTX_MAX_ITEMS
+ * @nitems: number of items, at most %RPCRDMA2_RTX_MAX_ITEMS
  * @call: the Call
  *
  * Context: any.
- * Return: bytes that rpcrdma2_encode_rtx_call() would write.
+ * Return: number of bytes that rpcrdma2_encode_rtx_call() would write.
  */
 u32 rpcrdma2_rtx_call_len(u32 nitems, const struct rpcrdma_call_out *call)
 {
@@ -265,11 +266,11 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_rtx_call_len);
 
 /**
  * rpcrdma2_rtx_reply_len - size of the header of a Reply's first transmission
- * @nitems: items of the Reply, at most %RPCRDMA2_RTX_MAX_ITEMS
+ * @nitems: number of items, at most %RPCRDMA2_RTX_MAX_ITEMS
  * @lists: the lists of the Call
  *
  * Context: any.
- * Return: bytes that rpcrdma2_encode_rtx_reply() would write for that Call.
+ * Return: number of bytes that rpcrdma2_encode_rtx_reply() would write for that Call.
  */
 u32 rpcrdma2_rtx_reply_len(u32 nitems, const struct rpcrdma_lists *lists)
 {
@@ -277,7 +278,7 @@ u32 rpcrdma2_rtx_reply_len(u32 nitems, const struct rpcrdma_lists *lists)
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_rtx_reply_len);
 
-/* RTX-43: pieces but the last are whole words. */
+/* RTX-43: all pieces of the stream except the last are whole words. */
 static bool rpcrdma2_first_valid(const struct rpcrdma2_transmission *tx)
 {
 	if (!tx->tx_count || tx->tx_count > RPCRDMA2_RTX_MAX_COUNT ||
@@ -289,7 +290,7 @@ static bool rpcrdma2_first_valid(const struct rpcrdma2_transmission *tx)
 	       (tx->tx_count > 1 && tx->tx_here % RPCRDMA_WORD_LEN == 0);
 }
 
-/* RTX-57: header and stream end in front of the data. */
+/* RTX-57: header and stream end at or before the data. */
 static bool rpcrdma2_stream_fits(const struct rpcrdma2_transmission *tx,
 				 u32 hdr_len)
 {
@@ -323,7 +324,7 @@ static bool rpcrdma2_items_fit_call(const struct rpcrdma2_item *items,
 	return rpcrdma2_items_fit(items, nitems, reads, i, stream);
 }
 
-/* All that precedes rdma_inv_handle */
+/* Writes all words that precede rdma_inv_handle. */
 static void rpcrdma2_put_first(struct rpcrdma_xdr_out *out,
 			       const struct rpcrdma2_transmission *tx,
 			       const struct rpcrdma2_item *items)
@@ -345,17 +346,17 @@ static void rpcrdma2_put_first(struct rpcrdma_xdr_out *out,
 
 /**
  * rpcrdma2_encode_rtx_call - write the header of a Call's first transmission
- * @buf: where
- * @size: bytes there
- * @tx: tx_count to tx_nitems, without tx_number and tx_offset
- * @items: its items, by position
+ * @buf: buffer for the header
+ * @size: size of @buf in bytes
+ * @tx: the transmission; tx_count to tx_nitems are used, without tx_number and tx_offset
+ * @items: items of the Call, in the order of their positions
  * @call: the Call; its ko_proc is %RPCRDMA2_MSG
  *
- * The payload stream follows, and a pad of zeros up to tx_data.
+ * The caller puts the payload stream behind the header, and then zeros up to tx_data.
  *
- * Context: any. What is in @buf after an error is unspecified.
- * Return: the bytes written; -EMSGSIZE if @size is too small; -EINVAL if it is
- *	something that must never be sent.
+ * Context: any. The content of @buf after an error is unspecified.
+ * Return: number of bytes written; -EMSGSIZE if @size is too small; -EINVAL if such a
+ *	header must never be sent.
  *
  * See RTX-43, RTX-52, RTX-54, RTX-57, RTX-64 of rtx.rst.
  */
@@ -385,17 +386,17 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_encode_rtx_call);
 
 /**
  * rpcrdma2_encode_rtx_reply - write the header of a Reply's first transmission
- * @buf: where; not the buffer the Call is in
- * @size: bytes there
- * @tx: tx_count to tx_nitems, without tx_number and tx_offset; tx_replies and
- *	tx_results are 0
- * @items: its items, by position
+ * @buf: buffer for the header; not the buffer that contains the Call
+ * @size: size of @buf in bytes
+ * @tx: the transmission; tx_count to tx_nitems are used, without tx_number and tx_offset;
+ *	tx_replies and tx_results are 0
+ * @items: items of the Reply, in the order of their positions
  * @reply: the Reply; its ro_proc is %RPCRDMA2_MSG
  *
- * Context: any; the buffer the Call's lists were decoded from must still be
- *	there. What is in @buf after an error is unspecified.
- * Return: the bytes written; -EMSGSIZE if @size is too small; -EINVAL if it is
- *	something that must never be sent.
+ * Context: any; the buffer from which the Call's lists were decoded must still be there.
+ *	The content of @buf after an error is unspecified.
+ * Return: number of bytes written; -EMSGSIZE if @size is too small; -EINVAL if such a
+ *	header must never be sent.
  *
  * See RTX-43, RTX-52, RTX-54, RTX-57 of rtx.rst.
  */
@@ -424,7 +425,7 @@ int rpcrdma2_encode_rtx_reply(void *buf, u32 size,
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_encode_rtx_reply);
 
-/* RTX-44: it brings something; RTX-43: what came before it are whole words. */
+/* RTX-44: the transmission contains something. RTX-43: the stream before it is whole words. */
 static bool rpcrdma2_next_valid(const struct rpcrdma2_transmission *tx)
 {
 	if (!tx->tx_number || tx->tx_number >= RPCRDMA2_RTX_MAX_COUNT ||
@@ -438,14 +439,14 @@ static bool rpcrdma2_next_valid(const struct rpcrdma2_transmission *tx)
 
 /**
  * rpcrdma2_encode_rtx_next - write the header of a following transmission
- * @buf: where
- * @size: bytes there
- * @tx: tx_xid, tx_credit and tx_response as in the first; tx_number, tx_offset,
- *	tx_here and tx_data
+ * @buf: buffer for the header
+ * @size: size of @buf in bytes
+ * @tx: the transmission: tx_xid, tx_credit and tx_response as in the first; tx_number,
+ *	tx_offset, tx_here and tx_data
  *
- * Context: any. What is in @buf after an error is unspecified.
- * Return: the bytes written, which are %RPCRDMA2_RTX_NEXT_LEN; -EMSGSIZE if
- *	@size is too small; -EINVAL if it is something that must never be sent.
+ * Context: any. The content of @buf after an error is unspecified.
+ * Return: number of bytes written, which is %RPCRDMA2_RTX_NEXT_LEN; -EMSGSIZE if @size is
+ *	too small; -EINVAL if such a header must never be sent.
  *
  * See RTX-42, RTX-43, RTX-44, RTX-57 of rtx.rst.
  */

@@ -46,7 +46,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma1_call_len);
 /**
  * rpcrdma1_encode_call - write the transport header of a Call
  * @buf: buffer to write to
- * @size: bytes of @buf
+ * @size: size of @buf in bytes
  * @call: the Call, forward or backward
  *
  * Context: any. What is in @buf after an error is unspecified.
@@ -85,7 +85,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma1_reply_len);
 /**
  * rpcrdma1_encode_reply - write the transport header of a Reply
  * @buf: buffer to write to; not the buffer that has the Call
- * @size: bytes of @buf
+ * @size: size of @buf in bytes
  * @reply: the Reply, forward or backward
  *
  * Context: any; the buffer the Call's lists were decoded from must still be
@@ -114,7 +114,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma1_encode_reply);
 /**
  * rpcrdma1_encode_err_vers - write an RDMA_ERROR that names our versions
  * @buf: buffer to write to
- * @size: bytes of @buf
+ * @size: size of @buf in bytes
  * @xid: rdma_xid of the message that is refused
  * @vers: rdma_vers of that message, which is repeated so that its sender can read the error
  *	(G-11)
@@ -142,7 +142,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma1_encode_err_vers);
 /**
  * rpcrdma1_encode_err_chunk - write the RDMA_ERROR for everything but a bad version
  * @buf: buffer to write to
- * @size: bytes of @buf
+ * @size: size of @buf in bytes
  * @xid: rdma_xid of the Call that is refused
  * @credit: the grant in force; 0 is sent as 1
  *
@@ -190,7 +190,7 @@ rpcrdma1_judge_call(const struct rpcrdma_hdr *hdr)
 /**
  * rpcrdma1_decode_call - parse a message received by a responder
  * @buf: the message
- * @len: its bytes, as the Receive completion tells
+ * @len: length of the message in bytes, from the Receive completion
  * @flags: %RPCRDMA1_ACCEPT_MSGP or 0
  * @hdr: OUT: the header, as far as it could be parsed; points into @buf. hd_proc of an
  *	accepted RDMA_MSGP is RDMA_MSG. Unless the message was too short, @hd_xid and
@@ -272,7 +272,7 @@ rpcrdma1_judge_reply(const struct rpcrdma_hdr *hdr)
 /**
  * rpcrdma1_decode_reply - parse a message received by a requester
  * @buf: the message
- * @len: its bytes, as the Receive completion tells
+ * @len: length of the message in bytes, from the Receive completion
  * @hdr: OUT: the header, as far as it could be parsed; points into @buf. hd_proc of an
  *	RDMA_MSGP is RDMA_MSG
  *

@@ -143,7 +143,7 @@ bool rpcrdma2_inv_handle_valid(const struct rpcrdma_call_out *call)
 /**
  * rpcrdma2_encode_call - write the transport header of a Call
  * @buf: buffer to write to
- * @size: bytes of @buf
+ * @size: size of @buf in bytes
  * @call: the Call, forward or backward
  *
  * Context: any. What is in @buf after an error is unspecified.
@@ -183,7 +183,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_reply_len);
 /**
  * rpcrdma2_encode_reply - write the transport header of a Reply
  * @buf: buffer to write to; not the buffer that has the Call
- * @size: bytes of @buf
+ * @size: size of @buf in bytes
  * @reply: the Reply, forward or backward
  *
  * Context: any; the buffer the Call's lists were decoded from must still be
@@ -351,7 +351,7 @@ static bool rpcrdma2_is_err_vers(const struct rpcrdma_xdr_in *in,
  * rpcrdma2_decode_by - parse a message by a table of header types
  * @types: the table, which ends with a row without ht_decode
  * @buf: the message
- * @len: bytes of the message
+ * @len: length of the message in bytes
  * @flags: %RPCRDMA2_NEGOTIATING or 0
  * @accept: what is accepted if the message is a Call
  * @hdr: OUT: the header, as far as it could be parsed; points into @buf
@@ -397,7 +397,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_decode_by);
 /**
  * rpcrdma2_decode_call - parse a message received by a server
  * @buf: the message
- * @len: its bytes, as the Receive completion tells
+ * @len: length of the message in bytes, from the Receive completion
  * @accept: what is accepted: %rpcrdma2_accept_forward, or less
  * @hdr: OUT: the header, as far as it could be parsed; points into @buf. Unless the message
  *	was too short, @hd_xid, @hd_vers and @hd_response are valid
@@ -427,7 +427,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_decode_call);
 /**
  * rpcrdma2_decode_reply - parse a message received by a client
  * @buf: the message
- * @len: its bytes, as the Receive completion tells
+ * @len: length of the message in bytes, from the Receive completion
  * @flags: %RPCRDMA2_NEGOTIATING until the first valid answer, then 0
  * @hdr: OUT: the header, as far as it could be parsed; points into @buf. Unless the message
  *	was too short, @hd_xid and @hd_response are valid

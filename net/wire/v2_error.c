@@ -46,7 +46,7 @@ static bool rpcrdma2_error_known(u32 code)
 /**
  * rpcrdma2_encode_error - write an RDMA2_ERROR
  * @buf: buffer to write to
- * @size: bytes of @buf
+ * @size: size of @buf in bytes
  * @hdr: header of the message that is answered; its XID and version are repeated
  * @credit: the grant in force; 0 is sent as 1
  * @error: the error
@@ -85,7 +85,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_encode_error);
  * rpcrdma2_decode_error - ht_decode of RDMA2_ERROR
  * @in: cursor behind the prefix
  * @buf: the message
- * @len: bytes of the message
+ * @len: length of the message in bytes
  * @hdr: IN: the prefix; OUT: the error
  *
  * Context: any.
@@ -118,7 +118,7 @@ enum rpcrdma_verdict rpcrdma2_decode_error(struct rpcrdma_xdr_in *in,
 /**
  * rpcrdma2_decode_v1_error - is this an error in the layout of version 1?
  * @buf: the message, whose type is RDMA_ERROR
- * @len: bytes of the message
+ * @len: length of the message in bytes
  * @flags: %RPCRDMA2_NEGOTIATING or 0
  * @hdr: IN: the fixed words; OUT: the error, if true is returned
  *

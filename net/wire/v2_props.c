@@ -21,7 +21,7 @@
 
 #include "xdr.h"
 
-/* What may be said in RTX, see struct rpcrdma2_rtx */
+/* Length and limits of the property RTX, see struct rpcrdma2_rtx */
 #define RPCRDMA2_RTX_LEN	28u
 #define RPCRDMA2_RTX_COUNT_MAX	256u
 #define RPCRDMA2_RTX_MSG_LOW	1024u
@@ -97,7 +97,7 @@ static bool rpcrdma2_rtx_targets_valid(const struct rpcrdma2_rtx *rtx,
 	       rtx->xp_head + (u64)rtx->xp_seg * rtx->xp_nsegs <= rbsiz;
 }
 
-/* As a whole, and beside RBSIZ of the same set (RTX-33) */
+/* Are the words of RTX valid together, and with RBSIZ of the same set (RTX-33)? */
 static bool rpcrdma2_rtx_valid(const struct rpcrdma2_props *props)
 {
 	const struct rpcrdma2_rtx *rtx = &props->vp_rtx;
@@ -129,7 +129,7 @@ static void rpcrdma2_put_rtx(struct rpcrdma_xdr_out *out,
 /**
  * rpcrdma2_encode_connprop - write an RDMA2_CONNPROP
  * @buf: buffer to write to
- * @size: bytes of @buf
+ * @size: size of @buf in bytes
  * @xid: in an answer, the XID of the CONNPROP that is answered; otherwise any XID
  * @credit: in an answer, credits granted; otherwise, credits requested; 0 is sent as 1
  * @response: the message is an answer
@@ -239,7 +239,7 @@ static bool rpcrdma2_get_prop(struct rpcrdma_xdr_in *in,
  * rpcrdma2_decode_connprop - ht_decode of RDMA2_CONNPROP
  * @in: cursor behind the prefix
  * @buf: the message
- * @len: bytes of the message
+ * @len: length of the message in bytes
  * @hdr: IN: the prefix; OUT: the properties; if the set is bad, all have default values
  *
  * Context: any.

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bench_count - count what one RPC makes the kernel do, whichever module does it
+ * bench_count - count what the kernel does for one RPC, with either module
  *
- * Probes sit where both modules have to pass: in the driver below them, in the
- * RDMA core, and in sunrpc. A loop over chained work requests or completions is
- * more than tracefs can express, hence a module.
+ * The probes are at places that both modules must pass: in the driver below them, in the RDMA
+ * core, and in sunrpc. tracefs cannot express a loop over chained work requests or completions,
+ * so this is a module.
  *
- * /proc/bench_idle    microseconds this CPU has idled
- * /proc/bench_count   "name value" lines; write 1 to set the probes, 0 to remove
- *                     them, z to count from zero, f to freeze what was counted
+ * /proc/bench_idle    microseconds that this CPU was idle
+ * /proc/bench_count   "name value" lines; write 1 to set the probes, 0 to remove them, z to set
+ *                     all counts to zero, f to freeze them
  */
 #include <linux/kprobes.h>
 #include <linux/module.h>
@@ -56,14 +56,16 @@ enum simple {
 	S_MAX
 };
 
-/* The guest has one CPU; what interrupts add is added whole. */
+/* No lock is needed: the guest has one CPU, and an interrupt completes its additions before
+ * other code continues.
+ */
 static u64 counts[2][C_MAX];
 static u64 simple_counts[S_MAX];
 static u64 kmallocs, kmalloc_bytes, kmallocs_module, works, switches;
 static u64 pages_from, pages_to, pages_seen, pages_nfsd;
 static bool armed, counting;
 
-/* Queue pairs that accepted a connection are the server's. */
+/* A queue pair that accepted a connection belongs to the server. */
 static const struct ib_qp *server_qps[256];
 static unsigned int accepts;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * load - do one operation over and over and say what it cost
+ * load - repeat one operation, and print its cost
  *
- * Runs in a guest under -icount shift=0, where the time stamp counter counts
- * instructions; what the guest idled is known from bench_count and taken off.
+ * Runs in a guest under -icount shift=0, where the time stamp counter counts instructions.
+ * bench_count tells how long the guest was idle, and this time is subtracted.
  *
  * usage: load OP SIZE COUNT ROUNDS PROCESSES DIRECTORY
  * OP: getattr, read, write (O_DIRECT), bread, bwrite (page cache), readdir (of SIZE
@@ -28,7 +28,7 @@
 #include <unistd.h>
 #include <x86intrin.h>
 
-#define SPAN	(16 << 20)	/* of a file; operations go round in it */
+#define SPAN	(16 << 20)	/* bytes of the file that the operations use, again and again */
 
 static const char *dir;
 static char *buf;
@@ -50,7 +50,7 @@ static uint64_t idle_ns(void)
 	return strtoull(text, NULL, 10) * 1000;
 }
 
-/* With COUNT set: z before the operations, f after them */
+/* If COUNT is set, write z before the operations, and f after them. */
 static void counters(const char *command)
 {
 	static int proc = -1;
@@ -170,7 +170,7 @@ static void prepare(const struct op *op, unsigned int process)
 	fd = open(name, op->flags);
 	if (fd < 0)
 		err(1, "%s", name);
-	/* No readahead: what is asked for is what goes over the wire. */
+	/* No readahead: only the requested bytes are sent over the wire. */
 	if (!strcmp(op->name, "bread"))
 		posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);
 }
@@ -206,7 +206,7 @@ static void round_alone(const struct op *op)
 	report(t, idle_ns() - idle, count);
 }
 
-/* Children wait for a byte each, do their share, and send one back. */
+/* Each child waits for a byte, does its part of the operations, and sends a byte back. */
 static void round_many(const struct op *op, unsigned int processes)
 {
 	int go[2], done[2];

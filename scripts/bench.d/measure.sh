@@ -23,7 +23,7 @@ RTX_ANY=1052672
 
 result() { printf '%s\n' "$*" >>/lab/result; }
 
-# siw is not in Debian's kernel: /lab/siw.ko was built from the same source.
+# Debian's kernel does not contain siw. /lab/siw.ko was built from the same source.
 bench_provider_up() {
 	if [ -e /lab/siw.ko ] && [ "$PROVIDER" = siw ]; then
 		modprobe -a ib_uverbs rdma_ucm libcrc32c
@@ -107,7 +107,7 @@ points_main() {
 	point_wanted write 65536 128 16
 }
 
-# An operation with a 3 is one of NFSv3, which has no callbacks: there is no way back.
+# An operation whose name contains a 3 uses NFSv3. Then there are no callbacks, and no backchannel.
 load() {
 	local op=$1
 	shift
@@ -136,7 +136,7 @@ point_count() {
 	echo 0 >/proc/bench_count
 }
 
-# Loopback traffic passes lo, whatever the addresses say; rxe needs no network for it.
+# Traffic between addresses of one host uses lo, whatever the addresses are. rxe does not use the network for it.
 point_wire() {
 	local t
 	[ "$4" = 1 ] || return 0
@@ -226,7 +226,7 @@ bench_rtx() {
 
 # --- memory: one guest is the server, the other the client ----------------------
 
-# Kilobytes: free, unreclaimable slab, vmalloc; after caches and lists were emptied
+# In kilobytes: free memory, unreclaimable slab, vmalloc; after caches and lists were emptied
 memory_now() {
 	local i
 	for i in 1 2 3; do
@@ -256,8 +256,8 @@ bench_memory_server() {
 	serve_requests
 }
 
-# Each address is another server to NFSv3, with connections of its own. The first mount is
-# not counted: it brings in what is there only once.
+# For NFSv3, each address is another server with connections of its own. The first mount is not counted, because
+# it also takes memory that all mounts share.
 bench_memory_client() {
 	local i server_before before
 	memory_up

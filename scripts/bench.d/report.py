@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """usage: report.py DIRECTORY
 
-Read what the guests of make bench found and print it as tables, in reStructuredText: what
-each operation costs with our module, in version 2 and version 1 of the protocol, and with the
-kernel's own, what it makes them do, and which goals are met.
+Read the results of the guests of make bench, and print them as tables in reStructuredText: the cost of each
+operation with our module, in version 2 and version 1 of the protocol, and with the in-tree module; the events
+in each operation; and the goals that are met.
 """
 import statistics
 import sys
@@ -15,12 +15,12 @@ NAMED = {"v2": "ours, v2", "v2p0": "no pages", "v2p2": "2 pages", "v2p4": "4 pag
          "v2n": "without", "v1": "ours, v1", "intree": "in-tree"}
 MODULES = tuple(NAMED)
 TOLERANCE = 0.02  # of a limit
-NONE = 0.001  # so few in an operation are none
+NONE = 0.001  # fewer in an operation count as none
 RTT = 20e6  # ns; twice the delay in measure.sh
 
 
 class Run:
-    """What one module did on one provider, and in which version."""
+    """Results of one module on one provider, in one version of the protocol."""
 
     def __init__(self, top, provider, module):
         self.module = module
@@ -214,13 +214,13 @@ def goals(provider, ours, intree):
 
     def at_most(title, value, limit):
         if value is not None:
-            # What is counted around the measured operations belongs to none of them.
+            # Events just before and after the measured operations are counted, but belong to none of them.
             met = value <= limit * (1 + TOLERANCE) if limit else value <= NONE
             yield f"{title} <= {limit:g}", f"{value:.3f}", met
 
     def batched(title, counted, size):
-        # So few operations are counted that the fraction says little: a batch that was begun before
-        # them may end in them, and that is all that may come on top.
+        # So few operations are counted that the fraction is not exact: a batch that began before them may end in
+        # them, and one such batch is tolerated.
         if counted:
             count, n = counted
             yield f"{title} <= 1 in {size}", f"{count} in {n}", count <= -(-n // size)
@@ -269,7 +269,7 @@ def main():
         count_table(provider, ours, intree, COUNTED)
         count_table(provider, ours, intree, COUNTED_TOO, "what others take")
         count_table(provider, ours, intree, COUNTED_MANY, "what an operation of one of 16 processes takes", 16)
-        # rxe hands packets to its own address over without a network
+        # rxe delivers packets to its own address without a network
         if provider != "rxe":
             wire_table(provider, ours, intree)
         memory_table(provider, ours, intree)

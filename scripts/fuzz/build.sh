@@ -5,7 +5,7 @@
 mapfile -t pure < <(python3 scripts/check-looking.py --pure)
 ((${#pure[@]})) || die "no pure rooms"
 
-# compile <directory> <clang's options and sources>: an object there for each source
+# compile <directory> <clang's options and sources>: make an object file for each source there
 compile() {
 	local dir=$1 options=() sources=()
 	shift
@@ -20,8 +20,8 @@ compile() {
 		sh '{}' "$dir" "${options[@]}"
 }
 
-# inputs <directory> <corpus.py's option> <target...>: what every run begins with: directories seeds and
-# corpus/<target> in it
+# inputs <directory> <corpus.py's option> <target...>: make the inputs with which every run begins: its
+# directories seeds and corpus/<target>
 inputs() {
 	local dir=$1 how=$2
 	shift 2

@@ -6,12 +6,11 @@ usage: corpus.py --unpack CORPUS OUTPUT TARGET...
        corpus.py --unpack-some CORPUS OUTPUT TARGET...
        corpus.py --pack INPUTS CORPUS TARGET
 
-CORPUS has a file TARGET.hex for each target: a comment that says how many inputs there are,
-and an input in hexadecimal digits on each line, the shorter ones first. --unpack makes a
-directory OUTPUT/TARGET of each, with a file for each input. What is damaged, what belongs to no
-target and a target without a file are errors; --unpack-some takes the last for one that
-has no inputs yet. --pack does the reverse of one target, with the
-files in the directory INPUTS, but for those named vec_*, which come from elsewhere.
+CORPUS has a file TARGET.hex for each target. Its first line is a comment with the number of inputs. Each other
+line is an input in hexadecimal digits, the shorter ones first. --unpack makes a directory OUTPUT/TARGET for each
+target, with a file for each input. It is an error if a file is damaged, belongs to no target, or is missing for a
+target; with --unpack-some, a target without a file has no inputs. --pack does the reverse for one target: it
+packs the files in the directory INPUTS, except those named vec_*, which seeds.py makes.
 """
 import hashlib
 import re
@@ -22,7 +21,7 @@ HEAD = "# SPDX-License-Identifier: GPL-2.0\n# {} inputs\n"
 
 
 def read(path):
-    """The inputs in a file; raises ValueError."""
+    """The inputs in a file. Raises ValueError if the file is damaged."""
     text = path.read_text(encoding="ascii", errors="replace")
     lines = [line for line in text.splitlines() if not line.startswith("#")]
     for n, line in enumerate(lines):

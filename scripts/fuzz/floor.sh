@@ -1,16 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# How many lines of the wire and pure rooms are executed in user space? What is kept in the
-# repository alone counts: the unit tests, kunit/vectors.h and scripts/fuzz/corpus.
+# How many lines of the wire and pure rooms are executed in user space? Only inputs of the repository count: the unit
+# tests, kunit/vectors.h and scripts/fuzz/corpus.
 #
-# usage: scripts/fuzz/floor.sh           status 1 if a room is below what it has to have
-#        scripts/fuzz/floor.sh --show    show what the inputs do not reach, those that earlier
-#                                        runs have kept in $CACHE/fuzz included
+# usage: scripts/fuzz/floor.sh           status 1 if a room is below its minimum
+#        scripts/fuzz/floor.sh --show    show the lines that no input reaches, not even one that an earlier run has
+#                                        kept in $CACHE/fuzz
 . "$(dirname "$0")/../lab/host.sh"
 cd "$TOP" || exit
 . scripts/fuzz/build.sh
 
-# Percent of lines: of the inputs by themselves, and with the unit tests
+# Minimum percentage of lines: by the inputs alone, and together with the unit tests
 FLOOR_INPUTS=95
 FLOOR_ALL=98
 
@@ -33,7 +33,7 @@ with_log "building for coverage" "$dir/build.log" build
 mapfile -t targets < <(LLVM_PROFILE_FILE=$dir/list.profile "$dir/fuzz")
 inputs "$dir" --unpack "${targets[@]}"
 
-# Each input by its name: to look for others in directories takes a fuzzer that was built for it.
+# Pass each input by name. Only a program that was built with libFuzzer can look for inputs in directories.
 for t in "${targets[@]}"; do
 	more=()
 	[ -z "${1:-}" ] || [ ! -e "$CACHE/fuzz/$t" ] || more=("$CACHE/fuzz/$t")
@@ -50,7 +50,7 @@ fi
 LLVM_PROFILE_FILE=$dir/unit.profraw "$dir/unit" >"$dir/unit.log" 2>&1 || die "the unit tests fail, see $dir/unit.log"
 llvm-profdata merge -o "$dir/all.profdata" "$dir/inputs.profdata" "$dir/unit.profraw"
 
-# floor <profile> <percent> <of what>
+# floor <profile> <minimum percentage> <description>
 floor() {
 	llvm-cov export -summary-only "$dir/fuzz" -instr-profile="$dir/$1.profdata" "${pure[@]}" | python3 -c '
 import json, sys

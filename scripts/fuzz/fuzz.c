@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The pure rooms under libFuzzer: the targets, and what they share.
+ * The pure rooms under libFuzzer: the targets, and functions that they share.
  *
- * The environment variable FUZZ_TARGET says which target an input is for;
- * without it the targets are listed. To add one, write it and give it a line
- * in the table.
+ * The environment variable FUZZ_TARGET chooses the target of an input. Without it, the
+ * program lists the targets. A new target is a function and a line in the table.
  */
 
 #include <stdio.h>
@@ -102,7 +101,7 @@ u32 fuzz_num(struct fuzz_in *in)
 	u8 kind = fuzz_u8(in);
 	u32 value = kind % 32 < 24 ? fuzz_u8(in) : fuzz_u32(in);
 
-	/* A byte anywhere in the word, or all of the word */
+	/* Shift the value so that it is one byte of the word, or use the whole word */
 	if (kind % 32 < 24)
 		value <<= kind % 32 / 8 * 8;
 	return kind < 128 ? value : ~value;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * What the targets share: input as a stream of choices, checks, and
- * messages.
- */
+/* Declarations that all targets share: an input as a stream of choices, checks, and messages. */
 #ifndef FUZZ_H
 #define FUZZ_H
 
@@ -11,10 +8,7 @@
 
 #include <rpcrdma/wire.h>
 
-/*
- * A target is given one input. It fails by way of CHECK() or of a sanitizer,
- * and otherwise has nothing to say.
- */
+/* A target gets one input. It fails by CHECK() or by a sanitizer, and otherwise returns nothing. */
 typedef void fuzz_target(const u8 *data, size_t size);
 
 fuzz_target fuzz_v1_call, fuzz_v1_reply, fuzz_v1_trip, fuzz_v1_error;
@@ -33,7 +27,7 @@ void fuzz_failed(const char *file, int line, const char *what);
 			fuzz_failed(__FILE__, __LINE__, #expr); \
 	} while (0)
 
-/* Choices: read from the input; all of them are 0 where it has ended */
+/* Choices are read from the input. Behind its end, all choices are 0 */
 struct fuzz_in {
 	const u8	*fi_pos;
 	size_t		fi_left;
@@ -41,18 +35,18 @@ struct fuzz_in {
 
 u8 fuzz_u8(struct fuzz_in *in);
 u32 fuzz_u32(struct fuzz_in *in);
-/* Any u32, with small ones and those close to U32_MAX as likely as others */
+/* Returns any u32. Small values and values close to U32_MAX are more likely than others. */
 u32 fuzz_num(struct fuzz_in *in);
 
 /*
- * Inputs that are messages have their choices behind the message, so that a
- * message as it was on the wire is a good one to begin with.
+ * If an input is a message, its choices follow the message. So a message from the wire is a
+ * good first input.
  */
 #define FUZZ_CHOICES	16u
 
 struct fuzz_in fuzz_choices(const u8 *data, size_t *size);
 
-/* A copy with nothing behind it, for ASan to see the first byte too many */
+/* Returns a copy with nothing behind it, so that ASan finds each access beyond the end. */
 void *fuzz_exact(const void *data, size_t size);
 
 static inline u32 fuzz_word(const u8 *msg, u32 index)
@@ -79,11 +73,11 @@ bool fuzz_chunk_plausible(const struct rpcrdma_lists *lists,
 
 /* fuzz_call.c */
 
-/* More than a receiver accepts, so that its limits are met from both sides */
+/* More than a receiver accepts, so that both sides of its limits are tested */
 #define FUZZ_CHUNKS	(RPCRDMA_MAX_CHUNKS + 2)
 #define FUZZ_SEGS	(RPCRDMA_MAX_SEGS + 2)
 
-/* A Call to be sent, with all it is made of. Too large for a stack */
+/* A Call to be sent, and its chunks and segments. It is too large for a stack */
 struct fuzz_call {
 	struct rpcrdma_call_out		fc_out;
 	struct rpcrdma_chunk_out	fc_read[FUZZ_CHUNKS];

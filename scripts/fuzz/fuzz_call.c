@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Calls to be sent: made from the input, or from a Call that was received; and
- * what is to be expected of them.
- */
+/* Calls to be sent, made from the input or from a received Call, and the expected results. */
 
 #include <linux/limits.h>
 
@@ -23,7 +20,7 @@ static void fuzz_chunk_copy(struct fuzz_call *call,
 		call->fc_nsegs++;
 }
 
-/* The Call that a header was made from. */
+/* Makes the Call that has this header. */
 void fuzz_call_copy(struct fuzz_call *call,
 		    const struct rpcrdma_hdr *hdr)
 {
@@ -53,7 +50,7 @@ void fuzz_call_copy(struct fuzz_call *call,
 	fuzz_chunk_copy(call, lists, &lists->ls_reply, &call->fc_reply);
 }
 
-/* Mostly few, sometimes about as many as are allowed */
+/* Returns a number that is mostly small, and sometimes near @limit. */
 static u32 fuzz_count(struct fuzz_in *in, u32 few, u32 limit)
 {
 	u32 n = fuzz_u8(in);
@@ -61,7 +58,7 @@ static u32 fuzz_count(struct fuzz_in *in, u32 few, u32 limit)
 	return n < 192 ? few + n % 4 : limit - 2 + n % 5;
 }
 
-/* Few bytes of input make many segments: there is no harm in its end. */
+/* A few bytes of input make many segments. The input may end here. */
 static void fuzz_chunk_make(struct fuzz_call *call, struct fuzz_in *in,
 			    struct rpcrdma_chunk_out *out)
 {
@@ -79,7 +76,7 @@ static void fuzz_chunk_make(struct fuzz_call *call, struct fuzz_in *in,
 	call->fc_nsegs += out->co_nsegs;
 }
 
-/* Some Call, good or bad. */
+/* Makes a Call that may be valid or not. */
 void fuzz_call_make(struct fuzz_call *call, struct fuzz_in *in)
 {
 	struct rpcrdma_call_out *out = &call->fc_out;
@@ -108,7 +105,7 @@ void fuzz_call_make(struct fuzz_call *call, struct fuzz_in *in)
 		fuzz_chunk_make(call, in, &call->fc_reply);
 }
 
-/* May the Call be sent? */
+/* Returns whether the Call is valid, so that it can be sent. */
 bool fuzz_call_valid(const struct rpcrdma_call_out *out)
 {
 	u32 i, proc = RPCRDMA1_MSG;
@@ -141,7 +138,7 @@ static bool fuzz_chunk_acceptable(const struct rpcrdma_chunk_out *out)
 	return out->co_nsegs <= RPCRDMA_MAX_SEGS && length <= U32_MAX;
 }
 
-/* Is a Call that was sent one that can be parsed? */
+/* Returns whether a receiver accepts a Call that was sent. */
 bool fuzz_call_acceptable(const struct rpcrdma_call_out *out)
 {
 	bool good = out->ko_nreads <= RPCRDMA_MAX_CHUNKS &&
@@ -157,7 +154,7 @@ bool fuzz_call_acceptable(const struct rpcrdma_call_out *out)
 	return good;
 }
 
-/* The handle that all segments have, or 0 */
+/* Returns the handle if all segments have the same one, or 0. */
 u32 fuzz_single_handle(const struct fuzz_call *call)
 {
 	u32 i;

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The round trip that answers show, and what a client makes of it: which items
- * go by Sends.
- */
+/* Estimates of the round trip, and the client's choice of the items that go by Sends. */
 
 #include <linux/limits.h>
 #include <linux/types.h>
@@ -13,7 +10,7 @@
 
 #include "fuzz.h"
 
-/* Any times of any answers */
+/* Answers that take any times. */
 void fuzz_rtt(const u8 *data, size_t size)
 {
 	struct fuzz_in in = { .fi_pos = data, .fi_left = size };
@@ -44,9 +41,7 @@ void fuzz_rtt(const u8 *data, size_t size)
 	}
 }
 
-/* The choice for a peer of any kind, whatever things cost. A longer way never has
- * less go by Sends.
- */
+/* The choice for any peer and any costs. A longer round trip never lowers the limit. */
 void fuzz_choice(const u8 *data, size_t size)
 {
 	struct fuzz_in in = { .fi_pos = data, .fi_left = size };

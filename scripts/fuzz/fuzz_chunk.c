@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Chunk lists as arithmetic, against models that count byte by byte.
- */
+/* The arithmetic of chunk lists, compared with models that count byte by byte. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,12 +9,12 @@
 
 #include "fuzz.h"
 
-#define FUZZ_BODY	64u	/* bytes of body at most, where they are counted */
-#define FUZZ_CHUNK	40u	/* bytes of a chunk, likewise */
+#define FUZZ_BODY	64u	/* maximum bytes of a body whose bytes are counted */
+#define FUZZ_CHUNK	40u	/* maximum bytes of a chunk whose bytes are counted */
 #define FUZZ_STREAM	(FUZZ_BODY + RPCRDMA_MAX_CHUNKS * (FUZZ_CHUNK + 4))
 
-/* A byte of a stream: which part it belongs to, 0 for the body; and which
- * byte of that it is. Roundup has bytes as well.
+/* A byte of a stream: its part (0 is the body), and its offset in that part. Roundup has
+ * bytes, too.
  */
 struct fuzz_byte {
 	u32	fb_part;
@@ -29,8 +27,8 @@ struct fuzz_stream {
 };
 
 /*
- * The unreduced stream, made as the requester took it apart: chunk after
- * chunk is put back in where it was. Returns false if one was nowhere.
+ * Make the unreduced stream: insert chunk after chunk at its position. Returns false if a
+ * position is outside the stream.
  */
 static bool fuzz_stream_make(struct fuzz_stream *stream,
 			     const struct rpcrdma_lists *lists, u32 body_len)
@@ -56,7 +54,7 @@ static bool fuzz_stream_make(struct fuzz_stream *stream,
 	return true;
 }
 
-/* The parts, one behind the other, are the stream. */
+/* Check that the parts, one after the other, are the stream. */
 static void fuzz_stream_walk(const struct fuzz_stream *stream,
 			     const struct rpcrdma_lists *lists, u32 body_len)
 {
@@ -81,7 +79,7 @@ static void fuzz_stream_walk(const struct fuzz_stream *stream,
 	CHECK(byte == stream->fs_byte + stream->fs_len);
 }
 
-/* Of numbers too large to be counted: sums, and nothing out of bounds */
+/* For numbers that are too large to count bytes: check the sums and the bounds. */
 static void fuzz_parts_sum(const struct rpcrdma_lists *lists, u32 body_len,
 			   bool sound, u32 stream_len)
 {
@@ -156,7 +154,7 @@ void fuzz_chunk(const u8 *data, size_t size)
 	}
 }
 
-/* Is there a whole RPC header in front of @position, and one that a chunk may follow? */
+/* Is the whole RPC header in front of @position, and is it a header that a chunk may follow? */
 static bool fuzz_head_whole(const u8 *msg, u64 position)
 {
 	u64 cred_len, verf, gss_min = 16, gss_none = 1;
@@ -168,14 +166,15 @@ static bool fuzz_head_whole(const u8 *msg, u64 position)
 	if (verf + 8 > position ||
 	    verf + 8 + (fuzz_word(msg + verf, 1) + 3ull) / 4 * 4 > position)
 		return false;
-	/* GSS: version, procedure, sequence number, service */
+	/* RPCSEC_GSS has version, procedure, sequence number, service */
 	return fuzz_word(msg, 6) != 6 ||
 	       (cred_len >= gss_min && fuzz_word(msg, 11) == gss_none);
 }
 
 /*
- * Any bytes as the inline part of a Call, with one Read chunk or another number. Its position is
- * its end, and a head a page at most, unless the input chooses.
+ * Any bytes as the inline part of a Call, with one Read chunk or another number of them.
+ * Unless the input chooses other values, the chunk is at the end of the bytes, and a head
+ * may have a page.
  *
  * Covers: G-27
  */
@@ -194,9 +193,11 @@ void fuzz_head(const u8 *data, size_t size)
 	lists.ls_read[0].ck_position = position;
 	head = position < size ? position : size;
 
-	/* What is behind the position is not looked at: so it need not be there */
+	/* Bytes behind the position are not read, so the copy does not have them */
 	msg = fuzz_exact(data, head);
-	/* GSS is no likely finding, nor a credential just too short for it */
+	/* The fuzzer is not likely to find RPCSEC_GSS, or a credential that is just too
+	 * short for it
+	 */
 	if (kind % 2 && head >= 48) {
 		put_unaligned_be32(6, msg + 24);
 		put_unaligned_be32(fuzz_u8(&in) % 32, msg + 28);
@@ -205,7 +206,7 @@ void fuzz_head(const u8 *data, size_t size)
 	keep = rpcrdma_lists_keep_head(&lists, msg, size, max_head);
 	CHECK(keep == (lists.ls_nreads == 1 && head <= max_head &&
 		       fuzz_head_whole(msg, head)));
-	/* A Call that ends where the chunk begins is the same to it */
+	/* The result is the same for a Call that ends where the chunk begins */
 	CHECK(keep == rpcrdma_lists_keep_head(&lists, msg, head, max_head));
 	free(msg);
 }
@@ -249,7 +250,7 @@ static u32 fuzz_payload_assign(const struct rpcrdma_lists *lists,
 	return used;
 }
 
-/* Is that byte of the Reply one that stays? */
+/* Does this byte of the Reply stay inline? */
 static bool fuzz_payload_stays(const struct rpcrdma_payload *payloads, u32 n,
 			       u32 at)
 {
@@ -284,7 +285,9 @@ void fuzz_payload(const u8 *data, size_t size)
 	n = fuzz_payload_assign(&lists, payloads, &in, small);
 	stream_len = small ? fuzz_u32(&in) % FUZZ_STREAM : fuzz_num(&in);
 
-	/* Runs ascend, have nothing in them that went, and leave nothing out */
+	/* The runs ascend, contain no byte that has left the stream, and leave out none of
+	 * the others
+	 */
 	while (rpcrdma_payload_gap_next(payloads, n, stream_len, &pos,
 					&offset, &length)) {
 		CHECK(length && offset >= at);

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * What holds for decoded lists, of any version of the protocol.
- */
+/* Properties of decoded lists, in all versions of the protocol. */
 
 #include <stdlib.h>
 
 #include "fuzz.h"
 
-/* The segments of a chunk are as many and as long as the chunk says. */
+/* Check that a chunk has the number of segments and bytes that it claims to have. */
 static void fuzz_chunk_walk(const struct rpcrdma_lists *lists,
 			    const struct rpcrdma_chunk *chunk)
 {
@@ -47,7 +45,7 @@ void fuzz_lists_walk(const struct rpcrdma_lists *lists)
 	fuzz_chunk_walk(lists, &lists->ls_reply);
 }
 
-/* Somebody writes to the buffer: walks may go wrong, but not astray. */
+/* Somebody writes to the buffer. Then walks may return anything, but must not leave the buffer. */
 void fuzz_lists_walk_spoilt(const struct rpcrdma_lists *lists)
 {
 	struct rpcrdma_seg_iter iter;
@@ -61,7 +59,7 @@ void fuzz_lists_walk_spoilt(const struct rpcrdma_lists *lists)
 	}
 }
 
-/* Half a list is no list, wherever it is cut; even before it begins. */
+/* Check that truncated lists are refused, wherever they are cut. */
 void fuzz_lists_truncate(const u8 *msg, u32 begin, u32 end, u32 cut)
 {
 	static struct rpcrdma_lists lists;
@@ -73,7 +71,7 @@ void fuzz_lists_truncate(const u8 *msg, u32 begin, u32 end, u32 cut)
 	free(half);
 }
 
-/* Whether a list goes on is for 0 and 1 to say, and for nothing else. */
+/* Check that only 0 and 1 are accepted as presence words. */
 void fuzz_lists_misspell(const u8 *msg, u32 begin, u32 end, u32 word)
 {
 	static struct rpcrdma_lists lists;
@@ -141,7 +139,7 @@ bool fuzz_reads_sorted(const u8 *msg, u32 begin)
 	return true;
 }
 
-/* Data fills a chunk from its beginning; how much goes to its next segment */
+/* Take up to @room bytes of the data. The rest is for the next segments. */
 static u32 fuzz_fill(u32 *left, u32 room)
 {
 	u32 filled = *left < room ? *left : room;
@@ -150,7 +148,7 @@ static u32 fuzz_fill(u32 *left, u32 room)
 	return filled;
 }
 
-/* The chunk came back as it was offered, with @written bytes in it. */
+/* Check that the chunk was returned as it was offered, with @written bytes in it. */
 void fuzz_chunk_filled(const struct rpcrdma_lists *lists,
 		       const struct rpcrdma_chunk *chunk,
 		       const struct rpcrdma_chunk_out *offer,
@@ -170,7 +168,7 @@ void fuzz_chunk_filled(const struct rpcrdma_lists *lists,
 	}
 }
 
-/* Could a responder that knows how to write have returned that? */
+/* Could a correct responder have returned this chunk? */
 bool fuzz_chunk_plausible(const struct rpcrdma_lists *lists,
 			  const struct rpcrdma_chunk *chunk,
 			  const struct rpcrdma_chunk_out *offer)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Rooms that compute with numbers: private data, credits, plans, sizes. Each
- * result is held against what its header promises, worked out here in 64 bits
- * or by trying.
+ * Functions that compute with numbers: private data, credits, plans, sizes. Each result is
+ * compared with the promises of its header, which are computed here in 64 bits or by trial.
  */
 
 #include <errno.h>
@@ -30,7 +29,7 @@ static u64 fuzz_max(u64 a, u64 b)
 
 /* --- private data --- */
 
-/* Sizes as they arrive: whole kibibytes, 1 to 256 */
+/* Sizes on the wire are whole kibibytes, 1 to 256 */
 static u32 fuzz_cm_size(u32 size)
 {
 	return fuzz_min(fuzz_max(size, 1024), 262144) & ~1023u;
@@ -46,7 +45,7 @@ static struct rpcrdma_cm_private fuzz_cm_make(struct fuzz_in *in)
 	return priv;
 }
 
-/* Version 2: what holds with a peer that has announced nothing */
+/* Version 2: the limits with a peer that has announced nothing. */
 static void fuzz_props_silent(const struct rpcrdma_cm_private *ours)
 {
 	struct rpcrdma_limits limits;
@@ -60,7 +59,7 @@ static void fuzz_props_silent(const struct rpcrdma_cm_private *ours)
 	CHECK(limits.lm_remote_inv == ours->cp_remote_inv);
 }
 
-/* Words with one bit: that is the one in the subset, and none behind it is */
+/* Words in which one bit is set: only the word at this index is found */
 static void fuzz_props_subset(u8 nwords, u8 bit, u32 index)
 {
 	u32 words[8] = { };
@@ -75,7 +74,7 @@ static void fuzz_props_subset(u8 nwords, u8 bit, u32 index)
 }
 
 /*
- * Private data of a peer; ours are among the choices
+ * Any private data of a peer, and any of ours.
  *
  * Covers: V1-CRD-20 V2-PRP-19 V2-PRP-20
  */
@@ -93,7 +92,7 @@ void fuzz_props(const u8 *data, size_t size)
 	const u8 *found = NULL;
 	size_t at;
 
-	/* The first block counts, wherever it is */
+	/* The first block is used, wherever it is */
 	for (at = 0; !found && at + RPCRDMA_CM_PRIVATE_LEN <= size; at++)
 		if (!memcmp(data + at, magic, sizeof(magic)))
 			found = data + at;
@@ -112,7 +111,7 @@ void fuzz_props(const u8 *data, size_t size)
 	CHECK(limits.lm_peer_spoke == !!found);
 	CHECK(limits.lm_remote_inv ==
 	      (ours.cp_remote_inv && peer.cp_remote_inv));
-	/* Ours as the peer was told them */
+	/* Our sizes are those that the peer was told */
 	CHECK(limits.lm_inline_send ==
 	      fuzz_min(fuzz_cm_size(ours.cp_send_size), peer.cp_recv_size));
 	CHECK(limits.lm_inline_recv ==
@@ -131,7 +130,7 @@ void fuzz_props(const u8 *data, size_t size)
 /* --- credits --- */
 
 /*
- * One connection after another, with whatever grants, and Calls given up
+ * Several connections, any grants, and Calls that are given up.
  *
  * Covers: V1-CRD-06 V1-CRD-22
  */
@@ -206,7 +205,9 @@ void fuzz_credit(const u8 *data, size_t size)
 
 /* --- plans --- */
 
-/* The header of a Call with so many segments; at most one chunk of a kind */
+/* Returns the length of the header of a Call with so many segments, in at most one chunk of
+ * each kind.
+ */
 static u64 fuzz_hdr_len(u64 nreadsegs, u64 nwritesegs, u64 nreplysegs)
 {
 	return 28 + 24 * nreadsegs + (nwritesegs ? 8 + 16 * nwritesegs : 0) +
@@ -248,11 +249,11 @@ static void fuzz_plan_rpc(const struct rpcrdma_limits *limits,
 		nwritesegs = args->pa_reply_item_segs;
 	if (plan.pl_reply == RPCRDMA_REPLY_LONG)
 		nreplysegs = args->pa_reply_segs;
-	/* It comes back with a Long Reply */
+	/* A Long Reply returns the chunk */
 	too_long = plan.pl_reply == RPCRDMA_REPLY_LONG &&
 		   fuzz_hdr_len(0, 0, nreplysegs) > limits->lm_inline_recv;
 
-	/* The cheapest form that fits into a Send, with all of its header */
+	/* The plan is the cheapest form that fits a Send together with its header */
 	short_hdr = fuzz_hdr_len(0, nwritesegs, nreplysegs);
 	read_hdr = fuzz_hdr_len(args->pa_call_item_segs, nwritesegs,
 				nreplysegs);
@@ -273,8 +274,8 @@ static void fuzz_plan_rpc(const struct rpcrdma_limits *limits,
 				  as_read ? read_hdr : long_hdr));
 }
 
-/* With a server that takes groups: the plan is one of those in base form, or a group that
- * keeps all of its limits.
+/* With a server that takes groups, the plan is the one in base form, or a group within all
+ * limits.
  */
 static void fuzz_plan_group(const struct rpcrdma_limits *limits,
 			    struct rpcrdma_plan_args *args, struct fuzz_in *in)
@@ -337,7 +338,7 @@ static void fuzz_plan_answer(const struct rpcrdma_limits *limits,
 void fuzz_plan(const u8 *data, size_t size)
 {
 	struct fuzz_in in = { .fi_pos = data, .fi_left = size };
-	/* Private data has no larger limits than that */
+	/* Private data cannot announce larger limits */
 	struct rpcrdma_limits limits = {
 		.lm_inline_send = fuzz_num(&in) % 262145,
 		.lm_inline_recv = fuzz_num(&in) % 262145,
@@ -372,25 +373,25 @@ static u64 fuzz_div_up(u64 n, u64 by)
 	return (n + by - 1) / by;
 }
 
-/* The largest payload, if it begins with the last byte of a page */
+/* Returns the pages of the largest payload if it begins with the last byte of a page. */
 static u64 fuzz_pages(u32 max_payload, u32 page_size)
 {
 	return fuzz_max(fuzz_div_up((u64)max_payload + page_size - 1,
 				    page_size), 1);
 }
 
-/* A receive queue: each may be answered, and the spare ones posted */
+/* Returns the entries of a receive queue: a Receive for each message, and spare ones. */
 static u64 fuzz_recvs(u64 requests, u64 bc_requests)
 {
 	return requests + bc_requests + RPCRDMA_RECV_BATCH +
 	       RPCRDMA_RECV_SPARE + RPCRDMA_DRAIN_WRS;
 }
 
-/* Would a client with so many requests find room in the device? */
+/* Does a client with so many requests fit the device? */
 static bool fuzz_client_fits(const struct rpcrdma_device_caps *caps,
 			     u64 requests, u64 bc_requests, u64 wrs)
 {
-	/* A Send for each, and the rest of one RPC of the largest size */
+	/* A Send for each request, and the other work requests of one RPC of the largest size */
 	u64 sq = requests + bc_requests + RPCRDMA_SQ_EXTRA + wrs - 1;
 	u64 rq = fuzz_recvs(requests, bc_requests);
 
@@ -419,7 +420,7 @@ static void fuzz_size_client(const struct rpcrdma_device_caps *caps,
 	mrs = fuzz_min(fuzz_div_up(pages, fuzz_min(caps->dc_max_mr_pages,
 						   pages)),
 		       RPCRDMA_CLIENT_SEGS);
-	/* Head and tail may be registered as well; each takes two slots */
+	/* Head and tail may be registered, too; each region takes two slots */
 	wrs = 1 + 2 * (mrs + 2);
 	if (caps->dc_max_mr < mrs + 2 ||
 	    !fuzz_client_fits(caps, 1, bc_requests, wrs)) {
@@ -448,8 +449,9 @@ static void fuzz_size_client(const struct rpcrdma_device_caps *caps,
 /* Regions for RDMA Reads, each of which takes three work requests */
 #define FUZZ_READ_MRS	(RPCRDMA_MAX_SEGS + RPCRDMA_CLIENT_SEGS)
 
-/* Would a server with so many Calls find room in the device? A Send and a transfer are all that
- * the send queue has to hold; but Receives do not take the completions of registrations, too.
+/* Does a server with so many Calls fit the device? The send queue needs room for only a
+ * Send and a transfer. But the completion queue must also have room for the completions of
+ * registrations, beside those of Receives.
  */
 static bool fuzz_server_fits(const struct rpcrdma_device_caps *caps,
 			     u64 requests, u64 bc_requests, u64 wrs)
@@ -478,7 +480,7 @@ static void fuzz_size_server(const struct rpcrdma_device_caps *caps,
 		CHECK(rc == -EINVAL);
 		return;
 	}
-	/* iWARP reads into regions only */
+	/* On iWARP, an RDMA Read needs a region */
 	if (!sges || (caps->dc_iwarp &&
 		      (!caps->dc_frwr || !caps->dc_max_mr_pages))) {
 		CHECK(rc == -EOPNOTSUPP);
@@ -502,13 +504,13 @@ static void fuzz_size_server(const struct rpcrdma_device_caps *caps,
 	CHECK(sz.sz_bc_requests == bc_requests);
 	CHECK(sz.sz_sq_depth <= caps->dc_max_qp_wr);
 	CHECK((u64)sz.sz_sq_depth + sz.sz_rq_depth <= caps->dc_max_cqe);
-	/* A Send for every other Call beside one transfer, if there is room */
+	/* If there is room, the queue has a Send for every second Call beside one transfer */
 	CHECK(sz.sz_sq_depth >= fuzz_min(fuzz_div_up(sz.sz_requests, 2) +
 					 bc_requests + RPCRDMA_SQ_EXTRA + wrs,
 					 fuzz_min(caps->dc_max_qp_wr,
 						  caps->dc_max_cqe -
 						  sz.sz_rq_depth)));
-	/* The worst Call's registrations, if the device has room for them */
+	/* If the device has room, all registrations of the largest Call fit */
 	CHECK(!caps->dc_read_mrs ||
 	      sz.sz_sq_depth >= fuzz_min(RPCRDMA_SQ_EXTRA + 3 * FUZZ_READ_MRS,
 					 fuzz_min(caps->dc_max_qp_wr,
@@ -524,7 +526,7 @@ static void fuzz_size_server(const struct rpcrdma_device_caps *caps,
 }
 
 /*
- * As many as promised are left while the last batch has not been posted.
+ * While the last batch is not posted yet, as many Receives as promised are left.
  *
  * Covers: V1-CRD-09
  */
@@ -536,13 +538,13 @@ static void fuzz_size_recvs(u32 messages)
 	CHECK(recvs + 1 >= messages + fuzz_max(batch, 1));
 	CHECK(batch <= RPCRDMA_RECV_BATCH && batch <= recvs / 4);
 	CHECK(recvs <= messages + (u64)RPCRDMA_RECV_BATCH);
-	/* And back: those Receives are enough for so many, one less is not */
+	/* The inverse: these Receives are enough, and one less is not */
 	CHECK(rpcrdma_size_credits(recvs, 0) >= messages);
 	CHECK(!messages || rpcrdma_size_credits(recvs - 1, 0) < messages);
 	CHECK(!rpcrdma_size_credits(recvs, U32_MAX));
 }
 
-/* No numbered rule: as many as fit, and not one more. */
+/* No numbered rule: as many Receives as fit, and not one more. */
 static void fuzz_size_fit(u64 bytes, u64 bytes_max, u32 size)
 {
 	u64 more = rpcrdma_size_recvs_fit(bytes, bytes_max, size);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The round-trip extension: any bytes as a transmission or as properties, any
- * transmissions at a receiver, and any message divided by a sender and put
- * together again.
+ * The round-trip extension. Three kinds of targets: any bytes as a transmission or as
+ * properties; any transmissions at a receiver; and any message that a sender divides and a
+ * receiver assembles.
  */
 
 #include <errno.h>
@@ -51,7 +51,7 @@ static void fuzz_rtx_peek(const u8 *msg, u32 len,
 	}
 }
 
-/* A byte of the message for each of its items and chunks: do they collide? */
+/* Check with a map of the message that items and chunks do not overlap. */
 static void fuzz_rtx_items(const struct rpcrdma2_item *items, u32 nitems,
 			   const struct rpcrdma_lists *lists, u32 stream)
 {
@@ -79,7 +79,7 @@ static void fuzz_rtx_items(const struct rpcrdma2_item *items, u32 nitems,
 		CHECK(items[nitems - 1].im_position <= stream + gone);
 }
 
-/* A Call that was accepted may be sent, and comes out as it was. */
+/* Check that an accepted Call may be sent, and is encoded in the same way. */
 static void fuzz_rtx_again(const u8 *msg,
 			   const struct rpcrdma2_transmission *tx,
 			   const struct rpcrdma2_item *items,
@@ -109,7 +109,7 @@ static void fuzz_rtx_again(const u8 *msg,
 					    &again) == RPCRDMA_OK);
 		fuzz_lists_same(&hdr->hd_lists, &again.hd_lists);
 	} else {
-		/* Words that the receiver of a group looks at, or empty chunks */
+		/* It has words that only core/group.c checks, or empty chunks */
 		CHECK(rc == -EINVAL);
 		CHECK(!tx->tx_replies || !tx->tx_count ||
 		      tx->tx_count > FUZZ_RTX_MOST ||
@@ -121,7 +121,7 @@ static void fuzz_rtx_again(const u8 *msg,
 	free(buf);
 }
 
-/* It is answered in the same form, and the Reply is read. */
+/* Answer the Call in the same form, and read the Reply. */
 static void fuzz_rtx_answer(const struct rpcrdma_hdr *hdr, struct fuzz_in *in)
 {
 	const struct rpcrdma_lists *lists = &hdr->hd_lists;
@@ -195,7 +195,7 @@ static void fuzz_rtx_props(const u8 *msg, u32 len)
 }
 
 /*
- * Any bytes, received by whoever uses the extension
+ * Any bytes, received by an end that uses the extension.
  *
  * Covers: RTX-33 RTX-45 RTX-52 RTX-54
  */
@@ -210,7 +210,7 @@ void fuzz_rtx_msg(const u8 *data, size_t size)
 	bool mine, all;
 	u8 *msg;
 
-	/* Data and stream of a transmission say nothing: they are 0 */
+	/* The values of data and stream do not matter, so they are 0 */
 	behind = fuzz_num(&in) % 2048;
 	len = (u32)size + behind;
 	msg = calloc(1, len + 1);
@@ -223,7 +223,9 @@ void fuzz_rtx_msg(const u8 *data, size_t size)
 	verdict = rpcrdma2_decode_group(msg, len, &rpcrdma2_accept_forward,
 					&hdr);
 	if (!mine) {
-		/* Nobody decodes those, and an error of version 1 is none */
+		/* A message of another type is not decoded here, unless it is an error of
+		 * version 1
+		 */
 		CHECK(verdict != RPCRDMA_OK || hdr.hd_v1_error);
 		goto out;
 	}
@@ -278,7 +280,7 @@ static struct rpcrdma_group_limits fuzz_rtx_limits(struct fuzz_in *in)
 	return limits;
 }
 
-/* Mostly what would be due, sometimes anything */
+/* Mostly the transmission that is due, sometimes any other one. */
 static struct rpcrdma2_transmission
 fuzz_rtx_arrival(struct fuzz_in *in, const struct rpcrdma_group *group,
 		 const struct rpcrdma_group_limits *limits)
@@ -313,7 +315,7 @@ fuzz_rtx_arrival(struct fuzz_in *in, const struct rpcrdma_group *group,
 	return tx;
 }
 
-/* What is answered to a group that was none, if it was no Reply */
+/* Check the answer to a broken group. A Reply is not answered. */
 static void fuzz_rtx_refuse(const struct rpcrdma_group_end *end)
 {
 	struct rpcrdma_hdr hdr, about = {
@@ -333,7 +335,7 @@ static void fuzz_rtx_refuse(const struct rpcrdma_group_end *end)
 					    &error) == -EINVAL);
 		return;
 	}
-	/* Whatever it was, an answer is one that can be written */
+	/* For each verdict, the answer can be encoded */
 	for (verdict = RPCRDMA_OK; verdict <= RPCRDMA_BIG_GROUP; verdict++)
 		if (rpcrdma2_refusal(&about, verdict,
 				     &rpcrdma2_accept_backward, &error))
@@ -351,7 +353,8 @@ static void fuzz_rtx_refuse(const struct rpcrdma_group_end *end)
 }
 
 /*
- * Any transmissions, one after the other: what is held, and what is answered
+ * Any transmissions, one after the other. Check the Receives that are held, and the
+ * answers.
  *
  * Covers: RTX-46 RTX-47 RTX-48 RTX-49 RTX-50 RTX-84
  */
@@ -397,7 +400,7 @@ void fuzz_rtx_group(const u8 *data, size_t size)
 			    RPCRDMA_OK)
 				CHECK(!group.gr_data);
 		}
-		/* Each group has one end, or is waited for */
+		/* Each group has ended once, or has not ended yet */
 		CHECK(firsts == outcomes +
 		      (group.gr_state != RPCRDMA_GROUP_IDLE));
 		CHECK(held == (group.gr_state == RPCRDMA_GROUP_OPEN ?
@@ -441,7 +444,7 @@ static void fuzz_rtx_choices(struct fuzz_in *in,
 		break;
 	}
 	n = rpcrdma_group_replies(args.gw_body, size, extra, most);
-	/* So many take it, and one less do not */
+	/* This number of Receives is enough, and one less is not */
 	if (n > 1) {
 		room = size - (64 + extra + 3) / 4 * 4 +
 		       (n - 2ull) * (size - 36);
@@ -462,7 +465,7 @@ static u32 fuzz_rtx_make(struct fuzz_in *in, struct rpcrdma2_item *items)
 	return nitems;
 }
 
-/* What of the items is in a data part: in order, and where segments begin */
+/* Walk over a data part. Parts of items are in order, and items begin with a segment. */
 static void fuzz_rtx_walk(struct rpcrdma_place *walk, u32 part, u64 before)
 {
 	struct rpcrdma_placed placed;
@@ -483,7 +486,7 @@ static void fuzz_rtx_walk(struct rpcrdma_place *walk, u32 part, u64 before)
 }
 
 /*
- * Any message, divided as a peer wants it, and put together by that peer
+ * Any message, divided for a peer, and assembled by that peer.
  *
  * Covers: RTX-41 RTX-43 RTX-44 RTX-55 RTX-56 RTX-57 RTX-67 RTX-68
  */

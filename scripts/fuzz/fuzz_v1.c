@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Version 1 messages: what the decoders make of any bytes, and whether the
- * two sides of the wire agree with each other.
+ * Version 1 messages: the decoders get any bytes, and the two sides of the wire must agree.
  *
- * A message that was accepted is taken as far as the pure rooms go: its lists
- * are walked, encoded and decoded again; as a Call it is answered, and the
- * requester reads the answer.
+ * An accepted message passes through all functions of the pure rooms. Its lists are walked,
+ * encoded and decoded again. If it is a Call, it is answered, and the requester reads the
+ * answer.
  */
 
 #include <errno.h>
@@ -19,7 +18,7 @@
 
 #include "fuzz.h"
 
-#define FUZZ_RPC_LEN	8u	/* XID and direction, all that the codec reads */
+#define FUZZ_RPC_LEN	8u	/* XID and direction, which are all that the codec reads */
 
 /* A message to be decoded: a header, and the RPC message if that is inline. */
 struct fuzz_msg {
@@ -75,7 +74,7 @@ static void fuzz_answer_read(const struct fuzz_call *call,
 				  sent->ko_reply, reply_written);
 }
 
-/* A length up to @most, or (rarely) one more */
+/* Returns a length up to @most, or rarely one more. */
 static u32 fuzz_used(struct fuzz_in *in, u32 most)
 {
 	u32 kind = fuzz_u8(in);
@@ -85,7 +84,7 @@ static u32 fuzz_used(struct fuzz_in *in, u32 most)
 	return kind > 128 ? most : kind < most ? kind : most / 2;
 }
 
-/* The responder answers the Call @hdr in some way. */
+/* The responder answers the Call @hdr in one of several ways. */
 static void fuzz_answer(const struct rpcrdma_hdr *hdr, struct fuzz_call *call,
 			struct fuzz_in *in)
 {
@@ -129,9 +128,8 @@ static void fuzz_answer(const struct rpcrdma_hdr *hdr, struct fuzz_call *call,
 }
 
 /*
- * Everything there is to do with a Call that was accepted. Its header is sent
- * again: where the order of the Read list is the encoder's, it has to be the
- * same, byte for byte.
+ * Everything that can be done with an accepted Call. Its header is encoded again. If the
+ * Read list has the encoder's order, the bytes are the same.
  */
 static void fuzz_call_use(const struct rpcrdma_hdr *hdr, const u8 *msg,
 			  u32 begin, struct fuzz_in *in)
@@ -154,7 +152,7 @@ static void fuzz_call_use(const struct rpcrdma_hdr *hdr, const u8 *msg,
 	buf = malloc(len);
 	rc = rpcrdma1_encode_call(buf, len, &call.fc_out);
 	if (empty) {
-		/* Accepted from others, never sent (G-05, V1-WRC-17) */
+		/* An empty chunk is accepted from others, but never sent (G-05, V1-WRC-17) */
 		CHECK(rc == -EINVAL);
 	} else {
 		CHECK(rc == (int)len);
@@ -181,7 +179,7 @@ static void fuzz_hdr_check(const struct rpcrdma_hdr *hdr, const u8 *msg,
 	CHECK(rpcrdma_wire_peek_vers(msg, len, &vers) ==
 	      (len >= RPCRDMA_FIXED_LEN));
 	if (len < RPCRDMA_FIXED_LEN) {
-		/* Of a message this short nothing is used (G-10) */
+		/* Nothing is read from a message as short as this (G-10) */
 		CHECK(!hdr->hd_xid && !hdr->hd_vers && !hdr->hd_credit);
 		CHECK(!hdr->hd_proc && !hdr->hd_length && !hdr->hd_msg_len);
 		return;
@@ -193,7 +191,7 @@ static void fuzz_hdr_check(const struct rpcrdma_hdr *hdr, const u8 *msg,
 	      (hdr->hd_proc == RPCRDMA1_MSG &&
 	       fuzz_word(msg, 3) == RPCRDMA1_MSGP));
 
-	/* The lists could be parsed, if their end is known */
+	/* If the end of the lists is known, they could be parsed */
 	if (!hdr->hd_length || hdr->hd_proc == RPCRDMA1_ERROR)
 		return;
 	CHECK(hdr->hd_length + hdr->hd_msg_len == len);
@@ -206,7 +204,7 @@ static void fuzz_hdr_check(const struct rpcrdma_hdr *hdr, const u8 *msg,
 	fuzz_lists_misspell(msg, begin, hdr->hd_length, cut);
 }
 
-/* Where the lists of a message begin, if it has any */
+/* Returns where the lists of a message begin, if it has any. */
 static u32 fuzz_lists_begin(const u8 *msg, u32 len)
 {
 	bool msgp = len >= RPCRDMA_FIXED_LEN &&
@@ -233,7 +231,7 @@ void fuzz_v1_call(const u8 *data, size_t size)
 	verdict = rpcrdma1_decode_call(msg, size, flags, &hdr);
 	fuzz_hdr_check(&hdr, msg, size, begin, fuzz_u8(&in));
 
-	/* Too short to be answered, at any rate with ERR_CHUNK (G-10) */
+	/* A message as short as this is not answered with ERR_CHUNK (G-10) */
 	CHECK(size >= RPCRDMA1_HDR_MIN || verdict <= RPCRDMA_DISCARD_ERROR ||
 	      (size >= RPCRDMA_FIXED_LEN && verdict == RPCRDMA_BAD_VERS));
 	if (verdict == RPCRDMA_OK || verdict == RPCRDMA_BACKWARD_REPLY) {
@@ -319,7 +317,7 @@ out_free:
 
 /* --- Replies --- */
 
-/* What a chunk was offered with: just what came back, or something like it */
+/* Makes the chunk that was offered: equal to the returned one, or similar to it. */
 static void fuzz_offer_make(struct fuzz_call *call, struct fuzz_in *in,
 			    struct rpcrdma_chunk_out *offer)
 {
@@ -347,7 +345,7 @@ static void fuzz_offer_make(struct fuzz_call *call, struct fuzz_in *in,
 	}
 }
 
-/* The Reply is compared with a Call that it might be the answer to. */
+/* Compare the Reply with a Call that it may belong to. */
 static void fuzz_reply_compare(const struct rpcrdma_hdr *hdr,
 			       struct fuzz_in *in)
 {

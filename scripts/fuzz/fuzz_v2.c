@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Version 2 messages: what either end makes of any bytes, what it answers, and
- * whether the two sides of the wire agree with each other.
+ * Version 2 messages: both ends get any bytes and answer them, and the two sides of the
+ * wire must agree.
  *
- * An answer has to be one that the other end can read, and must not be answered
- * in turn.
+ * The other end must be able to read an answer, and must not answer it.
  */
 
 #include <errno.h>
@@ -20,10 +19,10 @@
 
 #include "fuzz.h"
 
-#define FUZZ_RPC_LEN	8u	/* XID and direction, all that the codec reads */
-#define FUZZ_MSG_MAX	128u	/* more than any error or CONNPROP of ours */
+#define FUZZ_RPC_LEN	8u	/* XID and direction, which are all that the codec reads */
+#define FUZZ_MSG_MAX	128u	/* more than any of our errors or CONNPROPs */
 
-/* Words that come with an error code */
+/* Returns the number of words behind an error code. */
 static u32 fuzz_error_words(u32 code)
 {
 	switch (code) {
@@ -40,7 +39,7 @@ static u32 fuzz_error_words(u32 code)
 	}
 }
 
-/* The offending end reads the error that is about its message. */
+/* The end that sent the bad message reads the error. */
 static void fuzz_error_read(const u8 *buf, u32 len, const struct rpcrdma_hdr *about,
 			    const struct rpcrdma2_error *error)
 {
@@ -54,7 +53,7 @@ static void fuzz_error_read(const u8 *buf, u32 len, const struct rpcrdma_hdr *ab
 	CHECK(hdr.hd_xid == about->hd_xid && hdr.hd_vers == about->hd_vers);
 	CHECK(hdr.hd_proc == RPCRDMA2_ERROR && hdr.hd_response);
 	CHECK(hdr.hd_length == len && hdr.hd_credit);
-	/* Four lowest versions cannot be told from codes, and are not ours */
+	/* Four values of the lowest version look like codes of other errors; we do not send them */
 	if (error->er_code != RPCRDMA2_ERR_VERS || hdr.hd_v1_error) {
 		CHECK(hdr.hd_err == error->er_code);
 		for (i = 0; i < words; i++)
@@ -71,7 +70,7 @@ static void fuzz_error_read(const u8 *buf, u32 len, const struct rpcrdma_hdr *ab
 					&rpcrdma2_accept_forward, &none));
 }
 
-/* What is answered to a message, if anything is */
+/* Check the answer to a message, if there is one. */
 static void fuzz_refuse(const struct rpcrdma_hdr *hdr,
 			enum rpcrdma_verdict verdict,
 			const struct rpcrdma2_accept *accept)
@@ -133,7 +132,7 @@ static void fuzz_hdr_check(const struct rpcrdma_hdr *hdr, const u8 *msg,
 	      !hdr->hd_inv_handle == !!hdr->hd_inv_stray);
 }
 
-/* What holds of a message that was accepted, as a request or as a response */
+/* Check what must be true of an accepted message, be it a request or a response. */
 static void fuzz_accepted(const struct rpcrdma_hdr *hdr, u32 len)
 {
 	const struct rpcrdma_lists *lists = &hdr->hd_lists;
@@ -250,11 +249,11 @@ void fuzz_v2_client(const u8 *data, size_t size)
 }
 
 /**
- * fuzz_v2_negotiate - what a client makes of the first messages that it gets
- * @data: message, and behind it how the XID is chosen
- * @size: bytes
+ * fuzz_v2_negotiate - how a client reacts to the first messages that it gets
+ * @data: message, and behind it choices about the XID
+ * @size: number of bytes
  *
- * Nothing but an answer to our CONNPROP settles anything.
+ * Only an answer to our CONNPROP decides the version.
  */
 void fuzz_v2_negotiate(const u8 *data, size_t size)
 {
@@ -291,9 +290,9 @@ void fuzz_v2_negotiate(const u8 *data, size_t size)
 }
 
 /**
- * fuzz_v2_retry - what a client learns from an error, and when it gives up
- * @data: message, and behind it what the Call was like
- * @size: bytes
+ * fuzz_v2_retry - what a client changes after an error, and when it gives up
+ * @data: message, and behind it choices about the Call
+ * @size: number of bytes
  *
  * Covers: V2-ERR-15
  */
@@ -326,7 +325,7 @@ void fuzz_v2_retry(const u8 *data, size_t size)
 			       retry.ry_write_len <= args.rg_write_max));
 			CHECK(!retry.ry_no_write || retry.ry_reply_chunk);
 		}
-		/* Whatever it was, the same does not help twice */
+		/* The same remedy is not tried twice, whatever it was */
 		before = retry;
 		CHECK((!before.ry_tried && !before.ry_base) || !rpcrdma_retry(&retry, &hdr, &args));
 	}
@@ -358,7 +357,7 @@ static u8 *fuzz_msg_make(const u8 *hdr, u32 *len, u32 xid, u32 proc, u32 type)
 	return msg;
 }
 
-/* The responder answers the Call, all of it used, and the requester reads it. */
+/* The responder answers the Call, with all chunks used, and the requester reads the answer. */
 static void fuzz_answer(const struct rpcrdma_hdr *call_hdr,
 			const struct fuzz_call *call)
 {
@@ -429,7 +428,7 @@ void fuzz_v2_trip(const u8 *data, size_t size)
 	CHECK(rpcrdma2_encode_call(buf, len - 1, out) == -EMSGSIZE);
 	CHECK(rpcrdma2_encode_call(buf, len, out) == (int)len);
 
-	/* Behind the prefix it is a version 1 header */
+	/* Behind the prefix, the header is the same as in version 1 */
 	v1_len = rpcrdma1_call_len(out);
 	CHECK(len - RPCRDMA2_LISTS_AT == v1_len - RPCRDMA_FIXED_LEN);
 	v1 = malloc(v1_len);
@@ -449,7 +448,7 @@ void fuzz_v2_trip(const u8 *data, size_t size)
 		CHECK(hdr.hd_inv_handle == out->ko_inv_handle);
 		fuzz_answer(&hdr, &call);
 	} else if (fuzz_call_acceptable(out)) {
-		/* One Read chunk more than with a Position Zero chunk */
+		/* There is one more Read chunk than allowed beside a Position Zero chunk */
 		CHECK(verdict == RPCRDMA_MANY_READS ||
 		      (verdict == RPCRDMA_BAD_FORM &&
 		       hdr.hd_lists.ls_call.ck_length < FUZZ_RPC_LEN));

@@ -3,14 +3,14 @@
 # make fuzz: the wire and pure rooms in user space, under libFuzzer, ASan and UBSan.
 #
 # usage: scripts/fuzz/run.sh [seconds]
-#   TARGET='<names>'  these targets only (they are in fuzz.c)
-#   HEX=<bytes>       run one input instead, as a failure shows it; needs a TARGET
-#   COVERAGE=y        afterwards, show the lines that no input kept so far reaches
-#   MERGE=y           afterwards, write scripts/fuzz/corpus anew: the smallest of the inputs
-#                     that reach all lines and branches which any of them has reached
-# All targets run at once for so many seconds, and share the cores; with 0 they run only
-# what inputs there are: those of kunit/vectors.h, of scripts/fuzz/corpus, and those kept in
-# $CACHE/fuzz by earlier runs because they reached something new. Status 1 if a target fails.
+#   TARGET='<names>'  run only these targets (they are in fuzz.c)
+#   HEX=<bytes>       run only one input, as a failure prints it; needs a TARGET
+#   COVERAGE=y        afterwards, show the lines that no kept input reaches
+#   MERGE=y           afterwards, write scripts/fuzz/corpus anew: the smallest inputs that reach
+#                     all lines and branches that any input has reached
+# All targets run at the same time for this number of seconds, and share the cores. With 0 they only
+# run the inputs that exist: those of kunit/vectors.h and of scripts/fuzz/corpus, and those that earlier
+# runs have kept in $CACHE/fuzz because they reached something new. Status 1 if a target fails.
 . "$(dirname "$0")/../lab/host.sh"
 cd "$TOP" || exit
 . scripts/fuzz/build.sh
@@ -23,7 +23,7 @@ lock "fuzz-${TREE##*-}"
 rm -rf "$dir"
 mkdir -p "$dir"
 
-# Beside what C leaves undefined: sums of lengths that wrap, or are cut down in silence.
+# Besides undefined behaviour of C, this finds sums of lengths that wrap, and implicit truncations.
 sanitizers=fuzzer,address,undefined,unsigned-integer-overflow,implicit-conversion
 build() {
 	local options=(-O1 -fsanitize="$sanitizers" -fsanitize-ignorelist=scripts/fuzz/wraps.txt -fno-sanitize-recover=all)
@@ -44,7 +44,7 @@ if [ -n "${HEX:-}" ]; then
 	exit
 fi
 
-# Who is about to write the inputs need not have any.
+# With MERGE, the files of scripts/fuzz/corpus are about to be written, and some may be missing.
 inputs "$dir" "--unpack${MERGE:+-some}" "${all[@]}"
 ((seconds)) && limit=-max_total_time=$seconds || limit=-runs=0
 say "${#targets[@]} targets, $seconds seconds (inputs: $CACHE/fuzz, logs: $dir)"
@@ -78,7 +78,7 @@ done
 
 ((${#failed[@]} == 0)) || die "failed: ${failed[*]}"
 
-# What the messages of vectors.h reach already needs no input of its own.
+# An input that reaches only what vectors.h reaches is not needed.
 if [ -n "${MERGE:-}" ]; then
 	for t in "${targets[@]}"; do
 		mkdir -p "$dir/merged"

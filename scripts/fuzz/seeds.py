@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""What fuzzing begins with: the messages of the unit tests, a file for each.
+"""Write the first inputs of the fuzzer: the messages of the unit tests, a file for each.
 
 usage: seeds.py OUTPUT_DIRECTORY FILE...
 
-A FILE is C with arrays named vec_*, as in kunit/vectors.h. Behind each message come the
-choices that a target reads there (FUZZ_CHOICES in fuzz.h), all zero.
+A FILE is C with arrays named vec_*, as in kunit/vectors.h. Behind each message are the choices that a target
+reads there (FUZZ_CHOICES in fuzz.h), all zero.
 """
 import os
 import re

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Guests: a lab kernel, with the host's root read-only under a tmpfs, and one directory of the
-# host, the run directory, as /lab. In there: env, <role>.job (what to do), and afterwards
-# <role>.console, <role>.verdict and log/<role>/. Debian's kernel runs in QEMU; of those made
-# here, see kernel.sh.
+# Guests: a lab kernel, with the host's root read-only under a tmpfs. One directory of the host, the run
+# directory, is /lab in the guest. It contains env and <role>.job (the commands to run), and afterwards
+# <role>.console, <role>.verdict and log/<role>/. Debian's kernel runs in QEMU; for the other kernels see
+# kernel.sh.
 . "$(dirname "${BASH_SOURCE[0]}")/kmod.sh"
 
 guest_initramfs() {
@@ -23,7 +23,7 @@ guest_initramfs() {
 			modprobe -d "$(kernel_root "$k")" -S "$rel" --show-depends "$m"
 		done | grep ^insmod | awk '!seen[$2]++')
 	fi
-	# Two guests may be started at once, each making it.
+	# Two guests may start at the same time, and each makes the file.
 	(cd "$tmp" && find . | cpio -o -H newc --quiet | gzip -1) >"$tmp.gz"
 	rm -rf "$tmp"
 	mv "$tmp.gz" "$out"
@@ -37,21 +37,22 @@ guest_qemu() {
 	if [ "$accel" != kvm ]; then
 		# Five-level page tables only make the emulation slower.
 		cpu=max,la57=off
-		# Setting a timer leaves the emulation: with a regular tick, a debug kernel needs a
-		# quarter less time. Debian's needs a third more. (With -icount, a tick would be counted.)
+		# Setting a timer leaves the emulation. With a regular tick, a debug kernel needs a quarter less
+		# time, but Debian's needs a third more. (With -icount, the instructions of a tick would be
+		# counted.)
 		[[ $k == debian || " $* " == *" -icount "* ]] || cmdline="nohz=off highres=off $cmdline"
 	fi
-	# q35: on the older machine, each PCI interrupt link costs the debug kernels 25 s.
-	# The kernel's test of the timer counts ticks that a busy host does not deliver in time, and
-	# panics. It ends with whoever started it.
+	# q35: on the older machine type, each PCI interrupt link costs the debug kernels 25 s. no_timer_check:
+	# the kernel's test of the timer counts ticks, and panics if a busy host delivers them too late. The
+	# machine is killed when its parent ends.
 	exec setpriv --pdeathsig KILL qemu-system-x86_64 -machine q35 -nodefaults -nographic -no-reboot -accel "$accel" -cpu "$cpu" \
 		-kernel "$(kernel_image "$k")" -initrd "$(guest_initramfs "$k")" \
 		-append "console=ttyS0 no_timer_check $cmdline" \
 		-device virtio-serial-pci "$@"
 }
 
-# A /dev/kvm that exists may not work: believe in it only after a boot, once per boot
-# of this machine.
+# /dev/kvm may exist and not work. It is used only after a guest has booted with it, once after each boot of this
+# machine.
 guest_accel() {
 	local k=$1 boot d
 	boot=$(cat /proc/sys/kernel/random/boot_id)
@@ -78,7 +79,7 @@ guest_accel() {
 	cat "$d/result"
 }
 
-# guest_run_dir <dir> <kernel> <provider> [NAME=value...]: an empty run directory.
+# guest_run_dir <dir> <kernel> <provider> [NAME=value...]: make an empty run directory.
 guest_run_dir() {
 	local dir=$1 k=$2 provider=$3 v
 	shift 3
@@ -100,8 +101,8 @@ guest_run_dir() {
 }
 
 # guest_um <dir> <kernel> <role> <kernel command line> [more arguments]
-# A kernel that is a program: its memory is a file, its processes are the host's. With a name
-# space of their own they end with it; and it ends with whoever started it.
+# A kernel that is a program. Its memory is a file, and its processes are processes of the host. They have a PID
+# namespace of their own, so they end with the kernel. The kernel is killed when its parent ends.
 guest_um() {
 	local dir=$1 k=$2 role=$3 cmdline=$4
 	shift 4
@@ -114,12 +115,12 @@ guest_um() {
 		seccomp=auto con=null ssl=null ssl0=null,fd:9 "lab.run=$dir" "$cmdline" "$@" 9>>"$dir/$role.verdict"
 }
 
-# guest_start <dir> <kernel> <role> [more arguments of the machine]: sets GUEST_PID; or, for a
-# guest that somebody talks to (GUEST_FOREGROUND), stays with it.
+# guest_start <dir> <kernel> <role> [more arguments of the machine]: set GUEST_PID. With GUEST_FOREGROUND, for a
+# guest that somebody types commands to, do not return before it ends.
 guest_start() {
 	local dir=$1 k=$2 role=$3 cmdline
 	shift 3
-	# KASAN reports once a boot, unless it is told otherwise; the first may be somebody else's.
+	# By default KASAN reports only once in a boot, and that report may be about another module.
 	cmdline="panic=-1 kasan_multi_shot log_buf_len=8M kunit.enable=1 kunit.autorun=1 lab.role=$role lab.init=$LAB/guest/init ${GUEST_CMDLINE:-}"
 	: >"$dir/$role.verdict"
 	if [ "$(kernel_machine "$k")" = um ]; then
@@ -143,8 +144,8 @@ guest_start_um() {
 guest_start_x86() {
 	local accel cpus=2 serial=(-serial "file:$dir/$role.console")
 	accel=$(guest_accel "$k")
-	# Emulated, two are slower than one, and the one can meet an int3 with which the other has
-	# not finished patching the kernel: "Oops: int3", in one boot of many.
+	# In emulation, two processors are slower than one. Also, one processor may execute an int3 while the
+	# other is still patching the kernel ("Oops: int3"), in one boot of many.
 	[ "$accel" = kvm ] || cpus=1
 	[ -z "${GUEST_FOREGROUND:-}" ] ||
 		serial=(-chardev "stdio,id=con,signal=off,logfile=$dir/$role.console" -serial chardev:con)
@@ -165,22 +166,22 @@ guest_start_x86() {
 	fi
 }
 
-# guest_signal <signal> <kernel> <pid>: to the machine, not to what keeps watch over it
+# guest_signal <signal> <kernel> <pid>: send it to the machine, and not to the process that watches it
 guest_signal() {
 	local pid=$3
 	[ "$(kernel_machine "$2")" = x86 ] || pid=$(pgrep -P "$(pgrep -P "$pid")")
 	kill "-$1" "$pid"
 }
 
-# guest_last_words <dir> <role>: what says why it came to no good end; there may be nothing.
+# guest_last_words <dir> <role>: print lines that may explain why a guest failed; there may be none.
 guest_last_words() {
 	grep -E '^(FAIL|lab): ' "$1/$2.console" 2>/dev/null | tail -n 3 || true
 	[ ! -s "$1/$2.log" ] || tail -n 3 "$1/$2.log"
 }
 
-# guest_wait <dir> <seconds> <pid> <role> [<pid> <role>...]: 0 if all jobs ended well.
-# A guest over its time, or one whose partner is gone for a while, is killed; and so is one that has
-# done everything and does not go: User-mode Linux stops at the last step now and then.
+# guest_wait <dir> <seconds> <pid> <role> [<pid> <role>...]: returns 0 if all jobs ended well. A guest is killed
+# if its time is over, or if its partner ended some time ago. It is also killed if its job is done and it does not
+# end: User-mode Linux sometimes hangs in the last step.
 guest_wait() {
 	local dir=$1 end=$((SECONDS + $2)) rc=0 i alive grace=0 pids=() roles=() done=()
 	shift 2
@@ -202,7 +203,7 @@ guest_wait() {
 			done
 		fi
 		sleep 0.3
-	# bash says of each that it was killed, on purpose or not.
+	# bash prints a message for each killed process, even if we killed it.
 	done 2>/dev/null
 	for i in "${!pids[@]}"; do
 		wait "${pids[i]}" 2>/dev/null || true

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Debian's kernels, as far as a compiler can tell: the module is compiled against the headers of
-# every series from the oldest that Kbuild knows on, newer than the newest included, in each flavour,
-# of each series the newest that the suites below have. No kernel is built, nothing is installed.
+# Debian's kernels, as far as a compiler can test them. The module is compiled against the headers of every series,
+# from the oldest that Kbuild knows, to series newer than the newest that it knows; in each flavour; and of each
+# series, against the newest release in the suites below. No kernel is built, and nothing is installed.
 #
-# Their compiler may be newer than this host's, and their build tools may not run here. So Kbuild is
-# only asked for its commands (make -n); these are run with -fsyntax-only, without the options that
-# gcc does not know, and with all sources but the tracepoints as one: 40 times less of headers to read.
+# The headers' compiler may be newer than this host's, and their build tools may not run here. So Kbuild only prints
+# its commands (make -n). The commands are run with -fsyntax-only, and without options that gcc does not know. All
+# sources except the tracepoints are compiled as one, so that headers are read 40 times less often.
 . "$(dirname "${BASH_SOURCE[0]}")/kmod.sh"
 
 LAB_APT=$CACHE/apt-headers
@@ -14,7 +14,7 @@ LAB_SUITES=(bookworm-backports trixie trixie-backports forky sid)
 HEADERS=$CACHE/headers
 HEADERS_FLOOR=$(sed -n 's/^rpcrdma-kernels := \([^ ]*\).*/\1/p' "$TOP/Kbuild")
 
-# The lists of these suites, a day old at most if there is a network.
+# The package lists of these suites, at most a day old if there is a network.
 headers_lists() {
 	local old
 	old=$(find "$LAB_APT/updated" -mmin +1440 2>/dev/null) || true
@@ -25,7 +25,7 @@ headers_lists() {
 	fi
 }
 
-# The releases to try, such as 7.2.12+deb13-rt-amd64, a line each.
+# The releases to test, such as 7.2.12+deb13-rt-amd64, one a line.
 headers_wanted() {
 	lab_apt_cache pkgnames linux-headers- |
 		sed -nE 's/^linux-headers-(([0-9]+\.[0-9]+)[^-]*-((cloud-|rt-)?amd64))$/\2 \3 \1/p' | sort -V |
@@ -33,7 +33,7 @@ headers_wanted() {
 			n($1) >= n(floor) { newest[$1 " " $2] = $3 } END { for (k in newest) print newest[k] }' | sort -V
 }
 
-# headers_fetch <directory> <release...>: the packages, and what of Debian's they are made of.
+# headers_fetch <directory> <release...>: download their packages, and the Debian packages that these need.
 headers_fetch() {
 	local dir=$1 names
 	shift
@@ -43,7 +43,7 @@ headers_fetch() {
 	cd "$dir" && APT_CONFIG=$LAB_APT/apt.conf apt-get download "${@/#/linux-headers-}" "${names[@]}"
 }
 
-# headers_unpack <directory>: each version has a place of its own.
+# headers_unpack <directory>: unpack each version in its own directory.
 headers_unpack() {
 	local deb version
 	for deb in "$1"/*.deb; do
@@ -53,7 +53,7 @@ headers_unpack() {
 	done | xargs -0 -P "$JOBS" -n 2 dpkg -x
 }
 
-# headers_dir <release>: the headers name their own place in absolute paths.
+# headers_dir <release>: headers contain absolute paths of their own directory.
 headers_dir() { echo "$HEADERS/${1%%-*}/usr/src/linux-headers-$1"; }
 
 headers_ready() {
@@ -75,8 +75,9 @@ headers_ready() {
 	rm -rf "$HEADERS/debs"
 }
 
-# headers_command <release> <file>: the command of one source goes to the file, with SOURCE in its
-# place, and all sources to the file .sources. Paths in it are relative to the file .cwd.
+# headers_command <release> <file>: write the command that compiles one source to the file, with SOURCE as the
+# name of the source, and all sources to the file .sources. Their paths are relative to the directory in the file
+# .cwd.
 headers_command() {
 	local dir module out=$2 command option
 	dir=$(headers_dir "$1")
@@ -87,14 +88,14 @@ headers_command() {
 	sed 's/.* -c -o [^ ]* *//; s/ *$//' "$out.all" >"$out.sources"
 	if grep -q '^/' "$out.sources"; then echo "$dir"; else echo "$module"; fi >"$out.cwd"
 	command=$(sed 's/ -c -o .*//; q' "$out.all")
-	# One source has a macro of its own.
+	# One source needs a macro of its own.
 	command+=$(grep -oE -m 1 ' -DRPCRDMA_VERSION=[^ ]+' "$out.all")
 	cd "$(cat "$out.cwd")" || return
 	for option in $(sh -c "$command -fsyntax-only -x c /dev/null" 2>&1 |
 		sed -n "s/.*unrecognized command-line option '\([^']*\)'.*/\1/p"); do
 		command=${command// $option / }
 	done
-	# Attributes that a newer compiler has, as .config says
+	# Attributes of a newer compiler, which .config promises
 	echo "$command -Wno-attributes -fsyntax-only" >"$out"
 }
 
@@ -103,7 +104,7 @@ headers_try() {
 	local out=$2
 	headers_command "$1" "$out" || return
 	cd "$(cat "$out.cwd")" || return
-	# Only what makes them needs the macros that tracepoints are made of.
+	# Only files that define tracepoints need those macros.
 	grep -v 'net/module/trace\.c' "$out.sources" | sed 's/.*/#include "&"/' >"$out.c"
 	{
 		sh -c "$(cat "$out") -I. $out.c" && sh -c "$(cat "$out") $(grep 'net/module/trace\.c' "$out.sources")"
@@ -114,7 +115,7 @@ headers_try() {
 	}
 }
 
-# headers_probes <file...>: each probe of Kbuild must tell two of these kernels apart.
+# headers_probes <file...>: check that each probe of Kbuild gives different results for some two of these kernels.
 headers_probes() {
 	local macro yes rc=0
 	for macro in $(sed -n 's/^ccflags-y += $(call rpcrdma-probe,\([A-Z0-9_]*\),.*/\1/p' "$TOP/Kbuild"); do
@@ -125,7 +126,7 @@ headers_probes() {
 	return $rc
 }
 
-# Everything; one line for each kernel that does not compile, and one with all that were tried.
+# Test all kernels. Print one line for each kernel that does not compile, and one with all that were tested.
 headers_check() (
 	lock headers
 	headers_lists

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# The host. Sourced by every script of the lab: where things are, how to speak, and how to
-# get a Debian package. Nothing here knows about kernels or guests.
+# The host. Sourced by every script of the lab: directories, messages, and how to get a Debian package. This file
+# does not deal with kernels or guests.
 set -euo pipefail
 
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 LAB=$TOP/scripts/lab
 CACHE=${RPCRDMA_CACHE:-/var/cache/rpcrdma-lab}
-# What depends on this very tree (module builds, logs) has a place of its own, so
-# that two clones can share the kernels.
+# Files that depend on this tree (builds of the module, logs) are in a directory of their own, so that two clones
+# can share the kernels.
 TREE=$CACHE/tree-$(printf %s "$TOP" | sha1sum | cut -c1-8)
 JOBS=${JOBS:-$(nproc)}
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
@@ -17,7 +17,7 @@ export LC_ALL=C TOP LAB CACHE PATH
 say() { printf '%s  %s\n' "$(date +%T)" "$*" >&2; }
 die() { printf 'lab: %s\n' "$*" >&2; exit 1; }
 
-# make, overlayfs and QEMU's options take some characters for their own.
+# Some characters in a path have a special meaning for make, overlayfs or QEMU's options.
 for path in "$TOP" "$CACHE"; do
 	case $path in *[!A-Za-z0-9/._+@~=-]*)
 		die "the path \"$path\" has characters that the tools used here cannot handle: letters, digits and /._+@~=- only"
@@ -26,7 +26,7 @@ done
 mkdir -p "$TREE" 2>/dev/null && [ -w "$TREE" ] && [ -w "$CACHE" ] ||
 	die "$CACHE is another user's: be root, or set RPCRDMA_CACHE to a directory of your own"
 
-# stop_tree <pid>: stop it and all that it has started, and print them. One that is stopped starts no more.
+# stop_tree <pid>: stop a process and all its descendants, and print them. A stopped process cannot start others.
 stop_tree() {
 	local f
 	kill -STOP "$1" 2>/dev/null || return 0
@@ -43,7 +43,7 @@ any_alive() {
 	return 1
 }
 
-# end_tree <pid>: politely at first.
+# end_tree <pid>: end a process and its descendants, first with SIGTERM.
 end_tree() {
 	local pids i
 	mapfile -t pids < <(stop_tree "$1")
@@ -57,9 +57,9 @@ end_tree() {
 	kill -KILL "${pids[@]}" 2>/dev/null || true
 }
 
-# with_log <what> <logfile> <command...>: run a long command with its output in a
-# file and a sign of life every 20 seconds; its last lines if it fails. It is ended, with all that it
-# has started, when this shell gets a signal or when the script itself has gone.
+# with_log <what> <logfile> <command...>: run a long command with its output in a file, and print a sign of life
+# every 20 seconds. If it fails, print its last lines. The command and its descendants are ended if this shell
+# gets a signal, or if the script itself has ended.
 with_log() (
 	what=$1 log=$2 t0=$SECONDS pid='' rc=0
 	shift 2
@@ -69,7 +69,7 @@ with_log() (
 		trap '' INT TERM HUP
 		say "$what: interrupted"
 		[ -z "$pid" ] || end_tree "$pid"
-		# Whoever waits for this shell has to see by what it ended.
+		# The parent of this shell must see that a signal ended it.
 		trap - "$1"
 		kill "-$1" "$BASHPID"
 	}
@@ -77,7 +77,8 @@ with_log() (
 		# shellcheck disable=SC2064
 		trap "interrupted $signal" $signal
 	done
-	# A process group of its own: what a terminal sends to all would leave nobody to ask for its children.
+	# A process group of its own: a signal from the terminal would otherwise kill the processes that know the
+	# children.
 	set -m
 	(set +m; "$@") >"$log" 2>&1 </dev/null &
 	pid=$!
@@ -97,15 +98,15 @@ with_log() (
 	return "$rc"
 )
 
-# lock <name>: held until this shell (and its children) end.
+# lock <name>: hold a lock until this shell and its children end.
 lock() {
 	local fd
 	exec {fd}>"$CACHE/lock.$1"
 	flock -n "$fd" || { say "waiting for another run that holds $CACHE/lock.$1"; flock "$fd"; }
 }
 
-# The lab's own apt, for the suites that carry the kernels. Only ever used to look up and
-# to download: an install with it would pull the host over to another release.
+# The lab's own apt, for the suites with the kernels. It is only used for queries and downloads. An installation
+# with it would upgrade the host to another release.
 LAB_APT=$CACHE/apt
 LAB_SUITES=(bookworm-backports trixie trixie-backports)
 lab_apt_setup() {
@@ -129,14 +130,14 @@ lab_apt_setup() {
 
 lab_apt_cache() { APT_CONFIG=$LAB_APT/apt.conf apt-cache "$@"; }
 
-# While packages are installed, this keeps servers from starting: they are wanted in the guests only.
+# While packages are installed, this file keeps servers from starting. Only guests need the servers.
 POLICY=/usr/sbin/policy-rc.d
 POLICY_MARK='# By scripts/lab of rpcrdma, for the time of an installation, process'
 
-# policy_ours: the process that made it; fails if it is not there, or the user's own.
+# policy_ours: print the process that made the file; fail if there is no file, or if it belongs to the user.
 policy_ours() { sed -n "s!^$POLICY_MARK !!p" $POLICY 2>/dev/null | grep .; }
 
-# What a run has left that was killed
+# Remove the file if the run that made it was killed
 policy_tidy() {
 	local pid
 	pid=$(policy_ours) || return 0
@@ -152,14 +153,14 @@ policy_up() {
 
 policy_down() { [ "$(policy_ours)" != "$BASHPID" ] || rm -f $POLICY; }
 
-# apt_install <package...>: from the host's own sources. Whatever ends it, what keeps servers from
-# starting goes with it.
+# apt_install <package...>: from the host's own sources. Whatever ends the installation, the file that keeps
+# servers from starting is removed.
 apt_install() (
 	[ "$(id -u)" = 0 ] || die "these packages are missing and only root can install them: $*"
 	export DEBIAN_FRONTEND=noninteractive
 	trap policy_down EXIT
 	policy_up
-	# dpkg was at work when an earlier run was interrupted: apt-get wants that finished.
+	# An earlier run was interrupted while dpkg was at work. apt-get requires that this is finished first.
 	[ -z "$(ls -A /var/lib/dpkg/updates 2>/dev/null)" ] ||
 		with_log "finishing what dpkg had begun" "$CACHE/log/dpkg-configure" dpkg --configure -a || true
 	with_log "installing $# packages ($1 ...)" "$CACHE/log/apt-install" \
@@ -173,8 +174,8 @@ missing_packages() {
 	done
 }
 
-# need_packages <name...>: from the host's own suites. The lock goes with the subshell: what
-# comes next may take an hour, and others want packages too.
+# need_packages <name...>: install them from the host's own suites. The subshell holds the lock, because the code
+# that follows may take an hour, and others may need packages meanwhile.
 need_packages() {
 	local missing
 	policy_tidy
@@ -190,14 +191,14 @@ need_packages() {
 
 # shellcheck disable=SC2034
 {
-# pahole: Debian's headers make BTF for modules.
+# pahole: Debian's headers need it to make BTF for modules.
 PKG_BUILD=(build-essential patch bc flex bison libelf-dev libssl-dev rsync kmod cpio xz-utils python3 pahole)
 PKG_GUEST=(qemu-system-x86 busybox-static nfs-kernel-server nfs-common rpcbind rdma-core
 	librdmacm-dev libibverbs-dev iproute2 iputils-ping fio attr acl nfs4-acl-tools cpio kmod xz-utils python3 procps tcpdump)
 PKG_WIRE=(tshark)
-# For whoever is at the prompt of a guest
+# For a user at the prompt of a guest
 PKG_SHELL=(ibverbs-utils rdmacm-utils)
-# A key distribution centre and what gets tickets from it, for krb5 mounts in a guest.
+# A key distribution centre, and the programs that get tickets from it, for krb5 mounts in a guest
 PKG_KRB5=(krb5-kdc krb5-admin-server krb5-user)
 PKG_CHECK=(sparse shellcheck pyflakes3 shfmt mandoc python3-docutils)
 PKG_PACKAGE=(dkms dpkg-dev debhelper dh-dkms lintian man-db)

@@ -1,38 +1,37 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Kernels for the guests. Three names are known:
+# Kernels for the guests. There are three names:
 #   7.3, 6.12   built here from Debian's linux-source packages, with every checker
-#   debian      Debian's own 6.12 image and headers, nothing built
-# What is built here is built for one of two machines:
+#   debian      Debian's own 6.12 image and headers; nothing is built
+# The kernels that are built here are for one of two machines:
 #   x86   a PC, for QEMU
-#   um    User-mode Linux: the kernel is a program of this host, several times as fast as one
-#         that is emulated
-# 7.3 is one of the second kind (MACHINE=x86 makes it one of the first); User-mode Linux of 6.12 loses
-# the data of modules.
+#   um    User-mode Linux: the kernel is a program of this host, and several times as fast as an emulated one
+# 7.3 is built for um (for x86 with MACHINE=x86), and 6.12 for x86, because User-mode Linux of 6.12 loses the data of
+# modules.
 # kernel_ready <name> makes one usable; the other kernel_* functions tell where it is.
 . "$(dirname "${BASH_SOURCE[0]}")/host.sh"
 
-# Which checkers the kernels built here have: debug.config, race.config or memory.config. The last two
-# make kernels of their own, see make test-race and make test-memory.
+# Checkers in the kernels that are built here: debug.config, race.config or memory.config. The last two are for
+# kernels of their own, see make test-race and make test-memory.
 CHECKERS=${CHECKERS:-debug}
 case $CHECKERS in debug | race | memory) ;; *) die "CHECKERS=$CHECKERS? It is debug, race or memory" ;; esac
 
 MACHINE=${MACHINE:-um}
 case $MACHINE in um | x86) ;; *) die "MACHINE=$MACHINE? It is um or x86" ;; esac
-# KCSAN and KMSAN know the PC only.
+# KCSAN and KMSAN only support the PC.
 [ "$CHECKERS" = debug ] || MACHINE=x86
 
 # kernel_machine <kernel>
 kernel_machine() { if [ "$1" = 7.3 ]; then echo "$MACHINE"; else echo x86; fi; }
 
-# KMSAN is something that clang can do.
+# KMSAN needs clang.
 TOOLCHAIN=()
 [ "$CHECKERS" != memory ] || TOOLCHAIN=(LLVM=1)
 
 ((${#TOOLCHAIN[@]})) || PKG_CLANG=()
 
-# A kernel's modules want the compiler that built it: of the two suites with 6.12, the one
-# whose compiler this host has.
+# Modules should be built with the compiler of their kernel. Two suites have 6.12. Use the suite whose compiler
+# this host has.
 kernel_suite() {
 	if [ "$1" = 7.3 ]; then
 		echo trixie-backports
@@ -55,7 +54,7 @@ kernel_build_dir() {
 	echo "$dir"
 }
 
-# The tree to build modules against.
+# kernel_kdir <kernel>: the tree against which modules are built
 kernel_kdir() {
 	if [ "$1" = debian ]; then
 		echo "$CACHE/debian/usr/src/linux-headers-$(kernel_release debian)"
@@ -74,7 +73,7 @@ kernel_image() {
 	fi
 }
 
-# The directory above lib/modules.
+# kernel_root <kernel>: the directory that contains lib/modules
 kernel_root() {
 	if [ "$1" = debian ]; then echo "$CACHE/debian"; else echo "$(kernel_build_dir "$1")/root"; fi
 }
@@ -85,7 +84,7 @@ kernel_release() {
 	[ -d "$d" ] && ls "$d"
 }
 
-# deb_fetch <package> <suite>: the newest of that suite, kept in $CACHE/debs.
+# deb_fetch <package> <suite>: download the newest version in that suite to $CACHE/debs.
 deb_fetch() {
 	local pkg=$1 suite=$2 version file
 	lab_apt_setup
@@ -123,12 +122,12 @@ kernel_fragments() { cat "$LAB/kernel.config" "$LAB/$(kernel_machine "$1").confi
 # The settings of the fragments, without their comments.
 kernel_fragment() { kernel_fragments "$1" | sed -n 's/[[:space:]]*#.*//; /^CONFIG_/p'; }
 
-# kernel_patches <kernel>: what is mended before the kernel is built.
-# rxe.patch: rxe uses a queue pair after it has queued a packet. The packet may already have been consumed,
-# and the queue pair destroyed (compat.rst). KASAN reports it when a test breaks connections for long enough.
-# um.patch: User-mode Linux looks through the whole stack for each trace that KASAN, kmemleak or lockdep
-# keep, which takes most of its time; with the patch, from frame to frame. And its network driver takes
-# a lock with bottom halves on, for which lockdep gives up.
+# kernel_patches <kernel>: patches that are applied before the kernel is built.
+# rxe.patch: rxe uses a queue pair after it has queued a packet. The packet may already have been consumed, and the
+# queue pair destroyed (compat.rst). KASAN reports this if a test breaks connections for long enough.
+# um.patch: for each trace that KASAN, kmemleak or lockdep keep, User-mode Linux searches the whole stack, which takes
+# most of its time. With the patch, it goes from frame to frame. Also, its network driver takes a lock with bottom
+# halves enabled, and lockdep then turns itself off.
 kernel_patches() {
 	echo "$LAB/rxe.patch"
 	[ "$(kernel_machine "$1")" != um ] || echo "$LAB/um.patch"
@@ -154,8 +153,8 @@ kernel_stamp() {
 	} | sha256sum | cut -c1-16
 }
 
-# Every line of the fragments has to be in the configuration it produced, unless
-# the fragment says that this version has no such symbol ("# not in 7.3").
+# Check that the configuration has every line of the fragments. A line may be missing if the fragment says that
+# this version has no such symbol ("# not in 7.3").
 kernel_config_check() {
 	local v=$1 conf=$2 line bad=0
 	while IFS= read -r line; do
@@ -185,8 +184,8 @@ kernel_configure() {
 	kernel_config_check "$v" "$dir/.config"
 }
 
-# kernel_tell_machine <kernel> <build directory>: or whoever builds a module against it has to know.
-# DKMS has an ARCH that is empty.
+# kernel_tell_machine <kernel> <build directory>: write the architecture to the Makefile, so that builds of
+# modules need not set it. DKMS sets ARCH to nothing.
 kernel_tell_machine() {
 	[ "$(kernel_machine "$1")" = x86 ] || grep -qs 'export ARCH :=' "$2/Makefile" ||
 		sed -i "1i ifeq (\$(ARCH),)\nexport ARCH := $(kernel_machine "$1")\nendif" "$2/Makefile"
@@ -222,7 +221,7 @@ kernel_ready_built() {
 	kernel_stamp "$v" >"$dir/.lab-stamp"
 }
 
-# The exact name behind Debian's kernel metapackage, e.g. linux-image-6.12.9-amd64.
+# The package that Debian's kernel metapackage depends on, for instance linux-image-6.12.9-amd64
 debian_kernel_package() {
 	local suite
 	suite=$(kernel_suite debian)
@@ -231,8 +230,8 @@ debian_kernel_package() {
 		grep -o 'linux-image-6\.12[^ ,(]*-amd64' | sort -uV | tail -n 1
 }
 
-# Image and headers are unpacked, not installed: this host does not become one that
-# boots the kernel. The headers name their own place in absolute paths.
+# Image and headers are unpacked and not installed, so this host will not boot the kernel. Headers contain
+# absolute paths of their own directory.
 kernel_ready_debian() {
 	local suite image rel pkg deb tmp=$CACHE/debian.tmp
 	[ ! -e "$CACHE/debian/.complete" ] || return 0

@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# The module, built for one of the lab's kernels away from the source tree, so that
-# builds for several kernels never meet, and installed into a copy of that
-# kernel's module directory the way `make install` does it on a real machine.
+# The module, built for one of the lab's kernels outside the source tree, so that builds for several kernels do not
+# disturb each other. It is installed into a copy of that kernel's module directory, as `make install` does on a real
+# machine.
 . "$(dirname "${BASH_SOURCE[0]}")/kernel.sh"
 
-# ours (the default) or intree: the kernel's own rpcrdma.ko, to tell a fault of
-# the lab from a fault of the module.
+# MODULE: ours (the default), or intree for the kernel's own rpcrdma.ko. With intree, a fault of the lab can be
+# distinguished from a fault of the module.
 MODULE=${MODULE:-ours}
 case $MODULE in ours | intree) ;; *) die "MODULE=$MODULE? It is ours or intree" ;; esac
 
-# Every kernel's build has one of its own.
+# Each build of a kernel has its own build of the module.
 module_suffix() { [ "$1" = debian ] || basename "$(kernel_build_dir "$1")" | sed "s/build-$1//"; }
 
 module_dir() { echo "$TREE/module-$1$(module_suffix "$1")"; }
 
-# The directory above lib/modules that a guest with our module uses.
+# The directory that contains lib/modules for a guest with our module
 module_root() {
 	if [ "$MODULE" = intree ]; then kernel_root "$1"; else echo "$TREE/root-$1$(module_suffix "$1")"; fi
 }
@@ -47,7 +47,7 @@ module_install() {
 		rm -rf "$root"
 		mkdir -p "$root/lib"
 		cp -al "$base/lib/modules" "$root/lib/"
-		# depmod rewrites these; they must not be the kernel's own files.
+		# depmod writes these files again; they must not be links to the kernel's own files.
 		rm -f "$root"/lib/modules/*/modules.{dep,alias,symbols,softdep,devname,builtin.alias}*
 		touch "$root/.from"
 	fi
@@ -57,7 +57,7 @@ module_install() {
 		KO="$(module_dir "$k")/rpcrdma.ko"
 }
 
-# module_ready <kernel>: kernel, module and everything a guest needs to load it.
+# module_ready <kernel>: make the kernel, the module, and everything that a guest needs to load it.
 module_ready() {
 	local k=$1
 	kernel_ready "$k"

@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Find what a kernel complains about in a console log.
+"""Find complaints of a kernel in a console log.
 
 usage: scan-console.py FILE [CASE]
 
-Prints one line for each report, "<case>\\t<line>", where <case> is the test case that
-was running ("-" outside of all); or, with a case, the first line reported during it. With
-INTREE in the environment, it is the console of a guest with the in-tree module.
-With TOLERATED in the environment, it prints those reports instead that are passed over because they are
-somebody else's, and after which lockdep is off. Status 0 unless the file cannot be read: the caller
-decides by the output.
+Prints one line for each report, "<case>\\t<line>", where <case> is the test case that was running ("-" if there was
+none). With a case, it prints only the first line that was reported during that case. INTREE in the environment means
+that the console is of a guest with the in-tree module. With TOLERATED in the environment, it prints those
+reports instead that are not counted because others cause them, and after which lockdep is off. The status is 0
+unless the file cannot be read. The output tells the caller whether there are reports.
 """
 import os
 import re
@@ -33,28 +32,28 @@ REPORT = re.compile(
     r"|unreferenced object 0x|Bad page state|stack-protector|kernel stack overflow"
     r"|out of memory: Killed|Out of memory"
 )
-# Not complaints about anything we do.
+# Lines that complain about nothing that our module or tests do
 FINE = re.compile(
     r"^(<\d+>)?(\[[ .\d]+\](\[ *[TC]\d+\])? )?lab: |KASAN_SHADOW|kasan: KernelAddressSanitizer initialized|debugging might impact"
     r"|kmemleak: Automatic memory scanning|Speculative|Spectre|MDS CPU bug|x86/cpu"
     r"|KMSAN is a debugging tool|Starting KernelMemorySanitizer"
     r"|\| WARNING: |rcu:\s+RCU|CONFIG_KCSAN_STRICT"
-    # rxe's own: a packet that came twice, for a work request that is done. (6.12 has the word "at"
-    # before the file, 7.3 behind it.)
+    # A fault of rxe: a packet came twice for a completed work request. (The word "at" is before the file in 6.12,
+    # and behind it in 7.3.)
     r"|WARNING: .*drivers/infiniband/sw/rxe/rxe_comp\.c:\d+ (at )?rxe_completer\b"
-    # Having queued a packet, it looks at a queue pair that only the packet kept.
+    # A fault of rxe: after queueing a packet, it uses a queue pair that only the packet kept alive.
     r"|KASAN: slab-use-after-free in rxe_sched_task|WARNING: .*rxe/rxe_task\.c:\d+ (at )?rxe_sched_task\b"
 )
 RXE = re.compile(r"in rxe_sched_task\b")
-# KCSAN finds races all over the kernel. Those are ours that a function of ours is in, or has called
-# what is; the in-tree module's have the same names.
+# KCSAN finds races all over the kernel. A race is ours if one of our functions, or its direct caller, accesses
+# the data. The in-tree module's functions have the same names.
 RACE = re.compile(r"KCSAN: .* in ")
 ACCESS = re.compile(r"\b(read|write|read-write)\b.* to 0x\S+ of .* by (task|interrupt)")
-# siw takes its sockets' callback lock with softirqs enabled. TCP takes that below another one when a
-# listener is closed that has a connection in its queue.
+# siw takes the callback lock of its sockets with softirqs enabled. TCP takes this lock below another lock when a
+# listener is closed with a connection in its queue.
 ORDER = re.compile(r"WARNING: SOFTIRQ-safe -> SOFTIRQ-unsafe lock order")
-# What the in-tree module does wrong is its own trouble. (7.3: frwr_unmap_sync() waits for a region
-# that has been freed, when its connections are broken.)
+# Errors of the in-tree module do not count. (7.3: when its connections are broken, frwr_unmap_sync() waits for a
+# region that has been freed.)
 INTREE = os.environ.get("INTREE")
 TOLERATED = os.environ.get("TOLERATED")
 THEIRS = re.compile(r"(BUG: KASAN|WARNING): ")
@@ -65,7 +64,7 @@ CUT = re.compile(r"(end trace|cut here)")
 
 
 def is_ours(report):
-    """Of the lines from a race's first one on: is a function of ours among the upper two of an access?"""
+    """@report begins with the first line of a race. Is one of the two innermost functions of an access ours?"""
     near = 0
     for line in report:
         if "=" * 20 in line:
@@ -77,7 +76,7 @@ def is_ours(report):
 
 
 def is_siws(report):
-    """Is it about the callback lock of siw's sockets, and nothing of ours?"""
+    """Is it about the callback lock of siw's sockets, without a function of ours?"""
     text = "\n".join(report)
     text = text[:text.find("locks held by")]
     return "is trying to acquire" in text and "(clock-AF_INET" in text and "[siw]" in text and "[rpcrdma]" not in text
@@ -94,13 +93,13 @@ def is_theirs(report):
 
 
 def tolerated(line, report):
-    """Somebody else's, and after it lockdep is off"""
+    """Is it caused by others, and turns lockdep off?"""
     return (ORDER.search(line) and is_siws(report[:119]) or RXE.search(line) and "KASAN" in line or
             INTREE and THEIRS.search(line) and is_theirs(report))
 
 
 def reports(src):
-    """(the case that was running, the line) of each report"""
+    """(case that was running, line) of each report"""
     case = "-"
     for i, line in enumerate(src):
         mark = MARK.search(line)

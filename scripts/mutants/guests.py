@@ -4,26 +4,25 @@
 
 usage: guests.py [--check | --list | --control] [--stale] [NAME...]
 
-Breaks one rule at a time in the rooms that need a device or sunrpc, as guests.list says, builds
-that module, and runs the cases that are to notice it, as make test would:
+Breaks one rule at a time in the rooms that need a device or sunrpc, as guests.list says. Builds the broken module, and
+runs the cases that should notice it, as make test would:
 
     noticed   a case has failed, or the kernel has complained, or the guest has died
-    SURVIVED  all cases have passed: a test is missing, or what was changed is not needed
+    SURVIVED  all cases have passed: a test is missing, or the changed code is not needed
     BROKEN    it does not compile, or none of the cases has run
 
-Each prints one line, with the first case that has failed and why. The last line has the sums; the
-status is 0 if all were noticed. What else was printed is in guests-out, beside the copy of the
-tree that all are built in, below $TMPDIR.
+Each mutant prints one line, with the first case that failed and the reason. The last line has the sums. The status is
+0 if all mutants were noticed. Other output is in guests-out below $TMPDIR, beside the copy of the tree in which
+all mutants are built.
 
-NAME: only these mutants; may be shell patterns. --stale: only those whose verdict is not known, or
-was found before the mutant or a function that it changes became what it is now. --control: the
-same cases, of each guest in one run, with nothing broken: all have to pass, or they tell nothing.
+NAME: only these mutants; may be shell patterns. --stale: only mutants without a verdict, and those whose verdict is
+older than the present text of the mutant or of a function that it changes. --control: run the same cases, all of a
+guest in one run, with nothing broken. All must pass, or the verdicts mean nothing.
 
-Each verdict is written to guests.results at once. --check: does each text stand where it is to be
-changed, exactly once; are all files, cases and requirements there; does each MUST that only
-guests exercise have a mutant, or a line that says why not; and does guests.results have a verdict
-for each mutant, and is that "noticed"? As many as it says may have been found for an older text,
-or not yet.
+Each verdict is written to guests.results at once. --check tests the following. Each text that is to be changed occurs
+exactly once. All files, cases and requirements exist. Each MUST that only guests test has a mutant, or a line that
+says why it has none. guests.results has the verdict "noticed" for each mutant, except for as many
+mutants as the file allows: their verdict may be stale, or missing.
 """
 import argparse
 import contextlib
@@ -45,14 +44,14 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 TOP = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "scripts"))
-import coverage             # noqa: E402, the one beside this folder
+import coverage             # noqa: E402, the module in the parent folder
 
 LIST = TOP / "scripts/mutants/guests.list"
 RESULTS = TOP / "scripts/mutants/guests.results"
 TESTS = TOP / "scripts/tests"
 GROUPS, PEERS, ANALYSERS = TESTS / "groups", TESTS / "peers", TESTS / "analysers"
 WORK = Path(tempfile.gettempdir()) / "rpcrdma-mutants"
-# Its path stays the same, and files that have not changed are left alone: builds are incremental.
+# The path is always the same, and files that have not changed are not written, so that builds are incremental.
 TREE, OUT = WORK / "tree", WORK / "guests-out"
 GUESTS = {"7.3 siw", "7.3 rxe", "6.12 siw", "6.12 rxe", "debian rxe"}
 VERDICT = re.compile(r"(ok|not ok|skip) [^/]*/[^/]*/(\S+) \(\d+ s\) *(.*)")
@@ -60,7 +59,7 @@ VERDICT = re.compile(r"(ok|not ok|skip) [^/]*/[^/]*/(\S+) \(\d+ s\) *(.*)")
 
 @dataclass
 class Mutant:
-    """@guest: kernel, provider, group; @change: (file, lines there, lines to put there) for each place"""
+    """@guest: (kernel, provider, group); @change: for each place (file, lines to be replaced, new lines)"""
     name: str
     breaks: list = field(default_factory=list)
     guest: tuple = ()
@@ -70,7 +69,7 @@ class Mutant:
 
     @property
     def captured(self):
-        """Is it what the wire carried that is judged, afterwards?"""
+        """Does an analyser of the capture notice it, after the run?"""
         return bool(self.what) and header(self.guest[2], "Capture") == "yes"
 
 
@@ -109,7 +108,7 @@ def lines(text):
 
 
 def times(text, lines_there):
-    """How often do these lines stand there, as whole lines?"""
+    """How often does the text contain these lines, as whole lines?"""
     return ("\n" + text).count("\n" + lines(lines_there))
 
 
@@ -119,13 +118,13 @@ def header(group, name):
 
 
 def tried(group, case, provider):
-    """The names of all that a hostile case tries with that provider"""
+    """The names of all cases that a hostile set runs with that provider"""
     m = re.search(rf"^case_{case}\(\) \{{[^}}]*?\bhostile (\S+) ([a-z0-9-]+)", (GROUPS / f"{group}.sh").read_text(),
                   re.M)
     if not m:
         return []
     found = cases_of(f"hostile_{m[1]}.py", m[2])
-    # They play the sets of version 1, too, but for those that say otherwise.
+    # They also run the sets of version 1, except cases that are only for version 1.
     if m[1] == "server_v2":
         found += [(name, rest) for name, rest in cases_of("hostile_server.py", m[2])
                   if re.search(r"vers=(BOTH|\(2,\))", rest)]
@@ -136,13 +135,13 @@ def tried(group, case, provider):
 
 
 def cases_of(file, which):
-    """(name, what else is said of it) for each case of that set"""
+    """(name, other arguments) for each case of that set"""
     return re.findall(rf'^@case\("{which}", "([^"]*)"([^#]*?)\)(?:\s*#.*)?\n(?:#.*\n)*def ',
                       (PEERS / file).read_text(), re.M)
 
 
 def complaints(m, known):
-    """What is wrong with this entry of the list"""
+    """Errors in this entry of the list"""
     if not m.breaks or len(m.guest) != 3 or not m.change:
         yield "incomplete"
         return
@@ -182,7 +181,7 @@ def check(found):
 
 
 def check_musts(found, without):
-    """What nothing but a guest shows: would it be noticed if the code did not do it?"""
+    """Requirements that only guests test, and that no mutant breaks"""
     tests = coverage.tests()
     broken = {key for m in found for key in m.breaks}
     by_guests = {key for key, level in coverage.names().items() if level == "MUST" and key in tests and
@@ -200,7 +199,7 @@ def check_musts(found, without):
 # --- results --------------------------------------------------------------------
 
 def functions(text):
-    """(first, last) line of each function, in kernel style: its braces are the only ones that begin a line."""
+    """(first, last) line of each function. In kernel style, only braces of functions begin a line."""
     said = text.splitlines()
     for no, line in enumerate(said):
         if line != "{":
@@ -214,7 +213,7 @@ def functions(text):
 
 
 def changed_functions(file, old):
-    """The text of the functions that the lines @old stand in; nothing if they stand in none"""
+    """The text of the functions that contain the lines @old; nothing if they are in no function"""
     text = (TOP / file).read_text()
     first = ("\n" + text).index("\n" + lines(old))
     first = text[:first].count("\n")
@@ -224,7 +223,8 @@ def changed_functions(file, old):
 
 
 def fingerprint(m):
-    """What a verdict is good for: the mutant, and the functions that it changes, but for comments and layout"""
+    """The text that a verdict depends on: the mutant, and the functions that it changes, without comments and
+    layout"""
     parts = [*m.guest, *m.cases, m.what]
     for file, old, new in m.change:
         parts += [lines(old), lines(new), *changed_functions(file, old)]
@@ -233,7 +233,7 @@ def fingerprint(m):
 
 
 class Results:
-    """guests.results: behind each name, not-run or VERDICT FINGERPRINT KERNEL PROVIDER CASE: WHY"""
+    """guests.results: after each name, not-run or VERDICT FINGERPRINT KERNEL PROVIDER CASE: WHY"""
     HEAD = """\
 # SPDX-License-Identifier: GPL-2.0
 # Written by guests.py: what has become of each mutant, the sum of what it was found for (the mutant
@@ -255,19 +255,20 @@ class Results:
                 self.lines[name] = rest.strip()
 
     def word(self, m):
-        """noticed, SURVIVED, BROKEN, not-run, or none"""
+        """The verdict: noticed, SURVIVED, BROKEN, not-run, or none"""
         return self.lines.get(m.name, "none").split()[0]
 
     def is_stale(self, m):
-        """Was the verdict found for another text?"""
+        """Is the verdict older than the text that it depends on?"""
         return self.word(m) not in ("none", "not-run") and self.lines[m.name].split()[1] != fingerprint(m)
 
     def is_due(self, m):
         return self.word(m) != "noticed" or self.is_stale(m)
 
     def record(self, found, m, word, said):
-        """One verdict more. What is no mutant any longer goes; how many may be unknown only falls."""
-        self.read()             # somebody may have added to it meanwhile
+        """Write a verdict. Names that are no longer mutants are removed, and the number of mutants that may be
+        unknown never rises."""
+        self.read()             # another process may have written to it meanwhile
         said = " ".join(said.split())[:160]
         self.lines[m.name] = f"{word} {fingerprint(m)} {m.guest[0]} {m.guest[1]} {said}"
         names = {other.name for other in found}
@@ -281,7 +282,7 @@ class Results:
         new.replace(RESULTS)
 
     def check(self, found):
-        """Does each mutant have a verdict, and a good one?"""
+        """Does each mutant have a good verdict?"""
         names = {m.name for m in found}
         wrong = [f"{name}: there is no such mutant" for name in self.lines if name not in names]
         for m in found:
@@ -306,7 +307,7 @@ class Results:
 def make_tree(m=None):
     """A copy of the work tree, with the change of @m."""
     TREE.mkdir(parents=True, exist_ok=True)
-    # No times: a file that comes back as it was is a new one to make.
+    # Without times: if a file gets its old content back, it is newer than the objects, and is compiled again.
     subprocess.run(["rsync", "-rlp", "--checksum", "--delete", "--exclude=.git", f"{TOP}/", f"{TREE}/"], check=True)
     for file, old, new in m.change if m else []:
         path = TREE / file
@@ -321,7 +322,7 @@ def need_packages():
 
 
 def build(kernel, log):
-    """Why it does not build, or None"""
+    """The reason why it does not build, or None"""
     script = '. scripts/lab/kmod.sh; module_ready "$0"'
     with open(log, "wb") as f:
         if subprocess.run(["bash", "-c", script, kernel], cwd=TREE, stdout=f, stderr=f, check=False).returncode == 0:
@@ -331,7 +332,7 @@ def build(kernel, log):
 
 
 def run(name, guest, cases, part="", enough=lambda verdicts: False):
-    """[(word, case, reason)] of these cases, until that is @enough."""
+    """[(word, case, reason)] of these cases. Ends early if @enough(verdicts) is true."""
     out = OUT / name
     shutil.rmtree(out, ignore_errors=True)
     env = {**os.environ, "T": f"*/*/@({'|'.join(cases)})", "OUT": str(out), "LEAKS": "", "GUEST_CPUS": "1",
@@ -349,19 +350,19 @@ def run(name, guest, cases, part="", enough=lambda verdicts: False):
                 if enough(verdicts):
                     break
         finally:
-            # This run is a session of its own.
+            # The run is in a session of its own.
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
     return verdicts
 
 
 def is_named(name, cases):
-    """What is behind a slash is a part of a case that counts for itself."""
+    """A part of a case is named case/part, and has a verdict of its own."""
     return any(fnmatch.fnmatchcase(name.partition("/")[0], case) for case in cases)
 
 
 def begun(name, cases):
-    """Has one of the cases begun, by what the consoles say?"""
+    """Has one of the cases begun, according to the consoles?"""
     consoles = [p.read_text(errors="replace") for p in (OUT / name).glob("*/*.console")]
     return any(is_named(case, cases) for text in consoles for case in re.findall(r"lab: begin case (\S+)", text))
 
@@ -377,7 +378,7 @@ def judge(m):
 
     def failed(verdicts):
         bad = [(case, why) for word, case, why in verdicts if word == "not ok" and is_named(case, named)]
-        # What the wire says comes last, and says more.
+        # Verdicts about the capture come last, and tell more.
         return sorted(bad, key=lambda v: v[0] != m.what)[:1]
 
     verdicts = run(m.name, m.guest, m.cases, "" if m.captured else m.what,
@@ -436,11 +437,11 @@ def main():
         for m in found:
             print(f"{m.name}  {' '.join(m.breaks)}  {'/'.join(m.guest)}/{'|'.join(m.cases)}{m.what and ': '}{m.what}")
         return
-    # Whoever calls may have set them for something else.
+    # The environment may have these for other runs.
     for name in ("MODULE", "CHECKERS", "RESULTS", "GUEST_CMDLINE"):
         os.environ.pop(name, None)
     OUT.mkdir(parents=True, exist_ok=True)
-    # Also then the guests go.
+    # On SIGTERM, the guests are ended, too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with open(WORK / "lock", "w", encoding="ascii") as lock:
         try:

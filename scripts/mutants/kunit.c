@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Runs all unit tests of the pure rooms in a program: status 1 and the place if one fails.
- * The argument is the number of the mutant to use, where run.py has put some in.
+ * Runs all unit tests of the pure rooms in a program. If a test fails, it prints the place,
+ * and the status is 1. The argument is the number of the mutant to use, if run.py has
+ * inserted mutants.
  */
 #include <kunit/test.h>
 

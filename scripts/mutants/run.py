@@ -5,21 +5,19 @@
 usage: run.py [--quick | --changed REV] [--jobs N] [FILE...]
        run.py --tests
 
-Breaks the wire and pure rooms in one place at a time (a comparison the other way round, a
-constant one larger, a statement left out, a condition that always or never holds), and runs all
-unit tests in user space with each such mutant; with those that pass, once more with ASan
-and UBSan. A mutant that passes then, too, has survived: a test is missing there, or the
-change makes no difference. Those whose code comes out the same, or the same as that of another
-survivor, are not counted.
+Breaks the wire and pure rooms in one place at a time (a comparison the other way round, a constant larger by one, a
+statement left out, a condition that is always or never true). Runs all unit tests in user space with each such
+mutant. If they pass, it runs them again with ASan and UBSan. A mutant that passes again has survived: a test is
+missing, or the change makes no difference. A mutant does not count if its object code does not change, or is that
+of another survivor.
 
-What makes no difference is in equivalent.list, with the reason. Each survivor that is not there
-is printed, and what is there but is caught, or is no mutant; the last line has the sums. The
-status is 1 if anything was printed, and if the tests fail without any change, for then they
-tell nothing.
+equivalent.list has the changes that make no difference, with the reasons. This script prints each survivor that is not
+in the list, and each entry of the list that is caught or is not a mutant. The last line has the sums. The status is
+1 if anything was printed, and if the tests fail without any change, because the results then mean nothing.
 
-FILE: only these sources; --changed: only lines that differ from that commit; --quick: as part
-of make check, a sample that the commit chooses: of the lines that the last commits have
-changed, and of all others. --tests prints the names of the unit tests that are used.
+FILE: only these sources. --changed: only lines that differ from that commit. --quick, for make check: a sample of the
+lines that the last commits have changed, and of all other lines; the sample depends on the commit. --tests prints the
+names of the unit tests that are used.
 """
 import argparse
 import concurrent.futures
@@ -36,15 +34,15 @@ TOP = Path(__file__).resolve().parents[2]
 EQUIVALENT = Path(__file__).resolve().parent / "equivalent.list"
 CC = ["gcc", "-std=gnu11", f"-I{TOP}/scripts/mutants/include", f"-I{TOP}/scripts/fuzz/include",
       f"-I{TOP}/include", f"-I{TOP}/kunit", f"-I{TOP}/net/wire"]
-# What most mutants are caught with; and with what those are tried that were not
+# plain catches most mutants; those that survive it are tried with checked
 FLAGS = {"plain": ["-O0"], "checked": ["-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]}
-# In the kernel, and about more than pure rooms
+# Tests of other rooms, or that need the kernel
 NOT_PURE = {"rpcrdma_buf_kunit.c", "rpcrdma_counters_kunit.c", "rpcrdma_gather_kunit.c", "rpcrdma_msg_kunit.c",
             "rpcrdma_sq_kunit.c", "svc_rdma_group_kunit.c", "svc_rdma_read_kunit.c", "xprt_rdma_reply_kunit.c",
             "xprt_rdma_transport_kunit.c"}
 # The tests take a thirtieth of that
 CPU_SECONDS = 1
-# --quick: so many commits back, so many mutants of the lines they changed, and of each file
+# --quick: number of commits, number of mutants in the lines that they changed, and number of mutants in each file
 COMMITS, OF_CHANGED, OF_EACH = 5, 40, 5
 
 SWAPS = {"<": ["<=", ">="], "<=": ["<", ">"], ">": [">=", "<="], ">=": [">", "<"], "==": ["!="], "!=": ["=="],
@@ -56,13 +54,13 @@ TOKEN = re.compile(r"->|\+\+|--|<<=?|>>=?|[<>=!]=|&&|\|\||[-+*/%&|^]=|[-+*/%&|^<
 
 
 def blank(text):
-    """The text with comments, strings and preprocessor lines made of blanks."""
+    """The text, with comments, strings and preprocessor lines replaced by blanks"""
     keep = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|^#(?:\\\n|[^\n])*", re.S | re.M)
     return keep.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), text)
 
 
 def bodies(code):
-    """Where functions begin and end: braces in the first column, after no '='."""
+    """Where functions begin and end: braces in the first column, unless they follow a '='"""
     for m in re.finditer(r"^\{\n.*?^\}", code, re.S | re.M):
         yield m.start() + 1, m.end() - 1
 
@@ -77,11 +75,11 @@ def closing(code, at):
 
 
 def places(code, start, end):
-    """Yield (from, to, replacement, how to call it) for all that can be broken in a function."""
+    """Yield (from, to, replacement, name of the change) for everything that can be broken in a function."""
     last = ""
     for m in TOKEN.finditer(code, start, end):
         t, a, b = m[0], m.start(), m.end()
-        # * and & are operators, not types, where a value came before; likewise + and -
+        # After a value, * and & are operators, and not part of a type; so are + and -
         binary = re.match(r"[\w)\]]", last[-1:]) and last not in ("return", "struct", "const", "sizeof")
         if t in SWAPS and (binary or t not in ("*", "&", "-", "+")):
             for other in SWAPS[t]:
@@ -101,7 +99,7 @@ def places(code, start, end):
     for m in re.finditer(r"(?<=[;{}:)\n])\s*([^;{}]*;)", code[start:end]):
         a, b = start + m.start(1), start + m.end(1)
         text = code[a:b]
-        # An else or a header with parentheses stays, what it governs goes
+        # Keep an else, or a header in parentheses, and remove the statement that it controls
         head = re.match(r"(?:(?:else\s+)?(?:if|while|for)\s*\(|else\b)", text)
         if text.startswith("for"):
             continue
@@ -112,11 +110,11 @@ def places(code, start, end):
 
 
 class Function(namedtuple("Function", "at head name start end")):
-    """A function of a file: where it begins, its declaration, its name, and where its body begins and ends."""
+    """A function of a file: its beginning, its declaration, its name, and the beginning and end of its body"""
 
     @property
     def call(self):
-        """A call of it with what it was called with, as a statement that leaves it."""
+        """A statement that calls the copy with the same arguments, and returns"""
         args = [re.search(r"(\w+)\W*$", arg)[1] for arg in self.head[self.head.index("(") + 1:].split(",")]
         call = f"(%s)({', '.join(args)})".replace("(void)", "()")
         return f"{{ {call}; return; }}" if re.search(rf"\bvoid\s+{self.name}\b", self.head) else f"return {call};"
@@ -128,12 +126,12 @@ def functions(code):
         yield Function(start - 1 - len(head.lstrip()), " ".join(head.split()), re.search(r"(\w+)\s*\(", head)[1], start, end)
 
 
-# Where it is, what to call it, and what is written instead of text[start:end]
+# Position and name of a change, and the text that replaces text[start:end]
 Mutant = namedtuple("Mutant", "file line name function start end new")
 
 
 def mutants(name):
-    """All mutants of a file. The name of one is its line, with what is broken in brackets."""
+    """All mutants of a file. The name of a mutant is its line, with the broken text in brackets."""
     text = (TOP / name).read_text()
     code = blank(text)
     times = Counter()
@@ -149,10 +147,10 @@ def mutants(name):
 
 
 def all_in_one(text, wanted):
-    """A source with all these mutants, and the mutant of each line that is one.
+    """A source with all these mutants, and a list that tells for each line of it which mutant it belongs to.
 
-    Each has a copy of its function, which the function itself calls if the number of the mutant is
-    that in kunit_mutant.
+    Each mutant has a copy of its function. The function calls the copy if kunit_mutant is the number of the
+    mutant.
     """
     out, lines, at = ["extern int kunit_mutant;"], {}, 0
     for function in sorted({m.function for m in wanted}, key=lambda f: f.start):
@@ -176,7 +174,7 @@ def all_in_one(text, wanted):
 
 
 def read_equivalent():
-    """The names of the mutants that make no difference, and what is wrong with the list."""
+    """Names of the mutants that make no difference, and the errors in the list"""
     names, wrong = [], []
     blocks = re.split(r"\n\s*\n", re.sub(r"^#.*\n", "", EQUIVALENT.read_text(), flags=re.M).strip("\n"))
     for name, *why in (block.split("\n") for block in blocks if block):
@@ -189,8 +187,8 @@ def read_equivalent():
 
 
 def compile_to(out, source, *flags):
-    """Compile a source; return the lines that are wrong."""
-    # What a function returns without a return statement is undefined: such a mutant tells nothing.
+    """Compile a source. Returns the lines that have errors."""
+    # The value of a function without a return statement is undefined, so such a mutant means nothing.
     done = subprocess.run([*CC, "-Werror=return-type", *flags, "-x", "c", "-", "-c", "-o", out], input=source,
                           capture_output=True, text=True, cwd=TOP / "net", check=False)
     wrong = {int(n) for n in re.findall(r"^<stdin>:(\d+):\d+: error", done.stderr, re.M)}
@@ -200,14 +198,15 @@ def compile_to(out, source, *flags):
 
 
 def passes(program, number=-1, seconds=CPU_SECONDS):
-    # Seconds of a processor: others may be at work here. dash takes one limit at a time.
+    # A limit in seconds of processor time, because other programs may run at the same time. dash takes one limit
+    # at a time.
     return subprocess.run(["sh", "-c", f'ulimit -c 0; ulimit -t {seconds}; exec "$0" "$@"', program, str(number)],
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                           env={"ASAN_OPTIONS": "detect_leaks=0"}, check=False).returncode == 0
 
 
 class Trial:
-    """All unit tests with one of the sources replaced."""
+    """A program of all unit tests, with one of the sources replaced"""
 
     def __init__(self, work, pool, pure):
         self.work, self.pool = work, pool
@@ -216,7 +215,7 @@ class Trial:
         self.checked = False
 
     def build(self, kind):
-        """All sources as they are."""
+        """A program of all sources without changes"""
         flags = FLAGS[kind]
         list(self.pool.map(lambda f: subprocess.run(
             [*CC, "-w", *flags, "-c", f, "-o", self.object(f, kind)], check=True), self.sources))
@@ -239,7 +238,8 @@ class Trial:
         return passes(program, seconds=10 * CPU_SECONDS)
 
     def judge(self, name, wanted):
-        """Yield (mutant, survived) for those that are mutants; survived is None if the code is the same."""
+        """Yield (mutant, survived) for each mutant that compiles; survived is None if the object code is the
+        same."""
         path = TOP / name
         text = path.read_text()
         obj, program = self.work / "mutants.o", self.work / "mutants"
@@ -248,7 +248,7 @@ class Trial:
             bad = compile_to(obj, source, *FLAGS["plain"])
             if not bad:
                 break
-            # Those are no C
+            # These do not compile
             bad = {lines.get(line) for line in bad}
             if None in bad:
                 sys.exit(f"{name}: the mutants do not compile, and it is not clear why")
@@ -276,7 +276,7 @@ class Trial:
             yield mutant, survived
 
     def code(self, source):
-        """What a source becomes, to tell changes that are none."""
+        """The object code of a source, to recognise changes that make no difference"""
         obj = self.work / "code.o"
         compile_to(obj, source, "-O2")
         return hashlib.sha256(obj.read_bytes()).digest()
@@ -296,7 +296,7 @@ def git(*args):
 
 
 def sample(found):
-    """What --quick looks at: the commit chooses, so that others come next time."""
+    """The mutants of --quick. The choice depends on the commit, so the next commit tries others."""
     commit = git("rev-parse", "HEAD")
     base = git("rev-parse", "--verify", "-q", f"HEAD~{COMMITS}")
     chosen, changed = [], []
@@ -324,7 +324,8 @@ def arguments():
 
 
 def choose(args, found, equivalent):
-    """The mutants to try, by file; those in the list come first, which is all that they need."""
+    """The mutants to try, by file. Those in the list come first, so that another mutant with the same object code does
+    not count as a survivor."""
     if args.quick:
         names = sample(found)
     elif args.changed:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# The version, the kernels, and the source tree that DKMS gets, for deb and dkms. It needs nothing of the lab.
+# The version, the kernels, and the source tree for DKMS. For deb and dkms. This file does not use the lab.
 set -euo pipefail
 
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -13,12 +13,12 @@ die() { echo "${0##*/}: $*" >&2; exit 1; }
 [ -n "$KERNELS" ] || die "Kbuild does not list its kernels"
 RANGE="${KERNELS%% *} to ${KERNELS##* }"
 
-# dkms_source <directory>: write the source tree that DKMS builds. No unit tests: a kernel
-# without KUnit could not build them, and nobody would run them.
+# dkms_source <directory>: write the source tree that DKMS builds. It has no unit tests: a kernel without KUnit
+# could not build them, and nobody would run them.
 dkms_source() {
 	local folder
 	mkdir -p "$1/include/rpcrdma"
-	# DKMS knows no commit, and installs no module of the version that is there already.
+	# DKMS does not know commits, and does not install a module whose version is installed already.
 	sed "s/^rpcrdma-version := .*/rpcrdma-version := $VERSION/" "$TOP/Kbuild" >"$1/Kbuild"
 	chmod 644 "$1/Kbuild"
 	for folder in "$TOP"/net/*/; do

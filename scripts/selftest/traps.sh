@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# What awaits the person who installs this, tried without a guest and without the network: in a mount
-# namespace in which apt-get and dpkg-query are stubs, and what is written below /usr is lost.
-# Prints "ok <name>" or "not ok <name> <why>" for each; the status is 1 if any failed.
+# Situations that a person who installs this may meet, tested without a guest and without the network: in a mount
+# namespace in which apt-get and dpkg-query are stubs, and changes below /usr are temporary.
+# Prints "ok <name>" or "not ok <name> <why>" for each test. The status is 1 if any failed.
 set -uo pipefail
 
 if [ -z "${TRAPS_NS:-}" ]; then
@@ -13,7 +13,7 @@ fi
 tree=$(cd "$(dirname "$0")/../.." && pwd)
 tmp=$(mktemp -d /tmp/rpcrdma-traps.XXXXXX)
 trap 'cd /; umount -R "$tmp/usr" 2>/dev/null; umount /usr/sbin /usr/bin "$tmp/mem" 2>/dev/null; rm -rf "$tmp"' EXIT
-# Others have to get at it.
+# Other users need access.
 chmod 755 "$tmp"
 export RPCRDMA_CACHE=$tmp/cache LC_ALL=C
 unset KERNEL PROVIDER MODULE T MACHINE CHECKERS MAKEFLAGS MFLAGS MAKELEVEL STEPS
@@ -21,7 +21,7 @@ bad=0
 
 fail() { echo "$*"; exit 1; }
 
-# try <name>: run test_<name> by itself; what it prints last is the reason.
+# try <name>: run test_<name> alone. The last line that it prints is the reason.
 try() {
 	local out
 	if out=$(set -e; "test_$1" 2>&1); then
@@ -42,8 +42,8 @@ usr_up() {
 	done
 }
 
-# Nothing is installed, and installing takes long. It is deaf to SIGINT, as apt-get is while dpkg works,
-# and dpkg has a session of its own.
+# Nothing is installed, and an installation takes long. It ignores SIGINT, as apt-get does while dpkg works, and
+# dpkg has a session of its own.
 stubs() {
 	rm -f "$tmp"/apt.*
 	printf '#!/bin/sh\nexit 1\n' >/usr/bin/dpkg-query
@@ -57,7 +57,7 @@ stubs() {
 	chmod 755 /usr/bin/dpkg-query /usr/bin/apt-get
 }
 
-# until_true <command...>: 20 seconds at most
+# until_true <command...>: wait until it succeeds, at most 20 seconds
 until_true() {
 	local i
 	for ((i = 0; i < 200; i++)); do
@@ -70,8 +70,8 @@ until_true() {
 alive() { [ -e "/proc/$1" ] && ! grep -q '^State:.[XZ]' "/proc/$1/status" 2>/dev/null; }
 none_alive() { local p; for p in "$@"; do ! alive "$p" || return 1; done; }
 
-# interrupt <signal> <all|one>: a run that installs packages gets it; all of its process group, as by
-# Ctrl-C and by closing a terminal, or its first process only
+# interrupt <signal> <all|one>: send a signal to a run that installs packages. It goes to all of its process
+# group, as with Ctrl-C or when a terminal is closed, or only to its first process.
 interrupt() {
 	local pid target pids
 	stubs
@@ -90,7 +90,7 @@ interrupt() {
 		kill -KILL -- "-$pid" "${pids[@]}" 2>/dev/null
 		fail "after SIG$1, 20 seconds later, apt-get or its child is still there"
 	}
-	# What removes it may take as long as the last of them.
+	# The process that removes the file may end after all others.
 	until_true test ! -e /usr/sbin/policy-rc.d || fail "after SIG$1, policy-rc.d is still there"
 	! grep 'on it goes' "$tmp/out" || fail "after SIG$1, the run went on"
 }
@@ -100,12 +100,12 @@ test_install-hung-up() { interrupt HUP all; }
 test_install-terminated() { interrupt TERM all; }
 test_install-terminated-alone() { interrupt TERM one; }
 
-# At a terminal, by the key: who is in the foreground there is another matter than who gets a signal.
+# The key at a terminal: only the foreground process group gets it, which a signal alone does not test.
 test_install-key() {
 	local pids shell
 	stubs
 	rm -f /usr/sbin/policy-rc.d "$tmp/gone"
-	# What is started without job control would ignore SIGINT, and all below it.
+	# Without job control, a background process and its children would ignore SIGINT.
 	set -m
 	{
 		until_true test -e "$tmp/apt.begun" && printf '\003'
@@ -127,7 +127,7 @@ test_install-key() {
 
 need() { bash -c ". '$tree/scripts/lab/host.sh'; need_packages $1" >"$tmp/out" 2>&1 </dev/null; }
 
-# One that was killed removes nothing: the next run does.
+# A run that was killed removes nothing, but the next run does.
 test_install-killed() {
 	local pid pids
 	stubs
@@ -146,7 +146,7 @@ test_install-killed() {
 	[ ! -e /usr/sbin/policy-rc.d ] || fail "the next run leaves our policy-rc.d"
 }
 
-# Ours are known by what is in them; all else is the user's.
+# The content tells which files are ours. All others belong to the user.
 test_install-policy-of-the-user() {
 	local word
 	stubs
@@ -167,7 +167,7 @@ commit() { # repository, date
 	GIT_AUTHOR_DATE=$2 GIT_COMMITTER_DATE=$2 git -C "$1" -c user.name=t -c user.email=t@t.example commit -qm change
 }
 
-# In a repository of its own; the last ones are as a scripted rebase and a wrong clock make them.
+# A repository of its own. Its last commits have dates as a scripted rebase or a wrong clock makes them.
 test_version-grows() {
 	local repo=$tmp/repo last='' v date
 	mkdir -p "$repo/net" "$repo/scripts"
@@ -195,7 +195,7 @@ test_version-grows() {
 	dpkg --compare-versions "$v" gt "$last" || fail "of a shallow clone, $v is not newer than $last"
 }
 
-# Root builds where the files are somebody else's; and this tree may be part of another's repository.
+# Root builds in a tree that belongs to another user. The tree may also be part of another project's repository.
 test_version-elsewhere() {
 	local repo=$tmp/other
 	mkdir -p "$repo/below/net" "$repo/below/scripts" "$repo/net" "$repo/scripts"
@@ -210,15 +210,15 @@ test_version-elsewhere() {
 	[[ $("$repo/below/scripts/package/version") != *git* ]] || fail "of another repository's commit"
 }
 
-# refused <what it says> <command...>: it ends within seconds with a status and this one line, and has
-# not begun to install anything.
+# refused <message> <command...>: it ends within seconds with an error status and one line with this message, and
+# has not begun to install anything.
 refused() {
 	local want=$1 rc=0 lines
 	shift
 	stubs
 	timeout 60 "$@" >"$tmp/out" 2>&1 </dev/null || rc=$?
 	((rc != 0 && rc != 124)) || fail "$*: status $rc, not refused"
-	# make adds its own.
+	# make adds lines of its own.
 	lines=$(grep -cv '^make' "$tmp/out") || true
 	((lines <= 1)) || fail "$*: says $lines lines, the last of them: $(tail -n 1 "$tmp/out")"
 	grep -qE -- "$want" "$tmp/out" || fail "$*: does not say $want, but: $(tail -n 1 "$tmp/out")"
@@ -227,7 +227,7 @@ refused() {
 
 commands() { printf '%s\n' demo test lab/shell.sh bench; }
 
-# copy <where>: this tree as somebody else would have it
+# copy <where>: copy this tree as if it belonged to another user
 copy() {
 	mkdir -p "$1"
 	cp -r "$tree"/{Makefile,Kbuild,README,Documentation,net,include,scripts} "$1/"
@@ -248,7 +248,7 @@ test_cache-of-another-user() {
 	local c
 	mkdir -p "$tmp/cache"
 	copy "$tmp/clone"
-	# Root has used it before, from the same clone.
+	# Root has used the cache before, from the same clone.
 	bash -c ". '$tmp/clone/scripts/lab/host.sh'"
 	for c in $(commands); do
 		refused "another user's: be root, or set RPCRDMA_CACHE" \
@@ -270,7 +270,7 @@ test_no-kernel-tree() {
 	refused 'if it is one of those in README' make -s -C "$tree" KREL=6.1.0-none
 }
 
-# What modinfo reads of a module is enough of one.
+# The file only has the parts of a module that modinfo reads.
 test_install-of-another-kernel() {
 	local ko=$tmp/rpcrdma.ko root=$tmp/root
 	printf 'const char v[] __attribute__((section(".modinfo"), used)) = "vermagic=6.12.1-one SMP mod_unload ";\n' >"$tmp/ko.c"
@@ -290,7 +290,7 @@ test_help() {
 	[ "$(grep -c '^  make ' "$tmp/out")" -ge 18 ] || fail "targets are missing"
 }
 
-# A guest that died without a word: the line that says so is not lost.
+# If a guest died without a message, the line that says so is not lost.
 test_last-words() {
 	mkdir -p "$tmp/run"
 	: >"$tmp/run/alone.console"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# What can be broken in one guest and between two alike, and what has to hold then; sourced after
-# cases.sh. The client's side is this guest, the server's is wherever on_server() runs things.
+# Faults that are possible both in one guest and between two guests, and the behaviour that is required then. Sourced
+# after cases.sh. The client is in this guest, and the server is wherever on_server() runs commands.
 
-# at <client|server> <command...>: at that end of the connection
+# at <client|server> <command...>: run it at that end of the connection
 at() {
 	local end=$1
 	shift
@@ -11,7 +11,7 @@ at() {
 	"$@"
 }
 
-# in_other_version <command...>: in the version of the protocol that the group is not run with here
+# in_other_version <command...>: run it in the version of the protocol with which the group does not run here
 in_other_version() {
 	local version=$((3 - $(version_here))) second all
 	[ "$MODULE" = ours ] && [ -z "${OURS:-}" ] || skip "the in-tree module has one version"
@@ -25,10 +25,10 @@ in_other_version() {
 	[ "$all" -gt 0 ] && [ $second = $((all * (version - 1))) ] || die "$second of $all connections are of version 2"
 }
 
-# same_version_from_here: a group begins, and others may have been in this guest before.
+# same_version_from_here: call this when a group begins, because other groups may have run in this guest before.
 same_version_from_here() { echo "$(counter client_connects) $(counter client_v2_connects)" >/run/other-version; }
 
-# set_apart <command...>: its connections do not count.
+# set_apart <command...>: run it, and do not count its connections in same_version.
 set_apart() {
 	local all second
 	all=$(counter client_connects) second=$(counter client_v2_connects)
@@ -36,8 +36,8 @@ set_apart() {
 	echo "$(($(counter client_connects) - all)) $(($(counter client_v2_connects) - second))" >>/run/other-version
 }
 
-# same_version: what the cases before were run with. A client that is answered too late does without
-# version 2 on one connection, so a few are forgiven.
+# same_version: check with which version the earlier cases have run. If a client gets an answer too late, it does
+# without version 2 on one connection, so a few such connections are allowed.
 same_version() {
 	local all second a s version
 	[ "$MODULE" = ours ] || skip "the in-tree module has one version"
@@ -56,8 +56,8 @@ same_version() {
 
 # --- the connection -----------------------------------------------------------
 
-# One size for each file: with several in one file, fio checks blocks that it has since
-# overwritten in part, and finds errors on a local file system too.
+# Each file is for one block size. If a file has several, fio also checks blocks that it has partly overwritten
+# since, and reports errors even on a local file system.
 fio_verify() {
 	local size sizes=(512 4k 13k 64k 256k) jobs=()
 	! no_reads_here || sizes=(512 1k)
@@ -72,8 +72,8 @@ fio_verify() {
 
 FAIL_SUNRPC=/sys/kernel/debug/fail_sunrpc
 
-# break_next <client|server>: CONFIG_FAIL_SUNRPC has that end, in this guest, close a connection at
-# its next message.
+# break_next <client|server>: let that end, in this guest, close a connection at its next message
+# (CONFIG_FAIL_SUNRPC).
 break_next() {
 	echo 0 >$FAIL_SUNRPC/times
 	tune Y $FAIL_SUNRPC/ignore-cache-wait
@@ -93,32 +93,31 @@ break_off() {
 	tune N $FAIL_SUNRPC/ignore-server-disconnect
 }
 
-# broken_by <client|server>: how often has that end closed a connection that came back?
+# broken_by <client|server>: how often has that end closed a connection, and the client has reconnected?
 broken_by() { grep -c "^$1 " /tmp/breaks || true; }
 
 breaks_over() { [ -e /tmp/breaks.over ]; }
-# or <command...>: or there is nothing to wait for any more
+# or_over <command...>: true if the command is true, or if the breaks are over
 or_over() { breaks_over || "$@"; }
 more_than() { [ "$(xprt_field "$1")" -gt "$2" ]; }
 
-# Over siw, the in-tree server leaves something behind when a connection breaks under a load: regions of
-# RDMA Reads (WARNING in ib_destroy_qp() and of the device that goes), contexts of Sends and Writes
-# (kmemleak). Probably it trusts the marker by which ib_drain_qp() waits, which siw may complete
-# before work requests queued behind a failed transmit. That is its own trouble: where its connections
-# are broken it gets no Read chunk.
+# Over siw, the in-tree server leaks when a connection breaks under a load: regions of RDMA Reads (WARNING in
+# ib_destroy_qp() and when the device is removed), and contexts of Sends and Writes (kmemleak). A likely reason is
+# that it trusts the marker for which ib_drain_qp() waits, but siw may complete the marker before work requests
+# that are queued behind a failed transmission. Our tests do not count this: if its connections are broken, it
+# gets no Read chunks.
 no_reads_here() { [ "$PROVIDER/${OURS:-}" = siw/client ]; }
 
-# load_breakable: a load to break connections under
+# load_breakable: start a load whose connection may be broken
 load_breakable() {
 	local options=()
 	! no_reads_here || options+=(--small-writes)
 	load_start "${options[@]}"
 }
 
-# break_again: once a second the connection is closed, by its ends in turn. Only one over which
-# replies have come: a transport that waits before it connects again would otherwise never get
-# a word through. /tmp/breaks has which end it was, and the seconds until there were replies
-# over another one.
+# break_again: close the connection once a second, by its ends in turn. Only a connection that has carried replies
+# is closed: otherwise a transport that waits before it reconnects would never get replies. For each break,
+# /tmp/breaks has the end that closed it, and the seconds until the next connection had carried replies.
 break_again() {
 	local end=server seen=0 connects replies t0
 	while sleep 1 && ! breaks_over; do
@@ -129,7 +128,7 @@ break_again() {
 		until_true 30 or_over at $end break_done || continue
 		t0=${EPOCHREALTIME/./} replies=$(xprt_field 7)
 		until_true 60 or_over more_than 3 "$connects" || {
-			# The server's end may have closed another client's.
+			# The server may have closed the connection of another client.
 			more_than 7 $((replies + 100)) || echo "nothing for 60 s after a break by the $end" >>/tmp/breaks
 			continue
 		}
@@ -139,16 +138,16 @@ break_again() {
 	done
 }
 
-# Each end has broken the connection so often. The log may have something else to say.
+# Has each end broken the connection as often as this? The log may contain another reason.
 broken_enough() { [ "$(broken_by client)" -ge "$1" ] && [ "$(broken_by server)" -ge "$1" ]; }
 
-# breaks_took <what comes after a break>: of what /tmp/breaks has, "<end> <seconds>" each
+# breaks_took <description>: print statistics of /tmp/breaks, which has a line "<end> <seconds>" for each break
 breaks_took() {
 	sort -k 2n /tmp/breaks | awk -v what="$1" '$2 + 0 == $2 { if (!n++) least = $2; sum += $2; most = $2 }
 		END { if (n) printf "%s %.1f to %.1f s, %.1f s on average, after each of %d breaks\n", what, least, most, sum / n, n }'
 }
 
-# fio_broken <breaks>: of each end, at the least. (A machine that is busy gets to fewer in a minute.)
+# fio_broken <breaks>: the minimum for each end. (In a minute, a busy machine breaks the connection less often.)
 fio_broken() {
 	local breaker n before rounds=0
 	[ -d $FAIL_SUNRPC ] || skip "this kernel has no CONFIG_FAIL_SUNRPC"
@@ -170,7 +169,7 @@ fio_broken() {
 	echo "$n reconnects; broken by the client's end $(broken_by client) times, by the server's $(broken_by server)"
 	breaks_took replies
 	! grep -vE '^(client|server) [0-9.]+$' /tmp/breaks || die "$(grep -vE -m 1 '^(client|server) [0-9.]+$' /tmp/breaks)"
-	# A test that hardly breaks anything tests nothing.
+	# If the connection was hardly ever broken, the test means nothing.
 	broken_enough "$1" || die "in $rounds times $FIO_SECONDS s it was not broken $1 times by each end"
 	[ $n -ge $(($1 * 2)) ] || die "there were only $n reconnects"
 	checked small
@@ -179,8 +178,9 @@ fio_broken() {
 
 # --- memory -------------------------------------------------------------------
 
-# text_range <pattern> [module]: from the first function of the module that matches to the
-# one behind the last. (Their cold parts are far away.) Behind the module's very last one, a page has to do.
+# text_range <pattern> [module]: addresses from the first function of the module that matches, to the end of the
+# last. (Cold parts of functions are elsewhere, and not included.) If the last one is the last function of the
+# module, a page is assumed.
 text_range() {
 	awk -v p="$1" -v m="[${2:-rpcrdma}]" '$2 ~ /[tT]/ && $4 == m { print $1, $3 ~ p && $3 !~ /[.]cold$/ }' /proc/kallsyms | sort |
 		awk '$2 { if (!from) from = $1; last = $1; to = ""; next } !to { to = $1 }
@@ -195,8 +195,8 @@ starve_off() {
 	done
 }
 
-# starve <percent> <pattern>: so many allocations fail that have such a function of the
-# module among their callers, and none of the provider's.
+# starve <percent> <pattern>: make so many percent of the allocations fail that have a matching function of the
+# module among their callers, and no function of the provider.
 starve() {
 	local d from to provider=rdma_rxe
 	[ "$PROVIDER" = rxe ] || provider=siw
@@ -218,7 +218,7 @@ starve() {
 	done
 }
 
-# allocations_failed: so many, since starve
+# allocations_failed: how many allocations have failed since starve
 allocations_failed() {
 	local d n=0
 	for d in /sys/kernel/debug/failslab /sys/kernel/debug/fail_page_alloc; do
@@ -227,7 +227,7 @@ allocations_failed() {
 	echo $n
 }
 
-# starve_end: how many allocations failed?
+# starve_end: end it. Print how many allocations have failed.
 starve_end() {
 	local n
 	starve_off
@@ -238,7 +238,7 @@ starve_end() {
 
 # --- the device ---------------------------------------------------------------
 
-# The device goes, and nobody has to help; when it has gone, no connection is left on it.
+# Remove the device, without help from anybody. Afterwards no connection is left on it.
 device_gone() {
 	rdma link delete lab0 &
 	ends 60 $! || die "the device is held: $(ls $DEBUG/server), $(grep -s ^state $DEBUG/*/*)"
@@ -246,14 +246,14 @@ device_gone() {
 	! grep -sx 'state up' $DEBUG/client/* || die "without a device, the client is connected"
 }
 
-# device_removal <client|server> <times>: at that end; in one guest both have the same
+# device_removal <client|server> <times>: at that end; in one guest both ends have the same device
 device_removal() {
 	local i before
 	nfs_mount 4.2
 	load_breakable
 	before=$(xprt_field 3)
 	for ((i = 0; i < $2; i++)); do
-		# At any moment, and for no time, one second or two
+		# At a random moment, and for zero, one or two seconds
 		sleep 0.$((RANDOM % 10))
 		at "$1" device_gone
 		sleep $((i % 3))
@@ -271,7 +271,7 @@ device_removal() {
 
 nfsd_restart() {
 	rpc.nfsd 0
-	# Clients try in vain.
+	# Clients try to connect, and fail.
 	sleep 1
 	rpc.nfsd 4
 	echo "rdma $PORT" >/proc/fs/nfsd/portlist || die "no RDMA listener"
@@ -284,7 +284,7 @@ nfsd_restarts() {
 	load_breakable
 	before=$(xprt_field 3)
 	for i in 1 2; do
-		# At any moment
+		# At a random moment
 		sleep 1.$((RANDOM % 10))
 		on_server nfsd_restart
 		load_moves 90 "nfsd has come back, $i"
@@ -299,7 +299,7 @@ frozen_write() { dd if=/dev/zero of=$MNT/out bs=64k count=1 oflag=direct conv=no
 freeze() { on_server fsfreeze -f /ice; }
 thaw() { on_server fsfreeze -u /ice; }
 
-# A soft mount gets its error in time, and a hard one gets no error at all.
+# On a soft mount, an access fails in time. On a hard mount, no access fails.
 soft_hard() {
 	local t0 writer
 	on_server ice_up
@@ -318,7 +318,7 @@ soft_hard() {
 	freeze
 	frozen_write &
 	writer=$!
-	# A soft mount would have given up after 6.
+	# A soft mount would have failed after 6 seconds.
 	sleep 12
 	! gone $writer || die "the hard mount gave up"
 	t0=${EPOCHREALTIME/./}
@@ -335,16 +335,15 @@ taken_back() {
 	[ $(($(counter client_given_up) - $1)) -ge 4 ] && [ $(($(counter client_mrs_local_inv) - $2)) -ge 3 ]
 }
 
-# ice_is <checksum>: of what the server has, read through the mount
+# ice_is <checksum>: is this the checksum of the server's file, read through the mount?
 ice_is() { [ "$(md5sum <$MNT/data)" = "$1" ]; }
 
-# late_writes: of the server so far; nothing if it does not count them
+# late_writes: RDMA Writes of the server so far; nothing if it does not count them
 late_writes() { on_server counter server_rdma_write_wrs; }
 later_writes() { [ "$(late_writes)" -gt "$1" ]; }
 
-# Who waits for a READ, a WRITE or a READDIR dies at once when killed, its memory is taken
-# back, and the server's late RDMA Reads and Writes find no way to it (KASAN would see those in
-# freed pages).
+# Processes that wait for a READ, a WRITE or a READDIR end at once when they are killed. Their memory is fenced,
+# and late RDMA Reads and Writes of the server cannot access it (KASAN would report them in freed pages).
 killed() {
 	local i pids=() keeper given_up fenced connects late sum t0
 	on_server ice_up 1
@@ -352,13 +351,13 @@ killed() {
 	sum="${sum%% *}  -"
 	ice_mount vers=3,nolock,noac,rsize=262144
 	frozen_write >/dev/null
-	# More credits than will be lost: without any left the client starts over, and nothing comes late.
+	# More credits than will be owed: with none left, the client would reconnect, and nothing would come late.
 	credited 16
 	for i in 1 2 3; do
 		python3 -I -S "$LOAD" reader $MNT/data 1048576 >/tmp/reader.$i &
 		pids+=($!)
 	done
-	# Nobody is left behind to keep the mount busy, or frozen
+	# Leave no process that keeps the mount busy, and no frozen file system
 	trap 'kill -KILL "${pids[@]}" 2>/dev/null || true; thaw' EXIT
 	for i in 1 2 3; do until_true 100 grep -q reading /tmp/reader.$i || die "reader $i does not begin"; done
 	exec 9<$MNT/data
@@ -373,11 +372,11 @@ killed() {
 		ls -f $MNT/dir >/dev/null &
 		pids+=($!)
 	done
-	# The only thread of nfsd is not there to answer.
+	# The only thread of nfsd is stuck, so nobody answers.
 	until_true 30 all_wait "${pids[@]}" || die "not all wait for the server: $(grep -hE '^(Name|State)' /proc/*/status | paste -sd' ')"
 	t0=${EPOCHREALTIME/./}
 	kill -KILL "${pids[@]}"
-	# Nothing else would end them: the server is frozen until later.
+	# Only the signal can end them: the server stays frozen for longer.
 	for i in "${pids[@]}"; do
 		until_true 20 gone "$i" || {
 			cat "/proc/$i/stack" || true
@@ -385,8 +384,8 @@ killed() {
 		}
 	done
 	echo "dead $(((${EPOCHREALTIME/./} - t0) / 1000)) ms after the kill"
-	# What the killed ones had asked for is given up with this at the latest. (The open file
-	# keeps the mount.)
+	# This gives up all requests of the killed processes, if that has not happened yet. (The open file keeps
+	# the mount.)
 	umount -f $MNT 2>/dev/null || true
 	if [ "$MODULE" = ours ]; then
 		until_true 20 taken_back "$given_up" "$fenced" ||
@@ -394,7 +393,7 @@ killed() {
 		echo "$(($(counter client_given_up) - given_up)) RPCs given up, $(($(counter client_mrs_local_inv) - fenced)) regions taken back"
 	fi
 	connects=$(xprt_field 3)
-	# Whoever gets the pages now must not find the server's data in them.
+	# Allocate the pages again. The server's data must not appear in them.
 	rm -f /tmp/keeper.in
 	mkfifo /tmp/keeper.in
 	python3 -I -S -c '
@@ -412,7 +411,7 @@ sys.exit(pages.count(0) != len(pages))' </tmp/keeper.in >/tmp/keeper &
 	thaw
 	trap - EXIT
 	t0=${EPOCHREALTIME/./}
-	# Nobody reads any more: this is for those that were killed.
+	# No process reads any more, so these Writes are for the killed ones.
 	if [ -n "$late" ]; then
 		until_true 30 later_writes "$late" || die "no RDMA Write comes late"
 		echo "$(($(late_writes) - late)) late RDMA Writes"

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# What the cases of all groups are made of: how a guest comes up and goes down, mounts, loads, and what is
-# watched meanwhile. A group sources it in a guest, after lab/guest/lib.sh; it defines case_<name>
-# functions, and group(), which calls these.
+# Functions that the cases of all groups use: start and end of a guest, mounts, loads, and observation of the module. A
+# group sources this file in a guest, after lab/guest/lib.sh. It defines functions case_<name>, and group(), which
+# calls them.
 CHECK=$TOP/scripts/tests/peers/nfscheck.py
 
-# highest <version>: of the protocol, on both sides; nothing where the in-tree module is
+# highest <version>: set the highest version of the protocol on both sides; no effect on the in-tree module
 highest() {
 	tune "$1" /proc/sys/sunrpc/rdma_version
 	tune "$1" /proc/sys/sunrpc/svc_rdma/version
@@ -30,11 +30,11 @@ version_here() {
 	esac
 }
 
-# field <name> <file>: of a connection, in debugfs
+# field <name> <file>: a value in a connection's file in debugfs
 field() { awk -v n="$1" '$1 == n { print $2 }' "$2"; }
 
-# In a guest that is shared, the group before has left everything up. Tests are of version 1
-# unless a group says otherwise.
+# In a shared guest, the group before has left everything up. A group uses version 1 unless it asks for another
+# version.
 alone_up() {
 	alone_began
 	highest "${1:-1}"
@@ -54,10 +54,10 @@ alone_began() {
 	echo "RDMA_NETDEV=$RDMA_NETDEV" >/run/alone-up
 }
 
-# lease <seconds>: of clients of version 4, with an nfsd that begins anew
+# lease <seconds>: set the lease of clients of version 4, and restart nfsd
 lease() { nfsd_anew tune "$1" /proc/fs/nfsd/nfsv4leasetime; }
 
-# nfsd_anew [<command>...]: nfsd goes, the command is run, and it comes back, with no time of grace
+# nfsd_anew [<command...>]: stop nfsd, run the command, and start nfsd again without a grace period
 nfsd_anew() {
 	rpc.nfsd 0
 	"$@"
@@ -66,14 +66,14 @@ nfsd_anew() {
 	echo "rdma $PORT" >/proc/fs/nfsd/portlist
 }
 
-# The end of a group: the last one in a guest takes everything down.
+# The end of a group. The last group in a guest takes everything down.
 group_end() {
 	[ "$GROUP" = "${GROUPS_HERE##* }" ] || return 0
 	case_run clean
 	case_run leaks
 }
 
-# The same in a pair: the client has the cases, and the server follows.
+# The same in a pair: the client runs the cases, and the server follows.
 pair_end() {
 	case_run clean
 	case_run leaks
@@ -85,7 +85,7 @@ server_end() {
 	! leaks_are_seen || kmemleak_check
 }
 
-# pair_cases <command...>: the client has the cases; the server runs the command and follows
+# pair_cases <command...>: the client runs the cases; the server runs the command and follows
 pair_cases() {
 	if [ "$ROLE" = server ]; then
 		"$@"
@@ -109,8 +109,8 @@ pair_up() {
 	fi
 }
 
-# The cases of the group's file, in their order there; without --all not those that its headers "Long",
-# "Slow" and "Cases" leave out. The host expects the same ones (expect.py). A group may define before_case.
+# Run the cases of the group's file in their order. Without --all, leave out those that the headers "Long", "Slow"
+# and "Cases" exclude. The host expects the same cases (expect.py). A group may define before_case.
 run_all_cases() {
 	local names
 	mapfile -t names < <(cases_of "$GROUP")
@@ -135,8 +135,8 @@ some_cases() {
 	done
 }
 
-# with_mount <version> <command...>; a mount that is no RDMA mount does not count. The command is no part
-# of a condition: "set -e" is on in it.
+# with_mount <version> <command...>: run a command with a mount, which must use RDMA. The command is not part of a
+# condition, so "set -e" is on in it.
 with_mount() {
 	local vers=$1
 	shift
@@ -149,8 +149,8 @@ with_mount() {
 	nfs_umount || die "umount failed"
 }
 
-# checked <section...>: the checker through the mount, then the server's own view; and
-# what moved has moved through chunks.
+# checked <section...>: run the checker through the mount, and then compare the files at the server. Check that
+# data went by chunks.
 checked() {
 	local manifest before
 	before=$(xprt_field 11)
@@ -164,13 +164,13 @@ checked() {
 	on_server python3 -I -S "$CHECK" verify "$manifest" $EXPORT || die "the server has something else"
 }
 
-# delegated <file>: does the server count a delegation of it?
+# delegated <file>: does the server list a delegation of it?
 delegated() { cat /proc/fs/nfsd/clients/*/states | grep "type: deleg.*[/\"]$1\""; }
 
-# grown <counter> <before>: by how much
+# grown <counter> <before>: by how much has it grown?
 grown() { echo $(($(counter "$1") - $2)); }
 
-# counted <counter> <least> <most> <command...>: a command that counts so many
+# counted <counter> <least> <most> <command...>: the counter must grow by such a number while the command runs
 counted() {
 	local name=$1 least=$2 most=$3 before n
 	shift 3
@@ -183,23 +183,23 @@ counted() {
 }
 export ANY=1000000000
 
-# Of every client that the server still knows, some perhaps from the case before
+# This checks all clients that the server still knows, perhaps some from the case before.
 callbacks_up() {
 	grep -q 'callback state: UP' /proc/fs/nfsd/clients/*/info &&
 		! grep 'callback state:' /proc/fs/nfsd/clients/*/info | grep -v 'state: UP'
 }
 
-# delegation <version> <writer>: a read delegation is granted, the writer's open has it
-# called back over the connection, and the client sees what was written.
+# delegation <version> <writer>: get a read delegation. The writer's open recalls it over the connection, and the
+# client then sees the written data.
 delegation() {
 	local vers=$1 writer=$2 trace=/sys/kernel/tracing tries
 	nfs_mount "$vers"
 	echo 1 >$trace/events/nfs4/nfs4_cb_recall/enable
 	echo >$trace/trace
-	# The server grants none before it has tried its way back, none while clients may reclaim
-	# what they had (a new server's first ten seconds), and need not grant one at all. For a
-	# minute after a recall it refuses that file, and any other that its Bloom filter takes
-	# for it: each try has a file of its own.
+	# The server grants no delegation before its backchannel works, and none while clients may reclaim state
+	# (the first ten seconds of a new server). It is never obliged to grant one. For a minute after a recall,
+	# it grants none for that file, or for another file that looks the same to its Bloom filter. So each try
+	# uses a new file.
 	until_true 30 on_server callbacks_up || die "the backchannel does not come up"
 	for ((tries = 1; ; tries++)); do
 		DELEG=deleg.$BASHPID.$tries
@@ -221,13 +221,14 @@ written by the other" ] || die "the client does not see what the other wrote: $(
 	nfs_umount
 }
 
-# Somebody on the server opens for writing what a client may hold a delegation for.
+# A process at the server opens a file for writing for which the client may have a delegation.
 remote_writer() {
 	on_server timeout 60 bash -c "echo 'written by the other' >>$EXPORT/$DELEG" ||
 		die "the conflicting open was not let through"
 }
 
-# Another client, in a network and host name space of its own so that it is not taken for the first
+# Another client, in a network and host name space of its own, so that the server does not take it for the first
+# one
 second_client() {
 	ip netns add second
 	ip link add se0 type veth peer name se1 netns second
@@ -246,8 +247,8 @@ second_client() {
 	ip netns del second
 }
 
-# hostile <client|calls|server> <set>: one set of cases of hostile_<...>.py; with PART, those
-# that have it in their name
+# hostile <client|calls|server> <set>: run a set of cases of hostile_<...>.py. With PART, run only the cases with
+# PART in their name.
 hostile() {
 	local lib=/tmp/peer.so out=/tmp/hostile-$1-$2.out
 	[ "$MODULE" = ours ] || skip "the in-tree module takes some of these in its own way"
@@ -257,7 +258,7 @@ hostile() {
 		python3 -S "$TOP/scripts/tests/peers/hostile_$1.py" "$2" "${PART:-}" >"$out" 2>&1 || {
 		local rc=$?
 		cat "$out"
-		# caller.py: all of the set is about what the other end cannot do.
+		# caller.py: all cases of the set need something that the other end cannot do.
 		((rc != 3)) || skip "$(sed -n 's/^left out [^:]*: //p' "$out" | head -n 1)"
 		die "$(grep '^not ok' "$out" || tail -n 1 "$out")"
 	}
@@ -268,20 +269,20 @@ hostile() {
 
 DEBUG=/sys/kernel/debug/rpcrdma
 
-# shown <client|server>: how many connections have a file
+# shown <client|server>: how many connections have a file in debugfs
 shown() { find $DEBUG/"$1" -type f | wc -l; }
 nobody_shown() { [ "$(shown client)" = 0 ] && [ "$(shown server)" = 0 ]; }
 
-# set_inline <bytes>: the sizes of the client's messages of version 1, both ways, on connections to come
+# set_inline <bytes>: set the sizes of the client's messages of version 1, in both directions, for new connections
 set_inline() {
 	echo "$1" >/proc/sys/sunrpc/rdma_max_inline_read
 	echo "$1" >/proc/sys/sunrpc/rdma_max_inline_write
 }
 
-# received_by <client|server> <bytes>: the largest inline message
+# received_by <client|server> <bytes>: is this the size of its largest inline message?
 received_by() { [ "$(awk '$1 == "inline_recv" { print $2 }' $DEBUG/"$1"/*)" = "$2" ]; }
 
-# The module's events, in a buffer of their own. Python has events.py for this.
+# The module's events, in a trace buffer of their own. events.py does this for Python.
 TRACE=/sys/kernel/tracing/instances/tests
 
 trace_begin() {
@@ -296,7 +297,8 @@ trace_end() {
 	rmdir $TRACE
 }
 
-# traced <event>...: each was seen since trace_begin; "event: text" wants that in its line
+# traced <event>...: has each event come since trace_begin? With "event: text", its line must also contain the
+# text.
 traced() {
 	local name
 	for name; do
@@ -305,7 +307,7 @@ traced() {
 	done
 }
 
-# knobs: for a case that turns those of net/verbs/fail.c. All of our kernels have them.
+# knobs: for a case that uses the knobs of net/verbs/fail.c. All kernels that are built here have them.
 knobs() {
 	[ "$KERNEL" != debian ] || skip "no CONFIG_FAULT_INJECTION"
 	[ -e /sys/kernel/debug/rpcrdma/server_fail_system ] || die "the module has no knobs, though the kernel should"
@@ -313,7 +315,7 @@ knobs() {
 
 # --- many, and few of something -------------------------------------------------
 
-# More to do at once than a few credits or slots allow
+# More requests at once than a few credits or slots allow
 crowd() {
 	python3 -I -S -c '
 import os, sys, threading
@@ -331,10 +333,10 @@ for t in threads: t.start()
 for t in threads: t.join()' $MNT
 }
 
-# credits_granted: to the mount's connection; some number if it is not one of ours
+# credits_granted: the grant to the mount's connection; a large number if the client is not our module
 credits_granted() { cat $DEBUG/client/* 2>/dev/null | awk '$1 == "credits_granted" { n = $2 } END { print n ? n : 999 }'; }
 
-# credited <number>: work until the server grants as many credits
+# credited <number>: make requests until the server grants as many credits
 credited() {
 	local turns
 	for turns in {1..10}; do
@@ -346,14 +348,14 @@ credited() {
 
 # --- a server that is stuck ----------------------------------------------------
 
-# A file system of the server's that can be frozen: who writes to it waits. With one nfsd
-# thread, then, everybody waits.
+# A file system at the server that can be frozen. A process that writes to it then waits. If nfsd has only one
+# thread, all clients wait.
 ice_up() {
 	modprobe -aq loop ext4 || true
 	truncate -s 64M /tmp/ice.img
 	mkfs.ext4 -q -F /tmp/ice.img
 	mkdir -p /ice
-	# mount -o loop keeps the device open, which not every kernel lets a mounted one be
+	# mount -o loop keeps the device open for writing. Some kernels forbid that for a mounted device
 	mount "$(losetup -f --show /tmp/ice.img)" /ice || die "no file system to freeze"
 	exportfs -o rw,no_root_squash,insecure,fsid=7,no_subtree_check "*:/ice"
 	head -c 4M /dev/urandom >/ice/data
@@ -373,7 +375,7 @@ ice_down() {
 	rm -f /tmp/ice.img
 }
 
-# threads_stuck <number>: so many of nfsd's threads wait for the storage.
+# threads_stuck <number>: do as many of nfsd's threads wait for the storage?
 threads_stuck() {
 	local pid count=0
 	for pid in $(pgrep -x nfsd); do
@@ -382,7 +384,7 @@ threads_stuck() {
 	[ "$count" = "$1" ]
 }
 
-# all_wait <process>...: each for something that is not to be interrupted, an answer for instance
+# all_wait <process>...: does each wait uninterruptibly, for instance for a reply?
 all_wait() {
 	local pid
 	for pid; do grep -q '^State:.D' "/proc/$pid/status" || return 1; done
@@ -393,22 +395,22 @@ all_wait() {
 LOAD=$TOP/scripts/tests/peers/faultload.py
 MIRRORS=/lab/mirrors
 
-# load_start [option...]: programs that know what every byte has to be, see faultload.py
+# load_start [option...]: start a load that checks every byte, see faultload.py
 load_start() {
 	rm -rf $MIRRORS /tmp/load.stop
 	python3 -I -S "$LOAD" run "$MNT" $MIRRORS --stop /tmp/load.stop --jobs 2 "$@" >/tmp/load.out 2>&1 &
 	LOADER=$!
-	# A case that fails leaves nothing for the next one to stumble over.
+	# Clean up even if the case fails, so that the next case is not affected.
 	trap 'touch /tmp/load.stop; sleep 5; umount -f $MNT; umount -l $MNT' EXIT
 	load_moves 100 "it began"
 }
 
-# took <start in microseconds> <since when>: says how long it was until now, that is until replies came
+# took <start in microseconds> <event>: print how long after the event the replies came
 took() {
 	awk -v us=$((${EPOCHREALTIME/./} - $1)) -v what="$2" 'BEGIN { printf "replies %.1f s after %s\n", us / 1e6, what }'
 }
 
-# ends <seconds> <process>...: each within that time, and well
+# ends <seconds> <process>...: must end within that time, with status 0
 ends() {
 	local limit=$1 pid
 	shift
@@ -421,7 +423,7 @@ ends() {
 	done
 }
 
-# recovers <seconds> <since when> <command...>: it comes to a good end; says how long it took.
+# recovers <seconds> <event> <command...>: must succeed within that time. Print how long it took.
 recovers() {
 	local limit=$1 what=$2 t0=${EPOCHREALTIME/./}
 	shift 2
@@ -430,7 +432,7 @@ recovers() {
 	took "$t0" "$what"
 }
 
-# load_moves <seconds> <since when>: replies come; says how long it took.
+# load_moves <seconds> <event>: replies must come within that time. Print how long it took.
 load_moves() {
 	local t0=${EPOCHREALTIME/./} before
 	before=$(xprt_field 7)
@@ -439,7 +441,7 @@ load_moves() {
 	took "$t0" "$2"
 }
 
-# No call has failed, every byte was right, and the server has the same.
+# End the load. No call has failed, every byte was right, and the server has the same data.
 load_end() {
 	touch /tmp/load.stop
 	ends 180 "$LOADER" || die "$(grep FAIL: /tmp/load.out | cut -d' ' -f2- || tail -n 1 /tmp/load.out)"

@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Run one group of test cases on one kernel and provider: boot its guest or guests, pass on
-# each case's result as it comes, and add what only the host can see: a guest that died,
-# a kernel report outside all cases, what the wire carried.
+# Run one group of test cases on one kernel and provider: boot its guest or guests, and print the result of each
+# case when it comes. Add errors that only the host can see: a guest that died, a kernel report outside all cases,
+# invalid traffic in a capture.
 #
 # usage: run-group.sh KERNEL PROVIDER GROUP
-# A group is scripts/tests/groups/<group>.sh. Several with one guest can share it, one after the
-# other: GROUP is <group>+<group>... For two guests GROUP is <group>[:<role>], where the
-# role (client or server) is the one that runs our module, both if it is left out. One that
-# needs no guest is a program that runs on the host. Its header "Cmdline" is for the kernel. GUEST_CPUS=2 is the number of processors
-# of a guest; LEAKS= has it boot without kmemleak.
+# A group is scripts/tests/groups/<group>.sh. Several groups with one guest can share it, one after the other: GROUP
+# is then <group>+<group>... For two guests GROUP is <group>[:<role>]. The role (client or server) is the end that
+# runs our module; without a role both ends do. A group without guests is a program that runs on the host. The header
+# "Cmdline" is for the kernel. GUEST_CPUS=2 is the number of processors of a guest. With an empty LEAKS, it boots
+# without kmemleak.
 # Prints "ok|not ok|skip <kernel>/<provider>/<case> (<seconds> s) <reason>".
 . "$(dirname "$0")/../lab/guest.sh"
 
@@ -25,12 +25,12 @@ if [ "$machine/$(header Guests)" = um/pair ] && [ -z "${WIRED:-}" ]; then
 	export WIRED=y
 	exec "$TOP/scripts/lab/wired.py" "$0" "$@"
 fi
-# A kernel that watches for races takes several times as long.
+# A kernel that looks for data races takes several times as long.
 export PATIENCE=1
 [ "$CHECKERS" = debug ] || PATIENCE=4
 limit=$(header Limit)
 limit=$(((${limit:-1800} + 600 * (${#groups[@]} - 1)) * PATIENCE))
-# Whoever waits for all groups does not wait longer: UNTIL is when everything has to have ended.
+# UNTIL is the time when all groups must have ended, and no group takes longer than that.
 late=
 if [ -n "${UNTIL:-}" ] && ((limit > UNTIL - $(date +%s))); then
 	limit=$((UNTIL - $(date +%s)))
@@ -38,8 +38,8 @@ if [ -n "${UNTIL:-}" ] && ((limit > UNTIL - $(date +%s))); then
 fi
 cmdline=$(header Cmdline)
 [ -z "$cmdline" ] || export GUEST_CMDLINE="${GUEST_CMDLINE:-} $cmdline"
-# Clock: own is for those that mostly wait: whenever all of the guest sleeps, its clock goes on to the next timer.
-# CLOCK=host has them wait all the same.
+# "Clock: own" is for groups that mostly wait: whenever all of the guest sleeps, its clock jumps to the next
+# timer. With CLOCK=host they wait all the same.
 [ "$machine/$(header Guests)/${CLOCK:-$(header Clock)}" != um/alone/own ] || export GUEST_CMDLINE="${GUEST_CMDLINE:-} time-travel"
 [ -n "${LEAKS-y}" ] || export GUEST_CMDLINE="${GUEST_CMDLINE:-} kmemleak=off"
 
@@ -50,14 +50,14 @@ result() { # word case seconds reason
 
 has_ours() { [ "$MODULE/${ours:-$1}" = "ours/$1" ]; } # role
 
-# scan <role> [case]: what its kernel complained of
+# scan <role> [case]: print the complaints of its kernel
 scan() {
 	local intree=
 	has_ours "$1" || intree=y
 	INTREE=$intree "$LAB/scan-console.py" "$dir/$1.console" "${@:2}"
 }
 
-# excused <name>: may it be skipped? See skips.list.
+# excused <name>: may this case be skipped? See skips.list.
 excused() {
 	local pattern
 	[ "$MODULE" = ours ] || return 0
@@ -71,16 +71,16 @@ excused() {
 	return 1
 }
 
-# last_words <role>: what its kernel said from its first complaint on, if it panicked
+# last_words <role>: if its kernel panicked, print its messages from the first complaint on
 last_words() {
 	! grep -qs 'Kernel panic' "$dir/$1.console" ||
 		tr -d '\r' <"$dir/$1.console" | tac | sed '/lab: begin case/q' | tac | sed -n '/BUG: \|Oops\|general protection\|WARNING: \|Kernel panic/,$p'
 }
 
-# Two things may be run again, each once. Now and then the emulation goes wrong at boot, with an
-# int3 or with flags that no processor has: when no case had begun and no module of ours was there. And
-# the in-tree module's kernel dies of what deaths.list knows: then the cases that have no verdict.
-# again_for: prints why, and whose guest it was.
+# Two kinds of failure are run again, each once. First, the emulation sometimes fails at boot, with an int3 or with flags
+# that no processor has. This counts only if no case had begun and our module was not loaded. Second, the kernel of the
+# in-tree module dies for a reason in deaths.list. Then the cases without a verdict run again.
+# again_for: print the reason, and in which guest it was.
 again_for() {
 	local console role k p g words last
 	[ -z "${AGAIN:-}" ] || return 1
@@ -110,8 +110,8 @@ again_for() {
 	return 1
 }
 
-# fell_with_other <case>: it failed after the other guest's kernel had died of something known. Who
-# failed before it did, failed by himself.
+# fell_with_other <case>: has the case failed because the other guest's kernel had died for a known reason? A case
+# that failed before that has failed for another reason.
 fell_with_other() {
 	local console log
 	again_for >/dev/null || return 1
@@ -119,13 +119,13 @@ fell_with_other() {
 	for console in "$dir"/*.console; do
 		grep -qs 'Kernel panic' "$console" || continue
 		[ -n "$log" ] && [ "$log" -nt "$console" ] || return 1
-		# What nobody's death does
+		# The death of a guest cannot cause these failures
 		! grep -qE '^FAIL: .*(differ|wrong|not what|something else|leak|corrupt|mismatch)' "$log" || return 1
 	done
 }
 
-# show [role]: pass on the verdicts at stdin, and hold a report of the guest's kernel against
-# the case. Cases of a pair are named after the role, or both directions would look the same.
+# show [role]: print the verdicts at stdin. A report of the guest's kernel during a case makes that case fail.
+# Cases of a pair get the role in their name, because the names would be the same for both directions.
 show() {
 	local word name sec reason line report
 	while read -r line; do
@@ -134,7 +134,7 @@ show() {
 		[ "$word" != not ] || word='not ok'
 		read -r name sec reason <<<"${line#"$word"}"
 		report=
-		# The marks in the log are of whole cases, not of parts of one (kunit/...).
+		# The log has marks for whole cases only, and not for parts of one (kunit/...).
 		[ -z "${1:-}" ] || [[ $name == */* ]] || report=$(scan "$1" "$name") || report="the console cannot be read"
 		if [ -n "$report" ]; then
 			word="not ok" reason="kernel report: $report${reason:+; $reason}"
@@ -155,8 +155,8 @@ show() {
 	done
 }
 
-# expected: the cases that have to be in shown; those of the guests that T asks for, and the host's
-# when T asks for everything
+# expected: list the cases that must be in the file "shown": cases in guests that T selects, and cases of the host
+# if T selects everything
 expected() {
 	local name shown
 	"$TOP/scripts/tests/analysers/expect.py" "$kernel" "$provider" "$group" >"$dir/expected" || return
@@ -166,7 +166,7 @@ expected() {
 		case $name in
 		kunit/*) shown=kunit ;;
 		wire-form-* | wire2-form-* | wire*-decode | wire*-rules-* | wire*-all-decoded)
-			# What the host reads from a capture comes with any of its group's cases, or not.
+			# Each case of the group may lead to cases from its capture, or not.
 			[ "${T:-*}" = '*/*/*' ] || continue ;;
 		esac
 		# shellcheck disable=SC2053
@@ -175,8 +175,8 @@ expected() {
 	[ -s "$dir/expected" ]
 }
 
-# account: what had to report and has not, and what has reported that nobody expects. (A part of
-# a set, PART, has the set's name.)
+# account: report cases without a verdict, and verdicts that are not expected. (With PART, the verdict has the
+# name of the whole set.)
 account() {
 	local name pattern known absent=() odd=()
 	expected || { result 'not ok' "$label-expected" 0 "nobody knows what this group has to report"; return; }
@@ -199,7 +199,7 @@ account() {
 		result 'not ok' "$label-unexpected" 0 "reported, but neither in the group's file nor in expect.list: ${odd[*]}"
 }
 
-# The very last: scripts/test counts a group that has not said so as failed.
+# This comes last: if a group has not done this, scripts/test counts it as failed.
 ended() { echo "$kernel $provider ${group}${ours:+:$ours}" >>"${OUT:-$dir}/ended"; }
 
 if [ "$(header Guests)" = none ]; then
@@ -226,13 +226,13 @@ start() { # role, qemu arguments
 	shows+=($!)
 }
 
-# start_restartable <role> [qemu arguments]: a guest that its partner can have killed, stopped
-# and continued, by files in the run directory: host.kill, host.stop, host.cont. A killed one
-# boots again. What its kernel said until then is kept in log/.
+# start_restartable <role> [qemu arguments]: start a guest that its partner can kill, stop and continue, with
+# files in the run directory: host.kill, host.stop, host.cont. A killed guest boots again. The console of each
+# life is kept in log/.
 start_restartable() {
 	local role=$1 life=1 killed
 	shift
-	# The clock of User-mode Linux goes on while it is stopped.
+	# The clock of User-mode Linux continues while it is stopped.
 	[ "$machine" = x86 ] || local GUEST_CMDLINE="${GUEST_CMDLINE:-} workqueue.watchdog_thresh=0"
 	: >"$dir/$role.verdict"
 	(
@@ -273,20 +273,20 @@ guest_run_dir "$dir" "$kernel" "$provider" T="${T:-*}" GROUPS_HERE="${groups[*]}
 	ROUNDS="${ROUNDS:-}" VERSION="${VERSION:-}" PATIENCE="$PATIENCE" \
 	DONE="${DONE:-}" "${extra[@]}"
 : >"$dir/shown"
-# A compiler takes seconds in a guest, and each set of hostile cases wants it.
+# Compile on the host: in a guest it takes seconds, and each set of hostile cases needs the library.
 if [[ $group == *hostile* || $group == *siege* ]] &&
 	! cc -O1 -shared -fPIC -o "$dir/peer.so" "$TOP/scripts/tests/peers/peer.c" -lrdmacm -libverbs 2>"$dir/log/peer.log"; then
 	result 'not ok' "$label-peer" 0 "peer.c does not compile: $(grep -m 1 error "$dir/log/peer.log" || tail -n 1 "$dir/log/peer.log") [$dir/log/peer.log]"
 fi
 pids=() shows=() t0=$SECONDS
-# A pattern names cases as they are shown.
+# A pattern uses the names of cases as they are printed.
 [ -z "$ours" ] || printf 'T=%q\nT=${T//%s-/}\n' "${T:-*}" "$label" >>"$dir/env"
 
 job() {
 	cat <<-'END'
 	rc=0
 	for GROUP in $GROUPS_HERE; do
-		# In the background, or what fails in it would not end it.
+		# In the background, because in a condition a failure would not end it ("set -e" is off there).
 		(. "$TOP/scripts/tests/groups/$GROUP.sh"; group) &
 		wait $! || rc=1
 	done
@@ -294,8 +294,8 @@ job() {
 	END
 }
 
-# The wire between two guests: in QEMU a pair of sockets with names; two programs of this host
-# inherit a pair without, which is made before this shell is.
+# The wire between two guests. For QEMU it is a pair of sockets with names. Two programs of this host inherit a
+# pair without names, which is made before this script is started again.
 wire() { # role, its peer, last number of its address
 	local mac=52:54:00:00:00:0$3
 	if [ "$machine" = um ]; then
@@ -340,7 +340,7 @@ for i in "${shows[@]}"; do
 	wait "$i" 2>/dev/null || result 'not ok' "$label-verdicts" 0 "whoever passes on the verdicts has died: some may be lost [$dir]"
 done
 
-# show_reports <role>: what its kernel complained of, but for what a case was blamed for already
+# show_reports <role>: print the complaints of its kernel, except those for which a case has failed already
 show_reports() {
 	local name line
 	scan "$1" >"$dir/$1.scanned" || printf '%s\t%s\n' - "the console cannot be read" >"$dir/$1.scanned"
@@ -352,13 +352,13 @@ show_reports() {
 	fi
 }
 
-# show_checkers <role>: are the checkers still at work that were asked for? A guest says so last.
+# show_checkers <role>: are all requested checkers still active? The guest reports this at its end.
 show_checkers() {
 	local console=$dir/$1.console said lockdep=on kmemleak=on others=
 	[ "$CHECKERS/$kernel" != debug/debian ] && [ "$CHECKERS" = debug ] || return 0
 	[ -n "${LEAKS-y}" ] && [[ ${GUEST_CMDLINE:-} != *kmemleak=off* ]] || kmemleak=off
 	said=$(grep '^checkers ' "$dir/$1.verdict" | tail -n 1) || true
-	# Without an end, that has failed already.
+	# A guest that has not reached its end has failed already, so it is not checked here.
 	[ -n "$said" ] || ! grep -q '^done 0' "$dir/$1.verdict" || said="checkers none"
 	[ -n "$said" ] || return 0
 	if [[ $said != *" kmemleak=$kmemleak"* ]]; then
@@ -390,7 +390,7 @@ fi
 for console in "$dir"/*.console; do
 	role=$(basename "$console" .console)
 	if ! grep -qx 'done 0' "$dir/$role.verdict"; then
-		# One that died at boot has said nothing.
+		# A guest that died at boot has reported nothing.
 		reason=$(grep -hE '^(FAIL|lab): ' "$console" | tail -n 1 | tr -d '\r') || true
 		result 'not ok' "$label-guest-$role" $((SECONDS - t0)) \
 			"$(tail -n 1 "$dir/$role.log") no good end$late; ${reason:-$(tail -n 1 "$console" | tr -d '\r')} [$console]"
@@ -399,7 +399,7 @@ for console in "$dir"/*.console; do
 	show_checkers "$role"
 done
 
-# The host reads the capture. A group that has one says so in its head.
+# The host reads the capture, if the group has the header "Capture".
 captured=
 for g in "${groups[@]}"; do
 	! grep -q '^# Capture: yes' "$TOP/scripts/tests/groups/$g.sh" || captured=y

@@ -9,13 +9,14 @@
 --
 --	-o 'uat:user_dlts:"User 0 (DLT=147)","rpcrdma2","0","","0",""'
 --
--- Where version 1 is in the same capture, and iWARP messages in several segments, Wireshark
--- 4.0's own dissector fails in the second pass: do without -2, or --disable-heuristic rpcrdma_iwarp.
+-- If a capture also has version 1, and iWARP messages in several segments, the second pass of
+-- Wireshark 4.0's own dissector fails. Then omit -2, or add --disable-heuristic rpcrdma_iwarp.
 --
--- What Linux answers with an error or drops whatever was said before is marked with expert
--- severity Error, what is legal and odd with Warning. Not marked is what one message does not
--- tell: chunks in a Call to a client, lists in a Reply that its Call did not offer, a Call longer
--- than the server takes, and what settings of a receiver forbid. Layouts: Documentation/wire.rst.
+-- Messages that Linux always drops or answers with an error are marked with expert severity
+-- Error; messages that are legal but odd, with Warning. Faults that one message alone does not
+-- show are not marked: chunks in a Call to a client, lists in a Reply that its Call did not
+-- offer, a Call longer than the server accepts, and whatever the settings of a receiver forbid.
+-- Layouts: Documentation/wire.rst.
 --
 -- The round-trip extension is judged as by a receiver that uses it. Transmissions of a group are
 -- put together, and the RPC message is shown with the last one. What takes more than one message
@@ -97,7 +98,7 @@ local f = {
 }
 for _, field in pairs(f) do table.insert(p.fields, field) end
 
--- What each error code brings with it.
+-- Payload of each error code
 local payload = {
 	[1] = { f.low, f.high }, [4] = { f.max_chunks }, [5] = { f.max_chunks }, [6] = { f.max_segments },
 	[7] = { f.index, f.needed }, [8] = { f.needed },
@@ -161,10 +162,10 @@ function Cursor.new(tvb, at) return setmetatable({ tvb = tvb, at = at or 0 }, Cu
 function Cursor:left() return self.tvb:len() - self.at end
 function Cursor:peek(at) return self.tvb(at, 4):uint() end
 
--- The next n bytes; false, and a mark, if they are not there.
+-- The next n bytes. If they are missing, false, and the message is marked.
 function Cursor:take(n, tree)
 	if self:left() < n then
-		-- Only what was on the wire is held against the sender.
+		-- If the capture cut the packet off, the sender is not to blame.
 		if self.tvb:reported_len() == self.tvb:len() then tree:add_proto_expert_info(x.short) end
 		return false
 	end
@@ -188,7 +189,7 @@ function Cursor:present(tree)
 	return word
 end
 
--- A message's lists, as far as what is said about the whole message needs them.
+-- The properties of a message's lists that are needed to judge the whole message
 local function segment(c, tree, chunk, lists)
 	local t = tree:add(p, c.tvb(c.at, math.min(16, c:left())), "Segment")
 	local handle = c:word(t, f.handle)
@@ -223,7 +224,7 @@ local function read_list(c, tree, lists)
 	end
 	tree:add(f.nreads, n):set_generated()
 	lists.reads, lists.zero, lists.chunks, lists.positions = n, chunks[0], chunks, positions
-	-- With the Position Zero chunk these are 16.
+	-- Together with the Position Zero chunk, these are 16.
 	if #positions > 15 then tree:add_proto_expert_info(x.many) end
 	for _, chunk in pairs(chunks) do
 		if chunk.nsegs > 64 then tree:add_proto_expert_info(x.many) end
@@ -275,7 +276,7 @@ local function reply_chunk(c, tree, lists)
 	return true
 end
 
--- Does each Read chunk begin where the message, or the chunks before it, can reach?
+-- Does each Read chunk begin within the message, including the chunks before it?
 local function fits(lists, body)
 	local function room(length) return length + (4 - length % 4) % 4 end
 	local stream, chunks = 0, 0
@@ -288,7 +289,7 @@ local function fits(lists, body)
 	return true
 end
 
--- What RFC 8166 and the draft say about lists and RPC message together.
+-- The rules of RFC 8166 and the draft about lists and RPC message together
 local function judge(c, tree, hdr, lists)
 	local left = c:left()
 	if hdr.response then
@@ -329,10 +330,10 @@ local function rpc(c, pinfo, tree, root, hdr)
 	judge(c, tree, hdr, lists)
 	if c:left() == 0 then return end
 
-	-- A message from which items were taken out is not for the RPC dissector.
+	-- If items are in chunks, the rest of the message is not given to the RPC dissector.
 	local rest = c.tvb(c.at)
 	if hdr.htype == MSG and c:left() >= 8 and lists.reads == 0 and not (hdr.response and lists.written > 0) then
-		-- It throws when the message ends too early, which must not end here as a fault of ours.
+		-- It throws an error if the message ends too early. That must not end this dissector.
 		if not pcall(Dissector.call, Dissector.get("rpc"), rest:tvb(), pinfo, root) then
 			tree:add_proto_expert_info(x.badrpc)
 		end
@@ -341,7 +342,7 @@ local function rpc(c, pinfo, tree, root, hdr)
 	end
 end
 
--- An error code's payload. Unknown codes bring what they like.
+-- An error code's payload. Unknown codes may have any payload.
 local function error_payload(c, tree, code)
 	for _, field in ipairs(payload[code] or {}) do
 		if not c:word(tree, field) then return end
@@ -358,7 +359,7 @@ local function error_message(c, pinfo, tree, root, hdr)
 	error_payload(c, tree, code)
 end
 
--- Words of RTX. Those of Receives are held against RBSIZ when that is known, too.
+-- Words of RTX. Those about Receives are checked against RBSIZ when it is known, too.
 local rtx_words = { "flags", "call_max", "reply_max", "msg_max", "head", "seg", "nsegs" }
 
 local function rtx_property(data, tree, props)
@@ -432,8 +433,8 @@ end
 
 local bodies = { [MSG] = rpc, [NOMSG] = rpc, [ERROR] = error_message }
 
--- Conversations, and what was put together from several packets. Both are made in the first
--- pass over a capture and only looked at in later ones.
+-- Conversations, and messages reassembled from several packets. Both are made in the first pass
+-- over a capture. Later passes only look them up.
 local conns, messages, v1_errors, pieces = {}, {}, {}, {}
 
 function p.init() conns, messages, v1_errors, pieces = {}, {}, {}, {} end
@@ -475,16 +476,16 @@ local function connprop(c, pinfo, tree)
 	if rtx.nsegs > 0 and rtx.head + rtx.seg * rtx.nsegs > props.rbsiz then
 		rtx.nsegs_item:add_proto_expert_info(x.prop)
 	end
-	-- What was announced first holds.
+	-- Only the first announcement counts.
 	local conn, sender = conn_of(pinfo)
 	if not pinfo.visited then conn.rtx[sender] = conn.rtx[sender] or { head = rtx.head, seg = rtx.seg, nsegs = rtx.nsegs } end
 end
 bodies[CONNPROP] = connprop
 
--- The round-trip extension. A sender has one group at a time; what its packets have come to is kept
--- by packet, since it is found out in the first pass only.
+-- The round-trip extension. A sender has one group at a time. The result for each packet is kept
+-- under its number, because it is computed only in the first pass.
 
--- Stream and data of a transmission whose header has been read; two ranges, or nothing.
+-- Stream and data of a transmission whose header has been read: two ranges, or nil
 local function transmission(c, tree, tx, rtx)
 	local whole = c.tvb:reported_len() == c.tvb:len()
 	local len, stop = c.tvb:reported_len(), c.at + tx.here
@@ -509,7 +510,7 @@ local function transmission(c, tree, tx, rtx)
 	return piece, data
 end
 
--- What the receiver had said of its Receives when this packet was sent
+-- The Receives that the receiver had announced when this packet was sent
 local function targets(pinfo, conn, receiver)
 	if not pinfo.visited then pieces[pinfo.number] = conn.rtx[receiver] or false end
 	return pieces[pinfo.number] or nil
@@ -519,7 +520,7 @@ local function append(bytes, range)
 	if range then bytes:append(range:bytes()) end
 end
 
--- Do items and Read chunks together lie where a stream can have them?
+-- Are the positions of items and Read chunks possible in one stream?
 local function items_fit(items, lists, stream)
 	local all = {}
 	for _, position in ipairs(lists.positions) do
@@ -542,7 +543,7 @@ local function items_fit(items, lists, stream)
 	return true
 end
 
--- The RPC message with its items back in place; nothing if they cannot be found.
+-- The RPC message with its items inserted again; nil if they cannot be found
 local function unreduced(group)
 	local message, at, gone, from = ByteArray.new(), 0, 0, 0
 	for i, item in ipairs(group.items) do
@@ -573,7 +574,7 @@ local function show_group(group, pinfo, tree, root)
 	end
 end
 
--- Nothing comes between the transmissions of a group (first pass).
+-- No other message may come between the transmissions of a group (first pass).
 local function interrupt(pinfo, tree, hdr)
 	local conn, sender = conn_of(pinfo)
 	local key = pinfo.number .. " between " .. hdr.xid
@@ -584,7 +585,7 @@ local function interrupt(pinfo, tree, hdr)
 	if pieces[key] then tree:add_proto_expert_info(x.rtx_between) end
 end
 
--- A transmission that is in order, the first or the one that is due. The group is complete with the last.
+-- Add a transmission that is in order: the first, or the next expected one. The last one completes the group.
 local function add_to_group(conn, sender, group, piece, data)
 	append(group.stream, piece)
 	append(group.data, data)
@@ -612,7 +613,7 @@ local function rtx_items(c, tree, tx, n)
 	return true
 end
 
--- Words 5 to 11, items and lists; nothing if they are not there.
+-- Words 5 to 11, items and lists; nil if they are missing
 local function rtx_header(c, tree, hdr, tx)
 	local count, n
 	count, tx.count_item = c:word(tree, f.rtx_count)
@@ -682,7 +683,7 @@ local function rtx_msg(c, pinfo, tree, root, hdr)
 	if pieces[key] and pieces[key].whole then show_group(pieces[key].whole, pinfo, tree, root) end
 end
 
--- Is it the transmission that is due? (First pass)
+-- Is it the next expected transmission? (First pass)
 local function due(group, tx)
 	local have = group.stream:len()
 	return tx.number == group.number and tx.offset == have and have + tx.here <= group.want and
@@ -708,7 +709,7 @@ local function rtx_next(c, pinfo, tree, root, hdr)
 			found.mark = "rtx_stray"
 			conn.groups[sender] = nil
 		elseif group.broken then
-			-- The first that was wrong is marked.
+			-- Only the first wrong one is marked.
 			if tx.number == group.count - 1 then conn.groups[sender] = nil end
 		elseif not (piece or data) or not due(group, tx) then
 			found.mark, group.broken = "rtx_group", true
@@ -725,8 +726,8 @@ end
 bodies[RTX_MSG], bodies[RTX_NEXT] = rtx_msg, rtx_next
 
 -- Errors in the layout of version 1 lack rdma_flags; ERR_VERS has 1 in its place, which is
--- F_RESPONSE. The length tells, but for four codes: there it depends on whether the error
--- answers a CONNPROP, which cannot provoke those.
+-- F_RESPONSE. The length tells the two layouts apart, except for four codes. For these, it
+-- matters whether the error answers a CONNPROP, because a CONNPROP cannot cause them.
 local function v1_error(c, pinfo, hdr)
 	local key = pinfo.number .. " " .. hdr.xid
 	if v1_errors[key] ~= nil then return v1_errors[key] end
@@ -794,8 +795,8 @@ function p.dissector(tvb, pinfo, root)
 	return tvb:len()
 end
 
--- The first message of a connection has to look the part; after it, all Sends but those of
--- version 1 are taken.
+-- The first message of a connection must look like version 2. After it, all Sends are dissected
+-- except those of version 1.
 local function looks_right(tvb, conn, strict)
 	local known = conn.known and not strict or false
 	if tvb:len() < 16 then return known end
@@ -812,14 +813,14 @@ local ib_qp = Field.new("infiniband.bth.destqp")
 local ib_pad = Field.new("infiniband.bth.padcnt")
 local iw_opcode = Field.new("iwarp_rdma.opcode")
 
--- A frame may have several of a kind; the last one is the one at hand.
+-- A frame may have several of this field. The last one belongs to this packet.
 local function value(field)
 	local all = { field() }
 	return #all > 0 and all[#all].value or nil
 end
 
--- One packet of a message that may have several. The first one shows whether the message is
--- one of ours; the others are then taken as well, and the last one shows it all.
+-- One packet of a message that may have several. The first packet decides whether the message
+-- is dissected here. If so, the others are taken as well, and the message is shown with the last.
 local function part(tvb, pinfo, root, conn, stream, key, first, last)
 	if first and last then
 		if not looks_right(tvb, conn) then return false end
@@ -861,8 +862,8 @@ local function infiniband(tvb, pinfo, root)
 	return part(tvb, pinfo, root, conn, sender .. " " .. tostring(value(ib_qp)), "ib", send[1], send[2])
 end
 
--- Wireshark puts the parts of an iWARP message together before it asks. In the first of two
--- passes it does not say what it is part of.
+-- Wireshark reassembles the segments of an iWARP message before it calls this function. In the
+-- first of two passes it does not tell which message a segment belongs to.
 local function iwarp(tvb, pinfo, root)
 	local opcode = value(iw_opcode)
 	if opcode and (opcode < 3 or opcode > 6) then return false end

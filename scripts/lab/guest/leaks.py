@@ -2,19 +2,20 @@
 # SPDX-License-Identifier: GPL-2.0
 """usage: leaks.py PLACES <kmemleak
 
-Print the objects that our module allocated, wherever it was; 1 if there are any. PLACES says where:
-lines of jiffies, and the addresses of its first and last function then. Once it has gone, its
-functions are bare addresses in a trace, and another module may come to be where it was.
+Print the objects that our module allocated, at any address where it was loaded. Status 1 if there are any.
+Each line of PLACES has jiffies, and the addresses of the module's first and last function at that time. After
+the module is unloaded, its functions are only addresses in a trace, and another module may be loaded at the
+same place.
 """
 import re
 import sys
 
-LAST = 4096             # bytes of the last function, at most
-SLACK = 1000            # jiffies from when it is loaded until it is looked at
+LAST = 4096             # maximum size of the last function in bytes
+SLACK = 1000            # jiffies between loading and reading the addresses
 
 
 def places(lines):
-    """(from when, until when, first address, last address) of each place in turn"""
+    """(from when, until when, first address, last address) of each place, in order"""
     found = []
     for line in lines:
         now, first, last = line.split()

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# What a job in a guest may call: a provider, the module, a server, mounts, and the
-# frame that runs test cases. Environment (from /lab/env): TOP LAB ROLE KERNEL PROVIDER
-# MODULE PEER_MODULE; addresses: a lone guest talks to itself at $SERVER.
+# Functions that a job in a guest may call: a provider, the module, a server, mounts, and a frame that runs test
+# cases. Environment (from /lab/env): TOP LAB ROLE KERNEL PROVIDER MODULE PEER_MODULE. A guest that is alone is
+# its own server, with the address $SERVER.
 
-# With the checkers, starting a program costs a second: where bash itself can, it does.
+# With the checkers, starting a program takes a second. So bash itself does all that it can.
 
 EXPORT=/export
 MNT=/mnt
@@ -18,16 +18,16 @@ note() { printf 'lab: %s\n' "$*"; }
 die() { printf 'FAIL: %s\n' "$*" >&2; exit 1; }
 skip() { printf 'SKIP: %s\n' "$*" >&2; exit 77; }
 
-# tune <value> <file>: where the file exists.
+# tune <value> <file>: write the value if the file exists.
 tune() { [ ! -w "$2" ] || echo "$1" >"$2"; }
 
 mounted() { [[ $(</proc/mounts) == *" $1 "* ]]; }
 
-# nap <seconds>: a sleep that starts no program.
+# nap <seconds>: sleep without starting a program.
 exec {NAP}<> <(:)
 nap() { read -rt "$1" -u "$NAP" || true; }
 
-# until_true <seconds> <command...>: poll.
+# until_true <seconds> <command...>: run the command again and again until it succeeds.
 until_true() {
 	local end=$((SECONDS + $1 * ${PATIENCE:-1}))
 	shift
@@ -37,17 +37,17 @@ until_true() {
 	done
 }
 
-# gone <process>: it has ended. Bash may not have noticed, and keeps a zombie that signals still reach.
+# gone <process>: has it ended? Bash may keep a zombie for some time, and signals still reach a zombie.
 gone() { ! grep -qs '^State:.[^XZ]' "/proc/$1/status"; }
 
 # --- network and provider -----------------------------------------------------
 
-# A veth pair with the server's addresses on one end: the guest is its own peer. A group before
-# may have made it, and the provider's link.
+# A veth pair, with the server's addresses on one end: the guest is its own peer. An earlier group may have made
+# the pair and the provider's link already.
 net_alone() {
 	RDMA_NETDEV=ve0
 	[ ! -e /sys/class/net/ve0 ] || return 0
-	# Not every kernel has these built in.
+	# In some kernels, veth is a module.
 	modprobe -q veth || true
 	ip link add ve0 mtu 9000 type veth peer name ve1 mtu 9000
 	net_up ve0 1
@@ -62,18 +62,18 @@ net_up() {
 	ip -6 addr add "fd09::$2/64" dev "$1" nodad
 }
 
-# The wire between two guests. One boot in 25 comes up without: say so early.
+# The wire between two guests. In one boot of 25 it is missing: then fail at once.
 net_pair() {
 	local me=1 peer=2 um=
 	[ "$ROLE" = server ] || { me=2; peer=1; }
-	# What User-mode Linux has instead cannot go down and come up again; what is on top of it can.
+	# The device of User-mode Linux cannot go down and come up again. A macvlan device on top of it can.
 	if [ -e /sys/class/net/vec0 ]; then
 		um=y
 		ip link set vec0 mtu 9000 up
 		ip link add link vec0 name eth0 type macvlan mode passthru
 	fi
 	net_up eth0 $me
-	# QEMU captures by itself.
+	# QEMU captures without help.
 	[ "$ROLE/${CAPTURE:-}/$um" != server/yes/y ] ||
 		tcpdump -Z root -i eth0 -s 0 -B 100000 -U -w /lab/wire.pcap 2>/lab/log/tcpdump &
 	RDMA_NETDEV=eth0
@@ -95,9 +95,9 @@ provider_down() {
 	rdma link delete lab0
 	case $PROVIDER in
 	rxe) rmmod rdma_rxe ;;
-	# Where lockdep is, each TCP socket of siw's holds the module, and one that has been closed
-	# stays until the peer has acknowledged what was sent: after a silent network that takes
-	# TCP's next attempt, and those are far apart by then.
+	# With lockdep, each TCP socket of siw holds the module. A closed socket remains until the peer has
+	# acknowledged its data. After a silent network, that takes until TCP's next retransmission, which may be
+	# long.
 	siw) until_true 120 rmmod siw ;;
 	esac
 }
@@ -106,7 +106,7 @@ provider_down() {
 
 module_file() { modinfo -n rpcrdma; }
 
-# Loads the way mount(8) and nfsd do it: by name, through depmod's choice.
+# Load the module as mount(8) and nfsd do: by name, so that depmod's files choose.
 module_load() {
 	modprobe rpcrdma
 	case $MODULE/$(module_file) in
@@ -116,7 +116,7 @@ module_load() {
 	module_place
 }
 
-# Where the module's functions are, and when: what it allocates is known by that. See leaks.py.
+# Record where the module's functions are, and when. leaks.py needs this to find the module's allocations.
 module_place() {
 	! leaks_are_seen || awk '/^jiffies: / { now = $2 }
 		$4 == "[rpcrdma]" && $2 ~ /[tT]/ {
@@ -128,9 +128,9 @@ module_place() {
 
 module_loaded() { grep -q '^rpcrdma ' /proc/modules; }
 
-# The module's own counters, one "name value" a line; nothing from the in-tree one.
+# Our module's own counters, one "name value" a line. The in-tree module has none.
 counters() { [ ! -r $COUNTERS ] || printf '%s\n' "$(<$COUNTERS)"; }
-# A name that ours does not have is a mistake, not a zero.
+# If our module has no counter of this name, that is an error, and not zero.
 counter() {
 	local line lines=()
 	[ -r $COUNTERS ] || return 0
@@ -149,8 +149,8 @@ server_up() {
 	local f threads=${1:-4}
 	modprobe -aq nfsd rpcrdma || true
 	mkdir -p $EXPORT /var/lib/nfs
-	# A second time, what is there stays: below another mount nfsdcld would not find its pipe again,
-	# and nfsd would wait ten seconds for it.
+	# If the directories exist already, keep them: below another mount, nfsdcld would not find its pipe, and
+	# nfsd would wait ten seconds for it.
 	if mounted /var/lib/nfs; then
 		:
 	elif [ -n "${NFS_STATE:-}" ]; then
@@ -166,15 +166,15 @@ server_up() {
 	pidof -q rpcbind || rpcbind -w
 	tune "${GRACE:-10}" /proc/fs/nfsd/nfsv4gracetime
 	tune "${LEASE:-10}" /proc/fs/nfsd/nfsv4leasetime
-	# The lock manager's own 50 seconds of grace keep nfsd from granting delegations.
+	# During its own grace period of 50 seconds, the lock manager keeps nfsd from granting delegations.
 	tune 1 /proc/sys/fs/nfs/nlm_grace_period
 	[ -z "${MAX_BLOCK:-}" ] || tune "$MAX_BLOCK" /proc/fs/nfsd/max_block_size
 	exportfs -o rw,no_root_squash,insecure,fsid=0,no_subtree_check "*:$EXPORT"
 	pidof -q rpc.mountd || rpc.mountd
-	# Without it, nfsd waits ten seconds for somebody to remember its clients.
+	# Without nfsdcld, nfsd waits ten seconds for a program that remembers its clients.
 	pidof -q nfsdcld || nfsdcld -p /var/lib/nfs/rpc_pipefs
 	rpc.nfsd "$threads"
-	# Nobody has anything to reclaim: do not make the first OPEN wait.
+	# No client has state to reclaim, so the first OPEN need not wait.
 	[ -n "${RECLAIM:-}" ] || { echo Y >/proc/fs/nfsd/v4_end_grace; } 2>/dev/null || true
 	echo "rdma $PORT" >/proc/fs/nfsd/portlist || die "no RDMA listener"
 }
@@ -190,7 +190,7 @@ server_down() {
 nfs_mount() {
 	local v=$1 opt=${2:-} addr=${3:-$SERVER} at=${4:-$MNT} path=/ netid=rdma
 	[ -d "$at" ] || mkdir -p "$at"
-	# Version 3 knows no pseudo root, and its lock manager is another transport's.
+	# Version 3 has no pseudo root. Its lock manager does not use RDMA.
 	[ "$v" != 3 ] || { path=$EXPORT; opt=nolock${opt:+,$opt}; }
 	case $addr in \[*) netid=rdma6 ;; esac
 	mount -t nfs -o "proto=$netid,port=$PORT,vers=$v${opt:+,$opt}" "$addr:$path" "$at"
@@ -198,10 +198,9 @@ nfs_mount() {
 
 nfs_umount() { umount "${1:-$MNT}"; }
 
-# xprt_field <number> [mount point]: a field of mountstats' "xprt: rdma" line, counted
-# from the word rdma = 0: 3 connects, 11 read chunks, 12 write chunks, 13 reply
-# chunks, 14 bytes asked for, 15 bytes replied (see xprt_rdma_print_stats); the sum over the
-# mount's connections.
+# xprt_field <number> [mount point]: a field of the "xprt: rdma" line in mountstats, counted from the word rdma =
+# 0: 3 connects, 11 read chunks, 12 write chunks, 13 reply chunks, 14 bytes requested, 15 bytes replied (see
+# xprt_rdma_print_stats). The result is the sum over all connections of the mount.
 xprt_line() {
 	local lines=() line at=
 	mapfile -t lines </proc/self/mountstats
@@ -220,10 +219,10 @@ xprt_field() {
 
 # --- test cases ---------------------------------------------------------------
 
-# A test file defines functions case_<name>. case_run <name> [seconds] runs one in a
-# shell of its own: 0 is ok, 77 is skip, all else is not ok; the last FAIL: or SKIP: line
-# of its log is the reason. The host adds what the kernel reported in the meantime, which
-# the marks in its log tell (run-group.sh): here, looking for it would cost seconds.
+# A test file defines functions case_<name>. case_run <name> [seconds] runs one in its own shell: status 0 is ok,
+# 77 is skip, and any other status is not ok. The last FAIL: or SKIP: line of its log is the reason. The host adds
+# kernel reports that came during the case, using the marks in the log (run-group.sh). A search in the guest would
+# take seconds.
 CASE_BROKEN=
 
 case_wanted() {
@@ -265,7 +264,7 @@ case_run() {
 	verdict "case $word $name $((SECONDS - t0)) $reason"
 	note "$word $name $reason"
 	[ "$word" != "not ok" ] || { awk '/^device / { at = $5 } /xprt:.*rdma/ { print at ": " $0 }' /proc/self/mountstats; counters; } >>"$log" || true
-	# The next case is not to stumble over it.
+	# Clean up, so that the next case does not fail for this one.
 	[ "$word" != "not ok" ] || awk '$3 ~ /^nfs4?$/ { print $2 }' /proc/mounts | while read -r at; do
 		umount -f "$at" 2>/dev/null || true
 		umount -l "$at" 2>/dev/null || true
@@ -275,7 +274,7 @@ case_run() {
 
 # --- two guests ---------------------------------------------------------------
 
-# on_server <command...>: here if this guest is its own server, else by the other guest.
+# on_server <command...>: run it here if this guest is its own server, otherwise in the other guest.
 on_server() {
 	local id=$BASHPID.$RANDOM
 	if [ "$ROLE" != client ]; then
@@ -289,7 +288,7 @@ on_server() {
 	return "$(cat "/lab/answer.$id")"
 }
 
-# The server guest's life between server_up and the client's "stop".
+# The server guest runs this between server_up and the client's "stop".
 serve_requests() {
 	local ask id rc
 	touch /lab/server.ready
@@ -299,7 +298,8 @@ serve_requests() {
 			id=${ask#/lab/ask.}
 			mv "$ask" "/lab/taken.$id"
 			rc=0
-			# In the background: what is part of a condition goes on after a failure.
+			# In the background, because in a condition a failure would not end it ("set -e" is off
+			# there).
 			(set -euo pipefail; shopt -s inherit_errexit; eval "$(cat "/lab/taken.$id")") >"/lab/output.$id" 2>&1 &
 			wait $! || rc=$?
 			echo $rc >"/lab/new.$id"
@@ -313,11 +313,11 @@ serve_requests() {
 
 leaks_are_seen() { [ -w /sys/kernel/debug/kmemleak ] && [[ $(</proc/cmdline) != *kmemleak=off* ]]; }
 
-# One that has given up takes no command any more.
+# If kmemleak has given up, it no longer accepts commands.
 kmemleak_lives() { { echo scan=off >/sys/kernel/debug/kmemleak; } 2>/dev/null; }
 
-# Two scans, since kmemleak reports what has stayed unreferenced for a while: what is to be found
-# was allocated before the first began, and has to be five seconds old when the second does.
+# Scan twice, because kmemleak reports only objects that stayed unreferenced for some time. An object that should
+# be found was allocated before the first scan began, and must be five seconds old at the second.
 kmemleak_scan() {
 	local end=$((SECONDS + 7))
 	kmemleak_lives || { echo "kmemleak has switched itself off"; return 1; }
@@ -327,16 +327,16 @@ kmemleak_scan() {
 	cat /sys/kernel/debug/kmemleak
 }
 
-# Objects that the module allocated, wherever it has been since the guest was booted: after
-# rmmod its functions are bare addresses in a trace.
+# Objects that the module allocated, at any address where it was loaded since the guest has booted. After rmmod,
+# its functions are only addresses in a trace.
 kmemleak_check() {
 	kmemleak_scan >/run/leaks || die "$(tail -n 1 /run/leaks)"
 	python3 -I -S "$LAB/guest/leaks.py" /run/module-places </run/leaks ||
 		die "kmemleak: the module leaks (see the log)"
 }
 
-# module_stays: it does not go. The in-tree client has been seen to keep a reference for good, after
-# all that faults-pair does to it, when sunrpc has given up the last transport: that is its own trouble.
+# module_stays: can the module not be unloaded? After the faults of faults-pair, when sunrpc has given up the last
+# transport, the in-tree client sometimes keeps a reference for ever. Our tests do not count that.
 module_stays() {
 	local left
 	left=$(cat /sys/kernel/debug/sunrpc/rpc_xprt/*/info 2>/dev/null | grep -c 'netid:.*rdma') || true
@@ -344,14 +344,14 @@ module_stays() {
 	die "rmmod: the module is in use: $(grep ^rpcrdma /proc/modules), $left transports"
 }
 
-# Everything down again, in order; the module goes, and nothing stays.
+# Take everything down, in order, unload the module, and check that nothing stays.
 case_clean() {
 	cd /
 	mounted "$MNT" && umount "$MNT"
 	[ "$ROLE" = client ] || server_down
 	[ -e /sys/module/rpcrdma ] || die "the module is not loaded"
 	module_place
-	# sunrpc destroys the transport of a mount that has ended in a work item.
+	# sunrpc destroys the transport of a finished mount in a work item.
 	until_true 10 rmmod rpcrdma || module_stays
 	provider_down
 }

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""What a network really does to packets, seen where they arrive.
+"""Count duplicated and reordered packets where they arrive.
 
 usage: arrivals.py DEVICE SOURCE SECONDS
 
-Prints "PACKETS TWICE LATE": how many IPv4 packets of SOURCE came in that time, how many of
-them had come before, and how many came behind one that was sent after them. The sender numbers
-what it sends (the identification in IP's header), also what it sends again: only
-the network makes two packets of one number.
+Prints "PACKETS TWICE LATE": the number of IPv4 packets from SOURCE in that time, how many of them had arrived
+before, and how many arrived behind a packet that was sent after them. The sender numbers all packets
+(identification in the IP header), and a retransmission gets a new number. So if two packets have one number,
+the network has duplicated one.
 """
 import socket
 import struct

@@ -4,16 +4,16 @@
 
 usage: cids.py FILE [--lossy]
 
-FILE is a trace of all of the module's events (trace_clock global) that begins before there is a
-connection and ends when all have gone. What is posted has to complete, once, with the number it was
-posted by; a number belongs to one object, a queue to one side. @--lossy: when a queue ends, the
-provider may lose completions (siw).
+FILE is a trace of all events of the module (trace_clock global). It begins before the first connection, and
+ends after the last. Everything that is posted must complete once, with the number with which it was posted. A
+number belongs to one object, and a queue to one side. --lossy: the provider may lose completions when a queue
+ends (siw).
 """
 import collections
 import re
 import sys
 
-# What is posted, or mapped: the side, the event that begins it and the one that ends it
+# Work requests and mapped regions: the side, the event that begins one, and the event that ends it
 KINDS = {
     "Receive": ("", "rpcrdma_recv_post", "rpcrdma_recv_done"),
     "client's Send": ("client", "xprt_rdma_send", "xprt_rdma_send_done"),
@@ -23,10 +23,10 @@ KINDS = {
 }
 BEGINS = {begin: kind for kind, (_, begin, _) in KINDS.items()}
 ENDS = {end: kind for kind, (_, _, end) in KINDS.items()}
-# An object of the kind is at rest, or mapped
+# Events with the number of a region that is mapped, or of an object that is not posted
 WITHIN = {"xprt_rdma_mr_local_inv": "region", "xprt_rdma_mr_remote_inv": "region"}
 BESIDE = {"xprt_rdma_receive": "Receive", "svc_rdma_receive": "Receive", "svc_rdma_reply": "server's Send"}
-# RDMA Reads go by the ID of their Call's Receive.
+# RDMA Reads have the ID of their Call's Receive.
 NAMED_BY = {"server's Reads": "Receive"}
 LINE = re.compile(r"(\d+\.\d+): (\w+): (.*\bcq\.id=(\d+) cid=(-?\d+)\b.*)")
 
@@ -63,7 +63,7 @@ class Lives:
         failed = bool(m) and m.group(1) != "0"
         if failed:
             self.ended.add(key[0])
-        # What is flushed twice (siw), or one of several Reads that fails, is no success.
+        # A work request that is flushed twice (siw), or a failed one of several Reads, has not succeeded.
         if self.open.pop((kind, *key), None) is None and not failed:
             self.complain(where, f"{key} completes, and was not posted")
 
@@ -90,7 +90,7 @@ class Lives:
 
     def finish(self, lossy):
         for (kind, queue, number), text in self.open.items():
-            # No completion comes for one that asks for none, unless a later Send has one.
+            # A Send that is not signaled has no completion, unless that of a later Send includes it.
             if kind == "client's Send" and not text.endswith(" signaled"):
                 continue
             if lossy and kind != "region" and queue in self.ended:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What decoders of others see in a capture: tshark's own for version 1, and ours for version 2
-(scripts/wireshark), which tshark runs. And how those who judge a capture say so.
+"""Independent decoders for a capture: tshark's own for version 1, and ours for version 2 (scripts/wireshark),
+which tshark runs. Also the output of the programs that judge a capture.
 """
 import os
 import re
@@ -12,14 +12,14 @@ EXPERT_ERROR = 0x00800000
 
 
 def tshark(capture, display, *more):
-    # Two passes: with one, every READ reply whose data went by RDMA is called malformed.
+    # Two passes: with only one, tshark calls every READ Reply malformed whose data went by RDMA.
     cmd = ["tshark", "-2", "-n", "-r", capture, "-Y", display, *more]
     return subprocess.run(cmd, check=True, capture_output=True, text=True).stdout
 
 
 def fields(capture, display, names, *more):
-    """A dictionary for each frame that the filter @display lets through; all occurrences of a
-    field are in one string, with commas."""
+    """A dictionary for each frame that passes the filter @display. All occurrences of a field are in one string,
+    separated by commas."""
     out = tshark(capture, display, *more, "-T", "fields", "-E", "occurrence=a", *[x for f in names for x in ("-e", f)])
     return [dict(zip(names, line.split("\t") + [""] * len(names))) for line in out.splitlines()]
 
@@ -33,12 +33,12 @@ def number(text):
 
 
 def is_error(line):
-    """Does tshark find an error? (From "_ws.expert.severity"; warnings are about other things.)"""
+    """Does tshark find an error? (From "_ws.expert.severity"; warnings do not matter.)"""
     return any(s >= EXPERT_ERROR for s in numbers(line["_ws.expert.severity"]))
 
 
 def complaints():
-    """What our dissector may say about a message"""
+    """All complaints that our dissector can make about a message"""
     with open(LUA, encoding="utf-8") as f:
         return re.findall(r'^(?:bad|odd)\("\w+", "(.*)"\)', f.read(), re.M)
 

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Judge scripts/wireshark/rpcrdma2.lua by what tshark makes of messages made here.
+"""Test scripts/wireshark/rpcrdma2.lua: let tshark decode messages that are made here.
 
 usage: dissect.py DIRECTORY
 
-The messages are those of kunit/vectors.h and kunit/vectors_rtx.h, whole and cut off at every byte,
-and malformed ones from a table. Each is a packet of its own (link type 147), or the same travel over RoCE and
-iWARP. What the fields have to be comes from a decoder of our own, below. Prints a "case" line
-for each group of messages.
+The messages are those of kunit/vectors.h and kunit/vectors_rtx.h, whole and truncated to every length, and
+malformed ones from a table. Each is a packet of its own (link type 147). Messages are also sent over RoCE and
+iWARP. Another decoder, below, computes the expected fields. Prints a "case" line for each group of messages.
 """
 import os
 import re
@@ -29,13 +28,13 @@ FIELDS = ["xid", "vers", "credit", "htype", "flags", "flags.response", "inv_hand
 RTX_MSG, RTX_NEXT = 0x80525401, 0x80525402
 RTX_FIXED = ("count", "stream", "here", "data", "replies", "results", "items_count")
 RTX_WORDS = ("flags", "call_max", "reply_max", "msg_max", "head", "seg", "nsegs")
-# Of the round-trip extension vectors_rtx.h has the beginnings; so many bytes they are
+# vectors_rtx.h has only the beginning of some transmissions; these are their full lengths
 RTX_BYTES = {"rtx_write_8k": 9216, "rtx_write_64k_1": 29696, "rtx_write_64k_2": 29696, "rtx_write_64k_3": 9216,
              "rtx_long_1": 29696, "rtx_long_2": 29696, "rtx_long_3": 29696, "rtx_long_4": 11084, "rtx_reply_1": 16384,
              "rtx_reply_2": 13716, "rtx_read_reply": 9216, "rtx_two_items": 13312, "rtx_mixed": 9216}
-# Those with which a Call is complete that can be shown as one
+# Transmissions that complete a Call that the dissector can show
 RTX_CALLS = ("rtx_write_8k", "rtx_write_64k_3", "rtx_long_4", "rtx_readdir", "rtx_read_call")
-ERROR = 0x00800000		# an expert severity
+ERROR = 0x00800000		# expert severity "error"
 HEX = {"prop.rtx.flags", "xid", "flags", "inv_handle", "handle", "offset"}
 ERR_ARGS = {1: ("vers_low", "vers_high"), 4: ("max_chunks",), 5: ("max_chunks",), 6: ("max_segments",),
             7: ("chunk_index", "length_needed"), 8: ("length_needed",)}
@@ -52,9 +51,9 @@ def vectors():
             for name, body in re.findall(r"vec_(\w+)\[\d+\] = \{([^}]*)\}", text)}
 
 
-# ------------------------------------------------------------- what has to come out
+# --------------------------------------------------------------- the expected fields
 class Want:
-    """The fields of a good message, in the order in which they are in it."""
+    """The fields of a valid message, in the order of the message."""
 
     def __init__(self, message):
         self.w = struct.unpack(f">{len(message) // 4}I", message[:len(message) // 4 * 4])
@@ -152,7 +151,7 @@ def ip(proto, payload, reverse):
 
 
 def roce(messages, mtu):
-    """Sends of a reliable connection, cut into packets of so many bytes."""
+    """Sends of a reliable connection, divided into packets of @mtu bytes."""
     for psn, (message, reverse) in enumerate(messages):
         parts = [message[i:i + mtu] for i in range(0, len(message), mtu)]
         for i, part in enumerate(parts):
@@ -164,7 +163,7 @@ def roce(messages, mtu):
 
 
 def iwarp(messages, mulpdu):
-    """MPA startup, then Sends, cut into DDP segments."""
+    """MPA startup, and then Sends, divided into DDP segments of @mulpdu bytes."""
     seq = [1, 1]
 
     def tcp(data, reverse):
@@ -198,7 +197,8 @@ def tshark(path, *more):
 
 
 def decode(path, display=None):
-    """For each packet: the fields and how bad it is, the expert marks of ours, and the protocols."""
+    """For each packet: the fields and the expert severity, our expert marks, the protocols, and whether it is
+    malformed."""
     names = [F + n for n in FIELDS] + ["_ws.expert.severity", "_ws.expert.message", "frame.protocols", "_ws.lua.text", "_ws.malformed"]
     args = ["-T", "fields", "-E", "occurrence=a", "-E", "aggregator=|"] + [x for n in names for x in ("-e", n)]
     for line in tshark(path, *args, *(["-Y", display] if display else [])):
@@ -230,15 +230,15 @@ BEYOND = "Position is inside another chunk or past the message's end"
 
 
 def call(*reads):
-    """A Call with segments of a Read list, as (position, length); 8 bytes of message are inline
-    unless one has position 0"""
+    """A Call with these segments in the Read list, as (position, length). 8 bytes of message are inline, unless
+    one has position 0."""
     nomsg = any(position == 0 for position, _ in reads)
     items = [w for position, length in reads for w in (1, position, 7, length, 0, 0)]
     return words(XID, 2, 1, int(nomsg), 0, 0, *items, 0, 0, 0, *(() if nomsg else CALL))
 
 
 MALFORMED = [
-    # what, message, the mark it has to get; None where a receiver does not mind
+    # name, message, the mark that it must get; None if a receiver accepts it
     ("version 3", words(XID, 3, 1, 0, 0), "Version is not 2"),
     ("type 2", words(XID, 2, 1, 2, 0), "Unknown header type"),
     ("type 0xffffffff", words(XID, 2, 1, 0xffffffff, 1), "Unknown header type"),
@@ -304,13 +304,13 @@ MALFORMED = [
 
 # --------------------------------------------------- malformed, round-trip extension
 def rtx(*fixed, items=(), lists=(0, 0, 0, 0), stream=CALL, flags=0, more=0):
-    """An RTX_MSG: count, stream, here, data, replies, results; so many zeros behind it"""
+    """An RTX_MSG: count, stream, here, data, replies, results; @more zeros follow"""
     flat = [w for item in items for w in item]
     return words(XID, 2, 1, RTX_MSG, flags, *fixed, len(items), *flat, *lists, *stream) + bytes(more)
 
 
 def rtx_next(*fixed, xid=XID, flags=0, more=0):
-    """An RTX_NEXT: number, offset, here, data"""
+    """An RTX_NEXT: number, offset, here, data; @more zeros follow"""
     return words(xid, 2, 1, RTX_NEXT, flags, *fixed) + bytes(more)
 
 
@@ -328,7 +328,7 @@ def prop_rtx(rbsiz, *w):
 
 
 MALFORMED_RTX = [
-    # what, messages, the mark that the last one has to get; None where a receiver does not mind
+    # name, messages, the mark that the last one must get; None if a receiver accepts it
     ("one transmission", [rtx(1, 8, 8, 0, 1, 0)], None),
     ("no transmissions", [rtx(0, 8, 8, 0, 1, 0)], "Not 1 to 256 transmissions"),
     ("257 transmissions", [rtx(257, 8, 8, 0, 1, 0)], "Not 1 to 256 transmissions"),
@@ -381,7 +381,7 @@ MALFORMED_RTX = [
     ("Calls of 1023 bytes", [prop_rtx(4096, 0, 1, 0, 1023, 0, 0, 0)], "Property value is not valid"),
     ("a head without targets", [prop_rtx(4096, 0, 1, 0, 1024, 256, 0, 0)], "Property value is not valid"),
 ]
-# What takes a receiver that has said how its Receives are built
+# Cases that are malformed only if the receiver has announced its Receives
 KNOWN_RTX = [
     ("data elsewhere", [rtx(1, 8, 8, 260, 1, 0, items=[(8, 8)], more=188)],
      "Data is not where the receiver's targets are"),
@@ -400,7 +400,7 @@ KNOWN_RTX = [
 
 
 def rtx_cases(out, name, cases, packets):
-    """Each case behind a message that ends whatever was open; packets() makes a capture of messages."""
+    """Each case follows a message that ends any open group. packets() makes a capture of the messages."""
     between = words(XID, 2, 1, 4, 1, 2)
     path = os.path.join(out, name + ".pcap")
     messages = [m for _, ms, _ in cases for m in [between, *ms]]
@@ -426,7 +426,7 @@ def rtx_cases(out, name, cases, packets):
 
 
 def rtx_main(out, vecs):
-    """Messages of the round-trip extension, in the order of their groups"""
+    """The transmissions of the vectors, in the order of their groups"""
     whole = {n: v + bytes(max(0, RTX_BYTES.get(n, 0) - len(v))) for n, v in vecs.items()}
     path = os.path.join(out, "rtx.pcap")
 
@@ -437,7 +437,7 @@ def rtx_main(out, vecs):
         bad.append(f"{len(seen)} packets of {len(whole)}")
     for (name, message), (got, marks, protocols, malformed) in zip(whole.items(), seen):
         bad += differences(name, message, got)
-        # Of some, what is zero here would be arguments
+        # Some messages have zeros instead of arguments, so the end of the RPC message may be wrong
         if [m for m in marks if "RPC message ends" not in m] or malformed:
             bad.append(f"{name}: marked {marks or malformed}")
         if name in RTX_CALLS and ":rpc" not in protocols:
@@ -463,7 +463,8 @@ def rtx_main(out, vecs):
 
 
 def header_len(message):
-    """Bytes without which the message is no good: up to the direction of its RPC message."""
+    """The length of the header and, if there is one, of XID and direction of the RPC message. A shorter message
+    is invalid."""
     want = Want(message)
     return 4 * want.at + (8 if want.rpc else 0)
 
@@ -497,7 +498,7 @@ def main():
     if len(seen) != len(cuts):
         bad.append(f"{len(seen)} packets of {len(cuts)}")
     for (name, i), (got, marks, protocols, malformed) in zip(cuts, seen):
-        # A header that is there, or by its length an error of version 1
+        # The header is complete, or the length is that of an error of version 1
         good = i >= header_len(vecs[name]) or (i == 28 and got["htype"] == "4")
         if any("Lua" in m for m in marks):
             bad.append(f"{name} of {i} bytes: {marks}")
@@ -520,8 +521,8 @@ def main():
             bad.append(f"{name}: severity {got['severity']}")
     verdict("dissect-malformed", bad)
 
-    # As they travel: in one piece and in several. The version 1 message is not for us. It is not
-    # among iWARP's parts: tshark's own dissector, once it has seen one, fails on all of these.
+    # The messages over RoCE and iWARP, in one piece and in several. The message of version 1 is not for our
+    # dissector. It is not among the pieces over iWARP, because tshark's own dissector then fails on all messages.
     order = ["v2_connprop", "v2_connprop_server", "v2_msg_inv", "v2_msg_reply", "v2_nomsg_call"]
     order += [n for n in vecs if n not in order and n != "v2_err_vers" and n != "v1_err_vers_v3"]
     reverse = {"v2_connprop": 0, "v2_msg_inv": 0, "v2_nomsg_call": 0}

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """usage: expect.py KERNEL PROVIDER GROUP[+GROUP...]
 
-Print the cases that a run of these groups has to report, one a line, as the guest calls them. They
-come from the groups' files, from the suites in kunit/, and, for names that only come up in a
-run, from expect.list. ALL in the environment is that of scripts/test. A name with a "?" before it may
-come, or not. The guest asks the same question for what it is to run: see run_all_cases.
+Print the cases that a run of these groups must report, one a line, with the names that the guest uses. They come from
+the groups' files, from the suites in kunit/, and, if a name is known only in a run, from expect.list. ALL in
+the environment has the same meaning as in scripts/test. A case with a "?" before its name may be reported or not. A
+guest uses the same list to choose the cases that it runs, see run_all_cases.
 
-       expect.py --check: is there anything in the groups' files that this does not see?
+       expect.py --check: find cases in the groups' files that this program does not find
 """
 import fnmatch
 import glob
@@ -37,7 +37,7 @@ def words(source, name):
 
 
 def chosen(kernel, provider, group):
-    """The cases of its file that the group runs"""
+    """The cases in its file that the group runs"""
     source = group_text(group)
     names = CASE.findall(source)
     if os.environ.get("ALL"):
@@ -51,13 +51,13 @@ def chosen(kernel, provider, group):
 
 
 def unit_sources():
-    """The files with unit tests, and what each includes of kunit/"""
+    """The files with unit tests, with the headers of kunit/ that each includes"""
     for path in sorted(glob.glob(f"{TESTS}/../../kunit/*_kunit.c")):
         yield re.sub(r'(?m)^#include "(\w+\.h)"$', lambda m: text(f"{os.path.dirname(path)}/{m.group(1)}"), text(path))
 
 
 def unit_tests():
-    """suite.test of each test case in kunit/"""
+    """suite.test for each test case in kunit/"""
     for source in unit_sources():
         suites = re.findall(r'struct kunit_suite \w+ = \{(.*?)\n\};', source, re.S)
         for suite in suites:
@@ -88,7 +88,7 @@ def expected(kernel, provider, groups):
             found += unit_tests()
         found += listed(kernel, provider, group)
     if groups == ["kunit"]:
-        # It has unloaded the module, most times.
+        # This group usually unloads the module itself.
         found += ["?clean", "?leaks"]
     elif headers(source, "Guests") != ["none"]:
         found += ["clean", "leaks"]
@@ -96,8 +96,8 @@ def expected(kernel, provider, groups):
 
 
 def check():
-    """What looks like a case, and is none: its name is not made of lower-case letters and digits, or
-    it is said in another way."""
+    """Text that looks like a case, but is not found as one: its name has other characters than lower-case
+    letters, digits and hyphens, or it is defined in another way."""
     bad = []
     for path in sorted(glob.glob(f"{TESTS}/groups/*.sh")):
         source, name = text(path), os.path.basename(path)

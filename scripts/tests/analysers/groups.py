@@ -1,20 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The round-trip extension in a capture: transmissions that belong together become one message, and what
-Documentation/rtx.rst says of them is judged. For roce.py and wire.py; nothing of the module or of the hand-made
-peers is used.
+"""The round-trip extension in a capture. This file assembles transmissions to messages, and checks the rules of
+Documentation/rtx.rst. roce.py and wire.py use it. It uses no code of the module or of the hand-made peers.
 """
 import collections
 import struct
 
 RTX_MSG, RTX_NEXT, RTX, CONNPROP, ERROR = 0x80525401, 0x80525402, 0x80525401, 5, 4
 SENDS = 2
-NEXT_HEADER, SHORTER = 36, 28    # bytes: a header, and how much that of RDMA2_MSG is shorter than that of the first
+NEXT_HEADER, SHORTER = 36, 28    # bytes: a NEXT header; a first header less an RDMA2_MSG header
 Words = collections.namedtuple("Words", "flags call_max reply_max msg_max head seg nsegs")
 SILENT = Words(*[0] * 7)
 
 
 class Transmission:
-    """What @m, a message of either type, says and brings. @ends: where its lists end"""
+    """Header fields and content of @m, a message of either type. @ends: where its chunk lists end"""
 
     def __init__(self, m, ends):
         self.m, self.data_at = m, struct.unpack_from(">I", m.data, 32)[0]
@@ -28,17 +27,18 @@ class Transmission:
 
 
 def begin(m, w):
-    """Read the words that @m has behind its prefix; the chunk lists are left."""
+    """Read the words of @m behind its prefix, up to the chunk lists."""
     m.count, m.stream, _, _, m.replies, m.results, items = w.take(7)
     m.items = [tuple(w.take(2)) for _ in range(items)]
 
 
 def put_together(conn):
-    """What is not the transmission that is due stays alone, and so do those in front of it."""
+    """Assemble messages. A transmission that is not due is not part of a message, and neither are those of the
+    broken group before it."""
     due, events = {}, []
     for e in conn.events:
         kind = getattr(e, "type", None)
-        if kind is None:                # An RDMA Read or Write may be between.
+        if kind is None:                # An RDMA Read or Write may be between transmissions.
             events.append(e)
             continue
         first = due.pop(e.from_client, None)
@@ -71,7 +71,7 @@ def unreduced(m):
 
 
 def words(conn, of_client):
-    """What that end announced first"""
+    """The first announcement of that end"""
     for m in conn.messages:
         if m.type != CONNPROP or m.from_client != of_client:
             continue
@@ -86,7 +86,7 @@ def words(conn, of_client):
 
 
 def used(conns):
-    """Does a server say that it takes groups?"""
+    """Has a server announced that it takes groups?"""
     return any(words(c, False).call_max for c in conns)
 
 
@@ -95,7 +95,7 @@ def groups(conns):
 
 
 def cost(m):
-    """Credits of a Call"""
+    """Number of credits that a Call takes"""
     return m.count if m.type == RTX_MSG else 1
 
 
@@ -132,7 +132,7 @@ def pad_is_zero(m):
 
 
 def within_words(m):
-    """No more than its receiver takes"""
+    """Does the message keep to the limits of its receiver?"""
     w = words(m.conn, not m.from_client)
     if m.is_call:
         return m.count <= w.call_max and m.stream + sum(n for _, n in m.items) <= w.msg_max
@@ -141,7 +141,7 @@ def within_words(m):
 
 
 def offer_fits(m):
-    """Of a Call: the Receives for its Reply"""
+    """Does a Call offer a valid number of Receives for its Reply? A Reply offers none."""
     if not m.is_call:
         return not m.replies and not m.results
     w = words(m.conn, not m.from_client)
@@ -150,14 +150,14 @@ def offer_fits(m):
 
 
 def is_needed(m, limit):
-    """Or would RDMA2_MSG have done, of which @limit bytes may be sent?"""
+    """Was a group necessary, because RDMA2_MSG was not enough? @limit: bytes that the sender may send at once"""
     first = m.parts[0]
     header = first.end - first.here - 8 * len(m.items) - SHORTER
     return bool(m.items) or m.is_call and m.replies > 1 or header + m.stream > limit
 
 
 def windows(conn):
-    """For each Call in this form: credits beyond the first of all Calls in flight, and the grant"""
+    """For each Call in this form: (credits beyond the first of all Calls in flight, grant)"""
     grant, out = 1, {}
     for m in conn.messages:
         if m.type in (ERROR, CONNPROP) or not m.forward:
@@ -173,7 +173,7 @@ def windows(conn):
 
 
 def judge(conns, rule, limit_of):
-    """@rule: reports; @limit_of: bytes that a sender may send at once"""
+    """@rule: function that reports; @limit_of: function that returns how many bytes a sender may send at once"""
     found = groups(conns)
     strays = [m for c in conns for m in c.messages if m.type == RTX_NEXT]
     # Covers: RTX-31 RTX-32

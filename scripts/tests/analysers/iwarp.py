@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Judge a capture of iWARP traffic between our client and our server by what decoders of others
-see in it: tshark's own for version 1, and ours for version 2. What all messages have to
-keep is read from RoCE captures, see wire.py.
+"""Judge a capture of iWARP traffic between our client and our server by independent decoders: tshark's own for
+version 1, and ours for version 2. The rules for all messages are checked with RoCE captures, see wire.py.
 
 usage: iwarp.py CAPTURE
 
-Prints a "case" line for each: wire-decode and wire-form-... for version 1, wire2-... for version 2.
+Prints a "case" line for each result: wire-decode and wire-form-... for version 1, wire2-... for version 2.
 """
 import sys
 
@@ -16,14 +15,14 @@ from roce import CALL, CONNPROP, MSG, NOMSG, REPLY
 SENDS = (3, 4, 5, 6)			# with and without invalidation, solicited or not
 NFS_CALLBACK = 0x40000000
 SERVER_PORT = 20049
-# Where a decoder shows the message type
+# The field in which a decoder shows the message type
 TYPE = {"rpcordma": "rpcordma.msg_type", "rpcrdma2": "rpcrdma2.htype"}
-# and the length of a segment
+# The field in which it shows the length of a segment
 LENGTH = {"rpcordma": "rpcordma.rdma_length", "rpcrdma2": "rpcrdma2.length"}
 
 
 class Frame:
-    """A frame of the capture, and what a decoder calls it. It may have several messages."""
+    """A frame of the capture, as a decoder shows it. It may have several messages."""
 
     def __init__(self, prefix, line):
         self.number = line["frame.number"]
@@ -38,19 +37,19 @@ class Frame:
                                                ("reads", "writes", "reply"))
         self.lengths = numbers(line[LENGTH[prefix]])
         if prefix == "rpcrdma2":
-            # The header says it, and whose Calls are callbacks is known by who sends them.
+            # The header has the direction. The sender shows whose Calls are callbacks.
             self.direction = [REPLY if text in ("1", "True") else CALL
                               for text in line["rpcrdma2.flags.response"].split(",")]
             self.callback = all((way == CALL) == (number(line["tcp.srcport"]) == SERVER_PORT) for way in self.direction)
 
     def is_false_mark(self):
-        """tshark's decoder puts the data of a READ back without the roundup that is not sent, and
-        then finds the end of the result in the wrong place. (Of RoCE it knows better.)"""
+        """tshark's decoder puts the data of a READ back into the Reply without roundup, and then looks for the
+        end of the result in the wrong place. (It does not do this with RoCE.)"""
         return REPLY in self.direction and 1 in self.writes and any(n % 4 for n in self.lengths)
 
     def form(self):
         """(type, direction, Read segments?, Write chunks?, Reply chunk?); None if there are several"""
-        # The rest of a Call with Read segments is shown where the last of its data comes.
+        # tshark shows the rest of a Call with Read segments in the frame with the last data.
         direction = self.direction or [CALL] * any(self.reads)
         if len(self.xids) != 1 or len(direction) != 1:
             return None
@@ -69,7 +68,7 @@ def decode(name, found, bad):
 
 
 def judge_forms(which, found):
-    """What occurs among these frames, one message in each, and what has to"""
+    """Check that the necessary forms occur among these frames. Only frames with one message are used."""
     forms = {f.form() for f in found if not f.callback}
     for name, form in (("inline-call", (MSG, CALL, False, False, False)),
                        ("inline-reply", (MSG, REPLY, False, False, False)),
@@ -93,7 +92,7 @@ def main():
     sends = sum(op in SENDS for line in fields(capture, "iwarp_ddp_rdmap", ["iwarp_rdma.opcode"])
                 for op in numbers(line["iwarp_rdma.opcode"]))
     decoded = sum(len(f.xids) for f in one + two)
-    # tshark passes over silently what it does not take for RPC-over-RDMA.
+    # tshark ignores Sends that it does not recognise as RPC-over-RDMA.
     verdict("wire-all-decoded", sends and sends == decoded, f"{sends} Sends, and {decoded} messages")
 
     # Covers: V1-HDR-02 V1-HDR-07 V1-HDR-08 V1-HDR-10 V1-HDR-16 V1-HDR-20 V1-HDR-24 EXP-08
@@ -106,7 +105,7 @@ def main():
 
     judge_forms("wire", one)
     judge_forms("wire2", two)
-    # In version 2 a Reply that fits comes inline, whatever it was offered.
+    # In version 2, a Reply that fits is inline, even if a Reply chunk was offered.
     verdict("wire2-form-reply-chunk-unused", any(f.form() == (MSG, REPLY, False, False, True) and not any(f.lengths)
                                                  for f in two), "no such message")
     verdict("wire2-form-properties", sum(CONNPROP in f.types for f in two) >= 2, "no properties were exchanged")

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""usage: ktap.py FILE...: turn KUnit's debugfs results into "case" lines, one for each
-test case (a parameterised one counts once; its failed parameters are its reason)."""
+"""usage: ktap.py FILE...
+
+Print KUnit's results from debugfs as "case" lines, one for each test case. (A parameterised case counts once,
+and its failed parameters are the reason.)"""
 import re
 import sys
 

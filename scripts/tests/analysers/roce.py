@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a RoCE capture says, in the terms of RPC-over-RDMA: connections, messages, and the
-accesses to memory between them. tshark takes the packets apart; the transport header is read
-here, since tshark's fields do not tell which segment is in which chunk.
+"""A RoCE capture in the terms of RPC-over-RDMA: connections, messages, and the accesses to memory between them.
+tshark decodes the packets. The transport header is decoded here, because tshark's fields do not show which
+segment is in which chunk.
 """
 import collections
 import struct
@@ -20,7 +20,7 @@ SENDS = (0, 1, 2, 4, 22, 23)
 WRITES = (6, 7, 8, 10)
 READS = (13, 14, 15, 16)
 BTH_LEN, ICRC_LEN = 12, 4
-# Headers between the BTH and the payload: RETH, AETH, IETH
+# Sizes of the headers between the BTH and the payload: RETH, AETH, IETH
 EXTRA = {6: 16, 10: 16, 12: 16, 13: 4, 15: 4, 16: 4, 17: 4, 22: 4, 23: 4}
 
 FIELDS = ["frame.number", "ip.src", "infiniband.bth.opcode", "infiniband.bth.destqp", "infiniband.bth.psn",
@@ -34,7 +34,7 @@ Segment = collections.namedtuple("Segment", "handle length offset")
 
 
 class Words:
-    """32-bit big-endian words, taken one by one."""
+    """Reads 32-bit big-endian words one by one."""
 
     def __init__(self, data, at=0):
         self.data, self.at = data, at
@@ -59,7 +59,7 @@ class Words:
 
 
 class Access:
-    """An RDMA Read or Write: what was asked for, and the data that went over the wire."""
+    """An RDMA Read or Write: the request, and the data on the wire."""
 
     def __init__(self, frame, kind, by_client, segment):
         self.frame, self.kind, self.by_client, self.segment = frame, kind, by_client, segment
@@ -67,15 +67,15 @@ class Access:
 
 
 class Message:
-    """A Send: transport header and what is behind it."""
+    """A Send: the transport header, and the bytes behind it."""
 
     def __init__(self, conn, frame, from_client, data, invalidates):
         self.conn, self.frame, self.from_client = conn, frame, from_client
         self.size, self.invalidates = len(data), invalidates
         self.data = data
         self.reads, self.writes, self.reply = [], [], None
-        self.call = None		# of a Reply: what it answers
-        self.flags, self.inv_handle = None, 0	# of version 2
+        self.call = None		# in a Reply: its Call
+        self.flags, self.inv_handle = None, 0	# in version 2
         w = Words(data)
         self.xid, self.version, self.credits, self.type = w.take(4)
         if self.version == 2:
@@ -120,7 +120,7 @@ class Message:
 
     @property
     def properties(self):
-        """Of a CONNPROP: the first word of each property's value, by its number."""
+        """{number: first word of the value} for each property of a CONNPROP"""
         w, found = Words(self.body), {}
         for _ in range(w.take()):
             which = w.take()
@@ -131,7 +131,7 @@ class Message:
         return struct.unpack_from(">I", self.body, at)[0] if 0 <= at <= len(self.body) - 4 else None
 
     def arguments(self):
-        """(program, version, procedure, words of its arguments) of an inline Call."""
+        """(program, version, procedure, words of its arguments) of an inline Call"""
         w = Words(self.body, 12)
         program, version, procedure = w.take(3)
         for _ in range(2):
@@ -140,14 +140,14 @@ class Message:
         return program, version, procedure, w
 
     def results(self):
-        """Words of the results of an inline Reply, or None if the Call was not executed."""
+        """Words of the results of an inline Reply, or None if the Call was not executed"""
         w = Words(self.body, 12)
         w.take()
         w.opaque()
         return None if w.take() else w
 
     def compound(self):
-        """(minor version, first operation, words behind it) of an inline NFSv4 Call, or None."""
+        """(minor version, first operation, words behind it) of an inline NFSv4 Call, or None"""
         program, version, procedure, w = self.arguments()
         if (program, version, procedure) != (100003, 4, 1):
             return None
@@ -164,10 +164,10 @@ class Connection:
         self.asked = bytes.fromhex(req["infiniband.cm.req.ip_cm.private"])
         self.answered = bytes.fromhex(rep["infiniband.cm.rep.private"])
         self.events, self.reads, self.naks = [], [], []
-        self.hello = []			# the client's question for version 2 and the refusal, see below
+        self.hello = []			# the client's first message of version 2 and its refusal, see find_hello()
         self.repeated = []		# frames that a device sent again
         self.expected = {}		# next PSN, by direction
-        self.partial = {}		# message or write being put together, by direction
+        self.partial = {}		# message or RDMA Write that is being assembled, by direction
 
     @property
     def messages(self):
@@ -175,13 +175,13 @@ class Connection:
 
     @property
     def version(self):
-        """Of the first message, and so of the others; 0 if there is none. A server of version 1
-        refuses the first message of version 2, and the connection is of version 1."""
+        """The version of the connection, which is that of its first message; 0 without messages. If a server of
+        version 1 refuses the first message of version 2, it is 1."""
         return 1 if self.hello else self.messages[0].version if self.messages else 0
 
     def find_hello(self):
-        """Set these two apart, if they are just what they have to be: the refusal is an ERR_VERS
-        in the layout of version 1, which repeats XID and version and says "1 to 1"."""
+        """Remove the first message of version 2 and its refusal from the messages, if they are valid. The refusal
+        is an ERR_VERS in the layout of version 1, with the same XID and version, and with the range "1 to 1"."""
         first = self.messages[:2]
         if len(first) < 2 or (first[0].version, first[0].type, first[0].is_call) != (2, CONNPROP, True):
             return
@@ -192,7 +192,7 @@ class Connection:
             self.events = [e for e in self.events if e not in first]
 
     def is_repeated(self, side, psn, packets):
-        """Packets are sent again after a timeout; what they carry has been seen."""
+        """Was the packet sent again after a timeout? Its content was seen before."""
         expected = self.expected.get(side, psn)
         if (psn - expected) & 0x800000:
             return True
@@ -247,7 +247,7 @@ class Connection:
 
 
 def pair_up(conn):
-    """Each Reply gets the Call that it answers, if there is one."""
+    """Find the Call of each Reply, if there is one."""
     waiting = {}
     for m in conn.messages:
         key = (m.from_client if m.is_call else not m.from_client, m.xid)
@@ -258,7 +258,7 @@ def pair_up(conn):
 
 
 def connections(capture):
-    """All connections of which the beginning was captured, and stray packets' frames."""
+    """All connections whose beginning was captured, and the frames of packets that belong to none."""
     conns, owner, requests, stray = [], {}, [], []
     for p in fields(capture, "infiniband", FIELDS):
         opcode, from_client = number(p["infiniband.bth.opcode"]), p["ip.src"] == CLIENT
@@ -268,7 +268,7 @@ def connections(capture):
                 requests.append(p)
             if attribute == CM_REP and requests:
                 conn = Connection(requests[-1], p)
-                # One that is sent again is not another one
+                # A request that is sent again does not begin another connection
                 known = owner.get((True, conn.server_qp))
                 if not known or known.req is not conn.req:
                     conns.append(conn)

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Judge a capture of traffic between our client and our server: connections of version 1 and
-of version 2, each kind by itself. One that begins with version 2 and is told that the server has
-version 1 only is of version 1, and these two messages (Connection.hello) are set apart.
+"""Judge a capture of traffic between our client and our server. Connections of version 1 and of version 2 are
+judged separately. If a connection begins with version 2, and the server answers that it only has version 1,
+then the connection is of version 1, and its first two messages (Connection.hello) are left out.
 
 usage: wire.py CAPTURE
 
-Prints a "case" line for each rule that all of the traffic has to keep, and for each form of
-message that has to occur: wire-... for version 1, wire2-... for version 2. A rule that nothing
-in the capture could have broken fails: it was not tested. tshark has a say too ("decode"):
-for version 1 its own decoder, for version 2 ours.
+Prints a "case" line for each rule that all traffic must obey, and for each form of message that must occur:
+wire-... for version 1, wire2-... for version 2. If nothing in the capture could have broken a rule, the rule
+fails, because it was not tested. The result of tshark is the case "decode": for version 1 from its own
+decoder, and for version 2 from ours.
 """
 import sys
 
@@ -25,12 +25,12 @@ OP_BIND_CONN, OP_CREATE_SESSION = 41, 43
 OP_CREATE, OP_READ, OP_WRITE, OP_GETATTR, NF4LNK = 6, 25, 38, 9, 5
 RNR_NAK = 1
 PRIVATE_LEN = 8
-BACKWARD_CREDITS = 16			# asked for by our server, granted by our client
+BACKWARD_CREDITS = 16			# requested by our server, granted by our client
 HDR_MIN = {1: 28, 2: 36}
-INLINE_FIRST = 1024			# of the first message of version 2
+INLINE_FIRST = 1024			# maximum length of the first message of version 2
 RBSIZ = 1
 
-conns = []				# those of the version that is judged
+conns = []				# the connections of the version that is judged
 version = 1
 
 
@@ -39,7 +39,7 @@ def wire():
 
 
 def rule(name, checks):
-    """checks: (kept, where) for each thing that could break the rule."""
+    """checks: (kept, where) for each event that could break the rule."""
     checks = list(checks)
     broken = [where for kept, where in checks if not kept]
     verdict(f"{wire()}-rules-{name}", checks and not broken,
@@ -70,18 +70,18 @@ def total(segments):
     return sum(s.length for s in segments)
 
 
-# --- the decoder of others ---------------------------------------------------
+# --- an independent decoder --------------------------------------------------
 
 def decode(capture):
     mine = {str(m.frame) for m in messages()}
     lines = [p for p in fields(capture, "rpcordma", ["frame.number", "_ws.malformed", "_ws.expert.message",
                                                           "_ws.expert.severity"]) if p["frame.number"] in mine]
-    # What a device sends a second time, tshark takes for another Reply without its data.
+    # If a device sends a Reply again, tshark takes it for another Reply without data.
     repeated = {str(frame) for c in conns for frame in c.repeated}
     bad = [f"frame {p['frame.number']}: {p['_ws.malformed'] or p['_ws.expert.message']}" for p in lines
            if p["frame.number"] not in repeated and
            (p["_ws.malformed"] or is_error(p))]
-    # tshark passes over silently what it does not take for RPC-over-RDMA.
+    # tshark ignores Sends that it does not recognise as RPC-over-RDMA.
     missed = sorted(mine - {p["frame.number"] for p in lines})
     bad += refusals(capture)
     # Covers: V1-HDR-02 V1-HDR-07 V1-HDR-08 V1-HDR-10 V1-HDR-16 V1-HDR-20 V1-HDR-24 EXP-08
@@ -90,8 +90,8 @@ def decode(capture):
 
 
 def refusals(capture):
-    """What is wrong with the questions for version 2 and their ERR_VERS. tshark's decoder leaves
-    both alone, since their version is 2; ours knows them."""
+    """Errors in the first messages of version 2 and their ERR_VERS. tshark's decoder ignores both, because their
+    version is 2. Our decoder reads them."""
     names = ["_ws.malformed", "_ws.lua.text", "rpcrdma2.xid", "rpcrdma2.htype", "rpcrdma2.err", "rpcrdma2.err.v1_layout",
              "rpcrdma2.err.vers_low", "rpcrdma2.err.vers_high"]
     two = [m for c in conns for m in c.hello]
@@ -108,12 +108,12 @@ def refusals(capture):
 
 
 def transmissions(m):
-    """@m, or all that it consists of"""
+    """All transmissions of @m, or @m itself"""
     return [p.m for p in m.parts] if m.type == groups.RTX_MSG else [m]
 
 
 def decode2(capture):
-    """The dissector sees what was sent, and has nothing to complain of."""
+    """The dissector shows the messages as they were sent, and has no complaints."""
     ours = ["xid", "vers", "credit", "htype", "flags", "inv_handle"]
     marks = complaints()
     lines = {p["frame.number"]: p for p in
@@ -135,18 +135,18 @@ def decode2(capture):
 # --- connections --------------------------------------------------------------
 
 def private_sizes(private):
-    """(Send size, Receive size) of RFC 8797 private data."""
+    """(Send size, Receive size) in RFC 8797 private data"""
     return (private[6] + 1) * 1024, (private[7] + 1) * 1024
 
 
 def receive_size(conn, from_client):
-    """What the client, or the server announced in version 2."""
+    """The RBSIZ that the client, or the server, announced in version 2"""
     props = next((m.properties for m in conn.messages if m.type == CONNPROP and m.from_client == from_client), {})
     return props.get(RBSIZ, 4096)
 
 
 def thresholds(conn):
-    """What the client, and what the server may Send."""
+    """The maximum length of a Send of the client, and of the server"""
     if conn.version == 2:
         return receive_size(conn, False), receive_size(conn, True)
     client, server = private_sizes(conn.asked), private_sizes(conn.answered)
@@ -192,7 +192,7 @@ def headers():
     # Covers: V1-FRM-09 V1-RPL-07 EXP-10 V2-TYP-04 V2-TYP-05
     rule("one-place", ((not m.body if m.type == NOMSG else not total(m.reply or []), m)
                        for m in messages() if m.type == NOMSG or (m.reply and not m.is_call)))
-    # A Call sent again, or answered twice, would spoil the count of credits.
+    # If a Call were sent again or answered twice, the count of credits would be wrong.
     # Covers: V1-HDR-16 V1-CRD-24 BC-19
     rule("one-send", ((len({(m.xid, m.from_client, m.is_call) for m in c.messages}) == len(c.messages),
                        "a connection") for c in conns))
@@ -204,7 +204,7 @@ def headers():
 def credits():
     # Covers: V1-CRD-04 BC-03
     rule("credits", ((m.credits > 0, m) for m in messages()))
-    # The client asks for the same always; the server gives more as it is needed, never less.
+    # The client always requests the same number of credits. The server's grant may rise, but never falls.
     # Covers: V1-CRD-01 V1-CRD-03 V1-CRD-29 EXP-25 V2-CRD-02
     rule("credits-steady", ((given == sorted(given) and len(set(asked)) <= 1, "a connection") for given, asked in (
         ([m.credits for m in replies() if m.conn is c], [m.credits for m in calls() if m.conn is c]) for c in conns)))
@@ -224,7 +224,7 @@ def credits():
                 else:
                     out.pop(m.xid, None)
                     grant = m.credits
-    # One before the first Reply, then what was granted; on each connection
+    # On each connection, one credit before the first Reply, and then the grant
     # Covers: V1-CRD-06 V1-CRD-07 V1-CRD-11 V1-CRD-23 V2-CRD-01 V2-CRD-04 V2-CRD-10 RTX-74
     rule("window", window(True))
     # Covers: BC-05
@@ -251,7 +251,7 @@ def chunk(m, position):
 
 
 def is_eligible_argument(m, at):
-    """Is what stood at @at of the Call one that NFS allows a chunk for?"""
+    """Is the item at position @at of the Call one for which NFS allows a chunk?"""
     program, version, procedure, _ = m.arguments()
     if (program, version) == (NFS, 3):
         return procedure in (V3_WRITE, V3_SYMLINK)
@@ -259,7 +259,7 @@ def is_eligible_argument(m, at):
 
 
 def read_arguments(m):
-    """Bytes a READ asks for at most; None if the Call is no READ."""
+    """Maximum number of bytes that a READ asks for; None if the Call is not a READ"""
     program, version, procedure, _ = m.arguments()
     end = len(m.body)
     if (program, version, procedure) == (NFS, 3, V3_READ) or \
@@ -282,21 +282,22 @@ def call_chunks():
     # Covers: V1-RDC-22 V1-PZC-07 V1-PZC-09 V1-PZC-01 ULB-23 EXP-09 V2-TYP-04 V2-TYP-05
     rule("one-read-chunk", ((positions(m) == [0] if m.type == NOMSG else len(positions(m)) == 1 and positions(m)[0], m)
                             for m in calls() if m.reads))
-    # The count stays, and tells the chunk's length without roundup.
+    # The count stays in the stream, and is the chunk's length without roundup.
     # Covers: V1-CHK-02 V1-CHK-03 V1-CHK-05 V1-RDC-09 MEM-12 EXP-06
     rule("count-stays", ((m.word(p - 4) == total(chunk(m, p)), m) for m, p in reduced))
     # Covers: V1-CHK-01 V1-PZC-07 ULB-04 ULB-05
     rule("arguments-eligible", ((is_eligible_argument(m, p), m) for m, p in reduced))
-    # Behind the data comes the end, the next operation, or the name of a symlink: no roundup.
+    # The next bytes are the end, the next operation, or the name of a symlink, and not roundup.
     # Covers: V1-CHK-11 V1-RDC-08 EXP-13
     rule("argument-roundup", ((goes_on(m, p), m) for m, p in reduced if total(chunk(m, p)) % 4))
-    # What fits is not sent by RDMA.
+    # A Call that fits is not sent by RDMA.
     # Covers: V1-CHK-13 V1-FRM-03 V1-FRM-12
     rule("small-inline", ((HDR_MIN[version] + len(m.body) + (total(s for _, s in m.reads) + 3 & ~3) > thresholds(m.conn)[0], m)
                           for m in calls() if m.reads and not m.chunks))
     # Covers: V1-CHK-01 V1-WRC-18 ULB-04 ULB-05 ULB-24
     rule("results-eligible", ((read_arguments(m) is not None, m) for m in calls() if m.writes and m.type == MSG))
-    # A chunk for the data exactly; in version 1, one small segment elsewhere for the roundup
+    # The chunk has exactly the length of the data; in version 1, one more small segment elsewhere is for the
+    # roundup
     # Covers: V1-WRC-01 V1-WPD-04 V1-WPD-05 MEM-12 EXP-16 V2-CHK-17
     rule("room-for-result", (room_for_result(m) for m in calls() if m.writes and m.type == MSG))
     # Covers: ULB-01 ULB-12
@@ -319,14 +320,14 @@ def room_for_result(m):
 
 
 def reply_in_its_place(m):
-    """In version 2 a Reply that fits comes inline, and its chunk back empty."""
+    """In version 2, a Reply that fits is inline, and its Reply chunk is returned empty."""
     if version == 2 and m.type == MSG:
         return not total(m.reply)
     return (m.type == NOMSG and total(m.reply) > 0 and
             (version == 1 or HDR_MIN[2] + 4 + 16 * len(m.reply) + total(m.reply) > thresholds(m.conn)[1]))
 
 
-# --- what the server does with them -------------------------------------------------
+# --- the server's RDMA ---------------------------------------------------------------
 
 def covers(outer, inner):
     return (outer.handle == inner.handle and outer.offset <= inner.offset and
@@ -334,7 +335,7 @@ def covers(outer, inner):
 
 
 def accesses(conn):
-    """(access, Calls outstanding then) in order."""
+    """(access, Calls in flight at that time), in order"""
     out = {}
     for e in conn.events:
         if isinstance(e, Access):
@@ -355,7 +356,7 @@ def find_offer(access, outstanding):
 
 
 def memory():
-    # The keepalive of either side: no bytes, and so no memory that anybody would have to offer
+    # Probes of the keepalive of either side access no bytes, so they need no memory that was offered
     probes = [a for c in conns for a, _ in accesses(c) if not a.segment.length]
     if probes:
         rule("probes-name-nothing", ((not a.segment.handle and not a.segment.offset, f"frame {a.frame}")
@@ -384,11 +385,11 @@ def memory():
 
     def written(acts, segment):
         return sum(a.segment.length for a in acts if a.kind == "write" and covers(segment, a.segment))
-    # Not a byte more than the Reply tells of: no roundup, and no more than is there
+    # The server writes exactly as many bytes as the Reply says: no roundup, and not more than there are
     # Covers: V1-WPD-01 V1-WRC-16 V1-WRC-19 EXP-14
     rule("written-as-told", ((all(written(acts, s) == b.length for c, d in zip(m.call.chunks, m.chunks)
                                   for s, b in zip(c, d)), m) for m, acts in answered if m.call.chunks))
-    # From its XID to its last roundup
+    # A long Reply is written from its XID to its last roundup
     # Covers: V1-RPL-05 V1-HDR-04 V1-WPD-08
     rule("long-reply", ((first_write(acts) == m.xid.to_bytes(4, "big") + (1).to_bytes(4, "big") and
                          total(m.reply) % 4 == 0, m)
@@ -411,7 +412,7 @@ def reply_chunks():
     rule("reply-chunk-used", ((reply_in_its_place(m), m) for m in used if m.call.reply))
     # Covers: V1-RPL-13
     rule("reply-chunk-offered", ((bool(m.call and m.call.reply), m) for m in replies() if m.type == NOMSG))
-    # The Reply ends with the count, which is the chunk's length: no data, no roundup.
+    # The Reply ends with the count, which is the chunk's length. Neither data nor roundup follow.
     # Covers: V1-WRC-03 V1-CHK-03 V1-CHK-05 V1-WPD-02 V1-WPD-03 EXP-13
     rule("result-moved", ((m.word(len(m.body) - 4) == total(m.writes[0]), m) for m in used
                           if m.writes and total(m.writes[0])))
@@ -429,7 +430,7 @@ def filled_in_order(offered, returned):
 # --- handles ---------------------------------------------------------------------
 
 def handles():
-    """A region is known by the upper 24 bits of its handles; the rest changes with each use."""
+    """The upper 24 bits of a handle identify its region; the other bits change with each use."""
     checks = []
     for c in conns:
         out, last = {}, {}
@@ -446,7 +447,7 @@ def handles():
             out[m.xid] = mine
     # Covers: V1-RDC-12 MEM-02 MEM-08 MEM-09 V2-CHK-05
     rule("handles-fresh", checks)
-    # The regions of a connection are few, and used again and again.
+    # A connection has few regions, and uses them again and again.
     # Covers: MEM-22
     rule("handles-few", ((len({h >> 8 for m in c.messages for s in m.segments for h in [s.handle]}) <=
                           4 * max(most_outstanding(c), 1), "a connection") for c in conns))
@@ -489,7 +490,7 @@ def backwards():
 
 
 def back_channel_size(w):
-    """ca_maxrequestsize of the back channel in CREATE_SESSION's arguments."""
+    """ca_maxrequestsize of the back channel, from the arguments of CREATE_SESSION"""
     w.take(4)                           # client ID, sequence, flags
     w.take(6)                           # fore channel
     for _ in range(w.take()):
@@ -500,13 +501,13 @@ def back_channel_size(w):
 # --- unused bytes ----------------------------------------------------------------------
 
 def pad_is_zero(m, w):
-    """The opaque item at these words ends the message: is its roundup zero? None if it has none."""
+    """An opaque item begins at @w, and ends the message. Is its roundup zero? None if it has no roundup."""
     length = len(w.opaque())
     return w.at == len(m.body) and not any(m.body[w.at - (-length % 4):]) if length % 4 else None
 
 
 def roundups(w, opaques):
-    """Of so many opaque items at these words, those that have a roundup: is it zero?"""
+    """Of @opaques opaque items from @w on: for each one with roundup, is the roundup zero?"""
     for _ in range(opaques):
         length = len(w.opaque())
         if length % 4:
@@ -514,7 +515,7 @@ def roundups(w, opaques):
 
 
 def credential_pads(m):
-    """Of an inline Call: the roundup of the name of the machine, in a credential that has one"""
+    """For an inline Call: the roundup of the machine name, if the credential has one"""
     w = Words(m.body, 24)
     flavor, credential = w.take(), Words(w.opaque())
     if flavor != AUTH_SYS:
@@ -523,13 +524,13 @@ def credential_pads(m):
     return list(roundups(credential, 1))
 
 
-# What the arguments of a Call of version 3 are: so many opaque items, and words behind them
+# Arguments of Calls of version 3, by procedure: (number of opaque items, number of words behind them)
 V3_ARGUMENTS = {1: (1, 0), 3: (2, 0), 4: (1, 1), 5: (1, 0), 12: (2, 0), 13: (2, 0), 18: (1, 0), 19: (1, 0), 20: (1, 0)}
 V3_GETATTR = 1
 
 
 def call_pads():
-    """Of credentials, handles and names; and is a Call at its end where its arguments are?"""
+    """Check the roundup of credentials, handles and names, and that a Call ends behind its arguments."""
     pads, ends = [], []
     for m in calls():
         if m.type != MSG or m.reads:
@@ -554,13 +555,13 @@ def pads_of_calls():
             ends.append((w.at == len(m.body), m))
     # Covers: MEM-20
     rule("call-pads-are-zero", pads)
-    # Nothing of the buffer is sent that does not belong to the message.
+    # A message has no bytes of its buffer behind its end.
     # Covers: MEM-20
     rule("nothing-behind", ends)
 
 
 def reply_words(m):
-    """From the data in an inline Reply to READ or READLINK on, or None"""
+    """The words of an inline Reply to READ or READLINK from its data on, or None"""
     if m.type != MSG or any(total(c) for c in m.chunks) or not m.call or m.call.type != MSG:
         return None
     called = m.call.arguments()[:3]
@@ -588,7 +589,7 @@ def pads():
     # Covers: MEM-20
     rule("pads-are-zero", (c for c in checks if c[0] is not None))
     pads_of_calls()
-    # In version 1 what has a roundup goes by a chunk.
+    # In version 1, results with roundup use a chunk.
     if version == 2:
         answers = [(pad_is_zero(m, w), m) for m in replies() if (w := reply_words(m))]
         # Covers: MEM-20
@@ -596,7 +597,7 @@ def pads():
     rule("whole-words", ((len(m.body) % 4 == 0, m) for m in messages()))
 
 
-# --- forms that have to occur -----------------------------------------------------------
+# --- forms that must occur ---------------------------------------------------------------
 
 def forms():
     def plain(m):
@@ -632,8 +633,8 @@ def forms():
 
 
 def fallback():
-    """A server of version 1 refuses the first message; all others of the connection, some of
-    which must be there, are of version 1, or the rules "version" and "errors" are broken."""
+    """A server of version 1 refuses the first message. All other messages of the connection are of version 1,
+    otherwise the rules "version" and "errors" are broken. Some such messages must occur."""
     # Covers: V1-ERR-03 V1-ERR-04 V1-ERR-05 V2-ERR-04 V2-NEG-07 V2-NEG-08 V2-NEG-12
     verdict("wire-form-err-vers", any(c.hello and any(m.call for m in c.messages) for c in conns),
             "no version 2 was refused, or nothing came of it")
@@ -651,7 +652,7 @@ def full_window():
 # --- version 2 ---------------------------------------------------------------------------
 
 def first_messages():
-    """The client's properties, and nothing else before the server's answer"""
+    """The first messages are the client's properties and the server's answer, with nothing between."""
     for c in conns:
         kinds = [(m.type, m.from_client, m.is_call) for m in c.messages[:2]]
         yield (kinds == [(CONNPROP, True, True), (CONNPROP, False, False)][:len(kinds)] and
@@ -665,7 +666,7 @@ def only_2():
     rule("flags", ((m.flags in (0, 1), m) for m in messages()))
     # Covers: V2-HDR-07 V2-HDR-08 V2-BC-01 V2-BC-03
     rule("response", ((m.word(4) == (REPLY if m.flags else CALL), m) for m in messages() if m.type == MSG))
-    # Whatever is registered, the server is allowed to invalidate one handle of it.
+    # If a Call has registered memory, the server may invalidate one of its handles.
     # Covers: V2-CHK-03 V2-CHK-04
     rule("handle-offered", ((m.inv_handle in {s.handle for s in m.segments} if m.segments else not m.inv_handle, m)
                             for m in calls()))

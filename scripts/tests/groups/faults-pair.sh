@@ -30,20 +30,20 @@ disk_up() {
 	mount --bind /disk/export $EXPORT
 	# shellcheck disable=SC2034
 	NFS_STATE=/disk/state GRACE=60
-	# In its second life clients have something to reclaim.
+	# When the server has been restarted, clients have state to reclaim.
 	# shellcheck disable=SC2034
 	RECLAIM=$(ls /disk/state)
 }
 
-# The ends that have our module, and so a keepalive
+# The ends that run our module, and so have a keepalive
 ours_here() {
 	[ "$OURS" = server ] || echo client
 	[ "$OURS" = client ] || echo server
 }
 
-# on_host <kill|stop|cont>: what is to happen to the server's machine
+# on_host <kill|stop|cont>: let the host do this to the server's machine
 on_host() {
-	# The host may have seen and removed it before touch(1) is done with it.
+	# The host may have removed the file before touch(1) would end, so touch(1) is not used.
 	: >"/lab/host.$1"
 	until_true 30 eval "[ ! -e /lab/host.$1 ]" || die "the host does not obey: $1"
 }
@@ -52,7 +52,7 @@ on_host() {
 case_server-killed() {
 	nfs_mount 4.2
 	load_start
-	# At any moment
+	# At a random moment
 	sleep 1.$((RANDOM % 10))
 	rm -f /lab/server.ready
 	on_host kill
@@ -62,8 +62,8 @@ case_server-killed() {
 	nfs_umount
 }
 
-# A machine that stands still answers nothing, its adapter included: the device notices, or the
-# keepalive does, before any RPC times out.
+# A stopped machine answers nothing, and neither does its adapter. The device or the keepalive notices this before
+# any RPC times out.
 case_server-stopped() {
 	local before t0
 	nfs_mount 4.2
@@ -75,7 +75,7 @@ case_server-stopped() {
 		until_true 55 eval "[ \$(counter client_disconnects) -gt $before ]" || die "a dead server was not noticed"
 		echo "noticed after $((SECONDS - t0)) s; $(counter keepalive_failures) probes failed"
 	else
-		# Nobody counts: so long the other end takes in this case.
+		# The in-tree module has no counters. The other end needs about this time.
 		sleep 40
 	fi
 	on_host cont
@@ -84,8 +84,8 @@ case_server-stopped() {
 	nfs_umount
 }
 
-# rxe's queue pair for the messages of the CM does not get over one that could not be sent: its
-# administrator makes the device again.
+# After a message of the CM could not be sent, rxe's queue pair for such messages does not work any more. The
+# administrator must make the device again.
 revive_rxe() {
 	[ "$PROVIDER" = rxe ] || return 0
 	rdma link delete lab0
@@ -95,13 +95,13 @@ revive_rxe() {
 # link_down <seconds>
 link_down() {
 	local replies connects
-	# The in-tree module does not get over it either.
+	# This is a fault of rxe: the in-tree module does not reconnect either.
 	[ "$PROVIDER" = siw ] || [ "$KERNEL" = 7.3 ] || skip "after its link was down, rxe of 6.12 takes no connection any more"
 	nfs_mount 4.2
 	load_start
 	connects=$(xprt_field 3)
 	ip link set eth0 down
-	# What had come before may have been on its way to sunrpc.
+	# Replies that came before may still be on their way to sunrpc.
 	sleep 1
 	replies=$(xprt_field 7)
 	sleep $(($1 - 1))
@@ -111,7 +111,7 @@ link_down() {
 	load_moves 150 "the link has come back after $1 s"
 	connects=$(($(xprt_field 3) - connects))
 	echo "$connects reconnects"
-	# 90 s are more than any device's patience, or the keepalive's.
+	# 90 s are longer than any device, or the keepalive, would wait.
 	[ "$1" -lt 60 ] || [ $connects -ge 1 ] || die "the connection outlived it"
 	load_end
 	nfs_umount
@@ -123,23 +123,24 @@ case_link-5s() { link_down 5; }
 case_link-5s-other() { in_other_version link_down 5; }
 case_link-90s() { link_down 90; }
 
-# arrivals <seconds>: how many packets came to the server, twice, and late
+# arrivals <seconds>: the number of packets that came to the server, came twice, and came late
 arrivals() { on_server python3 -I -S "$TOP/scripts/tests/analysers/arrivals.py" eth0 10.9.0.2 "$1"; }
 
-# siw has TCP for this; with rxe it is the device's own business.
+# With siw, TCP handles this. With rxe, the device does.
 bad_network() {
 	local lost packets twice late i p t l
 	modprobe -q sch_netem || true
 	nfs_mount 4.2
 	load_start
-	# The wire itself does not do this. (A sender may be preempted between a packet's number and its queue.)
+	# Without netem, packets are not duplicated or late. (A sender may be preempted between numbering a packet
+	# and queueing it.)
 	read -r packets twice late <<<"$(arrivals 3)"
 	[ "$packets" -ge 50 ] && [ "$twice" = 0 ] && [ "$late" -le $((packets / 100)) ] ||
 		die "without netem, $twice of $packets packets came twice and $late late"
 	tc qdisc add dev eth0 root netem delay 2ms 1ms loss 1% duplicate 1% reorder 5% || skip "this kernel has no netem"
 	on_server tc qdisc add dev eth0 root netem delay 2ms 1ms loss 1% duplicate 1% reorder 5%
 	packets=0 twice=0 late=0
-	# A client may get slow by this: then it takes a while until enough has been sent.
+	# The client may become slow. Then it takes longer until it has sent enough.
 	for i in {1..12}; do
 		read -r p t l <<<"$(arrivals 10)"
 		packets=$((packets + p)) twice=$((twice + t)) late=$((late + l))
@@ -161,10 +162,10 @@ bad_network() {
 case_bad-network() { bad_network; }
 case_bad-network-other() { in_other_version bad_network; }
 
-# What faults.sh does in one guest. There a device is both ends' own, here one end's.
+# Cases that faults.sh has in one guest. There, both ends have the same device; here, each end has its own.
 
-# The in-tree client holds a device on which it has work to do: rpcrdma_remove_one() waits for ever.
-# So only ours loses its device.
+# If the in-tree client has work on a device, rpcrdma_remove_one() waits for ever and holds the device. So only
+# our module's device is removed.
 # Covers: V1-ERR-25
 case_fio-broken() { FIO_SECONDS=20 fio_broken 3; }
 # Covers: V1-ERR-25
@@ -178,8 +179,8 @@ case_device-removal-server() { device_removal server "${ROUNDS:-2}"; }
 case_nfsd-restart() { nfsd_restarts 4.2; }
 # Covers: V1-ERR-25
 case_nfsd-restart-v3() { nfsd_restarts 3; }
-# Our ends are short of memory, and are disconnected meanwhile. (faults.sh has this for both ends
-# in one guest, and for one place after the other.)
+# Our ends are short of memory, and are disconnected meanwhile. (faults.sh tests this for both ends in one guest,
+# and in one place after the other.)
 case_starved() {
 	local end i
 	[ -d /sys/kernel/debug/failslab ] || skip "this kernel has no CONFIG_FAILSLAB"
@@ -201,7 +202,8 @@ case_starved() {
 	nfs_umount
 }
 
-# places <client|server>: how many percent of the allocations fail, and where; of the regions, all
+# places <client|server>: the percentage of allocations that fail, and the functions below which they fail. All
+# allocations of regions fail.
 places() {
 	if [ "$1" = client ]; then
 		echo '15 ^xprt_rdma_connect_work$'
@@ -213,7 +215,8 @@ places() {
 	fi
 }
 
-# In one place after the other. What waits for memory goes on when there is some.
+# Allocations fail in one place after the other. When there is memory again, everything that waited for it
+# continues.
 case_starved-places() {
 	local end percent pattern i
 	[ -d /sys/kernel/debug/failslab ] || skip "this kernel has no CONFIG_FAILSLAB"
@@ -253,7 +256,7 @@ case_soft-hard() { soft_hard; }
 case_killed() { killed; }
 
 
-# keepalive <time> <timeout>: for connections to come
+# keepalive <time> <timeout>: set them for new connections
 keepalive() {
 	local end
 	for end in $(ours_here); do
@@ -271,9 +274,9 @@ silence_end() {
 	tc qdisc del dev eth0 root
 }
 
-# seen_at <end> <disconnects|probes|failures>: how many there were
+# seen_at <end> <disconnects|probes|failures>: how many there were at that end
 seen_at() { if [ "$2" = disconnects ]; then at "$1" counter "$1_$2"; else at "$1" counter "keepalive_$2"; fi; }
-# all_seen <what>...: at all of these ends
+# all_seen <what>...: the same at all ends with our module
 all_seen() {
 	local end what
 	for end in $(ours_here); do
@@ -283,7 +286,7 @@ all_seen() {
 
 more_probes() { [ "$(seen_at "$1" probes)" -gt "$2" ]; }
 
-# A version 3 mount that is idle says nothing by itself.
+# An idle mount of version 3 sends nothing of its own.
 idle_mount() {
 	modprobe -q sch_netem || true
 	nfs_mount 3
@@ -291,8 +294,8 @@ idle_mount() {
 	sleep 2
 }
 
-# Nothing comes through any more, and no RPC is there to time out: both ends notice, in the
-# time that is set.
+# No packet arrives any more, and no RPC is there that could time out. Both ends notice this within the time that
+# is set.
 # Covers: V1-CRD-28
 case_silent() {
 	local t0 end known=
@@ -319,8 +322,8 @@ case_silent() {
 		echo "the $end had noticed after $((SECONDS - t0)) s"
 		[ $((SECONDS - t0)) -le 20 ] || die "7 s were to be enough, not $((SECONDS - t0))"
 	done
-	# The device gives up, or it is still trying when the time is over: iWARP's leaves that to TCP.
-	# Who comes second may have been told: what the server sends still arrives.
+	# The device reports an error, or is still retransmitting when the time is over, because on iWARP TCP does
+	# that. The second end may have been told by the first, because packets from the server still arrive.
 	for end in $(ours_here); do
 		! at $end grep -E ' (rpcrdma_peer_dead|rpcrdma_probe_err): ' $TRACE/trace || known=y
 		at $end cat $TRACE/trace
@@ -335,8 +338,8 @@ case_silent() {
 	keepalive 10 10
 }
 
-# The same without it: nobody notices anything, and the connection goes on. (Else the case
-# above would be worth nothing.)
+# The same without the keepalive: no end notices anything, and the connection continues. (Otherwise the case above
+# would mean nothing.)
 # Covers: V1-CRD-28
 case_silent-off() {
 	local before
@@ -344,7 +347,7 @@ case_silent-off() {
 	idle_mount two
 	before=$(all_seen disconnects probes)
 	silence
-	# It would have taken 7 to notice.
+	# With the keepalive, it would have taken 7 seconds.
 	sleep 30
 	[ "$(all_seen disconnects probes)" = "$before" ] || die "$before, then $(all_seen disconnects probes)"
 	silence_end
@@ -424,9 +427,9 @@ case_same-version() { same_version; }
 
 group() {
 	[ "$ROLE" = client ] || disk_up
-	# After all this, the in-tree server cannot be taken down: when its module has gone, "rdma link
-	# delete" runs for ever, over siw and rxe (it seems to call what went with the module). And
-	# over siw it has lost memory, see broken.sh. So its guest ends with all up.
+	# After these cases, the in-tree server cannot be taken down: after its module was unloaded, "rdma link
+	# delete" runs for ever, over siw and rxe (apparently it calls a function of the unloaded module). Over
+	# siw it has also leaked memory, see broken.sh. So its guest ends with everything still up.
 	[ "$OURS" != client ] || LEFT_UP=y
 	pair_up "$(version_here)"
 	same_version_from_here

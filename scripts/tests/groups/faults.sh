@@ -1,19 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Faults in one guest: a device goes and comes, nfsd stops and starts; peers that are
-# alive are found so. Hard mounts lose nothing and see no error; each case prints how long it
-# took until replies came again.
+# Faults in one guest: a device is removed and added, nfsd stops and starts, and living peers are probed. Hard mounts
+# lose nothing and see no error. Each case prints how long it took until replies came again.
 # Guests: alone
 # Clock: own
 # Limit: 3000
 # Second: none
 . "$TOP/scripts/tests/cases.sh"
 . "$TOP/scripts/tests/broken.sh"
-# ROUNDS=10: pull the device out more often
+# With ROUNDS=10, the device is removed more often
 CASE_LIMIT=$((340 + 20 * ${ROUNDS:-4}))
 
 RTX=/proc/sys/sunrpc/rdma_rtx
-# A case that failed may have left the guest without its device.
+# If a case failed, the device may be missing.
 before_case() {
 	[ -e /sys/class/infiniband/lab0 ] || device_add
 	[ ! -e $RTX ] || echo 1 >$RTX
@@ -24,10 +23,10 @@ case_device-removal() { device_removal client "${ROUNDS:-4}"; }
 # Covers: V1-ERR-25 BC-09
 case_device-removal-other() { in_other_version device_removal client 2; }
 
-# put <what> <file>: through the mount
+# put <text> <file>: write it through the mount
 put() { echo "$1" >"$MNT/$2"; }
 
-# trace_ends <0|1>: ends of connections, and the turn of the connection manager
+# trace_ends <0|1>: trace the ends of connections, and when the connection manager handles the removal
 trace_ends() {
 	local e
 	for e in rpcrdma/rpcrdma_conn_close rdma_cma/cm_remove_one; do
@@ -35,8 +34,8 @@ trace_ends() {
 	done
 }
 
-# Before the connection manager is told that a device goes, both ends of a connection on it
-# have gone: it would let the device go while ids are still being destroyed.
+# When the connection manager is told that a device will be removed, both ends of each connection on it are closed
+# already. Otherwise it would let the removal continue while ids are still being destroyed.
 # Covers: RPB-09
 case_device-order() {
 	local trace=/sys/kernel/tracing order
@@ -56,7 +55,7 @@ case_device-order() {
 	nfs_umount
 }
 
-# Nothing holds on to a device that has gone: neither an idle mount nor the listener.
+# An idle mount or a listener does not hold a device that is removed.
 # Covers: RPB-09 V1-ERR-25
 case_device-idle() {
 	nfs_mount 3
@@ -75,14 +74,13 @@ case_device-idle() {
 	with_mount 4.2 checked small
 }
 
-# Ids of the client and the server that are in the midst of a handshake
+# Ids of the client and the server that are in a handshake
 handshakes() { rdma res show cm_id dev lab0 | grep -c 'state CONNECT ' || true; }
 
 attempt_failed() { [ "$(counter client_connect_errors)" -gt "$1" ]; }
 
-# A device goes while a client waits to be accepted by a server that has a listener and no
-# thread. The attempt ends at once, what was not accepted goes as well, and the client tries
-# again until all is back.
+# A device is removed while a client waits for a server that has a listener and no thread. The attempt ends at
+# once, the request that was not accepted is destroyed, too, and the client tries again until everything is back.
 # Covers: RPB-09 V1-ERR-25
 case_device-connecting() {
 	local writer errors users t0 rc=0
@@ -106,7 +104,7 @@ case_device-connecting() {
 	errors=$(counter client_connect_errors)
 	device_gone
 	until_true 10 attempt_failed "$errors" || die "the attempt goes on without a device"
-	# It goes on trying, and that is all there is to see.
+	# The client goes on trying, which nothing else shows.
 	sleep 3
 	! gone $writer || die "the client gave up"
 	device_add
@@ -130,7 +128,7 @@ case_nfsd-restart-other() { in_other_version nfsd_restarts 4.2; }
 
 # --- a server that refuses ----------------------------------------------------
 
-# attempts: when the client's attempts to connect ended, and how: "<seconds> <status>" a line
+# attempts: print a line "<seconds> <status>" for each attempt of the client to connect: its end and its status
 attempts() {
 	sed -n 's/.* \([0-9.]*\): xprt_rdma_connect: .*status=\(-\?[0-9]*\) .*/\1 \2/p' /sys/kernel/tracing/trace
 }
@@ -147,16 +145,15 @@ nfsd_gone() {
 
 nfsd_back() { nfsd_anew true; }
 
-# The first attempt after a useful conversation is at once, the next ones come 5, 10 and 20
-# seconds after the one before. Five processes wait meanwhile, and each attempt is that of one or
-# two of them: no error may be taken for that of the next attempt, which would cost the
-# connection as soon as there is one. It has to be there within the delay after nfsd has come back.
-# A soft mount gets its error, and goes on as well.
+# After a useful connection, the first attempt is made at once. The next attempts follow after 5, 10 and 20
+# seconds. Five processes wait meanwhile, and each attempt is for one or two of them. The error of one attempt
+# must not be taken for that of the next, because that would cost the new connection. After nfsd has come back,
+# the client must be connected within the delay. A process on a soft mount gets its error, and continues, too.
 # Covers: V1-ERR-25
 case_reconnect-delay() {
 	local trace=/sys/kernel/tracing i pids=() gone back t0
 	[ "$MODULE" = ours ] || skip "the in-tree module has other events"
-	# That of /proc/uptime
+	# The clock of /proc/uptime
 	echo boot >$trace/trace_clock
 	echo 1 >$trace/events/rpcrdma/xprt_rdma_connect/enable
 	nfs_mount 3 noac
@@ -200,7 +197,7 @@ case_reconnect-delay() {
 	echo local >$trace/trace_clock
 }
 
-# Where connecting is done: it may take a minute, and what other mounts send would wait for it.
+# Connecting may take a minute. It must not run in a queue where work of other mounts would wait for it.
 case_connect-queue() {
 	local queues
 	[ "$MODULE" = ours ] || skip "the in-tree module has other functions"
@@ -213,9 +210,8 @@ case_connect-queue() {
 	[ "$queues" = rpcrdma_connect ] || die "it connects on $queues"
 }
 
-# Who is told of a failed attempt gets to look at it only when somebody else has begun the next
-# one: it is slow, and the processors have other things to do. That must not close what the other
-# one gets.
+# A process learns late that its attempt has failed, because the processors are busy. Another process has begun
+# the next attempt in the meantime. The late process must not close the new connection.
 # Covers: V1-ERR-25
 case_reconnect-late() {
 	local trace=/sys/kernel/tracing pids=() busy=() i t0
@@ -227,7 +223,7 @@ case_reconnect-late() {
 	chrt -i 0 stat $MNT/refused.1 &
 	pids=($!)
 	until_true 60 attempts_are 1 || die "nobody tries to connect"
-	# sunrpc has it wait for 3 s, and the transport for another 5.
+	# sunrpc makes the process wait for 3 s, and the transport for another 5 s.
 	sleep 4
 	stat $MNT/refused.1 &
 	pids+=($!)
@@ -237,7 +233,7 @@ case_reconnect-late() {
 	done
 	trap 'kill "${busy[@]}" 2>/dev/null || true' EXIT
 	until_true 60 attempts_are 2 || die "only $(attempts | wc -l) attempts"
-	# The first one's thread gets nothing of the processors meanwhile.
+	# Meanwhile the thread of the first process does not get a processor.
 	sleep 0.5
 	kill "${busy[@]}"
 	nfsd_back
@@ -254,14 +250,14 @@ case_reconnect-late() {
 # --- keepalive ----------------------------------------------------------------
 # See faults-pair.sh for two guests.
 
-# keepalive <time> <timeout>: both ends, for connections to come
+# keepalive <time> <timeout>: set them at both ends, for new connections
 keepalive() {
 	[ "$MODULE" = ours ] || skip "the in-tree module has no keepalive"
 	echo "$1" >/proc/sys/sunrpc/rdma_keepalive_time
 	echo "$2" >/proc/sys/sunrpc/rdma_keepalive_timeout
 }
 
-# probed <seconds>: how many probes in that time?
+# probed <seconds>: how many probes are there in that time?
 probed() {
 	local before
 	before=$(counter keepalive_probes)
@@ -269,7 +265,7 @@ probed() {
 	echo $(($(counter keepalive_probes) - before))
 }
 
-# Idle peers are probed, and found alive; with 0 they are not probed.
+# Idle peers are probed, and found to be alive. With 0 they are not probed.
 # Covers: V1-CRD-28
 case_keepalive() {
 	local failures connects n
@@ -297,7 +293,7 @@ case_keepalive() {
 
 # --- memory -------------------------------------------------------------------
 
-# Whatever became of the case before, there is memory, and the version is the group's.
+# After the case before, memory is available again, and the version is that of the group.
 before_case() {
 	starve_off
 	highest "$(version_here)"
@@ -309,7 +305,7 @@ can_starve() {
 	[ -d /sys/kernel/debug/failslab ] || skip "this kernel has no CONFIG_FAILSLAB"
 }
 
-# starved <percent> <pattern> <breaks>: a load while memory is short
+# starved <percent> <pattern> <breaks>: run a load while memory is short
 starved() {
 	local i
 	can_starve
@@ -317,7 +313,7 @@ starved() {
 	load_start
 	starve "$1" "$2"
 	for ((i = 0; i < 8; i++)); do
-		# What fails is to fail under a load, for 8 s.
+		# Allocations should fail under a load, for 8 s.
 		[ $i -ge "$3" ] || break_next client
 		sleep 1
 	done
@@ -333,13 +329,13 @@ case_starved-io() { starved 5 '^(xprt_rdma|svc_rdma|rpcrdma)_' 0; }
 case_starved-connect() { starved 15 '^xprt_rdma_connect_work$' 3; }
 case_starved-accept() { starved 20 '^svc_rdma_accept$' 3; }
 
-# goes_on <pattern>: below such functions no allocation succeeds any more, and the load goes on with
-# what its connection has: the one there is, and each that is made meanwhile.
+# goes_on <pattern>: below such functions no allocation succeeds any more. The load continues with the memory of
+# its connection: of the present one, and of each new one.
 goes_on() {
 	local i made
 	can_starve
 	nfs_mount 3 noacl
-	# There is nothing yet but what the connection was made with.
+	# So far there are only the regions that the connection began with.
 	made=$(counter client_mrs_allocated)
 	starve 100 "$1"
 	load_start --jobs 6
@@ -359,14 +355,14 @@ goes_on() {
 	nfs_umount
 }
 
-# No region is to be had but those that a connection begins with: what needs more waits for them.
+# No region can be allocated. RPCs that need more regions than the connection began with wait for them.
 case_starved-regions() { goes_on '^xprt_rdma_frwr_map$'; }
-# Sending finds no memory at all: who cleans pages gets through on a new connection.
+# Sending finds no memory at all. A process that cleans pages still succeeds, on a new connection.
 # Covers: V1-ERR-25
 case_starved-send() { goes_on '^xprt_rdma_send_request$'; }
 case_starved-send-other() { in_other_version goes_on '^xprt_rdma_send_request$'; }
-# The same for longer, on one connection, and for several at once: a Send for which there is no memory does not
-# stand before those that are ready.
+# The same for longer, on one connection, and for several processes at once. A Send without memory does not hide
+# those that are ready.
 # Covers: V1-ERR-25
 case_starved-send-long() {
 	local i connects
@@ -388,7 +384,7 @@ largest() {
 	tune "$1" /proc/sys/sunrpc/svc_rdma/v2_max_req_size
 }
 
-# mount_in_pieces <client|server> <pattern>: below such functions there is no large piece of memory.
+# mount_in_pieces <client|server> <pattern>: below such functions, large allocations fail.
 mount_in_pieces() {
 	until_true 30 nobody_shown || die "of former mounts: $(ls $DEBUG/client $DEBUG/server)"
 	starve 100 "$2"
@@ -410,7 +406,7 @@ in_pieces() {
 	nfs_umount
 }
 
-# So are those of version 1, which an administrator has made larger than they are by default.
+# The same for Receives of version 1, if an administrator has set a larger size than the default.
 case_starved-large-v1() {
 	local inline=/proc/sys/sunrpc/rdma_max_inline_read
 	can_starve
@@ -422,8 +418,8 @@ case_starved-large-v1() {
 	nfs_umount
 }
 
-# There is memory, but in small pieces: then the Receives are small. They are large again when
-# there are large pieces.
+# Memory is available only in small pieces. The Receives are then small. When large pieces are available again,
+# new Receives are large.
 # Covers: V2-INL-04
 case_starved-large() {
 	can_starve
@@ -441,14 +437,15 @@ small_pieces() {
 	in_pieces server '^svc_rdma_recvfrom$'
 }
 
-# short <percent> <pattern> <event> <command...>: so many allocations below such a function fail,
-# until there is an event of it; with memory again, and RELIEF done, the command comes to its good end.
+# short <percent> <pattern> <event> <command...>: run the command while <percent> of the allocations fail in
+# functions that match <pattern>, and in functions that they call. After the event, memory is available again,
+# RELIEF is run, and the command must succeed.
 short() {
 	local percent=$1 pattern=$2 event=$3 pid d from to t0
 	shift 3
 	echo >$TRACE/trace
 	starve "$percent" "$pattern"
-	# Those of the provider instead
+	# For this event, the provider's allocations fail
 	[ "$event" != xprt_rdma_mr_alloc_err ] || for d in failslab fail_page_alloc; do
 		read -r from to < <(text_range "^${PROVIDER}_alloc_mr\$" "${PROVIDER/#rxe/rdma_rxe}") ||
 			die "where does $PROVIDER make regions?"
@@ -469,11 +466,11 @@ short() {
 
 direct_io() { dd if="$1" of="$2" bs=64k count=1 conv=notrunc "$3=direct" 2>/dev/null; }
 
-# 64 WRITEs at once, on a mount with such a wsize: more than a connection has regions for to begin with
+# 64 WRITEs at once, on a mount with this wsize: a new connection has fewer regions
 SMALL_WRITES=noacl,wsize=16384
 crowd_io() { dd if=/dev/zero of=$MNT/short.many bs=1M count=1 oflag=direct conv=notrunc 2>/dev/null; }
 
-# frozen_short <pattern> <event> [command before]: of many WRITEs at once, none is answered until then.
+# frozen_short <pattern> <event> [command before]: many WRITEs at once, and none is answered before the event.
 frozen_short() {
 	ice_mount "vers=3,nolock,$SMALL_WRITES"
 	touch $MNT/short.many
@@ -483,12 +480,12 @@ frozen_short() {
 	umount $MNT
 }
 
-# What is not to be had has an event that says so, at either end, and is tried again.
+# If an allocation fails, an event reports it, at either end, and it is tried again.
 # Covers: V1-ERR-20
 case_starved-events() {
 	local lost
 	can_starve
-	# It is about regions, too.
+	# This case needs regions, too.
 	[ ! -e $RTX ] || echo 0 >$RTX
 	trace_begin
 	trap 'starve_end 0; trace_end' EXIT
@@ -501,8 +498,9 @@ case_starved-events() {
 	nfs_umount
 	short 100 '^xprt_rdma_req_alloc_buf$' xprt_rdma_no_slot nfs_mount 4.2
 	nfs_umount
-	# A connection begins with one slot, and regions for one RPC. So the server is not to be done with one WRITE
-	# before the next one comes; and for regions, there have to be credits, which come with use.
+	# A connection begins with one slot, and with regions for one RPC. So the server must not finish one WRITE
+	# before the next one comes. For the test of regions there must also be credits, which the server grants
+	# only after some use.
 	on_server ice_up
 	trap 'starve_end 0; trace_end; thaw || true; umount -f $MNT || true; ice_down' EXIT
 	frozen_short '^xprt_rdma_req_alloc_slot$' xprt_rdma_no_slot
@@ -522,8 +520,8 @@ case_starved-events() {
 	trace_end
 }
 
-# A block that somebody keeps, and no other one to be had: the connection is lost before a Reply tells the
-# client that it may send there, and what was kept stays as it was.
+# A page of a block is still held, and no other block can be allocated. The connection is lost before a Reply
+# grants the client a credit for that Receive, and the page that is held does not change.
 case_starved-blocks() {
 	local lost was
 	can_starve
@@ -548,8 +546,7 @@ case_starved-blocks() {
 
 # --- a server that has to ask -----------------------------------------------------
 
-# deferred <command...>: nfsd puts a Call aside while mountd is asked who the client is; the command
-# is run meanwhile.
+# deferred <command...>: nfsd defers a Call while mountd is asked who the client is. The command runs meanwhile.
 deferred() {
 	local pid
 	echo >$TRACE/trace
@@ -578,7 +575,7 @@ lose_connection() {
 	ends 120 $pid || die "ls has failed"
 }
 
-# It keeps its Receive until then, and what it has to say to a connection that is gone is dropped.
+# A deferred Call keeps its Receive. If its connection is gone, the Reply is dropped.
 case_deferred() {
 	[ "$MODULE" = ours ] || skip "this looks at debugfs"
 	mkdir -p $EXPORT/deferred
@@ -596,7 +593,7 @@ case_deferred() {
 	deferred true
 	grep -q ' svc_defer_recv: ' $TRACE/trace || die "it was not taken up again"
 	until_true 10 nothing_is_held || die "a Receive is not given back"
-	# cat has what it has read.
+	# cat has read the file, so the next test needs a new mount.
 	nfs_umount
 	nfs_mount 3 noacl
 	deferred lose_connection

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# ib_core.force_mr=1: every RDMA Read and Write of a server is made by way of a memory region. That is
-# settled before ib_core starts, so this is a guest of its own.
+# ib_core.force_mr=1: each RDMA Read and Write of a server uses a memory region. The kernel reads this setting before
+# ib_core starts, so this group has a guest of its own.
 # Guests: alone
 # Quick: rxe
 # Limit: 900
@@ -9,7 +9,7 @@
 # Second: none
 . "$TOP/scripts/tests/cases.sh"
 
-# The server works, or it takes nobody in and one line says why.
+# Either the server works, or it refuses all clients and one line gives the reason.
 served() {
 	local lines
 	if nfs_mount "$1" retry=0,soft,timeo=100; then
@@ -29,7 +29,7 @@ case_force-mr-v2() {
 
 group() {
 	[[ $(</proc/cmdline) == *ib_core.force_mr=1* ]] || die "the kernel was not asked to"
-	# What waits for ever needs no more.
+	# A case that hangs need not take longer.
 	CASE_LIMIT=240
 	alone_up
 	run_all_cases

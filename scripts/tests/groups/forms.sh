@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Every form of message in one guest, for the kernel that has no wire group with siw: what siw
-# sends to its own host goes over the loopback device, as TCP does. The host then reads the
-# capture (iwarp.py).
+# Every form of message in one guest, for the kernel that has no wire group with siw. siw sends to its own host over
+# the loopback device, as TCP does. The host then reads the capture (iwarp.py).
 # Guests: alone
 # Limit: 2400
 # Capture: yes

@@ -5,26 +5,26 @@
 # Limit: 2400
 . "$TOP/scripts/tests/cases.sh"
 
-# bounded <command...>: for each of its Calls the client knew how long the Reply can become at most, and has
-# provided for that: the server has never had one that is longer. Some are long.
+# bounded <command...>: the client knew the maximum length of each Reply, and has provided for it. So the server
+# has never had a Reply that was too long, although some are long.
 bounded() {
 	[ "$MODULE" = ours ] || { "$@"; return; }
 	counted server_reply_too_large 0 0 counted client_error_replies 0 0 counted client_bad_replies 0 0 \
 		counted client_replies_long 10 $ANY "$@"
 }
 
-# names: Long Calls and Replies (symlinks of 4,095 bytes, a directory of 5,000); data, direct:
-# odd lengths and places; acl, attrs: arguments and results that nothing may be taken out of.
-# One mount for all of a version: mounting and starting the checker costs more here than checking.
+# names: Long Calls and Replies (symlinks of 4,095 bytes, a directory of 5,000); data, direct: odd lengths and
+# offsets; acl, attrs: arguments and results from which no item may be taken out. There is one mount for each
+# version, because mounting and starting the checker takes longer here than checking.
 # Covers: ULB-10
-# What lies between the oldest and the newest version moves less data, but in make test-all.
+# Versions between the oldest and the newest transfer less data, except in make test-all.
 between() { [ -n "${ALL:-}" ] && echo 1 || echo 0.3; }
 case_v3() { bounded with_mount 3 checked names dir data mmap direct acl; }
 case_v40() { SCALE=$(between) bounded with_mount 4.0 checked names dir data mmap direct acl; }
 case_v41() { SCALE=$(between) bounded with_mount 4.1 checked names dir data mmap direct acl; }
 case_v42() { bounded with_mount 4.2 checked names dir data mmap direct acl xattr; }
 
-# acl <set|get> <file>: one of 310 entries, more than goes inline here
+# acl <set|get> <file>: an ACL of 310 entries, which is too long to be inline here
 acl() {
 	python3 -I -S -c '
 import os, struct, sys
@@ -40,8 +40,8 @@ elif os.getxattr(path, name) != acl:
 
 entries_there() { [ "$(find "$MNT/entries" -mindepth 1 | wc -l)" = 5000 ]; }
 
-# The text of a link may be taken out of its Call, and what is left goes inline. Of names and ACLs nothing may be:
-# they go by a Position Zero chunk or a Reply chunk as a whole. ACLs use the same connection.
+# The text of a link may be taken out of its Call, and the rest is then inline. Nothing may be taken out of names
+# and ACLs, so such messages use a Position Zero chunk or a Reply chunk. ACLs use the same connection.
 long_messages() {
 	local text
 	text=$(head -c 4000 /dev/zero | tr '\0' x)
@@ -84,10 +84,11 @@ case_nconnect() {
 	nfs_umount
 }
 
-# A second client opens for writing what the first one holds a delegation for.
+# A second client opens a file for writing for which the first one has a delegation.
 # Covers: ULB-13
 case_delegation() { delegation 4.2 second_client; }
-# Version 4.0 calls back by a TCP connection of its own: its client takes no callbacks by RDMA, and the server could.
+# Version 4.0 uses a TCP connection for callbacks: its client accepts no callbacks over RDMA, although the server
+# could send them.
 # Covers: BC-30
 case_delegation-v40() {
 	local before
@@ -96,7 +97,7 @@ case_delegation-v40() {
 	[ "$(on_server counter server_bc_calls)" = "$before" ] || die "a callback of version 4.0 came by RDMA"
 }
 case_delegation-v41() { delegation 4.1 second_client; }
-# The same when somebody on the server itself writes.
+# The same, but a process at the server opens the file.
 case_delegation-local() { delegation 4.2 remote_writer; }
 
 group() {

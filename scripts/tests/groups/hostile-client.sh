@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Messages and chunks that no client of ours would send, floods and callbacks unanswered, to
-# our server.
+# Messages and chunks that none of our clients would send, floods of messages, and unanswered callbacks, to our
+# server.
 # Guests: alone
 # Limit: 2400
 # Second: rxe
@@ -11,7 +11,7 @@ case_client-messages() { hostile calls messages; }
 case_client-chunks() { hostile calls chunks; }
 case_client-endings() {
 	hostile calls endings
-	# Nothing of it has harmed those who behave.
+	# An honest client still works.
 	with_mount 4.2 checked small
 }
 case_client-reads() { hostile client reads; }
@@ -20,10 +20,10 @@ case_client-callbacks() { hostile client callbacks; }
 case_client-flow() { hostile client flow; }
 
 group() {
-	# caller.py looks at it.
+	# caller.py reads ALL.
 	export ALL
-	# nfsd gives a callback up after a tenth of the lease: cases want to think longer. The largest
-	# payload is what the kernel makes of this.
+	# nfsd gives up a callback after a tenth of the lease, and some cases wait longer than that by default.
+	# The kernel computes the largest payload from MAX_BLOCK.
 	LEASE=150 MAX_BLOCK=4194304 alone_up
 	run_all_cases
 	group_end

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# The round-trip extension of version 2 by hand, and broken, to our server.
+# Hand-made messages of the round-trip extension of version 2, valid and invalid, to our server.
 # Guests: alone
 # Clock: own
 # Limit: 2400
 # Second: none
 . "$TOP/scripts/tests/cases.sh"
 
-# What plays the clients makes and reads the examples of the specification.
+# The hand-made clients can write and read the examples of the specification.
 case_rtx-examples() { python3 -I -S -c 'import sys
 sys.path.insert(0, sys.argv[1] + "/scripts/tests/peers")
 sys.dont_write_bytecode = True
@@ -18,7 +18,7 @@ case_rtx-bad() { hostile rtx rtx-bad; }
 case_rtx-callbacks() { hostile rtx rtx-callbacks; }
 case_rtx-silence() { hostile rtx rtx-silence; }
 case_rtx-storm() { hostile rtx rtx-storm; }
-# With Receives of each size, and while somebody keeps a page of each of many Calls
+# With Receives of each size, and while a page of each of many Calls is held
 # Covers: RTX-34
 case_rtx-placed() {
 	local n

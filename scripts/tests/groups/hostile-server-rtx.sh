@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Servers that speak the round-trip extension of version 2 in ways of their own, to our client.
+# Servers that use the round-trip extension of version 2 as ours does not, to our client.
 # Guests: alone
 # Clock: own
 # Limit: 2400

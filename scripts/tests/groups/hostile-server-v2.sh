@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Servers that answer version 2 in ways of their own, to our client.
+# Servers that answer version 2 as ours does not, to our client.
 # Guests: alone
 # Clock: own
 # Limit: 2400
@@ -9,7 +9,7 @@
 
 case_server-v2-nego() { hostile server_v2 nego; }
 case_server-v2-spoken() { hostile server_v2 spoken; }
-# The cases of hostile_server.py that are for both versions
+# Cases of hostile_server.py for both versions
 case_server-v2-replies() { hostile server_v2 replies; }
 case_server-v2-memory() { hostile server_v2 memory; }
 case_server-v2-credits() { hostile server_v2 credits; }

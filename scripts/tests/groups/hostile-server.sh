@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Answers that no server of ours would give, to our client.
+# Answers that none of our servers would send, to our client.
 # Guests: alone
 # Clock: own
 # Limit: 2400

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Version 2 by hand, and broken, to our server; and what is tried with version 1 (hostile-client),
-# said in version 2.
+# Hand-made messages of version 2, valid and invalid, to our server; and the cases of hostile-client in version 2.
 # Guests: alone
 # Limit: 1800
 # Second: none
@@ -27,9 +26,9 @@ case_v2-as1-callbacks() { hostile v2 callbacks; }
 case_v2-as1-flow() { hostile v2 flow; }
 
 group() {
-	# caller.py looks at it.
+	# caller.py reads ALL.
 	export ALL
-	# nfsd gives a callback up after a tenth of the lease.
+	# nfsd gives up a callback after a tenth of the lease.
 	LEASE=90 alone_up
 	without_targets run_all_cases
 	group_end

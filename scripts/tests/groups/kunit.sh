@@ -13,20 +13,20 @@ case_kunit() {
 	modprobe rpcrdma
 	modprobe rpcrdma_kunit || die "rpcrdma_kunit.ko does not load"
 	mkdir -p /lab/log/kunit
-	# What starts no program: there are dozens of suites
+	# This starts no program for each of the dozens of suites
 	for suite in /sys/kernel/debug/kunit/*; do
 		echo "$(<"$suite/results")" >"/lab/log/kunit/${suite##*/}"
 	done
 	python3 -I -S "$TOP/scripts/tests/analysers/ktap.py" /lab/log/kunit/* >/lab/log/kunit.verdict
 	cat /lab/log/kunit.verdict >&9
-	# Each of its test cases has counted; this one says that they could be loaded and run.
+	# Each test case has its own verdict. This case only says that the tests could be loaded and run.
 	grep -q '^case ' /lab/log/kunit.verdict || die "no unit test has reported"
-	# A counter that a test has made larger than 32 bits: the in-tree one fails from a million on.
+	# A test has increased this counter beyond 32 bits. In the in-tree module, it fails from a million on.
 	stat=$(cat /proc/sys/sunrpc/svc_rdma/rdma_stat_sq_starve)
 	[ "$stat" -gt 5000000000 ] || die "rdma_stat_sq_starve is $stat"
 	echo 0 >/proc/sys/sunrpc/svc_rdma/rdma_stat_sq_starve
 	[ "$(cat /proc/sys/sunrpc/svc_rdma/rdma_stat_sq_starve)" = 0 ] || die "rdma_stat_sq_starve does not begin again"
-	# With it goes rpcrdma, which nothing else uses.
+	# This also unloads rpcrdma, which nothing else uses.
 	modprobe -r rpcrdma_kunit
 }
 

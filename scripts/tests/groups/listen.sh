@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Listeners bound to addresses, and the device pulled out below them (RPB-09).
+# Listeners that are bound to addresses, and the removal of their device (RPB-09).
 # Guests: alone
 # Limit: 2400
 # Second: rxe
@@ -17,7 +17,7 @@ case_listen-address() {
 	nfs_mount 4.2
 	echo data >$MNT/listen
 	nfs_umount
-	# At another address of this host nobody listens.
+	# There is no listener at another address of this host.
 	ip addr add 10.9.0.9/24 dev "$RDMA_NETDEV"
 	! timeout 60 mount -t nfs -o "proto=rdma,port=$PORT,vers=4.2,soft,retry=0" 10.9.0.9:/ $MNT ||
 		die "a listener takes connections to another address"
@@ -25,14 +25,14 @@ case_listen-address() {
 
 	rdma link delete lab0
 	device_add
-	# They try every two seconds.
+	# The listener tries again every two seconds.
 	until_true 20 nfs_mount 4.2 || die "the listener has not come back with its device"
 	[ "$(cat $MNT/listen)" = data ] || die "the file has changed"
 	nfs_umount
 	mount -t nfs -o "proto=rdma6,port=20055,vers=4.2" "[$SERVER6]:/" $MNT || die "the IPv6 listener has not come back"
 	nfs_umount
 
-	# And away with it for good: nothing may wait for it.
+	# Now remove the device for good. Nothing may wait for it.
 	rdma link delete lab0
 	server_down
 	until_true 10 rmmod rpcrdma || die "rmmod with nothing left"

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# The module as a module: found by name, kept while in use, gone without a trace.
+# The module as a module: it is found by name, cannot be unloaded while in use, and leaves nothing behind.
 # Guests: alone
 # Limit: 2400
 # Second: siw rxe
 . "$TOP/scripts/tests/cases.sh"
 
-# mount(8) asks for "rpcrdma", nfsd's listener for "svcrdma"; both find the one in updates/.
+# mount(8) requests "rpcrdma", and nfsd's listener requests "svcrdma". Both must load the module in updates/.
 case_autoload-client() {
 	! module_loaded || rmmod rpcrdma
 	timeout 20 mount -t nfs -o "proto=rdma,port=$PORT,vers=4.2,retry=0,soft,timeo=20,retrans=1" 10.9.0.1:/ $MNT &&
@@ -39,7 +39,7 @@ case_unload-refused() {
 	until_true 10 rmmod rpcrdma || die "rmmod with nothing left: $(grep ^rpcrdma /proc/modules)"
 }
 
-# A delegation is called back, and the client, the server and the module go meanwhile.
+# While a delegation is recalled, the client, the server and the module are taken down.
 # Covers: BC-12 RPB-09
 case_unload-callbacks() {
 	local i writer
@@ -64,7 +64,7 @@ case_unload-callbacks() {
 	until_true 10 rmmod rpcrdma || die "rmmod after callbacks: $(grep ^rpcrdma /proc/modules)"
 }
 
-# Loaded, used and unloaded again and again: no memory of it stays.
+# The module is loaded, used and unloaded again and again, and must not leak memory.
 case_reload() {
 	local i
 	for i in 1 2; do
@@ -84,13 +84,13 @@ case_reload() {
 		module_load
 		rmmod rpcrdma
 	done
-	# What is looked for is all that the module has ever left, wherever it was: once is enough,
-	# and the guest ends with the case leaks.
+	# The check finds everything that the module has leaked at any address, so one check is enough. The guest
+	# ends with the case leaks.
 	case_wanted leaks || ! leaks_are_seen || kmemleak_check
 }
 
-# Somebody else owns the names of the RDMA transport: the in-tree module, under another
-# name, since the kernel refuses the same one before our code could speak.
+# Another module has registered the names of the RDMA transport: the in-tree module, under another name, because
+# the kernel would refuse a second module of the same name before our code could report anything.
 case_beside-intree() {
 	local intree text at lines rc=0
 	[ "$MODULE" = ours ] || skip "this is about our module"
@@ -100,8 +100,8 @@ case_beside-intree() {
 	*.xz) xz -dc "$intree" >/tmp/other.ko ;;
 	*) cp "$intree" /tmp/other.ko ;;
 	esac
-	# The name stands in struct module, in an array of its own; patched in place, since
-	# objcopy would lose the relocations beside it.
+	# The name is in an array in struct module. It is patched in place, because objcopy would lose the
+	# relocations beside it.
 	at=$(readelf -SW /tmp/other.ko | awk '{ for (i = 1; i < NF; i++) if ($i == ".gnu.linkonce.this_module") print $(i + 3) }')
 	python3 -I -S -c '
 import sys
@@ -116,7 +116,7 @@ open("/tmp/other.ko", "wb").write(data)' "$at"
 	rmmod rpcothe
 	[ "$rc" != 0 ] || die "our module loaded beside the in-tree one"
 	grep -q 'resource busy' <<<"$text" || die "wrong error: $text"
-	# The taint is the kernel's own line.
+	# The line about the taint comes from the kernel.
 	lines=$(dmesg | grep 'rpcrdma:' | grep -v taints)
 	echo "$lines"
 	[ "$(wc -l <<<"$lines")" = 1 ] || die "not one clear line in the log"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# The client in a network namespace of its own, and a second server in one: with rxe of 7.3,
-# since the other providers have their sockets in the first namespace only.
+# The client in a network namespace of its own, and a second server in one. Only for rxe of 7.3, because the sockets of
+# other providers are in the first namespace only.
 # Guests: alone
 # Limit: 1800
 # Second: none
@@ -13,8 +13,8 @@ has_rxe_in_netns() {
 	[ "$KERNEL" = 7.3 ] || skip "rxe of 6.12 has its sockets in the first network namespace only"
 }
 
-# The client lives in a namespace with an address and a device of its own; the server stays.
-# Where there is no device, there is no transport.
+# The client is in a namespace with an address and a device of its own, and the server stays in the first one. In
+# a namespace without a device, no transport can be made.
 case_netns-client() {
 	has_rxe_in_netns
 	ip netns add user
@@ -45,8 +45,8 @@ case_netns-client() {
 	fi
 }
 
-# A second server, in a namespace with an nfsd and exports of its own; its listener is not heard
-# anywhere else. The client is in the first one.
+# A second server, in a namespace with its own nfsd and exports. Its listener cannot be reached in other
+# namespaces. The client is in the first one.
 case_netns-server() {
 	has_rxe_in_netns
 	ip netns add server
@@ -65,13 +65,13 @@ case_netns-server() {
 		touch /var/lib/nfs/etab /var/lib/nfs/rmtab /var/lib/nfs/state
 		mkdir -p /second
 		mount -t tmpfs second /second
-		# rpcbind is not to hear of this one
+		# rpcbind must not learn about this server
 		mount -t tmpfs run /run
 		mount -t nfsd nfsd /proc/fs/nfsd
 		exportfs -o rw,no_root_squash,insecure,fsid=0,no_subtree_check "*:/second"
 		rpc.mountd -N 3 -F 9>&- &
 		mountd=$!
-		# nfsd would wait ten seconds for it
+		# without nfsdcld, nfsd would wait ten seconds for it
 		mount -t rpc_pipefs pipefs /var/lib/nfs/rpc_pipefs
 		nfsdcld -F -p /var/lib/nfs/rpc_pipefs 9>&- &
 		nfsdcld=$!

@@ -11,7 +11,7 @@
 
 kernel=$1 dir=$2
 [ "$kernel" != 6.12 ] || kernel=debian
-# A private mount namespace, which ends with this script, and everything in it with that.
+# A private mount namespace. It ends with this script, and so do all its mounts and processes.
 if [ -z "${PACKAGE_NS:-}" ]; then
 	need_packages "${PKG_PACKAGE[@]}"
 	(MODULE=ours module_ready "$kernel")
@@ -21,11 +21,11 @@ fi
 
 release=$(kernel_release "$kernel")
 kdir=$(kernel_kdir "$kernel")
-# No kernel of ours, and never one: headers of this one must not make DKMS build.
+# The headers of this release are installed, but there is no such kernel. They must not make DKMS build.
 other=6.1.0-other
 root=$dir/root
 version=$("$TOP/scripts/package/version")
-# The history may be where the chroot has nothing.
+# The history may be in a directory that the chroot does not have.
 export RPCRDMA_VERSION=$version
 deb=$dir/rpcrdma-dkms_${version}_all.deb
 
@@ -45,7 +45,7 @@ root_up() {
 	mkdir "$dir/mem/modules"
 	overlay / "$root"
 	for d in /proc /sys /dev; do mount --rbind $d "$root$d"; done
-	# They may be file systems of their own, which an overlay does not show.
+	# These may be separate file systems, which an overlay does not include.
 	for d in "$TOP" "$CACHE"; do
 		mkdir -p "$root$d"
 		mount --bind -o ro "$d" "$root$d"
@@ -61,7 +61,7 @@ root_up() {
 
 inside() { chroot "$root" "$@"; }
 
-# Every name that mount, nfsd and rdma-core load it by means ours, or the kernel's own.
+# Each name by which mount, nfsd and rdma-core load the module must resolve to ours, or to the kernel's own.
 names_mean() { # updates/dkms|updates|kernel
 	local name
 	for name in rpcrdma rpcrdma6 svcrdma xprtrdma; do
@@ -107,7 +107,7 @@ case_package-install() {
 	inside man -w 4 rpcrdma || fail "no manual page"
 }
 
-# By DKMS with status 77, which makes packages go on, and by make.
+# DKMS refuses with status 77, after which packages continue, and so does make.
 case_package-refuse() {
 	local out rc=0
 	out=$(inside dkms build "rpcrdma/$version" -k $other 2>&1) || rc=$?
@@ -127,7 +127,7 @@ case_package-refuse() {
 	make -C "$kdir" M="$dir/mem/plain" VERSION=6 PATCHLEVEL=1 clean || fail "make clean does not work there"
 }
 
-# A newer package takes the place of the one before, module and all.
+# A newer package replaces the previous one, and its module.
 case_package-upgrade() {
 	local old=$version out
 	version=$old.1 deb=$dir/rpcrdma-dkms_$old.1_all.deb
@@ -156,7 +156,7 @@ case_package-dkms() {
 	nothing_left
 }
 
-# Without DKMS: what was built by make.
+# Without DKMS: a module that make has built.
 case_package-make() {
 	inside make -s -C "$TOP" install KREL="$release" KO="$(module_dir "$kernel")/rpcrdma.ko" || fail "make install"
 	inside modinfo -k "$release" -n rpcrdma | grep "/$release/updates/rpcrdma\.ko" || fail "modinfo does not name ours"
@@ -169,14 +169,14 @@ case_package-make() {
 }
 
 root_up
-# One needs what the other has left: run all, and nothing after a failure.
+# Each case uses the result of the one before. Run all of them, and stop after a failure.
 bad=
 for name in deb install refuse upgrade remove dkms make; do
 	t0=$SECONDS word=ok reason=
 	if [ -n "$bad" ]; then
 		word='not ok' reason="$bad failed"
 	else
-		# In the background: what is part of a condition goes on after a failure.
+		# In the background, because in a condition a failure would not end it ("set -e" is off there).
 		(set -euo pipefail; shopt -s inherit_errexit; "case_package-$name") >"$dir/log/$name.log" 2>&1 &
 		wait $! || word='not ok' bad=$name
 	fi

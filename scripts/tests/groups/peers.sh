@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Our module against the in-tree one, in two guests, either way round, with and without
-# remote invalidation.
+# Our module at one end and the in-tree module at the other, in two guests, either way round, with and without remote
+# invalidation.
 # Guests: pair
 # Limit: 3600
 # Second:client: siw
@@ -10,11 +10,11 @@
 # Debian:server: rxe
 . "$TOP/scripts/tests/cases.sh"
 
-# invalidation <Y|N> <command...>: with our module, whichever side it is on.
+# invalidation <Y|N> <command...>: set it in our module, on either side, and run the command.
 invalidation() {
 	local on=$1 param=/sys/module/rpcrdma/parameters/remote_invalidation where=on_server counter=server_sends_inv n
 	shift
-	# Without a role, both sides are ours.
+	# Without a role, our module is on both sides.
 	[ "$OURS" = server ] || { where=; counter=client_mrs_remote_inv; }
 	$where bash -c "echo $on >$param"
 	n=$($where counter $counter)
@@ -47,7 +47,7 @@ settled() {
 	case $OURS in
 	client)
 		[ "$(counter client_fallbacks)" -gt "$before" ] || die "the in-tree server did not refuse version 2"
-		# One round trip more, and no connection more
+		# The refusal costs a round trip, but no other connection
 		[ $(($(counter client_fallbacks) - before)) = $(($(counter client_connects) - connects)) ] ||
 			die "it was another connection"
 		[ "$(counter client_v2_connects)" = 0 ] || die "the in-tree server speaks version 2"
@@ -66,11 +66,11 @@ case_v42() { SCALE=0.3 settled invalidation Y with_mount 4.2 checked names dir s
 case_v42-noinv() { SCALE=0.3 invalidation N with_mount 4.2 checked small acl xattr data direct; }
 case_delegation() { delegation 4.2 remote_writer; }
 
-# A round trip that a machine in a hurry for nothing takes no notice of
+# A round trip that is much longer than the delays of a busy machine
 RTT_MS=400
 
-# mount_time <highest version of RPC over RDMA> <of NFS>: milliseconds, in which there is one connection,
-# and the in-tree server refuses version 2 if it was asked for
+# mount_time <highest version of RPC over RDMA> <version of NFS>: duration of a mount in milliseconds. It makes
+# one connection, and the in-tree server refuses version 2 if it was asked for.
 mount_time() {
 	local connects fallbacks begun
 	echo "$1" >/proc/sys/sunrpc/rdma_version
@@ -85,11 +85,11 @@ mount_time() {
 	nfs_umount || die "umount failed"
 }
 
-# mount_cost <version of NFS>: what asking for version 2 adds, in round trips. The network is made
-# so slow that a mount is nothing but waiting for it; what else a machine does comes on top of that,
-# so the quickest of several mounts tells how often it has waited. A capture would show what
-# was sent, but not what was waited for, a timer for instance. A busy machine may need more tries;
-# a mount that takes two round trips more does not get quicker by them.
+# mount_cost <version of NFS>: the cost of asking for version 2, in round trips. The network is so slow that a
+# mount mostly waits for it. Other delays add to the time, so the quickest of several mounts shows how many round
+# trips it has waited for. A capture would show the messages, but not other causes of waiting, for instance a
+# timer. A busy machine may need more tries. More tries do not make a mount quicker that really takes two more
+# round trips.
 mount_cost() {
 	local i v t least=(0 1000000 1000000) extra=
 	for i in {1..20}; do
@@ -116,7 +116,7 @@ case_mount-cost() {
 }
 
 group() {
-	# As people use it: our client asks for version 2 first.
+	# The common setting: our client asks for version 2 first.
 	pair_up 2
 	pair_cases python3 -I -S "$CHECK" provide $EXPORT
 }

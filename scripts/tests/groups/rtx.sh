@@ -8,7 +8,7 @@
 CLIENT=/proc/sys/sunrpc
 SERVE=/proc/sys/sunrpc/svc_rdma
 
-# Whatever the case before has left
+# Settings that an earlier case may have changed
 before_case() {
 	highest 2
 	inline_of 16384
@@ -19,19 +19,20 @@ before_case() {
 	echo 0 >$PAGES
 }
 
-# inline_of <bytes>: a Send of either end, from the next connection on
+# inline_of <bytes>: set the inline size at both ends, for new connections
 inline_of() {
 	echo "$1" >$CLIENT/rdma_v2_inline
 	echo "$1" >$SERVE/v2_max_req_size
 }
 
-# A mount on which nothing goes wrong
+# A mount on which no error occurs
 sound() {
 	counted client_v2_connects 1 99 counted client_error_replies 0 0 counted client_bad_replies 0 0 \
 		counted groups_broken 0 0 counted group_strays 0 0 counted server_reply_too_large 0 0 with_mount "$@"
 }
 
-# written <bytes> <how many>: each by one WRITE; the server has what was written
+# written <bytes> <number>: write as many pieces of this size, each with one WRITE, and compare the file at the
+# server
 written() {
 	head -c $(($1 * $2)) /dev/urandom >/tmp/written
 	dd if=/tmp/written of="$MNT/written" bs="$1" oflag=direct conv=notrunc 2>/tmp/dd.err ||
@@ -39,13 +40,13 @@ written() {
 	cmp -n $(($1 * $2)) /tmp/written $EXPORT/written || die "the server has something else"
 }
 
-# in_sends <Sends> <bytes>: four WRITEs of that size are groups of so many Sends, and register nothing
+# in_sends <Sends> <bytes>: four WRITEs of that size are groups of as many Sends, and register nothing
 in_sends() {
 	counted client_calls_group 4 4 counted client_group_sends $((4 * $1)) $((4 * $1)) \
 		counted client_calls_read_chunk 0 0 counted client_mrs_registered 0 0 written "$2" 4
 }
 
-# The server grants few credits at first, and more as it sees what for (RTX-83).
+# The server grants few credits at first, and more when it sees that they are useful (RTX-83).
 more_credits() {
 	: >"$MNT/written"
 	written 65536 16
@@ -57,20 +58,20 @@ writes() {
 	in_sends 2 16384
 	in_sends 3 32768
 	in_sends 5 65536
-	# Above that, the server reads it.
+	# The server fetches a larger item by RDMA Read.
 	counted client_calls_group 0 0 counted client_calls_read_chunk 4 4 written 69632 4
 }
 
 # Covers: RTX-31 RTX-41 RTX-42 RTX-43 RTX-62 RTX-74 RTX-95
 case_rtx-write() { sound 3 writes; }
 
-# placed_in <pages of a Receive> <bytes of a WRITE>: its Sends
+# placed_in <pages of a Receive> <bytes of a WRITE>: print the number of its Sends
 placed_in() {
 	local part=$((($1 - 1) * 4096))
 	echo $((($2 + part - 1) / part))
 }
 
-# are_placed <pages> <bytes>: four WRITEs of that size. Each is executed once, and registers nothing.
+# are_placed <pages> <bytes>: four WRITEs of that size are placed. Each is executed once, and registers nothing.
 are_placed() {
 	local n
 	n=$(placed_in "$1" "$2")
@@ -79,7 +80,7 @@ are_placed() {
 		counted server_rdma_read_wrs 0 0 written "$2" 4
 }
 
-# What is written by way of the page cache, in one piece or in bits, arrives as well.
+# Data that are written through the page cache, at once or in small pieces, arrive, too.
 buffered() {
 	head -c "$1" /dev/urandom >/tmp/buffered
 	dd if=/tmp/buffered of="$MNT/buffered" bs=1000003 conv=fsync 2>/tmp/dd.err || die "writing: $(cat /tmp/dd.err)"
@@ -90,7 +91,7 @@ buffered() {
 	rm "$MNT/buffered"
 }
 
-# one_shown: the connections of the mount before are gone
+# one_shown: only one connection is left, because those of earlier mounts are gone
 one_shown() { [ "$(find $DEBUG/client -type f | wc -l) $(find $DEBUG/server -type f | wc -l)" = "1 1" ]; }
 
 placed() {
@@ -98,7 +99,8 @@ placed() {
 	until_true 30 one_shown || die "there are $(ls $DEBUG/client $DEBUG/server)"
 	[ "$(field inline_recv $DEBUG/server/*)" = $((1024 + (pages - 1) * 4096)) ] ||
 		die "the server: $(grep inline $DEBUG/server/*)"
-	# Credits for the longest: half of them may be beyond the first of each Call.
+	# Get enough credits for the longest WRITE: credits beyond the first of each Call may be half of the
+	# grant.
 	: >"$MNT/written"
 	written 65536 16
 	written 131072 16
@@ -106,7 +108,7 @@ placed() {
 	for size in 8193 12287 12288 12289 28671 28672 28673 65535 65536 65537 131071 131072; do
 		are_placed "$pages" "$size"
 	done
-	# Short ones stay inline where they fit.
+	# Short WRITEs stay inline if they fit.
 	counted client_calls_placed 0 0 counted client_calls_inline 4 $ANY written 4000 4
 	counted client_calls_placed 0 0 counted client_calls_read_chunk 4 4 written 131076 4
 	for near in 4096 8192 28672 65536 131072; do
@@ -116,8 +118,8 @@ placed() {
 	buffered 1048577
 }
 
-# The server says where data are to lie, with one page in a Receive, three and seven. Our Sends are larger than
-# its Receives, smaller, and much smaller.
+# The server announces targets, with one, three or seven pages in a Receive. Our Sends are larger than its
+# Receives, smaller, and much smaller.
 # Covers: RTX-52 RTX-53 RTX-54 RTX-55 RTX-56 RTX-57 RTX-94 RTX-95 RTX-96 RTX-99
 case_rtx-placed-by-client() {
 	local pages
@@ -129,7 +131,7 @@ case_rtx-placed-by-client() {
 	done
 	inline_of 1024
 	counted client_calls_placed 1 $ANY sound 4.2 sizes
-	# By the round trip, up to any size
+	# With 0, the round trip decides up to which length items are placed.
 	inline_of 16384
 	echo 0 >$CLIENT/rdma_rtx_write_max
 	counted client_calls_placed 1 $ANY sound 4.2 placed_any
@@ -225,7 +227,8 @@ case_rtx-sizes() {
 	counted client_calls_group 1 $ANY sound 3 sizes
 }
 
-# Everything that the checker does, with long names, ACLs and extended attributes. Small Sends make many things long.
+# All sections of the checker, with long names, ACLs and extended attributes. With small Sends, many messages are
+# long.
 # Covers: RTX-97
 case_rtx-all-v3() {
 	inline_of 4096
@@ -257,7 +260,7 @@ case_rtx-readdir() {
 	sound 4.2 entries
 }
 
-# What people can see of it
+# Information for users about groups
 case_rtx-seen() {
 	trace_begin
 	sound 3 entries
@@ -284,7 +287,7 @@ case_rtx-symlink() {
 	sound 4.2 links
 }
 
-# What was switched off is not said and not sent; nor is anything of it in version 1.
+# A part that is switched off is neither announced nor used. In version 1, nothing of the extension is used.
 plain() {
 	more_credits
 	counted client_calls_read_chunk 4 4 written 32768 4
@@ -318,7 +321,7 @@ many() {
 	rm "$MNT"/many.*
 }
 
-# Many at once: credits are short for some of them, and all get through.
+# Many processes at once. Some Calls find too few credits, but all succeed.
 # Covers: RTX-75 RTX-78 RTX-79
 case_rtx-many() { counted client_calls_group 1 $ANY sound 4.2 many; }
 

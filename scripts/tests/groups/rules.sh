@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Rules of the protocol that show in counters, in settings, and in what a mount does.
+# Rules of the protocol that can be tested with counters, with settings, and with the behaviour of a mount.
 # Guests: alone
 # Limit: 2400
 # Second: rxe
 # Slow: small-regions failed-invalidation short-queue
 . "$TOP/scripts/tests/cases.sh"
 
-# chunks_for <bytes>: Read chunks that a WRITE of so many takes
+# chunks_for <bytes>: print how many Read chunks a WRITE of this size takes
 chunks_for() {
 	local before
 	before=$(xprt_field 11)
@@ -15,8 +15,7 @@ chunks_for() {
 	echo $(($(xprt_field 11) - before))
 }
 
-# NFS and NFSACL with the smallest messages there are; and a connection keeps the size that
-# it began with.
+# NFS and NFSACL work with the smallest messages, and a connection keeps the size with which it began.
 # Covers: V1-CRD-18 V1-CRD-20 ULB-15 ULB-16 EXP-23
 case_inline-sizes() {
 	[ "$MODULE" = ours ] || skip "this is about our module's settings"
@@ -43,8 +42,8 @@ odd_sizes_end() {
 	on_server tune 4096 /proc/sys/sunrpc/svc_rdma/max_req_size
 }
 
-# Sizes that are no multiples of 1024: the server, which could do more, has been told less than what is
-# set, 4096 of 5000, and sends no longer Reply. 4096 bytes of data are longer with what is around them.
+# Sizes that are not multiples of 1024. The server could send more, but the client has announced a rounded size,
+# 4096 of 5000, and the server sends no longer Reply. A Reply with 4096 bytes of data is longer than that.
 # Covers: V1-CRD-17 V1-CRD-20
 case_odd-sizes() {
 	local size told
@@ -68,9 +67,9 @@ case_odd-sizes() {
 	done
 }
 
-# What was registered has been invalidated when its RPC is done, by one side or the other,
-# and few regions serve many RPCs. The READ that fails leaves a Write chunk unused: one of two
-# handles, so that the client has to invalidate it.
+# When an RPC is done, its regions have been invalidated by one side or the other, and few regions serve many
+# RPCs. The READ that fails leaves a Write chunk unused. This is one of two handles, so the client has to
+# invalidate it.
 # Covers: MEM-02 MEM-10 MEM-22 V1-UNU-05
 case_regions() {
 	local allocated registered gone
@@ -95,8 +94,8 @@ case_regions() {
 	nfs_umount
 }
 
-# moves_whole <bytes> <segments> <remote>: 4 WRITEs and 4 READs of so many bytes, each in one chunk of
-# so many segments; of its regions, the server invalidates <remote>, and the client all others.
+# moves_whole <bytes> <segments> <remote>: 4 WRITEs and 4 READs of this size, each in one chunk with as many
+# segments. The server invalidates <remote> of the regions, and the client all others.
 moves_whole() {
 	local registered remote ours out in
 	registered=$(counter client_mrs_registered)
@@ -111,7 +110,7 @@ moves_whole() {
 	echo "$registered regions, invalidated $remote by the server and $ours by the client; $out work requests to read, $in to write"
 	[ "$registered $remote $ours" = "$((8 * $2)) $((8 * $3)) $((8 * ($2 - $3)))" ] ||
 		die "not 8 chunks of $2: $registered regions, invalidated $remote by the server and $ours by the client"
-	# One takes a segment, or a part of one.
+	# A work request covers a segment, or a part of one.
 	[ $out -ge $((4 * $2)) ] && [ $in -ge $((4 * $2)) ] || die "$out and $in work requests for 4 chunks each of $2 segments"
 	rm $MNT/whole
 }
@@ -123,19 +122,19 @@ small_regions_end() {
 	highest 1
 }
 
-# whole_size: of a READ and a WRITE, which have to be the same
+# whole_size: print the maximum size of a READ, which must be the same for a WRITE
 whole_size() { sed -n "s|^[^ ]* $MNT .*[,( ]rsize=\([0-9]*\),wsize=\1[, ].*|\1|p" /proc/mounts; }
 
-# An adapter with regions of few pages: a chunk has a segment for each. 16 of one page are what a
-# READ or WRITE may take, less a page for data that begin in the middle of one; NFS makes that a
-# power of two. With 16 of 30 pages, it takes what the server does.
+# An adapter whose regions have few pages. A chunk has a segment for each region. A READ or WRITE may take 16
+# regions of one page, less a page because data may begin in the middle of a page, and NFS makes that a power of
+# two. With 16 regions of 30 pages, the size is limited by the server.
 # Covers: EXP-05 ULB-21 V1-CHK-09 MEM-02 MEM-10 V1-WRC-11
 case_small-regions() {
 	local pages size v
 	[ "$MODULE" = ours ] || skip "the in-tree module has no such setting"
 	knobs
 	trap small_regions_end EXIT
-	# This is about chunks.
+	# This case is about chunks.
 	echo 0 >$RTX
 	nfs_mount 3
 	size=$(whole_size)
@@ -147,8 +146,8 @@ case_small-regions() {
 			highest "${v#* }"
 			nfs_mount "${v% *}" "$([ "${v% *}" != 3 ] || echo noacl)"
 			[ "$(whole_size)" = "$size" ] || die "regions of $pages: $(grep " $MNT " /proc/mounts)"
-			# With version 1, a server does not know which one of several handles to invalidate. NFSv4
-			# has Reply chunks beside.
+			# In version 1, a server does not know which of several handles it may invalidate. NFSv4
+			# also uses Reply chunks.
 			[ "${v% *}" != 3 ] ||
 				moves_whole "$size" $(((size / 4096 + pages - 1) / pages)) $((${v#* } - 1))
 			VERS=${v% *} checked small
@@ -162,8 +161,8 @@ case_small-regions() {
 	END
 }
 
-# no_reply_unfenced: of the RPC whose invalidation failed, sunrpc has got no Reply until the connection
-# was closed; then the Call was sent again, and answered.
+# no_reply_unfenced: if an RPC's invalidation has failed, sunrpc has got no Reply for it before the connection was
+# closed. Then the Call was sent again, and answered.
 no_reply_unfenced() {
 	awk 'match($0, /xprt_rdma_[a-z_]+: /) {
 		event = substr($0, RSTART + 10, RLENGTH - 12)
@@ -178,8 +177,8 @@ no_reply_unfenced() {
 	}' $TRACE/trace
 }
 
-# fails_to_invalidate <which> <lost> <dd's operands...>: the so-many-th invalidation of one READ or
-# WRITE; and <lost> completions
+# fails_to_invalidate <which> <lost> <operands of dd...>: let the invalidation with this number fail in one READ
+# or WRITE; <lost> completions must be lost
 fails_to_invalidate() {
 	local before lost
 	before=$(xprt_field 3) lost=$(counter client_lost_fences)
@@ -191,13 +190,13 @@ fails_to_invalidate() {
 	wait $! || die "an RPC has failed"
 	[ "$(<$DEBUG/client_fail_inv)" = 0 ] || die "there were not so many invalidations"
 	lost=$(($(counter client_lost_fences) - lost))
-	# siw may lose one itself.
+	# siw may lose one for reasons of its own.
 	case $PROVIDER/$2 in
 	*/0) ;;
 	siw/*) [ $lost -ge "$2" ] ;;
 	*) [ $lost = "$2" ] ;;
 	esac || die "$lost completions were lost, not $2"
-	# rxe tells only that everything is flushed.
+	# rxe only reports that all work requests were flushed.
 	[ "$PROVIDER" = rxe ] || traced xprt_rdma_mr_err
 	cp $TRACE/trace /lab/log/trace.invalidation
 	no_reply_unfenced || die "an RPC had its Reply while its memory was not ours alone"
@@ -214,9 +213,9 @@ failed_invalidation_end() {
 	highest 1
 }
 
-# An invalidation fails: the only one of an RPC, the last of eight, which is the one that tells of
-# all, and one before it; and with that one, nobody hears of the last. The Reply is there, but the
-# server could still get at the memory: so the connection goes first.
+# An invalidation fails: the only one of an RPC; the last of eight, whose completion stands for all; or one before
+# the last, after which the completion of the last is lost. The Reply has arrived, but the server could still
+# access the memory. So the connection is closed before sunrpc gets the Reply.
 # Covers: V1-ERR-21
 case_failed-invalidation() {
 	local pages which lost v
@@ -248,8 +247,8 @@ case_failed-invalidation() {
 	END
 }
 
-# burst <file> <bytes> <command...>: 100 WRITEs at once, of so many bytes, when the server takes no more
-# than it is at; and a command meanwhile
+# burst <file> <bytes> <command...>: start 100 WRITEs of this size while the server completes none, and run a
+# command meanwhile
 burst() {
 	fsfreeze -f /ice
 	trap 'fsfreeze -u /ice' EXIT
@@ -276,7 +275,7 @@ for i in range(100):
     assert data[size * i:size * (i + 1)] == bytes([i]) * size, f"WRITE {i}"' "$2" || die "data differs"
 }
 
-# All that was granted is in use: the server has the WRITEs, or will have them without anybody's help.
+# All credits are in use: the server has the WRITEs, or will get them without other events.
 window_full() {
 	local client
 	client=$(echo $DEBUG/client/*)
@@ -284,8 +283,8 @@ window_full() {
 }
 window_is_full() { until_true 30 window_full || die "the window does not fill: $(grep ^credits $DEBUG/client/*)"; }
 
-# A connection begins with few Receives at either end. When 100 RPCs are in flight, there is one
-# for each Call and each Reply, or the connection would be lost: nobody sends twice (RNR).
+# A connection begins with few Receives at either end. When 100 RPCs are in flight, there must be a Receive for
+# each Call and each Reply. Otherwise the connection would be lost, because no device retries (RNR).
 # Covers: V1-CRD-09 V1-CRD-10
 case_receives() {
 	local granted
@@ -295,15 +294,14 @@ case_receives() {
 	burst $MNT/data 4096 window_is_full
 	granted=$(cat /sys/kernel/debug/rpcrdma/server/* | awk '$1 == "credits_granted" && $2 > n { n = $2 } END { print n }')
 	grep -H '^receives' /sys/kernel/debug/rpcrdma/{client,server}/*
-	# More than either end begins with
+	# More Receives than either end begins with
 	[ "$granted" -ge 64 ] || die "the client never had enough in flight: $granted credits"
 	[ "$(xprt_field 3)" = 1 ] || die "the connection was lost: $(xprt_field 3) connects"
 	umount $MNT
 	ice_down
 }
 
-# room_is_short: the send queue is full, and Calls that have their credits wait for room. What the
-# connection has, or lacks, is this end's own business.
+# room_is_short: the send queue is full, and Calls that have credits wait for slots
 room_is_short() {
 	local client parked
 	until_true 60 grep -q xprt_rdma_no_sends: $TRACE/trace || die "no Call has waited for room"
@@ -314,7 +312,7 @@ room_is_short() {
 	[ "$parked" -gt 0 ] || die "no Call waits for room"
 }
 
-# More RPCs than the queue has room for
+# Are there credits for more RPCs than the queue has room for?
 window_is_wide() { crowd && [ "$(field credits_granted "$(echo $DEBUG/client/*)")" -ge 20 ]; }
 
 short_queue_end() {
@@ -322,9 +320,9 @@ short_queue_end() {
 	echo 0 >$DEBUG/device_max_mr_pages
 }
 
-# Queues of 128 entries, where a WRITE of eight regions takes 17 of the client's. Calls wait until
-# some come back. The server's credits are as many as it has Receives: all but 16 for Replies to
-# callbacks, and 11 to spare.
+# Queues of 128 entries. A WRITE of eight regions takes 17 entries of the client's queue, so Calls wait until
+# entries are released. The server grants as many credits as it has Receives, except 16 for Replies to callbacks,
+# and 11 spare ones.
 # Covers: V1-CRD-27
 case_short-queue() {
 	[ "$MODULE" = ours ] || skip "the in-tree module has no such setting"
@@ -336,7 +334,7 @@ case_short-queue() {
 	trace_begin
 	ice_mount vers=3,nolock
 	short_queue_end
-	# A server that is stuck does not raise it.
+	# A server that is stuck does not raise the grant.
 	until_true 120 window_is_wide || die "the window does not grow"
 	burst $MNT/data 32768 room_is_short
 	traced xprt_rdma_no_sends
@@ -348,7 +346,8 @@ case_short-queue() {
 	ice_down
 }
 
-# refuses <file> <value>: EINVAL, or ERANGE for a number of more than 32 bits, and the old value stays
+# refuses <file> <value>: the error is EINVAL, or ERANGE for a number of more than 32 bits, and the old value
+# stays
 refuses() {
 	local was said
 	was=$(<"$1")
@@ -357,7 +356,7 @@ refuses() {
 	[ "$(<"$1")" = "$was" ] || die "$1 was $was, and is $(<"$1") after it has refused $2"
 }
 
-# takes <file> <value>
+# takes <file> <value>: the value can be set
 takes() { { echo "$2" >"$1"; } && [ "$(<"$1")" = "$2" ] || die "$1 does not take $2"; }
 
 # Every number an administrator can set: what it is in the beginning, and the least and the most
@@ -417,10 +416,10 @@ limits_end() {
 	set_inline 4096
 }
 
-# limit <name> <value> <file>
+# limit <name> <value> <file>: the connection must have this value
 limit() { [ "$(field "$1" "$3")" = "$2" ] || die "$1 is $(field "$1" "$3"), not $2: $(cat "$3")"; }
 
-# What a server is told to allow is what a client gets, and no connection is lost for it.
+# A client gets what the server is told to allow, and no connection is lost.
 # Covers: V1-CRD-05 V1-CRD-18 BC-08
 case_limits() {
 	local client server
@@ -438,14 +437,14 @@ case_limits() {
 	limit credits_granted 4 "$server"
 	limit credits_granted 4 "$client"
 	limit callback_receives 2 "$server"
-	# The smaller one of both ends
+	# The smaller of the sizes of both ends
 	limit inline_send 8192 "$client"
 	limit inline_recv 8192 "$client"
 	limit inline_send 8192 "$server"
 	limit inline_recv 8192 "$server"
 	limit connects 1 "$client"
 	checked small
-	# A change is for connections to come.
+	# A changed setting applies to new connections.
 	limits_end
 	limit credits_max 4 "$server"
 	limit inline_send 8192 "$client"
@@ -458,7 +457,7 @@ case_limits() {
 	nfs_umount
 }
 
-# Two slots for 48 threads: the others wait in sunrpc's backlog, and get their turn.
+# Two slots for 48 threads: the others wait in sunrpc's backlog, and get a slot later.
 case_slots() {
 	local slots
 	[ "$MODULE" = ours ] || skip "the in-tree module does not show its slots"
@@ -471,7 +470,7 @@ case_slots() {
 	echo 128 >/proc/sys/sunrpc/rdma_slot_table_entries
 }
 
-# Nobody has the address, or nobody listens at the port: an error in time, and nothing stays.
+# If no host has the address, or there is no listener at the port, an error comes in time, and nothing is left.
 case_nobody-there() {
 	local at t0 errors
 	[ "$MODULE" = ours ] || skip "the in-tree module does not count it"
@@ -487,9 +486,9 @@ case_nobody-there() {
 	until_true 30 nobody_shown || die "a transport is left: $(ls $DEBUG/client $DEBUG/server)"
 }
 
-# hold_ports <listen|connect> <port>...: TCP sockets that have them, until $HOLDER is killed. Nobody
-# else can have a port where somebody listens. From where somebody has connected to the server,
-# nobody else can connect to it.
+# hold_ports <listen|connect> <port>...: TCP sockets use these ports until $HOLDER is killed. If one listens at a
+# port, no other socket can use it. If one has connected to the server from a port, no other socket can connect to
+# the server from there.
 hold_ports() {
 	python3 -I -S -c '
 import signal, socket, sys
@@ -522,13 +521,12 @@ let_ports_go() {
 	wait $HOLDER 2>/dev/null || true
 }
 
-# users_are <number> <port>: no more than so many transports, and TCP has not got the port
+# users_are <number> <port>: there are not more transports than that, and TCP does not use the port
 users_are() { [ "$(</sys/module/rpcrdma/refcnt)" -le "$1" ] && [ -z "$(ss -Htan "sport = :$2")" ]; }
 
-# siw takes the port that the CM has chosen, and TCP may have it already. There are two, and the CM
-# never takes the same one twice in a row: with one of them taken, the second of two mounts meets
-# it at the latest. Without a port there is no mount, and with one again, there is: who has the
-# patience waits for that.
+# siw uses the port that the CM has chosen, but TCP may use the port already. There are two ports, and the CM
+# never chooses the same one twice in a row. If TCP uses one of them, one of two mounts finds its port in use.
+# Without a free port a mount fails. When a port is free again, a mount that still waits succeeds.
 case_port-in-use() {
 	local i used users t0 errors mounting mountd port=50100
 	[ "$PROVIDER" = siw ] || skip "rxe connects by UDP, where there are no such ports"
@@ -538,7 +536,7 @@ case_port-in-use() {
 	trap ports_as_before EXIT
 	mountd=$(rpcinfo -p $SERVER | awk '$1 == 100005 && $2 == 3 && $3 == "tcp" { print $4; exit }')
 	[ "$mountd" ] || die "where is mountd?"
-	# A port is free as soon as its connection has gone.
+	# A port is free as soon as its connection has ended.
 	echo 0 >/proc/sys/net/ipv4/tcp_max_tw_buckets
 	echo "$port $((port + 1))" >/proc/sys/net/ipv4/ip_local_port_range
 
@@ -578,7 +576,7 @@ case_port-in-use() {
 	until_true 30 eval '[ -z "$(ls /sys/kernel/debug/rpcrdma/client)" ]' ||
 		die "a transport is left: $(ls /sys/kernel/debug/rpcrdma/client)"
 
-	# The first RPC of version 3 fails with what is an error of the server's. mount(8) would ask
+	# The first RPC of version 3 fails with an error that looks like one of the server. mount(8) would contact
 	# mountd from a port of its own.
 	errors=$(counter client_connect_errors)
 	mount -i -t nfs -o "addr=$SERVER,proto=rdma,port=$PORT,vers=3,nolock,mountproto=tcp,mountport=$mountd" $SERVER:$EXPORT $MNT &
@@ -590,7 +588,7 @@ case_port-in-use() {
 	nfs_umount
 }
 
-# The port is the well-known one, and nobody has to be asked for it: rpcbind does not know.
+# The port is the well-known one, so rpcbind is not asked, and it does not know the service.
 # Covers: RPB-02 RPB-05
 case_default-port() {
 	local v
@@ -603,7 +601,7 @@ case_default-port() {
 	done
 }
 
-# Locks of version 3 are taken by another protocol, over TCP.
+# Locks of version 3 use another protocol, over TCP.
 # Covers: ULB-11
 case_lock-manager() {
 	pidof -q rpc.statd || rpc.statd --no-notify || die "no rpc.statd"
@@ -623,8 +621,8 @@ fcntl.lockf(servers, fcntl.LOCK_EX | fcntl.LOCK_NB)' $MNT/locked $EXPORT/locked
 	nfs_umount
 }
 
-# The connection is broken while a delegation is held. Renewing the lease restores it, and
-# the recall comes over the new one.
+# The connection is broken while the client has a delegation. Renewing the lease restores the connection, and the
+# recall comes over the new one.
 # Covers: BC-09 BC-11 BC-13 ULB-13
 case_recall-after-break() {
 	[ -d /sys/kernel/debug/fail_sunrpc ] || skip "this kernel has no CONFIG_FAIL_SUNRPC"
@@ -640,19 +638,19 @@ break_and_write() {
 	echo 1 >$d/interval
 	tune Y $d/ignore-cache-wait
 	tune Y $d/ignore-server-disconnect
-	# A group before may have spared the client.
+	# An earlier group may have excluded the client.
 	tune N $d/ignore-client-disconnect
 	echo 1 >$d/times
 	until_true 40 connects_above "$before" || die "the connection has not been restored"
 	echo 0 >$d/times
-	# The server gives a recall up that it has before the client has bound the new connection
-	# to its session.
+	# If a recall is sent before the client has bound the new connection to its session, the server gives it
+	# up.
 	until_true 60 on_server callbacks_up || die "the backchannel has not been restored"
 	remote_writer
 }
 
 # Each Receive, Send and memory region can be followed in a trace, on both sides. WRITEs have a Read chunk, which
-# the server pulls; of the second mount, the client invalidates its regions itself.
+# the server pulls. On the second mount, the client itself invalidates its regions.
 case_completion-ids() {
 	local v lossy=()
 	[ "$MODULE" = ours ] || skip "these are our module's events"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Who is asking, and who may read along: Kerberos with a key distribution centre of the guest's
-# own, AUTH_SYS, and TLS, which there is none of.
+# Authentication and privacy: Kerberos with a key distribution centre in the guest, AUTH_SYS, and TLS, which is not
+# supported.
 # Guests: alone
 # Limit: 1800
 # Second: none
@@ -13,7 +13,7 @@ NAME=server.lab.test
 KEYTAB=/etc/krb5.keytab
 CACHE_DIR=/tmp
 
-# The server's principal is the client's machine principal as well, and stands for root.
+# The server's principal is also the client's machine principal, and is mapped to root.
 kerberos_config() {
 	hostname $NAME
 	printf '%s %s\n' 127.0.0.1 localhost $SERVER $NAME >/etc/hosts
@@ -65,33 +65,34 @@ kerberos_up() {
 	chown daemon /run/kdc/daemon.keytab
 	chmod 755 /run/kdc
 	krb5kdc -P /run/kdc/pid
-	# In the foreground they say on stderr what they otherwise tell nobody here. gssd waits five
-	# seconds for the server by itself, which is less than it takes here when the host is busy.
+	# In the foreground they write messages to stderr that would otherwise be lost. By default gssd waits five
+	# seconds for the server, which is too short on a busy host.
 	rpc.gssd -f -v -T 60 -p /var/lib/nfs/rpc_pipefs -D 9>&- >"$log/gssd.log" 2>&1 &
 	rpc.svcgssd -f -v 9>&- >"$log/svcgssd.log" 2>&1 &
-	# With Kerberos, version 4 has names where it has numbers otherwise.
+	# With Kerberos, version 4 uses names instead of numbers.
 	rpc.idmapd -f -v -p /var/lib/nfs/rpc_pipefs 9>&- >"$log/idmapd.log" 2>&1 &
 	until_true 60 kinit -k -t $KEYTAB -c /run/kdc/probe nfs/$NAME || die "the key distribution centre does not answer"
 	exportfs -o "rw,no_root_squash,insecure,fsid=0,no_subtree_check,sec=sys:krb5:krb5i:krb5p" "*:$EXPORT"
 }
 
-# secure_mount <version> <flavour> [options]; NFS would quietly take another one. On a busy host the daemons
-# run into time limits of their own, and the mount is refused: it may be tried for a while.
+# secure_mount <version> <flavour> [options]: mount, and check the flavour, because NFS may use another one
+# without a message. On a busy host the daemons reach their own time limits, and the mount is refused. So try
+# again for a while.
 secure_mount() {
 	until_true 240 nfs_mount "$1" "sec=$2${3:+,$3}" $NAME || die "no mount with sec=$2"
 	grep -q " $MNT .*[,( ]sec=$2[, ]" /proc/mounts || die "not sec=$2: $(grep " $MNT " /proc/mounts)"
 	xprt_line | grep -q '^rdma ' || die "no RDMA transport"
 }
 
-# moved <counter...>: the sum of what they count
+# moved <counter...>: print the sum of the counters
 moved() {
 	local name sum=0
 	for name; do sum=$((sum + $(counter "$name"))); done
 	echo $sum
 }
 
-# Names, and data of odd sizes and places, both ways. With integrity or privacy there is one
-# message to protect, so nothing is taken out of it.
+# Names, and data of odd sizes and offsets, in both directions. Integrity or privacy protects the whole message,
+# so no item is taken out of it.
 flavour() {
 	flavoured "$1" 1
 	[ "$MODULE" = ours ] || return 0
@@ -129,7 +130,7 @@ placing() {
 flavoured() {
 	local v v2 items long manifest sections
 	for v in 3 4.2; do
-		# Not names with 4.2: with krb5p, nfsd cannot make a link to 4000 bytes, see compat.rst.
+		# No names with 4.2: with krb5p, nfsd cannot make a link to 4000 bytes, see compat.rst.
 		sections="names small"
 		[ $v = 3 ] || sections="small direct"
 		v2=$(counter client_v2_connects)
@@ -150,7 +151,7 @@ flavoured() {
 		python3 -I -S "$CHECK" verify "$manifest" $EXPORT
 		[ "$MODULE" = ours ] || continue
 		case $1 in
-		# Some WRITEs of version 2 are several Sends instead.
+		# In version 2, some WRITEs are groups instead.
 		krb5)
 			[ $items -gt 5 ] && [ $((items + long)) -gt 20 ] ||
 				die "version $v: $items data items in chunks, $long long messages"
@@ -176,13 +177,13 @@ case_krb5p() { flavour krb5p; }
 
 inline_calls_above() { [ "$(counter client_calls_inline)" -gt "$1" ]; }
 
-# A chunk holds the data of the file and nothing else: headers with their authenticators stay
-# inline, and so do messages that are all control, such as the one that ends a context.
+# A chunk contains only data of the file. Headers with their authenticators are inline, and so are messages
+# without data, for instance the one that destroys a context.
 # Covers: MEM-16
 case_control-inline() {
 	local chunks out in inline
 	[ "$MODULE" = ours ] || skip "the in-tree module does not count these"
-	# Without ACLs, which version 3 asks for when a file is made, in a Reply chunk.
+	# Without ACLs: version 3 would request them in a Reply chunk when a file is made.
 	secure_mount 3 krb5 noacl
 	echo >$MNT/item
 	chunks=$(moved client_calls_read_chunk client_calls_long client_replies_long)
@@ -212,8 +213,8 @@ case_context-end() {
 		die "a control message has a chunk"
 }
 
-# READs, WRITEs and links of every length around the inline thresholds, where a verifier or a
-# trailer that was not thought of makes a Reply too large for its Receive.
+# READs, WRITEs and links of every length around the inline thresholds. If the length of a verifier or trailer
+# were not counted, a Reply would be too large for its Receive.
 # Covers: MEM-17
 case_thresholds() {
 	around 3500
@@ -223,7 +224,7 @@ case_thresholds() {
 	highest 1
 }
 
-# around <length>: that and the 500 above it
+# around <length>: this length and the next 500
 around() {
 	local sec before inline
 	before=$(counter server_reply_too_large)
@@ -258,14 +259,14 @@ around() {
 		inline=$(($(counter client_replies_inline) - inline))
 		nfs_umount
 		[ "$MODULE" = ours ] || continue
-		# Below the threshold there is no chunk, or nothing was crossed.
+		# Below the threshold there is no chunk. Otherwise the threshold was not crossed.
 		[ $inline -gt 30 ] || die "$sec: only $inline inline Replies"
 		echo "$1, $sec: $inline inline Replies"
 	done
 	[ "$(counter server_reply_too_large)" = "$before" ] || die "a Reply was larger than the client had thought"
 }
 
-# Each user is who his ticket says, and nobody without one.
+# A user has the rights of his ticket, and without a ticket no rights.
 # Covers: MEM-14
 case_ticket() {
 	as_daemon() { setpriv --reuid=daemon --regid=daemon --clear-groups env KRB5CCNAME=$CACHE_DIR/krb5cc_1 "$@"; }
@@ -281,7 +282,7 @@ case_ticket() {
 	rm -f $CACHE_DIR/krb5cc_*
 }
 
-# AUTH_SYS beside the others, and not where the export wants better.
+# AUTH_SYS works beside the other flavours, but not if the export requires a better one.
 case_sys() {
 	with_mount 4.2 checked small
 	MOUNT_OPTS=sec=sys with_mount 3 checked small
@@ -297,12 +298,12 @@ case_sys() {
 	nfs_umount
 	exportfs -u "*:$EXPORT/kerberos"
 	exportfs -f
-	# nfsd keeps what was open for some seconds, and on a busy machine for longer.
+	# nfsd keeps files open for some seconds, and for longer on a busy machine.
 	until_true 60 umount $EXPORT/kerberos || die "$EXPORT/kerberos is in use"
 }
 
-# In version 4.2 a link to 4000 bytes with privacy does what it does over TCP, be that an error of
-# nfsd's.
+# In version 4.2, making a link to 4000 bytes with privacy has the same result as over TCP, even if that is an
+# error of nfsd.
 case_krb5p-long-link() {
 	local proto to outcome=()
 	to=$(head -c 4000 /dev/zero | tr '\0' x)
@@ -320,11 +321,12 @@ case_krb5p-long-link() {
 	[ "${outcome[0]}" = "${outcome[1]}" ] || die "by TCP it ${outcome[0]}, by RDMA it ${outcome[1]}"
 }
 
-# Refused at once, with a line that says why where the kernel has NFS_DEBUG, and nobody connects in the clear instead.
+# TLS is refused at once, and a line gives the reason if the kernel has NFS_DEBUG. No connection is made without
+# encryption instead.
 case_tls() {
 	local policy v t0 connects text
 	connects=$(counter client_connects)
-	# What mount(2) leaves unsaid, NFS says to those who debug mounts.
+	# mount(2) does not give the reason, but NFS logs it if mounts are debugged.
 	echo 1024 >/proc/sys/sunrpc/nfs_debug
 	for policy in tls mtls; do
 		for v in 3 4.2; do

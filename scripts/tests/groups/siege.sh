@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# The server stays available: clients, one or many, that take no Replies, storage that hangs, slow
-# paths. See hostile_siege.py.
+# The server stays available although one or many clients accept no Replies, storage hangs, or paths are slow. See
+# hostile_siege.py.
 # Guests: alone
 # Limit: 2400
 # Quick: none
@@ -11,7 +11,8 @@
 
 siege() { SIEGE_VERSION=$1 hostile siege "$2"; }
 
-# block <bytes>: the largest payload, of which the send queue holds three, and a Call as many bytes
+# block <bytes>: set the largest payload. The send queue has room for three of them, and a Call may have as many
+# bytes.
 block() { nfsd_anew tune "$1" /proc/fs/nfsd/max_block_size; }
 besieged() { block $((1 << 18)); siege "$1" siege; }
 pulled() { block $((1 << 22)); siege "$1" siege-pull; }
@@ -29,7 +30,7 @@ case_no-rtu-v2() {
 	siege 2 siege-rtu
 }
 
-# slow_read: 48 READs at once of a megabyte each, which take longer than anybody waits for one
+# slow_read: 48 READs of a megabyte at once. All together take longer than one may take.
 slow_read() {
 	python3 -I -S -c '
 import mmap, os, sys, threading
@@ -47,8 +48,8 @@ for t in threads: t.join()
 sys.exit("\n".join(failed) or 0)' $MNT/slow
 }
 
-# What waits for a slow path waits long, while everything moves: no connection is given up for it, not
-# for a probe either that is behind it.
+# On a slow path, RPCs wait long, but data move. So the connection is not given up, and neither is it given up for
+# a probe that waits behind the data.
 case_slow-path() {
 	local connects failures looker t0 rc=0
 	[ "$PROVIDER" = siw ] || skip "rxe does not send by the network what is for the same device"
@@ -79,7 +80,8 @@ case_slow-path() {
 	rm $EXPORT/slow
 }
 
-# Nobody of nfsd is there to end a connection, and it goes with its device nevertheless.
+# All threads of nfsd are stuck, so none can close a connection. The connection still ends when its device is
+# removed.
 # Covers: RPB-09
 case_removal-no-thread() {
 	local i writers=() remover t0
@@ -92,7 +94,7 @@ case_removal-no-thread() {
 	ls $MNT >/dev/null
 	grep -qx 'state up' $DEBUG/server/* || die "no connection to lose"
 	fsfreeze -f /ice
-	# A case that fails leaves a device for those after it.
+	# Restore the device even if the case fails.
 	trap 'fsfreeze -u /ice; umount -l /tcp; until_true 60 test ! -e /sys/class/infiniband/lab0; device_add; ice_down' EXIT
 	for i in {1..8}; do
 		dd if=/dev/zero of=/tcp/f$i bs=4k count=1 conv=notrunc,nocreat,fsync status=none &
@@ -121,7 +123,7 @@ case_removal-no-thread() {
 }
 
 group() {
-	# caller.py looks at it.
+	# caller.py reads ALL.
 	export ALL
 	LEASE=150 alone_up
 	run_all_cases

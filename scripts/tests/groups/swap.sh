@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# A client with little memory that swaps to a file of the server's, which has plenty, while the
-# connection is broken again and again. What cannot be swapped out for want of memory to do it
-# with stops everything. User-mode Linux has no swap.
+# A client with little memory swaps to a file of a server with plenty of memory, and the connection is broken again and
+# again. If swapping out needed memory that is not there, everything would stop. User-mode Linux has no swap.
 # Guests: pair
 # Memory:client: 512M
 # Limit: 3000
@@ -18,17 +17,17 @@ CASE_LIMIT=1000
 vmstat_of() { awk -v n="$1" '$1 == n { print $2 }' /proc/vmstat; }
 kb_of() { awk -v n="$1:" '$1 == n { print $2 }' /proc/meminfo; }
 
-# swap_up <MB> <version of NFS>: a file of that size, on a mount, that can be swapped to
+# swap_up <MB> <version of NFS>: make a swap file of that size on a mount
 swap_up() {
 	[ -e /proc/swaps ] || skip "this kernel has no swap"
 	on_server bash -c "fallocate -l $1M $EXPORT/swap && chmod 600 $EXPORT/swap"
 	nfs_mount "$2"
 	mkswap $MNT/swap >/dev/null
-	# See admin.rst: the software device takes memory for each packet.
+	# The software device allocates memory for each packet, see admin.rst.
 	echo 16384 >/proc/sys/vm/min_free_kbytes
 }
 
-# hog <bytes> <seconds>: more memory than there is. Each page has to be what it was when it comes back.
+# hog <bytes> <seconds>: use more memory than the guest has. Each page must be unchanged when it comes back.
 hog() {
 	python3 -I -S -c '
 import mmap, random, sys, time
@@ -56,8 +55,8 @@ for n in range(pages):
 print(f"{turns} pages changed, {pages} right in the end")' "$@"
 }
 
-# break_by <client|server>: that end closes the connection; where there is no CONFIG_FAIL_SUNRPC, nfsd does
-# by starting anew.
+# break_by <client|server>: let that end close the connection. Without CONFIG_FAIL_SUNRPC, nfsd is restarted
+# instead.
 break_by() {
 	if [ -d $FAIL_SUNRPC ]; then
 		at "$1" break_next "$1"
@@ -72,7 +71,7 @@ breaks_end() {
 	at server break_off
 }
 
-# stuck <what>: and what is everybody waiting for?
+# stuck <message>: fail, and show what all processes wait for
 stuck() {
 	echo m >/proc/sysrq-trigger
 	echo w >/proc/sysrq-trigger
@@ -84,8 +83,8 @@ stuck() {
 swapped() { echo $(($(vmstat_of pswpin) + $(vmstat_of pswpout))); }
 swapped_more() { [ "$(swapped)" -gt $(($1 + 64)) ]; }
 
-# breaks_while <process>: the connection is closed once in three seconds, by its ends in turn, and pages
-# move over the next one. /tmp/breaks has which end it was, and how long it took.
+# breaks_while <process>: close the connection every three seconds, by its ends in turn. Pages must then move over
+# the next connection. For each break, /tmp/breaks has the end that closed it, and how long it took.
 breaks_while() {
 	local end=server connects pages t0
 	while ! gone "$1"; do
@@ -107,7 +106,7 @@ swap_end() {
 	swapoff $MNT/swap || true
 }
 
-# swaps <version of NFS> <seconds>
+# swaps <version of NFS> <seconds>: swap for this time
 swaps() {
 	local size pid out
 	swap_up $(($(kb_of MemTotal) / 1024 + 64)) "$1"
@@ -136,10 +135,10 @@ swaps() {
 	nfs_umount
 }
 
-# for_how_long: 15 seconds for each of ROUNDS, or one minute, or five with --all
+# for_how_long: 15 seconds for each of ROUNDS; one minute by default, or five with --all
 for_how_long() { echo $((15 * ${ROUNDS:-$([ -n "$ALL" ] && echo 20 || echo 4)})); }
 
-# again: another connection, by which something is written
+# again: make another connection, and write something over it
 again() {
 	local connects
 	connects=$(xprt_field 3)
@@ -148,8 +147,8 @@ again() {
 	until_true 60 more_than 3 "$connects" || die "no new connection"
 }
 
-# Who swaps over a transport is counted: what connections are made with is less, and it is less no
-# more when nobody does.
+# Users that swap over a transport are counted. While there is one, a connection is made with fewer resources, and
+# afterwards with all of them again.
 case_swap-counted() {
 	swap_up 16 3
 	at client highest 2

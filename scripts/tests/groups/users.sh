@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# What users of an RDMA transport expect beside moving bytes: several mounts at once, exports
-# as they are written, large rsize and wsize, and the tools and files by which they watch it.
+# Features that users of an RDMA transport expect beside data transfer: several mounts at once, exports as they are
+# written, large rsize and wsize, and the tools and files that show its state.
 # Guests: alone
 # Limit: 1800
 # Second: none
@@ -10,8 +10,8 @@
 
 # --- mounts and exports -------------------------------------------------------
 
-# Every version and both families at once, and one of them with several connections, each in use
-# while the others are.
+# All versions and both address families at once, one of them with several connections. All are used at the same
+# time.
 # Covers: RPB-01
 case_mounts() {
 	local at vers pids=() n=0 before
@@ -35,7 +35,7 @@ case_mounts() {
 	for ((; n; n--)); do python3 -I -S "$CHECK" verify /lab/manifest.mounts.$n $EXPORT; done
 }
 
-# by_tcp: can a client with any port look at the export?
+# by_tcp: can a client with any port see the export?
 by_tcp() {
 	local rc=0
 	timeout 60 mount -t nfs -o proto=tcp,port=2049,vers=4.0,noresvport,soft,retry=0 $SERVER:/ $MNT 2>/dev/null &&
@@ -44,8 +44,7 @@ by_tcp() {
 	return $rc
 }
 
-# RDMA has no ports that root alone can bind to, so "secure" asks for nothing; over TCP, the
-# same export does.
+# RDMA has no privileged ports, so "secure" has no effect. Over TCP, the same export refuses the client.
 case_secure-export() {
 	local v
 	exportfs -u "*:$EXPORT"
@@ -63,7 +62,7 @@ case_secure-export() {
 	by_tcp || die "TCP does not work anyway: this tells nothing"
 }
 
-# An administrator's listener: nfs.conf has it, and it comes back with nfsd.
+# A listener that an administrator has configured in nfs.conf. It returns when nfsd is restarted.
 case_nfs-conf() {
 	local i
 	cp /etc/nfs.conf /tmp/nfs.conf.before 2>/dev/null || : >/tmp/nfs.conf.before
@@ -78,12 +77,12 @@ case_nfs-conf() {
 	cp /tmp/nfs.conf.before /etc/nfs.conf
 }
 
-# max_block <bytes>: nfsd begins again with another largest payload, or a smaller one
+# max_block <bytes>: restart nfsd with this largest payload, or a smaller one
 max_block() { nfsd_anew tune "$1" /proc/fs/nfsd/max_block_size; }
 block_is() { [ "$(cat /proc/fs/nfsd/max_block_size)" = "$1" ]; }
 
-# One RPC and one chunk for a megabyte. What the server may take beyond that (4 MB on 7.3) is
-# more than any NFS client asks for.
+# A megabyte takes one RPC and one chunk. The server may allow more (4 MB on 7.3), but no NFS client asks for
+# more.
 case_large-io() {
 	local size v was reads writes out
 	was=$(cat /proc/fs/nfsd/max_block_size)
@@ -117,10 +116,10 @@ case_large-io() {
 
 # --- watching it --------------------------------------------------------------
 
-# What the tools of nfs-utils make of our line in mountstats.
+# The tools of nfs-utils understand our line in mountstats.
 case_mountstats() {
 	local text
-	# Without ACLs, which version 3 asks for when a file is made, in a Reply chunk.
+	# Without ACLs: version 3 would request them in a Reply chunk when a file is made.
 	nfs_mount 3 noacl
 	dd if=/dev/zero of=$MNT/stats bs=64k count=4 oflag=direct 2>/dev/null
 	dd if=$MNT/stats of=/dev/null bs=64k count=4 iflag=direct 2>/dev/null
@@ -138,7 +137,7 @@ case_mountstats() {
 	nfs_umount
 }
 
-# Statistics under names that scripts of administrators know. See rules.sh for settings.
+# Statistics with names that administrators' scripts use. See rules.sh for settings.
 case_sysctls() {
 	local name want
 	[ "$MODULE" = ours ] || skip "what the in-tree module counts is not the same"
@@ -155,7 +154,7 @@ case_sysctls() {
 	nfs_umount
 }
 
-# A file for each connection of each side, with what it is like and what it has done.
+# Each side has a file for each of its connections, with properties and statistics of the connection.
 case_debugfs() {
 	local client server sent received side
 	[ "$MODULE" = ours ] || skip "the in-tree module has no such files"
@@ -184,7 +183,8 @@ case_debugfs() {
 	[ "$(field bytes_out "$client")" = 262144 ] && [ "$(field rdma_read_bytes "$server")" = 262144 ] || die "bytes written"
 	[ "$(field bytes_in "$client")" = 262144 ] && [ "$(field rdma_write_bytes "$server")" = 262144 ] || die "bytes read"
 
-	# Who has it open sees an end, not freed memory, and does not keep the connection.
+	# A process that has the file open then reads end of file, not freed memory, and does not keep the
+	# connection.
 	exec 7<"$client" 8<"$server"
 	nfs_umount
 	until_true 30 nobody_shown || die "left behind: $(ls $DEBUG/client $DEBUG/server)"
@@ -201,13 +201,12 @@ case_debugfs() {
 	highest 1
 }
 
-# Of the client's connection, microseconds
+# Print the round trip of the client's connection in microseconds
 round_trip() { field round_trip_us $DEBUG/client/*; }
-# longer <microseconds>: is it longer than that?
+# longer <microseconds>: is the round trip longer than that?
 longer() { [ "$(round_trip)" -gt "$1" ]; }
 
-# The client knows how long its way is: from connecting and from Replies, and from probes when
-# the way becomes longer.
+# The client knows the round trip: from connecting and from Replies, and from probes when it becomes longer.
 # Covers: T-40
 case_round-trip() {
 	local near far back i
@@ -237,7 +236,7 @@ case_round-trip() {
 	highest 1
 }
 
-# Readers all the time while connections come, break and go.
+# Processes read the files all the time while connections are made, broken and closed.
 case_debugfs-readers() {
 	local i reader broken d=/sys/kernel/debug/fail_sunrpc
 	[ "$MODULE" = ours ] || skip "the in-tree module has no such files"
@@ -261,12 +260,12 @@ case_debugfs-readers() {
 	broken=$(($(counter client_disconnects) - broken))
 	echo "$broken connections lost, read $(sort /tmp/readers | uniq -c | tr '\n' ' ')"
 	[ "$(wc -l </tmp/readers)" -ge 20 ] || die "little was read"
-	# Not every kernel has CONFIG_FAIL_SUNRPC.
+	# Some kernels do not have CONFIG_FAIL_SUNRPC.
 	[ ! -d $d ] || [ $broken -ge 4 ] || die "little was broken"
 	until_true 30 nobody_shown || die "left behind: $(ls $DEBUG/client $DEBUG/server)"
 }
 
-# Every hand-over of a request has an event, on both sides.
+# Whenever a request is handed over, there is an event, on both sides.
 case_tracepoints() {
 	[ "$MODULE" = ours ] || skip "the in-tree module has other events"
 	trace_begin

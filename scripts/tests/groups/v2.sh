@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Version 2: NFS over it, settling on it, inline sizes, errors that heal; client and server
-# in one guest.
+# Version 2: NFS over it, negotiation, inline sizes, and errors that are remedied. Client and server are in one guest.
 # Guests: alone
 # Limit: 3000
-# All of it on one kernel and provider, and in make test-all; elsewhere what a kernel or a provider may
-# make a difference to. What lies between the oldest and the newest version of NFS does not.
+# All cases run on one kernel and provider, and in make test-all. Elsewhere only those run to which a kernel or a provider
+# may make a difference. Versions of NFS between the oldest and the newest make none.
 # Cases: 7.3/rxe v2-v3 v2-v42 v2-delegation
 # Cases: 6.12/siw v2-v3 v2-v42 v2-delegation
 # Cases: 6.12/rxe v2-v3 v2-v42 v2-delegation v2-pairs v2-inline v2-errors v2-heal-reply-resource
@@ -14,7 +13,7 @@ KNOBS=/sys/kernel/debug/rpcrdma
 CLIENT=/proc/sys/sunrpc
 SERVE=/proc/sys/sunrpc/svc_rdma
 
-# What the knobs are without a test
+# The defaults of the knobs
 knobs_rest() {
 	echo 15 >$KNOBS/server_max_reads
 	echo 16 >$KNOBS/server_max_writes
@@ -26,7 +25,7 @@ knobs_rest() {
 	echo 0 >$KNOBS/client_shrink_reply
 }
 
-# Whatever the case before has left. What chunks do is tested here; rtx.sh has messages of several Sends.
+# Settings that an earlier case may have changed. This group tests chunks; rtx.sh tests groups.
 before_case() {
 	highest 2
 	echo 0 >$CLIENT/rdma_rtx
@@ -37,7 +36,7 @@ before_case() {
 	echo Y >/sys/module/rpcrdma/parameters/remote_invalidation
 }
 
-# versions <client's> <server's> <command...>: with these as the highest versions
+# versions <client's> <server's> <command...>: run it with these as the highest versions
 versions() {
 	echo "$1" >$CLIENT/rdma_version
 	echo "$2" >$SERVE/version
@@ -45,7 +44,7 @@ versions() {
 	"$@"
 }
 
-# A mount whose connections are of version 2, and meet no error
+# A mount whose connections use version 2, and on which no error occurs
 on_v2() {
 	counted client_v2_connects 1 99 counted client_fallbacks 0 0 \
 		counted client_error_replies 0 0 counted client_bad_replies 0 0 with_mount "$@"
@@ -72,7 +71,7 @@ copy_some() {
 	rm -f "$MNT/some"
 }
 
-# Each highest version with each: the lower one is used, on the first connection.
+# Each highest version of one end with each of the other. The lower one is used, on the first connection.
 # Covers: V2-NEG-01 V2-NEG-07 V2-NEG-08 V2-NEG-12 V2-NEG-13 V2-ERR-04
 case_v2-pairs() {
 	versions 2 1 counted client_fallbacks 1 1 counted client_connects 1 1 counted client_v2_connects 0 0 \
@@ -95,7 +94,7 @@ upgraded() {
 	counted client_v2_connects 1 99 copy_some
 }
 
-# A server that is upgraded, downgraded and upgraded while it is mounted
+# A server that is upgraded, downgraded and upgraded again while the client has a mount
 # Covers: V2-NEG-17 V2-NEG-14 V2-CRD-10
 case_v2-upgrade() { versions 2 1 with_mount 3 upgraded; }
 
@@ -113,16 +112,17 @@ inline_sizes() {
 	touch "$MNT/by"
 	# One round trip and no registration
 	counted client_mrs_registered 0 0 counted client_calls_inline 16 99 by_size 4096 8
-	# siw copies a Send of a page or more only if it is signaled. From one that is not, TCP goes on sending
-	# when it is complete. Others have a completion for several.
+	# siw copies a Send of a page or more only if it is signaled. After the completion of a Send that is not
+	# signaled, TCP may still send its pages. So all these Sends are signaled with siw, and one in a batch
+	# with other devices.
 	[ "$PROVIDER" != siw ] || signaled=8
 	counted client_mrs_registered 0 0 counted client_calls_inline 16 99 \
 		counted client_sends_signaled $signaled $((signaled + 7)) by_size 8192 8
-	# One region each way
+	# One region for each READ and each WRITE
 	counted client_mrs_registered 16 16 counted client_calls_read_chunk 8 8 by_size 32768 8
 }
 
-# with_v2_inline <client's RBSIZ> <server's> <command...>
+# with_v2_inline <client's RBSIZ> <server's RBSIZ> <command...>
 with_v2_inline() {
 	echo "$1" >$CLIENT/rdma_v2_inline
 	echo "$2" >$SERVE/v2_max_req_size
@@ -137,7 +137,7 @@ large_inline() {
 
 small_inline() {
 	touch "$MNT/by"
-	# Both ends have to go by the smaller one.
+	# Both ends must use the smaller one.
 	counted client_calls_read_chunk 4 4 by_size 4096 4
 	copy_some
 }
@@ -151,7 +151,8 @@ case_v2-inline() {
 	with_v2_inline 1024 16384 on_v2 3 copy_some
 }
 
-# Everything that a Receive of so many pages holds is inline, and all that the connection pins are such.
+# Everything that fits a Receive of so many pages is inline, and all memory that the connection pins for Receives
+# is such blocks.
 in_blocks() {
 	local pages=$1 size=$2 recvs bytes
 	touch "$MNT/by"
@@ -163,7 +164,7 @@ in_blocks() {
 	[ "$bytes" = $((recvs * pages * 4096)) ] || die "$recvs Receives of $pages pages have $bytes bytes"
 }
 
-# Calls are executed where they were received, and somebody keeps a page of each.
+# Calls are executed in place, and a page of each is held.
 kept_calls() {
 	local said
 	touch "$MNT/by"
@@ -174,7 +175,7 @@ kept_calls() {
 	counted receives_renewed 0 0 by_size 8192 8
 }
 
-# Receives that are blocks. A page of one that somebody still has is never written to again.
+# Receives that are blocks. A page that is held is never written to again.
 # Covers: RTX-34
 case_v2-blocks() {
 	local pages
@@ -184,9 +185,9 @@ case_v2-blocks() {
 		SCALE=0.1 on_v2 3 in_blocks $pages $((1024 + (pages - 1) * 4096))
 	done
 	[ "$KERNEL" = debian ] || on_v2 3 kept_calls 200
-	# A client of version 1 has a few of them, and all else as ever.
+	# A connection of version 1 has a few such Receives, and is otherwise the same.
 	versions 1 2 with_mount 3 copy_some
-	# They would be too small for what version 1 may send here.
+	# Blocks would be too small for this size in version 1, so there are none.
 	echo 65536 >$SERVE/max_req_size
 	versions 2 2 on_v2 3 inline_is 16384
 	echo 4096 >$SERVE/max_req_size
@@ -197,8 +198,8 @@ inline_is() {
 	copy_some
 }
 
-# sizes_of_1 <what private data say> <a WRITE that is inline> <one that is not>: at both ends, whatever would
-# hold in version 2
+# sizes_of_1 <size> <a> <b>: both ends use version 1 with the size in the private data, not the sizes of version
+# 2. So a WRITE of <a> bytes is inline, and a WRITE of <b> bytes is not.
 sizes_of_1() {
 	local end
 	touch "$MNT/by"
@@ -210,7 +211,8 @@ sizes_of_1() {
 	counted client_mrs_registered 8 8 counted client_calls_read_chunk 4 4 by_size "$3" 4
 }
 
-# fallen_back <max_inline of both ends> <command...>: on a connection that was to be of version 2
+# fallen_back <max_inline of both ends> <command...>: run it on a connection that asks for version 2 and gets
+# version 1
 fallen_back() {
 	set_inline "$1"
 	shift
@@ -223,8 +225,9 @@ sizes_as_before() {
 	echo 4096 >$SERVE/max_req_size
 }
 
-# Both ends would take 16384 bytes in version 2. After ERR_VERS what private data have said holds, also where that
-# is more than the 4096 that version 2 begins with. (A server without private data: hostile_server_v2.py.)
+# In version 2, both ends would use 16384 bytes. After ERR_VERS the sizes in private data are used, even if they
+# are larger than the 4096 bytes with which version 2 begins. (hostile_server_v2.py has a server without private
+# data.)
 # Covers: V2-INL-08
 case_v2-fallback-inline() {
 	trap sizes_as_before EXIT
@@ -247,7 +250,7 @@ seen() {
 	*) die "the trace event says: $said" ;;
 	esac
 	said=$(grep svc_rdma_settled: $TRACE/trace) || die "no trace event of the server"
-	# Before the client's properties are looked at
+	# The server knows the client's properties only later
 	case $said in
 	*"addr=$SERVER:"*" vers=2 inline=4096/16384 brs=1 our_brs=1 credits="[1-9]*) ;;
 	*) die "the server's trace event says: $said" ;;
@@ -265,7 +268,7 @@ seen() {
 		die "what the other can receive: $(grep rbsiz $KNOBS/client/* $KNOBS/server/*)"
 }
 
-# What people can see of a connection: the log, if they want it, the trace, and debugfs
+# Information for users about a connection: the log, if they enable it, the trace, and debugfs
 case_v2-seen() {
 	until_true 30 nobody_shown || die "of former mounts: $(ls $DEBUG/client $DEBUG/server)"
 	dmesg -C
@@ -276,7 +279,7 @@ case_v2-seen() {
 	trace_end
 }
 
-# each_once <command...>: of the regions that are registered, the server or the client invalidates each
+# each_once <command...>: each region that is registered is invalidated either by the server or by the client
 each_once() {
 	local made remote ours
 	made=$(counter client_mrs_registered)
@@ -290,21 +293,21 @@ each_once() {
 }
 
 invalidated() {
-	# Beside them, a Reply chunk of three regions may occur.
+	# There may also be a Reply chunk of three regions.
 	each_once counted client_mrs_remote_inv 16 18 counted client_mrs_local_inv 0 6 by_size 32768 8
 }
 not_invalidated() {
 	each_once counted client_mrs_remote_inv 0 0 counted client_mrs_local_inv 16 24 by_size 32768 8
 }
-# An error, which each READ is answered with at first, invalidates nothing.
+# Each READ is first answered with an error, which invalidates nothing.
 sometimes_invalidated() {
 	echo 8192 >$KNOBS/client_shrink_write
 	each_once counted client_resends 8 8 counted client_mrs_remote_inv 16 18 \
 		counted client_mrs_local_inv 8 14 by_size 32768 8
 }
 
-# A server that always invalidates what it is offered, one that never does, having no offer, and one that
-# does so sometimes
+# A server that invalidates each offered handle; one that never invalidates, because none is offered; and one that
+# sometimes does
 # Covers: V2-CHK-03 V2-CHK-04 V2-CHK-06 V2-CHK-07 V2-CHK-10
 case_v2-invalidation() {
 	local param=/sys/module/rpcrdma/parameters/remote_invalidation
@@ -316,8 +319,8 @@ case_v2-invalidation() {
 	on_v2 3 not_invalidated
 }
 
-# healing <knob> <value> <counter of the server> <command...>: an error that the client puts
-# right, so that whoever uses the mount sees nothing of it
+# healing <knob> <value> <counter of the server> <command...>: the client remedies the error, and users of the
+# mount do not notice it
 healing() {
 	local error=$3
 	echo "$2" >"$KNOBS/$1"
@@ -326,8 +329,8 @@ healing() {
 		counted client_connects 0 0 "$@"
 }
 
-# refused_read <code>: a READ into a Write chunk whose Call is answered with that error; what the
-# system call returns. Nothing else is sent meanwhile.
+# refused_read <code>: a READ with a Write chunk, whose Call is answered with that error. Print the result of the
+# system call. Nothing else is sent meanwhile.
 refused_read() {
 	python3 -I -S - $KNOBS "$1" "$MNT/by" $EXPORT/by <<-'EOF'
 		import errno, mmap, os, sys
@@ -348,7 +351,7 @@ refused_read() {
 	EOF
 }
 
-# refused_so <code> <server's counter> <Calls sent again> <outcome>
+# refused_so <code> <server's counter> <Calls sent again> <result>
 refused_so() {
 	local said
 	echo "code $1:"
@@ -365,14 +368,14 @@ each_error() {
 	refused_so 5 server_err_write_chunks 1 all
 }
 
-# Errors that the other knobs do not bring about, and what the client makes of each
+# Errors that the other knobs do not cause, and how the client reacts to each
 # Covers: V2-ERR-08 V2-ERR-10 V2-ERR-15 V2-ERR-24 G-23
 case_v2-errors() { knobs; counted client_connects 1 1 with_mount 3 each_error; }
 
 # Covers: V2-ERR-11 V2-ERR-12 V2-ERR-28 G-23
 case_v2-heal-read-chunks() { knobs; with_mount 3 healing server_max_reads 0 server_err_read_chunks copy_some; }
 
-# A server that writes no Write chunks at all says REPLY_RESOURCE.
+# A server that accepts no Write chunks answers REPLY_RESOURCE.
 # Covers: V2-ERR-14 V2-ERR-20 V2-ERR-21 G-23
 case_v2-heal-write-chunks() { knobs; with_mount 3 healing server_max_writes 0 server_err_reply_resource copy_some; }
 
@@ -388,7 +391,7 @@ long_lists() {
 # Covers: V2-ERR-20 V2-ERR-21 V2-PRP-13 G-23
 case_v2-heal-reply-resource() { knobs; with_mount 3 healing client_shrink_reply 4096 server_err_reply_resource long_lists; }
 
-# Long Calls and Replies have several pieces: they go through a copy.
+# Long Calls and Replies consist of several pieces, so they are copied first.
 long_both() {
 	long_lists
 	python3 -I -S "$CHECK" names --vers "$VERS" --mnt "$MNT" --seed 1 --manifest /lab/manifest.segs
@@ -398,7 +401,7 @@ long_both() {
 # Covers: V2-ERR-16 V2-ERR-17 G-23
 case_v2-heal-segments() { knobs; with_mount 3 healing server_max_segs 1 server_err_segments long_both; }
 
-# What is refused before it is executed
+# Errors that come before a Call is executed
 heal_compounds() {
 	healing server_max_reads 0 server_err_read_chunks copy_some
 	before_case
@@ -410,7 +413,7 @@ heal_compounds() {
 # Covers: V2-ERR-11 V2-ERR-16 G-23
 case_v2-heal-v42() { knobs; with_mount 4.2 heal_compounds; }
 
-# Without sessions, also what comes when the results do not fit
+# Without sessions, also errors that come when the results do not fit
 heal_v40() {
 	heal_compounds
 	before_case
@@ -422,8 +425,8 @@ heal_v40() {
 # Covers: V2-ERR-18 V2-ERR-20 G-23
 case_v2-heal-v40() { knobs; with_mount 4.0 heal_v40; }
 
-# With one, a COMPOUND that is sent again finds its slot used, and no Reply kept there
-# (NFS4ERR_RETRY_UNCACHED_REP). So NFS sends a new one, and that is right if nobody shrinks it.
+# With a session, a COMPOUND that is sent again finds its slot used, and no Reply in the cache
+# (NFS4ERR_RETRY_UNCACHED_REP). So NFS sends a new COMPOUND. That one succeeds, because its chunks are not shrunk.
 heal_anew() {
 	local knob=$1 error=$2 before pid
 	shift 2
@@ -457,7 +460,7 @@ no_cure() {
 	echo 1 >$KNOBS/server_fail_system
 	counted server_err_system 1 1 counted client_resends 0 0 counted client_bad_replies 1 1 stat_fails
 	stat "$MNT/by"
-	# What would need a Write chunk, and a Reply chunk instead: each is refused once.
+	# A READ needs a Write chunk, or a Reply chunk instead. The server refuses each of them once.
 	echo 0 >$KNOBS/server_max_writes
 	echo 0 >$KNOBS/server_max_segs
 	before=$(counter client_bad_replies)
@@ -474,7 +477,7 @@ case_v2-no-cure() {
 	MOUNT_OPTS=noac counted client_connects 1 1 with_mount 3 no_cure
 }
 
-# By the server's IPv6 address: version 2 is settled on, and the bytes are right.
+# With the server's IPv6 address: the connection uses version 2, and the bytes are right.
 # Covers: RPB-01 V2-NEG-05 V2-NEG-13
 case_v2-ipv6() {
 	local side file
@@ -498,8 +501,7 @@ case_v2-ipv6() {
 
 sent_again() { [ "$(grep -c xprt_rdma_timeout: $TRACE/trace)" -ge 1 ] && [ "$(grown client_connects "$1")" -ge 2 ]; }
 
-# A Call that gets no Reply is sent again, and only on a connection that has not carried it yet. That is
-# of version 2 again.
+# A Call without a Reply is sent again, but only on a new connection. That connection uses version 2, too.
 # Covers: V2-CRD-09 V2-NEG-17
 case_v2-retransmission() {
 	local connects settled pid

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Every form of message on the wire, captured between two guests; the host then reads the
-# capture (wire.py, with siw iwarp.py, which name the cases below "Also"). wire2: version 2.
+# Every form of message on the wire, captured between two guests. The host then reads the capture with wire.py, or with
+# iwarp.py for siw. They report the cases that follow "Also". wire2 means version 2.
 # Guests: pair
 # Capture: yes
 # Limit: 2400
@@ -16,7 +16,7 @@
 # Also: wire2-form
 . "$TOP/scripts/tests/cases.sh"
 
-# Read, Write and Reply chunks, long calls (symlink, ACL and xattr values) and replies.
+# Read, Write and Reply chunks, long Calls (symlinks, ACLs, values of extended attributes) and long Replies.
 case_wire-traffic-v3() { with_mount 3 v3_traffic; }
 case_wire-traffic-v40() { with_mount 4.0 checked small; }
 case_wire-traffic-v42() { with_mount 4.2 v42_traffic; }
@@ -56,7 +56,7 @@ odd_reads() {
 	rm -f "$MNT/odd-reads"
 }
 
-# The server's file goes away under an open one: READ has no data for its Write chunk.
+# The server's file is removed while it is open. READ then has no data for its Write chunk.
 failing_read() {
 	head -c 20000 /dev/zero >"$MNT/stale"
 	exec 5<"$MNT/stale"
@@ -66,7 +66,7 @@ failing_read() {
 	grep -q 'Stale' /tmp/dd.err || die "not the error expected: $(cat /tmp/dd.err)"
 }
 
-# What wire.py reads access by access
+# For rules that wire.py checks for each RDMA access
 rules_of_roce() { [ "$PROVIDER" = rxe ] || skip "this is judged by what RoCE captures say"; }
 
 crowd_and_break() {
@@ -89,7 +89,7 @@ case_wire-window() {
 	on_server tune 128 /proc/sys/sunrpc/svc_rdma/max_requests
 }
 
-# The connection is lost, and the next one begins anew.
+# The connection is lost, and the window begins anew on the next one.
 case_wire-window-lost() {
 	rules_of_roce
 	[ -d /sys/kernel/debug/fail_sunrpc ] || skip "this kernel has no CONFIG_FAIL_SUNRPC"
@@ -98,8 +98,7 @@ case_wire-window-lost() {
 	on_server tune 128 /proc/sys/sunrpc/svc_rdma/max_requests
 }
 
-# The client begins with version 2 and is refused; it goes on with version 1 on the same
-# connection.
+# The client begins with version 2, and the server refuses it. The same connection continues with version 1.
 case_wire-fallback() {
 	local n
 	n=$(counter client_fallbacks)
@@ -110,8 +109,8 @@ case_wire-fallback() {
 	[ "$(($(counter client_fallbacks) - n))" = 1 ] || die "the client has not fallen back once"
 }
 
-# on_2 <command...>: in version 2, with thresholds low enough for every form, and none of those that the
-# round-trip extension has instead of chunks
+# on_2 <command...>: run it in version 2, with thresholds low enough for every form of message, and without the
+# round-trip extension, which would replace some chunks
 RTX=/proc/sys/sunrpc/rdma_rtx
 pages_now() { [ ! -e $PAGES ] || echo "$(<$PAGES)"; }
 on_2() {
@@ -129,7 +128,7 @@ on_2() {
 	highest 1
 }
 
-# in_groups <command...>: with these forms
+# in_groups <command...>: run it with the round-trip extension
 in_groups() {
 	echo 1 >$RTX
 	"$@"
@@ -138,7 +137,7 @@ in_groups() {
 # Long Calls and Replies of 4096 bytes and more
 groups_traffic() {
 	local n
-	# Whoever has few credits takes chunks.
+	# With few credits, a Call uses chunks.
 	credited 32
 	head -c 65536 /dev/urandom >/tmp/groups
 	for n in 5001 16384 20001 65536; do
@@ -146,7 +145,7 @@ groups_traffic() {
 		head -c $n /tmp/groups >/lab/groups
 		on_server cmp /lab/groups "$EXPORT/groups.$n" || die "the server has something else of $n bytes"
 	done
-	# Whoever reads a directory asks for more each time.
+	# A process that reads a directory asks for more bytes each time.
 	on_server python3 -I -S -c '
 import os, sys
 where = sys.argv[1] + "/groups.d"
@@ -164,8 +163,8 @@ assert os.getxattr(where + "/groups.5001", "user.groups") == value' "$MNT"
 
 case_wire2-traffic-v3() { on_2 with_mount 3 v3_traffic; }
 case_wire2-traffic-v42() { on_2 with_mount 4.2 v42_traffic; }
-# The client asks for as much of a directory as it may read at once. That is not to be more than a Call
-# offers Receives for.
+# The client asks for as many bytes of a directory as rsize allows. With this rsize, the Reply fits the Receives
+# that a Call may offer.
 case_wire2-groups() { MOUNT_OPTS=rsize=16384 on_2 in_groups with_mount 4.2 groups_traffic; }
 # The same to a server with targets, whose Receives are seven times as large as our Sends
 case_wire2-placed() {
@@ -190,8 +189,8 @@ case_wire2-backchannel() { on_2 delegation 4.2 remote_writer; }
 
 late_replies() { [ "$(counter client_late_replies)" -ge "$1" ]; }
 
-# RPCs are killed while the server is at work on them; their credits are not free before
-# it has answered. wire.py counts.
+# RPCs are killed while the server executes them. Their credits are not free before it has answered. wire.py
+# counts them.
 case_wire-given-up() {
 	local i n pids=()
 	rules_of_roce
@@ -201,7 +200,7 @@ case_wire-given-up() {
 	mkdir -p /mnt2
 	mount -t nfs -o "proto=rdma,port=$PORT,vers=3,nolock" $SERVER:/ice /mnt2
 	touch /mnt2/file{1..5}
-	# Who gives up all of his credits connects anew.
+	# A client that owes all its credits would reconnect, so get more of them.
 	credited 6
 	n=$(counter client_given_up)
 	on_server fsfreeze -f /ice
@@ -224,7 +223,7 @@ case_wire-given-up() {
 	on_server tune 128 /proc/sys/sunrpc/svc_rdma/max_requests
 }
 
-# Several delegations called back at once
+# Several delegations are recalled at once
 case_wire-recalls() {
 	local i holder
 	rules_of_roce

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""An NFS client over RDMA that hostile_client.py and hostile_calls.py make misbehave, and
-what runs their cases: main() prints "ok NAME" or "not ok NAME: reason" for each case of a
-set, and for an honest mount of the server at its end (with $ALL, and on 7.3 with siw, also
-after each case). Needs peer.py's library and a server on ADDRESS that exports /export.
+"""An NFS client over RDMA that hostile_client.py, hostile_calls.py and others make misbehave, and the code that
+runs their cases. main() prints "ok NAME" or "not ok NAME: reason" for each case of a set, and for an honest
+mount of the server at the end (with $ALL, and on 7.3 with siw, after each case). Needs peer.py's library and a
+server on ADDRESS that exports /export.
 """
 import collections
 import os
@@ -27,7 +27,7 @@ PLAIN = private(remote_inv=False)
 
 
 def tcp_call(port, prog, vers, proc, args):
-    """One Call over TCP; the results."""
+    """Make one Call over TCP. Returns the results."""
     with socket.create_connection((ADDRESS, port)) as sock:
         rpc = rpc_call(1, prog, vers, proc, args, AUTH_ROOT)
         sock.sendall(words(0x80000000 | len(rpc)) + rpc)
@@ -43,7 +43,7 @@ def root_handle(export=EXPORT):
 
 
 def operations(name):
-    """How many NFSv3 Calls of each kind nfsd has executed"""
+    """Numbers of NFSv3 Calls of each kind that nfsd has executed"""
     with open("/proc/net/rpc/nfsd", encoding="ascii") as f:
         for line in f:
             if line.startswith(name + " "):
@@ -52,9 +52,9 @@ def operations(name):
 
 
 def counts(verbs, before, name, count, reason="not all are counted"):
-    """So many more than @before, neither less nor more: to be asked when all has been sent. The
-    server may not have looked at all of it yet. One too many that comes later than a tenth of a second is not
-    seen, unless the case has waited for a Call behind it: see Client.silent()."""
+    """The counter must grow by exactly @count after @before. Call this when everything has been sent; the server
+    may not have read all of it yet. If it grows once more after a tenth of a second, this is not noticed,
+    unless the case has waited for a Call that was sent last: see Client.silent()."""
     verbs.until(lambda: counters()[name] >= before[name] + count)
     verbs.until(lambda: False, 0.1)
     found = counters()[name] - before[name]
@@ -62,10 +62,10 @@ def counts(verbs, before, name, count, reason="not all are counted"):
 
 
 class Client:
-    """In version 1; what another version says in its own way is in methods"""
+    """A client of version 1. Methods do what another version does in its own way."""
     serial = int(os.environ.get("FIRST_XID", "0x2000"), 0)
     vers = 1
-    least = 28              # bytes of a header without chunks
+    least = 28              # length of a header without chunks in bytes
     most_reads = 16         # Read chunks that are taken
     parse = Message
 
@@ -76,14 +76,14 @@ class Client:
         self.conn = Conn(verbs, index)
         verbs.until(lambda: self.conn.up or self.conn.lost)
         want(self.conn.up, "no connection")
-        # siw overlooks what arrives before its accepting end has returned from the
-        # handshake, until something else arrives.
+        # siw does not process data that arrive before the accepting end has returned from the handshake, until
+        # more data arrive.
         time.sleep(0.2)
         self.credit = 8
         self.callbacks = collections.deque()
         self.invalidated = None
 
-    # memory that chunks are made of
+    # memory for chunks
 
     def segment(self, at, length):
         return Segment(self.verbs.handle, length, self.verbs.base + AREA + at)
@@ -98,7 +98,7 @@ class Client:
     def wipe(self):
         self.put(0, b"\xee" * (1 << 20))
 
-    # headers, up to their lists and as a whole, and what else there is in both versions
+    # headers, up to their lists and as a whole, and other methods that differ between versions
 
     def prefix(self, xid, proc=MSG, credit=8):
         return words(xid, 1, credit, proc)
@@ -114,11 +114,11 @@ class Client:
         return error(xid, code, credit, rest=rest)
 
     def is_error(self, answer, code, *args):
-        """Is it what refuses a message for this reason? Version 1 gives none."""
+        """Does @answer refuse a message for this reason? In version 1 the reason is not in the error."""
         return bool(answer) and answer.proc == ERROR and answer.code == ERR_CHUNK and len(answer.data) == 20
 
     def rejects(self, answer, code, *args):
-        """Is it that, or an error of RPC?"""
+        """Does @answer refuse a message for this reason, or is it an error of RPC?"""
         return self.is_error(answer, code, *args) or (answer.proc == MSG and answer.body[20:24] != words(0))
 
     # Calls
@@ -132,8 +132,8 @@ class Client:
         return self.receive(patience)
 
     def spend(self, *messages):
-        """Send what is dropped, one after the other: each takes a Receive, for which there is no
-        credit, until a thread has looked at it."""
+        """Send messages that the server drops, one after the other. Each takes a Receive without a credit, until
+        a thread has dropped it."""
         def dropped():
             now = counters()
             return sum(now[name] for name in ("server_short_messages", "server_dropped_done",
@@ -145,7 +145,7 @@ class Client:
             want(not self.conn.lost, f"{message.hex()} ends the connection")
 
     def receive(self, patience=20):
-        """The next message that is no callback; those are kept."""
+        """The next message that is not a callback. Callbacks are kept for callback()."""
         while True:
             found = self.conn.receive(patience)
             if not found:
@@ -166,7 +166,7 @@ class Client:
         return self.callbacks.popleft() if self.callbacks else None
 
     def nfs(self, proc, args, inline=None, vers=3, xid=None, **lists):
-        """A Call. With @inline the bytes that are sent, else the whole message."""
+        """Make a Call. @inline: the bytes that are sent inline; by default, all of the message."""
         xid = xid or self.xid()
         rpc = rpc_call(xid, NFS, vers, proc, args, AUTH_ROOT)
         answer = self.exchange(self.header(xid, credit=self.credit, **lists) + (rpc if inline is None else inline(rpc)))
@@ -180,8 +180,9 @@ class Client:
         return r.opaque()
 
     def silent(self):
-        """Nothing of what was sent before is answered. The server takes the messages of a connection one after
-        the other, and refuses what it refuses at once: a Call that is sent now is answered later than those."""
+        """Check that nothing sent before is answered. The server handles the messages of a connection one after
+        the other, and refuses bad ones at once. So the answer to a Call that is sent now would come after
+        those answers."""
         xid = self.xid()
         answer = self.exchange(self.header(xid, credit=self.credit) + rpc_call(xid, NFS, 3, NULL, b"", AUTH_ROOT))
         want(answer, "a Call behind what is not to be answered is not answered either")
@@ -192,7 +193,7 @@ class Client:
 
 
 def results(answer):
-    """The results in an RDMA_MSG, the status of RPC checked"""
+    """The results in an RDMA_MSG, after a check of the RPC status"""
     want(answer.proc == MSG, f"an answer of type {answer.proc}, code {answer.code}")
     r = Reader(answer.body, 20)
     want(r.word() == 0, f"RPC error: {answer.body[:24].hex()}")
@@ -200,7 +201,7 @@ def results(answer):
 
 
 class Bench:
-    """What all cases start with. @kind: whose objects the clients are"""
+    """The objects that all cases use. @kind: class of the clients"""
 
     def __init__(self, verbs, kind=Client):
         self.verbs, self.kind = verbs, kind
@@ -217,7 +218,7 @@ class Bench:
         return client
 
     def fresh(self):
-        """The usual connection, made anew if a case has used it up"""
+        """The usual connection, or a new one if a case has ended it"""
         if self.client.conn.lost or self.client.conn.closed:
             self.client.conn.close()
             self.client = self.connect()
@@ -233,14 +234,14 @@ class Bench:
 
 
 class LeftOut(Exception):
-    """The server cannot do what the case is about."""
+    """The server lacks something that the case needs."""
 
 
 SETS = collections.defaultdict(list)
 
 
 def case(which, name, *traced, vers=None):
-    """@traced: events that have to be seen, see Trace.missing(); @vers: for this version only"""
+    """@traced: events that must come, see Trace.missing(); @vers: only for this version"""
     def add(function):
         SETS[which].append((name, function, traced, vers))
         return function
@@ -253,8 +254,8 @@ HONEST = 60             # seconds
 CONNECTIONS = "/sys/kernel/debug/rpcrdma/server"
 
 def do_honest():
-    """A mount of the server by the kernel's client, used and taken down: whatever was done to
-    the server, it serves those who behave."""
+    """Mount the server with the kernel's client, use the mount, and unmount. A misbehaving client must not
+    prevent that."""
     os.makedirs(proxy.HONEST, exist_ok=True)
     proxy.do_mount(PORT, proxy.HONEST, "vers=3,noac,soft,timeo=300,nosharecache", EXPORT)
     try:
@@ -264,8 +265,8 @@ def do_honest():
 
 
 def honest():
-    """What is wrong with an honest mount, or None. In a process of its own, which may hang; it
-    leaves the RDMA resources that it inherits alone."""
+    """The error of an honest mount, or None. It runs in a process of its own, because it may hang. That process
+    does not use the RDMA resources that it inherits."""
     ours, theirs = os.pipe()
     pid = os.fork()
     if not pid:
@@ -283,7 +284,7 @@ def honest():
         said = os.read(ours, 4096).decode() or "nothing at all"
         os.waitpid(pid, 0)
     else:
-        os.kill(pid, signal.SIGKILL)            # and not waited for: it may never go
+        os.kill(pid, signal.SIGKILL)            # do not wait for it: it may never end
     os.close(ours)
     if said == "fine":
         return None
@@ -292,14 +293,14 @@ def honest():
 
 
 def left_over(b):
-    """How many connections the server has beside the usual one, when all had the time to go"""
+    """How many connections the server has beside the usual one, after the others have had time to end"""
     usual = not (b.client.conn.lost or b.client.conn.closed)
     b.verbs.until(lambda: len(os.listdir(CONNECTIONS)) <= usual, HONEST)
     return len(os.listdir(CONNECTIONS)) - usual
 
 
 def run(b, trace, function, traced):
-    """What is wrong, or None"""
+    """The error of a case, or None"""
     trace.mark()
     try:
         function(b)
@@ -310,7 +311,7 @@ def run(b, trace, function, traced):
         raise
     except Failure as e:
         return str(e)
-    except Exception:           # a mistake of ours, or something nobody thought of
+    except Exception:           # an error in the case, or an unexpected event
         return traceback.format_exc().replace("\n", " / ")
     return None
 
@@ -346,7 +347,7 @@ def main_traced(trace, kind):
             print(f"left out {name}: {e}", flush=True)
             left_out += 1
             continue
-        # One of the fast guests has the time.
+        # One of the fast guests has time for this.
         if os.environ.get("ALL") or os.environ["KERNEL"] == "7.3" and os.environ["PROVIDER"] == "siw":
             reason = reason or honest()
         for client in b.clients:

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The module's trace events, as tests look at them: "with Trace() as t: ...; t.missing(NAME)".
+"""The module's trace events, for tests: "with Trace() as t: ...; t.missing(NAME)".
 
-They go to a ring buffer of their own, so that nothing else is among them and nobody else's tracing
-is disturbed.
+They go to a ring buffer of their own. So it has no other events, and other users of tracing are not disturbed.
 """
 import contextlib
 import os
@@ -12,11 +11,12 @@ import time
 from peer import put
 
 TRACING = "/sys/kernel/tracing"
-BUFFER = 4096           # KB a processor: some ten thousands of events
+BUFFER = 4096           # KB for each processor, enough for tens of thousands of events
 
 
 class Trace:
-    """All events of the group rpcrdma, and @also of others, as in "sunrpc/xprt_disconnect_force"."""
+    """Traces all events of the group rpcrdma, and also those in @also, for instance
+    "sunrpc/xprt_disconnect_force"."""
 
     def __init__(self, also=(), instance="hostile"):
         self.at = f"{TRACING}/instances/{instance}"
@@ -32,7 +32,7 @@ class Trace:
         return self
 
     def stop(self):
-        """The module can be unloaded only when no buffer has its events."""
+        """Stop tracing. The module can be unloaded only if no buffer has its events."""
         if self.open:
             self.open = False
             put(self.at + "/events/enable", 0)
@@ -45,14 +45,14 @@ class Trace:
         self.stop()
 
     def mark(self):
-        """What has been so far does not count any more."""
+        """Forget all events so far."""
         for event in self.also:
-            with contextlib.suppress(OSError):          # Its module may come later
+            with contextlib.suppress(OSError):          # Its module may be loaded later
                 put(f"{self.at}/events/{event}/enable", 1)
         put(self.at + "/trace", "")
 
     def lines(self, name=None):
-        """{event: what its lines say}, or the list of one event"""
+        """{event: texts of its lines}, or the list for one event"""
         found = {}
         with open(self.at + "/trace", encoding="utf-8", errors="replace") as f:
             for line in f:
@@ -62,21 +62,21 @@ class Trace:
         return found if name is None else found.get(name, [])
 
     def story(self, *names):
-        """The lines of these events, and of those of other groups, in their order"""
+        """The lines of these events, and of those in @also, in order"""
         names += tuple(event.split("/")[1] for event in self.also)
         with open(self.at + "/trace", encoding="utf-8", errors="replace") as f:
             return [line.rstrip() for line in f if re.search(rf": (?:{'|'.join(names)}): ", line)]
 
     def seen(self, name, text=""):
-        """Lines of the event in which @text, a regular expression, is found"""
+        """Lines of the event in which the regular expression @text is found"""
         return [line for line in self.lines(name) if re.search(text, line)]
 
     def counts(self):
         return " ".join(f"{name}:{len(found)}" for name, found in sorted(self.lines().items()))
 
     def missing(self, *names, patience=5):
-        """Which of these events do not come? Each is a name, or "name: regular expression"; with
-        "rxe/" or "7.3/" before it, it comes with that provider or kernel only."""
+        """Which of these events have not come? Each is a name, or "name: regular expression". With "rxe/" or
+        "7.3/" before it, the event is only expected with that provider or kernel."""
         end = time.monotonic() + patience
         here = (os.environ["PROVIDER"], os.environ["KERNEL"])
         wanted = [n.partition("/") if "/" in n.split(":")[0] else ("", "", n) for n in names]

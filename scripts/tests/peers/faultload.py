@@ -1,19 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""A workload that knows what every byte has to be, to run while something is broken.
+"""A load that knows the expected value of every byte, to run while something is broken.
 
 usage: faultload.py run DIR MIRRORS [--seconds N | --stop FILE] [--jobs N] [--small-writes]
        faultload.py verify DIR MIRRORS
        faultload.py reader FILE BYTES
 
-run: each job has a file of its own, and a mirror of it in memory. It writes patterns of
-all sizes at all places, by O_DIRECT and through the page cache, and reads what it wrote
-before. Every byte read has to be the mirror's, and no call may fail: the mount is hard.
-In the end the mirrors are stored in MIRRORS. The last line tells how many calls were made
-and the longest any of them took: that is how long a job had to wait for a recovery. With
---small-writes, what it writes fits into a message, and goes there at once.
-verify: the files in DIR, as the server has them, against the mirrors.
-reader: reads FILE by O_DIRECT into one buffer until it is killed.
+run: each job has a file of its own, and a mirror of it in memory. It writes patterns of all sizes at all offsets, with
+O_DIRECT and through the page cache, and reads what it has written before. Every byte that is read must be equal to the
+mirror, and no call may fail, because the mount is hard. At the end the mirrors are stored in MIRRORS. The last line has
+the number of calls, and the longest time of a call, which is how long a job had to wait for a recovery. With
+--small-writes, each write fits into a message, and is sent at once.
+verify: compare the files in DIR, as the server has them, with the mirrors.
+reader: read FILE with O_DIRECT into one buffer until it is killed.
 """
 import argparse
 import mmap
@@ -58,7 +57,7 @@ class Job:
         while done < size:
             done += self.timed(os.pwritev, fd, [view[done:]], offset + done)
         self.mirror[offset:offset + size] = view
-        # What the page cache has must not come after what goes past it.
+        # Data in the page cache must not be written after data that bypass the page cache.
         if fd == self.cached:
             self.timed(os.fsync, fd)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""An NFS client over RDMA that sends odd and malformed messages to our server. Almost all
-are made of NULL Calls, so that only the transport has a say.
+"""An NFS client over RDMA that sends odd and malformed messages to our server. Almost all of them are NULL Calls,
+so that only the transport decides about them.
 
 usage: hostile_calls.py SET [part of a name]
 """
@@ -16,7 +16,7 @@ from peer import (AUTH_NONE, AUTH_ROOT, BAD_XDR, CALL, DONE, ERROR, ERR_VERS, IN
                   opaque, rpc_call, rpc_reply, settings, want, words)
 
 NULL_LENGTH = 40
-# Segments that are never accessed
+# A segment that is never accessed
 NOWHERE = Segment(1, 8, 4096)
 
 
@@ -25,21 +25,21 @@ def null(xid):
 
 
 def replied(c, message, xid, what):
-    """It is answered with a Reply to NULL, inline."""
+    """The message must be answered with an inline Reply to NULL."""
     answer = c.exchange(message)
     want(answer and answer.credit, f"{what}: no answer")
     want(answer.data == c.response(xid, answer.credit) + rpc_reply(xid), f"{what}: {answer.data.hex()}")
 
 
 def refused(c, message, xid, what, code, *args):
-    """It is answered with ERR_CHUNK, or what version 2 says instead."""
+    """The message must be answered with ERR_CHUNK, or with the corresponding error of version 2."""
     answer = c.exchange(message)
     want(c.is_error(answer, code, *args) and answer.xid == xid and answer.vers == c.vers and answer.credit,
          f"{what}: {answer and answer.data.hex()}")
 
 
 def all_refused(b, messages):
-    """messages(xid) yields what is wrong with each, the message, and if it is not BAD_XDR the error of version 2."""
+    """messages(xid) yields (description of the error, message), and the error of version 2 if it is not BAD_XDR."""
     c = b.fresh()
     before = counters()
     count = len(list(messages(c, 0)))
@@ -166,8 +166,8 @@ def long_calls(b):
         replied(c, c.header(xid, NOMSG, reads=reads), xid, f"segments of {lengths}")
 
 
-# AUTH_SYS with the machine name (position 40) and the groups (60) in chunks: the Call is
-# only accepted if it is put together right.
+# AUTH_SYS with the machine name (position 40) and the groups (60) in chunks. The Call is only accepted if the
+# server assembles it correctly.
 # Covers: V1-RDC-10 V1-RDC-11 V1-RDC-16 V1-RDC-19 V1-HDR-19 EXP-03
 @case("chunks", "chunks inside the credential")
 def credential(b):
@@ -203,7 +203,7 @@ def results_of_null(b):
         long_null(c)
     xid = c.xid()
     chunks = [[c.segment(0, 100), c.segment(100, 200)], []]
-    # Version 2 uses a Reply chunk only for what does not fit a Receive.
+    # Version 2 uses a Reply chunk only for a Reply that does not fit a Receive.
     reply = [c.segment(20480, 20)] if c.vers == 2 else None
     answer = c.exchange(c.header(xid, writes=chunks, reply=reply) + null(xid))
     want(answer and answer.proc == MSG and answer.body == rpc_reply(xid), "no Reply")
@@ -231,8 +231,8 @@ def long_null(c):
 
 # --- endings ------------------------------------------------------------------
 
-# Of the RDMA Reads of siw that were under way nothing is left: a region in use would be warned of.
-# That no page is left mapped, dma.rst argues.
+# No RDMA Read of siw is left over: the kernel would warn about a region that is in use. dma.rst shows that no
+# page stays mapped.
 # Covers: V1-ERR-28 MEM-05 MEM-23
 @case("endings", "handles that cannot be read or written", "rxe/svc_rdma_read_err", "rxe/svc_rdma_send_err")
 def handles(b):
@@ -240,7 +240,7 @@ def handles(b):
         return rpc_call(xid, NFS, 3, READ3, opaque(b.file) + words(0, 0, 100), AUTH_ROOT)
 
     bad = b.client.segment(0, 100)._replace(handle=b.verbs.handle ^ 0x5500)
-    # Version 2 writes no Reply to NULL to a chunk.
+    # In version 2, the Reply to NULL is never written to a chunk.
     for proc, rpc, lists in ((NULL, null, {"reads": [(NULL_LENGTH, bad)]}), (READ3, read, {"writes": [[bad]]}),
                              (NULL, null, {"reply": [bad]}))[:4 - b.client.vers]:
         c = b.connect(b"")
@@ -252,17 +252,17 @@ def handles(b):
         b.fresh().works()
 
 
-# What the server has on siw, where a Read needs a region; elsewhere there is none.
+# The regions of the server exist only on siw, where an RDMA Read needs one.
 # Covers: MEM-05
 @case("endings", "all regions of the server")
 def regions(b):
-    # Regions are made when they are needed.
+    # The server allocates regions when it first needs them.
     c = b.fresh()
     xid = c.xid()
     replied(c, c.header(xid, reads=[(NULL_LENGTH, c.segment(0, 8192))]) + null(xid), xid, "a Read chunk")
     handles = only_own_memory()
     want(handles or os.environ["PROVIDER"] != "siw", "the server shows no region")
-    # Each attempt costs a connection.
+    # Each attempt ends a connection.
     for i, handle in enumerate(handles[:32]):
         c = b.connect(b"")
         c.works()
@@ -273,7 +273,8 @@ def regions(b):
 
 
 def accepted(b, reads=16, retries=0):
-    """Is somebody accepted who serves so many RDMA Reads, and asks for so many retries without a Receive?"""
+    """Does the server accept a client that serves so many RDMA Reads, and asks for so many retries if it has no
+    Receive?"""
     b.verbs.lib.peer_manner(retries, 0, 0)
     index = b.verbs.lib.peer_connect(ADDRESS.encode(), str(PORT).encode(), 8, 4096, reads, PLAIN, len(PLAIN))
     b.verbs.lib.peer_manner(0, 0, 0)
@@ -292,7 +293,7 @@ def no_reads(b):
     counts(b.verbs, before, "server_accept_errors", 1, "it was not refused by us")
 
 
-# Nobody can ask for that on iWARP. No numbered rule: admin.rst.
+# A client on iWARP cannot ask for retries. No numbered rule: see admin.rst.
 @case("endings", "clients that ask for endless retries, where they are not wanted", "rxe/svc_rdma_request_err", vers=1)
 def endless(b):
     before = counters()
@@ -324,15 +325,15 @@ LEFT, ANSWERED = 7, 8
 
 
 def leave(kind=Client):
-    """Goes when the server has begun with one of 12 Calls, and not answered all"""
+    """Leave when the server has begun with one of 12 Calls, and has not answered all of them."""
     c = kind(Verbs())
-    # No more than the server takes, which depends on its memory
+    # At most the largest payload of the server, which depends on its memory
     size = min(900000, int(get("/proc/fs/nfsd/max_block_size")))
     before = counters()["server_calls_read_chunk"]
     for _ in range(12):
         xid = c.xid()
         c.conn.send(c.header(xid, reads=[(NULL_LENGTH, c.segment(0, size))]) + null(xid))
-    # To sleep until then would be to let the server go on.
+    # Do not sleep, because the server would then continue.
     end = time.monotonic() + 10
     while counters()["server_calls_read_chunk"] == before:
         if time.monotonic() > end:

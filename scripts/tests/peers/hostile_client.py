@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""An NFS client over RDMA that lays out its chunks as no client of ours would, and breaks
-rules, against our server. hostile_calls.py does this with NULL Calls.
+"""An NFS client over RDMA that uses chunks as none of our clients would, and breaks rules, against our server.
+hostile_calls.py does this with NULL Calls.
 
 usage: hostile_client.py SET [part of a name]
 """
@@ -23,12 +23,12 @@ from peer import (AUTH_ROOT, BAD_XDR, INVAL_HTYPE, MSG, NOMSG, REPLY_RESOURCE, W
 # --- Read chunks --------------------------------------------------------------
 
 def write_args(b, length, count=None):
-    """Arguments of a WRITE up to its data"""
+    """Arguments of a WRITE, up to its data"""
     return opaque(b.target) + struct.pack(">QIII", 0, length if count is None else count, 2, length)
 
 
 def write(b, c, data, cuts, form="chunk", tail=b"", reply=None):
-    """WRITE @data, cut into segments at @cuts that lie scattered at odd addresses."""
+    """WRITE @data, divided at @cuts into segments at scattered odd addresses."""
     pieces = [data[i:j] for i, j in zip([0] + cuts, cuts + [len(data)])]
     pieces[-1] += tail
     args = write_args(b, len(data))
@@ -40,7 +40,7 @@ def write(b, c, data, cuts, form="chunk", tail=b"", reply=None):
         at += len(piece) + 13
     if form == "chunk":
         return c.exchange(c.header(xid, reads=reads, reply=reply) + rpc)
-    # The rest in a Position Zero chunk of two segments
+    # The rest of the Call is in a Position Zero chunk of two segments
     parts = [(0, c.put(3, rpc[:50])), (0, c.put(101, rpc[50:]))]
     return c.exchange(c.header(xid, NOMSG, reads=parts + reads, reply=reply))
 
@@ -72,7 +72,7 @@ def long_write(b):
         b.target_is(DATA[:size], f"{size} bytes")
     c = b.fresh()
     answer = write(b, c, DATA[:7001], [9], "long", reply=[c.segment(500000, 4000)])
-    if c.vers == 2:     # which has no use for the chunk
+    if c.vers == 2:     # version 2 does not need the chunk
         want(results(answer).word() == 0 and not answer.reply[0].length, "no short Reply")
     else:
         want(answer.proc == NOMSG and answer.reply[0].length, "no long Reply")
@@ -92,7 +92,7 @@ def position_zero(b):
     b.target_is(data, "Position Zero chunk")
 
 
-# The kernel's own client stops at 1 MB, also where nfsd takes more.
+# The kernel's own client uses at most 1 MB, even if nfsd allows more.
 @case("reads", "a WRITE of all that nfsd takes, and a READ")    # Covers: V1-RDC-18
 def largest(b):
     c = b.fresh()
@@ -138,7 +138,7 @@ def count(b):
 # Covers: V1-RDC-23 V1-ERR-26 V1-ERR-28
 @case("reads", "a handle that cannot be read: nothing is executed", "rxe/svc_rdma_read_err", "svc_rdma_lost")
 def revoked(b):
-    # Of several Reads, only the last one completes unless one fails.
+    # Of several Reads, only the last one has a completion, unless one fails.
     for bad_one in (0, 1):
         c = b.fresh()
         before, counted = operations("proc3")[WRITE3], counters()
@@ -150,7 +150,7 @@ def revoked(b):
         want(c.conn.lost, "the connection stays")
         want(operations("proc3")[WRITE3] == before, "the WRITE was executed")
         b.target_is(b"", "a WRITE that cannot be read")
-        if os.environ["PROVIDER"] == "rxe":     # with siw it is the client's adapter that closes
+        if os.environ["PROVIDER"] == "rxe":     # with siw, the client's adapter closes the connection
             counts(c.verbs, counted, "server_read_errors", 1, f"bad segment {bad_one}: it is not known why")
 
 
@@ -213,7 +213,7 @@ def scattered(b):
     c = b.fresh()
     chunk = [c.segment(1, 100), c.segment(20003, 5000), c.segment(40005, 3000)]
     answer = c.nfs(READ3, read_args(b.file, 6000), writes=[chunk])
-    # At once: the data was there before the answer.
+    # No wait is necessary: the data came before the Reply.
     found = c.get(1, 100) + c.get(20003, 5000) + c.get(40005, 900)
     want(found == DATA[:6000], "wrong data")
     want([s.length for s in answer.writes[0]] == [100, 5000, 900], f"returned: {answer.writes}")
@@ -231,7 +231,7 @@ def odd(b):
         want(answer.writes[0][0].length == length, f"{length}: returned {answer.writes}")
         want(c.get(64, length) == DATA[:length] and c.get(64 + length, 100) == b"\xee" * 100,
              f"{length}: wrong data, or roundup is written")
-    # Short at the end of the file
+    # At the end of the file, the result is shorter
     c.wipe()
     answer = c.nfs(READ3, read_args(b.file, 8192, len(DATA) - 1000), writes=[[c.segment(64, 8192)]])
     want(answer.writes[0][0].length == 1000 and c.get(64, 1001) == DATA[-1000:] + b"\xee", f"returned {answer.writes}")
@@ -274,11 +274,11 @@ def both(b):
     want(c.get(64, 8193) == DATA[:8192] + b"\xee", "wrong data")
     want(answer.writes[0][0].length == 8192, f"returned {answer.writes}")
     if c.vers == 2:
-        # Only what does not fit a Receive goes there.
+        # In version 2, only a Reply that does not fit a Receive is written to the chunk.
         want(answer.proc == MSG and answer.reply[0].length == 0, f"returned {answer.reply}")
         want(c.get(20000, 4000) == b"\xee" * 4000, "a Reply chunk was written that is returned unused")
         return
-    # The head of a Reply; status, attributes, count, end of file, and the length of the data
+    # The Reply has a head, status, attributes, count, end of file, and the length of the data
     want(answer.proc == NOMSG and not answer.body and answer.reply[0].length == 24 + 4 + 88 + 8 + 4,
          f"returned {answer.reply}")
     want(c.get(20000, 8) + c.get(20024, 4) == words(answer.xid, 1, 0), "no Reply")
@@ -305,7 +305,7 @@ def no_reply_chunk(b):
     c = b.fresh()
     want(c.is_error(c.nfs(READDIRPLUS, readdir_args(b)), REPLY_RESOURCE), "no error")
     c.works()
-    # More than a client takes that has said nothing about itself, less than we could send
+    # The Reply is longer than the default Receive of a client, but shorter than our server's largest Send
     small = b.connect(b"", size=1024)
     want(c.is_error(small.nfs(READDIRPLUS, readdir_args(b, 2000)), REPLY_RESOURCE), "1024 bytes: no error")
     small.works()
@@ -318,7 +318,7 @@ def combinations(b):
         c.wipe()
         xid = c.xid()
         rpc = rpc_call(xid, NFS, 3, READ3, read_args(b.file, 777), AUTH_ROOT)
-        cut = len(rpc) - 12             # the count, and the offset before it
+        cut = len(rpc) - 12             # at the count, and at the offset before it
         proc, body, reads = MSG, rpc, []
         if i & 1:
             reads, body = [(cut, c.put(5, rpc[cut:]))], rpc[:cut]
@@ -363,7 +363,7 @@ def op_read(length, offset=0):
 
 
 def op_readdir(size):
-    """Names only"""
+    """The operation READDIR, for names only"""
     return words(26) + bytes(16) + words(size, size, 0)
 
 
@@ -379,14 +379,14 @@ def both_used(b):
     writes = [[c.segment(64, 100), c.segment(1000, 10000)]]
     answer = c.nfs(1, call, vers=4, writes=writes, reply=[c.segment(20000, 500), c.segment(30000, 60000)])
     want(answer.proc == NOMSG and not answer.body, "it is not in the Reply chunk")
-    # The data: in the Write chunk, all of it, and nowhere else
+    # The data are in the Write chunk, complete, and nowhere else
     want([s.length for s in answer.writes[0]] == [100, 7900], f"returned {answer.writes}")
     want(c.get(64, 101) + c.get(1000, 7901) == DATA[:100] + b"\xee" + DATA[100:8000] + b"\xee", "wrong data")
     want(answer.reply[0].length == 500 and answer.reply[1].length > 4096, f"returned {answer.reply}")
     stream = c.get(20000, 500) + c.get(30000, answer.reply[1].length)
     want(c.get(20500, 1) + c.get(30000 + answer.reply[1].length, 4) == b"\xee" * 5, "bytes behind are written")
     want(stream[:8] == words(answer.xid, 1) and DATA[:64] not in stream, "no Reply, or the data is in it as well")
-    # All the rest: 8 results, of which the fourth has its length only
+    # The Reply chunk has the rest: 8 results. The fourth has only the length of its data
     r = Reader(stream, 24)
     want((r.word(), r.opaque(), r.word()) == (0, b"", 8), f"COMPOUND: {stream[:64].hex()}")
     for want_op in (24, 15, 15, 25, 24, 15, 15, 26):
@@ -404,8 +404,8 @@ def both_used(b):
     want(names == {f"{i:040}".encode() for i in range(100)}, f"{len(names)} names")
 
 
-# Each READ of a short item takes its chunk whole; what is over of either stays as it is. (A
-# READLINK among them cannot be judged: nfsd says its result begins at the length before it.)
+# Each READ of a short item uses a whole chunk, and the unused part of the chunk does not change. (A READLINK
+# between them cannot be tested, because nfsd gives a wrong position for its result.)
 # Covers: V1-WRC-04 V1-WRC-12 V1-WRC-15 ULB-08 EXP-19
 @case("writes", "several READs in a COMPOUND")
 def several(b):
@@ -419,14 +419,14 @@ def several(b):
         chunks = [[c.segment(at, 50), c.segment(at + 50, 4000)] for at in places]
         r = results(c.nfs(1, call, vers=4, writes=chunks))
         want(r.word() == 0, "COMPOUND fails")
-        # Tag and count of results, and three results without contents
+        # Tag, number of results, and three results without contents
         r.skip(8 + 3 * 8)
         for i, n in enumerate(sizes):
             want((r.word(), r.word()) == (25, 0), f"READ {i} fails")
             r.word()
             want(r.word() == n, f"READ {i} is short")
             if i >= count:
-                # nfsd puts wrong bytes behind the first READ, over TCP too.
+                # nfsd puts wrong bytes behind the first READ, even over TCP.
                 want(i or r.data[r.at:r.at + n] == DATA[:n], "wrong data in the stream")
                 r.skip(n + -n % 4)
         want(r.at == len(r.data), f"{count} chunks: the stream is not what the chunks leave")
@@ -436,8 +436,8 @@ def several(b):
             want(c.get(at + n, 100) == b"\xee" * 100, f"{count} chunks: bytes behind are written")
 
 
-# nfsd puts the data of a second READ in the right place when that is the beginning of a page: 16 bytes of its
-# result are before it. The chunks come in an order of their own in memory.
+# nfsd puts the data of a second READ in the right place only if they begin at the start of a page. 16 bytes of
+# the result precede them. The chunks are not in the order of their memory.
 # Covers: ULB-07
 @case("writes", "each READ of a COMPOUND into its own chunk")
 def each_its_own(b):
@@ -471,7 +471,7 @@ CALLBACK = 0x40000000
 
 
 def v41(c, *operations):
-    """A COMPOUND of version 4.1; its results from those of the first operation on"""
+    """Make a COMPOUND of version 4.1. Returns its results from those of the first operation on."""
     return v41_results(c.nfs(1, words(0, 1, len(operations)) + b"".join(operations), vers=4))
 
 
@@ -483,13 +483,13 @@ def v41_results(answer):
 
 
 class Session:
-    """A client of version 4.1 of its own, with a session on this connection; a backchannel is there
-    if @back. If @later, that is to be made with the operation self.creation, whose results
-    created() gets."""
+    """A client of version 4.1 with a session on this connection, and with a backchannel if @back. If @later, the
+    session is not made yet: it is made with the operation self.creation, whose results are passed to
+    created()."""
 
     def __init__(self, c, later=False, back=True):
         self.c, self.number = c, 0
-        # Nobody else's: by this name nfsd shows it.
+        # nfsd shows this name, so no other client has it.
         self.owner = os.urandom(8).hex()
         r = v41(c, words(42) + os.urandom(8) + opaque(self.owner.encode()) + words(0, 0, 0))
         self.client = r.data[r.at:r.at + 8]
@@ -505,7 +505,7 @@ class Session:
         self.compound(words(58, 0))
 
     def sequence(self):
-        """What every COMPOUND of the session begins with"""
+        """The SEQUENCE with which every COMPOUND of the session begins"""
         self.number += 1
         return words(53) + self.session + words(self.number, 0, 0, 0)
 
@@ -513,22 +513,22 @@ class Session:
         return v41(self.c, self.sequence(), *operations)
 
     def ends(self):
-        """The session is destroyed, and nfsd gives up what it calls back in it."""
+        """Destroy the session. nfsd gives up its callbacks."""
         v41(self.c, words(44) + self.session)
 
     def moves(self, c):
-        """The session goes on with this connection, in both directions."""
+        """Bind the session to this connection, in both directions."""
         self.c = c
         self.binds(c, 7)
 
     def binds(self, c, direction):
-        """The session uses this connection too; 1: for Calls, 2: for callbacks"""
+        """Bind the session to this connection as well. @direction: 1 for Calls, 2 for callbacks"""
         v41(c, words(41) + self.session + words(direction, 0))
 
     def callback_state(self):
-        """What nfsd thinks of the way back to this client, or None"""
+        """The state of the backchannel to this client, as nfsd shows it, or None"""
         for path in glob.glob("/proc/fs/nfsd/clients/*/info"):
-            with contextlib.suppress(OSError):      # another one has just gone
+            with contextlib.suppress(OSError):      # a client may have just gone
                 with open(path, encoding="ascii", errors="replace") as f:
                     text = f.read()
                 if self.owner in text:
@@ -536,17 +536,17 @@ class Session:
         return None
 
     def opens(self, name):
-        """Open a new file of that name for reading: does a delegation come with it?"""
+        """Open a new file of that name for reading. Returns whether a delegation is granted."""
         with open(f"{EXPORT}/{name}", "xb") as f:
             f.write(self.client)
         r = self.compound(PUTROOTFH, op_lookup("client"), words(18, 0, 0x101, 0) + self.client +
                           opaque(self.owner.encode()) + words(0, 0) + opaque(name.encode()))
-        r.skip(36 + 8 + 8 + 8 + 16 + 20 + 4)    # to OPEN's attributes
+        r.skip(36 + 8 + 8 + 8 + 16 + 20 + 4)    # up to the attributes of OPEN
         r.skip(4 * r.word())
         return r.word() in (1, 2)
 
 
-# nfsd takes a result back that leaves no room for the status of the next operation.
+# nfsd removes a result if there is no room behind it for the status of the next operation.
 @case("writes", "a Reply that is cut off behind a READ")        # Covers: V1-UNU-01
 def cut(b):
     session = Session(b.connect())
@@ -566,20 +566,20 @@ def cut(b):
 
 
 def delegation(c, name):
-    """A client of its own, with a session on this connection and a delegation of a file:
-    the server calls back when somebody opens that for writing."""
+    """A client with a session on this connection and a delegation of a file. The server calls back when somebody
+    opens the file for writing."""
     return holds(Session(c), name)
 
 
 def holds(session, name):
-    """This client gets a delegation."""
+    """Get a delegation for this client."""
     c = session.c
     want(c.verbs.until(lambda: session.callback_state() == "UP"),
          f"the way back to the client is {session.callback_state()}")
     end = time.monotonic() + 90
     while not session.opens(name):
-        # nfsd grants none when it has just begun, nor, for up to a minute, if a file's handle looks like
-        # one that was called back: the next file has another one.
+        # nfsd grants none when it has just begun. For up to a minute, it grants none for a file whose handle
+        # looks like one that was recalled. The next try uses another file.
         want(time.monotonic() < end and session.callback_state() == "UP",
              f"no delegation of {name} is granted in {session.number} opens, callbacks {session.callback_state()}")
         os.rename(f"{EXPORT}/{name}", f"{EXPORT}/none{os.urandom(4).hex()}")
@@ -588,7 +588,7 @@ def holds(session, name):
 
 
 def recall(*names):
-    """Open them for writing, without waiting for the delegations to come back."""
+    """Open these files for writing, without waiting until the delegations are returned."""
     for name in names:
         try:
             os.close(os.open(f"{EXPORT}/{name}", os.O_WRONLY | os.O_NONBLOCK))
@@ -598,7 +598,7 @@ def recall(*names):
 
 
 def fresh_names(count):
-    """Of files that no delegation was ever recalled of"""
+    """Names of files whose delegations were never recalled"""
     return [f"deleg{os.urandom(4).hex()}" for _ in range(count)]
 
 
@@ -614,7 +614,7 @@ def sequence_of(message):
 
 
 def answer_of(c, message, credit, extra=b""):
-    """A good answer to CB_COMPOUND: CB_SEQUENCE, CB_RECALL"""
+    """A valid answer to CB_COMPOUND with CB_SEQUENCE and CB_RECALL"""
     session, sequence, slot, highest = sequence_of(message)
     return (c.response(message.xid, credit) + words(message.xid, 1, 0, 0, 0, 0) + words(0, 0, 2) +
             words(11, 0) + session + words(sequence, slot, highest, highest) + words(4, 0) + extra)
@@ -633,7 +633,7 @@ def granted(b):
     want(first, "no callback")
     want(not c.callback(1), "a second one before the first grant")
     c.works()
-    # A grant of 0 is one of 1.
+    # A grant of 0 counts as 1.
     c.conn.send(answer_of(c, first, 0))
     second = c.callback()
     want(second, "a grant of 0 stops the callbacks")
@@ -664,14 +664,14 @@ def answers(b):
     message = c.callback()
     want(message, "no callback")
     c.works()
-    # The other callback waits for a grant. None of these is one, whatever credits it has.
+    # The other callback waits for a credit. None of these messages grants one, whatever its credit word is.
     good = answer_of(c, message, 16)
     c.spend(c.response(message.xid + 1, 0xffffffff) + words(message.xid + 1) + good[c.least + 4:])
     c.spend(c.error(message.xid + 1, credit=0xffffffff))
     if c.vers == 1:
         c.spend(*(good[:length] for length in range(1, c.least)))
         c.spend(c.error(message.xid, credit=0xffffffff), c.error(message.xid, 9))
-    # A callback that had its credit would be sent by another thread, soon.
+    # If the callback got a credit, another thread would send it soon.
     want(c.silent() and not c.callback(1), "one is answered, or grants something")
     want(c.verbs.until(lambda: counters()["server_bc_dropped"] > before["server_bc_dropped"]),
          "dropped Replies are not counted")
@@ -679,7 +679,7 @@ def answers(b):
     c.spend(answer_of(c, message, 1, bytes(3800)))
     other = c.callback()
     want(other, "a callback that has ended keeps its credit")
-    # In version 2, so does what has the XID and F_RESPONSE, however bad it is.
+    # In version 2, a message with this XID and F_RESPONSE also ends it, however malformed it is.
     if c.vers == 2:
         c.spend(*(answer_of(c, other, 16)[:length] for length in range(1, c.least)))
         c.spend(c.error(other.xid, credit=0xffffffff), c.error(other.xid, 9))
@@ -702,8 +702,8 @@ def answers(b):
     want(not c.conn.lost, "the connection is lost")
 
 
-# nfsd gives a callback up after 15 s, and tries again; the client does not know that. (This and other
-# cases that take long are for one version: nothing in them depends on it.)
+# nfsd gives up a callback after 15 s and tries again, but the client does not know that. (This case and others
+# that take long run for one version only, because they do not depend on the version.)
 # Covers: BC-05 BC-12
 @case("callbacks", "callbacks that are given up keep their credits", "svc_rdma_bc_given_up",
       "svc_rdma_bc_drop: status=-110", "svc_rdma_bc_stuck", vers=1)
@@ -729,7 +729,7 @@ def given_up(b):
     counts(c.verbs, before, "server_bc_late_replies", 1, "it is not counted")
     c.conn.send(answer_of(c, again, 2))
     c.works()
-    # Both credits are there, and when both are used up, only a new connection helps.
+    # Both credits are there. When both are owed, only a new connection helps.
     recall(*names[3:])
     want(c.callback() and c.callback(), "a credit is missing")
     want(c.verbs.until(lambda: c.conn.lost, 30), "the connection stays")
@@ -737,7 +737,7 @@ def given_up(b):
     counts(c.verbs, before, "server_bc_stuck", 1, "it is not counted")
 
 
-# 16 callbacks are possible: there are Receives for that many Replies, whatever else comes.
+# There are Receives for the Replies to 16 callbacks, whatever else arrives.
 @case("callbacks", "the whole window, and Replies to callbacks, all at once")       # Covers: BC-08 V1-CRD-08
 def window_and_replies(b):
     c = b.connect(count=400)
@@ -752,7 +752,7 @@ def window_and_replies(b):
         while waiting:
             answer = c.receive()
             want(answer and not waiting.discard(answer.xid), "no answer")
-    # Each of these has its Receive until its RDMA Reads are done.
+    # Each of these Calls holds its Receive until its RDMA Reads are done.
     waiting = {c.xid() for _ in range(granted)}
     for xid in waiting:
         rpc = rpc_call(xid, NFS, 3, NULL)
@@ -778,9 +778,9 @@ def module_users():
     return get("/sys/module/rpcrdma/refcnt")
 
 
-# Each makes a way back of its own: one after the other, or at the same time, if Receives are made for
-# it that take a while. (If sunrpc had one of them on the connection for both, its lists were destroyed,
-# or the transport was never freed.)
+# Each client needs a backchannel. They are made one after the other, or at the same time if the Receives for them
+# take a while. (If sunrpc put one of them on the connection for both, its lists would be destroyed, or the
+# transport would never be freed.)
 @case("callbacks", "two NFS clients on one connection")
 def two_clients(b):
     b.fresh()
@@ -795,7 +795,7 @@ def two_clients(b):
 
 @contextlib.contextmanager
 def large_callbacks():
-    """To make a way back takes a while."""
+    """Settings with which it takes a while to make a backchannel."""
     was = {name: get(SERVER_SETTINGS + name) for name in LARGE}
     try:
         for name, value in LARGE.items():
@@ -811,7 +811,7 @@ def all_leave(b, before):
          f"{module_users() - before} users of the module more than before: a transport is left")
 
 
-# (If the connection kept the way back, and that the connection, neither was freed.)
+# (If the connection held the backchannel, and the backchannel held the connection, neither would be freed.)
 @case("callbacks", "clients that leave while the way back to them is being made")       # Covers: BC-12
 def leave_early(b):
     b.fresh()
@@ -828,7 +828,7 @@ def leave_early(b):
 
 
 def two_on(c):
-    """Two clients on this connection, which both can be called back"""
+    """Two clients on this connection, both with a backchannel"""
     sessions = [Session(c, later=True) for _ in range(2)]
     waiting = {c.xid(): session for session in sessions}
     for xid, session in waiting.items():
@@ -843,7 +843,8 @@ def two_on(c):
     c.conn.close()
 
 
-# What the one that goes has not answered keeps its credit, on the connection of both.
+# Callbacks to the client that leaves, and that it has not answered, keep their credits. The connection of both
+# clients has fewer credits then.
 # Covers: BC-05 BC-12
 @case("callbacks", "two NFS clients on one connection, one of which goes", "svc_rdma_bc_given_up",
       "svc_rdma_bc_drop: status=-110")
@@ -871,7 +872,7 @@ def one_goes(b):
     want(second and sequence_of(second)[0] == stays.session, "no callback for the one that stays")
     recall(names[3])
     want(not c.callback(1), "a third callback, though two have no answer")
-    # Nobody waits for this; its credit is good for the other one.
+    # No callback waits for this answer, but its credit is free for the other client.
     c.conn.send(answer_of(c, late, 2))
     third = c.callback()
     want(third and sequence_of(third)[0] == stays.session, "the late answer returns no credit")
@@ -880,14 +881,14 @@ def one_goes(b):
     recall(names[4])
     want(c.callback(), "no callback any more")
     c.works()
-    # kfree_rcu() keeps for up to five seconds what the one that has gone had. Only then does KASAN notice
-    # if the end of the connection still uses it.
+    # kfree_rcu() keeps the objects of the client that left for up to five seconds. Only then would KASAN report
+    # an access to them when the connection ends.
     time.sleep(6)
     c.conn.close()
     all_leave(b, users)
 
 
-# With one credit: of two that wait for it, the one that has waited longer gets it.
+# There is one credit. If two callbacks wait for it, the one that has waited longer gets it.
 @case("callbacks", "two NFS clients get credits in turn")     # Covers: BC-05 BC-12
 def in_turn(b):
     c = b.connect()
@@ -906,7 +907,7 @@ def in_turn(b):
         c.conn.send(answer_of(c, message, 1))
         message = c.callback(3)
     want(len(found) == 5, f"{len(found)} of 5 callbacks")
-    # What was in line before it may go first, and what its own session lets through.
+    # Callbacks that were in line before, and those that its own session allows, may go first.
     want(quiet.session in found[:3], "it comes after those that have asked later")
     c.works()
 
@@ -924,7 +925,7 @@ def adds(switch):
         raise Failure("a second way back was made")
 
 
-# A way back cannot be made without a connection. (Newer kernels add transports to a switch by way of sysfs.)
+# A backchannel cannot be made without a connection. (Newer kernels use sysfs to add transports to a switch.)
 @case("callbacks", "a transport added to a way back's switch")     # Covers: BC-11
 def added(b):
     c = b.connect()
@@ -962,7 +963,7 @@ def one_way_each(b):
     want(not calls.callback(0.5), "a callback on the connection that is for Calls")
     session.compound(PUTROOTFH)
     calls.conn.close()
-    # What is for callbacks may still be used for Calls that need no session.
+    # A connection for callbacks may still be used for Calls without a session.
     back.works()
 
 
@@ -1068,7 +1069,7 @@ def nfsd_threads(count):
 
 
 def many_credits(c):
-    """One that sends much is granted much."""
+    """A client that sends much is granted much."""
     for _ in range(2000):
         granted = c.nfs(NULL, b"").credit
         if granted >= 16:
@@ -1076,8 +1077,8 @@ def many_credits(c):
     raise Failure(f"only {granted} credits after 2000 Calls")
 
 
-# Memory stands behind each credit, and anybody can connect and send NULLs. Who has shown a handle of an
-# export is known.
+# Each credit needs memory, and anybody can connect and send NULL Calls. A client is known after it has used a
+# file handle of an export.
 @case("flow", "a client that has not shown a handle")
 def stranger(b):
     c = b.connect(count=64)
@@ -1087,7 +1088,7 @@ def stranger(b):
     many_credits(c)
 
 
-# One thread builds the next Reply while the device still reads the one before.
+# A thread builds the next Reply while the device still reads the previous one.
 @case("flow", "long Replies one behind the other")      # Covers: V1-WRC-10
 def long_replies(b):
     c = b.fresh()
@@ -1113,7 +1114,7 @@ def long_replies(b):
         nfsd_threads(4)
 
 
-# nfsd puts pages of the file into a Reply: the next one must not be built in them.
+# nfsd puts pages of the file into a Reply. The next Reply must not be built in these pages.
 @case("flow", "a READ, and a READDIR by the same thread")      # Covers: MEM-05
 def read_and_list(b):
     c = b.fresh()
@@ -1128,7 +1129,7 @@ def read_and_list(b):
         nfsd_threads(4)
 
 
-# Every segment takes an RDMA Write, and sixteen such READs want many more than there are slots.
+# Every segment takes an RDMA Write, and sixteen such READs need many more slots than there are.
 @case("flow", "more RDMA Writes than the send queue holds", "rpcrdma_sq_wait")
 def long_queue(b):
     c = b.fresh()
@@ -1136,7 +1137,7 @@ def long_queue(b):
     nfsd_threads(16)
     try:
         many_credits(c)
-        # On a busy machine the server may be done with each before the next one comes.
+        # On a busy machine, the server may finish each Call before the next one arrives.
         for turn in range(40):
             if turn >= 5 and counters()["server_sq_waits"] > waits:
                 break
@@ -1161,8 +1162,8 @@ def long_queue(b):
     print(f"# {waits} waited for the send queue")
 
 
-# On siw, each takes one of 80 regions, which have room for three work requests each in the send queue:
-# it is regions that are waited for. Elsewhere it is the send queue.
+# On siw, each takes one of 80 regions, and each region has room for three work requests in the send queue. So
+# Calls wait for regions there, and for the send queue elsewhere.
 @case("flow", "more RDMA Reads than the server has regions for, or room", "rxe/rpcrdma_sq_wait")
 def long_reads(b):
     c = b.fresh()
@@ -1194,7 +1195,7 @@ def long_reads(b):
 def garbage(b):
     good = private(65536, 65536)
     odd = (b"\xbd" * 8, good[:7], b"\xf6\xab\x0e\x18\x02\0\x3f\x3f", private(recv=1024))
-    # Version 2 goes by what the client announces, whatever this says.
+    # Version 2 uses the client's properties, whatever the private data say.
     for data in odd + (good,) * (b.client.vers == 2):
         c = b.connect(data, size=1024)
         c.works()
@@ -1226,7 +1227,8 @@ def dropped(b):
     for i in range(0, 1000, 4):
         for message in (done, c.error(0x77, credit=0xffffffff)) * 2:
             c.conn.send(message)
-        # They take Receives until a thread has looked at them: no more at once than a new connection has
+        # These messages take Receives until a thread has dropped them, so send at most as many at once as a new
+        # connection has
         want(c.verbs.until(lambda n=i: seen() >= before + n + 4), "not all are dropped")
     want(seen() == before + 1000, "more are dropped")
     want(c.silent(), "one is answered")
@@ -1243,7 +1245,7 @@ def door(b):
         index = b.verbs.lib.peer_connect(ADDRESS.encode(), str(PORT).encode(), 1, 1024, 4, PLAIN, 8)
         want(index >= 0, f"connection {i}")
         conn = Conn(b.verbs, index)
-        if i % 4:               # else: dropped before it is up
+        if i % 4:               # otherwise it is dropped before the connection is up
             b.verbs.until(lambda conn=conn: conn.up or conn.lost)
             want(conn.up, f"connection {i} is refused")
         conn.close()

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Hand-made clients that speak the round-trip extension to our server, well and badly.
+"""Hand-made clients that use the round-trip extension with our server, correctly and incorrectly.
 
 usage: hostile_rtx.py SET [part of a name]
 
-What is sent is made by rtx.py, and so is what is made of Replies. What has to come of it is said in the cases,
-after Documentation/rtx.rst. See caller.py, whose bench and whose way to report this uses. A server that announces
-no targets leaves the set rtx-placed out.
+rtx.py makes the messages, and reads the Replies. The cases have the expected results, from
+Documentation/rtx.rst. See caller.py, whose bench and reports are used here. If the server announces no
+targets, the set rtx-placed is left out.
 """
 import collections
 import contextlib
@@ -29,8 +29,8 @@ from rtx import (COUNT, CREDIT, DATA as DATA_AT, FLAGS, HERE, ITEMS, LEAST, NEXT
 import peer
 import rtx
 
-MINE = Property(SENDS, 0, 0, 0, 0, 0, 0)        # what these clients say of themselves
-LIMIT = 30              # seconds that a group may take (RTX-85)
+MINE = Property(SENDS, 0, 0, 0, 0, 0, 0)        # the property that these clients announce
+LIMIT = 30              # time limit of a group in seconds (RTX-85)
 BOUNDS = (0, 1, 2, 3, 4, 0x7fffffff, 0x80000000, 0xfffffffc, 0xffffffff)
 
 
@@ -46,11 +46,12 @@ class MessageX(Message2):
         self.xid, self.vers, self.credit, self.proc, self.flags = t.xid, t.vers, t.credit, t.type, t.flags
         self.body, self.inv, self.writes, self.reply = t.piece, t.inv, t.writes, t.reply
 
-    transmissions = 0       # of a Reply that was a group
+    transmissions = 0       # number of transmissions, in a Reply that came as a group
 
 
 class ClientX(Client2):
-    """Its RBSIZ is like nobody else's, so that it is found in debugfs. @least: about that; @mine: its words"""
+    """A client whose RBSIZ is different from all others, so that it is found in debugfs. @least: the RBSIZ is
+    about that; @mine: the property that it announces"""
     parse = MessageX
     serial_size = 0
     window = None
@@ -65,7 +66,7 @@ class ClientX(Client2):
         self.theirs = property_of(answer.props.get(RTX, b""))
         self.limit = int.from_bytes(answer.props.get(RBSIZ, words(4096)), "big")
         want(self.theirs.head + self.theirs.seg * self.theirs.nsegs <= self.limit, f"{self.theirs} in {self.limit}")
-        self.offered = {}               # Receives for Replies, by XID
+        self.offered = {}               # {XID: Receives offered for the Reply}
 
     def receive(self, patience=20):
         m = super().receive(patience)
@@ -84,15 +85,15 @@ class ClientX(Client2):
         want(g.stream[:8] == words(g.xid, 1), "another XID in the Reply")
         return whole
 
-    # Calls in this form
+    # Calls as groups
 
     def call(self, proc=NULL, args=b"", xid=None):
-        """(XID, RPC message)"""
+        """Make a Call: (XID, RPC message)"""
         xid = xid or self.xid()
         return xid, rpc_call(xid, NFS, 3, proc, args, AUTH_ROOT)
 
     def sent_as(self, xid, messages, replies=1):
-        """Send them; the answer"""
+        """Send the messages of a Call. Returns the answer."""
         self.offered[xid] = min(replies, self.theirs.reply_max)
         for message in messages:
             self.conn.send(message)
@@ -101,7 +102,7 @@ class ClientX(Client2):
         return answer
 
     def grouped(self, proc, args, *sizes, replies=1, parts=None, xid=None, **fields):
-        """A Call as a group whose pieces have these sizes, and its answer"""
+        """Send a Call as a group with pieces of these sizes. Returns the answer."""
         xid, rpc = self.call(proc, args, xid)
         parts = parts(rpc) if parts else cut(rpc, *sizes) if sizes else plan(rpc, self.limit, **self.overhead(fields))
         return self.sent_as(xid, group(xid, parts, replies=replies, credit=self.credit, **fields), replies)
@@ -112,13 +113,13 @@ class ClientX(Client2):
 
 
 def announced(c):
-    """What the server has to have said of itself for any of this"""
+    """Check that the server announces enough for these cases. Returns its property."""
     want(c.theirs.call_max and c.theirs.msg_max, f"the server does not announce the extension: {c.theirs}")
     return c.theirs
 
 
 def ready(b):
-    """The usual connection, with as many credits as there are"""
+    """The usual connection, when it has all credits that the server grants"""
     c = b.fresh()
     announced(c)
     if not c.window:
@@ -128,7 +129,7 @@ def ready(b):
 
 
 def grown(b, count, **kwargs):
-    """Another connection, with @count credits or more"""
+    """A new connection with at least @count credits"""
     c = b.connect(**kwargs)
     announced(c)
     want(len(c.nfs(READ3, read_args(b.file, 100)).data) > 100, "READ")
@@ -139,7 +140,7 @@ def grown(b, count, **kwargs):
 
 @contextlib.contextmanager
 def same_receives(b):
-    """The usual connection; in the end it has as many Receives posted as now."""
+    """The usual connection. At the end it must have as many Receives posted as at the beginning."""
     c = ready(b)
     before = fewest(c, c.rbsiz)
     yield c
@@ -149,9 +150,9 @@ def same_receives(b):
 
 
 def answers(c, messages, expected, patience=20):
-    """Send @messages, and an honest Call behind them that has to be executed. @expected: {XID: what has to come for
-    it}: an error code, MSG for a Reply without an error, CONNPROP, a set if it may be one of these, or a list if it is
-    all of them."""
+    """Send @messages, and then an honest Call, which must be executed. @expected: {XID: expected answer}. An
+    answer is an error code, MSG for a Reply without an error, or CONNPROP. A set means one of these, and a
+    list means all of them."""
     left = [(xid, one if isinstance(one, set) else {one}) for xid, what in expected.items()
             for one in (what if isinstance(what, list) else [what])]
     for message in messages:
@@ -174,7 +175,7 @@ def answers(c, messages, expected, patience=20):
 
 
 def each(c, table):
-    """Rows of (what, messages, {XID: what has to come})"""
+    """Test rows of (description, messages, {XID: expected answer})."""
     count = 0
     for what, messages, coming in table:
         try:
@@ -186,7 +187,7 @@ def each(c, table):
 
 
 def small(c, count=3, piece=40, **fields):
-    """A NULL Call in @count pieces of @piece bytes, most of which nobody reads: (XID, transmissions)"""
+    """A NULL Call in @count pieces of @piece bytes, most of which are not read: (XID, transmissions)"""
     xid = c.xid()
     rpc = rpc_call(xid, NFS, 3, NULL, b"", AUTH_ROOT)
     rpc += bytes(max(0, count * piece - len(rpc)))
@@ -205,7 +206,7 @@ def read(message, at):
     return int.from_bytes(message[at:at + 4], "big")
 
 
-# --- what is announced ----------------------------------------------------------------
+# --- properties ----------------------------------------------------------------------
 
 @case("rtx-good", "the server's words")                # Covers: RTX-31 RTX-33
 def its_words(b):
@@ -229,14 +230,14 @@ def bad_properties(b):
     rows = [(prop_rtx(*p),) for (p,) in bad]
     rows += [(words(RTX, n) + bytes(n + -n % 4),) for n in (1, 4, 24, 27, 29, 32, 56)]
     rows += [(prop_rtx(*good), prop_rtx(*good)), (words(RTX, 28) + bytes(24),)]
-    # Held against RBSIZ wherever that stands
+    # The server compares the words with RBSIZ, whether RBSIZ precedes or follows them
     rows += [(size(1276), prop_rtx(*good)), (prop_rtx(*good), size(1276)),
              (prop_rtx(*good._replace(nsegs=8)),), (size(4348), prop_rtx(*good._replace(nsegs=8)))]
     c = unheard(b)
     for row in rows:
         xid = c.xid()
         refused(c.exchange(connprop(xid, *row)), BAD_XDR, xid=xid)
-    # Nothing of them is: these are the first.
+    # No bad property was applied, so these are the first.
     for row in ((prop_rtx(*good), size(1280)), (prop_rtx(*good._replace(nsegs=7)),), (words(RTX, 0),),
                 (size(4352), prop_rtx(*good._replace(nsegs=8))), (prop_rtx(0xfffffffc, *NOTHING[1:]),)):
         c = unheard(b)
@@ -260,7 +261,7 @@ def unannounced(b):
     c.works()
 
 
-# --- groups as they should be -----------------------------------------------------------
+# --- valid groups -------------------------------------------------------------------------
 
 # Tries: RTX-38
 # Covers: RTX-43 RTX-58 RTX-62 RTX-47
@@ -307,7 +308,7 @@ def ignored(b):
         answers(c, messages, {xid: MSG})
         xid, (one, two, three) = small(c)
         answers(c, [one, word(two, FLAGS, 0x80000000), three], {xid: MSG})
-        # What means something from who has targets, or nothing at all
+        # Words that only matter with targets, or not at all
         for at in (REPLIES, rtx.RESULTS_AT):
             xid, (one, two, three) = small(c)
             answers(c, [word(one, at, 0xffffffff), two, three], {xid: MSG})
@@ -323,7 +324,7 @@ def read_replies(b):
     base = len(c.grouped(READ3, read_args(b.file, 4), replies=1).body) - 4
 
     def room(count):
-        """What fits so many transmissions"""
+        """Length of a result that fits @count transmissions"""
         return c.rbsiz * count - LEAST - NEXT_LENGTH * (count - 1) - base if count > 1 else c.rbsiz - 36 - base
     for count in sorted({1, 2, 3, 5, most - 1, most} & set(range(1, most + 1))):
         for less in (0, 4, 400):
@@ -340,13 +341,14 @@ def read_replies(b):
             want(answer.proc == ERROR and answer.error[0] == REPLY_RESOURCE, f"{length} bytes in {count}")
             answer = c.grouped(READ3, read_args(b.file, length), replies=count + 1)
             want(answer.transmissions == count + 1, f"{answer.transmissions} transmissions for {count + 1}")
-    # No more than are offered, and no more than it has announced
+    # A Reply has at most as many transmissions as were offered, and as the server has announced
     answer = c.grouped(READ3, read_args(b.file, room(most) + 4), replies=0xffffffff)
     want(answer.proc == ERROR and answer.error[0] == REPLY_RESOURCE, "more than reply_max")
     c.works()
 
 
-# A Reply chunk is the last resort, other than in base form; and REPLY_RESOURCE says what it would have to be.
+# A Reply chunk is the last choice, which is different in base form. REPLY_RESOURCE has the size that a chunk
+# would need.
 # Covers: RTX-67 RTX-64 RTX-66
 @case("rtx-good", "READDIRs with one Receive, more, and a Reply chunk", "svc_rdma_error: REPLY_RESOURCE")
 def readdirs(b):
@@ -370,7 +372,7 @@ def readdirs(b):
         answer = c.grouped(READDIRPLUS, args, replies=replies, reply=[c.segment(0, needed)])
         want(answer.transmissions == count, "the Reply chunk is used though it need not be")
         want(c.get(0, needed) == b"\xee" * needed, "the Reply chunk is written")
-    # In base form nothing of it is used.
+    # In base form, the offer of Receives does not apply.
     answer = c.nfs(READDIRPLUS, args)
     want(answer.proc == ERROR and answer.error[0] == REPLY_RESOURCE, "a base Call")
     answer = c.grouped(READDIRPLUS, readdir_args(b, 900), replies=count)
@@ -506,28 +508,28 @@ def doubled(b):
         answers(c, messages + messages[3:], {xid: MSG})
         answers(c, messages + messages[1:], {xid: MSG})
         answers(c, messages[1:] + messages[3:] + messages[1:2], {})
-        # Of a Call that was answered long ago
+        # Transmissions of a Call that was answered before
         c.works()
         answers(c, messages[2:], {})
         counts(b.verbs, before, "group_strays", 1 + 3 + 5 + 2)
         counts(b.verbs, before, "groups_broken", 0)
 
 
-# --- groups as they should not be -----------------------------------------------------------
+# --- invalid groups -------------------------------------------------------------------------
 
 def bad_firsts(c):
-    """Rows for each(): the first transmission of three has something else."""
+    """Rows for each(): groups of three whose first transmission is changed."""
     p = c.theirs
     LIMITED, XDR, CONT = RTX_LIMIT, BAD_XDR, RTX_CONT
     rows = [(COUNT, 0, XDR), (COUNT, 1, XDR), (COUNT, 2, CONT), (COUNT, 4, CONT)]
     rows += [(COUNT, n, LIMITED) for n in (p.call_max + 1, 257, 0x80000003, 0xffffffff)]
     rows += [(STREAM, n, XDR) for n in (0, 1, 4, 7, 8, 36, 39)] + [(STREAM, n, CONT) for n in (40, 44, 80, 116, 124)]
     rows += [(STREAM, n, LIMITED) for n in (p.msg_max + 1, p.msg_max + 4, 0x7fffffff, 0xffffffff)]
-    # With less, it is not what follows either that is due.
+    # If the first transmission has less stream, the second one is not due either.
     rows += [(HERE, 36, {XDR, CONT})] + [(HERE, n, XDR) for n in (0, 4, 7, 39, 41, 44, 120, 124, *BOUNDS[5:])]
     rows += [(DATA_AT, n, XDR) for n in (1, 4, 63, 64, 104, 100, 0x3fc, 0x400, 0x404, *BOUNDS[5:]) if n != p.head]
     rows += [(REPLIES, 0, XDR), (ITEMS, 17, XDR), (ITEMS, 1, XDR), (ITEMS, 0xffffffff, XDR)]
-    # Lists that nothing can be made of
+    # Lists that cannot be parsed
     rows += [(52, 2, XDR), (56, 2, XDR), (60, 2, XDR),
              (60, 1, {BAD_XDR, SEGMENTS})]
     for at, value, code in rows:
@@ -536,7 +538,7 @@ def bad_firsts(c):
 
 
 def odd_groups(c):
-    """More of those, that are not sound from their start"""
+    """More rows: groups that are invalid from the beginning."""
     xid, rpc = c.call()
     rpc += bytes(120 - len(rpc))
     one, two, three = group(xid, cut(rpc, 38, 42))
@@ -592,7 +594,7 @@ def lengths(b):
         xid, messages = small(c, 3)
         for length in range(20, len(messages[0])):
             try:
-                if length < 48:         # Such a one opens no group, and is answered at once.
+                if length < 48:         # A transmission as short as this opens no group, and is answered at once.
                     refused(c.exchange(messages[0][:length]), BAD_XDR, xid=xid)
                     answers(c, messages[1:], {})
                 else:
@@ -610,7 +612,7 @@ def lengths(b):
 
 
 def bad_nexts(c, which, of=4):
-    """The transmission with number @which has something else"""
+    """Rows for each(): groups whose transmission with number @which is changed."""
     last = which == of - 1
 
     def changed(what, change, code=RTX_CONT, more=None):
@@ -635,7 +637,7 @@ def bad_nexts(c, which, of=4):
     yield changed("F_RESPONSE", lambda m: [word(m, FLAGS, 1)])
     yield changed("missing", lambda m: [])
     yield changed("twice", lambda m: [m, m], MSG if last else RTX_CONT)
-    # Something else in front of it, which is handled as if there had been no group
+    # Another message precedes it, and is handled as if there had been no group
     other = c.xid()
     null = header2(other) + rpc_call(other, NFS, 3, NULL, b"", AUTH_ROOT)
     yield changed("a Call in front of it", lambda m: [null, m], more={other: MSG})
@@ -694,8 +696,8 @@ def interleaved(b):
 
 
 def model(groups, order):
-    """What has to come of the transmissions of two sound groups of three that are sent in another order: the table of
-    3.8, for what can happen here. (The honest Call behind them ends what is open.)"""
+    """The expected answers if the transmissions of two valid groups of three are sent in another order. This is
+    the table of rtx.rst 3.8 as far as it applies here. (The honest Call that follows ends an open group.)"""
     messages = [groups[i // 3][i % 3] for i in order]
     coming, state, who, due = collections.defaultdict(list), "idle", None, 0
 
@@ -748,9 +750,10 @@ def not_before(b):
             want(c.silent(), f"{what}: answered again")
 
 
-# A refusal holds no Receive, so the Receives do not bound their number. With rxe the client has none and has the server
-# try again for ever; with siw it is lost at once. If nothing completes for 20 seconds, the connection is closed for
-# that: this has to come earlier, and before there are more refusals than slots and credits.
+# A refusal holds no Receive, so Receives do not limit the number of refusals. The client has no Receives for
+# them. With rxe it makes the server retry for ever, and with siw the connection is lost at once. If nothing
+# completes for 20 seconds, the connection is closed. In this case it must be closed earlier, before there are
+# more refusals than slots and credits.
 # Covers: RTX-49 RTX-84
 @case("rtx-bad", "refusals that nobody takes do not pile up", "rxe/svc_rdma_reply_err")
 def piling(b):
@@ -762,7 +765,7 @@ def piling(b):
         if known:
             want(len(c.nfs(READ3, read_args(b.file, 100)).data) > 100, "READ")
         there = at_rest(c, c.rbsiz)
-        # Its four Receives take some, and some more arrive while the connection is being closed.
+        # Its four Receives take some refusals, and more messages arrive while the connection is being closed.
         most = 4 + 16 + (int(there["send_queue"]) + int(there["credits_granted"]) + 3 if known else 9)
         c.verbs.lib.peer_keep(c.conn.index, 1)
         before, sent, end = counters()["server_bad_headers"], 0, time.monotonic() + 15
@@ -788,7 +791,7 @@ def replies(b):
             answers(c, [following(xid, 1, 40, 4, flags=flags) + bytes(4)], {})
             answers(c, [first(xid, 1, 8, 8, flags=flags)[:30]], {})
             answers(c, [first(xid, 0, 24, 24, flags=flags) + bytes(24)], {})
-    # More transmissions than any Call has offered: what still comes would take others' Receives.
+    # More transmissions than any Call has offered: the rest of the group would take Receives of other Replies.
     for count in (2, 3, 64, 256, 0xffffffff):
         c = b.connect()
         xid = c.xid()
@@ -810,7 +813,7 @@ def callback_groups(b):
         recall(name)
         message = c.callback()
         want(message, "no callback")
-        # It means something else in the other direction, sound or not.
+        # The XID has another meaning in the other direction, in valid and invalid groups.
         xid, of = small(c, 3)
         of = [word(m, XID, message.xid) for m in of]
         of[0] = of[0][:LEAST] + words(message.xid) + of[0][LEAST + 4:]
@@ -821,7 +824,7 @@ def callback_groups(b):
         if bad == 0:
             answers(c, group(message.xid, [good], flags=1, replies=0), {})
         elif bad == 1:
-            # In the middle of a Call
+            # The answer comes in the middle of a Call
             xid, of = small(c, 3)
             answers(c, of[:1] + [answer_of(c, message, 16)] + of[1:], {xid: RTX_CONT})
             want(b.verbs.until(lambda n=before: counters()["server_bc_replies"] > n["server_bc_replies"]),
@@ -830,7 +833,8 @@ def callback_groups(b):
         else:
             for m in group(message.xid, [good], flags=1, replies=0):
                 answers(c, [word(m, HERE, 4)], {})
-        # That was no answer: nobody waits for another one, and it is called again.
+        # A bad answer ends the callback, so the server does not wait for another answer, and sends the callback
+        # again.
         again = c.callback()
         want(again, "the callback is not ended, or its credit is gone")
         c.conn.send(answer_of(c, again, 16))
@@ -864,7 +868,8 @@ def overrun(b):
 
 # --- silence, and connections that go -------------------------------------------------------
 
-# (What, what comes of it or None if the connection has to go, and when which transmissions of six are sent)
+# (description, expected answer or None if the connection must end, and (seconds, transmissions of six to send
+# then)...)
 SILENCE_PLANS = (
     *((f"silent after {n}", None, (0, range(n))) for n in range(1, 6)),
     ("one every 29 s", None, (0, (0,)), (29, (1,)), (58, (2,))),
@@ -877,7 +882,7 @@ SILENCE_PLANS = (
     ("no group at all", [], (0, ())))
 
 
-# All at once, since each takes half a minute.
+# All cases run at once, because each takes half a minute.
 # Tries: RTX-85
 # Covers: RTX-84
 @case("rtx-silence", "groups that are never complete, or late")
@@ -920,7 +925,7 @@ def cut_off(b):
                 c = grown(b, 8)
                 xid, of = small(c, count)
                 if bare:
-                    of[0] = word(of[0], DATA_AT, 4)       # swallowed
+                    of[0] = word(of[0], DATA_AT, 4)       # this group is swallowed
                 for message in of[:at]:
                     c.conn.send(message)
                 if at % 2:
@@ -928,7 +933,7 @@ def cut_off(b):
                     b.verbs.until(lambda c=c: c.conn.lost, 20)
                 c.conn.close()
                 want(b.verbs.until(lambda c=c: not shown(c.rbsiz)), f"the connection stays after {at} of {count}")
-                # The rest on another one
+                # Send the rest on another connection
                 c = b.fresh()
                 answers(c, of[at:] if at else [], {})
     counts(b.verbs, before, "group_timeouts", 0)
@@ -945,7 +950,7 @@ def storm(c, messages, rounds, answered, behind=True):
 
 
 def kinds(c):
-    """(what, messages, {XID: what comes}), of which the first ones are for large numbers"""
+    """(description, messages, {XID: expected answer}). The first kinds are sent in large numbers."""
     xid, (one, two, three) = small(c)
     other, _ = small(c)
     yield "a first that is no good", [word(one, DATA_AT, 4), two, three], {xid: BAD_XDR}
@@ -963,7 +968,7 @@ def kinds(c):
     yield "a first, and nothing", [one], {xid: RTX_CONT}
     yield "a first, again and again", [one] * 6, {xid: [RTX_CONT] * 6}
     for what, messages, coming in itertools.chain(bad_firsts(c), odd_groups(c), bad_nexts(c, 1), bad_nexts(c, 3)):
-        # Runts are dropped by who takes the messages, and there is no credit for them.
+        # Messages shorter than 20 bytes are dropped by a thread, and have no credit.
         if len(messages) <= 6 and all(len(m) >= 20 for m in messages):
             yield what, messages, coming
 
@@ -988,7 +993,8 @@ def storms(b):
             for code in codes:
                 if isinstance(code, set):
                     code = next(one for one in code if got.get((ERROR, one)))
-                # In the layout of version 1, the lowest version is where other errors have their codes.
+                # In an ERR_VERS with the layout of version 1, the lowest version is at the place where other
+                # errors have their code.
                 expected[(code, 0) if code in (MSG, CONNPROP) else (ERROR, 2 if code == VERS else code)] += rounds
             want(got == dict(expected), f"{what}: {got}, not {dict(expected)}")
             want(c.silent(), f"{what}: more answers")
@@ -1029,7 +1035,7 @@ def anything(b):
                 count += 1
             want(answer, f"no answer behind {[m.hex() for m in messages]}")
             want(count <= len(messages), f"{count} answers to {len(messages)} messages")
-            while c.receive(0.02):              # what nfsd had still to execute
+            while c.receive(0.02):              # answers to Calls that nfsd still had to execute
                 pass
 
 
@@ -1044,7 +1050,8 @@ def combinations(b):
         head, seg = (1024, 4096) if places else (0, 0)
         rows.append(Property(sends, calls, replies_, 4096 * bool(calls), head, seg, places))
     for mine in rows:
-        # Who says nothing of sending Calls in this form need not be told that he may.
+        # If a client does not announce that it sends Calls as groups, the server need not announce that it takes
+        # them.
         c = b.connect(mine=mine)
         if not c.theirs.call_max and not (mine and mine.flags & SENDS):
             xid, of = small(c, 1)
@@ -1094,7 +1101,7 @@ def server_words(b):
             answers(c, of, {xid: INVAL_HTYPE})
             c.conn.close()
             continue
-        # A Reply takes no more than half of the send queue (T-33).
+        # A Reply takes at most half of the send queue (T-33).
         want(c.theirs.call_max == calls and (c.theirs.reply_max == replies_ or 16 < c.theirs.reply_max < replies_),
              f"{calls}, {replies_}: {c.theirs}")
         want(len(c.nfs(READ3, read_args(b.file, 100)).data) > 100, "READ")
@@ -1123,7 +1130,7 @@ def with_targets(b):
 
 
 def placed(c, size_, *, items=None, data=None, sizes=None, args=None, tail=b"", **fields):
-    """A WRITE with its data placed, at most @sizes segments in each data part: (XID, transmissions)"""
+    """A WRITE whose data is placed, with at most @sizes segments in each data part: (XID, transmissions)"""
     p = c.theirs
     data = DATA[:size_] if data is None else data
     xid, rpc = c.call(WRITE3, args)
@@ -1139,7 +1146,7 @@ def placed_writes(b):
     c = with_targets(b)
     p = c.theirs
     part = p.seg * p.nsegs
-    # Of an earlier message, in each target
+    # Fill all targets with data of an earlier message
     for _ in range(c.window + 20):
         xid, of = placed(c, part, data=b"\xdb" * part, args=write_args(b, part))
         answers(c, of, {xid: MSG})
@@ -1155,7 +1162,7 @@ def placed_writes(b):
 
 
 def bad_placed(b, c):
-    """Section 5: each from a WRITE of three transmissions"""
+    """The bad messages of rtx.rst 5, each made from a WRITE of three transmissions"""
     p = c.theirs
     part = p.seg * p.nsegs
     length = 2 * part + 8192
@@ -1189,7 +1196,7 @@ def bad_placed(b, c):
             yield what, of, {xid: code}
     xid, of = placed(c, length, args=args, items=[(rpc, 8192), (rpc + 4, 4096)])
     yield "items that overlap", of, {xid: BAD_XDR}
-    # The pad may be anything for the receiver.
+    # A receiver does not check the pad.
     xid, of = base()
     of[1] = of[1][:40] + b"\xdb" * 8 + of[1][48:]
     yield "a pad that is not zero", of, {xid: MSG}
@@ -1205,7 +1212,7 @@ def placed_badly(b):
 @case("rtx-placed", "an item and a Read chunk in one Call, and two items")   # Covers: RTX-54 RTX-55
 def mixed(b):
     c = with_targets(b)
-    # A WRITE has one item only: of two, the second is what nobody reads, behind the message.
+    # A WRITE has only one item. The second item is behind the message, where nobody reads it.
     b.fresh()
     length = c.theirs.seg + 5
     args = write_args(b, length)

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
-"""An NFS server over RDMA that breaks any rule it is told to, against our client.
+"""An NFS server over RDMA that breaks rules, for our client.
 
 usage: hostile_server.py SET [part of a name]
 
-It is an honest proxy (proxy.py) until a case says otherwise. After each case an honest
-server on the same host must be mountable at once.
+It is an honest proxy (proxy.py) unless a case does something else. After each case, an honest server on the
+same host must be mountable at once.
 
-Cases that are for both versions are written in the messages of version 1; hostile_server_v2.py
-plays them again, with a server that translates.
+Cases for both versions are written with messages of version 1. hostile_server_v2.py runs them again, with a
+server that translates the messages.
 
-Prints "ok NAME" or "not ok NAME: reason" for each case of the set; the status is 1 if one
-failed. Needs peer.py's library and a server on ADDRESS that exports /export.
+Prints "ok NAME" or "not ok NAME: reason" for each case of the set. The status is 1 if one failed. Needs
+peer.py's library and a server on ADDRESS that exports /export.
 """
 import collections
 import contextlib
@@ -109,7 +109,7 @@ def short(s):
     want(not op.ready(), "a short message ends an RPC")
     call.respond()
     s.reads(100, op=op)
-    # Had their credits been believed, many would come at once.
+    # If the client had believed their credits, many Calls would come at once.
     op = s.user(do_write, DATA[:65536], "window")
     s.gather(1, WRITE3)[0].respond()
     want(s.finish(op) == 65536, "WRITE")
@@ -153,7 +153,7 @@ def errors(s):
         call.conn.send(words(call.xid) + message[4:])
         s.fails(op, call.xid)
         call.conn.send(words(call.xid) + message[4:])
-    # Those with a chunk have memory to fence.
+    # RPCs with a chunk have memory to fence.
     op = s.user(do_read, 8192)
     call = s.next(READ3)
     call.conn.send(error(call.xid))
@@ -224,7 +224,7 @@ def cut_off(s):
     s.kept()
 
 
-# More than there are Receives for, and faster than they are posted. The connection may be lost for it.
+# More Replies than there are Receives, and faster than these are posted again. The connection may be lost.
 @case("replies", "a flood of Replies", vers=BOTH)          # Covers: V1-ERR-19
 def deluge(s):
     op, call = s.small()
@@ -267,7 +267,7 @@ def fuzz(s):
 # --- memory -------------------------------------------------------------------
 
 def read_variants(s, size, make, outcome):
-    """A READ of @size bytes; make(call, reply body, its Write list) sends an answer."""
+    """Do a READ of @size bytes. make(call, reply body, its Write list) sends the answer."""
     op = s.user(do_read, size)
     call = s.next(READ3)
     want(len(call.writes) == 1 and sum(x.length for x in call.writes[0]) == s.room(size),
@@ -292,7 +292,7 @@ def returned(s):
     lie(lambda w: w + [[]])
     lie(lambda w: [w[0] * 2])
     want(s.counted("client_bad_replies") == 6, "not all are counted")
-    # Handles and offsets are not taken from what comes back (G-35).
+    # The client does not use handles and offsets of a returned chunk (G-35).
     read_variants(s, 8192, lambda call, body, w: call.send(body, writes=[[Segment(1, 8192, 2)]]),
                   lambda op, call: s.reads(8192, op=op))
     s.works()
@@ -332,7 +332,7 @@ def junk(s):
     reply = bytearray(call.forward())
     at, length = call.item(reply)
     call.push(call.writes[0], b"\xbd" * length)
-    # Inline, shortened to what fits
+    # The result inline, shortened so that it fits
     reply[at - 12:at] = words(3000, 0, 3000)
     call.send(bytes(reply[:at + 3000]), writes=[fill(call.writes[0], 0)])
     result = s.finish(op)
@@ -367,7 +367,7 @@ def late_write(s):
     s.replaced()
 
 
-# The siw of user space sends no handle to invalidate; Covers: MEM-03 V1-CRD-21
+# The siw of user space sends no handle to invalidate. Covers: MEM-03 V1-CRD-21
 @case("memory", "a Write after the Reply that invalidated", only="rxe", vers=BOTH)
 def late_write_invalidated(s):
     op = s.user(do_read, 8192)
@@ -382,7 +382,7 @@ def late_write_invalidated(s):
     s.works()
 
 
-# As Linux' own server does; Covers: V1-CRD-33
+# Linux's own server does this, too. Covers: V1-CRD-33
 @case("memory", "a server that invalidates and has not said so", mount=False, only="rxe")
 def unannounced(s):
     s.private = private(remote_inv=False)
@@ -420,7 +420,7 @@ def late_write_error(s):
 
 
 def outside(s, operation, start, segment_of, what, move):
-    """One access that is not allowed; then all goes on, on another connection."""
+    """Make one forbidden access. Afterwards the client works on another connection."""
     op = s.user(*start)
     call = s.next(operation)
     segment = segment_of(call)
@@ -451,7 +451,7 @@ def before(s):
     s.works()
 
 
-# siw does not look whether reading is allowed; Covers: MEM-11
+# siw does not check whether reading is allowed. Covers: MEM-11
 @case("memory", "a Read of a Write chunk", "7.3/rpcrdma_qp_event: access", only="rxe", vers=BOTH)
 def read_of_write(s):
     outside(s, READ3, (do_read, 8192), write_target, READ, lambda x: x)
@@ -479,7 +479,7 @@ def foreign(s):
     s.works()
 
 
-# All regions of the client but those of the RPC, one after the other; each attempt costs the connection.
+# Try all regions of the client except those of the RPC, one after the other. Each attempt ends the connection.
 # Covers: MEM-05
 @case("memory", "all other regions of the client", vers=BOTH)
 def all_others(s):
@@ -534,8 +534,8 @@ def other_handle(s):
     a.send(body, writes=writes, invalidate=b.writes[0][0].handle)
     s.reads(8192, op=first)
     want(s.finish(second) == 8192 and SHARED[1 << 20:(1 << 20) + 8192] == DATA[8192:16384], "the other READ")
-    # With two processors, rxe of 6.12 has a message that arrives while the queue pair is closed arrive once
-    # more in each Receive that is left: as one with an XID that nobody waits for any more. 7.3 does not.
+    # With two processors, rxe of 6.12 has a fault: a message that arrives while the queue pair is being closed
+    # also completes every Receive that is left, as a message with an unknown XID. 7.3 does not have this fault.
     want(s.counted("client_bad_invalidations") == 1 + s.counted("client_unknown_xids"), "it is not counted")
     s.replaced()
     s.works()
@@ -550,7 +550,7 @@ def no_handle(s):
 
 
 def kill(s, *command):
-    """The Call that @command waits for, and the process"""
+    """Start @command, and kill it when its Call has come. Returns the Call."""
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     call = s.next((READ3, READDIR, READDIRPLUS))
     process.send_signal(signal.SIGKILL)
@@ -562,19 +562,19 @@ def kill(s, *command):
 @case("memory", "a killed reader, and a late answer", "xprt_rdma_given_up", mount=False, vers=BOTH)
 def killed(s):
     s.mount("vers=3,noac,hard")
-    # Who lists a directory takes the RPC along. The memory is fenced before it is free.
+    # A process that lists a directory ends its RPC when it is killed. The memory is fenced before it is freed.
     call = kill(s, "ls", MNT + "/dir")
     want(call.reply, "READDIR offers no Reply chunk")
-    # No more than is in the segment, or it would be refused for its length
+    # Not more than the segment, because the length would be refused
     target = max(call.reply, key=lambda x: x.length)
     want(call.conn.refused(target, WRITE, min(target.length, 4096)), "the memory of a killed RPC can be written")
     s.works()
-    # A direct READ goes on without its process, and its pages stay.
+    # A direct READ continues without its process, and its pages stay.
     call = kill(s, "dd", f"if={MNT}/file", "of=/dev/null", "bs=64k", "count=1", "iflag=direct")
     s.listen(0.3)
     call.respond()
     s.works()
-    # The answer to an RPC that is no more
+    # Answer an RPC that has ended
     with open(EXPORT + "/dir/new", "wb"):
         pass
     os.remove(EXPORT + "/dir/new")
@@ -612,12 +612,12 @@ CWND_WAIT = 1 << 10
 
 
 def waits_for_credit():
-    """Some task of our mount sleeps until there is a credit."""
+    """Does a task of our mount wait for a credit?"""
     return any(int(re.search(r"state: +(\w+)", info).group(1), 0) & CWND_WAIT for info in transport_infos())
 
 
-# Nothing is in flight then whose end would wake anybody, but the Reply has come before its RPC was done with
-# its memory: so nobody notices either that all credits are owed.
+# No RPC is in flight whose end would wake the task. But the Reply came before its RPC had released its memory, so
+# the client does not notice that all credits are owed.
 # Covers: V1-CRD-06 V1-CRD-07
 @case("memory", "the last credit comes back late, and before its RPC has gone", mount=False, vers=BOTH, knobs=True)
 def killed_last(s):
@@ -644,7 +644,7 @@ def killed_last(s):
     s.kept()
 
 
-# Another RPC is in flight, and its server is in no hurry.
+# Another RPC is in flight, and its server answers late.
 # Covers: V1-CRD-06 V1-CRD-07
 @case("memory", "a credit comes back late, and somebody waits for it", mount=False, vers=BOTH)
 def killed_beside(s):
@@ -667,7 +667,7 @@ def killed_beside(s):
     s.kept()
 
 
-# The answers that these wait for may never come, and a new connection has Receives.
+# The answers that these RPCs wait for may never come, but a new connection has Receives.
 # Covers: V1-CRD-09
 @case("memory", "all Receives belong to RPCs that were given up, and there is no memory for more", mount=False, vers=BOTH,
       knobs=True)
@@ -680,7 +680,7 @@ def all_owed(s):
             calls.append(kill(s, "ls", MNT + "/dir"))
         s.log(f"the connection is replaced for Call {len(calls)}")
     want(calls[-1].conn is not calls[0].conn, "there was memory enough")
-    # For want of memory, the client's CM may not have said that the old one is gone.
+    # Without memory, the client's CM may not have reported the end of the old connection.
     if calls[0].conn in s.conns:
         s.drop(calls[0].conn)
     s.works()
@@ -690,7 +690,7 @@ QUEUE, REGION = "/sys/kernel/debug/rpcrdma/device_max_qp_wr", "/sys/kernel/debug
 
 
 def short_of_room(s, options):
-    """A connection whose send queue has 128 entries. A WRITE of 32768 bytes takes 17 of them."""
+    """Make a connection whose send queue has 128 entries. A WRITE of 32768 bytes takes 17 of them."""
     put(QUEUE, 128)
     put(REGION, 1)
     try:
@@ -705,7 +705,8 @@ def parked():
 
 
 def writes_too_much(s, name):
-    """32 WRITEs at once, of which the server answers none: more than there is room for. And the first of them"""
+    """Do 32 WRITEs at once without answers, which is more than the send queue has room for. Returns the first
+    Call."""
     op = s.user(do_write, DATA, name, True)
     first = s.next(lambda call: call.reads)
     want(s.verbs.until(lambda: s.step() or parked(), 30), "no Call waits for room")
@@ -713,11 +714,11 @@ def writes_too_much(s, name):
     return op, first
 
 
-# Nobody has heard of it: it owes no credit, and the server never gets to see it.
+# The server has never seen this Call, so it owes no credit, and the server must never see it.
 # Covers: MEM-04 V1-CRD-06
 @case("memory", "killed while its Call waits for room", "xprt_rdma_no_sends", mount=False, vers=BOTH, knobs=True)
 def killed_parked(s):
-    s.credit = 64       # more than there are WRITEs
+    s.credit = 64       # more than the number of WRITEs
     short_of_room(s, "vers=3,hard")
     s.works()
     op, first = writes_too_much(s, "parked")
@@ -740,7 +741,7 @@ def killed_parked(s):
 @case("memory", "Reply chunks that are not what was offered", vers=BOTH)
 def reply_chunks(s):
     def ask():
-        # Nothing is read again from a directory that has not changed.
+        # The client does not read a directory again if it has not changed.
         with open(EXPORT + "/dir/new", "wb"):
             pass
         os.remove(EXPORT + "/dir/new")
@@ -749,7 +750,7 @@ def reply_chunks(s):
 
     op, call = ask()
     want(call.reply, "READDIR offers no Reply chunk")
-    # What it asks for at most is the last of its arguments.
+    # The last argument is the maximum number of bytes that it asks for.
     room, most = sum(x.length for x in call.reply), int.from_bytes(call.rpc[-4:], "big")
     want(room >= most, f"room for {room} bytes, and READDIR asks for {most}")
     body = call.forward()
@@ -773,7 +774,7 @@ def reply_chunks(s):
         except Failure as e:
             raise Failure(f"lie {i}: {e}") from None
     want(s.counted("client_bad_replies") == len(lies), "not all are counted")
-    # Small Replies may come inline all the same.
+    # A small Reply may still be inline.
     op, call = ask()
     call.send(rpc_reply(call.xid, words(13, 0)), reply=fill(call.reply, 0))
     s.fails(op, call.xid, "EACCES")
@@ -840,10 +841,10 @@ def first(s):
         call.conn.disconnect()
     call = s.gather(1, WRITE3)[0]
     s.replaced()
-    # An error takes its Call away, but does not open the window.
+    # An error ends its Call, but does not open the window.
     call.conn.send(error(call.xid, credit=32))
     call = s.gather(1, WRITE3)[0]
-    # Nor does an error about nothing.
+    # An error for no Call does not open the window either.
     call.conn.send(error(call.xid ^ 0xffff00, credit=32))
     s.quiet()
     want(not s.calls, "an error opens the window")
@@ -860,7 +861,7 @@ def wild(s):
     op, call = s.small()
     other = s.user(do_read, 100, 0, 1 << 18)
     calls = [call, s.next(READ3)]
-    # The window is full, and nobody waits. What an honest answer says would hold from then on.
+    # The window is full, and nobody waits. From now on, the credits of an honest answer would be used.
     s.pour(call.conn, [error(0x77770000 + i, credit=0xffffffff) for i in range(20)])
     want(s.verbs.until(lambda: s.counted("client_unknown_xids") >= 20), "not all are counted")
     late = s.user(do_stat, MNT + "/file")
@@ -879,7 +880,7 @@ def wild(s):
 
 
 def small_peer(s, data):
-    """A server that takes 1024 bytes and says @data about itself."""
+    """A server with a Receive size of 1024 bytes, and with @data as private data."""
     s.private, s.size, s.accepted = data, 1024, 0
     s.mount()
     s.works()
@@ -920,7 +921,7 @@ def boasts(s):
 INLINE_READ = "/proc/sys/sunrpc/rdma_max_inline_read"
 
 
-# No longer than a packet: of one that is, rxe of 6.12 can take the second without a Receive.
+# The Reply is one packet. If it had several, rxe of 6.12 could receive the second packet without a Receive.
 # Covers: V1-CRD-14 BC-10
 @case("credits", "an answer longer than the client's Receives", "rpcrdma_recv_err", "xprt_rdma_close", mount=False)
 def too_long(s):
@@ -992,7 +993,7 @@ def never_soft(s):
 @case("connections", "dropped at each Call", vers=BOTH)        # Covers: V1-ERR-25 V1-CRD-23
 def dropped(s):
     op = s.user(do_read, 65536)
-    for _ in range(2):      # the second time it waits before it connects
+    for _ in range(2):      # the second time, the client waits before it connects
         s.next(READ3).conn.disconnect()
     s.reads(65536, op=op)
     s.replaced()
@@ -1005,8 +1006,8 @@ def dropped(s):
     s.works()
 
 
-# It takes the connection, settles the version, and is of no use: once at once, and then 5, 10 and 20 seconds
-# after the attempt before, as long as it stays so.
+# The server accepts the connection and negotiates the version, but then drops it. The client reconnects at once,
+# and then 5, 10 and 20 seconds after the previous attempt, until a connection is of use.
 @case("connections", "dropped at the first Call, again and again", mount=False, vers=BOTH)     # Covers: V1-ERR-25
 def never_useful(s):
     s.mount("vers=3,noac,hard")
@@ -1020,21 +1021,21 @@ def never_useful(s):
     s.log(f"{s.accepted - 1} reconnects in 30 s")
     want(3 <= s.accepted - 1 <= 4, f"{s.accepted - 1} reconnects in 30 s, not 3")
     s.reads(65536, op=op)
-    # It has been of use.
+    # This connection was of use.
     before = time.monotonic()
     s.conns[0].disconnect()
     s.works()
     want(time.monotonic() - before < 4, "after a useful conversation it waits before it connects again")
 
 
-# An answer that costs the connection is not of use either. (In version 1, more than one Call comes only after
-# an answer that was.)
+# A connection that is lost with its first answer is not of use either. (In version 1, a second Call comes only
+# after a useful answer.)
 # Covers: V1-ERR-25
 @case("connections", "answers that break the connection, again and again", mount=False, only="rxe", vers=(2,))
 def answers_that_break(s):
     s.mount("vers=3,noac,hard")
     s.works()
-    # The READ that is answered may well be done; the other one comes again.
+    # The READ that was answered may be done; the other one is sent again.
     ops = [s.user(do_read, 8192, 8192 * i, i << 16) for i in range(2)]
     held, gaps, end = [], [], time.monotonic() + 120
     while len(gaps) < 3:
@@ -1094,7 +1095,7 @@ def door(s):
 
 
 def refuses(s, count):
-    """The next @count connections are refused. Returns [how many have come]."""
+    """Refuse the next @count connections. Returns [number of connections that have come]."""
     turns = [0]
 
     def refuse(index):
@@ -1133,8 +1134,8 @@ def callback_null(xid):
 
 
 def compound(call, operation):
-    """Of a COMPOUND of version 4.1 or 4.2 that begins with this operation: how many they are, and a Reader of
-    its arguments; None if it is something else"""
+    """For a COMPOUND of version 4.1 or 4.2 that begins with this operation: (number of operations, Reader of its
+    arguments). Otherwise None."""
     if (call.prog, call.nfs, call.operation) != (NFS, 4, 1):
         return None
     r = Reader(call.rpc, 24)
@@ -1147,8 +1148,7 @@ def compound(call, operation):
 
 
 def sequence(call):
-    """Of a COMPOUND that begins with SEQUENCE: session, number, slot, and the operation that follows,
-    or None; and None if it is something else"""
+    """For a COMPOUND that begins with SEQUENCE: (session, number, slot, next operation or None). Otherwise None."""
     found = compound(call, 53)
     if not found:
         return None
@@ -1161,16 +1161,15 @@ def sequence(call):
 
 
 def of_user(call):
-    """A COMPOUND of version 4.1 or 4.2 for a file (SEQUENCE, PUTFH), and not what the client keeps its session
-    with. That comes whenever it wants to; and a client whose BIND_CONN_TO_SESSION meets an error
-    closes the connection."""
+    """Is it a COMPOUND of version 4.1 or 4.2 for a file (SEQUENCE, PUTFH)? The client sends others at any time to
+    keep its session. If its BIND_CONN_TO_SESSION gets an error, the client closes the connection."""
     found = sequence(call)
     return bool(found) and found[3] == 22
 
 
 def callback_waiting(call, xid, number):
-    """A callback, the so many-th of its session, that says it has to do with @call: as long as that has
-    no answer, the client's only thread for callbacks waits half a second."""
+    """A callback with this number in its session, which refers to @call. While @call has no answer, the client's
+    only thread for callbacks waits half a second."""
     session, of_call, slot, _ = sequence(call)
     refers = words(1) + session + words(1, of_call, slot)
     args = words(0, 1, 0, 1, 11) + session + words(number, 0, 0, 0) + refers
@@ -1178,7 +1177,7 @@ def callback_waiting(call, xid, number):
 
 
 def answered(s, xid, count=1):
-    """That many good answers to CB_NULL."""
+    """Check that the client has sent @count good answers to CB_NULL."""
     found = [m for m in s.backward if m[:4] == words(xid)]
     want(len(found) == count, f"{len(found)} answers to a callback")
     for m in found:
@@ -1212,7 +1211,7 @@ def no_service(s):
     call.conn.send(header(call.xid) + callback_null(call.xid))
     call.conn.send(header(call.xid, reads=[(40, Segment(1, 8, 0))]) + callback_null(call.xid))
     s.quiet()
-    # In version 2 it makes no difference to chunks who would take the Call.
+    # In version 2, a Call with chunks is refused even if nobody would take the Call.
     s.counts("client_bc_dropped", 2 if s.version == 1 else 1)
     want(not op.ready(), "a Call was taken for a Reply")
     want(len(s.backward) == s.version - 1 and s.errors(call.xid) == [words(READ_CHUNKS, 0)] * (s.version - 1),
@@ -1229,7 +1228,7 @@ def no_service(s):
 def chunked(s):
     s.mount(V41)
     conn, one = s.conns[0], [Segment(1, 8, 4096)]
-    # BAD_XDR is ERR_CHUNK.
+    # In version 1, the error is ERR_CHUNK instead of BAD_XDR.
     bad = ((header(0x501, reads=[(40, one[0])]) + callback_null(0x501), words(READ_CHUNKS, 0)),
            (header(0x502, writes=[one]) + callback_null(0x502), words(ERR_CHUNK)),
            (header(0x503, reply=one) + callback_null(0x503), words(ERR_CHUNK)),
@@ -1260,7 +1259,7 @@ def bad_callbacks(s):
                   for code in (ERR_CHUNK, ERR_VERS, 0, 77)])
     s.idle()
     want(not s.backward, "one was answered")
-    # What RPC refuses, RPC answers.
+    # RPC itself answers what it refuses.
     conn.send(header(0x701) + rpc_call(0x701, 99, 1, 0))
     conn.send(header(0x702) + rpc_call(0x702, CALLBACK, 1, 7))
     conn.send(header(0x703) + rpc_call(0x703, CALLBACK, 1, 1, b"\xff" * 200))
@@ -1276,10 +1275,11 @@ def burst(s):
     s.mount(V41)
     op = s.user(do_stat, MNT + "/dir")
     call = s.next(of_user)
-    # Some may be used and posted again before others come: it has to have them all to begin with.
+    # Some Receives may be used and posted again before other callbacks come. So count them before the first
+    # callback.
     recvs = [int(shown["receives_posted"]) for _, shown in transports()]
     want(len(recvs) == 1 and recvs[0] >= 16 + 1, f"{recvs} Receives for 16 callbacks and a Reply")
-    # A Call that waits for its credit holds up no answer to a callback,
+    # A Call that waits for a credit does not delay answers to callbacks,
     other = s.user(do_stat, MNT + "/file")
     s.quiet()
     for i in range(16):
@@ -1287,7 +1287,7 @@ def burst(s):
     want(s.verbs.until(lambda: s.step() or len(s.backward) >= 16, 30), f"{len(s.backward)} of 16 are answered")
     for i in range(16):
         answered(s, 0x800 + i)
-    # and gets none by it, whatever the callbacks ask for.
+    # and callbacks do not give it a credit, however many they request.
     s.quiet()
     want(not s.calls, "callbacks open the forward window")
     call.respond()
@@ -1296,8 +1296,8 @@ def burst(s):
     s.kept()
 
 
-# The server may answer none of what fills the queue before it has the answer to its callback: it calls back a
-# delegation.
+# The server recalls a delegation. It may answer no Call that fills the send queue before it has the answer to its
+# callback.
 # Covers: BC-02 V2-BC-08
 @case("callbacks", "a callback while Calls wait for room", "xprt_rdma_no_sends", mount=False, vers=BOTH, knobs=True)
 def no_room(s):
@@ -1320,8 +1320,8 @@ def no_room(s):
 
 @contextlib.contextmanager
 def starving(pattern):
-    """Below such functions no allocation succeeds: see starve in broken.sh, which needs what a group's shell has
-    in its environment."""
+    """Below such functions, no allocation succeeds. See starve in broken.sh, which needs variables of the group's
+    shell in the environment."""
     want(os.path.isdir("/sys/kernel/debug/failslab"), "this kernel has no CONFIG_FAILSLAB")
     tests = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     command = f'. "{tests}/../lab/guest/lib.sh"; . "{tests}/cases.sh"; . "{tests}/broken.sh"; starve 100 "{pattern}"'
@@ -1333,8 +1333,7 @@ def starving(pattern):
             put(f"/sys/kernel/debug/{what}/probability", 0)
 
 
-# The Call that has no memory is tried before all others, and there may be none before the server has had an
-# answer.
+# The Call without memory is tried before all others. There may be no memory before the server has got an answer.
 # Covers: BC-02 V2-BC-08
 @case("callbacks", "a callback while a Call has no memory", mount=False, vers=BOTH, knobs=True)
 def no_regions(s):
@@ -1363,7 +1362,7 @@ def no_regions(s):
     s.kept()
 
 
-# There is no memory for more than the client has anyway: all but the first have to wait for it.
+# There is no memory beyond what the client has already, so all callbacks but the first wait for it.
 # Covers: BC-07 BC-02
 @case("callbacks", "callbacks without memory", mount=False, vers=BOTH, knobs=True)
 def no_memory(s):
@@ -1371,7 +1370,7 @@ def no_memory(s):
     op = s.user(do_stat, MNT + "/dir")
     call = s.next(of_user)
     with starving("^xprt_rdma_bc_receive$"):
-        # The client's only thread is busy with each for half a second.
+        # Each callback keeps the client's only thread busy for half a second.
         for i in range(8):
             call.conn.send(header(0xd00 + i) + callback_waiting(call, 0xd00 + i, i + 1))
         want(s.verbs.until(lambda: s.step() or len(s.backward) >= 8 or call.conn.lost, 30),
@@ -1399,7 +1398,7 @@ def flood(s):
         if s.counted("client_bc_overruns"):
             break
         conn.send(header(0x900 + i) + callback_waiting(call, 0x900 + i, i + 1))
-        # There is a Receive for each of them: the connection is not to go for want of those.
+        # There is a Receive for each callback, so a lack of Receives does not end the connection.
         if i % 8 == 7:
             want(s.verbs.until(lambda n=i: taken() > n or conn.lost), f"{taken()} of {i + 1} callbacks are taken")
     s.log(f"flood: {taken()} callbacks, {s.counted('client_bc_overruns')} overruns")
@@ -1407,7 +1406,7 @@ def flood(s):
     want(s.serve(lambda: conn.closed, 20), "the connection stays")
     want(isinstance(s.finish(op), int), "the GETATTR that had no answer")
     want(isinstance(s.do(do_stat, MNT + "/dir"), int), "GETATTR")
-    # The new one has them all again.
+    # The new connection has all of them again.
     recvs = [int(shown["receives_posted"]) for _, shown in transports()]
     want(len(recvs) == 1 and recvs[0] >= 16 + 1, f"{recvs} Receives on the new connection")
     s.backward.clear()
@@ -1450,7 +1449,7 @@ def run(s, name, function, traced, mount):
         want(not missing, f"no event {', '.join(missing)}, but {s.trace.counts()}")
     except Failure as e:
         reason = str(e)
-    except Exception:           # a mistake of ours, or something nobody thought of
+    except Exception:           # an error in the case, or an unexpected event
         reason = traceback.format_exc().replace("\n", " / ")
     try:
         s.connecting = None
@@ -1458,7 +1457,7 @@ def run(s, name, function, traced, mount):
         s.umount()
         op = s.user(do_honest)
         want(s.serve(op.ready, 60) and op.get() is True, f"an honest mount fails: {op.ready() and op.get()}")
-        # What still connects again would be taken for a connection of the next case.
+        # A client that still reconnects would look like a connection of the next case.
         s.serve(s.forgotten, 30)
     except Failure as e:
         reason = f"{reason or ''} afterwards: {e}"
@@ -1490,7 +1489,7 @@ def main(make=Server):
             s.log(f"{time.monotonic() - t0:.1f} s, {trace.counts()}")
         s.leave()
     sys.stdout.flush()
-    # Workers may hang in a system call that failed a case.
+    # If a case failed, workers may hang in a system call.
     os._exit(0 if results and all(results) else 1)
 
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A server that speaks the round-trip extension as no server of ours would, to our client.
+"""A server that uses the round-trip extension as ours does not, for our client.
 
 usage: hostile_server_rtx.py SET [part of a name]
 
-See hostile_server.py, whose bench and whose way to report this uses, and hostile_server_v2.py, which translates.
-What comes in the extension's form is judged (rtx.Group), whatever the case is about.
+See hostile_server.py, whose bench and reports are used here, and hostile_server_v2.py, which translates. Each
+group that arrives is checked (rtx.Group), whatever the case tests.
 """
 import functools
 import itertools
@@ -43,7 +43,7 @@ def word(message, at, value):
 
 
 class CallX(Call):
-    """One that came in the extension's form. @group: it, put together"""
+    """A Call that came as a group. @group: the assembled group"""
     group = None
 
     def parts(self, body, *sizes, **lists):
@@ -53,7 +53,7 @@ class CallX(Call):
         return plan(body, self.server.announced(), overhead=len(first(0, 1, 8, 8, **lists)))
 
     def transmissions(self, body, *sizes, **lists):
-        """A Reply as a group"""
+        """The transmissions of a Reply"""
         lists.setdefault("credit", self.server.credit)
         chunks = {k: v for k, v in lists.items() if k in ("reads", "writes", "reply", "items")}
         return group(self.xid, self.parts(body, *sizes, **chunks), flags=1, **{"replies": 0, **lists})
@@ -79,21 +79,22 @@ class CallX(Call):
 
 
 class ServerX(Server2):
-    """It announces self.rtx and an RBSIZ of self.rbsiz. That of the client is small, and so are its Sends. A READDIR
-    asks for no more than rsize, 4096 bytes: its Reply may need several Receives, and no more than a Call offers."""
+    """A server that announces self.rtx, and RBSIZ self.rbsiz. The client's RBSIZ and its Sends are small. A
+    READDIR asks for at most rsize, 4096 bytes, so its Reply may need several Receives, but not more than a
+    Call may offer."""
     inline = 1024
     listings = 0
 
     def reset(self):
         super().reset()
         self.rtx, self.rbsiz, self.size = NO_LIMIT, 4096, 65536
-        self.credit = 64                # half of it for what LONG bytes take (RTX-79)
-        self.heard = []                 # (XID, transmissions or 0 for base form, rtx_replies)
-        self.arrived = 0                # transmissions
-        self.at_arrival = None          # what to do when one arrives
-        self.open = {}                  # Group, by connection
-        self.flight = {}                # {XID: transmissions}, by connection
-        self.most = {}                  # credits that were granted, by connection
+        self.credit = 64                # half of it is enough for a WRITE of LONG bytes (RTX-79)
+        self.heard = []                 # Calls: (XID, transmissions or 0 for base form, rtx_replies)
+        self.arrived = 0                # number of transmissions
+        self.at_arrival = None          # function to call when one arrives
+        self.open = {}                  # {connection: open Group}
+        self.flight = {}                # {connection: {XID: transmissions}}
+        self.most = {}                  # {connection: granted credits}
         self.client = NOTHING
 
     def mount(self, options=PLAIN):
@@ -119,7 +120,7 @@ class ServerX(Server2):
         return conn
 
     def of_client(self):
-        """The client's words"""
+        """The client's property"""
         m = self.hellos[-1]
         at = m.find(words(rtx.RTX), 24)
         return property_of(m[at + 8:at + 8 + int.from_bytes(m[at + 4:at + 8], "big")] if at > 0 else b"")
@@ -179,7 +180,7 @@ class ServerX(Server2):
             want(s.length, "an empty chunk")
 
     def stale(self):
-        """The client is to list the directory anew."""
+        """Let the client read the directory again."""
         ServerX.listings += 1
         os.utime(EXPORT + "/dir", (ServerX.listings, ServerX.listings))
 
@@ -187,7 +188,7 @@ class ServerX(Server2):
         return [h for h in self.heard if h[1] >= least]
 
     def listing(self):
-        """A READDIR for whose Reply several Receives wait, and the system call"""
+        """A READDIR that offers several Receives for its Reply: (system call, Call)"""
         self.stale()
         op = self.user(do_list)
         call = self.next(LISTING)
@@ -196,8 +197,8 @@ class ServerX(Server2):
 
 
 def part_of(call, length=600):
-    """The beginning of a Reply for @call, for where nobody gets to see it: three pieces of it fit the Receives that
-    there are."""
+    """The beginning of a Reply for @call, for a Reply that no user gets. Three pieces of it fit the Receives that
+    the Call offers."""
     body = call.forward()[:length]
     return body + bytes(length - len(body))
 
@@ -208,13 +209,13 @@ def verified(s, name, data):
 
 
 def long_write(s, length=LONG, name="long"):
-    """A WRITE that comes as a group if it may, and the system call"""
+    """A WRITE that comes as a group if the client may send one: (system call, Call)"""
     op = s.user(do_write, DATA[:length], name, True)
     return op, s.next(WRITE3)
 
 
 def uses(s, doing):
-    """How many groups a long WRITE takes, which works"""
+    """Do a long WRITE, which must succeed. Returns how many groups it took."""
     before = len(s.groups())
     want(s.do(do_write, DATA[:LONG], doing, True) == LONG, f"{doing}: WRITE")
     verified(s, doing, DATA[:LONG])
@@ -268,7 +269,7 @@ def combinations(s):
             want(s.do(do_list) == 300, "READDIR")
             s.works()
             want(calls or not s.groups(), "groups that were not asked for")
-            # What might be placed is not sent in the stream (RTX-95).
+            # An item that could be placed is not sent in the stream (RTX-95).
             expected = calls == 64 and msg == 1 << 20 and not places
             want(bool(s.groups(2)) == expected, f"is the WRITE a group? {s.groups()}")
             want(any(h[2] > 1 for h in s.heard) == bool(calls and replies == 16), f"READDIR offers: {s.heard}")
@@ -293,7 +294,7 @@ def unannounced(s):
         begins(s, lambda conn, props=props: s.welcome(conn, (prop(RBSIZ, 4096), *props)))
         want(bool(uses(s, "announced")) == bool(used), f"{props}: {s.heard[-3:]}")
         s.umount()
-    # What is said first holds, and for this connection.
+    # The first announcement is valid, and only for its connection.
     begins(s, s.welcome)
     want(uses(s, "first"), "no group")
     s.conns[0].plain(connprop(0x77, prop(RBSIZ, 4096), prop_rtx(*NOTHING), flags=0))
@@ -344,14 +345,14 @@ def grants(s):
         want(s.do(do_write, DATA[:SHORT], "grants", True) == SHORT, "WRITE")
         found = max([n for _, n, _ in s.heard], default=0)
         want(found == most, f"grant {credit}: {found} transmissions")
-        # No more beyond the first than half of the grant, however many there are at once
+        # Credits beyond the first are at most half of the grant, however many Calls there are
         ops = [s.user(do_write, DATA[:SHORT], f"grants{i}", True) for i in range(5)]
         s.listen(0.3)
         beyond = sum(n - 1 for conn in s.conns for n in s.flight[conn].values() if n)
         want(beyond <= credit // 2, f"grant {credit}: {beyond} credits beyond the first")
         for op in ops:
             want(s.finish(op) == SHORT, "WRITE")
-        # It shrinks while they are in flight.
+        # The grant shrinks while they are in flight.
         if most:
             op, call = long_write(s, SHORT)
             want(isinstance(call, CallX), "no group")
@@ -449,7 +450,7 @@ def backward(s):
 # --- Replies ----------------------------------------------------------------------------------
 
 def division(rng, length, limit, most):
-    """Sizes of all pieces but the last: any that fit @most transmissions of @limit bytes, which are enough"""
+    """Sizes of all pieces but the last, for any division that fits @most transmissions of @limit bytes"""
     more = limit - NEXT_LENGTH
     count, sizes = rng.randint(1 + max(0, -(-(length - limit + LEAST) // more)), most), []
     for number in range(count - 1):
@@ -480,7 +481,7 @@ def divisions(s):
     s.works()
     s.log(f"groups of {sorted(found)}")
     want(len(found) > 1, "no Reply was divided")
-    # A group of one, to a Call that could have had no more
+    # A group of one answers a Call that has offered only one Receive
     op, call = long_write(s)
     call.grouped(call.forward())
     want(s.finish(op) == LONG, "WRITE")
@@ -488,7 +489,7 @@ def divisions(s):
 
 
 def next_or_done(s, op, operation):
-    """The next such Call of the system call, or None if that has returned"""
+    """The next such Call of the system call, or None if the system call has returned"""
     end = time.monotonic() + 40
     while time.monotonic() < end:
         s.step()
@@ -503,7 +504,8 @@ def next_or_done(s, op, operation):
 
 
 def bad_replies(call, body):
-    """(what, messages, is the connection lost over it): a Reply of three transmissions, or as many as are offered"""
+    """(description, messages, is the connection lost?) for bad Replies of three transmissions, or of as many as
+    were offered"""
     size = (len(body) // 3) & ~3
     one, two, three = of = call.transmissions(body, size, size)
     other = call.xid ^ 0x5500
@@ -531,7 +533,7 @@ def bad_replies(call, body):
     yield "a Reply chunk that was not offered", call.transmissions(body, size, size, reply=[fake()]), False
     yield "another XID in the stream", call.transmissions(words(other) + body[4:], size, size), False
     yield "a Call in the stream", call.transmissions(body[:4] + words(0) + body[8:], size, size), False
-    # In between: more of it may still come.                    Covers: RTX-51
+    # A message in between, after which more of the Reply may come.     Covers: RTX-51
     yield "another XID", [one, word(two, XID, other), three], True
     yield "a Call's NEXT", [one, word(two, FLAGS, 0), three], True
     yield "a CONNPROP in between", [one, connprop(0x71, flags=0), two, three], True
@@ -563,7 +565,7 @@ def broken(s):
         op, call = s.listing()
         what, messages, closes = list(bad_replies(call, part_of(call)))[i]
         if closes and posted:
-            # Whatever was offered is free again.
+            # The offered Receives are free again.
             want(posted == fewest(s), f"no longer {posted} Receives are posted")
             posted = 0
         before = s.seen[call.xid]
@@ -753,7 +755,7 @@ def twice(s):
     for _ in range(5):
         op, call = s.listing()
         messages = call.transmissions(call.forward())
-        call.conn.plain(following(call.xid, 1, 200, 4, flags=1) + bytes(4))       # before there is a group
+        call.conn.plain(following(call.xid, 1, 200, 4, flags=1) + bytes(4))       # a NEXT before there is a group
         for message in messages + messages + messages[-1:]:
             call.conn.plain(message)
         want(s.finish(op) == 300, f"READDIR returns {op.get()}")
@@ -811,7 +813,7 @@ def invalidating(s):
 # --- errors ---------------------------------------------------------------------------------------
 
 def anew(s):
-    """Another connection, which knows nothing of the errors on this one"""
+    """Make another connection, to which the errors on this one do not apply."""
     s.conns[0].disconnect()
     s.works()
 
@@ -835,7 +837,7 @@ def to_groups(s):
         s.stale()
         want(s.do(do_list) == 300, "READDIR")
         s.kept()
-        # Another connection may be to a server that knows better.
+        # Another connection may be to a server that accepts groups.
         s.conns[0].disconnect()
         s.works()
         want(uses(s, "anew"), "no group on the next connection")
@@ -869,7 +871,8 @@ def remedies(s):
         op, call = long_write(s) if turn % 2 else s.listing()
         xid, count = call.xid, 0
         codes = list(errors)
-        # For a WRITE: a Read chunk, a Position Zero chunk, a Reply chunk beside it, and then nothing more
+        # A WRITE is sent with a Read chunk, with a Position Zero chunk, with a Reply chunk in addition, and then
+        # no more
         planned = [RTX_LIMIT] + ([READ_CHUNKS, REPLY_RESOURCE, RTX_CONT] if turn == 1 else [])
         while True:
             count += 1
@@ -938,7 +941,7 @@ def executed(s):
 @case("rtx-connections", "cut after each transmission", mount=False)  # Tries: RTX-86
 def cut_off(s):
     s.mount("vers=3,noac,hard")
-    for at in range(1, 6):                      # of a Call
+    for at in range(1, 6):                      # transmissions of a Call
         s.works()
         xids, gone = [], []
 
@@ -959,7 +962,7 @@ def cut_off(s):
         verified(s, "cut", DATA[:LONG])
         want(xids, "no group")
         want(s.seen[int.from_bytes(xids[0], "big")], "another XID")
-    for at in range(1, 3):                      # of a Reply
+    for at in range(1, 3):                      # transmissions of a Reply
         op, call = s.listing()
         for message in call.transmissions(part_of(call), 200, 200)[:at]:
             call.conn.plain(message)
@@ -970,7 +973,7 @@ def cut_off(s):
 
 
 def killed_listing(s):
-    """A READDIR in this form whose process is gone"""
+    """A READDIR with several Receives, whose process was killed"""
     s.stale()
     call = kill(s, "ls", MNT + "/dir")
     want(isinstance(call, CallX) and call.group.replies > 1, "READDIR offers no Receives")
@@ -999,7 +1002,7 @@ def late(s):
             call.conn.plain(error2(call.xid, SYSTEM))
         want(s.verbs.until(lambda: owed() == 0), f"form {form}: {owed()} credits are owed")
         s.works()
-    # All at once, so that every Receive there is to spare belongs to one of them
+    # All at once, so that each spare Receive belongs to one of them
     calls = []
     for _ in range(4):
         calls.append(killed_listing(s))

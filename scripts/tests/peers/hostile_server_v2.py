@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A server that speaks version 2 as no server of ours would, or does not, to our client.
+"""A server that uses version 2 as ours does not, or does not have it, for our client.
 
 usage: hostile_server_v2.py SET [part of a name]
 
-See hostile_server.py, whose bench and whose way to report this uses. The proxy knows version
-1; what is of version 2 is translated on its way in and out.
+See hostile_server.py, whose bench and reports are used here. The proxy uses messages of version 1. Messages of
+version 2 are translated when they are sent and received.
 """
 import functools
 import struct
@@ -46,12 +46,12 @@ def connprop(xid, *props, flags=1, credit=32):
 def is_call(message):
     try:
         return Message(message).is_call()
-    except (Failure, struct.error):             # a Reply that is malformed
+    except (Failure, struct.error):             # a malformed Reply
         return False
 
 
 def upwards(message, response=None):
-    """A message of version 1 as one of version 2"""
+    """Translate a message of version 1 to version 2."""
     if response is None:
         response = not is_call(message)
     out = message[:4] + words(2) + message[8:16] + words(int(response))
@@ -60,7 +60,7 @@ def upwards(message, response=None):
 
 class Server2(Server):
     version = 2
-    inline = 16384                      # what the client can receive: the default
+    inline = 16384                      # the client's RBSIZ: the default
 
     def reset(self):
         super().reset()
@@ -84,7 +84,7 @@ class Server2(Server):
         return int.from_bytes(message[at + 8:at + 12], "big")
 
     def welcome(self, conn, props=(prop(RBSIZ, 4096), prop(BRS, 1)), **kw):
-        """An honest answer"""
+        """Send an honest answer to the client's CONNPROP."""
         kw.setdefault("credit", self.credit)
         self.speak(conn, self.announced())
         conn.plain(connprop(self.xid(), *props, **kw))
@@ -96,7 +96,7 @@ class Server2(Server):
         self.first = first
 
     def speak(self, conn, inline=4096):
-        # It counts without the 8 bytes that a header is longer.
+        # proxy.INLINE does not include the 8 bytes by which a header is longer.
         conn.v2, proxy.INLINE = True, inline - 8
 
     def accept(self, index):
@@ -106,7 +106,7 @@ class Server2(Server):
         conn.v2 = False
         conn.send = lambda message, invalidate=None: conn.plain(upwards(message) if conn.v2 else message, invalidate)
         if self.greeting:
-            time.sleep(0.03)            # the client is to know that it is connected
+            time.sleep(0.03)            # let the client first learn that it is connected
             conn.plain(self.greeting)
         return conn
 
@@ -141,8 +141,8 @@ class Server2(Server):
 
 
 class AsLarge(Server2):
-    """The client can receive as much as in version 1: for the cases of both versions, whose READs
-    are to take chunks."""
+    """A server for the cases of both versions: the client's Receives are as small as in version 1, so that READs
+    need chunks."""
     inline = 4096
 
 
@@ -158,14 +158,14 @@ def ignore(conn):
 
 
 def answers(s, *messages):
-    """A first answer: raw messages, in which the XID is put right"""
+    """Make a function that answers the first message with raw messages. Their XID is replaced by the right one."""
     def first(conn):
         for m in messages:
             conn.plain(words(s.xid()) + m[4:])
     return first
 
 
-# --- settling on a version ----------------------------------------------------
+# --- negotiation --------------------------------------------------------------
 
 @case("nego", "a server that says nothing", mount=False)   # Covers: V2-NEG-10 V2-NEG-11 V2-NEG-04
 def silent(s):
@@ -174,7 +174,7 @@ def silent(s):
     want(s.accepted == 2 and len(s.hellos) == 1, f"{s.accepted} connections, {len(s.hellos)} with version 2")
     want(not s.early, "a second message was sent")
     s.works()
-    # Remembered
+    # The client remembers the version
     s.conns[0].disconnect()
     s.works()
     want(s.accepted == 3 and len(s.hellos) == 1, "version 2 was tried again")
@@ -186,7 +186,7 @@ def hangs_up(s):
     want(took < 8, f"it took {took:.1f} s")
     want(s.accepted == 2 and len(s.hellos) == 1, f"{s.accepted} connections, {len(s.hellos)} with version 2")
     s.works()
-    # Remembered, also when there is no connection for a while
+    # It also remembers the version if there is no connection for a while
     turns = refuses(s, 1)
     s.conns[0].disconnect()
     s.works()
@@ -197,7 +197,7 @@ def hangs_up(s):
 def hangs_up_and_refuses(s):
     s.mount()
     s.works()
-    # It hangs up, and refuses the attempt with version 1 as well: that was not for the version.
+    # The server disconnects, and also refuses the attempt with version 1. So the version was not the reason.
     def first(conn):
         s.drop(conn)
         refuses(s, 1)
@@ -217,7 +217,7 @@ def moody(s):
     asked = len(s.hellos)
 
     def lost(first, two, asks=1):
-        """The connection is lost, and the first message on the next one is met with this."""
+        """End the connection, and handle the first message on the next one with @first."""
         nonlocal asked
         asked += asks
         s.first = first
@@ -226,18 +226,18 @@ def moody(s):
         want(len(s.hellos) == asked, f"version 2 was tried {len(s.hellos)} times, not {asked}")
         want(s.conns[0].v2 == two, f"version {1 + (not two)}")
 
-    # Once is forgiven, each time.
+    # One failure does not change the version, each time.
     for _ in range(2):
         lost(s.drop, False)
         lost(s.welcome, True)
-    # Twice in a row is not.
+    # Two failures in a row do.
     for asks in (1, 1, 0, 0):
         lost(s.drop, False, asks)
 
 
 @case("nego", "a server that hangs up after ERR_VERS", mount=False)         # Covers: V2-NEG-09
 def refuses_and_goes(s):
-    # At once, or when the client has settled for version 1
+    # The server leaves at once, or after the client has settled for version 1
     for wait in (0.1, 0, 0):
         def first(conn, wait=wait):
             conn.plain(words(s.xid(), 2, 1, ERROR, 1, 1, 1))
@@ -269,8 +269,8 @@ def err_vers(s):
         s.umount()
 
 
-# What version 2 begins with, and what the server could receive, is 4096 bytes. After ERR_VERS private data count: there
-# are none, they have another format, or say so much.
+# Version 2 begins with 4096 bytes, and the server's Receives have that size. After ERR_VERS, private data decide:
+# there are none, they have another format, or they announce a size.
 # Covers: V2-INL-08
 @case("nego", "sizes of version 1 after ERR_VERS", mount=False)
 def sizes_after(s):
@@ -301,7 +301,7 @@ def no_version(s):
         s.first = answers(s, form)
         op = s.user(do_mount, PORT, MNT, "vers=3,noac,soft,timeo=50,retrans=1,nosharecache")
         ended = s.serve(op.ready, 20)
-        # Whatever comes of it, there is nothing to hang any longer, and something to unmount.
+        # Afterwards nothing holds the mount, and it can be unmounted.
         s.first = s.welcome
         s.mounted = s.finish(op) is None
         want(ended, f"{low} to {high}: the mount still waits after 20 s")
@@ -322,7 +322,7 @@ def plain_errors(s):
             conn.plain(error2(s.xid(), code, credit=1000))
             s.credit = 1
         begins(s, first, SMALL)
-        # Its credits do not count: the window is one until the first Reply.
+        # Credits of the first answer do not count: the window is one until the first Reply.
         s.works()
         want(s.do(do_write, DATA[:8000], "plain") == 8000, "WRITE")
         want(s.accepted == i + 1 and s.raw, "not version 2")
@@ -352,14 +352,14 @@ def private_data(s):
         want(s.do(do_write, DATA[:3500], "private") == 3500, "WRITE")
         s.reads(65536)
         want(2048 < s.longest <= 4096, f"{s.longest} bytes were sent at once, whatever RBSIZ says")
-        # Whether a handle may be invalidated, each Call says for itself.
+        # Each Call says itself whether a handle may be invalidated.
         want(any(m[20:24] != bytes(4) for m in s.raw), "no Call names a handle")
         s.raw.clear()
         s.umount()
 
 
 def obeys(s, least, most):
-    """This is as much as the client sends at once."""
+    """Check that the client's longest message is within these limits."""
     s.longest = 0
     for length in (700, 3500, 7500, 15500):
         want(s.do(do_write, DATA[:length], "obeys") == length, "WRITE")
@@ -378,7 +378,7 @@ def unasked(s):
         return first
 
     s.size = 65536
-    # What is said first holds, but nothing of what is bad.
+    # The first announcement is valid, but nothing of a bad one.
     for i, (first, least, most) in enumerate(((before(prop(RBSIZ, 1024), then=16384), 512, 1024),
                                               (before(prop(RBSIZ, 16384), then=1024), 8192, 16384),
                                               (before(prop(RBSIZ, 16384), prop(BRS, 9), then=8192), 4096, 8192))):
@@ -387,7 +387,8 @@ def unasked(s):
         s.works()
         want(len(s.hellos) == i + 1 and not s.backward, "it was answered")
         s.umount()
-    # Before the client has said anything, if its device makes it wait; an answer to what it has not sent is none.
+    # The server sends this before the client's first message, which the client's device may delay. An answer to a
+    # message that was not sent is ignored.
     for greeting, then in ((connprop(0x125, prop(RBSIZ, 16384), flags=0), 1024), (connprop(0, prop(RBSIZ, 1024)), 16384),
                            (error2(0, BAD_XDR), 16384)):
         s.greeting = greeting
@@ -397,7 +398,7 @@ def unasked(s):
         want(not s.backward, "it was answered")
         s.umount()
     s.greeting = None
-    # After its properties were refused, and again
+    # After its properties were refused, and once more
     s.grants_late()
     begins(s, s.first)
     obeys(s, 2048, 4096)
@@ -444,7 +445,7 @@ def nonsense(s):
                   prefix(xid, MSG) + words(0, 0, 0, 0, xid, 1), words(xid, 2, 32, ERROR, 0, 9),
                   prefix(xid, MSG, flags=0) + words(0, 0, 0, 0, xid, 0)):
             conn.plain(m)
-            s.listen(0.1)               # it has few Receives so far
+            s.listen(0.1)               # the client has few Receives so far
         s.quiet()
         want(not s.early, "the client did not wait for an answer")
         want(not s.backward, "the client answered")
@@ -455,12 +456,12 @@ def nonsense(s):
 
 
 def whole(call):
-    """A Reply that has it all inline, and no lists, whatever chunks were offered"""
+    """A Reply that is completely inline and has no lists, whatever chunks were offered"""
     return upwards(header(call.xid, credit=call.server.credit) + call.forward(), True)
 
 
 def exactly(s, length, count=1):
-    """That many READs at once, whose Replies are messages of @length bytes"""
+    """Do @count READs at once, whose Replies are messages of @length bytes."""
     accepted = s.accepted
     op = s.user(do_read, length - 1000)
     call = s.next(READ3)
@@ -476,13 +477,13 @@ def exactly(s, length, count=1):
     for i, op in enumerate(ops):
         want(s.finish(op) == size, f"READ of {length} bytes of Reply returns {op.get()}")
         want(SHARED[i << 18:(i << 18) + size] == DATA[:size], "READ brings wrong data")
-    # A new one is planned for as if the client had learned nothing.
+    # A new connection begins as if the client had learned nothing.
     if s.accepted != accepted:
         s.explain()
     want(s.accepted == accepted, "the connection was not kept")
 
 
-# The server knows 4096 for what everybody takes, and need not care for less.
+# A server may assume the 4096 bytes that every client accepts, and may ignore a smaller RBSIZ.
 @case("nego", "a server that does not care for a small RBSIZ", mount=False)     # Covers: V2-PRP-22 V2-PRP-10
 def deaf(s):
     with open(INLINE, encoding="ascii") as f:
@@ -500,7 +501,7 @@ def deaf(s):
         put(INLINE, was)
 
 
-# --- once it is settled -------------------------------------------------------
+# --- after negotiation --------------------------------------------------------
 
 @case("spoken", "an honest proxy")
 def honest(s):
@@ -529,7 +530,7 @@ def again(s):
     s.longest = 0
     want(s.do(do_write, DATA[:3500], "again") == 3500, "WRITE")
     want(s.longest > 1024, "they were believed")
-    # Bad ones are answered if they are no answer themselves.
+    # Bad CONNPROPs are answered if they are not answers themselves.
     conn.plain(connprop(0x901, prop(BRS, 9), flags=0))
     conn.plain(connprop(0x902, prop(BRS, 9), flags=1))
     want(s.serve(lambda: s.errors(0x901), 20), "bad ones are not answered")
@@ -559,12 +560,12 @@ def types(s):
 def directions(s):
     op, call = s.small()
     body = call.forward()
-    # A request, so it is answered, and ends nothing
+    # It is a request, so it is answered, and does not end the RPC
     call.conn.plain(prefix(call.xid, MSG, flags=0) + words(0, 0, 0, 0) + body)
     want(s.serve(lambda: s.errors(call.xid), 20), "it is not answered")
     want(s.errors(call.xid) == [words(BAD_XDR)], f"{s.errors(call.xid)}")
     want(not op.ready(), "it was taken for a Reply")
-    # A response, so it ends the RPC and is not answered
+    # It is a response, so it ends the RPC, and is not answered
     s.backward.clear()
     call.conn.plain(prefix(call.xid, MSG) + words(0, 0, 0, 0) + body[:4] + words(0) + body[8:])
     s.fails(op, call.xid)
@@ -584,7 +585,7 @@ def lengths(s):
 
     op, call = s.small()
     conn = call.conn
-    # No prefix: whatever it was to be, it is nothing.
+    # Without a complete prefix, a message is dropped, whatever it was.
     s.pour(conn, [m[:n] for flags in (0, 1) for m in sound(call.xid, flags) for n in range(1, 20)], conn.plain)
     s.counts("client_short_messages", 2 * 4 * 19)
     want(not op.ready() and not s.backward, "one of less than 20 bytes was looked at")
@@ -594,10 +595,10 @@ def lengths(s):
     want(s.verbs.until(lambda: s.step() or len(s.backward) >= len(messages)), f"{len(s.backward)} answers")
     for i, m in enumerate(messages):
         want(s.errors(0x3000 + i) == [words(BAD_XDR)], f"{m.hex()}: {s.errors(0x3000 + i)}")
-    # and responses are not: not even those to nobody,
+    # and responses are not. That is also true for responses with an unknown XID,
     s.backward.clear()
     s.pour(conn, [m[:n] for m in sound(0x3100, 1) for n in range(20, len(m))], conn.plain)
-    # nor those that have the XID of an RPC and are no Reply.
+    # and for those that have the XID of an RPC and are not a Reply.
     s.pour(conn, [m[:n] for m in [list(sound(call.xid, 1))[2]] for n in range(20, len(m) + 1)], conn.plain)
     s.quiet()
     want(not op.ready(), "a CONNPROP was taken for a Reply")
@@ -619,7 +620,7 @@ def lengths(s):
 
 
 def posted(s, received):
-    """Receives that are posted when the client has dealt with so many messages"""
+    """Number of Receives that are posted when the client has handled that many messages"""
     shown = {}
 
     def settled():
@@ -637,7 +638,7 @@ def spare(s):
     op = s.user(do_write, DATA, "spare")
     first = s.next(WRITE3)
     calls = [first] + s.gather(first.credit - 1, WRITE3)
-    # They are posted again several at a time: here is the least that there ever are.
+    # Receives are posted again in batches. This finds the smallest number that is ever posted.
     found = []
     before = s.counted("client_receives")
     for i in range(20):
@@ -655,7 +656,7 @@ def spare(s):
 
 
 def of_write(call):
-    """A WRITE of version 4.1 or 4.2"""
+    """Is it a WRITE of version 4.1 or 4.2?"""
     if not of_user(call):
         return False
     r = compound(call, 53)[1]
@@ -665,7 +666,7 @@ def of_write(call):
 
 
 def fewest(s):
-    """Receives are posted again several at a time: go on until as few are posted as ever."""
+    """Receives are posted again in batches. Continue until as few are posted as possible."""
     before, found = s.counted("client_receives"), []
     while len(found) < 20 or found[-1] != min(found):
         want(len(found) < 60, f"{found} Receives are posted")
@@ -674,12 +675,12 @@ def fewest(s):
     return found[-1]
 
 
-# All that a server may send comes at once, when the fewest Receives are posted. With one processor the client
-# mostly deals with nothing before it is all there: that is tried until it is so.
+# Everything that a server may send comes at once, while the fewest Receives are posted. With one processor, the
+# client usually handles nothing before everything has arrived. The case tries again until this is so.
 # Covers: V2-CRD-05 V2-CRD-07
 @case("spoken", "a full window of Replies, one of callbacks, and two CONNPROPs at once", mount=False)
 def all_at_once(s):
-    # There are Receives for a power of two of Calls.
+    # The number of Calls for which there are Receives is a power of two.
     s.credit = 32
     s.mount(V41 + ",wsize=4096")
     op = s.user(do_write, DATA, "full")
@@ -695,7 +696,7 @@ def all_at_once(s):
         with undisturbed():
             for message in messages:
                 conn.plain(message)
-            # TCP may hold some back, for a delayed acknowledgement
+            # TCP may delay some of them until an acknowledgement comes
             end = time.monotonic() + 0.3
             while time.monotonic() < end:
                 pass
@@ -714,7 +715,8 @@ def all_at_once(s):
 
 
 def refused(s, size, *errors):
-    """A READ of @size bytes that meets these errors, one after the other; the Calls."""
+    """Do a READ of @size bytes, and answer its Calls with these errors, one after the other. Returns (system
+    call, Calls)."""
     calls, op = [], s.user(do_read, size)
     for code, *args in errors:
         calls.append(s.next(READ3))
@@ -739,7 +741,7 @@ def final(s):
         except Failure as e:
             raise Failure(f"code {code} {args}: {e}") from None
         want(not s.backward, "an error was answered")
-    # Cut short
+    # Truncated errors
     for message in (error2(0, READ_CHUNKS), error2(0, WRITE_RESOURCE, 1), error2(0, SYSTEM, 1), prefix(0, ERROR)):
         op, call = s.small()
         call.conn.plain(words(call.xid) + message[4:])
@@ -750,7 +752,7 @@ def final(s):
 
 
 def long_call(s):
-    """A system call that takes a long Call, and that"""
+    """A system call that needs a long Call: (system call, Call)"""
     op = s.user(do_setxattr, 8000)
     return op, s.next(lambda call: call.proc == NOMSG)
 
@@ -778,7 +780,7 @@ def unknown_type(s):
         conn, sent = call.conn, len(s.raw)
         conn.plain(error2(call.xid, INVAL_HTYPE))
         s.fails(op, call.xid)
-        # Nothing goes that way any longer, and what has no other way fails.
+        # The client no longer uses this type. A Call that needs it fails.
         for _ in range(3):
             result = s.do(do_setxattr, 8000)
             want(result in ("EIO", "EMSGSIZE"), f"SETXATTR: {result}")
@@ -786,7 +788,7 @@ def unknown_type(s):
         call = s.next(of_write)
         call.conn.plain(error2(call.xid, READ_CHUNKS, 0))
         want(s.finish(op) in ("EIO", "EMSGSIZE"), f"WRITE: {op.get()}")
-        # All else does not mind, and properties change nothing about it.
+        # Other Calls still work, and new properties change nothing.
         conn.plain(connprop(0x900, prop(RBSIZ, 4096), flags=0))
         want(s.do(do_write, DATA[:65536], "long", True) == 65536, "WRITE")
         want(s.do(do_setxattr, 100) == 100, "a short SETXATTR")
@@ -796,11 +798,11 @@ def unknown_type(s):
         types = [int.from_bytes(m[12:16], "big") for m in s.raw[sent:]]
         want(MSG in types and NOMSG not in types, "the type was sent again")
         want(s.accepted == connection + 1, "the connection was not kept")
-        # Another one may be to a server that knows it.
+        # Another connection may be to a server that knows the type.
         conn.disconnect()
 
 
-# Nor is a CONNPROP sent again to who knows no such thing.
+# A client also sends no further CONNPROP to a server that does not know properties.
 @case("spoken", "a server that knows no properties", mount=False)       # Covers: V2-ERR-10
 def no_properties(s):
     def first(conn):
@@ -836,7 +838,7 @@ def stubborn(s):
     want(s.finish(op) == "EIO", "the READ does not end")
     op, calls = refused(s, 65536, (REPLY_RESOURCE, 65600), (REPLY_RESOURCE, 65600))
     want(s.finish(op) == "EIO" and calls[1].reply, "the READ does not end")
-    # Every remedy there is, and then no more
+    # Every remedy is tried, and then no more
     op, calls = refused(s, 65536, (WRITE_CHUNKS, 0), (SEGMENTS, 1), (SEGMENTS, 1))
     want(len(calls[1].reply) > 1 and len(calls[2].reply) == 1, "not fewer segments")
     want(s.finish(op) == "EIO", "the READ does not end")
@@ -869,14 +871,14 @@ def write_chunk(s):
 @case("spoken", "errors that heal")         # Covers: V2-ERR-12 V2-ERR-15 V2-ERR-17 G-23
 def healed(s):
     op, calls = refused(s, 65536, (WRITE_CHUNKS, 0), (SEGMENTS, 1))
-    # Memory of the first form is out of reach before the second is sent.
+    # The memory of the first form is fenced before the second form is sent.
     call = s.next(READ3)
     want(call.xid == calls[0].xid, "another XID")
     handles = call.handles() & (calls[0].handles() | calls[1].handles())
     want(not handles, f"handles {handles} were not invalidated")
     call.respond()
     s.reads(65536, op=op)
-    # A limit the server has not told is gone by from now on.
+    # From now on, the client uses a limit that it has learned only from an error.
     op, calls = refused(s, 3000, (REPLY_RESOURCE, 3100))
     want(not calls[0].writes and not calls[0].reply, "a short READ with a chunk")
     s.reads(3000, op=op)
@@ -896,7 +898,7 @@ def healed(s):
     s.kept()
 
 
-# What the client expects from now on has no bearing on what it has promised to take.
+# A lower estimate of the limit does not change the size of the Receives that the client has promised.
 @case("spoken", "an error that asks for one byte, and then large Replies")      # Covers: V2-PRP-10 V2-PRP-24
 def one_byte(s):
     size = s.announced()
@@ -906,7 +908,7 @@ def one_byte(s):
     want(s.finish(op) in (3000, "EIO"), f"READ returns {op.get()}")
     for count in (5, 5, 1):
         exactly(s, size, count)
-    # Every Receive that was posted before is used up.
+    # Use up all Receives that were posted before.
     s.pour(s.conns[0], [connprop(0x4000 + i) for i in range(300)], s.conns[0].plain)
     for count in (5, 1):
         exactly(s, size, count)
@@ -927,7 +929,7 @@ def invalidating(s):
         want(call.writes, "a long READ without a chunk")
         call.conn.plain(message, call.writes[0][0].handle)
         want(s.verbs.until(lambda conn=call.conn: conn.lost, 20), f"{what}: the connection stays")
-        # The READ is sent again on the next one.
+        # The READ is sent again on the next connection.
         s.reads(65536, op=op)
         want(s.counted("client_bad_invalidations") == i + 1, f"{what}: not counted")
         want(s.accepted == i + 2, f"{what}: {s.accepted} connections")
@@ -962,7 +964,7 @@ def credits_back(s):
         call.conn.plain(error2(call.xid, (SYSTEM, BAD_XDR, 77)[i % 3], credit=(0, 1, 0xffffffff)[i % 3]))
         s.fails(op)
         s.reads(100)
-    # No credit is lost, and none was made.
+    # No credit is lost, and none is added.
     op = s.user(do_write, DATA[:65536], "window")
     s.gather(1, WRITE3)[0].respond()
     want(s.finish(op) == 65536, "WRITE")
@@ -990,7 +992,7 @@ def window(s):
 # --- callbacks ----------------------------------------------------------------
 
 def back_channel(s):
-    """The longest Call of the back channel that the client asked for last"""
+    """The longest Call of the back channel, from the client's last CREATE_SESSION"""
     for m in reversed(s.raw):
         if m[12:20] == words(MSG, 0) and m[24:36] == bytes(12):
             rpc = m[36:]
@@ -1005,11 +1007,11 @@ def back_channel(s):
 
 
 def callback_long(call, xid, number, length):
-    """A callback of so many bytes, the so many-th of its session, with an operation for every 16 of them"""
+    """A callback of this length and with this number in its session. It has an operation for every 16 bytes."""
     args = words(11) + sequence(call)[0] + words(number, 0, 0, 0, 0)
     rest = length - len(rpc_call(xid, CALLBACK, 1, 1, bytes(16) + args, AUTH_ROOT))
     longer = rest % 16 // 4
-    # CB_RECALL_ANY, of nothing: for a bit map with two words, one of 4 bytes more
+    # CB_RECALL_ANY for no object. It is 4 bytes longer if its bit map has two words
     count = 1 + longer + (rest - 20 * longer) // 16
     args += words(8, 0, 2, 0, 0) * longer + words(8, 0, 1, 0) * (count - 1 - longer)
     message = rpc_call(xid, CALLBACK, 1, 1, words(0, 1, 0, count) + args, AUTH_ROOT)
@@ -1018,7 +1020,7 @@ def callback_long(call, xid, number, length):
 
 
 def called_back(s, xid, number, length):
-    """Send such a callback; what comes back."""
+    """Send such a callback. Returns the answer."""
     op = s.user(do_stat, MNT + "/dir")
     call = s.next(of_user)
     s.backward.clear()
@@ -1032,7 +1034,7 @@ def called_back(s, xid, number, length):
 # Covers: V2-BC-10 V2-INL-07
 @case("callbacks", "callbacks as long as either can receive", "xprt_rdma_bc_reply: status=-90", mount=False)
 def callback_sizes(s):
-    # A page, as longer ones are not asked for; much more than the 1024 bytes of version 1
+    # A page is enough, because no longer one is requested. This is much more than the 1024 bytes of version 1
     s.mount(V41)
     longest = back_channel(s)
     want(longest == 4096 - 36, f"callbacks of {longest} bytes")
@@ -1041,7 +1043,7 @@ def callback_sizes(s):
          f"the answer {answer.hex()}")
     needed = len(answer) - 28
     want(1024 < needed < 4096, f"an answer of {needed} bytes")
-    # The session stays, and the server can now receive less than the answer.
+    # The session is kept, and the server's Receives are now smaller than the answer.
     s.first = lambda conn: s.welcome(conn, (prop(RBSIZ, 1024),))
     s.conns[0].disconnect()
     s.do(do_stat, MNT + "/dir")
@@ -1052,7 +1054,7 @@ def callback_sizes(s):
     want(isinstance(s.do(do_stat, MNT + "/dir"), int), "GETATTR")
     want(s.longest <= 1024, f"{s.longest} bytes were sent at once")
     s.umount()
-    # What either can receive goes for both directions of a new session.
+    # The sizes of both ends limit both directions of a new session.
     for ours, theirs in ((1024, 4096), (4096, 1024), (2048, 2048)):
         put(INLINE, theirs)
         begins(s, lambda conn, ours=ours: s.welcome(conn, (prop(RBSIZ, ours),)), V41)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Clients that let our server's Sends go nowhere: one, and as many as sunrpc lets in without
-authentication. With rxe they have no Receives and ask to be tried again for ever; with siw they stop
-reading from the TCP connection. An honest mount must not notice, the server's memory neither, and
-such a connection ends after a while, whatever else arrives on it.
+"""Clients that do not let our server's Sends complete: a single one, and as many as sunrpc allows without
+authentication. With rxe they have no Receives, and ask for endless retries. With siw they stop reading from
+the TCP connection. An honest mount must not be affected, nor the server's memory. Such a connection ends after
+a while, whatever else arrives on it.
 
 usage: hostile_siege.py SET [part of a name]; hostile_siege.py watch SECONDS
-SIEGE_VERSION=2 has them speak version 2.
+With SIEGE_VERSION=2 they use version 2.
 """
 import contextlib
 import glob
@@ -28,20 +28,20 @@ PROVIDER = os.environ.get("PROVIDER")
 PROGRESS = PARAMETERS + "progress_timeout"      # seconds in which the oldest posted work must complete
 TCP_BUFFERS = "/proc/sys/net/ipv4/tcp_wmem"
 MANY = 64
-SLOW = 1.0              # seconds: what a GETATTR or READ may take beside all of them
-WATCH = 20              # seconds that an honest mount is looked at
-MARGIN = 5              # seconds more than a time limit
-PINNED = 4 << 20        # bytes of memory that one of them may cost
-UNKNOWN = 8 << 20       # with Read chunks, as long as the server does not know it
-SLOTS = 8 + 3           # of the send queue; and each thread of nfsd may have been about to take one
+SLOW = 1.0              # seconds that a GETATTR or READ may take while all of them are connected
+WATCH = 20              # seconds for which an honest mount is watched
+MARGIN = 5              # seconds that are allowed beyond a time limit
+PINNED = 4 << 20        # bytes of memory that such a client may cost
+UNKNOWN = 8 << 20       # the same with Read chunks, while the server does not know the client
+SLOTS = 8 + 3           # of the send queue; each thread of nfsd may also have been about to take one
 REQUESTS = "/proc/sys/sunrpc/svc_rdma/max_requests"
-FEW = 32                # credits, and a send queue that is full the sooner
+FEW = 32                # credits; the send queue is then full sooner
 CHUNK = 256 << 10
 MPA_KEY = b"MPA ID Req Frame"
 
 
 def progress():
-    """The time limit for posted work; where it cannot be set, what it is to be"""
+    """The time limit for posted work; if it cannot be set, the default"""
     return int(get(PROGRESS)) if os.path.exists(PROGRESS) else 10
 
 
@@ -56,7 +56,7 @@ def threads(count):
 
 @contextlib.contextmanager
 def short_queues():
-    """A TCP connection holds little that its peer does not read, and a send queue not much more."""
+    """Let TCP connections buffer only a little unread data, and make send queues short."""
     was = get(TCP_BUFFERS), get(REQUESTS)
     put(TCP_BUFFERS, "4096 4096 4096")
     put(REQUESTS, FEW)
@@ -73,8 +73,8 @@ def available():
 
 
 class Besieger:
-    """A client that takes no Replies. @port tells the server's file of it."""
-    # The server has few Receives for somebody unknown, and siw ends a connection that finds none.
+    """A client that accepts no Replies. @port is in the name of the server's file for it."""
+    # A server has few Receives for an unknown client, and siw ends a connection if a message finds none.
     port, most = None, 2
 
     def __init__(self, b):
@@ -84,7 +84,7 @@ class Besieger:
         time.sleep(0.01)
 
     def shown(self):
-        """What debugfs says of it; nothing when it has gone"""
+        """Its values in debugfs; empty if the connection has ended"""
         for path in glob.glob(f"{CONNECTIONS}/*:{self.port}-*"):
             with contextlib.suppress(OSError), open(path, encoding="ascii") as f:
                 return dict(line.rstrip().split(" ", 1) for line in f)
@@ -96,7 +96,7 @@ class Besieger:
 
     def null(self, **lists):
         rpc = rpc_call(0x5000, NFS, 3, NULL)
-        # Neither header() looks at its object.
+        # Neither version of header() uses its object.
         return self.b.kind.header(None, 0x5000, credit=64,
                                   **{n: [(len(rpc), s) for s in v] for n, v in lists.items()}) + rpc
 
@@ -105,12 +105,13 @@ class Besieger:
         self.sent += 1
 
     def is_stuck(self):
-        """A Send or an RDMA Read has been posted, and is not done."""
+        """Has a Send or an RDMA Read been posted that is not done?"""
         shown = self.shown()
         return bool(shown) and int(shown["send_queue_free"]) < int(shown["send_queue"])
 
     def stick(self, hold=1.0):
-        """Calls, one by one, until a Reply goes nowhere for @hold seconds; or until it is lost"""
+        """Send Calls one by one, until a Reply has not completed for @hold seconds, or until the connection is
+        lost."""
         for _ in range(400):
             self.call()
             self.b.verbs.until(lambda: self.handled() >= self.sent, 2)
@@ -119,12 +120,12 @@ class Besieger:
         want(False, "400 Replies have gone somewhere")
 
     def handled(self):
-        """How many of its messages nfsd is done with; a Call that waits for a thread has taken a Receive."""
+        """Number of its messages that nfsd has handled. A Call that waits for a thread holds a Receive."""
         shown = self.shown()
         return sum(int(shown[name]) for name in ("sent", "refused", "dropped")) if shown else self.sent
 
     def press(self):
-        """As many Calls as it can send: what the server has no Receives for would end some connections."""
+        """Send as many Calls as possible. If the server had no Receive for one, some connections would end."""
         end = time.monotonic() + 1
         while time.monotonic() < end and (room := self.most - self.sent + self.handled()) > 0:
             for _ in range(room):
@@ -133,10 +134,10 @@ class Besieger:
 
 
 class Deaf(Besieger):
-    """It has no Receives. The server has to try again for ever, if it goes by what this one asks for, and
-    so has this one's own queue pair."""
+    """A client without Receives. The server must retry for ever, if it does what this client asks for. The
+    client's own queue pair retries for ever, too."""
     silent, receives = 0, 0
-    # Its queue pair holds those that the server has no Receives for.
+    # Its queue pair holds messages for which the server has no Receive.
     most = 200
 
     def connect(self):
@@ -155,7 +156,7 @@ class Deaf(Besieger):
         return self.conn.lost
 
     def send(self, message):
-        # Messages that are all the same need one place only.
+        # All messages are equal, so they can be at one place.
         where = ARENA - PAGE
         self.b.verbs.arena[where:where + len(message)] = message
         self.conn.post(SEND, where, len(message))
@@ -168,13 +169,13 @@ class Deaf(Besieger):
 
 
 class Stopped(Besieger):
-    """MPA by hand, without markers and CRC; it never reads."""
+    """A client with its own MPA, without markers and CRC. It never reads."""
 
     def connect(self):
         sock = self.sock = socket.socket()
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        # siw listens on its interface only.
+        # siw listens only on its interface.
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, b"ve0")
         sock.settimeout(10)
         sock.connect((ADDRESS, PORT))
@@ -198,7 +199,7 @@ class Stopped(Besieger):
 
     def send(self, message):
         self.msn += 1
-        # Last, version 1; RDMAP version 1, Send; no handle; queue 0, MSN, offset
+        # The last segment, version 1; RDMAP version 1, Send; no handle; queue 0, MSN, offset
         ulpdu = struct.pack(">BBIIII", 0x41, 0x43, 0, 0, self.msn, 0) + message
         fpdu = struct.pack(">H", len(ulpdu)) + ulpdu
         with contextlib.suppress(OSError):
@@ -212,13 +213,13 @@ class Stopped(Besieger):
 
 
 KIND = Stopped if PROVIDER == "siw" else Deaf
-# By what a connection ends whose Sends are stuck: rxe's own timer is quicker, though the client has asked for
+# The event that ends a connection with stuck Sends. rxe's own timer is earlier, although the client has asked for
 # endless retries.
 NO_PROGRESS = ("rpcrdma_no_progress",) if PROVIDER == "siw" else ()
 
 
 class Siege:
-    """@count of them. Those that the server gets rid of come back, when they fight."""
+    """@count such clients. If the server ends the connection of one, another one connects instead."""
 
     def __init__(self, b, count):
         self.b, self.count = b, count
@@ -238,13 +239,13 @@ class Siege:
                 self.stuck = max(self.stuck, int(shown["send_queue"]) - int(shown["send_queue_free"]))
             else:
                 one.close()
-                with contextlib.suppress(Exception):        # it may be refused for now
+                with contextlib.suppress(Exception):        # the server may refuse it at the moment
                     self.besiegers[i] = KIND(self.b)
                     self.back += 1
         self.look()
 
     def begin(self, patience=40):
-        """Until the server takes no more of them. It may get rid of some first, and they come back."""
+        """Connect until the server accepts no more. It may first disconnect some of them, and they come back."""
         end = time.monotonic() + patience
         before = -1
         while time.monotonic() < end:
@@ -264,7 +265,7 @@ class Siege:
 # --- an honest mount beside them ----------------------------------------------
 
 def watch(seconds):
-    """GETATTRs and READs by turns; the longest time of any, and the number of bytes"""
+    """Do GETATTRs and READs in turn. Returns the longest time, and the number of bytes."""
     moved, turns, began = 0, 0, time.monotonic()
     end = began + seconds
     # This asks the server, too.
@@ -292,7 +293,7 @@ def honest_mount():
 
 
 def watched(step):
-    """(longest Call, bytes) of an honest mount while step() is called again and again"""
+    """(longest Call, bytes) of an honest mount, while step() is called again and again"""
     with subprocess.Popen([sys.executable, "-S", sys.argv[0], "watch", str(WATCH)], text=True,
                           stdout=subprocess.PIPE) as p:
         end = time.monotonic() + WATCH + 30
@@ -337,7 +338,7 @@ def many_deaf(b):
     besieged(b, MANY)
 
 
-# What arrives shows that the client is alive, and not that it takes what is sent.
+# Messages that arrive show that the client is alive, but not that it accepts Replies.
 # Covers: V1-CRD-26
 @case("siege", "one that takes no Replies, and sends a runt again and again", *NO_PROGRESS)
 def runts(b):
@@ -358,7 +359,7 @@ def runts(b):
             one.close()
 
 
-# Nobody is to be probed for long: what was posted is looked at nevertheless.
+# The server is not due to probe for a long time, but still checks posted work.
 # Covers: V1-CRD-26
 @case("siege", "one that takes no Replies, of a server that hardly probes", *NO_PROGRESS)
 def unprobed(b):
@@ -372,7 +373,7 @@ def unprobed(b):
 
 
 def pulls(b, count):
-    """Calls whose Read chunks come behind what is stuck"""
+    """Calls whose RDMA Reads wait behind stuck work"""
     with short_queues(), settings(keepalive_time=0):
         before = least = available()
         reads = counters()["server_rdma_read_wrs"]
@@ -410,7 +411,7 @@ def pull_many(b):
     pulls(b, MANY)
 
 
-# rxe answers by itself; on iWARP, who never answers need not even stop reading.
+# rxe responds without the program. On iWARP, a client that never answers need not even stop reading.
 if PROVIDER == "siw":
     # Covers: V1-CRD-26
     @case("siege-pull", "RDMA Reads that are never answered", "rpcrdma_no_progress")
@@ -433,7 +434,7 @@ class Mute(Deaf):
     silent, receives = 1, 4
 
 
-# The server need not wait for the RTU to serve the client, and must not to watch it.
+# The server may serve the client before the RTU, and must also watch the connection before it.
 @case("siege-rtu", "a client that sends no RTU, and goes without a word")
 def no_rtu(b):
     with settings(keepalive_time=2, keepalive_timeout=2):

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Hand-made clients that speak version 2 to our server, and break its rules.
+"""Hand-made clients that use version 2 with our server, and break its rules.
 
 usage: hostile_v2.py SET [part of a name]
 
-Sets called v2-... are here. The others are those of hostile_calls.py and hostile_client.py, said in
-version 2. See caller.py, whose bench and whose way to report this uses.
+Sets with the name v2-... are in this file. The others are those of hostile_calls.py and hostile_client.py, in
+version 2. See caller.py, whose bench and reports are used here.
 """
 import collections
 import contextlib
@@ -25,21 +25,21 @@ from peer import (AREA, AUTH_ROOT, BAD_XDR, BRS, CONNPROP, ERROR, INVAL_HTYPE, M
                   counters, header, opaque, private, put, rpc_call, rpc_reply, slow, want, words)
 from rtx import RTX
 
-# Words behind the code of these errors
+# Number of words behind the codes of these errors
 ERROR_DATA = {READ_CHUNKS: 1, WRITE_CHUNKS: 1, SEGMENTS: 1, WRITE_RESOURCE: 2, REPLY_RESOURCE: 1}
-ICE = "/ice"            # exported, and can be frozen
+ICE = "/ice"            # a file system that is exported, and that can be frozen
 KNOBS = "/sys/kernel/debug/rpcrdma/server_"
 SETTING = "/proc/sys/sunrpc/svc_rdma/version"
 
 
 def connections():
-    """What the server's files in debugfs say about its connections"""
+    """The values of the server's connections in debugfs"""
     for path in glob.glob("/sys/kernel/debug/rpcrdma/server/*"):
         try:
             with open(path, encoding="ascii") as f:
                 yield dict(line.rstrip().split(" ", 1) for line in f)
         except OSError:
-            pass  # one of a case before has just gone
+            pass  # a connection of an earlier case may have just gone
 
 
 def prefix(xid, htype, credit=32, flags=0, vers=2):
@@ -59,7 +59,7 @@ def connprop(xid, *props, flags=0, count=None):
 
 
 class Message2:
-    """A received message of version 2, taken for sound"""
+    """A received message of version 2, which must be valid"""
 
     def __init__(self, data):
         r = Reader(data)
@@ -70,7 +70,7 @@ class Message2:
         if self.proc == ERROR:
             self.error = tuple(r.word() for _ in range((len(data) - r.at) // 4))
             if len(data) == 28 and self.error[0] in (1, 2):
-                self.error = (VERS,) + self.error       # as in version 1: the flags are its code
+                self.error = (VERS,) + self.error       # layout of version 1: the code is in place of the flags
             self.code = self.error[0] if self.error else None
         elif self.proc == CONNPROP:
             for _ in range(r.word()):
@@ -86,8 +86,8 @@ class Message2:
 
 
 class Client2(Client):
-    """@size: of its Receives; what version 2 does not expect is announced. @hello: more properties to
-    announce; None: nothing is said"""
+    """@size: size of its Receives; it is announced unless it is the default. @hello: more properties to announce;
+    	None: no CONNPROP is sent"""
 
     vers, least, most_reads = 2, 36, 15
     parse = Message2
@@ -112,7 +112,7 @@ class Client2(Client):
         return prefix(xid, ERROR, credit, flags=1) + words(code) + rest
 
     def is_error(self, answer, code, *args):
-        """@args: the error's data, if that is known"""
+        """@args: the arguments of the error, if they are known"""
         return bool(answer) and answer.proc == ERROR and answer.error[:1 + len(args)] == (code,) + args and \
             len(answer.data) == 24 + 4 * ERROR_DATA.get(code, 0)
 
@@ -133,7 +133,7 @@ def refused(answer, code, *args, xid=None, vers=2):
 
 @contextlib.contextmanager
 def regions(verbs, count):
-    """Handles of the memory chunks are made of, besides that of the whole arena"""
+    """Handles of regions for chunks, in addition to that of the whole arena"""
     found = [ctypes.c_void_p() for _ in range(count)]
     handles = [verbs.lib.peer_register(verbs.base + AREA, 1 << 16, 3, ctypes.byref(region)) for region in found]
     want(all(handles), "no region")
@@ -151,7 +151,7 @@ def connect(b, *hello, **kwargs):
 
 
 def unheard(b, **kwargs):
-    """A client that has said nothing about itself"""
+    """A client that has sent no CONNPROP"""
     c = Client2(b.verbs, hello=None, **kwargs)
     b.clients.append(c)
     return c
@@ -202,7 +202,7 @@ def properties(b):
     c = unheard(b)
     answer = c.exchange(connprop(0x1234, size(16384), prop(BRS, words(1))))
     want(answer.xid == 0x1234 and answer.vers == 2 and answer.flags == 1 and answer.credit >= 1, "prefix")
-    # That of the round-trip extension is judged in hostile_rtx.py.
+    # hostile_rtx.py checks the property of the round-trip extension.
     props = {k: v for k, v in answer.props.items() if k != RTX}
     want(props == {RBSIZ: words(16384), BRS: words(1)}, f"properties: {answer.props}")
     want(not c.invalidated and len(answer.data) <= 1024, "invalidation, or too long")
@@ -231,7 +231,7 @@ def bad_properties(b):
                     connprop(1, good)[:-1], connprop(1, good) + words(0)):
         refused(c.exchange(message), BAD_XDR, xid=1)
     want(counters()["server_err_bad_xdr"] == before + len(bad) + 5, "not all are counted")
-    # The defaults hold: 4096 bytes
+    # The defaults are valid: 4096 bytes
     want(len(c.nfs(READ3, read_args(b.file, 3000)).data) > 3000, "a bad property was applied")
 
 
@@ -302,7 +302,7 @@ def lengths(b):
     call = header2(xid) + rpc_call(xid, NFS, 3, NULL)
     for length in range(1, 20):
         c.conn.send(call[:length])
-        if length % 6 == 0:     # no more at once than was granted
+        if length % 6 == 0:     # at most as many at once as were granted
             want(c.silent(), "a message without a prefix is answered")
             c.works()
     for length in range(20, 44):
@@ -424,14 +424,14 @@ def system(b):
 
 # --- flow control -------------------------------------------------------------
 
-# With $ALL as many as the requirement says
+# With $ALL, as many as the requirement asks for
 @case("v2-flow", "an error gives its credit back, however many there are")  # Covers: V2-CRD-01 V2-CRD-03 V2-CRD-06
 def credits(b):
     c = connect(b, count=300)
     c.credit = 128
     window = c.nfs(NULL, b"").credit
     xid, count = c.xid(), 100000 if os.environ.get("ALL") else 5000
-    # Calls that are refused before and after their RPC is looked at, and what is no Call
+    # Calls that are refused before and after their RPC header is read, and messages that are not Calls
     odd = (c.header(xid) + rpc_call(xid + 1, NFS, 3, NULL), prefix(xid, 6), connprop(xid, size(1)),
            c.header(xid, reads=[(4000, c.segment(0, 4))]) + rpc_call(xid, NFS, 3, NULL))
     sent, found = 0, collections.Counter()
@@ -445,7 +445,7 @@ def credits(b):
         found[answer.error] += 1
     want(found == {(BAD_XDR,): count // 4 * 3, (INVAL_HTYPE,): count // 4}, f"answers: {found}")
     want(c.silent(), "more answers than messages")
-    # The whole window is there still
+    # The whole window is still there
     waiting = {c.xid() for _ in range(window)}
     for xid in waiting:
         c.conn.send(c.header(xid, credit=128) + rpc_call(xid, NFS, 3, NULL))
@@ -460,7 +460,7 @@ def credits(b):
 def window(b):
     c = connect(b, count=400)
     c.credit = 400
-    # Who has not shown a handle that he may use is granted no more than at the beginning.
+    # A client that has not used a valid file handle gets no more credits than at the beginning.
     want(len(c.nfs(READ3, read_args(b.file, 100)).data) > 100, "READ")
     granted = first = c.nfs(NULL, b"").credit
     for _ in range(8):
@@ -485,7 +485,7 @@ def window(b):
 
 @contextlib.contextmanager
 def frozen():
-    """Who writes to ICE waits."""
+    """A process that writes to ICE waits."""
     subprocess.run(["fsfreeze", "-f", ICE], check=True)
     try:
         yield
@@ -494,17 +494,17 @@ def frozen():
 
 
 def setattr_args(handle):
-    """It is to have been used now."""
+    """Set the access time to the server's time."""
     return opaque(handle) + words(0, 0, 0, 0, 1, 0, 0)
 
 
 def shown(rbsiz):
-    """What there is to see of the client that has announced that, as long as it is connected"""
+    """The debugfs values of the client with this RBSIZ, while it is connected"""
     return next((s for s in connections() if s["rbsiz"] == str(rbsiz) and s["state"] == "up"), {})
 
 
 def at_rest(c, rbsiz):
-    """The same when the server has given all Receives back"""
+    """The same values when the server has given back all Receives"""
     found = {}
 
     def is_at_rest():
@@ -515,7 +515,7 @@ def at_rest(c, rbsiz):
 
 
 def open_window(c, rbsiz):
-    """Send as much as there are credits for until there are no more to be had; how many that are."""
+    """Use all credits until the grant no longer rises. Returns the number of credits."""
     end = time.monotonic() + 60
     while (s := at_rest(c, rbsiz))["credits_granted"] != s["credits_max"]:
         want(time.monotonic() < end, f"only {s['credits_granted']} of {s['credits_max']} are granted")
@@ -529,7 +529,7 @@ def open_window(c, rbsiz):
 
 
 def called_often(c, count):
-    """That many callbacks, all of which wait for their answers"""
+    """@count callbacks that all wait for their answers"""
     names = fresh_names(count + 1)
     for name in names:
         delegation(c, name)
@@ -543,7 +543,7 @@ def called_often(c, count):
 
 
 def fewest(c, rbsiz):
-    """Receives are posted again several at a time: go on until as few are posted as ever."""
+    """Receives are posted again in batches. Continue until as few are posted as possible."""
     def posted():
         c.works()
         return int(at_rest(c, rbsiz)["receives_posted"])
@@ -552,8 +552,9 @@ def fewest(c, rbsiz):
     return least
 
 
-# All that a client may send comes at once, when the fewest Receives are posted; and no Receive is given back
-# before, since the threads wait for a frozen file system. There is no second try (RNR), and iWARP knows none.
+# Everything that a client may send comes at once, while the fewest Receives are posted. No Receive is given back
+# meanwhile, because the threads wait for a frozen file system. The server's device does not retry (RNR), and
+# iWARP has no retries.
 # Covers: V2-CRD-05 V2-CRD-07 V2-CRD-02 BC-08
 @case("v2-flow", "a full window of Calls, one of callbacks, and two CONNPROPs at once")
 def all_at_once(b):
@@ -662,7 +663,7 @@ def announced(b):
         c.works()
 
 
-# Version 1 would go by the R bit, and by there being one handle.
+# Version 1 would look at the R bit, and whether there is only one handle.
 # Covers: V2-CHK-06 V2-CHK-13 V2-CHK-16
 @case("v2-flow", "no handle to invalidate, and one that is in no segment", "svc_rdma_stray_handle: handle=0xdeadbeef")
 def handles(b):
@@ -679,9 +680,9 @@ def handles(b):
     want(after["server_sends_inv"] == before["server_sends_inv"], "sent with invalidation")
 
 
-# The handle that the client offers is invalidated, and none of the others, whatever private data there was. A
-# program's memory cannot be invalidated everywhere, and with rxe the Reply gets lost over it: what the server
-# does is seen in its trace.
+# The server invalidates the handle that the client offers, and no other one, whatever the private data are. Some
+# providers cannot invalidate a program's memory, and with rxe the Reply is then lost. So the case looks at the
+# server's trace.
 # Covers: V2-CHK-07 V2-CHK-16
 @case("v2-flow", "one of several handles to invalidate", "svc_rdma_reply: .* inv=0x0*[1-9a-f]")
 def one_handle(b):
@@ -706,7 +707,7 @@ def one_handle(b):
 # --- callbacks ----------------------------------------------------------------
 
 def called(b, *hello):
-    """A client with these properties that is called back"""
+    """A client with these properties that gets a callback"""
     c = connect(b, *hello)
     name = fresh_names(1)[0]
     delegation(c, name)
@@ -728,7 +729,7 @@ def callback(b):
     for hello in ((), (size(16384),), (size(1024), prop(BRS, words(1))), (prop(BRS, words(2)),)):
         before = counters()
         c, message = called(b, *hello)
-        # The same XID means something else in the other direction
+        # The same XID has another meaning in the other direction
         want(results(c.nfs(NULL, b"", xid=message.xid)).at == 24, "NULL")
         c.conn.send(answer_of(c, message, 16))
         want(b.verbs.until(grown(before, "server_bc_replies")), "its answer is not taken")
@@ -787,7 +788,7 @@ def no_callbacks(b):
     before = counters()
     session = Session(c)
     want(b.verbs.until(grown(before, "server_bc_unwanted")), "nobody wants to call it")
-    # So nfsd knows that there is no way back, and grants nothing that it would have to call back.
+    # So nfsd knows that there is no backchannel, and grants nothing that it would have to recall.
     want(b.verbs.until(lambda: session.callback_state() == "DOWN"), f"callbacks are {session.callback_state()}")
     for name in fresh_names(2):
         want(not session.opens(name), "there is a delegation to be called back")
@@ -800,7 +801,7 @@ if __name__ == "__main__":
         leave(Client2)
     put(SETTING, 2)
     try:
-        # The sets that are there for version 1 as well are done by clients of version 2.
+        # Sets that also exist for version 1 use clients of version 2.
         status = main(Client if sys.argv[1].startswith("v2-") else Client2)
     finally:
         put(SETTING, 1)

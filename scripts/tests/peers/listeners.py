@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Set nfsd's RDMA listeners by netlink, each bound to an address (Linux 6.10 and later).
+"""Set nfsd's RDMA listeners with netlink, each bound to an address (Linux 6.10 and later).
 
 usage: listeners.py ADDRESS@PORT ...
-nfsd must have no threads. Exit status 1 if the kernel refuses, 77 if it has no such call.
+nfsd must not have threads. The exit status is 1 if the kernel refuses, and 77 if it does not have the call.
 """
 import os
 import socket

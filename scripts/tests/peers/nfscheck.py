@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Use an NFS mount hard and check every byte; one process, no shell loops.
+"""Use an NFS mount intensively, and check every byte, in one process without shell loops.
 
 usage: nfscheck.py SECTION... --vers V [--mnt DIR] [--seed N] [--manifest FILE] [--scale F]
-       nfscheck.py verify FILE DIR       on the server: the export matches the manifest
-       nfscheck.py provide DIR           on the server: a directory of 5,000 files, and a file
+       nfscheck.py verify FILE DIR       at the server: check that the export matches the manifest
+       nfscheck.py provide DIR           at the server: make a directory of 5,000 files, and a file
                                          with an ACL of 200 entries
 
-Sections: names dir data direct mmap xattr acl small. What a section left on the server
-(sizes, sums, extended attributes) goes to the manifest, for "verify" to compare on the
-server's own file system. Exits 1 with a line "FAIL: why" at the first difference.
+Sections: names dir data direct mmap xattr acl small. The manifest lists the files that a section has left at the server
+(sizes, sums, extended attributes). "verify" compares it with the server's own file system. Exits with status 1 and a line
+"FAIL: why" at the first difference.
 """
 import argparse
 import ctypes
@@ -44,7 +44,7 @@ def need(cond, why):
 
 
 class Pattern:
-    """Bytes that depend on seed and place, so that a misplaced byte shows."""
+    """Bytes that depend on seed and offset, so that a misplaced byte is noticed."""
 
     def __init__(self, seed):
         self.rng = random.Random(seed)
@@ -56,15 +56,15 @@ class Pattern:
         while len(out) < length:
             out += self.pool[at:at + length - len(out)]
             at = 0
-        # The first bytes tell two blocks of the same place apart.
+        # The first bytes distinguish two blocks at the same offset.
         tag = struct.pack("<Q", self.rng.getrandbits(64))[:length]
         out[:len(tag)] = tag
         return bytes(out)
 
 
 def getxattr(path, name, room=65536):
-    """With room for all of it at once: os.getxattr() begins with 128 bytes, and a client that
-    says so over RDMA has no place for a longer answer (the server refuses, EIO)."""
+    """Get an extended attribute with a large buffer at once. os.getxattr() begins with 128 bytes, and over RDMA a
+    client has then no room for a longer answer (the server refuses, EIO)."""
     buf = ctypes.create_string_buffer(room)
     n = LIBC.getxattr(path.encode(), name.encode(), buf, room)
     if n < 0:
@@ -95,7 +95,8 @@ class Check:
         self.scale = args.scale
         self.pat = Pattern(args.seed)
         self.rng = random.Random(args.seed + 1)
-        # Two runs in a guest may have the same seed: bash makes its random numbers of process and time.
+        # Two runs in a guest may have the same seed, because bash makes its random numbers from process ID and
+        # time.
         self.dir = os.path.join(args.mnt, f"check-{args.vers}-{args.seed}-{os.getpid()}")
         self.manifest = {"files": {}, "xattrs": {}, "names": {}, "links": {}}
         self.mnt = args.mnt
@@ -166,7 +167,7 @@ class Check:
             self.manifest["names"][self.rel(sub)] = names
 
     def dir5000(self):
-        """A directory of 5,000 that the server made ("provide") before."""
+        """Read a directory of 5,000 files that the server has made ("provide")."""
         d = os.path.join(self.mnt, "entries")
         want = entry_names(5000)
         got = os.listdir(d)
@@ -181,7 +182,7 @@ class Check:
     # -- data
 
     def readback(self, path, data, flags, step=0):
-        """Read the file in uneven pieces that change from run to run."""
+        """Read the file in uneven pieces, which differ from run to run."""
         fd = os.open(path, os.O_RDONLY | flags)
         buf = mmap.mmap(-1, (1 << 20) + (1 << 16))
         view = memoryview(buf)
@@ -199,11 +200,11 @@ class Check:
         os.close(fd)
 
     def scaled(self, size):
-        """What moves most of the data is made smaller; odd sizes are kept."""
+        """Reduce large sizes, which move most of the data, by the scale. Keep odd sizes."""
         return size if size <= 65537 else int(size * self.scale)
 
     def io(self, name, flags, big):
-        """Writes from 1 byte to 8 MB at odd offsets into one file, and back."""
+        """Write 1 byte to 8 MB at odd offsets of one file, and read the data back."""
         path = self.path(name)
         fd = os.open(path, os.O_RDWR | os.O_CREAT | flags, 0o644)
         buf = mmap.mmap(-1, big + 8192)
@@ -239,7 +240,7 @@ class Check:
                 read(at, size)
         write(3, big)
         os.fsync(fd)
-        # Directly, most has been read just now.
+        # With O_DIRECT, most sizes have been read just before.
         for size in SIZES[::4] if flags else SIZES:
             size = self.scaled(size)
             read(self.rng.randrange(len(mirror)), size)
@@ -260,7 +261,7 @@ class Check:
         path, mirror = self.io("buffered", 0, int((8 << 20) * self.scale))
         self.drop(path)
         self.readback(path, bytes(mirror), 0)
-        # Shrink, grow: what was cut off comes back as zeroes.
+        # Shrink and extend the file: bytes that were cut off come back as zeros.
         for size in (len(mirror) - 4097, 1000003, 1000003 + 70000, 12345, 12345 + 9000):
             os.truncate(path, size)
             if size < len(mirror):
@@ -308,7 +309,7 @@ class Check:
         self.record(path, mirror)
 
     def small(self):
-        """Little data, every kind of transfer: for the wire and for peers."""
+        """A little data with every kind of transfer, for the groups wire and peers."""
         for n in (1, 100, 1024, 3000, 4096, 5000, 16384, 65536, 100001, 262144):
             path = self.path(f"small-{n}")
             body = self.pat.make(n)
@@ -326,12 +327,12 @@ class Check:
         path = self.path("xattr")
         open(path, "xb").close()
         want = {}
-        # What does not fit goes as a Long Call, with its roundup.
+        # A value that does not fit is sent as a Long Call, with its roundup.
         for n in (1, 100, 3000, 4096, 10001, 65536):
             value = self.pat.make(n)
             os.setxattr(path, f"user.v{n}", value)
             want[f"user.v{n}"] = value
-        # 13 KB of names, for an answer that is long
+        # 13 KB of names, so that the answer is long
         for i in range(55):
             name = f"user.{'many' * 59}{i}"
             os.setxattr(path, name, b"%d" % i)
@@ -348,7 +349,7 @@ class Check:
 
     def acl(self):
         if self.vers == "3":
-            for count in (5, 120, 320):  # 330 fail over TCP too
+            for count in (5, 120, 320):  # 330 fail over TCP, too
                 path = self.path(f"acl{count}")
                 open(path, "xb").close()
                 acl = posix_acl(count)
@@ -356,7 +357,7 @@ class Check:
                 same(getxattr(path, ACL), acl, f"ACL of {count} entries")
                 self.manifest["xattrs"][self.rel(path)] = {ACL: hashlib.sha256(acl).hexdigest()}
             return
-        # The server made "acl-file" with a long POSIX ACL; it comes as an NFSv4 ACL.
+        # The server has made "acl-file" with a long POSIX ACL. The client sees it as an NFSv4 ACL.
         path = os.path.join(self.mnt, "acl-file")
         acl = getxattr(path, "system.nfs4_acl")
         count = struct.unpack(">I", acl[:4])[0]
@@ -371,7 +372,7 @@ class Check:
 
 
 def posix_acl(named):
-    """An ACL as the kernel shows it: owner, named users, group, mask, others."""
+    """An ACL in the kernel's format: owner, named users, group, mask, others."""
     undef = 0xffffffff
     entries = [(0x01, 7, undef)]
     entries += [(0x02, i % 7 + 1, 2000 + i) for i in range(named)]
@@ -386,7 +387,7 @@ def entry_names(count):
 def provide(export):
     os.mkdir(f"{export}/entries")
     for name in entry_names(5000):
-        # A quarter of what open() and close() take
+        # This takes a quarter of the time of open() and close()
         os.mknod(f"{export}/entries/{name}", stat.S_IFREG | 0o666)
     os.mknod(f"{export}/acl-file", stat.S_IFREG | 0o666)
     os.setxattr(f"{export}/acl-file", ACL, posix_acl(200))

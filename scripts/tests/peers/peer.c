@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Verbs for hand-made peers, in either role: connections, Sends, RDMA Reads and
- * Writes, and one function that tells what has happened. What is sent is none of
- * its business. It is a shared library without threads that peer.py loads.
+ * Verbs for hand-made peers of both roles: connections, Sends, RDMA Reads and Writes, and
+ * one function that reports events. The library does not interpret messages. It has no
+ * threads, and is loaded by peer.py.
  *
- * All work requests read and write the arena, a region whose use is left to the
- * caller. Receives have memory of their own; a message is copied out of it and its
- * Receive posted again, unless the caller wants to do that.
+ * All work requests use the arena, a region that the caller divides. Receives have memory
+ * of their own. A message is copied from its Receive, and the Receive is posted again,
+ * unless the caller wants to keep Receives.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -22,7 +22,7 @@
 #define NCONNS		512
 #define SQ_DEPTH	512
 #define MSG_SIZE	65536
-#define FIRST_ID	(1 << 20)	/* of what the caller posts */
+#define FIRST_ID	(1 << 20)	/* of work requests that the caller posts */
 
 enum { NOTHING, REQUEST, UP, RECEIVED, DONE, LOST };
 
@@ -30,9 +30,9 @@ struct event {
 	int kind, conn;
 	int status;		/* DONE: ibv_wc_status; LOST: rdma_cm_event_type */
 	int length;		/* of data */
-	uint32_t invalidated;	/* handle that came with a message, or 0 */
-	uint32_t depth;		/* REQUEST, UP: RDMA Reads that the peer offers to serve */
-	uint64_t id;		/* DONE: of the work request */
+	uint32_t invalidated;	/* handle that the message has invalidated, or 0 */
+	uint32_t depth;		/* REQUEST, UP: number of RDMA Reads that the peer serves */
+	uint64_t id;		/* DONE: ID of the work request */
 	uint8_t data[MSG_SIZE];	/* message, or private data */
 };
 
@@ -71,7 +71,7 @@ uint32_t peer_init(void *memory, size_t size)
 	return arena ? arena->rkey : 0;
 }
 
-/* Register @memory for remote access, 1: read, 2: write. Its handle, or 0. */
+/* Register @memory for remote access, 1: read, 2: write. Returns its handle, or 0. */
 uint32_t peer_register(void *memory, size_t size, int access, void **region)
 {
 	int flags = IBV_ACCESS_LOCAL_WRITE;
@@ -87,9 +87,10 @@ uint32_t peer_register(void *memory, size_t size, int access, void **region)
 }
 
 /*
- * How the next connections behave. @retries: how often the other end is asked to try again when
- * it finds no Receive here, 7: for ever. @own: the queue pair is not the CM's, and always tries
- * again for ever. @silent: that one's RTU is never sent. The last two are for InfiniBand's CM only.
+ * Set how the next connections behave. @retries: how often the peer is asked to retry if
+ * there is no Receive here; 7 means for ever. @own: the queue pair is not created by the
+ * CM, and always retries for ever. @silent: with @own, the RTU is never sent. @own and
+ * @silent work only with InfiniBand's CM.
  */
 void peer_manner(int retries, int own, int silent)
 {
@@ -131,7 +132,7 @@ static int conn_post_recv(struct conn *c, int slot)
 	return ibv_post_recv(c->qp, &wr, &bad);
 }
 
-/* What librdmacm does with a queue pair that it has made */
+/* Do what librdmacm does with a queue pair of its own. */
 static int conn_modify_qp(struct conn *c, enum ibv_qp_state state)
 {
 	struct ibv_qp_attr attr = { .qp_state = state };
@@ -206,7 +207,7 @@ static void param_fill(struct rdma_conn_param *param, int depth,
 	param->rnr_retry_count = rnr_retry;
 }
 
-/* Answer to a REQUEST, after which UP or LOST follows. */
+/* Accept a REQUEST. UP or LOST follows. */
 int peer_accept(int conn, int count, int size, int depth, const void *private,
 		int private_len)
 {
@@ -252,7 +253,7 @@ static int connect_once(const char *address, const char *port, int count,
 	struct rdma_cm_id *id;
 	int i, conn;
 
-	/* The first steps are taken one by one, on a channel of their own. */
+	/* The first steps wait for their events, on an event channel of their own. */
 	if (!steps || rdma_getaddrinfo(address, port, &hints, &info) ||
 	    rdma_create_id(steps, &id, NULL, RDMA_PS_TCP))
 		return -1;
@@ -293,7 +294,9 @@ static int connect_once(const char *address, const char *port, int count,
 	return conn;
 }
 
-/* UP or LOST follows. With siw, TCP may have the port that the CM has chosen: another one, then. */
+/* Connect. UP or LOST follows. With siw, TCP may use the port that the CM has chosen. Then
+ * it tries another one.
+ */
 int peer_connect(const char *address, const char *port, int count, int size,
 		 int depth, const void *private, int private_len)
 {
@@ -315,13 +318,13 @@ int peer_reject(int conn)
 	return rc;
 }
 
-/* Its port at this end */
+/* Returns the local port of a connection. */
 int peer_port(int conn)
 {
 	return ntohs(rdma_get_src_port(conns[conn].id));
 }
 
-/* From now on this queue pair answers nothing, and nobody is told. */
+/* From now on this queue pair does not answer, and the peer is not told. */
 int peer_die(int conn)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
@@ -344,7 +347,7 @@ void peer_keep(int conn, int keep)
 
 enum { SEND, SEND_INV, WRITE, READ };
 
-/* The work request @what from or to @memory, a place in the arena. */
+/* Post a work request of kind @what for @memory, which is in the arena. */
 int peer_post(int conn, int what, uint64_t id, void *memory, uint32_t length,
 	      uint64_t offset, uint32_t handle)
 {
@@ -379,7 +382,7 @@ static int poll_queue(struct conn *c, struct event *event)
 	event->conn = c - conns;
 	event->status = wc.status;
 	event->id = wc.wr_id;
-	/* Of a failed work request, not even the opcode is valid. */
+	/* If a work request has failed, even the opcode is not valid */
 	if (wc.wr_id >= FIRST_ID) {
 		event->kind = DONE;
 		return 1;
@@ -396,7 +399,7 @@ static int poll_queue(struct conn *c, struct event *event)
 	return 1;
 }
 
-/* For peer_storm(): a message in the arena, and what is counted of those that come */
+/* For peer_storm(): a message in the arena, and counts of the messages that arrive */
 struct storm_message {
 	void *at;
 	uint32_t length;
@@ -443,11 +446,11 @@ static int storm_send(struct conn *c, const struct storm_message *messages, int 
 }
 
 /*
- * Send the @n messages @rounds times. To each round come @answers messages, in
- * whatever order; no more than @ahead rounds are under way. Returns how many
- * messages have come, when it is all of them or when none has come for 20 s or
- * the connection is lost: @tallies has as many of each kind. This is peer_post()
- * and peer_wait() for those who are in a hurry.
+ * Send the @n messages @rounds times. Each round has @answers answers, in any order. At
+ * most @ahead rounds are in progress at a time. Returns the number of messages that have
+ * arrived, when this is all of them, or if none has arrived for 20 s, or if the connection
+ * is lost. @tallies then has the number of each kind. A faster replacement of peer_post()
+ * and peer_wait().
  */
 int peer_storm(int conn, const struct storm_message *messages, int n, int answers,
 	       int rounds, int ahead, struct storm_tally *tallies, int ntallies)
@@ -456,7 +459,7 @@ int peer_storm(int conn, const struct storm_message *messages, int n, int answer
 	struct conn *c = &conns[conn];
 	struct ibv_wc wc;
 
-	/* Whoever calls peer_wait() next is not told of these Sends. */
+	/* peer_wait() does not report these Sends later. */
 	while ((got < rounds * answers || sending) && idle < 20000) {
 		while (sent < rounds && sent < got / answers + ahead && sending + n < SQ_DEPTH) {
 			if (storm_send(c, messages, n))
@@ -483,10 +486,10 @@ int peer_storm(int conn, const struct storm_message *messages, int n, int answer
 	return got;
 }
 
-/* The server has accepted; the queue pair is not the CM's. */
+/* The server has accepted the connection. The queue pair was not created by the CM. */
 static int conn_establish(struct conn *c)
 {
-	/* Only now does the CM say what the other end may access. */
+	/* Only now does the CM know which accesses the peer may make. */
 	if (conn_modify_qp(c, IBV_QPS_INIT) || conn_modify_qp(c, IBV_QPS_RTR) ||
 	    conn_modify_qp(c, IBV_QPS_RTS))
 		return LOST;
@@ -543,7 +546,7 @@ int peer_wait(struct event *event, int patience)
 	end = now.tv_sec * 1000LL + now.tv_nsec / 1000000 + patience;
 	event->kind = NOTHING;
 	do {
-		/* Messages that came before a connection was lost count. */
+		/* Messages that arrived before a connection was lost are reported, too. */
 		for (i = 0; i < NCONNS; i++)
 			if (conns[i].id && poll_queue(&conns[i], event))
 				return event->kind;

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What hand-made peers of either role share: connections (by way of peer.c), transport
-headers, RPC and a little NFS. Nothing here decides what is right; the cases do.
+"""Code that hand-made peers of both roles share: connections (with peer.c), transport headers, RPC and a little
+NFS. This file does not decide what is right; the cases do.
 
-Needs the shared library made of peer.c, at $PEER_LIB.
+Needs the shared library made from peer.c, at $PEER_LIB.
 """
 import collections
 import contextlib
@@ -16,17 +16,17 @@ import time
 
 MSG, NOMSG, MSGP, DONE, ERROR = range(5)
 ERR_VERS, ERR_CHUNK = 1, 2
-# Version 2: its type, its errors, its properties
+# Version 2: its header type, its errors, its properties
 CONNPROP = 5
 VERS, BAD_XDR, INVAL_HTYPE, READ_CHUNKS, WRITE_CHUNKS, SEGMENTS, WRITE_RESOURCE, REPLY_RESOURCE, SYSTEM = range(1, 10)
 RBSIZ, BRS = 1, 2
 REQUEST, UP, RECEIVED, FINISHED, LOST = range(1, 6)
 SEND, SEND_INV, WRITE, READ = range(4)
 PARAMETERS = "/sys/module/rpcrdma/parameters/"
-PATIENCE = 20           # seconds for what has to come
-SILENCE = 0.5           # for what must not, from when the other end has taken what could cause it: see quiet(), silent()
+PATIENCE = 20           # seconds to wait for an expected event
+SILENCE = 0.5           # seconds without an unwanted event, after the other end has received its cause
 PAGE = 4096
-AREA = 3 << 20          # of the arena, for messages: more than a full window of them
+AREA = 3 << 20          # bytes of the arena for messages: more than a full window of them
 ARENA = 16 << 20
 
 Segment = collections.namedtuple("Segment", "handle length offset")
@@ -38,7 +38,7 @@ def private(send=4096, recv=4096, remote_inv=True):
 
 
 class Failure(Exception):
-    """What a case demands has not happened."""
+    """A case has not found the result that it requires."""
 
 
 def want(condition, reason):
@@ -59,7 +59,7 @@ def put(path, value):
 
 @contextlib.contextmanager
 def settings(**values):
-    """Parameters of the module are others, as far as it has them."""
+    """Change parameters of the module that exist, and restore them at the end."""
     was = {name: get(PARAMETERS + name) for name in values if os.path.exists(PARAMETERS + name)}
     try:
         for name in was:
@@ -72,8 +72,8 @@ def settings(**values):
 
 @contextlib.contextmanager
 def slow(name):
-    """Kernel threads of that name get what busy processes leave: who answers at once is never
-    flooded, and never has much to do at a time."""
+    """Kernel threads of that name only get processor time that other processes leave. With such a thread, a peer
+    that answers at once would not be flooded, and would rarely have much to do at once."""
     threads = [int(pid) for pid in subprocess.run(["pgrep", "-x", name], text=True, stdout=subprocess.PIPE,
                                                   check=False).stdout.split()]
     want(threads, f"no thread {name}")
@@ -92,8 +92,8 @@ def slow(name):
 
 @contextlib.contextmanager
 def undisturbed():
-    """Of what waits for the processor, and does not interrupt, nothing gets it but this process: what
-    a thread does about one thing, it does when all of them have happened. With one processor, that is."""
+    """Only this process runs on the processor, apart from interrupts. So a kernel thread does not react to each
+    event, but only when all of them have happened. This needs a guest with one processor."""
     os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
     try:
         yield
@@ -102,14 +102,15 @@ def undisturbed():
 
 
 def resources(kind):
-    """What kernel code has of that kind ("pd", "mr") on the device: dictionaries of what rdma(8) tells of each"""
+    """The kernel's objects of that kind ("pd", "mr") on the device, as dictionaries from rdma(8)"""
     text = subprocess.run(["rdma", "-dd", "-j", "resource", "show", kind], text=True, stdout=subprocess.PIPE,
                           check=True).stdout
     return [found for found in json.loads(text) if "pid" not in found]
 
 
 def only_own_memory():
-    """No handle opens all memory, as that of a protection domain may; handles of kernel code's regions"""
+    """Check that no handle gives access to all memory, which a protection domain can have. Returns the handles of
+    the kernel's regions."""
     domains, regions = resources("pd"), resources("mr")
     want(any("rpcrdma" in d["comm"] for d in domains), f"our protection domain is not shown: {domains}")
     want(not any("unsafe_global_rkey" in d for d in domains), f"all memory is open: {domains}")
@@ -123,8 +124,8 @@ class Event(ctypes.Structure):
 
 
 class Verbs:
-    """The library and its arena. Its first AREA bytes are for messages being sent, one after
-    the other and from the start again; the rest is for RDMA Reads and Writes, one at a time."""
+    """The library and its arena. Messages that are sent use its first AREA bytes, one after the other, and then
+    from the start again. The rest is for RDMA Reads and Writes, one at a time."""
 
     def __init__(self):
         self.lib = ctypes.CDLL(os.environ["PEER_LIB"], use_errno=True)
@@ -142,13 +143,13 @@ class Verbs:
         want(self.handle, "no RDMA device for user space")
         self.event = Event()
         self.conns = {}
-        self.requests = collections.deque()     # (connection index, its Event's depth and data)
+        self.requests = collections.deque()     # (connection index, depth and data of its Event)
         self.at = 0
         self.ids = 1 << 20
         self.sends = 0
 
     def pump(self, patience=0):
-        """Handle at most one event; False if there was none."""
+        """Handle at most one event. Returns False if there was none."""
         e = self.event
         if not self.lib.peer_wait(ctypes.byref(e), int(patience * 1000)):
             return False
@@ -215,7 +216,7 @@ class Conn:
         v = self.verbs
         where = v.at
         self.xids.add(message[:4])
-        # siw takes the wrong bytes of a short message that goes over the end of a page.
+        # siw sends wrong bytes of a short message that crosses the end of a page.
         if where % PAGE + len(message) > PAGE:
             where += -where % PAGE
         if where + len(message) > AREA:
@@ -226,7 +227,7 @@ class Conn:
                          Segment(invalidate or 0, 0, 0))
 
     def result(self, work, patience=PATIENCE):
-        """Did this work request succeed? None if there is no saying."""
+        """Did this work request succeed? None if that is not known."""
         self.verbs.until(lambda: work in self.finished or self.lost, patience)
         status = self.finished.pop(work, None)
         return None if status is None else status == 0
@@ -246,7 +247,7 @@ class Conn:
         return self.verbs.arena[where:where + length]
 
     def refused(self, segment, what, length=1):
-        """Is this access refused? A provider may tell only by ending the connection."""
+        """Is this access refused? Some providers only show it by ending the connection."""
         if what == WRITE:
             done = self.write(segment, b"\xbd" * length)
         else:
@@ -258,7 +259,7 @@ class Conn:
         return self.verbs.until(lambda: self.lost, 3)
 
     def heard(self, message, invalidated):
-        # Both versions have the type there.        Covers: V2-TYP-18
+        # The type is at the same place in both versions.        Covers: V2-TYP-18
         want(message[12:16] != words(ERROR) or message[:4] in self.xids, f"an error to nothing: {message.hex()}")
         self.inbox.append((message, invalidated))
 
@@ -279,8 +280,8 @@ def pack_segments(segments):
 
 
 def header(xid, proc=MSG, credit=32, vers=1, reads=(), writes=(), reply=None):
-    """A whole header; @reads is a list of (position, Segment), @writes one of lists of
-    Segments, @reply such a list or None."""
+    """A whole header. @reads is a list of (position, Segment), @writes is a list of lists of Segments, and @reply
+    is a list of Segments or None."""
     out = [words(xid, vers, credit, proc)]
     for position, segment in reads:
         out.append(words(1, position) + pack_segments([segment]))
@@ -326,7 +327,7 @@ class Reader:
 
 
 class Message:
-    """A received message, its lists parsed; it is taken for sound."""
+    """A received message whose lists are parsed. It must be valid."""
 
     def __init__(self, data):
         r = Reader(data)
@@ -350,7 +351,7 @@ class Message:
 
 
 def fill(segments, length):
-    """@segments as they are returned when @length bytes went to them"""
+    """@segments as a Reply returns them after @length bytes were written"""
     found = []
     for s in segments:
         found.append(s._replace(length=min(length, s.length)))
@@ -362,7 +363,7 @@ def fill(segments, length):
 
 CALL, REPLY = 0, 1
 AUTH_NONE = words(0, 0)
-AUTH_ROOT = words(1, 20, 0, 0, 0, 0, 0)         # AUTH_SYS: stamp, no name, uid, gid, no groups
+AUTH_ROOT = words(1, 20, 0, 0, 0, 0, 0)         # AUTH_SYS: stamp, no machine name, uid, gid, no groups
 
 
 def rpc_call(xid, prog, vers, proc, args=b"", cred=AUTH_NONE):

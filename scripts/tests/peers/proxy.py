@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""An NFS server over RDMA that hostile_server.py's cases play: what it does as long as no
-case interferes. Every Call is passed on to the real server over TCP, chunks and all.
-Worker processes use the mount, because nobody can serve himself.
+"""The NFS server over RDMA that cases of hostile_server.py use. Unless a case interferes, it passes every Call on
+to the real server over TCP, and reads and writes its chunks. Worker processes use the mount, because this
+process serves it.
 """
 import collections
 import contextlib
@@ -29,16 +29,16 @@ INLINE = 4096
 NFS, READ3, WRITE3, READDIR, READDIRPLUS = 100003, 6, 7, 16, 17
 DATA = random.Random(1).randbytes(1 << 20)
 
-# What a connection that was lost may have been lost for, see explain()
+# Events that may explain a lost connection, see explain()
 EVENTS = ("rpcrdma_cm_event", "rpcrdma_conn_lost", "rpcrdma_post_err", "rpcrdma_peer_dead", "rpcrdma_recv_err",
           "xprt_rdma_close", "xprt_rdma_connect", "xprt_rdma_timeout", "xprt_rdma_send_err",
           "xprt_rdma_error_reply")
 OTHER_EVENTS = ("sunrpc/xprt_disconnect_force", "nfs4/nfs4_bind_conn_to_session", "nfs4/nfs4_create_session",
                 "nfs4/nfs4_state_mgr")
 
-# --- what workers do ----------------------------------------------------------
+# --- functions of workers --------------------------------------------------------
 
-# Direct I/O is made to and from here, so that it can be watched.
+# Direct I/O uses this memory, so that all processes can see it.
 SHARED = mmap.mmap(-1, 2 << 20)
 LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -65,7 +65,7 @@ def do_stat(where):
 
 
 def do_read(size, offset=0, at=0, where=MNT + "/file"):
-    """Into SHARED at @at, with 0x55 all around."""
+    """Read into SHARED at offset @at. The memory around the data is filled with 0x55."""
     SHARED[at:at + size + 4096] = b"\x55" * (size + 4096)
     fd = os.open(where, os.O_RDONLY | os.O_DIRECT)
     try:
@@ -97,7 +97,7 @@ def do_symlink(target, name):
 
 
 def do_honest():
-    """A mount of the honest server, used and taken down."""
+    """Mount the honest server, use the mount, and unmount."""
     do_mount(OURS, HONEST, "vers=3,noac,soft,timeo=300,nosharecache")
     try:
         with open(HONEST + "/file", "rb") as f:
@@ -107,7 +107,7 @@ def do_honest():
 
 
 def do_setxattr(size):
-    """What a long Call takes, if it is long: nothing of it may go into a chunk of its own."""
+    """Make a long Call, if the value is long: no item of it may go into a chunk of its own."""
     os.setxattr(MNT + "/file", "user.hostile", b"x" * size)
     return len(os.getxattr(MNT + "/file", "user.hostile"))
 
@@ -122,20 +122,20 @@ def worker(function, args):
 # --- the client ---------------------------------------------------------------
 
 def transports():
-    """What debugfs says about the client's transports to here: text, and the same as a dictionary"""
+    """The client's transports to this server in debugfs: text, and the same as a dictionary"""
     for path in glob.glob("/sys/kernel/debug/rpcrdma/client/*"):
         try:
             with open(path, encoding="ascii") as f:
                 text = f.read()
         except OSError:
-            continue    # one of a case before has just gone
+            continue    # a transport of an earlier case may have just gone
         shown = dict(line.split(" ", 1) for line in text.splitlines() if " " in line)
         if shown.get("peer", "").endswith(f":{PORT}"):
             yield text, shown
 
 
 def transport_infos():
-    """What sunrpc says about them"""
+    """The same transports in sunrpc's debugfs"""
     for path in glob.glob("/sys/kernel/debug/sunrpc/rpc_xprt/*/info"):
         with contextlib.suppress(OSError), open(path, encoding="ascii") as f:
             info = f.read()
@@ -181,7 +181,7 @@ class Upstream:
         raise Failure("the real server does not answer")
 
     def calls(self):
-        """Its callbacks."""
+        """Callbacks of the real server."""
         while self.fill(0):
             pass
         found = [r for r in self.records if r[7] == CALL]
@@ -195,7 +195,7 @@ class Call(Message):
         super().__init__(data)
         self.server, self.conn = server, conn
         self.rpc = self.body
-        # The client's Read chunks: all of the message, or one item of it
+        # Read chunks contain the whole message, or one item of it
         at = self.reads[0][0] if self.reads else 0
         for _, segment in self.reads:
             piece = conn.read(segment)
@@ -210,7 +210,7 @@ class Call(Message):
         return self.server.upstream(self.conn).exchange(self.rpc)
 
     def item(self, reply):
-        """Offset and length of the data in the Reply to a READ."""
+        """Offset and length of the data in a Reply to READ"""
         if self.prog != NFS or self.nfs != 3 or self.operation != READ3:
             return None
         r = Reader(reply, 16)
@@ -224,7 +224,7 @@ class Call(Message):
         return r.at, length
 
     def push(self, segments, data):
-        """RDMA Write @data to @segments. What they are returned as."""
+        """RDMA Write @data to @segments. Returns the segments for the Reply."""
         left = data
         for s in segments:
             piece, left = left[:s.length], left[s.length:]
@@ -233,7 +233,8 @@ class Call(Message):
         return fill(segments, len(data))
 
     def reduce(self, reply, pad=b""):
-        """Push the item of @reply, if there is one. The rest, and the Write list."""
+        """Write the item of @reply to its Write chunk, if there is one. Returns the rest of the Reply, and the
+        Write list."""
         item = self.item(reply) if self.writes else None
         if not item:
             return reply, [fill(c, 0) for c in self.writes]
@@ -246,7 +247,7 @@ class Call(Message):
         self.conn.send(header(self.xid, proc, **lists) + body, invalidate)
 
     def respond(self, reply=None, **lists):
-        """Honestly, in the form that fits."""
+        """Answer honestly, in the form that fits."""
         if self.conn.closed:
             return
         body, writes = self.reduce(self.forward() if reply is None else reply)
@@ -272,39 +273,39 @@ class Server:
 
     def reset(self):
         self.recvs, self.size, self.private, self.credit = 300, INLINE, private(), 32
-        self.connecting = None          # what to do about a request; None: accept
+        self.connecting = None          # function that handles a connection request; None: accept it
         self.calls, self.accepted = collections.deque(), 0
         self.seen, self.longest = collections.Counter(), 0
-        self.backward = collections.deque()     # Replies to callbacks, and errors
+        self.backward = collections.deque()     # Replies to callbacks, and errors from the client
         self.passed, self.ops = set(), []
-        self.failed = collections.deque()       # XIDs
+        self.failed = collections.deque()       # XIDs of Calls that have failed
         self.before, self.mounted, self.depth = counters(), False, None
         self.sent = self.verbs.sends
 
     def leave(self):
-        """No more cases: settings are what they were."""
+        """There are no more cases: restore the settings."""
 
     def log(self, text):
         print("#", text, flush=True)
 
-    # what version 2 does in another way
+    # methods that differ in version 2
 
     @staticmethod
     def encode(message):
-        """@message of version 1, as it goes over the wire"""
+        """@message of version 1 as bytes on the wire"""
         return message
 
     def errors(self, xid):
-        """What the client said was wrong with the Call @xid: error codes, and what belongs to them"""
+        """Errors that the client has sent for the Call @xid: codes with their arguments"""
         return [m[16:] for m in self.backward if m[:4] == words(xid) and m[12:16] == words(ERROR)]
 
     @staticmethod
     def room(size):
-        """In the Write chunk of a READ"""
+        """Size of the Write chunk for a READ of @size bytes"""
         return size + -size % 4
 
     def grants_late(self):
-        """No credits before the first Reply"""
+        """Grant no credits before the first Reply."""
 
     def upstream(self, conn):
         if conn not in self.upstreams:
@@ -320,7 +321,7 @@ class Server:
 
     def accept(self, index):
         conn = Conn(self.verbs, index)
-        conn.plain = conn.send          # what is not to be translated
+        conn.plain = conn.send          # for messages that are not translated
         self.accepted += 1
         if self.verbs.lib.peer_accept(index, self.recvs, self.size, 16, self.private, len(self.private)):
             self.log("accepting failed")
@@ -330,7 +331,7 @@ class Server:
         return conn
 
     def step(self, patience=0.005):
-        """Let things happen; Calls go to self.calls."""
+        """Handle an event, if there is one. Calls are added to self.calls."""
         self.verbs.pump(patience)
         while self.verbs.requests:
             index, self.depth, _ = self.verbs.requests.popleft()
@@ -364,7 +365,7 @@ class Server:
         self.calls.append(call)
 
     def serve(self, condition, patience=40):
-        """Serve honestly until @condition."""
+        """Serve honestly until condition() is true."""
         end = time.monotonic() + patience
         while not condition():
             if time.monotonic() > end:
@@ -375,7 +376,7 @@ class Server:
         return True
 
     def pour(self, conn, messages, send=None):
-        """Send what nobody has asked for: a few at a time, for which the client has Receives."""
+        """Send messages that no Call has asked for, a few at a time, so that the client has Receives for them."""
         before = self.counted("client_receives")
         for i, message in enumerate(messages, 1):
             (send or conn.send)(message)
@@ -387,22 +388,22 @@ class Server:
         self.serve(lambda: False, seconds)
 
     def listen(self, seconds):
-        """Answer nothing for a while."""
+        """Send no answers for a while."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             self.step()
 
     def quiet(self):
-        """To be asked what must not have happened for anything that was sent. The client has taken all of it
-        (what went down with a connection, it never will), and what it does then takes it no time but the
-        processor's."""
+        """Wait until the client has reacted to all messages, before a case checks that something has not
+        happened. The client has received all of them (except those lost with a connection), and only needs
+        processor time to react."""
         sent = self.verbs.sends - self.sent
         self.verbs.until(lambda: self.step() or self.counted("client_receives") >= sent, 5)
         self.listen(SILENCE)
 
     def next(self, operation=None, patience=40):
-        """Serve honestly until there is a Call of that kind, and return it. A kind is an operation,
-        several of them, or a function that tells whether a Call is of it."""
+        """Serve honestly until there is a Call of that kind, and return it. A kind is an operation, several
+        operations, or a function that tells whether a Call is of that kind."""
         if isinstance(operation, int):
             operation = (operation,)
         wanted = operation if callable(operation) else lambda call: operation is None or call.operation in operation
@@ -417,7 +418,7 @@ class Server:
         raise Failure(f"no Call {operation} comes")
 
     def gather(self, count, operation=None):
-        """Withhold answers until there are @count such Calls, and see that no more come."""
+        """Send no answers until there are @count such Calls. Check that no more come."""
         calls, end = [], time.monotonic() + 40
         while len(calls) < count:
             want(time.monotonic() < end, f"only {len(calls)} Calls come, not {count}")
@@ -433,7 +434,7 @@ class Server:
         return self.ops[-1]
 
     def small(self):
-        """A READ that needs no chunk, and its Call"""
+        """A READ that needs no chunk: (system call, Call)"""
         op = self.user(do_read, 100)
         return op, self.next(READ3)
 
@@ -461,14 +462,14 @@ class Server:
         return counters()[name] - self.before[name]
 
     def counts(self, name, count, reason="not all are counted"):
-        """So many, neither less nor more: to be asked when all has been sent. The client may not
-        have looked at all of it yet."""
+        """The counter must grow by exactly @count. Call this when everything has been sent; the client may not
+        have read all of it yet."""
         self.serve(lambda: self.counted(name) >= count, PATIENCE)
         self.idle(0.1)
         want(self.counted(name) == count, f"{reason}: {name} {self.counted(name)}, not {count}")
 
     def explain(self):
-        """What tells why a connection has gone"""
+        """Print what may explain the loss of a connection."""
         for name, value in sorted(counters().items()):
             if value != self.before[name]:
                 self.log(f"{name} {self.before[name]} -> {value}")
@@ -477,7 +478,7 @@ class Server:
         for line in self.trace.story(*EVENTS)[-100:]:
             self.log(line)
 
-    # outcomes
+    # results
 
     def works(self):
         self.calm()
@@ -485,7 +486,7 @@ class Server:
         self.reads(8192)
 
     def reads(self, size, offset=0, op=None):
-        """This READ, or @op, brings the right data and nothing behind it."""
+        """This READ, or @op, must return the right data, and nothing behind them."""
         result = self.finish(op) if op else self.do(do_read, size, offset)
         want(result == size, f"READ returns {result}")
         self.holds(size, offset)
@@ -495,14 +496,14 @@ class Server:
         want(SHARED[size:size + 4096] == b"\x55" * 4096, "READ writes behind its buffer")
 
     def fails(self, op, xid=None, error_name="EIO"):
-        """The system call fails, and the Call @xid is not sent again: see calm()."""
+        """The system call must fail, and the Call @xid must not be sent again: see calm()."""
         result = self.finish(op)
         want(result == error_name, f"the system call returns {result}, not {error_name}")
         if xid:
             self.failed.append(xid)
 
     def calm(self):
-        """A while after Calls have failed: none was sent again."""
+        """Some time after Calls have failed, check that none was sent again."""
         if self.failed:
             self.idle(0.2)
         while self.failed:
@@ -511,7 +512,7 @@ class Server:
 
     @staticmethod
     def forgotten():
-        """The client has no transport to here any more."""
+        """Has the client no transport to this server any more?"""
         return not any(transport_infos())
 
     def kept(self):

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""The round-trip extension, as hand-made peers speak it: written from Documentation/rtx.rst, and from nothing
-else. Nothing here decides what is right about a message that is sent; a message that is received is judged,
-and Failure tells what it breaks.
+"""The round-trip extension for hand-made peers, written only from Documentation/rtx.rst. This file does not check
+messages that are sent. It checks messages that are received, and raises Failure with the broken rule.
 
 usage: rtx.py [rtx.rst]
 
-Run by itself, it compares its encoders and its decoder with the worked examples of that document.
+As a program, it compares its encoders and its decoder with the worked examples of that document.
 """
 import collections
 import os
@@ -21,20 +20,20 @@ RTX = 0x80525401                                # the property
 RTX_CONT, RTX_LIMIT = 0x80525401, 0x80525402    # errors
 RESULTS, SENDS = 1, 2
 TYPES = {words(RTX_MSG): RTX_MSG, words(RTX_NEXT): RTX_NEXT}
-# Where words are
+# Offsets of words
 XID, VERS, CREDIT, HTYPE, FLAGS = range(0, 20, 4)
 COUNT, STREAM, HERE, DATA, REPLIES, RESULTS_AT, ITEMS = range(20, 48, 4)
 NUMBER, OFFSET = 20, 24
-FIXED, NEXT_LENGTH, LEAST = 48, 36, 64          # bytes: up to the items, of a NEXT, of a first one without lists
+FIXED, NEXT_LENGTH, LEAST = 48, 36, 64          # lengths: first up to items, NEXT, shortest first
 MOST_ITEMS = 16
 
 Property = collections.namedtuple("Property", "flags call_max reply_max msg_max head seg nsegs")
 NOTHING = Property(*[0] * 7)
-Part = collections.namedtuple("Part", "piece data")     # of the stream, and of the items, in one transmission
+Part = collections.namedtuple("Part", "piece data")     # of the stream, and of the items
 
 
 def property_of(value):
-    """What the value of a property RTX says"""
+    """The words in the value of a property RTX"""
     if not value:
         return NOTHING
     want(len(value) == 28, f"a property RTX of {len(value)} bytes")
@@ -50,12 +49,12 @@ def property_of(value):
 
 
 def prop_rtx(*values):
-    """The property, with the head of an entry in CONNPROP"""
+    """The property as an entry of CONNPROP"""
     return words(RTX, 4 * len(values), *values)
 
 
 def lists(inv=0, **chunks):
-    """rdma_inv_handle and the three chunk lists: what a header of version 1 has behind its prefix"""
+    """rdma_inv_handle and the three chunk lists, as in version 1 behind the prefix"""
     return words(inv) + header(0, **chunks)[16:]
 
 
@@ -72,13 +71,14 @@ def following(xid, number, offset, here, *, data=0, credit=32, flags=0, vers=2):
 
 
 def filled(head, part, at):
-    """A transmission: header, piece, and if there is data the pad up to its place"""
+    """A transmission: header, piece, and if there is data, the pad and the data"""
     out = head + part.piece
     return out + bytes(max(0, at - len(out))) + part.data if part.data else out
 
 
 def group(xid, parts, *, head=0, credit=32, flags=0, **fields):
-    """All transmissions of a message that is divided into @parts. @head: of the receiver; @fields: see first()"""
+    """All transmissions of a message that is divided into @parts. @head: the receiver's head; @fields: see
+    first()"""
     parts = [p if isinstance(p, Part) else Part(p, b"") for p in parts]
     stream = sum(len(p.piece) for p in parts)
     out, offset = [], 0
@@ -92,7 +92,7 @@ def group(xid, parts, *, head=0, credit=32, flags=0, **fields):
 
 
 def cut(stream, *sizes):
-    """@stream in pieces of these sizes, and the rest"""
+    """@stream in pieces of these sizes, and a last piece with the rest"""
     pieces, at = [], 0
     for size in sizes:
         pieces.append(stream[at:at + size])
@@ -101,13 +101,13 @@ def cut(stream, *sizes):
 
 
 def targets(data, seg):
-    """The bytes of all items as they travel: each but the last up to the end of its last segment"""
+    """The bytes of all items on the wire: each item but the last is padded to the end of its last segment"""
     return b"".join(d + bytes(-len(d) % seg) for d in data[:-1]) + data[-1] if data else b""
 
 
 def plan(stream, limit, *, data=b"", head=0, seg=0, nsegs=0, overhead=LEAST):
-    """The sender's layout of 3.7: parts of @stream and @data for transmissions of at most @limit bytes. @overhead:
-    bytes of the first header. @nsegs: in each of them."""
+    """The sender's layout of 3.7: parts of @stream and @data for transmissions of at most @limit bytes.
+    @overhead: length of the first header; @nsegs: maximum number of segments in each."""
     parts, at, done = [], 0, 0
     while not parts or at < len(stream) or done < len(data):
         room = (head if done < len(data) else limit) - (NEXT_LENGTH if parts else overhead)
@@ -120,7 +120,8 @@ def plan(stream, limit, *, data=b"", head=0, seg=0, nsegs=0, overhead=LEAST):
 
 
 class Transmission:
-    """A received one of either type: its words, and what is behind its header, for a receiver with this head"""
+    """A received transmission of either type: its words, and the content behind its header. @head: the receiver's
+    head"""
 
     def __init__(self, message, head=0):
         r = Reader(message)
@@ -170,15 +171,15 @@ class Transmission:
 
 
 class Group:
-    """Transmissions that come one after the other, of one direction of a connection, put together. @ours: what the
-    receiver has announced; @most: how many it takes of this one; @size: its Receives."""
+    """Assembles transmissions of one direction of a connection. @ours: the receiver's property; @most: maximum
+    number of transmissions; @size: size of its Receives."""
 
     def __init__(self, ours=NOTHING, size=65536, most=None):
         self.ours, self.size, self.most = ours, size, most
         self.of = []
 
     def add(self, message):
-        """Is the message complete? Whatever is wrong with it fails."""
+        """Add a transmission. Returns whether the message is complete. Raises Failure if a rule is broken."""
         t = Transmission(message, self.ours.head)
         want(len(message) <= self.size, f"{len(message)} bytes, for Receives of {self.size}")       # RTX-41
         if not self.of:
@@ -221,7 +222,7 @@ class Group:
         want(at == len(placed), f"{len(placed)} bytes of data for items {self.items}")
 
     def unreduced(self):
-        """The message with its items where they belong, and their roundups"""
+        """The message with its items at their positions, and with roundup"""
         out, at = b"", 0
         for (position, length), data in zip(self.items, self.found):
             want(position >= len(out) and position - len(out) <= len(self.stream) - at, f"an item at {position}")
@@ -237,7 +238,7 @@ RTX_RST = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../Doc
 
 
 def examples(path):
-    """{name: [messages as they are printed]} of section 5"""
+    """{name: [messages as printed]} of section 5"""
     with open(path, encoding="utf-8") as f:
         text = f.read().split("\n5. Worked examples\n")[1].split("\nBad ones ")[0]
     found, names = {}, []
@@ -260,12 +261,12 @@ HANDLE = bytes.fromhex("a0a1a2a3a4a5a6a7a8a9aaabacadaeaf")
 
 
 def nfs3(proc, *args):
-    """A Call with the handle that the examples have"""
+    """A Call with the handle of the examples"""
     return rpc_call(PEER, 100003, 3, proc, opaque(HANDLE) + words(*args), AUTH_NONE)
 
 
 def worked():
-    """{name: messages} of the same examples, from what is said about them"""
+    """{name: messages} of the same examples, made from their descriptions"""
     server = Property(RESULTS, 64, 16, 1052672, 1024, 4096, 7)
     base = {"head": server.head, "credit": 0x80}
 

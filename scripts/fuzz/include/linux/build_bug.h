@@ -1,2 +1,2 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The kernel's header of this name: what needs it there is not needed here. */
+/* The kernel's header of this name. The parts that need it are not used here. */

@@ -1,2 +1,2 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The kernel's header of this name: the pure rooms use nothing of it directly. */
+/* The kernel's header of this name. The pure rooms use nothing of it directly. */

@@ -3,7 +3,7 @@
 #ifndef FUZZ_LINUX_LIMITS_H
 #define FUZZ_LINUX_LIMITS_H
 
-/* The C library includes the one of user space */
+/* The C library includes the user-space header of this name */
 #include_next <linux/limits.h>
 
 #define U32_MAX		0xffffffffu

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* KUnit, as much of it as the unit tests use: the first failure ends the program. */
+/* The parts of KUnit that the unit tests use. The first failure ends the program. */
 #ifndef MUTANTS_KUNIT_TEST_H
 #define MUTANTS_KUNIT_TEST_H
 
@@ -38,7 +38,7 @@ struct kunit_suite {
 #define KUNIT_CASE(fn)			{ .run_case = fn, .name = #fn }
 #define KUNIT_CASE_PARAM(fn, gen)	{ .run_case = fn, .name = #fn, .generate_params = gen }
 
-/* Suites find each other by being in one section. */
+/* All suites are in one section, and are found there. */
 #define kunit_test_suite(suite)						\
 	static struct kunit_suite *const suite##_entry			\
 	__attribute__((used, section("kunit_suites"))) = &suite

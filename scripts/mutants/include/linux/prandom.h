@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The kernel's header of this name: chance of another kind, but the same in every run. */
+/* The kernel's header of this name. The generator is another one, but also gives the same
+ * numbers in each run.
+ */
 #ifndef MUTANTS_LINUX_PRANDOM_H
 #define MUTANTS_LINUX_PRANDOM_H
 
@@ -14,7 +16,7 @@ static inline void prandom_seed_state(struct rnd_state *rnd, u64 seed)
 	rnd->state = seed * 2 + 1;
 }
 
-/* Knuth's multiplier; the upper half is the random one */
+/* Knuth's multiplier; the upper half of the state is random enough */
 static inline u32 prandom_u32_state(struct rnd_state *rnd)
 {
 	rnd->state = rnd->state * 6364136223846793005ull + 1442695040888963407ull;

@@ -1,2 +1,2 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The kernel's header of this name: memory comes from kunit/test.h. */
+/* The kernel's header of this name. kunit/test.h has the allocator. */
