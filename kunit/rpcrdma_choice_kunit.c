@@ -142,8 +142,8 @@ static void rpcrdma_choice_short_way(struct kunit *test)
 	}
 }
 
-/* With any other round trip, the savings outweigh the cost of the transmissions, either in
- * work or in time.
+/* With every round trip below 200 us, Sends save more than the further transmissions cost,
+ * either in work or in time.
  */
 static void rpcrdma_choice_pays(struct kunit *test)
 {
@@ -176,8 +176,8 @@ static void rpcrdma_choice_pays(struct kunit *test)
 struct rpcrdma_choice_case {
 	const char	*desc;
 	u32		size;
-	u32		near;	/* up to this round trip in us, not by Sends; 0: always by Sends */
-	u32		far;	/* from this round trip in us on, by Sends */
+	u32		near;	/* longest round trip in us that is too short for Sends; 0: none */
+	u32		far;	/* shortest round trip in us with which Sends are chosen */
 };
 
 /* The table of rtx.rst 6.2: seven segments in each transmission */
@@ -218,7 +218,9 @@ static void rpcrdma_choice_without_targets(struct kunit *test)
 	const struct rpcrdma2_rtx *none = &rpcrdma_choice_peers[0];
 	struct rpcrdma_choice choice;
 
-	/* With a short way the limit of T-40, but never less than one Send takes */
+	/* With a short round trip, the limit is that of T-40, but never less than the size
+	 * that fits one Send.
+	 */
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_at(none, 0), 16384);
 	rpcrdma_choice_with(&choice, none, 10);
 	choice.ch_send = 32768;
@@ -227,11 +229,13 @@ static void rpcrdma_choice_without_targets(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 32732);
 	choice.ch_send = 2048;
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 6 * 2012);
-	/* 31 + 5 + 1 us: six further ones, or seven that are not copied */
+	/* 31 + 5 + 1 us pay for six further transmissions, or for seven if nothing is
+	 * copied.
+	 */
 	choice.ch_rtt = 31;
 	choice.ch_send = 4096;
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 7 * 4060);
-	/* Targets that no Send of ours reaches are none. */
+	/* Targets that none of our Sends reaches do not count. */
 	choice.ch_peer = &rpcrdma_choice_peers[1];
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 7 * 4060);
 	choice.ch_send = 1024 + 4096;
@@ -256,7 +260,7 @@ static void rpcrdma_choice_few_segments(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 12 * 4096 * 5);
 }
 
-/* A longer round trip, or more saved by Sends, never makes the limit smaller. A higher cost
+/* A longer round trip, or a greater saving by Sends, never makes the limit smaller. A higher cost
  * of Sends never makes it larger.
  */
 static void rpcrdma_choice_is_monotonic(struct kunit *test)
@@ -410,7 +414,7 @@ static void rpcrdma_choice_extremes(struct kunit *test)
 	costs.cc_more = 0;
 	costs.cc_wake = U32_MAX;
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 1048576);
-	/* Sends save hardly anything, and further transmissions cost hardly anything. */
+	/* Sends save very little, and further transmissions cost very little. */
 	choice.ch_rtt = 0;
 	costs.cc_more = 1;
 	costs.cc_wake = 9;

@@ -257,7 +257,9 @@ static const u32 rpcrdma_retry_form_codes[] = {
 	RPCRDMA2_ERR_RTX_CONT, RPCRDMA2_ERR_RTX_LIMIT, RPCRDMA2_ERR_INVAL_HTYPE,
 };
 
-/* One remedy for all three, once, and only for a Call in that form */
+/* All three errors have the same remedy. It is tried once, and only if the Call was sent in
+ * RTX form.
+ */
 /* Covers: RTX-87 RTX-88 RTX-89 */
 static void rpcrdma_retry_form(struct kunit *test)
 {

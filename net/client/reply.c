@@ -380,8 +380,8 @@ xprt_rdma_reply_judge(struct xprt_rdma_req *req, const struct rpcrdma_hdr *hdr)
 	return RPCRDMA_OK;
 }
 
-/* Closes the connection if a Reply has taken more Receives than its Call has offered: others
- * were meant to have these. It does not matter whether the Reply is valid (RTX-51).
+/* Closes the connection if a Reply has taken more Receives than its Call has offered, because
+ * it took Receives of other RPCs. It does not matter whether the Reply is valid (RTX-51).
  */
 static bool xprt_rdma_reply_is_excess(struct xprt_rdma *xr,
 				      const struct xprt_rdma_req *req,
@@ -393,8 +393,8 @@ static bool xprt_rdma_reply_is_excess(struct xprt_rdma *xr,
 	return true;
 }
 
-/* A Reply may be a group if its Call was one, of as many transmissions as the Call has
- * Receives for (RTX-37).
+/* A Reply may be a group only if its Call was a group. It may have as many transmissions as
+ * the Call has offered Receives (RTX-37).
  */
 static enum rpcrdma_verdict
 xprt_rdma_reply_judge_group(struct xprt_rdma *xr,

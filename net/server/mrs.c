@@ -77,8 +77,8 @@ static int svc_rdma_mrs_grow(struct svc_rdma_xprt *sx, u32 *count)
  * @sx: connection
  * @count: number of regions; may be 0
  *
- * Context: process or completion workqueue. No lock is held, because a Call that waits
- *	for regions may be given to a thread.
+ * Context: process or completion workqueue. The caller holds no lock, because a Call
+ *	that waits for regions may be given to a thread.
  */
 void svc_rdma_mrs_release(struct svc_rdma_xprt *sx, u32 count)
 {

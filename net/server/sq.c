@@ -78,8 +78,8 @@ int svc_rdma_has_wspace(struct svc_xprt *xprt)
  * @sx: connection
  * @waiter: waiter; it changes hands, see rpcrdma_sq_join()
  *
- * Context: process or completion workqueue; does not sleep. No lock is held, because
- *	wt_ready() posts.
+ * Context: process or completion workqueue; does not sleep. The caller holds no lock,
+ *	because wt_ready() posts work requests.
  */
 void svc_rdma_slots_wait(struct svc_rdma_xprt *sx,
 			 struct rpcrdma_sq_waiter *waiter)
@@ -96,8 +96,8 @@ void svc_rdma_slots_wait(struct svc_rdma_xprt *sx,
  * @sx: connection
  * @slots: number of slots; may be 0
  *
- * Context: process or completion workqueue. No lock is held, because a waiter that gets
- *	the slots is posted at once.
+ * Context: process or completion workqueue. The caller holds no lock, because the work
+ *	requests of a waiter that gets the slots are posted at once.
  */
 void svc_rdma_slots_release(struct svc_rdma_xprt *sx, u32 slots)
 {
@@ -107,8 +107,8 @@ void svc_rdma_slots_release(struct svc_rdma_xprt *sx, u32 slots)
 		return;
 	if (unlikely(rpcrdma_sq_release(sq, slots))) {
 		rpcrdma_sq_serve(sq);
-		/* Serving may have emptied the line: order that before the check of
-		 * sx_refused.
+		/* rpcrdma_sq_serve() may have emptied the line. Order that before the
+		 * check of sx_refused.
 		 */
 		smp_mb();
 	}

@@ -163,7 +163,7 @@ COUNTERS = [
 ]
 
 
-def count_table(provider, ours, intree, points, title="what an operation takes", procs=1):
+def count_table(provider, ours, intree, points, title="counts per operation", procs=1):
     runs = (*ours, intree)
     rows = []
     for counter, name in COUNTERS:
@@ -267,8 +267,8 @@ def main():
         print(f"{title}\n{'-' * len(title)}\n")
         cost_table(provider, ours, intree)
         count_table(provider, ours, intree, COUNTED)
-        count_table(provider, ours, intree, COUNTED_TOO, "what others take")
-        count_table(provider, ours, intree, COUNTED_MANY, "what an operation of one of 16 processes takes", 16)
+        count_table(provider, ours, intree, COUNTED_TOO, "counts per operation, more sizes")
+        count_table(provider, ours, intree, COUNTED_MANY, "counts per operation, with 16 processes", 16)
         # rxe delivers packets to its own address without a network
         if provider != "rxe":
             wire_table(provider, ours, intree)

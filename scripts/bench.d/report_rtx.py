@@ -57,7 +57,7 @@ def count_table(provider, runs):
             row.append("/".join(number(v, digits) for v in values))
         rows.append(row)
     if sizes:
-        table(f"{provider}: what a WRITE takes: {' / '.join(NAMED[r.module] for r in runs)}",
+        table(f"{provider}: counts per WRITE: {' / '.join(NAMED[r.module] for r in runs)}",
               ["per operation", *(size_name(s) for s in sizes)], rows)
 
 

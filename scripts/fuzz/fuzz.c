@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The pure rooms under libFuzzer: the targets, and functions that they share.
+ * The pure rooms (architecture.rst) under libFuzzer: the table of fuzz targets, and
+ * functions that the targets share.
  *
- * The environment variable FUZZ_TARGET chooses the target of an input. Without it, the
- * program lists the targets. A new target is a function and a line in the table.
+ * The environment variable FUZZ_TARGET names the target that gets the inputs. Without it,
+ * the program lists the targets. For a new target, add a function and a line in the table.
  */
 
 #include <stdio.h>

@@ -101,8 +101,9 @@ guest_run_dir() {
 }
 
 # guest_um <dir> <kernel> <role> <kernel command line> [more arguments]
-# A kernel that is a program. Its memory is a file, and its processes are processes of the host. They have a PID
-# namespace of their own, so they end with the kernel. The kernel is killed when its parent ends.
+# Run a User-mode Linux kernel, which is a program of the host. The memory of the guest is a file, and the guest's
+# processes are processes of the host. They have a PID namespace of their own, so they end with the kernel. The
+# kernel is killed when its parent ends.
 guest_um() {
 	local dir=$1 k=$2 role=$3 cmdline=$4
 	shift 4

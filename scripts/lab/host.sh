@@ -160,7 +160,7 @@ apt_install() (
 	export DEBIAN_FRONTEND=noninteractive
 	trap policy_down EXIT
 	policy_up
-	# An earlier run was interrupted while dpkg was at work. apt-get requires that this is finished first.
+	# If an earlier run was interrupted while dpkg was at work, apt-get refuses to run before dpkg has finished.
 	[ -z "$(ls -A /var/lib/dpkg/updates 2>/dev/null)" ] ||
 		with_log "finishing what dpkg had begun" "$CACHE/log/dpkg-configure" dpkg --configure -a || true
 	with_log "installing $# packages ($1 ...)" "$CACHE/log/apt-install" \

@@ -233,12 +233,13 @@ def fingerprint(m):
 
 
 class Results:
-    """guests.results: after each name, not-run or VERDICT FINGERPRINT KERNEL PROVIDER CASE: WHY"""
+    """The file guests.results. A line is NAME not-run, or NAME VERDICT FINGERPRINT KERNEL PROVIDER CASE: WHY."""
     HEAD = """\
 # SPDX-License-Identifier: GPL-2.0
-# Written by guests.py: what has become of each mutant, the sum of what it was found for (the mutant
-# and the functions that it changes), on which kernel, with which provider, and what noticed it.
-# As many as this may have been found for an older text, or have never been run:
+# Written by guests.py: the verdict for each mutant, a checksum of the text that it was found for (the
+# mutant and the functions that it changes), the kernel, the provider, and what noticed the mutant.
+# A bound is the largest number of mutants that may be stale (their verdict was found for an older
+# text) or not-run (they have never been run):
 """
 
     def __init__(self):
@@ -437,7 +438,7 @@ def main():
         for m in found:
             print(f"{m.name}  {' '.join(m.breaks)}  {'/'.join(m.guest)}/{'|'.join(m.cases)}{m.what and ': '}{m.what}")
         return
-    # The environment may have these for other runs.
+    # The environment may contain these variables, which are meant for other runs.
     for name in ("MODULE", "CHECKERS", "RESULTS", "GUEST_CMDLINE"):
         os.environ.pop(name, None)
     OUT.mkdir(parents=True, exist_ok=True)

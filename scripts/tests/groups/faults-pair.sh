@@ -75,7 +75,7 @@ case_server-stopped() {
 		until_true 55 eval "[ \$(counter client_disconnects) -gt $before ]" || die "a dead server was not noticed"
 		echo "noticed after $((SECONDS - t0)) s; $(counter keepalive_failures) probes failed"
 	else
-		# The in-tree module has no counters. The other end needs about this time.
+		# The in-tree module has no counters, so wait for about the time that the other end needs.
 		sleep 40
 	fi
 	on_host cont
@@ -179,8 +179,8 @@ case_device-removal-server() { device_removal server "${ROUNDS:-2}"; }
 case_nfsd-restart() { nfsd_restarts 4.2; }
 # Covers: V1-ERR-25
 case_nfsd-restart-v3() { nfsd_restarts 3; }
-# Our ends are short of memory, and are disconnected meanwhile. (faults.sh tests this for both ends in one guest,
-# and in one place after the other.)
+# The ends that run our module are short of memory, and are disconnected meanwhile. (faults.sh tests this for both
+# ends in one guest, and in one place after the other.)
 case_starved() {
 	local end i
 	[ -d /sys/kernel/debug/failslab ] || skip "this kernel has no CONFIG_FAILSLAB"
@@ -294,8 +294,8 @@ idle_mount() {
 	sleep 2
 }
 
-# No packet arrives any more, and no RPC is there that could time out. Both ends notice this within the time that
-# is set.
+# No packet from the client arrives any more, and there is no RPC that could time out. Both ends notice this within
+# the time that is set.
 # Covers: V1-CRD-28
 case_silent() {
 	local t0 end known=
@@ -309,7 +309,7 @@ case_silent() {
 	for end in $(ours_here); do
 		until_true 30 more_probes "$end" "${probes[$end]}" || die "the $end does not probe"
 	done
-	# Longer than a probe may take
+	# This is longer than a probe may take.
 	sleep 5
 	for end in $(ours_here); do
 		[ "$(seen_at $end failures)" = "${failures[$end]}" ] || die "a probe of a living peer of the $end failed"
@@ -322,8 +322,9 @@ case_silent() {
 		echo "the $end had noticed after $((SECONDS - t0)) s"
 		[ $((SECONDS - t0)) -le 20 ] || die "7 s were to be enough, not $((SECONDS - t0))"
 	done
-	# The device reports an error, or is still retransmitting when the time is over, because on iWARP TCP does
-	# that. The second end may have been told by the first, because packets from the server still arrive.
+	# Either the device reports an error, or the time is over while packets are still being retransmitted (on
+	# iWARP, by TCP). One such event is enough: the server may have told the client, because packets from the
+	# server still arrive.
 	for end in $(ours_here); do
 		! at $end grep -E ' (rpcrdma_peer_dead|rpcrdma_probe_err): ' $TRACE/trace || known=y
 		at $end cat $TRACE/trace
@@ -373,7 +374,7 @@ while True:
 	done
 }
 
-# only_byte <byte>: the server has nothing else of what they wrote
+# only_byte <byte>: the files of the writers at the server contain no other byte
 only_byte() {
 	on_server python3 -I -S -c '
 import glob, sys
@@ -383,8 +384,8 @@ for name in glob.glob(sys.argv[1] + "/gathered.*"):
             sys.exit(name + ": the server has what was in other memory")' $EXPORT "$1"
 }
 
-# With no way to the server, RPCs are given up whose pages the device still has to send. It may not send what is
-# there afterwards. (KASAN watches the pages, too.)
+# While no packet gets to the server, RPCs are given up, although the device still has to send their pages. The device
+# must not send later contents of these pages. (KASAN watches the pages, too.)
 # Covers: MEM-04 RTX-100
 case_killed-gathered() {
 	local sends pid param=/sys/module/rpcrdma/parameters/rtx_pages
@@ -404,7 +405,7 @@ case_killed-gathered() {
 	nap 1
 	kill -KILL "${WRITERS[@]}"
 	umount -f $MNT || true
-	# Whatever is free now gets other contents.
+	# Fill the pages that are free now with other contents.
 	dd if=/dev/zero bs=1M count=400 2>/dev/null | tr '\0' x >/dev/shm/other || true
 	rm -f /dev/shm/other
 	nap 3

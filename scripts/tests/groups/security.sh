@@ -91,8 +91,8 @@ moved() {
 	echo $sum
 }
 
-# Names, and data of odd sizes and offsets, in both directions. Integrity or privacy protects the whole message,
-# so no item is taken out of it.
+# flavour <flavour>: make and rename files, and read and write data of odd sizes at odd offsets. Integrity or privacy
+# protects the whole message, so no item is taken out of it.
 flavour() {
 	flavoured "$1" 1
 	[ "$MODULE" = ours ] || return 0

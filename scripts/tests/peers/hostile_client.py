@@ -778,9 +778,9 @@ def module_users():
     return get("/sys/module/rpcrdma/refcnt")
 
 
-# Each client needs a backchannel. They are made one after the other, or at the same time if the Receives for them
-# take a while. (If sunrpc put one of them on the connection for both, its lists would be destroyed, or the
-# transport would never be freed.)
+# Each NFS client needs a backchannel of its own. The two are made one after the other, or at the same time if it
+# takes a while to post the Receives for them. (If sunrpc attached one backchannel to
+# the connection for both, its lists would be corrupted, or the transport would never be freed.)
 @case("callbacks", "two NFS clients on one connection")
 def two_clients(b):
     b.fresh()
@@ -811,7 +811,7 @@ def all_leave(b, before):
          f"{module_users() - before} users of the module more than before: a transport is left")
 
 
-# (If the connection held the backchannel, and the backchannel held the connection, neither would be freed.)
+# (If the connection and the backchannel held references to each other, neither would be freed.)
 @case("callbacks", "clients that leave while the way back to them is being made")       # Covers: BC-12
 def leave_early(b):
     b.fresh()
@@ -843,8 +843,8 @@ def two_on(c):
     c.conn.close()
 
 
-# Callbacks to the client that leaves, and that it has not answered, keep their credits. The connection of both
-# clients has fewer credits then.
+# A callback that a client has not answered when it leaves keeps its credit. So the connection, which both clients
+# use, then has fewer credits for callbacks.
 # Covers: BC-05 BC-12
 @case("callbacks", "two NFS clients on one connection, one of which goes", "svc_rdma_bc_given_up",
       "svc_rdma_bc_drop: status=-110")
@@ -1162,7 +1162,7 @@ def long_queue(b):
     print(f"# {waits} waited for the send queue")
 
 
-# On siw, each takes one of 80 regions, and each region has room for three work requests in the send queue. So
+# On siw, each RDMA Read takes one of 80 regions, and each region has room for three work requests in the send queue. So
 # Calls wait for regions there, and for the send queue elsewhere.
 @case("flow", "more RDMA Reads than the server has regions for, or room", "rxe/rpcrdma_sq_wait")
 def long_reads(b):

@@ -34,7 +34,7 @@ NO_LIMIT = Property(0, 64, 16, 1 << 20, 0, 0, 0)       # of a server without tar
 SWITCH = "/proc/sys/sunrpc/rdma_rtx"
 WRITE_MAX = "/proc/sys/sunrpc/rdma_rtx_write_max"
 TIMEOUT = 30            # seconds for a group (RTX-85)
-# Bytes of data of a WRITE, which takes 21 transmissions of 1024 bytes; and 4
+# Bytes of data of a WRITE. With transmissions of 1024 bytes, the long one takes 21, and the short one takes 4.
 LONG, SHORT = 20000, 3000
 
 
@@ -197,8 +197,8 @@ class ServerX(Server2):
 
 
 def part_of(call, length=600):
-    """The beginning of a Reply for @call, for a Reply that no user gets. Three pieces of it fit the Receives that
-    the Call offers."""
+    """The first @length bytes of a Reply to @call. It serves for a Reply that no user receives. Three pieces of it
+    fit the Receives that the Call offers."""
     body = call.forward()[:length]
     return body + bytes(length - len(body))
 
@@ -376,7 +376,7 @@ def targets_of(s):
         s.rbsiz = head + seg * nsegs + more
         s.rtx = Property(0, 256, 16, 1 << 20, head, seg, nsegs)
         s.credit = 256
-        # By itself the client finds chunks cheaper than many small targets.
+        # With the default setting, the client would find chunks cheaper than many small targets.
         put(WRITE_MAX, 1 << 20)
         try:
             s.mount()
@@ -399,7 +399,7 @@ def targets_of(s):
 
 
 def refusals(s, conn, xid, messages, code):
-    """Each of @messages is refused for this, and nothing more comes."""
+    """The client must refuse each of @messages with this error code, and send nothing else."""
     s.backward.clear()
     for i, message in enumerate(messages, 1):
         conn.plain(message)
@@ -410,7 +410,7 @@ def refusals(s, conn, xid, messages, code):
     s.backward.clear()
 
 
-# Our client takes no Calls in this form, whether there is a way back or not, and says so.
+# Our client accepts no Calls in RTX form, whether it has a backchannel or not, and it announces that.
 # Tries: RTX-91 RTX-92 RTX-93
 # Covers: RTX-37
 @case("rtx-calls", "backward Calls in this form", mount=False)
@@ -425,7 +425,7 @@ def backward(s):
             call = callback_null(xid)
             for replies in (1, 5, 0xffffffff):
                 refusals(s, conn, xid, group(xid, cut(call, *pieces), replies=replies, credit=s.credit), INVAL_HTYPE)
-        # What is no good does not matter, nor what there is of it.
+        # The answer is the same if the message has other faults, or if it is cut off.
         one, two, three = group(xid, cut(callback_null(xid), 8, 20), credit=s.credit)
         for messages in ([word(one, COUNT, 0xffffffff)], [word(one, STREAM, 0xffffffff)], [word(one, HERE, 4)],
                          [word(one, DATA_AT, 1024)], [one[:20], one[:47]], [two], [three, three], [two[:20]],
@@ -433,7 +433,7 @@ def backward(s):
                          group(xid, [callback_null(xid)], reads=[(0, fake())]),
                          group(xid, [callback_null(xid)], reply=[fake()])):
             refusals(s, conn, xid, messages, INVAL_HTYPE)
-        # The XID of a Call of the client's means nothing in the other direction.
+        # An XID of one of the client's Calls means nothing in the other direction.
         if options == PLAIN:
             op, call = long_write(s)
             refusals(s, conn, call.xid, group(call.xid, cut(callback_null(call.xid), 8)), INVAL_HTYPE)
@@ -481,7 +481,7 @@ def divisions(s):
     s.works()
     s.log(f"groups of {sorted(found)}")
     want(len(found) > 1, "no Reply was divided")
-    # A group of one answers a Call that has offered only one Receive
+    # The Reply to a Call that offers only one Receive may be a group of one transmission.
     op, call = long_write(s)
     call.grouped(call.forward())
     want(s.finish(op) == LONG, "WRITE")
@@ -489,7 +489,7 @@ def divisions(s):
 
 
 def next_or_done(s, op, operation):
-    """The next such Call of the system call, or None if the system call has returned"""
+    """The next Call of these operations, or None if the system call has returned"""
     end = time.monotonic() + 40
     while time.monotonic() < end:
         s.step()
@@ -505,7 +505,7 @@ def next_or_done(s, op, operation):
 
 def bad_replies(call, body):
     """(description, messages, is the connection lost?) for bad Replies of three transmissions, or of as many as
-    were offered"""
+    the Call has offered Receives for"""
     size = (len(body) // 3) & ~3
     one, two, three = of = call.transmissions(body, size, size)
     other = call.xid ^ 0x5500
@@ -533,7 +533,7 @@ def bad_replies(call, body):
     yield "a Reply chunk that was not offered", call.transmissions(body, size, size, reply=[fake()]), False
     yield "another XID in the stream", call.transmissions(words(other) + body[4:], size, size), False
     yield "a Call in the stream", call.transmissions(body[:4] + words(0) + body[8:], size, size), False
-    # A message in between, after which more of the Reply may come.     Covers: RTX-51
+    # Another message arrives in between. More of the Reply may follow it.     Covers: RTX-51
     yield "another XID", [one, word(two, XID, other), three], True
     yield "a Call's NEXT", [one, word(two, FLAGS, 0), three], True
     yield "a CONNPROP in between", [one, connprop(0x71, flags=0), two, three], True
@@ -618,7 +618,7 @@ def too_many(s):
         want(s.accepted > accepted, "no new connection")
 
 
-# What would be bad at the end of a Call's wait, and has no Call: it comes to nothing, however much there is of it.
+# Replies to no Call. Most of them would be bad even if there were a Call. They have no effect, however many arrive.
 def for_nobody(s):
     """(what, messages)"""
     xid, size = 0xbad0000, 200
@@ -656,7 +656,7 @@ def storms(s):
     posted, conn = fewest(s), s.conns[0]
     for what, messages in for_nobody(s):
         t0 = time.monotonic()
-        # What nobody knows is refused: so it is known how far the client has come.
+        # The client refuses the type 77, which is unknown. These answers show how far the client has come.
         got = storm(conn, messages + [prefix(0x75, 77, flags=0) + bytes(20)], MANY, 1, 2)
         want(got == {(ERROR, INVAL_HTYPE): MANY}, f"{what}: {got}, not {MANY} refusals")
         want(not conn.lost, f"{what}: the connection is lost")
@@ -668,7 +668,7 @@ def storms(s):
     s.kept()
 
 
-# As much as there are Receives for, and more than the RPC has room for
+# These Replies fit the offered Receives, but not the buffer of the RPC.
 # Tries: RTX-71
 @case("rtx-replies", "Replies that are longer than anybody asked for", mount=False)
 def longer(s):
@@ -713,8 +713,8 @@ def offered(s):
     s.kept()
 
 
-# A Reply is lost whose RPC has memory that is to be taken back first, and groups come meanwhile: one for somebody else,
-# and the same again, whole and in parts.
+# A Reply is lost. Its RPC ends only after its handles were invalidated. Groups arrive meanwhile: one for another RPC,
+# and then the lost Reply again, whole or in parts.
 # Tries: RTX-51 RTX-101
 @case("rtx-replies", "a lost Reply that is being fenced, and groups behind it", "xprt_rdma_fence", mount=False)
 def lost(s):
@@ -871,8 +871,8 @@ def remedies(s):
         op, call = long_write(s) if turn % 2 else s.listing()
         xid, count = call.xid, 0
         codes = list(errors)
-        # A WRITE is sent with a Read chunk, with a Position Zero chunk, with a Reply chunk in addition, and then
-        # no more
+        # In turn 1, the WRITE is sent again three times: with a Read chunk, with a Position Zero chunk, and with a
+        # Reply chunk in addition. It is not sent after that.
         planned = [RTX_LIMIT] + ([READ_CHUNKS, REPLY_RESOURCE, RTX_CONT] if turn == 1 else [])
         while True:
             count += 1
@@ -912,7 +912,8 @@ def never(s):
     s.kept()
 
 
-# An error for what has been executed: the same XID comes again, and what the server has in store answers it.
+# The server executes a Call, but answers with an error. The client sends the Call again with the same XID, and the
+# stored Reply answers it.
 # Tries: RTX-88 RTX-90
 @case("rtx-errors", "errors to a group that was executed", mount=False)
 def executed(s):
@@ -980,7 +981,7 @@ def killed_listing(s):
     return call
 
 
-# A Call that was given up keeps what was offered for its Reply until that comes.
+# A Call that was given up keeps the Receives and credits for its Reply until the Reply comes.
 # Tries: RTX-75 RTX-100 RTX-101
 # Covers: V1-CRD-06
 @case("rtx-connections", "late Replies, of one transmission and of many", "xprt_rdma_given_up", mount=False)
@@ -1002,12 +1003,12 @@ def late(s):
             call.conn.plain(error2(call.xid, SYSTEM))
         want(s.verbs.until(lambda: owed() == 0), f"form {form}: {owed()} credits are owed")
         s.works()
-    # All at once, so that each spare Receive belongs to one of them
+    # Four Calls are given up at the same time, so that each spare Receive belongs to one of them.
     calls = []
     for _ in range(4):
         calls.append(killed_listing(s))
     want(s.verbs.until(lambda: owed() == 4), f"{owed()} credits are owed, not 4")
-    # They are no one else's.
+    # The next Call cannot offer these Receives.
     s.stale()
     op = s.user(do_list)
     other = s.next(LISTING)
@@ -1022,8 +1023,8 @@ def late(s):
     s.kept()
 
 
-# Memory of an RPC that is gone is still being taken back while groups arrive: its own Reply among them, and
-# those of others that were given up.
+# An RPC has ended, but its handles are still being invalidated. Meanwhile groups arrive: its own Reply, and the Replies
+# to other RPCs that were given up.
 # Tries: RTX-37 RTX-51 RTX-100 RTX-101
 @case("rtx-connections", "a Call that is being fenced, and groups meanwhile", mount=False, knobs=True)
 def fenced(s):
@@ -1059,7 +1060,7 @@ def fenced(s):
         finally:
             put(HOLD_FENCE, "N")
         want(s.serve(lambda p=process: p.poll() is not None), "ls cannot be killed")
-        # What was no Reply may have left it to be answered.
+        # If the group was no valid Reply, the Call may still need an answer.
         s.log(f"form {form}: {owed()} credits are owed")
         if owed():
             call.conn.send(header(call.xid, NOMSG, reply=call.reply))
@@ -1070,7 +1071,7 @@ def fenced(s):
         s.accepted = 0
 
 
-# Half of the grant is for credits beyond the first of a Call, and a long WRITE takes nearly all of that.
+# Half of the grant is for the second and further credits of Calls, and a long Call takes nearly all of that half.
 # Tries: RTX-100
 @case("rtx-connections", "a long Call that is given up keeps its credits", "xprt_rdma_given_up", mount=False)
 def given_up(s):

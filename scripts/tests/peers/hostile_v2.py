@@ -424,7 +424,7 @@ def system(b):
 
 # --- flow control -------------------------------------------------------------
 
-# With $ALL, as many as the requirement asks for
+# With $ALL, send as many messages as the requirement asks for.
 @case("v2-flow", "an error gives its credit back, however many there are")  # Covers: V2-CRD-01 V2-CRD-03 V2-CRD-06
 def credits(b):
     c = connect(b, count=300)
@@ -552,9 +552,10 @@ def fewest(c, rbsiz):
     return least
 
 
-# Everything that a client may send comes at once, while the fewest Receives are posted. No Receive is given back
-# meanwhile, because the threads wait for a frozen file system. The server's device does not retry (RNR), and
-# iWARP has no retries.
+# Everything that a client may send arrives at once, while the number of posted Receives is at its smallest. No
+# Receive is given back meanwhile, because the server's threads wait for a frozen file system. If a Receive were
+# missing, the connection would end: by its RNR retry count of 0, the server tells the client's device not to retry,
+# and iWARP has no such retries.
 # Covers: V2-CRD-05 V2-CRD-07 V2-CRD-02 BC-08
 @case("v2-flow", "a full window of Calls, one of callbacks, and two CONNPROPs at once")
 def all_at_once(b):
