@@ -17,7 +17,7 @@ static void rpcrdma_rtt_reply(struct rpcrdma_rtt *rtt, u64 ns)
 		rpcrdma_rtt_heard(rtt, ns / USEC);
 }
 
-/* The time of connecting begins the estimate, whatever it is. The estimate has bounds. */
+/* The first estimate is the time that connecting took, within the bounds of the estimate. */
 static void rpcrdma_rtt_begins_with_connecting(struct kunit *test)
 {
 	static const u64 took[][2] = {
@@ -42,7 +42,7 @@ static void rpcrdma_rtt_begins_with_connecting(struct kunit *test)
 	}
 }
 
-/* However slow a server is later, one quick answer is enough. */
+/* One quick answer sets the estimate, however slow the server is before and after it. */
 /* Covers: T-40 */
 static void rpcrdma_rtt_slow_server(struct kunit *test)
 {

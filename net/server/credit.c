@@ -16,9 +16,9 @@
  * are doubled, up to max_requests: a busy client has all of them within a few round
  * trips. Credits count as used if more than half are taken. But when a server is
  * faster than the client, it never sees many Calls at once, even if the client waits
- * for credits because its Calls travel a long way. So the server also doubles the
- * credits if they are fewer than the Calls that arrive in 125 ms. Then credits are no
- * limit at round-trip times up to that.
+ * for credits because its round trip is long. So the server also doubles the credits if
+ * they are fewer than the Calls that arrive in 125 ms. Then credits are no limit at
+ * round-trip times up to that.
  *
  * A client keeps its initial credits until it has shown that it may use an export.
  * Otherwise many such clients could use up the memory of this server.

@@ -271,8 +271,8 @@ static int svc_rdma_rw_init(struct svc_rdma_xprt *sx,
 	return 0;
 }
 
-/* Append the transfer of a whole segment, which may be part of a segment of the chunk, to
- * or from local memory at @offset.
+/* Append the transfer of all bytes of @seg to or from local memory at @offset. @seg may be
+ * only a part of a segment of the chunk.
  */
 static int svc_rdma_chain_add_segment(struct svc_rdma_xprt *sx,
 				      struct svc_rdma_chain *chain,

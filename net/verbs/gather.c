@@ -94,7 +94,9 @@ static void rpcrdma_gather_add(struct rpcrdma_gather *gather,
 	if (!gather->ga_first) {
 		gather->ga_first = recv;
 	} else {
-		/* In the first Receive, the owner finds the end of the header */
+		/* The body of the first Receive begins behind a header of variable length,
+		 * which the owner decodes.
+		 */
 		rpcrdma_msg_set_body(msg, RPCRDMA2_RTX_NEXT_LEN, tx->tx_here);
 		gather->ga_last->rv_msg.mi_more = recv;
 	}

@@ -166,10 +166,10 @@ checked() {
 	on_server python3 -I -S "$CHECK" verify "$manifest" $EXPORT || die "the server has something else"
 }
 
-# delegated <file>: does the server list a delegation of it?
+# delegated <file>: does the server list a delegation of the file?
 delegated() { cat /proc/fs/nfsd/clients/*/states | grep "type: deleg.*[/\"]$1\""; }
 
-# grown <counter> <before>: by how much has it grown?
+# grown <counter> <before>: print by how much the counter has grown
 grown() { echo $(($(counter "$1") - $2)); }
 
 # counted <counter> <least> <most> <command...>: the counter must grow by such a number while the command runs
@@ -299,7 +299,7 @@ trace_end() {
 	rmdir $TRACE
 }
 
-# traced <event>...: has each event come since trace_begin? With "event: text", its line must also contain the
+# traced <event>...: has each event been recorded since trace_begin? With "event: text", its line must also contain the
 # text.
 traced() {
 	local name
@@ -412,7 +412,7 @@ took() {
 	awk -v us=$((${EPOCHREALTIME/./} - $1)) -v what="$2" 'BEGIN { printf "replies %.1f s after %s\n", us / 1e6, what }'
 }
 
-# ends <seconds> <process>...: must end within that time, with status 0
+# ends <seconds> <process>...: each process must end within that time, with status 0
 ends() {
 	local limit=$1 pid
 	shift
@@ -425,7 +425,7 @@ ends() {
 	done
 }
 
-# recovers <seconds> <event> <command...>: must succeed within that time. Print how long it took.
+# recovers <seconds> <event> <command...>: the command must succeed within that time. Print how long it took.
 recovers() {
 	local limit=$1 what=$2 t0=${EPOCHREALTIME/./}
 	shift 2

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Messages and chunks that none of our clients would send, floods of messages, and unanswered callbacks, to our
-# server.
+# Our server against clients that send messages and chunks which our client would never send, or floods of
+# messages, or that do not answer callbacks.
 # Guests: alone
 # Limit: 2400
 # Second: rxe

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Hand-made messages of the round-trip extension of version 2, valid and invalid, to our server.
+# Our server against hand-made clients, which send valid and invalid messages of the round-trip extension.
 # Guests: alone
 # Clock: own
 # Limit: 2400

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Servers that answer version 2 as ours does not, to our client.
+# Our client against servers that answer messages of version 2 in ways in which our server never does.
 # Guests: alone
 # Clock: own
 # Limit: 2400

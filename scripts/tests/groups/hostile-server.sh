@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Answers that none of our servers would send, to our client.
+# Our client against servers that send answers which our server would never send.
 # Guests: alone
 # Clock: own
 # Limit: 2400

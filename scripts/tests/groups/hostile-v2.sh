@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Hand-made messages of version 2, valid and invalid, to our server; and the cases of hostile-client in version 2.
+# Our server against hand-made clients, which send valid and invalid messages of version 2. The cases of
+# hostile-client are run again in version 2.
 # Guests: alone
 # Limit: 1800
 # Second: none

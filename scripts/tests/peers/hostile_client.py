@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""An NFS client over RDMA that uses chunks as none of our clients would, and breaks rules, against our server.
+"""An NFS client over RDMA for our server. It uses chunks in ways in which our client never does, and breaks rules.
 hostile_calls.py does this with NULL Calls.
 
 usage: hostile_client.py SET [part of a name]

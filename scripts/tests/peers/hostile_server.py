@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""An NFS server over RDMA that breaks rules, for our client.
+"""An NFS server over RDMA for our client. It breaks rules.
 
 usage: hostile_server.py SET [part of a name]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A server that uses the round-trip extension as ours does not, for our client.
+"""A server for our client that uses the round-trip extension in ways in which our server never does.
 
 usage: hostile_server_rtx.py SET [part of a name]
 

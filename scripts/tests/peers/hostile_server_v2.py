@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A server that uses version 2 as ours does not, or does not have it, for our client.
+"""A server for our client that uses version 2 in ways in which our server never does, or that does not have it.
 
 usage: hostile_server_v2.py SET [part of a name]
 
