@@ -205,7 +205,8 @@ static u64 rpcrdma_size_rq_spare(u32 bc_requests)
 
 /*
  * Send queue slots of one RPC: one for its Send, and two for each region. Often the
- * server invalidates the regions, or it is not necessary; but there must be room for it.
+ * second is not used, because the server invalidates the region or no invalidation is
+ * needed, but there must be room for it.
  */
 static u32 rpcrdma_size_client_wrs(const struct rpcrdma_client_sizes *sizes)
 {
