@@ -403,7 +403,7 @@ def refusals(s, conn, xid, messages, code):
 def backward(s):
     for options in (PLAIN, V42):
         s.mount(options)
-        s.works()
+        want(s.do(do_stat, MNT + "/file") == len(DATA), "GETATTR")
         want(not s.of_client().call_max, f"the client says {s.of_client()}")
         posted, conn, xid = fewest(s), s.conns[0], 0x9100
         for pieces in ((), (8,), (8, 20), (8, 4, 4, 4)):
