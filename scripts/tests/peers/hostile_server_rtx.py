@@ -622,7 +622,7 @@ def for_nobody(s):
     yield "a Call in the stream", group(xid, cut(body[:4] + words(0) + body[8:], size, size), flags=1, replies=0)
 
 
-MANY = int(os.environ.get("ROUNDS") or (10000 if os.environ.get("ALL") else 300))
+MANY = int(os.environ.get("ROUNDS") or (10000 if os.environ.get("ALL") else 40))
 
 
 # Tries: RTX-84 RTX-75
