@@ -33,6 +33,7 @@ static const struct {
 	{ "rtt",	fuzz_rtt },
 	{ "choice",	fuzz_choice },
 	{ "chunk",	fuzz_chunk },
+	{ "items",	fuzz_items },
 	{ "head",	fuzz_head },
 	{ "payload",	fuzz_payload },
 	{ "props",	fuzz_props },

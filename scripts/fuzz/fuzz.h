@@ -6,6 +6,7 @@
 #include <linux/types.h>
 #include <linux/unaligned.h>
 
+#include <rpcrdma/rtx.h>
 #include <rpcrdma/wire.h>
 
 /* A target gets one input. It fails by CHECK() or by a sanitizer, and otherwise returns nothing. */
@@ -16,7 +17,7 @@ fuzz_target fuzz_v2_server, fuzz_v2_client, fuzz_v2_trip, fuzz_v2_ctl;
 fuzz_target fuzz_v2_negotiate, fuzz_v2_retry;
 fuzz_target fuzz_rtx_msg, fuzz_rtx_group, fuzz_rtx_layout;
 fuzz_target fuzz_rtt, fuzz_choice;
-fuzz_target fuzz_chunk, fuzz_head, fuzz_payload;
+fuzz_target fuzz_chunk, fuzz_items, fuzz_head, fuzz_payload;
 fuzz_target fuzz_props, fuzz_credit, fuzz_plan, fuzz_size;
 
 void fuzz_failed(const char *file, int line, const char *what);
@@ -70,6 +71,11 @@ void fuzz_chunk_filled(const struct rpcrdma_lists *lists,
 bool fuzz_chunk_plausible(const struct rpcrdma_lists *lists,
 			  const struct rpcrdma_chunk *chunk,
 			  const struct rpcrdma_chunk_out *offer);
+
+/* fuzz_chunk.c */
+void fuzz_parts_items(const struct rpcrdma_lists *lists,
+		      const struct rpcrdma2_item *items, u32 nitems,
+		      u32 body_len, u32 max_len);
 
 /* fuzz_call.c */
 

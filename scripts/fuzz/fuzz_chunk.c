@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <linux/limits.h>
 #include <rpcrdma/chunk.h>
 
 #include "fuzz.h"
@@ -152,6 +153,163 @@ void fuzz_chunk(const u8 *data, size_t size)
 		CHECK(sound && stream_len == stream.fs_len);
 		fuzz_stream_walk(&stream, &lists, body_len);
 	}
+}
+
+static u64 fuzz_room(u32 length)
+{
+	return ((u64)length + 3) / 4 * 4;
+}
+
+/* The next chunk that has bytes. Empty ones are no part of a stream. */
+static const struct rpcrdma_chunk *
+fuzz_chunk_full(const struct rpcrdma_lists *lists, u32 *index)
+{
+	while (*index < lists->ls_nreads)
+		if (lists->ls_read[(*index)++].ck_length)
+			return &lists->ls_read[*index - 1];
+	return NULL;
+}
+
+/* Check a chunk or an item: it is the next of its kind, whole, at its position. Returns its
+ * room in the stream.
+ */
+static u64 fuzz_part_piece(const struct rpcrdma_part *part, u64 stream,
+			   const struct rpcrdma_chunk *chunk,
+			   const struct rpcrdma2_item *item)
+{
+	u32 length = part->pt_chunk ? chunk->ck_length : item->im_length;
+
+	CHECK(!part->pt_chunk || part->pt_chunk == chunk);
+	CHECK(!part->pt_item || part->pt_item == item);
+	CHECK(!part->pt_chunk != !part->pt_item);
+	CHECK(stream == (part->pt_chunk ? chunk->ck_position :
+					  item->im_position));
+	CHECK(!part->pt_offset && part->pt_length == length);
+	CHECK(part->pt_length + (u64)part->pt_pad == fuzz_room(length));
+	return fuzz_room(length);
+}
+
+/* A run of the body ends where a chunk or an item is, perhaps an empty chunk. */
+static bool fuzz_piece_at(const struct rpcrdma_lists *lists,
+			  const struct rpcrdma2_item *items, u32 nitems,
+			  u64 stream)
+{
+	u32 i;
+
+	for (i = 0; i < lists->ls_nreads; i++)
+		if (lists->ls_read[i].ck_position == stream)
+			return true;
+	for (i = 0; i < nitems; i++)
+		if (items[i].im_position == stream)
+			return true;
+	return false;
+}
+
+/* Check that the parts are the body, and all chunks and items, each once and in order. */
+static void fuzz_parts_walk(const struct rpcrdma_lists *lists,
+			    const struct rpcrdma2_item *items, u32 nitems,
+			    u32 body_len, u64 stream_len)
+{
+	const struct rpcrdma_chunk *chunk;
+	u64 body = 0, stream = 0;
+	u32 next = 0, nitem = 0;
+	struct rpcrdma_part_iter iter;
+	struct rpcrdma_part part;
+
+	chunk = fuzz_chunk_full(lists, &next);
+	rpcrdma_part_first(lists, body_len, &iter);
+	rpcrdma_part_items(&iter, items, nitems);
+	while (rpcrdma_part_next(&iter, &part)) {
+		CHECK(part.pt_length);
+		if (part.pt_chunk || part.pt_item) {
+			CHECK(part.pt_chunk ? !!chunk : nitem < nitems);
+			stream += fuzz_part_piece(&part, stream, chunk,
+						  &items[nitem]);
+			nitem += !!part.pt_item;
+			if (part.pt_chunk)
+				chunk = fuzz_chunk_full(lists, &next);
+			continue;
+		}
+		CHECK(part.pt_offset == body && !part.pt_pad);
+		body += part.pt_length;
+		stream += part.pt_length;
+		CHECK(body == body_len ||
+		      fuzz_piece_at(lists, items, nitems, stream));
+	}
+	CHECK(!chunk && nitem == nitems);
+	CHECK(body == body_len && stream == stream_len);
+}
+
+/* Check a Call with items, which a decoder has accepted: its length, and its parts. */
+void fuzz_parts_items(const struct rpcrdma_lists *lists,
+		      const struct rpcrdma2_item *items, u32 nitems,
+		      u32 body_len, u32 max_len)
+{
+	enum rpcrdma_verdict verdict;
+	u64 stream = body_len;
+	u32 i, stream_len;
+
+	for (i = 0; i < lists->ls_nreads; i++)
+		stream += fuzz_room(lists->ls_read[i].ck_length);
+	for (i = 0; i < nitems; i++)
+		stream += fuzz_room(items[i].im_length);
+	verdict = rpcrdma_lists_check_items(lists, items, nitems, body_len,
+					    max_len, &stream_len);
+	CHECK(verdict == (stream > max_len ? RPCRDMA_BAD_LENGTH : RPCRDMA_OK));
+	if (verdict != RPCRDMA_OK)
+		return;
+	CHECK(stream_len == stream);
+	fuzz_parts_walk(lists, items, nitems, body_len, stream);
+	/* Without items, this is the other check */
+	if (!nitems)
+		CHECK(rpcrdma_lists_check_call(lists, body_len, max_len,
+					       &stream_len) == RPCRDMA_OK &&
+		      stream_len == stream);
+}
+
+/*
+ * Read chunks and items as rpcrdma2_decode_group() leaves them: in order, with the body in
+ * between. An empty chunk may have the position of the item behind it.
+ *
+ * Covers: RTX-53
+ */
+void fuzz_items(const u8 *data, size_t size)
+{
+	struct fuzz_in in = { .fi_pos = data, .fi_left = size };
+	struct rpcrdma2_item items[RPCRDMA2_RTX_MAX_ITEMS];
+	bool chunk, small = fuzz_u8(&in) % 4;
+	u32 body_len = fuzz_num(&in), max_len = ~fuzz_num(&in);
+	u32 gap, length, nitems = 0, left = body_len, last = 0;
+	static struct rpcrdma_lists lists;
+	u64 stream = 0;
+
+	lists.ls_nreads = 0;
+	while (in.fi_left) {
+		chunk = fuzz_u8(&in) % 2;
+		gap = small ? fuzz_u8(&in) : fuzz_num(&in);
+		gap = (gap < left ? gap : left) & ~3u;
+		length = small ? fuzz_u8(&in) % FUZZ_CHUNK : fuzz_num(&in);
+		left -= gap;
+		stream += gap;
+		if (stream > U32_MAX)
+			break;
+		/* Chunks of one position would be one chunk, and the first is not at 0 */
+		if (chunk && stream > last &&
+		    lists.ls_nreads < RPCRDMA_MAX_CHUNKS) {
+			last = stream;
+			lists.ls_read[lists.ls_nreads].ck_position = stream;
+			lists.ls_read[lists.ls_nreads].ck_nsegs = 1;
+			lists.ls_read[lists.ls_nreads++].ck_length = length;
+		} else if (!chunk && stream >= RPCRDMA2_RTX_RPC_MIN && length &&
+			   nitems < RPCRDMA2_RTX_MAX_ITEMS) {
+			items[nitems].im_position = stream;
+			items[nitems++].im_length = length;
+		} else {
+			continue;
+		}
+		stream += fuzz_room(length);
+	}
+	fuzz_parts_items(&lists, items, nitems, body_len, max_len);
 }
 
 /* Is the whole RPC header in front of @position, and is it a header that a chunk may follow? */

@@ -10,6 +10,7 @@
 
 #include <linux/limits.h>
 #include <rpcrdma/credit.h>
+#include <rpcrdma/layout.h>
 #include <rpcrdma/plan.h>
 #include <rpcrdma/props.h>
 #include <rpcrdma/size.h>
@@ -208,9 +209,11 @@ void fuzz_credit(const u8 *data, size_t size)
 /* Returns the length of the header of a Call with so many segments, in at most one chunk of
  * each kind.
  */
-static u64 fuzz_hdr_len(u64 nreadsegs, u64 nwritesegs, u64 nreplysegs)
+static u64 fuzz_hdr_len(const struct rpcrdma_limits *limits, u64 nreadsegs,
+			u64 nwritesegs, u64 nreplysegs)
 {
-	return 28 + 24 * nreadsegs + (nwritesegs ? 8 + 16 * nwritesegs : 0) +
+	return 28 + limits->lm_hdr_extra + 24 * nreadsegs +
+	       (nwritesegs ? 8 + 16 * nwritesegs : 0) +
 	       (nreplysegs ? 4 + 16 * nreplysegs : 0);
 }
 
@@ -219,17 +222,25 @@ static u64 fuzz_less(u32 a, u32 b)
 	return a > b ? a - b : 0;
 }
 
+static bool fuzz_plan_segs(const struct rpcrdma_plan_args *args, u32 nsegs)
+{
+	return !args->pa_segs_max || nsegs <= args->pa_segs_max;
+}
+
 static void fuzz_plan_reply(const struct rpcrdma_limits *limits,
 			    const struct rpcrdma_plan_args *args,
 			    enum rpcrdma_reply_form form)
 {
 	u32 room = limits->lm_inline_recv;
-	bool as_inline = 28ull + args->pa_reply_max <= room;
+	bool as_inline = fuzz_hdr_len(limits, 0, 0, 0) + args->pa_reply_max <=
+			 room && !args->pa_reply_chunk;
 	bool as_write = args->pa_reduce && args->pa_reply_item &&
-			fuzz_hdr_len(0, args->pa_reply_item_segs, 0) +
+			fuzz_hdr_len(limits, 0, args->pa_reply_item_segs, 0) +
 			fuzz_less(args->pa_reply_max, args->pa_reply_item) <=
 			room;
 
+	as_write = as_write && !args->pa_no_write && !args->pa_reply_chunk &&
+		   fuzz_plan_segs(args, args->pa_reply_item_segs);
 	CHECK((form == RPCRDMA_REPLY_INLINE) == as_inline);
 	CHECK((form == RPCRDMA_REPLY_WRITE) == (as_write && !as_inline));
 }
@@ -240,7 +251,7 @@ static void fuzz_plan_rpc(const struct rpcrdma_limits *limits,
 	u64 short_hdr, read_hdr, long_hdr, nwritesegs = 0, nreplysegs = 0;
 	u32 room = limits->lm_inline_send;
 	struct rpcrdma_plan plan = { };
-	bool too_long, as_inline, as_read;
+	bool too_long, as_inline, as_read, as_long;
 	int rc;
 
 	rc = rpcrdma_plan_rpc(limits, args, &plan);
@@ -251,19 +262,24 @@ static void fuzz_plan_rpc(const struct rpcrdma_limits *limits,
 		nreplysegs = args->pa_reply_segs;
 	/* A Long Reply returns the chunk */
 	too_long = plan.pl_reply == RPCRDMA_REPLY_LONG &&
-		   fuzz_hdr_len(0, 0, nreplysegs) > limits->lm_inline_recv;
+		   (fuzz_hdr_len(limits, 0, 0, nreplysegs) >
+		    limits->lm_inline_recv || !fuzz_plan_segs(args, nreplysegs));
 
 	/* The plan is the cheapest form that fits a Send together with its header */
-	short_hdr = fuzz_hdr_len(0, nwritesegs, nreplysegs);
-	read_hdr = fuzz_hdr_len(args->pa_call_item_segs, nwritesegs,
+	short_hdr = fuzz_hdr_len(limits, 0, nwritesegs, nreplysegs);
+	read_hdr = fuzz_hdr_len(limits, args->pa_call_item_segs, nwritesegs,
 				nreplysegs);
-	long_hdr = fuzz_hdr_len(args->pa_call_segs, nwritesegs, nreplysegs);
+	long_hdr = fuzz_hdr_len(limits, args->pa_call_segs, nwritesegs,
+				nreplysegs);
 	as_inline = short_hdr + args->pa_call_len <= room;
-	as_read = args->pa_reduce && args->pa_call_item &&
+	as_read = args->pa_reduce && args->pa_call_item && !args->pa_no_read &&
+		  fuzz_plan_segs(args, args->pa_call_item_segs) &&
 		  read_hdr + fuzz_less(args->pa_call_len,
 				       args->pa_call_item) <= room;
+	as_long = long_hdr <= room && !args->pa_no_long &&
+		  fuzz_plan_segs(args, args->pa_call_segs);
 
-	if (too_long || (!as_inline && !as_read && long_hdr > room)) {
+	if (too_long || (!as_inline && !as_read && !as_long)) {
 		CHECK(rc == -EMSGSIZE);
 		return;
 	}
@@ -274,38 +290,242 @@ static void fuzz_plan_rpc(const struct rpcrdma_limits *limits,
 				  as_read ? read_hdr : long_hdr));
 }
 
-/* With a server that takes groups, the plan is the one in base form, or a group within all
- * limits.
- */
-static void fuzz_plan_group(const struct rpcrdma_limits *limits,
+/* Makes what a server has refused, and a Call with an item that is a part of it. */
+static void fuzz_plan_flags(struct rpcrdma_limits *limits,
 			    struct rpcrdma_plan_args *args, struct fuzz_in *in)
+{
+	u8 flags = fuzz_u8(in);
+
+	limits->lm_hdr_extra = flags & 1 ? RPCRDMA2_HDR_MIN -
+					   RPCRDMA1_HDR_MIN : 0;
+	args->pa_no_long = flags & 2;
+	args->pa_no_read = flags & 4;
+	args->pa_no_write = flags & 8;
+	args->pa_reply_chunk = flags & 16;
+	args->pa_segs_max = flags & 32 ? fuzz_u8(in) : 0;
+	args->pa_call_data = args->pa_call_item & 0xffffff;
+	/* Near the length from which an item is placed rather than sent inline */
+	if (flags & 64) {
+		args->pa_call_data = 8190 + fuzz_u8(in) % 4;
+		limits->lm_inline_send = 16384;
+	}
+	args->pa_call_item = (args->pa_call_data + 3) & ~3u;
+	args->pa_call_len = (args->pa_call_len & 0xffffff) + args->pa_call_item;
+}
+
+/* Makes limits for groups, and a peer that may be real. */
+static struct rpcrdma_plan_rtx
+fuzz_plan_rtx(const struct rpcrdma_limits *limits,
+	      const struct rpcrdma_plan_args *args, struct fuzz_in *in)
 {
 	struct rpcrdma_plan_rtx rtx = {
 		.px_peer = {
 			.xp_call_max = fuzz_u8(in), .xp_reply_max = fuzz_u8(in),
-			.xp_msg_max = fuzz_num(in), .xp_nsegs = fuzz_u8(in) % 2,
+			.xp_msg_max = fuzz_num(in), .xp_nsegs = fuzz_u8(in) % 9,
 		},
 		.px_more = fuzz_u8(in), .px_spare = fuzz_u8(in) % 20,
 		.px_long_max = fuzz_num(in), .px_write_max = fuzz_num(in),
 	};
-	struct rpcrdma_plan plan = { };
+	u8 kind = fuzz_u8(in);
+
+	if (rtx.px_peer.xp_nsegs) {
+		rtx.px_peer.xp_head = 256 + fuzz_u8(in) * 4u;
+		rtx.px_peer.xp_seg = 512u << kind % 8;
+		rtx.px_gather = fuzz_u8(in) % 16;
+	}
+	/* A client computes the reach; but a plan must be right with less, too */
+	rtx.px_send = rpcrdma_layout_reach(&rtx.px_peer, limits->lm_inline_send);
+	if (kind >= 240)
+		rtx.px_send = fuzz_min(fuzz_num(in), limits->lm_inline_send);
+	/* Exactly at a limit, or one byte to either side */
+	kind = fuzz_u8(in);
+	if (kind % 4 == 1 && args->pa_call_data)
+		rtx.px_write_max = args->pa_call_data - 1 + kind / 4 % 3;
+	if (kind % 4 == 2 && args->pa_call_len)
+		rtx.px_long_max = args->pa_call_len - 1 + kind / 4 % 3;
+	return rtx;
+}
+
+static struct rpcrdma_layout fuzz_plan_layout(const struct rpcrdma_plan_args *args,
+					      const struct rpcrdma_plan *plan)
+{
+	struct rpcrdma_layout layout = {
+		.ly_hdr = plan->pl_hdr_max, .ly_limit = plan->pl_limit,
+		.ly_stream = args->pa_call_len -
+			     (plan->pl_placed ? args->pa_call_item : 0),
+	};
+
+	return layout;
+}
+
+/* Returns the transmissions of a Call with a placed item, if a Send has so many segments. */
+static u32 fuzz_plan_count(const struct rpcrdma_plan_args *args,
+			   const struct rpcrdma_plan *plan, u32 segs)
+{
+	struct rpcrdma_layout layout = fuzz_plan_layout(args, plan);
+	struct rpcrdma2_item item = { 8, plan->pl_placed };
+
+	if (!rpcrdma_layout_place(&layout, &args->pa_rtx->px_peer, segs, &item, 1))
+		return 0;
+	return rpcrdma_layout_count(&layout, args->pa_rtx->px_peer.xp_call_max);
+}
+
+/* Lay the Call out: its transmissions are as many and as large as the plan says. */
+static void fuzz_plan_sends(const struct rpcrdma_plan_args *args,
+			    const struct rpcrdma_plan *plan)
+{
+	const struct rpcrdma_plan_rtx *rtx = args->pa_rtx;
+	struct rpcrdma_layout layout = fuzz_plan_layout(args, plan);
+	struct rpcrdma2_item item = { 8, plan->pl_placed };
+	u32 n, own, segs = plan->pl_gathered ?: U32_MAX;
+	u64 stream = 0, data = 0;
+	struct rpcrdma_outgoing out;
+
+	CHECK(rpcrdma_layout_place(&layout, &rtx->px_peer, segs, &item,
+				   !!plan->pl_placed));
+	for (n = 0; n < plan->pl_count; n++) {
+		CHECK(rpcrdma_layout_next(&layout, &out));
+		CHECK(out.og_len <= plan->pl_limit);
+		/* What is not gathered has to be in the buffer of the Send */
+		own = out.og_len - (plan->pl_gathered ? out.og_part : 0);
+		CHECK(own <= plan->pl_buf && plan->pl_buf <= plan->pl_limit);
+		CHECK(out.og_part <= (u64)segs * rtx->px_peer.xp_seg);
+		stream += out.og_tx.tx_here;
+		data += out.og_part;
+	}
+	CHECK(stream == layout.ly_stream && data == plan->pl_placed);
+	CHECK(!rpcrdma_layout_next(&layout, &out));
+
+	/* Gathering must not take more transmissions than copying */
+	if (!plan->pl_placed || !rtx->px_gather) {
+		CHECK(!plan->pl_gathered);
+		return;
+	}
+	CHECK(fuzz_plan_count(args, plan, U32_MAX) == plan->pl_count);
+	CHECK(plan->pl_gathered ==
+	      (fuzz_plan_count(args, plan, rtx->px_gather) == plan->pl_count ?
+	       rtx->px_gather : 0));
+}
+
+/* Check a Call that is a group, and why it is one. @base is its plan in base form, if any. */
+static void fuzz_plan_call_group(const struct rpcrdma_limits *limits,
+				 const struct rpcrdma_plan_args *args,
+				 const struct rpcrdma_plan *plan,
+				 const struct rpcrdma_plan *base)
+{
+	const struct rpcrdma_plan_rtx *rtx = args->pa_rtx;
+	bool item = args->pa_reduce && args->pa_call_item, place = item && rtx->px_send;
+	u64 nwritesegs = plan->pl_reply == RPCRDMA_REPLY_WRITE ?
+			 args->pa_reply_item_segs : 0;
+	u64 nreplysegs = plan->pl_reply == RPCRDMA_REPLY_LONG ?
+			 args->pa_reply_segs : 0;
+	u64 stream = args->pa_call_len - (place ? args->pa_call_item : 0);
+
+	CHECK(plan->pl_count && plan->pl_count <= rtx->px_peer.xp_call_max);
+	CHECK(plan->pl_placed == (place ? args->pa_call_data : 0));
+	CHECK(plan->pl_limit == (place ? rtx->px_send : limits->lm_inline_send));
+	CHECK(plan->pl_hdr_max == fuzz_hdr_len(limits, 0, nwritesegs, nreplysegs) +
+				  28 + (place ? 8 : 0));
+	CHECK(stream + plan->pl_placed <= rtx->px_peer.xp_msg_max);
+	CHECK(item ? args->pa_call_data <= rtx->px_write_max :
+		     args->pa_call_len <= rtx->px_long_max);
+	/* Instead of RDMA2_MSG, there is a group only for its Reply, or to spare a copy */
+	CHECK(!base || base->pl_call != RPCRDMA_CALL_INLINE ||
+	      plan->pl_reply == RPCRDMA_REPLY_GROUP ||
+	      (place && args->pa_call_data >= 8192));
+	fuzz_plan_sends(args, plan);
+}
+
+/* Returns whether the Call may be a group, with the Reply that base form has: it is short
+ * enough, the peer takes it, there are credits, and it is not better as RDMA2_MSG.
+ */
+static bool fuzz_plan_may_group(const struct rpcrdma_limits *limits,
+				const struct rpcrdma_plan_args *args,
+				const struct rpcrdma_plan *base)
+{
+	const struct rpcrdma_plan_rtx *rtx = args->pa_rtx;
+	bool item = args->pa_reduce && args->pa_call_item, place = item && rtx->px_send;
+	u64 nwritesegs = base->pl_reply == RPCRDMA_REPLY_WRITE ?
+			 args->pa_reply_item_segs : 0;
+	u64 nreplysegs = base->pl_reply == RPCRDMA_REPLY_LONG ?
+			 args->pa_reply_segs : 0;
+	u64 hdr = fuzz_hdr_len(limits, 0, nwritesegs, nreplysegs);
+	struct rpcrdma_plan plan = {
+		.pl_hdr_max = hdr + 28 + (place ? 8 : 0),
+		.pl_limit = place ? rtx->px_send : limits->lm_inline_send,
+		.pl_placed = place ? args->pa_call_data : 0,
+	};
+	struct rpcrdma_layout layout = fuzz_plan_layout(args, &plan);
+	u32 count;
+
+	if (hdr > limits->lm_inline_send ||
+	    layout.ly_stream + (u64)plan.pl_placed > rtx->px_peer.xp_msg_max ||
+	    (item ? args->pa_call_data > rtx->px_write_max :
+		    args->pa_call_len > rtx->px_long_max))
+		return false;
+	if (base->pl_call == RPCRDMA_CALL_INLINE &&
+	    (!place || args->pa_call_data < 8192))
+		return false;
+	count = place ? fuzz_plan_count(args, &plan, U32_MAX) :
+			rpcrdma_layout_count(&layout, rtx->px_peer.xp_call_max);
+	return count && count - 1 <= rtx->px_more;
+}
+
+/* A plan that is not short of credits and Receives does not change if there are more. */
+static void fuzz_plan_ample(const struct rpcrdma_limits *limits,
+			    const struct rpcrdma_plan_args *args,
+			    const struct rpcrdma_plan *plan)
+{
+	struct rpcrdma_plan_rtx rtx = *args->pa_rtx;
+	struct rpcrdma_plan_args more = *args;
+	struct rpcrdma_plan again = { };
+
+	if (plan->pl_short)
+		return;
+	rtx.px_more = U32_MAX;
+	rtx.px_spare = U32_MAX;
+	more.pa_rtx = &rtx;
+	CHECK(!rpcrdma_plan_rpc(limits, &more, &again));
+	CHECK(again.pl_call == plan->pl_call && again.pl_reply == plan->pl_reply);
+	CHECK(again.pl_count == plan->pl_count && !again.pl_short);
+	CHECK(again.pl_replies == plan->pl_replies);
+}
+
+/*
+ * With a server that takes groups, the plan is the one in base form, or a group within all
+ * limits.
+ *
+ * Covers: RTX-94 RTX-98
+ */
+static void fuzz_plan_group(const struct rpcrdma_limits *limits,
+			    struct rpcrdma_plan_args *args, struct fuzz_in *in)
+{
+	struct rpcrdma_plan_rtx rtx = fuzz_plan_rtx(limits, args, in);
+	struct rpcrdma_plan base = { }, plan = { };
+	bool has_base = !rpcrdma_plan_rpc(limits, args, &base);
 
 	args->pa_rtx = &rtx;
-	if (rpcrdma_plan_rpc(limits, args, &plan))
+	if (rpcrdma_plan_rpc(limits, args, &plan)) {
+		CHECK(!has_base);
 		return;
+	}
 	CHECK(plan.pl_count <= 1 + rtx.px_more);
 	CHECK(plan.pl_replies <= 1 + rtx.px_spare);
 	CHECK(plan.pl_reply != RPCRDMA_REPLY_GROUP ||
-	      plan.pl_call == RPCRDMA_CALL_GROUP);
+	      (plan.pl_call == RPCRDMA_CALL_GROUP && !args->pa_reply_item &&
+	       plan.pl_replies <= rtx.px_peer.xp_reply_max &&
+	       plan.pl_replies <= 8));
 	CHECK(plan.pl_reply == RPCRDMA_REPLY_GROUP || plan.pl_replies <= 1);
-	if (plan.pl_call != RPCRDMA_CALL_GROUP) {
-		CHECK(plan.pl_count == 1);
+	fuzz_plan_ample(limits, args, &plan);
+	if (plan.pl_call == RPCRDMA_CALL_GROUP) {
+		fuzz_plan_call_group(limits, args, &plan,
+				     has_base ? &base : NULL);
 		return;
 	}
-	CHECK(plan.pl_count && plan.pl_count <= rtx.px_peer.xp_call_max);
-	CHECK(args->pa_call_len <= rtx.px_peer.xp_msg_max);
-	CHECK(plan.pl_limit <= limits->lm_inline_send);
-	CHECK((u64)plan.pl_count * plan.pl_limit >= args->pa_call_len);
+	CHECK(has_base && plan.pl_count == 1 && !plan.pl_placed);
+	CHECK(plan.pl_call == base.pl_call && plan.pl_reply == base.pl_reply);
+	CHECK(plan.pl_hdr_max == base.pl_hdr_max && !plan.pl_gathered);
+	CHECK(!fuzz_plan_may_group(limits, args, &base));
 }
 
 static void fuzz_plan_answer(const struct rpcrdma_limits *limits,
@@ -358,6 +578,8 @@ void fuzz_plan(const u8 *data, size_t size)
 
 	fuzz_plan_rpc(&limits, &args);
 	fuzz_plan_answer(&limits, &in);
+	fuzz_plan_flags(&limits, &args, &in);
+	fuzz_plan_rpc(&limits, &args);
 	fuzz_plan_group(&limits, &args, &in);
 
 	if (replysegs)
@@ -397,6 +619,20 @@ static bool fuzz_client_fits(const struct rpcrdma_device_caps *caps,
 
 	return sq <= caps->dc_max_qp_wr && rq <= caps->dc_max_qp_wr &&
 	       sq + rq <= caps->dc_max_cqe;
+}
+
+/* Spare Receives: as many as there is room for, but not more than wanted. */
+static void fuzz_size_spare(const struct rpcrdma_device_caps *caps,
+			    const struct rpcrdma_client_sizes *cz)
+{
+	u64 spare = rpcrdma_size_client_spare(caps, cz);
+	u64 rq = cz->cz_rq_depth + spare;
+
+	CHECK(spare <= RPCRDMA_CLIENT_SPARE);
+	CHECK(rq <= caps->dc_max_qp_wr);
+	CHECK(rq + cz->cz_sq_depth <= caps->dc_max_cqe);
+	CHECK(spare == RPCRDMA_CLIENT_SPARE || rq == caps->dc_max_qp_wr ||
+	      rq + cz->cz_sq_depth == caps->dc_max_cqe);
 }
 
 static void fuzz_size_client(const struct rpcrdma_device_caps *caps,
@@ -444,6 +680,7 @@ static void fuzz_size_client(const struct rpcrdma_device_caps *caps,
 	CHECK(cz.cz_rq_depth == fuzz_recvs(cz.cz_requests, bc_requests));
 	CHECK(cz.cz_recvs == cz.cz_rq_depth - RPCRDMA_DRAIN_WRS);
 	CHECK((u64)cz.cz_sq_depth + cz.cz_rq_depth <= caps->dc_max_cqe);
+	fuzz_size_spare(caps, &cz);
 }
 
 /* Regions for RDMA Reads, each of which takes three work requests */
@@ -553,6 +790,40 @@ static void fuzz_size_fit(u64 bytes, u64 bytes_max, u32 size)
 	CHECK(more == U32_MAX || bytes + (more + 1) * size > bytes_max);
 }
 
+/* Targets are pages, the property is valid with this RBSIZ and not with less, and a Send can
+ * reach the last target.
+ */
+static void fuzz_size_targets(u32 pages, u32 page_size)
+{
+	bool has = (pages == 2 || pages == 4 || pages == 8) && page_size == 4096;
+	struct rpcrdma2_props props;
+	struct rpcrdma2_rtx *rtx = &props.vp_rtx;
+	u8 buf[96];
+	u32 size;
+
+	rpcrdma2_props_default(&props);
+	*rtx = (struct rpcrdma2_rtx){ 3, 1, 2, 65536, 5, 6, 7 };
+	size = rpcrdma_size_targets(pages, page_size, rtx);
+	CHECK(rtx->xp_flags == 3 && rtx->xp_call_max == 1 &&
+	      rtx->xp_reply_max == 2 && rtx->xp_msg_max == 65536);
+	CHECK(!size == !has);
+	CHECK(size == rtx->xp_head + rtx->xp_seg * rtx->xp_nsegs);
+	CHECK(rpcrdma_layout_reach(rtx, size) == size);
+	if (has) {
+		/* The Receive ends with its last page, so each segment begins with a page */
+		CHECK(size < pages * page_size);
+		CHECK(rtx->xp_seg == page_size && rtx->xp_nsegs == pages - 1);
+		props.vp_value[RPCRDMA2_PROP_RBSIZ] = size;
+	}
+	CHECK(rpcrdma2_encode_connprop(buf, sizeof(buf), 1, 1, false,
+				       &props) == 84);
+	if (has) {
+		props.vp_value[RPCRDMA2_PROP_RBSIZ]--;
+		CHECK(rpcrdma2_encode_connprop(buf, sizeof(buf), 1, 1, false,
+					       &props) == -EINVAL);
+	}
+}
+
 void fuzz_size(const u8 *data, size_t size)
 {
 	struct fuzz_in in = { .fi_pos = data, .fi_left = size };
@@ -578,6 +849,8 @@ void fuzz_size(const u8 *data, size_t size)
 	fuzz_size_recvs(fuzz_num(&in) / 2);
 	fuzz_size_fit(at, (u64)mr_pages * page_size, page_size);
 	fuzz_size_fit(at, max_payload, page_size);
+	fuzz_size_targets(requests % 16, 4096);
+	fuzz_size_targets(requests, page_size);
 	fuzz_size_client(&caps, requests, bc_requests, max_payload, page_size);
 	fuzz_size_server(&caps, requests, bc_requests, max_payload, page_size);
 }

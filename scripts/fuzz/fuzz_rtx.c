@@ -245,6 +245,8 @@ void fuzz_rtx_msg(const u8 *data, size_t size)
 		fuzz_rtx_items(items, tx.tx_nitems, &hdr.hd_lists,
 			       tx.tx_stream);
 		if (!hdr.hd_response) {
+			fuzz_parts_items(&hdr.hd_lists, items, tx.tx_nitems,
+					 tx.tx_stream, ~fuzz_num(&in));
 			fuzz_rtx_again(msg, &tx, items, &hdr);
 			fuzz_rtx_answer(&hdr, &in);
 		}
@@ -465,8 +467,11 @@ static u32 fuzz_rtx_make(struct fuzz_in *in, struct rpcrdma2_item *items)
 	return nitems;
 }
 
-/* Walk over a data part. Parts of items are in order, and items begin with a segment. */
-static void fuzz_rtx_walk(struct rpcrdma_place *walk, u32 part, u64 before)
+/* Walk over a data part. Parts of items are in order, and items begin with a segment. @done
+ * has the bytes of each item in earlier parts.
+ */
+static void fuzz_rtx_walk(struct rpcrdma_place *walk, u32 part, u64 before,
+			  u32 *done)
 {
 	struct rpcrdma_placed placed;
 	u64 at;
@@ -479,17 +484,14 @@ static void fuzz_rtx_walk(struct rpcrdma_place *walk, u32 part, u64 before)
 						 walk->gp_seg) *
 		      walk->gp_seg + placed.pd_offset);
 		CHECK(placed.pd_length);
+		CHECK(placed.pd_offset == done[placed.pd_item]);
+		done[placed.pd_item] += placed.pd_length;
 		CHECK(placed.pd_at + placed.pd_length <= part);
 		CHECK(placed.pd_gap < walk->gp_seg);
 	}
 	CHECK(!walk->gp_left);
 }
 
-/*
- * Any message, divided for a peer, and assembled by that peer.
- *
- * Covers: RTX-41 RTX-43 RTX-44 RTX-55 RTX-56 RTX-57 RTX-67 RTX-68
- */
 /* However a part lies in its pages, the SGEs suffice for it. */
 static void fuzz_rtx_gather(u32 seg, struct fuzz_in *in)
 {
@@ -502,13 +504,88 @@ static void fuzz_rtx_gather(u32 seg, struct fuzz_in *in)
 		CHECK((offset + (number + 1) * part - 1) / page - first < sges);
 }
 
+/* A Send reaches to the end of a segment, and would not reach to the end of the next. */
+static void fuzz_rtx_reach(const struct rpcrdma2_rtx *ours, u32 most)
+{
+	u64 end, reach = 0;
+	u32 segs;
+
+	for (segs = 1; segs <= ours->xp_nsegs; segs++) {
+		end = ours->xp_head + (u64)segs * ours->xp_seg;
+		reach = end <= most ? end : reach;
+	}
+	CHECK(rpcrdma_layout_reach(ours, most) == reach);
+}
+
+/* Check the limits of a transmission, which the layout has just made. */
+static void fuzz_rtx_out(const struct rpcrdma_outgoing *out,
+			 const struct rpcrdma_layout *layout,
+			 const struct rpcrdma2_rtx *ours, u32 segs)
+{
+	const struct rpcrdma2_transmission *tx = &out->og_tx;
+	u32 front = out->og_hdr + tx->tx_here;
+
+	CHECK(out->og_len <= layout->ly_limit);
+	CHECK(out->og_hdr == (tx->tx_number ? 36 : layout->ly_hdr));
+	CHECK(tx->tx_here % 4 == 0 || layout->ly_sent == layout->ly_stream);
+	if (!out->og_part) {
+		CHECK(!tx->tx_data && out->og_len == front);
+		return;
+	}
+	/* Header, stream and pad end where the targets begin, and data end in a target */
+	CHECK(tx->tx_data == ours->xp_head && front <= tx->tx_data);
+	CHECK(out->og_len == tx->tx_data + out->og_part);
+	CHECK(out->og_part <= (u64)ours->xp_seg * ours->xp_nsegs);
+	CHECK(out->og_part <= (u64)ours->xp_seg * segs);
+	CHECK(out->og_part % ours->xp_seg == 0 ||
+	      layout->ly_placed == layout->ly_data);
+	/* Stream waits only if there is no room in front of the data */
+	CHECK(layout->ly_sent == layout->ly_stream ||
+	      tx->tx_data - front < 4);
+}
+
+/* Add what the header of a transmission says. */
+static void fuzz_rtx_arrive(struct rpcrdma2_transmission *tx, u32 count,
+			    u32 stream)
+{
+	u8 buf[36];
+
+	tx->tx_first = !tx->tx_number;
+	if (tx->tx_first) {
+		tx->tx_count = count;
+		tx->tx_stream = stream;
+		tx->tx_replies = 1;
+	} else {
+		CHECK(rpcrdma2_encode_rtx_next(buf, sizeof(buf), tx) == 36);
+	}
+}
+
+/* Make the limit of a Send: the smaller of what we make and what the peer takes. */
+static u32 fuzz_rtx_limit(struct fuzz_in *in, const struct rpcrdma2_rtx *ours)
+{
+	u32 rbsiz = ours->xp_head + ours->xp_seg * ours->xp_nsegs;
+	u32 most = fuzz_u8(in) % 2 ? 1u << 20 : fuzz_num(in) & 0xfffff;
+
+	rbsiz += fuzz_num(in) & 0xffff;
+	fuzz_rtx_reach(ours, most);
+	fuzz_rtx_reach(ours, rbsiz);
+	return most < rbsiz ? most : rbsiz;
+}
+
+/*
+ * Any message, divided for a peer, and assembled by that peer. Stream and items are in the
+ * transmissions once and in order, and within the limits of each.
+ *
+ * Covers: RTX-41 RTX-43 RTX-44 RTX-55 RTX-56 RTX-57 RTX-67 RTX-68
+ */
 void fuzz_rtx_layout(const u8 *data, size_t size)
 {
 	struct fuzz_in in = { .fi_pos = data, .fi_left = size };
 	struct rpcrdma_group_limits limits = fuzz_rtx_limits(&in);
 	struct rpcrdma2_rtx *ours = &limits.gl_ours;
 	struct rpcrdma2_item items[4];
-	u32 n, count, nitems = fuzz_rtx_make(&in, items);
+	u32 n, count, segs, sent = 0, done[4] = { };
+	u32 nitems = fuzz_rtx_make(&in, items);
 	struct rpcrdma_place walk = {
 		.gp_items = items, .gp_nitems = nitems,
 		.gp_seg = ours->xp_seg,
@@ -522,19 +599,19 @@ void fuzz_rtx_layout(const u8 *data, size_t size)
 	struct rpcrdma_group_step step;
 	struct rpcrdma_outgoing out;
 	u64 before;
-	u8 buf[36];
+	bool fits;
 
 	if (ours->xp_seg)
 		fuzz_rtx_gather(ours->xp_seg, &in);
-	layout.ly_limit = ours->xp_head + ours->xp_seg * ours->xp_nsegs;
-	layout.ly_limit += fuzz_num(&in) & 0xffff;
+	layout.ly_limit = fuzz_rtx_limit(&in, ours);
 	ours->xp_call_max = 256;
 	ours->xp_msg_max = fuzz_u8(&in) ? 1u << 24 : fuzz_num(&in);
-	if (!rpcrdma_layout_place(&layout, ours, fuzz_u8(&in) % 16, items,
-				  nitems)) {
-		CHECK(nitems);
+	segs = fuzz_u8(&in) % 16;
+	/* Items need a target that a Send reaches, and SGEs */
+	fits = !nitems || (segs && rpcrdma_layout_reach(ours, layout.ly_limit));
+	CHECK(rpcrdma_layout_place(&layout, ours, segs, items, nitems) == fits);
+	if (!fits)
 		return;
-	}
 	fuzz_rtx_choices(&in, &layout);
 	count = rpcrdma_group_call(&layout, ours);
 	CHECK(count <= 256);
@@ -542,26 +619,22 @@ void fuzz_rtx_layout(const u8 *data, size_t size)
 		before = layout.ly_placed;
 		CHECK(rpcrdma_layout_next(&layout, &out));
 		tx = &out.og_tx;
-		CHECK(tx->tx_number == n && out.og_len <= layout.ly_limit);
+		CHECK(tx->tx_number == n && tx->tx_offset == sent);
+		fuzz_rtx_out(&out, &layout, ours, segs);
+		sent += tx->tx_here;
 		tx->tx_len = out.og_len;
-		if (n) {
-			CHECK(rpcrdma2_encode_rtx_next(buf, sizeof(buf), tx) ==
-			      36);
-		} else {
-			tx->tx_first = true;
-			tx->tx_count = count;
-			tx->tx_stream = layout.ly_stream;
-			tx->tx_replies = 1;
-		}
+		fuzz_rtx_arrive(tx, count, layout.ly_stream);
 		if (nitems)
-			fuzz_rtx_walk(&walk, out.og_part, before);
+			fuzz_rtx_walk(&walk, out.og_part, before, done);
 		rpcrdma_group_take(&group, &limits, tx, &step);
 		CHECK(step.gs_does == (n == count - 1 ? RPCRDMA_GROUP_WHOLE :
 							RPCRDMA_GROUP_KEEP));
 	}
 	if (!count)
 		return;
-	CHECK(walk.gp_item == nitems);
+	CHECK(sent == layout.ly_stream && walk.gp_item == nitems);
+	for (n = 0; n < nitems; n++)
+		CHECK(done[n] == items[n].im_length);
 	CHECK(!rpcrdma_layout_next(&layout, &out));
 	CHECK(rpcrdma_group_judge(&group, &limits, items, nitems) ==
 	      RPCRDMA_OK);
