@@ -167,10 +167,11 @@ case_wire2-traffic-v42() { on_2 with_mount 4.2 v42_traffic; }
 # that a Call may offer.
 case_wire2-groups() { MOUNT_OPTS=rsize=16384 on_2 in_groups with_mount 4.2 groups_traffic; }
 # The same to a server with targets, whose Receives are seven times as large as our Sends
-case_wire2-placed() {
-	on_server tune 8 /sys/module/rpcrdma/parameters/rtx_pages
-	MOUNT_OPTS=rsize=16384 on_2 in_groups with_mount 3 placed_traffic
-	on_server tune 0 /sys/module/rpcrdma/parameters/rtx_pages
+case_wire2-placed() { MOUNT_OPTS=rsize=16384 on_2 in_groups into_targets with_mount 3 placed_traffic; }
+# on_2 restores the number of pages.
+into_targets() {
+	on_server tune 8 $PAGES
+	"$@"
 }
 placed_traffic() {
 	local n before
