@@ -3,7 +3,7 @@
 # The round-trip extension of version 2: long Calls and long Replies in several Sends; client and server
 # in one guest.
 # Guests: alone
-# Limit: 1200
+# Limit: 1800
 . "$TOP/scripts/tests/cases.sh"
 CLIENT=/proc/sys/sunrpc
 SERVE=/proc/sys/sunrpc/svc_rdma
