@@ -180,7 +180,7 @@ kernel_configure() {
 	local v=$1 dir=$2
 	mkdir -p "$dir"
 	kernel_fragment "$v" >"$dir/fragment.config"
-	kernel_source_make "$v" O="$dir" KCONFIG_ALLCONFIG="$dir/fragment.config" allnoconfig
+	kernel_source_make "$v" O="$dir" KCONFIG_ALLCONFIG="$dir/fragment.config" allnoconfig || return
 	kernel_config_check "$v" "$dir/.config"
 }
 
@@ -194,11 +194,12 @@ kernel_tell_machine() {
 kernel_make() {
 	local v=$1 dir=$2 image=bzImage
 	[ "$(kernel_machine "$v")" = x86 ] || image=linux
-	kernel_configure "$v" "$dir"
-	kernel_patched "$v"
-	kernel_source_make "$v" O="$dir" -j"$JOBS" "$image" modules
+	# The caller looks at the status, so "set -e" is off here.
+	kernel_configure "$v" "$dir" || return
+	kernel_patched "$v" || return
+	kernel_source_make "$v" O="$dir" -j"$JOBS" "$image" modules || return
 	rm -rf "$dir/root"
-	kernel_source_make "$v" O="$dir" -s INSTALL_MOD_PATH="$dir/root" modules_install
+	kernel_source_make "$v" O="$dir" -s INSTALL_MOD_PATH="$dir/root" modules_install || return
 	kernel_tell_machine "$v" "$dir"
 }
 
