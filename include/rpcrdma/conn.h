@@ -18,6 +18,7 @@
 #include <rpcrdma/props.h>
 #include <rpcrdma/recv.h>
 #include <rpcrdma/rtt.h>
+#include <rpcrdma/send_cq.h>
 #include <rpcrdma/size.h>
 #include <rpcrdma/sq.h>
 
@@ -70,11 +71,13 @@ struct rpcrdma_conn_ops {
  * @qz_sq: number of send queue entries
  * @qz_rq: number of receive queue entries
  * @qz_send_sges: number of SGEs per send queue entry
+ * @qz_send_cq: the send queue has a completion queue of its own
  */
 struct rpcrdma_conn_queues {
 	u32	qz_sq;
 	u32	qz_rq;
 	u32	qz_send_sges;
+	bool	qz_send_cq;
 };
 
 /**
@@ -83,7 +86,9 @@ struct rpcrdma_conn_queues {
  * @cn_receive: who gets what arrives: ops->receive(), or what puts groups together first
  * @cn_id: CM identifier, owned
  * @cn_pd: protection domain that only this connection uses (RFC 8166 8.1.1)
- * @cn_cq: completion queue for both work queues
+ * @cn_cq: completion queue of the receive queue, and of the send queue unless that has one
+ *	of its own
+ * @cn_send_cq: the completion queue that the send queue may have of its own
  * @cn_caps: what the device can do; valid once the connection is resolved or adopted
  * @cn_limits: inline limits and remote invalidation; valid once the connection is up
  * @cn_rtx: what the peer has announced of the round-trip extension. If it is all zero, the
@@ -122,6 +127,7 @@ struct rpcrdma_conn {
 	struct rdma_cm_id		*cn_id;
 	struct ib_pd			*cn_pd;
 	struct ib_cq			*cn_cq;
+	struct rpcrdma_send_cq		cn_send_cq;
 	struct rpcrdma_device_caps	cn_caps;
 	struct rpcrdma_limits		cn_limits;
 	struct rpcrdma2_rtx		cn_rtx;

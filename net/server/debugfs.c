@@ -42,6 +42,8 @@ static int svc_rdma_debugfs_show(struct seq_file *seq, void *unused)
 	struct svc_rdma_xprt *sx = seq->private;
 	const struct svc_rdma_credits *credits = &sx->sx_credit;
 
+	/* What has completed is not in use. */
+	rpcrdma_send_cq_poll(&sx->sx_conn);
 	seq_printf(seq, "peer %s\n", sx->sx_xprt.xpt_remotebuf);
 	seq_printf(seq, "local %pISpc\n", &sx->sx_xprt.xpt_local);
 	seq_printf(seq, "netns %u\n", sx->sx_netns);

@@ -97,6 +97,9 @@ void svc_rdma_receive(struct rpcrdma_conn *conn, struct rpcrdma_msg_in *msg)
 	rpcrdma_count(server_receives);
 	trace_svc_rdma_receive(sx, msg);
 	svc_rdma_queue(sx, &msg->mi_list, &sx->sx_queue.qu_received);
+	if (likely(svc_rdma_is_known(sx)))
+		rpcrdma_send_cq_relax(conn);
+	rpcrdma_send_cq_poll(conn);
 }
 
 /**

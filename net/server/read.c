@@ -68,6 +68,7 @@ static void svc_rdma_read_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 
+	rpcrdma_send_cq_seen(&sx->sx_conn);
 	rpcrdma_keepalive_heard(&sx->sx_conn.cn_keepalive);
 	spin_lock(&sx->sx_lock);
 	list_del(&call->sc_list);
@@ -206,6 +207,7 @@ static void svc_rdma_read_post(struct svc_rdma_call *call)
 	call->sc_posted = jiffies;
 	spin_unlock(&sx->sx_lock);
 	trace_svc_rdma_read(call, 0);
+	rpcrdma_send_cq_await(&sx->sx_conn);
 	rc = rpcrdma_conn_post(&sx->sx_conn, first);
 	if (rc)
 		trace_svc_rdma_read_post_err(sx, rc);

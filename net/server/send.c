@@ -246,6 +246,10 @@ static void svc_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 
+	if (send->ss_awaited) {
+		send->ss_awaited = false;
+		rpcrdma_send_cq_seen(&sx->sx_conn);
+	}
 	rpcrdma_keepalive_acked(&sx->sx_conn);
 	spin_lock(&sx->sx_lock);
 	list_del_init(&send->ss_send.sd_list);
@@ -312,6 +316,8 @@ int svc_rdma_send_post(struct svc_rdma_send *send)
 		svc_rdma_send_prepare_write(send, wr);
 
 	rpcrdma_send_chain(&send->ss_send);
+	/* The Reply's pages are held until then. */
+	send->ss_awaited = !list_empty(&send->ss_writes.sh_rws);
 
 	spin_lock(&sx->sx_lock);
 	/* A context that was in line is in the list already */
@@ -325,6 +331,8 @@ int svc_rdma_send_post(struct svc_rdma_send *send)
 	sx->sx_stats.vs_sent++;
 	spin_unlock(&sx->sx_lock);
 	trace_svc_rdma_send(send);
+	if (send->ss_awaited)
+		rpcrdma_send_cq_await(&sx->sx_conn);
 	return rpcrdma_conn_post(&sx->sx_conn, first);
 }
 

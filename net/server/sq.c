@@ -89,6 +89,7 @@ void svc_rdma_slots_wait(struct svc_rdma_xprt *sx,
 	if (!rpcrdma_sq_is_closed(sq))
 		rpcrdma_count(server_sq_waits);
 	rpcrdma_sq_join(sq, waiter);
+	rpcrdma_send_cq_watch(&sx->sx_conn);
 }
 
 /**

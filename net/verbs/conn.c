@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The connection room: CM id, protection domain, completion queue and queue pair of one
+ * The connection room: CM id, protection domain, completion queues and queue pair of one
  * connection, for client and server; and how a connection is opened, drained and closed.
  * It knows verbs and the connection manager, and nothing about RPC.
  *
@@ -278,30 +278,46 @@ static void rpcrdma_conn_qp_event(struct ib_event *event, void *context)
 	trace_rpcrdma_qp_event(context, event);
 }
 
-/* The completion queue must hold all entries of both queues: they can be flushed at the
- * same time.
+/* Handlers of the receive queue may handle completions of the send queue, so its completion
+ * queue is freed last.
  */
-static u32 rpcrdma_conn_cq_entries(const struct rpcrdma_conn *conn,
-				   const struct rpcrdma_conn_queues *queues)
-{
-	u32 sq = queues->qz_sq + RPCRDMA_SQ_EXTRA;
-	u32 rq = queues->qz_rq + RPCRDMA_DRAIN_WRS;
-
-	return min(min(sq, conn->cn_caps.dc_max_qp_wr) + rq,
-		   conn->cn_caps.dc_max_cqe);
-}
-
-static void rpcrdma_conn_free_cq(struct rpcrdma_conn *conn)
+static void rpcrdma_conn_free_cqs(struct rpcrdma_conn *conn)
 {
 	if (conn->cn_cq)
 		ib_free_cq(conn->cn_cq);
 	conn->cn_cq = NULL;
+	rpcrdma_send_cq_destroy(conn);
+}
+
+/* A completion queue must hold all entries of its queues: they can be flushed at the same
+ * time.
+ */
+static int rpcrdma_conn_create_cqs(struct rpcrdma_conn *conn,
+				   const struct rpcrdma_conn_queues *queues)
+{
+	u32 max = conn->cn_caps.dc_max_cqe;
+	u32 sq = min(queues->qz_sq + RPCRDMA_SQ_EXTRA,
+		     conn->cn_caps.dc_max_qp_wr);
+	u32 rq = queues->qz_rq + RPCRDMA_DRAIN_WRS;
+
+	if (!queues->qz_send_cq)
+		rq += sq;
+	conn->cn_cq = ib_alloc_cq_any(rpcrdma_conn_device(conn), conn,
+				      min(rq, max), IB_POLL_WORKQUEUE);
+	if (IS_ERR(conn->cn_cq)) {
+		int rc = PTR_ERR(conn->cn_cq);
+
+		conn->cn_cq = NULL;
+		return rc;
+	}
+	return queues->qz_send_cq ?
+	       rpcrdma_send_cq_create(conn, min(sq, max)) : 0;
 }
 
 /* Frees completion queue and protection domain when nothing refers to them. */
 static void rpcrdma_conn_free_verbs(struct rpcrdma_conn *conn)
 {
-	rpcrdma_conn_free_cq(conn);
+	rpcrdma_conn_free_cqs(conn);
 	if (conn->cn_pd)
 		ib_dealloc_pd(conn->cn_pd);
 	conn->cn_pd = NULL;
@@ -331,18 +347,13 @@ int rpcrdma_conn_create_qp(struct rpcrdma_conn *conn,
 		goto out_free;
 	}
 
-	conn->cn_cq = ib_alloc_cq_any(id->device, conn,
-				      rpcrdma_conn_cq_entries(conn, queues),
-				      IB_POLL_WORKQUEUE);
-	if (IS_ERR(conn->cn_cq)) {
-		rc = PTR_ERR(conn->cn_cq);
-		conn->cn_cq = NULL;
+	rc = rpcrdma_conn_create_cqs(conn, queues);
+	if (rc)
 		goto out_free;
-	}
 
 	attr.event_handler = rpcrdma_conn_qp_event;
 	attr.qp_context = conn;
-	attr.send_cq = conn->cn_cq;
+	attr.send_cq = conn->cn_send_cq.sc_cq ?: conn->cn_cq;
 	attr.recv_cq = conn->cn_cq;
 	attr.cap.max_send_wr = queues->qz_sq + RPCRDMA_SQ_EXTRA;
 	attr.cap.max_recv_wr = queues->qz_rq + RPCRDMA_DRAIN_WRS;
@@ -486,6 +497,7 @@ void rpcrdma_conn_drain(struct rpcrdma_conn *conn)
 		return;
 
 	rdma_disconnect(conn->cn_id);
+	rpcrdma_send_cq_watch(conn);
 	ib_drain_qp(conn->cn_id->qp);
 }
 
@@ -503,7 +515,7 @@ void rpcrdma_conn_destroy_queues(struct rpcrdma_conn *conn)
 {
 	if (conn->cn_id && conn->cn_id->qp)
 		rdma_destroy_qp(conn->cn_id);
-	rpcrdma_conn_free_cq(conn);
+	rpcrdma_conn_free_cqs(conn);
 	rpcrdma_gather_end(conn);
 }
 

@@ -71,6 +71,7 @@ static void rpcrdma_keepalive_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct rpcrdma_cid cid = { .ci_queue = conn->cn_cq->res.id };
 
 	if (likely(wc->status == IB_WC_SUCCESS)) {
+		rpcrdma_send_cq_seen(conn);
 		rpcrdma_keepalive_heard(al);
 		rpcrdma_rtt_probed(&conn->cn_rtt,
 				   ktime_us_delta(ktime_get(), al->al_sent));
@@ -113,6 +114,7 @@ static int rpcrdma_keepalive_probe(struct rpcrdma_conn *conn)
 	al->al_overdue = false;
 	WRITE_ONCE(al->al_busy, true);
 	al->al_sent = ktime_get();
+	rpcrdma_send_cq_await(conn);
 	return rpcrdma_conn_post(conn, &probe.wr);
 }
 
@@ -213,6 +215,8 @@ static void rpcrdma_keepalive_work(struct work_struct *work)
 	 */
 	if (READ_ONCE(conn->cn_state) == RPCRDMA_CONN_DOWN)
 		return;
+	/* What has completed is no reason to be alarmed. */
+	rpcrdma_send_cq_poll(conn);
 	next = now + MAX_JIFFY_OFFSET;
 	if (al->al_idle && !rpcrdma_keepalive_check_peer(conn, now, &next))
 		return;

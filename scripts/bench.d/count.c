@@ -47,6 +47,7 @@ static const char * const count_names[] = {
 #define SIMPLE(X)							\
 	X(svc_recv) X(svc_rdma_recvfrom) X(svc_process)			\
 	X(svc_xprt_enqueue) X(ib_cq_poll_work)				\
+	X(rpcrdma_send_cq_work)	/* ours only */				\
 	X(rpc_async_schedule)
 
 enum simple {
