@@ -334,7 +334,7 @@ static int svc_rdma_conn_create_queues(struct svc_rdma_xprt *sx)
 	return rc;
 }
 
-/* Size the connection, create its queues, and complete the handshake. */
+/* Compute the depths of the connection's queues, create them, and complete the handshake. */
 static int svc_rdma_conn_accept(struct svc_rdma_xprt *sx)
 {
 	struct rpcrdma_conn *conn = &sx->sx_conn;

@@ -45,7 +45,7 @@
 
 /**
  * struct svc_rdma_bc - a backchannel, as sunrpc sees it
- * @bc_xprt: the sunrpc end
+ * @bc_xprt: the client transport of sunrpc
  * @bc_sx: connection that the backchannel sends through; a reference to its svc_xprt is
  *	held
  * @bc_way: the part of the backchannel that server/callback.c uses

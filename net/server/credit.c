@@ -14,10 +14,10 @@
  * Receives are most of what a connection costs, and most connections are idle most of
  * the time. So a connection begins with few credits. When the client uses them, they
  * are doubled, up to max_requests: a busy client has all of them within a few round
- * trips. The client uses its credits if more than half of them are taken when a Call
- * arrives. But a server that answers fast never holds many Calls at once, even if a client
- * with a long round trip waits for credits. So the server also doubles the credits if
- * more Calls than credits arrive within 125 ms. Then credits do not limit a client whose
+ * trips. A client counts as using its credits if more than half of them are taken when a
+ * Call arrives. But a server that answers fast never holds many Calls at once, even if a
+ * client with a long round trip waits for credits. So the server also doubles the credits
+ * if more Calls than credits arrive within 125 ms. Then credits do not limit a client whose
  * round-trip time is at most 125 ms.
  *
  * A client keeps its initial credits until it has shown that it may use an export.
@@ -42,7 +42,7 @@
 #include "svc_rdma.h"
 #include "trace.h"
 
-/* Credits of a new connection */
+/* Number of credits of a new connection, once its version is known */
 #define SVC_RDMA_CREDITS_FIRST	2u
 /* Number of Calls per second and credit: a client that sends more gets more credits */
 #define SVC_RDMA_CREDITS_RATE	8u
@@ -51,8 +51,8 @@
  */
 #define SVC_RDMA_RECVS_FEW	3u
 
-/* Minimum number of Receives of a new connection. More than SVC_RDMA_RECVS_FEW help clients
- * that send several messages before the first answer; see "Old clients" in compat.rst
+/* Minimum number of Receives of a connection. A value above SVC_RDMA_RECVS_FEW is for clients
+ * that send more messages before the first answer; see "Old clients" in compat.rst
  */
 static unsigned int svc_rdma_first_receives = SVC_RDMA_RECVS_FEW;
 rpcrdma_param_range(first_receives, svc_rdma_first_receives, 0,

@@ -2,8 +2,8 @@
 /*
  * Memory regions for RDMA Reads, on devices that need or prefer them (dc_read_mrs). This
  * file counts the regions that a connection has and those that are free, and makes more.
- * It only counts: rdma_rw of the RDMA core takes the regions from the queue pair's pool.
- * This file does not know what is read.
+ * The regions themselves are in the queue pair's pool, from which rdma_rw of the RDMA core
+ * takes them. This file does not know what is read.
  *
  * Nobody waits here: a Call that finds too few regions waits in server/queue.c until
  * other Calls return theirs. A chain of RDMA Reads gets all of its regions at once, and

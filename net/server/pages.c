@@ -34,8 +34,8 @@
 /* The largest order of which the page allocator caches free pages per CPU */
 #define SVC_RDMA_SINK_ORDER	PAGE_ALLOC_COSTLY_ORDER
 
-/* Set once a thread of the running kernel was found to keep its pages in another way than the
- * kernel headers say that this module was built with
+/* Set when a thread of the running kernel keeps its pages in another way than this module was
+ * built for
  */
 static bool svc_rdma_pages_unfit;
 
@@ -233,7 +233,7 @@ int svc_rdma_pages_lend(struct svc_rdma_call *call)
  *
  * An upper layer that still uses a page holds a reference of its own.
  *
- * Context: any, may sleep.
+ * Context: process or completion workqueue; may sleep.
  */
 void svc_rdma_pages_free(struct svc_rdma_call *call)
 {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Work for threads: messages that have arrived, Calls whose RDMA Reads are complete, and
- * Calls whose RDMA Reads may begin. This file owns these three queues, the limit on the
- * bytes that a client may have pulled, and XPT_DATA. It never looks into a message, and
- * posts nothing.
+ * Calls that wait until their RDMA Reads may begin. This file owns these three queues, the
+ * limit on the bytes that are pulled for a client, and XPT_DATA. It never looks into a
+ * message, and posts nothing.
  *
  * XPT_DATA is set while a thread would find work in the queues. It is set and cleared
  * under sx_lock, as the queues are changed. The thread that takes the last entry clears
  * XPT_DATA, so that no other thread is woken for nothing (invariant I11).
  *
  * "To pull" a Call is to fetch its chunks by RDMA Read. Pulled Calls take memory before the
- * server knows who the client is, so their bytes are limited. Bytes count from the time
- * when a Call may be pulled until a thread takes the complete Call. If the limit would be
+ * server knows who the client is, so their bytes are limited. The bytes of a Call count from
+ * the permission to pull it until a thread takes the complete Call. If the limit would be
  * exceeded, a Call waits in qu_waiting. The limit is one Call for a client that is not known
  * yet (svc_rdma_is_known()), and %SVC_RDMA_PULL_BYTES for others. A Call also waits in
  * qu_waiting for memory regions. When bytes or regions become free, svc_rdma_pull_next()

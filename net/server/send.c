@@ -66,7 +66,7 @@ static int svc_rdma_send_create_buf(struct svc_rdma_send *send, gfp_t gfp)
 
 	if (rpcrdma_vers_can_retry(READ_ONCE(sx->sx_vers)))
 		least = min(size, SVC_RDMA_V2_REQ_SIZE);
-	/* A present buffer of that size is replaced only by one of the full size. */
+	/* A buffer of the smaller size is replaced only by one of the full size. */
 	if (send->ss_send.sd_buf.bf_size >= least)
 		least = size;
 	return rpcrdma_send_alloc(&send->ss_send, size, least,

@@ -3,9 +3,9 @@
  * Tells sunrpc whether the send queue has room. Its slots, and the line for them, are in
  * verbs/sq.c; memory regions are counted in server/mrs.c.
  *
- * If there are too few slots for a Reply, or for the RDMA Reads of a Call, they wait in
- * line, and their thread continues with other work. As long as there is a line, sunrpc is
- * told that there is no room for another Call.
+ * If there are too few slots for a Reply, or for the RDMA Reads of a Call, that Reply or
+ * Call waits in line, and its thread continues with other work. As long as there is a line,
+ * sunrpc is told that there is no room for another Call.
  *
  * If no work request completes, the connection fails: see verbs/keepalive.c. Replies and
  * Calls that are in line then are freed with the connection.

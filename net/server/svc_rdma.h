@@ -315,7 +315,7 @@ struct svc_rdma_credits {
 
 /**
  * enum svc_rdma_back - how the messages of a connection are given back
- * @SVC_RDMA_BACK_PLAIN: messages are given back at once
+ * @SVC_RDMA_BACK_PLAIN: messages are given back without any check
  * @SVC_RDMA_BACK_RENEW: Receives are blocks of pages (struct rpcrdma_buf). Before a
  *	message is given back, each block that somebody else still holds is replaced
  * @SVC_RDMA_BACK_DROP: messages are dropped, and their Receives are not posted again,
@@ -424,8 +424,8 @@ struct svc_rdma_backward {
 
 /**
  * struct svc_rdma_xprt - one connection of the server
- * @sx_xprt: the sunrpc end
- * @sx_conn: the verbs end
+ * @sx_xprt: the connection as sunrpc sees it
+ * @sx_conn: the verbs end of the connection: CM id, queue pair and Receives
  * @sx_pending: link in sl_pending of the listener until the connection is accepted or
  *	lost
  * @sx_listener: that listener; valid only while @sx_pending is linked
@@ -492,7 +492,7 @@ struct svc_rdma_xprt {
 
 /**
  * struct svc_rdma_listener - a listening endpoint
- * @sl_xprt: the sunrpc end
+ * @sl_xprt: the listener as sunrpc sees it
  * @sl_id: CM id that listens, or NULL while there is none; see server/transport.c
  * @sl_addr: address that the listener is bound to
  * @sl_stale: the device of a new id was removed, possibly before the id was in @sl_id
@@ -599,7 +599,7 @@ static inline int svc_rdma_msg_renew(struct svc_rdma_xprt *sx,
 
 /**
  * svc_rdma_msg_put - give a message back
- * @sx: its connection
+ * @sx: connection of the message
  * @msg: message
  *
  * Context: process; sleeps if Receives are blocks and somebody else holds a page. The caller
@@ -616,7 +616,7 @@ static inline void svc_rdma_msg_put(struct svc_rdma_xprt *sx,
 
 /**
  * svc_rdma_msg_put_renewed - give a message back that nobody else holds
- * @sx: its connection
+ * @sx: connection of the message
  * @msg: message; svc_rdma_msg_renew() has returned 0 since its pages were last handed to
  *	an upper layer, or they never were
  *

@@ -490,7 +490,7 @@ TRACE_EVENT(svc_rdma_credits,
 
 #endif /* RPCRDMA_TRACE_SVC_H */
 
-/* The path is relative to include/, which is searched */
+/* The path is relative to include/, which is in the search path. */
 #undef TRACE_INCLUDE_PATH
 #define TRACE_INCLUDE_PATH ../net/server
 #undef TRACE_INCLUDE_FILE
