@@ -96,7 +96,9 @@ static void svc_rdma_negotiate_tell(const struct svc_rdma_xprt *sx, u32 vers)
 		 limits->lm_brs, limits->lm_our_brs);
 }
 
-/* Make Receives of version 2 without targets from now on. */
+/* Make Receives without targets from now on. @size is the number of bytes in the largest
+ * inline Call in version 2.
+ */
 static void svc_rdma_negotiate_plain(struct svc_rdma_xprt *sx, u32 size)
 {
 	rpcrdma_size_targets(0, PAGE_SIZE, &sx->sx_negotiate.ng_rtx);

@@ -61,7 +61,7 @@ bool svc_rdma_pages_fit(void)
  *
  * Context: process.
  * Return: 0; or %-ENOEXEC if the arrays of the thread do not match what the module is
- *	built for. Then nothing was touched, and the caller drops the connection.
+ *	built for. Then nothing was touched, and the caller fails the connection.
  */
 int svc_rdma_pages_begin(struct svc_rqst *rqstp)
 {
@@ -105,7 +105,7 @@ static bool svc_rdma_page_is_private(struct page *page)
  * @pages: room for svc_rdma_pages_used() entries, some of which may become NULL
  *
  * The caller releases the pages when the device has read them. The first page, which
- * has the head, stays with the thread if @chain does not read it.
+ * has the head, stays with the thread if nobody else uses it and @chain does not read it.
  *
  * Context: process.
  * Return: entries used in @pages.

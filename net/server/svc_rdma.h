@@ -204,8 +204,8 @@ struct svc_rdma_body {
 /**
  * struct svc_rdma_send - one Send and the RDMA Writes in front of it
  * @ss_send: the Send, with transport header and inline body. When it completes, the
- *	RDMA Writes have completed, too. sd_list is a link in sp_idle or po_sending.
- *	sd_slots is 0 while the Send waits for slots
+ *	RDMA Writes have completed, too. sd_list is a link in sp_idle or po_sending, or in
+ *	sd_more of the first Send of a group. sd_slots is 0 while the Send waits for slots
  * @ss_write_cqe: completion of each RDMA Write that is signaled or fails
  * @ss_writes: RDMA Writes posted before the Send; trace events name them by sd_cid
  * @ss_msg: message of the Call that is answered, until the Send is posted; or NULL
@@ -434,8 +434,8 @@ struct svc_rdma_backward {
  * @sx_rw: limits of the connection's RDMA Reads and Writes
  * @sx_grow: held while Receives or memory regions are added
  * @sx_credit: credits
- * @sx_vers: RPC-over-RDMA version of the connection; 0 until the first usable message
- *	settles it. Set once, under @sx_grow, after all members that depend on it
+ * @sx_vers: RPC-over-RDMA version of the connection; 0 until it is settled, see
+ *	server/negotiate.c. Set once, under @sx_grow, after all members that depend on it
  * @sx_negotiate: how the version is settled
  * @sx_backward: callbacks
  * @sx_refused: svc_rdma_has_wspace() has told sunrpc that there is no room for another

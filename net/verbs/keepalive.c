@@ -90,7 +90,10 @@ static void rpcrdma_keepalive_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 	rpcrdma_conn_fail(conn, -ETIMEDOUT);
 }
 
-/* Posts a probe. Returns 0; or a negative errno, and the connection is down. */
+/* Posts a probe: an RDMA Write without SGEs; on iWARP an RDMA Read, which must have exactly
+ * one SGE even if it reads no bytes. Returns 0; or a negative errno, and the connection is
+ * down.
+ */
 static int rpcrdma_keepalive_probe(struct rpcrdma_conn *conn)
 {
 	struct rpcrdma_keepalive *al = &conn->cn_keepalive;
@@ -102,7 +105,7 @@ static int rpcrdma_keepalive_probe(struct rpcrdma_conn *conn)
 	};
 
 	if (conn->cn_caps.dc_iwarp) {
-		/* On iWARP a Read has exactly one SGE, even if it reads no bytes */
+		/* A Read has exactly one SGE there, if only for no bytes */
 		probe.wr.opcode = IB_WR_RDMA_READ;
 		probe.wr.sg_list = &nothing;
 		probe.wr.num_sge = 1;

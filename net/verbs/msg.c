@@ -14,8 +14,9 @@
  *
  * Each Receive of a longer message describes its own part of the body (mi_body, mi_here).
  * The Receives are linked in order by mi_more. The first one also has the totals of all
- * others. verbs/gather.c sets these members before the owner gets the message.
- * rpcrdma_msg_give_more() resets them when the message is given back.
+ * others. verbs/gather.c sets these members before the owner gets the message; in the first
+ * Receive, the owner sets mi_body and mi_here when it decodes the header.
+ * rpcrdma_msg_give_more() resets links and totals when the message is given back.
  */
 #include <kunit/visibility.h>
 #include <linux/export.h>
