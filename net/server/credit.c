@@ -17,8 +17,9 @@
  * trips. A client counts as using its credits if more than half of them are taken when a
  * Call arrives. But a server that answers fast never holds many Calls at once, even if a
  * client with a long round trip waits for credits. So the server also doubles the credits
- * if more Calls than credits arrive within 125 ms. Then credits do not limit a client whose
- * round-trip time is at most 125 ms.
+ * if more than SVC_RDMA_CREDITS_RATE (8) Calls per second and credit arrive. A client that
+ * waits for credits sends one Call per round trip and credit. So it gets more credits if its
+ * round-trip time is less than 125 ms.
  *
  * A client keeps its initial credits until it has shown that it may use an export.
  * Otherwise many such clients could use up the memory of this server.
@@ -131,8 +132,8 @@ int svc_rdma_credits_few(struct svc_rdma_xprt *sx, u32 recv_size)
  * @recv_size: size of each Receive in bytes
  * @spare: Receives for messages that take no credit
  *
- * Context: process; sleeps. The caller holds sx_grow, or nobody else knows the
- *	connection yet.
+ * Context: process; sleeps. The caller holds sx_grow, or is accepting the connection, and
+ *	no other thread sends or receives on it yet.
  * Return: 0; or a negative errno if there is not enough memory, and then the client can
  *	use the Receives that exist.
  */

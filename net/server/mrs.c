@@ -5,9 +5,9 @@
  * The regions themselves are in the queue pair's pool, from which rdma_rw of the RDMA core
  * takes them. This file does not know what is read.
  *
- * Nobody waits here: a Call that finds too few regions waits in server/queue.c until
- * other Calls return theirs. A chain of RDMA Reads gets all of its regions at once, and
- * before its send queue slots (invariant I9).
+ * No thread waits for regions: a Call that finds too few waits in server/queue.c until other
+ * Calls return theirs. A chain of RDMA Reads gets all of its regions at once, and before its
+ * send queue slots (invariant I9).
  */
 #include <linux/sunrpc/svc_xprt.h>
 #include <rdma/mr_pool.h>

@@ -193,7 +193,7 @@ static u32 svc_rdma_negotiate_pins(const struct svc_rdma_negotiate *ng)
  * @sx: connection that is being accepted
  * @v1_size: bytes of the largest inline message in version 1
  *
- * Context: process; sleeps. Nobody else knows the connection yet.
+ * Context: process; sleeps. No other thread sends or receives on the connection yet.
  * Return: 0; or a negative errno if there is not enough memory to accept the connection.
  *
  * See version-two 7, 7.1, 7.2; G-19.

@@ -43,7 +43,7 @@ struct svc_rdma_answer {
 	struct rpcrdma_layout		an_layout;
 };
 
-/* Reply inline if the Reply fits, even if a Reply chunk was offered (G-02) */
+/* If set, a Reply that fits is sent inline even if a Reply chunk was offered (G-02) */
 static bool svc_rdma_reply_short;
 module_param_named(reply_short, svc_rdma_reply_short, bool, 0644);
 MODULE_PARM_DESC(reply_short,

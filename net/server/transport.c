@@ -243,7 +243,8 @@ out_cache:
  * svc_rdma_exit - undo svc_rdma_init()
  *
  * Context: process; module exit; sleeps. Every listener and connection holds a reference
- *	to the module, so all that are left are about to be freed by a work item.
+ *	to the module until it is put for the last time. So no listener is left, and for
+ *	each connection that is left, svc_rdma_free_work() is queued or runs.
  */
 void svc_rdma_exit(void)
 {
