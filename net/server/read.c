@@ -317,7 +317,7 @@ static void svc_rdma_assemble_item(struct svc_rdma_call *call, u32 pos,
 
 	at = rpcrdma_item_segment(call->sc_items, item - call->sc_items, seg) *
 	     seg;
-	/* The message has that much data: see rpcrdma_group_judge() */
+	/* rpcrdma_group_judge() has checked that the message has all bytes of the item */
 	for (part = 1; left && part; left -= part) {
 		data = rpcrdma_msg_data_at(call->sc_msg, at, &part);
 		part = min(part, left);

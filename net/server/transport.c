@@ -66,7 +66,7 @@ static int svc_rdma_listen(struct svc_rdma_listener *sl)
 	if (IS_ERR(id))
 		return PTR_ERR(id);
 
-	/* There is another listener for IPv4, which uses the same port */
+	/* A listener for IPv6 must leave IPv4 to another listener on the same port */
 	rc = 0;
 	if (sa->sa_family == AF_INET6)
 		rc = rdma_set_afonly(id, 1);

@@ -162,8 +162,8 @@ static int rpcrdma_conn_cm_event(struct rdma_cm_id *id,
 		rpcrdma_conn_step(conn);
 		break;
 	case RDMA_CM_EVENT_ESTABLISHED:
-		/* At the end that accepts, this event has no private data, and
-		 * rpcrdma_conn_adopt() has kept those of the request.
+		/* At the end that accepts, this event has no private data;
+		 * rpcrdma_conn_adopt() has kept the private data of the request.
 		 */
 		if (event->param.conn.private_data_len)
 			rpcrdma_conn_hear_peer(conn, &event->param.conn);
