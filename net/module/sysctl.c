@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Module: /proc/sys/sunrpc/rdma_* for the client and /proc/sys/sunrpc/svc_rdma/
- * for the server. A change applies to connections made afterwards. The names are the
- * ones that administrators know from the in-tree module.
+ * The sysctls: /proc/sys/sunrpc/rdma_* for the client, /proc/sys/sunrpc/svc_rdma/ for the
+ * server. A change applies to connections that are made afterwards. Settings that the
+ * in-tree module also has are named as there.
  */
 #include <linux/sysctl.h>
 #include <rpcrdma/counters.h>
@@ -44,8 +44,8 @@ static const unsigned int rpcrdma_bc_requests_max = SVC_RDMA_BC_REQUESTS_MAX;
 /* Value of each counter when its sysctl was last written */
 static u64 rpcrdma_stat_base[RPCRDMA_CNT_MAX];
 
-/* Handles a server statistic of the in-tree module. Writing any value resets the
- * statistic to 0. The counter that it shows is not changed.
+/* Shows a counter as a server statistic, under the name that the in-tree module uses. Writing
+ * any value resets the statistic to 0, as there. The counter itself is not changed.
  */
 static int rpcrdma_sysctl_stat(const struct ctl_table *table, int write,
 			       void *buffer, size_t *lenp, loff_t *ppos)
@@ -97,7 +97,7 @@ static const struct ctl_table rpcrdma_sysctl_client[] = {
 		       rpcrdma_off, rpcrdma_rtx_max),
 	RPCRDMA_SYSCTL("rdma_rtx_gather", xprt_rdma_rtx_gather,
 		       rpcrdma_off, rpcrdma_rtx_max),
-	/* The next two apply to client and server. */
+	/* These two apply to client and server. */
 	RPCRDMA_SYSCTL("rdma_keepalive_time", rpcrdma_keepalive_time,
 		       rpcrdma_keepalive_off, rpcrdma_keepalive_max),
 	RPCRDMA_SYSCTL("rdma_keepalive_timeout", rpcrdma_keepalive_timeout,

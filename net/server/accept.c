@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A new connection of the server: from the connect request until it belongs to
- * sunrpc. This file sizes the connection, and has the tables through which sunrpc and
- * the verbs layer call the rest of the server. It never sees a message.
+ * sunrpc. This file computes the queue depths of the connection, and has the tables
+ * through which sunrpc and the verbs layer call the rest of the server. It never sees a
+ * message.
  *
  * Operation
  *
- * A connect request makes a connection, a struct svc_xprt. The connection takes over
- * the CM id that came with the request and waits in the listener's queue. XPT_CONN
- * brings a thread to svc_rdma_accept(), which creates the queue pair, posts Receives
- * and completes the handshake. From then on the connection belongs to sunrpc. If a
- * connection is lost while it waits, svc_rdma_conn_lost() removes it from the queue:
- * there may be no thread to do it, and the device may be about to be removed
- * (invariant I21).
+ * For each connect request, svc_rdma_connect_request() creates a connection, which is a
+ * struct svc_xprt to sunrpc. The connection takes over the CM id that came with the
+ * request and waits in the listener's queue. XPT_CONN makes a thread call
+ * svc_rdma_accept(), which creates the queue pair, posts Receives and completes the
+ * handshake. From then on the connection belongs to sunrpc. If a connection is lost while
+ * it waits, svc_rdma_conn_lost() removes it from the queue. This must not be left to a
+ * thread: all threads may be busy, and the removal of a device waits until its last
+ * connection is gone (invariant I21).
  *
- * An accepted connection can be lost at any time, in any context. What happens then is
- * in server/close.c.
+ * An accepted connection can be lost at any time, in any context. server/close.c then
+ * closes it.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -31,14 +33,14 @@
 
 /* An RNR retry count that means "for ever" (InfiniBand Architecture, 9.7.5.2.8) */
 #define SVC_RDMA_RNR_ENDLESS	7
-/* RDMA Reads in flight at most; more would not make a connection faster */
+/* Maximum number of RDMA Reads in flight; more would not make a connection faster */
 #define SVC_RDMA_ORD_MAX	32u
 
 /* Maximum number of credits of a connection */
 unsigned int svc_rdma_max_requests = 128;
 /* Maximum number of callbacks in flight on a connection */
 unsigned int svc_rdma_max_bc_requests = 16;
-/* Bytes of the largest inline message of version 1, in either direction */
+/* Number of bytes in the largest inline message of version 1, in either direction */
 unsigned int svc_rdma_max_req_size = 4096;
 /* Refuse clients that ask our adapter to retry for ever while they have no Receive
  * posted. Such clients are served by default: they break RFC 8166 3.3.1 only when they
@@ -68,8 +70,8 @@ void svc_rdma_discard(struct svc_xprt *xprt)
 	svc_xprt_put(xprt);
 }
 
-/* Returns false, and adds nothing, if the connection is already lost: nobody would
- * remove it from the queue.
+/* Returns false, and adds nothing, if the connection is already lost. svc_rdma_conn_lost()
+ * has then run, and nothing would remove the connection from the queue.
  */
 static bool svc_rdma_pending_add(struct svc_rdma_listener *sl,
 				 struct svc_rdma_xprt *sx)
@@ -77,8 +79,8 @@ static bool svc_rdma_pending_add(struct svc_rdma_listener *sl,
 	bool up;
 
 	spin_lock(&svc_rdma_pending_lock);
-	/* If this changes later, svc_rdma_conn_lost() finds the connection in
-	 * the queue.
+	/* If the connection is lost after this check, svc_rdma_conn_lost() finds it
+	 * in the queue.
 	 */
 	up = !svc_rdma_is_down(sx);
 	if (up) {
@@ -98,9 +100,10 @@ static void svc_rdma_pending_take_locked(struct svc_rdma_xprt *sx)
 	sx->sx_listener->sl_npending--;
 }
 
-/* Returns true if the connection was still in the queue and now belongs to the
- * caller. The caller then holds a reference to the module, because the listener may
- * drop its own once the queue is empty.
+/* Returns true if the connection was still in the queue. It then belongs to the caller,
+ * and this has taken a reference to the module, which svc_xprt_put() drops with the
+ * connection. The reference is taken under the lock, because the listener may be freed and
+ * drop its own reference as soon as the queue is empty.
  */
 static bool svc_rdma_pending_take(struct svc_rdma_xprt *sx)
 {
@@ -194,8 +197,8 @@ static void svc_rdma_conn_set_addrs(struct svc_xprt *xprt,
 	struct sockaddr *sa = (struct sockaddr *)&id->route.addr.dst_addr;
 
 	svc_xprt_set_remote(xprt, sa, svc_addr_len(sa));
-	/* The client's port changes with every connection, but the reply cache
-	 * must still recognise a retransmission.
+	/* The client's port changes with every connection, but nfsd's duplicate
+	 * reply cache must still recognise a retransmission. So hide the port.
 	 */
 	rpc_set_port((struct sockaddr *)&xprt->xpt_remote, 0);
 
@@ -308,9 +311,10 @@ static int svc_rdma_conn_create_qp(struct svc_rdma_xprt *sx)
 	return rpcrdma_conn_create_qp(&sx->sx_conn, &queues);
 }
 
-/* The maximum number of work requests that a device reports often is for work requests
- * of one SGE. With more SGEs, the device refuses a send queue of that length (mlx5), and
- * does not tell which length it would accept. So try with ever fewer requests.
+/* The maximum number of work requests that a device reports is often valid only for work
+ * requests of one SGE. With more SGEs, the device refuses a send queue of that length
+ * (mlx5), and does not tell which length it would accept. So halve the number of credits,
+ * on which the queue depths depend, until the device accepts the queues.
  */
 static int svc_rdma_conn_create_queues(struct svc_rdma_xprt *sx)
 {
@@ -331,7 +335,7 @@ static int svc_rdma_conn_create_queues(struct svc_rdma_xprt *sx)
 	return rc;
 }
 
-/* Size the connection, create its queues, and complete the handshake. */
+/* Compute the depths of the connection's queues, create them, and complete the handshake. */
 static int svc_rdma_conn_accept(struct svc_rdma_xprt *sx)
 {
 	struct rpcrdma_conn *conn = &sx->sx_conn;

@@ -3,29 +3,32 @@
  * The backchannel to an NFS client: NFSv4.1 and later servers call their clients on the
  * connection that the client opened (RFC 8167). To sunrpc a backchannel is a client
  * transport, a struct rpc_xprt. It has no connection of its own: it sends through the
- * svc_xprt that it was made for, and is never connected again. When that connection
+ * connection (svc_xprt) that it was made for, and never reconnects. When that connection
  * ends, the RPCs of the backchannel fail with -ENOTCONN, and the upper layer tries again
- * on another connection (rfc5666bis 8.3.2). This file deals with sunrpc. The window and
- * the answers, which all backchannels of a connection share, are in server/callback.c.
+ * on another connection (rfc5666bis 8.3.2). This file is the interface to sunrpc.
+ * server/callback.c has what all backchannels of a connection share: the credits, and the
+ * matching of answers with callbacks.
  *
  * Each NFS client's rpc_clnt owns a backchannel of its own (invariant I22). rpc_create()
  * gets it from svc_rdma_bc_setup(), and svc_rdma_bc_destroy() ends it after the last RPC
- * has released it. sunrpc would let all rpc_clnts share one rpc_xprt, kept in
- * xpt_bc_xprt, and one switch, kept in xpt_bc_xps. Neither is used, because sunrpc
- * publishes the switch before it is complete, and does not expect that somebody else
- * asks for it at that time. rpc_create() looks at xprt->bc_xprt to find out where to
- * publish the switch, and here that stays NULL.
+ * has released it. sunrpc also has a way for all rpc_clnts of a connection to share one
+ * rpc_xprt, kept in xpt_bc_xprt, and one rpc_xprt_switch, kept in xpt_bc_xps. This is not
+ * used here, because rpc_create() publishes the switch in xpt_bc_xps before the switch is
+ * complete, so another rpc_create() at the same time may use an incomplete one.
+ * rpc_create() publishes the switch in the svc_xprt that xprt->bc_xprt points to, and
+ * nowhere if this is NULL. So xprt->bc_xprt stays NULL.
  *
  * Receives for the replies are posted when a backchannel is made. There are as many as
  * callbacks that can be in flight on the connection (rfc5666bis 8.2.2.2).
  *
- * Making a backchannel does not fail if the connection is already lost: nfsd would then
- * use memory that was freed when the connection was lost.
+ * A backchannel is made even if the connection is already lost, and its first RPC then
+ * fails. If rpc_create() failed instead, nfsd's error path would use its struct
+ * nfsd4_conn, which nfsd frees when a connection is lost.
  *
- * Sending happens in rpciod, which must not wait for this client: if there is no buffer
- * or no send queue slot, the RPC is told to try again. The message is copied into a
- * Send context, as an inline Reply is, so a retransmission never touches the buffer of
- * an earlier try.
+ * rpciod sends the callbacks, and must not wait for this client. So if there is no buffer
+ * or no send queue slot, sunrpc is told to send the RPC later. The message is copied into a
+ * Send context, as an inline Reply is. So a retransmission never touches the buffer of
+ * an earlier attempt.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -42,9 +45,10 @@
 
 /**
  * struct svc_rdma_bc - a backchannel, as sunrpc sees it
- * @bc_xprt: the sunrpc end
- * @bc_sx: connection that it sends through; a reference to its svc_xprt is held
- * @bc_way: its part in server/callback.c
+ * @bc_xprt: the client transport of sunrpc
+ * @bc_sx: connection that the backchannel sends through; a reference to its svc_xprt is
+ *	held
+ * @bc_way: the part of the backchannel that server/callback.c uses
  */
 struct svc_rdma_bc {
 	struct rpc_xprt		bc_xprt;
@@ -87,7 +91,7 @@ static int svc_rdma_bc_encode(struct svc_rdma_send *send, struct rpc_rqst *rqst)
 	u32 size;
 	int len;
 
-	/* The client may have announced another limit since the buffer was made */
+	/* The client may have announced another limit since the buffer was allocated */
 	size = min(send->ss_send.sd_buf.bf_size,
 		   READ_ONCE(sx->sx_conn.cn_limits.lm_inline_send));
 	len = rpcrdma_encode_call(READ_ONCE(sx->sx_vers),
@@ -102,7 +106,9 @@ static int svc_rdma_bc_encode(struct svc_rdma_send *send, struct rpc_rqst *rqst)
 	return len + msg->len;
 }
 
-/* A client of version 2 may say that it takes no callbacks (version-two 4.2.2). */
+/* A client of version 2 may announce that it accepts no callbacks, by the property BRS
+ * (version-two 4.2.2).
+ */
 static bool svc_rdma_bc_allowed(const struct svc_rdma_xprt *sx)
 {
 	return READ_ONCE(sx->sx_conn.cn_limits.lm_brs) != RPCRDMA2_BRS_NONE;
@@ -117,8 +123,9 @@ static int svc_rdma_bc_lost(struct rpc_xprt *xprt)
 	return -ENOTCONN;
 }
 
-/* Close the connection: only a new one helps. A callback that cannot be sent must not
- * wait for a client that does not answer.
+/* Close the connection because a callback cannot be sent on it: the callback was already
+ * sent and not answered, or callbacks without an answer have all credits. A callback must
+ * not wait for a client that does not answer. On a new connection all credits are free.
  */
 static int svc_rdma_bc_give_up(struct svc_rdma_xprt *sx, struct rpc_xprt *xprt)
 {
@@ -128,8 +135,8 @@ static int svc_rdma_bc_give_up(struct svc_rdma_xprt *sx, struct rpc_xprt *xprt)
 	return svc_rdma_bc_lost(xprt);
 }
 
-/* Get everything that a callback needs before it takes a credit, so that it is sent once
- * it has one.
+/* Get everything that a callback needs except its credit. A callback that gets a credit
+ * afterwards can be posted at once.
  */
 static int svc_rdma_bc_prepare(struct svc_rdma_send *send,
 			       struct rpc_rqst *rqst)
@@ -215,7 +222,9 @@ static int svc_rdma_bc_buf_alloc(struct rpc_task *task)
 	return 0;
 }
 
-/* sunrpc frees the buffers of an RPC that no answer can find any more. No lock is held. */
+/* sunrpc frees the buffers of an RPC. It has removed the RPC from the list in which answers
+ * look for it, and holds no lock.
+ */
 static void svc_rdma_bc_buf_free(struct rpc_task *task)
 {
 	struct rpc_rqst *rqst = task->tk_rqstp;
@@ -296,8 +305,8 @@ static void svc_rdma_bc_setup_xprt(struct rpc_xprt *xprt,
 	xprt->xprt_class = &svc_rdma_bc_class;
 	xprt->ops = &svc_rdma_bc_ops;
 	xprt->timeout = &svc_rdma_bc_timeout;
-	/* A callback has to fit a Receive, and so has its Reply (rfc5666bis
-	 * 8.3.3)
+	/* A callback must fit one Receive of the client, and its Reply one of ours
+	 * (rfc5666bis 8.3.3).
 	 */
 	xprt->max_payload = min(limits->lm_inline_send, limits->lm_inline_recv) -
 			    RPCRDMA1_HDR_MIN - limits->lm_hdr_extra;
@@ -309,7 +318,7 @@ static void svc_rdma_bc_setup_xprt(struct rpc_xprt *xprt,
 	xprt_set_connected(xprt);
 }
 
-/* The Receives for the answers have been posted. */
+/* The caller has posted the Receives for the answers. */
 static struct rpc_xprt *svc_rdma_bc_create(struct svc_rdma_xprt *sx,
 					   const struct xprt_create *args)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The Call object: a Call from its arrival until sunrpc is done with it. This file
- * knows what a Call holds and releases all of it. It never looks at a message and
- * never decides what becomes of a Call: see server/recvfrom.c and server/sendto.c.
+ * knows what resources a Call holds, and releases all of them. It never looks at a message
+ * and never decides what becomes of a Call: see server/recvfrom.c and server/sendto.c.
  *
  * A struct svc_rdma_call exists only while there is a Call, not for each posted
- * Receive, so an idle connection takes little memory. A request has it as its
- * rq_xprt_ctxt, also while the request is deferred. When the request has ended, for
+ * Receive, so an idle connection takes little memory. rq_xprt_ctxt of a request points to
+ * its svc_rdma_call, also while the request is deferred. When the request has ended, for
  * whatever reason, sunrpc calls svc_rdma_release_ctxt().
  */
 #include <linux/slab.h>
@@ -40,8 +40,9 @@ void svc_rdma_call_cache_exit(void)
 
 /**
  * svc_rdma_call_create - make a Call
- * @sx: connection that it came by
- * @msg: message; it belongs to the Call from now on. NULL if nothing is left of it
+ * @sx: connection on which the message arrived
+ * @msg: message; it belongs to the Call from now on. NULL if the Receives of the message
+ *	have been given back already
  * @gfp: allocation flags
  *
  * Context: process or completion workqueue; sleeps if @gfp allows it.
@@ -78,7 +79,7 @@ struct svc_rdma_call *svc_rdma_call_create(struct svc_rdma_xprt *sx,
  * svc_rdma_call_put_msg - give back the message of a Call
  * @call: Call whose message is not needed any more
  *
- * Context: any.
+ * Context: process or completion workqueue; may sleep, see svc_rdma_msg_put().
  */
 void svc_rdma_call_put_msg(struct svc_rdma_call *call)
 {
@@ -92,7 +93,7 @@ void svc_rdma_call_put_msg(struct svc_rdma_call *call)
  * svc_rdma_call_free - free a Call and all that it holds
  * @call: Call that has no RDMA Reads in progress
  *
- * Context: process or completion workqueue.
+ * Context: process or completion workqueue; may sleep.
  */
 void svc_rdma_call_free(struct svc_rdma_call *call)
 {

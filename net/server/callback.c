@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Callbacks of one connection: which may be sent now, and which one an answer belongs
- * to. This file knows no header and no work request. It calls sunrpc only to complete
- * an RPC, or to let an RPC try again.
+ * Callbacks of one connection: which of them may be sent now, and which of them an answer
+ * belongs to. This file encodes nothing and posts nothing. It calls sunrpc only to complete
+ * an RPC, to let an RPC wait or try again, or to mark a backchannel as disconnected.
  *
  * Each NFS client on a connection has a backchannel of its own, a struct rpc_xprt
  * (server/backchannel.c). All backchannels of a connection share, under bw_lock:
  *
- * - The window. Backward credits have nothing to do with forward ones. The client
- *   grants them to the connection. Until its first grant there is one
- *   (rfc5666bis 8.2.1).
+ * - The window: the credits for callbacks. They are independent of the credits for the
+ *   client's Calls. The client grants them to the connection, and not to a backchannel.
+ *   Until its first grant there is one credit (rfc5666bis 8.2.1).
  * - The line of backchannels that wait for a credit. A credit that becomes free goes to
- *   the first. It keeps its place until it has sent a callback, or until the callback
- *   that waits has ended. Other backchannels join at the end.
+ *   the first backchannel in the line. That backchannel keeps its place until it has sent
+ *   a callback, or until the RPC of the waiting callback has ended. Other backchannels
+ *   join at the end.
  * - The callbacks without an answer. An answer is matched by its XID alone.
  *
  * The upper layer gives a callback up when the client takes too long. The client does
  * not know that: the callback still uses a credit, and Receives at both ends, until it
- * is answered (invariant I18). Until then the connection owns it; every other callback
- * is owned by its RPC. When callbacks that were given up have all the credits, only a
- * new connection helps.
+ * is answered (invariant I18). The connection owns a callback that was given up; every
+ * other callback is owned by its RPC. When callbacks that were given up have all the
+ * credits, no callback can be sent any more, and the next attempt closes the connection.
  *
  * Ownership (invariant I22): a backchannel holds a reference to its connection. The
  * connection holds no reference to a backchannel. It has a list of them, which
@@ -56,14 +57,15 @@ static bool svc_rdma_backward_has_room(const struct svc_rdma_backward *bw)
 	return rpcrdma_window_room(&bw->bw_window, bw->bw_nawaited);
 }
 
-/* Callbacks that were given up use all credits. */
+/* Do callbacks that were given up have all credits? */
 static bool svc_rdma_backward_is_stuck(const struct svc_rdma_backward *bw)
 {
 	return !rpcrdma_window_room(&bw->bw_window, 0);
 }
 
-/* Let the first backchannel in line try. It also tries if the window is stuck, so that it
- * fails instead of waiting for ever.
+/* Wake the first backchannel in the line if a credit is free. Also wake it if callbacks
+ * that were given up have all credits, so that its callback fails instead of waiting for
+ * ever.
  */
 static void svc_rdma_backward_wake_locked(struct svc_rdma_backward *bw)
 {
@@ -116,8 +118,8 @@ void svc_rdma_way_join(struct svc_rdma_xprt *sx, struct svc_rdma_way *way,
 	INIT_LIST_HEAD(&way->wy_line);
 	way->wy_first = NULL;
 	spin_lock(&bw->bw_lock);
-	/* There are Receives for @requests by now. Every backchannel of the
-	 * connection asks for the same number.
+	/* The Receives for @requests answers are posted already. Every backchannel of
+	 * the connection asks for the same number.
 	 */
 	bw->bw_window.wn_requested = requests;
 	list_add_tail(&way->wy_list, &bw->bw_ways);
@@ -192,7 +194,9 @@ static int svc_rdma_callback_check_locked(struct svc_rdma_backward *bw,
 	lockdep_assert_held(&bw->bw_lock);
 	if (bw->bw_closed)
 		return -ENOTCONN;
-	/* The error may not have reached sunrpc: do not send again (I17). */
+	/* The client has answered this callback with an error. sunrpc may have
+	 * overwritten the status and try to send it again: refuse that (I17).
+	 */
 	if (cb->cb_failed)
 		return -EIO;
 	if (!list_empty(&cb->cb_list) || svc_rdma_backward_is_stuck(bw))
@@ -213,13 +217,13 @@ static int svc_rdma_callback_check_locked(struct svc_rdma_backward *bw,
  * @cb: callback
  * @xid: its XID
  *
- * If 0 is returned, the callback has a credit and is in bw_sent. It is added before it
- * is posted, because the answer may arrive at once.
+ * If 0 is returned, the callback has a credit and is in bw_sent. The caller posts it
+ * afterwards, because the answer may arrive at once, and must find it in bw_sent.
  *
  * Context: process.
  * Return: 0;
- *	%-EAGAIN if there is no credit: the backchannel is in line, and sunrpc sends the
- *	callback when there is one;
+ *	%-EAGAIN if there is no credit: the backchannel is in the line, and sunrpc sends
+ *	the callback when there is a credit;
  *	%-ENOBUFS if another NFS client's callback has the same XID: sunrpc tries later;
  *	%-ENOTCONN if the connection is being closed;
  *	%-EIO if the callback was answered with an error;
@@ -258,8 +262,8 @@ out_unlock:
  * @cb: callback, sent or not
  * @status: status of the RPC
  *
- * A callback that was sent and is not answered is given up: it is freed when it is
- * answered or the connection is closed. Any other is freed now.
+ * A callback that was sent and is not answered is given up. It is freed when it is
+ * answered or when the connection is closed. Any other callback is freed now.
  *
  * Context: process.
  */
@@ -277,7 +281,7 @@ void svc_rdma_callback_end(struct svc_rdma_xprt *sx, struct svc_rdma_way *way,
 		bw->bw_nawaited--;
 		rpcrdma_window_owe(&bw->bw_window);
 	}
-	/* The next callback of this NFS client has to join the line anew. */
+	/* The backchannel has lost its place: its next callback joins the line anew. */
 	if (way->wy_first == cb)
 		svc_rdma_way_proceed_locked(bw, way);
 	svc_rdma_backward_wake_locked(bw);
@@ -315,9 +319,9 @@ svc_rdma_callback_take_locked(struct svc_rdma_backward *bw, u32 xid, int *rc)
 	return NULL;
 }
 
-/* End the RPC: no other answer will come (rfc5666bis 8.3.5). If its task is not asleep
- * yet, the task overwrites tk_status and sends the callback again. cb_failed prevents
- * that (I17). The caller holds queue_lock.
+/* End the RPC with -EIO: no other answer will come (rfc5666bis 8.3.5). If the task of the
+ * RPC is not asleep yet, it overwrites tk_status and tries to send the callback again.
+ * cb_failed makes that attempt fail (I17). The caller holds queue_lock.
  */
 static void svc_rdma_callback_fail_rqst(struct svc_rdma_callback *cb,
 					struct rpc_rqst *rqst)
@@ -328,8 +332,8 @@ static void svc_rdma_callback_fail_rqst(struct svc_rdma_callback *cb,
 }
 
 /* Give back the message before the RPC ends: the next callback may be sent at once, and there
- * must be a Receive for its answer (RFC 8166 3.3.1; invariant I13). No page of a message from
- * a callback was ever handed out.
+ * must be a Receive for its answer (RFC 8166 3.3.1; invariant I13). No page of an answer to a
+ * callback is ever handed to an upper layer, so nobody can hold one.
  */
 static void svc_rdma_callback_put_msg(struct svc_rdma_call *call)
 {
@@ -352,8 +356,9 @@ static void svc_rdma_callback_copy(struct rpc_rqst *rqst,
 	xprt_complete_rqst(rqst->rq_task, len);
 }
 
-/* Complete the RPC of a callback; without a Reply, with an error. The RPC has to be looked
- * up again, because it may be about to end.
+/* Complete the RPC of a callback with its Reply, or with an error if @reply is NULL or too
+ * long. The RPC is looked up by its XID, because it may be ending: then sunrpc does not find
+ * it any more.
  */
 static int svc_rdma_callback_complete(struct svc_rdma_callback *cb,
 				      struct svc_rdma_call *reply)
@@ -381,9 +386,9 @@ static int svc_rdma_callback_complete(struct svc_rdma_callback *cb,
 	return rc;
 }
 
-/* Match, grant and complete under one lock: a client may send its Reply twice, and the
- * second must not touch what the first has completed. The grant is applied before the
- * RPC is completed.
+/* Match an answer with its callback, apply the credits that it grants, and then complete
+ * the RPC, all under bw_lock: a client may send its Reply twice, and the second Reply must
+ * not touch the RPC that the first has completed.
  */
 static int svc_rdma_callback_answer(struct svc_rdma_xprt *sx, u32 xid,
 				    struct svc_rdma_call *reply)
@@ -406,8 +411,8 @@ static int svc_rdma_callback_answer(struct svc_rdma_xprt *sx, u32 xid,
 }
 
 /**
- * svc_rdma_callback_reply - match a backward Reply with its callback
- * @call: message with the Reply, decoded. If an RPC waits for it, the message is given back
+ * svc_rdma_callback_reply - match the Reply to a callback with the callback
+ * @call: decoded message with the Reply. If an RPC waits for it, the message is given back
  *	before the RPC ends
  *
  * The credit of the callback is free again, and the Reply may grant more.
@@ -432,10 +437,11 @@ bool svc_rdma_callback_reply(struct svc_rdma_call *call)
  * @sx: connection
  * @xid: its XID
  *
- * The caller has given back the message that says so, as svc_rdma_callback_reply() does.
+ * The caller has already given back the message that ends the callback, for the same
+ * reason as svc_rdma_callback_put_msg().
  *
- * The credit of the callback is free again. Forward Calls are not searched, because
- * their XIDs are independent of those of callbacks (version-two 5.3.3).
+ * The credit of the callback is free again. @xid is not looked up among the client's Calls,
+ * because their XIDs are independent of those of callbacks (version-two 5.3.3).
  *
  * Context: process.
  * Return: %false if no RPC waits for an answer with that XID.

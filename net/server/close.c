@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The end of a connection of the server. Threads, memory and the device are released
- * whatever the client does, and wherever a thread may be stuck. This file never decides
- * that a connection has to end, and the functions that it calls never call it.
+ * The end of a connection of the server. The memory and the device of a connection are
+ * released whatever its client does, and even if threads that execute its Calls are stuck.
+ * This file never decides that a connection has to end.
  *
  * Operation
  *
  * A connection can be lost at any time, in any context. svc_rdma_close_begin() closes
  * the line for send queue slots and tells sunrpc, which has a thread call
- * svc_rdma_detach() when one is available. It also has svc_rdma_down_work() close the
- * verbs end. That work needs no nfsd thread and waits for none: all threads may be stuck
- * in some other client's storage, while the device has to be removed or the memory is
- * needed. Threads may still hold Calls of such a connection, and the Receives that
- * these refer to. Both are plain memory by then. Closing waits for threads only while
- * they are in this module (svc_rdma_srcu), where none waits for a peer.
+ * svc_rdma_detach() when one is available. svc_rdma_close_begin() also queues
+ * svc_rdma_down_work(), which closes the verbs end. This work needs no nfsd thread and
+ * waits for none: all threads may be waiting for storage, while the device has to be
+ * removed or the memory is needed. Threads may still hold Calls of such a connection, and
+ * the Receives that contain these Calls. By then, both are ordinary memory that the device
+ * does not access. svc_rdma_down_work() waits for threads only while they are in this
+ * module (svc_rdma_srcu), where no thread waits for a peer.
  *
- * svc_rdma_conn_end() drains the queues, so that the device has no work left. It ends
- * the transfers and destroys the queues, so that no completion follows. Then it frees
- * what is left in the lists. The struct svc_rdma_xprt itself stays until its last
- * reference is dropped: see svc_rdma_free(). Both work items may run after the
- * connection has dropped its reference to the module: svc_rdma_exit() waits for them.
+ * svc_rdma_conn_end() drains the queues, so that the device has no work left. It destroys
+ * the RDMA Reads and Writes (rdma_rw contexts) and then the queues, so that no completion
+ * follows. Then it frees what is left in the lists. The struct svc_rdma_xprt itself stays
+ * until its last reference is dropped: see svc_rdma_free(). svc_rdma_down_work() and
+ * svc_rdma_free_work() may run after the connection has dropped its reference to the
+ * module: svc_rdma_exit() waits for them.
  */
 #include <linux/slab.h>
 #include <linux/sunrpc/svc_xprt.h>
@@ -28,17 +30,20 @@
 #include "svc_rdma.h"
 #include "trace.h"
 
-/* For work that sleeps, because ops->lost() and xpo_free must not sleep */
+/* Runs svc_rdma_down_work() and svc_rdma_free_work(), which sleep. The functions that queue
+ * them, ops->lost() and xpo_free, must not sleep.
+ */
 static struct workqueue_struct *svc_rdma_free_wq;
 
-/* Everybody but completion handlers enters this before using the verbs end of a
- * connection, and then checks whether the connection is down. Nobody stays inside
- * longer than an allocation takes.
+/* All code but completion handlers enters this before it uses the verbs end of a
+ * connection, and then checks whether the connection is down. A reader waits inside for
+ * memory at most, and never for a peer.
  */
 DEFINE_SRCU(svc_rdma_srcu);
 
-/* End the transfers after the queues were drained. An entry of the lists may still get a
- * flushed completion. A handler does not touch what was flushed.
+/* Destroy the RDMA Reads and Writes of all Calls and Sends after the queues were drained.
+ * A provider may still report a flushed completion for an entry of these lists. That is
+ * harmless: a handler of a flushed completion does not touch the lists or the transfers.
  */
 static void svc_rdma_conn_end_transfers(struct svc_rdma_xprt *sx)
 {
@@ -56,7 +61,7 @@ static void svc_rdma_conn_end_transfers(struct svc_rdma_xprt *sx)
 		svc_rdma_chain_destroy(sx, &send->ss_writes);
 }
 
-/* Free what is left in the lists. No completion follows any more. */
+/* Free what is left in the lists, after the queues were destroyed: no completion follows. */
 static void svc_rdma_conn_flush(struct svc_rdma_xprt *sx)
 {
 	struct svc_rdma_queue *queue = &sx->sx_queue;
@@ -74,7 +79,8 @@ static void svc_rdma_conn_flush(struct svc_rdma_xprt *sx)
 }
 
 /* Close the verbs end. A thread that enters svc_rdma_srcu from now on sees that the
- * connection is down and touches nothing, so this function owns the lists.
+ * connection is down and touches nothing. So after synchronize_srcu() and draining, only
+ * this function uses the lists.
  */
 static void svc_rdma_conn_end(struct svc_rdma_xprt *sx)
 {
@@ -132,7 +138,7 @@ void svc_rdma_detach(struct svc_xprt *xprt)
  * svc_rdma_free - xpo_free: nobody has a reference to a connection any more
  * @xprt: connection; sunrpc may never have been told about it
  *
- * The last reference may be dropped under a spinlock: nfsd of 6.12 ends the
+ * The last reference may be dropped under a spinlock: nfsd of Linux 6.12 ends the
  * connections of a session under its client_lock.
  *
  * Context: any that may take a lock.
@@ -154,10 +160,13 @@ void svc_rdma_free(struct svc_xprt *xprt)
 void svc_rdma_close_begin(struct svc_rdma_xprt *sx)
 {
 	rpcrdma_sq_close(&sx->sx_conn.cn_sq);
-	/* If no reference is left, svc_rdma_free() closes it. */
+	/* If no reference is left, svc_rdma_free_work() closes the verbs end. */
 	if (!kref_get_unless_zero(&sx->sx_xprt.xpt_ref))
 		return;
-	/* sunrpc has put the namespace of a connection that is dead */
+	/* sunrpc has dropped its reference to the namespace of a dead connection,
+	 * and svc_xprt_deferred_close() would use the namespace: see
+	 * svc_rdma_enqueue().
+	 */
 	if (!svc_xprt_is_dead(&sx->sx_xprt))
 		svc_xprt_deferred_close(&sx->sx_xprt);
 	queue_work(svc_rdma_free_wq, &sx->sx_down);

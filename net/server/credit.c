@@ -5,35 +5,36 @@
  * It never looks at a message or a version: server/negotiate.c tells it how large
  * Receives have to be.
  *
- * A credit stands for a Receive. A Call takes one, since it is one Send; so does the
- * Reply to a callback (RPCRDMA_MSG_RECVS). This file counts and compares only Receives:
- * Receives that are posted, held or were filled, whatever message they hold.
+ * A credit stands for a Receive. A Call takes one credit for each Send that it comes in.
+ * The Reply to a callback takes RPCRDMA_MSG_RECVS Receives. This file counts only Receives,
+ * not messages: Receives that are posted, that are held, or that were filled.
  *
  * Operation
  *
  * Receives are most of what a connection costs, and most connections are idle most of
  * the time. So a connection begins with few credits. When the client uses them, they
  * are doubled, up to max_requests: a busy client has all of them within a few round
- * trips. Credits count as used if more than half are taken. But when a server is
- * faster than the client, it never sees many Calls at once, even if the client waits
- * for credits because its round trip is long. So the server also doubles the credits if
- * they are fewer than the Calls that arrive in 125 ms. Then credits are no limit at
- * round-trip times up to that.
+ * trips. A client counts as using its credits if more than half of them are taken when a
+ * Call arrives. But a server that answers fast never holds many Calls at once, even if a
+ * client with a long round trip waits for credits. So the server also doubles the credits
+ * if more than SVC_RDMA_CREDITS_RATE (8) Calls per second and credit arrive. A client that
+ * waits for credits sends one Call per round trip and credit. So it gets more credits if its
+ * round-trip time is less than 125 ms.
  *
  * A client keeps its initial credits until it has shown that it may use an export.
  * Otherwise many such clients could use up the memory of this server.
  *
- * Receives are posted first, and then a Reply grants them (RFC 8166 3.3.1). Credits
- * are not taken back. The memory that Receives pin is limited; a client that meets
- * the limit keeps the credits that it has.
+ * The Receives are posted before a Reply grants the credits for them (RFC 8166 3.3.1).
+ * Credits are not taken back. The memory that Receives pin is limited; a client that
+ * reaches the limit keeps the credits that it has.
  *
- * The first message shows the version, and with it the size of the Receives. Until
- * then there is one credit, and there are a few Receives, which are large enough for
- * either version.
+ * The first message shows the version, and the size of Receives depends on the version.
+ * Until then the client has one credit, and there are a few Receives, which are large
+ * enough for either version.
  *
  * Receives for the replies to callbacks are added with the first backchannel
- * (rfc5666bis 8.2.2.2). A client of NFSv3 or NFSv4.0 has none. In version 2 there are
- * two more Receives, for messages that take no credit and may arrive when all credits
+ * (rfc5666bis 8.2.2.2). A client of NFSv3 or NFSv4.0 has no backchannel. In version 2 there
+ * are two more Receives, for messages that take no credit and may arrive when all credits
  * are in use (G-16).
  */
 #include <rpcrdma/counters.h>
@@ -42,16 +43,18 @@
 #include "svc_rdma.h"
 #include "trace.h"
 
-/* Credits of a new connection */
+/* Number of credits of a new connection, once its version is known */
 #define SVC_RDMA_CREDITS_FIRST	2u
-/* A client that sends more Calls per second for each credit gets more credits */
+/* Number of Calls per second and credit: a client that sends more gets more credits */
 #define SVC_RDMA_CREDITS_RATE	8u
-/* Receives until the version is settled. A client may send one message before it has
- * an answer; two are to spare.
+/* Number of Receives until the version is settled. A client may send one message before
+ * it has an answer; the other two Receives are spare.
  */
 #define SVC_RDMA_RECVS_FEW	3u
 
-/* For clients that send more messages than that; see "Old clients" in compat.rst */
+/* Minimum number of Receives of a connection. A value above SVC_RDMA_RECVS_FEW is for clients
+ * that send more messages before the first answer; see "Old clients" in compat.rst
+ */
 static unsigned int svc_rdma_first_receives = SVC_RDMA_RECVS_FEW;
 rpcrdma_param_range(first_receives, svc_rdma_first_receives, 0,
 		    SVC_RDMA_REQUESTS_MAX);
@@ -75,9 +78,10 @@ static u32 svc_rdma_credits_first(u32 room)
 	return min(READ_ONCE(svc_rdma_first_receives), room);
 }
 
-/* Have Receives for @credits, or for fewer if there is no room, and for the replies to
- * @backward callbacks. Returns an error if not even the credits that were granted can be
- * kept.
+/* Create and post Receives for @credits and for the replies to @backward callbacks, and grant
+ * the credits. If the pool has no room for so many Receives, fewer credits are granted, but
+ * never fewer than before. Returns a negative errno if Receives cannot be created or posted;
+ * the grant then stays as it is.
  */
 static int svc_rdma_credits_provide(struct svc_rdma_xprt *sx, u32 credits,
 				    u32 backward)
@@ -89,7 +93,9 @@ static int svc_rdma_credits_provide(struct svc_rdma_xprt *sx, u32 credits,
 	u32 count;
 	int rc;
 
-	/* There may be no room for so many Receives. But what was granted stays granted. */
+	/* There may be no room for so many Receives. But credits that were granted stay
+	 * granted.
+	 */
 	credits = min(credits, rpcrdma_size_credits(room, others));
 	credits = max(credits, rpcrdma_credit_advertise(cd->cd_granted));
 	count = rpcrdma_size_recvs(credits + others);
@@ -109,7 +115,7 @@ static int svc_rdma_credits_provide(struct svc_rdma_xprt *sx, u32 credits,
  * @recv_size: size of each Receive in bytes, enough for either version
  *
  * Context: process; sleeps.
- * Return: 0 or a negative errno: there is not enough memory to accept it.
+ * Return: 0; or a negative errno if there is not enough memory to accept the connection.
  */
 int svc_rdma_credits_few(struct svc_rdma_xprt *sx, u32 recv_size)
 {
@@ -126,10 +132,10 @@ int svc_rdma_credits_few(struct svc_rdma_xprt *sx, u32 recv_size)
  * @recv_size: size of each Receive in bytes
  * @spare: Receives for messages that take no credit
  *
- * Context: process; sleeps. The caller holds sx_grow, or nobody else knows the
- *	connection yet.
- * Return: 0; or a negative errno if there is not enough memory, and then the client
- *	goes on with the Receives that there are.
+ * Context: process; sleeps. The caller holds sx_grow, or is accepting the connection, and
+ *	no other thread sends or receives on it yet.
+ * Return: 0; or a negative errno if there is not enough memory, and then the client can
+ *	use the Receives that exist.
  */
 int svc_rdma_credits_begin(struct svc_rdma_xprt *sx, u32 recv_size, u32 spare)
 {
@@ -141,9 +147,9 @@ int svc_rdma_credits_begin(struct svc_rdma_xprt *sx, u32 recv_size, u32 spare)
 	return svc_rdma_credits_provide(sx, rpcrdma_credit_advertise(first), 0);
 }
 
-/* Does the client send more than SVC_RDMA_CREDITS_RATE allows for? If another thread
- * begins the next second meanwhile, received may be the smaller number; hence the signed
- * comparison.
+/* Does the client send more than SVC_RDMA_CREDITS_RATE Calls per second and credit? Another
+ * thread may begin the next second meanwhile, and then cd_second_received may be larger than
+ * the local variable received. So the comparison is signed.
  */
 static bool svc_rdma_credits_busy(struct svc_rdma_xprt *sx, u32 credits)
 {
@@ -160,8 +166,9 @@ static bool svc_rdma_credits_busy(struct svc_rdma_xprt *sx, u32 credits)
 	       (s64)credits * SVC_RDMA_CREDITS_RATE;
 }
 
-/* Credits that a Call would have taken, had it not come by Read chunk. A client that has
- * few takes chunks for want of credits, and would never get more (RTX-83).
+/* Number of further credits that a Call which came by Read chunk would have taken if it had
+ * come as a group. A client that has too few credits for a group uses Read chunks. If these
+ * credits were not counted as used, the client would never get more (RTX-83).
  */
 static u32 svc_rdma_credits_spared(const struct svc_rdma_call *call)
 {
@@ -180,7 +187,7 @@ static u32 svc_rdma_credits_spared(const struct svc_rdma_call *call)
 }
 
 /**
- * svc_rdma_credits_use - give a client more credits if it uses those it has
+ * svc_rdma_credits_use - give a client more credits if it uses those that it has
  * @call: Call that has arrived
  *
  * If memory is short, the client goes on with the credits that it has.
@@ -223,7 +230,7 @@ int svc_rdma_credits_backward(struct svc_rdma_xprt *sx, u32 requests)
 	int rc;
 
 	svc_rdma_inside();
-	/* The first callback then fails */
+	/* The first callback will fail: see the beginning of server/backchannel.c */
 	if (svc_rdma_is_down(sx))
 		return 0;
 	mutex_lock(&sx->sx_grow);

@@ -3,8 +3,9 @@
  * Errors: what is sent to a client instead of a Reply. In version 1 that is ERR_VERS
  * or ERR_CHUNK. In version 2 there are more errors, some of which tell the client how to
  * change the Call. An error is sent in the version of the message that it answers. This
- * file encodes and counts errors. It never decides that something is wrong: the codec
- * does, and server/sendto.c for a Reply that fits nowhere.
+ * file encodes and counts errors. It never decides that something is wrong: that is decided
+ * where a Call is decoded or assembled (server/recvfrom.c), and for a Reply that fits nowhere
+ * in server/sendto.c.
  */
 #include <rpcrdma/counters.h>
 
@@ -69,9 +70,11 @@ static int svc_rdma_encode_error(struct svc_rdma_send *send,
 
 /**
  * svc_rdma_send_refusal - answer a Call with a given error
- * @send: Send context, whatever it holds; it changes hands in any case
+ * @send: Send context. What it holds is released, and the caller does not own it any more,
+ *	even after an error
  * @call: Call
- * @error: the error, as a version 2 error
+ * @error: the error, with a code of version 2; in version 1 it is sent as ERR_VERS or
+ *	ERR_CHUNK
  *
  * Context: process.
  * Return: 0; or a negative errno, and then the caller has to end the connection.

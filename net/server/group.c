@@ -6,8 +6,8 @@
  * server/recvfrom.c.
  *
  * Each transmission of a Reply has its own Send context. The first context keeps the others
- * until all are posted in one chain (invariant I37). Each completes separately. The Reply is
- * copied into their buffers, like any inline Reply.
+ * in sd_more until all are posted in one chain (invariant I37). Each context completes
+ * separately. The Reply is copied into their buffers, like any inline Reply.
  *
  * See Documentation/rtx.rst.
  */
@@ -20,7 +20,7 @@
 
 #include "svc_rdma.h"
 
-/* Number of bytes that a Call may have besides the data that it writes */
+/* Number of bytes that an NFS WRITE may have besides its data */
 #define SVC_RDMA_GROUP_EXTRA	4096u
 #define SVC_RDMA_GROUP_MSG_MAX	(1048576u + SVC_RDMA_GROUP_EXTRA)
 #define SVC_RDMA_GROUP_MSG_MIN	1024u
@@ -66,12 +66,13 @@ void svc_rdma_group_announce(const struct svc_rdma_xprt *sx,
  * svc_rdma_group_reply_max - tell how many transmissions a Reply may have
  * @sx: connection on which the extension has been announced
  *
- * A client may send Calls in this form and announce nothing. Its Calls are executed, because
- * this server has announced that it takes them (RTX-37). But a type of the extension is not
- * sent to a peer that has not announced the extension (RTX-32).
+ * A client may send Calls as groups without having announced the extension. Such Calls are
+ * executed, because this server has announced that it accepts them (RTX-37). But their
+ * Replies have the base form, because header types of the extension are not sent to a peer
+ * that has not announced it (RTX-32).
  *
  * Context: any.
- * Return: number of transmissions; 0 if each Reply has base form.
+ * Return: number of transmissions; 0 if each Reply must have the base form.
  */
 u32 svc_rdma_group_reply_max(const struct svc_rdma_xprt *sx)
 {
@@ -87,7 +88,7 @@ u32 svc_rdma_group_reply_max(const struct svc_rdma_xprt *sx)
  * @send: first Send of the group
  * @call: Call
  * @body_len: number of bytes of the Reply that are in no Write chunk
- * @layout: OUT: the layout, from which nothing has been sent
+ * @layout: OUT: the layout; rpcrdma_layout_next() begins with the first transmission
  *
  * Context: any.
  */
@@ -107,8 +108,7 @@ void svc_rdma_group_layout(const struct svc_rdma_send *send,
 
 /**
  * svc_rdma_body_copy - copy the next bytes of the inline body of a Reply
- * @body: where to continue. At the beginning, all members except the first three are zero.
- *	The body consists of the parts between the payloads
+ * @body: the walk over the body. Before the first call, by_pos, by_offset and by_left are 0
  * @to: buffer
  * @len: number of bytes
  *
@@ -161,8 +161,8 @@ static int svc_rdma_group_fill(struct rpcrdma_send *send,
 	len = svc_rdma_group_header(send, tx, out);
 	if (len < 0)
 		return len;
-	/* The layout fits the first buffer. If memory was short, the other buffers
-	 * may be smaller.
+	/* The layout was computed for the buffer of the first Send. If memory was
+	 * short, the buffers of other Sends may be smaller.
 	 */
 	if (tx->tx_here > send->sd_buf.bf_size - len)
 		return -ENOMEM;

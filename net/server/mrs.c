@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory regions for RDMA Reads, on fabrics that need them. This file counts the
- * regions that a connection has and those that are free, and makes more. The core takes
- * the regions themselves from the pool of the queue pair (rdma_rw). This file does not
- * know what is read.
+ * Memory regions for RDMA Reads, on devices that need or prefer them (dc_read_mrs). This
+ * file counts the regions that a connection has and those that are free, and makes more.
+ * The regions themselves are in the queue pair's pool, from which rdma_rw of the RDMA core
+ * takes them. This file does not know what is read.
  *
- * Nobody waits here: a Call that finds too few regions waits in server/queue.c until
- * other Calls return theirs. A chain of RDMA Reads gets all of its regions at once, and
- * before its send queue slots (invariant I9).
+ * No thread waits for regions: a Call that finds too few waits in server/queue.c until other
+ * Calls return theirs. A chain of RDMA Reads gets all of its regions at once, and before its
+ * send queue slots (invariant I9).
  */
 #include <linux/sunrpc/svc_xprt.h>
 #include <rdma/mr_pool.h>
 
 #include "svc_rdma.h"
 
-/* Take regions without a lock. As with send queue slots, none are handed out after the
- * send queue was closed. A Call that gets none waits in server/queue.c, where it may also
- * wait for bytes.
+/* Take @count regions without a lock, or none. As with send queue slots, none are handed out
+ * after the send queue was closed.
  */
 static bool svc_rdma_mrs_try(struct svc_rdma_xprt *sx, u32 count)
 {
@@ -24,10 +23,10 @@ static bool svc_rdma_mrs_try(struct svc_rdma_xprt *sx, u32 count)
 	       rpcrdma_take(&sx->sx_mrs.ms_free, count, 0);
 }
 
-/* Add one region. There is none to begin with, because most connections never need
- * many. The region joins the pool that the core takes regions from, and is destroyed
- * with the queue pair. It is made in a pool of its own, because a failing
- * ib_mr_pool_init() destroys all regions of its pool.
+/* Add one region. A new connection has no regions, because most connections never need
+ * many. The region joins the pool of the queue pair (rdma_mrs), from which rdma_rw takes
+ * regions, and is destroyed with the queue pair. It is first created in a separate pool,
+ * because ib_mr_pool_init() destroys all regions of the pool if it fails.
  */
 static int svc_rdma_mrs_add(struct svc_rdma_xprt *sx)
 {
@@ -44,16 +43,16 @@ static int svc_rdma_mrs_add(struct svc_rdma_xprt *sx)
 	ib_mr_pool_put(qp, &qp->rdma_mrs, ib_mr_pool_get(qp, &fresh));
 
 	WRITE_ONCE(mrs->ms_size, mrs->ms_size + 1);
-	/* A region that is counted as free is in the pool already, and the lock of the pool
-	 * makes it visible to those who take it.
+	/* The region is in the pool before it is counted as free. The pool's lock makes it
+	 * visible to any task that takes a region.
 	 */
 	atomic_inc(&mrs->ms_free);
 	return 0;
 }
 
-/* Try to add *@count regions, up to the maximum. On iWARP it is an error if there are
- * fewer than *@count in all. Elsewhere the core can do without regions, and *@count is
- * lowered to the number that there is.
+/* Try to add *@count regions, up to the maximum (sz_read_mrs). Afterwards the connection may
+ * still have fewer than *@count regions in all. On iWARP that is an error. Elsewhere rdma_rw
+ * can work without regions, so *@count is lowered to the number of regions.
  */
 static int svc_rdma_mrs_grow(struct svc_rdma_xprt *sx, u32 *count)
 {
@@ -77,8 +76,8 @@ static int svc_rdma_mrs_grow(struct svc_rdma_xprt *sx, u32 *count)
  * @sx: connection
  * @count: number of regions; may be 0
  *
- * Context: process or completion workqueue. The caller holds no lock, because a Call
- *	that waits for regions may be given to a thread.
+ * Context: process or completion workqueue. The caller holds no lock, because this may
+ *	take sx_lock and call sunrpc: see svc_rdma_pull_next().
  */
 void svc_rdma_mrs_release(struct svc_rdma_xprt *sx, u32 count)
 {
@@ -91,7 +90,7 @@ void svc_rdma_mrs_release(struct svc_rdma_xprt *sx, u32 count)
 /**
  * svc_rdma_mrs_reserve - reserve memory regions for a chain of RDMA Reads
  * @sx: connection
- * @contexts: maximum number of contexts in the chain
+ * @contexts: maximum number of rdma_rw contexts in the chain
  * @reserved: OUT: number of regions reserved; unchanged if the device needs none, and on
  *	error
  * @short_of: OUT: after %-EAGAIN, number of regions that have to be free
@@ -100,9 +99,8 @@ void svc_rdma_mrs_release(struct svc_rdma_xprt *sx, u32 count)
  * Read takes a region. Other devices may prefer regions for large Reads. All regions are
  * reserved at once: Calls that hold some while they wait for more could deadlock.
  *
- * If too few are free, this adds as many regions as the chain wants, up to the maximum.
- * If that fails, the caller has to use the regions that exist, as soon as enough of
- * them are free.
+ * If too few are free, this tries to add as many regions as the chain needs, up to the
+ * maximum. If too few are free even then, but enough exist, this returns %-EAGAIN.
  *
  * Context: process; sleeps.
  * Return: 0; %-ENOTCONN if the connection is down; %-EAGAIN if other Calls hold the

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The version of a connection, and what client and server tell each other in
- * version 2 before and between Calls. This file owns struct svc_rdma_negotiate and
- * sets sx_vers. It chooses the decoder for a message, and never decodes one itself.
+ * The version of a connection, and the properties that client and server tell each other
+ * in version 2 (CONNPROP). This file owns struct svc_rdma_negotiate and sets sx_vers. It
+ * chooses the decoder for a message, and never decodes one itself.
  *
  * Operation
  *
@@ -12,13 +12,13 @@
  * that is refused during that time does not fix the version. Afterwards, a message of
  * the other version is answered with ERR_VERS, and the connection stays (G-20).
  *
- * This file first sets limits and Receives, then sets the version, and then sends the
- * answer that tells the client about them. A client that speaks version 2 and never
+ * This file first sets limits and posts Receives, then sets sx_vers, and then sends the
+ * CONNPROP that tells the client the limits. A client that speaks version 2 and never
  * announces properties is served with the defaults. The first CONNPROP of a connection
  * takes effect and is answered; later ones are only answered (G-17).
  *
- * A server that may not speak version 2 settles on version 1 before the first message
- * arrives.
+ * If the administrator does not allow version 2, a connection settles on version 1 before
+ * the first message arrives.
  */
 #include <linux/log2.h>
 #include <rpcrdma/counters.h>
@@ -40,7 +40,9 @@ rpcrdma_param_range(v2_max_req_size, svc_rdma_v2_max_req_size,
 MODULE_PARM_DESC(v2_max_req_size,
 		 "Server: bytes of the largest inline Call in version 2, 1024 to 65536");
 
-/* Number of pages in each Receive with targets; 0 if there are no targets (T-44) */
+/* Number of pages in each Receive with targets, that is, with whole pages in which clients
+ * can place data; 0 if there are no targets (T-44)
+ */
 static unsigned int svc_rdma_rtx_pages = 8;
 
 static int svc_rdma_rtx_pages_set(const char *val, const struct kernel_param *kp)
@@ -94,7 +96,9 @@ static void svc_rdma_negotiate_tell(const struct svc_rdma_xprt *sx, u32 vers)
 		 limits->lm_brs, limits->lm_our_brs);
 }
 
-/* Make Receives of version 2 without targets from now on. */
+/* Make Receives without targets from now on. @size is the number of bytes in the largest
+ * inline Call in version 2.
+ */
 static void svc_rdma_negotiate_plain(struct svc_rdma_xprt *sx, u32 size)
 {
 	rpcrdma_size_targets(0, PAGE_SIZE, &sx->sx_negotiate.ng_rtx);
@@ -104,7 +108,7 @@ static void svc_rdma_negotiate_plain(struct svc_rdma_xprt *sx, u32 size)
 
 /* Make Receives with targets, if the administrator wants them and they are large enough for
  * both versions. Then the few Receives that exist before the version is known have targets,
- * too, and no Receive of another kind is ever posted (RTX-34).
+ * too. So when targets are announced, no Receive without targets is posted (RTX-34).
  */
 static void svc_rdma_negotiate_targets(struct svc_rdma_xprt *sx)
 {
@@ -122,10 +126,11 @@ static void svc_rdma_negotiate_targets(struct svc_rdma_xprt *sx)
 	rpcrdma_recv_pool_blocks(&sx->sx_conn.cn_recvs, ilog2(pages));
 }
 
-/* Choose smaller Receives, if memory was short, or the Receives may not pin so much. Each
- * Receive is one allocation, and memory may be too fragmented for large ones. The client has
- * not been told their size yet, nor of targets.
- * Returns false if there is nothing smaller.
+/* Choose smaller Receives without targets, if memory was short (-ENOMEM), or the Receives may
+ * not pin so much (-ENOBUFS). Each Receive is one allocation, and memory may be too
+ * fragmented for large ones. Size and targets can still change, because the client has not
+ * been told of them yet. Returns false if @rc has another value, or if the Receives were the
+ * smallest already.
  */
 static bool svc_rdma_negotiate_less(struct svc_rdma_xprt *sx, int rc)
 {
@@ -188,8 +193,8 @@ static u32 svc_rdma_negotiate_pins(const struct svc_rdma_negotiate *ng)
  * @sx: connection that is being accepted
  * @v1_size: bytes of the largest inline message in version 1
  *
- * Context: process; sleeps. Nobody else knows the connection yet.
- * Return: 0 or a negative errno: there is not enough memory to accept it.
+ * Context: process; sleeps. No other thread sends or receives on the connection yet.
+ * Return: 0; or a negative errno if there is not enough memory to accept the connection.
  *
  * See version-two 7, 7.1, 7.2; G-19.
  */
@@ -293,9 +298,9 @@ void svc_rdma_negotiate_accept(const struct svc_rdma_xprt *sx,
 	accept->ac_inline_only = false;
 }
 
-/* The extension is announced once, and groups may arrive before the answer has completed.
- * No callback is sent in this form, so each callback has one Receive for its Reply
- * (RTX-76).
+/* Decide what to announce of the round-trip extension, and accept groups from now on: they
+ * may arrive before the Send with the announcement has completed. Callbacks are not sent as
+ * groups, so each callback offers one Receive for its Reply (RTX-76). This is done once.
  */
 static void svc_rdma_negotiate_rtx(struct svc_rdma_xprt *sx)
 {
@@ -306,7 +311,9 @@ static void svc_rdma_negotiate_rtx(struct svc_rdma_xprt *sx)
 		rpcrdma_gather_start(&sx->sx_conn, ours, 1);
 }
 
-/* Apply a client's properties if they are its first. Returns whether they were applied. */
+/* Apply a client's properties if this is its first CONNPROP. Returns whether they were
+ * applied.
+ */
 static bool svc_rdma_negotiate_hear(struct svc_rdma_xprt *sx,
 				    const struct rpcrdma2_props *props)
 {

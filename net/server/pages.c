@@ -7,15 +7,16 @@
  * When a thread is done with a request, sunrpc releases the pages in
  * [rq_respages, rq_next_page). So this file moves the pages that the thread can use
  * again behind rq_next_page. Usually that is the page with the head of the Reply.
- * Replacing it would be most of the cost of a Reply to its thread, because many kernels
- * clear each page that they allocate.
+ * Allocating another page instead would be most of the CPU time that a Reply costs its
+ * thread, because many kernels clear each page that they allocate.
  *
  * RDMA Reads do not use the thread's pages at all. A Call owns the pages that its chunks
  * are read into, from the first Read until it is freed. So the pages need not move
  * between arrays, and they can be allocated in larger contiguous pieces. Then there are
  * fewer mappings, fewer SGEs and fewer work requests.
- * Data that a client has placed in whole pages of Receives is used there, and the Call owns
- * only the array.
+ *
+ * Data that a client has placed in whole pages of Receives is not copied: the Call owns only
+ * an array of pointers to these pages, and the message owns the pages.
  */
 #include <kunit/visibility.h>
 #include <linux/export.h>
@@ -30,18 +31,18 @@
 #include "svc_rdma.h"
 #include "svc_rdma_array.h"
 
-/* The largest pages that the page allocator caches per CPU */
+/* The largest order of which the page allocator caches free pages per CPU */
 #define SVC_RDMA_SINK_ORDER	PAGE_ALLOC_COSTLY_ORDER
 
-/* The running kernel keeps the pages of a thread in another way than the headers that
- * this module was built with.
+/* Set when a thread of the running kernel keeps its pages in another way than this module was
+ * built for
  */
 static bool svc_rdma_pages_unfit;
 
 /**
  * svc_rdma_pages_fit - can the server be used on this kernel?
  *
- * The answer is known only after svc_rdma_pages_begin() has seen a thread.
+ * The answer is "yes" until svc_rdma_pages_begin() has seen a thread that does not fit.
  *
  * Context: any.
  * Return: false once the arrays of a thread did not match what the module is built for.
@@ -60,7 +61,7 @@ bool svc_rdma_pages_fit(void)
  *
  * Context: process.
  * Return: 0; or %-ENOEXEC if the arrays of the thread do not match what the module is
- *	built for. Then nothing was touched, and the caller drops the connection.
+ *	built for. Then nothing was touched, and the caller fails the connection.
  */
 int svc_rdma_pages_begin(struct svc_rqst *rqstp)
 {
@@ -86,10 +87,10 @@ u32 svc_rdma_pages_used(const struct svc_rqst *rqstp)
 	return svc_rdma_array_used(rqstp);
 }
 
-/* The next Reply must not be written to a page that somebody else uses. That may be a
- * page that was spliced in from a page cache, even if the cache has dropped it since, or
- * a page that somebody still reads. The reference count of a compound page counts users of
- * all its pages, so it says nothing about a single one.
+/* Can the next Reply be written to a page? Not if somebody else uses the page: it may have
+ * been spliced in from a page cache, which may have dropped it since, or somebody may still
+ * read it. The reference count of a compound page counts users of all its pages, so it says
+ * nothing about a single page.
  */
 static bool svc_rdma_page_is_private(struct page *page)
 {
@@ -104,7 +105,7 @@ static bool svc_rdma_page_is_private(struct page *page)
  * @pages: room for svc_rdma_pages_used() entries, some of which may become NULL
  *
  * The caller releases the pages when the device has read them. The first page, which
- * has the head, stays with the thread if @chain does not read it.
+ * has the head, stays with the thread if nobody else uses it and @chain does not read it.
  *
  * Context: process.
  * Return: entries used in @pages.
@@ -147,8 +148,9 @@ static struct page *svc_rdma_page_alloc(unsigned int *order)
 	return alloc_page(GFP_KERNEL);
 }
 
-/* Allocates the array for the pages of a Call, which hold @nbytes. Returns the number of its
- * entries, or 0 if memory is short. See svc_rdma_pages_alloc().
+/* Allocates the array sc_pages for pages that hold @nbytes. Returns the number of entries of
+ * the array, or 0 if memory is short. There are entries for the whole Call and one more,
+ * because upper layers may read them: see svc_rdma_pages_alloc().
  */
 static u32 svc_rdma_pages_array(struct svc_rdma_call *call, u32 nbytes)
 {
@@ -163,12 +165,12 @@ static u32 svc_rdma_pages_array(struct svc_rdma_call *call, u32 nbytes)
 /**
  * svc_rdma_pages_alloc - get pages for RDMA Reads to fill
  * @call: Call without such pages
- * @nbytes: bytes to hold, not 0
+ * @nbytes: number of bytes that the pages must hold, not 0
  *
- * Some upper layers read the bytes of a Call's tail, or one page too many, from the page
- * array. They must find zeroes there, and never old contents of memory (RFC 8166 8.1).
- * So the rest of the last page is cleared, and the entries behind it are the zero page,
- * which RDMA Reads do not reach.
+ * Some upper layers look for the bytes of a Call's tail in the page array, or read one page
+ * too many. They must find zeroes there, and never old contents of memory (RFC 8166 8.1).
+ * So the part of the last page behind @nbytes is cleared, and the remaining entries of the
+ * array are the zero page. RDMA Reads do not write to these entries.
  *
  * Context: process; sleeps.
  * Return: 0; or %-ENOMEM, and then svc_rdma_pages_free() cleans up.
@@ -206,8 +208,8 @@ int svc_rdma_pages_alloc(struct svc_rdma_call *call, u32 nbytes)
  * svc_rdma_pages_lend - use the pages in which a Call's data has arrived
  * @call: Call without pages, whose message has data that is not longer than the Call
  *
- * The message still owns the pages. The rest behind the data is zero, and the entries that
- * follow in the array are the zero page, as in svc_rdma_pages_alloc().
+ * The message still owns the pages. The bytes behind the data in its last page are cleared,
+ * and the remaining entries of the array are the zero page, as in svc_rdma_pages_alloc().
  *
  * Context: process; sleeps.
  * Return: 0 or %-ENOMEM.
@@ -227,11 +229,11 @@ int svc_rdma_pages_lend(struct svc_rdma_call *call)
 
 /**
  * svc_rdma_pages_free - release the pages of a Call
- * @call: Call whose RDMA Reads are over
+ * @call: Call whose RDMA Reads have ended, or that had none
  *
  * An upper layer that still uses a page holds a reference of its own.
  *
- * Context: any, may sleep.
+ * Context: process or completion workqueue; may sleep.
  */
 void svc_rdma_pages_free(struct svc_rdma_call *call)
 {
@@ -251,7 +253,7 @@ EXPORT_SYMBOL_IF_KUNIT(svc_rdma_pages_free);
 
 /**
  * svc_rdma_pages_write - copy into the pages of a Call
- * @call: Call whose RDMA Reads are over
+ * @call: Call whose RDMA Reads have ended, or that had none
  * @pos: where to begin, in bytes from the start of its pages
  * @from: bytes to copy; NULL to write zeroes
  * @len: number of bytes, all within the pages

@@ -22,7 +22,7 @@ void svc_rdma_posted_init(struct svc_rdma_posted *posted)
 	posted->po_sent = jiffies;
 }
 
-/* Find the RDMA Reads that were posted first. Those that wait for slots are not posted. */
+/* Find the Call whose RDMA Reads were posted first. Calls that wait for slots are skipped. */
 static const struct svc_rdma_call *
 svc_rdma_read_first(struct svc_rdma_xprt *sx)
 {
@@ -58,9 +58,9 @@ void svc_rdma_progress_sent(struct svc_rdma_xprt *sx,
  * svc_rdma_conn_waiting - ops->waiting: does posted work complete?
  * @conn: connection
  * @posted: OUT: jiffies when the oldest work that has not completed was posted
- * @since: OUT: jiffies since when there has been no progress. RDMA Reads and Sends are
- *	judged separately, and the earlier time counts: one kind may complete while the
- *	other does not
+ * @since: OUT: jiffies of the last progress. This is computed separately for RDMA Reads
+ *	and for Sends, and the earlier of the two times is returned: one kind may
+ *	complete while the other does not
  *
  * Work that waits for slots does not count as posted.
  *

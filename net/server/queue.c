@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Work for threads: messages that have arrived, Calls whose RDMA Reads are complete, and
- * Calls whose RDMA Reads may begin. This file owns these three queues, the limit on the
- * bytes that a client may have pulled, and XPT_DATA. It never looks into a message, and
- * posts nothing.
+ * Calls that wait until their RDMA Reads may begin. This file owns these three queues, the
+ * limit on the bytes that are pulled for a client, and XPT_DATA. It never looks into a
+ * message, and posts nothing.
  *
  * XPT_DATA is set while a thread would find work in the queues. It is set and cleared
- * under the lock of the queues. The thread that takes the last entry clears it; if that
- * were left to the next thread, that one would be woken for nothing (invariant I11).
+ * under sx_lock, as the queues are changed. The thread that takes the last entry clears
+ * XPT_DATA, so that no other thread is woken for nothing (invariant I11).
  *
- * "To pull" a Call is to fetch its chunks by RDMA Read. What a client has pulled takes
- * memory before the server knows who the client is. So a Call waits in qu_waiting while
- * the Calls before it, whose bytes are on their way or not yet taken by a thread, use up
- * the limit. The limit is one Call for a client that is not known yet, and
- * %SVC_RDMA_PULL_BYTES for others. A Call also waits there for memory regions. Whoever
- * makes room tells sunrpc, which finds a thread.
+ * "To pull" a Call is to fetch its chunks by RDMA Read. Pulled Calls take memory before the
+ * server knows who the client is, so their bytes are limited. The bytes of a Call count from
+ * the permission to pull it until a thread takes the complete Call. If the limit would be
+ * exceeded, a Call waits in qu_waiting. The limit is one Call for a client that is not known
+ * yet (svc_rdma_is_known()), and %SVC_RDMA_PULL_BYTES for others. A Call also waits in
+ * qu_waiting for memory regions. When bytes or regions become free, svc_rdma_pull_next()
+ * tells sunrpc, which finds a thread for the first Call in qu_waiting.
  */
 #include <linux/sunrpc/svc_xprt.h>
 #include <rpcrdma/counters.h>
@@ -22,7 +23,9 @@
 #include "svc_rdma.h"
 #include "trace.h"
 
-/* Bytes of Calls that a client may have pulled and that no thread has taken yet */
+/* Maximum number of bytes of a known client's Calls that are being pulled, or are complete
+ * and not yet taken by a thread. One Call alone may have more.
+ */
 #define SVC_RDMA_PULL_BYTES	(16u << 20)
 
 /**
@@ -104,7 +107,7 @@ void svc_rdma_receive(struct rpcrdma_conn *conn, struct rpcrdma_msg_in *msg)
 
 /**
  * svc_rdma_call_complete - queue a Call whose RDMA Reads have succeeded
- * @call: Call; it changes hands
+ * @call: Call; the queue owns it from now on
  *
  * Context: completion workqueue.
  */
@@ -115,8 +118,8 @@ void svc_rdma_call_complete(struct svc_rdma_call *call)
 	svc_rdma_queue(sx, &call->sc_list, &sx->sx_queue.qu_complete);
 }
 
-/* Take the first complete Call. Its bytes do not count any more, so there may be room
- * for the next waiting Call: svc_rdma_dequeue() looks at that (I11).
+/* Take the first complete Call. Its bytes do not count any more, so the next waiting Call
+ * may fit now: svc_rdma_dequeue() checks that before it clears XPT_DATA (I11).
  */
 static struct svc_rdma_call *svc_rdma_take_pulled(struct svc_rdma_xprt *sx)
 {
@@ -170,11 +173,11 @@ void svc_rdma_dequeue(struct svc_rdma_xprt *sx, struct svc_rdma_call **call,
 
 /**
  * svc_rdma_pull_begin - ask for permission to pull a Call
- * @call: decoded Call whose chunks are sound and hold at least one byte. If it has to
- *	wait, it changes hands
+ * @call: decoded Call whose chunks are valid and hold at least one byte. If it has to
+ *	wait, qu_waiting owns it afterwards
  *
  * Context: process.
- * Return: %true if it may be pulled now.
+ * Return: %true if the Call may be pulled now.
  */
 bool svc_rdma_pull_begin(struct svc_rdma_call *call)
 {
@@ -219,9 +222,9 @@ void svc_rdma_pull_next(struct svc_rdma_xprt *sx)
 
 /**
  * svc_rdma_pull_again - let a Call wait for memory regions
- * @call: Call that svc_rdma_pull_begin() or svc_rdma_dequeue() has let pull; it changes
- *	hands, and is the first of the waiting Calls again
- * @mrs: number of regions that have to be free
+ * @call: Call that svc_rdma_pull_begin() or svc_rdma_dequeue() has permitted to pull. It
+ *	becomes the first entry of qu_waiting, which owns it afterwards
+ * @mrs: number of regions that have to be free before the Call is pulled
  *
  * Context: process.
  */
@@ -242,7 +245,7 @@ void svc_rdma_pull_again(struct svc_rdma_call *call, u32 mrs)
 
 /**
  * svc_rdma_pull_end - stop counting the bytes of a Call
- * @call: Call that ends; its bytes may not be counted at all
+ * @call: Call that is about to be freed; its bytes may or may not be counted
  *
  * Context: process or completion workqueue.
  */

@@ -29,11 +29,11 @@
  * such a Call stays where it was received, if it is contiguous, and the chunk is read to
  * the start of a page, so that file data fills whole pages. Every other Call is rebuilt as
  * one stream, which begins at the start of the first page. A Call with one Read chunk is
- * rebuilt, too, if its head would end where upper layers do not expect it: the client
- * chooses where that is. See rpcrdma_lists_keep_head().
+ * rebuilt, too, if the chunk begins where the head of a Call must not end: the client
+ * chooses that position. See rpcrdma_lists_keep_head().
  *
- * Data that a client has placed in its Sends (items of a group) needs no RDMA Read, and is
- * prepared for the same two layouts: svc_rdma_read_placed().
+ * Data that a client has placed in its Sends (items of a group) needs no RDMA Read.
+ * svc_rdma_read_placed() builds such Calls in the same two layouts.
  */
 #include <kunit/visibility.h>
 #include <linux/export.h>
@@ -148,8 +148,8 @@ static int svc_rdma_read_stream(struct svc_rdma_call *call)
 	return 0;
 }
 
-/* Upper bound on the contexts of a Call. Read chunks divide the body into parts, and each
- * part of a Position Zero chunk may need a context of its own.
+/* Upper bound on the number of rdma_rw contexts for a Call. Read chunks divide the body into
+ * parts, and each part of a Position Zero chunk may need a context of its own.
  */
 static u64 svc_rdma_read_bound(const struct svc_rdma_call *call)
 {
@@ -163,7 +163,9 @@ static u64 svc_rdma_read_bound(const struct svc_rdma_call *call)
 	return bound;
 }
 
-/* Returns 0 or a negative errno; -EAGAIN if the Call needs @mrs regions that are not free. */
+/* Gets memory regions and pages for a Call, and builds its RDMA Reads. Returns 0 or a negative
+ * errno; -EAGAIN if the Call has to wait until *@mrs regions are free.
+ */
 static int svc_rdma_read_build(struct svc_rdma_call *call, u32 *mrs)
 {
 	u32 nbytes = call->sc_stream_len;
@@ -196,8 +198,8 @@ static void svc_rdma_read_post(struct svc_rdma_call *call)
 	int rc;
 
 	first = svc_rdma_chain_wrs(sx, &call->sc_reads, &call->sc_cqe, NULL);
-	/* The other work requests complete only if they fail. The handler then
-	 * finds the Call by their wr_cqe.
+	/* All work requests but the last complete only if they fail. The handler
+	 * then finds the Call by their wr_cqe.
 	 */
 	for (wr = first; wr->next; wr = wr->next)
 		wr->wr_cqe = &call->sc_cqe;
@@ -222,9 +224,9 @@ static void svc_rdma_read_ready(struct rpcrdma_sq_waiter *waiter)
  * svc_rdma_read_start - post the RDMA Reads of a Call
  * @call: Call that may be pulled
  *
- * If this returns 0, the Call has changed hands: its RDMA Reads are posted or wait for
- * send queue slots, or the Call waits for memory regions. Or the connection is lost, and
- * the Call is freed after the queues are destroyed (invariant I10).
+ * If this returns 0, the caller does not own the Call any more: its RDMA Reads are posted or
+ * wait for send queue slots, or the Call waits for memory regions. If the connection is lost
+ * meanwhile, the Call is freed after the queues are destroyed (invariant I10).
  *
  * Context: process; sleeps.
  * Return: 0; or a negative errno, and then nothing was posted and the Call still belongs
@@ -265,7 +267,9 @@ int svc_rdma_read_start(struct svc_rdma_call *call)
 	return 0;
 }
 
-/* Describes the body where it was received, with @len bytes of pages inserted */
+/* Describes a Call in @arg: the body is used where it was received, and @len bytes of
+ * sc_pages are inserted at @position.
+ */
 static void svc_rdma_assemble_around(const struct svc_rdma_call *call,
 				     u32 position, u32 len,
 				     struct xdr_buf *arg)
@@ -315,7 +319,7 @@ static void svc_rdma_assemble_item(struct svc_rdma_call *call, u32 pos,
 
 	at = rpcrdma_item_segment(call->sc_items, item - call->sc_items, seg) *
 	     seg;
-	/* The message has that much data: see rpcrdma_group_judge() */
+	/* rpcrdma_group_judge() has checked that the message has all bytes of the item */
 	for (part = 1; left && part; left -= part) {
 		data = rpcrdma_msg_data_at(call->sc_msg, at, &part);
 		part = min(part, left);
@@ -392,8 +396,9 @@ static bool svc_rdma_read_in_place(const struct svc_rdma_call *call)
  * @call: decoded Call
  * @arg: where to describe the Call
  *
- * NFS clients send one item. It is used where it was received, together with the rest of the
- * Call, if that is contiguous. Every other Call is rebuilt as one stream.
+ * NFS clients send one item. Item and body are used where they were received, if the body
+ * is contiguous and the item begins where the head of a Call may end. Every other Call is
+ * rebuilt as one stream.
  *
  * Context: process; sleeps.
  * Return: 0 or %-ENOMEM.

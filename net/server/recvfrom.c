@@ -7,14 +7,14 @@
  * The completion handler of a Receive only queues the message and tells sunrpc, which
  * finds a thread (server/queue.c). The thread calls svc_rdma_recvfrom(): read this file
  * from there. The thread decodes the header. Then it either has a complete Call, or it
- * starts RDMA Reads and leaves. When these are complete, the Call is queued again, and a
- * thread assembles it (server/read.c). Whatever is wrong with a message is handled here:
- * such a message never reaches the RPC program (RFC 8166 4.5.2). It is counted and
- * traced, not printed.
+ * starts RDMA Reads and leaves. When the RDMA Reads are complete, the Call is queued again,
+ * and a thread assembles it (server/read.c). This file also handles all messages that are
+ * not valid Calls: such a message never reaches the RPC program (RFC 8166 4.5.2). It is
+ * counted and traced, not printed.
  *
  * A Call without Read chunks is executed where it was received: rq_arg points into the
- * message, which therefore stays with the Call until the Reply is encoded.
- * A Call whose data the client has placed in the pages of Receives is executed there, too.
+ * message, which therefore stays with the Call until the Reply is encoded. If the client
+ * has placed the data of a Call in the pages of Receives, rq_arg points there, too.
  */
 #include <linux/in.h>
 #include <linux/module.h>
@@ -55,7 +55,8 @@ static void svc_rdma_refuse(struct svc_rdma_call *call,
 }
 
 /* Give a message to the callback that it belongs to. The message is the Reply to the
- * callback, or ends it without a Reply (version-two 3.3, 10.1).
+ * callback, or ends the callback without a Reply (version-two 3.3, 10.1). Returns false if
+ * the message is to be dropped.
  */
 static bool svc_rdma_give_bc_reply(struct svc_rdma_call *call)
 {
@@ -89,8 +90,8 @@ static void svc_rdma_take_bc_reply(struct svc_rdma_call *call)
 	svc_rdma_drop(call, RPCRDMA_BACKWARD_REPLY);
 }
 
-/* Drop a response that cannot be used. It is never answered, but the callback that it
- * belongs to has to end (G-12).
+/* Drop a response that cannot be used. A response is never answered, but the callback that
+ * it belongs to has to end (G-12).
  */
 static void svc_rdma_take_bad_response(struct svc_rdma_call *call,
 				       enum rpcrdma_verdict verdict)
@@ -139,8 +140,8 @@ static enum rpcrdma_verdict svc_rdma_decode_v1(struct svc_rdma_call *call)
 				    &call->sc_hdr);
 }
 
-/* After its header was decoded, a Call that came as a group is like any other Call, except that
- * the client has several Receives for its Reply (RTX-38, RTX-102).
+/* Decode a Call that came as a group. Afterwards it is handled like any other Call, except
+ * that the client may have several Receives for its Reply (RTX-38, RTX-102).
  */
 static noinline enum rpcrdma_verdict
 svc_rdma_decode_group(struct svc_rdma_call *call,
@@ -224,8 +225,8 @@ static enum rpcrdma_verdict svc_rdma_decode(struct svc_rdma_call *call)
 					&call->sc_stream_len);
 }
 
-/* A test may ask for a Call to fail (version-two 5.3.3). Returns the verdict that leads to
- * the error that the test asks for.
+/* Fault injection: a test may ask for a Call of version 2 to be answered with an error
+ * (version-two 5.3.3). Returns the verdict that leads to this error.
  */
 static enum rpcrdma_verdict svc_rdma_fail(const struct svc_rdma_call *call)
 {
@@ -252,7 +253,7 @@ static bool svc_rdma_is_reduced(const struct svc_rdma_call *call)
 	       call->sc_stream_len != call->sc_body_len;
 }
 
-/* Is a part of a reduced Call missing from its message, so that it must be read? */
+/* Is a part of a reduced Call missing from its message, so that an RDMA Read is needed? */
 static bool svc_rdma_needs_reads(const struct svc_rdma_call *call)
 {
 	const struct rpcrdma_lists *lists = &call->sc_hdr.hd_lists;
@@ -312,8 +313,8 @@ static int svc_rdma_build_inline(struct svc_rdma_call *call,
 	return 0;
 }
 
-/* Returns the Call, if building it has returned 0 in @rc. Otherwise frees the Call, fails
- * the connection and returns NULL.
+/* @rc is the result of building the Call in rq_arg. If it is 0, returns the Call. Otherwise
+ * frees the Call, fails the connection and returns NULL.
  */
 static struct svc_rdma_call *svc_rdma_take_built(struct svc_rdma_call *call,
 						 int rc)
@@ -327,7 +328,9 @@ static struct svc_rdma_call *svc_rdma_take_built(struct svc_rdma_call *call,
 	return NULL;
 }
 
-/* Returns the Call, if it is complete now; or NULL. */
+/* Returns the Call if it can be executed at once. Otherwise returns NULL: its RDMA Reads have
+ * been started, or it waits for them, or it has been freed.
+ */
 static struct svc_rdma_call *svc_rdma_take_reduced(struct svc_rdma_call *call,
 						   struct xdr_buf *arg)
 {
@@ -340,7 +343,7 @@ static struct svc_rdma_call *svc_rdma_take_reduced(struct svc_rdma_call *call,
 	return svc_rdma_take_built(call, svc_rdma_read_placed(call, arg));
 }
 
-/* Returns the Call, if it is complete; or NULL. */
+/* Returns the Call if the message is one that can be executed at once; or NULL. */
 static struct svc_rdma_call *svc_rdma_take_message(struct svc_rdma_xprt *sx,
 						   struct rpcrdma_msg_in *msg,
 						   struct xdr_buf *arg)
@@ -391,9 +394,10 @@ static struct svc_rdma_call *svc_rdma_take_call(struct svc_rdma_call *call,
 	return NULL;
 }
 
-/* Called in a completion handler, where an allocation must not wait for this transport. The
- * Receives of the group have been given back, so they do not bound the number of answers: a
- * client that lets answers pile up loses the connection.
+/* Answer a Call that came as a broken group with an error. This runs in a completion handler,
+ * where an allocation must not wait for this transport (GFP_NOIO). The Receives of the group
+ * have been given back already, so they do not limit the number of answers in the line for
+ * slots. So if a client lets answers pile up, this ends the connection.
  */
 static void svc_rdma_refuse_group(struct svc_rdma_xprt *sx,
 				  const struct rpcrdma_group_end *end)
@@ -421,11 +425,12 @@ static void svc_rdma_refuse_group(struct svc_rdma_xprt *sx,
 }
 
 /**
- * svc_rdma_group_ended - ops->group_ended: a message will never be complete
+ * svc_rdma_group_ended - ops->group_ended: a group will never be complete
  * @conn: connection
  * @end: which message, and what was wrong with it
  *
- * A Call is refused, once. A Reply ends the callback that it belongs to.
+ * A Call is refused. A Reply ends the callback that it belongs to. This is called once for
+ * each broken group.
  *
  * Context: completion queue's workqueue.
  *
@@ -482,7 +487,7 @@ int svc_rdma_recvfrom(struct svc_rqst *rqstp)
 		return 0;
 
 	rqstp->rq_xprt_ctxt = call;
-	/* The reply cache compares protocol numbers; RDMA has none */
+	/* nfsd's duplicate reply cache compares protocol numbers, but RDMA has none */
 	rqstp->rq_prot = IPPROTO_MAX;
 	svc_xprt_copy_addrs(rqstp, xprt);
 	/* RDMA has no privileged ports */

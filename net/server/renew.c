@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Giving back messages whose Receives are blocks. This file replaces blocks that somebody
- * else still holds. It does not decide when a message is given back, and does not read
- * messages.
+ * Giving back messages whose Receives are blocks of pages (struct rpcrdma_buf). This file
+ * replaces blocks that somebody else still holds. It does not decide when a message is given
+ * back, and does not read messages.
  *
  * Operation
  *
  * A Call is executed where it was received, and its pages are handed to the code that
  * executes it. Some pages may be held for longer: by a socket that has not sent them yet, or
  * by a file system that took a reference. So before a Reply is posted, its thread checks the
- * Receives, and leaves memory that has other holders to them (invariant I34). If a Reply
- * waits for send queue slots, a completion handler posts it later. Nobody gets a page
- * meanwhile, because only the Call's thread can hand pages out. So the completion handler
- * checks nothing, and allocates nothing (svc_rdma_msg_put_renewed()).
+ * Receives of the Call. If somebody else holds a block, the Receive gets a new block, and the
+ * old one is freed when its last holder drops it (invariant I34). If a Reply waits for send
+ * queue slots, a completion handler posts it later. Nobody can get a page meanwhile, because
+ * only the Call's thread hands pages out. So the completion handler checks nothing, and
+ * allocates nothing (svc_rdma_msg_put_renewed()).
  *
- * If there is no other memory, the connection is lost, as it is if there is no memory for
- * the Reply itself. The Receive is not posted again, and no Reply grants a credit for it.
+ * If no new block can be allocated, the connection is lost, as it is if there is no memory
+ * for the Reply itself. The Receive is not posted again, and no Reply grants a credit for it.
  */
 #include <rpcrdma/fail.h>
 
@@ -23,7 +24,7 @@
 #include "trace.h"
 
 /**
- * svc_rdma_msg_renew_blocks - make sure that nobody else holds a message
+ * svc_rdma_msg_renew_blocks - replace each block of a message that somebody else holds
  * @sx: connection of the message, whose Receives are blocks, or whose verbs end is being closed
  * @msg: message, or NULL
  *
@@ -33,7 +34,7 @@
 int svc_rdma_msg_renew_blocks(struct svc_rdma_xprt *sx,
 			      struct rpcrdma_msg_in *msg)
 {
-	/* @msg is NULL for a broken group, of which nothing is left. */
+	/* @msg is NULL for a broken group: its Receives were given back before. */
 	if (!msg || READ_ONCE(sx->sx_back) == SVC_RDMA_BACK_DROP)
 		return 0;
 	rpcrdma_fail_keep_page(rpcrdma_msg_body(msg));

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RDMA Reads and Writes. This file turns "these bytes of a chunk, that place in memory"
- * into a chain of work requests, by way of the core's rdma_rw. It does not know what the
- * bytes mean, nor when the chain is posted.
+ * RDMA Reads and Writes. This file builds chains of work requests that transfer bytes
+ * between chunks and local memory. It uses rdma_rw of the RDMA core. It does not know what
+ * the bytes mean, or when a chain is posted.
  *
  * An xdr_buf describes the local memory, even where RDMA Reads fill an array of pages:
  * such an xdr_buf has an empty head and tail.
  *
  * This file uses the scatterlist interface of rdma_rw, which all supported kernels have.
  * Pages that are adjacent in memory become one entry. That matters, because each entry
- * takes an SGE, and more SGEs take more work requests. A context covers no more pages
- * than one memory region can. So where rdma_rw uses memory regions, each context takes
+ * takes an SGE, and more SGEs take more work requests. A context of rdma_rw covers no more
+ * pages than one memory region can. So where rdma_rw uses memory regions, each context takes
  * exactly one.
  */
 #include <linux/dma-mapping.h>
@@ -24,11 +24,11 @@
 
 #include "svc_rdma.h"
 
-/* Pages of the largest context. The core makes no larger regions either. */
+/* Number of pages of the largest context. rdma_rw makes no larger regions either. */
 #define SVC_RDMA_RW_PAGES	256u
 
 /**
- * svc_rdma_rw_set_limits - compute the limits of contexts and their entries
+ * svc_rdma_rw_set_limits - compute the limits of contexts and their scatterlist entries
  * @sx: connection that is being accepted
  *
  * It must be possible to DMA-map an entry of several pages: a bounce buffer has a
@@ -61,9 +61,9 @@ void svc_rdma_rw_set_limits(struct svc_rdma_xprt *sx)
  * svc_rdma_rw_check - can this server make RDMA Writes on this connection?
  * @sx: connection with a queue pair
  *
- * RDMA Writes take no memory regions, unless ib_core.force_mr is set, which is meant for
- * tests of the core. The only way to find out is to prepare a Write: with force_mr this
- * fails, because the queue pair has no regions yet.
+ * RDMA Writes take no memory regions, unless the module parameter ib_core.force_mr is set,
+ * which is meant for tests of the core. The only way to find out is to prepare a Write: if
+ * force_mr is set, this fails, because the queue pair has no regions yet.
  *
  * Context: process; sleeps.
  * Return: 0; %-EOPNOTSUPP if RDMA Writes take memory regions; or another negative errno.
@@ -127,7 +127,7 @@ u64 svc_rdma_chain_bound(const struct svc_rdma_xprt *sx,
  * @sx: connection
  * @chain: complete chain
  *
- * Context: any.
+ * Context: as svc_rdma_mrs_release().
  */
 void svc_rdma_chain_trim(struct svc_rdma_xprt *sx, struct svc_rdma_chain *chain)
 {

@@ -6,8 +6,9 @@
  * server/negotiate.c (CONNPROP) or server/backchannel.c (callbacks).
  *
  * A Send context has one buffer that stays mapped. A version 2 client may announce that
- * it can receive more than the buffers of idle contexts hold. Such a context gets a larger
- * buffer when it is taken, if there is memory for it. A Reply under way keeps its buffer.
+ * it can receive larger messages than the buffers of idle contexts hold. An idle context
+ * then gets a larger buffer when it is taken, if there is memory for one. A context that is
+ * in use keeps its buffer.
  *
  * Only the Send, at the end of the chain, is signaled, except that RDMA Writes of up to
  * dc_signal_max bytes are signaled too. Work requests of a reliable connection complete
@@ -16,12 +17,13 @@
  * handler runs in the completion workqueue and may sleep.
  *
  * A Reply that finds too few send queue slots waits in line for them. Its thread does not
- * wait: the context holds all that is needed. It also holds the Call's message, so there
- * are never more such Replies than Receives. Whoever releases the slots posts the Reply.
+ * wait: the context holds all that is needed. The context also holds the Call's message, so
+ * there are never more waiting Replies than Receives. The thread that releases the slots
+ * posts the Reply.
  *
- * If posting fails after slots were found, the device may have part of the chain. The
- * connection is down then, and the context stays in po_sending until the queues are
- * destroyed (I10). So does a context that was still in line.
+ * If posting fails, the device may have got part of the chain. The connection is down then,
+ * and the context stays in po_sending until the queues are destroyed (I10). So does a context
+ * that is still in line when the connection ends.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -52,9 +54,9 @@ void svc_rdma_send_pool_init(struct svc_rdma_send_pool *pool)
 	pool->sp_nidle = 0;
 }
 
-/* A client may be able to receive more than can be allocated in one piece. In version 2 a
- * smaller buffer is enough: if a Reply does not fit, the client is told to provide a
- * chunk (G-23).
+/* Give a context a buffer, or a larger one. A client may be able to receive more than can be
+ * allocated in one piece. In version 2 a smaller buffer is enough: if a Reply does not fit,
+ * the client is told to provide a chunk (G-23).
  */
 static int svc_rdma_send_create_buf(struct svc_rdma_send *send, gfp_t gfp)
 {
@@ -64,7 +66,7 @@ static int svc_rdma_send_create_buf(struct svc_rdma_send *send, gfp_t gfp)
 
 	if (rpcrdma_vers_can_retry(READ_ONCE(sx->sx_vers)))
 		least = min(size, SVC_RDMA_V2_REQ_SIZE);
-	/* If a larger one cannot be allocated, the present buffer is kept. */
+	/* A buffer of the smaller size is replaced only by one of the full size. */
 	if (send->ss_send.sd_buf.bf_size >= least)
 		least = size;
 	return rpcrdma_send_alloc(&send->ss_send, size, least,
@@ -221,8 +223,8 @@ static void svc_rdma_send_fail(struct svc_rdma_send *send,
 }
 
 /* RDMA Writes of more than dc_signal_max bytes are not signaled: they have a completion
- * only if they fail, and then the Send is flushed. The completion of the Send reports
- * success.
+ * only if they fail, and then the Send is flushed. If an RDMA Write succeeds, there is nothing
+ * to do here: the completion of the Send covers it.
  */
 static void svc_rdma_send_wc_written(struct ib_cq *cq, struct ib_wc *wc)
 {
@@ -293,9 +295,10 @@ static void svc_rdma_send_post_more(struct svc_rdma_send *send)
 /**
  * svc_rdma_send_post - post a Send and the RDMA Writes before it
  * @send: context whose message is prepared, and which has got the slots that sd_wait asks
- *	for; it changes hands in any case
+ *	for. The caller does not own it any more, even after an error
  *
- * The message of the Call is given back first (invariant I13).
+ * The message of the Call, if the context still holds it, is given back first (invariant
+ * I13).
  *
  * Context: process or completion workqueue; does not sleep.
  * Return: 0; or a negative errno, and then the connection is down.
@@ -320,7 +323,7 @@ int svc_rdma_send_post(struct svc_rdma_send *send)
 	send->ss_awaited = !list_empty(&send->ss_writes.sh_rws);
 
 	spin_lock(&sx->sx_lock);
-	/* A context that was in line is in the list already */
+	/* A context that has waited for slots is in po_sending already */
 	if (list_empty(&send->ss_send.sd_list))
 		list_add_tail(&send->ss_send.sd_list, &sx->sx_posted.po_sending);
 	send->ss_send.sd_slots = send->ss_send.sd_wait.wt_slots -
@@ -349,9 +352,9 @@ static void svc_rdma_send_ready(struct rpcrdma_sq_waiter *waiter)
  * @len: bytes to send
  *
  * Context: process.
- * Return: 0, and then @send has changed hands; or a negative errno, and then nothing has
- *	changed: %-EMSGSIZE if it takes more slots than the send queue has, or another
- *	errno if memory is short.
+ * Return: 0, and then the caller does not own @send any more; or a negative errno, and then
+ *	the caller still owns @send, and @call its message: %-EMSGSIZE if the chain takes
+ *	more slots than the send queue has, or another errno if memory is short.
  */
 int svc_rdma_send_submit(struct svc_rdma_send *send, struct svc_rdma_call *call,
 			 u32 len)
@@ -363,7 +366,9 @@ int svc_rdma_send_submit(struct svc_rdma_send *send, struct svc_rdma_call *call,
 
 	if (slots > sq->sq_size)
 		return -EMSGSIZE;
-	/* Holders of slots wait for nothing (I9), and completion handlers do not sleep */
+	/* This may sleep. So do it before slots are taken, because a holder of slots
+	 * waits for nothing (I9), and not in svc_rdma_send_ready(), which must not sleep.
+	 */
 	rc = svc_rdma_msg_renew(sx, call->sc_msg);
 	if (unlikely(rc))
 		return rc;
@@ -372,8 +377,8 @@ int svc_rdma_send_submit(struct svc_rdma_send *send, struct svc_rdma_call *call,
 	send->ss_msg = call->sc_msg;
 	call->sc_msg = NULL;
 	if (likely(rpcrdma_sq_try(sq, slots, 0))) {
-		/* From here on an error ends the connection, and the caller need
-		 * not know
+		/* If posting fails, the connection is down, and the caller has
+		 * nothing left to do.
 		 */
 		svc_rdma_send_post(send);
 		return 0;
@@ -387,12 +392,12 @@ int svc_rdma_send_submit(struct svc_rdma_send *send, struct svc_rdma_call *call,
 
 /**
  * svc_rdma_send_control - send a message that is not a Reply
- * @send: context that holds nothing but the message in its buffer; it changes hands in
- *	any case
+ * @send: context that holds nothing but the message in its buffer. The caller does not own
+ *	it any more, even after an error
  * @call: message that is answered
  * @len: bytes to send; or a negative errno, if the message could not be encoded
  *
- * Remote invalidation is only for Replies (RFC 8797 4.1; G-22), and never used here.
+ * Send With Invalidate is only for Replies (RFC 8797 4.1; G-22), and is never used here.
  *
  * Context: process.
  * Return: 0 or a negative errno.

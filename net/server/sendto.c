@@ -6,11 +6,11 @@
  * Operation
  *
  * The transport header is encoded in the buffer of a Send context. The inline part of the
- * Reply is copied behind it: it has a few KiB, and mapping its pages would cost more. Only
- * RDMA Writes read the Reply where it was built. Then the pages of the Reply move from
- * the thread to the Send context until the Send has completed. The first page does not
- * move if no RDMA Write reads it. If there are no RDMA Writes, all pages that belong to
- * the thread stay with it.
+ * Reply is copied behind it: the part has a few KiB, and mapping its pages would cost more.
+ * Only RDMA Writes read the Reply where it was built. If there are any, the pages of the
+ * Reply move from the thread to the Send context until the Send has completed. The first
+ * page does not move if no RDMA Write reads it. If there are no RDMA Writes, all pages that
+ * nobody else uses stay with the thread.
  *
  * The order in svc_rdma_sendto() matters. The header returns the chunk lists of the Call,
  * which are a view of the Receive, so the Receive is given back after encoding. It is
@@ -30,7 +30,7 @@
 #include "trace.h"
 
 /**
- * struct svc_rdma_answer - how a Reply travels
+ * struct svc_rdma_answer - how a Reply is to be sent
  * @an_form: form of the Reply
  * @an_body: number of bytes of the Reply that are in no Write chunk
  * @an_number: number of transmissions, if the Reply is a group
@@ -43,7 +43,7 @@ struct svc_rdma_answer {
 	struct rpcrdma_layout		an_layout;
 };
 
-/* Reply inline if the Reply fits, even if a Reply chunk was offered (G-02) */
+/* If set, a Reply that fits is sent inline even if a Reply chunk was offered (G-02) */
 static bool svc_rdma_reply_short;
 module_param_named(reply_short, svc_rdma_reply_short, bool, 0644);
 MODULE_PARM_DESC(reply_short,
@@ -108,7 +108,7 @@ static void svc_rdma_reply_count(const struct svc_rdma_call *call,
 		rpcrdma_count(server_replies_inline);
 }
 
-/* The Reply to a Call that came as a group (RTX-66, RTX-67) */
+/* Choose the form of the Reply to a Call that came as a group (RTX-66, RTX-67). */
 static noinline void
 svc_rdma_reply_plan_group(const struct svc_rdma_send *send,
 			  const struct svc_rdma_call *call,
@@ -152,8 +152,9 @@ static void svc_rdma_reply_plan(const struct svc_rdma_send *send,
 					      lists->ls_reply.ck_length, spare);
 }
 
-/* Drop results that are not in the Reply. When a result leaves no room for the next one,
- * nfsd truncates the Reply and removes that result. Its Write chunk is then unused.
+/* Drop assigned results that are not in the Reply. If a result leaves too little room for
+ * the rest of the Reply, nfsd truncates the Reply and so removes the result. Its Write chunk
+ * is then unused.
  */
 static void svc_rdma_payloads_trim(struct svc_rdma_call *call, u32 len)
 {
@@ -178,9 +179,9 @@ static int svc_rdma_reply_build(struct svc_rdma_send *send,
 						  call->sc_npayloads, xdr->len);
 	svc_rdma_reply_plan(send, call, &answer);
 	if (answer.an_form == RPCRDMA_ANSWER_ERROR) {
-		/* If the body would fit the Reply chunk but the header does not fit
-		 * a Send, a larger chunk does not help: do not ask for one
-		 * (version-two 5.3.3).
+		/* The client is asked for a larger Reply chunk only if the body does
+		 * not fit the chunk. A larger chunk does not help if it is the header
+		 * that does not fit a Send (version-two 5.3.3).
 		 */
 		call->sc_error.er_code = RPCRDMA2_ERR_SYSTEM;
 		if (answer.an_body > call->sc_hdr.hd_lists.ls_reply.ck_length) {
@@ -219,8 +220,9 @@ static int svc_rdma_reply_hold_pages(struct svc_rdma_send *send,
 	return 0;
 }
 
-/* In a group, the last Send invalidates the handle: the client may regard the region as
- * invalidated when the whole Reply has arrived (RTX-72).
+/* Make the Reply a Send With Invalidate, if the client allows that. In a group, the last Send
+ * invalidates the handle: the client expects its region to be valid until the whole Reply
+ * has arrived (RTX-72).
  */
 static void svc_rdma_reply_set_inv(struct svc_rdma_send *send,
 				   const struct svc_rdma_call *call)
@@ -293,8 +295,9 @@ int svc_rdma_sendto(struct svc_rqst *rqstp)
 
 	if (rc == -EMSGSIZE) {
 		rpcrdma_count(server_reply_too_large);
-		/* Without a more precise error, the Reply takes more work requests
-		 * than the send queue has, or its lengths do not fit together.
+		/* If svc_rdma_reply_build() has set no error, the Reply takes more
+		 * work requests than the send queue has, or its lengths contradict
+		 * each other.
 		 */
 		if (!call->sc_error.er_code)
 			call->sc_error.er_code = RPCRDMA2_ERR_SYSTEM;

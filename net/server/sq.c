@@ -3,18 +3,18 @@
  * Tells sunrpc whether the send queue has room. Its slots, and the line for them, are in
  * verbs/sq.c; memory regions are counted in server/mrs.c.
  *
- * A Reply, or the RDMA Reads of a Call, that finds too few slots waits in line. Its
- * thread continues with other work. As long as there is a line, sunrpc is told that
- * there is no room for another Call.
+ * If there are too few slots for a Reply, or for the RDMA Reads of a Call, that Reply or
+ * Call waits in line, and its thread continues with other work. As long as there is a line,
+ * sunrpc is told that there is no room for another Call.
  *
- * If no work request completes, the connection fails: see verbs/keepalive.c. Whatever is
- * in line then is freed with the connection.
+ * If no work request completes, the connection fails: see verbs/keepalive.c. Replies and
+ * Calls that are in line then are freed with the connection.
  */
 #include <rpcrdma/counters.h>
 
 #include "svc_rdma.h"
 
-/* Send queue slots that a client that is not known yet may use */
+/* Number of send queue slots for a client that is not known yet (svc_rdma_is_known()) */
 #define SVC_RDMA_UNKNOWN_SLOTS	8u
 
 /* Is there no line, and are fewer than @most slots in use? Both may change at any time. */
@@ -34,8 +34,9 @@ static bool svc_rdma_has_slots(const struct svc_rdma_xprt *sx)
  * svc_rdma_is_flooded - does a client let answers pile up?
  * @sx: connection
  *
- * Nothing else limits the number of answers that do not hold the Receive of their Call. A
- * client that obeys its credits never has more answers in line than credits.
+ * Most answers in line hold the Receives of their Calls, which limits their number. The
+ * refusal of a broken group holds no Receive, so only this function limits the number of
+ * refusals. A client that obeys its credits never has more answers in line than credits.
  *
  * Context: any.
  * Return: %true if more answers wait in line than a client that obeys its credits can
@@ -76,7 +77,7 @@ int svc_rdma_has_wspace(struct svc_xprt *xprt)
 /**
  * svc_rdma_slots_wait - wait in line for send queue slots
  * @sx: connection
- * @waiter: waiter; it changes hands, see rpcrdma_sq_join()
+ * @waiter: waiter; the line owns it until wt_ready() is called, see rpcrdma_sq_join()
  *
  * Context: process or completion workqueue; does not sleep. The caller holds no lock,
  *	because wt_ready() posts work requests.
@@ -113,7 +114,9 @@ void svc_rdma_slots_release(struct svc_rdma_xprt *sx, u32 slots)
 		 */
 		smp_mb();
 	}
-	/* Pairs with svc_rdma_has_wspace() */
+	/* Pairs with svc_rdma_has_wspace(). If the line was empty, rpcrdma_sq_release() is
+	 * the barrier.
+	 */
 	if (unlikely(READ_ONCE(sx->sx_refused))) {
 		WRITE_ONCE(sx->sx_refused, false);
 		svc_rdma_enqueue(sx);

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Structures and functions that the files of net/server share. Outside net/server,
- * use only the tunables, svc_rdma_init() and svc_rdma_exit().
+ * Structures and functions that the files of net/server share. Code outside net/server,
+ * except for unit tests, uses only the tunables, their limits, svc_rdma_init() and
+ * svc_rdma_exit().
+ *
+ * Comments refer to documents as follows. "I10": an invariant in
+ * Documentation/locking.rst. "G-12", "T-44": a decision in Documentation/decisions.rst.
+ * "RTX-40": a rule in Documentation/rtx.rst. "version-two": the draft of version 2 of
+ * RPC-over-RDMA. Documentation/conformance.rst lists the names of all specifications.
  */
 #ifndef RPCRDMA_SVC_RDMA_H
 #define RPCRDMA_SVC_RDMA_H
@@ -26,13 +32,19 @@
 #define SVC_RDMA_REQ_SIZE_MAX		RPCRDMA_INLINE_MAX
 #define SVC_RDMA_BC_REQUESTS_MAX	128u
 
-/* Maximum number of connect requests that wait in the CM core, and in a listener */
+/* Maximum number of connect requests that wait in the CM core, and also of connections
+ * that wait in a listener to be accepted
+ */
 #define SVC_RDMA_BACKLOG		128
 
-/* Default size of a version 2 Receive of this server. Most clients also have this size. */
+/* Default of v2_max_req_size: bytes of the largest inline Call in version 2, unless
+ * Receives have targets. Most clients have Receives of the same size for Replies.
+ */
 #define SVC_RDMA_V2_REQ_SIZE		16384u
 
-/* The largest message that a version 2 client may send before it knows our RBSIZ (G-19) */
+/* Bytes of the largest message that a version 2 client may send before this server has
+ * told it the size of its Receives, the property RBSIZ (G-19)
+ */
 #define SVC_RDMA_V2_RECV_MIN		4096u
 
 extern unsigned int svc_rdma_max_requests;
@@ -56,7 +68,7 @@ struct svc_rdma_mrs {
 
 /**
  * struct svc_rdma_rw - one RDMA Read or Write; its memory at the peer is contiguous
- * @sw_list: link in its chain
+ * @sw_list: link in sh_rws of its chain
  * @sw_ctx: context of rdma_rw: DMA mapping and work requests
  * @sw_dir: %DMA_TO_DEVICE: RDMA Write; %DMA_FROM_DEVICE: RDMA Read
  * @sw_nents: entries of @sw_sg
@@ -71,7 +83,7 @@ struct svc_rdma_rw {
 };
 
 /**
- * struct svc_rdma_move - bytes to move between a chunk and local memory
+ * struct svc_rdma_move - bytes to transfer between a chunk and local memory
  * @mv_dir: %DMA_TO_DEVICE: write to the chunk; %DMA_FROM_DEVICE: read from it
  * @mv_lists: chunk lists that contain @mv_chunk
  * @mv_chunk: chunk
@@ -94,8 +106,8 @@ struct svc_rdma_move {
  * struct svc_rdma_chain - RDMA Reads or Writes that are posted together
  * @sh_rws: the struct svc_rdma_rw, in posting order
  * @sh_nrws: entries of @sh_rws
- * @sh_wrs: send queue slots that they take
- * @sh_mrs: memory regions reserved for them
+ * @sh_wrs: number of send queue slots that they take
+ * @sh_mrs: number of memory regions reserved for them
  */
 struct svc_rdma_chain {
 	struct list_head	sh_rws;
@@ -107,26 +119,29 @@ struct svc_rdma_chain {
 /**
  * struct svc_rdma_call - one Call, from its arrival until its Reply is posted
  * @sc_list: link in qu_waiting, po_reading or qu_complete
- * @sc_sx: connection that the Call came by
- * @sc_msg: message; NULL once it has been given back
+ * @sc_sx: connection on which the Call arrived
+ * @sc_msg: message that contains the Call; NULL once it has been given back
  * @sc_vers: version of the header, and of the answer
- * @sc_hdr: decoded header, a view of the message
- * @sc_items: copy of the items of the Call, which are in the data of the message (RTX-52)
+ * @sc_hdr: decoded header. Its chunk lists point into @sc_msg
+ * @sc_items: position and length of each item, copied from the header. An item is data
+ *	that the client has placed in its Sends; its bytes are in @sc_msg (RTX-52)
  * @sc_nitems: number of entries of @sc_items
- * @sc_body_len: length of the body in bytes (inline or Position Zero chunk)
+ * @sc_body_len: length in bytes of the inline body, or of the Position Zero chunk
  * @sc_stream_len: length of the unreduced Call in bytes
- * @sc_linear: @sc_pages hold the whole Call as one stream; otherwise they hold only
- *	its Read chunk
+ * @sc_linear: after RDMA Reads, @sc_pages holds the whole Call as one stream; if false,
+ *	@sc_pages holds only the Read chunk
  * @sc_cqe: completion of the RDMA Reads
  * @sc_reads: the RDMA Reads; empty unless they are under way
  * @sc_slots: send queue slots held for @sc_reads; 0 while the Call waits for slots
- * @sc_wait: waits for these slots
+ * @sc_wait: entry in the line for send queue slots
  * @sc_posted: jiffies when @sc_reads were posted, under sx_lock
  * @sc_pull: bytes of this Call that are counted in qu_pulled
- * @sc_mrs: regions that must be free before the Call can be pulled; 0 if that is not known
- * @sc_pages: pages of the Call, without the parts that are used where they were received
- * @sc_npages: number of entries of @sc_pages that the Call owns until it is freed; 0 if
- *	all are in its message
+ * @sc_mrs: number of memory regions that must be free before the Call can be pulled; 0
+ *	until svc_rdma_pull_again() has set it
+ * @sc_pages: array of pages with the Call, or with the part of it that is not in the
+ *	inline body; NULL if the Call has no pages
+ * @sc_npages: number of pages in @sc_pages that the Call owns until it is freed; 0 if
+ *	@sc_msg owns them
  * @sc_payloads: for each Write chunk, the result that goes there
  * @sc_npayloads: entries used in @sc_payloads
  * @sc_replies: number of the client's Receives that wait for the Reply, if the Call came
@@ -134,9 +149,10 @@ struct svc_rdma_chain {
  * @sc_error: error to send instead of the Reply, because a result did not fit its
  *	Write chunk, or the Reply fits nowhere; er_code is 0 if there is no error
  *
- * A Call has one owner at any time, and no lock: recvfrom, a waiting line, the device
- * while the RDMA Reads are under way, a queue of the connection, and then the svc_rqst
- * (or deferred request) that has it as rq_xprt_ctxt.
+ * A Call has one owner at any time, and no lock. The owner is svc_rdma_recvfrom(),
+ * qu_waiting or the line for slots while the Call waits, the device while the RDMA Reads
+ * are under way, qu_complete, and then the svc_rqst (or the deferred request) whose
+ * rq_xprt_ctxt points to the Call.
  */
 struct svc_rdma_call {
 	struct list_head	sc_list;
@@ -167,7 +183,8 @@ struct svc_rdma_call {
 };
 
 /**
- * struct svc_rdma_body - a walk over the inline body of a Reply
+ * struct svc_rdma_body - a walk over the inline body of a Reply, which consists of the
+ *	parts between the payloads
  * @by_xdr: the Reply
  * @by_payloads: its payloads that are sent in Write chunks, and left out of the body
  * @by_npayloads: number of these payloads
@@ -187,9 +204,9 @@ struct svc_rdma_body {
 /**
  * struct svc_rdma_send - one Send and the RDMA Writes in front of it
  * @ss_send: the Send, with transport header and inline body. When it completes, the
- *	RDMA Writes have completed, too. sd_list is a link in sp_idle or po_sending.
- *	sd_slots is 0 while the Send waits for slots
- * @ss_write_cqe: completion of a single RDMA Write
+ *	RDMA Writes have completed, too. sd_list is a link in sp_idle or po_sending, or in
+ *	sd_more of the first Send of a group. sd_slots is 0 while the Send waits for slots
+ * @ss_write_cqe: completion of each RDMA Write that is signaled or fails
  * @ss_writes: RDMA Writes posted before the Send; trace events name them by sd_cid
  * @ss_msg: message of the Call that is answered, until the Send is posted; or NULL
  * @ss_posted: jiffies when the Send was posted, under sx_lock
@@ -215,12 +232,13 @@ struct svc_rdma_send {
 
 /**
  * struct svc_rdma_stats - what a connection has done, for debugfs
- * @vs_received: Receives that were filled; a message may fill several; under sx_lock
- * @vs_sent: messages sent, under sx_lock
- * @vs_refused: messages that were answered with an error
- * @vs_dropped: messages that were dropped
- * @vs_read_bytes: bytes of RDMA Reads
- * @vs_write_bytes: bytes of RDMA Writes
+ * @vs_received: number of Receives whose messages threads have taken; a message may fill
+ *	several Receives; under sx_lock
+ * @vs_sent: number of messages sent, under sx_lock
+ * @vs_refused: number of messages that were answered with an error
+ * @vs_dropped: number of messages that were dropped
+ * @vs_read_bytes: number of bytes read by RDMA Read
+ * @vs_write_bytes: number of bytes written by RDMA Write
  */
 struct svc_rdma_stats {
 	u64		vs_received;
@@ -281,12 +299,12 @@ struct svc_rdma_posted {
 
 /**
  * struct svc_rdma_credits - credits, and the Receives behind them; server/credit.c
- * @cd_granted: credits that every Reply grants; it only grows, under sx_grow
- * @cd_bc_recvs: Receives for the replies to callbacks, under sx_grow
- * @cd_spare_recvs: Receives for messages that take no credit, under sx_grow
+ * @cd_granted: number of credits that every Reply grants; it only grows, under sx_grow
+ * @cd_bc_recvs: number of Receives for the replies to callbacks, under sx_grow
+ * @cd_spare_recvs: number of Receives for messages that take no credit, under sx_grow
  * @cd_recv_size: size in bytes of each Receive made from now on, under sx_grow
  * @cd_second: jiffies when the current second began, for the rate of Receives
- * @cd_second_received: value of vs_received at that time
+ * @cd_second_received: value of vs_received when that second began
  */
 struct svc_rdma_credits {
 	u32			cd_granted;
@@ -299,11 +317,11 @@ struct svc_rdma_credits {
 
 /**
  * enum svc_rdma_back - how the messages of a connection are given back
- * @SVC_RDMA_BACK_PLAIN: messages are given back at once
- * @SVC_RDMA_BACK_RENEW: Receives are blocks, so messages are given back when nobody else
- *	holds them
- * @SVC_RDMA_BACK_DROP: messages are dropped, because the verbs end is being closed or is
- *	closed
+ * @SVC_RDMA_BACK_PLAIN: messages are given back without any check
+ * @SVC_RDMA_BACK_RENEW: Receives are blocks of pages (struct rpcrdma_buf). Before a
+ *	message is given back, each block that somebody else still holds is replaced
+ * @SVC_RDMA_BACK_DROP: messages are dropped, and their Receives are not posted again,
+ *	because the verbs end is being closed or is closed
  */
 enum svc_rdma_back {
 	SVC_RDMA_BACK_PLAIN,
@@ -315,11 +333,12 @@ enum svc_rdma_back {
  * struct svc_rdma_negotiate - how the version is settled; server/negotiate.c
  * @ng_vers_max: highest version that this server accepts
  * @ng_v1_size: bytes of the largest inline message in version 1
- * @ng_v2_size: bytes of the largest inline Call in version 2, announced as
- *	RBSIZ
+ * @ng_v2_size: bytes of the largest inline Call in version 2, announced as the property
+ *	RBSIZ (size of a Receive)
  * @ng_props_heard: the client has announced its properties, under sx_grow
- * @ng_rtx: the property RTX that the client is told. The members that describe Receives are
- *	set from the beginning, and the others when the property is announced
+ * @ng_rtx: the property RTX (round-trip extension) that the client is told. The members
+ *	that describe Receives are set when the connection is accepted, and the others
+ *	when the property is announced
  */
 struct svc_rdma_negotiate {
 	u32			ng_vers_max;
@@ -343,7 +362,8 @@ struct svc_rdma_rw_limits {
 
 /**
  * struct svc_rdma_way - one NFS client's backchannel on a connection; server/callback.c
- * @wy_xprt: client transport that contains this structure, so no reference is held
+ * @wy_xprt: the backchannel's rpc_xprt. It contains this structure, so no reference is
+ *	held
  * @wy_list: link in bw_ways
  * @wy_line: link in bw_line while the backchannel waits for a credit; otherwise empty
  * @wy_first: the callback that waits for the credit, or NULL
@@ -358,13 +378,14 @@ struct svc_rdma_way {
 };
 
 /**
- * struct svc_rdma_callback - a callback; server/callback.c
+ * struct svc_rdma_callback - a Call that this server sends to a client; server/callback.c
  * @cb_list: link in bw_sent from just before the callback is posted until it is
  *	answered; otherwise empty
- * @cb_way: backchannel that sends it; NULL once the RPC has given it up, when the
- *	connection owns it
- * @cb_xid: its XID
- * @cb_failed: it was answered with an error
+ * @cb_way: backchannel that sends the callback; NULL if the RPC ended without an answer:
+ *	from then on the connection owns the callback
+ * @cb_xid: XID of the callback
+ * @cb_failed: the client has answered the callback with an error, or with a Reply that is
+ *	too long
  * @cb_data: buffers of the RPC: the Call, and room for the Reply
  *
  * bw_lock protects all members but @cb_data, which belongs to the RPC.
@@ -380,14 +401,17 @@ struct svc_rdma_callback {
 /**
  * struct svc_rdma_backward - the backward direction of a connection;
  *	server/callback.c
- * @bw_lock: protects all of this, and the backchannels and callbacks. Process context
- *	only. sunrpc's transport_lock and queue_lock are taken inside it.
- * @bw_ways: all backchannels, one for each NFS client (wy_list); no references
- * @bw_line: backchannels that wait for a credit, the first to get one at the head (wy_line)
+ * @bw_lock: protects this structure, and the backchannels (wy_) and callbacks (cb_) of
+ *	the connection. Process context only. sunrpc's transport_lock and queue_lock are
+ *	taken inside it.
+ * @bw_ways: all backchannels, one for each NFS client (wy_list). The list holds no
+ *	references
+ * @bw_line: backchannels that wait for a credit, in the order in which they get one
+ *	(wy_line)
  * @bw_sent: callbacks that are posted and not answered (cb_list)
- * @bw_nawaited: entries of @bw_sent whose RPC still waits for the answer
- * @bw_window: credits that the client grants. wn_owed counts the entries of @bw_sent
- *	that were given up.
+ * @bw_nawaited: number of entries of @bw_sent whose RPC still waits for the answer
+ * @bw_window: credits that the client grants for callbacks. wn_owed counts the entries of
+ *	@bw_sent whose RPC was given up
  * @bw_closed: the connection is being closed, and no callback is sent any more
  */
 struct svc_rdma_backward {
@@ -402,22 +426,23 @@ struct svc_rdma_backward {
 
 /**
  * struct svc_rdma_xprt - one connection of the server
- * @sx_xprt: the sunrpc end
- * @sx_conn: the verbs end
- * @sx_pending: link in the listener's queue until the connection is accepted or lost
- * @sx_listener: listener that has that queue; valid only while @sx_pending is linked
+ * @sx_xprt: the connection as sunrpc sees it
+ * @sx_conn: the verbs end of the connection: CM id, queue pair and Receives
+ * @sx_pending: link in sl_pending of the listener until the connection is accepted or
+ *	lost
+ * @sx_listener: that listener; valid only while @sx_pending is linked
  * @sx_sizes: queue depths and limits, computed when the connection was accepted
  * @sx_max_mesg: length of the largest unreduced Call in bytes
- * @sx_rw: limits of its RDMA Reads and Writes
+ * @sx_rw: limits of the connection's RDMA Reads and Writes
  * @sx_grow: held while Receives or memory regions are added
  * @sx_credit: credits
- * @sx_vers: version of the connection; 0 until it is settled. Set once, under
- *	@sx_grow, after everything that depends on it
+ * @sx_vers: RPC-over-RDMA version of the connection; 0 until it is settled, see
+ *	server/negotiate.c. Set once, under @sx_grow, after all members that depend on it
  * @sx_negotiate: how the version is settled
  * @sx_backward: callbacks
- * @sx_refused: sunrpc was told that there is no room for another Call. Whoever makes
- *	room clears this and tells sunrpc
- * @sx_mrs: memory regions for RDMA Reads, where the fabric needs them
+ * @sx_refused: svc_rdma_has_wspace() has told sunrpc that there is no room for another
+ *	Call. svc_rdma_slots_release() clears this and tells sunrpc to ask again
+ * @sx_mrs: memory regions for RDMA Reads, if the device needs or prefers regions
  * @sx_lock: protects @sx_queue, @sx_sends, @sx_posted, XPT_DATA, and those members of
  *	@sx_stats that say so. Only locks of sunrpc are taken inside it. Process
  *	context and completion workqueue only.
@@ -426,10 +451,12 @@ struct svc_rdma_backward {
  * @sx_posted: contexts that are posted or wait for slots
  * @sx_stats: counters
  * @sx_debugfs: debugfs file of the connection; NULL until the connection is accepted
- * @sx_netns: number of the network namespace, which may be freed before the connection
+ * @sx_netns: inode number of the network namespace, which may be freed before the
+ *	connection
  * @sx_back: how messages are given back, an enum svc_rdma_back
- * @sx_down: closes the verbs end after the connection was lost; holds a reference
- * @sx_free: frees this structure after the last reference was dropped
+ * @sx_down: work that closes the verbs end after the connection was lost. While it is
+ *	queued or runs, it holds a reference to @sx_xprt
+ * @sx_free: work that frees this structure after the last reference was dropped
  */
 struct svc_rdma_xprt {
 	struct svc_xprt			sx_xprt;
@@ -467,11 +494,11 @@ struct svc_rdma_xprt {
 
 /**
  * struct svc_rdma_listener - a listening endpoint
- * @sl_xprt: the sunrpc end
- * @sl_id: CM id, or NULL while there is none; see server/transport.c
+ * @sl_xprt: the listener as sunrpc sees it
+ * @sl_id: CM id that listens, or NULL while there is none; see server/transport.c
  * @sl_addr: address that the listener is bound to
- * @sl_stale: the device of a new id was removed before the id was in @sl_id
- * @sl_relisten: makes a new id
+ * @sl_stale: the device of a new id was removed, possibly before the id was in @sl_id
+ * @sl_relisten: work that creates a new id and listens again
  * @sl_pending: connections to accept (sx_pending); protected by svc_rdma_pending_lock
  *	of server/accept.c
  * @sl_npending: entries of @sl_pending
@@ -498,16 +525,18 @@ svc_rdma_send_sx(const struct svc_rdma_send *send)
 			    sx_conn);
 }
 
-/* A work request would fail. This is not the opposite of "up": a Call may arrive,
- * and be answered, before the CM has told us that the handshake is complete.
+/* Has the connection ended, so that a work request would fail? A connection that is not
+ * down may still be opening: a Call may arrive, and be answered, before the CM has told us
+ * that the handshake is complete.
  */
 static inline bool svc_rdma_is_down(const struct svc_rdma_xprt *sx)
 {
 	return READ_ONCE(sx->sx_conn.cn_state) == RPCRDMA_CONN_DOWN;
 }
 
-/* Tell sunrpc that there is work for a thread. Not for a dead connection: sunrpc has
- * put the namespace, and svc_xprt_enqueue() has a tracepoint that names it.
+/* Tell sunrpc that there is work for a thread, unless the connection is dead. sunrpc has
+ * dropped its reference to the network namespace of a dead connection, and the tracepoint
+ * in svc_xprt_enqueue() would read the namespace.
  */
 static inline void svc_rdma_enqueue(struct svc_rdma_xprt *sx)
 {
@@ -515,9 +544,10 @@ static inline void svc_rdma_enqueue(struct svc_rdma_xprt *sx)
 		svc_xprt_enqueue(&sx->sx_xprt);
 }
 
-/* Has the peer shown a file handle that it has access to? Until then sunrpc counts it
- * as one of a limited number of unknown peers, and this server gives it few credits,
- * slots and bytes.
+/* Has the client used a file handle of an export that it may access? nfsd then calls
+ * svc_xprt_set_valid(). Until then, sunrpc counts the client as one of a limited number of
+ * unknown peers, and this server gives it few credits and send queue slots, and pulls only
+ * one of its Calls at a time.
  */
 static inline bool svc_rdma_is_known(const struct svc_rdma_xprt *sx)
 {
@@ -531,8 +561,9 @@ static inline bool svc_rdma_family_is_ip(const struct sockaddr *sa)
 
 extern struct srcu_struct svc_rdma_srcu;
 
-/* After svc_rdma_inside(), check svc_rdma_is_down(). If the connection is not down, its
- * verbs end stays open to the end of the block. sparse cannot follow guard().
+/* Enters svc_rdma_srcu until the end of the enclosing block. Then check
+ * svc_rdma_is_down(): if the connection is not down, its verbs end stays open until the end
+ * of the block. For sparse this does nothing, because sparse cannot follow guard().
  */
 #ifdef __CHECKER__
 #define svc_rdma_inside() do { } while (0)
@@ -540,9 +571,10 @@ extern struct srcu_struct svc_rdma_srcu;
 #define svc_rdma_inside() guard(srcu)(&svc_rdma_srcu)
 #endif
 
-/* The prototypes are in the order of the layers: a file calls functions of the files
- * that are listed before it, never of those behind it. Only completion handlers, and
- * the tables in server/accept.c and server/transport.c, lead the other way.
+/* The prototypes are in the order of the layers. A file calls only functions of files that
+ * are listed before it. Only function pointers lead to files that are listed after it:
+ * completion handlers, wt_ready(), and the tables in server/accept.c and
+ * server/transport.c.
  */
 
 /* server/renew.c */
@@ -552,9 +584,9 @@ void svc_rdma_msg_put_blocks(struct svc_rdma_xprt *sx,
 			     struct rpcrdma_msg_in *msg);
 
 /**
- * svc_rdma_msg_renew - make sure that nobody else holds a message to be given back
+ * svc_rdma_msg_renew - replace each block of a message that somebody else still holds
  * @sx: connection of the message
- * @msg: message, or NULL; svc_rdma_msg_put_renewed() follows
+ * @msg: message that will be given back with svc_rdma_msg_put_renewed(); or NULL
  *
  * Context: process; sleeps; inside svc_rdma_srcu.
  * Return: 0; or a negative errno, and then no Reply may be posted.
@@ -569,7 +601,7 @@ static inline int svc_rdma_msg_renew(struct svc_rdma_xprt *sx,
 
 /**
  * svc_rdma_msg_put - give a message back
- * @sx: its connection
+ * @sx: connection of the message
  * @msg: message
  *
  * Context: process; sleeps if Receives are blocks and somebody else holds a page. The caller
@@ -586,12 +618,13 @@ static inline void svc_rdma_msg_put(struct svc_rdma_xprt *sx,
 
 /**
  * svc_rdma_msg_put_renewed - give a message back that nobody else holds
- * @sx: its connection
- * @msg: message; svc_rdma_msg_renew() has returned 0 since pages of it were last handed out,
- *	or none ever were
+ * @sx: connection of the message
+ * @msg: message; svc_rdma_msg_renew() has returned 0 since its pages were last handed to
+ *	an upper layer, or they never were
  *
- * It does not check again whether somebody else has a page. Nobody can get one from us, but
- * the kernel may look at any page for a moment and hold a reference meanwhile.
+ * This does not check again whether somebody else holds a page of the message. No upper
+ * layer can get a page any more. But other code of the kernel may take a reference to any
+ * page for a moment, and a check would mistake that code for a holder.
  *
  * Context: any that may take a lock; does not sleep, and allocates nothing. The caller is
  *	inside svc_rdma_srcu, is a completion handler, or closes the connection.

@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Where a server thread keeps the pages of its Replies. The contract with
- * sunrpc has three forms. Kbuild tells them apart by what the kernel's header
- * declares, never by its version, because distributions backport.
+ * Where a server thread (struct svc_rqst) keeps the pages of its Replies. The contract
+ * with sunrpc has three forms, depending on the kernel. Kbuild finds out the form from the
+ * declarations in the kernel's header, and not from the kernel's version, because
+ * distributions backport changes.
  *
- * - Fixed (6.12): struct svc_rqst has one array for Calls and Replies. The
- *   transport points rq_respages at the first entry that a Reply may use, and
- *   sunrpc refills every NULL entry. Until a transport has set rq_respages, it
- *   is NULL or has the value that another transport has left.
- * - Shared (6.16, RPCRDMA_ALLOCATED_PAGES: "sunrpc: Replace the rq_pages array
+ * - Fixed (Linux 6.12): struct svc_rqst has one array, rq_pages, for Calls and Replies. The
+ *   transport points rq_respages at the first entry that a Reply may use, and sunrpc
+ *   refills every NULL entry. Before the transport has done that, rq_respages is NULL or
+ *   has the value that another transport has left.
+ * - Shared (Linux 6.16, RPCRDMA_ALLOCATED_PAGES: "sunrpc: Replace the rq_pages array
  *   with dynamically-allocated memory"): the same, but the array is allocated
  *   and has rq_maxpages entries.
- * - Separate (7.1, RPCRDMA_SEPARATE_REPLY_PAGES: "sunrpc: allocate a separate
+ * - Separate (Linux 7.1, RPCRDMA_SEPARATE_REPLY_PAGES: "sunrpc: allocate a separate
  *   Reply page array"): rq_respages is an array of its own with rq_maxpages
  *   entries, and the transport must not change the pointer. sunrpc refills the
  *   entries before rq_next_page.
  *
  * In all forms, sunrpc releases the pages in [rq_respages, rq_next_page) when the
- * thread is done with a request. Before it calls the transport, it sets rq_page_end
+ * thread is done with a request. Before sunrpc calls the transport, it points rq_page_end
  * behind the last entry that a Reply may use.
  *
  * If Kbuild chose the wrong form, the server would release pages that are in use. So
- * svc_rdma_array_fits() is called before anything else, and checks the form by the
- * value that the running kernel has put into rq_page_end.
+ * svc_rdma_array_fits() is called before anything else. It checks the form by the value
+ * that the running kernel has given to rq_page_end.
  *
  * This file includes no declaration of struct svc_rqst: unit tests supply one
  * for each form.
@@ -56,7 +57,7 @@ static inline bool svc_rdma_array_is_one(const struct svc_rqst *rqstp)
 }
 
 /**
- * svc_rdma_array_fits - does the running kernel use the form that was built?
+ * svc_rdma_array_fits - does the running kernel use the form that Kbuild chose?
  * @rqstp: thread that is to take a Call
  *
  * Context: any.
@@ -74,7 +75,7 @@ static inline bool svc_rdma_array_fits(const struct svc_rqst *rqstp)
 }
 
 /**
- * svc_rdma_array_begin - make a thread own no Reply pages
+ * svc_rdma_array_begin - begin a Reply that has no pages yet
  * @rqstp: thread that is to take a Call
  *
  * Context: any.
@@ -102,7 +103,7 @@ static inline u32 svc_rdma_array_used(const struct svc_rqst *rqstp)
 /**
  * svc_rdma_array_take - take the pages of a Reply away from its thread
  * @rqstp: thread with a finished Reply
- * @keep_head: the first page stays with the thread
+ * @keep_head: let the first page stay with the thread
  * @pages: room for svc_rdma_array_used() entries, some of which may become NULL
  *
  * Context: any.
@@ -133,9 +134,10 @@ static inline u32 svc_rdma_array_take(struct svc_rqst *rqstp, bool keep_head,
 /**
  * svc_rdma_array_keep - let a thread use the pages of a sent Reply again
  * @rqstp: thread whose Reply was copied
- * @reusable: returns whether the page of an entry can be used again; the entry may be NULL
+ * @reusable: called with each entry of the Reply, a page or NULL; returns whether the
+ *	thread can use the page again
  *
- * sunrpc replaces the other pages.
+ * sunrpc releases and replaces the pages that cannot be used again.
  *
  * Context: any.
  */

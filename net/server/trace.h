@@ -2,7 +2,9 @@
 /* Trace events of the server. */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM rpcrdma
-/* Several headers define events of this system; each needs a variable of its own */
+/* Several headers define events of the system rpcrdma. Each header needs a different
+ * TRACE_SYSTEM_VAR.
+ */
 #undef TRACE_SYSTEM_VAR
 #define TRACE_SYSTEM_VAR rpcrdma_svc
 
@@ -135,7 +137,7 @@ TRACE_EVENT(svc_rdma_send_done,
 );
 
 /* RDMA Reads of a Call are posted, or have completed. Their completion ID is that of the
- * Call's message, which the Call keeps meanwhile.
+ * Call's message, which the Call holds until its RDMA Reads have completed.
  */
 DECLARE_EVENT_CLASS(svc_rdma_read_class,
 	TP_PROTO(const struct svc_rdma_call *call, u32 status),
@@ -168,8 +170,8 @@ DEFINE_EVENT(svc_rdma_read_class, svc_rdma_read_done,
 	TP_PROTO(const struct svc_rdma_call *call, u32 status),
 	TP_ARGS(call, status));
 
-/* A callback. @status is the number of bytes sent or received, or an errno. The connection
- * may be about to be freed, so only its address is recorded.
+/* Events of a callback. @status is the number of bytes sent or received, or a negative errno.
+ * The connection may be about to be freed, so only the address of @sx is recorded.
  */
 DECLARE_EVENT_CLASS(svc_rdma_bc_class,
 	TP_PROTO(const struct svc_rdma_xprt *sx, u32 xid, int status),
@@ -200,7 +202,7 @@ DEFINE_SVC_RDMA_BC_EVENT(svc_rdma_bc_error);
 DEFINE_SVC_RDMA_BC_EVENT(svc_rdma_bc_drop);
 DEFINE_SVC_RDMA_BC_EVENT(svc_rdma_bc_given_up);
 
-/* A Call allows the invalidation of a handle that is in none of its chunks */
+/* The rdma_inv_handle of a Call is in none of the Call's chunks, and is ignored */
 TRACE_EVENT(svc_rdma_stray_handle,
 	TP_PROTO(const struct svc_rdma_xprt *sx, u32 xid, u32 handle),
 	TP_ARGS(sx, xid, handle),
@@ -218,7 +220,7 @@ TRACE_EVENT(svc_rdma_stray_handle,
 		  __entry->handle)
 );
 
-/* A listener has begun or ended, or a connect request was refused */
+/* A listener has begun to listen or has failed to, or a connect request was refused */
 DECLARE_EVENT_CLASS(svc_rdma_listen_class,
 	TP_PROTO(const struct sockaddr *addr, int status),
 	TP_ARGS(addr, status),
@@ -439,7 +441,9 @@ TRACE_EVENT(svc_rdma_connprop,
 		{ RPCRDMA2_ERR_SEGMENTS,	"SEGMENTS" },		\
 		{ RPCRDMA2_ERR_WRITE_RESOURCE,	"WRITE_RESOURCE" },	\
 		{ RPCRDMA2_ERR_REPLY_RESOURCE,	"REPLY_RESOURCE" },	\
-		{ RPCRDMA2_ERR_SYSTEM,		"SYSTEM" })
+		{ RPCRDMA2_ERR_SYSTEM,		"SYSTEM" },		\
+		{ RPCRDMA2_ERR_RTX_CONT,	"RTX_CONT" },		\
+		{ RPCRDMA2_ERR_RTX_LIMIT,	"RTX_LIMIT" })
 
 /* In version 1 every error but ERR_VERS is sent as ERR_CHUNK */
 TRACE_EVENT(svc_rdma_error,
@@ -488,7 +492,7 @@ TRACE_EVENT(svc_rdma_credits,
 
 #endif /* RPCRDMA_TRACE_SVC_H */
 
-/* The path is relative to include/, which is searched */
+/* The path is relative to include/, which is in the search path. */
 #undef TRACE_INCLUDE_PATH
 #define TRACE_INCLUDE_PATH ../net/server
 #undef TRACE_INCLUDE_FILE

@@ -5,11 +5,11 @@
  *
  * A listener is a struct svc_xprt that owns a CM id.
  *
- * If the CM id of a listener is bound to a device, it is lost when the device or the
- * address is removed. Whoever takes the pointer out of sl_id destroys the id: the event
- * handler, by its return value to the CM core, or svc_rdma_listener_detach(), or
- * svc_rdma_listen(). A work item then tries to listen again until it succeeds, so a
- * listener survives its device.
+ * If the CM id of a listener is bound to the address of a device, the id becomes useless
+ * when the device or the address is removed. The function that takes the pointer out of
+ * sl_id destroys the id: the event handler, by its return value to the CM core, or
+ * svc_rdma_listener_detach(), or svc_rdma_listen(). After a removal, a work item tries to
+ * listen with a new id until it succeeds, so a listener survives its device.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -44,8 +44,8 @@ static int svc_rdma_listen_event(struct rdma_cm_id *id,
 	case RDMA_CM_EVENT_ADDR_CHANGE:
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
 		schedule_delayed_work(&sl->sl_relisten, SVC_RDMA_RELISTEN);
-		/* An id that is not in sl_id yet is destroyed by svc_rdma_listen():
-		 * it first sets sl_id, and then reads sl_stale.
+		/* If @id is not in sl_id yet, svc_rdma_listen() destroys it: that
+		 * function first sets sl_id, and then reads sl_stale.
 		 */
 		WRITE_ONCE(sl->sl_stale, true);
 		return xchg(&sl->sl_id, NULL) == id;
@@ -66,7 +66,7 @@ static int svc_rdma_listen(struct svc_rdma_listener *sl)
 	if (IS_ERR(id))
 		return PTR_ERR(id);
 
-	/* IPv4 has a listener of its own for the same port */
+	/* A listener for IPv6 must leave IPv4 to another listener on the same port */
 	rc = 0;
 	if (sa->sa_family == AF_INET6)
 		rc = rdma_set_afonly(id, 1);
@@ -75,14 +75,16 @@ static int svc_rdma_listen(struct svc_rdma_listener *sl)
 	if (rc)
 		goto out_destroy;
 
-	/* Port 0 means any port. A later id has to get the same port again */
+	/* Port 0 means any port. Keep the port that was chosen, because the next id
+	 * of this listener has to get the same.
+	 */
 	memcpy(sa, &id->route.addr.src_addr, svc_addr_len(sa));
 	rc = rdma_listen(id, SVC_RDMA_BACKLOG);
 	if (rc)
 		goto out_destroy;
 
-	/* The device may have been removed in the meantime. Whoever takes the id
-	 * out of sl_id destroys it (invariant I12).
+	/* The device may have been removed in the meantime. Only the function that
+	 * takes the id out of sl_id destroys it (invariant I12).
 	 */
 	xchg(&sl->sl_id, id);
 	if (!READ_ONCE(sl->sl_stale) || xchg(&sl->sl_id, NULL) != id) {
@@ -113,7 +115,9 @@ static void svc_rdma_listener_detach(struct svc_xprt *xprt)
 	struct svc_rdma_listener *sl = svc_rdma_listener_of(xprt);
 	struct rdma_cm_id *id;
 
-	/* Afterwards there is no new id, and then no new connection */
+	/* After this, no new id is made. When the present id has been destroyed, no
+	 * new connection arrives.
+	 */
 	disable_delayed_work_sync(&sl->sl_relisten);
 	id = xchg(&sl->sl_id, NULL);
 	if (id)
@@ -239,7 +243,8 @@ out_cache:
  * svc_rdma_exit - undo svc_rdma_init()
  *
  * Context: process; module exit; sleeps. Every listener and connection holds a reference
- *	to the module, so only those that are being freed are left.
+ *	to the module until it is put for the last time. So no listener is left, and for
+ *	each connection that is left, svc_rdma_free_work() is queued or runs.
  */
 void svc_rdma_exit(void)
 {

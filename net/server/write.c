@@ -34,7 +34,7 @@ int svc_rdma_result_payload(struct svc_rqst *rqstp, unsigned int offset,
 	struct svc_rdma_call *call = rqstp->rq_xprt_ctxt;
 	struct rpcrdma2_error *error = &call->sc_error;
 
-	/* A protected stream must not be split (RFC 8166 8.2.2.3; G-27) */
+	/* A stream that GSS protects must not be split (RFC 8166 8.2.2.3; G-27) */
 	switch (rqstp->rq_cred.cr_flavor) {
 	case RPC_AUTH_GSS_KRB5I:
 	case RPC_AUTH_GSS_KRB5P:

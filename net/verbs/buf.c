@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The buffer room: memory that stays DMA-mapped as long as a connection lives.
- * It knows neither the purpose nor the owner of a buffer.
+ * Buffers: memory that stays DMA-mapped as long as a connection lives. This file knows
+ * neither the purpose nor the owner of a buffer.
  */
 #include <kunit/visibility.h>
 #include <linux/export.h>
@@ -42,9 +42,10 @@ static int rpcrdma_buf_map(struct rpcrdma_buf *buf, struct ib_device *device)
  * The memory is zeroed, so that no stale kernel data can be sent from it (RFC 8166 8.1).
  *
  * A Call is executed where it was received, so a file system may take references to the pages
- * of a Receive for a while. The kernel knows that it must not do that with pages of a slab. But
- * kmalloc() of more than a slab holds returns pages whose reference count is 0 on some kernels,
- * and lib/iov_iter.c raises it without lowering it again. So a large buffer is a block.
+ * of a Receive for a while. The kernel takes no references to pages of a slab. But kmalloc()
+ * of more than KMALLOC_MAX_CACHE_SIZE bytes returns pages that belong to no slab, and on some
+ * kernels their reference count is 0. lib/iov_iter.c then raises the count without lowering
+ * it again. So a buffer of that size is a block: see rpcrdma_buf_init_block().
  *
  * Context: process; may sleep if @gfp allows it.
  * Return: 0; %-ENOMEM; %-EIO if mapping failed.
@@ -76,8 +77,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_buf_init);
  * @gfp: allocation flags
  *
  * The pages are adjacent, so the device needs one SGE. They are one compound page, so one
- * reference count covers all holders of any page. They are zeroed, as the memory of
- * rpcrdma_buf_init() is.
+ * reference count covers all holders of any page. They are zeroed, for the same reason as in
+ * rpcrdma_buf_init().
  *
  * Context: process; may sleep if @gfp allows it.
  * Return: 0; %-ENOMEM; %-EIO if mapping failed.
@@ -108,7 +109,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_buf_init_block);
  * any more.
  *
  * Context: process; may sleep if @gfp allows it.
- * Return: 0; or what rpcrdma_buf_init_block() returns, and nothing has changed.
+ * Return: 0; or an error of rpcrdma_buf_init_block(), and then nothing has changed.
  */
 int rpcrdma_buf_renew(struct rpcrdma_buf *buf, gfp_t gfp)
 {

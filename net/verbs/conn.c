@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The connection room: CM id, protection domain, completion queues and queue pair of one
+ * Connections: CM id, protection domain, completion queues and queue pair of one
  * connection, for client and server; and how a connection is opened, drained and closed.
- * It knows verbs and the connection manager, and nothing about RPC.
+ * This file knows verbs and the connection manager, and nothing about RPC.
  *
  * Operation
  *
@@ -10,14 +10,15 @@
  * rpcrdma_recv_pool_grow_gfp() and rpcrdma_conn_connect(), in this order. A server calls
  * rpcrdma_conn_adopt() from its listener's event handler, then rpcrdma_conn_create_qp(),
  * rpcrdma_recv_pool_grow() and rpcrdma_conn_accept(). Both end a connection by
- * rpcrdma_conn_drain(), rpcrdma_conn_destroy_queues() and rpcrdma_conn_close(). These
- * may be called at any stage, also after a step has failed.
+ * rpcrdma_conn_drain(), rpcrdma_conn_destroy_queues() and rpcrdma_conn_close(). These three
+ * functions may be called at any stage, also after a step has failed.
  *
  * The state, and the gate in front of the send queue, are in verbs/conn_state.c.
  *
- * When a device is removed, its connections fail (verbs/device.c), and the CM may also
- * report that by an event. The owner is told as for any other loss. The device stays
- * until all its connections have been destroyed (I21).
+ * When a device is removed, verbs/device.c fails its connections, and the CM may also
+ * report the removal by an event. The owner is told by ops->lost(), as of any other loss.
+ * The device stays until all its connections have been destroyed (invariant I21 in
+ * Documentation/locking.rst).
  */
 #include <kunit/visibility.h>
 #include <linux/delay.h>
@@ -31,12 +32,12 @@
 #include "conn_state.h"
 #include "trace.h"
 
-/* Number of retries: enough to survive a lost packet, and few enough to notice a dead
- * path
+/* retry_count of the queue pair: enough retries to survive a lost packet, and few enough to
+ * notice a dead path
  */
 #define RPCRDMA_CM_RETRIES	6
 
-/* Announce and use remote invalidation on new connections. */
+/* Announce and use remote invalidation (Send With Invalidate) on new connections. */
 bool rpcrdma_remote_inv = true;
 module_param_named(remote_invalidation, rpcrdma_remote_inv, bool, 0644);
 MODULE_PARM_DESC(remote_invalidation,
@@ -82,8 +83,9 @@ static void rpcrdma_conn_keep_peer(struct rpcrdma_conn *conn,
 	conn->cn_peer_len = len;
 }
 
-/* The end that connects learns its limits here, before it can receive a message whose
- * answer must respect them.
+/* Keeps what the peer has sent with its acceptance, and computes cn_limits from it. At the
+ * end that connects, this runs before a message can arrive whose answer must respect the
+ * limits.
  */
 static void rpcrdma_conn_hear_peer(struct rpcrdma_conn *conn,
 				   const struct rdma_conn_param *param)
@@ -93,10 +95,11 @@ static void rpcrdma_conn_hear_peer(struct rpcrdma_conn *conn,
 			     conn->cn_peer_len, &conn->cn_limits);
 }
 
-/* Finds out whether the end that connects may issue the one RDMA Read that it has asked
- * for. iWARP providers disagree about which of the two numbers is the answer. The other
- * number is for the server's Reads, and is not 0. A number above 1 was not negotiated:
- * MPA revision 1 does not negotiate it.
+/* Finds out whether the end that connects may issue the one RDMA Read that it has asked for,
+ * to probe the peer on iWARP. The answer is 0 or 1, but iWARP providers disagree whether it
+ * is initiator_depth or responder_resources. The other number is for the server's Reads and
+ * is not 0, so the smaller number is the answer. If that is above 1, nothing was negotiated:
+ * MPA revision 1 has no such negotiation.
  */
 static void rpcrdma_conn_hear_ord(struct rpcrdma_conn *conn,
 				  const struct rdma_conn_param *param)
@@ -109,20 +112,20 @@ static void rpcrdma_conn_hear_ord(struct rpcrdma_conn *conn,
 static int rpcrdma_conn_refusal(const struct rpcrdma_conn *conn,
 				const struct rdma_cm_event *event)
 {
-	/* The peer accepted the connection, but left before it was told that this
-	 * end is up.
+	/* The peer accepted the connection, but closed it before it was told that
+	 * this end is up.
 	 */
 	if (rpcrdma_conn_is_up(conn))
 		return -ECONNABORTED;
-	/* The peer still has an earlier connection of this queue pair. It does not
-	 * refuse this one: trying again will help.
+	/* The peer still has an earlier connection with the same queue pair number,
+	 * which it ends now. So this is no refusal: another attempt can succeed.
 	 */
 	return event->status == IB_CM_REJ_STALE_CONN ? -ENOTCONN :
 						       -ECONNREFUSED;
 }
 
-/* A peer that does not answer may come back. sunrpc ends some mounts' RPCs for good if
- * there is no network to the peer, so the two cases have different errors.
+/* A peer that does not answer may come back. But if there is no network to the peer, sunrpc
+ * ends the RPCs of some mounts for good. So the two cases have different errors.
  */
 static int rpcrdma_conn_no_way(const struct rdma_cm_event *event)
 {
@@ -144,7 +147,9 @@ static bool rpcrdma_conn_port_in_use(int status)
 	return status == -EADDRINUSE || status == -EADDRNOTAVAIL;
 }
 
-/* Returns 0 always: the owner destroys the id, and not the CM core. */
+/* Always returns 0. Another value would make the CM core destroy the id, which the owner of
+ * the connection does.
+ */
 static int rpcrdma_conn_cm_event(struct rdma_cm_id *id,
 				 struct rdma_cm_event *event)
 {
@@ -157,8 +162,8 @@ static int rpcrdma_conn_cm_event(struct rdma_cm_id *id,
 		rpcrdma_conn_step(conn);
 		break;
 	case RDMA_CM_EVENT_ESTABLISHED:
-		/* At the end that accepts, this event has no private data. Those of
-		 * the request have been kept.
+		/* At the end that accepts, this event has no private data;
+		 * rpcrdma_conn_adopt() has kept the private data of the request.
 		 */
 		if (event->param.conn.private_data_len)
 			rpcrdma_conn_hear_peer(conn, &event->param.conn);
@@ -204,7 +209,7 @@ static int rpcrdma_conn_cm_event(struct rdma_cm_id *id,
  * On success a device is chosen, and conn->cn_caps describes it.
  *
  * Context: process; sleeps for up to twice @timeout. A call of rpcrdma_conn_fail() ends
- * the wait.
+ *	the wait.
  * Return: 0; %-EHOSTUNREACH if nobody answered; %-ENETUNREACH; %-ENODEV if the device is
  *	being removed; or another negative errno from the CM. After an error the caller
  *	calls rpcrdma_conn_close().
@@ -264,7 +269,9 @@ void rpcrdma_conn_adopt(struct rpcrdma_conn *conn, struct rdma_cm_id *id,
 	rpcrdma_conn_rise(conn, RPCRDMA_CONN_OPENING, 0);
 	rpcrdma_conn_keep_peer(conn, param);
 	rpcrdma_device_query(id->device, id->port_num, &conn->cn_caps);
-	/* We own the id even if this fails: see rpcrdma_device_destroy_id(). */
+	/* Even if this fails, @conn owns the id: rpcrdma_conn_close() destroys it
+	 * with rpcrdma_device_destroy_id().
+	 */
 	rc = rpcrdma_device_join(conn);
 	if (rc)
 		rpcrdma_conn_fail(conn, rc);
@@ -314,7 +321,7 @@ static int rpcrdma_conn_create_cqs(struct rpcrdma_conn *conn,
 	       rpcrdma_send_cq_create(conn, min(sq, max)) : 0;
 }
 
-/* Frees completion queue and protection domain when nothing refers to them. */
+/* Frees completion queue and protection domain. Nothing refers to them any more. */
 static void rpcrdma_conn_free_verbs(struct rpcrdma_conn *conn)
 {
 	rpcrdma_conn_free_cqs(conn);
@@ -400,12 +407,11 @@ static void rpcrdma_conn_set_param(struct rdma_conn_param *param,
  * inbound RDMA Reads and requests no outbound ones (RFC 8166 3.1; G-38). On iWARP it
  * requests one outbound Read for the probe, which reads no bytes.
  *
- * Context: process; sleeps for up to @timeout. A call of rpcrdma_conn_fail() ends the
- * wait.
- * Return: 0, and conn->cn_limits is valid, and conn->cn_rtt has the time that this took;
- *	%-EADDRINUSE if the local port is in use, and
- *	a new connection will use another one; %-ETIMEDOUT, %-ECONNREFUSED,
- *	%-ENETUNREACH or another negative errno.
+ * Context: process; sleeps for up to @timeout, and for dc_settle. A call of
+ *	rpcrdma_conn_fail() ends the wait for the answer.
+ * Return: 0, and then conn->cn_limits is valid and conn->cn_rtt has the time that this took;
+ *	%-EADDRINUSE if the local port is in use: a new connection will use another port;
+ *	%-ETIMEDOUT, %-ECONNREFUSED, %-ENETUNREACH or another negative errno.
  */
 int rpcrdma_conn_connect(struct rpcrdma_conn *conn,
 			 const struct rpcrdma_cm_private *ours,
@@ -444,8 +450,8 @@ int rpcrdma_conn_connect(struct rpcrdma_conn *conn,
  * @ours: private data to send to the peer (RFC 8797)
  * @ord: maximum number of RDMA Reads to have outstanding
  *
- * conn->cn_limits is valid before the peer is told of the acceptance. The connection is
- * up only when its state is %RPCRDMA_CONN_UP.
+ * conn->cn_limits is valid before the peer is told of the acceptance. When this returns, the
+ * connection may not be up yet: the state becomes %RPCRDMA_CONN_UP later, by a CM event.
  *
  * Context: process; sleeps.
  * Return: 0 or a negative errno.

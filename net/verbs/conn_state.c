@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The state of a connection, the error that ended it, and whether work requests may be
- * posted. Other files of the verbs room use this one.
+ * posted. Most other files of net/verbs use this one.
  *
  * Operation
  *
  * The state only rises: NEW, OPENING, UP, DOWN. Every failure of a connection goes
- * through rpcrdma_conn_fail(), which keeps the first error and tells the owner once.
- * The gate stops posting before the queues are drained. Otherwise a work request posted
- * behind the drain marker would complete into freed memory (invariant I1 in
- * Documentation/locking.rst).
+ * through rpcrdma_conn_fail(), which keeps the first error and calls ops->lost() once.
+ * The gate (cn_gate) is shut before the queues are drained, and then nothing can be posted.
+ * Otherwise a work request posted behind the drain marker would complete after its memory
+ * was freed (invariant I1 in Documentation/locking.rst).
  */
 #include <rpcrdma/conn.h>
 
@@ -23,7 +23,7 @@
  * @error: negative errno with the reason, or 0
  *
  * Nothing happens if the connection is already in @state or in a higher state (invariant
- * I5). This does not tell the owner and wakes nobody: see rpcrdma_conn_fail() and
+ * I5). This neither calls ops->lost() nor wakes a task: see rpcrdma_conn_fail() and
  * rpcrdma_conn_step().
  *
  * Context: any.
@@ -39,7 +39,7 @@ bool rpcrdma_conn_rise(struct rpcrdma_conn *conn, enum rpcrdma_conn_state state,
 	risen = conn->cn_state < state;
 	if (risen) {
 		WRITE_ONCE(conn->cn_error, error);
-		/* A task that sees DOWN also sees the error. Pairs with
+		/* A task that sees the state DOWN also sees the error. Pairs with
 		 * rpcrdma_conn_wait().
 		 */
 		smp_store_release(&conn->cn_state, state);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The device room: what an ib_device can do, and which connections are on which device.
- * It makes sure that a device is removed only after its last connection is gone
- * (invariant I21 in Documentation/locking.rst). It knows verbs, and nothing about RPC.
+ * Devices: what an ib_device can do, and which connections are on which device. This file
+ * makes sure that a device is removed only after its last connection is gone (invariant I21
+ * in Documentation/locking.rst). It knows verbs, and nothing about RPC.
  *
  * rpcrdma_device_query() translates a device's attributes into the numbers that
  * core/size.c works with. Only this file knows about particular devices and fabrics.
@@ -16,23 +16,24 @@
  *
  * Therefore the module registers as a client of the RDMA core. A connection joins its
  * device as soon as it has one, and leaves when its id has been destroyed. When a device
- * is removed, rpcrdma_device_remove() takes it off the list, so that no connection can
- * join it any more. It then fails all connections on the device, and returns when the
- * last one has left. The RDMA core calls its clients in the reverse order of their
+ * is removed, rpcrdma_device_remove() takes the device off the list, so that no connection
+ * can join it any more. The function then fails all connections on the device, and returns
+ * when the last one has left. The RDMA core calls its clients in the reverse order of their
  * registration: disable_device() in drivers/infiniband/core/device.c counts down the
- * ids that assign_client_id() gave out in rising order. The connection manager
- * registered before this module, which uses it. So the connection manager is called
- * after this module, and still works while the connections end.
+ * ids that assign_client_id() gave out in rising order. The connection manager registered
+ * before this module, because this module depends on it. So the connection manager is
+ * called after this module, and still works while the connections end.
  *
- * Nothing here needs the CM's own removal event, or waits for the handler of an id:
- * connections end because their owners are told by ops->lost().
+ * Nothing here needs the CM's own removal event, or waits for the event handler of an id:
+ * ops->lost() tells the owner of each connection to close it.
  *
  * rpcrdma_device_remove() does not wait for three kinds of ids: that of a connection
  * that was too late to join, that of a connection that failed before its device was
  * known, and that of a listener bound to an address of a device. Therefore
- * rpcrdma_device_destroy_id() holds the device while it destroys an id. It is not
- * used for an id that the CM core destroys because an event handler asked for that: the
- * id of a refused request, and that of a listener whose address has changed.
+ * rpcrdma_device_destroy_id() holds a reference to the device while it destroys an id.
+ * That function is not used for an id that the CM core destroys because an event handler
+ * returned a non-zero value: the id of a refused request, and that of a listener whose
+ * address has changed.
  */
 #include <linux/kernel.h>
 #include <linux/slab.h>
@@ -46,21 +47,21 @@
 
 /* When siw accepts a connection, it answers the peer first and installs its socket
  * callbacks afterwards. A message that arrives in between is received only when a second
- * message follows, and with one credit none does. So the end that connects waits for this
- * time before it sends.
+ * message follows. A client begins with one credit and sends no second message. So the end
+ * that connects waits for this time before it sends.
  */
 #define RPCRDMA_SIW_SETTLE_MSECS	100
 
-/* siw copies the data of a signaled RDMA Write. It passes the pages of an unsignaled one
- * to TCP, SGE by SGE. For a few pages, copying is cheaper, and saves more than a
- * completion costs. A Write longer than 6 SGEs of one page each has adjacent pages, and
- * is passed to TCP in larger pieces.
+/* siw copies the data of a signaled RDMA Write. It passes the pages of an unsignaled Write
+ * to TCP, SGE by SGE. For a few pages copying is cheaper, and saves more than the completion
+ * costs. A work request has at most 6 SGEs in siw. So a work request for more than 6 pages
+ * has SGEs of several adjacent pages, which are passed to TCP in larger pieces.
  */
 #define RPCRDMA_SIW_SIGNAL_MAX		(6 * 4096)
 
-/* siw also passes to TCP the pages of an unsignaled Send of a page or more. Only the
- * completion of a later Send tells that this Send is done, and TCP may still read or
- * retransmit its pages after that.
+/* siw also passes to TCP the pages of an unsignaled Send of a page or more. When a later
+ * Send completes, TCP may still read or retransmit these pages, so their buffer must not be
+ * used again. Therefore only shorter Sends may be unsignaled.
  */
 #define RPCRDMA_SIW_UNSIGNALED_MAX	(PAGE_SIZE - 1)
 
@@ -70,10 +71,10 @@
  * @port: port of the device
  * @caps: filled in
  *
- * On iWARP one steering tag names the sink of an RDMA Read. So a Read has one SGE there,
- * whatever the device reports for Sends, and the RDMA core registers the sink. On
- * other fabrics the core registers the sink of a large Read if the device reports that
- * this is faster.
+ * On iWARP one steering tag names the memory that an RDMA Read fills. So a Read has one SGE
+ * there, whatever the device reports for Sends, and the RDMA core registers this memory. On
+ * other fabrics the RDMA core registers the memory of a large Read if the device reports
+ * that this is faster (max_sgl_rd).
  *
  * Context: any.
  */
@@ -166,7 +167,9 @@ void rpcrdma_device_leave(struct rpcrdma_conn *conn)
 	spin_lock(&rpcrdma_device_lock);
 	if (!list_empty(&conn->cn_on_device)) {
 		list_del_init(&conn->cn_on_device);
-		/* Under the lock: the waiter frees the list's head afterwards. */
+		/* Under the lock, because rpcrdma_device_remove() frees dv after it
+		 * has seen the list empty.
+		 */
 		wake_up(&rpcrdma_device_left);
 	}
 	spin_unlock(&rpcrdma_device_lock);
@@ -176,8 +179,8 @@ void rpcrdma_device_leave(struct rpcrdma_conn *conn)
  * rpcrdma_device_destroy_id - destroy a CM id, whether it has a device or not
  * @id: id that nobody else destroys
  *
- * While an id is on a device, the CM core does not let the device go. So a reference to
- * the device can be taken here.
+ * While an id is on a device, the CM core keeps the device from being freed. So it is safe
+ * to try to take a reference to the device.
  *
  * Context: process; sleeps. Not from the id's own event handler.
  */
@@ -224,7 +227,7 @@ static bool rpcrdma_device_is_empty(struct rpcrdma_device *dv)
 	return empty;
 }
 
-/* The wait cannot be interrupted, because the removal of a device cannot be refused. */
+/* The wait cannot be interrupted, because this function cannot refuse the removal. */
 static void rpcrdma_device_remove(struct ib_device *device, void *client_data)
 {
 	struct rpcrdma_device *dv = client_data;

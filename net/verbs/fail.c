@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Fault injection: the knobs for tests, and their files in debugfs. Without
- * CONFIG_FAULT_INJECTION, Kbuild does not build this file. It does not know what a knob
- * affects: other files read the knobs by the functions of fail.h.
+ * CONFIG_FAULT_INJECTION, Kbuild does not build this file. This file does not know what a
+ * knob affects: other files read the knobs by the functions of fail.h.
  */
 #include <linux/debugfs.h>
 #include <linux/delay.h>
@@ -75,7 +75,7 @@ static u32 rpcrdma_fail_release_kept(u32 *kept)
 	return changed;
 }
 
-/* Reading the file releases the pages. */
+/* Reading the file server_kept releases the pages. */
 static int rpcrdma_fail_kept_show(struct seq_file *seq, void *unused)
 {
 	u32 kept, changed = rpcrdma_fail_release_kept(&kept);

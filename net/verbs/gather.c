@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Gathering: this file links the Receives of a message that comes in several transmissions,
- * and passes the message to the owner when it is complete. core/group.c decides what has to
- * be done with each arrival, and this file does it. This file reads only the header words
- * that divide a message. It answers nothing: it tells the owner what has become of a group.
+ * Gathering: this file links the Receives of a message that comes in several transmissions
+ * (a group), and passes the message to the connection's owner when it is complete.
+ * core/group.c decides what has to be done with each Receive that arrives, and this file
+ * does it. This file reads only the header words that divide a message. It sends no answers:
+ * it tells the owner if a group is broken (ops->group_ended()).
  *
  * Operation
  *
- * If the peer knows the round-trip extension, each message passes through this file on its
- * way to the owner (cn_receive). Completions of a queue are handled one after the other, in
- * the order of arrival, so the state of a connection needs no lock (invariant I36).
+ * If this end has announced that it accepts groups, each message passes through this file on
+ * its way to the owner (cn_receive). Completions of a queue are handled one after the other,
+ * in the order of arrival, so struct rpcrdma_gather needs no lock (invariant I36).
  *
  * A group takes no additional memory: its Receives exist anyway, and the sender has credits
- * for them (RTX-84). They are not held for ever: if the group does not end in time, the
- * connection is closed. One work checks the time. It runs at most once in that time,
- * however many groups there are.
+ * for them (RTX-84). They are not held for ever: if the group does not end within
+ * RPCRDMA_GATHER_TIMEOUT, the connection fails. One work item checks that. It runs at most
+ * once in RPCRDMA_GATHER_TIMEOUT, however many groups there are.
  *
  * See RTX-40 to RTX-51, RTX-73, RTX-84, RTX-85 of rtx.rst.
  */
@@ -31,8 +32,8 @@ static struct rpcrdma_conn *rpcrdma_gather_conn(struct rpcrdma_gather *gather)
 	return container_of(gather, struct rpcrdma_conn, cn_gather);
 }
 
-/* Closes the connection if a group takes too long. The group may end while this work looks
- * at it. Then it has taken too long, too.
+/* Fails the connection if a group takes too long. The group may end just before that, but
+ * then it has taken too long, too.
  */
 static void rpcrdma_gather_work(struct work_struct *work)
 {
@@ -65,8 +66,9 @@ void rpcrdma_gather_init(struct rpcrdma_conn *conn)
 	INIT_DELAYED_WORK(&conn->cn_gather.ga_work, rpcrdma_gather_work);
 }
 
-/* Only the last transmission of a Reply may invalidate a handle, because a region is
- * expected to be valid until its Reply has arrived (RTX-72, RTX-73).
+/* Fails the connection if a Receive that is not the last of its group came by Send With
+ * Invalidate. Only the last transmission of a Reply may invalidate a handle, because a region
+ * is expected to be valid until the whole Reply has arrived (RTX-72, RTX-73).
  */
 static void rpcrdma_gather_check_inv(struct rpcrdma_conn *conn,
 				     const struct rpcrdma_recv *recv)
@@ -114,7 +116,9 @@ static void rpcrdma_gather_sum(struct rpcrdma_msg_in *msg)
 	}
 }
 
-/* If items are invalid, the owner finds the reason when it decodes the header. */
+/* Returns what is wrong with the complete group. If its items are invalid, the verdict does
+ * not matter: the owner finds the reason when it decodes the header.
+ */
 static enum rpcrdma_verdict
 rpcrdma_gather_judge(const struct rpcrdma_gather *gather)
 {
@@ -186,7 +190,9 @@ static void rpcrdma_gather_tell(struct rpcrdma_conn *conn,
 	}
 }
 
-/* Measure the time from the first transmission (RTX-85). */
+/* Notes when the first transmission of a group arrived, or that no group is open (RTX-85).
+ * The time is made odd, because 0 means that there is no group.
+ */
 static void rpcrdma_gather_watch(struct rpcrdma_gather *gather, bool begins)
 {
 	if (gather->ga_group.gr_state == RPCRDMA_GROUP_IDLE) {
@@ -220,7 +226,9 @@ static void rpcrdma_gather_take(struct rpcrdma_conn *conn,
 	rpcrdma_gather_watch(gather, is_rtx && tx.tx_first);
 	if (step.gs_release)
 		rpcrdma_gather_release(gather);
-	/* Give the Receives of a message back before it is answered (RTX-77). */
+	/* If the Receive is not needed, give it back before the owner answers a broken
+	 * group in rpcrdma_gather_tell() (RTX-77).
+	 */
 	back = step.gs_does == RPCRDMA_GROUP_RETURN ||
 	       step.gs_does == RPCRDMA_GROUP_STRAY;
 	if (back)
@@ -236,8 +244,8 @@ static void rpcrdma_gather_take(struct rpcrdma_conn *conn,
 
 /**
  * rpcrdma_gather_start - accept groups on a connection
- * @conn: connection; either the peer has not been told yet, or the caller is the handler
- *	of a Receive
+ * @conn: connection; either the peer has not been told yet that it may send groups, or
+ *	the caller is the completion handler of a Receive
  * @ours: the property RTX that the peer is told
  * @replies: maximum number of Receives that we ever offer for a Reply, at least 1
  *
@@ -270,7 +278,7 @@ void rpcrdma_gather_stop(struct rpcrdma_conn *conn)
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_gather_stop);
 
 /**
- * rpcrdma_gather_end - drop the Receives that are held of a group
+ * rpcrdma_gather_end - drop the Receives of an incomplete group
  * @conn: connection without queues, on which nothing arrives any more
  *
  * Context: process.

@@ -6,14 +6,14 @@
  * Operation
  *
  * A reliable connection that has nothing to send does not notice when the peer dies. A
- * requester would wait forever for the answer to a Call that was sent and acknowledged
- * before. So a connection that has received nothing for keepalive_time seconds posts a
- * probe, an RDMA operation of no bytes. The probe names no memory of the peer and needs
- * no Receive and no credit. The peer's adapter answers it without software, so a server
- * whose threads all wait for slow storage counts as alive, and is not disturbed. If the
- * probe does not complete and nothing else arrives for keepalive_timeout seconds, the
- * connection fails like for any other reason. The client connects again and sends its
- * Calls again; the server frees what it held for the client.
+ * requester would wait for ever for the answer to a Call that was sent and acknowledged
+ * before. So if nothing has shown for keepalive_time seconds that the peer is alive
+ * (al_heard), a probe is posted, an RDMA operation of no bytes. The probe names no memory of
+ * the peer and needs no Receive and no credit. The peer's adapter answers it without
+ * software, so a server whose threads all wait for slow storage counts as alive, and is not
+ * disturbed. If the probe does not complete and nothing else arrives for keepalive_timeout
+ * seconds, the connection fails (rpcrdma_conn_fail()). The client then connects again and
+ * sends its Calls again; the server frees what it held for the client.
  *
  * The completion of the probe must depend on the peer. On InfiniBand and RoCE the peer's
  * adapter acknowledges an RDMA Write. On iWARP an RDMA Write completes when it has been
@@ -24,12 +24,12 @@
  * The send queue has one entry for the probe (%RPCRDMA_PROBE_WRS), and only one probe is
  * posted at a time. So a full queue does not prevent the probe.
  *
- * A live peer can still prevent posted requests from completing: it may have no Receive
- * and ask for endless retries, not respond to RDMA Reads, or keep its TCP window at
- * zero. The requests then hold memory, even if messages arrive from the peer. So the
- * same work looks at the requests that the owner has posted (ops->waiting()). If none
- * of them has completed for progress_timeout seconds, the connection fails. This does
- * not depend on the fabric or on probes.
+ * A live peer can still prevent posted work requests from completing: it may have no
+ * Receive and ask for endless retries, not respond to RDMA Reads, or keep its TCP window at
+ * zero. The work requests then hold memory, even if messages arrive from the peer. So the
+ * work item that probes also asks the owner whether its work requests complete
+ * (ops->waiting()). If none of them has completed for progress_timeout seconds, the
+ * connection fails. This does not depend on the fabric or on probes.
  */
 #include <rpcrdma/conn.h>
 #include <rpcrdma/counters.h>
@@ -55,7 +55,7 @@ rpcrdma_param_range(progress_timeout, rpcrdma_progress_timeout, 0,
 MODULE_PARM_DESC(progress_timeout,
 		 "Server: seconds in which something of what was posted has to complete, 0: for ever");
 
-/* Extra time for an answer that is overdue */
+/* Extra time for an answer that is overdue, see rpcrdma_keepalive_is_over() */
 #define RPCRDMA_KEEPALIVE_GRACE	HZ
 
 static struct rpcrdma_conn *rpcrdma_keepalive_conn(struct rpcrdma_keepalive *al)
@@ -85,13 +85,16 @@ static void rpcrdma_keepalive_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 		rpcrdma_conn_fail(conn, -ECONNRESET);
 		return;
 	}
-	/* The adapter has given up before keepalive_timeout was over. */
+	/* Our adapter has given up its retries before keepalive_timeout was over. */
 	rpcrdma_count(keepalive_failures);
 	trace_rpcrdma_probe_err(conn, &cid, wc);
 	rpcrdma_conn_fail(conn, -ETIMEDOUT);
 }
 
-/* Posts a probe. Returns 0; or a negative errno, and the connection is down. */
+/* Posts a probe: an RDMA Write without SGEs; on iWARP an RDMA Read, which must have exactly
+ * one SGE even if it reads no bytes. Returns 0; or a negative errno, and the connection is
+ * down.
+ */
 static int rpcrdma_keepalive_probe(struct rpcrdma_conn *conn)
 {
 	struct rpcrdma_keepalive *al = &conn->cn_keepalive;
@@ -136,9 +139,10 @@ static unsigned long rpcrdma_keepalive_deadline(struct rpcrdma_conn *conn)
 	return since + al->al_wait;
 }
 
-/* Returns true if the time for an answer, @next, is over. This machine may itself have
- * stood still, and may still have to process the answer. So an overdue answer gets some
- * extra time, once. If this returns false, @next is the time of the next check.
+/* Returns true if the answer was due at the time *@next, and that time is over. The delay may
+ * be on this machine: it may have been suspended, and may have to process the answer first. So
+ * an overdue answer gets RPCRDMA_KEEPALIVE_GRACE more, once, and *@overdue is set. If this
+ * returns false, *@next is the time of the next check.
  */
 static bool rpcrdma_keepalive_is_over(unsigned long now, unsigned long *next,
 				      bool *overdue)
@@ -154,8 +158,8 @@ static bool rpcrdma_keepalive_is_over(unsigned long now, unsigned long *next,
 	return false;
 }
 
-/* Checks that the peer is alive. Returns false if the connection is down; otherwise
- * @next is the time of the next check.
+/* Checks that the peer is alive. Returns false if the connection is down. Otherwise *@next is
+ * set to the time of the next check.
  */
 static bool rpcrdma_keepalive_check_peer(struct rpcrdma_conn *conn,
 					 unsigned long now, unsigned long *next)
@@ -177,13 +181,13 @@ static bool rpcrdma_keepalive_check_peer(struct rpcrdma_conn *conn,
 	*next = READ_ONCE(al->al_heard) + al->al_idle;
 	if (time_before(now, *next))
 		return true;
-	/* Most probes complete long before that. */
+	/* Most probes have completed by then, and have set al_heard. */
 	*next = now + min(al->al_idle, al->al_wait);
 	return !rpcrdma_keepalive_probe(conn);
 }
 
-/* Checks that posted requests complete. If they do not, ends the connection and returns
- * false. Otherwise @next is the time of the next check.
+/* Checks that the owner's work requests complete. If they do not, fails the connection and
+ * returns false. Otherwise *@next is set to the time of the next check.
  */
 static bool rpcrdma_keepalive_check_work(struct rpcrdma_conn *conn,
 					 unsigned long now, unsigned long *next)
@@ -249,10 +253,10 @@ void rpcrdma_keepalive_init(struct rpcrdma_conn *conn)
  *	never come up, because a client can omit the message that completes the
  *	handshake.
  *
- * This does nothing if it was called before, or if rpcrdma_keepalive_stop() was. The
- * peer is not probed if keepalive_time is 0, or if the peer does not allow a probe. The
- * progress of posted requests is not checked if progress_timeout is 0, or if the owner
- * has no ops->waiting().
+ * This does nothing if it was called before, or if rpcrdma_keepalive_stop() was called. The
+ * peer is not probed if keepalive_time is 0, or if a probe on iWARP needs an RDMA Read and
+ * the peer allows none. The progress of work requests is not checked if progress_timeout is
+ * 0, or if the owner has no ops->waiting().
  *
  * Context: CM event, or process with the id's handler lock.
  */

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The message room: a received message as one object, whatever number of Receives it
- * came in. It knows where the parts of a message are, but not what they contain. The
- * caller that decodes the header tells it where the header ends.
+ * Received messages: a message is one object, whatever number of Receives it came in. This
+ * file knows where the parts of a message are, but not what they contain. The caller that
+ * decodes the header tells it where the header ends (rpcrdma_msg_set_body()).
  *
  * Operation
  *
  * A struct rpcrdma_msg_in is part of the first Receive of the message, so a message needs
- * no memory of its own. Most messages come in a single Receive. For these, the
- * counters for further Receives are 0 and their list is empty from the time that the
- * Receive is created, so they cost nothing more. Inline functions in msg.h handle
- * this case; this file handles messages of several Receives.
+ * no memory of its own. Most messages come in a single Receive. For these, the members that
+ * describe further Receives (mi_more and others) are 0 since the Receive was created, so
+ * nothing has to be set when a message arrives. Inline functions in msg.h handle this case;
+ * this file handles messages of several Receives.
  *
- * Each Receive of a longer message describes its own part of the body (mi_body,
- * mi_here). The Receives are linked in order. The first one has the totals of the
- * others. The code that assembles a message sets these members before the owner gets the
- * message. They are reset when the message is given back.
+ * Each Receive of a longer message describes its own part of the body (mi_body, mi_here).
+ * The Receives are linked in order by mi_more. The first one also has the totals of all
+ * others. verbs/gather.c sets these members before the owner gets the message; in the first
+ * Receive, the owner sets mi_body and mi_here when it decodes the header.
+ * rpcrdma_msg_give_more() resets links and totals when the message is given back.
  */
 #include <kunit/visibility.h>
 #include <linux/export.h>
@@ -47,13 +48,13 @@ void rpcrdma_msg_give_more(struct rpcrdma_msg_in *msg,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_msg_give_more);
 
 /**
- * rpcrdma_msg_renew - make sure that nobody else holds a message to be given back
+ * rpcrdma_msg_renew - replace each block of a message that somebody else still holds
  * @msg: message that came through ops->receive(), of a connection that is not being
  *	closed
  *
  * See rpcrdma_recv_renew().
  *
- * Context: process; sleeps if there is something to do.
+ * Context: process; sleeps if a block has to be replaced.
  * Return: 0, and then rpcrdma_msg_put() may follow; or a negative errno, and then only
  *	rpcrdma_msg_drop() may follow.
  */
@@ -68,8 +69,9 @@ int rpcrdma_msg_renew(struct rpcrdma_msg_in *msg)
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_msg_renew);
 
-/* Sets @piece to the piece that begins @skip bytes into the body, counted from the part
- * of the body in @msg. If that part is too short, the piece is in a later Receive.
+/* Sets @piece to the piece that begins @skip bytes behind the beginning of that part of the
+ * body which is in @msg. @msg may be any Receive of the message. If that part has at most
+ * @skip bytes, the piece is in a later Receive.
  */
 static void rpcrdma_msg_piece_find(const struct rpcrdma_msg_in *msg, u32 skip,
 				   struct rpcrdma_msg_piece *piece)
@@ -138,9 +140,10 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_msg_copy_pieces);
 
 /**
  * rpcrdma_msg_data_npages - count the pages with the data of a message
- * @msg: message; if it has data, its Receives have targets
+ * @msg: message; if it has data (placed items), its Receives have targets
  *
- * Each part but the last fills whole pages (RTX-56, RTX-59).
+ * The data in each Receive, except the last one with data, fills whole pages (RTX-56,
+ * RTX-59).
  *
  * Context: any, until the message is given back.
  * Return: number of pages; 0 if there is no data.
@@ -162,8 +165,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_msg_data_npages);
  * @pages: OUT: the pages, in order; room for rpcrdma_msg_data_npages()
  *
  * The pages belong to the message until it is given back. Code that needs a page for longer
- * takes a reference. The bytes behind the last byte in its page are from an earlier message,
- * so this function clears them (RTX-60).
+ * takes a reference. Behind the last byte of data, its page may contain bytes of an earlier
+ * message, so this function clears them (RTX-60).
  *
  * Context: any; the caller alone has the message.
  */
@@ -187,9 +190,10 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_msg_data_pages);
 /**
  * rpcrdma_msg_data_at - find a byte of the data of a message
  * @msg: message
- * @offset: offset of the byte in the data, including gaps
- * @len: OUT: number of bytes of data from there to the end of its Receive; 0 if there is no
- *	such byte
+ * @offset: offset of the byte in the data of all Receives, including the unused ends of
+ *	segments between items
+ * @len: OUT: number of bytes of data from there to the end of the data in the same Receive;
+ *	0 if there is no such byte
  *
  * Context: any, until the message is given back.
  * Return: pointer to the byte.

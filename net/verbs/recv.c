@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The Receive room: a pool of Receives, and posting them. It knows the number and the
- * size of the Receives. The owner decides how many there should be.
+ * Receives: the pool of a connection's Receives, and posting them. This file knows the
+ * number and the size of the Receives. The connection's owner decides how many there should
+ * be.
  *
  * Operation
  *
  * A Receive is posted, and the device fills it. ops->receive() hands it to the owner as
- * a message. The owner gives it back with the message (msg.h), and it is posted again.
+ * a message. The owner gives the message back (msg.h), and its Receives are posted again.
  *
  * No Receive is smaller than the inline threshold that the peer was told or may assume
  * (RFC 8166 3.3.2; version-two 4.2.1). The device uses Receives in the order in which
- * they were posted. So an owner that announces larger ones to the peer posts only large
- * ones from then on. The number of Receives may grow, but never shrinks.
+ * they were posted. So an owner must not announce larger Receives to the peer while smaller
+ * ones can be posted. The number of Receives may grow, but never shrinks.
  *
- * Each posting rings a doorbell. So Receives that were given back are collected and
- * posted in batches, see rpcrdma_size_recv_batch(). A connection therefore has more
- * Receives than it promises, see rpcrdma_size_recvs(): the posted Receives, together
- * with those that the owner holds, are never fewer than promised (RFC 8166 3.3.1).
+ * Each call of ib_post_recv() rings a doorbell. So Receives that were given back are
+ * collected and posted in batches, see rpcrdma_size_recv_batch(). A connection therefore has
+ * more Receives than it promises to the peer by credits, see rpcrdma_size_recvs(): the
+ * posted Receives, together with those that the owner holds, are never fewer than promised
+ * (RFC 8166 3.3.1).
  *
  * Receives pin most of a connection's memory. So a pool counts the bytes that it has
  * pinned, and has a limit for them (rpcrdma_recv_pool_limit()). Before an owner promises
@@ -24,17 +26,17 @@
  * for many connections could be added there: rpcrdma_recv_pool_room() would respect it,
  * and rpcrdma_recv_create() would draw on it.
  *
- * Receives with targets. A Receive may be a block of pages (rpcrdma_recv_pool_blocks()).
- * It has the end of the first page and all of the other pages. So a peer that puts data
- * behind the end of the first page fills whole pages, and an owner can hand these pages on
- * as they are, while it holds the message. A holder may keep some of them for longer. So
- * before such a Receive is given back, rpcrdma_recv_renew() checks whether anybody else
- * has a page of it. If so, it leaves the block to the holders and allocates another one,
- * so nothing that somebody still reads is written again (invariant I34). Only owners that
- * hand out pages of blocks need to call it.
+ * Receives with targets. A Receive may be a block of pages (rpcrdma_recv_pool_blocks()). Its
+ * buffer is the end of the first page and all of the other pages (the targets). Data that the
+ * peer puts behind the part in the first page fills whole pages, and the owner can hand these
+ * pages to other code without a copy. That code may keep a page for longer than the owner
+ * keeps the message. So before such a Receive is given back, rpcrdma_recv_renew() checks
+ * whether anybody else holds a page of it. If so, the Receive gets a new block, and the old
+ * one is freed when its last holder drops it. So no page that somebody still reads is written
+ * again (invariant I34). Only owners that hand out pages need to call rpcrdma_recv_renew().
  *
- * A pool has its own lock and gate. So posting Receives and posting Sends never wait for
- * each other. Each gate is shut before the queues are drained (invariant I1 in
+ * A pool has a lock and a gate of its own. So posting Receives and posting Sends never wait
+ * for each other. Both gates are shut before the queues are drained (invariant I1 in
  * Documentation/locking.rst).
  */
 #include <kunit/visibility.h>
@@ -92,11 +94,11 @@ void rpcrdma_recv_pool_open(struct rpcrdma_recv_pool *pool, u32 max)
 /**
  * rpcrdma_recv_pool_limit - set how much memory the Receives may pin
  * @pool: pool that is open
- * @size: bytes of memory of the largest Receive that the connection may ever want, see
+ * @size: bytes of memory of the largest Receive that the connection may ever have, see
  *	rpcrdma_buf_pins()
  *
- * The limit is a full receive queue of Receives of that size. Without a limit, no Receive
- * can be created.
+ * The limit is the memory of a full receive queue of such Receives. Before this function is
+ * called, no Receive can be created.
  *
  * Context: process. The caller serialises with rpcrdma_recv_pool_grow_gfp().
  */
@@ -106,7 +108,7 @@ void rpcrdma_recv_pool_limit(struct rpcrdma_recv_pool *pool, u32 size)
 }
 
 /**
- * rpcrdma_recv_pool_room - tell how many Receives a pool can have
+ * rpcrdma_recv_pool_room - compute how many Receives a pool can have
  * @pool: pool with a limit
  * @size: size in bytes of each additional Receive
  *
@@ -126,8 +128,8 @@ u32 rpcrdma_recv_pool_room(const struct rpcrdma_recv_pool *pool, u32 size)
  * rpcrdma_recv_pool_blocks - choose whether Receives are blocks
  * @pool: pool that is open
  * @order: binary logarithm of the number of pages in each Receive that is made from now on;
- *	the size of a Receive is then that of all these pages without part of the first. 0
- *	if Receives are no blocks, and have any size
+ *	a Receive then consists of part of the first page and of all other pages. 0 if
+ *	Receives are no blocks, and may have any size
  *
  * Existing Receives do not change.
  *
@@ -161,8 +163,8 @@ static void rpcrdma_recv_queue(struct rpcrdma_recv_pool *pool,
 	atomic_inc(&pool->rp_nwaiting);
 }
 
-/* A flushed Receive only tells that the connection is down, so it is not traced as an
- * error.
+/* A flushed Receive is no error of its own: it only shows that the connection is down. So it
+ * is not traced as an error.
  */
 static void rpcrdma_recv_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 {
@@ -278,8 +280,8 @@ int rpcrdma_recv_pool_grow_gfp(struct rpcrdma_recv_pool *pool, u32 count,
  * rpcrdma_recv_pool_post - post every Receive that waits
  * @pool: pool of a connection with a queue pair
  *
- * When this returns, all Receives that waited before the call are posted, by this or by
- * another task.
+ * When this returns, all Receives that waited before the call are posted, by this task or by
+ * another.
  *
  * Context: process or completion workqueue; does not sleep.
  * Return: 0; or a negative errno, and the connection is down. Receives that could not be
@@ -321,14 +323,13 @@ int rpcrdma_recv_pool_post(struct rpcrdma_recv_pool *pool)
 }
 
 /**
- * rpcrdma_recv_renew - make sure that nobody else holds a Receive to be given back
+ * rpcrdma_recv_renew - replace the block of a Receive if somebody else still holds it
  * @recv: Receive that came through ops->receive(), of a connection that is not being
  *	closed
  *
- * If anybody else has a page of the Receive, the Receive gets other memory. The owner must
- * not hand out pages any more.
+ * After this, the owner must not hand out pages of the Receive any more.
  *
- * Context: process; sleeps if there is something to do.
+ * Context: process; sleeps if the block has to be replaced.
  * Return: 0, and then rpcrdma_recv_put() may follow; or a negative errno, and then only
  *	rpcrdma_recv_drop() may follow.
  */
@@ -352,8 +353,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_recv_renew);
  * @recv: Receive that came through ops->receive(); nobody else has a page of it, see
  *	rpcrdma_recv_renew()
  *
- * From now on the next message may overwrite its buffer. When this returns, fewer
- * Receives than a batch wait to be posted (invariant I6).
+ * From now on a new message may overwrite its buffer. When this returns, fewer Receives
+ * than a batch (rp_batch) wait to be posted (invariant I6).
  *
  * Context: process or completion workqueue; does not sleep.
  */

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The Send room: a work request, its buffer, and its entry in the line for slots. It
- * never posts a Send. It does not know what is sent, how many Sends there are, or which
- * of them are signaled: the owner decides that.
+ * Sends: a Send is a work request with a buffer, and with an entry for the line for slots.
+ * This file never posts a Send. It does not know what is sent, how many Sends there are, or
+ * which of them are signaled: the owner decides that.
  *
  * Operation
  *
  * The message is written to a buffer that stays mapped for the life of the Send. So a
  * Send takes one SGE and nothing has to be mapped for it. Messages are small; large data
- * goes by RDMA from where it is. An owner that has the device read other memory as well
- * provides the SGEs, and keeps that memory until the Send has completed.
+ * goes by RDMA from where it is. If an owner wants a Send to include other memory, it
+ * provides the SGEs, and keeps that memory mapped until the Send has completed.
  *
  * The owner reserves slots for the Send and for the work requests that it posts in front
  * of it (sq.h). It then calls rpcrdma_send_prepare() and posts the chain with
  * rpcrdma_conn_post(). From then on the Send belongs to the device. Work requests
- * complete in order, so the completion of the Send tells that all earlier requests have
- * completed, too.
+ * complete in order, so when the Send completes, all earlier requests have completed, too.
  *
  * A message of several transmissions takes several Sends. The owner prepares each of them,
  * collects them under the first (rpcrdma_send_add()), and reserves slots for all of them.
@@ -49,7 +48,7 @@ void rpcrdma_send_init(struct rpcrdma_send *send, struct rpcrdma_conn *conn,
 }
 
 /**
- * rpcrdma_send_alloc - give a Send a buffer, or a larger one
+ * rpcrdma_send_alloc - give a Send a buffer, or replace its buffer by another
  * @send: Send that is not posted
  * @size: size in bytes
  * @least: size to fall back to if @size cannot be allocated; @size for no fallback
@@ -80,8 +79,8 @@ int rpcrdma_send_alloc(struct rpcrdma_send *send, u32 size, u32 least,
  * rpcrdma_send_chain - link the work requests of a group
  * @first: first Send of the group; or a single Send, which becomes the last of its chain
  *
- * All of them are posted with the first, by one call of rpcrdma_conn_post(). If the
- * owner posts other requests in front of the group, it links them to that of @first.
+ * The owner then posts the whole group by one call of rpcrdma_conn_post(). If it posts other
+ * work requests in front of the group, it links the last of them to sd_wr of @first.
  *
  * Context: any; the Sends are at rest.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The send queue room: the free slots of a connection's send queue, and the line of
- * waiters for slots. It never posts, and knows nothing about the work requests.
+ * Send queues: the free slots of a connection's send queue, and the line of waiters for
+ * slots. This file never posts, and knows nothing about the work requests.
  *
  * Operation
  *
@@ -16,10 +16,10 @@
  * take slots by rpcrdma_sq_overtake(). Holders of slots wait for nothing, so the line
  * moves as long as the device completes requests (invariant I9).
  *
- * Whoever releases slots serves the line: it removes one waiter after another, with its
- * slots, and calls wt_ready(). The line's lock is not held over that call. An owner that
- * may cancel a waiter calls rpcrdma_sq_serve() and rpcrdma_sq_leave() under one lock of
- * its own, so that each waiter is either in the line or has been served.
+ * The task that releases slots serves the line: it gives each waiter in turn its slots,
+ * removes it from the line, and calls its wt_ready(). The line's lock is not held over that
+ * call. An owner that may cancel a waiter calls rpcrdma_sq_serve() and rpcrdma_sq_leave()
+ * under one lock of its own, so that each waiter is either in the line or has been served.
  *
  * As long as the line is empty, taking and releasing slots needs no lock. A release
  * first adds the slots and then looks for waiters. Joining first adds the waiter and
@@ -70,7 +70,9 @@ static void rpcrdma_sq_remove_locked(struct rpcrdma_sq *sq,
 	WRITE_ONCE(sq->sq_nwaiting, sq->sq_nwaiting - 1);
 }
 
-/* Removes the first waiter from the line and takes its slots, if enough are free. */
+/* If enough slots are free for the first waiter, takes them and removes the waiter from the
+ * line. Returns the waiter, or NULL.
+ */
 static struct rpcrdma_sq_waiter *rpcrdma_sq_next(struct rpcrdma_sq *sq)
 {
 	struct rpcrdma_sq_waiter *waiter;
@@ -91,8 +93,8 @@ static struct rpcrdma_sq_waiter *rpcrdma_sq_next(struct rpcrdma_sq *sq)
  * rpcrdma_sq_serve - hand slots to waiters
  * @sq: send queue
  *
- * Returns when the line is empty or too few slots are left for its first waiter.
- * wt_ready() may release slots, and these are handed out before this returns. It must
+ * This returns when the line is empty or too few slots are left for its first waiter.
+ * wt_ready() may release slots, which are handed out before this returns. But wt_ready() must
  * not call rpcrdma_sq_serve() or rpcrdma_sq_join().
  *
  * Context: process or completion workqueue; does not sleep, and neither does
@@ -128,8 +130,8 @@ void rpcrdma_sq_join(struct rpcrdma_sq *sq, struct rpcrdma_sq_waiter *waiter)
 		WRITE_ONCE(sq->sq_nwaiting, sq->sq_nwaiting + 1);
 	}
 	spin_unlock(&sq->sq_lock);
-	/* Slots that were released before did not find this waiter: look once more.
-	 * Pairs with rpcrdma_sq_release().
+	/* Slots may have been released before the waiter was in the line. So look for
+	 * slots once more. Pairs with rpcrdma_sq_release().
 	 */
 	smp_mb();
 	rpcrdma_sq_serve(sq);
@@ -160,7 +162,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_sq_leave);
  * rpcrdma_sq_close - stop handing out slots, and empty the line
  * @sq: send queue
  *
- * Those that already have slots may still post: see the gate in verbs/conn_state.c.
+ * Tasks that already have slots may still post, until the gate in verbs/conn_state.c is shut.
  *
  * Context: process, completion workqueue or CM event; does not sleep.
  */

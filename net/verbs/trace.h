@@ -155,7 +155,7 @@ TRACE_EVENT(rpcrdma_sq_wait,
 		  __entry->size)
 );
 
-/* A message in several transmissions is whole */
+/* The last transmission of a group has arrived, and its message is complete */
 TRACE_EVENT(rpcrdma_group,
 	TP_PROTO(const struct rpcrdma_conn *conn,
 		 const struct rpcrdma_group *group),
@@ -181,7 +181,7 @@ TRACE_EVENT(rpcrdma_group,
 		  __entry->count, __entry->stream, __entry->data)
 );
 
-/* One has ended that never will be */
+/* A group was broken, and its message will never be complete */
 TRACE_EVENT(rpcrdma_group_end,
 	TP_PROTO(const struct rpcrdma_conn *conn,
 		 const struct rpcrdma_group_end *end),
