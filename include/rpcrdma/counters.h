@@ -73,6 +73,7 @@
 	X(server_replies_long)		\
 	X(server_sends)			\
 	X(server_sends_inv)		\
+	X(server_send_events)		\
 	X(server_stray_handles)		\
 	X(server_rdma_read_wrs)		\
 	X(server_rdma_write_wrs)	\

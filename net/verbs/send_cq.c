@@ -31,6 +31,7 @@
  */
 #include <linux/workqueue.h>
 #include <rpcrdma/conn.h>
+#include <rpcrdma/counters.h>
 
 /* Completions that are handled before others get a turn */
 #define RPCRDMA_SEND_CQ_BUDGET	256
@@ -71,6 +72,7 @@ static void rpcrdma_send_cq_event(struct ib_cq *cq, void *context)
 {
 	struct rpcrdma_conn *conn = context;
 
+	rpcrdma_count(server_send_events);
 	queue_work(rpcrdma_send_cq_wq, &conn->cn_send_cq.sc_work);
 }
 

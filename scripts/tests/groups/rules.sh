@@ -346,6 +346,34 @@ case_short-queue() {
 	ice_down
 }
 
+getattrs() {
+	local i
+	for ((i = 0; i < 200; i++)); do stat -c %s $MNT/quiet >/dev/null || die "GETATTR"; done
+}
+
+quiet_read() { dd if=$MNT/quiet of=/dev/shm/quiet bs=1M iflag=direct 2>/dev/null; }
+quiet_write() { dd if=/dev/shm/quiet of=$MNT/quiet bs=1M oflag=direct 2>/dev/null; }
+
+# The completion of a Reply without RDMA Writes causes no event at the server. One that pages or a Call wait for
+# causes one: without it, the WRITE would never be executed.
+# Covers: I42
+case_quiet-replies() {
+	local v
+	[ "$MODULE" = ours ] || skip "the in-tree module does not count events"
+	head -c 1M /dev/urandom >$EXPORT/quiet
+	for v in 3 4.2; do
+		nfs_mount $v noac
+		# The server knows the client after a few Calls.
+		stat -c %s $MNT/quiet >/dev/null
+		counted server_sends 200 $ANY counted server_send_events 0 8 getattrs
+		counted server_send_events 1 $ANY quiet_read
+		cmp /dev/shm/quiet $EXPORT/quiet || die "READ of v$v brings something else"
+		counted server_send_events 1 $ANY quiet_write
+		counted server_sends 200 $ANY counted server_send_events 0 8 getattrs
+		nfs_umount
+	done
+}
+
 # refuses <file> <value>: the error is EINVAL, or ERANGE for a number of more than 32 bits, and the old value
 # stays
 refuses() {
