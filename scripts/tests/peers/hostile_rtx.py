@@ -347,8 +347,8 @@ def read_replies(b):
     c.works()
 
 
-# The server uses a Reply chunk only if a group is not possible. For a Call in base form it uses the chunk at once.
-# Its REPLY_RESOURCE has the size that a chunk would need.
+# The server uses the Reply chunk only if the Reply does not fit the offered Receives. A Call in base form offers only
+# one Receive. REPLY_RESOURCE has the size that a chunk would need.
 # Covers: RTX-67 RTX-64 RTX-66
 @case("rtx-good", "READDIRs with one Receive, more, and a Reply chunk", "svc_rdma_error: REPLY_RESOURCE")
 def readdirs(b):
