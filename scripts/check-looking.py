@@ -195,7 +195,8 @@ class Tree:
             told |= files
 
     def floors(self, room):
-        """[[stem]] of a room without circles, top first"""
+        """The floors of a room, from the top to the bottom: [[names of files, without suffix]]. A file uses only
+        files of lower floors, so the room must have no circular uses."""
         files = self.files(room)
         floor = {src: 0 for src in files}
         for _ in files:

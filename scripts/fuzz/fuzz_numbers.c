@@ -603,7 +603,7 @@ static u64 fuzz_div_up(u64 n, u64 by)
 	return (n + by - 1) / by;
 }
 
-/* Returns the pages of the largest payload if it begins with the last byte of a page. */
+/* Returns the number of pages of the largest payload if it begins at the last byte of a page. */
 static u64 fuzz_pages(u32 max_payload, u32 page_size)
 {
 	return fuzz_max(fuzz_div_up((u64)max_payload + page_size - 1,

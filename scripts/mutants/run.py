@@ -40,7 +40,7 @@ FLAGS = {"plain": ["-O0"], "checked": ["-O0", "-fsanitize=address,undefined", "-
 NOT_PURE = {"rpcrdma_buf_kunit.c", "rpcrdma_counters_kunit.c", "rpcrdma_gather_kunit.c", "rpcrdma_msg_kunit.c",
             "rpcrdma_sq_kunit.c", "svc_rdma_group_kunit.c", "svc_rdma_read_kunit.c", "xprt_rdma_reply_kunit.c",
             "xprt_rdma_transport_kunit.c"}
-# Limit for a run of all tests, which takes a thirtieth of that without a change
+# Limit for a run of all tests. Without a change in the source, they need a thirtieth of it.
 CPU_SECONDS = 1
 # --quick: number of commits, number of mutants in the lines that they changed, and number of mutants in each file
 COMMITS, OF_CHANGED, OF_EACH = 5, 40, 5

@@ -26,7 +26,8 @@ if [ "$machine/$(header Guests)" = um/pair ] && [ -z "${WIRED:-}" ]; then
 	export WIRED=y
 	exec "$TOP/scripts/lab/wired.py" "$0" "$@"
 fi
-# A kernel that looks for data races takes several times as long.
+# PATIENCE: a factor of the time limits of groups, cases and until_true(). Kernels with checkers other than those of
+# make test are several times slower.
 export PATIENCE=1
 [ "$CHECKERS" = debug ] || PATIENCE=4
 limit=$(header Limit)

@@ -63,7 +63,7 @@ net_up() {
 	ip -6 addr add "fd09::$2/64" dev "$1" nodad
 }
 
-# The wire between two guests. In one boot of 25 it is missing: then fail at once.
+# Configure the network between two guests. In about one boot of 25 it does not work. Then fail here, before any case.
 net_pair() {
 	local me=1 peer=2 um=
 	[ "$ROLE" = server ] || { me=2; peer=1; }

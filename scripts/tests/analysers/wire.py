@@ -224,7 +224,8 @@ def credits():
                 else:
                     out.pop(m.xid, None)
                     grant = m.credits
-    # On each connection, one credit before the first Reply, and then the grant
+    # The Calls in flight on a connection take at most one credit before the first Reply. Later they take at most as
+    # many as the last Reply has granted, and as the client has requested.
     # Covers: V1-CRD-06 V1-CRD-07 V1-CRD-11 V1-CRD-23 V2-CRD-01 V2-CRD-04 V2-CRD-10 RTX-74
     rule("window", window(True))
     # Covers: BC-05
@@ -589,7 +590,7 @@ def pads():
     # Covers: MEM-20
     rule("pads-are-zero", (c for c in checks if c[0] is not None))
     pads_of_calls()
-    # In version 1, results with roundup use a chunk.
+    # Only in version 2 are results with roundup inline. In version 1 they use a chunk.
     if version == 2:
         answers = [(pad_is_zero(m, w), m) for m in replies() if (w := reply_words(m))]
         # Covers: MEM-20

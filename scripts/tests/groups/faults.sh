@@ -367,8 +367,8 @@ case_starved-regions() { goes_on '^xprt_rdma_frwr_map$'; }
 # Covers: V1-ERR-25
 case_starved-send() { goes_on '^xprt_rdma_send_request$'; }
 case_starved-send-other() { in_other_version goes_on '^xprt_rdma_send_request$'; }
-# The same for longer, on one connection, and for several processes at once. A Call that waits for memory does not
-# delay the Calls that need none.
+# For a minute, Sends of Calls cannot allocate memory, and 8 processes use one connection. A Call that waits for memory
+# does not delay the Calls that need none.
 # Covers: V1-ERR-25
 case_starved-send-long() {
 	local i connects

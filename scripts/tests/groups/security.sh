@@ -302,8 +302,8 @@ case_sys() {
 	until_true 60 umount $EXPORT/kerberos || die "$EXPORT/kerberos is in use"
 }
 
-# With NFSv4.2 and krb5p, making a symlink with 4000 bytes has the same result as over TCP. It fails over both if nfsd
-# has that bug (compat.rst).
+# With NFSv4.2 and krb5p, nfsd of some kernels cannot make a symlink with a text of 4000 bytes (compat.rst). The result
+# must be the same over TCP and RDMA.
 case_krb5p-long-link() {
 	local proto to outcome=()
 	to=$(head -c 4000 /dev/zero | tr '\0' x)

@@ -63,7 +63,7 @@ case_secure-export() {
 	by_tcp || die "TCP does not work anyway: this tells nothing"
 }
 
-# A listener that an administrator has configured in nfs.conf. It returns when nfsd is restarted.
+# An administrator has configured a listener in nfs.conf. It exists again after each restart of nfsd.
 case_nfs-conf() {
 	local i
 	cp /etc/nfs.conf /tmp/nfs.conf.before 2>/dev/null || : >/tmp/nfs.conf.before

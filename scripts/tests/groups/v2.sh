@@ -415,8 +415,8 @@ heal_compounds() {
 # Covers: V2-ERR-11 V2-ERR-16 G-23
 case_v2-heal-v42() { knobs; with_mount 4.2 heal_compounds; }
 
-# NFSv4.0 has no sessions, so errors are remedied, too, that the server sends after execution because the results do
-# not fit
+# NFSv4.0 has no sessions. So a Call can also be sent again if the server has executed it and then sends an error
+# because the results do not fit.
 heal_v40() {
 	heal_compounds
 	before_case

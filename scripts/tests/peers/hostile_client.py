@@ -673,7 +673,7 @@ def answers(b):
     if c.vers == 1:
         c.spend(*(good[:length] for length in range(1, c.least)))
         c.spend(c.error(message.xid, credit=0xffffffff), c.error(message.xid, 9))
-    # If the callback got a credit, another thread would send it soon.
+    # If a message had granted a credit, another thread of the server would soon send the other callback.
     want(c.silent() and not c.callback(1), "one is answered, or grants something")
     want(c.verbs.until(lambda: counters()["server_bc_dropped"] > before["server_bc_dropped"]),
          "dropped Replies are not counted")

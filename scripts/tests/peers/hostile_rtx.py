@@ -454,8 +454,8 @@ def invalidated(b):
 
 
 # If a client has too few credits for a group, its WRITE uses a Read chunk. The server counts such a WRITE as the
-# number of transmissions that the group would have had, and grants more credits. So few Calls alone would not raise
-# the grant.
+# number of transmissions that the group would have had, and grants more credits. For a client without the extension,
+# so few Calls do not raise the grant as far.
 # Covers: RTX-83
 @case("rtx-good", "credits for WRITEs that come by Read chunk")
 def spared(b):
@@ -971,13 +971,14 @@ def kinds(c):
     yield "a first, and nothing", [one], {xid: RTX_CONT}
     yield "a first, again and again", [one] * 6, {xid: [RTX_CONT] * 6}
     for what, messages, coming in itertools.chain(bad_firsts(c), odd_groups(c), bad_nexts(c, 1), bad_nexts(c, 3)):
-        # Messages shorter than 20 bytes are dropped by a thread, and have no credit.
+        # Leave out messages shorter than 20 bytes: they have no credit, and occupy Receives until a thread of the
+        # server drops them.
         if len(messages) <= 6 and all(len(m) >= 20 for m in messages):
             yield what, messages, coming
 
 
-# Number of rounds for the first two kinds, for the other ones of the first COMMON kinds, and for the rest. (Each
-# round takes milliseconds on a kernel with all checkers.) $ROUNDS replaces all three.
+# Numbers of rounds of storms(): MOST for the first two kinds, MANY for the others of the first COMMON kinds, and FEW
+# for the rest. (Each round takes milliseconds on a kernel with all checkers.) $ROUNDS replaces all three.
 MOST, MANY, FEW = (100000, 5000, 100) if os.environ.get("ALL") else (200, 200, 10)
 if os.environ.get("ROUNDS"):
     MOST = MANY = FEW = int(os.environ["ROUNDS"])

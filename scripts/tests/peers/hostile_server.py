@@ -1031,8 +1031,8 @@ def never_useful(s):
     want(time.monotonic() - before < 4, "after a useful conversation it waits before it connects again")
 
 
-# A connection that its first answer breaks is not useful either, so the client waits before it reconnects. (In
-# version 1, the second Call that this case needs comes only after a useful answer.)
+# If the first answer breaks the connection, the connection does not count as useful, and the client waits before it
+# reconnects. (In version 1, the second Call that this case needs comes only after a useful answer.)
 # Covers: V1-ERR-25
 @case("connections", "answers that break the connection, again and again", mount=False, only="rxe", vers=(2,))
 def answers_that_break(s):

@@ -201,7 +201,7 @@ class Stopped(Besieger):
 
     def send(self, message):
         self.msn += 1
-        # The last segment, version 1; RDMAP version 1, Send; no handle; queue 0, MSN, offset
+        # DDP: last segment, version 1. RDMAP: version 1, Send. Then no handle, queue 0, MSN, and offset 0.
         ulpdu = struct.pack(">BBIIII", 0x41, 0x43, 0, 0, self.msn, 0) + message
         fpdu = struct.pack(">H", len(ulpdu)) + ulpdu
         with contextlib.suppress(OSError):
