@@ -138,7 +138,7 @@ class Tree:
 
     @cached_property
     def names(self):
-        """The same for functions and variables"""
+        """name: the source that defines the function or variable"""
         found = {name: src for room in ROOMS for src in self.files(room) for _, name in src.found(VARIABLE)}
         return found | self.functions
 

@@ -75,8 +75,8 @@ group_end() {
 	case_run leaks
 }
 
-# The same for two guests: after its own checks the client's guest tells the server's guest to stop, and
-# server_end() then checks that one. With LEFT_UP, the server is not taken down.
+# The end of a group in two guests. After its own checks, the client's guest tells the server's guest to stop, and
+# server_end() checks the server's guest. With LEFT_UP, the server is not taken down.
 pair_end() {
 	case_run clean
 	case_run leaks

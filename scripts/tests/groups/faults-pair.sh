@@ -348,8 +348,8 @@ case_silent() {
 	keepalive 10 10
 }
 
-# The same without the keepalive: no end notices anything, and the connection continues. This shows that in the case
-# above nothing but the keepalive has noticed the silence.
+# No packet from the client arrives, and there is no keepalive: no end notices anything, and the connection continues.
+# This shows that in case_silent only the keepalive has noticed the silence.
 # Covers: V1-CRD-28
 case_silent-off() {
 	local before

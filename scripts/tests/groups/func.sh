@@ -99,7 +99,7 @@ case_delegation-v40() {
 	[ "$(on_server counter server_bc_calls)" = "$before" ] || die "a callback of version 4.0 came by RDMA"
 }
 case_delegation-v41() { delegation 4.1 second_client; }
-# The same, but a process at the server opens the file.
+# The delegation is recalled because a process at the server, and not another client, opens the file.
 case_delegation-local() { delegation 4.2 remote_writer; }
 
 group() {

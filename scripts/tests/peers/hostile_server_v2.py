@@ -226,7 +226,7 @@ def moody(s):
         want(len(s.hellos) == asked, f"version 2 was tried {len(s.hellos)} times, not {asked}")
         want(s.conns[0].v2 == two, f"version {1 + (not two)}")
 
-    # One failure does not change the version, each time.
+    # After a single failure, the client asks for version 2 again. This is so each time.
     for _ in range(2):
         lost(s.drop, False)
         lost(s.welcome, True)

@@ -504,7 +504,7 @@ def shown(rbsiz):
 
 
 def at_rest(c, rbsiz):
-    """The same values when the server has given back all Receives"""
+    """The debugfs values of client @c, which announced this RBSIZ, when the server has given back all its Receives"""
     found = {}
 
     def is_at_rest():

@@ -135,7 +135,7 @@ def transports():
 
 
 def transport_infos():
-    """The same transports in sunrpc's debugfs"""
+    """The client's transports to this server, as sunrpc's debugfs shows them: texts"""
     for path in glob.glob("/sys/kernel/debug/sunrpc/rpc_xprt/*/info"):
         with contextlib.suppress(OSError), open(path, encoding="ascii") as f:
             info = f.read()

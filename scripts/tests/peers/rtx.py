@@ -269,7 +269,7 @@ def nfs3(proc, *args):
 
 
 def worked():
-    """{name: messages}: the same examples, made by the functions of this file"""
+    """{name: messages}: the examples of section 5 of rtx.rst, made by the functions of this file"""
     server = Property(RESULTS, 64, 16, 1052672, 1024, 4096, 7)
     base = {"head": server.head, "credit": 0x80}
 
