@@ -13,10 +13,13 @@
 CASE_LIMIT=$((340 + 20 * ${ROUNDS:-4}))
 
 RTX=/proc/sys/sunrpc/rdma_rtx
-# If the previous case failed, the device may be missing.
+# The previous case may have left no device, another setting, memory that fails, or another version.
 before_case() {
 	[ -e /sys/class/infiniband/lab0 ] || device_add
 	[ ! -e $RTX ] || echo 1 >$RTX
+	starve_off
+	highest "$(version_here)"
+	largest 16384
 }
 
 # Covers: V1-ERR-25 BC-09
@@ -296,13 +299,6 @@ case_keepalive() {
 }
 
 # --- memory -------------------------------------------------------------------
-
-# Undo what the previous case may have left: failing allocations, another version, another inline size.
-before_case() {
-	starve_off
-	highest "$(version_here)"
-	largest 16384
-}
 
 # can_starve: skip the case unless the module is ours and the kernel can let allocations fail
 can_starve() {
