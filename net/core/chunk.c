@@ -3,11 +3,11 @@
  * Chunk lists as arithmetic on streams.
  *
  * An RPC message that is partly sent by RDMA has two forms. The *unreduced stream* is
- * the whole message, which the RPC layer produces and consumes; positions and offsets
- * count in it. The *body* consists of the bytes that are left when the chunks are taken
- * out; it travels inline, in a Position Zero chunk or in the Reply chunk. This file
- * computes which byte of one form is where in the other, whether chunks fit together,
- * and which bytes a Reply returned.
+ * the whole message, which the RPC layer produces and consumes. Positions of chunks and
+ * offsets of results count bytes of this stream. The *body* consists of the bytes that are
+ * left when the chunks are taken out. It travels inline, in a Position Zero chunk or in the
+ * Reply chunk. This file computes which byte of one form is where in the other, whether
+ * chunks fit together, and which bytes a Reply returned.
  *
  * When a data item leaves the stream, its XDR roundup leaves with it (RFC 8166
  * 3.4.5.2). So the length of an item is exact, and the room that it has in the stream
@@ -50,7 +50,7 @@ static u32 rpcrdma_xdr_pad(u32 length)
 	return -length % RPCRDMA_XDR_UNIT;
 }
 
-/* Bytes with roundup; 64 bits, because a peer may choose the length. */
+/* Returns @length with roundup, in 64 bits, because a peer may choose any length. */
 static u64 rpcrdma_xdr_room(u32 length)
 {
 	return (u64)length + rpcrdma_xdr_pad(length);
@@ -63,8 +63,8 @@ static u64 rpcrdma_xdr_room(u32 length)
  * @max_len: length in bytes of the longest unreduced stream that is accepted
  * @stream_len: OUT: length of the unreduced stream in bytes, if %RPCRDMA_OK is returned
  *
- * A chunk must not begin inside the chunk before it. Nor may it begin farther behind
- * that chunk than the body has bytes to put in between (RFC 8166 4.5.2). A chunk takes
+ * A chunk must not begin inside the chunk before it. The gap between the two must not be
+ * longer than the rest of the body, which has to fill it (RFC 8166 4.5.2). A chunk takes
  * the same room in the stream whether its sender included the roundup or not (G-04).
  *
  * Context: any.
@@ -187,7 +187,9 @@ static bool rpcrdma_part_ahead(const struct rpcrdma_part_iter *iter,
 		*chunk = &iter->pi_lists->ls_read[iter->pi_next];
 	if (iter->pi_item < iter->pi_nitems)
 		*item = &iter->pi_items[iter->pi_item];
-	/* A chunk may be empty, and then an item may have the same position */
+	/* An item may have the same position as an empty chunk, which is then
+	 * taken first
+	 */
 	if (*chunk && *item) {
 		if ((*chunk)->ck_position <= (*item)->im_position)
 			*item = NULL;
@@ -234,7 +236,7 @@ bool rpcrdma_part_next(struct rpcrdma_part_iter *iter,
 	u32 gap, left = iter->pi_body_len - iter->pi_body;
 
 	while (rpcrdma_part_ahead(iter, &chunk, &item)) {
-		/* Stay within the body even if the list is bad */
+		/* Stay within the body even if the positions were not checked */
 		gap = max(chunk ? chunk->ck_position : item->im_position,
 			  iter->pi_stream);
 		gap = min(gap - iter->pi_stream, left);
@@ -253,7 +255,9 @@ bool rpcrdma_part_next(struct rpcrdma_part_iter *iter,
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_part_next);
 
-/* Does a credential of @len bytes at @cred protect the message body? */
+/* Does a credential of @len bytes at @cred protect the arguments of the Call? True, too,
+ * if it is too short to tell.
+ */
 static bool rpcrdma_cred_wraps(u32 flavor, const u8 *cred, u32 len)
 {
 	if (flavor != RPCRDMA_RPCSEC_GSS)
@@ -270,10 +274,10 @@ static bool rpcrdma_cred_wraps(u32 flavor, const u8 *cred, u32 len)
  * @len: length of @msg in bytes
  * @max_head: length in bytes of the longest head that upper layers can handle
  *
- * The RPC layers expect the RPC header in one piece, so data must not begin inside it; no
- * client has a reason to send such data. The head must not be larger than a page. If GSS
- * has to check or decrypt the message in place, a client must not choose where the head
- * ends; by G-27 a client then sends no chunk.
+ * The head is that of an xdr_buf. The RPC layers expect the RPC header in one piece, so the
+ * head must not end inside the RPC header. No client has a reason to send data that begins
+ * there. If GSS has to check or decrypt the message in place, a client must not choose where
+ * the head ends; by G-27 a client then sends no chunk.
  *
  * Context: any.
  * Return: false if the Call has to be rebuilt as one stream.
@@ -314,8 +318,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_head_ends_well);
  * @len: length of @msg in bytes
  * @max_head: length in bytes of the longest head that upper layers can handle
  *
- * If the body stays, the only Read chunk is placed between the two parts of the body, and
- * the first part is the head.
+ * The body stays only if there is exactly one Read chunk. The data of this chunk divides the
+ * body: the part in front of it is the head of the xdr_buf, and the other part is the tail.
  *
  * Context: any.
  * Return: false if the Call has to be rebuilt as one stream.
@@ -351,8 +355,9 @@ static bool rpcrdma_chunk_same_handle(const struct rpcrdma_lists *lists,
  * rpcrdma_lists_single_handle - find the handle that a responder may invalidate
  * @lists: the Call's lists
  *
- * If there are several handles, the requester has to invalidate the others anyway, and
- * would not know which those are (RFC 8797 4.1). Segments of zero length count.
+ * A Send invalidates one handle. If the Call has several, the requester has to invalidate
+ * the others itself, and cannot know in advance which handle the responder chooses (RFC 8797
+ * 4.1). Handles of segments of zero length count, too.
  *
  * Context: any; the buffer @lists was decoded from must still be there.
  * Return: the handle, if all segments of the Call have the same; 0 if there
@@ -378,7 +383,7 @@ u32 rpcrdma_lists_single_handle(const struct rpcrdma_lists *lists)
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_lists_single_handle);
 
 /**
- * rpcrdma_payload_assign - choose a Write chunk for an eligible result
+ * rpcrdma_payload_assign - choose a Write chunk for a DDP-eligible result
  * @lists: the Call's lists
  * @payloads: for each chunk of the Write list, the result assigned to it; all zero at first
  * @used: number of chunks that have been assigned or skipped; 0 at first
@@ -386,9 +391,10 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_lists_single_handle);
  * @length: length of the result in bytes, without roundup
  *
  * This is called once for each eligible result, in the order of the Reply. A result uses
- * up one chunk, even if it does not fill it (RFC 8166 4.3.2). A result of no bytes uses
- * no chunk, so that the chunk is left for the next result (RFC 8166 4.3.2.2). A chunk of
- * no segments asks for its result in the stream, and is used up by it (G-05).
+ * up one chunk, even if it does not fill the chunk (RFC 8166 4.3.2). A result of no bytes
+ * uses no chunk, so that the chunk is left for the next result (RFC 8166 4.3.2.2). A chunk
+ * without segments means that its result stays in the stream; the result still uses up the
+ * chunk (G-05).
  *
  * Context: any.
  * Return: the index of the chunk; -ENOENT if the result stays in the stream;
@@ -437,7 +443,7 @@ static u32 rpcrdma_payload_end(const struct rpcrdma_payload *payload,
  * @offset: OUT: where the run begins in the unreduced Reply, if true is returned
  * @length: OUT: length of the run in bytes, never 0
  *
- * The roundup of a payload leaves the stream with it (RFC 8166 3.4.6.2).
+ * The roundup of a payload leaves the stream together with the payload (RFC 8166 3.4.6.2).
  *
  * Context: any.
  * Return: false when the walk has reached the end of the Reply.
@@ -494,8 +500,9 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_payload_body_len);
 /*
  * Compare one returned array of segments with its offer. Only the lengths of the
  * returned array are used (G-35). Data fills an array from its beginning (RFC 8166
- * 3.4.6), so no data may follow a segment that is not full. A server that did not
- * rewrite the lengths returns full segments, which pass (G-05). @total is 0 at first.
+ * 3.4.6), so no data may follow a segment that is not full. A server that does not
+ * rewrite the lengths returns full segments, which are accepted (G-05). @total is 0 at
+ * first.
  */
 static enum rpcrdma_verdict
 rpcrdma_chunk_check_returned(const struct rpcrdma_lists *lists,

@@ -5,8 +5,8 @@
  * As wire/v1.c does for version 1, this file decides what a version 2 message may look
  * like when it is sent and when it is received. wire/lists.c handles chunk lists,
  * wire/form.c has the rules that versions share, wire/v2_error.c handles errors, and
- * wire/v2_props.c handles properties. No state is kept: what depends on the connection is
- * an argument.
+ * wire/v2_props.c handles properties. No state is kept: whatever depends on the connection
+ * is an argument.
  *
  * A message is a prefix of five words and a header of one of the types in
  * rpcrdma2_types[]. An extension adds a row there, see
@@ -20,29 +20,31 @@
  * What a caller does
  *
  * The server decodes with rpcrdma2_decode_call(), the client with
- * rpcrdma2_decode_reply(), and then both look at the verdict:
+ * rpcrdma2_decode_reply(). The verdict, and then hd_proc, tell what to do next:
  *
- * OK at the server, BACKWARD_CALL at the client: a request. By hd_proc:
- *	MSG, NOMSG	server: rpcrdma_lists_check_call(), then execute;
- *			client: give to the callback service, if there is one
- *	CONNPROP	take over hd_props if it is the first on the connection.
+ * OK at the server, BACKWARD_CALL at the client: the message is a request.
+ *	MSG, NOMSG	server: call rpcrdma_lists_check_call(), then execute;
+ *			client: pass to the callback service, if there is one
+ *	CONNPROP	use hd_props if this is the first CONNPROP of the peer.
  *			The server answers with a CONNPROP of its own, with the same
  *			XID and @response true; the client does not answer (G-17)
- * OK at the client, BACKWARD_REPLY at the server: a response. By hd_proc:
+ * OK at the client, BACKWARD_REPLY at the server: the message is a response.
  *	MSG, NOMSG	complete the RPC with this XID
- *	ERROR		end the RPC, or send it again, by hd_err (G-23). Version
- *			negotiation, if hd_err is ERR_VERS or hd_v1_error is set
- *	CONNPROP	take over hd_props if its XID was asked for, else drop
- * DISCARD_*: drop. No answer, no credit.
- * BAD_*, MANY_*: count and trace, then ask rpcrdma2_refusal():
- *	true		send the error with rpcrdma2_encode_error(), by plain
- *			Send (G-22), and do nothing else with the message
- *	false		BAD_VERS: drop. Otherwise, if something waits for
- *			hd_xid, end it with an error after fencing its memory;
- *			else drop. A bad answer to our CONNPROP leaves the
- *			defaults in force (G-17)
- * In all cases rpcrdma2_is_grant() tells whether hd_credit goes to
- * rpcrdma_window_grant().
+ *	ERROR		end the RPC or send it again; hd_err decides (G-23). If
+ *			hd_err is ERR_VERS or hd_v1_error is set, the error
+ *			belongs to the negotiation of the version
+ *	CONNPROP	use hd_props if this is the answer to our CONNPROP;
+ *			otherwise drop
+ * DISCARD_*: drop. There is no answer, and no grant.
+ * BAD_*, MANY_*: count and trace, then call rpcrdma2_refusal(). If it returns
+ *	true		send the error with rpcrdma2_encode_error(), by Send
+ *			without invalidation (G-22). The message has no other effect
+ *	false		drop a BAD_VERS. For all other verdicts, if an RPC waits for
+ *			hd_xid, end it with an error as soon as the peer can no
+ *			longer access its memory; otherwise drop. A bad answer to our
+ *			CONNPROP leaves the default properties in force (G-17)
+ * In all cases rpcrdma2_is_grant() tells whether to call rpcrdma_window_grant()
+ * with hd_credit.
  *
  * Layouts: Documentation/wire.rst;
  * draft-cel-nfsv4-rpcrdma-version-two-09.
@@ -80,7 +82,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_accept_forward);
 
 /*
  * What a client that announced BRS INLINE accepts (G-24). The client cannot tell whether a
- * message of another version is a Reply, so it does not answer it.
+ * message of another version is a Reply, so it sends no ERR_VERS: ac_vers_high is 0.
  */
 const struct rpcrdma2_accept rpcrdma2_accept_backward = {
 	.ac_segs	= RPCRDMA_MAX_SEGS,
@@ -238,10 +240,10 @@ static bool rpcrdma2_lists_have(const struct rpcrdma_lists *lists, u32 handle)
 
 /**
  * rpcrdma2_decode_rpc - ht_decode of RDMA2_MSG and RDMA2_NOMSG
- * @in: cursor in front of rdma_inv_handle, wherever that is
+ * @in: cursor in front of rdma_inv_handle, whose offset depends on the type
  * @buf: the message
  * @len: length of the message in bytes
- * @hdr: IN: the prefix; OUT: handle, lists, and where they end
+ * @hdr: IN: the prefix; OUT: handle, lists, and where the lists end
  *
  * Context: any. The work is bounded by @len and the limits of G-32.
  * Return: a verdict.
@@ -331,8 +333,8 @@ static const struct rpcrdma2_type rpcrdma2_types[] = {
 	{}
 };
 
-/* rdma_vers of an ERR_VERS may be that of the refused message, or another one. So any
- * version is accepted (G-11).
+/* Is this an ERR_VERS in the layout of version 2? Its rdma_vers may be that of the refused
+ * message, or another one. So any version is accepted (G-11).
  */
 static bool rpcrdma2_is_err_vers(const struct rpcrdma_xdr_in *in,
 				 const struct rpcrdma_hdr *hdr)
@@ -455,12 +457,12 @@ enum rpcrdma_verdict rpcrdma2_decode_reply(const void *buf, u32 len,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_decode_reply);
 
 /**
- * rpcrdma2_is_grant - does rdma_credit of a message open our window?
+ * rpcrdma2_is_grant - does a message grant credits?
  * @hdr: its header, as decoded
  * @verdict: verdict of the decoder
  *
  * A request grants nothing, and the rdma_credit of an error is ignored (version-two 5.3.3).
- * A CONNPROP with bad properties still grants (G-17). The caller has to check that it waits
+ * An answer with bad properties still grants (G-17). The caller has to check that it waits
  * for a message with that XID.
  *
  * Context: any.

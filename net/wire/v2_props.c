@@ -31,7 +31,7 @@
 #define RPCRDMA2_RTX_SEG_HIGH	65536u
 
 /*
- * The properties of one word, one row for each member of enum rpcrdma2_prop. The property
+ * The properties of one word: one row for each value of enum rpcrdma2_prop. The property
  * RTX has several words, and functions of its own.
  */
 static const struct {
@@ -75,14 +75,16 @@ static bool rpcrdma2_prop_valid(u32 index, u32 value)
 	       value <= rpcrdma2_prop_rows[index].max;
 }
 
-/* Of one that is valid, the other words are 0 as well (RTX-103). */
+/* Returns true if all words of RTX are 0, so that it is not sent (RTX-103). Only four words
+ * are compared: if they are 0, the other three words of a valid RTX are 0, too.
+ */
 static bool rpcrdma2_rtx_silent(const struct rpcrdma2_rtx *rtx)
 {
 	return !(rtx->xp_flags | rtx->xp_call_max | rtx->xp_reply_max |
 		 rtx->xp_nsegs);
 }
 
-/* Are Receives of @rbsiz bytes what they are said to be? */
+/* Are the announced targets valid for Receives of @rbsiz bytes (RTX-33)? */
 static bool rpcrdma2_rtx_targets_valid(const struct rpcrdma2_rtx *rtx,
 				       u32 rbsiz)
 {
@@ -168,7 +170,7 @@ int rpcrdma2_encode_connprop(void *buf, u32 size, u32 xid, u32 credit,
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_encode_connprop);
 
-/* The index of a property, RPCRDMA2_PROP_RTX the last; more if it is unknown */
+/* Returns the index of a property in vp_given; RPCRDMA2_PROP_RTX + 1 if it is unknown. */
 static u32 rpcrdma2_prop_index(u32 which)
 {
 	u32 i;
@@ -192,7 +194,7 @@ static bool rpcrdma2_get_word(struct rpcrdma_xdr_in *data, u32 len, u32 index,
 	return true;
 }
 
-/* Whether the words make sense is seen when RBSIZ is known (RTX-33). */
+/* rpcrdma2_rtx_valid() checks the values when the whole set was read, and RBSIZ is known. */
 static bool rpcrdma2_get_rtx(struct rpcrdma_xdr_in *data, u32 len,
 			     struct rpcrdma2_rtx *rtx)
 {
@@ -254,8 +256,8 @@ enum rpcrdma_verdict rpcrdma2_decode_connprop(struct rpcrdma_xdr_in *in,
 	u32 i, count;
 	bool good;
 
-	/* Every property takes some bytes, so the loop ends even if the count is
-	 * too large
+	/* Each property takes at least 8 bytes, so the loop ends with the message
+	 * even if the count is too large
 	 */
 	good = rpcrdma_xdr_get(in, &count);
 	for (i = 0; good && i < count; i++)
