@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/core/choice.c: the size up to which items go by Sends. The tests
- * compare it with the figures of rtx.rst 6, and with the number of transmissions that
- * core/layout.c counts.
+ * Unit tests of net/core/choice.c: the limit, that is, the size up to which items go by
+ * Sends. The tests compare the limit with the figures of rtx.rst 6, and with the number of
+ * transmissions that core/layout.c counts.
  */
 
 #include <linux/limits.h>
@@ -14,10 +14,10 @@
 
 #include "rpcrdma_kunit.h"
 
-#define RPCRDMA_CHOICE_STREAM	120u	/* of a WRITE, without its item */
+#define RPCRDMA_CHOICE_STREAM	120u	/* bytes of a WRITE without its item */
 
-/* Servers without targets, and with different numbers of targets in each Receive. In front
- * of the targets there is always room for the header of a group.
+/* Servers without targets, and with different numbers of target segments in each Receive. In
+ * front of the targets there is always room for the header of a group.
  */
 static const struct rpcrdma2_rtx rpcrdma_choice_peers[] = {
 	{
@@ -161,9 +161,7 @@ static void rpcrdma_choice_pays(struct kunit *test)
 				if (size <= limit)
 					KUNIT_EXPECT_LE(test, (n - 1) * 5000,
 							gain);
-				/* An item for which Sends would save time is not above the
-				 * limit.
-				 */
+				/* For an item above the limit, Sends would not save time. */
 				else
 					KUNIT_EXPECT_GT(test, (n - 1) * 5000,
 							rpcrdma_choice_rtts[r] *
@@ -211,7 +209,7 @@ static void rpcrdma_choice_table(struct kunit *test)
 	}
 }
 
-/* If there are no targets, the server copies, and this has a cost, too (RTX-95). */
+/* If there are no targets, the server copies the item, which has a cost, too (RTX-95). */
 /* Covers: RTX-95 */
 static void rpcrdma_choice_without_targets(struct kunit *test)
 {
@@ -235,7 +233,7 @@ static void rpcrdma_choice_without_targets(struct kunit *test)
 	choice.ch_rtt = 31;
 	choice.ch_send = 4096;
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 7 * 4060);
-	/* Targets that none of our Sends reaches do not count. */
+	/* If our Sends are too short to reach the targets, there might as well be none. */
 	choice.ch_peer = &rpcrdma_choice_peers[1];
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 7 * 4060);
 	choice.ch_send = 1024 + 4096;
@@ -244,7 +242,7 @@ static void rpcrdma_choice_without_targets(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 6 * 5084);
 }
 
-/* Segments that a Send cannot gather do not count. */
+/* A Send places no more segments than it can gather, so the limit is smaller. */
 static void rpcrdma_choice_few_segments(struct kunit *test)
 {
 	struct rpcrdma_choice choice;
@@ -260,8 +258,8 @@ static void rpcrdma_choice_few_segments(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 12 * 4096 * 5);
 }
 
-/* A longer round trip, or a greater saving by Sends, never makes the limit smaller. A higher cost
- * of Sends never makes it larger.
+/* If the round trip is longer, or Sends save more, the limit is never smaller. If Sends cost
+ * more, the limit is never larger.
  */
 static void rpcrdma_choice_is_monotonic(struct kunit *test)
 {
@@ -307,7 +305,7 @@ static void rpcrdma_choice_is_monotonic(struct kunit *test)
 	}
 }
 
-/* Each of the costs changes the limit where it should. */
+/* The limit changes at exactly the value of each cost at which it should change. */
 static void rpcrdma_choice_costs_count(struct kunit *test)
 {
 	struct rpcrdma_choice_costs costs = rpcrdma_choice_costs;
@@ -381,7 +379,7 @@ static void rpcrdma_choice_peer_limits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 0);
 }
 
-/* Values at the ends of all ranges: no sum overflows, and no limit is above 1 MB. */
+/* With values at the ends of all ranges, no sum overflows, and no limit is above 1 MB. */
 static void rpcrdma_choice_extremes(struct kunit *test)
 {
 	static const u32 ends[] = { 0, 1, U32_MAX - 1, U32_MAX };
@@ -421,7 +419,7 @@ static void rpcrdma_choice_extremes(struct kunit *test)
 	costs.cc_saved = 8;
 	costs.cc_register = 0;
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 10 * 4096);
-	/* Further transmissions cost too much, but a group of one needs none. */
+	/* Further transmissions cost too much, but a group of one transmission has none. */
 	costs.cc_more = U32_MAX;
 	costs.cc_wake = 0;
 	costs.cc_saved = U32_MAX - 1;
