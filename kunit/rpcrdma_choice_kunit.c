@@ -37,7 +37,7 @@ static const struct rpcrdma2_rtx rpcrdma_choice_peers[] = {
 	},
 };
 
-/* Microseconds: all values near which the limit may change, and a few larger ones */
+/* Round trips in microseconds: values near which the limit may change, and a few larger ones */
 static const u32 rpcrdma_choice_rtts[] = {
 	1, 2, 3, 5, 8, 10, 11, 13, 14, 15, 18, 19, 20, 24, 25, 30, 38, 39, 40,
 	49, 50, 51, 75, 99, 100, 101, 150, 198, 199, 200, 201, 250, 300, 500,
@@ -95,7 +95,7 @@ static u32 rpcrdma_choice_next_size(u32 size)
 	return size < 64 ? size + 1 : size - size % 4096 + 4095;
 }
 
-/* From 200 us on, every WRITE up to 1 MB goes by Sends. */
+/* From a round trip of 200 us on, every WRITE up to 1 MB goes by Sends. */
 /* Covers: RTX-25 RTX-26 RTX-96 T-40 */
 static void rpcrdma_choice_long_way(struct kunit *test)
 {
@@ -227,8 +227,8 @@ static void rpcrdma_choice_without_targets(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 32732);
 	choice.ch_send = 2048;
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 6 * 2012);
-	/* 31 + 5 + 1 us pay for six further transmissions, or for seven if nothing is
-	 * copied.
+	/* Saving a round trip of 31 us, and 5 + 1 us, pays for six further transmissions, or
+	 * for seven if nothing is copied.
 	 */
 	choice.ch_rtt = 31;
 	choice.ch_send = 4096;
@@ -313,7 +313,7 @@ static void rpcrdma_choice_costs_count(struct kunit *test)
 
 	rpcrdma_choice_with(&choice, &rpcrdma_choice_peers[3], 49);
 	choice.ch_costs = &costs;
-	/* 49 + 5 + 1 us pay for eleven further transmissions */
+	/* Saving a round trip of 49 us, and 5 + 1 us, pays for eleven further transmissions */
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 12 * 28672);
 	costs.cc_wake = 4999;
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 11 * 28672);

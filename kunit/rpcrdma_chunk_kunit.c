@@ -633,11 +633,11 @@ static void rpcrdma_chunk_assign_in_order(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_payload_assign(&fx->kf_lists, payloads,
 						     &used, 40, 3), 0);
 	KUNIT_EXPECT_EQ(test, used, 1);
-	/* The second one asks for its result inline */
+	/* The second chunk has no segments, so its result stays inline */
 	KUNIT_EXPECT_EQ(test, rpcrdma_payload_assign(&fx->kf_lists, payloads,
 						     &used, 60, 30), -ENOENT);
 	KUNIT_EXPECT_EQ(test, used, 2);
-	/* The third one fits exactly */
+	/* The third chunk is exactly large enough */
 	KUNIT_EXPECT_EQ(test, rpcrdma_payload_assign(&fx->kf_lists, payloads,
 						     &used, 100, 50), 2);
 	KUNIT_EXPECT_EQ(test, used, 3);

@@ -116,7 +116,7 @@ static void rpcrdma_gather_kunit_ended(struct rpcrdma_conn *conn,
 	rpcrdma_gather_kunit_hear(conn, RPCRDMA_GATHER_ENDED)->end = *end;
 }
 
-/* This may run in a work, where KUNIT_ASSERT must not be used. */
+/* This may run in a workqueue, where KUNIT_ASSERT must not be used. */
 static void rpcrdma_gather_kunit_lost(struct rpcrdma_conn *conn)
 {
 	struct rpcrdma_gather_fixture *fx =
@@ -145,7 +145,7 @@ rpcrdma_gather_look(struct rpcrdma_gather_fixture *fx,
 	return seen;
 }
 
-/* Expect that the test has checked all events, and begin again. */
+/* Expect that the test has checked all events, and forget them. */
 static void rpcrdma_gather_expect_no_more(struct rpcrdma_gather_fixture *fx)
 {
 	KUNIT_ASSERT_EQ(fx->gf_kunit->kf_test, fx->gf_looked, fx->gf_nseen);
@@ -259,7 +259,7 @@ static void rpcrdma_gather_give(struct rpcrdma_gather_fixture *fx,
 
 /* --- transmissions ---------------------------------------------------------- */
 
-/* The value of each byte in the stream is its offset. */
+/* Build a transmission. The value of each byte in the stream is its offset. */
 static void rpcrdma_gather_build(struct rpcrdma_kunit *kunit,
 				 const struct rpcrdma2_transmission *tx)
 {
@@ -367,7 +367,7 @@ static int rpcrdma_gather_kunit_init(struct kunit *test)
 	struct rpcrdma_gather_fixture *fx;
 	u32 i;
 
-	/* A device without DMA needs no synchronisation */
+	/* These tests need a device without DMA, whose buffers need no synchronisation */
 	if (!IS_ENABLED(CONFIG_INFINIBAND_VIRT_DMA))
 		kunit_skip(test, "no devices without DMA");
 	if (rpcrdma_kunit_init(test))
@@ -475,7 +475,7 @@ static void rpcrdma_gather_one_after_the_other(struct kunit *test)
 }
 
 /* No numbered rule: a Receive that was part of a group is used again, for a message that is
- * not a group, or for a group of one. No trace of the old group is left.
+ * not a group, or for a group of one transmission. No trace of the old group is left.
  */
 static void rpcrdma_gather_leaves_nothing_behind(struct kunit *test)
 {
@@ -622,7 +622,7 @@ static void rpcrdma_gather_is_cut(struct kunit *test)
 	rpcrdma_gather_give(fx, rpcrdma_gather_expect_msg(fx, false));
 	rpcrdma_gather_expect_no_more(fx);
 
-	/* A group of one breaks the open group */
+	/* A group of one transmission breaks the open group, and is complete */
 	rpcrdma_gather_call(fx, 0);
 	rpcrdma_gather_vector(fx, RPCRDMA_VEC_RTX_READDIR);
 	rpcrdma_gather_expect_end(fx, XID, false, RPCRDMA_BAD_GROUP);
@@ -750,7 +750,8 @@ static void rpcrdma_gather_early_desc(const u32 *number, char *desc)
 KUNIT_ARRAY_PARAM(rpcrdma_gather_early, rpcrdma_gather_early,
 		  rpcrdma_gather_early_desc);
 
-/* The connection is closed, and the message does not report the invalidation.
+/* If a Send that is not the last one invalidates a handle, the connection is closed, and the
+ * message does not report the invalidation.
  *
  * Covers: RTX-73
  */
@@ -786,7 +787,7 @@ static void rpcrdma_gather_swallowed_invalidation(struct kunit *test)
 	rpcrdma_gather_expect_no_more(fx);
 }
 
-/* --- time ------------------------------------------------------------------- */
+/* --- the time limit --------------------------------------------------------- */
 
 /* Make the group older by @by jiffies, and run the work that checks its age. */
 static void rpcrdma_gather_later(struct rpcrdma_gather_fixture *fx,

@@ -267,7 +267,7 @@ static void rpcrdma_group_takes_vectors(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, run.closed);
 }
 
-/* Returns whether the message is still good with this word changed. */
+/* Is the message still good if @word of transmission @part is changed from @old to @value? */
 static bool rpcrdma_group_word_is_free(const struct rpcrdma_group_vector_case *c,
 				       bool response, u32 part, u32 word,
 				       u32 old, u32 value)
@@ -465,7 +465,7 @@ static void rpcrdma_group_overlap(struct kunit *test)
 			RPCRDMA_BAD_POSITION);
 }
 
-/* --- groups in numbers ----------------------------------------------------- */
+/* --- groups without messages ----------------------------------------------- */
 
 #define RPCRDMA_GROUP_HEAD	256u
 #define RPCRDMA_GROUP_SEG	512u
@@ -713,7 +713,7 @@ static void rpcrdma_group_interleaved(struct kunit *test)
 {
 	struct rpcrdma_group_run run;
 
-	/* A1 A2 B1 A3 B2: each group has one answer, and A3 and B2 are dropped */
+	/* Two Calls arrive as A1 A2 B1 A3 B2: each has one answer, and A3 and B2 are dropped */
 	rpcrdma_group_begin(&run, test, &rpcrdma_group_small);
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_send(&run, 1, false, 3, 0),
 			RPCRDMA_GROUP_KEEP);
@@ -756,7 +756,7 @@ static void rpcrdma_group_swallows(struct kunit *test)
 	struct rpcrdma_group_run run;
 	u32 i;
 
-	/* Numbers 0, 2, 3, 4, then the last: one answer, after the last one */
+	/* Transmissions 0, 2, 3, 4, 5 of six: there is one answer, after the last one */
 	rpcrdma_group_begin(&run, test, &rpcrdma_group_small);
 	rpcrdma_group_send(&run, 1, false, 6, 0);
 	for (i = 2; i < 5; i++) {
@@ -817,7 +817,7 @@ static void rpcrdma_group_replies_lost(struct kunit *test)
 	rpcrdma_group_expect_end(&run, 0, 1, true, RPCRDMA_BAD_GROUP);
 	KUNIT_EXPECT_FALSE(test, run.closed);
 
-	/* A Reply may have as many transmissions as a Call offers Receives at most */
+	/* A Reply is accepted if it has as many transmissions as any Call offers Receives for */
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_send(&run, 2, true, 6, 0),
 			RPCRDMA_GROUP_KEEP);
 	/* Another message in between may use up a Receive of another RPC, so the connection
@@ -926,7 +926,7 @@ static void rpcrdma_group_not_announced(struct kunit *test)
 	struct rpcrdma_group_limits limits = rpcrdma_group_small;
 	struct rpcrdma_group_run run;
 
-	/* The type of such a Call is unknown, but Replies to our Calls are accepted */
+	/* We accept no groups as Calls, so their type is unknown. Replies are accepted */
 	limits.gl_ours.xp_call_max = 0;
 	limits.gl_ours.xp_msg_max = 0;
 	rpcrdma_group_begin(&run, test, &limits);
@@ -1762,7 +1762,7 @@ static void rpcrdma_group_places(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, rpcrdma_place_next(&walk, &placed));
 }
 
-/* --- choices --------------------------------------------------------------- */
+/* --- the choice of a form -------------------------------------------------- */
 
 struct rpcrdma_group_credits_case {
 	const char	*desc;

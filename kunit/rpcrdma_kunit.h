@@ -12,7 +12,7 @@
 
 #include <rpcrdma/wire.h>
 
-/* The XID of the messages of vectors.h. The backward Call and the CONNPROPs have others. */
+/* The XID of the messages of vectors.h. The backward Call and the CONNPROPs have other XIDs. */
 #define RPCRDMA_KUNIT_XID	0x11223344u
 
 #define RPCRDMA_KUNIT_BUF_LEN	65536u

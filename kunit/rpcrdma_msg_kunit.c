@@ -119,7 +119,7 @@ static void rpcrdma_msg_has_no_empty_pieces(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, piece.mp_len, 0);
 }
 
-/* No numbered rule: the body of a message of one Receive is contiguous */
+/* No numbered rule: the body of a message of one Receive is contiguous. */
 static void rpcrdma_msg_of_one_is_flat(struct kunit *test)
 {
 	struct rpcrdma_msg_fixture *fx = rpcrdma_msg_make(test);
@@ -152,7 +152,7 @@ static void rpcrdma_msg_kunit_give(struct rpcrdma_recv *recv)
 	recv->rv_inv_rkey++;
 }
 
-/* No numbered rule: each Receive is given back once, and is a single message again. */
+/* No numbered rule: each Receive is given back once, and is then a message of one Receive. */
 static void rpcrdma_msg_gives_back_all(struct kunit *test)
 {
 	struct rpcrdma_msg_fixture *fx = rpcrdma_msg_make(test);

@@ -9,7 +9,7 @@
 #include <rpcrdma/plan.h>
 #include <rpcrdma/size.h>
 
-/* Compute the size of a header independently, from the layout in wire.rst. */
+/* Compute the size of a header from the layout in wire.rst, independently of the tested code. */
 static u32 rpcrdma_plan_formula(u32 reads, u32 writes, u32 reply)
 {
 	u32 len = 28 + 24 * reads;

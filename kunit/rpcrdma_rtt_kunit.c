@@ -57,11 +57,11 @@ static void rpcrdma_rtt_slow_server(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rtt.rt_us, 30);
 	for (i = 0; i < 100000; i++) {
 		rpcrdma_rtt_reply(&rtt, (30 + i) * USEC);
-		/* rpcrdma_rtt_asks() refuses a slow answer. */
+		/* The time of a slow answer is not asked for. */
 		KUNIT_EXPECT_FALSE(test, rpcrdma_rtt_asks(&rtt, 30 * USEC));
 		KUNIT_EXPECT_TRUE(test, rpcrdma_rtt_asks(&rtt, 30 * USEC - 1));
 	}
-	/* A slow answer also has no effect on rpcrdma_rtt_heard(). */
+	/* Even if it is passed to rpcrdma_rtt_heard(), a long time has no effect. */
 	rpcrdma_rtt_heard(&rtt, 5000);
 	KUNIT_EXPECT_EQ(test, rtt.rt_us, 30);
 }
@@ -98,7 +98,7 @@ static void rpcrdma_rtt_quick_reply_confirms(struct kunit *test)
 	for (i = 0; i < 100; i++) {
 		rpcrdma_rtt_probed(&rtt, 500000);
 		rpcrdma_rtt_probed(&rtt, 500000);
-		/* The first answer after the probes is used, but it is slow. */
+		/* The time of the first answer after a probe is asked for, but it is too long. */
 		KUNIT_EXPECT_TRUE(test, rpcrdma_rtt_asks(&rtt, 1000000 * USEC));
 		rpcrdma_rtt_reply(&rtt, 1000000 * USEC);
 		KUNIT_EXPECT_EQ(test, rtt.rt_longer, 2);

@@ -10,7 +10,7 @@
 
 #define MIB	(1024u * 1024u)
 
-/* No numbered rule: all other sizes depend on this arithmetic. */
+/* No numbered rule: other sizes depend on rpcrdma_size_mrs(). */
 static void rpcrdma_size_mrs_counts_pages(struct kunit *test)
 {
 	u32 len, at, mr_pages, pages;
@@ -85,7 +85,7 @@ static void rpcrdma_size_credits_have_receives(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_credits(U32_MAX, 0), U32_MAX - 8);
 }
 
-/* No numbered rule: this limits the memory of a connection. */
+/* No numbered rule: rpcrdma_size_recvs_fit() limits the memory of Receives. */
 static void rpcrdma_size_recvs_fit_the_budget(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_recvs_fit(0, 0, 4096), 0);
@@ -595,10 +595,10 @@ static void rpcrdma_size_server_cqe(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(all); i++) {
 		caps = *all[i];
-		/* Entries of the send queue for one request */
+		/* Number of entries of the send queue for one request */
 		smallest = 1 + 2 + 2 + 16 +
 			   DIV_ROUND_UP(257, caps.dc_max_send_sge);
-		/* The send queue must also hold RDMA Reads to 16 regions */
+		/* RDMA Reads to 16 regions take three entries each */
 		if (caps.dc_read_mrs)
 			smallest = max(smallest, 2u + 3 * 16);
 		smallest += 1 + 2 + 11;

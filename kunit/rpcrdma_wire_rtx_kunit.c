@@ -1045,7 +1045,7 @@ static void rpcrdma_rtx_base_rules(struct kunit *test)
 						  &reply), -EINVAL);
 }
 
-/* --- the property ---------------------------------------------------------- */
+/* --- the property RTX ------------------------------------------------------ */
 
 static const struct rpcrdma2_type rpcrdma_rtx_connprop[] = {
 	{ RPCRDMA2_CONNPROP, rpcrdma2_decode_connprop, NULL },

@@ -645,7 +645,7 @@ static void rpcrdma_v2_says_which_limit(struct kunit *test)
 	rpcrdma_v2_put_call(fx, 1, 0, 4);
 	rpcrdma_v2_expect_refusal(fx, &low, RPCRDMA2_ERR_SEGMENTS, 3);
 
-	/* No chunks at all: the results have to go to a Reply chunk */
+	/* If no chunks are accepted at all, the error asks for a Reply chunk */
 	low.ac_reads = 0;
 	low.ac_writes = 0;
 	rpcrdma_v2_put_call(fx, 1, 0, 1);
@@ -670,7 +670,7 @@ static void rpcrdma_v2_limits_in_every_list(struct kunit *test)
 	} backward[] = {
 		{ 0, 17, 1, RPCRDMA2_ERR_BAD_XDR },
 		{ 0, 1, 65, RPCRDMA2_ERR_BAD_XDR },
-		/* With Read chunks, READ_CHUNKS has priority over all other errors */
+		/* With Read chunks, the error is READ_CHUNKS, even if other limits are exceeded */
 		{ 1, 0, 65, RPCRDMA2_ERR_READ_CHUNKS },
 		{ 1, 17, 1, RPCRDMA2_ERR_READ_CHUNKS },
 		{ 1, 1, 64, RPCRDMA2_ERR_READ_CHUNKS },

@@ -157,7 +157,9 @@ static struct array_kunit *array_kunit_new(struct kunit *test, bool separate)
 
 	KUNIT_ASSERT_NOT_NULL(test, ak);
 	ak->ak_test = test;
-	/* The array has exactly its size, so that KASAN sees an access behind it */
+	/* The memory of each array has exactly its size, so that KASAN detects an access
+	 * behind it
+	 */
 	ak->ak_rqst = kunit_kzalloc(test, sizeof(*ak->ak_rqst), GFP_KERNEL);
 	ak->ak_calls = kunit_kzalloc(test, len, GFP_KERNEL);
 	ak->ak_replies = kunit_kzalloc(test, len, GFP_KERNEL);

@@ -16,9 +16,9 @@
  * if the round trip is only a fifth of its estimate. The estimate is that much too high if
  * every answer of the server was slow.
  *
- * From %RPCRDMA_CHOICE_FAR on, the round trip outweighs all other costs, at any size
- * (rtx.rst 6.1). Even 256 transmissions, the maximum of a group, add little more time than
- * such a round trip.
+ * A round trip of %RPCRDMA_CHOICE_FAR or more outweighs all other costs, at any size (rtx.rst
+ * 6.1). Even 256 transmissions, the maximum of a group, add little more time than such a
+ * round trip.
  *
  * The choice does not depend on credits. If not enough credits are free when the Call is
  * sent, the Call takes base form, which is version 2 without the extension, see

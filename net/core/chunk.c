@@ -38,7 +38,8 @@
 #define RPCRDMA_RPC_AUTH	8u
 
 /* In a credential of RPCSEC_GSS (RFC 2203), version, procedure, sequence number and
- * service precede the handle. The service "none" leaves the message as it is.
+ * service precede the handle. With the service "none", the arguments of the Call are neither
+ * signed nor encrypted.
  */
 #define RPCRDMA_RPCSEC_GSS	6u
 #define RPCRDMA_GSS_CRED_MIN	16u
@@ -59,7 +60,7 @@ static u64 rpcrdma_xdr_room(u32 length)
 /**
  * rpcrdma_lists_check_call - do a Call's Read chunks fit into a stream?
  * @lists: the Call's lists
- * @body_len: length of the body in bytes: inline, or the length of the Position Zero chunk
+ * @body_len: length in bytes of the body, which is inline or in the Position Zero chunk
  * @max_len: length in bytes of the longest unreduced stream that is accepted
  * @stream_len: OUT: length of the unreduced stream in bytes, if %RPCRDMA_OK is returned
  *
@@ -68,8 +69,9 @@ static u64 rpcrdma_xdr_room(u32 length)
  * the same room in the stream whether its sender included the roundup or not (G-04).
  *
  * Context: any.
- * Return: %RPCRDMA_OK; %RPCRDMA_BAD_POSITION; or %RPCRDMA_BAD_LENGTH if the
- *	stream would be longer than @max_len (RFC 8166 8.1.4).
+ * Return: %RPCRDMA_OK; %RPCRDMA_BAD_POSITION if a position is not possible, or not a multiple
+ *	of 4; or %RPCRDMA_BAD_LENGTH if the stream would be longer than @max_len (RFC 8166
+ *	8.1.4).
  */
 enum rpcrdma_verdict rpcrdma_lists_check_call(const struct rpcrdma_lists *lists,
 					      u32 body_len, u32 max_len,
@@ -99,14 +101,14 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_lists_check_call);
 /**
  * rpcrdma_lists_check_items - check the length of a Call with items
  * @lists: the Call's lists
- * @items: the Call's items; rpcrdma2_decode_group() found lists and items sound together
+ * @items: the Call's items, which rpcrdma2_decode_group() has accepted together with @lists
  * @nitems: number of items
  * @body_len: length of the payload stream in bytes
  * @max_len: maximum length of the unreduced stream in bytes
  * @stream_len: OUT: length of the unreduced stream in bytes, if %RPCRDMA_OK is returned
  *
  * Context: any.
- * Return: %RPCRDMA_OK, or %RPCRDMA_BAD_LENGTH.
+ * Return: %RPCRDMA_OK, or %RPCRDMA_BAD_LENGTH if the stream would be longer than @max_len.
  */
 enum rpcrdma_verdict
 rpcrdma_lists_check_items(const struct rpcrdma_lists *lists,
@@ -151,7 +153,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_part_first);
 /**
  * rpcrdma_part_items - include items in a walk over the parts of a Call
  * @iter: the walk, from rpcrdma_part_first(), before its first step
- * @items: the Call's items, which rpcrdma2_decode_group() found sound
+ * @items: the Call's items, which rpcrdma2_decode_group() has accepted
  * @nitems: number of items
  *
  * Context: any.
@@ -222,7 +224,7 @@ static void rpcrdma_part_piece(struct rpcrdma_part_iter *iter,
  * @part: OUT: the part, if true is returned
  *
  * The parts, each followed by its @pt_pad zero bytes, make up the unreduced
- * stream. No part is empty: a chunk of zero length is passed over, as there is
+ * stream. No part is empty: a chunk of zero length is skipped, because there is
  * nothing to be read from it (RFC 8166 3.4.3).
  *
  * Context: any.
@@ -276,8 +278,8 @@ static bool rpcrdma_cred_wraps(u32 flavor, const u8 *cred, u32 len)
  *
  * The head is that of an xdr_buf. The RPC layers expect the RPC header in one piece, so the
  * head must not end inside the RPC header. No client has a reason to send data that begins
- * there. If GSS has to check or decrypt the message in place, a client must not choose where
- * the head ends; by G-27 a client then sends no chunk.
+ * there. If GSS protects the arguments, it checks or decrypts them in place. A client must not
+ * choose where the head ends then, and normally does not, because it sends no chunk (G-27).
  *
  * Context: any.
  * Return: false if the Call has to be rebuilt as one stream.
@@ -313,7 +315,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_head_ends_well);
 
 /**
  * rpcrdma_lists_keep_head - may the body stay where it was received?
- * @lists: the Call's lists, which rpcrdma_lists_check_call() found sound
+ * @lists: the Call's lists, which rpcrdma_lists_check_call() has accepted
  * @msg: inline part of the Call, which is the body
  * @len: length of @msg in bytes
  * @max_head: length in bytes of the longest head that upper layers can handle
@@ -483,7 +485,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_payload_gap_next);
  * @stream_len: length of the unreduced Reply in bytes
  *
  * Context: any.
- * Return: bytes that go inline or to the Reply chunk.
+ * Return: number of bytes that go inline or to the Reply chunk.
  */
 u32 rpcrdma_payload_body_len(const struct rpcrdma_payload *payloads, u32 n,
 			     u32 stream_len)

@@ -8,7 +8,7 @@
  *
  * This file only computes with numbers, and holds no Receive. The caller passes the
  * header words of each arrival. This file tells the caller whether to hold the arrival, to
- * give back what is held, to pass the message on, or what to answer. It allocates nothing,
+ * give back what is held, or to pass the message on, and what to answer. It allocates nothing,
  * however a peer divides its message (RTX-84).
  *
  * The answer to a broken group is sent when the last of its transmissions has arrived. The
@@ -307,7 +307,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_group_take);
  * rpcrdma_group_judge - check that a complete group agrees with its items
  * @group: the group
  * @limits: as for rpcrdma_group_take()
- * @items: items of the group, which rpcrdma2_decode_group() found sound
+ * @items: items of the group, which rpcrdma2_decode_group() has accepted
  * @nitems: number of items
  *
  * A complete group that does not agree with its items counts as a broken group that has
@@ -369,7 +369,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_group_call);
  * leave half of the grant to Calls that need only one credit (RTX-79).
  *
  * Context: any; the caller serialises.
- * Return: false if the Call takes base form, or fewer transmissions.
+ * Return: false if there are not enough. The Call then takes base form, or fewer
+ *	transmissions.
  *
  * See RTX-74, RTX-78, RTX-79, RTX-81 of rtx.rst.
  */

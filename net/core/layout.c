@@ -202,8 +202,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_layout_gather);
  * @nitems: number of items; 0 if there will be no data
  *
  * Context: any.
- * Return: false if there are items, and the peer has no targets or our Sends are too short
- *	to fill one.
+ * Return: false if there are items, and the peer has no targets or our Sends cannot fill one.
  *
  * See RTX-32, RTX-41, RTX-56 of rtx.rst.
  */

@@ -2,8 +2,8 @@
 /*
  * Retrying: what a requester changes in a Call after an error of version 2.
  *
- * Five of the errors mean that the Call could succeed in another form: it had too many
- * chunks, too many segments or too little room. The Call is then sent again with the same
+ * Five of the errors mean that the Call could succeed in another form, because it had too
+ * many chunks, too many segments or too little room. It is then sent again with the same
  * XID, so a server that has already executed it answers from its reply cache (G-23).
  * There is one remedy for each of these five errors, and it is tried once for an RPC. The
  * errors that reject a Call in the form of the round-trip extension have one remedy in

@@ -335,11 +335,10 @@ static u32 rpcrdma_size_server_wrs(const struct rpcrdma_device_caps *caps,
  * Send queue: a Send for every callback and for every second Call; the drain marker and a
  * probe of the keepalive; the work requests of %RPCRDMA_SERVER_TRANSFERS transfers of the
  * largest payload; and one more for each of the %RPCRDMA_CLIENT_SEGS segments that a client
- * may split one of these transfers into. A megabyte in
- * pages of 4 KiB is 257 pages, which take 9 work requests of 30 SGEs. So 128 Calls and 16
- * callbacks take 64 + 16 + 2 + 3 * 9 + 16 = 125 slots. Calls share the queue, and wait
- * when it is full, so a shorter one is enough. A device is too small only if one Send
- * and one transfer do not fit.
+ * may split one of these transfers into. A megabyte covers up to 257 pages of 4 KiB, which
+ * take 9 work requests of 30 SGEs. So 128 Calls and 16 callbacks take 64 + 16 + 2 + 3 * 9 +
+ * 16 = 125 slots. Calls share the queue, and wait when it is full, so a shorter one is
+ * enough. A device is too small only if one Send and one transfer do not fit.
  *
  * Regions: %RPCRDMA_SERVER_READ_MRS, if RDMA Reads need regions. Calls share the regions, and
  * wait until one is free. The send queue is long enough for a Call that takes all of them, if

@@ -28,7 +28,7 @@
  * @call: the Call
  *
  * Context: any.
- * Return: bytes.
+ * Return: number of bytes.
  *
  * See RFC 8166 3.5.
  */
@@ -107,7 +107,7 @@ void rpcrdma_form_put_call(struct rpcrdma_xdr_out *out,
  * @lists: the lists of the Call
  *
  * Context: any.
- * Return: bytes.
+ * Return: number of bytes.
  */
 u32 rpcrdma_form_reply_len(const struct rpcrdma_lists *lists)
 {

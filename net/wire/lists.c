@@ -325,8 +325,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_chunk_next);
  * @nreplysegs: number of segments in the Reply chunk; 0 if there is no Reply chunk
  *
  * Context: any.
- * Return: number of bytes, which is 12 if there are no chunks; U32_MAX if the number is
- *	larger than that.
+ * Return: number of bytes, which is 12 if there are no chunks; %U32_MAX if the number does not
+ *	fit 32 bits.
  *
  * See RFC 8166 3.5, 4.3.
  */

@@ -176,8 +176,8 @@ static bool rpcrdma2_items_fit_lists(const struct rpcrdma2_item *items,
 }
 
 /*
- * Check where a transmission ends. Without data, the stream ends with the transmission.
- * With data, header and stream end at or before the data (RTX-45).
+ * Check the length of a first transmission (RTX-45). Without data, the transmission ends with
+ * the stream. With data, header and stream end at or before the data, which is not empty.
  */
 static bool rpcrdma2_rtx_ends(const struct rpcrdma2_transmission *tx,
 			      u32 hdr_len)
@@ -350,7 +350,8 @@ static void rpcrdma2_put_first(struct rpcrdma_xdr_out *out,
  * rpcrdma2_encode_rtx_call - write the header of a Call's first transmission
  * @buf: buffer for the header
  * @size: size of @buf in bytes
- * @tx: the transmission; tx_count to tx_nitems are used, without tx_number and tx_offset
+ * @tx: the transmission; the members from tx_count to tx_nitems are used, except tx_number and
+ *	tx_offset
  * @items: items of the Call, in the order of their positions
  * @call: the Call; its ko_proc is %RPCRDMA2_MSG
  *
@@ -390,8 +391,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_encode_rtx_call);
  * rpcrdma2_encode_rtx_reply - write the header of a Reply's first transmission
  * @buf: buffer for the header; not the buffer that contains the Call
  * @size: size of @buf in bytes
- * @tx: the transmission; tx_count to tx_nitems are used, without tx_number and tx_offset;
- *	tx_replies and tx_results are 0
+ * @tx: the transmission; the members from tx_count to tx_nitems are used, except tx_number and
+ *	tx_offset; tx_replies and tx_results are 0
  * @items: items of the Reply, in the order of their positions
  * @reply: the Reply; its ro_proc is %RPCRDMA2_MSG
  *

@@ -3,8 +3,8 @@
  * RPC-over-RDMA version 1 headers: Calls, Replies and errors, in both directions.
  *
  * This file decides what a version 1 message may look like when it is sent and when it is
- * received. wire/lists.c handles its parts, and wire/form.c has the rules that versions
- * share. This file knows only the first two words of an RPC message (XID and direction).
+ * received. wire/lists.c handles the parts of a message, and wire/form.c has the rules that
+ * versions share. Of an RPC message, only the first two words are read (XID and direction).
  * It keeps no state: a verdict depends only on the message and, for one option, on a flag.
  *
  * The decoders are as strict as the protocol allows, and say why they refuse a message.

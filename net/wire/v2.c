@@ -9,8 +9,9 @@
  * is an argument.
  *
  * A message is a prefix of five words and a header of one of the types in
- * rpcrdma2_types[]. An extension adds a row there, see
- * Documentation/extensions.rst.
+ * rpcrdma2_types[]. An extension adds a row to this table, see
+ * Documentation/extensions.rst. The types of the round-trip extension are in a table of
+ * wire/rtx.c, because their headers are decoded only when a group is complete.
  *
  * Either end of a connection may be a responder. F_RESPONSE tells the role of the receiver
  * of a message (version-two 3.2). If the flag is clear, the receiver is the responder, and

@@ -3,7 +3,7 @@
  * RPC-over-RDMA version 2 errors: the table of their codes, how they are read
  * and written, and what is answered to a message that cannot be used.
  *
- * A part of wire/v2.c: read that file's opening comment first.
+ * wire/v2.c uses this file: read the comment at the top of wire/v2.c first.
  *
  * Layouts: Documentation/wire.rst;
  * draft-cel-nfsv4-rpcrdma-version-two-09 section 5.3.
@@ -22,7 +22,7 @@
 
 #include "xdr.h"
 
-/* Number of words behind rdma_err, by code. A code that is not here has none. */
+/* Number of words behind rdma_err, by code. A code that is not listed has none. */
 static const u8 rpcrdma2_error_words[] = {
 	[RPCRDMA2_ERR_VERS]		= 2,
 	[RPCRDMA2_ERR_READ_CHUNKS]	= 1,

@@ -3,8 +3,8 @@
  * RPC-over-RDMA version 2 properties: the table of them, their defaults, and
  * the message that announces them.
  *
- * A part of wire/v2.c: read that file's opening comment first. wire/form.c calls this
- * file, because every decoded header has properties, at least the defaults.
+ * wire/v2.c uses this file: read the comment at the top of wire/v2.c first. wire/form.c calls
+ * rpcrdma2_props_default(), because every decoded header has properties, at least the defaults.
  *
  * Layouts: Documentation/wire.rst;
  * draft-cel-nfsv4-rpcrdma-version-two-09 section 4.
