@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The functions that most suites of unit tests share.
+ * The functions that many suites of unit tests share.
  *
- * Each other file has one suite. Directly above a test are the requirements that it covers, as
+ * Each of the other .c files has one suite. Directly above a test are the requirements that it covers, as
  * numbered in Documentation/conformance.rst: exactly those whose violation makes the test fail.
  * "No numbered rule" means that the test covers none of them.
  *

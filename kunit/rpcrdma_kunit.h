@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What most of the unit tests share: given messages, a buffer to build others in, and random
+ * What many of the unit tests share: given messages, a buffer to build others in, and random
  * numbers that are the same in every run.
  */
 #ifndef RPCRDMA_KUNIT_H

@@ -120,8 +120,8 @@ static void xprt_rdma_reply_in_two_receives(struct kunit *test)
 	len = XPRT_RDMA_KUNIT_HEAD + XPRT_RDMA_KUNIT_REST;
 	for (cut = 0; cut <= len; cut++) {
 		xprt_rdma_reply_set_up(fx, XPRT_RDMA_KUNIT_ITEM);
-		/* The buffer of the second Receive begins 4 bytes later, and has a shorter
-		 * header
+		/* In rf_message, the body continues behind its first part, but its second
+		 * part is in a Receive whose buffer begins 4 bytes later
 		 */
 		fx->rf_more.rv_buf.bf_data = fx->rf_message + 4;
 		rpcrdma_msg_set_body(msg, 40, cut);

@@ -44,8 +44,8 @@
 
 /* The figures of rtx.rst 6.1, with one nanosecond for one instruction. cc_more is c, 5000
  * instructions, which is longer than a transmission really takes. cc_copy is the cost of
- * copying 4K at both ends. cc_saved is F, as measured on siw, and is equal to the cost of 6
- * further transmissions. cc_wake and cc_register are the lower limits of w and g.
+ * copying 4K at both ends. cc_saved is about F as measured on siw, and is equal to the cost of
+ * 6 further transmissions. cc_wake and cc_register are the lower limits of w and g.
  */
 const struct rpcrdma_choice_costs rpcrdma_choice_costs = {
 	.cc_more	= 5000,

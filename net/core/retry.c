@@ -12,8 +12,8 @@
  *
  * The numbers in an error have to make sense. A chunk size that the server asks for must be
  * larger than the Call offered, and no larger than the upper layer has room for. A maximum
- * number of segments must be smaller than the number in the Call. Otherwise the RPC ends,
- * because such a server would not accept the next try either.
+ * number of segments must be smaller than that of the Call's largest chunk. Otherwise the RPC
+ * ends, because such a server would not accept the next try either.
  *
  * See version-two 5.3.3; G-14, G-23.
  */
