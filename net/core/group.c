@@ -32,10 +32,10 @@
 #include <rpcrdma/group.h>
 #include <rpcrdma/layout.h>
 
-#define RPCRDMA_GROUP_UNIT	4u	/* XDR */
+#define RPCRDMA_GROUP_UNIT	4u	/* bytes of an XDR word */
 
-/* Returns the number of bytes of item data in a transmission, which rpcrdma_group_bounds()
- * has accepted.
+/* Returns the length of the data part of a transmission, that is, of the data of items in it.
+ * rpcrdma_group_bounds() has accepted the transmission.
  */
 static u32 rpcrdma_group_part(const struct rpcrdma2_transmission *tx)
 {

@@ -4,11 +4,12 @@
  * are in the transmissions.
  *
  * A receiver with targets has announced the layout of its Receives: some bytes for header
- * and stream, and then segments. A sender puts data where the segments are, and continues in
- * the segments of the next transmission. Segments are counted through the whole group, and
- * this number is all that identifies a segment (RTX-55). An item begins at the start of a
- * segment, so each of its bytes has one place, and both ends find that place with the same
- * walk.
+ * and stream, and then segments for the data of items. A sender puts data where the segments
+ * are, and continues in the segments of the next transmission. The data in one transmission is
+ * a data part. Segments are counted through the whole group, and this number is all that
+ * identifies a segment (RTX-55). An item begins at the start of a segment, so each of its
+ * bytes has one place, and both ends find that place with the same walk. Between the end of an
+ * item and the end of its last segment there is a gap.
  *
  * This file never reads a byte of a message. Lengths come from our own upper layer, or the
  * receiver has checked them before. Sums are computed in 64 bits.
@@ -24,7 +25,7 @@
 
 #include <rpcrdma/layout.h>
 
-#define RPCRDMA_LAYOUT_UNIT	4u	/* XDR */
+#define RPCRDMA_LAYOUT_UNIT	4u	/* bytes of an XDR word */
 
 /* Returns the number of segments of an item, which has at least one byte. */
 static u32 rpcrdma_item_nsegs(const struct rpcrdma2_item *item, u32 seg)
