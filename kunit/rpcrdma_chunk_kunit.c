@@ -396,7 +396,8 @@ static u32 rpcrdma_parts_make_items(struct rpcrdma_kunit *fx,
 }
 
 /*
- * An item is the same part of the stream as a Read chunk with its position and length.
+ * If some Read chunks are replaced by items with the same positions and lengths, a walk returns
+ * the same parts.
  *
  * Covers: RTX-53 RTX-54
  */

@@ -1106,7 +1106,7 @@ static void rpcrdma_group_first_ones(struct kunit *test)
 	rpcrdma_group_expect_end(&run, 0, 0, false, param->verdict);
 }
 
-/* A second transmission. The first one has left 12 bytes of stream. */
+/* A second transmission. 12 bytes of the stream were not in the first one. */
 struct rpcrdma_group_next_case {
 	const char	*desc;
 	bool		good;

@@ -361,7 +361,7 @@ static bool rpcrdma_chunk_same_handle(const struct rpcrdma_lists *lists,
  * the others itself, and cannot know in advance which handle the responder chooses (RFC 8797
  * 4.1). Handles of segments of zero length count, too.
  *
- * Context: any; the buffer @lists was decoded from must still be there.
+ * Context: any; the buffer from which @lists was decoded must still be valid.
  * Return: the handle, if all segments of the Call have the same; 0 if there
  *	are several handles, or none, or if it is 0.
  */
@@ -547,7 +547,7 @@ rpcrdma_chunk_check_returned(const struct rpcrdma_lists *lists,
  * because such a Reply claims no byte of our memory (RFC 8166 8.1). The same holds for
  * the Reply chunk (RFC 8166 4.3.3). The decoder has checked that an RDMA_NOMSG has one.
  *
- * Context: any; the buffer @hdr was decoded from must still be there.
+ * Context: any; the buffer from which @hdr was decoded must still be valid.
  * Return: %RPCRDMA_OK; %RPCRDMA_BAD_COUNT if the numbers of chunks or segments are not
  *	those offered; %RPCRDMA_BAD_LENGTH if a length exceeds the offer or data is
  *	not in array order. After an error the OUT values are not to be used.

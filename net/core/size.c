@@ -219,8 +219,8 @@ static u32 rpcrdma_size_client_wrs(const struct rpcrdma_client_sizes *sizes)
 /**
  * rpcrdma_size_client - size a client connection
  * @caps: what the device can do
- * @requests: number of RPCs in flight wanted
- * @bc_requests: number of callbacks in progress wanted
+ * @requests: wanted number of RPCs in flight
+ * @bc_requests: wanted number of callbacks in progress
  * @max_payload: size of the largest data item in bytes
  * @page_size: bytes of a page as the device sees it
  * @sizes: OUT: the sizes, if 0 is returned
@@ -326,8 +326,8 @@ static u32 rpcrdma_size_server_wrs(const struct rpcrdma_device_caps *caps,
 /**
  * rpcrdma_size_server - size a server connection
  * @caps: what the device can do
- * @requests: number of Calls in progress wanted
- * @bc_requests: number of callbacks in flight wanted
+ * @requests: wanted number of Calls in progress
+ * @bc_requests: wanted number of callbacks in flight
  * @max_payload: size of the largest data item in bytes
  * @page_size: bytes of a page as the device sees it
  * @sizes: OUT: the sizes, if 0 is returned

@@ -254,7 +254,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_wire_decode_lists);
  * a Read chunk are entries of the Read list, and entries of other chunks may be between them.
  * The segments of a Write or Reply chunk are consecutive in an array.
  *
- * Context: any; the buffer @lists was decoded from must still be there.
+ * Context: any; the buffer from which @lists was decoded must still be valid.
  */
 void rpcrdma_chunk_first(const struct rpcrdma_lists *lists,
 			 const struct rpcrdma_chunk *chunk,
@@ -283,7 +283,7 @@ static void rpcrdma_wire_get_seg(const u8 *pos, struct rpcrdma_segment *seg)
  * @iter: the walk, from rpcrdma_chunk_first()
  * @seg: OUT: the segment, if true is returned
  *
- * Context: any; the buffer the chunk was decoded from must still be there.
+ * Context: any; the buffer from which the chunk was decoded must still be valid.
  * Return: false when all segments have been visited.
  */
 bool rpcrdma_chunk_next(struct rpcrdma_seg_iter *iter,
@@ -482,7 +482,7 @@ static void rpcrdma_wire_put_filled(struct rpcrdma_xdr_out *out,
  * are returned with the same segments, handles and offsets. Only the lengths change: they
  * tell what was used (RFC 8166 3.4.6).
  *
- * Context: any; the buffer @lists was decoded from must still be there.
+ * Context: any; the buffer from which @lists was decoded must still be valid.
  */
 void rpcrdma_wire_put_returned(struct rpcrdma_xdr_out *out,
 			       const struct rpcrdma_lists *lists,

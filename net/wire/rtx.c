@@ -100,7 +100,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_peek_rtx);
  * @tx: its first transmission, as rpcrdma2_peek_rtx() has read it
  * @items: OUT: tx_nitems items, at most %RPCRDMA2_RTX_MAX_ITEMS
  *
- * Context: any; the buffer that was read must still be there.
+ * Context: any; the buffer that rpcrdma2_peek_rtx() has read must still be valid.
  * Return: false if there are too many items, or not all of them are in the transmission.
  */
 bool rpcrdma2_rtx_items(const struct rpcrdma2_transmission *tx,
@@ -189,7 +189,7 @@ static bool rpcrdma2_rtx_ends(const struct rpcrdma2_transmission *tx,
 	return end <= tx->tx_data && tx->tx_data < tx->tx_len;
 }
 
-/* ht_decode of RDMA2_RTX_MSG */
+/* Parse an RDMA2_RTX_MSG behind the prefix (ht_decode of struct rpcrdma2_type). */
 static enum rpcrdma_verdict
 rpcrdma2_decode_rtx_msg(struct rpcrdma_xdr_in *in, const void *buf, u32 len,
 			struct rpcrdma_hdr *hdr)
@@ -396,7 +396,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_encode_rtx_call);
  * @items: items of the Reply, in the order of their positions
  * @reply: the Reply; its ro_proc is %RPCRDMA2_MSG
  *
- * Context: any; the buffer from which the Call's lists were decoded must still be there.
+ * Context: any; the buffer from which the Call's lists were decoded must still be valid.
  *	The content of @buf after an error is unspecified.
  * Return: number of bytes written; -EMSGSIZE if @size is too small; -EINVAL if such a
  *	header must never be sent.

@@ -88,8 +88,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma1_reply_len);
  * @size: size of @buf in bytes
  * @reply: the Reply, forward or backward
  *
- * Context: any; the buffer the Call's lists were decoded from must still be
- *	there. What is in @buf after an error is unspecified.
+ * Context: any; the buffer from which the Call's lists were decoded must still be valid.
+ *	What is in @buf after an error is unspecified.
  * Return: number of bytes written; -EMSGSIZE if @size is too small; -EINVAL if
  *	@reply claims more than the Call offered, or its form does not agree with its use
  *	of the Reply chunk (RFC 8166 3.5.3, 4.3.3).
@@ -282,8 +282,8 @@ rpcrdma1_judge_reply(const struct rpcrdma_hdr *hdr)
  * %RPCRDMA_OK is also returned for an RDMA_ERROR: look at @hd_proc. For a
  * %RPCRDMA_BACKWARD_CALL only the direction has been checked. The caller has to check that
  * its lists are empty (RFC 8167 5.3), and that header and RPC message have the same XID
- * (RFC 8166 4.5.2). rpcrdma_lists_check_reply() compares the lists of a Reply with what was
- * offered.
+ * (RFC 8166 4.5.2). rpcrdma_lists_check_reply() compares the lists of a Reply with what its
+ * Call has offered.
  *
  * Context: any. The work is bounded by @len and the limits of G-32.
  * Return: a verdict.

@@ -189,8 +189,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_reply_len);
  * @size: size of @buf in bytes
  * @reply: the Reply, forward or backward
  *
- * Context: any; the buffer the Call's lists were decoded from must still be
- *	there. What is in @buf after an error is unspecified.
+ * Context: any; the buffer from which the Call's lists were decoded must still be valid.
+ *	What is in @buf after an error is unspecified.
  * Return: number of bytes written; -EMSGSIZE if @size is too small; -EINVAL if
  *	@reply must never be sent, see rpcrdma_form_reply_valid().
  *
@@ -240,7 +240,7 @@ static bool rpcrdma2_lists_have(const struct rpcrdma_lists *lists, u32 handle)
 }
 
 /**
- * rpcrdma2_decode_rpc - ht_decode of RDMA2_MSG and RDMA2_NOMSG
+ * rpcrdma2_decode_rpc - parse an RDMA2_MSG or RDMA2_NOMSG behind the prefix (ht_decode)
  * @in: cursor in front of rdma_inv_handle, whose offset depends on the type
  * @buf: the message
  * @len: length of the message in bytes
@@ -303,7 +303,7 @@ rpcrdma2_judge_chunks(const struct rpcrdma_lists *lists,
 }
 
 /**
- * rpcrdma2_judge_rpc - ht_judge of all types that carry an RPC message
+ * rpcrdma2_judge_rpc - does the header of an RPC message make sense? (ht_judge)
  * @hdr: the header, as decoded
  * @accept: what is accepted if the message is a Call
  *
@@ -438,7 +438,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_decode_call);
  * %RPCRDMA_OK is returned for Replies, for errors and for the server's answer to a
  * CONNPROP. %RPCRDMA_BACKWARD_CALL is returned for a valid backward Call without chunks and
  * for a CONNPROP that is not an answer: see the top of this file.
- * rpcrdma_lists_check_reply() compares the lists of a Reply with what was offered.
+ * rpcrdma_lists_check_reply() compares the lists of a Reply with what its Call has offered.
  *
  * Context: any. Work is bounded by @len and the limits of G-32.
  * Return: a verdict. To call rpcrdma2_refusal() with it, use %rpcrdma2_accept_backward.

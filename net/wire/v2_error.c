@@ -82,7 +82,7 @@ int rpcrdma2_encode_error(void *buf, u32 size, const struct rpcrdma_hdr *hdr,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_encode_error);
 
 /**
- * rpcrdma2_decode_error - ht_decode of RDMA2_ERROR
+ * rpcrdma2_decode_error - parse an RDMA2_ERROR behind the prefix (ht_decode)
  * @in: cursor behind the prefix
  * @buf: the message
  * @len: length of the message in bytes

@@ -238,7 +238,7 @@ static bool rpcrdma2_get_prop(struct rpcrdma_xdr_in *in,
 }
 
 /**
- * rpcrdma2_decode_connprop - ht_decode of RDMA2_CONNPROP
+ * rpcrdma2_decode_connprop - parse an RDMA2_CONNPROP behind the prefix (ht_decode)
  * @in: cursor behind the prefix
  * @buf: the message
  * @len: length of the message in bytes
