@@ -142,8 +142,8 @@ static void rpcrdma_choice_short_way(struct kunit *test)
 	}
 }
 
-/* With every round trip below 200 us, Sends save more than the further transmissions cost,
- * either in work or in time.
+/* If the server has targets, and with every round trip below 200 us, Sends save more than the
+ * further transmissions cost, either in work or in time.
  */
 static void rpcrdma_choice_pays(struct kunit *test)
 {

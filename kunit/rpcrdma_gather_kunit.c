@@ -61,7 +61,7 @@ struct rpcrdma_gather_seen {
 
 /**
  * struct rpcrdma_gather_fixture - a connection, and the events that its owner has seen
- * @gf_kunit: the fixture that all suites share
+ * @gf_kunit: the fixture that many suites share
  * @gf_device: a device that maps nothing
  * @gf_conn: the connection
  * @gf_recv: its Receives

@@ -219,7 +219,7 @@ static void rpcrdma_v2_tells_layouts_apart(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, hdr->hd_err_arg[0], 9);
 	}
 
-	/* With another rdma_vers, it cannot be an error of version 2 */
+	/* With another rdma_vers, the same words cannot be an error of version 2 */
 	rpcrdma_kunit_clear(fx);
 	rpcrdma_kunit_say(fx, XID, 3, 1, 4, 1, 4, 9);
 	KUNIT_ASSERT_EQ(test, rpcrdma_kunit_client2(fx, fx->kf_buf, 28, 0),

@@ -237,7 +237,9 @@ bool rpcrdma_form_has_msg(const struct rpcrdma_hdr *hdr)
 	return hdr->hd_msg_len >= RPCRDMA_RPC_MIN;
 }
 
-/* RFC 8166 3.4.5. core/chunk.c checks later that the positions fit into the stream. */
+/* Are all positions multiples of 4 (RFC 8166 3.4.5)? core/chunk.c checks later that they fit
+ * into the stream.
+ */
 static bool rpcrdma_form_positions_aligned(const struct rpcrdma_lists *lists)
 {
 	u32 i;
