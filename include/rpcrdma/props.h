@@ -11,7 +11,7 @@
 #include <rpcrdma/wire.h>
 
 #define RPCRDMA_CM_PRIVATE_LEN	8u
-#define RPCRDMA1_INLINE_DEFAULT	1024u	/* peer said nothing (RFC 8166 3.3.3) */
+#define RPCRDMA1_INLINE_DEFAULT	1024u	/* peer sent no private data (RFC 8166 3.3.3) */
 #define RPCRDMA_INLINE_MIN	1024u
 #define RPCRDMA_INLINE_MAX	65536u
 
@@ -24,7 +24,7 @@
  * @cp_recv_size: size of the sender's Receive buffers in bytes, 1024 to 262144
  * @cp_remote_inv: the sender's R bit: it supports remote invalidation
  *
- * The sender here is the peer that sent the private data.
+ * The sender is the end that sends the private data.
  */
 struct rpcrdma_cm_private {
 	u32		cp_send_size;
