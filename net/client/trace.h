@@ -198,7 +198,9 @@ TRACE_EVENT(xprt_rdma_send,
 		  __entry->signaled ? " signaled" : "")
 );
 
-/* A Send is done. This is also traced for an unsignaled Send, when a later one completes */
+/* A Send has completed. This is also traced for an unsignaled Send, when a later Send
+ * completes
+ */
 TRACE_EVENT(xprt_rdma_send_done,
 	TP_PROTO(const struct rpcrdma_cid *cid, u32 status),
 	TP_ARGS(cid, status),
@@ -378,7 +380,7 @@ DEFINE_XPRT_RDMA_WC(mr_err);
 
 #endif /* RPCRDMA_TRACE_XPRT_H */
 
-/* The path is relative to include/, which is in the search path. */
+/* TRACE_INCLUDE_PATH is relative to include/, which is in the search path of headers. */
 #undef TRACE_INCLUDE_PATH
 #define TRACE_INCLUDE_PATH ../net/client
 #undef TRACE_INCLUDE_FILE
