@@ -34,7 +34,7 @@ struct rpcrdma_retry {
 };
 
 /**
- * struct rpcrdma_retry_args - the Call that met an error
+ * struct rpcrdma_retry_args - the Call that was answered with an error
  * @rg_call: form of the Call
  * @rg_reply: what the Call provided for the Reply
  * @rg_segs: number of segments in the chunk with the most segments

@@ -54,7 +54,7 @@ static struct xprt_rdma_req *xprt_rdma_bc_make(gfp_t gfp)
  * @xprt: transport
  * @reqs: number of callbacks that the upper layer wants to process at once; ignored
  *
- * The Receives already exist.
+ * The Receives for callbacks already exist.
  *
  * Context: process; sleeps.
  * Return: 0 or %-ENOMEM.

@@ -27,8 +27,8 @@
 #include "xprt_rdma.h"
 
 /* Workqueue for connecting, which may sleep for more than a minute if a server does not
- * answer. sunrpc's own workqueue also sends all RPCs, and has a single thread when memory
- * is short.
+ * answer. sunrpc's own workqueue (xprtiod) is not used for this, because it also sends all
+ * RPCs, and has a single thread when memory is short.
  */
 static struct workqueue_struct *xprt_rdma_connect_wq;
 
@@ -225,8 +225,9 @@ static int xprt_rdma_open_port(struct xprt_rdma *xr)
 /* Connects with version 2 if that is allowed. If the negotiation fails and sets xr_v1_only,
  * connects with version 1 at once. If that fails as well, the version was not the reason, and
  * xr_v1_only is cleared. If xr_v1_only was already set before, only version 1 is tried, and
- * xr_v1_only stays set (G-20). There is one exception: a server that has spoken version 2 on
- * an earlier connection may only have been too slow, so version 2 is tried with it once more.
+ * xr_v1_only stays set (G-20). There is one exception: if the server has spoken version 2 on
+ * an earlier connection (xr_v2_spoken), it may only have been too slow last time, so version 2
+ * is tried once more.
  */
 static int xprt_rdma_open_any(struct xprt_rdma *xr)
 {

@@ -10,9 +10,9 @@
  * The contract with sunrpc
  *
  * Credits use sunrpc's congestion control: the transport operations are
- * xprt_reserve_xprt_cong() and xprt_release_xprt_cong(). These are sunrpc's variables.
- * transport_lock protects them, except the two cookies. connect_cookie changes with the send
- * lock held.
+ * xprt_reserve_xprt_cong() and xprt_release_xprt_cong(). The following are sunrpc's variables.
+ * transport_lock protects them, except the two cookies. connect_cookie changes only with the
+ * send lock held.
  *
  *	xprt->cwnd		credits granted, minus credits of Calls whose RPCs were
  *				given up (wn_owed), minus credits of groups beyond the
@@ -248,7 +248,7 @@ void xprt_rdma_credit_drop_recvs(struct xprt_rdma *xr,
 EXPORT_SYMBOL_IF_KUNIT(xprt_rdma_credit_drop_recvs);
 
 /**
- * xprt_rdma_credit_give_back - return the credit of an RPC that is not in flight
+ * xprt_rdma_credit_give_back - return the credits of an RPC that is not in flight
  * @task: RPC that will be sent again
  *
  * Context: process or completion.
@@ -280,8 +280,9 @@ static void xprt_rdma_credit_owe(struct xprt_rdma *xr,
 	rpcrdma_window_owe(&xr->xr_window);
 }
 
-/* Returns the credits of a given-up RPC with this XID. A second Reply with the same XID
- * returns nothing: a server may send a Reply twice (RFC 8166 4.2.1).
+/* Frees the credits that a given-up RPC with this XID still uses. Returns false if there is no
+ * such RPC, as for the second of two Replies with the same XID: a server may send a Reply
+ * twice (RFC 8166 4.2.1).
  */
 static bool xprt_rdma_credit_repay(struct xprt_rdma *xr, u32 xid)
 {

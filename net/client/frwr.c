@@ -130,8 +130,8 @@ static struct xprt_rdma_mr *xprt_rdma_frwr_mr_create(struct xprt_rdma *xr,
 
 	/* ib_alloc_mr() takes no GFP flags, but the provider must not wait for memory
 	 * either. With PF_MEMALLOC its allocations do not wait, but may use the kernel's
-	 * memory reserve. They rarely do, because the allocations above have just
-	 * succeeded, with XPRT_RDMA_GFP even without the reserve.
+	 * memory reserve. They rarely need the reserve, because the allocations above have
+	 * just succeeded (with XPRT_RDMA_GFP, without the reserve).
 	 */
 	flags = memalloc_flags_save(PF_MEMALLOC);
 	ib_mr = ib_alloc_mr(conn->cn_pd, conn->cn_caps.dc_sg_gaps ?

@@ -291,8 +291,8 @@ int xprt_rdma_marshal_register(struct xprt_rdma *xr, struct xprt_rdma_req *req)
 }
 
 /* Returns the handle that the server may invalidate with its Reply; 0 if there is none. If
- * the RPC has one region, no local invalidation is needed then. If it has several regions,
- * any of their handles can be chosen, and one work request is saved.
+ * the server does so and the RPC has only one region, no local invalidation is needed. If the
+ * RPC has several regions, any of their handles can be chosen: one work request is saved.
  */
 static u32 xprt_rdma_marshal_inv_handle(const struct xprt_rdma *xr,
 					const struct xprt_rdma_req *req)
@@ -435,7 +435,7 @@ static void xprt_rdma_marshal_learn(struct xprt_rdma *xr, u32 needed)
 /**
  * xprt_rdma_marshal_retry - decide whether a Call is sent again in another form
  * @xr: transport
- * @req: RPC whose Call met an error; pinned
+ * @req: RPC whose Call the server has answered with an error; pinned
  * @hdr: header of the error
  *
  * Context: completion.

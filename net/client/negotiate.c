@@ -101,8 +101,9 @@ void xprt_rdma_negotiate_init(struct xprt_rdma *xr)
 		      RPCRDMA_VERS_1 : 0;
 	xr->xr_v2_inline = xprt_rdma_negotiate_size(xr,
 						    READ_ONCE(xprt_rdma_v2_inline));
-	/* The client sends Calls as groups. It accepts no backward Calls that are groups,
-	 * sends no Replies to callbacks as groups, and its Receives have no targets.
+	/* Announce that the client may send Calls as groups (group.c). It accepts no
+	 * backward Calls that are groups, sends no Replies to callbacks as groups, and its
+	 * Receives have no target segments.
 	 */
 	if (READ_ONCE(xprt_rdma_rtx))
 		xr->xr_rtx.xp_flags = RPCRDMA2_RTX_F_SENDS;

@@ -23,10 +23,10 @@
  * read its pages (invariant I39). It is enough to wait for the last Send of the group: this
  * Send is always signaled, and the send queue completes in order.
  *
- * With siw, that is not true of every Send: siw hands the pages of an unsignaled Send to TCP,
- * which may send them again even after a later Send has completed. But siw copies the pages
- * of a signaled Send, and on siw all Sends of a page or more are signaled (dc_unsignaled_max).
- * So on siw it is also enough to wait for the last Send.
+ * siw would be an exception. It hands the pages of an unsignaled Send of a page or more to
+ * TCP, which may send them again even after a later Send has completed. But siw copies the
+ * data of signaled and of shorter Sends. On siw, every Send of a page or more is signaled
+ * (dc_unsignaled_max). So TCP never gets the pages of an RPC.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -67,8 +67,9 @@ u32 xprt_rdma_pages_begin(struct xprt_rdma *xr)
 	return xr->xr_sges;
 }
 
-/* Returns the number of bytes from offset @pos of a page list to the end of the last page that
- * is adjacent in memory to all pages before it, at most @len.
+/* Returns the length of the run of adjacent pages that begins at offset @pos of a page list.
+ * That is the number of bytes up to the first page that is not adjacent in memory to the page
+ * before it, and at most @len.
  */
 static u32 xprt_rdma_pages_run(const struct xdr_buf *xdr, u32 pos, u32 len)
 {

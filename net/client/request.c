@@ -43,7 +43,7 @@ static int xprt_rdma_send_prepare_reply(struct xprt_rdma *xr)
 
 	if (expected >= xprt_rdma_recv_most(xr))
 		return 0;
-	/* The credit of this Call is already counted. */
+	/* xprt_rdma_credit_in_flight() already counts this Call. */
 	replies = xprt_rdma_credit_in_flight(xr) * RPCRDMA_MSG_RECVS;
 	if (likely(replies <= expected))
 		return 0;

@@ -11,9 +11,10 @@
  *
  * xprt_rdma_send_request() records when a Call is sent (rq_xtime). When sunrpc looks up the
  * RPC of a Reply, it computes the time that has passed (rq_rtt). So the time of each Reply is
- * known. xprt_rdma_rtt_is_news() compares it with a limit in the estimate, to find out whether
- * it may change the estimate. It hardly ever may, after the first Replies of a connection. In
- * version 2, the answer to our CONNPROP is the first message whose time is reported.
+ * known. xprt_rdma_rtt_is_news() compares this time with a limit (rt_ask), to find out whether
+ * the time may change the estimate. After the first Replies of a connection, that is rarely
+ * the case. In version 2, the first answer is that to our CONNPROP, and its time is always
+ * reported.
  *
  * The connect worker writes the estimate first, before any message is sent. All later writers
  * are completion handlers of one queue, which run one after the other.

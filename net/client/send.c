@@ -72,7 +72,7 @@ static int xprt_rdma_send_free_slots(const struct xprt_rdma *xr)
 	return atomic_read(&xr->xr_conn.cn_sq.sq_free);
 }
 
-/* A Send is ready if its buffer has been prepared for messages of the present limit. */
+/* A Send is ready if its buffer has been prepared for messages of lm_inline_send bytes. */
 static bool xprt_rdma_send_is_ready(const struct xprt_rdma_send *send)
 {
 	return send->sn_wanted >=
@@ -339,8 +339,8 @@ static void xprt_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc)
  * xprt_rdma_sends_create - create a connection's Sends
  * @xr: transport whose connection has queues and sizes
  *
- * A Send gets its buffer just before its first use, so a connection that sends little has few
- * buffers.
+ * A Send gets its buffer shortly before its first use, so a connection that sends little has
+ * few buffers.
  *
  * Context: process; sleeps.
  * Return: 0 or %-ENOMEM.
@@ -732,7 +732,7 @@ void xprt_rdma_send_forget(struct xprt_rdma *xr, struct xprt_rdma_req *req)
 		rpcrdma_sq_leave(sq, &send->sn_send.sd_wait);
 		xprt_rdma_send_part_locked(send);
 		list_add(&send->sn_send.sd_list, &xr->xr_send_free);
-		/* The next parked Call may need fewer entries. */
+		/* The next parked Call may need fewer entries than this one, and may fit. */
 		rpcrdma_sq_serve(sq);
 	}
 	spin_unlock(&xr->xr_send_lock);

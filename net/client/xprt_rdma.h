@@ -62,7 +62,9 @@
 #define XPRT_RDMA_DEF_INLINE	4096u
 #define XPRT_RDMA_DEF_V2_INLINE	16384u
 
-/* Delay after the first attempt to connect that fails */
+/* Delay in jiffies before the next attempt to connect, after a first attempt has failed. sunrpc
+ * doubles the delay after each further failure.
+ */
 #define XPRT_RDMA_REESTABLISH_MIN	(5 * HZ)
 
 /* Number of Receives that a connection has before its version is known */
@@ -88,7 +90,7 @@ struct xprt_rdma_req;
  *	see xprt_rdma_frwr_hold()
  * @mr_hold_to: index behind the last such entry
  * @mr_dir: DMA direction of the mapping
- * @mr_seg: the segment by which the server accesses the region
+ * @mr_seg: handle, length and offset of the region, which the server is told
  * @mr_cqe: completion of a registration or invalidation. These work requests are unsignaled,
  *	so they have a completion only if they fail. The last invalidation of an RPC uses
  *	rr_inv_cqe instead.
@@ -271,7 +273,8 @@ struct xprt_rdma_req {
  * @cs_bytes_out: bytes of page lists offered in Read chunks
  * @cs_bytes_in: bytes that the server has written to Write chunks and Reply chunks
  * @cs_pullup: bytes of page lists copied into inline Calls
- * @cs_fixup: bytes copied out of inline Replies to places behind the head
+ * @cs_fixup: bytes of inline Replies that were copied to the pages or the tail of the
+ *	receive buffer
  * @cs_hardway: bytes by which the buffers of slots have been enlarged
  * @cs_failed_marshals: Calls that could not be built
  * @cs_bad_replies: Replies that ended an RPC with an error
@@ -309,9 +312,9 @@ struct xprt_rdma_stats {
  * @xr_owed: the Calls of RPCs that were given up, which still use credits; an array of which
  *	xr_window.wn_owed entries are in use; under xprt->transport_lock
  * @xr_v1_only: an attempt with version 2 has failed; connect with version 1 only (G-20)
- * @xr_v2_spoken: the server has spoken version 2 on an earlier connection. If @xr_v1_only is
- *	set nevertheless, the next attempt to connect clears both members, and so tries
- *	version 2 once more (xprt_rdma_open_any())
+ * @xr_v2_spoken: the server has spoken version 2 on this connection or an earlier one. If
+ *	@xr_v1_only is set after that, the next attempt to connect clears both members, and
+ *	so tries version 2 once more (xprt_rdma_open_any())
  * @xr_no_memory: the last attempt to connect failed for lack of memory
  * @xr_connect_work: work that connects
  * @xr_timeout: RPC timeout set by set_connect_timeout
@@ -570,8 +573,9 @@ static inline bool xprt_rdma_credit_take(struct rpc_rqst *rqst)
 	return xprt_request_get_cong(rqst->rq_xprt, rqst);
 }
 
-/* Returns the number of Calls whose Reply has not come, including those whose RPCs were given
- * up. Each of them uses a credit; a further credit of a group is not counted.
+/* Returns the number of credits in use, counting one for each Call: those of RPCs that have a
+ * credit, and those of given-up RPCs whose Reply has not come. The further credits of groups
+ * (wn_more) are not counted.
  */
 static inline u32 xprt_rdma_credit_in_flight(struct xprt_rdma *xr)
 {
@@ -731,7 +735,7 @@ static inline u32 xprt_rdma_recv_most(const struct xprt_rdma *xr)
 	return xr->xr_sizes.cz_requests * RPCRDMA_MSG_RECVS;
 }
 
-/* Number of Receives that are not for the first Receive of a Reply: those for callbacks, for
+/* Number of Receives that xprt_rdma_recv_expected() does not count: those for callbacks, for
  * messages that take no credit, and for the batch that waits to be posted, which always
  * exist; and the spare Receives (xr_spare), once they exist.
  */
