@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Assembling messages that arrive in several transmissions.
+ * Gathering: assembles messages that arrive in several transmissions (groups, see rtx.h).
  */
 #ifndef RPCRDMA_GATHER_H
 #define RPCRDMA_GATHER_H

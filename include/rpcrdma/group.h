@@ -60,7 +60,7 @@ struct rpcrdma_group {
 
 /**
  * struct rpcrdma_group_limits - limits of the groups that a receiver accepts
- * @gl_ours: the property that we have announced
+ * @gl_ours: the property RTX that we have announced
  * @gl_replies: maximum of rtx_replies in our Calls
  */
 struct rpcrdma_group_limits {

@@ -51,7 +51,7 @@ void *rpcrdma_msg_data_at(const struct rpcrdma_msg_in *msg, u32 offset,
 #define rpcrdma_msg_first(msg) \
 	container_of_const(msg, struct rpcrdma_recv, rv_msg)
 
-/* Number of Receives that the message came in */
+/* Number of Receives in which the message came */
 static inline u32 rpcrdma_msg_recvs(const struct rpcrdma_msg_in *msg)
 {
 	return 1 + msg->mi_more_recvs;

@@ -56,8 +56,9 @@ enum rpcrdma_reply_form {
  *	credits that are free now
  * @px_spare: maximum number of Receives for the Reply beyond the first: the number of spare
  *	Receives that are free now
- * @px_long_max: maximum length in bytes of a Call without an eligible item
- * @px_write_max: maximum length in bytes of the item of a Call
+ * @px_long_max: maximum length in bytes of the Call, if it has no item that may be placed or
+ *	go to a chunk
+ * @px_write_max: maximum length in bytes of the Call's item, if it has one
  * @px_send: maximum length in bytes of a transmission with placed data, see
  *	rpcrdma_layout_reach(); 0 if no item can be placed, so that items stay in the stream
  * @px_gather: maximum number of segments of this Call's item that one Send can gather from

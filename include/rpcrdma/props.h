@@ -15,7 +15,9 @@
 #define RPCRDMA_INLINE_MIN	1024u
 #define RPCRDMA_INLINE_MAX	65536u
 
-/* Both sides announce that backward Calls and Replies have no chunks (G-24) */
+/* The BRS that our client and our server announce: backward Calls, and Replies to them, have
+ * no chunks (G-24)
+ */
 #define RPCRDMA2_OUR_BRS	RPCRDMA2_BRS_INLINE
 
 /**
@@ -39,8 +41,9 @@ struct rpcrdma_cm_private {
  * @lm_peer_recv: size in bytes of the peer's Receives, as announced or by default; only
  *	shown in debugfs
  * @lm_hdr_extra: number of bytes by which a header is longer than in version 1
- * @lm_brs: which backward Calls the peer accepts, one of RPCRDMA2_BRS_*
- * @lm_our_brs: which backward Calls we announce, one of RPCRDMA2_BRS_*
+ * @lm_brs: the peer's property BRS: which backward Calls, or which Replies to them, the peer
+ *	accepts; one of RPCRDMA2_BRS_*
+ * @lm_our_brs: our property BRS, which we announce
  * @lm_remote_inv: version 1: both sides have set the R bit. Version 2: our side supports
  *	remote invalidation, and each Call tells whether the peer does.
  * @lm_peer_spoke: valid private data or properties were received

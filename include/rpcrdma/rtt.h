@@ -18,7 +18,7 @@
  * struct rpcrdma_rtt - an estimate of the round trip
  * @rt_us: the estimate in microseconds; 0 if nothing is known yet
  * @rt_longer: number of late probes in a row: probes that took longer than the estimate
- *	explains. A quick answer resets it to 0.
+ *	explains. A quick answer or probe resets it to 0.
  * @rt_least: time in microseconds of the quickest of these probes
  * @rt_ask: time in nanoseconds. An answer that took less may change the estimate or reset
  *	@rt_longer, see rpcrdma_rtt_asks(). At first it is 0, so the first time has to be

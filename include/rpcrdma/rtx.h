@@ -8,9 +8,10 @@
  *
  * A *transmission* is one Send. A *group* is all transmissions of one RPC message. An
  * *item* is a DDP-eligible piece of data. If it is *placed*, it is taken out of the payload
- * *stream*, and sent behind the stream. A *segment*, or target, is a part of the receiver's
- * Receive buffer in which placed data arrives. The property that describes these buffers is
- * struct rpcrdma2_rtx in wire.h. *Base form* is version 2 without this extension.
+ * *stream*, and sent behind the stream. The header lists only placed items. A *segment*, or
+ * target, is a part of the receiver's Receive buffer in which placed data arrives. The
+ * property that describes these buffers is struct rpcrdma2_rtx in wire.h. *Base form* is
+ * version 2 without this extension.
  *
  * Layouts and rules: Documentation/rtx.rst.
  */

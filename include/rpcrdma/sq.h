@@ -66,8 +66,8 @@ static inline bool rpcrdma_sq_try(struct rpcrdma_sq *sq, u32 slots, u32 leave)
 	       rpcrdma_sq_overtake(sq, slots, leave);
 }
 
-/* Releases slots. Returns true if the line is not empty; the caller must then see to it
- * that rpcrdma_sq_serve() is called. Implies a full barrier.
+/* Releases slots. Returns true if the line is not empty; the caller must then make sure that
+ * rpcrdma_sq_serve() is called. Implies a full barrier.
  */
 static inline bool rpcrdma_sq_release(struct rpcrdma_sq *sq, u32 slots)
 {

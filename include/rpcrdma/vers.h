@@ -13,14 +13,16 @@
  * Some differences depend on the properties that a peer has announced in version 2. They
  * are not here, but are limits of the connection: struct rpcrdma_limits.
  *
- * The functions are used once the version of a connection is settled, see core/negotiate.c.
+ * The version of a connection is 0 until it is settled, see core/negotiate.c.
  */
 #ifndef RPCRDMA_VERS_H
 #define RPCRDMA_VERS_H
 
 #include <rpcrdma/wire.h>
 
-/* Properties of a version */
+/* Properties of a version. Each function returns whether its comment is true of version
+ * @vers.
+ */
 
 /* Responses have the flag F_RESPONSE, so the sender has chosen the XID of any message without
  * this flag (version-two 3.2). In version 1 a message that is not a Call is treated as a
@@ -32,8 +34,8 @@ static inline bool rpcrdma_vers_marks_responses(u32 vers)
 }
 
 /* Errors have the codes of version-two 5.3.3. Version 1 has only ERR_CHUNK and ERR_VERS. If
- * @vers is 0, because the version is not settled yet, the function returns true: a message
- * that is refused at that time is not of version 1.
+ * @vers is 0, because the version is not settled yet, this is true as well: a message that is
+ * refused at that time is not of version 1.
  */
 static inline bool rpcrdma_vers_has_codes(u32 vers)
 {
@@ -66,13 +68,15 @@ static inline bool rpcrdma_vers_spares_reply_chunk(u32 vers)
 	return vers == RPCRDMA_VERS_2;
 }
 
-/* Does the message only announce properties (version-two 5.3.4)? */
+/* Returns whether the message is a CONNPROP, which only announces properties (version-two
+ * 5.3.4).
+ */
 static inline bool rpcrdma_is_connprop(u32 vers, const struct rpcrdma_hdr *hdr)
 {
 	return vers == RPCRDMA_VERS_2 && hdr->hd_proc == RPCRDMA2_CONNPROP;
 }
 
-/* Is rdma_credit of a message a grant? See rpcrdma2_is_grant(). */
+/* Returns whether rdma_credit of a message is a grant. See rpcrdma2_is_grant(). */
 static inline bool rpcrdma_is_grant(u32 vers, const struct rpcrdma_hdr *hdr,
 				    enum rpcrdma_verdict verdict)
 {
