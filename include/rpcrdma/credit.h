@@ -13,8 +13,8 @@
  * @wn_requested: number of credits requested, which is the number of Replies that can be
  *	received at the same time
  * @wn_granted: latest grant in force, 1 to @wn_requested
- * @wn_owed: number of Calls whose RPCs were given up and whose Replies have not come yet.
- *	Each still uses its first credit.
+ * @wn_owed: number of Calls whose RPCs were given up (ended before the Reply came) and whose
+ *	Replies still have not come. Each of these Calls still uses its first credit.
  * @wn_more: number of credits that Calls use beyond one credit each. Only a Call that is a
  *	group (rtx.h) uses more than one. Calls whose RPCs were given up are included.
  * @wn_opened: a valid Reply with a grant has been received on this connection

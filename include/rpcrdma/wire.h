@@ -8,6 +8,10 @@
  *
  * All values outside the codec are in host byte order. Only net/wire handles big-endian
  * words. For the layouts see RFC 8166 4 and Documentation/wire.rst.
+ *
+ * Comments cite decisions (G-nn and T-nn: Documentation/decisions.rst), rules of the
+ * round-trip extension (RTX-nn: rtx.rst) and specifications, whose short names
+ * conformance.rst explains (rfc5666bis, version-two).
  */
 #ifndef RPCRDMA_WIRE_H
 #define RPCRDMA_WIRE_H

@@ -340,7 +340,7 @@ static bool xprt_rdma_bc_resume_locked(struct xprt_rdma *xr,
 }
 
 /**
- * xprt_rdma_bc_free_rqst - return the slot of a callback that is finished
+ * xprt_rdma_bc_free_rqst - give back the slot of a callback that has ended
  * @rqst: slot
  *
  * Context: process.

@@ -15,9 +15,10 @@
  * send lock held.
  *
  *	xprt->cwnd		credits granted, minus credits of Calls whose RPCs were
- *				given up (wn_owed), minus credits of groups beyond the
- *				first (wn_more), in units of RPC_CWNDSCALE. sunrpc changes
- *				cwnd only in xprt_adjust_cwnd(), which is never called
+ *				given up (wn_owed: the RPC ended before the Reply came),
+ *				minus credits of groups beyond the first (wn_more), in
+ *				units of RPC_CWNDSCALE. sunrpc changes cwnd only in
+ *				xprt_adjust_cwnd(), which is never called
  *	xprt->cong		credits used by sunrpc's RPCs, one for each, in the same unit
  *	rqst->rq_cong		1 if this RPC has a credit
  *	xprt->connect_cookie	number of the connection; Calls sent on an earlier one are
@@ -208,7 +209,8 @@ static void xprt_rdma_credit_drop_extra_locked(struct xprt_rdma *xr,
 }
 
 /**
- * xprt_rdma_credit_drop_extra - return the credits and Receives of a group that is not sent
+ * xprt_rdma_credit_drop_extra - give back what a group that is not sent has beyond one credit
+ *	and one Receive
  * @xr: transport
  * @req: the Call; nothing of it was posted, and it keeps its first credit
  *
@@ -226,7 +228,7 @@ void xprt_rdma_credit_drop_extra(struct xprt_rdma *xr,
 }
 
 /**
- * xprt_rdma_credit_drop_recvs - return the Receives that a Call has beyond the first
+ * xprt_rdma_credit_drop_recvs - give back the Receives that a Call has beyond the first
  * @xr: transport
  * @req: the Call; its Reply or an error has come, and the Receives that it filled have been
  *	given back
@@ -248,7 +250,7 @@ void xprt_rdma_credit_drop_recvs(struct xprt_rdma *xr,
 EXPORT_SYMBOL_IF_KUNIT(xprt_rdma_credit_drop_recvs);
 
 /**
- * xprt_rdma_credit_give_back - return the credits of an RPC that is not in flight
+ * xprt_rdma_credit_give_back - give back the credits of an RPC that is not in flight
  * @task: RPC that will be sent again
  *
  * Context: process or completion.

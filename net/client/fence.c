@@ -39,7 +39,7 @@ static inline void xprt_rdma_frwr_mr_put(struct xprt_rdma_mr *mr)
 }
 
 /**
- * xprt_rdma_frwr_remote_inv - return a region that the server has invalidated
+ * xprt_rdma_frwr_remote_inv - return a region that the server has invalidated to the pool
  * @xr: transport
  * @req: RPC whose Reply came by Send With Invalidate; pinned
  * @handle: handle that the server has invalidated

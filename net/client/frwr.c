@@ -473,7 +473,8 @@ struct ib_send_wr *xprt_rdma_frwr_chain(struct xprt_rdma_req *req,
 }
 
 /**
- * xprt_rdma_frwr_unmap_unposted - return regions whose registration was not posted
+ * xprt_rdma_frwr_unmap_unposted - unmap regions whose registration was not posted, and return
+ *	them to the pool
  * @xr: transport
  * @req: RPC whose Call could not be built or was not posted
  *

@@ -14,12 +14,12 @@
  * found by the XID. Its rpc_rqst is pinned from then until the RPC is completed, so that
  * sunrpc cannot release it in between.
  *
- * First the Reply is checked, and the result is stored in the slot. Then the server's
- * access to the RPC's memory is ended (fence.c), by the server's Send With Invalidate or by a
- * local invalidation. In the second case, the completion handler of the invalidation
- * continues. Only after that is data placed and the RPC completed (invariant I2). A malformed
- * Reply is handled in the same way, because the memory of its RPC must be fenced as well. It
- * ends the RPC with an error (G-12).
+ * First the Reply is checked, and the result is stored in the slot. Then the RPC is fenced
+ * (fence.c): the server's access to the RPC's memory is ended, by the server's Send With
+ * Invalidate or by a local invalidation. In the second case, the completion handler of the
+ * invalidation continues. Data is placed, and the RPC completed, only after the fence
+ * (invariant I2). A malformed Reply is handled in the same way, because its RPC must be fenced
+ * as well. It ends the RPC with an error (G-12).
  *
  * After an error of version 2, another form of the Call may succeed. In that case the RPC is
  * not completed after the fence, but is sent again. sunrpc sends an RPC again if its

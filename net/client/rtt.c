@@ -3,9 +3,9 @@
  * Client: the round-trip time of the connection, and a choice that depends on it: which items
  * of Calls go by Sends, and not by RDMA Read.
  *
- * This file reports the times that answers take to core/rtt.c, which makes the estimate. The
- * verbs room reports two other times: that of connecting (verbs/conn.c), and that of the
- * keepalive's probes (verbs/keepalive.c). This file owns xr_write_max.
+ * This file reports the times that answers take to core/rtt.c, which makes the estimate. Two
+ * other files report times as well: verbs/conn.c that of connecting, and verbs/keepalive.c
+ * that of its probes. This file owns xr_write_max.
  *
  * Operation
  *

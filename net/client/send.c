@@ -646,7 +646,7 @@ int xprt_rdma_send_get_more(struct xprt_rdma_send *first,
 }
 
 /**
- * xprt_rdma_send_put_more - return the other Sends of a group
+ * xprt_rdma_send_put_more - give back all Sends of a group except the first
  * @first: first Send of the group, which the caller keeps
  *
  * Context: any that may take a lock.

@@ -2,6 +2,10 @@
 /*
  * Structures and functions that the files of net/client share. The server (net/server)
  * never includes this file.
+ *
+ * Comments cite invariants (I1 and so on: Documentation/locking.rst), decisions (G-nn and
+ * T-nn: decisions.rst), rules of the round-trip extension (RTX-nn: rtx.rst) and
+ * specifications, whose short names conformance.rst explains (rfc5666bis, version-two).
  */
 #ifndef RPCRDMA_XPRT_RDMA_H
 #define RPCRDMA_XPRT_RDMA_H
@@ -170,6 +174,8 @@ struct xprt_rdma_extra {
  * @ow_xid: XID of the RPC
  * @ow_extra: credits and Receives beyond the first of each. They stay in use until the Reply
  *	comes, like the first credit.
+ *
+ * sunrpc gives up an RPC if it ends the RPC after a signal or a timeout.
  */
 struct xprt_rdma_owed {
 	u32				ow_xid;
