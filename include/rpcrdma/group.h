@@ -113,7 +113,8 @@ struct rpcrdma_group_end {
  * @gs_nends: number of entries used in @gs_ends
  * @gs_ends: groups that have ended
  * @gs_close: close the connection
- * @gs_does: what to do with the Receive that has arrived
+ * @gs_does: what to do with the Receive that has arrived. If it is to be given back, that is
+ *	done before the groups that have ended are reported (RTX-77).
  */
 struct rpcrdma_group_step {
 	bool				gs_release;

@@ -11,8 +11,9 @@
 #include <linux/string.h>
 #include <rpcrdma/recv.h>
 
-/* Number of Receives that a message takes, and of credits that a Call takes, unless it is a
- * group (rtx.h). Code that counts Receives multiplies a number of messages by this.
+/* Number of Receives that a message takes, and number of credits that a Call takes, unless the
+ * message is a group (rtx.h). Code that counts Receives multiplies a number of messages by
+ * this.
  */
 #define RPCRDMA_MSG_RECVS	1u
 

@@ -68,7 +68,9 @@ static inline u32 rpcrdma_send_len(const struct rpcrdma_send *send)
 	return len;
 }
 
-/* Hands the first @len bytes of the buffer to the device before posting. */
+/* Called before posting: makes the first SGE @len bytes long, and hands these bytes of the
+ * buffer to the device.
+ */
 static inline void rpcrdma_send_prepare(struct rpcrdma_send *send, u32 len)
 {
 	send->sd_wr.sg_list->length = len;

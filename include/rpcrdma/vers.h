@@ -119,7 +119,9 @@ rpcrdma_decode_reply(u32 vers, const void *buf, u32 len,
 	return rpcrdma2_decode_reply(buf, len, 0, hdr);
 }
 
-/* @error is an error of version 2. ERR_VERS looks the same in all versions (G-11). */
+/* Encodes an error, which the caller describes as an error of version 2. ERR_VERS has the same
+ * form in all versions (G-11). Version 1 has ERR_CHUNK for all other errors.
+ */
 static inline int rpcrdma_encode_error(u32 vers, void *buf, u32 size,
 				       const struct rpcrdma_hdr *hdr,
 				       u32 credit,

@@ -41,7 +41,9 @@
 /* Version 2: the only bit of rdma_flags in use. Other bits are sent as 0 and ignored. */
 #define RPCRDMA2_F_RESPONSE	0x00000001u
 
-/* Version 2 values of rdma_err, and the contents of er_arg[0] and er_arg[1] */
+/* Version 2 values of rdma_err. Behind each value are its arguments, which are in er_arg[0] and
+ * er_arg[1] of struct rpcrdma2_error.
+ */
 #define RPCRDMA2_ERR_VERS		1u	/* lowest, highest version */
 #define RPCRDMA2_ERR_BAD_XDR		2u
 #define RPCRDMA2_ERR_INVAL_HTYPE	3u

@@ -192,7 +192,9 @@ static int xprt_rdma_group_encode(const struct xprt_rdma_group_out *gu,
 					&gu->gu_item, &gu->gu_call);
 }
 
-/* Copies a part of the payload stream, which does not contain the placed item. */
+/* Copies @len bytes of the payload stream, from offset @offset on. The stream is the message
+ * without the placed item.
+ */
 static int xprt_rdma_group_stream(const struct xprt_rdma_group_out *gu,
 				  u32 offset, u8 *to, u32 len)
 {

@@ -220,8 +220,8 @@ void xprt_rdma_reply_wait(struct rpc_task *task)
 
 	lockdep_assert_held(&xprt->queue_lock);
 
-	/* sunrpc compares the cookies after this function has returned, and then wakes the
-	 * task, which sends the RPC again.
+	/* sunrpc compares rq_connect_cookie with the transport's cookie after this function
+	 * has returned. If they differ, it wakes the task, which sends the RPC again.
 	 */
 	if (unlikely(req->rr_resend))
 		xprt_rdma_credit_unsent(rqst);

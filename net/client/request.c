@@ -192,8 +192,8 @@ int xprt_rdma_send_request(struct rpc_rqst *rqst)
 		goto out_replace;
 	}
 	/* The server may have answered an earlier Call of this RPC with an error. In that
-	 * case xprt_rdma_reply_resend() has returned the credit before it changed the
-	 * cookie. So take a credit only after the cookie was read.
+	 * case xprt_rdma_reply_resend() has first returned the RPC's credit and then changed
+	 * rq_connect_cookie. So take a credit only after rq_connect_cookie was read.
 	 */
 	if (!xprt_rdma_credit_take(rqst))
 		return -EBADSLT;

@@ -501,7 +501,7 @@ static void xprt_rdma_send_drop_pages(struct xprt_rdma_send *send)
 	send->sn_gathers = NULL;
 }
 
-/* Returns all Sends of an unposted group except the first to the free list. They are ready,
+/* Moves all Sends of an unposted group except the first to the free list. They are ready,
  * because xprt_rdma_send_get() has prepared them, so they go to the front of the list. Also
  * drops the pages of @send, the first Send.
  */
