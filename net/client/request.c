@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Client: sending a Call. xprt_rdma_send_call() takes all steps of this in their order. Its
- * caller xprt_rdma_send_request() also handles a Call that was sent before.
+ * Client: sending a Call. xprt_rdma_send_call() shows all steps in their order. Its caller
+ * xprt_rdma_send_request() also handles a Call that was sent before.
  *
  * This file makes the decisions, and the files that it calls do the work. It owns no
  * memory, no lock and no list. It never touches the device or the bytes of a message.

@@ -278,7 +278,7 @@ struct xprt_rdma_req {
  * @cs_reply_chunks: Calls with a Reply chunk
  * @cs_bytes_out: bytes of page lists offered in Read chunks
  * @cs_bytes_in: bytes that the server has written to Write chunks and Reply chunks
- * @cs_pullup: bytes of page lists copied into inline Calls
+ * @cs_pullup: bytes of page lists copied into Sends, by Calls that are inline or groups
  * @cs_fixup: bytes of inline Replies that were copied to the pages or the tail of the
  *	receive buffer
  * @cs_hardway: bytes by which the buffers of slots have been enlarged
