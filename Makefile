@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-# Build rpcrdma.ko for a kernel, install it, and run the lab. Kbuild lists the objects of the
-# module. make help lists targets with "##" under "users", and targets with "#-" under "developers".
+# Build rpcrdma.ko for a kernel, install it, and run the tests. Kbuild lists the objects of the
+# module. "make help" lists the targets: those marked with ## for users, and those marked with #-
+# for developers.
 
 ifneq ($(words $(CURDIR))$(findstring :,$(CURDIR)),1)
 $(error The path "$(CURDIR)" has a space or a colon in it, and make cannot handle that: move this directory)
@@ -31,7 +32,7 @@ modules:
 	@test -e $(KDIR)/Makefile || { echo "No kernel build tree at $(KDIR): $(no-kdir)"; exit 1; }
 	$(MAKE) -C $(KDIR) M=$(CURDIR) rpcrdma-version=$(shell scripts/package/version) modules
 
-install: ## copy it to /lib/modules/KREL/updates, where depmod prefers it
+install: ## copy rpcrdma.ko to /lib/modules/KREL/updates, where depmod prefers it
 	@test -e $(KO) || { echo "$(KO) is not built: make first"; exit 1; }
 	@built=$$(PATH=$$PATH:/usr/sbin:/sbin modinfo -F vermagic $(KO) | cut -d' ' -f1); test "$$built" = "$(KREL)" || { \
 	  echo "$(KO) is built for Linux $${built:-?}, not for $(KREL): make KREL=$(KREL) first, or make install KREL=$$built"; exit 1; }
@@ -39,15 +40,15 @@ install: ## copy it to /lib/modules/KREL/updates, where depmod prefers it
 	install -D -m 644 Documentation/rpcrdma.4 $(INSTALL_MOD_PATH)$(MANDIR)/man4/rpcrdma.4
 	depmod $(if $(INSTALL_MOD_PATH),-b $(INSTALL_MOD_PATH)) $(KREL)
 
-uninstall: ## undo make install; the module of the kernel is in use again
+uninstall: ## undo make install; modprobe then loads the module of the kernel again
 	rm -f $(INSTALL_MOD_PATH)/lib/modules/$(KREL)/updates/rpcrdma.ko
 	rm -f $(INSTALL_MOD_PATH)$(MANDIR)/man4/rpcrdma.4
 	depmod $(if $(INSTALL_MOD_PATH),-b $(INSTALL_MOD_PATH)) $(KREL)
 
-dkms-install: ## have DKMS build and install it for KREL, and for kernels to come
+dkms-install: ## have DKMS build and install it for KREL, and for each later kernel
 	@scripts/package/dkms install $(KREL)
 
-dkms-uninstall: ## take it back from DKMS, for all kernels
+dkms-uninstall: ## remove it from DKMS, for all kernels
 	@scripts/package/dkms uninstall
 
 deb: ## make the Debian package rpcrdma-dkms, in DEBDIR (here)
@@ -77,19 +78,19 @@ test-race: #- connections, data and faults on a kernel with KCSAN (KERNEL=7.3)
 test-memory: #- messages and data on a kernel with KMSAN (KERNEL=6.12)
 	@CHECKERS=memory KERNEL="$(or $(KERNEL),6.12)" scripts/test
 
-check: #- style, sparse, warnings, documentation comments, the looking law
+check: #- style, sparse, warnings, kernel-doc, and which file may use which
 	@scripts/check
 
-fuzz: #- the wire and pure rooms under libFuzzer, in user space (SECONDS=60)
+fuzz: #- net/wire and net/core under libFuzzer, in user space (SECONDS=60)
 	@scripts/fuzz/run.sh $(or $(SECONDS),60)
 
-mutants: #- would the unit tests notice if the wire or pure rooms were broken? (FILES=)
+mutants: #- would the unit tests notice if net/wire or net/core were broken? (FILES=)
 	@python3 scripts/mutants/run.py $(FILES)
 
-mutants-guests: #- would the guests notice if all other rooms were broken? (NAMES=)
+mutants-guests: #- would the tests in guests notice if the rest of net/ were broken? (NAMES=)
 	@python3 scripts/mutants/guests.py $(NAMES)
 
-bench: #- what an operation costs, beside the in-tree module (PROVIDER=)
+bench: #- what an operation costs, compared with the in-tree module (PROVIDER=)
 	@scripts/bench
 
 .PHONY: all modules install uninstall dkms-install dkms-uninstall deb clean check fuzz mutants mutants-guests demo test test-all test-race test-memory bench shell help

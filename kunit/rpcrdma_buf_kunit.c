@@ -28,7 +28,7 @@ static void rpcrdma_buf_kunit_exit(void *buf)
 	rpcrdma_buf_exit(buf);
 }
 
-/* Make Receives that are blocks, linked to one message. */
+/* Make Receives whose buffers are blocks of pages, linked to one message. */
 static struct rpcrdma_buf_fixture *rpcrdma_buf_kunit_make(struct kunit *test)
 {
 	struct rpcrdma_buf_fixture *fx;
@@ -75,8 +75,9 @@ static void rpcrdma_buf_block_ends_with_pages(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_buf_pins(16384, 0), 16384);
 }
 
-/* No numbered rule: code that executes a Call may take references to pages of a buffer of any
- * size, and drop them, unless they are pages of a slab.
+/* No numbered rule: code that executes a Call may take and drop references to the pages of a
+ * buffer, whatever its size is. So each page has a reference count of 1 at first. Pages of a
+ * slab are not checked, because nobody takes references to them.
  */
 static void rpcrdma_buf_pages_are_counted(struct kunit *test)
 {
@@ -100,7 +101,7 @@ static void rpcrdma_buf_pages_are_counted(struct kunit *test)
 	}
 }
 
-/* No numbered rule (I34): memory that nobody else has is used again. */
+/* No numbered rule (I34): if nobody else holds a page of a Receive, its block is used again. */
 static void rpcrdma_buf_own_block_stays(struct kunit *test)
 {
 	struct rpcrdma_buf_fixture *fx = rpcrdma_buf_kunit_make(test);
@@ -118,9 +119,9 @@ static void rpcrdma_buf_own_block_stays(struct kunit *test)
 			renewed);
 }
 
-/* No numbered rule (I34): if somebody holds a page of a message, the content of the page
- * does not change. This is tested with the first page of one Receive, and with the last
- * page of another.
+/* No numbered rule (I34): if somebody holds a page of a Receive, its block is replaced, so
+ * that the content of the page does not change. This is tested with the first page of one
+ * Receive, and with the last page of another.
  */
 static void rpcrdma_buf_held_block_is_left(struct kunit *test)
 {

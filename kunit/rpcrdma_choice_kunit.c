@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/core/choice.c: the size up to which items go by Sends. The tests
- * compare it with the figures of rtx.rst 6, and with the number of transmissions that
- * core/layout.c counts.
+ * Unit tests of net/core/choice.c: the limit, that is, the size up to which items go by
+ * Sends. The tests compare the limit with the figures of rtx.rst 6, and with the number of
+ * transmissions that core/layout.c counts.
  */
 
 #include <linux/limits.h>
@@ -14,10 +14,10 @@
 
 #include "rpcrdma_kunit.h"
 
-#define RPCRDMA_CHOICE_STREAM	120u	/* of a WRITE, without its item */
+#define RPCRDMA_CHOICE_STREAM	120u	/* bytes of a WRITE without its item */
 
-/* Servers without targets, and with different numbers of targets in each Receive. In front
- * of the targets there is always room for the header of a group.
+/* Servers without targets, and with different numbers of target segments in each Receive. In
+ * front of the targets there is always room for the header of a group.
  */
 static const struct rpcrdma2_rtx rpcrdma_choice_peers[] = {
 	{
@@ -37,7 +37,7 @@ static const struct rpcrdma2_rtx rpcrdma_choice_peers[] = {
 	},
 };
 
-/* Microseconds: all values near which the limit may change, and a few larger ones */
+/* Round trips in microseconds: values near which the limit may change, and a few larger ones */
 static const u32 rpcrdma_choice_rtts[] = {
 	1, 2, 3, 5, 8, 10, 11, 13, 14, 15, 18, 19, 20, 24, 25, 30, 38, 39, 40,
 	49, 50, 51, 75, 99, 100, 101, 150, 198, 199, 200, 201, 250, 300, 500,
@@ -95,7 +95,7 @@ static u32 rpcrdma_choice_next_size(u32 size)
 	return size < 64 ? size + 1 : size - size % 4096 + 4095;
 }
 
-/* From 200 us on, every WRITE up to 1 MB goes by Sends. */
+/* From a round trip of 200 us on, every WRITE up to 1 MB goes by Sends. */
 /* Covers: RTX-25 RTX-26 RTX-96 T-40 */
 static void rpcrdma_choice_long_way(struct kunit *test)
 {
@@ -142,8 +142,8 @@ static void rpcrdma_choice_short_way(struct kunit *test)
 	}
 }
 
-/* With every round trip below 200 us, Sends save more than the further transmissions cost,
- * either in work or in time.
+/* If the server has targets, and with every round trip below 200 us, Sends save more than the
+ * further transmissions cost, either in work or in time.
  */
 static void rpcrdma_choice_pays(struct kunit *test)
 {
@@ -161,9 +161,7 @@ static void rpcrdma_choice_pays(struct kunit *test)
 				if (size <= limit)
 					KUNIT_EXPECT_LE(test, (n - 1) * 5000,
 							gain);
-				/* An item for which Sends would save time is not above the
-				 * limit.
-				 */
+				/* For an item above the limit, Sends would not save time. */
 				else
 					KUNIT_EXPECT_GT(test, (n - 1) * 5000,
 							rpcrdma_choice_rtts[r] *
@@ -211,7 +209,7 @@ static void rpcrdma_choice_table(struct kunit *test)
 	}
 }
 
-/* If there are no targets, the server copies, and this has a cost, too (RTX-95). */
+/* If there are no targets, the server copies the item, which has a cost, too (RTX-95). */
 /* Covers: RTX-95 */
 static void rpcrdma_choice_without_targets(struct kunit *test)
 {
@@ -229,13 +227,13 @@ static void rpcrdma_choice_without_targets(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 32732);
 	choice.ch_send = 2048;
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 6 * 2012);
-	/* 31 + 5 + 1 us pay for six further transmissions, or for seven if nothing is
-	 * copied.
+	/* Saving a round trip of 31 us, and 5 + 1 us, pays for six further transmissions, or
+	 * for seven if nothing is copied.
 	 */
 	choice.ch_rtt = 31;
 	choice.ch_send = 4096;
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 7 * 4060);
-	/* Targets that none of our Sends reaches do not count. */
+	/* If our Sends are too short to reach the targets, there might as well be none. */
 	choice.ch_peer = &rpcrdma_choice_peers[1];
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 7 * 4060);
 	choice.ch_send = 1024 + 4096;
@@ -244,7 +242,7 @@ static void rpcrdma_choice_without_targets(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 6 * 5084);
 }
 
-/* Segments that a Send cannot gather do not count. */
+/* A Send places no more segments than it can gather, so the limit is smaller. */
 static void rpcrdma_choice_few_segments(struct kunit *test)
 {
 	struct rpcrdma_choice choice;
@@ -260,8 +258,8 @@ static void rpcrdma_choice_few_segments(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 12 * 4096 * 5);
 }
 
-/* A longer round trip, or a greater saving by Sends, never makes the limit smaller. A higher cost
- * of Sends never makes it larger.
+/* If the round trip is longer, or Sends save more, the limit is never smaller. If Sends cost
+ * more, the limit is never larger.
  */
 static void rpcrdma_choice_is_monotonic(struct kunit *test)
 {
@@ -307,7 +305,7 @@ static void rpcrdma_choice_is_monotonic(struct kunit *test)
 	}
 }
 
-/* Each of the costs changes the limit where it should. */
+/* The limit changes at exactly the value of each cost at which it should change. */
 static void rpcrdma_choice_costs_count(struct kunit *test)
 {
 	struct rpcrdma_choice_costs costs = rpcrdma_choice_costs;
@@ -315,7 +313,7 @@ static void rpcrdma_choice_costs_count(struct kunit *test)
 
 	rpcrdma_choice_with(&choice, &rpcrdma_choice_peers[3], 49);
 	choice.ch_costs = &costs;
-	/* 49 + 5 + 1 us pay for eleven further transmissions */
+	/* Saving a round trip of 49 us, and 5 + 1 us, pays for eleven further transmissions */
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 12 * 28672);
 	costs.cc_wake = 4999;
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 11 * 28672);
@@ -381,7 +379,7 @@ static void rpcrdma_choice_peer_limits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 0);
 }
 
-/* Values at the ends of all ranges: no sum overflows, and no limit is above 1 MB. */
+/* With values at the ends of all ranges, no sum overflows, and no limit is above 1 MB. */
 static void rpcrdma_choice_extremes(struct kunit *test)
 {
 	static const u32 ends[] = { 0, 1, U32_MAX - 1, U32_MAX };
@@ -421,7 +419,7 @@ static void rpcrdma_choice_extremes(struct kunit *test)
 	costs.cc_saved = 8;
 	costs.cc_register = 0;
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 10 * 4096);
-	/* Further transmissions cost too much, but a group of one needs none. */
+	/* Further transmissions cost too much, but a group of one transmission has none. */
 	costs.cc_more = U32_MAX;
 	costs.cc_wake = 0;
 	costs.cc_saved = U32_MAX - 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/core/chunk.c: streams, and the chunks taken out of them.
+ * Unit tests of net/core/chunk.c: unreduced streams, and the chunks taken out of them.
  */
 
 #include <linux/limits.h>
@@ -159,7 +159,7 @@ static void rpcrdma_chunk_check_call(struct kunit *test)
 
 /*
  * A random message in three forms: as a stream, as a body, and as the memory of the
- * requester that its chunks point to.
+ * requester that its chunks point to. @rebuilt is the stream that the responder rebuilds.
  */
 struct rpcrdma_parts {
 	u8	stream[RPCRDMA_PARTS_LEN];
@@ -191,8 +191,8 @@ static void rpcrdma_parts_add_body(struct rpcrdma_kunit *fx,
 }
 
 /*
- * Move an item of @len bytes to a chunk, with or without its roundup. The roundup in the
- * requester's memory is not zero; the one that the responder adds is.
+ * Move an item of @len bytes to a chunk. If @padded, the chunk includes the roundup of the
+ * item, whose bytes are 0xff. Otherwise the responder has to add the roundup, with zeros.
  */
 static void rpcrdma_parts_add_chunk(struct rpcrdma_kunit *fx,
 				    struct rpcrdma_parts *parts, u32 len,
@@ -223,8 +223,8 @@ static void rpcrdma_parts_add_chunk(struct rpcrdma_kunit *fx,
 	}
 }
 
-/* Write the Read list in mixed order: the first segments of all chunks first, and the
- * chunks backwards.
+/* Write the Read list in an unusual order: the first segments of all chunks, then all second
+ * segments, and so on, each time from the last chunk to the first.
  */
 static void rpcrdma_parts_put_list(struct rpcrdma_kunit *fx,
 				   struct rpcrdma_parts *parts)
@@ -256,7 +256,7 @@ static void rpcrdma_parts_make(struct rpcrdma_kunit *fx,
 
 	memset(parts, 0, sizeof(*parts));
 	for (i = 0; i < n; i++) {
-		/* Other tests have position zero, or the same position twice */
+		/* Other tests cover position zero, and two chunks with one position */
 		len = 4 * rpcrdma_kunit_random(fx, 10);
 		rpcrdma_parts_add_body(fx, parts, len + (must_gap ? 4 : 0));
 		len = rpcrdma_kunit_random(fx, 60);
@@ -355,7 +355,7 @@ static void rpcrdma_chunk_parts_rebuild_the_stream(struct kunit *test)
 
 #define RPCRDMA_PARTS_MAX	(2 * RPCRDMA_MAX_CHUNKS + 1)
 
-/* Walk, with @nitems items. Returns how many parts there are. */
+/* Walk over the parts of the Call, with @nitems items. Returns the number of parts. */
 static u32 rpcrdma_parts_walk(struct rpcrdma_kunit *fx, u32 body_len,
 			      const struct rpcrdma2_item *items, u32 nitems,
 			      struct rpcrdma_part *found)
@@ -376,7 +376,7 @@ static u32 rpcrdma_parts_walk(struct rpcrdma_kunit *fx, u32 body_len,
 	return n;
 }
 
-/* Let some chunks, if they are not empty, be items. Returns how many. */
+/* Turn some of the Read chunks that are not empty into items. Returns the number of items. */
 static u32 rpcrdma_parts_make_items(struct rpcrdma_kunit *fx,
 				    struct rpcrdma2_item *items)
 {
@@ -396,7 +396,8 @@ static u32 rpcrdma_parts_make_items(struct rpcrdma_kunit *fx,
 }
 
 /*
- * Items are parts where Read chunks of the same length would be.
+ * If some Read chunks are replaced by items with the same positions and lengths, a walk returns
+ * the same parts.
  *
  * Covers: RTX-53 RTX-54
  */
@@ -584,7 +585,7 @@ static void rpcrdma_chunk_single_handle(struct kunit *test)
 		rpcrdma_kunit_words(fx, (const u32[]) { 1, 0 }, 2);
 		rpcrdma_kunit_seg(fx, param->call, param->length, 0);
 	}
-	/* Give each its own position, or they would be one chunk */
+	/* Two segments with the same position would be one chunk */
 	for (i = 0; i < 2; i++) {
 		if (!param->read[i])
 			continue;
@@ -633,11 +634,11 @@ static void rpcrdma_chunk_assign_in_order(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_payload_assign(&fx->kf_lists, payloads,
 						     &used, 40, 3), 0);
 	KUNIT_EXPECT_EQ(test, used, 1);
-	/* The second one asks for its result inline */
+	/* The second chunk has no segments, so its result stays inline */
 	KUNIT_EXPECT_EQ(test, rpcrdma_payload_assign(&fx->kf_lists, payloads,
 						     &used, 60, 30), -ENOENT);
 	KUNIT_EXPECT_EQ(test, used, 2);
-	/* The third one fits exactly */
+	/* The third chunk is exactly large enough */
 	KUNIT_EXPECT_EQ(test, rpcrdma_payload_assign(&fx->kf_lists, payloads,
 						     &used, 100, 50), 2);
 	KUNIT_EXPECT_EQ(test, used, 3);
@@ -696,8 +697,8 @@ static void rpcrdma_chunk_put_reads(struct rpcrdma_kunit *fx, u32 n)
 	rpcrdma_kunit_word(fx, 0);
 }
 
-/* The device can still write to the buffer after it was decoded. That must not give a chunk
- * more segments than it had.
+/* The device can still write to the buffer after it was decoded. Even then, a walk must not
+ * find more segments of a chunk than were decoded.
  *
  * Covers: MEM-05
  */
@@ -727,7 +728,8 @@ static void rpcrdma_chunk_grows_no_segments(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, rpcrdma_chunk_next(&iter, &seg));
 }
 
-/* Only the handles of this Call count, not those that an earlier Call has left behind them.
+/* Only the handles of this Call count, and not those of an earlier Call that are left in the
+ * unused entries of the lists.
  *
  * Covers: V1-CRD-21
  */
@@ -750,7 +752,7 @@ static void rpcrdma_chunk_handles_behind_the_last(struct kunit *test)
 
 #define RPCRDMA_GAPS_LEN	400u
 
-/* Make up payloads. Set @gone[i] to 1 if byte i leaves the stream, and to 0 if it stays. */
+/* Make random payloads. Set @gone[i] to 1 if byte i leaves the stream, and to 0 if it stays. */
 static u32 rpcrdma_gaps_make(struct rpcrdma_kunit *fx, u8 *gone, u32 len,
 			     struct rpcrdma_payload *payloads, u32 max)
 {
@@ -844,7 +846,7 @@ static void rpcrdma_chunk_gap_before_the_last_payload(struct kunit *test)
 							  &length));
 }
 
-/* The chunks that a Reply returns, and the expected result. The Call may offer two Write
+/* The chunks that a Reply returns, and the expected result. The Call can offer two Write
  * chunks, with segments of { 1000, 1000 } and { 500 } bytes, and a Reply chunk with
  * segments of { 2000, 3 } bytes.
  */

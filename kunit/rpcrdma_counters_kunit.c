@@ -7,8 +7,8 @@
 
 #include <rpcrdma/counters.h>
 
-/* This value needs 64 bits. scripts/tests/groups/kunit.sh looks for it in the sysctl of the
- * counter.
+/* This value needs 64 bits. scripts/tests/groups/kunit.sh then expects a larger value in the
+ * sysctl of the counter, rdma_stat_sq_starve.
  */
 #define RPCRDMA_COUNTERS_KUNIT_MANY	5000000000ull
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/core/credit.c: windows.
+ * Unit tests of net/core/credit.c: credit windows.
  */
 
 #include <kunit/test.h>
@@ -38,7 +38,7 @@ struct rpcrdma_credit_case {
 	bool		changed;
 };
 
-/* 128 credits are requested. */
+/* The window requests 128 credits, and has the grant @before. */
 static const struct rpcrdma_credit_case rpcrdma_credit_cases[] = {
 	{
 		.desc = "a first grant",
@@ -86,7 +86,7 @@ static void rpcrdma_credit_grant(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, win.wn_granted, param->granted);
 	KUNIT_EXPECT_TRUE(test, win.wn_opened);
 
-	/* After a first Reply, the grant of an error has the same effect */
+	/* After a first Reply, the grant of an RDMA_ERROR has the same effect */
 	rpcrdma_window_reset(&win, 128);
 	rpcrdma_window_grant(&win, param->before);
 	KUNIT_EXPECT_EQ(test, rpcrdma_window_grant_error(&win, param->credit),
@@ -262,7 +262,7 @@ static void rpcrdma_credit_more_returns(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, rpcrdma_window_take_more(&win, 1, 20));
 	KUNIT_EXPECT_EQ(test, rpcrdma_window_room(&win, 1), 43);
 
-	/* Calls in flight keep their credits if the grant shrinks, or if the Call is given
+	/* A Call in flight keeps its credits if the grant shrinks, or if the Call is given
 	 * up
 	 */
 	rpcrdma_window_grant(&win, 8);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/wire and net/core: the functions that all suites share.
+ * The functions that many suites of unit tests share.
  *
- * Each file has one suite. Directly above a test are the requirements that it covers.
- * These are exactly the rules whose violation makes the test fail.
+ * Each of the other .c files has one suite. Directly above a test are the requirements that
+ * it covers, as numbered in Documentation/conformance.rst: exactly those whose violation makes
+ * the test fail. "No numbered rule" means that the test covers none of them.
  *
  * A message that is decoded is always in a buffer of exactly its size. So KASAN catches a
- * read past the end, even if the test would not notice.
+ * read past the end, even if the result of the decoder is right.
  */
 
 #include <linux/module.h>
@@ -123,9 +124,9 @@ int rpcrdma_kunit_init(struct kunit *test)
 /**
  * rpcrdma_kunit_random - get a random number
  * @fx: the fixture
- * @below: limit; 0 if any u32 will do
+ * @below: limit; 0 if there is none
  *
- * Return: a number from 0 to @below - 1.
+ * Return: a number from 0 to @below - 1; any u32 if @below is 0.
  */
 u32 rpcrdma_kunit_random(struct rpcrdma_kunit *fx, u32 below)
 {
@@ -205,7 +206,8 @@ void *rpcrdma_kunit_exact(struct rpcrdma_kunit *fx, const void *data, u32 len)
 }
 
 /**
- * rpcrdma_kunit_whole - copy a message and the zeros behind it into memory of that size
+ * rpcrdma_kunit_whole - copy a message, and the zeros behind it, to a buffer of exactly
+ *	their size
  * @fx: the fixture
  * @id: which message
  * @len: OUT: number of bytes in the copy
@@ -331,16 +333,16 @@ static void rpcrdma_kunit_random_chunk(struct rpcrdma_kunit *fx,
 		segs[i].rs_offset <<= 32;
 		segs[i].rs_offset |= rpcrdma_kunit_random(fx, 0);
 	}
-	/* Make a segment empty at times, but never the whole chunk */
+	/* Sometimes make the second segment empty, but never the whole chunk */
 	if (chunk->co_nsegs > 1 && rpcrdma_kunit_random(fx, 2))
 		segs[1].rs_length = 0;
 	segs[0].rs_length += 8;
 }
 
 /**
- * rpcrdma_kunit_random_call - make up a random Call that may be sent
+ * rpcrdma_kunit_random_call - make a random Call that is valid to be sent
  * @fx: the fixture
- * @rand: OUT: the Call, and what it is made of
+ * @rand: OUT: the Call, with its chunks and segments
  */
 void rpcrdma_kunit_random_call(struct rpcrdma_kunit *fx,
 			       struct rpcrdma_kunit_call *rand)
@@ -377,7 +379,7 @@ void rpcrdma_kunit_random_call(struct rpcrdma_kunit *fx,
  * @lists: decoded lists
  * @chunk: one of its chunks
  * @segs: OUT: the segments
- * @max: room in @segs
+ * @max: number of entries of @segs
  *
  * Return: the number of segments, which may be larger than @max.
  */
@@ -399,7 +401,7 @@ u32 rpcrdma_kunit_segs(const struct rpcrdma_lists *lists,
 MODULE_DESCRIPTION("Unit tests of RPC-over-RDMA's pure rooms");
 MODULE_LICENSE("GPL");
 /*
- * MODULE_IMPORT_NS() takes a name before 6.13 (commit cdd30ebb1b9f) and a
- * string since then. Both expand to this.
+ * The argument of MODULE_IMPORT_NS() is a name before 6.13, and a string since
+ * then (commit cdd30ebb1b9f). In both cases, it expands to this line.
  */
 MODULE_INFO(import_ns, "EXPORTED_FOR_KUNIT_TESTING");

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Unit tests of net/verbs/gather.c: which Receives are held or given back, and what the
- * owner of a connection is told, in which order. The tests of core/group.c cover the
- * decision about each arrival.
+ * owner of a connection (the client or the server) is told, in which order. The tests of
+ * core/group.c cover the decision about each arrival.
  *
- * The connection has no device. This file is its owner. Receives come from the connection's
- * list of Receives that wait to be posted, and return to this list when they are given
- * back. They are never posted.
+ * The connection has no device. The functions of this file are its owner. Receives come from
+ * the connection's list of Receives that wait to be posted, and return to this list when they
+ * are given back. They are never posted.
  */
 
 #include <linux/llist.h>
@@ -38,7 +38,7 @@ rpcrdma_gather_kunit_group[RPCRDMA_GATHER_KUNIT_COUNT] = {
 	{ .tx_xid = XID, .tx_number = 2, .tx_offset = 28, .tx_here = 12 },
 };
 
-/* Limits of the server in the vectors, and the rtx_replies that its client offers */
+/* Limits of the server in vectors_rtx.h, and the rtx_replies that its client offers */
 static const struct rpcrdma2_rtx rpcrdma_gather_kunit_ours = {
 	.xp_call_max = 64, .xp_reply_max = 16, .xp_msg_max = 1052672,
 	.xp_head = 1024, .xp_seg = 4096, .xp_nsegs = 7,
@@ -52,7 +52,7 @@ enum rpcrdma_gather_event {
 	RPCRDMA_GATHER_LOST,
 };
 
-/* An event that the owner was told */
+/* An event that the owner has seen */
 struct rpcrdma_gather_seen {
 	enum rpcrdma_gather_event	event;
 	struct rpcrdma_msg_in		*msg;
@@ -60,12 +60,12 @@ struct rpcrdma_gather_seen {
 };
 
 /**
- * struct rpcrdma_gather_fixture - a connection, and the events that its owner was told
- * @gf_kunit: the fixture that all suites share
+ * struct rpcrdma_gather_fixture - a connection, and the events that its owner has seen
+ * @gf_kunit: the fixture that many suites share
  * @gf_device: a device that maps nothing
  * @gf_conn: the connection
  * @gf_recv: its Receives
- * @gf_seen: events that the owner was told
+ * @gf_seen: events that the owner has seen
  * @gf_nseen: number of these events
  * @gf_looked: number of events that the test has checked
  * @gf_owned: number of Receives of messages that the owner has not given back
@@ -116,7 +116,7 @@ static void rpcrdma_gather_kunit_ended(struct rpcrdma_conn *conn,
 	rpcrdma_gather_kunit_hear(conn, RPCRDMA_GATHER_ENDED)->end = *end;
 }
 
-/* This may run in a work, where KUNIT_ASSERT must not be used. */
+/* This may run in a workqueue, where KUNIT_ASSERT must not be used. */
 static void rpcrdma_gather_kunit_lost(struct rpcrdma_conn *conn)
 {
 	struct rpcrdma_gather_fixture *fx =
@@ -145,7 +145,7 @@ rpcrdma_gather_look(struct rpcrdma_gather_fixture *fx,
 	return seen;
 }
 
-/* Expect that the test has checked all events, and begin again. */
+/* Expect that the test has checked all events, and forget them. */
 static void rpcrdma_gather_expect_no_more(struct rpcrdma_gather_fixture *fx)
 {
 	KUNIT_ASSERT_EQ(fx->gf_kunit->kf_test, fx->gf_looked, fx->gf_nseen);
@@ -224,8 +224,8 @@ static void rpcrdma_gather_check(struct rpcrdma_gather_fixture *fx)
 			group->gr_state == RPCRDMA_GROUP_IDLE);
 }
 
-/* Do what rpcrdma_recv_wc_done() does. @handle is the handle that the Send has invalidated,
- * or 0.
+/* Let a message arrive, as rpcrdma_recv_wc_done() does. @handle is the handle that the Send
+ * has invalidated, or 0.
  */
 static void rpcrdma_gather_arrive(struct rpcrdma_gather_fixture *fx,
 				  void *data, u32 len, u32 handle)
@@ -259,7 +259,7 @@ static void rpcrdma_gather_give(struct rpcrdma_gather_fixture *fx,
 
 /* --- transmissions ---------------------------------------------------------- */
 
-/* The value of each byte in the stream is its offset. */
+/* Build a transmission. The value of each byte in the stream is its offset. */
 static void rpcrdma_gather_build(struct rpcrdma_kunit *kunit,
 				 const struct rpcrdma2_transmission *tx)
 {
@@ -367,7 +367,7 @@ static int rpcrdma_gather_kunit_init(struct kunit *test)
 	struct rpcrdma_gather_fixture *fx;
 	u32 i;
 
-	/* A device without DMA needs no synchronisation */
+	/* These tests need a device without DMA, whose buffers need no synchronisation */
 	if (!IS_ENABLED(CONFIG_INFINIBAND_VIRT_DMA))
 		kunit_skip(test, "no devices without DMA");
 	if (rpcrdma_kunit_init(test))
@@ -397,7 +397,7 @@ static void rpcrdma_gather_kunit_exit(struct kunit *test)
 		rpcrdma_gather_stop(&fx->gf_conn);
 }
 
-/* From here on, groups may arrive. */
+/* Start gathering, so that groups may arrive. */
 static struct rpcrdma_gather_fixture *
 rpcrdma_gather_kunit_start(struct kunit *test)
 {
@@ -475,7 +475,7 @@ static void rpcrdma_gather_one_after_the_other(struct kunit *test)
 }
 
 /* No numbered rule: a Receive that was part of a group is used again, for a message that is
- * not a group, or for a group of one. No trace of the old group is left.
+ * not a group, or for a group of one transmission. No trace of the old group is left.
  */
 static void rpcrdma_gather_leaves_nothing_behind(struct kunit *test)
 {
@@ -487,7 +487,7 @@ static void rpcrdma_gather_leaves_nothing_behind(struct kunit *test)
 		rpcrdma_gather_call(fx, i);
 	rpcrdma_gather_give(fx, rpcrdma_gather_expect_msg(fx, true));
 	rpcrdma_gather_expect_no_more(fx);
-	/* Use all Receives, so also those of the group */
+	/* Use all Receives, and so those of the group, too */
 	for (i = 0; i < RPCRDMA_GATHER_KUNIT_RECVS; i++) {
 		rpcrdma_gather_vector(fx, i % 2 ? RPCRDMA_VEC_V2_MSG_INV :
 				      RPCRDMA_VEC_RTX_READDIR);
@@ -622,14 +622,14 @@ static void rpcrdma_gather_is_cut(struct kunit *test)
 	rpcrdma_gather_give(fx, rpcrdma_gather_expect_msg(fx, false));
 	rpcrdma_gather_expect_no_more(fx);
 
-	/* A group of one breaks the open group */
+	/* A group of one transmission breaks the open group, and is complete */
 	rpcrdma_gather_call(fx, 0);
 	rpcrdma_gather_vector(fx, RPCRDMA_VEC_RTX_READDIR);
 	rpcrdma_gather_expect_end(fx, XID, false, RPCRDMA_BAD_GROUP);
 	rpcrdma_gather_give(fx, rpcrdma_gather_expect_msg(fx, true));
 	rpcrdma_gather_expect_no_more(fx);
 
-	/* A Reply group breaks the open group, and is assembled all the same */
+	/* A Reply group breaks the open group, and is itself assembled */
 	rpcrdma_gather_call(fx, 0);
 	rpcrdma_gather_vector(fx, RPCRDMA_VEC_RTX_REPLY_1);
 	rpcrdma_gather_expect_end(fx, XID, false, RPCRDMA_BAD_GROUP);
@@ -750,7 +750,8 @@ static void rpcrdma_gather_early_desc(const u32 *number, char *desc)
 KUNIT_ARRAY_PARAM(rpcrdma_gather_early, rpcrdma_gather_early,
 		  rpcrdma_gather_early_desc);
 
-/* The connection is closed, and the message does not report the invalidation.
+/* If a Send that is not the last one invalidates a handle, the connection is closed, and the
+ * message does not report the invalidation.
  *
  * Covers: RTX-73
  */
@@ -771,8 +772,8 @@ static void rpcrdma_gather_early_invalidation(struct kunit *test)
 	rpcrdma_gather_give(fx, msg);
 }
 
-/* A transmission that is swallowed must not invalidate either, because nobody would learn
- * about the handle.
+/* A transmission of a broken group must not invalidate a handle either: the transmission is
+ * swallowed, so nobody would learn about that.
  *
  * Covers: RTX-73
  */
@@ -786,9 +787,9 @@ static void rpcrdma_gather_swallowed_invalidation(struct kunit *test)
 	rpcrdma_gather_expect_no_more(fx);
 }
 
-/* --- time ------------------------------------------------------------------- */
+/* --- the time limit --------------------------------------------------------- */
 
-/* Let the group be older by this time, and let the work run. */
+/* Make the group older by @by jiffies, and run the work that checks its age. */
 static void rpcrdma_gather_later(struct rpcrdma_gather_fixture *fx,
 				 unsigned long by)
 {
@@ -857,7 +858,7 @@ static void rpcrdma_gather_is_in_time(struct kunit *test)
 
 	rpcrdma_gather_call(fx, 0);
 	fx->gf_conn.cn_gather.ga_begun -= RPCRDMA_GATHER_TIMEOUT;
-	/* The next group breaks it before the work looks */
+	/* The next group breaks this one before the work checks its age */
 	rpcrdma_gather_call(fx, 0);
 	rpcrdma_gather_expect_end(fx, XID, false, RPCRDMA_BAD_GROUP);
 	rpcrdma_gather_later(fx, 0);
@@ -867,8 +868,8 @@ static void rpcrdma_gather_is_in_time(struct kunit *test)
 
 /* --- the end of the connection ---------------------------------------------- */
 
-/* When the connection ends, the Receives of an open group are dropped, and not given back
- * to be posted. The owner is told nothing.
+/* When the connection ends, the Receives of an open group are not given back to be posted.
+ * The owner is told nothing.
  *
  * Covers: RTX-86
  */
@@ -891,7 +892,7 @@ static void rpcrdma_gather_forgets(struct kunit *test)
 				RPCRDMA_RECV_OURS);
 		KUNIT_EXPECT_NULL(test, fx->gf_recv[i].rv_msg.mi_more);
 	}
-	/* A second call finds nothing */
+	/* A second call has nothing to do */
 	rpcrdma_gather_end(&fx->gf_conn);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Unit tests of net/core/group.c and net/core/layout.c: how a receiver assembles groups,
- * how a sender divides messages, and that the two agree.
+ * how a sender divides messages, and that the receiver accepts what the sender makes.
  */
 
 #include <linux/limits.h>
@@ -16,7 +16,7 @@
 
 #define XID	RPCRDMA_KUNIT_XID
 
-/* Limits of the server in the vectors, and the rtx_replies that its client offers */
+/* Limits of the server in vectors_rtx.h, and the rtx_replies that its client offers */
 static const struct rpcrdma_group_limits rpcrdma_group_vector_limits = {
 	.gl_ours = {
 		.xp_flags = RPCRDMA2_RTX_F_RESULTS, .xp_call_max = 64,
@@ -76,7 +76,7 @@ static void rpcrdma_group_check_end(struct rpcrdma_group_run *run,
 		KUNIT_EXPECT_FALSE(test, tx->tx_short);
 		KUNIT_EXPECT_EQ(test, tx->tx_number, before->gr_count - 1);
 	}
-	/* The end is that of the arrived group, or of the incomplete group before it */
+	/* The group that has ended is that of the arrival, or an incomplete one before it */
 	if (!mine)
 		KUNIT_EXPECT_EQ(test, end->ge_xid, before->gr_xid);
 }
@@ -109,7 +109,9 @@ static void rpcrdma_group_check(struct rpcrdma_group_run *run,
 			(group->gr_state != RPCRDMA_GROUP_IDLE));
 }
 
-/* Let something arrive, and check everything that must be true for all arrivals. */
+/* Let a message arrive, and check everything that must be true for every message. @tx is NULL
+ * if the message is no transmission.
+ */
 static enum rpcrdma_group_does
 rpcrdma_group_arrive(struct rpcrdma_group_run *run,
 		     const struct rpcrdma2_transmission *tx)
@@ -139,7 +141,7 @@ rpcrdma_group_arrive(struct rpcrdma_group_run *run,
 
 /* --- messages as they are on the wire -------------------------------------- */
 
-/* A message of the vectors, in memory that a test can change */
+/* A message of vectors_rtx.h, in memory that a test can change */
 struct rpcrdma_group_message {
 	u32	count;
 	u8	*buf[4];
@@ -158,7 +160,7 @@ static void rpcrdma_group_load(struct rpcrdma_kunit *fx,
 						      &message->len[i]);
 }
 
-/* Do everything that is done with a complete group. */
+/* Decode and check a complete group, as net/verbs/gather.c does. Returns the verdict. */
 static enum rpcrdma_verdict
 rpcrdma_group_execute(struct rpcrdma_kunit *fx, struct rpcrdma_group_run *run,
 		      const struct rpcrdma_group_message *message)
@@ -180,8 +182,8 @@ rpcrdma_group_execute(struct rpcrdma_kunit *fx, struct rpcrdma_group_run *run,
 
 /*
  * Receive a message. Returns its verdict, %RPCRDMA_OK if it is good. @when is set to the
- * number of the transmission, counted from 1, with which the verdict was known; 0 if it
- * never was.
+ * number of the transmission, counted from 1, with which the group was complete or has ended;
+ * 0 if neither has happened.
  */
 static enum rpcrdma_verdict
 rpcrdma_group_receive(struct rpcrdma_kunit *fx, struct rpcrdma_group_run *run,
@@ -258,14 +260,14 @@ static void rpcrdma_group_takes_vectors(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, run.group.gr_credit,
 			get_unaligned_be32(message.buf[0] + 8));
 	KUNIT_EXPECT_EQ(test, run.group.gr_here, run.group.gr_stream);
-	/* 12288: the gap between the items counts as data, the gap behind the last item
-	 * does not
+	/* The gap between two items counts as data, but the gap behind the last item does
+	 * not. So the message with two items has 12288 bytes of data
 	 */
 	KUNIT_EXPECT_EQ(test, run.group.gr_data, param->data);
 	KUNIT_EXPECT_FALSE(test, run.closed);
 }
 
-/* Returns whether the message is still good with this word changed. */
+/* Is the message still good if @word of transmission @part is changed from @old to @value? */
 static bool rpcrdma_group_word_is_free(const struct rpcrdma_group_vector_case *c,
 				       bool response, u32 part, u32 word,
 				       u32 old, u32 value)
@@ -285,7 +287,9 @@ static bool rpcrdma_group_word_is_free(const struct rpcrdma_group_vector_case *c
 		return true;
 	if (c->nitems && word == 12)
 		return value % 4 == 0 && value >= 8 && value <= old;
-	/* Any rdma_inv_handle is valid. Only two words of the RPC message are read */
+	/* Any rdma_inv_handle is valid, and so is any word behind the first two words of the
+	 * RPC message
+	 */
 	return word == lists || word > lists + 5;
 }
 
@@ -333,7 +337,7 @@ static void rpcrdma_group_single_words(struct kunit *test)
 						    good,
 						    "part %u, word %u: %x",
 						    part, word, value);
-				/* The verdict leads to an error that we send */
+				/* Each bad verdict has an error that we send */
 				if (!good && when)
 					KUNIT_EXPECT_NE(test,
 							rpcrdma_group_code(verdict),
@@ -439,13 +443,13 @@ static void rpcrdma_group_bad_ones(struct kunit *test)
 	verdict = rpcrdma_group_receive(fx, &run, &message, &when);
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_code(verdict), param->code);
 	KUNIT_EXPECT_EQ(test, when, param->when);
-	/* There is one answer, and the connection stays */
+	/* There is one answer, and the connection stays open */
 	KUNIT_EXPECT_EQ(test, run.ends + run.wholes, 1);
 	KUNIT_EXPECT_FALSE(test, run.closed);
 	KUNIT_EXPECT_EQ(test, run.group.gr_state, RPCRDMA_GROUP_IDLE);
 }
 
-/* Two items overlap, which needs another header. */
+/* Two items overlap. The message of rpcrdma_group_bad_ones() has only one item. */
 static void rpcrdma_group_overlap(struct kunit *test)
 {
 	struct rpcrdma_kunit *fx = test->priv;
@@ -461,7 +465,7 @@ static void rpcrdma_group_overlap(struct kunit *test)
 			RPCRDMA_BAD_POSITION);
 }
 
-/* --- groups in numbers ----------------------------------------------------- */
+/* --- groups without messages ----------------------------------------------- */
 
 #define RPCRDMA_GROUP_HEAD	256u
 #define RPCRDMA_GROUP_SEG	512u
@@ -525,8 +529,8 @@ struct rpcrdma_group_orders {
 
 #define RPCRDMA_GROUP_NCHANGES	9u
 
-/* Change a transmission so that its group cannot be complete. Returns false if the
- * transmission becomes another message.
+/* Change a transmission so that its group cannot be complete. Returns false if a message
+ * that is no transmission arrives instead of it.
  */
 static bool rpcrdma_group_change(struct rpcrdma2_transmission *tx, u32 change)
 {
@@ -575,9 +579,9 @@ static bool rpcrdma_group_change(struct rpcrdma2_transmission *tx, u32 change)
 }
 
 /*
- * Receive the transmissions in this order. The one at index @at arrives @times times, and
- * @change is made to it unless @change is RPCRDMA_GROUP_NCHANGES. A group is complete if
- * and only if all its transmissions arrived in order, with nothing in between.
+ * Receive the transmissions in the order of @orders. The one at index @at arrives @times times,
+ * and @change is made to it unless @change is RPCRDMA_GROUP_NCHANGES. Check that a group is
+ * complete if and only if all its transmissions arrived in order, with nothing in between.
  */
 static void rpcrdma_group_play(struct rpcrdma_group_orders *orders, u32 at,
 			       u32 times, u32 change)
@@ -632,7 +636,7 @@ static void rpcrdma_group_play_all(struct rpcrdma_group_orders *orders)
 	}
 }
 
-/* Play all orders of the transmissions (Heap's algorithm). */
+/* Receive the transmissions in every possible order (Heap's algorithm). */
 static void rpcrdma_group_permute(struct rpcrdma_group_orders *orders)
 {
 	u32 i = 0, count[RPCRDMA_GROUP_MOST] = { }, *order = orders->order;
@@ -709,7 +713,7 @@ static void rpcrdma_group_interleaved(struct kunit *test)
 {
 	struct rpcrdma_group_run run;
 
-	/* A1 A2 B1 A3 B2: each group has one answer, and A3 and B2 are dropped */
+	/* Two Calls arrive as A1 A2 B1 A3 B2: each has one answer, and A3 and B2 are dropped */
 	rpcrdma_group_begin(&run, test, &rpcrdma_group_small);
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_send(&run, 1, false, 3, 0),
 			RPCRDMA_GROUP_KEEP);
@@ -726,7 +730,7 @@ static void rpcrdma_group_interleaved(struct kunit *test)
 			RPCRDMA_GROUP_STRAY);
 	KUNIT_EXPECT_EQ(test, run.ends, 2);
 
-	/* The last transmission comes twice: the Call is executed, and nothing is answered */
+	/* The last transmission comes twice: the Call is executed, and no error is sent */
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_send(&run, 3, false, 2, 0),
 			RPCRDMA_GROUP_KEEP);
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_send(&run, 3, false, 2, 1),
@@ -735,7 +739,7 @@ static void rpcrdma_group_interleaved(struct kunit *test)
 			RPCRDMA_GROUP_STRAY);
 	KUNIT_EXPECT_EQ(test, run.step.gs_nends, 0);
 
-	/* A Call that comes in between is executed */
+	/* A Call in base form between two transmissions is executed, and breaks the group */
 	rpcrdma_group_send(&run, 4, false, 3, 0);
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_arrive(&run, NULL),
 			RPCRDMA_GROUP_PASS);
@@ -752,7 +756,7 @@ static void rpcrdma_group_swallows(struct kunit *test)
 	struct rpcrdma_group_run run;
 	u32 i;
 
-	/* Numbers 0, 2, 3, 4, then the last: one answer, after the last one */
+	/* Transmissions 0, 2, 3, 4, 5 of six: there is one answer, after the last one */
 	rpcrdma_group_begin(&run, test, &rpcrdma_group_small);
 	rpcrdma_group_send(&run, 1, false, 6, 0);
 	for (i = 2; i < 5; i++) {
@@ -765,8 +769,8 @@ static void rpcrdma_group_swallows(struct kunit *test)
 			RPCRDMA_GROUP_RETURN);
 	rpcrdma_group_expect_end(&run, 0, 1, false, RPCRDMA_BAD_GROUP);
 
-	/* More transmissions than allowed: the same, and the answer is the error that was
-	 * noted
+	/* A group of more transmissions than allowed: again one answer after the last one.
+	 * The answer has the error of the first transmission
 	 */
 	rpcrdma_group_send(&run, 2, false, 7, 0);
 	KUNIT_EXPECT_EQ(test, run.step.gs_does, RPCRDMA_GROUP_RETURN);
@@ -782,14 +786,14 @@ static void rpcrdma_group_swallows(struct kunit *test)
 			RPCRDMA_GROUP_RETURN);
 	rpcrdma_group_expect_end(&run, 0, 2, false, RPCRDMA_BIG_GROUP);
 
-	/* The same, but another message ends the group */
+	/* Such a group, but another message ends it */
 	rpcrdma_group_send(&run, 3, false, 7, 0);
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_arrive(&run, NULL),
 			RPCRDMA_GROUP_PASS);
 	KUNIT_EXPECT_FALSE(test, run.step.gs_release);
 	rpcrdma_group_expect_end(&run, 0, 3, false, RPCRDMA_BIG_GROUP);
 
-	/* A bad first breaks another group: two answers */
+	/* A bad first transmission breaks another group: two answers */
 	rpcrdma_group_send(&run, 4, false, 2, 0);
 	tx = rpcrdma_group_tx(5, false, 6, 0, false);
 	tx.tx_short = true;
@@ -813,10 +817,12 @@ static void rpcrdma_group_replies_lost(struct kunit *test)
 	rpcrdma_group_expect_end(&run, 0, 1, true, RPCRDMA_BAD_GROUP);
 	KUNIT_EXPECT_FALSE(test, run.closed);
 
-	/* As many Receives as any Call offers, and then one more */
+	/* A Reply is accepted if it has as many transmissions as any Call offers Receives for */
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_send(&run, 2, true, 6, 0),
 			RPCRDMA_GROUP_KEEP);
-	/* A message in between may take Receives of other RPCs */
+	/* Another message in between may use up a Receive of another RPC, so the connection
+	 * is closed. It is also closed if a Reply has one transmission more
+	 */
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_arrive(&run, NULL),
 			RPCRDMA_GROUP_PASS);
 	rpcrdma_group_expect_end(&run, 0, 2, true, RPCRDMA_BAD_GROUP);
@@ -835,7 +841,7 @@ static void rpcrdma_group_replies_lost(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, run.step.gs_does, RPCRDMA_GROUP_WHOLE);
 	rpcrdma_group_expect_end(&run, 0, 5, false, RPCRDMA_BAD_GROUP);
 
-	/* The Call is too long, and its other transmissions are swallowed */
+	/* The same with a Call that is too long, whose other transmissions are swallowed */
 	rpcrdma_group_send(&run, 4, true, 2, 0);
 	rpcrdma_group_send(&run, 5, false, 7, 0);
 	KUNIT_EXPECT_TRUE(test, run.step.gs_close);
@@ -852,7 +858,7 @@ static void rpcrdma_group_replies_lost(struct kunit *test)
 	rpcrdma_group_expect_end(&run, 0, 7, true, RPCRDMA_BAD_GROUP);
 	KUNIT_EXPECT_TRUE(test, run.step.gs_close);
 
-	/* A Reply group with a repeat is swallowed, too */
+	/* A Reply group in which a transmission comes twice is swallowed, too */
 	run.closed = false;
 	rpcrdma_group_send(&run, 8, true, 3, 0);
 	rpcrdma_group_send(&run, 8, true, 3, 1);
@@ -863,8 +869,8 @@ static void rpcrdma_group_replies_lost(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, run.closed);
 }
 
-/* One transmission more than any Call offers Receives for, and something else is wrong, too.
- * What is wrong is found first, but none of it is swallowed.
+/* A Reply has one transmission more than any Call offers Receives for, and another error, which
+ * is found first. Even so, the connection is closed, and no transmission is swallowed.
  *
  * Covers: RTX-51
  */
@@ -897,7 +903,9 @@ static void rpcrdma_group_replies_bad_and_big(struct kunit *test)
 				tx.tx_count);
 		KUNIT_EXPECT_EQ(test, run.group.gr_state, RPCRDMA_GROUP_IDLE);
 
-		/* As many as some Call may offer: that is for the client to see. */
+		/* With as many transmissions as a Call can offer Receives for, the connection
+		 * stays open. Only the client knows how many this Call has offered.
+		 */
 		tx.tx_count--;
 		rpcrdma_group_arrive(&run, &tx);
 		KUNIT_EXPECT_FALSE(test, run.step.gs_close);
@@ -918,7 +926,7 @@ static void rpcrdma_group_not_announced(struct kunit *test)
 	struct rpcrdma_group_limits limits = rpcrdma_group_small;
 	struct rpcrdma_group_run run;
 
-	/* Calls have an unknown type, but Replies to our Calls are accepted */
+	/* We accept no groups as Calls, so their type is unknown. Replies are accepted */
 	limits.gl_ours.xp_call_max = 0;
 	limits.gl_ours.xp_msg_max = 0;
 	rpcrdma_group_begin(&run, test, &limits);
@@ -930,7 +938,7 @@ static void rpcrdma_group_not_announced(struct kunit *test)
 			RPCRDMA_GROUP_KEEP);
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_send(&run, 1, true, 2, 1),
 			RPCRDMA_GROUP_WHOLE);
-	/* A Reply, though no Call of ours has asked for a group */
+	/* A Reply, although no Call of ours has asked for a group */
 	limits.gl_replies = 0;
 	rpcrdma_group_begin(&run, test, &limits);
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_send(&run, 1, true, 1, 0),
@@ -939,7 +947,7 @@ static void rpcrdma_group_not_announced(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, run.step.gs_close);
 }
 
-/* First transmissions, valid ones and invalid ones, with values at the limits */
+/* First transmissions, valid and invalid, with values at the limits */
 struct rpcrdma_group_first_case {
 	const char			*desc;
 	enum rpcrdma_verdict		verdict;
@@ -1098,7 +1106,7 @@ static void rpcrdma_group_first_ones(struct kunit *test)
 	rpcrdma_group_expect_end(&run, 0, 0, false, param->verdict);
 }
 
-/* A second transmission, after a first that leaves 12 bytes of stream */
+/* A second transmission. 12 bytes of the stream were not in the first one. */
 struct rpcrdma_group_next_case {
 	const char	*desc;
 	bool		good;
@@ -1157,8 +1165,8 @@ static void rpcrdma_group_next_ones(struct kunit *test)
 }
 
 /*
- * A data part that is not a multiple of a segment is the last one, even if a transmission
- * without data follows it.
+ * A data part whose length is not a multiple of the segment size must be the last one. This
+ * is also true if a transmission without data follows it.
  *
  * Covers: RTX-59
  */
@@ -1212,7 +1220,7 @@ static void rpcrdma_group_judges(struct kunit *test)
 	limits.gl_ours.xp_msg_max--;
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_judge(&group, &limits, items, 2),
 			RPCRDMA_BIG_GROUP);
-	/* This limit is only for Calls */
+	/* xp_msg_max is a limit only for Calls */
 	group.gr_response = true;
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_judge(&group, &limits, items, 2),
 			RPCRDMA_OK);
@@ -1239,7 +1247,7 @@ static void rpcrdma_group_judges(struct kunit *test)
  * @nitems: number of items
  * @segs: maximum number of segments in a Send
  * @walk: a walk over the items
- * @offset: number of bytes of the present item that the walk has found
+ * @offset: number of bytes of the current item that the walk has found
  * @data: number of bytes of data sent
  */
 struct rpcrdma_group_trip {
@@ -1306,7 +1314,7 @@ static void rpcrdma_group_check_part(struct rpcrdma_group_trip *trip,
 	KUNIT_EXPECT_EQ(test, out->og_len, peer->xp_head + out->og_part);
 }
 
-/* Send one transmission, and let the receiver have it. */
+/* Send one transmission, and let it arrive at the receiver. */
 static void rpcrdma_group_trip_one(struct rpcrdma_group_trip *trip,
 				   struct rpcrdma_outgoing *out, u32 count)
 {
@@ -1376,7 +1384,7 @@ static void rpcrdma_group_trip_all(struct rpcrdma_group_trip *trip, u32 stream,
 			RPCRDMA_OK);
 }
 
-/* Receives with values at both ends of each range, and common ones */
+/* Layouts of Receives: values at both ends of each range, and common ones */
 struct rpcrdma_group_grid_case {
 	const char	*desc;
 	u32		head;
@@ -1400,7 +1408,7 @@ KUNIT_ARRAY_PARAM_DESC(rpcrdma_group_grid, rpcrdma_group_grid_cases, desc);
 
 #define RPCRDMA_GROUP_NLENGTHS	9u
 
-/* Send items of several lengths around the limits. */
+/* Send a message with items whose lengths are near the limits. @which selects the lengths. */
 static void rpcrdma_group_trip_items(struct rpcrdma_group_trip *trip,
 				     u32 which, u32 stream, u32 limit)
 {
@@ -1581,7 +1589,7 @@ static void rpcrdma_group_reach(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_layout_reach(&peer, 5120), 5120);
 	KUNIT_EXPECT_EQ(test, rpcrdma_layout_reach(&peer, 5119), 0);
 	KUNIT_EXPECT_EQ(test, rpcrdma_layout_reach(&peer, 1023), 0);
-	/* The largest valid words: their sum does not overflow */
+	/* Even with the largest valid words, the sum does not overflow */
 	peer.xp_head = 65532;
 	peer.xp_seg = 65536;
 	peer.xp_nsegs = 65534;
@@ -1641,7 +1649,7 @@ static void rpcrdma_group_base_form(struct kunit *test)
 	}, placed;
 	u32 i;
 
-	/* A peer that has announced nothing accepts nothing */
+	/* One transmission is enough. xp_call_max and xp_msg_max may forbid it */
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_call(&layout, &peer), 1);
 	peer.xp_call_max = 0;
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_call(&layout, &peer), 0);
@@ -1659,14 +1667,14 @@ static void rpcrdma_group_base_form(struct kunit *test)
 	peer.xp_msg_max++;
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_call(&placed, &peer), 1);
 
-	/* Two transmissions would be enough */
+	/* The peer accepts one transmission, but the message takes two */
 	layout.ly_stream = 29633;
 	peer.xp_msg_max = 99999;
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_call(&layout, &peer), 0);
 	peer.xp_call_max = 2;
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_call(&layout, &peer), 2);
 
-	/* The header leaves 8 bytes or less in front of the data */
+	/* At least 8 bytes of stream must fit between the header and the data */
 	for (i = 1012; i <= 1032; i += 4) {
 		placed = layout;
 		placed.ly_hdr = i;
@@ -1685,7 +1693,7 @@ static void rpcrdma_group_base_form(struct kunit *test)
 				i <= 29688);
 	}
 
-	/* There are no targets, or none that our Sends reach */
+	/* Our Sends reach no target, can gather no segment, or there are no targets */
 	placed = layout;
 	placed.ly_limit = 1024 + 4095;
 	KUNIT_EXPECT_FALSE(test, rpcrdma_layout_place(&placed, &peer, 9,
@@ -1749,12 +1757,12 @@ static void rpcrdma_group_places(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, placed.pd_gap, 4095);
 	KUNIT_EXPECT_EQ(test, walk.gp_left, 0);
 	KUNIT_EXPECT_FALSE(test, rpcrdma_place_next(&walk, &placed));
-	/* More data than the items have */
+	/* A data part behind the end of the last item */
 	rpcrdma_place_part(&walk, 5);
 	KUNIT_EXPECT_FALSE(test, rpcrdma_place_next(&walk, &placed));
 }
 
-/* --- choices --------------------------------------------------------------- */
+/* --- the choice of a form -------------------------------------------------- */
 
 struct rpcrdma_group_credits_case {
 	const char	*desc;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What all unit tests share: messages to begin with, a buffer to build others in, and
- * random numbers that are the same in every run.
+ * What many of the unit tests share: given messages, a buffer to build others in, and random
+ * numbers that are the same in every run.
  */
 #ifndef RPCRDMA_KUNIT_H
 #define RPCRDMA_KUNIT_H
@@ -12,7 +12,7 @@
 
 #include <rpcrdma/wire.h>
 
-/* The XID of the messages of vectors.h. The backward Call and the CONNPROPs have others. */
+/* The XID of the messages of vectors.h. The backward Call and the CONNPROPs have other XIDs. */
 #define RPCRDMA_KUNIT_XID	0x11223344u
 
 #define RPCRDMA_KUNIT_BUF_LEN	65536u
@@ -71,7 +71,7 @@ enum rpcrdma_vector_id {
  * struct rpcrdma_vector - a message of vectors.h or vectors_rtx.h
  * @ve_data: its bytes
  * @ve_len: number of bytes
- * @ve_zeros: number of zero bytes behind @ve_data, in messages of vectors_rtx.h
+ * @ve_zeros: number of zero bytes that follow @ve_data in a message of vectors_rtx.h
  */
 struct rpcrdma_vector {
 	const u8	*ve_data;
@@ -88,7 +88,7 @@ extern const struct rpcrdma_vector rpcrdma_vectors[RPCRDMA_VEC_COUNT];
  * @kf_hdr: a decoded header, which is too large for the stack
  * @kf_lists: decoded lists, which are too large for the stack
  * @kf_buf: %RPCRDMA_KUNIT_BUF_LEN bytes to build a message in
- * @kf_len: bytes of message in @kf_buf
+ * @kf_len: number of bytes of the message in @kf_buf
  */
 struct rpcrdma_kunit {
 	struct kunit		*kf_test;
@@ -108,7 +108,7 @@ struct rpcrdma_kunit {
  * @reads: its Read chunks
  * @writes: its Write chunks
  * @reply: its Reply chunk
- * @segs: their segments
+ * @segs: the segments of all these chunks
  */
 struct rpcrdma_kunit_call {
 	struct rpcrdma_call_out		call;
@@ -125,7 +125,9 @@ u32 rpcrdma_kunit_random(struct rpcrdma_kunit *fx, u32 below);
 void rpcrdma_kunit_clear(struct rpcrdma_kunit *fx);
 void rpcrdma_kunit_word(struct rpcrdma_kunit *fx, u32 word);
 void rpcrdma_kunit_words(struct rpcrdma_kunit *fx, const u32 *words, u32 n);
-/* Add the given words to the message. (clang takes no ARRAY_SIZE() of such an array.) */
+/* Add the given words to the message. (clang does not accept ARRAY_SIZE() of a compound
+ * literal.)
+ */
 #define rpcrdma_kunit_say(fx, ...)					\
 	rpcrdma_kunit_words(fx, (const u32[]) { __VA_ARGS__ },		\
 			    sizeof((const u32[]) { __VA_ARGS__ }) /	\

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of received messages (msg.h, net/verbs/msg.c): where the pieces of a body
- * are. No peer sends a message in several parts, so nothing else shows that.
+ * Unit tests of received messages (msg.h, net/verbs/msg.c): where the pieces of a body are if
+ * a message came in several Receives.
  */
 
 #include <kunit/test.h>
@@ -12,7 +12,9 @@
 #define RPCRDMA_MSG_KUNIT_SIZE	32
 #define RPCRDMA_MSG_KUNIT_BODY	29
 
-/* Where each part of the body begins, and its length: nothing, one byte, all that fits */
+/* For each Receive, where its part of the body begins, and the length of the part. Parts may
+ * be empty, and each part ends with its Receive.
+ */
 static const u32 rpcrdma_msg_kunit_at[RPCRDMA_MSG_KUNIT_RECVS] = {
 	28, 32, 31, 8,
 };
@@ -73,7 +75,7 @@ static struct rpcrdma_msg_fixture *rpcrdma_msg_make(struct kunit *test)
 	return fx;
 }
 
-/* No numbered rule: every part of a body is found exactly, even if it begins or ends where
+/* No numbered rule: every range of a body is copied correctly, even if it begins or ends where
  * a Receive does.
  */
 static void rpcrdma_msg_finds_all_parts(struct kunit *test)
@@ -117,7 +119,7 @@ static void rpcrdma_msg_has_no_empty_pieces(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, piece.mp_len, 0);
 }
 
-/* No numbered rule: the body of a message of one Receive is contiguous */
+/* No numbered rule: the body of a message of one Receive is contiguous. */
 static void rpcrdma_msg_of_one_is_flat(struct kunit *test)
 {
 	struct rpcrdma_msg_fixture *fx = rpcrdma_msg_make(test);
@@ -150,7 +152,7 @@ static void rpcrdma_msg_kunit_give(struct rpcrdma_recv *recv)
 	recv->rv_inv_rkey++;
 }
 
-/* No numbered rule: each Receive is given back once, and is a single message again. */
+/* No numbered rule: each Receive is given back once, and is then a message of one Receive. */
 static void rpcrdma_msg_gives_back_all(struct kunit *test)
 {
 	struct rpcrdma_msg_fixture *fx = rpcrdma_msg_make(test);
@@ -163,7 +165,7 @@ static void rpcrdma_msg_gives_back_all(struct kunit *test)
 	rpcrdma_msg_give_more(msg, rpcrdma_msg_kunit_give);
 	for (i = 0; i < RPCRDMA_MSG_KUNIT_RECVS; i++) {
 		msg = &fx->mf_recv[i].rv_msg;
-		/* The caller has to give back the first Receive */
+		/* The first Receive is given back by the caller, and not here */
 		KUNIT_EXPECT_EQ(test, fx->mf_recv[i].rv_inv_rkey, i ? 1 : 0);
 		KUNIT_EXPECT_NULL(test, msg->mi_more);
 		KUNIT_EXPECT_EQ(test, rpcrdma_msg_recvs(msg), 1);

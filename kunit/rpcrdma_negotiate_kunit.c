@@ -156,7 +156,7 @@ static void rpcrdma_negotiate_answers(struct kunit *test)
 						   XID), param->answer);
 }
 
-/* A truncated answer counts as an answer, but brings no properties. */
+/* A truncated answer counts as an answer, but its properties are not used. */
 static void rpcrdma_negotiate_truncated_answers(struct kunit *test)
 {
 	const struct rpcrdma_vector *vec =

@@ -9,7 +9,7 @@
 #include <rpcrdma/plan.h>
 #include <rpcrdma/size.h>
 
-/* Compute the size of a header independently, from the layout in wire.rst. */
+/* Compute the size of a header from the layout in wire.rst, independently of the tested code. */
 static u32 rpcrdma_plan_formula(u32 reads, u32 writes, u32 reply)
 {
 	u32 len = 28 + 24 * reads;
@@ -101,8 +101,8 @@ static const u32 rpcrdma_plan_lengths[] = {
 static const u32 rpcrdma_plan_thresholds[] = { 1024, 4096, 65536 };
 
 /*
- * Try each Call length with each Reply length, and with items of no bytes, of most of the
- * message, and of all but a few bytes.
+ * Try each Call length with each Reply length. Call and Reply have no item, an item of half of
+ * the message, or an item of all but 40 bytes.
  */
 static void rpcrdma_plan_lengths_grid(struct kunit *test,
 				      const struct rpcrdma_limits *limits,
@@ -179,7 +179,7 @@ struct rpcrdma_plan_case {
 	struct rpcrdma_plan		plan;
 };
 
-/* The thresholds are 4096 bytes to the server and 1024 to the client. */
+/* The inline thresholds are 4096 bytes to the server and 1024 to the client. */
 static const struct rpcrdma_plan_case rpcrdma_plan_cases[] = {
 	{
 		.desc = "a small Call and a small Reply",
@@ -287,7 +287,7 @@ static const struct rpcrdma_plan_case rpcrdma_plan_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(rpcrdma_plan, rpcrdma_plan_cases, desc);
 
-/* With room for @hdr_extra more bytes of header, the decisions are the same. */
+/* If headers and inline thresholds are @hdr_extra bytes larger, the decisions are the same. */
 static void rpcrdma_plan_check(struct kunit *test, u32 hdr_extra)
 {
 	const struct rpcrdma_limits limits = {
@@ -338,7 +338,7 @@ static void rpcrdma_plan_all_segments_fit(struct kunit *test)
 	};
 	struct rpcrdma_plan plan;
 
-	/* READ and WRITE */
+	/* First the Reply of a READ, and then the Call of a WRITE */
 	KUNIT_ASSERT_EQ(test, rpcrdma_plan_rpc(&limits, &args, &plan), 0);
 	KUNIT_EXPECT_EQ(test, plan.pl_reply, RPCRDMA_REPLY_WRITE);
 	args.pa_reply_max = 200;
@@ -356,8 +356,8 @@ static void rpcrdma_plan_all_segments_fit(struct kunit *test)
 }
 
 /*
- * A header of version 2 has 8 bytes more. If there are 8 bytes more of room, the decisions
- * are the same.
+ * A header of version 2 is 8 bytes longer than one of version 1. If the inline thresholds are 8
+ * bytes larger, too, the decisions are the same.
  *
  * Covers: V2-INL-02 V2-INL-05 V2-PRP-11 V2-PRP-12
  */
@@ -398,7 +398,7 @@ static void rpcrdma_plan_retried(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, rpcrdma_plan_rpc(&limits, &args, &plan), 0);
 	KUNIT_EXPECT_EQ(test, plan.pl_reply, RPCRDMA_REPLY_LONG);
 
-	/* Only a Long Call is forbidden */
+	/* pa_no_long forbids a Long Call, but not a Read chunk */
 	args.pa_no_long = true;
 	KUNIT_EXPECT_EQ(test, rpcrdma_plan_rpc(&limits, &args, &plan),
 			-EMSGSIZE);
@@ -432,7 +432,7 @@ static void rpcrdma_plan_retried(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, plan.pl_call, RPCRDMA_CALL_LONG);
 	KUNIT_EXPECT_EQ(test, plan.pl_reply, RPCRDMA_REPLY_LONG);
 
-	/* A Reply chunk is used, though the Reply might fit a Receive */
+	/* pa_reply_chunk requires a Reply chunk, although the Reply fits a Receive */
 	args = both;
 	args.pa_reply_max = 100;
 	args.pa_reply_item = 0;
@@ -539,7 +539,7 @@ static void rpcrdma_plan_answers(struct kunit *test)
 			param->form);
 }
 
-/* A server like ours, and a connection on which nothing is in flight */
+/* A server like ours without targets, and a connection on which nothing is in flight */
 #define RPCRDMA_PLAN_RTX {						\
 	.px_peer = {							\
 		.xp_call_max = 64, .xp_reply_max = 16,			\
@@ -866,15 +866,15 @@ static void rpcrdma_plan_placed_bounds(struct kunit *test)
 	/* Our Sends end in front of the targets */
 	rtx.px_send = 1023;
 	rpcrdma_plan_expect(test, &args, &read);
-	/* None: it is as if there were no targets */
+	/* px_send is 0: the item stays in the stream, as if there were no targets */
 	rtx.px_send = 0;
 	want = (struct rpcrdma_plan) {
 		RPCRDMA_CALL_GROUP, RPCRDMA_REPLY_INLINE, 64, 2, 1,
 	};
 	rpcrdma_plan_expect(test, &args, &want);
 
-	/* If a group would be better but is not possible, a Call that fits RDMA2_MSG is
-	 * still inline.
+	/* A group would be better for this Call, but is not possible. The Call fits RDMA2_MSG,
+	 * so it is inline.
 	 */
 	rtx = fresh;
 	args.pa_call_len = 16348;
@@ -889,7 +889,7 @@ static void rpcrdma_plan_placed_bounds(struct kunit *test)
 	rpcrdma_plan_expect(test, &args, &fits);
 }
 
-/* A device with six SGEs, whose Sends gather five segments of the seven of a Receive
+/* With a device of six SGEs, a Send gathers five of the seven segments of a Receive.
  *
  * Covers: RTX-41 RTX-56 RTX-58 T-43
  */
@@ -908,7 +908,7 @@ static void rpcrdma_plan_gathers(struct kunit *test)
 
 	rtx.px_gather = 5;
 	rpcrdma_plan_expect(test, &args, &want);
-	/* One word more takes a second transmission, unless it is copied. */
+	/* Gathering one word more would take a second transmission, so the item is copied. */
 	args.pa_call_len = 120 + 20484;
 	args.pa_call_item = 20484;
 	args.pa_call_data = 20484;
@@ -920,12 +920,12 @@ static void rpcrdma_plan_gathers(struct kunit *test)
 	want.pl_gathered = 6;
 	want.pl_buf = 1024;
 	rpcrdma_plan_expect(test, &args, &want);
-	/* A stream that is longer than the head goes on behind the data. */
+	/* A stream that does not fit in front of the data continues in a second transmission. */
 	args.pa_call_len = 1900 + 20484;
 	want.pl_count = 2;
 	want.pl_buf = 72 + 1900;
 	rpcrdma_plan_expect(test, &args, &want);
-	/* Its second transmission has room for data as well. */
+	/* This second transmission has room for data as well. */
 	rtx.px_gather = 3;
 	want.pl_gathered = 3;
 	rpcrdma_plan_expect(test, &args, &want);
@@ -933,7 +933,7 @@ static void rpcrdma_plan_gathers(struct kunit *test)
 	want.pl_gathered = 0;
 	want.pl_buf = 29696;
 	rpcrdma_plan_expect(test, &args, &want);
-	/* What stays in the stream is copied. */
+	/* An item that stays in the stream is copied. */
 	rtx.px_gather = 7;
 	args.pa_reduce = false;
 	want = (struct rpcrdma_plan) {

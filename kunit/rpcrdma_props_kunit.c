@@ -27,7 +27,7 @@ static void rpcrdma_props_encode_the_vector(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, vec->ve_len, sizeof(buf));
 	KUNIT_EXPECT_MEMEQ(test, buf, vec->ve_data, sizeof(buf));
 
-	/* Byte 5 has only one flag */
+	/* Without remote invalidation, the flags in byte 5 are all 0 */
 	priv.cp_remote_inv = false;
 	rpcrdma_props_encode(buf, &priv);
 	KUNIT_EXPECT_EQ(test, buf[5], 0);
@@ -95,7 +95,7 @@ static void rpcrdma_props_decode_garbage(struct kunit *test)
 	u8 buf[2 * RPCRDMA_CM_PRIVATE_LEN] = {};
 	u32 i;
 
-	/* Changing any bit of magic and version makes the block invalid */
+	/* A change of any bit of magic and version makes the block invalid */
 	for (i = 0; i < 40; i++) {
 		memcpy(buf, vec->ve_data, vec->ve_len);
 		buf[i / 8] ^= 1 << i % 8;

@@ -10,7 +10,7 @@
 
 #include "rpcrdma_kunit.h"
 
-/* An RPC that reads and writes, so that every remedy can be applied to it */
+/* An RPC with a Read chunk and a Write chunk, to which every remedy can be applied */
 static const struct rpcrdma_retry_args rpcrdma_retry_both = {
 	.rg_call	= RPCRDMA_CALL_READ,
 	.rg_reply	= RPCRDMA_REPLY_WRITE,
@@ -216,8 +216,8 @@ static void rpcrdma_retry_remedies(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, rpcrdma_retry(&retry, hdr, param->args));
 }
 
-/* Whatever a server says, an RPC is sent again at most six times. What earlier errors have
- * taught is kept, and no more room is offered than there is.
+/* Whatever a server says, an RPC is sent again at most six times. What earlier errors require
+ * stays in force, and no chunk becomes larger than the upper layer's room.
  */
 static void rpcrdma_retry_ends(struct kunit *test)
 {
@@ -257,8 +257,8 @@ static const u32 rpcrdma_retry_form_codes[] = {
 	RPCRDMA2_ERR_RTX_CONT, RPCRDMA2_ERR_RTX_LIMIT, RPCRDMA2_ERR_INVAL_HTYPE,
 };
 
-/* All three errors have the same remedy. It is tried once, and only if the Call was sent in
- * RTX form.
+/* These three errors have the same remedy, base form. It is tried once, and only if the Call
+ * was sent in the form of the round-trip extension.
  */
 /* Covers: RTX-87 RTX-88 RTX-89 */
 static void rpcrdma_retry_form(struct kunit *test)
@@ -290,7 +290,7 @@ static void rpcrdma_retry_form(struct kunit *test)
 		}
 	}
 
-	/* All other remedies lead to base form, too. */
+	/* The remedies of all other errors use base form, too. */
 	memset(&retry, 0, sizeof(retry));
 	hdr->hd_err = RPCRDMA2_ERR_REPLY_RESOURCE;
 	hdr->hd_err_arg[0] = 9300;

@@ -36,7 +36,7 @@ static void rpcrdma_rtt_begins_with_connecting(struct kunit *test)
 		KUNIT_EXPECT_FALSE(test, rpcrdma_rtt_asks(&heard, 0));
 		rpcrdma_rtt_heard(&heard, took[i][0]);
 		KUNIT_EXPECT_EQ(test, heard.rt_us, took[i][1]);
-		/* A passive end knows nothing before its first probe. */
+		/* A server has no estimate before its first probe. */
 		rpcrdma_rtt_probed(&probed, took[i][0]);
 		KUNIT_EXPECT_EQ(test, probed.rt_us, took[i][1]);
 	}
@@ -57,11 +57,11 @@ static void rpcrdma_rtt_slow_server(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rtt.rt_us, 30);
 	for (i = 0; i < 100000; i++) {
 		rpcrdma_rtt_reply(&rtt, (30 + i) * USEC);
-		/* A slow answer is not even looked at. */
+		/* The time of a slow answer is not asked for. */
 		KUNIT_EXPECT_FALSE(test, rpcrdma_rtt_asks(&rtt, 30 * USEC));
 		KUNIT_EXPECT_TRUE(test, rpcrdma_rtt_asks(&rtt, 30 * USEC - 1));
 	}
-	/* A slow answer has no effect if it is reported all the same. */
+	/* Even if it is passed to rpcrdma_rtt_heard(), a long time has no effect. */
 	rpcrdma_rtt_heard(&rtt, 5000);
 	KUNIT_EXPECT_EQ(test, rtt.rt_us, 30);
 }
@@ -98,7 +98,7 @@ static void rpcrdma_rtt_quick_reply_confirms(struct kunit *test)
 	for (i = 0; i < 100; i++) {
 		rpcrdma_rtt_probed(&rtt, 500000);
 		rpcrdma_rtt_probed(&rtt, 500000);
-		/* The first answer after the probes is looked at, and is slow. */
+		/* The time of the first answer after a probe is asked for, but it is too long. */
 		KUNIT_EXPECT_TRUE(test, rpcrdma_rtt_asks(&rtt, 1000000 * USEC));
 		rpcrdma_rtt_reply(&rtt, 1000000 * USEC);
 		KUNIT_EXPECT_EQ(test, rtt.rt_longer, 2);
@@ -153,8 +153,8 @@ static void rpcrdma_rtt_quickest_probe(struct kunit *test)
 	}
 }
 
-/* Any times in any order: the estimate stays between bounds, and is never less than the
- * round trip. It rises only by probes, and at most doubles. Few answers are looked at.
+/* With any times in any order, the estimate stays between its bounds, and never falls below the
+ * round trip. Only a probe raises it, and at most doubles it. Few answers are used.
  */
 static void rpcrdma_rtt_any(struct kunit *test)
 {
@@ -165,7 +165,9 @@ static void rpcrdma_rtt_any(struct kunit *test)
 
 	rpcrdma_rtt_heard(&rtt, RPCRDMA_RTT_MAX);
 	for (i = 0; i < 100000; i++) {
-		/* Round trips of 10 us to 1 s, each for a while */
+		/* Every 5000 steps, the round trip is doubled, from 10 to 655360 us. Then it
+		 * begins with 10 us again.
+		 */
 		way = 10 << i / 5000 % 17;
 		us = way + rpcrdma_kunit_random(fx, i % 7 ? 50 : 5000);
 		was = rtt.rt_us;

@@ -10,7 +10,7 @@
 
 #define MIB	(1024u * 1024u)
 
-/* No numbered rule: all other sizes depend on this arithmetic. */
+/* No numbered rule: other sizes depend on rpcrdma_size_mrs(). */
 static void rpcrdma_size_mrs_counts_pages(struct kunit *test)
 {
 	u32 len, at, mr_pages, pages;
@@ -33,9 +33,9 @@ static void rpcrdma_size_mrs_counts_pages(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_mrs(1, 4095, 4096, U32_MAX), 1);
 }
 
-/* While less than a batch of Receives waits to be posted, as many are left as were
- * promised, even in the smallest connection. At most eight Receives more are needed for
- * that.
+/* While fewer Receives than a batch wait to be posted, at least as many as were promised are
+ * posted, even in the smallest connection. That takes at most eight more Receives than were
+ * promised.
  *
  * Covers: V1-CRD-09
  */
@@ -58,7 +58,7 @@ static void rpcrdma_size_recvs_keep_promises(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_recvs(4), 6);
 }
 
-/* There are as many credits as there are Receives for, and not one more.
+/* rpcrdma_size_credits() returns as many credits as there are Receives for, and not one more.
  *
  * Covers: V1-CRD-09
  */
@@ -79,13 +79,13 @@ static void rpcrdma_size_credits_have_receives(struct kunit *test)
 					recvs);
 		}
 	}
-	/* The Receives of a server are by default enough for its credits */
+	/* The default number of a server's Receives is enough for its 128 credits */
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_credits(128 + 16 + 8 + 2, 16 + 2),
 			128);
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_credits(U32_MAX, 0), U32_MAX - 8);
 }
 
-/* No numbered rule: this limits the memory of a connection. */
+/* No numbered rule: rpcrdma_size_recvs_fit() limits the memory of Receives. */
 static void rpcrdma_size_recvs_fit_the_budget(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_recvs_fit(0, 0, 4096), 0);
@@ -93,9 +93,9 @@ static void rpcrdma_size_recvs_fit_the_budget(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_recvs_fit(0, 4096, 4096), 1);
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_recvs_fit(4096, 12287, 4096), 1);
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_recvs_fit(4096, 12288, 4096), 2);
-	/* There are more bytes than allowed, as if the limit had been lowered */
+	/* The existing Receives exceed the limit, as after the limit was lowered */
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_recvs_fit(4097, 4096, 1), 0);
-	/* Receives of two sizes: few large ones first, and then small ones */
+	/* There are three Receives of 65536 bytes, and the new ones have 4096 bytes */
 	KUNIT_EXPECT_EQ(test,
 			rpcrdma_size_recvs_fit(3 * 65536, 154 * 65536, 4096),
 			151 * 16);
@@ -124,7 +124,7 @@ static void rpcrdma_size_targets_fill_pages(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, rtx.xp_nsegs, pages - 1);
 		KUNIT_EXPECT_EQ(test, size, 1024 + (pages - 1) * 4096);
 	}
-	/* Words that do not describe Receives do not change */
+	/* Members that do not describe Receives do not change */
 	KUNIT_EXPECT_EQ(test, rtx.xp_flags, 1);
 	KUNIT_EXPECT_EQ(test, rtx.xp_msg_max, 2);
 	/* The figures of rtx.rst 7.1 */
@@ -187,7 +187,7 @@ struct rpcrdma_size_client_case {
 	struct rpcrdma_client_sizes		sizes;
 };
 
-/* For 128 requests and 16 callbacks, with pages of 4096 bytes. */
+/* Sizes for 128 requests and 16 callbacks, with pages of 4096 bytes */
 static const struct rpcrdma_size_client_case rpcrdma_size_client_cases[] = {
 	{
 		.desc = "rxe registers a megabyte at once",
@@ -264,7 +264,9 @@ static void rpcrdma_size_check_client(struct kunit *test,
 	KUNIT_EXPECT_LE(test, sz->cz_rq_depth, caps->dc_max_qp_wr);
 	KUNIT_EXPECT_LE(test, sz->cz_sq_depth + sz->cz_rq_depth,
 			caps->dc_max_cqe);
-	/* There is a slot for each Send, and room for one of the largest RPCs */
+	/* There is a slot for the Send of each request, and room for all work requests of
+	 * one RPC of the largest size
+	 */
 	KUNIT_EXPECT_GE(test, sz->cz_sq_depth,
 			sz->cz_requests - 1 + largest + bc + 2);
 	KUNIT_EXPECT_EQ(test, sz->cz_recvs, sz->cz_requests + bc + 10);
@@ -276,7 +278,7 @@ static const u32 rpcrdma_size_numbers[] = {
 	0x7fffffff, U32_MAX,
 };
 
-/* Check that a device that was refused is too small for even one RPC. */
+/* Check that the limits of a refused device are too low for even one request. */
 static void rpcrdma_size_check_refused(struct kunit *test,
 				       const struct rpcrdma_device_caps *caps,
 				       u32 bc, u32 mrs)
@@ -289,8 +291,8 @@ static void rpcrdma_size_check_refused(struct kunit *test,
 }
 
 /*
- * Devices with limits of all sizes are refused, or get sizes that are within their limits
- * and enough.
+ * Whatever the limits of a device are, it is refused, or the sizes are within its limits and
+ * are sufficient.
  *
  * Covers: BC-07
  */
@@ -403,7 +405,7 @@ struct rpcrdma_size_server_case {
 	struct rpcrdma_server_sizes		sizes;
 };
 
-/* For 128 requests and 2 callbacks, with pages of 4096 bytes. */
+/* Sizes for 128 requests and 2 callbacks, with pages of 4096 bytes */
 static const struct rpcrdma_size_server_case rpcrdma_size_server_cases[] = {
 	{
 		.desc = "rxe with a megabyte",
@@ -465,7 +467,8 @@ static const struct rpcrdma_size_server_case rpcrdma_size_server_cases[] = {
 KUNIT_ARRAY_PARAM_DESC(rpcrdma_size_server, rpcrdma_size_server_cases, desc);
 
 /*
- * A device that cannot do something gets neither fewer requests nor fewer credits.
+ * If a device has few SGEs, or needs regions for RDMA Reads, a server still has all requests,
+ * and as many credits. Only short queues reduce that number.
  *
  * Covers: V1-CRD-09 V1-CRD-27 V1-RDC-21 BC-08
  */
@@ -497,9 +500,9 @@ static void rpcrdma_size_check_server(struct kunit *test,
 	KUNIT_EXPECT_LE(test, sz->sz_ord, 255);
 	KUNIT_EXPECT_LE(test, sz->sz_ord, max(caps->dc_max_rd_atom, 1u));
 	KUNIT_EXPECT_LE(test, sz->sz_ord, max(caps->dc_max_init_rd_atom, 1u));
-	/* There is room for one transfer of 257 pages in 16 segments, and for the
-	 * Sends of half of the Calls. A shorter queue has room for at least one
-	 * Send
+	/* There is room for one transfer of 257 pages in 16 segments, and for one
+	 * Send. If the device allows it, there is room for the Sends of half of
+	 * the Calls
 	 */
 	spare = bc + 2 + DIV_ROUND_UP(257, sz->sz_send_sges) + 16;
 	KUNIT_EXPECT_GE(test, sz->sz_sq_depth, 1 + spare);
@@ -549,8 +552,8 @@ static void rpcrdma_size_server_grid(struct kunit *test)
 	KUNIT_EXPECT_GT(test, refused, 1000);
 }
 
-/* No numbered rule: devices that the server cannot use. On iWARP, a registration must be
- * able to make the region that an RDMA Read needs.
+/* No numbered rule: devices that the server cannot use. On iWARP, an RDMA Read needs a region,
+ * so the device must support fast registration.
  */
 static void rpcrdma_size_server_refuses(struct kunit *test)
 {
@@ -577,8 +580,8 @@ static void rpcrdma_size_server_refuses(struct kunit *test)
 						  &sizes), 0);
 }
 
-/* No numbered rule: the completion queue has an entry for everything that both queues may
- * have in progress. If it is too short for that, there are fewer requests.
+/* No numbered rule: the completion queue has an entry for each entry of send and receive
+ * queue. If the device does not allow so many, there are fewer requests.
  */
 static void rpcrdma_size_server_cqe(struct kunit *test)
 {
@@ -592,10 +595,10 @@ static void rpcrdma_size_server_cqe(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(all); i++) {
 		caps = *all[i];
-		/* One request, and the other entries of both queues */
+		/* Number of entries of the send queue for one request */
 		smallest = 1 + 2 + 2 + 16 +
 			   DIV_ROUND_UP(257, caps.dc_max_send_sge);
-		/* The send queue must also be able to hold those of 16 regions */
+		/* RDMA Reads to 16 regions take three entries each */
 		if (caps.dc_read_mrs)
 			smallest = max(smallest, 2u + 3 * 16);
 		smallest += 1 + 2 + 11;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of send queue slots (sq.h, net/verbs/sq.c): which waiter gets them, and in
+ * Unit tests of send queue slots (sq.h, net/verbs/sq.c): which waiters get slots, and in
  * what order. Everything happens in one thread; tests in guests cover concurrency.
  */
 
@@ -14,9 +14,9 @@
 /**
  * struct rpcrdma_sq_kunit_waiter - a waiter, and what happened to it
  * @kw_wait: the waiter
- * @kw_sq: send queue for whose slots it waits
- * @kw_turn: 1 for the waiter that got its slots first, and so on; 0 if it got none
- * @kw_given_up: it does not need slots any more, and gives them back
+ * @kw_sq: the send queue
+ * @kw_turn: 1 for the waiter that got its slots first, and so on; 0 for one that got none
+ * @kw_given_up: the waiter does not need its slots any more, and gives them back at once
  */
 struct rpcrdma_sq_kunit_waiter {
 	struct rpcrdma_sq_waiter	kw_wait;
@@ -42,7 +42,7 @@ static void rpcrdma_sq_kunit_ready(struct rpcrdma_sq_waiter *waiter)
 		rpcrdma_sq_release(kw->kw_sq, waiter->wt_slots);
 }
 
-/* Make a send queue without a free slot, and waiters that are not in its line yet. */
+/* Make a send queue without a free slot, and waiters that do not wait for it yet. */
 static struct rpcrdma_sq_fixture *rpcrdma_sq_kunit_make(struct kunit *test)
 {
 	struct rpcrdma_sq_kunit_waiter *kw;
@@ -95,7 +95,7 @@ static void rpcrdma_sq_takes_all_or_none(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_sq_used(sq), 6);
 }
 
-/* Waiters get slots in order, although the first in line needs the most. */
+/* Waiters get slots in the order in which they joined, although the first needs the most. */
 static void rpcrdma_sq_serves_in_order(struct kunit *test)
 {
 	struct rpcrdma_sq_fixture *fx = rpcrdma_sq_kunit_make(test);
@@ -110,7 +110,7 @@ static void rpcrdma_sq_serves_in_order(struct kunit *test)
 	rpcrdma_sq_kunit_release(fx, 3);
 	KUNIT_EXPECT_EQ(test, fx->sf_waiters[0].kw_turn, 1);
 	KUNIT_EXPECT_EQ(test, fx->sf_waiters[1].kw_turn, 2);
-	/* One slot is free, but the third waiter has to leave one (wt_leave) */
+	/* One slot is free, but the third waiter must leave one slot free (wt_leave) */
 	KUNIT_EXPECT_EQ(test, fx->sf_waiters[2].kw_turn, 0);
 	rpcrdma_sq_kunit_release(fx, 1);
 	KUNIT_EXPECT_EQ(test, fx->sf_waiters[2].kw_turn, 3);
@@ -133,7 +133,7 @@ static void rpcrdma_sq_is_not_overtaken(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fx->sf_waiters[0].kw_turn, 1);
 }
 
-/* A waiter that joins the line after the slots came back gets them at once. */
+/* If enough slots are free when a waiter joins, it gets them at once. */
 static void rpcrdma_sq_join_looks_once_more(struct kunit *test)
 {
 	struct rpcrdma_sq_fixture *fx = rpcrdma_sq_kunit_make(test);
@@ -156,14 +156,14 @@ static void rpcrdma_sq_is_left(struct kunit *test)
 	rpcrdma_sq_serve(sq);
 	KUNIT_EXPECT_EQ(test, fx->sf_waiters[0].kw_turn, 0);
 	KUNIT_EXPECT_EQ(test, fx->sf_waiters[1].kw_turn, 1);
-	/* Neither waiter is in line any more. */
+	/* Neither waits any more, so leaving has no effect. */
 	rpcrdma_sq_leave(sq, &fx->sf_waiters[0].kw_wait);
 	rpcrdma_sq_leave(sq, &fx->sf_waiters[1].kw_wait);
 	KUNIT_EXPECT_EQ(test, sq->sq_nwaiting, 0);
 	KUNIT_EXPECT_EQ(test, rpcrdma_sq_used(sq), 8);
 }
 
-/* A waiter that was given up, and still gets slots, passes them on to the next ones. */
+/* If a waiter gives its slots back at once, the next one gets them. */
 static void rpcrdma_sq_passes_slots_on(struct kunit *test)
 {
 	struct rpcrdma_sq_fixture *fx = rpcrdma_sq_kunit_make(test);
@@ -194,7 +194,7 @@ static void rpcrdma_sq_closed_serves_nobody(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, rpcrdma_sq_try(sq, 1, 0));
 	rpcrdma_sq_serve(sq);
 	KUNIT_EXPECT_EQ(test, rpcrdma_sq_kunit_turns, 0);
-	/* Leaving is harmless for a waiter that rpcrdma_sq_close() has removed. */
+	/* rpcrdma_sq_close() has removed this waiter, so leaving has no effect. */
 	rpcrdma_sq_leave(sq, &fx->sf_waiters[0].kw_wait);
 	KUNIT_EXPECT_EQ(test, sq->sq_nwaiting, 0);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/wire/lists.c: lists and segments, in any version.
+ * Unit tests of net/wire/lists.c: chunk lists and segments, which are the same in all versions.
  */
 
 #include <linux/limits.h>
@@ -20,7 +20,7 @@ static void rpcrdma_wire_put_read(struct rpcrdma_kunit *fx, u32 position,
 	rpcrdma_kunit_seg(fx, handle, length, offset);
 }
 
-/* Write a counted array; @count may be wrong. */
+/* Write a counted array of @nsegs segments; the count in it, @count, may be wrong. */
 static void rpcrdma_wire_put_array(struct rpcrdma_kunit *fx, u32 count,
 				   u32 nsegs, u32 length)
 {
@@ -122,7 +122,7 @@ static void rpcrdma_wire_put_one_each(struct rpcrdma_kunit *fx)
 /* Covers: V1-HDR-22 */
 static void rpcrdma_wire_presence_is_zero_or_one(struct kunit *test)
 {
-	/* Where rpcrdma_wire_put_one_each() puts its presence words */
+	/* Offsets of the presence words that rpcrdma_wire_put_one_each() writes */
 	static const u32 at[] = { 0, 24, 28, 52, 56 };
 	static const u32 words[] = { 2, 0x100, 0x01000000, 0xffffffff };
 	struct rpcrdma_kunit *fx = test->priv;
@@ -228,7 +228,7 @@ static void rpcrdma_wire_segment_counts(struct kunit *test)
 	bool enough = param->present >= param->count;
 	u32 offset = 0;
 
-	/* Write list. The array may have fewer segments than its count says */
+	/* As a Write chunk. The array may have fewer segments than its count says */
 	rpcrdma_kunit_word(fx, RPCRDMA_NONE);
 	rpcrdma_wire_put_array(fx, param->count, param->present, 1);
 	if (enough)
@@ -239,7 +239,7 @@ static void rpcrdma_wire_segment_counts(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, fx->kf_lists.ls_write[0].ck_nsegs,
 				param->count);
 
-	/* Reply chunk */
+	/* As the Reply chunk */
 	offset = 0;
 	rpcrdma_kunit_clear(fx);
 	rpcrdma_kunit_words(fx, (const u32[]) { 0, 0 }, 2);
@@ -374,8 +374,8 @@ static void rpcrdma_wire_empty_pieces_pass(struct kunit *test)
 #define RPCRDMA_SHUFFLE_SEGS	40u
 
 /*
- * Whatever the order of the list, a chunk has the segments with its position, in list
- * order. Handles count up along the list, so that the test can check the order.
+ * Whatever the order of the Read list, a chunk has all segments with its position, in the
+ * order of the list. Handles count up along the list, so that the test can check the order.
  *
  * Covers: V1-RDC-04 V1-RDC-05 V1-RDC-07 V1-RDC-15 V1-CHK-09 V1-PZC-08 G-34
  */
@@ -454,8 +454,8 @@ static void rpcrdma_wire_extreme_segments_are_untouched(struct kunit *test)
 }
 
 /*
- * If a buffer is overwritten after it was decoded, a walk must not leave the list. KASAN
- * watches.
+ * If a buffer is overwritten after it was decoded, a walk must not leave the list. KASAN would
+ * report that.
  *
  * Covers: V1-HDR-23
  */

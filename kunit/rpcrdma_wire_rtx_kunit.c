@@ -22,7 +22,8 @@ static const struct rpcrdma_chunk_out rpcrdma_rtx_mixed_read = {
 
 /*
  * Contents of the messages of vectors_rtx.h. @hdr is the length of the header in bytes. If
- * @read is true, the header has the Read chunk above, whose handle may be invalidated.
+ * @read is true, the header has the Read chunk rpcrdma_rtx_mixed_read, whose handle may be
+ * invalidated.
  */
 struct rpcrdma_rtx_case {
 	const char			*desc;
@@ -322,7 +323,7 @@ static void rpcrdma_rtx_all_lengths(struct kunit *test)
 				    want, "%u bytes", len);
 	}
 
-	/* The stream ends one byte before the transmission, or one byte behind it */
+	/* The transmission is one byte shorter or longer than header and stream */
 	if (param->tx.tx_data || !param->tx.tx_first)
 		return;
 	buf = kunit_kzalloc(test, full + 1, GFP_KERNEL);
@@ -335,7 +336,7 @@ static void rpcrdma_rtx_all_lengths(struct kunit *test)
 			RPCRDMA_BAD_MSG);
 }
 
-/* The WRITE of 8192 bytes with one word changed. */
+/* The WRITE of 8192 bytes in vectors_rtx.h, with the word at index @word set to @value */
 struct rpcrdma_rtx_word_case {
 	const char		*desc;
 	u32			word;
@@ -424,7 +425,8 @@ static void rpcrdma_rtx_other_messages(struct kunit *test)
 }
 
 /*
- * Words that would be valid lists in another message.
+ * The words of a header that is too short, or has too many items, must not be taken for chunk
+ * lists, although they would be valid as lists.
  *
  * Covers: RTX-45
  */
@@ -453,7 +455,7 @@ static void rpcrdma_rtx_misplaced_lists(struct kunit *test)
 }
 
 /*
- * The types are unknown to an end that has not announced the extension.
+ * To an end that has not announced the extension, its header types are unknown.
  *
  * Covers: RTX-37
  */
@@ -529,7 +531,7 @@ static void rpcrdma_rtx_chunks(struct kunit *test)
 					      &rpcrdma2_accept_backward,
 					      &fx->kf_hdr),
 			RPCRDMA_MANY_READS);
-	/* But it may have items */
+	/* But a backward Call may have items */
 	put_unaligned_be32(1, fx->kf_buf + 44);
 	rpcrdma_kunit_clear(fx);
 	fx->kf_len = 48;
@@ -557,7 +559,7 @@ static void rpcrdma_rtx_chunks(struct kunit *test)
 			RPCRDMA_OK);
 }
 
-/* Items and Read chunks. If @good is false, the Call must not be sent, and is not accepted. */
+/* A Call with items and Read chunks. If @good is false, it is neither sent nor accepted. */
 struct rpcrdma_rtx_items_case {
 	const char		*desc;
 	bool			good;
@@ -716,7 +718,7 @@ static void rpcrdma_rtx_items_in_a_stream(struct kunit *test)
 			param->good ? RPCRDMA_OK : RPCRDMA_BAD_POSITION);
 }
 
-/* As many items as allowed, and one more */
+/* As many items as allowed are accepted, but not one more. */
 static void rpcrdma_rtx_many_items(struct kunit *test)
 {
 	struct rpcrdma2_item items[RPCRDMA2_RTX_MAX_ITEMS + 1];
@@ -753,7 +755,7 @@ static void rpcrdma_rtx_many_items(struct kunit *test)
 	tx.tx_nitems++;
 	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_rtx_call(buf, len, &tx, items,
 						       &call), -EINVAL);
-	/* As many Read chunks as allowed in a list, and one more */
+	/* The same with the maximum number of Read chunks */
 	tx.tx_nitems = 0;
 	call.ko_read = reads;
 	for (i = 0; i < ARRAY_SIZE(reads); i++) {
@@ -793,7 +795,7 @@ static void rpcrdma_rtx_chunk_of_two_segments(struct kunit *test)
 	item.im_position = 20;
 	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_rtx_call(fx->kf_buf, 1024, &tx,
 						       &item, &call), -EINVAL);
-	/* A sum that needs more than 32 bits is larger than any position */
+	/* The sum of the segments is longer than 32 bits, so no position is behind it */
 	read.co_nsegs = 3;
 	item.im_position = 24;
 	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_rtx_call(fx->kf_buf, 1024, &tx,
@@ -954,7 +956,7 @@ static void rpcrdma_rtx_next_to_be_sent(struct kunit *test)
 			param->good ? 36 : -EINVAL);
 }
 
-/* Arguments that are invalid in base form are invalid in this form, too. */
+/* Arguments that are invalid in RDMA2_MSG are invalid in RDMA2_RTX_MSG, too. */
 static void rpcrdma_rtx_base_rules(struct kunit *test)
 {
 	static const struct rpcrdma2_transmission tx = {
@@ -969,7 +971,7 @@ static void rpcrdma_rtx_base_rules(struct kunit *test)
 	u8 *buf = fx->kf_buf;
 	u32 written = 40;
 
-	/* A Position Zero chunk, with either type */
+	/* A Position Zero chunk, with ko_proc MSG and NOMSG */
 	call.ko_nreads = 1;
 	call.ko_read = &chunk;
 	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_rtx_call(buf, 256, &tx, NULL,
@@ -1043,7 +1045,7 @@ static void rpcrdma_rtx_base_rules(struct kunit *test)
 						  &reply), -EINVAL);
 }
 
-/* --- the property ---------------------------------------------------------- */
+/* --- the property RTX ------------------------------------------------------ */
 
 static const struct rpcrdma2_type rpcrdma_rtx_connprop[] = {
 	{ RPCRDMA2_CONNPROP, rpcrdma2_decode_connprop, NULL },
@@ -1125,7 +1127,7 @@ static void rpcrdma_rtx_property_vectors(struct kunit *test)
 	}
 }
 
-/* The seven words of a server whose RBSIZ is @rbsiz */
+/* The seven words of the property RTX, from a peer whose RBSIZ is @rbsiz */
 struct rpcrdma_rtx_prop_case {
 	const char	*desc;
 	bool		good;
@@ -1187,7 +1189,7 @@ static void rpcrdma_rtx_property_sets(struct kunit *test)
 	bool silent;
 	int rc;
 
-	/* RBSIZ follows the property, and then precedes it */
+	/* First RBSIZ follows the property RTX, and then RBSIZ precedes it */
 	rpcrdma_kunit_clear(fx);
 	rpcrdma_kunit_say(fx, XID, 2, 5, 5, 0, 2, RPCRDMA2_PROPID_RTX, 28);
 	rpcrdma_kunit_words(fx, param->words, 7);
@@ -1214,7 +1216,7 @@ static void rpcrdma_rtx_property_sets(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_props.vp_value[0], 4096);
 	}
 
-	/* A valid property is sent unless all its words are 0 */
+	/* A valid property RTX is sent unless all its words are 0 */
 	rpcrdma2_props_default(&props);
 	props.vp_value[RPCRDMA2_PROP_RBSIZ] = param->rbsiz;
 	props.vp_rtx.xp_flags = param->words[0];
@@ -1248,7 +1250,9 @@ static void rpcrdma_rtx_property_lengths(struct kunit *test)
 							    RPCRDMA_BAD_PROP,
 				    "%u bytes", len);
 	}
-	/* Without RBSIZ, a Receive has 4096 bytes. A property must not occur twice */
+	/* Without RBSIZ, a Receive has 4096 bytes, which must have room for the targets. A
+	 * property must not occur twice
+	 */
 	for (len = 15; len < 17; len++) {
 		rpcrdma_kunit_clear(fx);
 		rpcrdma_kunit_say(fx, XID, 2, 5, 5, 0, 1, RPCRDMA2_PROPID_RTX,
@@ -1269,7 +1273,7 @@ static void rpcrdma_rtx_property_lengths(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode_props(fx, fx->kf_buf,
 						       fx->kf_len),
 			RPCRDMA_BAD_PROP);
-	/* Other numbers are still unknown */
+	/* The next number is that of an unknown property */
 	rpcrdma_kunit_clear(fx);
 	rpcrdma_kunit_say(fx, XID, 2, 5, 5, 0, 1, RPCRDMA2_PROPID_RTX + 1, 0);
 	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode_props(fx, fx->kf_buf,

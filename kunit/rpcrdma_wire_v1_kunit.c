@@ -162,7 +162,7 @@ static void rpcrdma_v1_expect_chunk(struct kunit *test,
 	KUNIT_EXPECT_EQ(test, chunk->ck_length, length);
 }
 
-/* Check that a decoded Call has what was encoded. */
+/* Check that a decoded Call is the same as the encoded one. */
 static void rpcrdma_v1_expect_call(struct kunit *test,
 				   const struct rpcrdma_hdr *hdr,
 				   const struct rpcrdma_call_out *call)
@@ -256,7 +256,7 @@ static void rpcrdma_v1_msgp_in_a_reply(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_msg_len, 12);
 }
 
-/* Encode and decode a Call that offers these chunks. Returns its lists, for a Reply. */
+/* Encode and decode a Call that offers these chunks. Returns its lists, for a Reply to it. */
 static const struct rpcrdma_lists *
 rpcrdma_v1_offer(struct rpcrdma_kunit *fx,
 		 const struct rpcrdma_chunk_out *writes, u32 nwrites,
@@ -454,7 +454,7 @@ static void rpcrdma_v1_decode_error_vectors(struct kunit *test)
 				RPCRDMA_DISCARD_ERROR);
 }
 
-/* Decode the first @len bytes of a good Call as a responder. */
+/* Returns the verdict that a responder must give on the first @len bytes of a good Call. */
 static enum rpcrdma_verdict
 rpcrdma_v1_truncated_call(const struct rpcrdma_v1_call_case *param, u32 len)
 {
@@ -531,7 +531,7 @@ static void rpcrdma_v1_truncated_errors(struct kunit *test)
 	}
 }
 
-/* Check that nothing was taken from a message that is too short. */
+/* Check that no word of a message that is too short was used. */
 static void rpcrdma_v1_expect_nothing(struct kunit *test,
 				      const struct rpcrdma_hdr *hdr)
 {
@@ -547,8 +547,8 @@ static void rpcrdma_v1_expect_nothing(struct kunit *test,
 }
 
 /*
- * Truncate messages to every length, and decode them in both roles, even in the one that
- * they are not meant for.
+ * Truncate messages to every length, and decode each as a responder and as a requester, even
+ * if it is meant for the other one.
  *
  * Covers: V1-HDR-23 V1-CRD-25 G-10
  */
@@ -1055,7 +1055,7 @@ static void rpcrdma_v1_credit_is_never_zero(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, buf, fx->kf_buf, 12);
 }
 
-/* Encode and decode; the decoded Call is in fx->kf_hdr afterwards. */
+/* Encode and decode a Call. The decoded header is then in fx->kf_hdr. */
 static void rpcrdma_v1_send_call(struct rpcrdma_kunit *fx,
 				 const struct rpcrdma_call_out *call)
 {

@@ -127,7 +127,7 @@ static void rpcrdma_v2_expect_error(struct rpcrdma_kunit *fx,
 		KUNIT_EXPECT_EQ(test, hdr->hd_vers_low, 0);
 		KUNIT_EXPECT_EQ(test, hdr->hd_vers_high, 0);
 	}
-	/* Its credits are ignored, and it is not answered */
+	/* The credits of an error are ignored, and an error is not answered */
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_is_grant(hdr, RPCRDMA_OK));
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_refusal(hdr, RPCRDMA_BAD_MSG,
 						  &rpcrdma2_accept_forward,
@@ -146,7 +146,7 @@ static void rpcrdma_v2_decode_error_vectors(struct kunit *test)
 	u32 flags;
 
 	for (flags = 0; flags <= RPCRDMA2_NEGOTIATING; flags++) {
-		/* Before a Call was sent, four of the errors would be taken for
+		/* During negotiation, the errors of 28 bytes would be taken for
 		 * an ERR_VERS of version 1
 		 */
 		if (flags && vec->ve_len == 28 && !param->old)
@@ -182,7 +182,7 @@ static void rpcrdma_v2_decode_literal_err_vers(struct kunit *test)
 		rpcrdma_v2_expect_error(fx, &want);
 	}
 
-	/* With one word more, it has no known layout */
+	/* If it is one word longer, the error has no known layout */
 	memset(fx->kf_buf, 0, vec->ve_len + 4);
 	memcpy(fx->kf_buf, vec->ve_data, vec->ve_len);
 	KUNIT_EXPECT_EQ(test, rpcrdma_kunit_client2(fx, fx->kf_buf,
@@ -198,7 +198,9 @@ static void rpcrdma_v2_tells_layouts_apart(struct kunit *test)
 	u32 low;
 	bool old;
 
-	/* Length and fifth word are the same, so the state decides */
+	/* This may be an ERR_VERS of version 1, or an error of version 2 with one argument:
+	 * length and fifth word are the same. So the state of the negotiation decides
+	 */
 	for (low = 0; low < 12; low++) {
 		rpcrdma_kunit_clear(fx);
 		rpcrdma_kunit_say(fx, XID, 2, 1, 4, 1, low, 9);
@@ -217,7 +219,7 @@ static void rpcrdma_v2_tells_layouts_apart(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, hdr->hd_err_arg[0], 9);
 	}
 
-	/* In an answer to another version it cannot be a version 2 error */
+	/* With another rdma_vers, the same words cannot be an error of version 2 */
 	rpcrdma_kunit_clear(fx);
 	rpcrdma_kunit_say(fx, XID, 3, 1, 4, 1, 4, 9);
 	KUNIT_ASSERT_EQ(test, rpcrdma_kunit_client2(fx, fx->kf_buf, 28, 0),
@@ -225,7 +227,7 @@ static void rpcrdma_v2_tells_layouts_apart(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, hdr->hd_v1_error);
 	KUNIT_EXPECT_EQ(test, hdr->hd_vers_low, 4);
 
-	/* A version 1 server that did not check the version */
+	/* ERR_CHUNK of a version 1 server that did not check the version */
 	rpcrdma_kunit_clear(fx);
 	rpcrdma_kunit_say(fx, XID, 1, 1, 4, 2);
 	KUNIT_ASSERT_EQ(test, rpcrdma_kunit_client2(fx, fx->kf_buf, 20, 1),
@@ -282,7 +284,7 @@ static void rpcrdma_v2_codes_and_lengths(struct kunit *test)
 		memset(fx->kf_buf, 0, 64);
 		rpcrdma_kunit_say(fx, XID, 2, 9, 4, 1, code);
 		for (len = 24; len <= 44; len++) {
-			/* 28 bytes may mean the layout of version 1 */
+			/* An error of 28 bytes may have the layout of version 1 */
 			if (len == 28)
 				continue;
 			want = RPCRDMA_OK;
@@ -321,13 +323,13 @@ static void rpcrdma_v2_errors_are_responses(struct kunit *test)
 				RPCRDMA_DISCARD_ERROR);
 	}
 
-	/* rdma_flags of 2 are an ERR_CHUNK of version 1 only if it has 20 bytes */
+	/* A fifth word of 2 means ERR_CHUNK of version 1 only in a message of 20 bytes */
 	rpcrdma_kunit_clear(fx);
 	rpcrdma_kunit_say(fx, XID, 2, 1, 4, 2, 2);
 	KUNIT_EXPECT_EQ(test, rpcrdma_kunit_client2(fx, fx->kf_buf, 24, 1),
 			RPCRDMA_DISCARD_ERROR);
 
-	/* Without F_RESPONSE, an error of another version only has a bad version */
+	/* Without F_RESPONSE, an error with another rdma_vers is not an ERR_VERS */
 	rpcrdma_kunit_clear(fx);
 	rpcrdma_kunit_say(fx, XID, 3, 1, 4, 0, 1, 1, 2);
 	KUNIT_EXPECT_EQ(test, rpcrdma_kunit_client2(fx, fx->kf_buf, 32, 0),

@@ -124,7 +124,7 @@ static void rpcrdma_v2_decode_call_vectors(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, rpcrdma2_is_grant(hdr, RPCRDMA_OK));
 }
 
-/* Decode the v2_msg_inv Call. Returns its lists, for a Reply. */
+/* Decode the Call v2_msg_inv. Returns its lists, for a Reply to it. */
 static const struct rpcrdma_lists *rpcrdma_v2_offer(struct rpcrdma_kunit *fx)
 {
 	const struct rpcrdma_vector *vec =
@@ -137,7 +137,7 @@ static const struct rpcrdma_lists *rpcrdma_v2_offer(struct rpcrdma_kunit *fx)
 	return &fx->kf_lists;
 }
 
-#define RPCRDMA_V2_REPLY_MSG	44u	/* RPC message of v2_msg_reply */
+#define RPCRDMA_V2_REPLY_MSG	44u	/* bytes of the RPC message in v2_msg_reply */
 
 /* Covers: V2-HDR-06 V2-HDR-07 V2-HDR-08 V2-CHK-12 V2-TYP-04 V2-CRD-06 */
 static void rpcrdma_v2_encode_reply_vector(struct kunit *test)
@@ -191,7 +191,7 @@ static void rpcrdma_v2_decode_reply_vector(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hdr->hd_lists.ls_write[0].ck_length, 65536);
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_is_grant(hdr, RPCRDMA_OK));
 
-	/* A handle to invalidate is ignored in a Reply, even if the Reply has it */
+	/* rdma_inv_handle is ignored in a Reply, even if it is the handle of a segment */
 	memcpy(fx->kf_buf, vec->ve_data, vec->ve_len);
 	memcpy(fx->kf_buf + 20, fx->kf_buf + 36, 4);
 	KUNIT_ASSERT_EQ(test, rpcrdma_kunit_client2(fx, fx->kf_buf,
@@ -200,7 +200,7 @@ static void rpcrdma_v2_decode_reply_vector(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hdr->hd_inv_handle, 0);
 	KUNIT_EXPECT_FALSE(test, hdr->hd_inv_stray);
 
-	/* To a server, a Reply belongs to a callback */
+	/* At a server, a Reply is the Reply to a callback */
 	KUNIT_EXPECT_EQ(test, rpcrdma_kunit_server2(fx, vec->ve_data,
 						    vec->ve_len),
 			RPCRDMA_BACKWARD_REPLY);
@@ -285,7 +285,7 @@ static void rpcrdma_v2_all_short_lengths(struct kunit *test)
 		}
 	}
 
-	/* In another version, nothing behind the fixed words is looked at */
+	/* In a message of another version, only the fixed words are read */
 	rpcrdma_kunit_clear(fx);
 	rpcrdma_kunit_say(fx, XID, 3, 1, 0);
 	memset(fx->kf_buf + 16, 0xff, 24);
@@ -561,7 +561,7 @@ static void rpcrdma_v2_judges_at_a_client(struct kunit *test)
 	if (!param->code)
 		return;
 	KUNIT_EXPECT_EQ(test, error.er_code, param->code);
-	/* READ_CHUNKS says that no chunks are accepted */
+	/* If the error is READ_CHUNKS, the number 0 says that no chunks are accepted */
 	KUNIT_EXPECT_EQ(test, error.er_arg[0], 0);
 }
 
@@ -645,7 +645,7 @@ static void rpcrdma_v2_says_which_limit(struct kunit *test)
 	rpcrdma_v2_put_call(fx, 1, 0, 4);
 	rpcrdma_v2_expect_refusal(fx, &low, RPCRDMA2_ERR_SEGMENTS, 3);
 
-	/* No chunks at all: the results have to go to a Reply chunk */
+	/* If no chunks are accepted at all, the error asks for a Reply chunk */
 	low.ac_reads = 0;
 	low.ac_writes = 0;
 	rpcrdma_v2_put_call(fx, 1, 0, 1);
@@ -670,7 +670,7 @@ static void rpcrdma_v2_limits_in_every_list(struct kunit *test)
 	} backward[] = {
 		{ 0, 17, 1, RPCRDMA2_ERR_BAD_XDR },
 		{ 0, 1, 65, RPCRDMA2_ERR_BAD_XDR },
-		/* Read chunks, whatever the number of segments */
+		/* With Read chunks, the error is READ_CHUNKS, even if other limits are exceeded */
 		{ 1, 0, 65, RPCRDMA2_ERR_READ_CHUNKS },
 		{ 1, 17, 1, RPCRDMA2_ERR_READ_CHUNKS },
 		{ 1, 1, 64, RPCRDMA2_ERR_READ_CHUNKS },
@@ -708,7 +708,7 @@ static void rpcrdma_v2_limits_in_every_list(struct kunit *test)
 				  RPCRDMA2_ERR_READ_CHUNKS, 0);
 }
 
-/* The first chunk keeps to the limit, and the second does not.
+/* The first chunk is within the limit, and the second is not.
  * Covers: V2-ERR-16
  */
 static void rpcrdma_v2_limits_in_later_chunks(struct kunit *test)
@@ -872,7 +872,7 @@ static void rpcrdma_v2_handles_in_later_chunks(struct kunit *test)
 	len = rpcrdma2_encode_call(fx->kf_buf, RPCRDMA_KUNIT_BUF_LEN, &call);
 	KUNIT_EXPECT_EQ(test, len, -EINVAL);
 
-	/* Entries that an earlier Call has left behind the last chunk do not count */
+	/* Chunks of an earlier Call, in the unused entries of the lists, do not count */
 	KUNIT_ASSERT_EQ(test, rpcrdma2_decode_call(fx->kf_buf, fx->kf_len,
 						   &rpcrdma2_accept_forward,
 						   &fx->kf_hdr), RPCRDMA_OK);
@@ -881,7 +881,7 @@ static void rpcrdma_v2_handles_in_later_chunks(struct kunit *test)
 	call.ko_nwrites = 1;
 	len = rpcrdma2_encode_call(second, 1024, &call);
 	KUNIT_ASSERT_GT(test, len, 0);
-	/* Append the RPC message, and set another handle to invalidate */
+	/* Append the RPC message, and change the last byte of rdma_inv_handle */
 	memcpy(second + len, fx->kf_buf + fx->kf_len - 8, 8);
 	for (i = 1; i < ARRAY_SIZE(segs); i += 2) {
 		second[23] = segs[i].rs_handle;
@@ -1072,7 +1072,7 @@ static void rpcrdma_v2_types_are_rows(struct kunit *test)
 	buf[23]++;
 	KUNIT_EXPECT_EQ(test, rpcrdma2_decode_by(fake, buf, 24, 0, accept,
 						 hdr), RPCRDMA_BAD_XID);
-	/* A type is known only if the table has a row for it */
+	/* Only the types in the table are known */
 	KUNIT_EXPECT_EQ(test, rpcrdma_kunit_server2(fx, buf, 24),
 			RPCRDMA_BAD_PROC);
 	buf[12] = 0;

@@ -54,7 +54,7 @@ static void rpcrdma_v2_encode_connprop(struct kunit *test)
 	KUNIT_EXPECT_GE(test, len, RPCRDMA1_HDR_MIN);
 	KUNIT_EXPECT_LE(test, len, RPCRDMA2_CONNPROP_MAX);
 
-	/* An answer has the flag, and a grant that is not 0 */
+	/* An answer has F_RESPONSE, and a grant of at least 1 */
 	KUNIT_ASSERT_EQ(test, rpcrdma2_encode_connprop(buf, len, 1, 0, true,
 						       &props), len);
 	KUNIT_EXPECT_EQ(test, get_unaligned_be32(buf + 8), 1);
@@ -105,7 +105,7 @@ static void rpcrdma_v2_decode_connprop_vectors(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hdr->hd_credit, 64);
 	KUNIT_EXPECT_TRUE(test, rpcrdma2_is_grant(hdr, RPCRDMA_OK));
 
-	/* The client gets a request, and the server an answer it did not ask for */
+	/* Now the client gets a request, and the server gets an answer */
 	KUNIT_EXPECT_EQ(test, rpcrdma_kunit_client2(fx, request->ve_data,
 						    request->ve_len, 0),
 			RPCRDMA_BACKWARD_CALL);

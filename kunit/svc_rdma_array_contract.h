@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Unit tests of svc_rdma_array.h against one form of sunrpc's contract. A file that
- * includes this first declares a struct svc_rqst with the members of that form, defines
- * the macros that Kbuild would define, and defines:
+ * Unit tests of svc_rdma_array.h for one form in which kernels keep the pages of a thread in
+ * struct svc_rqst. A file that includes this one first declares a struct svc_rqst of that form
+ * and array_kunit_init(), which sets its members, defines the macros that Kbuild would define,
+ * and defines:
  *
  *   ARRAY_KUNIT_SEPARATE  1 if the kernel keeps Replies in an array of their own
  *   ARRAY_KUNIT_SUITE     name of the suite
+ *   ARRAY_KUNIT_ENTRIES   number of entries of each array
  *
- * This file plays the other parties: sunrpc, which fills the arrays and releases Replies;
- * nfsd, which builds Replies; and a device that holds pages for a while. Each page has one
- * owner at a time, and the tests watch the memory behind each array.
+ * The functions of this file do what others do with the arrays: sunrpc fills them and releases
+ * Replies, nfsd builds Replies, and a device holds pages for a while. Each page has one owner
+ * at a time, and KASAN detects an access behind an array.
  */
 #include <kunit/test.h>
 #include "../net/server/svc_rdma_array.h"
@@ -19,7 +21,7 @@
 #define ARRAY_KUNIT_ROOM	(ARRAY_KUNIT_ENTRIES + 1)
 #define ARRAY_KUNIT_POOL	64
 
-/* Stands for a struct page, which only this file looks into. */
+/* Used instead of struct page. Only this file accesses the members. */
 struct array_kunit_page {
 	bool	owned;
 	bool	reusable;
@@ -30,7 +32,7 @@ struct array_kunit {
 	struct svc_rqst	*ak_rqst;
 	/* unused if rq_pages is in the struct */
 	struct page	**ak_calls;
-	/* unused if the kernel keeps both in one array */
+	/* unused if the kernel keeps Calls and Replies in one array */
 	struct page	**ak_replies;
 	struct array_kunit_page ak_pool[ARRAY_KUNIT_POOL];
 };
@@ -110,7 +112,7 @@ static void array_kunit_alloc(struct array_kunit *ak, bool separate)
 				      rqstp->rq_pages[i]);
 }
 
-/* Do what sunrpc does when a thread is done with a request. */
+/* Do what sunrpc does when a thread has finished a request. */
 static void array_kunit_release(struct array_kunit *ak, bool separate)
 {
 	struct svc_rqst *rqstp = ak->ak_rqst;
@@ -126,8 +128,8 @@ static void array_kunit_release(struct array_kunit *ak, bool separate)
 	}
 }
 
-/* Do what sunrpc and nfsd do to build a Reply of @used pages. Pages of the page cache take
- * the place of some of the thread's.
+/* Do what sunrpc and nfsd do to build a Reply of @used pages. For each bit that is set in
+ * @spliced, a page of the page cache replaces that page of the thread.
  */
 static void array_kunit_reply(struct array_kunit *ak, u32 used, u32 spliced)
 {
@@ -155,7 +157,9 @@ static struct array_kunit *array_kunit_new(struct kunit *test, bool separate)
 
 	KUNIT_ASSERT_NOT_NULL(test, ak);
 	ak->ak_test = test;
-	/* The array has exactly its size, so that KASAN sees an access behind it */
+	/* The memory of each array has exactly its size, so that KASAN detects an access
+	 * behind it
+	 */
 	ak->ak_rqst = kunit_kzalloc(test, sizeof(*ak->ak_rqst), GFP_KERNEL);
 	ak->ak_calls = kunit_kzalloc(test, len, GFP_KERNEL);
 	ak->ak_replies = kunit_kzalloc(test, len, GFP_KERNEL);
@@ -173,7 +177,7 @@ static struct array_kunit *array_kunit_new(struct kunit *test, bool separate)
 	return ak;
 }
 
-/* The number of pages that an idle thread has */
+/* Returns the number of pages that an idle thread has. */
 static u32 array_kunit_full(void)
 {
 	return ARRAY_KUNIT_SEPARATE ? ARRAY_KUNIT_ENTRIES : ARRAY_KUNIT_PAGES;
@@ -194,7 +198,7 @@ static void array_kunit_take(struct array_kunit *ak, bool keep_head, u32 used)
 
 	n = svc_rdma_array_take(ak->ak_rqst, keep_head, pages);
 	KUNIT_ASSERT_EQ(ak->ak_test, n, used - (used && keep_head));
-	/* Every page was taken once, but the head may stay with the thread */
+	/* Each page was taken once, except the head, which may stay with the thread */
 	for (i = 0; i < used; i++)
 		sum += array_kunit_of(before[i]) - ak->ak_pool;
 	if (used && keep_head) {
@@ -207,7 +211,7 @@ static void array_kunit_take(struct array_kunit *ak, bool keep_head, u32 used)
 	}
 	KUNIT_ASSERT_EQ(ak->ak_test, sum, 0);
 
-	/* sunrpc is done with the request before the device is */
+	/* sunrpc finishes the request before the device has finished with the pages */
 	array_kunit_release(ak, ARRAY_KUNIT_SEPARATE);
 	array_kunit_alloc(ak, ARRAY_KUNIT_SEPARATE);
 	for (i = 0; i < n; i++)
@@ -230,7 +234,7 @@ static void array_kunit_round(struct array_kunit *ak, u32 used, u32 spliced,
 		array_kunit_take(ak, how, used);
 	} else {
 		svc_rdma_array_keep(rqstp, array_kunit_reusable);
-		/* The next Reply is not built in pages of the page cache. */
+		/* No page of the page cache is left for the next Reply. */
 		array_kunit_release(ak, ARRAY_KUNIT_SEPARATE);
 		array_kunit_alloc(ak, ARRAY_KUNIT_SEPARATE);
 		reply = rqstp->rq_respages;
@@ -241,7 +245,9 @@ static void array_kunit_round(struct array_kunit *ak, u32 used, u32 spliced,
 	KUNIT_ASSERT_EQ(ak->ak_test, array_kunit_owned(ak), array_kunit_full());
 }
 
-/* Replies of every number of pages, with every mixture of pages, sent in every way */
+/* Replies of any number of pages, with pages of the page cache in any places. The pages are
+ * taken with or without the head, or the thread keeps them.
+ */
 static void array_kunit_replies(struct kunit *test)
 {
 	struct array_kunit *ak = array_kunit_new(test, ARRAY_KUNIT_SEPARATE);
@@ -275,7 +281,7 @@ static void array_kunit_nothing(struct kunit *test)
 	}
 }
 
-/* A kernel of another form is recognised, whatever was left in the array. */
+/* svc_rdma_array_fits() detects a kernel of another form, whatever was left in the array. */
 static void array_kunit_refused(struct kunit *test)
 {
 	struct array_kunit *ak = array_kunit_new(test, !ARRAY_KUNIT_SEPARATE);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of svc_rdma_array.h: one array in the struct (6.12).
+ * Unit tests of svc_rdma_array.h: one array in struct svc_rqst (6.12 to 6.15).
  */
 
 #include <linux/types.h>
 
-/* Do not use the form of the kernel that this is built for */
+/* Replace the macros of Kbuild, which describe the kernel for which this file is built */
 #undef RPCRDMA_ALLOCATED_PAGES
 #undef RPCRDMA_SEPARATE_REPLY_PAGES
 

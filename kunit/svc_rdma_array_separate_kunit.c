@@ -5,7 +5,7 @@
 
 #include <linux/types.h>
 
-/* Do not use the form of the kernel that this is built for */
+/* Replace the macros of Kbuild, which describe the kernel for which this file is built */
 #undef RPCRDMA_ALLOCATED_PAGES
 #undef RPCRDMA_SEPARATE_REPLY_PAGES
 #define RPCRDMA_ALLOCATED_PAGES

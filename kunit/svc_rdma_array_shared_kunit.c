@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of svc_rdma_array.h: one array, allocated (6.16 to 7.0).
+ * Unit tests of svc_rdma_array.h: one array, which is allocated (6.16 to 7.0).
  */
 
 #include <linux/types.h>
 
-/* Do not use the form of the kernel that this is built for */
+/* Replace the macros of Kbuild, which describe the kernel for which this file is built */
 #undef RPCRDMA_ALLOCATED_PAGES
 #undef RPCRDMA_SEPARATE_REPLY_PAGES
 #define RPCRDMA_ALLOCATED_PAGES

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/server/group.c: a Reply in several Sends whose buffers differ, because
- * memory was short when one of them was made. Guests that have memory do not get there.
+ * Unit tests of net/server/group.c: a Reply in several Sends, one of which has a smaller
+ * buffer than the others, because memory was short when it was made. Tests in guests do not
+ * cover this case, because guests have enough memory.
  */
 
 #include <kunit/test.h>
@@ -11,7 +12,7 @@
 #include <rpcrdma/rtx.h>
 #include "../net/server/svc_rdma.h"
 
-/* The buffer of the first Send, and what a Send gets where memory is short */
+/* Size of the buffer of the first Send, and of a buffer that was made when memory was short */
 #define SVC_RDMA_GROUP_KUNIT_LARGE	32768u
 #define SVC_RDMA_GROUP_KUNIT_SMALL	SVC_RDMA_V2_REQ_SIZE
 /* More than can be allocated in one piece */
@@ -47,8 +48,9 @@ static void svc_rdma_group_kunit_send(struct svc_rdma_group_fixture *fx,
 	base->sd_buf.bf_size = size;
 }
 
-/* A connection to a client that can receive more than anybody can allocate. It has one idle
- * Send with a small buffer, behind which there is other memory.
+/* Make a connection to a client whose Receives are larger than any buffer that we can allocate.
+ * The connection has one idle Send with a small buffer, and there is other memory behind this
+ * buffer.
  */
 static struct svc_rdma_group_fixture *svc_rdma_group_make(struct kunit *test)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/server/read.c: Calls whose items are in their message, with all layouts
- * that the extension allows. Our client sends only one of these layouts.
+ * Unit tests of net/server/read.c: Calls whose items were placed in their Receives, with all
+ * layouts that the round-trip extension allows. Our client sends only one of these layouts.
  */
 
 #include <kunit/test.h>
@@ -85,7 +85,7 @@ static void svc_rdma_read_kunit_exit(void *buf)
 	rpcrdma_buf_exit(buf);
 }
 
-/* Make Receives that are filled with 0xbd. */
+/* Make Receives with targets that are filled with 0xbd. */
 static struct svc_rdma_read_fixture *svc_rdma_read_make(struct kunit *test)
 {
 	struct svc_rdma_read_fixture *fx;
@@ -144,7 +144,9 @@ static u32 svc_rdma_read_fill(struct svc_rdma_read_fixture *fx,
 	return len;
 }
 
-/* Write bytes of the data part, which continues from one Receive to the next. */
+/* Write bytes of an item to the data parts, from byte @at on. All data parts together are
+ * counted as one.
+ */
 static void svc_rdma_read_put_data(struct svc_rdma_read_fixture *fx, u32 at,
 				   const u8 *from, u32 len)
 {
@@ -205,7 +207,9 @@ static void svc_rdma_read_receive(struct svc_rdma_read_fixture *fx,
 		svc_rdma_read_put_data(fx, seg * RPCRDMA_RTX_SEG,
 				       fx->rf_message + item->im_position,
 				       item->im_length);
-		/* If another item follows, the item fills its last segment */
+		/* If another item follows, the data part includes the gap up to the end of
+		 * the last segment of this item
+		 */
 		if (i + 1 < shape->rx_nitems)
 			fx->rf_recv[0].rv_msg.mi_data =
 				ALIGN(fx->rf_recv[0].rv_msg.mi_data, PAGE_SIZE);
@@ -260,8 +264,8 @@ static void svc_rdma_read_places(struct kunit *test)
 	svc_rdma_pages_free(call);
 }
 
-/* A message is given back where nobody may wait for memory. The kernel looks at a page at that
- * moment: the block is posted again, and there is no other one.
+/* svc_rdma_msg_put_renewed() runs in a completion handler, and must not allocate memory. So it
+ * gives the same blocks back even if the kernel holds a reference to each of them.
  *
  * Covers: RTX-77
  */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Messages as they are on the wire. They were worked out by hand, and checked by a decoder
- * that shares no code with this module.
+ * Messages as they are on the wire. They were written by hand, and checked by a decoder that
+ * shares no code with this module.
  *
- * wire.rst explains the layouts. The tests expect exactly these bytes. If the code does not
- * agree with one of them, the documents decide which is wrong.
+ * Documentation/wire.rst explains the layouts. The tests expect exactly these bytes. If the
+ * code does not agree with a message, the documents decide which of the two is wrong.
  */
 #ifndef RPCRDMA_KUNIT_VECTORS_H
 #define RPCRDMA_KUNIT_VECTORS_H
@@ -112,7 +112,7 @@ static const u8 vec_v1_err_vers[28] = {
 	0x00, 0x00, 0x00, 0x01,
 };
 
-/* Version 1 ERR_CHUNK */
+/* Version 1 error ERR_CHUNK, with a grant of 128 */
 static const u8 vec_v1_err_chunk[20] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x01,
 	0x00, 0x00, 0x00, 0x80, 0x00, 0x00, 0x00, 0x04,
@@ -170,7 +170,7 @@ static const u8 vec_v1_reply_nomsg[48] = {
 	0x00, 0x00, 0x00, 0x03, 0x00, 0x00, 0x08, 0x00,
 };
 
-/* Version 1 RDMA_MSGP (deprecated). rdma_align and rdma_thresh precede the lists. */
+/* Version 1 RDMA_MSGP Call (deprecated). rdma_align and rdma_thresh precede the lists. */
 static const u8 vec_v1_msgp[76] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x01,
 	0x00, 0x00, 0x00, 0x20, 0x00, 0x00, 0x00, 0x02,
@@ -198,8 +198,8 @@ static const u8 vec_v1_bc_call[68] = {
 };
 
 /*
- * ERR_VERS that our server of versions 1 and 2 sends in answer to a version 3 message, in
- * the layout of version 1 (7 words)
+ * ERR_VERS in the layout of version 1 (7 words). Our server, which speaks versions 1 and 2,
+ * sends it in answer to a version 3 message.
  */
 static const u8 vec_v1_err_vers_v3[28] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x03,
@@ -208,7 +208,7 @@ static const u8 vec_v1_err_vers_v3[28] = {
 	0x00, 0x00, 0x00, 0x02,
 };
 
-/* Private data of RFC 8797, with the R bit, and sizes of 4096 bytes in both directions */
+/* Private data of RFC 8797, with the flag for remote invalidation, and both sizes 4096 */
 static const u8 vec_cm_private[8] = {
 	0xf6, 0xab, 0x0e, 0x18, 0x01, 0x01, 0x03, 0x03,
 };
@@ -248,8 +248,8 @@ static const u8 vec_v2_connprop[48] = {
 };
 
 /*
- * Version 2 RDMA2_ERR_VERS in the layout of draft version-two-09 (with rdma_flags). It is
- * accepted, but the version 1 layout is sent, see G-11.
+ * Version 2 RDMA2_ERR_VERS in the layout of draft version-two-09 (with rdma_flags). This layout
+ * is accepted, but never sent: we send ERR_VERS in the layout of version 1 (G-11).
  */
 static const u8 vec_v2_err_vers[32] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x03,
@@ -279,7 +279,8 @@ static const u8 vec_v2_reply_resource[28] = {
 
 /*
  * Version 2 RDMA2_CONNPROP answer from the server: it has the XID of the client's CONNPROP,
- * F_RESPONSE is set, and the credit word is a grant. BRS has no value (default).
+ * F_RESPONSE is set, and rdma_credit is a grant. RBSIZ is 8192. BRS has no value, which means
+ * the default.
  */
 static const u8 vec_v2_connprop_server[44] = {
 	0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x02,
@@ -290,7 +291,7 @@ static const u8 vec_v2_connprop_server[44] = {
 	0x00, 0x00, 0x00, 0x00,
 };
 
-/* Version 2 RDMA2_MSG Reply that returns a Write chunk */
+/* Version 2 RDMA2_MSG Reply that returns a Write chunk of one segment with 65536 bytes */
 static const u8 vec_v2_msg_reply[104] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x02,
 	0x00, 0x00, 0x00, 0x40, 0x00, 0x00, 0x00, 0x00,
@@ -307,7 +308,7 @@ static const u8 vec_v2_msg_reply[104] = {
 	0x00, 0x00, 0x00, 0x01, 0x00, 0x01, 0x00, 0x00,
 };
 
-/* Version 2 RDMA2_NOMSG Call with a Position Zero chunk */
+/* Version 2 RDMA2_NOMSG Call with a Position Zero chunk of 6000 bytes */
 static const u8 vec_v2_nomsg_call[60] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x02,
 	0x00, 0x00, 0x00, 0x20, 0x00, 0x00, 0x00, 0x01,
@@ -319,21 +320,21 @@ static const u8 vec_v2_nomsg_call[60] = {
 	0x00, 0x00, 0x00, 0x00,
 };
 
-/* Version 2 RDMA2_ERR_BAD_XDR */
+/* Version 2 error RDMA2_ERR_BAD_XDR, which has no argument */
 static const u8 vec_v2_bad_xdr[24] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x02,
 	0x00, 0x00, 0x00, 0x40, 0x00, 0x00, 0x00, 0x04,
 	0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x02,
 };
 
-/* Version 2 RDMA2_ERR_INVAL_HTYPE */
+/* Version 2 error RDMA2_ERR_INVAL_HTYPE, which has no argument */
 static const u8 vec_v2_inval_htype[24] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x02,
 	0x00, 0x00, 0x00, 0x40, 0x00, 0x00, 0x00, 0x04,
 	0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x03,
 };
 
-/* Version 2 RDMA2_ERR_READ_CHUNKS */
+/* Version 2 error RDMA2_ERR_READ_CHUNKS: at most one Read chunk */
 static const u8 vec_v2_read_chunks[28] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x02,
 	0x00, 0x00, 0x00, 0x40, 0x00, 0x00, 0x00, 0x04,
@@ -341,7 +342,7 @@ static const u8 vec_v2_read_chunks[28] = {
 	0x00, 0x00, 0x00, 0x01,
 };
 
-/* Version 2 RDMA2_ERR_WRITE_CHUNKS */
+/* Version 2 error RDMA2_ERR_WRITE_CHUNKS: at most one Write chunk */
 static const u8 vec_v2_write_chunks[28] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x02,
 	0x00, 0x00, 0x00, 0x40, 0x00, 0x00, 0x00, 0x04,
@@ -349,7 +350,7 @@ static const u8 vec_v2_write_chunks[28] = {
 	0x00, 0x00, 0x00, 0x01,
 };
 
-/* Version 2 RDMA2_ERR_SEGMENTS */
+/* Version 2 error RDMA2_ERR_SEGMENTS: at most 16 segments in a chunk */
 static const u8 vec_v2_segments[28] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x02,
 	0x00, 0x00, 0x00, 0x40, 0x00, 0x00, 0x00, 0x04,
@@ -357,7 +358,7 @@ static const u8 vec_v2_segments[28] = {
 	0x00, 0x00, 0x00, 0x10,
 };
 
-/* Version 2 RDMA2_ERR_SYSTEM */
+/* Version 2 error RDMA2_ERR_SYSTEM, which has no argument */
 static const u8 vec_v2_system[24] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x02,
 	0x00, 0x00, 0x00, 0x40, 0x00, 0x00, 0x00, 0x04,

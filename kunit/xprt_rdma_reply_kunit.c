@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Unit tests of net/client/reply.c: where the parts of a Reply go. In NFS nothing follows
- * the data of a READ, so tests with a mount do not reach all of it.
+ * the data of a READ, so tests with a mount do not cover all cases.
  */
 
 #include <kunit/test.h>
@@ -23,7 +23,7 @@ struct xprt_rdma_reply_fixture {
 	u8			rf_message[100];
 };
 
-/* Make a Reply: a head, an item of @written bytes that came by RDMA, and an inline rest. */
+/* Make a Reply: a head, an item of @written bytes in the Write chunk, and the rest inline. */
 static void xprt_rdma_reply_set_up(struct xprt_rdma_reply_fixture *fx,
 				   u32 written)
 {
@@ -54,8 +54,8 @@ static void xprt_rdma_reply_set_up(struct xprt_rdma_reply_fixture *fx,
 }
 
 /*
- * An item may come with all of its roundup, part of it, or none. The rest of the Reply is
- * found in all cases, and nothing but the roundup is skipped.
+ * The server may write an item with all of its roundup, part of it, or none. In all cases, the
+ * rest of the Reply is found, and only the roundup is skipped.
  *
  * Covers: V1-WPD-06 V1-WPD-07
  */
@@ -85,7 +85,7 @@ static void xprt_rdma_reply_counts_roundup(struct kunit *test)
 				    NULL);
 	}
 
-	/* With a shorter item, the rest begins in the pages */
+	/* If the item is shorter than its room, the rest begins in the pages */
 	xprt_rdma_reply_set_up(fx, 1);
 	KUNIT_EXPECT_EQ(test, xprt_rdma_reply_place(&fx->rf_xr, &fx->rf_req),
 			XPRT_RDMA_KUNIT_HEAD + 4 + XPRT_RDMA_KUNIT_REST);
@@ -100,8 +100,8 @@ static void xprt_rdma_reply_counts_roundup(struct kunit *test)
 	__free_page(fx->rf_page);
 }
 
-/* No numbered rule: a Reply in two Receives, wherever it is cut, is placed like a Reply in
- * one.
+/* No numbered rule: a Reply that came in two Receives is copied in the same way as a Reply in
+ * one Receive, wherever it is divided.
  */
 static void xprt_rdma_reply_in_two_receives(struct kunit *test)
 {
@@ -120,7 +120,9 @@ static void xprt_rdma_reply_in_two_receives(struct kunit *test)
 	len = XPRT_RDMA_KUNIT_HEAD + XPRT_RDMA_KUNIT_REST;
 	for (cut = 0; cut <= len; cut++) {
 		xprt_rdma_reply_set_up(fx, XPRT_RDMA_KUNIT_ITEM);
-		/* The header of the second message is elsewhere */
+		/* In rf_message, the body continues behind its first part, but its second
+		 * part is in a Receive whose buffer begins 4 bytes later
+		 */
 		fx->rf_more.rv_buf.bf_data = fx->rf_message + 4;
 		rpcrdma_msg_set_body(msg, 40, cut);
 		rpcrdma_msg_set_body(more, 36 + cut, len - cut);
@@ -138,8 +140,9 @@ static void xprt_rdma_reply_in_two_receives(struct kunit *test)
 	__free_page(fx->rf_page);
 }
 
-/* No numbered rule: an RPC whose Reply was lost has been answered, and its memory is being
- * fenced. There is no message. The RPC goes on waiting, and gets no second Reply.
+/* No numbered rule: if a Reply was lost, xprt_rdma_reply_awaited() has no message. The RPC
+ * still counts as awaited, because its memory has to be fenced before it ends, but it gets no
+ * second Reply.
  */
 static void xprt_rdma_reply_lost_is_awaited(struct kunit *test)
 {
@@ -166,7 +169,8 @@ static void xprt_rdma_reply_lost_is_awaited(struct kunit *test)
 							 &fx->rf_req, NULL));
 }
 
-/* Receives that a Reply has not filled are free before its RPC ends; the credits are not.
+/* Receives that a Reply has not used are free before its RPC ends, but the credits of the Call
+ * are not.
  *
  * Covers: RTX-101
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/client/transport.c: why a transport may be refused when it is made.
+ * Unit tests of net/client/transport.c: transports that are refused when they are created.
  * No connection is made, so no device is needed.
  */
 

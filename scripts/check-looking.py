@@ -1,25 +1,25 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""The law of looking: a room looks only down, and so does a file in its room.
+"""Check the law of looking: a room uses only lower rooms, and a file uses only lower files of its room.
 
 usage: check-looking.py [TOP] prints each breach as file:line; status 1 if there is any
        check-looking.py --floors [TOP]    prints the files of each room, floor by floor
        check-looking.py --draw [TOP]      prints the picture of Documentation/architecture.rst
-check-looking.py --redraw [TOP] updates that picture
+       check-looking.py --redraw [TOP]    updates that picture
        check-looking.py --pure [TOP]      lists the sources of the wire and pure rooms
 
 net/wire <- net/core <- net/verbs <- (rpc) <- {net/client | net/server} <- net/module
 
-The room of a source is its folder; that of a header in include/rpcrdma is in the table below. A room includes
-and names only what belongs to it or is below. The table is complete on purpose: a file that is in no room is a
-breach.
+The room of a source is its folder in net/. The room of a header in include/rpcrdma is in the table ROOMS. A room
+includes headers and names functions only of its own and of lower rooms. A file that is in no room is a breach,
+too.
 
-Inside a room, the calls between files make the floors. A file that calls no other is on floor 0, any other one
-above all that it calls; so calls must not go round in a circle. A call is the name of a function and a
-parenthesis. Functions that are handed on by name, in a table or as a completion handler, are no calls: that is
-how what is below tells what is above.
+Inside a room, calls between files determine the floor of each file. A file that calls no other file is on floor 0.
+Any other file is above all files that it calls, so calls must not form a circle. A call is the name of a function
+and a parenthesis. A function that is passed by name, in a table or as a completion handler, is not a call: in this
+way lower files call higher ones.
 
-All this is read from #include lines and from names used in code, without comments and strings.
+Only #include lines and names in code count, not comments and strings.
 """
 import difflib
 import os
@@ -138,7 +138,7 @@ class Tree:
 
     @cached_property
     def names(self):
-        """The same for functions and variables"""
+        """name: the source that defines the function or variable"""
         found = {name: src for room in ROOMS for src in self.files(room) for _, name in src.found(VARIABLE)}
         return found | self.functions
 
@@ -195,7 +195,8 @@ class Tree:
             told |= files
 
     def floors(self, room):
-        """[[stem]] of a room without circles, top first"""
+        """The floors of a room, from the top to the bottom: [[names of files, without suffix]]. A file uses only
+        files of lower floors, so the room must have no circular uses."""
         files = self.files(room)
         floor = {src: 0 for src in files}
         for _ in files:

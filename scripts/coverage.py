@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""What evidence there is for each requirement: a test that names it, or a stated reason.
+"""Find the evidence for each requirement: a test that names it, or a reason why there is none.
 
 usage: coverage.py [--verify | --list | --conformance]
 
-Tests name requirements in "Covers:" comments, in kunit and scripts/{tests,fuzz}. What no test here
-can show is in scripts/coverage.reasons, as "ID  reason"; a requirement that only says again
-what others say, as "ID = ID ID ...". The requirements are in scripts/coverage.ids, their groups in
+Tests in kunit and scripts/{tests,fuzz} name requirements in "Covers:" comments. Requirements that no
+test here can show are in scripts/coverage.reasons, as "ID  reason". A requirement that only repeats
+others is there as "ID = ID ID ...". The requirements are in scripts/coverage.ids, their groups in
 scripts/coverage.groups, and decisions (G-nn, T-nn) in Documentation/decisions.rst. Rules of the
 round-trip extension are also in Documentation/rtx.rst, which is its specification.
 
-Prints a line for each group, and what is missing; --list adds each ID's evidence. --conformance
-makes Documentation/conformance.rst. --verify prints only what is wrong: names that do not exist,
-requirements both tested and excused, missing ones in the groups that are complete, citations that
-a reader cannot look up, and a conformance.rst that is not up to date.
+Prints a line for each group, and the requirements without evidence; --list adds the evidence of each
+requirement. --conformance makes Documentation/conformance.rst. --verify prints only errors: names
+that do not exist, requirements with both a test and a reason, requirements without either in groups
+that must be complete, citations that a reader cannot look up, and a conformance.rst that is not up to
+date.
 """
 import collections
 import os
@@ -98,7 +99,7 @@ def stands_at_a_test(rest):
 
 
 def tests():
-    """{ID: tests that name it}; comments that belong to no test are added to adrift."""
+    """{ID: tests that name it}. "Covers:" comments that belong to no test are added to adrift."""
     found = collections.defaultdict(list)
     for folder in ("scripts/tests", "scripts/fuzz", "kunit"):
         for base, _, names in os.walk(os.path.join(TOP, folder)):

@@ -4,8 +4,8 @@
 
 usage: figures.py [--long] [TOP]
 
-Prints the lines of a function (median, 90th percentile, maximum), the number of parameters, the amount of
-conditional compilation, and for each room the number of files and lines, and its longest file. include/rpcrdma/
+Prints the lines of functions (median, 90th percentile, maximum), the maximum number of parameters, the number of
+#if lines, and for each room (folder of net/) the number of files and lines, and its longest file. include/rpcrdma/
 counts as a room. The lines of a function are those between its braces. --long also names the ten longest functions.
 
 The status is 1 if a figure exceeds a limit of contributing.rst: 60 lines in a function, 6 parameters, 100 columns.

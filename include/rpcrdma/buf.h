@@ -11,7 +11,8 @@
 /**
  * struct rpcrdma_buf - one mapped buffer
  * @bf_data: kernel address
- * @bf_block: block of pages whose end is the buffer; NULL if the buffer is in a slab
+ * @bf_block: compound page (a block of pages) whose last @bf_size bytes are the buffer; NULL
+ *	if the buffer comes from a slab
  * @bf_device: device that the buffer is mapped for, or NULL if it is not mapped
  * @bf_addr: DMA address while the buffer is mapped
  * @bf_size: size in bytes
@@ -35,23 +36,25 @@ int rpcrdma_buf_renew(struct rpcrdma_buf *buf, gfp_t gfp);
 void rpcrdma_buf_unmap(struct rpcrdma_buf *buf);
 void rpcrdma_buf_exit(struct rpcrdma_buf *buf);
 
-/* Returns the number of bytes of memory that a buffer takes. */
+/* Returns the number of bytes of memory that a buffer of @size bytes takes: a block of
+ * 2^@order pages, or @size bytes of a slab if @order is 0.
+ */
 static inline u32 rpcrdma_buf_pins(u32 size, unsigned int order)
 {
 	return order ? PAGE_SIZE << order : size;
 }
 
-/* Returns whether anybody but the owner has a page of the buffer. Pages are handed on only
- * by those who have them. So "no" stays true while the owner hands out no page. Nobody
- * can hold the memory of a buffer that is no block: it is part of a slab.
+/* Returns whether anybody except the owner has a reference to a page of the buffer. Only a
+ * holder of a reference can pass on another one. So the answer "no" stays true until the
+ * owner passes on a page. Nobody can hold a reference to a buffer from a slab.
  */
 static inline bool rpcrdma_buf_is_shared(const struct rpcrdma_buf *buf)
 {
 	return buf->bf_block && page_count(buf->bf_block) > 1;
 }
 
-/* Returns the first byte of a block that begins a page. The bytes in front of it are in
- * the block's first page.
+/* Returns the address of the target segments of a Receive that is a block. They begin with
+ * the second page of the block. The bytes of the buffer before them are in the first page.
  */
 static inline void *rpcrdma_buf_targets(const struct rpcrdma_buf *buf)
 {

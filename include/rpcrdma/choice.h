@@ -10,23 +10,26 @@
 
 /* Maximum length of an item in bytes, since no WRITE is longer */
 #define RPCRDMA_CHOICE_MOST		1048576u
-/* Number of bytes of an item that may go by Sends even with the shortest round trip (RTX-95).
- * Without targets it is less than RTX-95 has: what is longer costs more by Sends (T-40).
+/* An item of up to this many bytes may go by Sends even if the round trip is short. The first
+ * number is for a peer with target segments (RTX-95). The second is for a peer without them.
+ * It is lower than the 65536 of RTX-95, because a longer item costs more by Sends (T-40).
  */
 #define RPCRDMA_CHOICE_PLACED		131072u
 #define RPCRDMA_CHOICE_CONTINUED	16384u	/* without targets */
-/* Round trip in microseconds from which on no other cost matters */
+/* With a round trip of this many microseconds or more, every item goes by Sends, whatever
+ * the other costs are
+ */
 #define RPCRDMA_CHOICE_FAR		200u
 
 /**
  * struct rpcrdma_choice_costs - costs of Sends and RDMA Reads in nanoseconds
  * @cc_more: cost of each transmission beyond the first
  * @cc_copy: cost of a page of data that the server has to copy because it has no targets
- * @cc_saved: work that Sends save, on both sides together
- * @cc_wake: cost of the second time that the server's thread wakes up
- * @cc_register: cost of registration and invalidation of the item's memory
+ * @cc_saved: cost of the work that Sends save, on both sides together
+ * @cc_wake: cost of waking the server's thread a second time, after the RDMA Read
+ * @cc_register: cost of registering and invalidating the item's memory
  *
- * Instructions are converted to nanoseconds one to one, which is right for present machines.
+ * One instruction counts as one nanosecond, which is about right for present machines.
  */
 struct rpcrdma_choice_costs {
 	u32		cc_more;
@@ -42,9 +45,9 @@ struct rpcrdma_choice_costs {
  * @ch_fixed: size in bytes that an administrator has chosen; 0 if nobody has chosen one
  * @ch_send: maximum length of a transmission in bytes: the smaller of our largest Send and
  *	the peer's RBSIZ
- * @ch_segs: maximum number of segments that we can gather for a Send
- * @ch_peer: what the peer has announced; all zero if it has announced nothing
- * @ch_costs: costs of both ways, normally &rpcrdma_choice_costs
+ * @ch_segs: maximum number of segments that our SGEs can gather for a Send
+ * @ch_peer: the peer's property RTX; all zero if the peer has not announced it
+ * @ch_costs: costs of Sends and RDMA Reads, normally &rpcrdma_choice_costs
  */
 struct rpcrdma_choice {
 	u32					ch_rtt;

@@ -13,12 +13,13 @@
 /**
  * struct rpcrdma_part - a run of bytes of an unreduced RPC Call
  * @pt_chunk: the Read chunk with the run, or NULL
- * @pt_item: the item with the run, or NULL. If both are NULL, the run is in the body
- *	stream, that is, in the inline message or in the Position Zero chunk.
+ * @pt_item: the placed item (rtx.h) with the run, or NULL. If @pt_chunk and @pt_item are
+ *	both NULL, the run is in the body stream, that is, in the inline message or in the
+ *	Position Zero chunk.
  * @pt_offset: offset of the run in the body stream, if the run is there
  * @pt_length: number of bytes in the run, without roundup
- * @pt_pad: number of zero bytes that the responder adds behind a chunk that came
- *	without its roundup (RFC 8166 3.4.5.2), and behind an item (RTX-53)
+ * @pt_pad: number of zero bytes that the responder adds behind the run, as roundup: if a
+ *	chunk came without its roundup (RFC 8166 3.4.5.2), and behind an item (RTX-53)
  */
 struct rpcrdma_part {
 	const struct rpcrdma_chunk	*pt_chunk;
@@ -31,8 +32,8 @@ struct rpcrdma_part {
 /**
  * struct rpcrdma_part_iter - a walk over the parts of a Call
  * @pi_lists: the Call's chunk lists
- * @pi_items: items of the message
- * @pi_nitems: number of items
+ * @pi_items: placed items of the Call
+ * @pi_nitems: number of placed items
  * @pi_body_len: length of the body stream in bytes
  * @pi_body: number of bytes of the body stream visited so far
  * @pi_stream: number of bytes of the unreduced stream visited so far
@@ -52,8 +53,8 @@ struct rpcrdma_part_iter {
 
 /**
  * struct rpcrdma_payload - the result that is returned in one Write chunk
- * @py_offset: offset of the item in the unreduced Reply
- * @py_length: length of the item in bytes, without roundup; 0 if the chunk is unused
+ * @py_offset: offset of the result in the unreduced Reply
+ * @py_length: length of the result in bytes, without roundup; 0 if the chunk is unused
  */
 struct rpcrdma_payload {
 	u32		py_offset;

@@ -44,17 +44,17 @@ enum rpcrdma_conn_state {
  * @receive: called when a message has arrived, from the completion queue's workqueue;
  *	may sleep. The owner returns @msg with rpcrdma_msg_put(), at once or later,
  *	in this context or in that of a process.
- * @group_ended: called when a group has ended that never was complete, see struct
- *	rpcrdma_group_end. Context as @receive, and in the order of arrival. NULL if the
- *	owner never calls rpcrdma_gather_start().
+ * @group_ended: called when a group (rtx.h) has ended without ever being complete, see
+ *	struct rpcrdma_group_end. It is called in the same context as @receive, and in the
+ *	order of arrival. NULL if the owner never calls rpcrdma_gather_start().
  * @lost: called once when the connection becomes %RPCRDMA_CONN_DOWN, from a CM event,
- *	a completion, or any caller of rpcrdma_conn_fail(). It must not sleep, and must
- *	not close the connection, but has another task close it. It is not called
+ *	a completion, or any caller of rpcrdma_conn_fail(). It must neither sleep nor close
+ *	the connection; it makes another task close the connection. It is not called
  *	when rpcrdma_conn_drain() ends the connection.
- * @waiting: returns whether any posted requests have not completed. If so, it sets
- *	@posted to the time when the first of them was posted, and @since to the time of
- *	the last completion of a request of that kind, or to @posted if that is later.
- *	Both are in jiffies. Called by the keepalive's work; may be NULL.
+ * @waiting: returns whether work requests that the owner has posted are still outstanding.
+ *	If so, it sets @posted to the time when the oldest of them was posted. It sets @since
+ *	to the time when such a request last completed, or to @posted if @posted is later.
+ *	Both times are in jiffies. Called by the keepalive's work; may be NULL.
  */
 struct rpcrdma_conn_ops {
 	void	(*receive)(struct rpcrdma_conn *conn,
@@ -83,7 +83,8 @@ struct rpcrdma_conn_queues {
 /**
  * struct rpcrdma_conn - one connection
  * @cn_ops: the owner's hooks
- * @cn_receive: who gets what arrives: ops->receive(), or what puts groups together first
+ * @cn_receive: called for each Receive that completes: ops->receive(), or after
+ *	rpcrdma_gather_start() the function that first assembles groups
  * @cn_id: CM identifier, owned
  * @cn_pd: protection domain that only this connection uses (RFC 8166 8.1.1)
  * @cn_cq: completion queue of the receive queue, and of the send queue unless that has one
@@ -91,21 +92,21 @@ struct rpcrdma_conn_queues {
  * @cn_send_cq: the completion queue that the send queue may have of its own
  * @cn_caps: what the device can do; valid once the connection is resolved or adopted
  * @cn_limits: inline limits and remote invalidation; valid once the connection is up
- * @cn_rtx: what the peer has announced of the round-trip extension. If it is all zero, the
- *	peer has announced nothing, and is sent nothing of the extension (RTX-32). Written
- *	together with @cn_limits.
- * @cn_rtt: estimate of the round trip, from connecting, from probes, and from what the
- *	owner adds. Set where the connection comes up, and then written only by completion
- *	handlers.
- * @cn_ours: CM private data that the peer was told
+ * @cn_rtx: the peer's property RTX. If it is all zero, the peer has announced nothing of the
+ *	round-trip extension, and nothing of the extension is sent to the peer (RTX-32).
+ *	Written together with @cn_limits.
+ * @cn_rtt: estimate of the round-trip time, from the time that connecting took, from the
+ *	keepalive's probes, and from times that the owner reports. First set when the
+ *	connection comes up, and after that written only by completion handlers.
+ * @cn_ours: content of the CM private data that we have sent to the peer
  * @cn_peer_data: private data that the peer sent with CM REQ or REP
  * @cn_peer_len: number of bytes in @cn_peer_data
  * @cn_peer_ord: number of RDMA Reads that the peer lets us have outstanding; 0 if it
  *	offered none
  * @cn_peer_ird: number of RDMA Reads that the peer wants to have outstanding
- * @cn_ord: number of RDMA Reads that we may have outstanding, as agreed with the peer.
- *	At the end that connected it is 0 if that end probes with an RDMA Write and so
- *	needs no Reads.
+ * @cn_ord: number of RDMA Reads that we may have outstanding, as agreed with the peer. At
+ *	the end that connected it is 0, except on iWARP, where it is 1 if the peer allows the
+ *	RDMA Read with which the keepalive probes.
  * @cn_state: an enum rpcrdma_conn_state; written under @cn_lock, read anywhere
  * @cn_error: errno that ended the connection; the first one stays
  * @cn_lock: protects state and error; taken in any context, interrupts are saved
@@ -115,7 +116,7 @@ struct rpcrdma_conn_queues {
  * @cn_on_device: link in the list of connections on the same device, see
  *	verbs/device.c
  * @cn_keepalive: the keepalive
- * @cn_gather: puts groups together
+ * @cn_gather: the group that is being assembled
  * @cn_recvs: the Receives
  * @cn_sq: the slots of the send queue
  * @cn_cids: number of completion IDs given, see rpcrdma_conn_cid()
@@ -165,8 +166,8 @@ static inline struct ib_device *rpcrdma_conn_device(struct rpcrdma_conn *conn)
 	return conn->cn_id->device;
 }
 
-/* Returns a new completion ID for an object that will be posted on @conn. The connection
- * has queues.
+/* Returns a new completion ID for an object that will be posted on @conn, whose queues must
+ * already exist.
  */
 static inline struct rpcrdma_cid rpcrdma_conn_cid(struct rpcrdma_conn *conn)
 {

@@ -10,14 +10,14 @@
 
 /**
  * struct rpcrdma_window - a requester's credits in one direction
- * @wn_requested: number of credits requested, that is, of Replies that can be received
- *	at the same time
+ * @wn_requested: number of credits requested, which is the number of Replies that can be
+ *	received at the same time
  * @wn_granted: latest grant in force, 1 to @wn_requested
- * @wn_owed: number of credits used by Calls whose RPCs were given up and whose Replies
- *	have not come yet
- * @wn_more: number of credits beyond the first of all Calls that have several credits,
- *	including Calls whose RPCs were given up
- * @wn_opened: a valid Reply has carried a grant on this connection
+ * @wn_owed: number of Calls whose RPCs were given up (ended before the Reply came) and whose
+ *	Replies still have not come. Each of these Calls still uses its first credit.
+ * @wn_more: number of credits that Calls use beyond one credit each. Only a Call that is a
+ *	group (rtx.h) uses more than one. Calls whose RPCs were given up are included.
+ * @wn_opened: a valid Reply with a grant has been received on this connection
  */
 struct rpcrdma_window {
 	u32		wn_requested;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The device room: what an ib_device can do, as struct rpcrdma_device_caps (size.h),
- * with the quirks of known devices applied; and the connections on each device. A device
- * is removed only after its last connection is gone.
+ * Devices: what an ib_device can do, as struct rpcrdma_device_caps (size.h), adjusted for
+ * known faults of particular devices; and which connections use each device. The removal of
+ * a device waits until its last connection is gone.
  */
 #ifndef RPCRDMA_DEVICE_H
 #define RPCRDMA_DEVICE_H

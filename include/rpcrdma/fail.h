@@ -24,17 +24,19 @@ struct dentry;
  * @fa_reads: maximum number of Read chunks that the server accepts in a Call
  * @fa_writes: maximum number of Write chunks that the server accepts in a Call
  * @fa_segs: maximum number of segments that the server accepts in a chunk
- * @fa_calls: number of Calls of version 2 that will be answered with @fa_code
+ * @fa_calls: number of further Calls of version 2 that are answered with @fa_code; counts
+ *	down to 0
  * @fa_code: error code, one of RPCRDMA2_ERR_*
  * @fa_write_len: maximum size in bytes of the client's Write chunks; 0 for no limit
  * @fa_reply_len: maximum size in bytes of a Reply that the client provides for; 0 for no
  *	limit
- * @fa_inv: number of local invalidations until one names no region and so fails; 0 if
- *	none shall fail
- * @fa_fence: number of completions of fences until one is lost; 0 if none shall be lost
- * @fa_keep: number of pages of Calls that are kept, each of another Call, as a holder of
- *	the page might keep it; see rpcrdma_fail_keep()
- * @fa_hold_fence: a task waits, while this is set, before it fences an abandoned RPC
+ * @fa_inv: number that each local invalidation lowers by 1. The invalidation that makes it
+ *	0 names no region, and so fails. 0 if none is to fail
+ * @fa_fence: number that each completion of a fence (client/fence.c) lowers by 1. The
+ *	completion that makes it 0 is ignored. 0 if none is to be ignored
+ * @fa_keep: number of pages of which rpcrdma_fail_keep() takes a reference, each of another
+ *	Call. This imitates an upper layer that holds received pages after the Call
+ * @fa_hold_fence: while this is set, a task that is about to fence an abandoned RPC waits
  */
 struct rpcrdma_fail {
 	u32		fa_mr_pages;
@@ -59,13 +61,13 @@ void rpcrdma_fail_remove_files(void);
 void rpcrdma_fail_wait(void);
 void rpcrdma_fail_keep(const void *data);
 
-/* The smaller of @has and @limit; a @limit of 0 means no limit */
+/* Returns the smaller of @has and @limit, where a @limit of 0 means that there is none. */
 static inline u32 rpcrdma_fail_at_most(u32 has, u32 limit)
 {
 	return unlikely(limit) ? min(has, limit) : has;
 }
 
-/* Counts @number down to 0. Returns true for the event that makes it 0. */
+/* Counts an event: lowers @number by 1 unless it is 0. Returns true if that makes it 0. */
 static inline bool rpcrdma_fail_is_chosen(atomic_t *number)
 {
 	return unlikely(atomic_read(number)) && !atomic_dec_if_positive(number);
@@ -121,20 +123,20 @@ static inline bool rpcrdma_fail_inv(void)
 	return rpcrdma_fail_is_chosen(&rpcrdma_fail.fa_inv);
 }
 
-/* Shall this completion of a fence be lost? */
+/* Shall this completion of a fence be ignored, as if the device had lost it? */
 static inline bool rpcrdma_fail_fence(void)
 {
 	return rpcrdma_fail_is_chosen(&rpcrdma_fail.fa_fence);
 }
 
-/* Keeps the page that contains @data for longer than its Call, if a test wants that. */
+/* Takes a reference to the page that contains @data, if a test has set fa_keep. */
 static inline void rpcrdma_fail_keep_page(const void *data)
 {
 	if (unlikely(READ_ONCE(rpcrdma_fail.fa_keep)))
 		rpcrdma_fail_keep(data);
 }
 
-/* Makes a task that is about to fence an RPC wait as long as a test wants. */
+/* Called before an abandoned RPC is fenced. Waits as long as a test has set fa_hold_fence. */
 static inline void rpcrdma_fail_hold_fence(void)
 {
 	if (unlikely(READ_ONCE(rpcrdma_fail.fa_hold_fence)))

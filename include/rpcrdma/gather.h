@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Assembling messages that arrive in several transmissions.
+ * Gathering: assembles messages that arrive in several transmissions (groups, see rtx.h).
  */
 #ifndef RPCRDMA_GATHER_H
 #define RPCRDMA_GATHER_H
@@ -11,21 +11,23 @@
 struct rpcrdma_conn;
 struct rpcrdma_recv;
 
-/* A group that takes longer than this ends the connection (RTX-85) */
+/* Time in jiffies in which a group must become complete; otherwise the connection is closed
+ * (RTX-85)
+ */
 #define RPCRDMA_GATHER_TIMEOUT	(30 * HZ)
 
 /**
  * struct rpcrdma_gather - the group that a connection receives, and its Receives
  * @ga_group: state of the group
  * @ga_limits: limits of the groups that we accept
- * @ga_first: first Receive that is held, or NULL if none is held
- * @ga_last: last Receive that is held
+ * @ga_first: first Receive of the group, or NULL if no Receive is held
+ * @ga_last: latest Receive of the group
  * @ga_begun: time in jiffies when the first transmission of the present group arrived; 0 if
  *	there is no group. Read by @ga_work.
  * @ga_work: closes the connection if a group does not end in time
  *
- * Receives complete one after the other, and only their completions use this structure. So
- * it has no lock.
+ * While the connection has queues, only the completion handler of Receives changes this
+ * structure, and it handles one completion at a time. So the structure has no lock.
  */
 struct rpcrdma_gather {
 	struct rpcrdma_group		ga_group;

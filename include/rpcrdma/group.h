@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Groups: one RPC message in several transmissions. How a receiver assembles a group,
- * and when a sender may send one. Only numbers are handled here, no buffers.
+ * and when a sender may send one. Only numbers are handled here, no buffers. See rtx.h for
+ * the terms. A *data part* is the placed data in one transmission.
  */
 #ifndef RPCRDMA_GROUP_H
 #define RPCRDMA_GROUP_H
@@ -14,9 +15,9 @@
 /**
  * enum rpcrdma_group_state - state of a connection's receiver
  * @RPCRDMA_GROUP_IDLE: there is no group
- * @RPCRDMA_GROUP_OPEN: the transmissions of a group that have arrived are held
- * @RPCRDMA_GROUP_SWALLOWING: a group is broken and nothing of it is held; its further
- *	transmissions are given back until it ends
+ * @RPCRDMA_GROUP_OPEN: a part of a group has arrived, and its Receives are held
+ * @RPCRDMA_GROUP_SWALLOWING: a group is broken, and none of its Receives is held. The Receives
+ *	of its further transmissions are given back at once, until the group ends
  */
 enum rpcrdma_group_state {
 	RPCRDMA_GROUP_IDLE,
@@ -28,10 +29,10 @@ enum rpcrdma_group_state {
  * struct rpcrdma_group - the group that a connection receives
  * @gr_state: state of the receiver
  * @gr_response: F_RESPONSE of the first transmission
- * @gr_ragged: the length of the last data part was no multiple of a segment
+ * @gr_ragged: the length of the latest data part was not a multiple of the segment size
  * @gr_xid: XID of the group
- * @gr_credit: rdma_credit of the group; the grant of a Reply when the group is complete
- *	(RTX-80)
+ * @gr_credit: rdma_credit of the first transmission. In a Reply it is the grant, which takes
+ *	effect when the group is complete (RTX-80)
  * @gr_count: number of transmissions in the group
  * @gr_number: number of the next expected transmission
  * @gr_stream: number of bytes of payload stream in the group
@@ -39,9 +40,9 @@ enum rpcrdma_group_state {
  * @gr_data: number of bytes of data that have arrived
  * @gr_verdict: verdict on the group
  *
- * Each connection has one, for both directions together (RTX-47). It is all zero at first.
- * Once a group is complete, the numbers stay until the next arrival. The caller serialises
- * all access.
+ * Each connection has one such structure, for both directions together (RTX-47). It is all
+ * zero at first. Once a group is complete, the numbers stay until the next arrival. The
+ * caller serialises all access.
  */
 struct rpcrdma_group {
 	enum rpcrdma_group_state	gr_state;
@@ -59,7 +60,7 @@ struct rpcrdma_group {
 
 /**
  * struct rpcrdma_group_limits - limits of the groups that a receiver accepts
- * @gl_ours: the property that we have announced
+ * @gl_ours: the property RTX that we have announced
  * @gl_replies: maximum of rtx_replies in our Calls
  */
 struct rpcrdma_group_limits {
@@ -69,10 +70,10 @@ struct rpcrdma_group_limits {
 
 /**
  * enum rpcrdma_group_does - what becomes of the Receive that has arrived
- * @RPCRDMA_GROUP_PASS: it is no transmission of a group; handle it as without the
- *	extension
- * @RPCRDMA_GROUP_KEEP: hold it behind the Receives that are held
- * @RPCRDMA_GROUP_WHOLE: hold it in the same way; the group is complete, so pass it to the
+ * @RPCRDMA_GROUP_PASS: it is no transmission of a group; handle it as if there were no
+ *	round-trip extension
+ * @RPCRDMA_GROUP_KEEP: hold it behind the Receives of the group that are held already
+ * @RPCRDMA_GROUP_WHOLE: likewise; the group is then complete, so pass the message to the
  *	owner
  * @RPCRDMA_GROUP_RETURN: it belongs to a broken group; give it back
  * @RPCRDMA_GROUP_STRAY: it belongs to no group; give it back and count it
@@ -88,9 +89,10 @@ enum rpcrdma_group_does {
 /**
  * struct rpcrdma_group_end - a group that has ended and was never complete
  * @ge_xid: XID of the group
- * @ge_count: number of transmissions that the group was meant to have, as its peer has told
+ * @ge_count: number of transmissions in the group, as its first transmission says
  * @ge_response: the group was a response. If so, the RPC with this XID ends with an error,
- *	if it is in flight (RTX-51). If not, answer @ge_verdict, see rpcrdma2_refusal().
+ *	if it is in flight (RTX-51). If not, the group is answered with the error that
+ *	rpcrdma2_refusal() chooses for @ge_verdict.
  * @ge_verdict: verdict on the group
  */
 struct rpcrdma_group_end {
@@ -100,16 +102,19 @@ struct rpcrdma_group_end {
 	enum rpcrdma_verdict	ge_verdict;
 };
 
-/* One arrival may break the open group, and may itself be a bad group that ends at once */
+/* Maximum number of groups that one arrival ends. It may break the open group, and may itself
+ * be an invalid first transmission whose group ends at once (T-26)
+ */
 #define RPCRDMA_GROUP_ENDS	2u
 
 /**
  * struct rpcrdma_group_step - what to do about an arrival, in this order
  * @gs_release: give back all Receives that are held
- * @gs_nends: entries of @gs_ends
+ * @gs_nends: number of entries used in @gs_ends
  * @gs_ends: groups that have ended
  * @gs_close: close the connection
- * @gs_does: what to do with the Receive that has arrived
+ * @gs_does: what to do with the Receive that has arrived. If it is to be given back, that is
+ *	done before the groups that have ended are reported (RTX-77).
  */
 struct rpcrdma_group_step {
 	bool				gs_release;
@@ -124,8 +129,8 @@ struct rpcrdma_group_step {
  * @gw_layout: layout of the Reply as a group
  * @gw_replies: rtx_replies of the Call
  * @gw_reply_max: maximum number of transmissions of a Reply that we have announced
- * @gw_hdr: length of the header in base form in bytes
- * @gw_body: length of the body in base form in bytes
+ * @gw_hdr: length of the header in bytes, if the Reply has base form (is not a group)
+ * @gw_body: length of the body in bytes, if the Reply has base form
  * @gw_chunk: size of the Reply chunk in bytes; 0 if there is none
  */
 struct rpcrdma_group_answer {

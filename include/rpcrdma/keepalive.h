@@ -12,7 +12,9 @@
 
 struct rpcrdma_conn;
 
-/* All in seconds, for client and server. They apply to new connections. */
+/* Module parameters in seconds, for client and server, and their maximum. A change applies
+ * to new connections only.
+ */
 #define RPCRDMA_KEEPALIVE_MAX	3600u
 extern unsigned int rpcrdma_keepalive_time;
 extern unsigned int rpcrdma_keepalive_timeout;
@@ -28,11 +30,11 @@ extern unsigned int rpcrdma_progress_timeout;
  *	not checked
  * @al_heard: time in jiffies when the peer last showed that it is alive; any context
  * @al_probed: time in jiffies when the latest probe was posted; used by @al_work only
- * @al_sent: time of a finer clock when that probe was posted; read by its completion
- * @al_overdue: the probe's time is up, and it got RPCRDMA_KEEPALIVE_GRACE more; used by
- *	@al_work only
- * @al_stalled: the time for the posted requests is up, and they got
- *	RPCRDMA_KEEPALIVE_GRACE more; used by @al_work only
+ * @al_sent: the same time from ktime_get(); read when the probe completes
+ * @al_overdue: the time for the probe (@al_wait) is over, and @al_work has extended it once,
+ *	by %RPCRDMA_KEEPALIVE_GRACE (verbs/keepalive.c); used by @al_work only
+ * @al_stalled: the time for a posted request (@al_limit) is over, and @al_work has extended
+ *	it once in the same way; used by @al_work only
  * @al_started: rpcrdma_keepalive_start() was called; under the id's handler lock
  * @al_busy: a probe is posted; set by @al_work, cleared by the probe's completion
  */
@@ -63,7 +65,7 @@ static inline void rpcrdma_keepalive_heard(struct rpcrdma_keepalive *al)
 {
 	unsigned long now = jiffies;
 
-	/* Do not take the cache line from other CPUs unnecessarily. */
+	/* Write only if the value changes, so that the cache line can stay shared. */
 	if (READ_ONCE(al->al_heard) != now)
 		WRITE_ONCE(al->al_heard, now);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Layouts: how a message is divided among the transmissions of a group, and where its items
- * are in the transmissions.
+ * are in the transmissions. A *data part* is the placed data in one transmission. See rtx.h
+ * for the other terms.
  */
 #ifndef RPCRDMA_LAYOUT_H
 #define RPCRDMA_LAYOUT_H
@@ -37,9 +38,10 @@ struct rpcrdma_place {
  * @pd_offset: offset of the part in the item
  * @pd_at: offset of the part in the data part
  * @pd_length: number of bytes in the part
- * @pd_gap: number of bytes from the end of the item to the end of its last segment. A
- *	receiver sets them to zero as far as anybody can see them (RTX-60). A sender sends
- *	that many zeros if another item follows (RTX-56).
+ * @pd_gap: if this part ends the item, number of bytes from the end of the item to the end
+ *	of its last segment; otherwise 0. A receiver sets these bytes to zero as far as an
+ *	upper layer can read them (RTX-60). A sender sends zeros there if another item
+ *	follows (RTX-56).
  */
 struct rpcrdma_placed {
 	u32		pd_item;
@@ -56,12 +58,13 @@ struct rpcrdma_placed {
  *	the peer's RBSIZ
  * @ly_stream: number of bytes of payload stream
  * @ly_items: number of bytes in all items
- * @ly_data: number of bytes of data, including gaps; 0 if there are no items
- * @ly_head: offset of the data in a transmission, if there is data
- * @ly_part: maximum length of a data part in bytes, if there is data
+ * @ly_data: number of bytes of placed data: of all items and of the gaps between them; 0 if
+ *	there are no items
+ * @ly_head: offset of the data part in a transmission, if there are items
+ * @ly_part: maximum length of a data part in bytes, if there are items
  * @ly_number: number of transmissions made so far
  * @ly_sent: number of bytes of stream in these transmissions
- * @ly_placed: number of bytes of data in these transmissions
+ * @ly_placed: number of bytes of placed data in these transmissions
  *
  * The caller sets the first three members, rpcrdma_layout_place() sets the next four, and
  * the last three are zero at first.
@@ -83,8 +86,8 @@ struct rpcrdma_layout {
  * struct rpcrdma_outgoing - a transmission to be sent
  * @og_hdr: length of the header in bytes
  * @og_tx: the transmission; only tx_number, tx_offset, tx_here and tx_data are set
- * @og_part: number of bytes of data, which begins at tx_data; the bytes between the stream
- *	and the data are zero
+ * @og_part: length of the data part in bytes. It begins at offset tx_data, and the bytes
+ *	between the stream and the data part are zero.
  * @og_len: length of the transmission in bytes
  */
 struct rpcrdma_outgoing {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A received message: the Receives it came in, its header and its body. Client and
- * server look at received data only through these functions. They do not know what a
- * Receive contains, or how many Receives a message takes.
+ * A received message: the Receives in which it came, its header and its body. Client and
+ * server read received data only through the functions of this file. Neither of them knows
+ * what a Receive contains, or how many Receives a message fills.
  */
 #ifndef RPCRDMA_MSG_H
 #define RPCRDMA_MSG_H
@@ -11,8 +11,9 @@
 #include <linux/string.h>
 #include <rpcrdma/recv.h>
 
-/* Number of Receives that one message takes. One Call takes as many credits. Credits are
- * counted in Receives; this converts a number of expected messages.
+/* Number of Receives that a message takes, and number of credits that a Call takes, unless the
+ * message is a group (rtx.h). Code that counts Receives multiplies a number of messages by
+ * this.
  */
 #define RPCRDMA_MSG_RECVS	1u
 
@@ -47,11 +48,11 @@ void rpcrdma_msg_data_pages(const struct rpcrdma_msg_in *msg,
 void *rpcrdma_msg_data_at(const struct rpcrdma_msg_in *msg, u32 offset,
 			  u32 *len);
 
-/* The first Receive of a message. Used only by this file. */
+/* The first Receive of a message. Only this file and net/verbs use it. */
 #define rpcrdma_msg_first(msg) \
 	container_of_const(msg, struct rpcrdma_recv, rv_msg)
 
-/* Number of Receives that the message came in */
+/* Number of Receives in which the message came */
 static inline u32 rpcrdma_msg_recvs(const struct rpcrdma_msg_in *msg)
 {
 	return 1 + msg->mi_more_recvs;
@@ -64,27 +65,27 @@ rpcrdma_msg_cid(const struct rpcrdma_msg_in *msg)
 	return &rpcrdma_msg_first(msg)->rv_cid;
 }
 
-/* Number of bytes received, with transport headers */
+/* Number of bytes received in all Receives of the message, including transport headers */
 static inline u32 rpcrdma_msg_len(const struct rpcrdma_msg_in *msg)
 {
 	return rpcrdma_msg_first(msg)->rv_len + msg->mi_more_len;
 }
 
-/* Address of the header, which is in the first Receive as a whole */
+/* Address of the transport header. All of the header is in the first Receive. */
 static inline const void *rpcrdma_msg_head(const struct rpcrdma_msg_in *msg)
 {
 	return rpcrdma_msg_first(msg)->rv_buf.bf_data;
 }
 
-/* Number of bytes in the first Receive, header and all */
+/* Number of bytes received in the first Receive, including the header */
 static inline u32 rpcrdma_msg_head_room(const struct rpcrdma_msg_in *msg)
 {
 	return rpcrdma_msg_first(msg)->rv_len;
 }
 
-/* Returns true if the message came by Send With Invalidate: rpcrdma_msg_inv_rkey() is the
- * handle. If the message came in several Receives, the last one invalidated the handle,
- * and the first one has the record of it.
+/* Returns true if the message came by Send With Invalidate. rpcrdma_msg_inv_rkey() then
+ * returns the handle that was invalidated. Of a message of several Receives, only the last
+ * may invalidate a handle (RTX-73). verbs/gather.c notes that handle in the first Receive.
  */
 static inline bool rpcrdma_msg_invalidated(const struct rpcrdma_msg_in *msg)
 {
@@ -112,15 +113,17 @@ static inline void rpcrdma_msg_set_body(struct rpcrdma_msg_in *msg, u32 offset,
 	msg->mi_here = len;
 }
 
-/* Returns whether the message came as a group, of one Receive or several. If so,
- * rpcrdma2_decode_group() reads its header.
+/* Returns whether the message came as a group (rtx.h), which may consist of one Receive or
+ * several. rpcrdma2_decode_group() decodes the header of a group.
  */
 static inline bool rpcrdma_msg_is_group(const struct rpcrdma_msg_in *msg)
 {
 	return unlikely(msg->mi_group);
 }
 
-/* Returns what is wrong with a group whose header is valid. */
+/* Returns the verdict on a group whose header is valid: %RPCRDMA_OK, or what is wrong with
+ * its length or with its data.
+ */
 static inline enum rpcrdma_verdict
 rpcrdma_msg_verdict(const struct rpcrdma_msg_in *msg)
 {
@@ -217,8 +220,8 @@ static inline void rpcrdma_msg_put(struct rpcrdma_msg_in *msg)
  * rpcrdma_msg_drop - give a message back to a connection that is being closed
  * @msg: message that came through ops->receive()
  *
- * Each Receive that the connection has left to its owner is freed. See
- * rpcrdma_recv_drop().
+ * If rpcrdma_recv_pool_orphan() has already left the Receives of the message to the
+ * connection's owner, they are freed here. See rpcrdma_recv_drop().
  *
  * Context: any.
  */

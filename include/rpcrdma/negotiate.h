@@ -8,8 +8,8 @@
 #include <rpcrdma/wire.h>
 
 /**
- * enum rpcrdma_negotiate - how to go on after a message that came while our
- *	first CONNPROP was unanswered
+ * enum rpcrdma_negotiate - how to go on after a message that came before the answer to our
+ *	CONNPROP
  * @RPCRDMA_NEGOTIATE_WAIT: the message is not the answer; drop it and keep waiting
  * @RPCRDMA_NEGOTIATE_V1: use version 1 on this connection
  * @RPCRDMA_NEGOTIATE_V2: use version 2 with the properties of the answer

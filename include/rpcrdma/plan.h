@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Plans: choose the form of a Call and of its Reply. The choice depends only on lengths
- * and limits, and not on pages, memory regions or work requests.
+ * and limits, and not on pages, memory regions or work requests. See rtx.h for the terms of
+ * the round-trip extension: transmission, group, item, stream, placed.
  */
 #ifndef RPCRDMA_PLAN_H
 #define RPCRDMA_PLAN_H
@@ -13,8 +14,8 @@
 /* Maximum number of Receives that a Call offers for its Reply (RTX-98) */
 #define RPCRDMA_PLAN_REPLIES	8u
 
-/* Minimum length in bytes of an item that is placed even if the Call fits RDMA2_MSG
- * (RTX-94): the server then need not copy two pages
+/* An item of at least this many bytes is placed even if the Call would fit RDMA2_MSG
+ * (RTX-94), because the server then need not copy two pages of data
  */
 #define RPCRDMA_PLAN_PLACED	8192u
 
@@ -23,8 +24,8 @@
  * @RPCRDMA_CALL_INLINE: Short Message
  * @RPCRDMA_CALL_READ: inline, with the eligible item in a Read chunk
  * @RPCRDMA_CALL_LONG: RDMA_NOMSG with a Position Zero chunk
- * @RPCRDMA_CALL_GROUP: RDMA2_RTX_MSG: all of it in one or several transmissions, the
- *	eligible item in the stream or placed behind it
+ * @RPCRDMA_CALL_GROUP: RDMA2_RTX_MSG: the whole Call in one or several transmissions, with
+ *	the eligible item in the stream or placed behind the stream
  */
 enum rpcrdma_call_form {
 	RPCRDMA_CALL_INLINE,
@@ -38,8 +39,8 @@ enum rpcrdma_call_form {
  * @RPCRDMA_REPLY_INLINE: nothing, because the largest Reply fits inline
  * @RPCRDMA_REPLY_WRITE: a Write chunk for the eligible result
  * @RPCRDMA_REPLY_LONG: a Reply chunk for the whole Reply
- * @RPCRDMA_REPLY_GROUP: several Receives for the Reply. Then the Call is a group, too,
- *	perhaps of only one transmission
+ * @RPCRDMA_REPLY_GROUP: several Receives for the Reply. The Call must then be a group as
+ *	well, which may consist of one transmission
  */
 enum rpcrdma_reply_form {
 	RPCRDMA_REPLY_INLINE,
@@ -49,16 +50,19 @@ enum rpcrdma_reply_form {
 };
 
 /**
- * struct rpcrdma_plan_rtx - what there is for groups now
- * @px_peer: what the server does of the round-trip extension
- * @px_more: transmissions of a Call beyond the first, at most
- * @px_spare: Receives for a Reply beyond the first, at most
- * @px_long_max: bytes of a Call without an item that is continued, at most
- * @px_write_max: bytes of an item that goes in transmissions, at most
- * @px_send: bytes of a transmission with data, at most, see rpcrdma_layout_reach(); 0: no
- *	item is placed, it stays in the stream
- * @px_gather: segments of this Call's item that a Send can gather from where they are; 0:
- *	the item has to be copied
+ * struct rpcrdma_plan_rtx - limits for a Call or Reply that is a group
+ * @px_peer: the server's property RTX
+ * @px_more: maximum number of transmissions of the Call beyond the first: the number of
+ *	credits that are free now
+ * @px_spare: maximum number of Receives for the Reply beyond the first: the number of spare
+ *	Receives that are free now
+ * @px_long_max: maximum length in bytes of the Call, if it has no item that may be placed or
+ *	go to a chunk
+ * @px_write_max: maximum length in bytes of the Call's item, if it has one
+ * @px_send: maximum length in bytes of a transmission with placed data, see
+ *	rpcrdma_layout_reach(); 0 if no item can be placed, so that items stay in the stream
+ * @px_gather: maximum number of segments of this Call's item that one Send can gather from
+ *	the pages of the RPC; 0 if the item has to be copied
  */
 struct rpcrdma_plan_rtx {
 	struct rpcrdma2_rtx	px_peer;
@@ -74,9 +78,9 @@ struct rpcrdma_plan_rtx {
  * struct rpcrdma_plan_args - what a requester knows about an RPC
  * @pa_call_len: length of the unreduced Call in bytes
  * @pa_call_item: length of its eligible item in bytes, with roundup; 0 if it has none
- * @pa_call_data: the same without roundup
+ * @pa_call_data: length of that item in bytes, without roundup
  * @pa_reply_max: length of the largest unreduced Reply in bytes
- * @pa_reply_item: length of its eligible item in bytes, with roundup; 0 if it has none
+ * @pa_reply_item: length of the Reply's eligible item in bytes, with roundup; 0 if it has none
  * @pa_call_item_segs: maximum number of segments for the Call's item
  * @pa_call_segs: maximum number of segments for the whole Call
  * @pa_reply_item_segs: maximum number of segments for the Reply's item, with the segment
@@ -88,7 +92,8 @@ struct rpcrdma_plan_rtx {
  * @pa_no_write: the server has refused a Write chunk
  * @pa_reply_chunk: the Call must provide a Reply chunk
  * @pa_segs_max: maximum number of segments in a chunk; 0 if there is no limit
- * @pa_rtx: limits for groups, if the peer takes groups; NULL if only base form is possible
+ * @pa_rtx: limits for groups; NULL if only base form (without the round-trip extension) is
+ *	possible
  */
 struct rpcrdma_plan_args {
 	u32		pa_call_len;
@@ -113,17 +118,17 @@ struct rpcrdma_plan_args {
  * struct rpcrdma_plan - the forms chosen for an RPC
  * @pl_call: form of the Call
  * @pl_reply: what the Call provides for the Reply
- * @pl_hdr_max: maximum length of the transport header in bytes; in a group, that of the
- *	first transmission
+ * @pl_hdr_max: maximum length of the Call's transport header in bytes; in a group, of the
+ *	header of the first transmission
  * @pl_count: number of Sends of the Call, which is also the number of its credits
  * @pl_replies: number of Receives for the largest Reply
- * @pl_limit: in a group, length of the largest transmission in bytes
- * @pl_placed: in a group, length of the item that is placed, in bytes; 0 if none is
- * @pl_gathered: maximum number of segments in a Send, if the item is gathered from where it
- *	is; 0 if it is copied
+ * @pl_limit: in a group, maximum length of a transmission in bytes
+ * @pl_placed: in a group, length of the item that is placed, in bytes; 0 if no item is placed
+ * @pl_gathered: maximum number of segments in a Send, if Sends gather the item from the pages
+ *	of the RPC; 0 if the item is copied
  * @pl_buf: in a group, number of bytes that the buffer of each Send must have
- * @pl_short: the Call has base form, or offers a Reply chunk, only because @px_more or
- *	@px_spare is less than a group takes
+ * @pl_short: the Call has base form, or offers a Reply chunk, only because there were too few
+ *	credits (px_more) or spare Receives (px_spare) for a group
  */
 struct rpcrdma_plan {
 	enum rpcrdma_call_form	pl_call;
@@ -141,7 +146,7 @@ struct rpcrdma_plan {
 /**
  * enum rpcrdma_answer_form - how a responder's Reply travels
  * @RPCRDMA_ANSWER_INLINE: as RDMA_MSG, with an inline body
- * @RPCRDMA_ANSWER_GROUP: in several transmissions, only if the Call was a group
+ * @RPCRDMA_ANSWER_GROUP: as a group; possible only if the Call was a group
  * @RPCRDMA_ANSWER_LONG: as RDMA_NOMSG, with the body in the Reply chunk
  * @RPCRDMA_ANSWER_ERROR: not at all, because it does not fit; the responder sends an
  *	error instead (G-13)

@@ -11,11 +11,13 @@
 #include <rpcrdma/wire.h>
 
 #define RPCRDMA_CM_PRIVATE_LEN	8u
-#define RPCRDMA1_INLINE_DEFAULT	1024u	/* peer said nothing (RFC 8166 3.3.3) */
+#define RPCRDMA1_INLINE_DEFAULT	1024u	/* peer sent no private data (RFC 8166 3.3.3) */
 #define RPCRDMA_INLINE_MIN	1024u
 #define RPCRDMA_INLINE_MAX	65536u
 
-/* Both sides announce that backward Calls and Replies have no chunks (G-24) */
+/* The BRS that our client and our server announce: backward Calls, and Replies to them, have
+ * no chunks (G-24)
+ */
 #define RPCRDMA2_OUR_BRS	RPCRDMA2_BRS_INLINE
 
 /**
@@ -24,7 +26,7 @@
  * @cp_recv_size: size of the sender's Receive buffers in bytes, 1024 to 262144
  * @cp_remote_inv: the sender's R bit: it supports remote invalidation
  *
- * The sender here is the peer that sent the private data.
+ * The sender is the end that sends the private data.
  */
 struct rpcrdma_cm_private {
 	u32		cp_send_size;
@@ -39,8 +41,9 @@ struct rpcrdma_cm_private {
  * @lm_peer_recv: size in bytes of the peer's Receives, as announced or by default; only
  *	shown in debugfs
  * @lm_hdr_extra: number of bytes by which a header is longer than in version 1
- * @lm_brs: which backward Calls the peer accepts, one of RPCRDMA2_BRS_*
- * @lm_our_brs: which backward Calls we announce, one of RPCRDMA2_BRS_*
+ * @lm_brs: the peer's property BRS: which backward Calls, or which Replies to them, the peer
+ *	accepts; one of RPCRDMA2_BRS_*
+ * @lm_our_brs: our property BRS, which we announce
  * @lm_remote_inv: version 1: both sides have set the R bit. Version 2: our side supports
  *	remote invalidation, and each Call tells whether the peer does.
  * @lm_peer_spoke: valid private data or properties were received

@@ -21,7 +21,8 @@ struct rpcrdma_recv;
  * enum rpcrdma_recv_state - who frees a Receive
  * @RPCRDMA_RECV_OURS: the pool
  * @RPCRDMA_RECV_HELD: the pool, but the owner of the connection still uses the message
- * @RPCRDMA_RECV_ORPHAN: the owner of the connection, which has been closed
+ * @RPCRDMA_RECV_ORPHAN: the owner of the connection, because the connection was closed while
+ *	the owner used the message
  */
 enum rpcrdma_recv_state {
 	RPCRDMA_RECV_OURS,
@@ -35,8 +36,8 @@ enum rpcrdma_recv_state {
  * @mi_more: next Receive of the same message, or NULL
  * @mi_body: address of the body in this Receive; valid once the header has been decoded
  * @mi_here: number of bytes of the body in this Receive; valid at the same time
- * @mi_data: in a transmission of a group, number of bytes of data in this Receive, from
- *	its first target on; not used in any other message
+ * @mi_data: in a transmission of a group, number of bytes of placed data in this Receive,
+ *	which begin at its first target segment (rtx.h); not used in any other message
  * @mi_more_recvs: number of further Receives behind the first
  * @mi_more_len: number of bytes received in the further Receives
  * @mi_more_body: number of bytes of the body in the further Receives
@@ -44,8 +45,8 @@ enum rpcrdma_recv_state {
  * @mi_verdict: verdict on a group, see rpcrdma_msg_verdict()
  *
  * Embedded in each Receive. The structure in the first Receive represents the message.
- * In a further Receive only @mi_more, @mi_body, @mi_here and @mi_data are used, and the
- * other members are 0.
+ * In a further Receive of the message only @mi_more, @mi_body, @mi_here and @mi_data are
+ * used, and the other members are 0.
  */
 struct rpcrdma_msg_in {
 	struct list_head	mi_list;
@@ -74,7 +75,7 @@ struct rpcrdma_msg_in {
  * @rv_sge: its only SGE
  * @rv_free: link in the pool's list of Receives that wait to be posted
  * @rv_all: link in the pool's list of all Receives
- * @rv_msg: the message that it contains, or a part of one
+ * @rv_msg: the message of which this is the first Receive, or a further part of a message
  *
  * The device owns a posted Receive. The connection's owner owns it from ops->receive()
  * to rpcrdma_msg_put(). Otherwise the pool owns it.
@@ -106,14 +107,14 @@ struct rpcrdma_recv {
  * @rp_count: number of all Receives; read anywhere
  * @rp_max: maximum number of Receives, limited by the receive queue
  * @rp_batch: number of waiting Receives that are posted together; read anywhere
- * @rp_order: binary logarithm of the number of pages in each Receive made from now on,
- *	which is a block; 0 if Receives are no blocks
- * @rp_bytes: number of bytes that all buffers pin; read anywhere
+ * @rp_order: the buffer of a new Receive is a block of 2^@rp_order pages (buf.h); 0 if new
+ *	Receives may have any size
+ * @rp_bytes: number of bytes of memory that the buffers of all Receives take; read anywhere
  * @rp_bytes_max: maximum of @rp_bytes, see rpcrdma_recv_pool_limit()
  *
  * The members behind @rp_nheld are written by rpcrdma_recv_pool_blocks() and
- * rpcrdma_recv_pool_grow_gfp(), whose callers serialise, and by the functions that set up
- * and destroy the pool.
+ * rpcrdma_recv_pool_grow_gfp(), whose callers serialise these calls, and by the functions
+ * that set up and destroy the pool.
  *
  * The device has all Receives that are neither waiting nor held. A posted Receive is on
  * no list except @rp_all: another list would cost an operation for each message, and

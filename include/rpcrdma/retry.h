@@ -10,8 +10,9 @@
 #include <rpcrdma/wire.h>
 
 /**
- * struct rpcrdma_retry - what earlier errors require of an RPC's next Call
- * @ry_tried: bit N is set if the remedy for error code N has been used up
+ * struct rpcrdma_retry - how the next Call of an RPC must differ because of earlier errors
+ * @ry_tried: bit N is set if the remedy for error code N has been tried. Each remedy is
+ *	tried once for an RPC.
  * @ry_segs: maximum number of segments in a chunk; 0 if there is no limit
  * @ry_write_len: the Write chunk must have at least this many bytes; 0 if there is no
  *	minimum
@@ -33,7 +34,7 @@ struct rpcrdma_retry {
 };
 
 /**
- * struct rpcrdma_retry_args - the Call that met an error
+ * struct rpcrdma_retry_args - the Call that was answered with an error
  * @rg_call: form of the Call
  * @rg_reply: what the Call provided for the Reply
  * @rg_segs: number of segments in the chunk with the most segments
@@ -43,7 +44,7 @@ struct rpcrdma_retry {
  * @rg_reply_len: size of its Reply chunk in bytes
  * @rg_reply_max: largest possible size of the Reply chunk: the upper layer's room for the
  *	Reply, in bytes
- * @rg_rtx: the Call was in the form of the round-trip extension
+ * @rg_rtx: the Call was a group of the round-trip extension
  */
 struct rpcrdma_retry_args {
 	enum rpcrdma_call_form	rg_call;

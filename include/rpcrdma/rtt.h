@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The round trip of a connection, measured only with messages that are sent anyway.
+ * The round-trip time of a connection. It is estimated from the times that answers and
+ * keepalive probes take. No message is sent only to measure it.
  */
 #ifndef RPCRDMA_RTT_H
 #define RPCRDMA_RTT_H
@@ -10,18 +11,20 @@
 /* Maximum of the estimate in microseconds; a longer round trip counts as this */
 #define RPCRDMA_RTT_MAX		1000000u
 
-/* Number of late probes in a row after which the round trip counts as longer */
+/* Number of late probes in a row after which the estimate is raised */
 #define RPCRDMA_RTT_PROBES	3u
 
 /**
  * struct rpcrdma_rtt - an estimate of the round trip
  * @rt_us: the estimate in microseconds; 0 if nothing is known yet
- * @rt_longer: number of probes in a row that took longer, without a quick answer since
+ * @rt_longer: number of late probes in a row: probes that took longer than the estimate
+ *	explains. A quick answer or probe resets it to 0.
  * @rt_least: time in microseconds of the quickest of these probes
- * @rt_ask: number of nanoseconds; an answer in less time may change the estimate, see
- *	rpcrdma_rtt_asks()
+ * @rt_ask: time in nanoseconds. An answer that took less may change the estimate or reset
+ *	@rt_longer, see rpcrdma_rtt_asks(). At first it is 0, so the first time has to be
+ *	reported without asking.
  *
- * All zero at first, but see rpcrdma_rtt_heard(). The caller serialises writers.
+ * All members are 0 at first. The caller serialises writers.
  */
 struct rpcrdma_rtt {
 	u32		rt_us;
@@ -30,9 +33,10 @@ struct rpcrdma_rtt {
 	u64		rt_ask;
 };
 
-/* Returns whether the caller should report an answer that took @ns nanoseconds to
- * rpcrdma_rtt_heard(). It is called for each message, so it is only one comparison. After a
- * probe it returns true for any message, so that the caller looks at the estimate.
+/* Returns whether the caller should report to rpcrdma_rtt_heard() an answer that took @ns
+ * nanoseconds. This function is called for each message, so it makes only one comparison. It
+ * returns true for the first message after each probe, so that the caller also takes over an
+ * estimate that the probe has changed.
  */
 static inline bool rpcrdma_rtt_asks(const struct rpcrdma_rtt *rtt, u64 ns)
 {

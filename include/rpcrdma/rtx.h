@@ -3,13 +3,15 @@
  * The round-trip extension of version 2, on the wire: one RPC message in several
  * transmissions, and items that travel behind the payload stream.
  *
- * rpcrdma2_decode_call() and rpcrdma2_decode_reply() do not know the two header types: see
- * verbs/gather.c.
+ * rpcrdma2_decode_call() and rpcrdma2_decode_reply() do not know the two header types.
+ * verbs/gather.c recognises messages of these types before they are decoded.
  *
  * A *transmission* is one Send. A *group* is all transmissions of one RPC message. An
- * *item* is a piece of data that was taken out of the payload stream. A *segment* is a part
- * of the receiver's memory where an item may be placed. The property that describes the
- * Receives is struct rpcrdma2_rtx in wire.h.
+ * *item* is a DDP-eligible piece of data. If it is *placed*, it is taken out of the payload
+ * *stream*, and sent behind the stream. The header lists only placed items. A *segment*, or
+ * target, is a part of the receiver's Receive buffer in which placed data arrives. The
+ * property that describes these buffers is struct rpcrdma2_rtx in wire.h. *Base form* is
+ * version 2 without this extension.
  *
  * Layouts and rules: Documentation/rtx.rst.
  */
@@ -24,7 +26,7 @@
 #define RPCRDMA2_RTX_NEXT	0x80525402u	/* a following transmission */
 
 /* Sizes on the wire, in bytes */
-#define RPCRDMA2_RTX_FIXED	48u	/* RTX_MSG up to the number of items */
+#define RPCRDMA2_RTX_FIXED	48u	/* RTX_MSG up to and including the number of items */
 #define RPCRDMA2_RTX_ITEM_LEN	8u
 #define RPCRDMA2_RTX_MSG_MIN	64u	/* no items, and three empty lists */
 #define RPCRDMA2_RTX_NEXT_LEN	36u
@@ -50,8 +52,8 @@ struct rpcrdma2_item {
  * @tx_htype: %RPCRDMA2_RTX_MSG or %RPCRDMA2_RTX_NEXT
  * @tx_response: F_RESPONSE
  * @tx_first: the type is %RPCRDMA2_RTX_MSG
- * @tx_short: in a received transmission: it ends too early, and the members below must not
- *	be used
+ * @tx_short: in a received transmission: it ends before the last header word that has a fixed
+ *	offset, and of the members below only @tx_len is valid
  * @tx_count: in the first transmission: number of transmissions in the group
  * @tx_stream: in the first: number of bytes of payload stream in the whole group
  * @tx_number: in the others: 1 for the second transmission, and so on
@@ -62,7 +64,7 @@ struct rpcrdma2_item {
  * @tx_replies: in the first of a Call: number of Receives that wait for the Reply
  * @tx_results: in the first of a Call: number of eligible results that may come placed
  * @tx_nitems: in the first: number of items of the message
- * @tx_items: in the first, if received: the items on the wire; for the codec only
+ * @tx_items: in a received first transmission: the items on the wire; for the codec only
  * @tx_len: in a received transmission: its length in bytes
  *
  * A received transmission is a view, as struct rpcrdma_hdr is.

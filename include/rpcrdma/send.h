@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A Send: a message to be sent, or being sent.
+ * A Send: a message, or one transmission of a message (rtx.h), that is to be sent or is
+ * being sent.
  */
 #ifndef RPCRDMA_SEND_H
 #define RPCRDMA_SEND_H
@@ -17,10 +18,10 @@ struct rpcrdma_conn;
  * struct rpcrdma_send - one Send
  * @sd_list: link for the owner, in a list of posted or idle Sends
  * @sd_conn: connection that the Send belongs to
- * @sd_buf: mapped buffer with the message, or with its beginning
+ * @sd_buf: mapped buffer with the message, or with its beginning if further SGEs follow
  * @sd_slots: number of send queue slots that are released when the Send completes: its
  *	own, and those of the work requests posted with it
- * @sd_wait: entry in the line for slots
+ * @sd_wait: entry in the line of those that wait for slots (sq.h)
  * @sd_cid: completion ID
  * @sd_cqe: completion, from which rpcrdma_send_of() finds the Send
  * @sd_wr: the work request. Its SGE is @sd_sge, unless the owner provides an array of
@@ -31,10 +32,10 @@ struct rpcrdma_conn;
  *	@sd_list, until the group is posted
  * @sd_nmore: number of Sends in @sd_more
  *
- * Embedded in the owner's Send structure. Belongs to the device from posting to
+ * Embedded in the owner's Send structure. It belongs to the device from posting to
  * completion, and to the owner otherwise. A message of several transmissions is a group of
- * Sends: one chain, which is posted in one call, so that nothing comes between its Sends
- * (RTX-40).
+ * Sends. They form one chain of work requests, which is posted in one call, so that no other
+ * message comes between them (RTX-40).
  */
 struct rpcrdma_send {
 	struct list_head		sd_list;
@@ -56,7 +57,7 @@ static inline struct rpcrdma_send *rpcrdma_send_of(const struct ib_wc *wc)
 	return container_of(wc->wr_cqe, struct rpcrdma_send, sd_cqe);
 }
 
-/* Length of the message in bytes. Valid after rpcrdma_send_prepare(). */
+/* Length in bytes of what the Send sends. Valid after rpcrdma_send_prepare(). */
 static inline u32 rpcrdma_send_len(const struct rpcrdma_send *send)
 {
 	u32 len = 0;
@@ -67,14 +68,16 @@ static inline u32 rpcrdma_send_len(const struct rpcrdma_send *send)
 	return len;
 }
 
-/* Hands the first @len bytes of the buffer to the device before posting. */
+/* Called before posting: makes the first SGE @len bytes long, and hands these bytes of the
+ * buffer to the device.
+ */
 static inline void rpcrdma_send_prepare(struct rpcrdma_send *send, u32 len)
 {
 	send->sd_wr.sg_list->length = len;
 	rpcrdma_buf_sync_for_device(&send->sd_buf, len);
 }
 
-/* @more is the last Send of the group that @first begins. It is at rest, on no list. */
+/* Appends @more to the group that begins with @first. @more must be idle and on no list. */
 static inline void rpcrdma_send_add(struct rpcrdma_send *first,
 				    struct rpcrdma_send *more)
 {
@@ -82,7 +85,9 @@ static inline void rpcrdma_send_add(struct rpcrdma_send *first,
 	first->sd_nmore++;
 }
 
-/* The last Send of the group that @first begins, or @first itself, until it is posted */
+/* Returns the last Send of the group that begins with @first; or @first if no other Send has
+ * been added to it. Valid until the group is posted.
+ */
 static inline struct rpcrdma_send *
 rpcrdma_send_last(struct rpcrdma_send *first)
 {
@@ -90,7 +95,7 @@ rpcrdma_send_last(struct rpcrdma_send *first)
 	       list_last_entry(&first->sd_more, struct rpcrdma_send, sd_list);
 }
 
-/* Moves all of a group but its first Send to the end of @list. */
+/* Moves all Sends of a group except the first to the end of @list. */
 static inline void rpcrdma_send_part(struct rpcrdma_send *first,
 				     struct list_head *list)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Sizes: compute queue depths and numbers of memory regions from a device's limits.
- * This code uses no verbs: the device room fills in struct rpcrdma_device_caps.
+ * This code uses no verbs: verbs/device.c fills in struct rpcrdma_device_caps.
  */
 #ifndef RPCRDMA_SIZE_H
 #define RPCRDMA_SIZE_H
@@ -9,8 +9,8 @@
 #include <linux/types.h>
 #include <rpcrdma/wire.h>
 
-/* Largest number of Receives that are posted together, and of Sends with one signaled
- * Send among them
+/* Maximum number of Receives that wait until they are posted together, and maximum number
+ * of Sends in a row of which only one is signaled
  */
 #define RPCRDMA_RECV_BATCH	8u
 #define RPCRDMA_SEND_BATCH	16u
@@ -18,8 +18,8 @@
 /* Number of Receives for messages of version 2 that take no credit (G-16) */
 #define RPCRDMA_RECV_SPARE	2u
 
-/* Receives with targets: number of bytes in front of the first target, number of bytes in
- * each target, and maximum number of pages in a Receive (rtx.rst 7.1)
+/* Receives with target segments (rtx.h): number of bytes in front of the first segment, number
+ * of bytes in each segment, and maximum number of pages in a Receive (rtx.rst 7.1)
  */
 #define RPCRDMA_RTX_HEAD	1024u
 #define RPCRDMA_RTX_SEG		4096u
@@ -31,10 +31,12 @@
 /* Number of regions that an RPC may need for its head and tail, besides its data */
 #define RPCRDMA_CLIENT_EXTRA_MRS	2u
 
-/* Number of spare Receives of a client, for the second and later Receives of Reply groups */
+/* Maximum number of spare Receives of a client. They are for Replies that are groups, which
+ * take several Receives; the first Receive of each Reply is not a spare one.
+ */
 #define RPCRDMA_CLIENT_SPARE	16u
 
-/* Number of work requests that drain a queue: one marker */
+/* Number of work requests that are posted to drain a queue: one marker */
 #define RPCRDMA_DRAIN_WRS	1u
 
 /* Number of send queue entries that are not for messages: one for the keepalive's
@@ -56,11 +58,11 @@
  * @dc_frwr: fast registration and local invalidation are supported
  * @dc_sg_gaps: memory regions may be registered from scatterlists with gaps
  * @dc_iwarp: the fabric is iWARP
- * @dc_read_mrs: the RDMA core may use memory regions for RDMA Reads
- * @dc_settle: milliseconds that a new connection needs before it can be used
+ * @dc_read_mrs: the RDMA core (rdma_rw) may use memory regions for RDMA Reads
+ * @dc_settle: number of milliseconds that a client waits before it uses a new connection
  * @dc_signal_max: length in bytes up to which an RDMA Write costs less if it is signaled
- * @dc_unsignaled_max: length in bytes up to which a Send may be unsignaled. The device
- *	may still read a longer Send when a later one completes.
+ * @dc_unsignaled_max: maximum length in bytes of an unsignaled Send. The device may still
+ *	read the buffer of a longer one when a later Send completes.
  */
 struct rpcrdma_device_caps {
 	u32		dc_max_qp_wr;
@@ -88,8 +90,8 @@ struct rpcrdma_device_caps {
  * @cz_mr_pages: number of pages that one memory region covers
  * @cz_mrs_per_rpc: number of memory regions that one RPC of the largest payload needs
  * @cz_sq_depth: send queue depth
- * @cz_rq_depth: receive queue depth
- * @cz_recvs: maximum number of Receives
+ * @cz_rq_depth: receive queue depth, without spare Receives
+ * @cz_recvs: maximum number of Receives, without spare Receives
  */
 struct rpcrdma_client_sizes {
 	u32		cz_requests;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The slots of a send queue, and the line of waiters for slots.
+ * The slots of a send queue, and the line of those that wait for slots. A slot stands for one
+ * entry of the queue. It is taken before a work request is posted, and released when the
+ * work request is known to have completed.
  */
 #ifndef RPCRDMA_SQ_H
 #define RPCRDMA_SQ_H
@@ -10,7 +12,7 @@
 #include <rpcrdma/take.h>
 
 /**
- * struct rpcrdma_sq - the slots of a send queue, one for each work request
+ * struct rpcrdma_sq - the slots of a send queue
  * @sq_free: number of free slots
  * @sq_nwaiting: number of waiters in the line; written under @sq_lock, read anywhere
  * @sq_closed: no more slots are handed out; written under @sq_lock, read anywhere
@@ -33,7 +35,7 @@ struct rpcrdma_sq {
  * struct rpcrdma_sq_waiter - a waiter for slots
  * @wt_list: link in the line; empty if the waiter is not in the line
  * @wt_slots: number of slots that it needs, at most sq_size
- * @wt_leave: number of slots that must remain free
+ * @wt_leave: number of slots that must still be free after it has taken its slots
  * @wt_ready: called by rpcrdma_sq_serve() when the waiter has got its slots and has left
  *	the line. Waiters get their slots in the order of the line. wt_ready() is
  *	called in that order only if the owner serialises rpcrdma_sq_serve().
@@ -64,13 +66,15 @@ static inline bool rpcrdma_sq_try(struct rpcrdma_sq *sq, u32 slots, u32 leave)
 	       rpcrdma_sq_overtake(sq, slots, leave);
 }
 
-/* Releases slots. Returns true if the line is not empty; the caller must then see to it
- * that rpcrdma_sq_serve() is called. Implies a full barrier.
+/* Releases slots. Returns true if the line is not empty; the caller must then make sure that
+ * rpcrdma_sq_serve() is called. Implies a full barrier.
  */
 static inline bool rpcrdma_sq_release(struct rpcrdma_sq *sq, u32 slots)
 {
 	atomic_add(slots, &sq->sq_free);
-	/* Either this sees the waiter, or rpcrdma_sq_join() sees the slots. */
+	/* Either the read below sees the new waiter, or rpcrdma_sq_join() sees the slots
+	 * that were released.
+	 */
 	smp_mb__after_atomic();
 	return READ_ONCE(sq->sq_nwaiting);
 }

@@ -6,24 +6,26 @@
  * (client/negotiate.c, server/negotiate.c), and where the server chooses a decoder,
  * because the decoders take different limits (server/recvfrom.c).
  *
- * There are two kinds of functions: properties of a version, and steps that have a
- * codec for each version. Each is one comparison. A table of functions would cost an
- * indirect call for each message.
+ * There are two kinds of functions: those that return a property of a version, and those
+ * that call the codec of the version. Each of them makes one comparison. A table of
+ * functions would cost an indirect call for each message.
  *
- * Some differences depend on what a peer has announced by a property. They are not
- * properties of the version but limits of the connection: struct rpcrdma_limits.
+ * Some differences depend on the properties that a peer has announced in version 2. They
+ * are not here, but are limits of the connection: struct rpcrdma_limits.
  *
- * A connection has a version as soon as the version is settled, see core/negotiate.c.
+ * The version of a connection is 0 until it is settled, see core/negotiate.c.
  */
 #ifndef RPCRDMA_VERS_H
 #define RPCRDMA_VERS_H
 
 #include <rpcrdma/wire.h>
 
-/* Properties of a version */
+/* Properties of a version. Each function returns whether its comment is true of version
+ * @vers.
+ */
 
-/* Responses are marked, so the peer has chosen the XID of any message without the mark
- * (version-two 3.2). In version 1 a message that is not a Call is treated as a
+/* Responses have the flag F_RESPONSE, so the sender has chosen the XID of any message without
+ * this flag (version-two 3.2). In version 1 a message that is not a Call is treated as a
  * response.
  */
 static inline bool rpcrdma_vers_marks_responses(u32 vers)
@@ -31,9 +33,9 @@ static inline bool rpcrdma_vers_marks_responses(u32 vers)
 	return vers == RPCRDMA_VERS_2;
 }
 
-/* Errors have codes (version-two 5.3.3). Version 1 has only ERR_CHUNK and ERR_VERS. This
- * is also true for a message that is refused before the version is settled, since such a
- * message is not of version 1.
+/* Errors have the codes of version-two 5.3.3. Version 1 has only ERR_CHUNK and ERR_VERS. If
+ * @vers is 0, because the version is not settled yet, this is true as well: a message that is
+ * refused at that time is not of version 1.
  */
 static inline bool rpcrdma_vers_has_codes(u32 vers)
 {
@@ -66,13 +68,15 @@ static inline bool rpcrdma_vers_spares_reply_chunk(u32 vers)
 	return vers == RPCRDMA_VERS_2;
 }
 
-/* Does the message only announce properties (version-two 5.3.4)? */
+/* Returns whether the message is a CONNPROP, which only announces properties (version-two
+ * 5.3.4).
+ */
 static inline bool rpcrdma_is_connprop(u32 vers, const struct rpcrdma_hdr *hdr)
 {
 	return vers == RPCRDMA_VERS_2 && hdr->hd_proc == RPCRDMA2_CONNPROP;
 }
 
-/* Is rdma_credit of a message a grant? See rpcrdma2_is_grant(). */
+/* Returns whether rdma_credit of a message is a grant. See rpcrdma2_is_grant(). */
 static inline bool rpcrdma_is_grant(u32 vers, const struct rpcrdma_hdr *hdr,
 				    enum rpcrdma_verdict verdict)
 {
@@ -81,7 +85,7 @@ static inline bool rpcrdma_is_grant(u32 vers, const struct rpcrdma_hdr *hdr,
 	return verdict == RPCRDMA_OK;
 }
 
-/* Steps that have a codec for each version. See the functions of version 1 for details. */
+/* Functions that call the codec of the version. See the codec of version 1 for details. */
 
 static inline int rpcrdma_encode_call(u32 vers, void *buf, u32 size,
 				      const struct rpcrdma_call_out *call)
@@ -115,7 +119,9 @@ rpcrdma_decode_reply(u32 vers, const void *buf, u32 len,
 	return rpcrdma2_decode_reply(buf, len, 0, hdr);
 }
 
-/* @error is an error of version 2. ERR_VERS looks the same in all versions (G-11). */
+/* Encodes an error, which the caller describes as an error of version 2. ERR_VERS has the same
+ * form in all versions (G-11). Version 1 has ERR_CHUNK for all other errors.
+ */
 static inline int rpcrdma_encode_error(u32 vers, void *buf, u32 size,
 				       const struct rpcrdma_hdr *hdr,
 				       u32 credit,

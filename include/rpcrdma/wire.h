@@ -8,6 +8,10 @@
  *
  * All values outside the codec are in host byte order. Only net/wire handles big-endian
  * words. For the layouts see RFC 8166 4 and Documentation/wire.rst.
+ *
+ * Comments cite decisions (G-nn and T-nn: Documentation/decisions.rst), rules of the
+ * round-trip extension (RTX-nn: rtx.rst) and specifications, whose short names
+ * conformance.rst explains (rfc5666bis, version-two).
  */
 #ifndef RPCRDMA_WIRE_H
 #define RPCRDMA_WIRE_H
@@ -37,7 +41,9 @@
 /* Version 2: the only bit of rdma_flags in use. Other bits are sent as 0 and ignored. */
 #define RPCRDMA2_F_RESPONSE	0x00000001u
 
-/* Version 2 values of rdma_err, and the contents of er_arg[0] and er_arg[1] */
+/* Version 2 values of rdma_err. Behind each value are its arguments, which are in er_arg[0] and
+ * er_arg[1] of struct rpcrdma2_error.
+ */
 #define RPCRDMA2_ERR_VERS		1u	/* lowest, highest version */
 #define RPCRDMA2_ERR_BAD_XDR		2u
 #define RPCRDMA2_ERR_INVAL_HTYPE	3u
@@ -48,7 +54,9 @@
 #define RPCRDMA2_ERR_REPLY_RESOURCE	8u	/* bytes needed */
 #define RPCRDMA2_ERR_SYSTEM		9u
 
-/* Errors of the round-trip extension, see rtx.h. They have no payload. */
+/* Values of rdma_err for errors of the round-trip extension (RTX), see rtx.h. They have no
+ * arguments.
+ */
 #define RPCRDMA2_ERR_RTX_CONT		0x80525401u	/* a group is broken */
 #define RPCRDMA2_ERR_RTX_LIMIT		0x80525402u	/* a limit is exceeded */
 
@@ -59,7 +67,7 @@
 #define RPCRDMA2_BRS_INLINE	1u
 #define RPCRDMA2_BRS_GENL	2u
 
-/* The property of the round-trip extension, and bits of its first word */
+/* The property RTX of the round-trip extension, and bits of its first word */
 #define RPCRDMA2_PROPID_RTX	0x80525401u
 #define RPCRDMA2_RTX_F_RESULTS	0x00000001u
 #define RPCRDMA2_RTX_F_SENDS	0x00000002u
@@ -165,18 +173,21 @@ enum rpcrdma2_prop {
 };
 
 /**
- * struct rpcrdma2_rtx - the property RTX: what an endpoint does of the
- *	round-trip extension
- * @xp_flags: RPCRDMA2_RTX_F_*: as a responder, it returns results placed if
- *	asked to; as a requester, it may send Calls in this form
- * @xp_call_max: most transmissions in a Call it takes; 0: takes none
- * @xp_reply_max: most transmissions it makes of a Reply; 0: makes none
- * @xp_msg_max: most bytes of stream and items together in a Call it takes
- * @xp_head: bytes of its Receives in front of the first target segment
- * @xp_seg: bytes of a segment, a power of two
- * @xp_nsegs: segments in each Receive; 0: no targets, and the two above are 0
+ * struct rpcrdma2_rtx - the property RTX: what an endpoint supports of the round-trip
+ *	extension (rtx.h)
+ * @xp_flags: RPCRDMA2_RTX_F_RESULTS: as a responder, it places results if the Call allows
+ *	that. RPCRDMA2_RTX_F_SENDS: as a requester, it may send Calls as groups
+ * @xp_call_max: maximum number of transmissions in a Call that it accepts; 0 if it accepts
+ *	no groups
+ * @xp_reply_max: maximum number of transmissions in a Reply that it sends; 0 if it sends no
+ *	groups
+ * @xp_msg_max: maximum number of bytes of stream and items together in a Call that it accepts
+ * @xp_head: number of bytes of each of its Receives in front of the first target segment
+ * @xp_seg: size of a target segment in bytes, a power of two
+ * @xp_nsegs: number of target segments in each Receive; 0 if there are none, and @xp_head
+ *	and @xp_seg are then 0, too
  *
- * All zero is an endpoint without the extension, and the default.
+ * All members are 0 for an endpoint without the extension. That is the default.
  */
 struct rpcrdma2_rtx {
 	u32		xp_flags;
@@ -188,7 +199,7 @@ struct rpcrdma2_rtx {
 	u32		xp_nsegs;
 };
 
-/* The property that has no vp_value, as an index of vp_given */
+/* Bit number of the property RTX in vp_given. This property has no entry in vp_value. */
 #define RPCRDMA2_PROP_RTX	RPCRDMA2_NPROPS
 
 /**
@@ -223,10 +234,10 @@ struct rpcrdma2_error {
  * @hd_proc: rdma_proc, or rdma_htype
  * @hd_err: rdma_err, for RPCRDMA1_ERROR and RPCRDMA2_ERROR
  * @hd_err_arg: version 2: arguments of @hd_err, as in er_arg
- * @hd_vers_low: lowest version the peer supports, for ERR_VERS
- * @hd_vers_high: highest version the peer supports, for ERR_VERS
- * @hd_response: version 2: F_RESPONSE is set. The receiver has chosen the XID, and the
- *	message is never answered. Always false in version 1.
+ * @hd_vers_low: in an ERR_VERS, lowest version that the peer supports
+ * @hd_vers_high: in an ERR_VERS, highest version that the peer supports
+ * @hd_response: version 2: F_RESPONSE is set. The receiver of the message has chosen the XID,
+ *	and never answers the message. Always false in version 1.
  * @hd_v1_error: version 2: the message is an error in the layout of version 1
  * @hd_inv_handle: version 2 Calls: a handle of this header that the Reply may
  *	invalidate, or 0
@@ -286,16 +297,17 @@ struct rpcrdma_hdr {
  * @RPCRDMA_BAD_MSG: the inline RPC message is missing, or bytes follow a header that has
  *	no inline message
  * @RPCRDMA_BAD_PROP: a property set that cannot be used (G-18)
- * @RPCRDMA_BAD_GROUP: transmissions that do not make a message (RTX-50)
- * @RPCRDMA_BIG_GROUP: a message of more transmissions or bytes than were
- *	announced (RTX-50)
+ * @RPCRDMA_BAD_GROUP: a group whose transmissions do not form a message (RTX-50)
+ * @RPCRDMA_BIG_GROUP: a group of more transmissions or bytes than the receiver has announced
+ *	or offered (RTX-50)
  *
  * Version 1: if the verdict is %RPCRDMA_BAD_PROC or a later one, a responder answers
  * with ERR_CHUNK. A requester ends the RPC with an error if it knows the XID (G-12).
  *
  * Version 2: if the verdict is %RPCRDMA_BAD_VERS or a later one, rpcrdma2_refusal()
- * determines the answer. If there is none, the message is a response, and the RPC with its
- * XID ends with an error; but a client drops a message with %RPCRDMA_BAD_VERS.
+ * determines the answer. If it returns false, the message is a response and is not answered,
+ * and the RPC with its XID ends with an error. But a client drops a message with
+ * %RPCRDMA_BAD_VERS.
  */
 enum rpcrdma_verdict {
 	RPCRDMA_OK = 0,
@@ -322,10 +334,10 @@ enum rpcrdma_verdict {
 	RPCRDMA_BIG_GROUP,
 };
 
-/* rpcrdma1_decode_call(): treat RDMA_MSGP as RDMA_MSG (G-07) */
+/* Flag of rpcrdma1_decode_call(): treat RDMA_MSGP as RDMA_MSG (G-07) */
 #define RPCRDMA1_ACCEPT_MSGP	0x1u
 
-/* rpcrdma2_decode_reply(): only our CONNPROP has been sent so far (G-11) */
+/* Flag of rpcrdma2_decode_reply(): so far only our CONNPROP has been sent (G-11) */
 #define RPCRDMA2_NEGOTIATING	0x1u
 
 /**
@@ -340,7 +352,7 @@ enum rpcrdma_verdict {
  * @ac_inline_only: no chunks are accepted; set for backward Calls, see BRS (version-two
  *	5.3.3)
  *
- * The numbers are also bounded by %RPCRDMA_MAX_CHUNKS and %RPCRDMA_MAX_SEGS.
+ * The maximum numbers are also bounded by %RPCRDMA_MAX_CHUNKS and %RPCRDMA_MAX_SEGS.
  */
 struct rpcrdma2_accept {
 	u32		ac_vers_low;

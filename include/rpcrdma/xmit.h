@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What client and server both know about how sunrpc sends. It is here because neither
- * of them uses the other's files, and the rooms below them do not know sunrpc.
+ * What net/client and net/server both know about how sunrpc sends. Neither of them may
+ * include the other's files, and the folders below them do not know sunrpc (see "The law of
+ * looking" in Documentation/architecture.rst). So this header belongs to neither side.
  */
 #ifndef RPCRDMA_XMIT_H
 #define RPCRDMA_XMIT_H

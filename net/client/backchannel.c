@@ -6,20 +6,21 @@
  * Operation
  *
  * A connection always has %XPRT_RDMA_BC_REQUESTS Receives more than forward traffic
- * needs, whether callbacks are used or not. So there are Receives for the credits before
- * they are granted (rfc5666bis 8.2.2.1). A Call is copied out of its Receive at once,
- * and the Receive is given back. So callbacks take no Receives from the forward
+ * needs, whether callbacks are used or not. So the Receives for callbacks exist before the
+ * client grants credits for them (rfc5666bis 8.2.2.1). A Call is copied out of its Receive at
+ * once, and the Receive is given back. So callbacks take no Receives from the forward
  * direction (rfc5666bis 8.2.1).
  *
- * While callbacks are used, two callback slots always exist. Others are created when they
+ * A callback slot is an xprt_rdma_req with a buffer for the callback and its Reply. While
+ * callbacks are used, two callback slots always exist. Further slots are created when they
  * are first needed. There may be twice as many slots as granted credits, because a slot
  * becomes free only some time after its Reply has returned the credit. A server that
- * needs more has exceeded its credits, and the connection is closed (G-25).
+ * needs more slots has exceeded its credits, and the connection is closed (G-25).
  *
  * If there is no memory for a slot, the message stays in its Receive until a slot is
- * free. The completion handler does not wait for that, because the Replies behind the
- * message may lead to memory being freed. There are Receives for all callbacks that were
- * granted.
+ * free. The completion handler does not wait for that, because it has to handle the Replies
+ * that come after this message, and these may allow memory to be freed. Each callback for
+ * which the client has granted a credit has its own Receive, so no other message lacks one.
  */
 #include <linux/slab.h>
 #include <linux/sunrpc/bc_xprt.h>
@@ -53,7 +54,7 @@ static struct xprt_rdma_req *xprt_rdma_bc_make(gfp_t gfp)
  * @xprt: transport
  * @reqs: number of callbacks that the upper layer wants to process at once; ignored
  *
- * The Receives already exist.
+ * The Receives for callbacks already exist.
  *
  * Context: process; sleeps.
  * Return: 0 or %-ENOMEM.
@@ -63,7 +64,9 @@ int xprt_rdma_bc_setup(struct rpc_xprt *xprt, unsigned int reqs)
 	struct xprt_rdma *xr = xprt_rdma_from(xprt);
 	struct xprt_rdma_req *req;
 
-	/* Two tasks that do this at the same time may create one slot too many. */
+	/* If two tasks run this loop at the same time, they may create one slot more than
+	 * is needed, which does no harm.
+	 */
 	while (READ_ONCE(xprt->bc_alloc_count) < XPRT_RDMA_BC_READY) {
 		req = xprt_rdma_bc_make(GFP_KERNEL);
 		if (!req)
@@ -80,11 +83,11 @@ int xprt_rdma_bc_setup(struct rpc_xprt *xprt, unsigned int reqs)
 }
 
 /**
- * xprt_rdma_bc_maxpayload - tell the size of the largest callback message
+ * xprt_rdma_bc_maxpayload - return the size of the largest callback message
  * @xprt: connected transport
  *
- * The largest message is one that both ends can Send and Receive inline (rfc5666bis
- * 8.3.3). The upper layer announces the limit when it creates a session.
+ * Callbacks and their Replies must fit inline in both directions (rfc5666bis 8.3.3). The
+ * upper layer announces the limit when it creates a session.
  *
  * Context: process.
  * Return: size of the RPC message in bytes.
@@ -100,7 +103,7 @@ size_t xprt_rdma_bc_maxpayload(struct rpc_xprt *xprt)
 }
 
 /**
- * xprt_rdma_bc_num_slots - tell how many callbacks the server may have in flight
+ * xprt_rdma_bc_num_slots - return how many callbacks the server may have in flight
  * @xprt: transport
  *
  * Context: any.
@@ -117,8 +120,8 @@ unsigned int xprt_rdma_bc_num_slots(struct rpc_xprt *xprt)
  * @reqs: ignored
  *
  * The callback service may be freed after this, because no callback is queued to it any
- * more. A callback that waits for a slot is dropped when it gets one. Idle slots are
- * freed. Busy slots are returned by xprt_rdma_bc_free_rqst(), and are freed with the
+ * more. A callback that still waits for a slot is dropped when it gets a slot. Idle slots are
+ * freed. Busy slots are returned later by xprt_rdma_bc_free_rqst(), and are freed with the
  * transport.
  *
  * Context: process.
@@ -199,8 +202,8 @@ static struct xprt_rdma_req *xprt_rdma_bc_get(struct xprt_rdma *xr)
 }
 
 /* Called if there is no memory for a new slot. Returns a slot if one has just become
- * free; NULL if the message has been queued and no longer belongs to the caller; or an
- * error pointer.
+ * free; NULL if the message now waits on xr_bc_waiting for a slot, and no longer belongs to
+ * the caller; or an error pointer.
  */
 static struct xprt_rdma_req *xprt_rdma_bc_wait(struct xprt_rdma *xr,
 					       struct rpcrdma_msg_in *msg)
@@ -230,7 +233,8 @@ out_unlock:
  * xprt_rdma_bc_reset - drop the callbacks that wait for a slot
  * @xr: transport whose connection no longer has queues, but still has its Receives
  *
- * The server sends these callbacks again on the next connection.
+ * Their Receives are freed with the connection. The server sends these callbacks again on the
+ * next connection.
  *
  * Context: process. Send lock held.
  */
@@ -258,8 +262,8 @@ static void xprt_rdma_bc_fill(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	memset(rqst, 0, sizeof(*rqst));
 	rqst->rq_xprt = &xr->xr_xprt;
 	rqst->rq_xid = cpu_to_be32(hdr->hd_xid);
-	/* The Reply takes no credit. But sunrpc is told that it already has one.
-	 * Otherwise sunrpc would have it wait for a credit behind Calls, and the
+	/* The Reply takes no credit. But sunrpc is told that the Reply already has one.
+	 * Otherwise sunrpc would make the Reply wait for a credit behind Calls, and the
 	 * server may not be able to answer those Calls before it has this Reply
 	 * (rfc5666bis 8.2.1).
 	 */
@@ -309,8 +313,9 @@ static void xprt_rdma_bc_accept(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	xprt_rdma_bc_fill(xr, req, msg, hdr);
 }
 
-/* Gives @req to the callback that has waited longest. Returns false if none waits. The
- * message stays valid while bc_pa_lock is held: see xprt_rdma_bc_reset().
+/* Gives the free slot @req to the callback that has waited longest. Returns false if no
+ * callback waits. The message stays valid while bc_pa_lock is held, because
+ * xprt_rdma_bc_reset() takes this lock before the Receives are freed.
  */
 static bool xprt_rdma_bc_resume_locked(struct xprt_rdma *xr,
 				       struct xprt_rdma_req *req)
@@ -335,7 +340,7 @@ static bool xprt_rdma_bc_resume_locked(struct xprt_rdma *xr,
 }
 
 /**
- * xprt_rdma_bc_free_rqst - return the slot of a callback that is finished
+ * xprt_rdma_bc_free_rqst - give back the slot of a callback that has ended
  * @rqst: slot
  *
  * Context: process.
@@ -353,13 +358,15 @@ void xprt_rdma_bc_free_rqst(struct rpc_rqst *rqst)
 	xprt_put(xprt);
 }
 
-/* Refuses a callback with chunks. It violates the protocol, but as a Call it must get an
- * answer (RFC 8167 5.3).
+/* Refuses a callback that has chunks, is too long, or has two different XIDs. The callback
+ * violates the protocol, but it is a Call, so it must be answered (RFC 8167 5.3).
  */
 static void xprt_rdma_bc_refuse(struct xprt_rdma *xr,
 				const struct rpcrdma_hdr *hdr)
 {
-	/* In version 2 a Call with chunks has been refused before. */
+	/* For version 2. A Call with chunks was refused before by rpcrdma2_refusal(), so
+	 * this one is too long. Version 1 sends ERR_CHUNK in any case.
+	 */
 	const struct rpcrdma2_error too_large = {
 		.er_code = RPCRDMA2_ERR_SYSTEM,
 	};
@@ -368,7 +375,7 @@ static void xprt_rdma_bc_refuse(struct xprt_rdma *xr,
 }
 
 /**
- * xprt_rdma_bc_receive - handle a Call that the client has received
+ * xprt_rdma_bc_receive - handle a callback that the client has received
  * @xr: transport
  * @msg: the message, which this function gives back
  * @hdr: transport header of the message
@@ -448,9 +455,9 @@ static int xprt_rdma_bc_encode(struct xprt_rdma *xr,
 	return len + snd->len;
 }
 
-/* Encodes an error if the Reply is longer than the server can receive. This may happen
- * on a new connection whose limits are lower than those for which the session was
- * created (version-two 5.3.3).
+/* Encodes an error instead of a Reply that is longer than the server can receive. The Reply
+ * may be too long if the limits of this connection are lower than those of the connection on
+ * which the session was created (version-two 5.3.3).
  */
 static int xprt_rdma_bc_encode_too_long(struct xprt_rdma *xr,
 					const struct rpc_rqst *rqst,
@@ -475,7 +482,7 @@ static int xprt_rdma_bc_encode_too_long(struct xprt_rdma *xr,
  * xprt_rdma_bc_send_reply - send the Reply to a callback
  * @rqst: callback slot with the Reply in rq_snd_buf
  *
- * A Reply takes no forward credit.
+ * The Reply to a callback takes no forward credit.
  *
  * Context: process; may sleep. Send lock held.
  * Return: 0; %-ENOTCONN, and the caller closes the connection; %-ENOBUFS;
@@ -488,8 +495,8 @@ int xprt_rdma_bc_send_reply(struct rpc_rqst *rqst)
 	struct xprt_rdma_send *send;
 	int rc;
 
-	/* The callback came on an earlier connection. The server has no Receive for
-	 * the Reply on this one.
+	/* The callback came on an earlier connection. The server has no Receive for the
+	 * Reply on the present connection, so drop the Reply.
 	 */
 	if (xprt_rdma_req_from(rqst)->rr_bc_cookie != xprt->connect_cookie) {
 		trace_xprt_rdma_bc_reply(rqst, -ESTALE);

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Client: copies of messages that have too many pieces.
+ * Client: copies of messages that would have too many segments.
  *
  * This file allocates, fills and frees the copies. It never decides that a copy is
  * needed, and knows nothing about RPCs and connections.
  *
  * The head, pages and tail of an xdr_buf are not contiguous. So a Long Call or a Long
  * Reply takes a region, and a segment, for each of them. A server may report that it
- * accepts fewer segments (SEGMENTS, version-two 5.3.3). The message is then copied
- * through whole pages, which one region can cover. This is slow, but rare.
+ * accepts fewer segments (error SEGMENTS, version-two 5.3.3). Then the RPC is sent again with
+ * chunks that describe a copy of the message. The copy is a list of whole pages, which one
+ * region can cover. This is slow, but rare.
  *
  * Operation
  *
- * The copy belongs to the slot. A Call is copied into it before the copy is mapped. A
- * Reply is copied out of it after its regions have been fenced. The copy is freed when
- * the next Call is built, or together with the buffers of the RPC. Both happen after
- * fencing.
+ * The copy belongs to the slot. A Call is copied to the pages before they are mapped. A
+ * Reply is copied from the pages after their regions have been fenced. The pages are freed
+ * when the next Call of the slot is planned, or together with the buffers of the RPC. The
+ * regions have been fenced before that.
  */
 #include <linux/slab.h>
 #include <linux/sunrpc/xdr.h>
@@ -24,7 +25,7 @@
 
 /**
  * xprt_rdma_bounce_put - free a copy
- * @copy: buffer from xprt_rdma_bounce_get(), or an empty one
+ * @copy: buffer from xprt_rdma_bounce_get(), or a zeroed one
  *
  * Context: process. The device no longer uses its pages.
  */
@@ -41,8 +42,8 @@ void xprt_rdma_bounce_put(struct xdr_buf *copy)
 }
 
 /**
- * xprt_rdma_bounce_get - allocate pages for a message
- * @copy: empty buffer
+ * xprt_rdma_bounce_get - allocate pages for the copy of a message
+ * @copy: zeroed buffer
  * @len: length of the message in bytes
  *
  * Context: process; may sleep.
@@ -67,7 +68,7 @@ int xprt_rdma_bounce_get(struct xdr_buf *copy, u32 len)
 }
 
 /**
- * xprt_rdma_bounce_fill - copy a Call
+ * xprt_rdma_bounce_fill - copy a Call to the allocated pages
  * @copy: buffer to copy to, as long as @from
  * @from: the Call
  *

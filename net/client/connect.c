@@ -3,15 +3,15 @@
  * Client: connecting, reconnecting, closing.
  *
  * This file decides when the transport's connection begins and ends, and in which order
- * its resources are created and freed. It never sends or receives an RPC. An RPC's
- * resources on the connection are freed by the file that created them.
+ * its resources are created and freed. It never sends or receives an RPC. The resources that
+ * an RPC has on the connection are freed by functions of the files that created them.
  *
  * Operation
  *
- * sunrpc protects a transport with its send lock. The task that sends holds it, and so
- * does the worker that connects, and the task that closes. So there is only one
- * connection at a time, and xr_conn is a member of the transport that is set up anew
- * for each attempt to connect.
+ * sunrpc protects a transport with its send lock (XPRT_LOCKED). The task that sends an RPC,
+ * the worker that connects, and the task that closes hold this lock. So there is only one
+ * connection at a time. xr_conn is a member of the transport, and is set up anew for each
+ * attempt to connect.
  *
  * Closing first drains and destroys the queue pair. From then on the server cannot
  * access the memory of an RPC, and no completion handler runs. Then regions, Sends and
@@ -27,8 +27,8 @@
 #include "xprt_rdma.h"
 
 /* Workqueue for connecting, which may sleep for more than a minute if a server does not
- * answer. sunrpc's own workqueue also sends all RPCs, and has a single thread when memory
- * is short.
+ * answer. sunrpc's own workqueue (xprtiod) is not used for this, because it also sends all
+ * RPCs, and has a single thread when memory is short.
  */
 static struct workqueue_struct *xprt_rdma_connect_wq;
 
@@ -38,14 +38,14 @@ static struct workqueue_struct *xprt_rdma_connect_wq;
 /* Number of local ports to try in one attempt */
 #define XPRT_RDMA_PORTS			8
 
-/* Asks sunrpc to close the transport, which it does when it has the send lock. If the
- * connect worker is still at work, the worker itself notices the loss.
+/* Asks sunrpc to close the connection. sunrpc does so when it has the send lock. If the
+ * connect worker has not finished yet, nothing is done here: the worker notices the loss.
  */
 static void xprt_rdma_lost(struct rpcrdma_conn *conn)
 {
 	struct xprt_rdma *xr = container_of(conn, struct xprt_rdma, xr_conn);
 
-	smp_mb();	/* pairs with xprt_rdma_connected() */
+	smp_mb();	/* pairs with smp_mb__after_atomic() in xprt_rdma_connected() */
 	if (xprt_connected(&xr->xr_xprt))
 		xprt_force_disconnect(&xr->xr_xprt);
 }
@@ -82,14 +82,18 @@ static int xprt_rdma_create_queues(struct xprt_rdma *xr,
 	conn->cn_ours = *ours;
 	queues.qz_send_sges = xprt_rdma_pages_begin(xr);
 	for (;;) {
-		/* The sizes include the entries that the connection adds. */
+		/* rpcrdma_conn_create_qp() adds the entries for the probe and for
+		 * draining, which the sizes already include.
+		 */
 		queues.qz_sq = sizes->cz_sq_depth - RPCRDMA_SQ_EXTRA;
 		spare = rpcrdma_size_client_spare(&conn->cn_caps, sizes);
 		queues.qz_rq = sizes->cz_rq_depth + spare - RPCRDMA_DRAIN_WRS;
 		rc = rpcrdma_conn_create_qp(conn, &queues);
 		if (rc != -ENOMEM && rc != -EINVAL)
 			break;
-		/* Try half the size, unless that is too small to be used. */
+		/* The device cannot make such a large queue pair. Try half the size,
+		 * unless that would be too small to be used.
+		 */
 		conn->cn_caps.dc_max_qp_wr = sizes->cz_sq_depth / 2;
 		if (xprt_rdma_size_queues(xr))
 			break;
@@ -110,10 +114,10 @@ static int xprt_rdma_create_queues(struct xprt_rdma *xr,
 	return rc;
 }
 
-/* Sets the allocation flags for connecting and closing. Pages may have to be cleaned
- * through this very transport, so allocations must not wait for I/O. If the transport is
- * used for swap, there may be no free memory until it is connected. It may then use the
- * kernel's memory reserve.
+/* Sets the allocation flags for connecting and closing. Dirty pages may have to be written
+ * through this transport, so allocations must not wait for I/O. If the transport is used for
+ * swap, there may be no free memory until it is connected. So these allocations may then use
+ * the kernel's memory reserve.
  */
 static unsigned int xprt_rdma_memalloc_save(struct xprt_rdma *xr)
 {
@@ -124,8 +128,8 @@ static unsigned int xprt_rdma_memalloc_save(struct xprt_rdma *xr)
 	return memalloc_flags_save(flags);
 }
 
-/* Creates what one RPC at a time needs, before sunrpc is told of the connection. That is
- * enough to clean pages or to swap (I33).
+/* Creates the resources for one RPC at a time, before sunrpc is told of the connection. With
+ * these, dirty pages can be written, and swapping is possible, without more memory (I33).
  */
 static int xprt_rdma_reserve(struct xprt_rdma *xr)
 {
@@ -174,8 +178,8 @@ static int xprt_rdma_open(struct xprt_rdma *xr)
 		return rc;
 	memcpy(&xr->xr_srcaddr, &conn->cn_id->route.addr.src_addr,
 	       sizeof(xr->xr_srcaddr));
-	/* These Sends are enough to negotiate. They may be too small for the limits
-	 * that follow from that, so xprt_rdma_reserve() calls this again.
+	/* These Sends are large enough for the negotiation. They may be too small for
+	 * the limits that are negotiated, so xprt_rdma_reserve() calls this again.
 	 */
 	rc = xprt_rdma_sends_reserve(xr);
 	if (!rc)
@@ -185,7 +189,7 @@ static int xprt_rdma_open(struct xprt_rdma *xr)
 	return xprt_rdma_reserve(xr);
 }
 
-/* Frees all resources of a connection, in any stage. Send lock held. */
+/* Frees all resources of a connection, whatever state the connection is in. Send lock held. */
 static void xprt_rdma_teardown(struct xprt_rdma *xr)
 {
 	rpcrdma_conn_drain(&xr->xr_conn);
@@ -199,8 +203,8 @@ static void xprt_rdma_teardown(struct xprt_rdma *xr)
 	rpcrdma_conn_close(&xr->xr_conn);
 }
 
-/* Connects. If the local port is in use, tries again: that tells nothing about the
- * server, and the CM does not choose the same port twice in a row.
+/* Connects. If the local port is in use, tries again with another port: the server is not the
+ * reason, and the CM does not choose the same port twice in a row.
  */
 static int xprt_rdma_open_port(struct xprt_rdma *xr)
 {
@@ -218,10 +222,12 @@ static int xprt_rdma_open_port(struct xprt_rdma *xr)
 	}
 }
 
-/* Connects with version 2. If negotiation fails and sets xr_v1_only, connects with version
- * 1 at once. If that fails too, the version was not the reason, and xr_v1_only is cleared.
- * If xr_v1_only was already set, only version 1 is tried, and xr_v1_only stays set (G-20).
- * But if the server has spoken version 2 before, xr_v1_only is cleared at first, once.
+/* Connects with version 2 if that is allowed. If the negotiation fails and sets xr_v1_only,
+ * connects with version 1 at once. If that fails as well, the version was not the reason, and
+ * xr_v1_only is cleared. If xr_v1_only was already set before, only version 1 is tried, and
+ * xr_v1_only stays set (G-20). There is one exception: if the server has spoken version 2 on
+ * an earlier connection (xr_v2_spoken), it may only have been too slow last time, so version 2
+ * is tried once more.
  */
 static int xprt_rdma_open_any(struct xprt_rdma *xr)
 {
@@ -243,9 +249,9 @@ static int xprt_rdma_open_any(struct xprt_rdma *xr)
 	return rc;
 }
 
-/* Translates an error into one after which sunrpc tries again. After other errors sunrpc
- * would end RPCs, even those of hard mounts, although, for example, a missing device may
- * soon be back.
+/* Translates the result of connecting into a status after which sunrpc tries again. After
+ * any other error, sunrpc would end RPCs, even those of hard mounts. But the reason may go
+ * away: for example, a device that is missing may soon be back.
  */
 static int xprt_rdma_connect_status(int rc)
 {
@@ -260,7 +266,7 @@ static int xprt_rdma_connect_status(int rc)
 		return rc;
 	case -EADDRINUSE:
 	case -EADDRNOTAVAIL:
-		/* The CM or TCP has no free local port. One will be free again. */
+		/* The CM or TCP has no free local port now, but will have one later. */
 		return -EADDRINUSE;
 	case -ENOMEM:
 	case -ENOBUFS:
@@ -285,8 +291,9 @@ static void xprt_rdma_connected(struct xprt_rdma *xr)
 	xprt->stat.connect_time += (long)jiffies - xprt->stat.connect_start;
 	xprt_set_connected(xprt);
 	/* If the connection was lost just now, xprt_rdma_lost() may have run before
-	 * xprt_set_connected(). Pairs with xprt_rdma_lost(), which runs after the
-	 * state has been raised.
+	 * xprt_set_connected(), and have done nothing. The state of the connection was
+	 * changed before xprt_rdma_lost() ran, so check it. Pairs with smp_mb() in
+	 * xprt_rdma_lost().
 	 */
 	smp_mb__after_atomic();
 	if (!rpcrdma_conn_is_up(&xr->xr_conn))
@@ -308,15 +315,16 @@ static void xprt_rdma_connect_work(struct work_struct *work)
 	if (rc) {
 		rpcrdma_count(client_connect_errors);
 		xprt_rdma_teardown(xr);
-		/* A task that is woken with this error may close the connection whose
-		 * cookie it has. That must not be the next connection.
+		/* A task that is woken with this error may ask sunrpc to close the
+		 * connection with the task's rq_connect_cookie. The next connection must
+		 * have a different cookie, so that it is not closed.
 		 */
 		xprt_rdma_credit_next_cookie(xr);
 	} else {
 		xprt_rdma_connected(xr);
 	}
-	/* Wake the tasks before unlocking. Afterwards another task may begin to
-	 * connect, and would also get this error.
+	/* Wake the tasks before the send lock is released. After that, another task may
+	 * begin the next attempt to connect, and must not be woken with this error.
 	 */
 	xprt_wake_pending_tasks(xprt, xprt_rdma_connect_status(rc));
 	xprt_clear_connecting(xprt);
@@ -337,8 +345,8 @@ void xprt_rdma_connect(struct rpc_xprt *xprt, struct rpc_task *task)
 	unsigned long delay = 0;
 
 	WARN_ON_ONCE(!xprt_lock_connect(xprt, task, xr));
-	/* There is no delay before the first attempt, or after a connection that has
-	 * been of use: see xprt_rdma_useful().
+	/* xprt_rdma_useful() has set the delay to 0 if the last connection was of use.
+	 * There is no delay before the first attempt either.
 	 */
 	if (xr->xr_conn.cn_error) {
 		delay = xprt_reconnect_delay(xprt);
@@ -358,10 +366,12 @@ void xprt_rdma_close(struct rpc_xprt *xprt)
 	struct xprt_rdma *xr = xprt_rdma_from(xprt);
 	unsigned int flags;
 
-	/* sunrpc may close twice. */
+	/* sunrpc may call this again when the connection is closed already. */
 	if (xr->xr_conn.cn_id) {
 		trace_xprt_rdma_close(xr, xr->xr_conn.cn_error);
-		/* The server sent ERR_VERS and no Reply after it (version-two 7.2). */
+		/* The server answered version 2 with ERR_VERS, and sent no Reply in
+		 * version 1 after that (version-two 7.2; G-20).
+		 */
 		if (xr->xr_fell_back && !xr->xr_window.wn_opened)
 			xr->xr_v1_only = true;
 		rpcrdma_count(client_disconnects);
@@ -393,8 +403,8 @@ void xprt_rdma_inject_disconnect(struct rpc_xprt *xprt)
  * @connect_timeout: maximum duration of one attempt in jiffies
  * @reconnect_timeout: maximum delay between two attempts in jiffies
  *
- * A timeout that is already shorter is not changed. If the first one is changed,
- * xprt->timeout gets the same value, but at least 10 seconds.
+ * A timeout that is already shorter is not changed. If connect_timeout is changed, the RPC
+ * timeout (xprt->timeout) gets the same value, but at least 10 seconds.
  *
  * Context: process.
  */

@@ -3,45 +3,49 @@
  * Client: credits, and sunrpc's variables for them. The server's counterpart is
  * server/credit.c.
  *
- * This file owns the window (xr_window, xr_owed). Only this file writes sunrpc's
- * variables for it, with one exception (below). It never sends, and never ends an RPC or
- * a connection.
+ * This file owns the window (xr_window, xr_owed). Only this file, with its inline functions
+ * in xprt_rdma.h, writes sunrpc's variables for credits, with one exception (below). It never
+ * sends, and never ends an RPC or a connection.
  *
  * The contract with sunrpc
  *
  * Credits use sunrpc's congestion control: the transport operations are
- * xprt_reserve_xprt_cong() and xprt_release_xprt_cong(). transport_lock protects these
- * variables, except the cookies. connect_cookie changes with the send lock held.
+ * xprt_reserve_xprt_cong() and xprt_release_xprt_cong(). The following are sunrpc's variables.
+ * transport_lock protects them, except the two cookies. connect_cookie changes only with the
+ * send lock held.
  *
- *	xprt->cwnd		credits granted minus credits owed, in units of
- *				RPC_CWNDSCALE. sunrpc changes it only in
+ *	xprt->cwnd		credits granted, minus credits of Calls whose RPCs were
+ *				given up (wn_owed: the RPC ended before the Reply came),
+ *				minus credits of groups beyond the first (wn_more), in
+ *				units of RPC_CWNDSCALE. sunrpc changes cwnd only in
  *				xprt_adjust_cwnd(), which is never called
- *	xprt->cong		credits used by sunrpc's RPCs, in the same unit
+ *	xprt->cong		credits used by sunrpc's RPCs, one for each, in the same unit
  *	rqst->rq_cong		1 if this RPC has a credit
  *	xprt->connect_cookie	number of the connection; Calls sent on an earlier one are
  *				lost
- *	rqst->rq_connect_cookie	number of the connection that the RPC was sent on. If it
+ *	rqst->rq_connect_cookie	number of the connection on which the RPC was sent. If it
  *				differs from connect_cookie, sunrpc sends the RPC again
  *
- * xprt_request_get_cong() gives an RPC its credit. It is called by sunrpc when sunrpc
- * looks for an RPC to send, and by xprt_rdma_credit_take(). xprt_release_rqst_cong()
- * takes the credit back and wakes the next waiter; if the RPC has no credit, it does
- * nothing. When an RPC ends, sunrpc calls xprt_rdma_credit_release(), which decides what
- * becomes of the credit. So an RPC has its credit until then, although its Reply came
- * earlier.
+ * xprt_rdma_credit_take() calls sunrpc's xprt_request_get_cong(), which gives an RPC its
+ * credit. xprt_release_rqst_cong() takes the credit back and wakes the next RPC that waits
+ * for one; if the RPC has no credit, it does nothing. When an RPC ends, sunrpc calls
+ * xprt_rdma_credit_release(), which decides what becomes of the credit. So an RPC has its
+ * credit until it ends, although its Reply came earlier.
  *
- * sunrpc sets rq_connect_cookie before and after it sends an RPC. It reads it, under
- * queue_lock, when the RPC begins to wait for its Reply. sunrpc adds one to
- * connect_cookie before it closes a connection that is idle or was given up.
+ * sunrpc sets rq_connect_cookie before and after it sends an RPC. When the RPC begins to wait
+ * for its Reply, sunrpc compares the two cookies, under queue_lock. sunrpc adds one to
+ * connect_cookie before it closes a connection that is idle, or for which
+ * xprt_force_disconnect() was called.
  *
- * A Call that is a group has credits beyond its first. sunrpc does not know them, so it is
- * told of a smaller grant as long as they are in use. The Call may have Receives beyond
- * the first, too. Both are taken together before anything of the Call is posted (I38).
- * They are returned, or stay in use, together with the first credit. But once the Reply has
- * come, other Calls may have the Receives at once, whenever the RPC ends (RTX-101).
+ * A Call that is a group (group.c) has credits beyond its first. sunrpc does not know these,
+ * so it is told of a smaller grant (cwnd) as long as they are in use. The Call may also have
+ * Receives beyond the first. These credits and Receives are taken together before anything
+ * of the Call is posted (I38). They are returned, or stay in use, together with the first
+ * credit. There is one difference: once the Reply has come, the Receives are free for other
+ * Calls at once, even if the RPC has not ended yet (RTX-101).
  *
- * A callback has no credit, but sunrpc would make its Reply wait for one. So
- * xprt_rdma_bc_fill() sets rq_cong of a callback. This is the one exception.
+ * A callback takes no credit, but sunrpc would make its Reply wait for one. So
+ * xprt_rdma_bc_fill() sets rq_cong of a callback to 1. This is the one exception.
  */
 #include <kunit/visibility.h>
 #include <linux/export.h>
@@ -49,7 +53,7 @@
 #include "trace.h"
 #include "xprt_rdma.h"
 
-/* Tells sunrpc how many credits the window allows. */
+/* Tells sunrpc how many Calls the window allows at the same time. */
 static void xprt_rdma_credit_set_locked(struct xprt_rdma *xr)
 {
 	lockdep_assert_held(&xr->xr_xprt.transport_lock);
@@ -78,8 +82,8 @@ void xprt_rdma_credit_begin(struct xprt_rdma *xr)
  * xprt_rdma_credit_reset_locked - take the credits back from all RPCs
  * @xr: transport whose connection no longer has queues
  *
- * Credits belong to a connection. RPCs that are sent again must take new credits, and at
- * first only one is available (RFC 8166 3.3.3; invariant I16).
+ * Credits belong to a connection. RPCs that are sent again on the next connection must take
+ * new credits, and at first only one is available (RFC 8166 3.3.3; invariant I16).
  *
  * Context: process. Send lock, reserve_lock and transport_lock held.
  */
@@ -102,7 +106,7 @@ void xprt_rdma_credit_reset_locked(struct xprt_rdma *xr)
 }
 
 /**
- * xprt_rdma_credit_grant - take over the server's grant
+ * xprt_rdma_credit_grant - apply the server's grant
  * @xr: transport
  * @credit: credit value as received; may be any number
  * @error: true if the message is an error, which does not open the window (G-15)
@@ -125,9 +129,9 @@ void xprt_rdma_credit_grant(struct xprt_rdma *xr, u32 credit, bool error)
 }
 
 /**
- * xprt_rdma_credit_add_spare - add Receives for Replies that take several
+ * xprt_rdma_credit_add_spare - count new spare Receives as free
  * @xr: transport
- * @recvs: number of Receives to add; they are posted
+ * @recvs: number of Receives to add, which are already posted
  *
  * Context: process. Send lock held.
  */
@@ -145,9 +149,9 @@ static u32 xprt_rdma_credit_calls_locked(const struct xprt_rdma *xr)
 }
 
 /**
- * xprt_rdma_credit_see_extra - report how many credits and Receives a group may take
+ * xprt_rdma_credit_see_extra - report how many further credits and Receives a group may take
  * @xr: transport
- * @most: OUT: numbers of credits and Receives that are free now
+ * @most: OUT: numbers of credits and spare Receives that are free now
  *
  * While the send lock is held, these numbers shrink only if the grant shrinks.
  *
@@ -165,10 +169,10 @@ void xprt_rdma_credit_see_extra(struct xprt_rdma *xr,
 }
 
 /**
- * xprt_rdma_credit_take_extra - take credits and Receives for a group
+ * xprt_rdma_credit_take_extra - take further credits and Receives for a group
  * @xr: transport
  * @req: the Call; it has its first credit, and no other
- * @extra: numbers of credits and Receives to take
+ * @extra: numbers of credits and spare Receives to take
  *
  * Context: process. Send lock held.
  * Return: true if the Call has all of them; false if it has none of them (RTX-78).
@@ -205,11 +209,13 @@ static void xprt_rdma_credit_drop_extra_locked(struct xprt_rdma *xr,
 }
 
 /**
- * xprt_rdma_credit_drop_extra - return the credits and Receives of a group that is not sent
+ * xprt_rdma_credit_drop_extra - give back what a group that is not sent has beyond one credit
+ *	and one Receive
  * @xr: transport
  * @req: the Call; nothing of it was posted, and it keeps its first credit
  *
- * This wakes no task, because the holder of the send lock goes on sending.
+ * This wakes no RPC that waits for a credit, because the caller holds the send lock and goes
+ * on sending.
  *
  * Context: process. Send lock held.
  */
@@ -222,12 +228,12 @@ void xprt_rdma_credit_drop_extra(struct xprt_rdma *xr,
 }
 
 /**
- * xprt_rdma_credit_drop_recvs - return the Receives that a Call has beyond the first
+ * xprt_rdma_credit_drop_recvs - give back the Receives that a Call has beyond the first
  * @xr: transport
  * @req: the Call; its Reply or an error has come, and the Receives that it filled have been
  *	given back
  *
- * The credits stay with the RPC until the RPC ends.
+ * The RPC keeps its credits until it ends.
  *
  * Context: completion; the rpc_rqst is pinned.
  */
@@ -244,7 +250,7 @@ void xprt_rdma_credit_drop_recvs(struct xprt_rdma *xr,
 EXPORT_SYMBOL_IF_KUNIT(xprt_rdma_credit_drop_recvs);
 
 /**
- * xprt_rdma_credit_give_back - return the credit of an RPC that is not in flight
+ * xprt_rdma_credit_give_back - give back the credits of an RPC that is not in flight
  * @task: RPC that will be sent again
  *
  * Context: process or completion.
@@ -261,9 +267,9 @@ void xprt_rdma_credit_give_back(struct rpc_task *task)
 	spin_unlock(&xprt->transport_lock);
 }
 
-/* Records that the Call of a given-up RPC still uses a credit. xr_owed has room for it,
- * since there are never more credits in use than its entries. The credits beyond the first
- * stay in use, too (RTX-100).
+/* Records that the Call of a given-up RPC still uses a credit. xr_owed has a free entry for
+ * it, since never more credits are in use than xr_owed has entries. The credits and Receives
+ * of the Call beyond the first of each stay in use as well (RTX-100).
  */
 static void xprt_rdma_credit_owe(struct xprt_rdma *xr,
 				 struct xprt_rdma_req *req)
@@ -276,8 +282,9 @@ static void xprt_rdma_credit_owe(struct xprt_rdma *xr,
 	rpcrdma_window_owe(&xr->xr_window);
 }
 
-/* Returns an owed credit. Each XID returns only one: a server may send a Reply twice
- * (RFC 8166 4.2.1).
+/* Frees the credits that a given-up RPC with this XID still uses. Returns false if there is no
+ * such RPC, as for the second of two Replies with the same XID: a server may send a Reply
+ * twice (RFC 8166 4.2.1).
  */
 static bool xprt_rdma_credit_repay(struct xprt_rdma *xr, u32 xid)
 {
@@ -299,7 +306,7 @@ static bool xprt_rdma_credit_repay(struct xprt_rdma *xr, u32 xid)
  * @task: RPC with a slot; it can no longer be found by its XID
  *
  * Usually the next Call can use the credit. If the Reply has not come, the server is
- * still processing the Call, and the credit is owed (RFC 8166 3.3.1).
+ * still processing the Call, and the credit stays in use: it is owed (RFC 8166 3.3.1).
  *
  * Context: process; transport_lock held.
  */
@@ -321,15 +328,17 @@ void xprt_rdma_credit_release(struct rpc_task *task)
 		trace_xprt_rdma_given_up(rqst, task->tk_status);
 		xprt_rdma_credit_owe(xr, req);
 		xprt_rdma_credit_set_locked(xr);
-		/* A Reply that comes from now on is late, and returns the credit. */
+		/* A Reply that comes from now on is late. xprt_rdma_credit_late_reply()
+		 * then returns the credit.
+		 */
 		req->rr_sent = false;
 	}
 	xprt_rdma_credit_drop_extra_locked(xr, &req->rr_extra);
 	xprt_release_rqst_cong(task);
 }
 
-/* Wakes the next RPC that waits for a credit. sunrpc does that when an RPC gives a credit
- * back. So this takes the free credit for a dummy request and gives it back.
+/* Wakes the next RPC that waits for a credit. sunrpc does that only when an RPC gives back a
+ * credit. So this function takes the free credit for a dummy request, and gives it back.
  */
 static void xprt_rdma_credit_wake_sender(struct rpc_xprt *xprt)
 {
@@ -347,9 +356,10 @@ static void xprt_rdma_credit_wake_sender(struct rpc_xprt *xprt)
  * @xr: transport
  * @xid: XID of the Reply
  *
- * If the Reply belongs to an RPC that was given up, this returns the owed credit, and
- * wakes an RPC that waits for one (I18). If the RPC is still being given up, it is in its
- * slot and has its credit. It then gives the credit back itself.
+ * If the Reply belongs to an RPC that was given up, this returns the owed credit, and wakes
+ * an RPC that waits for one (I18). An RPC that sunrpc is giving up at this moment cannot be
+ * found by its XID any more, but still has its slot and its credit. In that case this function
+ * clears rr_sent, and xprt_rdma_credit_release() then returns the credit.
  *
  * Context: process.
  * Return: true if the Reply belongs to an RPC that was or is being given up.

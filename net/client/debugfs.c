@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Client: /sys/kernel/debug/rpcrdma/client/<address>:<port>-<number>, a file for each
- * transport. It exists as long as the transport, connected or not, because it should
- * also tell why a connection is down. So the connection may be set up again while it
- * is shown: see rpcrdma_debugfs_conn().
+ * transport. The file exists as long as the transport, connected or not, because it also
+ * shows why a connection is down. So the connection may be set up again while the file is
+ * read: see rpcrdma_debugfs_conn().
  *
  * This code changes nothing, and never takes the send lock.
  */
@@ -65,7 +65,7 @@ static int xprt_rdma_debugfs_show(struct seq_file *seq, void *unused)
 	const struct rpc_xprt *xprt = &xr->xr_xprt;
 
 	seq_printf(seq, "peer %pISpc\n", &xprt->addr);
-	/* Before the first connection, this is "(einval)". */
+	/* Before the first connection, %pISpc prints "(einval)" for this address. */
 	seq_printf(seq, "source %pISpc\n", &xr->xr_srcaddr);
 	seq_printf(seq, "netns %u\n", xprt->xprt_net->ns.inum);
 	seq_printf(seq, "device %s\n", xr->xr_device);

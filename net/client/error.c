@@ -2,8 +2,8 @@
 /*
  * Client: errors that the client sends.
  *
- * This file answers a message that the client cannot accept. The caller decides that the
- * message is refused. Errors that a server sends are not handled here.
+ * This file answers a message that the client cannot accept. The caller has decided to refuse
+ * the message. Errors that a server sends are not handled here.
  */
 #include "trace.h"
 #include "xprt_rdma.h"

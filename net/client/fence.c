@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Client: fences. A fence takes an RPC's memory back from the server before anybody
- * reads it.
+ * Client: fences. A fence ends the server's access to the memory of an RPC, before any
+ * upper layer reads that memory.
  *
  * This file decides when a region goes from its RPC back to the pool of frwr.c. It
  * never completes an RPC: the caller does that after the fence.
@@ -10,15 +10,15 @@
  *
  * A region returns to the pool when the server has invalidated it (Send With
  * Invalidate) or when a local invalidation has completed. Otherwise it is destroyed with
- * the connection. Only then are its pages unmapped. An RPC is completed only when its
- * rr_mrs is empty (invariant I2; RFC 8166 4.4.1, 8.1). If an invalidation cannot be
- * posted or is flushed, the connection is down and its queue pair is in the error
- * state. The task that closes the connection then destroys the regions, and the RPC
- * waits for that.
+ * the connection. Its pages are unmapped at that time and not earlier. An RPC is completed
+ * only when its rr_mrs is empty (invariant I2; RFC 8166 4.4.1, 8.1). If an invalidation
+ * cannot be posted or is flushed, the connection is down and its queue pair is in the error
+ * state. The task that closes the connection then destroys the regions, and the RPC is
+ * completed or sent again only after that.
  *
  * The send queue entry for invalidating a region was reserved when the RPC was sent,
- * and is released with the region. So an invalidation never has to wait (invariant
- * I4).
+ * and is released together with the region. So an invalidation never waits for an entry
+ * (invariant I4).
  */
 #include <linux/sched.h>
 #include <linux/wait.h>
@@ -39,15 +39,14 @@ static inline void xprt_rdma_frwr_mr_put(struct xprt_rdma_mr *mr)
 }
 
 /**
- * xprt_rdma_frwr_remote_inv - return a region that the server has invalidated
+ * xprt_rdma_frwr_remote_inv - return a region that the server has invalidated to the pool
  * @xr: transport
  * @req: RPC whose Reply came by Send With Invalidate; pinned
  * @handle: handle that the server has invalidated
  *
  * Context: completion.
- * Return: true; or false if the handle does not belong to this RPC. The server was not
- *	allowed to invalidate it then, and the connection must be closed (RFC 8797
- *	4.1).
+ * Return: true; or false if the handle does not belong to this RPC. In that case the server
+ *	was not allowed to invalidate it, and the connection must be closed (RFC 8797 4.1).
  */
 bool xprt_rdma_frwr_remote_inv(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			       u32 handle)
@@ -79,9 +78,10 @@ static u32 xprt_rdma_frwr_inv_handle(const struct xprt_rdma_mr *mr)
  * @req: RPC with at least one region, pinned or abandoned
  * @done: completion handler, which finds the RPC by rr_inv_cqe
  *
- * The send queue works in order, so the completion of the last request tells that all
- * requests have completed. xr_mr_lock keeps the connection's teardown from destroying
- * the regions while the chain of an abandoned RPC is being built.
+ * One chain has an invalidation for each region. The send queue works in order, so the
+ * completion of the last invalidation shows that all of them have completed. xr_mr_lock
+ * prevents xprt_rdma_frwr_destroy_all() from destroying the regions while the chain of an
+ * abandoned RPC is being built.
  *
  * When a connection breaks, a provider may lose a completion or report one twice (siw
  * does both). Therefore @done begins with xprt_rdma_frwr_fence_ends(), and teardown
@@ -120,7 +120,9 @@ int xprt_rdma_frwr_local_inv(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	if (first) {
 		atomic_set(&req->rr_fencing, 1);
 		rc = rpcrdma_conn_post(&xr->xr_conn, first);
-		/* The provider may have posted all requests and then failed. */
+		/* If posting failed after the device got the whole chain, @done may
+		 * already have run, cleared rr_fencing and handled the RPC.
+		 */
 		if (unlikely(rc) && !atomic_xchg(&req->rr_fencing, 0))
 			rc = 0;
 	}
@@ -133,6 +135,8 @@ int xprt_rdma_frwr_local_inv(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 /**
  * xprt_rdma_frwr_fence_ends - claim the completion of the last local invalidation
  * @req: RPC, found by rr_inv_cqe
+ *
+ * Of several calls for one invalidation, only the first returns true (I23).
  *
  * Context: completion, or closing.
  * Return: true if the caller must handle the completion; false if it has already been
@@ -151,8 +155,9 @@ bool xprt_rdma_frwr_fence_ends(struct xprt_rdma_req *req)
  * @req: RPC, found by rr_inv_cqe
  * @wc: the completion, after xprt_rdma_frwr_fence_ends() returned true for it
  *
- * The failed work request is that of the RPC's first region. The region still exists,
- * since regions are destroyed only after draining. The connection fails.
+ * The failed work request is the last one of the chain, which is for the first region on
+ * rr_mrs. The region still exists, since regions are destroyed only after the queues are
+ * drained. The connection is declared broken.
  *
  * Context: completion, or closing.
  */
@@ -169,7 +174,7 @@ void xprt_rdma_frwr_fence_fails(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 }
 
 /**
- * xprt_rdma_frwr_fence_lost - stand in for a completion that was lost
+ * xprt_rdma_frwr_fence_lost - call the completion handler of a fence whose completion was lost
  * @req: RPC with rr_fencing set, whose connection no longer has queues
  *
  * Context: process.
@@ -232,12 +237,13 @@ static bool xprt_rdma_frwr_is_fenced(struct xprt_rdma *xr,
 }
 
 /**
- * xprt_rdma_frwr_fence - take an abandoned RPC's memory away from the server
+ * xprt_rdma_frwr_fence - end the server's access to the memory of an abandoned RPC
  * @xr: transport
  * @req: RPC that ends without a Reply, after a signal or a timeout
  *
- * If the connection is lost in the meantime, this waits until closing it has destroyed
- * the regions. Closing never waits for an RPC, so this wait ends.
+ * If the connection is lost before the regions are invalidated, this waits until
+ * xprt_rdma_frwr_destroy_all() has taken the regions from the RPC. The task that closes the
+ * connection never waits for an RPC, so this wait ends.
  *
  * Context: process; sleeps. The caller does not hold the send lock.
  */

@@ -3,20 +3,20 @@
  * Client: memory regions. Pages are mapped and registered for one RPC.
  *
  * This file owns the regions of a connection, and their DMA mappings. It never posts a
- * work request, and never takes a region away from the server: see fence.c.
+ * work request, and never ends the server's access to a region: see fence.c.
  *
  * Operation
  *
  * A connection begins with the regions that one RPC of the largest payload takes. When
- * an RPC needs a region and none is free, another one is allocated. So there are as many
- * regions as were ever used at the same time. xprt_rdma_frwr_map_*() moves regions from
- * the pool to the RPC, maps pages, and fills in the offer that the encoder sends.
- * xprt_rdma_frwr_chain() puts the registrations in front of the Send, so that one
- * doorbell is enough.
+ * an RPC needs a region and none is free, another one is allocated. Regions are freed only
+ * with the connection. xprt_rdma_frwr_map_*() moves regions from the pool to the RPC, maps
+ * pages, and fills in the chunk that is offered to the server. xprt_rdma_frwr_chain() puts
+ * the registrations in front of the Send in one chain of work requests, so that one doorbell
+ * is enough.
  *
- * Two send queue entries are reserved for each region when the RPC is sent. The one
- * for its registration is released with the Send, the one for its invalidation with
- * the region.
+ * Two send queue entries are reserved for each region when the RPC is sent. The entry for
+ * its registration is released when the Send completes, and the entry for its invalidation
+ * when the region returns to the pool.
  */
 #include <linux/slab.h>
 #include <linux/sched/mm.h>
@@ -25,9 +25,9 @@
 #include "xprt_rdma.h"
 
 /**
- * struct xprt_rdma_pieces - a walk over the pages of an xdr_buf
+ * struct xprt_rdma_pieces - a walk over an xdr_buf, page by page
  * @ps_xdr: the buffer
- * @ps_stage: part that the walk is in: 0 head, 1 pages, 2 tail, 3 end
+ * @ps_stage: part of the xdr_buf in which the walk is: 0 head, 1 pages, 2 tail, 3 end
  * @ps_last: last part to visit
  * @ps_off: number of bytes already visited in this part
  */
@@ -54,8 +54,8 @@ static void *xprt_rdma_pieces_addr(const struct xprt_rdma_pieces *w)
 	return xprt_rdma_pieces_vec(w)->iov_base + w->ps_off;
 }
 
-/* Sets @sg to the next run of bytes within one page. The walk stays where it is. Returns
- * false at the end.
+/* Sets @sg to the next bytes of the walk that are within one page. The walk does not advance
+ * over them. Returns false at the end of the walk.
  */
 static bool xprt_rdma_pieces_peek(struct xprt_rdma_pieces *w,
 				  struct scatterlist *sg)
@@ -85,7 +85,9 @@ static bool xprt_rdma_pieces_peek(struct xprt_rdma_pieces *w,
 	return true;
 }
 
-/* A failed registration or invalidation breaks the connection. */
+/* Completion of an unsignaled registration or invalidation. If one fails, the connection is
+ * declared broken.
+ */
 static void xprt_rdma_frwr_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct xprt_rdma_mr *mr = container_of(wc->wr_cqe, struct xprt_rdma_mr,
@@ -126,9 +128,10 @@ static struct xprt_rdma_mr *xprt_rdma_frwr_mr_create(struct xprt_rdma *xr,
 		goto out_destroy;
 	sg_init_table(mr->mr_sg, pages);
 
-	/* ib_alloc_mr() takes no GFP flags, but the provider must not wait for
-	 * memory either. So it may use the kernel's memory reserve. It hardly needs
-	 * that, since this function has just found memory without it.
+	/* ib_alloc_mr() takes no GFP flags, but the provider must not wait for memory
+	 * either. With PF_MEMALLOC its allocations do not wait, but may use the kernel's
+	 * memory reserve. They rarely need the reserve, because the allocations above have
+	 * just succeeded (with XPRT_RDMA_GFP, without the reserve).
 	 */
 	flags = memalloc_flags_save(PF_MEMALLOC);
 	ib_mr = ib_alloc_mr(conn->cn_pd, conn->cn_caps.dc_sg_gaps ?
@@ -186,8 +189,8 @@ static struct xprt_rdma_mr *xprt_rdma_frwr_mr_get(struct xprt_rdma *xr,
  * xprt_rdma_frwr_reserve - create the regions that one RPC takes
  * @xr: transport with a new connection
  *
- * More regions are created on demand. Regions are freed only with the connection, so
- * one RPC at a time can always be sent without allocating memory (I33).
+ * Further regions are created when they are needed. Regions are freed only with the
+ * connection, so one RPC at a time can always be sent without allocating memory (I33).
  *
  * Context: process; sleeps. Send lock held.
  * Return: 0 or %-ENOBUFS.
@@ -220,9 +223,9 @@ void xprt_rdma_frwr_mr_unmap(struct xprt_rdma_mr *mr)
 		put_page(sg_page(&mr->mr_sg[mr->mr_hold_from]));
 }
 
-/* Takes references to pages that RPCSEC_GSS has allocated for an encrypted Call. It
- * frees those pages when the Call is encoded again, and the server may still be reading
- * them then (RFC 8166 4.4.1).
+/* Takes references to pages that RPCSEC_GSS has allocated for an encrypted Call. RPCSEC_GSS
+ * frees these pages when the Call is encoded again, and the server may still be reading them
+ * at that time (RFC 8166 4.4.1).
  */
 static void xprt_rdma_frwr_hold(struct xprt_rdma_mr *mr)
 {
@@ -232,8 +235,8 @@ static void xprt_rdma_frwr_hold(struct xprt_rdma_mr *mr)
 		get_page(sg_page(&mr->mr_sg[i]));
 }
 
-/* Can @sg follow @prev in the same region? Without SG_GAPS, a region may begin and end
- * anywhere in a page, but must have no gap in between.
+/* Can @sg follow @prev in the same region? If the device does not allow gaps (dc_sg_gaps), a
+ * region may begin and end anywhere in a page, but all pages in between must be whole.
  */
 static bool xprt_rdma_frwr_fits(const struct xprt_rdma *xr,
 				const struct scatterlist *prev,
@@ -257,8 +260,9 @@ static int xprt_rdma_frwr_fill(struct xprt_rdma *xr, struct xprt_rdma_mr *mr,
 		if (n && !xprt_rdma_frwr_fits(xr, &mr->mr_sg[n - 1],
 					      &mr->mr_sg[n]))
 			break;
-		/* The pages of the head are not held. The page of the tail is,
-		 * because RPCSEC_GSS allocates that one, too.
+		/* xprt_rdma_frwr_hold() takes no reference to pages of the head. It
+		 * takes one to the page of the tail, because RPCSEC_GSS allocates that
+		 * page as well.
 		 */
 		if (w->ps_stage == 0)
 			mr->mr_hold_from = n + 1;
@@ -269,9 +273,10 @@ static int xprt_rdma_frwr_fill(struct xprt_rdma *xr, struct xprt_rdma_mr *mr,
 	return n;
 }
 
-/* Maps a region and fills in its registration. The address that the server sees
- * reveals nothing about our memory except the offset within the first page, which must
- * be the real one. The XID in the upper half makes packet captures easier to read.
+/* Maps the pages of a region and fills in its registration request. The server sees an
+ * address that reveals nothing about our memory except the offset within the first page,
+ * which must be the real one. The upper half of the address is the XID, which makes packet
+ * captures easier to read.
  */
 static int xprt_rdma_frwr_register(struct xprt_rdma_mr *mr, int n, u32 xid,
 				   bool remote_write, bool hold)
@@ -338,7 +343,7 @@ static int xprt_rdma_frwr_map(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 }
 
 /**
- * xprt_rdma_frwr_map_pages - register the page list of an xdr_buf
+ * xprt_rdma_frwr_map_pages - prepare the registration of the page list of an xdr_buf
  * @xr: transport, send lock held
  * @req: RPC that gets the regions
  * @xdr: buffer
@@ -368,7 +373,7 @@ int xprt_rdma_frwr_map_pages(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 }
 
 /**
- * xprt_rdma_frwr_map_all - register a whole xdr_buf
+ * xprt_rdma_frwr_map_all - prepare the registration of a whole xdr_buf
  * @xr: transport, send lock held
  * @req: RPC that gets the regions
  * @xdr: buffer with an entire Call, or with room for an entire Reply
@@ -398,9 +403,9 @@ int xprt_rdma_frwr_map_all(struct xprt_rdma *xr, struct xprt_rdma_req *req,
  * @pad: number of bytes, 1 to 3
  * @offer: chunk that already has its data segments
  *
- * Some servers write the roundup, or require room for it (G-03). It goes to memory that
- * nobody reads. The RPC owns this region like its other regions, so the server may
- * invalidate any handle it was given (G-38).
+ * Some servers write the roundup, or require room for it (G-03). The roundup goes to memory
+ * that nobody reads (xr_pad). The region for it belongs to the RPC like the other regions, so
+ * the server may invalidate any handle of the Call (G-38).
  *
  * Context: process; may sleep.
  * Return: like xprt_rdma_frwr_map_pages().
@@ -468,7 +473,8 @@ struct ib_send_wr *xprt_rdma_frwr_chain(struct xprt_rdma_req *req,
 }
 
 /**
- * xprt_rdma_frwr_unmap_unposted - return regions whose registration was not posted
+ * xprt_rdma_frwr_unmap_unposted - unmap regions whose registration was not posted, and return
+ *	them to the pool
  * @xr: transport
  * @req: RPC whose Call could not be built or was not posted
  *
@@ -494,8 +500,8 @@ void xprt_rdma_frwr_unmap_unposted(struct xprt_rdma *xr,
  * xprt_rdma_frwr_destroy_all - destroy the regions of a connection
  * @xr: transport whose connection no longer has queues
  *
- * The server can no longer access the memory. The regions are also removed from the
- * RPCs that used them. Those RPCs are sent again, or have been abandoned.
+ * The server can no longer access the memory. The regions are also removed from the RPCs
+ * that used them (rr_mrs). sunrpc sends these RPCs again, unless they have been abandoned.
  *
  * Context: process; sleeps. Send lock held.
  */
@@ -503,8 +509,8 @@ void xprt_rdma_frwr_destroy_all(struct xprt_rdma *xr)
 {
 	struct xprt_rdma_mr *mr, *next;
 
-	/* Unmap all regions first: as soon as an RPC has no region left, its owner
-	 * may read its pages.
+	/* Unmap all regions before any of them is removed from its RPC: as soon as an RPC
+	 * has no region left, its owner may read its pages.
 	 */
 	list_for_each_entry(mr, &xr->xr_mr_all, mr_all) {
 		spin_lock(&xr->xr_mr_lock);

@@ -3,26 +3,28 @@
  * Client: Calls that are sent as a group, and Calls whose Reply may come as a group, by the
  * round-trip extension of version 2. See Documentation/rtx.rst.
  *
- * This file decides whether a Call is a group, takes all that a group needs, and writes its
- * transmissions. It never posts a Send. The only thing that it knows about a Reply is how
- * many Receives the Reply may take.
+ * This file decides whether a Call is a group, takes the credits, Sends and Receives that the
+ * group needs, and writes its transmissions. It never posts a Send. The only thing that it
+ * knows about a Reply is how many Receives the Reply may take. See rtx.h for the terms: a
+ * group is all transmissions (Sends) of one message; base form is version 2 without groups.
  *
  * Operation
  *
  * In base form, the memory of a message that is too long for one Send must be registered,
- * and the server has to do an RDMA Read. Several transmissions need neither. But they take
- * more credits and Sends, and a long Reply takes more Receives. So the plan is made with the
- * credits, Sends and Receives that are free at the moment. This file takes at once all that
- * the plan asks for. If that fails, the Call is planned again in base form. No Call waits for
- * more (RTX-78), so there can be no deadlock. All this is done only for a Call that would
- * have a chunk otherwise.
+ * and the server has to access it by RDMA. A group needs neither. But it takes more credits
+ * and Sends, and a long Reply takes more Receives. So the plan is made with the credits and
+ * Receives that are free at the moment. This file takes at once everything that the plan asks
+ * for. If that fails, the Call is planned again in base form. No Call waits for further
+ * credits, Sends or Receives (RTX-78), so there can be no deadlock. A group is planned only
+ * for a Call that would otherwise have a chunk, or whose data the server would otherwise have
+ * to copy.
  *
  * The message is copied into the Sends, so no memory of the RPC belongs to the device. If the
- * server has targets, the data of a WRITE is sent to them, behind a pad of zeros, and the
- * server need not copy it. Its Receives may be larger than our Sends. A Send gets a larger
- * buffer when it is first used in such a group, and keeps it. If there is no memory for the
- * buffer, the Call has base form. Only data that is placed need not be copied here either:
- * see pages.c.
+ * Receives of the server have target segments, the data of a WRITE is sent to these segments,
+ * behind a pad of zeros, and the server need not copy it. The server's Receives may be larger
+ * than the buffers of our Sends. A Send gets a larger buffer when it is first used in such a
+ * group, and keeps it. If there is no memory for the buffer, the Call has base form. Data that
+ * is sent to targets need not be copied by the client either: see pages.c.
  */
 #include <linux/sunrpc/xdr.h>
 #include <rpcrdma/group.h>
@@ -39,8 +41,8 @@ rpcrdma_param_range(rdma_rtx_long_max, xprt_rdma_rtx_long_max, 0,
 MODULE_PARM_DESC(rdma_rtx_long_max,
 		 "Client: bytes of the largest Call without separate data that is sent in several Sends");
 
-/* Returns whether the Call may be a group (RTX-32). No remedy for an error leads back to
- * this form (RTX-88).
+/* Returns whether the Call may be a group: both ends support that (RTX-32), and the server has
+ * not answered this RPC with an error before (RTX-88).
  */
 static bool xprt_rdma_group_may(const struct xprt_rdma *xr,
 				const struct xprt_rdma_req *req)
@@ -50,8 +52,9 @@ static bool xprt_rdma_group_may(const struct xprt_rdma *xr,
 	       !req->rr_retry.ry_base;
 }
 
-/* Finds what is free for groups now. Spare Receives that no Call has needed yet can still be
- * created.
+/* Fills in the limits for a group, such as the credits and spare Receives that are free now.
+ * Spare Receives are created when a Call first needs some; until then all of them count as
+ * free.
  */
 static void xprt_rdma_group_bounds(struct xprt_rdma *xr,
 				   const struct xprt_rdma_req *req,
@@ -71,7 +74,9 @@ static void xprt_rdma_group_bounds(struct xprt_rdma *xr,
 	rtx->px_gather = xprt_rdma_pages_segs(xr, &req->rr_slot.rq_snd_buf);
 }
 
-/* Has the Call an item that the server would have to copy if it came inline (RTX-94)? */
+/* Does the Call have an item that the server need not copy if it is placed, but would have to
+ * copy if it came inline (RTX-94)?
+ */
 static bool xprt_rdma_group_spares_copy(const struct xprt_rdma *xr,
 					const struct xdr_buf *snd)
 {
@@ -79,8 +84,9 @@ static bool xprt_rdma_group_spares_copy(const struct xprt_rdma *xr,
 	       snd->page_len >= RPCRDMA_PLAN_PLACED;
 }
 
-/* Is it worthwhile to plan a group? It is if there is no plan in base form, or if a group may
- * be better than that plan. Most Calls are inline, and this check saves a second plan for them.
+/* Is it worthwhile to plan a group? @rc is the result of the plan in base form. A group is
+ * planned if that plan has failed, or if a group may be better. Most Calls are inline, and
+ * this check saves a second plan for them.
  */
 static bool xprt_rdma_group_helps(const struct xprt_rdma *xr,
 				  const struct xprt_rdma_req *req, int rc)
@@ -92,7 +98,9 @@ static bool xprt_rdma_group_helps(const struct xprt_rdma *xr,
 	       xprt_rdma_group_spares_copy(xr, &req->rr_slot.rq_snd_buf);
 }
 
-/* Takes all that the plan asks for, or nothing (I38). */
+/* Takes all credits, Receives and Sends that the plan asks for. Returns false if it could not
+ * get all of them, and then has taken none (I38).
+ */
 static bool xprt_rdma_group_take(struct xprt_rdma *xr,
 				 struct xprt_rdma_req *req,
 				 struct xprt_rdma_send *send)
@@ -123,8 +131,8 @@ static bool xprt_rdma_group_take(struct xprt_rdma *xr,
  * @req: the Call; it has its first credit
  * @send: Send that will carry the Call, or the first transmission of its group
  *
- * If the Call is a group, it then has all its credits and Receives, and @send has the other
- * Sends.
+ * If the plan is a group, the Call has all its credits and Receives on return, and the other
+ * Sends of the group are linked to @send.
  *
  * Context: process; may sleep.
  * Return: as xprt_rdma_marshal_plan().
@@ -156,10 +164,10 @@ int xprt_rdma_group_plan(struct xprt_rdma *xr, struct xprt_rdma_req *req,
  * struct xprt_rdma_group_out - a group that is being written
  * @gu_call: content of the header of the first transmission
  * @gu_snd: the RPC message
- * @gu_item: the item that is placed; its im_length is 0 if there is none
- * @gu_skip: length of the part of @gu_snd that is not in the stream: the item with its
- *	roundup, in bytes (RTX-53)
- * @gu_gathers: the item is not copied
+ * @gu_item: the item that is placed; its im_length is 0 if no item is placed
+ * @gu_skip: length in bytes of the part of @gu_snd that is not in the stream: the placed item
+ *	with its roundup (RTX-53)
+ * @gu_gathers: Sends gather the item from the pages of the RPC, so it is not copied
  * @gu_layout: how the message is divided, and how much of it has been written
  */
 struct xprt_rdma_group_out {
@@ -184,7 +192,9 @@ static int xprt_rdma_group_encode(const struct xprt_rdma_group_out *gu,
 					&gu->gu_item, &gu->gu_call);
 }
 
-/* Copies a part of the payload stream, which does not contain the item. */
+/* Copies @len bytes of the payload stream, from offset @offset on. The stream is the message
+ * without the placed item.
+ */
 static int xprt_rdma_group_stream(const struct xprt_rdma_group_out *gu,
 				  u32 offset, u8 *to, u32 len)
 {
@@ -197,8 +207,9 @@ static int xprt_rdma_group_stream(const struct xprt_rdma_group_out *gu,
 				       to + before, len - before);
 }
 
-/* Adds the data of a transmission, behind what is in the buffer. Returns the number of bytes
- * that are then in the buffer, or a negative errno.
+/* Adds the data part of a transmission, which begins @placed bytes into the item. Either maps
+ * the pages with the data for the Send, or copies the data to the Send's buffer. Returns the
+ * number of bytes of the transmission that are in the buffer, or a negative errno.
  */
 static int xprt_rdma_group_data(const struct xprt_rdma_group_out *gu,
 				struct xprt_rdma_send *send,
@@ -216,8 +227,9 @@ static int xprt_rdma_group_data(const struct xprt_rdma_group_out *gu,
 	return at + out->og_part;
 }
 
-/* Returns the number of bytes in the buffer, or a negative errno. Behind the stream are
- * zeros up to the data, never what an earlier message has left there (RTX-57).
+/* Writes a transmission: header, stream, zeros up to the data, and data. The zeros overwrite
+ * what an earlier message has left in the buffer (RTX-57). Returns the number of bytes of the
+ * transmission that are in the buffer, or a negative errno.
  */
 static int xprt_rdma_group_fill(const struct xprt_rdma_group_out *gu,
 				struct xprt_rdma_send *send,
@@ -244,7 +256,7 @@ static int xprt_rdma_group_fill(const struct xprt_rdma_group_out *gu,
 	return xprt_rdma_group_data(gu, send, out, placed);
 }
 
-/* Writes the next transmission. Returns its bytes in the buffer, or a negative errno. */
+/* Writes the next transmission of the group to @send. Returns as xprt_rdma_group_fill(). */
 static int xprt_rdma_group_write_one(struct xprt_rdma_group_out *gu,
 				     const struct xprt_rdma_req *req,
 				     struct xprt_rdma_send *send)
@@ -264,8 +276,9 @@ static int xprt_rdma_group_write_one(struct xprt_rdma_group_out *gu,
 	return xprt_rdma_group_fill(gu, send, &out, placed);
 }
 
-/* Repeats the layout of the plan. If the first header is shorter than planned, there is
- * room left behind the stream, and the number of transmissions is still that of the plan.
+/* Computes the same layout as the plan, with the planned length of the first header. If the
+ * header turns out to be shorter, a few bytes of the first transmission stay unused, and the
+ * number of transmissions is still that of the plan.
  */
 static bool xprt_rdma_group_begin(struct xprt_rdma *xr,
 				  const struct xprt_rdma_req *req,
@@ -305,7 +318,8 @@ static struct xprt_rdma_send *xprt_rdma_group_last(struct xprt_rdma_send *first)
  * @req: the Call, with its regions
  * @first: first Send of its group
  *
- * On return, all Sends except the first are prepared.
+ * On return, rpcrdma_send_prepare() has been called for all Sends of the group except the
+ * first. xprt_rdma_send_post() calls it for the first.
  *
  * Context: any.
  * Return: number of bytes in the buffer of the first Send; %-EMSGSIZE; %-ENOBUFS if pages

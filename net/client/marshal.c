@@ -4,14 +4,14 @@
  * calls. The plan and the encoder are pure functions, so the form of a Call on the wire
  * does not depend on hardware.
  *
- * This file owns the form of a Call: its plan, its offers, and what earlier errors
- * require of it. It never posts anything, and never takes or returns a Send.
+ * This file decides about the form of a Call: its plan, its offers, and the changes that
+ * earlier errors require. It never posts anything, and never takes or returns a Send.
  *
  * A Call is inline if it fits. If it does not fit, and the upper layer has marked its
  * page list as an eligible item, the item goes to a Read chunk. Otherwise the whole Call
- * goes to a Position Zero chunk. The Reply has three corresponding forms. The choice
- * depends on the size of the largest Reply that the upper layer expects.
- * A fourth form is a group, see group.c.
+ * goes to a Position Zero chunk. The Reply has three corresponding forms, and the choice
+ * among these depends on the size of the largest Reply that the upper layer expects. Call
+ * and Reply have a fourth form, the group: see group.c.
  */
 #include <linux/sunrpc/auth.h>
 #include <linux/sunrpc/xdr.h>
@@ -20,8 +20,8 @@
 #include "trace.h"
 #include "xprt_rdma.h"
 
-/* Allocates missing pages for a Reply. Some upper layers leave that to the transport, and
- * registration needs the pages.
+/* Allocates missing pages of a Reply buffer. Some upper layers leave that to the transport
+ * (XDRBUF_SPARSE_PAGES). The pages must exist before they are registered.
  */
 static int xprt_rdma_marshal_fill_pages(struct xdr_buf *buf)
 {
@@ -47,7 +47,9 @@ static u32 xprt_rdma_marshal_pad(const struct xprt_rdma *xr,
 	       xdr_pad_size(rcv->page_len) : 0;
 }
 
-/* The longest Reply to expect is as long as the upper layer's buffer. */
+/* Returns the length of the largest Reply: that of the upper layer's buffer, unless a test has
+ * set a lower one. The test's limit is not used after an error that requires a Reply chunk.
+ */
 static u32 xprt_rdma_marshal_reply_max(const struct xprt_rdma_req *req)
 {
 	u32 len = req->rr_slot.rq_rcv_buf.buflen;
@@ -62,9 +64,9 @@ static u32 xprt_rdma_marshal_write_len(const struct xprt_rdma_req *req)
 	return max(rpcrdma_fail_write_len(len), req->rr_retry.ry_write_len);
 }
 
-/* Applies what earlier errors require of this Call. If the server accepts only few
- * segments, a message in many pieces can be copied to contiguous pages, and is counted
- * accordingly.
+/* Applies the changes that earlier errors require of this Call. If the server accepts fewer
+ * segments than a message has pieces, the message can be copied to whole pages (bounce.c).
+ * So a Call or Reply is counted with no more segments than its copy would have.
  */
 static void xprt_rdma_marshal_args_retried(const struct xprt_rdma *xr,
 					   const struct xprt_rdma_req *req,
@@ -86,9 +88,9 @@ static void xprt_rdma_marshal_args_retried(const struct xprt_rdma *xr,
 						   PAGE_SIZE, pages));
 }
 
-/* May data items be moved out of the message? Not if a security flavor protects the
- * message as a whole. auth_gss leaves most bits of au_flags uninitialised. So
- * RPCAUTH_AUTH_DATATOUCH is not tested for krb5, which protects no data.
+/* May data items be moved out of the message? They may not if a security flavor protects the
+ * message as a whole (RPCAUTH_AUTH_DATATOUCH). That bit is not tested for krb5, which protects
+ * no data, because auth_gss leaves most bits of au_flags uninitialised.
  */
 static bool xprt_rdma_marshal_may_reduce(const struct rpc_rqst *rqst)
 {
@@ -133,7 +135,7 @@ static void xprt_rdma_marshal_args(struct xprt_rdma *xr, struct rpc_rqst *rqst,
  * @send: Send that will carry the Call
  * @rtx: limits for groups; NULL if only base form is possible
  *
- * This discards offers and copies that are left of an earlier try.
+ * This discards the offers and copies of an earlier attempt to send the Call.
  *
  * Context: process; may sleep.
  * Return: 0, and rr_plan is valid; %-EMSGSIZE if the Call fits no form; %-ENOBUFS if no
@@ -147,7 +149,9 @@ int xprt_rdma_marshal_plan(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	struct rpcrdma_plan_args args;
 	int rc;
 
-	/* The limits may have risen since the Send was taken. */
+	/* xprt_rdma_negotiate_hear() may have raised the limit since the Send, with its
+	 * buffer, was taken. Or there was no memory for a buffer of that size.
+	 */
 	limits.lm_inline_send = min(limits.lm_inline_send,
 				    send->sn_send.sd_buf.bf_size);
 	rc = xprt_rdma_marshal_fill_pages(&req->rr_slot.rq_rcv_buf);
@@ -163,8 +167,8 @@ int xprt_rdma_marshal_plan(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	return rpcrdma_plan_rpc(&limits, &args, &req->rr_plan);
 }
 
-/* Registers a whole message. If it has more pieces than the server accepts segments, a
- * copy is registered instead.
+/* Maps a whole message for registration. If the message would have more segments than the
+ * server accepts, a copy is mapped instead.
  */
 static int xprt_rdma_marshal_map_long(struct xprt_rdma *xr,
 				      struct xprt_rdma_req *req,
@@ -276,8 +280,8 @@ static int xprt_rdma_marshal_map_reply(struct xprt_rdma *xr,
  * @req: the Call, after xprt_rdma_marshal_plan()
  *
  * Context: process; may sleep.
- * Return: 0, and the offers are valid; or a negative errno like that of
- *	xprt_rdma_frwr_map_pages(), and the caller calls
+ * Return: 0, and the offers are valid; or a negative errno as for
+ *	xprt_rdma_frwr_map_pages(), and the caller then calls
  *	xprt_rdma_frwr_unmap_unposted().
  */
 int xprt_rdma_marshal_register(struct xprt_rdma *xr, struct xprt_rdma_req *req)
@@ -286,9 +290,9 @@ int xprt_rdma_marshal_register(struct xprt_rdma *xr, struct xprt_rdma_req *req)
 	       xprt_rdma_marshal_map_reply(xr, req);
 }
 
-/* Chooses the handle that the server may invalidate with its Reply. If the RPC has one
- * region, that saves the local invalidation. If it has several, any of their handles can
- * be chosen, and that saves one work request.
+/* Returns the handle that the server may invalidate with its Reply; 0 if there is none. If
+ * the server does so and the RPC has only one region, no local invalidation is needed. If the
+ * RPC has several regions, any of their handles can be chosen: one work request is saved.
  */
 static u32 xprt_rdma_marshal_inv_handle(const struct xprt_rdma *xr,
 					const struct xprt_rdma_req *req)
@@ -408,11 +412,13 @@ static u32 xprt_rdma_marshal_offered(const struct xprt_rdma_offer *offer)
 	return len;
 }
 
-/* Learns the server's limit for inline Replies. The server could not send inline a Reply
- * that we could receive: it has a limit of its own, which it need not announce
- * (version-two 5.3.4). All RPCs respect that limit from now on. To retry each RPC would
- * not be enough: an NFSv4.1 server that has not cached the Reply refuses the retry, and
- * the upper layer begins a new RPC. The Receives keep their announced size.
+/* Called after the server has answered REPLY_RESOURCE, because a Reply of @needed bytes was too
+ * long to be sent inline. If the Reply would have fitted our Receive, the server has a lower
+ * limit of its own, which it need not announce (version-two 5.3.4). In that case lowers
+ * lm_inline_recv, so that later RPCs on this connection offer a chunk for such a Reply. It
+ * would not be enough to send the RPC again with a chunk each time: an NFSv4.1 server that has
+ * not cached the Reply refuses the repeated Call, and the upper layer begins a new RPC. The
+ * size of our Receives does not change.
  */
 static void xprt_rdma_marshal_learn(struct xprt_rdma *xr, u32 needed)
 {
@@ -427,14 +433,14 @@ static void xprt_rdma_marshal_learn(struct xprt_rdma *xr, u32 needed)
 }
 
 /**
- * xprt_rdma_marshal_retry - tell whether a Call can be sent in another form
+ * xprt_rdma_marshal_retry - decide whether a Call is sent again in another form
  * @xr: transport
- * @req: RPC whose Call met an error; pinned
+ * @req: RPC whose Call the server has answered with an error; pinned
  * @hdr: header of the error
  *
  * Context: completion.
- * Return: true if sending the Call again may help. The next call of
- *	xprt_rdma_marshal_plan() then takes the error into account.
+ * Return: true if another form may succeed. The next call of xprt_rdma_marshal_plan() for
+ *	this RPC then takes the error into account.
  */
 bool xprt_rdma_marshal_retry(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			     const struct rpcrdma_hdr *hdr)
@@ -453,9 +459,9 @@ bool xprt_rdma_marshal_retry(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 		.rg_rtx		= req->rr_plan.pl_call == RPCRDMA_CALL_GROUP,
 	};
 
-	/* Do not send this header type again on this connection (G-23, RTX-88). Of the
-	 * types we send, RDMA2_NOMSG and those of groups are the only ones that we can
-	 * do without.
+	/* If the server does not accept the header type of this Call, do not send the
+	 * type again on this connection (G-23, RTX-88). That is possible for RDMA2_NOMSG
+	 * and for the types of groups. The client cannot work without the other types.
 	 */
 	if (rpcrdma_retry_ends_rtx(hdr, &args))
 		WRITE_ONCE(xr->xr_no_rtx, true);

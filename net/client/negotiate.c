@@ -2,7 +2,7 @@
 /*
  * Client: the version that a connection speaks, and its limits in version 2.
  *
- * This file owns xr_vers, what is known about the server's version and, in version 2, the
+ * This file owns xr_vers, the knowledge about the server's version and, in version 2, the
  * limits of the connection. It ends a connection only if there is no common version. It
  * knows nothing about RPCs.
  *
@@ -20,15 +20,17 @@
  *	no answer, or the connection is lost: the worker connects again with version 1
  *		and sets xr_v1_only
  *
- * If that attempt to connect with version 1 fails, too, xr_v1_only is cleared: the server
+ * If that attempt to connect with version 1 fails as well, xr_v1_only is cleared: the server
  * was not available, and may come back with another version. An ERR_VERS alone does not
- * set xr_v1_only, since asking again costs little. But if the connection breaks after
- * ERR_VERS and before a Reply has come, xr_v1_only is set (version-two 7, 7.2; G-20). A
- * server that has spoken version 2 before may only have been too busy. So version 2 is
- * tried once more the next time that the client connects.
+ * set xr_v1_only, since negotiating again costs only a round trip. But if the connection
+ * breaks after ERR_VERS and before a Reply has come, xr_v1_only is set (version-two 7, 7.2;
+ * G-20). A server that has spoken version 2 on an earlier connection may only have been too
+ * busy to answer. So for such a server, version 2 is tried once more the next time that the
+ * client connects.
  *
- * Until the version is known, there are few Receives, which are large enough for both
- * versions. The others are created when their size is known (version-two 7.1).
+ * Until the version is known, there are only a few Receives, which are large enough for both
+ * versions. All other Receives are created when the version and so their size is known
+ * (version-two 7.1).
  */
 #include <linux/random.h>
 #include <rpcrdma/negotiate.h>
@@ -57,8 +59,8 @@ MODULE_PARM_DESC(rdma_rtx,
 /* Maximum time for a server to answer the first message (G-20) */
 #define XPRT_RDMA_NEGOTIATE_TIMEOUT	(5 * HZ)
 
-/* Version 2: the largest message, in bytes, that a peer may send before it knows our
- * limits. It is also the reduced size of Receives when memory is short.
+/* Version 2: length in bytes of the largest message that a peer may send before it knows our
+ * limits. It is also the size of Receives when memory is short.
  */
 #define XPRT_RDMA_NEGOTIATE_DEFAULT	4096u
 
@@ -67,9 +69,10 @@ MODULE_PARM_DESC(rdma_rtx,
  * @xr: transport
  * @size: size in bytes that is configured
  *
- * Each Receive is one piece of memory. If the last attempt to connect failed for lack of
- * memory, there may be no large pieces, so the Receives are smaller. A transport that is
- * used for swap always gets the smaller ones, so that it need not fail first.
+ * Each Receive takes contiguous memory. If the last attempt to connect failed for lack of
+ * memory, large contiguous pieces may be missing, so the Receives are smaller. A transport
+ * that is used for swap always gets the smaller Receives, so that its first attempt does not
+ * fail for that reason.
  *
  * Context: process.
  * Return: size in bytes, at most @size.
@@ -85,8 +88,8 @@ u32 xprt_rdma_negotiate_size(const struct xprt_rdma *xr, u32 size)
  * xprt_rdma_negotiate_init - prepare the negotiation of a new connection
  * @xr: transport whose connection is new; send lock held
  *
- * Takes over the settings for this connection. If version 2 must not be used, xr_vers is
- * 1 from now on, and nothing is negotiated.
+ * Reads the module parameters that apply to this connection. If version 2 must not be used,
+ * sets xr_vers to 1, and nothing is negotiated.
  *
  * Context: process.
  */
@@ -98,13 +101,16 @@ void xprt_rdma_negotiate_init(struct xprt_rdma *xr)
 		      RPCRDMA_VERS_1 : 0;
 	xr->xr_v2_inline = xprt_rdma_negotiate_size(xr,
 						    READ_ONCE(xprt_rdma_v2_inline));
-	/* No backward Calls or Replies in this form, and no targets */
+	/* Announce that the client may send Calls as groups (group.c). It accepts no
+	 * backward Calls that are groups, sends no Replies to callbacks as groups, and its
+	 * Receives have no target segments.
+	 */
 	if (READ_ONCE(xprt_rdma_rtx))
 		xr->xr_rtx.xp_flags = RPCRDMA2_RTX_F_SENDS;
 }
 
 /**
- * xprt_rdma_negotiate_recv_size - tell the size of new Receives
+ * xprt_rdma_negotiate_recv_size - return the size of Receives that are created now
  * @xr: transport; before xprt_rdma_negotiate(), or after it has succeeded
  *
  * Context: process. Send lock held.
@@ -151,7 +157,9 @@ static void xprt_rdma_negotiate_v2(struct xprt_rdma *xr,
 	if (!xr->xr_props_heard)
 		xprt_rdma_negotiate_limits(xr, xr->xr_v2_inline,
 					   plain ? NULL : &hdr->hd_props);
-	/* A server that refused our properties may not have applied them. */
+	/* If the server refused our CONNPROP with an error, it may not know the size of
+	 * our Receives. It then assumes the default.
+	 */
 	if (hdr->hd_proc == RPCRDMA2_ERROR)
 		xr->xr_conn.cn_limits.lm_inline_recv =
 			min(xr->xr_v2_inline, XPRT_RDMA_NEGOTIATE_DEFAULT);
@@ -171,7 +179,8 @@ static void xprt_rdma_negotiate_v2(struct xprt_rdma *xr,
  *
  * Nothing is sent in return, since only our CONNPROP may be sent before the version is
  * settled. A message can be the answer only after the CONNPROP has been sent. A message
- * that comes before this end is up is dropped, because the limits are not final.
+ * that comes before the connection is %RPCRDMA_CONN_UP at this end is dropped, because the
+ * limits of the connection may still change.
  *
  * Context: completion queue's workqueue.
  */
@@ -191,7 +200,7 @@ void xprt_rdma_negotiate_receive(struct xprt_rdma *xr,
 					rpcrdma_msg_head_room(msg),
 					RPCRDMA2_NEGOTIATING, &hdr);
 	rpcrdma_msg_put(msg);
-	/* Pairs with xprt_rdma_negotiate() */
+	/* Pairs with smp_store_release() in xprt_rdma_negotiate() */
 	if (smp_load_acquire(&xr->xr_negotiate_asked))
 		answer = rpcrdma_negotiate_answer(&hdr, verdict,
 						  xr->xr_negotiate_xid);
@@ -210,8 +219,8 @@ void xprt_rdma_negotiate_receive(struct xprt_rdma *xr,
 	case RPCRDMA_NEGOTIATE_V1:
 		rpcrdma_count(client_fallbacks);
 		xr->xr_fell_back = true;
-		/* The server may have announced properties of version 2 before. Its
-		 * limits are those of version 1 again.
+		/* The server may have sent an unasked CONNPROP of version 2 before.
+		 * Forget its properties, and use the limits of version 1.
 		 */
 		memset(&xr->xr_conn.cn_rtx, 0, sizeof(xr->xr_conn.cn_rtx));
 		xprt_rdma_rtt_choose(xr);
@@ -234,13 +243,13 @@ void xprt_rdma_negotiate_receive(struct xprt_rdma *xr,
 }
 
 /**
- * xprt_rdma_negotiate_hear - take over properties that the server announces unasked
+ * xprt_rdma_negotiate_hear - apply properties that the server announces unasked
  * @xr: transport
  * @hdr: valid header of a CONNPROP with F_RESPONSE clear
  *
- * The first announcement is valid for the life of the connection, and is not answered
- * (version-two 5.3.4; G-17). It does not affect a posted Send. For a Send that is being
- * built, xprt_rdma_marshal_plan() also respects the size of its buffer.
+ * Only the first announcement on a connection is applied. It is not answered (version-two
+ * 5.3.4; G-17). It does not affect a posted Send. If a Send is being built at this time, its
+ * buffer may be smaller than the new limit, which xprt_rdma_marshal_plan() takes into account.
  *
  * Context: completion queue's workqueue.
  */
@@ -290,8 +299,8 @@ static int xprt_rdma_negotiate_send(struct xprt_rdma *xr)
  * @xr: transport; its connection is up and unused
  *
  * Context: process; sleeps for up to 5 seconds. Send lock held.
- * Return: 0, and xr_vers and the limits are valid; or a negative errno. If xr_v1_only is
- *	set then, a new connection with version 1 may succeed.
+ * Return: 0, and xr_vers and the limits are valid; or a negative errno. If the function
+ *	fails and has set xr_v1_only, a new connection with version 1 may succeed.
  */
 int xprt_rdma_negotiate(struct xprt_rdma *xr)
 {
@@ -304,7 +313,7 @@ int xprt_rdma_negotiate(struct xprt_rdma *xr)
 			READ_ONCE(xr->xr_xprt.connect_timeout));
 	xr->xr_negotiate_xid = get_random_u32();
 	xr->xr_negotiate_at = ktime_get();
-	/* Pairs with xprt_rdma_negotiate_receive(). */
+	/* Pairs with smp_load_acquire() in xprt_rdma_negotiate_receive() */
 	smp_store_release(&xr->xr_negotiate_asked, true);
 	rc = xprt_rdma_negotiate_send(xr);
 	if (!rc)

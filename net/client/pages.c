@@ -1,28 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Client: pages of an RPC that Sends read where they are, so that nothing is copied.
+ * Client: Sends that gather: they read data directly from the pages of an RPC, so that the
+ * data is not copied to the Sends' buffers.
  *
  * This file maps the pages of a placed item for the Sends of its group, and unmaps them. It
  * decides when the RPC may continue. It never posts a Send, and never looks at a Reply.
  *
  * Operation
  *
- * In a group, the item of a WRITE lies behind the stream, from a fixed offset on. If the
- * device takes enough SGEs for a Send, the first one describes the Send's own buffer, with
- * header, stream and zeros. The others describe the pages of the item. Adjacent pages take
- * one SGE. The plan says how many segments a Send gathers (pl_gathered). If that is 0, the
- * item is copied (group.c): it is short, or would take more Sends if it were gathered.
+ * In each transmission of a group, the data of the item of a WRITE follows the stream, at a
+ * fixed offset. If the device allows enough SGEs for a Send, the first SGE describes the
+ * Send's own buffer, with header, stream and zeros. The other SGEs describe pages of the
+ * item. Adjacent pages take one SGE. The plan says how many segments a Send gathers
+ * (pl_gathered). If that is 0, the item is copied (group.c), because it is short, or would
+ * take more Sends if it were gathered.
  *
- * The pages then belong to the device until the Sends have completed. A Reply does not prove
- * that they have: an acknowledgment may have been lost, and the device then sends the pages
- * again. If they have other contents by then, the server may get these. Nor does the end of
- * the RPC, after a signal or a timeout. So an RPC is not completed, sent again or released
- * as long as one of its Sends has its pages (invariant I39). The last Send of the group
- * stands for all of them: it is always signaled, and the send queue completes in order.
+ * The pages belong to the device from posting until the Sends have completed. The Reply does
+ * not prove that the Sends have completed: an acknowledgement may have been lost, and the
+ * device then sends the pages again. If the pages have other contents by that time, the
+ * server may receive those. The end of the RPC after a signal or a timeout proves nothing
+ * either. So an RPC is not completed, sent again or released as long as one of its Sends may
+ * read its pages (invariant I39). It is enough to wait for the last Send of the group: this
+ * Send is always signaled, and the send queue completes in order.
  *
- * siw hands the pages of an unsignaled Send to TCP, which may send them again after the
- * completion of a later Send. It copies those of a signaled one. All Sends of a page or more
- * are signaled there (dc_unsignaled_max), so their completion is enough here, too.
+ * siw would be an exception. It hands the pages of an unsignaled Send of a page or more to
+ * TCP, which may send them again even after a later Send has completed. But siw copies the
+ * data of signaled and of shorter Sends. On siw, every Send of a page or more is signaled
+ * (dc_unsignaled_max). So TCP never gets the pages of an RPC.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -38,8 +42,8 @@ rpcrdma_param_range(rdma_rtx_gather, xprt_rdma_rtx_gather, 0,
 MODULE_PARM_DESC(rdma_rtx_gather,
 		 "Client: bytes of the smallest data item that Sends read where it is, 0: all are copied");
 
-/* SGEs of a Send that gathers: its buffer, the segments of a Receive of a server like ours,
- * and one more for data that begin inside a page
+/* Maximum number of SGEs of a Send that gathers: one for its buffer, one for each segment that
+ * a Receive of our server has, and one more for data that begins inside a page
  */
 #define XPRT_RDMA_PAGES_SGES	(1 + (RPCRDMA_RTX_PAGES_MAX - 1) + 1)
 
@@ -47,8 +51,8 @@ MODULE_PARM_DESC(rdma_rtx_gather,
  * xprt_rdma_pages_begin - decide whether Sends of a new connection gather
  * @xr: transport; the limits of the device are known
  *
- * Sets xr_gather. Every entry of the send queue has room for all SGEs, so there is more than
- * one only if it is wanted.
+ * Sets xr_gather. Each entry of the send queue takes memory for the maximum number of SGEs.
+ * So Sends may have more than one SGE only if the parameter rdma_rtx_gather allows gathering.
  *
  * Context: process. Send lock held.
  * Return: number of SGEs for each Send.
@@ -63,8 +67,9 @@ u32 xprt_rdma_pages_begin(struct xprt_rdma *xr)
 	return xr->xr_sges;
 }
 
-/* Finds the adjacent pages that begin at offset @pos of a page list. Returns their bytes, up
- * to @len.
+/* Returns the length of the run of adjacent pages that begins at offset @pos of a page list.
+ * That is the number of bytes up to the first page that is not adjacent in memory to the page
+ * before it, and at most @len.
  */
 static u32 xprt_rdma_pages_run(const struct xdr_buf *xdr, u32 pos, u32 len)
 {
@@ -78,7 +83,9 @@ static u32 xprt_rdma_pages_run(const struct xdr_buf *xdr, u32 pos, u32 len)
 	return len;
 }
 
-/* Does each part of @part bytes have at most @most runs of adjacent pages? */
+/* If the page list is divided into parts of @part bytes, does each part consist of at most
+ * @most runs of adjacent pages?
+ */
 static bool xprt_rdma_pages_fit(const struct xdr_buf *xdr, u32 part, u32 most)
 {
 	u32 pos = 0, left = 0, runs = 0, run;
@@ -102,7 +109,8 @@ static bool xprt_rdma_pages_fit(const struct xdr_buf *xdr, u32 part, u32 most)
  * @xr: transport with a live connection, send lock held
  * @snd: Call with the item in its page list
  *
- * If pages are adjacent, fewer SGEs suffice.
+ * If the SGEs suffice because pages are adjacent, this is the number of segments that fit a
+ * Send. Otherwise it is what the SGEs allow if no pages are adjacent.
  *
  * Context: any.
  * Return: number of segments; 0 if the item has to be copied.
@@ -123,7 +131,7 @@ u32 xprt_rdma_pages_segs(const struct xprt_rdma *xr, const struct xdr_buf *snd)
 }
 
 /**
- * xprt_rdma_pages_alloc - provide the SGEs of a Send that gathers
+ * xprt_rdma_pages_alloc - allocate the SGEs of a Send that gathers, if it has none
  * @send: Send that is not posted
  *
  * Context: process; may sleep. Send lock held.
@@ -158,15 +166,16 @@ static int xprt_rdma_pages_map_run(struct xprt_rdma_send *send,
 }
 
 /**
- * xprt_rdma_pages_map - have a Send read a part of an item where it is
- * @send: Send whose SGEs were provided; its buffer is what comes in front of the part
+ * xprt_rdma_pages_map - make a Send read a part of an item from the pages of the RPC
+ * @send: Send with SGEs from xprt_rdma_pages_alloc(). Its buffer has everything that precedes
+ *	the part in the transmission.
  * @snd: Call with the item in its page list
  * @pos: offset of the part in the item, in bytes
  * @len: number of bytes of the part
  *
  * Context: process. Send lock held.
  * Return: 0; %-ENOBUFS if the pages cannot be mapped; %-EIO if there are too few SGEs. After
- *	an error the caller gives back the Send, which unmaps what was mapped.
+ *	an error the caller calls xprt_rdma_send_put(), which unmaps what was mapped.
  */
 int xprt_rdma_pages_map(struct xprt_rdma_send *send, const struct xdr_buf *snd,
 			u32 pos, u32 len)
@@ -191,7 +200,7 @@ int xprt_rdma_pages_map(struct xprt_rdma_send *send, const struct xdr_buf *snd,
 }
 
 /**
- * xprt_rdma_pages_unmap - end a Send's use of pages, if it uses any
+ * xprt_rdma_pages_unmap - unmap the pages that a Send reads, if there are any
  * @send: Send that was not posted, or that the device no longer uses
  *
  * Context: any. xr_send_lock held, or the Send is on no list.
@@ -216,8 +225,11 @@ void xprt_rdma_pages_unmap(struct xprt_rdma_send *send)
 /**
  * xprt_rdma_pages_done - let an RPC continue whose pages the device no longer uses
  * @xr: transport
- * @req: RPC; the Sends of its group are unmapped
+ * @req: RPC; the pages are unmapped for all Sends of its group
  * @completed: true if the Sends have completed; false if their connection has ended
+ *
+ * If the Reply has come already, this calls rr_continue. If a task waits in
+ * xprt_rdma_pages_fence(), this wakes it.
  *
  * Context: completion; or process, when the connection no longer has queues.
  */
@@ -238,8 +250,8 @@ void xprt_rdma_pages_done(struct xprt_rdma *xr, struct xprt_rdma_req *req,
  * xprt_rdma_pages_fence - wait until the device no longer uses an abandoned RPC's pages
  * @req: RPC that ends without a Reply, after a signal or a timeout
  *
- * If the connection is lost in the meantime, this waits until it is closed. Closing never
- * waits for an RPC, so this wait ends.
+ * If the connection is lost in the meantime, this waits until the connection is closed. The
+ * task that closes it never waits for an RPC, so this wait ends.
  *
  * Context: process; sleeps. The caller does not hold the send lock.
  */
@@ -251,7 +263,7 @@ void xprt_rdma_pages_fence(struct xprt_rdma_req *req)
 		wait_for_completion(&req->rr_fenced);
 }
 
-/* Unmaps the pages of all Sends, posted or parked. */
+/* Unmaps the pages of all Sends, whether they are posted or parked. */
 static void xprt_rdma_pages_unmap_all(struct xprt_rdma *xr)
 {
 	u32 i;
@@ -266,8 +278,8 @@ static void xprt_rdma_pages_unmap_all(struct xprt_rdma *xr)
  * xprt_rdma_pages_end - end the use of pages by a connection
  * @xr: transport whose connection no longer has queues
  *
- * All pages are unmapped before the first RPC continues, because one RPC may be in several
- * Sends.
+ * The pages of all Sends are unmapped before the first RPC continues, because several Sends
+ * may have pages of the same RPC.
  *
  * Context: process; sleeps. Send lock held.
  */

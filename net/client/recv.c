@@ -5,20 +5,20 @@
  * This file decides how many Receives there are. verbs/recv.c posts them and takes them
  * back. negotiate.c decides their size.
  *
- * The Receives for a Reply are posted before the Call is sent (RFC 8166 3.3.1). One
- * Receive is enough, since a Reply is one Send (RPCRDMA_MSG_RECVS). This file counts
- * Receives, not Calls. A connection begins with few Receives. When more Replies are
- * expected than there are Receives, their number is doubled. Most connections never need
- * all of them. The memory that they pin is limited, and the client requests no more
- * credits than it can have Receives for.
+ * The Receives for a Reply are posted before the Call is sent (RFC 8166 3.3.1). A Reply that
+ * is one Send takes one Receive (RPCRDMA_MSG_RECVS). This file counts Receives, not Calls. A
+ * connection begins with a few Receives. When more Replies are expected than there are
+ * Receives, the number of Receives is doubled. Most connections never need the maximum number.
+ * The memory for the Receives is limited, and the client requests no more credits than it can
+ * have Receives for.
  *
- * A Reply that comes as a group takes several Receives. All beyond the first come from a
- * number of spare Receives, which are created when a Call first needs some.
+ * A Reply that comes as a group (group.c) takes several Receives. Those beyond the first are
+ * taken from a number of spare Receives, which are created when a Call first needs some.
  */
 #include "xprt_rdma.h"
 
 /**
- * xprt_rdma_recv_limit - limit the memory that a new connection's Receives pin
+ * xprt_rdma_recv_limit - limit the memory that a new connection's Receives take
  * @xr: transport whose connection has queues; before xprt_rdma_negotiate()
  *
  * If the limit does not allow cz_recvs Receives, fewer credits are requested.
@@ -46,7 +46,8 @@ int xprt_rdma_recv_limit(struct xprt_rdma *xr)
 /**
  * xprt_rdma_recv_expect - create Receives for Replies
  * @xr: transport whose version is settled
- * @replies: number of Receives that the Replies to all Calls in flight may take
+ * @replies: number of Receives that the Replies to all Calls in flight may take, without
+ *	spare Receives
  * @gfp: allocation flags
  *
  * Context: process; sleeps. Send lock held, so nobody closes the connection.
@@ -58,7 +59,7 @@ int xprt_rdma_recv_expect(struct xprt_rdma *xr, u32 replies, gfp_t gfp)
 	u32 size = xprt_rdma_negotiate_recv_size(xr);
 	u32 want = max(replies, 2 * xprt_rdma_recv_expected(xr));
 
-	/* The rest of the room is kept for spare Receives. */
+	/* Leave room in the pool for the spare Receives. */
 	want = min(want, max(replies, xprt_rdma_recv_most(xr)));
 	want = min(want + xprt_rdma_recv_others(xr),
 		   rpcrdma_recv_pool_room(pool, size));
@@ -71,7 +72,8 @@ int xprt_rdma_recv_expect(struct xprt_rdma *xr, u32 replies, gfp_t gfp)
  * xprt_rdma_recv_make_spare - add spare Receives, for Replies that are groups
  * @xr: transport whose version is settled
  *
- * All of them are added at once. If memory is short, there are none (RTX-98).
+ * The function adds all xr_spare_max Receives at once, if they do not exist yet. If that
+ * fails for lack of memory, xr_spare stays 0, and Calls offer no spare Receives (RTX-98).
  *
  * Context: process; sleeps. Send lock held.
  */

@@ -3,35 +3,36 @@
  * Client: received messages. Replies are decoded, matched, fenced and placed, and their
  * RPCs are completed. Other messages go to negotiate.c, backchannel.c or error.c.
  *
- * This file owns a message from its arrival until it is given back, and an RPC while it
- * is pinned. It never registers memory, and never sends an RPC: sunrpc does that for an
- * RPC that must be sent again.
+ * This file owns a message from its arrival until it is given back, and an RPC while its
+ * rpc_rqst is pinned. It never registers memory, and never sends an RPC: if an RPC must be
+ * sent again, sunrpc does that.
  *
  * Operation
  *
  * xprt_rdma_reply_receive() is called for every message, in the completion queue's
- * workqueue. The decoder has checked all bounds before any field is used. The RPC of a
- * Reply is found by its XID. Its rpc_rqst is pinned from then until the RPC is
- * completed, so sunrpc cannot release it in between.
+ * workqueue. The decoder checks all bounds before any field is used. The RPC of a Reply is
+ * found by the XID. Its rpc_rqst is pinned from then until the RPC is completed, so that
+ * sunrpc cannot release it in between.
  *
- * First the Reply is checked, and the result is stored in the slot. Then the server's
- * access to the RPC's memory is ended, by the server's Send With Invalidate or by a
- * local invalidation, whose completion handler continues. Only then is data placed and
- * the RPC completed (invariant I2). A malformed Reply is handled in the same way, and
- * ends the RPC with an error (G-12): its memory must be fenced, too.
+ * First the Reply is checked, and the result is stored in the slot. Then the RPC is fenced
+ * (fence.c): the server's access to the RPC's memory is ended, by the server's Send With
+ * Invalidate or by a local invalidation. In the second case, the completion handler of the
+ * invalidation continues. Data is placed, and the RPC completed, only after the fence
+ * (invariant I2). A malformed Reply is handled in the same way, because its RPC must be fenced
+ * as well. It ends the RPC with an error (G-12).
  *
- * After an error of version 2, another form of the Call may succeed. Then the RPC is not
- * completed after the fence, but is sent again. sunrpc does that for an RPC whose
- * connect cookie is out of date, so the cookie is set to an old value
- * (xprt_rdma_reply_resend()).
+ * After an error of version 2, another form of the Call may succeed. In that case the RPC is
+ * not completed after the fence, but is sent again. sunrpc sends an RPC again if its
+ * rq_connect_cookie differs from the transport's, so xprt_rdma_reply_resend() sets
+ * rq_connect_cookie to an old value.
  *
  * The message is held until its inline part has been copied. If the connection breaks
- * before the fence is complete, the rpc_rqst is only unpinned. sunrpc sends the RPC
- * again on the next connection.
+ * before the fence is complete, the message is given back and the rpc_rqst is unpinned, but
+ * the RPC is not completed. sunrpc sends the RPC again on the next connection.
  *
- * A Reply that came as a group is handled like any other. The Call has said how many
- * Receives it may take. If a group is never complete, its RPC ends as after a malformed
- * Reply, but there is no message (rr_msg is NULL).
+ * A Reply that came as a group (group.c) is handled like any other Reply. Its Call has told
+ * the server how many Receives the Reply may take. If a group is never complete, its RPC ends
+ * as after a malformed Reply, but there is no message (rr_msg is NULL).
  */
 #include <kunit/visibility.h>
 #include <linux/export.h>
@@ -40,8 +41,9 @@
 #include "trace.h"
 #include "xprt_rdma.h"
 
-/* Shortens the head. If the pages contain an item, the head ends where the item begins.
- * The upper layer had to estimate the length of the head, and it may be too long.
+/* Shortens the head of the receive buffer to @len bytes. Called if the pages contain an item
+ * that came by RDMA: the head then ends where the item begins. The upper layer could only
+ * estimate the length of the head, so the head may be too long.
  */
 static void xprt_rdma_reply_trim_head(struct rpc_rqst *rqst, u32 len)
 {
@@ -51,8 +53,8 @@ static void xprt_rdma_reply_trim_head(struct rpc_rqst *rqst, u32 len)
 	rqst->rq_private_buf.head[0].iov_len = len;
 }
 
-/* Copies to @buf from a body in several pieces. If this were inlined, it would take
- * registers from xprt_rdma_reply_place().
+/* Like xprt_rdma_reply_place_rest(), for a body in several pieces. It is not inlined, so that
+ * the common case in xprt_rdma_reply_place() has more registers.
  */
 static noinline int
 xprt_rdma_reply_place_pieces(const struct rpcrdma_msg_in *msg, u32 from,
@@ -88,8 +90,8 @@ static int xprt_rdma_reply_place_rest(const struct rpcrdma_msg_in *msg,
  *	rr_reply_*
  *
  * The Reply fills head, pages and tail without a gap. An item that came by RDMA is
- * already in the pages. The inline part continues behind the item and its roundup,
- * whether the server has sent the roundup or not (RFC 8166 3.4.6.2).
+ * already in the pages. The inline part that belongs behind the item is placed behind the
+ * item's roundup, whether the server has sent the roundup or not (RFC 8166 3.4.6.2).
  *
  * Context: any.
  * Return: length of the Reply in bytes; or %-EIO if it does not fit.
@@ -137,7 +139,9 @@ static int xprt_rdma_reply_finish(struct xprt_rdma *xr,
 		return req->rr_reply_status;
 	if (rpcrdma_msg_body_len(req->rr_msg))
 		return xprt_rdma_reply_place(xr, req);
-	/* The whole Reply is in the Reply chunk, that is, in rq_rcv_buf. */
+	/* The server has written the whole Reply to the Reply chunk, which is rq_rcv_buf or
+	 * a copy of it (rr_reply_copy).
+	 */
 	xr->xr_stats.cs_bytes_in += req->rr_reply_written;
 	if (unlikely(req->rr_reply_copy.pages))
 		return xprt_rdma_reply_place_copy(req);
@@ -150,11 +154,11 @@ static void xprt_rdma_reply_put(struct rpcrdma_msg_in *msg)
 		rpcrdma_msg_put(msg);
 }
 
-/* Makes sunrpc send an RPC again with the same XID. The error has returned the RPC's
+/* Makes sunrpc send an RPC again with the same XID. The server's error has returned the RPC's
  * credit, so the RPC takes a new one like any other Call (G-16).
  *
- * The task may not be asleep yet. Then it will still record that the RPC was sent, and
- * overwrite the cookie. So xprt_rdma_reply_wait() sets the cookie once more.
+ * If the RPC's task is not asleep yet, sunrpc will still record that the RPC was sent, and so
+ * overwrite rq_connect_cookie. Therefore xprt_rdma_reply_wait() sets the cookie once more.
  */
 static void xprt_rdma_reply_resend(struct xprt_rdma *xr,
 				   struct xprt_rdma_req *req)
@@ -170,13 +174,13 @@ static void xprt_rdma_reply_resend(struct xprt_rdma *xr,
 
 	spin_lock(&xprt->queue_lock);
 	req->rr_resend = true;
-	/* The task that sends the RPC again sees rr_resend set, and the credit
-	 * returned.
+	/* A task that reads the new cookie, and so sends the RPC again, also sees that
+	 * rr_resend is set and that the credit was returned.
 	 */
 	xprt_rdma_credit_unsent(rqst);
 	req->rr_msg = NULL;
-	/* Clear rr_replied last: xprt_rdma_send_is_awaited() must find either that or
-	 * rr_resend set.
+	/* Clear rr_replied last: at any time, xprt_rdma_send_is_awaited() must find
+	 * rr_replied or rr_resend set.
 	 */
 	smp_store_release(&req->rr_replied, false);
 	rpc_wake_up_queued_task(&xprt->pending, rqst->rq_task);
@@ -184,10 +188,11 @@ static void xprt_rdma_reply_resend(struct xprt_rdma *xr,
 	spin_unlock(&xprt->queue_lock);
 }
 
-/* Ends an RPC whose Reply was an error with -EIO. A task that is not asleep yet would lose
- * this status. It would find a Reply of no bytes, and NFSv4 closes the connection for
- * that. So such a task is not completed here, and xprt_rdma_reply_wait() calls this again.
- * If the task does not get there, rr_doomed prevents that the RPC is sent again (G-12).
+/* Ends an RPC with -EIO because its Reply was an error or was malformed. A task that is not
+ * asleep yet would lose this status. It would find a Reply of no bytes, and NFSv4 closes the
+ * connection in that case. So the RPC of such a task is not completed here.
+ * xprt_rdma_reply_wait() calls this function again when the task goes to sleep. If the task
+ * does not get there, rr_doomed prevents the RPC from being sent again (G-12; I17). Context:
  * queue_lock held.
  */
 static void xprt_rdma_reply_doom(struct rpc_xprt *xprt, struct rpc_task *task)
@@ -203,7 +208,7 @@ static void xprt_rdma_reply_doom(struct rpc_xprt *xprt, struct rpc_task *task)
  * xprt_rdma_reply_wait - make an RPC that was sent wait for its Reply
  * @task: the RPC
  *
- * The Reply may have come before this, and may have been an error.
+ * The Reply may have come before this function is called, and may have been an error.
  *
  * Context: process; queue_lock held.
  */
@@ -215,7 +220,9 @@ void xprt_rdma_reply_wait(struct rpc_task *task)
 
 	lockdep_assert_held(&xprt->queue_lock);
 
-	/* sunrpc reads the cookie after this function has returned. */
+	/* sunrpc compares rq_connect_cookie with the transport's cookie after this function
+	 * has returned. If they differ, it wakes the task, which sends the RPC again.
+	 */
 	if (unlikely(req->rr_resend))
 		xprt_rdma_credit_unsent(rqst);
 	xprt_wait_for_reply_request_def(task);
@@ -223,7 +230,9 @@ void xprt_rdma_reply_wait(struct rpc_task *task)
 		xprt_rdma_reply_doom(xprt, task);
 }
 
-/* Completes an RPC whose memory the server can no longer access. */
+/* Completes an RPC, or has it sent again. Neither the server nor the device uses its memory
+ * any more.
+ */
 static void xprt_rdma_reply_complete(struct xprt_rdma *xr,
 				     struct xprt_rdma_req *req)
 {
@@ -260,15 +269,17 @@ static void xprt_rdma_reply_complete(struct xprt_rdma *xr,
 	else
 		xprt_rdma_reply_doom(xprt, rqst->rq_task);
 	req->rr_msg = NULL;
-	/* Clear rr_replied last: xprt_rdma_send_is_awaited() must find either that set,
-	 * or the RPC completed.
+	/* Clear rr_replied last: at any time, xprt_rdma_send_is_awaited() must find
+	 * rr_replied set, or the RPC completed, or rr_doomed set.
 	 */
 	smp_store_release(&req->rr_replied, false);
 	xprt_unpin_rqst(rqst);
 	spin_unlock(&xprt->queue_lock);
 }
 
-/* Unpins an RPC whose connection broke during the fence. sunrpc sends it again. */
+/* Gives back the Reply and unpins the RPC, because the connection broke before the fence was
+ * complete. sunrpc sends the RPC again on the next connection.
+ */
 static void xprt_rdma_reply_forsake(struct xprt_rdma *xr,
 				    struct xprt_rdma_req *req)
 {
@@ -282,7 +293,9 @@ static void xprt_rdma_reply_forsake(struct xprt_rdma *xr,
 	spin_unlock(&xprt->queue_lock);
 }
 
-/* Goes on with a Reply when the device no longer uses the RPC's pages. */
+/* The rr_continue of an RPC whose Reply has come: called when Sends no longer read the pages
+ * of the RPC. @completed is false if the connection has ended.
+ */
 static void xprt_rdma_reply_continue(struct xprt_rdma *xr,
 				     struct xprt_rdma_req *req, bool completed)
 {
@@ -292,7 +305,9 @@ static void xprt_rdma_reply_continue(struct xprt_rdma *xr,
 		xprt_rdma_reply_forsake(xr, req);
 }
 
-/* The server can no longer access the memory of the RPC. Its Sends may still read it. */
+/* Called when the server can no longer access the memory of the RPC. Completes the RPC, unless
+ * Sends still read its pages. In that case xprt_rdma_reply_continue() completes it later.
+ */
 static void xprt_rdma_reply_fenced(struct xprt_rdma *xr,
 				   struct xprt_rdma_req *req)
 {
@@ -327,8 +342,8 @@ static void xprt_rdma_reply_bad_inv(struct xprt_rdma *xr,
 	rpcrdma_conn_fail(&xr->xr_conn, -EPROTO);
 }
 
-/* A message that is not the Reply to a known RPC must not invalidate a handle. If it does,
- * the connection fails (RFC 8797 4.1; G-22).
+/* Called for a message that is not the Reply to a known RPC. Such a message must not
+ * invalidate a handle. If it does, the connection is closed (RFC 8797 4.1; G-22).
  */
 static void xprt_rdma_reply_check_stray(struct xprt_rdma *xr,
 					const struct rpcrdma_msg_in *msg)
@@ -337,9 +352,9 @@ static void xprt_rdma_reply_check_stray(struct xprt_rdma *xr,
 		xprt_rdma_reply_bad_inv(xr, msg);
 }
 
-/* Ends the server's access to the RPC's memory, and completes the RPC now or later. @msg
- * is NULL if the Reply was lost. Returns false if the connection is down, and the caller
- * must unpin the RPC.
+/* Ends the server's access to the RPC's memory, and completes the RPC now or later. @msg is
+ * NULL if the Reply was a group that was never complete. Returns false if the connection is
+ * down; the caller must then call xprt_rdma_reply_forsake().
  */
 static bool xprt_rdma_reply_fence(struct xprt_rdma *xr,
 				  struct xprt_rdma_req *req,
@@ -357,8 +372,8 @@ static bool xprt_rdma_reply_fence(struct xprt_rdma *xr,
 	return !xprt_rdma_frwr_local_inv(xr, req, xprt_rdma_reply_wc_fenced);
 }
 
-/* Compares the chunks that the Reply returns with those that were offered. Sets
- * rr_reply_written.
+/* Compares the chunks that the Reply returns with those that were offered. If they agree, sets
+ * rr_reply_written to the number of bytes that the server has written.
  */
 static enum rpcrdma_verdict
 xprt_rdma_reply_judge(struct xprt_rdma_req *req, const struct rpcrdma_hdr *hdr)
@@ -380,8 +395,9 @@ xprt_rdma_reply_judge(struct xprt_rdma_req *req, const struct rpcrdma_hdr *hdr)
 	return RPCRDMA_OK;
 }
 
-/* Closes the connection if a Reply has taken more Receives than its Call has offered, because
- * it took Receives of other RPCs. It does not matter whether the Reply is valid (RTX-51).
+/* Returns whether a Reply consists of more transmissions than its Call has offered Receives.
+ * Such a Reply may have filled Receives that other RPCs need. So the connection is closed,
+ * whether the Reply is valid or not (RTX-51).
  */
 static bool xprt_rdma_reply_is_excess(struct xprt_rdma *xr,
 				      const struct xprt_rdma_req *req,
@@ -393,8 +409,9 @@ static bool xprt_rdma_reply_is_excess(struct xprt_rdma *xr,
 	return true;
 }
 
-/* A Reply may be a group only if its Call was a group. It may have as many transmissions as
- * the Call has offered Receives (RTX-37).
+/* Returns the verdict on a Reply that is a group. A Reply may be a group only if its Call was
+ * a group, and may have at most as many transmissions as the Call has offered Receives
+ * (RTX-37, RTX-66).
  */
 static enum rpcrdma_verdict
 xprt_rdma_reply_judge_group(struct xprt_rdma *xr,
@@ -437,8 +454,9 @@ static void xprt_rdma_reply_assess(struct xprt_rdma *xr,
 	}
 }
 
-/* Takes over the grant of a message. Only a valid Reply opens the window. An error may
- * change the grant after that (G-15).
+/* Applies the grant of a message. A connection begins with one credit. Only a valid Reply, or
+ * the answer to our CONNPROP, opens the window. After that, an error may also change the grant
+ * (G-15).
  */
 static void xprt_rdma_reply_credit(struct xprt_rdma *xr,
 				   const struct rpcrdma_hdr *hdr,
@@ -457,13 +475,14 @@ static void xprt_rdma_reply_credit(struct xprt_rdma *xr,
  * xprt_rdma_reply_awaited - claim an RPC for a Reply
  * @xr: transport
  * @req: slot of an RPC with the XID of the Reply
- * @msg: the message; NULL if the Reply was lost
+ * @msg: the message; NULL if the Reply is a group that was never complete
  *
- * A second Reply may come before the fence of the first is complete (invariant I7).
+ * A server may send a second Reply while the first Reply is still being handled. The second
+ * one must not match (invariant I7).
  *
  * Context: completion; queue_lock held.
- * Return: false if the RPC was not sent on this connection, or if a first Reply is already
- *	being handled.
+ * Return: false if the Call was not sent on this connection, or if a Reply to it has already
+ *	come.
  */
 VISIBLE_IF_KUNIT bool xprt_rdma_reply_awaited(struct xprt_rdma *xr,
 					      struct xprt_rdma_req *req,
@@ -514,11 +533,13 @@ static void xprt_rdma_reply_handle(struct xprt_rdma *xr,
 	if (!req) {
 		rpcrdma_count(client_unknown_xids);
 		trace_xprt_rdma_unknown_xid(hdr, verdict);
-		/* A group returns its credits even if its contents are wrong. */
+		/* A Reply returns the credits of its Call if it is valid. A Reply that is
+		 * a group does so even if it is not valid (RTX-51).
+		 */
 		if (verdict == RPCRDMA_OK || rpcrdma_msg_is_group(msg))
 			late = xprt_rdma_credit_late_reply(xr, hdr->hd_xid);
-		/* A late Reply may invalidate a handle: the server may not know yet
-		 * that the RPC was given up.
+		/* The Reply to an RPC that was given up may invalidate a handle: the
+		 * server does not know that the RPC was given up.
 		 */
 		if (!late)
 			xprt_rdma_reply_check_stray(xr, msg);
@@ -538,7 +559,8 @@ static void xprt_rdma_reply_handle(struct xprt_rdma *xr,
  * @conn: connection
  * @end: which group has ended
  *
- * The Reply counts as received for its credits and Receives (RTX-51).
+ * The RPC ends with an error. Its credits and Receives are returned as after any Reply
+ * (RTX-51).
  *
  * Context: completion queue's workqueue; may sleep.
  */
@@ -560,8 +582,8 @@ void xprt_rdma_reply_lost(struct rpcrdma_conn *conn,
 		xprt_rdma_reply_forsake(xr, req);
 }
 
-/* Handles messages of version 2 that need no RPC: properties, and messages that must be
- * refused. Returns false if the message is a response to an RPC.
+/* Handles messages of version 2 that belong to no RPC: messages that must be answered with an
+ * error, and properties (CONNPROP). Returns false if the message is the response to an RPC.
  */
 static bool xprt_rdma_reply_sort_v2(struct xprt_rdma *xr,
 				    const struct rpcrdma_hdr *hdr,
@@ -576,8 +598,8 @@ static bool xprt_rdma_reply_sort_v2(struct xprt_rdma *xr,
 	}
 	if (hdr->hd_proc != RPCRDMA2_CONNPROP)
 		return false;
-	/* A CONNPROP with F_RESPONSE answers nothing at this time: its XID belongs to
-	 * no RPC (G-17).
+	/* The version is settled, so our CONNPROP has been answered. A CONNPROP with
+	 * F_RESPONSE that comes now answers nothing, and its XID belongs to no RPC (G-17).
 	 */
 	if (verdict == RPCRDMA_BACKWARD_CALL)
 		xprt_rdma_negotiate_hear(xr, hdr);
@@ -629,8 +651,8 @@ void xprt_rdma_reply_receive(struct rpcrdma_conn *conn,
 		rpcrdma_count(client_bad_versions);
 		if (!rpcrdma_vers_marks_responses(xr->xr_vers))
 			break;
-		/* In an unknown version, F_RESPONSE cannot be read. So nobody knows
-		 * which side has chosen the XID.
+		/* In a message of an unknown version, F_RESPONSE cannot be found. So it is
+		 * not known which end has chosen the XID.
 		 */
 		trace_xprt_rdma_discard(&hdr, verdict);
 		goto out_stray;

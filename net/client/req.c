@@ -3,21 +3,21 @@
  * Client: RPC slots and their buffers.
  *
  * This file owns the memory of all slots, and each slot while sunrpc does not use it. It
- * never sends anything. When an RPC ends, it calls other files to release what the RPC
- * still has.
+ * never sends anything. When an RPC ends, it calls functions of other files to release the
+ * Send, the regions and the pages that the RPC may still have.
  *
  * Operation
  *
- * One slot is created with the transport. Others are created when they are first needed,
- * and are then kept. There are never more than xprt->max_reqs. The Call and Reply buffer
- * of a slot is kept, too, and only grows. So in the steady state an RPC allocates
- * nothing.
+ * One slot is created with the transport. Other slots are created when they are first
+ * needed, and are then kept. There are never more than xprt->max_reqs slots. The Call and
+ * Reply buffer of a slot is kept as well, and only grows. So in the steady state an RPC
+ * allocates nothing.
  *
- * The device uses the buffer only while a Long Call or a Long Reply has it registered. A
- * Send has a copy of the inline message. So a slot can be given to the next RPC even if
- * the Send of the last one has not completed. But the server's access must have ended: a
- * slot is free only if its rr_mrs is empty (invariant I3). And if Sends gather data from the
- * RPC's pages, they must have completed (I39).
+ * The device uses the buffer only if it is registered for a Long Call or a Long Reply. A
+ * Send has a copy of the inline message. So a slot can be given to the next RPC even if the
+ * Send of its last RPC has not completed. But the server's access to the memory of the last
+ * RPC must have ended: a slot is free only if its rr_mrs is empty (invariant I3). And Sends
+ * that gather data from the pages of the last RPC must have completed (I39).
  */
 #include <linux/slab.h>
 #include <linux/sunrpc/sched.h>
@@ -135,8 +135,9 @@ static struct xprt_rdma_req *xprt_rdma_req_fencing(struct xprt_rdma *xr)
  * xprt_rdma_req_end_fences - end fences whose completions were lost
  * @xr: transport whose connection no longer has queues
  *
- * Otherwise their RPCs would wait forever. siw loses the requests that are queued behind
- * a failed one, if the connection is closed before the peer was told of the failure.
+ * Without this, the RPCs of these fences would wait forever. siw loses work requests that are
+ * queued behind a failed one, if the connection is closed before siw has told the peer of the
+ * failure: they never complete.
  *
  * Context: process; sleeps. Send lock held.
  */
@@ -144,17 +145,19 @@ void xprt_rdma_req_end_fences(struct xprt_rdma *xr)
 {
 	struct xprt_rdma_req *req;
 
-	/* The slot stays in use, because its RPC is pinned or waits for this. */
+	/* @req stays valid without a lock: its rpc_rqst is pinned, or a task waits for
+	 * its fence.
+	 */
 	while ((req = xprt_rdma_req_fencing(xr)))
 		xprt_rdma_frwr_fence_lost(req);
 }
 
 /**
- * xprt_rdma_req_reset_all - record that no RPC is sent or parked any more
+ * xprt_rdma_req_reset_all - record that no Call is posted or parked any more
  * @xr: transport whose connection no longer has queues
  *
- * sunrpc will send these RPCs again (invariants I7, I31), and each takes a new credit
- * (I16).
+ * sunrpc sends the RPCs that still wait for a Reply again (invariants I7, I31). Each of them
+ * then takes a new credit (I16).
  *
  * Context: process. Send lock held.
  */
@@ -272,8 +275,8 @@ void xprt_rdma_req_free_slot(struct rpc_xprt *xprt, struct rpc_rqst *rqst)
 	}
 	spin_unlock(&xprt->reserve_lock);
 
-	/* RPCs that were given up use all credits. If their Replies never came,
-	 * nothing would detect that. So begin a new connection.
+	/* RPCs that were given up use all credits, so no Call can be sent. If their
+	 * Replies never came, no timer would detect that. So begin a new connection.
 	 */
 	if (unlikely(xprt_rdma_credit_is_stuck(xr)))
 		xprt_force_disconnect(xprt);
@@ -316,9 +319,9 @@ int xprt_rdma_req_alloc_buf(struct rpc_task *task)
  * xprt_rdma_req_free_buf - release an RPC's buffers
  * @task: RPC that ended with a Reply, with an error, or by a signal
  *
- * An RPC that ends without a Reply may still have registered memory. This ends the
- * server's access to it before sunrpc and its callers get the pages back (RFC 8166
- * 4.4.1). Or Sends may still read its pages, and this waits until they have completed.
+ * An RPC that ends without a Reply may still have registered memory. This function ends the
+ * server's access to that memory before sunrpc and its callers get the pages back (RFC 8166
+ * 4.4.1). If Sends still read the RPC's pages, the function waits until they have completed.
  *
  * Context: process; sleeps if the RPC has registered memory, or pages that are sent.
  */
@@ -327,7 +330,7 @@ void xprt_rdma_req_free_buf(struct rpc_task *task)
 	struct rpc_rqst *rqst = task->tk_rqstp;
 	struct xprt_rdma_req *req = xprt_rdma_req_from(rqst);
 
-	/* Pairs with xprt_rdma_send_unpark_locked(). */
+	/* Pairs with smp_store_release() in xprt_rdma_send_unpark_locked() */
 	if (unlikely(smp_load_acquire(&req->rr_parked)))
 		xprt_rdma_send_forget(xprt_rdma_from(rqst->rq_xprt), req);
 	if (unlikely(!list_empty(&req->rr_mrs)))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Client: sending a Call. xprt_rdma_send_call() has all steps of it, from top to bottom.
+ * Client: sending a Call. xprt_rdma_send_call() shows all steps in their order. Its caller
  * xprt_rdma_send_request() also handles a Call that was sent before.
  *
  * This file makes the decisions, and the files that it calls do the work. It owns no
@@ -9,8 +9,9 @@
  * Operation
  *
  * sunrpc serialises xprt_rdma_send_request() with the transport's send lock. If a Call
- * cannot be sent, the resources taken for it are given back here. But if the connection
- * is broken, they are freed with the connection. These are the steps:
+ * cannot be sent, this file gives back the resources that were taken for it. If the
+ * connection is broken, these resources are freed with the connection instead. These are the
+ * steps of sending a Call:
  *
  *	Receive		for the Reply, before the Call is sent (RFC 8166 3.3.1)
  *	Send		with a buffer for the message
@@ -18,8 +19,8 @@
  *	register	the memory that the server reads and writes
  *	encode		the transport header
  *	gather		copy the inline parts behind the header
- *	post		registrations and Send, with one doorbell; or park the Call until
- *			the send queue has room
+ *	post		registrations and Send, with one doorbell; or park the Call (send.c)
+ *			until the send queue has room
  *
  * After that the client waits for the server. reply.c handles the answer, and
  * xprt_rdma_timer() is called if there is none.
@@ -31,9 +32,9 @@
 #include "trace.h"
 #include "xprt_rdma.h"
 
-/* Makes sure that there is a Receive for one more Reply. Returns 0; -ENOBUFS if there is
- * none; or -ENOTCONN if RPCs that were given up take all Receives. These RPCs may never
- * be answered, but a new connection has Receives.
+/* Makes sure that there is a Receive for one more Reply. Returns 0; -ENOBUFS if there is no
+ * such Receive and no memory for one; or -ENOTCONN if RPCs that were given up take all
+ * Receives. These RPCs may never be answered, but a new connection has Receives.
  */
 static int xprt_rdma_send_prepare_reply(struct xprt_rdma *xr)
 {
@@ -42,7 +43,7 @@ static int xprt_rdma_send_prepare_reply(struct xprt_rdma *xr)
 
 	if (expected >= xprt_rdma_recv_most(xr))
 		return 0;
-	/* The credit of this Call is already counted. */
+	/* xprt_rdma_credit_in_flight() already counts this Call. */
 	replies = xprt_rdma_credit_in_flight(xr) * RPCRDMA_MSG_RECVS;
 	if (likely(replies <= expected))
 		return 0;
@@ -63,7 +64,7 @@ static int xprt_rdma_send_write(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	return rc > 0 ? xprt_rdma_marshal_gather(xr, req, send, rc) : rc;
 }
 
-/* All steps of sending one Call, in their order */
+/* Takes all steps of sending one Call, in their order. Returns as xprt_rdma_send_request(). */
 static int xprt_rdma_send_call(struct xprt_rdma *xr, struct rpc_rqst *rqst)
 {
 	struct xprt_rdma_req *req = xprt_rdma_req_from(rqst);
@@ -100,10 +101,11 @@ out_unmap:
 	return rc;
 }
 
-/* Was the RPC sent less than its timeout ago, so that the server may still reply in time?
- * sunrpc's timer of an RPC keeps running while a new connection is made, and may expire
- * as soon as the Call is sent. If the connection were replaced then, this would repeat
- * forever, and all other RPCs would be sent again each time.
+/* Was the Call sent less than the RPC's timeout ago, so that the server may still reply in
+ * time? sunrpc's timer of an RPC keeps running while a new connection is made, and may expire
+ * as soon as the Call has been sent on it. If this file replaced the connection in that case,
+ * the same could happen on every new connection, and all other RPCs would be sent again each
+ * time.
  */
 static bool xprt_rdma_send_is_fresh(const struct rpc_rqst *rqst)
 {
@@ -117,7 +119,7 @@ static bool xprt_rdma_send_is_fresh(const struct rpc_rqst *rqst)
  * @rqst: the RPC
  *
  * Context: process. Send lock held.
- * Return: true if its Reply has just come, or may still come in time.
+ * Return: true if the Reply has just come, or may still come in time.
  */
 VISIBLE_IF_KUNIT bool xprt_rdma_send_is_awaited(struct xprt_rdma *xr,
 						struct rpc_rqst *rqst)
@@ -125,14 +127,18 @@ VISIBLE_IF_KUNIT bool xprt_rdma_send_is_awaited(struct xprt_rdma *xr,
 	struct xprt_rdma_req *req = xprt_rdma_req_from(rqst);
 	bool awaited;
 
-	/* A Reply that is being fenced counts as one that will come. */
+	/* rr_replied: the Reply has come, but its fence is not complete. The RPC is then
+	 * treated as if the Reply were still to come.
+	 */
 	spin_lock(&xr->xr_send_lock);
 	awaited = req->rr_sent || req->rr_parked ||
-		  /* Pairs with xprt_rdma_reply_complete() and _resend() */
+		  /* Pairs with smp_store_release() in
+		   * xprt_rdma_reply_complete() and xprt_rdma_reply_resend()
+		   */
 		  smp_load_acquire(&req->rr_replied);
 	spin_unlock(&xr->xr_send_lock);
-	/* The Reply has just come; or an error has come after which this RPC will be
-	 * sent again or will fail.
+	/* Either the Reply has just come and has completed the RPC; or an error has come,
+	 * after which sunrpc will send this RPC again (rr_resend) or end it (rr_doomed).
 	 */
 	if (!awaited && (req->rr_resend || req->rr_doomed ||
 			 !test_bit(RPC_TASK_NEED_RECV,
@@ -146,8 +152,9 @@ EXPORT_SYMBOL_IF_KUNIT(xprt_rdma_send_is_awaited);
  * xprt_rdma_send_request - send a Call, or the Reply to a callback
  * @rqst: request with the message in rq_snd_buf
  *
- * If a Call were sent twice on one connection, or an RPC had no Reply, the count of
- * credits would be wrong. In both cases the connection is replaced (version-two 8.2).
+ * The count of credits is right only if each Call is sent once on a connection and has a
+ * Reply. So the connection is replaced before a Call is sent for a second time, and after a
+ * Call for which sunrpc expects no Reply (version-two 8.2).
  *
  * Context: process; may sleep. Send lock held.
  * Return: 0; %-ENOTCONN, and sunrpc reconnects; %-EAGAIN, and sunrpc waits for buffer
@@ -168,23 +175,25 @@ int xprt_rdma_send_request(struct rpc_rqst *rqst)
 			goto out_replace;
 		return rpcrdma_xmit_status(rqst, rc);
 	}
-	/* The Reply has come, and the RPC must fail, but sunrpc may have missed the
-	 * status (I17).
+	/* The Reply was an error, and the RPC must fail. But the task was not asleep when
+	 * the Reply came, and has lost the status (I17; xprt_rdma_reply_doom()).
 	 */
 	if (xprt_rdma_req_from(rqst)->rr_doomed)
 		return rpcrdma_xmit_status(rqst, -EIO);
-	/* Pairs with xprt_rdma_credit_unsent() */
+	/* Pairs with smp_store_release() in xprt_rdma_credit_unsent() */
 	if (smp_load_acquire(&rqst->rq_connect_cookie) ==
 	    xprt->connect_cookie) {
-		/* The server already has the Call: keep waiting. But if the Reply has
-		 * come and sunrpc could not use it, there will be no other Reply.
+		/* The Call was already sent on this connection. If its Reply may still
+		 * come, the RPC goes on waiting. If the Reply has come and sunrpc could
+		 * not use it, no other Reply will come.
 		 */
 		if (xprt_rdma_send_is_awaited(xr, rqst))
 			return 0;
 		goto out_replace;
 	}
-	/* An error that has just come may have returned the credit of this RPC, so
-	 * this follows after the tests above.
+	/* The server may have answered an earlier Call of this RPC with an error. In that
+	 * case xprt_rdma_reply_resend() has first returned the RPC's credit and then changed
+	 * rq_connect_cookie. So take a credit only after rq_connect_cookie was read.
 	 */
 	if (!xprt_rdma_credit_take(rqst))
 		return -EBADSLT;
@@ -194,10 +203,10 @@ int xprt_rdma_send_request(struct rpc_rqst *rqst)
 	rc = xprt_rdma_send_call(xr, rqst);
 	if (rc == -ENOTCONN)
 		goto out_replace;
-	/* There is no memory for this Call, and sunrpc retries it before all later
-	 * requests. So give up its credit: sunrpc sends answers to callbacks before
-	 * Calls without a credit. The server may need such an answer before it can
-	 * answer the RPCs that use the memory (rfc5666bis 8.2.1).
+	/* There is no memory for this Call, and sunrpc will try it again before all later
+	 * requests. So return its credit, because sunrpc sends answers to callbacks before
+	 * Calls that have no credit. The server may need such an answer before it can
+	 * answer the RPCs that use the memory now (rfc5666bis 8.2.1).
 	 */
 	if (rc == -ENOBUFS)
 		xprt_rdma_credit_give_back(rqst->rq_task);
@@ -219,8 +228,9 @@ out_replace:
  * @xprt: transport
  * @task: the RPC
  *
- * This closes the connection. The keepalive may be off, or the peer may be alive but
- * stuck. Moreover, an RPC can be sent again only on a new connection (version-two 8.2).
+ * This closes the connection, because the server does not answer although the keepalive has
+ * not failed: the keepalive may be off, or the server may be stuck. Besides, an RPC can be
+ * sent again only on a new connection (version-two 8.2).
  *
  * Context: process.
  */

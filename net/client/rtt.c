@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Client: the round trip of its connection, and the choice that follows from it: which items
- * of Calls go by Sends.
+ * Client: the round-trip time of the connection, and a choice that depends on it: which items
+ * of Calls go by Sends, and not by RDMA Read.
  *
- * This file passes times to the estimate of core/rtt.c. The connection itself measures two
- * other times: that of connecting (verbs/conn.c), and that of its probes
- * (verbs/keepalive.c). This file owns xr_write_max.
+ * This file reports the times that answers take to core/rtt.c, which makes the estimate. Two
+ * other files report times as well: verbs/conn.c that of connecting, and verbs/keepalive.c
+ * that of its probes. This file owns xr_write_max.
  *
  * Operation
  *
- * sunrpc records the time when a Call was sent. When it looks up the Reply, it computes how
- * long that is ago. So the time of each Reply is known, and the estimate tells which Replies
- * are of interest. This is one comparison (xprt_rdma_rtt_is_news()), which is hardly ever
- * true after the first Replies of a connection. CONNPROP is the first message that is
- * answered.
+ * xprt_rdma_send_request() records when a Call is sent (rq_xtime). When sunrpc looks up the
+ * RPC of a Reply, it computes the time that has passed (rq_rtt). So the time of each Reply is
+ * known. xprt_rdma_rtt_is_news() compares this time with a limit (rt_ask), to find out whether
+ * the time may change the estimate. After the first Replies of a connection, that is rarely
+ * the case. In version 2, the first answer is that to our CONNPROP, and its time is always
+ * reported.
  *
- * The first writer is the connect worker, before anything is sent. All later writers are
- * completion handlers of one queue, which run one after the other.
+ * The connect worker writes the estimate first, before any message is sent. All later writers
+ * are completion handlers of one queue, which run one after the other.
  */
 #include <rpcrdma/choice.h>
 #include <rpcrdma/param.h>
@@ -31,7 +32,8 @@ MODULE_PARM_DESC(rdma_rtx_write_max,
 
 /**
  * xprt_rdma_rtt_choose - compute which items go by Sends
- * @xr: transport; its round trip or the limits of the server have just changed
+ * @xr: transport; the estimate of its round trip, or what the server has announced, has just
+ *	changed
  *
  * Context: completion queue's workqueue.
  */
@@ -52,9 +54,9 @@ void xprt_rdma_rtt_choose(struct xprt_rdma *xr)
 }
 
 /**
- * xprt_rdma_rtt_heard - use the time of an answer of the server
+ * xprt_rdma_rtt_heard - update the estimate with the time that an answer took
  * @xr: transport
- * @rtt: time that the answer took
+ * @rtt: time from sending the message until the answer came
  *
  * Context: completion queue's workqueue.
  */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Client: Sends. A Call is posted as one chain of work requests, with one doorbell:
- * first the registrations, then the Send, or the Sends of a group.
+ * first the registrations, then the Send, or the Sends of a group (group.c).
  *
  * This file owns the Sends of a connection, and decides which of them wait in the line
- * for send queue entries (verbs/sq.c). It never looks at the messages, and never
- * decides whether an RPC is sent.
+ * for send queue entries (verbs/sq.c). It never reads the messages, and never decides
+ * whether an RPC is sent.
  *
  * Operation
  *
@@ -13,39 +13,41 @@
  * Send (verbs/send.c). So the Send does not use the RPC's memory. There is one exception:
  * Sends of a group may gather data from pages of the RPC (pages.c).
  *
- * Each Send of a group has an entry of its own on the busy list, because each Send is
- * signaled, or returned by a later completion, separately. All Sends of a group are posted
- * in one call, under one lock, so nothing comes between them (RTX-40).
+ * A posted Send is on the busy list (xr_send_busy) until it has completed. All Sends of a
+ * group are posted in one call, under one lock, so that no other message comes between them
+ * (RTX-40). After that, each of them is a Send of its own on the busy list, since any of them
+ * may be signaled.
  *
- * Only one Send in %RPCRDMA_SEND_BATCH is signaled. The send queue completes in order,
- * so the completion of that Send also returns all Sends before it, with the send queue
- * entries of their chains. With siw, the buffer of a large Send may be reused only
- * after that Send's own completion, so a large Send is always signaled
+ * As a rule, one Send in %RPCRDMA_SEND_BATCH is signaled. The send queue completes in order,
+ * so the completion of that Send also returns all Sends that were posted before it, and
+ * releases the send queue entries of their chains. With siw, the buffer of a large Send may
+ * be reused only after that Send's own completion, so a large Send is always signaled
  * (dc_unsignaled_max).
  *
  * A Call is posted only if the send queue has enough entries for its chain and for the
  * later invalidation of its regions. Otherwise the Call is parked: it waits in the line
  * behind earlier Calls, and is posted when enough entries have been released. sunrpc
  * treats a parked Call as sent. If sunrpc were told to wait for buffer space instead, it
- * could send nothing at all, not even the answers to callbacks. Without those the server
- * may answer none of the RPCs that hold the entries (rfc5666bis 8.2.1).
+ * would send nothing at all, not even the answers to callbacks. Without these answers, the
+ * server may not answer any of the RPCs that hold the entries (rfc5666bis 8.2.1).
  */
 #include <linux/slab.h>
 
 #include "trace.h"
 #include "xprt_rdma.h"
 
-/* Upper bound on the send queue entries that one RPC takes: one for its Send, and two
- * for each region that its two chunks can have, to register and to invalidate it
+/* Upper bound on the send queue entries that one RPC takes: one for its Send, and two for
+ * each region, to register and to invalidate it. The RPC has at most two chunks, and the
+ * bound allows for one region more than their segments.
  */
 #define XPRT_RDMA_SLOTS_MAX	(1 + 2 * (2 * RPCRDMA_CLIENT_SEGS + 1))
 
 /* Size in bytes of a Send's buffer if there is no memory for a larger one */
 #define XPRT_RDMA_SEND_SMALL	4096u
 
-/* Number of entries that Calls leave free for answers to callbacks, which must not wait
- * (version-two 5.3.3). It is smaller if the queue is too short to leave that many beside
- * the largest RPC.
+/* Returns the number of entries that Calls leave free for answers to callbacks, which must not
+ * wait (version-two 5.3.3): normally cz_bc_requests, but fewer if the queue is too short to
+ * have that many entries in addition to those of the largest RPC.
  */
 static u32 xprt_rdma_send_answers(const struct xprt_rdma *xr)
 {
@@ -70,13 +72,16 @@ static int xprt_rdma_send_free_slots(const struct xprt_rdma *xr)
 	return atomic_read(&xr->xr_conn.cn_sq.sq_free);
 }
 
+/* A Send is ready if its buffer has been prepared for messages of lm_inline_send bytes. */
 static bool xprt_rdma_send_is_ready(const struct xprt_rdma_send *send)
 {
 	return send->sn_wanted >=
 	       xprt_rdma_send_xr(send)->xr_conn.cn_limits.lm_inline_send;
 }
 
-/* Sends that are ready come first on xr_send_free: see xprt_rdma_send_put(). */
+/* Is there a free Send that is ready? Ready Sends come first on xr_send_free, see
+ * xprt_rdma_send_put().
+ */
 static bool xprt_rdma_send_next_is_ready(struct xprt_rdma *xr)
 {
 	struct xprt_rdma_send *next;
@@ -88,11 +93,15 @@ static bool xprt_rdma_send_next_is_ready(struct xprt_rdma *xr)
 	return next && xprt_rdma_send_is_ready(next);
 }
 
-/* Decides whether a Send is signaled. One in a batch is. So is a Send after which too
- * few entries for the largest RPC are left, or no Send is ready: the next RPC may have
- * to wait, and only a completion can wake it (I33). So is a large Send on a device where
- * a later completion does not tell that its buffer may be reused. And so is a Send whose
- * RPC may have to wait for it (I39).
+/* Decides whether a Send is signaled. It is signaled if one of these is true:
+ *
+ *	it is the last of %RPCRDMA_SEND_BATCH Sends
+ *	an RPC may have to wait for its completion (sn_gathers; I39)
+ *	it is longer than dc_unsignaled_max: on this device, the completion of a later
+ *		Send does not show that its buffer may be reused
+ *	too few send queue entries are left for the largest RPC, or no other Send is
+ *		ready: the next RPC may have to wait, and only a completion can wake it
+ *		(I33)
  */
 static bool xprt_rdma_send_signal(struct xprt_rdma *xr,
 				  const struct xprt_rdma_send *send)
@@ -109,7 +118,7 @@ static bool xprt_rdma_send_signal(struct xprt_rdma *xr,
 	return true;
 }
 
-/* Decides whether a Send is signaled, just before it is posted. */
+/* Last step before a Send is posted: sets its flags, and records that it reads pages. */
 static void xprt_rdma_send_ready(struct xprt_rdma *xr,
 				 struct xprt_rdma_send *send,
 				 const struct xprt_rdma_req *req)
@@ -121,8 +130,8 @@ static void xprt_rdma_send_ready(struct xprt_rdma *xr,
 }
 
 /* Posts a Send, and with it all Sends of its group, behind the registrations of its RPC.
- * The caller has reserved the entries. Even after an error the device may have part of
- * the chain, so the Sends stay on the busy list until the queues have been destroyed.
+ * The caller has reserved the entries. Even if posting fails, the device may have got a part
+ * of the chain. So the Sends stay on the busy list until the queues have been destroyed.
  */
 static int xprt_rdma_send_post_locked(struct xprt_rdma_send *send,
 				      struct xprt_rdma_req *req,
@@ -148,9 +157,9 @@ static int xprt_rdma_send_post_locked(struct xprt_rdma_send *send,
 	return 0;
 }
 
-/* Returns false if the RPC has been given up in the meantime: it has no credit any
- * more. If it is given up from now on, its Call is sent all the same, and its credit is
- * then owed (I18).
+/* Called before a parked Call is posted. Sets rr_sent, unless sunrpc has given up the RPC in
+ * the meantime, so that it has no credit any more; in that case returns false. If sunrpc gives
+ * up the RPC after this, the Call is sent nevertheless, and its credit is then owed (I18).
  */
 static bool xprt_rdma_send_claim(struct xprt_rdma *xr,
 				 struct xprt_rdma_req *req)
@@ -161,16 +170,17 @@ static bool xprt_rdma_send_claim(struct xprt_rdma *xr,
 	return req->rr_sent;
 }
 
-/* Number of entries that a Call takes: for its chain, and for the later invalidation
- * of each of its regions. In a group, each Send releases its own entry.
+/* Returns the number of entries that a Call takes. sd_slots counts its first Send and the
+ * registrations. There is one more entry for the later invalidation of each region, and one
+ * for each other Send of a group.
  */
 static u32 xprt_rdma_send_slots(const struct xprt_rdma_send *send)
 {
 	return 2 * send->sn_send.sd_slots - 1 + send->sn_send.sd_nmore;
 }
 
-/* Tells whether the Call of a Send ever fits the send queue. A device's queue may be too
- * short for a Call with many regions.
+/* Returns whether the Call of a Send fits an empty send queue. The queue of a device may be
+ * too short for a Call with many regions.
  */
 static bool xprt_rdma_send_can_fit(const struct xprt_rdma_send *send)
 {
@@ -180,8 +190,9 @@ static bool xprt_rdma_send_can_fit(const struct xprt_rdma_send *send)
 	       xr->xr_conn.cn_sq.sq_size;
 }
 
-/* Reserves the entries for a Send. A Call does not overtake parked Calls, and leaves
- * entries for answers to callbacks.
+/* Reserves the entries for a message. Returns false if there are too few. A Call does not
+ * overtake parked Calls, and leaves xr_answers entries free for answers to callbacks. Any
+ * other message (@req is NULL) may take an entry ahead of parked Calls.
  */
 static bool xprt_rdma_send_has_room(const struct xprt_rdma_send *send,
 				    const struct xprt_rdma_req *req)
@@ -194,9 +205,9 @@ static bool xprt_rdma_send_has_room(const struct xprt_rdma_send *send,
 	return rpcrdma_sq_try(sq, xprt_rdma_send_slots(send), xr->xr_answers);
 }
 
-/* Posts a parked Call, which now has its entries. If its RPC was given up, the Call is
- * left to xprt_rdma_send_forget(). If posting fails, the connection is closed, and
- * that ends the other parked Calls.
+/* Called by rpcrdma_sq_serve() for a parked Call that has got its entries. Posts the Call. If
+ * its RPC was given up, the Call is left to xprt_rdma_send_forget(). If posting fails, the
+ * connection is down; closing it also drops the other parked Calls.
  */
 static void xprt_rdma_send_unpark_locked(struct rpcrdma_sq_waiter *waiter)
 {
@@ -211,14 +222,17 @@ static void xprt_rdma_send_unpark_locked(struct rpcrdma_sq_waiter *waiter)
 	lockdep_assert_held(&xr->xr_send_lock);
 
 	if (!xprt_rdma_send_claim(xr, req)) {
-		/* rpcrdma_sq_serve(), which called this, gives them to the next. */
+		/* rpcrdma_sq_serve() goes on, and gives these entries to the next
+		 * parked Call.
+		 */
 		rpcrdma_sq_release(&xr->xr_conn.cn_sq, waiter->wt_slots);
 		return;
 	}
 	first = xprt_rdma_frwr_chain(req, &send->sn_send.sd_wr, &regs);
 	xprt_rdma_send_post_locked(send, req, first);
-	/* A task that gives up the RPC from now on fences it. The invalidations are
-	 * then posted behind the chain. Pairs with xprt_rdma_req_free_buf().
+	/* If sunrpc gives up the RPC after this, xprt_rdma_req_free_buf() fences the RPC,
+	 * and its invalidations are posted behind this chain. Pairs with
+	 * smp_load_acquire() in xprt_rdma_req_free_buf().
 	 */
 	smp_store_release(&req->rr_parked, NULL);
 }
@@ -238,8 +252,8 @@ static void xprt_rdma_send_park_locked(struct xprt_rdma_send *send,
 	rpcrdma_sq_join(&xr->xr_conn.cn_sq, &send->sn_send.sd_wait);
 }
 
-/* A Send may have become free. Wakes sunrpc if it waits for one. The caller has
- * executed a full barrier, which pairs with the one in xprt_rdma_send_wait().
+/* Called when a Send may have become free. Wakes sunrpc if sunrpc waits for one. The caller
+ * has executed a full barrier, which pairs with the barrier in xprt_rdma_send_wait().
  */
 static void xprt_rdma_send_wake(struct xprt_rdma *xr)
 {
@@ -268,8 +282,8 @@ void xprt_rdma_sq_release(struct xprt_rdma *xr, u32 slots)
 }
 
 /* Moves @send, and all Sends that were posted before it, from the busy list to the free
- * list. Sets @gathers to the RPC whose pages they have had, or to NULL. Returns the number
- * of send queue entries of their chains.
+ * list. Returns the number of send queue entries of their chains. Sets @gathers to the RPC
+ * that may wait for @send because its group has read the RPC's pages, or to NULL.
  */
 static u32 xprt_rdma_send_retire(struct xprt_rdma *xr,
 				 struct xprt_rdma_send *send,
@@ -279,7 +293,9 @@ static u32 xprt_rdma_send_retire(struct xprt_rdma *xr,
 	u32 slots = 0;
 
 	spin_lock(&xr->xr_send_lock);
-	/* No other Send before this one has an RPC that waits: it was signaled. */
+	/* No earlier Send on the busy list has sn_gathers set: such a Send is signaled, so
+	 * its own completion has already retired it.
+	 */
 	*gathers = send->sn_gathers;
 	send->sn_gathers = NULL;
 	list_for_each_entry_safe(pos, next, &xr->xr_send_busy, sn_send.sd_list) {
@@ -294,8 +310,9 @@ static u32 xprt_rdma_send_retire(struct xprt_rdma *xr,
 	return slots;
 }
 
-/* After an error each Send has a completion of its own, and none of them releases
- * anything: the Sends are freed with the connection.
+/* Completion of a Send. If a Send fails, each Send behind it also completes with an error,
+ * even if it is unsignaled. None of these completions releases anything: the Sends and their
+ * entries are freed with the connection.
  */
 static void xprt_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 {
@@ -319,10 +336,11 @@ static void xprt_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 }
 
 /**
- * xprt_rdma_sends_create - make a connection's Sends
+ * xprt_rdma_sends_create - create a connection's Sends
  * @xr: transport whose connection has queues and sizes
  *
- * A Send gets its buffer when it is first used, so an idle connection has few buffers.
+ * A Send gets its buffer shortly before its first use, so a connection that sends little has
+ * few buffers.
  *
  * Context: process; sleeps.
  * Return: 0 or %-ENOMEM.
@@ -372,9 +390,9 @@ void xprt_rdma_sends_destroy(struct xprt_rdma *xr)
 	INIT_LIST_HEAD(&xr->xr_send_busy);
 }
 
-/* Gives a Send the buffer that the connection's limits call for. Reclaim may need this
- * very transport to clean pages. So if there is no memory for a large buffer, the Send
- * keeps the one it has, or gets a small one, and more data goes by RDMA.
+/* Makes a Send ready: gives it a buffer of lm_inline_send bytes. If there is no memory for
+ * such a buffer, the Send keeps its present buffer, or gets a small one, and messages that do
+ * not fit go by RDMA. So the transport can go on writing dirty pages, which frees memory.
  */
 static int xprt_rdma_send_prepare(struct xprt_rdma_send *send, gfp_t gfp)
 {
@@ -389,8 +407,8 @@ static int xprt_rdma_send_prepare(struct xprt_rdma_send *send, gfp_t gfp)
 	return 0;
 }
 
-/* Makes the next Send ready before it is needed. If that fails, the Send before it is
- * signaled (I33).
+/* Makes the next Send on the free list ready before it is needed. If that fails, the Send that
+ * the caller has just taken will be signaled (I33).
  */
 static void xprt_rdma_send_look_ahead(struct xprt_rdma *xr, gfp_t gfp)
 {
@@ -410,15 +428,15 @@ static void xprt_rdma_send_look_ahead(struct xprt_rdma *xr, gfp_t gfp)
 }
 
 /**
- * xprt_rdma_send_get_gfp - take a Send with a buffer of lm_inline_send bytes,
- *	or of a page if there is no memory for more
+ * xprt_rdma_send_get_gfp - take a Send with a buffer of lm_inline_send bytes, or with a
+ *	smaller one if there is no memory for that
  * @xr: transport with a live connection
  * @sendp: set to the Send, for xprt_rdma_send_post() or xprt_rdma_send_put()
  * @gfp: allocation flags
  *
  * Context: process; may sleep.
- * Return: 0; %-EAGAIN if the caller has to wait until a Send is returned; %-ENOBUFS if
- *	there is no memory, and no Send is posted.
+ * Return: 0; %-EAGAIN if the caller has to wait until a Send completes; %-ENOBUFS if there
+ *	is no memory and no Send is posted, so that none will complete.
  */
 int xprt_rdma_send_get_gfp(struct xprt_rdma *xr, struct xprt_rdma_send **sendp,
 			   gfp_t gfp)
@@ -476,14 +494,17 @@ int xprt_rdma_sends_reserve(struct xprt_rdma *xr)
 	return ready ? 0 : -ENOBUFS;
 }
 
-/* Lets go of the pages of an RPC that a Send was to gather. */
+/* Unmaps the pages that an unposted Send was to gather from, and forgets their RPC. */
 static void xprt_rdma_send_drop_pages(struct xprt_rdma_send *send)
 {
 	xprt_rdma_pages_unmap(send);
 	send->sn_gathers = NULL;
 }
 
-/* Those of a group but the first. They are ready: they were to have a message. */
+/* Moves all Sends of an unposted group except the first to the free list. They are ready,
+ * because xprt_rdma_send_get() has prepared them, so they go to the front of the list. Also
+ * drops the pages of @send, the first Send.
+ */
 static void xprt_rdma_send_part_locked(struct xprt_rdma_send *send)
 {
 	struct xprt_rdma *xr = xprt_rdma_send_xr(send);
@@ -503,11 +524,11 @@ static void xprt_rdma_send_part_locked(struct xprt_rdma_send *send)
  * xprt_rdma_send_put - give back a Send that was not posted, or a group
  * @send: Send, or the first of a group
  *
- * A Send that is not ready goes behind those that are ready. Ready Sends may have
- * been returned while there was no memory for this one, and must not be hidden behind
- * it (I33).
+ * A Send that is not ready goes to the end of the free list. While this Send could not get a
+ * buffer, ready Sends may have been returned. They must stay in front of it, where they are
+ * found (I33).
  *
- * Wakes sunrpc if it waits for a Send.
+ * Wakes sunrpc if sunrpc waits for a Send.
  *
  * Context: any that may take a lock.
  */
@@ -529,8 +550,8 @@ void xprt_rdma_send_put(struct xprt_rdma_send *send)
 	xprt_rdma_send_wake(xr);
 }
 
-/* There was no memory to enlarge this Send's buffer. It goes to the end of the list, so that
- * the next group tries other Sends first.
+/* Returns a Send whose buffer could not be enlarged for lack of memory. The Send goes to the
+ * end of the free list, so that the next group tries other Sends first.
  */
 static void xprt_rdma_send_put_last(struct xprt_rdma_send *send)
 {
@@ -542,13 +563,14 @@ static void xprt_rdma_send_put_last(struct xprt_rdma_send *send)
 }
 
 /**
- * xprt_rdma_send_fits - report whether a group would be posted at once
+ * xprt_rdma_send_fits - report whether a group can be posted at once
  * @xr: transport, send lock held
  * @plan: plan of the Call
  *
- * A Call whose group would have to wait for entries takes base form. Only an answer to a
- * callback can take entries before the group is posted. Then the group waits like any
- * Call.
+ * If the group would have to wait for send queue entries, the caller sends the Call in base
+ * form (not as a group). While the caller holds the send lock, no other Call is posted, so
+ * only answers to callbacks may take entries before the group is posted. If they leave too
+ * few, the group is parked like any Call.
  *
  * Context: any.
  * Return: true if there are entries for the Sends of the group, and for the regions that
@@ -567,15 +589,15 @@ bool xprt_rdma_send_fits(struct xprt_rdma *xr, const struct rpcrdma_plan *plan)
 }
 
 /**
- * xprt_rdma_send_grow - see that a Send can carry a transmission of a group
+ * xprt_rdma_send_grow - make sure that a Send can carry a transmission of a group
  * @send: Send that is not posted
  * @plan: plan of the Call
  *
- * A larger buffer is kept: what was needed once is needed again. There is no other reason
- * for a buffer larger than lm_inline_send.
+ * The Send keeps a larger buffer for later groups. Only groups need buffers of more than
+ * lm_inline_send bytes.
  *
  * Context: process; may sleep. Send lock held.
- * Return: 0; or %-ENOBUFS, and the Send has the buffer that it had.
+ * Return: 0; or %-ENOBUFS, and the buffer of the Send has not changed.
  */
 int xprt_rdma_send_grow(struct xprt_rdma_send *send,
 			const struct rpcrdma_plan *plan)
@@ -597,7 +619,8 @@ int xprt_rdma_send_grow(struct xprt_rdma_send *send,
  *
  * Context: process; may sleep. Send lock held.
  * Return: 0; or a negative errno of xprt_rdma_send_get() or xprt_rdma_send_grow(). After
- *	an error @first has some of the Sends or none of them, and they are returned with it.
+ *	an error, the Sends that were already taken stay linked to @first, and
+ *	xprt_rdma_send_put_more() or xprt_rdma_send_put() returns them.
  */
 int xprt_rdma_send_get_more(struct xprt_rdma_send *first,
 			    const struct rpcrdma_plan *plan)
@@ -623,8 +646,8 @@ int xprt_rdma_send_get_more(struct xprt_rdma_send *first,
 }
 
 /**
- * xprt_rdma_send_put_more - return the other Sends of a group
- * @first: first Send of the group; the caller keeps it, as a Send without a group
+ * xprt_rdma_send_put_more - give back all Sends of a group except the first
+ * @first: first Send of the group, which the caller keeps
  *
  * Context: any that may take a lock.
  */
@@ -642,11 +665,13 @@ void xprt_rdma_send_put_more(struct xprt_rdma_send *first)
  * @send: Send with its message in the buffer; or the first Send of a group, whose other
  *	Sends are prepared
  * @len: number of bytes of the message in this Send
- * @req: RPC whose Call this is, and whose regions are registered; or NULL
+ * @req: RPC whose Call this is, and whose regions are to be registered by the chain; or NULL
+ *	if the message is not a Call
  *
  * xr_send_lock is held over posting. So the busy list has the order of the send queue
- * (invariant I8), and a Reply that comes too early finds that its RPC was not sent (I7).
- * One more send queue entry is reserved for the invalidation of each region (I4).
+ * (invariant I8). And a Reply with the XID of this Call that arrives before the Call was
+ * posted does not match the RPC (I7). One more send queue entry is reserved for the
+ * invalidation of each region (I4).
  *
  * Context: any that may take a lock; does not sleep.
  * Return: 0 if the Send was posted, or if it is the Call of @req and was parked;
@@ -688,9 +713,10 @@ int xprt_rdma_send_post(struct xprt_rdma_send *send, u32 len,
  * @xr: transport
  * @req: RPC that was given up, and no longer has a credit
  *
- * The server never learned of the Call's regions. This does nothing if the Call was
- * posted or the connection was closed in the meantime. While rr_parked is set (under
- * xr_send_lock), neither has happened, and the send queue exists.
+ * No part of the Call was posted, so the server does not know its regions, and they are
+ * unmapped at once. This function does nothing if the Call was posted or the connection was
+ * closed in the meantime. While rr_parked is set (under xr_send_lock), neither has happened,
+ * and the send queue exists.
  *
  * Context: process.
  */
@@ -706,7 +732,7 @@ void xprt_rdma_send_forget(struct xprt_rdma *xr, struct xprt_rdma_req *req)
 		rpcrdma_sq_leave(sq, &send->sn_send.sd_wait);
 		xprt_rdma_send_part_locked(send);
 		list_add(&send->sn_send.sd_list, &xr->xr_send_free);
-		/* The next parked Call may need fewer entries. */
+		/* The next parked Call may need fewer entries than this one, and may fit. */
 		rpcrdma_sq_serve(sq);
 	}
 	spin_unlock(&xr->xr_send_lock);
@@ -721,8 +747,9 @@ void xprt_rdma_send_forget(struct xprt_rdma *xr, struct xprt_rdma_req *req)
  * xprt_rdma_send_wait - make sunrpc wait for a Send
  * @xr: transport without a Send that is ready
  *
- * sunrpc sends again when xprt_write_space() is called. A Send that was returned before
- * sunrpc began to wait has woken nobody. So this looks for one once more.
+ * sunrpc sends again when xprt_write_space() is called. If a Send was returned just before
+ * sunrpc began to wait, xprt_rdma_send_wake() has not called xprt_write_space(). So this
+ * function checks once more whether there is a Send.
  *
  * Context: process. Send lock held.
  * Return: %-EAGAIN.

@@ -198,7 +198,9 @@ TRACE_EVENT(xprt_rdma_send,
 		  __entry->signaled ? " signaled" : "")
 );
 
-/* A Send is done. This is also traced for an unsignaled Send, when a later one completes */
+/* A Send has completed. This is also traced for an unsignaled Send, when a later Send
+ * completes
+ */
 TRACE_EVENT(xprt_rdma_send_done,
 	TP_PROTO(const struct rpcrdma_cid *cid, u32 status),
 	TP_ARGS(cid, status),
@@ -216,8 +218,8 @@ TRACE_EVENT(xprt_rdma_send_done,
 		  __entry->status)
 );
 
-/* The life of a memory region: it is mapped for an RPC, registered with the RPC's Send,
- * invalidated by the server or by the client, and unmapped
+/* Steps in the life of a memory region: it is mapped for an RPC, invalidated by the server or
+ * by the client, and unmapped
  */
 DECLARE_EVENT_CLASS(xprt_rdma_mr_class,
 	TP_PROTO(const struct xprt_rdma_mr *mr,
@@ -280,7 +282,10 @@ TRACE_EVENT(xprt_rdma_reply,
 		  __entry->len, __entry->written, __entry->status)
 );
 
-/* A message that was dropped or that ends an RPC with an error, and the reason */
+/* A received message that is not a valid Reply. The reason is the verdict on the message; for
+ * error_reply and refuse, the error code; for nego, an enum rpcrdma_negotiate; and for events
+ * of callbacks (bc_), 0
+ */
 DECLARE_EVENT_CLASS(xprt_rdma_message_class,
 	TP_PROTO(const struct rpcrdma_hdr *hdr, u32 reason),
 	TP_ARGS(hdr, reason),
@@ -378,7 +383,7 @@ DEFINE_XPRT_RDMA_WC(mr_err);
 
 #endif /* RPCRDMA_TRACE_XPRT_H */
 
-/* The path is relative to include/, which is in the search path. */
+/* TRACE_INCLUDE_PATH is relative to include/, which is in the search path of headers. */
 #undef TRACE_INCLUDE_PATH
 #define TRACE_INCLUDE_PATH ../net/client
 #undef TRACE_INCLUDE_FILE

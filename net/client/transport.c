@@ -3,8 +3,8 @@
  * Client: the rpc_xprt. This file has the transport class and its registration, setup and
  * destruction of transports, addresses as text, and mountstats.
  *
- * This file owns the rpc_xprt and everything that exists as long as it does. It never
- * touches a connection: the functions in xprt_rdma_ops that do so are in other files.
+ * This file owns the rpc_xprt and everything that has the same lifetime. It never uses a
+ * connection: the functions in xprt_rdma_ops that do so are in other files.
  */
 #include <linux/module.h>
 #include <linux/seq_file.h>
@@ -108,7 +108,7 @@ static unsigned short xprt_rdma_get_srcport(struct rpc_xprt *xprt)
 			    &xprt_rdma_from(xprt)->xr_srcaddr);
 }
 
-/* nfsiostat and mountstats expect these columns, even those that are no longer used. */
+/* nfsiostat and mountstats expect exactly these columns. Those without a meaning are 0. */
 static void xprt_rdma_print_stats(struct rpc_xprt *xprt, struct seq_file *seq)
 {
 	const struct xprt_rdma_stats *st = &xprt_rdma_from(xprt)->xr_stats;
@@ -134,10 +134,10 @@ static void xprt_rdma_print_stats(struct rpc_xprt *xprt, struct seq_file *seq)
 		   st->cs_empty_sends, 0UL);
 }
 
-/* Counts the users that need the transport for swap. Tasks that send over it may then use
- * the kernel's memory reserve: sunrpc sees to that. Connecting and closing may use it, too
- * (xprt_rdma_memalloc_save()). Nothing else has to be prepared, since each connection is
- * created with the resources that one RPC needs (I33).
+/* Counts the users that need the transport for swap. While there are any, sunrpc lets tasks
+ * that send on the transport use the kernel's memory reserve. Connecting and closing may then
+ * use the reserve as well (xprt_rdma_memalloc_save()). Nothing else has to be prepared, since
+ * each connection is created with the resources that one RPC needs (I33).
  */
 static int xprt_rdma_enable_swap(struct rpc_xprt *xprt)
 {
@@ -145,8 +145,8 @@ static int xprt_rdma_enable_swap(struct rpc_xprt *xprt)
 	return 0;
 }
 
-/* A transport that was added in the meantime was never enabled for swap. So the counter
- * must not become negative.
+/* sunrpc calls this for all transports of an rpc_clnt. A transport that was added after swap
+ * was enabled has not been counted. Its counter must not become negative.
  */
 static void xprt_rdma_disable_swap(struct rpc_xprt *xprt)
 {
@@ -163,8 +163,8 @@ static void xprt_rdma_free(struct xprt_rdma *xr)
 	module_put(THIS_MODULE);
 }
 
-/* No RPC is left, and none will come. sunrpc has waited for the send lock, so no attempt
- * to connect is in progress.
+/* When sunrpc calls this, no RPC uses the transport any more. sunrpc has waited for the send
+ * lock, so no attempt to connect is in progress.
  */
 static void xprt_rdma_destroy(struct rpc_xprt *xprt)
 {
@@ -258,7 +258,8 @@ static struct rpc_xprt *xprt_rdma_setup(struct xprt_create *args)
 		return ERR_PTR(-EBADF);
 	/* NFS itself refuses xprtsec= for an RDMA mount. But if a server that is
 	 * mounted with TLS refers the client to another server, NFS tries RDMA first.
-	 * Refuse that. NFS then tries TCP with TLS, and no data is sent unencrypted.
+	 * That attempt is refused here. NFS then tries TCP with TLS, and no data is sent
+	 * unencrypted.
 	 */
 	if (args->xprtsec.policy != RPC_XPRTSEC_NONE) {
 		trace_xprt_rdma_no_tls(args);
@@ -276,8 +277,8 @@ static struct rpc_xprt *xprt_rdma_setup(struct xprt_create *args)
 	xprt_rdma_init_xprt(xprt, args);
 
 	xr->xr_pad = kzalloc(XDR_UNIT, GFP_KERNEL);
-	/* There are never more RPCs than slots, and never more credits in use than
-	 * max_reqs.
+	/* An entry of xr_owed stands for a credit in use, and never more than max_reqs
+	 * credits are in use.
 	 */
 	xr->xr_owed = kvmalloc_array(xprt->max_reqs, sizeof(*xr->xr_owed),
 				     GFP_KERNEL);
@@ -310,7 +311,7 @@ static struct xprt_class xprt_rdma_class = {
  * xprt_rdma_init - offer the client transport to sunrpc
  *
  * Context: module load.
- * Return: 0; %-ENOMEM; %-EEXIST if another module provides it.
+ * Return: 0; %-ENOMEM; %-EEXIST if another module provides a transport of this kind.
  */
 int xprt_rdma_init(void)
 {

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Structures and functions that the client's rooms share. Server rooms never include
- * this file.
+ * Structures and functions that the files of net/client share. The server (net/server)
+ * never includes this file.
+ *
+ * Comments cite invariants (I1 and so on: Documentation/locking.rst), decisions (G-nn and
+ * T-nn: decisions.rst), rules of the round-trip extension (RTX-nn: rtx.rst) and
+ * specifications, whose short names conformance.rst explains (rfc5666bis, version-two).
  */
 #ifndef RPCRDMA_XPRT_RDMA_H
 #define RPCRDMA_XPRT_RDMA_H
@@ -34,14 +38,15 @@
 /* Size in bytes of the largest callback, and of the largest Reply to one */
 #define XPRT_RDMA_BC_SIZE	4096u
 
-/* GFP flags for allocations while the send lock is held. During that time this
- * transport can neither clean pages nor be closed. So these allocations fail rather
- * than wait for memory that may never be freed, and sunrpc tries again.
+/* GFP flags for allocations while sunrpc's send lock of the transport is held. During that
+ * time no RPC can be sent on this transport to clean dirty pages, and it cannot be closed. So
+ * these allocations fail rather than wait for memory that may never be freed, and sunrpc
+ * tries again.
  *
  * XPRT_RDMA_GFP_CONNECT is for the resources that let a new connection carry one RPC
  * at a time. A transport that is used for swap may take them from the kernel's memory
- * reserve. XPRT_RDMA_GFP is for resources that only make the connection faster. They
- * must not come from that reserve.
+ * reserve. XPRT_RDMA_GFP is for resources that only make the connection faster, and never
+ * uses that reserve.
  */
 #define XPRT_RDMA_GFP_CONNECT	(GFP_NOIO | __GFP_NORETRY | __GFP_NOWARN)
 #define XPRT_RDMA_GFP		(XPRT_RDMA_GFP_CONNECT | __GFP_NOMEMALLOC)
@@ -49,8 +54,9 @@
 /* Size in bytes of the buffer that a new slot gets. Most RPCs need no more. */
 #define XPRT_RDMA_BUF_SIZE	2048u
 
-/* Maximum of the parameter rdma_rtx_long_max, the length of the largest Call that is sent as
- * a group. It is large enough for a WRITE of the largest payload.
+/* Maximum in bytes of the parameters rdma_rtx_long_max, rdma_rtx_write_max and
+ * rdma_rtx_gather, which are lengths of a Call or of its data. It is large enough for a WRITE
+ * of the largest payload.
  */
 #define XPRT_RDMA_RTX_MAX	(XPRT_RDMA_MAX_PAYLOAD + 4096u)
 
@@ -60,13 +66,15 @@
 #define XPRT_RDMA_DEF_INLINE	4096u
 #define XPRT_RDMA_DEF_V2_INLINE	16384u
 
-/* Delay after the first attempt to connect that fails */
+/* Delay in jiffies before the next attempt to connect, after a first attempt has failed. sunrpc
+ * doubles the delay after each further failure.
+ */
 #define XPRT_RDMA_REESTABLISH_MIN	(5 * HZ)
 
 /* Number of Receives that a connection has before its version is known */
 #define XPRT_RDMA_FIRST_RECVS	4u
-/* Number of Calls that a new connection has Receives for. More Receives are added when
- * more Calls are in flight.
+/* Number of Calls for whose Replies a new connection has Receives. More Receives are added
+ * when more Calls are in flight.
  */
 #define XPRT_RDMA_FIRST_CALLS	8u
 
@@ -82,12 +90,14 @@ struct xprt_rdma_req;
  * @mr_ib: the verbs object
  * @mr_sg: the mapped pages, an array of cz_mr_pages entries
  * @mr_nents: number of entries of @mr_sg in use; 0 if nothing is DMA-mapped
- * @mr_hold_from: index of the first entry of @mr_sg whose page is referenced
+ * @mr_hold_from: index of the first entry of @mr_sg to whose page the region has a reference,
+ *	see xprt_rdma_frwr_hold()
  * @mr_hold_to: index behind the last such entry
  * @mr_dir: DMA direction of the mapping
- * @mr_seg: the segment that the peer is told
- * @mr_cqe: completion of an unsignaled registration or invalidation, which has one
- *	only if it fails
+ * @mr_seg: handle, length and offset of the region, which the server is told
+ * @mr_cqe: completion of a registration or invalidation. These work requests are unsignaled,
+ *	so they have a completion only if they fail. The last invalidation of an RPC uses
+ *	rr_inv_cqe instead.
  * @mr_reg: registration work request, filled in for each use
  * @mr_inv: invalidation work request, filled in for each use
  */
@@ -109,20 +119,23 @@ struct xprt_rdma_mr {
 };
 
 /**
- * struct xprt_rdma_send - one message to be sent
+ * struct xprt_rdma_send - one message, or one transmission of a group, to be sent
  * @sn_send: the Send. Its buffer has the transport header and the inline part of the
- *	message. An idle Send is on xr_send_free. A posted one is on xr_send_busy, in
- *	posting order. A parked one is in the line for send queue entries. xr_send_lock
- *	protects all three. sd_slots is the number of work requests in its chain.
- * @sn_req: the RPC whose Call it carries, while it is parked
- * @sn_wanted: size in bytes that was wanted for its buffer, which may be smaller
- * @sn_sges: SGEs of a Send that gathers, the first one for its buffer; made when first used
- * @sn_gathers: in the last Send of a group that gathers, the RPC whose pages the group
+ *	message. An idle Send is on xr_send_free. A posted Send is on xr_send_busy, in
+ *	posting order. A parked Send (see client/send.c) is in the line for send queue
+ *	entries. xr_send_lock protects both lists and the line. sd_slots is the number of
+ *	work requests in the chain of the Send.
+ * @sn_req: the RPC whose Call the Send carries, while it is parked
+ * @sn_wanted: size in bytes that the buffer was to have when it was last prepared. The buffer
+ *	may be smaller, if memory was short.
+ * @sn_sges: SGEs of a Send that gathers data from pages; the first SGE is for the buffer.
+ *	Allocated when first needed
+ * @sn_gathers: in the last Send of a group that gathers, the RPC from whose pages the group
  *	reads; under xr_send_lock, or the Send is on no list
  *
- * A Send has a copy of the whole inline message. So its RPC may end before the device
- * has read it. Only the data of a placed item may be read from the pages of the RPC, which
- * then waits for the Send (I39).
+ * A Send contains a copy of the inline message, so its RPC may end before the device has
+ * read the message. There is one exception: the data of a placed item may be read from the
+ * pages of the RPC, which then waits for the Send (I39).
  */
 struct xprt_rdma_send {
 	struct rpcrdma_send	sn_send;
@@ -143,12 +156,13 @@ struct xprt_rdma_offer {
 };
 
 /**
- * struct xprt_rdma_extra - the additional credits and Receives of a group
- * @ex_credits: credits beyond the first
- * @ex_recvs: Receives for its Reply beyond the first
+ * struct xprt_rdma_extra - the additional credits and Receives of a Call that is a group
+ * @ex_credits: number of credits beyond the first
+ * @ex_recvs: number of Receives for the Reply beyond the first
  *
- * Taken together before the Call is posted. The credits are given back together with its
- * first credit, and the Receives when its Reply has come. Under xprt->transport_lock.
+ * The credits and Receives are taken together before the Call is posted. The credits are
+ * given back together with the first credit of the Call, and the Receives when the Reply has
+ * come. Under xprt->transport_lock.
  */
 struct xprt_rdma_extra {
 	u32				ex_credits;
@@ -156,10 +170,12 @@ struct xprt_rdma_extra {
 };
 
 /**
- * struct xprt_rdma_owed - an RPC that was given up
- * @ow_xid: its XID
- * @ow_extra: the credits and Receives, except the first of each, that it keeps until its
- *	Reply comes
+ * struct xprt_rdma_owed - a Call whose RPC was given up before the Reply came
+ * @ow_xid: XID of the RPC
+ * @ow_extra: credits and Receives beyond the first of each. They stay in use until the Reply
+ *	comes, like the first credit.
+ *
+ * sunrpc gives up an RPC if it ends the RPC after a signal or a timeout.
  */
 struct xprt_rdma_owed {
 	u32				ow_xid;
@@ -167,12 +183,13 @@ struct xprt_rdma_owed {
 };
 
 /**
- * enum xprt_rdma_pages - who has the pages of an RPC, beside its owner
- * @XPRT_RDMA_PAGES_OURS: nobody
- * @XPRT_RDMA_PAGES_SENT: Sends that gather from them are posted
- * @XPRT_RDMA_PAGES_REPLIED: likewise, and the Reply has come; the completion of the Sends
- *	continues with it
- * @XPRT_RDMA_PAGES_ABANDONED: likewise, and a task waits for their completion
+ * enum xprt_rdma_pages - whether Sends read the pages of an RPC (client/pages.c)
+ * @XPRT_RDMA_PAGES_OURS: no Send reads them
+ * @XPRT_RDMA_PAGES_SENT: posted Sends gather data from them
+ * @XPRT_RDMA_PAGES_REPLIED: posted Sends gather data from them, and the Reply has come. It is
+ *	processed when the Sends have completed (rr_continue).
+ * @XPRT_RDMA_PAGES_ABANDONED: posted Sends gather data from them, and the task that ends the
+ *	RPC waits until the Sends have completed (rr_fenced)
  */
 enum xprt_rdma_pages {
 	XPRT_RDMA_PAGES_OURS,
@@ -191,16 +208,17 @@ enum xprt_rdma_pages {
  * @rr_buf_size: size of @rr_buf in bytes
  * @rr_plan: forms chosen for the Call and the Reply
  * @rr_retry: how the next Call of this RPC has to differ because of earlier errors
- * @rr_extra: credits and Receives that the Call has beyond those of any other Call
- * @rr_resend: the Call met an error and must be sent again; set under
- *	xprt->queue_lock, cleared by the task that sends it
+ * @rr_extra: credits and Receives that the Call has beyond the first of each
+ * @rr_resend: the server answered the Call with an error, and the Call must be sent again;
+ *	set under xprt->queue_lock, cleared by the task that sends it
  * @rr_call_copy: copy of the Call, if the Call had to be copied to be registered
- * @rr_reply_copy: pages that receive the Reply, if it has to be copied out of them
+ * @rr_reply_copy: pages to which the server writes the Reply, if it has to be copied from
+ *	them to the RPC's buffer
  * @rr_sent: the Call was posted on the present connection, and its Reply has not come;
  *	under xr_send_lock, or under transport_lock once sunrpc has given up the RPC
- * @rr_parked: Send with the Call, while that is parked; under xr_send_lock
- * @rr_bc_cookie: in a callback's slot, the connect_cookie of the connection that the
- *	callback came on
+ * @rr_parked: Send with the Call, while the Call is parked; under xr_send_lock
+ * @rr_bc_cookie: in a callback's slot, the connect_cookie of the connection on which the
+ *	callback came
  * @rr_doomed: the Reply was an error or was malformed; the Call must never be sent again
  * @rr_mrs: regions registered for the RPC, under xr_mr_lock
  * @rr_read: the Read chunk offered, if the plan has one
@@ -212,14 +230,14 @@ enum xprt_rdma_pages {
  *	group that was never complete
  * @rr_reply_written: number of bytes in the Write chunk or Reply chunk
  * @rr_reply_status: 0, or the errno to end the RPC with
- * @rr_fenced: completed when an abandoned RPC's last invalidation has finished, or the
- *	last Send with its pages
+ * @rr_fenced: for an abandoned RPC, completed when its last invalidation has completed, or
+ *	when the last Send that reads its pages has completed
  * @rr_pages: one of enum xprt_rdma_pages
- * @rr_continue: called when the Sends are done with the pages, if the Reply came before
+ * @rr_continue: called when the Sends no longer read the pages, if the Reply came before that
  *	(%XPRT_RDMA_PAGES_REPLIED); its last argument is false if the connection has ended
  *
  * sunrpc owns the slot from alloc_slot to free_slot. The code that handles Replies may
- * touch it only while the rpc_rqst is pinned.
+ * access the slot only while the rpc_rqst is pinned.
  */
 struct xprt_rdma_req {
 	struct rpc_rqst		rr_slot;
@@ -260,16 +278,17 @@ struct xprt_rdma_req {
  * @cs_reply_chunks: Calls with a Reply chunk
  * @cs_bytes_out: bytes of page lists offered in Read chunks
  * @cs_bytes_in: bytes that the server has written to Write chunks and Reply chunks
- * @cs_pullup: bytes of page lists copied into inline Calls
- * @cs_fixup: bytes copied out of inline Replies to places behind the head
- * @cs_hardway: bytes by which the buffers of slots have grown
+ * @cs_pullup: bytes of page lists copied into Sends, by Calls that are inline or groups
+ * @cs_fixup: bytes of inline Replies that were copied to the pages or the tail of the
+ *	receive buffer
+ * @cs_hardway: bytes by which the buffers of slots have been enlarged
  * @cs_failed_marshals: Calls that could not be built
  * @cs_bad_replies: Replies that ended an RPC with an error
  * @cs_nomsg_calls: Calls sent as RDMA_NOMSG
  * @cs_recycled: regions destroyed with their connection
  * @cs_allocated: regions allocated
  * @cs_local_inv: RPCs that needed local invalidation
- * @cs_empty_sends: number of times that a Call had to wait for a Send, or for send queue
+ * @cs_empty_sends: number of times that a Call had to wait for a free Send, or for send queue
  *	entries
  */
 struct xprt_rdma_stats {
@@ -296,11 +315,12 @@ struct xprt_rdma_stats {
  * @xr_conn: the connection. The holder of the transport's send lock sets it up anew
  *	for each attempt to connect.
  * @xr_window: forward credits; written under xprt->transport_lock
- * @xr_owed: RPCs that were given up and whose Calls still use credits; xr_window.wn_owed
- *	entries, under xprt->transport_lock
- * @xr_v1_only: the server failed with version 2; do not try version 2 again
- * @xr_v2_spoken: the server has spoken version 2, so @xr_v1_only is cleared once, and
- *	this with it (xprt_rdma_open_any())
+ * @xr_owed: the Calls of RPCs that were given up, which still use credits; an array of which
+ *	xr_window.wn_owed entries are in use; under xprt->transport_lock
+ * @xr_v1_only: an attempt with version 2 has failed; connect with version 1 only (G-20)
+ * @xr_v2_spoken: the server has spoken version 2 on this connection or an earlier one. If
+ *	@xr_v1_only is set after that, the next attempt to connect clears both members, and
+ *	so tries version 2 once more (xprt_rdma_open_any())
  * @xr_no_memory: the last attempt to connect failed for lack of memory
  * @xr_connect_work: work that connects
  * @xr_timeout: RPC timeout set by set_connect_timeout
@@ -308,13 +328,13 @@ struct xprt_rdma_stats {
  * @xr_req_free: slots not in use, under xprt->reserve_lock
  * @xr_req_all: all slots, under xprt->reserve_lock
  * @xr_nreqs: number of slots
- * @xr_mr_lock: protects the regions, and the rr_mrs of every slot
+ * @xr_mr_lock: protects the lists of regions, and the rr_mrs of every slot
  * @xr_mr_free: regions not in use
  * @xr_mr_all: all regions of the connection
- * @xr_send_lock: protects the Sends
- * @xr_send_free: Sends not in use, the last used one first
+ * @xr_send_lock: protects the lists of Sends, and is held over posting a Send
+ * @xr_send_free: Sends not in use; those that are ready (need no larger buffer) come first
  * @xr_send_busy: posted Sends, in posting order
- * @xr_teardown: woken when the regions of a dead connection are gone
+ * @xr_teardown: woken when the regions of a closed connection have left their RPCs
  * @xr_pad: memory that a server may write the roundup of a Write chunk to (G-03)
  * @xr_bc_free: callback slots not in use, under xprt->bc_pa_lock
  * @xr_bc_waiting: messages with callbacks that wait for a slot, linked by mi_list; under
@@ -326,33 +346,36 @@ struct xprt_rdma_stats {
  * @xr_device: name of the device of the present or latest connection
  * @xr_debugfs: the transport's file in debugfs
  * @xr_sizes: resources of the connection
- * @xr_vers: version that the connection speaks, or 0 until it is settled. It is set
- *	before the connection is used, and never changes while the connection is in use.
+ * @xr_vers: version that the connection speaks, or 0 until the version is settled. It is set
+ *	before sunrpc uses the connection, and does not change after that.
  * @xr_v2_inline: size in bytes of the largest inline message in version 2, as announced
  *	on this connection
  * @xr_negotiate_xid: XID of our CONNPROP
- * @xr_negotiate_at: time when the first message was sent
+ * @xr_negotiate_at: time when our CONNPROP was sent
  * @xr_negotiate_asked: our CONNPROP has been sent or is about to be sent
  * @xr_props_heard: the server has announced its properties
  * @xr_fell_back: the server has refused version 2 on this connection
  * @xr_no_long: the server has refused RDMA2_NOMSG on this connection
- * @xr_no_reply_groups: the server has executed a Call and could not send the Reply in the
- *	Receives that the Call offered. NFSv4.1 repeats such a Call as a new RPC, so no
- *	Call on this connection offers Receives again.
- * @xr_write_max: number of bytes in the largest item that is better sent than fetched by
- *	RDMA Read, if there are credits for it; 0 if no item is. Written by completion
+ * @xr_no_reply_groups: the server has executed a Call, but could not send the Reply in the
+ *	Receives that the Call offered. NFSv4.1 repeats such a Call as a new RPC, so from
+ *	then on no Call on this connection offers several Receives.
+ * @xr_write_max: maximum length in bytes of an item that goes by Sends, if there are credits
+ *	for them, and not by RDMA Read; 0 if no item goes by Sends. Written by completion
  *	handlers.
  * @xr_sends: all Sends, an array
  * @xr_nsends: number of entries of @xr_sends
  * @xr_unsignaled: number of Sends since the last signaled one, under xr_send_lock
- * @xr_answers: number of send queue entries that Calls leave for answers to callbacks
- * @xr_rtx: the property of the round-trip extension (RTX) that we have announced
- * @xr_no_rtx: the server has refused a Call in that form on this connection
- * @xr_gather: number of bytes in the smallest item that Sends gather; 0 if none is gathered
+ * @xr_answers: number of send queue entries that Calls leave free for answers to callbacks
+ * @xr_rtx: our property of the round-trip extension (RTX), which we announce
+ * @xr_no_rtx: the server has refused a Call that was a group; no more groups are sent on
+ *	this connection
+ * @xr_gather: number of bytes in the smallest item that Sends gather from its pages; 0 if
+ *	every item is copied
  * @xr_sges: number of SGEs that a Send may have
- * @xr_spare_max: maximum number of Receives for Replies beyond the first of each
- * @xr_spare: number of such Receives
- * @xr_spare_free: number of such Receives that no Call has taken, under
+ * @xr_spare_max: maximum number of spare Receives: those for Replies that take several
+ *	Receives, beyond the first of each Reply
+ * @xr_spare: number of spare Receives that exist
+ * @xr_spare_free: number of spare Receives that no Call has taken, under
  *	xprt->transport_lock
  *
  * The members behind @xr_debugfs belong to one connection. They are cleared together
@@ -423,9 +446,9 @@ static inline struct xprt_rdma *xprt_rdma_from(struct rpc_xprt *xprt)
 }
 
 /* Called when the connection has been of use: a Reply has ended an RPC, or a callback
- * has been answered. The next attempt to connect then need not be delayed. Three kinds
- * of message do not count: the answer to our CONNPROP, a message that nobody asked for,
- * and one that breaks the connection.
+ * has been answered. The next attempt to connect is then made without delay. Three kinds
+ * of received message do not count as use: the answer to our CONNPROP, a message that no RPC
+ * waits for, and a message that breaks the connection.
  */
 static inline void xprt_rdma_useful(struct xprt_rdma *xr)
 {
@@ -438,8 +461,8 @@ static inline struct xprt_rdma_req *xprt_rdma_req_from(struct rpc_rqst *rqst)
 	return container_of(rqst, struct xprt_rdma_req, rr_slot);
 }
 
-/* Decodes the header of a message once the version is settled, and returns the
- * verdict. See rpcrdma1_decode_reply().
+/* Decodes the header of a message that has arrived after the version was settled. Returns
+ * the verdict. See rpcrdma1_decode_reply().
  */
 static inline enum rpcrdma_verdict
 xprt_rdma_reply_decode(const struct xprt_rdma *xr, struct rpcrdma_msg_in *msg,
@@ -461,9 +484,10 @@ xprt_rdma_reply_decode(const struct xprt_rdma *xr, struct rpcrdma_msg_in *msg,
 	return verdict;
 }
 
-/* Length in bytes of a Send that fills the server's targets; 0 if our Sends are too short to
- * fill one, or the server has none. Such a Send may be as long as the server's Receives, even
- * if that is longer than our inline messages. Only %RPCRDMA_INLINE_MAX limits it (T-41).
+/* Returns the length in bytes of a Send that fills the server's target segments (rtx.h); 0 if
+ * the server has none, or if our Sends are too short to fill one. Such a Send may be as long
+ * as the server's Receives, even if our inline messages are shorter. Its only other limit is
+ * %RPCRDMA_INLINE_MAX (T-41).
  */
 static inline u32 xprt_rdma_placing_send(const struct xprt_rdma *xr)
 {
@@ -494,7 +518,9 @@ extern unsigned int xprt_rdma_rtx_write_max;
 void xprt_rdma_rtt_choose(struct xprt_rdma *xr);
 void xprt_rdma_rtt_heard(struct xprt_rdma *xr, ktime_t rtt);
 
-/* Does the Reply to a Call, just looked up, tell anything new of the round trip? */
+/* Returns whether the time that a Reply took may change the estimate of the round trip.
+ * xprt_lookup_rqst() has just found @rqst, and so has computed rq_rtt.
+ */
 static inline bool xprt_rdma_rtt_is_news(const struct xprt_rdma *xr,
 					 const struct rpc_rqst *rqst)
 {
@@ -545,15 +571,18 @@ void xprt_rdma_credit_drop_recvs(struct xprt_rdma *xr,
 void xprt_rdma_credit_drop_extra(struct xprt_rdma *xr,
 				 struct xprt_rdma_req *req);
 
-/* Takes a credit for an RPC, unless it has one. Returns false if no credit is left;
- * sunrpc then wakes the RPC when there is one.
+/* Takes a credit for an RPC, unless the RPC already has one. Returns false if no credit is
+ * free; sunrpc then wakes the RPC when a credit is free.
  */
 static inline bool xprt_rdma_credit_take(struct rpc_rqst *rqst)
 {
 	return xprt_request_get_cong(rqst->rq_xprt, rqst);
 }
 
-/* Number of credits that Calls use, whether an RPC still waits for the Reply or not */
+/* Returns the number of credits in use, counting one for each Call: those of RPCs that have a
+ * credit, and those of given-up RPCs whose Reply has not come. The further credits of groups
+ * (wn_more) are not counted.
+ */
 static inline u32 xprt_rdma_credit_in_flight(struct xprt_rdma *xr)
 {
 	struct rpc_xprt *xprt = &xr->xr_xprt;
@@ -565,9 +594,10 @@ static inline u32 xprt_rdma_credit_in_flight(struct xprt_rdma *xr)
 	return calls;
 }
 
-/* Returns whether no RPC that was not given up holds a credit or will ever get one. A grant
- * that shrinks below the credits of groups in flight is no reason, because these credits
- * come back (RTX-81).
+/* Returns true if RPCs that were given up use all credits of the grant, so that no Call can be
+ * sent until one of their Replies comes. If the credits of groups beyond the first
+ * (wn_more) are among those in use, the function returns false as long as any other RPC has a
+ * credit: these credits may belong to that RPC, and then come back (RTX-81).
  */
 static inline bool xprt_rdma_credit_is_stuck(const struct xprt_rdma *xr)
 {
@@ -577,7 +607,9 @@ static inline bool xprt_rdma_credit_is_stuck(const struct xprt_rdma *xr)
 	       (!READ_ONCE(win->wn_more) || !READ_ONCE(xr->xr_xprt.cong));
 }
 
-/* Tells sunrpc that all Calls sent so far are lost. Context: send lock held. */
+/* Tells sunrpc that the Replies to all Calls sent so far will not come. Context: send lock
+ * held.
+ */
 static inline void xprt_rdma_credit_next_cookie(struct xprt_rdma *xr)
 {
 	xr->xr_xprt.connect_cookie++;
@@ -588,8 +620,8 @@ static inline void xprt_rdma_credit_next_cookie(struct xprt_rdma *xr)
  */
 static inline void xprt_rdma_credit_unsent(struct rpc_rqst *rqst)
 {
-	/* A sender that sees this cookie also sees what was done before. Pairs with
-	 * xprt_rdma_send_request().
+	/* A task that reads this cookie in xprt_rdma_send_request(), with
+	 * smp_load_acquire(), also sees all that the caller has written before.
 	 */
 	smp_store_release(&rqst->rq_connect_cookie,
 			  rqst->rq_xprt->connect_cookie - 1);
@@ -630,14 +662,14 @@ void xprt_rdma_pages_done(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 void xprt_rdma_pages_fence(struct xprt_rdma_req *req);
 void xprt_rdma_pages_end(struct xprt_rdma *xr);
 
-/* Does the device have pages of this RPC? */
+/* Are Sends posted that gather data from the pages of this RPC? */
 static inline bool xprt_rdma_pages_are_sent(const struct xprt_rdma_req *req)
 {
 	return atomic_read(&req->rr_pages) != XPRT_RDMA_PAGES_OURS;
 }
 
-/* Hands the pages of an RPC to the device, just before a Send that stands for them is
- * posted.
+/* Called just before a Send is posted. If it is the last Send of a group that gathers, this
+ * records that the pages of its RPC are in use.
  */
 static inline void xprt_rdma_pages_sent(struct xprt_rdma_send *send)
 {
@@ -645,8 +677,8 @@ static inline void xprt_rdma_pages_sent(struct xprt_rdma_send *send)
 		atomic_set(&send->sn_gathers->rr_pages, XPRT_RDMA_PAGES_SENT);
 }
 
-/* Called when a Reply has come. Returns true if the RPC has to wait for its Sends. Then
- * rr_continue is called when they are done.
+/* Called when a Reply has come. Returns true if Sends still read the pages of the RPC. Then
+ * rr_continue is called when these Sends have completed.
  */
 static inline bool xprt_rdma_pages_wait(struct xprt_rdma_req *req)
 {
@@ -709,17 +741,16 @@ static inline u32 xprt_rdma_recv_most(const struct xprt_rdma *xr)
 	return xr->xr_sizes.cz_requests * RPCRDMA_MSG_RECVS;
 }
 
-/* Number of Receives for messages other than Replies: for callbacks, for messages that
- * take no credit, and for the batch that waits to be posted. These Receives always
- * exist. Receives for Replies that take several, beyond the first of each, are counted
- * as well once there are any.
+/* Number of Receives that xprt_rdma_recv_expected() does not count: those for callbacks, for
+ * messages that take no credit, and for the batch that waits to be posted, which always
+ * exist; and the spare Receives (xr_spare), once they exist.
  */
 static inline u32 xprt_rdma_recv_others(const struct xprt_rdma *xr)
 {
 	return xr->xr_sizes.cz_recvs - xprt_rdma_recv_most(xr) + xr->xr_spare;
 }
 
-/* Number of Receives that exist for Replies */
+/* Number of existing Receives for Replies, without spare Receives */
 static inline u32 xprt_rdma_recv_expected(const struct xprt_rdma *xr)
 {
 	u32 recvs = xr->xr_conn.cn_recvs.rp_count;
@@ -757,7 +788,7 @@ void xprt_rdma_reply_refuse(struct xprt_rdma *xr,
 			    const struct rpcrdma_hdr *hdr,
 			    const struct rpcrdma2_error *error);
 
-/* client/reply.c, and what tests call of client/request.c */
+/* client/reply.c, and functions of client/request.c that only tests call from outside */
 #if IS_ENABLED(CONFIG_KUNIT)
 int xprt_rdma_reply_place(struct xprt_rdma *xr, struct xprt_rdma_req *req);
 bool xprt_rdma_reply_awaited(struct xprt_rdma *xr, struct xprt_rdma_req *req,

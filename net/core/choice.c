@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The choice: does the item of a Call go by Sends, or does the server fetch it by
- * RDMA Read?
+ * The choice: does the data item of a Call go by Sends, in the form of the round-trip
+ * extension, or does the server fetch it by RDMA Read?
  *
  * Sends save a round trip, the second time that the server's thread wakes up, registration
  * and invalidation. Each transmission beyond the first has a cost. So each connection has a
@@ -10,18 +10,20 @@
  * comparison.
  *
  * The cost of a further transmission is counted in full, as if no part of it overlapped with
- * other work. Either the work or the time that Sends save must outweigh it; the two are not
- * added. The time that a further transmission really adds is a fifth of that cost, or less.
- * So Sends take no longer than an RDMA Read even if the round trip is a fifth of its
- * estimate. This margin is for a server that was slow in every answer.
+ * other work. Either the work or the time that Sends save must outweigh the cost of all
+ * further transmissions; work and time are not added. The time that a further transmission
+ * really adds is a fifth of its cost, or less. So Sends take no longer than an RDMA Read even
+ * if the round trip is only a fifth of its estimate. The estimate is that much too high if
+ * every answer of the server was slow.
  *
- * If the round trip is long, only the round trip matters, at any size (rtx.rst 6.1). 256
- * transmissions, the maximum of a group, take little longer than the shortest round trip
- * that counts as long.
+ * A round trip of %RPCRDMA_CHOICE_FAR or more outweighs all other costs, at any size (rtx.rst
+ * 6.1). Even 256 transmissions, the maximum of a group, add little more time than such a
+ * round trip.
  *
- * The choice does not depend on credits. A Call takes credits if they are free at that
- * moment, or it takes base form, see rpcrdma_group_credits(). It does not depend on the
- * exact number of transmissions either, which rpcrdma_group_call() finds.
+ * The choice does not depend on credits. If not enough credits are free when the Call is
+ * sent, the Call takes base form, which is version 2 without the extension, see
+ * rpcrdma_window_take_more(). The choice does not depend on the exact number of
+ * transmissions either, which rpcrdma_group_call() computes.
  *
  * See RTX-95, RTX-96 of rtx.rst; T-40.
  */
@@ -40,9 +42,10 @@
 #define RPCRDMA_CHOICE_PAGE	4096u
 #define RPCRDMA_CHOICE_NSECS	1000u	/* in a microsecond */
 
-/* The figures of rtx.rst 6.1: c, as 5000 instructions, which is more than any time that a
- * transmission adds; the cost of copying 4K more at both ends; F, whose smaller value breaks
- * even at 6 further transmissions; and the lower limits of w and g.
+/* The figures of rtx.rst 6.1, with one nanosecond for one instruction. cc_more is c, 5000
+ * instructions, which is longer than a transmission really takes. cc_copy is the cost of
+ * copying 4K at both ends. cc_saved is about F as measured on siw, and is equal to the cost of
+ * 6 further transmissions. cc_wake and cc_register are the lower limits of w and g.
  */
 const struct rpcrdma_choice_costs rpcrdma_choice_costs = {
 	.cc_more	= 5000,
@@ -53,8 +56,8 @@ const struct rpcrdma_choice_costs rpcrdma_choice_costs = {
 };
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_choice_costs);
 
-/* Returns the number of bytes of an item in each transmission, behind the head part; 0 if
- * the peer has no targets that our Sends reach.
+/* Returns how many bytes of a placed item each transmission carries, in the target segments
+ * of the peer's Receive; 0 if our Sends reach no such segment.
  */
 static u32 rpcrdma_choice_placed(const struct rpcrdma_choice *choice)
 {
@@ -67,8 +70,8 @@ static u32 rpcrdma_choice_placed(const struct rpcrdma_choice *choice)
 	return layout.ly_part;
 }
 
-/* Returns the number of bytes of an item in each transmission, in the payload stream. The
- * first transmission has less, because its header is longer.
+/* Returns how many bytes of an item each transmission carries if the item stays in the
+ * payload stream. The first transmission carries fewer, because its header is longer.
  */
 static u32 rpcrdma_choice_continued(const struct rpcrdma_choice *choice)
 {
@@ -76,7 +79,7 @@ static u32 rpcrdma_choice_continued(const struct rpcrdma_choice *choice)
 }
 
 /* Returns the length in bytes of the largest item whose further transmissions, of @part
- * bytes each, cost no more than @gain nanoseconds.
+ * bytes each, cost no more than @gain nanoseconds. One of them costs @cost nanoseconds.
  */
 static u64 rpcrdma_choice_worth(u64 gain, u64 cost, u32 part)
 {
@@ -86,8 +89,8 @@ static u64 rpcrdma_choice_worth(u64 gain, u64 cost, u32 part)
 	       part;
 }
 
-/* Returns the length in bytes of the largest item for which Sends are better, without the
- * limits of the peer.
+/* Returns the length in bytes of the largest item for which Sends are better. The caller
+ * applies the limits of the peer.
  */
 static u64 rpcrdma_choice_best(const struct rpcrdma_choice *choice, u32 part,
 			       bool placed)

@@ -3,11 +3,11 @@
  * Chunk lists as arithmetic on streams.
  *
  * An RPC message that is partly sent by RDMA has two forms. The *unreduced stream* is
- * the whole message, which the RPC layer produces and consumes; positions and offsets
- * count in it. The *body* consists of the bytes that are left when the chunks are taken
- * out; it travels inline, in a Position Zero chunk or in the Reply chunk. This file
- * computes which byte of one form is where in the other, whether chunks fit together,
- * and which bytes a Reply returned.
+ * the whole message, which the RPC layer produces and consumes. Positions of chunks and
+ * offsets of results count bytes of this stream. The *body* consists of the bytes that are
+ * left when the chunks are taken out. It travels inline, in a Position Zero chunk or in the
+ * Reply chunk. This file computes which byte of one form is where in the other, whether
+ * chunks fit together, and which bytes a Reply returned.
  *
  * When a data item leaves the stream, its XDR roundup leaves with it (RFC 8166
  * 3.4.5.2). So the length of an item is exact, and the room that it has in the stream
@@ -38,7 +38,8 @@
 #define RPCRDMA_RPC_AUTH	8u
 
 /* In a credential of RPCSEC_GSS (RFC 2203), version, procedure, sequence number and
- * service precede the handle. The service "none" leaves the message as it is.
+ * service precede the handle. With the service "none", the arguments of the Call are neither
+ * signed nor encrypted.
  */
 #define RPCRDMA_RPCSEC_GSS	6u
 #define RPCRDMA_GSS_CRED_MIN	16u
@@ -50,7 +51,7 @@ static u32 rpcrdma_xdr_pad(u32 length)
 	return -length % RPCRDMA_XDR_UNIT;
 }
 
-/* Bytes with roundup; 64 bits, because a peer may choose the length. */
+/* Returns @length with roundup, in 64 bits, because a peer may choose any length. */
 static u64 rpcrdma_xdr_room(u32 length)
 {
 	return (u64)length + rpcrdma_xdr_pad(length);
@@ -59,17 +60,18 @@ static u64 rpcrdma_xdr_room(u32 length)
 /**
  * rpcrdma_lists_check_call - do a Call's Read chunks fit into a stream?
  * @lists: the Call's lists
- * @body_len: length of the body in bytes: inline, or the length of the Position Zero chunk
+ * @body_len: length in bytes of the body, which is inline or in the Position Zero chunk
  * @max_len: length in bytes of the longest unreduced stream that is accepted
  * @stream_len: OUT: length of the unreduced stream in bytes, if %RPCRDMA_OK is returned
  *
- * A chunk must not begin inside the chunk before it. Nor may it begin farther behind
- * that chunk than the body has bytes to put in between (RFC 8166 4.5.2). A chunk takes
+ * A chunk must not begin inside the chunk before it. The gap between the two must not be
+ * longer than the rest of the body, which has to fill it (RFC 8166 4.5.2). A chunk takes
  * the same room in the stream whether its sender included the roundup or not (G-04).
  *
  * Context: any.
- * Return: %RPCRDMA_OK; %RPCRDMA_BAD_POSITION; or %RPCRDMA_BAD_LENGTH if the
- *	stream would be longer than @max_len (RFC 8166 8.1.4).
+ * Return: %RPCRDMA_OK; %RPCRDMA_BAD_POSITION if a position is not possible, or not a multiple
+ *	of 4; or %RPCRDMA_BAD_LENGTH if the stream would be longer than @max_len (RFC 8166
+ *	8.1.4).
  */
 enum rpcrdma_verdict rpcrdma_lists_check_call(const struct rpcrdma_lists *lists,
 					      u32 body_len, u32 max_len,
@@ -99,14 +101,14 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_lists_check_call);
 /**
  * rpcrdma_lists_check_items - check the length of a Call with items
  * @lists: the Call's lists
- * @items: the Call's items; rpcrdma2_decode_group() found lists and items sound together
+ * @items: the Call's items, which rpcrdma2_decode_group() has accepted together with @lists
  * @nitems: number of items
  * @body_len: length of the payload stream in bytes
  * @max_len: maximum length of the unreduced stream in bytes
  * @stream_len: OUT: length of the unreduced stream in bytes, if %RPCRDMA_OK is returned
  *
  * Context: any.
- * Return: %RPCRDMA_OK, or %RPCRDMA_BAD_LENGTH.
+ * Return: %RPCRDMA_OK, or %RPCRDMA_BAD_LENGTH if the stream would be longer than @max_len.
  */
 enum rpcrdma_verdict
 rpcrdma_lists_check_items(const struct rpcrdma_lists *lists,
@@ -151,7 +153,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_part_first);
 /**
  * rpcrdma_part_items - include items in a walk over the parts of a Call
  * @iter: the walk, from rpcrdma_part_first(), before its first step
- * @items: the Call's items, which rpcrdma2_decode_group() found sound
+ * @items: the Call's items, which rpcrdma2_decode_group() has accepted
  * @nitems: number of items
  *
  * Context: any.
@@ -187,7 +189,9 @@ static bool rpcrdma_part_ahead(const struct rpcrdma_part_iter *iter,
 		*chunk = &iter->pi_lists->ls_read[iter->pi_next];
 	if (iter->pi_item < iter->pi_nitems)
 		*item = &iter->pi_items[iter->pi_item];
-	/* A chunk may be empty, and then an item may have the same position */
+	/* An item may have the same position as an empty chunk, which is then
+	 * taken first
+	 */
 	if (*chunk && *item) {
 		if ((*chunk)->ck_position <= (*item)->im_position)
 			*item = NULL;
@@ -220,7 +224,7 @@ static void rpcrdma_part_piece(struct rpcrdma_part_iter *iter,
  * @part: OUT: the part, if true is returned
  *
  * The parts, each followed by its @pt_pad zero bytes, make up the unreduced
- * stream. No part is empty: a chunk of zero length is passed over, as there is
+ * stream. No part is empty: a chunk of zero length is skipped, because there is
  * nothing to be read from it (RFC 8166 3.4.3).
  *
  * Context: any.
@@ -234,7 +238,7 @@ bool rpcrdma_part_next(struct rpcrdma_part_iter *iter,
 	u32 gap, left = iter->pi_body_len - iter->pi_body;
 
 	while (rpcrdma_part_ahead(iter, &chunk, &item)) {
-		/* Stay within the body even if the list is bad */
+		/* Stay within the body even if the positions were not checked */
 		gap = max(chunk ? chunk->ck_position : item->im_position,
 			  iter->pi_stream);
 		gap = min(gap - iter->pi_stream, left);
@@ -253,7 +257,9 @@ bool rpcrdma_part_next(struct rpcrdma_part_iter *iter,
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_part_next);
 
-/* Does a credential of @len bytes at @cred protect the message body? */
+/* Does a credential of @len bytes at @cred protect the arguments of the Call? True, too,
+ * if it is too short to tell.
+ */
 static bool rpcrdma_cred_wraps(u32 flavor, const u8 *cred, u32 len)
 {
 	if (flavor != RPCRDMA_RPCSEC_GSS)
@@ -270,10 +276,10 @@ static bool rpcrdma_cred_wraps(u32 flavor, const u8 *cred, u32 len)
  * @len: length of @msg in bytes
  * @max_head: length in bytes of the longest head that upper layers can handle
  *
- * The RPC layers expect the RPC header in one piece, so data must not begin inside it; no
- * client has a reason to send such data. The head must not be larger than a page. If GSS
- * has to check or decrypt the message in place, a client must not choose where the head
- * ends; by G-27 a client then sends no chunk.
+ * The head is that of an xdr_buf. The RPC layers expect the RPC header in one piece, so the
+ * head must not end inside the RPC header. No client has a reason to send data that begins
+ * there. If GSS protects the arguments, it checks or decrypts them in place. A client must not
+ * choose where the head ends then, and normally does not, because it sends no chunk (G-27).
  *
  * Context: any.
  * Return: false if the Call has to be rebuilt as one stream.
@@ -309,13 +315,13 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_head_ends_well);
 
 /**
  * rpcrdma_lists_keep_head - may the body stay where it was received?
- * @lists: the Call's lists, which rpcrdma_lists_check_call() found sound
+ * @lists: the Call's lists, which rpcrdma_lists_check_call() has accepted
  * @msg: inline part of the Call, which is the body
  * @len: length of @msg in bytes
  * @max_head: length in bytes of the longest head that upper layers can handle
  *
- * If the body stays, the only Read chunk is placed between the two parts of the body, and
- * the first part is the head.
+ * The body stays only if there is exactly one Read chunk. The data of this chunk divides the
+ * body: the part in front of it is the head of the xdr_buf, and the other part is the tail.
  *
  * Context: any.
  * Return: false if the Call has to be rebuilt as one stream.
@@ -351,10 +357,11 @@ static bool rpcrdma_chunk_same_handle(const struct rpcrdma_lists *lists,
  * rpcrdma_lists_single_handle - find the handle that a responder may invalidate
  * @lists: the Call's lists
  *
- * If there are several handles, the requester has to invalidate the others anyway, and
- * would not know which those are (RFC 8797 4.1). Segments of zero length count.
+ * A Send invalidates one handle. If the Call has several, the requester has to invalidate
+ * the others itself, and cannot know in advance which handle the responder chooses (RFC 8797
+ * 4.1). Handles of segments of zero length count, too.
  *
- * Context: any; the buffer @lists was decoded from must still be there.
+ * Context: any; the buffer from which @lists was decoded must still be valid.
  * Return: the handle, if all segments of the Call have the same; 0 if there
  *	are several handles, or none, or if it is 0.
  */
@@ -378,7 +385,7 @@ u32 rpcrdma_lists_single_handle(const struct rpcrdma_lists *lists)
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_lists_single_handle);
 
 /**
- * rpcrdma_payload_assign - choose a Write chunk for an eligible result
+ * rpcrdma_payload_assign - choose a Write chunk for a DDP-eligible result
  * @lists: the Call's lists
  * @payloads: for each chunk of the Write list, the result assigned to it; all zero at first
  * @used: number of chunks that have been assigned or skipped; 0 at first
@@ -386,9 +393,10 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_lists_single_handle);
  * @length: length of the result in bytes, without roundup
  *
  * This is called once for each eligible result, in the order of the Reply. A result uses
- * up one chunk, even if it does not fill it (RFC 8166 4.3.2). A result of no bytes uses
- * no chunk, so that the chunk is left for the next result (RFC 8166 4.3.2.2). A chunk of
- * no segments asks for its result in the stream, and is used up by it (G-05).
+ * up one chunk, even if it does not fill the chunk (RFC 8166 4.3.2). A result of no bytes
+ * uses no chunk, so that the chunk is left for the next result (RFC 8166 4.3.2.2). A chunk
+ * without segments means that its result stays in the stream; the result still uses up the
+ * chunk (G-05).
  *
  * Context: any.
  * Return: the index of the chunk; -ENOENT if the result stays in the stream;
@@ -437,7 +445,7 @@ static u32 rpcrdma_payload_end(const struct rpcrdma_payload *payload,
  * @offset: OUT: where the run begins in the unreduced Reply, if true is returned
  * @length: OUT: length of the run in bytes, never 0
  *
- * The roundup of a payload leaves the stream with it (RFC 8166 3.4.6.2).
+ * The roundup of a payload leaves the stream together with the payload (RFC 8166 3.4.6.2).
  *
  * Context: any.
  * Return: false when the walk has reached the end of the Reply.
@@ -477,7 +485,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_payload_gap_next);
  * @stream_len: length of the unreduced Reply in bytes
  *
  * Context: any.
- * Return: bytes that go inline or to the Reply chunk.
+ * Return: number of bytes that go inline or to the Reply chunk.
  */
 u32 rpcrdma_payload_body_len(const struct rpcrdma_payload *payloads, u32 n,
 			     u32 stream_len)
@@ -494,8 +502,9 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_payload_body_len);
 /*
  * Compare one returned array of segments with its offer. Only the lengths of the
  * returned array are used (G-35). Data fills an array from its beginning (RFC 8166
- * 3.4.6), so no data may follow a segment that is not full. A server that did not
- * rewrite the lengths returns full segments, which pass (G-05). @total is 0 at first.
+ * 3.4.6), so no data may follow a segment that is not full. A server that does not
+ * rewrite the lengths returns full segments, which are accepted (G-05). @total is 0 at
+ * first.
  */
 static enum rpcrdma_verdict
 rpcrdma_chunk_check_returned(const struct rpcrdma_lists *lists,
@@ -538,7 +547,7 @@ rpcrdma_chunk_check_returned(const struct rpcrdma_lists *lists,
  * because such a Reply claims no byte of our memory (RFC 8166 8.1). The same holds for
  * the Reply chunk (RFC 8166 4.3.3). The decoder has checked that an RDMA_NOMSG has one.
  *
- * Context: any; the buffer @hdr was decoded from must still be there.
+ * Context: any; the buffer from which @hdr was decoded must still be valid.
  * Return: %RPCRDMA_OK; %RPCRDMA_BAD_COUNT if the numbers of chunks or segments are not
  *	those offered; %RPCRDMA_BAD_LENGTH if a length exceeds the offer or data is
  *	not in array order. After an error the OUT values are not to be used.

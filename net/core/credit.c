@@ -2,14 +2,14 @@
 /*
  * Credits: how many to advertise, and how many of a peer's to use.
  *
- * A credit stands for one Send of a Call, and for a Receive at the responder. So a Call
- * that is one Send has one credit, and it is counted where Calls are counted. The credits
- * that a Call of several Sends has beyond its first are counted in the window. A Call takes
- * all of them or none, and never waits for them (RTX-78).
+ * A credit stands for one Send of a Call, and for a Receive at the responder. Each Call in
+ * flight has a first credit. The window does not count first credits: its caller passes the
+ * number of Calls in flight. The window counts the credits beyond the first, in wn_more. Only
+ * a Call of several Sends has such credits. It takes all of them or none, and never waits for
+ * them (RTX-78).
  *
- * A window is arithmetic on five numbers. This file does not know who owns a window, what
- * protects it or who waits for it. It does not know the direction either: each direction
- * has a window of its own (rfc5666bis 8.2.1).
+ * A window is only arithmetic. The caller has to lock it, and to wake up whoever waits for
+ * room. Each direction of a connection has a window of its own (rfc5666bis 8.2.1).
  *
  * See RFC 8166 3.3; G-15, G-16.
  */
@@ -85,8 +85,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_window_grant_error);
  * rpcrdma_window_owe - the RPC of a Call in flight has been given up
  * @win: the window
  *
- * The peer does not know that, and still works on the Call: the credit stays in use until
- * the Reply arrives, or the connection ends (RFC 8166 3.3.1).
+ * The peer does not know that the RPC was given up, and still executes the Call. So the
+ * credit stays in use until the Reply arrives, or the connection ends (RFC 8166 3.3.1).
  *
  * Context: any; the caller serialises.
  */
@@ -101,7 +101,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_window_owe);
  * @win: the window
  *
  * Context: any; the caller serialises.
- * Return: true if it returned a credit.
+ * Return: true if the Reply has returned a credit.
  */
 bool rpcrdma_window_repay(struct rpcrdma_window *win)
 {
@@ -112,7 +112,9 @@ bool rpcrdma_window_repay(struct rpcrdma_window *win)
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_window_repay);
 
-/* Credits in use: one for each Call, those of groups beyond the first, and owed credits */
+/* Returns the number of credits in use: the first ones of Calls in flight, those beyond the
+ * first, and those of RPCs that were given up.
+ */
 static u64 rpcrdma_window_used(const struct rpcrdma_window *win, u32 in_flight)
 {
 	return (u64)win->wn_owed + win->wn_more + in_flight;
@@ -121,9 +123,10 @@ static u64 rpcrdma_window_used(const struct rpcrdma_window *win, u32 in_flight)
 /**
  * rpcrdma_window_more - how many credits may a Call have beyond its first?
  * @win: the window
- * @in_flight: Calls sent and waited for, and this Call
+ * @in_flight: number of Calls in flight, including this Call
  *
- * All Calls together leave half of the grant to those that need no others (RTX-79).
+ * The credits beyond the first of all Calls together are at most half of the grant. The
+ * other half is for Calls that need only one credit (RTX-79).
  *
  * Context: any; the caller serialises.
  * Return: credits.
@@ -141,12 +144,13 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_window_more);
  * rpcrdma_window_take_more - take the credits of a Call beyond its first
  * @win: the window
  * @in_flight: as for rpcrdma_window_more()
- * @more: how many the Call needs
+ * @more: number of credits that the Call needs beyond its first
  *
  * The credits stay taken if the grant shrinks (RTX-81), or if the Call is given up (RTX-100).
  *
  * Context: any; the caller serialises.
- * Return: true if it got all of them; false if it got none, and has to take another form.
+ * Return: true if the Call got all of them; false if it got none, and has to take another
+ *	form.
  */
 bool rpcrdma_window_take_more(struct rpcrdma_window *win, u32 in_flight,
 			      u32 more)
@@ -161,10 +165,10 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_window_take_more);
 /**
  * rpcrdma_window_give_more - return the credits of a Call beyond its first
  * @win: the window
- * @more: how many the Call has taken
+ * @more: number of credits that the Call has taken beyond its first
  *
  * Context: any; the caller serialises.
- * Return: true if there were any.
+ * Return: true if at least one credit was returned.
  */
 bool rpcrdma_window_give_more(struct rpcrdma_window *win, u32 more)
 {
@@ -177,7 +181,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_window_give_more);
 /**
  * rpcrdma_window_room - how many more Calls may be sent now
  * @win: the window
- * @in_flight: Calls that are sent and whose RPCs still wait
+ * @in_flight: number of Calls that are sent and whose RPCs still wait
  *
  * A grant may shrink below the number of credits in use (RFC 8166 3.3.1). Then there is
  * no room until enough Replies have arrived.

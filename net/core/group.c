@@ -3,22 +3,22 @@
  * Groups: one RPC message in several transmissions.
  *
  * A sender posts all transmissions of a group back to back, and its peer receives them in
- * that order or not at all. So a receiver has one group at a time. There are only two tasks
- * that it can be in the middle of: assembling a group, and waiting for the end of a broken
- * group.
+ * that order or not at all. So a receiver has one group at a time. Either it assembles the
+ * group, or the group is broken, and the receiver waits for the rest of it.
  *
- * This file does these tasks with numbers only, and holds no Receive. The caller passes the
+ * This file only computes with numbers, and holds no Receive. The caller passes the
  * header words of each arrival. This file tells the caller whether to hold the arrival, to
- * give back what is held, to pass the message on, or what to answer. It allocates nothing,
+ * give back what is held, or to pass the message on, and what to answer. It allocates nothing,
  * however a peer divides its message (RTX-84).
  *
- * The answer to a broken group waits until the last of its transmissions has arrived. The
- * answer returns all credits, and the Receives must be posted again before (RTX-50). Numbers
- * from a peer are compared with limits before they are used. Sums that could overflow are
- * computed in 64 bits.
+ * The answer to a broken group is sent when the last of its transmissions has arrived. The
+ * answer returns the credits of all transmissions, so their Receives must be posted again
+ * first (RTX-50). Numbers from a peer are compared with limits before they are used. Sums
+ * that could overflow are computed in 64 bits.
  *
- * The rest of this file chooses forms: whether a Call may be sent as a group, and which form
- * its Reply takes. core/layout.c divides messages.
+ * The rest of this file chooses forms: whether a Call may be sent as a group or takes base
+ * form, which is version 2 without the extension, and which form its Reply takes.
+ * core/layout.c divides messages.
  *
  * See RTX-40 to RTX-85 of rtx.rst.
  */
@@ -32,10 +32,10 @@
 #include <rpcrdma/group.h>
 #include <rpcrdma/layout.h>
 
-#define RPCRDMA_GROUP_UNIT	4u	/* XDR */
+#define RPCRDMA_GROUP_UNIT	4u	/* bytes of an XDR word */
 
-/* Returns the number of bytes of data in a transmission that rpcrdma_group_bounds()
- * accepts.
+/* Returns the length of the data part of a transmission, that is, of the data of items in it.
+ * rpcrdma_group_bounds() has accepted the transmission.
  */
 static u32 rpcrdma_group_part(const struct rpcrdma2_transmission *tx)
 {
@@ -43,9 +43,9 @@ static u32 rpcrdma_group_part(const struct rpcrdma2_transmission *tx)
 }
 
 /*
- * Behind header and stream there is nothing, or the data, which begins where our targets
- * begin (RTX-45). The length of the header of a first transmission is not known before it is
- * decoded. @hdr_len is its minimum.
+ * Do header, stream and data fit the length of the transmission? Data, if there is any,
+ * begins at the first target segment of our Receives (RTX-45). The length of the header of a
+ * first transmission is not known before the header is decoded. @hdr_len is its minimum.
  */
 static bool rpcrdma_group_bounds(const struct rpcrdma_group_limits *limits,
 				 const struct rpcrdma2_transmission *tx,
@@ -59,7 +59,7 @@ static bool rpcrdma_group_bounds(const struct rpcrdma_group_limits *limits,
 	       tx->tx_data < tx->tx_len;
 }
 
-/* RTX-56: bytes in a Receive behind our targets are not data of an item. */
+/* RTX-56: data does not extend beyond the target segments of our Receive. */
 static bool rpcrdma_group_part_fits(const struct rpcrdma_group_limits *limits,
 				    const struct rpcrdma2_transmission *tx)
 {
@@ -67,7 +67,7 @@ static bool rpcrdma_group_part_fits(const struct rpcrdma_group_limits *limits,
 	       (u64)limits->gl_ours.xp_seg * limits->gl_ours.xp_nsegs;
 }
 
-/* RTX-43: all pieces of the stream but the last are whole words. */
+/* RTX-43: the length of each piece of the stream except the last is a multiple of 4. */
 static bool rpcrdma_group_piece_fits(u64 end, u32 stream)
 {
 	return end == stream ||
@@ -124,7 +124,7 @@ static bool rpcrdma_group_is_due(const struct rpcrdma_group *group,
 		return false;
 	if (!tx->tx_here && !tx->tx_data)
 		return false;
-	/* Items have no holes (RTX-59) */
+	/* No data may follow a data part that ended inside a segment (RTX-59) */
 	if (tx->tx_data && group->gr_ragged)
 		return false;
 	if (tx->tx_number == group->gr_count - 1 && end != group->gr_stream)
@@ -158,7 +158,7 @@ static void rpcrdma_group_end(struct rpcrdma_group *group,
 	group->gr_state = RPCRDMA_GROUP_IDLE;
 }
 
-/* The group cannot be complete any more, and nothing of it is held from now on. */
+/* The group can no longer become complete, so all its Receives are given back. */
 static void rpcrdma_group_break(struct rpcrdma_group *group,
 				struct rpcrdma_group_step *step)
 {
@@ -169,8 +169,8 @@ static void rpcrdma_group_break(struct rpcrdma_group *group,
 
 /*
  * A message has arrived that is no transmission of the group (RTX-48). More transmissions of
- * the group may be on their way. If the group is a Reply, there are no Receives for them,
- * because the RPC has given them up (RTX-51).
+ * the group may be on their way. If the group is a Reply, its RPC ends now, and no Receives
+ * are reserved for those transmissions any more. So the connection is closed (RTX-51).
  */
 static void rpcrdma_group_cut(struct rpcrdma_group *group,
 			      struct rpcrdma_group_step *step)
@@ -271,8 +271,8 @@ static void rpcrdma_group_follow(struct rpcrdma_group *group,
  *	transmission of a group
  * @step: OUT: what to do
  *
- * If we have not announced that we accept Calls in this form, the types of such Calls are
- * unknown types, and the message is passed on (RTX-37). Replies are accepted all the same.
+ * If we have not announced that we accept Calls in this form, their header types count as
+ * unknown, and such a Call is passed on (RTX-37). Replies are accepted in any case.
  *
  * Context: any; the caller serialises, and calls in the order of arrival.
  *
@@ -294,7 +294,7 @@ void rpcrdma_group_take(struct rpcrdma_group *group,
 		rpcrdma_group_follow(group, limits, tx, step);
 		return;
 	}
-	/* gs_does is RPCRDMA_GROUP_PASS at first, which is right for all others */
+	/* Any other message is passed on: gs_does is RPCRDMA_GROUP_PASS at first */
 	rpcrdma_group_cut(group, step);
 	if (tx && tx->tx_first)
 		rpcrdma_group_first(group, limits, tx, step);
@@ -307,10 +307,11 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_group_take);
  * rpcrdma_group_judge - check that a complete group agrees with its items
  * @group: the group
  * @limits: as for rpcrdma_group_take()
- * @items: items of the group, which rpcrdma2_decode_group() found sound
+ * @items: items of the group, which rpcrdma2_decode_group() has accepted
  * @nitems: number of items
  *
- * If the group does not agree with its items, it counts as broken and as ended.
+ * A complete group that does not agree with its items counts as a broken group that has
+ * ended.
  *
  * Context: any; the caller serialises.
  * Return: %RPCRDMA_OK, %RPCRDMA_BIG_GROUP or %RPCRDMA_BAD_GROUP.
@@ -368,7 +369,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_group_call);
  * leave half of the grant to Calls that need only one credit (RTX-79).
  *
  * Context: any; the caller serialises.
- * Return: false if the Call takes base form, or fewer transmissions.
+ * Return: false if there are not enough. The Call then takes base form, or fewer
+ *	transmissions.
  *
  * See RTX-74, RTX-78, RTX-79, RTX-81 of rtx.rst.
  */
@@ -401,7 +403,7 @@ u32 rpcrdma_group_replies(u32 reply_max, u32 recv_size, u32 extra, u32 most)
 		.ly_limit = recv_size, .ly_stream = reply_max,
 	};
 
-	/* A Reply that is not a group has more room */
+	/* A Reply in base form has a shorter header, so there is more room */
 	if ((u64)RPCRDMA2_HDR_MIN + extra + reply_max <= recv_size)
 		return 1;
 	return rpcrdma_layout_count(&layout, most);
@@ -414,8 +416,9 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_group_replies);
  * @number: OUT: for a group, the number of transmissions; for an error, the size in bytes of
  *	a Reply chunk that would be enough; otherwise 0
  *
- * Unlike in base form, an offered Reply chunk is the last resort, because a client that
- * offers Receives prefers that its registered memory is not used.
+ * In base form, a Reply chunk that was offered is used. Here it is used only if no other
+ * form is possible, because a client that offers Receives prefers them to its registered
+ * memory.
  *
  * Context: any.
  * Return: the first form that the Reply fits.

@@ -4,10 +4,12 @@
  * are in the transmissions.
  *
  * A receiver with targets has announced the layout of its Receives: some bytes for header
- * and stream, and then segments. A sender puts data where the segments are, and continues in
- * the segments of the next transmission. Segments are counted through the whole group and
- * have no names (RTX-55). An item begins at the start of a segment, so each of its bytes has
- * one place, and both ends find that place with the same walk.
+ * and stream, and then segments for the data of items. A sender puts data where the segments
+ * are, and continues in the segments of the next transmission. The data in one transmission is
+ * a data part. Segments are counted through the whole group, and this number is all that
+ * identifies a segment (RTX-55). An item begins at the start of a segment, so each of its
+ * bytes has one place, and both ends find that place with the same walk. Between the end of an
+ * item and the end of its last segment there is a gap.
  *
  * This file never reads a byte of a message. Lengths come from our own upper layer, or the
  * receiver has checked them before. Sums are computed in 64 bits.
@@ -23,7 +25,7 @@
 
 #include <rpcrdma/layout.h>
 
-#define RPCRDMA_LAYOUT_UNIT	4u	/* XDR */
+#define RPCRDMA_LAYOUT_UNIT	4u	/* bytes of an XDR word */
 
 /* Returns the number of segments of an item, which has at least one byte. */
 static u32 rpcrdma_item_nsegs(const struct rpcrdma2_item *item, u32 seg)
@@ -136,7 +138,7 @@ bool rpcrdma_place_next(struct rpcrdma_place *place,
 	gap = (place->gp_seg - item->im_length % place->gp_seg) %
 	      place->gp_seg;
 	placed->pd_gap = gap;
-	/* Nothing was sent behind the last item, and there is no room there */
+	/* No gap is sent behind the last item, so the part may end here */
 	gap = min(gap, place->gp_left);
 	place->gp_at += gap;
 	place->gp_left -= gap;
@@ -153,7 +155,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_place_next);
  *
  * Context: any.
  * Return: the length in bytes, up to the end of the last segment that such a Send fills; 0
- *	if it fills none or there are none, and nothing can be placed.
+ *	if it fills no segment, so that nothing can be placed.
  *
  * See RTX-33, RTX-41, RTX-56 of rtx.rst; T-29.
  */
@@ -175,7 +177,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_layout_reach);
  * @page_size: size of a page in bytes
  * @seg: size of a segment in bytes
  *
- * If a data part can begin inside a page, it touches one page more than its length takes.
+ * If a data part can begin inside a page, it may touch one page more than its length alone
+ * requires.
  *
  * Context: any.
  * Return: number of segments that every data part of the item may have; 0 if the SGEs do
@@ -200,8 +203,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_layout_gather);
  * @nitems: number of items; 0 if there will be no data
  *
  * Context: any.
- * Return: false if there are items, and the peer has no targets or our Sends are too short
- *	to fill one.
+ * Return: false if there are items, and the peer has no targets or our Sends cannot fill one.
  *
  * See RTX-32, RTX-41, RTX-56 of rtx.rst.
  */
@@ -276,7 +278,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_layout_next);
  *
  * Context: any. The work is bounded by @most.
  * Return: number of transmissions; or 0 if the message takes base form, because it would
- *	take more transmissions, or the first has no room for the beginning of the stream.
+ *	take more than @most, or the first has no room for the beginning of the stream.
  */
 u32 rpcrdma_layout_count(const struct rpcrdma_layout *layout, u32 most)
 {

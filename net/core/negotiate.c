@@ -22,7 +22,7 @@ rpcrdma_negotiate_error(const struct rpcrdma_hdr *hdr)
 	if (hdr->hd_err == RPCRDMA2_ERR_VERS)
 		return rpcrdma2_fallback_vers(hdr) ? RPCRDMA_NEGOTIATE_V1 :
 						     RPCRDMA_NEGOTIATE_NONE;
-	/* ERR_CHUNK comes from a server that has not looked at the version */
+	/* ERR_CHUNK comes from a version 1 server that did not check rdma_vers */
 	return hdr->hd_v1_error ? RPCRDMA_NEGOTIATE_V1 :
 				  RPCRDMA_NEGOTIATE_V2_PLAIN;
 }
@@ -33,11 +33,11 @@ rpcrdma_negotiate_error(const struct rpcrdma_hdr *hdr)
  * @verdict: verdict of the decoder
  * @xid: XID of our CONNPROP
  *
- * A peer that refuses our CONNPROP with an error of version 2 speaks version 2. Neither
- * side then knows the properties of the other (G-17). The same holds if the answer has bad
- * properties; its credits are still valid, see rpcrdma2_is_grant(). A truncated error is
- * still an error (G-14). If it is an ERR_VERS without its range of versions, version 1
- * is tried.
+ * A peer that refuses our CONNPROP with an error of version 2 speaks version 2, but its
+ * properties are unknown, and the defaults apply (G-17). The defaults also apply if the
+ * answer is a CONNPROP with bad properties; the credits of that answer are still valid, see
+ * rpcrdma2_is_grant(). A truncated error is still an error (G-14). After an ERR_VERS without
+ * its range of versions, version 1 is tried.
  *
  * Context: any.
  * Return: how to go on.

@@ -2,21 +2,22 @@
 /*
  * Plans: which form the Call and the Reply of an RPC take.
  *
- * The requester decides about both before anything is registered, because in version 1 it
+ * The requester chooses both forms before anything is registered, because in version 1 it
  * cannot provide more room later (RFC 8166 4.3.3). The responder then chooses among the
  * forms that it was offered. Both decisions are arithmetic on lengths and on the size of
  * the header that will really be sent (RFC 8166 3.5). This file does not use pages, memory
  * regions or work requests.
  *
- * Forms are tried from the cheapest to the one that always works: inline, inline with one
- * item taken out, everything by RDMA (RFC 8166 3.5.1, 3.5.3). A body is never sent partly
- * inline and partly by RDMA (RFC 8166 3.5.3).
+ * Forms are tried in this order: inline, inline with one item taken out, everything by RDMA
+ * (RFC 8166 3.5.1, 3.5.3). The first is the cheapest, and the last always works. A body is
+ * never sent partly inline and partly by RDMA (RFC 8166 3.5.3).
  *
- * With a peer that has the round-trip extension, a message that does not fit may still stay
- * inline, in several transmissions, if there are credits or Receives for them now (RTX-78,
- * RTX-98). A group is tried after inline and before chunks. But if a group spares the peer
- * the copy of an item, it is tried before inline. The caller takes what the plan asks for.
- * If that is no longer free, the caller plans again.
+ * With a peer that has the round-trip extension, a message that is too long for one Send may
+ * be sent as a group, that is, in several transmissions. A Call needs a free credit for each
+ * of them, and a Reply needs a free Receive for each (RTX-78, RTX-98). A group is tried after
+ * inline and before chunks. But if a group saves the peer from copying an item, it is tried
+ * before inline. The caller then takes the credits and Receives that the plan needs. If they
+ * are no longer free, the caller plans again.
  */
 
 #include <linux/errno.h>
@@ -69,9 +70,9 @@ static u32 rpcrdma_plan_replies(const struct rpcrdma_limits *limits,
 				     0, most);
 }
 
-/* Can several Receives take the largest Reply, which has no eligible result (RTX-68,
- * RTX-98)? A Reply with a result that must stay in the stream uses the Reply chunk:
- * Receives would only add a copy.
+/* Can several Receives take the largest Reply (RTX-68, RTX-98)? Only a Reply without a
+ * DDP-eligible result may use them. If a Reply has such a result, and a Write chunk is not
+ * possible, it uses the Reply chunk: Receives would only add a copy.
  */
 static bool rpcrdma_plan_reply_group(const struct rpcrdma_limits *limits,
 				     const struct rpcrdma_plan_args *args,
@@ -122,8 +123,9 @@ rpcrdma_plan_reply(const struct rpcrdma_limits *limits,
 	return RPCRDMA_REPLY_LONG;
 }
 
-/* Does the Call have an item that can be placed? Such an item is placed or goes by a Read
- * chunk. It never stays in the stream of a group, because the server would have to copy it.
+/* Does the Call have an item that can be placed in target segments of the server's Receives?
+ * Such an item is placed or goes by a Read chunk. It never stays in the stream of a group,
+ * because the server would have to copy it.
  */
 static bool rpcrdma_plan_may_place(const struct rpcrdma_plan_args *args)
 {
@@ -146,8 +148,9 @@ static bool rpcrdma_plan_is_worth(const struct rpcrdma_plan_args *args)
 	return args->pa_call_data <= args->pa_rtx->px_write_max;
 }
 
-/* How such a Call is divided, if its item is placed and gathered as the plan says. Returns
- * its transmissions; 0: it cannot be a group.
+/* Divides a Call into transmissions. pl_placed and pl_gathered of @plan say whether its item
+ * is placed and gathered. Returns the number of transmissions; 0 if the Call cannot be a
+ * group.
  */
 static u32 rpcrdma_plan_divide(const struct rpcrdma_limits *limits,
 			       const struct rpcrdma_plan_args *args,
@@ -176,8 +179,8 @@ static u32 rpcrdma_plan_divide(const struct rpcrdma_limits *limits,
 	return rpcrdma_group_call(layout, &rtx->px_peer);
 }
 
-/* Bytes of a Send that are not gathered, at most: what comes in front of data, or the
- * stream
+/* Returns how large the buffer of a Send must be if data is gathered from pages. A Send with
+ * data needs it up to where the data begins, and a Send without data for header and stream.
  */
 static u32 rpcrdma_plan_buf(const struct rpcrdma_layout *layout)
 {
@@ -185,9 +188,10 @@ static u32 rpcrdma_plan_buf(const struct rpcrdma_layout *layout)
 		   min(layout->ly_limit, layout->ly_hdr + layout->ly_stream));
 }
 
-/* Divides a Call. Its item is gathered if that does not take more transmissions than
- * copying: each of them costs more than it saves, takes a credit, and was not considered
- * when px_write_max was chosen (T-43). Returns as rpcrdma_plan_divide().
+/* Divides a Call. Its item is gathered, unless that takes more transmissions than copying
+ * would: each further transmission would cost more than gathering saves, would take a credit,
+ * and was not counted when px_write_max was chosen (T-43). Returns the same as
+ * rpcrdma_plan_divide().
  */
 static u32 rpcrdma_plan_gather(const struct rpcrdma_limits *limits,
 			       const struct rpcrdma_plan_args *args,
@@ -208,8 +212,8 @@ static u32 rpcrdma_plan_gather(const struct rpcrdma_limits *limits,
 	return rpcrdma_plan_divide(limits, args, plan, layout);
 }
 
-/* All of the Call in a group, its item placed if possible. Its chunks are those for the
- * Reply.
+/* Tries to plan the whole Call as a group, with its item placed if possible. The only chunks
+ * in its header are those for the Reply. Returns false if the Call cannot be a group.
  */
 static bool rpcrdma_plan_call_group(const struct rpcrdma_limits *limits,
 				    const struct rpcrdma_plan_args *args,

@@ -2,10 +2,10 @@
 /*
  * What two peers tell each other before the first RPC, and the limits that follow.
  *
- * In version 1 these are eight bytes of private data in the connection request and in its
- * answer (RFC 8797). This file knows no connection manager: it turns bytes into limits. A
- * peer that sends no such bytes, or none that can be understood, is an old one and gets
- * the defaults (RFC 8797 5.1).
+ * In version 1, each peer sends a block of eight bytes in the private data of the connection
+ * request or of its answer (RFC 8797). This file does not call the connection manager: it
+ * turns bytes into limits. A peer that sends no such block, or only blocks of unknown
+ * versions, gets the defaults (RFC 8797 5.1).
  *
  * Version 2 has messages for this, which wire/v2_props.c reads and writes. Version 2
  * ignores private data (G-19).
@@ -36,7 +36,7 @@
 #define RPCRDMA_CM_UNIT		1024u
 #define RPCRDMA_CM_SIZE_MAX	(256u * RPCRDMA_CM_UNIT)
 
-/* Rounds down, because it is safe to promise less than there is. */
+/* Rounds down, because it is safe to announce a smaller size than the real one. */
 static u8 rpcrdma_props_size_encode(u32 size)
 {
 	size = clamp(size, RPCRDMA_CM_UNIT, RPCRDMA_CM_SIZE_MAX);
@@ -48,7 +48,7 @@ static u32 rpcrdma_props_size_decode(u8 byte)
 	return (byte + 1u) * RPCRDMA_CM_UNIT;
 }
 
-/* The value that the peer decodes for one of our sizes */
+/* Returns the size that the peer decodes if we announce @size. */
 static u32 rpcrdma_props_size_told(u32 size)
 {
 	return rpcrdma_props_size_decode(rpcrdma_props_size_encode(size));
@@ -109,7 +109,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_props_decode);
  * rpcrdma_props_limits - compute the limits of a version 1 connection
  * @ours: our side
  * @peer_data: private data of the peer, or NULL
- * @peer_len: bytes of @peer_data
+ * @peer_len: number of bytes in @peer_data
  * @limits: OUT: the limits of this connection, seen from our side
  *
  * The limit of each direction is the smaller of what one side sends and the other
@@ -192,7 +192,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_props_limits);
  * No message of version 2 carries a subset yet; extensions may (version-two 4.1).
  *
  * Context: any.
- * Return: true if it is.
+ * Return: true if the property is in the subset.
  */
 bool rpcrdma2_propsubset_has(const u32 *words, u32 nwords, u32 index)
 {

@@ -2,17 +2,18 @@
 /*
  * Retrying: what a requester changes in a Call after an error of version 2.
  *
- * Five of the errors mean that the Call could succeed in another form: it had too many
- * chunks, too many segments or too little room. The Call is then sent again with the same
+ * Five of the errors mean that the Call could succeed in another form, because it had too
+ * many chunks, too many segments or too little room. It is then sent again with the same
  * XID, so a server that has already executed it answers from its reply cache (G-23).
- * There is one remedy for each error, and it is tried once for an RPC. All errors that say
- * that a server cannot take a Call in the form of the round-trip extension have one remedy
- * in common: base form (RTX-88, RTX-89). So an RPC is sent at most seven times, whatever a
- * server says.
+ * There is one remedy for each of these five errors, and it is tried once for an RPC. The
+ * errors that reject a Call in the form of the round-trip extension have one remedy in
+ * common: base form, which is version 2 without the extension (RTX-88, RTX-89). So an RPC is
+ * sent at most seven times, whatever a server says.
  *
- * What a server asks for has to make sense: it must be more than the Call offered, and
- * no more than the upper layer has room for. Otherwise the RPC ends: a server that asks
- * for what it already has would not accept the next try either.
+ * The numbers in an error have to make sense. A chunk size that the server asks for must be
+ * larger than the Call offered, and no larger than the upper layer has room for. A maximum
+ * number of segments must be smaller than that of the Call's largest chunk. Otherwise the RPC
+ * ends, because such a server would not accept the next try either.
  *
  * See version-two 5.3.3; G-14, G-23.
  */
@@ -24,8 +25,8 @@
 
 #include <rpcrdma/retry.h>
 
-/* There were more Read chunks than the server takes. Send the whole Call in a Position
- * Zero chunk, which does not count (version-two 5.3.3).
+/* There were more Read chunks than the server accepts. Send the whole Call in a Position
+ * Zero chunk, which this limit does not count (version-two 5.3.3).
  */
 static bool rpcrdma_retry_read_chunks(struct rpcrdma_retry *retry,
 				      const struct rpcrdma_retry_args *args)
@@ -34,7 +35,7 @@ static bool rpcrdma_retry_read_chunks(struct rpcrdma_retry *retry,
 	return args->rg_call == RPCRDMA_CALL_READ;
 }
 
-/* There were more Write chunks than the server takes. Ask for the whole Reply in the Reply
+/* There were more Write chunks than the server accepts. Ask for the whole Reply in the Reply
  * chunk (version-two 5.3.3).
  */
 static bool rpcrdma_retry_write_chunks(struct rpcrdma_retry *retry,
@@ -65,7 +66,7 @@ static bool rpcrdma_retry_write_len(struct rpcrdma_retry *retry, u32 index,
 }
 
 /* The Reply fits neither a Receive nor the Reply chunk. If a Write chunk was offered,
- * either the rest of the Reply was too long, or the server takes no Write chunks
+ * either the rest of the Reply was too long, or the server accepts no Write chunks
  * (version-two 5.3.3). A Reply chunk for the whole Reply helps in both cases.
  */
 static bool rpcrdma_retry_reply_len(struct rpcrdma_retry *retry, u32 needed,
@@ -85,7 +86,7 @@ static bool rpcrdma_retry_is_form(u32 err)
 	       err == RPCRDMA2_ERR_INVAL_HTYPE;
 }
 
-/* One remedy for all of them (RTX-89) */
+/* The remedy for all errors of rpcrdma_retry_is_form() is base form (RTX-89). */
 static bool rpcrdma_retry_form(struct rpcrdma_retry *retry,
 			       const struct rpcrdma_retry_args *args)
 {
@@ -114,8 +115,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_retry_ends_rtx);
 
 /**
  * rpcrdma_retry - can an RPC be sent again after an error?
- * @retry: IN: what earlier errors have taught; OUT: if true is returned, also what this
- *	error has taught
+ * @retry: IN: what earlier errors of this RPC require; OUT: if true is returned, also what
+ *	this error requires
  * @hdr: header of the error, in a layout that could be parsed
  * @args: what the Call offered
  *
@@ -138,7 +139,7 @@ bool rpcrdma_retry(struct rpcrdma_retry *retry, const struct rpcrdma_hdr *hdr,
 	if (hdr->hd_err > RPCRDMA2_ERR_SYSTEM ||
 	    retry->ry_tried & (1u << hdr->hd_err))
 		return false;
-	/* All remedies are of base form (RTX-88). */
+	/* The remedies below use base form (RTX-88). */
 	next.ry_base = retry->ry_base || args->rg_rtx;
 	next.ry_tried |= (1u << hdr->hd_err);
 

@@ -8,15 +8,16 @@
  * once, and a single long time never.
  *
  * There are two kinds of answers. Connecting, CONNPROP and Replies need software of the
- * peer, which may be slow for any time, so these answers only lower the estimate. The peer's
- * adapter answers a probe of the keepalive. A probe may be late, too, behind data or after a
- * loss. But if several probes in a row are late, and no message was quick between them, the
- * round trip has become longer. The estimate is then raised to the quickest of these probes,
- * and at most doubled. An idle processor that wakes up slowly has the same effect, and the
- * next quick Reply corrects it.
+ * peer, which may be slow for any time, so the times of these answers only lower the
+ * estimate. A probe of the keepalive is answered by the peer's adapter. A probe may be late,
+ * too, behind data or after a loss. But if several probes in a row are late, and no message
+ * was quick between them, the round trip has become longer. The estimate is then raised to
+ * the quickest of these probes, and at most doubled. An idle processor that wakes up slowly
+ * has the same effect as a longer round trip, and the next quick Reply lowers the estimate
+ * again.
  *
- * A busy connection is not probed. If its round trip becomes longer, the estimate stays. It
- * is still a lower bound, and the next connection begins with a new estimate.
+ * A busy connection is not probed. If its round trip becomes longer, the estimate does not
+ * change, and is then too low. The next connection begins with a new estimate.
  *
  * This file reads no clock. See T-40.
  */
@@ -43,7 +44,7 @@ static u32 rpcrdma_rtt_bound(u64 us)
 	return min_t(u64, max_t(u64, us, 1), RPCRDMA_RTT_MAX);
 }
 
-/* Returns false if @us is longer than the estimate can explain. */
+/* Uses a time that confirms or lowers the estimate. Returns false if @us is too long. */
 static bool rpcrdma_rtt_take(struct rpcrdma_rtt *rtt, u32 us)
 {
 	if (rtt->rt_us && us > rpcrdma_rtt_near(rtt))

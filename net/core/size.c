@@ -6,11 +6,11 @@
  * the sizes that were computed. This file calls no verbs: struct rpcrdma_device_caps has
  * the limits, in which quirks of particular devices are already taken into account.
  *
- * The method is always the same. Compute what the wanted number of requests takes. If the
+ * The method is always the same. Compute what the wanted number of requests needs. If the
  * device has less, lower the number of requests. The room that one RPC of the largest
- * payload needs is never given up. If the device is too small for even one request, it
- * is refused. A server instead gets a shorter send queue, because it can wait for room
- * there.
+ * payload needs is never reduced. If the device is too small for even one request, it
+ * is refused. On a server, a limit on the send queue makes only this queue shorter, because
+ * Calls can wait for room in it.
  *
  * The limits of a device only decide how many credits a connection advertises from its
  * beginning. They do not change what a credit means (RFC 8166 3.3.1).
@@ -33,15 +33,15 @@
 #define RPCRDMA_WRS_PER_MR		2u
 
 /*
- * SGEs per work request on a server. A page takes one SGE, so this is the number of pages
- * that a Write covers; but every slot of a send queue has room for that many SGEs. 32 SGEs
- * take half a kilobyte, and common devices allow about as many (mlx5: 30). A megabyte then
- * takes 9 work requests.
+ * Maximum number of SGEs in a work request on a server. A page takes one SGE, so this is also
+ * the number of pages that one RDMA Write covers. But every slot of a send queue has room for
+ * that many SGEs: 32 of them take half a kilobyte. Common devices allow about as many
+ * (mlx5: 30). A megabyte then takes 9 work requests.
  */
 #define RPCRDMA_SERVER_SGES		32u
 
 /*
- * A server's send queue has room for this many transfers of the largest size, and for the
+ * A server's send queue has room for three transfers of the largest size, and for the
  * Replies to half of the Calls. Every slot has room for all SGEs, so the queue is most of
  * what an idle connection costs. Three transfers of a megabyte keep a wire of 100 Gbit/s
  * busy for 250 microseconds, and the Replies keep it busy for 20. Refilling the queue takes
@@ -51,8 +51,9 @@
 #define RPCRDMA_SERVER_CALLS_PER_SEND	2u
 
 /*
- * Regions for RDMA Reads: as many as the largest Call takes, which is a chunk with the
- * maximum number of segments, and besides one for each segment of an ordinary Call.
+ * Regions for RDMA Reads. The largest Call, a chunk with the maximum number of segments, takes
+ * RPCRDMA_MAX_SEGS of them. Another Call of up to RPCRDMA_CLIENT_SEGS segments, as our client
+ * sends it, can proceed at the same time.
  */
 #define RPCRDMA_SERVER_READ_MRS		(RPCRDMA_MAX_SEGS + RPCRDMA_CLIENT_SEGS)
 
@@ -74,8 +75,8 @@ static u32 rpcrdma_size_room(u32 limit, u64 taken)
  * @page_size: size of a page in bytes, not 0
  * @mr_pages: pages that one region covers, not 0
  *
- * The buffer has no gaps: only its first page may begin late, and only its last page may
- * end early.
+ * The buffer has no gaps. It may begin inside its first page and end inside its last page,
+ * and covers all pages in between.
  *
  * Context: any.
  * Return: number of regions; 0 if there are no bytes.
@@ -113,8 +114,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_recv_batch);
  * @messages: how many messages a peer may send before it gets an answer, at most half of
  *	%U32_MAX
  *
- * Fewer Receives than a batch may wait to be posted. The others must be at least
- * @messages (RFC 8166 3.3.1).
+ * Receives are posted in batches, so fewer than a batch of them may be waiting to be posted.
+ * At least @messages Receives must be posted at any time (RFC 8166 3.3.1).
  *
  * Context: any.
  * Return: number of Receives.
@@ -130,7 +131,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_recvs);
  * @recvs: number of Receives
  * @others: messages that take a Receive, but none of these credits
  *
- * This is the inverse of rpcrdma_size_recvs(), for an owner that cannot have as many
+ * This is the inverse of rpcrdma_size_recvs(), for a connection that cannot have as many
  * Receives as it wants (RFC 8166 3.3.1).
  *
  * Context: any.
@@ -163,17 +164,18 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_recvs_fit);
 
 /**
  * rpcrdma_size_targets - compute the layout of a Receive with targets
- * @pages: number of pages that the Receive takes: 2, 4 or 8; 0 if it has no targets
+ * @pages: number of pages that the Receive takes: 2, 4 or 8; with any other number, it has
+ *	no targets
  * @page_size: size of a page in bytes
  * @rtx: OUT: xp_head, xp_seg and xp_nsegs; the other members are left alone
  *
- * The pages are adjacent, and the Receive begins late in the first page. So the Receive is
- * contiguous, and each of the other pages is a segment. Therefore segments are as large as
- * pages. Where pages are larger than a message needs, there are no targets.
+ * The pages are adjacent. The Receive begins %RPCRDMA_RTX_HEAD bytes before the end of the
+ * first page, and each of the other pages is a target segment. So segments are as large as
+ * pages. Kernels with other pages than those of %RPCRDMA_RTX_SEG bytes have no targets.
  *
  * Context: any.
- * Return: size of the Receive in bytes (RBSIZ); or 0, and then there are no targets, and
- *	the three words are 0.
+ * Return: size of the Receive in bytes (RBSIZ); 0 if there are no targets, and then the three
+ *	words are 0, too.
  *
  * See rtx.rst 3.6, 7.1.
  */
@@ -189,14 +191,14 @@ u32 rpcrdma_size_targets(u32 pages, u32 page_size, struct rpcrdma2_rtx *rtx)
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_targets);
 
-/* Pages of the largest payload, which may begin anywhere in a page */
+/* Returns the number of pages of the largest payload, which may begin anywhere in a page. */
 static u32 rpcrdma_size_payload_pages(u32 max_payload, u32 page_size)
 {
 	return max(rpcrdma_size_mrs(max_payload, page_size - 1, page_size, 1),
 		   1u);
 }
 
-/* Entries of a receive queue, without those for forward RPCs */
+/* Returns the number of entries of a receive queue that are not for forward RPCs. */
 static u64 rpcrdma_size_rq_spare(u32 bc_requests)
 {
 	return (u64)bc_requests + RPCRDMA_RECV_BATCH + RPCRDMA_RECV_SPARE +
@@ -204,9 +206,9 @@ static u64 rpcrdma_size_rq_spare(u32 bc_requests)
 }
 
 /*
- * Send queue slots of one RPC: one for its Send, and two for each region. Often the
- * second is not used, because the server invalidates the region or no invalidation is
- * needed, but there must be room for it.
+ * Returns the number of send queue slots of one RPC: one for its Send, and two for the
+ * registration and the invalidation of each region. Often no invalidation is posted, because
+ * the server has invalidated the region, but there must be room for it.
  */
 static u32 rpcrdma_size_client_wrs(const struct rpcrdma_client_sizes *sizes)
 {
@@ -217,27 +219,27 @@ static u32 rpcrdma_size_client_wrs(const struct rpcrdma_client_sizes *sizes)
 /**
  * rpcrdma_size_client - size a client connection
  * @caps: what the device can do
- * @requests: number of RPCs in flight wanted
- * @bc_requests: number of callbacks in progress wanted
+ * @requests: wanted number of RPCs in flight
+ * @bc_requests: wanted number of callbacks in progress
  * @max_payload: size of the largest data item in bytes
  * @page_size: bytes of a page as the device sees it
  * @sizes: OUT: the sizes, if 0 is returned
  *
  * Memory regions: a region is as large as the device can make it, but not larger than
- * the largest payload, plus one page for a payload that begins inside a page. The number
- * of SGEs of an RDMA Read does not matter. If one region is too small for the largest
- * payload, an RPC takes several, up to %RPCRDMA_CLIENT_SEGS. If these are too small, what
- * they cover is the largest payload, and the caller has to respect that.
+ * the largest payload, plus one page for a payload that begins inside a page. A client
+ * issues no RDMA Reads, so the limit of their SGEs does not matter. If one region is too
+ * small for the largest payload, an RPC takes several, up to %RPCRDMA_CLIENT_SEGS. If these
+ * are too small as well, the caller must not send a payload that is larger than they cover.
  *
- * Send queue: for every request a Send, and a registration and an invalidation for every
- * region of it; a Send for the answer to every callback; the drain marker and a probe.
- * Most requests do not take that much, and slots are counted when they are used. So a
- * shorter queue is enough, as long as each request has a slot for its Send and one of the
- * largest RPCs fits beside them.
+ * Send queue: for every request a Send, and a registration and an invalidation for each of
+ * its regions; a Send for the answer to every callback; the drain marker and a probe of the
+ * keepalive. Most requests do not take that much, and slots are counted when they are used.
+ * So a shorter queue is enough, as long as each request has a slot for its Send, and one RPC
+ * of the largest size fits in addition.
  *
- * Receive queue: a Receive for each reply and each callback, one batch to be
- * reposted, the spare ones of version 2, the drain marker. Completion queue: as many
- * entries as both queues together.
+ * Receive queue: a Receive for each Reply and each callback, one batch that waits to be
+ * posted, %RPCRDMA_RECV_SPARE for messages of version 2 that take no credit, and the drain
+ * marker. Completion queue: as many entries as both queues together.
  *
  * Context: any.
  * Return: 0; -EINVAL if @requests or @page_size is 0; -EOPNOTSUPP if the device cannot do
@@ -262,7 +264,7 @@ int rpcrdma_size_client(const struct rpcrdma_device_caps *caps,
 	if (caps->dc_max_mr < sizes->cz_mrs_per_rpc + RPCRDMA_CLIENT_EXTRA_MRS)
 		return -EOPNOTSUPP;
 
-	/* Entries of the queues, without the slot that each request has */
+	/* Number of entries of each queue, without one entry for each request */
 	wrs = rpcrdma_size_client_wrs(sizes);
 	sq_spare = (u64)bc_requests + RPCRDMA_SQ_EXTRA + wrs - 1;
 	rq_spare = rpcrdma_size_rq_spare(bc_requests);
@@ -308,8 +310,8 @@ u32 rpcrdma_size_client_spare(const struct rpcrdma_device_caps *caps,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_client_spare);
 
 /*
- * Work requests that one transfer of the largest size takes if it is one segment. Each
- * covers as many pages as it has SGEs.
+ * Returns the number of work requests that one transfer of the largest size takes if it goes
+ * to one segment of the client. Each work request covers as many pages as it has SGEs.
  */
 static u32 rpcrdma_size_server_wrs(const struct rpcrdma_device_caps *caps,
 				   u32 send_sges, u32 pages)
@@ -324,27 +326,27 @@ static u32 rpcrdma_size_server_wrs(const struct rpcrdma_device_caps *caps,
 /**
  * rpcrdma_size_server - size a server connection
  * @caps: what the device can do
- * @requests: number of Calls in progress wanted
- * @bc_requests: number of callbacks in flight wanted
+ * @requests: wanted number of Calls in progress
+ * @bc_requests: wanted number of callbacks in flight
  * @max_payload: size of the largest data item in bytes
  * @page_size: bytes of a page as the device sees it
  * @sizes: OUT: the sizes, if 0 is returned
  *
  * Send queue: a Send for every callback and for every second Call; the drain marker and a
- * probe; the work requests of %RPCRDMA_SERVER_TRANSFERS transfers of the largest payload;
- * and one more for each segment that a client may split one of them into. A megabyte in
- * pages of 4 KiB is 257 pages, which take 9 work requests of 30 SGEs. So 128 Calls and 16
- * callbacks take 64 + 16 + 2 + 3 * 9 + 16 = 125 slots. Calls share the queue, and wait
- * when it is full, so a shorter one is enough. A device is too small only if one Send
- * and one transfer do not fit.
+ * probe of the keepalive; the work requests of %RPCRDMA_SERVER_TRANSFERS transfers of the
+ * largest payload; and one more for each of the %RPCRDMA_CLIENT_SEGS segments that a client
+ * may split one of these transfers into. A megabyte covers up to 257 pages of 4 KiB, which
+ * take 9 work requests of 30 SGEs. So 128 Calls and 16 callbacks take 64 + 16 + 2 + 3 * 9 +
+ * 16 = 125 slots. Calls share the queue, and wait when it is full, so a shorter one is
+ * enough. A device is too small only if one Send and one transfer do not fit.
  *
- * Regions: at most %RPCRDMA_SERVER_READ_MRS, if RDMA Reads take regions. Calls share them,
- * too, and wait for them. The queue is long enough for a Call that takes all of them, if
+ * Regions: %RPCRDMA_SERVER_READ_MRS, if RDMA Reads need regions. Calls share the regions, and
+ * wait until one is free. The send queue is long enough for a Call that takes all of them, if
  * the device allows a queue of that length.
  *
- * Receive queue: a Receive for each Call and each callback's reply, one batch
- * to be reposted, the spare ones of version 2, the drain marker. Completion
- * queue: as many entries as both queues together.
+ * Receive queue: a Receive for each Call and for the Reply to each callback, one batch that
+ * waits to be posted, %RPCRDMA_RECV_SPARE for messages of version 2 that take no credit, and
+ * the drain marker. Completion queue: as many entries as both queues together.
  *
  * Context: any.
  * Return: 0; -EINVAL if @requests or @page_size is 0; -EOPNOTSUPP if the device is too
@@ -368,7 +370,7 @@ int rpcrdma_size_server(const struct rpcrdma_device_caps *caps,
 				      rpcrdma_size_payload_pages(max_payload,
 								 page_size));
 
-	/* Entries of the queues, without those for Calls */
+	/* Number of entries of each queue, without those for Calls */
 	sizes->sz_read_mrs = caps->dc_read_mrs ? RPCRDMA_SERVER_READ_MRS : 0;
 	sq_spare = (u64)bc_requests + RPCRDMA_SQ_EXTRA + wrs +
 		   RPCRDMA_CLIENT_SEGS;
@@ -401,7 +403,9 @@ int rpcrdma_size_server(const struct rpcrdma_device_caps *caps,
 	sizes->sz_sq_depth = min3(sq_depth, (u64)caps->dc_max_qp_wr,
 				  (u64)caps->dc_max_cqe - sizes->sz_rq_depth);
 	sizes->sz_recvs = sizes->sz_rq_depth - RPCRDMA_DRAIN_WRS;
-	/* Devices differ in which of the two limits applies. The smaller is safe */
+	/* Devices differ in which of these two limits applies. The smaller one is
+	 * always safe
+	 */
 	sizes->sz_ord = clamp(min(caps->dc_max_rd_atom,
 				  caps->dc_max_init_rd_atom),
 			      1u, RPCRDMA_ORD_MAX);

@@ -4,11 +4,12 @@
  *
  * The rules here are the same in every version (version-two 3.3, 10.1). Versions differ
  * in what surrounds the lists, in how a message tells its direction, and in what a
- * responder answers. That is in wire/v1.c and wire/v2.c, the only callers. RDMA_MSG and
- * RDMA_NOMSG have the same numbers in all versions. This file uses their version 1 names.
+ * responder answers. These differences are in wire/v1.c, wire/v2.c and wire/rtx.c, which call
+ * this file. RDMA_MSG and RDMA_NOMSG have the same numbers in all versions. This file uses
+ * their version 1 names.
  *
- * A Call or a Reply that breaks a rule is not sent. A received one gets a verdict. No
- * state is kept.
+ * A Call or a Reply that breaks a rule is not sent. If it is received, its verdict says which
+ * rule it breaks. No state is kept.
  *
  * See RFC 8166 3.4, 3.5, 4.3.
  */
@@ -27,7 +28,7 @@
  * @call: the Call
  *
  * Context: any.
- * Return: bytes.
+ * Return: number of bytes.
  *
  * See RFC 8166 3.5.
  */
@@ -45,8 +46,8 @@ u32 rpcrdma_form_call_len(const struct rpcrdma_call_out *call)
 }
 
 /*
- * May these Read chunks be sent? They must have segments, be aligned and in order, and each
- * must have another position (RFC 8166 3.4.4, 3.4.5, 4.3.1).
+ * May these Read chunks be sent? Each must have segments and an aligned position, and the
+ * positions must ascend (RFC 8166 3.4.4, 3.4.5, 4.3.1).
  */
 static bool rpcrdma_form_reads_valid(const struct rpcrdma_call_out *call)
 {
@@ -106,7 +107,7 @@ void rpcrdma_form_put_call(struct rpcrdma_xdr_out *out,
  * @lists: the lists of the Call
  *
  * Context: any.
- * Return: bytes.
+ * Return: number of bytes.
  */
 u32 rpcrdma_form_reply_len(const struct rpcrdma_lists *lists)
 {
@@ -116,7 +117,7 @@ u32 rpcrdma_form_reply_len(const struct rpcrdma_lists *lists)
 		nwritesegs += lists->ls_write[i].ck_nsegs;
 	len = rpcrdma_wire_lists_len(0, lists->ls_nwrites, nwritesegs,
 				     lists->ls_reply.ck_nsegs);
-	/* A Reply chunk without segments is still present: it has a count */
+	/* A Reply chunk without segments is still sent, with a count of 0 */
 	if (lists->ls_has_reply && !lists->ls_reply.ck_nsegs)
 		len += RPCRDMA_WORD_LEN;
 	return len;
@@ -201,7 +202,7 @@ bool rpcrdma_form_get_fixed(struct rpcrdma_xdr_in *in, struct rpcrdma_hdr *hdr)
  * @offset: where the lists begin
  * @hdr: OUT: the lists, and where the RPC message begins
  *
- * Context: any. Work is bounded by @len and the limits of G-32.
+ * Context: any. The work is bounded by @len and the limits of G-32.
  * Return: the verdict of rpcrdma_wire_decode_lists().
  */
 enum rpcrdma_verdict rpcrdma_form_get_lists(const void *buf, u32 len,
@@ -236,7 +237,9 @@ bool rpcrdma_form_has_msg(const struct rpcrdma_hdr *hdr)
 	return hdr->hd_msg_len >= RPCRDMA_RPC_MIN;
 }
 
-/* See RFC 8166 3.4.5. core/chunk.c checks that the positions fit into the stream. */
+/* Are all positions multiples of 4 (RFC 8166 3.4.5)? core/chunk.c checks later that they fit
+ * into the stream.
+ */
 static bool rpcrdma_form_positions_aligned(const struct rpcrdma_lists *lists)
 {
 	u32 i;
@@ -297,7 +300,7 @@ enum rpcrdma_verdict rpcrdma_form_judge_reply(const struct rpcrdma_hdr *hdr)
 
 	if (!nomsg && !rpcrdma_form_has_msg(hdr))
 		return RPCRDMA_BAD_MSG;
-	/* A Reply has no Read chunks any more (RFC 8166 4.3.1) */
+	/* A Reply must not have Read chunks (RFC 8166 4.3.1) */
 	if (lists->ls_nreads || lists->ls_call.ck_nsegs)
 		return RPCRDMA_BAD_FORM;
 	/* The Reply chunk has the whole Reply or nothing (RFC 8166 4.3.3, 4.5.2) */

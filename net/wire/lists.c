@@ -2,16 +2,17 @@
 /*
  * The wire, version independent part: fixed words, segments, chunk lists.
  *
- * This file turns bytes into numbers and numbers into bytes. It knows no RPC, no device
- * and no memory but the buffer at hand, and only decides whether bytes can be parsed
- * safely. wire/form.c and the files of the versions decide which combinations of lists
- * and message types make sense. core/chunk.c decides whether the lengths and positions add
- * up to a message.
+ * This file turns bytes into numbers and numbers into bytes, and only decides whether bytes
+ * can be parsed safely. wire/form.c and the files of the versions decide which combinations
+ * of lists and message types make sense. core/chunk.c decides whether the lengths and
+ * positions add up to a message.
  *
- * A peer writes every byte read here. Two rules keep that harmless. All words are read
- * through a cursor that knows where the message ends. A count is compared with the bytes
- * left before it is used (RFC 8166 4.5.2, 8.1.4). No segment is copied. A decoded chunk
- * stores where on the wire it begins, and a walk over its segments reads them there again.
+ * A peer has written every byte that is read here. Two rules keep that harmless. All words
+ * are read through a cursor that knows where the message ends. A count is compared with the
+ * number of bytes that are left before it is used (RFC 8166 4.5.2, 8.1.4).
+ *
+ * No segment is copied. A decoded chunk has a pointer to its first segment in the message,
+ * and a walk over the segments reads them there again.
  *
  * Layouts: RFC 8166 4; Documentation/wire.rst.
  */
@@ -57,7 +58,9 @@ bool rpcrdma_wire_peek_vers(const void *buf, u32 len, u32 *vers)
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_wire_peek_vers);
 
-/* Read the boolean of XDR optional-data. Only 0 and 1 are valid (RFC 4506 4.19). */
+/* Read the word that tells whether optional data follows. Only 0 and 1 are valid (RFC 4506
+ * 4.19).
+ */
 static enum rpcrdma_verdict
 rpcrdma_wire_get_present(struct rpcrdma_xdr_in *in, bool *present)
 {
@@ -104,7 +107,7 @@ rpcrdma_wire_read_chunk(struct rpcrdma_lists *lists, u32 position)
 	return chunk;
 }
 
-/* Read one Read list entry. Its item-follows word is the 4 bytes before @in. */
+/* Read one Read list entry. Its item-follows word has been read: it is just before @in. */
 static enum rpcrdma_verdict
 rpcrdma_wire_get_read_seg(struct rpcrdma_xdr_in *in,
 			  struct rpcrdma_lists *lists)
@@ -138,7 +141,7 @@ rpcrdma_wire_get_reads(struct rpcrdma_xdr_in *in, struct rpcrdma_lists *lists)
 	bool present;
 
 	do {
-		/* In the end this points to the word that terminates the list */
+		/* After the loop, ls_read_end is the word that ends the list */
 		lists->ls_read_end = in->xi_pos;
 		verdict = rpcrdma_wire_get_present(in, &present);
 		if (!verdict && present)
@@ -208,7 +211,7 @@ rpcrdma_wire_get_writes(struct rpcrdma_xdr_in *in, struct rpcrdma_lists *lists)
  * length, and Write or Reply arrays of zero segments are valid (RFC 8166 3.4.3; G-05).
  * Positions are not checked here.
  *
- * Context: any. Work is bounded by @len and the limits of G-32.
+ * Context: any. The work is bounded by @len and the limits of G-32.
  * Return: %RPCRDMA_OK; or an error, after which @lists must not be used: %RPCRDMA_BAD_LIST,
  *	%RPCRDMA_BAD_LENGTH, %RPCRDMA_MANY_READS, %RPCRDMA_MANY_WRITES or
  *	%RPCRDMA_MANY_SEGS.
@@ -247,11 +250,11 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_wire_decode_lists);
  * @chunk: one of the chunks in @lists, not a copy of one
  * @iter: OUT: the walk
  *
- * The address of @chunk in @lists tells its kind. The segments of a Read chunk are list
- * entries, and entries of other chunks may be between them. The segments of a Write or
- * Reply chunk are consecutive in an array.
+ * The address of @chunk tells whether it is one of the Read chunks of @lists. The segments of
+ * a Read chunk are entries of the Read list, and entries of other chunks may be between them.
+ * The segments of a Write or Reply chunk are consecutive in an array.
  *
- * Context: any; the buffer @lists was decoded from must still be there.
+ * Context: any; the buffer from which @lists was decoded must still be valid.
  */
 void rpcrdma_chunk_first(const struct rpcrdma_lists *lists,
 			 const struct rpcrdma_chunk *chunk,
@@ -280,7 +283,7 @@ static void rpcrdma_wire_get_seg(const u8 *pos, struct rpcrdma_segment *seg)
  * @iter: the walk, from rpcrdma_chunk_first()
  * @seg: OUT: the segment, if true is returned
  *
- * Context: any; the buffer the chunk was decoded from must still be there.
+ * Context: any; the buffer from which the chunk was decoded must still be valid.
  * Return: false when all segments have been visited.
  */
 bool rpcrdma_chunk_next(struct rpcrdma_seg_iter *iter,
@@ -298,8 +301,8 @@ bool rpcrdma_chunk_next(struct rpcrdma_seg_iter *iter,
 	}
 
 	/*
-	 * The device, too, can write to the buffer. If the buffer changes after
-	 * it was decoded, the walk still ends where the list ended.
+	 * The device can still write to the buffer. If the buffer changes after
+	 * it was decoded, the walk still does not leave the list.
 	 */
 	while (pos < (const u8 *)iter->it_end &&
 	       get_unaligned_be32(pos + RPCRDMA_READ_POSITION) !=
@@ -322,7 +325,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_chunk_next);
  * @nreplysegs: number of segments in the Reply chunk; 0 if there is no Reply chunk
  *
  * Context: any.
- * Return: number of bytes; 12 if there are no chunks; U32_MAX if the number is larger.
+ * Return: number of bytes, which is 12 if there are no chunks; %U32_MAX if the number does not
+ *	fit 32 bits.
  *
  * See RFC 8166 3.5, 4.3.
  */
@@ -445,8 +449,8 @@ void rpcrdma_wire_put_reply(struct rpcrdma_xdr_out *out,
 }
 
 /*
- * Return an array of segments with the lengths that were used. Segments are filled in
- * array order, each to its end before the next one (RFC 8166 3.4.6).
+ * Write the array of segments of a Call's chunk, with the lengths that were used. Segments
+ * are filled in array order, each to its end before the next one (RFC 8166 3.4.6).
  */
 static void rpcrdma_wire_put_filled(struct rpcrdma_xdr_out *out,
 				    const struct rpcrdma_lists *lists,
@@ -471,14 +475,14 @@ static void rpcrdma_wire_put_filled(struct rpcrdma_xdr_out *out,
  * rpcrdma_wire_put_returned - write the lists of a Reply
  * @out: where to write
  * @lists: the lists of the Call
- * @written: bytes written to each of its Write chunks
- * @reply_written: bytes written to its Reply chunk
+ * @written: number of bytes written to each of its Write chunks
+ * @reply_written: number of bytes written to its Reply chunk
  *
  * The Read list is empty (RFC 8166 4.3.1). The Write chunks and the Reply chunk of the Call
  * are returned with the same segments, handles and offsets. Only the lengths change: they
  * tell what was used (RFC 8166 3.4.6).
  *
- * Context: any; the buffer @lists was decoded from must still be there.
+ * Context: any; the buffer from which @lists was decoded must still be valid.
  */
 void rpcrdma_wire_put_returned(struct rpcrdma_xdr_out *out,
 			       const struct rpcrdma_lists *lists,

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * RPC-over-RDMA version 2, the round-trip extension: its two header types. With them one
- * RPC message travels in several transmissions.
+ * RPC message travels in several transmissions, which are a group. rtx.h defines the terms.
  *
- * The first transmission has the number of transmissions, the length of the message, the
- * items, and the chunk lists of the whole message. Each following one has only its place in
- * the group. Decoding has two steps. rpcrdma2_peek_rtx() reads the words with fixed offsets
- * when a transmission arrives. core/group.c needs no others to assemble the group. When the
- * group is complete, rpcrdma2_decode_group() parses and checks the rest of the first
- * header.
+ * The header of the first transmission has the number of transmissions, the length of the
+ * message, the items, and the chunk lists of the whole message. The header of each following
+ * transmission only tells its place in the group. Decoding has two steps.
+ * rpcrdma2_peek_rtx() reads the words with fixed offsets when a transmission arrives.
+ * core/group.c needs only these words to assemble the group. When the group is complete,
+ * rpcrdma2_decode_group() parses and checks the rest of the first header.
  *
  * The second step is the same as for any RPC message, with a check of the items in
  * addition. Items and Read chunks were taken out of the payload stream, and their positions
@@ -60,7 +60,8 @@ static bool rpcrdma2_get_next(struct rpcrdma_xdr_in *in,
  * @len: number of bytes, as reported by the Receive completion
  * @tx: OUT: its words with fixed offsets, if true is returned
  *
- * This function only checks that these words are there, and not their values.
+ * If the message ends before the last of these words, tx_short is set. The values of the words
+ * are not checked.
  *
  * Context: any.
  * Return: false if the message has another type or version, or is too short to have a type.
@@ -99,7 +100,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_peek_rtx);
  * @tx: its first transmission, as rpcrdma2_peek_rtx() has read it
  * @items: OUT: tx_nitems items, at most %RPCRDMA2_RTX_MAX_ITEMS
  *
- * Context: any; the buffer that was read must still be there.
+ * Context: any; the buffer that rpcrdma2_peek_rtx() has read must still be valid.
  * Return: false if there are too many items, or not all of them are in the transmission.
  */
 bool rpcrdma2_rtx_items(const struct rpcrdma2_transmission *tx,
@@ -121,10 +122,11 @@ bool rpcrdma2_rtx_items(const struct rpcrdma2_transmission *tx,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_rtx_items);
 
 /*
- * Can a stream of @stream bytes and these items and Read chunks be a message? Taken
- * together, they are in order of position. None begins inside the one before, or behind the
- * end of the stream into which those before it have been put back (RTX-54). An item leaves
- * XID and msg_type in the stream.
+ * Can a payload stream of @stream bytes, these items and these Read chunks be put together to
+ * a message (RTX-54)? Items and Read chunks are taken in order of position. None may begin
+ * inside the one before it. None may begin behind the end of the stream into which all before
+ * it have been put back. XID and msg_type must stay in the stream, so an item must not begin
+ * in front of byte 8 of the message.
  */
 static bool rpcrdma2_items_fit(const struct rpcrdma2_item *items, u32 nitems,
 			       const struct rpcrdma2_item *reads, u32 nreads,
@@ -174,8 +176,8 @@ static bool rpcrdma2_items_fit_lists(const struct rpcrdma2_item *items,
 }
 
 /*
- * Check where a transmission ends. Without data, the stream ends with the transmission.
- * With data, header and stream end at or before the data (RTX-45).
+ * Check the length of a first transmission (RTX-45). Without data, the transmission ends with
+ * the stream. With data, header and stream end at or before the data, which is not empty.
  */
 static bool rpcrdma2_rtx_ends(const struct rpcrdma2_transmission *tx,
 			      u32 hdr_len)
@@ -187,7 +189,7 @@ static bool rpcrdma2_rtx_ends(const struct rpcrdma2_transmission *tx,
 	return end <= tx->tx_data && tx->tx_data < tx->tx_len;
 }
 
-/* ht_decode of RDMA2_RTX_MSG */
+/* Parse an RDMA2_RTX_MSG behind the prefix (ht_decode of struct rpcrdma2_type). */
 static enum rpcrdma_verdict
 rpcrdma2_decode_rtx_msg(struct rpcrdma_xdr_in *in, const void *buf, u32 len,
 			struct rpcrdma_hdr *hdr)
@@ -206,7 +208,7 @@ rpcrdma2_decode_rtx_msg(struct rpcrdma_xdr_in *in, const void *buf, u32 len,
 		return verdict;
 	if (!rpcrdma2_rtx_ends(&tx, hdr->hd_length))
 		return RPCRDMA_BAD_MSG;
-	/* If data follow, the bytes between stream and data are pad */
+	/* If there is data, the bytes between stream and data are padding */
 	hdr->hd_msg_len = tx.tx_here;
 	return rpcrdma2_items_fit_lists(items, tx.tx_nitems, &hdr->hd_lists,
 					tx.tx_stream) ?
@@ -226,10 +228,10 @@ static const struct rpcrdma2_type rpcrdma2_rtx_types[] = {
  * @hdr: OUT: the header, as far as it could be parsed; points into @buf. hd_msg_len is the
  *	number of bytes of payload stream in the first transmission
  *
- * core/group.c has checked the other words. The chunk lists belong to the whole message,
- * and obey the rules of all messages (RTX-64).
+ * core/group.c has checked the words that count transmissions and bytes. The chunk lists
+ * belong to the whole message, and obey the rules of all messages (RTX-64).
  *
- * Context: any. Work is bounded by @len and the limits of G-32.
+ * Context: any. The work is bounded by @len and the limits of G-32.
  * Return: a verdict; %RPCRDMA_OK for either direction.
  *
  * See RTX-45, RTX-52, RTX-54, RTX-59, RTX-64 of rtx.rst.
@@ -278,7 +280,7 @@ u32 rpcrdma2_rtx_reply_len(u32 nitems, const struct rpcrdma_lists *lists)
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_rtx_reply_len);
 
-/* RTX-43: all pieces of the stream except the last are whole words. */
+/* RTX-43: the length of each piece of the stream except the last is a multiple of 4. */
 static bool rpcrdma2_first_valid(const struct rpcrdma2_transmission *tx)
 {
 	if (!tx->tx_count || tx->tx_count > RPCRDMA2_RTX_MAX_COUNT ||
@@ -290,7 +292,7 @@ static bool rpcrdma2_first_valid(const struct rpcrdma2_transmission *tx)
 	       (tx->tx_count > 1 && tx->tx_here % RPCRDMA_WORD_LEN == 0);
 }
 
-/* RTX-57: header and stream end at or before the data. */
+/* RTX-57: header and stream end at or before the first byte of data. */
 static bool rpcrdma2_stream_fits(const struct rpcrdma2_transmission *tx,
 				 u32 hdr_len)
 {
@@ -348,7 +350,8 @@ static void rpcrdma2_put_first(struct rpcrdma_xdr_out *out,
  * rpcrdma2_encode_rtx_call - write the header of a Call's first transmission
  * @buf: buffer for the header
  * @size: size of @buf in bytes
- * @tx: the transmission; tx_count to tx_nitems are used, without tx_number and tx_offset
+ * @tx: the transmission; the members from tx_count to tx_nitems are used, except tx_number and
+ *	tx_offset
  * @items: items of the Call, in the order of their positions
  * @call: the Call; its ko_proc is %RPCRDMA2_MSG
  *
@@ -388,12 +391,12 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_encode_rtx_call);
  * rpcrdma2_encode_rtx_reply - write the header of a Reply's first transmission
  * @buf: buffer for the header; not the buffer that contains the Call
  * @size: size of @buf in bytes
- * @tx: the transmission; tx_count to tx_nitems are used, without tx_number and tx_offset;
- *	tx_replies and tx_results are 0
+ * @tx: the transmission; the members from tx_count to tx_nitems are used, except tx_number and
+ *	tx_offset; tx_replies and tx_results are 0
  * @items: items of the Reply, in the order of their positions
  * @reply: the Reply; its ro_proc is %RPCRDMA2_MSG
  *
- * Context: any; the buffer from which the Call's lists were decoded must still be there.
+ * Context: any; the buffer from which the Call's lists were decoded must still be valid.
  *	The content of @buf after an error is unspecified.
  * Return: number of bytes written; -EMSGSIZE if @size is too small; -EINVAL if such a
  *	header must never be sent.
@@ -425,7 +428,9 @@ int rpcrdma2_encode_rtx_reply(void *buf, u32 size,
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_encode_rtx_reply);
 
-/* RTX-44: the transmission contains something. RTX-43: the stream before it is whole words. */
+/* RTX-44: the transmission has stream or data. RTX-43: the length of the stream in front of it
+ * is a multiple of 4.
+ */
 static bool rpcrdma2_next_valid(const struct rpcrdma2_transmission *tx)
 {
 	if (!tx->tx_number || tx->tx_number >= RPCRDMA2_RTX_MAX_COUNT ||

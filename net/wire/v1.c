@@ -3,13 +3,13 @@
  * RPC-over-RDMA version 1 headers: Calls, Replies and errors, in both directions.
  *
  * This file decides what a version 1 message may look like when it is sent and when it is
- * received. wire/lists.c handles its parts, and wire/form.c has the rules that versions
- * share. This file knows only the first two words of an RPC message (XID and direction).
+ * received. wire/lists.c handles the parts of a message, and wire/form.c has the rules that
+ * versions share. Of an RPC message, only the first two words are read (XID and direction).
  * It keeps no state: a verdict depends only on the message and, for one option, on a flag.
  *
  * The decoders are as strict as the protocol allows, and say why they refuse a message.
- * The encoders return -EINVAL instead of producing what a decoder has to refuse: such a
- * call is a bug on our side.
+ * The encoders return -EINVAL instead of producing a message that a decoder has to refuse:
+ * the arguments of the encoder are then wrong, which is a bug on our side.
  *
  * Layouts: RFC 8166 4; Documentation/wire.rst.
  */
@@ -88,8 +88,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma1_reply_len);
  * @size: size of @buf in bytes
  * @reply: the Reply, forward or backward
  *
- * Context: any; the buffer the Call's lists were decoded from must still be
- *	there. What is in @buf after an error is unspecified.
+ * Context: any; the buffer from which the Call's lists were decoded must still be valid.
+ *	What is in @buf after an error is unspecified.
  * Return: number of bytes written; -EMSGSIZE if @size is too small; -EINVAL if
  *	@reply claims more than the Call offered, or its form does not agree with its use
  *	of the Reply chunk (RFC 8166 3.5.3, 4.3.3).
@@ -168,7 +168,9 @@ rpcrdma1_decode_body(const void *buf, u32 len, struct rpcrdma_hdr *hdr)
 	u32 offset = RPCRDMA_FIXED_LEN;
 
 	if (hdr->hd_proc == RPCRDMA1_MSGP) {
-		/* What follows the two words is like RDMA_MSG (RFC 8166 4.6.1) */
+		/* Behind two more words, RDMA_MSGP is like RDMA_MSG (RFC 8166
+		 * 4.6.1)
+		 */
 		hdr->hd_proc = RPCRDMA1_MSG;
 		offset += RPCRDMA1_MSGP_EXTRA;
 	}
@@ -196,10 +198,11 @@ rpcrdma1_judge_call(const struct rpcrdma_hdr *hdr)
  *	accepted RDMA_MSGP is RDMA_MSG. Unless the message was too short, @hd_xid and
  *	@hd_vers are valid, and an answer can be sent
  *
- * rpcrdma_lists_check_call() decides whether the chunks add up to a stream. The caller has
- * to compare the XID in a Position Zero chunk after reading the chunk.
+ * rpcrdma_lists_check_call() decides whether the chunks add up to a stream. If the message is
+ * in a Position Zero chunk, the caller has to read the chunk, and then compare the XID in it
+ * with rdma_xid.
  *
- * Context: any. Work is bounded by @len and the limits of G-32.
+ * Context: any. The work is bounded by @len and the limits of G-32.
  * Return: a verdict.
  *
  * See RFC 8166 4.5, 4.6; G-01, G-07, G-09, G-10, G-26.
@@ -260,8 +263,8 @@ static enum rpcrdma_verdict
 rpcrdma1_judge_reply(const struct rpcrdma_hdr *hdr)
 {
 	/*
-	 * Check this first: a Call, even a bad one, must not be mistaken for the
-	 * Reply to an RPC of ours that happens to have the same XID (G-26).
+	 * Check the direction first: a Call, even a bad one, must not be mistaken
+	 * for the Reply to an RPC of ours that happens to have the same XID (G-26).
 	 */
 	if (hdr->hd_proc == RPCRDMA1_MSG && rpcrdma_form_has_msg(hdr) &&
 	    hdr->hd_rpc_type == RPCRDMA_RPC_CALL)
@@ -278,10 +281,11 @@ rpcrdma1_judge_reply(const struct rpcrdma_hdr *hdr)
  *
  * %RPCRDMA_OK is also returned for an RDMA_ERROR: look at @hd_proc. For a
  * %RPCRDMA_BACKWARD_CALL only the direction has been checked. The caller has to check that
- * its lists are empty (RFC 8167 5.3) and that its two XIDs are the same (RFC 8166 4.5.2).
- * rpcrdma_lists_check_reply() compares the lists of a Reply with what was offered.
+ * its lists are empty (RFC 8167 5.3), and that header and RPC message have the same XID
+ * (RFC 8166 4.5.2). rpcrdma_lists_check_reply() compares the lists of a Reply with what its
+ * Call has offered.
  *
- * Context: any. Work is bounded by @len and the limits of G-32.
+ * Context: any. The work is bounded by @len and the limits of G-32.
  * Return: a verdict.
  *
  * See RFC 8166 4.3.3, 4.5, 4.6; G-09, G-10, G-11, G-14, G-26.

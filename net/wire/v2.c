@@ -5,12 +5,13 @@
  * As wire/v1.c does for version 1, this file decides what a version 2 message may look
  * like when it is sent and when it is received. wire/lists.c handles chunk lists,
  * wire/form.c has the rules that versions share, wire/v2_error.c handles errors, and
- * wire/v2_props.c handles properties. No state is kept: what depends on the connection is
- * an argument.
+ * wire/v2_props.c handles properties. No state is kept: whatever depends on the connection
+ * is an argument.
  *
  * A message is a prefix of five words and a header of one of the types in
- * rpcrdma2_types[]. An extension adds a row there, see
- * Documentation/extensions.rst.
+ * rpcrdma2_types[]. An extension adds a row to this table, see
+ * Documentation/extensions.rst. The types of the round-trip extension are in a table of
+ * wire/rtx.c, because their headers are decoded only when a group is complete.
  *
  * Either end of a connection may be a responder. F_RESPONSE tells the role of the receiver
  * of a message (version-two 3.2). If the flag is clear, the receiver is the responder, and
@@ -20,29 +21,31 @@
  * What a caller does
  *
  * The server decodes with rpcrdma2_decode_call(), the client with
- * rpcrdma2_decode_reply(), and then both look at the verdict:
+ * rpcrdma2_decode_reply(). The verdict, and then hd_proc, tell what to do next:
  *
- * OK at the server, BACKWARD_CALL at the client: a request. By hd_proc:
- *	MSG, NOMSG	server: rpcrdma_lists_check_call(), then execute;
- *			client: give to the callback service, if there is one
- *	CONNPROP	take over hd_props if it is the first on the connection.
+ * OK at the server, BACKWARD_CALL at the client: the message is a request.
+ *	MSG, NOMSG	server: call rpcrdma_lists_check_call(), then execute;
+ *			client: pass to the callback service, if there is one
+ *	CONNPROP	use hd_props if this is the first CONNPROP of the peer.
  *			The server answers with a CONNPROP of its own, with the same
  *			XID and @response true; the client does not answer (G-17)
- * OK at the client, BACKWARD_REPLY at the server: a response. By hd_proc:
+ * OK at the client, BACKWARD_REPLY at the server: the message is a response.
  *	MSG, NOMSG	complete the RPC with this XID
- *	ERROR		end the RPC, or send it again, by hd_err (G-23). Version
- *			negotiation, if hd_err is ERR_VERS or hd_v1_error is set
- *	CONNPROP	take over hd_props if its XID was asked for, else drop
- * DISCARD_*: drop. No answer, no credit.
- * BAD_*, MANY_*: count and trace, then ask rpcrdma2_refusal():
- *	true		send the error with rpcrdma2_encode_error(), by plain
- *			Send (G-22), and do nothing else with the message
- *	false		BAD_VERS: drop. Otherwise, if something waits for
- *			hd_xid, end it with an error after fencing its memory;
- *			else drop. A bad answer to our CONNPROP leaves the
- *			defaults in force (G-17)
- * In all cases rpcrdma2_is_grant() tells whether hd_credit goes to
- * rpcrdma_window_grant().
+ *	ERROR		end the RPC or send it again; hd_err decides (G-23). If
+ *			hd_err is ERR_VERS or hd_v1_error is set, the error
+ *			belongs to the negotiation of the version
+ *	CONNPROP	use hd_props if this is the answer to our CONNPROP;
+ *			otherwise drop
+ * DISCARD_*: drop. There is no answer, and no grant.
+ * BAD_*, MANY_*: count and trace, then call rpcrdma2_refusal(). If it returns
+ *	true		send the error with rpcrdma2_encode_error(), by Send
+ *			without invalidation (G-22). The message has no other effect
+ *	false		drop a BAD_VERS. For all other verdicts, if an RPC waits for
+ *			hd_xid, end it with an error as soon as the peer can no
+ *			longer access its memory; otherwise drop. A bad answer to our
+ *			CONNPROP leaves the default properties in force (G-17)
+ * In all cases rpcrdma2_is_grant() tells whether to call rpcrdma_window_grant()
+ * with hd_credit.
  *
  * Layouts: Documentation/wire.rst;
  * draft-cel-nfsv4-rpcrdma-version-two-09.
@@ -80,7 +83,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_accept_forward);
 
 /*
  * What a client that announced BRS INLINE accepts (G-24). The client cannot tell whether a
- * message of another version is a Reply, so it does not answer it.
+ * message of another version is a Reply, so it sends no ERR_VERS: ac_vers_high is 0.
  */
 const struct rpcrdma2_accept rpcrdma2_accept_backward = {
 	.ac_segs	= RPCRDMA_MAX_SEGS,
@@ -186,8 +189,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_reply_len);
  * @size: size of @buf in bytes
  * @reply: the Reply, forward or backward
  *
- * Context: any; the buffer the Call's lists were decoded from must still be
- *	there. What is in @buf after an error is unspecified.
+ * Context: any; the buffer from which the Call's lists were decoded must still be valid.
+ *	What is in @buf after an error is unspecified.
  * Return: number of bytes written; -EMSGSIZE if @size is too small; -EINVAL if
  *	@reply must never be sent, see rpcrdma_form_reply_valid().
  *
@@ -237,11 +240,11 @@ static bool rpcrdma2_lists_have(const struct rpcrdma_lists *lists, u32 handle)
 }
 
 /**
- * rpcrdma2_decode_rpc - ht_decode of RDMA2_MSG and RDMA2_NOMSG
- * @in: cursor in front of rdma_inv_handle, wherever that is
+ * rpcrdma2_decode_rpc - parse an RDMA2_MSG or RDMA2_NOMSG behind the prefix (ht_decode)
+ * @in: cursor in front of rdma_inv_handle, whose offset depends on the type
  * @buf: the message
  * @len: length of the message in bytes
- * @hdr: IN: the prefix; OUT: handle, lists, and where they end
+ * @hdr: IN: the prefix; OUT: handle, lists, and where the lists end
  *
  * Context: any. The work is bounded by @len and the limits of G-32.
  * Return: a verdict.
@@ -300,7 +303,7 @@ rpcrdma2_judge_chunks(const struct rpcrdma_lists *lists,
 }
 
 /**
- * rpcrdma2_judge_rpc - ht_judge of all types that carry an RPC message
+ * rpcrdma2_judge_rpc - does the header of an RPC message make sense? (ht_judge)
  * @hdr: the header, as decoded
  * @accept: what is accepted if the message is a Call
  *
@@ -331,8 +334,8 @@ static const struct rpcrdma2_type rpcrdma2_types[] = {
 	{}
 };
 
-/* rdma_vers of an ERR_VERS may be that of the refused message, or another one. So any
- * version is accepted (G-11).
+/* Is this an ERR_VERS in the layout of version 2? Its rdma_vers may be that of the refused
+ * message, or another one. So any version is accepted (G-11).
  */
 static bool rpcrdma2_is_err_vers(const struct rpcrdma_xdr_in *in,
 				 const struct rpcrdma_hdr *hdr)
@@ -435,7 +438,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_decode_call);
  * %RPCRDMA_OK is returned for Replies, for errors and for the server's answer to a
  * CONNPROP. %RPCRDMA_BACKWARD_CALL is returned for a valid backward Call without chunks and
  * for a CONNPROP that is not an answer: see the top of this file.
- * rpcrdma_lists_check_reply() compares the lists of a Reply with what was offered.
+ * rpcrdma_lists_check_reply() compares the lists of a Reply with what its Call has offered.
  *
  * Context: any. Work is bounded by @len and the limits of G-32.
  * Return: a verdict. To call rpcrdma2_refusal() with it, use %rpcrdma2_accept_backward.
@@ -455,12 +458,12 @@ enum rpcrdma_verdict rpcrdma2_decode_reply(const void *buf, u32 len,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_decode_reply);
 
 /**
- * rpcrdma2_is_grant - does rdma_credit of a message open our window?
+ * rpcrdma2_is_grant - does a message grant credits?
  * @hdr: its header, as decoded
  * @verdict: verdict of the decoder
  *
  * A request grants nothing, and the rdma_credit of an error is ignored (version-two 5.3.3).
- * A CONNPROP with bad properties still grants (G-17). The caller has to check that it waits
+ * An answer with bad properties still grants (G-17). The caller has to check that it waits
  * for a message with that XID.
  *
  * Context: any.

@@ -3,7 +3,7 @@
  * RPC-over-RDMA version 2 errors: the table of their codes, how they are read
  * and written, and what is answered to a message that cannot be used.
  *
- * A part of wire/v2.c: read that file's opening comment first.
+ * wire/v2.c uses this file: read the comment at the top of wire/v2.c first.
  *
  * Layouts: Documentation/wire.rst;
  * draft-cel-nfsv4-rpcrdma-version-two-09 section 5.3.
@@ -22,7 +22,7 @@
 
 #include "xdr.h"
 
-/* Number of words behind rdma_err, by code. A code that is not here has none. */
+/* Number of words behind rdma_err, by code. A code that is not listed has none. */
 static const u8 rpcrdma2_error_words[] = {
 	[RPCRDMA2_ERR_VERS]		= 2,
 	[RPCRDMA2_ERR_READ_CHUNKS]	= 1,
@@ -51,8 +51,8 @@ static bool rpcrdma2_error_known(u32 code)
  * @credit: the grant in force; 0 is sent as 1
  * @error: the error
  *
- * ERR_VERS is sent in the layout of version 1, because a peer of any version can read that
- * (G-11).
+ * ERR_VERS is sent in the layout of version 1, because a peer of any version can read this
+ * layout (G-11).
  *
  * Context: any.
  * Return: number of bytes written; -EMSGSIZE if @size is too small; -EINVAL if @hdr
@@ -82,15 +82,15 @@ int rpcrdma2_encode_error(void *buf, u32 size, const struct rpcrdma_hdr *hdr,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_encode_error);
 
 /**
- * rpcrdma2_decode_error - ht_decode of RDMA2_ERROR
+ * rpcrdma2_decode_error - parse an RDMA2_ERROR behind the prefix (ht_decode)
  * @in: cursor behind the prefix
  * @buf: the message
  * @len: length of the message in bytes
  * @hdr: IN: the prefix; OUT: the error
  *
  * Context: any.
- * Return: a verdict; %RPCRDMA_BAD_MSG if the error does not have exactly the words of its
- *	code. It still ends the RPC that waits for the XID (G-14).
+ * Return: a verdict; %RPCRDMA_BAD_MSG if the number of words does not agree with the code.
+ *	Such an error still ends the RPC that waits for the XID (G-14).
  */
 enum rpcrdma_verdict rpcrdma2_decode_error(struct rpcrdma_xdr_in *in,
 					   const void *buf, u32 len,
@@ -123,13 +123,13 @@ enum rpcrdma_verdict rpcrdma2_decode_error(struct rpcrdma_xdr_in *in,
  * @hdr: IN: the fixed words; OUT: the error, if true is returned
  *
  * An error of version 1 has its code where version 2 has rdma_flags. That word does not tell
- * the layout, because ERR_VERS and F_RESPONSE are both 1. The length does, with one
- * exception: a version 1 ERR_VERS whose lowest version is 4, 5, 6 or 8 could also be the
- * version 2 error with that code. During negotiation it is a version 1 error, because a
- * CONNPROP causes none of those version 2 errors.
+ * the layout, because ERR_VERS and F_RESPONSE are both 1. The length of the message does,
+ * with one exception: a version 1 ERR_VERS whose lowest version is 4, 5, 6 or 8 could also be
+ * the version 2 error with that code. During negotiation, such a message is a version 1
+ * error, because a CONNPROP causes none of those version 2 errors.
  *
  * Context: any.
- * Return: false if it is to be decoded as a version 2 message.
+ * Return: false if the message has to be decoded as one of version 2.
  *
  * See version-two 5.3.3; G-11.
  */
@@ -165,9 +165,9 @@ bool rpcrdma2_decode_v1_error(const u8 *buf, u32 len, unsigned int flags,
 	return true;
 }
 
-/* The bytes that a Reply chunk needs at least if it replaces all Write chunks. The size of
- * the rest of the Reply is not known before there are results. A guess must not be too
- * high: the requester might give up although it has enough room.
+/* Returns the minimum size in bytes of a Reply chunk that replaces all Write chunks. The size
+ * of the rest of the Reply is not known before the Call is executed, so it is not included. An
+ * estimate must not be too high: the requester might give up although it has enough room.
  */
 static u32 rpcrdma2_writes_len(const struct rpcrdma_lists *lists)
 {
@@ -179,7 +179,9 @@ static u32 rpcrdma2_writes_len(const struct rpcrdma_lists *lists)
 	return min_t(u64, sum, U32_MAX);
 }
 
-/* Too many Write chunks; who takes none at all has another way out to offer. */
+/* Sets the error for a Call with too many Write chunks. If we accept no Write chunks at all,
+ * the error asks for a Reply chunk instead (version-two 5.3.3).
+ */
 static void rpcrdma2_refuse_writes(const struct rpcrdma_hdr *hdr,
 				   const struct rpcrdma2_accept *accept,
 				   struct rpcrdma2_error *error)
@@ -195,12 +197,13 @@ static void rpcrdma2_refuse_writes(const struct rpcrdma_hdr *hdr,
 /**
  * rpcrdma2_refusal - choose the error to send for a message that cannot be used
  * @hdr: header of the message, as decoded
- * @verdict: what is wrong with it; may also be one of rpcrdma_lists_check_call()
- * @accept: limits that it was decoded with
+ * @verdict: what is wrong with the message, as returned by the decoder or by
+ *	rpcrdma_lists_check_call()
+ * @accept: limits that the message was decoded with
  * @error: OUT: the error to send, if true is returned
  *
  * Context: any.
- * Return: false if nothing is to be sent.
+ * Return: false if no error is to be sent.
  *
  * See version-two 5.3.3, 7.2; G-12, G-20, G-23.
  */
@@ -215,9 +218,9 @@ bool rpcrdma2_refusal(const struct rpcrdma_hdr *hdr,
 
 	if (hdr->hd_response)
 		return false;
-	/* A backward Call has no chunks at all. The decoder may stop before
-	 * rpcrdma2_judge_chunks(), so apply the same rule here (version-two
-	 * 5.3.3).
+	/* A backward Call must not have chunks. The decoder may stop before
+	 * rpcrdma2_judge_chunks() checks that, so apply the same rule here
+	 * (version-two 5.3.3).
 	 */
 	if (accept->ac_inline_only && (verdict == RPCRDMA_MANY_WRITES ||
 				       verdict == RPCRDMA_MANY_SEGS)) {
@@ -253,7 +256,7 @@ bool rpcrdma2_refusal(const struct rpcrdma_hdr *hdr,
 		error->er_arg[0] = accept->ac_segs;
 		return true;
 	case RPCRDMA_BAD_COUNT:
-		/* The Call keeps to the limits that we announce, but we cannot
+		/* The Call is within the limits that we announce, but we cannot
 		 * execute it
 		 */
 		error->er_code = RPCRDMA2_ERR_SYSTEM;

@@ -3,8 +3,8 @@
  * RPC-over-RDMA version 2 properties: the table of them, their defaults, and
  * the message that announces them.
  *
- * A part of wire/v2.c: read that file's opening comment first. wire/form.c calls this
- * file, because every decoded header has properties, at least the defaults.
+ * wire/v2.c uses this file: read the comment at the top of wire/v2.c first. wire/form.c calls
+ * rpcrdma2_props_default(), because every decoded header has properties, at least the defaults.
  *
  * Layouts: Documentation/wire.rst;
  * draft-cel-nfsv4-rpcrdma-version-two-09 section 4.
@@ -31,7 +31,7 @@
 #define RPCRDMA2_RTX_SEG_HIGH	65536u
 
 /*
- * The properties of one word, one row for each member of enum rpcrdma2_prop. The property
+ * The properties of one word: one row for each value of enum rpcrdma2_prop. The property
  * RTX has several words, and functions of its own.
  */
 static const struct {
@@ -75,14 +75,16 @@ static bool rpcrdma2_prop_valid(u32 index, u32 value)
 	       value <= rpcrdma2_prop_rows[index].max;
 }
 
-/* Of one that is valid, the other words are 0 as well (RTX-103). */
+/* Returns true if all words of RTX are 0, so that it is not sent (RTX-103). Only four words
+ * are compared: if they are 0, the other three words of a valid RTX are 0, too.
+ */
 static bool rpcrdma2_rtx_silent(const struct rpcrdma2_rtx *rtx)
 {
 	return !(rtx->xp_flags | rtx->xp_call_max | rtx->xp_reply_max |
 		 rtx->xp_nsegs);
 }
 
-/* Are Receives of @rbsiz bytes what they are said to be? */
+/* Are the announced targets valid for Receives of @rbsiz bytes (RTX-33)? */
 static bool rpcrdma2_rtx_targets_valid(const struct rpcrdma2_rtx *rtx,
 				       u32 rbsiz)
 {
@@ -168,7 +170,7 @@ int rpcrdma2_encode_connprop(void *buf, u32 size, u32 xid, u32 credit,
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_encode_connprop);
 
-/* The index of a property, RPCRDMA2_PROP_RTX the last; more if it is unknown */
+/* Returns the index of a property in vp_given; RPCRDMA2_PROP_RTX + 1 if it is unknown. */
 static u32 rpcrdma2_prop_index(u32 which)
 {
 	u32 i;
@@ -192,7 +194,7 @@ static bool rpcrdma2_get_word(struct rpcrdma_xdr_in *data, u32 len, u32 index,
 	return true;
 }
 
-/* Whether the words make sense is seen when RBSIZ is known (RTX-33). */
+/* rpcrdma2_rtx_valid() checks the values when the whole set was read, and RBSIZ is known. */
 static bool rpcrdma2_get_rtx(struct rpcrdma_xdr_in *data, u32 len,
 			     struct rpcrdma2_rtx *rtx)
 {
@@ -236,7 +238,7 @@ static bool rpcrdma2_get_prop(struct rpcrdma_xdr_in *in,
 }
 
 /**
- * rpcrdma2_decode_connprop - ht_decode of RDMA2_CONNPROP
+ * rpcrdma2_decode_connprop - parse an RDMA2_CONNPROP behind the prefix (ht_decode)
  * @in: cursor behind the prefix
  * @buf: the message
  * @len: length of the message in bytes
@@ -254,8 +256,8 @@ enum rpcrdma_verdict rpcrdma2_decode_connprop(struct rpcrdma_xdr_in *in,
 	u32 i, count;
 	bool good;
 
-	/* Every property takes some bytes, so the loop ends even if the count is
-	 * too large
+	/* Each property takes at least 8 bytes, so the loop ends with the message
+	 * even if the count is too large
 	 */
 	good = rpcrdma_xdr_get(in, &count);
 	for (i = 0; good && i < count; i++)

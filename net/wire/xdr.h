@@ -2,9 +2,8 @@
 /*
  * Bounded reading and writing of XDR words, for net/wire only.
  *
- * A cursor never moves past the bytes that it was given. So the files that use cursors have
- * no pointer arithmetic on numbers that a peer has sent. Buffers may have any alignment: a
- * header that follows another message need not be aligned to a word.
+ * A cursor never moves past the bytes that it was given. So the files that use cursors do no
+ * pointer arithmetic with numbers that a peer has sent. Buffers may have any alignment.
  */
 #ifndef RPCRDMA_NET_WIRE_XDR_H
 #define RPCRDMA_NET_WIRE_XDR_H
@@ -31,7 +30,7 @@ struct rpcrdma_xdr_in {
  * struct rpcrdma_xdr_out - what is left to write
  * @xo_pos: the next byte
  * @xo_left: bytes from there to the end of the buffer
- * @xo_full: there was no room for a word; no later word is written either
+ * @xo_full: there was no room for a word; no later word was written either
  */
 struct rpcrdma_xdr_out {
 	u8		*xo_pos;
@@ -58,7 +57,7 @@ static inline bool rpcrdma_xdr_get(struct rpcrdma_xdr_in *in, u32 *value)
 	return true;
 }
 
-/* rpcrdma_xdr_done() returns whether all words had room. */
+/* Writes a word. If there is no room, rpcrdma_xdr_done() will return -EMSGSIZE. */
 static inline void rpcrdma_xdr_put(struct rpcrdma_xdr_out *out, u32 value)
 {
 	if (out->xo_left < RPCRDMA_WORD_LEN) {
@@ -76,7 +75,7 @@ static inline int rpcrdma_xdr_done(const struct rpcrdma_xdr_out *out, u32 size)
 	return out->xo_full ? -EMSGSIZE : (int)(size - out->xo_left);
 }
 
-/* Set empty lists, for a header that has none or that was not decoded so far. */
+/* Make all lists empty, for a header without lists or one whose lists are not decoded yet. */
 static inline void rpcrdma_lists_clear(struct rpcrdma_lists *lists)
 {
 	static const struct rpcrdma_chunk none;
@@ -119,7 +118,7 @@ bool rpcrdma_form_has_msg(const struct rpcrdma_hdr *hdr);
 enum rpcrdma_verdict rpcrdma_form_judge_call(const struct rpcrdma_hdr *hdr);
 enum rpcrdma_verdict rpcrdma_form_judge_reply(const struct rpcrdma_hdr *hdr);
 
-/* The prefix of version 2 */
+/* Writes the prefix of version 2: the four fixed words and rdma_flags. */
 static inline void rpcrdma2_put_prefix(struct rpcrdma_xdr_out *out, u32 xid,
 				       u32 vers, u32 credit, u32 htype,
 				       bool response)
@@ -131,7 +130,8 @@ static inline void rpcrdma2_put_prefix(struct rpcrdma_xdr_out *out, u32 xid,
 /**
  * struct rpcrdma2_type - one version 2 header type
  * @ht_type: rdma_htype
- * @ht_decode: parses what follows the prefix. @hdr has the prefix, and @in points behind it
+ * @ht_decode: parses what follows the prefix. @hdr has the prefix, and @in points behind the
+ *	prefix
  * @ht_judge: checks whether a header that could be parsed makes sense; NULL if it always
  *	does
  *

@@ -204,7 +204,7 @@ static void on_cache_alloc(void *data, unsigned long site, const void *ptr,
 	kmalloc_note(site, kmem_cache_size(s));
 }
 
-/* What sunrpc allocates in bulk, for threads of nfsd, does not pass here. */
+/* Pages that sunrpc allocates in bulk, for threads of nfsd, cause no such event. */
 static void on_page_alloc(void *data, struct page *page, unsigned int order,
 			  gfp_t gfp, int migratetype)
 {

@@ -97,7 +97,7 @@ static const char *directory(void)
 	return size ? "twenty" : "thousand";
 }
 
-/* A change of the directory behind the client's back, so that it reads again */
+/* Changes the directory on the server first, so that the client must read it again */
 static void op_readdir(long i)
 {
 	static char local[256];
@@ -272,7 +272,7 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Between two of them there is a pause, or they would keep the writers from writing. */
+/* Pauses between two getattrs, because otherwise the writers would hardly get the processor */
 static void round_beside(void)
 {
 	uint64_t *times = calloc(count, sizeof(*times));
@@ -302,7 +302,7 @@ static void beside(int rounds, unsigned int writers)
 	prepare(op_find("beside"), 0);
 	for (i = 0; i < writers; i++)
 		pids[i] = start_writer(i + 1);
-	/* The credits of the connection grow with what is asked for. */
+	/* Wait until the server has granted enough credits to the writers. */
 	usleep(200000);
 	while (rounds--)
 		round_beside();

@@ -1,24 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# What a guest of make bench does. Sourced by its job, after scripts/lab/guest/lib.sh; what
-# it finds goes to /lab/result, one line each:
+# Functions of a guest of make bench. Its job sources this file after scripts/lab/guest/lib.sh.
+# Results are written to /lab/result, one a line:
 #   cost <operation> <size> <processes> <instructions> <idle ns>     one for each round
 #   count <operation> <size> <processes> <name> <value> <operations>
 #   wire <operation> <size> <ns plain> <ns with netem>
 #   memory <role> <connections> <free, slab, vmalloc kilobytes before> <the same after>
 # and for the round-trip extension
-#   beside <size> <median ns> <longest ns>           one for each round
-#   choice <rtt us> <its estimate us> <write_max>    what the client makes of this way
+#   beside <size> <median ns> <longest ns>           of a GETATTR, one for each round
+#   choice <rtt us> <estimate us> <write_max>        the client's estimate, and the largest WRITE
+#                                                    that it would then send as a group
 #   way <operation> <size> <rtt us> <instructions> <idle ns>
 #   busy <connections> <free, slab, vmalloc kilobytes without them> <the same with them>
-#   receives <connections> <bytes of the server's Receives, credits, the next one's, ...>
+#   receives <connections> <bytes of Receives and credits of each connection at the server>
 
 LOAD=/dev/shm/load
 MNT3=/mnt3
 RTT_MS=20
 CLIENT=/proc/sys/sunrpc
 DEBUG=/sys/kernel/debug/rpcrdma
-# What the client takes for the longest item that goes by Sends: 0 is its own choice
+# A value of rdma_rtx_write_max with which the client sends an item of any size in a group
 RTX_ANY=1052672
 
 result() { printf '%s\n' "$*" >>/lab/result; }
@@ -35,7 +36,7 @@ bench_provider_up() {
 	unset -f modprobe
 }
 
-# Which version our module speaks at most, on either side, and what of the extension
+# Load the module, and set the highest version on both sides and the settings of the extension
 bench_module_load() {
 	module_load
 	tune "$HIGHEST" /proc/sys/sunrpc/rdma_version
@@ -64,10 +65,10 @@ bench_up() {
 
 bench_mount() { nfs_mount "$1" "rsize=1048576,wsize=1048576" "$SERVER" "$2"; }
 
-# wanted <operation> <size>: OPS names it, with this size or with none, or names nothing
+# wanted <operation> <size>: is OPS empty, or does it contain the operation, with this size or without a size?
 wanted() { [[ -z $OPS || " $OPS " == *" $1 "* || " $OPS " == *" $1:$2 "* ]]; }
 
-# points <function>: calls it with operation, size, count, processes for every point
+# points <function>: call it with <operation> <size> <count> <processes> for every point to be measured
 points() {
 	local point=$1
 	point_wanted() { ! wanted "$1" "$2" || "$point" "$@"; }
@@ -107,7 +108,7 @@ points_main() {
 	point_wanted write 65536 128 16
 }
 
-# An operation whose name contains a 3 uses NFSv3. Then there are no callbacks, and no backchannel.
+# load: run the program. An operation whose name ends in 3 uses NFSv3, where there is no backchannel.
 load() {
 	local op=$1
 	shift
@@ -157,7 +158,7 @@ bench_alone() {
 bench_main() {
 	bench_mount 4.2 $MNT
 	bench_mount 3 $MNT3
-	# What the system does beside the work, and how steady the clock is.
+	# The operation "spin" shows what else the system does, and how steady the clock is.
 	load spin 0 1000 3 1 | while read -r instr idle; do result "cost spin 0 1 $instr $idle"; done
 	points point_cost
 	point_cost read 4096 200 1
@@ -169,8 +170,8 @@ bench_main() {
 
 # --- the round-trip extension ---------------------------------------------------
 
-# rtx_mount <rdma_rtx_write_max>: what it is mounted with now. The credits of the connection are as
-# many as it will get: the server gives more as it sees what for.
+# rtx_mount <rdma_rtx_write_max>: mount again with this setting, and do WRITEs until the server has granted all
+# credits
 rtx_mount() {
 	! mounted $MNT || nfs_umount $MNT
 	tune "$1" $CLIENT/rdma_rtx_write_max
@@ -183,7 +184,7 @@ one_client_less() { [ ! -d $DEBUG/client ] || [ -z "$(ls $DEBUG/client)" ]; }
 
 client_field() { awk -v n="$1" '$1 == n { print $2 }' $DEBUG/client/* 2>/dev/null || true; }
 
-# rtx_way <rtt us>: how long each operation takes on such a way, if the client has its choice
+# rtx_way <rtt us>: measure each operation with this round trip. The client chooses which WRITEs to send as groups.
 rtx_way() {
 	way=$1
 	(($1 == 0)) || tc qdisc add dev lo root netem delay $(($1 / 2))us limit 100000
@@ -199,7 +200,7 @@ point_way() {
 	load "$1" "$2" 4 2 1 | while read -r instr idle; do result "way $1 $2 $way $instr $idle"; done
 }
 
-# How long a GETATTR waits while somebody writes on the same connection
+# Measure how long a GETATTR takes while another process writes on the same connection
 rtx_beside() {
 	local size median longest
 	for size in 65536 1048576; do
@@ -209,7 +210,7 @@ rtx_beside() {
 	done
 }
 
-# Everything by Sends first, whatever its size: what does that cost?
+# First measure the costs when items of all sizes are sent in groups. Then let the client choose.
 bench_rtx() {
 	rtx_mount $RTX_ANY
 	points point_cost
@@ -226,7 +227,7 @@ bench_rtx() {
 
 # --- memory: one guest is the server, the other the client ----------------------
 
-# In kilobytes: free memory, unreclaimable slab, vmalloc; after caches and lists were emptied
+# memory_now: empty the caches, and print kilobytes of free memory, unreclaimable slab and vmalloc
 memory_now() {
 	local i
 	for i in 1 2 3; do
@@ -283,14 +284,14 @@ memory_connect() {
 	$LOAD getattr 0 128 1 1 "/mnt-$1" >/dev/null
 }
 
-# What a connection keeps after many large WRITEs at a time, when it has as many credits as it can get:
-# that is free when it has gone.
+# Measure the server's memory for a connection that has all credits and has done many large WRITEs at a time. It is
+# free again when the connection has gone.
 memory_busy() {
 	local i after
 	for i in 11 12 13 14; do nfs_umount "/mnt-10.9.0.$i"; done
 	for i in 21 22; do
 		nfs_mount 3 "wsize=65536" 10.9.0.$i "/mnt-10.9.0.$i"
-		# Twice: the server gives credits as it sees what for.
+		# Write twice, because the server grants more credits to a client that uses them.
 		dd if=/dev/zero of="/mnt-10.9.0.$i/busy" bs=1M count=16 conv=fsync 2>/dev/null
 		dd if=/dev/zero of="/mnt-10.9.0.$i/busy" bs=1M count=16 conv=fsync,notrunc 2>/dev/null
 		rm "/mnt-10.9.0.$i/busy"
@@ -302,7 +303,7 @@ memory_busy() {
 	result "busy 2 $(on_server memory_now) $after"
 }
 
-# Of the connections that have sent the most: bytes of Receives, and credits
+# Print the bytes of Receives and the credits of the two connections that have received the most messages
 memory_receives() {
 	local f
 	for f in "$DEBUG"/server/*; do

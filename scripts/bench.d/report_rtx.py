@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """usage: report_rtx.py DIRECTORY
 
-Read what the guests of make bench TABLE=rtx found and print it as tables, in reStructuredText:
-what the round-trip extension costs and saves with each number of rtx_pages, beside version 2
-without the extension, version 1, and the in-tree module, and which goals are met.
+Read the results of the guests of make bench TABLE=rtx, and print them as tables in reStructuredText:
+the costs and savings of the round-trip extension with each number of rtx_pages, compared with
+version 2 without the extension, version 1, and the in-tree module; and the goals that are met.
 """
 import statistics
 import sys
@@ -14,15 +14,15 @@ from report import COUNTERS, MODULES, NAMED, Run, number, point_name, ratio, siz
 
 WRITES = [8192, 16384, 32768, 65536, 131072, 262144, 524288, 1 << 20]
 READDIR = ("readdir", 20)
-# What an operation may cost, as a part of what it costs with the in-tree module
+# Goals: the maximum cost of an operation, as a fraction of its cost with the in-tree module
 GOALS = [(("write", 16384), 0.85), (("write", 32768), 0.85), (("write", 65536), 0.92), (READDIR, 0.85)]
-# What goes by Sends on a way of 10 us (T-40): see net/core/choice.c, with the costs there
+# The longest item that is sent in a group if the round trip is 10 us (T-40), with the costs in net/core/choice.c
 NEAR = {"v2p0": 65536, "v2p4": 86016, "v2p8": 131072}
 COUNTED = ("client_send", "client_reg_mr", "client_doorbells", "server_rdma_read", "server_doorbells",
            "svc_rdma_recvfrom", "svc_recv", "ib_cq_poll_work", "switches", "kmallocs", "kmallocs_module",
            "pages", "pages_nfsd")
 FAR = 20000  # us
-FEW = 0.02  # so few in an operation belong to none
+FEW = 0.02  # events in an operation that are tolerated, because they belong to no operation
 
 
 def points():
@@ -62,7 +62,7 @@ def count_table(provider, runs):
 
 
 def saved_table(provider, by):
-    """What Sends save beside RDMA Read, and what that says about c of T-40."""
+    """Instructions that Sends save compared with RDMA Read, for the costs of T-40"""
     without, rows = by.get("v2n"), []
     if not without:
         return

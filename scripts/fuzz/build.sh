@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Sourced by run.sh and floor.sh, after lab/host.sh: the wire and pure rooms in user space.
+# Functions that build net/wire and net/core in user space. run.sh and floor.sh source this file after lab/host.sh.
 
 mapfile -t pure < <(python3 scripts/check-looking.py --pure)
 ((${#pure[@]})) || die "no pure rooms"
@@ -20,8 +20,8 @@ compile() {
 		sh '{}' "$dir" "${options[@]}"
 }
 
-# inputs <directory> <corpus.py's option> <target...>: make the inputs with which every run begins: its
-# directories seeds and corpus/<target>
+# inputs <directory> <corpus.py's option> <target...>: write the inputs with which every run begins to the
+# directories seeds and corpus/<target> in this directory
 inputs() {
 	local dir=$1 how=$2
 	shift 2

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# How many lines of the wire and pure rooms are executed in user space? Only inputs of the repository count: the unit
-# tests, kunit/vectors.h and scripts/fuzz/corpus.
+# Check how many lines of net/wire and net/core are executed in user space, by the unit tests and by those inputs of
+# the fuzzer that are in the repository (kunit/vectors.h and scripts/fuzz/corpus).
 #
-# usage: scripts/fuzz/floor.sh           status 1 if a room is below its minimum
+# usage: scripts/fuzz/floor.sh           status 1 if a source file is below the minimum
 #        scripts/fuzz/floor.sh --show    show the lines that no input reaches, not even one that an earlier run has
 #                                        kept in $CACHE/fuzz
 . "$(dirname "$0")/../lab/host.sh"
@@ -50,7 +50,7 @@ fi
 LLVM_PROFILE_FILE=$dir/unit.profraw "$dir/unit" >"$dir/unit.log" 2>&1 || die "the unit tests fail, see $dir/unit.log"
 llvm-profdata merge -o "$dir/all.profdata" "$dir/inputs.profdata" "$dir/unit.profraw"
 
-# floor <profile> <minimum percentage> <description>
+# floor <profile> <minimum percentage> <description>: print each source file that is below the minimum
 floor() {
 	llvm-cov export -summary-only "$dir/fuzz" -instr-profile="$dir/$1.profdata" "${pure[@]}" | python3 -c '
 import json, sys

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The pure rooms (architecture.rst) under libFuzzer: the table of fuzz targets, and
- * functions that the targets share.
+ * The table of fuzz targets, which test net/wire and net/core with libFuzzer, and functions
+ * that the targets share.
  *
  * The environment variable FUZZ_TARGET names the target that gets the inputs. Without it,
  * the program lists the targets. For a new target, add a function and a line in the table.

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Declarations that all targets share: an input as a stream of choices, checks, and messages. */
+/* Declarations that all targets share: choices that are read from the input, checks, and
+ * messages.
+ */
 #ifndef FUZZ_H
 #define FUZZ_H
 
@@ -28,7 +30,7 @@ void fuzz_failed(const char *file, int line, const char *what);
 			fuzz_failed(__FILE__, __LINE__, #expr); \
 	} while (0)
 
-/* Choices are read from the input. Behind its end, all choices are 0 */
+/* Choices are read from the input. At its end, all further choices are 0. */
 struct fuzz_in {
 	const u8	*fi_pos;
 	size_t		fi_left;
@@ -40,8 +42,8 @@ u32 fuzz_u32(struct fuzz_in *in);
 u32 fuzz_num(struct fuzz_in *in);
 
 /*
- * If an input is a message, its choices follow the message. So a message from the wire is a
- * good first input.
+ * If an input is a message, these bytes of choices follow it. So a message from the wire,
+ * followed by zeros, is a good first input.
  */
 #define FUZZ_CHOICES	16u
 
@@ -83,7 +85,7 @@ void fuzz_parts_items(const struct rpcrdma_lists *lists,
 #define FUZZ_CHUNKS	(RPCRDMA_MAX_CHUNKS + 2)
 #define FUZZ_SEGS	(RPCRDMA_MAX_SEGS + 2)
 
-/* A Call to be sent, and its chunks and segments. It is too large for a stack */
+/* A Call to be sent, with its chunks and segments. It is too large for the stack. */
 struct fuzz_call {
 	struct rpcrdma_call_out		fc_out;
 	struct rpcrdma_chunk_out	fc_read[FUZZ_CHUNKS];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Estimates of the round trip, and the client's choice of the items that go by Sends. */
+/* The estimate of the round trip, and the choice of the items that the client sends in groups */
 
 #include <linux/limits.h>
 #include <linux/types.h>
@@ -10,7 +10,7 @@
 
 #include "fuzz.h"
 
-/* Answers that take any times. */
+/* Probes and Replies that take any times */
 void fuzz_rtt(const u8 *data, size_t size)
 {
 	struct fuzz_in in = { .fi_pos = data, .fi_left = size };
@@ -41,7 +41,9 @@ void fuzz_rtt(const u8 *data, size_t size)
 	}
 }
 
-/* The choice for any peer and any costs. A longer round trip never lowers the limit. */
+/* The limit of items that are sent in groups, for any peer and any costs. A longer round trip
+ * never lowers it.
+ */
 void fuzz_choice(const u8 *data, size_t size)
 {
 	struct fuzz_in in = { .fi_pos = data, .fi_left = size };

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The arithmetic of chunk lists, compared with models that count byte by byte. */
+/* Tests of the arithmetic of chunk lists. Results are compared with models that count byte by
+ * byte.
+ */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -170,8 +172,8 @@ fuzz_chunk_full(const struct rpcrdma_lists *lists, u32 *index)
 	return NULL;
 }
 
-/* Check a chunk or an item: it is the next of its kind, whole, at its position. Returns its
- * room in the stream.
+/* Check a part that is a chunk or an item: it is the next one of its kind, complete, and at its
+ * position. Returns its length in the stream, with roundup.
  */
 static u64 fuzz_part_piece(const struct rpcrdma_part *part, u64 stream,
 			   const struct rpcrdma_chunk *chunk,
@@ -189,7 +191,7 @@ static u64 fuzz_part_piece(const struct rpcrdma_part *part, u64 stream,
 	return fuzz_room(length);
 }
 
-/* A run of the body ends where a chunk or an item is, perhaps an empty chunk. */
+/* Is there a chunk, perhaps an empty one, or an item at this position of the stream? */
 static bool fuzz_piece_at(const struct rpcrdma_lists *lists,
 			  const struct rpcrdma2_item *items, u32 nitems,
 			  u64 stream)
@@ -205,7 +207,9 @@ static bool fuzz_piece_at(const struct rpcrdma_lists *lists,
 	return false;
 }
 
-/* Check that the parts are the body, and all chunks and items, each once and in order. */
+/* Check that the parts consist of the body, all chunks that are not empty, and all items, each
+ * once and in order.
+ */
 static void fuzz_parts_walk(const struct rpcrdma_lists *lists,
 			    const struct rpcrdma2_item *items, u32 nitems,
 			    u32 body_len, u64 stream_len)
@@ -240,7 +244,7 @@ static void fuzz_parts_walk(const struct rpcrdma_lists *lists,
 	CHECK(body == body_len && stream == stream_len);
 }
 
-/* Check a Call with items, which a decoder has accepted: its length, and its parts. */
+/* Check the length and the parts of a Call with items that a decoder has accepted. */
 void fuzz_parts_items(const struct rpcrdma_lists *lists,
 		      const struct rpcrdma2_item *items, u32 nitems,
 		      u32 body_len, u32 max_len)
@@ -260,7 +264,7 @@ void fuzz_parts_items(const struct rpcrdma_lists *lists,
 		return;
 	CHECK(stream_len == stream);
 	fuzz_parts_walk(lists, items, nitems, body_len, stream);
-	/* Without items, this is the other check */
+	/* Without items, rpcrdma_lists_check_call() has the same result. */
 	if (!nitems)
 		CHECK(rpcrdma_lists_check_call(lists, body_len, max_len,
 					       &stream_len) == RPCRDMA_OK &&
@@ -330,9 +334,9 @@ static bool fuzz_head_whole(const u8 *msg, u64 position)
 }
 
 /*
- * Any bytes as the inline part of a Call, with one Read chunk or another number of them.
- * Unless the input chooses other values, the chunk is at the end of the bytes, and a head
- * may have a page.
+ * Does the inline part of a Call, before its Read chunk, contain a whole RPC header? The inline
+ * part is any bytes, mostly with one Read chunk. Unless the input chooses other values, the
+ * chunk is at the end of the bytes, and the head may be a page long.
  *
  * Covers: G-27
  */
@@ -369,7 +373,7 @@ void fuzz_head(const u8 *data, size_t size)
 	free(msg);
 }
 
-/* Results of a Reply, assigned to the chunks of a Write list */
+/* Assign results of a Reply to the chunks of a Write list. Returns the number of chunks used. */
 static u32 fuzz_payload_assign(const struct rpcrdma_lists *lists,
 			       struct rpcrdma_payload *payloads,
 			       struct fuzz_in *in, bool small)
@@ -443,8 +447,8 @@ void fuzz_payload(const u8 *data, size_t size)
 	n = fuzz_payload_assign(&lists, payloads, &in, small);
 	stream_len = small ? fuzz_u32(&in) % FUZZ_STREAM : fuzz_num(&in);
 
-	/* The runs ascend, contain no byte that has left the stream, and leave out none of
-	 * the others
+	/* The gaps between payloads ascend, and consist of exactly those bytes of the stream
+	 * that are in no chunk.
 	 */
 	while (rpcrdma_payload_gap_next(payloads, n, stream_len, &pos,
 					&offset, &length)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Properties of decoded lists, in all versions of the protocol. */
+/* Checks of decoded chunk lists, for all versions of the protocol. */
 
 #include <stdlib.h>
 
@@ -45,7 +45,9 @@ void fuzz_lists_walk(const struct rpcrdma_lists *lists)
 	fuzz_chunk_walk(lists, &lists->ls_reply);
 }
 
-/* Somebody writes to the buffer. Then walks may return anything, but must not leave the buffer. */
+/* The buffer was overwritten after decoding. Walking the lists may return anything, but must
+ * not read more segments than were decoded.
+ */
 void fuzz_lists_walk_spoilt(const struct rpcrdma_lists *lists)
 {
 	struct rpcrdma_seg_iter iter;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Functions that compute with numbers: private data, credits, plans, sizes. Each result is
- * compared with the promises of its header, which are computed here in 64 bits or by trial.
+ * compared with what the function's header promises, which is computed here in 64 bits or by
+ * trial.
  */
 
 #include <errno.h>
@@ -46,7 +47,7 @@ static struct rpcrdma_cm_private fuzz_cm_make(struct fuzz_in *in)
 	return priv;
 }
 
-/* Version 2: the limits with a peer that has announced nothing. */
+/* Check the limits in version 2 if the peer has announced nothing. */
 static void fuzz_props_silent(const struct rpcrdma_cm_private *ours)
 {
 	struct rpcrdma_limits limits;
@@ -60,7 +61,7 @@ static void fuzz_props_silent(const struct rpcrdma_cm_private *ours)
 	CHECK(limits.lm_remote_inv == ours->cp_remote_inv);
 }
 
-/* Words in which one bit is set: only the word at this index is found */
+/* Check a property subset in which only one bit is set: only that property is found. */
 static void fuzz_props_subset(u8 nwords, u8 bit, u32 index)
 {
 	u32 words[8] = { };
@@ -112,7 +113,7 @@ void fuzz_props(const u8 *data, size_t size)
 	CHECK(limits.lm_peer_spoke == !!found);
 	CHECK(limits.lm_remote_inv ==
 	      (ours.cp_remote_inv && peer.cp_remote_inv));
-	/* Our sizes are those that the peer was told */
+	/* Our sizes count as they were announced, in whole kibibytes. */
 	CHECK(limits.lm_inline_send ==
 	      fuzz_min(fuzz_cm_size(ours.cp_send_size), peer.cp_recv_size));
 	CHECK(limits.lm_inline_recv ==
@@ -131,7 +132,8 @@ void fuzz_props(const u8 *data, size_t size)
 /* --- credits --- */
 
 /*
- * Several connections, any grants, and Calls that are given up.
+ * The credit window of a client on several connections, one after the other, with any grants
+ * and with Calls that are given up
  *
  * Covers: V1-CRD-06 V1-CRD-22
  */
@@ -260,7 +262,7 @@ static void fuzz_plan_rpc(const struct rpcrdma_limits *limits,
 		nwritesegs = args->pa_reply_item_segs;
 	if (plan.pl_reply == RPCRDMA_REPLY_LONG)
 		nreplysegs = args->pa_reply_segs;
-	/* A Long Reply returns the chunk */
+	/* The header of a Long Reply returns the Reply chunk, and must fit a Receive. */
 	too_long = plan.pl_reply == RPCRDMA_REPLY_LONG &&
 		   (fuzz_hdr_len(limits, 0, 0, nreplysegs) >
 		    limits->lm_inline_recv || !fuzz_plan_segs(args, nreplysegs));
@@ -290,7 +292,9 @@ static void fuzz_plan_rpc(const struct rpcrdma_limits *limits,
 				  as_read ? read_hdr : long_hdr));
 }
 
-/* Makes what a server has refused, and a Call with an item that is a part of it. */
+/* Makes restrictions that the client has learned from errors, and a Call that contains an
+ * item.
+ */
 static void fuzz_plan_flags(struct rpcrdma_limits *limits,
 			    struct rpcrdma_plan_args *args, struct fuzz_in *in)
 {
@@ -304,7 +308,7 @@ static void fuzz_plan_flags(struct rpcrdma_limits *limits,
 	args->pa_reply_chunk = flags & 16;
 	args->pa_segs_max = flags & 32 ? fuzz_u8(in) : 0;
 	args->pa_call_data = args->pa_call_item & 0xffffff;
-	/* Near the length from which an item is placed rather than sent inline */
+	/* A length near 8192, from which on an item is placed rather than sent inline */
 	if (flags & 64) {
 		args->pa_call_data = 8190 + fuzz_u8(in) % 4;
 		limits->lm_inline_send = 16384;
@@ -313,7 +317,7 @@ static void fuzz_plan_flags(struct rpcrdma_limits *limits,
 	args->pa_call_len = (args->pa_call_len & 0xffffff) + args->pa_call_item;
 }
 
-/* Makes limits for groups, and a peer that may be real. */
+/* Makes limits for groups, with property words of a peer that are valid. */
 static struct rpcrdma_plan_rtx
 fuzz_plan_rtx(const struct rpcrdma_limits *limits,
 	      const struct rpcrdma_plan_args *args, struct fuzz_in *in)
@@ -333,7 +337,7 @@ fuzz_plan_rtx(const struct rpcrdma_limits *limits,
 		rtx.px_peer.xp_seg = 512u << kind % 8;
 		rtx.px_gather = fuzz_u8(in) % 16;
 	}
-	/* A client computes the reach; but a plan must be right with less, too */
+	/* The client sets px_send to the reach, but a smaller value must work, too. */
 	rtx.px_send = rpcrdma_layout_reach(&rtx.px_peer, limits->lm_inline_send);
 	if (kind >= 240)
 		rtx.px_send = fuzz_min(fuzz_num(in), limits->lm_inline_send);
@@ -358,7 +362,9 @@ static struct rpcrdma_layout fuzz_plan_layout(const struct rpcrdma_plan_args *ar
 	return layout;
 }
 
-/* Returns the transmissions of a Call with a placed item, if a Send has so many segments. */
+/* Returns the number of transmissions of a Call with a placed item, if a Send may have at most
+ * @segs segments.
+ */
 static u32 fuzz_plan_count(const struct rpcrdma_plan_args *args,
 			   const struct rpcrdma_plan *plan, u32 segs)
 {
@@ -370,7 +376,7 @@ static u32 fuzz_plan_count(const struct rpcrdma_plan_args *args,
 	return rpcrdma_layout_count(&layout, args->pa_rtx->px_peer.xp_call_max);
 }
 
-/* Lay the Call out: its transmissions are as many and as large as the plan says. */
+/* Check that the layout of the Call has as many and as large transmissions as the plan says. */
 static void fuzz_plan_sends(const struct rpcrdma_plan_args *args,
 			    const struct rpcrdma_plan *plan)
 {
@@ -386,7 +392,7 @@ static void fuzz_plan_sends(const struct rpcrdma_plan_args *args,
 	for (n = 0; n < plan->pl_count; n++) {
 		CHECK(rpcrdma_layout_next(&layout, &out));
 		CHECK(out.og_len <= plan->pl_limit);
-		/* What is not gathered has to be in the buffer of the Send */
+		/* Bytes that are not gathered must fit the buffer of the Send. */
 		own = out.og_len - (plan->pl_gathered ? out.og_part : 0);
 		CHECK(own <= plan->pl_buf && plan->pl_buf <= plan->pl_limit);
 		CHECK(out.og_part <= (u64)segs * rtx->px_peer.xp_seg);
@@ -407,7 +413,9 @@ static void fuzz_plan_sends(const struct rpcrdma_plan_args *args,
 	       rtx->px_gather : 0));
 }
 
-/* Check a Call that is a group, and why it is one. @base is its plan in base form, if any. */
+/* Check the plan of a Call that is a group, and that a group is needed. @base is its plan
+ * without the extension, if there is one.
+ */
 static void fuzz_plan_call_group(const struct rpcrdma_limits *limits,
 				 const struct rpcrdma_plan_args *args,
 				 const struct rpcrdma_plan *plan,
@@ -436,8 +444,8 @@ static void fuzz_plan_call_group(const struct rpcrdma_limits *limits,
 	fuzz_plan_sends(args, plan);
 }
 
-/* Returns whether the Call may be a group, with the Reply that base form has: it is short
- * enough, the peer takes it, there are credits, and it is not better as RDMA2_MSG.
+/* Returns whether the Call may be a group with the form of Reply in @base: it is short enough,
+ * the peer accepts it, there are credits, and RDMA2_MSG would not be better.
  */
 static bool fuzz_plan_may_group(const struct rpcrdma_limits *limits,
 				const struct rpcrdma_plan_args *args,
@@ -492,8 +500,8 @@ static void fuzz_plan_ample(const struct rpcrdma_limits *limits,
 }
 
 /*
- * With a server that takes groups, the plan is the one in base form, or a group within all
- * limits.
+ * If the server accepts groups, the plan is the same as without the extension, or a group
+ * within all limits.
  *
  * Covers: RTX-94 RTX-98
  */
@@ -595,7 +603,7 @@ static u64 fuzz_div_up(u64 n, u64 by)
 	return (n + by - 1) / by;
 }
 
-/* Returns the pages of the largest payload if it begins with the last byte of a page. */
+/* Returns the number of pages of the largest payload if it begins at the last byte of a page. */
 static u64 fuzz_pages(u32 max_payload, u32 page_size)
 {
 	return fuzz_max(fuzz_div_up((u64)max_payload + page_size - 1,
@@ -621,7 +629,7 @@ static bool fuzz_client_fits(const struct rpcrdma_device_caps *caps,
 	       sq + rq <= caps->dc_max_cqe;
 }
 
-/* Spare Receives: as many as there is room for, but not more than wanted. */
+/* Check the spare Receives: as many as the queues have room for, up to RPCRDMA_CLIENT_SPARE. */
 static void fuzz_size_spare(const struct rpcrdma_device_caps *caps,
 			    const struct rpcrdma_client_sizes *cz)
 {
@@ -656,7 +664,7 @@ static void fuzz_size_client(const struct rpcrdma_device_caps *caps,
 	mrs = fuzz_min(fuzz_div_up(pages, fuzz_min(caps->dc_max_mr_pages,
 						   pages)),
 		       RPCRDMA_CLIENT_SEGS);
-	/* Head and tail may be registered, too; each region takes two slots */
+	/* Head and tail may be registered, too. Each region needs two entries of the queue. */
 	wrs = 1 + 2 * (mrs + 2);
 	if (caps->dc_max_mr < mrs + 2 ||
 	    !fuzz_client_fits(caps, 1, bc_requests, wrs)) {
@@ -763,7 +771,8 @@ static void fuzz_size_server(const struct rpcrdma_device_caps *caps,
 }
 
 /*
- * While the last batch is not posted yet, as many Receives as promised are left.
+ * Check that enough Receives are posted for @messages even while a batch of them is not yet
+ * posted again.
  *
  * Covers: V1-CRD-09
  */
@@ -781,7 +790,7 @@ static void fuzz_size_recvs(u32 messages)
 	CHECK(!rpcrdma_size_credits(recvs, U32_MAX));
 }
 
-/* No numbered rule: as many Receives as fit, and not one more. */
+/* Check that rpcrdma_size_recvs_fit() returns as many Receives as fit, and not one more. */
 static void fuzz_size_fit(u64 bytes, u64 bytes_max, u32 size)
 {
 	u64 more = rpcrdma_size_recvs_fit(bytes, bytes_max, size);
@@ -790,8 +799,8 @@ static void fuzz_size_fit(u64 bytes, u64 bytes_max, u32 size)
 	CHECK(more == U32_MAX || bytes + (more + 1) * size > bytes_max);
 }
 
-/* Targets are pages, the property is valid with this RBSIZ and not with less, and a Send can
- * reach the last target.
+/* Check the words of the property for Receives with targets: targets are pages, the property is
+ * valid with this RBSIZ and not with a smaller one, and a Send can reach the last target.
  */
 static void fuzz_size_targets(u32 pages, u32 page_size)
 {

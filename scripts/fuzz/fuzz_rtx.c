@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The round-trip extension. Three kinds of targets: any bytes as a transmission or as
- * properties; any transmissions at a receiver; and any message that a sender divides and a
- * receiver assembles.
+ * The round-trip extension. There are three kinds of targets: any bytes are decoded as a
+ * transmission or as properties; a receiver gets any sequence of transmissions; and a sender
+ * divides any message, which a receiver assembles.
  */
 
 #include <errno.h>
@@ -51,7 +51,7 @@ static void fuzz_rtx_peek(const u8 *msg, u32 len,
 	}
 }
 
-/* Check with a map of the message that items and chunks do not overlap. */
+/* Check that items and chunks do not overlap, and that items are within the message. */
 static void fuzz_rtx_items(const struct rpcrdma2_item *items, u32 nitems,
 			   const struct rpcrdma_lists *lists, u32 stream)
 {
@@ -79,7 +79,7 @@ static void fuzz_rtx_items(const struct rpcrdma2_item *items, u32 nitems,
 		CHECK(items[nitems - 1].im_position <= stream + gone);
 }
 
-/* Check that an accepted Call may be sent, and is encoded in the same way. */
+/* Encode an accepted Call again. If it may be sent, decoding gives the same lists. */
 static void fuzz_rtx_again(const u8 *msg,
 			   const struct rpcrdma2_transmission *tx,
 			   const struct rpcrdma2_item *items,
@@ -109,7 +109,9 @@ static void fuzz_rtx_again(const u8 *msg,
 					    &again) == RPCRDMA_OK);
 		fuzz_lists_same(&hdr->hd_lists, &again.hd_lists);
 	} else {
-		/* It has words that only core/group.c checks, or empty chunks */
+		/* A sender may not send it: its words are wrong in a way that only
+		 * core/group.c checks, or it has empty chunks.
+		 */
 		CHECK(rc == -EINVAL);
 		CHECK(!tx->tx_replies || !tx->tx_count ||
 		      tx->tx_count > FUZZ_RTX_MOST ||
@@ -121,7 +123,7 @@ static void fuzz_rtx_again(const u8 *msg,
 	free(buf);
 }
 
-/* Answer the Call in the same form, and read the Reply. */
+/* Answer the Call with an RDMA2_RTX_MSG, and decode it. */
 static void fuzz_rtx_answer(const struct rpcrdma_hdr *hdr, struct fuzz_in *in)
 {
 	const struct rpcrdma_lists *lists = &hdr->hd_lists;
@@ -210,7 +212,9 @@ void fuzz_rtx_msg(const u8 *data, size_t size)
 	bool mine, all;
 	u8 *msg;
 
-	/* The values of data and stream do not matter, so they are 0 */
+	/* The bytes of stream and data behind the input are zeros, because their values do
+	 * not matter.
+	 */
 	behind = fuzz_num(&in) % 2048;
 	len = (u32)size + behind;
 	msg = calloc(1, len + 1);
@@ -282,7 +286,7 @@ static struct rpcrdma_group_limits fuzz_rtx_limits(struct fuzz_in *in)
 	return limits;
 }
 
-/* Mostly the transmission that is due, sometimes any other one. */
+/* Makes a transmission: mostly the next one that is expected, sometimes any other one. */
 static struct rpcrdma2_transmission
 fuzz_rtx_arrival(struct fuzz_in *in, const struct rpcrdma_group *group,
 		 const struct rpcrdma_group_limits *limits)
@@ -317,7 +321,7 @@ fuzz_rtx_arrival(struct fuzz_in *in, const struct rpcrdma_group *group,
 	return tx;
 }
 
-/* Check the answer to a broken group. A Reply is not answered. */
+/* Check the error that answers a broken group. A Reply is never answered. */
 static void fuzz_rtx_refuse(const struct rpcrdma_group_end *end)
 {
 	struct rpcrdma_hdr hdr, about = {
@@ -402,7 +406,7 @@ void fuzz_rtx_group(const u8 *data, size_t size)
 			    RPCRDMA_OK)
 				CHECK(!group.gr_data);
 		}
-		/* Each group has ended once, or has not ended yet */
+		/* Each group has ended exactly once, or is the one that is still open. */
 		CHECK(firsts == outcomes +
 		      (group.gr_state != RPCRDMA_GROUP_IDLE));
 		CHECK(held == (group.gr_state == RPCRDMA_GROUP_OPEN ?
@@ -467,8 +471,9 @@ static u32 fuzz_rtx_make(struct fuzz_in *in, struct rpcrdma2_item *items)
 	return nitems;
 }
 
-/* Walk over a data part. Parts of items are in order, and items begin with a segment. @done
- * has the bytes of each item in earlier parts.
+/* Walk over the data of one transmission. Pieces of items are in order, and each item begins
+ * at the start of a segment. @done has the number of bytes of each item in earlier
+ * transmissions.
  */
 static void fuzz_rtx_walk(struct rpcrdma_place *walk, u32 part, u64 before,
 			  u32 *done)
@@ -492,7 +497,7 @@ static void fuzz_rtx_walk(struct rpcrdma_place *walk, u32 part, u64 before,
 	CHECK(!walk->gp_left);
 }
 
-/* However a part lies in its pages, the SGEs suffice for it. */
+/* Check that the SGEs suffice for a part, wherever it begins in a page. */
 static void fuzz_rtx_gather(u32 seg, struct fuzz_in *in)
 {
 	u32 page = fuzz_u8(in) % 2 ? 4096 : 65536, sges = fuzz_u8(in) % 40;
@@ -504,7 +509,7 @@ static void fuzz_rtx_gather(u32 seg, struct fuzz_in *in)
 		CHECK((offset + (number + 1) * part - 1) / page - first < sges);
 }
 
-/* A Send reaches to the end of a segment, and would not reach to the end of the next. */
+/* Check the reach of a Send of @most bytes: the end of the last segment that fits it. */
 static void fuzz_rtx_reach(const struct rpcrdma2_rtx *ours, u32 most)
 {
 	u64 end, reach = 0;
@@ -517,7 +522,7 @@ static void fuzz_rtx_reach(const struct rpcrdma2_rtx *ours, u32 most)
 	CHECK(rpcrdma_layout_reach(ours, most) == reach);
 }
 
-/* Check the limits of a transmission, which the layout has just made. */
+/* Check that a transmission that the layout has just made is within its limits. */
 static void fuzz_rtx_out(const struct rpcrdma_outgoing *out,
 			 const struct rpcrdma_layout *layout,
 			 const struct rpcrdma2_rtx *ours, u32 segs)
@@ -544,7 +549,7 @@ static void fuzz_rtx_out(const struct rpcrdma_outgoing *out,
 	      tx->tx_data - front < 4);
 }
 
-/* Add what the header of a transmission says. */
+/* Complete a transmission with the words that the receiver takes from its header. */
 static void fuzz_rtx_arrive(struct rpcrdma2_transmission *tx, u32 count,
 			    u32 stream)
 {
@@ -560,7 +565,7 @@ static void fuzz_rtx_arrive(struct rpcrdma2_transmission *tx, u32 count,
 	}
 }
 
-/* Make the limit of a Send: the smaller of what we make and what the peer takes. */
+/* Make the limit of a Send: the smaller of our limit and the peer's RBSIZ. */
 static u32 fuzz_rtx_limit(struct fuzz_in *in, const struct rpcrdma2_rtx *ours)
 {
 	u32 rbsiz = ours->xp_head + ours->xp_seg * ours->xp_nsegs;
@@ -573,8 +578,8 @@ static u32 fuzz_rtx_limit(struct fuzz_in *in, const struct rpcrdma2_rtx *ours)
 }
 
 /*
- * Any message, divided for a peer, and assembled by that peer. Stream and items are in the
- * transmissions once and in order, and within the limits of each.
+ * A sender divides any message, and the receiver assembles it. Each byte of stream and items
+ * must be in the transmissions once and in order, and each transmission within its limits.
  *
  * Covers: RTX-41 RTX-43 RTX-44 RTX-55 RTX-56 RTX-57 RTX-67 RTX-68
  */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Version 1 messages: the decoders get any bytes, and the two sides of the wire must agree.
+ * Version 1 messages. The decoders get any bytes. What one end encodes, the other end must
+ * decode to the same.
  *
- * An accepted message passes through all functions of the pure rooms. Its lists are walked,
- * encoded and decoded again. If it is a Call, it is answered, and the requester reads the
- * answer.
+ * The lists of an accepted message are walked, encoded and decoded again. If it is a Call, it
+ * is answered, and the requester decodes the answer.
  */
 
 #include <errno.h>
@@ -128,8 +128,8 @@ static void fuzz_answer(const struct rpcrdma_hdr *hdr, struct fuzz_call *call,
 }
 
 /*
- * Everything that can be done with an accepted Call. Its header is encoded again. If the
- * Read list has the encoder's order, the bytes are the same.
+ * Encode the header of an accepted Call again. If its Read list has the encoder's order, the
+ * bytes are the same. Then answer the Call.
  */
 static void fuzz_call_use(const struct rpcrdma_hdr *hdr, const u8 *msg,
 			  u32 begin, struct fuzz_in *in)

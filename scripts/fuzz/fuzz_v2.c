@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Version 2 messages: both ends get any bytes and answer them, and the two sides of the
- * wire must agree.
+ * Version 2 messages. Both ends get any bytes, and refuse bad messages. What one end encodes,
+ * the other end must decode to the same.
  *
- * The other end must be able to read an answer, and must not answer it.
+ * The other end must be able to decode a refusal, and must not answer it.
  */
 
 #include <errno.h>
@@ -53,7 +53,9 @@ static void fuzz_error_read(const u8 *buf, u32 len, const struct rpcrdma_hdr *ab
 	CHECK(hdr.hd_xid == about->hd_xid && hdr.hd_vers == about->hd_vers);
 	CHECK(hdr.hd_proc == RPCRDMA2_ERROR && hdr.hd_response);
 	CHECK(hdr.hd_length == len && hdr.hd_credit);
-	/* Four values of the lowest version look like codes of other errors; we do not send them */
+	/* If the lowest version has one of four values, the message looks like another error.
+	 * We do not send such values.
+	 */
 	if (error->er_code != RPCRDMA2_ERR_VERS || hdr.hd_v1_error) {
 		CHECK(hdr.hd_err == error->er_code);
 		for (i = 0; i < words; i++)
@@ -70,7 +72,7 @@ static void fuzz_error_read(const u8 *buf, u32 len, const struct rpcrdma_hdr *ab
 					&rpcrdma2_accept_forward, &none));
 }
 
-/* Check the answer to a message, if there is one. */
+/* Check the error that answers a message, if there must be one. */
 static void fuzz_refuse(const struct rpcrdma_hdr *hdr,
 			enum rpcrdma_verdict verdict,
 			const struct rpcrdma2_accept *accept)
@@ -132,7 +134,7 @@ static void fuzz_hdr_check(const struct rpcrdma_hdr *hdr, const u8 *msg,
 	      !hdr->hd_inv_handle == !!hdr->hd_inv_stray);
 }
 
-/* Check what must be true of an accepted message, be it a request or a response. */
+/* Check an accepted message, which may be a request or a response. */
 static void fuzz_accepted(const struct rpcrdma_hdr *hdr, u32 len)
 {
 	const struct rpcrdma_lists *lists = &hdr->hd_lists;
@@ -325,7 +327,7 @@ void fuzz_v2_retry(const u8 *data, size_t size)
 			       retry.ry_write_len <= args.rg_write_max));
 			CHECK(!retry.ry_no_write || retry.ry_reply_chunk);
 		}
-		/* The same remedy is not tried twice, whatever it was */
+		/* After the same error again, the client gives up. */
 		before = retry;
 		CHECK((!before.ry_tried && !before.ry_base) || !rpcrdma_retry(&retry, &hdr, &args));
 	}
@@ -428,7 +430,7 @@ void fuzz_v2_trip(const u8 *data, size_t size)
 	CHECK(rpcrdma2_encode_call(buf, len - 1, out) == -EMSGSIZE);
 	CHECK(rpcrdma2_encode_call(buf, len, out) == (int)len);
 
-	/* Behind the prefix, the header is the same as in version 1 */
+	/* The chunk lists are encoded as in version 1. */
 	v1_len = rpcrdma1_call_len(out);
 	CHECK(len - RPCRDMA2_LISTS_AT == v1_len - RPCRDMA_FIXED_LEN);
 	v1 = malloc(v1_len);

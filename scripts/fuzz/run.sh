@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# make fuzz: the wire and pure rooms in user space, under libFuzzer, ASan and UBSan.
+# make fuzz: run net/wire and net/core in user space, with libFuzzer, ASan and UBSan.
 #
 # usage: scripts/fuzz/run.sh [seconds]
 #   TARGET='<names>'  run only these targets (they are in fuzz.c)
@@ -23,7 +23,7 @@ lock "fuzz-${TREE##*-}"
 rm -rf "$dir"
 mkdir -p "$dir"
 
-# Besides undefined behaviour of C, this finds sums of lengths that wrap, and implicit truncations.
+# Besides undefined behaviour of C, these find unsigned sums that wrap, and implicit truncations.
 sanitizers=fuzzer,address,undefined,unsigned-integer-overflow,implicit-conversion
 build() {
 	local options=(-O1 -fsanitize="$sanitizers" -fsanitize-ignorelist=scripts/fuzz/wraps.txt -fno-sanitize-recover=all)

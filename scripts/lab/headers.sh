@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Debian's kernels, as far as a compiler can test them. The module is compiled against the headers of every series,
-# from the oldest that Kbuild knows, to series newer than the newest that it knows; in each flavour; and of each
-# series, against the newest release in the suites below. No kernel is built, and nothing is installed.
+# Compile the module against the headers of Debian's kernels: of every series, from the oldest that Kbuild knows up to
+# series newer than those that it knows, and of each flavour, the newest release in the suites below. No kernel is
+# built, and nothing is installed.
 #
 # The headers' compiler may be newer than this host's, and their build tools may not run here. So Kbuild only prints
 # its commands (make -n). The commands are run with -fsyntax-only, and without options that gcc does not know. All
@@ -95,7 +95,7 @@ headers_command() {
 		sed -n "s/.*unrecognized command-line option '\([^']*\)'.*/\1/p"); do
 		command=${command// $option / }
 	done
-	# Attributes of a newer compiler, which .config promises
+	# The headers may use attributes of a newer compiler, because .config says that it has them.
 	echo "$command -Wno-attributes -fsyntax-only" >"$out"
 }
 

@@ -77,8 +77,8 @@ with_log() (
 		# shellcheck disable=SC2064
 		trap "interrupted $signal" $signal
 	done
-	# A process group of its own: a signal from the terminal would otherwise kill the processes that know the
-	# children.
+	# The command has a process group of its own. Otherwise a signal from the terminal would end some of its
+	# processes at once, and end_tree() could not find their children.
 	set -m
 	(set +m; "$@") >"$log" 2>&1 </dev/null &
 	pid=$!

@@ -49,8 +49,8 @@ RXE = re.compile(r"in rxe_sched_task\b")
 # the data. The in-tree module's functions have the same names.
 RACE = re.compile(r"KCSAN: .* in ")
 ACCESS = re.compile(r"\b(read|write|read-write)\b.* to 0x\S+ of .* by (task|interrupt)")
-# siw takes the callback lock of its sockets with softirqs enabled. TCP takes this lock below another lock when a
-# listener is closed with a connection in its queue.
+# siw takes the callback lock of its sockets with softirqs enabled. If a listener is closed with a connection in its
+# queue, TCP takes this lock while it holds another one, and lockdep reports that order.
 ORDER = re.compile(r"WARNING: SOFTIRQ-safe -> SOFTIRQ-unsafe lock order")
 # Errors of the in-tree module do not count. (7.3: when its connections are broken, frwr_unmap_sync() waits for a
 # region that has been freed.)
@@ -93,7 +93,7 @@ def is_theirs(report):
 
 
 def tolerated(line, report):
-    """Is it caused by others, and turns lockdep off?"""
+    """Is it a report that other code causes, and after which lockdep is off?"""
     return (ORDER.search(line) and is_siws(report[:119]) or RXE.search(line) and "KASAN" in line or
             INTREE and THEIRS.search(line) and is_theirs(report))
 

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# make shell: an interactive guest with the module loaded, /export served over RDMA and
-# mounted at /mnt. KERNEL=debian|7.3|6.12 PROVIDER=rxe|siw VERS=4.2; VERBOSE=y shows the
-# messages of the kernel while it boots. "exit" ends the guest.
+# make shell: start a guest with a shell. The module is loaded, and /export is exported over RDMA
+# and mounted at /mnt. KERNEL is debian, 7.3 or 6.12, PROVIDER is rxe or siw, and VERS is the
+# version of NFS (4.2). VERBOSE=y shows the messages of the kernel while it boots. "exit" ends
+# the guest.
 . "$(dirname "$0")/guest.sh"
 
 kernel=${KERNEL:-debian} provider=${PROVIDER:-rxe}

@@ -8,9 +8,9 @@
 #
 # Builds rpcrdma.ko from this tree for KERNEL, boots one guest that loads it and exports
 # /export (tmpfs) over RDMA, mounts it at /mnt (VERS=4.2), runs the commands (bash, set -e;
-# see scripts/lab/guest/lib.sh for what else they may call) and shows the console. Ends with
-# what the kernel complained about. The commands run with the repo as /work-like host
-# files, read-only for the host; /lab is the run directory (read and write on both sides).
+# scripts/lab/guest/lib.sh has functions that they may call), and shows the console. At the end
+# it prints complaints of the kernel. The guest sees all files of the host. What it writes stays
+# in the guest, except in /lab: that is the run directory, which the host can also write.
 #
 # Environment: MODULE=intree  the kernel's own module instead of ours
 #              VERS=3|4.0|4.1|4.2   MOUNT_OPTS=...   NOMOUNT=1: only load, do not serve or mount

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""make mutants-guests: would the guests notice?
+"""make mutants-guests: check that tests in guests notice changes of the code.
 
 usage: guests.py [--check | --list | --control] [--stale] [NAME...]
 
-Breaks one rule at a time in the rooms that need a device or sunrpc, as guests.list says. Builds the broken module, and
-runs the cases that should notice it, as make test would:
+Breaks one rule at a time, as guests.list says, mostly in the rooms (folders of net/) that need a device or sunrpc.
+Builds the broken module, and runs the cases that should notice it, as make test would:
 
     noticed   a case has failed, or the kernel has complained, or the guest has died
     SURVIVED  all cases have passed: a test is missing, or the changed code is not needed
@@ -21,8 +21,8 @@ guest in one run, with nothing broken. All must pass, or the verdicts mean nothi
 
 Each verdict is written to guests.results at once. --check tests the following. Each text that is to be changed occurs
 exactly once. All files, cases and requirements exist. Each MUST that only guests test has a mutant, or a line that
-says why it has none. guests.results has the verdict "noticed" for each mutant, except for as many
-mutants as the file allows: their verdict may be stale, or missing.
+says why it has none. Each mutant has the verdict "noticed" in guests.results, or has never been run. The file limits
+how many mutants may never have been run, and how many verdicts may be stale.
 """
 import argparse
 import contextlib
@@ -283,7 +283,7 @@ class Results:
         new.replace(RESULTS)
 
     def check(self, found):
-        """Does each mutant have a good verdict?"""
+        """Does each mutant have a good verdict, or is it one of those that may be unknown?"""
         names = {m.name for m in found}
         wrong = [f"{name}: there is no such mutant" for name in self.lines if name not in names]
         for m in found:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Runs all unit tests of the pure rooms in a program. If a test fails, it prints the place,
- * and the status is 1. The argument is the number of the mutant to use, if run.py has
+ * A program that runs all unit tests of net/wire and net/core. If a test fails, it prints the
+ * place, and the status is 1. The argument is the number of the mutant to use, if run.py has
  * inserted mutants.
  */
 #include <kunit/test.h>

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""make mutants: would the unit tests notice?
+"""make mutants: check that the unit tests notice changes of the code.
 
 usage: run.py [--quick | --changed REV] [--jobs N] [FILE...]
        run.py --tests
 
-Breaks the wire and pure rooms in one place at a time (a comparison the other way round, a constant larger by one, a
-statement left out, a condition that is always or never true). Runs all unit tests in user space with each such
-mutant. If they pass, it runs them again with ASan and UBSan. A mutant that passes again has survived: a test is
-missing, or the change makes no difference. A mutant does not count if its object code does not change, or is that
-of another survivor.
+Breaks the pure rooms, net/wire and net/core, in one place at a time (a comparison the other way round, a constant
+larger by one, a statement left out, a condition that is always or never true). Runs all unit tests in user space with
+each such mutant. If they pass, it runs them again with ASan and UBSan. If they pass again, the mutant has survived: a
+test is missing, or the change makes no difference. A mutant does not count if its object code is the same as without
+the change, or as that of another survivor.
 
 equivalent.list has the changes that make no difference, with the reasons. This script prints each survivor that is not
 in the list, and each entry of the list that is caught or is not a mutant. The last line has the sums. The status is
@@ -36,11 +36,11 @@ CC = ["gcc", "-std=gnu11", f"-I{TOP}/scripts/mutants/include", f"-I{TOP}/scripts
       f"-I{TOP}/include", f"-I{TOP}/kunit", f"-I{TOP}/net/wire"]
 # plain catches most mutants; those that survive it are tried with checked
 FLAGS = {"plain": ["-O0"], "checked": ["-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]}
-# Tests of other rooms, or that need the kernel
+# Tests of other rooms, and tests that need the kernel
 NOT_PURE = {"rpcrdma_buf_kunit.c", "rpcrdma_counters_kunit.c", "rpcrdma_gather_kunit.c", "rpcrdma_msg_kunit.c",
             "rpcrdma_sq_kunit.c", "svc_rdma_group_kunit.c", "svc_rdma_read_kunit.c", "xprt_rdma_reply_kunit.c",
             "xprt_rdma_transport_kunit.c"}
-# The tests take a thirtieth of that
+# Limit for a run of all tests. Without a change in the source, they need a thirtieth of it.
 CPU_SECONDS = 1
 # --quick: number of commits, number of mutants in the lines that they changed, and number of mutants in each file
 COMMITS, OF_CHANGED, OF_EACH = 5, 40, 5

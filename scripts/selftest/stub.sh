@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Appended to lab/guest.sh in the copy of the tree that scripts/selftest/run makes. A guest is then a shell that sources
-# $SCENARIO, with functions "verdict" as in lib.sh, and "says" for lines on its console. There is no kernel and no module.
+# scripts/selftest/run appends this to lab/guest.sh in its copy of the tree. A guest is then a shell that sources
+# $SCENARIO. It has the function "verdict", as in lib.sh, and "says", which writes a line to its console. There is no
+# kernel and no module.
 kernel_machine() { echo x86; }
 kernel_root() { echo /nowhere; }
 guest_accel() { echo tcg; }

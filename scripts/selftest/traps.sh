@@ -100,7 +100,7 @@ test_install-hung-up() { interrupt HUP all; }
 test_install-terminated() { interrupt TERM all; }
 test_install-terminated-alone() { interrupt TERM one; }
 
-# The key at a terminal: only the foreground process group gets it, which a signal alone does not test.
+# Ctrl-C at a terminal: only the foreground process group gets the signal. The cases above do not test that.
 test_install-key() {
 	local pids shell
 	stubs

@@ -11,7 +11,7 @@ at() {
 	"$@"
 }
 
-# in_other_version <command...>: run it in the version of the protocol with which the group does not run here
+# in_other_version <command...>: run it with the other version of the protocol than version_here() gives the group
 in_other_version() {
 	local version=$((3 - $(version_here))) second all
 	[ "$MODULE" = ours ] && [ -z "${OURS:-}" ] || skip "the in-tree module has one version"
@@ -36,8 +36,9 @@ set_apart() {
 	echo "$(($(counter client_connects) - all)) $(($(counter client_v2_connects) - second))" >>/run/other-version
 }
 
-# same_version: check with which version the earlier cases have run. If a client gets an answer too late, it does
-# without version 2 on one connection, so a few such connections are allowed.
+# same_version: check that the earlier cases have used the version that version_here() prints. If the answer to an
+# offer of version 2 comes too late, the client uses version 1 on that connection, so one connection in ten may use
+# version 1.
 same_version() {
 	local all second a s version
 	[ "$MODULE" = ours ] || skip "the in-tree module has one version"
@@ -56,8 +57,8 @@ same_version() {
 
 # --- the connection -----------------------------------------------------------
 
-# Each file is for one block size. If a file has several, fio also checks blocks that it has partly overwritten
-# since, and reports errors even on a local file system.
+# Each file has blocks of one size. If blocks of several sizes shared a file, fio would check blocks that it has
+# partly overwritten since, and would report errors even on a local file system.
 fio_verify() {
 	local size sizes=(512 4k 13k 64k 256k) jobs=()
 	! no_reads_here || sizes=(512 1k)
@@ -93,7 +94,7 @@ break_off() {
 	tune N $FAIL_SUNRPC/ignore-server-disconnect
 }
 
-# broken_by <client|server>: how often has that end closed a connection, and the client has reconnected?
+# broken_by <client|server>: print how often that end has closed the connection and the client has then reconnected
 broken_by() { grep -c "^$1 " /tmp/breaks || true; }
 
 breaks_over() { [ -e /tmp/breaks.over ]; }
@@ -104,8 +105,8 @@ more_than() { [ "$(xprt_field "$1")" -gt "$2" ]; }
 # Over siw, the in-tree server leaks when a connection breaks under a load: regions of RDMA Reads (WARNING in
 # ib_destroy_qp() and when the device is removed), and contexts of Sends and Writes (kmemleak). A likely reason is
 # that it trusts the marker for which ib_drain_qp() waits, but siw may complete the marker before work requests
-# that are queued behind a failed transmission. Our tests do not count this: if its connections are broken, it
-# gets no Read chunks.
+# that are queued behind a failed transmission. Our tests avoid the leak: a case that breaks connections to that
+# server sends it no Read chunks.
 no_reads_here() { [ "$PROVIDER/${OURS:-}" = siw/client ]; }
 
 # load_breakable: start a load whose connection may be broken
@@ -138,7 +139,8 @@ break_again() {
 	done
 }
 
-# Has each end broken the connection as often as this? The log may contain another reason.
+# broken_enough <number>: has each end broken the connection at least this often? (/tmp/breaks may also have lines
+# with failures, which do not count.)
 broken_enough() { [ "$(broken_by client)" -ge "$1" ] && [ "$(broken_by server)" -ge "$1" ]; }
 
 # breaks_took <description>: print statistics of /tmp/breaks, which has a line "<end> <seconds>" for each break
@@ -147,7 +149,8 @@ breaks_took() {
 		END { if (n) printf "%s %.1f to %.1f s, %.1f s on average, after each of %d breaks\n", what, least, most, sum / n, n }'
 }
 
-# fio_broken <breaks>: the minimum for each end. (In a minute, a busy machine breaks the connection less often.)
+# fio_broken <breaks>: run fio while the connection is broken. Each end must break it at least <breaks> times. A
+# busy machine breaks it less often, so fio runs up to five times.
 fio_broken() {
 	local breaker n before rounds=0
 	[ -d $FAIL_SUNRPC ] || skip "this kernel has no CONFIG_FAIL_SUNRPC"
@@ -195,8 +198,8 @@ starve_off() {
 	done
 }
 
-# starve <percent> <pattern>: make so many percent of the allocations fail that have a matching function of the
-# module among their callers, and no function of the provider.
+# starve <percent> <pattern>: let this percentage of allocations fail, of those that have a function of the module
+# that matches the pattern among their callers, and no function of the provider.
 starve() {
 	local d from to provider=rdma_rxe
 	[ "$PROVIDER" = rxe ] || provider=siw
@@ -227,7 +230,8 @@ allocations_failed() {
 	echo $n
 }
 
-# starve_end: end it. Print how many allocations have failed.
+# starve_end [<least>]: let no more allocations fail. Print how many have failed; at least <least> must have (1 by
+# default).
 starve_end() {
 	local n
 	starve_off
@@ -238,7 +242,7 @@ starve_end() {
 
 # --- the device ---------------------------------------------------------------
 
-# Remove the device, without help from anybody. Afterwards no connection is left on it.
+# Remove the device while connections use it. Afterwards none may be left on it.
 device_gone() {
 	rdma link delete lab0 &
 	ends 60 $! || die "the device is held: $(ls $DEBUG/server), $(grep -s ^state $DEBUG/*/*)"
@@ -246,7 +250,8 @@ device_gone() {
 	! grep -sx 'state up' $DEBUG/client/* || die "without a device, the client is connected"
 }
 
-# device_removal <client|server> <times>: at that end; in one guest both ends have the same device
+# device_removal <client|server> <times>: under a load, remove and add that end's device so many times. In one
+# guest, both ends have the same device.
 device_removal() {
 	local i before
 	nfs_mount 4.2
@@ -277,7 +282,7 @@ nfsd_restart() {
 	echo "rdma $PORT" >/proc/fs/nfsd/portlist || die "no RDMA listener"
 }
 
-# nfsd_restarts <version of NFS>
+# nfsd_restarts <version of NFS>: under a load, restart nfsd twice
 nfsd_restarts() {
 	local i before
 	nfs_mount "$1"
@@ -299,7 +304,7 @@ frozen_write() { dd if=/dev/zero of=$MNT/out bs=64k count=1 oflag=direct conv=no
 freeze() { on_server fsfreeze -f /ice; }
 thaw() { on_server fsfreeze -u /ice; }
 
-# On a soft mount, an access fails in time. On a hard mount, no access fails.
+# While the server's file system is frozen, a WRITE on a soft mount fails in time. On a hard mount it waits.
 soft_hard() {
 	local t0 writer
 	on_server ice_up
@@ -330,7 +335,8 @@ soft_hard() {
 	on_server ice_down
 }
 
-# taken_back <given up before> <invalidated before>
+# taken_back <given up before> <invalidated before>: has the client given up at least 4 more RPCs, and invalidated
+# at least 3 more regions itself?
 taken_back() {
 	[ $(($(counter client_given_up) - $1)) -ge 4 ] && [ $(($(counter client_mrs_local_inv) - $2)) -ge 3 ]
 }
@@ -351,7 +357,8 @@ killed() {
 	sum="${sum%% *}  -"
 	ice_mount vers=3,nolock,noac,rsize=262144
 	frozen_write >/dev/null
-	# More credits than will be owed: with none left, the client would reconnect, and nothing would come late.
+	# An RPC that is given up keeps its credit until the late Reply comes. If no credit were left, the client
+	# would reconnect, and no late RDMA Read or Write would come. So get more credits than that.
 	credited 16
 	for i in 1 2 3; do
 		python3 -I -S "$LOAD" reader $MNT/data 1048576 >/tmp/reader.$i &
@@ -411,7 +418,7 @@ sys.exit(pages.count(0) != len(pages))' </tmp/keeper.in >/tmp/keeper &
 	thaw
 	trap - EXIT
 	t0=${EPOCHREALTIME/./}
-	# No process reads any more, so these Writes are for the killed ones.
+	# No process reads any more, so these RDMA Writes are for the killed processes.
 	if [ -n "$late" ]; then
 		until_true 30 later_writes "$late" || die "no RDMA Write comes late"
 		echo "$(($(late_writes) - late)) late RDMA Writes"

@@ -5,13 +5,15 @@
 # calls them.
 CHECK=$TOP/scripts/tests/peers/nfscheck.py
 
-# highest <version>: set the highest version of the protocol on both sides; no effect on the in-tree module
+# highest <version>: set the highest version of the protocol for the client and the server of this guest; no effect
+# on the in-tree module
 highest() {
 	tune "$1" /proc/sys/sunrpc/rdma_version
 	tune "$1" /proc/sys/sunrpc/svc_rdma/version
 }
 
-# without_targets <command...>: while the Receives of a server have none
+# without_targets <command...>: run the command while the server makes Receives without targets (the pages of a
+# Receive into which the round-trip extension places data)
 PAGES=/sys/module/rpcrdma/parameters/rtx_pages
 without_targets() {
 	local pages
@@ -21,8 +23,8 @@ without_targets() {
 	echo "$pages" >$PAGES
 }
 
-# version_here: for groups that are to be run with both versions, but not everywhere, unless one
-# is asked for
+# version_here: print the highest version of the protocol for this kernel and provider. Groups that call this test
+# version 1 on some of them and version 2 on the others. VERSION overrides the choice.
 version_here() {
 	case ${VERSION:-$KERNEL/$PROVIDER} in
 	7.3/rxe | 6.12/siw | 2) echo 2 ;;
@@ -33,8 +35,8 @@ version_here() {
 # field <name> <file>: a value in a connection's file in debugfs
 field() { awk -v n="$1" '$1 == n { print $2 }' "$2"; }
 
-# In a shared guest, the group before has left everything up. A group uses version 1 unless it asks for another
-# version.
+# alone_up [<version>]: start the network, the provider, the module and the server in one guest, unless an earlier
+# group in the same guest has done so. Set the highest version of the protocol, which is 1 by default.
 alone_up() {
 	alone_began
 	highest "${1:-1}"
@@ -54,7 +56,7 @@ alone_began() {
 	echo "RDMA_NETDEV=$RDMA_NETDEV" >/run/alone-up
 }
 
-# lease <seconds>: set the lease of clients of version 4, and restart nfsd
+# lease <seconds>: set the lease time of NFSv4 clients, and restart nfsd
 lease() { nfsd_anew tune "$1" /proc/fs/nfsd/nfsv4leasetime; }
 
 # nfsd_anew [<command...>]: stop nfsd, run the command, and start nfsd again without a grace period
@@ -73,7 +75,8 @@ group_end() {
 	case_run leaks
 }
 
-# The same in a pair: the client runs the cases, and the server follows.
+# The end of a group in two guests. After its own checks, the client's guest tells the server's guest to stop, and
+# server_end() checks the server's guest. With LEFT_UP, the server is not taken down.
 pair_end() {
 	case_run clean
 	case_run leaks
@@ -109,8 +112,9 @@ pair_up() {
 	fi
 }
 
-# Run the cases of the group's file in their order. Without --all, leave out those that the headers "Long", "Slow"
-# and "Cases" exclude. The host expects the same cases (expect.py). A group may define before_case.
+# Run the cases of the group's file in their order. Unless ALL is set (make test-all), leave out those that the
+# headers "Long", "Slow" and "Cases" exclude. The host expects the same cases (expect.py). A group may define
+# before_case(), which runs before each case.
 run_all_cases() {
 	local names
 	mapfile -t names < <(cases_of "$GROUP")
@@ -135,8 +139,8 @@ some_cases() {
 	done
 }
 
-# with_mount <version> <command...>: run a command with a mount, which must use RDMA. The command is not part of a
-# condition, so "set -e" is on in it.
+# with_mount <version of NFS> <command...>: mount, check that the mount uses RDMA, run the command, and unmount. The
+# command is not part of a condition, so "set -e" is in effect while it runs.
 with_mount() {
 	local vers=$1
 	shift
@@ -149,8 +153,9 @@ with_mount() {
 	nfs_umount || die "umount failed"
 }
 
-# checked <section...>: run the checker through the mount, and then compare the files at the server. Check that
-# data went by chunks, or to the server's targets if it has some.
+# checked <section...>: run these sections of nfscheck.py on the mount, and then compare the files at the server. If
+# the sections transfer much data, check that it went by Read and Write chunks, or was placed into the server's
+# targets.
 checked() {
 	local manifest before placed
 	before=$(xprt_field 11)
@@ -172,7 +177,8 @@ delegated() { cat /proc/fs/nfsd/clients/*/states | grep "type: deleg.*[/\"]$1\""
 # grown <counter> <before>: print by how much the counter has grown
 grown() { echo $(($(counter "$1") - $2)); }
 
-# counted <counter> <least> <most> <command...>: the counter must grow by such a number while the command runs
+# counted <counter> <least> <most> <command...>: the counter must grow by at least <least> and at most <most> while
+# the command runs
 counted() {
 	local name=$1 least=$2 most=$3 before n
 	shift 3
@@ -185,7 +191,8 @@ counted() {
 }
 export ANY=1000000000
 
-# This checks all clients that the server still knows, perhaps some from the case before.
+# callbacks_up: is the backchannel of each client up? The server may still know clients of the previous case, and
+# they count, too.
 callbacks_up() {
 	grep -q 'callback state: UP' /proc/fs/nfsd/clients/*/info &&
 		! grep 'callback state:' /proc/fs/nfsd/clients/*/info | grep -v 'state: UP'
@@ -260,7 +267,7 @@ hostile() {
 		python3 -S "$TOP/scripts/tests/peers/hostile_$1.py" "$2" "${PART:-}" >"$out" 2>&1 || {
 		local rc=$?
 		cat "$out"
-		# caller.py: all cases of the set need something that the other end cannot do.
+		# Status 3 of caller.py: all cases of the set need something that the other end cannot do.
 		((rc != 3)) || skip "$(sed -n 's/^left out [^:]*: //p' "$out" | head -n 1)"
 		die "$(grep '^not ok' "$out" || tail -n 1 "$out")"
 	}
@@ -281,7 +288,7 @@ set_inline() {
 	echo "$1" >/proc/sys/sunrpc/rdma_max_inline_write
 }
 
-# received_by <client|server> <bytes>: is this the size of its largest inline message?
+# received_by <client|server> <bytes>: is this the size of the largest inline message that this end can receive?
 received_by() { [ "$(awk '$1 == "inline_recv" { print $2 }' $DEBUG/"$1"/*)" = "$2" ]; }
 
 # The module's events, in a trace buffer of their own. events.py does this for Python.
@@ -309,15 +316,16 @@ traced() {
 	done
 }
 
-# knobs: for a case that uses the knobs of net/verbs/fail.c. All kernels that are built here have them.
+# knobs: a case calls this first if it uses the debugfs files of net/verbs/fail.c, which inject faults ("knobs").
+# All kernels that are built here have them; Debian's own kernel has not.
 knobs() {
 	[ "$KERNEL" != debian ] || skip "no CONFIG_FAULT_INJECTION"
 	[ -e /sys/kernel/debug/rpcrdma/server_fail_system ] || die "the module has no knobs, though the kernel should"
 }
 
-# --- many, and few of something -------------------------------------------------
+# --- many requests, few credits -------------------------------------------------
 
-# More requests at once than a few credits or slots allow
+# crowd: 48 threads write and read files of the mount at the same time
 crowd() {
 	python3 -I -S -c '
 import os, sys, threading
@@ -335,10 +343,11 @@ for t in threads: t.start()
 for t in threads: t.join()' $MNT
 }
 
-# credits_granted: the grant to the mount's connection; a large number if the client is not our module
+# credits_granted: print the credits that the mount's connection has been granted, or 999 if the client is the
+# in-tree module
 credits_granted() { cat $DEBUG/client/* 2>/dev/null | awk '$1 == "credits_granted" { n = $2 } END { print n ? n : 999 }'; }
 
-# credited <number>: make requests until the server grants as many credits
+# credited <number>: make requests until the server grants at least this many credits
 credited() {
 	local turns
 	for turns in {1..10}; do
@@ -350,8 +359,8 @@ credited() {
 
 # --- a server that is stuck ----------------------------------------------------
 
-# A file system at the server that can be frozen. A process that writes to it then waits. If nfsd has only one
-# thread, all clients wait.
+# ice_up [<threads of nfsd>]: export /ice, a file system that fsfreeze(8) can freeze. While it is frozen, each nfsd
+# thread that writes to it waits. If nfsd has only one thread, all clients then wait.
 ice_up() {
 	modprobe -aq loop ext4 || true
 	truncate -s 64M /tmp/ice.img
@@ -377,7 +386,7 @@ ice_down() {
 	rm -f /tmp/ice.img
 }
 
-# threads_stuck <number>: do as many of nfsd's threads wait for the storage?
+# threads_stuck <number>: do exactly this many nfsd threads wait uninterruptibly, that is, for the storage?
 threads_stuck() {
 	local pid count=0
 	for pid in $(pgrep -x nfsd); do
@@ -434,7 +443,8 @@ recovers() {
 	took "$t0" "$what"
 }
 
-# load_moves <seconds> <event>: replies must come within that time. Print how long it took.
+# load_moves <seconds> <event>: the load's mount must get more than 6 replies within that time. Print how long it
+# took.
 load_moves() {
 	local t0=${EPOCHREALTIME/./} before
 	before=$(xprt_field 7)
@@ -443,7 +453,7 @@ load_moves() {
 	took "$t0" "$2"
 }
 
-# End the load. No call has failed, every byte was right, and the server has the same data.
+# End the load. Check that no call has failed, that every byte was right, and that the server has the same data.
 load_end() {
 	touch /tmp/load.stop
 	ends 180 "$LOADER" || die "$(grep FAIL: /tmp/load.out | cut -d' ' -f2- || tail -n 1 /tmp/load.out)"

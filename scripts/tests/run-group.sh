@@ -1,15 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Run one group of test cases on one kernel and provider: boot its guest or guests, and print the result of each
-# case when it comes. Add errors that only the host can see: a guest that died, a kernel report outside all cases,
-# invalid traffic in a capture.
+# case as soon as it is known. Add errors that only the host can see: a guest that died, a kernel report outside all
+# cases, invalid traffic in a capture.
 #
 # usage: run-group.sh KERNEL PROVIDER GROUP
 # A group is scripts/tests/groups/<group>.sh. Several groups with one guest can share it, one after the other: GROUP
 # is then <group>+<group>... For two guests GROUP is <group>[:<role>]. The role (client or server) is the end that
 # runs our module; without a role both ends do. A group without guests is a program that runs on the host. The header
-# "Cmdline" is for the kernel. GUEST_CPUS=2 is the number of processors of a guest. With an empty LEAKS, it boots
-# without kmemleak.
+# "Cmdline" of a group's file has parameters for the command line of the guest's kernel. GUEST_CPUS is the number of
+# processors of a guest (by default 2 with KVM, 1 without). If LEAKS is set and empty, the guest boots without
+# kmemleak.
 # Prints "ok|not ok|skip <kernel>/<provider>/<case> (<seconds> s) <reason>".
 . "$(dirname "$0")/../lab/guest.sh"
 
@@ -25,12 +26,13 @@ if [ "$machine/$(header Guests)" = um/pair ] && [ -z "${WIRED:-}" ]; then
 	export WIRED=y
 	exec "$TOP/scripts/lab/wired.py" "$0" "$@"
 fi
-# A kernel that looks for data races takes several times as long.
+# PATIENCE: a factor of the time limits of groups, cases and until_true(). Kernels with checkers other than those of
+# make test are several times slower.
 export PATIENCE=1
 [ "$CHECKERS" = debug ] || PATIENCE=4
 limit=$(header Limit)
 limit=$(((${limit:-1800} + 600 * (${#groups[@]} - 1)) * PATIENCE))
-# UNTIL is the time when all groups must have ended, and no group takes longer than that.
+# UNTIL is the time (in seconds since 1970) when all groups must have ended. It shortens the limit of a late group.
 late=
 if [ -n "${UNTIL:-}" ] && ((limit > UNTIL - $(date +%s))); then
 	limit=$((UNTIL - $(date +%s)))
@@ -38,8 +40,8 @@ if [ -n "${UNTIL:-}" ] && ((limit > UNTIL - $(date +%s))); then
 fi
 cmdline=$(header Cmdline)
 [ -z "$cmdline" ] || export GUEST_CMDLINE="${GUEST_CMDLINE:-} $cmdline"
-# "Clock: own" is for groups that mostly wait: whenever all of the guest sleeps, its clock jumps to the next
-# timer. With CLOCK=host they wait all the same.
+# "Clock: own" is for groups that mostly wait: whenever all processes of the guest sleep, its clock jumps to the
+# next timer. With CLOCK=host, such a guest uses the host's clock and really waits.
 [ "$machine/$(header Guests)/${CLOCK:-$(header Clock)}" != um/alone/own ] || export GUEST_CMDLINE="${GUEST_CMDLINE:-} time-travel"
 [ -n "${LEAKS-y}" ] || export GUEST_CMDLINE="${GUEST_CMDLINE:-} kmemleak=off"
 
@@ -50,7 +52,7 @@ result() { # word case seconds reason
 
 has_ours() { [ "$MODULE/${ours:-$1}" = "ours/$1" ]; } # role
 
-# scan <role> [case]: print the complaints of its kernel
+# scan <role> [case]: print the complaints of that guest's kernel, during all of the run or during one case
 scan() {
 	local intree=
 	has_ours "$1" || intree=y
@@ -71,7 +73,8 @@ excused() {
 	return 1
 }
 
-# last_words <role>: if its kernel panicked, print its messages from the first complaint on
+# last_words <role>: if that guest's kernel panicked, print its messages from the first complaint in the last case
+# on
 last_words() {
 	! grep -qs 'Kernel panic' "$dir/$1.console" ||
 		tr -d '\r' <"$dir/$1.console" | tac | sed '/lab: begin case/q' | tac | sed -n '/BUG: \|Oops\|general protection\|WARNING: \|Kernel panic/,$p'
@@ -80,7 +83,7 @@ last_words() {
 # Two kinds of failure are run again, each once. First, the emulation sometimes fails at boot, with an int3 or with flags
 # that no processor has. This counts only if no case had begun and our module was not loaded. Second, the kernel of the
 # in-tree module dies for a reason in deaths.list. Then the cases without a verdict run again.
-# again_for: print the reason, and in which guest it was.
+# again_for: if the group is to be run again, print the guest's role and the reason.
 again_for() {
 	local console role k p g words last
 	[ -z "${AGAIN:-}" ] || return 1
@@ -175,8 +178,8 @@ expected() {
 	[ -s "$dir/expected" ]
 }
 
-# account: report cases without a verdict, and verdicts that are not expected. (With PART, the verdict has the
-# name of the whole set.)
+# account: report cases without a verdict, and verdicts that are not expected. (With PART, only a part of a set of
+# hostile cases runs, but its verdict has the name of the whole set, so it is expected.)
 account() {
 	local name pattern known absent=() odd=()
 	expected || { result 'not ok' "$label-expected" 0 "nobody knows what this group has to report"; return; }
@@ -199,7 +202,8 @@ account() {
 		result 'not ok' "$label-unexpected" 0 "reported, but neither in the group's file nor in expect.list: ${odd[*]}"
 }
 
-# This comes last: if a group has not done this, scripts/test counts it as failed.
+# ended: record that the group has ended. This comes last, because scripts/test counts a group without such a record
+# as failed.
 ended() { echo "$kernel $provider ${group}${ours:+:$ours}" >>"${OUT:-$dir}/ended"; }
 
 if [ "$(header Guests)" = none ]; then
@@ -226,9 +230,9 @@ start() { # role, qemu arguments
 	shows+=($!)
 }
 
-# start_restartable <role> [qemu arguments]: start a guest that its partner can kill, stop and continue, with
-# files in the run directory: host.kill, host.stop, host.cont. A killed guest boots again. The console of each
-# life is kept in log/.
+# start_restartable <role> [qemu arguments]: start a guest that the other guest can kill, stop and continue. It does
+# so by creating a file in the run directory: host.kill, host.stop or host.cont. A killed guest boots again. The
+# console of each boot is kept in log/.
 start_restartable() {
 	local role=$1 life=1 killed
 	shift
@@ -279,14 +283,15 @@ if [[ $group == *hostile* || $group == *siege* ]] &&
 	result 'not ok' "$label-peer" 0 "peer.c does not compile: $(grep -m 1 error "$dir/log/peer.log" || tail -n 1 "$dir/log/peer.log") [$dir/log/peer.log]"
 fi
 pids=() shows=() t0=$SECONDS
-# A pattern uses the names of cases as they are printed.
+# The pattern T matches names of cases as they are printed, with the label. Remove the label for the guest.
 [ -z "$ours" ] || printf 'T=%q\nT=${T//%s-/}\n' "${T:-*}" "$label" >>"$dir/env"
 
 job() {
 	cat <<-'END'
 	rc=0
 	for GROUP in $GROUPS_HERE; do
-		# In the background, because in a condition a failure would not end it ("set -e" is off there).
+		# In the background: in a condition, "set -e" would be off, and a failed command would not end the
+		# group.
 		(. "$TOP/scripts/tests/groups/$GROUP.sh"; group) &
 		wait $! || rc=1
 	done
@@ -294,8 +299,8 @@ job() {
 	END
 }
 
-# The wire between two guests. For QEMU it is a pair of sockets with names. Two programs of this host inherit a
-# pair without names, which is made before this script is started again.
+# wire: print the arguments for the network device that connects two guests. QEMU uses a pair of named sockets. Two
+# User-mode Linux processes inherit an unnamed pair, which wired.py makes before it starts this script again.
 wire() { # role, its peer, last number of its address
 	local mac=52:54:00:00:00:0$3
 	if [ "$machine" = um ]; then
@@ -352,7 +357,8 @@ show_reports() {
 	fi
 }
 
-# show_checkers <role>: are all requested checkers still active? The guest reports this at its end.
+# show_checkers <role>: are lockdep and kmemleak still active, if they were requested? The guest reports this at its
+# end.
 show_checkers() {
 	local console=$dir/$1.console said lockdep=on kmemleak=on others=
 	[ "$CHECKERS/$kernel" != debug/debian ] && [ "$CHECKERS" = debug ] || return 0

@@ -3,8 +3,8 @@
 --
 --	tshark -X lua_script:rpcrdma2.lua -2 -r capture.pcap
 --
--- or copy it to the directory that "tshark -G folders" calls Personal Lua Plugins. It finds
--- version 2 by itself in what RoCE, InfiniBand and iWARP carry. Messages by themselves can be
+-- or copy it to the directory that "tshark -G folders" calls Personal Lua Plugins. It detects
+-- version 2 in the payload of RoCE, InfiniBand and iWARP. Messages without these headers can be
 -- put in a capture of link type 147 (User 0) and decoded with
 --
 --	-o 'uat:user_dlts:"User 0 (DLT=147)","rpcrdma2","0","","0",""'
@@ -18,9 +18,9 @@
 -- offer, a Call longer than the server accepts, and whatever the settings of a receiver forbid.
 -- Layouts: Documentation/wire.rst.
 --
--- The round-trip extension is judged as by a receiver that uses it. Transmissions of a group are
--- put together, and the RPC message is shown with the last one. What takes more than one message
--- to see is marked there.
+-- Messages of the round-trip extension are judged as a receiver that uses it would judge them. The
+-- transmissions of a group are assembled, and the RPC message is shown with the last one. Faults
+-- that only the whole group shows are marked there.
 
 local p = Proto("rpcrdma2", "RPC-over-RDMA version 2")
 
@@ -154,7 +154,7 @@ odd("unknown_err", "Unknown error code")
 odd("either", "By its length also an ERR_VERS in the layout of version 1")
 for _, e in pairs(x) do table.insert(p.experts, e) end
 
--- A cursor over the message. Words that are not there end the dissection.
+-- A cursor over the message. If a word is missing, the dissection ends.
 local Cursor = {}
 Cursor.__index = Cursor
 
@@ -162,7 +162,7 @@ function Cursor.new(tvb, at) return setmetatable({ tvb = tvb, at = at or 0 }, Cu
 function Cursor:left() return self.tvb:len() - self.at end
 function Cursor:peek(at) return self.tvb(at, 4):uint() end
 
--- The next n bytes. If they are missing, false, and the message is marked.
+-- Returns the next n bytes. If they are missing, it returns false, and the message is marked.
 function Cursor:take(n, tree)
 	if self:left() < n then
 		-- If the capture cut the packet off, the sender is not to blame.
@@ -189,7 +189,7 @@ function Cursor:present(tree)
 	return word
 end
 
--- The properties of a message's lists that are needed to judge the whole message
+-- Dissect a segment. @lists collects what is needed to judge the whole message.
 local function segment(c, tree, chunk, lists)
 	local t = tree:add(p, c.tvb(c.at, math.min(16, c:left())), "Segment")
 	local handle = c:word(t, f.handle)
@@ -276,7 +276,7 @@ local function reply_chunk(c, tree, lists)
 	return true
 end
 
--- Does each Read chunk begin within the message, including the chunks before it?
+-- Does each Read chunk begin within the message, and not inside the chunks before it?
 local function fits(lists, body)
 	local function room(length) return length + (4 - length % 4) % 4 end
 	local stream, chunks = 0, 0
@@ -359,7 +359,7 @@ local function error_message(c, pinfo, tree, root, hdr)
 	error_payload(c, tree, code)
 end
 
--- Words of RTX. Those about Receives are checked against RBSIZ when it is known, too.
+-- Words of the property RTX. connprop() compares those about Receives with RBSIZ.
 local rtx_words = { "flags", "call_max", "reply_max", "msg_max", "head", "seg", "nsegs" }
 
 local function rtx_property(data, tree, props)
@@ -476,7 +476,7 @@ local function connprop(c, pinfo, tree)
 	if rtx.nsegs > 0 and rtx.head + rtx.seg * rtx.nsegs > props.rbsiz then
 		rtx.nsegs_item:add_proto_expert_info(x.prop)
 	end
-	-- Only the first announcement counts.
+	-- Only the first property RTX of a sender counts.
 	local conn, sender = conn_of(pinfo)
 	if not pinfo.visited then conn.rtx[sender] = conn.rtx[sender] or { head = rtx.head, seg = rtx.seg, nsegs = rtx.nsegs } end
 end
@@ -510,7 +510,7 @@ local function transmission(c, tree, tx, rtx)
 	return piece, data
 end
 
--- The Receives that the receiver had announced when this packet was sent
+-- The receiver's words about targets that were known when this packet was sent
 local function targets(pinfo, conn, receiver)
 	if not pinfo.visited then pieces[pinfo.number] = conn.rtx[receiver] or false end
 	return pieces[pinfo.number] or nil
@@ -574,7 +574,7 @@ local function show_group(group, pinfo, tree, root)
 	end
 end
 
--- No other message may come between the transmissions of a group (first pass).
+-- Mark a message that comes between the transmissions of a group, which it ends (first pass).
 local function interrupt(pinfo, tree, hdr)
 	local conn, sender = conn_of(pinfo)
 	local key = pinfo.number .. " between " .. hdr.xid
@@ -709,7 +709,7 @@ local function rtx_next(c, pinfo, tree, root, hdr)
 			found.mark = "rtx_stray"
 			conn.groups[sender] = nil
 		elseif group.broken then
-			-- Only the first wrong one is marked.
+			-- Only the first wrong transmission of a group is marked.
 			if tx.number == group.count - 1 then conn.groups[sender] = nil end
 		elseif not (piece or data) or not due(group, tx) then
 			found.mark, group.broken = "rtx_group", true
@@ -768,7 +768,7 @@ function p.dissector(tvb, pinfo, root)
 		error_message(c, pinfo, tree, root, hdr)
 		return tvb:len()
 	end
-	-- ERR_VERS repeats the version it is about
+	-- An ERR_VERS has the version of the message that it refuses.
 	local err_vers = hdr.htype == ERROR and tvb:len() == 32 and c:peek(20) == 1
 	if hdr.vers ~= 2 and not err_vers then
 		item:add_proto_expert_info(x.version)
@@ -813,7 +813,7 @@ local ib_qp = Field.new("infiniband.bth.destqp")
 local ib_pad = Field.new("infiniband.bth.padcnt")
 local iw_opcode = Field.new("iwarp_rdma.opcode")
 
--- A frame may have several of this field. The last one belongs to this packet.
+-- A frame may have several values of a field. The last one belongs to this packet.
 local function value(field)
 	local all = { field() }
 	return #all > 0 and all[#all].value or nil
@@ -855,7 +855,7 @@ local ib_sends = {
 local function infiniband(tvb, pinfo, root)
 	local send = ib_sends[value(ib_opcode)]
 	if not send then return false end
-	-- A packet is filled up to four bytes. Only data that are placed can end elsewhere.
+	-- A packet is padded to a multiple of four bytes. Only placed data can have another length.
 	local pad = value(ib_pad) or 0
 	if pad > 0 and pad < tvb:len() then tvb = tvb(0, tvb:len() - pad):tvb() end
 	local conn, sender = conn_of(pinfo)
@@ -863,7 +863,7 @@ local function infiniband(tvb, pinfo, root)
 end
 
 -- Wireshark reassembles the segments of an iWARP message before it calls this function. In the
--- first of two passes it does not tell which message a segment belongs to.
+-- first of two passes, the opcode of the message may be missing.
 local function iwarp(tvb, pinfo, root)
 	local opcode = value(iw_opcode)
 	if opcode and (opcode < 3 or opcode > 6) then return false end

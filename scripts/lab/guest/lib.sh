@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Functions that a job in a guest may call: a provider, the module, a server, mounts, and a frame that runs test
+# Functions that a job in a guest may call. They start a provider, the module and a server, mount, and run test
 # cases. Environment (from /lab/env): TOP LAB ROLE KERNEL PROVIDER MODULE PEER_MODULE. A guest that is alone is
 # its own server, with the address $SERVER.
 
-# With the checkers, starting a program takes a second. So bash itself does all that it can.
+# In a kernel with all checkers, starting a program takes a second. So these functions use bash built-ins where they
+# can.
 
 EXPORT=/export
 MNT=/mnt
@@ -62,7 +63,7 @@ net_up() {
 	ip -6 addr add "fd09::$2/64" dev "$1" nodad
 }
 
-# The wire between two guests. In one boot of 25 it is missing: then fail at once.
+# Configure the network between two guests. In about one boot of 25 it does not work. Then fail here, before any case.
 net_pair() {
 	local me=1 peer=2 um=
 	[ "$ROLE" = server ] || { me=2; peer=1; }
@@ -73,7 +74,7 @@ net_pair() {
 		ip link add link vec0 name eth0 type macvlan mode passthru
 	fi
 	net_up eth0 $me
-	# QEMU captures without help.
+	# QEMU itself captures the packets (run-group.sh). In User-mode Linux, the server's guest does it.
 	[ "$ROLE/${CAPTURE:-}/$um" != server/yes/y ] ||
 		tcpdump -Z root -i eth0 -s 0 -B 100000 -U -w /lab/wire.pcap 2>/lab/log/tcpdump &
 	RDMA_NETDEV=eth0
@@ -221,8 +222,8 @@ xprt_field() {
 
 # A test file defines functions case_<name>. case_run <name> [seconds] runs one in its own shell: status 0 is ok,
 # 77 is skip, and any other status is not ok. The last FAIL: or SKIP: line of its log is the reason. The host adds
-# kernel reports that came during the case, using the marks in the log (run-group.sh). A search in the guest would
-# take seconds.
+# kernel reports that came during the case; case_mark() marks its begin and end in the kernel log (run-group.sh). A
+# search in the guest would take seconds.
 CASE_BROKEN=
 
 case_wanted() {
@@ -264,7 +265,7 @@ case_run() {
 	verdict "case $word $name $((SECONDS - t0)) $reason"
 	note "$word $name $reason"
 	[ "$word" != "not ok" ] || { awk '/^device / { at = $5 } /xprt:.*rdma/ { print at ": " $0 }' /proc/self/mountstats; counters; } >>"$log" || true
-	# Clean up, so that the next case does not fail for this one.
+	# Unmount everything, so that this failure does not make the next case fail.
 	[ "$word" != "not ok" ] || awk '$3 ~ /^nfs4?$/ { print $2 }' /proc/mounts | while read -r at; do
 		umount -f "$at" 2>/dev/null || true
 		umount -l "$at" 2>/dev/null || true
@@ -298,8 +299,8 @@ serve_requests() {
 			id=${ask#/lab/ask.}
 			mv "$ask" "/lab/taken.$id"
 			rc=0
-			# In the background, because in a condition a failure would not end it ("set -e" is off
-			# there).
+			# In the background: in a condition, "set -e" would be off, and a failed command would not
+			# end the request.
 			(set -euo pipefail; shopt -s inherit_errexit; eval "$(cat "/lab/taken.$id")") >"/lab/output.$id" 2>&1 &
 			wait $! || rc=$?
 			echo $rc >"/lab/new.$id"
@@ -316,8 +317,8 @@ leaks_are_seen() { [ -w /sys/kernel/debug/kmemleak ] && [[ $(</proc/cmdline) != 
 # If kmemleak has given up, it no longer accepts commands.
 kmemleak_lives() { { echo scan=off >/sys/kernel/debug/kmemleak; } 2>/dev/null; }
 
-# Scan twice, because kmemleak reports only objects that stayed unreferenced for some time. An object that should
-# be found was allocated before the first scan began, and must be five seconds old at the second.
+# Scan twice, because kmemleak reports only objects that stayed unreferenced for some time. An object is reported if
+# it was allocated before the first scan and is at least five seconds old at the second.
 kmemleak_scan() {
 	local end=$((SECONDS + 7))
 	kmemleak_lives || { echo "kmemleak has switched itself off"; return 1; }
@@ -327,16 +328,17 @@ kmemleak_scan() {
 	cat /sys/kernel/debug/kmemleak
 }
 
-# Objects that the module allocated, at any address where it was loaded since the guest has booted. After rmmod,
-# its functions are only addresses in a trace.
+# Fail if kmemleak reports an object that the module allocated. After rmmod, the module's functions are only
+# addresses in a stack trace, so leaks.py compares them with all addresses at which the module was loaded since
+# boot.
 kmemleak_check() {
 	kmemleak_scan >/run/leaks || die "$(tail -n 1 /run/leaks)"
 	python3 -I -S "$LAB/guest/leaks.py" /run/module-places </run/leaks ||
 		die "kmemleak: the module leaks (see the log)"
 }
 
-# module_stays: can the module not be unloaded? After the faults of faults-pair, when sunrpc has given up the last
-# transport, the in-tree client sometimes keeps a reference for ever. Our tests do not count that.
+# module_stays: called if the module cannot be unloaded. After the faults of faults-pair, when sunrpc has destroyed
+# the last transport, the in-tree client module sometimes keeps a reference for ever. Then the case is skipped.
 module_stays() {
 	local left
 	left=$(cat /sys/kernel/debug/sunrpc/rpc_xprt/*/info 2>/dev/null | grep -c 'netid:.*rdma') || true
@@ -356,7 +358,7 @@ case_clean() {
 	provider_down
 }
 
-# The module has been unloaded.
+# Runs after case_clean(), when the module has been unloaded.
 case_leaks() {
 	leaks_are_seen || skip "this guest was booted without kmemleak"
 	kmemleak_check

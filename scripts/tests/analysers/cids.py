@@ -23,7 +23,8 @@ KINDS = {
 }
 BEGINS = {begin: kind for kind, (_, begin, _) in KINDS.items()}
 ENDS = {end: kind for kind, (_, _, end) in KINDS.items()}
-# Events with the number of a region that is mapped, or of an object that is not posted
+# Events of a region that may occur only while it is mapped, and events of an object that may occur only while it is
+# not posted
 WITHIN = {"xprt_rdma_mr_local_inv": "region", "xprt_rdma_mr_remote_inv": "region"}
 BESIDE = {"xprt_rdma_receive": "Receive", "svc_rdma_receive": "Receive", "svc_rdma_reply": "server's Send"}
 # RDMA Reads have the ID of their Call's Receive.

@@ -387,7 +387,7 @@ KNOWN_RTX = [
      "Data is not where the receiver's targets are"),
     ("data behind the targets", [rtx(1, 8, 8, 256, 1, 0, items=[(8, 1025)], more=256 - 80 + 1025)],
      "Data goes on behind the receiver's targets"),
-    # A packet is filled up to four bytes.
+    # A RoCE packet is padded to a multiple of four bytes.
     ("an odd item", [rtx(1, 8, 8, 256, 1, 0, items=[(8, 5)], more=256 - 80 + 5)], None),
     ("an odd item with a byte more", [rtx(1, 8, 8, 256, 1, 0, items=[(8, 5)], more=256 - 80 + 6)],
      "Data of the group is not what its items say"),

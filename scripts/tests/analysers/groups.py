@@ -7,7 +7,8 @@ import struct
 
 RTX_MSG, RTX_NEXT, RTX, CONNPROP, ERROR = 0x80525401, 0x80525402, 0x80525401, 5, 4
 SENDS = 2
-NEXT_HEADER, SHORTER = 36, 28    # bytes: a NEXT header; a first header less an RDMA2_MSG header
+# Length of a NEXT header, and by how much a first header without items is longer than an RDMA2_MSG header
+NEXT_HEADER, SHORTER = 36, 28
 Words = collections.namedtuple("Words", "flags call_max reply_max msg_max head seg nsegs")
 SILENT = Words(*[0] * 7)
 
@@ -33,8 +34,8 @@ def begin(m, w):
 
 
 def put_together(conn):
-    """Assemble messages. A transmission that is not due is not part of a message, and neither are those of the
-    broken group before it."""
+    """Assemble messages from their transmissions. A transmission that is not due remains an event of its own, and ends
+    the group before it, which stays incomplete."""
     due, events = {}, []
     for e in conn.events:
         kind = getattr(e, "type", None)
@@ -71,7 +72,7 @@ def unreduced(m):
 
 
 def words(conn, of_client):
-    """The first announcement of that end"""
+    """The words of the property RTX that this end announced first, or SILENT"""
     for m in conn.messages:
         if m.type != CONNPROP or m.from_client != of_client:
             continue
@@ -157,7 +158,8 @@ def is_needed(m, limit):
 
 
 def windows(conn):
-    """For each Call in this form: (credits beyond the first of all Calls in flight, grant)"""
+    """For each Call: (do the credits beyond the first of all Calls in flight take at most half of the grant?, Call).
+    The first value is true for Calls in base form."""
     grant, out = 1, {}
     for m in conn.messages:
         if m.type in (ERROR, CONNPROP) or not m.forward:

@@ -37,7 +37,8 @@ class Frame:
                                                ("reads", "writes", "reply"))
         self.lengths = numbers(line[LENGTH[prefix]])
         if prefix == "rpcrdma2":
-            # The header has the direction. The sender shows whose Calls are callbacks.
+            # The header tells whether a message is a Reply. A Call from the server's port, or a Reply to it, belongs
+            # to a callback.
             self.direction = [REPLY if text in ("1", "True") else CALL
                               for text in line["rpcrdma2.flags.response"].split(",")]
             self.callback = all((way == CALL) == (number(line["tcp.srcport"]) == SERVER_PORT) for way in self.direction)

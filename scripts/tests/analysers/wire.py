@@ -192,7 +192,7 @@ def headers():
     # Covers: V1-FRM-09 V1-RPL-07 EXP-10 V2-TYP-04 V2-TYP-05
     rule("one-place", ((not m.body if m.type == NOMSG else not total(m.reply or []), m)
                        for m in messages() if m.type == NOMSG or (m.reply and not m.is_call)))
-    # If a Call were sent again or answered twice, the count of credits would be wrong.
+    # The rules about credits below rely on this: each Call is sent once on a connection, and answered once.
     # Covers: V1-HDR-16 V1-CRD-24 BC-19
     rule("one-send", ((len({(m.xid, m.from_client, m.is_call) for m in c.messages}) == len(c.messages),
                        "a connection") for c in conns))
@@ -224,7 +224,8 @@ def credits():
                 else:
                     out.pop(m.xid, None)
                     grant = m.credits
-    # On each connection, one credit before the first Reply, and then the grant
+    # The Calls in flight on a connection take at most one credit before the first Reply. Later they take at most as
+    # many as the last Reply has granted, and as the client has requested.
     # Covers: V1-CRD-06 V1-CRD-07 V1-CRD-11 V1-CRD-23 V2-CRD-01 V2-CRD-04 V2-CRD-10 RTX-74
     rule("window", window(True))
     # Covers: BC-05
@@ -287,7 +288,7 @@ def call_chunks():
     rule("count-stays", ((m.word(p - 4) == total(chunk(m, p)), m) for m, p in reduced))
     # Covers: V1-CHK-01 V1-PZC-07 ULB-04 ULB-05
     rule("arguments-eligible", ((is_eligible_argument(m, p), m) for m, p in reduced))
-    # The next bytes are the end, the next operation, or the name of a symlink, and not roundup.
+    # At the position there is no roundup, but the end of the Call, the next operation, or the name of a symlink.
     # Covers: V1-CHK-11 V1-RDC-08 EXP-13
     rule("argument-roundup", ((goes_on(m, p), m) for m, p in reduced if total(chunk(m, p)) % 4))
     # A Call that fits is not sent by RDMA.
@@ -356,7 +357,7 @@ def find_offer(access, outstanding):
 
 
 def memory():
-    # Probes of the keepalive of either side access no bytes, so they need no memory that was offered
+    # Keepalive probes of either side access no bytes, so they need no memory that was offered.
     probes = [a for c in conns for a, _ in accesses(c) if not a.segment.length]
     if probes:
         rule("probes-name-nothing", ((not a.segment.handle and not a.segment.offset, f"frame {a.frame}")
@@ -385,7 +386,7 @@ def memory():
 
     def written(acts, segment):
         return sum(a.segment.length for a in acts if a.kind == "write" and covers(segment, a.segment))
-    # The server writes exactly as many bytes as the Reply says: no roundup, and not more than there are
+    # The server writes exactly as many bytes as the Reply says, without roundup.
     # Covers: V1-WPD-01 V1-WRC-16 V1-WRC-19 EXP-14
     rule("written-as-told", ((all(written(acts, s) == b.length for c, d in zip(m.call.chunks, m.chunks)
                                   for s, b in zip(c, d)), m) for m, acts in answered if m.call.chunks))
@@ -555,7 +556,7 @@ def pads_of_calls():
             ends.append((w.at == len(m.body), m))
     # Covers: MEM-20
     rule("call-pads-are-zero", pads)
-    # A message has no bytes of its buffer behind its end.
+    # No bytes follow the end of the RPC message.
     # Covers: MEM-20
     rule("nothing-behind", ends)
 
@@ -589,7 +590,7 @@ def pads():
     # Covers: MEM-20
     rule("pads-are-zero", (c for c in checks if c[0] is not None))
     pads_of_calls()
-    # In version 1, results with roundup use a chunk.
+    # Only in version 2 are results with roundup inline. In version 1 they use a chunk.
     if version == 2:
         answers = [(pad_is_zero(m, w), m) for m in replies() if (w := reply_words(m))]
         # Covers: MEM-20

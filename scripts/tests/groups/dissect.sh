@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The Wireshark dissector for version 2, on the host: it neither needs a guest nor depends on
-# the kernel, so it runs once.
+# Test the Wireshark dissector for version 2, on the host. It neither needs a guest nor depends on the kernel, so it
+# runs once, on one kernel.
 # Guests: none
 # Providers: rxe
 # Second: none

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # Faults between two guests: the server is killed, or stopped for a while; the link goes down;
-# packets are lost, doubled and reordered. The mount is hard: nothing is lost, no call fails,
-# and each case prints how long it took until replies came again. What the server exports is
-# on a disk that outlives it. With :client or :server, the other side is the in-tree module's.
+# packets are lost, duplicated and reordered. The mount is hard: nothing is lost, no system call fails, and each case
+# prints how long it took until replies came again. The server exports a file system on a disk that remains when its
+# guest is killed. As faults-pair:client or faults-pair:server, only that end runs our module, and the other end runs
+# the in-tree module.
 # Guests: pair
 # Restart: yes
 # Limit: 3000
@@ -35,7 +36,7 @@ disk_up() {
 	RECLAIM=$(ls /disk/state)
 }
 
-# The ends that run our module, and so have a keepalive
+# Print the ends that run our module. Only they have a keepalive.
 ours_here() {
 	[ "$OURS" = server ] || echo client
 	[ "$OURS" = client ] || echo server
@@ -84,18 +85,18 @@ case_server-stopped() {
 	nfs_umount
 }
 
-# After a message of the CM could not be sent, rxe's queue pair for such messages does not work any more. The
-# administrator must make the device again.
+# After rxe could not send a message of the connection manager, its queue pair for such messages does not work any
+# more. An administrator must then delete the device and add it again, and so does this function.
 revive_rxe() {
 	[ "$PROVIDER" = rxe ] || return 0
 	rdma link delete lab0
 	device_add
 }
 
-# link_down <seconds>
+# link_down <seconds>: under a load, take the client's link down for this time
 link_down() {
 	local replies connects
-	# This is a fault of rxe: the in-tree module does not reconnect either.
+	# This is a fault of rxe: a client with the in-tree module does not reconnect either.
 	[ "$PROVIDER" = siw ] || [ "$KERNEL" = 7.3 ] || skip "after its link was down, rxe of 6.12 takes no connection any more"
 	nfs_mount 4.2
 	load_start
@@ -123,10 +124,12 @@ case_link-5s() { link_down 5; }
 case_link-5s-other() { in_other_version link_down 5; }
 case_link-90s() { link_down 90; }
 
-# arrivals <seconds>: the number of packets that came to the server, came twice, and came late
+# arrivals <seconds>: print how many packets came to the server in that time, how many of them came twice, and how
+# many came late
 arrivals() { on_server python3 -I -S "$TOP/scripts/tests/analysers/arrivals.py" eth0 10.9.0.2 "$1"; }
 
-# With siw, TCP handles this. With rxe, the device does.
+# netem(8) loses, duplicates and reorders packets in both directions. With siw, TCP recovers from this; with rxe, the
+# device does.
 bad_network() {
 	local lost packets twice late i p t l
 	modprobe -q sch_netem || true
@@ -162,12 +165,13 @@ bad_network() {
 case_bad-network() { bad_network; }
 case_bad-network-other() { in_other_version bad_network; }
 
-# Cases that faults.sh has in one guest. There, both ends have the same device; here, each end has its own.
+# The following cases are also in faults.sh and stress.sh, in one guest, where both ends have the same device. Here,
+# each end has a device of its own.
 
-# If the in-tree client has work on a device, rpcrdma_remove_one() waits for ever and holds the device. So only
-# our module's device is removed.
 # Covers: V1-ERR-25
 case_fio-broken() { FIO_SECONDS=20 fio_broken 3; }
+# While the in-tree client has work on a device, its rpcrdma_remove_one() waits for ever, and the device cannot be
+# removed. So the client's device is removed only if our module is the client.
 # Covers: V1-ERR-25
 case_device-removal-client() {
 	[ "$OURS" != server ] || skip "the in-tree client does not let its device go"
@@ -179,8 +183,8 @@ case_device-removal-server() { device_removal server "${ROUNDS:-2}"; }
 case_nfsd-restart() { nfsd_restarts 4.2; }
 # Covers: V1-ERR-25
 case_nfsd-restart-v3() { nfsd_restarts 3; }
-# The ends that run our module are short of memory, and are disconnected meanwhile. (faults.sh tests this for both
-# ends in one guest, and in one place after the other.)
+# At the ends that run our module, allocations of the module fail, and the connection is broken meanwhile. (faults.sh
+# tests this for both ends in one guest, and for one function after the other.)
 case_starved() {
 	local end i
 	[ -d /sys/kernel/debug/failslab ] || skip "this kernel has no CONFIG_FAILSLAB"
@@ -202,8 +206,8 @@ case_starved() {
 	nfs_umount
 }
 
-# places <client|server>: the percentage of allocations that fail, and the functions below which they fail. All
-# allocations of regions fail.
+# places <client|server>: print lines "<percentage> <pattern>" for starve: this percentage of the allocations fails
+# that the matching functions, or functions that they call, request. For regions it is 100.
 places() {
 	if [ "$1" = client ]; then
 		echo '15 ^xprt_rdma_connect_work$'
@@ -215,8 +219,8 @@ places() {
 	fi
 }
 
-# Allocations fail in one place after the other. When there is memory again, everything that waited for it
-# continues.
+# Allocations fail in one of these functions after the other. When there is memory again, everything that waited for
+# it continues.
 case_starved-places() {
 	local end percent pattern i
 	[ -d /sys/kernel/debug/failslab ] || skip "this kernel has no CONFIG_FAILSLAB"
@@ -242,6 +246,7 @@ case_starved-places() {
 	nfs_umount
 }
 
+# Let allocations succeed again, and break no more connections.
 fed() {
 	local end
 	trap - EXIT
@@ -256,7 +261,8 @@ case_soft-hard() { soft_hard; }
 case_killed() { killed; }
 
 
-# keepalive <time> <timeout>: set them for new connections
+# keepalive <time> <timeout>: set keepalive_time and keepalive_timeout, in seconds, at the ends with our module. New
+# connections use them.
 keepalive() {
 	local end
 	for end in $(ours_here); do
@@ -264,6 +270,7 @@ keepalive() {
 	done
 }
 
+# silence: from now on, drop all packets that the client sends
 silence() {
 	tc qdisc add dev eth0 root netem loss 100% || skip "this kernel has no netem"
 	trap silence_end EXIT
@@ -274,9 +281,10 @@ silence_end() {
 	tc qdisc del dev eth0 root
 }
 
-# seen_at <end> <disconnects|probes|failures>: how many there were at that end
+# seen_at <end> <disconnects|probes|failures>: print how many connections that end has lost, or how many keepalive
+# probes it has sent, or how many of them failed
 seen_at() { if [ "$2" = disconnects ]; then at "$1" counter "$1_$2"; else at "$1" counter "keepalive_$2"; fi; }
-# all_seen <what>...: the same at all ends with our module
+# all_seen <disconnects|probes|failures>...: print the same for all ends with our module
 all_seen() {
 	local end what
 	for end in $(ours_here); do
@@ -286,7 +294,8 @@ all_seen() {
 
 more_probes() { [ "$(seen_at "$1" probes)" -gt "$2" ]; }
 
-# An idle mount of version 3 sends nothing of its own.
+# idle_mount <text>: mount with NFSv3, which sends nothing while no process uses the mount, and write a file with the
+# text
 idle_mount() {
 	modprobe -q sch_netem || true
 	nfs_mount 3
@@ -294,8 +303,8 @@ idle_mount() {
 	sleep 2
 }
 
-# No packet from the client arrives any more, and there is no RPC that could time out. Both ends notice this within
-# the time that is set.
+# No packet from the client arrives any more, and there is no RPC that could time out. The keepalive of both ends
+# notices this within the time that is set.
 # Covers: V1-CRD-28
 case_silent() {
 	local t0 end known=
@@ -322,9 +331,9 @@ case_silent() {
 		echo "the $end had noticed after $((SECONDS - t0)) s"
 		[ $((SECONDS - t0)) -le 20 ] || die "7 s were to be enough, not $((SECONDS - t0))"
 	done
-	# Either the device reports an error, or the time is over while packets are still being retransmitted (on
-	# iWARP, by TCP). One such event is enough: the server may have told the client, because packets from the
-	# server still arrive.
+	# Either the device reports an error for the probe (rpcrdma_probe_err), or the timeout ends first
+	# (rpcrdma_peer_dead), because packets are still being retransmitted, on iWARP by TCP. One end with such an
+	# event is enough: packets from the server still arrive, so the server may have disconnected the client.
 	for end in $(ours_here); do
 		! at $end grep -E ' (rpcrdma_peer_dead|rpcrdma_probe_err): ' $TRACE/trace || known=y
 		at $end cat $TRACE/trace
@@ -339,8 +348,8 @@ case_silent() {
 	keepalive 10 10
 }
 
-# The same without the keepalive: no end notices anything, and the connection continues. (Otherwise the case above
-# would mean nothing.)
+# No packet from the client arrives, and there is no keepalive: no end notices anything, and the connection continues.
+# This shows that in case_silent only the keepalive has noticed the silence.
 # Covers: V1-CRD-28
 case_silent-off() {
 	local before
@@ -384,8 +393,9 @@ for name in glob.glob(sys.argv[1] + "/gathered.*"):
             sys.exit(name + ": the server has what was in other memory")' $EXPORT "$1"
 }
 
-# While no packet gets to the server, RPCs are given up, although the device still has to send their pages. The device
-# must not send later contents of these pages. (KASAN watches the pages, too.)
+# While no packet gets to the server, processes are killed in WRITEs whose Sends gather the processes' pages. The
+# device still has to send these pages. It must not send contents that they get later, from other users. (KASAN
+# watches the pages, too.)
 # Covers: MEM-04 RTX-100
 case_killed-gathered() {
 	local sends pid param=/sys/module/rpcrdma/parameters/rtx_pages
@@ -393,7 +403,8 @@ case_killed-gathered() {
 	modprobe -q sch_netem || true
 	highest 2
 	on_server highest 2
-	# A Send of siw gathers three pages, whether they are adjacent or not.
+	# Receives of 4 pages have 3 target pages each. siw's Sends have enough SGEs for 3 pages that are not
+	# adjacent.
 	on_server bash -c "echo 4 >$param"
 	echo 65536 >/proc/sys/sunrpc/rdma_rtx_write_max
 	echo 8192 >/proc/sys/sunrpc/rdma_rtx_gather

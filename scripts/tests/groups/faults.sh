@@ -1,21 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Faults in one guest: a device is removed and added, nfsd stops and starts, and living peers are probed. Hard mounts
-# lose nothing and see no error. Each case prints how long it took until replies came again.
+# Faults in one guest: a device is removed and added, nfsd stops and starts, connections are refused, allocations
+# fail, and the server's storage hangs. Hard mounts lose nothing and see no error. Most cases print how long it took
+# until replies came again.
 # Guests: alone
 # Clock: own
 # Limit: 3000
 # Second: none
 . "$TOP/scripts/tests/cases.sh"
 . "$TOP/scripts/tests/broken.sh"
-# With ROUNDS=10, the device is removed more often
+# ROUNDS is how often the device is removed, 4 by default.
 CASE_LIMIT=$((340 + 20 * ${ROUNDS:-4}))
 
 RTX=/proc/sys/sunrpc/rdma_rtx
-# If a case failed, the device may be missing.
+# The previous case may have left no device, another setting, memory that fails, or another version.
 before_case() {
 	[ -e /sys/class/infiniband/lab0 ] || device_add
 	[ ! -e $RTX ] || echo 1 >$RTX
+	starve_off
+	highest "$(version_here)"
+	largest 16384
 }
 
 # Covers: V1-ERR-25 BC-09
@@ -34,8 +38,9 @@ trace_ends() {
 	done
 }
 
-# When the connection manager is told that a device will be removed, both ends of each connection on it are closed
-# already. Otherwise it would let the removal continue while ids are still being destroyed.
+# When the RDMA connection manager is told that a device will be removed (cm_remove_one), our module has already
+# closed both ends of each connection on it. Otherwise the connection manager would let the removal continue while
+# connection ids are still being destroyed.
 # Covers: RPB-09
 case_device-order() {
 	local trace=/sys/kernel/tracing order
@@ -74,13 +79,14 @@ case_device-idle() {
 	with_mount 4.2 checked small
 }
 
-# Ids of the client and the server that are in a handshake
+# handshakes: print how many ids of the client and the server are in a handshake
 handshakes() { rdma res show cm_id dev lab0 | grep -c 'state CONNECT ' || true; }
 
 attempt_failed() { [ "$(counter client_connect_errors)" -gt "$1" ]; }
 
-# A device is removed while a client waits for a server that has a listener and no thread. The attempt ends at
-# once, the request that was not accepted is destroyed, too, and the client tries again until everything is back.
+# A device is removed while a client tries to connect to a server that has a listener but no thread, so nobody
+# accepts. The attempt ends at once, the server destroys the connection request, and the client tries again until the
+# device and nfsd are back.
 # Covers: RPB-09 V1-ERR-25
 case_device-connecting() {
 	local writer errors users t0 rc=0
@@ -104,7 +110,7 @@ case_device-connecting() {
 	errors=$(counter client_connect_errors)
 	device_gone
 	until_true 10 attempt_failed "$errors" || die "the attempt goes on without a device"
-	# The client goes on trying, which nothing else shows.
+	# Without a device, the client must try again, and must not report an error to the process.
 	sleep 3
 	! gone $writer || die "the client gave up"
 	device_add
@@ -128,7 +134,7 @@ case_nfsd-restart-other() { in_other_version nfsd_restarts 4.2; }
 
 # --- a server that refuses ----------------------------------------------------
 
-# attempts: print a line "<seconds> <status>" for each attempt of the client to connect: its end and its status
+# attempts: print a line "<seconds> <status>" for each attempt of the client to connect: when it ended, and its status
 attempts() {
 	sed -n 's/.* \([0-9.]*\): xprt_rdma_connect: .*status=\(-\?[0-9]*\) .*/\1 \2/p' /sys/kernel/tracing/trace
 }
@@ -145,15 +151,16 @@ nfsd_gone() {
 
 nfsd_back() { nfsd_anew true; }
 
-# After a useful connection, the first attempt is made at once. The next attempts follow after 5, 10 and 20
-# seconds. Five processes wait meanwhile, and each attempt is for one or two of them. The error of one attempt
-# must not be taken for that of the next, because that would cost the new connection. After nfsd has come back,
-# the client must be connected within the delay. A process on a soft mount gets its error, and continues, too.
+# nfsd stops. After a connection that has carried replies, the client makes its first attempt to reconnect at once.
+# The next attempts follow after 5, 10 and 20 seconds. Meanwhile five processes wait, and each attempt is made for one
+# or two of them. A process that learns late that its attempt has failed must not close the connection that a later
+# attempt has made. After nfsd has come back, the client must be connected within the present delay. A process on a
+# soft mount gets an error meanwhile, and succeeds afterwards.
 # Covers: V1-ERR-25
 case_reconnect-delay() {
 	local trace=/sys/kernel/tracing i pids=() gone back t0
 	[ "$MODULE" = ours ] || skip "the in-tree module has other events"
-	# The clock of /proc/uptime
+	# This clock is that of /proc/uptime.
 	echo boot >$trace/trace_clock
 	echo 1 >$trace/events/rpcrdma/xprt_rdma_connect/enable
 	nfs_mount 3 noac
@@ -197,7 +204,7 @@ case_reconnect-delay() {
 	echo local >$trace/trace_clock
 }
 
-# Connecting may take a minute. It must not run in a queue where work of other mounts would wait for it.
+# Connecting may take a minute. It must not run in a workqueue where work of other mounts would wait for it.
 case_connect-queue() {
 	local queues
 	[ "$MODULE" = ours ] || skip "the in-tree module has other functions"
@@ -223,7 +230,7 @@ case_reconnect-late() {
 	chrt -i 0 stat $MNT/refused.1 &
 	pids=($!)
 	until_true 60 attempts_are 1 || die "nobody tries to connect"
-	# sunrpc makes the process wait for 3 s, and the transport for another 5 s.
+	# After the failed attempt, sunrpc lets the process wait for 3 s, and the transport waits 5 s before the next.
 	sleep 4
 	stat $MNT/refused.1 &
 	pids+=($!)
@@ -250,14 +257,14 @@ case_reconnect-late() {
 # --- keepalive ----------------------------------------------------------------
 # See faults-pair.sh for two guests.
 
-# keepalive <time> <timeout>: set them at both ends, for new connections
+# keepalive <time> <timeout>: set keepalive_time and keepalive_timeout, in seconds, at both ends, for new connections
 keepalive() {
 	[ "$MODULE" = ours ] || skip "the in-tree module has no keepalive"
 	echo "$1" >/proc/sys/sunrpc/rdma_keepalive_time
 	echo "$2" >/proc/sys/sunrpc/rdma_keepalive_timeout
 }
 
-# probed <seconds>: how many probes are there in that time?
+# probed <seconds>: print how many keepalive probes are sent in that time
 probed() {
 	local before
 	before=$(counter keepalive_probes)
@@ -265,7 +272,7 @@ probed() {
 	echo $(($(counter keepalive_probes) - before))
 }
 
-# Idle peers are probed, and found to be alive. With 0 they are not probed.
+# Idle peers are probed, and found to be alive. With a keepalive time of 0 they are not probed.
 # Covers: V1-CRD-28
 case_keepalive() {
 	local failures connects n
@@ -293,19 +300,14 @@ case_keepalive() {
 
 # --- memory -------------------------------------------------------------------
 
-# After the case before, memory is available again, and the version is that of the group.
-before_case() {
-	starve_off
-	highest "$(version_here)"
-	largest 16384
-}
-
+# can_starve: skip the case unless the module is ours and the kernel can let allocations fail
 can_starve() {
 	[ "$MODULE" = ours ] || skip "this is about functions of our module"
 	[ -d /sys/kernel/debug/failslab ] || skip "this kernel has no CONFIG_FAILSLAB"
 }
 
-# starved <percent> <pattern> <breaks>: run a load while memory is short
+# starved <percent> <pattern> <breaks>: run a load while this percentage of the allocations of matching functions
+# fails, and break the connection so many times
 starved() {
 	local i
 	can_starve
@@ -329,13 +331,13 @@ case_starved-io() { starved 5 '^(xprt_rdma|svc_rdma|rpcrdma)_' 0; }
 case_starved-connect() { starved 15 '^xprt_rdma_connect_work$' 3; }
 case_starved-accept() { starved 20 '^svc_rdma_accept$' 3; }
 
-# goes_on <pattern>: below such functions no allocation succeeds any more. The load continues with the memory of
-# its connection: of the present one, and of each new one.
+# goes_on <pattern>: no allocation succeeds any more that has a matching function among its callers. The load must
+# continue with the memory that its connection has allocated in advance, on the first connection and on each new one.
 goes_on() {
 	local i made
 	can_starve
 	nfs_mount 3 noacl
-	# So far there are only the regions that the connection began with.
+	# So far the connection has only the regions that were allocated when it was made.
 	made=$(counter client_mrs_allocated)
 	starve 100 "$1"
 	load_start --jobs 6
@@ -343,7 +345,7 @@ goes_on() {
 		break_next client
 		until_true 30 break_done || die "the connection was not broken"
 		load_moves 30 "break $i, without memory"
-		# Cleaning a page takes regions, a Send and a Receive at once.
+		# A WRITE needs regions, a Send and a Receive at the same time.
 		recovers 30 "break $i and without memory, to a WRITE" direct_io /dev/zero $MNT/goes-on oflag
 	done
 	break_off
@@ -355,14 +357,14 @@ goes_on() {
 	nfs_umount
 }
 
-# No region can be allocated. RPCs that need more regions than the connection began with wait for them.
+# No region can be allocated. RPCs wait until enough of the connection's first regions are free.
 case_starved-regions() { goes_on '^xprt_rdma_frwr_map$'; }
-# Sending finds no memory at all. A process that cleans pages still succeeds, on a new connection.
+# Sending a Call cannot allocate any memory. WRITEs still succeed, also on a new connection.
 # Covers: V1-ERR-25
 case_starved-send() { goes_on '^xprt_rdma_send_request$'; }
 case_starved-send-other() { in_other_version goes_on '^xprt_rdma_send_request$'; }
-# The same for longer, on one connection, and for several processes at once. A Send without memory does not hide
-# those that are ready.
+# For a minute, Sends of Calls cannot allocate memory, and 8 processes use one connection. A Call that waits for memory
+# does not delay the Calls that need none.
 # Covers: V1-ERR-25
 case_starved-send-long() {
 	local i connects
@@ -379,12 +381,14 @@ case_starved-send-long() {
 	nfs_umount
 }
 
+# largest <bytes>: set the inline size of version 2 at both ends, for new connections
 largest() {
 	tune "$1" /proc/sys/sunrpc/rdma_v2_inline
 	tune "$1" /proc/sys/sunrpc/svc_rdma/v2_max_req_size
 }
 
-# mount_in_pieces <client|server> <pattern>: below such functions, large allocations fail.
+# mount_in_pieces <client|server> <pattern>: mount while each allocation of 8 pages or more fails that has a matching
+# function among its callers. That end must then have Receives of 4096 bytes.
 mount_in_pieces() {
 	until_true 30 nobody_shown || die "of former mounts: $(ls $DEBUG/client $DEBUG/server)"
 	starve 100 "$2"
@@ -395,6 +399,8 @@ mount_in_pieces() {
 	starve_end
 }
 
+# in_pieces <client|server> <pattern>: the same. Then a new connection, with all memory available, must have Receives
+# of 65536 bytes at that end.
 in_pieces() {
 	mount_in_pieces "$1" "$2"
 	load_start
@@ -406,7 +412,8 @@ in_pieces() {
 	nfs_umount
 }
 
-# The same for Receives of version 1, if an administrator has set a larger size than the default.
+# Large allocations fail, and an administrator has set a larger inline size of version 1 than the default. The
+# Receives are small, and mounting succeeds.
 case_starved-large-v1() {
 	local inline=/proc/sys/sunrpc/rdma_max_inline_read
 	can_starve
@@ -425,7 +432,7 @@ case_starved-large() {
 	can_starve
 	highest 2
 	largest 65536
-	# Blocks with targets have a size of their own.
+	# Receives with targets do not use these sizes.
 	trap 'echo '"$(<$PAGES)"' >'$PAGES EXIT
 	without_targets set_apart small_pieces
 }
@@ -438,14 +445,14 @@ small_pieces() {
 }
 
 # short <percent> <pattern> <event> <command...>: run the command while <percent> of the allocations fail in
-# functions that match <pattern>, and in functions that they call. After the event, memory is available again,
-# RELIEF is run, and the command must succeed.
+# functions that match <pattern>, and in functions that they call. When the trace event has occurred, let allocations
+# succeed again and run RELIEF. Then the command must succeed.
 short() {
 	local percent=$1 pattern=$2 event=$3 pid d from to t0
 	shift 3
 	echo >$TRACE/trace
 	starve "$percent" "$pattern"
-	# For this event, the provider's allocations fail
+	# For this event, let only the provider's allocations of regions fail.
 	[ "$event" != xprt_rdma_mr_alloc_err ] || for d in failslab fail_page_alloc; do
 		read -r from to < <(text_range "^${PROVIDER}_alloc_mr\$" "${PROVIDER/#rxe/rdma_rxe}") ||
 			die "where does $PROVIDER make regions?"
@@ -466,11 +473,12 @@ short() {
 
 direct_io() { dd if="$1" of="$2" bs=64k count=1 conv=notrunc "$3=direct" 2>/dev/null; }
 
-# 64 WRITEs at once, on a mount with this wsize: a new connection has fewer regions
+# crowd_io makes 64 WRITEs at once on a mount with these options. That is more than the regions of a new connection.
 SMALL_WRITES=noacl,wsize=16384
 crowd_io() { dd if=/dev/zero of=$MNT/short.many bs=1M count=1 oflag=direct conv=notrunc 2>/dev/null; }
 
-# frozen_short <pattern> <event> [command before]: many WRITEs at once, and none is answered before the event.
+# frozen_short <pattern> <event> [command before]: run crowd_io while allocations of matching functions fail and the
+# server's file system is frozen, so that no WRITE is answered before the event
 frozen_short() {
 	ice_mount "vers=3,nolock,$SMALL_WRITES"
 	touch $MNT/short.many
@@ -480,12 +488,12 @@ frozen_short() {
 	umount $MNT
 }
 
-# If an allocation fails, an event reports it, at either end, and it is tried again.
+# If an allocation fails, a trace event reports it, at either end, and the operation is tried again later.
 # Covers: V1-ERR-20
 case_starved-events() {
 	local lost
 	can_starve
-	# This case needs regions, too.
+	# Without the round-trip extension, because this case needs RPCs that use regions.
 	[ ! -e $RTX ] || echo 0 >$RTX
 	trace_begin
 	trap 'starve_end 0; trace_end' EXIT
@@ -498,9 +506,9 @@ case_starved-events() {
 	nfs_umount
 	short 100 '^xprt_rdma_req_alloc_buf$' xprt_rdma_no_slot nfs_mount 4.2
 	nfs_umount
-	# A connection begins with one slot, and with regions for one RPC. So the server must not finish one WRITE
-	# before the next one comes. For the test of regions there must also be credits, which the server grants
-	# only after some use.
+	# A connection begins with one slot, and with regions for one RPC. While the server's file system is frozen,
+	# several WRITEs are outstanding, so the second one must allocate. The tests of regions also need more
+	# credits, which the server grants only after some use, so crowd_io runs once before.
 	on_server ice_up
 	trap 'starve_end 0; trace_end; thaw || true; umount -f $MNT || true; ice_down' EXIT
 	frozen_short '^xprt_rdma_req_alloc_slot$' xprt_rdma_no_slot
@@ -520,8 +528,9 @@ case_starved-events() {
 	trace_end
 }
 
-# A page of a block is still held, and no other block can be allocated. The connection is lost before a Reply
-# grants the client a credit for that Receive, and the page that is held does not change.
+# A page of a Receive with targets is still held (server_keep), so the Receive cannot be posted again, and no other
+# block of pages can be allocated. The server closes the connection before a Reply grants the client a credit for that
+# Receive, and the page that is held does not change.
 case_starved-blocks() {
 	local lost was
 	can_starve
@@ -544,7 +553,7 @@ case_starved-blocks() {
 	echo "$was" >$PAGES
 }
 
-# --- a server that has to ask -----------------------------------------------------
+# --- a server that defers Calls ---------------------------------------------------
 
 # deferred <command...>: nfsd defers a Call while mountd is asked who the client is. The command runs meanwhile.
 deferred() {
@@ -561,6 +570,7 @@ deferred() {
 	cmp /tmp/deferred $EXPORT/deferred/file
 }
 
+# nothing_is_held: does no Call of the server hold a Receive any more?
 nothing_is_held() { ! grep -h ^receives_held $DEBUG/server/* | grep -qvx 'receives_held 0'; }
 
 lose_connection() {

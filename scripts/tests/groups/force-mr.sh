@@ -9,7 +9,7 @@
 # Second: none
 . "$TOP/scripts/tests/cases.sh"
 
-# Either the server works, or it refuses all clients and one line gives the reason.
+# served <version of NFS>: either the server works, or it refuses all clients and one line of the log gives the reason
 served() {
 	local lines
 	if nfs_mount "$1" retry=0,soft,timeo=100; then
@@ -29,7 +29,7 @@ case_force-mr-v2() {
 
 group() {
 	[[ $(</proc/cmdline) == *ib_core.force_mr=1* ]] || die "the kernel was not asked to"
-	# A case that hangs need not take longer.
+	# A case that hangs is ended after this time.
 	CASE_LIMIT=240
 	alone_up
 	run_all_cases

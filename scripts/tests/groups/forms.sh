@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Every form of message in one guest, for the kernel that has no wire group with siw. siw sends to its own host over
-# the loopback device, as TCP does. The host then reads the capture (iwarp.py).
+# Every form of message, captured in one guest, for the kernel on which the group wire does not run with siw. siw
+# sends to its own host over the loopback device, as TCP does. The host then reads the capture (iwarp.py), and reports
+# the cases that follow "Also".
 # Guests: alone
 # Limit: 2400
 # Capture: yes

@@ -5,17 +5,18 @@
 # Limit: 2400
 . "$TOP/scripts/tests/cases.sh"
 
-# bounded <command...>: the client knew the maximum length of each Reply, and has provided for it. So the server
-# has never had a Reply that was too long, although some are long.
+# bounded <command...>: run it, and check that the client has provided enough room for each Reply, although at least
+# 10 Replies are long: no Reply was too large, and none was an RDMA error
 bounded() {
 	[ "$MODULE" = ours ] || { "$@"; return; }
 	counted server_reply_too_large 0 0 counted client_error_replies 0 0 counted client_bad_replies 0 0 \
 		counted client_replies_long 10 $ANY "$@"
 }
 
-# names: Long Calls and Replies (symlinks of 4,095 bytes, a directory of 5,000); data, direct: odd lengths and
-# offsets; acl, attrs: arguments and results from which no item may be taken out. There is one mount for each
-# version, because mounting and starting the checker takes longer here than checking.
+# Sections of the checker: names and dir have long Calls and Replies (symlinks of 4,095 bytes, a directory with 5,000
+# entries). data and direct have odd lengths and offsets. acl and xattr have arguments and results that are not
+# DDP-eligible. There is one mount for each version, because mounting and starting the checker takes longer here than
+# checking.
 # Covers: ULB-10
 # Versions between the oldest and the newest transfer less data, except in make test-all.
 between() { [ -n "${ALL:-}" ] && echo 1 || echo 0.3; }
@@ -40,8 +41,9 @@ elif os.getxattr(path, name) != acl:
 
 entries_there() { [ "$(find "$MNT/entries" -mindepth 1 | wc -l)" = 5000 ]; }
 
-# The text of a link may be taken out of its Call, and the rest is then inline. Nothing may be taken out of names
-# and ACLs, so such messages use a Position Zero chunk or a Reply chunk. ACLs use the same connection.
+# The text of a symlink is DDP-eligible: it is moved by a Read chunk, and the rest of the Call is inline. Names in a
+# directory and ACLs are not DDP-eligible, so long messages with them use a Position Zero chunk or a Reply chunk. ACLs
+# use the same connection as NFS.
 long_messages() {
 	local text
 	text=$(head -c 4000 /dev/zero | tr '\0' x)
@@ -84,11 +86,11 @@ case_nconnect() {
 	nfs_umount
 }
 
-# A second client opens a file for writing for which the first one has a delegation.
+# The first client has a delegation of a file, and a second client opens that file for writing.
 # Covers: ULB-13
 case_delegation() { delegation 4.2 second_client; }
-# Version 4.0 uses a TCP connection for callbacks: its client accepts no callbacks over RDMA, although the server
-# could send them.
+# NFSv4.0 uses a TCP connection for callbacks: its client accepts no callbacks over RDMA, although the server could
+# send them.
 # Covers: BC-30
 case_delegation-v40() {
 	local before
@@ -97,7 +99,7 @@ case_delegation-v40() {
 	[ "$(on_server counter server_bc_calls)" = "$before" ] || die "a callback of version 4.0 came by RDMA"
 }
 case_delegation-v41() { delegation 4.1 second_client; }
-# The same, but a process at the server opens the file.
+# The delegation is recalled because a process at the server, and not another client, opens the file.
 case_delegation-local() { delegation 4.2 remote_writer; }
 
 group() {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Our server against clients that send messages and chunks which our client would never send, or floods of
-# messages, or that do not answer callbacks.
+# Our server against clients that send messages and chunks which our client would never send, that flood the server
+# with messages, or that do not answer callbacks.
 # Guests: alone
 # Limit: 2400
 # Second: rxe
@@ -22,8 +22,8 @@ case_client-flow() { hostile client flow; }
 group() {
 	# caller.py reads ALL.
 	export ALL
-	# nfsd gives up a callback after a tenth of the lease, and some cases wait longer than that by default.
-	# The kernel computes the largest payload from MAX_BLOCK.
+	# nfsd gives up a callback after a tenth of the lease time. With the default lease of these tests, that would
+	# be too early for some cases. MAX_BLOCK is nfsd's max_block_size, which limits the payload of an RPC.
 	LEASE=150 MAX_BLOCK=4194304 alone_up
 	run_all_cases
 	group_end

@@ -18,14 +18,15 @@ case_rtx-bad() { hostile rtx rtx-bad; }
 case_rtx-callbacks() { hostile rtx rtx-callbacks; }
 case_rtx-silence() { hostile rtx rtx-silence; }
 case_rtx-storm() { hostile rtx rtx-storm; }
-# With Receives of each size, and while a page of each of many Calls is held
+# The cases of rtx-placed with Receives of 2, 4 and 8 pages; and once more while a page of each of 250 Calls is held,
+# so that its Receive must get new pages (receives_renewed)
 # Covers: RTX-34
 case_rtx-placed() {
 	local n
 	trap 'echo 0 >'$PAGES'; cat $DEBUG/server_kept || true' EXIT
 	for n in 2 4 8; do
 		echo $n >$PAGES
-		# The server's reply cache knows the XIDs of the last time.
+		# Use other XIDs than the previous run, which the server's reply cache still has.
 		FIRST_XID=$((n << 20)) counted server_calls_placed 20 $ANY counted receives_renewed 0 0 \
 			hostile rtx rtx-placed
 		[ -e $DEBUG/server_keep ] || continue
@@ -38,12 +39,13 @@ case_rtx-placed() {
 }
 
 group() {
-	# caller.py looks at it, and a hundred thousand groups of each kind take their time.
+	# caller.py reads ALL and ROUNDS. With them, a hundred thousand groups of each kind are sent, which takes
+	# long.
 	export ALL ROUNDS
 	[ -z "$ALL$ROUNDS" ] || CASE_LIMIT=3600
-	# nfsd gives a callback up after a tenth of the lease.
+	# nfsd gives up a callback after a tenth of the lease time.
 	LEASE=90 alone_up
-	# One case has them.
+	# Only case_rtx-placed uses targets.
 	without_targets run_all_cases
 	group_end
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Our server against hand-made clients, which send valid and invalid messages of version 2. The cases of
-# hostile-client are run again in version 2.
+# Our server against hand-made clients, which send valid and invalid messages of version 2. The cases v2-as1-* are
+# those of hostile-client, run in version 2.
 # Guests: alone
 # Limit: 1800
 # Second: none
@@ -29,7 +29,7 @@ case_v2-as1-flow() { hostile v2 flow; }
 group() {
 	# caller.py reads ALL.
 	export ALL
-	# nfsd gives up a callback after a tenth of the lease.
+	# nfsd gives up a callback after a tenth of the lease time.
 	LEASE=90 alone_up
 	without_targets run_all_cases
 	group_end

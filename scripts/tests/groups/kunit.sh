@@ -13,7 +13,7 @@ case_kunit() {
 	modprobe rpcrdma
 	modprobe rpcrdma_kunit || die "rpcrdma_kunit.ko does not load"
 	mkdir -p /lab/log/kunit
-	# This starts no program for each of the dozens of suites
+	# Copy with bash built-ins: to start a program for each of the dozens of suites would take long.
 	for suite in /sys/kernel/debug/kunit/*; do
 		echo "$(<"$suite/results")" >"/lab/log/kunit/${suite##*/}"
 	done
@@ -21,12 +21,13 @@ case_kunit() {
 	cat /lab/log/kunit.verdict >&9
 	# Each test case has its own verdict. This case only says that the tests could be loaded and run.
 	grep -q '^case ' /lab/log/kunit.verdict || die "no unit test has reported"
-	# A test has increased this counter beyond 32 bits. In the in-tree module, it fails from a million on.
+	# A unit test has increased this counter beyond 32 bits. In the in-tree module, reading it fails from a
+	# million on.
 	stat=$(cat /proc/sys/sunrpc/svc_rdma/rdma_stat_sq_starve)
 	[ "$stat" -gt 5000000000 ] || die "rdma_stat_sq_starve is $stat"
 	echo 0 >/proc/sys/sunrpc/svc_rdma/rdma_stat_sq_starve
 	[ "$(cat /proc/sys/sunrpc/svc_rdma/rdma_stat_sq_starve)" = 0 ] || die "rdma_stat_sq_starve does not begin again"
-	# This also unloads rpcrdma, which nothing else uses.
+	# This also unloads rpcrdma, because nothing else uses it.
 	modprobe -r rpcrdma_kunit
 }
 

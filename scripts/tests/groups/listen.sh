@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Listeners that are bound to addresses, and the removal of their device (RPB-09).
+# Listeners that are bound to one address each, and the removal of their device (RPB-09).
 # Guests: alone
 # Limit: 2400
 # Second: rxe
@@ -17,7 +17,7 @@ case_listen-address() {
 	nfs_mount 4.2
 	echo data >$MNT/listen
 	nfs_umount
-	# There is no listener at another address of this host.
+	# Nobody listens at another address of this host.
 	ip addr add 10.9.0.9/24 dev "$RDMA_NETDEV"
 	! timeout 60 mount -t nfs -o "proto=rdma,port=$PORT,vers=4.2,soft,retry=0" 10.9.0.9:/ $MNT ||
 		die "a listener takes connections to another address"
@@ -25,7 +25,7 @@ case_listen-address() {
 
 	rdma link delete lab0
 	device_add
-	# The listener tries again every two seconds.
+	# After a device is added, the listener comes back within two seconds, because it tries again that often.
 	until_true 20 nfs_mount 4.2 || die "the listener has not come back with its device"
 	[ "$(cat $MNT/listen)" = data ] || die "the file has changed"
 	nfs_umount

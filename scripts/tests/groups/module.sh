@@ -64,7 +64,7 @@ case_unload-callbacks() {
 	until_true 10 rmmod rpcrdma || die "rmmod after callbacks: $(grep ^rpcrdma /proc/modules)"
 }
 
-# The module is loaded, used and unloaded again and again, and must not leak memory.
+# The module is loaded, used and unloaded repeatedly, and must not leak memory.
 case_reload() {
 	local i
 	for i in 1 2; do
@@ -89,8 +89,9 @@ case_reload() {
 	case_wanted leaks || ! leaks_are_seen || kmemleak_check
 }
 
-# Another module has registered the names of the RDMA transport: the in-tree module, under another name, because
-# the kernel would refuse a second module of the same name before our code could report anything.
+# Another module has already registered the RDMA transport with sunrpc. Our module must then refuse to load and log
+# one clear line. The other module is the in-tree module with its name changed to "rpcothe": the kernel would refuse a
+# second module of the name "rpcrdma" before our code could report anything.
 case_beside-intree() {
 	local intree text at lines rc=0
 	[ "$MODULE" = ours ] || skip "this is about our module"

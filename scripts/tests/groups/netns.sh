@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# The client in a network namespace of its own, and a second server in one. Only for rxe of 7.3, because the sockets of
-# other providers are in the first namespace only.
+# The client in a network namespace of its own, and a second server in one. Only for rxe of 7.3: siw, and rxe of 6.12,
+# have their sockets in the first namespace only.
 # Guests: alone
 # Limit: 1800
 # Second: none
@@ -45,8 +45,7 @@ case_netns-client() {
 	fi
 }
 
-# A second server, in a namespace with its own nfsd and exports. Its listener cannot be reached in other
-# namespaces. The client is in the first one.
+# A second server, in a namespace with its own nfsd and exports. A client in the first namespace mounts from it.
 case_netns-server() {
 	has_rxe_in_netns
 	ip netns add server

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The package, the DKMS targets and make install, without a guest: on the host as seen through an overlay,
-# where /lib/modules has nothing but the kernel to build for. The host keeps nothing of it.
-# 6.12 is Debian's own kernel here, which is what most people build for.
+# Test the Debian package, the DKMS targets and make install, without a guest: in a chroot to an overlay of the host's
+# root directory, where /lib/modules has only the kernel to build for. All changes go to the overlay, not to the host.
+# KERNEL 6.12 means Debian's own kernel here, which is what most people build for.
 # Guests: none
 # Providers: rxe
 #
@@ -21,11 +21,11 @@ fi
 
 release=$(kernel_release "$kernel")
 kdir=$(kernel_kdir "$kernel")
-# The headers of this release are installed, but there is no such kernel. They must not make DKMS build.
+# Headers of this release are installed, but the module does not support such a kernel. DKMS must not build for it.
 other=6.1.0-other
 root=$dir/root
 version=$("$TOP/scripts/package/version")
-# The history may be in a directory that the chroot does not have.
+# The chroot may not have the directory with the git history, so pass the version.
 export RPCRDMA_VERSION=$version
 deb=$dir/rpcrdma-dkms_${version}_all.deb
 
@@ -61,7 +61,8 @@ root_up() {
 
 inside() { chroot "$root" "$@"; }
 
-# Each name by which mount, nfsd and rdma-core load the module must resolve to ours, or to the kernel's own.
+# names_mean <directory>: each name by which mount, nfsd and rdma-core load the module must resolve to the module in
+# this directory of /lib/modules/<release>: our module or the kernel's own
 names_mean() { # updates/dkms|updates|kernel
 	local name
 	for name in rpcrdma rpcrdma6 svcrdma xprtrdma; do
@@ -107,7 +108,8 @@ case_package-install() {
 	inside man -w 4 rpcrdma || fail "no manual page"
 }
 
-# DKMS refuses with status 77, after which packages continue, and so does make.
+# A build for a kernel that is too old is refused: by dkms with status 77, which does not make the installation of a
+# package fail, and by make with an error. A newer kernel than the newest supported one only causes a warning.
 case_package-refuse() {
 	local out rc=0
 	out=$(inside dkms build "rpcrdma/$version" -k $other 2>&1) || rc=$?
@@ -127,7 +129,7 @@ case_package-refuse() {
 	make -C "$kdir" M="$dir/mem/plain" VERSION=6 PATCHLEVEL=1 clean || fail "make clean does not work there"
 }
 
-# A newer package replaces the previous one, and its module.
+# A newer package replaces the previous one and the module that it installed.
 case_package-upgrade() {
 	local old=$version out
 	version=$old.1 deb=$dir/rpcrdma-dkms_$old.1_all.deb
@@ -156,7 +158,7 @@ case_package-dkms() {
 	nothing_left
 }
 
-# Without DKMS: a module that make has built.
+# Without DKMS: make install installs a module that is already built.
 case_package-make() {
 	inside make -s -C "$TOP" install KREL="$release" KO="$(module_dir "$kernel")/rpcrdma.ko" || fail "make install"
 	inside modinfo -k "$release" -n rpcrdma | grep "/$release/updates/rpcrdma\.ko" || fail "modinfo does not name ours"
@@ -176,7 +178,8 @@ for name in deb install refuse upgrade remove dkms make; do
 	if [ -n "$bad" ]; then
 		word='not ok' reason="$bad failed"
 	else
-		# In the background, because in a condition a failure would not end it ("set -e" is off there).
+		# In the background: in a condition, "set -e" would be off, and a failed command would not end the
+		# case.
 		(set -euo pipefail; shopt -s inherit_errexit; "case_package-$name") >"$dir/log/$name.log" 2>&1 &
 		wait $! || word='not ok' bad=$name
 	fi

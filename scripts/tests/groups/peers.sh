@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Our module at one end and the in-tree module at the other, in two guests, either way round, with and without remote
-# invalidation.
+# Two guests, with and without remote invalidation. As peers:client, our module is the client and the in-tree module
+# is the server. peers:server is the reverse, and without a role both ends run our module.
 # Guests: pair
 # Limit: 3600
 # Second:client: siw
@@ -10,7 +10,8 @@
 # Debian:server: rxe
 . "$TOP/scripts/tests/cases.sh"
 
-# invalidation <Y|N> <command...>: set it in our module, on either side, and run the command.
+# invalidation <Y|N> <command...>: switch remote invalidation on or off in our module, run the command, and check that
+# the server has, or has not, invalidated handles remotely
 invalidation() {
 	local on=$1 param=/sys/module/rpcrdma/parameters/remote_invalidation where=on_server counter=server_sends_inv n
 	shift
@@ -27,22 +28,23 @@ invalidation() {
 	esac
 }
 
-# groups_of: what our module counts of the round-trip extension, at either end
+# groups_of: print our module's counters of the round-trip extension
 groups_of() {
 	local where=on_server
 	[ "$OURS" = server ] || where=
 	$where counters | grep -E '^[a-z_]*(group|placed)' | tr '\n' ' '
 }
 
-# settled <command...>: our client asks for version 2, the in-tree server refuses it, and that
-# very connection goes on with version 1; the in-tree client does not ask.
+# settled <command...>: run it, and check which version the connections used. Our client asks for version 2, the
+# in-tree server refuses it, and the same connection continues with version 1. The in-tree client does not ask. If
+# both ends run our module, they use version 2.
 settled() {
 	local before connects groups
 	before=$(counter client_fallbacks)
 	connects=$(counter client_connects)
 	groups=$(groups_of)
 	"$@"
-	# Nor is it shown anything of the round-trip extension.
+	# The in-tree module must not get any message of the round-trip extension.
 	[ -z "$OURS" ] || [ "$(groups_of)" = "$groups" ] || die "groups for the in-tree module: $groups, then $(groups_of)"
 	case $OURS in
 	client)
@@ -85,11 +87,10 @@ mount_time() {
 	nfs_umount || die "umount failed"
 }
 
-# mount_cost <version of NFS>: the cost of asking for version 2, in round trips. The network is so slow that a
+# mount_cost <version of NFS>: check that asking for version 2 costs one round trip. The network is so slow that a
 # mount mostly waits for it. Other delays add to the time, so the quickest of several mounts shows how many round
 # trips it has waited for. A capture would show the messages, but not other causes of waiting, for instance a
-# timer. A busy machine may need more tries. More tries do not make a mount quicker that really takes two more
-# round trips.
+# timer. A busy machine may need more tries, but they cannot hide a second round trip.
 mount_cost() {
 	local i v t least=(0 1000000 1000000) extra=
 	for i in {1..20}; do

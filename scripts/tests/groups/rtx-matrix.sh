@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# The round-trip extension of version 2 with all combinations of what either end says of itself, and with
-# everything that a connection can be short of; client and server in one guest.
+# The round-trip extension of version 2 with all combinations of the properties that the ends announce, and with few
+# credits, short send queues and failing allocations; client and server in one guest.
 # Guests: alone
 # Limit: 1500
 # Second: none
@@ -13,7 +13,7 @@ PARAMS=/sys/module/rpcrdma/parameters
 LIST=$TOP/scripts/tests/peers/shortlist.py
 NUMBERS=(4096 28672 65536 131072 1048576)
 
-# Whatever the case before has left
+# Settings that an earlier case may have changed
 before_case() {
 	highest 2
 	starve_off
@@ -26,7 +26,8 @@ before_case() {
 	server_says 64 16 0
 }
 
-# server_says <call_max> <reply_max> <pages of a Receive>: to connections to come
+# server_says <call_max> <reply_max> <pages of a Receive>: set what the server announces on new connections: the most
+# Sends of a Call and of a Reply, and the pages of each Receive (0: no targets)
 server_says() {
 	echo "$1" >$PARAMS/rtx_call_max
 	echo "$2" >$PARAMS/rtx_reply_max
@@ -36,7 +37,7 @@ server_says() {
 listed() { python3 -I -S "$LIST" list "$MNT" $EXPORT "$VERS"; }
 around() { python3 -I -S "$LIST" sizes "$MNT" $EXPORT "${NUMBERS[@]}"; }
 
-# if_used <yes|no|may> <counter> <command...>
+# if_used <yes|no|may> <counter> <command...>: run it. The counter must grow, must not grow, or may grow.
 if_used() {
 	case $1 in
 	yes) counted "$2" 1 $ANY "${@:3}" ;;
@@ -45,9 +46,10 @@ if_used() {
 	esac
 }
 
-# --- words -----------------------------------------------------------------------
+# --- announced properties ---------------------------------------------------------
 
-# list_with <bytes of the client's Sends> <of the server's> <version of NFS> <call_max> <reply_max> <pages>
+# list_with <client's inline size> <server's inline size> <version of NFS> <call_max> <reply_max> <pages>: list
+# directories with these settings, and check whether long Calls and Replies were groups and data were placed
 list_with() {
 	local calls=may replies=may placed=no
 	echo "$1" >$CLIENT/rdma_v2_inline
@@ -64,7 +66,8 @@ list_with() {
 		if_used $placed server_calls_placed counted client_connects 1 1 sound "$3" listed
 }
 
-# lists_with <call_max>: with all other words of a server, and the sizes of either end and versions of NFS by turns
+# lists_with <call_max>: run list_with with this call_max and each combination of the other values that the server
+# announces. The inline sizes and the version of NFS change from one to the next.
 lists_with() {
 	local i=0 replies pages sizes=(4096 16384 1024) theirs=(16384 4096 65536 1024) versions=(3 4.2 4.1)
 	for replies in 0 1 2 16; do
@@ -82,7 +85,7 @@ case_rtx-words-2() { lists_with 2; }
 # Covers: RTX-36 RTX-41 RTX-66 RTX-68
 case_rtx-words-64() { lists_with 64; }
 
-# nothing_of_it <version of NFS>: is sent or counted, whoever could have begun with it.
+# nothing_of_it <version of NFS>: neither end sends, receives or counts anything of the extension
 nothing_of_it() {
 	MOUNT_OPTS=rsize=16384 counted client_calls_group 0 0 counted client_replies_group 0 0 counted client_group_sends 0 0 \
 		counted client_group_recvs 0 0 counted groups_received 0 0 counted server_calls_placed 0 0 \
@@ -90,7 +93,7 @@ nothing_of_it() {
 		counted client_error_replies 0 0 counted client_bad_replies 0 0 with_mount "$1" listed
 }
 
-# One end has been told to do without, or has version 1; the other one offers all that it has.
+# One end has the extension switched off, or uses version 1. The other end offers all of the extension.
 # Covers: RTX-31 RTX-32 RTX-103
 case_rtx-words-absent() {
 	local pages
@@ -130,10 +133,10 @@ case_rtx-around() {
 	counted client_calls_placed 1 $ANY sound 4.1 around
 }
 
-# --- short of something ------------------------------------------------------------
+# --- shortages ---------------------------------------------------------------------
 
-# A server that grants few credits: groups are what fits half of them. WRITEs of 65536 bytes take five Sends, or three
-# of 28672 bytes of data each.
+# A server that grants few credits: a Call may be a group only if its further Sends fit half of the credits. A WRITE
+# of 65536 bytes takes five Sends, or three with targets, of 28672 bytes of data each.
 # Covers: RTX-74 RTX-78 RTX-79
 case_rtx-window() {
 	local credits pages groups
@@ -149,8 +152,8 @@ case_rtx-window() {
 	END
 }
 
-# Send queues of few entries, at both ends: what does not fit has base form, and the server says how much of a
-# Reply fits.
+# Send queues of few entries, at both ends: a Call for which there is no room uses the base protocol instead, with
+# chunks, and the server announces how many Sends of a Reply fit its queue.
 # Covers: RTX-78
 case_rtx-short-queue() {
 	local entries pages
@@ -171,7 +174,8 @@ many_and_list() {
 	listed
 }
 
-# No memory for what a group needs beside the Call: it has base form. Then little memory for anything, at either end.
+# Without memory for the additional Sends of a group, a Call uses the base protocol. Then a part of all allocations
+# fails, at either end.
 # Covers: RTX-78
 case_rtx-starved() {
 	local made
@@ -182,7 +186,7 @@ case_rtx-starved() {
 	trap starve_off EXIT
 	nfs_mount 4.2
 	starve 100 '^xprt_rdma_group_plan$'
-	# What a connection has once had a group with, it keeps.
+	# Before any group: a connection keeps the buffers of its first group, and would use them without allocating.
 	load_start --jobs 4
 	load_moves 30 "it began, without memory for groups"
 	starve_end
@@ -197,7 +201,8 @@ case_rtx-starved() {
 	nfs_umount
 }
 
-# Replies of several Sends, for which there is no memory now and then: the connection goes, and the Call is sent again.
+# Some allocations for Replies of several Sends fail. The server then closes the connection, and the client sends the
+# Call again.
 case_rtx-starved-replies() {
 	local _
 	[ -d /sys/kernel/debug/failslab ] || skip "this kernel has no CONFIG_FAILSLAB"
@@ -205,8 +210,9 @@ case_rtx-starved-replies() {
 	trap starve_off EXIT
 	MOUNT_OPTS=rsize=16384 sound 3 listed
 	rm -f /tmp/failed
-	# A connection keeps the Sends of its first such Reply. Few allocations fail, because the client waits
-	# longer and longer for a server that closes one connection after the other.
+	# A connection keeps the Sends of its first such Reply, so each try uses a new mount. Only 10 percent of the
+	# allocations fail: the client waits longer and longer for a server that closes one connection after the
+	# other.
 	for _ in {1..20}; do
 		MOUNT_OPTS=rsize=16384 with_mount 3 starved_listing
 		[ ! -s /tmp/failed ] || break
@@ -222,7 +228,7 @@ starved_listing() {
 	[ "$(allocations_failed)" = 0 ] || echo y >>/tmp/failed
 }
 
-# fio, with the connection broken each second in the midst of placed WRITEs
+# fio, while the connection is broken each second during WRITEs whose data are placed
 # Covers: V1-ERR-25
 # Tries: RTX-86
 case_rtx-broken() {

@@ -25,7 +25,7 @@ inline_of() {
 	echo "$1" >$SERVE/v2_max_req_size
 }
 
-# A mount on which no error occurs
+# sound <version of NFS> <command...>: with_mount, on connections of version 2 and without any error
 sound() {
 	counted client_v2_connects 1 99 counted client_error_replies 0 0 counted client_bad_replies 0 0 \
 		counted groups_broken 0 0 counted group_strays 0 0 counted server_reply_too_large 0 0 with_mount "$@"
@@ -40,7 +40,7 @@ written() {
 	cmp -n $(($1 * $2)) /tmp/written $EXPORT/written || die "the server has something else"
 }
 
-# in_sends <Sends> <bytes>: four WRITEs of that size are groups of as many Sends, and register nothing
+# in_sends <Sends> <bytes>: each of four WRITEs of that size is a group of so many Sends, and registers nothing
 in_sends() {
 	counted client_calls_group 4 4 counted client_group_sends $((4 * $1)) $((4 * $1)) \
 		counted client_calls_read_chunk 0 0 counted client_mrs_registered 0 0 written "$2" 4
@@ -65,16 +65,19 @@ writes() {
 # Covers: RTX-31 RTX-41 RTX-42 RTX-43 RTX-62 RTX-74 RTX-95
 case_rtx-write() { sound 3 writes; }
 
-# pages_here <numbers of pages...>: print these, or only the last, because each takes minutes in an emulated guest
+# pages_here <numbers of pages...>: print these on 7.3, and otherwise only the last one, because each takes minutes in
+# an emulated guest
 pages_here() { if [ "$KERNEL" = 7.3 ]; then echo "$@"; else echo "${@: -1}"; fi; }
 
-# placed_in <pages of a Receive> <bytes of a WRITE>: print the number of its Sends
+# placed_in <pages of a Receive> <bytes of a WRITE>: print how many Sends the WRITE takes. One page of a Receive is
+# not a target.
 placed_in() {
 	local part=$((($1 - 1) * 4096))
 	echo $((($2 + part - 1) / part))
 }
 
-# are_placed <pages> <bytes>: four WRITEs of that size are placed. Each is executed once, and registers nothing.
+# are_placed <pages> <bytes>: the data of four WRITEs of that size are placed. Each WRITE is executed once, and
+# registers nothing.
 are_placed() {
 	local n
 	n=$(placed_in "$1" "$2")
@@ -83,7 +86,7 @@ are_placed() {
 		counted server_rdma_read_wrs 0 0 written "$2" 4
 }
 
-# Data that are written through the page cache, at once or in small pieces, arrive, too.
+# buffered <bytes>: write so many bytes through the page cache, and check that they arrive and can be read
 buffered() {
 	head -c "$1" /dev/urandom >/tmp/buffered
 	dd if=/tmp/buffered of="$MNT/buffered" bs=1000003 conv=fsync 2>/tmp/dd.err || die "writing: $(cat /tmp/dd.err)"
@@ -94,7 +97,7 @@ buffered() {
 	rm "$MNT/buffered"
 }
 
-# one_shown: only one connection is left, because those of earlier mounts are gone
+# one_shown: is there only one connection, because those of earlier mounts are gone?
 one_shown() { [ "$(find $DEBUG/client -type f | wc -l) $(find $DEBUG/server -type f | wc -l)" = "1 1" ]; }
 
 placed() {
@@ -121,8 +124,8 @@ placed() {
 	buffered 1048577
 }
 
-# The server announces targets, with one, three or seven pages in a Receive. Our Sends are larger than its
-# Receives, smaller, and much smaller.
+# The server announces targets: 1, 3 or 7 pages of each Receive. The client's inline size is larger than such a
+# Receive, smaller, or much smaller.
 # Covers: RTX-52 RTX-53 RTX-54 RTX-55 RTX-56 RTX-57 RTX-94 RTX-95 RTX-96 RTX-99
 case_rtx-placed-by-client() {
 	local pages all
@@ -141,8 +144,7 @@ case_rtx-placed-by-client() {
 	counted client_calls_placed 1 $ANY sound 4.2 placed_any
 }
 
-# odd_offsets: what is written from memory that begins anywhere in a page arrives, each by one WRITE, and each
-# is gathered
+# odd_offsets: make 42 WRITEs from memory that begins anywhere in a page, and check that the data arrive
 odd_offsets() {
 	python3 -I -S -c '
 import mmap, os, sys
@@ -163,7 +165,7 @@ for offset in 0, 1, 4, 511, 2048, 4095:
 gathered() {
 	local size least=4 odd=42
 	until_true 30 one_shown || die "there are $(ls $DEBUG/client $DEBUG/server)"
-	# A Send of siw has 6 SGEs: what then takes more Sends is copied, unless pages happen to be adjacent.
+	# A Send of siw has 6 SGEs. The data of a Send of more pages are copied, unless enough pages are adjacent.
 	[ "$PROVIDER" != siw ] || [ "$1" != 8 ] || least=0 odd=12
 	: >"$MNT/written"
 	written 65536 16
@@ -184,8 +186,8 @@ from_64k() {
 	counted client_calls_placed 4 4 counted client_calls_gathered 4 4 written 65536 4
 }
 
-# The data of WRITEs are read where they are, from the pages of programs and of the page cache; or they are
-# copied as before, if they are shorter than was said.
+# From the length rdma_rtx_gather on, the device reads the data of WRITEs from the pages of programs and of the page
+# cache. Shorter data are copied.
 # Covers: RTX-56 RTX-57 RTX-58 RTX-99 T-43
 case_rtx-gathered() {
 	local pages all
@@ -267,7 +269,7 @@ case_rtx-readdir() {
 	sound 4.2 entries
 }
 
-# Information for users about groups
+# Trace events tell users about groups.
 case_rtx-seen() {
 	trace_begin
 	sound 3 entries
@@ -294,12 +296,13 @@ case_rtx-symlink() {
 	sound 4.2 links
 }
 
-# A part that is switched off is neither announced nor used. In version 1, nothing of the extension is used.
 plain() {
 	more_credits
 	counted client_calls_read_chunk 4 4 written 32768 4
 }
 
+# The extension, or a part of it, is switched off. It is then neither announced nor used. In version 1, nothing of the
+# extension is used.
 # Covers: RTX-31 RTX-32 RTX-103
 case_rtx-off() {
 	echo 0 >$CLIENT/rdma_rtx
@@ -336,7 +339,7 @@ group() {
 	local pages
 	alone_up 2
 	pages=$(<$PAGES)
-	# The group before may have done it.
+	# An earlier group in this guest may have done it.
 	[ -e $EXPORT/entries ] || python3 -I -S "$CHECK" provide $EXPORT
 	run_all_cases
 	before_case

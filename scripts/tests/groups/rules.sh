@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Rules of the protocol that can be tested with counters, with settings, and with the behaviour of a mount.
+# Rules of the protocol that can be tested with the module's counters and settings, and with the behaviour of a mount.
 # Guests: alone
 # Limit: 2400
 # Second: rxe
@@ -15,7 +15,7 @@ chunks_for() {
 	echo $(($(xprt_field 11) - before))
 }
 
-# NFS and NFSACL work with the smallest messages, and a connection keeps the size with which it began.
+# NFS and NFSACL work with the smallest inline size, and a connection keeps the inline size with which it began.
 # Covers: V1-CRD-18 V1-CRD-20 ULB-15 ULB-16 EXP-23
 case_inline-sizes() {
 	[ "$MODULE" = ours ] || skip "this is about our module's settings"
@@ -42,8 +42,9 @@ odd_sizes_end() {
 	on_server tune 4096 /proc/sys/sunrpc/svc_rdma/max_req_size
 }
 
-# Sizes that are not multiples of 1024. The server could send more, but the client has announced a rounded size,
-# 4096 of 5000, and the server sends no longer Reply. A Reply with 4096 bytes of data is longer than that.
+# Inline sizes that are not multiples of 1024. The client announces the size rounded down, for instance 4096 instead
+# of 5000. The server could send more, but must send no longer inline Reply. A Reply with 4096 bytes of data is too
+# long.
 # Covers: V1-CRD-17 V1-CRD-20
 case_odd-sizes() {
 	local size told
@@ -67,9 +68,9 @@ case_odd-sizes() {
 	done
 }
 
-# When an RPC is done, its regions have been invalidated by one side or the other, and few regions serve many
-# RPCs. The READ that fails leaves a Write chunk unused. This is one of two handles, so the client has to
-# invalidate it.
+# When an RPC is done, each of its regions has been invalidated by the server or by the client, and few regions serve
+# many RPCs. The READ that fails leaves its Write chunk unused. It is one of two handles of the RPC, so the server
+# does not invalidate it, and the client must.
 # Covers: MEM-02 MEM-10 MEM-22 V1-UNU-05
 case_regions() {
 	local allocated registered gone
@@ -94,8 +95,8 @@ case_regions() {
 	nfs_umount
 }
 
-# moves_whole <bytes> <segments> <remote>: 4 WRITEs and 4 READs of this size, each in one chunk with as many
-# segments. The server invalidates <remote> of the regions, and the client all others.
+# moves_whole <bytes> <segments> <remote>: make 4 WRITEs and 4 READs of this size. Check that each has one chunk with
+# that many segments, and that the server invalidates <remote> regions of each RPC, and the client all others.
 moves_whole() {
 	local registered remote ours out in
 	registered=$(counter client_mrs_registered)
@@ -125,9 +126,9 @@ small_regions_end() {
 # whole_size: print the maximum size of a READ, which must be the same for a WRITE
 whole_size() { sed -n "s|^[^ ]* $MNT .*[,( ]rsize=\([0-9]*\),wsize=\1[, ].*|\1|p" /proc/mounts; }
 
-# An adapter whose regions have few pages. A chunk has a segment for each region. A READ or WRITE may take 16
-# regions of one page, less a page because data may begin in the middle of a page, and NFS makes that a power of
-# two. With 16 regions of 30 pages, the size is limited by the server.
+# An adapter whose regions have few pages. A chunk has one segment for each region. With regions of one page, a READ
+# or WRITE may use 16 of them. That is 15 pages of data, because data may begin in the middle of a page, and NFS
+# rounds this down to a power of two, 8 pages. With 16 regions of 30 pages, the server's limit applies.
 # Covers: EXP-05 ULB-21 V1-CHK-09 MEM-02 MEM-10 V1-WRC-11
 case_small-regions() {
 	local pages size v
@@ -161,8 +162,8 @@ case_small-regions() {
 	END
 }
 
-# no_reply_unfenced: if an RPC's invalidation has failed, sunrpc has got no Reply for it before the connection was
-# closed. Then the Call was sent again, and answered.
+# no_reply_unfenced: check the trace of an RPC whose invalidation has failed. sunrpc must not have got its Reply
+# before the connection was closed. Then the Call must have been sent again and answered.
 no_reply_unfenced() {
 	awk 'match($0, /xprt_rdma_[a-z_]+: /) {
 		event = substr($0, RSTART + 10, RLENGTH - 12)
@@ -177,8 +178,8 @@ no_reply_unfenced() {
 	}' $TRACE/trace
 }
 
-# fails_to_invalidate <which> <lost> <operands of dd...>: let the invalidation with this number fail in one READ
-# or WRITE; <lost> completions must be lost
+# fails_to_invalidate <which> <lost> <operands of dd...>: make one READ or WRITE, in which local invalidation number
+# <which> fails and so many completions of invalidations are lost
 fails_to_invalidate() {
 	local before lost
 	before=$(xprt_field 3) lost=$(counter client_lost_fences)
@@ -190,7 +191,7 @@ fails_to_invalidate() {
 	wait $! || die "an RPC has failed"
 	[ "$(<$DEBUG/client_fail_inv)" = 0 ] || die "there were not so many invalidations"
 	lost=$(($(counter client_lost_fences) - lost))
-	# siw may lose one for reasons of its own.
+	# siw may lose one more.
 	case $PROVIDER/$2 in
 	*/0) ;;
 	siw/*) [ $lost -ge "$2" ] ;;
@@ -213,9 +214,9 @@ failed_invalidation_end() {
 	highest 1
 }
 
-# An invalidation fails: the only one of an RPC; the last of eight, whose completion stands for all; or one before
-# the last, after which the completion of the last is lost. The Reply has arrived, but the server could still
-# access the memory. So the connection is closed before sunrpc gets the Reply.
+# A local invalidation fails: the only one of an RPC; one of eight; or one of eight, and the completion of the last
+# one, which stands for all, is lost. The Reply has arrived, but the server could still access the memory. So the
+# connection is closed before sunrpc gets the Reply.
 # Covers: V1-ERR-21
 case_failed-invalidation() {
 	local pages which lost v
@@ -247,7 +248,8 @@ case_failed-invalidation() {
 	END
 }
 
-# burst <file> <bytes> <command...>: start 100 WRITEs of this size while the server completes none, and run a
+# burst <file> <bytes> <command...>: start 100 WRITEs of this size while the server's file system is frozen, and run
+# the
 # command meanwhile
 burst() {
 	fsfreeze -f /ice
@@ -275,7 +277,7 @@ for i in range(100):
     assert data[size * i:size * (i + 1)] == bytes([i]) * size, f"WRITE {i}"' "$2" || die "data differs"
 }
 
-# All credits are in use: the server has the WRITEs, or will get them without other events.
+# window_full: are all credits of the client in use?
 window_full() {
 	local client
 	client=$(echo $DEBUG/client/*)
@@ -283,8 +285,8 @@ window_full() {
 }
 window_is_full() { until_true 30 window_full || die "the window does not fill: $(grep ^credits $DEBUG/client/*)"; }
 
-# A connection begins with few Receives at either end. When 100 RPCs are in flight, there must be a Receive for
-# each Call and each Reply. Otherwise the connection would be lost, because no device retries (RNR).
+# A connection begins with few Receives at either end. When many RPCs are in flight, there must be a Receive for each
+# Call and each Reply. Otherwise the connection would be lost, because the module sets the RNR retry count to 0.
 # Covers: V1-CRD-09 V1-CRD-10
 case_receives() {
 	local granted
@@ -301,7 +303,7 @@ case_receives() {
 	ice_down
 }
 
-# room_is_short: the send queue is full, and Calls that have credits wait for slots
+# room_is_short: check that the send queue is full, and that Calls that have credits wait for entries in it
 room_is_short() {
 	local client parked
 	until_true 60 grep -q xprt_rdma_no_sends: $TRACE/trace || die "no Call has waited for room"
@@ -312,7 +314,7 @@ room_is_short() {
 	[ "$parked" -gt 0 ] || die "no Call waits for room"
 }
 
-# Are there credits for more RPCs than the queue has room for?
+# window_is_wide: are there credits for more RPCs than the send queue has room for?
 window_is_wide() { crowd && [ "$(field credits_granted "$(echo $DEBUG/client/*)")" -ge 20 ]; }
 
 short_queue_end() {
@@ -320,9 +322,9 @@ short_queue_end() {
 	echo 0 >$DEBUG/device_max_mr_pages
 }
 
-# Queues of 128 entries. A WRITE of eight regions takes 17 entries of the client's queue, so Calls wait until
-# entries are released. The server grants as many credits as it has Receives, except 16 for Replies to callbacks,
-# and 11 spare ones.
+# Send and Receive queues of 128 entries. A WRITE of eight regions takes 17 entries of the client's Send queue, so
+# Calls wait until entries are released. The server can grant one credit for each entry of its Receive queue, except
+# 16 for Replies to callbacks and 11 spare ones.
 # Covers: V1-CRD-27
 case_short-queue() {
 	[ "$MODULE" = ours ] || skip "the in-tree module has no such setting"
@@ -354,13 +356,15 @@ getattrs() {
 quiet_read() { dd if=$MNT/quiet of=/dev/shm/quiet bs=1M iflag=direct 2>/dev/null; }
 quiet_write() { dd if=/dev/shm/quiet of=$MNT/quiet bs=1M oflag=direct 2>/dev/null; }
 
-# The completion of a Reply without RDMA Writes causes no event at the server. One that pages or a Call wait for
-# causes one: without it, the WRITE would never be executed.
-# Covers: I42
+# At the server, the completion of a Reply without RDMA Writes causes no event. A READ or WRITE of 1 MB causes one:
+# pages wait for the completion, or a Call, which would otherwise not be executed.
 case_quiet-replies() {
 	local v
 	[ "$MODULE" = ours ] || skip "the in-tree module does not count events"
 	head -c 1M /dev/urandom >$EXPORT/quiet
+	# A WRITE must not go by Sends.
+	trap 'echo 1 >$RTX' EXIT
+	echo 0 >$RTX
 	for v in 3 4.2; do
 		nfs_mount $v noac
 		# The server knows the client after a few Calls.
@@ -374,8 +378,8 @@ case_quiet-replies() {
 	done
 }
 
-# refuses <file> <value>: the error is EINVAL, or ERANGE for a number of more than 32 bits, and the old value
-# stays
+# refuses <file> <value>: writing the value must fail with EINVAL, or with ERANGE for a number of more than 32 bits,
+# and the old value must stay
 refuses() {
 	local was said
 	was=$(<"$1")
@@ -387,8 +391,8 @@ refuses() {
 # takes <file> <value>: the value can be set
 takes() { { echo "$2" >"$1"; } && [ "$(<"$1")" = "$2" ] || die "$1 does not take $2"; }
 
-# Every number an administrator can set: what it is in the beginning, and the least and the most
-# that it can be. (Versions are those of the test.)
+# All numbers that an administrator can set: the default, the least and the most value of each. (The defaults of the
+# version are not checked, because this group sets it.)
 # Covers: T-44
 case_settings() {
 	local file first least most was value params=/sys/module/rpcrdma/parameters
@@ -431,7 +435,7 @@ case_settings() {
 	[ "$was" = 8 ] || die "rtx_pages is $was, not 8"
 	for value in 1 3 5 7 9 16 -1 4294967298 words; do refuses $params/rtx_pages "$value"; done
 	for value in 0 2 4 "$was"; do takes $params/rtx_pages "$value"; done
-	# A parameter and its sysctl are one.
+	# A module parameter and its sysctl are the same variable.
 	takes $params/keepalive_time 33
 	[ "$(</proc/sys/sunrpc/rdma_keepalive_time)" = 33 ] || die "the sysctl has not followed its parameter"
 	takes /proc/sys/sunrpc/rdma_keepalive_time 10
@@ -447,7 +451,7 @@ limits_end() {
 # limit <name> <value> <file>: the connection must have this value
 limit() { [ "$(field "$1" "$3")" = "$2" ] || die "$1 is $(field "$1" "$3"), not $2: $(cat "$3")"; }
 
-# A client gets what the server is told to allow, and no connection is lost.
+# The limits that are set at the server apply to a client's connection, and no connection is lost.
 # Covers: V1-CRD-05 V1-CRD-18 BC-08
 case_limits() {
 	local client server
@@ -498,7 +502,7 @@ case_slots() {
 	echo 128 >/proc/sys/sunrpc/rdma_slot_table_entries
 }
 
-# If no host has the address, or there is no listener at the port, an error comes in time, and nothing is left.
+# If no host has the address, or there is no listener at the port, mounting fails in time, and no transport is left.
 case_nobody-there() {
 	local at t0 errors
 	[ "$MODULE" = ours ] || skip "the in-tree module does not count it"
@@ -514,9 +518,9 @@ case_nobody-there() {
 	until_true 30 nobody_shown || die "a transport is left: $(ls $DEBUG/client $DEBUG/server)"
 }
 
-# hold_ports <listen|connect> <port>...: TCP sockets use these ports until $HOLDER is killed. If one listens at a
-# port, no other socket can use it. If one has connected to the server from a port, no other socket can connect to
-# the server from there.
+# hold_ports <listen|connect> <port>...: let TCP sockets use these ports until $HOLDER is killed. While a socket
+# listens at a port, no other socket can use that port. While a socket is connected to the server from a port, no
+# other socket can connect to the server from that port.
 hold_ports() {
 	python3 -I -S -c '
 import signal, socket, sys
@@ -549,12 +553,13 @@ let_ports_go() {
 	wait $HOLDER 2>/dev/null || true
 }
 
-# users_are <number> <port>: there are not more transports than that, and TCP does not use the port
+# users_are <number> <port>: does the module have at most so many users, and does TCP not use the port any more?
 users_are() { [ "$(</sys/module/rpcrdma/refcnt)" -le "$1" ] && [ -z "$(ss -Htan "sport = :$2")" ]; }
 
-# siw uses the port that the CM has chosen, but TCP may use the port already. There are two ports, and the CM
-# never chooses the same one twice in a row. If TCP uses one of them, one of two mounts finds its port in use.
-# Without a free port a mount fails. When a port is free again, a mount that still waits succeeds.
+# siw uses the source port that the RDMA connection manager has chosen, but TCP may use that port already. Here only
+# two ports can be chosen, and the connection manager never chooses the same one twice in a row. If TCP uses one of
+# them, one of two mounts first gets the port in use, and the client tries the next one. Without a free port a mount
+# fails. When a port is free again, a mount that still waits succeeds.
 case_port-in-use() {
 	local i used users t0 errors mounting mountd port=50100
 	[ "$PROVIDER" = siw ] || skip "rxe connects by UDP, where there are no such ports"
@@ -564,7 +569,7 @@ case_port-in-use() {
 	trap ports_as_before EXIT
 	mountd=$(rpcinfo -p $SERVER | awk '$1 == 100005 && $2 == 3 && $3 == "tcp" { print $4; exit }')
 	[ "$mountd" ] || die "where is mountd?"
-	# A port is free as soon as its connection has ended.
+	# Without TIME_WAIT, a port is free as soon as its connection has ended.
 	echo 0 >/proc/sys/net/ipv4/tcp_max_tw_buckets
 	echo "$port $((port + 1))" >/proc/sys/net/ipv4/ip_local_port_range
 
@@ -604,8 +609,7 @@ case_port-in-use() {
 	until_true 30 eval '[ -z "$(ls /sys/kernel/debug/rpcrdma/client)" ]' ||
 		die "a transport is left: $(ls /sys/kernel/debug/rpcrdma/client)"
 
-	# The first RPC of version 3 fails with an error that looks like one of the server. mount(8) would contact
-	# mountd from a port of its own.
+	# mount -i does not use the helper mount.nfs, which would itself contact mountd from a port.
 	errors=$(counter client_connect_errors)
 	mount -i -t nfs -o "addr=$SERVER,proto=rdma,port=$PORT,vers=3,nolock,mountproto=tcp,mountport=$mountd" $SERVER:$EXPORT $MNT &
 	mounting=$!
@@ -629,7 +633,7 @@ case_default-port() {
 	done
 }
 
-# Locks of version 3 use another protocol, over TCP.
+# Locks of NFSv3 use another protocol (NLM), over TCP.
 # Covers: ULB-11
 case_lock-manager() {
 	pidof -q rpc.statd || rpc.statd --no-notify || die "no rpc.statd"
@@ -649,8 +653,8 @@ fcntl.lockf(servers, fcntl.LOCK_EX | fcntl.LOCK_NB)' $MNT/locked $EXPORT/locked
 	nfs_umount
 }
 
-# The connection is broken while the client has a delegation. Renewing the lease restores the connection, and the
-# recall comes over the new one.
+# The connection is broken while the client has a delegation. The client reconnects to renew its lease, and the recall
+# comes over the new connection.
 # Covers: BC-09 BC-11 BC-13 ULB-13
 case_recall-after-break() {
 	[ -d /sys/kernel/debug/fail_sunrpc ] || skip "this kernel has no CONFIG_FAIL_SUNRPC"
@@ -671,14 +675,13 @@ break_and_write() {
 	echo 1 >$d/times
 	until_true 40 connects_above "$before" || die "the connection has not been restored"
 	echo 0 >$d/times
-	# If a recall is sent before the client has bound the new connection to its session, the server gives it
-	# up.
+	# The server gives up a recall that it sends before the client has bound the new connection to its session.
 	until_true 60 on_server callbacks_up || die "the backchannel has not been restored"
 	remote_writer
 }
 
-# Each Receive, Send and memory region can be followed in a trace, on both sides. WRITEs have a Read chunk, which
-# the server pulls. On the second mount, the client itself invalidates its regions.
+# Each Receive, Send and memory region can be followed in a trace, on both sides (cids.py). The server reads the data
+# of WRITEs with RDMA Reads. On the second mount, the client itself invalidates its regions.
 case_completion-ids() {
 	local v lossy=()
 	[ "$MODULE" = ours ] || skip "these are our module's events"

@@ -13,7 +13,7 @@ NAME=server.lab.test
 KEYTAB=/etc/krb5.keytab
 CACHE_DIR=/tmp
 
-# The server's principal is also the client's machine principal, and is mapped to root.
+# nfs/$NAME is the principal of the server and also of the client's machine. It is mapped to root.
 kerberos_config() {
 	hostname $NAME
 	printf '%s %s\n' 127.0.0.1 localhost $SERVER $NAME >/etc/hosts
@@ -65,19 +65,19 @@ kerberos_up() {
 	chown daemon /run/kdc/daemon.keytab
 	chmod 755 /run/kdc
 	krb5kdc -P /run/kdc/pid
-	# In the foreground they write messages to stderr that would otherwise be lost. By default gssd waits five
-	# seconds for the server, which is too short on a busy host.
+	# In the foreground the daemons write messages to stderr that would otherwise be lost. By default gssd waits
+	# five seconds for the server, which is too short on a busy host.
 	rpc.gssd -f -v -T 60 -p /var/lib/nfs/rpc_pipefs -D 9>&- >"$log/gssd.log" 2>&1 &
 	rpc.svcgssd -f -v 9>&- >"$log/svcgssd.log" 2>&1 &
-	# With Kerberos, version 4 uses names instead of numbers.
+	# With Kerberos, NFSv4 uses names of users instead of numbers.
 	rpc.idmapd -f -v -p /var/lib/nfs/rpc_pipefs 9>&- >"$log/idmapd.log" 2>&1 &
 	until_true 60 kinit -k -t $KEYTAB -c /run/kdc/probe nfs/$NAME || die "the key distribution centre does not answer"
 	exportfs -o "rw,no_root_squash,insecure,fsid=0,no_subtree_check,sec=sys:krb5:krb5i:krb5p" "*:$EXPORT"
 }
 
-# secure_mount <version> <flavour> [options]: mount, and check the flavour, because NFS may use another one
-# without a message. On a busy host the daemons reach their own time limits, and the mount is refused. So try
-# again for a while.
+# secure_mount <version> <flavour> [options]: mount, and check the flavour, because NFS may use another one without a
+# message. On a busy host, the daemons reach their own time limits and the mount is refused, so it is tried again for
+# up to 240 s.
 secure_mount() {
 	until_true 240 nfs_mount "$1" "sec=$2${3:+,$3}" $NAME || die "no mount with sec=$2"
 	grep -q " $MNT .*[,( ]sec=$2[, ]" /proc/mounts || die "not sec=$2: $(grep " $MNT " /proc/mounts)"
@@ -91,8 +91,8 @@ moved() {
 	echo $sum
 }
 
-# flavour <flavour>: make and rename files, and read and write data of odd sizes at odd offsets. Integrity or privacy
-# protects the whole message, so no item is taken out of it.
+# flavour <flavour>: make and rename files, and read and write data of odd sizes at odd offsets, in both versions of
+# the protocol. krb5i and krb5p protect the whole message, so no item of it may be reduced.
 flavour() {
 	flavoured "$1" 1
 	[ "$MODULE" = ours ] || return 0
@@ -103,8 +103,8 @@ flavour() {
 	highest 1
 }
 
-# placing <flavour> <version of NFS>: WRITEs of many sizes to a server with targets, and long links. The data of a
-# protected message stay in it: it goes in several Sends, like any other.
+# placing <flavour> <version of NFS>: WRITEs of many sizes, and long links, to a server with targets. The data of a
+# WRITE that krb5i or krb5p protects are not placed: the message is sent in several Sends as a whole.
 PAGES=/sys/module/rpcrdma/parameters/rtx_pages
 placing() {
 	local placed groups
@@ -126,11 +126,11 @@ placing() {
 	esac
 }
 
-# flavoured <flavour> <version of the transport>
+# flavoured <flavour> <version of the protocol>: use the flavour on mounts of NFSv3 and NFSv4.2
 flavoured() {
 	local v v2 items long manifest sections
 	for v in 3 4.2; do
-		# No names with 4.2: with krb5p, nfsd cannot make a link to 4000 bytes, see compat.rst.
+		# No section "names" with 4.2: with krb5p, nfsd cannot make a symlink with 4000 bytes, see compat.rst.
 		sections="names small"
 		[ $v = 3 ] || sections="small direct"
 		v2=$(counter client_v2_connects)
@@ -151,7 +151,7 @@ flavoured() {
 		python3 -I -S "$CHECK" verify "$manifest" $EXPORT
 		[ "$MODULE" = ours ] || continue
 		case $1 in
-		# In version 2, some WRITEs are groups instead.
+		# In version 2 of the protocol, some WRITEs are sent in several Sends instead of having chunks.
 		krb5)
 			[ $items -gt 5 ] && [ $((items + long)) -gt 20 ] ||
 				die "version $v: $items data items in chunks, $long long messages"
@@ -177,8 +177,7 @@ case_krb5p() { flavour krb5p; }
 
 inline_calls_above() { [ "$(counter client_calls_inline)" -gt "$1" ]; }
 
-# A chunk contains only data of the file. Headers with their authenticators are inline, and so are messages
-# without data, for instance the one that destroys a context.
+# Chunks contain only data of the file. RPC headers with their verifiers are inline, and so are Calls without data.
 # Covers: MEM-16
 case_control-inline() {
 	local chunks out in inline
@@ -198,6 +197,7 @@ case_control-inline() {
 	nfs_umount
 }
 
+# The Call that destroys a GSS context is inline.
 # Covers: MEM-16
 case_context-end() {
 	local chunks inline
@@ -213,8 +213,8 @@ case_context-end() {
 		die "a control message has a chunk"
 }
 
-# READs, WRITEs and links of every length around the inline thresholds. If the length of a verifier or trailer
-# were not counted, a Reply would be too large for its Receive.
+# READs, WRITEs and symlinks of many lengths around the inline thresholds. If the client forgot to add the length of a
+# verifier or trailer, a Reply would be too large for its Receive.
 # Covers: MEM-17
 case_thresholds() {
 	around 3500
@@ -224,7 +224,7 @@ case_thresholds() {
 	highest 1
 }
 
-# around <length>: this length and the next 500
+# around <length>: test lengths from this one to 500 bytes more
 around() {
 	local sec before inline
 	before=$(counter server_reply_too_large)
@@ -266,7 +266,7 @@ around() {
 	[ "$(counter server_reply_too_large)" = "$before" ] || die "a Reply was larger than the client had thought"
 }
 
-# A user has the rights of his ticket, and without a ticket no rights.
+# A user with a Kerberos ticket has the rights of its principal. A user without a ticket has no rights.
 # Covers: MEM-14
 case_ticket() {
 	as_daemon() { setpriv --reuid=daemon --regid=daemon --clear-groups env KRB5CCNAME=$CACHE_DIR/krb5cc_1 "$@"; }
@@ -282,7 +282,7 @@ case_ticket() {
 	rm -f $CACHE_DIR/krb5cc_*
 }
 
-# AUTH_SYS works beside the other flavours, but not if the export requires a better one.
+# AUTH_SYS works beside the other flavours, but not on an export that allows only krb5p.
 case_sys() {
 	with_mount 4.2 checked small
 	MOUNT_OPTS=sec=sys with_mount 3 checked small
@@ -302,8 +302,8 @@ case_sys() {
 	until_true 60 umount $EXPORT/kerberos || die "$EXPORT/kerberos is in use"
 }
 
-# In version 4.2, making a link to 4000 bytes with privacy has the same result as over TCP, even if that is an
-# error of nfsd.
+# With NFSv4.2 and krb5p, nfsd of some kernels cannot make a symlink with a text of 4000 bytes (compat.rst). The result
+# must be the same over TCP and RDMA.
 case_krb5p-long-link() {
 	local proto to outcome=()
 	to=$(head -c 4000 /dev/zero | tr '\0' x)
@@ -321,8 +321,8 @@ case_krb5p-long-link() {
 	[ "${outcome[0]}" = "${outcome[1]}" ] || die "by TCP it ${outcome[0]}, by RDMA it ${outcome[1]}"
 }
 
-# TLS is refused at once, and a line gives the reason if the kernel has NFS_DEBUG. No connection is made without
-# encryption instead.
+# A mount with TLS is refused at once, and a line in the log gives the reason if the kernel has NFS_DEBUG. The client
+# must not connect without encryption instead.
 case_tls() {
 	local policy v t0 connects text
 	connects=$(counter client_connects)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# The server stays available although one or many clients accept no Replies, storage hangs, or paths are slow. See
+# The server stays available although clients accept no Replies, storage hangs, or paths are slow. See
 # hostile_siege.py.
 # Guests: alone
 # Limit: 2400
@@ -11,8 +11,8 @@
 
 siege() { SIEGE_VERSION=$1 hostile siege "$2"; }
 
-# block <bytes>: set the largest payload. The send queue has room for three of them, and a Call may have as many
-# bytes.
+# block <bytes>: set nfsd's largest payload. The server's send queue has room for three payloads of this size, and a
+# Call may have as many bytes.
 block() { nfsd_anew tune "$1" /proc/fs/nfsd/max_block_size; }
 besieged() { block $((1 << 18)); siege "$1" siege; }
 pulled() { block $((1 << 22)); siege "$1" siege-pull; }
@@ -30,7 +30,7 @@ case_no-rtu-v2() {
 	siege 2 siege-rtu
 }
 
-# slow_read: 48 READs of a megabyte at once. All together take longer than one may take.
+# slow_read: make 48 READs of a megabyte at once. Together they take longer than the timeout of a stuck connection.
 slow_read() {
 	python3 -I -S -c '
 import mmap, os, sys, threading
@@ -48,8 +48,8 @@ for t in threads: t.join()
 sys.exit("\n".join(failed) or 0)' $MNT/slow
 }
 
-# On a slow path, RPCs wait long, but data move. So the connection is not given up, and neither is it given up for
-# a probe that waits behind the data.
+# On a slow path RPCs wait long, but data are transferred all the time. So neither end may close the connection, not
+# even if a keepalive probe waits long behind the data.
 case_slow-path() {
 	local connects failures looker t0 rc=0
 	[ "$PROVIDER" = siw ] || skip "rxe does not send by the network what is for the same device"
@@ -80,8 +80,8 @@ case_slow-path() {
 	rm $EXPORT/slow
 }
 
-# All threads of nfsd are stuck, so none can close a connection. The connection still ends when its device is
-# removed.
+# All threads of nfsd are stuck, so none can close a connection. When the device is removed, the connection must end
+# all the same, so that the removal does not wait.
 # Covers: RPB-09
 case_removal-no-thread() {
 	local i writers=() remover t0

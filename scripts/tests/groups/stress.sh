@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# fio with verification, undisturbed and with the connection broken every second; in version 1
-# on one provider, in version 2 on the other, and for a shorter time the other way round.
+# fio with verification, undisturbed and with the connection broken every second. The group uses version 1 or 2,
+# according to version_here(). case_fio-broken-other uses the other version, for a shorter time.
 # Guests: alone
 # Limit: 2400
 # Second: none

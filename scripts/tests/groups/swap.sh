@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # A client with little memory swaps to a file of a server with plenty of memory, and the connection is broken again and
-# again. If swapping out needed memory that is not there, everything would stop. User-mode Linux has no swap.
+# again. If swapping out needed memory that is not available, the client would hang. User-mode Linux has no swap, so
+# this group does not run there.
 # Guests: pair
 # Memory:client: 512M
 # Limit: 3000
@@ -23,7 +24,7 @@ swap_up() {
 	on_server bash -c "fallocate -l $1M $EXPORT/swap && chmod 600 $EXPORT/swap"
 	nfs_mount "$2"
 	mkswap $MNT/swap >/dev/null
-	# The software device allocates memory for each packet, see admin.rst.
+	# rxe allocates memory for each packet, so keep more memory in reserve (see admin.rst).
 	echo 16384 >/proc/sys/vm/min_free_kbytes
 }
 
@@ -83,8 +84,9 @@ stuck() {
 swapped() { echo $(($(vmstat_of pswpin) + $(vmstat_of pswpout))); }
 swapped_more() { [ "$(swapped)" -gt $(($1 + 64)) ]; }
 
-# breaks_while <process>: close the connection every three seconds, by its ends in turn. Pages must then move over
-# the next connection. For each break, /tmp/breaks has the end that closed it, and how long it took.
+# breaks_while <process>: until the process ends, close the connection every three seconds, by its ends in turn. Pages
+# must then be swapped over the next connection. For each break, print the end that closed the connection, and the
+# seconds until pages were swapped.
 breaks_while() {
 	local end=server connects pages t0
 	while ! gone "$1"; do
@@ -106,7 +108,7 @@ swap_end() {
 	swapoff $MNT/swap || true
 }
 
-# swaps <version of NFS> <seconds>: swap for this time
+# swaps <version of NFS> <seconds>: swap for so many seconds while the connection is broken
 swaps() {
 	local size pid out
 	swap_up $(($(kb_of MemTotal) / 1024 + 64)) "$1"
@@ -135,7 +137,7 @@ swaps() {
 	nfs_umount
 }
 
-# for_how_long: 15 seconds for each of ROUNDS; one minute by default, or five with --all
+# for_how_long: print the seconds: 15 for each of ROUNDS, which is 4 by default, or 20 in make test-all
 for_how_long() { echo $((15 * ${ROUNDS:-$([ -n "$ALL" ] && echo 20 || echo 4)})); }
 
 # again: make another connection, and write something over it
@@ -147,8 +149,8 @@ again() {
 	until_true 60 more_than 3 "$connects" || die "no new connection"
 }
 
-# Users that swap over a transport are counted. While there is one, a connection is made with fewer resources, and
-# afterwards with all of them again.
+# The client counts the swap files on a transport (swapon and swapoff). While there is one, new connections get fewer
+# resources, for instance small Receives. Afterwards they get the usual ones again.
 case_swap-counted() {
 	swap_up 16 3
 	at client highest 2

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Features that users of an RDMA transport expect beside data transfer: several mounts at once, exports as they are
-# written, large rsize and wsize, and the tools and files that show its state.
+# Features that users of an RDMA transport expect beside data transfer: several mounts at once, options of exports,
+# large rsize and wsize, and the tools and files that show the transport's state.
 # Guests: alone
 # Limit: 1800
 # Second: none
@@ -10,7 +10,7 @@
 
 # --- mounts and exports -------------------------------------------------------
 
-# All versions and both address families at once, one of them with several connections. All are used at the same
+# Mounts of all NFS versions and both address families, one of them with several connections, are used at the same
 # time.
 # Covers: RPB-01
 case_mounts() {
@@ -35,7 +35,7 @@ case_mounts() {
 	for ((; n; n--)); do python3 -I -S "$CHECK" verify /lab/manifest.mounts.$n $EXPORT; done
 }
 
-# by_tcp: can a client with any port see the export?
+# by_tcp: can a TCP client whose source port is not privileged see the export?
 by_tcp() {
 	local rc=0
 	timeout 60 mount -t nfs -o proto=tcp,port=2049,vers=4.0,noresvport,soft,retry=0 $SERVER:/ $MNT 2>/dev/null &&
@@ -44,7 +44,8 @@ by_tcp() {
 	return $rc
 }
 
-# RDMA has no privileged ports, so "secure" has no effect. Over TCP, the same export refuses the client.
+# nfsd does not check source ports of RDMA connections, so the export option "secure" has no effect. Over TCP, the
+# same export refuses the client.
 case_secure-export() {
 	local v
 	exportfs -u "*:$EXPORT"
@@ -62,7 +63,7 @@ case_secure-export() {
 	by_tcp || die "TCP does not work anyway: this tells nothing"
 }
 
-# A listener that an administrator has configured in nfs.conf. It returns when nfsd is restarted.
+# An administrator has configured a listener in nfs.conf. It exists again after each restart of nfsd.
 case_nfs-conf() {
 	local i
 	cp /etc/nfs.conf /tmp/nfs.conf.before 2>/dev/null || : >/tmp/nfs.conf.before
@@ -77,12 +78,12 @@ case_nfs-conf() {
 	cp /tmp/nfs.conf.before /etc/nfs.conf
 }
 
-# max_block <bytes>: restart nfsd with this largest payload, or a smaller one
+# max_block <bytes>: restart nfsd with this largest payload. nfsd may use a smaller one.
 max_block() { nfsd_anew tune "$1" /proc/fs/nfsd/max_block_size; }
 block_is() { [ "$(cat /proc/fs/nfsd/max_block_size)" = "$1" ]; }
 
-# A megabyte takes one RPC and one chunk. The server may allow more (4 MB on 7.3), but no NFS client asks for
-# more.
+# A READ or WRITE of a megabyte is one RPC with one chunk. The server may allow more (4 MB on 7.3), but the NFS client
+# never uses more than a megabyte.
 case_large-io() {
 	local size v was reads writes out
 	was=$(cat /proc/fs/nfsd/max_block_size)
@@ -116,7 +117,7 @@ case_large-io() {
 
 # --- watching it --------------------------------------------------------------
 
-# The tools of nfs-utils understand our line in mountstats.
+# The tools of nfs-utils understand our client's line in /proc/self/mountstats.
 case_mountstats() {
 	local text
 	# Without ACLs: version 3 would request them in a Reply chunk when a file is made.
@@ -137,7 +138,8 @@ case_mountstats() {
 	nfs_umount
 }
 
-# Statistics with names that administrators' scripts use. See rules.sh for settings.
+# The statistics in /proc/sys/sunrpc/svc_rdma/rdma_stat_*, which scripts of administrators may read. See rules.sh for
+# the settings there.
 case_sysctls() {
 	local name want
 	[ "$MODULE" = ours ] || skip "what the in-tree module counts is not the same"
@@ -183,8 +185,8 @@ case_debugfs() {
 	[ "$(field bytes_out "$client")" = 262144 ] && [ "$(field rdma_read_bytes "$server")" = 262144 ] || die "bytes written"
 	[ "$(field bytes_in "$client")" = 262144 ] && [ "$(field rdma_write_bytes "$server")" = 262144 ] || die "bytes read"
 
-	# A process that has the file open then reads end of file, not freed memory, and does not keep the
-	# connection.
+	# A process that still has the file open when its connection is gone gets an error, reads no freed memory, and
+	# does not keep the connection.
 	exec 7<"$client" 8<"$server"
 	nfs_umount
 	until_true 30 nobody_shown || die "left behind: $(ls $DEBUG/client $DEBUG/server)"
@@ -206,7 +208,8 @@ round_trip() { field round_trip_us $DEBUG/client/*; }
 # longer <microseconds>: is the round trip longer than that?
 longer() { [ "$(round_trip)" -gt "$1" ]; }
 
-# The client knows the round trip: from connecting and from Replies, and from probes when it becomes longer.
+# The client measures the round trip when it connects and when Replies come. It accepts a longer round trip only from
+# keepalive probes, because a Reply may also be late because the server is slow.
 # Covers: T-40
 case_round-trip() {
 	local near far back i
@@ -236,7 +239,7 @@ case_round-trip() {
 	highest 1
 }
 
-# Processes read the files all the time while connections are made, broken and closed.
+# A process reads the connections' files in debugfs all the time while connections are made, broken and closed.
 case_debugfs-readers() {
 	local i reader broken d=/sys/kernel/debug/fail_sunrpc
 	[ "$MODULE" = ours ] || skip "the in-tree module has no such files"
@@ -265,7 +268,7 @@ case_debugfs-readers() {
 	until_true 30 nobody_shown || die "left behind: $(ls $DEBUG/client $DEBUG/server)"
 }
 
-# Whenever a request is handed over, there is an event, on both sides.
+# Each step of an RPC, and of the life of a connection, has a trace event, on both sides.
 case_tracepoints() {
 	[ "$MODULE" = ours ] || skip "the in-tree module has other events"
 	trace_begin

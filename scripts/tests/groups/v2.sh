@@ -3,8 +3,8 @@
 # Version 2: NFS over it, negotiation, inline sizes, and errors that are remedied. Client and server are in one guest.
 # Guests: alone
 # Limit: 3000
-# All cases run on one kernel and provider, and in make test-all. Elsewhere only those run to which a kernel or a provider
-# may make a difference. Versions of NFS between the oldest and the newest make none.
+# All cases run on one kernel and provider, and everywhere in make test-all. Elsewhere only those cases run whose
+# result may depend on the kernel or the provider. The versions of NFS between the oldest and the newest are left out.
 # Cases: 7.3/rxe v2-v3 v2-v42 v2-delegation
 # Cases: 6.12/siw v2-v3 v2-v42 v2-delegation
 # Cases: 6.12/rxe v2-v3 v2-v42 v2-delegation v2-pairs v2-inline v2-errors v2-heal-reply-resource
@@ -13,7 +13,7 @@ KNOBS=/sys/kernel/debug/rpcrdma
 CLIENT=/proc/sys/sunrpc
 SERVE=/proc/sys/sunrpc/svc_rdma
 
-# The defaults of the knobs
+# Set the knobs of net/verbs/fail.c to their defaults
 knobs_rest() {
 	echo 15 >$KNOBS/server_max_reads
 	echo 16 >$KNOBS/server_max_writes
@@ -36,7 +36,7 @@ before_case() {
 	echo Y >/sys/module/rpcrdma/parameters/remote_invalidation
 }
 
-# versions <client's> <server's> <command...>: run it with these as the highest versions
+# versions <client's> <server's> <command...>: run it with these highest versions of the protocol
 versions() {
 	echo "$1" >$CLIENT/rdma_version
 	echo "$2" >$SERVE/version
@@ -44,7 +44,7 @@ versions() {
 	"$@"
 }
 
-# A mount whose connections use version 2, and on which no error occurs
+# on_v2 <version of NFS> <command...>: with_mount, on connections of version 2 and without any error
 on_v2() {
 	counted client_v2_connects 1 99 counted client_fallbacks 0 0 \
 		counted client_error_replies 0 0 counted client_bad_replies 0 0 with_mount "$@"
@@ -71,7 +71,7 @@ copy_some() {
 	rm -f "$MNT/some"
 }
 
-# Each highest version of one end with each of the other. The lower one is used, on the first connection.
+# All combinations of the highest versions of both ends. The lower one is used, on the first connection.
 # Covers: V2-NEG-01 V2-NEG-07 V2-NEG-08 V2-NEG-12 V2-NEG-13 V2-ERR-04
 case_v2-pairs() {
 	versions 2 1 counted client_fallbacks 1 1 counted client_connects 1 1 counted client_v2_connects 0 0 \
@@ -112,9 +112,9 @@ inline_sizes() {
 	touch "$MNT/by"
 	# One round trip and no registration
 	counted client_mrs_registered 0 0 counted client_calls_inline 16 99 by_size 4096 8
-	# siw copies a Send of a page or more only if it is signaled. After the completion of a Send that is not
-	# signaled, TCP may still send its pages. So all these Sends are signaled with siw, and one in a batch
-	# with other devices.
+	# siw copies a Send of a page or more only if it is signaled. Otherwise TCP may still transmit from the pages
+	# after the Send has completed. So with siw all these Sends are signaled, and with other devices one in a
+	# batch.
 	[ "$PROVIDER" != siw ] || signaled=8
 	counted client_mrs_registered 0 0 counted client_calls_inline 16 99 \
 		counted client_sends_signaled $signaled $((signaled + 7)) by_size 8192 8
@@ -137,7 +137,7 @@ large_inline() {
 
 small_inline() {
 	touch "$MNT/by"
-	# Both ends must use the smaller one.
+	# Both ends must use the smaller of their sizes.
 	counted client_calls_read_chunk 4 4 by_size 4096 4
 	copy_some
 }
@@ -151,8 +151,8 @@ case_v2-inline() {
 	with_v2_inline 1024 16384 on_v2 3 copy_some
 }
 
-# Everything that fits a Receive of so many pages is inline, and all memory that the connection pins for Receives
-# is such blocks.
+# in_blocks <pages> <bytes>: the server's Receives are blocks of so many pages, and take messages of so many bytes.
+# All messages that fit are inline, and the connection pins no other memory for Receives.
 in_blocks() {
 	local pages=$1 size=$2 recvs bytes
 	touch "$MNT/by"
@@ -164,7 +164,8 @@ in_blocks() {
 	[ "$bytes" = $((recvs * pages * 4096)) ] || die "$recvs Receives of $pages pages have $bytes bytes"
 }
 
-# Calls are executed in place, and a page of each is held.
+# kept_calls <number>: the server decodes Calls in the pages of their Receives, and something holds a page of so many
+# Calls (server_keep). Each such Receive gets new pages, and the page that is held does not change.
 kept_calls() {
 	local said
 	touch "$MNT/by"
@@ -175,7 +176,7 @@ kept_calls() {
 	counted receives_renewed 0 0 by_size 8192 8
 }
 
-# Receives that are blocks. A page that is held is never written to again.
+# Receives that are blocks of pages. A page that something holds is never written to again.
 # Covers: RTX-34
 case_v2-blocks() {
 	local pages
@@ -185,9 +186,9 @@ case_v2-blocks() {
 		SCALE=0.1 on_v2 3 in_blocks $pages $((1024 + (pages - 1) * 4096))
 	done
 	[ "$KERNEL" = debian ] || on_v2 3 kept_calls 200
-	# A connection of version 1 has a few such Receives, and is otherwise the same.
+	# A connection of version 1 begins with a few such Receives, and works as usual.
 	versions 1 2 with_mount 3 copy_some
-	# Blocks would be too small for this size in version 1, so there are none.
+	# Blocks would be too small for this inline size of version 1, so the server uses none.
 	echo 65536 >$SERVE/max_req_size
 	versions 2 2 on_v2 3 inline_is 16384
 	echo 4096 >$SERVE/max_req_size
@@ -211,8 +212,8 @@ sizes_of_1() {
 	counted client_mrs_registered 8 8 counted client_calls_read_chunk 4 4 by_size "$3" 4
 }
 
-# fallen_back <max_inline of both ends> <command...>: run it on a connection that asks for version 2 and gets
-# version 1
+# fallen_back <inline size of version 1> <command...>: run it on a connection whose client asks for version 2 and
+# falls back to version 1
 fallen_back() {
 	set_inline "$1"
 	shift
@@ -225,9 +226,9 @@ sizes_as_before() {
 	echo 4096 >$SERVE/max_req_size
 }
 
-# In version 2, both ends would use 16384 bytes. After ERR_VERS the sizes in private data are used, even if they
-# are larger than the 4096 bytes with which version 2 begins. (hostile_server_v2.py has a server without private
-# data.)
+# In version 2, both ends would use an inline size of 16384 bytes. After ERR_VERS they use the sizes in the private
+# data, even if these are larger than the 4096 bytes with which version 2 begins. (hostile_server_v2.py has a server
+# without private data.)
 # Covers: V2-INL-08
 case_v2-fallback-inline() {
 	trap sizes_as_before EXIT
@@ -306,8 +307,8 @@ sometimes_invalidated() {
 		counted client_mrs_local_inv 8 14 by_size 32768 8
 }
 
-# A server that invalidates each offered handle; one that never invalidates, because none is offered; and one that
-# sometimes does
+# A server that invalidates each offered handle; one that invalidates only sometimes, because it answers with errors;
+# and one that never does, because the client offers no handle
 # Covers: V2-CHK-03 V2-CHK-04 V2-CHK-06 V2-CHK-07 V2-CHK-10
 case_v2-invalidation() {
 	local param=/sys/module/rpcrdma/parameters/remote_invalidation
@@ -319,8 +320,8 @@ case_v2-invalidation() {
 	on_v2 3 not_invalidated
 }
 
-# healing <knob> <value> <counter of the server> <command...>: the client remedies the error, and users of the
-# mount do not notice it
+# healing <knob> <value> <counter of the server> <command...>: the knob makes the server answer with errors, which
+# this counter counts. The client sends the Calls again in another way, and users of the mount do not notice it.
 healing() {
 	local error=$3
 	echo "$2" >"$KNOBS/$1"
@@ -329,8 +330,8 @@ healing() {
 		counted client_connects 0 0 "$@"
 }
 
-# refused_read <code>: a READ with a Write chunk, whose Call is answered with that error. Print the result of the
-# system call. Nothing else is sent meanwhile.
+# refused_read <code>: make a READ with a Write chunk, to which the server answers with that RDMA error. Print the
+# result of the system call. Nothing else is sent meanwhile.
 refused_read() {
 	python3 -I -S - $KNOBS "$1" "$MNT/by" $EXPORT/by <<-'EOF'
 		import errno, mmap, os, sys
@@ -351,7 +352,8 @@ refused_read() {
 	EOF
 }
 
-# refused_so <code> <server's counter> <Calls sent again> <result>
+# refused_so <code> <server's counter> <Calls sent again> <result>: a READ is answered with this error code; check how
+# the client reacts
 refused_so() {
 	local said
 	echo "code $1:"
@@ -368,7 +370,7 @@ each_error() {
 	refused_so 5 server_err_write_chunks 1 all
 }
 
-# Errors that the other knobs do not cause, and how the client reacts to each
+# Error codes that the other knobs do not cause, and how the client reacts to each
 # Covers: V2-ERR-08 V2-ERR-10 V2-ERR-15 V2-ERR-24 G-23
 case_v2-errors() { knobs; counted client_connects 1 1 with_mount 3 each_error; }
 
@@ -401,7 +403,7 @@ long_both() {
 # Covers: V2-ERR-16 V2-ERR-17 G-23
 case_v2-heal-segments() { knobs; with_mount 3 healing server_max_segs 1 server_err_segments long_both; }
 
-# Errors that come before a Call is executed
+# Errors that the server sends before it executes the Call
 heal_compounds() {
 	healing server_max_reads 0 server_err_read_chunks copy_some
 	before_case
@@ -413,7 +415,8 @@ heal_compounds() {
 # Covers: V2-ERR-11 V2-ERR-16 G-23
 case_v2-heal-v42() { knobs; with_mount 4.2 heal_compounds; }
 
-# Without sessions, also errors that come when the results do not fit
+# NFSv4.0 has no sessions. So a Call can also be sent again if the server has executed it and then sends an error
+# because the results do not fit.
 heal_v40() {
 	heal_compounds
 	before_case
@@ -425,8 +428,8 @@ heal_v40() {
 # Covers: V2-ERR-18 V2-ERR-20 G-23
 case_v2-heal-v40() { knobs; with_mount 4.0 heal_v40; }
 
-# With a session, a COMPOUND that is sent again finds its slot used, and no Reply in the cache
-# (NFS4ERR_RETRY_UNCACHED_REP). So NFS sends a new COMPOUND. That one succeeds, because its chunks are not shrunk.
+# With a session, a COMPOUND that the transport sends again after execution finds its slot used, and no Reply in the
+# cache (NFS4ERR_RETRY_UNCACHED_REP). So NFS sends a new COMPOUND, which succeeds because the knob is then off.
 heal_anew() {
 	local knob=$1 error=$2 before pid
 	shift 2
@@ -477,7 +480,7 @@ case_v2-no-cure() {
 	MOUNT_OPTS=noac counted client_connects 1 1 with_mount 3 no_cure
 }
 
-# With the server's IPv6 address: the connection uses version 2, and the bytes are right.
+# A mount with the server's IPv6 address uses version 2, and the data are right.
 # Covers: RPB-01 V2-NEG-05 V2-NEG-13
 case_v2-ipv6() {
 	local side file
@@ -501,7 +504,7 @@ case_v2-ipv6() {
 
 sent_again() { [ "$(grep -c xprt_rdma_timeout: $TRACE/trace)" -ge 1 ] && [ "$(grown client_connects "$1")" -ge 2 ]; }
 
-# A Call without a Reply is sent again, but only on a new connection. That connection uses version 2, too.
+# A Call without a Reply is sent again, but only on a new connection, which uses version 2, too.
 # Covers: V2-CRD-09 V2-NEG-17
 case_v2-retransmission() {
 	local connects settled pid
@@ -550,7 +553,7 @@ group() {
 	local pages
 	alone_up 2
 	pages=$(<$PAGES)
-	# The group before may have done it.
+	# An earlier group in this guest may have done it.
 	[ -e $EXPORT/entries ] || python3 -I -S "$CHECK" provide $EXPORT
 	run_all_cases
 	before_case

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # Every form of message on the wire, captured between two guests. The host then reads the capture with wire.py, or with
-# iwarp.py for siw. They report the cases that follow "Also". wire2 means version 2.
+# iwarp.py for siw. These programs report the cases in the "Also" lines below. wire2 means version 2.
 # Guests: pair
 # Capture: yes
 # Limit: 2400
@@ -34,7 +34,7 @@ v42_traffic() {
 	odd_reads
 }
 
-# Inline results that need roundup
+# odd_links: inline results that need XDR roundup
 odd_links() {
 	local link
 	for link in a abcde abcdefg; do
@@ -45,7 +45,7 @@ odd_links() {
 	done
 }
 
-# READ of lengths that need roundup, none of them inline
+# odd_reads: READs of lengths that need XDR roundup, too long to be inline
 odd_reads() {
 	local n
 	head -c 100003 /dev/urandom >"$MNT/odd-reads"
@@ -56,7 +56,7 @@ odd_reads() {
 	rm -f "$MNT/odd-reads"
 }
 
-# The server's file is removed while it is open. READ then has no data for its Write chunk.
+# The server removes a file that the client has open. A READ then fails, so its Write chunk gets no data.
 failing_read() {
 	head -c 20000 /dev/zero >"$MNT/stale"
 	exec 5<"$MNT/stale"
@@ -66,7 +66,7 @@ failing_read() {
 	grep -q 'Stale' /tmp/dd.err || die "not the error expected: $(cat /tmp/dd.err)"
 }
 
-# For rules that wire.py checks for each RDMA access
+# rules_of_roce: skip a case whose rule can be checked only in a RoCE capture (wire.py)
 rules_of_roce() { [ "$PROVIDER" = rxe ] || skip "this is judged by what RoCE captures say"; }
 
 crowd_and_break() {
@@ -109,7 +109,7 @@ case_wire-fallback() {
 	[ "$(($(counter client_fallbacks) - n))" = 1 ] || die "the client has not fallen back once"
 }
 
-# on_2 <command...>: run it in version 2, with thresholds low enough for every form of message, and without the
+# on_2 <command...>: run it in version 2, with inline sizes small enough for every form of message, and without the
 # round-trip extension, which would replace some chunks
 RTX=/proc/sys/sunrpc/rdma_rtx
 pages_now() { [ ! -e $PAGES ] || echo "$(<$PAGES)"; }
@@ -128,13 +128,13 @@ on_2() {
 	highest 1
 }
 
-# in_groups <command...>: run it with the round-trip extension
+# in_groups <command...>: run it with the round-trip extension; on_2 switches it off before
 in_groups() {
 	echo 1 >$RTX
 	"$@"
 }
 
-# Long Calls and Replies of 4096 bytes and more
+# groups_traffic: Calls and Replies of 4096 bytes and more, which are sent in several Sends
 groups_traffic() {
 	local n
 	# With few credits, a Call uses chunks.
@@ -166,9 +166,9 @@ case_wire2-traffic-v42() { on_2 with_mount 4.2 v42_traffic; }
 # The client asks for as many bytes of a directory as rsize allows. With this rsize, the Reply fits the Receives
 # that a Call may offer.
 case_wire2-groups() { MOUNT_OPTS=rsize=16384 on_2 in_groups with_mount 4.2 groups_traffic; }
-# The same to a server with targets, whose Receives are seven times as large as our Sends
+# Groups to a server with targets. Its Receives are seven times as large as our Sends.
 case_wire2-placed() { MOUNT_OPTS=rsize=16384 on_2 in_groups into_targets with_mount 3 placed_traffic; }
-# on_2 restores the number of pages.
+# into_targets <command...>: run it to a server with 8 pages in each Receive. on_2 restores the number of pages.
 into_targets() {
 	on_server tune 8 $PAGES
 	"$@"
@@ -190,8 +190,8 @@ case_wire2-backchannel() { on_2 delegation 4.2 remote_writer; }
 
 late_replies() { [ "$(counter client_late_replies)" -ge "$1" ]; }
 
-# RPCs are killed while the server executes them. Their credits are not free before it has answered. wire.py
-# counts them.
+# Processes are killed while the server executes their RPCs. The client must not use the credits of these RPCs again
+# before the server has answered. wire.py checks this in the capture.
 case_wire-given-up() {
 	local i n pids=()
 	rules_of_roce
@@ -201,7 +201,7 @@ case_wire-given-up() {
 	mkdir -p /mnt2
 	mount -t nfs -o "proto=rdma,port=$PORT,vers=3,nolock" $SERVER:/ice /mnt2
 	touch /mnt2/file{1..5}
-	# A client that owes all its credits would reconnect, so get more of them.
+	# If no credit were left, the client would reconnect, so get more credits than RPCs will be killed.
 	credited 6
 	n=$(counter client_given_up)
 	on_server fsfreeze -f /ice

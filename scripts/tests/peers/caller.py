@@ -62,11 +62,11 @@ def counts(verbs, before, name, count, reason="not all are counted"):
 
 
 class Client:
-    """A client of version 1. Methods do what another version does in its own way."""
+    """A client of version 1. Subclasses for other versions override methods."""
     serial = int(os.environ.get("FIRST_XID", "0x2000"), 0)
     vers = 1
     least = 28              # length of a header without chunks in bytes
-    most_reads = 16         # Read chunks that are taken
+    most_reads = 16         # maximum number of Read chunks that the server accepts
     parse = Message
 
     def __init__(self, verbs, data=PLAIN, count=64, size=4096, depth=16):
@@ -98,7 +98,7 @@ class Client:
     def wipe(self):
         self.put(0, b"\xee" * (1 << 20))
 
-    # headers, up to their lists and as a whole, and other methods that differ between versions
+    # headers, without their chunk lists and with them, and other methods that differ between versions
 
     def prefix(self, xid, proc=MSG, credit=8):
         return words(xid, 1, credit, proc)
@@ -132,8 +132,8 @@ class Client:
         return self.receive(patience)
 
     def spend(self, *messages):
-        """Send messages that the server drops, one after the other. Each takes a Receive without a credit, until
-        a thread has dropped it."""
+        """Send messages that the server drops, one after the other. No credit provides a Receive for such a message,
+        and it occupies a Receive until a thread has dropped it, so wait for that after each."""
         def dropped():
             now = counters()
             return sum(now[name] for name in ("server_short_messages", "server_dropped_done",
@@ -347,7 +347,7 @@ def main_traced(trace, kind):
             print(f"left out {name}: {e}", flush=True)
             left_out += 1
             continue
-        # One of the fast guests has time for this.
+        # Unless $ALL is set, only one of the fast guests has time for this.
         if os.environ.get("ALL") or os.environ["KERNEL"] == "7.3" and os.environ["PROVIDER"] == "siw":
             reason = reason or honest()
         for client in b.clients:

@@ -10,7 +10,7 @@ run: each job has a file of its own, and a mirror of it in memory. It writes pat
 O_DIRECT and through the page cache, and reads what it has written before. Every byte that is read must be equal to the
 mirror, and no call may fail, because the mount is hard. At the end the mirrors are stored in MIRRORS. The last line has
 the number of calls, and the longest time of a call, which is how long a job had to wait for a recovery. With
---small-writes, each write fits into a message, and is sent at once.
+--small-writes, each write has 512 bytes and uses O_DIRECT, so it is sent at once, and inline.
 verify: compare the files in DIR, as the server has them, with the mirrors.
 reader: read FILE with O_DIRECT into one buffer until it is killed.
 """

@@ -231,8 +231,8 @@ def long_null(c):
 
 # --- endings ------------------------------------------------------------------
 
-# No RDMA Read of siw is left over: the kernel would warn about a region that is in use. dma.rst shows that no
-# page stays mapped.
+# With siw, a failed RDMA Read must not be left unfinished: the kernel would warn about a region that is in use.
+# dma.rst explains why no page stays mapped.
 # Covers: V1-ERR-28 MEM-05 MEM-23
 @case("endings", "handles that cannot be read or written", "rxe/svc_rdma_read_err", "rxe/svc_rdma_send_err")
 def handles(b):

@@ -40,7 +40,7 @@ def write(b, c, data, cuts, form="chunk", tail=b"", reply=None):
         at += len(piece) + 13
     if form == "chunk":
         return c.exchange(c.header(xid, reads=reads, reply=reply) + rpc)
-    # The rest of the Call is in a Position Zero chunk of two segments
+    # The rest of the Call is in a Position Zero chunk of two segments.
     parts = [(0, c.put(3, rpc[:50])), (0, c.put(101, rpc[50:]))]
     return c.exchange(c.header(xid, NOMSG, reads=parts + reads, reply=reply))
 
@@ -138,7 +138,7 @@ def count(b):
 # Covers: V1-RDC-23 V1-ERR-26 V1-ERR-28
 @case("reads", "a handle that cannot be read: nothing is executed", "rxe/svc_rdma_read_err", "svc_rdma_lost")
 def revoked(b):
-    # Of several Reads, only the last one has a completion, unless one fails.
+    # Of several RDMA Reads, only the last one has a completion, unless one fails. Test a failure of each.
     for bad_one in (0, 1):
         c = b.fresh()
         before, counted = operations("proc3")[WRITE3], counters()
@@ -213,7 +213,7 @@ def scattered(b):
     c = b.fresh()
     chunk = [c.segment(1, 100), c.segment(20003, 5000), c.segment(40005, 3000)]
     answer = c.nfs(READ3, read_args(b.file, 6000), writes=[chunk])
-    # No wait is necessary: the data came before the Reply.
+    # No wait is necessary: RDMA Writes arrive before the Reply that follows them.
     found = c.get(1, 100) + c.get(20003, 5000) + c.get(40005, 900)
     want(found == DATA[:6000], "wrong data")
     want([s.length for s in answer.writes[0]] == [100, 5000, 900], f"returned: {answer.writes}")
@@ -278,7 +278,7 @@ def both(b):
         want(answer.proc == MSG and answer.reply[0].length == 0, f"returned {answer.reply}")
         want(c.get(20000, 4000) == b"\xee" * 4000, "a Reply chunk was written that is returned unused")
         return
-    # The Reply has a head, status, attributes, count, end of file, and the length of the data
+    # The Reply consists of the RPC header, status, attributes, count, end of file, and the length of the data.
     want(answer.proc == NOMSG and not answer.body and answer.reply[0].length == 24 + 4 + 88 + 8 + 4,
          f"returned {answer.reply}")
     want(c.get(20000, 8) + c.get(20024, 4) == words(answer.xid, 1, 0), "no Reply")
@@ -379,14 +379,14 @@ def both_used(b):
     writes = [[c.segment(64, 100), c.segment(1000, 10000)]]
     answer = c.nfs(1, call, vers=4, writes=writes, reply=[c.segment(20000, 500), c.segment(30000, 60000)])
     want(answer.proc == NOMSG and not answer.body, "it is not in the Reply chunk")
-    # The data are in the Write chunk, complete, and nowhere else
+    # All data must be in the Write chunk, and nowhere else.
     want([s.length for s in answer.writes[0]] == [100, 7900], f"returned {answer.writes}")
     want(c.get(64, 101) + c.get(1000, 7901) == DATA[:100] + b"\xee" + DATA[100:8000] + b"\xee", "wrong data")
     want(answer.reply[0].length == 500 and answer.reply[1].length > 4096, f"returned {answer.reply}")
     stream = c.get(20000, 500) + c.get(30000, answer.reply[1].length)
     want(c.get(20500, 1) + c.get(30000 + answer.reply[1].length, 4) == b"\xee" * 5, "bytes behind are written")
     want(stream[:8] == words(answer.xid, 1) and DATA[:64] not in stream, "no Reply, or the data is in it as well")
-    # The Reply chunk has the rest: 8 results. The fourth has only the length of its data
+    # The Reply chunk must have the rest: 8 results. The fourth, of READ, has only the length of its data.
     r = Reader(stream, 24)
     want((r.word(), r.opaque(), r.word()) == (0, b"", 8), f"COMPOUND: {stream[:64].hex()}")
     for want_op in (24, 15, 15, 25, 24, 15, 15, 26):
@@ -404,8 +404,8 @@ def both_used(b):
     want(names == {f"{i:040}".encode() for i in range(100)}, f"{len(names)} names")
 
 
-# Each READ of a short item uses a whole chunk, and the unused part of the chunk does not change. (A READLINK
-# between them cannot be tested, because nfsd gives a wrong position for its result.)
+# Each READ has a Write chunk of its own, which is longer than the data. The rest of the chunk must not change. (A
+# READLINK between READs cannot be tested, because nfsd gives a wrong position for its result.)
 # Covers: V1-WRC-04 V1-WRC-12 V1-WRC-15 ULB-08 EXP-19
 @case("writes", "several READs in a COMPOUND")
 def several(b):
@@ -436,8 +436,9 @@ def several(b):
             want(c.get(at + n, 100) == b"\xee" * 100, f"{count} chunks: bytes behind are written")
 
 
-# nfsd puts the data of a second READ in the right place only if they begin at the start of a page. 16 bytes of
-# the result precede them. The chunks are not in the order of their memory.
+# nfsd puts the data of a second READ in the right place only if they begin at the start of a page. So the first two
+# lengths are 16 less than a multiple of 4096: 16 bytes of the next result precede its data. The chunks are not in the
+# order of their addresses.
 # Covers: ULB-07
 @case("writes", "each READ of a COMPOUND into its own chunk")
 def each_its_own(b):
@@ -489,7 +490,7 @@ class Session:
 
     def __init__(self, c, later=False, back=True):
         self.c, self.number = c, 0
-        # nfsd shows this name, so no other client has it.
+        # callback_state() finds the client by this name, so it must be unique.
         self.owner = os.urandom(8).hex()
         r = v41(c, words(42) + os.urandom(8) + opaque(self.owner.encode()) + words(0, 0, 0))
         self.client = r.data[r.at:r.at + 8]
@@ -546,7 +547,8 @@ class Session:
         return r.word() in (1, 2)
 
 
-# nfsd removes a result if there is no room behind it for the status of the next operation.
+# nfsd removes a result from the Reply if there is no room behind it for the status of the next operation. Then the
+# Write chunk for that result stays unused.
 @case("writes", "a Reply that is cut off behind a READ")        # Covers: V1-UNU-01
 def cut(b):
     session = Session(b.connect())
@@ -578,8 +580,8 @@ def holds(session, name):
          f"the way back to the client is {session.callback_state()}")
     end = time.monotonic() + 90
     while not session.opens(name):
-        # nfsd grants none when it has just begun. For up to a minute, it grants none for a file whose handle
-        # looks like one that was recalled. The next try uses another file.
+        # nfsd grants no delegation when it has just started. For up to a minute after a recall, it grants none
+        # for a file whose handle has the same hash as the recalled one. The next try uses another file.
         want(time.monotonic() < end and session.callback_state() == "UP",
              f"no delegation of {name} is granted in {session.number} opens, callbacks {session.callback_state()}")
         os.rename(f"{EXPORT}/{name}", f"{EXPORT}/none{os.urandom(4).hex()}")
@@ -664,14 +666,14 @@ def answers(b):
     message = c.callback()
     want(message, "no callback")
     c.works()
-    # The other callback waits for a credit. None of these messages grants one, whatever its credit word is.
+    # The other callback waits for a credit. None of the following messages grants one, whatever its credit word is.
     good = answer_of(c, message, 16)
     c.spend(c.response(message.xid + 1, 0xffffffff) + words(message.xid + 1) + good[c.least + 4:])
     c.spend(c.error(message.xid + 1, credit=0xffffffff))
     if c.vers == 1:
         c.spend(*(good[:length] for length in range(1, c.least)))
         c.spend(c.error(message.xid, credit=0xffffffff), c.error(message.xid, 9))
-    # If the callback got a credit, another thread would send it soon.
+    # If a message had granted a credit, another thread of the server would soon send the other callback.
     want(c.silent() and not c.callback(1), "one is answered, or grants something")
     want(c.verbs.until(lambda: counters()["server_bc_dropped"] > before["server_bc_dropped"]),
          "dropped Replies are not counted")
@@ -679,7 +681,7 @@ def answers(b):
     c.spend(answer_of(c, message, 1, bytes(3800)))
     other = c.callback()
     want(other, "a callback that has ended keeps its credit")
-    # In version 2, a message with this XID and F_RESPONSE also ends it, however malformed it is.
+    # In version 2, a message with this XID and F_RESPONSE also ends the callback, even if it is malformed.
     if c.vers == 2:
         c.spend(*(answer_of(c, other, 16)[:length] for length in range(1, c.least)))
         c.spend(c.error(other.xid, credit=0xffffffff), c.error(other.xid, 9))
@@ -729,7 +731,7 @@ def given_up(b):
     counts(c.verbs, before, "server_bc_late_replies", 1, "it is not counted")
     c.conn.send(answer_of(c, again, 2))
     c.works()
-    # Both credits are there. When both are owed, only a new connection helps.
+    # Both credits are free again. When both belong to callbacks that were given up, only a new connection helps.
     recall(*names[3:])
     want(c.callback() and c.callback(), "a credit is missing")
     want(c.verbs.until(lambda: c.conn.lost, 30), "the connection stays")
@@ -737,7 +739,7 @@ def given_up(b):
     counts(c.verbs, before, "server_bc_stuck", 1, "it is not counted")
 
 
-# There are Receives for the Replies to 16 callbacks, whatever else arrives.
+# The server must always have Receives for the Replies to 16 callbacks, whatever else arrives.
 @case("callbacks", "the whole window, and Replies to callbacks, all at once")       # Covers: BC-08 V1-CRD-08
 def window_and_replies(b):
     c = b.connect(count=400)
@@ -778,9 +780,9 @@ def module_users():
     return get("/sys/module/rpcrdma/refcnt")
 
 
-# Each NFS client needs a backchannel of its own. The two are made one after the other, or at the same time if it
-# takes a while to post the Receives for them. (If sunrpc attached one backchannel to
-# the connection for both, its lists would be corrupted, or the transport would never be freed.)
+# Each NFS client needs a backchannel of its own. nfsd makes the two one after the other, or at the same time if it
+# takes a while to post the Receives for them. (If sunrpc used one backchannel of the connection for both clients, its
+# lists would be corrupted, or the transport would never be freed.)
 @case("callbacks", "two NFS clients on one connection")
 def two_clients(b):
     b.fresh()
@@ -811,7 +813,7 @@ def all_leave(b, before):
          f"{module_users() - before} users of the module more than before: a transport is left")
 
 
-# (If the connection and the backchannel held references to each other, neither would be freed.)
+# If the connection and its backchannel held references to each other, neither would ever be freed.
 @case("callbacks", "clients that leave while the way back to them is being made")       # Covers: BC-12
 def leave_early(b):
     b.fresh()
@@ -843,8 +845,8 @@ def two_on(c):
     c.conn.close()
 
 
-# A callback that a client has not answered when it leaves keeps its credit. So the connection, which both clients
-# use, then has fewer credits for callbacks.
+# Two NFS clients use one connection, and so share its credits for callbacks. One destroys its session without
+# answering a callback. That callback keeps its credit until the late answer comes.
 # Covers: BC-05 BC-12
 @case("callbacks", "two NFS clients on one connection, one of which goes", "svc_rdma_bc_given_up",
       "svc_rdma_bc_drop: status=-110")
@@ -881,14 +883,14 @@ def one_goes(b):
     recall(names[4])
     want(c.callback(), "no callback any more")
     c.works()
-    # kfree_rcu() keeps the objects of the client that left for up to five seconds. Only then would KASAN report
-    # an access to them when the connection ends.
+    # kfree_rcu() frees the objects of the client that left within five seconds. Close the connection after that, so
+    # that KASAN would report an access to these objects.
     time.sleep(6)
     c.conn.close()
     all_leave(b, users)
 
 
-# There is one credit. If two callbacks wait for it, the one that has waited longer gets it.
+# There is one credit for callbacks. If two callbacks wait for it, the one that has waited longer gets it.
 @case("callbacks", "two NFS clients get credits in turn")     # Covers: BC-05 BC-12
 def in_turn(b):
     c = b.connect()
@@ -907,7 +909,7 @@ def in_turn(b):
         c.conn.send(answer_of(c, message, 1))
         message = c.callback(3)
     want(len(found) == 5, f"{len(found)} of 5 callbacks")
-    # Callbacks that were in line before, and those that its own session allows, may go first.
+    # Callbacks of the busy client that waited already may go first.
     want(quiet.session in found[:3], "it comes after those that have asked later")
     c.works()
 
@@ -925,7 +927,8 @@ def adds(switch):
         raise Failure("a second way back was made")
 
 
-# A backchannel cannot be made without a connection. (Newer kernels use sysfs to add transports to a switch.)
+# In newer kernels, sysfs can add a transport to the switch of an RPC client. For the RPC client of a backchannel this
+# must fail, because a backchannel transport cannot be made without the client's connection.
 @case("callbacks", "a transport added to a way back's switch")     # Covers: BC-11
 def added(b):
     c = b.connect()
@@ -1077,8 +1080,8 @@ def many_credits(c):
     raise Failure(f"only {granted} credits after 2000 Calls")
 
 
-# Each credit needs memory, and anybody can connect and send NULL Calls. A client is known after it has used a
-# file handle of an export.
+# Each credit costs memory, and anybody can connect and send NULL Calls. So the server grants more credits only to a
+# client that has used a file handle of an export.
 @case("flow", "a client that has not shown a handle")
 def stranger(b):
     c = b.connect(count=64)
@@ -1088,7 +1091,7 @@ def stranger(b):
     many_credits(c)
 
 
-# A thread builds the next Reply while the device still reads the previous one.
+# An nfsd thread builds the next Reply while the device still reads the previous one from memory. Both must be right.
 @case("flow", "long Replies one behind the other")      # Covers: V1-WRC-10
 def long_replies(b):
     c = b.fresh()
@@ -1129,7 +1132,8 @@ def read_and_list(b):
         nfsd_threads(4)
 
 
-# Every segment takes an RDMA Write, and sixteen such READs need many more slots than there are.
+# Each segment needs an RDMA Write, so sixteen READs with 64 segments each need many more slots than the send queue
+# has.
 @case("flow", "more RDMA Writes than the send queue holds", "rpcrdma_sq_wait")
 def long_queue(b):
     c = b.fresh()
@@ -1162,7 +1166,8 @@ def long_queue(b):
     print(f"# {waits} waited for the send queue")
 
 
-# On siw, each RDMA Read takes one of 80 regions, and each region has room for three work requests in the send queue. So
+# On siw, each RDMA Read uses one of 80 regions, and the send queue has room for the three work requests of each
+# region. So
 # Calls wait for regions there, and for the send queue elsewhere.
 @case("flow", "more RDMA Reads than the server has regions for, or room", "rxe/rpcrdma_sq_wait")
 def long_reads(b):
@@ -1227,8 +1232,8 @@ def dropped(b):
     for i in range(0, 1000, 4):
         for message in (done, c.error(0x77, credit=0xffffffff)) * 2:
             c.conn.send(message)
-        # These messages take Receives until a thread has dropped them, so send at most as many at once as a new
-        # connection has
+        # Each message occupies a Receive until a thread has dropped it, so send at most as many at once as a new
+        # connection has Receives.
         want(c.verbs.until(lambda n=i: seen() >= before + n + 4), "not all are dropped")
     want(seen() == before + 1000, "more are dropped")
     want(c.silent(), "one is answered")

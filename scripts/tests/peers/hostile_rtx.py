@@ -3,9 +3,9 @@
 
 usage: hostile_rtx.py SET [part of a name]
 
-rtx.py makes the messages, and reads the Replies. The cases have the expected results, from
-Documentation/rtx.rst. See caller.py, whose bench and reports are used here. If the server announces no
-targets, the set rtx-placed is left out.
+rtx.py makes the messages, and parses the Replies. The expected results in the cases come from
+Documentation/rtx.rst. caller.py runs the cases. If the server announces no targets, the set rtx-placed is
+left out.
 """
 import collections
 import contextlib
@@ -46,12 +46,12 @@ class MessageX(Message2):
         self.xid, self.vers, self.credit, self.proc, self.flags = t.xid, t.vers, t.credit, t.type, t.flags
         self.body, self.inv, self.writes, self.reply = t.piece, t.inv, t.writes, t.reply
 
-    transmissions = 0       # number of transmissions, in a Reply that came as a group
+    transmissions = 0       # number of transmissions of a Reply that came as a group
 
 
 class ClientX(Client2):
-    """A client whose RBSIZ is different from all others, so that it is found in debugfs. @least: the RBSIZ is
-    about that; @mine: the property that it announces"""
+    """A client whose RBSIZ differs from that of all others, so that its connection can be found in debugfs. @least: the
+    RBSIZ is a little larger than that; @mine: the property that the client announces"""
     parse = MessageX
     serial_size = 0
     window = None
@@ -119,7 +119,7 @@ def announced(c):
 
 
 def ready(b):
-    """The usual connection, when it has all credits that the server grants"""
+    """The usual connection. If it is new, it is first used until the server has granted all credits."""
     c = b.fresh()
     announced(c)
     if not c.window:
@@ -187,7 +187,7 @@ def each(c, table):
 
 
 def small(c, count=3, piece=40, **fields):
-    """A NULL Call in @count pieces of @piece bytes, most of which are not read: (XID, transmissions)"""
+    """A NULL Call in @count pieces of @piece bytes: (XID, transmissions). The server ignores bytes behind the Call."""
     xid = c.xid()
     rpc = rpc_call(xid, NFS, 3, NULL, b"", AUTH_ROOT)
     rpc += bytes(max(0, count * piece - len(rpc)))
@@ -237,7 +237,7 @@ def bad_properties(b):
     for row in rows:
         xid = c.xid()
         refused(c.exchange(connprop(xid, *row)), BAD_XDR, xid=xid)
-    # No bad property was applied, so these are the first.
+    # These properties are valid.
     for row in ((prop_rtx(*good), size(1280)), (prop_rtx(*good._replace(nsegs=7)),), (words(RTX, 0),),
                 (size(4352), prop_rtx(*good._replace(nsegs=8))), (prop_rtx(0xfffffffc, *NOTHING[1:]),)):
         c = unheard(b)
@@ -308,7 +308,7 @@ def ignored(b):
         answers(c, messages, {xid: MSG})
         xid, (one, two, three) = small(c)
         answers(c, [one, word(two, FLAGS, 0x80000000), three], {xid: MSG})
-        # Words that only matter with targets, or not at all
+        # Words whose values do not matter for this Call
         for at in (REPLIES, rtx.RESULTS_AT):
             xid, (one, two, three) = small(c)
             answers(c, [word(one, at, 0xffffffff), two, three], {xid: MSG})
@@ -341,14 +341,14 @@ def read_replies(b):
             want(answer.proc == ERROR and answer.error[0] == REPLY_RESOURCE, f"{length} bytes in {count}")
             answer = c.grouped(READ3, read_args(b.file, length), replies=count + 1)
             want(answer.transmissions == count + 1, f"{answer.transmissions} transmissions for {count + 1}")
-    # A Reply has at most as many transmissions as were offered, and as the server has announced
+    # A Reply has at most as many transmissions as the Call offers, and as the server has announced.
     answer = c.grouped(READ3, read_args(b.file, room(most) + 4), replies=0xffffffff)
     want(answer.proc == ERROR and answer.error[0] == REPLY_RESOURCE, "more than reply_max")
     c.works()
 
 
-# A Reply chunk is the last choice, which is different in base form. REPLY_RESOURCE has the size that a chunk
-# would need.
+# The server uses the Reply chunk only if the Reply does not fit the offered Receives. A Call in base form offers only
+# one Receive. REPLY_RESOURCE has the size that a chunk would need.
 # Covers: RTX-67 RTX-64 RTX-66
 @case("rtx-good", "READDIRs with one Receive, more, and a Reply chunk", "svc_rdma_error: REPLY_RESOURCE")
 def readdirs(b):
@@ -383,7 +383,7 @@ def readdirs(b):
 @case("rtx-good", "a Write chunk and a Read chunk beside a group")         # Covers: RTX-63 RTX-64 RTX-69 RTX-70
 def chunks(b):
     with same_receives(b) as c:
-        # A server that places no results takes any number of them for 0.
+        # A server that places no results must ignore rtx_results.
         for placed_ in (0, 1, 0xffffffff):
             c.wipe()
             answer = c.grouped(READ3, read_args(b.file, 40000), 60, replies=4, results=placed_,
@@ -395,7 +395,7 @@ def chunks(b):
         answer = c.sent_as(xid, group(xid, cut(rpc, 60), reads=[(len(rpc), c.put(0, DATA[:30000]))]))
         want(results(answer).word() == 0, "WRITE")
         b.target_is(DATA[:30000], "a Read chunk")
-        # What is there when the group is complete, and not before
+        # The server reads a Read chunk when the group is complete, and not before.
         b.fresh()
         xid, rpc = c.call(WRITE3, write_args(b, 30000))
         of = group(xid, cut(rpc, 60), reads=[(len(rpc), c.put(0, b"\xdb" * 30000))])
@@ -406,7 +406,7 @@ def chunks(b):
         b.target_is(DATA[:30000], "a Read chunk that is read when the group is complete")
 
 
-# Others are answered at the same time, by other threads.
+# Several threads of nfsd answer at the same time. The transmissions of their Replies must not be mixed.
 # Covers: RTX-40
 @case("rtx-good", "long Replies and short ones side by side")
 def side_by_side(b):
@@ -428,8 +428,8 @@ def side_by_side(b):
     c.works()
 
 
-# Where memory of a program cannot be invalidated, the last transmission gets lost over it: what the server does is
-# seen in its trace as well.
+# The server invalidates the handle with the last transmission. If a provider cannot invalidate memory of a program,
+# that transmission is lost. So the case checks the server's trace instead.
 # Covers: RTX-72
 @case("rtx-good", "a handle to invalidate, and a Reply that is a group", "svc_rdma_reply: .* inv=0x0*[1-9a-f]")
 def invalidated(b):
@@ -453,8 +453,9 @@ def invalidated(b):
     b.fresh().works()
 
 
-# A WRITE that came by Read chunk for want of credits counts as those that it would have taken. There are too few Calls
-# for a client to get more because it is busy.
+# If a client has too few credits for a group, its WRITE uses a Read chunk. The server counts such a WRITE as the
+# number of transmissions that the group would have had, and grants more credits. For a client without the extension,
+# so few Calls do not raise the grant as far.
 # Covers: RTX-83
 @case("rtx-good", "credits for WRITEs that come by Read chunk")
 def spared(b):
@@ -494,7 +495,7 @@ def full_window(b):
                 answer = c.receive()
                 want(answer, f"groups of {count}: {len(waiting)} are not answered, lost: {c.conn.lost}")
                 want(answer.proc == waiting.pop(answer.xid, None), f"{answer.data[:32].hex()}")
-            # Each answer is followed by the next group at once.
+            # Send the next group as soon as an answer comes.
             storm(c, small(c, count)[1], 400, 1, behind=False)
             want(not c.conn.lost, f"groups of {count}, one after the other: the connection is lost")
 
@@ -525,7 +526,7 @@ def bad_firsts(c):
     rows += [(COUNT, n, LIMITED) for n in (p.call_max + 1, 257, 0x80000003, 0xffffffff)]
     rows += [(STREAM, n, XDR) for n in (0, 1, 4, 7, 8, 36, 39)] + [(STREAM, n, CONT) for n in (40, 44, 80, 116, 124)]
     rows += [(STREAM, n, LIMITED) for n in (p.msg_max + 1, p.msg_max + 4, 0x7fffffff, 0xffffffff)]
-    # If the first transmission has less stream, the second one is not due either.
+    # If rtx_here of the first transmission is too small, the offset of the second one is wrong, too.
     rows += [(HERE, 36, {XDR, CONT})] + [(HERE, n, XDR) for n in (0, 4, 7, 39, 41, 44, 120, 124, *BOUNDS[5:])]
     rows += [(DATA_AT, n, XDR) for n in (1, 4, 63, 64, 104, 100, 0x3fc, 0x400, 0x404, *BOUNDS[5:]) if n != p.head]
     rows += [(REPLIES, 0, XDR), (ITEMS, 17, XDR), (ITEMS, 1, XDR), (ITEMS, 0xffffffff, XDR)]
@@ -538,7 +539,7 @@ def bad_firsts(c):
 
 
 def odd_groups(c):
-    """More rows: groups that are invalid from the beginning."""
+    """More rows for each(): other invalid groups"""
     xid, rpc = c.call()
     rpc += bytes(120 - len(rpc))
     one, two, three = group(xid, cut(rpc, 38, 42))
@@ -637,7 +638,7 @@ def bad_nexts(c, which, of=4):
     yield changed("F_RESPONSE", lambda m: [word(m, FLAGS, 1)])
     yield changed("missing", lambda m: [])
     yield changed("twice", lambda m: [m, m], MSG if last else RTX_CONT)
-    # Another message precedes it, and is handled as if there had been no group
+    # Another message comes between the transmissions. It is handled as if there were no group.
     other = c.xid()
     null = header2(other) + rpc_call(other, NFS, 3, NULL, b"", AUTH_ROOT)
     yield changed("a Call in front of it", lambda m: [null, m], more={other: MSG})
@@ -697,7 +698,8 @@ def interleaved(b):
 
 def model(groups, order):
     """The expected answers if the transmissions of two valid groups of three are sent in another order. This is
-    the table of rtx.rst 3.8 as far as it applies here. (The honest Call that follows ends an open group.)"""
+    the state table of rtx.rst 3.8 as far as it applies here. (answers() then sends an honest Call, which ends an open
+    group.)"""
     messages = [groups[i // 3][i % 3] for i in order]
     coming, state, who, due = collections.defaultdict(list), "idle", None, 0
 
@@ -750,10 +752,10 @@ def not_before(b):
             want(c.silent(), f"{what}: answered again")
 
 
-# A refusal holds no Receive, so Receives do not limit the number of refusals. The client has no Receives for
-# them. With rxe it makes the server retry for ever, and with siw the connection is lost at once. If nothing
-# completes for 20 seconds, the connection is closed. In this case it must be closed earlier, before there are
-# more refusals than slots and credits.
+# A refusal (an error message of the server) holds no Receive of the server, so Receives do not limit the number of
+# refusals. Here the client has no Receives for them. With rxe it makes the server retry for ever, and with siw the
+# connection is lost at once. If nothing completes for some time, the server closes the connection. In this case it
+# must close it earlier, before there are more refusals than slots and credits.
 # Covers: RTX-49 RTX-84
 @case("rtx-bad", "refusals that nobody takes do not pile up", "rxe/svc_rdma_reply_err")
 def piling(b):
@@ -765,8 +767,8 @@ def piling(b):
         if known:
             want(len(c.nfs(READ3, read_args(b.file, 100)).data) > 100, "READ")
         there = at_rest(c, c.rbsiz)
-        # Its four Receives take some. Messages are refused until the close has taken effect: on a busy machine,
-        # five were.
+        # The client's four Receives take four refusals. Up to 8 more are allowed until the close takes effect: on a
+        # busy machine there were five.
         most = 4 + 8 + (int(there["send_queue"]) + int(there["credits_granted"]) + 3 if known else 9)
         c.verbs.lib.peer_keep(c.conn.index, 1)
         before, sent, end = counters()["server_bad_headers"], 0, time.monotonic() + 15
@@ -814,7 +816,7 @@ def callback_groups(b):
         recall(name)
         message = c.callback()
         want(message, "no callback")
-        # The XID has another meaning in the other direction, in valid and invalid groups.
+        # A Call of the client may have the same XID as the callback, in a valid or an invalid group.
         xid, of = small(c, 3)
         of = [word(m, XID, message.xid) for m in of]
         of[0] = of[0][:LEAST] + words(message.xid) + of[0][LEAST + 4:]
@@ -842,9 +844,9 @@ def callback_groups(b):
         c.works()
 
 
-# A new connection has two credits. What comes beyond that finds no Receive: a group that waits for the Receives which
-# it has itself is over after half a minute, others are answered when there are some again, or the connection is lost
-# at once.
+# A new connection has two credits. Transmissions beyond that may find no Receive. Either the connection is lost at
+# once, or they are taken when there are Receives again. A group that holds all Receives itself ends after half a
+# minute.
 # Tries: RTX-74 RTX-76 RTX-85
 @case("rtx-bad", "more transmissions than were granted")
 def overrun(b):
@@ -883,7 +885,7 @@ SILENCE_PLANS = (
     ("no group at all", [], (0, ())))
 
 
-# All cases run at once, because each takes half a minute.
+# All plans run at the same time, because each takes half a minute.
 # Tries: RTX-85
 # Covers: RTX-84
 @case("rtx-silence", "groups that are never complete, or late")
@@ -926,7 +928,7 @@ def cut_off(b):
                 c = grown(b, 8)
                 xid, of = small(c, count)
                 if bare:
-                    of[0] = word(of[0], DATA_AT, 4)       # this group is swallowed
+                    of[0] = word(of[0], DATA_AT, 4)       # the server drops all transmissions of this group
                 for message in of[:at]:
                     c.conn.send(message)
                 if at % 2:
@@ -940,10 +942,10 @@ def cut_off(b):
     counts(b.verbs, before, "group_timeouts", 0)
 
 
-# --- many ------------------------------------------------------------------------------------
+# --- many groups -----------------------------------------------------------------------------
 
 def storm(c, messages, rounds, answered, behind=True):
-    """Send @messages, and if @behind a NULL Call, again and again; what comes. See peer.storm()."""
+    """Send @messages, and with @behind a NULL Call, @rounds times. Returns the numbers of answers: see peer.storm()."""
     if behind:
         messages, answered = messages + [null_call(c, c.xid())], answered + 1
     ahead = max(1, min(c.window // len(messages), 200 // answered))
@@ -969,13 +971,14 @@ def kinds(c):
     yield "a first, and nothing", [one], {xid: RTX_CONT}
     yield "a first, again and again", [one] * 6, {xid: [RTX_CONT] * 6}
     for what, messages, coming in itertools.chain(bad_firsts(c), odd_groups(c), bad_nexts(c, 1), bad_nexts(c, 3)):
-        # Messages shorter than 20 bytes are dropped by a thread, and have no credit.
+        # Leave out messages shorter than 20 bytes: they have no credit, and occupy Receives until a thread of the
+        # server drops them.
         if len(messages) <= 6 and all(len(m) >= 20 for m in messages):
             yield what, messages, coming
 
 
-# Each takes milliseconds on a kernel that checks everything: how many of the first two kinds, of COMMON, and of the
-# others. ROUNDS is for all of them.
+# Numbers of rounds of storms(): MOST for the first two kinds, MANY for the others of the first COMMON kinds, and FEW
+# for the rest. (Each round takes milliseconds on a kernel with all checkers.) $ROUNDS replaces all three.
 MOST, MANY, FEW = (100000, 5000, 100) if os.environ.get("ALL") else (200, 200, 10)
 if os.environ.get("ROUNDS"):
     MOST = MANY = FEW = int(os.environ["ROUNDS"])
@@ -1040,9 +1043,10 @@ def anything(b):
                 pass
 
 
-# --- words of either end ----------------------------------------------------------------------
+# --- announced properties ---------------------------------------------------------------------
 
-# All combinations of what a client can say of itself, and none of it: the server obeys what is said, and serves.
+# All combinations of the words of a client's property, and no property at all. The server must use only what the
+# client has announced, and must serve all of these clients.
 # Covers: RTX-36 RTX-08 RTX-32
 @case("rtx-good", "every combination of a client's words")
 def combinations(b):
@@ -1088,6 +1092,7 @@ def combinations(b):
         c.conn.close()
 
 
+# Combinations of the limits that the server announces (rtx_call_max and rtx_reply_max)
 # Covers: RTX-36 RTX-37 RTX-41 RTX-66 RTX-103
 @case("rtx-good", "every combination of the server's words")
 def server_words(b):
@@ -1131,7 +1136,8 @@ def with_targets(b):
 
 
 def placed(c, size_, *, items=None, data=None, sizes=None, args=None, tail=b"", **fields):
-    """A WRITE whose data is placed, with at most @sizes segments in each data part: (XID, transmissions)"""
+    """A WRITE of @size_ bytes whose data are placed, with at most @sizes segments in each data part: (XID,
+    transmissions)"""
     p = c.theirs
     data = DATA[:size_] if data is None else data
     xid, rpc = c.call(WRITE3, args)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""An NFS server over RDMA for our client. It breaks rules.
+"""An NFS server over RDMA that breaks rules, to test our client.
 
 usage: hostile_server.py SET [part of a name]
 
-It is an honest proxy (proxy.py) unless a case does something else. After each case, an honest server on the
-same host must be mountable at once.
+It is a proxy of an honest server (proxy.py) unless a case does something else. After each case, mounting an honest
+server on the same host must work.
 
 Cases for both versions are written with messages of version 1. hostile_server_v2.py runs them again, with a
 server that translates the messages.
@@ -41,10 +41,10 @@ BOTH = (1, 2)
 
 
 def case(which, name, *traced, mount=True, only=None, vers=(1,), knobs=False):
-    """@traced: events that have to be seen, see Trace.missing(), and with "v1/" or "v2/" before it
-    in that version only. @only: with other providers, it is not our module that decides. @vers: the
-    versions it is for. @knobs: it turns those of net/verbs/fail.c, or makes allocations fail, which
-    Debian's kernel cannot do."""
+    """@traced: events that must come, see Trace.missing(); with "v1/" or "v2/" before it, an event is expected in that
+    version only. @only: the only provider with which the result depends on our module. @vers: versions of the protocol
+    in which the case runs. @knobs: the case uses the knobs of net/verbs/fail.c or lets allocations fail. Debian's
+    kernel can do neither."""
     def add(function):
         if knobs and os.environ.get("KERNEL") == "debian":
             print(f"left out of {which}, for want of knobs: {name}", flush=True)
@@ -109,7 +109,7 @@ def short(s):
     want(not op.ready(), "a short message ends an RPC")
     call.respond()
     s.reads(100, op=op)
-    # If the client had believed their credits, many Calls would come at once.
+    # If the client had used the credit words of these messages, many Calls would come at once.
     op = s.user(do_write, DATA[:65536], "window")
     s.gather(1, WRITE3)[0].respond()
     want(s.finish(op) == 65536, "WRITE")
@@ -153,7 +153,7 @@ def errors(s):
         call.conn.send(words(call.xid) + message[4:])
         s.fails(op, call.xid)
         call.conn.send(words(call.xid) + message[4:])
-    # RPCs with a chunk have memory to fence.
+    # An RPC with a chunk has memory that must be fenced.
     op = s.user(do_read, 8192)
     call = s.next(READ3)
     call.conn.send(error(call.xid))
@@ -224,7 +224,7 @@ def cut_off(s):
     s.kept()
 
 
-# More Replies than there are Receives, and faster than these are posted again. The connection may be lost.
+# Send more Replies than the client has Receives, and faster than it posts them again. The connection may be lost.
 @case("replies", "a flood of Replies", vers=BOTH)          # Covers: V1-ERR-19
 def deluge(s):
     op, call = s.small()
@@ -367,7 +367,7 @@ def late_write(s):
     s.replaced()
 
 
-# The siw of user space sends no handle to invalidate. Covers: MEM-03 V1-CRD-21
+# siw cannot send a handle to invalidate from user space. Covers: MEM-03 V1-CRD-21
 @case("memory", "a Write after the Reply that invalidated", only="rxe", vers=BOTH)
 def late_write_invalidated(s):
     op = s.user(do_read, 8192)
@@ -451,7 +451,7 @@ def before(s):
     s.works()
 
 
-# siw does not check whether reading is allowed. Covers: MEM-11
+# siw does not check whether a region allows remote reading. Covers: MEM-11
 @case("memory", "a Read of a Write chunk", "7.3/rpcrdma_qp_event: access", only="rxe", vers=BOTH)
 def read_of_write(s):
     outside(s, READ3, (do_read, 8192), write_target, READ, lambda x: x)
@@ -565,7 +565,7 @@ def killed(s):
     # A process that lists a directory ends its RPC when it is killed. The memory is fenced before it is freed.
     call = kill(s, "ls", MNT + "/dir")
     want(call.reply, "READDIR offers no Reply chunk")
-    # Not more than the segment, because the length would be refused
+    # Not more than the segment, because the access would then be refused for its length
     target = max(call.reply, key=lambda x: x.length)
     want(call.conn.refused(target, WRITE, min(target.length, 4096)), "the memory of a killed RPC can be written")
     s.works()
@@ -574,7 +574,7 @@ def killed(s):
     s.listen(0.3)
     call.respond()
     s.works()
-    # Answer an RPC that has ended
+    # Answer an RPC that has ended.
     with open(EXPORT + "/dir/new", "wb"):
         pass
     os.remove(EXPORT + "/dir/new")
@@ -616,8 +616,9 @@ def waits_for_credit():
     return any(int(re.search(r"state: +(\w+)", info).group(1), 0) & CWND_WAIT for info in transport_infos())
 
 
-# No RPC is in flight whose end would wake the task. But the Reply came before its RPC had released its memory, so
-# the client does not notice that all credits are owed.
+# There is one credit, and it belongs to an RPC that was given up. Another task waits for it. No RPC is in flight
+# whose end would wake the task, so the late Reply must. It comes before the RPC has released its memory
+# (client_hold_fence).
 # Covers: V1-CRD-06 V1-CRD-07
 @case("memory", "the last credit comes back late, and before its RPC has gone", mount=False, vers=BOTH, knobs=True)
 def killed_last(s):
@@ -667,7 +668,8 @@ def killed_beside(s):
     s.kept()
 
 
-# The answers that these RPCs wait for may never come, but a new connection has Receives.
+# RPCs that were given up keep their Receives, because their Replies may still come. If no Receive is left and no
+# memory for more, the client must make a new connection, which has Receives.
 # Covers: V1-CRD-09
 @case("memory", "all Receives belong to RPCs that were given up, and there is no memory for more", mount=False, vers=BOTH,
       knobs=True)
@@ -680,7 +682,7 @@ def all_owed(s):
             calls.append(kill(s, "ls", MNT + "/dir"))
         s.log(f"the connection is replaced for Call {len(calls)}")
     want(calls[-1].conn is not calls[0].conn, "there was memory enough")
-    # Without memory, the client's CM may not have reported the end of the old connection.
+    # Without memory, the client's connection manager may not have told this end that the old connection has ended.
     if calls[0].conn in s.conns:
         s.drop(calls[0].conn)
     s.works()
@@ -714,7 +716,7 @@ def writes_too_much(s, name):
     return op, first
 
 
-# The server has never seen this Call, so it owes no credit, and the server must never see it.
+# The Call was never sent, so no credit belongs to it after the kill, and the server must never see it.
 # Covers: MEM-04 V1-CRD-06
 @case("memory", "killed while its Call waits for room", "xprt_rdma_no_sends", mount=False, vers=BOTH, knobs=True)
 def killed_parked(s):
@@ -750,7 +752,7 @@ def reply_chunks(s):
 
     op, call = ask()
     want(call.reply, "READDIR offers no Reply chunk")
-    # The last argument is the maximum number of bytes that it asks for.
+    # The last argument of the Call is the maximum number of bytes that it asks for.
     room, most = sum(x.length for x in call.reply), int.from_bytes(call.rpc[-4:], "big")
     want(room >= most, f"room for {room} bytes, and READDIR asks for {most}")
     body = call.forward()
@@ -841,10 +843,10 @@ def first(s):
         call.conn.disconnect()
     call = s.gather(1, WRITE3)[0]
     s.replaced()
-    # An error ends its Call, but does not open the window.
+    # An error ends its Call, but its credit word must not be used.
     call.conn.send(error(call.xid, credit=32))
     call = s.gather(1, WRITE3)[0]
-    # An error for no Call does not open the window either.
+    # The credit word of an error for no Call must not be used either.
     call.conn.send(error(call.xid ^ 0xffff00, credit=32))
     s.quiet()
     want(not s.calls, "an error opens the window")
@@ -861,7 +863,8 @@ def wild(s):
     op, call = s.small()
     other = s.user(do_read, 100, 0, 1 << 18)
     calls = [call, s.next(READ3)]
-    # The window is full, and nobody waits. From now on, the credits of an honest answer would be used.
+    # Both credits are in use, and no task waits for one. If the client used the credits of the following errors, the
+    # GETATTR would be sent.
     s.pour(call.conn, [error(0x77770000 + i, credit=0xffffffff) for i in range(20)])
     want(s.verbs.until(lambda: s.counted("client_unknown_xids") >= 20), "not all are counted")
     late = s.user(do_stat, MNT + "/file")
@@ -921,7 +924,7 @@ def boasts(s):
 INLINE_READ = "/proc/sys/sunrpc/rdma_max_inline_read"
 
 
-# The Reply is one packet. If it had several, rxe of 6.12 could receive the second packet without a Receive.
+# The Reply is one packet. If it had several, rxe of 6.12 could take the second packet without a Receive.
 # Covers: V1-CRD-14 BC-10
 @case("credits", "an answer longer than the client's Receives", "rpcrdma_recv_err", "xprt_rdma_close", mount=False)
 def too_long(s):
@@ -1006,8 +1009,8 @@ def dropped(s):
     s.works()
 
 
-# The server accepts the connection and negotiates the version, but then drops it. The client reconnects at once,
-# and then 5, 10 and 20 seconds after the previous attempt, until a connection is of use.
+# The server accepts connections and negotiates the version, but disconnects at the first Call. The client reconnects
+# at once, and then 5, 10 and 20 seconds after the previous attempt, until a connection has carried a useful Reply.
 @case("connections", "dropped at the first Call, again and again", mount=False, vers=BOTH)     # Covers: V1-ERR-25
 def never_useful(s):
     s.mount("vers=3,noac,hard")
@@ -1021,21 +1024,22 @@ def never_useful(s):
     s.log(f"{s.accepted - 1} reconnects in 30 s")
     want(3 <= s.accepted - 1 <= 4, f"{s.accepted - 1} reconnects in 30 s, not 3")
     s.reads(65536, op=op)
-    # This connection was of use.
+    # The last connection has carried useful Replies, so the client reconnects at once.
     before = time.monotonic()
     s.conns[0].disconnect()
     s.works()
     want(time.monotonic() - before < 4, "after a useful conversation it waits before it connects again")
 
 
-# A connection that is lost with its first answer is not of use either. (In version 1, a second Call comes only
-# after a useful answer.)
+# If the first answer breaks the connection, the connection does not count as useful, and the client waits before it
+# reconnects. (In version 1, the second Call that this case needs comes only after a useful answer.)
 # Covers: V1-ERR-25
 @case("connections", "answers that break the connection, again and again", mount=False, only="rxe", vers=(2,))
 def answers_that_break(s):
     s.mount("vers=3,noac,hard")
     s.works()
-    # The READ that was answered may be done; the other one is sent again.
+    # The answer to one READ invalidates the handle of the other one, which breaks the connection. The READ that was
+    # answered may be done; the other one is sent again.
     ops = [s.user(do_read, 8192, 8192 * i, i << 16) for i in range(2)]
     held, gaps, end = [], [], time.monotonic() + 120
     while len(gaps) < 3:
@@ -1169,7 +1173,7 @@ def of_user(call):
 
 def callback_waiting(call, xid, number):
     """A callback with this number in its session, which refers to @call. While @call has no answer, the client's
-    only thread for callbacks waits half a second."""
+    only thread for callbacks waits half a second for it."""
     session, of_call, slot, _ = sequence(call)
     refers = words(1) + session + words(1, of_call, slot)
     args = words(0, 1, 0, 1, 11) + session + words(number, 0, 0, 0) + refers
@@ -1279,7 +1283,7 @@ def burst(s):
     # callback.
     recvs = [int(shown["receives_posted"]) for _, shown in transports()]
     want(len(recvs) == 1 and recvs[0] >= 16 + 1, f"{recvs} Receives for 16 callbacks and a Reply")
-    # A Call that waits for a credit does not delay answers to callbacks,
+    # A Call that waits for a credit must not delay answers to callbacks.
     other = s.user(do_stat, MNT + "/file")
     s.quiet()
     for i in range(16):
@@ -1287,7 +1291,7 @@ def burst(s):
     want(s.verbs.until(lambda: s.step() or len(s.backward) >= 16, 30), f"{len(s.backward)} of 16 are answered")
     for i in range(16):
         answered(s, 0x800 + i)
-    # and callbacks do not give it a credit, however many they request.
+    # The credit words of callbacks must not give that Call a credit.
     s.quiet()
     want(not s.calls, "callbacks open the forward window")
     call.respond()
@@ -1296,8 +1300,8 @@ def burst(s):
     s.kept()
 
 
-# The server recalls a delegation. It may answer no Call that fills the send queue before it has the answer to its
-# callback.
+# The send queue is full of Calls that the server does not answer before it has the answers to its callbacks. The
+# client must have room for those answers.
 # Covers: BC-02 V2-BC-08
 @case("callbacks", "a callback while Calls wait for room", "xprt_rdma_no_sends", mount=False, vers=BOTH, knobs=True)
 def no_room(s):
@@ -1320,8 +1324,8 @@ def no_room(s):
 
 @contextlib.contextmanager
 def starving(pattern):
-    """Below such functions, no allocation succeeds. See starve in broken.sh, which needs variables of the group's
-    shell in the environment."""
+    """Let each allocation fail that has a matching function among its callers. See starve in broken.sh, which needs
+    variables of the group's shell in the environment."""
     want(os.path.isdir("/sys/kernel/debug/failslab"), "this kernel has no CONFIG_FAILSLAB")
     tests = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     command = f'. "{tests}/../lab/guest/lib.sh"; . "{tests}/cases.sh"; . "{tests}/broken.sh"; starve 100 "{pattern}"'
@@ -1333,7 +1337,8 @@ def starving(pattern):
             put(f"/sys/kernel/debug/{what}/probability", 0)
 
 
-# The Call without memory is tried before all others. There may be no memory before the server has got an answer.
+# A Call waits for memory, and the client always tries it first. The server answers nothing before it has the answers
+# to its callbacks, so these must not wait behind the Call.
 # Covers: BC-02 V2-BC-08
 @case("callbacks", "a callback while a Call has no memory", mount=False, vers=BOTH, knobs=True)
 def no_regions(s):
@@ -1362,7 +1367,7 @@ def no_regions(s):
     s.kept()
 
 
-# There is no memory beyond what the client has already, so all callbacks but the first wait for it.
+# No memory can be allocated for callbacks, so they use the memory that the client has already, one after the other.
 # Covers: BC-07 BC-02
 @case("callbacks", "callbacks without memory", mount=False, vers=BOTH, knobs=True)
 def no_memory(s):

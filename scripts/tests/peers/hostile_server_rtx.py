@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A server for our client that uses the round-trip extension in ways in which our server never does.
+"""A server that uses the round-trip extension in ways in which our server never does, to test our client.
 
 usage: hostile_server_rtx.py SET [part of a name]
 
-See hostile_server.py, whose bench and reports are used here, and hostile_server_v2.py, which translates. Each
-group that arrives is checked (rtx.Group), whatever the case tests.
+hostile_server.py runs the cases, and hostile_server_v2.py translates messages of version 1. Each group that arrives is
+checked (rtx.Group), whatever the case tests.
 """
 import functools
 import itertools
@@ -47,7 +47,7 @@ class CallX(Call):
     group = None
 
     def parts(self, body, *sizes, **lists):
-        """@body in pieces of these sizes, or as a sender would divide it"""
+        """@body in pieces of these sizes; without sizes, in as few pieces as possible"""
         if sizes:
             return cut(body, *sizes)
         return plan(body, self.server.announced(), overhead=len(first(0, 1, 8, 8, **lists)))
@@ -90,13 +90,14 @@ class ServerX(Server2):
         self.rtx, self.rbsiz, self.size = NO_LIMIT, 4096, 65536
         self.credit = 64                # half of it is enough for a WRITE of LONG bytes (RTX-79)
         self.heard = []                 # Calls: (XID, transmissions or 0 for base form, rtx_replies)
-        self.arrived = 0                # number of transmissions
-        self.at_arrival = None          # function to call when one arrives
-        self.open = {}                  # {connection: open Group}
-        self.flight = {}                # {connection: {XID: transmissions}}
+        self.arrived = 0                # number of transmissions that have arrived
+        self.at_arrival = None          # function to call when one arrives; if it returns true, the rest is skipped
+        self.open = {}                  # {connection: Group of which transmissions are still missing}
+        self.flight = {}                # {connection: {XID: transmissions of a Call that is not answered}}
         self.most = {}                  # {connection: granted credits}
         self.client = NOTHING
-        # By default the client chooses by the round trip, which differs between machines.
+        # By default the measured round trip decides up to which length WRITEs are groups, and it differs between
+        # machines.
         put(WRITE_MAX, 65536)
 
     def leave(self):
@@ -178,7 +179,7 @@ class ServerX(Server2):
         want(not g.results, "results are to be placed, and there are no targets")
         # Covers: RTX-52 RTX-54 RTX-99
         want(self.rtx.nsegs or not g.items, "items without targets")
-        # An item is whole, and its roundup is not sent.
+        # The length word in front of each item must be that of the whole item, and its roundup is not sent.
         whole = g.unreduced()
         want(all(whole[at - 4:at] == words(length) for at, length in g.items), f"other items than {g.items}")
         want(len(g.stream) % 4 == 0, f"{len(g.stream)} bytes of stream")
@@ -203,8 +204,8 @@ class ServerX(Server2):
 
 
 def part_of(call, length=600):
-    """The first @length bytes of a Reply to @call. It serves for a Reply that no user receives. Three pieces of it
-    fit the Receives that the Call offers."""
+    """The first @length bytes of a Reply to @call, for cases in which no user gets the Reply. Three pieces of it fit
+    the Receives that the Call offers."""
     body = call.forward()[:length]
     return body + bytes(length - len(body))
 
@@ -300,7 +301,7 @@ def unannounced(s):
         begins(s, lambda conn, props=props: s.welcome(conn, (prop(RBSIZ, 4096), *props)))
         want(bool(uses(s, "announced")) == bool(used), f"{props}: {s.heard[-3:]}")
         s.umount()
-    # The first announcement is valid, and only for its connection.
+    # The first property on a connection counts, and only for that connection.
     begins(s, s.welcome)
     want(uses(s, "first"), "no group")
     s.conns[0].plain(connprop(0x77, prop(RBSIZ, 4096), prop_rtx(*NOTHING), flags=0))
@@ -351,14 +352,14 @@ def grants(s):
         want(s.do(do_write, DATA[:SHORT], "grants", True) == SHORT, "WRITE")
         found = max([n for _, n, _ in s.heard], default=0)
         want(found == most, f"grant {credit}: {found} transmissions")
-        # Credits beyond the first are at most half of the grant, however many Calls there are
+        # Credits for the second and further transmissions are at most half of the grant, however many Calls there are.
         ops = [s.user(do_write, DATA[:SHORT], f"grants{i}", True) for i in range(5)]
         s.listen(0.3)
         beyond = sum(n - 1 for conn in s.conns for n in s.flight[conn].values() if n)
         want(beyond <= credit // 2, f"grant {credit}: {beyond} credits beyond the first")
         for op in ops:
             want(s.finish(op) == SHORT, "WRITE")
-        # The grant shrinks while they are in flight.
+        # The grant shrinks while two groups are in flight.
         if most:
             op, call = long_write(s, SHORT)
             want(isinstance(call, CallX), "no group")
@@ -372,7 +373,7 @@ def grants(s):
         s.umount()
 
 
-# The corners of what a property may say: heads, segments, and how many of them.
+# The smallest and largest values of rtx_head, rtx_seg and rtx_nsegs, and some in between
 # Tries: RTX-52 RTX-56 RTX-57
 @case("rtx-calls", "targets of all sizes", mount=False)
 def targets_of(s):
@@ -440,7 +441,7 @@ def backward(s):
                          group(xid, [callback_null(xid)], reads=[(0, fake())]),
                          group(xid, [callback_null(xid)], reply=[fake()])):
             refusals(s, conn, xid, messages, INVAL_HTYPE)
-        # An XID of one of the client's Calls means nothing in the other direction.
+        # A backward Call may have the XID of one of the client's Calls.
         if options == PLAIN:
             op, call = long_write(s)
             refusals(s, conn, call.xid, group(call.xid, cut(callback_null(call.xid), 8)), INVAL_HTYPE)
@@ -540,7 +541,7 @@ def bad_replies(call, body):
     yield "a Reply chunk that was not offered", call.transmissions(body, size, size, reply=[fake()]), False
     yield "another XID in the stream", call.transmissions(words(other) + body[4:], size, size), False
     yield "a Call in the stream", call.transmissions(body[:4] + words(0) + body[8:], size, size), False
-    # Another message arrives in between. More of the Reply may follow it.     Covers: RTX-51
+    # Another message arrives between the transmissions.     Covers: RTX-51
     yield "another XID", [one, word(two, XID, other), three], True
     yield "a Call's NEXT", [one, word(two, FLAGS, 0), three], True
     yield "a CONNPROP in between", [one, connprop(0x71, flags=0), two, three], True
@@ -620,12 +621,13 @@ def too_many(s):
              f"{count} transmissions for {call.group.replies} Receives, {what}: the connection stays")
         result = s.finish(op)
         want(result == "EIO", f"{what}: READDIR returns {result}")
-        # There is another one when somebody needs it.
+        # The client reconnects for the next Call.
         s.works()
         want(s.accepted > accepted, "no new connection")
 
 
-# Replies to no Call. Most of them would be bad even if there were a Call. They have no effect, however many arrive.
+# Replies to no Call. Most of them would be invalid even if there were a Call. They must have no effect, however many
+# arrive.
 def for_nobody(s):
     """(what, messages)"""
     xid, size = 0xbad0000, 200
@@ -657,13 +659,13 @@ MANY = int(os.environ.get("ROUNDS") or (10000 if os.environ.get("ALL") else 40))
 @case("rtx-replies", "bad Replies of each kind, and many of them", mount=False)
 def storms(s):
     s.mount()
-    op, call = s.listing()          # several Receives have been offered
+    op, call = s.listing()          # so that the client has posted several Receives for a Reply
     call.respond()
     s.finish(op)
     posted, conn = fewest(s), s.conns[0]
     for what, messages in for_nobody(s):
         t0 = time.monotonic()
-        # The client refuses the type 77, which is unknown. These answers show how far the client has come.
+        # The client refuses the unknown message type 77. These errors show that it has handled all messages before.
         got = storm(conn, messages + [prefix(0x75, 77, flags=0) + bytes(20)], MANY, 1, 2)
         want(got == {(ERROR, INVAL_HTYPE): MANY}, f"{what}: {got}, not {MANY} refusals")
         want(not conn.lost, f"{what}: the connection is lost")
@@ -751,7 +753,7 @@ def granting(s):
         op, call = s.listing()
         one, *more = call.transmissions(call.forward(), credit=credit)
         want(more, "a short Reply")
-        s.credit = credit               # of what is answered from now on
+        s.credit = credit               # for the answers to later Calls
         for message in (one, *(word(m, CREDIT, 65 - credit) for m in more)):
             call.conn.plain(message)
         s.finish(op)
@@ -803,7 +805,7 @@ def half(s):
         s.umount()
 
 
-# The siw of user space sends no handle to invalidate.
+# siw cannot send a handle to invalidate from user space.
 # Tries: RTX-73
 @case("rtx-replies", "invalidating before the last transmission", only="rxe")
 def invalidating(s):
@@ -822,7 +824,7 @@ def invalidating(s):
 # --- errors ---------------------------------------------------------------------------------------
 
 def anew(s):
-    """Make another connection, to which the errors on this one do not apply."""
+    """Make the client use another connection, because it remembers errors only for the connection."""
     s.conns[0].disconnect()
     s.works()
 
@@ -880,8 +882,8 @@ def remedies(s):
         op, call = long_write(s) if turn % 2 else s.listing()
         xid, count = call.xid, 0
         codes = list(errors)
-        # In turn 1, the WRITE is sent again three times: with a Read chunk, with a Position Zero chunk, and with a
-        # Reply chunk in addition. It is not sent after that.
+        # In turn 1, the WRITE is sent four times: as a group, with a Read chunk, with a Position Zero chunk, and with
+        # a Reply chunk in addition. RTX_CONT then ends it.
         planned = [RTX_LIMIT] + ([READ_CHUNKS, REPLY_RESOURCE, RTX_CONT] if turn == 1 else [])
         while True:
             count += 1
@@ -1012,12 +1014,12 @@ def late(s):
             call.conn.plain(error2(call.xid, SYSTEM))
         want(s.verbs.until(lambda: owed() == 0), f"form {form}: {owed()} credits are owed")
         s.works()
-    # Four Calls are given up at the same time, so that each spare Receive belongs to one of them.
+    # Four Calls are given up at the same time. Together they have taken all spare Receives.
     calls = []
     for _ in range(4):
         calls.append(killed_listing(s))
     want(s.verbs.until(lambda: owed() == 4), f"{owed()} credits are owed, not 4")
-    # The next Call cannot offer these Receives.
+    # The next Call cannot offer these Receives, so it offers fewer than the first of the four.
     s.stale()
     op = s.user(do_list)
     other = s.next(LISTING)
@@ -1032,8 +1034,8 @@ def late(s):
     s.kept()
 
 
-# An RPC has ended, but its handles are still being invalidated. Meanwhile groups arrive: its own Reply, and the Replies
-# to other RPCs that were given up.
+# An RPC was given up, but its handles are still being invalidated (client_hold_fence). Meanwhile groups arrive: its
+# own Reply, and the Replies to other RPCs that were given up.
 # Tries: RTX-37 RTX-51 RTX-100 RTX-101
 @case("rtx-connections", "a Call that is being fenced, and groups meanwhile", mount=False, knobs=True)
 def fenced(s):
@@ -1069,7 +1071,7 @@ def fenced(s):
         finally:
             put(HOLD_FENCE, "N")
         want(s.serve(lambda p=process: p.poll() is not None), "ls cannot be killed")
-        # If the group was no valid Reply, the Call may still need an answer.
+        # If the group was no valid Reply, the credit may still be owed. Then send a valid Reply.
         s.log(f"form {form}: {owed()} credits are owed")
         if owed():
             call.conn.send(header(call.xid, NOMSG, reply=call.reply))
@@ -1080,7 +1082,8 @@ def fenced(s):
         s.accepted = 0
 
 
-# Half of the grant is for the second and further credits of Calls, and a long Call takes nearly all of that half.
+# At most half of the grant may be used for the second and further transmissions of Calls. A long Call takes nearly all
+# of that half, and keeps it until its late Reply comes.
 # Tries: RTX-100
 @case("rtx-connections", "a long Call that is given up keeps its credits", "xprt_rdma_given_up", mount=False)
 def given_up(s):

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A server for our client that uses version 2 in ways in which our server never does, or that does not have it.
+"""A server that uses version 2 in ways in which our server never does, or does not have version 2, to test our client.
 
 usage: hostile_server_v2.py SET [part of a name]
 
-See hostile_server.py, whose bench and reports are used here. The proxy uses messages of version 1. Messages of
-version 2 are translated when they are sent and received.
+hostile_server.py runs the cases. The proxy uses messages of version 1, which are translated to version 2 when they are
+sent, and from version 2 when they are received.
 """
 import functools
 import struct
@@ -60,14 +60,14 @@ def upwards(message, response=None):
 
 class Server2(Server):
     version = 2
-    inline = 16384                      # the client's RBSIZ: the default
+    inline = 16384                      # the client's RBSIZ, here the default
 
     def reset(self):
         super().reset()
         put(INLINE, self.inline)
-        proxy.INLINE = 4096             # the longest message we send
-        self.first = self.welcome       # what to do about the first message
-        self.greeting = None            # what is sent before that
+        proxy.INLINE = 4096             # length of the longest message that this server sends
+        self.first = self.welcome       # function that handles the client's first message, a CONNPROP
+        self.greeting = None            # message to send before that one arrives
         self.hellos, self.early, self.raw = [], [], []
         put(SETTING, 2)
 
@@ -96,7 +96,7 @@ class Server2(Server):
         self.first = first
 
     def speak(self, conn, inline=4096):
-        # proxy.INLINE does not include the 8 bytes by which a header is longer.
+        # A header of version 2 is 8 bytes longer than the header of version 1 that proxy.py makes.
         conn.v2, proxy.INLINE = True, inline - 8
 
     def accept(self, index):
@@ -141,8 +141,8 @@ class Server2(Server):
 
 
 class AsLarge(Server2):
-    """A server for the cases of both versions: the client's Receives are as small as in version 1, so that READs
-    need chunks."""
+    """A server for the cases of both versions. The client's RBSIZ is as small as its inline size in version 1, so that
+    READs need chunks."""
     inline = 4096
 
 
@@ -174,7 +174,7 @@ def silent(s):
     want(s.accepted == 2 and len(s.hellos) == 1, f"{s.accepted} connections, {len(s.hellos)} with version 2")
     want(not s.early, "a second message was sent")
     s.works()
-    # The client remembers the version
+    # The client remembers that the server has no version 2.
     s.conns[0].disconnect()
     s.works()
     want(s.accepted == 3 and len(s.hellos) == 1, "version 2 was tried again")
@@ -186,7 +186,7 @@ def hangs_up(s):
     want(took < 8, f"it took {took:.1f} s")
     want(s.accepted == 2 and len(s.hellos) == 1, f"{s.accepted} connections, {len(s.hellos)} with version 2")
     s.works()
-    # It also remembers the version if there is no connection for a while
+    # The client also remembers the version if a later attempt to connect fails.
     turns = refuses(s, 1)
     s.conns[0].disconnect()
     s.works()
@@ -226,7 +226,7 @@ def moody(s):
         want(len(s.hellos) == asked, f"version 2 was tried {len(s.hellos)} times, not {asked}")
         want(s.conns[0].v2 == two, f"version {1 + (not two)}")
 
-    # One failure does not change the version, each time.
+    # After a single failure, the client asks for version 2 again. This is so each time.
     for _ in range(2):
         lost(s.drop, False)
         lost(s.welcome, True)
@@ -237,7 +237,7 @@ def moody(s):
 
 @case("nego", "a server that hangs up after ERR_VERS", mount=False)         # Covers: V2-NEG-09
 def refuses_and_goes(s):
-    # The server leaves at once, or after the client has settled for version 1
+    # The server disconnects after the client has settled on version 1, or at once.
     for wait in (0.1, 0, 0):
         def first(conn, wait=wait):
             conn.plain(words(s.xid(), 2, 1, ERROR, 1, 1, 1))
@@ -269,8 +269,8 @@ def err_vers(s):
         s.umount()
 
 
-# Version 2 begins with 4096 bytes, and the server's Receives have that size. After ERR_VERS, private data decide:
-# there are none, they have another format, or they announce a size.
+# Version 2 begins with 4096 bytes, and the server's Receives have that size. After ERR_VERS, the inline size is that
+# of the private data, or 1024 bytes if there are none or if they have another format.
 # Covers: V2-INL-08
 @case("nego", "sizes of version 1 after ERR_VERS", mount=False)
 def sizes_after(s):
@@ -301,7 +301,7 @@ def no_version(s):
         s.first = answers(s, form)
         op = s.user(do_mount, PORT, MNT, "vers=3,noac,soft,timeo=50,retrans=1,nosharecache")
         ended = s.serve(op.ready, 20)
-        # Afterwards nothing holds the mount, and it can be unmounted.
+        # From now on the server is honest, so that a mount that succeeded all the same can be unmounted.
         s.first = s.welcome
         s.mounted = s.finish(op) is None
         want(ended, f"{low} to {high}: the mount still waits after 20 s")
@@ -322,7 +322,7 @@ def plain_errors(s):
             conn.plain(error2(s.xid(), code, credit=1000))
             s.credit = 1
         begins(s, first, SMALL)
-        # Credits of the first answer do not count: the window is one until the first Reply.
+        # The client must ignore the credits of the first answer: it may have one Call in flight until the first Reply.
         s.works()
         want(s.do(do_write, DATA[:8000], "plain") == 8000, "WRITE")
         want(s.accepted == i + 1 and s.raw, "not version 2")
@@ -352,7 +352,7 @@ def private_data(s):
         want(s.do(do_write, DATA[:3500], "private") == 3500, "WRITE")
         s.reads(65536)
         want(2048 < s.longest <= 4096, f"{s.longest} bytes were sent at once, whatever RBSIZ says")
-        # Each Call says itself whether a handle may be invalidated.
+        # In version 2, rdma_inv_handle in each Call says whether a handle may be invalidated.
         want(any(m[20:24] != bytes(4) for m in s.raw), "no Call names a handle")
         s.raw.clear()
         s.umount()
@@ -378,7 +378,7 @@ def unasked(s):
         return first
 
     s.size = 65536
-    # The first announcement is valid, but nothing of a bad one.
+    # The first valid CONNPROP counts. A CONNPROP with a bad property is ignored as a whole.
     for i, (first, least, most) in enumerate(((before(prop(RBSIZ, 1024), then=16384), 512, 1024),
                                               (before(prop(RBSIZ, 16384), then=1024), 8192, 16384),
                                               (before(prop(RBSIZ, 16384), prop(BRS, 9), then=8192), 4096, 8192))):
@@ -387,8 +387,8 @@ def unasked(s):
         s.works()
         want(len(s.hellos) == i + 1 and not s.backward, "it was answered")
         s.umount()
-    # The server sends this before the client's first message, which the client's device may delay. An answer to a
-    # message that was not sent is ignored.
+    # The server sends a message before the client's first message comes. If it is an answer, the client ignores it,
+    # because it has sent nothing.
     for greeting, then in ((connprop(0x125, prop(RBSIZ, 16384), flags=0), 1024), (connprop(0, prop(RBSIZ, 1024)), 16384),
                            (error2(0, BAD_XDR), 16384)):
         s.greeting = greeting
@@ -398,7 +398,7 @@ def unasked(s):
         want(not s.backward, "it was answered")
         s.umount()
     s.greeting = None
-    # After its properties were refused, and once more
+    # The server announces its size after it has refused the client's properties, and then another one.
     s.grants_late()
     begins(s, s.first)
     obeys(s, 2048, 4096)
@@ -477,13 +477,13 @@ def exactly(s, length, count=1):
     for i, op in enumerate(ops):
         want(s.finish(op) == size, f"READ of {length} bytes of Reply returns {op.get()}")
         want(SHARED[i << 18:(i << 18) + size] == DATA[:size], "READ brings wrong data")
-    # A new connection begins as if the client had learned nothing.
+    # On a new connection, the client would not know yet that a chunk is not needed.
     if s.accepted != accepted:
         s.explain()
     want(s.accepted == accepted, "the connection was not kept")
 
 
-# A server may assume the 4096 bytes that every client accepts, and may ignore a smaller RBSIZ.
+# Each client must accept 4096 bytes. So a server may ignore a smaller RBSIZ.
 @case("nego", "a server that does not care for a small RBSIZ", mount=False)     # Covers: V2-PRP-22 V2-PRP-10
 def deaf(s):
     with open(INLINE, encoding="ascii") as f:
@@ -560,12 +560,12 @@ def types(s):
 def directions(s):
     op, call = s.small()
     body = call.forward()
-    # It is a request, so it is answered, and does not end the RPC
+    # Without F_RESPONSE the message is a request, so it is answered, and does not end the RPC.
     call.conn.plain(prefix(call.xid, MSG, flags=0) + words(0, 0, 0, 0) + body)
     want(s.serve(lambda: s.errors(call.xid), 20), "it is not answered")
     want(s.errors(call.xid) == [words(BAD_XDR)], f"{s.errors(call.xid)}")
     want(not op.ready(), "it was taken for a Reply")
-    # It is a response, so it ends the RPC, and is not answered
+    # With F_RESPONSE it is a response, so it ends the RPC, and is not answered.
     s.backward.clear()
     call.conn.plain(prefix(call.xid, MSG) + words(0, 0, 0, 0) + body[:4] + words(0) + body[8:])
     s.fails(op, call.xid)
@@ -585,20 +585,20 @@ def lengths(s):
 
     op, call = s.small()
     conn = call.conn
-    # Without a complete prefix, a message is dropped, whatever it was.
+    # A message without a complete prefix is dropped, whatever its beginning is.
     s.pour(conn, [m[:n] for flags in (0, 1) for m in sound(call.xid, flags) for n in range(1, 20)], conn.plain)
     s.counts("client_short_messages", 2 * 4 * 19)
     want(not op.ready() and not s.backward, "one of less than 20 bytes was looked at")
-    # Requests are answered,
+    # Requests with a complete prefix are answered.
     messages = [m[:n] for m in list(sound(0, 0))[:3] for n in range(20, len(m))]
     s.pour(conn, [words(0x3000 + i) + m[4:] for i, m in enumerate(messages)], conn.plain)
     want(s.verbs.until(lambda: s.step() or len(s.backward) >= len(messages)), f"{len(s.backward)} answers")
     for i, m in enumerate(messages):
         want(s.errors(0x3000 + i) == [words(BAD_XDR)], f"{m.hex()}: {s.errors(0x3000 + i)}")
-    # and responses are not. That is also true for responses with an unknown XID,
+    # Responses with an unknown XID are not answered.
     s.backward.clear()
     s.pour(conn, [m[:n] for m in sound(0x3100, 1) for n in range(20, len(m))], conn.plain)
-    # and for those that have the XID of an RPC and are not a Reply.
+    # Nor are responses with the XID of an RPC that are not Replies.
     s.pour(conn, [m[:n] for m in [list(sound(call.xid, 1))[2]] for n in range(20, len(m) + 1)], conn.plain)
     s.quiet()
     want(not op.ready(), "a CONNPROP was taken for a Reply")
@@ -638,7 +638,7 @@ def spare(s):
     op = s.user(do_write, DATA, "spare")
     first = s.next(WRITE3)
     calls = [first] + s.gather(first.credit - 1, WRITE3)
-    # Receives are posted again in batches. This finds the smallest number that is ever posted.
+    # Receives are posted again in batches, so look at their number after each of 20 messages.
     found = []
     before = s.counted("client_receives")
     for i in range(20):
@@ -666,7 +666,8 @@ def of_write(call):
 
 
 def fewest(s):
-    """Receives are posted again in batches. Continue until as few are posted as possible."""
+    """The smallest number of Receives that the client ever has posted. They are posted again in batches, so send
+    messages until the number is the smallest one."""
     before, found = s.counted("client_receives"), []
     while len(found) < 20 or found[-1] != min(found):
         want(len(found) < 60, f"{found} Receives are posted")
@@ -675,12 +676,12 @@ def fewest(s):
     return found[-1]
 
 
-# Everything that a server may send comes at once, while the fewest Receives are posted. With one processor, the
-# client usually handles nothing before everything has arrived. The case tries again until this is so.
+# Everything that a server may send comes at once, while as few Receives are posted as possible. On one processor, the
+# client usually handles nothing before everything has arrived. The case tries up to six times until this is so.
 # Covers: V2-CRD-05 V2-CRD-07
 @case("spoken", "a full window of Replies, one of callbacks, and two CONNPROPs at once", mount=False)
 def all_at_once(s):
-    # The number of Calls for which there are Receives is a power of two.
+    # The client has Receives for a power of two of Calls, so the grant is one.
     s.credit = 32
     s.mount(V41 + ",wsize=4096")
     op = s.user(do_write, DATA, "full")
@@ -802,7 +803,7 @@ def unknown_type(s):
         conn.disconnect()
 
 
-# A client also sends no further CONNPROP to a server that does not know properties.
+# To a server that does not know properties, the client sends no second CONNPROP.
 @case("spoken", "a server that knows no properties", mount=False)       # Covers: V2-ERR-10
 def no_properties(s):
     def first(conn):
@@ -838,7 +839,7 @@ def stubborn(s):
     want(s.finish(op) == "EIO", "the READ does not end")
     op, calls = refused(s, 65536, (REPLY_RESOURCE, 65600), (REPLY_RESOURCE, 65600))
     want(s.finish(op) == "EIO" and calls[1].reply, "the READ does not end")
-    # Every remedy is tried, and then no more
+    # The client tries each remedy once, and then gives up.
     op, calls = refused(s, 65536, (WRITE_CHUNKS, 0), (SEGMENTS, 1), (SEGMENTS, 1))
     want(len(calls[1].reply) > 1 and len(calls[2].reply) == 1, "not fewer segments")
     want(s.finish(op) == "EIO", "the READ does not end")
@@ -898,7 +899,8 @@ def healed(s):
     s.kept()
 
 
-# A lower estimate of the limit does not change the size of the Receives that the client has promised.
+# From the error, the client learns a lower limit for inline Replies. It must still have Receives of the size that it
+# has announced.
 @case("spoken", "an error that asks for one byte, and then large Replies")      # Covers: V2-PRP-10 V2-PRP-24
 def one_byte(s):
     size = s.announced()
@@ -916,7 +918,7 @@ def one_byte(s):
     s.kept()
 
 
-# The siw of user space sends no handle to invalidate.
+# siw cannot send a handle to invalidate from user space.
 # Covers: MEM-21
 @case("spoken", "invalidating with what is no Reply", "xprt_rdma_bad_invalidation", only="rxe")
 def invalidating(s):
@@ -964,7 +966,7 @@ def credits_back(s):
         call.conn.plain(error2(call.xid, (SYSTEM, BAD_XDR, 77)[i % 3], credit=(0, 1, 0xffffffff)[i % 3]))
         s.fails(op)
         s.reads(100)
-    # No credit is lost, and none is added.
+    # The 40 errors have neither lost a credit nor added one.
     op = s.user(do_write, DATA[:65536], "window")
     s.gather(1, WRITE3)[0].respond()
     want(s.finish(op) == 65536, "WRITE")
@@ -1034,7 +1036,7 @@ def called_back(s, xid, number, length):
 # Covers: V2-BC-10 V2-INL-07
 @case("callbacks", "callbacks as long as either can receive", "xprt_rdma_bc_reply: status=-90", mount=False)
 def callback_sizes(s):
-    # A page is enough, because no longer one is requested. This is much more than the 1024 bytes of version 1
+    # NFS asks for callbacks of up to a page. That is much more than the 1024 bytes of version 1.
     s.mount(V41)
     longest = back_channel(s)
     want(longest == 4096 - 36, f"callbacks of {longest} bytes")
@@ -1043,7 +1045,7 @@ def callback_sizes(s):
          f"the answer {answer.hex()}")
     needed = len(answer) - 28
     want(1024 < needed < 4096, f"an answer of {needed} bytes")
-    # The session is kept, and the server's Receives are now smaller than the answer.
+    # The client keeps its session on the next connection, where the server's Receives are smaller than the answer.
     s.first = lambda conn: s.welcome(conn, (prop(RBSIZ, 1024),))
     s.conns[0].disconnect()
     s.do(do_stat, MNT + "/dir")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Clients that do not let our server's Sends complete: a single one, and as many as sunrpc allows without
-authentication. With rxe they have no Receives, and ask for endless retries. With siw they stop reading from
-the TCP connection. An honest mount must not be affected, nor the server's memory. Such a connection ends after
-a while, whatever else arrives on it.
+authentication. With rxe they have no Receives, and ask for endless RNR retries. With siw they do not read from
+the TCP connection. They must not slow down an honest mount or use much of the server's memory. The server must end
+such a connection after a while, whatever else arrives on it.
 
 usage: hostile_siege.py SET [part of a name]; hostile_siege.py watch SECONDS
 With SIEGE_VERSION=2 they use version 2.
@@ -28,14 +28,14 @@ PROVIDER = os.environ.get("PROVIDER")
 PROGRESS = PARAMETERS + "progress_timeout"      # seconds in which the oldest posted work must complete
 TCP_BUFFERS = "/proc/sys/net/ipv4/tcp_wmem"
 MANY = 64
-SLOW = 1.0              # seconds that a GETATTR or READ may take while all of them are connected
+SLOW = 1.0              # seconds that a GETATTR or READ may take while all these clients are connected
 WATCH = 20              # seconds for which an honest mount is watched
 MARGIN = 5              # seconds that are allowed beyond a time limit
-PINNED = 4 << 20        # bytes of memory that such a client may cost
-UNKNOWN = 8 << 20       # the same with Read chunks, while the server does not know the client
-SLOTS = 8 + 3           # of the send queue; each thread of nfsd may also have been about to take one
+PINNED = 4 << 20        # bytes of the server's memory that such a client may cost
+UNKNOWN = 8 << 20       # the same for Calls with Read chunks, of a client that has not used a file handle yet
+SLOTS = 8 + 3           # of the send queue that a client may hold; 3 are for nfsd threads that are about to take one
 REQUESTS = "/proc/sys/sunrpc/svc_rdma/max_requests"
-FEW = 32                # credits; the send queue is then full sooner
+FEW = 32                # credits that the server may grant; its send queue is then short
 CHUNK = 256 << 10
 MPA_KEY = b"MPA ID Req Frame"
 
@@ -73,8 +73,10 @@ def available():
 
 
 class Besieger:
-    """A client that accepts no Replies. @port is in the name of the server's file for it."""
-    # A server has few Receives for an unknown client, and siw ends a connection if a message finds none.
+    """A client that accepts no Replies. @port is in the name of the server's debugfs file for it. @most: maximum number
+    of its Calls that the server has not handled."""
+    # The server has few Receives for a client that it does not know yet, and siw ends a connection if a message
+    # finds none.
     port, most = None, 2
 
     def __init__(self, b):
@@ -134,10 +136,10 @@ class Besieger:
 
 
 class Deaf(Besieger):
-    """A client without Receives. The server must retry for ever, if it does what this client asks for. The
-    client's own queue pair retries for ever, too."""
+    """A client without Receives, which asks for endless RNR retries. The client's own queue pair retries for ever,
+    too."""
     silent, receives = 0, 0
-    # Its queue pair holds messages for which the server has no Receive.
+    # Its queue pair retries messages for which the server has no Receive.
     most = 200
 
     def connect(self):
@@ -156,7 +158,7 @@ class Deaf(Besieger):
         return self.conn.lost
 
     def send(self, message):
-        # All messages are equal, so they can be at one place.
+        # All messages that are sent at a time are equal, so they can use the same memory.
         where = ARENA - PAGE
         self.b.verbs.arena[where:where + len(message)] = message
         self.conn.post(SEND, where, len(message))
@@ -169,7 +171,7 @@ class Deaf(Besieger):
 
 
 class Stopped(Besieger):
-    """A client with its own MPA, without markers and CRC. It never reads."""
+    """A client with its own implementation of MPA, without markers and CRC. It never reads after the handshake."""
 
     def connect(self):
         sock = self.sock = socket.socket()
@@ -199,7 +201,7 @@ class Stopped(Besieger):
 
     def send(self, message):
         self.msn += 1
-        # The last segment, version 1; RDMAP version 1, Send; no handle; queue 0, MSN, offset
+        # DDP: last segment, version 1. RDMAP: version 1, Send. Then no handle, queue 0, MSN, and offset 0.
         ulpdu = struct.pack(">BBIIII", 0x41, 0x43, 0, 0, self.msn, 0) + message
         fpdu = struct.pack(">H", len(ulpdu)) + ulpdu
         with contextlib.suppress(OSError):
@@ -213,8 +215,8 @@ class Stopped(Besieger):
 
 
 KIND = Stopped if PROVIDER == "siw" else Deaf
-# The event that ends a connection with stuck Sends. rxe's own timer is earlier, although the client has asked for
-# endless retries.
+# The trace event when the server ends a connection with stuck Sends. With rxe there is none: rxe's own timer ends the
+# connection earlier, although the client has asked for endless retries.
 NO_PROGRESS = ("rpcrdma_no_progress",) if PROVIDER == "siw" else ()
 
 
@@ -268,7 +270,7 @@ def watch(seconds):
     """Do GETATTRs and READs in turn. Returns the longest time, and the number of bytes."""
     moved, turns, began = 0, 0, time.monotonic()
     end = began + seconds
-    # This asks the server, too.
+    # open() makes the client ask the server, so it is measured, too.
     fd = os.open(proxy.HONEST + "/file", os.O_RDONLY | os.O_DIRECT)
     longest = time.monotonic() - began
     while (t0 := time.monotonic()) < end:
@@ -359,7 +361,7 @@ def runts(b):
             one.close()
 
 
-# The server is not due to probe for a long time, but still checks posted work.
+# The keepalive will not probe this client for a long time. The server still checks that its Sends complete.
 # Covers: V1-CRD-26
 @case("siege", "one that takes no Replies, of a server that hardly probes", *NO_PROGRESS)
 def unprobed(b):
@@ -373,7 +375,8 @@ def unprobed(b):
 
 
 def pulls(b, count):
-    """Calls whose RDMA Reads wait behind stuck work"""
+    """Make Calls with Read chunks from clients that have stopped accepting Replies. The RDMA Reads wait behind stuck
+    Sends, and the server must not allocate much memory for them."""
     with short_queues(), settings(keepalive_time=0):
         before = least = available()
         reads = counters()["server_rdma_read_wrs"]
@@ -411,7 +414,8 @@ def pull_many(b):
     pulls(b, MANY)
 
 
-# rxe responds without the program. On iWARP, a client that never answers need not even stop reading.
+# With rxe, the kernel answers RDMA Reads without the program. With siw, this client has its own MPA and never answers
+# them.
 if PROVIDER == "siw":
     # Covers: V1-CRD-26
     @case("siege-pull", "RDMA Reads that are never answered", "rpcrdma_no_progress")
@@ -434,7 +438,8 @@ class Mute(Deaf):
     silent, receives = 1, 4
 
 
-# The server may serve the client before the RTU, and must also watch the connection before it.
+# The server may serve the client before the RTU of the connection manager comes. So the keepalive must also work
+# before it.
 @case("siege-rtu", "a client that sends no RTU, and goes without a word")
 def no_rtu(b):
     with settings(keepalive_time=2, keepalive_timeout=2):

@@ -4,7 +4,7 @@
 usage: hostile_v2.py SET [part of a name]
 
 Sets with the name v2-... are in this file. The others are those of hostile_calls.py and hostile_client.py, in
-version 2. See caller.py, whose bench and reports are used here.
+version 2. caller.py runs the cases.
 """
 import collections
 import contextlib
@@ -25,7 +25,7 @@ from peer import (AREA, AUTH_ROOT, BAD_XDR, BRS, CONNPROP, ERROR, INVAL_HTYPE, M
                   counters, header, opaque, private, put, rpc_call, rpc_reply, slow, want, words)
 from rtx import RTX
 
-# Number of words behind the codes of these errors
+# Number of words that follow the code in these errors
 ERROR_DATA = {READ_CHUNKS: 1, WRITE_CHUNKS: 1, SEGMENTS: 1, WRITE_RESOURCE: 2, REPLY_RESOURCE: 1}
 ICE = "/ice"            # a file system that is exported, and that can be frozen
 KNOBS = "/sys/kernel/debug/rpcrdma/server_"
@@ -86,8 +86,8 @@ class Message2:
 
 
 class Client2(Client):
-    """@size: size of its Receives; it is announced unless it is the default. @hello: more properties to announce;
-    	None: no CONNPROP is sent"""
+    """A client of version 2. @size: size of its Receives, which is announced if it is less than 4096. @hello: more
+    properties to announce; None: no CONNPROP is sent"""
 
     vers, least, most_reads = 2, 36, 15
     parse = Message2
@@ -431,7 +431,7 @@ def credits(b):
     c.credit = 128
     window = c.nfs(NULL, b"").credit
     xid, count = c.xid(), 100000 if os.environ.get("ALL") else 5000
-    # Calls that are refused before and after their RPC header is read, and messages that are not Calls
+    # Calls that are refused before or after their RPC header is read, and messages that are not Calls
     odd = (c.header(xid) + rpc_call(xid + 1, NFS, 3, NULL), prefix(xid, 6), connprop(xid, size(1)),
            c.header(xid, reads=[(4000, c.segment(0, 4))]) + rpc_call(xid, NFS, 3, NULL))
     sent, found = 0, collections.Counter()
@@ -445,7 +445,7 @@ def credits(b):
         found[answer.error] += 1
     want(found == {(BAD_XDR,): count // 4 * 3, (INVAL_HTYPE,): count // 4}, f"answers: {found}")
     want(c.silent(), "more answers than messages")
-    # The whole window is still there
+    # All credits can still be used.
     waiting = {c.xid() for _ in range(window)}
     for xid in waiting:
         c.conn.send(c.header(xid, credit=128) + rpc_call(xid, NFS, 3, NULL))
@@ -504,7 +504,7 @@ def shown(rbsiz):
 
 
 def at_rest(c, rbsiz):
-    """The same values when the server has given back all Receives"""
+    """The debugfs values of client @c, which announced this RBSIZ, when the server has given back all its Receives"""
     found = {}
 
     def is_at_rest():
@@ -543,7 +543,8 @@ def called_often(c, count):
 
 
 def fewest(c, rbsiz):
-    """Receives are posted again in batches. Continue until as few are posted as possible."""
+    """The smallest number of Receives that the server ever has posted for this client. They are posted again in
+    batches, so make Calls until the number is the smallest one."""
     def posted():
         c.works()
         return int(at_rest(c, rbsiz)["receives_posted"])
@@ -552,10 +553,9 @@ def fewest(c, rbsiz):
     return least
 
 
-# Everything that a client may send arrives at once, while the number of posted Receives is at its smallest. No
-# Receive is given back meanwhile, because the server's threads wait for a frozen file system. If a Receive were
-# missing, the connection would end: by its RNR retry count of 0, the server tells the client's device not to retry,
-# and iWARP has no such retries.
+# Everything that a client may send arrives at once, while as few Receives are posted as possible. No Receive is given
+# back meanwhile, because the server's threads wait for a frozen file system. If a Receive were missing, the connection
+# would end: the server's RNR retry count of 0 tells the client's device not to retry, and iWARP has no such retries.
 # Covers: V2-CRD-05 V2-CRD-07 V2-CRD-02 BC-08
 @case("v2-flow", "a full window of Calls, one of callbacks, and two CONNPROPs at once")
 def all_at_once(b):
@@ -590,7 +590,7 @@ def all_at_once(b):
         if kind == MSG:
             want(results(answer).word() == 0, "SETATTR")
 
-    # Some may have been given up.
+    # nfsd may have given up some of the callbacks. Their late answers are dropped.
     def ended():
         after = counters()
         return sum(after[name] - before[name] for name in ("server_bc_replies", "server_bc_dropped")) >= 16
@@ -664,7 +664,8 @@ def announced(b):
         c.works()
 
 
-# Version 1 would look at the R bit, and whether there is only one handle.
+# In version 1, the R bit of the private data and the number of handles would decide. In version 2, only
+# rdma_inv_handle of the Call does.
 # Covers: V2-CHK-06 V2-CHK-13 V2-CHK-16
 @case("v2-flow", "no handle to invalidate, and one that is in no segment", "svc_rdma_stray_handle: handle=0xdeadbeef")
 def handles(b):
@@ -730,7 +731,7 @@ def callback(b):
     for hello in ((), (size(16384),), (size(1024), prop(BRS, words(1))), (prop(BRS, words(2)),)):
         before = counters()
         c, message = called(b, *hello)
-        # The same XID has another meaning in the other direction
+        # A Call of the client may have the same XID as the callback.
         want(results(c.nfs(NULL, b"", xid=message.xid)).at == 24, "NULL")
         c.conn.send(answer_of(c, message, 16))
         want(b.verbs.until(grown(before, "server_bc_replies")), "its answer is not taken")
@@ -756,7 +757,7 @@ def callback_errors(b):
         c.conn.send(answer_of(c, message, 16))
         want(b.verbs.until(lambda n=dropped: counters()["server_bc_dropped"] > n), "somebody waits for it still")
         want(counters()["server_bc_replies"] - before["server_bc_replies"] <= 1, "more than one is taken")
-        # nfsd tries again. There is one credit as long as nothing was granted.
+        # nfsd sends the callback again. There is only one credit, because nothing was granted, so it must be free.
         again = c.callback()
         want(again, "its credit is not free again")
         c.conn.send(answer_of(c, again, 16))
@@ -789,7 +790,7 @@ def no_callbacks(b):
     before = counters()
     session = Session(c)
     want(b.verbs.until(grown(before, "server_bc_unwanted")), "nobody wants to call it")
-    # So nfsd knows that there is no backchannel, and grants nothing that it would have to recall.
+    # So nfsd knows that there is no backchannel, and grants no delegation, which it could not recall.
     want(b.verbs.until(lambda: session.callback_state() == "DOWN"), f"callbacks are {session.callback_state()}")
     for name in fresh_names(2):
         want(not session.opens(name), "there is a delegation to be called back")

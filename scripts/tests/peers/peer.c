@@ -132,7 +132,7 @@ static int conn_post_recv(struct conn *c, int slot)
 	return ibv_post_recv(c->qp, &wr, &bad);
 }
 
-/* Do what librdmacm does with a queue pair of its own. */
+/* Change the state of the queue pair, as librdmacm does it for a queue pair that it has created. */
 static int conn_modify_qp(struct conn *c, enum ibv_qp_state state)
 {
 	struct ibv_qp_attr attr = { .qp_state = state };
@@ -294,8 +294,8 @@ static int connect_once(const char *address, const char *port, int count,
 	return conn;
 }
 
-/* Connect. UP or LOST follows. With siw, TCP may use the port that the CM has chosen. Then
- * it tries another one.
+/* Connect. UP or LOST follows. With siw, TCP may already use the local port that the CM has
+ * chosen. Then try again, with another port.
  */
 int peer_connect(const char *address, const char *port, int count, int size,
 		 int depth, const void *private, int private_len)
@@ -324,7 +324,9 @@ int peer_port(int conn)
 	return ntohs(rdma_get_src_port(conns[conn].id));
 }
 
-/* From now on this queue pair does not answer, and the peer is not told. */
+/* Put the queue pair into the error state: it does not answer any more, and no message
+ * tells the peer.
+ */
 int peer_die(int conn)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
@@ -415,7 +417,7 @@ static uint32_t storm_word(const uint8_t *message, uint32_t length, uint32_t at)
 				     message[at + 2] << 8 | message[at + 3];
 }
 
-/* An error of version 2 has its code behind the flags. */
+/* Count a message in @tallies. An error of version 2 has its code behind the flags. */
 static int storm_count(struct storm_tally *tallies, int ntallies,
 		       const uint8_t *message, uint32_t length)
 {
@@ -486,7 +488,7 @@ int peer_storm(int conn, const struct storm_message *messages, int n, int answer
 	return got;
 }
 
-/* The server has accepted the connection. The queue pair was not created by the CM. */
+/* The server has accepted a connection whose queue pair was not created by librdmacm. */
 static int conn_establish(struct conn *c)
 {
 	/* Only now does the CM know which accesses the peer may make. */

@@ -24,7 +24,7 @@ REQUEST, UP, RECEIVED, FINISHED, LOST = range(1, 6)
 SEND, SEND_INV, WRITE, READ = range(4)
 PARAMETERS = "/sys/module/rpcrdma/parameters/"
 PATIENCE = 20           # seconds to wait for an expected event
-SILENCE = 0.5           # seconds without an unwanted event, after the other end has received its cause
+SILENCE = 0.5           # seconds to wait for an unwanted event, after the other end has received what might cause it
 PAGE = 4096
 AREA = 3 << 20          # bytes of the arena for messages: more than a full window of them
 ARENA = 16 << 20
@@ -72,8 +72,8 @@ def settings(**values):
 
 @contextlib.contextmanager
 def slow(name):
-    """Kernel threads of that name only get processor time that other processes leave. With such a thread, a peer
-    that answers at once would not be flooded, and would rarely have much to do at once."""
+    """Slow down the kernel threads of that name: they only get processor time that no process wants. So work piles
+    up for them. Otherwise they would handle each message at once, and a flood of messages would not be one."""
     threads = [int(pid) for pid in subprocess.run(["pgrep", "-x", name], text=True, stdout=subprocess.PIPE,
                                                   check=False).stdout.split()]
     want(threads, f"no thread {name}")
@@ -92,7 +92,7 @@ def slow(name):
 
 @contextlib.contextmanager
 def undisturbed():
-    """Only this process runs on the processor, apart from interrupts. So a kernel thread does not react to each
+    """Let only this process run on the processor, apart from interrupts. So a kernel thread does not react to each
     event, but only when all of them have happened. This needs a guest with one processor."""
     os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
     try:
@@ -109,8 +109,8 @@ def resources(kind):
 
 
 def only_own_memory():
-    """Check that no handle gives access to all memory, which a protection domain can have. Returns the handles of
-    the kernel's regions."""
+    """Check that our protection domain has no handle for all memory (unsafe_global_rkey). Returns the handles of the
+    kernel's regions."""
     domains, regions = resources("pd"), resources("mr")
     want(any("rpcrdma" in d["comm"] for d in domains), f"our protection domain is not shown: {domains}")
     want(not any("unsafe_global_rkey" in d for d in domains), f"all memory is open: {domains}")
@@ -186,7 +186,7 @@ class Conn:
         self.up = self.lost = self.closed = False
         self.private = b""
         self.inbox = collections.deque()        # (message, invalidated handle)
-        self.xids = set()                       # of what was sent, as it was sent
+        self.xids = set()                       # XIDs of all messages that were sent, as bytes
         self.finished = {}
         verbs.conns[index] = self
 
@@ -259,7 +259,7 @@ class Conn:
         return self.verbs.until(lambda: self.lost, 3)
 
     def heard(self, message, invalidated):
-        # The type is at the same place in both versions.        Covers: V2-TYP-18
+        # The message type is at the same place in both versions.        Covers: V2-TYP-18
         want(message[12:16] != words(ERROR) or message[:4] in self.xids, f"an error to nothing: {message.hex()}")
         self.inbox.append((message, invalidated))
 
@@ -280,8 +280,8 @@ def pack_segments(segments):
 
 
 def header(xid, proc=MSG, credit=32, vers=1, reads=(), writes=(), reply=None):
-    """A whole header. @reads is a list of (position, Segment), @writes is a list of lists of Segments, and @reply
-    is a list of Segments or None."""
+    """The transport header of a message that is no error. @reads is a list of (position, Segment), @writes is a list
+    of lists of Segments, and @reply is a list of Segments or None."""
     out = [words(xid, vers, credit, proc)]
     for position, segment in reads:
         out.append(words(1, position) + pack_segments([segment]))
@@ -383,7 +383,7 @@ def counters():
         return {n: int(v) for n, v in (line.split() for line in f)}
 
 
-# --- many ------------------------------------------------------------------------------------
+# --- many messages ---------------------------------------------------------------------------
 
 class StormMessage(ctypes.Structure):
     _fields_ = [("at", ctypes.c_void_p), ("length", ctypes.c_uint32)]
@@ -394,8 +394,8 @@ class StormTally(ctypes.Structure):
 
 
 def storm(conn, messages, rounds, answered, ahead):
-    """Send @messages again and again, at most @ahead times before the @answered answers to each round have come.
-    {(type, code of an error): how many have come}. See peer_storm()."""
+    """Send @messages @rounds times. Each round must get @answered answers, and at most @ahead rounds are in progress at
+    a time. Returns {(message type, code of an error): how many have come}. See peer_storm()."""
     v = conn.verbs
     array, where = (StormMessage * len(messages))(), AREA
     for i, message in enumerate(messages):

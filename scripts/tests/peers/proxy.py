@@ -38,7 +38,7 @@ OTHER_EVENTS = ("sunrpc/xprt_disconnect_force", "nfs4/nfs4_bind_conn_to_session"
 
 # --- functions of workers --------------------------------------------------------
 
-# Direct I/O uses this memory, so that all processes can see it.
+# The workers' direct I/O uses this memory, which they share with this process.
 SHARED = mmap.mmap(-1, 2 << 20)
 LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -107,7 +107,7 @@ def do_honest():
 
 
 def do_setxattr(size):
-    """Make a long Call, if the value is long: no item of it may go into a chunk of its own."""
+    """Set and get an extended attribute. A long value makes a long Call, because it is not DDP-eligible."""
     os.setxattr(MNT + "/file", "user.hostile", b"x" * size)
     return len(os.getxattr(MNT + "/file", "user.hostile"))
 
@@ -135,7 +135,7 @@ def transports():
 
 
 def transport_infos():
-    """The same transports in sunrpc's debugfs"""
+    """The client's transports to this server, as sunrpc's debugfs shows them: texts"""
     for path in glob.glob("/sys/kernel/debug/sunrpc/rpc_xprt/*/info"):
         with contextlib.suppress(OSError), open(path, encoding="ascii") as f:
             info = f.read()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""The round-trip extension for hand-made peers, written only from Documentation/rtx.rst. This file does not check
-messages that are sent. It checks messages that are received, and raises Failure with the broken rule.
+"""The round-trip extension for hand-made peers, written only from Documentation/rtx.rst. Functions that make messages
+check nothing, so that cases can make invalid ones. Functions that parse messages raise Failure if a rule is broken.
 
 usage: rtx.py [rtx.rst]
 
@@ -16,20 +16,22 @@ import sys
 from peer import AUTH_NONE, CONNPROP, ERROR, RBSIZ, BRS, Reader, Segment, header, opaque, rpc_call, want, words
 
 RTX_MSG, RTX_NEXT = 0x80525401, 0x80525402
-RTX = 0x80525401                                # the property
-RTX_CONT, RTX_LIMIT = 0x80525401, 0x80525402    # errors
+RTX = 0x80525401                                # number of the property
+RTX_CONT, RTX_LIMIT = 0x80525401, 0x80525402    # error codes
 RESULTS, SENDS = 1, 2
 TYPES = {words(RTX_MSG): RTX_MSG, words(RTX_NEXT): RTX_NEXT}
-# Offsets of words
+# Byte offsets of the words of a header
 XID, VERS, CREDIT, HTYPE, FLAGS = range(0, 20, 4)
 COUNT, STREAM, HERE, DATA, REPLIES, RESULTS_AT, ITEMS = range(20, 48, 4)
 NUMBER, OFFSET = 20, 24
-FIXED, NEXT_LENGTH, LEAST = 48, 36, 64          # lengths: first up to items, NEXT, shortest first
+# Lengths: of an RDMA2_RTX_MSG header up to its items, of an RDMA2_RTX_NEXT header, of the shortest RDMA2_RTX_MSG
+# header
+FIXED, NEXT_LENGTH, LEAST = 48, 36, 64
 MOST_ITEMS = 16
 
 Property = collections.namedtuple("Property", "flags call_max reply_max msg_max head seg nsegs")
 NOTHING = Property(*[0] * 7)
-Part = collections.namedtuple("Part", "piece data")     # of the stream, and of the items
+Part = collections.namedtuple("Part", "piece data")     # of a transmission: bytes of the stream, and of the items
 
 
 def property_of(value):
@@ -54,7 +56,7 @@ def prop_rtx(*values):
 
 
 def lists(inv=0, **chunks):
-    """rdma_inv_handle and the three chunk lists, as in version 1 behind the prefix"""
+    """rdma_inv_handle and the three chunk lists, which have the same layout as in version 1"""
     return words(inv) + header(0, **chunks)[16:]
 
 
@@ -71,13 +73,14 @@ def following(xid, number, offset, here, *, data=0, credit=32, flags=0, vers=2):
 
 
 def filled(head, part, at):
-    """A transmission: header, piece, and if there is data, the pad and the data"""
+    """A transmission: header, piece of the stream, and if there is data, the pad and the data. @at: offset of the
+    data"""
     out = head + part.piece
     return out + bytes(max(0, at - len(out))) + part.data if part.data else out
 
 
 def group(xid, parts, *, head=0, credit=32, flags=0, **fields):
-    """All transmissions of a message that is divided into @parts. @head: the receiver's head; @fields: see
+    """All transmissions of a message that is divided into @parts. @head: rtx_head of the receiver; @fields: see
     first()"""
     parts = [p if isinstance(p, Part) else Part(p, b"") for p in parts]
     stream = sum(len(p.piece) for p in parts)
@@ -120,8 +123,8 @@ def plan(stream, limit, *, data=b"", head=0, seg=0, nsegs=0, overhead=LEAST):
 
 
 class Transmission:
-    """A received transmission of either type: its words, and the content behind its header. @head: the receiver's
-    head"""
+    """A received transmission of either type: its words, and the content behind its header. @head: rtx_head of the
+    receiver"""
 
     def __init__(self, message, head=0):
         r = Reader(message)
@@ -171,8 +174,8 @@ class Transmission:
 
 
 class Group:
-    """Assembles transmissions of one direction of a connection. @ours: the receiver's property; @most: maximum
-    number of transmissions; @size: size of its Receives."""
+    """Assembles the transmissions of one message. @ours: the receiver's property; @size: size of its Receives; @most:
+    maximum number of transmissions"""
 
     def __init__(self, ours=NOTHING, size=65536, most=None):
         self.ours, self.size, self.most = ours, size, most
@@ -238,7 +241,7 @@ RTX_RST = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../Doc
 
 
 def examples(path):
-    """{name: [messages as printed]} of section 5"""
+    """{name: [messages as printed]} of section 5 of rtx.rst. Of a long message, only the beginning may be printed."""
     with open(path, encoding="utf-8") as f:
         text = f.read().split("\n5. Worked examples\n")[1].split("\nBad ones ")[0]
     found, names = {}, []
@@ -266,7 +269,7 @@ def nfs3(proc, *args):
 
 
 def worked():
-    """{name: messages} of the same examples, made from their descriptions"""
+    """{name: messages}: the examples of section 5 of rtx.rst, made by the functions of this file"""
     server = Property(RESULTS, 64, 16, 1052672, 1024, 4096, 7)
     base = {"head": server.head, "credit": 0x80}
 

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""A short list of what NFS does, for many settings of a connection one after the other.
+"""Use the most important operations of NFS once or twice, and check the data. This is short, so that it can be
+repeated with many settings of a connection.
 
 usage: shortlist.py list MNT EXPORT VERSION
        shortlist.py sizes MNT EXPORT SIZE...
 
-list: WRITEs and READs in one piece, a file by way of the page cache, a long link, a directory, and with version 4.2
-a long attribute. sizes: files of these sizes, one byte less and more, written and read at once and by way of the page
-cache. EXPORT is the same directory as the server sees it, and has to have the same bytes.
+list: WRITEs and READs of one system call each, a file through the page cache, a long symlink, a directory, and with
+version 4.2 a long extended attribute. sizes: files of these sizes, of one byte less and of one byte more, written and
+read with one system call each and through the page cache. EXPORT is the directory on the server that is mounted at MNT,
+and must have the same data.
 """
 import mmap
 import os
@@ -93,7 +95,7 @@ class Files:
 
 def do_list(mnt, export, version):
     files = Files(mnt, export)
-    # Twice: credits come with use.
+    # Do this twice, because the server grants more credits to a client that uses them.
     for _ in range(2):
         for size in PIECES:
             files.direct(size)

@@ -38,7 +38,7 @@ struct kunit_suite {
 #define KUNIT_CASE(fn)			{ .run_case = fn, .name = #fn }
 #define KUNIT_CASE_PARAM(fn, gen)	{ .run_case = fn, .name = #fn, .generate_params = gen }
 
-/* All suites are in one section, and are found there. */
+/* Pointers to all suites are in one section, where kunit.c finds them. */
 #define kunit_test_suite(suite)						\
 	static struct kunit_suite *const suite##_entry			\
 	__attribute__((used, section("kunit_suites"))) = &suite

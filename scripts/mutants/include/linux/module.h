@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The kernel's header of this name. A program needs nothing of it. */
+/* Replaces the kernel's header of this name. The unit tests need nothing of it in a program. */
 #define MODULE_DESCRIPTION(text)	_Static_assert(1, text)
 #define MODULE_LICENSE(text)		_Static_assert(1, text)
 #define MODULE_INFO(tag, text)		_Static_assert(1, text)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The kernel's header of this name. The generator is another one, but also gives the same
- * numbers in each run.
+/* Replaces the kernel's header of this name. The generator differs from the kernel's, but it,
+ * too, gives the same numbers in each run.
  */
 #ifndef MUTANTS_LINUX_PRANDOM_H
 #define MUTANTS_LINUX_PRANDOM_H

@@ -1,2 +1,2 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The kernel's header of this name. kunit/test.h has the allocator. */
+/* Replaces the kernel's header of this name. The allocator is in kunit/test.h. */
