@@ -139,14 +139,14 @@ static const struct rpcrdma_device_caps rpcrdma_size_rxe = {
 	.dc_max_qp_wr = 1 << 20, .dc_max_cqe = 32767,
 	.dc_max_send_sge = 32, .dc_max_sge_rd = 32,
 	.dc_max_mr_pages = 512, .dc_max_mr = 524287,
-	.dc_max_rd_atom = 128, .dc_max_init_rd_atom = 128, .dc_frwr = true,
+	.dc_max_init_rd_atom = 128, .dc_max_rd_atom = 128, .dc_frwr = true,
 };
 
 static const struct rpcrdma_device_caps rpcrdma_size_siw = {
 	.dc_max_qp_wr = 32768, .dc_max_cqe = 3276800,
 	.dc_max_send_sge = 6, .dc_max_sge_rd = 1,
 	.dc_max_mr_pages = 256, .dc_max_mr = 1000000,
-	.dc_max_rd_atom = 128, .dc_max_init_rd_atom = 64, .dc_frwr = true,
+	.dc_max_init_rd_atom = 128, .dc_max_rd_atom = 64, .dc_frwr = true,
 	.dc_iwarp = true, .dc_read_mrs = true,
 };
 
@@ -154,7 +154,7 @@ static const struct rpcrdma_device_caps rpcrdma_size_mlx5 = {
 	.dc_max_qp_wr = 32768, .dc_max_cqe = 4194303,
 	.dc_max_send_sge = 30, .dc_max_sge_rd = 30,
 	.dc_max_mr_pages = 65536, .dc_max_mr = 16777216,
-	.dc_max_rd_atom = 16, .dc_max_init_rd_atom = 16, .dc_frwr = true,
+	.dc_max_init_rd_atom = 16, .dc_max_rd_atom = 16, .dc_frwr = true,
 	.dc_sg_gaps = true, .dc_read_mrs = true,
 };
 
@@ -163,21 +163,21 @@ static const struct rpcrdma_device_caps rpcrdma_size_page_reader = {
 	.dc_max_qp_wr = 32768, .dc_max_cqe = 4194303,
 	.dc_max_send_sge = 30, .dc_max_sge_rd = 1,
 	.dc_max_mr_pages = 512, .dc_max_mr = 1000000,
-	.dc_max_rd_atom = 1, .dc_max_init_rd_atom = 0, .dc_frwr = true,
+	.dc_max_init_rd_atom = 1, .dc_max_rd_atom = 0, .dc_frwr = true,
 };
 
 static const struct rpcrdma_device_caps rpcrdma_size_short_queues = {
 	.dc_max_qp_wr = 128, .dc_max_cqe = 32767,
 	.dc_max_send_sge = 32, .dc_max_sge_rd = 32,
 	.dc_max_mr_pages = 512, .dc_max_mr = 1000000,
-	.dc_max_rd_atom = 128, .dc_max_init_rd_atom = 128, .dc_frwr = true,
+	.dc_max_init_rd_atom = 128, .dc_max_rd_atom = 128, .dc_frwr = true,
 };
 
 static const struct rpcrdma_device_caps rpcrdma_size_short_cq = {
 	.dc_max_qp_wr = 4096, .dc_max_cqe = 128,
 	.dc_max_send_sge = 32, .dc_max_sge_rd = 32,
 	.dc_max_mr_pages = 512, .dc_max_mr = 1000000,
-	.dc_max_rd_atom = 128, .dc_max_init_rd_atom = 128, .dc_frwr = true,
+	.dc_max_init_rd_atom = 128, .dc_max_rd_atom = 128, .dc_frwr = true,
 };
 
 struct rpcrdma_size_client_case {
@@ -328,6 +328,28 @@ static void rpcrdma_size_client_grid(struct kunit *test)
 	KUNIT_EXPECT_GT(test, refused, 1000);
 }
 
+/* No numbered rule: an item of the largest size, or of a size that NFS makes of it, fits into a
+ * chunk, wherever it begins, together with head and tail.
+ */
+static void rpcrdma_size_client_payloads(struct kunit *test)
+{
+	u32 mr_pages, pages, segs;
+	u64 most;
+
+	for (mr_pages = 1; mr_pages <= 512; mr_pages++) {
+		most = rpcrdma_size_client_payload(mr_pages, 4096) / 4096;
+		KUNIT_EXPECT_GE(test, most, 8);
+		for (pages = 1; pages <= min(most, 256); pages++) {
+			segs = rpcrdma_size_mrs(pages * 4096, 4095, 4096,
+						mr_pages);
+			KUNIT_EXPECT_LE(test, segs + 2, RPCRDMA_CLIENT_SEGS);
+		}
+	}
+	/* Regions of 19 pages are enough for a megabyte. */
+	KUNIT_EXPECT_GE(test, rpcrdma_size_client_payload(19, 4096), MIB);
+	KUNIT_EXPECT_GT(test, rpcrdma_size_client_payload(U32_MAX, 4096), MIB);
+}
+
 /* Covers: RTX-65 RTX-76 */
 static void rpcrdma_size_client_spares(struct kunit *test)
 {
@@ -390,8 +412,8 @@ static void rpcrdma_size_edges(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, client.cz_mr_pages, 1);
 
 	caps.dc_max_send_sge = 100;
-	caps.dc_max_rd_atom = 1000;
 	caps.dc_max_init_rd_atom = 1000;
+	caps.dc_max_rd_atom = 1000;
 	KUNIT_ASSERT_EQ(test, rpcrdma_size_server(&caps, 1, 2, MIB, 4096,
 						  &server), 0);
 	KUNIT_EXPECT_EQ(test, server.sz_send_sges, 32);
@@ -498,8 +520,8 @@ static void rpcrdma_size_check_server(struct kunit *test,
 	KUNIT_EXPECT_EQ(test, sz->sz_read_mrs, caps->dc_read_mrs ? 80 : 0);
 	KUNIT_EXPECT_GE(test, sz->sz_ord, 1);
 	KUNIT_EXPECT_LE(test, sz->sz_ord, 255);
-	KUNIT_EXPECT_LE(test, sz->sz_ord, max(caps->dc_max_rd_atom, 1u));
 	KUNIT_EXPECT_LE(test, sz->sz_ord, max(caps->dc_max_init_rd_atom, 1u));
+	KUNIT_EXPECT_LE(test, sz->sz_ord, max(caps->dc_max_rd_atom, 1u));
 	/* There is room for one transfer of 257 pages in 16 segments, and for one
 	 * Send. If the device allows it, there is room for the Sends of half of
 	 * the Calls
@@ -531,8 +553,8 @@ static void rpcrdma_size_server_grid(struct kunit *test)
 		caps.dc_max_qp_wr = rpcrdma_size_numbers[i % n];
 		caps.dc_max_send_sge = rpcrdma_size_numbers[i / n % n];
 		wanted = rpcrdma_size_numbers[1 + i / n / n];
-		caps.dc_max_rd_atom = rpcrdma_size_numbers[i % 13];
-		caps.dc_max_init_rd_atom = rpcrdma_size_numbers[i % 11];
+		caps.dc_max_init_rd_atom = rpcrdma_size_numbers[i % 13];
+		caps.dc_max_rd_atom = rpcrdma_size_numbers[i % 11];
 		ret = rpcrdma_size_server(&caps, wanted, 2, MIB, 4096, &sizes);
 		if (!ret) {
 			rpcrdma_size_check_server(test, &caps, wanted, 2,
@@ -573,7 +595,17 @@ static void rpcrdma_size_server_refuses(struct kunit *test)
 	caps.dc_max_mr_pages = 0;
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_server(&caps, 1, 2, MIB, 4096,
 						  &sizes), -EOPNOTSUPP);
+	/* RDMA Reads to 16 regions take 48 entries, besides those for drain and probe. */
+	caps = rpcrdma_size_siw;
+	caps.dc_max_send_sge = 16;
+	caps.dc_max_qp_wr = 49;
+	KUNIT_EXPECT_EQ(test, rpcrdma_size_server(&caps, 1, 2, MIB, 4096,
+						  &sizes), -EOPNOTSUPP);
+	caps.dc_max_qp_wr = 50;
+	KUNIT_EXPECT_EQ(test, rpcrdma_size_server(&caps, 1, 2, MIB, 4096,
+						  &sizes), 0);
 	/* On InfiniBand, RDMA Reads need no region */
+	caps.dc_max_mr_pages = 0;
 	caps.dc_iwarp = false;
 	caps.dc_frwr = false;
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_server(&caps, 1, 2, MIB, 4096,
@@ -629,6 +661,7 @@ static struct kunit_case rpcrdma_size_kunit_cases[] = {
 			 rpcrdma_size_client_gen_params),
 	KUNIT_CASE(rpcrdma_size_client_grid),
 	KUNIT_CASE(rpcrdma_size_client_refuses),
+	KUNIT_CASE(rpcrdma_size_client_payloads),
 	KUNIT_CASE(rpcrdma_size_client_spares),
 	KUNIT_CASE(rpcrdma_size_edges),
 	KUNIT_CASE_PARAM(rpcrdma_size_server_examples,

@@ -53,8 +53,8 @@
  * @dc_max_sge_rd: maximum number of SGEs per RDMA Read
  * @dc_max_mr_pages: maximum number of pages per fast registration
  * @dc_max_mr: maximum number of memory regions
- * @dc_max_rd_atom: maximum number of outstanding RDMA Reads per QP, as initiator
- * @dc_max_init_rd_atom: maximum number of outstanding RDMA Reads per QP, as target
+ * @dc_max_init_rd_atom: maximum number of outstanding RDMA Reads per QP, as initiator
+ * @dc_max_rd_atom: maximum number of outstanding RDMA Reads per QP, as target
  * @dc_frwr: fast registration and local invalidation are supported
  * @dc_sg_gaps: memory regions may be registered from scatterlists with gaps
  * @dc_iwarp: the fabric is iWARP
@@ -71,8 +71,8 @@ struct rpcrdma_device_caps {
 	u32		dc_max_sge_rd;
 	u32		dc_max_mr_pages;
 	u32		dc_max_mr;
-	u32		dc_max_rd_atom;
 	u32		dc_max_init_rd_atom;
+	u32		dc_max_rd_atom;
 	bool		dc_frwr;
 	bool		dc_sg_gaps;
 	bool		dc_iwarp;
@@ -132,6 +132,7 @@ int rpcrdma_size_client(const struct rpcrdma_device_caps *caps,
 int rpcrdma_size_server(const struct rpcrdma_device_caps *caps,
 			u32 requests, u32 bc_requests, u32 max_payload,
 			u32 page_size, struct rpcrdma_server_sizes *sizes);
+u64 rpcrdma_size_client_payload(u32 mr_pages, u32 page_size);
 u32 rpcrdma_size_client_spare(const struct rpcrdma_device_caps *caps,
 			      const struct rpcrdma_client_sizes *sizes);
 u32 rpcrdma_size_mrs(u32 nbytes, u32 page_offset, u32 page_size, u32 mr_pages);

@@ -70,7 +70,7 @@ static int xprt_rdma_create_queues(struct xprt_rdma *xr,
 	struct rpcrdma_client_sizes *sizes = &xr->xr_sizes;
 	struct rpcrdma_conn *conn = &xr->xr_conn;
 	struct rpcrdma_conn_queues queues = { };
-	u32 pages, spare;
+	u32 spare;
 	int rc;
 
 	rc = xprt_rdma_size_queues(xr);
@@ -98,9 +98,10 @@ static int xprt_rdma_create_queues(struct xprt_rdma *xr,
 		if (xprt_rdma_size_queues(xr))
 			break;
 	}
-	pages = RPCRDMA_CLIENT_SEGS * sizes->cz_mr_pages - 1;
-	xr->xr_xprt.max_payload = min_t(u64, XPRT_RDMA_MAX_PAYLOAD,
-					(u64)pages << PAGE_SHIFT);
+	xr->xr_xprt.max_payload =
+		min_t(u64, XPRT_RDMA_MAX_PAYLOAD,
+		      rpcrdma_size_client_payload(sizes->cz_mr_pages,
+						  PAGE_SIZE));
 	xr->xr_spare_max = spare;
 	if (!rc)
 		rc = xprt_rdma_recv_limit(xr);

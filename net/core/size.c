@@ -289,6 +289,24 @@ int rpcrdma_size_client(const struct rpcrdma_device_caps *caps,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_client);
 
 /**
+ * rpcrdma_size_client_payload - size of the largest data item of a client's RPCs
+ * @mr_pages: cz_mr_pages of the connection
+ * @page_size: bytes of a page as the device sees it
+ *
+ * A chunk has at most %RPCRDMA_CLIENT_SEGS segments. Two of them are left for what a chunk
+ * contains besides the item: head and tail of a long message, or the roundup of version 1.
+ * The item may begin inside a page, and then touches one page more than its size tells.
+ *
+ * Context: any.
+ * Return: number of bytes; may be more than any RPC has.
+ */
+u64 rpcrdma_size_client_payload(u32 mr_pages, u32 page_size)
+{
+	return ((u64)(RPCRDMA_CLIENT_SEGS - 2) * mr_pages - 1) * page_size;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_client_payload);
+
+/**
  * rpcrdma_size_client_spare - number of spare Receives, for Replies that are groups
  * @caps: what the device can do
  * @sizes: the other sizes of the connection, which take precedence
@@ -375,8 +393,6 @@ int rpcrdma_size_server(const struct rpcrdma_device_caps *caps,
 	sq_spare = (u64)bc_requests + RPCRDMA_SQ_EXTRA + wrs +
 		   RPCRDMA_CLIENT_SEGS;
 	rq_spare = rpcrdma_size_rq_spare(bc_requests);
-	if (!rpcrdma_size_room(caps->dc_max_qp_wr, sq_spare))
-		return -EOPNOTSUPP;
 	/* Receives are promised to the client, but Calls can wait for room in
 	 * the send queue. So a short send queue costs no credits (RFC 8166
 	 * 3.3.1), as long as an ordinary Call of the largest size fits.
@@ -386,6 +402,8 @@ int rpcrdma_size_server(const struct rpcrdma_device_caps *caps,
 		sq_least = max(sq_least, RPCRDMA_SQ_EXTRA +
 					 RPCRDMA_WRS_PER_READ_MR *
 					 (u64)RPCRDMA_CLIENT_SEGS);
+	if (caps->dc_max_qp_wr < sq_least)
+		return -EOPNOTSUPP;
 	requests = min(requests, rpcrdma_size_room(caps->dc_max_qp_wr,
 						   rq_spare));
 	requests = min(requests, rpcrdma_size_room(caps->dc_max_cqe,
@@ -406,8 +424,8 @@ int rpcrdma_size_server(const struct rpcrdma_device_caps *caps,
 	/* Devices differ in which of these two limits applies. The smaller one is
 	 * always safe
 	 */
-	sizes->sz_ord = clamp(min(caps->dc_max_rd_atom,
-				  caps->dc_max_init_rd_atom),
+	sizes->sz_ord = clamp(min(caps->dc_max_init_rd_atom,
+				  caps->dc_max_rd_atom),
 			      1u, RPCRDMA_ORD_MAX);
 	return 0;
 }

@@ -427,7 +427,7 @@ int rpcrdma_conn_connect(struct rpcrdma_conn *conn,
 	rpcrdma_props_encode(private, ours);
 	rpcrdma_conn_set_param(&param, private);
 	param.responder_resources = min_t(u32, U8_MAX,
-					  conn->cn_caps.dc_max_init_rd_atom);
+					  conn->cn_caps.dc_max_rd_atom);
 	param.initiator_depth = conn->cn_caps.dc_iwarp;
 	begun = ktime_get();
 	rc = rdma_connect(conn->cn_id, &param);

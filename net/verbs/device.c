@@ -91,8 +91,8 @@ void rpcrdma_device_query(struct ib_device *device, u32 port,
 	caps->dc_max_mr_pages =
 		rpcrdma_fail_mr_pages(attrs->max_fast_reg_page_list_len);
 	caps->dc_max_mr = attrs->max_mr;
-	caps->dc_max_rd_atom = attrs->max_qp_init_rd_atom;
-	caps->dc_max_init_rd_atom = attrs->max_qp_rd_atom;
+	caps->dc_max_init_rd_atom = attrs->max_qp_init_rd_atom;
+	caps->dc_max_rd_atom = attrs->max_qp_rd_atom;
 	caps->dc_frwr = attrs->device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS;
 	caps->dc_sg_gaps = attrs->kernel_cap_flags & IBK_SG_GAPS_REG;
 	caps->dc_iwarp = rdma_protocol_iwarp(device, port);

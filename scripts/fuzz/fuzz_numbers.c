@@ -766,8 +766,8 @@ static void fuzz_size_server(const struct rpcrdma_device_caps *caps,
 	CHECK(sz.sz_recvs == sz.sz_rq_depth - RPCRDMA_DRAIN_WRS);
 	CHECK(sz.sz_read_mrs == (caps->dc_read_mrs ? FUZZ_READ_MRS : 0));
 	CHECK(sz.sz_ord >= 1 && sz.sz_ord <= 255);
-	CHECK(sz.sz_ord == 1 || (sz.sz_ord <= caps->dc_max_rd_atom &&
-				 sz.sz_ord <= caps->dc_max_init_rd_atom));
+	CHECK(sz.sz_ord == 1 || (sz.sz_ord <= caps->dc_max_init_rd_atom &&
+				 sz.sz_ord <= caps->dc_max_rd_atom));
 }
 
 /*
@@ -840,8 +840,8 @@ void fuzz_size(const u8 *data, size_t size)
 		.dc_max_qp_wr = fuzz_num(&in), .dc_max_cqe = fuzz_num(&in),
 		.dc_max_send_sge = fuzz_num(&in), .dc_max_sge_rd = fuzz_num(&in),
 		.dc_max_mr_pages = fuzz_num(&in), .dc_max_mr = fuzz_num(&in),
-		.dc_max_rd_atom = fuzz_num(&in),
 		.dc_max_init_rd_atom = fuzz_num(&in),
+		.dc_max_rd_atom = fuzz_num(&in),
 		.dc_frwr = fuzz_u8(&in) % 16, .dc_iwarp = fuzz_u8(&in) % 2,
 		.dc_read_mrs = fuzz_u8(&in) % 2,
 	};

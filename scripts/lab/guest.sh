@@ -30,6 +30,22 @@ guest_initramfs() {
 	echo "$out"
 }
 
+# guest_tsc: print the frequency of the time-stamp counter in kHz. An emulated guest is told, because it may measure
+# another one (lab/tsc.c).
+guest_tsc() {
+	local boot d
+	boot=$(cat /proc/sys/kernel/random/boot_id)
+	d=$CACHE/tsc/$boot
+	if [ ! -s "$d/khz" ]; then
+		mkdir -p "$d"
+		gcc -O2 -Wall -Wextra -Werror -o "$d/tsc.$BASHPID" "$LAB/tsc.c"
+		"$d/tsc.$BASHPID" >"$d/khz.$BASHPID"
+		mv "$d/khz.$BASHPID" "$d/khz"
+		rm "$d/tsc.$BASHPID"
+	fi
+	cat "$d/khz"
+}
+
 # guest_qemu <kernel> <accel> <kernel command line> [more arguments]
 guest_qemu() {
 	local k=$1 accel=$2 cmdline=$3 cpu=host
@@ -41,6 +57,8 @@ guest_qemu() {
 		# time, but Debian's needs a third more. (With -icount, the instructions of a tick would be
 		# counted.)
 		[[ $k == debian || " $* " == *" -icount "* ]] || cmdline="nohz=off highres=off $cmdline"
+		[[ " $* " == *" -icount "* || $(uname -m) != x86_64 ]] ||
+			cmdline="tsc_early_khz=$(guest_tsc) $cmdline"
 	fi
 	# q35: on the older machine type, each PCI interrupt link costs the debug kernels 25 s. no_timer_check:
 	# the kernel's test of the timer counts ticks, and panics if a busy host delivers them too late. The
