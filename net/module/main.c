@@ -3,6 +3,7 @@
 #include <linux/module.h>
 #include <rpcrdma/debugfs.h>
 #include <rpcrdma/device.h>
+#include <rpcrdma/send_cq.h>
 
 #include "../client/xprt_rdma.h"
 #include "../server/svc_rdma.h"
@@ -12,9 +13,12 @@ static int __init rpcrdma_init(void)
 {
 	int rc;
 
-	rc = rpcrdma_device_init();
+	rc = rpcrdma_send_cq_init();
 	if (rc)
 		return rc;
+	rc = rpcrdma_device_init();
+	if (rc)
+		goto out_send_cq;
 	rpcrdma_debugfs_init();
 	rc = svc_rdma_init();
 	if (rc)
@@ -34,6 +38,8 @@ out_server:
 out_debugfs:
 	rpcrdma_debugfs_exit();
 	rpcrdma_device_exit();
+out_send_cq:
+	rpcrdma_send_cq_exit();
 	if (rc != -EEXIST)
 		return rc;
 	/* modprobe would take -EEXIST to mean that this module is already loaded, and
@@ -50,6 +56,7 @@ static void __exit rpcrdma_exit(void)
 	svc_rdma_exit();
 	rpcrdma_debugfs_exit();
 	rpcrdma_device_exit();
+	rpcrdma_send_cq_exit();
 }
 
 module_init(rpcrdma_init);
