@@ -348,6 +348,8 @@ static void rpcrdma_size_client_payloads(struct kunit *test)
 	/* Regions of 19 pages are enough for a megabyte. */
 	KUNIT_EXPECT_GE(test, rpcrdma_size_client_payload(19, 4096), MIB);
 	KUNIT_EXPECT_GT(test, rpcrdma_size_client_payload(U32_MAX, 4096), MIB);
+	/* 14 regions of a page, one of which is for a beginning inside a page */
+	KUNIT_EXPECT_EQ(test, rpcrdma_size_client_payload(1, 4096), 13 * 4096);
 }
 
 /* Covers: RTX-65 RTX-76 */
@@ -605,6 +607,7 @@ static void rpcrdma_size_server_refuses(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_server(&caps, 1, 2, MIB, 4096,
 						  &sizes), 0);
 	/* On InfiniBand, RDMA Reads need no region */
+	caps = rpcrdma_size_siw;
 	caps.dc_max_mr_pages = 0;
 	caps.dc_iwarp = false;
 	caps.dc_frwr = false;

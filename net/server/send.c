@@ -248,11 +248,12 @@ static void svc_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 
+	/* Any other completion may be old, and tells nothing about the peer now. */
 	if (send->ss_awaited) {
 		send->ss_awaited = false;
 		rpcrdma_send_cq_seen(&sx->sx_conn);
+		rpcrdma_keepalive_acked(&sx->sx_conn);
 	}
-	rpcrdma_keepalive_acked(&sx->sx_conn);
 	spin_lock(&sx->sx_lock);
 	list_del_init(&send->ss_send.sd_list);
 	svc_rdma_progress_sent(sx, send);

@@ -33,15 +33,16 @@ guest_initramfs() {
 # guest_tsc: print the frequency of the time-stamp counter in kHz. An emulated guest is told, because it may measure
 # another one (lab/tsc.c).
 guest_tsc() {
-	local boot d
+	local boot d new
 	boot=$(cat /proc/sys/kernel/random/boot_id)
 	d=$CACHE/tsc/$boot
 	if [ ! -s "$d/khz" ]; then
 		mkdir -p "$d"
-		gcc -O2 -Wall -Wextra -Werror -o "$d/tsc.$BASHPID" "$LAB/tsc.c"
-		"$d/tsc.$BASHPID" >"$d/khz.$BASHPID"
-		mv "$d/khz.$BASHPID" "$d/khz"
-		rm "$d/tsc.$BASHPID"
+		# Two guests may start at the same time, and each makes the file.
+		new=$(mktemp -d "$d/new.XXXXXX")
+		gcc -O2 -Wall -Wextra -Werror -o "$new/tsc" "$LAB/tsc.c" && "$new/tsc" >"$new/khz" &&
+			mv "$new/khz" "$d/khz" || die "the frequency of the time-stamp counter cannot be measured"
+		rm -r "$new"
 	fi
 	cat "$d/khz"
 }
