@@ -528,12 +528,8 @@ case_starved-events() {
 	trace_end
 }
 
-# A page of a Receive with targets is still held (server_keep), so the Receive cannot be posted again, and no other
-# block of pages can be allocated. The server closes the connection before a Reply grants the client a credit for that
-# Receive, and the page that is held does not change.
-case_starved-blocks() {
+blocks_are_held() {
 	local lost was
-	can_starve
 	highest 2
 	was=$(<$PAGES)
 	trap 'echo '"$was"' >'$PAGES'; cat '$DEBUG'/server_kept >/dev/null; starve_end 0; trace_end' EXIT
@@ -551,6 +547,14 @@ case_starved-blocks() {
 	trap - EXIT
 	trace_end
 	echo "$was" >$PAGES
+}
+
+# A page of a Receive with targets is still held (server_keep), so the Receive cannot be posted again, and no other
+# block of pages can be allocated. The server closes the connection before a Reply grants the client a credit for that
+# Receive, and the page that is held does not change.
+case_starved-blocks() {
+	can_starve
+	set_apart blocks_are_held
 }
 
 # --- a server that defers Calls ---------------------------------------------------
