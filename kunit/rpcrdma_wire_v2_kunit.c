@@ -645,7 +645,9 @@ static void rpcrdma_v2_says_which_limit(struct kunit *test)
 	rpcrdma_v2_put_call(fx, 1, 0, 4);
 	rpcrdma_v2_expect_refusal(fx, &low, RPCRDMA2_ERR_SEGMENTS, 3);
 
-	/* If no chunks are accepted at all, the error asks for a Reply chunk */
+	/* If the server accepts no Read chunks, it answers READ_CHUNKS with 0. If it accepts
+	 * no Write chunks, it asks for a Reply chunk instead
+	 */
 	low.ac_reads = 0;
 	low.ac_writes = 0;
 	rpcrdma_v2_put_call(fx, 1, 0, 1);
