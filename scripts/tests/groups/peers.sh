@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # Client and server in two guests, with and without remote invalidation. As peers:client, our module is the client and
-# the in-tree module is the server. As peers:server, it is the other way round. Without a role, both ends run our module.
+# the in-tree module is the server. As peers:server, it is the other way round. Without a role, both ends run our
+# module.
 # Guests: pair
 # Limit: 3600
 # Second:client: siw

@@ -40,8 +40,8 @@ written() {
 	cmp -n $(($1 * $2)) /tmp/written $EXPORT/written || die "the server has something else"
 }
 
-# in_sends <Sends> <bytes>: make four WRITEs of this size, and check that each is a group of this many Sends, and that no
-# memory is registered
+# in_sends <Sends> <bytes>: make four WRITEs of this size. Check that each is a group of this many Sends, and that no
+# memory is registered.
 in_sends() {
 	counted client_calls_group 4 4 counted client_group_sends $((4 * $1)) $((4 * $1)) \
 		counted client_calls_read_chunk 0 0 counted client_mrs_registered 0 0 written "$2" 4
@@ -70,15 +70,15 @@ case_rtx-write() { sound 3 writes; }
 # tests for each number take minutes in an emulated guest.
 pages_here() { if [ "$KERNEL" = 7.3 ]; then echo "$@"; else echo "${@: -1}"; fi; }
 
-# placed_in <pages of a Receive> <bytes of a WRITE>: print how many Sends the WRITE takes. All pages of a Receive but one
-# are targets.
+# placed_in <pages of a Receive> <bytes of a WRITE>: print how many Sends the WRITE takes. All pages of a Receive but
+# one are targets.
 placed_in() {
 	local part=$((($1 - 1) * 4096))
 	echo $((($2 + part - 1) / part))
 }
 
-# are_placed <pages> <bytes>: make four WRITEs of this size. Check that the data of each are placed, that each is executed
-# once, and that no memory is registered.
+# are_placed <pages> <bytes>: make four WRITEs of this size. Check that the data of each are placed, that each is
+# executed once, and that no memory is registered.
 are_placed() {
 	local n
 	n=$(placed_in "$1" "$2")
