@@ -48,8 +48,8 @@ for t in threads: t.join()
 sys.exit("\n".join(failed) or 0)' $MNT/slow
 }
 
-# On a slow path, RPCs take long, but data are transferred all the time. So neither end may close the connection, even if
-# a keepalive probe waits long behind the data.
+# On a slow path, RPCs take long, but data are transferred all the time. So neither end may close the connection, even
+# if a keepalive probe waits long behind the data.
 case_slow-path() {
 	local connects failures looker t0 rc=0
 	[ "$PROVIDER" = siw ] || skip "rxe does not send by the network what is for the same device"
@@ -80,8 +80,8 @@ case_slow-path() {
 	rm $EXPORT/slow
 }
 
-# All threads of nfsd are stuck, so none of them can close a connection. Even so, the connection must end when the device
-# is removed. Otherwise the removal would wait for the threads.
+# All threads of nfsd are stuck, so none of them can close a connection. Even so, the connection must end when the
+# device is removed. Otherwise the removal would wait for the threads.
 # Covers: RPB-09
 case_removal-no-thread() {
 	local i writers=() remover t0
