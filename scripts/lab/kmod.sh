@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# The module, built for one of the lab's kernels outside the source tree, so that builds for several kernels do not
-# disturb each other. It is installed into a copy of that kernel's module directory, as `make install` does on a real
+# Build the module for one of the lab's kernels, outside the source tree, so that builds for several kernels do not
+# disturb each other. Install it into a copy of that kernel's module directory, as `make install` does on a real
 # machine.
 . "$(dirname "${BASH_SOURCE[0]}")/kernel.sh"
 
@@ -30,7 +30,7 @@ module_sync() {
 	done
 }
 
-# module_make <kernel> [make arguments]
+# module_make <kernel> [make arguments]: build the module in a copy of the source tree
 module_make() {
 	local k=$1
 	shift
