@@ -87,7 +87,9 @@ static u32 rpcrdma_choice_count(const struct rpcrdma2_rtx *peer, u32 size)
 	return rpcrdma_group_call(&layout, peer);
 }
 
-/* Returns the next size to be tried: small sizes, and sizes near a multiple of 4096. */
+/* Returns the size to try after @size. The tests try sizes up to 64, and the multiples of 4096
+ * with their neighbours.
+ */
 static u32 rpcrdma_choice_next_size(u32 size)
 {
 	if (size % 4096 < 1 || size % 4096 == 4095)
@@ -114,9 +116,9 @@ static void rpcrdma_choice_long_way(struct kunit *test)
 	}
 }
 
-/* Even if the round trip takes only up to 10 us, a WRITE goes by Sends only if its further
- * transmissions cost no more than Sends save. Each further transmission costs 1 us and 5000
- * instructions. Sends save 10 + 6 us and 30000 instructions.
+/* With a round trip of up to 10 us, a WRITE goes by Sends only if its further transmissions cost
+ * no more than Sends save. Each further transmission costs 1 us and 5000 instructions. Sends save
+ * 10 + 6 us and 30000 instructions.
  */
 /* Covers: RTX-25 RTX-95 T-40 */
 static void rpcrdma_choice_short_way(struct kunit *test)
@@ -175,8 +177,8 @@ static void rpcrdma_choice_pays(struct kunit *test)
 struct rpcrdma_choice_case {
 	const char	*desc;
 	u32		size;
-	u32		near;	/* longest round trip in us that is too short for Sends; 0: none */
-	u32		far;	/* shortest round trip in us with which Sends are chosen */
+	u32		near;	/* up to this round trip in us, no Sends; 0: always Sends */
+	u32		far;	/* from this round trip in us on, Sends */
 };
 
 /* The table of rtx.rst 6.2: seven segments in each transmission */
@@ -312,7 +314,7 @@ static void rpcrdma_choice_is_monotonic(struct kunit *test)
 	}
 }
 
-/* Each cost counts exactly: if it changes by 1 at the right value, so does the limit. */
+/* Each cost is taken into account exactly: a change by 1 ns changes the limit where it should. */
 static void rpcrdma_choice_costs_count(struct kunit *test)
 {
 	struct rpcrdma_choice_costs costs = rpcrdma_choice_costs;
@@ -337,8 +339,8 @@ static void rpcrdma_choice_costs_count(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 131072);
 }
 
-/* The size that an administrator has chosen is always used, but never exceeds the limits of
- * the peer.
+/* If an administrator has chosen a size (ch_fixed), it is the limit, unless the limits of the
+ * peer are lower.
  */
 static void rpcrdma_choice_fixed(struct kunit *test)
 {

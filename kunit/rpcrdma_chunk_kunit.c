@@ -257,7 +257,7 @@ static void rpcrdma_parts_make(struct rpcrdma_kunit *fx,
 
 	memset(parts, 0, sizeof(*parts));
 	for (i = 0; i < n; i++) {
-		/* Other tests cover position zero, and two chunks at the same position */
+		/* Make no chunk at position zero, and no two at one position. Other tests do */
 		len = 4 * rpcrdma_kunit_random(fx, 10);
 		rpcrdma_parts_add_body(fx, parts, len + (must_gap ? 4 : 0));
 		len = rpcrdma_kunit_random(fx, 60);
@@ -586,7 +586,7 @@ static void rpcrdma_chunk_single_handle(struct kunit *test)
 		rpcrdma_kunit_words(fx, (const u32[]) { 1, 0 }, 2);
 		rpcrdma_kunit_seg(fx, param->call, param->length, 0);
 	}
-	/* Two segments with the same position would be one chunk */
+	/* Use different positions, because two segments with one position would be one chunk */
 	for (i = 0; i < 2; i++) {
 		if (!param->read[i])
 			continue;
@@ -793,7 +793,7 @@ static void rpcrdma_chunk_gaps_are_what_is_left(struct kunit *test)
 		while (rpcrdma_payload_gap_next(payloads, n, len, &pos,
 						&offset, &length)) {
 			KUNIT_ASSERT_GT(test, length, 0);
-			/* The runs are in order, and no two are adjacent */
+			/* The runs of bytes that stay are in order, and no two are adjacent */
 			KUNIT_ASSERT_TRUE(test, offset > end || !end);
 			KUNIT_ASSERT_LE(test, offset + length, len);
 			for (i = offset; i < offset + length; i++)

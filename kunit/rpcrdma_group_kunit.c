@@ -664,7 +664,7 @@ static void rpcrdma_group_all_orders(struct kunit *test)
 
 	for (response = 0; response < 2; response++) {
 		for (total = 1; total <= RPCRDMA_GROUP_MOST; total++) {
-			/* Two groups, or one; the second one may be a Reply */
+			/* There is one group, or a second one, which may be a Reply */
 			for (first = 1; first <= total; first++) {
 				rpcrdma_group_begin(&orders.run, test,
 						    &rpcrdma_group_small);
@@ -1772,7 +1772,7 @@ static void rpcrdma_group_places(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, placed.pd_gap, 4095);
 	KUNIT_EXPECT_EQ(test, walk.gp_left, 0);
 	KUNIT_EXPECT_FALSE(test, rpcrdma_place_next(&walk, &placed));
-	/* A data part behind the end of the last item */
+	/* In a data part behind the end of the last item, the walk finds nothing */
 	rpcrdma_place_part(&walk, 5);
 	KUNIT_EXPECT_FALSE(test, rpcrdma_place_next(&walk, &placed));
 }

@@ -340,7 +340,7 @@ static void rpcrdma_plan_all_segments_fit(struct kunit *test)
 	};
 	struct rpcrdma_plan plan;
 
-	/* First the Reply of a READ, and then the Call of a WRITE */
+	/* First check the Reply of a READ, and then the Call of a WRITE */
 	KUNIT_ASSERT_EQ(test, rpcrdma_plan_rpc(&limits, &args, &plan), 0);
 	KUNIT_EXPECT_EQ(test, plan.pl_reply, RPCRDMA_REPLY_WRITE);
 	args.pa_reply_max = 200;

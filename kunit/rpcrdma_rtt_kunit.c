@@ -10,7 +10,7 @@
 
 #define USEC	1000ull		/* nanoseconds */
 
-/* Do what a client does with a Reply. */
+/* Do what a client does with a Reply that has come after @ns nanoseconds. */
 static void rpcrdma_rtt_reply(struct rpcrdma_rtt *rtt, u64 ns)
 {
 	if (rpcrdma_rtt_asks(rtt, ns))
@@ -57,7 +57,7 @@ static void rpcrdma_rtt_slow_server(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rtt.rt_us, 30);
 	for (i = 0; i < 100000; i++) {
 		rpcrdma_rtt_reply(&rtt, (30 + i) * USEC);
-		/* rpcrdma_rtt_asks() is true only for an answer that is quicker. */
+		/* rpcrdma_rtt_asks() is true only for an answer quicker than the estimate. */
 		KUNIT_EXPECT_FALSE(test, rpcrdma_rtt_asks(&rtt, 30 * USEC));
 		KUNIT_EXPECT_TRUE(test, rpcrdma_rtt_asks(&rtt, 30 * USEC - 1));
 	}

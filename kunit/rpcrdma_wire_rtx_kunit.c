@@ -971,7 +971,7 @@ static void rpcrdma_rtx_base_rules(struct kunit *test)
 	u8 *buf = fx->kf_buf;
 	u32 written = 40;
 
-	/* A Position Zero chunk, with ko_proc MSG and NOMSG */
+	/* A Position Zero chunk is refused, with ko_proc MSG and NOMSG */
 	call.ko_nreads = 1;
 	call.ko_read = &chunk;
 	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_rtx_call(buf, 256, &tx, NULL,

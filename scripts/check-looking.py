@@ -6,12 +6,12 @@ usage: check-looking.py [TOP] prints each breach as file:line; status 1 if there
        check-looking.py --floors [TOP]    prints the files of each room, floor by floor
        check-looking.py --draw [TOP]      prints the picture of Documentation/architecture.rst
        check-looking.py --redraw [TOP]    updates that picture
-       check-looking.py --pure [TOP]      lists the sources of the wire and pure rooms
+       check-looking.py --pure [TOP]      lists the sources of the pure rooms, wire and core
 
 net/wire <- net/core <- net/verbs <- (rpc) <- {net/client | net/server} <- net/module
 
-The room of a source is its folder in net/. The room of a header in include/rpcrdma is in the table ROOMS. A room
-includes headers and names functions only of its own and of lower rooms. A file that is in no room is a breach,
+The room of a source is its folder in net/. The room of a header in include/rpcrdma is in the table ROOMS. A file
+includes headers and names functions only of its own room and of lower rooms. A file that is in no room is a breach,
 too.
 
 Inside a room, calls between files determine the floor of each file. A file that calls no other file is on floor 0.
@@ -37,7 +37,7 @@ ROOMS = [
          "chunks, plans, sizes, properties, credits: arithmetic"),
     Room("verbs", 2, r"device|conn|buf|recv|msg|gather|sq|take|send|send_cq|cid|keepalive|counters|debugfs|param|fail",
          "device, connection, Sends, Receives: RDMA, no RPC"),
-    # This room has only headers, for the parts of sunrpc that both sides use
+    # This room has only headers, for the parts of sunrpc that both client and server use
     Room("rpc", 3, r"xmit", ""),
     Room("client", 4, r"", "an rpc_xprt"),
     Room("server", 4, r"", "an svc_xprt"),

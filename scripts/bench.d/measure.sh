@@ -279,7 +279,7 @@ bench_memory_client() {
 	touch /lab/stop
 }
 
-# memory_connect <address> <connections>: mount from this address, and use the mount
+# memory_connect <address> <connections>: mount from the server at this address, and use the mount
 memory_connect() {
 	nfs_mount 3 "nconnect=$2,noac" "$1" "/mnt-$1"
 	$LOAD getattr 0 128 1 1 "/mnt-$1" >/dev/null

@@ -106,7 +106,7 @@ guest_run_dir() {
 		MODROOT="$(module_root "$k")" "$@"; do
 		printf '%s=%q\n' "${v%%=*}" "${v#*=}"
 	done >"$dir/env"
-	# One guest of a pair may run the other module.
+	# One guest of a pair may run another module than $MODULE (MODULE_client, MODULE_server).
 	cat >>"$dir/env" <<-'END'
 	ROLE=$(sed 's/.*lab\.role=\([a-z]*\).*/\1/' /proc/cmdline)
 	for v in MODULE MODROOT; do

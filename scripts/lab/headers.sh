@@ -75,9 +75,8 @@ headers_ready() {
 	rm -rf "$HEADERS/debs"
 }
 
-# headers_command <release> <file>: write the command that compiles one source to the file, with SOURCE as the
-# name of the source, and all sources to the file .sources. Their paths are relative to the directory in the file
-# .cwd.
+# headers_command <release> <file>: write to <file> the command that compiles a source, without the name of the source.
+# Write the names of all sources to <file>.sources. They are relative to the directory that is written to <file>.cwd.
 headers_command() {
 	local dir module out=$2 command option
 	dir=$(headers_dir "$1")

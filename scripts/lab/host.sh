@@ -69,7 +69,7 @@ with_log() (
 		trap '' INT TERM HUP
 		say "$what: interrupted"
 		[ -z "$pid" ] || end_tree "$pid"
-		# The parent of this shell must see that a signal ended it.
+		# End by the same signal, so that the parent of this shell sees that it was interrupted.
 		trap - "$1"
 		kill "-$1" "$BASHPID"
 	}

@@ -119,15 +119,15 @@ kernel_source_ready() {
 # kernel_fragments <kernel>: print the fragments of its configuration
 kernel_fragments() { cat "$LAB/kernel.config" "$LAB/$(kernel_machine "$1").config" "$LAB/$CHECKERS.config"; }
 
-# The settings of the fragments, without their comments.
+# kernel_fragment <kernel>: print the settings of the fragments, without their comments
 kernel_fragment() { kernel_fragments "$1" | sed -n 's/[[:space:]]*#.*//; /^CONFIG_/p'; }
 
 # kernel_patches <kernel>: patches that are applied before the kernel is built.
 # rxe.patch: rxe uses a queue pair after it has queued a packet. The packet may already have been consumed, and the
 # queue pair destroyed (compat.rst). KASAN reports this if a test breaks connections for long enough.
 # um.patch: for each trace that KASAN, kmemleak or lockdep keep, User-mode Linux searches the whole stack, which takes
-# most of its time. With the patch, it goes from frame to frame. Also, its network driver takes a lock with bottom
-# halves enabled, and lockdep then turns itself off.
+# most of its time. With the patch, it goes from frame to frame. The patch also repairs its network driver, which takes
+# a lock with bottom halves enabled, so that lockdep turns itself off.
 kernel_patches() {
 	echo "$LAB/rxe.patch"
 	[ "$(kernel_machine "$1")" != um ] || echo "$LAB/um.patch"

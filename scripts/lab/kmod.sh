@@ -15,7 +15,7 @@ module_suffix() { [ "$1" = debian ] || basename "$(kernel_build_dir "$1")" | sed
 
 module_dir() { echo "$TREE/module-$1$(module_suffix "$1")"; }
 
-# The directory that contains lib/modules for a guest with our module
+# module_root <kernel>: print the directory that contains lib/modules for a guest with the module that MODULE selects
 module_root() {
 	if [ "$MODULE" = intree ]; then kernel_root "$1"; else echo "$TREE/root-$1$(module_suffix "$1")"; fi
 }

@@ -32,7 +32,7 @@ REPORT = re.compile(
     r"|unreferenced object 0x|Bad page state|stack-protector|kernel stack overflow"
     r"|out of memory: Killed|Out of memory"
 )
-# Lines that complain about nothing that our module or tests do
+# Lines that look like reports, but that neither our module nor our tests cause
 FINE = re.compile(
     r"^(<\d+>)?(\[[ .\d]+\](\[ *[TC]\d+\])? )?lab: |KASAN_SHADOW|kasan: KernelAddressSanitizer initialized|debugging might impact"
     r"|kmemleak: Automatic memory scanning|Speculative|Spectre|MDS CPU bug|x86/cpu"

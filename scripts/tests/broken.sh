@@ -252,8 +252,8 @@ device_gone() {
 	! grep -sx 'state up' $DEBUG/client/* || die "without a device, the client is connected"
 }
 
-# device_removal <client|server> <times>: under a load, remove and add that end's device so many times. In one
-# guest, both ends have the same device.
+# device_removal <client|server> <times>: under a load, remove and add that end's device <times> times. In one guest,
+# both ends have the same device.
 device_removal() {
 	local i before
 	nfs_mount 4.2
@@ -347,7 +347,7 @@ taken_back() {
 # ice_is <checksum>: is this the checksum of the server's file, read through the mount?
 ice_is() { [ "$(md5sum <$MNT/data)" = "$1" ]; }
 
-# late_writes: RDMA Writes of the server so far; nothing if it does not count them
+# late_writes: print the number of RDMA Writes of the server so far, or nothing if the server does not count them
 late_writes() { on_server counter server_rdma_write_wrs; }
 later_writes() { [ "$(late_writes)" -gt "$1" ]; }
 

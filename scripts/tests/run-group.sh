@@ -398,7 +398,7 @@ fi
 for console in "$dir"/*.console; do
 	role=$(basename "$console" .console)
 	if ! grep -qx 'done 0' "$dir/$role.verdict"; then
-		# A guest that died at boot has no FAIL line in its console, so the reason is the last line.
+		# If the guest died at boot, its console may have no line with a reason. Then use the last line.
 		reason=$(grep -hE '^(FAIL|lab): ' "$console" | tail -n 1 | tr -d '\r') || true
 		result 'not ok' "$label-guest-$role" $((SECONDS - t0)) \
 			"$(tail -n 1 "$dir/$role.log") no good end$late; ${reason:-$(tail -n 1 "$console" | tr -d '\r')} [$console]"

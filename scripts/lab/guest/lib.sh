@@ -200,7 +200,7 @@ nfs_mount() {
 
 nfs_umount() { umount "${1:-$MNT}"; }
 
-# xprt_field <number> [mount point]: a field of the "xprt: rdma" line in mountstats, counted from the word rdma =
+# xprt_field <number> [mount point]: print a field of the "xprt: rdma" line in mountstats, where the word rdma is field
 # 0: 3 connects, 11 read chunks, 12 write chunks, 13 reply chunks, 14 bytes requested, 15 bytes replied (see
 # xprt_rdma_print_stats). The result is the sum over all connections of the mount.
 xprt_line() {
@@ -290,7 +290,8 @@ on_server() {
 	return "$(cat "/lab/answer.$id")"
 }
 
-# The server guest runs this between server_up and the client's "stop".
+# serve_requests: execute the requests of on_server(), until the client's guest creates /lab/stop. The server's guest
+# runs this after server_up.
 serve_requests() {
 	local ask id rc
 	touch /lab/server.ready

@@ -206,8 +206,8 @@ case_starved() {
 	nfs_umount
 }
 
-# places <client|server>: print lines "<percentage> <pattern>" for starve: this percentage of the allocations fails
-# that the matching functions, or functions that they call, request. For regions it is 100.
+# places <client|server>: print lines "<percentage> <pattern>" for starve. Of the allocations that are requested by the
+# matching functions, or by functions that they call, this percentage fails. For regions it is 100.
 places() {
 	if [ "$1" = client ]; then
 		echo '15 ^xprt_rdma_connect_work$'

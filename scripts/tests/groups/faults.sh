@@ -30,7 +30,8 @@ case_device-removal-other() { in_other_version device_removal client 2; }
 # put <text> <file>: write the text to the file through the mount
 put() { echo "$1" >"$MNT/$2"; }
 
-# trace_ends <0|1>: trace the ends of connections, and when the connection manager handles the removal
+# trace_ends <0|1>: switch two trace events off or on. One tells that our module closes a connection, and the other that
+# the connection manager handles the removal of a device.
 trace_ends() {
 	local e
 	for e in rpcrdma/rpcrdma_conn_close rdma_cma/cm_remove_one; do
@@ -496,7 +497,7 @@ frozen_short() {
 case_starved-events() {
 	local lost
 	can_starve
-	# Without the round-trip extension, because this case needs RPCs that use regions.
+	# Turn off the round-trip extension, because this case needs RPCs that use regions.
 	[ ! -e $RTX ] || echo 0 >$RTX
 	trace_begin
 	trap 'starve_end 0; trace_end' EXIT

@@ -26,7 +26,7 @@ case_rtx-placed() {
 	trap 'echo 0 >'$PAGES'; cat $DEBUG/server_kept || true' EXIT
 	for n in 2 4 8; do
 		echo $n >$PAGES
-		# Use other XIDs than the previous run, which the server's reply cache still has.
+		# Use other XIDs than the previous run, because the server's reply cache still has the XIDs of that run.
 		FIRST_XID=$((n << 20)) counted server_calls_placed 20 $ANY counted receives_renewed 0 0 \
 			hostile rtx rtx-placed
 		[ -e $DEBUG/server_keep ] || continue

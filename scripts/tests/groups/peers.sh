@@ -72,8 +72,8 @@ case_delegation() { delegation 4.2 remote_writer; }
 # A round trip that is much longer than the delays of a busy machine
 RTT_MS=400
 
-# mount_time <highest version of RPC over RDMA> <version of NFS>: duration of a mount in milliseconds. It makes
-# one connection, and the in-tree server refuses version 2 if it was asked for.
+# mount_time <highest version of RPC over RDMA> <version of NFS>: mount, and print how many milliseconds it took. Check
+# that the mount makes one connection, and that the in-tree server refuses version 2 if the client asks for it.
 mount_time() {
 	local connects fallbacks begun
 	echo "$1" >/proc/sys/sunrpc/rdma_version

@@ -137,8 +137,8 @@ case_rtx-around() {
 
 # --- shortages ---------------------------------------------------------------------
 
-# A server that grants few credits: a Call may be a group only if its further Sends fit half of the credits. A WRITE
-# of 65536 bytes takes five Sends, or three with targets, of 28672 bytes of data each.
+# The server grants few credits. A Call may be a group only if its further Sends take at most half of the credits. A
+# WRITE of 65536 bytes takes five Sends, or, with targets, three Sends of up to 28672 bytes of data.
 # Covers: RTX-74 RTX-78 RTX-79
 case_rtx-window() {
 	local credits pages groups

@@ -139,7 +139,7 @@ case_rtx-placed-by-client() {
 	done
 	inline_of 1024
 	counted client_calls_placed 1 $ANY sound 4.2 sizes
-	# With 0, the round trip decides up to which length items are placed.
+	# If rdma_rtx_write_max is 0, the round trip decides up to which length items are placed.
 	inline_of 16384
 	echo 0 >$CLIENT/rdma_rtx_write_max
 	counted client_calls_placed 1 $ANY sound 4.2 placed_any
@@ -333,7 +333,7 @@ many() {
 	rm "$MNT"/many.*
 }
 
-# Many processes at once. Some Calls find too few credits, but all succeed.
+# Many processes write and read at once. There are too few credits for some Calls to be groups, but all Calls succeed.
 # Covers: RTX-75 RTX-78 RTX-79
 case_rtx-many() { counted client_calls_group 1 $ANY sound 4.2 many; }
 

@@ -42,9 +42,9 @@ odd_sizes_end() {
 	on_server tune 4096 /proc/sys/sunrpc/svc_rdma/max_req_size
 }
 
-# Inline sizes that are not multiples of 1024. The client announces the size rounded down, for instance 4096 instead
-# of 5000. The server could send more, but its inline Replies must not be longer. A Reply with 4096 bytes of data is
-# too long to be inline.
+# The client's inline size is not a multiple of 1024. The client announces the size rounded down, for instance 4096
+# instead of 5000. The server could send more, but its inline Replies must not be longer than announced. A Reply with
+# 4096 bytes of data is too long to be inline.
 # Covers: V1-CRD-17 V1-CRD-20
 case_odd-sizes() {
 	local size told
@@ -126,9 +126,9 @@ small_regions_end() {
 # whole_size: print the maximum size of a READ, which must be the same for a WRITE
 whole_size() { sed -n "s|^[^ ]* $MNT .*[,( ]rsize=\([0-9]*\),wsize=\1[, ].*|\1|p" /proc/mounts; }
 
-# An adapter whose regions have few pages. A chunk has one segment for each region. With regions of one page, a READ
-# or WRITE may use 16 of them. That is 15 pages of data, because data may begin in the middle of a page, and NFS
-# rounds this down to a power of two, 8 pages. With 16 regions of 30 pages, the server's limit applies.
+# The adapter's regions have few pages. A chunk has one segment for each region. With regions of one page, a READ or
+# WRITE may use 16 regions. They hold 15 pages of data, because data may begin in the middle of a page, and NFS rounds
+# this down to a power of two, 8 pages. With 16 regions of 30 pages, the server's limit applies.
 # Covers: EXP-05 ULB-21 V1-CHK-09 MEM-02 MEM-10 V1-WRC-11
 case_small-regions() {
 	local pages size v
@@ -367,7 +367,7 @@ case_quiet-replies() {
 	echo 0 >$RTX
 	for v in 3 4.2; do
 		nfs_mount $v noac
-		# The server knows the client after a few Calls.
+		# Make a first Call that does not count.
 		stat -c %s $MNT/quiet >/dev/null
 		counted server_sends 200 $ANY counted server_send_events 0 8 getattrs
 		counted server_send_events 1 $ANY quiet_read
@@ -391,8 +391,8 @@ refuses() {
 # takes <file> <value>: check that the value can be set
 takes() { { echo "$2" >"$1"; } && [ "$(<"$1")" = "$2" ] || die "$1 does not take $2"; }
 
-# All numbers that an administrator can set: the default, the least and the most value of each. (The defaults of the
-# version are not checked, because this group sets it.)
+# Test the default, the smallest and the largest value of all numbers that an administrator can set. (The default of the
+# version is not checked, because this group sets the version.)
 # Covers: T-44
 case_settings() {
 	local file first least most was value params=/sys/module/rpcrdma/parameters

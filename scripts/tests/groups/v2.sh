@@ -14,7 +14,7 @@ KNOBS=/sys/kernel/debug/rpcrdma
 CLIENT=/proc/sys/sunrpc
 SERVE=/proc/sys/sunrpc/svc_rdma
 
-# Set the knobs of net/verbs/fail.c to their defaults
+# Set the knobs of net/verbs/fail.c, which inject faults, to their defaults.
 knobs_rest() {
 	echo 15 >$KNOBS/server_max_reads
 	echo 16 >$KNOBS/server_max_writes

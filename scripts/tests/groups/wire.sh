@@ -166,7 +166,7 @@ case_wire2-traffic-v42() { on_2 with_mount 4.2 v42_traffic; }
 # The client asks for at most rsize bytes of a directory. With this rsize, the Reply fits the Receives that a Call may
 # offer.
 case_wire2-groups() { MOUNT_OPTS=rsize=16384 on_2 in_groups with_mount 4.2 groups_traffic; }
-# Send groups to a server with targets, whose Receives are seven times as large as those of the client.
+# Send groups to a server with targets. Its Receives are seven times as large as the client's inline size.
 case_wire2-placed() { MOUNT_OPTS=rsize=16384 on_2 in_groups into_targets with_mount 3 placed_traffic; }
 # into_targets <command...>: run the command while the server has 8 pages in each Receive. on_2 restores the number of
 # pages.
