@@ -1074,7 +1074,7 @@ static void rpcrdma_v2_types_are_rows(struct kunit *test)
 	buf[23]++;
 	KUNIT_EXPECT_EQ(test, rpcrdma2_decode_by(fake, buf, 24, 0, accept,
 						 hdr), RPCRDMA_BAD_XID);
-	/* Only the types in the table are known */
+	/* Header types that are not in the table are unknown */
 	KUNIT_EXPECT_EQ(test, rpcrdma_kunit_server2(fx, buf, 24),
 			RPCRDMA_BAD_PROC);
 	buf[12] = 0;

@@ -347,7 +347,7 @@ for i in "${shows[@]}"; do
 	wait "$i" 2>/dev/null || result 'not ok' "$label-verdicts" 0 "whoever passes on the verdicts has died: some may be lost [$dir]"
 done
 
-# show_reports <role>: print the complaints of its kernel, except those for which a case has failed already
+# show_reports <role>: print the complaints of that guest's kernel, except those for which a case has failed already
 show_reports() {
 	local name line
 	scan "$1" >"$dir/$1.scanned" || printf '%s\t%s\n' - "the console cannot be read" >"$dir/$1.scanned"

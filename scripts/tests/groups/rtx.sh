@@ -205,7 +205,7 @@ case_rtx-gathered() {
 	counted client_calls_gathered 1 $ANY sound 4.2 sizes
 	inline_of 16384
 	echo 65536 >$CLIENT/rdma_rtx_gather
-	# With one page in each Send, siw's SGEs always suffice.
+	# With 2 pages in a Receive, a Send has one page of data. The SGEs of siw suffice for that.
 	[ "$PROVIDER" != siw ] || echo 2 >$PAGES
 	sound 3 from_64k
 	counted client_calls_gathered 1 $ANY sound 4.2 many
