@@ -28,7 +28,7 @@ static void rpcrdma_buf_kunit_exit(void *buf)
 	rpcrdma_buf_exit(buf);
 }
 
-/* Make Receives whose buffers are blocks of pages, linked to one message. */
+/* Make Receives that belong to one message, and whose buffers are blocks of pages. */
 static struct rpcrdma_buf_fixture *rpcrdma_buf_kunit_make(struct kunit *test)
 {
 	struct rpcrdma_buf_fixture *fx;
@@ -75,9 +75,9 @@ static void rpcrdma_buf_block_ends_with_pages(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_buf_pins(16384, 0), 16384);
 }
 
-/* No numbered rule: code that executes a Call may take and drop references to the pages of a
- * buffer, whatever its size is. So each page has a reference count of 1 at first. Pages of a
- * slab are not checked, because nobody takes references to them.
+/* The code that executes a Call may take and drop references to the pages of a Receive buffer.
+ * So in a buffer of any size, each page begins with a reference count of 1. Slab pages are not
+ * checked, because nobody takes references to them.
  */
 static void rpcrdma_buf_pages_are_counted(struct kunit *test)
 {
@@ -101,7 +101,9 @@ static void rpcrdma_buf_pages_are_counted(struct kunit *test)
 	}
 }
 
-/* No numbered rule (I34): if nobody else holds a page of a Receive, its block is used again. */
+/* If nobody else holds a page of a Receive, the Receive keeps its block (invariant I34 of
+ * locking.rst).
+ */
 static void rpcrdma_buf_own_block_stays(struct kunit *test)
 {
 	struct rpcrdma_buf_fixture *fx = rpcrdma_buf_kunit_make(test);
@@ -119,9 +121,9 @@ static void rpcrdma_buf_own_block_stays(struct kunit *test)
 			renewed);
 }
 
-/* No numbered rule (I34): if somebody holds a page of a Receive, its block is replaced, so
- * that the content of the page does not change. This is tested with the first page of one
- * Receive, and with the last page of another.
+/* If somebody still holds a page of a Receive, the Receive gets another block, so that the
+ * content of the page does not change (invariant I34 of locking.rst). In this test, the first
+ * page of one Receive and the last page of another are held.
  */
 static void rpcrdma_buf_held_block_is_left(struct kunit *test)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/core/choice.c: the limit, that is, the size up to which items go by
- * Sends. The tests compare the limit with the figures of rtx.rst 6, and with the number of
- * transmissions that core/layout.c counts.
+ * Unit tests of net/core/choice.c, which computes the limit: the size up to which items go by
+ * Sends, and not by chunks. The expected limits follow from the figures in rtx.rst 6, and from
+ * the number of transmissions that core/layout.c counts.
  */
 
 #include <linux/limits.h>
@@ -16,8 +16,8 @@
 
 #define RPCRDMA_CHOICE_STREAM	120u	/* bytes of a WRITE without its item */
 
-/* Servers without targets, and with different numbers of target segments in each Receive. In
- * front of the targets there is always room for the header of a group.
+/* A server without targets, and servers with different numbers of target segments in each
+ * Receive. In front of the targets there is always room for the header of a group.
  */
 static const struct rpcrdma2_rtx rpcrdma_choice_peers[] = {
 	{
@@ -44,8 +44,8 @@ static const u32 rpcrdma_choice_rtts[] = {
 	999, 1000, 2000, 5000, 9999, 10000,
 };
 
-/* A server's Receive has exactly the size that its targets need, or 16384 bytes if it has
- * no targets.
+/* Fill in @choice for a server with the properties @peer. A Send is exactly as long as the
+ * head and the targets of the server's Receive, or 16384 bytes long if there are no targets.
  */
 static void rpcrdma_choice_with(struct rpcrdma_choice *choice,
 				const struct rpcrdma2_rtx *peer, u32 rtt)
@@ -87,7 +87,9 @@ static u32 rpcrdma_choice_count(const struct rpcrdma2_rtx *peer, u32 size)
 	return rpcrdma_group_call(&layout, peer);
 }
 
-/* Returns the next size to be tried: small sizes, and sizes near a multiple of 4096. */
+/* Returns the size to try after @size. The tests try sizes up to 64, and the multiples of 4096
+ * with their neighbours.
+ */
 static u32 rpcrdma_choice_next_size(u32 size)
 {
 	if (size % 4096 < 1 || size % 4096 == 4095)
@@ -95,7 +97,7 @@ static u32 rpcrdma_choice_next_size(u32 size)
 	return size < 64 ? size + 1 : size - size % 4096 + 4095;
 }
 
-/* From a round trip of 200 us on, every WRITE up to 1 MB goes by Sends. */
+/* If the round trip takes 200 us or more, every WRITE up to 1 MB goes by Sends. */
 /* Covers: RTX-25 RTX-26 RTX-96 T-40 */
 static void rpcrdma_choice_long_way(struct kunit *test)
 {
@@ -114,9 +116,9 @@ static void rpcrdma_choice_long_way(struct kunit *test)
 	}
 }
 
-/* With a round trip of up to 10 us, no WRITE becomes slower. Each further transmission
- * costs at most 1 us, and 5000 instructions. Sends save the round trip, 6 us, and 30000
- * instructions.
+/* With a round trip of up to 10 us, a WRITE goes by Sends only if its further transmissions cost
+ * no more than Sends save. Each further transmission costs 1 us and 5000 instructions. Sends save
+ * 10 + 6 us and 30000 instructions.
  */
 /* Covers: RTX-25 RTX-95 T-40 */
 static void rpcrdma_choice_short_way(struct kunit *test)
@@ -142,8 +144,9 @@ static void rpcrdma_choice_short_way(struct kunit *test)
 	}
 }
 
-/* If the server has targets, and with every round trip below 200 us, Sends save more than the
- * further transmissions cost, either in work or in time.
+/* If the server has targets, and the round trip takes less than 200 us, the limit is right:
+ * for an item up to the limit, Sends save at least what the further transmissions cost, in
+ * work or in time.
  */
 static void rpcrdma_choice_pays(struct kunit *test)
 {
@@ -174,8 +177,8 @@ static void rpcrdma_choice_pays(struct kunit *test)
 struct rpcrdma_choice_case {
 	const char	*desc;
 	u32		size;
-	u32		near;	/* longest round trip in us that is too short for Sends; 0: none */
-	u32		far;	/* shortest round trip in us with which Sends are chosen */
+	u32		near;	/* up to this round trip in us, no Sends; 0: always Sends */
+	u32		far;	/* from this round trip in us on, Sends */
 };
 
 /* The table of rtx.rst 6.2: seven segments in each transmission */
@@ -209,15 +212,17 @@ static void rpcrdma_choice_table(struct kunit *test)
 	}
 }
 
-/* If there are no targets, the server copies the item, which has a cost, too (RTX-95). */
+/* If there are no targets, the server copies the item. The limit takes the cost of this copy
+ * into account (RTX-95).
+ */
 /* Covers: RTX-95 */
 static void rpcrdma_choice_without_targets(struct kunit *test)
 {
 	const struct rpcrdma2_rtx *none = &rpcrdma_choice_peers[0];
 	struct rpcrdma_choice choice;
 
-	/* With a short round trip, the limit is that of T-40, but never less than the size
-	 * that fits one Send.
+	/* If the round trip is short, the limit is that of T-40 (decisions.rst), but at least
+	 * the size that fits one Send.
 	 */
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_at(none, 0), 16384);
 	rpcrdma_choice_with(&choice, none, 10);
@@ -227,13 +232,15 @@ static void rpcrdma_choice_without_targets(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 32732);
 	choice.ch_send = 2048;
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 6 * 2012);
-	/* Saving a round trip of 31 us, and 5 + 1 us, pays for six further transmissions, or
-	 * for seven if nothing is copied.
+	/* Sends save a round trip of 31 us, 5 us to wake a thread, and 1 us to register
+	 * memory. This pays for six further transmissions, or for seven if nothing is copied.
 	 */
 	choice.ch_rtt = 31;
 	choice.ch_send = 4096;
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 7 * 4060);
-	/* If our Sends are too short to reach the targets, there might as well be none. */
+	/* If our Sends are too short to fill a target segment, the limit is the same as
+	 * without targets.
+	 */
 	choice.ch_peer = &rpcrdma_choice_peers[1];
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 7 * 4060);
 	choice.ch_send = 1024 + 4096;
@@ -242,7 +249,9 @@ static void rpcrdma_choice_without_targets(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 6 * 5084);
 }
 
-/* A Send places no more segments than it can gather, so the limit is smaller. */
+/* The limit is smaller if a Send cannot fill all segments of a Receive, because it gathers too
+ * few segments (ch_segs) or is too short (ch_send).
+ */
 static void rpcrdma_choice_few_segments(struct kunit *test)
 {
 	struct rpcrdma_choice choice;
@@ -305,7 +314,7 @@ static void rpcrdma_choice_is_monotonic(struct kunit *test)
 	}
 }
 
-/* The limit changes at exactly the value of each cost at which it should change. */
+/* Each cost is taken into account exactly: a change by 1 ns changes the limit where it should. */
 static void rpcrdma_choice_costs_count(struct kunit *test)
 {
 	struct rpcrdma_choice_costs costs = rpcrdma_choice_costs;
@@ -313,7 +322,9 @@ static void rpcrdma_choice_costs_count(struct kunit *test)
 
 	rpcrdma_choice_with(&choice, &rpcrdma_choice_peers[3], 49);
 	choice.ch_costs = &costs;
-	/* Saving a round trip of 49 us, and 5 + 1 us, pays for eleven further transmissions */
+	/* Sends save a round trip of 49 us, 5 us to wake a thread, and 1 us to register
+	 * memory. This pays for eleven further transmissions.
+	 */
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 12 * 28672);
 	costs.cc_wake = 4999;
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 11 * 28672);
@@ -328,8 +339,8 @@ static void rpcrdma_choice_costs_count(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 131072);
 }
 
-/* The size that an administrator has chosen is always used, but never exceeds the limits of
- * the peer.
+/* If an administrator has chosen a size (ch_fixed), it is the limit, unless the limits of the
+ * peer are lower.
  */
 static void rpcrdma_choice_fixed(struct kunit *test)
 {
@@ -379,7 +390,9 @@ static void rpcrdma_choice_peer_limits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 0);
 }
 
-/* With values at the ends of all ranges, no sum overflows, and no limit is above 1 MB. */
+/* With costs and sizes at the ends of their ranges, no sum overflows, and the limit is from 1
+ * byte to 1 MB.
+ */
 static void rpcrdma_choice_extremes(struct kunit *test)
 {
 	static const u32 ends[] = { 0, 1, U32_MAX - 1, U32_MAX };
@@ -419,7 +432,7 @@ static void rpcrdma_choice_extremes(struct kunit *test)
 	costs.cc_saved = 8;
 	costs.cc_register = 0;
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_limit(&choice), 10 * 4096);
-	/* Further transmissions cost too much, but a group of one transmission has none. */
+	/* If further transmissions cost too much, the limit is what one transmission holds. */
 	costs.cc_more = U32_MAX;
 	costs.cc_wake = 0;
 	costs.cc_saved = U32_MAX - 1;

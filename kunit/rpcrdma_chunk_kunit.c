@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/core/chunk.c: unreduced streams, and the chunks taken out of them.
+ * Unit tests of net/core/chunk.c: RPC messages, and the chunks that are taken out of them.
  */
 
 #include <linux/limits.h>
@@ -158,8 +158,9 @@ static void rpcrdma_chunk_check_call(struct kunit *test)
 #define RPCRDMA_PARTS_LEN	4096u
 
 /*
- * A random message in three forms: as a stream, as a body, and as the memory of the
- * requester that its chunks point to. @rebuilt is the stream that the responder rebuilds.
+ * A random message. @stream is the unreduced message. @body is what is left of it without the
+ * chunks, and @memory is the requester's memory to which the chunks point. @rebuilt is the
+ * message that the responder puts together from @body and @memory.
  */
 struct rpcrdma_parts {
 	u8	stream[RPCRDMA_PARTS_LEN];
@@ -256,7 +257,7 @@ static void rpcrdma_parts_make(struct rpcrdma_kunit *fx,
 
 	memset(parts, 0, sizeof(*parts));
 	for (i = 0; i < n; i++) {
-		/* Other tests cover position zero, and two chunks with one position */
+		/* Make no chunk at position zero, and no two at one position. Other tests do */
 		len = 4 * rpcrdma_kunit_random(fx, 10);
 		rpcrdma_parts_add_body(fx, parts, len + (must_gap ? 4 : 0));
 		len = rpcrdma_kunit_random(fx, 60);
@@ -480,7 +481,7 @@ static void rpcrdma_chunk_items_beyond_32_bits(struct kunit *test)
 }
 
 /*
- * With lists that were not checked, the walk still ends, and never leaves the body.
+ * Even if the lists are invalid and were not checked, a walk ends, and never leaves the body.
  *
  * Covers: V1-RDC-17
  */
@@ -585,7 +586,7 @@ static void rpcrdma_chunk_single_handle(struct kunit *test)
 		rpcrdma_kunit_words(fx, (const u32[]) { 1, 0 }, 2);
 		rpcrdma_kunit_seg(fx, param->call, param->length, 0);
 	}
-	/* Two segments with the same position would be one chunk */
+	/* Use different positions, because two segments with one position would be one chunk */
 	for (i = 0; i < 2; i++) {
 		if (!param->read[i])
 			continue;
@@ -697,8 +698,8 @@ static void rpcrdma_chunk_put_reads(struct rpcrdma_kunit *fx, u32 n)
 	rpcrdma_kunit_word(fx, 0);
 }
 
-/* The device can still write to the buffer after it was decoded. Even then, a walk must not
- * find more segments of a chunk than were decoded.
+/* The device may still write to the buffer of a message that has been decoded. Even then, a
+ * walk must not find more segments in a chunk than the decoder did.
  *
  * Covers: MEM-05
  */
@@ -723,13 +724,13 @@ static void rpcrdma_chunk_grows_no_segments(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, rpcrdma_chunk_next(&iter, &seg));
 	KUNIT_EXPECT_EQ(test, seg.rs_handle, 7);
 	KUNIT_EXPECT_FALSE(test, rpcrdma_chunk_next(&iter, &seg));
-	/* No segment has the position of the second any more */
+	/* No segment has the position of the second chunk any more */
 	rpcrdma_chunk_first(&fx->kf_lists, &fx->kf_lists.ls_read[1], &iter);
 	KUNIT_EXPECT_FALSE(test, rpcrdma_chunk_next(&iter, &seg));
 }
 
-/* Only the handles of this Call count, and not those of an earlier Call that are left in the
- * unused entries of the lists.
+/* Only the handles of this Call count. Handles of an earlier Call, which are left in the unused
+ * entries of the lists, do not.
  *
  * Covers: V1-CRD-21
  */
@@ -792,7 +793,7 @@ static void rpcrdma_chunk_gaps_are_what_is_left(struct kunit *test)
 		while (rpcrdma_payload_gap_next(payloads, n, len, &pos,
 						&offset, &length)) {
 			KUNIT_ASSERT_GT(test, length, 0);
-			/* The runs are in order, and no two are adjacent */
+			/* The runs of bytes that stay are in order, and no two are adjacent */
 			KUNIT_ASSERT_TRUE(test, offset > end || !end);
 			KUNIT_ASSERT_LE(test, offset + length, len);
 			for (i = offset; i < offset + length; i++)
@@ -828,7 +829,7 @@ static void rpcrdma_chunk_gap_after_an_odd_payload(struct kunit *test)
 							  &length));
 }
 
-/* The end of a payload may not fit 32 bits. Covers: V1-WPD-03 */
+/* The end of a payload is beyond 32 bits. Covers: V1-WPD-03 */
 static void rpcrdma_chunk_gap_before_the_last_payload(struct kunit *test)
 {
 	static const struct rpcrdma_payload payload = {
@@ -1057,7 +1058,7 @@ struct rpcrdma_chunk_head_case {
 	bool		keep;
 };
 
-/* The body has 400 bytes, and a head may have up to 200. */
+/* The body has 400 bytes. Its head, the part in front of the Read chunk, may have up to 200. */
 static const struct rpcrdma_chunk_head_case rpcrdma_chunk_head_cases[] = {
 	{
 		.desc = "right behind the header", .nreads = 1,

@@ -7,8 +7,8 @@
 
 #include <rpcrdma/counters.h>
 
-/* This value needs 64 bits. scripts/tests/groups/kunit.sh then expects a larger value in the
- * sysctl of the counter, rdma_stat_sq_starve.
+/* This value needs 64 bits. After the test, scripts/tests/groups/kunit.sh checks that the
+ * sysctl of this counter, rdma_stat_sq_starve, shows more than this value.
  */
 #define RPCRDMA_COUNTERS_KUNIT_MANY	5000000000ull
 

@@ -127,7 +127,7 @@ static void rpcrdma_credit_room(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, rpcrdma_window_room(&win, U32_MAX), 0);
 
-	/* The smaller of grant and request counts, even if the request shrinks */
+	/* The window is the smaller of grant and request, even if the request shrinks */
 	win.wn_requested = 4;
 	KUNIT_EXPECT_EQ(test, rpcrdma_window_room(&win, 1), 3);
 }

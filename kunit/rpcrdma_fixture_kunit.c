@@ -2,9 +2,9 @@
 /*
  * The functions that many suites of unit tests share.
  *
- * Each of the other .c files has one suite. Directly above a test are the requirements that
- * it covers, as numbered in Documentation/conformance.rst: exactly those whose violation makes
- * the test fail. "No numbered rule" means that the test covers none of them.
+ * Each of the other .c files has one suite. The line "Covers" above a test lists the
+ * requirements (Documentation/conformance.rst) whose violation makes the test fail. A test
+ * without this line covers no requirement.
  *
  * A message that is decoded is always in a buffer of exactly its size. So KASAN catches a
  * read past the end, even if the result of the decoder is right.

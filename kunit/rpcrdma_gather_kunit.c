@@ -38,7 +38,9 @@ rpcrdma_gather_kunit_group[RPCRDMA_GATHER_KUNIT_COUNT] = {
 	{ .tx_xid = XID, .tx_number = 2, .tx_offset = 28, .tx_here = 12 },
 };
 
-/* Limits of the server in vectors_rtx.h, and the rtx_replies that its client offers */
+/* Limits of the server in vectors_rtx.h. RPCRDMA_GATHER_KUNIT_REPLIES is the largest number of
+ * Receives (rtx_replies) that a Call of its client offers.
+ */
 static const struct rpcrdma2_rtx rpcrdma_gather_kunit_ours = {
 	.xp_call_max = 64, .xp_reply_max = 16, .xp_msg_max = 1052672,
 	.xp_head = 1024, .xp_seg = 4096, .xp_nsegs = 7,
@@ -116,7 +118,7 @@ static void rpcrdma_gather_kunit_ended(struct rpcrdma_conn *conn,
 	rpcrdma_gather_kunit_hear(conn, RPCRDMA_GATHER_ENDED)->end = *end;
 }
 
-/* This may run in a workqueue, where KUNIT_ASSERT must not be used. */
+/* This function may run in a workqueue, where KUNIT_ASSERT must not be used. */
 static void rpcrdma_gather_kunit_lost(struct rpcrdma_conn *conn)
 {
 	struct rpcrdma_gather_fixture *fx =
@@ -197,8 +199,8 @@ static u32 rpcrdma_gather_waiting(const struct rpcrdma_gather_fixture *fx)
 	return atomic_read(&fx->gf_conn.cn_recvs.rp_nwaiting);
 }
 
-/* Each Receive is held by the group, held by the owner, or waits to be posted. An open
- * group holds the Receives that have arrived.
+/* Check that each Receive is held by the group, is held by the owner, or waits to be posted.
+ * The group must hold Receives only while it is open.
  */
 static void rpcrdma_gather_check(struct rpcrdma_gather_fixture *fx)
 {
@@ -367,7 +369,7 @@ static int rpcrdma_gather_kunit_init(struct kunit *test)
 	struct rpcrdma_gather_fixture *fx;
 	u32 i;
 
-	/* These tests need a device without DMA, whose buffers need no synchronisation */
+	/* These tests need a device whose buffers need no DMA synchronisation */
 	if (!IS_ENABLED(CONFIG_INFINIBAND_VIRT_DMA))
 		kunit_skip(test, "no devices without DMA");
 	if (rpcrdma_kunit_init(test))
@@ -410,9 +412,7 @@ rpcrdma_gather_kunit_start(struct kunit *test)
 
 /* --- complete groups -------------------------------------------------------- */
 
-/* No numbered rule: an owner that has not started gathering gets each transmission as a
- * message.
- */
+/* An owner that has not called rpcrdma_gather_start() gets each transmission as a message. */
 static void rpcrdma_gather_only_when_told(struct kunit *test)
 {
 	struct rpcrdma_gather_fixture *fx = test->priv;
@@ -456,7 +456,7 @@ static void rpcrdma_gather_hands_up_whole(struct kunit *test)
 			1);
 }
 
-/* No numbered rule: an owner may hold one group while the next one arrives. */
+/* An owner may hold one group while the next one arrives. */
 static void rpcrdma_gather_one_after_the_other(struct kunit *test)
 {
 	struct rpcrdma_gather_fixture *fx = rpcrdma_gather_kunit_start(test);
@@ -474,8 +474,8 @@ static void rpcrdma_gather_one_after_the_other(struct kunit *test)
 	rpcrdma_gather_give(fx, first);
 }
 
-/* No numbered rule: a Receive that was part of a group is used again, for a message that is
- * not a group, or for a group of one transmission. No trace of the old group is left.
+/* A Receive that was part of a group is used again, for a message that is not a group, or for
+ * a group of one transmission. The new message does not contain anything of the old group.
  */
 static void rpcrdma_gather_leaves_nothing_behind(struct kunit *test)
 {
@@ -487,7 +487,7 @@ static void rpcrdma_gather_leaves_nothing_behind(struct kunit *test)
 		rpcrdma_gather_call(fx, i);
 	rpcrdma_gather_give(fx, rpcrdma_gather_expect_msg(fx, true));
 	rpcrdma_gather_expect_no_more(fx);
-	/* Use all Receives, and so those of the group, too */
+	/* Use all Receives, those of the old group among them */
 	for (i = 0; i < RPCRDMA_GATHER_KUNIT_RECVS; i++) {
 		rpcrdma_gather_vector(fx, i % 2 ? RPCRDMA_VEC_V2_MSG_INV :
 				      RPCRDMA_VEC_RTX_READDIR);
@@ -547,8 +547,8 @@ static void rpcrdma_gather_judges(struct kunit *test)
 	rpcrdma_gather_give(fx, msg);
 }
 
-/* If there are more items than allowed, or than the transmission contains, nothing behind
- * the transmission is read, and the owner gets a bad verdict.
+/* If the header announces more items than are allowed, or than the transmission contains, the
+ * owner gets a bad verdict, and nothing behind the transmission is read.
  *
  * Covers: RTX-45
  */
@@ -577,8 +577,8 @@ static void rpcrdma_gather_bounds_items(struct kunit *test)
 
 /* --- broken groups ---------------------------------------------------------- */
 
-/* The Receives of a group are given back when there is a gap. The owner is told once, when
- * the last transmission has arrived.
+/* If a transmission is missing, the Receives of the group are given back at once. The owner is
+ * told once, when the last transmission has arrived.
  *
  * Covers: RTX-49 RTX-50
  */
@@ -606,8 +606,8 @@ static void rpcrdma_gather_gap(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fx->gf_conn.cn_error, 0);
 }
 
-/* The owner is told first that the group has ended, and then gets the message that broke
- * it.
+/* If another message breaks an open group, the owner is first told that the group has ended,
+ * and then gets the other message.
  *
  * Covers: RTX-47 RTX-48
  */
@@ -698,8 +698,8 @@ static void rpcrdma_gather_drops_strays(struct kunit *test)
 			0);
 }
 
-/* A gap in a Reply ends only the RPC. Another message in the middle of a Reply ends the
- * connection, too, and is passed on.
+/* A gap in a Reply ends only the RPC. Another message in the middle of a Reply is passed on,
+ * but the connection is closed, too.
  *
  * Covers: RTX-51
  */
@@ -772,8 +772,8 @@ static void rpcrdma_gather_early_invalidation(struct kunit *test)
 	rpcrdma_gather_give(fx, msg);
 }
 
-/* A transmission of a broken group must not invalidate a handle either: the transmission is
- * swallowed, so nobody would learn about that.
+/* A transmission of a broken group must not invalidate a handle either. The transmission is
+ * swallowed, so nobody would learn that the handle was invalidated.
  *
  * Covers: RTX-73
  */
@@ -826,7 +826,7 @@ static void rpcrdma_gather_takes_too_long(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, rpcrdma_gather_watches(fx));
 }
 
-/* A group that is swallowed has the same time limit.
+/* The time limit also applies to a broken group whose remaining transmissions are swallowed.
  *
  * Covers: RTX-85
  */
@@ -868,8 +868,8 @@ static void rpcrdma_gather_is_in_time(struct kunit *test)
 
 /* --- the end of the connection ---------------------------------------------- */
 
-/* When the connection ends, the Receives of an open group are not given back to be posted.
- * The owner is told nothing.
+/* When the connection ends, the Receives of an open group are not returned to the list of
+ * Receives to be posted, and the owner is not told that the group has ended.
  *
  * Covers: RTX-86
  */
@@ -923,8 +923,8 @@ static void rpcrdma_gather_change(struct rpcrdma_kunit *kunit,
 	}
 }
 
-/* Often send the transmission that is due, so that some groups become complete. Sometimes
- * truncate the message.
+/* Send a random transmission. Often it is the one that is due, so that some groups become
+ * complete. Sometimes it is truncated.
  */
 static void rpcrdma_gather_send_any(struct rpcrdma_gather_fixture *fx)
 {

@@ -16,7 +16,9 @@
 
 #define XID	RPCRDMA_KUNIT_XID
 
-/* Limits of the server in vectors_rtx.h, and the rtx_replies that its client offers */
+/* Limits of the server in vectors_rtx.h. gl_replies is the largest number of Receives
+ * (rtx_replies) that a Call of its client offers.
+ */
 static const struct rpcrdma_group_limits rpcrdma_group_vector_limits = {
 	.gl_ours = {
 		.xp_flags = RPCRDMA2_RTX_F_RESULTS, .xp_call_max = 64,
@@ -76,7 +78,7 @@ static void rpcrdma_group_check_end(struct rpcrdma_group_run *run,
 		KUNIT_EXPECT_FALSE(test, tx->tx_short);
 		KUNIT_EXPECT_EQ(test, tx->tx_number, before->gr_count - 1);
 	}
-	/* The group that has ended is that of the arrival, or an incomplete one before it */
+	/* If the transmission is not of the group that has ended, it has broken that group */
 	if (!mine)
 		KUNIT_EXPECT_EQ(test, end->ge_xid, before->gr_xid);
 }
@@ -260,8 +262,8 @@ static void rpcrdma_group_takes_vectors(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, run.group.gr_credit,
 			get_unaligned_be32(message.buf[0] + 8));
 	KUNIT_EXPECT_EQ(test, run.group.gr_here, run.group.gr_stream);
-	/* The gap between two items counts as data, but the gap behind the last item does
-	 * not. So the message with two items has 12288 bytes of data
+	/* The gap between two items counts as data. So the message with two items has 12288
+	 * bytes of data
 	 */
 	KUNIT_EXPECT_EQ(test, run.group.gr_data, param->data);
 	KUNIT_EXPECT_FALSE(test, run.closed);
@@ -307,7 +309,7 @@ static void rpcrdma_group_single_words(struct kunit *test)
 	enum rpcrdma_verdict verdict;
 	bool response, good;
 
-	/* Changes in the lists are not tested here */
+	/* Skip the two messages in whose lists a changed word could be valid */
 	if (param->first == RPCRDMA_VEC_RTX_MIXED ||
 	    param->first == RPCRDMA_VEC_RTX_TWO_ITEMS)
 		return;
@@ -662,7 +664,7 @@ static void rpcrdma_group_all_orders(struct kunit *test)
 
 	for (response = 0; response < 2; response++) {
 		for (total = 1; total <= RPCRDMA_GROUP_MOST; total++) {
-			/* Two groups, or one; the second one may be a Reply */
+			/* There is one group, or a second one, which may be a Reply */
 			for (first = 1; first <= total; first++) {
 				rpcrdma_group_begin(&orders.run, test,
 						    &rpcrdma_group_small);
@@ -786,14 +788,14 @@ static void rpcrdma_group_swallows(struct kunit *test)
 			RPCRDMA_GROUP_RETURN);
 	rpcrdma_group_expect_end(&run, 0, 2, false, RPCRDMA_BIG_GROUP);
 
-	/* Such a group, but another message ends it */
+	/* Again a group of too many transmissions, but another message ends it */
 	rpcrdma_group_send(&run, 3, false, 7, 0);
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_arrive(&run, NULL),
 			RPCRDMA_GROUP_PASS);
 	KUNIT_EXPECT_FALSE(test, run.step.gs_release);
 	rpcrdma_group_expect_end(&run, 0, 3, false, RPCRDMA_BIG_GROUP);
 
-	/* A bad first transmission breaks another group: two answers */
+	/* A first transmission breaks a group, and is itself too short: there are two answers */
 	rpcrdma_group_send(&run, 4, false, 2, 0);
 	tx = rpcrdma_group_tx(5, false, 6, 0, false);
 	tx.tx_short = true;
@@ -817,11 +819,13 @@ static void rpcrdma_group_replies_lost(struct kunit *test)
 	rpcrdma_group_expect_end(&run, 0, 1, true, RPCRDMA_BAD_GROUP);
 	KUNIT_EXPECT_FALSE(test, run.closed);
 
-	/* A Reply is accepted if it has as many transmissions as any Call offers Receives for */
+	/* A Reply of six transmissions is accepted, because a Call may offer six Receives
+	 * (gl_replies)
+	 */
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_send(&run, 2, true, 6, 0),
 			RPCRDMA_GROUP_KEEP);
 	/* Another message in between may use up a Receive of another RPC, so the connection
-	 * is closed. It is also closed if a Reply has one transmission more
+	 * is closed. It is also closed if a Reply has seven transmissions
 	 */
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_arrive(&run, NULL),
 			RPCRDMA_GROUP_PASS);
@@ -832,7 +836,9 @@ static void rpcrdma_group_replies_lost(struct kunit *test)
 	rpcrdma_group_expect_end(&run, 0, 3, true, RPCRDMA_BIG_GROUP);
 	KUNIT_EXPECT_TRUE(test, run.step.gs_close);
 
-	/* A Call between the transmissions of a Reply, and a Reply between those of a Call */
+	/* A Call between the transmissions of a Reply closes the connection. A Reply between
+	 * the transmissions of a Call does not
+	 */
 	rpcrdma_group_send(&run, 4, true, 2, 0);
 	rpcrdma_group_send(&run, 5, false, 2, 0);
 	KUNIT_EXPECT_TRUE(test, run.step.gs_close);
@@ -841,7 +847,9 @@ static void rpcrdma_group_replies_lost(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, run.step.gs_does, RPCRDMA_GROUP_WHOLE);
 	rpcrdma_group_expect_end(&run, 0, 5, false, RPCRDMA_BAD_GROUP);
 
-	/* The same with a Call that is too long, whose other transmissions are swallowed */
+	/* A Call of too many transmissions begins within a Reply: the connection is closed,
+	 * the Reply has ended, and the rest of the Call is swallowed
+	 */
 	rpcrdma_group_send(&run, 4, true, 2, 0);
 	rpcrdma_group_send(&run, 5, false, 7, 0);
 	KUNIT_EXPECT_TRUE(test, run.step.gs_close);
@@ -869,8 +877,9 @@ static void rpcrdma_group_replies_lost(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, run.closed);
 }
 
-/* A Reply has one transmission more than any Call offers Receives for, and another error, which
- * is found first. Even so, the connection is closed, and no transmission is swallowed.
+/* A Reply has more transmissions than the Receives that any Call offers (gl_replies), and also
+ * an error that the receiver checks earlier. Even so, the connection is closed, and no further
+ * transmission is swallowed.
  *
  * Covers: RTX-51
  */
@@ -903,8 +912,8 @@ static void rpcrdma_group_replies_bad_and_big(struct kunit *test)
 				tx.tx_count);
 		KUNIT_EXPECT_EQ(test, run.group.gr_state, RPCRDMA_GROUP_IDLE);
 
-		/* With as many transmissions as a Call can offer Receives for, the connection
-		 * stays open. Only the client knows how many this Call has offered.
+		/* With gl_replies transmissions, the connection stays open: the Call of this
+		 * Reply may have offered that many Receives, which only the client knows.
 		 */
 		tx.tx_count--;
 		rpcrdma_group_arrive(&run, &tx);
@@ -926,7 +935,9 @@ static void rpcrdma_group_not_announced(struct kunit *test)
 	struct rpcrdma_group_limits limits = rpcrdma_group_small;
 	struct rpcrdma_group_run run;
 
-	/* We accept no groups as Calls, so their type is unknown. Replies are accepted */
+	/* We have announced that we accept no Calls in RTX form, so these header types are
+	 * unknown in a Call. Reply groups are accepted
+	 */
 	limits.gl_ours.xp_call_max = 0;
 	limits.gl_ours.xp_msg_max = 0;
 	rpcrdma_group_begin(&run, test, &limits);
@@ -938,7 +949,9 @@ static void rpcrdma_group_not_announced(struct kunit *test)
 			RPCRDMA_GROUP_KEEP);
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_send(&run, 1, true, 2, 1),
 			RPCRDMA_GROUP_WHOLE);
-	/* A Reply, although no Call of ours has asked for a group */
+	/* No Call of ours offers Receives for a group, so a Reply group closes the
+	 * connection
+	 */
 	limits.gl_replies = 0;
 	rpcrdma_group_begin(&run, test, &limits);
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_send(&run, 1, true, 1, 0),
@@ -1649,7 +1662,7 @@ static void rpcrdma_group_base_form(struct kunit *test)
 	}, placed;
 	u32 i;
 
-	/* One transmission is enough. xp_call_max and xp_msg_max may forbid it */
+	/* The message fits one transmission, but xp_call_max or xp_msg_max may forbid it */
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_call(&layout, &peer), 1);
 	peer.xp_call_max = 0;
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_call(&layout, &peer), 0);
@@ -1693,7 +1706,9 @@ static void rpcrdma_group_base_form(struct kunit *test)
 				i <= 29688);
 	}
 
-	/* Our Sends reach no target, can gather no segment, or there are no targets */
+	/* Nothing is placed if our Sends end before the first target segment does, if they
+	 * can gather no segment, or if there are no targets
+	 */
 	placed = layout;
 	placed.ly_limit = 1024 + 4095;
 	KUNIT_EXPECT_FALSE(test, rpcrdma_layout_place(&placed, &peer, 9,
@@ -1757,7 +1772,7 @@ static void rpcrdma_group_places(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, placed.pd_gap, 4095);
 	KUNIT_EXPECT_EQ(test, walk.gp_left, 0);
 	KUNIT_EXPECT_FALSE(test, rpcrdma_place_next(&walk, &placed));
-	/* A data part behind the end of the last item */
+	/* In a data part behind the end of the last item, the walk finds nothing */
 	rpcrdma_place_part(&walk, 5);
 	KUNIT_EXPECT_FALSE(test, rpcrdma_place_next(&walk, &placed));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What many of the unit tests share: given messages, a buffer to build others in, and random
- * numbers that are the same in every run.
+ * What many suites of unit tests share: the messages of vectors.h and vectors_rtx.h, a buffer
+ * in which to build other messages, and random numbers that are the same in every run.
  */
 #ifndef RPCRDMA_KUNIT_H
 #define RPCRDMA_KUNIT_H

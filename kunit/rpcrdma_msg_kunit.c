@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of received messages (msg.h, net/verbs/msg.c): where the pieces of a body are if
- * a message came in several Receives.
+ * Unit tests of received messages (msg.h, net/verbs/msg.c): finding the pieces of the body of
+ * a message that came in several Receives.
  */
 
 #include <kunit/test.h>
@@ -12,8 +12,8 @@
 #define RPCRDMA_MSG_KUNIT_SIZE	32
 #define RPCRDMA_MSG_KUNIT_BODY	29
 
-/* For each Receive, where its part of the body begins, and the length of the part. Parts may
- * be empty, and each part ends with its Receive.
+/* For each Receive, the offset at which its part of the body begins, and the length of this
+ * part. A part may be empty. Each part ends at the end of its Receive.
  */
 static const u32 rpcrdma_msg_kunit_at[RPCRDMA_MSG_KUNIT_RECVS] = {
 	28, 32, 31, 8,
@@ -75,9 +75,7 @@ static struct rpcrdma_msg_fixture *rpcrdma_msg_make(struct kunit *test)
 	return fx;
 }
 
-/* No numbered rule: every range of a body is copied correctly, even if it begins or ends where
- * a Receive does.
- */
+/* Every range of a body is copied correctly, even if it begins or ends where a Receive does. */
 static void rpcrdma_msg_finds_all_parts(struct kunit *test)
 {
 	struct rpcrdma_msg_fixture *fx = rpcrdma_msg_make(test);
@@ -98,7 +96,7 @@ static void rpcrdma_msg_finds_all_parts(struct kunit *test)
 	}
 }
 
-/* No numbered rule: a walk returns no piece of zero bytes, and none beyond the body. */
+/* A walk over the body returns no empty piece, and none beyond the body. */
 static void rpcrdma_msg_has_no_empty_pieces(struct kunit *test)
 {
 	struct rpcrdma_msg_fixture *fx = rpcrdma_msg_make(test);
@@ -119,7 +117,7 @@ static void rpcrdma_msg_has_no_empty_pieces(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, piece.mp_len, 0);
 }
 
-/* No numbered rule: the body of a message of one Receive is contiguous. */
+/* The body of a message of one Receive is contiguous ("flat"). */
 static void rpcrdma_msg_of_one_is_flat(struct kunit *test)
 {
 	struct rpcrdma_msg_fixture *fx = rpcrdma_msg_make(test);
@@ -152,7 +150,9 @@ static void rpcrdma_msg_kunit_give(struct rpcrdma_recv *recv)
 	recv->rv_inv_rkey++;
 }
 
-/* No numbered rule: each Receive is given back once, and is then a message of one Receive. */
+/* Each further Receive of a message is given back once. Then each Receive is a message of its
+ * own.
+ */
 static void rpcrdma_msg_gives_back_all(struct kunit *test)
 {
 	struct rpcrdma_msg_fixture *fx = rpcrdma_msg_make(test);
@@ -165,7 +165,7 @@ static void rpcrdma_msg_gives_back_all(struct kunit *test)
 	rpcrdma_msg_give_more(msg, rpcrdma_msg_kunit_give);
 	for (i = 0; i < RPCRDMA_MSG_KUNIT_RECVS; i++) {
 		msg = &fx->mf_recv[i].rv_msg;
-		/* The first Receive is given back by the caller, and not here */
+		/* rpcrdma_msg_give_more() leaves the first Receive to its caller */
 		KUNIT_EXPECT_EQ(test, fx->mf_recv[i].rv_inv_rkey, i ? 1 : 0);
 		KUNIT_EXPECT_NULL(test, msg->mi_more);
 		KUNIT_EXPECT_EQ(test, rpcrdma_msg_recvs(msg), 1);

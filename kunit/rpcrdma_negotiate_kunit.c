@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/core/negotiate.c: the first answer on a connection.
+ * Unit tests of net/core/negotiate.c: the server's first answer on a connection, which decides
+ * the version.
  */
 
 #include <kunit/test.h>

@@ -287,7 +287,9 @@ static const struct rpcrdma_plan_case rpcrdma_plan_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(rpcrdma_plan, rpcrdma_plan_cases, desc);
 
-/* If headers and inline thresholds are @hdr_extra bytes larger, the decisions are the same. */
+/* Check a plan with headers and inline thresholds that are @hdr_extra bytes larger. The
+ * decisions must be the same.
+ */
 static void rpcrdma_plan_check(struct kunit *test, u32 hdr_extra)
 {
 	const struct rpcrdma_limits limits = {
@@ -318,8 +320,8 @@ static void rpcrdma_plan_examples(struct kunit *test)
 }
 
 /*
- * A Call has the largest payload in as many segments as the client ever uses, and two
- * segments more for the rest of the message. Even then the header fits the smallest Send.
+ * The largest payload takes as many segments as the client ever uses, and the rest of the
+ * message takes two more. Even then the header fits the smallest Send (1024 bytes).
  *
  * Covers: ULB-21 EXP-21
  */
@@ -338,7 +340,7 @@ static void rpcrdma_plan_all_segments_fit(struct kunit *test)
 	};
 	struct rpcrdma_plan plan;
 
-	/* First the Reply of a READ, and then the Call of a WRITE */
+	/* First check the Reply of a READ, and then the Call of a WRITE */
 	KUNIT_ASSERT_EQ(test, rpcrdma_plan_rpc(&limits, &args, &plan), 0);
 	KUNIT_EXPECT_EQ(test, plan.pl_reply, RPCRDMA_REPLY_WRITE);
 	args.pa_reply_max = 200;
@@ -421,7 +423,7 @@ static void rpcrdma_plan_retried(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_plan_rpc(&limits, &args, &plan),
 			-EMSGSIZE);
 
-	/* Items of three segments are not taken out; a whole message takes two */
+	/* Items of three segments are too many for a chunk, but a whole message takes two */
 	args = both;
 	args.pa_segs_max = 2;
 	args.pa_call_item_segs = 3;
@@ -692,7 +694,9 @@ static void rpcrdma_plan_rtx_bounds(struct kunit *test)
 	struct rpcrdma_plan want;
 
 	rpcrdma_plan_expect(test, &args, &group);
-	/* A group takes all credits and Receives that it needs, or the RPC takes base form. */
+	/* Call and Reply need one more credit and one more Receive. Without this Receive, the
+	 * Reply goes by a Reply chunk. Without this credit, both messages go by chunks.
+	 */
 	rtx.px_more = 1;
 	rtx.px_spare = 1;
 	rpcrdma_plan_expect(test, &args, &group);
@@ -863,7 +867,7 @@ static void rpcrdma_plan_placed_bounds(struct kunit *test)
 	want.pl_count = 3;
 	want.pl_limit = rtx.px_send;
 	rpcrdma_plan_expect(test, &args, &want);
-	/* Our Sends end in front of the targets */
+	/* Our Sends are too short to reach the targets, so the item goes by a Read chunk */
 	rtx.px_send = 1023;
 	rpcrdma_plan_expect(test, &args, &read);
 	/* px_send is 0: the item stays in the stream, as if there were no targets */
@@ -873,8 +877,8 @@ static void rpcrdma_plan_placed_bounds(struct kunit *test)
 	};
 	rpcrdma_plan_expect(test, &args, &want);
 
-	/* A group would be better for this Call, but is not possible. The Call fits RDMA2_MSG,
-	 * so it is inline.
+	/* A group would be better for this Call, but there are too few credits, or the item is
+	 * too long (px_write_max). The Call fits RDMA2_MSG, so it is inline.
 	 */
 	rtx = fresh;
 	args.pa_call_len = 16348;

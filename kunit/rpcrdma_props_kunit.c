@@ -103,7 +103,7 @@ static void rpcrdma_props_decode_garbage(struct kunit *test)
 							      &priv));
 	}
 
-	/* A block of another version does not hide one of a known version */
+	/* A block of another version is skipped, and the valid one behind it is found */
 	memcpy(buf, vec->ve_data, vec->ve_len);
 	buf[4] = 2;
 	memcpy(buf + vec->ve_len, vec->ve_data, vec->ve_len);

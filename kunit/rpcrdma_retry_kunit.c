@@ -216,8 +216,8 @@ static void rpcrdma_retry_remedies(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, rpcrdma_retry(&retry, hdr, param->args));
 }
 
-/* Whatever a server says, an RPC is sent again at most six times. What earlier errors require
- * stays in force, and no chunk becomes larger than the upper layer's room.
+/* Whatever errors a server sends, an RPC is sent again at most six times. The remedies of
+ * earlier errors stay in force, and no chunk becomes larger than the upper layer's room.
  */
 static void rpcrdma_retry_ends(struct kunit *test)
 {
@@ -257,8 +257,9 @@ static const u32 rpcrdma_retry_form_codes[] = {
 	RPCRDMA2_ERR_RTX_CONT, RPCRDMA2_ERR_RTX_LIMIT, RPCRDMA2_ERR_INVAL_HTYPE,
 };
 
-/* These three errors have the same remedy, base form. It is tried once, and only if the Call
- * was sent in the form of the round-trip extension.
+/* The three errors above have the same remedy: the Call is sent again in base form, that is,
+ * without the round-trip extension. This is tried once, and only if the Call was sent in the
+ * form of the extension.
  */
 /* Covers: RTX-87 RTX-88 RTX-89 */
 static void rpcrdma_retry_form(struct kunit *test)

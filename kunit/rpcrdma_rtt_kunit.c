@@ -10,14 +10,14 @@
 
 #define USEC	1000ull		/* nanoseconds */
 
-/* Do what a client does with a Reply. */
+/* Do what a client does with a Reply that has come after @ns nanoseconds. */
 static void rpcrdma_rtt_reply(struct rpcrdma_rtt *rtt, u64 ns)
 {
 	if (rpcrdma_rtt_asks(rtt, ns))
 		rpcrdma_rtt_heard(rtt, ns / USEC);
 }
 
-/* The first estimate is the time that connecting took, within the bounds of the estimate. */
+/* The first estimate is the time that connecting took, limited to 1 to RPCRDMA_RTT_MAX us. */
 static void rpcrdma_rtt_begins_with_connecting(struct kunit *test)
 {
 	static const u64 took[][2] = {
@@ -36,7 +36,7 @@ static void rpcrdma_rtt_begins_with_connecting(struct kunit *test)
 		KUNIT_EXPECT_FALSE(test, rpcrdma_rtt_asks(&heard, 0));
 		rpcrdma_rtt_heard(&heard, took[i][0]);
 		KUNIT_EXPECT_EQ(test, heard.rt_us, took[i][1]);
-		/* A server has no estimate before its first probe. */
+		/* A server's first estimate is the time of its first probe, with these limits */
 		rpcrdma_rtt_probed(&probed, took[i][0]);
 		KUNIT_EXPECT_EQ(test, probed.rt_us, took[i][1]);
 	}
@@ -57,16 +57,18 @@ static void rpcrdma_rtt_slow_server(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rtt.rt_us, 30);
 	for (i = 0; i < 100000; i++) {
 		rpcrdma_rtt_reply(&rtt, (30 + i) * USEC);
-		/* The time of a slow answer is not asked for. */
+		/* rpcrdma_rtt_asks() is true only for an answer quicker than the estimate. */
 		KUNIT_EXPECT_FALSE(test, rpcrdma_rtt_asks(&rtt, 30 * USEC));
 		KUNIT_EXPECT_TRUE(test, rpcrdma_rtt_asks(&rtt, 30 * USEC - 1));
 	}
-	/* Even if it is passed to rpcrdma_rtt_heard(), a long time has no effect. */
+	/* A longer time has no effect, even if it is passed to rpcrdma_rtt_heard(). */
 	rpcrdma_rtt_heard(&rtt, 5000);
 	KUNIT_EXPECT_EQ(test, rtt.rt_us, 30);
 }
 
-/* Single probes that are late, behind data or after a loss, do not change the estimate. */
+/* One or two late probes in a row, for example behind data or after a loss, do not change the
+ * estimate.
+ */
 /* Covers: T-40 */
 static void rpcrdma_rtt_late_probe(struct kunit *test)
 {
@@ -98,7 +100,9 @@ static void rpcrdma_rtt_quick_reply_confirms(struct kunit *test)
 	for (i = 0; i < 100; i++) {
 		rpcrdma_rtt_probed(&rtt, 500000);
 		rpcrdma_rtt_probed(&rtt, 500000);
-		/* The time of the first answer after a probe is asked for, but it is too long. */
+		/* After a late probe, the time of the first answer is asked for. Here it is too
+		 * long to confirm the estimate.
+		 */
 		KUNIT_EXPECT_TRUE(test, rpcrdma_rtt_asks(&rtt, 1000000 * USEC));
 		rpcrdma_rtt_reply(&rtt, 1000000 * USEC);
 		KUNIT_EXPECT_EQ(test, rtt.rt_longer, 2);
@@ -135,7 +139,7 @@ static void rpcrdma_rtt_longer_way(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rtt.rt_us, 40);
 }
 
-/* The estimate rises to the quickest of the probes, in whatever order they came. */
+/* The estimate rises to the quickest of three late probes, whatever their order is. */
 static void rpcrdma_rtt_quickest_probe(struct kunit *test)
 {
 	static const u32 us[] = { 150, 170, 190 };
@@ -153,8 +157,9 @@ static void rpcrdma_rtt_quickest_probe(struct kunit *test)
 	}
 }
 
-/* With any times in any order, the estimate stays between its bounds, and never falls below the
- * round trip. Only a probe raises it, and at most doubles it. Few answers are used.
+/* With any times in any order, the estimate stays within its limits, and never falls below the
+ * round trip. Only a probe raises the estimate, and at most doubles it. The times of few
+ * answers are asked for.
  */
 static void rpcrdma_rtt_any(struct kunit *test)
 {

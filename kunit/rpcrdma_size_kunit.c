@@ -10,7 +10,7 @@
 
 #define MIB	(1024u * 1024u)
 
-/* No numbered rule: other sizes depend on rpcrdma_size_mrs(). */
+/* rpcrdma_size_mrs() counts the pages of a buffer exactly, wherever the buffer begins. */
 static void rpcrdma_size_mrs_counts_pages(struct kunit *test)
 {
 	u32 len, at, mr_pages, pages;
@@ -33,9 +33,9 @@ static void rpcrdma_size_mrs_counts_pages(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_mrs(1, 4095, 4096, U32_MAX), 1);
 }
 
-/* While fewer Receives than a batch wait to be posted, at least as many as were promised are
- * posted, even in the smallest connection. That takes at most eight more Receives than were
- * promised.
+/* Receives are posted in batches. Even while all but one of a batch wait to be posted, there
+ * are Receives for the number of messages that the peer was promised. This takes at most eight
+ * more Receives than messages.
  *
  * Covers: V1-CRD-09
  */
@@ -50,7 +50,9 @@ static void rpcrdma_size_recvs_keep_promises(struct kunit *test)
 		KUNIT_EXPECT_LE(test, batch, 8);
 		KUNIT_EXPECT_LE(test, recvs, messages + 8);
 	}
-	/* Few Receives are posted one by one, and many are posted in batches of 8 */
+	/* If a connection has few Receives, each is posted by itself. If it has many, they are
+	 * posted in batches of 8
+	 */
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_recv_batch(3), 0);
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_recv_batch(7), 1);
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_recv_batch(32), 8);
@@ -85,7 +87,7 @@ static void rpcrdma_size_credits_have_receives(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_credits(U32_MAX, 0), U32_MAX - 8);
 }
 
-/* No numbered rule: rpcrdma_size_recvs_fit() limits the memory of Receives. */
+/* rpcrdma_size_recvs_fit() returns how many more Receives the limit on their memory allows. */
 static void rpcrdma_size_recvs_fit_the_budget(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_recvs_fit(0, 0, 4096), 0);
@@ -93,7 +95,7 @@ static void rpcrdma_size_recvs_fit_the_budget(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_recvs_fit(0, 4096, 4096), 1);
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_recvs_fit(4096, 12287, 4096), 1);
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_recvs_fit(4096, 12288, 4096), 2);
-	/* The existing Receives exceed the limit, as after the limit was lowered */
+	/* The existing Receives exceed the limit, which happens if it is lowered */
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_recvs_fit(4097, 4096, 1), 0);
 	/* There are three Receives of 65536 bytes, and the new ones have 4096 bytes */
 	KUNIT_EXPECT_EQ(test,
@@ -291,8 +293,8 @@ static void rpcrdma_size_check_refused(struct kunit *test,
 }
 
 /*
- * Whatever the limits of a device are, it is refused, or the sizes are within its limits and
- * are sufficient.
+ * Whatever the limits of a device are, either the client refuses the device, or the sizes are
+ * within the limits and sufficient.
  *
  * Covers: BC-07
  */
@@ -328,8 +330,8 @@ static void rpcrdma_size_client_grid(struct kunit *test)
 	KUNIT_EXPECT_GT(test, refused, 1000);
 }
 
-/* No numbered rule: an item of the largest size, or of a size that NFS makes of it, fits into a
- * chunk, wherever it begins, together with head and tail.
+/* An item of up to rpcrdma_size_client_payload() bytes, wherever in a page it begins, fits into
+ * one chunk together with head and tail of the message.
  */
 static void rpcrdma_size_client_payloads(struct kunit *test)
 {
@@ -374,7 +376,7 @@ static void rpcrdma_size_client_spares(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_client_spare(&caps, &sizes), 0);
 }
 
-/* No numbered rule: devices that the client cannot use. */
+/* The client refuses invalid arguments, and devices that it cannot use. */
 static void rpcrdma_size_client_refuses(struct kunit *test)
 {
 	struct rpcrdma_device_caps caps = rpcrdma_size_rxe;
@@ -397,7 +399,7 @@ static void rpcrdma_size_client_refuses(struct kunit *test)
 						  &sizes), -EOPNOTSUPP);
 }
 
-/* No numbered rule: devices and payloads at the limits. */
+/* Sizes for devices and payloads at the limits. */
 static void rpcrdma_size_edges(struct kunit *test)
 {
 	struct rpcrdma_device_caps caps = rpcrdma_size_rxe;
@@ -491,8 +493,8 @@ static const struct rpcrdma_size_server_case rpcrdma_size_server_cases[] = {
 KUNIT_ARRAY_PARAM_DESC(rpcrdma_size_server, rpcrdma_size_server_cases, desc);
 
 /*
- * If a device has few SGEs, or needs regions for RDMA Reads, a server still has all requests,
- * and as many credits. Only short queues reduce that number.
+ * Few SGEs, or the need of regions for RDMA Reads, do not reduce the number of requests, which
+ * is the number of credits. Only short queues reduce it.
  *
  * Covers: V1-CRD-09 V1-CRD-27 V1-RDC-21 BC-08
  */
@@ -576,8 +578,8 @@ static void rpcrdma_size_server_grid(struct kunit *test)
 	KUNIT_EXPECT_GT(test, refused, 1000);
 }
 
-/* No numbered rule: devices that the server cannot use. On iWARP, an RDMA Read needs a region,
- * so the device must support fast registration.
+/* The server refuses invalid arguments, and devices that it cannot use. On iWARP, an RDMA Read
+ * needs a region, so the device must support fast registration.
  */
 static void rpcrdma_size_server_refuses(struct kunit *test)
 {
@@ -615,8 +617,8 @@ static void rpcrdma_size_server_refuses(struct kunit *test)
 						  &sizes), 0);
 }
 
-/* No numbered rule: the completion queue has an entry for each entry of send and receive
- * queue. If the device does not allow so many, there are fewer requests.
+/* The completion queue has an entry for each entry of send queue and receive queue. If the
+ * device does not allow so many entries, there are fewer requests.
  */
 static void rpcrdma_size_server_cqe(struct kunit *test)
 {
@@ -630,10 +632,10 @@ static void rpcrdma_size_server_cqe(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(all); i++) {
 		caps = *all[i];
-		/* Number of entries of the send queue for one request */
+		/* Compute the smallest completion queue. First, the send queue for one request */
 		smallest = 1 + 2 + 2 + 16 +
 			   DIV_ROUND_UP(257, caps.dc_max_send_sge);
-		/* RDMA Reads to 16 regions take three entries each */
+		/* RDMA Reads to 16 regions take three entries for each region */
 		if (caps.dc_read_mrs)
 			smallest = max(smallest, 2u + 3 * 16);
 		smallest += 1 + 2 + 11;

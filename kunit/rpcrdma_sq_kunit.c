@@ -95,7 +95,7 @@ static void rpcrdma_sq_takes_all_or_none(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_sq_used(sq), 6);
 }
 
-/* Waiters get slots in the order in which they joined, although the first needs the most. */
+/* Waiters get slots in the order in which they joined, even if the first needs the most. */
 static void rpcrdma_sq_serves_in_order(struct kunit *test)
 {
 	struct rpcrdma_sq_fixture *fx = rpcrdma_sq_kunit_make(test);

@@ -228,7 +228,7 @@ static void rpcrdma_wire_segment_counts(struct kunit *test)
 	bool enough = param->present >= param->count;
 	u32 offset = 0;
 
-	/* As a Write chunk. The array may have fewer segments than its count says */
+	/* First the array is a Write chunk. It may have fewer segments than its count says */
 	rpcrdma_kunit_word(fx, RPCRDMA_NONE);
 	rpcrdma_wire_put_array(fx, param->count, param->present, 1);
 	if (enough)
@@ -239,7 +239,7 @@ static void rpcrdma_wire_segment_counts(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, fx->kf_lists.ls_write[0].ck_nsegs,
 				param->count);
 
-	/* As the Reply chunk */
+	/* Then the array is the Reply chunk */
 	offset = 0;
 	rpcrdma_kunit_clear(fx);
 	rpcrdma_kunit_words(fx, (const u32[]) { 0, 0 }, 2);
@@ -454,8 +454,8 @@ static void rpcrdma_wire_extreme_segments_are_untouched(struct kunit *test)
 }
 
 /*
- * If a buffer is overwritten after it was decoded, a walk must not leave the list. KASAN would
- * report that.
+ * Even if the buffer is overwritten after the list was decoded, a walk must not read beyond
+ * the list. KASAN would report such an access.
  *
  * Covers: V1-HDR-23
  */
@@ -513,7 +513,7 @@ static void rpcrdma_wire_lists_len_saturates(struct kunit *test)
 			U32_MAX);
 }
 
-/* No numbered rule: a message need not be aligned to a word. See net/wire/xdr.h. */
+/* A message may begin at any address, aligned or not (net/wire/xdr.h). */
 static void rpcrdma_wire_any_alignment(struct kunit *test)
 {
 	struct rpcrdma_kunit *fx = test->priv;

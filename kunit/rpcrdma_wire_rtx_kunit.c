@@ -425,8 +425,8 @@ static void rpcrdma_rtx_other_messages(struct kunit *test)
 }
 
 /*
- * The words of a header that is too short, or has too many items, must not be taken for chunk
- * lists, although they would be valid as lists.
+ * If a header is too short, or has too many items, the zero words behind it must not be decoded
+ * as chunk lists, although they would be valid lists.
  *
  * Covers: RTX-45
  */
@@ -447,7 +447,7 @@ static void rpcrdma_rtx_misplaced_lists(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode(fx, fx->kf_buf, 256),
 			RPCRDMA_BAD_LIST);
 
-	/* A message of another type, which could be an error of version 1 */
+	/* A message of another type, whose words would be an error in version 1 */
 	rpcrdma_kunit_clear(fx);
 	rpcrdma_kunit_say(fx, XID, 2, 1, RPCRDMA2_ERROR, 1, 4, 9);
 	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode(fx, fx->kf_buf, 28),
@@ -455,7 +455,7 @@ static void rpcrdma_rtx_misplaced_lists(struct kunit *test)
 }
 
 /*
- * To an end that has not announced the extension, its header types are unknown.
+ * An endpoint that has not announced the round-trip extension does not know its header types.
  *
  * Covers: RTX-37
  */
@@ -771,7 +771,7 @@ static void rpcrdma_rtx_many_items(struct kunit *test)
 						       items, &call), -EINVAL);
 }
 
-/* The length of a chunk is the sum of its segments. */
+/* The length of a chunk is the sum of the lengths of its segments. */
 static void rpcrdma_rtx_chunk_of_two_segments(struct kunit *test)
 {
 	static const struct rpcrdma_segment segs[] = {
@@ -795,7 +795,7 @@ static void rpcrdma_rtx_chunk_of_two_segments(struct kunit *test)
 	item.im_position = 20;
 	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_rtx_call(fx->kf_buf, 1024, &tx,
 						       &item, &call), -EINVAL);
-	/* The sum of the segments is longer than 32 bits, so no position is behind it */
+	/* The sum of the lengths exceeds 32 bits, so no position is behind this chunk */
 	read.co_nsegs = 3;
 	item.im_position = 24;
 	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_rtx_call(fx->kf_buf, 1024, &tx,
@@ -971,7 +971,7 @@ static void rpcrdma_rtx_base_rules(struct kunit *test)
 	u8 *buf = fx->kf_buf;
 	u32 written = 40;
 
-	/* A Position Zero chunk, with ko_proc MSG and NOMSG */
+	/* A Position Zero chunk is refused, with ko_proc MSG and NOMSG */
 	call.ko_nreads = 1;
 	call.ko_read = &chunk;
 	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_rtx_call(buf, 256, &tx, NULL,
@@ -1250,8 +1250,8 @@ static void rpcrdma_rtx_property_lengths(struct kunit *test)
 							    RPCRDMA_BAD_PROP,
 				    "%u bytes", len);
 	}
-	/* Without RBSIZ, a Receive has 4096 bytes, which must have room for the targets. A
-	 * property must not occur twice
+	/* Without RBSIZ, a Receive has the default of 4096 bytes, which the targets must not
+	 * exceed. A property must not occur twice
 	 */
 	for (len = 15; len < 17; len++) {
 		rpcrdma_kunit_clear(fx);

@@ -198,8 +198,9 @@ static void rpcrdma_v2_tells_layouts_apart(struct kunit *test)
 	u32 low;
 	bool old;
 
-	/* This may be an ERR_VERS of version 1, or an error of version 2 with one argument:
-	 * length and fifth word are the same. So the state of the negotiation decides
+	/* These words may be an ERR_VERS of version 1, or an error of version 2 with one
+	 * argument. During negotiation, they count as ERR_VERS. Later, they count as an error
+	 * of version 2 if the sixth word is a code with one argument
 	 */
 	for (low = 0; low < 12; low++) {
 		rpcrdma_kunit_clear(fx);
@@ -261,9 +262,9 @@ static void rpcrdma_v2_truncated_errors(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, verdict, RPCRDMA_DISCARD_SHORT);
 			continue;
 		}
-		/* The XID names the RPC that has to end */
+		/* The XID is set even if the error is invalid, so that the RPC can end */
 		KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_xid, XID);
-		/* An error of 28 bytes is a valid error of version 1 */
+		/* The first 28 bytes are a valid error in the layout of version 1 */
 		want = len == 28 ? RPCRDMA_OK : RPCRDMA_BAD_MSG;
 		if (param->vers != 2)
 			want = RPCRDMA_BAD_VERS;

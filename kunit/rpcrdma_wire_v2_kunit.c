@@ -645,7 +645,9 @@ static void rpcrdma_v2_says_which_limit(struct kunit *test)
 	rpcrdma_v2_put_call(fx, 1, 0, 4);
 	rpcrdma_v2_expect_refusal(fx, &low, RPCRDMA2_ERR_SEGMENTS, 3);
 
-	/* If no chunks are accepted at all, the error asks for a Reply chunk */
+	/* If the server accepts no Read chunks, it answers READ_CHUNKS with 0. If it accepts
+	 * no Write chunks, it asks for a Reply chunk instead
+	 */
 	low.ac_reads = 0;
 	low.ac_writes = 0;
 	rpcrdma_v2_put_call(fx, 1, 0, 1);
@@ -1072,7 +1074,7 @@ static void rpcrdma_v2_types_are_rows(struct kunit *test)
 	buf[23]++;
 	KUNIT_EXPECT_EQ(test, rpcrdma2_decode_by(fake, buf, 24, 0, accept,
 						 hdr), RPCRDMA_BAD_XID);
-	/* Only the types in the table are known */
+	/* Header types that are not in the table are unknown */
 	KUNIT_EXPECT_EQ(test, rpcrdma_kunit_server2(fx, buf, 24),
 			RPCRDMA_BAD_PROC);
 	buf[12] = 0;

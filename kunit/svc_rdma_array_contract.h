@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Unit tests of svc_rdma_array.h for one form in which kernels keep the pages of a thread in
- * struct svc_rqst. A file that includes this one first declares a struct svc_rqst of that form
- * and array_kunit_init(), which sets its members, defines the macros that Kbuild would define,
- * and defines:
+ * Unit tests of svc_rdma_array.h. Kernels keep the pages of a server thread in struct svc_rqst
+ * in one of three forms, and there is a test file for each form. Before it includes this
+ * header, such a file declares a struct svc_rqst of its form, defines array_kunit_init(),
+ * which sets the members, defines the macros that Kbuild would define, and defines:
  *
  *   ARRAY_KUNIT_SEPARATE  1 if the kernel keeps Replies in an array of their own
  *   ARRAY_KUNIT_SUITE     name of the suite
  *   ARRAY_KUNIT_ENTRIES   number of entries of each array
  *
- * The functions of this file do what others do with the arrays: sunrpc fills them and releases
- * Replies, nfsd builds Replies, and a device holds pages for a while. Each page has one owner
- * at a time, and KASAN detects an access behind an array.
+ * The functions of this header do with the arrays what the rest of the kernel does: sunrpc
+ * fills them and releases Replies, nfsd builds Replies, and a device holds pages for a while.
+ * The tests check that each page has one owner at a time. KASAN detects an access behind an
+ * array.
  */
 #include <kunit/test.h>
 #include "../net/server/svc_rdma_array.h"
 
-/* The service may use fewer pages than the array has entries. */
+/* Number of pages that the service uses. The array may have more entries. */
 #define ARRAY_KUNIT_PAGES	6
 #define ARRAY_KUNIT_ROOM	(ARRAY_KUNIT_ENTRIES + 1)
 #define ARRAY_KUNIT_POOL	64
@@ -245,8 +246,8 @@ static void array_kunit_round(struct array_kunit *ak, u32 used, u32 spliced,
 	KUNIT_ASSERT_EQ(ak->ak_test, array_kunit_owned(ak), array_kunit_full());
 }
 
-/* Replies of any number of pages, with pages of the page cache in any places. The pages are
- * taken with or without the head, or the thread keeps them.
+/* Replies of any number of pages, any of which may be pages of the page cache. The transport
+ * takes all pages of the Reply, or all but the head, or the thread keeps them all.
  */
 static void array_kunit_replies(struct kunit *test)
 {

@@ -110,8 +110,8 @@ static const u8 *svc_rdma_group_kunit_written(const u8 *data)
 			  SVC_RDMA_GROUP_KUNIT_SMALL);
 }
 
-/* No numbered rule: a part of a Reply that is longer than the buffer of its Send is not
- * written.
+/* If a part of a Reply is longer than the buffer of its Send, nothing is written behind this
+ * buffer.
  */
 static void svc_rdma_group_second_too_small(struct kunit *test)
 {

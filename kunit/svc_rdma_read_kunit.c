@@ -144,8 +144,8 @@ static u32 svc_rdma_read_fill(struct svc_rdma_read_fixture *fx,
 	return len;
 }
 
-/* Write bytes of an item to the data parts, from byte @at on. All data parts together are
- * counted as one.
+/* Write bytes of an item to the data parts. @at is the offset of the first byte, counted
+ * through all data parts as if they were adjacent.
  */
 static void svc_rdma_read_put_data(struct svc_rdma_read_fixture *fx, u32 at,
 				   const u8 *from, u32 len)
@@ -264,8 +264,8 @@ static void svc_rdma_read_places(struct kunit *test)
 	svc_rdma_pages_free(call);
 }
 
-/* svc_rdma_msg_put_renewed() runs in a completion handler, and must not allocate memory. So it
- * gives the same blocks back even if the kernel holds a reference to each of them.
+/* svc_rdma_msg_put_renewed() runs in a completion handler, where it must not allocate memory.
+ * So it gives the blocks of a message back even if the kernel holds a reference to each block.
  *
  * Covers: RTX-77
  */

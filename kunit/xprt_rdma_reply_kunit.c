@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/client/reply.c: where the parts of a Reply go. In NFS nothing follows
- * the data of a READ, so tests with a mount do not cover all cases.
+ * Unit tests of net/client/reply.c: where the parts of a Reply are copied to. In an NFS Reply,
+ * nothing follows the data of a READ, so tests with a mount do not cover all cases.
  */
 
 #include <kunit/test.h>
@@ -85,7 +85,9 @@ static void xprt_rdma_reply_counts_roundup(struct kunit *test)
 				    NULL);
 	}
 
-	/* If the item is shorter than its room, the rest begins in the pages */
+	/* If the item is shorter than the pages for it, the rest of the Reply follows the item
+	 * in these pages
+	 */
 	xprt_rdma_reply_set_up(fx, 1);
 	KUNIT_EXPECT_EQ(test, xprt_rdma_reply_place(&fx->rf_xr, &fx->rf_req),
 			XPRT_RDMA_KUNIT_HEAD + 4 + XPRT_RDMA_KUNIT_REST);
@@ -100,8 +102,8 @@ static void xprt_rdma_reply_counts_roundup(struct kunit *test)
 	__free_page(fx->rf_page);
 }
 
-/* No numbered rule: a Reply that came in two Receives is copied in the same way as a Reply in
- * one Receive, wherever it is divided.
+/* A Reply that came in two Receives is copied in the same way as a Reply in one Receive,
+ * wherever it is divided.
  */
 static void xprt_rdma_reply_in_two_receives(struct kunit *test)
 {
@@ -120,8 +122,8 @@ static void xprt_rdma_reply_in_two_receives(struct kunit *test)
 	len = XPRT_RDMA_KUNIT_HEAD + XPRT_RDMA_KUNIT_REST;
 	for (cut = 0; cut <= len; cut++) {
 		xprt_rdma_reply_set_up(fx, XPRT_RDMA_KUNIT_ITEM);
-		/* In rf_message, the body continues behind its first part, but its second
-		 * part is in a Receive whose buffer begins 4 bytes later
+		/* Both Receives use rf_message. The buffer of the second begins 4 bytes later,
+		 * so the two parts of the body are adjacent in rf_message
 		 */
 		fx->rf_more.rv_buf.bf_data = fx->rf_message + 4;
 		rpcrdma_msg_set_body(msg, 40, cut);
@@ -140,9 +142,9 @@ static void xprt_rdma_reply_in_two_receives(struct kunit *test)
 	__free_page(fx->rf_page);
 }
 
-/* No numbered rule: if a Reply was lost, xprt_rdma_reply_awaited() has no message. The RPC
- * still counts as awaited, because its memory has to be fenced before it ends, but it gets no
- * second Reply.
+/* For a Reply group that was never complete, xprt_rdma_reply_awaited() is called without a
+ * message. Even then, xprt_rdma_send_is_awaited() stays true, because the memory of the RPC has
+ * to be fenced before the RPC ends. A second Reply is not accepted.
  */
 static void xprt_rdma_reply_lost_is_awaited(struct kunit *test)
 {
@@ -169,8 +171,8 @@ static void xprt_rdma_reply_lost_is_awaited(struct kunit *test)
 							 &fx->rf_req, NULL));
 }
 
-/* Receives that a Reply has not used are free before its RPC ends, but the credits of the Call
- * are not.
+/* When a Reply is complete, the Receives that it has not used are free at once, but the Call
+ * keeps its credits until the RPC ends.
  *
  * Covers: RTX-101
  */

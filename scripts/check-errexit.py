@@ -4,8 +4,8 @@
 
 Bash ignores errexit in everything that a condition calls, functions and subshells included. Conditions are the
 commands after if, while, until and "!", and those before "&&" and "||". This script lists the commands in such
-places that may fail without notice: those that are not the last of their function, and have no "||". To mend
-this, a function says "|| return" or "|| die", or the condition is removed. A "!" command never ends a script,
+places that may fail without notice: those that are not the last of their function, and have no "||". To correct
+this, add "|| return" or "|| die" to the command, or remove the condition. A "!" command never ends a script,
 wherever it is.
 
 usage: check-errexit.py [file...]    (default: files that run in guests, and package.sh)
@@ -18,15 +18,15 @@ import sys
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TESTS = f"{TOP}/scripts/tests"
-# Every group's file is sourced after these
+# A group's file uses functions of these files.
 SHARED = [f"{TOP}/scripts/lab/guest/lib.sh", f"{TESTS}/cases.sh", f"{TESTS}/broken.sh", f"{TESTS}/groups/wire.sh"]
-# These commands do not fail, or leave the function. Failures of commands that only prepare the next case do not
-# matter either.
+# Commands that do not fail, that leave the function, or whose failure does not matter, because they only prepare the
+# next case
 SURE = set(": true echo printf local declare shift set trap return exit break continue exec kill wait read unset "
            "nap sleep note sort tail cat rm sync date eval mapfile basename".split())
 
 
-# Results that were computed before: syntax trees of files, and the contents of parts of them
+# Results of known(), with the tree for which they were computed
 KNOWN = {}
 
 
@@ -70,12 +70,12 @@ def literal(word):
 
 
 def is_arguments(word):
-    """Is it "$@" or similar?"""
+    """Is the word "$@", or does it contain it?"""
     return any(n.get("Type") == "ParamExp" and n["Param"]["Value"] == "@" for n in nodes(word))
 
 
 def is_return(stmt):
-    """Is it "return" without a number? It passes on the status of the command before."""
+    """Is the statement "return" without a number? Such a return passes on the status of the command before it."""
     args = (stmt.get("Cmd") or {}).get("Args") or [{}]
     return len(args) == 1 and literal(args[0]) == "return"
 
@@ -124,7 +124,7 @@ class Scripts:
                 if n.get("Type") == "FuncDecl":
                     self.functions[n["Name"]["Value"]] = n["Body"]
                     self.places[n["Name"]["Value"]] = path
-        # Some functions run their arguments. Do they run them in a condition?
+        # Functions that run their arguments in a condition
         self.wrappers = set()
         for _ in range(4):
             self.wrappers |= {name for name, body in self.functions.items()
@@ -144,7 +144,7 @@ class Scripts:
         return {w for call in calls(tree) for w in map(literal, call["Args"]) if w in self.functions}
 
     def suppressed(self):
-        """Functions that a condition calls, and the callers"""
+        """{function that runs in a condition: the function that calls it}"""
         found = {}
         roots = [(None, self.trees)] + list(self.functions.items())
         for name, body in roots:

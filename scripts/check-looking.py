@@ -6,12 +6,12 @@ usage: check-looking.py [TOP] prints each breach as file:line; status 1 if there
        check-looking.py --floors [TOP]    prints the files of each room, floor by floor
        check-looking.py --draw [TOP]      prints the picture of Documentation/architecture.rst
        check-looking.py --redraw [TOP]    updates that picture
-       check-looking.py --pure [TOP]      lists the sources of the wire and pure rooms
+       check-looking.py --pure [TOP]      lists the sources of the pure rooms, wire and core
 
 net/wire <- net/core <- net/verbs <- (rpc) <- {net/client | net/server} <- net/module
 
-The room of a source is its folder in net/. The room of a header in include/rpcrdma is in the table ROOMS. A room
-includes headers and names functions only of its own and of lower rooms. A file that is in no room is a breach,
+The room of a source is its folder in net/. The room of a header in include/rpcrdma is in the table ROOMS. A file
+includes headers and names functions only of its own room and of lower rooms. A file that is in no room is a breach,
 too.
 
 Inside a room, calls between files determine the floor of each file. A file that calls no other file is on floor 0.
@@ -37,7 +37,7 @@ ROOMS = [
          "chunks, plans, sizes, properties, credits: arithmetic"),
     Room("verbs", 2, r"device|conn|buf|recv|msg|gather|sq|take|send|send_cq|cid|keepalive|counters|debugfs|param|fail",
          "device, connection, Sends, Receives: RDMA, no RPC"),
-    # This room has only headers, for the parts of sunrpc that both sides use
+    # This room has only headers, for the parts of sunrpc that both client and server use
     Room("rpc", 3, r"xmit", ""),
     Room("client", 4, r"", "an rpc_xprt"),
     Room("server", 4, r"", "an svc_xprt"),
@@ -56,15 +56,16 @@ PURE_NAMES = re.compile(r"\b(printk\w*|pr_(?:emerg|alert|crit|err|warn|notice|in
                         r"struct (?:rpc_xprt|svc_xprt|rpc_rqst|svc_rqst|ib_\w+|rdma_cm_id)|ib_\w+\()")
 VERBS_NAMES = re.compile(r"\bstruct (?:rpc_xprt|svc_xprt|rpc_rqst|svc_rqst|rpc_task)\b")
 VERBS_HEADERS = re.compile(r"linux/sunrpc/(?!addr\.h|xdr\.h|msg_prot\.h|rpc_rdma\.h)")
-# Versions are compared only in files that negotiate them. Functions of vers.h do what differs between versions.
-# The server has a decoder of Calls for each version, with its own flags and limits. A comparison of order or with
-# a bare number also counts, and so does a call of one version's codec by name. The round-trip extension has its
-# own codec, which is used if the peer has announced the extension.
+# Code of client or server that distinguishes versions: a comparison with a version, or a call of one version's codec
+# by name. Only the files in VERSIONED may contain such code: those that negotiate the version, and recvfrom.c of the
+# server, because each version has its own decoder of Calls, with its own flags and limits. Other files use vers.h.
+# The codec of the round-trip extension does not count, because it is used if the peer has announced the extension.
 VERSION = re.compile(r"(?:[!=]=|[<>]=?)\s*RPCRDMA_VERS_\d|RPCRDMA_VERS_\d\s*(?:[!=]=|[<>])|\bcase RPCRDMA_VERS_\d|"
                      r"\b(?:xr|sx|sc|hd)_vers\)?\s*(?:[!=]=|[<>]=?)\s*\d|\bswitch \([^;{]*_vers\b|"
                      r"\brpcrdma[12]_(?:en|de)code_(?!rtx_|group\b)\w+")
 VERSIONED = re.compile(r"net/(?:client|server)/negotiate\.c|net/server/recvfrom\.c")
-# A received message may consist of several Receives. Owners use the functions of msg.h to read it.
+# Names that client and server must not use, because a received message may consist of several Receives. They read
+# messages with the functions of msg.h.
 RECV_NAMES = re.compile(r"\brv_\w+|\bstruct rpcrdma_recv\b|\brpcrdma_recv_(?:put|drop)\b|\brpcrdma_msg_first\b|"
                         r"\bmi_(?!list\b)\w+")
 INTREE = re.compile(r"linux/sunrpc/(svc_rdma\w*|rdma_rn)\.h|trace/events/rpcrdma\.h")
@@ -150,7 +151,7 @@ class Tree:
             if src.path.endswith(".h"):
                 for name, body, macro, expanded in (m.groups() for m in INLINE.finditer(src.text)):
                     direct[name or macro] = set(CALL.findall(body or expanded)) - {name, macro}
-        # Stubs for a source that is not built do not count
+        # An inline stub with the name of a function does not count. It is used if the function's source is not built.
         direct = {name: calls for name, calls in direct.items() if name not in self.functions}
 
         def reach(name, seen):

@@ -27,7 +27,7 @@ REASONS, IDS, ABOUT = "scripts/coverage.reasons", "scripts/coverage.ids", "scrip
 DECISIONS, PAGE = "Documentation/decisions.rst", "Documentation/conformance.rst"
 EXTENSION = "Documentation/rtx.rst"
 ID = re.compile(r"\b(?:V1-[A-Z]{3}|V2-[A-Z]{2,3}|MEM|ULB|RPB|BC|RTX|EXP|G|T)-\d+\b")
-# Documents that code may cite: decisions, and the rules in rtx.rst
+# IDs that code may cite: decisions, and the rules in rtx.rst
 CITABLE = re.compile(r"[GT]-|RTX-(?!0|[12]\d$|30$)")
 # Groups in which each requirement must have evidence
 COMPLETE = ("V1-", "V2-", "MEM-", "ULB-", "RPB-", "BC-", "EXP-", "G-")
@@ -168,8 +168,8 @@ def extension(known):
 
 
 def files(top):
-    """The text of a folder of the repository. This file and the selftest are left out: they contain names that do
-    not exist."""
+    """The paths of the text files in a folder of the repository, or of a single file. The folder selftest is left out:
+    it contains names that do not exist."""
     if os.path.isfile(os.path.join(TOP, top)):
         yield top
     for base, folders, found in os.walk(os.path.join(TOP, top)):
@@ -307,8 +307,8 @@ def main():
         return excused.get(key) or ", ".join(sorted({p.split(":")[0] for p in found[key]})) or "-"
 
     def lacking(key):
-        """Requirements without evidence, in groups that must be complete. A requirement that only repeats others
-        has the evidence of those."""
+        """Does the requirement have no evidence, although it is in a group that must be complete? A requirement that
+        only repeats others has their evidence."""
         return status(key) == "missing" and (any(lacking(k) for k in same[key]) if key in same else
                                              key.startswith(COMPLETE))
 

@@ -204,7 +204,9 @@ static void on_cache_alloc(void *data, unsigned long site, const void *ptr,
 	kmalloc_note(site, kmem_cache_size(s));
 }
 
-/* Pages that sunrpc allocates in bulk, for threads of nfsd, cause no such event. */
+/* Pages that sunrpc allocates in bulk, for threads of nfsd, do not cause this event. They are the
+ * difference between pages_allocated() and pages_seen.
+ */
 static void on_page_alloc(void *data, struct page *page, unsigned int order,
 			  gfp_t gfp, int migratetype)
 {

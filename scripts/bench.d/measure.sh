@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Functions of a guest of make bench. Its job sources this file after scripts/lab/guest/lib.sh.
+# Functions for the guests of make bench. The job of a guest sources this file after scripts/lab/guest/lib.sh.
 # Results are written to /lab/result, one a line:
 #   cost <operation> <size> <processes> <instructions> <idle ns>     one for each round
 #   count <operation> <size> <processes> <name> <value> <operations>
@@ -36,7 +36,7 @@ bench_provider_up() {
 	unset -f modprobe
 }
 
-# Load the module, and set the highest version on both sides and the settings of the extension
+# Load the module. Set the highest version of the protocol at both ends, and the settings of the extension.
 bench_module_load() {
 	module_load
 	tune "$HIGHEST" /proc/sys/sunrpc/rdma_version
@@ -68,7 +68,7 @@ bench_mount() { nfs_mount "$1" "rsize=1048576,wsize=1048576" "$SERVER" "$2"; }
 # wanted <operation> <size>: is OPS empty, or does it contain the operation, with this size or without a size?
 wanted() { [[ -z $OPS || " $OPS " == *" $1 "* || " $OPS " == *" $1:$2 "* ]]; }
 
-# points <function>: call it with <operation> <size> <count> <processes> for every point to be measured
+# points <function>: call the function with <operation> <size> <count> <processes> for every point to be measured
 points() {
 	local point=$1
 	point_wanted() { ! wanted "$1" "$2" || "$point" "$@"; }
@@ -95,7 +95,7 @@ points_main() {
 		point_wanted bread $size $n 1
 		point_wanted bwrite $size $n 1
 	done
-	# The largest message of whole pages
+	# The largest WRITE of whole pages that is inline in version 2
 	point_wanted write 12288 120 1
 	point_wanted readdir 0 6 1
 	point_wanted getattr3 0 400 1
@@ -108,7 +108,7 @@ points_main() {
 	point_wanted write 65536 128 16
 }
 
-# load: run the program. An operation whose name ends in 3 uses NFSv3, where there is no backchannel.
+# load: run the program load. An operation whose name ends in 3 uses NFSv3, which has no backchannel.
 load() {
 	local op=$1
 	shift
@@ -137,7 +137,8 @@ point_count() {
 	echo 0 >/proc/bench_count
 }
 
-# Traffic between addresses of one host uses lo, whatever the addresses are. rxe does not use the network for it.
+# Measure an operation on a slow network. Traffic between two addresses of one host always uses lo, so lo gets the
+# delay. rxe does not use the network for such traffic, and is left out.
 point_wire() {
 	local t
 	[ "$4" = 1 ] || return 0
@@ -200,7 +201,7 @@ point_way() {
 	load "$1" "$2" 4 2 1 | while read -r instr idle; do result "way $1 $2 $way $instr $idle"; done
 }
 
-# Measure how long a GETATTR takes while another process writes on the same connection
+# Measure how long a GETATTR takes while another process writes on the same connection.
 rtx_beside() {
 	local size median longest
 	for size in 65536 1048576; do
@@ -216,7 +217,7 @@ bench_rtx() {
 	points point_cost
 	points point_count
 	rtx_beside
-	# See point_wire.
+	# rxe does not use the network to reach its own host, so a delay would have no effect.
 	[ "$PROVIDER" != rxe ] || return 0
 	modprobe sch_netem
 	sysctl -qw net.ipv4.tcp_slow_start_after_idle=0
@@ -278,14 +279,14 @@ bench_memory_client() {
 	touch /lab/stop
 }
 
-# memory_connect <address> <connections>
+# memory_connect <address> <connections>: mount from the server at this address, and use the mount
 memory_connect() {
 	nfs_mount 3 "nconnect=$2,noac" "$1" "/mnt-$1"
 	$LOAD getattr 0 128 1 1 "/mnt-$1" >/dev/null
 }
 
-# Measure the server's memory for a connection that has all credits and has done many large WRITEs at a time. It is
-# free again when the connection has gone.
+# Measure the server's memory for two connections that have all credits, and have done many large WRITEs at a time. The
+# memory is the difference between now and after the connections have gone.
 memory_busy() {
 	local i after
 	for i in 11 12 13 14; do nfs_umount "/mnt-10.9.0.$i"; done
@@ -303,7 +304,7 @@ memory_busy() {
 	result "busy 2 $(on_server memory_now) $after"
 }
 
-# Print the bytes of Receives and the credits of the two connections that have received the most messages
+# Print the bytes of Receives and the credits of the two connections that have received the most messages.
 memory_receives() {
 	local f
 	for f in "$DEBUG"/server/*; do

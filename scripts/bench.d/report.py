@@ -75,7 +75,7 @@ class Run:
     def per_op(self, op, size, name, procs=1):
         count = self.counts.get((op, size, procs, name))
         if name == "ib_cq_poll_work" and count is not None:
-            # Our server handles the completions of its send queue itself.
+            # Our module handles completions of Sends in a work function of its own. Add its runs.
             count += self.counts.get((op, size, procs, "rpcrdma_send_cq_work"), 0)
         return count
 
@@ -223,8 +223,8 @@ def goals(provider, ours, intree):
             yield f"{title} <= {limit:g}", f"{value:.3f}", met
 
     def batched(title, counted, size):
-        # So few operations are counted that the fraction is not exact: a batch that began before them may end in
-        # them, and one such batch is tolerated.
+        # So few operations are counted that the fraction is not exact: a batch may begin before the first of them
+        # and end among them. One such batch is tolerated.
         if counted:
             count, n = counted
             yield f"{title} <= 1 in {size}", f"{count} in {n}", count <= -(-n // size)

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Guests: a lab kernel, with the host's root read-only under a tmpfs. One directory of the host, the run
-# directory, is /lab in the guest. It contains env and <role>.job (the commands to run), and afterwards
-# <role>.console, <role>.verdict and log/<role>/. Debian's kernel runs in QEMU; for the other kernels see
-# kernel.sh.
+# Run guests. A guest has a lab kernel, and the host's root directory, read-only under a tmpfs. One directory of the
+# host, the run directory, is /lab in the guest. It contains env and <role>.job (the commands to run), and afterwards
+# <role>.console, <role>.verdict and log/<role>/. Debian's kernel runs in QEMU; for the other kernels see kernel.sh.
 . "$(dirname "${BASH_SOURCE[0]}")/kmod.sh"
 
 guest_initramfs() {
@@ -30,8 +29,8 @@ guest_initramfs() {
 	echo "$out"
 }
 
-# guest_tsc: print the frequency of the time-stamp counter in kHz. An emulated guest is told, because it may measure
-# another one (lab/tsc.c).
+# guest_tsc: print the frequency of the time-stamp counter in kHz. An emulated guest gets it on its command line,
+# because it may measure a wrong frequency (lab/tsc.c).
 guest_tsc() {
 	local boot d new
 	boot=$(cat /proc/sys/kernel/random/boot_id)
@@ -47,16 +46,16 @@ guest_tsc() {
 	cat "$d/khz"
 }
 
-# guest_qemu <kernel> <accel> <kernel command line> [more arguments]
+# guest_qemu <kernel> <accel> <kernel command line> [more arguments]: run a guest in QEMU
 guest_qemu() {
 	local k=$1 accel=$2 cmdline=$3 cpu=host
 	shift 3
 	if [ "$accel" != kvm ]; then
 		# Five-level page tables only make the emulation slower.
 		cpu=max,la57=off
-		# Setting a timer leaves the emulation. With a regular tick, a debug kernel needs a quarter less
-		# time, but Debian's needs a third more. (With -icount, the instructions of a tick would be
-		# counted.)
+		# Each setting of a timer interrupts the emulation. With a regular tick instead, a debug kernel needs a
+		# quarter less time, but Debian's kernel needs a third more. With -icount there is no tick, because its
+		# instructions would be counted.
 		[[ $k == debian || " $* " == *" -icount "* ]] || cmdline="nohz=off highres=off $cmdline"
 		[[ " $* " == *" -icount "* || $(uname -m) != x86_64 ]] ||
 			cmdline="tsc_early_khz=$(guest_tsc) $cmdline"
@@ -70,8 +69,8 @@ guest_qemu() {
 		-device virtio-serial-pci "$@"
 }
 
-# /dev/kvm may exist and not work. It is used only after a guest has booted with it, once after each boot of this
-# machine.
+# guest_accel <kernel>: print the accelerator for QEMU. /dev/kvm may exist and not work. So KVM is used only after a
+# guest has booted with it. This is tried once after each boot of this machine.
 guest_accel() {
 	local k=$1 boot d
 	boot=$(cat /proc/sys/kernel/random/boot_id)
@@ -108,7 +107,7 @@ guest_run_dir() {
 		MODROOT="$(module_root "$k")" "$@"; do
 		printf '%s=%q\n' "${v%%=*}" "${v#*=}"
 	done >"$dir/env"
-	# One guest of a pair may run the other module.
+	# One guest of a pair may run another module than $MODULE (MODULE_client, MODULE_server).
 	cat >>"$dir/env" <<-'END'
 	ROLE=$(sed 's/.*lab\.role=\([a-z]*\).*/\1/' /proc/cmdline)
 	for v in MODULE MODROOT; do
@@ -186,7 +185,7 @@ guest_start_x86() {
 	fi
 }
 
-# guest_signal <signal> <kernel> <pid>: send it to the machine, and not to the process that watches it
+# guest_signal <signal> <kernel> <pid>: send the signal to the guest's machine, and not to the process that watches it
 guest_signal() {
 	local pid=$3
 	[ "$(kernel_machine "$2")" = x86 ] || pid=$(pgrep -P "$(pgrep -P "$pid")")

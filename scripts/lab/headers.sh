@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Compile the module against the headers of Debian's kernels: of every series, from the oldest that Kbuild knows up to
-# series newer than those that it knows, and of each flavour, the newest release in the suites below. No kernel is
-# built, and nothing is installed.
+# Compile the module against the headers of Debian's kernels. Of each series and flavour (amd64, cloud, rt), the newest
+# release in the suites below is tested: from the oldest series that Kbuild lists, up to the newest that Debian has. No
+# kernel is built, and nothing is installed.
 #
 # The headers' compiler may be newer than this host's, and their build tools may not run here. So Kbuild only prints
 # its commands (make -n). The commands are run with -fsyntax-only, and without options that gcc does not know. All
@@ -14,7 +14,7 @@ LAB_SUITES=(bookworm-backports trixie trixie-backports forky sid)
 HEADERS=$CACHE/headers
 HEADERS_FLOOR=$(sed -n 's/^rpcrdma-kernels := \([^ ]*\).*/\1/p' "$TOP/Kbuild")
 
-# The package lists of these suites, at most a day old if there is a network.
+# Read the package lists of these suites. They are at most a day old if there is a network.
 headers_lists() {
 	local old
 	old=$(find "$LAB_APT/updated" -mmin +1440 2>/dev/null) || true
@@ -25,7 +25,7 @@ headers_lists() {
 	fi
 }
 
-# The releases to test, such as 7.2.12+deb13-rt-amd64, one a line.
+# Print the releases to test, such as 7.2.12+deb13-rt-amd64, one a line.
 headers_wanted() {
 	lab_apt_cache pkgnames linux-headers- |
 		sed -nE 's/^linux-headers-(([0-9]+\.[0-9]+)[^-]*-((cloud-|rt-)?amd64))$/\2 \3 \1/p' | sort -V |
@@ -33,7 +33,7 @@ headers_wanted() {
 			n($1) >= n(floor) { newest[$1 " " $2] = $3 } END { for (k in newest) print newest[k] }' | sort -V
 }
 
-# headers_fetch <directory> <release...>: download their packages, and the Debian packages that these need.
+# headers_fetch <directory> <release...>: download the packages of headers, and the packages that they depend on.
 headers_fetch() {
 	local dir=$1 names
 	shift
@@ -53,7 +53,7 @@ headers_unpack() {
 	done | xargs -0 -P "$JOBS" -n 2 dpkg -x
 }
 
-# headers_dir <release>: headers contain absolute paths of their own directory.
+# headers_dir <release>: print the directory of the headers. They contain absolute paths of it, so they must stay there.
 headers_dir() { echo "$HEADERS/${1%%-*}/usr/src/linux-headers-$1"; }
 
 headers_ready() {
@@ -75,9 +75,8 @@ headers_ready() {
 	rm -rf "$HEADERS/debs"
 }
 
-# headers_command <release> <file>: write the command that compiles one source to the file, with SOURCE as the
-# name of the source, and all sources to the file .sources. Their paths are relative to the directory in the file
-# .cwd.
+# headers_command <release> <file>: write to <file> the command that compiles a source, without the name of the source.
+# Write the names of all sources to <file>.sources. They are relative to the directory that is written to <file>.cwd.
 headers_command() {
 	local dir module out=$2 command option
 	dir=$(headers_dir "$1")
@@ -88,7 +87,7 @@ headers_command() {
 	sed 's/.* -c -o [^ ]* *//; s/ *$//' "$out.all" >"$out.sources"
 	if grep -q '^/' "$out.sources"; then echo "$dir"; else echo "$module"; fi >"$out.cwd"
 	command=$(sed 's/ -c -o .*//; q' "$out.all")
-	# One source needs a macro of its own.
+	# Add the macro with the version, which only one source gets.
 	command+=$(grep -oE -m 1 ' -DRPCRDMA_VERSION=[^ ]+' "$out.all")
 	cd "$(cat "$out.cwd")" || return
 	for option in $(sh -c "$command -fsyntax-only -x c /dev/null" 2>&1 |
@@ -104,7 +103,8 @@ headers_try() {
 	local out=$2
 	headers_command "$1" "$out" || return
 	cd "$(cat "$out.cwd")" || return
-	# Only files that define tracepoints need those macros.
+	# Compile all sources but trace.c as one file, which is faster. trace.c defines the tracepoints
+	# (CREATE_TRACE_POINTS), and is compiled alone.
 	grep -v 'net/module/trace\.c' "$out.sources" | sed 's/.*/#include "&"/' >"$out.c"
 	{
 		sh -c "$(cat "$out") -I. $out.c" && sh -c "$(cat "$out") $(grep 'net/module/trace\.c' "$out.sources")"
@@ -115,7 +115,7 @@ headers_try() {
 	}
 }
 
-# headers_probes <file...>: check that each probe of Kbuild gives different results for some two of these kernels.
+# headers_probes <file...>: check that each probe of Kbuild is true on some of these kernels, and false on others.
 headers_probes() {
 	local macro yes rc=0
 	for macro in $(sed -n 's/^ccflags-y += $(call rpcrdma-probe,\([A-Z0-9_]*\),.*/\1/p' "$TOP/Kbuild"); do

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# The host. Sourced by every script of the lab: directories, messages, and how to get a Debian package. This file
-# does not deal with kernels or guests.
+# What the scripts of the lab need on the host: directories, messages, and functions that get Debian packages. Every
+# script of the lab sources this file. It does not deal with kernels or guests.
 set -euo pipefail
 
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -69,7 +69,7 @@ with_log() (
 		trap '' INT TERM HUP
 		say "$what: interrupted"
 		[ -z "$pid" ] || end_tree "$pid"
-		# The parent of this shell must see that a signal ended it.
+		# End by the same signal, so that the parent of this shell sees that it was interrupted.
 		trap - "$1"
 		kill "-$1" "$BASHPID"
 	}
@@ -137,7 +137,7 @@ POLICY_MARK='# By scripts/lab of rpcrdma, for the time of an installation, proce
 # policy_ours: print the process that made the file; fail if there is no file, or if it belongs to the user.
 policy_ours() { sed -n "s!^$POLICY_MARK !!p" $POLICY 2>/dev/null | grep .; }
 
-# Remove the file if the run that made it was killed
+# Remove the file if the run that made it was killed.
 policy_tidy() {
 	local pid
 	pid=$(policy_ours) || return 0
@@ -153,8 +153,8 @@ policy_up() {
 
 policy_down() { [ "$(policy_ours)" != "$BASHPID" ] || rm -f $POLICY; }
 
-# apt_install <package...>: from the host's own sources. Whatever ends the installation, the file that keeps
-# servers from starting is removed.
+# apt_install <package...>: install packages from the host's own sources. However the installation ends, the file that
+# keeps servers from starting is removed.
 apt_install() (
 	[ "$(id -u)" = 0 ] || die "these packages are missing and only root can install them: $*"
 	export DEBIAN_FRONTEND=noninteractive
@@ -174,8 +174,8 @@ missing_packages() {
 	done
 }
 
-# need_packages <name...>: install them from the host's own suites. The subshell holds the lock, because the code
-# that follows may take an hour, and others may need packages meanwhile.
+# need_packages <name...>: install the packages that are missing. Only a subshell holds the lock, so that it is released
+# at once: the caller may run for an hour, and other runs may need packages meanwhile.
 need_packages() {
 	local missing
 	policy_tidy

@@ -8,11 +8,11 @@
 #   um    User-mode Linux: the kernel is a program of this host, and several times as fast as an emulated one
 # 7.3 is built for um (for x86 with MACHINE=x86), and 6.12 for x86, because User-mode Linux of 6.12 loses the data of
 # modules.
-# kernel_ready <name> makes one usable; the other kernel_* functions tell where it is.
+# kernel_ready <name> makes a kernel usable. Other kernel_* functions print where its files are.
 . "$(dirname "${BASH_SOURCE[0]}")/host.sh"
 
-# Checkers in the kernels that are built here: debug.config, race.config or memory.config. The last two are for
-# kernels of their own, see make test-race and make test-memory.
+# CHECKERS selects the checkers in the kernels that are built here: debug.config, or race.config for make test-race, or
+# memory.config for make test-memory. Each of the three is a separate build.
 CHECKERS=${CHECKERS:-debug}
 case $CHECKERS in debug | race | memory) ;; *) die "CHECKERS=$CHECKERS? It is debug, race or memory" ;; esac
 
@@ -21,7 +21,7 @@ case $MACHINE in um | x86) ;; *) die "MACHINE=$MACHINE? It is um or x86" ;; esac
 # KCSAN and KMSAN only support the PC.
 [ "$CHECKERS" = debug ] || MACHINE=x86
 
-# kernel_machine <kernel>
+# kernel_machine <kernel>: print um or x86
 kernel_machine() { if [ "$1" = 7.3 ]; then echo "$MACHINE"; else echo x86; fi; }
 
 # KMSAN needs clang.
@@ -116,24 +116,24 @@ kernel_source_ready() {
 	echo "$version" >"$src.version"
 }
 
-# kernel_fragments <kernel>
+# kernel_fragments <kernel>: print the fragments of its configuration
 kernel_fragments() { cat "$LAB/kernel.config" "$LAB/$(kernel_machine "$1").config" "$LAB/$CHECKERS.config"; }
 
-# The settings of the fragments, without their comments.
+# kernel_fragment <kernel>: print the settings of the fragments, without their comments
 kernel_fragment() { kernel_fragments "$1" | sed -n 's/[[:space:]]*#.*//; /^CONFIG_/p'; }
 
 # kernel_patches <kernel>: patches that are applied before the kernel is built.
 # rxe.patch: rxe uses a queue pair after it has queued a packet. The packet may already have been consumed, and the
 # queue pair destroyed (compat.rst). KASAN reports this if a test breaks connections for long enough.
 # um.patch: for each trace that KASAN, kmemleak or lockdep keep, User-mode Linux searches the whole stack, which takes
-# most of its time. With the patch, it goes from frame to frame. Also, its network driver takes a lock with bottom
-# halves enabled, and lockdep then turns itself off.
+# most of its time. With the patch, it goes from frame to frame. The patch also repairs its network driver, which takes
+# a lock with bottom halves enabled, so that lockdep turns itself off.
 kernel_patches() {
 	echo "$LAB/rxe.patch"
 	[ "$(kernel_machine "$1")" != um ] || echo "$LAB/um.patch"
 }
 
-# kernel_patched <kernel>
+# kernel_patched <kernel>: apply the patches that its source does not have yet
 kernel_patched() {
 	local patch patches run
 	mapfile -t patches < <(kernel_patches "$1")
@@ -167,7 +167,7 @@ kernel_config_check() {
 	return $bad
 }
 
-# kernel_source_make <kernel> <make arguments>
+# kernel_source_make <kernel> <make arguments>: run make in the source of the kernel
 kernel_source_make() {
 	local src machine
 	src=$(kernel_src "$1")
@@ -222,7 +222,7 @@ kernel_ready_built() {
 	kernel_stamp "$v" >"$dir/.lab-stamp"
 }
 
-# The package that Debian's kernel metapackage depends on, for instance linux-image-6.12.9-amd64
+# Print the package that Debian's kernel metapackage depends on, for instance linux-image-6.12.9-amd64.
 debian_kernel_package() {
 	local suite
 	suite=$(kernel_suite debian)

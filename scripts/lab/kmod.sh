@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# The module, built for one of the lab's kernels outside the source tree, so that builds for several kernels do not
-# disturb each other. It is installed into a copy of that kernel's module directory, as `make install` does on a real
+# Build the module for one of the lab's kernels, outside the source tree, so that builds for several kernels do not
+# disturb each other. Install it into a copy of that kernel's module directory, as `make install` does on a real
 # machine.
 . "$(dirname "${BASH_SOURCE[0]}")/kernel.sh"
 
@@ -15,7 +15,7 @@ module_suffix() { [ "$1" = debian ] || basename "$(kernel_build_dir "$1")" | sed
 
 module_dir() { echo "$TREE/module-$1$(module_suffix "$1")"; }
 
-# The directory that contains lib/modules for a guest with our module
+# module_root <kernel>: print the directory that contains lib/modules for a guest with the module that MODULE selects
 module_root() {
 	if [ "$MODULE" = intree ]; then kernel_root "$1"; else echo "$TREE/root-$1$(module_suffix "$1")"; fi
 }
@@ -30,7 +30,7 @@ module_sync() {
 	done
 }
 
-# module_make <kernel> [make arguments]
+# module_make <kernel> [make arguments]: build the module in a copy of the source tree
 module_make() {
 	local k=$1
 	shift

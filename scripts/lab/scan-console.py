@@ -6,9 +6,9 @@ usage: scan-console.py FILE [CASE]
 
 Prints one line for each report, "<case>\\t<line>", where <case> is the test case that was running ("-" if there was
 none). With a case, it prints only the first line that was reported during that case. INTREE in the environment means
-that the console is of a guest with the in-tree module. With TOLERATED in the environment, it prints those
-reports instead that are not counted because others cause them, and after which lockdep is off. The status is 0
-unless the file cannot be read. The output tells the caller whether there are reports.
+that the console is of a guest with the in-tree module. With TOLERATED in the environment, it prints only the
+reports that are otherwise left out, because code outside our module causes them, and after which lockdep is off.
+The status is 0 unless the file cannot be read. The output tells the caller whether there are reports.
 """
 import os
 import re
@@ -32,7 +32,7 @@ REPORT = re.compile(
     r"|unreferenced object 0x|Bad page state|stack-protector|kernel stack overflow"
     r"|out of memory: Killed|Out of memory"
 )
-# Lines that complain about nothing that our module or tests do
+# Lines that look like reports, but that neither our module nor our tests cause
 FINE = re.compile(
     r"^(<\d+>)?(\[[ .\d]+\](\[ *[TC]\d+\])? )?lab: |KASAN_SHADOW|kasan: KernelAddressSanitizer initialized|debugging might impact"
     r"|kmemleak: Automatic memory scanning|Speculative|Spectre|MDS CPU bug|x86/cpu"
@@ -45,8 +45,8 @@ FINE = re.compile(
     r"|KASAN: slab-use-after-free in rxe_sched_task|WARNING: .*rxe/rxe_task\.c:\d+ (at )?rxe_sched_task\b"
 )
 RXE = re.compile(r"in rxe_sched_task\b")
-# KCSAN finds races all over the kernel. A race is ours if one of our functions, or its direct caller, accesses
-# the data. The in-tree module's functions have the same names.
+# KCSAN finds races all over the kernel. A race counts only if one of our functions accesses the data, or calls the
+# function that accesses them. The in-tree module is also called [rpcrdma], so with INTREE no race counts.
 RACE = re.compile(r"KCSAN: .* in ")
 ACCESS = re.compile(r"\b(read|write|read-write)\b.* to 0x\S+ of .* by (task|interrupt)")
 # siw takes the callback lock of its sockets with softirqs enabled. If a listener is closed with a connection in its
@@ -76,7 +76,7 @@ def is_ours(report):
 
 
 def is_siws(report):
-    """Is it about the callback lock of siw's sockets, without a function of ours?"""
+    """Is the report about the callback lock of siw's sockets, without a function of ours?"""
     text = "\n".join(report)
     text = text[:text.find("locks held by")]
     return "is trying to acquire" in text and "(clock-AF_INET" in text and "[siw]" in text and "[rpcrdma]" not in text
@@ -93,7 +93,7 @@ def is_theirs(report):
 
 
 def tolerated(line, report):
-    """Is it a report that other code causes, and after which lockdep is off?"""
+    """Is this a report that code outside our module causes, and after which lockdep is off?"""
     return (ORDER.search(line) and is_siws(report[:119]) or RXE.search(line) and "KASAN" in line or
             INTREE and THEIRS.search(line) and is_theirs(report))
 

@@ -3,7 +3,7 @@
  * tsc - print the frequency of this machine's time-stamp counter, in kHz
  *
  * The emulator passes the counter on to its guests. A guest measures the frequency when it boots. If the host
- * stops the emulator during that, the result is wrong: a guest was seen whose clock was 13 times too fast.
+ * stops the emulator during this measurement, the result is wrong: the clock of one guest was 13 times too fast.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """usage: wired.py COMMAND...
 
-Run a command that has a pair of sockets as its files 61 and 62, for it to give to two guests.
+Run a command with a pair of connected sockets as its files 61 and 62. The command gives one to each of two guests.
 """
 import os
 import socket

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# The version, the kernels, and the source tree for DKMS. For deb and dkms. This file does not use the lab.
+# The version of the module, the supported kernels, and a function that writes the source tree for DKMS. The scripts deb
+# and dkms source this file. They run on machines of users, so they do not use scripts/lab.
 set -euo pipefail
 
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Situations that a person who installs this may meet, tested without a guest and without the network: in a mount
-# namespace in which apt-get and dpkg-query are stubs, and changes below /usr are temporary.
+# Test situations that a person who installs the module may meet. The tests need no guest and no network: they run in a
+# mount namespace in which apt-get and dpkg-query are stubs, and changes below /usr are temporary.
 # Prints "ok <name>" or "not ok <name> <why>" for each test. The status is 1 if any failed.
 set -uo pipefail
 
@@ -42,8 +42,8 @@ usr_up() {
 	done
 }
 
-# Nothing is installed, and an installation takes long. It ignores SIGINT, as apt-get does while dpkg works, and
-# dpkg has a session of its own.
+# Make stubs: no package seems to be installed, and an installation takes long. The stub of apt-get ignores SIGINT, as
+# apt-get does while dpkg works, and starts a process in another session, as apt-get does with dpkg.
 stubs() {
 	rm -f "$tmp"/apt.*
 	printf '#!/bin/sh\nexit 1\n' >/usr/bin/dpkg-query
@@ -57,7 +57,7 @@ stubs() {
 	chmod 755 /usr/bin/dpkg-query /usr/bin/apt-get
 }
 
-# until_true <command...>: wait until it succeeds, at most 20 seconds
+# until_true <command...>: wait until the command succeeds, at most 20 seconds
 until_true() {
 	local i
 	for ((i = 0; i < 200; i++)); do
@@ -100,7 +100,7 @@ test_install-hung-up() { interrupt HUP all; }
 test_install-terminated() { interrupt TERM all; }
 test_install-terminated-alone() { interrupt TERM one; }
 
-# Ctrl-C at a terminal: only the foreground process group gets the signal. The cases above do not test that.
+# With Ctrl-C at a terminal, only the foreground process group gets the signal. The tests above do not have a terminal.
 test_install-key() {
 	local pids shell
 	stubs
@@ -146,7 +146,7 @@ test_install-killed() {
 	[ ! -e /usr/sbin/policy-rc.d ] || fail "the next run leaves our policy-rc.d"
 }
 
-# The content tells which files are ours. All others belong to the user.
+# A policy-rc.d that the user has made stays. Only a file with our mark is removed.
 test_install-policy-of-the-user() {
 	local word
 	stubs
@@ -167,7 +167,8 @@ commit() { # repository, date
 	GIT_AUTHOR_DATE=$2 GIT_COMMITTER_DATE=$2 git -C "$1" -c user.name=t -c user.email=t@t.example commit -qm change
 }
 
-# A repository of its own. Its last commits have dates as a scripted rebase or a wrong clock makes them.
+# In a test repository, each commit has a higher version than the one before, even if the dates of commits are equal or
+# go back, as after a scripted rebase or with a wrong clock.
 test_version-grows() {
 	local repo=$tmp/repo last='' v date
 	mkdir -p "$repo/net" "$repo/scripts"
@@ -195,7 +196,8 @@ test_version-grows() {
 	dpkg --compare-versions "$v" gt "$last" || fail "of a shallow clone, $v is not newer than $last"
 }
 
-# Root builds in a tree that belongs to another user. The tree may also be part of another project's repository.
+# The version is right if root builds in a tree of another user, or if the tree is a directory in another project's
+# repository.
 test_version-elsewhere() {
 	local repo=$tmp/other
 	mkdir -p "$repo/below/net" "$repo/below/scripts" "$repo/net" "$repo/scripts"
@@ -210,8 +212,8 @@ test_version-elsewhere() {
 	[[ $("$repo/below/scripts/package/version") != *git* ]] || fail "of another repository's commit"
 }
 
-# refused <message> <command...>: it ends within seconds with an error status and one line with this message, and
-# has not begun to install anything.
+# refused <message> <command...>: check that the command ends with an error status and one line with this message, and
+# does not begin to install anything
 refused() {
 	local want=$1 rc=0 lines
 	shift
@@ -270,7 +272,7 @@ test_no-kernel-tree() {
 	refused 'if it is one of those in README' make -s -C "$tree" KREL=6.1.0-none
 }
 
-# The file only has the parts of a module that modinfo reads.
+# make install refuses a module that was built for another kernel. The test's rpcrdma.ko has only what modinfo reads.
 test_install-of-another-kernel() {
 	local ko=$tmp/rpcrdma.ko root=$tmp/root
 	printf 'const char v[] __attribute__((section(".modinfo"), used)) = "vermagic=6.12.1-one SMP mod_unload ";\n' >"$tmp/ko.c"
@@ -290,7 +292,7 @@ test_help() {
 	[ "$(grep -c '^  make ' "$tmp/out")" -ge 18 ] || fail "targets are missing"
 }
 
-# If a guest died without a message, the line that says so is not lost.
+# guest_last_words does not fail if a guest died without a message, so the script still prints its own message.
 test_last-words() {
 	mkdir -p "$tmp/run"
 	: >"$tmp/run/alone.console"

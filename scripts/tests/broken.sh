@@ -3,7 +3,7 @@
 # Faults that are possible both in one guest and between two guests, and the behaviour that is required then. Sourced
 # after cases.sh. The client is in this guest, and the server is wherever on_server() runs commands.
 
-# at <client|server> <command...>: run it at that end of the connection
+# at <client|server> <command...>: run the command at that end of the connection
 at() {
 	local end=$1
 	shift
@@ -11,7 +11,8 @@ at() {
 	"$@"
 }
 
-# in_other_version <command...>: run it with the other version of the protocol than version_here() gives the group
+# in_other_version <command...>: run the command with the version of the protocol that the rest of the group does not
+# use
 in_other_version() {
 	local version=$((3 - $(version_here))) second all
 	[ "$MODULE" = ours ] && [ -z "${OURS:-}" ] || skip "the in-tree module has one version"
@@ -25,10 +26,11 @@ in_other_version() {
 	[ "$all" -gt 0 ] && [ $second = $((all * (version - 1))) ] || die "$second of $all connections are of version 2"
 }
 
-# same_version_from_here: call this when a group begins, because other groups may have run in this guest before.
+# same_version_from_here: begin to count the connections for same_version. A group calls this at its beginning, because
+# other groups may have run in this guest before.
 same_version_from_here() { echo "$(counter client_connects) $(counter client_v2_connects)" >/run/other-version; }
 
-# set_apart <command...>: run it, and do not count its connections in same_version.
+# set_apart <command...>: run the command. Its connections do not count in same_version.
 set_apart() {
 	local all second
 	all=$(counter client_connects) second=$(counter client_v2_connects)
@@ -57,8 +59,8 @@ same_version() {
 
 # --- the connection -----------------------------------------------------------
 
-# Each file has blocks of one size. If blocks of several sizes shared a file, fio would check blocks that it has
-# partly overwritten since, and would report errors even on a local file system.
+# Run fio with verification. Each file has blocks of one size. If blocks of several sizes shared a file, fio would
+# check blocks that it has partly overwritten since, and would report errors even on a local file system.
 fio_verify() {
 	local size sizes=(512 4k 13k 64k 256k) jobs=()
 	! no_reads_here || sizes=(512 1k)
@@ -94,7 +96,7 @@ break_off() {
 	tune N $FAIL_SUNRPC/ignore-server-disconnect
 }
 
-# broken_by <client|server>: print how often that end has closed the connection and the client has then reconnected
+# broken_by <client|server>: print how often that end has closed the connection, if the client has then reconnected
 broken_by() { grep -c "^$1 " /tmp/breaks || true; }
 
 breaks_over() { [ -e /tmp/breaks.over ]; }
@@ -181,9 +183,9 @@ fio_broken() {
 
 # --- memory -------------------------------------------------------------------
 
-# text_range <pattern> [module]: addresses from the first function of the module that matches, to the end of the
-# last. (Cold parts of functions are elsewhere, and not included.) If the last one is the last function of the
-# module, a page is assumed.
+# text_range <pattern> [module]: print the address range from the first function of the module that matches to the end
+# of the last function that matches. (Cold parts of functions are elsewhere, and not included.) If no function of the
+# module follows, the length of the last one is taken to be one page.
 text_range() {
 	awk -v p="$1" -v m="[${2:-rpcrdma}]" '$2 ~ /[tT]/ && $4 == m { print $1, $3 ~ p && $3 !~ /[.]cold$/ }' /proc/kallsyms | sort |
 		awk '$2 { if (!from) from = $1; last = $1; to = ""; next } !to { to = $1 }
@@ -198,8 +200,8 @@ starve_off() {
 	done
 }
 
-# starve <percent> <pattern>: let this percentage of allocations fail, of those that have a function of the module
-# that matches the pattern among their callers, and no function of the provider.
+# starve <percent> <pattern>: let this percentage of memory allocations fail. This applies to allocations with a caller
+# in the range of the module's functions that match the pattern (text_range), and without a caller in the provider.
 starve() {
 	local d from to provider=rdma_rxe
 	[ "$PROVIDER" = rxe ] || provider=siw
@@ -242,7 +244,7 @@ starve_end() {
 
 # --- the device ---------------------------------------------------------------
 
-# Remove the device while connections use it. Afterwards none may be left on it.
+# Remove the device while connections use it. Afterwards, no connection may be left on it.
 device_gone() {
 	rdma link delete lab0 &
 	ends 60 $! || die "the device is held: $(ls $DEBUG/server), $(grep -s ^state $DEBUG/*/*)"
@@ -250,15 +252,15 @@ device_gone() {
 	! grep -sx 'state up' $DEBUG/client/* || die "without a device, the client is connected"
 }
 
-# device_removal <client|server> <times>: under a load, remove and add that end's device so many times. In one
-# guest, both ends have the same device.
+# device_removal <client|server> <times>: under a load, remove and add that end's device <times> times. In one guest,
+# both ends have the same device.
 device_removal() {
 	local i before
 	nfs_mount 4.2
 	load_breakable
 	before=$(xprt_field 3)
 	for ((i = 0; i < $2; i++)); do
-		# At a random moment, and for zero, one or two seconds
+		# Remove the device at a random moment, for zero, one or two seconds.
 		sleep 0.$((RANDOM % 10))
 		at "$1" device_gone
 		sleep $((i % 3))
@@ -276,7 +278,7 @@ device_removal() {
 
 nfsd_restart() {
 	rpc.nfsd 0
-	# Clients try to connect, and fail.
+	# Wait, so that clients try to connect and fail.
 	sleep 1
 	rpc.nfsd 4
 	echo "rdma $PORT" >/proc/fs/nfsd/portlist || die "no RDMA listener"
@@ -289,7 +291,7 @@ nfsd_restarts() {
 	load_breakable
 	before=$(xprt_field 3)
 	for i in 1 2; do
-		# At a random moment
+		# Restart nfsd at a random moment.
 		sleep 1.$((RANDOM % 10))
 		on_server nfsd_restart
 		load_moves 90 "nfsd has come back, $i"
@@ -304,7 +306,8 @@ frozen_write() { dd if=/dev/zero of=$MNT/out bs=64k count=1 oflag=direct conv=no
 freeze() { on_server fsfreeze -f /ice; }
 thaw() { on_server fsfreeze -u /ice; }
 
-# While the server's file system is frozen, a WRITE on a soft mount fails in time. On a hard mount it waits.
+# While the server's file system is frozen, a WRITE on a soft mount fails after its timeout. A WRITE on a hard mount
+# waits for the thaw.
 soft_hard() {
 	local t0 writer
 	on_server ice_up
@@ -335,8 +338,8 @@ soft_hard() {
 	on_server ice_down
 }
 
-# taken_back <given up before> <invalidated before>: has the client given up at least 4 more RPCs, and invalidated
-# at least 3 more regions itself?
+# taken_back <given up before> <invalidated before>: compared with these values of the counters, has the client given
+# up at least 4 more RPCs, and invalidated at least 3 more regions itself?
 taken_back() {
 	[ $(($(counter client_given_up) - $1)) -ge 4 ] && [ $(($(counter client_mrs_local_inv) - $2)) -ge 3 ]
 }
@@ -344,7 +347,7 @@ taken_back() {
 # ice_is <checksum>: is this the checksum of the server's file, read through the mount?
 ice_is() { [ "$(md5sum <$MNT/data)" = "$1" ]; }
 
-# late_writes: RDMA Writes of the server so far; nothing if it does not count them
+# late_writes: print the number of RDMA Writes of the server so far, or nothing if the server does not count them
 late_writes() { on_server counter server_rdma_write_wrs; }
 later_writes() { [ "$(late_writes)" -gt "$1" ]; }
 
@@ -358,13 +361,14 @@ killed() {
 	ice_mount vers=3,nolock,noac,rsize=262144
 	frozen_write >/dev/null
 	# An RPC that is given up keeps its credit until the late Reply comes. If no credit were left, the client
-	# would reconnect, and no late RDMA Read or Write would come. So get more credits than that.
+	# would reconnect, and no late RDMA Read or Write would come. So first get more credits than there will be
+	# RPCs.
 	credited 16
 	for i in 1 2 3; do
 		python3 -I -S "$LOAD" reader $MNT/data 1048576 >/tmp/reader.$i &
 		pids+=($!)
 	done
-	# Leave no process that keeps the mount busy, and no frozen file system
+	# If the case fails, leave no process that keeps the mount busy, and no frozen file system.
 	trap 'kill -KILL "${pids[@]}" 2>/dev/null || true; thaw' EXIT
 	for i in 1 2 3; do until_true 100 grep -q reading /tmp/reader.$i || die "reader $i does not begin"; done
 	exec 9<$MNT/data
@@ -383,7 +387,7 @@ killed() {
 	until_true 30 all_wait "${pids[@]}" || die "not all wait for the server: $(grep -hE '^(Name|State)' /proc/*/status | paste -sd' ')"
 	t0=${EPOCHREALTIME/./}
 	kill -KILL "${pids[@]}"
-	# Only the signal can end them: the server stays frozen for longer.
+	# Only the signal can end the processes, because the server is still frozen.
 	for i in "${pids[@]}"; do
 		until_true 20 gone "$i" || {
 			cat "/proc/$i/stack" || true
@@ -391,8 +395,8 @@ killed() {
 		}
 	done
 	echo "dead $(((${EPOCHREALTIME/./} - t0) / 1000)) ms after the kill"
-	# This gives up all requests of the killed processes, if that has not happened yet. (The open file keeps
-	# the mount.)
+	# Let the client give up all requests of the killed processes, if it has not done so yet. (The mount stays,
+	# because a file is open.)
 	umount -f $MNT 2>/dev/null || true
 	if [ "$MODULE" = ours ]; then
 		until_true 20 taken_back "$given_up" "$fenced" ||
@@ -400,7 +404,8 @@ killed() {
 		echo "$(($(counter client_given_up) - given_up)) RPCs given up, $(($(counter client_mrs_local_inv) - fenced)) regions taken back"
 	fi
 	connects=$(xprt_field 3)
-	# Allocate the pages again. The server's data must not appear in them.
+	# Allocate so much memory that it includes the pages freed by the killed processes. The server's data must not
+	# appear in them.
 	rm -f /tmp/keeper.in
 	mkfifo /tmp/keeper.in
 	python3 -I -S -c '

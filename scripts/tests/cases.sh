@@ -23,8 +23,9 @@ without_targets() {
 	echo "$pages" >$PAGES
 }
 
-# version_here: print the highest version of the protocol for this kernel and provider. Groups that call this test
-# version 1 on some of them and version 2 on the others. VERSION overrides the choice.
+# version_here: print the highest version of the protocol for this kernel and provider. A group that calls this
+# function tests version 1 with some kernels and providers, and version 2 with the others. VERSION overrides the
+# choice.
 version_here() {
 	case ${VERSION:-$KERNEL/$PROVIDER} in
 	7.3/rxe | 6.12/siw | 2) echo 2 ;;
@@ -32,7 +33,7 @@ version_here() {
 	esac
 }
 
-# field <name> <file>: a value in a connection's file in debugfs
+# field <name> <file>: print a value from a connection's file in debugfs
 field() { awk -v n="$1" '$1 == n { print $2 }' "$2"; }
 
 # alone_up [<version>]: start the network, the provider, the module and the server in one guest, unless an earlier
@@ -76,7 +77,7 @@ group_end() {
 }
 
 # The end of a group in two guests. After its own checks, the client's guest tells the server's guest to stop, and
-# server_end() checks the server's guest. With LEFT_UP, the server is not taken down.
+# server_end() checks the server's guest. If LEFT_UP is set, the server is not taken down.
 pair_end() {
 	case_run clean
 	case_run leaks
@@ -88,7 +89,8 @@ server_end() {
 	! leaks_are_seen || kmemleak_check
 }
 
-# pair_cases <command...>: the client runs the cases; the server runs the command and follows
+# pair_cases <command...>: the client's guest runs all cases of the group. The server's guest runs the command, and
+# then serves the client's requests until the end.
 pair_cases() {
 	if [ "$ROLE" = server ]; then
 		"$@"
@@ -230,14 +232,14 @@ written by the other" ] || die "the client does not see what the other wrote: $(
 	nfs_umount
 }
 
-# A process at the server opens a file for writing for which the client may have a delegation.
+# Let a process at the server write to the file for which the client has a delegation.
 remote_writer() {
 	on_server timeout 60 bash -c "echo 'written by the other' >>$EXPORT/$DELEG" ||
 		die "the conflicting open was not let through"
 }
 
-# Another client, in a network and host name space of its own, so that the server does not take it for the first
-# one
+# Let another client write to the file. It has a network namespace and a host name of its own, so that the server does
+# not take it for the first client.
 second_client() {
 	ip netns add second
 	ip link add se0 type veth peer name se1 netns second
@@ -291,7 +293,7 @@ set_inline() {
 # received_by <client|server> <bytes>: is this the size of the largest inline message that this end can receive?
 received_by() { [ "$(awk '$1 == "inline_recv" { print $2 }' $DEBUG/"$1"/*)" = "$2" ]; }
 
-# The module's events, in a trace buffer of their own. events.py does this for Python.
+# The module's events are traced in a buffer of their own. (The tests in Python use events.py for this purpose.)
 TRACE=/sys/kernel/tracing/instances/tests
 
 trace_begin() {
@@ -395,7 +397,7 @@ threads_stuck() {
 	[ "$count" = "$1" ]
 }
 
-# all_wait <process>...: does each wait uninterruptibly, for instance for a reply?
+# all_wait <process>...: does each process wait uninterruptibly, for instance for a reply?
 all_wait() {
 	local pid
 	for pid; do grep -q '^State:.D' "/proc/$pid/status" || return 1; done
@@ -421,7 +423,7 @@ took() {
 	awk -v us=$((${EPOCHREALTIME/./} - $1)) -v what="$2" 'BEGIN { printf "replies %.1f s after %s\n", us / 1e6, what }'
 }
 
-# ends <seconds> <process>...: each process must end within that time, with status 0
+# ends <seconds> <process>...: wait for the processes. Each must end within that time, with status 0.
 ends() {
 	local limit=$1 pid
 	shift

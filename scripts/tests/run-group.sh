@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Run one group of test cases on one kernel and provider: boot its guest or guests, and print the result of each
-# case as soon as it is known. Add errors that only the host can see: a guest that died, a kernel report outside all
-# cases, invalid traffic in a capture.
+# case as soon as it is known. Also report errors that only the host can see: a guest that died, a kernel report
+# outside all cases, invalid traffic in a capture.
 #
 # usage: run-group.sh KERNEL PROVIDER GROUP
 # A group is scripts/tests/groups/<group>.sh. Several groups with one guest can share it, one after the other: GROUP
@@ -81,8 +81,9 @@ last_words() {
 }
 
 # Two kinds of failure are run again, each once. First, the emulation sometimes fails at boot, with an int3 or with flags
-# that no processor has. This counts only if no case had begun and our module was not loaded. Second, the kernel of the
-# in-tree module dies for a reason in deaths.list. Then the cases without a verdict run again.
+# that no processor has. A panic counts as such only if no case had begun and our module was not loaded. Second, the
+# kernel of the guest with the in-tree module may die in a way that deaths.list describes. Then the cases without a
+# verdict run again.
 # again_for: if the group is to be run again, print the guest's role and the reason.
 again_for() {
 	local console role k p g words last
@@ -113,8 +114,8 @@ again_for() {
 	return 1
 }
 
-# fell_with_other <case>: has the case failed because the other guest's kernel had died for a known reason? A case
-# that failed before that has failed for another reason.
+# fell_with_other <case>: has the case failed because the other guest's kernel had died for a known reason? (A case
+# that failed before this death has failed for another reason.)
 fell_with_other() {
 	local console log
 	again_for >/dev/null || return 1
@@ -137,7 +138,7 @@ show() {
 		[ "$word" != not ] || word='not ok'
 		read -r name sec reason <<<"${line#"$word"}"
 		report=
-		# The log has marks for whole cases only, and not for parts of one (kunit/...).
+		# The console has marks for the beginning and end of a case, but not for its parts (kunit/...).
 		[ -z "${1:-}" ] || [[ $name == */* ]] || report=$(scan "$1" "$name") || report="the console cannot be read"
 		if [ -n "$report" ]; then
 			word="not ok" reason="kernel report: $report${reason:+; $reason}"
@@ -169,7 +170,8 @@ expected() {
 		case $name in
 		kunit/*) shown=kunit ;;
 		wire-form-* | wire2-form-* | wire*-decode | wire*-rules-* | wire*-all-decoded)
-			# Each case of the group may lead to cases from its capture, or not.
+			# These results come from the capture. If T selects only some cases, nobody knows which of these
+			# results to expect.
 			[ "${T:-*}" = '*/*/*' ] || continue ;;
 		esac
 		# shellcheck disable=SC2053
@@ -236,7 +238,7 @@ start() { # role, qemu arguments
 start_restartable() {
 	local role=$1 life=1 killed
 	shift
-	# The clock of User-mode Linux continues while it is stopped.
+	# The clock of User-mode Linux continues while it is stopped, so its workqueue watchdog would report a stall.
 	[ "$machine" = x86 ] || local GUEST_CMDLINE="${GUEST_CMDLINE:-} workqueue.watchdog_thresh=0"
 	: >"$dir/$role.verdict"
 	(
@@ -290,8 +292,8 @@ job() {
 	cat <<-'END'
 	rc=0
 	for GROUP in $GROUPS_HERE; do
-		# In the background: in a condition, "set -e" would be off, and a failed command would not end the
-		# group.
+		# Run the group in the background. As part of a condition, it would run without "set -e", and a failed
+		# command would not end it.
 		(. "$TOP/scripts/tests/groups/$GROUP.sh"; group) &
 		wait $! || rc=1
 	done
@@ -345,7 +347,7 @@ for i in "${shows[@]}"; do
 	wait "$i" 2>/dev/null || result 'not ok' "$label-verdicts" 0 "whoever passes on the verdicts has died: some may be lost [$dir]"
 done
 
-# show_reports <role>: print the complaints of its kernel, except those for which a case has failed already
+# show_reports <role>: print the complaints of that guest's kernel, except those for which a case has failed already
 show_reports() {
 	local name line
 	scan "$1" >"$dir/$1.scanned" || printf '%s\t%s\n' - "the console cannot be read" >"$dir/$1.scanned"
@@ -357,8 +359,8 @@ show_reports() {
 	fi
 }
 
-# show_checkers <role>: are lockdep and kmemleak still active, if they were requested? The guest reports this at its
-# end.
+# show_checkers <role>: check that lockdep and kmemleak, if requested, were still active at the end. The guest then
+# reports their state.
 show_checkers() {
 	local console=$dir/$1.console said lockdep=on kmemleak=on others=
 	[ "$CHECKERS/$kernel" != debug/debian ] && [ "$CHECKERS" = debug ] || return 0
@@ -396,7 +398,7 @@ fi
 for console in "$dir"/*.console; do
 	role=$(basename "$console" .console)
 	if ! grep -qx 'done 0' "$dir/$role.verdict"; then
-		# A guest that died at boot has reported nothing.
+		# If the guest died at boot, its console may have no line with a reason. Then use the last line.
 		reason=$(grep -hE '^(FAIL|lab): ' "$console" | tail -n 1 | tr -d '\r') || true
 		result 'not ok' "$label-guest-$role" $((SECONDS - t0)) \
 			"$(tail -n 1 "$dir/$role.log") no good end$late; ${reason:-$(tail -n 1 "$console" | tr -d '\r')} [$console]"

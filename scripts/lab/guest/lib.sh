@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # Functions that a job in a guest may call. They start a provider, the module and a server, mount, and run test
-# cases. Environment (from /lab/env): TOP LAB ROLE KERNEL PROVIDER MODULE PEER_MODULE. A guest that is alone is
-# its own server, with the address $SERVER.
+# cases. Environment (from /lab/env): TOP LAB ROLE KERNEL PROVIDER MODULE. A guest that is alone is its own server, with
+# the address $SERVER.
 
 # In a kernel with all checkers, starting a program takes a second. So these functions use bash built-ins where they
 # can.
@@ -38,13 +38,13 @@ until_true() {
 	done
 }
 
-# gone <process>: has it ended? Bash may keep a zombie for some time, and signals still reach a zombie.
+# gone <process>: has the process ended? It may still be a zombie, because bash may collect its status late.
 gone() { ! grep -qs '^State:.[^XZ]' "/proc/$1/status"; }
 
 # --- network and provider -----------------------------------------------------
 
-# A veth pair, with the server's addresses on one end: the guest is its own peer. An earlier group may have made
-# the pair and the provider's link already.
+# Make a veth pair with the server's addresses on one end, because the guest is its own peer. An earlier group may have
+# made the pair and the provider's link already.
 net_alone() {
 	RDMA_NETDEV=ve0
 	[ ! -e /sys/class/net/ve0 ] || return 0
@@ -55,7 +55,7 @@ net_alone() {
 	ip link set ve1 up
 }
 
-# net_up <interface> <last number of its addresses>
+# net_up <interface> <last number of its addresses>: set the interface up, and give it its addresses
 net_up() {
 	tune 0 "/proc/sys/net/ipv6/conf/$1/accept_dad"
 	ip link set "$1" mtu 9000 up
@@ -74,7 +74,8 @@ net_pair() {
 		ip link add link vec0 name eth0 type macvlan mode passthru
 	fi
 	net_up eth0 $me
-	# QEMU itself captures the packets (run-group.sh). In User-mode Linux, the server's guest does it.
+	# If the group needs a capture, QEMU itself captures the packets (run-group.sh). User-mode Linux cannot, so the
+	# server's guest runs tcpdump.
 	[ "$ROLE/${CAPTURE:-}/$um" != server/yes/y ] ||
 		tcpdump -Z root -i eth0 -s 0 -B 100000 -U -w /lab/wire.pcap 2>/lab/log/tcpdump &
 	RDMA_NETDEV=eth0
@@ -107,7 +108,7 @@ provider_down() {
 
 module_file() { modinfo -n rpcrdma; }
 
-# Load the module as mount(8) and nfsd do: by name, so that depmod's files choose.
+# Load the module as mount(8) and nfsd do: by name, so that the files of depmod determine which module is loaded.
 module_load() {
 	modprobe rpcrdma
 	case $MODULE/$(module_file) in
@@ -150,8 +151,8 @@ server_up() {
 	local f threads=${1:-4}
 	modprobe -aq nfsd rpcrdma || true
 	mkdir -p $EXPORT /var/lib/nfs
-	# If the directories exist already, keep them: below another mount, nfsdcld would not find its pipe, and
-	# nfsd would wait ten seconds for it.
+	# If /var/lib/nfs is mounted already, keep it. Another mount on top of it would hide the pipe of nfsdcld, and
+	# nfsd would wait ten seconds for nfsdcld.
 	if mounted /var/lib/nfs; then
 		:
 	elif [ -n "${NFS_STATE:-}" ]; then
@@ -175,7 +176,7 @@ server_up() {
 	# Without nfsdcld, nfsd waits ten seconds for a program that remembers its clients.
 	pidof -q nfsdcld || nfsdcld -p /var/lib/nfs/rpc_pipefs
 	rpc.nfsd "$threads"
-	# No client has state to reclaim, so the first OPEN need not wait.
+	# Unless clients have state to reclaim, end the grace period, so that the first OPEN need not wait.
 	[ -n "${RECLAIM:-}" ] || { echo Y >/proc/fs/nfsd/v4_end_grace; } 2>/dev/null || true
 	echo "rdma $PORT" >/proc/fs/nfsd/portlist || die "no RDMA listener"
 }
@@ -187,7 +188,7 @@ server_down() {
 	exportfs -f
 }
 
-# nfs_mount <version> [options] [address] [where]
+# nfs_mount <version> [options] [address] [where]: mount the export, by default from $SERVER at $MNT
 nfs_mount() {
 	local v=$1 opt=${2:-} addr=${3:-$SERVER} at=${4:-$MNT} path=/ netid=rdma
 	[ -d "$at" ] || mkdir -p "$at"
@@ -199,7 +200,7 @@ nfs_mount() {
 
 nfs_umount() { umount "${1:-$MNT}"; }
 
-# xprt_field <number> [mount point]: a field of the "xprt: rdma" line in mountstats, counted from the word rdma =
+# xprt_field <number> [mount point]: print a field of the "xprt: rdma" line in mountstats, where the word rdma is field
 # 0: 3 connects, 11 read chunks, 12 write chunks, 13 reply chunks, 14 bytes requested, 15 bytes replied (see
 # xprt_rdma_print_stats). The result is the sum over all connections of the mount.
 xprt_line() {
@@ -275,7 +276,7 @@ case_run() {
 
 # --- two guests ---------------------------------------------------------------
 
-# on_server <command...>: run it here if this guest is its own server, otherwise in the other guest.
+# on_server <command...>: run the command here if this guest is its own server, otherwise in the other guest.
 on_server() {
 	local id=$BASHPID.$RANDOM
 	if [ "$ROLE" != client ]; then
@@ -289,7 +290,8 @@ on_server() {
 	return "$(cat "/lab/answer.$id")"
 }
 
-# The server guest runs this between server_up and the client's "stop".
+# serve_requests: execute the requests of on_server(), until the client's guest creates /lab/stop. The server's guest
+# runs this after server_up.
 serve_requests() {
 	local ask id rc
 	touch /lab/server.ready
@@ -299,8 +301,8 @@ serve_requests() {
 			id=${ask#/lab/ask.}
 			mv "$ask" "/lab/taken.$id"
 			rc=0
-			# In the background: in a condition, "set -e" would be off, and a failed command would not
-			# end the request.
+			# Run the request in the background. As part of a condition, it would run without "set -e", and
+			# a failed command would not end it.
 			(set -euo pipefail; shopt -s inherit_errexit; eval "$(cat "/lab/taken.$id")") >"/lab/output.$id" 2>&1 &
 			wait $! || rc=$?
 			echo $rc >"/lab/new.$id"

@@ -31,7 +31,7 @@ disk_up() {
 	mount --bind /disk/export $EXPORT
 	# shellcheck disable=SC2034
 	NFS_STATE=/disk/state GRACE=60
-	# When the server has been restarted, clients have state to reclaim.
+	# RECLAIM is not empty if the server has been restarted. Then clients have state to reclaim.
 	# shellcheck disable=SC2034
 	RECLAIM=$(ls /disk/state)
 }
@@ -42,9 +42,9 @@ ours_here() {
 	[ "$OURS" = client ] || echo server
 }
 
-# on_host <kill|stop|cont>: let the host do this to the server's machine
+# on_host <kill|stop|cont>: let the host kill, stop or continue the server's guest
 on_host() {
-	# The host may have removed the file before touch(1) would end, so touch(1) is not used.
+	# touch(1) is not used, because the host may remove the file before touch(1) has ended.
 	: >"/lab/host.$1"
 	until_true 30 eval "[ ! -e /lab/host.$1 ]" || die "the host does not obey: $1"
 }
@@ -53,7 +53,7 @@ on_host() {
 case_server-killed() {
 	nfs_mount 4.2
 	load_start
-	# At a random moment
+	# Kill the server at a random moment.
 	sleep 1.$((RANDOM % 10))
 	rm -f /lab/server.ready
 	on_host kill
@@ -96,7 +96,7 @@ revive_rxe() {
 # link_down <seconds>: under a load, take the client's link down for this time
 link_down() {
 	local replies connects
-	# This is a fault of rxe: a client with the in-tree module does not reconnect either.
+	# This is a defect of rxe: a client with the in-tree module does not reconnect either.
 	[ "$PROVIDER" = siw ] || [ "$KERNEL" = 7.3 ] || skip "after its link was down, rxe of 6.12 takes no connection any more"
 	nfs_mount 4.2
 	load_start
@@ -112,7 +112,7 @@ link_down() {
 	load_moves 150 "the link has come back after $1 s"
 	connects=$(($(xprt_field 3) - connects))
 	echo "$connects reconnects"
-	# 90 s are longer than any device, or the keepalive, would wait.
+	# Both the device and the keepalive give up a connection in less than 90 s.
 	[ "$1" -lt 60 ] || [ $connects -ge 1 ] || die "the connection outlived it"
 	load_end
 	nfs_umount
@@ -143,7 +143,7 @@ bad_network() {
 	tc qdisc add dev eth0 root netem delay 2ms 1ms loss 1% duplicate 1% reorder 5% || skip "this kernel has no netem"
 	on_server tc qdisc add dev eth0 root netem delay 2ms 1ms loss 1% duplicate 1% reorder 5%
 	packets=0 twice=0 late=0
-	# The client may become slow. Then it takes longer until it has sent enough.
+	# The client may become slow, and then needs more rounds to send enough packets.
 	for i in {1..12}; do
 		read -r p t l <<<"$(arrivals 10)"
 		packets=$((packets + p)) twice=$((twice + t)) late=$((late + l))
@@ -206,8 +206,8 @@ case_starved() {
 	nfs_umount
 }
 
-# places <client|server>: print lines "<percentage> <pattern>" for starve: this percentage of the allocations fails
-# that the matching functions, or functions that they call, request. For regions it is 100.
+# places <client|server>: print lines "<percentage> <pattern>" for starve. Of the allocations that are requested by the
+# matching functions, or by functions that they call, this percentage fails. For regions it is 100.
 places() {
 	if [ "$1" = client ]; then
 		echo '15 ^xprt_rdma_connect_work$'
@@ -219,8 +219,8 @@ places() {
 	fi
 }
 
-# Allocations fail in one of these functions after the other. When there is memory again, everything that waited for
-# it continues.
+# Allocations fail in the functions that places() lists, in one after the other. When there is memory again, everything
+# that waited for memory continues.
 case_starved-places() {
 	local end percent pattern i
 	[ -d /sys/kernel/debug/failslab ] || skip "this kernel has no CONFIG_FAILSLAB"
@@ -318,7 +318,7 @@ case_silent() {
 	for end in $(ours_here); do
 		until_true 30 more_probes "$end" "${probes[$end]}" || die "the $end does not probe"
 	done
-	# This is longer than a probe may take.
+	# Wait for longer than a probe may take.
 	sleep 5
 	for end in $(ours_here); do
 		[ "$(seen_at $end failures)" = "${failures[$end]}" ] || die "a probe of a living peer of the $end failed"
@@ -367,7 +367,8 @@ case_silent-off() {
 	keepalive 10 10
 }
 
-# writers_of <byte>: four programs that write that byte from memory of their own, until they are killed; sets WRITERS
+# writers_of <byte>: start four programs that write that byte from memory of their own until they are killed. Sets
+# WRITERS to their process IDs.
 writers_of() {
 	local n
 	WRITERS=()
@@ -383,7 +384,7 @@ while True:
 	done
 }
 
-# only_byte <byte>: the files of the writers at the server contain no other byte
+# only_byte <byte>: check that the files of the writers contain no other byte at the server
 only_byte() {
 	on_server python3 -I -S -c '
 import glob, sys
@@ -394,7 +395,7 @@ for name in glob.glob(sys.argv[1] + "/gathered.*"):
 }
 
 # While no packet gets to the server, processes are killed in WRITEs whose Sends gather the processes' pages. The
-# device still has to send these pages. It must not send contents that they get later, from other users. (KASAN
+# device still has to send these pages. It must not send what other users of the pages write to them later. (KASAN
 # watches the pages, too.)
 # Covers: MEM-04 RTX-100
 case_killed-gathered() {

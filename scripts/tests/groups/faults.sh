@@ -27,10 +27,11 @@ case_device-removal() { device_removal client "${ROUNDS:-4}"; }
 # Covers: V1-ERR-25 BC-09
 case_device-removal-other() { in_other_version device_removal client 2; }
 
-# put <text> <file>: write it through the mount
+# put <text> <file>: write the text to the file through the mount
 put() { echo "$1" >"$MNT/$2"; }
 
-# trace_ends <0|1>: trace the ends of connections, and when the connection manager handles the removal
+# trace_ends <0|1>: switch two trace events off or on. One tells that our module closes a connection, and the other that
+# the connection manager handles the removal of a device.
 trace_ends() {
 	local e
 	for e in rpcrdma/rpcrdma_conn_close rdma_cma/cm_remove_one; do
@@ -39,8 +40,8 @@ trace_ends() {
 }
 
 # When the RDMA connection manager is told that a device will be removed (cm_remove_one), our module has already
-# closed both ends of each connection on it. Otherwise the connection manager would let the removal continue while
-# connection ids are still being destroyed.
+# closed both ends of each connection on this device. Otherwise the connection manager would let the removal continue
+# while connection ids are still being destroyed.
 # Covers: RPB-09
 case_device-order() {
 	local trace=/sys/kernel/tracing order
@@ -154,13 +155,13 @@ nfsd_back() { nfsd_anew true; }
 # nfsd stops. After a connection that has carried replies, the client makes its first attempt to reconnect at once.
 # The next attempts follow after 5, 10 and 20 seconds. Meanwhile five processes wait, and each attempt is made for one
 # or two of them. A process that learns late that its attempt has failed must not close the connection that a later
-# attempt has made. After nfsd has come back, the client must be connected within the present delay. A process on a
-# soft mount gets an error meanwhile, and succeeds afterwards.
+# attempt has made. After nfsd has come back, the client must be connected when its current delay is over. On a soft
+# mount, a process gets an error while nfsd is stopped, and another process succeeds afterwards.
 # Covers: V1-ERR-25
 case_reconnect-delay() {
 	local trace=/sys/kernel/tracing i pids=() gone back t0
 	[ "$MODULE" = ours ] || skip "the in-tree module has other events"
-	# This clock is that of /proc/uptime.
+	# Let the trace use the same clock as /proc/uptime.
 	echo boot >$trace/trace_clock
 	echo 1 >$trace/events/rpcrdma/xprt_rdma_connect/enable
 	nfs_mount 3 noac
@@ -230,7 +231,8 @@ case_reconnect-late() {
 	chrt -i 0 stat $MNT/refused.1 &
 	pids=($!)
 	until_true 60 attempts_are 1 || die "nobody tries to connect"
-	# After the failed attempt, sunrpc lets the process wait for 3 s, and the transport waits 5 s before the next.
+	# After the failed attempt, sunrpc lets the process wait for 3 s, and the transport waits for 5 s before the
+	# next attempt.
 	sleep 4
 	stat $MNT/refused.1 &
 	pids+=($!)
@@ -272,7 +274,8 @@ probed() {
 	echo $(($(counter keepalive_probes) - before))
 }
 
-# Idle peers are probed, and found to be alive. With a keepalive time of 0 they are not probed.
+# While a connection is idle, the keepalive probes the peer, and the probes succeed. With a keepalive time of 0 there
+# are no probes.
 # Covers: V1-CRD-28
 case_keepalive() {
 	local failures connects n
@@ -315,7 +318,7 @@ starved() {
 	load_start
 	starve "$1" "$2"
 	for ((i = 0; i < 8; i++)); do
-		# Allocations should fail under a load, for 8 s.
+		# Let allocations fail under the load for 8 s.
 		[ $i -ge "$3" ] || break_next client
 		sleep 1
 	done
@@ -331,8 +334,9 @@ case_starved-io() { starved 5 '^(xprt_rdma|svc_rdma|rpcrdma)_' 0; }
 case_starved-connect() { starved 15 '^xprt_rdma_connect_work$' 3; }
 case_starved-accept() { starved 20 '^svc_rdma_accept$' 3; }
 
-# goes_on <pattern>: no allocation succeeds any more that has a matching function among its callers. The load must
-# continue with the memory that its connection has allocated in advance, on the first connection and on each new one.
+# goes_on <pattern>: run a load while each allocation fails that has a matching function among its callers. The load
+# must continue with the memory that a connection allocates when it is made, on the first connection and on each new
+# one.
 goes_on() {
 	local i made
 	can_starve
@@ -399,8 +403,8 @@ mount_in_pieces() {
 	starve_end
 }
 
-# in_pieces <client|server> <pattern>: the same. Then a new connection, with all memory available, must have Receives
-# of 65536 bytes at that end.
+# in_pieces <client|server> <pattern>: run mount_in_pieces. Then a new connection, with all memory available, must have
+# Receives of 65536 bytes at that end.
 in_pieces() {
 	mount_in_pieces "$1" "$2"
 	load_start
@@ -432,7 +436,7 @@ case_starved-large() {
 	can_starve
 	highest 2
 	largest 65536
-	# Receives with targets do not use these sizes.
+	# Make Receives without targets, because the inline size does not apply to Receives with targets.
 	trap 'echo '"$(<$PAGES)"' >'$PAGES EXIT
 	without_targets set_apart small_pieces
 }
@@ -493,7 +497,7 @@ frozen_short() {
 case_starved-events() {
 	local lost
 	can_starve
-	# Without the round-trip extension, because this case needs RPCs that use regions.
+	# Turn off the round-trip extension, because this case needs RPCs that use regions.
 	[ ! -e $RTX ] || echo 0 >$RTX
 	trace_begin
 	trap 'starve_end 0; trace_end' EXIT
@@ -607,7 +611,7 @@ case_deferred() {
 	deferred true
 	grep -q ' svc_defer_recv: ' $TRACE/trace || die "it was not taken up again"
 	until_true 10 nothing_is_held || die "a Receive is not given back"
-	# cat has read the file, so the next test needs a new mount.
+	# Mount again, because the file is now in the page cache of this mount.
 	nfs_umount
 	nfs_mount 3 noacl
 	deferred lose_connection

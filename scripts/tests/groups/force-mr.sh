@@ -29,7 +29,7 @@ case_force-mr-v2() {
 
 group() {
 	[[ $(</proc/cmdline) == *ib_core.force_mr=1* ]] || die "the kernel was not asked to"
-	# A case that hangs is ended after this time.
+	# A case that hangs is ended after this time, in seconds.
 	CASE_LIMIT=240
 	alone_up
 	run_all_cases

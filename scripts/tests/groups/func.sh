@@ -5,8 +5,8 @@
 # Limit: 2400
 . "$TOP/scripts/tests/cases.sh"
 
-# bounded <command...>: run it, and check that the client has provided enough room for each Reply, although at least
-# 10 Replies are long: no Reply was too large, and none was an RDMA error
+# bounded <command...>: run the command. At least 10 Replies must be long, and the client must have provided enough room
+# for each Reply: no Reply was too large, and none was an RDMA error.
 bounded() {
 	[ "$MODULE" = ours ] || { "$@"; return; }
 	counted server_reply_too_large 0 0 counted client_error_replies 0 0 counted client_bad_replies 0 0 \
@@ -18,14 +18,14 @@ bounded() {
 # DDP-eligible. There is one mount for each version, because mounting and starting the checker takes longer here than
 # checking.
 # Covers: ULB-10
-# Versions between the oldest and the newest transfer less data, except in make test-all.
+# between: print the factor for the amount of data in NFS versions 4.0 and 4.1. It is 1 in make test-all.
 between() { [ -n "${ALL:-}" ] && echo 1 || echo 0.3; }
 case_v3() { bounded with_mount 3 checked names dir data mmap direct acl; }
 case_v40() { SCALE=$(between) bounded with_mount 4.0 checked names dir data mmap direct acl; }
 case_v41() { SCALE=$(between) bounded with_mount 4.1 checked names dir data mmap direct acl; }
 case_v42() { bounded with_mount 4.2 checked names dir data mmap direct acl xattr; }
 
-# acl <set|get> <file>: an ACL of 310 entries, which is too long to be inline here
+# acl <set|get> <file>: set an ACL of 310 entries, or check that the file has it. It is too long to be inline here.
 acl() {
 	python3 -I -S -c '
 import os, struct, sys

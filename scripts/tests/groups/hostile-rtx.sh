@@ -7,7 +7,7 @@
 # Second: none
 . "$TOP/scripts/tests/cases.sh"
 
-# The hand-made clients can write and read the examples of the specification.
+# The codec of the hand-made clients (rtx.py) encodes and decodes the examples of the specification (rtx.rst).
 case_rtx-examples() { python3 -I -S -c 'import sys
 sys.path.insert(0, sys.argv[1] + "/scripts/tests/peers")
 sys.dont_write_bytecode = True
@@ -18,15 +18,15 @@ case_rtx-bad() { hostile rtx rtx-bad; }
 case_rtx-callbacks() { hostile rtx rtx-callbacks; }
 case_rtx-silence() { hostile rtx rtx-silence; }
 case_rtx-storm() { hostile rtx rtx-storm; }
-# The cases of rtx-placed with Receives of 2, 4 and 8 pages; and once more while a page of each of 250 Calls is held,
-# so that its Receive must get new pages (receives_renewed)
+# Run rtx-placed with Receives of 2, 4 and 8 pages. With each size, run it once more while a page of each of 250 Calls
+# is held, so that the Receives of these Calls must get new pages (receives_renewed).
 # Covers: RTX-34
 case_rtx-placed() {
 	local n
 	trap 'echo 0 >'$PAGES'; cat $DEBUG/server_kept || true' EXIT
 	for n in 2 4 8; do
 		echo $n >$PAGES
-		# Use other XIDs than the previous run, which the server's reply cache still has.
+		# Use other XIDs than the previous run, because the server's reply cache still has the XIDs of that run.
 		FIRST_XID=$((n << 20)) counted server_calls_placed 20 $ANY counted receives_renewed 0 0 \
 			hostile rtx rtx-placed
 		[ -e $DEBUG/server_keep ] || continue

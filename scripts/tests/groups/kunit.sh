@@ -13,7 +13,7 @@ case_kunit() {
 	modprobe rpcrdma
 	modprobe rpcrdma_kunit || die "rpcrdma_kunit.ko does not load"
 	mkdir -p /lab/log/kunit
-	# Copy with bash built-ins: to start a program for each of the dozens of suites would take long.
+	# Copy the results with bash built-ins, because starting a program for each of the dozens of suites takes long.
 	for suite in /sys/kernel/debug/kunit/*; do
 		echo "$(<"$suite/results")" >"/lab/log/kunit/${suite##*/}"
 	done

@@ -25,14 +25,14 @@ case_listen-address() {
 
 	rdma link delete lab0
 	device_add
-	# After a device is added, the listener comes back within two seconds, because it tries again that often.
+	# After a device is added, the listener comes back within two seconds, because it tries every two seconds.
 	until_true 20 nfs_mount 4.2 || die "the listener has not come back with its device"
 	[ "$(cat $MNT/listen)" = data ] || die "the file has changed"
 	nfs_umount
 	mount -t nfs -o "proto=rdma6,port=20055,vers=4.2" "[$SERVER6]:/" $MNT || die "the IPv6 listener has not come back"
 	nfs_umount
 
-	# Now remove the device for good. Nothing may wait for it.
+	# Now remove the device, and do not add it again. Unloading the module must not wait for the device.
 	rdma link delete lab0
 	server_down
 	until_true 10 rmmod rpcrdma || die "rmmod with nothing left"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# The client in a network namespace of its own, and a second server in one. Only for rxe of 7.3: siw, and rxe of 6.12,
+# The client, or a second server, in a network namespace of its own. Only for rxe of 7.3, because siw, and rxe of 6.12,
 # have their sockets in the first namespace only.
 # Guests: alone
 # Limit: 1800

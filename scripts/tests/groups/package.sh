@@ -11,7 +11,7 @@
 
 kernel=$1 dir=$2
 [ "$kernel" != 6.12 ] || kernel=debian
-# A private mount namespace. It ends with this script, and so do all its mounts and processes.
+# Run this script in a private mount namespace. When the script ends, so do the namespace and all mounts in it.
 if [ -z "${PACKAGE_NS:-}" ]; then
 	need_packages "${PKG_PACKAGE[@]}"
 	(MODULE=ours module_ready "$kernel")
@@ -21,7 +21,7 @@ fi
 
 release=$(kernel_release "$kernel")
 kdir=$(kernel_kdir "$kernel")
-# Headers of this release are installed, but the module does not support such a kernel. DKMS must not build for it.
+# A kernel release that the module does not support. Its headers are in the chroot, but DKMS must not build for it.
 other=6.1.0-other
 root=$dir/root
 version=$("$TOP/scripts/package/version")
@@ -158,7 +158,7 @@ case_package-dkms() {
 	nothing_left
 }
 
-# Without DKMS: make install installs a module that is already built.
+# make install does not need DKMS: it installs a module that is already built.
 case_package-make() {
 	inside make -s -C "$TOP" install KREL="$release" KO="$(module_dir "$kernel")/rpcrdma.ko" || fail "make install"
 	inside modinfo -k "$release" -n rpcrdma | grep "/$release/updates/rpcrdma\.ko" || fail "modinfo does not name ours"
@@ -171,15 +171,15 @@ case_package-make() {
 }
 
 root_up
-# Each case uses the result of the one before. Run all of them, and stop after a failure.
+# Each case uses the result of the one before. After a failure, the remaining cases do not run, and count as failed.
 bad=
 for name in deb install refuse upgrade remove dkms make; do
 	t0=$SECONDS word=ok reason=
 	if [ -n "$bad" ]; then
 		word='not ok' reason="$bad failed"
 	else
-		# In the background: in a condition, "set -e" would be off, and a failed command would not end the
-		# case.
+		# Run the case in the background. As part of a condition, it would run without "set -e", and a failed
+		# command would not end it.
 		(set -euo pipefail; shopt -s inherit_errexit; "case_package-$name") >"$dir/log/$name.log" 2>&1 &
 		wait $! || word='not ok' bad=$name
 	fi

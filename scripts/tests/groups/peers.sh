@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Two guests, with and without remote invalidation. As peers:client, our module is the client and the in-tree module
-# is the server. peers:server is the reverse, and without a role both ends run our module.
+# Client and server in two guests, with and without remote invalidation. As peers:client, our module is the client and
+# the in-tree module is the server. As peers:server, it is the other way round. Without a role, both ends run our
+# module.
 # Guests: pair
 # Limit: 3600
 # Second:client: siw
@@ -15,7 +16,7 @@
 invalidation() {
 	local on=$1 param=/sys/module/rpcrdma/parameters/remote_invalidation where=on_server counter=server_sends_inv n
 	shift
-	# Without a role, our module is on both sides.
+	# If the client runs our module, use the client's setting and counter.
 	[ "$OURS" = server ] || { where=; counter=client_mrs_remote_inv; }
 	$where bash -c "echo $on >$param"
 	n=$($where counter $counter)
@@ -35,9 +36,9 @@ groups_of() {
 	$where counters | grep -E '^[a-z_]*(group|placed)' | tr '\n' ' '
 }
 
-# settled <command...>: run it, and check which version the connections used. Our client asks for version 2, the
-# in-tree server refuses it, and the same connection continues with version 1. The in-tree client does not ask. If
-# both ends run our module, they use version 2.
+# settled <command...>: run the command, and check which version the connections used. If our client asks the in-tree
+# server for version 2, the server refuses, and the same connection continues with version 1. The in-tree client does
+# not ask. If both ends run our module, they use version 2.
 settled() {
 	local before connects groups
 	before=$(counter client_fallbacks)
@@ -49,7 +50,7 @@ settled() {
 	case $OURS in
 	client)
 		[ "$(counter client_fallbacks)" -gt "$before" ] || die "the in-tree server did not refuse version 2"
-		# The refusal costs a round trip, but no other connection
+		# After the refusal, no other connection is made
 		[ $(($(counter client_fallbacks) - before)) = $(($(counter client_connects) - connects)) ] ||
 			die "it was another connection"
 		[ "$(counter client_v2_connects)" = 0 ] || die "the in-tree server speaks version 2"
@@ -71,8 +72,8 @@ case_delegation() { delegation 4.2 remote_writer; }
 # A round trip that is much longer than the delays of a busy machine
 RTT_MS=400
 
-# mount_time <highest version of RPC over RDMA> <version of NFS>: duration of a mount in milliseconds. It makes
-# one connection, and the in-tree server refuses version 2 if it was asked for.
+# mount_time <highest version of RPC over RDMA> <version of NFS>: mount, and print how many milliseconds it took. Check
+# that the mount makes one connection, and that the in-tree server refuses version 2 if the client asks for it.
 mount_time() {
 	local connects fallbacks begun
 	echo "$1" >/proc/sys/sunrpc/rdma_version
@@ -117,7 +118,7 @@ case_mount-cost() {
 }
 
 group() {
-	# The common setting: our client asks for version 2 first.
+	# This is the default setting: our client asks for version 2 first.
 	pair_up 2
 	pair_cases python3 -I -S "$CHECK" provide $EXPORT
 }

@@ -13,7 +13,7 @@ PARAMS=/sys/module/rpcrdma/parameters
 LIST=$TOP/scripts/tests/peers/shortlist.py
 NUMBERS=(4096 28672 65536 131072 1048576)
 
-# Settings that an earlier case may have changed
+# Reset the settings that an earlier case may have changed.
 before_case() {
 	highest 2
 	starve_off
@@ -37,7 +37,8 @@ server_says() {
 listed() { python3 -I -S "$LIST" list "$MNT" $EXPORT "$VERS"; }
 around() { python3 -I -S "$LIST" sizes "$MNT" $EXPORT "${NUMBERS[@]}"; }
 
-# if_used <yes|no|may> <counter> <command...>: run it. The counter must grow, must not grow, or may grow.
+# if_used <yes|no|may> <counter> <command...>: run the command. Meanwhile, the counter must grow, must not grow, or may
+# grow.
 if_used() {
 	case $1 in
 	yes) counted "$2" 1 $ANY "${@:3}" ;;
@@ -66,8 +67,8 @@ list_with() {
 		if_used $placed server_calls_placed counted client_connects 1 1 sound "$3" listed
 }
 
-# lists_with <call_max>: run list_with with this call_max and each combination of the other values that the server
-# announces. The inline sizes and the version of NFS change from one to the next.
+# lists_with <call_max>: run list_with with this call_max and each combination of <reply_max> and <pages>. The inline
+# sizes and the version of NFS change with each combination.
 lists_with() {
 	local i=0 replies pages sizes=(4096 16384 1024) theirs=(16384 4096 65536 1024) versions=(3 4.2 4.1)
 	for replies in 0 1 2 16; do
@@ -85,7 +86,8 @@ case_rtx-words-2() { lists_with 2; }
 # Covers: RTX-36 RTX-41 RTX-66 RTX-68
 case_rtx-words-64() { lists_with 64; }
 
-# nothing_of_it <version of NFS>: neither end sends, receives or counts anything of the extension
+# nothing_of_it <version of NFS>: list directories, and check that no message of the extension is sent, received or
+# counted
 nothing_of_it() {
 	MOUNT_OPTS=rsize=16384 counted client_calls_group 0 0 counted client_replies_group 0 0 counted client_group_sends 0 0 \
 		counted client_group_recvs 0 0 counted groups_received 0 0 counted server_calls_placed 0 0 \
@@ -117,7 +119,7 @@ case_rtx-words-absent() {
 
 # --- sizes -----------------------------------------------------------------------
 
-# Files of about 4096, 28672, 65536, 131072 and 1048576 bytes
+# Write and read files whose sizes are near 4096, 28672, 65536, 131072 and 1048576 bytes.
 # Covers: RTX-43 RTX-53 RTX-95
 case_rtx-around() {
 	local pages
@@ -128,15 +130,15 @@ case_rtx-around() {
 			counted client_calls_group 1 $ANY sound 3 around
 		sound 4.2 around
 	done
-	# As large as a Call may be
+	# Now let WRITEs of any size go by Sends.
 	echo 1048576 >$CLIENT/rdma_rtx_write_max
 	counted client_calls_placed 1 $ANY sound 4.1 around
 }
 
 # --- shortages ---------------------------------------------------------------------
 
-# A server that grants few credits: a Call may be a group only if its further Sends fit half of the credits. A WRITE
-# of 65536 bytes takes five Sends, or three with targets, of 28672 bytes of data each.
+# The server grants few credits. A Call may be a group only if its further Sends take at most half of the credits. A
+# WRITE of 65536 bytes takes five Sends, or, with targets, three Sends of up to 28672 bytes of data.
 # Covers: RTX-74 RTX-78 RTX-79
 case_rtx-window() {
 	local credits pages groups
@@ -152,8 +154,8 @@ case_rtx-window() {
 	END
 }
 
-# Send queues of few entries, at both ends: a Call for which there is no room uses the base protocol instead, with
-# chunks, and the server announces how many Sends of a Reply fit its queue.
+# Both ends have send queues of few entries. If the queue has no room for the Sends of a group, the Call uses the base
+# protocol instead, with chunks. The server announces how many Sends of a Reply fit its queue.
 # Covers: RTX-78
 case_rtx-short-queue() {
 	local entries pages
@@ -174,19 +176,20 @@ many_and_list() {
 	listed
 }
 
-# Without memory for the additional Sends of a group, a Call uses the base protocol. Then a part of all allocations
-# fails, at either end.
+# Without memory for the additional Sends of a group, a Call uses the base protocol. In the second half of this case, 5
+# percent of the module's allocations fail, at both ends.
 # Covers: RTX-78
 case_rtx-starved() {
 	local made
 	[ -d /sys/kernel/debug/failslab ] || skip "this kernel has no CONFIG_FAILSLAB"
-	# Sends for Receives of 8 pages need larger buffers than they have.
+	# Sends that fill Receives of 8 pages need larger buffers than Sends have at first.
 	server_says 64 16 8
 	echo 131072 >$CLIENT/rdma_rtx_write_max
 	trap starve_off EXIT
 	nfs_mount 4.2
 	starve 100 '^xprt_rdma_group_plan$'
-	# Before any group: a connection keeps the buffers of its first group, and would use them without allocating.
+	# Start the load after the allocations begin to fail: a connection keeps the buffers of its first group, and
+	# needs no memory for the next groups.
 	load_start --jobs 4
 	load_moves 30 "it began, without memory for groups"
 	starve_end
@@ -228,7 +231,7 @@ starved_listing() {
 	[ "$(allocations_failed)" = 0 ] || echo y >>/tmp/failed
 }
 
-# fio, while the connection is broken each second during WRITEs whose data are placed
+# Run fio while the connection is broken each second, during WRITEs whose data are placed.
 # Covers: V1-ERR-25
 # Tries: RTX-86
 case_rtx-broken() {

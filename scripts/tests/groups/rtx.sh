@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# The round-trip extension of version 2: long Calls and long Replies in several Sends; client and server
-# in one guest.
+# The round-trip extension of version 2: long Calls and Replies in several Sends, and WRITEs whose data are placed in
+# the server's Receives; client and server in one guest.
 # Guests: alone
 # Limit: 1800
 . "$TOP/scripts/tests/cases.sh"
 CLIENT=/proc/sys/sunrpc
 SERVE=/proc/sys/sunrpc/svc_rdma
 
-# Settings that an earlier case may have changed
+# Reset the settings that an earlier case may have changed.
 before_case() {
 	highest 2
 	inline_of 16384
@@ -25,14 +25,14 @@ inline_of() {
 	echo "$1" >$SERVE/v2_max_req_size
 }
 
-# sound <version of NFS> <command...>: with_mount, on connections of version 2 and without any error
+# sound <version of NFS> <command...>: run with_mount, and check that its connections have version 2, and that there was
+# no error
 sound() {
 	counted client_v2_connects 1 99 counted client_error_replies 0 0 counted client_bad_replies 0 0 \
 		counted groups_broken 0 0 counted group_strays 0 0 counted server_reply_too_large 0 0 with_mount "$@"
 }
 
-# written <bytes> <number>: write as many pieces of this size, each with one WRITE, and compare the file at the
-# server
+# written <bytes> <number>: write <number> pieces of <bytes>, each with one WRITE, and compare the file at the server
 written() {
 	head -c $(($1 * $2)) /dev/urandom >/tmp/written
 	dd if=/tmp/written of="$MNT/written" bs="$1" oflag=direct conv=notrunc 2>/tmp/dd.err ||
@@ -40,7 +40,8 @@ written() {
 	cmp -n $(($1 * $2)) /tmp/written $EXPORT/written || die "the server has something else"
 }
 
-# in_sends <Sends> <bytes>: each of four WRITEs of that size is a group of so many Sends, and registers nothing
+# in_sends <Sends> <bytes>: make four WRITEs of this size. Check that each is a group of this many Sends, and that no
+# memory is registered.
 in_sends() {
 	counted client_calls_group 4 4 counted client_group_sends $((4 * $1)) $((4 * $1)) \
 		counted client_calls_read_chunk 0 0 counted client_mrs_registered 0 0 written "$2" 4
@@ -65,19 +66,19 @@ writes() {
 # Covers: RTX-31 RTX-41 RTX-42 RTX-43 RTX-62 RTX-74 RTX-95
 case_rtx-write() { sound 3 writes; }
 
-# pages_here <numbers of pages...>: print these on 7.3, and otherwise only the last one, because each takes minutes in
-# an emulated guest
+# pages_here <numbers of pages...>: print the numbers on 7.3. On other kernels, print only the last number, because the
+# tests for each number take minutes in an emulated guest.
 pages_here() { if [ "$KERNEL" = 7.3 ]; then echo "$@"; else echo "${@: -1}"; fi; }
 
-# placed_in <pages of a Receive> <bytes of a WRITE>: print how many Sends the WRITE takes. One page of a Receive is
-# not a target.
+# placed_in <pages of a Receive> <bytes of a WRITE>: print how many Sends the WRITE takes. All pages of a Receive but
+# one are targets.
 placed_in() {
 	local part=$((($1 - 1) * 4096))
 	echo $((($2 + part - 1) / part))
 }
 
-# are_placed <pages> <bytes>: the data of four WRITEs of that size are placed. Each WRITE is executed once, and
-# registers nothing.
+# are_placed <pages> <bytes>: make four WRITEs of this size. Check that the data of each are placed, that each is
+# executed once, and that no memory is registered.
 are_placed() {
 	local n
 	n=$(placed_in "$1" "$2")
@@ -86,7 +87,7 @@ are_placed() {
 		counted server_rdma_read_wrs 0 0 written "$2" 4
 }
 
-# buffered <bytes>: write so many bytes through the page cache, and check that they arrive and can be read
+# buffered <bytes>: write this many bytes through the page cache, and check that they arrive and can be read
 buffered() {
 	head -c "$1" /dev/urandom >/tmp/buffered
 	dd if=/tmp/buffered of="$MNT/buffered" bs=1000003 conv=fsync 2>/tmp/dd.err || die "writing: $(cat /tmp/dd.err)"
@@ -138,7 +139,7 @@ case_rtx-placed-by-client() {
 	done
 	inline_of 1024
 	counted client_calls_placed 1 $ANY sound 4.2 sizes
-	# With 0, the round trip decides up to which length items are placed.
+	# If rdma_rtx_write_max is 0, the round trip decides up to which length items are placed.
 	inline_of 16384
 	echo 0 >$CLIENT/rdma_rtx_write_max
 	counted client_calls_placed 1 $ANY sound 4.2 placed_any
@@ -165,7 +166,8 @@ for offset in 0, 1, 4, 511, 2048, 4095:
 gathered() {
 	local size least=4 odd=42
 	until_true 30 one_shown || die "there are $(ls $DEBUG/client $DEBUG/server)"
-	# A Send of siw has 6 SGEs. The data of a Send of more pages are copied, unless enough pages are adjacent.
+	# A Send of siw has 6 SGEs. If a Send contains more pages, the data are copied, unless enough of the pages are
+	# adjacent.
 	[ "$PROVIDER" != siw ] || [ "$1" != 8 ] || least=0 odd=12
 	: >"$MNT/written"
 	written 65536 16
@@ -203,7 +205,7 @@ case_rtx-gathered() {
 	counted client_calls_gathered 1 $ANY sound 4.2 sizes
 	inline_of 16384
 	echo 65536 >$CLIENT/rdma_rtx_gather
-	# With one page in each Send, siw's SGEs always suffice.
+	# With 2 pages in a Receive, a Send has one page of data. The SGEs of siw suffice for that.
 	[ "$PROVIDER" != siw ] || echo 2 >$PAGES
 	sound 3 from_64k
 	counted client_calls_gathered 1 $ANY sound 4.2 many
@@ -269,7 +271,7 @@ case_rtx-readdir() {
 	sound 4.2 entries
 }
 
-# Trace events tell users about groups.
+# Trace events show messages that are groups.
 case_rtx-seen() {
 	trace_begin
 	sound 3 entries
@@ -331,7 +333,7 @@ many() {
 	rm "$MNT"/many.*
 }
 
-# Many processes at once. Some Calls find too few credits, but all succeed.
+# Many processes write and read at once. There are too few credits for some Calls to be groups, but all Calls succeed.
 # Covers: RTX-75 RTX-78 RTX-79
 case_rtx-many() { counted client_calls_group 1 $ANY sound 4.2 many; }
 
@@ -339,7 +341,7 @@ group() {
 	local pages
 	alone_up 2
 	pages=$(<$PAGES)
-	# An earlier group in this guest may have done it.
+	# An earlier group of tests in this guest may have provided the files.
 	[ -e $EXPORT/entries ] || python3 -I -S "$CHECK" provide $EXPORT
 	run_all_cases
 	before_case

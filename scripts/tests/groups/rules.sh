@@ -42,9 +42,9 @@ odd_sizes_end() {
 	on_server tune 4096 /proc/sys/sunrpc/svc_rdma/max_req_size
 }
 
-# Inline sizes that are not multiples of 1024. The client announces the size rounded down, for instance 4096 instead
-# of 5000. The server could send more, but must send no longer inline Reply. A Reply with 4096 bytes of data is too
-# long.
+# The client's inline size is not a multiple of 1024. The client announces the size rounded down, for instance 4096
+# instead of 5000. The server could send more, but its inline Replies must not be longer than announced. A Reply with
+# 4096 bytes of data is too long to be inline.
 # Covers: V1-CRD-17 V1-CRD-20
 case_odd-sizes() {
 	local size told
@@ -69,8 +69,8 @@ case_odd-sizes() {
 }
 
 # When an RPC is done, each of its regions has been invalidated by the server or by the client, and few regions serve
-# many RPCs. The READ that fails leaves its Write chunk unused. It is one of two handles of the RPC, so the server
-# does not invalidate it, and the client must.
+# many RPCs. The READ that fails leaves its Write chunk unused. Its RPC has two handles, so the server invalidates
+# neither, and the client must invalidate both.
 # Covers: MEM-02 MEM-10 MEM-22 V1-UNU-05
 case_regions() {
 	local allocated registered gone
@@ -111,7 +111,7 @@ moves_whole() {
 	echo "$registered regions, invalidated $remote by the server and $ours by the client; $out work requests to read, $in to write"
 	[ "$registered $remote $ours" = "$((8 * $2)) $((8 * $3)) $((8 * ($2 - $3)))" ] ||
 		die "not 8 chunks of $2: $registered regions, invalidated $remote by the server and $ours by the client"
-	# A work request covers a segment, or a part of one.
+	# A work request covers one segment at most, so there are at least as many work requests as segments.
 	[ $out -ge $((4 * $2)) ] && [ $in -ge $((4 * $2)) ] || die "$out and $in work requests for 4 chunks each of $2 segments"
 	rm $MNT/whole
 }
@@ -126,16 +126,16 @@ small_regions_end() {
 # whole_size: print the maximum size of a READ, which must be the same for a WRITE
 whole_size() { sed -n "s|^[^ ]* $MNT .*[,( ]rsize=\([0-9]*\),wsize=\1[, ].*|\1|p" /proc/mounts; }
 
-# An adapter whose regions have few pages. A chunk has one segment for each region. With regions of one page, a READ
-# or WRITE may use 16 of them. That is 15 pages of data, because data may begin in the middle of a page, and NFS
-# rounds this down to a power of two, 8 pages. With 16 regions of 30 pages, the server's limit applies.
+# The adapter's regions have few pages. A chunk has one segment for each region. With regions of one page, a READ or
+# WRITE may use 16 regions. They hold 15 pages of data, because data may begin in the middle of a page, and NFS rounds
+# this down to a power of two, 8 pages. With 16 regions of 30 pages, the server's limit applies.
 # Covers: EXP-05 ULB-21 V1-CHK-09 MEM-02 MEM-10 V1-WRC-11
 case_small-regions() {
 	local pages size v
 	[ "$MODULE" = ours ] || skip "the in-tree module has no such setting"
 	knobs
 	trap small_regions_end EXIT
-	# This case is about chunks.
+	# Turn off the round-trip extension, because this case is about chunks.
 	echo 0 >$RTX
 	nfs_mount 3
 	size=$(whole_size)
@@ -179,7 +179,7 @@ no_reply_unfenced() {
 }
 
 # fails_to_invalidate <which> <lost> <operands of dd...>: make one READ or WRITE, in which local invalidation number
-# <which> fails and so many completions of invalidations are lost
+# <which> fails, and <lost> completions of invalidations are lost
 fails_to_invalidate() {
 	local before lost
 	before=$(xprt_field 3) lost=$(counter client_lost_fences)
@@ -191,13 +191,13 @@ fails_to_invalidate() {
 	wait $! || die "an RPC has failed"
 	[ "$(<$DEBUG/client_fail_inv)" = 0 ] || die "there were not so many invalidations"
 	lost=$(($(counter client_lost_fences) - lost))
-	# siw may lose one more.
+	# siw itself may lose one more completion.
 	case $PROVIDER/$2 in
 	*/0) ;;
 	siw/*) [ $lost -ge "$2" ] ;;
 	*) [ $lost = "$2" ] ;;
 	esac || die "$lost completions were lost, not $2"
-	# rxe only reports that all work requests were flushed.
+	# There is no such event with rxe, which only reports that all work requests were flushed.
 	[ "$PROVIDER" = rxe ] || traced xprt_rdma_mr_err
 	cp $TRACE/trace /lab/log/trace.invalidation
 	no_reply_unfenced || die "an RPC had its Reply while its memory was not ours alone"
@@ -214,9 +214,9 @@ failed_invalidation_end() {
 	highest 1
 }
 
-# A local invalidation fails: the only one of an RPC; one of eight; or one of eight, and the completion of the last
-# one, which stands for all, is lost. The Reply has arrived, but the server could still access the memory. So the
-# connection is closed before sunrpc gets the Reply.
+# A local invalidation fails: the only one of an RPC, or one of eight. In some rounds, the completion of the last of the
+# eight, which stands for all of them, is also lost. The Reply has arrived, but the server could still access the
+# memory. So the connection is closed before sunrpc gets the Reply.
 # Covers: V1-ERR-21
 case_failed-invalidation() {
 	local pages which lost v
@@ -249,8 +249,7 @@ case_failed-invalidation() {
 }
 
 # burst <file> <bytes> <command...>: start 100 WRITEs of this size while the server's file system is frozen, and run
-# the
-# command meanwhile
+# the command while they wait
 burst() {
 	fsfreeze -f /ice
 	trap 'fsfreeze -u /ice' EXIT
@@ -322,9 +321,9 @@ short_queue_end() {
 	echo 0 >$DEBUG/device_max_mr_pages
 }
 
-# Send and Receive queues of 128 entries. A WRITE of eight regions takes 17 entries of the client's Send queue, so
-# Calls wait until entries are released. The server can grant one credit for each entry of its Receive queue, except
-# 16 for Replies to callbacks and 11 spare ones.
+# Send queues and Receive queues have 128 entries. A WRITE of eight regions takes 17 entries of the client's Send queue,
+# so Calls wait until entries are released. The server can grant one credit for each entry of its Receive queue, except
+# for 16 entries for Replies to callbacks and 11 spare entries.
 # Covers: V1-CRD-27
 case_short-queue() {
 	[ "$MODULE" = ours ] || skip "the in-tree module has no such setting"
@@ -336,7 +335,7 @@ case_short-queue() {
 	trace_begin
 	ice_mount vers=3,nolock
 	short_queue_end
-	# A server that is stuck does not raise the grant.
+	# Get enough credits first, because a server that is stuck does not grant more.
 	until_true 120 window_is_wide || die "the window does not grow"
 	burst $MNT/data 32768 room_is_short
 	traced xprt_rdma_no_sends
@@ -356,18 +355,19 @@ getattrs() {
 quiet_read() { dd if=$MNT/quiet of=/dev/shm/quiet bs=1M iflag=direct 2>/dev/null; }
 quiet_write() { dd if=/dev/shm/quiet of=$MNT/quiet bs=1M oflag=direct 2>/dev/null; }
 
-# At the server, the completion of a Reply without RDMA Writes causes no event. A READ or WRITE of 1 MB causes one:
-# pages wait for the completion, or a Call, which would otherwise not be executed.
+# At the server, a Reply without RDMA Writes causes no completion event. A READ or a WRITE of 1 MB must cause one: the
+# pages of the READ are released by a completion, and the Call of the WRITE is executed after the completion of an RDMA
+# Read.
 case_quiet-replies() {
 	local v
 	[ "$MODULE" = ours ] || skip "the in-tree module does not count events"
 	head -c 1M /dev/urandom >$EXPORT/quiet
-	# A WRITE must not go by Sends.
+	# Turn off the round-trip extension, so that the data of a WRITE go by RDMA Read.
 	trap 'echo 1 >$RTX' EXIT
 	echo 0 >$RTX
 	for v in 3 4.2; do
 		nfs_mount $v noac
-		# The server knows the client after a few Calls.
+		# Make a first Call that does not count.
 		stat -c %s $MNT/quiet >/dev/null
 		counted server_sends 200 $ANY counted server_send_events 0 8 getattrs
 		counted server_send_events 1 $ANY quiet_read
@@ -388,11 +388,11 @@ refuses() {
 	[ "$(<"$1")" = "$was" ] || die "$1 was $was, and is $(<"$1") after it has refused $2"
 }
 
-# takes <file> <value>: the value can be set
+# takes <file> <value>: check that the value can be set
 takes() { { echo "$2" >"$1"; } && [ "$(<"$1")" = "$2" ] || die "$1 does not take $2"; }
 
-# All numbers that an administrator can set: the default, the least and the most value of each. (The defaults of the
-# version are not checked, because this group sets it.)
+# Test the default, the smallest and the largest value of all numbers that an administrator can set. (The default of the
+# version is not checked, because this group sets the version.)
 # Covers: T-44
 case_settings() {
 	local file first least most was value params=/sys/module/rpcrdma/parameters
@@ -448,7 +448,7 @@ limits_end() {
 	set_inline 4096
 }
 
-# limit <name> <value> <file>: the connection must have this value
+# limit <name> <value> <file>: check that the connection's file in debugfs has this value
 limit() { [ "$(field "$1" "$3")" = "$2" ] || die "$1 is $(field "$1" "$3"), not $2: $(cat "$3")"; }
 
 # The limits that are set at the server apply to a client's connection, and no connection is lost.
@@ -469,7 +469,7 @@ case_limits() {
 	limit credits_granted 4 "$server"
 	limit credits_granted 4 "$client"
 	limit callback_receives 2 "$server"
-	# The smaller of the sizes of both ends
+	# For inline sizes, the smaller of the two settings applies.
 	limit inline_send 8192 "$client"
 	limit inline_recv 8192 "$client"
 	limit inline_send 8192 "$server"
@@ -489,7 +489,7 @@ case_limits() {
 	nfs_umount
 }
 
-# Two slots for 48 threads: the others wait in sunrpc's backlog, and get a slot later.
+# There are two slots for 48 threads. The other threads wait in sunrpc's backlog, and get a slot later.
 case_slots() {
 	local slots
 	[ "$MODULE" = ours ] || skip "the in-tree module does not show its slots"
@@ -502,7 +502,8 @@ case_slots() {
 	echo 128 >/proc/sys/sunrpc/rdma_slot_table_entries
 }
 
-# If no host has the address, or there is no listener at the port, mounting fails in time, and no transport is left.
+# If no host has the address, or there is no listener at the port, mounting fails within a minute, and no transport is
+# left.
 case_nobody-there() {
 	local at t0 errors
 	[ "$MODULE" = ours ] || skip "the in-tree module does not count it"
@@ -553,7 +554,7 @@ let_ports_go() {
 	wait $HOLDER 2>/dev/null || true
 }
 
-# users_are <number> <port>: does the module have at most so many users, and does TCP not use the port any more?
+# users_are <number> <port>: does the module have at most this many users, and does TCP not use the port any more?
 users_are() { [ "$(</sys/module/rpcrdma/refcnt)" -le "$1" ] && [ -z "$(ss -Htan "sport = :$2")" ]; }
 
 # siw uses the source port that the RDMA connection manager has chosen, but TCP may use that port already. Here only
@@ -680,8 +681,8 @@ break_and_write() {
 	remote_writer
 }
 
-# Each Receive, Send and memory region can be followed in a trace, on both sides (cids.py). The server reads the data
-# of WRITEs with RDMA Reads. On the second mount, the client itself invalidates its regions.
+# Each Receive, Send and memory region can be followed in a trace, at both ends (cids.py). The data of WRITEs go by RDMA
+# Read. On the second mount, remote invalidation is off, so the client invalidates its regions itself.
 case_completion-ids() {
 	local v lossy=()
 	[ "$MODULE" = ours ] || skip "these are our module's events"

@@ -65,8 +65,8 @@ kerberos_up() {
 	chown daemon /run/kdc/daemon.keytab
 	chmod 755 /run/kdc
 	krb5kdc -P /run/kdc/pid
-	# In the foreground the daemons write messages to stderr that would otherwise be lost. By default gssd waits
-	# five seconds for the server, which is too short on a busy host.
+	# Run the daemons in the foreground, so that they write their messages to stderr. By default, gssd waits five
+	# seconds for the server, which is too short on a busy host.
 	rpc.gssd -f -v -T 60 -p /var/lib/nfs/rpc_pipefs -D 9>&- >"$log/gssd.log" 2>&1 &
 	rpc.svcgssd -f -v 9>&- >"$log/svcgssd.log" 2>&1 &
 	# With Kerberos, NFSv4 uses names of users instead of numbers.
@@ -75,9 +75,9 @@ kerberos_up() {
 	exportfs -o "rw,no_root_squash,insecure,fsid=0,no_subtree_check,sec=sys:krb5:krb5i:krb5p" "*:$EXPORT"
 }
 
-# secure_mount <version> <flavour> [options]: mount, and check the flavour, because NFS may use another one without a
-# message. On a busy host, the daemons reach their own time limits and the mount is refused, so it is tried again for
-# up to 240 s.
+# secure_mount <version> <flavour> [options]: mount, and check the flavour, because NFS may use another flavour without
+# a message. On a busy host, the daemons may reach their own time limits, and the mount is refused. So try again for up
+# to 240 s.
 secure_mount() {
 	until_true 240 nfs_mount "$1" "sec=$2${3:+,$3}" $NAME || die "no mount with sec=$2"
 	grep -q " $MNT .*[,( ]sec=$2[, ]" /proc/mounts || die "not sec=$2: $(grep " $MNT " /proc/mounts)"
@@ -103,8 +103,8 @@ flavour() {
 	highest 1
 }
 
-# placing <flavour> <version of NFS>: WRITEs of many sizes, and long links, to a server with targets. The data of a
-# WRITE that krb5i or krb5p protects are not placed: the message is sent in several Sends as a whole.
+# placing <flavour> <version of NFS>: make WRITEs of many sizes, and long links, on a server with targets. If krb5i or
+# krb5p protects a WRITE, its data are not placed: the whole message is sent as one stream, in several Sends.
 PAGES=/sys/module/rpcrdma/parameters/rtx_pages
 placing() {
 	local placed groups
@@ -182,7 +182,7 @@ inline_calls_above() { [ "$(counter client_calls_inline)" -gt "$1" ]; }
 case_control-inline() {
 	local chunks out in inline
 	[ "$MODULE" = ours ] || skip "the in-tree module does not count these"
-	# Without ACLs: version 3 would request them in a Reply chunk when a file is made.
+	# Mount without ACLs. When a file is made, NFSv3 would otherwise request the ACL, in a Reply chunk.
 	secure_mount 3 krb5 noacl
 	echo >$MNT/item
 	chunks=$(moved client_calls_read_chunk client_calls_long client_replies_long)
@@ -213,8 +213,8 @@ case_context-end() {
 		die "a control message has a chunk"
 }
 
-# READs, WRITEs and symlinks of many lengths around the inline thresholds. If the client forgot to add the length of a
-# verifier or trailer, a Reply would be too large for its Receive.
+# Make READs, WRITEs and symlinks of many lengths around the inline thresholds. If the client did not take the length of
+# a verifier or a GSS trailer into account, a Reply would be too large for its Receive.
 # Covers: MEM-17
 case_thresholds() {
 	around 3500
@@ -259,7 +259,8 @@ around() {
 		inline=$(($(counter client_replies_inline) - inline))
 		nfs_umount
 		[ "$MODULE" = ours ] || continue
-		# Below the threshold there is no chunk. Otherwise the threshold was not crossed.
+		# The shorter lengths must be below the threshold, so that their Replies are inline. Otherwise the test
+		# has not crossed the threshold.
 		[ $inline -gt 30 ] || die "$sec: only $inline inline Replies"
 		echo "$1, $sec: $inline inline Replies"
 	done
@@ -282,7 +283,7 @@ case_ticket() {
 	rm -f $CACHE_DIR/krb5cc_*
 }
 
-# AUTH_SYS works beside the other flavours, but not on an export that allows only krb5p.
+# AUTH_SYS works on an export that allows other flavours, too, but not on an export that allows only krb5p.
 case_sys() {
 	with_mount 4.2 checked small
 	MOUNT_OPTS=sec=sys with_mount 3 checked small

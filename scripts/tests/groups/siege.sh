@@ -12,7 +12,7 @@
 siege() { SIEGE_VERSION=$1 hostile siege "$2"; }
 
 # block <bytes>: set nfsd's largest payload. The server's send queue has room for three payloads of this size, and a
-# Call may have as many bytes.
+# Call may carry one.
 block() { nfsd_anew tune "$1" /proc/fs/nfsd/max_block_size; }
 besieged() { block $((1 << 18)); siege "$1" siege; }
 pulled() { block $((1 << 22)); siege "$1" siege-pull; }
@@ -48,8 +48,8 @@ for t in threads: t.join()
 sys.exit("\n".join(failed) or 0)' $MNT/slow
 }
 
-# On a slow path RPCs wait long, but data are transferred all the time. So neither end may close the connection, not
-# even if a keepalive probe waits long behind the data.
+# On a slow path, RPCs take long, but data are transferred all the time. So neither end may close the connection, even
+# if a keepalive probe waits long behind the data.
 case_slow-path() {
 	local connects failures looker t0 rc=0
 	[ "$PROVIDER" = siw ] || skip "rxe does not send by the network what is for the same device"
@@ -80,8 +80,8 @@ case_slow-path() {
 	rm $EXPORT/slow
 }
 
-# All threads of nfsd are stuck, so none can close a connection. When the device is removed, the connection must end
-# all the same, so that the removal does not wait.
+# All threads of nfsd are stuck, so none of them can close a connection. Even so, the connection must end when the
+# device is removed. Otherwise the removal would wait for the threads.
 # Covers: RPB-09
 case_removal-no-thread() {
 	local i writers=() remover t0

@@ -108,7 +108,7 @@ swap_end() {
 	swapoff $MNT/swap || true
 }
 
-# swaps <version of NFS> <seconds>: swap for so many seconds while the connection is broken
+# swaps <version of NFS> <seconds>: swap for this many seconds while the connection is broken again and again
 swaps() {
 	local size pid out
 	swap_up $(($(kb_of MemTotal) / 1024 + 64)) "$1"
@@ -137,7 +137,7 @@ swaps() {
 	nfs_umount
 }
 
-# for_how_long: print the seconds: 15 for each of ROUNDS, which is 4 by default, or 20 in make test-all
+# for_how_long: print how many seconds to swap: 15 times ROUNDS, which is 4 by default, or 20 in make test-all
 for_how_long() { echo $((15 * ${ROUNDS:-$([ -n "$ALL" ] && echo 20 || echo 4)})); }
 
 # again: make another connection, and write something over it
@@ -150,7 +150,7 @@ again() {
 }
 
 # The client counts the swap files on a transport (swapon and swapoff). While there is one, new connections get fewer
-# resources, for instance small Receives. Afterwards they get the usual ones again.
+# resources, for instance small Receives. Afterwards, new connections get the usual resources again.
 case_swap-counted() {
 	swap_up 16 3
 	at client highest 2

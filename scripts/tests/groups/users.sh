@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Features that users of an RDMA transport expect beside data transfer: several mounts at once, options of exports,
-# large rsize and wsize, and the tools and files that show the transport's state.
+# What users and administrators expect of an RDMA transport besides data transfer: several mounts at once, options of
+# exports, large rsize and wsize, and tools and files that show the transport's state.
 # Guests: alone
 # Limit: 1800
 # Second: none
@@ -120,7 +120,7 @@ case_large-io() {
 # The tools of nfs-utils understand our client's line in /proc/self/mountstats.
 case_mountstats() {
 	local text
-	# Without ACLs: version 3 would request them in a Reply chunk when a file is made.
+	# Mount without ACLs. When a file is made, NFSv3 would otherwise request the ACL, in a Reply chunk.
 	nfs_mount 3 noacl
 	dd if=/dev/zero of=$MNT/stats bs=64k count=4 oflag=direct 2>/dev/null
 	dd if=$MNT/stats of=/dev/null bs=64k count=4 iflag=direct 2>/dev/null
@@ -138,8 +138,8 @@ case_mountstats() {
 	nfs_umount
 }
 
-# The statistics in /proc/sys/sunrpc/svc_rdma/rdma_stat_*, which scripts of administrators may read. See rules.sh for
-# the settings there.
+# The files /proc/sys/sunrpc/svc_rdma/rdma_stat_*, which scripts of administrators may read, count correctly. (rules.sh
+# tests the settings in the same directory.)
 case_sysctls() {
 	local name want
 	[ "$MODULE" = ours ] || skip "what the in-tree module counts is not the same"
@@ -203,7 +203,7 @@ case_debugfs() {
 	highest 1
 }
 
-# Print the round trip of the client's connection in microseconds
+# round_trip: print the round trip of the client's connection in microseconds
 round_trip() { field round_trip_us $DEBUG/client/*; }
 # longer <microseconds>: is the round trip longer than that?
 longer() { [ "$(round_trip)" -gt "$1" ]; }

@@ -3,8 +3,9 @@
 # Version 2: NFS over it, negotiation, inline sizes, and errors that are remedied. Client and server are in one guest.
 # Guests: alone
 # Limit: 3000
-# All cases run on one kernel and provider, and everywhere in make test-all. Elsewhere only those cases run whose
-# result may depend on the kernel or the provider. The versions of NFS between the oldest and the newest are left out.
+# make test runs all cases on 7.3 with siw. On the other kernels and providers, it runs only the cases in the lines
+# below: those whose result may depend on the kernel or the provider, with the oldest and the newest version of NFS.
+# make test-all runs all cases everywhere.
 # Cases: 7.3/rxe v2-v3 v2-v42 v2-delegation
 # Cases: 6.12/siw v2-v3 v2-v42 v2-delegation
 # Cases: 6.12/rxe v2-v3 v2-v42 v2-delegation v2-pairs v2-inline v2-errors v2-heal-reply-resource
@@ -13,7 +14,7 @@ KNOBS=/sys/kernel/debug/rpcrdma
 CLIENT=/proc/sys/sunrpc
 SERVE=/proc/sys/sunrpc/svc_rdma
 
-# Set the knobs of net/verbs/fail.c to their defaults
+# Set the knobs of net/verbs/fail.c, which inject faults, to their defaults.
 knobs_rest() {
 	echo 15 >$KNOBS/server_max_reads
 	echo 16 >$KNOBS/server_max_writes
@@ -25,7 +26,8 @@ knobs_rest() {
 	echo 0 >$KNOBS/client_shrink_reply
 }
 
-# Settings that an earlier case may have changed. This group tests chunks; rtx.sh tests groups.
+# Reset the settings that an earlier case may have changed. The round-trip extension is off, because this group tests
+# chunks (rtx.sh tests the extension).
 before_case() {
 	highest 2
 	echo 0 >$CLIENT/rdma_rtx
@@ -36,7 +38,7 @@ before_case() {
 	echo Y >/sys/module/rpcrdma/parameters/remote_invalidation
 }
 
-# versions <client's> <server's> <command...>: run it with these highest versions of the protocol
+# versions <client's> <server's> <command...>: run the command with these highest versions of the protocol
 versions() {
 	echo "$1" >$CLIENT/rdma_version
 	echo "$2" >$SERVE/version
@@ -44,7 +46,8 @@ versions() {
 	"$@"
 }
 
-# on_v2 <version of NFS> <command...>: with_mount, on connections of version 2 and without any error
+# on_v2 <version of NFS> <command...>: run with_mount, and check that its connections have version 2, and that there was
+# no error
 on_v2() {
 	counted client_v2_connects 1 99 counted client_fallbacks 0 0 \
 		counted client_error_replies 0 0 counted client_bad_replies 0 0 with_mount "$@"
@@ -71,7 +74,8 @@ copy_some() {
 	rm -f "$MNT/some"
 }
 
-# All combinations of the highest versions of both ends. The lower one is used, on the first connection.
+# Try all combinations of the highest versions of both ends. The lower of the two versions must be used, on the first
+# connection.
 # Covers: V2-NEG-01 V2-NEG-07 V2-NEG-08 V2-NEG-12 V2-NEG-13 V2-ERR-04
 case_v2-pairs() {
 	versions 2 1 counted client_fallbacks 1 1 counted client_connects 1 1 counted client_v2_connects 0 0 \
@@ -94,7 +98,7 @@ upgraded() {
 	counted client_v2_connects 1 99 copy_some
 }
 
-# A server that is upgraded, downgraded and upgraded again while the client has a mount
+# The server is upgraded, downgraded and upgraded again while the client has a mount.
 # Covers: V2-NEG-17 V2-NEG-14 V2-CRD-10
 case_v2-upgrade() { versions 2 1 with_mount 3 upgraded; }
 
@@ -110,19 +114,19 @@ by_size() {
 inline_sizes() {
 	local signaled=0
 	touch "$MNT/by"
-	# One round trip and no registration
+	# These READs and WRITEs are inline, and register no memory.
 	counted client_mrs_registered 0 0 counted client_calls_inline 16 99 by_size 4096 8
-	# siw copies a Send of a page or more only if it is signaled. Otherwise TCP may still transmit from the pages
-	# after the Send has completed. So with siw all these Sends are signaled, and with other devices one in a
+	# siw copies a Send of a page or more only if the Send is signaled. Otherwise TCP may still transmit from the
+	# pages after the Send has completed. So with siw all these Sends are signaled, and with other devices one in a
 	# batch.
 	[ "$PROVIDER" != siw ] || signaled=8
 	counted client_mrs_registered 0 0 counted client_calls_inline 16 99 \
 		counted client_sends_signaled $signaled $((signaled + 7)) by_size 8192 8
-	# One region for each READ and each WRITE
+	# Each READ and each WRITE registers one region.
 	counted client_mrs_registered 16 16 counted client_calls_read_chunk 8 8 by_size 32768 8
 }
 
-# with_v2_inline <client's RBSIZ> <server's RBSIZ> <command...>
+# with_v2_inline <client's RBSIZ> <server's RBSIZ> <command...>: run the command with these inline sizes
 with_v2_inline() {
 	echo "$1" >$CLIENT/rdma_v2_inline
 	echo "$2" >$SERVE/v2_max_req_size
@@ -151,8 +155,8 @@ case_v2-inline() {
 	with_v2_inline 1024 16384 on_v2 3 copy_some
 }
 
-# in_blocks <pages> <bytes>: the server's Receives are blocks of so many pages, and take messages of so many bytes.
-# All messages that fit are inline, and the connection pins no other memory for Receives.
+# in_blocks <pages> <bytes>: check that the server's Receives are blocks of this many pages, and take messages of this
+# many bytes, that all messages that fit are inline, and that the connection has no other memory for Receives
 in_blocks() {
 	local pages=$1 size=$2 recvs bytes
 	touch "$MNT/by"
@@ -164,8 +168,8 @@ in_blocks() {
 	[ "$bytes" = $((recvs * pages * 4096)) ] || die "$recvs Receives of $pages pages have $bytes bytes"
 }
 
-# kept_calls <number>: the server decodes Calls in the pages of their Receives, and something holds a page of so many
-# Calls (server_keep). Each such Receive gets new pages, and the page that is held does not change.
+# kept_calls <number>: the server decodes Calls in the pages of their Receives. The knob server_keep holds a page of
+# each of this many Calls. Each such Receive must get new pages, and the page that is held must not change.
 kept_calls() {
 	local said
 	touch "$MNT/by"
@@ -176,7 +180,8 @@ kept_calls() {
 	counted receives_renewed 0 0 by_size 8192 8
 }
 
-# Receives that are blocks of pages. A page that something holds is never written to again.
+# The server's Receives are blocks of pages. While the kernel holds a page of a Receive, no other message is received
+# into this page.
 # Covers: RTX-34
 case_v2-blocks() {
 	local pages
@@ -186,7 +191,7 @@ case_v2-blocks() {
 		SCALE=0.1 on_v2 3 in_blocks $pages $((1024 + (pages - 1) * 4096))
 	done
 	[ "$KERNEL" = debian ] || on_v2 3 kept_calls 200
-	# A connection of version 1 begins with a few such Receives, and works as usual.
+	# A connection of version 1 also begins with a few Receives that are blocks, and works as usual.
 	versions 1 2 with_mount 3 copy_some
 	# Blocks would be too small for this inline size of version 1, so the server uses none.
 	echo 65536 >$SERVE/max_req_size
@@ -199,8 +204,8 @@ inline_is() {
 	copy_some
 }
 
-# sizes_of_1 <size> <a> <b>: both ends use version 1 with the size in the private data, not the sizes of version
-# 2. So a WRITE of <a> bytes is inline, and a WRITE of <b> bytes is not.
+# sizes_of_1 <size> <a> <b>: check that both ends use version 1, with the inline size of the private data and not that
+# of version 2: a WRITE of <a> bytes is inline, and a WRITE of <b> bytes is not
 sizes_of_1() {
 	local end
 	touch "$MNT/by"
@@ -212,8 +217,8 @@ sizes_of_1() {
 	counted client_mrs_registered 8 8 counted client_calls_read_chunk 4 4 by_size "$3" 4
 }
 
-# fallen_back <inline size of version 1> <command...>: run it on a connection whose client asks for version 2 and
-# falls back to version 1
+# fallen_back <inline size of version 1> <command...>: run the command on a connection whose client asks for version 2
+# and falls back to version 1
 fallen_back() {
 	set_inline "$1"
 	shift
@@ -251,7 +256,7 @@ seen() {
 	*) die "the trace event says: $said" ;;
 	esac
 	said=$(grep svc_rdma_settled: $TRACE/trace) || die "no trace event of the server"
-	# The server knows the client's properties only later
+	# At the time of this event, the server does not know the client's properties yet
 	case $said in
 	*"addr=$SERVER:"*" vers=2 inline=4096/16384 brs=1 our_brs=1 credits="[1-9]*) ;;
 	*) die "the server's trace event says: $said" ;;
@@ -269,7 +274,7 @@ seen() {
 		die "what the other can receive: $(grep rbsiz $KNOBS/client/* $KNOBS/server/*)"
 }
 
-# Information for users about a connection: the log, if they enable it, the trace, and debugfs
+# The log (with dynamic debug), the trace and debugfs show the version, the sizes and the properties of a connection.
 case_v2-seen() {
 	until_true 30 nobody_shown || die "of former mounts: $(ls $DEBUG/client $DEBUG/server)"
 	dmesg -C
@@ -280,7 +285,8 @@ case_v2-seen() {
 	trace_end
 }
 
-# each_once <command...>: each region that is registered is invalidated either by the server or by the client
+# each_once <command...>: run the command, and check that each region that was registered has been invalidated once,
+# either by the server or by the client
 each_once() {
 	local made remote ours
 	made=$(counter client_mrs_registered)
@@ -307,8 +313,8 @@ sometimes_invalidated() {
 		counted client_mrs_local_inv 8 14 by_size 32768 8
 }
 
-# A server that invalidates each offered handle; one that invalidates only sometimes, because it answers with errors;
-# and one that never does, because the client offers no handle
+# First the server invalidates each handle that the client offers. Then it invalidates fewer, because it also answers
+# with errors. At last it invalidates none, because the client offers none.
 # Covers: V2-CHK-03 V2-CHK-04 V2-CHK-06 V2-CHK-07 V2-CHK-10
 case_v2-invalidation() {
 	local param=/sys/module/rpcrdma/parameters/remote_invalidation
@@ -320,8 +326,9 @@ case_v2-invalidation() {
 	on_v2 3 not_invalidated
 }
 
-# healing <knob> <value> <counter of the server> <command...>: the knob makes the server answer with errors, which
-# this counter counts. The client sends the Calls again in another way, and users of the mount do not notice it.
+# healing <knob> <value> <counter of the server> <command...>: run the command while the knob makes the server answer
+# with errors, which the counter counts. The client must send the Calls again in another form, so that the command
+# succeeds.
 healing() {
 	local error=$3
 	echo "$2" >"$KNOBS/$1"
@@ -352,8 +359,8 @@ refused_read() {
 	EOF
 }
 
-# refused_so <code> <server's counter> <Calls sent again> <result>: a READ is answered with this error code; check how
-# the client reacts
+# refused_so <code> <server's counter> <Calls sent again> <result>: let the server answer a READ with this error code,
+# and check how often the client sends the Call again, and the result of the READ
 refused_so() {
 	local said
 	echo "code $1:"
@@ -370,14 +377,14 @@ each_error() {
 	refused_so 5 server_err_write_chunks 1 all
 }
 
-# Error codes that the other knobs do not cause, and how the client reacts to each
+# Test the error codes that no limit of the server causes, and how the client reacts to each.
 # Covers: V2-ERR-08 V2-ERR-10 V2-ERR-15 V2-ERR-24 G-23
 case_v2-errors() { knobs; counted client_connects 1 1 with_mount 3 each_error; }
 
 # Covers: V2-ERR-11 V2-ERR-12 V2-ERR-28 G-23
 case_v2-heal-read-chunks() { knobs; with_mount 3 healing server_max_reads 0 server_err_read_chunks copy_some; }
 
-# A server that accepts no Write chunks answers REPLY_RESOURCE.
+# If the server accepts no Write chunks, it answers REPLY_RESOURCE: the client must offer a Reply chunk instead.
 # Covers: V2-ERR-14 V2-ERR-20 V2-ERR-21 G-23
 case_v2-heal-write-chunks() { knobs; with_mount 3 healing server_max_writes 0 server_err_reply_resource copy_some; }
 
@@ -393,7 +400,8 @@ long_lists() {
 # Covers: V2-ERR-20 V2-ERR-21 V2-PRP-13 G-23
 case_v2-heal-reply-resource() { knobs; with_mount 3 healing client_shrink_reply 4096 server_err_reply_resource long_lists; }
 
-# Long Calls and Replies consist of several pieces, so they are copied first.
+# long_both: make long Calls and long Replies. They consist of several pieces of memory, which take several segments. If
+# the server accepts only one segment in a chunk, the client uses one copy for the whole message (bounce.c).
 long_both() {
 	long_lists
 	python3 -I -S "$CHECK" names --vers "$VERS" --mnt "$MNT" --seed 1 --manifest /lab/manifest.segs
@@ -403,7 +411,7 @@ long_both() {
 # Covers: V2-ERR-16 V2-ERR-17 G-23
 case_v2-heal-segments() { knobs; with_mount 3 healing server_max_segs 1 server_err_segments long_both; }
 
-# Errors that the server sends before it executes the Call
+# heal_compounds: test errors that the server sends before it executes the Call
 heal_compounds() {
 	healing server_max_reads 0 server_err_read_chunks copy_some
 	before_case
@@ -415,8 +423,8 @@ heal_compounds() {
 # Covers: V2-ERR-11 V2-ERR-16 G-23
 case_v2-heal-v42() { knobs; with_mount 4.2 heal_compounds; }
 
-# NFSv4.0 has no sessions. So a Call can also be sent again if the server has executed it and then sends an error
-# because the results do not fit.
+# heal_v40: NFSv4.0 has no sessions. So the client can also send a Call again after the server has executed it, and has
+# then sent an error because the results do not fit.
 heal_v40() {
 	heal_compounds
 	before_case
@@ -428,8 +436,9 @@ heal_v40() {
 # Covers: V2-ERR-18 V2-ERR-20 G-23
 case_v2-heal-v40() { knobs; with_mount 4.0 heal_v40; }
 
-# With a session, a COMPOUND that the transport sends again after execution finds its slot used, and no Reply in the
-# cache (NFS4ERR_RETRY_UNCACHED_REP). So NFS sends a new COMPOUND, which succeeds because the knob is then off.
+# heal_anew <knob> <counter of the server> <command...>: with a session, the transport sends a COMPOUND again that the
+# server has executed. nfsd then finds its slot used, and no Reply in the cache (NFS4ERR_RETRY_UNCACHED_REP). So NFS
+# sends a new COMPOUND, which succeeds because the knob is then off.
 heal_anew() {
 	local knob=$1 error=$2 before pid
 	shift 2
@@ -463,7 +472,7 @@ no_cure() {
 	echo 1 >$KNOBS/server_fail_system
 	counted server_err_system 1 1 counted client_resends 0 0 counted client_bad_replies 1 1 stat_fails
 	stat "$MNT/by"
-	# A READ needs a Write chunk, or a Reply chunk instead. The server refuses each of them once.
+	# A READ needs a Write chunk, or a Reply chunk instead. The server refuses both, so the READ fails.
 	echo 0 >$KNOBS/server_max_writes
 	echo 0 >$KNOBS/server_max_segs
 	before=$(counter client_bad_replies)
@@ -553,7 +562,7 @@ group() {
 	local pages
 	alone_up 2
 	pages=$(<$PAGES)
-	# An earlier group in this guest may have done it.
+	# An earlier group of tests in this guest may have provided the files.
 	[ -e $EXPORT/entries ] || python3 -I -S "$CHECK" provide $EXPORT
 	run_all_cases
 	before_case

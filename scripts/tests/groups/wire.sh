@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Every form of message on the wire, captured between two guests. The host then reads the capture with wire.py, or with
-# iwarp.py for siw. These programs report the cases in the "Also" lines below. wire2 means version 2.
+# Capture messages of every form between two guests. The host then reads the capture with wire.py, or with iwarp.py for
+# siw. These programs report the cases in the "Also" lines below. Names that begin with wire2 are about version 2.
 # Guests: pair
 # Capture: yes
 # Limit: 2400
@@ -16,7 +16,7 @@
 # Also: wire2-form
 . "$TOP/scripts/tests/cases.sh"
 
-# Read, Write and Reply chunks, long Calls (symlinks, ACLs, values of extended attributes) and long Replies.
+# The traffic has Read, Write and Reply chunks, long Calls (symlinks, ACLs, extended attributes) and long Replies.
 case_wire-traffic-v3() { with_mount 3 v3_traffic; }
 case_wire-traffic-v40() { with_mount 4.0 checked small; }
 case_wire-traffic-v42() { with_mount 4.2 v42_traffic; }
@@ -34,7 +34,7 @@ v42_traffic() {
 	odd_reads
 }
 
-# odd_links: inline results that need XDR roundup
+# odd_links: make inline results whose length needs XDR roundup
 odd_links() {
 	local link
 	for link in a abcde abcdefg; do
@@ -45,7 +45,7 @@ odd_links() {
 	done
 }
 
-# odd_reads: READs of lengths that need XDR roundup, too long to be inline
+# odd_reads: make READs whose lengths need XDR roundup, and are too long to be inline
 odd_reads() {
 	local n
 	head -c 100003 /dev/urandom >"$MNT/odd-reads"
@@ -109,8 +109,8 @@ case_wire-fallback() {
 	[ "$(($(counter client_fallbacks) - n))" = 1 ] || die "the client has not fallen back once"
 }
 
-# on_2 <command...>: run it in version 2, with inline sizes small enough for every form of message, and without the
-# round-trip extension, which would replace some chunks
+# on_2 <command...>: run the command in version 2, with inline sizes so small that messages of every form occur, and
+# without the round-trip extension, which would replace some chunks
 RTX=/proc/sys/sunrpc/rdma_rtx
 pages_now() { [ ! -e $PAGES ] || echo "$(<$PAGES)"; }
 on_2() {
@@ -128,16 +128,16 @@ on_2() {
 	highest 1
 }
 
-# in_groups <command...>: run it with the round-trip extension; on_2 switches it off before
+# in_groups <command...>: run the command with the round-trip extension, which on_2 has switched off
 in_groups() {
 	echo 1 >$RTX
 	"$@"
 }
 
-# groups_traffic: Calls and Replies of 4096 bytes and more, which are sent in several Sends
+# groups_traffic: make Calls and Replies of more than 4096 bytes, which are sent in several Sends
 groups_traffic() {
 	local n
-	# With few credits, a Call uses chunks.
+	# Get enough credits first. With few credits, a Call would use chunks.
 	credited 32
 	head -c 65536 /dev/urandom >/tmp/groups
 	for n in 5001 16384 20001 65536; do
@@ -145,7 +145,7 @@ groups_traffic() {
 		head -c $n /tmp/groups >/lab/groups
 		on_server cmp /lab/groups "$EXPORT/groups.$n" || die "the server has something else of $n bytes"
 	done
-	# A process that reads a directory asks for more bytes each time.
+	# Read a large directory, because the client asks for more bytes with each READDIR.
 	on_server python3 -I -S -c '
 import os, sys
 where = sys.argv[1] + "/groups.d"
@@ -163,12 +163,13 @@ assert os.getxattr(where + "/groups.5001", "user.groups") == value' "$MNT"
 
 case_wire2-traffic-v3() { on_2 with_mount 3 v3_traffic; }
 case_wire2-traffic-v42() { on_2 with_mount 4.2 v42_traffic; }
-# The client asks for as many bytes of a directory as rsize allows. With this rsize, the Reply fits the Receives
-# that a Call may offer.
+# The client asks for at most rsize bytes of a directory. With this rsize, the Reply fits the Receives that a Call may
+# offer.
 case_wire2-groups() { MOUNT_OPTS=rsize=16384 on_2 in_groups with_mount 4.2 groups_traffic; }
-# Groups to a server with targets. Its Receives are seven times as large as our Sends.
+# Send groups to a server with targets. Its Receives are seven times as large as the client's inline size.
 case_wire2-placed() { MOUNT_OPTS=rsize=16384 on_2 in_groups into_targets with_mount 3 placed_traffic; }
-# into_targets <command...>: run it to a server with 8 pages in each Receive. on_2 restores the number of pages.
+# into_targets <command...>: run the command while the server has 8 pages in each Receive. on_2 restores the number of
+# pages.
 into_targets() {
 	on_server tune 8 $PAGES
 	"$@"
@@ -224,7 +225,7 @@ case_wire-given-up() {
 	on_server tune 128 /proc/sys/sunrpc/svc_rdma/max_requests
 }
 
-# Several delegations are recalled at once
+# Several delegations are recalled at once.
 case_wire-recalls() {
 	local i holder
 	rules_of_roce
