@@ -180,7 +180,7 @@ inline_calls_above() { [ "$(counter client_calls_inline)" -gt "$1" ]; }
 # Chunks contain only data of the file. RPC headers with their verifiers are inline, and so are Calls without data.
 # Covers: MEM-16
 case_control-inline() {
-	local chunks out in inline
+	local chunks out in
 	[ "$MODULE" = ours ] || skip "the in-tree module does not count these"
 	# Mount without ACLs. When a file is made, NFSv3 would otherwise request the ACL, in a Reply chunk.
 	secure_mount 3 krb5 noacl
