@@ -39,8 +39,8 @@ static int xprt_rdma_marshal_fill_pages(struct xdr_buf *buf)
 	return 0;
 }
 
-/* Returns the number of bytes that a Write chunk has for roundup; 0 in version 2, in which no
- * server needs room for it (G-03)
+/* Returns the number of bytes that a Write chunk has for roundup; 0 in version 2, in which the
+ * client provides no room for it (G-03).
  */
 static u32 xprt_rdma_marshal_pad(const struct xprt_rdma *xr,
 				 const struct xdr_buf *rcv)

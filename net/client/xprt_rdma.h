@@ -370,7 +370,8 @@ struct xprt_rdma_stats {
  * @xr_sends: all Sends, an array
  * @xr_nsends: number of entries of @xr_sends
  * @xr_unsignaled: number of Sends since the last signaled one, under xr_send_lock
- * @xr_answers: number of send queue entries that Calls leave free for Replies to callbacks
+ * @xr_answers: number of send queue entries that Calls leave free for answers to callbacks
+ *	(Replies and errors)
  * @xr_rtx: our property of the round-trip extension (RTX), which we announce
  * @xr_no_rtx: the server has refused a Call that was a group; no more groups are sent on
  *	this connection
