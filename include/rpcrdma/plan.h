@@ -128,7 +128,7 @@ struct rpcrdma_plan_args {
  *	of the RPC; 0 if the item is copied
  * @pl_buf: in a group, number of bytes that the buffer of each Send must have
  * @pl_short: the Call or its Reply was not planned as a group, only because there were too few
- *	credits (px_more) or spare Receives (px_spare)
+ *	credits, spare Receives, Sends or send queue entries
  */
 struct rpcrdma_plan {
 	enum rpcrdma_call_form	pl_call;

@@ -76,7 +76,8 @@ struct rpcrdma_msg_in {
  * @rv_sge: its only SGE
  * @rv_free: link in the pool's list of Receives that wait to be posted
  * @rv_all: link in the pool's list of all Receives
- * @rv_msg: the message, if this is its first Receive; otherwise this part of the message
+ * @rv_msg: describes the message, if this is its first Receive; otherwise only the part of the
+ *	message that is in this Receive
  *
  * The device owns a posted Receive. The connection's owner owns it from ops->receive()
  * to rpcrdma_msg_put(). Otherwise the pool owns it.

@@ -27,7 +27,7 @@
 #define RPCRDMA2_RTX_NEXT	0x80525402u	/* a following transmission */
 
 /* Sizes on the wire, in bytes */
-#define RPCRDMA2_RTX_FIXED	48u	/* RTX_MSG, up to and with the number of items */
+#define RPCRDMA2_RTX_FIXED	48u	/* RTX_MSG up to and including the number of items */
 #define RPCRDMA2_RTX_ITEM_LEN	8u
 #define RPCRDMA2_RTX_MSG_MIN	64u	/* no items, and three empty lists */
 #define RPCRDMA2_RTX_NEXT_LEN	36u
