@@ -36,8 +36,8 @@ int rpcrdma_buf_renew(struct rpcrdma_buf *buf, gfp_t gfp);
 void rpcrdma_buf_unmap(struct rpcrdma_buf *buf);
 void rpcrdma_buf_exit(struct rpcrdma_buf *buf);
 
-/* Returns as how many bytes of memory a buffer of @size bytes is counted: as a block of 2^@order
- * pages, or as @size bytes if @order is 0.
+/* Returns the number of bytes that a buffer of @size bytes counts as pinned memory: the size of
+ * a block of 2^@order pages, or just @size if @order is 0.
  */
 static inline u32 rpcrdma_buf_pins(u32 size, unsigned int order)
 {

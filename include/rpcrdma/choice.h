@@ -12,8 +12,8 @@
 #define RPCRDMA_CHOICE_MOST		1048576u
 /* An item of up to this many bytes may go by Sends even if the round trip is short. The first
  * number is for a peer with target segments (rtx.h), and is that of RTX-95. The second is for
- * a peer without them. RTX-95 allows 65536 there, but Sends cost more for such an item than an
- * RDMA Read (T-40).
+ * a peer without them. RTX-95 allows 65536 bytes for such a peer, but for an item longer than
+ * the second number, Sends cost more than an RDMA Read (T-40).
  */
 #define RPCRDMA_CHOICE_PLACED		131072u
 #define RPCRDMA_CHOICE_CONTINUED	16384u	/* without targets */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One connection: CM id, protection domain, completion queue, queue pair and
+ * One connection: CM id, protection domain, completion queues, queue pair and
  * Receives. The end that connects and the end that accepts have the same state machine.
  * A connection knows nothing about RPC: its owner provides struct rpcrdma_conn_ops.
  */

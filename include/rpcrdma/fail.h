@@ -37,8 +37,8 @@ struct dentry;
  * @fa_keep: maximum number of pages to which rpcrdma_fail_keep() holds references, each page
  *	from another Call. This imitates an upper layer that still holds received pages when
  *	the Call has ended
- * @fa_hold_fence: while this is set, each task waits that is about to fence an abandoned RPC
- *	(client/fence.c)
+ * @fa_hold_fence: while this is set, a task that is about to fence an abandoned RPC
+ *	(client/fence.c) waits
  */
 struct rpcrdma_fail {
 	u32		fa_mr_pages;

@@ -62,7 +62,7 @@ struct rpcrdma_group {
 /**
  * struct rpcrdma_group_limits - limits of the groups that a receiver accepts
  * @gl_ours: the property RTX that we have announced
- * @gl_replies: maximum of rtx_replies in our Calls
+ * @gl_replies: maximum number of Receives that a Call of ours offers for its Reply (rtx_replies)
  */
 struct rpcrdma_group_limits {
 	struct rpcrdma2_rtx	gl_ours;
@@ -114,8 +114,8 @@ struct rpcrdma_group_end {
  * @gs_nends: number of entries used in @gs_ends
  * @gs_ends: groups that have ended
  * @gs_close: close the connection
- * @gs_does: what to do with the Receive of the arrival. If it is to be given back, that is done
- *	already before the groups in @gs_ends are reported (RTX-77).
+ * @gs_does: what to do with the Receive of the arrival. There is one exception from the order:
+ *	a Receive is given back before the groups in @gs_ends are reported (RTX-77).
  */
 struct rpcrdma_group_step {
 	bool				gs_release;
@@ -128,7 +128,7 @@ struct rpcrdma_group_step {
 /**
  * struct rpcrdma_group_answer - what a responder knows about the Reply to a Call that is a group
  * @gw_layout: layout of the Reply as a group
- * @gw_replies: rtx_replies of the Call
+ * @gw_replies: number of Receives that the Call offers for the Reply (rtx_replies)
  * @gw_reply_max: maximum number of transmissions of a Reply, as we have announced it
  * @gw_hdr: length of the header in bytes, if the Reply has base form (is not a group)
  * @gw_body: length of the body in bytes, if the Reply has base form

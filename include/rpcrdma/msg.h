@@ -85,7 +85,8 @@ static inline u32 rpcrdma_msg_head_room(const struct rpcrdma_msg_in *msg)
 
 /* Returns true if the message came by Send With Invalidate. rpcrdma_msg_inv_rkey() then
  * returns the handle that was invalidated. If a message has several transmissions, only the
- * last may invalidate a handle (RTX-73). verbs/gather.c stores it in the first Receive.
+ * last may invalidate a handle (RTX-73). verbs/gather.c stores that handle in the first
+ * Receive.
  */
 static inline bool rpcrdma_msg_invalidated(const struct rpcrdma_msg_in *msg)
 {

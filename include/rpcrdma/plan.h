@@ -15,14 +15,14 @@
 #define RPCRDMA_PLAN_REPLIES	8u
 
 /* An item of at least this many bytes (two pages) is placed even if the Call would fit
- * RDMA2_MSG, because this saves the server copying the item (RTX-94).
+ * RDMA2_MSG, because the server then need not copy the item (RTX-94).
  */
 #define RPCRDMA_PLAN_PLACED	8192u
 
 /**
  * enum rpcrdma_call_form - how the Call travels
  * @RPCRDMA_CALL_INLINE: Short Message
- * @RPCRDMA_CALL_READ: inline, with the eligible item in a Read chunk
+ * @RPCRDMA_CALL_READ: inline, except for the eligible item, which is in a Read chunk
  * @RPCRDMA_CALL_LONG: RDMA_NOMSG with a Position Zero chunk
  * @RPCRDMA_CALL_GROUP: RDMA2_RTX_MSG: the whole Call in one or several transmissions, with
  *	the eligible item in the stream or placed behind the stream
@@ -61,8 +61,8 @@ enum rpcrdma_reply_form {
  * @px_write_max: maximum length in bytes of the Call's item, if it has one
  * @px_send: maximum length in bytes of a transmission with placed data, see
  *	rpcrdma_layout_reach(); 0 if no item can be placed, so that items stay in the stream
- * @px_gather: maximum number of segments of this Call's item that one Send can gather from
- *	the pages of the RPC; 0 if the item has to be copied
+ * @px_gather: maximum number of target segments that one Send can fill directly from the
+ *	pages with this Call's item; 0 if the item has to be copied
  */
 struct rpcrdma_plan_rtx {
 	struct rpcrdma2_rtx	px_peer;
@@ -124,8 +124,8 @@ struct rpcrdma_plan_args {
  * @pl_replies: number of Receives for the largest Reply
  * @pl_limit: in a group, maximum length of a transmission in bytes
  * @pl_placed: in a group, length of the item that is placed, in bytes; 0 if no item is placed
- * @pl_gathered: maximum number of segments in a Send, if Sends gather the item from the pages
- *	of the RPC; 0 if the item is copied
+ * @pl_gathered: if Sends read the item directly from the pages of the RPC, maximum number of
+ *	target segments that one Send fills; 0 if the item is copied
  * @pl_buf: in a group, number of bytes that the buffer of each Send must have
  * @pl_short: the Call or its Reply was not planned as a group, only because there were too few
  *	credits, spare Receives, Sends or send queue entries

@@ -15,8 +15,8 @@
 #define RPCRDMA_INLINE_MIN	1024u
 #define RPCRDMA_INLINE_MAX	65536u
 
-/* The value of the property BRS that our client and our server announce: they accept callbacks,
- * and Replies to callbacks, only without chunks (G-24).
+/* The value of the property BRS that our client and our server announce: the client accepts
+ * callbacks, and the server accepts Replies to callbacks, only without chunks (G-24).
  */
 #define RPCRDMA2_OUR_BRS	RPCRDMA2_BRS_INLINE
 

@@ -20,8 +20,8 @@ struct rpcrdma_recv;
 /**
  * enum rpcrdma_recv_state - who uses a Receive, and who frees it
  * @RPCRDMA_RECV_OURS: only the pool uses it, and frees it
- * @RPCRDMA_RECV_HELD: the owner of the connection still uses the message in it; if the owner
- *	gives it back in time, the pool frees it
+ * @RPCRDMA_RECV_HELD: the owner of the connection uses the message in it; if the owner gives
+ *	it back before the connection is closed, the pool frees it
  * @RPCRDMA_RECV_ORPHAN: the connection was closed while the owner used the message; the owner
  *	frees the Receive
  */

@@ -41,8 +41,8 @@
 /* Version 2: the only bit of rdma_flags in use. Other bits are sent as 0 and ignored. */
 #define RPCRDMA2_F_RESPONSE	0x00000001u
 
-/* Version 2 values of rdma_err. Behind each value are its arguments, which are in er_arg[0] and
- * er_arg[1] of struct rpcrdma2_error.
+/* Version 2 values of rdma_err. The comment behind a value lists its arguments, which are in
+ * er_arg[0] and er_arg[1] of struct rpcrdma2_error.
  */
 #define RPCRDMA2_ERR_VERS		1u	/* lowest, highest version */
 #define RPCRDMA2_ERR_BAD_XDR		2u
@@ -93,7 +93,7 @@
 #define RPCRDMA_MAX_CHUNKS	16u	/* chunks in a list */
 #define RPCRDMA_MAX_SEGS	64u	/* segments in a chunk */
 
-/* Direction of an RPC message, from the word behind its XID (RFC 5531) */
+/* Values of msg_type, the word behind the XID of an RPC message (RFC 5531) */
 #define RPCRDMA_RPC_CALL	0u
 #define RPCRDMA_RPC_REPLY	1u
 
@@ -348,8 +348,8 @@ enum rpcrdma_verdict {
 /**
  * struct rpcrdma2_accept - what a version 2 responder accepts
  * @ac_vers_low: lowest version to name in ERR_VERS
- * @ac_vers_high: highest version to name in ERR_VERS; 0 if ERR_VERS is not sent. Once the
- *	version is settled, both members are that version (G-20).
+ * @ac_vers_high: highest version to name in ERR_VERS; 0 if ERR_VERS is not sent. On a server,
+ *	both members are the version of the connection once that is settled (G-20).
  * @ac_reads: maximum number of Read chunks in a Call, not counting the Position Zero
  *	chunk
  * @ac_writes: maximum number of Write chunks in a Call

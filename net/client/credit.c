@@ -32,10 +32,10 @@
  * xprt_rdma_credit_release(), which decides what becomes of the credit. So an RPC has its
  * credit until it ends, although its Reply came earlier.
  *
- * sunrpc sets rq_connect_cookie before and after it sends an RPC. When the RPC begins to wait
- * for its Reply, sunrpc compares the two cookies, under queue_lock. sunrpc adds one to
- * connect_cookie before it closes a connection that is idle, or for which
- * xprt_force_disconnect() was called.
+ * sunrpc sets rq_connect_cookie when the RPC gets its slot, when it waits for a connection,
+ * and when it has been sent. When the RPC begins to wait for its Reply, sunrpc compares the
+ * two cookies, under queue_lock. sunrpc adds one to connect_cookie before it closes a
+ * connection that is idle, or for which xprt_force_disconnect() was called.
  *
  * A Call that is a group (group.c) may have credits beyond its first. sunrpc does not know of
  * these credits, so cwnd is lowered as long as they are in use. The Call may also have

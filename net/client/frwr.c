@@ -260,9 +260,9 @@ static int xprt_rdma_frwr_fill(struct xprt_rdma *xr, struct xprt_rdma_mr *mr,
 		if (n && !xprt_rdma_frwr_fits(xr, &mr->mr_sg[n - 1],
 					      &mr->mr_sg[n]))
 			break;
-		/* xprt_rdma_frwr_hold() takes references to all pages except those of the
-		 * head, which belong to the slot. The tail may be in a page that
-		 * RPCSEC_GSS has allocated.
+		/* If the Call is encrypted, xprt_rdma_frwr_hold() takes references to all
+		 * its pages except those of the head, which belong to the slot. RPCSEC_GSS
+		 * has allocated the other pages, even that of the tail.
 		 */
 		if (w->ps_stage == 0)
 			mr->mr_hold_from = n + 1;

@@ -75,8 +75,8 @@ static void xprt_rdma_group_bounds(struct xprt_rdma *xr,
 	rtx->px_gather = xprt_rdma_pages_segs(xr, &req->rr_slot.rq_snd_buf);
 }
 
-/* Would the server save a copy if the item of the Call were placed in its target segments, and
- * is the item long enough for that to matter (RTX-94)?
+/* Is the item of the Call so long that it should be placed only because the server then need
+ * not copy it (RTX-94)? If the server has no target segments, nothing can be placed.
  */
 static bool xprt_rdma_group_spares_copy(const struct xprt_rdma *xr,
 					const struct xdr_buf *snd)

@@ -110,8 +110,9 @@ static bool xprt_rdma_pages_fit(const struct xdr_buf *xdr, u32 part, u32 most)
  * @xr: transport with a live connection, send lock held
  * @snd: Call with the item in its page list
  *
- * Adjacent pages take one SGE. If each part of the item that fills a Send has few enough
- * such runs, the SGEs do not limit the result. Otherwise no pages are assumed to be adjacent.
+ * A run of adjacent pages takes one SGE. If the SGEs are enough for each part of the item that
+ * fills a Send, they do not limit the result. Otherwise the result is the number for which
+ * they are enough even if no pages are adjacent.
  *
  * Context: any.
  * Return: number of segments; 0 if the item has to be copied.

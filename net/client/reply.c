@@ -277,8 +277,8 @@ static void xprt_rdma_reply_complete(struct xprt_rdma *xr,
 	spin_unlock(&xprt->queue_lock);
 }
 
-/* Gives back the Reply and unpins the RPC, because the connection broke before the fence was
- * complete. sunrpc sends the RPC again on the next connection.
+/* Gives back the Reply and unpins the RPC, because the connection broke before the RPC could be
+ * completed. sunrpc sends the RPC again on the next connection.
  */
 static void xprt_rdma_reply_forsake(struct xprt_rdma *xr,
 				    struct xprt_rdma_req *req)
@@ -558,7 +558,7 @@ static void xprt_rdma_reply_handle(struct xprt_rdma *xr,
 /**
  * xprt_rdma_reply_lost - handle a group that began as a Reply and was never complete
  * @conn: connection
- * @end: which group has ended
+ * @end: the group
  *
  * The RPC ends with an error, and returns its credits and Receives as after any Reply
  * (RTX-51).
@@ -583,8 +583,8 @@ void xprt_rdma_reply_lost(struct rpcrdma_conn *conn,
 		xprt_rdma_reply_forsake(xr, req);
 }
 
-/* Handles a message of version 2 that is no response to an RPC: answers it with an error, or
- * applies its properties (CONNPROP). Returns false if the message is the response to an RPC.
+/* Handles a message of version 2 that is no response to an RPC: a message that must be answered
+ * with an error, or a CONNPROP. Returns false if the message is the response to an RPC.
  */
 static bool xprt_rdma_reply_sort_v2(struct xprt_rdma *xr,
 				    const struct rpcrdma_hdr *hdr,

@@ -3,9 +3,9 @@
  * Client: the round-trip time of the connection, and the choice that depends on it: up to which
  * length an item of a Call goes by Sends and not by RDMA Read.
  *
- * This file reports the times that answers take to core/rtt.c, which makes the estimate. Two
- * other files report times as well: verbs/conn.c that of connecting, and verbs/keepalive.c
- * that of its probes. This file owns xr_write_max.
+ * This file tells core/rtt.c, which makes the estimate, how long answers take. Two other files
+ * do so as well: verbs/conn.c tells how long connecting takes, and verbs/keepalive.c how long
+ * its probes take. This file owns xr_write_max.
  *
  * Operation
  *
@@ -55,7 +55,7 @@ void xprt_rdma_rtt_choose(struct xprt_rdma *xr)
 /**
  * xprt_rdma_rtt_heard - update the estimate with the time that an answer took
  * @xr: transport
- * @rtt: time from sending the message until the answer came
+ * @rtt: time from sending the message until its answer came
  *
  * Context: completion queue's workqueue.
  */

@@ -18,11 +18,11 @@
  * between them (RTX-40). After that, each of them is on the busy list by itself, since any of
  * them may be signaled.
  *
- * As a rule, one Send in %RPCRDMA_SEND_BATCH is signaled. The send queue completes in order,
- * so the completion of that Send also returns all Sends that were posted before it, and
- * releases the send queue entries of their chains. With siw, the buffer of a large Send may
- * be reused only after that Send's own completion, so a large Send is always signaled
- * (dc_unsignaled_max).
+ * At least one Send in %RPCRDMA_SEND_BATCH is signaled, see xprt_rdma_send_signal(). The send
+ * queue completes in order, so the completion of that Send also returns all Sends that were
+ * posted before it, and releases the send queue entries of their chains. With siw, the buffer
+ * of a large Send may be reused only after that Send's own completion, so a large Send is
+ * always signaled (dc_unsignaled_max).
  *
  * A Call is posted only if the send queue has enough entries for its chain and for the
  * later invalidation of its regions. Otherwise the Call is parked: it waits in the line

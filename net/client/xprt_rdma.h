@@ -124,7 +124,7 @@ struct xprt_rdma_mr {
  *	posting order. A parked Send (see client/send.c) is in the line for send queue
  *	entries. xr_send_lock protects both lists and the line. sd_slots counts the Send
  *	itself and the registrations that are posted in front of it.
- * @sn_req: the RPC whose Call the Send carries, while it is parked
+ * @sn_req: while the Send is parked with a Call, the RPC of the Call
  * @sn_wanted: size in bytes for which the buffer was last prepared. The buffer is smaller if
  *	there was no memory for this size.
  * @sn_sges: SGEs of a Send that gathers data from pages; the first SGE is for the buffer.
@@ -362,8 +362,9 @@ struct xprt_rdma_stats {
  * @xr_fell_back: the server has refused version 2 on this connection
  * @xr_no_long: the server has refused RDMA2_NOMSG on this connection
  * @xr_no_reply_groups: the server has executed a Call, but could not send the Reply in the
- *	Receives that the Call offered. NFSv4.1 repeats such a Call as a new RPC, so from
- *	then on no Call on this connection offers several Receives.
+ *	Receives that the Call offered. From then on, no Call on this connection offers
+ *	several Receives. Otherwise the same could happen again and again, because NFSv4.1
+ *	repeats such a Call as a new RPC.
  * @xr_write_max: maximum length in bytes of an item of a Call that goes by Sends and not by
  *	RDMA Read, if enough credits are free; 0 if no item goes by Sends. Written by
  *	completion handlers.
@@ -601,7 +602,7 @@ static inline u32 xprt_rdma_credit_in_flight(struct xprt_rdma *xr)
 
 /* Returns true if RPCs that were given up use all credits of the grant, so that no Call can be
  * sent until one of their Replies comes. If Calls use credits beyond their first (wn_more),
- * these may belong to an RPC that still waits for its Reply, and return when it ends
+ * these may belong to an RPC that was not given up, and become free when that RPC ends
  * (RTX-81). So in that case the function returns true only if no such RPC has a credit.
  */
 static inline bool xprt_rdma_credit_is_stuck(const struct xprt_rdma *xr)
@@ -682,8 +683,8 @@ static inline void xprt_rdma_pages_sent(struct xprt_rdma_send *send)
 		atomic_set(&send->sn_gathers->rr_pages, XPRT_RDMA_PAGES_SENT);
 }
 
-/* Called when a Reply has come. Returns true if Sends still read the pages of the RPC. Then
- * rr_continue is called when these Sends have completed.
+/* Called when a Reply has come. Returns true if Sends still read the pages of the RPC. In that
+ * case rr_continue is called later, when these Sends have completed.
  */
 static inline bool xprt_rdma_pages_wait(struct xprt_rdma_req *req)
 {
