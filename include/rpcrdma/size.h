@@ -9,8 +9,9 @@
 #include <linux/types.h>
 #include <rpcrdma/wire.h>
 
-/* Receives are posted together, in batches of up to %RPCRDMA_RECV_BATCH. Of any
- * %RPCRDMA_SEND_BATCH Sends in a row, a client signals at least one.
+/* Receives that wait to be posted are posted together when there are %RPCRDMA_RECV_BATCH of
+ * them, or fewer on a connection with few Receives. Of any %RPCRDMA_SEND_BATCH Sends in a row,
+ * a client signals at least one.
  */
 #define RPCRDMA_RECV_BATCH	8u
 #define RPCRDMA_SEND_BATCH	16u

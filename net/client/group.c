@@ -75,8 +75,8 @@ static void xprt_rdma_group_bounds(struct xprt_rdma *xr,
 	rtx->px_gather = xprt_rdma_pages_segs(xr, &req->rr_slot.rq_snd_buf);
 }
 
-/* Is the item of the Call so long that it should be placed only because the server then need
- * not copy it (RTX-94)? If the server has no target segments, nothing can be placed.
+/* Does the server have target segments, and the Call an item that is worth placing even if the
+ * Call fits inline, because the server then need not copy the item (RTX-94)?
  */
 static bool xprt_rdma_group_spares_copy(const struct xprt_rdma *xr,
 					const struct xdr_buf *snd)
