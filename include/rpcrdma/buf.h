@@ -11,8 +11,8 @@
 /**
  * struct rpcrdma_buf - one mapped buffer
  * @bf_data: kernel address
- * @bf_block: compound page (a block of pages) whose last @bf_size bytes are the buffer; NULL
- *	if the buffer comes from a slab
+ * @bf_block: block of pages (one compound page), whose last @bf_size bytes are the buffer;
+ *	NULL if the buffer comes from a slab
  * @bf_device: device that the buffer is mapped for, or NULL if it is not mapped
  * @bf_addr: DMA address while the buffer is mapped
  * @bf_size: size in bytes
@@ -36,25 +36,25 @@ int rpcrdma_buf_renew(struct rpcrdma_buf *buf, gfp_t gfp);
 void rpcrdma_buf_unmap(struct rpcrdma_buf *buf);
 void rpcrdma_buf_exit(struct rpcrdma_buf *buf);
 
-/* Returns the number of bytes of memory that a buffer of @size bytes takes: a block of
- * 2^@order pages, or @size bytes of a slab if @order is 0.
+/* Returns the number of bytes that a buffer of @size bytes counts as pinned memory: the size of
+ * a block of 2^@order pages, or just @size if @order is 0.
  */
 static inline u32 rpcrdma_buf_pins(u32 size, unsigned int order)
 {
 	return order ? PAGE_SIZE << order : size;
 }
 
-/* Returns whether anybody except the owner has a reference to a page of the buffer. Only a
- * holder of a reference can pass on another one. So the answer "no" stays true until the
- * owner passes on a page. Nobody can hold a reference to a buffer from a slab.
+/* Returns whether anybody except the owner has a reference to a page of the buffer. If not, that
+ * stays so until the owner passes on a page, because only a holder of a reference can give one
+ * to others. Nobody can have a reference to a buffer from a slab.
  */
 static inline bool rpcrdma_buf_is_shared(const struct rpcrdma_buf *buf)
 {
 	return buf->bf_block && page_count(buf->bf_block) > 1;
 }
 
-/* Returns the address of the target segments of a Receive that is a block. They begin with
- * the second page of the block. The bytes of the buffer before them are in the first page.
+/* Returns the address of the first target segment (rtx.h) of a Receive that is a block: the
+ * second page of the block. The buffer begins inside the first page.
  */
 static inline void *rpcrdma_buf_targets(const struct rpcrdma_buf *buf)
 {

@@ -8,16 +8,17 @@
 #include <linux/types.h>
 #include <rpcrdma/rtx.h>
 
-/* Maximum length of an item in bytes, since no WRITE is longer */
+/* Maximum length of an item in bytes: that of the largest WRITE */
 #define RPCRDMA_CHOICE_MOST		1048576u
 /* An item of up to this many bytes may go by Sends even if the round trip is short. The first
- * number is for a peer with target segments (RTX-95). The second is for a peer without them.
- * It is lower than the 65536 of RTX-95, because a longer item costs more by Sends (T-40).
+ * number is for a peer with target segments (rtx.h), and is that of RTX-95. The second is for
+ * a peer without them. RTX-95 allows 65536 bytes for such a peer, but for an item longer than
+ * the second number, Sends cost more than an RDMA Read (T-40).
  */
 #define RPCRDMA_CHOICE_PLACED		131072u
 #define RPCRDMA_CHOICE_CONTINUED	16384u	/* without targets */
-/* With a round trip of this many microseconds or more, every item goes by Sends, whatever
- * the other costs are
+/* With a round trip of this many microseconds or more, every item that the peer accepts goes by
+ * Sends, whatever the other costs are
  */
 #define RPCRDMA_CHOICE_FAR		200u
 
@@ -42,10 +43,11 @@ struct rpcrdma_choice_costs {
 /**
  * struct rpcrdma_choice - what the choice depends on
  * @ch_rtt: round trip in microseconds; 0 if it is not known
- * @ch_fixed: size in bytes that an administrator has chosen; 0 if nobody has chosen one
+ * @ch_fixed: length in bytes up to which items go by Sends, as set by an administrator; 0 if
+ *	it is to be computed
  * @ch_send: maximum length of a transmission in bytes: the smaller of our largest Send and
  *	the peer's RBSIZ
- * @ch_segs: maximum number of segments that our SGEs can gather for a Send
+ * @ch_segs: maximum number of target segments that a Send can fill, as limited by our SGEs
  * @ch_peer: the peer's property RTX; all zero if the peer has not announced it
  * @ch_costs: costs of Sends and RDMA Reads, normally &rpcrdma_choice_costs
  */

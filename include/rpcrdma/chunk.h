@@ -12,14 +12,14 @@
 
 /**
  * struct rpcrdma_part - a run of bytes of an unreduced RPC Call
- * @pt_chunk: the Read chunk with the run, or NULL
- * @pt_item: the placed item (rtx.h) with the run, or NULL. If @pt_chunk and @pt_item are
- *	both NULL, the run is in the body stream, that is, in the inline message or in the
- *	Position Zero chunk.
+ * @pt_chunk: the Read chunk that contains the run, or NULL
+ * @pt_item: the placed item (rtx.h) that contains the run, or NULL. If @pt_chunk and @pt_item
+ *	are both NULL, the run is in the body stream, that is, in the inline message or in
+ *	the Position Zero chunk.
  * @pt_offset: offset of the run in the body stream, if the run is there
  * @pt_length: number of bytes in the run, without roundup
- * @pt_pad: number of zero bytes that the responder adds behind the run, as roundup: if a
- *	chunk came without its roundup (RFC 8166 3.4.5.2), and behind an item (RTX-53)
+ * @pt_pad: number of zero bytes that the responder adds behind the run: the roundup of an
+ *	item (RTX-53), or of a chunk that came without its roundup (RFC 8166 3.4.5.2)
  */
 struct rpcrdma_part {
 	const struct rpcrdma_chunk	*pt_chunk;

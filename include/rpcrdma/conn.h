@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One connection: CM id, protection domain, completion queue, queue pair and
+ * One connection: CM id, protection domain, completion queues, queue pair and
  * Receives. The end that connects and the end that accepts have the same state machine.
  * A connection knows nothing about RPC: its owner provides struct rpcrdma_conn_ops.
  */
@@ -25,12 +25,11 @@
 struct rpcrdma_conn;
 
 /**
- * enum rpcrdma_conn_state - state of a connection, which only rises
+ * enum rpcrdma_conn_state - state of a connection; it never goes back to an earlier one
  * @RPCRDMA_CONN_NEW: initialised, nothing on the wire
  * @RPCRDMA_CONN_OPENING: resolving, connecting or accepting
  * @RPCRDMA_CONN_UP: established
- * @RPCRDMA_CONN_DOWN: failed, refused or disconnected; cn_error says why.
- *	Work requests are no longer accepted.
+ * @RPCRDMA_CONN_DOWN: failed, refused, disconnected or being closed; cn_error says why
  */
 enum rpcrdma_conn_state {
 	RPCRDMA_CONN_NEW,
@@ -52,9 +51,10 @@ enum rpcrdma_conn_state {
  *	the connection; it makes another task close the connection. It is not called
  *	when rpcrdma_conn_drain() ends the connection.
  * @waiting: returns whether work requests that the owner has posted are still outstanding.
- *	If so, it sets @posted to the time when the oldest of them was posted. It sets @since
- *	to the time when such a request last completed, or to @posted if @posted is later.
- *	Both times are in jiffies. Called by the keepalive's work; may be NULL.
+ *	If so, it sets @posted to the time when the oldest of them was posted, and @since to
+ *	the time since which work requests are outstanding and none has completed. If some
+ *	kind of work request makes no progress while another kind does, @since is for the
+ *	former. Both times are in jiffies. Called by the keepalive's work; may be NULL.
  */
 struct rpcrdma_conn_ops {
 	void	(*receive)(struct rpcrdma_conn *conn,
@@ -95,9 +95,9 @@ struct rpcrdma_conn_queues {
  * @cn_rtx: the peer's property RTX. If it is all zero, the peer has announced nothing of the
  *	round-trip extension, and nothing of the extension is sent to the peer (RTX-32).
  *	Written together with @cn_limits.
- * @cn_rtt: estimate of the round-trip time, from the time that connecting took, from the
- *	keepalive's probes, and from times that the owner reports. First set when the
- *	connection comes up, and after that written only by completion handlers.
+ * @cn_rtt: estimate of the round-trip time, from the time that connecting took (at the end
+ *	that connected), from the keepalive's probes, and from times that the owner reports.
+ *	After the connection has come up, it is written only by completion handlers.
  * @cn_ours: content of the CM private data that we have sent to the peer
  * @cn_peer_data: private data that the peer sent with CM REQ or REP
  * @cn_peer_len: number of bytes in @cn_peer_data
@@ -107,10 +107,10 @@ struct rpcrdma_conn_queues {
  * @cn_ord: number of RDMA Reads that we may have outstanding, as agreed with the peer. At
  *	the end that connected it is 0, except on iWARP, where it is 1 if the peer allows the
  *	RDMA Read with which the keepalive probes.
- * @cn_state: an enum rpcrdma_conn_state; written under @cn_lock, read anywhere
+ * @cn_state: an enum rpcrdma_conn_state; written under @cn_lock, read without a lock
  * @cn_error: errno that ended the connection; the first one stays
- * @cn_lock: protects state and error; taken in any context, interrupts are saved
- * @cn_step: completed at each stage of opening
+ * @cn_lock: protects @cn_state and @cn_error; taken in any context, with interrupts disabled
+ * @cn_step: completed after each step of opening, and when the connection fails
  * @cn_post_lock: protects @cn_gate, and is held over posting to the send queue
  * @cn_gate: posting to the send queue is allowed; under @cn_post_lock
  * @cn_on_device: link in the list of connections on the same device, see
@@ -178,7 +178,8 @@ static inline struct rpcrdma_cid rpcrdma_conn_cid(struct rpcrdma_conn *conn)
 }
 
 /* Called when a Send or RDMA Write has completed. On InfiniBand and RoCE the peer has
- * acknowledged it, so the peer is alive. On iWARP it may only have been passed to TCP.
+ * acknowledged the message, so the peer is alive. On iWARP, a completion may only mean that
+ * the message was passed to TCP, so it says nothing about the peer.
  */
 static inline void rpcrdma_keepalive_acked(struct rpcrdma_conn *conn)
 {

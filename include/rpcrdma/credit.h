@@ -17,7 +17,7 @@
  *	Replies still have not come. Each of these Calls still uses its first credit.
  * @wn_more: number of credits that Calls use beyond one credit each. Only a Call that is a
  *	group (rtx.h) uses more than one. Calls whose RPCs were given up are included.
- * @wn_opened: a valid Reply with a grant has been received on this connection
+ * @wn_opened: a message that is not an error has brought a grant on this connection
  */
 struct rpcrdma_window {
 	u32		wn_requested;

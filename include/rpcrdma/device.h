@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Devices: what an ib_device can do, as struct rpcrdma_device_caps (size.h), adjusted for
- * known faults of particular devices; and which connections use each device. The removal of
- * a device waits until its last connection is gone.
+ * Devices. rpcrdma_device_query() reports what an ib_device can do, and takes known faults of
+ * particular devices into account. The other functions record which connections use a device,
+ * because the removal of a device must wait until its last connection is gone.
  */
 #ifndef RPCRDMA_DEVICE_H
 #define RPCRDMA_DEVICE_H

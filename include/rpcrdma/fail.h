@@ -24,19 +24,21 @@ struct dentry;
  * @fa_reads: maximum number of Read chunks that the server accepts in a Call
  * @fa_writes: maximum number of Write chunks that the server accepts in a Call
  * @fa_segs: maximum number of segments that the server accepts in a chunk
- * @fa_calls: number of further Calls of version 2 that are answered with @fa_code; counts
- *	down to 0
+ * @fa_calls: number of further Calls of version 2 that the server answers with @fa_code;
+ *	counts down to 0
  * @fa_code: error code, one of RPCRDMA2_ERR_*
  * @fa_write_len: maximum size in bytes of the client's Write chunks; 0 for no limit
  * @fa_reply_len: maximum size in bytes of a Reply that the client provides for; 0 for no
  *	limit
- * @fa_inv: number that each local invalidation lowers by 1. The invalidation that makes it
- *	0 names no region, and so fails. 0 if none is to fail
- * @fa_fence: number that each completion of a fence (client/fence.c) lowers by 1. The
- *	completion that makes it 0 is ignored. 0 if none is to be ignored
- * @fa_keep: number of pages of which rpcrdma_fail_keep() takes a reference, each of another
- *	Call. This imitates an upper layer that holds received pages after the Call
- * @fa_hold_fence: while this is set, a task that is about to fence an abandoned RPC waits
+ * @fa_inv: N makes the Nth local invalidation from now on fail, because it names no region;
+ *	each invalidation lowers the number by 1; 0 if none is to fail
+ * @fa_fence: N makes the client ignore the Nth completion of a fence (client/fence.c) from
+ *	now on; each completion lowers the number by 1; 0 if none is to be ignored
+ * @fa_keep: maximum number of pages to which rpcrdma_fail_keep() holds references, each page
+ *	from another Call. This imitates an upper layer that still holds received pages when
+ *	the Call has ended
+ * @fa_hold_fence: while this is set, a task that is about to fence an abandoned RPC
+ *	(client/fence.c) waits
  */
 struct rpcrdma_fail {
 	u32		fa_mr_pages;

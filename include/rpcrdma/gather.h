@@ -11,8 +11,8 @@
 struct rpcrdma_conn;
 struct rpcrdma_recv;
 
-/* Time in jiffies in which a group must become complete; otherwise the connection is closed
- * (RTX-85)
+/* Time in jiffies in which a group must end, complete or broken; otherwise the connection is
+ * closed (RTX-85).
  */
 #define RPCRDMA_GATHER_TIMEOUT	(30 * HZ)
 
@@ -27,7 +27,7 @@ struct rpcrdma_recv;
  * @ga_work: closes the connection if a group does not end in time
  *
  * While the connection has queues, only the completion handler of Receives changes this
- * structure, and it handles one completion at a time. So the structure has no lock.
+ * structure, and this handler runs for one completion at a time. So the structure has no lock.
  */
 struct rpcrdma_gather {
 	struct rpcrdma_group		ga_group;

@@ -13,9 +13,9 @@
 #include <rpcrdma/rtx.h>
 
 /**
- * enum rpcrdma_group_state - state of a connection's receiver
+ * enum rpcrdma_group_state - state of the receiver of groups on a connection
  * @RPCRDMA_GROUP_IDLE: there is no group
- * @RPCRDMA_GROUP_OPEN: a part of a group has arrived, and its Receives are held
+ * @RPCRDMA_GROUP_OPEN: some transmissions of a group have arrived, and their Receives are held
  * @RPCRDMA_GROUP_SWALLOWING: a group is broken, and none of its Receives is held. The Receives
  *	of its further transmissions are given back at once, until the group ends
  */
@@ -29,7 +29,8 @@ enum rpcrdma_group_state {
  * struct rpcrdma_group - the group that a connection receives
  * @gr_state: state of the receiver
  * @gr_response: F_RESPONSE of the first transmission
- * @gr_ragged: the length of the latest data part was not a multiple of the segment size
+ * @gr_ragged: the length of the latest data part was not a multiple of the segment size, so no
+ *	further data may follow (RTX-59)
  * @gr_xid: XID of the group
  * @gr_credit: rdma_credit of the first transmission. In a Reply it is the grant, which takes
  *	effect when the group is complete (RTX-80)
@@ -41,7 +42,7 @@ enum rpcrdma_group_state {
  * @gr_verdict: verdict on the group
  *
  * Each connection has one such structure, for both directions together (RTX-47). It is all
- * zero at first. Once a group is complete, the numbers stay until the next arrival. The
+ * zero at first. After a group has ended, its numbers stay until the next group begins. The
  * caller serialises all access.
  */
 struct rpcrdma_group {
@@ -61,7 +62,7 @@ struct rpcrdma_group {
 /**
  * struct rpcrdma_group_limits - limits of the groups that a receiver accepts
  * @gl_ours: the property RTX that we have announced
- * @gl_replies: maximum of rtx_replies in our Calls
+ * @gl_replies: maximum number of Receives that a Call of ours offers for its Reply (rtx_replies)
  */
 struct rpcrdma_group_limits {
 	struct rpcrdma2_rtx	gl_ours;
@@ -69,14 +70,14 @@ struct rpcrdma_group_limits {
 };
 
 /**
- * enum rpcrdma_group_does - what becomes of the Receive that has arrived
- * @RPCRDMA_GROUP_PASS: it is no transmission of a group; handle it as if there were no
+ * enum rpcrdma_group_does - what to do with a Receive that has completed
+ * @RPCRDMA_GROUP_PASS: it contains no transmission of a group; handle it as if there were no
  *	round-trip extension
  * @RPCRDMA_GROUP_KEEP: hold it behind the Receives of the group that are held already
- * @RPCRDMA_GROUP_WHOLE: likewise; the group is then complete, so pass the message to the
- *	owner
- * @RPCRDMA_GROUP_RETURN: it belongs to a broken group; give it back
- * @RPCRDMA_GROUP_STRAY: it belongs to no group; give it back and count it
+ * @RPCRDMA_GROUP_WHOLE: hold it in the same way; the group is then complete, so pass the
+ *	message to the owner of the connection
+ * @RPCRDMA_GROUP_RETURN: its transmission belongs to a broken group; give it back
+ * @RPCRDMA_GROUP_STRAY: its transmission belongs to no known group; give it back and count it
  */
 enum rpcrdma_group_does {
 	RPCRDMA_GROUP_PASS,
@@ -90,9 +91,9 @@ enum rpcrdma_group_does {
  * struct rpcrdma_group_end - a group that has ended and was never complete
  * @ge_xid: XID of the group
  * @ge_count: number of transmissions in the group, as its first transmission says
- * @ge_response: the group was a response. If so, the RPC with this XID ends with an error,
- *	if it is in flight (RTX-51). If not, the group is answered with the error that
- *	rpcrdma2_refusal() chooses for @ge_verdict.
+ * @ge_response: the group was a response, so the RPC with this XID ends with an error if it is
+ *	in flight (RTX-51). If false, the group was a Call, and is answered with the error
+ *	that rpcrdma2_refusal() chooses for @ge_verdict.
  * @ge_verdict: verdict on the group
  */
 struct rpcrdma_group_end {
@@ -102,8 +103,8 @@ struct rpcrdma_group_end {
 	enum rpcrdma_verdict	ge_verdict;
 };
 
-/* Maximum number of groups that one arrival ends. It may break the open group, and may itself
- * be an invalid first transmission whose group ends at once (T-26)
+/* Maximum number of groups that one arriving message can end: the open group, which it breaks,
+ * and its own group, if the message is an invalid first transmission (T-26)
  */
 #define RPCRDMA_GROUP_ENDS	2u
 
@@ -113,8 +114,8 @@ struct rpcrdma_group_end {
  * @gs_nends: number of entries used in @gs_ends
  * @gs_ends: groups that have ended
  * @gs_close: close the connection
- * @gs_does: what to do with the Receive that has arrived. If it is to be given back, that is
- *	done before the groups that have ended are reported (RTX-77).
+ * @gs_does: what to do with the Receive of the arrival. There is one exception from the order:
+ *	a Receive is given back before the groups in @gs_ends are reported (RTX-77).
  */
 struct rpcrdma_group_step {
 	bool				gs_release;
@@ -125,10 +126,10 @@ struct rpcrdma_group_step {
 };
 
 /**
- * struct rpcrdma_group_answer - what a responder knows about the Reply to a group
+ * struct rpcrdma_group_answer - what a responder knows about the Reply to a Call that is a group
  * @gw_layout: layout of the Reply as a group
- * @gw_replies: rtx_replies of the Call
- * @gw_reply_max: maximum number of transmissions of a Reply that we have announced
+ * @gw_replies: number of Receives that the Call offers for the Reply (rtx_replies)
+ * @gw_reply_max: maximum number of transmissions of a Reply, as we have announced it
  * @gw_hdr: length of the header in bytes, if the Reply has base form (is not a group)
  * @gw_body: length of the body in bytes, if the Reply has base form
  * @gw_chunk: size of the Reply chunk in bytes; 0 if there is none

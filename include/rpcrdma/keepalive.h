@@ -12,8 +12,8 @@
 
 struct rpcrdma_conn;
 
-/* Module parameters in seconds, for client and server, and their maximum. A change applies
- * to new connections only.
+/* Module parameters in seconds, and their maximum. Only the server uses progress_timeout. A
+ * change applies to new connections only.
  */
 #define RPCRDMA_KEEPALIVE_MAX	3600u
 extern unsigned int rpcrdma_keepalive_time;
@@ -26,16 +26,16 @@ extern unsigned int rpcrdma_progress_timeout;
  * @al_cqe: completion of a probe
  * @al_idle: jiffies of silence before a probe is sent; 0 if the peer is never probed
  * @al_wait: jiffies in which the probe must complete
- * @al_limit: jiffies in which at least one posted request must complete; 0 if this is
- *	not checked
+ * @al_limit: jiffies in which at least one of the owner's posted work requests must
+ *	complete, see ops->waiting(); 0 if this is not checked
  * @al_heard: time in jiffies when the peer last showed that it is alive; any context
  * @al_probed: time in jiffies when the latest probe was posted; used by @al_work only
  * @al_sent: the same time from ktime_get(); read when the probe completes
- * @al_overdue: the time for the probe (@al_wait) is over, and @al_work has extended it once,
- *	by %RPCRDMA_KEEPALIVE_GRACE (verbs/keepalive.c); used by @al_work only
- * @al_stalled: the time for a posted request (@al_limit) is over, and @al_work has extended
- *	it once in the same way; used by @al_work only
- * @al_started: rpcrdma_keepalive_start() was called; under the id's handler lock
+ * @al_overdue: the probe has not completed in @al_wait, and @al_work has once allowed
+ *	%RPCRDMA_KEEPALIVE_GRACE (verbs/keepalive.c) more; used by @al_work only
+ * @al_stalled: no posted work request has completed in @al_limit, and @al_work has once
+ *	allowed the same time more; used by @al_work only
+ * @al_started: rpcrdma_keepalive_start() was called; under the handler lock of the CM id
  * @al_busy: a probe is posted; set by @al_work, cleared by the probe's completion
  */
 struct rpcrdma_keepalive {

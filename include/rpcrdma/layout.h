@@ -38,10 +38,10 @@ struct rpcrdma_place {
  * @pd_offset: offset of the part in the item
  * @pd_at: offset of the part in the data part
  * @pd_length: number of bytes in the part
- * @pd_gap: if this part ends the item, number of bytes from the end of the item to the end
- *	of its last segment; otherwise 0. A receiver sets these bytes to zero as far as an
- *	upper layer can read them (RTX-60). A sender sends zeros there if another item
- *	follows (RTX-56).
+ * @pd_gap: if this part ends the item, number of bytes between the end of the item and the
+ *	end of its last segment; otherwise 0. The sender sends zeros there if another item
+ *	follows, and nothing behind the last item (RTX-56). The receiver sets these bytes to
+ *	zero as far as an upper layer can read them (RTX-60).
  */
 struct rpcrdma_placed {
 	u32		pd_item;
@@ -66,8 +66,8 @@ struct rpcrdma_placed {
  * @ly_sent: number of bytes of stream in these transmissions
  * @ly_placed: number of bytes of placed data in these transmissions
  *
- * The caller sets the first three members, rpcrdma_layout_place() sets the next four, and
- * the last three are zero at first.
+ * The caller sets the first three members, and sets the others to zero. If there are items,
+ * rpcrdma_layout_place() sets the next four. rpcrdma_layout_next() changes the last three.
  */
 struct rpcrdma_layout {
 	u32		ly_hdr;

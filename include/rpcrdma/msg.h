@@ -12,16 +12,16 @@
 #include <rpcrdma/recv.h>
 
 /* Number of Receives that a message takes, and number of credits that a Call takes, unless the
- * message is a group (rtx.h). Code that counts Receives multiplies a number of messages by
- * this.
+ * message is a group (rtx.h). Code that computes a number of Receives multiplies the number of
+ * messages by this constant.
  */
 #define RPCRDMA_MSG_RECVS	1u
 
 /**
  * struct rpcrdma_msg_piece - a walk over part of a body
  * @mp_data: the present piece
- * @mp_len: number of bytes in it; 0 if there is no piece
- * @mp_left: number of bytes behind it that are still to be visited
+ * @mp_len: number of bytes in the present piece; 0 if there is none
+ * @mp_left: number of bytes behind the present piece that are still to be visited
  * @mp_in: message structure of the Receive that contains the present piece
  *
  * Begin with rpcrdma_msg_piece_first(), go on with rpcrdma_msg_piece_next().
@@ -84,8 +84,9 @@ static inline u32 rpcrdma_msg_head_room(const struct rpcrdma_msg_in *msg)
 }
 
 /* Returns true if the message came by Send With Invalidate. rpcrdma_msg_inv_rkey() then
- * returns the handle that was invalidated. Of a message of several Receives, only the last
- * may invalidate a handle (RTX-73). verbs/gather.c notes that handle in the first Receive.
+ * returns the handle that was invalidated. If a message has several transmissions, only the
+ * last may invalidate a handle (RTX-73). verbs/gather.c stores that handle in the first
+ * Receive.
  */
 static inline bool rpcrdma_msg_invalidated(const struct rpcrdma_msg_in *msg)
 {
@@ -136,7 +137,7 @@ static inline u32 rpcrdma_msg_body_len(const struct rpcrdma_msg_in *msg)
 	return msg->mi_here + msg->mi_more_body;
 }
 
-/* Is the body in one piece, so that it can be used in place? */
+/* Is the whole body in the first Receive, and so in one piece? */
 static inline bool rpcrdma_msg_is_flat(const struct rpcrdma_msg_in *msg)
 {
 	return likely(!msg->mi_more_body);

@@ -14,15 +14,15 @@
 /* Maximum number of Receives that a Call offers for its Reply (RTX-98) */
 #define RPCRDMA_PLAN_REPLIES	8u
 
-/* An item of at least this many bytes is placed even if the Call would fit RDMA2_MSG
- * (RTX-94), because the server then need not copy two pages of data
+/* An item of at least this many bytes (two pages) is placed even if the Call would fit
+ * RDMA2_MSG, because the server then need not copy the item (RTX-94).
  */
 #define RPCRDMA_PLAN_PLACED	8192u
 
 /**
  * enum rpcrdma_call_form - how the Call travels
  * @RPCRDMA_CALL_INLINE: Short Message
- * @RPCRDMA_CALL_READ: inline, with the eligible item in a Read chunk
+ * @RPCRDMA_CALL_READ: inline, except for the eligible item, which is in a Read chunk
  * @RPCRDMA_CALL_LONG: RDMA_NOMSG with a Position Zero chunk
  * @RPCRDMA_CALL_GROUP: RDMA2_RTX_MSG: the whole Call in one or several transmissions, with
  *	the eligible item in the stream or placed behind the stream
@@ -52,17 +52,17 @@ enum rpcrdma_reply_form {
 /**
  * struct rpcrdma_plan_rtx - limits for a Call or Reply that is a group
  * @px_peer: the server's property RTX
- * @px_more: maximum number of transmissions of the Call beyond the first: the number of
- *	credits that are free now
- * @px_spare: maximum number of Receives for the Reply beyond the first: the number of spare
- *	Receives that are free now
- * @px_long_max: maximum length in bytes of the Call, if it has no item that may be placed or
- *	go to a chunk
+ * @px_more: maximum number of transmissions of the Call beyond the first, that is, of credits
+ *	that it could take now beyond its first
+ * @px_spare: maximum number of Receives for the Reply beyond the first, that is, of spare
+ *	Receives that the Call could take now
+ * @px_long_max: maximum length in bytes of a Call that has no item, or none that may leave the
+ *	stream
  * @px_write_max: maximum length in bytes of the Call's item, if it has one
  * @px_send: maximum length in bytes of a transmission with placed data, see
  *	rpcrdma_layout_reach(); 0 if no item can be placed, so that items stay in the stream
- * @px_gather: maximum number of segments of this Call's item that one Send can gather from
- *	the pages of the RPC; 0 if the item has to be copied
+ * @px_gather: maximum number of target segments that one Send can fill directly from the
+ *	pages with this Call's item; 0 if the item has to be copied
  */
 struct rpcrdma_plan_rtx {
 	struct rpcrdma2_rtx	px_peer;
@@ -118,17 +118,17 @@ struct rpcrdma_plan_args {
  * struct rpcrdma_plan - the forms chosen for an RPC
  * @pl_call: form of the Call
  * @pl_reply: what the Call provides for the Reply
- * @pl_hdr_max: maximum length of the Call's transport header in bytes; in a group, of the
- *	header of the first transmission
- * @pl_count: number of Sends of the Call, which is also the number of its credits
+ * @pl_hdr_max: maximum length in bytes of the Call's transport header (if the Call is a group,
+ *	of the header of its first transmission)
+ * @pl_count: number of Sends of the Call, and also of credits that it takes
  * @pl_replies: number of Receives for the largest Reply
  * @pl_limit: in a group, maximum length of a transmission in bytes
  * @pl_placed: in a group, length of the item that is placed, in bytes; 0 if no item is placed
- * @pl_gathered: maximum number of segments in a Send, if Sends gather the item from the pages
- *	of the RPC; 0 if the item is copied
+ * @pl_gathered: if Sends read the item directly from the pages of the RPC, maximum number of
+ *	target segments that one Send fills; 0 if the item is copied
  * @pl_buf: in a group, number of bytes that the buffer of each Send must have
- * @pl_short: the Call has base form, or offers a Reply chunk, only because there were too few
- *	credits (px_more) or spare Receives (px_spare) for a group
+ * @pl_short: the Call or its Reply was not planned as a group, only because there were too few
+ *	credits, spare Receives, Sends or send queue entries
  */
 struct rpcrdma_plan {
 	enum rpcrdma_call_form	pl_call;
@@ -148,7 +148,7 @@ struct rpcrdma_plan {
  * @RPCRDMA_ANSWER_INLINE: as RDMA_MSG, with an inline body
  * @RPCRDMA_ANSWER_GROUP: as a group; possible only if the Call was a group
  * @RPCRDMA_ANSWER_LONG: as RDMA_NOMSG, with the body in the Reply chunk
- * @RPCRDMA_ANSWER_ERROR: not at all, because it does not fit; the responder sends an
+ * @RPCRDMA_ANSWER_ERROR: not at all, because it fits no other form; the responder sends an
  *	error instead (G-13)
  */
 enum rpcrdma_answer_form {

@@ -15,8 +15,8 @@
 #define RPCRDMA_INLINE_MIN	1024u
 #define RPCRDMA_INLINE_MAX	65536u
 
-/* The BRS that our client and our server announce: backward Calls, and Replies to them, have
- * no chunks (G-24)
+/* The value of the property BRS that our client and our server announce: the client accepts
+ * callbacks, and the server accepts Replies to callbacks, only without chunks (G-24).
  */
 #define RPCRDMA2_OUR_BRS	RPCRDMA2_BRS_INLINE
 
@@ -44,8 +44,9 @@ struct rpcrdma_cm_private {
  * @lm_brs: the peer's property BRS: which backward Calls, or which Replies to them, the peer
  *	accepts; one of RPCRDMA2_BRS_*
  * @lm_our_brs: our property BRS, which we announce
- * @lm_remote_inv: version 1: both sides have set the R bit. Version 2: our side supports
- *	remote invalidation, and each Call tells whether the peer does.
+ * @lm_remote_inv: remote invalidation may be used. Version 1: both sides have set the R bit.
+ *	Version 2: our side supports it; each Call names the handle that the Reply may
+ *	invalidate, or none.
  * @lm_peer_spoke: valid private data or properties were received
  */
 struct rpcrdma_limits {

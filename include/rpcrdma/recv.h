@@ -18,11 +18,12 @@ struct rpcrdma_conn;
 struct rpcrdma_recv;
 
 /**
- * enum rpcrdma_recv_state - who frees a Receive
- * @RPCRDMA_RECV_OURS: the pool
- * @RPCRDMA_RECV_HELD: the pool, but the owner of the connection still uses the message
- * @RPCRDMA_RECV_ORPHAN: the owner of the connection, because the connection was closed while
- *	the owner used the message
+ * enum rpcrdma_recv_state - who uses a Receive, and who frees it
+ * @RPCRDMA_RECV_OURS: only the pool uses it, and frees it
+ * @RPCRDMA_RECV_HELD: the owner of the connection uses the message in it; if the owner gives
+ *	it back before the connection is closed, the pool frees it
+ * @RPCRDMA_RECV_ORPHAN: the connection was closed while the owner used the message; the owner
+ *	frees the Receive
  */
 enum rpcrdma_recv_state {
 	RPCRDMA_RECV_OURS,
@@ -35,7 +36,7 @@ enum rpcrdma_recv_state {
  * @mi_list: link for the owner, from ops->receive() until rpcrdma_msg_put()
  * @mi_more: next Receive of the same message, or NULL
  * @mi_body: address of the body in this Receive; valid once the header has been decoded
- * @mi_here: number of bytes of the body in this Receive; valid at the same time
+ * @mi_here: number of bytes of the body in this Receive; valid as soon as @mi_body is
  * @mi_data: in a transmission of a group, number of bytes of placed data in this Receive,
  *	which begin at its first target segment (rtx.h); not used in any other message
  * @mi_more_recvs: number of further Receives behind the first
@@ -75,7 +76,8 @@ struct rpcrdma_msg_in {
  * @rv_sge: its only SGE
  * @rv_free: link in the pool's list of Receives that wait to be posted
  * @rv_all: link in the pool's list of all Receives
- * @rv_msg: the message of which this is the first Receive, or a further part of a message
+ * @rv_msg: describes the message, if this is its first Receive; otherwise only the part of the
+ *	message that is in this Receive
  *
  * The device owns a posted Receive. The connection's owner owns it from ops->receive()
  * to rpcrdma_msg_put(). Otherwise the pool owns it.
@@ -107,18 +109,17 @@ struct rpcrdma_recv {
  * @rp_count: number of all Receives; read anywhere
  * @rp_max: maximum number of Receives, limited by the receive queue
  * @rp_batch: number of waiting Receives that are posted together; read anywhere
- * @rp_order: the buffer of a new Receive is a block of 2^@rp_order pages (buf.h); 0 if new
- *	Receives may have any size
+ * @rp_order: the buffer of each new Receive is a block of 2^@rp_order pages (buf.h); if
+ *	@rp_order is 0, buffers are no blocks, and may have any size
  * @rp_bytes: number of bytes of memory that the buffers of all Receives take; read anywhere
  * @rp_bytes_max: maximum of @rp_bytes, see rpcrdma_recv_pool_limit()
  *
- * The members behind @rp_nheld are written by rpcrdma_recv_pool_blocks() and
- * rpcrdma_recv_pool_grow_gfp(), whose callers serialise these calls, and by the functions
- * that set up and destroy the pool.
+ * The members behind @rp_nheld are written by rpcrdma_recv_pool_limit(),
+ * rpcrdma_recv_pool_blocks() and rpcrdma_recv_pool_grow_gfp(), whose callers serialise these
+ * calls, and by the functions that set up and destroy the pool.
  *
- * The device has all Receives that are neither waiting nor held. A posted Receive is on
- * no list except @rp_all: another list would cost an operation for each message, and
- * nothing would use it.
+ * All Receives that are neither waiting nor held are posted. There is no list of posted
+ * Receives: it would cost an operation for each message, and nothing would use it.
  */
 struct rpcrdma_recv_pool {
 	spinlock_t		rp_lock;	/* gate, posting */
@@ -142,8 +143,8 @@ static inline u32 rpcrdma_recv_pool_held(const struct rpcrdma_recv_pool *pool)
 	return atomic_read(&pool->rp_nheld);
 }
 
-/* Number of posted Receives. The counters are read one after the other, so the result is
- * exact only while none of them changes.
+/* Number of posted Receives. The counters are read one after the other, so the result may be
+ * inexact while they change.
  */
 static inline u32 rpcrdma_recv_pool_posted(const struct rpcrdma_recv_pool *pool)
 {

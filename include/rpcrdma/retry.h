@@ -11,8 +11,8 @@
 
 /**
  * struct rpcrdma_retry - how the next Call of an RPC must differ because of earlier errors
- * @ry_tried: bit N is set if the remedy for error code N has been tried. Each remedy is
- *	tried once for an RPC.
+ * @ry_tried: bit N is set if the remedy for error code N, a code of base form, has been tried.
+ *	Each remedy is tried once for an RPC.
  * @ry_segs: maximum number of segments in a chunk; 0 if there is no limit
  * @ry_write_len: the Write chunk must have at least this many bytes; 0 if there is no
  *	minimum
@@ -37,12 +37,12 @@ struct rpcrdma_retry {
  * struct rpcrdma_retry_args - the Call that was answered with an error
  * @rg_call: form of the Call
  * @rg_reply: what the Call provided for the Reply
- * @rg_segs: number of segments in the chunk with the most segments
+ * @rg_segs: number of segments in that chunk of the Call that has the most segments
  * @rg_write_len: size of its Write chunk in bytes
- * @rg_write_max: largest possible size of the Write chunk: the upper layer's room for
- *	the item, in bytes
+ * @rg_write_max: largest possible size of a Write chunk: the upper layer's room for the
+ *	Reply's item, in bytes
  * @rg_reply_len: size of its Reply chunk in bytes
- * @rg_reply_max: largest possible size of the Reply chunk: the upper layer's room for the
+ * @rg_reply_max: largest possible size of a Reply chunk: the upper layer's room for the
  *	Reply, in bytes
  * @rg_rtx: the Call was a group of the round-trip extension
  */

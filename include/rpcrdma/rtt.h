@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The round-trip time of a connection. It is estimated from the times that answers and
- * keepalive probes take. No message is sent only to measure it.
+ * An estimate of the round-trip time of a connection, made from the times that answers and
+ * keepalive probes take. No message is sent only to measure the round trip.
  */
 #ifndef RPCRDMA_RTT_H
 #define RPCRDMA_RTT_H
@@ -20,9 +20,9 @@
  * @rt_longer: number of late probes in a row: probes that took longer than the estimate
  *	explains. A quick answer or probe resets it to 0.
  * @rt_least: time in microseconds of the quickest of these probes
- * @rt_ask: time in nanoseconds. An answer that took less may change the estimate or reset
- *	@rt_longer, see rpcrdma_rtt_asks(). At first it is 0, so the first time has to be
- *	reported without asking.
+ * @rt_ask: time in nanoseconds. Only an answer that took less may change the estimate or reset
+ *	@rt_longer, see rpcrdma_rtt_asks(). At first @rt_ask is 0, so the caller has to
+ *	report the first answer without calling rpcrdma_rtt_asks().
  *
  * All members are 0 at first. The caller serialises writers.
  */
@@ -34,9 +34,9 @@ struct rpcrdma_rtt {
 };
 
 /* Returns whether the caller should report to rpcrdma_rtt_heard() an answer that took @ns
- * nanoseconds. This function is called for each message, so it makes only one comparison. It
- * returns true for the first message after each probe, so that the caller also takes over an
- * estimate that the probe has changed.
+ * nanoseconds. This function is called for each answer, so it makes only one comparison. After
+ * a probe it returns true until the next report. The probe may have changed the estimate, and
+ * the caller learns of that when it reports an answer.
  */
 static inline bool rpcrdma_rtt_asks(const struct rpcrdma_rtt *rtt, u64 ns)
 {

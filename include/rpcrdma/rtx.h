@@ -3,15 +3,16 @@
  * The round-trip extension of version 2, on the wire: one RPC message in several
  * transmissions, and items that travel behind the payload stream.
  *
- * rpcrdma2_decode_call() and rpcrdma2_decode_reply() do not know the two header types.
- * verbs/gather.c recognises messages of these types before they are decoded.
+ * The extension has two header types, which rpcrdma2_decode_call() and
+ * rpcrdma2_decode_reply() do not know. verbs/gather.c recognises messages of these types
+ * before they are decoded.
  *
  * A *transmission* is one Send. A *group* is all transmissions of one RPC message. An
- * *item* is a DDP-eligible piece of data. If it is *placed*, it is taken out of the payload
- * *stream*, and sent behind the stream. The header lists only placed items. A *segment*, or
- * target, is a part of the receiver's Receive buffer in which placed data arrives. The
- * property that describes these buffers is struct rpcrdma2_rtx in wire.h. *Base form* is
- * version 2 without this extension.
+ * *item* is a DDP-eligible piece of data. If an item is *placed*, it is taken out of the
+ * payload *stream*, and sent behind the stream. The header lists only placed items. A
+ * *target segment* (segment or target for short) is a part of a Receive buffer in which
+ * placed data arrives. A receiver describes its buffers by the property RTX (struct
+ * rpcrdma2_rtx in wire.h). *Base form* is version 2 without this extension.
  *
  * Layouts and rules: Documentation/rtx.rst.
  */
@@ -52,8 +53,8 @@ struct rpcrdma2_item {
  * @tx_htype: %RPCRDMA2_RTX_MSG or %RPCRDMA2_RTX_NEXT
  * @tx_response: F_RESPONSE
  * @tx_first: the type is %RPCRDMA2_RTX_MSG
- * @tx_short: in a received transmission: it ends before the last header word that has a fixed
- *	offset, and of the members below only @tx_len is valid
+ * @tx_short: in a received transmission: it is shorter than the part of the header that has a
+ *	fixed length. Of the members below, only @tx_len is then valid.
  * @tx_count: in the first transmission: number of transmissions in the group
  * @tx_stream: in the first: number of bytes of payload stream in the whole group
  * @tx_number: in the others: 1 for the second transmission, and so on
@@ -61,13 +62,14 @@ struct rpcrdma2_item {
  *	transmissions
  * @tx_here: number of bytes of payload stream in this transmission
  * @tx_data: offset of the first byte of data in this transmission; 0 if it has none
- * @tx_replies: in the first of a Call: number of Receives that wait for the Reply
+ * @tx_replies: in the first of a Call: number of Receives that the Reply may take
  * @tx_results: in the first of a Call: number of eligible results that may come placed
  * @tx_nitems: in the first: number of items of the message
  * @tx_items: in a received first transmission: the items on the wire; for the codec only
  * @tx_len: in a received transmission: its length in bytes
  *
- * A received transmission is a view, as struct rpcrdma_hdr is.
+ * Like struct rpcrdma_hdr, a received transmission is a view: @tx_items points into the buffer
+ * of the Receive.
  */
 struct rpcrdma2_transmission {
 	u32		tx_xid;

@@ -18,7 +18,8 @@ struct rpcrdma_conn;
  * struct rpcrdma_send - one Send
  * @sd_list: link for the owner, in a list of posted or idle Sends
  * @sd_conn: connection that the Send belongs to
- * @sd_buf: mapped buffer with the message, or with its beginning if further SGEs follow
+ * @sd_buf: mapped buffer with the message; or, if the owner provides SGEs for other memory,
+ *	with the beginning of the message
  * @sd_slots: number of send queue slots that are released when the Send completes: its
  *	own, and those of the work requests posted with it
  * @sd_wait: entry in the line of those that wait for slots (sq.h)
@@ -32,9 +33,9 @@ struct rpcrdma_conn;
  *	@sd_list, until the group is posted
  * @sd_nmore: number of Sends in @sd_more
  *
- * Embedded in the owner's Send structure. It belongs to the device from posting to
+ * Embedded in the owner's Send structure. A Send belongs to the device from posting to
  * completion, and to the owner otherwise. A message of several transmissions is a group of
- * Sends. They form one chain of work requests, which is posted in one call, so that no other
+ * Sends. Their work requests form one chain, which is posted in one call, so that no other
  * message comes between them (RTX-40).
  */
 struct rpcrdma_send {

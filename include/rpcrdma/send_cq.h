@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A completion queue for the send queue alone, whose completions may be handled late.
+ * A separate completion queue for the send queue of a connection. Its completions may be
+ * handled late, which saves interrupts.
  */
 #ifndef RPCRDMA_SEND_CQ_H
 #define RPCRDMA_SEND_CQ_H
@@ -14,7 +15,7 @@ struct rpcrdma_conn;
 /**
  * struct rpcrdma_send_cq - the completion queue of a connection's send queue
  * @sc_cq: the completion queue; NULL if the send queue uses that of the receive queue
- * @sc_work: handles completions after an event, disabled before @sc_cq is destroyed
+ * @sc_work: handles completions after an event of @sc_cq; disabled before @sc_cq is destroyed
  * @sc_lazy: completions that nobody awaits may be handled late; read anywhere
  * @sc_awaited: number of posted work requests whose completion must be handled at once
  */

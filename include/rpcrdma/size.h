@@ -9,8 +9,9 @@
 #include <linux/types.h>
 #include <rpcrdma/wire.h>
 
-/* Maximum number of Receives that wait until they are posted together, and maximum number
- * of Sends in a row of which only one is signaled
+/* Receives that wait to be posted are posted together when there are %RPCRDMA_RECV_BATCH of
+ * them, or fewer on a connection with few Receives. Of any %RPCRDMA_SEND_BATCH Sends in a row,
+ * a client signals at least one.
  */
 #define RPCRDMA_RECV_BATCH	8u
 #define RPCRDMA_SEND_BATCH	16u
@@ -28,7 +29,9 @@
 /* Maximum number of segments that a client puts in one chunk (RFC 8267 6.4.2, G-32) */
 #define RPCRDMA_CLIENT_SEGS	16u
 
-/* Number of regions that an RPC may need for its head and tail, besides its data */
+/* Number of regions that an RPC may need for the head and the tail of a message, in addition to
+ * those for its data
+ */
 #define RPCRDMA_CLIENT_EXTRA_MRS	2u
 
 /* Maximum number of spare Receives of a client. They are for Replies that are groups, which
@@ -36,7 +39,9 @@
  */
 #define RPCRDMA_CLIENT_SPARE	16u
 
-/* Number of work requests that are posted to drain a queue: one marker */
+/* To drain a queue, one work request is posted: when this marker completes, all earlier work
+ * requests have completed
+ */
 #define RPCRDMA_DRAIN_WRS	1u
 
 /* Number of send queue entries that are not for messages: one for the keepalive's
@@ -58,11 +63,12 @@
  * @dc_frwr: fast registration and local invalidation are supported
  * @dc_sg_gaps: memory regions may be registered from scatterlists with gaps
  * @dc_iwarp: the fabric is iWARP
- * @dc_read_mrs: the RDMA core (rdma_rw) may use memory regions for RDMA Reads
- * @dc_settle: number of milliseconds that a client waits before it uses a new connection
+ * @dc_read_mrs: RDMA Reads need memory regions on this device, or are faster with them
+ * @dc_settle: number of milliseconds that a client waits before it uses a new connection,
+ *	because of a fault of the device
  * @dc_signal_max: length in bytes up to which an RDMA Write costs less if it is signaled
- * @dc_unsignaled_max: maximum length in bytes of an unsignaled Send. The device may still
- *	read the buffer of a longer one when a later Send completes.
+ * @dc_unsignaled_max: maximum length in bytes of an unsignaled Send. If a longer Send is
+ *	unsignaled, the device may still read its buffer after a later Send has completed.
  */
 struct rpcrdma_device_caps {
 	u32		dc_max_qp_wr;
@@ -88,7 +94,7 @@ struct rpcrdma_device_caps {
  * @cz_bc_requests: maximum number of callbacks in progress, which is the credit value
  *	granted in the backward direction
  * @cz_mr_pages: number of pages that one memory region covers
- * @cz_mrs_per_rpc: number of memory regions that one RPC of the largest payload needs
+ * @cz_mrs_per_rpc: number of memory regions that the largest payload needs
  * @cz_sq_depth: send queue depth
  * @cz_rq_depth: receive queue depth, without spare Receives
  * @cz_recvs: maximum number of Receives, without spare Receives
@@ -109,8 +115,8 @@ struct rpcrdma_client_sizes {
  * @sz_bc_requests: maximum number of callbacks in flight
  * @sz_send_sges: number of SGEs per Send, RDMA Write and RDMA Read
  * @sz_read_mrs: number of memory regions for RDMA Reads; 0 if these need none
- * @sz_sq_depth: number of send queue slots for Sends, for chains of RDMA Reads and
- *	Writes, and for their registrations
+ * @sz_sq_depth: send queue depth: slots for Sends, for RDMA Reads and Writes with their
+ *	registrations, for the keepalive's probe and for the drain marker
  * @sz_rq_depth: receive queue depth
  * @sz_recvs: maximum number of Receives
  * @sz_ord: maximum number of outstanding RDMA Reads as initiator

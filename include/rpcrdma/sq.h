@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The slots of a send queue, and the line of those that wait for slots. A slot stands for one
- * entry of the queue. It is taken before a work request is posted, and released when the
- * work request is known to have completed.
+ * The slots of a send queue, and the line of waiters for slots. A slot stands for one entry of
+ * the queue. It is taken before a work request is posted, and released when the work request
+ * is known to have completed.
  */
 #ifndef RPCRDMA_SQ_H
 #define RPCRDMA_SQ_H
@@ -14,9 +14,9 @@
 /**
  * struct rpcrdma_sq - the slots of a send queue
  * @sq_free: number of free slots
- * @sq_nwaiting: number of waiters in the line; written under @sq_lock, read anywhere
- * @sq_closed: no more slots are handed out; written under @sq_lock, read anywhere
- * @sq_size: total number of slots; set with the queue pair, read anywhere
+ * @sq_nwaiting: number of waiters in the line; written under @sq_lock, read without a lock
+ * @sq_closed: no more slots are handed out; written under @sq_lock, read without a lock
+ * @sq_size: total number of slots; set when the queue pair is created, read without a lock
  * @sq_lock: protects the line; innermost lock, never taken in an interrupt
  * @sq_waiters: the line, in order of arrival
  *
@@ -52,7 +52,7 @@ static inline bool rpcrdma_sq_is_closed(const struct rpcrdma_sq *sq)
 	return READ_ONCE(sq->sq_closed);
 }
 
-/* Takes slots ahead of all waiters, if at least @leave slots remain free. */
+/* Takes slots, even if others wait in the line, if at least @leave slots remain free. */
 static inline bool rpcrdma_sq_overtake(struct rpcrdma_sq *sq, u32 slots,
 				       u32 leave)
 {

@@ -8,9 +8,9 @@
 #include <linux/atomic.h>
 #include <linux/types.h>
 
-/* Takes @count units from @free, if at least @leave units remain afterwards. Returns whether
- * it did. The function does not subtract first and add the units again if too few were left:
- * meanwhile another task could see the low number and begin to wait, and no task would wake it.
+/* If at least @leave units would remain, takes @count units from @free and returns true. The
+ * function does not subtract the units first and add them again if too few are left: in
+ * between, another task could see the low number and begin to wait, and no task would wake it.
  */
 static inline bool rpcrdma_take(atomic_t *free, u32 count, u32 leave)
 {

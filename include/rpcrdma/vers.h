@@ -20,22 +20,22 @@
 
 #include <rpcrdma/wire.h>
 
-/* Properties of a version. Each function returns whether its comment is true of version
- * @vers.
+/* Properties of a version. The comment of each function is a statement. The function returns
+ * whether the statement is true of version @vers.
  */
 
-/* Responses have the flag F_RESPONSE, so the sender has chosen the XID of any message without
- * this flag (version-two 3.2). In version 1 a message that is not a Call is treated as a
- * response.
+/* Responses have the flag F_RESPONSE. So if a message does not have it, its sender has chosen
+ * the XID (version-two 3.2). Version 1 has no such flag: a message that is not a Call is
+ * treated as a response.
  */
 static inline bool rpcrdma_vers_marks_responses(u32 vers)
 {
 	return vers == RPCRDMA_VERS_2;
 }
 
-/* Errors have the codes of version-two 5.3.3. Version 1 has only ERR_CHUNK and ERR_VERS. If
- * @vers is 0, because the version is not settled yet, this is true as well: a message that is
- * refused at that time is not of version 1.
+/* Errors have the codes of version-two 5.3.3. Version 1 has only ERR_CHUNK and ERR_VERS. For
+ * version 0 (not settled yet) the function also returns true: a message that is refused before
+ * the version is settled is not of version 1.
  */
 static inline bool rpcrdma_vers_has_codes(u32 vers)
 {

@@ -3,8 +3,8 @@
  * The wire: constants, decoded headers, and the functions of the codec.
  *
  * The code is plain C arithmetic on bytes. A decoded header is a *view*: it has pointers
- * into the buffer that it was decoded from, and copies no segments. So it is valid only
- * until that buffer is freed or posted again.
+ * into the buffer that it was decoded from, instead of copies of the segments. So it is valid
+ * only until that buffer is freed or posted again.
  *
  * All values outside the codec are in host byte order. Only net/wire handles big-endian
  * words. For the layouts see RFC 8166 4 and Documentation/wire.rst.
@@ -41,8 +41,8 @@
 /* Version 2: the only bit of rdma_flags in use. Other bits are sent as 0 and ignored. */
 #define RPCRDMA2_F_RESPONSE	0x00000001u
 
-/* Version 2 values of rdma_err. Behind each value are its arguments, which are in er_arg[0] and
- * er_arg[1] of struct rpcrdma2_error.
+/* Version 2 values of rdma_err. The comment behind a value lists its arguments, which are in
+ * er_arg[0] and er_arg[1] of struct rpcrdma2_error.
  */
 #define RPCRDMA2_ERR_VERS		1u	/* lowest, highest version */
 #define RPCRDMA2_ERR_BAD_XDR		2u
@@ -60,7 +60,9 @@
 #define RPCRDMA2_ERR_RTX_CONT		0x80525401u	/* a group is broken */
 #define RPCRDMA2_ERR_RTX_LIMIT		0x80525402u	/* a limit is exceeded */
 
-/* Version 2 properties on the wire, and values of BRS */
+/* Numbers of the properties of version 2, and values of BRS: an end accepts no callbacks,
+ * callbacks without chunks, or any callbacks
+ */
 #define RPCRDMA2_PROPID_RBSIZ	1u
 #define RPCRDMA2_PROPID_BRS	2u
 #define RPCRDMA2_BRS_NONE	0u
@@ -91,7 +93,7 @@
 #define RPCRDMA_MAX_CHUNKS	16u	/* chunks in a list */
 #define RPCRDMA_MAX_SEGS	64u	/* segments in a chunk */
 
-/* Direction of an RPC message, from the word behind its XID (RFC 5531) */
+/* Values of msg_type, the word behind the XID of an RPC message (RFC 5531) */
 #define RPCRDMA_RPC_CALL	0u
 #define RPCRDMA_RPC_REPLY	1u
 
@@ -110,7 +112,7 @@ struct rpcrdma_segment {
 
 /**
  * struct rpcrdma_chunk - a received chunk, as a view of the header
- * @ck_segs: first segment on the wire; for the codec only
+ * @ck_segs: first segment in the received header; for the codec only
  * @ck_position: for a Read chunk, the offset in the unreduced RPC message (G-04)
  * @ck_length: sum of the segment lengths; the decoder has checked it for overflow
  * @ck_nsegs: number of segments; 0 for an absent or empty chunk
@@ -126,7 +128,7 @@ struct rpcrdma_chunk {
 
 /**
  * struct rpcrdma_lists - the three chunk lists of a received header
- * @ls_read_end: end of the Read list on the wire; for the codec only
+ * @ls_read_end: end of the Read list in the received header; for the codec only
  * @ls_call: the Position Zero chunk; its ck_nsegs is 0 if there is none
  * @ls_reply: the Reply chunk, valid if @ls_has_reply
  * @ls_read: Read chunks with a non-zero position, in ascending order of position
@@ -175,14 +177,15 @@ enum rpcrdma2_prop {
 /**
  * struct rpcrdma2_rtx - the property RTX: what an endpoint supports of the round-trip
  *	extension (rtx.h)
- * @xp_flags: RPCRDMA2_RTX_F_RESULTS: as a responder, it places results if the Call allows
- *	that. RPCRDMA2_RTX_F_SENDS: as a requester, it may send Calls as groups
- * @xp_call_max: maximum number of transmissions in a Call that it accepts; 0 if it accepts
- *	no groups
- * @xp_reply_max: maximum number of transmissions in a Reply that it sends; 0 if it sends no
- *	groups
- * @xp_msg_max: maximum number of bytes of stream and items together in a Call that it accepts
- * @xp_head: number of bytes of each of its Receives in front of the first target segment
+ * @xp_flags: RPCRDMA2_RTX_F_RESULTS: as a responder, the endpoint places results if the Call
+ *	allows that. RPCRDMA2_RTX_F_SENDS: as a requester, it may send Calls as groups
+ * @xp_call_max: maximum number of transmissions in a Call that the endpoint accepts; 0 if it
+ *	accepts no Calls as groups
+ * @xp_reply_max: maximum number of transmissions in a Reply that the endpoint sends; 0 if it
+ *	sends no Replies as groups
+ * @xp_msg_max: maximum number of bytes of stream and items together in a Call that is sent to
+ *	the endpoint as a group
+ * @xp_head: number of bytes in front of the first target segment of each of its Receives
  * @xp_seg: size of a target segment in bytes, a power of two
  * @xp_nsegs: number of target segments in each Receive; 0 if there are none, and @xp_head
  *	and @xp_seg are then 0, too
@@ -277,18 +280,18 @@ struct rpcrdma_hdr {
  * @RPCRDMA_DISCARD_SHORT: too short to trust any field: drop, no answer (G-10)
  * @RPCRDMA_DISCARD_DONE: RDMA_DONE: drop (RFC 8166 4.6.2)
  * @RPCRDMA_DISCARD_ERROR: RDMA_ERROR at a responder: drop (RFC 8166 4.2.4)
- * @RPCRDMA_BACKWARD_CALL: a client received a Call for the callback service; version 2:
- *	or a CONNPROP that is not an answer
- * @RPCRDMA_BACKWARD_REPLY: a server received a Reply to a callback; version 2: or any
- *	other response, which is an error or the answer to a CONNPROP
+ * @RPCRDMA_BACKWARD_CALL: a client received a callback; or, in version 2, a CONNPROP that is
+ *	not an answer
+ * @RPCRDMA_BACKWARD_REPLY: a server received a Reply to a callback; or, in version 2, another
+ *	response: an error, or the answer to a CONNPROP
  * @RPCRDMA_BAD_VERS: version not supported: answer ERR_VERS (RFC 8166 4.5.1)
  * @RPCRDMA_BAD_PROC: unknown rdma_proc or rdma_htype
  * @RPCRDMA_BAD_LIST: a list is truncated, or a presence word is not 0 or 1
  * @RPCRDMA_MANY_READS: more Read chunks than are accepted (G-32)
  * @RPCRDMA_MANY_WRITES: more Write chunks than are accepted (G-32)
  * @RPCRDMA_MANY_SEGS: a chunk with more segments than are accepted (G-32)
- * @RPCRDMA_BAD_COUNT: the chunks or segments are not those that were offered, or there
- *	are more than can be processed
+ * @RPCRDMA_BAD_COUNT: the chunks or segments of a Reply are not those that were offered, or a
+ *	header has more of them than can be processed
  * @RPCRDMA_BAD_LENGTH: segment lengths overflow, or exceed what is accepted
  * @RPCRDMA_BAD_POSITION: a position is unaligned, beyond the message, or overlapping
  * @RPCRDMA_BAD_FORM: chunks that rdma_proc does not allow (G-01, G-09)
@@ -305,9 +308,9 @@ struct rpcrdma_hdr {
  * with ERR_CHUNK. A requester ends the RPC with an error if it knows the XID (G-12).
  *
  * Version 2: if the verdict is %RPCRDMA_BAD_VERS or a later one, rpcrdma2_refusal()
- * determines the answer. If it returns false, the message is a response and is not answered,
- * and the RPC with its XID ends with an error. But a client drops a message with
- * %RPCRDMA_BAD_VERS.
+ * determines the answer. If that function returns false, the message is a response: it is not
+ * answered, and the RPC with its XID ends with an error. There is one exception: a client
+ * drops a message with %RPCRDMA_BAD_VERS.
  */
 enum rpcrdma_verdict {
 	RPCRDMA_OK = 0,
@@ -337,14 +340,16 @@ enum rpcrdma_verdict {
 /* Flag of rpcrdma1_decode_call(): treat RDMA_MSGP as RDMA_MSG (G-07) */
 #define RPCRDMA1_ACCEPT_MSGP	0x1u
 
-/* Flag of rpcrdma2_decode_reply(): so far only our CONNPROP has been sent (G-11) */
+/* Flag of rpcrdma2_decode_reply(): the version is not settled yet, because our CONNPROP has not
+ * been answered (G-11)
+ */
 #define RPCRDMA2_NEGOTIATING	0x1u
 
 /**
  * struct rpcrdma2_accept - what a version 2 responder accepts
  * @ac_vers_low: lowest version to name in ERR_VERS
- * @ac_vers_high: highest version to name in ERR_VERS; 0 if ERR_VERS is not sent. Once the
- *	version is settled, both members are that version (G-20).
+ * @ac_vers_high: highest version to name in ERR_VERS; 0 if ERR_VERS is not sent. On a server,
+ *	both members are the version of the connection once that is settled (G-20).
  * @ac_reads: maximum number of Read chunks in a Call, not counting the Position Zero
  *	chunk
  * @ac_writes: maximum number of Write chunks in a Call
@@ -405,7 +410,7 @@ struct rpcrdma_call_out {
  * @ro_xid: XID of the RPC
  * @ro_credit: number of credits granted; 0 is sent as 1 (RFC 8166 3.3.1)
  * @ro_proc: %RPCRDMA1_MSG or %RPCRDMA1_NOMSG
- * @ro_lists: the Call's lists; Write list and Reply chunk are returned
+ * @ro_lists: the Call's lists; the Reply returns its Write list and its Reply chunk
  * @ro_written: number of bytes written to each of the Call's Write chunks
  * @ro_reply_written: number of bytes written to the Call's Reply chunk
  */
@@ -420,8 +425,9 @@ struct rpcrdma_reply_out {
 
 /**
  * struct rpcrdma_seg_iter - a walk over one chunk's segments
- * @it_pos: next segment on the wire; for the codec only
- * @it_end: end of the Read list, or NULL for a counted array
+ * @it_pos: next segment in the received header; for the codec only
+ * @it_end: for a Read chunk, end of the Read list; NULL for other chunks, which are counted
+ *	arrays of segments
  * @it_position: for a Read chunk, the position of its segments
  * @it_left: number of segments not visited yet
  */

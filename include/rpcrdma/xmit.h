@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What net/client and net/server both know about how sunrpc sends. Neither of them may
- * include the other's files, and the folders below them do not know sunrpc (see "The law of
- * looking" in Documentation/architecture.rst). So this header belongs to neither side.
+ * A function that client and server need for sunrpc's send_request(). net/client and
+ * net/server must not include each other's files, and net/core, net/wire and net/verbs must
+ * not use sunrpc (see "The law of looking" in Documentation/architecture.rst). So the
+ * function is in this header.
  */
 #ifndef RPCRDMA_XMIT_H
 #define RPCRDMA_XMIT_H
@@ -15,9 +16,9 @@
  * @rqst: the request
  * @rc: 0 or a negative errno
  *
- * The task that holds the send lock sends the first request in sunrpc's queue, which
- * may be the request of another task. sunrpc gives the error to the task that holds
- * the lock. An error that is final for @rqst must not end a different task's RPC.
+ * The task that holds the send lock sends the requests in sunrpc's queue, some of which may
+ * belong to other tasks. sunrpc gives the error to the task that holds the lock. An error
+ * that is final for @rqst must not end the RPC of a different task.
  *
  * Context: any; send lock held.
  * Return: @rc; or %-ENOBUFS, after which sunrpc tries again, if @rc would end the RPC of

@@ -7,9 +7,9 @@
  *
  * A connection always has %XPRT_RDMA_BC_REQUESTS Receives more than forward traffic
  * needs, whether callbacks are used or not. So the Receives for callbacks exist before the
- * client grants credits for them (rfc5666bis 8.2.2.1). A Call is copied out of its Receive at
- * once, and the Receive is given back. So callbacks take no Receives from the forward
- * direction (rfc5666bis 8.2.1).
+ * client grants credits for them (rfc5666bis 8.2.2.1). A callback is copied out of its
+ * Receive at once, and the Receive is given back. So callbacks take no Receives from the
+ * forward direction (rfc5666bis 8.2.1).
  *
  * A callback slot is an xprt_rdma_req with a buffer for the callback and its Reply. While
  * callbacks are used, two callback slots always exist. Further slots are created when they
@@ -17,9 +17,9 @@
  * becomes free only some time after its Reply has returned the credit. A server that
  * needs more slots has exceeded its credits, and the connection is closed (G-25).
  *
- * If there is no memory for a slot, the message stays in its Receive until a slot is
- * free. The completion handler does not wait for that, because it has to handle the Replies
- * that come after this message, and these may allow memory to be freed. Each callback for
+ * If there is no memory for a slot, the callback stays in its Receive until a slot is
+ * free. The completion handler does not wait for the slot: it has to handle the Replies that
+ * come after the callback, and these Replies may allow memory to be freed. Each callback for
  * which the client has granted a credit has its own Receive, so no other message lacks one.
  */
 #include <linux/slab.h>
@@ -32,9 +32,9 @@
 /* Number of slots that always exist while callbacks are used */
 #define XPRT_RDMA_BC_READY	2u
 
-/* Creates a callback slot. The Call gets one half of the buffer, and the Reply the other.
- * Messages are never longer, because the session limits them to
- * xprt_rdma_bc_maxpayload().
+/* Creates a callback slot. Its buffer has one half for the Call and one for the Reply. The
+ * NFS session limits both to xprt_rdma_bc_maxpayload() bytes, which is less than a half.
+ * xprt_rdma_bc_receive() refuses longer Calls.
  */
 static struct xprt_rdma_req *xprt_rdma_bc_make(gfp_t gfp)
 {
@@ -54,7 +54,7 @@ static struct xprt_rdma_req *xprt_rdma_bc_make(gfp_t gfp)
  * @xprt: transport
  * @reqs: number of callbacks that the upper layer wants to process at once; ignored
  *
- * The Receives for callbacks already exist.
+ * This creates the first callback slots. Receives for callbacks exist in any case.
  *
  * Context: process; sleeps.
  * Return: 0 or %-ENOMEM.
@@ -86,8 +86,9 @@ int xprt_rdma_bc_setup(struct rpc_xprt *xprt, unsigned int reqs)
  * xprt_rdma_bc_maxpayload - return the size of the largest callback message
  * @xprt: connected transport
  *
- * Callbacks and their Replies must fit inline in both directions (rfc5666bis 8.3.3). The
- * upper layer announces the limit when it creates a session.
+ * A callback must fit inline into our Receive, and its Reply into a Receive of the server
+ * (rfc5666bis 8.3.3). One size is returned for both. The upper layer announces it when it
+ * creates a session.
  *
  * Context: process.
  * Return: size of the RPC message in bytes.
@@ -233,8 +234,8 @@ out_unlock:
  * xprt_rdma_bc_reset - drop the callbacks that wait for a slot
  * @xr: transport whose connection no longer has queues, but still has its Receives
  *
- * Their Receives are freed with the connection. The server sends these callbacks again on the
- * next connection.
+ * The Receives that contain these callbacks are freed with the connection. The server sends
+ * the callbacks again on the next connection.
  *
  * Context: process. Send lock held.
  */
@@ -364,8 +365,9 @@ void xprt_rdma_bc_free_rqst(struct rpc_rqst *rqst)
 static void xprt_rdma_bc_refuse(struct xprt_rdma *xr,
 				const struct rpcrdma_hdr *hdr)
 {
-	/* For version 2. A Call with chunks was refused before by rpcrdma2_refusal(), so
-	 * this one is too long. Version 1 sends ERR_CHUNK in any case.
+	/* In version 2, xprt_rdma_reply_sort_v2() has already refused a callback with
+	 * chunks or with two XIDs, so this one is too long. In version 1, ERR_CHUNK is
+	 * sent whatever this error is.
 	 */
 	const struct rpcrdma2_error too_large = {
 		.er_code = RPCRDMA2_ERR_SYSTEM,
@@ -377,7 +379,7 @@ static void xprt_rdma_bc_refuse(struct xprt_rdma *xr,
 /**
  * xprt_rdma_bc_receive - handle a callback that the client has received
  * @xr: transport
- * @msg: the message, which this function gives back
+ * @msg: the message, which is given back now, or later if it has to wait for a slot
  * @hdr: transport header of the message
  *
  * Context: completion queue's workqueue; may sleep.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Client: copies of messages that would have too many segments.
+ * Client: copies of Long Calls and Long Replies that would have too many segments.
  *
  * This file allocates, fills and frees the copies. It never decides that a copy is
  * needed, and knows nothing about RPCs and connections.
@@ -8,15 +8,15 @@
  * The head, pages and tail of an xdr_buf are not contiguous. So a Long Call or a Long
  * Reply takes a region, and a segment, for each of them. A server may report that it
  * accepts fewer segments (error SEGMENTS, version-two 5.3.3). Then the RPC is sent again with
- * chunks that describe a copy of the message. The copy is a list of whole pages, which one
- * region can cover. This is slow, but rare.
+ * chunks that describe a copy of the message. The copy is a list of whole pages, which takes
+ * as few regions as possible, usually one. This is slow, but rare.
  *
  * Operation
  *
  * The copy belongs to the slot. A Call is copied to the pages before they are mapped. A
  * Reply is copied from the pages after their regions have been fenced. The pages are freed
- * when the next Call of the slot is planned, or together with the buffers of the RPC. The
- * regions have been fenced before that.
+ * when the next Call of the slot is planned, or together with the buffers of the RPC. Before
+ * that, the regions have been fenced, or destroyed with the connection.
  */
 #include <linux/slab.h>
 #include <linux/sunrpc/xdr.h>

@@ -27,8 +27,8 @@
 #include "xprt_rdma.h"
 
 /* Workqueue for connecting, which may sleep for more than a minute if a server does not
- * answer. sunrpc's own workqueue (xprtiod) is not used for this, because it also sends all
- * RPCs, and has a single thread when memory is short.
+ * answer. sunrpc's own workqueue (xprtiod) is not used for this: it also runs tasks that send
+ * RPCs on other transports, and has only one thread when memory is short.
  */
 static struct workqueue_struct *xprt_rdma_connect_wq;
 
@@ -39,7 +39,8 @@ static struct workqueue_struct *xprt_rdma_connect_wq;
 #define XPRT_RDMA_PORTS			8
 
 /* Asks sunrpc to close the connection. sunrpc does so when it has the send lock. If the
- * connect worker has not finished yet, nothing is done here: the worker notices the loss.
+ * connect worker has not called xprt_set_connected() yet, nothing is done here: the worker
+ * will notice that the connection is down.
  */
 static void xprt_rdma_lost(struct rpcrdma_conn *conn)
 {
@@ -82,8 +83,8 @@ static int xprt_rdma_create_queues(struct xprt_rdma *xr,
 	conn->cn_ours = *ours;
 	queues.qz_send_sges = xprt_rdma_pages_begin(xr);
 	for (;;) {
-		/* rpcrdma_conn_create_qp() adds the entries for the probe and for
-		 * draining, which the sizes already include.
+		/* The sizes include the entries for the probe and for draining. They are
+		 * subtracted here, because rpcrdma_conn_create_qp() adds them itself.
 		 */
 		queues.qz_sq = sizes->cz_sq_depth - RPCRDMA_SQ_EXTRA;
 		spare = rpcrdma_size_client_spare(&conn->cn_caps, sizes);
@@ -129,8 +130,8 @@ static unsigned int xprt_rdma_memalloc_save(struct xprt_rdma *xr)
 	return memalloc_flags_save(flags);
 }
 
-/* Creates the resources for one RPC at a time, before sunrpc is told of the connection. With
- * these, dirty pages can be written, and swapping is possible, without more memory (I33).
+/* Called before sunrpc is told of the connection. Creates the resources with which RPCs can be
+ * sent one at a time. So no more memory is needed to write dirty pages or to swap (I33).
  */
 static int xprt_rdma_reserve(struct xprt_rdma *xr)
 {
@@ -179,8 +180,9 @@ static int xprt_rdma_open(struct xprt_rdma *xr)
 		return rc;
 	memcpy(&xr->xr_srcaddr, &conn->cn_id->route.addr.src_addr,
 	       sizeof(xr->xr_srcaddr));
-	/* These Sends are large enough for the negotiation. They may be too small for
-	 * the limits that are negotiated, so xprt_rdma_reserve() calls this again.
+	/* These Sends are large enough for the negotiation. They may be too small for the
+	 * limits that are negotiated, so xprt_rdma_reserve() calls
+	 * xprt_rdma_sends_reserve() again.
 	 */
 	rc = xprt_rdma_sends_reserve(xr);
 	if (!rc)
@@ -204,8 +206,8 @@ static void xprt_rdma_teardown(struct xprt_rdma *xr)
 	rpcrdma_conn_close(&xr->xr_conn);
 }
 
-/* Connects. If the local port is in use, tries again with another port: the server is not the
- * reason, and the CM does not choose the same port twice in a row.
+/* Connects. If that fails because the local port is in use, tries again at once: the CM then
+ * chooses another port, since it does not choose the same port twice in a row.
  */
 static int xprt_rdma_open_port(struct xprt_rdma *xr)
 {
@@ -224,11 +226,11 @@ static int xprt_rdma_open_port(struct xprt_rdma *xr)
 }
 
 /* Connects with version 2 if that is allowed. If the negotiation fails and sets xr_v1_only,
- * connects with version 1 at once. If that fails as well, the version was not the reason, and
- * xr_v1_only is cleared. If xr_v1_only was already set before, only version 1 is tried, and
- * xr_v1_only stays set (G-20). There is one exception: if the server has spoken version 2 on
- * an earlier connection (xr_v2_spoken), it may only have been too slow last time, so version 2
- * is tried once more.
+ * connects with version 1 at once. If version 1 fails as well, the version was not the reason,
+ * and xr_v1_only is cleared. If xr_v1_only was set before the call, only version 1 is tried,
+ * and xr_v1_only stays set (G-20). There is one exception: if the server has spoken version 2
+ * on an earlier connection (xr_v2_spoken), it may only have been too slow last time, so
+ * version 2 is tried once more.
  */
 static int xprt_rdma_open_any(struct xprt_rdma *xr)
 {
@@ -250,9 +252,9 @@ static int xprt_rdma_open_any(struct xprt_rdma *xr)
 	return rc;
 }
 
-/* Translates the result of connecting into a status after which sunrpc tries again. After
- * any other error, sunrpc would end RPCs, even those of hard mounts. But the reason may go
- * away: for example, a device that is missing may soon be back.
+/* Translates the result of connecting into a status after which sunrpc tries again. With other
+ * errors sunrpc would end RPCs, even those of hard mounts. But the cause of such an error may
+ * be temporary: for example, a device that is missing may soon be back.
  */
 static int xprt_rdma_connect_status(int rc)
 {
@@ -292,9 +294,9 @@ static void xprt_rdma_connected(struct xprt_rdma *xr)
 	xprt->stat.connect_time += (long)jiffies - xprt->stat.connect_start;
 	xprt_set_connected(xprt);
 	/* If the connection was lost just now, xprt_rdma_lost() may have run before
-	 * xprt_set_connected(), and have done nothing. The state of the connection was
-	 * changed before xprt_rdma_lost() ran, so check it. Pairs with smp_mb() in
-	 * xprt_rdma_lost().
+	 * xprt_set_connected(), and so have done nothing. The state of the connection is
+	 * changed before xprt_rdma_lost() is called. So check the state here. Pairs with
+	 * smp_mb() in xprt_rdma_lost().
 	 */
 	smp_mb__after_atomic();
 	if (!rpcrdma_conn_is_up(&xr->xr_conn))
@@ -317,15 +319,16 @@ static void xprt_rdma_connect_work(struct work_struct *work)
 		rpcrdma_count(client_connect_errors);
 		xprt_rdma_teardown(xr);
 		/* A task that is woken with this error may ask sunrpc to close the
-		 * connection with the task's rq_connect_cookie. The next connection must
-		 * have a different cookie, so that it is not closed.
+		 * connection whose cookie is the task's rq_connect_cookie. So the next
+		 * connection must have another cookie, or it could be closed instead.
 		 */
 		xprt_rdma_credit_next_cookie(xr);
 	} else {
 		xprt_rdma_connected(xr);
 	}
-	/* Wake the tasks before the send lock is released. After that, another task may
-	 * begin the next attempt to connect, and must not be woken with this error.
+	/* Wake the tasks before the send lock is released. As soon as it is released,
+	 * other tasks may wait for the next attempt to connect, and these must not be
+	 * woken with this error.
 	 */
 	xprt_wake_pending_tasks(xprt, xprt_rdma_connect_status(rc));
 	xprt_clear_connecting(xprt);
@@ -346,8 +349,9 @@ void xprt_rdma_connect(struct rpc_xprt *xprt, struct rpc_task *task)
 	unsigned long delay = 0;
 
 	WARN_ON_ONCE(!xprt_lock_connect(xprt, task, xr));
-	/* xprt_rdma_useful() has set the delay to 0 if the last connection was of use.
-	 * There is no delay before the first attempt either.
+	/* Before the transport's first attempt to connect, cn_error is 0, and there is no
+	 * delay. If the last connection was of use, xprt_rdma_useful() has set sunrpc's
+	 * delay to 0.
 	 */
 	if (xr->xr_conn.cn_error) {
 		delay = xprt_reconnect_delay(xprt);
@@ -370,8 +374,9 @@ void xprt_rdma_close(struct rpc_xprt *xprt)
 	/* sunrpc may call this again when the connection is closed already. */
 	if (xr->xr_conn.cn_id) {
 		trace_xprt_rdma_close(xr, xr->xr_conn.cn_error);
-		/* The server answered version 2 with ERR_VERS, and sent no Reply in
-		 * version 1 after that (version-two 7.2; G-20).
+		/* The server answered version 2 with ERR_VERS, but the connection ended
+		 * before a Reply of version 1. So do not try version 2 next time
+		 * (version-two 7.2; G-20).
 		 */
 		if (xr->xr_fell_back && !xr->xr_window.wn_opened)
 			xr->xr_v1_only = true;
@@ -404,8 +409,8 @@ void xprt_rdma_inject_disconnect(struct rpc_xprt *xprt)
  * @connect_timeout: maximum duration of one attempt in jiffies
  * @reconnect_timeout: maximum delay between two attempts in jiffies
  *
- * A timeout that is already shorter is not changed. If connect_timeout is changed, the RPC
- * timeout (xprt->timeout) gets the same value, but at least 10 seconds.
+ * A timeout that is already as short is not changed. If @connect_timeout takes effect, the
+ * RPC timeout (xprt->timeout) is set to the same value, but to at least 10 seconds.
  *
  * Context: process.
  */

@@ -3,9 +3,9 @@
  * Client: credits, and sunrpc's variables for them. The server's counterpart is
  * server/credit.c.
  *
- * This file owns the window (xr_window, xr_owed). Only this file, with its inline functions
- * in xprt_rdma.h, writes sunrpc's variables for credits, with one exception (below). It never
- * sends, and never ends an RPC or a connection.
+ * This file owns the window (xr_window, xr_owed). Except for callbacks (see the last
+ * paragraph), only this file and its inline functions in xprt_rdma.h write sunrpc's variables
+ * for credits. The file never sends, and never ends an RPC or a connection.
  *
  * The contract with sunrpc
  *
@@ -21,8 +21,8 @@
  *				xprt_adjust_cwnd(), which is never called
  *	xprt->cong		credits used by sunrpc's RPCs, one for each, in the same unit
  *	rqst->rq_cong		1 if this RPC has a credit
- *	xprt->connect_cookie	number of the connection; Calls sent on an earlier one are
- *				lost
+ *	xprt->connect_cookie	number of the connection. A Call that was sent on an earlier
+ *				connection gets no Reply any more
  *	rqst->rq_connect_cookie	number of the connection on which the RPC was sent. If it
  *				differs from connect_cookie, sunrpc sends the RPC again
  *
@@ -32,20 +32,20 @@
  * xprt_rdma_credit_release(), which decides what becomes of the credit. So an RPC has its
  * credit until it ends, although its Reply came earlier.
  *
- * sunrpc sets rq_connect_cookie before and after it sends an RPC. When the RPC begins to wait
- * for its Reply, sunrpc compares the two cookies, under queue_lock. sunrpc adds one to
- * connect_cookie before it closes a connection that is idle, or for which
- * xprt_force_disconnect() was called.
+ * sunrpc sets rq_connect_cookie when the RPC gets its slot, when it waits for a connection,
+ * and when it has been sent. When the RPC begins to wait for its Reply, sunrpc compares the
+ * two cookies, under queue_lock. sunrpc adds one to connect_cookie before it closes a
+ * connection that is idle, or for which xprt_force_disconnect() was called.
  *
- * A Call that is a group (group.c) has credits beyond its first. sunrpc does not know these,
- * so it is told of a smaller grant (cwnd) as long as they are in use. The Call may also have
+ * A Call that is a group (group.c) may have credits beyond its first. sunrpc does not know of
+ * these credits, so cwnd is lowered as long as they are in use. The Call may also have
  * Receives beyond the first. These credits and Receives are taken together before anything
  * of the Call is posted (I38). They are returned, or stay in use, together with the first
  * credit. There is one difference: once the Reply has come, the Receives are free for other
  * Calls at once, even if the RPC has not ended yet (RTX-101).
  *
  * A callback takes no credit, but sunrpc would make its Reply wait for one. So
- * xprt_rdma_bc_fill() sets rq_cong of a callback to 1. This is the one exception.
+ * xprt_rdma_bc_fill(), in backchannel.c, sets rq_cong of a callback to 1.
  */
 #include <kunit/visibility.h>
 #include <linux/export.h>
@@ -209,13 +209,13 @@ static void xprt_rdma_credit_drop_extra_locked(struct xprt_rdma *xr,
 }
 
 /**
- * xprt_rdma_credit_drop_extra - give back what a group that is not sent has beyond one credit
- *	and one Receive
+ * xprt_rdma_credit_drop_extra - give back the credits and Receives beyond the first of a
+ *	group that is not sent
  * @xr: transport
  * @req: the Call; nothing of it was posted, and it keeps its first credit
  *
- * This wakes no RPC that waits for a credit, because the caller holds the send lock and goes
- * on sending.
+ * This wakes no RPC that waits for a credit. sunrpc does that later, when the Call returns its
+ * first credit.
  *
  * Context: process. Send lock held.
  */
@@ -228,10 +228,10 @@ void xprt_rdma_credit_drop_extra(struct xprt_rdma *xr,
 }
 
 /**
- * xprt_rdma_credit_drop_recvs - give back the Receives that a Call has beyond the first
+ * xprt_rdma_credit_drop_recvs - end a Call's reservation of Receives beyond the first
  * @xr: transport
- * @req: the Call; its Reply or an error has come, and the Receives that it filled have been
- *	given back
+ * @req: the Call; its Reply, or an error, has come, and the Receives filled by that message
+ *	have been released
  *
  * The RPC keeps its credits until it ends.
  *
@@ -251,7 +251,7 @@ EXPORT_SYMBOL_IF_KUNIT(xprt_rdma_credit_drop_recvs);
 
 /**
  * xprt_rdma_credit_give_back - give back the credits of an RPC that is not in flight
- * @task: RPC that will be sent again
+ * @task: the RPC, which will be sent again
  *
  * Context: process or completion.
  */
@@ -268,8 +268,8 @@ void xprt_rdma_credit_give_back(struct rpc_task *task)
 }
 
 /* Records that the Call of a given-up RPC still uses a credit. xr_owed has a free entry for
- * it, since never more credits are in use than xr_owed has entries. The credits and Receives
- * of the Call beyond the first of each stay in use as well (RTX-100).
+ * the Call, since never more credits are in use than xr_owed has entries. The Call's credits
+ * and Receives beyond the first stay in use as well (RTX-100).
  */
 static void xprt_rdma_credit_owe(struct xprt_rdma *xr,
 				 struct xprt_rdma_req *req)
@@ -283,8 +283,8 @@ static void xprt_rdma_credit_owe(struct xprt_rdma *xr,
 }
 
 /* Frees the credits that a given-up RPC with this XID still uses. Returns false if there is no
- * such RPC, as for the second of two Replies with the same XID: a server may send a Reply
- * twice (RFC 8166 4.2.1).
+ * such RPC. For example, a server may send a Reply twice (RFC 8166 4.2.1), and the first one
+ * has freed the credits.
  */
 static bool xprt_rdma_credit_repay(struct xprt_rdma *xr, u32 xid)
 {
@@ -305,8 +305,9 @@ static bool xprt_rdma_credit_repay(struct xprt_rdma *xr, u32 xid)
  * xprt_rdma_credit_release - release the credit of an RPC that ends
  * @task: RPC with a slot; it can no longer be found by its XID
  *
- * Usually the next Call can use the credit. If the Reply has not come, the server is
- * still processing the Call, and the credit stays in use: it is owed (RFC 8166 3.3.1).
+ * If the Reply has come, the next Call can use the credit. Otherwise the server may still be
+ * processing the Call, so the credit stays in use until the Reply comes or the connection
+ * ends (wn_owed; RFC 8166 3.3.1).
  *
  * Context: process; transport_lock held.
  */
@@ -337,8 +338,8 @@ void xprt_rdma_credit_release(struct rpc_task *task)
 	xprt_release_rqst_cong(task);
 }
 
-/* Wakes the next RPC that waits for a credit. sunrpc does that only when an RPC gives back a
- * credit. So this function takes the free credit for a dummy request, and gives it back.
+/* Wakes the next RPC that waits for a credit. sunrpc wakes one only when an RPC returns its
+ * credit. So this function takes a credit for a dummy request, and returns it.
  */
 static void xprt_rdma_credit_wake_sender(struct rpc_xprt *xprt)
 {
@@ -356,12 +357,13 @@ static void xprt_rdma_credit_wake_sender(struct rpc_xprt *xprt)
  * @xr: transport
  * @xid: XID of the Reply
  *
- * If the Reply belongs to an RPC that was given up, this returns the owed credit, and wakes
- * an RPC that waits for one (I18). An RPC that sunrpc is giving up at this moment cannot be
- * found by its XID any more, but still has its slot and its credit. In that case this function
- * clears rr_sent, and xprt_rdma_credit_release() then returns the credit.
+ * If the Reply belongs to an RPC that was given up, this frees the credit that the RPC still
+ * uses, and wakes an RPC that waits for a credit (I18). An RPC that sunrpc is giving up at
+ * this moment cannot be found by its XID any more, but still has its slot and its credit. In
+ * that case this function clears rr_sent, and xprt_rdma_credit_release() then returns the
+ * credit.
  *
- * Context: process.
+ * Context: completion queue's workqueue.
  * Return: true if the Reply belongs to an RPC that was or is being given up.
  */
 bool xprt_rdma_credit_late_reply(struct xprt_rdma *xr, u32 xid)

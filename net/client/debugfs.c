@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Client: /sys/kernel/debug/rpcrdma/client/<address>:<port>-<number>, a file for each
- * transport. The file exists as long as the transport, connected or not, because it also
- * shows why a connection is down. So the connection may be set up again while the file is
- * read: see rpcrdma_debugfs_conn().
+ * transport. The file exists as long as the transport, even while there is no connection,
+ * because it also shows why a connection ended. So a new connection may be set up while the
+ * file is read: see rpcrdma_debugfs_conn().
  *
  * This code changes nothing, and never takes the send lock.
  */
@@ -65,7 +65,7 @@ static int xprt_rdma_debugfs_show(struct seq_file *seq, void *unused)
 	const struct rpc_xprt *xprt = &xr->xr_xprt;
 
 	seq_printf(seq, "peer %pISpc\n", &xprt->addr);
-	/* Before the first connection, %pISpc prints "(einval)" for this address. */
+	/* Before the first connection, xr_srcaddr is empty, and "(einval)" is shown. */
 	seq_printf(seq, "source %pISpc\n", &xr->xr_srcaddr);
 	seq_printf(seq, "netns %u\n", xprt->xprt_net->ns.inum);
 	seq_printf(seq, "device %s\n", xr->xr_device);

@@ -15,7 +15,8 @@
  *	F_RESPONSE clear (version-two 5.3.3; G-12)
  * @error: the error as in version 2; version 1 sends ERR_CHUNK instead
  *
- * If no Send is free, no answer is sent, and the server's Call times out.
+ * If no Send or no send queue entry is free, no answer is sent. A callback then times out at
+ * the server.
  *
  * Context: process; may sleep.
  */

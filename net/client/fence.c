@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Client: fences. A fence ends the server's access to the memory of an RPC, before any
- * upper layer reads that memory.
+ * Client: fences. A fence ends the server's access to the memory of an RPC, before the upper
+ * layer gets that memory back.
  *
  * This file decides when a region goes from its RPC back to the pool of frwr.c. It
  * never completes an RPC: the caller does that after the fence.
@@ -10,11 +10,11 @@
  *
  * A region returns to the pool when the server has invalidated it (Send With
  * Invalidate) or when a local invalidation has completed. Otherwise it is destroyed with
- * the connection. Its pages are unmapped at that time and not earlier. An RPC is completed
- * only when its rr_mrs is empty (invariant I2; RFC 8166 4.4.1, 8.1). If an invalidation
- * cannot be posted or is flushed, the connection is down and its queue pair is in the error
- * state. The task that closes the connection then destroys the regions, and the RPC is
- * completed or sent again only after that.
+ * the connection. Its pages are unmapped just before it returns to the pool or is destroyed,
+ * never earlier. An RPC is completed only when it has no regions (rr_mrs is empty; invariant
+ * I2; RFC 8166 4.4.1, 8.1). If an invalidation cannot be posted or is flushed, the connection
+ * is down and its queue pair is in the error state. The task that closes the connection then
+ * destroys the regions, and the RPC is completed or sent again only after that.
  *
  * The send queue entry for invalidating a region was reserved when the RPC was sent,
  * and is released together with the region. So an invalidation never waits for an entry
@@ -39,14 +39,15 @@ static inline void xprt_rdma_frwr_mr_put(struct xprt_rdma_mr *mr)
 }
 
 /**
- * xprt_rdma_frwr_remote_inv - return a region that the server has invalidated to the pool
+ * xprt_rdma_frwr_remote_inv - take back a region that the server has invalidated
  * @xr: transport
  * @req: RPC whose Reply came by Send With Invalidate; pinned
  * @handle: handle that the server has invalidated
  *
  * Context: completion.
- * Return: true; or false if the handle does not belong to this RPC. In that case the server
- *	was not allowed to invalidate it, and the connection must be closed (RFC 8797 4.1).
+ * Return: true if the region has been returned to the pool; false if the handle does not
+ *	belong to this RPC. In that case the server was not allowed to invalidate it, and
+ *	the connection must be closed (RFC 8797 4.1).
  */
 bool xprt_rdma_frwr_remote_inv(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			       u32 handle)
@@ -88,8 +89,9 @@ static u32 xprt_rdma_frwr_inv_handle(const struct xprt_rdma_mr *mr)
  * calls @done for each RPC whose completion was lost.
  *
  * Context: any that may take a lock; does not sleep.
- * Return: 0 if the invalidations were posted, and @done takes effect once; or a negative
- *	errno if the connection is down, and closing it destroys the regions.
+ * Return: 0 if @done has taken effect, or will do so, exactly once; or a negative errno if
+ *	the connection is down, so that @done will not take effect, and closing the
+ *	connection destroys the regions.
  */
 int xprt_rdma_frwr_local_inv(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			     void (*done)(struct ib_cq *cq, struct ib_wc *wc))
@@ -155,9 +157,9 @@ bool xprt_rdma_frwr_fence_ends(struct xprt_rdma_req *req)
  * @req: RPC, found by rr_inv_cqe
  * @wc: the completion, after xprt_rdma_frwr_fence_ends() returned true for it
  *
- * The failed work request is the last one of the chain, which is for the first region on
- * rr_mrs. The region still exists, since regions are destroyed only after the queues are
- * drained. The connection is declared broken.
+ * The failed work request is the last one of the chain. It is for the first region on rr_mrs,
+ * because xprt_rdma_frwr_local_inv() puts each further one in front. The region still exists,
+ * since regions are destroyed only after the queues. The connection fails.
  *
  * Context: completion, or closing.
  */
@@ -239,10 +241,10 @@ static bool xprt_rdma_frwr_is_fenced(struct xprt_rdma *xr,
 /**
  * xprt_rdma_frwr_fence - end the server's access to the memory of an abandoned RPC
  * @xr: transport
- * @req: RPC that ends without a Reply, after a signal or a timeout
+ * @req: abandoned RPC: it ends without a Reply, after a signal or a timeout
  *
- * If the connection is lost before the regions are invalidated, this waits until
- * xprt_rdma_frwr_destroy_all() has taken the regions from the RPC. The task that closes the
+ * If the connection is lost before the regions are invalidated, this function waits until
+ * xprt_rdma_frwr_destroy_all() has removed the regions from the RPC. The task that closes the
  * connection never waits for an RPC, so this wait ends.
  *
  * Context: process; sleeps. The caller does not hold the send lock.

@@ -7,11 +7,11 @@
  *
  * Operation
  *
- * A connection begins with the regions that one RPC of the largest payload takes. When
- * an RPC needs a region and none is free, another one is allocated. Regions are freed only
- * with the connection. xprt_rdma_frwr_map_*() moves regions from the pool to the RPC, maps
- * pages, and fills in the chunk that is offered to the server. xprt_rdma_frwr_chain() puts
- * the registrations in front of the Send in one chain of work requests, so that one doorbell
+ * A new connection has the regions that one RPC with the largest payload takes. When an RPC
+ * needs a region and none is free, another one is allocated. Regions are freed only with the
+ * connection. xprt_rdma_frwr_map_*() moves regions from the pool to the RPC, maps pages, and
+ * fills in the chunk that is offered to the server. xprt_rdma_frwr_chain() puts the
+ * registrations in front of the Send, so that one chain of work requests, with one doorbell,
  * is enough.
  *
  * Two send queue entries are reserved for each region when the RPC is sent. The entry for
@@ -85,8 +85,8 @@ static bool xprt_rdma_pieces_peek(struct xprt_rdma_pieces *w,
 	return true;
 }
 
-/* Completion of an unsignaled registration or invalidation. If one fails, the connection is
- * declared broken.
+/* Handles the completion of an unsignaled registration or invalidation. Normally only a failed
+ * or flushed one completes. The connection then fails.
  */
 static void xprt_rdma_frwr_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 {
@@ -130,8 +130,8 @@ static struct xprt_rdma_mr *xprt_rdma_frwr_mr_create(struct xprt_rdma *xr,
 
 	/* ib_alloc_mr() takes no GFP flags, but the provider must not wait for memory
 	 * either. With PF_MEMALLOC its allocations do not wait, but may use the kernel's
-	 * memory reserve. They rarely need the reserve, because the allocations above have
-	 * just succeeded (with XPRT_RDMA_GFP, without the reserve).
+	 * memory reserve. They rarely need the reserve: with XPRT_RDMA_GFP, the
+	 * allocations above have just succeeded without it.
 	 */
 	flags = memalloc_flags_save(PF_MEMALLOC);
 	ib_mr = ib_alloc_mr(conn->cn_pd, conn->cn_caps.dc_sg_gaps ?
@@ -186,7 +186,7 @@ static struct xprt_rdma_mr *xprt_rdma_frwr_mr_get(struct xprt_rdma *xr,
 }
 
 /**
- * xprt_rdma_frwr_reserve - create the regions that one RPC takes
+ * xprt_rdma_frwr_reserve - create the regions that one RPC with the largest payload takes
  * @xr: transport with a new connection
  *
  * Further regions are created when they are needed. Regions are freed only with the
@@ -260,9 +260,9 @@ static int xprt_rdma_frwr_fill(struct xprt_rdma *xr, struct xprt_rdma_mr *mr,
 		if (n && !xprt_rdma_frwr_fits(xr, &mr->mr_sg[n - 1],
 					      &mr->mr_sg[n]))
 			break;
-		/* xprt_rdma_frwr_hold() takes no reference to pages of the head. It
-		 * takes one to the page of the tail, because RPCSEC_GSS allocates that
-		 * page as well.
+		/* If the Call is encrypted, xprt_rdma_frwr_hold() takes references to all
+		 * its pages except those of the head, which belong to the slot. RPCSEC_GSS
+		 * has allocated the other pages, even that of the tail.
 		 */
 		if (w->ps_stage == 0)
 			mr->mr_hold_from = n + 1;
@@ -273,10 +273,10 @@ static int xprt_rdma_frwr_fill(struct xprt_rdma *xr, struct xprt_rdma_mr *mr,
 	return n;
 }
 
-/* Maps the pages of a region and fills in its registration request. The server sees an
- * address that reveals nothing about our memory except the offset within the first page,
- * which must be the real one. The upper half of the address is the XID, which makes packet
- * captures easier to read.
+/* Maps the pages of a region and fills in its registration request. The address that the
+ * server is told consists of the XID (upper half) and the offset within the first page. The
+ * offset must be the real one, but nothing else about our memory is revealed. The XID makes
+ * packet captures easier to read.
  */
 static int xprt_rdma_frwr_register(struct xprt_rdma_mr *mr, int n, u32 xid,
 				   bool remote_write, bool hold)
@@ -404,8 +404,8 @@ int xprt_rdma_frwr_map_all(struct xprt_rdma *xr, struct xprt_rdma_req *req,
  * @offer: chunk that already has its data segments
  *
  * Some servers write the roundup, or require room for it (G-03). The roundup goes to memory
- * that nobody reads (xr_pad). The region for it belongs to the RPC like the other regions, so
- * the server may invalidate any handle of the Call (G-38).
+ * that nobody reads (xr_pad). Each RPC has a region of its own for the roundup, and does not
+ * share one, so the server may invalidate any handle of the Call (G-38).
  *
  * Context: process; may sleep.
  * Return: like xprt_rdma_frwr_map_pages().
@@ -422,10 +422,10 @@ int xprt_rdma_frwr_map_pad(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 }
 
 /**
- * xprt_rdma_frwr_count - count the regions that an xdr_buf takes at most
+ * xprt_rdma_frwr_count - compute the maximum number of regions that an xdr_buf takes
  * @xr: transport
  * @xdr: buffer
- * @item: set to the number of regions that its page list takes at most
+ * @item: set to the maximum number of regions that its page list takes
  *
  * Context: any.
  * Return: the number of regions, which is also the number of segments.
@@ -478,8 +478,8 @@ struct ib_send_wr *xprt_rdma_frwr_chain(struct xprt_rdma_req *req,
  * @xr: transport
  * @req: RPC whose Call could not be built or was not posted
  *
- * The connection may be closed at the same time. xr_mr_lock ensures that each region
- * is unmapped only once.
+ * Another task may be closing the connection at the same time. xr_mr_lock ensures that each
+ * region is unmapped only once.
  *
  * Context: any that may take a lock.
  */

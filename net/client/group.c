@@ -11,20 +11,20 @@
  * Operation
  *
  * In base form, the memory of a message that is too long for one Send must be registered,
- * and the server has to access it by RDMA. A group needs neither. But it takes more credits
- * and Sends, and a long Reply takes more Receives. So the plan is made with the credits and
- * Receives that are free at the moment. This file takes at once everything that the plan asks
- * for. If that fails, the Call is planned again in base form. No Call waits for further
- * credits, Sends or Receives (RTX-78), so there can be no deadlock. A group is planned only
- * for a Call that would otherwise have a chunk, or whose data the server would otherwise have
- * to copy.
+ * and the server has to access it by RDMA. With a group, neither is necessary. But a group
+ * takes a credit and a Send for each transmission, and a long Reply takes more Receives. So
+ * the plan is made with the credits and Receives that are free at the moment. This file takes
+ * at once everything that the plan asks for. If that fails, the Call is planned again in base
+ * form. No Call waits for further credits, Sends or Receives (RTX-78), so there can be no
+ * deadlock. A group is planned only if in base form the Call would have a Read chunk or a
+ * Reply chunk, could not be sent at all, or would make the server copy its data.
  *
- * The message is copied into the Sends, so no memory of the RPC belongs to the device. If the
+ * The message is copied into the Sends, so the device uses no memory of the RPC. If the
  * Receives of the server have target segments, the data of a WRITE is sent to these segments,
- * behind a pad of zeros, and the server need not copy it. The server's Receives may be larger
- * than the buffers of our Sends. A Send gets a larger buffer when it is first used in such a
- * group, and keeps it. If there is no memory for the buffer, the Call has base form. Data that
- * is sent to targets need not be copied by the client either: see pages.c.
+ * behind a pad of zeros, and the server need not copy the data. The server's Receives may be
+ * larger than the buffers of our Sends. A Send gets a larger buffer when it is first used in
+ * such a group, and keeps the buffer. If there is no memory for it, the Call has base form.
+ * pages.c describes how the client, too, can avoid copying data that goes to target segments.
  */
 #include <linux/sunrpc/xdr.h>
 #include <rpcrdma/group.h>
@@ -41,8 +41,9 @@ rpcrdma_param_range(rdma_rtx_long_max, xprt_rdma_rtx_long_max, 0,
 MODULE_PARM_DESC(rdma_rtx_long_max,
 		 "Client: bytes of the largest Call without separate data that is sent in several Sends");
 
-/* Returns whether the Call may be a group: both ends support that (RTX-32), and the server has
- * not answered this RPC with an error before (RTX-88).
+/* Returns whether the Call may be a group: both ends support groups (RTX-32), the server has
+ * not refused one on this connection, and it has not answered an earlier Call of this RPC with
+ * an error (RTX-88).
  */
 static bool xprt_rdma_group_may(const struct xprt_rdma *xr,
 				const struct xprt_rdma_req *req)
@@ -53,8 +54,8 @@ static bool xprt_rdma_group_may(const struct xprt_rdma *xr,
 }
 
 /* Fills in the limits for a group, such as the credits and spare Receives that are free now.
- * Spare Receives are created when a Call first needs some; until then all of them count as
- * free.
+ * Spare Receives are created when a Call first needs some. Before that, xr_spare_max of them
+ * count as free.
  */
 static void xprt_rdma_group_bounds(struct xprt_rdma *xr,
 				   const struct xprt_rdma_req *req,
@@ -74,8 +75,8 @@ static void xprt_rdma_group_bounds(struct xprt_rdma *xr,
 	rtx->px_gather = xprt_rdma_pages_segs(xr, &req->rr_slot.rq_snd_buf);
 }
 
-/* Does the Call have an item that the server need not copy if it is placed, but would have to
- * copy if it came inline (RTX-94)?
+/* Does the server have target segments, and the Call an item that is worth placing even if the
+ * Call fits inline, because the server then need not copy the item (RTX-94)?
  */
 static bool xprt_rdma_group_spares_copy(const struct xprt_rdma *xr,
 					const struct xdr_buf *snd)
@@ -84,9 +85,9 @@ static bool xprt_rdma_group_spares_copy(const struct xprt_rdma *xr,
 	       snd->page_len >= RPCRDMA_PLAN_PLACED;
 }
 
-/* Is it worthwhile to plan a group? @rc is the result of the plan in base form. A group is
- * planned if that plan has failed, or if a group may be better. Most Calls are inline, and
- * this check saves a second plan for them.
+/* Is it worthwhile to plan a group? @rc is the result of planning the Call in base form. A
+ * group is planned if the Call does not fit base form, or if a group may be better. Most Calls
+ * are inline, and this check saves planning them twice.
  */
 static bool xprt_rdma_group_helps(const struct xprt_rdma *xr,
 				  const struct xprt_rdma_req *req, int rc)
@@ -98,8 +99,8 @@ static bool xprt_rdma_group_helps(const struct xprt_rdma *xr,
 	       xprt_rdma_group_spares_copy(xr, &req->rr_slot.rq_snd_buf);
 }
 
-/* Takes all credits, Receives and Sends that the plan asks for. Returns false if it could not
- * get all of them, and then has taken none (I38).
+/* Takes all credits, Receives and Sends that the plan asks for. If some of them are not
+ * available, takes none and returns false (I38).
  */
 static bool xprt_rdma_group_take(struct xprt_rdma *xr,
 				 struct xprt_rdma_req *req,
@@ -207,9 +208,9 @@ static int xprt_rdma_group_stream(const struct xprt_rdma_group_out *gu,
 				       to + before, len - before);
 }
 
-/* Adds the data part of a transmission, which begins @placed bytes into the item. Either maps
- * the pages with the data for the Send, or copies the data to the Send's buffer. Returns the
- * number of bytes of the transmission that are in the buffer, or a negative errno.
+/* Adds the data part of a transmission: the part of the item from offset @placed on. Either
+ * maps the pages with the data for the Send, or copies the data to the Send's buffer. Returns
+ * the number of bytes of the transmission that are in the buffer, or a negative errno.
  */
 static int xprt_rdma_group_data(const struct xprt_rdma_group_out *gu,
 				struct xprt_rdma_send *send,
@@ -319,7 +320,7 @@ static struct xprt_rdma_send *xprt_rdma_group_last(struct xprt_rdma_send *first)
  * @first: first Send of its group
  *
  * On return, rpcrdma_send_prepare() has been called for all Sends of the group except the
- * first. xprt_rdma_send_post() calls it for the first.
+ * first, for which xprt_rdma_send_post() calls it.
  *
  * Context: any.
  * Return: number of bytes in the buffer of the first Send; %-EMSGSIZE; %-ENOBUFS if pages

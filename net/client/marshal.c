@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Client: builds a message from an rpc_rqst. Each step is a function that request.c
- * calls. The plan and the encoder are pure functions, so the form of a Call on the wire
- * does not depend on hardware.
+ * calls. The plan (core/plan.c) and the encoder (net/wire) compute only with numbers, so they
+ * can be tested without a device.
  *
  * This file decides about the form of a Call: its plan, its offers, and the changes that
  * earlier errors require. It never posts anything, and never takes or returns a Send.
@@ -39,7 +39,9 @@ static int xprt_rdma_marshal_fill_pages(struct xdr_buf *buf)
 	return 0;
 }
 
-/* Number of bytes for roundup in a Write chunk, if a server may want room for it */
+/* Returns the number of bytes that a Write chunk has for roundup; 0 in version 2, in which the
+ * client provides no room for it (G-03).
+ */
 static u32 xprt_rdma_marshal_pad(const struct xprt_rdma *xr,
 				 const struct xdr_buf *rcv)
 {
@@ -64,9 +66,9 @@ static u32 xprt_rdma_marshal_write_len(const struct xprt_rdma_req *req)
 	return max(rpcrdma_fail_write_len(len), req->rr_retry.ry_write_len);
 }
 
-/* Applies the changes that earlier errors require of this Call. If the server accepts fewer
- * segments than a message has pieces, the message can be copied to whole pages (bounce.c).
- * So a Call or Reply is counted with no more segments than its copy would have.
+/* Applies the changes that earlier errors require of this Call. If the server has limited the
+ * number of segments, a Long Call or Long Reply that has more of them can be copied to whole
+ * pages (bounce.c). So the number of its segments is computed as at most that of a copy.
  */
 static void xprt_rdma_marshal_args_retried(const struct xprt_rdma *xr,
 					   const struct xprt_rdma_req *req,
@@ -88,9 +90,9 @@ static void xprt_rdma_marshal_args_retried(const struct xprt_rdma *xr,
 						   PAGE_SIZE, pages));
 }
 
-/* May data items be moved out of the message? They may not if a security flavor protects the
- * message as a whole (RPCAUTH_AUTH_DATATOUCH). That bit is not tested for krb5, which protects
- * no data, because auth_gss leaves most bits of au_flags uninitialised.
+/* May data items be moved out of the message? They may not if the security flavor signs or
+ * encrypts the data (RPCAUTH_AUTH_DATATOUCH). krb5 does neither. The bit is not tested for
+ * krb5, because auth_gss leaves most bits of au_flags uninitialised.
  */
 static bool xprt_rdma_marshal_may_reduce(const struct rpc_rqst *rqst)
 {
@@ -149,8 +151,9 @@ int xprt_rdma_marshal_plan(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	struct rpcrdma_plan_args args;
 	int rc;
 
-	/* xprt_rdma_negotiate_hear() may have raised the limit since the Send, with its
-	 * buffer, was taken. Or there was no memory for a buffer of that size.
+	/* The buffer of the Send may be shorter than lm_inline_send: there was no memory
+	 * for a longer one, or xprt_rdma_negotiate_hear() has raised the limit since the
+	 * Send was taken.
 	 */
 	limits.lm_inline_send = min(limits.lm_inline_send,
 				    send->sn_send.sd_buf.bf_size);
@@ -291,8 +294,8 @@ int xprt_rdma_marshal_register(struct xprt_rdma *xr, struct xprt_rdma_req *req)
 }
 
 /* Returns the handle that the server may invalidate with its Reply; 0 if there is none. If
- * the server does so and the RPC has only one region, no local invalidation is needed. If the
- * RPC has several regions, any of their handles can be chosen: one work request is saved.
+ * the server does so, the client need not invalidate that region. If the RPC has several
+ * regions, it does not matter which one is chosen: the client invalidates the others.
  */
 static u32 xprt_rdma_marshal_inv_handle(const struct xprt_rdma *xr,
 					const struct xprt_rdma_req *req)
@@ -310,7 +313,7 @@ static u32 xprt_rdma_marshal_inv_handle(const struct xprt_rdma *xr,
  * xprt_rdma_marshal_call - fill in the contents of the transport header
  * @xr: transport, send lock held
  * @req: the Call, with its regions
- * @call: OUT: the header; it points to what @req offers
+ * @call: OUT: the header; it points to the chunks in @req
  *
  * Context: any.
  */
@@ -414,11 +417,11 @@ static u32 xprt_rdma_marshal_offered(const struct xprt_rdma_offer *offer)
 
 /* Called after the server has answered REPLY_RESOURCE, because a Reply of @needed bytes was too
  * long to be sent inline. If the Reply would have fitted our Receive, the server has a lower
- * limit of its own, which it need not announce (version-two 5.3.4). In that case lowers
- * lm_inline_recv, so that later RPCs on this connection offer a chunk for such a Reply. It
- * would not be enough to send the RPC again with a chunk each time: an NFSv4.1 server that has
- * not cached the Reply refuses the repeated Call, and the upper layer begins a new RPC. The
- * size of our Receives does not change.
+ * limit of its own, which it need not announce (version-two 5.3.4). In that case this function
+ * lowers lm_inline_recv, so that later RPCs on this connection offer a chunk for such a Reply.
+ * If it did not, each such RPC would be sent twice; and an NFSv4.1 server that has not cached
+ * the Reply refuses the second Call, so the upper layer would begin a new RPC, with the same
+ * result. The size of our Receives does not change.
  */
 static void xprt_rdma_marshal_learn(struct xprt_rdma *xr, u32 needed)
 {
@@ -459,9 +462,9 @@ bool xprt_rdma_marshal_retry(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 		.rg_rtx		= req->rr_plan.pl_call == RPCRDMA_CALL_GROUP,
 	};
 
-	/* If the server does not accept the header type of this Call, do not send the
-	 * type again on this connection (G-23, RTX-88). That is possible for RDMA2_NOMSG
-	 * and for the types of groups. The client cannot work without the other types.
+	/* If the server has refused the header type of this Call, do not send the type
+	 * again on this connection (G-23, RTX-88). The client can do without RDMA2_NOMSG
+	 * and without the types of groups, but not without the other types.
 	 */
 	if (rpcrdma_retry_ends_rtx(hdr, &args))
 		WRITE_ONCE(xr->xr_no_rtx, true);

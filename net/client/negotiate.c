@@ -12,7 +12,8 @@
  * other message is sent before the answer has come (version-two 7). The connect worker
  * waits for the answer, so sunrpc is told of the connection only after its version is
  * settled. rpcrdma_negotiate_answer() interprets the answer. The completion handler
- * applies the result at once, because the next message may follow immediately.
+ * applies the result at once, because the next message may follow immediately. The answer
+ * decides which version is used:
  *
  *	CONNPROP, or an error of version 2: version 2
  *	ERR_VERS, the answer of every version 1 server: version 1 on the same connection,
@@ -20,8 +21,8 @@
  *	no answer, or the connection is lost: the worker connects again with version 1
  *		and sets xr_v1_only
  *
- * If that attempt to connect with version 1 fails as well, xr_v1_only is cleared: the server
- * was not available, and may come back with another version. An ERR_VERS alone does not
+ * If the new connection with version 1 fails as well, xr_v1_only is cleared: the server was
+ * not available, and may come back with another version. An ERR_VERS alone does not
  * set xr_v1_only, since negotiating again costs only a round trip. But if the connection
  * breaks after ERR_VERS and before a Reply has come, xr_v1_only is set (version-two 7, 7.2;
  * G-20). A server that has spoken version 2 on an earlier connection may only have been too
@@ -29,8 +30,8 @@
  * client connects.
  *
  * Until the version is known, there are only a few Receives, which are large enough for both
- * versions. All other Receives are created when the version and so their size is known
- * (version-two 7.1).
+ * versions. The version determines the size of Receives, so all others are created after the
+ * negotiation (version-two 7.1).
  */
 #include <linux/random.h>
 #include <rpcrdma/negotiate.h>
@@ -60,7 +61,7 @@ MODULE_PARM_DESC(rdma_rtx,
 #define XPRT_RDMA_NEGOTIATE_TIMEOUT	(5 * HZ)
 
 /* Version 2: length in bytes of the largest message that a peer may send before it knows our
- * limits. It is also the size of Receives when memory is short.
+ * limits. When memory is short, Receives are no larger than this.
  */
 #define XPRT_RDMA_NEGOTIATE_DEFAULT	4096u
 
@@ -70,9 +71,9 @@ MODULE_PARM_DESC(rdma_rtx,
  * @size: size in bytes that is configured
  *
  * Each Receive takes contiguous memory. If the last attempt to connect failed for lack of
- * memory, large contiguous pieces may be missing, so the Receives are smaller. A transport
- * that is used for swap always gets the smaller Receives, so that its first attempt does not
- * fail for that reason.
+ * memory, there may be no large contiguous pieces, so the Receives are made smaller. A
+ * transport that is used for swap always gets smaller Receives, so that not even its first
+ * attempt fails for lack of contiguous memory.
  *
  * Context: process.
  * Return: size in bytes, at most @size.
@@ -157,14 +158,14 @@ static void xprt_rdma_negotiate_v2(struct xprt_rdma *xr,
 	if (!xr->xr_props_heard)
 		xprt_rdma_negotiate_limits(xr, xr->xr_v2_inline,
 					   plain ? NULL : &hdr->hd_props);
-	/* If the server refused our CONNPROP with an error, it may not know the size of
-	 * our Receives. It then assumes the default.
+	/* If the server has answered our CONNPROP with an error, it may not have read the
+	 * size of our Receives. In that case it assumes the default size.
 	 */
 	if (hdr->hd_proc == RPCRDMA2_ERROR)
 		xr->xr_conn.cn_limits.lm_inline_recv =
 			min(xr->xr_v2_inline, XPRT_RDMA_NEGOTIATE_DEFAULT);
-	/* The answer returns our only credit and has the first grant (G-16). If it is
-	 * an error, the window remains at one credit.
+	/* The answer to our CONNPROP has the first grant (G-16). If the answer is an
+	 * error, the grant remains one credit.
 	 */
 	if (rpcrdma2_is_grant(hdr, verdict))
 		xprt_rdma_credit_grant(xr, hdr->hd_credit, false);
@@ -219,7 +220,7 @@ void xprt_rdma_negotiate_receive(struct xprt_rdma *xr,
 	case RPCRDMA_NEGOTIATE_V1:
 		rpcrdma_count(client_fallbacks);
 		xr->xr_fell_back = true;
-		/* The server may have sent an unasked CONNPROP of version 2 before.
+		/* Before this answer, the server may have sent an unsolicited CONNPROP.
 		 * Forget its properties, and use the limits of version 1.
 		 */
 		memset(&xr->xr_conn.cn_rtx, 0, sizeof(xr->xr_conn.cn_rtx));
@@ -243,13 +244,14 @@ void xprt_rdma_negotiate_receive(struct xprt_rdma *xr,
 }
 
 /**
- * xprt_rdma_negotiate_hear - apply properties that the server announces unasked
+ * xprt_rdma_negotiate_hear - apply the properties of an unsolicited CONNPROP
  * @xr: transport
  * @hdr: valid header of a CONNPROP with F_RESPONSE clear
  *
- * Only the first announcement on a connection is applied. It is not answered (version-two
- * 5.3.4; G-17). It does not affect a posted Send. If a Send is being built at this time, its
- * buffer may be smaller than the new limit, which xprt_rdma_marshal_plan() takes into account.
+ * Only the first properties that the server announces on a connection are applied. An
+ * unsolicited CONNPROP is not answered (version-two 5.3.4; G-17). Posted Sends are not
+ * affected. If a Send is being built at this time, its buffer may be smaller than the new
+ * limit, which xprt_rdma_marshal_plan() takes into account.
  *
  * Context: completion queue's workqueue.
  */
@@ -299,8 +301,8 @@ static int xprt_rdma_negotiate_send(struct xprt_rdma *xr)
  * @xr: transport; its connection is up and unused
  *
  * Context: process; sleeps for up to 5 seconds. Send lock held.
- * Return: 0, and xr_vers and the limits are valid; or a negative errno. If the function
- *	fails and has set xr_v1_only, a new connection with version 1 may succeed.
+ * Return: 0, and xr_vers and the limits are valid; or a negative errno. If xr_v1_only is set
+ *	after an error, a new connection with version 1 may succeed.
  */
 int xprt_rdma_negotiate(struct xprt_rdma *xr)
 {

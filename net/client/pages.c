@@ -8,20 +8,20 @@
  *
  * Operation
  *
- * In each transmission of a group, the data of the item of a WRITE follows the stream, at a
- * fixed offset. If the device allows enough SGEs for a Send, the first SGE describes the
- * Send's own buffer, with header, stream and zeros. The other SGEs describe pages of the
- * item. Adjacent pages take one SGE. The plan says how many segments a Send gathers
- * (pl_gathered). If that is 0, the item is copied (group.c), because it is short, or would
- * take more Sends if it were gathered.
+ * If the data of a WRITE is placed, it follows the stream in each transmission of the group,
+ * at a fixed offset. The first SGE of a Send that gathers describes the Send's own buffer,
+ * with header, stream and zeros. The other SGEs describe pages with the data. Adjacent pages
+ * take one SGE. The plan says how many target segments (rtx.h) a Send fills in this way
+ * (pl_gathered). If pl_gathered is 0, the data is copied (group.c): for example because it is
+ * short, the device allows too few SGEs, or gathering would take more Sends.
  *
  * The pages belong to the device from posting until the Sends have completed. The Reply does
  * not prove that the Sends have completed: an acknowledgement may have been lost, and the
  * device then sends the pages again. If the pages have other contents by that time, the
- * server may receive those. The end of the RPC after a signal or a timeout proves nothing
- * either. So an RPC is not completed, sent again or released as long as one of its Sends may
- * read its pages (invariant I39). It is enough to wait for the last Send of the group: this
- * Send is always signaled, and the send queue completes in order.
+ * server may receive the wrong contents. If an RPC ends after a signal or a timeout, its
+ * Sends may not have completed either. So an RPC is not completed, sent again or released as
+ * long as one of its Sends may read its pages (invariant I39). It is enough to wait for the
+ * last Send of the group: this Send is always signaled, and the send queue completes in order.
  *
  * siw would be an exception. It hands the pages of an unsignaled Send of a page or more to
  * TCP, which may send them again even after a later Send has completed. But siw copies the
@@ -42,8 +42,9 @@ rpcrdma_param_range(rdma_rtx_gather, xprt_rdma_rtx_gather, 0,
 MODULE_PARM_DESC(rdma_rtx_gather,
 		 "Client: bytes of the smallest data item that Sends read where it is, 0: all are copied");
 
-/* Maximum number of SGEs of a Send that gathers: one for its buffer, one for each segment that
- * a Receive of our server has, and one more for data that begins inside a page
+/* Maximum number of SGEs of a Send that gathers: one for its buffer, one for each target
+ * segment of a Receive of this module's server, and one more for data that begins inside a
+ * page
  */
 #define XPRT_RDMA_PAGES_SGES	(1 + (RPCRDMA_RTX_PAGES_MAX - 1) + 1)
 
@@ -51,8 +52,8 @@ MODULE_PARM_DESC(rdma_rtx_gather,
  * xprt_rdma_pages_begin - decide whether Sends of a new connection gather
  * @xr: transport; the limits of the device are known
  *
- * Sets xr_gather. Each entry of the send queue takes memory for the maximum number of SGEs.
- * So Sends may have more than one SGE only if the parameter rdma_rtx_gather allows gathering.
+ * Sets xr_gather and xr_sges. Each entry of the send queue takes memory for the maximum number
+ * of SGEs. So this number is above 1 only if the parameter rdma_rtx_gather allows gathering.
  *
  * Context: process. Send lock held.
  * Return: number of SGEs for each Send.
@@ -105,12 +106,13 @@ static bool xprt_rdma_pages_fit(const struct xdr_buf *xdr, u32 part, u32 most)
 }
 
 /**
- * xprt_rdma_pages_segs - report how many segments of an item a Send can gather
+ * xprt_rdma_pages_segs - compute how many target segments a Send can fill from pages
  * @xr: transport with a live connection, send lock held
  * @snd: Call with the item in its page list
  *
- * If the SGEs suffice because pages are adjacent, this is the number of segments that fit a
- * Send. Otherwise it is what the SGEs allow if no pages are adjacent.
+ * A run of adjacent pages takes one SGE. If the SGEs are enough for each part of the item that
+ * fills a Send, they do not limit the result. Otherwise the result is the number for which
+ * they are enough even if no pages are adjacent.
  *
  * Context: any.
  * Return: number of segments; 0 if the item has to be copied.
@@ -250,8 +252,8 @@ void xprt_rdma_pages_done(struct xprt_rdma *xr, struct xprt_rdma_req *req,
  * xprt_rdma_pages_fence - wait until the device no longer uses an abandoned RPC's pages
  * @req: RPC that ends without a Reply, after a signal or a timeout
  *
- * If the connection is lost in the meantime, this waits until the connection is closed. The
- * task that closes it never waits for an RPC, so this wait ends.
+ * If the connection is lost in the meantime, this function waits until the connection has
+ * been closed. The task that closes it never waits for an RPC, so this wait ends.
  *
  * Context: process; sleeps. The caller does not hold the send lock.
  */

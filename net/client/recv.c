@@ -5,15 +5,15 @@
  * This file decides how many Receives there are. verbs/recv.c posts them and takes them
  * back. negotiate.c decides their size.
  *
- * The Receives for a Reply are posted before the Call is sent (RFC 8166 3.3.1). A Reply that
- * is one Send takes one Receive (RPCRDMA_MSG_RECVS). This file counts Receives, not Calls. A
- * connection begins with a few Receives. When more Replies are expected than there are
+ * The Receives for a Reply are posted before the Call is sent (RFC 8166 3.3.1). Unless a Reply
+ * is a group, it takes one Receive (RPCRDMA_MSG_RECVS). This file counts Receives, not Calls.
+ * A connection begins with a few Receives. When more Replies are expected than there are
  * Receives, the number of Receives is doubled. Most connections never need the maximum number.
  * The memory for the Receives is limited, and the client requests no more credits than it can
  * have Receives for.
  *
- * A Reply that comes as a group (group.c) takes several Receives. Those beyond the first are
- * taken from a number of spare Receives, which are created when a Call first needs some.
+ * A Reply that comes as a group (group.c) may take several Receives. For those beyond the
+ * first, there are spare Receives, which are created when a Call first needs some.
  */
 #include "xprt_rdma.h"
 

@@ -16,22 +16,22 @@
  *
  * First the Reply is checked, and the result is stored in the slot. Then the RPC is fenced
  * (fence.c): the server's access to the RPC's memory is ended, by the server's Send With
- * Invalidate or by a local invalidation. In the second case, the completion handler of the
- * invalidation continues. Data is placed, and the RPC completed, only after the fence
- * (invariant I2). A malformed Reply is handled in the same way, because its RPC must be fenced
- * as well. It ends the RPC with an error (G-12).
+ * Invalidate or by a local invalidation. After a local invalidation, its completion handler
+ * does the rest. The inline part is copied, and the RPC completed, only after the fence
+ * (invariant I2). After a malformed Reply, the RPC is fenced in the same way, and then ends
+ * with an error (G-12).
  *
  * After an error of version 2, another form of the Call may succeed. In that case the RPC is
  * not completed after the fence, but is sent again. sunrpc sends an RPC again if its
- * rq_connect_cookie differs from the transport's, so xprt_rdma_reply_resend() sets
- * rq_connect_cookie to an old value.
+ * rq_connect_cookie differs from the transport's connect_cookie, so xprt_rdma_reply_resend()
+ * sets rq_connect_cookie to an old value.
  *
  * The message is held until its inline part has been copied. If the connection breaks
  * before the fence is complete, the message is given back and the rpc_rqst is unpinned, but
  * the RPC is not completed. sunrpc sends the RPC again on the next connection.
  *
- * A Reply that came as a group (group.c) is handled like any other Reply. Its Call has told
- * the server how many Receives the Reply may take. If a group is never complete, its RPC ends
+ * A Reply that came as a group (group.c) is handled like any other Reply, and is malformed if
+ * it took more Receives than its Call has offered. If a group is never complete, its RPC ends
  * as after a malformed Reply, but there is no message (rr_msg is NULL).
  */
 #include <kunit/visibility.h>
@@ -41,9 +41,9 @@
 #include "trace.h"
 #include "xprt_rdma.h"
 
-/* Shortens the head of the receive buffer to @len bytes. Called if the pages contain an item
- * that came by RDMA: the head then ends where the item begins. The upper layer could only
- * estimate the length of the head, so the head may be too long.
+/* Shortens the head of the receive buffer to @len bytes. Called if an item came by RDMA into
+ * the pages: the item must follow the head without a gap, but the upper layer could only
+ * estimate the length of the head, and may have made it too long.
  */
 static void xprt_rdma_reply_trim_head(struct rpc_rqst *rqst, u32 len)
 {
@@ -86,8 +86,8 @@ static int xprt_rdma_reply_place_rest(const struct rpcrdma_msg_in *msg,
 /**
  * xprt_rdma_reply_place - copy the inline part of a Reply to the RPC's buffer
  * @xr: transport
- * @req: slot, with the Reply in rr_msg, and with the result of checking it in
- *	rr_reply_*
+ * @req: slot, with the Reply in rr_msg, and the result of checking the Reply in
+ *	rr_reply_written
  *
  * The Reply fills head, pages and tail without a gap. An item that came by RDMA is
  * already in the pages. The inline part that belongs behind the item is placed behind the
@@ -139,8 +139,9 @@ static int xprt_rdma_reply_finish(struct xprt_rdma *xr,
 		return req->rr_reply_status;
 	if (rpcrdma_msg_body_len(req->rr_msg))
 		return xprt_rdma_reply_place(xr, req);
-	/* The server has written the whole Reply to the Reply chunk, which is rq_rcv_buf or
-	 * a copy of it (rr_reply_copy).
+	/* The server has written the whole Reply to the Reply chunk. The memory of the
+	 * chunk is rq_rcv_buf itself, or rr_reply_copy, from which the Reply must be
+	 * copied to rq_rcv_buf.
 	 */
 	xr->xr_stats.cs_bytes_in += req->rr_reply_written;
 	if (unlikely(req->rr_reply_copy.pages))
@@ -155,10 +156,10 @@ static void xprt_rdma_reply_put(struct rpcrdma_msg_in *msg)
 }
 
 /* Makes sunrpc send an RPC again with the same XID. The server's error has returned the RPC's
- * credit, so the RPC takes a new one like any other Call (G-16).
+ * credit, so the RPC takes a new one before it is sent again (G-16).
  *
  * If the RPC's task is not asleep yet, sunrpc will still record that the RPC was sent, and so
- * overwrite rq_connect_cookie. Therefore xprt_rdma_reply_wait() sets the cookie once more.
+ * overwrite rq_connect_cookie. Therefore xprt_rdma_reply_wait() sets rq_connect_cookie again.
  */
 static void xprt_rdma_reply_resend(struct xprt_rdma *xr,
 				   struct xprt_rdma_req *req)
@@ -188,12 +189,11 @@ static void xprt_rdma_reply_resend(struct xprt_rdma *xr,
 	spin_unlock(&xprt->queue_lock);
 }
 
-/* Ends an RPC with -EIO because its Reply was an error or was malformed. A task that is not
- * asleep yet would lose this status. It would find a Reply of no bytes, and NFSv4 closes the
- * connection in that case. So the RPC of such a task is not completed here.
- * xprt_rdma_reply_wait() calls this function again when the task goes to sleep. If the task
- * does not get there, rr_doomed prevents the RPC from being sent again (G-12; I17). Context:
- * queue_lock held.
+/* Ends an RPC with -EIO because its Reply was an error or was malformed. If the RPC's task is
+ * not asleep yet, the status would be lost: the task would find a Reply of no bytes, and NFSv4
+ * would close the connection. So in that case this function only sets rr_doomed.
+ * xprt_rdma_reply_wait() calls it again when the task goes to sleep. If the task tries to send
+ * the RPC again instead, rr_doomed prevents that (G-12; I17). Context: queue_lock held.
  */
 static void xprt_rdma_reply_doom(struct rpc_xprt *xprt, struct rpc_task *task)
 {
@@ -230,8 +230,8 @@ void xprt_rdma_reply_wait(struct rpc_task *task)
 		xprt_rdma_reply_doom(xprt, task);
 }
 
-/* Completes an RPC, or has it sent again. Neither the server nor the device uses its memory
- * any more.
+/* Completes an RPC, or makes sunrpc send it again. Called when neither the server nor the
+ * device uses the memory of the RPC any more.
  */
 static void xprt_rdma_reply_complete(struct xprt_rdma *xr,
 				     struct xprt_rdma_req *req)
@@ -277,8 +277,8 @@ static void xprt_rdma_reply_complete(struct xprt_rdma *xr,
 	spin_unlock(&xprt->queue_lock);
 }
 
-/* Gives back the Reply and unpins the RPC, because the connection broke before the fence was
- * complete. sunrpc sends the RPC again on the next connection.
+/* Gives back the Reply and unpins the RPC, because the connection broke before the RPC could be
+ * completed. sunrpc sends the RPC again on the next connection.
  */
 static void xprt_rdma_reply_forsake(struct xprt_rdma *xr,
 				    struct xprt_rdma_req *req)
@@ -454,9 +454,9 @@ static void xprt_rdma_reply_assess(struct xprt_rdma *xr,
 	}
 }
 
-/* Applies the grant of a message. A connection begins with one credit. Only a valid Reply, or
- * the answer to our CONNPROP, opens the window. After that, an error may also change the grant
- * (G-15).
+/* Applies the grant of a message. A connection begins with one credit. The first grant that
+ * changes this must come with a valid Reply or with the answer to our CONNPROP. After that, an
+ * error may change the grant, too (G-15).
  */
 static void xprt_rdma_reply_credit(struct xprt_rdma *xr,
 				   const struct rpcrdma_hdr *hdr,
@@ -477,8 +477,8 @@ static void xprt_rdma_reply_credit(struct xprt_rdma *xr,
  * @req: slot of an RPC with the XID of the Reply
  * @msg: the message; NULL if the Reply is a group that was never complete
  *
- * A server may send a second Reply while the first Reply is still being handled. The second
- * one must not match (invariant I7).
+ * A server may send a second Reply while the first Reply is still being handled. For the
+ * second one, this function returns false (invariant I7).
  *
  * Context: completion; queue_lock held.
  * Return: false if the Call was not sent on this connection, or if a Reply to it has already
@@ -533,13 +533,14 @@ static void xprt_rdma_reply_handle(struct xprt_rdma *xr,
 	if (!req) {
 		rpcrdma_count(client_unknown_xids);
 		trace_xprt_rdma_unknown_xid(hdr, verdict);
-		/* A Reply returns the credits of its Call if it is valid. A Reply that is
-		 * a group does so even if it is not valid (RTX-51).
+		/* The RPC may have been given up. In that case a valid Reply returns the
+		 * credits of its Call, and a group returns them even if it is not valid
+		 * (RTX-51).
 		 */
 		if (verdict == RPCRDMA_OK || rpcrdma_msg_is_group(msg))
 			late = xprt_rdma_credit_late_reply(xr, hdr->hd_xid);
-		/* The Reply to an RPC that was given up may invalidate a handle: the
-		 * server does not know that the RPC was given up.
+		/* The Reply to an RPC that was given up is allowed to invalidate a handle,
+		 * because the server does not know that the RPC was given up.
 		 */
 		if (!late)
 			xprt_rdma_reply_check_stray(xr, msg);
@@ -557,9 +558,9 @@ static void xprt_rdma_reply_handle(struct xprt_rdma *xr,
 /**
  * xprt_rdma_reply_lost - handle a group that began as a Reply and was never complete
  * @conn: connection
- * @end: which group has ended
+ * @end: the group
  *
- * The RPC ends with an error. Its credits and Receives are returned as after any Reply
+ * The RPC ends with an error, and returns its credits and Receives as after any Reply
  * (RTX-51).
  *
  * Context: completion queue's workqueue; may sleep.
@@ -582,8 +583,8 @@ void xprt_rdma_reply_lost(struct rpcrdma_conn *conn,
 		xprt_rdma_reply_forsake(xr, req);
 }
 
-/* Handles messages of version 2 that belong to no RPC: messages that must be answered with an
- * error, and properties (CONNPROP). Returns false if the message is the response to an RPC.
+/* Handles a message of version 2 that is no response to an RPC: a message that must be answered
+ * with an error, or a CONNPROP. Returns false if the message is the response to an RPC.
  */
 static bool xprt_rdma_reply_sort_v2(struct xprt_rdma *xr,
 				    const struct rpcrdma_hdr *hdr,
@@ -652,7 +653,7 @@ void xprt_rdma_reply_receive(struct rpcrdma_conn *conn,
 		if (!rpcrdma_vers_marks_responses(xr->xr_vers))
 			break;
 		/* In a message of an unknown version, F_RESPONSE cannot be found. So it is
-		 * not known which end has chosen the XID.
+		 * not known which end has chosen the XID, and the message is dropped.
 		 */
 		trace_xprt_rdma_discard(&hdr, verdict);
 		goto out_stray;

@@ -2,16 +2,16 @@
 /*
  * Client: RPC slots and their buffers.
  *
- * This file owns the memory of all slots, and each slot while sunrpc does not use it. It
- * never sends anything. When an RPC ends, it calls functions of other files to release the
- * Send, the regions and the pages that the RPC may still have.
+ * This file owns the memory of all slots, and each slot while sunrpc does not use the slot.
+ * It never sends anything. When an RPC ends that still has a parked Send, regions or pages
+ * that are being sent, it calls functions of other files to release them.
  *
  * Operation
  *
  * One slot is created with the transport. Other slots are created when they are first
  * needed, and are then kept. There are never more than xprt->max_reqs slots. The Call and
- * Reply buffer of a slot is kept as well, and only grows. So in the steady state an RPC
- * allocates nothing.
+ * Reply buffer of a slot is kept as well, and only grows. So most RPCs allocate no slot and no
+ * buffer.
  *
  * The device uses the buffer only if it is registered for a Long Call or a Long Reply. A
  * Send has a copy of the inline message. So a slot can be given to the next RPC even if the
@@ -135,9 +135,9 @@ static struct xprt_rdma_req *xprt_rdma_req_fencing(struct xprt_rdma *xr)
  * xprt_rdma_req_end_fences - end fences whose completions were lost
  * @xr: transport whose connection no longer has queues
  *
- * Without this, the RPCs of these fences would wait forever. siw loses work requests that are
- * queued behind a failed one, if the connection is closed before siw has told the peer of the
- * failure: they never complete.
+ * Without this, the RPCs of these fences would wait forever. The reason is siw: if a work
+ * request fails, and the connection is closed before siw has told the peer, the work requests
+ * behind the failed one never complete.
  *
  * Context: process; sleeps. Send lock held.
  */
@@ -145,8 +145,8 @@ void xprt_rdma_req_end_fences(struct xprt_rdma *xr)
 {
 	struct xprt_rdma_req *req;
 
-	/* @req stays valid without a lock: its rpc_rqst is pinned, or a task waits for
-	 * its fence.
+	/* @req stays valid without a lock: its rpc_rqst is pinned, or the task that ends
+	 * the RPC waits for the fence.
 	 */
 	while ((req = xprt_rdma_req_fencing(xr)))
 		xprt_rdma_frwr_fence_lost(req);
@@ -211,10 +211,10 @@ static struct xprt_rdma_req *xprt_rdma_req_grow(struct xprt_rdma *xr)
 /**
  * xprt_rdma_req_alloc_slot - find a slot for an RPC
  * @xprt: transport
- * @task: RPC; its tk_status is set, and its tk_rqstp if there is a slot
+ * @task: RPC; its tk_status is set, and also its tk_rqstp if there is a slot
  *
- * tk_status becomes 0; %-EAGAIN if the task was put on the backlog; or %-ENOMEM, and
- * sunrpc calls this again later.
+ * tk_status becomes 0; %-EAGAIN if the task was put on the backlog; or %-ENOMEM if there is
+ * no memory for a new slot, and sunrpc then calls this function again later.
  *
  * Context: process; may sleep.
  */
@@ -234,8 +234,8 @@ void xprt_rdma_req_alloc_slot(struct rpc_xprt *xprt, struct rpc_task *task)
 		}
 	}
 	if (!req) {
-		/* reserve_lock has been held since the pool was found empty. So no slot
-		 * can be freed before the task is on the backlog.
+		/* reserve_lock has been held since xr_req_free was found empty. So no slot
+		 * can become free before the task is on the backlog.
 		 */
 		xprt_add_backlog(xprt, task);
 		task->tk_status = -EAGAIN;
@@ -275,8 +275,8 @@ void xprt_rdma_req_free_slot(struct rpc_xprt *xprt, struct rpc_rqst *rqst)
 	}
 	spin_unlock(&xprt->reserve_lock);
 
-	/* RPCs that were given up use all credits, so no Call can be sent. If their
-	 * Replies never came, no timer would detect that. So begin a new connection.
+	/* RPCs that were given up use all credits, so no Call can be sent. Their Replies
+	 * may never come, and no timer would detect that. So begin a new connection.
 	 */
 	if (unlikely(xprt_rdma_credit_is_stuck(xr)))
 		xprt_force_disconnect(xprt);
@@ -320,8 +320,8 @@ int xprt_rdma_req_alloc_buf(struct rpc_task *task)
  * @task: RPC that ended with a Reply, with an error, or by a signal
  *
  * An RPC that ends without a Reply may still have registered memory. This function ends the
- * server's access to that memory before sunrpc and its callers get the pages back (RFC 8166
- * 4.4.1). If Sends still read the RPC's pages, the function waits until they have completed.
+ * server's access to that memory before sunrpc and its callers get the memory back (RFC 8166
+ * 4.4.1). If Sends still read the RPC's pages, this waits until the Sends have completed.
  *
  * Context: process; sleeps if the RPC has registered memory, or pages that are sent.
  */

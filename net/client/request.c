@@ -3,7 +3,7 @@
  * Client: sending a Call. xprt_rdma_send_call() shows all steps in their order. Its caller
  * xprt_rdma_send_request() also handles a Call that was sent before.
  *
- * This file makes the decisions, and the files that it calls do the work. It owns no
+ * This file decides what is done, and calls functions of other files to do it. It owns no
  * memory, no lock and no list. It never touches the device or the bytes of a message.
  *
  * Operation
@@ -33,8 +33,9 @@
 #include "xprt_rdma.h"
 
 /* Makes sure that there is a Receive for one more Reply. Returns 0; -ENOBUFS if there is no
- * such Receive and no memory for one; or -ENOTCONN if RPCs that were given up take all
- * Receives. These RPCs may never be answered, but a new connection has Receives.
+ * such Receive and no memory for one; or -ENOTCONN if, in addition, RPCs that were given up
+ * take all Receives. Their Replies may never come, so a new connection is made, which has
+ * other Receives.
  */
 static int xprt_rdma_send_prepare_reply(struct xprt_rdma *xr)
 {
@@ -52,7 +53,9 @@ static int xprt_rdma_send_prepare_reply(struct xprt_rdma *xr)
 	return rc && owed >= expected ? -ENOTCONN : rc;
 }
 
-/* Returns the number of bytes in the first Send, or a negative errno. */
+/* Writes a Call to its Send, or to all Sends of its group. Returns the number of bytes in the
+ * buffer of the first Send, or a negative errno.
+ */
 static int xprt_rdma_send_write(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 				struct xprt_rdma_send *send)
 {
@@ -103,9 +106,9 @@ out_unmap:
 
 /* Was the Call sent less than the RPC's timeout ago, so that the server may still reply in
  * time? sunrpc's timer of an RPC keeps running while a new connection is made, and may expire
- * as soon as the Call has been sent on it. If this file replaced the connection in that case,
- * the same could happen on every new connection, and all other RPCs would be sent again each
- * time.
+ * as soon as the Call has been sent on the new connection. If that connection were then
+ * replaced, the same could happen again and again, and all other RPCs would have to be sent
+ * again each time.
  */
 static bool xprt_rdma_send_is_fresh(const struct rpc_rqst *rqst)
 {
@@ -127,8 +130,8 @@ VISIBLE_IF_KUNIT bool xprt_rdma_send_is_awaited(struct xprt_rdma *xr,
 	struct xprt_rdma_req *req = xprt_rdma_req_from(rqst);
 	bool awaited;
 
-	/* rr_replied: the Reply has come, but its fence is not complete. The RPC is then
-	 * treated as if the Reply were still to come.
+	/* While rr_replied is set, the Reply has come, but the RPC is not completed yet,
+	 * for example because it is being fenced. The RPC then counts as waiting.
 	 */
 	spin_lock(&xr->xr_send_lock);
 	awaited = req->rr_sent || req->rr_parked ||
@@ -152,9 +155,9 @@ EXPORT_SYMBOL_IF_KUNIT(xprt_rdma_send_is_awaited);
  * xprt_rdma_send_request - send a Call, or the Reply to a callback
  * @rqst: request with the message in rq_snd_buf
  *
- * The count of credits is right only if each Call is sent once on a connection and has a
- * Reply. So the connection is replaced before a Call is sent for a second time, and after a
- * Call for which sunrpc expects no Reply (version-two 8.2).
+ * The count of credits is right only if each Call that is sent on a connection gets one
+ * Reply. So the connection is replaced before a Call without an answer is sent again, and
+ * after a Call for which sunrpc expects no Reply (version-two 8.2).
  *
  * Context: process; may sleep. Send lock held.
  * Return: 0; %-ENOTCONN, and sunrpc reconnects; %-EAGAIN, and sunrpc waits for buffer
@@ -184,8 +187,8 @@ int xprt_rdma_send_request(struct rpc_rqst *rqst)
 	if (smp_load_acquire(&rqst->rq_connect_cookie) ==
 	    xprt->connect_cookie) {
 		/* The Call was already sent on this connection. If its Reply may still
-		 * come, the RPC goes on waiting. If the Reply has come and sunrpc could
-		 * not use it, no other Reply will come.
+		 * come, the RPC goes on waiting. Otherwise the Call can be sent again only
+		 * on a new connection.
 		 */
 		if (xprt_rdma_send_is_awaited(xr, rqst))
 			return 0;
@@ -203,10 +206,10 @@ int xprt_rdma_send_request(struct rpc_rqst *rqst)
 	rc = xprt_rdma_send_call(xr, rqst);
 	if (rc == -ENOTCONN)
 		goto out_replace;
-	/* There is no memory for this Call, and sunrpc will try it again before all later
-	 * requests. So return its credit, because sunrpc sends answers to callbacks before
-	 * Calls that have no credit. The server may need such an answer before it can
-	 * answer the RPCs that use the memory now (rfc5666bis 8.2.1).
+	/* There is no memory for this Call, and sunrpc will try to send it again before
+	 * all later requests. So return the credit of the Call: sunrpc sends Replies to
+	 * callbacks before Calls that have no credit. The server may need such a Reply
+	 * before it can answer the RPCs that use the memory now (rfc5666bis 8.2.1).
 	 */
 	if (rc == -ENOBUFS)
 		xprt_rdma_credit_give_back(rqst->rq_task);
@@ -228,9 +231,10 @@ out_replace:
  * @xprt: transport
  * @task: the RPC
  *
- * This closes the connection, because the server does not answer although the keepalive has
- * not failed: the keepalive may be off, or the server may be stuck. Besides, an RPC can be
- * sent again only on a new connection (version-two 8.2).
+ * If the Call was sent on this connection at least the RPC's timeout ago, this closes the
+ * connection. The server does not answer, although the keepalive has not failed: the keepalive
+ * may be off, or the server may be stuck. Besides, an RPC without an answer can be sent again
+ * only on a new connection (version-two 8.2).
  *
  * Context: process.
  */

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Client: the round-trip time of the connection, and a choice that depends on it: which items
- * of Calls go by Sends, and not by RDMA Read.
+ * Client: the round-trip time of the connection, and the choice that depends on it: up to which
+ * length an item of a Call goes by Sends and not by RDMA Read.
  *
- * This file reports the times that answers take to core/rtt.c, which makes the estimate. Two
- * other files report times as well: verbs/conn.c that of connecting, and verbs/keepalive.c
- * that of its probes. This file owns xr_write_max.
+ * This file tells core/rtt.c, which makes the estimate, how long answers take. Two other files
+ * do so as well: verbs/conn.c tells how long connecting takes, and verbs/keepalive.c how long
+ * its probes take. This file owns xr_write_max.
  *
  * Operation
  *
  * xprt_rdma_send_request() records when a Call is sent (rq_xtime). When sunrpc looks up the
- * RPC of a Reply, it computes the time that has passed (rq_rtt). So the time of each Reply is
- * known. xprt_rdma_rtt_is_news() compares this time with a limit (rt_ask), to find out whether
- * the time may change the estimate. After the first Replies of a connection, that is rarely
- * the case. In version 2, the first answer is that to our CONNPROP, and its time is always
- * reported.
+ * RPC of a Reply, it computes the time that has passed (rq_rtt). So the time that each Reply
+ * took is known. xprt_rdma_rtt_is_news() compares it with a limit (rt_ask), to find out
+ * whether it may change the estimate. After the first Replies of a connection, that is rarely
+ * the case. In version 2, the time that the answer to our CONNPROP took is always reported.
  *
  * The connect worker writes the estimate first, before any message is sent. All later writers
  * are completion handlers of one queue, which run one after the other.
@@ -31,9 +30,9 @@ MODULE_PARM_DESC(rdma_rtx_write_max,
 		 "Client: bytes of the largest data item that is sent in Sends, 0: by the round trip");
 
 /**
- * xprt_rdma_rtt_choose - compute which items go by Sends
- * @xr: transport; the estimate of its round trip, or what the server has announced, has just
- *	changed
+ * xprt_rdma_rtt_choose - compute up to which length items go by Sends (xr_write_max)
+ * @xr: transport; the estimate of its round trip may have changed, or the properties that the
+ *	server has announced
  *
  * Context: completion queue's workqueue.
  */
@@ -56,7 +55,7 @@ void xprt_rdma_rtt_choose(struct xprt_rdma *xr)
 /**
  * xprt_rdma_rtt_heard - update the estimate with the time that an answer took
  * @xr: transport
- * @rtt: time from sending the message until the answer came
+ * @rtt: time from sending the message until its answer came
  *
  * Context: completion queue's workqueue.
  */

@@ -3,9 +3,9 @@
  * Client: Sends. A Call is posted as one chain of work requests, with one doorbell:
  * first the registrations, then the Send, or the Sends of a group (group.c).
  *
- * This file owns the Sends of a connection, and decides which of them wait in the line
- * for send queue entries (verbs/sq.c). It never reads the messages, and never decides
- * whether an RPC is sent.
+ * This file owns the Sends of a connection, and decides which of them wait in line for send
+ * queue entries (verbs/sq.c). It never reads the messages, and never decides whether an RPC
+ * is sent.
  *
  * Operation
  *
@@ -13,22 +13,22 @@
  * Send (verbs/send.c). So the Send does not use the RPC's memory. There is one exception:
  * Sends of a group may gather data from pages of the RPC (pages.c).
  *
- * A posted Send is on the busy list (xr_send_busy) until it has completed. All Sends of a
- * group are posted in one call, under one lock, so that no other message comes between them
- * (RTX-40). After that, each of them is a Send of its own on the busy list, since any of them
- * may be signaled.
+ * A posted Send is on the busy list (xr_send_busy) until it is known to have completed. All
+ * Sends of a group are posted in one call, under xr_send_lock, so that no other message comes
+ * between them (RTX-40). After that, each of them is on the busy list by itself, since any of
+ * them may be signaled.
  *
- * As a rule, one Send in %RPCRDMA_SEND_BATCH is signaled. The send queue completes in order,
- * so the completion of that Send also returns all Sends that were posted before it, and
- * releases the send queue entries of their chains. With siw, the buffer of a large Send may
- * be reused only after that Send's own completion, so a large Send is always signaled
- * (dc_unsignaled_max).
+ * At least one Send in %RPCRDMA_SEND_BATCH is signaled, see xprt_rdma_send_signal(). The send
+ * queue completes in order, so the completion of that Send also returns all Sends that were
+ * posted before it, and releases the send queue entries of their chains. With siw, the buffer
+ * of a large Send may be reused only after that Send's own completion, so a large Send is
+ * always signaled (dc_unsignaled_max).
  *
  * A Call is posted only if the send queue has enough entries for its chain and for the
  * later invalidation of its regions. Otherwise the Call is parked: it waits in the line
  * behind earlier Calls, and is posted when enough entries have been released. sunrpc
  * treats a parked Call as sent. If sunrpc were told to wait for buffer space instead, it
- * would send nothing at all, not even the answers to callbacks. Without these answers, the
+ * would send nothing at all, not even Replies to callbacks. Without these Replies, the
  * server may not answer any of the RPCs that hold the entries (rfc5666bis 8.2.1).
  */
 #include <linux/slab.h>
@@ -36,18 +36,18 @@
 #include "trace.h"
 #include "xprt_rdma.h"
 
-/* Upper bound on the send queue entries that one RPC takes: one for its Send, and two for
- * each region, to register and to invalidate it. The RPC has at most two chunks, and the
- * bound allows for one region more than their segments.
+/* Upper bound on the send queue entries that one RPC with one Send takes: one for the Send, and
+ * two for each region, to register and to invalidate it. There is a region for each segment
+ * of at most two chunks; the bound allows for one more.
  */
 #define XPRT_RDMA_SLOTS_MAX	(1 + 2 * (2 * RPCRDMA_CLIENT_SEGS + 1))
 
 /* Size in bytes of a Send's buffer if there is no memory for a larger one */
 #define XPRT_RDMA_SEND_SMALL	4096u
 
-/* Returns the number of entries that Calls leave free for answers to callbacks, which must not
- * wait (version-two 5.3.3): normally cz_bc_requests, but fewer if the queue is too short to
- * have that many entries in addition to those of the largest RPC.
+/* Returns the number of entries that Calls leave free for answers to callbacks (Replies and
+ * errors), which must not wait (version-two 5.3.3): cz_bc_requests, or fewer if the queue is so
+ * short that the largest RPC would not fit beside that many.
  */
 static u32 xprt_rdma_send_answers(const struct xprt_rdma *xr)
 {
@@ -95,7 +95,7 @@ static bool xprt_rdma_send_next_is_ready(struct xprt_rdma *xr)
 
 /* Decides whether a Send is signaled. It is signaled if one of these is true:
  *
- *	it is the last of %RPCRDMA_SEND_BATCH Sends
+ *	the last %RPCRDMA_SEND_BATCH - 1 Sends were unsignaled
  *	an RPC may have to wait for its completion (sn_gathers; I39)
  *	it is longer than dc_unsignaled_max: on this device, the completion of a later
  *		Send does not show that its buffer may be reused
@@ -118,7 +118,7 @@ static bool xprt_rdma_send_signal(struct xprt_rdma *xr,
 	return true;
 }
 
-/* Last step before a Send is posted: sets its flags, and records that it reads pages. */
+/* Last step before a Send is posted: sets its flags, and records whether it reads pages. */
 static void xprt_rdma_send_ready(struct xprt_rdma *xr,
 				 struct xprt_rdma_send *send,
 				 const struct xprt_rdma_req *req)
@@ -129,9 +129,10 @@ static void xprt_rdma_send_ready(struct xprt_rdma *xr,
 	trace_xprt_rdma_send(send, req);
 }
 
-/* Posts a Send, and with it all Sends of its group, behind the registrations of its RPC.
- * The caller has reserved the entries. Even if posting fails, the device may have got a part
- * of the chain. So the Sends stay on the busy list until the queues have been destroyed.
+/* Posts a Send, and with it all other Sends of its group, behind the registrations of its RPC
+ * (from @first on). The caller has reserved the entries. Even if posting fails, the device may
+ * have got a part of the chain. So after a failure, the Sends stay on the busy list until the
+ * queues have been destroyed.
  */
 static int xprt_rdma_send_post_locked(struct xprt_rdma_send *send,
 				      struct xprt_rdma_req *req,
@@ -157,9 +158,10 @@ static int xprt_rdma_send_post_locked(struct xprt_rdma_send *send,
 	return 0;
 }
 
-/* Called before a parked Call is posted. Sets rr_sent, unless sunrpc has given up the RPC in
- * the meantime, so that it has no credit any more; in that case returns false. If sunrpc gives
- * up the RPC after this, the Call is sent nevertheless, and its credit is then owed (I18).
+/* Called before a parked Call is posted. If sunrpc has given up the RPC in the meantime, the
+ * RPC has no credit any more, and this returns false. Otherwise sets rr_sent. If sunrpc gives
+ * up the RPC after that, the Call is sent nevertheless, and its credit stays in use until the
+ * Reply comes (I18).
  */
 static bool xprt_rdma_send_claim(struct xprt_rdma *xr,
 				 struct xprt_rdma_req *req)
@@ -190,7 +192,7 @@ static bool xprt_rdma_send_can_fit(const struct xprt_rdma_send *send)
 	       xr->xr_conn.cn_sq.sq_size;
 }
 
-/* Reserves the entries for a message. Returns false if there are too few. A Call does not
+/* Reserves the entries for a message. Returns false if too few are free. A Call does not
  * overtake parked Calls, and leaves xr_answers entries free for answers to callbacks. Any
  * other message (@req is NULL) may take an entry ahead of parked Calls.
  */
@@ -206,8 +208,8 @@ static bool xprt_rdma_send_has_room(const struct xprt_rdma_send *send,
 }
 
 /* Called by rpcrdma_sq_serve() for a parked Call that has got its entries. Posts the Call. If
- * its RPC was given up, the Call is left to xprt_rdma_send_forget(). If posting fails, the
- * connection is down; closing it also drops the other parked Calls.
+ * its RPC was given up, does not post it; xprt_rdma_send_forget() will free its Send. If
+ * posting fails, the connection is down; closing it also drops the other parked Calls.
  */
 static void xprt_rdma_send_unpark_locked(struct rpcrdma_sq_waiter *waiter)
 {
@@ -252,7 +254,7 @@ static void xprt_rdma_send_park_locked(struct xprt_rdma_send *send,
 	rpcrdma_sq_join(&xr->xr_conn.cn_sq, &send->sn_send.sd_wait);
 }
 
-/* Called when a Send may have become free. Wakes sunrpc if sunrpc waits for one. The caller
+/* Called when a Send may have become free. Wakes sunrpc if sunrpc waits for a Send. The caller
  * has executed a full barrier, which pairs with the barrier in xprt_rdma_send_wait().
  */
 static void xprt_rdma_send_wake(struct xprt_rdma *xr)
@@ -266,7 +268,7 @@ static void xprt_rdma_send_wake(struct xprt_rdma *xr)
  * @xr: transport
  * @slots: number of entries
  *
- * Posts parked Calls that now fit. Implies a full barrier.
+ * If enough entries are free now, this posts parked Calls. Implies a full barrier.
  *
  * Context: process or completion.
  */
@@ -282,8 +284,9 @@ void xprt_rdma_sq_release(struct xprt_rdma *xr, u32 slots)
 }
 
 /* Moves @send, and all Sends that were posted before it, from the busy list to the free
- * list. Returns the number of send queue entries of their chains. Sets @gathers to the RPC
- * that may wait for @send because its group has read the RPC's pages, or to NULL.
+ * list. Returns the number of send queue entries of these Sends and of their registrations.
+ * Sets @gathers to the RPC whose pages were read by the group that ends with @send; NULL if
+ * there is no such group.
  */
 static u32 xprt_rdma_send_retire(struct xprt_rdma *xr,
 				 struct xprt_rdma_send *send,
@@ -310,9 +313,9 @@ static u32 xprt_rdma_send_retire(struct xprt_rdma *xr,
 	return slots;
 }
 
-/* Completion of a Send. If a Send fails, each Send behind it also completes with an error,
- * even if it is unsignaled. None of these completions releases anything: the Sends and their
- * entries are freed with the connection.
+/* Handles the completion of a Send. If a Send fails, each Send behind it also completes with an
+ * error, even if it is unsignaled. A failed Send releases nothing: the Sends and their entries
+ * are freed with the connection.
  */
 static void xprt_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 {
@@ -391,13 +394,13 @@ void xprt_rdma_sends_destroy(struct xprt_rdma *xr)
 }
 
 /* Makes a Send ready: gives it a buffer of lm_inline_send bytes. If there is no memory for
- * such a buffer, the Send keeps its present buffer, or gets a small one, and messages that do
- * not fit go by RDMA. So the transport can go on writing dirty pages, which frees memory.
+ * such a buffer, the Send keeps its present buffer, or gets a small one, and Calls that do not
+ * fit that buffer go by RDMA. So dirty pages can still be written, which frees memory.
  */
 static int xprt_rdma_send_prepare(struct xprt_rdma_send *send, gfp_t gfp)
 {
 	struct rpcrdma_send *base = &send->sn_send;
-	/* A buffer that was made before the version was known may be too small. */
+	/* The Send may have a buffer that was made before lm_inline_send was known. */
 	u32 size = base->sd_conn->cn_limits.lm_inline_send;
 	u32 least = base->sd_buf.bf_data ? size : XPRT_RDMA_SEND_SMALL;
 
@@ -408,7 +411,7 @@ static int xprt_rdma_send_prepare(struct xprt_rdma_send *send, gfp_t gfp)
 }
 
 /* Makes the next Send on the free list ready before it is needed. If that fails, the Send that
- * the caller has just taken will be signaled (I33).
+ * the caller has just taken will be signaled, and can be used again when it has completed (I33).
  */
 static void xprt_rdma_send_look_ahead(struct xprt_rdma *xr, gfp_t gfp)
 {
@@ -472,7 +475,7 @@ int xprt_rdma_send_get_gfp(struct xprt_rdma *xr, struct xprt_rdma_send **sendp,
  * xprt_rdma_sends_reserve - make two Sends ready
  * @xr: transport with a new connection
  *
- * From then on a Send is always ready, or becomes free when a posted one completes
+ * From then on there is always a ready Send, or one becomes free when a posted Send completes
  * (invariant I33).
  *
  * Context: process; sleeps. Send lock held.
@@ -524,9 +527,8 @@ static void xprt_rdma_send_part_locked(struct xprt_rdma_send *send)
  * xprt_rdma_send_put - give back a Send that was not posted, or a group
  * @send: Send, or the first of a group
  *
- * A Send that is not ready goes to the end of the free list. While this Send could not get a
- * buffer, ready Sends may have been returned. They must stay in front of it, where they are
- * found (I33).
+ * A Send that is not ready goes to the end of the free list: ready Sends may have been returned
+ * while this Send could not get a buffer, and must be found at the front of the list (I33).
  *
  * Wakes sunrpc if sunrpc waits for a Send.
  *
@@ -568,8 +570,8 @@ static void xprt_rdma_send_put_last(struct xprt_rdma_send *send)
  * @plan: plan of the Call
  *
  * If the group would have to wait for send queue entries, the caller sends the Call in base
- * form (not as a group). While the caller holds the send lock, no other Call is posted, so
- * only answers to callbacks may take entries before the group is posted. If they leave too
+ * form (not as a group). While the caller holds the send lock, no other Call is sent. But
+ * errors that the client sends may take entries before the group is posted. If they leave too
  * few, the group is parked like any Call.
  *
  * Context: any.
@@ -593,8 +595,8 @@ bool xprt_rdma_send_fits(struct xprt_rdma *xr, const struct rpcrdma_plan *plan)
  * @send: Send that is not posted
  * @plan: plan of the Call
  *
- * The Send keeps a larger buffer for later groups. Only groups need buffers of more than
- * lm_inline_send bytes.
+ * If the Send gets a larger buffer, it keeps that buffer. Only groups need buffers of more
+ * than lm_inline_send bytes.
  *
  * Context: process; may sleep. Send lock held.
  * Return: 0; or %-ENOBUFS, and the buffer of the Send has not changed.
@@ -669,9 +671,9 @@ void xprt_rdma_send_put_more(struct xprt_rdma_send *first)
  *	if the message is not a Call
  *
  * xr_send_lock is held over posting. So the busy list has the order of the send queue
- * (invariant I8). And a Reply with the XID of this Call that arrives before the Call was
- * posted does not match the RPC (I7). One more send queue entry is reserved for the
- * invalidation of each region (I4).
+ * (invariant I8). And if a Reply with the XID of this Call arrives before the Call is posted,
+ * the Reply does not match the RPC (I7). For each region, one more send queue entry is
+ * reserved, for the later invalidation (I4).
  *
  * Context: any that may take a lock; does not sleep.
  * Return: 0 if the Send was posted, or if it is the Call of @req and was parked;
@@ -714,9 +716,8 @@ int xprt_rdma_send_post(struct xprt_rdma_send *send, u32 len,
  * @req: RPC that was given up, and no longer has a credit
  *
  * No part of the Call was posted, so the server does not know its regions, and they are
- * unmapped at once. This function does nothing if the Call was posted or the connection was
- * closed in the meantime. While rr_parked is set (under xr_send_lock), neither has happened,
- * and the send queue exists.
+ * unmapped at once. If the Call was posted or the connection was closed in the meantime,
+ * rr_parked is NULL, and this function does nothing.
  *
  * Context: process.
  */
@@ -747,9 +748,10 @@ void xprt_rdma_send_forget(struct xprt_rdma *xr, struct xprt_rdma_req *req)
  * xprt_rdma_send_wait - make sunrpc wait for a Send
  * @xr: transport without a Send that is ready
  *
- * sunrpc sends again when xprt_write_space() is called. If a Send was returned just before
+ * sunrpc goes on sending when xprt_write_space() is called. If a Send was returned just before
  * sunrpc began to wait, xprt_rdma_send_wake() has not called xprt_write_space(). So this
- * function checks once more whether there is a Send.
+ * function checks once more whether there is a Send. It also calls xprt_write_space() if no
+ * Send is posted, because then no completion would wake sunrpc.
  *
  * Context: process. Send lock held.
  * Return: %-EAGAIN.

@@ -198,9 +198,7 @@ TRACE_EVENT(xprt_rdma_send,
 		  __entry->signaled ? " signaled" : "")
 );
 
-/* A Send has completed. This is also traced for an unsignaled Send, when a later Send
- * completes
- */
+/* A Send has completed. An unsignaled Send is traced when the next signaled Send completes. */
 TRACE_EVENT(xprt_rdma_send_done,
 	TP_PROTO(const struct rpcrdma_cid *cid, u32 status),
 	TP_ARGS(cid, status),
@@ -282,9 +280,9 @@ TRACE_EVENT(xprt_rdma_reply,
 		  __entry->len, __entry->written, __entry->status)
 );
 
-/* A received message that is not a valid Reply. The reason is the verdict on the message; for
- * error_reply and refuse, the error code; for nego, an enum rpcrdma_negotiate; and for events
- * of callbacks (bc_), 0
+/* A received message that is not a valid Reply. The reason is the verdict on the message. For
+ * error_reply and refuse, it is the error code; for nego, an enum rpcrdma_negotiate; and for
+ * the events of callbacks (bc_*), 0.
  */
 DECLARE_EVENT_CLASS(xprt_rdma_message_class,
 	TP_PROTO(const struct rpcrdma_hdr *hdr, u32 reason),

@@ -4,7 +4,7 @@
  * destruction of transports, addresses as text, and mountstats.
  *
  * This file owns the rpc_xprt and everything that has the same lifetime. It never uses a
- * connection: the functions in xprt_rdma_ops that do so are in other files.
+ * connection: the operations in xprt_rdma_ops that use one are in other files.
  */
 #include <linux/module.h>
 #include <linux/seq_file.h>
@@ -108,7 +108,9 @@ static unsigned short xprt_rdma_get_srcport(struct rpc_xprt *xprt)
 			    &xprt_rdma_from(xprt)->xr_srcaddr);
 }
 
-/* nfsiostat and mountstats expect exactly these columns. Those without a meaning are 0. */
+/* nfsiostat and mountstats expect exactly these columns. Two of them mean nothing in this module,
+ * and are 0.
+ */
 static void xprt_rdma_print_stats(struct rpc_xprt *xprt, struct seq_file *seq)
 {
 	const struct xprt_rdma_stats *st = &xprt_rdma_from(xprt)->xr_stats;
@@ -135,7 +137,7 @@ static void xprt_rdma_print_stats(struct rpc_xprt *xprt, struct seq_file *seq)
 }
 
 /* Counts the users that need the transport for swap. While there are any, sunrpc lets tasks
- * that send on the transport use the kernel's memory reserve. Connecting and closing may then
+ * that send on the transport use the kernel's memory reserve, and connecting and closing may
  * use the reserve as well (xprt_rdma_memalloc_save()). Nothing else has to be prepared, since
  * each connection is created with the resources that one RPC needs (I33).
  */
@@ -145,8 +147,9 @@ static int xprt_rdma_enable_swap(struct rpc_xprt *xprt)
 	return 0;
 }
 
-/* sunrpc calls this for all transports of an rpc_clnt. A transport that was added after swap
- * was enabled has not been counted. Its counter must not become negative.
+/* sunrpc calls this for all transports of an rpc_clnt. For a transport that was added after
+ * swap was enabled, xprt_rdma_enable_swap() was not called, and its counter must not become
+ * negative.
  */
 static void xprt_rdma_disable_swap(struct rpc_xprt *xprt)
 {
@@ -163,8 +166,8 @@ static void xprt_rdma_free(struct xprt_rdma *xr)
 	module_put(THIS_MODULE);
 }
 
-/* When sunrpc calls this, no RPC uses the transport any more. sunrpc has waited for the send
- * lock, so no attempt to connect is in progress.
+/* When sunrpc calls this, no RPC uses the transport any more. sunrpc has taken the send lock, so
+ * no attempt to connect is in progress.
  */
 static void xprt_rdma_destroy(struct rpc_xprt *xprt)
 {
@@ -256,10 +259,10 @@ static struct rpc_xprt *xprt_rdma_setup(struct xprt_create *args)
 
 	if (args->addrlen > sizeof(xprt->addr))
 		return ERR_PTR(-EBADF);
-	/* NFS itself refuses xprtsec= for an RDMA mount. But if a server that is
-	 * mounted with TLS refers the client to another server, NFS tries RDMA first.
-	 * That attempt is refused here. NFS then tries TCP with TLS, and no data is sent
-	 * unencrypted.
+	/* NFS itself refuses xprtsec= for an RDMA mount. But if a server that is mounted
+	 * with TLS refers the client to another server, NFS tries RDMA first, although
+	 * RDMA has no TLS. That attempt is refused here, so that no data is sent
+	 * unencrypted. NFS then tries TCP with TLS.
 	 */
 	if (args->xprtsec.policy != RPC_XPRTSEC_NONE) {
 		trace_xprt_rdma_no_tls(args);
@@ -277,8 +280,8 @@ static struct rpc_xprt *xprt_rdma_setup(struct xprt_create *args)
 	xprt_rdma_init_xprt(xprt, args);
 
 	xr->xr_pad = kzalloc(XDR_UNIT, GFP_KERNEL);
-	/* An entry of xr_owed stands for a credit in use, and never more than max_reqs
-	 * credits are in use.
+	/* Each entry of xr_owed stands for a Call that uses a credit, and never more than
+	 * max_reqs credits are in use.
 	 */
 	xr->xr_owed = kvmalloc_array(xprt->max_reqs, sizeof(*xr->xr_owed),
 				     GFP_KERNEL);

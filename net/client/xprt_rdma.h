@@ -38,15 +38,14 @@
 /* Size in bytes of the largest callback, and of the largest Reply to one */
 #define XPRT_RDMA_BC_SIZE	4096u
 
-/* GFP flags for allocations while sunrpc's send lock of the transport is held. During that
- * time no RPC can be sent on this transport to clean dirty pages, and it cannot be closed. So
- * these allocations fail rather than wait for memory that may never be freed, and sunrpc
- * tries again.
+/* GFP flags for allocations while sunrpc's send lock of the transport is held. While a task
+ * holds the lock, the transport cannot be closed, and no other task can send an RPC on it,
+ * not even to write dirty pages. So these allocations fail rather than wait for memory that
+ * may never be freed, and sunrpc tries again.
  *
- * XPRT_RDMA_GFP_CONNECT is for the resources that let a new connection carry one RPC
- * at a time. A transport that is used for swap may take them from the kernel's memory
- * reserve. XPRT_RDMA_GFP is for resources that only make the connection faster, and never
- * uses that reserve.
+ * XPRT_RDMA_GFP_CONNECT is for the resources with which a new connection can send RPCs one
+ * at a time. If the transport is used for swap, these may come from the kernel's memory
+ * reserve. XPRT_RDMA_GFP is for all other resources, which never come from the reserve.
  */
 #define XPRT_RDMA_GFP_CONNECT	(GFP_NOIO | __GFP_NORETRY | __GFP_NOWARN)
 #define XPRT_RDMA_GFP		(XPRT_RDMA_GFP_CONNECT | __GFP_NOMEMALLOC)
@@ -54,9 +53,9 @@
 /* Size in bytes of the buffer that a new slot gets. Most RPCs need no more. */
 #define XPRT_RDMA_BUF_SIZE	2048u
 
-/* Maximum in bytes of the parameters rdma_rtx_long_max, rdma_rtx_write_max and
- * rdma_rtx_gather, which are lengths of a Call or of its data. It is large enough for a WRITE
- * of the largest payload.
+/* Largest value in bytes of the module parameters rdma_rtx_long_max, rdma_rtx_write_max and
+ * rdma_rtx_gather, which are lengths of a Call or of its data. A WRITE with the largest
+ * payload is no longer than this.
  */
 #define XPRT_RDMA_RTX_MAX	(XPRT_RDMA_MAX_PAYLOAD + 4096u)
 
@@ -123,19 +122,21 @@ struct xprt_rdma_mr {
  * @sn_send: the Send. Its buffer has the transport header and the inline part of the
  *	message. An idle Send is on xr_send_free. A posted Send is on xr_send_busy, in
  *	posting order. A parked Send (see client/send.c) is in the line for send queue
- *	entries. xr_send_lock protects both lists and the line. sd_slots is the number of
- *	work requests in the chain of the Send.
- * @sn_req: the RPC whose Call the Send carries, while it is parked
- * @sn_wanted: size in bytes that the buffer was to have when it was last prepared. The buffer
- *	may be smaller, if memory was short.
+ *	entries. xr_send_lock protects both lists and the line. sd_slots counts the Send
+ *	itself and the registrations that are posted in front of it.
+ * @sn_req: while the Send is parked with a Call, the RPC of the Call
+ * @sn_wanted: size in bytes for which the buffer was last prepared. The buffer is smaller if
+ *	there was no memory for this size.
  * @sn_sges: SGEs of a Send that gathers data from pages; the first SGE is for the buffer.
  *	Allocated when first needed
- * @sn_gathers: in the last Send of a group that gathers, the RPC from whose pages the group
- *	reads; under xr_send_lock, or the Send is on no list
+ * @sn_gathers: in the last Send of a group that gathers data from pages (client/pages.c), the
+ *	RPC that has these pages; otherwise NULL. Under xr_send_lock, or the Send is on no
+ *	list
  *
  * A Send contains a copy of the inline message, so its RPC may end before the device has
- * read the message. There is one exception: the data of a placed item may be read from the
- * pages of the RPC, which then waits for the Send (I39).
+ * read the message. There is one exception: a Send may read the data of a placed item
+ * (rtx.h) from the pages of the RPC. In that case the RPC ends only when the Send no longer
+ * reads them (I39).
  */
 struct xprt_rdma_send {
 	struct rpcrdma_send	sn_send;
@@ -156,7 +157,7 @@ struct xprt_rdma_offer {
 };
 
 /**
- * struct xprt_rdma_extra - the additional credits and Receives of a Call that is a group
+ * struct xprt_rdma_extra - the additional credits and Receives of a Call that is a group (rtx.h)
  * @ex_credits: number of credits beyond the first
  * @ex_recvs: number of Receives for the Reply beyond the first
  *
@@ -172,10 +173,10 @@ struct xprt_rdma_extra {
 /**
  * struct xprt_rdma_owed - a Call whose RPC was given up before the Reply came
  * @ow_xid: XID of the RPC
- * @ow_extra: credits and Receives beyond the first of each. They stay in use until the Reply
- *	comes, like the first credit.
+ * @ow_extra: the Call's credits beyond the first, and its Receives beyond the first. Like
+ *	the first credit, they stay in use until the Reply comes.
  *
- * sunrpc gives up an RPC if it ends the RPC after a signal or a timeout.
+ * An RPC is given up if sunrpc ends it without a Reply, after a signal or a timeout.
  */
 struct xprt_rdma_owed {
 	u32				ow_xid;
@@ -184,12 +185,12 @@ struct xprt_rdma_owed {
 
 /**
  * enum xprt_rdma_pages - whether Sends read the pages of an RPC (client/pages.c)
- * @XPRT_RDMA_PAGES_OURS: no Send reads them
- * @XPRT_RDMA_PAGES_SENT: posted Sends gather data from them
- * @XPRT_RDMA_PAGES_REPLIED: posted Sends gather data from them, and the Reply has come. It is
- *	processed when the Sends have completed (rr_continue).
- * @XPRT_RDMA_PAGES_ABANDONED: posted Sends gather data from them, and the task that ends the
- *	RPC waits until the Sends have completed (rr_fenced)
+ * @XPRT_RDMA_PAGES_OURS: no Send reads the pages
+ * @XPRT_RDMA_PAGES_SENT: posted Sends read the pages
+ * @XPRT_RDMA_PAGES_REPLIED: posted Sends read the pages, and the Reply has come. When the
+ *	Sends have completed, rr_continue() goes on with the Reply.
+ * @XPRT_RDMA_PAGES_ABANDONED: posted Sends read the pages, and the RPC has been given up. The
+ *	task that ends the RPC waits until the Sends have completed (rr_fenced).
  */
 enum xprt_rdma_pages {
 	XPRT_RDMA_PAGES_OURS,
@@ -200,7 +201,7 @@ enum xprt_rdma_pages {
 
 /**
  * struct xprt_rdma_req - an RPC slot
- * @rr_slot: sunrpc's part of the slot, which sunrpc may clear at any time
+ * @rr_slot: sunrpc's part of the slot; cleared before the slot is used for another RPC
  * @rr_free: link in xr_req_free, under xprt->reserve_lock; or in xr_bc_free, under
  *	xprt->bc_pa_lock
  * @rr_all: link in xr_req_all
@@ -208,15 +209,16 @@ enum xprt_rdma_pages {
  * @rr_buf_size: size of @rr_buf in bytes
  * @rr_plan: forms chosen for the Call and the Reply
  * @rr_retry: how the next Call of this RPC has to differ because of earlier errors
- * @rr_extra: credits and Receives that the Call has beyond the first of each
+ * @rr_extra: the Call's credits beyond the first, and its Receives beyond the first
  * @rr_resend: the server answered the Call with an error, and the Call must be sent again;
  *	set under xprt->queue_lock, cleared by the task that sends it
  * @rr_call_copy: copy of the Call, if the Call had to be copied to be registered
- * @rr_reply_copy: pages to which the server writes the Reply, if it has to be copied from
- *	them to the RPC's buffer
+ * @rr_reply_copy: pages to which the server writes a Reply that is then copied to the RPC's
+ *	buffer (client/bounce.c); empty if the server writes to the RPC's buffer
  * @rr_sent: the Call was posted on the present connection, and its Reply has not come;
  *	under xr_send_lock, or under transport_lock once sunrpc has given up the RPC
- * @rr_parked: Send with the Call, while the Call is parked; under xr_send_lock
+ * @rr_parked: Send with the Call, while the Call is parked: it waits for send queue entries
+ *	(client/send.c); under xr_send_lock
  * @rr_bc_cookie: in a callback's slot, the connect_cookie of the connection on which the
  *	callback came
  * @rr_doomed: the Reply was an error or was malformed; the Call must never be sent again
@@ -224,17 +226,19 @@ enum xprt_rdma_pages {
  * @rr_read: the Read chunk offered, if the plan has one
  * @rr_write: the Write chunk or Reply chunk offered, if the plan has one
  * @rr_inv_cqe: completion of the RPC's last local invalidation
- * @rr_fencing: 1 while that invalidation is posted and its completion not yet handled
+ * @rr_fencing: 1 from posting the last local invalidation until its completion is handled
  * @rr_replied: the Reply has come and is being handled; set under xr_send_lock
  * @rr_msg: the message with the Reply, while @rr_replied is set; NULL if the Reply is a
  *	group that was never complete
- * @rr_reply_written: number of bytes in the Write chunk or Reply chunk
+ * @rr_reply_written: number of bytes that the server has written to the Write chunk or the
+ *	Reply chunk
  * @rr_reply_status: 0, or the errno to end the RPC with
- * @rr_fenced: for an abandoned RPC, completed when its last invalidation has completed, or
- *	when the last Send that reads its pages has completed
+ * @rr_fenced: wakes the task that ends a given-up RPC: completed when the last invalidation
+ *	of the RPC has completed, or the last Send that reads its pages
  * @rr_pages: one of enum xprt_rdma_pages
- * @rr_continue: called when the Sends no longer read the pages, if the Reply came before that
- *	(%XPRT_RDMA_PAGES_REPLIED); its last argument is false if the connection has ended
+ * @rr_continue: goes on with a Reply that came while Sends still read the pages
+ *	(%XPRT_RDMA_PAGES_REPLIED). Called when the Sends have completed; or, with false as
+ *	the last argument, when the connection has ended
  *
  * sunrpc owns the slot from alloc_slot to free_slot. The code that handles Replies may
  * access the slot only while the rpc_rqst is pinned.
@@ -278,7 +282,7 @@ struct xprt_rdma_req {
  * @cs_reply_chunks: Calls with a Reply chunk
  * @cs_bytes_out: bytes of page lists offered in Read chunks
  * @cs_bytes_in: bytes that the server has written to Write chunks and Reply chunks
- * @cs_pullup: bytes of page lists copied into Sends, by Calls that are inline or groups
+ * @cs_pullup: bytes of page lists of Calls that were copied into Sends
  * @cs_fixup: bytes of inline Replies that were copied to the pages or the tail of the
  *	receive buffer
  * @cs_hardway: bytes by which the buffers of slots have been enlarged
@@ -334,7 +338,8 @@ struct xprt_rdma_stats {
  * @xr_send_lock: protects the lists of Sends, and is held over posting a Send
  * @xr_send_free: Sends not in use; those that are ready (need no larger buffer) come first
  * @xr_send_busy: posted Sends, in posting order
- * @xr_teardown: woken when the regions of a closed connection have left their RPCs
+ * @xr_teardown: wait queue; woken when the regions of a closed connection have been removed
+ *	from their RPCs
  * @xr_pad: memory that a server may write the roundup of a Write chunk to (G-03)
  * @xr_bc_free: callback slots not in use, under xprt->bc_pa_lock
  * @xr_bc_waiting: messages with callbacks that wait for a slot, linked by mi_list; under
@@ -345,7 +350,7 @@ struct xprt_rdma_stats {
  * @xr_stats: statistics for mountstats
  * @xr_device: name of the device of the present or latest connection
  * @xr_debugfs: the transport's file in debugfs
- * @xr_sizes: resources of the connection
+ * @xr_sizes: depths of the connection's queues, and numbers of its other resources
  * @xr_vers: version that the connection speaks, or 0 until the version is settled. It is set
  *	before sunrpc uses the connection, and does not change after that.
  * @xr_v2_inline: size in bytes of the largest inline message in version 2, as announced
@@ -357,23 +362,25 @@ struct xprt_rdma_stats {
  * @xr_fell_back: the server has refused version 2 on this connection
  * @xr_no_long: the server has refused RDMA2_NOMSG on this connection
  * @xr_no_reply_groups: the server has executed a Call, but could not send the Reply in the
- *	Receives that the Call offered. NFSv4.1 repeats such a Call as a new RPC, so from
- *	then on no Call on this connection offers several Receives.
- * @xr_write_max: maximum length in bytes of an item that goes by Sends, if there are credits
- *	for them, and not by RDMA Read; 0 if no item goes by Sends. Written by completion
- *	handlers.
+ *	Receives that the Call offered. From then on, no Call on this connection offers
+ *	several Receives. Otherwise the same could happen again and again, because NFSv4.1
+ *	repeats such a Call as a new RPC.
+ * @xr_write_max: maximum length in bytes of an item of a Call that goes by Sends and not by
+ *	RDMA Read, if enough credits are free; 0 if no item goes by Sends. Written by
+ *	completion handlers.
  * @xr_sends: all Sends, an array
  * @xr_nsends: number of entries of @xr_sends
  * @xr_unsignaled: number of Sends since the last signaled one, under xr_send_lock
  * @xr_answers: number of send queue entries that Calls leave free for answers to callbacks
+ *	(Replies and errors)
  * @xr_rtx: our property of the round-trip extension (RTX), which we announce
  * @xr_no_rtx: the server has refused a Call that was a group; no more groups are sent on
  *	this connection
- * @xr_gather: number of bytes in the smallest item that Sends gather from its pages; 0 if
- *	every item is copied
+ * @xr_gather: length in bytes of the smallest item that Sends read directly from the pages
+ *	of its RPC; 0 if every item is copied
  * @xr_sges: number of SGEs that a Send may have
- * @xr_spare_max: maximum number of spare Receives: those for Replies that take several
- *	Receives, beyond the first of each Reply
+ * @xr_spare_max: maximum number of spare Receives. They are for Replies that take several
+ *	Receives. The first Receive of each Reply is not a spare one.
  * @xr_spare: number of spare Receives that exist
  * @xr_spare_free: number of spare Receives that no Call has taken, under
  *	xprt->transport_lock
@@ -445,10 +452,10 @@ static inline struct xprt_rdma *xprt_rdma_from(struct rpc_xprt *xprt)
 	return container_of(xprt, struct xprt_rdma, xr_xprt);
 }
 
-/* Called when the connection has been of use: a Reply has ended an RPC, or a callback
- * has been answered. The next attempt to connect is then made without delay. Three kinds
- * of received message do not count as use: the answer to our CONNPROP, a message that no RPC
- * waits for, and a message that breaks the connection.
+/* Called when the connection has been of use: a Reply has ended an RPC, or a callback has
+ * been answered. If the connection is lost after that, the first attempt to connect again is
+ * made without delay. No other message counts as use. For example, a server that only
+ * answers our CONNPROP, and then closes each connection, must not be asked without delay.
  */
 static inline void xprt_rdma_useful(struct xprt_rdma *xr)
 {
@@ -461,8 +468,8 @@ static inline struct xprt_rdma_req *xprt_rdma_req_from(struct rpc_rqst *rqst)
 	return container_of(rqst, struct xprt_rdma_req, rr_slot);
 }
 
-/* Decodes the header of a message that has arrived after the version was settled. Returns
- * the verdict. See rpcrdma1_decode_reply().
+/* Decodes the header of a message that has arrived after the version was settled, and
+ * records in @msg where its body begins. Returns the verdict, see rpcrdma1_decode_reply().
  */
 static inline enum rpcrdma_verdict
 xprt_rdma_reply_decode(const struct xprt_rdma *xr, struct rpcrdma_msg_in *msg,
@@ -484,10 +491,9 @@ xprt_rdma_reply_decode(const struct xprt_rdma *xr, struct rpcrdma_msg_in *msg,
 	return verdict;
 }
 
-/* Returns the length in bytes of a Send that fills the server's target segments (rtx.h); 0 if
- * the server has none, or if our Sends are too short to fill one. Such a Send may be as long
- * as the server's Receives, even if our inline messages are shorter. Its only other limit is
- * %RPCRDMA_INLINE_MAX (T-41).
+/* Returns the length in bytes of the largest Send with placed data: it ends with the last
+ * target segment (rtx.h) that is within the server's Receive and within %RPCRDMA_INLINE_MAX
+ * bytes. Our inline size does not limit it (T-41). Returns 0 if there is no such segment.
  */
 static inline u32 xprt_rdma_placing_send(const struct xprt_rdma *xr)
 {
@@ -595,9 +601,9 @@ static inline u32 xprt_rdma_credit_in_flight(struct xprt_rdma *xr)
 }
 
 /* Returns true if RPCs that were given up use all credits of the grant, so that no Call can be
- * sent until one of their Replies comes. If the credits of groups beyond the first
- * (wn_more) are among those in use, the function returns false as long as any other RPC has a
- * credit: these credits may belong to that RPC, and then come back (RTX-81).
+ * sent until one of their Replies comes. If Calls use credits beyond their first (wn_more),
+ * these may belong to an RPC that was not given up, and become free when that RPC ends
+ * (RTX-81). So in that case the function returns true only if no such RPC has a credit.
  */
 static inline bool xprt_rdma_credit_is_stuck(const struct xprt_rdma *xr)
 {
@@ -668,8 +674,8 @@ static inline bool xprt_rdma_pages_are_sent(const struct xprt_rdma_req *req)
 	return atomic_read(&req->rr_pages) != XPRT_RDMA_PAGES_OURS;
 }
 
-/* Called just before a Send is posted. If it is the last Send of a group that gathers, this
- * records that the pages of its RPC are in use.
+/* Called just before a Send is posted. If @send is the last Send of a group that gathers data
+ * from the pages of its RPC, this records that Sends read these pages.
  */
 static inline void xprt_rdma_pages_sent(struct xprt_rdma_send *send)
 {
@@ -677,8 +683,8 @@ static inline void xprt_rdma_pages_sent(struct xprt_rdma_send *send)
 		atomic_set(&send->sn_gathers->rr_pages, XPRT_RDMA_PAGES_SENT);
 }
 
-/* Called when a Reply has come. Returns true if Sends still read the pages of the RPC. Then
- * rr_continue is called when these Sends have completed.
+/* Called when a Reply has come. Returns true if Sends still read the pages of the RPC. In that
+ * case rr_continue is called later, when these Sends have completed.
  */
 static inline bool xprt_rdma_pages_wait(struct xprt_rdma_req *req)
 {
@@ -741,9 +747,9 @@ static inline u32 xprt_rdma_recv_most(const struct xprt_rdma *xr)
 	return xr->xr_sizes.cz_requests * RPCRDMA_MSG_RECVS;
 }
 
-/* Number of Receives that xprt_rdma_recv_expected() does not count: those for callbacks, for
- * messages that take no credit, and for the batch that waits to be posted, which always
- * exist; and the spare Receives (xr_spare), once they exist.
+/* Number of Receives that xprt_rdma_recv_expected() does not count: those for callbacks,
+ * those for messages that take no credit, a batch that may be waiting to be posted, and the
+ * spare Receives that exist (xr_spare).
  */
 static inline u32 xprt_rdma_recv_others(const struct xprt_rdma *xr)
 {
@@ -788,7 +794,9 @@ void xprt_rdma_reply_refuse(struct xprt_rdma *xr,
 			    const struct rpcrdma_hdr *hdr,
 			    const struct rpcrdma2_error *error);
 
-/* client/reply.c, and functions of client/request.c that only tests call from outside */
+/* client/reply.c. The functions under CONFIG_KUNIT are global only for tests. The last of them
+ * is in client/request.c.
+ */
 #if IS_ENABLED(CONFIG_KUNIT)
 int xprt_rdma_reply_place(struct xprt_rdma *xr, struct xprt_rdma_req *req);
 bool xprt_rdma_reply_awaited(struct xprt_rdma *xr, struct xprt_rdma_req *req,
