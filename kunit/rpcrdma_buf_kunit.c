@@ -72,7 +72,12 @@ static void rpcrdma_buf_block_ends_with_pages(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_buf_pins(buf->bf_size,
 					       RPCRDMA_BUF_KUNIT_ORDER),
 			PAGE_SIZE << RPCRDMA_BUF_KUNIT_ORDER);
-	KUNIT_EXPECT_EQ(test, rpcrdma_buf_pins(16384, 0), 16384);
+	/* A buffer of another size is a block only if it is too large for a slab. */
+	KUNIT_EXPECT_EQ(test, rpcrdma_buf_pins(1000, 0), 1000);
+	KUNIT_EXPECT_EQ(test, rpcrdma_buf_pins(KMALLOC_MAX_CACHE_SIZE, 0),
+			KMALLOC_MAX_CACHE_SIZE);
+	KUNIT_EXPECT_EQ(test, rpcrdma_buf_pins(KMALLOC_MAX_CACHE_SIZE + 4, 0),
+			2 * KMALLOC_MAX_CACHE_SIZE);
 }
 
 /* The code that executes a Call may take and drop references to the pages of a Receive buffer.

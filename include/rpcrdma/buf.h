@@ -6,6 +6,7 @@
 #define RPCRDMA_BUF_H
 
 #include <linux/mm.h>
+#include <linux/slab.h>
 #include <rdma/ib_verbs.h>
 
 /**
@@ -36,11 +37,14 @@ int rpcrdma_buf_renew(struct rpcrdma_buf *buf, gfp_t gfp);
 void rpcrdma_buf_unmap(struct rpcrdma_buf *buf);
 void rpcrdma_buf_exit(struct rpcrdma_buf *buf);
 
-/* Returns the number of bytes that a buffer of @size bytes counts as pinned memory: the size of
- * a block of 2^@order pages, or just @size if @order is 0.
+/* Returns the number of bytes of memory that a buffer of @size bytes pins. @order is that of
+ * rpcrdma_buf_init_block(), or 0 for a buffer of rpcrdma_buf_init(), which is a block, too, if
+ * it is large.
  */
 static inline u32 rpcrdma_buf_pins(u32 size, unsigned int order)
 {
+	if (!order && size > KMALLOC_MAX_CACHE_SIZE)
+		order = get_order(size);
 	return order ? PAGE_SIZE << order : size;
 }
 

@@ -94,8 +94,8 @@ void rpcrdma_recv_pool_open(struct rpcrdma_recv_pool *pool, u32 max)
 /**
  * rpcrdma_recv_pool_limit - set how much memory the Receives may pin
  * @pool: pool that is open
- * @size: bytes of memory of the largest Receive that the connection may ever have, see
- *	rpcrdma_buf_pins()
+ * @size: bytes of the largest Receive that the connection may ever have; of one with targets,
+ *	those of the whole block
  *
  * The limit is the memory of a full receive queue of such Receives. Before this function is
  * called, no Receive can be created.
@@ -104,7 +104,7 @@ void rpcrdma_recv_pool_open(struct rpcrdma_recv_pool *pool, u32 max)
  */
 void rpcrdma_recv_pool_limit(struct rpcrdma_recv_pool *pool, u32 size)
 {
-	pool->rp_bytes_max = (u64)pool->rp_max * size;
+	pool->rp_bytes_max = (u64)pool->rp_max * rpcrdma_buf_pins(size, 0);
 }
 
 /**
