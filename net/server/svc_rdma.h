@@ -25,7 +25,7 @@
 #include <rpcrdma/size.h>
 #include <rpcrdma/vers.h>
 
-/* Limits of the tunables below */
+/* Minimum and maximum values of the tunables below */
 #define SVC_RDMA_REQUESTS_MIN		4u
 #define SVC_RDMA_REQUESTS_MAX		4096u
 #define SVC_RDMA_REQ_SIZE_MIN		4096u
@@ -118,7 +118,8 @@ struct svc_rdma_chain {
 
 /**
  * struct svc_rdma_call - one Call, from its arrival until its Reply is posted
- * @sc_list: link in qu_waiting, po_reading or qu_complete
+ * @sc_list: link in qu_waiting, po_reading or qu_complete (struct svc_rdma_queue,
+ *	struct svc_rdma_posted)
  * @sc_sx: connection on which the Call arrived
  * @sc_msg: message that contains the Call; NULL once it has been given back
  * @sc_vers: version of the header, and of the answer
@@ -136,8 +137,8 @@ struct svc_rdma_chain {
  * @sc_wait: entry in the line for send queue slots
  * @sc_posted: jiffies when @sc_reads were posted, under sx_lock
  * @sc_pull: bytes of this Call that are counted in qu_pulled
- * @sc_mrs: number of memory regions that must be free before the Call can be pulled; 0
- *	until svc_rdma_pull_again() has set it
+ * @sc_mrs: number of memory regions that must be free before the Call can be pulled, that
+ *	is, read by RDMA; 0 until svc_rdma_pull_again() has set it
  * @sc_pages: array of pages with the Call, or with the part of it that is not in the
  *	inline body; NULL if the Call has no pages
  * @sc_npages: number of pages in @sc_pages that the Call owns until it is freed; 0 if
@@ -210,7 +211,7 @@ struct svc_rdma_body {
  * @ss_writes: RDMA Writes posted before the Send; trace events name them by sd_cid
  * @ss_msg: message of the Call that is answered, until the Send is posted; or NULL
  * @ss_posted: jiffies when the Send was posted, under sx_lock
- * @ss_awaited: the completion is handled at once
+ * @ss_awaited: the completion must be handled at once, see rpcrdma_send_cq_await()
  * @ss_pages: pages of the Reply that the device reads
  * @ss_npages: entries used in @ss_pages
  * @ss_maxpages: entries allocated for @ss_pages
@@ -285,8 +286,9 @@ struct svc_rdma_send_pool {
  *	part, were lost by the provider, or never got slots (sc_slots is 0)
  * @po_sending: Send contexts that are posted or wait for slots (sd_list). Entries
  *	remain for the same reasons (sd_slots is 0 without slots)
- * @po_read: jiffies when an RDMA Read, or a Send posted in front of one, last completed
- * @po_sent: jiffies when a Send last completed
+ * @po_read: jiffies when the completion of an RDMA Read, or of a Send posted in front of one,
+ *	was last handled
+ * @po_sent: jiffies when the completion of a Send was last handled
  *
  * sx_lock protects all members.
  */

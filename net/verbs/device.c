@@ -20,20 +20,20 @@
  * can join it any more. The function then fails all connections on the device, and returns
  * when the last one has left. The RDMA core calls its clients in the reverse order of their
  * registration: disable_device() in drivers/infiniband/core/device.c counts down the
- * ids that assign_client_id() gave out in rising order. The connection manager registered
+ * client ids that assign_client_id() gave out in rising order. The connection manager registered
  * before this module, because this module depends on it. So the connection manager is
  * called after this module, and still works while the connections end.
  *
  * Nothing here needs the CM's own removal event, or waits for the event handler of an id:
  * ops->lost() tells the owner of each connection to close it.
  *
- * rpcrdma_device_remove() does not wait for three kinds of ids: that of a connection
- * that was too late to join, that of a connection that failed before its device was
- * known, and that of a listener bound to an address of a device. Therefore
+ * rpcrdma_device_remove() does not wait for three kinds of CM ids: the id of a connection
+ * that was too late to join, the id of a connection that failed before its device was
+ * known, and the id of a listener that is bound to an address of a device. Therefore
  * rpcrdma_device_destroy_id() holds a reference to the device while it destroys an id.
- * That function is not used for an id that the CM core destroys because an event handler
- * returned a non-zero value: the id of a refused request, and that of a listener whose
- * address has changed.
+ * This module does not call that function for the ids that the CM core destroys because an
+ * event handler returned a non-zero value: the id of a refused request, and the id of a
+ * listener whose address has changed.
  */
 #include <linux/kernel.h>
 #include <linux/slab.h>

@@ -32,8 +32,8 @@ static struct rpcrdma_conn *rpcrdma_gather_conn(struct rpcrdma_gather *gather)
 	return container_of(gather, struct rpcrdma_conn, cn_gather);
 }
 
-/* Fails the connection if a group takes too long. The group may end just before that, but
- * then it has taken too long, too.
+/* Fails the connection if a group takes too long. If the group ends while this runs, it has
+ * taken too long, too.
  */
 static void rpcrdma_gather_work(struct work_struct *work)
 {
@@ -116,8 +116,8 @@ static void rpcrdma_gather_sum(struct rpcrdma_msg_in *msg)
 	}
 }
 
-/* Returns what is wrong with the complete group. If its items are invalid, the verdict does
- * not matter: the owner finds the reason when it decodes the header.
+/* Returns what is wrong with the complete group. If its items cannot be read, the exact verdict
+ * does not matter: the owner finds the reason when it decodes the header.
  */
 static enum rpcrdma_verdict
 rpcrdma_gather_judge(const struct rpcrdma_gather *gather)
