@@ -3,13 +3,13 @@
  * Groups: one RPC message in several transmissions.
  *
  * A sender posts all transmissions of a group back to back, and its peer receives them in
- * that order or not at all. So a receiver has one group at a time. Either it assembles the
- * group, or the group is broken, and the receiver waits for the rest of it.
+ * this order or not at all. So a receiver has one group at a time. It assembles the group; or,
+ * if the group is broken, it waits until the rest of the group has arrived.
  *
  * This file only computes with numbers, and holds no Receive. The caller passes the
- * header words of each arrival. This file tells the caller whether to hold the arrival, to
- * give back what is held, or to pass the message on, and what to answer. It allocates nothing,
- * however a peer divides its message (RTX-84).
+ * header words of each transmission or other message that arrives (an arrival). This file tells
+ * the caller whether to hold the arrival, to give back what is held, or to pass the message on,
+ * and what to answer. It allocates no memory, however a peer divides its message (RTX-84).
  *
  * The answer to a broken group is sent when the last of its transmissions has arrived. The
  * answer returns the credits of all transmissions, so their Receives must be posted again
@@ -168,9 +168,10 @@ static void rpcrdma_group_break(struct rpcrdma_group *group,
 }
 
 /*
- * A message has arrived that is no transmission of the group (RTX-48). More transmissions of
- * the group may be on their way. If the group is a Reply, its RPC ends now, and no Receives
- * are reserved for those transmissions any more. So the connection is closed (RTX-51).
+ * Ends the group, if there is one, because a message has arrived that is no transmission of it
+ * (RTX-48). More transmissions of the group may be on their way. If the group is a Reply, its
+ * RPC ends now, and no Receives are reserved for these transmissions any more. So the
+ * connection is closed (RTX-51).
  */
 static void rpcrdma_group_cut(struct rpcrdma_group *group,
 			      struct rpcrdma_group_step *step)
@@ -271,8 +272,9 @@ static void rpcrdma_group_follow(struct rpcrdma_group *group,
  *	transmission of a group
  * @step: OUT: what to do
  *
- * If we have not announced that we accept Calls in this form, their header types count as
- * unknown, and such a Call is passed on (RTX-37). Replies are accepted in any case.
+ * If we have not announced that we accept Calls as groups, their header types count as
+ * unknown, and a transmission of such a Call is passed on (RTX-37). Replies that are groups are
+ * accepted in any case.
  *
  * Context: any; the caller serialises, and calls in the order of arrival.
  *
@@ -362,7 +364,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_group_call);
  * rpcrdma_group_credits - are there enough credits for a Call now?
  * @grant: number of credits that are granted
  * @used: number of credits of all Calls in flight, including the first credit of this Call
- * @more: number of these credits that are beyond the first of their Call
+ * @more: how many of the @used credits are beyond the first of their Call
  * @count: number of transmissions of this Call
  *
  * A Call does not wait for credits beyond its first (RTX-78). Calls of several transmissions
@@ -416,9 +418,9 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_group_replies);
  * @number: OUT: for a group, the number of transmissions; for an error, the size in bytes of
  *	a Reply chunk that would be enough; otherwise 0
  *
- * In base form, a Reply chunk that was offered is used. Here it is used only if no other
- * form is possible, because a client that offers Receives prefers them to its registered
- * memory.
+ * If a Call had base form, a Reply chunk that it offered is always used. The Reply chunk of a
+ * group is used only if no other form is possible, because a client that offers Receives prefers
+ * them to its registered memory.
  *
  * Context: any.
  * Return: the first form that the Reply fits.

@@ -14,8 +14,8 @@
 
 #include "svc_rdma.h"
 
-/* Reserve @count regions without a lock, or none. Regions are not handed out after the send
- * queue was closed, as send queue slots are not.
+/* Reserve @count regions without a lock, or none. Like send queue slots, regions are not handed
+ * out after the send queue was closed.
  */
 static bool svc_rdma_mrs_try(struct svc_rdma_xprt *sx, u32 count)
 {
