@@ -79,9 +79,9 @@ static u32 svc_rdma_credits_first(u32 room)
 }
 
 /* Create and post Receives for @credits, and @backward Receives for the replies to callbacks.
- * Then grant the credits. If the pool has no room for so many Receives, fewer credits are granted, but
- * never fewer than before. Returns a negative errno if Receives cannot be created or posted;
- * the grant then stays as it is.
+ * Then grant the credits. If the pool has no room for so many Receives, fewer credits are
+ * granted, but never fewer than before. Returns a negative errno if Receives cannot be created
+ * or posted; the grant then does not change.
  */
 static int svc_rdma_credits_provide(struct svc_rdma_xprt *sx, u32 credits,
 				    u32 backward)

@@ -24,9 +24,9 @@ static bool svc_rdma_mrs_try(struct svc_rdma_xprt *sx, u32 count)
 }
 
 /* Add one region. A new connection has no regions, and gets only as many as it needs, because
- * most connections never need many. The region joins the pool of the queue pair (rdma_mrs), from which rdma_rw takes
- * regions, and is destroyed with the queue pair. It is first created in a separate pool,
- * because ib_mr_pool_init() destroys all regions of the pool if it fails.
+ * most connections never need many. The region joins the pool of the queue pair (rdma_mrs),
+ * from which rdma_rw takes regions, and is destroyed with the queue pair. It is first created
+ * in a separate pool, because ib_mr_pool_init() destroys all regions of the pool if it fails.
  */
 static int svc_rdma_mrs_add(struct svc_rdma_xprt *sx)
 {

@@ -13,9 +13,8 @@
  * with a single completion at the end. Then the thread is free for other work. From posting to
  * completion the Call belongs to the device. The completion handler frees the chain, which
  * unmaps the pages, and queues the Call. A thread then takes the Call in svc_rdma_recvfrom()
- * and calls svc_rdma_read_assemble(). So no thread ever waits for
- * a Read, and nobody looks at a byte of a Call before all bytes are there (RFC 8166 3.4.5;
- * invariant I14).
+ * and calls svc_rdma_read_assemble(). So no thread ever waits for an RDMA Read, and no Call is
+ * executed before all its bytes are there (RFC 8166 3.4.5; invariant I14).
  *
  * A Call may have to wait: in server/queue.c for permission to pull its bytes and for
  * memory regions, and in the line of server/sq.c for send queue slots.
@@ -361,11 +360,11 @@ static void svc_rdma_assemble_stream(struct svc_rdma_call *call,
 
 /**
  * svc_rdma_read_inline - copy a Call to pages
- * @call: decoded Call without Read chunks; all of it is in its message
+ * @call: decoded Call whose parts are all in its message
  * @arg: xdr_buf that is to describe the Call
  *
- * This is needed because upper layers rely on a head that is contiguous and not larger than a
- * page.
+ * Upper layers rely on a head that is contiguous and not larger than a page. So a Call is copied
+ * if its body cannot be such a head, or if its items cannot be used where they were received.
  *
  * Context: process; sleeps.
  * Return: 0 or %-ENOMEM.

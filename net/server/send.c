@@ -54,9 +54,9 @@ void svc_rdma_send_pool_init(struct svc_rdma_send_pool *pool)
 	pool->sp_nidle = 0;
 }
 
-/* Give a context its buffer, or replace the buffer by a larger one. A client may be able to receive more than can be
- * allocated in one piece. In version 2 a smaller buffer is enough: if a Reply does not fit,
- * the client is told to provide a chunk (G-23).
+/* Give a context its buffer, or replace the buffer by a larger one. A client may be able to
+ * receive more than can be allocated in one piece. In version 2 a smaller buffer is enough: if a
+ * Reply does not fit, the client is told to provide a chunk (G-23).
  */
 static int svc_rdma_send_create_buf(struct svc_rdma_send *send, gfp_t gfp)
 {

@@ -37,7 +37,7 @@
  */
 #define RPCRDMA_CM_RETRIES	6
 
-/* Announce and use remote invalidation (Send With Invalidate) on new connections. */
+/* If true, new connections announce and use remote invalidation (Send With Invalidate). */
 bool rpcrdma_remote_inv = true;
 module_param_named(remote_invalidation, rpcrdma_remote_inv, bool, 0644);
 MODULE_PARM_DESC(remote_invalidation,
@@ -83,9 +83,8 @@ static void rpcrdma_conn_keep_peer(struct rpcrdma_conn *conn,
 	conn->cn_peer_len = len;
 }
 
-/* Keeps what the peer has sent with its acceptance, and computes cn_limits from it. At the
- * end that connects, this runs before a message can arrive whose answer must respect the
- * limits.
+/* Keeps what the peer has sent with its acceptance, and computes cn_limits from it. This is
+ * called at the end that connects, before its owner sends the first message.
  */
 static void rpcrdma_conn_hear_peer(struct rpcrdma_conn *conn,
 				   const struct rdma_conn_param *param)
@@ -488,8 +487,8 @@ int rpcrdma_conn_accept(struct rpcrdma_conn *conn,
  *
  * When this returns, the device no longer works on any request. But a provider may
  * still report flushed requests after the drain marker: siw does that for requests
- * that were queued behind one that it could not send. So the objects that completion handlers use
- * must exist until rpcrdma_conn_destroy_queues() returns.
+ * that were queued behind one that it could not send. So the objects that completion
+ * handlers use must exist until rpcrdma_conn_destroy_queues() returns.
  *
  * Context: process; sleeps. Not from a completion handler or CM event.
  */

@@ -18,8 +18,9 @@
  *
  * The task that releases slots serves the line: as long as there are enough slots for the
  * first waiter, it gives the waiter its slots, removes it from the line, and calls its
- * wt_ready(). The line's lock is not held during this call. An owner that may cancel a waiter calls rpcrdma_sq_serve() and rpcrdma_sq_leave()
- * under one lock of its own, so that each waiter is either in the line or has been served.
+ * wt_ready(). The line's lock is not held during this call. An owner that may cancel a waiter
+ * calls rpcrdma_sq_serve() and rpcrdma_sq_leave() under one lock of its own, so that each waiter
+ * is either in the line or has been served.
  *
  * As long as the line is empty, taking and releasing slots needs no lock. A release
  * first adds the slots and then looks for waiters. Joining first adds the waiter and
