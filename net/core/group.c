@@ -74,8 +74,8 @@ static bool rpcrdma_group_piece_fits(u64 end, u32 stream)
 	       (end < stream && end % RPCRDMA_GROUP_UNIT == 0);
 }
 
-/* Compares a group with our limits. The limits of the property are for Calls only. A Reply is
- * limited by what its Call has offered.
+/* Compares a group with our limits. The limits of the property RTX are for Calls only. A Reply
+ * must not have more transmissions than any Call of ours offers Receives for.
  */
 static enum rpcrdma_verdict
 rpcrdma_group_judge_size(const struct rpcrdma_group_limits *limits,

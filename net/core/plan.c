@@ -321,8 +321,8 @@ static int rpcrdma_plan_try(const struct rpcrdma_limits *limits,
  * out of it (G-27). @args->pa_reduce is false then, and only Short and Long Messages are
  * possible.
  *
- * If the Call must use chunks, the Reply must, too, because only the header of a group can
- * offer Receives.
+ * If the Call cannot be a group, a Reply that does not fit inline must use a chunk, because only
+ * the header of a group can offer Receives.
  *
  * Context: any.
  * Return: 0; or -EMSGSIZE if the header of a Long Call does not fit a Send, or the header
@@ -360,7 +360,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_plan_rpc);
  * (RFC 8166 4.5.3).
  *
  * Context: any.
- * Return: the form; %RPCRDMA_ANSWER_ERROR if the Reply fits nowhere (G-13).
+ * Return: the form; %RPCRDMA_ANSWER_ERROR if the Reply fits neither inline nor into the Reply
+ *	chunk (G-13).
  */
 enum rpcrdma_answer_form
 rpcrdma_plan_answer(const struct rpcrdma_limits *limits, u32 hdr_len,

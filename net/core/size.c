@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sizes: computes queue depths and memory region counts from the limits of a device.
+ * Sizes: this file computes queue depths and numbers of memory regions from the limits of a
+ * device.
  *
  * All sizing arithmetic of client and server is here, so a connection only has to ask for
  * the sizes that were computed. This file calls no verbs: struct rpcrdma_device_caps has
@@ -356,8 +357,8 @@ static u32 rpcrdma_size_server_wrs(const struct rpcrdma_device_caps *caps,
  * largest payload; and one more for each of the %RPCRDMA_CLIENT_SEGS segments that a client
  * may split one of these transfers into. A megabyte covers up to 257 pages of 4 KiB, which
  * take 9 work requests of 30 SGEs. So 128 Calls and 16 callbacks take 64 + 16 + 2 + 3 * 9 +
- * 16 = 125 slots. Calls share the queue, and wait when it is full, so a shorter one is
- * enough. A device is too small only if one Send and one transfer do not fit.
+ * 16 = 125 slots. Calls share the queue, and wait when it is full, so a shorter queue is
+ * enough, if the callbacks, one Send and one transfer fit.
  *
  * Regions: %RPCRDMA_SERVER_READ_MRS, if RDMA Reads need regions. Calls share the regions, and
  * wait until one is free. The send queue is long enough for a Call that takes all of them, if
