@@ -59,7 +59,7 @@ static bool rpcrdma_group_bounds(const struct rpcrdma_group_limits *limits,
 	       tx->tx_data < tx->tx_len;
 }
 
-/* RTX-56: data does not extend beyond the target segments of our Receive. */
+/* Data must not extend beyond the target segments of our Receive (RTX-56). */
 static bool rpcrdma_group_part_fits(const struct rpcrdma_group_limits *limits,
 				    const struct rpcrdma2_transmission *tx)
 {
@@ -67,7 +67,7 @@ static bool rpcrdma_group_part_fits(const struct rpcrdma_group_limits *limits,
 	       (u64)limits->gl_ours.xp_seg * limits->gl_ours.xp_nsegs;
 }
 
-/* RTX-43: the length of each piece of the stream except the last is a multiple of 4. */
+/* The length of each piece of the stream except the last must be a multiple of 4 (RTX-43). */
 static bool rpcrdma_group_piece_fits(u64 end, u32 stream)
 {
 	return end == stream ||
@@ -111,7 +111,7 @@ rpcrdma_group_judge_first(const struct rpcrdma_group_limits *limits,
 						     RPCRDMA_BAD_GROUP;
 }
 
-/* RTX-46: is this the transmission that is due, and is it valid? */
+/* Is this the transmission that is due, and is it valid (RTX-46)? */
 static bool rpcrdma_group_is_due(const struct rpcrdma_group *group,
 				 const struct rpcrdma_group_limits *limits,
 				 const struct rpcrdma2_transmission *tx)

@@ -8,14 +8,13 @@
  * believed at once, and a single long time never.
  *
  * There are two kinds of answers. Connecting, CONNPROP and Replies need software of the
- * peer, which may take any time, so the times of these answers only lower the
- * estimate. A probe of the keepalive is answered by the peer's adapter. The answer to a probe
- * may be late, too, because the probe was queued behind data or was lost once. But if several
- * probes in a row are late, and no message was quick between them, the round trip has become
- * longer. The estimate is then raised to
- * the quickest of these probes, and at most doubled. An idle processor that wakes up slowly
- * has the same effect as a longer round trip, and the next quick Reply lowers the estimate
- * again.
+ * peer, which may take any time, so the times of these answers only lower the estimate. A
+ * probe of the keepalive is answered by the peer's adapter. The answer to a probe may be late,
+ * too, because the probe was queued behind data or was lost once. But if several probes in a
+ * row are late, and no message was quick between them, the round trip has become longer. The
+ * estimate is then raised to the time of the quickest of these probes, and at most doubled. An
+ * idle processor that wakes up slowly has the same effect as a longer round trip, and the next
+ * quick Reply lowers the estimate again.
  *
  * A busy connection is not probed. If its round trip becomes longer, the estimate does not
  * change, and is then too low. The next connection begins with a new estimate.

@@ -27,10 +27,11 @@
  * somebody still awaits a completion. The queue cannot overflow: it has an entry for each
  * slot, and a slot is released only when its completion is handled.
  *
- * The work and rpcrdma_send_cq_poll() may handle completions at the same time. So the handlers
- * of different work requests may run in any order. After rpcrdma_conn_drain(), nobody calls
- * rpcrdma_send_cq_poll(): the drain marker of the receive queue is behind all messages, and
- * the keepalive was stopped. But the work may run until rpcrdma_send_cq_destroy() returns.
+ * The work and rpcrdma_send_cq_poll() may handle completions at the same time. So completion
+ * handlers may run in any order, even those of one chain of work requests. After
+ * rpcrdma_conn_drain(), nobody calls rpcrdma_send_cq_poll(): the drain marker of the receive
+ * queue is behind all messages, and the keepalive was stopped. But the work may run until
+ * rpcrdma_send_cq_destroy() returns.
  */
 #include <linux/workqueue.h>
 #include <rpcrdma/conn.h>

@@ -281,7 +281,7 @@ u32 rpcrdma2_rtx_reply_len(u32 nitems, const struct rpcrdma_lists *lists)
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_rtx_reply_len);
 
-/* RTX-43: the length of each piece of the stream except the last is a multiple of 4. */
+/* The length of each piece of the stream except the last must be a multiple of 4 (RTX-43). */
 static bool rpcrdma2_first_valid(const struct rpcrdma2_transmission *tx)
 {
 	if (!tx->tx_count || tx->tx_count > RPCRDMA2_RTX_MAX_COUNT ||
@@ -293,7 +293,7 @@ static bool rpcrdma2_first_valid(const struct rpcrdma2_transmission *tx)
 	       (tx->tx_count > 1 && tx->tx_here % RPCRDMA_WORD_LEN == 0);
 }
 
-/* RTX-57: header and stream end at or before the first byte of data. */
+/* Header and stream must end at or before the first byte of data (RTX-57). */
 static bool rpcrdma2_stream_fits(const struct rpcrdma2_transmission *tx,
 				 u32 hdr_len)
 {
@@ -429,8 +429,8 @@ int rpcrdma2_encode_rtx_reply(void *buf, u32 size,
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_encode_rtx_reply);
 
-/* RTX-44: a following transmission has stream or data. RTX-43: if it has stream, the length of
- * the stream in all earlier transmissions is a multiple of 4.
+/* A following transmission must have stream or data (RTX-44). If it has stream, the length of the
+ * stream in all earlier transmissions must be a multiple of 4 (RTX-43).
  */
 static bool rpcrdma2_next_valid(const struct rpcrdma2_transmission *tx)
 {
