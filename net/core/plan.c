@@ -133,7 +133,9 @@ static bool rpcrdma_plan_may_place(const struct rpcrdma_plan_args *args)
 	       args->pa_call_item;
 }
 
-/* Is a group better than a single RDMA2_MSG, because the server need not copy the item (RTX-94)? */
+/* Is a group better than a single RDMA2_MSG, because the server need not copy the item
+ * (RTX-94)?
+ */
 static bool rpcrdma_plan_rather_places(const struct rpcrdma_plan_args *args)
 {
 	return rpcrdma_plan_may_place(args) &&

@@ -262,7 +262,9 @@ enum rpcrdma_verdict rpcrdma2_decode_rpc(struct rpcrdma_xdr_in *in,
 	verdict = rpcrdma_form_get_lists(buf, len, len - in->xi_left, hdr);
 	if (verdict)
 		return verdict;
-	/* The handle is ignored in a Reply, and in a Call without a segment of this handle (G-22) */
+	/* The handle is ignored in a Reply, and in a Call that has no segment with this
+	 * handle (G-22).
+	 */
 	if (handle && !hdr->hd_response) {
 		if (rpcrdma2_lists_have(&hdr->hd_lists, handle))
 			hdr->hd_inv_handle = handle;
