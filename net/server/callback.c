@@ -226,7 +226,7 @@ static int svc_rdma_callback_check_locked(struct svc_rdma_backward *bw,
  *	the callback when there is a credit;
  *	%-ENOBUFS if another NFS client's callback has the same XID: sunrpc tries later;
  *	%-ENOTCONN if the connection is being closed;
- *	%-EIO if the callback was answered with an error;
+ *	%-EIO if the callback was answered with an error, or with a Reply that is too long;
  *	%-ETIMEDOUT if only a new connection helps, because the callback was already
  *	sent on this one, or callbacks that were given up have all credits.
  */
@@ -438,8 +438,8 @@ bool svc_rdma_callback_reply(struct svc_rdma_call *call)
  * @sx: connection
  * @xid: its XID
  *
- * The caller has already given back the message that ends the callback, for the reason that
- * is told at svc_rdma_callback_put_msg().
+ * The caller has already given back the message that ends the callback, because another
+ * callback may be sent as soon as this one has ended: see svc_rdma_callback_put_msg().
  *
  * The credit of the callback is free again. @xid is not looked up among the client's Calls,
  * because their XIDs are independent of those of callbacks (version-two 5.3.3).
