@@ -3,17 +3,16 @@
  * The choice: does the data item of a Call go by Sends, in the form of the round-trip
  * extension, or does the server fetch it by RDMA Read?
  *
- * Sends save a round trip, the second time that the server's thread wakes up, registration
- * and invalidation. Each transmission beyond the first has a cost. So each connection has a
- * size up to which Sends are better. This size changes only with the round trip and with the
- * announcements of the two ends. It is computed when these change, so a Call needs only one
- * comparison.
+ * Sends save a round trip, a second wakeup of a server thread, registration and invalidation.
+ * Each transmission beyond the first has a cost. So each connection has a size up to which Sends
+ * are better. This size changes only with the round trip and with the announcements of the two
+ * ends. It is computed when these change, so a Call needs only one comparison.
  *
  * The cost of a further transmission is counted in full, as if no part of it overlapped with
  * other work. Either the work or the time that Sends save must outweigh the cost of all
  * further transmissions; work and time are not added. The time that a further transmission
  * really adds is a fifth of its cost, or less. So Sends take no longer than an RDMA Read even
- * if the round trip is only a fifth of its estimate. The estimate is that much too high if
+ * if the round trip is only a fifth of its estimate. The estimate can be so much too high if
  * every answer of the server was slow.
  *
  * A round trip of %RPCRDMA_CHOICE_FAR or more outweighs all other costs, at any size (rtx.rst
@@ -42,10 +41,11 @@
 #define RPCRDMA_CHOICE_PAGE	4096u
 #define RPCRDMA_CHOICE_NSECS	1000u	/* in a microsecond */
 
-/* The figures of rtx.rst 6.1, with one nanosecond for one instruction. cc_more is c, 5000
- * instructions, which is longer than a transmission really takes. cc_copy is the cost of
- * copying 4K at both ends. cc_saved is about F as measured on siw, and is equal to the cost of
- * 6 further transmissions. cc_wake and cc_register are the lower limits of w and g.
+/* The figures of rtx.rst 6.1, with one nanosecond for one instruction. cc_more (c in rtx.rst) is
+ * the work of 5000 instructions for a further transmission, which really adds less time than
+ * that. cc_copy is the cost of copying 4K at both ends. cc_saved (F) is about what one Send was
+ * measured to save on siw, and is equal to the cost of 6 further transmissions. cc_wake (w) and
+ * cc_register (g) are the lower limits of what was estimated.
  */
 const struct rpcrdma_choice_costs rpcrdma_choice_costs = {
 	.cc_more	= 5000,
@@ -56,8 +56,9 @@ const struct rpcrdma_choice_costs rpcrdma_choice_costs = {
 };
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_choice_costs);
 
-/* Returns how many bytes of a placed item each transmission carries, in the target segments
- * of the peer's Receive; 0 if our Sends reach no such segment.
+/* Returns how many bytes of a placed item each transmission carries: those that fill target
+ * segments of the peer's Receive. Returns 0 if the peer has no targets, or our Sends cannot fill
+ * a segment.
  */
 static u32 rpcrdma_choice_placed(const struct rpcrdma_choice *choice)
 {

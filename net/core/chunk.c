@@ -13,9 +13,8 @@
  * 3.4.5.2). So the length of an item is exact, and the room that it has in the stream
  * is a multiple of four.
  *
- * This file knows no pages, no memory regions and no upper layer. It relies on what the
- * codec has checked (the segments exist, sums do not overflow) and on nothing else that
- * a peer has said.
+ * This file knows no pages, no memory regions and no upper layer. Of what a peer has said, it
+ * relies only on what the codec has checked: the segments exist, and sums do not overflow.
  *
  * See RFC 8166 3.4, 4.3; G-03 to G-06, G-34, G-35.
  */
@@ -189,8 +188,8 @@ static bool rpcrdma_part_ahead(const struct rpcrdma_part_iter *iter,
 		*chunk = &iter->pi_lists->ls_read[iter->pi_next];
 	if (iter->pi_item < iter->pi_nitems)
 		*item = &iter->pi_items[iter->pi_item];
-	/* An item may have the same position as an empty chunk, which is then
-	 * taken first
+	/* If an item has the same position as a chunk, the chunk is empty, and is
+	 * taken first.
 	 */
 	if (*chunk && *item) {
 		if ((*chunk)->ck_position <= (*item)->im_position)
@@ -257,8 +256,8 @@ bool rpcrdma_part_next(struct rpcrdma_part_iter *iter,
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_part_next);
 
-/* Does a credential of @len bytes at @cred protect the arguments of the Call? True, too,
- * if it is too short to tell.
+/* Does a credential of @len bytes at @cred protect the arguments of the Call? Also returns true
+ * if the credential is too short to tell.
  */
 static bool rpcrdma_cred_wraps(u32 flavor, const u8 *cred, u32 len)
 {
@@ -272,14 +271,14 @@ static bool rpcrdma_cred_wraps(u32 flavor, const u8 *cred, u32 len)
 /**
  * rpcrdma_head_ends_well - may the head of a Call end where its data begins?
  * @position: where in the unreduced Call the data begins
- * @msg: body; its part in front of @position becomes the head
+ * @msg: body of the Call; its part in front of @position becomes the head
  * @len: length of @msg in bytes
  * @max_head: length in bytes of the longest head that upper layers can handle
  *
  * The head is that of an xdr_buf. The RPC layers expect the RPC header in one piece, so the
  * head must not end inside the RPC header. No client has a reason to send data that begins
- * there. If GSS protects the arguments, it checks or decrypts them in place. A client must not
- * choose where the head ends then, and normally does not, because it sends no chunk (G-27).
+ * there. If GSS protects the arguments, they are checked or decrypted in place, so a client must
+ * not choose where the head ends. Normally a client sends no chunk then (G-27).
  *
  * Context: any.
  * Return: false if the Call has to be rebuilt as one stream.
@@ -426,7 +425,7 @@ int rpcrdma_payload_assign(const struct rpcrdma_lists *lists,
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_payload_assign);
 
-/* Offset in the stream of the first byte behind a payload and its roundup. */
+/* Returns the offset in the stream of the first byte behind a payload and its roundup. */
 static u32 rpcrdma_payload_end(const struct rpcrdma_payload *payload,
 			       u32 stream_len)
 {
@@ -545,7 +544,8 @@ rpcrdma_chunk_check_returned(const struct rpcrdma_lists *lists,
  * segments as were offered, or none (G-05). If there is no Write list at all, nothing was
  * used: servers omit it when an RPC fails before its results are built. That is safe,
  * because such a Reply claims no byte of our memory (RFC 8166 8.1). The same holds for
- * the Reply chunk (RFC 8166 4.3.3). The decoder has checked that an RDMA_NOMSG has one.
+ * the Reply chunk (RFC 8166 4.3.3). The decoder has checked that an RDMA_NOMSG has a Reply
+ * chunk.
  *
  * Context: any; the buffer from which @hdr was decoded must still be valid.
  * Return: %RPCRDMA_OK; %RPCRDMA_BAD_COUNT if the numbers of chunks or segments are not

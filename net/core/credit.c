@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Credits: how many to advertise, and how many of a peer's to use.
+ * Credits: how many to advertise, and how many of those that a peer has granted are in use.
  *
  * A credit stands for one Send of a Call, and for a Receive at the responder. Each Call in
  * flight has a first credit. The window does not count first credits: its caller passes the
@@ -23,12 +23,12 @@
 #include <rpcrdma/credit.h>
 
 /**
- * rpcrdma_window_reset - start over, for a new connection
+ * rpcrdma_window_reset - set the window of a new connection
  * @win: the window
  * @requested: credits that will be asked for; 0 counts as 1
  *
- * Only one message may be sent before the peer has granted credits (RFC 8166 3.3.3). That
- * holds after a reconnect, too.
+ * Only one message may be sent before the peer has granted credits (RFC 8166 3.3.3). This
+ * rule applies after a reconnect, too.
  *
  * Context: any; the caller serialises.
  */
@@ -47,8 +47,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_window_reset);
  * @win: the window
  * @credit: rdma_credit as received, any value
  *
- * A grant of 0 would stop all traffic, so it counts as 1. A grant of more than was
- * requested counts as the request, because there are no Receives for more Replies
+ * A grant of 0 would stop all traffic, so it counts as 1. A grant of more credits than were
+ * requested counts as the number requested, because there are no Receives for more Replies
  * (RFC 8166 3.3.1).
  *
  * Context: any; the caller serialises.

@@ -3,13 +3,13 @@
  * Groups: one RPC message in several transmissions.
  *
  * A sender posts all transmissions of a group back to back, and its peer receives them in
- * that order or not at all. So a receiver has one group at a time. Either it assembles the
- * group, or the group is broken, and the receiver waits for the rest of it.
+ * this order or not at all. So a receiver has one group at a time. It assembles the group; or,
+ * if the group is broken, it waits until the rest of the group has arrived.
  *
  * This file only computes with numbers, and holds no Receive. The caller passes the
- * header words of each arrival. This file tells the caller whether to hold the arrival, to
- * give back what is held, or to pass the message on, and what to answer. It allocates nothing,
- * however a peer divides its message (RTX-84).
+ * header words of each transmission or other message that arrives (an arrival). This file tells
+ * the caller whether to hold the arrival, to give back what is held, or to pass the message on,
+ * and what to answer. It allocates no memory, however a peer divides its message (RTX-84).
  *
  * The answer to a broken group is sent when the last of its transmissions has arrived. The
  * answer returns the credits of all transmissions, so their Receives must be posted again
@@ -59,7 +59,7 @@ static bool rpcrdma_group_bounds(const struct rpcrdma_group_limits *limits,
 	       tx->tx_data < tx->tx_len;
 }
 
-/* RTX-56: data does not extend beyond the target segments of our Receive. */
+/* Data must not extend beyond the target segments of our Receive (RTX-56). */
 static bool rpcrdma_group_part_fits(const struct rpcrdma_group_limits *limits,
 				    const struct rpcrdma2_transmission *tx)
 {
@@ -67,15 +67,15 @@ static bool rpcrdma_group_part_fits(const struct rpcrdma_group_limits *limits,
 	       (u64)limits->gl_ours.xp_seg * limits->gl_ours.xp_nsegs;
 }
 
-/* RTX-43: the length of each piece of the stream except the last is a multiple of 4. */
+/* The length of each piece of the stream except the last must be a multiple of 4 (RTX-43). */
 static bool rpcrdma_group_piece_fits(u64 end, u32 stream)
 {
 	return end == stream ||
 	       (end < stream && end % RPCRDMA_GROUP_UNIT == 0);
 }
 
-/* Compares a group with our limits. The limits of the property are for Calls only. A Reply is
- * limited by what its Call has offered.
+/* Compares a group with our limits. The limits of the property RTX are for Calls only. A Reply
+ * must not have more transmissions than any Call of ours offers Receives for.
  */
 static enum rpcrdma_verdict
 rpcrdma_group_judge_size(const struct rpcrdma_group_limits *limits,
@@ -111,7 +111,7 @@ rpcrdma_group_judge_first(const struct rpcrdma_group_limits *limits,
 						     RPCRDMA_BAD_GROUP;
 }
 
-/* RTX-46: is this the transmission that is due, and is it valid? */
+/* Is this the transmission that is due, and is it valid (RTX-46)? */
 static bool rpcrdma_group_is_due(const struct rpcrdma_group *group,
 				 const struct rpcrdma_group_limits *limits,
 				 const struct rpcrdma2_transmission *tx)
@@ -168,9 +168,10 @@ static void rpcrdma_group_break(struct rpcrdma_group *group,
 }
 
 /*
- * A message has arrived that is no transmission of the group (RTX-48). More transmissions of
- * the group may be on their way. If the group is a Reply, its RPC ends now, and no Receives
- * are reserved for those transmissions any more. So the connection is closed (RTX-51).
+ * Ends the group, if there is one, because a message has arrived that is no transmission of it
+ * (RTX-48). More transmissions of the group may be on their way. If the group is a Reply, its
+ * RPC ends now, and no Receives are reserved for these transmissions any more. So the
+ * connection is closed (RTX-51).
  */
 static void rpcrdma_group_cut(struct rpcrdma_group *group,
 			      struct rpcrdma_group_step *step)
@@ -271,8 +272,9 @@ static void rpcrdma_group_follow(struct rpcrdma_group *group,
  *	transmission of a group
  * @step: OUT: what to do
  *
- * If we have not announced that we accept Calls in this form, their header types count as
- * unknown, and such a Call is passed on (RTX-37). Replies are accepted in any case.
+ * If we have not announced that we accept Calls as groups, their header types count as
+ * unknown, and a transmission of such a Call is passed on (RTX-37). Replies that are groups are
+ * accepted in any case.
  *
  * Context: any; the caller serialises, and calls in the order of arrival.
  *
@@ -362,7 +364,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_group_call);
  * rpcrdma_group_credits - are there enough credits for a Call now?
  * @grant: number of credits that are granted
  * @used: number of credits of all Calls in flight, including the first credit of this Call
- * @more: number of these credits that are beyond the first of their Call
+ * @more: how many of the @used credits are beyond the first of their Call
  * @count: number of transmissions of this Call
  *
  * A Call does not wait for credits beyond its first (RTX-78). Calls of several transmissions
@@ -416,9 +418,9 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_group_replies);
  * @number: OUT: for a group, the number of transmissions; for an error, the size in bytes of
  *	a Reply chunk that would be enough; otherwise 0
  *
- * In base form, a Reply chunk that was offered is used. Here it is used only if no other
- * form is possible, because a client that offers Receives prefers them to its registered
- * memory.
+ * If a Call had base form, a Reply chunk that it offered is always used. The Reply chunk of a
+ * group is used only if no other form is possible, because a client that offers Receives prefers
+ * them to its registered memory.
  *
  * Context: any.
  * Return: the first form that the Reply fits.

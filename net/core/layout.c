@@ -6,10 +6,11 @@
  * A receiver with targets has announced the layout of its Receives: some bytes for header
  * and stream, and then segments for the data of items. A sender puts data where the segments
  * are, and continues in the segments of the next transmission. The data in one transmission is
- * a data part. Segments are counted through the whole group, and this number is all that
- * identifies a segment (RTX-55). An item begins at the start of a segment, so each of its
- * bytes has one place, and both ends find that place with the same walk. Between the end of an
- * item and the end of its last segment there is a gap.
+ * a data part. Segments are numbered consecutively through the whole group, and only this number
+ * identifies a segment (RTX-55). Each item begins at the start of a segment, and follows the
+ * item before it without a free segment. So each of its bytes has one place, which both ends
+ * compute in the same way. Between the end of an item and the end of its last segment there may
+ * be a gap.
  *
  * This file never reads a byte of a message. Lengths come from our own upper layer, or the
  * receiver has checked them before. Sums are computed in 64 bits.
@@ -40,7 +41,7 @@ static u32 rpcrdma_item_nsegs(const struct rpcrdma2_item *item, u32 seg)
  * @seg: size of a segment in bytes
  *
  * Context: any.
- * Return: number of segments in front of the item, counted through the group (RTX-55).
+ * Return: number of segments in front of the item in the whole group (RTX-55).
  */
 u64 rpcrdma_item_segment(const struct rpcrdma2_item *items, u32 index, u32 seg)
 {
@@ -93,7 +94,7 @@ u64 rpcrdma_items_length(const struct rpcrdma2_item *items, u32 nitems)
 
 /**
  * rpcrdma_place_part - continue a walk in the next data part
- * @place: the walk, at the end of the previous part
+ * @place: the walk over the items, at the end of the previous data part
  * @length: length of the part in bytes; all parts but the last are whole segments
  *
  * Context: any.
@@ -106,12 +107,12 @@ void rpcrdma_place_part(struct rpcrdma_place *place, u32 length)
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_place_part);
 
 /**
- * rpcrdma_place_next - find the next part of an item in the data part
+ * rpcrdma_place_next - find the next piece of an item in the data part
  * @place: the walk
- * @placed: OUT: part of an item, if true is returned
+ * @placed: OUT: the piece and where it is, if true is returned
  *
  * Context: any.
- * Return: false at the end of the part, or of the items.
+ * Return: false at the end of the data part, or of the items.
  *
  * See RTX-55, RTX-56, RTX-60 of rtx.rst.
  */
@@ -138,7 +139,7 @@ bool rpcrdma_place_next(struct rpcrdma_place *place,
 	gap = (place->gp_seg - item->im_length % place->gp_seg) %
 	      place->gp_seg;
 	placed->pd_gap = gap;
-	/* No gap is sent behind the last item, so the part may end here */
+	/* No gap is sent behind the last item, so the data part may end here. */
 	gap = min(gap, place->gp_left);
 	place->gp_at += gap;
 	place->gp_left -= gap;
@@ -172,13 +173,13 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_layout_reach);
 
 /**
  * rpcrdma_layout_gather - how many segments can a Send gather from pages?
- * @sges: number of its SGEs that are for data; each describes one page, or a part of it
+ * @sges: number of the Send's SGEs that are for data; each describes a page or a part of one
  * @offset: offset of the item in its first page, in bytes
  * @page_size: size of a page in bytes
  * @seg: size of a segment in bytes
  *
- * If a data part can begin inside a page, it may touch one page more than its length alone
- * requires.
+ * If a data part of the item can begin inside a page, it may touch one page more than its
+ * length alone requires.
  *
  * Context: any.
  * Return: number of segments that every data part of the item may have; 0 if the SGEs do
@@ -230,8 +231,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_layout_place);
  * @layout: layout of the message, which rpcrdma_layout_count() has accepted
  * @out: OUT: the transmission, if true is returned
  *
- * Each transmission takes as much stream as fits in front of its data, and as much data as
- * its targets take.
+ * Each transmission takes as much of the stream as fits in front of its data, and as much data
+ * as the target segments of one Receive take.
  *
  * Context: any.
  * Return: false if all has been sent, or if the header leaves no room.

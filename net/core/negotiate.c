@@ -59,7 +59,7 @@ rpcrdma_negotiate_answer(const struct rpcrdma_hdr *hdr,
 		return hdr->hd_err == RPCRDMA2_ERR_VERS ?
 		       RPCRDMA_NEGOTIATE_V1 : RPCRDMA_NEGOTIATE_V2_PLAIN;
 	default:
-		/* A Reply, although no Call was sent */
+		/* This is a Reply, although no Call was sent. */
 		return RPCRDMA_NEGOTIATE_WAIT;
 	}
 }

@@ -9,15 +9,15 @@
  * regions or work requests.
  *
  * Forms are tried in this order: inline, inline with one item taken out, everything by RDMA
- * (RFC 8166 3.5.1, 3.5.3). The first is the cheapest, and the last always works. A body is
- * never sent partly inline and partly by RDMA (RFC 8166 3.5.3).
+ * (RFC 8166 3.5.1, 3.5.3). The first is the cheapest, and the last is possible for a message of
+ * any length. A body is never sent partly inline and partly by RDMA (RFC 8166 3.5.3).
  *
  * With a peer that has the round-trip extension, a message that is too long for one Send may
  * be sent as a group, that is, in several transmissions. A Call needs a free credit for each
  * of them, and a Reply needs a free Receive for each (RTX-78, RTX-98). A group is tried after
  * inline and before chunks. But if a group saves the peer from copying an item, it is tried
- * before inline. The caller then takes the credits and Receives that the plan needs. If they
- * are no longer free, the caller plans again.
+ * before inline. When the plan is made, the caller takes the credits and Receives that it needs.
+ * If they are no longer free, the caller plans again.
  */
 
 #include <linux/errno.h>
@@ -71,8 +71,8 @@ static u32 rpcrdma_plan_replies(const struct rpcrdma_limits *limits,
 }
 
 /* Can several Receives take the largest Reply (RTX-68, RTX-98)? Only a Reply without a
- * DDP-eligible result may use them. If a Reply has such a result, and a Write chunk is not
- * possible, it uses the Reply chunk: Receives would only add a copy.
+ * DDP-eligible result may use several. If a Reply has such a result, and a Write chunk is not
+ * possible, it uses the Reply chunk: with Receives, the result would have to be copied.
  */
 static bool rpcrdma_plan_reply_group(const struct rpcrdma_limits *limits,
 				     const struct rpcrdma_plan_args *args,
@@ -93,9 +93,9 @@ static bool rpcrdma_plan_reply_group(const struct rpcrdma_limits *limits,
 }
 
 /*
- * Choose the smallest provision that is enough for the largest Reply (RFC 8166 4.3.3).
- * This is a Write chunk or a Reply chunk, never both: Linux clients do not send both, so
- * deployed servers have not been tested with that.
+ * Choose the smallest provision that is enough for the largest Reply (RFC 8166 4.3.3): nothing,
+ * a Write chunk, several Receives, or a Reply chunk. A Call never has both a Write chunk and a
+ * Reply chunk: Linux clients do not send both, so deployed servers were not tested with both.
  */
 static enum rpcrdma_reply_form
 rpcrdma_plan_reply(const struct rpcrdma_limits *limits,
@@ -133,7 +133,9 @@ static bool rpcrdma_plan_may_place(const struct rpcrdma_plan_args *args)
 	       args->pa_call_item;
 }
 
-/* Is a group better than RDMA2_MSG, because the server need not copy the item (RTX-94)? */
+/* Is a group better than a single RDMA2_MSG, because the server need not copy the item
+ * (RTX-94)?
+ */
 static bool rpcrdma_plan_rather_places(const struct rpcrdma_plan_args *args)
 {
 	return rpcrdma_plan_may_place(args) &&
@@ -179,8 +181,9 @@ static u32 rpcrdma_plan_divide(const struct rpcrdma_limits *limits,
 	return rpcrdma_group_call(layout, &rtx->px_peer);
 }
 
-/* Returns how large the buffer of a Send must be if data is gathered from pages. A Send with
- * data needs it up to where the data begins, and a Send without data for header and stream.
+/* Returns how large the buffer of each Send must be if data is gathered from pages. In a Send
+ * with data, the buffer has everything in front of the data. In a Send without data, it has
+ * header and stream.
  */
 static u32 rpcrdma_plan_buf(const struct rpcrdma_layout *layout)
 {
@@ -188,10 +191,10 @@ static u32 rpcrdma_plan_buf(const struct rpcrdma_layout *layout)
 		   min(layout->ly_limit, layout->ly_hdr + layout->ly_stream));
 }
 
-/* Divides a Call. Its item is gathered, unless that takes more transmissions than copying
- * would: each further transmission would cost more than gathering saves, would take a credit,
- * and was not counted when px_write_max was chosen (T-43). Returns the same as
- * rpcrdma_plan_divide().
+/* Divides a Call. If possible, the item is gathered: Sends take it from the pages of the RPC,
+ * without a copy. But if gathering takes more transmissions than copying, the item is copied:
+ * each further transmission would cost more than gathering saves, would take a credit, and was
+ * not counted when px_write_max was chosen (T-43). Returns the same as rpcrdma_plan_divide().
  */
 static u32 rpcrdma_plan_gather(const struct rpcrdma_limits *limits,
 			       const struct rpcrdma_plan_args *args,
@@ -241,7 +244,9 @@ static bool rpcrdma_plan_call_group(const struct rpcrdma_limits *limits,
 	return true;
 }
 
-/* Returns -EAGAIN if the Call cannot be a group, but the Reply was planned as one. */
+/* Plans the Call, after the Reply was planned. Returns -EAGAIN if the Call cannot be a group, but
+ * the Reply was planned as one.
+ */
 static int rpcrdma_plan_call(const struct rpcrdma_limits *limits,
 			     const struct rpcrdma_plan_args *args,
 			     u32 nwritesegs, u32 nreplysegs,
@@ -298,7 +303,7 @@ static int rpcrdma_plan_try(const struct rpcrdma_limits *limits,
 		nwritesegs = args->pa_reply_item_segs;
 	if (plan->pl_reply == RPCRDMA_REPLY_LONG) {
 		nreplysegs = args->pa_reply_segs;
-		/* The Reply returns the chunk with all its segments (RFC 8166 4.3.3) */
+		/* The header of the Reply returns all segments of the chunk (RFC 8166 4.3.3). */
 		if (rpcrdma_plan_hdr_len(limits, 0, 0, nreplysegs) >
 		    limits->lm_inline_recv ||
 		    !rpcrdma_plan_segs_ok(args, nreplysegs))
@@ -318,8 +323,8 @@ static int rpcrdma_plan_try(const struct rpcrdma_limits *limits,
  * out of it (G-27). @args->pa_reduce is false then, and only Short and Long Messages are
  * possible.
  *
- * If the Call must use chunks, the Reply must, too, because only the header of a group can
- * offer Receives.
+ * If the Call cannot be a group, a Reply that does not fit inline must use a chunk, because only
+ * the header of a group can offer Receives.
  *
  * Context: any.
  * Return: 0; or -EMSGSIZE if the header of a Long Call does not fit a Send, or the header
@@ -357,7 +362,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_plan_rpc);
  * (RFC 8166 4.5.3).
  *
  * Context: any.
- * Return: the form; %RPCRDMA_ANSWER_ERROR if the Reply fits nowhere (G-13).
+ * Return: the form; %RPCRDMA_ANSWER_ERROR if the Reply fits neither inline nor into the Reply
+ *	chunk (G-13).
  */
 enum rpcrdma_answer_form
 rpcrdma_plan_answer(const struct rpcrdma_limits *limits, u32 hdr_len,

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What two peers tell each other before the first RPC, and the limits that follow.
+ * What two peers tell each other before the first RPC, and the limits that follow from it.
  *
  * In version 1, each peer sends a block of eight bytes in the private data of the connection
  * request or of its answer (RFC 8797). This file does not call the connection manager: it
  * turns bytes into limits. A peer that sends no such block, or only blocks of unknown
  * versions, gets the defaults (RFC 8797 5.1).
  *
- * Version 2 has messages for this, which wire/v2_props.c reads and writes. Version 2
- * ignores private data (G-19).
+ * In version 2, peers exchange properties by messages, which wire/v2_props.c reads and writes.
+ * Private data is ignored (G-19).
  *
  * Layout: RFC 8797 4.
  */
@@ -155,7 +155,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_props_limits);
  * @limits: OUT: the limits of this connection, seen from our side
  *
  * Whatever the peer announces, we send no more than fits our buffers (version-two 11.1;
- * G-18). Remote invalidation is used if we support it; no property of the peer matters
+ * G-18). Remote invalidation is used if we support it: version 2 has no property for it
  * (version-two 8.4).
  *
  * Context: any.

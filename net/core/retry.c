@@ -4,7 +4,7 @@
  *
  * Five of the errors mean that the Call could succeed in another form, because it had too
  * many chunks, too many segments or too little room. It is then sent again with the same
- * XID, so a server that has already executed it answers from its reply cache (G-23).
+ * XID, so a server that has already executed the Call answers from its reply cache (G-23).
  * There is one remedy for each of these five errors, and it is tried once for an RPC. The
  * errors that reject a Call in the form of the round-trip extension have one remedy in
  * common: base form, which is version 2 without the extension (RTX-88, RTX-89). So an RPC is
@@ -53,8 +53,8 @@ static bool rpcrdma_retry_segments(struct rpcrdma_retry *retry, u32 max,
 	return max && max < args->rg_segs;
 }
 
-/* The Write chunk was too small. There is only one, so its number is 1, or 0 if the
- * server does not tell it (version-two 5.3.3).
+/* The Write chunk was too small. A Call has only one, so its number in the error is 1, or 0 if
+ * the server does not tell the number (version-two 5.3.3).
  */
 static bool rpcrdma_retry_write_len(struct rpcrdma_retry *retry, u32 index,
 				    u32 needed,
@@ -135,7 +135,7 @@ bool rpcrdma_retry(struct rpcrdma_retry *retry, const struct rpcrdma_hdr *hdr,
 		return false;
 	if (rpcrdma_retry_is_form(hdr->hd_err))
 		return rpcrdma_retry_form(retry, args);
-	/* Codes of other extensions have no remedy either */
+	/* Codes of other extensions have no remedy. A remedy is tried only once. */
 	if (hdr->hd_err > RPCRDMA2_ERR_SYSTEM ||
 	    retry->ry_tried & (1u << hdr->hd_err))
 		return false;

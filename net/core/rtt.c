@@ -3,18 +3,18 @@
  * The round trip of a connection: an estimate, from the time that answers take.
  *
  * No answer comes sooner than the network allows. So every measured time is the round trip
- * and something more: the time of a server's thread to wake up, of its disk, of a queue, or
- * of a lost packet. The shortest time has the least of these. So a short time is believed at
- * once, and a single long time never.
+ * and something more: a server's thread has to wake up or waits for a disk, a message waits in
+ * a queue, or a packet is lost. The shortest time has the least of these. So a short time is
+ * believed at once, and a single long time never.
  *
  * There are two kinds of answers. Connecting, CONNPROP and Replies need software of the
- * peer, which may be slow for any time, so the times of these answers only lower the
- * estimate. A probe of the keepalive is answered by the peer's adapter. A probe may be late,
- * too, behind data or after a loss. But if several probes in a row are late, and no message
- * was quick between them, the round trip has become longer. The estimate is then raised to
- * the quickest of these probes, and at most doubled. An idle processor that wakes up slowly
- * has the same effect as a longer round trip, and the next quick Reply lowers the estimate
- * again.
+ * peer, which may take any time, so the times of these answers only lower the estimate. A
+ * probe of the keepalive is answered by the peer's adapter. The answer to a probe may be late,
+ * too, because the probe was queued behind data or was lost once. But if several probes in a
+ * row are late, and no message was quick between them, the round trip has become longer. The
+ * estimate is then raised to the time of the quickest of these probes, and at most doubled. An
+ * idle processor that wakes up slowly has the same effect as a longer round trip, and the next
+ * quick Reply lowers the estimate again.
  *
  * A busy connection is not probed. If its round trip becomes longer, the estimate does not
  * change, and is then too low. The next connection begins with a new estimate.
@@ -59,8 +59,9 @@ static bool rpcrdma_rtt_take(struct rpcrdma_rtt *rtt, u32 us)
  * @rtt: estimate
  * @us: microseconds from before the message was posted until the answer came
  *
- * Until the next probe, rpcrdma_rtt_asks() then returns true only for a time that would
- * change the estimate, or confirm it if probes were late.
+ * From now on until the next probe, rpcrdma_rtt_asks() returns true only for a time that would
+ * lower the estimate. If the last probes were late, it also returns true for a time that
+ * confirms the estimate.
  *
  * Context: any; the caller serialises.
  */

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sizes: computes queue depths and memory region counts from the limits of a device.
+ * Sizes: this file computes queue depths and numbers of memory regions from the limits of a
+ * device.
  *
  * All sizing arithmetic of client and server is here, so a connection only has to ask for
  * the sizes that were computed. This file calls no verbs: struct rpcrdma_device_caps has
  * the limits, in which quirks of particular devices are already taken into account.
  *
- * The method is always the same. Compute what the wanted number of requests needs. If the
+ * The method is always the same: compute what the wanted number of requests needs, and if the
  * device has less, lower the number of requests. The room that one RPC of the largest
- * payload needs is never reduced. If the device is too small for even one request, it
+ * payload needs is never reduced. If the device is too small for even one request, the device
  * is refused. On a server, a limit on the send queue makes only this queue shorter, because
  * Calls can wait for room in it.
  *
@@ -34,9 +35,9 @@
 
 /*
  * Maximum number of SGEs in a work request on a server. A page takes one SGE, so this is also
- * the number of pages that one RDMA Write covers. But every slot of a send queue has room for
- * that many SGEs: 32 of them take half a kilobyte. Common devices allow about as many
- * (mlx5: 30). A megabyte then takes 9 work requests.
+ * the maximum number of pages that one RDMA Write covers. More SGEs would make the queue larger,
+ * because every slot has room for the maximum: 32 SGEs take half a kilobyte. Common devices
+ * allow about as many (mlx5: 30). A megabyte then takes 9 work requests.
  */
 #define RPCRDMA_SERVER_SGES		32u
 
@@ -60,7 +61,7 @@
 /* An RDMA Read to a region takes a registration, the Read, and an invalidation */
 #define RPCRDMA_WRS_PER_READ_MR		(RPCRDMA_WRS_PER_MR + 1u)
 
-/* The interface of the connection manager has one byte for the ORD */
+/* The interface of the connection manager has one byte for the number of RDMA Reads (ORD) */
 #define RPCRDMA_ORD_MAX			255u
 
 static u32 rpcrdma_size_room(u32 limit, u64 taken)
@@ -114,8 +115,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_recv_batch);
  * @messages: how many messages a peer may send before it gets an answer, at most half of
  *	%U32_MAX
  *
- * Receives are posted in batches, so fewer than a batch of them may be waiting to be posted.
- * At least @messages Receives must be posted at any time (RFC 8166 3.3.1).
+ * At least @messages Receives must be posted at any time (RFC 8166 3.3.1). Receives are posted
+ * in batches, so up to a batch less one may be waiting to be posted, and are needed in addition.
  *
  * Context: any.
  * Return: number of Receives.
@@ -171,11 +172,12 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_recvs_fit);
  *
  * The pages are adjacent. The Receive begins %RPCRDMA_RTX_HEAD bytes before the end of the
  * first page, and each of the other pages is a target segment. So segments are as large as
- * pages. Kernels with other pages than those of %RPCRDMA_RTX_SEG bytes have no targets.
+ * pages. If the pages of the kernel have another size than %RPCRDMA_RTX_SEG bytes, there are no
+ * targets.
  *
  * Context: any.
  * Return: size of the Receive in bytes (RBSIZ); 0 if there are no targets, and then the three
- *	words are 0, too.
+ *	members are 0, too.
  *
  * See rtx.rst 3.6, 7.1.
  */
@@ -355,8 +357,8 @@ static u32 rpcrdma_size_server_wrs(const struct rpcrdma_device_caps *caps,
  * largest payload; and one more for each of the %RPCRDMA_CLIENT_SEGS segments that a client
  * may split one of these transfers into. A megabyte covers up to 257 pages of 4 KiB, which
  * take 9 work requests of 30 SGEs. So 128 Calls and 16 callbacks take 64 + 16 + 2 + 3 * 9 +
- * 16 = 125 slots. Calls share the queue, and wait when it is full, so a shorter one is
- * enough. A device is too small only if one Send and one transfer do not fit.
+ * 16 = 125 slots. Calls share the queue, and wait when it is full, so a shorter queue is
+ * enough, if the callbacks, one Send and one transfer fit.
  *
  * Regions: %RPCRDMA_SERVER_READ_MRS, if RDMA Reads need regions. Calls share the regions, and
  * wait until one is free. The send queue is long enough for a Call that takes all of them, if
@@ -364,7 +366,8 @@ static u32 rpcrdma_size_server_wrs(const struct rpcrdma_device_caps *caps,
  *
  * Receive queue: a Receive for each Call and for the Reply to each callback, one batch that
  * waits to be posted, %RPCRDMA_RECV_SPARE for messages of version 2 that take no credit, and
- * the drain marker. Completion queue: as many entries as both queues together.
+ * the drain marker. Completion queues: one for each of these queues. Their entries together
+ * are at most dc_max_cqe, as if there were only one.
  *
  * Context: any.
  * Return: 0; -EINVAL if @requests or @page_size is 0; -EOPNOTSUPP if the device is too
@@ -422,7 +425,7 @@ int rpcrdma_size_server(const struct rpcrdma_device_caps *caps,
 				  (u64)caps->dc_max_cqe - sizes->sz_rq_depth);
 	sizes->sz_recvs = sizes->sz_rq_depth - RPCRDMA_DRAIN_WRS;
 	/* Devices differ in which of these two limits applies. The smaller one is
-	 * always safe
+	 * always safe.
 	 */
 	sizes->sz_ord = clamp(min(caps->dc_max_init_rd_atom,
 				  caps->dc_max_rd_atom),

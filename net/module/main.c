@@ -64,7 +64,7 @@ module_exit(rpcrdma_exit);
 
 MODULE_AUTHOR("The rpcrdma project");
 MODULE_DESCRIPTION("sunrpc over RDMA, client and server");
-/* Includes the commit if the build knows it: see Kbuild. */
+/* The version includes the commit if the build knows it: see Kbuild. */
 MODULE_VERSION(RPCRDMA_VERSION);
 MODULE_LICENSE("GPL");
 MODULE_ALIAS("svcrdma");

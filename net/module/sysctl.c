@@ -2,7 +2,7 @@
 /*
  * The sysctls: /proc/sys/sunrpc/rdma_* for the client, /proc/sys/sunrpc/svc_rdma/ for the
  * server. A change applies to connections that are made afterwards. Settings that the
- * in-tree module also has are named as there.
+ * in-tree module also has have the same names as there.
  */
 #include <linux/sysctl.h>
 #include <rpcrdma/counters.h>
@@ -97,7 +97,7 @@ static const struct ctl_table rpcrdma_sysctl_client[] = {
 		       rpcrdma_off, rpcrdma_rtx_max),
 	RPCRDMA_SYSCTL("rdma_rtx_gather", xprt_rdma_rtx_gather,
 		       rpcrdma_off, rpcrdma_rtx_max),
-	/* These two apply to client and server. */
+	/* The next two settings apply to client and server. */
 	RPCRDMA_SYSCTL("rdma_keepalive_time", rpcrdma_keepalive_time,
 		       rpcrdma_keepalive_off, rpcrdma_keepalive_max),
 	RPCRDMA_SYSCTL("rdma_keepalive_timeout", rpcrdma_keepalive_timeout,

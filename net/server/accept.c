@@ -43,8 +43,8 @@ unsigned int svc_rdma_max_bc_requests = 16;
 /* Number of bytes in the largest inline message of version 1, in either direction */
 unsigned int svc_rdma_max_req_size = 4096;
 /* Refuse clients that ask our adapter to retry for ever while they have no Receive
- * posted. Such clients are served by default: they break RFC 8166 3.3.1 only when they
- * run out of Receives, and then progress_timeout ends the connection.
+ * posted. By default, such clients are served: as long as they have Receives posted, they obey
+ * RFC 8166 3.3.1, and if they run out of Receives, progress_timeout ends the connection.
  */
 static bool svc_rdma_refuse_endless_rnr;
 module_param_named(refuse_endless_rnr, svc_rdma_refuse_endless_rnr, bool, 0644);
@@ -60,7 +60,8 @@ static DEFINE_SPINLOCK(svc_rdma_pending_lock);
  * svc_rdma_discard - put a listener or connection that sunrpc was never told about
  * @xprt: listener or connection
  *
- * svc_xprt_free() drops a module reference for each xprt, and this one has none.
+ * svc_xprt_free() drops a module reference for each xprt. No reference was taken for this one,
+ * so this function takes one.
  *
  * Context: process.
  */
@@ -100,9 +101,9 @@ static void svc_rdma_pending_take_locked(struct svc_rdma_xprt *sx)
 	sx->sx_listener->sl_npending--;
 }
 
-/* Returns true if the connection was still in the queue. It then belongs to the caller,
- * and this has taken a reference to the module, which svc_xprt_put() drops with the
- * connection. The reference is taken under the lock, because the listener may be freed and
+/* Returns true if the connection was still in the queue. The connection then belongs to the
+ * caller, and this function has taken a reference to the module, which the last svc_xprt_put()
+ * drops. The reference is taken under the lock, because the listener may be freed and
  * drop its own reference as soon as the queue is empty.
  */
 static bool svc_rdma_pending_take(struct svc_rdma_xprt *sx)
@@ -349,7 +350,7 @@ static int svc_rdma_conn_accept(struct svc_rdma_xprt *sx)
 	int rc;
 
 	/* A client that allows no RDMA Read could only send small Calls, and
-	 * its first large one would fail. So refuse it now (G-38).
+	 * its first large Call would fail. So refuse the client now (G-38).
 	 */
 	if (!conn->cn_peer_ord)
 		return -EPROTO;

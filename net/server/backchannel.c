@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The backchannel to an NFS client: NFSv4.1 and later servers call their clients on the
- * connection that the client opened (RFC 8167). To sunrpc a backchannel is a client
+ * The backchannel to an NFS client: in NFSv4.1 and later, a server calls its clients on the
+ * connections that the clients opened (RFC 8167). To sunrpc a backchannel is a client
  * transport, a struct rpc_xprt. It has no connection of its own: it sends through the
  * connection (svc_xprt) that it was made for, and never reconnects. When that connection
  * ends, the RPCs of the backchannel fail with -ENOTCONN, and the upper layer tries again
@@ -18,16 +18,16 @@
  * rpc_create() publishes the switch in the svc_xprt that xprt->bc_xprt points to, and
  * nowhere if this is NULL. So xprt->bc_xprt stays NULL.
  *
- * Receives for the replies are posted when a backchannel is made. There are as many as
- * callbacks that can be in flight on the connection (rfc5666bis 8.2.2.2).
+ * Receives for the replies are posted when a backchannel is made. There is one for each
+ * callback that can be in flight on the connection (rfc5666bis 8.2.2.2).
  *
  * A backchannel is made even if the connection is already lost, and its first RPC then
  * fails. If rpc_create() failed instead, nfsd's error path would use its struct
  * nfsd4_conn, which nfsd frees when a connection is lost.
  *
  * rpciod sends the callbacks, and must not wait for this client. So if there is no buffer
- * or no send queue slot, sunrpc is told to send the RPC later. The message is copied into a
- * Send context, as an inline Reply is. So a retransmission never touches the buffer of
+ * or no send queue slot, sunrpc is told to send the RPC later. Like an inline Reply, the message
+ * is copied into the buffer of a Send context. So a retransmission never touches the buffer of
  * an earlier attempt.
  */
 #include <linux/module.h>
@@ -91,7 +91,7 @@ static int svc_rdma_bc_encode(struct svc_rdma_send *send, struct rpc_rqst *rqst)
 	u32 size;
 	int len;
 
-	/* The client may have announced another limit since the buffer was allocated */
+	/* Since the buffer was allocated, the client may have announced another limit. */
 	size = min(send->ss_send.sd_buf.bf_size,
 		   READ_ONCE(sx->sx_conn.cn_limits.lm_inline_send));
 	len = rpcrdma_encode_call(READ_ONCE(sx->sx_vers),
@@ -114,7 +114,7 @@ static bool svc_rdma_bc_allowed(const struct svc_rdma_xprt *sx)
 	return READ_ONCE(sx->sx_conn.cn_limits.lm_brs) != RPCRDMA2_BRS_NONE;
 }
 
-/* Tell sunrpc that there is no connection. Otherwise it would retry until
+/* Tell sunrpc that there is no connection. Otherwise sunrpc would retry until
  * somebody closes the transport.
  */
 static int svc_rdma_bc_lost(struct rpc_xprt *xprt)
@@ -124,7 +124,7 @@ static int svc_rdma_bc_lost(struct rpc_xprt *xprt)
 }
 
 /* Close the connection because a callback cannot be sent on it: the callback was already
- * sent and not answered, or callbacks without an answer have all credits. A callback must
+ * sent and not answered, or callbacks that were given up have all credits. A callback must
  * not wait for a client that does not answer. On a new connection all credits are free.
  */
 static int svc_rdma_bc_give_up(struct svc_rdma_xprt *sx, struct rpc_xprt *xprt)
@@ -222,8 +222,8 @@ static int svc_rdma_bc_buf_alloc(struct rpc_task *task)
 	return 0;
 }
 
-/* sunrpc frees the buffers of an RPC. It has removed the RPC from the list in which answers
- * look for it, and holds no lock.
+/* sunrpc calls this to free the buffers of an RPC. It has already removed the RPC from the list
+ * that svc_rdma_callback_complete() searches, and holds no lock.
  */
 static void svc_rdma_bc_buf_free(struct rpc_task *task)
 {
@@ -318,7 +318,7 @@ static void svc_rdma_bc_setup_xprt(struct rpc_xprt *xprt,
 	xprt_set_connected(xprt);
 }
 
-/* The caller has posted the Receives for the answers. */
+/* Make a backchannel. The caller has posted the Receives for the answers. */
 static struct rpc_xprt *svc_rdma_bc_create(struct svc_rdma_xprt *sx,
 					   const struct xprt_create *args)
 {

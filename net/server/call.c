@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The Call object: a Call from its arrival until sunrpc is done with it. This file
- * knows what resources a Call holds, and releases all of them. It never looks at a message
- * and never decides what becomes of a Call: see server/recvfrom.c and server/sendto.c.
+ * The Call object (struct svc_rdma_call), which exists from the arrival of a Call until sunrpc
+ * is done with it. This file knows what resources a Call holds, and releases all of them. It
+ * never looks at a message and never decides what becomes of a Call: see server/recvfrom.c and
+ * server/sendto.c.
  *
  * A struct svc_rdma_call exists only while there is a Call, not for each posted
  * Receive, so an idle connection takes little memory. rq_xprt_ctxt of a request points to

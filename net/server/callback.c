@@ -194,8 +194,8 @@ static int svc_rdma_callback_check_locked(struct svc_rdma_backward *bw,
 	lockdep_assert_held(&bw->bw_lock);
 	if (bw->bw_closed)
 		return -ENOTCONN;
-	/* The client has answered this callback with an error. sunrpc may have
-	 * overwritten the status and try to send it again: refuse that (I17).
+	/* This callback has failed already. sunrpc may have overwritten the status of
+	 * its RPC, and then tries to send it again: refuse that (I17).
 	 */
 	if (cb->cb_failed)
 		return -EIO;
@@ -226,7 +226,7 @@ static int svc_rdma_callback_check_locked(struct svc_rdma_backward *bw,
  *	the callback when there is a credit;
  *	%-ENOBUFS if another NFS client's callback has the same XID: sunrpc tries later;
  *	%-ENOTCONN if the connection is being closed;
- *	%-EIO if the callback was answered with an error;
+ *	%-EIO if the callback was answered with an error, or with a Reply that is too long;
  *	%-ETIMEDOUT if only a new connection helps, because the callback was already
  *	sent on this one, or callbacks that were given up have all credits.
  */
@@ -295,7 +295,7 @@ void svc_rdma_callback_end(struct svc_rdma_xprt *sx, struct svc_rdma_way *way,
 	trace_svc_rdma_bc_given_up(sx, xid, status);
 }
 
-/* Match an answer with its callback, whose credit is free again. Returns NULL, with the
+/* Match an answer with its callback, and free the callback's credit. Returns NULL, with the
  * reason in *@rc, if no RPC waits for the answer.
  */
 static struct svc_rdma_callback *
@@ -331,9 +331,10 @@ static void svc_rdma_callback_fail_rqst(struct svc_rdma_callback *cb,
 	xprt_complete_rqst(rqst->rq_task, 0);
 }
 
-/* Give back the message before the RPC ends: the next callback may be sent at once, and there
- * must be a Receive for its answer (RFC 8166 3.3.1; invariant I13). No page of an answer to a
- * callback is ever handed to an upper layer, so nobody can hold one.
+/* Give back the message with the answer. This is done before the RPC ends, because the next
+ * callback may then be sent at once, and there must be a Receive for its answer (RFC 8166
+ * 3.3.1; invariant I13). Pages of an answer are never handed to an upper layer, so nobody holds
+ * one of them.
  */
 static void svc_rdma_callback_put_msg(struct svc_rdma_call *call)
 {
@@ -357,8 +358,8 @@ static void svc_rdma_callback_copy(struct rpc_rqst *rqst,
 }
 
 /* Complete the RPC of a callback with its Reply, or with an error if @reply is NULL or too
- * long. The RPC is looked up by its XID, because it may be ending: then sunrpc does not find
- * it any more.
+ * long. The RPC is looked up by its XID, because it may be ending. If so, sunrpc does not find
+ * it, and the answer is dropped.
  */
 static int svc_rdma_callback_complete(struct svc_rdma_callback *cb,
 				      struct svc_rdma_call *reply)
@@ -437,8 +438,8 @@ bool svc_rdma_callback_reply(struct svc_rdma_call *call)
  * @sx: connection
  * @xid: its XID
  *
- * The caller has already given back the message that ends the callback, for the same
- * reason as svc_rdma_callback_put_msg().
+ * The caller has already given back the message that ends the callback, because another
+ * callback may be sent as soon as this one has ended: see svc_rdma_callback_put_msg().
  *
  * The credit of the callback is free again. @xid is not looked up among the client's Calls,
  * because their XIDs are independent of those of callbacks (version-two 5.3.3).

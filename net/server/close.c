@@ -11,10 +11,10 @@
  * svc_rdma_detach() when one is available. svc_rdma_close_begin() also queues
  * svc_rdma_down_work(), which closes the verbs end. This work needs no nfsd thread and
  * waits for none: all threads may be waiting for storage, while the device has to be
- * removed or the memory is needed. Threads may still hold Calls of such a connection, and
- * the Receives that contain these Calls. By then, both are ordinary memory that the device
- * does not access. svc_rdma_down_work() waits for threads only while they are in this
- * module (svc_rdma_srcu), where no thread waits for a peer.
+ * removed or the memory is needed. When the verbs end is closed, threads may still hold Calls of
+ * the connection, and the Receives that contain these Calls. These are then ordinary memory that
+ * the device does not access. svc_rdma_down_work() waits for threads only while they are in
+ * this module (svc_rdma_srcu), where no thread waits for a peer.
  *
  * svc_rdma_conn_end() drains the queues, so that the device has no work left. It destroys
  * the RDMA Reads and Writes (rdma_rw contexts) and then the queues, so that no completion
@@ -35,9 +35,9 @@
  */
 static struct workqueue_struct *svc_rdma_free_wq;
 
-/* All code but completion handlers enters this before it uses the verbs end of a
- * connection, and then checks whether the connection is down. A reader waits inside for
- * memory at most, and never for a peer.
+/* All code but completion handlers enters this SRCU domain before it uses the verbs end of a
+ * connection, and then checks whether the connection is down. Inside, a thread may wait for
+ * memory, but never for a peer.
  */
 DEFINE_SRCU(svc_rdma_srcu);
 
@@ -61,7 +61,7 @@ static void svc_rdma_conn_end_transfers(struct svc_rdma_xprt *sx)
 		svc_rdma_chain_destroy(sx, &send->ss_writes);
 }
 
-/* Free what is left in the lists, after the queues were destroyed: no completion follows. */
+/* Free what is left in the lists. The queues were destroyed, so no completion follows. */
 static void svc_rdma_conn_flush(struct svc_rdma_xprt *sx)
 {
 	struct svc_rdma_queue *queue = &sx->sx_queue;

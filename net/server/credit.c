@@ -6,8 +6,8 @@
  * Receives have to be.
  *
  * A credit stands for a Receive. A Call takes one credit for each Send that it comes in.
- * The Reply to a callback takes RPCRDMA_MSG_RECVS Receives. This file counts only Receives,
- * not messages: Receives that are posted, that are held, or that were filled.
+ * The Reply to a callback takes RPCRDMA_MSG_RECVS Receives. All numbers in this file are numbers
+ * of Receives, not of messages.
  *
  * Operation
  *
@@ -15,9 +15,9 @@
  * the time. So a connection begins with few credits. When the client uses them, they
  * are doubled, up to max_requests: a busy client has all of them within a few round
  * trips. A client counts as using its credits if more than half of them are taken when a
- * Call arrives. But a server that answers fast never holds many Calls at once, even if a
+ * Call arrives. But if the server answers fast, it never holds many Calls at once, even if a
  * client with a long round trip waits for credits. So the server also doubles the credits
- * if more than SVC_RDMA_CREDITS_RATE (8) Calls per second and credit arrive. A client that
+ * if more than SVC_RDMA_CREDITS_RATE (8) Calls per second arrive for each credit. A client that
  * waits for credits sends one Call per round trip and credit. So it gets more credits if its
  * round-trip time is less than 125 ms.
  *
@@ -45,7 +45,7 @@
 
 /* Number of credits of a new connection, once its version is known */
 #define SVC_RDMA_CREDITS_FIRST	2u
-/* Number of Calls per second and credit: a client that sends more gets more credits */
+/* Number of Calls per second for each credit: a client that sends more gets more credits */
 #define SVC_RDMA_CREDITS_RATE	8u
 /* Number of Receives until the version is settled. A client may send one message before
  * it has an answer; the other two Receives are spare.
@@ -78,10 +78,10 @@ static u32 svc_rdma_credits_first(u32 room)
 	return min(READ_ONCE(svc_rdma_first_receives), room);
 }
 
-/* Create and post Receives for @credits and for the replies to @backward callbacks, and grant
- * the credits. If the pool has no room for so many Receives, fewer credits are granted, but
- * never fewer than before. Returns a negative errno if Receives cannot be created or posted;
- * the grant then stays as it is.
+/* Create and post Receives for @credits, and @backward Receives for the replies to callbacks.
+ * Then grant the credits. If the pool has no room for so many Receives, fewer credits are
+ * granted, but never fewer than before. Returns a negative errno if Receives cannot be created
+ * or posted; the grant then does not change.
  */
 static int svc_rdma_credits_provide(struct svc_rdma_xprt *sx, u32 credits,
 				    u32 backward)
@@ -93,9 +93,6 @@ static int svc_rdma_credits_provide(struct svc_rdma_xprt *sx, u32 credits,
 	u32 count;
 	int rc;
 
-	/* There may be no room for so many Receives. But credits that were granted stay
-	 * granted.
-	 */
 	credits = min(credits, rpcrdma_size_credits(room, others));
 	credits = max(credits, rpcrdma_credit_advertise(cd->cd_granted));
 	count = rpcrdma_size_recvs(credits + others);
@@ -147,7 +144,7 @@ int svc_rdma_credits_begin(struct svc_rdma_xprt *sx, u32 recv_size, u32 spare)
 	return svc_rdma_credits_provide(sx, rpcrdma_credit_advertise(first), 0);
 }
 
-/* Does the client send more than SVC_RDMA_CREDITS_RATE Calls per second and credit? Another
+/* Does the client send more than SVC_RDMA_CREDITS_RATE Calls per second for each credit? Another
  * thread may begin the next second meanwhile, and then cd_second_received may be larger than
  * the local variable received. So the comparison is signed.
  */
@@ -208,7 +205,7 @@ void svc_rdma_credits_use(const struct svc_rdma_call *call)
 	       svc_rdma_credits_spared(call);
 	if (2 * used <= credits && !svc_rdma_credits_busy(sx, credits))
 		return;
-	/* Another thread is adding Receives */
+	/* If another thread is adding Receives, leave it to that thread. */
 	if (!mutex_trylock(&sx->sx_grow))
 		return;
 	credits = min(2 * cd->cd_granted, max);

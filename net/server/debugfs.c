@@ -42,7 +42,9 @@ static int svc_rdma_debugfs_show(struct seq_file *seq, void *unused)
 	struct svc_rdma_xprt *sx = seq->private;
 	const struct svc_rdma_credits *credits = &sx->sx_credit;
 
-	/* What has completed is not in use. */
+	/* Otherwise the slots of Sends that have completed, but whose completions are still
+	 * in the queue, would be shown as used.
+	 */
 	rpcrdma_send_cq_poll(&sx->sx_conn);
 	seq_printf(seq, "peer %s\n", sx->sx_xprt.xpt_remotebuf);
 	seq_printf(seq, "local %pISpc\n", &sx->sx_xprt.xpt_local);

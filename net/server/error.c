@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Errors: what is sent to a client instead of a Reply. In version 1 that is ERR_VERS
- * or ERR_CHUNK. In version 2 there are more errors, some of which tell the client how to
+ * Errors: what is sent to a client instead of a Reply. Version 1 has only ERR_VERS
+ * and ERR_CHUNK. Version 2 has more errors, some of which tell the client how to
  * change the Call. An error is sent in the version of the message that it answers. This
- * file encodes and counts errors. It never decides that something is wrong: that is decided
- * where a Call is decoded or assembled (server/recvfrom.c), and for a Reply that fits nowhere
- * in server/sendto.c.
+ * file encodes and counts errors. Other files decide that something is wrong:
+ * server/recvfrom.c if a Call cannot be decoded or assembled, and server/sendto.c if a Reply
+ * fits neither inline nor into a chunk.
  */
 #include <rpcrdma/counters.h>
 

@@ -7,7 +7,7 @@
  *
  * Each transmission of a Reply has its own Send context. The first context keeps the others
  * in sd_more until all are posted in one chain (invariant I37). Each context completes
- * separately. The Reply is copied into their buffers, like any inline Reply.
+ * separately. The Reply is copied into the buffers of the contexts, like any inline Reply.
  *
  * See Documentation/rtx.rst.
  */
@@ -20,7 +20,7 @@
 
 #include "svc_rdma.h"
 
-/* Number of bytes that an NFS WRITE may have besides its data */
+/* Number of bytes that the Call of an NFS WRITE may have besides its data */
 #define SVC_RDMA_GROUP_EXTRA	4096u
 #define SVC_RDMA_GROUP_MSG_MAX	(1048576u + SVC_RDMA_GROUP_EXTRA)
 #define SVC_RDMA_GROUP_MSG_MIN	1024u
@@ -63,7 +63,7 @@ void svc_rdma_group_announce(const struct svc_rdma_xprt *sx,
 }
 
 /**
- * svc_rdma_group_reply_max - tell how many transmissions a Reply may have
+ * svc_rdma_group_reply_max - how many transmissions may a Reply have?
  * @sx: connection on which the extension has been announced
  *
  * A client may send Calls as groups without having announced the extension. Such Calls are

@@ -14,8 +14,8 @@
 
 #include "svc_rdma.h"
 
-/* Take @count regions without a lock, or none. As with send queue slots, none are handed out
- * after the send queue was closed.
+/* Reserve @count regions without a lock, or none. Like send queue slots, regions are not handed
+ * out after the send queue was closed.
  */
 static bool svc_rdma_mrs_try(struct svc_rdma_xprt *sx, u32 count)
 {
@@ -23,10 +23,10 @@ static bool svc_rdma_mrs_try(struct svc_rdma_xprt *sx, u32 count)
 	       rpcrdma_take(&sx->sx_mrs.ms_free, count, 0);
 }
 
-/* Add one region. A new connection has no regions, because most connections never need
- * many. The region joins the pool of the queue pair (rdma_mrs), from which rdma_rw takes
- * regions, and is destroyed with the queue pair. It is first created in a separate pool,
- * because ib_mr_pool_init() destroys all regions of the pool if it fails.
+/* Add one region. A new connection has no regions, and gets only as many as it needs, because
+ * most connections never need many. The region joins the pool of the queue pair (rdma_mrs),
+ * from which rdma_rw takes regions, and is destroyed with the queue pair. It is first created
+ * in a separate pool, because ib_mr_pool_init() destroys all regions of the pool if it fails.
  */
 static int svc_rdma_mrs_add(struct svc_rdma_xprt *sx)
 {

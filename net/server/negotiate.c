@@ -126,8 +126,8 @@ static void svc_rdma_negotiate_targets(struct svc_rdma_xprt *sx)
 	rpcrdma_recv_pool_blocks(&sx->sx_conn.cn_recvs, ilog2(pages));
 }
 
-/* Choose smaller Receives without targets, if memory was short (-ENOMEM), or the Receives may
- * not pin so much (-ENOBUFS). Each Receive is one allocation, and memory may be too
+/* Choose smaller Receives without targets, if memory was short (-ENOMEM), or the Receives would
+ * pin more than they may (-ENOBUFS). Each Receive is one allocation, and memory may be too
  * fragmented for large ones. Size and targets can still change, because the client has not
  * been told of them yet. Returns false if @rc has another value, or if the Receives were the
  * smallest already.
@@ -166,7 +166,7 @@ static int svc_rdma_negotiate_adopt(struct svc_rdma_xprt *sx, u32 vers)
 		svc_rdma_negotiate_plain(sx, sx->sx_negotiate.ng_v2_size);
 		rc = svc_rdma_credits_begin(sx, sx->sx_negotiate.ng_v1_size, 0);
 	}
-	/* Code that sees the version also sees the limits. */
+	/* A task that sees the version must also see the limits. */
 	smp_store_release(&sx->sx_vers, vers);
 	svc_rdma_negotiate_tell(sx, vers);
 	return rc;
@@ -298,9 +298,10 @@ void svc_rdma_negotiate_accept(const struct svc_rdma_xprt *sx,
 	accept->ac_inline_only = false;
 }
 
-/* Decide what to announce of the round-trip extension, and accept groups from now on: they
- * may arrive before the Send with the announcement has completed. Callbacks are not sent as
- * groups, so each callback offers one Receive for its Reply (RTX-76). This is done once.
+/* Decide what to announce of the round-trip extension, and accept groups from now on, because
+ * they may arrive before the Send with the announcement has completed. Callbacks are not sent
+ * as groups, so each callback offers one Receive for its Reply (RTX-76). This is called once
+ * for a connection.
  */
 static void svc_rdma_negotiate_rtx(struct svc_rdma_xprt *sx)
 {
@@ -311,7 +312,7 @@ static void svc_rdma_negotiate_rtx(struct svc_rdma_xprt *sx)
 		rpcrdma_gather_start(&sx->sx_conn, ours, 1);
 }
 
-/* Apply a client's properties if this is its first CONNPROP. Returns whether they were
+/* Apply a client's properties if they came with its first CONNPROP. Returns whether they were
  * applied.
  */
 static bool svc_rdma_negotiate_hear(struct svc_rdma_xprt *sx,

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Pages: those that hold a Reply, and those that RDMA Reads fill. Where a thread keeps
- * the pages of a Reply differs between kernels: see svc_rdma_array.h. Only that header
+ * Pages: those that hold a Reply, and those that RDMA Reads fill. The place where a thread
+ * keeps the pages of a Reply differs between kernels: see svc_rdma_array.h. Only that header
  * and this file access rq_pages, rq_respages and rq_next_page.
  *
  * When a thread is done with a request, sunrpc releases the pages in
  * [rq_respages, rq_next_page). So this file moves the pages that the thread can use
- * again behind rq_next_page. Usually that is the page with the head of the Reply.
- * Allocating another page instead would be most of the CPU time that a Reply costs its
- * thread, because many kernels clear each page that they allocate.
+ * again behind rq_next_page. Usually this is only the page with the head of the Reply.
+ * Allocating another page instead would take more CPU time than all else that a thread does for
+ * a Reply, because many kernels clear each page that they allocate.
  *
  * RDMA Reads do not use the thread's pages at all. A Call owns the pages that its chunks
  * are read into, from the first Read until it is freed. So the pages need not move
@@ -31,11 +31,13 @@
 #include "svc_rdma.h"
 #include "svc_rdma_array.h"
 
-/* The largest order of which the page allocator caches free pages per CPU */
+/* Order of the largest pieces in which pages for RDMA Reads are allocated. Up to this order, the
+ * page allocator keeps free pages per CPU.
+ */
 #define SVC_RDMA_SINK_ORDER	PAGE_ALLOC_COSTLY_ORDER
 
-/* Set when a thread of the running kernel keeps its pages in another way than this module was
- * built for
+/* Set when it turns out that the running kernel keeps a thread's pages in another way than this
+ * module was built for
  */
 static bool svc_rdma_pages_unfit;
 
@@ -87,8 +89,8 @@ u32 svc_rdma_pages_used(const struct svc_rqst *rqstp)
 	return svc_rdma_array_used(rqstp);
 }
 
-/* Can the next Reply be written to a page? Not if somebody else uses the page: it may have
- * been spliced in from a page cache, which may have dropped it since, or somebody may still
+/* Can the next Reply be written to a page? Not if somebody else may use the page. The page may
+ * come from a page cache (splice), even if that has dropped it since; or somebody may still
  * read it. The reference count of a compound page counts users of all its pages, so it says
  * nothing about a single page.
  */

@@ -40,7 +40,7 @@ svc_rdma_read_first(struct svc_rdma_xprt *sx)
  * @sx: connection
  * @send: its context
  *
- * This is progress for RDMA Reads, too, if they were posted after the Send.
+ * If RDMA Reads were posted after the Send, this is progress for them, too.
  *
  * Context: under sx_lock.
  */

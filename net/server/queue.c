@@ -6,8 +6,8 @@
  * message, and posts nothing.
  *
  * XPT_DATA is set while a thread would find work in the queues. It is set and cleared
- * under sx_lock, as the queues are changed. The thread that takes the last entry clears
- * XPT_DATA, so that no other thread is woken for nothing (invariant I11).
+ * under sx_lock, together with the changes of the queues. The thread that takes the last
+ * entry clears XPT_DATA, so that no other thread is woken for nothing (invariant I11).
  *
  * "To pull" a Call is to fetch its chunks by RDMA Read. Pulled Calls take memory before the
  * server knows who the client is, so their bytes are limited. The bytes of a Call count from
@@ -72,7 +72,7 @@ static struct svc_rdma_call *svc_rdma_pull_take(struct svc_rdma_xprt *sx)
 	return call;
 }
 
-/* Add work, and wake a thread. No thread takes it before the connection is accepted,
+/* Add work, and wake a thread. No thread takes the work before the connection is accepted,
  * because sunrpc keeps XPT_BUSY set until then.
  */
 static void svc_rdma_queue(struct svc_rdma_xprt *sx, struct list_head *entry,
@@ -109,7 +109,7 @@ void svc_rdma_receive(struct rpcrdma_conn *conn, struct rpcrdma_msg_in *msg)
  * svc_rdma_call_complete - queue a Call whose RDMA Reads have succeeded
  * @call: Call; the queue owns it from now on
  *
- * Context: completion workqueue.
+ * Context: process or completion workqueue.
  */
 void svc_rdma_call_complete(struct svc_rdma_call *call)
 {
@@ -140,7 +140,7 @@ static struct svc_rdma_call *svc_rdma_take_pulled(struct svc_rdma_xprt *sx)
  * @sx: connection
  * @call: OUT: a Call that is complete; or one whose RDMA Reads are to be posted now, and
  *	then sc_pull is not 0; or NULL
- * @msg: OUT: if there is no such Call, a message; or NULL
+ * @msg: OUT: if *@call is NULL, a message, or NULL if there is no work
  *
  * Context: process.
  */
@@ -207,7 +207,7 @@ void svc_rdma_pull_next(struct svc_rdma_xprt *sx)
 {
 	bool fits;
 
-	/* Order the change that made room before the check of qu_waiting */
+	/* Order the release of bytes or regions before the check of qu_waiting. */
 	smp_mb();
 	if (likely(list_empty(&sx->sx_queue.qu_waiting)))
 		return;

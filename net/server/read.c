@@ -8,14 +8,13 @@
  *
  * Operation
  *
- * svc_rdma_read_start() runs in a thread, usually the one that took the Call off the
- * receive queue. It gives the Call pages of its own, builds one chain of RDMA Reads for all
- * chunks, and posts it with a single completion at the end. Then the thread is free for
- * other work. From posting to completion the Call belongs to the device. The completion
- * handler frees the chain, which unmaps the pages, and queues the Call. A thread then takes
- * it in svc_rdma_recvfrom() and calls svc_rdma_read_assemble(). So no thread ever waits for
- * a Read, and nobody looks at a byte of a Call before all bytes are there (RFC 8166 3.4.5;
- * invariant I14).
+ * svc_rdma_read_start() runs in a thread, usually the one that decoded the Call. It gives the
+ * Call pages of its own, builds one chain of RDMA Reads for all chunks, and posts the chain
+ * with a single completion at the end. Then the thread is free for other work. From posting to
+ * completion the Call belongs to the device. The completion handler frees the chain, which
+ * unmaps the pages, and queues the Call. A thread then takes the Call in svc_rdma_recvfrom()
+ * and calls svc_rdma_read_assemble(). So no thread ever waits for an RDMA Read, and no Call is
+ * executed before all its bytes are there (RFC 8166 3.4.5; invariant I14).
  *
  * A Call may have to wait: in server/queue.c for permission to pull its bytes and for
  * memory regions, and in the line of server/sq.c for send queue slots.
@@ -55,10 +54,10 @@ static void svc_rdma_read_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct svc_rdma_xprt *sx = call->sc_sx;
 
 	trace_svc_rdma_read_done(call, wc->status);
-	/* The Call stays in po_reading until the queues are destroyed: a
-	 * provider may flush an RDMA Read twice (siw does; I10).
-	 */
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
+		/* A Call whose RDMA Read failed stays in po_reading until the queues
+		 * are destroyed: a provider may flush an RDMA Read twice (siw does; I10).
+		 */
 		if (wc->status != IB_WC_WR_FLUSH_ERR) {
 			rpcrdma_count(server_read_errors);
 			trace_svc_rdma_read_err(sx, rpcrdma_msg_cid(call->sc_msg),
@@ -188,7 +187,7 @@ static int svc_rdma_read_build(struct svc_rdma_call *call, u32 *mrs)
 	return rc;
 }
 
-/* Post RDMA Reads that have their slots. If that fails, the connection is lost, and the
+/* Post RDMA Reads that have got their slots. If posting fails, the connection is lost, and the
  * Call stays in po_reading.
  */
 static void svc_rdma_read_post(struct svc_rdma_call *call)
@@ -198,8 +197,8 @@ static void svc_rdma_read_post(struct svc_rdma_call *call)
 	int rc;
 
 	first = svc_rdma_chain_wrs(sx, &call->sc_reads, &call->sc_cqe, NULL);
-	/* All work requests but the last complete only if they fail. The handler
-	 * then finds the Call by their wr_cqe.
+	/* Only the last work request is signaled. Any other one completes only if it
+	 * fails, and then the handler finds the Call by its wr_cqe.
 	 */
 	for (wr = first; wr->next; wr = wr->next)
 		wr->wr_cqe = &call->sc_cqe;
@@ -267,7 +266,7 @@ int svc_rdma_read_start(struct svc_rdma_call *call)
 	return 0;
 }
 
-/* Describes a Call in @arg: the body is used where it was received, and @len bytes of
+/* Describes a Call in @arg: the body stays where it was received, and the first @len bytes of
  * sc_pages are inserted at @position.
  */
 static void svc_rdma_assemble_around(const struct svc_rdma_call *call,
@@ -361,10 +360,11 @@ static void svc_rdma_assemble_stream(struct svc_rdma_call *call,
 
 /**
  * svc_rdma_read_inline - copy a Call to pages
- * @call: decoded Call without Read chunks; all of it is in its message
+ * @call: decoded Call whose parts are all in its message
  * @arg: xdr_buf that is to describe the Call
  *
- * Upper layers rely on a head that is contiguous and not larger than a page.
+ * Upper layers rely on a head that is contiguous and not larger than a page. So a Call is copied
+ * if its body cannot be such a head, or if its items cannot be used where they were received.
  *
  * Context: process; sleeps.
  * Return: 0 or %-ENOMEM.
@@ -397,8 +397,8 @@ static bool svc_rdma_read_in_place(const struct svc_rdma_call *call)
  * @arg: where to describe the Call
  *
  * NFS clients send one item. Item and body are used where they were received, if the body
- * is contiguous and the item begins where the head of a Call may end. Every other Call is
- * rebuilt as one stream.
+ * is contiguous and the item begins where the head of a Call may end, see
+ * rpcrdma_head_ends_well(). Every other Call is rebuilt as one stream.
  *
  * Context: process; sleeps.
  * Return: 0 or %-ENOMEM.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Calls: from a message to a request that sunrpc can execute.
+ * Calls: this file turns a received message into a request that sunrpc can execute.
  *
  * Operation
  *
  * The completion handler of a Receive only queues the message and tells sunrpc, which
- * finds a thread (server/queue.c). The thread calls svc_rdma_recvfrom(): read this file
- * from there. The thread decodes the header. Then it either has a complete Call, or it
+ * finds a thread (server/queue.c). The thread calls svc_rdma_recvfrom(), which is at the end of
+ * this file. The thread decodes the header. Then it either has a complete Call, or it
  * starts RDMA Reads and leaves. When the RDMA Reads are complete, the Call is queued again,
  * and a thread assembles it (server/read.c). This file also handles all messages that are
  * not valid Calls: such a message never reaches the RPC program (RFC 8166 4.5.2). It is
@@ -65,8 +65,8 @@ static bool svc_rdma_give_bc_reply(struct svc_rdma_call *call)
 	/* The server never asks for properties (G-17) */
 	if (hdr->hd_proc == RPCRDMA2_CONNPROP)
 		return false;
-	/* The server offers no chunks to a callback, so a Reply has none. In
-	 * version 1 a message with chunks counts as a bad Call.
+	/* The server offers no chunks in a callback, so a valid Reply to it has no
+	 * chunks. In version 1, the decoder treats a message with chunks as a Call.
 	 */
 	if (hdr->hd_proc == RPCRDMA1_MSG &&
 	    rpcrdma_lists_empty(&hdr->hd_lists)) {
@@ -90,8 +90,8 @@ static void svc_rdma_take_bc_reply(struct svc_rdma_call *call)
 	svc_rdma_drop(call, RPCRDMA_BACKWARD_REPLY);
 }
 
-/* Drop a response that cannot be used. A response is never answered, but the callback that
- * it belongs to has to end (G-12).
+/* Drop a response that cannot be used, without an answer. But the callback that the response
+ * belongs to has to end (G-12).
  */
 static void svc_rdma_take_bad_response(struct svc_rdma_call *call,
 				       enum rpcrdma_verdict verdict)
@@ -246,14 +246,16 @@ static enum rpcrdma_verdict svc_rdma_fail(const struct svc_rdma_call *call)
 	}
 }
 
-/* Is a part of the Call missing from the payload stream of its message? */
+/* Is a part of the Call not in the inline body, but in a chunk or an item? */
 static bool svc_rdma_is_reduced(const struct svc_rdma_call *call)
 {
 	return call->sc_hdr.hd_proc == RPCRDMA1_NOMSG ||
 	       call->sc_stream_len != call->sc_body_len;
 }
 
-/* Is a part of a reduced Call missing from its message, so that an RDMA Read is needed? */
+/* Does a reduced Call need RDMA Reads? If not, all its reduced data came in items, which are in
+ * its message.
+ */
 static bool svc_rdma_needs_reads(const struct svc_rdma_call *call)
 {
 	const struct rpcrdma_lists *lists = &call->sc_hdr.hd_lists;
@@ -329,7 +331,7 @@ static struct svc_rdma_call *svc_rdma_take_built(struct svc_rdma_call *call,
 }
 
 /* Returns the Call if it can be executed at once. Otherwise returns NULL: its RDMA Reads have
- * been started, or it waits for them, or it has been freed.
+ * been started, or it waits until they may begin, or it has been freed.
  */
 static struct svc_rdma_call *svc_rdma_take_reduced(struct svc_rdma_call *call,
 						   struct xdr_buf *arg)
@@ -395,9 +397,9 @@ static struct svc_rdma_call *svc_rdma_take_call(struct svc_rdma_call *call,
 }
 
 /* Answer a Call that came as a broken group with an error. This runs in a completion handler,
- * where an allocation must not wait for this transport (GFP_NOIO). The Receives of the group
- * have been given back already, so they do not limit the number of answers in the line for
- * slots. So if a client lets answers pile up, this ends the connection.
+ * where an allocation must not wait for I/O, which may use this transport (GFP_NOIO). The
+ * Receives of the group have been given back already, so they do not limit the number of answers
+ * in the line for slots. Therefore this ends the connection if a client lets answers pile up.
  */
 static void svc_rdma_refuse_group(struct svc_rdma_xprt *sx,
 				  const struct rpcrdma_group_end *end)
@@ -427,12 +429,12 @@ static void svc_rdma_refuse_group(struct svc_rdma_xprt *sx,
 /**
  * svc_rdma_group_ended - ops->group_ended: a group will never be complete
  * @conn: connection
- * @end: which message, and what was wrong with it
+ * @end: the group, and what was wrong with it
  *
  * A Call is refused. A Reply ends the callback that it belongs to. This is called once for
  * each broken group.
  *
- * Context: completion queue's workqueue.
+ * Context: completion workqueue.
  *
  * See RTX-50, RTX-51 of rtx.rst.
  */

@@ -12,11 +12,11 @@
  * Receives of the Call. If somebody else holds a block, the Receive gets a new block, and the
  * old one is freed when its last holder drops it (invariant I34). If a Reply waits for send
  * queue slots, a completion handler posts it later. Nobody can get a page meanwhile, because
- * only the Call's thread hands pages out. So the completion handler checks nothing, and
- * allocates nothing (svc_rdma_msg_put_renewed()).
+ * only the Call's thread hands pages out. So the completion handler does not check the
+ * Receives again, and allocates nothing (svc_rdma_msg_put_renewed()).
  *
- * If no new block can be allocated, the connection is lost, as it is if there is no memory
- * for the Reply itself. The Receive is not posted again, and no Reply grants a credit for it.
+ * If no new block can be allocated, the connection fails, as it does if there is no memory for
+ * the Reply itself. The Receive is not posted again, and no Reply grants a credit for it.
  */
 #include <rpcrdma/fail.h>
 
@@ -34,7 +34,7 @@
 int svc_rdma_msg_renew_blocks(struct svc_rdma_xprt *sx,
 			      struct rpcrdma_msg_in *msg)
 {
-	/* @msg is NULL for a broken group: its Receives were given back before. */
+	/* @msg is NULL if a broken group is refused: its Receives were given back before. */
 	if (!msg || READ_ONCE(sx->sx_back) == SVC_RDMA_BACK_DROP)
 		return 0;
 	rpcrdma_fail_keep_page(rpcrdma_msg_body(msg));

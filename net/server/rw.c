@@ -24,14 +24,14 @@
 
 #include "svc_rdma.h"
 
-/* Number of pages of the largest context. rdma_rw makes no larger regions either. */
+/* Maximum number of pages of a context. rdma_rw makes no larger memory regions either. */
 #define SVC_RDMA_RW_PAGES	256u
 
 /**
  * svc_rdma_rw_set_limits - compute the limits of contexts and their scatterlist entries
  * @sx: connection that is being accepted
  *
- * It must be possible to DMA-map an entry of several pages: a bounce buffer has a
+ * An entry of several pages must not be too large to be DMA-mapped: a bounce buffer has a
  * maximum size, and a device may have address boundaries that a mapping must not cross.
  * Software devices do no DMA mapping. Where RDMA Reads take no memory regions, the size
  * of a region does not matter (mthca reports 0).
@@ -194,7 +194,7 @@ static bool svc_rdma_piece_follows(const struct svc_rdma_xprt *sx,
 }
 
 /* Describe *@len bytes of @xdr from @offset as scatterlist entries; or fewer bytes, if
- * they would take more pages than a context may have. Sets *@len to the number of bytes
+ * *@len bytes take more pages than a context may have. Sets *@len to the number of bytes
  * described. Fills @sg unless it is NULL. Returns the number of entries.
  */
 static u32 svc_rdma_sg_fill(const struct svc_rdma_xprt *sx,

@@ -2,23 +2,23 @@
 /*
  * The Send context: one Send of the server with the RDMA Writes in front of it. This
  * file makes, posts and completes Send contexts, and releases what they hold. It never
- * looks into the message, which is encoded in server/sendto.c (Replies), server/error.c,
- * server/negotiate.c (CONNPROP) or server/backchannel.c (callbacks).
+ * looks into the message, which is encoded in server/sendto.c and server/group.c (Replies),
+ * server/error.c, server/negotiate.c (CONNPROP) or server/backchannel.c (callbacks).
  *
  * A Send context has one buffer that stays mapped. A version 2 client may announce that
  * it can receive larger messages than the buffers of idle contexts hold. An idle context
  * then gets a larger buffer when it is taken, if there is memory for one. A context that is
  * in use keeps its buffer.
  *
- * Only the Send, at the end of the chain, is signaled, except that RDMA Writes of up to
- * dc_signal_max bytes are signaled too. Work requests of a reliable connection complete
- * in order, so the completion of the Send covers the chain. Its handler frees the
- * mappings, the pages and the slots, and returns the context to the idle pool. The
- * handler runs in the completion workqueue and may sleep.
+ * Sends are signaled, and so are RDMA Writes of up to dc_signal_max bytes. Work requests of a
+ * reliable connection complete in order, so when the Send at the end of a chain has completed,
+ * the RDMA Writes have completed, too. The Send's completion handler frees the mappings, the
+ * pages and the slots, and returns the context to the idle pool. The handler may sleep. If the
+ * context holds no pages, the completion may be handled late (verbs/send_cq.c).
  *
  * A Reply that finds too few send queue slots waits in line for them. Its thread does not
  * wait: the context holds all that is needed. The context also holds the Call's message, so
- * there are never more waiting Replies than Receives. The thread that releases the slots
+ * there are never more waiting Replies than Receives. The task that releases the slots
  * posts the Reply.
  *
  * If posting fails, the device may have got part of the chain. The connection is down then,
@@ -54,9 +54,9 @@ void svc_rdma_send_pool_init(struct svc_rdma_send_pool *pool)
 	pool->sp_nidle = 0;
 }
 
-/* Give a context a buffer, or a larger one. A client may be able to receive more than can be
- * allocated in one piece. In version 2 a smaller buffer is enough: if a Reply does not fit,
- * the client is told to provide a chunk (G-23).
+/* Give a context its buffer, or replace the buffer by a larger one. A client may be able to
+ * receive more than can be allocated in one piece. In version 2 a smaller buffer is enough: if a
+ * Reply does not fit, the client is told to provide a chunk (G-23).
  */
 static int svc_rdma_send_create_buf(struct svc_rdma_send *send, gfp_t gfp)
 {
@@ -104,7 +104,7 @@ static void svc_rdma_send_put_msg(struct svc_rdma_send *send)
 	send->ss_msg = NULL;
 }
 
-/* Releases the other Sends of a group. They hold no pages and no message. */
+/* Frees the other Sends of a group that was not posted. They hold no pages and no message. */
 static void svc_rdma_send_drop_more(struct svc_rdma_send *send)
 {
 	struct svc_rdma_send *more, *next;
@@ -211,7 +211,7 @@ void svc_rdma_send_put(struct svc_rdma_send *send)
 		svc_rdma_send_destroy(send);
 }
 
-/* The context stays in po_sending until the queues are destroyed (I10). */
+/* Fails the connection. The context stays in po_sending until the queues are destroyed (I10). */
 static void svc_rdma_send_fail(struct svc_rdma_send *send,
 			       const struct ib_wc *wc)
 {
@@ -320,7 +320,9 @@ int svc_rdma_send_post(struct svc_rdma_send *send)
 		svc_rdma_send_prepare_write(send, wr);
 
 	rpcrdma_send_chain(&send->ss_send);
-	/* The Reply's pages are held until then. */
+	/* If there are RDMA Writes, the context holds the Reply's pages until the Send has
+	 * completed. So the completion must not be handled late.
+	 */
 	send->ss_awaited = !list_empty(&send->ss_writes.sh_rws);
 
 	spin_lock(&sx->sx_lock);
@@ -367,8 +369,8 @@ int svc_rdma_send_submit(struct svc_rdma_send *send, struct svc_rdma_call *call,
 
 	if (slots > sq->sq_size)
 		return -EMSGSIZE;
-	/* This may sleep. So do it before slots are taken, because a holder of slots
-	 * waits for nothing (I9), and not in svc_rdma_send_ready(), which must not sleep.
+	/* This may sleep. So it is done before slots are taken, because a holder of slots must
+	 * not wait (I9), and not in svc_rdma_send_ready(), which must not sleep.
 	 */
 	rc = svc_rdma_msg_renew(sx, call->sc_msg);
 	if (unlikely(rc))

@@ -6,16 +6,16 @@
  * Operation
  *
  * The transport header is encoded in the buffer of a Send context. The inline part of the
- * Reply is copied behind it: the part has a few KiB, and mapping its pages would cost more.
- * Only RDMA Writes read the Reply where it was built. If there are any, the pages of the
- * Reply move from the thread to the Send context until the Send has completed. The first
- * page does not move if no RDMA Write reads it. If there are no RDMA Writes, all pages that
- * nobody else uses stay with the thread.
+ * Reply is copied behind the header: it normally has a few KiB, and mapping its pages would
+ * cost more. Only RDMA Writes read the Reply where it was built. If there are any, the pages of
+ * the Reply move from the thread to the Send context, which holds them until the Send has
+ * completed. The first page stays with the thread if no RDMA Write reads it and nobody else
+ * uses it. If there are no RDMA Writes, all pages that nobody else uses stay with the thread.
  *
- * The order in svc_rdma_sendto() matters. The header returns the chunk lists of the Call,
- * which are a view of the Receive, so the Receive is given back after encoding. It is
- * given back before the Reply is posted, because the Reply tells the client that it may
- * send another Call (RFC 8166 3.3.1; invariant I13).
+ * The order of steps in svc_rdma_sendto() matters. The header returns the chunk lists of the
+ * Call, which point into the Receives of its message. So the message is given back only after
+ * encoding. But it is given back before the Reply is posted, because the Reply tells the client
+ * that it may send another Call (RFC 8166 3.3.1; invariant I13).
  */
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -43,7 +43,7 @@ struct svc_rdma_answer {
 	struct rpcrdma_layout		an_layout;
 };
 
-/* If set, a Reply that fits is sent inline even if a Reply chunk was offered (G-02) */
+/* If set, a Reply that fits inline is sent inline even if a Reply chunk was offered (G-02) */
 static bool svc_rdma_reply_short;
 module_param_named(reply_short, svc_rdma_reply_short, bool, 0644);
 MODULE_PARM_DESC(reply_short,
@@ -196,7 +196,7 @@ static int svc_rdma_reply_build(struct svc_rdma_send *send,
 	return len;
 }
 
-/* Pages that RDMA Writes will read must not stay with the thread (I15). */
+/* Takes the pages that RDMA Writes will read away from the thread (I15). */
 static int svc_rdma_reply_hold_pages(struct svc_rdma_send *send,
 				     struct svc_rqst *rqstp)
 {
@@ -267,9 +267,9 @@ static int svc_rdma_reply_post(struct svc_rdma_send *send,
  * svc_rdma_sendto - xpo_sendto: send a Reply
  * @rqstp: thread with the Reply in rq_res, and its Call in rq_xprt_ctxt
  *
- * If a Reply fits nowhere, an error is sent instead (G-13). If memory is short, the
- * connection is closed: the client connects again and retransmits, while an error would
- * end the RPC.
+ * If a Reply fits neither inline nor into a chunk, an error is sent instead (G-13). If memory
+ * is short, the connection is closed: the client then connects again and retransmits, while an
+ * error would end the RPC.
  *
  * Context: process; sleeps.
  * Return: 0 or a negative errno.

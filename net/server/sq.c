@@ -4,7 +4,7 @@
  * verbs/sq.c; memory regions are counted in server/mrs.c.
  *
  * If there are too few slots for a Reply, or for the RDMA Reads of a Call, that Reply or
- * Call waits in line, and its thread continues with other work. As long as there is a line,
+ * Call waits in line, and its thread continues with other work. As long as anything is in line,
  * sunrpc is told that there is no room for another Call.
  *
  * If no work request completes, the connection fails: see verbs/keepalive.c. Replies and
@@ -17,7 +17,7 @@
 /* Number of send queue slots for a client that is not known yet (svc_rdma_is_known()) */
 #define SVC_RDMA_UNKNOWN_SLOTS	8u
 
-/* Is there no line, and are fewer than @most slots in use? Both may change at any time. */
+/* Is the line empty, and are fewer than @most slots in use? The answer may change at any time. */
 static bool svc_rdma_slots_have_room(const struct rpcrdma_sq *sq, u32 most)
 {
 	return !READ_ONCE(sq->sq_nwaiting) && rpcrdma_sq_used(sq) < most;
@@ -54,8 +54,8 @@ bool svc_rdma_is_flooded(const struct svc_rdma_xprt *sx)
  * svc_rdma_has_wspace - xpo_has_wspace: may another Call be given to a thread?
  * @xprt: connection
  *
- * There is no room while anything waits in line for slots. There is no room either
- * while a client that is not known yet uses %SVC_RDMA_UNKNOWN_SLOTS.
+ * There is no room while anything waits in line for slots, or while a client that is not known
+ * yet uses %SVC_RDMA_UNKNOWN_SLOTS slots.
  *
  * Context: any.
  * Return: 0 if there is no room; svc_rdma_slots_release() then tells sunrpc when there is.

@@ -25,7 +25,7 @@
 #include <rpcrdma/size.h>
 #include <rpcrdma/vers.h>
 
-/* Limits of the tunables below */
+/* Minimum and maximum values of the tunables below */
 #define SVC_RDMA_REQUESTS_MIN		4u
 #define SVC_RDMA_REQUESTS_MAX		4096u
 #define SVC_RDMA_REQ_SIZE_MIN		4096u
@@ -38,7 +38,7 @@
 #define SVC_RDMA_BACKLOG		128
 
 /* Default of v2_max_req_size: bytes of the largest inline Call in version 2, unless
- * Receives have targets. Most clients have Receives of the same size for Replies.
+ * Receives have targets. Most clients announce Receives of the same size.
  */
 #define SVC_RDMA_V2_REQ_SIZE		16384u
 
@@ -71,7 +71,7 @@ struct svc_rdma_mrs {
  * @sw_list: link in sh_rws of its chain
  * @sw_ctx: context of rdma_rw: DMA mapping and work requests
  * @sw_dir: %DMA_TO_DEVICE: RDMA Write; %DMA_FROM_DEVICE: RDMA Read
- * @sw_nents: entries of @sw_sg
+ * @sw_nents: number of entries of @sw_sg
  * @sw_sg: local memory; adjacent pages are merged
  */
 struct svc_rdma_rw {
@@ -105,8 +105,8 @@ struct svc_rdma_move {
 /**
  * struct svc_rdma_chain - RDMA Reads or Writes that are posted together
  * @sh_rws: the struct svc_rdma_rw, in posting order
- * @sh_nrws: entries of @sh_rws
- * @sh_wrs: number of send queue slots that they take
+ * @sh_nrws: number of entries of @sh_rws
+ * @sh_wrs: number of send queue slots that all of them take
  * @sh_mrs: number of memory regions reserved for them
  */
 struct svc_rdma_chain {
@@ -117,8 +117,9 @@ struct svc_rdma_chain {
 };
 
 /**
- * struct svc_rdma_call - one Call, from its arrival until its Reply is posted
- * @sc_list: link in qu_waiting, po_reading or qu_complete
+ * struct svc_rdma_call - one Call, from its arrival until sunrpc is done with it
+ * @sc_list: link in qu_waiting, po_reading or qu_complete (struct svc_rdma_queue,
+ *	struct svc_rdma_posted)
  * @sc_sx: connection on which the Call arrived
  * @sc_msg: message that contains the Call; NULL once it has been given back
  * @sc_vers: version of the header, and of the answer
@@ -128,16 +129,16 @@ struct svc_rdma_chain {
  * @sc_nitems: number of entries of @sc_items
  * @sc_body_len: length in bytes of the inline body, or of the Position Zero chunk
  * @sc_stream_len: length of the unreduced Call in bytes
- * @sc_linear: after RDMA Reads, @sc_pages holds the whole Call as one stream; if false,
- *	@sc_pages holds only the Read chunk
+ * @sc_linear: if true, @sc_pages gets the whole Call as one stream; if false, only the data
+ *	of the Read chunk
  * @sc_cqe: completion of the RDMA Reads
- * @sc_reads: the RDMA Reads; empty unless they are under way
+ * @sc_reads: the RDMA Reads; empty before they are built, and after they have completed
  * @sc_slots: send queue slots held for @sc_reads; 0 while the Call waits for slots
  * @sc_wait: entry in the line for send queue slots
  * @sc_posted: jiffies when @sc_reads were posted, under sx_lock
  * @sc_pull: bytes of this Call that are counted in qu_pulled
- * @sc_mrs: number of memory regions that must be free before the Call can be pulled; 0
- *	until svc_rdma_pull_again() has set it
+ * @sc_mrs: number of memory regions that must be free before the Call can be pulled, that
+ *	is, read by RDMA; 0 until svc_rdma_pull_again() has set it
  * @sc_pages: array of pages with the Call, or with the part of it that is not in the
  *	inline body; NULL if the Call has no pages
  * @sc_npages: number of pages in @sc_pages that the Call owns until it is freed; 0 if
@@ -147,12 +148,13 @@ struct svc_rdma_chain {
  * @sc_replies: number of the client's Receives that wait for the Reply, if the Call came
  *	as a group; otherwise 0
  * @sc_error: error to send instead of the Reply, because a result did not fit its
- *	Write chunk, or the Reply fits nowhere; er_code is 0 if there is no error
+ *	Write chunk, or the Reply fits neither inline nor into a chunk; er_code is 0 if there
+ *	is no error
  *
- * A Call has one owner at any time, and no lock. The owner is svc_rdma_recvfrom(),
- * qu_waiting or the line for slots while the Call waits, the device while the RDMA Reads
- * are under way, qu_complete, and then the svc_rqst (or the deferred request) whose
- * rq_xprt_ctxt points to the Call.
+ * A Call needs no lock, because it has one owner at any time. One after the other, the owner is
+ * svc_rdma_recvfrom(); qu_waiting or the line for slots, if the Call has to wait; the device,
+ * while the RDMA Reads are posted; qu_complete; and then the svc_rqst (or the deferred request)
+ * whose rq_xprt_ctxt points to the Call.
  */
 struct svc_rdma_call {
 	struct list_head	sc_list;
@@ -183,8 +185,8 @@ struct svc_rdma_call {
 };
 
 /**
- * struct svc_rdma_body - a walk over the inline body of a Reply, which consists of the
- *	parts between the payloads
+ * struct svc_rdma_body - a walk over the inline body of a Reply, that is, over the parts
+ *	between its payloads
  * @by_xdr: the Reply
  * @by_payloads: its payloads that are sent in Write chunks, and left out of the body
  * @by_npayloads: number of these payloads
@@ -210,10 +212,10 @@ struct svc_rdma_body {
  * @ss_writes: RDMA Writes posted before the Send; trace events name them by sd_cid
  * @ss_msg: message of the Call that is answered, until the Send is posted; or NULL
  * @ss_posted: jiffies when the Send was posted, under sx_lock
- * @ss_awaited: the completion is handled at once
- * @ss_pages: pages of the Reply that the device reads
- * @ss_npages: entries used in @ss_pages
- * @ss_maxpages: entries allocated for @ss_pages
+ * @ss_awaited: the completion must be handled at once, see rpcrdma_send_cq_await()
+ * @ss_pages: pages of the Reply, which RDMA Writes read; an entry may be NULL
+ * @ss_npages: number of entries used in @ss_pages
+ * @ss_maxpages: number of entries allocated for @ss_pages
  *
  * The owner is the pool of idle contexts, the caller of svc_rdma_send_get(), the line
  * for slots, or, from posting to completion, the device.
@@ -256,8 +258,8 @@ struct svc_rdma_stats {
  * @qu_waiting: Calls whose RDMA Reads may not begin yet (sc_list)
  * @qu_pulled: bytes of the Calls that are being pulled or are in @qu_complete
  *
- * sx_lock protects all members, and XPT_DATA. XPT_DATA is set exactly while
- * @qu_received or @qu_complete has an entry, or the head of @qu_waiting can be pulled.
+ * sx_lock protects all members, and XPT_DATA. XPT_DATA is set while @qu_received or
+ * @qu_complete has an entry, or the first entry of @qu_waiting can be pulled.
  */
 struct svc_rdma_queue {
 	struct list_head	qu_received;
@@ -279,14 +281,15 @@ struct svc_rdma_send_pool {
 };
 
 /**
- * struct svc_rdma_posted - contexts that are posted or wait for slots; server/progress.c
+ * struct svc_rdma_posted - what is posted or waits for slots; server/progress.c
  * @po_reading: Calls whose RDMA Reads are posted or wait for slots (sc_list). Entries
  *	that remain after the connection has ended were flushed, were posted only in
  *	part, were lost by the provider, or never got slots (sc_slots is 0)
  * @po_sending: Send contexts that are posted or wait for slots (sd_list). Entries
- *	remain for the same reasons (sd_slots is 0 without slots)
- * @po_read: jiffies when an RDMA Read, or a Send posted in front of one, last completed
- * @po_sent: jiffies when a Send last completed
+ *	remain for the same reasons (sd_slots is 0 if they never got slots)
+ * @po_read: jiffies when the completion of an RDMA Read, or of a Send posted in front of one,
+ *	was last handled
+ * @po_sent: jiffies when the completion of a Send was last handled
  *
  * sx_lock protects all members.
  */
@@ -448,7 +451,7 @@ struct svc_rdma_backward {
  *	context and completion workqueue only.
  * @sx_queue: work for threads
  * @sx_sends: idle Send contexts
- * @sx_posted: contexts that are posted or wait for slots
+ * @sx_posted: Calls and Send contexts that are posted or wait for slots
  * @sx_stats: counters
  * @sx_debugfs: debugfs file of the connection; NULL until the connection is accepted
  * @sx_netns: inode number of the network namespace, which may be freed before the

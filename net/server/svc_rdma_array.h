@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Where a server thread (struct svc_rqst) keeps the pages of its Replies. The contract
- * with sunrpc has three forms, depending on the kernel. Kbuild finds out the form from the
- * declarations in the kernel's header, and not from the kernel's version, because
+ * with sunrpc has one of three forms, depending on the kernel. Kbuild finds out the form from
+ * the declarations in the kernel's header, and not from the kernel's version, because
  * distributions backport changes.
  *
  * - Fixed (Linux 6.12): struct svc_rqst has one array, rq_pages, for Calls and Replies. The
@@ -22,8 +22,8 @@
  * behind the last entry that a Reply may use.
  *
  * If Kbuild chose the wrong form, the server would release pages that are in use. So
- * svc_rdma_array_fits() is called before anything else. It checks the form by the value
- * that the running kernel has given to rq_page_end.
+ * svc_rdma_array_fits() is called before any other function of this file. It compares the form
+ * with the value that the running kernel has given to rq_page_end.
  *
  * This file includes no declaration of struct svc_rqst: unit tests supply one
  * for each form.
@@ -35,7 +35,7 @@
 #include <linux/minmax.h>
 #include <linux/types.h>
 
-/* Entries that sunrpc fills in each array. Behind them is a NULL entry. */
+/* Number of entries that sunrpc fills in each array. A NULL entry follows them. */
 static inline unsigned long
 svc_rdma_array_entries(const struct svc_rqst *rqstp)
 {

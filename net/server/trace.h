@@ -445,7 +445,9 @@ TRACE_EVENT(svc_rdma_connprop,
 		{ RPCRDMA2_ERR_RTX_CONT,	"RTX_CONT" },		\
 		{ RPCRDMA2_ERR_RTX_LIMIT,	"RTX_LIMIT" })
 
-/* In version 1 every error but ERR_VERS is sent as ERR_CHUNK */
+/* An error is sent. The code is that of version 2; in version 1 every code but ERR_VERS is sent
+ * as ERR_CHUNK.
+ */
 TRACE_EVENT(svc_rdma_error,
 	TP_PROTO(const struct svc_rdma_xprt *sx,
 		 const struct svc_rdma_call *call,

@@ -76,7 +76,7 @@ static int svc_rdma_listen(struct svc_rdma_listener *sl)
 		goto out_destroy;
 
 	/* Port 0 means any port. Keep the port that was chosen, because the next id
-	 * of this listener has to get the same.
+	 * of this listener has to get the same port.
 	 */
 	memcpy(sa, &id->route.addr.src_addr, svc_addr_len(sa));
 	rc = rdma_listen(id, SVC_RDMA_BACKLOG);
@@ -115,8 +115,8 @@ static void svc_rdma_listener_detach(struct svc_xprt *xprt)
 	struct svc_rdma_listener *sl = svc_rdma_listener_of(xprt);
 	struct rdma_cm_id *id;
 
-	/* After this, no new id is made. When the present id has been destroyed, no
-	 * new connection arrives.
+	/* After this call, no new id is made. When the present id has been destroyed,
+	 * no new connection arrives.
 	 */
 	disable_delayed_work_sync(&sl->sl_relisten);
 	id = xchg(&sl->sl_id, NULL);

@@ -6,7 +6,7 @@
  *
  * Nothing is posted here. The work requests are added to the chain in front of the
  * Reply's Send, so that the data is in place when the client sees the Reply
- * (RFC 8166 3.4.6). Roundup is never written (3.4.6.2; G-03).
+ * (RFC 8166 3.4.6). Roundup is never written (RFC 8166 3.4.6.2; G-03).
  */
 #include <linux/types.h>
 #include <linux/sunrpc/msg_prot.h>
@@ -22,8 +22,8 @@
  * @length: length of the result in bytes, without roundup
  *
  * If a result does not fit its chunk, the Reply cannot be sent (G-13). This only records
- * the first such chunk in sc_error (version-two 5.3.3). It does not return an error,
- * because the upper layer would then send an error of its own.
+ * the first such chunk in sc_error (version-two 5.3.3), which svc_rdma_sendto() sends. It does
+ * not return an error, because the upper layer would then send an error of its own.
  *
  * Context: process.
  * Return: always 0.
@@ -97,7 +97,7 @@ int svc_rdma_write_payloads(struct svc_rdma_call *call,
 }
 
 /**
- * svc_rdma_write_reply - append the RDMA Writes of a body to the Reply chunk
+ * svc_rdma_write_reply - append the RDMA Writes of a Reply's body to the Reply chunk
  * @call: Call that offered the chunk
  * @chain: chain to append to
  * @xdr: the Reply

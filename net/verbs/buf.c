@@ -45,7 +45,7 @@ static int rpcrdma_buf_map(struct rpcrdma_buf *buf, struct ib_device *device)
  * of a Receive for a while. The kernel takes no references to pages of a slab. But kmalloc()
  * of more than KMALLOC_MAX_CACHE_SIZE bytes returns pages that belong to no slab, and on some
  * kernels their reference count is 0. lib/iov_iter.c then raises the count without lowering
- * it again. So a buffer of that size is a block: see rpcrdma_buf_init_block().
+ * it again. So such a large buffer is a block: see rpcrdma_buf_init_block().
  *
  * Context: process; may sleep if @gfp allows it.
  * Return: 0; %-ENOMEM; %-EIO if mapping failed.

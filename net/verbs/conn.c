@@ -37,7 +37,7 @@
  */
 #define RPCRDMA_CM_RETRIES	6
 
-/* Announce and use remote invalidation (Send With Invalidate) on new connections. */
+/* If true, new connections announce and use remote invalidation (Send With Invalidate). */
 bool rpcrdma_remote_inv = true;
 module_param_named(remote_invalidation, rpcrdma_remote_inv, bool, 0644);
 MODULE_PARM_DESC(remote_invalidation,
@@ -46,7 +46,7 @@ MODULE_PARM_DESC(remote_invalidation,
 /**
  * rpcrdma_conn_init - initialise a connection
  * @conn: connection, contents undefined
- * @ops: the owner's hooks
+ * @ops: functions of the owner
  *
  * Context: any.
  */
@@ -83,9 +83,8 @@ static void rpcrdma_conn_keep_peer(struct rpcrdma_conn *conn,
 	conn->cn_peer_len = len;
 }
 
-/* Keeps what the peer has sent with its acceptance, and computes cn_limits from it. At the
- * end that connects, this runs before a message can arrive whose answer must respect the
- * limits.
+/* Keeps what the peer has sent with its acceptance, and computes cn_limits from it. This is
+ * called at the end that connects, before its owner sends the first message.
  */
 static void rpcrdma_conn_hear_peer(struct rpcrdma_conn *conn,
 				   const struct rdma_conn_param *param)
@@ -95,11 +94,12 @@ static void rpcrdma_conn_hear_peer(struct rpcrdma_conn *conn,
 			     conn->cn_peer_len, &conn->cn_limits);
 }
 
-/* Finds out whether the end that connects may issue the one RDMA Read that it has asked for,
- * to probe the peer on iWARP. The answer is 0 or 1, but iWARP providers disagree whether it
- * is initiator_depth or responder_resources. The other number is for the server's Reads and
- * is not 0, so the smaller number is the answer. If that is above 1, nothing was negotiated:
- * MPA revision 1 has no such negotiation.
+/* On iWARP, the end that connects has asked for permission to issue one RDMA Read, which is
+ * the keepalive's probe. This function finds out whether the peer has permitted it. The answer
+ * is 0 or 1. Some iWARP providers report it in initiator_depth, others in responder_resources.
+ * The number in the other member is for the server's RDMA Reads and is not 0, so the smaller
+ * number is the answer. If it is above 1, nothing was negotiated, because the connection uses
+ * MPA revision 1.
  */
 static void rpcrdma_conn_hear_ord(struct rpcrdma_conn *conn,
 				  const struct rdma_conn_param *param)
@@ -285,8 +285,8 @@ static void rpcrdma_conn_qp_event(struct ib_event *event, void *context)
 	trace_rpcrdma_qp_event(context, event);
 }
 
-/* Handlers of the receive queue may handle completions of the send queue, so its completion
- * queue is freed last.
+/* While cn_cq exists, a handler of the receive queue may handle completions of the send queue
+ * (rpcrdma_send_cq_poll()). So cn_cq is freed before the completion queue of the send queue.
  */
 static void rpcrdma_conn_free_cqs(struct rpcrdma_conn *conn)
 {
@@ -296,8 +296,8 @@ static void rpcrdma_conn_free_cqs(struct rpcrdma_conn *conn)
 	rpcrdma_send_cq_destroy(conn);
 }
 
-/* A completion queue must hold all entries of its queues: they can be flushed at the same
- * time.
+/* A completion queue has room for the completions of all entries of its work queues, because
+ * all entries can be flushed at the same time.
  */
 static int rpcrdma_conn_create_cqs(struct rpcrdma_conn *conn,
 				   const struct rpcrdma_conn_queues *queues)
@@ -321,7 +321,7 @@ static int rpcrdma_conn_create_cqs(struct rpcrdma_conn *conn,
 	       rpcrdma_send_cq_create(conn, min(sq, max)) : 0;
 }
 
-/* Frees completion queue and protection domain. Nothing refers to them any more. */
+/* Frees the completion queues and the protection domain, which nobody uses any more. */
 static void rpcrdma_conn_free_verbs(struct rpcrdma_conn *conn)
 {
 	rpcrdma_conn_free_cqs(conn);
@@ -336,9 +336,9 @@ static void rpcrdma_conn_free_verbs(struct rpcrdma_conn *conn)
  * @queues: sizes of the queues; entries for draining and for the keepalive are added
  *
  * Context: process; sleeps.
- * Return: 0; %-ENOMEM or %-EINVAL, and smaller queues may succeed, since some devices
- *	cannot have dc_max_qp_wr work requests of every kind; or another negative
- *	errno. After an error this may be called again.
+ * Return: 0; or a negative errno, after which this may be called again. After %-ENOMEM or
+ *	%-EINVAL, smaller queues may succeed: some devices accept dc_max_qp_wr work requests
+ *	only if these have few SGEs.
  */
 int rpcrdma_conn_create_qp(struct rpcrdma_conn *conn,
 			   const struct rpcrdma_conn_queues *queues)
@@ -486,9 +486,9 @@ int rpcrdma_conn_accept(struct rpcrdma_conn *conn,
  * @conn: connection in any state; may be drained already
  *
  * When this returns, the device no longer works on any request. But a provider may
- * still report flushed requests behind the drain marker: siw does that for requests
- * queued behind one that it could not send. So the objects that completion handlers use
- * must exist until rpcrdma_conn_destroy_queues() returns.
+ * still report flushed requests after the drain marker: siw does that for requests
+ * that were queued behind one that it could not send. So the objects that completion
+ * handlers use must exist until rpcrdma_conn_destroy_queues() returns.
  *
  * Context: process; sleeps. Not from a completion handler or CM event.
  */

@@ -9,7 +9,7 @@
  *
  * Operation
  *
- * The CM core releases a device too early. When it destroys an id, it first reports
+ * The CM core releases a device too early. When it destroys a CM id, it first reports
  * that the id has left the device, and then puts the id's reference to a GID attribute
  * of the device. A task that removes the device waits only for the first step, and may
  * free the GID table before the second one.
@@ -20,20 +20,20 @@
  * can join it any more. The function then fails all connections on the device, and returns
  * when the last one has left. The RDMA core calls its clients in the reverse order of their
  * registration: disable_device() in drivers/infiniband/core/device.c counts down the
- * ids that assign_client_id() gave out in rising order. The connection manager registered
- * before this module, because this module depends on it. So the connection manager is
+ * client ids that assign_client_id() gave out in rising order. The connection manager
+ * registered before this module, because this module depends on it. So the connection manager is
  * called after this module, and still works while the connections end.
  *
  * Nothing here needs the CM's own removal event, or waits for the event handler of an id:
  * ops->lost() tells the owner of each connection to close it.
  *
- * rpcrdma_device_remove() does not wait for three kinds of ids: that of a connection
- * that was too late to join, that of a connection that failed before its device was
- * known, and that of a listener bound to an address of a device. Therefore
+ * rpcrdma_device_remove() does not wait for three kinds of CM ids: the id of a connection
+ * that was too late to join, the id of a connection that failed before its device was
+ * known, and the id of a listener that is bound to an address of a device. Therefore
  * rpcrdma_device_destroy_id() holds a reference to the device while it destroys an id.
- * That function is not used for an id that the CM core destroys because an event handler
- * returned a non-zero value: the id of a refused request, and that of a listener whose
- * address has changed.
+ * This module does not call that function for the ids that the CM core destroys because an
+ * event handler returned a non-zero value: the id of a refused request, and the id of a
+ * listener whose address has changed.
  */
 #include <linux/kernel.h>
 #include <linux/slab.h>
@@ -52,16 +52,17 @@
  */
 #define RPCRDMA_SIW_SETTLE_MSECS	100
 
-/* siw copies the data of a signaled RDMA Write. It passes the pages of an unsignaled Write
- * to TCP, SGE by SGE. For a few pages copying is cheaper, and saves more than the completion
- * costs. A work request has at most 6 SGEs in siw. So a work request for more than 6 pages
- * has SGEs of several adjacent pages, which are passed to TCP in larger pieces.
+/* Largest RDMA Write, in bytes, that is signaled on siw. siw copies the data of a signaled
+ * RDMA Write, and passes the pages of an unsignaled one to TCP, SGE by SGE. For a few pages
+ * copying is cheaper, and saves more than the completion costs. A work request has at most 6
+ * SGEs in siw. So a work request for more than 6 pages has SGEs of several adjacent pages, which
+ * are passed to TCP in larger pieces.
  */
 #define RPCRDMA_SIW_SIGNAL_MAX		(6 * 4096)
 
-/* siw also passes to TCP the pages of an unsignaled Send of a page or more. When a later
- * Send completes, TCP may still read or retransmit these pages, so their buffer must not be
- * used again. Therefore only shorter Sends may be unsignaled.
+/* Largest Send, in bytes, that may be unsignaled on siw. siw passes to TCP the pages of an
+ * unsignaled Send of a page or more. When a later Send completes, TCP may still read or
+ * retransmit these pages, so their buffer must not be used again.
  */
 #define RPCRDMA_SIW_UNSIGNALED_MAX	(PAGE_SIZE - 1)
 
@@ -135,8 +136,8 @@ static DECLARE_WAIT_QUEUE_HEAD(rpcrdma_device_left);
  */
 int rpcrdma_device_join(struct rpcrdma_conn *conn)
 {
-	/* The id holds the device, so the device cannot be freed, and no other device
-	 * can have its address.
+	/* The CM id holds the device, so the device is not freed meanwhile, and no
+	 * other device can have the same address.
 	 */
 	struct ib_device *device = rpcrdma_conn_device(conn);
 	struct rpcrdma_device *dv;

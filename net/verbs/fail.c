@@ -22,7 +22,7 @@ struct rpcrdma_fail rpcrdma_fail = {
 
 #define RPCRDMA_FAIL_KEEP_MAX	256u
 
-/* Pages that are kept, and hashes of their contents when they were taken */
+/* Pages that rpcrdma_fail_keep() has taken, and hashes of their contents at that time */
 static DEFINE_MUTEX(rpcrdma_fail_kept_lock);
 static struct page *rpcrdma_fail_kept[RPCRDMA_FAIL_KEEP_MAX];
 static u32 rpcrdma_fail_kept_hash[RPCRDMA_FAIL_KEEP_MAX];
@@ -34,10 +34,11 @@ static u32 rpcrdma_fail_hash(const struct page *page)
 }
 
 /**
- * rpcrdma_fail_keep - keep a page, as a file system or a socket might
+ * rpcrdma_fail_keep - take a reference to a page, as a file system or a socket might
  * @data: data in the page
  *
- * The page is kept until a reader of server_kept releases it.
+ * The reference is dropped when a test reads the file server_kept. Nothing happens if fa_keep
+ * references are held already.
  *
  * Context: process; sleeps.
  */
@@ -57,7 +58,7 @@ void rpcrdma_fail_keep(const void *data)
 	mutex_unlock(&rpcrdma_fail_kept_lock);
 }
 
-/* Releases the kept pages. Returns how many of them have changed. */
+/* Drops the references, *@kept in number. Returns how many of the pages have changed. */
 static u32 rpcrdma_fail_release_kept(u32 *kept)
 {
 	u32 i, changed = 0;
@@ -95,8 +96,8 @@ static void rpcrdma_fail_device_files(struct dentry *dir)
 	debugfs_create_u32("device_max_qp_wr", 0600, dir, &fail->fa_qp_wr);
 }
 
-/* Knobs that make the client expect less of the server than the server sends, or make a
- * local invalidation fail, lose its completion, or start late
+/* Knobs that make the client provide too little room for a Reply or result, or make a local
+ * invalidation fail, lose its completion, or start late
  */
 static void rpcrdma_fail_client_files(struct dentry *dir)
 {
@@ -143,7 +144,7 @@ void rpcrdma_fail_create_files(struct dentry *dir)
 }
 
 /**
- * rpcrdma_fail_remove_files - release kept pages after the knobs' files were removed
+ * rpcrdma_fail_remove_files - drop references to pages after the knobs' files were removed
  *
  * Context: module unload.
  */

@@ -9,13 +9,13 @@
  * Operation
  *
  * If this end has announced that it accepts groups, each message passes through this file on
- * its way to the owner (cn_receive). Completions of a queue are handled one after the other,
- * in the order of arrival, so struct rpcrdma_gather needs no lock (invariant I36).
+ * its way to the owner (cn_receive). Completions of the receive queue are handled one after the
+ * other, in the order of arrival, so struct rpcrdma_gather needs no lock (invariant I36).
  *
  * A group takes no additional memory: its Receives exist anyway, and the sender has credits
- * for them (RTX-84). They are not held for ever: if the group does not end within
- * RPCRDMA_GATHER_TIMEOUT, the connection fails. One work item checks that. It runs at most
- * once in RPCRDMA_GATHER_TIMEOUT, however many groups there are.
+ * for them (RTX-84). The Receives are not held for ever: if the group does not end within
+ * RPCRDMA_GATHER_TIMEOUT, the connection fails. One work item checks that. It is not scheduled
+ * anew for each group: if it runs too early for the present group, it schedules itself again.
  *
  * See RTX-40 to RTX-51, RTX-73, RTX-84, RTX-85 of rtx.rst.
  */
@@ -32,8 +32,8 @@ static struct rpcrdma_conn *rpcrdma_gather_conn(struct rpcrdma_gather *gather)
 	return container_of(gather, struct rpcrdma_conn, cn_gather);
 }
 
-/* Fails the connection if a group takes too long. The group may end just before that, but
- * then it has taken too long, too.
+/* Fails the connection if a group takes too long. If the group ends while this runs, it has
+ * taken too long, too.
  */
 static void rpcrdma_gather_work(struct work_struct *work)
 {
@@ -116,8 +116,8 @@ static void rpcrdma_gather_sum(struct rpcrdma_msg_in *msg)
 	}
 }
 
-/* Returns what is wrong with the complete group. If its items are invalid, the verdict does
- * not matter: the owner finds the reason when it decodes the header.
+/* Returns what is wrong with the complete group. If its items cannot be read, the exact verdict
+ * does not matter: the owner finds the reason when it decodes the header.
  */
 static enum rpcrdma_verdict
 rpcrdma_gather_judge(const struct rpcrdma_gather *gather)

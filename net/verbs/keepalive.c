@@ -7,10 +7,10 @@
  *
  * A reliable connection that has nothing to send does not notice when the peer dies. A
  * requester would wait for ever for the answer to a Call that was sent and acknowledged
- * before. So if nothing has shown for keepalive_time seconds that the peer is alive
- * (al_heard), a probe is posted, an RDMA operation of no bytes. The probe names no memory of
- * the peer and needs no Receive and no credit. The peer's adapter answers it without
- * software, so a server whose threads all wait for slow storage counts as alive, and is not
+ * before. So if nothing has shown that the peer is alive (al_heard) for keepalive_time
+ * seconds, a probe is posted: an RDMA operation of no bytes. The probe names no memory of
+ * the peer and needs no Receive and no credit. The peer's adapter answers the probe without
+ * software. So a server whose threads all wait for slow storage counts as alive, and is not
  * disturbed. If the probe does not complete and nothing else arrives for keepalive_timeout
  * seconds, the connection fails (rpcrdma_conn_fail()). The client then connects again and
  * sends its Calls again; the server frees what it held for the client.
@@ -29,7 +29,7 @@
  * zero. The work requests then hold memory, even if messages arrive from the peer. So the
  * work item that probes also asks the owner whether its work requests complete
  * (ops->waiting()). If none of them has completed for progress_timeout seconds, the
- * connection fails. This does not depend on the fabric or on probes.
+ * connection fails. This check works on every fabric, and without probes.
  */
 #include <rpcrdma/conn.h>
 #include <rpcrdma/counters.h>
@@ -55,7 +55,7 @@ rpcrdma_param_range(progress_timeout, rpcrdma_progress_timeout, 0,
 MODULE_PARM_DESC(progress_timeout,
 		 "Server: seconds in which something of what was posted has to complete, 0: for ever");
 
-/* Extra time for an answer that is overdue, see rpcrdma_keepalive_is_over() */
+/* Extra time for an answer or completion that is late, see rpcrdma_keepalive_is_over() */
 #define RPCRDMA_KEEPALIVE_GRACE	HZ
 
 static struct rpcrdma_conn *rpcrdma_keepalive_conn(struct rpcrdma_keepalive *al)
@@ -106,7 +106,6 @@ static int rpcrdma_keepalive_probe(struct rpcrdma_conn *conn)
 	};
 
 	if (conn->cn_caps.dc_iwarp) {
-		/* A Read has exactly one SGE there, if only for no bytes */
 		probe.wr.opcode = IB_WR_RDMA_READ;
 		probe.wr.sg_list = &nothing;
 		probe.wr.num_sge = 1;
@@ -121,10 +120,11 @@ static int rpcrdma_keepalive_probe(struct rpcrdma_conn *conn)
 	return rpcrdma_conn_post(conn, &probe.wr);
 }
 
-/* Returns the time until which the peer must have answered. The probe may be stuck behind
- * data in the send queue. So a message that arrives extends the time. While requests that
- * were posted before the probe are outstanding, each completion extends it, too. On iWARP
- * a completion only shows that TCP has room, but if the peer is dead, TCP soon has none.
+/* Returns the time until which the peer must have answered the probe. The probe may be stuck
+ * behind data in the send queue. So each message that arrives extends the time. While requests
+ * that were posted before the probe are outstanding, each completion extends the time, too. On
+ * iWARP a completion only shows that TCP had room for data, but if the peer is dead, TCP soon
+ * has no room.
  */
 static unsigned long rpcrdma_keepalive_deadline(struct rpcrdma_conn *conn)
 {
@@ -139,10 +139,11 @@ static unsigned long rpcrdma_keepalive_deadline(struct rpcrdma_conn *conn)
 	return since + al->al_wait;
 }
 
-/* Returns true if the answer was due at the time *@next, and that time is over. The delay may
- * be on this machine: it may have been suspended, and may have to process the answer first. So
- * an overdue answer gets RPCRDMA_KEEPALIVE_GRACE more, once, and *@overdue is set. If this
- * returns false, *@next is the time of the next check.
+/* Returns true if an answer or a completion that was due at the time *@next is late. This
+ * machine may be the cause: it may have been suspended, and not have processed the answer yet.
+ * So when *@next is over for the first time, this sets *@overdue, allows
+ * RPCRDMA_KEEPALIVE_GRACE more, and returns false. If this returns false, *@next is the time
+ * of the next check.
  */
 static bool rpcrdma_keepalive_is_over(unsigned long now, unsigned long *next,
 				      bool *overdue)
@@ -181,7 +182,7 @@ static bool rpcrdma_keepalive_check_peer(struct rpcrdma_conn *conn,
 	*next = READ_ONCE(al->al_heard) + al->al_idle;
 	if (time_before(now, *next))
 		return true;
-	/* Most probes have completed by then, and have set al_heard. */
+	/* By that time, most probes have completed and have set al_heard. */
 	*next = now + min(al->al_idle, al->al_wait);
 	return !rpcrdma_keepalive_probe(conn);
 }
@@ -214,12 +215,14 @@ static void rpcrdma_keepalive_work(struct work_struct *work)
 	struct rpcrdma_conn *conn = rpcrdma_keepalive_conn(al);
 	unsigned long next, other, now = jiffies;
 
-	/* Not rpcrdma_conn_is_up(): the end that accepts may not have been told yet
-	 * that the connection is established.
+	/* A connection that is not yet up is checked, too: the end that accepts may
+	 * not have been told yet that the connection is established.
 	 */
 	if (READ_ONCE(conn->cn_state) == RPCRDMA_CONN_DOWN)
 		return;
-	/* What has completed is no reason to be alarmed. */
+	/* Otherwise ops->waiting() would report work requests that have completed, but whose
+	 * completions are still in the queue.
+	 */
 	rpcrdma_send_cq_poll(conn);
 	next = now + MAX_JIFFY_OFFSET;
 	if (al->al_idle && !rpcrdma_keepalive_check_peer(conn, now, &next))

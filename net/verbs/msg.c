@@ -8,8 +8,8 @@
  *
  * A struct rpcrdma_msg_in is part of the first Receive of the message, so a message needs
  * no memory of its own. Most messages come in a single Receive. For these, the members that
- * describe further Receives (mi_more and others) are 0 since the Receive was created, so
- * nothing has to be set when a message arrives. Inline functions in msg.h handle this case;
+ * describe further Receives (mi_more and others) have been 0 since the Receive was created, so
+ * they need not be set when a message arrives. Inline functions in msg.h handle this case;
  * this file handles messages of several Receives.
  *
  * Each Receive of a longer message describes its own part of the body (mi_body, mi_here).
@@ -69,9 +69,9 @@ int rpcrdma_msg_renew(struct rpcrdma_msg_in *msg)
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_msg_renew);
 
-/* Sets @piece to the piece that begins @skip bytes behind the beginning of that part of the
- * body which is in @msg. @msg may be any Receive of the message. If that part has at most
- * @skip bytes, the piece is in a later Receive.
+/* Finds the next piece of a walk. It begins @skip bytes behind the first body byte in @msg,
+ * which may be any Receive of the message. If @msg has no more than @skip bytes of the body, the
+ * piece is in a later Receive.
  */
 static void rpcrdma_msg_piece_find(const struct rpcrdma_msg_in *msg, u32 skip,
 				   struct rpcrdma_msg_piece *piece)

@@ -77,12 +77,12 @@ int rpcrdma_send_alloc(struct rpcrdma_send *send, u32 size, u32 least,
 
 /**
  * rpcrdma_send_chain - link the work requests of a group
- * @first: first Send of the group; or a single Send, which becomes the last of its chain
+ * @first: first Send of the group; or a single Send, which then ends its chain
  *
  * The owner then posts the whole group by one call of rpcrdma_conn_post(). If it posts other
  * work requests in front of the group, it links the last of them to sd_wr of @first.
  *
- * Context: any; the Sends are at rest.
+ * Context: any; the Sends are not posted.
  */
 void rpcrdma_send_chain(struct rpcrdma_send *first)
 {

@@ -1,39 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The send completion queue: a completion queue for the send queue of one connection, whose
- * completions may be handled late. It knows nothing about what the work requests carry.
+ * completions may be handled late. This file does not know what the work requests are for.
  *
  * Operation
  *
- * When the Send of a Reply completes, nothing follows from it but that its buffer and its
- * slots are free. An interrupt, a work item and two context switches for that cost more than
- * the handler does. So this queue asks the device for an event only if somebody awaits a
- * completion. Otherwise completions stay in the queue until the next message arrives from
- * the peer (rpcrdma_send_cq_poll()), which costs no event.
+ * When the Send of a Reply has completed, its buffer and its slots become free, and nothing
+ * else has to be done. To learn of that at once would take an interrupt, a work item and two
+ * context switches, which cost more than the completion handler does. So the device is asked
+ * for an event only while somebody awaits a completion. Without an event, completions stay in
+ * the queue until somebody calls rpcrdma_send_cq_poll(): the owner when the next message
+ * arrives, or the keepalive.
  *
  * Somebody awaits a completion
  *
- * - if the owner says so for a work request, since pages or a Call are held until then
- *   (rpcrdma_send_cq_await());
- * - if somebody waits in line for slots (rpcrdma_send_cq_watch());
- * - if the connection is down, because the owner waits until the queues are empty;
+ * - from rpcrdma_send_cq_await() to rpcrdma_send_cq_seen(): the owner holds pages or a Call
+ *   until a certain work request has completed;
+ * - while a waiter is in line for slots;
+ * - while the connection is down: rpcrdma_conn_drain() waits until the queues are empty;
  * - always, until the owner calls rpcrdma_send_cq_relax().
  *
- * An event is for the next completion only, and that may be of another work request. So
- * after an event, the work handles all completions, and asks for another event as long as
- * anybody awaits a completion. The queue never overflows: slots are released only when
- * completions are handled.
+ * The second and the third begin with a call of rpcrdma_send_cq_watch().
  *
- * The work and rpcrdma_send_cq_poll() may handle completions at the same time. So handlers
- * must not depend on the order of completions of different work requests. After the queues
- * were drained no handler runs: the drain waits for the marker of the receive queue, too,
- * which comes after all messages, and the keepalive was stopped before.
+ * An event reports only the next completion, which may belong to another work request. So
+ * after an event, the work (sc_work) handles all completions, and asks for another event if
+ * somebody still awaits a completion. The queue cannot overflow: it has an entry for each
+ * slot, and a slot is released only when its completion is handled.
+ *
+ * The work and rpcrdma_send_cq_poll() may handle completions at the same time. So completion
+ * handlers may run in any order, even those of one chain of work requests. After
+ * rpcrdma_conn_drain(), nobody calls rpcrdma_send_cq_poll(): the drain marker of the receive
+ * queue is behind all messages, and the keepalive was stopped. But the work may run until
+ * rpcrdma_send_cq_destroy() returns.
  */
 #include <linux/workqueue.h>
 #include <rpcrdma/conn.h>
 #include <rpcrdma/counters.h>
 
-/* Completions that are handled before others get a turn */
+/* Maximum number of completions that the work or rpcrdma_send_cq_poll() handles at a time */
 #define RPCRDMA_SEND_CQ_BUDGET	256
 
 static struct workqueue_struct *rpcrdma_send_cq_wq;
@@ -78,8 +82,8 @@ static void rpcrdma_send_cq_event(struct ib_cq *cq, void *context)
 
 /**
  * rpcrdma_send_cq_create - give the send queue a completion queue of its own
- * @conn: connection with a completion queue, and without a queue pair
- * @entries: number of completions that it can hold
+ * @conn: connection that has the completion queue cn_cq, but no queue pair yet
+ * @entries: number of completions that the new queue can hold
  *
  * Until rpcrdma_send_cq_relax() is called, completions are handled at once.
  *
@@ -108,8 +112,8 @@ int rpcrdma_send_cq_create(struct rpcrdma_conn *conn, u32 entries)
 }
 
 /**
- * rpcrdma_send_cq_destroy - destroy the completion queue
- * @conn: connection without a queue pair; it may have no such completion queue
+ * rpcrdma_send_cq_destroy - destroy the completion queue of the send queue
+ * @conn: connection without a queue pair, and with or without this completion queue
  *
  * When this returns, no completion handler of the send queue runs or will run.
  *
@@ -121,7 +125,7 @@ void rpcrdma_send_cq_destroy(struct rpcrdma_conn *conn)
 
 	if (!sc->sc_cq)
 		return;
-	/* An event that comes later finds the work disabled. */
+	/* From now on, an event cannot queue the work. */
 	disable_work_sync(&sc->sc_work);
 	ib_destroy_cq(sc->sc_cq);
 	sc->sc_cq = NULL;
@@ -131,7 +135,7 @@ void rpcrdma_send_cq_destroy(struct rpcrdma_conn *conn)
  * rpcrdma_send_cq_relax - allow late handling of completions from now on
  * @conn: connection
  *
- * The owner then calls rpcrdma_send_cq_poll() for each message that arrives.
+ * The owner must call rpcrdma_send_cq_poll() for each message that arrives afterwards.
  *
  * Context: any.
  */
@@ -142,12 +146,14 @@ void rpcrdma_send_cq_relax(struct rpcrdma_conn *conn)
 }
 
 /**
- * rpcrdma_send_cq_poll - handle the completions that are there
- * @conn: connection with queues that are not drained
+ * rpcrdma_send_cq_poll - handle the completions that are in the queue
+ * @conn: connection whose queues are not drained
  *
- * This does nothing if completions are not handled late.
+ * This does nothing if the send queue has no completion queue of its own. It also does nothing
+ * before rpcrdma_send_cq_relax(): until then, the work handles each completion at once.
  *
- * Context: process or completion workqueue; the caller holds no lock.
+ * Context: process or completion workqueue; the caller holds no lock, because completion
+ *	handlers take locks and post work requests.
  */
 void rpcrdma_send_cq_poll(struct rpcrdma_conn *conn)
 {
@@ -158,12 +164,11 @@ void rpcrdma_send_cq_poll(struct rpcrdma_conn *conn)
 }
 
 /**
- * rpcrdma_send_cq_watch - have completions handled at once that are not awaited otherwise
- * @conn: connection; somebody has just begun to wait in line for slots, or the connection
- *	is down
+ * rpcrdma_send_cq_watch - notice that somebody awaits completions of any work request
+ * @conn: connection; a waiter has just joined the line for slots, or the connection is down
  *
- * Completions that are there are handled soon, and the others when they come, as long as
- * that is so.
+ * The work handles the completions that are in the queue. It handles further ones as soon as
+ * they come, until the line is empty; or always, if the connection is down.
  *
  * Context: any.
  */
@@ -171,7 +176,9 @@ void rpcrdma_send_cq_watch(struct rpcrdma_conn *conn)
 {
 	struct rpcrdma_send_cq *sc = &conn->cn_send_cq;
 
-	/* A work that is running now is queued again, and sees why it was. */
+	/* If the work is running now, it runs once more, and then sees the waiter or the
+	 * state of the connection: see rpcrdma_send_cq_is_awaited().
+	 */
 	if (sc->sc_cq)
 		queue_work(rpcrdma_send_cq_wq, &sc->sc_work);
 }
@@ -180,7 +187,8 @@ void rpcrdma_send_cq_watch(struct rpcrdma_conn *conn)
  * rpcrdma_send_cq_await - have the completion of a work request handled at once
  * @conn: connection; the work request is about to be posted
  *
- * The completion handler calls rpcrdma_send_cq_seen(), but not after an error.
+ * The completion handler calls rpcrdma_send_cq_seen(). It need not do so after an error,
+ * because the connection is down then, and all completions are handled at once.
  *
  * Context: process or completion workqueue; does not sleep.
  */
@@ -190,8 +198,8 @@ void rpcrdma_send_cq_await(struct rpcrdma_conn *conn)
 
 	if (!sc->sc_cq)
 		return;
-	/* Counted before the device is asked: if an earlier completion uses up the event,
-	 * the work sees the count and asks again.
+	/* Raise the count before asking for the event. If the completion of an earlier work
+	 * request uses up the event, the work sees the count and asks for another one.
 	 */
 	atomic_inc(&sc->sc_awaited);
 	smp_mb__after_atomic();
@@ -199,7 +207,7 @@ void rpcrdma_send_cq_await(struct rpcrdma_conn *conn)
 }
 
 /**
- * rpcrdma_send_cq_seen - a completion that was awaited is being handled
+ * rpcrdma_send_cq_seen - the completion after rpcrdma_send_cq_await() is being handled
  * @conn: connection
  *
  * Context: completion workqueue or process.

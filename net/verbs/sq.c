@@ -9,17 +9,18 @@
  * released when the request has completed. A chain of requests takes all its slots in
  * one step.
  *
- * Nobody sleeps for slots, because the peer determines how long that takes. If too few
- * slots are free, the caller puts a waiter into the line and goes on with other work.
- * Released slots go to the head of the line only, so short chains cannot starve a long
+ * No task sleeps until slots are free, because the peer determines how long that takes. If
+ * too few slots are free, the caller puts a waiter into the line and goes on with other work.
+ * Released slots go only to the first waiter in the line, so short chains cannot starve a long
  * one. There is one exception: the client's answers to callbacks must not wait, so they
  * take slots by rpcrdma_sq_overtake(). Holders of slots wait for nothing, so the line
  * moves as long as the device completes requests (invariant I9).
  *
- * The task that releases slots serves the line: it gives each waiter in turn its slots,
- * removes it from the line, and calls its wt_ready(). The line's lock is not held over that
- * call. An owner that may cancel a waiter calls rpcrdma_sq_serve() and rpcrdma_sq_leave()
- * under one lock of its own, so that each waiter is either in the line or has been served.
+ * The task that releases slots serves the line: as long as there are enough slots for the
+ * first waiter, it gives the waiter its slots, removes it from the line, and calls its
+ * wt_ready(). The line's lock is not held during this call. An owner that may cancel a waiter
+ * calls rpcrdma_sq_serve() and rpcrdma_sq_leave() under one lock of its own, so that each waiter
+ * is either in the line or has been served.
  *
  * As long as the line is empty, taking and releasing slots needs no lock. A release
  * first adds the slots and then looks for waiters. Joining first adds the waiter and

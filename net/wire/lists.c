@@ -7,12 +7,12 @@
  * of lists and message types make sense. core/chunk.c decides whether the lengths and
  * positions add up to a message.
  *
- * A peer has written every byte that is read here. Two rules keep that harmless. All words
+ * A peer has written every byte that is read here. Two rules make this safe. All words
  * are read through a cursor that knows where the message ends. A count is compared with the
  * number of bytes that are left before it is used (RFC 8166 4.5.2, 8.1.4).
  *
- * No segment is copied. A decoded chunk has a pointer to its first segment in the message,
- * and a walk over the segments reads them there again.
+ * No segment is copied. A decoded chunk has a pointer to its first segment in the message.
+ * A walk over the segments reads them again from the message.
  *
  * Layouts: RFC 8166 4; Documentation/wire.rst.
  */

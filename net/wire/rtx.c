@@ -4,8 +4,8 @@
  * RPC message travels in several transmissions, which are a group. rtx.h defines the terms.
  *
  * The header of the first transmission has the number of transmissions, the length of the
- * message, the items, and the chunk lists of the whole message. The header of each following
- * transmission only tells its place in the group. Decoding has two steps.
+ * payload stream, the items, and the chunk lists of the whole message. The header of each
+ * following transmission only tells its place in the group. Decoding has two steps.
  * rpcrdma2_peek_rtx() reads the words with fixed offsets when a transmission arrives.
  * core/group.c needs only these words to assemble the group. When the group is complete,
  * rpcrdma2_decode_group() parses and checks the rest of the first header.
@@ -122,11 +122,11 @@ bool rpcrdma2_rtx_items(const struct rpcrdma2_transmission *tx,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_rtx_items);
 
 /*
- * Can a payload stream of @stream bytes, these items and these Read chunks be put together to
- * a message (RTX-54)? Items and Read chunks are taken in order of position. None may begin
- * inside the one before it. None may begin behind the end of the stream into which all before
- * it have been put back. XID and msg_type must stay in the stream, so an item must not begin
- * in front of byte 8 of the message.
+ * Can a payload stream of @stream bytes, these items and these Read chunks be put together into
+ * a message (RTX-54)? Items and Read chunks are put back into the stream in the order of their
+ * positions. None may begin inside the one before it, or behind the end of the stream that
+ * results so far. XID and msg_type must stay in the stream, so an item must not begin in front
+ * of byte 8 of the message.
  */
 static bool rpcrdma2_items_fit(const struct rpcrdma2_item *items, u32 nitems,
 			       const struct rpcrdma2_item *reads, u32 nreads,
@@ -176,8 +176,9 @@ static bool rpcrdma2_items_fit_lists(const struct rpcrdma2_item *items,
 }
 
 /*
- * Check the length of a first transmission (RTX-45). Without data, the transmission ends with
- * the stream. With data, header and stream end at or before the data, which is not empty.
+ * Check the length of a first transmission (RTX-45). Without data, the transmission ends where
+ * the stream ends. With data, header and stream end at or before the first byte of data, and
+ * there is at least one byte of data.
  */
 static bool rpcrdma2_rtx_ends(const struct rpcrdma2_transmission *tx,
 			      u32 hdr_len)
@@ -280,7 +281,7 @@ u32 rpcrdma2_rtx_reply_len(u32 nitems, const struct rpcrdma_lists *lists)
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_rtx_reply_len);
 
-/* RTX-43: the length of each piece of the stream except the last is a multiple of 4. */
+/* The length of each piece of the stream except the last must be a multiple of 4 (RTX-43). */
 static bool rpcrdma2_first_valid(const struct rpcrdma2_transmission *tx)
 {
 	if (!tx->tx_count || tx->tx_count > RPCRDMA2_RTX_MAX_COUNT ||
@@ -292,7 +293,7 @@ static bool rpcrdma2_first_valid(const struct rpcrdma2_transmission *tx)
 	       (tx->tx_count > 1 && tx->tx_here % RPCRDMA_WORD_LEN == 0);
 }
 
-/* RTX-57: header and stream end at or before the first byte of data. */
+/* Header and stream must end at or before the first byte of data (RTX-57). */
 static bool rpcrdma2_stream_fits(const struct rpcrdma2_transmission *tx,
 				 u32 hdr_len)
 {
@@ -428,8 +429,8 @@ int rpcrdma2_encode_rtx_reply(void *buf, u32 size,
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_encode_rtx_reply);
 
-/* RTX-44: the transmission has stream or data. RTX-43: the length of the stream in front of it
- * is a multiple of 4.
+/* A following transmission must have stream or data (RTX-44). If it has stream, the length of the
+ * stream in all earlier transmissions must be a multiple of 4 (RTX-43).
  */
 static bool rpcrdma2_next_valid(const struct rpcrdma2_transmission *tx)
 {

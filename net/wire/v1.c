@@ -5,7 +5,7 @@
  * This file decides what a version 1 message may look like when it is sent and when it is
  * received. wire/lists.c handles the parts of a message, and wire/form.c has the rules that
  * versions share. Of an RPC message, only the first two words are read (XID and direction).
- * It keeps no state: a verdict depends only on the message and, for one option, on a flag.
+ * This file keeps no state: a verdict depends only on the message and, for one option, on a flag.
  *
  * The decoders are as strict as the protocol allows, and say why they refuse a message.
  * The encoders return -EINVAL instead of producing a message that a decoder has to refuse:

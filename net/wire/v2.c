@@ -82,8 +82,9 @@ const struct rpcrdma2_accept rpcrdma2_accept_forward = {
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_accept_forward);
 
 /*
- * What a client that announced BRS INLINE accepts (G-24). The client cannot tell whether a
- * message of another version is a Reply, so it sends no ERR_VERS: ac_vers_high is 0.
+ * What a client accepts in callbacks if it has announced INLINE as its property BRS (G-24). The
+ * client cannot tell whether a message of another version is a Reply, so it sends no ERR_VERS:
+ * ac_vers_high is 0.
  */
 const struct rpcrdma2_accept rpcrdma2_accept_backward = {
 	.ac_segs	= RPCRDMA_MAX_SEGS,
@@ -261,7 +262,9 @@ enum rpcrdma_verdict rpcrdma2_decode_rpc(struct rpcrdma_xdr_in *in,
 	verdict = rpcrdma_form_get_lists(buf, len, len - in->xi_left, hdr);
 	if (verdict)
 		return verdict;
-	/* G-22: the handle is ignored in a Reply, and if no segment has it */
+	/* The handle is ignored in a Reply, and in a Call that has no segment with this
+	 * handle (G-22).
+	 */
 	if (handle && !hdr->hd_response) {
 		if (rpcrdma2_lists_have(&hdr->hd_lists, handle))
 			hdr->hd_inv_handle = handle;

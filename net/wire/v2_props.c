@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RPC-over-RDMA version 2 properties: the table of them, their defaults, and
+ * RPC-over-RDMA version 2 properties: their table with limits and defaults, and
  * the message that announces them.
  *
  * wire/v2.c uses this file: read the comment at the top of wire/v2.c first. wire/form.c calls
@@ -256,8 +256,8 @@ enum rpcrdma_verdict rpcrdma2_decode_connprop(struct rpcrdma_xdr_in *in,
 	u32 i, count;
 	bool good;
 
-	/* Each property takes at least 8 bytes, so the loop ends with the message
-	 * even if the count is too large
+	/* Each property takes at least 8 bytes, so the loop ends at the end of the
+	 * message, even if the count is too large.
 	 */
 	good = rpcrdma_xdr_get(in, &count);
 	for (i = 0; good && i < count; i++)
