@@ -7,6 +7,7 @@
 #define RPCRDMA_SEND_CQ_H
 
 #include <linux/atomic.h>
+#include <linux/mutex.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 
@@ -14,16 +15,18 @@ struct rpcrdma_conn;
 
 /**
  * struct rpcrdma_send_cq - the completion queue of a connection's send queue
- * @sc_cq: the completion queue; NULL if the send queue uses that of the receive queue
- * @sc_work: handles completions after an event of @sc_cq; disabled before @sc_cq is destroyed
- * @sc_lazy: completions that nobody awaits may be handled late; read anywhere
- * @sc_awaited: number of posted work requests whose completion must be handled at once
+ * @cq_ib: the completion queue; NULL if the send queue uses that of the receive queue
+ * @cq_lock: held while completions are handled
+ * @cq_work: handles completions after an event of @cq_ib; disabled before @cq_ib is destroyed
+ * @cq_lazy: completions that nobody awaits may be handled late; read anywhere
+ * @cq_awaited: number of posted work requests whose completion must be handled at once
  */
 struct rpcrdma_send_cq {
-	struct ib_cq		*sc_cq;
-	struct work_struct	sc_work;
-	bool			sc_lazy;
-	atomic_t		sc_awaited;
+	struct ib_cq		*cq_ib;
+	struct mutex		cq_lock;	/* one handler at a time */
+	struct work_struct	cq_work;
+	bool			cq_lazy;
+	atomic_t		cq_awaited;
 };
 
 int rpcrdma_send_cq_init(void);

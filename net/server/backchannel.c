@@ -141,12 +141,16 @@ static int svc_rdma_bc_give_up(struct svc_rdma_xprt *sx, struct rpc_xprt *xprt)
 static int svc_rdma_bc_prepare(struct svc_rdma_send *send,
 			       struct rpc_rqst *rqst)
 {
+	struct rpcrdma_conn *conn = &svc_rdma_send_sx(send)->sx_conn;
 	int len = svc_rdma_bc_encode(send, rqst);
 
 	if (len < 0)
 		return len;
-	if (!rpcrdma_sq_try(&svc_rdma_send_sx(send)->sx_conn.cn_sq, 1, 0))
+	if (!rpcrdma_sq_try(&conn->cn_sq, 1, 0)) {
+		/* Slots may be free whose completions were not handled yet. */
+		rpcrdma_send_cq_watch(conn);
 		return -ENOBUFS;
+	}
 	send->ss_send.sd_slots = 1;
 	send->ss_send.sd_wait.wt_slots = 1;
 	rpcrdma_send_prepare(&send->ss_send, len);

@@ -360,7 +360,7 @@ int rpcrdma_conn_create_qp(struct rpcrdma_conn *conn,
 
 	attr.event_handler = rpcrdma_conn_qp_event;
 	attr.qp_context = conn;
-	attr.send_cq = conn->cn_send_cq.sc_cq ?: conn->cn_cq;
+	attr.send_cq = conn->cn_send_cq.cq_ib ?: conn->cn_cq;
 	attr.recv_cq = conn->cn_cq;
 	attr.cap.max_send_wr = queues->qz_sq + RPCRDMA_SQ_EXTRA;
 	attr.cap.max_recv_wr = queues->qz_rq + RPCRDMA_DRAIN_WRS;

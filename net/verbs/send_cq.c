@@ -23,15 +23,19 @@
  * The second and the third begin with a call of rpcrdma_send_cq_watch().
  *
  * An event reports only the next completion, which may belong to another work request. So
- * after an event, the work (sc_work) handles all completions, and asks for another event if
+ * after an event, the work (cq_work) handles all completions, and asks for another event if
  * somebody still awaits a completion. The queue cannot overflow: it has an entry for each
  * slot, and a slot is released only when its completion is handled.
  *
- * The work and rpcrdma_send_cq_poll() may handle completions at the same time. So completion
- * handlers may run in any order, even those of one chain of work requests. After
- * rpcrdma_conn_drain(), nobody calls rpcrdma_send_cq_poll(): the drain marker of the receive
- * queue is behind all messages, and the keepalive was stopped. But the work may run until
- * rpcrdma_send_cq_destroy() returns.
+ * Completions are handled one after the other, in the order of the queue, as in every
+ * completion queue: a Send context is freed after the completion of its Send, so an RDMA
+ * Write in front of the Send must have been handled before. When the drain marker is handled,
+ * nothing before the marker is still being handled. That is what cq_lock is for. A caller of
+ * rpcrdma_send_cq_poll() that finds the lock taken leaves the completions to its holder.
+ *
+ * After rpcrdma_conn_drain(), nobody calls rpcrdma_send_cq_poll(): the drain marker of the
+ * receive queue is behind all messages, and the keepalive was stopped. But the work may run
+ * until rpcrdma_send_cq_destroy() returns.
  */
 #include <linux/workqueue.h>
 #include <rpcrdma/conn.h>
@@ -42,34 +46,36 @@
 
 static struct workqueue_struct *rpcrdma_send_cq_wq;
 
-static struct rpcrdma_conn *rpcrdma_send_cq_conn(struct rpcrdma_send_cq *sc)
+static struct rpcrdma_conn *rpcrdma_send_cq_conn(struct rpcrdma_send_cq *cq)
 {
-	return container_of(sc, struct rpcrdma_conn, cn_send_cq);
+	return container_of(cq, struct rpcrdma_conn, cn_send_cq);
 }
 
 /* Must the next completion be handled at once? */
 static bool rpcrdma_send_cq_is_awaited(const struct rpcrdma_conn *conn)
 {
-	const struct rpcrdma_send_cq *sc = &conn->cn_send_cq;
+	const struct rpcrdma_send_cq *cq = &conn->cn_send_cq;
 
-	return !READ_ONCE(sc->sc_lazy) || atomic_read(&sc->sc_awaited) ||
+	return !READ_ONCE(cq->cq_lazy) || atomic_read(&cq->cq_awaited) ||
 	       READ_ONCE(conn->cn_sq.sq_nwaiting) ||
 	       READ_ONCE(conn->cn_state) == RPCRDMA_CONN_DOWN;
 }
 
 static void rpcrdma_send_cq_work(struct work_struct *work)
 {
-	struct rpcrdma_send_cq *sc = container_of(work, struct rpcrdma_send_cq,
-						  sc_work);
-	struct rpcrdma_conn *conn = rpcrdma_send_cq_conn(sc);
+	struct rpcrdma_send_cq *cq = container_of(work, struct rpcrdma_send_cq,
+						  cq_work);
+	struct rpcrdma_conn *conn = rpcrdma_send_cq_conn(cq);
 	int done;
 
-	done = ib_process_cq_direct(sc->sc_cq, RPCRDMA_SEND_CQ_BUDGET);
+	mutex_lock(&cq->cq_lock);
+	done = ib_process_cq_direct(cq->cq_ib, RPCRDMA_SEND_CQ_BUDGET);
+	mutex_unlock(&cq->cq_lock);
 	if (done >= RPCRDMA_SEND_CQ_BUDGET ||
 	    (rpcrdma_send_cq_is_awaited(conn) &&
-	     ib_req_notify_cq(sc->sc_cq, IB_CQ_NEXT_COMP |
+	     ib_req_notify_cq(cq->cq_ib, IB_CQ_NEXT_COMP |
 			      IB_CQ_REPORT_MISSED_EVENTS) > 0))
-		queue_work(rpcrdma_send_cq_wq, &sc->sc_work);
+		queue_work(rpcrdma_send_cq_wq, &cq->cq_work);
 }
 
 static void rpcrdma_send_cq_event(struct ib_cq *cq, void *context)
@@ -77,7 +83,7 @@ static void rpcrdma_send_cq_event(struct ib_cq *cq, void *context)
 	struct rpcrdma_conn *conn = context;
 
 	rpcrdma_count(server_send_events);
-	queue_work(rpcrdma_send_cq_wq, &conn->cn_send_cq.sc_work);
+	queue_work(rpcrdma_send_cq_wq, &conn->cn_send_cq.cq_work);
 }
 
 /**
@@ -96,18 +102,19 @@ int rpcrdma_send_cq_create(struct rpcrdma_conn *conn, u32 entries)
 		.cqe		= entries,
 		.comp_vector	= conn->cn_cq->comp_vector,
 	};
-	struct rpcrdma_send_cq *sc = &conn->cn_send_cq;
-	struct ib_cq *cq;
+	struct rpcrdma_send_cq *cq = &conn->cn_send_cq;
+	struct ib_cq *ib;
 
-	INIT_WORK(&sc->sc_work, rpcrdma_send_cq_work);
-	sc->sc_lazy = false;
-	atomic_set(&sc->sc_awaited, 0);
-	cq = ib_create_cq(rpcrdma_conn_device(conn), rpcrdma_send_cq_event,
+	mutex_init(&cq->cq_lock);
+	INIT_WORK(&cq->cq_work, rpcrdma_send_cq_work);
+	cq->cq_lazy = false;
+	atomic_set(&cq->cq_awaited, 0);
+	ib = ib_create_cq(rpcrdma_conn_device(conn), rpcrdma_send_cq_event,
 			  NULL, conn, &attr);
-	if (IS_ERR(cq))
-		return PTR_ERR(cq);
-	sc->sc_cq = cq;
-	ib_req_notify_cq(cq, IB_CQ_NEXT_COMP);
+	if (IS_ERR(ib))
+		return PTR_ERR(ib);
+	cq->cq_ib = ib;
+	ib_req_notify_cq(ib, IB_CQ_NEXT_COMP);
 	return 0;
 }
 
@@ -121,14 +128,14 @@ int rpcrdma_send_cq_create(struct rpcrdma_conn *conn, u32 entries)
  */
 void rpcrdma_send_cq_destroy(struct rpcrdma_conn *conn)
 {
-	struct rpcrdma_send_cq *sc = &conn->cn_send_cq;
+	struct rpcrdma_send_cq *cq = &conn->cn_send_cq;
 
-	if (!sc->sc_cq)
+	if (!cq->cq_ib)
 		return;
 	/* From now on, an event cannot queue the work. */
-	disable_work_sync(&sc->sc_work);
-	ib_destroy_cq(sc->sc_cq);
-	sc->sc_cq = NULL;
+	disable_work_sync(&cq->cq_work);
+	ib_destroy_cq(cq->cq_ib);
+	cq->cq_ib = NULL;
 }
 
 /**
@@ -141,8 +148,8 @@ void rpcrdma_send_cq_destroy(struct rpcrdma_conn *conn)
  */
 void rpcrdma_send_cq_relax(struct rpcrdma_conn *conn)
 {
-	if (unlikely(!READ_ONCE(conn->cn_send_cq.sc_lazy)))
-		WRITE_ONCE(conn->cn_send_cq.sc_lazy, true);
+	if (unlikely(!READ_ONCE(conn->cn_send_cq.cq_lazy)))
+		WRITE_ONCE(conn->cn_send_cq.cq_lazy, true);
 }
 
 /**
@@ -157,10 +164,13 @@ void rpcrdma_send_cq_relax(struct rpcrdma_conn *conn)
  */
 void rpcrdma_send_cq_poll(struct rpcrdma_conn *conn)
 {
-	struct rpcrdma_send_cq *sc = &conn->cn_send_cq;
+	struct rpcrdma_send_cq *cq = &conn->cn_send_cq;
 
-	if (sc->sc_cq && READ_ONCE(sc->sc_lazy))
-		ib_process_cq_direct(sc->sc_cq, RPCRDMA_SEND_CQ_BUDGET);
+	if (!cq->cq_ib || !READ_ONCE(cq->cq_lazy) ||
+	    !mutex_trylock(&cq->cq_lock))
+		return;
+	ib_process_cq_direct(cq->cq_ib, RPCRDMA_SEND_CQ_BUDGET);
+	mutex_unlock(&cq->cq_lock);
 }
 
 /**
@@ -174,13 +184,13 @@ void rpcrdma_send_cq_poll(struct rpcrdma_conn *conn)
  */
 void rpcrdma_send_cq_watch(struct rpcrdma_conn *conn)
 {
-	struct rpcrdma_send_cq *sc = &conn->cn_send_cq;
+	struct rpcrdma_send_cq *cq = &conn->cn_send_cq;
 
 	/* If the work is running now, it runs once more, and then sees the waiter or the
 	 * state of the connection: see rpcrdma_send_cq_is_awaited().
 	 */
-	if (sc->sc_cq)
-		queue_work(rpcrdma_send_cq_wq, &sc->sc_work);
+	if (cq->cq_ib)
+		queue_work(rpcrdma_send_cq_wq, &cq->cq_work);
 }
 
 /**
@@ -194,16 +204,16 @@ void rpcrdma_send_cq_watch(struct rpcrdma_conn *conn)
  */
 void rpcrdma_send_cq_await(struct rpcrdma_conn *conn)
 {
-	struct rpcrdma_send_cq *sc = &conn->cn_send_cq;
+	struct rpcrdma_send_cq *cq = &conn->cn_send_cq;
 
-	if (!sc->sc_cq)
+	if (!cq->cq_ib)
 		return;
 	/* Raise the count before asking for the event. If the completion of an earlier work
 	 * request uses up the event, the work sees the count and asks for another one.
 	 */
-	atomic_inc(&sc->sc_awaited);
+	atomic_inc(&cq->cq_awaited);
 	smp_mb__after_atomic();
-	ib_req_notify_cq(sc->sc_cq, IB_CQ_NEXT_COMP);
+	ib_req_notify_cq(cq->cq_ib, IB_CQ_NEXT_COMP);
 }
 
 /**
@@ -214,8 +224,8 @@ void rpcrdma_send_cq_await(struct rpcrdma_conn *conn)
  */
 void rpcrdma_send_cq_seen(struct rpcrdma_conn *conn)
 {
-	if (conn->cn_send_cq.sc_cq)
-		atomic_dec(&conn->cn_send_cq.sc_awaited);
+	if (conn->cn_send_cq.cq_ib)
+		atomic_dec(&conn->cn_send_cq.cq_awaited);
 }
 
 /**

@@ -439,13 +439,15 @@ local conns, messages, v1_errors, pieces = {}, {}, {}, {}
 
 function p.init() conns, messages, v1_errors, pieces = {}, {}, {}, {} end
 
-local TCP, IBQP, UNKNOWN_QP = 2, 10, 0xffffff
+local IBQP, UNKNOWN_QP = 10, 0xffffff
+local tcp_port = Field.new("tcp.srcport")
 
 -- A packet has no number of the sender's queue pair. Wireshark knows it if it has seen the connection being made.
 -- Without it, all connections of two machines are one.
 local function ports_of(pinfo)
 	local from, to = pinfo.src_port, pinfo.dst_port
-	if pinfo.port_type == TCP then return from, to end
+	-- The port type of iWARP is not that of TCP, and differs between versions of Wireshark.
+	if tcp_port() then return from, to end
 	if pinfo.port_type == IBQP and from > 1 and from < UNKNOWN_QP and to > 1 then return from, to end
 	return "", ""
 end
