@@ -95,7 +95,8 @@ class Check:
         self.scale = args.scale
         self.pat = Pattern(args.seed)
         self.rng = random.Random(args.seed + 1)
-        # Two runs in a guest may have the same seed, which is a random number of bash, up to 32768.
+        # The name has the process ID, because two runs in a guest may have the same seed: a random number of bash,
+        # up to 32768.
         self.dir = os.path.join(args.mnt, f"check-{args.vers}-{args.seed}-{os.getpid()}")
         self.manifest = {"files": {}, "xattrs": {}, "names": {}, "links": {}}
         self.mnt = args.mnt
