@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Independent decoders for a capture: tshark's own for version 1, and ours for version 2 (scripts/wireshark),
-which tshark runs. Also the output of the programs that judge a capture.
+"""Run tshark's decoders on a capture: its own for version 1, and ours for version 2 (scripts/wireshark). They
+share no code with the module. This file also prints the results of the programs that check a capture.
 """
 import os
 import re
@@ -12,7 +12,7 @@ EXPERT_ERROR = 0x00800000
 
 
 def tshark(capture, display, *more):
-    # Two passes: with only one, tshark calls every READ Reply malformed whose data went by RDMA.
+    # Two passes (-2): with only one, tshark calls each Reply to READ malformed if its data were moved by RDMA.
     cmd = ["tshark", "-2", "-n", "-r", capture, "-Y", display, *more]
     return subprocess.run(cmd, check=True, capture_output=True, text=True).stdout
 
