@@ -5,7 +5,7 @@
 mapfile -t pure < <(python3 scripts/check-looking.py --pure)
 ((${#pure[@]})) || die "no pure rooms"
 
-# compile <directory> <clang's options and sources>: make an object file for each source there
+# compile <directory> <clang's options and sources>: make an object file in <directory> for each source
 compile() {
 	local dir=$1 options=() sources=()
 	shift

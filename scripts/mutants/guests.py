@@ -52,7 +52,7 @@ RESULTS = TOP / "scripts/mutants/guests.results"
 TESTS = TOP / "scripts/tests"
 GROUPS, PEERS, ANALYSERS = TESTS / "groups", TESTS / "peers", TESTS / "analysers"
 WORK = Path(tempfile.gettempdir()) / "rpcrdma-mutants"
-# The path is always the same, and files that have not changed are not written, so that builds are incremental.
+# The tree is always copied to the same path, and only files that differ are written, so that make compiles only those.
 TREE, OUT = WORK / "tree", WORK / "guests-out"
 GUESTS = {"7.3 siw", "7.3 rxe", "6.12 siw", "6.12 rxe", "debian rxe"}
 VERDICT = re.compile(r"(ok|not ok|skip) [^/]*/[^/]*/(\S+) \(\d+ s\) *(.*)")
@@ -310,7 +310,7 @@ class Results:
 # --- running --------------------------------------------------------------------
 
 def make_tree(m=None):
-    """A copy of the work tree, with the change of @m."""
+    """Copy the work tree to TREE, and apply the change of @m to the copy."""
     TREE.mkdir(parents=True, exist_ok=True)
     # Do not copy times: if a mutant's file gets its old content back, it must be newer than its object, to be
     # compiled again.
@@ -328,7 +328,7 @@ def need_packages():
 
 
 def build(kernel, log):
-    """The reason why it does not build, or None"""
+    """Build the module in TREE. Returns the reason if this fails, or None."""
     script = '. scripts/lab/kmod.sh; module_ready "$0"'
     with open(log, "wb") as f:
         if subprocess.run(["bash", "-c", script, kernel], cwd=TREE, stdout=f, stderr=f, check=False).returncode == 0:
@@ -338,7 +338,7 @@ def build(kernel, log):
 
 
 def run(name, guest, cases, part="", enough=lambda verdicts: False):
-    """[(word, case, reason)] of these cases. Ends early if @enough(verdicts) is true."""
+    """Run these cases. Returns their verdicts: [(word, case, reason)]. Ends early if @enough(verdicts) is true."""
     out = OUT / name
     shutil.rmtree(out, ignore_errors=True)
     env = {**os.environ, "T": f"*/*/@({'|'.join(cases)})", "OUT": str(out), "LEAKS": "", "GUEST_CPUS": "1",
@@ -356,7 +356,7 @@ def run(name, guest, cases, part="", enough=lambda verdicts: False):
                 if enough(verdicts):
                     break
         finally:
-            # The run is in a session of its own.
+            # The run has a session of its own, so this kills all its processes.
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
     return verdicts
@@ -368,7 +368,7 @@ def is_named(name, cases):
 
 
 def begun(name, cases):
-    """Has one of the cases begun, according to the consoles?"""
+    """Do the consoles of the guests show that one of the cases has begun?"""
     consoles = [p.read_text(errors="replace") for p in (OUT / name).glob("*/*.console")]
     return any(is_named(case, cases) for text in consoles for case in re.findall(r"lab: begin case (\S+)", text))
 

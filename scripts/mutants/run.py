@@ -61,7 +61,7 @@ def blank(text):
 
 
 def bodies(code):
-    """Where functions begin and end: braces in the first column, unless they follow a '='"""
+    """Yield where the body of each function begins and ends: braces in the first column, unless they follow a '='."""
     for m in re.finditer(r"^\{\n.*?^\}", code, re.S | re.M):
         yield m.start() + 1, m.end() - 1
 
@@ -76,7 +76,7 @@ def closing(code, at):
 
 
 def places(code, start, end):
-    """Yield (from, to, replacement, name of the change) for everything that can be broken in a function."""
+    """Yield (from, to, replacement, name of the change) for each change that can be made in a function."""
     last = ""
     for m in TOKEN.finditer(code, start, end):
         t, a, b = m[0], m.start(), m.end()
@@ -175,7 +175,7 @@ def all_in_one(text, wanted):
 
 
 def read_equivalent():
-    """Names of the mutants that make no difference, and the errors in the list"""
+    """Read the list of mutants that make no difference. Returns their names, and the errors in the list."""
     names, wrong = [], []
     blocks = re.split(r"\n\s*\n", re.sub(r"^#.*\n", "", EQUIVALENT.read_text(), flags=re.M).strip("\n"))
     for name, *why in (block.split("\n") for block in blocks if block):
@@ -297,7 +297,7 @@ def git(*args):
 
 
 def sample(found):
-    """The mutants of --quick. The choice depends on the commit, so the next commit tries others."""
+    """Returns the mutants that --quick tries. The choice depends on the commit, so the next commit tries others."""
     commit = git("rev-parse", "HEAD")
     base = git("rev-parse", "--verify", "-q", f"HEAD~{COMMITS}")
     chosen, changed = [], []

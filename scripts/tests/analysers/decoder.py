@@ -18,8 +18,8 @@ def tshark(capture, display, *more):
 
 
 def fields(capture, display, names, *more):
-    """A dictionary for each frame that passes the filter @display. All occurrences of a field are in one string,
-    separated by commas."""
+    """Returns a dictionary of fields for each frame that passes the filter @display. All occurrences of a field are in
+    one string, separated by commas."""
     out = tshark(capture, display, *more, "-T", "fields", "-E", "occurrence=a", *[x for f in names for x in ("-e", f)])
     return [dict(zip(names, line.split("\t") + [""] * len(names))) for line in out.splitlines()]
 
@@ -38,7 +38,7 @@ def is_error(line):
 
 
 def complaints():
-    """All complaints that our dissector can make about a message"""
+    """Returns the texts of all complaints that our dissector can make about a message."""
     with open(LUA, encoding="utf-8") as f:
         return re.findall(r'^(?:bad|odd)\("\w+", "(.*)"\)', f.read(), re.M)
 

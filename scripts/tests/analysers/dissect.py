@@ -33,7 +33,7 @@ RTX_WORDS = ("flags", "call_max", "reply_max", "msg_max", "head", "seg", "nsegs"
 RTX_BYTES = {"rtx_write_8k": 9216, "rtx_write_64k_1": 29696, "rtx_write_64k_2": 29696, "rtx_write_64k_3": 9216,
              "rtx_long_1": 29696, "rtx_long_2": 29696, "rtx_long_3": 29696, "rtx_long_4": 11084, "rtx_reply_1": 16384,
              "rtx_reply_2": 13716, "rtx_read_reply": 9216, "rtx_two_items": 13312, "rtx_mixed": 9216}
-# Transmissions that complete a Call that the dissector can show
+# Vectors in which a transmission completes a Call that the dissector can show
 RTX_CALLS = ("rtx_write_8k", "rtx_write_64k_3", "rtx_long_4", "rtx_readdir", "rtx_read_call")
 ERROR = 0x00800000		# expert severity "error"
 HEX = {"prop.rtx.flags", "xid", "flags", "inv_handle", "handle", "offset"}
@@ -198,7 +198,7 @@ def tshark(path, *more):
 
 
 def decode(path, display=None):
-    """For each packet: the fields and the expert severity, our expert marks, the protocols, and whether it is
+    """Yield for each packet: the fields and the expert severity, our expert marks, the protocols, and whether it is
     malformed."""
     names = [F + n for n in FIELDS] + ["_ws.expert.severity", "_ws.expert.message", "frame.protocols", "_ws.lua.text", "_ws.malformed"]
     args = ["-T", "fields", "-E", "occurrence=a", "-E", "aggregator=|"] + [x for n in names for x in ("-e", n)]

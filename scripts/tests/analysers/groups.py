@@ -74,7 +74,7 @@ def unreduced(m):
 
 
 def words(conn, of_client):
-    """The words of the property RTX that this end announced first, or SILENT"""
+    """Returns the words of the first property RTX that this end announced, or SILENT if it announced none."""
     for m in conn.messages:
         if m.type != CONNPROP or m.from_client != of_client:
             continue
@@ -89,7 +89,7 @@ def words(conn, of_client):
 
 
 def used(conns):
-    """Has a server announced that it takes groups?"""
+    """Has a server announced, on one of these connections, that it takes groups?"""
     return any(words(c, False).call_max for c in conns)
 
 

@@ -259,7 +259,7 @@ def pair_up(conn):
 
 
 def connections(capture):
-    """All connections whose beginning was captured, and the frames of packets that belong to none."""
+    """Returns the connections whose beginning was captured, and the frames of packets that belong to none of them."""
     conns, owner, requests, stray = [], {}, [], []
     for p in fields(capture, "infiniband", FIELDS):
         opcode, from_client = number(p["infiniband.bth.opcode"]), p["ip.src"] == CLIENT

@@ -141,13 +141,13 @@ def private_sizes(private):
 
 
 def receive_size(conn, from_client):
-    """The RBSIZ that the client, or the server, announced in version 2"""
+    """Returns the RBSIZ that the client, or the server, announced in version 2, or the default."""
     props = next((m.properties for m in conn.messages if m.type == CONNPROP and m.from_client == from_client), {})
     return props.get(RBSIZ, 4096)
 
 
 def thresholds(conn):
-    """The maximum length of a Send of the client, and of the server"""
+    """Returns the maximum length of a Send of the client, and of the server."""
     if conn.version == 2:
         return receive_size(conn, False), receive_size(conn, True)
     client, server = private_sizes(conn.asked), private_sizes(conn.answered)
@@ -340,7 +340,7 @@ def covers(outer, inner):
 
 
 def accesses(conn):
-    """(access, Calls in flight at that time), in order"""
+    """Yield (access, Calls in flight at that time), in order."""
     out = {}
     for e in conn.events:
         if isinstance(e, Access):

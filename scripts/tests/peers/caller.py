@@ -241,7 +241,8 @@ SETS = collections.defaultdict(list)
 
 
 def case(which, name, *traced, vers=None):
-    """@traced: events that must come, see Trace.missing(); @vers: only for this version"""
+    """Mark a function as a case of the set @which. @traced: events that the case must cause, see Trace.missing();
+    @vers: run it only with this version."""
     def add(function):
         SETS[which].append((name, function, traced, vers))
         return function

@@ -420,14 +420,14 @@ def several(b):
         chunks = [[c.segment(at, 50), c.segment(at + 50, 4000)] for at in places]
         r = results(c.nfs(1, call, vers=4, writes=chunks))
         want(r.word() == 0, "COMPOUND fails")
-        # Tag, number of results, and three results without contents
+        # Skip the tag, the number of results, and three results without contents.
         r.skip(8 + 3 * 8)
         for i, n in enumerate(sizes):
             want((r.word(), r.word()) == (25, 0), f"READ {i} fails")
             r.word()
             want(r.word() == n, f"READ {i} is short")
             if i >= count:
-                # nfsd puts wrong bytes behind the first READ, even over TCP.
+                # nfsd returns wrong data for every READ but the first, even over TCP, so only the first is compared.
                 want(i or r.data[r.at:r.at + n] == DATA[:n], "wrong data in the stream")
                 r.skip(n + -n % 4)
         want(r.at == len(r.data), f"{count} chunks: the stream is not what the chunks leave")
@@ -473,7 +473,7 @@ CALLBACK = 0x40000000
 
 
 def v41(c, *operations):
-    """Make a COMPOUND of version 4.1. Returns its results from those of the first operation on."""
+    """Make a COMPOUND of version 4.1. Returns a reader that is at the result of the first operation."""
     return v41_results(c.nfs(1, words(0, 1, len(operations)) + b"".join(operations), vers=4))
 
 
@@ -878,7 +878,7 @@ def one_goes(b):
     want(second and sequence_of(second)[0] == stays.session, "no callback for the one that stays")
     recall(names[3])
     want(not c.callback(1), "a third callback, though two have no answer")
-    # No callback waits for this answer, but its credit is free for the other client.
+    # This answer comes too late for its callback, but returns a credit, which a callback to the other client uses.
     c.conn.send(answer_of(c, late, 2))
     third = c.callback()
     want(third and sequence_of(third)[0] == stays.session, "the late answer returns no credit")
@@ -1095,7 +1095,8 @@ def stranger(b):
     many_credits(c)
 
 
-# An nfsd thread builds the next Reply while the device still reads the previous one from memory. Both must be right.
+# An nfsd thread builds the next Reply while the device still reads the previous one from memory. Both Replies
+# must be right.
 @case("flow", "long Replies one behind the other")      # Covers: V1-WRC-10
 def long_replies(b):
     c = b.fresh()

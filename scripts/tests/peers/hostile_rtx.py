@@ -511,7 +511,7 @@ def doubled(b):
         answers(c, messages + messages[3:], {xid: MSG})
         answers(c, messages + messages[1:], {xid: MSG})
         answers(c, messages[1:] + messages[3:] + messages[1:2], {})
-        # Transmissions of a Call that was answered before
+        # Send transmissions of a Call that has been answered.
         c.works()
         answers(c, messages[2:], {})
         counts(b.verbs, before, "group_strays", 1 + 3 + 5 + 2)
@@ -957,7 +957,7 @@ def storm(c, messages, rounds, answered, behind=True):
 
 
 def kinds(c):
-    """(description, messages, {XID: expected answer}). The first kinds are sent in large numbers."""
+    """Yield (description, messages, {XID: expected answer}). The first kinds are sent in large numbers."""
     xid, (one, two, three) = small(c)
     other, _ = small(c)
     yield "a first that is no good", [word(one, DATA_AT, 4), two, three], {xid: BAD_XDR}

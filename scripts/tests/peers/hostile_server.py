@@ -757,7 +757,7 @@ def reply_chunks(s):
 
     op, call = ask()
     want(call.reply, "READDIR offers no Reply chunk")
-    # The last argument of the Call is the maximum number of bytes that it asks for.
+    # The last argument of a READDIR is the maximum number of bytes that the result may have.
     room, most = sum(x.length for x in call.reply), int.from_bytes(call.rpc[-4:], "big")
     want(room >= most, f"room for {room} bytes, and READDIR asks for {most}")
     body = call.forward()
@@ -1105,7 +1105,7 @@ def door(s):
 
 
 def refuses(s, count):
-    """Refuse the next @count connections. Returns [number of connections that have come]."""
+    """Refuse the next @count connections. Returns a list with one element: the number of connections that have come."""
     turns = [0]
 
     def refuse(index):

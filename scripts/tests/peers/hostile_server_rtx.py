@@ -223,7 +223,7 @@ def long_write(s, length=LONG, name="long"):
 
 
 def uses(s, doing):
-    """Do a long WRITE, which must succeed. Returns how many groups it took."""
+    """Do a long WRITE, which must succeed. Returns how many groups the client sent for it."""
     before = len(s.groups())
     want(s.do(do_write, DATA[:LONG], doing, True) == LONG, f"{doing}: WRITE")
     verified(s, doing, DATA[:LONG])
@@ -516,8 +516,8 @@ def next_or_done(s, op, operation):
 
 
 def bad_replies(call, body):
-    """(description, messages, is the connection lost?) for bad Replies of three transmissions, or of as many as
-    the Call has offered Receives for"""
+    """Yield (description, messages, is the connection lost?) for bad Replies of three transmissions, or of as many as
+    the Call has offered Receives for."""
     size = (len(body) // 3) & ~3
     one, two, three = of = call.transmissions(body, size, size)
     other = call.xid ^ 0x5500

@@ -177,7 +177,7 @@ def silent(s):
     want(s.accepted == 2 and len(s.hellos) == 1, f"{s.accepted} connections, {len(s.hellos)} with version 2")
     want(not s.early, "a second message was sent")
     s.works()
-    # The client remembers that the server has no version 2.
+    # The client has to remember that the server has no version 2.
     s.conns[0].disconnect()
     s.works()
     want(s.accepted == 3 and len(s.hellos) == 1, "version 2 was tried again")
@@ -189,7 +189,7 @@ def hangs_up(s):
     want(took < 8, f"it took {took:.1f} s")
     want(s.accepted == 2 and len(s.hellos) == 1, f"{s.accepted} connections, {len(s.hellos)} with version 2")
     s.works()
-    # The client also remembers the version if a later attempt to connect fails.
+    # The client has to remember this even if a later attempt to connect fails.
     turns = refuses(s, 1)
     s.conns[0].disconnect()
     s.works()
@@ -305,7 +305,7 @@ def no_version(s):
         s.first = answers(s, form)
         op = s.user(do_mount, PORT, MNT, "vers=3,noac,soft,timeo=50,retrans=1,nosharecache")
         ended = s.serve(op.ready, 20)
-        # From now on the server is honest, so that a mount that succeeded all the same can be unmounted.
+        # From now on the server is honest, so that the file system can be unmounted if the mount succeeded.
         s.first = s.welcome
         s.mounted = s.finish(op) is None
         want(ended, f"{low} to {high}: the mount still waits after 20 s")
@@ -662,7 +662,7 @@ def spare(s):
 
 
 def of_write(call):
-    """Is it a WRITE of version 4.1 or 4.2?"""
+    """Is @call a WRITE of version 4.1 or 4.2?"""
     if not of_user(call):
         return False
     r = compound(call, 53)[1]
@@ -761,7 +761,7 @@ def final(s):
 
 
 def long_call(s):
-    """A system call that needs a long Call: (system call, Call)"""
+    """Start a system call that needs a long Call. Returns (system call, Call)."""
     op = s.user(do_setxattr, 8000)
     return op, s.next(lambda call: call.proc == NOMSG)
 
@@ -797,7 +797,7 @@ def unknown_type(s):
         call = s.next(of_write)
         call.conn.plain(error2(call.xid, READ_CHUNKS, 0))
         want(s.finish(op) in ("EIO", "EMSGSIZE"), f"WRITE: {op.get()}")
-        # Other Calls still work, and new properties change nothing.
+        # Other Calls must still work, and a long Call must fail again, though the server announces properties.
         conn.plain(connprop(0x900, prop(RBSIZ, 4096), flags=0))
         want(s.do(do_write, DATA[:65536], "long", True) == 65536, "WRITE")
         want(s.do(do_setxattr, 100) == 100, "a short SETXATTR")

@@ -86,7 +86,7 @@ class Besieger:
         time.sleep(0.01)
 
     def shown(self):
-        """Its values in debugfs; empty if the connection has ended"""
+        """Returns the values that the server shows in debugfs for this connection, or {} if it has ended."""
         for path in glob.glob(f"{CONNECTIONS}/*:{self.port}-*"):
             with contextlib.suppress(OSError), open(path, encoding="ascii") as f:
                 return dict(line.rstrip().split(" ", 1) for line in f)
@@ -276,7 +276,7 @@ def watch(seconds):
     of turns."""
     moved, turns, began = 0, 0, time.monotonic()
     end = began + seconds
-    # open() makes the client ask the server, so it is measured, too.
+    # open() waits for an answer of the server, so its time counts, too.
     fd = os.open(proxy.HONEST + "/file", os.O_RDONLY | os.O_DIRECT)
     longest = time.monotonic() - began
     while (t0 := time.monotonic()) < end:

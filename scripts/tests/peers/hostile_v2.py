@@ -25,7 +25,7 @@ from peer import (AREA, AUTH_ROOT, BAD_XDR, BRS, CONNPROP, ERROR, INVAL_HTYPE, M
                   counters, header, opaque, private, put, rpc_call, rpc_reply, slow, want, words)
 from rtx import RTX
 
-# Number of words that follow the code in these errors
+# Number of words that follow the error code in an error of this kind
 ERROR_DATA = {READ_CHUNKS: 1, WRITE_CHUNKS: 1, SEGMENTS: 1, WRITE_RESOURCE: 2, REPLY_RESOURCE: 1}
 ICE = "/ice"            # a file system that is exported, and that can be frozen
 KNOBS = "/sys/kernel/debug/rpcrdma/server_"

@@ -38,7 +38,7 @@ def private(send=4096, recv=4096, remote_inv=True):
 
 
 class Failure(Exception):
-    """A case has not found the result that it requires."""
+    """A result is not what the case requires."""
 
 
 def want(condition, reason):

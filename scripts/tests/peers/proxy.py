@@ -135,7 +135,7 @@ def transports():
 
 
 def transport_infos():
-    """The client's transports to this server, as sunrpc's debugfs shows them: texts"""
+    """Yield the text in sunrpc's debugfs for each of the client's transports to this server."""
     for path in glob.glob("/sys/kernel/debug/sunrpc/rpc_xprt/*/info"):
         with contextlib.suppress(OSError), open(path, encoding="ascii") as f:
             info = f.read()
@@ -487,7 +487,7 @@ class Server:
         self.reads(8192)
 
     def reads(self, size, offset=0, op=None):
-        """This READ, or @op, must return the right data, and nothing behind them."""
+        """Do this READ, or wait for @op. It must return the right data, and nothing behind them."""
         result = self.finish(op) if op else self.do(do_read, size, offset)
         want(result == size, f"READ returns {result}")
         self.holds(size, offset)

@@ -96,7 +96,7 @@ def group(xid, parts, *, head=0, credit=32, flags=0, **fields):
 
 
 def cut(stream, *sizes):
-    """@stream in pieces of these sizes, and a last piece with the rest"""
+    """Divide @stream into pieces of these sizes, and a last piece with the rest. Returns the pieces."""
     pieces, at = [], 0
     for size in sizes:
         pieces.append(stream[at:at + size])
