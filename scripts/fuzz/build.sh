@@ -5,7 +5,7 @@
 mapfile -t pure < <(python3 scripts/check-looking.py --pure)
 ((${#pure[@]})) || die "no pure rooms"
 
-# compile <directory> <clang's options and sources>: make an object file for each source there
+# compile <directory> <clang's options and sources>: make an object file in <directory> for each source
 compile() {
 	local dir=$1 options=() sources=()
 	shift
@@ -20,8 +20,8 @@ compile() {
 		sh '{}' "$dir" "${options[@]}"
 }
 
-# inputs <directory> <corpus.py's option> <target...>: write the inputs with which every run begins to the
-# directories seeds and corpus/<target> in this directory
+# inputs <directory> <corpus.py's option> <target...>: write the inputs with which every run begins to
+# <directory>/seeds and <directory>/corpus/<target>
 inputs() {
 	local dir=$1 how=$2
 	shift 2

@@ -10,7 +10,8 @@
 cd "$TOP" || exit
 . scripts/fuzz/build.sh
 
-# Minimum percentage of lines: by the inputs alone, and together with the unit tests
+# Minimum percentage of lines that must be executed: by the fuzzer's inputs alone, and by inputs and unit tests
+# together
 FLOOR_INPUTS=95
 FLOOR_ALL=98
 
@@ -33,7 +34,7 @@ with_log "building for coverage" "$dir/build.log" build
 mapfile -t targets < <(LLVM_PROFILE_FILE=$dir/list.profile "$dir/fuzz")
 inputs "$dir" --unpack "${targets[@]}"
 
-# Pass each input by name. Only a program that was built with libFuzzer can look for inputs in directories.
+# Pass each input file by name, so that the program only runs these inputs, and does not look for new ones.
 for t in "${targets[@]}"; do
 	more=()
 	[ -z "${1:-}" ] || [ ! -e "$CACHE/fuzz/$t" ] || more=("$CACHE/fuzz/$t")

@@ -11,7 +11,7 @@
 #include <rpcrdma/rtx.h>
 #include <rpcrdma/wire.h>
 
-/* A target gets one input. It fails by CHECK() or by a sanitizer, and otherwise returns nothing. */
+/* A target runs one input. If it finds a fault, CHECK() or a sanitizer ends the program. */
 typedef void fuzz_target(const u8 *data, size_t size);
 
 fuzz_target fuzz_v1_call, fuzz_v1_reply, fuzz_v1_trip, fuzz_v1_error;
@@ -42,8 +42,9 @@ u32 fuzz_u32(struct fuzz_in *in);
 u32 fuzz_num(struct fuzz_in *in);
 
 /*
- * If an input is a message, these bytes of choices follow it. So a message from the wire,
- * followed by zeros, is a good first input.
+ * Number of bytes at the end of an input that begins with a message. The target makes its
+ * choices from these bytes. So a message from the wire, followed by zeros, is a good first
+ * input.
  */
 #define FUZZ_CHOICES	16u
 
@@ -81,7 +82,9 @@ void fuzz_parts_items(const struct rpcrdma_lists *lists,
 
 /* fuzz_call.c */
 
-/* More than a receiver accepts, so that both sides of its limits are tested */
+/* More chunks and segments than a receiver accepts, so that both sides of its limits are
+ * tested
+ */
 #define FUZZ_CHUNKS	(RPCRDMA_MAX_CHUNKS + 2)
 #define FUZZ_SEGS	(RPCRDMA_MAX_SEGS + 2)
 

@@ -20,7 +20,7 @@ static void fuzz_chunk_copy(struct fuzz_call *call,
 		call->fc_nsegs++;
 }
 
-/* Makes the Call that has this header. */
+/* Makes a Call to be sent from the header of a received Call. */
 void fuzz_call_copy(struct fuzz_call *call,
 		    const struct rpcrdma_hdr *hdr)
 {
@@ -76,7 +76,7 @@ static void fuzz_chunk_make(struct fuzz_call *call, struct fuzz_in *in,
 	call->fc_nsegs += out->co_nsegs;
 }
 
-/* Makes a Call that may be valid or not. */
+/* Makes a Call from choices. It may be valid or invalid. */
 void fuzz_call_make(struct fuzz_call *call, struct fuzz_in *in)
 {
 	struct rpcrdma_call_out *out = &call->fc_out;

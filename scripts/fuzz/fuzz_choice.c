@@ -10,7 +10,7 @@
 
 #include "fuzz.h"
 
-/* Probes and Replies that take any times */
+/* Target rtt: the estimate after probes and Replies that take any times */
 void fuzz_rtt(const u8 *data, size_t size)
 {
 	struct fuzz_in in = { .fi_pos = data, .fi_left = size };
@@ -41,8 +41,8 @@ void fuzz_rtt(const u8 *data, size_t size)
 	}
 }
 
-/* The limit of items that are sent in groups, for any peer and any costs. A longer round trip
- * never lowers it.
+/* Target choice: the length up to which items are sent in groups, for any peer and any
+ * costs. A longer round trip never lowers this length.
  */
 void fuzz_choice(const u8 *data, size_t size)
 {

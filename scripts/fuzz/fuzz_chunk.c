@@ -16,8 +16,8 @@
 #define FUZZ_CHUNK	40u	/* maximum bytes of a chunk whose bytes are counted */
 #define FUZZ_STREAM	(FUZZ_BODY + RPCRDMA_MAX_CHUNKS * (FUZZ_CHUNK + 4))
 
-/* A byte of a stream: its part (0 is the body), and its offset in that part. Roundup has
- * bytes, too.
+/* A byte of a stream: its part (0: the body, n: chunk n - 1), and its offset in that part.
+ * The bytes of roundup belong to their chunk.
  */
 struct fuzz_byte {
 	u32	fb_part;
@@ -82,7 +82,9 @@ static void fuzz_stream_walk(const struct fuzz_stream *stream,
 	CHECK(byte == stream->fs_byte + stream->fs_len);
 }
 
-/* For numbers that are too large to count bytes: check the sums and the bounds. */
+/* Check the sums and the bounds of the parts. This works for any numbers, also if they are
+ * too large to count bytes.
+ */
 static void fuzz_parts_sum(const struct rpcrdma_lists *lists, u32 body_len,
 			   bool sound, u32 stream_len)
 {
@@ -108,7 +110,8 @@ static void fuzz_parts_sum(const struct rpcrdma_lists *lists, u32 body_len,
 }
 
 /*
- * Read lists as a decoder leaves them: with positions that ascend from 1
+ * Target chunk: Read lists as a decoder leaves them, with positions of 1 or more, in
+ * ascending order
  *
  * Covers: V1-RDC-10 V1-RDC-17
  */
@@ -162,7 +165,7 @@ static u64 fuzz_room(u32 length)
 	return ((u64)length + 3) / 4 * 4;
 }
 
-/* The next chunk that has bytes. Empty ones are no part of a stream. */
+/* Returns the next chunk that is not empty. Empty chunks are no part of a stream. */
 static const struct rpcrdma_chunk *
 fuzz_chunk_full(const struct rpcrdma_lists *lists, u32 *index)
 {
@@ -172,7 +175,7 @@ fuzz_chunk_full(const struct rpcrdma_lists *lists, u32 *index)
 	return NULL;
 }
 
-/* Check a part that is a chunk or an item: it is the next one of its kind, complete, and at its
+/* Check that a part is the next chunk, @chunk, or the next item, @item, complete and at its
  * position. Returns its length in the stream, with roundup.
  */
 static u64 fuzz_part_piece(const struct rpcrdma_part *part, u64 stream,
@@ -244,7 +247,9 @@ static void fuzz_parts_walk(const struct rpcrdma_lists *lists,
 	CHECK(body == body_len && stream == stream_len);
 }
 
-/* Check the length and the parts of a Call with items that a decoder has accepted. */
+/* Check the length of a Call that a decoder has accepted, and its parts: body, chunks and
+ * items.
+ */
 void fuzz_parts_items(const struct rpcrdma_lists *lists,
 		      const struct rpcrdma2_item *items, u32 nitems,
 		      u32 body_len, u32 max_len)
@@ -272,8 +277,9 @@ void fuzz_parts_items(const struct rpcrdma_lists *lists,
 }
 
 /*
- * Read chunks and items as rpcrdma2_decode_group() leaves them: in order, with the body in
- * between. An empty chunk may have the position of the item behind it.
+ * Target items: Read chunks and items as rpcrdma2_decode_group() leaves them, in ascending
+ * order, with pieces of the body between them. An empty chunk may have the same position as
+ * the item behind it.
  *
  * Covers: RTX-53
  */
@@ -297,7 +303,9 @@ void fuzz_items(const u8 *data, size_t size)
 		stream += gap;
 		if (stream > U32_MAX)
 			break;
-		/* Chunks of one position would be one chunk, and the first is not at 0 */
+		/* Two chunks cannot have the same position (they would be one chunk), and
+		 * no chunk is at 0
+		 */
 		if (chunk && stream > last &&
 		    lists.ls_nreads < RPCRDMA_MAX_CHUNKS) {
 			last = stream;
@@ -334,9 +342,10 @@ static bool fuzz_head_whole(const u8 *msg, u64 position)
 }
 
 /*
- * Does the inline part of a Call, before its Read chunk, contain a whole RPC header? The inline
- * part is any bytes, mostly with one Read chunk. Unless the input chooses other values, the
- * chunk is at the end of the bytes, and the head may be a page long.
+ * Target head: does the inline part of a Call, before its Read chunk, contain a whole RPC
+ * header? The inline part is any bytes. Mostly there is one Read chunk. Unless the input
+ * chooses other values, its position is the end of the inline part, and the head may have 4096
+ * bytes.
  *
  * Covers: G-27
  */
@@ -355,7 +364,9 @@ void fuzz_head(const u8 *data, size_t size)
 	lists.ls_read[0].ck_position = position;
 	head = position < size ? position : size;
 
-	/* Bytes behind the position are not read, so the copy does not have them */
+	/* The function must not read bytes behind the position, so the copy does not have
+	 * them
+	 */
 	msg = fuzz_exact(data, head);
 	/* The fuzzer is not likely to find RPCSEC_GSS, or a credential that is just too
 	 * short for it
@@ -373,7 +384,9 @@ void fuzz_head(const u8 *data, size_t size)
 	free(msg);
 }
 
-/* Assign results of a Reply to the chunks of a Write list. Returns the number of chunks used. */
+/* Assign results of a Reply to the chunks of a Write list, and check each assignment.
+ * Returns the number of chunks used.
+ */
 static u32 fuzz_payload_assign(const struct rpcrdma_lists *lists,
 			       struct rpcrdma_payload *payloads,
 			       struct fuzz_in *in, bool small)

@@ -45,8 +45,8 @@ void fuzz_lists_walk(const struct rpcrdma_lists *lists)
 	fuzz_chunk_walk(lists, &lists->ls_reply);
 }
 
-/* The buffer was overwritten after decoding. Walking the lists may return anything, but must
- * not read more segments than were decoded.
+/* Walk lists whose buffer was overwritten after decoding. This may return any segments, but
+ * not more than were decoded.
  */
 void fuzz_lists_walk_spoilt(const struct rpcrdma_lists *lists)
 {
@@ -141,7 +141,7 @@ bool fuzz_reads_sorted(const u8 *msg, u32 begin)
 	return true;
 }
 
-/* Take up to @room bytes of the data. The rest is for the next segments. */
+/* Take up to @room bytes from the data that are left, @left. Returns their number. */
 static u32 fuzz_fill(u32 *left, u32 room)
 {
 	u32 filled = *left < room ? *left : room;

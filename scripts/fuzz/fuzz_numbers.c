@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Functions that compute with numbers: private data, credits, plans, sizes. Each result is
- * compared with what the function's header promises, which is computed here in 64 bits or by
- * trial.
+ * Targets for functions that compute with numbers: private data, credits, plans, sizes. Each
+ * result is compared with the result that the comment of the function describes, which is
+ * computed here in 64 bits or found by trial.
  */
 
 #include <errno.h>
@@ -31,7 +31,7 @@ static u64 fuzz_max(u64 a, u64 b)
 
 /* --- private data --- */
 
-/* Sizes on the wire are whole kibibytes, 1 to 256 */
+/* The size that private data can announce: whole kibibytes, 1 to 256 */
 static u32 fuzz_cm_size(u32 size)
 {
 	return fuzz_min(fuzz_max(size, 1024), 262144) & ~1023u;
@@ -76,7 +76,7 @@ static void fuzz_props_subset(u8 nwords, u8 bit, u32 index)
 }
 
 /*
- * Any private data of a peer, and any of ours.
+ * Target props: any private data of a peer, and any of ours.
  *
  * Covers: V1-CRD-20 V2-PRP-19 V2-PRP-20
  */
@@ -94,7 +94,7 @@ void fuzz_props(const u8 *data, size_t size)
 	const u8 *found = NULL;
 	size_t at;
 
-	/* The first block is used, wherever it is */
+	/* The first valid block of private data counts, wherever it begins */
 	for (at = 0; !found && at + RPCRDMA_CM_PRIVATE_LEN <= size; at++)
 		if (!memcmp(data + at, magic, sizeof(magic)))
 			found = data + at;
@@ -113,7 +113,7 @@ void fuzz_props(const u8 *data, size_t size)
 	CHECK(limits.lm_peer_spoke == !!found);
 	CHECK(limits.lm_remote_inv ==
 	      (ours.cp_remote_inv && peer.cp_remote_inv));
-	/* Our sizes count as they were announced, in whole kibibytes. */
+	/* Our sizes are used as we announced them, in whole kibibytes. */
 	CHECK(limits.lm_inline_send ==
 	      fuzz_min(fuzz_cm_size(ours.cp_send_size), peer.cp_recv_size));
 	CHECK(limits.lm_inline_recv ==
@@ -132,8 +132,8 @@ void fuzz_props(const u8 *data, size_t size)
 /* --- credits --- */
 
 /*
- * The credit window of a client on several connections, one after the other, with any grants
- * and with Calls that are given up
+ * Target credit: the credit window of a client on several connections, one after the other,
+ * with any grants, and with Calls that are given up
  *
  * Covers: V1-CRD-06 V1-CRD-22
  */
@@ -341,7 +341,9 @@ fuzz_plan_rtx(const struct rpcrdma_limits *limits,
 	rtx.px_send = rpcrdma_layout_reach(&rtx.px_peer, limits->lm_inline_send);
 	if (kind >= 240)
 		rtx.px_send = fuzz_min(fuzz_num(in), limits->lm_inline_send);
-	/* Exactly at a limit, or one byte to either side */
+	/* In half of the cases, set a limit to the Call's length, or to one byte more or
+	 * less
+	 */
 	kind = fuzz_u8(in);
 	if (kind % 4 == 1 && args->pa_call_data)
 		rtx.px_write_max = args->pa_call_data - 1 + kind / 4 % 3;
@@ -437,7 +439,9 @@ static void fuzz_plan_call_group(const struct rpcrdma_limits *limits,
 	CHECK(stream + plan->pl_placed <= rtx->px_peer.xp_msg_max);
 	CHECK(item ? args->pa_call_data <= rtx->px_write_max :
 		     args->pa_call_len <= rtx->px_long_max);
-	/* Instead of RDMA2_MSG, there is a group only for its Reply, or to spare a copy */
+	/* If RDMA2_MSG is possible, the Call is a group only to offer several Receives, or
+	 * to save the server a copy
+	 */
 	CHECK(!base || base->pl_call != RPCRDMA_CALL_INLINE ||
 	      plan->pl_reply == RPCRDMA_REPLY_GROUP ||
 	      (place && args->pa_call_data >= 8192));
@@ -479,7 +483,9 @@ static bool fuzz_plan_may_group(const struct rpcrdma_limits *limits,
 	return count && count - 1 <= rtx->px_more;
 }
 
-/* A plan that is not short of credits and Receives does not change if there are more. */
+/* Check that a plan that is not short of credits and Receives stays the same if there are
+ * more of them.
+ */
 static void fuzz_plan_ample(const struct rpcrdma_limits *limits,
 			    const struct rpcrdma_plan_args *args,
 			    const struct rpcrdma_plan *plan)
@@ -500,8 +506,8 @@ static void fuzz_plan_ample(const struct rpcrdma_limits *limits,
 }
 
 /*
- * If the server accepts groups, the plan is the same as without the extension, or a group
- * within all limits.
+ * Check that if the server accepts groups, the plan is either the same as without the
+ * extension, or a group within all limits.
  *
  * Covers: RTX-94 RTX-98
  */
@@ -603,7 +609,9 @@ static u64 fuzz_div_up(u64 n, u64 by)
 	return (n + by - 1) / by;
 }
 
-/* Returns the number of pages of the largest payload if it begins at the last byte of a page. */
+/* Returns the largest number of pages that a payload can touch: it begins at the last byte
+ * of a page.
+ */
 static u64 fuzz_pages(u32 max_payload, u32 page_size)
 {
 	return fuzz_max(fuzz_div_up((u64)max_payload + page_size - 1,
@@ -691,12 +699,14 @@ static void fuzz_size_client(const struct rpcrdma_device_caps *caps,
 	fuzz_size_spare(caps, &cz);
 }
 
-/* Regions for RDMA Reads, each of which takes three work requests */
+/* Number of regions for the RDMA Reads of the largest Call; each region takes three work
+ * requests
+ */
 #define FUZZ_READ_MRS	(RPCRDMA_MAX_SEGS + RPCRDMA_CLIENT_SEGS)
 
-/* Does a server with so many Calls fit the device? The send queue needs room for only a
- * Send and a transfer. But the completion queue must also have room for the completions of
- * registrations, beside those of Receives.
+/* Does a server with so many Calls fit the device? The send queue needs room only for a
+ * Send and a transfer. The completion queue must also have room for the completions of
+ * Receives, and of the registrations of some regions.
  */
 static bool fuzz_server_fits(const struct rpcrdma_device_caps *caps,
 			     u64 requests, u64 bc_requests, u64 wrs)

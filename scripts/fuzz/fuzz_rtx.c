@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The round-trip extension. There are three kinds of targets: any bytes are decoded as a
- * transmission or as properties; a receiver gets any sequence of transmissions; and a sender
- * divides any message, which a receiver assembles.
+ * The round-trip extension. There are three targets. rtx-msg: any bytes are decoded as a
+ * transmission, or as properties. rtx-group: a receiver gets any sequence of transmissions.
+ * rtx-layout: a sender divides any message, and a receiver assembles it.
  */
 
 #include <errno.h>
@@ -79,7 +79,9 @@ static void fuzz_rtx_items(const struct rpcrdma2_item *items, u32 nitems,
 		CHECK(items[nitems - 1].im_position <= stream + gone);
 }
 
-/* Encode an accepted Call again. If it may be sent, decoding gives the same lists. */
+/* Encode the header of an accepted Call again. If a sender may send it, decoding gives the
+ * same lists.
+ */
 static void fuzz_rtx_again(const u8 *msg,
 			   const struct rpcrdma2_transmission *tx,
 			   const struct rpcrdma2_item *items,
@@ -109,8 +111,8 @@ static void fuzz_rtx_again(const u8 *msg,
 					    &again) == RPCRDMA_OK);
 		fuzz_lists_same(&hdr->hd_lists, &again.hd_lists);
 	} else {
-		/* A sender may not send it: its words are wrong in a way that only
-		 * core/group.c checks, or it has empty chunks.
+		/* A sender may not send this header: its words are wrong in a way that the
+		 * decoder leaves to core/group.c, or it has empty chunks.
 		 */
 		CHECK(rc == -EINVAL);
 		CHECK(!tx->tx_replies || !tx->tx_count ||
@@ -197,7 +199,7 @@ static void fuzz_rtx_props(const u8 *msg, u32 len)
 }
 
 /*
- * Any bytes, received by an end that uses the extension.
+ * Target rtx-msg: any bytes, received by an end that uses the extension.
  *
  * Covers: RTX-33 RTX-45 RTX-52 RTX-54
  */
@@ -227,8 +229,8 @@ void fuzz_rtx_msg(const u8 *data, size_t size)
 	verdict = rpcrdma2_decode_group(msg, len, &rpcrdma2_accept_forward,
 					&hdr);
 	if (!mine) {
-		/* A message of another type is not decoded here, unless it is an error of
-		 * version 1
+		/* rpcrdma2_decode_group() accepts no other type, except an error in the
+		 * layout of version 1
 		 */
 		CHECK(verdict != RPCRDMA_OK || hdr.hd_v1_error);
 		goto out;
@@ -359,8 +361,8 @@ static void fuzz_rtx_refuse(const struct rpcrdma_group_end *end)
 }
 
 /*
- * Any transmissions, one after the other. Check the Receives that are held, and the
- * answers.
+ * Target rtx-group: any transmissions, one after the other. Check the number of Receives
+ * that are held, and the errors that answer broken groups.
  *
  * Covers: RTX-46 RTX-47 RTX-48 RTX-49 RTX-50 RTX-84
  */
@@ -471,9 +473,9 @@ static u32 fuzz_rtx_make(struct fuzz_in *in, struct rpcrdma2_item *items)
 	return nitems;
 }
 
-/* Walk over the data of one transmission. Pieces of items are in order, and each item begins
- * at the start of a segment. @done has the number of bytes of each item in earlier
- * transmissions.
+/* Walk over the data of one transmission, and check that pieces of items are in order, and
+ * that each item begins at the start of a segment. @done: number of bytes of each item in
+ * earlier transmissions
  */
 static void fuzz_rtx_walk(struct rpcrdma_place *walk, u32 part, u64 before,
 			  u32 *done)
@@ -537,14 +539,18 @@ static void fuzz_rtx_out(const struct rpcrdma_outgoing *out,
 		CHECK(!tx->tx_data && out->og_len == front);
 		return;
 	}
-	/* Header, stream and pad end where the targets begin, and data end in a target */
+	/* The data begin at the first target segment, and have at most all segments that
+	 * the sender may use
+	 */
 	CHECK(tx->tx_data == ours->xp_head && front <= tx->tx_data);
 	CHECK(out->og_len == tx->tx_data + out->og_part);
 	CHECK(out->og_part <= (u64)ours->xp_seg * ours->xp_nsegs);
 	CHECK(out->og_part <= (u64)ours->xp_seg * segs);
 	CHECK(out->og_part % ours->xp_seg == 0 ||
 	      layout->ly_placed == layout->ly_data);
-	/* Stream waits only if there is no room in front of the data */
+	/* Stream is left for the next transmission only if there is no room for a word in
+	 * front of the data
+	 */
 	CHECK(layout->ly_sent == layout->ly_stream ||
 	      tx->tx_data - front < 4);
 }
@@ -578,8 +584,9 @@ static u32 fuzz_rtx_limit(struct fuzz_in *in, const struct rpcrdma2_rtx *ours)
 }
 
 /*
- * A sender divides any message, and the receiver assembles it. Each byte of stream and items
- * must be in the transmissions once and in order, and each transmission within its limits.
+ * Target rtx-layout: a sender divides any message, and the receiver assembles it. Each byte
+ * of stream and items must be in the transmissions once and in order, and each transmission
+ * must be within its limits.
  *
  * Covers: RTX-41 RTX-43 RTX-44 RTX-55 RTX-56 RTX-57 RTX-67 RTX-68
  */
@@ -612,7 +619,9 @@ void fuzz_rtx_layout(const u8 *data, size_t size)
 	ours->xp_call_max = 256;
 	ours->xp_msg_max = fuzz_u8(&in) ? 1u << 24 : fuzz_num(&in);
 	segs = fuzz_u8(&in) % 16;
-	/* Items need a target that a Send reaches, and SGEs */
+	/* Items can be placed only if a Send reaches the end of a segment, and has SGEs for
+	 * it
+	 */
 	fits = !nitems || (segs && rpcrdma_layout_reach(ours, layout.ly_limit));
 	CHECK(rpcrdma_layout_place(&layout, ours, segs, items, nitems) == fits);
 	if (!fits)

@@ -3,8 +3,8 @@
  * Version 1 messages. The decoders get any bytes. What one end encodes, the other end must
  * decode to the same.
  *
- * The lists of an accepted message are walked, encoded and decoded again. If it is a Call, it
- * is answered, and the requester decodes the answer.
+ * The lists of an accepted message are walked, encoded and decoded again. If the message is
+ * a Call, it is answered, and the answer is decoded as a requester does it.
  */
 
 #include <errno.h>
@@ -74,7 +74,7 @@ static void fuzz_answer_read(const struct fuzz_call *call,
 				  sent->ko_reply, reply_written);
 }
 
-/* Returns a length up to @most, or rarely one more. */
+/* Returns a length of at most @most, or, in a few cases, @most + 1. */
 static u32 fuzz_used(struct fuzz_in *in, u32 most)
 {
 	u32 kind = fuzz_u8(in);
@@ -128,8 +128,8 @@ static void fuzz_answer(const struct rpcrdma_hdr *hdr, struct fuzz_call *call,
 }
 
 /*
- * Encode the header of an accepted Call again. If its Read list has the encoder's order, the
- * bytes are the same. Then answer the Call.
+ * Encode the header of an accepted Call again. If its Read list is sorted as the encoder
+ * sorts it, the result must have the same bytes. Then answer the Call.
  */
 static void fuzz_call_use(const struct rpcrdma_hdr *hdr, const u8 *msg,
 			  u32 begin, struct fuzz_in *in)
@@ -191,7 +191,7 @@ static void fuzz_hdr_check(const struct rpcrdma_hdr *hdr, const u8 *msg,
 	      (hdr->hd_proc == RPCRDMA1_MSG &&
 	       fuzz_word(msg, 3) == RPCRDMA1_MSGP));
 
-	/* If the end of the lists is known, they could be parsed */
+	/* If hd_length is set, the decoder has found the end of the lists */
 	if (!hdr->hd_length || hdr->hd_proc == RPCRDMA1_ERROR)
 		return;
 	CHECK(hdr->hd_length + hdr->hd_msg_len == len);
@@ -214,7 +214,7 @@ static u32 fuzz_lists_begin(const u8 *msg, u32 len)
 }
 
 /*
- * Any bytes, received by a responder
+ * Target v1-call: any bytes, received by a responder
  *
  * Covers: V1-HDR-22 V1-HDR-23 V1-CHK-14 V1-ERR-01 V1-ERR-14 V1-ERR-15
  */
@@ -260,7 +260,7 @@ void fuzz_v1_call(const u8 *data, size_t size)
 }
 
 /*
- * Some Call, encoded by a requester and received by a responder
+ * Target v1-trip: a Call, encoded by a requester and received by a responder
  *
  * Covers: V1-WRC-05 V1-WRC-06 V1-RPL-06 V1-CRD-04
  */
@@ -317,7 +317,9 @@ out_free:
 
 /* --- Replies --- */
 
-/* Makes the chunk that was offered: equal to the returned one, or similar to it. */
+/* Makes the chunk that the Call has offered: equal to the chunk that the Reply returns, or
+ * slightly different.
+ */
 static void fuzz_offer_make(struct fuzz_call *call, struct fuzz_in *in,
 			    struct rpcrdma_chunk_out *offer)
 {
@@ -408,7 +410,7 @@ static void fuzz_error_check(const struct rpcrdma_hdr *hdr, const u8 *msg,
 }
 
 /*
- * Any bytes, received by a requester
+ * Target v1-reply: any bytes, received by a requester
  *
  * Covers: V1-RPL-08 V1-RPL-09 V1-HDR-23
  */
@@ -451,7 +453,7 @@ void fuzz_v1_reply(const u8 *data, size_t size)
 	free(msg);
 }
 
-/* Errors, encoded by a responder and received by either side */
+/* Target v1-error: errors, encoded by a responder and received by either side */
 void fuzz_v1_error(const u8 *data, size_t size)
 {
 	struct fuzz_in in = { .fi_pos = data, .fi_left = size };

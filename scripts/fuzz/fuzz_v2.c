@@ -53,8 +53,9 @@ static void fuzz_error_read(const u8 *buf, u32 len, const struct rpcrdma_hdr *ab
 	CHECK(hdr.hd_xid == about->hd_xid && hdr.hd_vers == about->hd_vers);
 	CHECK(hdr.hd_proc == RPCRDMA2_ERROR && hdr.hd_response);
 	CHECK(hdr.hd_length == len && hdr.hd_credit);
-	/* If the lowest version has one of four values, the message looks like another error.
-	 * We do not send such values.
+	/* If the lowest version is 4, 5, 6 or 8, an ERR_VERS looks like the version 2 error
+	 * with this number as its code (see rpcrdma2_decode_v1_error()). The module does
+	 * not send such values.
 	 */
 	if (error->er_code != RPCRDMA2_ERR_VERS || hdr.hd_v1_error) {
 		CHECK(hdr.hd_err == error->er_code);
@@ -172,7 +173,7 @@ static void fuzz_accepted(const struct rpcrdma_hdr *hdr, u32 len)
 }
 
 /*
- * Any bytes, received by a server
+ * Target v2-server: any bytes, received by a server
  *
  * Covers: V2-HDR-16 V2-CHK-02 V2-ERR-03 V2-ERR-06 V2-ERR-09 V2-PRP-07
  */
@@ -212,7 +213,7 @@ void fuzz_v2_server(const u8 *data, size_t size)
 }
 
 /*
- * Any bytes, received by a client
+ * Target v2-client: any bytes, received by a client
  *
  * Covers: V2-HDR-16 V2-ERR-03 V2-ERR-30 V2-BC-07
  */
@@ -397,7 +398,7 @@ static void fuzz_answer(const struct rpcrdma_hdr *call_hdr,
 }
 
 /*
- * Some Call, encoded by a requester and received by a responder
+ * Target v2-trip: a Call, encoded by a requester and received by a responder
  *
  * Covers: V2-CHK-01 V2-CHK-03 V2-HDR-08
  */
@@ -450,7 +451,9 @@ void fuzz_v2_trip(const u8 *data, size_t size)
 		CHECK(hdr.hd_inv_handle == out->ko_inv_handle);
 		fuzz_answer(&hdr, &call);
 	} else if (fuzz_call_acceptable(out)) {
-		/* There is one more Read chunk than allowed beside a Position Zero chunk */
+		/* The Call has one Read chunk too many beside a Position Zero chunk, or its
+		 * Position Zero chunk is too short for an RPC message
+		 */
 		CHECK(verdict == RPCRDMA_MANY_READS ||
 		      (verdict == RPCRDMA_BAD_FORM &&
 		       hdr.hd_lists.ls_call.ck_length < FUZZ_RPC_LEN));
@@ -461,7 +464,7 @@ out_free:
 }
 
 /*
- * Errors and properties, encoded by one side and read by the other
+ * Target v2-ctl: errors and properties, encoded by one side and decoded by the other
  *
  * Covers: V2-ERR-01 V2-PRP-01 V2-PRP-14
  */

@@ -23,7 +23,8 @@ lock "fuzz-${TREE##*-}"
 rm -rf "$dir"
 mkdir -p "$dir"
 
-# Besides undefined behaviour of C, these find unsigned sums that wrap, and implicit truncations.
+# These sanitizers find not only undefined behaviour of C, but also unsigned sums that wrap, and implicit
+# truncations.
 sanitizers=fuzzer,address,undefined,unsigned-integer-overflow,implicit-conversion
 build() {
 	local options=(-O1 -fsanitize="$sanitizers" -fsanitize-ignorelist=scripts/fuzz/wraps.txt -fno-sanitize-recover=all)
@@ -44,7 +45,7 @@ if [ -n "${HEX:-}" ]; then
 	exit
 fi
 
-# With MERGE, the files of scripts/fuzz/corpus are about to be written, and some may be missing.
+# With MERGE, the files of scripts/fuzz/corpus will be written at the end, so some may be missing now.
 inputs "$dir" "--unpack${MERGE:+-some}" "${all[@]}"
 ((seconds)) && limit=-max_total_time=$seconds || limit=-runs=0
 say "${#targets[@]} targets, $seconds seconds (inputs: $CACHE/fuzz, logs: $dir)"
@@ -78,7 +79,7 @@ done
 
 ((${#failed[@]} == 0)) || die "failed: ${failed[*]}"
 
-# An input that reaches only what vectors.h reaches is not needed.
+# Merge into a copy of the seeds (vectors.h), so that an input that reaches no more than the seeds is left out.
 if [ -n "${MERGE:-}" ]; then
 	for t in "${targets[@]}"; do
 		mkdir -p "$dir/merged"

@@ -4,12 +4,13 @@
 
 usage: guests.py [--check | --list | --control] [--stale] [NAME...]
 
-Breaks one rule at a time, as guests.list says, mostly in the rooms (folders of net/) that need a device or sunrpc.
-Builds the broken module, and runs the cases that should notice it, as make test would:
+A mutant is the module with one rule broken. guests.list has the mutants, mostly of the rooms (folders of net/)
+that need a device or sunrpc. For each of them, this program builds the module, and runs the cases that should
+notice the mutant, as make test would:
 
     noticed   a case has failed, or the kernel has complained, or the guest has died
     SURVIVED  all cases have passed: a test is missing, or the changed code is not needed
-    BROKEN    it does not compile, or none of the cases has run
+    BROKEN    the mutant does not compile, or none of the cases has run
 
 Each mutant prints one line, with the first case that failed and the reason. The last line has the sums. The status is
 0 if all mutants were noticed. Other output is in guests-out below $TMPDIR, beside the copy of the tree in which
@@ -17,12 +18,12 @@ all mutants are built.
 
 NAME: only these mutants; may be shell patterns. --stale: only mutants without a verdict, and those whose verdict is
 older than the present text of the mutant or of a function that it changes. --control: run the same cases, all of a
-guest in one run, with nothing broken. All must pass, or the verdicts mean nothing.
+guest in one run, with nothing broken. If one fails, the verdicts mean nothing.
 
-Each verdict is written to guests.results at once. --check tests the following. Each text that is to be changed occurs
-exactly once. All files, cases and requirements exist. Each MUST that only guests test has a mutant, or a line that
-says why it has none. Each mutant has the verdict "noticed" in guests.results, or has never been run. The file limits
-how many mutants may never have been run, and how many verdicts may be stale.
+Each verdict is written to guests.results at once. --check runs no mutants, but checks that: each text to be changed
+occurs exactly once; all files, cases and requirements exist; each MUST that only guests test has a mutant, or a line
+in guests.list that says why it has none; each mutant has the verdict "noticed" in guests.results, or has never been
+run; and no more mutants have never been run, and no more verdicts are stale, than guests.results allows.
 """
 import argparse
 import contextlib
@@ -51,7 +52,7 @@ RESULTS = TOP / "scripts/mutants/guests.results"
 TESTS = TOP / "scripts/tests"
 GROUPS, PEERS, ANALYSERS = TESTS / "groups", TESTS / "peers", TESTS / "analysers"
 WORK = Path(tempfile.gettempdir()) / "rpcrdma-mutants"
-# The path is always the same, and files that have not changed are not written, so that builds are incremental.
+# The tree is always copied to the same path, and only files that differ are written, so that make compiles only those.
 TREE, OUT = WORK / "tree", WORK / "guests-out"
 GUESTS = {"7.3 siw", "7.3 rxe", "6.12 siw", "6.12 rxe", "debian rxe"}
 VERDICT = re.compile(r"(ok|not ok|skip) [^/]*/[^/]*/(\S+) \(\d+ s\) *(.*)")
@@ -59,7 +60,8 @@ VERDICT = re.compile(r"(ok|not ok|skip) [^/]*/[^/]*/(\S+) \(\d+ s\) *(.*)")
 
 @dataclass
 class Mutant:
-    """@guest: (kernel, provider, group); @change: for each place (file, lines to be replaced, new lines)"""
+    """@guest: (kernel, provider, group); @what: see WHAT in guests.list; @change: for each place (file, lines
+    to be replaced, new lines)"""
     name: str
     breaks: list = field(default_factory=list)
     guest: tuple = ()
@@ -69,7 +71,7 @@ class Mutant:
 
     @property
     def captured(self):
-        """Does an analyser of the capture notice it, after the run?"""
+        """Must an analyser notice the mutant in the capture, after the run?"""
         return bool(self.what) and header(self.guest[2], "Capture") == "yes"
 
 
@@ -124,7 +126,7 @@ def tried(group, case, provider):
     if not m:
         return []
     found = cases_of(f"hostile_{m[1]}.py", m[2])
-    # They also run the sets of version 1, except cases that are only for version 1.
+    # The programs for version 2 also run the sets of version 1, except cases that are only for version 1.
     if m[1] == "server_v2":
         found += [(name, rest) for name, rest in cases_of("hostile_server.py", m[2])
                   if re.search(r"vers=(BOTH|\(2,\))", rest)]
@@ -199,7 +201,8 @@ def check_musts(found, without):
 # --- results --------------------------------------------------------------------
 
 def functions(text):
-    """(first, last) line of each function. In kernel style, only braces of functions begin a line."""
+    """(first, last) line of each function. In kernel style, a "{" alone in the first column begins a
+    function."""
     said = text.splitlines()
     for no, line in enumerate(said):
         if line != "{":
@@ -260,15 +263,15 @@ class Results:
         return self.lines.get(m.name, "none").split()[0]
 
     def is_stale(self, m):
-        """Is the verdict older than the text that it depends on?"""
+        """Has the text that the verdict depends on changed since the verdict?"""
         return self.word(m) not in ("none", "not-run") and self.lines[m.name].split()[1] != fingerprint(m)
 
     def is_due(self, m):
         return self.word(m) != "noticed" or self.is_stale(m)
 
     def record(self, found, m, word, said):
-        """Write a verdict. Names that are no longer mutants are removed, and the number of mutants that may be
-        unknown never rises."""
+        """Write a verdict. Remove names that are no longer mutants. Reduce the bound of "not-run" if fewer
+        mutants have never been run."""
         self.read()             # another process may have written to it meanwhile
         said = " ".join(said.split())[:160]
         self.lines[m.name] = f"{word} {fingerprint(m)} {m.guest[0]} {m.guest[1]} {said}"
@@ -283,7 +286,8 @@ class Results:
         new.replace(RESULTS)
 
     def check(self, found):
-        """Does each mutant have a good verdict, or is it one of those that may be unknown?"""
+        """Does each mutant have the verdict "noticed" or "not-run", and are no more "not-run" or stale than the
+        bounds allow?"""
         names = {m.name for m in found}
         wrong = [f"{name}: there is no such mutant" for name in self.lines if name not in names]
         for m in found:
@@ -306,9 +310,10 @@ class Results:
 # --- running --------------------------------------------------------------------
 
 def make_tree(m=None):
-    """A copy of the work tree, with the change of @m."""
+    """Copy the work tree to TREE, and apply the change of @m to the copy."""
     TREE.mkdir(parents=True, exist_ok=True)
-    # Without times: if a file gets its old content back, it is newer than the objects, and is compiled again.
+    # Do not copy times: if a mutant's file gets its old content back, it must be newer than its object, to be
+    # compiled again.
     subprocess.run(["rsync", "-rlp", "--checksum", "--delete", "--exclude=.git", f"{TOP}/", f"{TREE}/"], check=True)
     for file, old, new in m.change if m else []:
         path = TREE / file
@@ -323,7 +328,7 @@ def need_packages():
 
 
 def build(kernel, log):
-    """The reason why it does not build, or None"""
+    """Build the module in TREE. Returns the reason if this fails, or None."""
     script = '. scripts/lab/kmod.sh; module_ready "$0"'
     with open(log, "wb") as f:
         if subprocess.run(["bash", "-c", script, kernel], cwd=TREE, stdout=f, stderr=f, check=False).returncode == 0:
@@ -333,7 +338,7 @@ def build(kernel, log):
 
 
 def run(name, guest, cases, part="", enough=lambda verdicts: False):
-    """[(word, case, reason)] of these cases. Ends early if @enough(verdicts) is true."""
+    """Run these cases. Returns their verdicts: [(word, case, reason)]. Ends early if @enough(verdicts) is true."""
     out = OUT / name
     shutil.rmtree(out, ignore_errors=True)
     env = {**os.environ, "T": f"*/*/@({'|'.join(cases)})", "OUT": str(out), "LEAKS": "", "GUEST_CPUS": "1",
@@ -351,7 +356,7 @@ def run(name, guest, cases, part="", enough=lambda verdicts: False):
                 if enough(verdicts):
                     break
         finally:
-            # The run is in a session of its own.
+            # The run has a session of its own, so this kills all its processes.
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
     return verdicts
@@ -363,13 +368,13 @@ def is_named(name, cases):
 
 
 def begun(name, cases):
-    """Has one of the cases begun, according to the consoles?"""
+    """Do the consoles of the guests show that one of the cases has begun?"""
     consoles = [p.read_text(errors="replace") for p in (OUT / name).glob("*/*.console")]
     return any(is_named(case, cases) for text in consoles for case in re.findall(r"lab: begin case (\S+)", text))
 
 
 def judge(m):
-    """(word, what to say about it)"""
+    """Try a mutant. Returns (verdict, explanation)."""
     kernel = m.guest[0]
     make_tree(m)
     reason = build(kernel, OUT / f"{m.name}.log")
@@ -379,7 +384,7 @@ def judge(m):
 
     def failed(verdicts):
         bad = [(case, why) for word, case, why in verdicts if word == "not ok" and is_named(case, named)]
-        # Verdicts about the capture come last, and tell more.
+        # Prefer the verdict about the capture, which tells more than that of the case.
         return sorted(bad, key=lambda v: v[0] != m.what)[:1]
 
     verdicts = run(m.name, m.guest, m.cases, "" if m.captured else m.what,

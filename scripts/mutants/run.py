@@ -5,15 +5,16 @@
 usage: run.py [--quick | --changed REV] [--jobs N] [FILE...]
        run.py --tests
 
-Breaks the pure rooms, net/wire and net/core, in one place at a time (a comparison the other way round, a constant
-larger by one, a statement left out, a condition that is always or never true). Runs all unit tests in user space with
-each such mutant. If they pass, it runs them again with ASan and UBSan. If they pass again, the mutant has survived: a
-test is missing, or the change makes no difference. A mutant does not count if its object code is the same as without
-the change, or as that of another survivor.
+A mutant is the code of the pure rooms, net/wire and net/core, with one change: an inverted comparison, a constant
+larger by one, a missing statement, or a condition that is always or never true. With each mutant, all unit tests are
+run in user space. If they pass, they are run again with ASan and UBSan. If they pass again, the mutant has survived:
+a test is missing, or the change makes no difference. A mutant does not count if its object code is the same as
+without the change, or as that of another survivor.
 
 equivalent.list has the changes that make no difference, with the reasons. This script prints each survivor that is not
-in the list, and each entry of the list that is caught or is not a mutant. The last line has the sums. The status is
-1 if anything was printed, and if the tests fail without any change, because the results then mean nothing.
+in the list, and each entry of the list that a test notices, or that is no mutant any more. The last line has the sums.
+The status is 1 if a survivor or an entry was printed. It is also 1 if the tests fail without any change, because the
+results would then mean nothing.
 
 FILE: only these sources. --changed: only lines that differ from that commit. --quick, for make check: a sample of the
 lines that the last commits have changed, and of all other lines; the sample depends on the commit. --tests prints the
@@ -34,13 +35,13 @@ TOP = Path(__file__).resolve().parents[2]
 EQUIVALENT = Path(__file__).resolve().parent / "equivalent.list"
 CC = ["gcc", "-std=gnu11", f"-I{TOP}/scripts/mutants/include", f"-I{TOP}/scripts/fuzz/include",
       f"-I{TOP}/include", f"-I{TOP}/kunit", f"-I{TOP}/net/wire"]
-# plain catches most mutants; those that survive it are tried with checked
+# "plain" catches most mutants. Those that survive are tried again with "checked".
 FLAGS = {"plain": ["-O0"], "checked": ["-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]}
 # Tests of other rooms, and tests that need the kernel
 NOT_PURE = {"rpcrdma_buf_kunit.c", "rpcrdma_counters_kunit.c", "rpcrdma_gather_kunit.c", "rpcrdma_msg_kunit.c",
             "rpcrdma_sq_kunit.c", "svc_rdma_group_kunit.c", "svc_rdma_read_kunit.c", "xprt_rdma_reply_kunit.c",
             "xprt_rdma_transport_kunit.c"}
-# Limit for a run of all tests. Without a change in the source, they need a thirtieth of it.
+# Limit for a run of all tests. Without a change in the source, they need a thirtieth of this time.
 CPU_SECONDS = 1
 # --quick: number of commits, number of mutants in the lines that they changed, and number of mutants in each file
 COMMITS, OF_CHANGED, OF_EACH = 5, 40, 5
@@ -60,7 +61,7 @@ def blank(text):
 
 
 def bodies(code):
-    """Where functions begin and end: braces in the first column, unless they follow a '='"""
+    """Yield where the body of each function begins and ends: braces in the first column, unless they follow a '='."""
     for m in re.finditer(r"^\{\n.*?^\}", code, re.S | re.M):
         yield m.start() + 1, m.end() - 1
 
@@ -75,7 +76,7 @@ def closing(code, at):
 
 
 def places(code, start, end):
-    """Yield (from, to, replacement, name of the change) for everything that can be broken in a function."""
+    """Yield (from, to, replacement, name of the change) for each change that can be made in a function."""
     last = ""
     for m in TOKEN.finditer(code, start, end):
         t, a, b = m[0], m.start(), m.end()
@@ -95,7 +96,7 @@ def places(code, start, end):
             yield b, stop, f"1 || ({code[b:stop]})", "always"
             yield b, stop, f"0 && ({code[b:stop]})", "never"
         last = t
-    # Statements: from the end of the last one to the semicolon
+    # Statements: from the end of the previous statement to the semicolon
     for m in re.finditer(r"(?<=[;{}:)\n])\s*([^;{}]*;)", code[start:end]):
         a, b = start + m.start(1), start + m.end(1)
         text = code[a:b]
@@ -114,7 +115,7 @@ class Function(namedtuple("Function", "at head name start end")):
 
     @property
     def call(self):
-        """A statement that calls the copy with the same arguments, and returns"""
+        """A statement that calls a copy of the function, %s, with the same arguments, and returns"""
         args = [re.search(r"(\w+)\W*$", arg)[1] for arg in self.head[self.head.index("(") + 1:].split(",")]
         call = f"(%s)({', '.join(args)})".replace("(void)", "()")
         return f"{{ {call}; return; }}" if re.search(rf"\bvoid\s+{self.name}\b", self.head) else f"return {call};"
@@ -147,7 +148,7 @@ def mutants(name):
 
 
 def all_in_one(text, wanted):
-    """A source with all these mutants, and a list that tells for each line of it which mutant it belongs to.
+    """Returns a source with all these mutants, and {line: number of the mutant to which this line belongs}.
 
     Each mutant has a copy of its function. The function calls the copy if kunit_mutant is the number of the
     mutant.
@@ -174,7 +175,7 @@ def all_in_one(text, wanted):
 
 
 def read_equivalent():
-    """Names of the mutants that make no difference, and the errors in the list"""
+    """Read the list of mutants that make no difference. Returns their names, and the errors in the list."""
     names, wrong = [], []
     blocks = re.split(r"\n\s*\n", re.sub(r"^#.*\n", "", EQUIVALENT.read_text(), flags=re.M).strip("\n"))
     for name, *why in (block.split("\n") for block in blocks if block):
@@ -198,8 +199,8 @@ def compile_to(out, source, *flags):
 
 
 def passes(program, number=-1, seconds=CPU_SECONDS):
-    # A limit in seconds of processor time, because other programs may run at the same time. dash takes one limit
-    # at a time.
+    # Limit the processor time and not the time, because other programs may run at the same time. (dash takes
+    # only one limit in each ulimit command.)
     return subprocess.run(["sh", "-c", f'ulimit -c 0; ulimit -t {seconds}; exec "$0" "$@"', program, str(number)],
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                           env={"ASAN_OPTIONS": "detect_leaks=0"}, check=False).returncode == 0
@@ -248,7 +249,7 @@ class Trial:
             bad = compile_to(obj, source, *FLAGS["plain"])
             if not bad:
                 break
-            # These do not compile
+            # Leave out the mutants that do not compile
             bad = {lines.get(line) for line in bad}
             if None in bad:
                 sys.exit(f"{name}: the mutants do not compile, and it is not clear why")
@@ -296,7 +297,7 @@ def git(*args):
 
 
 def sample(found):
-    """The mutants of --quick. The choice depends on the commit, so the next commit tries others."""
+    """Returns the mutants that --quick tries. The choice depends on the commit, so the next commit tries others."""
     commit = git("rev-parse", "HEAD")
     base = git("rev-parse", "--verify", "-q", f"HEAD~{COMMITS}")
     chosen, changed = [], []

@@ -4,16 +4,16 @@
 
 usage: cids.py FILE [--lossy]
 
-FILE is a trace of all events of the module (trace_clock global). It begins before the first connection, and
-ends after the last. Everything that is posted must complete once, with the number with which it was posted. A
-number belongs to one object, and a queue to one side. --lossy: the provider may lose completions when a queue
-ends (siw).
+FILE is a trace of all events of the module (trace_clock global). It must begin before the first connection,
+and end after the last. Everything that is posted must complete once, with the completion ID (cq.id and cid)
+with which it was posted. A completion ID belongs to one object, and a completion queue to one side. --lossy:
+the provider may lose completions when a queue is destroyed (siw).
 """
 import collections
 import re
 import sys
 
-# Work requests and mapped regions: the side, the event that begins one, and the event that ends it
+# For each kind of work request, and for mapped regions: the side, and the events of its beginning and its end
 KINDS = {
     "Receive": ("", "rpcrdma_recv_post", "rpcrdma_recv_done"),
     "client's Send": ("client", "xprt_rdma_send", "xprt_rdma_send_done"),
@@ -27,7 +27,7 @@ ENDS = {end: kind for kind, (_, _, end) in KINDS.items()}
 # not posted
 WITHIN = {"xprt_rdma_mr_local_inv": "region", "xprt_rdma_mr_remote_inv": "region"}
 BESIDE = {"xprt_rdma_receive": "Receive", "svc_rdma_receive": "Receive", "svc_rdma_reply": "server's Send"}
-# RDMA Reads have the ID of their Call's Receive.
+# The RDMA Reads of a Call have the completion ID of the Call's Receive.
 NAMED_BY = {"server's Reads": "Receive"}
 LINE = re.compile(r"(\d+\.\d+): (\w+): (.*\bcq\.id=(\d+) cid=(-?\d+)\b.*)")
 
@@ -64,7 +64,8 @@ class Lives:
         failed = bool(m) and m.group(1) != "0"
         if failed:
             self.ended.add(key[0])
-        # A work request that is flushed twice (siw), or a failed one of several Reads, has not succeeded.
+        # Completions without a posting are allowed only with an error: siw may flush a work request twice, and
+        # of several RDMA Reads, an unsignaled one completes if it fails.
         if self.open.pop((kind, *key), None) is None and not failed:
             self.complain(where, f"{key} completes, and was not posted")
 
@@ -91,7 +92,7 @@ class Lives:
 
     def finish(self, lossy):
         for (kind, queue, number), text in self.open.items():
-            # A Send that is not signaled has no completion, unless that of a later Send includes it.
+            # An unsignaled Send has no completion of its own; it ends when a later Send completes.
             if kind == "client's Send" and not text.endswith(" signaled"):
                 continue
             if lossy and kind != "region" and queue in self.ended:

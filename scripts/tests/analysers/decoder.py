@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Independent decoders for a capture: tshark's own for version 1, and ours for version 2 (scripts/wireshark),
-which tshark runs. Also the output of the programs that judge a capture.
+"""Run tshark's decoders on a capture: its own for version 1, and ours for version 2 (scripts/wireshark). They
+share no code with the module. This file also prints the results of the programs that check a capture.
 """
 import os
 import re
@@ -12,14 +12,14 @@ EXPERT_ERROR = 0x00800000
 
 
 def tshark(capture, display, *more):
-    # Two passes: with only one, tshark calls every READ Reply malformed whose data went by RDMA.
+    # Two passes (-2): with only one, tshark calls each Reply to READ malformed if its data were moved by RDMA.
     cmd = ["tshark", "-2", "-n", "-r", capture, "-Y", display, *more]
     return subprocess.run(cmd, check=True, capture_output=True, text=True).stdout
 
 
 def fields(capture, display, names, *more):
-    """A dictionary for each frame that passes the filter @display. All occurrences of a field are in one string,
-    separated by commas."""
+    """Returns a dictionary of fields for each frame that passes the filter @display. All occurrences of a field are in
+    one string, separated by commas."""
     out = tshark(capture, display, *more, "-T", "fields", "-E", "occurrence=a", *[x for f in names for x in ("-e", f)])
     return [dict(zip(names, line.split("\t") + [""] * len(names))) for line in out.splitlines()]
 
@@ -38,7 +38,7 @@ def is_error(line):
 
 
 def complaints():
-    """All complaints that our dissector can make about a message"""
+    """Returns the texts of all complaints that our dissector can make about a message."""
     with open(LUA, encoding="utf-8") as f:
         return re.findall(r'^(?:bad|odd)\("\w+", "(.*)"\)', f.read(), re.M)
 

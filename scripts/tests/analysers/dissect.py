@@ -5,8 +5,9 @@
 usage: dissect.py DIRECTORY
 
 The messages are those of kunit/vectors.h and kunit/vectors_rtx.h, whole and truncated to every length, and
-malformed ones from a table. Each is a packet of its own (link type 147). Messages are also sent over RoCE and
-iWARP. Another decoder, below, computes the expected fields. Prints a "case" line for each group of messages.
+malformed ones from a table. Each message is a packet of its own (link type 147). Some messages are also in
+captures of RoCE and iWARP. The class Want, an independent decoder, computes the expected fields. Prints a
+"case" line for each group of messages.
 """
 import os
 import re
@@ -28,11 +29,11 @@ FIELDS = ["xid", "vers", "credit", "htype", "flags", "flags.response", "inv_hand
 RTX_MSG, RTX_NEXT = 0x80525401, 0x80525402
 RTX_FIXED = ("count", "stream", "here", "data", "replies", "results", "items_count")
 RTX_WORDS = ("flags", "call_max", "reply_max", "msg_max", "head", "seg", "nsegs")
-# vectors_rtx.h has only the beginning of some transmissions; these are their full lengths
+# Full lengths of transmissions of which vectors_rtx.h has only the beginning
 RTX_BYTES = {"rtx_write_8k": 9216, "rtx_write_64k_1": 29696, "rtx_write_64k_2": 29696, "rtx_write_64k_3": 9216,
              "rtx_long_1": 29696, "rtx_long_2": 29696, "rtx_long_3": 29696, "rtx_long_4": 11084, "rtx_reply_1": 16384,
              "rtx_reply_2": 13716, "rtx_read_reply": 9216, "rtx_two_items": 13312, "rtx_mixed": 9216}
-# Transmissions that complete a Call that the dissector can show
+# Vectors in which a transmission completes a Call that the dissector can show
 RTX_CALLS = ("rtx_write_8k", "rtx_write_64k_3", "rtx_long_4", "rtx_readdir", "rtx_read_call")
 ERROR = 0x00800000		# expert severity "error"
 HEX = {"prop.rtx.flags", "xid", "flags", "inv_handle", "handle", "offset"}
@@ -151,7 +152,7 @@ def ip(proto, payload, reverse):
 
 
 def roce(messages, mtu):
-    """Sends of a reliable connection, divided into packets of @mtu bytes."""
+    """RoCE packets: Sends of a reliable connection, divided into packets of @mtu bytes"""
     for psn, (message, reverse) in enumerate(messages):
         parts = [message[i:i + mtu] for i in range(0, len(message), mtu)]
         for i, part in enumerate(parts):
@@ -163,7 +164,7 @@ def roce(messages, mtu):
 
 
 def iwarp(messages, mulpdu):
-    """MPA startup, and then Sends, divided into DDP segments of @mulpdu bytes."""
+    """TCP packets of iWARP: the MPA startup, and then Sends, divided into DDP segments of @mulpdu bytes"""
     seq = [1, 1]
 
     def tcp(data, reverse):
@@ -197,7 +198,7 @@ def tshark(path, *more):
 
 
 def decode(path, display=None):
-    """For each packet: the fields and the expert severity, our expert marks, the protocols, and whether it is
+    """Yield for each packet: the fields and the expert severity, our expert marks, the protocols, and whether it is
     malformed."""
     names = [F + n for n in FIELDS] + ["_ws.expert.severity", "_ws.expert.message", "frame.protocols", "_ws.lua.text", "_ws.malformed"]
     args = ["-T", "fields", "-E", "occurrence=a", "-E", "aggregator=|"] + [x for n in names for x in ("-e", n)]
@@ -230,8 +231,8 @@ BEYOND = "Position is inside another chunk or past the message's end"
 
 
 def call(*reads):
-    """A Call with these segments in the Read list, as (position, length). 8 bytes of message are inline, unless
-    one has position 0."""
+    """A Call with these segments, (position, length), in the Read list. 8 bytes of RPC message are inline,
+    unless a segment has position 0."""
     nomsg = any(position == 0 for position, _ in reads)
     items = [w for position, length in reads for w in (1, position, 7, length, 0, 0)]
     return words(XID, 2, 1, int(nomsg), 0, 0, *items, 0, 0, 0, *(() if nomsg else CALL))
@@ -304,13 +305,13 @@ MALFORMED = [
 
 # --------------------------------------------------- malformed, round-trip extension
 def rtx(*fixed, items=(), lists=(0, 0, 0, 0), stream=CALL, flags=0, more=0):
-    """An RTX_MSG: count, stream, here, data, replies, results; @more zeros follow"""
+    """An RTX_MSG. @fixed: count, stream, here, data, replies, results; @more: number of zero bytes to append"""
     flat = [w for item in items for w in item]
     return words(XID, 2, 1, RTX_MSG, flags, *fixed, len(items), *flat, *lists, *stream) + bytes(more)
 
 
 def rtx_next(*fixed, xid=XID, flags=0, more=0):
-    """An RTX_NEXT: number, offset, here, data; @more zeros follow"""
+    """An RTX_NEXT. @fixed: number, offset, here, data; @more: number of zero bytes to append"""
     return words(xid, 2, 1, RTX_NEXT, flags, *fixed) + bytes(more)
 
 
@@ -381,13 +382,13 @@ MALFORMED_RTX = [
     ("Calls of 1023 bytes", [prop_rtx(4096, 0, 1, 0, 1023, 0, 0, 0)], "Property value is not valid"),
     ("a head without targets", [prop_rtx(4096, 0, 1, 0, 1024, 256, 0, 0)], "Property value is not valid"),
 ]
-# Cases that are malformed only if the receiver has announced its Receives
+# Cases whose expected marks depend on the targets that the receiver has announced (PROPS)
 KNOWN_RTX = [
     ("data elsewhere", [rtx(1, 8, 8, 260, 1, 0, items=[(8, 8)], more=188)],
      "Data is not where the receiver's targets are"),
     ("data behind the targets", [rtx(1, 8, 8, 256, 1, 0, items=[(8, 1025)], more=256 - 80 + 1025)],
      "Data goes on behind the receiver's targets"),
-    # A RoCE packet is padded to a multiple of four bytes.
+    # RoCE pads the packet to a multiple of four bytes; this pad must not be taken for data.
     ("an odd item", [rtx(1, 8, 8, 256, 1, 0, items=[(8, 5)], more=256 - 80 + 5)], None),
     ("an odd item with a byte more", [rtx(1, 8, 8, 256, 1, 0, items=[(8, 5)], more=256 - 80 + 6)],
      "Data of the group is not what its items say"),
@@ -400,7 +401,8 @@ KNOWN_RTX = [
 
 
 def rtx_cases(out, name, cases, packets):
-    """Each case follows a message that ends any open group. packets() makes a capture of the messages."""
+    """Check the marks of all @cases in one capture. A message before each case ends the group that the case
+    before it may have left open. packets() makes the capture of the messages."""
     between = words(XID, 2, 1, 4, 1, 2)
     path = os.path.join(out, name + ".pcap")
     messages = [m for _, ms, _ in cases for m in [between, *ms]]
@@ -426,7 +428,7 @@ def rtx_cases(out, name, cases, packets):
 
 
 def rtx_main(out, vecs):
-    """The transmissions of the vectors, in the order of their groups"""
+    """Check the transmissions in vectors_rtx.h, whole and truncated, and the malformed ones."""
     whole = {n: v + bytes(max(0, RTX_BYTES.get(n, 0) - len(v))) for n, v in vecs.items()}
     path = os.path.join(out, "rtx.pcap")
 
@@ -437,7 +439,7 @@ def rtx_main(out, vecs):
         bad.append(f"{len(seen)} packets of {len(whole)}")
     for (name, message), (got, marks, protocols, malformed) in zip(whole.items(), seen):
         bad += differences(name, message, got)
-        # Some messages have zeros instead of arguments, so the end of the RPC message may be wrong
+        # Some vectors have zeros instead of arguments, so the RPC message may seem to end too early
         if [m for m in marks if "RPC message ends" not in m] or malformed:
             bad.append(f"{name}: marked {marks or malformed}")
         if name in RTX_CALLS and ":rpc" not in protocols:
@@ -463,8 +465,8 @@ def rtx_main(out, vecs):
 
 
 def header_len(message):
-    """The length of the header and, if there is one, of XID and direction of the RPC message. A shorter message
-    is invalid."""
+    """The smallest valid length of this message: its header, and if it has an RPC message, XID and msg_type of
+    that."""
     want = Want(message)
     return 4 * want.at + (8 if want.rpc else 0)
 
@@ -498,7 +500,8 @@ def main():
     if len(seen) != len(cuts):
         bad.append(f"{len(seen)} packets of {len(cuts)}")
     for (name, i), (got, marks, protocols, malformed) in zip(cuts, seen):
-        # The header is complete, or the length is that of an error of version 1
+        # The message is valid if its header is complete, or if it has the length of an error in the layout of
+        # version 1
         good = i >= header_len(vecs[name]) or (i == 28 and got["htype"] == "4")
         if any("Lua" in m for m in marks):
             bad.append(f"{name} of {i} bytes: {marks}")
@@ -521,8 +524,9 @@ def main():
             bad.append(f"{name}: severity {got['severity']}")
     verdict("dissect-malformed", bad)
 
-    # The messages over RoCE and iWARP, in one piece and in several. The message of version 1 is not for our
-    # dissector. It is not among the pieces over iWARP, because tshark's own dissector then fails on all messages.
+    # The messages over RoCE and iWARP, each in one packet and in several. Our dissector must ignore the message
+    # of version 1 among them. In the capture "iwarp-parts" there is no such message, because tshark's own
+    # dissector would then fail on all messages.
     order = ["v2_connprop", "v2_connprop_server", "v2_msg_inv", "v2_msg_reply", "v2_nomsg_call"]
     order += [n for n in vecs if n not in order and n != "v2_err_vers" and n != "v1_err_vers_v3"]
     reverse = {"v2_connprop": 0, "v2_msg_inv": 0, "v2_nomsg_call": 0}

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """usage: expect.py KERNEL PROVIDER GROUP[+GROUP...]
 
-Print the cases that a run of these groups must report, one a line, with the names that the guest uses. They come from
-the groups' files, from the suites in kunit/, and, if a name is known only in a run, from expect.list. ALL in
-the environment has the same meaning as in scripts/test. A case with a "?" before its name may be reported or not. A
-guest uses the same list to choose the cases that it runs, see run_all_cases.
+Print the cases that a run of these groups must report, one a line, with the names that the guest uses. The names come
+from the groups' files and from the suites in kunit/. Names that are only made in a run are in expect.list. ALL in the
+environment has the same meaning as in scripts/test. A case with a "?" before its name may be reported or not. A guest
+uses the same list to choose the cases that it runs, see run_all_cases.
 
        expect.py --check: find cases in the groups' files that this program does not find
 """
@@ -37,7 +37,7 @@ def words(source, name):
 
 
 def chosen(kernel, provider, group):
-    """The cases in its file that the group runs"""
+    """The cases that a run of @group includes"""
     source = group_text(group)
     names = CASE.findall(source)
     if os.environ.get("ALL"):
@@ -51,7 +51,7 @@ def chosen(kernel, provider, group):
 
 
 def unit_sources():
-    """The files with unit tests, with the headers of kunit/ that each includes"""
+    """The text of each file with unit tests, with the headers of kunit/ that it includes"""
     for path in sorted(glob.glob(f"{TESTS}/../../kunit/*_kunit.c")):
         yield re.sub(r'(?m)^#include "(\w+\.h)"$', lambda m: text(f"{os.path.dirname(path)}/{m.group(1)}"), text(path))
 
@@ -88,7 +88,7 @@ def expected(kernel, provider, groups):
             found += unit_tests()
         found += listed(kernel, provider, group)
     if groups == ["kunit"]:
-        # This group usually unloads the module itself.
+        # Alone in a guest, the group kunit usually unloads the module, so these cases may not be reported.
         found += ["?clean", "?leaks"]
     elif headers(source, "Guests") != ["none"]:
         found += ["clean", "leaks"]
@@ -96,8 +96,8 @@ def expected(kernel, provider, groups):
 
 
 def check():
-    """Text that looks like a case, but is not found as one: its name has other characters than lower-case
-    letters, digits and hyphens, or it is defined in another way."""
+    """Report text that looks like a case, but that CASE does not match: its name has characters other than
+    lower-case letters, digits and hyphens, or it is defined in another way."""
     bad = []
     for path in sorted(glob.glob(f"{TESTS}/groups/*.sh")):
         source, name = text(path), os.path.basename(path)

@@ -1,20 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0
 """The round-trip extension in a capture. This file assembles transmissions to messages, and checks the rules of
-Documentation/rtx.rst. roce.py and wire.py use it. It uses no code of the module or of the hand-made peers.
+Documentation/rtx.rst. roce.py and wire.py use it. It shares no code with the module, or with the test programs
+in peers/.
 """
 import collections
 import struct
 
 RTX_MSG, RTX_NEXT, RTX, CONNPROP, ERROR = 0x80525401, 0x80525402, 0x80525401, 5, 4
 SENDS = 2
-# Length of a NEXT header, and by how much a first header without items is longer than an RDMA2_MSG header
+# Length of an RDMA2_RTX_NEXT header; difference in length between an RDMA2_RTX_MSG header without items and an
+# RDMA2_MSG header
 NEXT_HEADER, SHORTER = 36, 28
 Words = collections.namedtuple("Words", "flags call_max reply_max msg_max head seg nsegs")
 SILENT = Words(*[0] * 7)
 
 
 class Transmission:
-    """Header fields and content of @m, a message of either type. @ends: where its chunk lists end"""
+    """Header fields and content of @m, an RDMA2_RTX_MSG or RDMA2_RTX_NEXT. @ends: length of its header"""
 
     def __init__(self, m, ends):
         self.m, self.data_at = m, struct.unpack_from(">I", m.data, 32)[0]
@@ -34,8 +36,8 @@ def begin(m, w):
 
 
 def put_together(conn):
-    """Assemble messages from their transmissions. A transmission that is not due remains an event of its own, and ends
-    the group before it, which stays incomplete."""
+    """Assemble messages from their transmissions. If a transmission is not the next one of the group before it,
+    it remains an event of its own, and the group stays incomplete."""
     due, events = {}, []
     for e in conn.events:
         kind = getattr(e, "type", None)
@@ -61,7 +63,7 @@ def put_together(conn):
 
 
 def unreduced(m):
-    """The message as it would be without this extension"""
+    """The RPC message with its items at their positions"""
     stream, data = b"".join(p.piece for p in m.parts), b"".join(p.placed for p in m.parts)
     out, at, seg = b"", 0, words(m.conn, not m.from_client).seg
     for position, length in m.items:
@@ -72,7 +74,7 @@ def unreduced(m):
 
 
 def words(conn, of_client):
-    """The words of the property RTX that this end announced first, or SILENT"""
+    """Returns the words of the first property RTX that this end announced, or SILENT if it announced none."""
     for m in conn.messages:
         if m.type != CONNPROP or m.from_client != of_client:
             continue
@@ -87,7 +89,7 @@ def words(conn, of_client):
 
 
 def used(conns):
-    """Has a server announced that it takes groups?"""
+    """Has a server announced, on one of these connections, that it takes groups?"""
     return any(words(c, False).call_max for c in conns)
 
 
@@ -133,7 +135,7 @@ def pad_is_zero(m):
 
 
 def within_words(m):
-    """Does the message keep to the limits of its receiver?"""
+    """Does the message obey the limits that its receiver has announced (and a Reply also those of its Call)?"""
     w = words(m.conn, not m.from_client)
     if m.is_call:
         return m.count <= w.call_max and m.stream + sum(n for _, n in m.items) <= w.msg_max
@@ -158,8 +160,8 @@ def is_needed(m, limit):
 
 
 def windows(conn):
-    """For each Call: (do the credits beyond the first of all Calls in flight take at most half of the grant?, Call).
-    The first value is true for Calls in base form."""
+    """For each Call, yield (good, Call). A Call in base form is always good. A group is good if the credits of
+    all Calls in flight, beyond the first credit of each, are at most half of the grant."""
     grant, out = 1, {}
     for m in conn.messages:
         if m.type in (ERROR, CONNPROP) or not m.forward:
@@ -175,7 +177,8 @@ def windows(conn):
 
 
 def judge(conns, rule, limit_of):
-    """@rule: function that reports; @limit_of: function that returns how many bytes a sender may send at once"""
+    """Check all rules of the extension. @rule: function that reports a result; @limit_of: function that returns
+    how many bytes the sender of a message may send at once"""
     found = groups(conns)
     strays = [m for c in conns for m in c.messages if m.type == RTX_NEXT]
     # Covers: RTX-31 RTX-32

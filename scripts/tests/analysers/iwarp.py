@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Judge a capture of iWARP traffic between our client and our server by independent decoders: tshark's own for
-version 1, and ours for version 2. The rules for all messages are checked with RoCE captures, see wire.py.
+"""Check a capture of iWARP traffic between our client and our server with tshark's decoders (decoder.py). The
+rules for all messages are checked with RoCE captures, see wire.py.
 
 usage: iwarp.py CAPTURE
 
@@ -17,12 +17,12 @@ NFS_CALLBACK = 0x40000000
 SERVER_PORT = 20049
 # The field in which a decoder shows the message type
 TYPE = {"rpcordma": "rpcordma.msg_type", "rpcrdma2": "rpcrdma2.htype"}
-# The field in which it shows the length of a segment
+# The field in which a decoder shows the length of a segment
 LENGTH = {"rpcordma": "rpcordma.rdma_length", "rpcrdma2": "rpcrdma2.length"}
 
 
 class Frame:
-    """A frame of the capture, as a decoder shows it. It may have several messages."""
+    """A frame of the capture, as a decoder shows it. A frame may have several messages."""
 
     def __init__(self, prefix, line):
         self.number = line["frame.number"]
@@ -37,19 +37,20 @@ class Frame:
                                                ("reads", "writes", "reply"))
         self.lengths = numbers(line[LENGTH[prefix]])
         if prefix == "rpcrdma2":
-            # The header tells whether a message is a Reply. A Call from the server's port, or a Reply to it, belongs
-            # to a callback.
+            # The header says whether a message is a Reply. A Call from the server's port, or a Reply to this
+            # port, belongs to a callback.
             self.direction = [REPLY if text in ("1", "True") else CALL
                               for text in line["rpcrdma2.flags.response"].split(",")]
             self.callback = all((way == CALL) == (number(line["tcp.srcport"]) == SERVER_PORT) for way in self.direction)
 
     def is_false_mark(self):
-        """tshark's decoder puts the data of a READ back into the Reply without roundup, and then looks for the
-        end of the result in the wrong place. (It does not do this with RoCE.)"""
+        """May tshark have marked this frame by mistake? On iWARP, tshark's decoder puts the data of a READ back
+        into the Reply without roundup, and then looks for the end of the result in the wrong place."""
         return REPLY in self.direction and 1 in self.writes and any(n % 4 for n in self.lengths)
 
     def form(self):
-        """(type, direction, Read segments?, Write chunks?, Reply chunk?); None if there are several"""
+        """(type, direction, Read segments?, Write chunks?, Reply chunk?); None if the frame has several
+        messages"""
         # tshark shows the rest of a Call with Read segments in the frame with the last data.
         direction = self.direction or [CALL] * any(self.reads)
         if len(self.xids) != 1 or len(direction) != 1:

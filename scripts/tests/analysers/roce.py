@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """A RoCE capture in the terms of RPC-over-RDMA: connections, messages, and the accesses to memory between them.
-tshark decodes the packets. The transport header is decoded here, because tshark's fields do not show which
-segment is in which chunk.
+tshark decodes the packets. The transport header is decoded in this file, because tshark's fields do not show
+which segment is in which chunk.
 """
 import collections
 import struct
@@ -175,8 +175,8 @@ class Connection:
 
     @property
     def version(self):
-        """The version of the connection, which is that of its first message; 0 without messages. If a server of
-        version 1 refuses the first message of version 2, it is 1."""
+        """The version of the connection: that of its first message, or 1 if a server of version 1 has refused
+        the first message of version 2; 0 if there are no messages."""
         return 1 if self.hello else self.messages[0].version if self.messages else 0
 
     def find_hello(self):
@@ -192,7 +192,8 @@ class Connection:
             self.events = [e for e in self.events if e not in first]
 
     def is_repeated(self, side, psn, packets):
-        """Was the packet sent again after a timeout? Its content was seen before."""
+        """Was the packet sent again after a timeout? If so, its content was seen before. @packets: number of
+        PSNs that it takes"""
         expected = self.expected.get(side, psn)
         if (psn - expected) & 0x800000:
             return True
@@ -258,7 +259,7 @@ def pair_up(conn):
 
 
 def connections(capture):
-    """All connections whose beginning was captured, and the frames of packets that belong to none."""
+    """Returns the connections whose beginning was captured, and the frames of packets that belong to none of them."""
     conns, owner, requests, stray = [], {}, [], []
     for p in fields(capture, "infiniband", FIELDS):
         opcode, from_client = number(p["infiniband.bth.opcode"]), p["ip.src"] == CLIENT
@@ -268,7 +269,7 @@ def connections(capture):
                 requests.append(p)
             if attribute == CM_REP and requests:
                 conn = Connection(requests[-1], p)
-                # A request that is sent again does not begin another connection
+                # If a request was sent again, it does not begin another connection
                 known = owner.get((True, conn.server_qp))
                 if not known or known.req is not conn.req:
                     conns.append(conn)

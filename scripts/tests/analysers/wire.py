@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Judge a capture of traffic between our client and our server. Connections of version 1 and of version 2 are
-judged separately. If a connection begins with version 2, and the server answers that it only has version 1,
+"""Check a capture of traffic between our client and our server. Connections of version 1 and of version 2 are
+checked separately. If a connection begins with version 2, and the server answers that it only has version 1,
 then the connection is of version 1, and its first two messages (Connection.hello) are left out.
 
 usage: wire.py CAPTURE
 
 Prints a "case" line for each rule that all traffic must obey, and for each form of message that must occur:
-wire-... for version 1, wire2-... for version 2. If nothing in the capture could have broken a rule, the rule
-fails, because it was not tested. The result of tshark is the case "decode": for version 1 from its own
-decoder, and for version 2 from ours.
+wire-... for version 1, wire2-... for version 2. If nothing in the capture could have broken a rule, its case
+fails, because the rule was not tested. The case "decode" fails if tshark finds errors: with its own decoder
+for version 1, and with ours for version 2.
 """
 import sys
 
@@ -30,7 +30,7 @@ HDR_MIN = {1: 28, 2: 36}
 INLINE_FIRST = 1024			# maximum length of the first message of version 2
 RBSIZ = 1
 
-conns = []				# the connections of the version that is judged
+conns = []				# the connections of the version that is being checked
 version = 1
 
 
@@ -39,7 +39,7 @@ def wire():
 
 
 def rule(name, checks):
-    """checks: (kept, where) for each event that could break the rule."""
+    """Report a rule. @checks: (kept, where) for each event that could break the rule"""
     checks = list(checks)
     broken = [where for kept, where in checks if not kept]
     verdict(f"{wire()}-rules-{name}", checks and not broken,
@@ -76,7 +76,7 @@ def decode(capture):
     mine = {str(m.frame) for m in messages()}
     lines = [p for p in fields(capture, "rpcordma", ["frame.number", "_ws.malformed", "_ws.expert.message",
                                                           "_ws.expert.severity"]) if p["frame.number"] in mine]
-    # If a device sends a Reply again, tshark takes it for another Reply without data.
+    # Leave out frames that a device sent again: tshark takes a repeated Reply for another Reply without data.
     repeated = {str(frame) for c in conns for frame in c.repeated}
     bad = [f"frame {p['frame.number']}: {p['_ws.malformed'] or p['_ws.expert.message']}" for p in lines
            if p["frame.number"] not in repeated and
@@ -90,8 +90,9 @@ def decode(capture):
 
 
 def refusals(capture):
-    """Errors in the first messages of version 2 and their ERR_VERS. tshark's decoder ignores both, because their
-    version is 2. Our decoder reads them."""
+    """Check the first messages of version 2 on connections of version 1, and the ERR_VERS that answer them.
+    tshark's decoder ignores these messages, because their version is 2, so our decoder reads them. Yields
+    errors."""
     names = ["_ws.malformed", "_ws.lua.text", "rpcrdma2.xid", "rpcrdma2.htype", "rpcrdma2.err", "rpcrdma2.err.v1_layout",
              "rpcrdma2.err.vers_low", "rpcrdma2.err.vers_high"]
     two = [m for c in conns for m in c.hello]
@@ -113,7 +114,7 @@ def transmissions(m):
 
 
 def decode2(capture):
-    """The dissector shows the messages as they were sent, and has no complaints."""
+    """Check that our dissector shows the right header fields of each message, and has no complaints."""
     ours = ["xid", "vers", "credit", "htype", "flags", "inv_handle"]
     marks = complaints()
     lines = {p["frame.number"]: p for p in
@@ -135,18 +136,18 @@ def decode2(capture):
 # --- connections --------------------------------------------------------------
 
 def private_sizes(private):
-    """(Send size, Receive size) in RFC 8797 private data"""
+    """(Send size, Receive size) in bytes, from RFC 8797 private data"""
     return (private[6] + 1) * 1024, (private[7] + 1) * 1024
 
 
 def receive_size(conn, from_client):
-    """The RBSIZ that the client, or the server, announced in version 2"""
+    """Returns the RBSIZ that the client, or the server, announced in version 2, or the default."""
     props = next((m.properties for m in conn.messages if m.type == CONNPROP and m.from_client == from_client), {})
     return props.get(RBSIZ, 4096)
 
 
 def thresholds(conn):
-    """The maximum length of a Send of the client, and of the server"""
+    """Returns the maximum length of a Send of the client, and of the server."""
     if conn.version == 2:
         return receive_size(conn, False), receive_size(conn, True)
     client, server = private_sizes(conn.asked), private_sizes(conn.answered)
@@ -192,7 +193,7 @@ def headers():
     # Covers: V1-FRM-09 V1-RPL-07 EXP-10 V2-TYP-04 V2-TYP-05
     rule("one-place", ((not m.body if m.type == NOMSG else not total(m.reply or []), m)
                        for m in messages() if m.type == NOMSG or (m.reply and not m.is_call)))
-    # The rules about credits below rely on this: each Call is sent once on a connection, and answered once.
+    # Each Call is sent once on a connection, and answered once. The rules about credits below rely on this.
     # Covers: V1-HDR-16 V1-CRD-24 BC-19
     rule("one-send", ((len({(m.xid, m.from_client, m.is_call) for m in c.messages}) == len(c.messages),
                        "a connection") for c in conns))
@@ -204,7 +205,8 @@ def headers():
 def credits():
     # Covers: V1-CRD-04 BC-03
     rule("credits", ((m.credits > 0, m) for m in messages()))
-    # The client always requests the same number of credits. The server's grant may rise, but never falls.
+    # On a connection, the client always requests the same number of credits, and the server's grant never
+    # falls.
     # Covers: V1-CRD-01 V1-CRD-03 V1-CRD-29 EXP-25 V2-CRD-02
     rule("credits-steady", ((given == sorted(given) and len(set(asked)) <= 1, "a connection") for given, asked in (
         ([m.credits for m in replies() if m.conn is c], [m.credits for m in calls() if m.conn is c]) for c in conns)))
@@ -224,8 +226,8 @@ def credits():
                 else:
                     out.pop(m.xid, None)
                     grant = m.credits
-    # The Calls in flight on a connection take at most one credit before the first Reply. Later they take at most as
-    # many as the last Reply has granted, and as the client has requested.
+    # Before the first Reply, the Calls in flight on a connection take at most one credit. Afterwards they take
+    # no more credits than the last Reply has granted, and no more than the client has requested.
     # Covers: V1-CRD-06 V1-CRD-07 V1-CRD-11 V1-CRD-23 V2-CRD-01 V2-CRD-04 V2-CRD-10 RTX-74
     rule("window", window(True))
     # Covers: BC-05
@@ -252,7 +254,7 @@ def chunk(m, position):
 
 
 def is_eligible_argument(m, at):
-    """Is the item at position @at of the Call one for which NFS allows a chunk?"""
+    """Is the item at position @at of the Call DDP-eligible?"""
     program, version, procedure, _ = m.arguments()
     if (program, version) == (NFS, 3):
         return procedure in (V3_WRITE, V3_SYMLINK)
@@ -288,17 +290,18 @@ def call_chunks():
     rule("count-stays", ((m.word(p - 4) == total(chunk(m, p)), m) for m, p in reduced))
     # Covers: V1-CHK-01 V1-PZC-07 ULB-04 ULB-05
     rule("arguments-eligible", ((is_eligible_argument(m, p), m) for m, p in reduced))
-    # At the position there is no roundup, but the end of the Call, the next operation, or the name of a symlink.
+    # The stream has no roundup at the position of a chunk. There is the end of the Call, the next operation, or
+    # the name of a symlink.
     # Covers: V1-CHK-11 V1-RDC-08 EXP-13
     rule("argument-roundup", ((goes_on(m, p), m) for m, p in reduced if total(chunk(m, p)) % 4))
-    # A Call that fits is not sent by RDMA.
+    # A Call that would fit inline has no Read chunk.
     # Covers: V1-CHK-13 V1-FRM-03 V1-FRM-12
     rule("small-inline", ((HDR_MIN[version] + len(m.body) + (total(s for _, s in m.reads) + 3 & ~3) > thresholds(m.conn)[0], m)
                           for m in calls() if m.reads and not m.chunks))
     # Covers: V1-CHK-01 V1-WRC-18 ULB-04 ULB-05 ULB-24
     rule("results-eligible", ((read_arguments(m) is not None, m) for m in calls() if m.writes and m.type == MSG))
-    # The chunk has exactly the length of the data; in version 1, one more small segment elsewhere is for the
-    # roundup
+    # A Write chunk has exactly the length of the data. In version 1, if this length needs roundup, one more
+    # segment, in other memory, takes the roundup.
     # Covers: V1-WRC-01 V1-WPD-04 V1-WPD-05 MEM-12 EXP-16 V2-CHK-17
     rule("room-for-result", (room_for_result(m) for m in calls() if m.writes and m.type == MSG))
     # Covers: ULB-01 ULB-12
@@ -321,7 +324,8 @@ def room_for_result(m):
 
 
 def reply_in_its_place(m):
-    """In version 2, a Reply that fits is inline, and its Reply chunk is returned empty."""
+    """Is a Reply to a Call with a Reply chunk in the right place? In version 1, it is in the chunk. In version
+    2, it is inline if it fits, and the chunk is returned with zero lengths."""
     if version == 2 and m.type == MSG:
         return not total(m.reply)
     return (m.type == NOMSG and total(m.reply) > 0 and
@@ -336,7 +340,7 @@ def covers(outer, inner):
 
 
 def accesses(conn):
-    """(access, Calls in flight at that time), in order"""
+    """Yield (access, Calls in flight at that time), in order."""
     out = {}
     for e in conn.events:
         if isinstance(e, Access):
@@ -357,7 +361,7 @@ def find_offer(access, outstanding):
 
 
 def memory():
-    # Keepalive probes of either side access no bytes, so they need no memory that was offered.
+    # The keepalive probes of both sides have 0 bytes, so leave them out of the rules about offered memory.
     probes = [a for c in conns for a, _ in accesses(c) if not a.segment.length]
     if probes:
         rule("probes-name-nothing", ((not a.segment.handle and not a.segment.offset, f"frame {a.frame}")
@@ -390,7 +394,7 @@ def memory():
     # Covers: V1-WPD-01 V1-WRC-16 V1-WRC-19 EXP-14
     rule("written-as-told", ((all(written(acts, s) == b.length for c, d in zip(m.call.chunks, m.chunks)
                                   for s, b in zip(c, d)), m) for m, acts in answered if m.call.chunks))
-    # A long Reply is written from its XID to its last roundup
+    # A Reply in a Reply chunk is complete: it begins with its XID, and has whole words
     # Covers: V1-RPL-05 V1-HDR-04 V1-WPD-08
     rule("long-reply", ((first_write(acts) == m.xid.to_bytes(4, "big") + (1).to_bytes(4, "big") and
                          total(m.reply) % 4 == 0, m)
@@ -413,7 +417,8 @@ def reply_chunks():
     rule("reply-chunk-used", ((reply_in_its_place(m), m) for m in used if m.call.reply))
     # Covers: V1-RPL-13
     rule("reply-chunk-offered", ((bool(m.call and m.call.reply), m) for m in replies() if m.type == NOMSG))
-    # The Reply ends with the count, which is the chunk's length. Neither data nor roundup follow.
+    # If the data are in a Write chunk, the Reply ends with the count, which is the chunk's length. Neither data
+    # nor roundup follow.
     # Covers: V1-WRC-03 V1-CHK-03 V1-CHK-05 V1-WPD-02 V1-WPD-03 EXP-13
     rule("result-moved", ((m.word(len(m.body) - 4) == total(m.writes[0]), m) for m in used
                           if m.writes and total(m.writes[0])))
@@ -431,7 +436,8 @@ def filled_in_order(offered, returned):
 # --- handles ---------------------------------------------------------------------
 
 def handles():
-    """The upper 24 bits of a handle identify its region; the other bits change with each use."""
+    """Check handles. The upper 24 bits of a handle identify its memory region; the lower 8 bits must change
+    with each use."""
     checks = []
     for c in conns:
         out, last = {}, {}
@@ -448,7 +454,7 @@ def handles():
             out[m.xid] = mine
     # Covers: V1-RDC-12 MEM-02 MEM-08 MEM-09 V2-CHK-05
     rule("handles-fresh", checks)
-    # A connection has few regions, and uses them again and again.
+    # A connection uses its few regions repeatedly, instead of allocating more.
     # Covers: MEM-22
     rule("handles-few", ((len({h >> 8 for m in c.messages for s in m.segments for h in [s.handle]}) <=
                           4 * max(most_outstanding(c), 1), "a connection") for c in conns))
@@ -502,13 +508,13 @@ def back_channel_size(w):
 # --- unused bytes ----------------------------------------------------------------------
 
 def pad_is_zero(m, w):
-    """An opaque item begins at @w, and ends the message. Is its roundup zero? None if it has no roundup."""
+    """@w is at an opaque item that ends the message. Is the item's roundup zero? None if it has no roundup."""
     length = len(w.opaque())
     return w.at == len(m.body) and not any(m.body[w.at - (-length % 4):]) if length % 4 else None
 
 
 def roundups(w, opaques):
-    """Of @opaques opaque items from @w on: for each one with roundup, is the roundup zero?"""
+    """For each of the next @opaques opaque items that has roundup: is the roundup zero?"""
     for _ in range(opaques):
         length = len(w.opaque())
         if length % 4:
@@ -516,7 +522,8 @@ def roundups(w, opaques):
 
 
 def credential_pads(m):
-    """For an inline Call: the roundup of the machine name, if the credential has one"""
+    """For an inline Call: [is the roundup of the machine name zero?]; empty if there is no machine name or no
+    roundup"""
     w = Words(m.body, 24)
     flavor, credential = w.take(), Words(w.opaque())
     if flavor != AUTH_SYS:
@@ -556,7 +563,7 @@ def pads_of_calls():
             ends.append((w.at == len(m.body), m))
     # Covers: MEM-20
     rule("call-pads-are-zero", pads)
-    # No bytes follow the end of the RPC message.
+    # No bytes follow the end of the RPC message, where old bytes of the buffer might be sent.
     # Covers: MEM-20
     rule("nothing-behind", ends)
 
@@ -634,8 +641,8 @@ def forms():
 
 
 def fallback():
-    """A server of version 1 refuses the first message. All other messages of the connection are of version 1,
-    otherwise the rules "version" and "errors" are broken. Some such messages must occur."""
+    """Check that a server of version 1 has refused a first message of version 2, and that the connection went
+    on. (The rules "version" and "errors" check that all further messages are of version 1.)"""
     # Covers: V1-ERR-03 V1-ERR-04 V1-ERR-05 V2-ERR-04 V2-NEG-07 V2-NEG-08 V2-NEG-12
     verdict("wire-form-err-vers", any(c.hello and any(m.call for m in c.messages) for c in conns),
             "no version 2 was refused, or nothing came of it")
@@ -667,7 +674,7 @@ def only_2():
     rule("flags", ((m.flags in (0, 1), m) for m in messages()))
     # Covers: V2-HDR-07 V2-HDR-08 V2-BC-01 V2-BC-03
     rule("response", ((m.word(4) == (REPLY if m.flags else CALL), m) for m in messages() if m.type == MSG))
-    # If a Call has registered memory, the server may invalidate one of its handles.
+    # If a Call has chunks, it names one of its handles, which the server may invalidate.
     # Covers: V2-CHK-03 V2-CHK-04
     rule("handle-offered", ((m.inv_handle in {s.handle for s in m.segments} if m.segments else not m.inv_handle, m)
                             for m in calls()))

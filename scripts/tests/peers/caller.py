@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""An NFS client over RDMA that hostile_client.py, hostile_calls.py and others make misbehave, and the code that
-runs their cases. main() prints "ok NAME" or "not ok NAME: reason" for each case of a set, and for an honest
-mount of the server at the end (with $ALL, and on 7.3 with siw, after each case). Needs peer.py's library and a
-server on ADDRESS that exports /export.
+"""An NFS client over RDMA with which hostile_client.py, hostile_calls.py and others send hostile messages, and
+the code that runs their cases. main() prints "ok NAME" or "not ok NAME: reason" for each case of a set, and for
+an honest mount of the server at the end (with $ALL, and on 7.3 with siw, after each case). Needs peer.py's
+library and a server on ADDRESS that exports /export.
 """
 import collections
 import os
@@ -53,8 +53,8 @@ def operations(name):
 
 def counts(verbs, before, name, count, reason="not all are counted"):
     """The counter must grow by exactly @count after @before. Call this when everything has been sent; the server
-    may not have read all of it yet. If it grows once more after a tenth of a second, this is not noticed,
-    unless the case has waited for a Call that was sent last: see Client.silent()."""
+    may not have read all of it yet. An additional count that comes more than a tenth of a second later is not
+    noticed, unless the case has waited for the answer to a Call that was sent last: see Client.silent()."""
     verbs.until(lambda: counters()[name] >= before[name] + count)
     verbs.until(lambda: False, 0.1)
     found = counters()[name] - before[name]
@@ -76,8 +76,8 @@ class Client:
         self.conn = Conn(verbs, index)
         verbs.until(lambda: self.conn.up or self.conn.lost)
         want(self.conn.up, "no connection")
-        # siw does not process data that arrive before the accepting end has returned from the handshake, until
-        # more data arrive.
+        # If data arrive while the accepting end is still in the handshake, siw processes them only when more
+        # data arrive. So wait until the server has finished the handshake.
         time.sleep(0.2)
         self.credit = 8
         self.callbacks = collections.deque()
@@ -98,7 +98,7 @@ class Client:
     def wipe(self):
         self.put(0, b"\xee" * (1 << 20))
 
-    # headers, without their chunk lists and with them, and other methods that differ between versions
+    # Headers (prefix() is without the chunk lists), and other methods that differ between versions
 
     def prefix(self, xid, proc=MSG, credit=8):
         return words(xid, 1, credit, proc)
@@ -118,7 +118,7 @@ class Client:
         return bool(answer) and answer.proc == ERROR and answer.code == ERR_CHUNK and len(answer.data) == 20
 
     def rejects(self, answer, code, *args):
-        """Does @answer refuse a message for this reason, or is it an error of RPC?"""
+        """Is @answer an RDMA error that refuses a message for this reason, or an RPC-level error?"""
         return self.is_error(answer, code, *args) or (answer.proc == MSG and answer.body[20:24] != words(0))
 
     # Calls
@@ -132,8 +132,8 @@ class Client:
         return self.receive(patience)
 
     def spend(self, *messages):
-        """Send messages that the server drops, one after the other. No credit provides a Receive for such a message,
-        and it occupies a Receive until a thread has dropped it, so wait for that after each."""
+        """Send messages that the server drops, one after the other. Such a message has no credit, but occupies
+        a Receive until a thread has dropped it. So wait after each message until it is dropped."""
         def dropped():
             now = counters()
             return sum(now[name] for name in ("server_short_messages", "server_dropped_done",
@@ -180,9 +180,9 @@ class Client:
         return r.opaque()
 
     def silent(self):
-        """Check that nothing sent before is answered. The server handles the messages of a connection one after
-        the other, and refuses bad ones at once. So the answer to a Call that is sent now would come after
-        those answers."""
+        """Check that no message sent before is answered. The server handles the messages of a connection one
+        after the other, and refuses bad ones at once. So any answer to them would come before the answer to the
+        Call that is sent now."""
         xid = self.xid()
         answer = self.exchange(self.header(xid, credit=self.credit) + rpc_call(xid, NFS, 3, NULL, b"", AUTH_ROOT))
         want(answer, "a Call behind what is not to be answered is not answered either")
@@ -241,7 +241,8 @@ SETS = collections.defaultdict(list)
 
 
 def case(which, name, *traced, vers=None):
-    """@traced: events that must come, see Trace.missing(); @vers: only for this version"""
+    """Mark a function as a case of the set @which. @traced: events that the case must cause, see Trace.missing();
+    @vers: run it only with this version."""
     def add(function):
         SETS[which].append((name, function, traced, vers))
         return function
@@ -265,8 +266,8 @@ def do_honest():
 
 
 def honest():
-    """The error of an honest mount, or None. It runs in a process of its own, because it may hang. That process
-    does not use the RDMA resources that it inherits."""
+    """Try an honest mount. Returns its error, or None. The mount is made in a process of its own, because it
+    may hang. That process does not use the RDMA resources that it inherits."""
     ours, theirs = os.pipe()
     pid = os.fork()
     if not pid:
@@ -284,7 +285,7 @@ def honest():
         said = os.read(ours, 4096).decode() or "nothing at all"
         os.waitpid(pid, 0)
     else:
-        os.kill(pid, signal.SIGKILL)            # do not wait for it: it may never end
+        os.kill(pid, signal.SIGKILL)            # do not wait for the process: it may never end
     os.close(ours)
     if said == "fine":
         return None
@@ -293,7 +294,7 @@ def honest():
 
 
 def left_over(b):
-    """How many connections the server has beside the usual one, after the others have had time to end"""
+    """How many connections the server has besides b.client's, after other connections have had time to end"""
     usual = not (b.client.conn.lost or b.client.conn.closed)
     b.verbs.until(lambda: len(os.listdir(CONNECTIONS)) <= usual, HONEST)
     return len(os.listdir(CONNECTIONS)) - usual
@@ -347,7 +348,7 @@ def main_traced(trace, kind):
             print(f"left out {name}: {e}", flush=True)
             left_out += 1
             continue
-        # Unless $ALL is set, only one of the fast guests has time for this.
+        # An honest mount after each case takes long. Without $ALL, it is made only on 7.3 with siw.
         if os.environ.get("ALL") or os.environ["KERNEL"] == "7.3" and os.environ["PROVIDER"] == "siw":
             reason = reason or honest()
         for client in b.clients:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """The module's trace events, for tests: "with Trace() as t: ...; t.missing(NAME)".
 
-They go to a ring buffer of their own. So it has no other events, and other users of tracing are not disturbed.
+The events go to a ring buffer of their own. So this buffer has no other events, and other users of tracing are
+not disturbed.
 """
 import contextlib
 import os
@@ -45,7 +46,7 @@ class Trace:
         self.stop()
 
     def mark(self):
-        """Forget all events so far."""
+        """Forget all events so far, and enable those in @also."""
         for event in self.also:
             with contextlib.suppress(OSError):          # Its module may be loaded later
                 put(f"{self.at}/events/{event}/enable", 1)

@@ -9,10 +9,10 @@ usage: faultload.py run DIR MIRRORS [--seconds N | --stop FILE] [--jobs N] [--sm
 run: each job has a file of its own, and a mirror of it in memory. It writes patterns of all sizes at all offsets, with
 O_DIRECT and through the page cache, and reads what it has written before. Every byte that is read must be equal to the
 mirror, and no call may fail, because the mount is hard. At the end the mirrors are stored in MIRRORS. The last line has
-the number of calls, and the longest time of a call, which is how long a job had to wait for a recovery. With
+the number of system calls, and the time of the longest, which shows how long a job had to wait for a recovery. With
 --small-writes, each write has 512 bytes and uses O_DIRECT, so it is sent at once, and inline.
 verify: compare the files in DIR, as the server has them, with the mirrors.
-reader: read FILE with O_DIRECT into one buffer until it is killed.
+reader: read FILE with O_DIRECT into one buffer until the program is killed.
 """
 import argparse
 import mmap

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""An NFS client over RDMA that sends odd and malformed messages to our server. Almost all of them are NULL Calls,
-so that only the transport decides about them.
+"""An NFS client over RDMA that sends odd and malformed messages to our server. Almost all of them are NULL
+Calls, so that only the transport decides whether to accept them.
 
 usage: hostile_calls.py SET [part of a name]
 """
@@ -39,7 +39,8 @@ def refused(c, message, xid, what, code, *args):
 
 
 def all_refused(b, messages):
-    """messages(xid) yields (description of the error, message), and the error of version 2 if it is not BAD_XDR."""
+    """All messages must be refused. messages(c, xid) yields (description of the fault, message), followed by
+    the expected error of version 2 and its values, unless this error is BAD_XDR."""
     c = b.fresh()
     before = counters()
     count = len(list(messages(c, 0)))
@@ -231,8 +232,8 @@ def long_null(c):
 
 # --- endings ------------------------------------------------------------------
 
-# With siw, a failed RDMA Read must not be left unfinished: the kernel would warn about a region that is in use.
-# dma.rst explains why no page stays mapped.
+# After an RDMA Read has failed, the server must release its memory region: with siw, the kernel would warn
+# about a region that is still in use. That no page stays mapped cannot be tested: see dma.rst.
 # Covers: V1-ERR-28 MEM-05 MEM-23
 @case("endings", "handles that cannot be read or written", "rxe/svc_rdma_read_err", "rxe/svc_rdma_send_err")
 def handles(b):
@@ -240,7 +241,7 @@ def handles(b):
         return rpc_call(xid, NFS, 3, READ3, opaque(b.file) + words(0, 0, 100), AUTH_ROOT)
 
     bad = b.client.segment(0, 100)._replace(handle=b.verbs.handle ^ 0x5500)
-    # In version 2, the Reply to NULL is never written to a chunk.
+    # In version 2, the Reply to NULL is never written to a Reply chunk, so leave out the last of these.
     for proc, rpc, lists in ((NULL, null, {"reads": [(NULL_LENGTH, bad)]}), (READ3, read, {"writes": [[bad]]}),
                              (NULL, null, {"reply": [bad]}))[:4 - b.client.vers]:
         c = b.connect(b"")
@@ -273,8 +274,8 @@ def regions(b):
 
 
 def accepted(b, reads=16, retries=0):
-    """Does the server accept a client that serves so many RDMA Reads, and asks for so many retries if it has no
-    Receive?"""
+    """Does the server accept a client that serves @reads RDMA Reads at a time, and asks the server to repeat a
+    Send @retries times if the client has no Receive (7: endlessly)?"""
     b.verbs.lib.peer_manner(retries, 0, 0)
     index = b.verbs.lib.peer_connect(ADDRESS.encode(), str(PORT).encode(), 8, 4096, reads, PLAIN, len(PLAIN))
     b.verbs.lib.peer_manner(0, 0, 0)
@@ -293,7 +294,8 @@ def no_reads(b):
     counts(b.verbs, before, "server_accept_errors", 1, "it was not refused by us")
 
 
-# A client on iWARP cannot ask for retries. No numbered rule: see admin.rst.
+# iWARP (siw) has no such retries. refuse_endless_rnr is described in admin.rst; no numbered requirement is
+# about it.
 @case("endings", "clients that ask for endless retries, where they are not wanted", "rxe/svc_rdma_request_err", vers=1)
 def endless(b):
     before = counters()
@@ -325,15 +327,16 @@ LEFT, ANSWERED = 7, 8
 
 
 def leave(kind=Client):
-    """Leave when the server has begun with one of 12 Calls, and has not answered all of them."""
+    """Exit without closing the connection when the server has begun with one of 12 Calls, and before it has
+    answered all of them."""
     c = kind(Verbs())
-    # At most the largest payload of the server, which depends on its memory
+    # Not more than the largest payload of the server, which depends on its memory
     size = min(900000, int(get("/proc/fs/nfsd/max_block_size")))
     before = counters()["server_calls_read_chunk"]
     for _ in range(12):
         xid = c.xid()
         c.conn.send(c.header(xid, reads=[(NULL_LENGTH, c.segment(0, size))]) + null(xid))
-    # Do not sleep, because the server would then continue.
+    # Do not sleep in this loop: the server would answer all Calls in the meantime.
     end = time.monotonic() + 10
     while counters()["server_calls_read_chunk"] == before:
         if time.monotonic() > end:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""An NFS client over RDMA for our server. It uses chunks in ways in which our client never does, and breaks rules.
-hostile_calls.py does this with NULL Calls.
+"""An NFS client over RDMA for our server. It uses chunks in ways in which our client never uses them, and
+breaks rules. hostile_calls.py does this with NULL Calls.
 
 usage: hostile_client.py SET [part of a name]
 """
@@ -72,7 +72,7 @@ def long_write(b):
         b.target_is(DATA[:size], f"{size} bytes")
     c = b.fresh()
     answer = write(b, c, DATA[:7001], [9], "long", reply=[c.segment(500000, 4000)])
-    if c.vers == 2:     # version 2 does not need the chunk
+    if c.vers == 2:     # in version 2 the server does not use the chunk, because the Reply fits a Receive
         want(results(answer).word() == 0 and not answer.reply[0].length, "no short Reply")
     else:
         want(answer.proc == NOMSG and answer.reply[0].length, "no long Reply")
@@ -138,7 +138,8 @@ def count(b):
 # Covers: V1-RDC-23 V1-ERR-26 V1-ERR-28
 @case("reads", "a handle that cannot be read: nothing is executed", "rxe/svc_rdma_read_err", "svc_rdma_lost")
 def revoked(b):
-    # Of several RDMA Reads, only the last one has a completion, unless one fails. Test a failure of each.
+    # Of several RDMA Reads, only the last is signaled. Others complete only if they fail. Test a failure of
+    # each.
     for bad_one in (0, 1):
         c = b.fresh()
         before, counted = operations("proc3")[WRITE3], counters()
@@ -318,7 +319,7 @@ def combinations(b):
         c.wipe()
         xid = c.xid()
         rpc = rpc_call(xid, NFS, 3, READ3, read_args(b.file, 777), AUTH_ROOT)
-        cut = len(rpc) - 12             # at the count, and at the offset before it
+        cut = len(rpc) - 12             # behind the handle: at the offset of the READ, which is followed by the count
         proc, body, reads = MSG, rpc, []
         if i & 1:
             reads, body = [(cut, c.put(5, rpc[cut:]))], rpc[:cut]
@@ -419,14 +420,14 @@ def several(b):
         chunks = [[c.segment(at, 50), c.segment(at + 50, 4000)] for at in places]
         r = results(c.nfs(1, call, vers=4, writes=chunks))
         want(r.word() == 0, "COMPOUND fails")
-        # Tag, number of results, and three results without contents
+        # Skip the tag, the number of results, and three results without contents.
         r.skip(8 + 3 * 8)
         for i, n in enumerate(sizes):
             want((r.word(), r.word()) == (25, 0), f"READ {i} fails")
             r.word()
             want(r.word() == n, f"READ {i} is short")
             if i >= count:
-                # nfsd puts wrong bytes behind the first READ, even over TCP.
+                # nfsd returns wrong data for every READ but the first, even over TCP, so only the first is compared.
                 want(i or r.data[r.at:r.at + n] == DATA[:n], "wrong data in the stream")
                 r.skip(n + -n % 4)
         want(r.at == len(r.data), f"{count} chunks: the stream is not what the chunks leave")
@@ -472,7 +473,7 @@ CALLBACK = 0x40000000
 
 
 def v41(c, *operations):
-    """Make a COMPOUND of version 4.1. Returns its results from those of the first operation on."""
+    """Make a COMPOUND of version 4.1. Returns a reader that is at the result of the first operation."""
     return v41_results(c.nfs(1, words(0, 1, len(operations)) + b"".join(operations), vers=4))
 
 
@@ -547,8 +548,8 @@ class Session:
         return r.word() in (1, 2)
 
 
-# nfsd removes a result from the Reply if there is no room behind it for the status of the next operation. Then the
-# Write chunk for that result stays unused.
+# If there is no room behind a result for the status of the next operation, nfsd removes the result from the
+# Reply. Then the Write chunk for that result must stay unused.
 @case("writes", "a Reply that is cut off behind a READ")        # Covers: V1-UNU-01
 def cut(b):
     session = Session(b.connect())
@@ -666,7 +667,8 @@ def answers(b):
     message = c.callback()
     want(message, "no callback")
     c.works()
-    # The other callback waits for a credit. None of the following messages grants one, whatever its credit word is.
+    # The other callback waits for a credit. None of the following messages may grant a credit, whatever its
+    # credit word is.
     good = answer_of(c, message, 16)
     c.spend(c.response(message.xid + 1, 0xffffffff) + words(message.xid + 1) + good[c.least + 4:])
     c.spend(c.error(message.xid + 1, credit=0xffffffff))
@@ -704,8 +706,9 @@ def answers(b):
     want(not c.conn.lost, "the connection is lost")
 
 
-# nfsd gives up a callback after 15 s and tries again, but the client does not know that. (This case and others
-# that take long run for one version only, because they do not depend on the version.)
+# nfsd gives up a callback after 15 s and tries again. The client does not know this and may still answer, so
+# the credit must stay in use. (This case and others that take long run for one version only, because they do
+# not depend on the version.)
 # Covers: BC-05 BC-12
 @case("callbacks", "callbacks that are given up keep their credits", "svc_rdma_bc_given_up",
       "svc_rdma_bc_drop: status=-110", "svc_rdma_bc_stuck", vers=1)
@@ -731,7 +734,8 @@ def given_up(b):
     counts(c.verbs, before, "server_bc_late_replies", 1, "it is not counted")
     c.conn.send(answer_of(c, again, 2))
     c.works()
-    # Both credits are free again. When both belong to callbacks that were given up, only a new connection helps.
+    # Both credits are free again. When callbacks that were given up hold both, the server must close the
+    # connection.
     recall(*names[3:])
     want(c.callback() and c.callback(), "a credit is missing")
     want(c.verbs.until(lambda: c.conn.lost, 30), "the connection stays")
@@ -780,9 +784,9 @@ def module_users():
     return get("/sys/module/rpcrdma/refcnt")
 
 
-# Each NFS client needs a backchannel of its own. nfsd makes the two one after the other, or at the same time if it
-# takes a while to post the Receives for them. (If sunrpc used one backchannel of the connection for both clients, its
-# lists would be corrupted, or the transport would never be freed.)
+# Each NFS client needs a backchannel of its own. nfsd makes the two backchannels one after the other, or at the same
+# time if it takes a while to post the Receives for them. (If sunrpc used one backchannel of the connection for both
+# clients, its lists would be corrupted, or the transport would never be freed.)
 @case("callbacks", "two NFS clients on one connection")
 def two_clients(b):
     b.fresh()
@@ -797,7 +801,7 @@ def two_clients(b):
 
 @contextlib.contextmanager
 def large_callbacks():
-    """Settings with which it takes a while to make a backchannel."""
+    """Settings for large Receives and many callbacks, so that making a backchannel takes a while."""
     was = {name: get(SERVER_SETTINGS + name) for name in LARGE}
     try:
         for name, value in LARGE.items():
@@ -830,7 +834,7 @@ def leave_early(b):
 
 
 def two_on(c):
-    """Two clients on this connection, both with a backchannel"""
+    """Make two NFS clients on this connection. Both must get a backchannel."""
     sessions = [Session(c, later=True) for _ in range(2)]
     waiting = {c.xid(): session for session in sessions}
     for xid, session in waiting.items():
@@ -845,8 +849,8 @@ def two_on(c):
     c.conn.close()
 
 
-# Two NFS clients use one connection, and so share its credits for callbacks. One destroys its session without
-# answering a callback. That callback keeps its credit until the late answer comes.
+# Two NFS clients use one connection, and so share its credits for callbacks. One client destroys its session
+# without answering a callback. That callback keeps its credit until the late answer comes.
 # Covers: BC-05 BC-12
 @case("callbacks", "two NFS clients on one connection, one of which goes", "svc_rdma_bc_given_up",
       "svc_rdma_bc_drop: status=-110")
@@ -874,7 +878,7 @@ def one_goes(b):
     want(second and sequence_of(second)[0] == stays.session, "no callback for the one that stays")
     recall(names[3])
     want(not c.callback(1), "a third callback, though two have no answer")
-    # No callback waits for this answer, but its credit is free for the other client.
+    # This answer comes too late for its callback, but returns a credit, which a callback to the other client uses.
     c.conn.send(answer_of(c, late, 2))
     third = c.callback()
     want(third and sequence_of(third)[0] == stays.session, "the late answer returns no credit")
@@ -909,7 +913,7 @@ def in_turn(b):
         c.conn.send(answer_of(c, message, 1))
         message = c.callback(3)
     want(len(found) == 5, f"{len(found)} of 5 callbacks")
-    # Callbacks of the busy client that waited already may go first.
+    # Callbacks of the busy client that were already waiting may go first.
     want(quiet.session in found[:3], "it comes after those that have asked later")
     c.works()
 
@@ -1072,7 +1076,7 @@ def nfsd_threads(count):
 
 
 def many_credits(c):
-    """A client that sends much is granted much."""
+    """Send Calls until the server has granted at least 16 credits, which it does for a busy client."""
     for _ in range(2000):
         granted = c.nfs(NULL, b"").credit
         if granted >= 16:
@@ -1091,7 +1095,8 @@ def stranger(b):
     many_credits(c)
 
 
-# An nfsd thread builds the next Reply while the device still reads the previous one from memory. Both must be right.
+# An nfsd thread builds the next Reply while the device still reads the previous one from memory. Both Replies
+# must be right.
 @case("flow", "long Replies one behind the other")      # Covers: V1-WRC-10
 def long_replies(b):
     c = b.fresh()
@@ -1117,7 +1122,8 @@ def long_replies(b):
         nfsd_threads(4)
 
 
-# nfsd puts pages of the file into a Reply. The next Reply must not be built in these pages.
+# nfsd puts pages of the page cache into the Reply to a READ. The thread must not build its next Reply in these
+# pages, because that would change the file.
 @case("flow", "a READ, and a READDIR by the same thread")      # Covers: MEM-05
 def read_and_list(b):
     c = b.fresh()
@@ -1141,7 +1147,8 @@ def long_queue(b):
     nfsd_threads(16)
     try:
         many_credits(c)
-        # On a busy machine, the server may finish each Call before the next one arrives.
+        # On a busy machine, the server may finish each Call before the next one arrives, so that none has to
+        # wait. Try again then.
         for turn in range(40):
             if turn >= 5 and counters()["server_sq_waits"] > waits:
                 break
@@ -1167,8 +1174,7 @@ def long_queue(b):
 
 
 # On siw, each RDMA Read uses one of 80 regions, and the send queue has room for the three work requests of each
-# region. So
-# Calls wait for regions there, and for the send queue elsewhere.
+# region. So on siw, Calls wait for regions, and on other devices for the send queue.
 @case("flow", "more RDMA Reads than the server has regions for, or room", "rxe/rpcrdma_sq_wait")
 def long_reads(b):
     c = b.fresh()
@@ -1250,7 +1256,7 @@ def door(b):
         index = b.verbs.lib.peer_connect(ADDRESS.encode(), str(PORT).encode(), 1, 1024, 4, PLAIN, 8)
         want(index >= 0, f"connection {i}")
         conn = Conn(b.verbs, index)
-        if i % 4:               # otherwise it is dropped before the connection is up
+        if i % 4:               # one in four is dropped before it is up
             b.verbs.until(lambda conn=conn: conn.up or conn.lost)
             want(conn.up, f"connection {i} is refused")
         conn.close()

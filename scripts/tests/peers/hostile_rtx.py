@@ -35,7 +35,7 @@ BOUNDS = (0, 1, 2, 3, 4, 0x7fffffff, 0x80000000, 0xfffffffc, 0xffffffff)
 
 
 class MessageX(Message2):
-    """A message of version 2, or one transmission"""
+    """A message of version 2, or one transmission of a group"""
 
     def __init__(self, data):
         if data[12:16] not in TYPES:
@@ -50,8 +50,8 @@ class MessageX(Message2):
 
 
 class ClientX(Client2):
-    """A client whose RBSIZ differs from that of all others, so that its connection can be found in debugfs. @least: the
-    RBSIZ is a little larger than that; @mine: the property that the client announces"""
+    """A client whose RBSIZ differs from that of all other clients, so that its connection can be found in
+    debugfs. @least: lower bound of its RBSIZ; @mine: the property RTX that it announces"""
     parse = MessageX
     serial_size = 0
     window = None
@@ -150,9 +150,9 @@ def same_receives(b):
 
 
 def answers(c, messages, expected, patience=20):
-    """Send @messages, and then an honest Call, which must be executed. @expected: {XID: expected answer}. An
-    answer is an error code, MSG for a Reply without an error, or CONNPROP. A set means one of these, and a
-    list means all of them."""
+    """Send @messages, and then an honest Call, which must be executed. @expected: {XID: expected answer},
+    where an answer is an error code, MSG for a Reply without an error, or CONNPROP. In place of an answer, a
+    set means any one of its members, and a list means all of them."""
     left = [(xid, one if isinstance(one, set) else {one}) for xid, what in expected.items()
             for one in (what if isinstance(what, list) else [what])]
     for message in messages:
@@ -187,7 +187,8 @@ def each(c, table):
 
 
 def small(c, count=3, piece=40, **fields):
-    """A NULL Call in @count pieces of @piece bytes: (XID, transmissions). The server ignores bytes behind the Call."""
+    """A NULL Call in @count pieces of @piece bytes, with zeros behind the Call, which the server ignores.
+    Returns (XID, transmissions)."""
     xid = c.xid()
     rpc = rpc_call(xid, NFS, 3, NULL, b"", AUTH_ROOT)
     rpc += bytes(max(0, count * piece - len(rpc)))
@@ -230,7 +231,7 @@ def bad_properties(b):
     rows = [(prop_rtx(*p),) for (p,) in bad]
     rows += [(words(RTX, n) + bytes(n + -n % 4),) for n in (1, 4, 24, 27, 29, 32, 56)]
     rows += [(prop_rtx(*good), prop_rtx(*good)), (words(RTX, 28) + bytes(24),)]
-    # The server compares the words with RBSIZ, whether RBSIZ precedes or follows them
+    # The targets must fit RBSIZ, whether the property RBSIZ precedes or follows this one
     rows += [(size(1276), prop_rtx(*good)), (prop_rtx(*good), size(1276)),
              (prop_rtx(*good._replace(nsegs=8)),), (size(4348), prop_rtx(*good._replace(nsegs=8)))]
     c = unheard(b)
@@ -308,7 +309,7 @@ def ignored(b):
         answers(c, messages, {xid: MSG})
         xid, (one, two, three) = small(c)
         answers(c, [one, word(two, FLAGS, 0x80000000), three], {xid: MSG})
-        # Words whose values do not matter for this Call
+        # rtx_replies and rtx_results: their values do not matter for a NULL Call
         for at in (REPLIES, rtx.RESULTS_AT):
             xid, (one, two, three) = small(c)
             answers(c, [word(one, at, 0xffffffff), two, three], {xid: MSG})
@@ -372,7 +373,7 @@ def readdirs(b):
         answer = c.grouped(READDIRPLUS, args, replies=replies, reply=[c.segment(0, needed)])
         want(answer.transmissions == count, "the Reply chunk is used though it need not be")
         want(c.get(0, needed) == b"\xee" * needed, "the Reply chunk is written")
-    # In base form, the offer of Receives does not apply.
+    # A Call in base form cannot offer several Receives, so without a Reply chunk the Reply does not fit.
     answer = c.nfs(READDIRPLUS, args)
     want(answer.proc == ERROR and answer.error[0] == REPLY_RESOURCE, "a base Call")
     answer = c.grouped(READDIRPLUS, readdir_args(b, 900), replies=count)
@@ -428,8 +429,9 @@ def side_by_side(b):
     c.works()
 
 
-# The server invalidates the handle with the last transmission. If a provider cannot invalidate memory of a program,
-# that transmission is lost. So the case checks the server's trace instead.
+# The server must invalidate the handle only with the last transmission. If the provider cannot invalidate
+# memory that was registered in user space, that transmission is lost. So the case checks the invalidation in
+# the server's trace.
 # Covers: RTX-72
 @case("rtx-good", "a handle to invalidate, and a Reply that is a group", "svc_rdma_reply: .* inv=0x0*[1-9a-f]")
 def invalidated(b):
@@ -455,7 +457,7 @@ def invalidated(b):
 
 # If a client has too few credits for a group, its WRITE uses a Read chunk. The server counts such a WRITE as the
 # number of transmissions that the group would have had, and grants more credits. For a client without the extension,
-# so few Calls do not raise the grant as far.
+# it counts each WRITE as one, and grants fewer.
 # Covers: RTX-83
 @case("rtx-good", "credits for WRITEs that come by Read chunk")
 def spared(b):
@@ -495,7 +497,7 @@ def full_window(b):
                 answer = c.receive()
                 want(answer, f"groups of {count}: {len(waiting)} are not answered, lost: {c.conn.lost}")
                 want(answer.proc == waiting.pop(answer.xid, None), f"{answer.data[:32].hex()}")
-            # Send the next group as soon as an answer comes.
+            # Then send 400 groups, each as soon as there are credits for it.
             storm(c, small(c, count)[1], 400, 1, behind=False)
             want(not c.conn.lost, f"groups of {count}, one after the other: the connection is lost")
 
@@ -509,7 +511,7 @@ def doubled(b):
         answers(c, messages + messages[3:], {xid: MSG})
         answers(c, messages + messages[1:], {xid: MSG})
         answers(c, messages[1:] + messages[3:] + messages[1:2], {})
-        # Transmissions of a Call that was answered before
+        # Send transmissions of a Call that has been answered.
         c.works()
         answers(c, messages[2:], {})
         counts(b.verbs, before, "group_strays", 1 + 3 + 5 + 2)
@@ -519,7 +521,7 @@ def doubled(b):
 # --- invalid groups -------------------------------------------------------------------------
 
 def bad_firsts(c):
-    """Rows for each(): groups of three whose first transmission is changed."""
+    """Rows for each(): groups of three transmissions, of which one word of the first is changed"""
     p = c.theirs
     LIMITED, XDR, CONT = RTX_LIMIT, BAD_XDR, RTX_CONT
     rows = [(COUNT, 0, XDR), (COUNT, 1, XDR), (COUNT, 2, CONT), (COUNT, 4, CONT)]
@@ -595,7 +597,7 @@ def lengths(b):
         xid, messages = small(c, 3)
         for length in range(20, len(messages[0])):
             try:
-                if length < 48:         # A transmission as short as this opens no group, and is answered at once.
+                if length < 48:         # A first as short as this opens no group, and is answered at once.
                     refused(c.exchange(messages[0][:length]), BAD_XDR, xid=xid)
                     answers(c, messages[1:], {})
                 else:
@@ -638,7 +640,8 @@ def bad_nexts(c, which, of=4):
     yield changed("F_RESPONSE", lambda m: [word(m, FLAGS, 1)])
     yield changed("missing", lambda m: [])
     yield changed("twice", lambda m: [m, m], MSG if last else RTX_CONT)
-    # Another message comes between the transmissions. It is handled as if there were no group.
+    # Send another message before, or instead of, this transmission. It must be handled as if there were no
+    # group.
     other = c.xid()
     null = header2(other) + rpc_call(other, NFS, 3, NULL, b"", AUTH_ROOT)
     yield changed("a Call in front of it", lambda m: [null, m], more={other: MSG})
@@ -697,9 +700,9 @@ def interleaved(b):
 
 
 def model(groups, order):
-    """The expected answers if the transmissions of two valid groups of three are sent in another order. This is
-    the state table of rtx.rst 3.8 as far as it applies here. (answers() then sends an honest Call, which ends an open
-    group.)"""
+    """What the server must answer if the transmissions of two valid groups of three are sent in another order.
+    Returns (expected answers, messages). This follows the state table of rtx.rst 3.8. (answers() then sends an honest
+    Call, which ends an open group.)"""
     messages = [groups[i // 3][i % 3] for i in order]
     coming, state, who, due = collections.defaultdict(list), "idle", None, 0
 
@@ -752,10 +755,10 @@ def not_before(b):
             want(c.silent(), f"{what}: answered again")
 
 
-# A refusal (an error message of the server) holds no Receive of the server, so Receives do not limit the number of
-# refusals. Here the client has no Receives for them. With rxe it makes the server retry for ever, and with siw the
-# connection is lost at once. If nothing completes for some time, the server closes the connection. In this case it
-# must close it earlier, before there are more refusals than slots and credits.
+# A refusal is an error message of the server. It holds no Receive of the server, so Receives do not limit the
+# number of refusals. In this case the client has no Receives for them, so they do not complete. (With siw, the
+# connection is lost at once.) The server must close the connection before there are more refusals than send queue
+# slots and credits. It must not wait until nothing has completed for progress_timeout.
 # Covers: RTX-49 RTX-84
 @case("rtx-bad", "refusals that nobody takes do not pile up", "rxe/svc_rdma_reply_err")
 def piling(b):
@@ -767,8 +770,8 @@ def piling(b):
         if known:
             want(len(c.nfs(READ3, read_args(b.file, 100)).data) > 100, "READ")
         there = at_rest(c, c.rbsiz)
-        # The client's four Receives take four refusals. Up to 8 more are allowed until the close takes effect: on a
-        # busy machine there were five.
+        # The client's four Receives take four refusals. Up to 8 more may be made before the close takes effect:
+        # on a busy machine there were five.
         most = 4 + 8 + (int(there["send_queue"]) + int(there["credits_granted"]) + 3 if known else 9)
         c.verbs.lib.peer_keep(c.conn.index, 1)
         before, sent, end = counters()["server_bad_headers"], 0, time.monotonic() + 15
@@ -794,7 +797,8 @@ def replies(b):
             answers(c, [following(xid, 1, 40, 4, flags=flags) + bytes(4)], {})
             answers(c, [first(xid, 1, 8, 8, flags=flags)[:30]], {})
             answers(c, [first(xid, 0, 24, 24, flags=flags) + bytes(24)], {})
-    # More transmissions than any Call has offered: the rest of the group would take Receives of other Replies.
+    # A Reply of more transmissions than the Receives that any Call has offered. The server must close the
+    # connection, because the rest of the group would take Receives of other Replies.
     for count in (2, 3, 64, 256, 0xffffffff):
         c = b.connect()
         xid = c.xid()
@@ -836,17 +840,16 @@ def callback_groups(b):
         else:
             for m in group(message.xid, [good], flags=1, replies=0):
                 answers(c, [word(m, HERE, 4)], {})
-        # A bad answer ends the callback, so the server does not wait for another answer, and sends the callback
-        # again.
+        # A bad answer must end the callback. nfsd then sends the callback again.
         again = c.callback()
         want(again, "the callback is not ended, or its credit is gone")
         c.conn.send(answer_of(c, again, 16))
         c.works()
 
 
-# A new connection has two credits. Transmissions beyond that may find no Receive. Either the connection is lost at
-# once, or they are taken when there are Receives again. A group that holds all Receives itself ends after half a
-# minute.
+# A new connection has two credits. Further transmissions may find no Receive. Then either the connection is lost
+# at once, or they are received when there are Receives again. If one group holds all Receives, the server closes
+# the connection after half a minute.
 # Tries: RTX-74 RTX-76 RTX-85
 @case("rtx-bad", "more transmissions than were granted")
 def overrun(b):
@@ -871,8 +874,8 @@ def overrun(b):
 
 # --- silence, and connections that go -------------------------------------------------------
 
-# (description, expected answer or None if the connection must end, and (seconds, transmissions of six to send
-# then)...)
+# (description, expected answer or None if the connection must end, steps). Each group has six transmissions. A
+# step is (seconds since the beginning, numbers of the transmissions to send then).
 SILENCE_PLANS = (
     *((f"silent after {n}", None, (0, range(n))) for n in range(1, 6)),
     ("one every 29 s", None, (0, (0,)), (29, (1,)), (58, (2,))),
@@ -945,7 +948,8 @@ def cut_off(b):
 # --- many groups -----------------------------------------------------------------------------
 
 def storm(c, messages, rounds, answered, behind=True):
-    """Send @messages, and with @behind a NULL Call, @rounds times. Returns the numbers of answers: see peer.storm()."""
+    """Send @messages, and with @behind also a NULL Call, @rounds times. Returns how many answers of each kind
+    came, see peer.storm()."""
     if behind:
         messages, answered = messages + [null_call(c, c.xid())], answered + 1
     ahead = max(1, min(c.window // len(messages), 200 // answered))
@@ -953,7 +957,7 @@ def storm(c, messages, rounds, answered, behind=True):
 
 
 def kinds(c):
-    """(description, messages, {XID: expected answer}). The first kinds are sent in large numbers."""
+    """Yield (description, messages, {XID: expected answer}). The first kinds are sent in large numbers."""
     xid, (one, two, three) = small(c)
     other, _ = small(c)
     yield "a first that is no good", [word(one, DATA_AT, 4), two, three], {xid: BAD_XDR}
@@ -971,8 +975,8 @@ def kinds(c):
     yield "a first, and nothing", [one], {xid: RTX_CONT}
     yield "a first, again and again", [one] * 6, {xid: [RTX_CONT] * 6}
     for what, messages, coming in itertools.chain(bad_firsts(c), odd_groups(c), bad_nexts(c, 1), bad_nexts(c, 3)):
-        # Leave out messages shorter than 20 bytes: they have no credit, and occupy Receives until a thread of the
-        # server drops them.
+        # Leave out messages shorter than 20 bytes. They occupy Receives, for which there is no credit, until a
+        # thread of the server drops them.
         if len(messages) <= 6 and all(len(m) >= 20 for m in messages):
             yield what, messages, coming
 
@@ -997,8 +1001,8 @@ def storms(b):
             for code in codes:
                 if isinstance(code, set):
                     code = next(one for one in code if got.get((ERROR, one)))
-                # In an ERR_VERS with the layout of version 1, the lowest version is at the place where other
-                # errors have their code.
+                # ERR_VERS has the layout of version 1: where other errors have their code, it has the lowest
+                # version.
                 expected[(code, 0) if code in (MSG, CONNPROP) else (ERROR, 2 if code == VERS else code)] += rounds
             want(got == dict(expected), f"{what}: {got}, not {dict(expected)}")
             want(c.silent(), f"{what}: more answers")
@@ -1055,8 +1059,7 @@ def combinations(b):
         head, seg = (1024, 4096) if places else (0, 0)
         rows.append(Property(sends, calls, replies_, 4096 * bool(calls), head, seg, places))
     for mine in rows:
-        # If a client does not announce that it sends Calls as groups, the server need not announce that it takes
-        # them.
+        # If a client does not announce SENDS, the server may announce call_max 0. Then it must refuse a group.
         c = b.connect(mine=mine)
         if not c.theirs.call_max and not (mine and mine.flags & SENDS):
             xid, of = small(c, 1)
@@ -1092,7 +1095,7 @@ def combinations(b):
         c.conn.close()
 
 
-# Combinations of the limits that the server announces (rtx_call_max and rtx_reply_max)
+# All combinations of some values of the server's parameters rtx_call_max and rtx_reply_max
 # Covers: RTX-36 RTX-37 RTX-41 RTX-66 RTX-103
 @case("rtx-good", "every combination of the server's words")
 def server_words(b):
@@ -1169,7 +1172,7 @@ def placed_writes(b):
 
 
 def bad_placed(b, c):
-    """The bad messages of rtx.rst 5, each made from a WRITE of three transmissions"""
+    """Rows for each(): the bad messages of rtx.rst 5, made from a WRITE of three transmissions"""
     p = c.theirs
     part = p.seg * p.nsegs
     length = 2 * part + 8192
@@ -1219,7 +1222,8 @@ def placed_badly(b):
 @case("rtx-placed", "an item and a Read chunk in one Call, and two items")   # Covers: RTX-54 RTX-55
 def mixed(b):
     c = with_targets(b)
-    # A WRITE has only one item. The second item is behind the message, where nobody reads it.
+    # A WRITE has only one data item, so the second item is behind the end of the WRITE, where nfsd does not
+    # read it.
     b.fresh()
     length = c.theirs.seg + 5
     args = write_args(b, length)

@@ -3,11 +3,11 @@
 
 usage: hostile_server.py SET [part of a name]
 
-It is a proxy of an honest server (proxy.py) unless a case does something else. After each case, mounting an honest
-server on the same host must work.
+It is a proxy of an honest server (proxy.py), unless a case sends its own answers. After each case, a mount of
+an honest server on the same host must work.
 
-Cases for both versions are written with messages of version 1. hostile_server_v2.py runs them again, with a
-server that translates the messages.
+Cases for both versions are written with messages of version 1. hostile_server_v2.py runs them again, and
+translates the messages to version 2.
 
 Prints "ok NAME" or "not ok NAME: reason" for each case of the set. The status is 1 if one failed. Needs
 peer.py's library and a server on ADDRESS that exports /export.
@@ -42,9 +42,9 @@ BOTH = (1, 2)
 
 def case(which, name, *traced, mount=True, only=None, vers=(1,), knobs=False):
     """@traced: events that must come, see Trace.missing(); with "v1/" or "v2/" before it, an event is expected in that
-    version only. @only: the only provider with which the result depends on our module. @vers: versions of the protocol
-    in which the case runs. @knobs: the case uses the knobs of net/verbs/fail.c or lets allocations fail. Debian's
-    kernel can do neither."""
+    version only. @only: the only provider with which the case runs, because with the other one it cannot test our
+    module. @vers: versions of the protocol in which the case runs. @knobs: the case uses the knobs of net/verbs/fail.c
+    or lets allocations fail. Debian's kernel supports neither."""
     def add(function):
         if knobs and os.environ.get("KERNEL") == "debian":
             print(f"left out of {which}, for want of knobs: {name}", flush=True)
@@ -109,7 +109,8 @@ def short(s):
     want(not op.ready(), "a short message ends an RPC")
     call.respond()
     s.reads(100, op=op)
-    # If the client had used the credit words of these messages, many Calls would come at once.
+    # If the client had used the credit words of these messages, it would now send many Calls at once. Only one
+    # must come.
     op = s.user(do_write, DATA[:65536], "window")
     s.gather(1, WRITE3)[0].respond()
     want(s.finish(op) == 65536, "WRITE")
@@ -153,7 +154,7 @@ def errors(s):
         call.conn.send(words(call.xid) + message[4:])
         s.fails(op, call.xid)
         call.conn.send(words(call.xid) + message[4:])
-    # An RPC with a chunk has memory that must be fenced.
+    # An RPC with a chunk: the client must first end the server's access to the memory.
     op = s.user(do_read, 8192)
     call = s.next(READ3)
     call.conn.send(error(call.xid))
@@ -332,7 +333,7 @@ def junk(s):
     reply = bytearray(call.forward())
     at, length = call.item(reply)
     call.push(call.writes[0], b"\xbd" * length)
-    # The result inline, shortened so that it fits
+    # Send the result inline instead, shortened so that it fits
     reply[at - 12:at] = words(3000, 0, 3000)
     call.send(bytes(reply[:at + 3000]), writes=[fill(call.writes[0], 0)])
     result = s.finish(op)
@@ -367,7 +368,7 @@ def late_write(s):
     s.replaced()
 
 
-# siw cannot send a handle to invalidate from user space. Covers: MEM-03 V1-CRD-21
+# Only with rxe: user space cannot post a Send With Invalidate on siw. Covers: MEM-03 V1-CRD-21
 @case("memory", "a Write after the Reply that invalidated", only="rxe", vers=BOTH)
 def late_write_invalidated(s):
     op = s.user(do_read, 8192)
@@ -382,7 +383,7 @@ def late_write_invalidated(s):
     s.works()
 
 
-# Linux's own server does this, too. Covers: V1-CRD-33
+# The in-tree server invalidates without announcing it, too. Covers: V1-CRD-33
 @case("memory", "a server that invalidates and has not said so", mount=False, only="rxe")
 def unannounced(s):
     s.private = private(remote_inv=False)
@@ -420,7 +421,8 @@ def late_write_error(s):
 
 
 def outside(s, operation, start, segment_of, what, move):
-    """Make one forbidden access. Afterwards the client works on another connection."""
+    """Make one forbidden access, which breaks the connection. The client must then work on another
+    connection."""
     op = s.user(*start)
     call = s.next(operation)
     segment = segment_of(call)
@@ -451,7 +453,7 @@ def before(s):
     s.works()
 
 
-# siw does not check whether a region allows remote reading. Covers: MEM-11
+# Only with rxe: siw does not check whether a region allows remote reading. Covers: MEM-11
 @case("memory", "a Read of a Write chunk", "7.3/rpcrdma_qp_event: access", only="rxe", vers=BOTH)
 def read_of_write(s):
     outside(s, READ3, (do_read, 8192), write_target, READ, lambda x: x)
@@ -562,14 +564,15 @@ def kill(s, *command):
 @case("memory", "a killed reader, and a late answer", "xprt_rdma_given_up", mount=False, vers=BOTH)
 def killed(s):
     s.mount("vers=3,noac,hard")
-    # A process that lists a directory ends its RPC when it is killed. The memory is fenced before it is freed.
+    # If a process that lists a directory is killed, its RPC ends. Before the client frees the memory, it must
+    # end the server's access to it.
     call = kill(s, "ls", MNT + "/dir")
     want(call.reply, "READDIR offers no Reply chunk")
-    # Not more than the segment, because the access would then be refused for its length
+    # Not longer than the segment: the access must not be refused only because of its length
     target = max(call.reply, key=lambda x: x.length)
     want(call.conn.refused(target, WRITE, min(target.length, 4096)), "the memory of a killed RPC can be written")
     s.works()
-    # A direct READ continues without its process, and its pages stay.
+    # The RPC of a direct READ continues after its process was killed, and keeps its pages.
     call = kill(s, "dd", f"if={MNT}/file", "of=/dev/null", "bs=64k", "count=1", "iflag=direct")
     s.listen(0.3)
     call.respond()
@@ -616,9 +619,9 @@ def waits_for_credit():
     return any(int(re.search(r"state: +(\w+)", info).group(1), 0) & CWND_WAIT for info in transport_infos())
 
 
-# There is one credit, and it belongs to an RPC that was given up. Another task waits for it. No RPC is in flight
-# whose end would wake the task, so the late Reply must. It comes before the RPC has released its memory
-# (client_hold_fence).
+# The only credit belongs to an RPC that was given up. Another task waits for the credit. No RPC is in flight
+# whose end would wake the task, so the late Reply must wake it. The late Reply comes before the RPC has released
+# its memory (client_hold_fence).
 # Covers: V1-CRD-06 V1-CRD-07
 @case("memory", "the last credit comes back late, and before its RPC has gone", mount=False, vers=BOTH, knobs=True)
 def killed_last(s):
@@ -645,7 +648,8 @@ def killed_last(s):
     s.kept()
 
 
-# Another RPC is in flight, and its server answers late.
+# As above, but another RPC is in flight, which the server has not answered yet. The late Reply must still wake
+# the task.
 # Covers: V1-CRD-06 V1-CRD-07
 @case("memory", "a credit comes back late, and somebody waits for it", mount=False, vers=BOTH)
 def killed_beside(s):
@@ -668,8 +672,8 @@ def killed_beside(s):
     s.kept()
 
 
-# RPCs that were given up keep their Receives, because their Replies may still come. If no Receive is left and no
-# memory for more, the client must make a new connection, which has Receives.
+# RPCs that were given up keep their Receives, because their Replies may still come. If no Receive is left, and
+# there is no memory for more, the client must make a new connection, which has Receives again.
 # Covers: V1-CRD-09
 @case("memory", "all Receives belong to RPCs that were given up, and there is no memory for more", mount=False, vers=BOTH,
       knobs=True)
@@ -707,8 +711,8 @@ def parked():
 
 
 def writes_too_much(s, name):
-    """Do 32 WRITEs at once without answers, which is more than the send queue has room for. Returns the first
-    Call."""
+    """Start a write of 32 WRITE Calls, which are more than the send queue has room for, and answer none of
+    them. Returns the operation and the first Call."""
     op = s.user(do_write, DATA, name, True)
     first = s.next(lambda call: call.reads)
     want(s.verbs.until(lambda: s.step() or parked(), 30), "no Call waits for room")
@@ -716,7 +720,8 @@ def writes_too_much(s, name):
     return op, first
 
 
-# The Call was never sent, so no credit belongs to it after the kill, and the server must never see it.
+# A task is killed while its Call waits for room in the send queue. This Call must never be sent, and must not
+# keep a credit.
 # Covers: MEM-04 V1-CRD-06
 @case("memory", "killed while its Call waits for room", "xprt_rdma_no_sends", mount=False, vers=BOTH, knobs=True)
 def killed_parked(s):
@@ -752,7 +757,7 @@ def reply_chunks(s):
 
     op, call = ask()
     want(call.reply, "READDIR offers no Reply chunk")
-    # The last argument of the Call is the maximum number of bytes that it asks for.
+    # The last argument of a READDIR is the maximum number of bytes that the result may have.
     room, most = sum(x.length for x in call.reply), int.from_bytes(call.rpc[-4:], "big")
     want(room >= most, f"room for {room} bytes, and READDIR asks for {most}")
     body = call.forward()
@@ -843,10 +848,10 @@ def first(s):
         call.conn.disconnect()
     call = s.gather(1, WRITE3)[0]
     s.replaced()
-    # An error ends its Call, but its credit word must not be used.
+    # An error ends its Call, but the client must not use its credit word.
     call.conn.send(error(call.xid, credit=32))
     call = s.gather(1, WRITE3)[0]
-    # The credit word of an error for no Call must not be used either.
+    # Nor must it use the credit word of an error that belongs to no Call.
     call.conn.send(error(call.xid ^ 0xffff00, credit=32))
     s.quiet()
     want(not s.calls, "an error opens the window")
@@ -924,7 +929,8 @@ def boasts(s):
 INLINE_READ = "/proc/sys/sunrpc/rdma_max_inline_read"
 
 
-# The Reply is one packet. If it had several, rxe of 6.12 could take the second packet without a Receive.
+# The Reply fits one packet, because rxe of 6.12 could receive the second packet of a longer Reply without a
+# Receive.
 # Covers: V1-CRD-14 BC-10
 @case("credits", "an answer longer than the client's Receives", "rpcrdma_recv_err", "xprt_rdma_close", mount=False)
 def too_long(s):
@@ -996,7 +1002,7 @@ def never_soft(s):
 @case("connections", "dropped at each Call", vers=BOTH)        # Covers: V1-ERR-25 V1-CRD-23
 def dropped(s):
     op = s.user(do_read, 65536)
-    for _ in range(2):      # the second time, the client waits before it connects
+    for _ in range(2):      # after the second, the client waits before it connects
         s.next(READ3).conn.disconnect()
     s.reads(65536, op=op)
     s.replaced()
@@ -1038,8 +1044,8 @@ def never_useful(s):
 def answers_that_break(s):
     s.mount("vers=3,noac,hard")
     s.works()
-    # The answer to one READ invalidates the handle of the other one, which breaks the connection. The READ that was
-    # answered may be done; the other one is sent again.
+    # The answer to one READ invalidates the handle of the other READ, which breaks the connection. The READ
+    # that was answered may have ended; the other READ is sent again.
     ops = [s.user(do_read, 8192, 8192 * i, i << 16) for i in range(2)]
     held, gaps, end = [], [], time.monotonic() + 120
     while len(gaps) < 3:
@@ -1099,7 +1105,7 @@ def door(s):
 
 
 def refuses(s, count):
-    """Refuse the next @count connections. Returns [number of connections that have come]."""
+    """Refuse the next @count connections. Returns a list with one element: the number of connections that have come."""
     turns = [0]
 
     def refuse(index):
@@ -1165,15 +1171,16 @@ def sequence(call):
 
 
 def of_user(call):
-    """Is it a COMPOUND of version 4.1 or 4.2 for a file (SEQUENCE, PUTFH)? The client sends others at any time to
-    keep its session. If its BIND_CONN_TO_SESSION gets an error, the client closes the connection."""
+    """Is @call a COMPOUND of version 4.1 or 4.2 for a file (SEQUENCE, PUTFH)? At any time, the client also
+    sends other COMPOUNDs to keep its session. Cases must not answer these with errors: after an error to
+    BIND_CONN_TO_SESSION, for example, the client closes the connection."""
     found = sequence(call)
     return bool(found) and found[3] == 22
 
 
 def callback_waiting(call, xid, number):
-    """A callback with this number in its session, which refers to @call. While @call has no answer, the client's
-    only thread for callbacks waits half a second for it."""
+    """A callback with the sequence number @number that refers to @call. If @call has no answer yet, the
+    client's only callback thread waits for the answer for half a second."""
     session, of_call, slot, _ = sequence(call)
     refers = words(1) + session + words(1, of_call, slot)
     args = words(0, 1, 0, 1, 11) + session + words(number, 0, 0, 0) + refers
@@ -1215,7 +1222,7 @@ def no_service(s):
     call.conn.send(header(call.xid) + callback_null(call.xid))
     call.conn.send(header(call.xid, reads=[(40, Segment(1, 8, 0))]) + callback_null(call.xid))
     s.quiet()
-    # In version 2, a Call with chunks is refused even if nobody would take the Call.
+    # In version 2, a Call with chunks is refused with an error, even if there is no callback service.
     s.counts("client_bc_dropped", 2 if s.version == 1 else 1)
     want(not op.ready(), "a Call was taken for a Reply")
     want(len(s.backward) == s.version - 1 and s.errors(call.xid) == [words(READ_CHUNKS, 0)] * (s.version - 1),
@@ -1263,7 +1270,7 @@ def bad_callbacks(s):
                   for code in (ERR_CHUNK, ERR_VERS, 0, 77)])
     s.idle()
     want(not s.backward, "one was answered")
-    # RPC itself answers what it refuses.
+    # RPC-level errors: sunrpc answers these Calls.
     conn.send(header(0x701) + rpc_call(0x701, 99, 1, 0))
     conn.send(header(0x702) + rpc_call(0x702, CALLBACK, 1, 7))
     conn.send(header(0x703) + rpc_call(0x703, CALLBACK, 1, 1, b"\xff" * 200))
@@ -1279,8 +1286,7 @@ def burst(s):
     s.mount(V41)
     op = s.user(do_stat, MNT + "/dir")
     call = s.next(of_user)
-    # Some Receives may be used and posted again before other callbacks come. So count them before the first
-    # callback.
+    # Count the posted Receives before the first callback, because later some of them may be in use.
     recvs = [int(shown["receives_posted"]) for _, shown in transports()]
     want(len(recvs) == 1 and recvs[0] >= 16 + 1, f"{recvs} Receives for 16 callbacks and a Reply")
     # A Call that waits for a credit must not delay answers to callbacks.
@@ -1291,7 +1297,7 @@ def burst(s):
     want(s.verbs.until(lambda: s.step() or len(s.backward) >= 16, 30), f"{len(s.backward)} of 16 are answered")
     for i in range(16):
         answered(s, 0x800 + i)
-    # The credit words of callbacks must not give that Call a credit.
+    # The credit words of callbacks must not provide a credit for the Call that waits.
     s.quiet()
     want(not s.calls, "callbacks open the forward window")
     call.respond()
@@ -1300,8 +1306,8 @@ def burst(s):
     s.kept()
 
 
-# The send queue is full of Calls that the server does not answer before it has the answers to its callbacks. The
-# client must have room for those answers.
+# The send queue is full of Calls, and the server answers none of them before it has the answers to its
+# callbacks. So the client must have reserved room in the send queue for answers to callbacks.
 # Covers: BC-02 V2-BC-08
 @case("callbacks", "a callback while Calls wait for room", "xprt_rdma_no_sends", mount=False, vers=BOTH, knobs=True)
 def no_room(s):
@@ -1337,8 +1343,8 @@ def starving(pattern):
             put(f"/sys/kernel/debug/{what}/probability", 0)
 
 
-# A Call waits for memory, and the client always tries it first. The server answers nothing before it has the answers
-# to its callbacks, so these must not wait behind the Call.
+# A Call waits for memory, and is the first in sunrpc's queue of messages to send. The server answers no Call
+# before it has the answers to its callbacks, so these answers must not wait behind that Call.
 # Covers: BC-02 V2-BC-08
 @case("callbacks", "a callback while a Call has no memory", mount=False, vers=BOTH, knobs=True)
 def no_regions(s):
@@ -1367,7 +1373,8 @@ def no_regions(s):
     s.kept()
 
 
-# No memory can be allocated for callbacks, so they use the memory that the client has already, one after the other.
+# The client cannot allocate memory for callbacks, so it must handle them one after the other, with the callback
+# slots that it has.
 # Covers: BC-07 BC-02
 @case("callbacks", "callbacks without memory", mount=False, vers=BOTH, knobs=True)
 def no_memory(s):
@@ -1403,7 +1410,7 @@ def flood(s):
         if s.counted("client_bc_overruns"):
             break
         conn.send(header(0x900 + i) + callback_waiting(call, 0x900 + i, i + 1))
-        # There is a Receive for each callback, so a lack of Receives does not end the connection.
+        # Wait until the callbacks so far are taken, so that a lack of Receives does not end the connection.
         if i % 8 == 7:
             want(s.verbs.until(lambda n=i: taken() > n or conn.lost), f"{taken()} of {i + 1} callbacks are taken")
     s.log(f"flood: {taken()} callbacks, {s.counted('client_bc_overruns')} overruns")
@@ -1411,7 +1418,7 @@ def flood(s):
     want(s.serve(lambda: conn.closed, 20), "the connection stays")
     want(isinstance(s.finish(op), int), "the GETATTR that had no answer")
     want(isinstance(s.do(do_stat, MNT + "/dir"), int), "GETATTR")
-    # The new connection has all of them again.
+    # The new connection must have all Receives again.
     recvs = [int(shown["receives_posted"]) for _, shown in transports()]
     want(len(recvs) == 1 and recvs[0] >= 16 + 1, f"{recvs} Receives on the new connection")
     s.backward.clear()

@@ -3,8 +3,8 @@
 
 usage: hostile_server_rtx.py SET [part of a name]
 
-hostile_server.py runs the cases, and hostile_server_v2.py translates messages of version 1. Each group that arrives is
-checked (rtx.Group), whatever the case tests.
+hostile_server.py runs the cases, and hostile_server_v2.py translates messages of version 1. Every group that
+the client sends is checked against the rules of rtx.rst (rtx.Group), in each case.
 """
 import functools
 import itertools
@@ -43,7 +43,7 @@ def word(message, at, value):
 
 
 class CallX(Call):
-    """A Call that came as a group. @group: the assembled group"""
+    """A Call that came as a group. self.group is the assembled group."""
     group = None
 
     def parts(self, body, *sizes, **lists):
@@ -80,7 +80,7 @@ class CallX(Call):
 
 class ServerX(Server2):
     """A server that announces self.rtx, and RBSIZ self.rbsiz. The client's RBSIZ and its Sends are small. A
-    READDIR asks for at most rsize, 4096 bytes, so its Reply may need several Receives, but not more than a
+    READDIR asks for at most rsize (4096) bytes, so its Reply may need several Receives, but not more than a
     Call may offer."""
     inline = 1024
     listings = 0
@@ -91,13 +91,13 @@ class ServerX(Server2):
         self.credit = 64                # half of it is enough for a WRITE of LONG bytes (RTX-79)
         self.heard = []                 # Calls: (XID, transmissions or 0 for base form, rtx_replies)
         self.arrived = 0                # number of transmissions that have arrived
-        self.at_arrival = None          # function to call when one arrives; if it returns true, the rest is skipped
+        self.at_arrival = None          # called when a transmission arrives; if it returns true, the transmission is ignored
         self.open = {}                  # {connection: Group of which transmissions are still missing}
-        self.flight = {}                # {connection: {XID: transmissions of a Call that is not answered}}
+        self.flight = {}                # {connection: {XID of an unanswered Call: number of its transmissions}}
         self.most = {}                  # {connection: granted credits}
         self.client = NOTHING
-        # By default the measured round trip decides up to which length WRITEs are groups, and it differs between
-        # machines.
+        # By default, the client computes from the measured round trip up to which length WRITEs are groups. Set
+        # a fixed length, because the round trip differs between machines.
         put(WRITE_MAX, 65536)
 
     def leave(self):
@@ -179,7 +179,7 @@ class ServerX(Server2):
         want(not g.results, "results are to be placed, and there are no targets")
         # Covers: RTX-52 RTX-54 RTX-99
         want(self.rtx.nsegs or not g.items, "items without targets")
-        # The length word in front of each item must be that of the whole item, and its roundup is not sent.
+        # The XDR length word in front of each item must be the item's length, and roundup must not be sent.
         whole = g.unreduced()
         want(all(whole[at - 4:at] == words(length) for at, length in g.items), f"other items than {g.items}")
         want(len(g.stream) % 4 == 0, f"{len(g.stream)} bytes of stream")
@@ -187,7 +187,7 @@ class ServerX(Server2):
             want(s.length, "an empty chunk")
 
     def stale(self):
-        """Let the client read the directory again."""
+        """Change the directory's times, so that the client reads it again."""
         ServerX.listings += 1
         os.utime(EXPORT + "/dir", (ServerX.listings, ServerX.listings))
 
@@ -195,7 +195,7 @@ class ServerX(Server2):
         return [h for h in self.heard if h[1] >= least]
 
     def listing(self):
-        """A READDIR that offers several Receives for its Reply: (system call, Call)"""
+        """Begin a READDIR, which must offer several Receives for its Reply. Returns (system call, Call)."""
         self.stale()
         op = self.user(do_list)
         call = self.next(LISTING)
@@ -204,8 +204,9 @@ class ServerX(Server2):
 
 
 def part_of(call, length=600):
-    """The first @length bytes of a Reply to @call, for cases in which no user gets the Reply. Three pieces of it fit
-    the Receives that the Call offers."""
+    """The first @length bytes of the Reply to @call, padded with zeros if it is shorter. This is for cases in
+    which no program gets the Reply. It can be sent as three transmissions in the Receives that the Call
+    offers."""
     body = call.forward()[:length]
     return body + bytes(length - len(body))
 
@@ -216,13 +217,13 @@ def verified(s, name, data):
 
 
 def long_write(s, length=LONG, name="long"):
-    """A WRITE that comes as a group if the client may send one: (system call, Call)"""
+    """Begin a WRITE that the client sends as a group if it may. Returns (system call, Call)."""
     op = s.user(do_write, DATA[:length], name, True)
     return op, s.next(WRITE3)
 
 
 def uses(s, doing):
-    """Do a long WRITE, which must succeed. Returns how many groups it took."""
+    """Do a long WRITE, which must succeed. Returns how many groups the client sent for it."""
     before = len(s.groups())
     want(s.do(do_write, DATA[:LONG], doing, True) == LONG, f"{doing}: WRITE")
     verified(s, doing, DATA[:LONG])
@@ -276,7 +277,8 @@ def combinations(s):
             want(s.do(do_list) == 300, "READDIR")
             s.works()
             want(calls or not s.groups(), "groups that were not asked for")
-            # An item that could be placed is not sent in the stream (RTX-95).
+            # With targets, the WRITE is placed (RTX-95). Seven segments have room for it, so it takes only one
+            # transmission.
             expected = calls == 64 and msg == 1 << 20 and not places
             want(bool(s.groups(2)) == expected, f"is the WRITE a group? {s.groups()}")
             want(any(h[2] > 1 for h in s.heard) == bool(calls and replies == 16), f"READDIR offers: {s.heard}")
@@ -352,7 +354,8 @@ def grants(s):
         want(s.do(do_write, DATA[:SHORT], "grants", True) == SHORT, "WRITE")
         found = max([n for _, n, _ in s.heard], default=0)
         want(found == most, f"grant {credit}: {found} transmissions")
-        # Credits for the second and further transmissions are at most half of the grant, however many Calls there are.
+        # However many Calls there are, the credits for their second and further transmissions must be at most
+        # half of the grant.
         ops = [s.user(do_write, DATA[:SHORT], f"grants{i}", True) for i in range(5)]
         s.listen(0.3)
         beyond = sum(n - 1 for conn in s.conns for n in s.flight[conn].values() if n)
@@ -383,7 +386,7 @@ def targets_of(s):
         s.rbsiz = head + seg * nsegs + more
         s.rtx = Property(0, 256, 16, 1 << 20, head, seg, nsegs)
         s.credit = 256
-        # With the default setting, the client would find chunks cheaper than many small targets.
+        # With the default setting, the client would prefer chunks to many small targets.
         put(WRITE_MAX, 1 << 20)
         try:
             s.mount()
@@ -394,7 +397,7 @@ def targets_of(s):
                 want(s.do(do_write, DATA[:length], name, True) == length, f"WRITE of {length}")
                 verified(s, name, DATA[:length])
             s.log(f"{s.rtx}, RBSIZ {s.rbsiz}: {s.heard}")
-            # In segments of 512 bytes, 8192 take 16 transmissions.
+            # With one segment of 512 bytes in a transmission, 8192 bytes take 16 transmissions.
             want(s.groups(), "nothing comes in this form")
             s.works()
             s.umount()
@@ -418,7 +421,7 @@ def refusals(s, conn, xid, messages, code):
     s.backward.clear()
 
 
-# Our client accepts no Calls in RTX form, whether it has a backchannel or not, and it announces that.
+# Our client announces call_max 0: it accepts no Calls in RTX form, whether it has a backchannel or not.
 # Tries: RTX-91 RTX-92 RTX-93
 # Covers: RTX-37
 @case("rtx-calls", "backward Calls in this form", mount=False)
@@ -458,7 +461,8 @@ def backward(s):
 # --- Replies ----------------------------------------------------------------------------------
 
 def division(rng, length, limit, most):
-    """Sizes of all pieces but the last, for any division that fits @most transmissions of @limit bytes"""
+    """Divide a Reply of @length bytes at random into at most @most transmissions of at most @limit bytes.
+    Returns the sizes of all pieces but the last."""
     more = limit - NEXT_LENGTH
     count, sizes = rng.randint(1 + max(0, -(-(length - limit + LEAST) // more)), most), []
     for number in range(count - 1):
@@ -497,7 +501,7 @@ def divisions(s):
 
 
 def next_or_done(s, op, operation):
-    """The next Call of these operations, or None if the system call has returned"""
+    """The next Call of these operations, or None if the system call has returned. Other Calls are answered."""
     end = time.monotonic() + 40
     while time.monotonic() < end:
         s.step()
@@ -512,8 +516,8 @@ def next_or_done(s, op, operation):
 
 
 def bad_replies(call, body):
-    """(description, messages, is the connection lost?) for bad Replies of three transmissions, or of as many as
-    the Call has offered Receives for"""
+    """Yield (description, messages, is the connection lost?) for bad Replies of three transmissions, or of as many as
+    the Call has offered Receives for."""
     size = (len(body) // 3) & ~3
     one, two, three = of = call.transmissions(body, size, size)
     other = call.xid ^ 0x5500
@@ -573,7 +577,7 @@ def broken(s):
         op, call = s.listing()
         what, messages, closes = list(bad_replies(call, part_of(call)))[i]
         if closes and posted:
-            # The offered Receives are free again.
+            # The Receives that earlier Calls offered must be posted again.
             want(posted == fewest(s), f"no longer {posted} Receives are posted")
             posted = 0
         before = s.seen[call.xid]
@@ -626,8 +630,8 @@ def too_many(s):
         want(s.accepted > accepted, "no new connection")
 
 
-# Replies to no Call. Most of them would be invalid even if there were a Call. They must have no effect, however many
-# arrive.
+# Replies whose XID belongs to no Call. Most of them are invalid in other ways as well. They must have no
+# effect, however many arrive.
 def for_nobody(s):
     """(what, messages)"""
     xid, size = 0xbad0000, 200
@@ -665,7 +669,8 @@ def storms(s):
     posted, conn = fewest(s), s.conns[0]
     for what, messages in for_nobody(s):
         t0 = time.monotonic()
-        # The client refuses the unknown message type 77. These errors show that it has handled all messages before.
+        # The client answers the unknown message type 77 with an error. This answer shows that it has handled
+        # all messages before it.
         got = storm(conn, messages + [prefix(0x75, 77, flags=0) + bytes(20)], MANY, 1, 2)
         want(got == {(ERROR, INVAL_HTYPE): MANY}, f"{what}: {got}, not {MANY} refusals")
         want(not conn.lost, f"{what}: the connection is lost")
@@ -722,9 +727,9 @@ def offered(s):
     s.kept()
 
 
-# A Reply is lost. Its RPC ends only after its handles were invalidated. Groups arrive meanwhile: one for another RPC,
-# and then the lost Reply again, good or bad. A Call with a chunk offers one Receive, so its Reply is one transmission:
-# a longer one would close the connection (RTX-51).
+# A Reply comes as a broken group, so its RPC ends, but only after its handles were invalidated. In the meantime groups
+# arrive: one for another RPC, and then the first Reply again, valid or broken. A Call with a chunk offers only one
+# Receive, so this Reply is a group of one transmission: a longer group would close the connection (RTX-51).
 # Tries: RTX-51 RTX-101
 @case("rtx-replies", "a lost Reply that is being fenced, and groups behind it", "xprt_rdma_fence", mount=False)
 def lost(s):
@@ -805,7 +810,7 @@ def half(s):
         s.umount()
 
 
-# siw cannot send a handle to invalidate from user space.
+# Only with rxe: user space cannot post a Send With Invalidate on siw.
 # Tries: RTX-73
 @case("rtx-replies", "invalidating before the last transmission", only="rxe")
 def invalidating(s):
@@ -824,7 +829,7 @@ def invalidating(s):
 # --- errors ---------------------------------------------------------------------------------------
 
 def anew(s):
-    """Make the client use another connection, because it remembers errors only for the connection."""
+    """Make the client use another connection: what it learned from errors is valid only for one connection."""
     s.conns[0].disconnect()
     s.works()
 
@@ -848,7 +853,7 @@ def to_groups(s):
         s.stale()
         want(s.do(do_list) == 300, "READDIR")
         s.kept()
-        # Another connection may be to a server that accepts groups.
+        # The next connection may be to another server, so the client must try groups again.
         s.conns[0].disconnect()
         s.works()
         want(uses(s, "anew"), "no group on the next connection")
@@ -923,8 +928,8 @@ def never(s):
     s.kept()
 
 
-# The server executes a Call, but answers with an error. The client sends the Call again with the same XID, and the
-# stored Reply answers it.
+# The server executes a Call, but answers with an error. The client must send the same Call again with the same
+# XID, so that the server's reply cache can answer it.
 # Tries: RTX-88 RTX-90
 @case("rtx-errors", "errors to a group that was executed", mount=False)
 def executed(s):
@@ -985,7 +990,7 @@ def cut_off(s):
 
 
 def killed_listing(s):
-    """A READDIR with several Receives, whose process was killed"""
+    """Begin a READDIR that offers several Receives, and kill its process. Returns the Call."""
     s.stale()
     call = kill(s, "ls", MNT + "/dir")
     want(isinstance(call, CallX) and call.group.replies > 1, "READDIR offers no Receives")
@@ -1014,7 +1019,7 @@ def late(s):
             call.conn.plain(error2(call.xid, SYSTEM))
         want(s.verbs.until(lambda: owed() == 0), f"form {form}: {owed()} credits are owed")
         s.works()
-    # Four Calls are given up at the same time. Together they have taken all spare Receives.
+    # Four Calls are given up, so all spare Receives are reserved for their late Replies.
     calls = []
     for _ in range(4):
         calls.append(killed_listing(s))
@@ -1034,8 +1039,8 @@ def late(s):
     s.kept()
 
 
-# An RPC was given up, but its handles are still being invalidated (client_hold_fence). Meanwhile groups arrive: its
-# own Reply, and the Replies to other RPCs that were given up.
+# An RPC was given up, but its handles are still being invalidated (client_hold_fence). In the meantime groups
+# arrive: the Reply to this RPC, and Replies to other RPCs that were given up.
 # Tries: RTX-37 RTX-51 RTX-100 RTX-101
 @case("rtx-connections", "a Call that is being fenced, and groups meanwhile", mount=False, knobs=True)
 def fenced(s):
@@ -1082,8 +1087,8 @@ def fenced(s):
         s.accepted = 0
 
 
-# At most half of the grant may be used for the second and further transmissions of Calls. A long Call takes nearly all
-# of that half, and keeps it until its late Reply comes.
+# At most half of the grant may be used for the second and further transmissions of Calls. A long Call takes
+# nearly all of that half. If it is given up, it must keep these credits until its late Reply comes.
 # Tries: RTX-100
 @case("rtx-connections", "a long Call that is given up keeps its credits", "xprt_rdma_given_up", mount=False)
 def given_up(s):

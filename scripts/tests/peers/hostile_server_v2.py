@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A server that uses version 2 in ways in which our server never does, or does not have version 2, to test our client.
+"""A server that uses version 2 in ways in which our server never uses it, or does not support version 2, to
+test our client.
 
 usage: hostile_server_v2.py SET [part of a name]
 
-hostile_server.py runs the cases. The proxy uses messages of version 1, which are translated to version 2 when they are
-sent, and from version 2 when they are received.
+hostile_server.py runs the cases. The proxy (proxy.py) uses messages of version 1. This program translates them
+to version 2 when they are sent, and from version 2 when they are received.
 """
 import functools
 import struct
@@ -51,7 +52,8 @@ def is_call(message):
 
 
 def upwards(message, response=None):
-    """Translate a message of version 1 to version 2."""
+    """Translate a message of version 1 to version 2. @response: F_RESPONSE; by default it follows from the
+    msg_type."""
     if response is None:
         response = not is_call(message)
     out = message[:4] + words(2) + message[8:16] + words(int(response))
@@ -67,7 +69,7 @@ class Server2(Server):
         put(INLINE, self.inline)
         proxy.INLINE = 4096             # length of the longest message that this server sends
         self.first = self.welcome       # function that handles the client's first message, a CONNPROP
-        self.greeting = None            # message to send before that one arrives
+        self.greeting = None            # message to send before the client's first message arrives
         self.hellos, self.early, self.raw = [], [], []
         put(SETTING, 2)
 
@@ -158,7 +160,8 @@ def ignore(conn):
 
 
 def answers(s, *messages):
-    """Make a function that answers the first message with raw messages. Their XID is replaced by the right one."""
+    """Returns a function that answers the client's first message with @messages, which get the XID of that
+    message."""
     def first(conn):
         for m in messages:
             conn.plain(words(s.xid()) + m[4:])
@@ -174,7 +177,7 @@ def silent(s):
     want(s.accepted == 2 and len(s.hellos) == 1, f"{s.accepted} connections, {len(s.hellos)} with version 2")
     want(not s.early, "a second message was sent")
     s.works()
-    # The client remembers that the server has no version 2.
+    # The client has to remember that the server has no version 2.
     s.conns[0].disconnect()
     s.works()
     want(s.accepted == 3 and len(s.hellos) == 1, "version 2 was tried again")
@@ -186,7 +189,7 @@ def hangs_up(s):
     want(took < 8, f"it took {took:.1f} s")
     want(s.accepted == 2 and len(s.hellos) == 1, f"{s.accepted} connections, {len(s.hellos)} with version 2")
     s.works()
-    # The client also remembers the version if a later attempt to connect fails.
+    # The client has to remember this even if a later attempt to connect fails.
     turns = refuses(s, 1)
     s.conns[0].disconnect()
     s.works()
@@ -226,11 +229,11 @@ def moody(s):
         want(len(s.hellos) == asked, f"version 2 was tried {len(s.hellos)} times, not {asked}")
         want(s.conns[0].v2 == two, f"version {1 + (not two)}")
 
-    # After a single failure, the client asks for version 2 again. This is so each time.
+    # After a single failure, the client asks for version 2 again on the next connection. This works repeatedly.
     for _ in range(2):
         lost(s.drop, False)
         lost(s.welcome, True)
-    # Two failures in a row do.
+    # After two failures in a row, the client no longer asks for version 2.
     for asks in (1, 1, 0, 0):
         lost(s.drop, False, asks)
 
@@ -269,8 +272,9 @@ def err_vers(s):
         s.umount()
 
 
-# Version 2 begins with 4096 bytes, and the server's Receives have that size. After ERR_VERS, the inline size is that
-# of the private data, or 1024 bytes if there are none or if they have another format.
+# In version 2, inline messages have up to 4096 bytes at first, and this server has Receives of 4096 bytes.
+# After ERR_VERS, the client must use the inline size in the private data, or 1024 bytes if there are no valid
+# private data.
 # Covers: V2-INL-08
 @case("nego", "sizes of version 1 after ERR_VERS", mount=False)
 def sizes_after(s):
@@ -301,7 +305,7 @@ def no_version(s):
         s.first = answers(s, form)
         op = s.user(do_mount, PORT, MNT, "vers=3,noac,soft,timeo=50,retrans=1,nosharecache")
         ended = s.serve(op.ready, 20)
-        # From now on the server is honest, so that a mount that succeeded all the same can be unmounted.
+        # From now on the server is honest, so that the file system can be unmounted if the mount succeeded.
         s.first = s.welcome
         s.mounted = s.finish(op) is None
         want(ended, f"{low} to {high}: the mount still waits after 20 s")
@@ -322,7 +326,8 @@ def plain_errors(s):
             conn.plain(error2(s.xid(), code, credit=1000))
             s.credit = 1
         begins(s, first, SMALL)
-        # The client must ignore the credits of the first answer: it may have one Call in flight until the first Reply.
+        # The client must ignore the credits of an error: it may have only one Call in flight until the first
+        # Reply.
         s.works()
         want(s.do(do_write, DATA[:8000], "plain") == 8000, "WRITE")
         want(s.accepted == i + 1 and s.raw, "not version 2")
@@ -378,7 +383,7 @@ def unasked(s):
         return first
 
     s.size = 65536
-    # The first valid CONNPROP counts. A CONNPROP with a bad property is ignored as a whole.
+    # The client must apply the first valid CONNPROP, and ignore a CONNPROP with a bad property as a whole.
     for i, (first, least, most) in enumerate(((before(prop(RBSIZ, 1024), then=16384), 512, 1024),
                                               (before(prop(RBSIZ, 16384), then=1024), 8192, 16384),
                                               (before(prop(RBSIZ, 16384), prop(BRS, 9), then=8192), 4096, 8192))):
@@ -387,8 +392,8 @@ def unasked(s):
         s.works()
         want(len(s.hellos) == i + 1 and not s.backward, "it was answered")
         s.umount()
-    # The server sends a message before the client's first message comes. If it is an answer, the client ignores it,
-    # because it has sent nothing.
+    # The server sends a message before the client's first message comes. If this message is an answer
+    # (F_RESPONSE), the client must ignore it, because it has sent nothing yet.
     for greeting, then in ((connprop(0x125, prop(RBSIZ, 16384), flags=0), 1024), (connprop(0, prop(RBSIZ, 1024)), 16384),
                            (error2(0, BAD_XDR), 16384)):
         s.greeting = greeting
@@ -398,7 +403,8 @@ def unasked(s):
         want(not s.backward, "it was answered")
         s.umount()
     s.greeting = None
-    # The server announces its size after it has refused the client's properties, and then another one.
+    # The server first refuses the client's properties. Later it announces a size (which the client must apply),
+    # and then another one (which the client must ignore).
     s.grants_late()
     begins(s, s.first)
     obeys(s, 2048, 4096)
@@ -483,7 +489,7 @@ def exactly(s, length, count=1):
     want(s.accepted == accepted, "the connection was not kept")
 
 
-# Each client must accept 4096 bytes. So a server may ignore a smaller RBSIZ.
+# Each client must accept messages of 4096 bytes, so a server may ignore a smaller RBSIZ.
 @case("nego", "a server that does not care for a small RBSIZ", mount=False)     # Covers: V2-PRP-22 V2-PRP-10
 def deaf(s):
     with open(INLINE, encoding="ascii") as f:
@@ -530,7 +536,7 @@ def again(s):
     s.longest = 0
     want(s.do(do_write, DATA[:3500], "again") == 3500, "WRITE")
     want(s.longest > 1024, "they were believed")
-    # Bad CONNPROPs are answered if they are not answers themselves.
+    # A bad CONNPROP must be answered with an error, unless it is an answer itself (F_RESPONSE).
     conn.plain(connprop(0x901, prop(BRS, 9), flags=0))
     conn.plain(connprop(0x902, prop(BRS, 9), flags=1))
     want(s.serve(lambda: s.errors(0x901), 20), "bad ones are not answered")
@@ -585,7 +591,7 @@ def lengths(s):
 
     op, call = s.small()
     conn = call.conn
-    # A message without a complete prefix is dropped, whatever its beginning is.
+    # Messages that are shorter than the prefix must be dropped.
     s.pour(conn, [m[:n] for flags in (0, 1) for m in sound(call.xid, flags) for n in range(1, 20)], conn.plain)
     s.counts("client_short_messages", 2 * 4 * 19)
     want(not op.ready() and not s.backward, "one of less than 20 bytes was looked at")
@@ -598,7 +604,7 @@ def lengths(s):
     # Responses with an unknown XID are not answered.
     s.backward.clear()
     s.pour(conn, [m[:n] for m in sound(0x3100, 1) for n in range(20, len(m))], conn.plain)
-    # Nor are responses with the XID of an RPC that are not Replies.
+    # Nor are CONNPROPs with F_RESPONSE and the XID of an RPC.
     s.pour(conn, [m[:n] for m in [list(sound(call.xid, 1))[2]] for n in range(20, len(m) + 1)], conn.plain)
     s.quiet()
     want(not op.ready(), "a CONNPROP was taken for a Reply")
@@ -620,7 +626,7 @@ def lengths(s):
 
 
 def posted(s, received):
-    """Number of Receives that are posted when the client has handled that many messages"""
+    """Number of Receives that are posted when the client has handled @received messages"""
     shown = {}
 
     def settled():
@@ -656,7 +662,7 @@ def spare(s):
 
 
 def of_write(call):
-    """Is it a WRITE of version 4.1 or 4.2?"""
+    """Is @call a WRITE of version 4.1 or 4.2?"""
     if not of_user(call):
         return False
     r = compound(call, 53)[1]
@@ -666,8 +672,8 @@ def of_write(call):
 
 
 def fewest(s):
-    """The smallest number of Receives that the client ever has posted. They are posted again in batches, so send
-    messages until the number is the smallest one."""
+    """The smallest number of Receives that the client ever has posted. Receives are posted again in batches, so
+    their number goes up and down. Send messages until the number is the smallest again."""
     before, found = s.counted("client_receives"), []
     while len(found) < 20 or found[-1] != min(found):
         want(len(found) < 60, f"{found} Receives are posted")
@@ -676,12 +682,14 @@ def fewest(s):
     return found[-1]
 
 
-# Everything that a server may send comes at once, while as few Receives are posted as possible. On one processor, the
-# client usually handles nothing before everything has arrived. The case tries up to six times until this is so.
+# The server sends everything that it may send at once, while as few Receives are posted as possible. On one
+# processor, the client usually handles nothing before all messages have arrived. If it has handled some
+# earlier, the case tries again, up to six times in all.
 # Covers: V2-CRD-05 V2-CRD-07
 @case("spoken", "a full window of Replies, one of callbacks, and two CONNPROPs at once", mount=False)
 def all_at_once(s):
-    # The client has Receives for a power of two of Calls, so the grant is one.
+    # The client has Receives for 8, 16, 32 ... Calls. Grant one of these numbers, so that no Receive is to
+    # spare.
     s.credit = 32
     s.mount(V41 + ",wsize=4096")
     op = s.user(do_write, DATA, "full")
@@ -697,7 +705,7 @@ def all_at_once(s):
         with undisturbed():
             for message in messages:
                 conn.plain(message)
-            # TCP may delay some of them until an acknowledgement comes
+            # Wait, because TCP may delay some messages until an acknowledgement comes
             end = time.monotonic() + 0.3
             while time.monotonic() < end:
                 pass
@@ -753,7 +761,7 @@ def final(s):
 
 
 def long_call(s):
-    """A system call that needs a long Call: (system call, Call)"""
+    """Start a system call that needs a long Call. Returns (system call, Call)."""
     op = s.user(do_setxattr, 8000)
     return op, s.next(lambda call: call.proc == NOMSG)
 
@@ -781,7 +789,7 @@ def unknown_type(s):
         conn, sent = call.conn, len(s.raw)
         conn.plain(error2(call.xid, INVAL_HTYPE))
         s.fails(op, call.xid)
-        # The client no longer uses this type. A Call that needs it fails.
+        # The client must no longer use this type (RDMA2_NOMSG), so Calls that need it fail.
         for _ in range(3):
             result = s.do(do_setxattr, 8000)
             want(result in ("EIO", "EMSGSIZE"), f"SETXATTR: {result}")
@@ -789,7 +797,7 @@ def unknown_type(s):
         call = s.next(of_write)
         call.conn.plain(error2(call.xid, READ_CHUNKS, 0))
         want(s.finish(op) in ("EIO", "EMSGSIZE"), f"WRITE: {op.get()}")
-        # Other Calls still work, and new properties change nothing.
+        # Other Calls must still work, and a long Call must fail again, though the server announces properties.
         conn.plain(connprop(0x900, prop(RBSIZ, 4096), flags=0))
         want(s.do(do_write, DATA[:65536], "long", True) == 65536, "WRITE")
         want(s.do(do_setxattr, 100) == 100, "a short SETXATTR")
@@ -799,11 +807,11 @@ def unknown_type(s):
         types = [int.from_bytes(m[12:16], "big") for m in s.raw[sent:]]
         want(MSG in types and NOMSG not in types, "the type was sent again")
         want(s.accepted == connection + 1, "the connection was not kept")
-        # Another connection may be to a server that knows the type.
+        # On the next connection, the client must try the type again.
         conn.disconnect()
 
 
-# To a server that does not know properties, the client sends no second CONNPROP.
+# The client must not send a second CONNPROP to a server that does not know properties.
 @case("spoken", "a server that knows no properties", mount=False)       # Covers: V2-ERR-10
 def no_properties(s):
     def first(conn):
@@ -872,14 +880,14 @@ def write_chunk(s):
 @case("spoken", "errors that heal")         # Covers: V2-ERR-12 V2-ERR-15 V2-ERR-17 G-23
 def healed(s):
     op, calls = refused(s, 65536, (WRITE_CHUNKS, 0), (SEGMENTS, 1))
-    # The memory of the first form is fenced before the second form is sent.
+    # Before the client sends a Call in another form, it must invalidate the handles of the earlier forms.
     call = s.next(READ3)
     want(call.xid == calls[0].xid, "another XID")
     handles = call.handles() & (calls[0].handles() | calls[1].handles())
     want(not handles, f"handles {handles} were not invalidated")
     call.respond()
     s.reads(65536, op=op)
-    # From now on, the client uses a limit that it has learned only from an error.
+    # From this error, the client learns a limit for inline Replies, which it must use from now on.
     op, calls = refused(s, 3000, (REPLY_RESOURCE, 3100))
     want(not calls[0].writes and not calls[0].reply, "a short READ with a chunk")
     s.reads(3000, op=op)
@@ -918,7 +926,7 @@ def one_byte(s):
     s.kept()
 
 
-# siw cannot send a handle to invalidate from user space.
+# Only with rxe: user space cannot post a Send With Invalidate on siw.
 # Covers: MEM-21
 @case("spoken", "invalidating with what is no Reply", "xprt_rdma_bad_invalidation", only="rxe")
 def invalidating(s):
@@ -994,7 +1002,7 @@ def window(s):
 # --- callbacks ----------------------------------------------------------------
 
 def back_channel(s):
-    """The longest Call of the back channel, from the client's last CREATE_SESSION"""
+    """The length of the longest callback that the client accepts, from its last CREATE_SESSION"""
     for m in reversed(s.raw):
         if m[12:20] == words(MSG, 0) and m[24:36] == bytes(12):
             rpc = m[36:]
@@ -1009,7 +1017,8 @@ def back_channel(s):
 
 
 def callback_long(call, xid, number, length):
-    """A callback of this length and with this number in its session. It has an operation for every 16 bytes."""
+    """A callback of @length bytes with the sequence number @number. It is filled with operations of 16 bytes,
+    so its answer is long, too."""
     args = words(11) + sequence(call)[0] + words(number, 0, 0, 0, 0)
     rest = length - len(rpc_call(xid, CALLBACK, 1, 1, bytes(16) + args, AUTH_ROOT))
     longer = rest % 16 // 4
@@ -1022,7 +1031,7 @@ def callback_long(call, xid, number, length):
 
 
 def called_back(s, xid, number, length):
-    """Send such a callback. Returns the answer."""
+    """Send a callback_long() to the client. Returns the client's answer."""
     op = s.user(do_stat, MNT + "/dir")
     call = s.next(of_user)
     s.backward.clear()
@@ -1045,7 +1054,8 @@ def callback_sizes(s):
          f"the answer {answer.hex()}")
     needed = len(answer) - 28
     want(1024 < needed < 4096, f"an answer of {needed} bytes")
-    # The client keeps its session on the next connection, where the server's Receives are smaller than the answer.
+    # On the next connection the client keeps its session, but the server's Receives are smaller than the
+    # answer.
     s.first = lambda conn: s.welcome(conn, (prop(RBSIZ, 1024),))
     s.conns[0].disconnect()
     s.do(do_stat, MNT + "/dir")
@@ -1056,7 +1066,7 @@ def callback_sizes(s):
     want(isinstance(s.do(do_stat, MNT + "/dir"), int), "GETATTR")
     want(s.longest <= 1024, f"{s.longest} bytes were sent at once")
     s.umount()
-    # The sizes of both ends limit both directions of a new session.
+    # In a new session, callbacks and their answers are limited by the smaller of both ends' sizes.
     for ours, theirs in ((1024, 4096), (4096, 1024), (2048, 2048)):
         put(INLINE, theirs)
         begins(s, lambda conn, ours=ours: s.welcome(conn, (prop(RBSIZ, ours),)), V41)

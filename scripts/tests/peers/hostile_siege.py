@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Clients that do not let our server's Sends complete: a single one, and as many as sunrpc allows without
-authentication. With rxe they have no Receives, and ask for endless RNR retries. With siw they do not read from
-the TCP connection. They must not slow down an honest mount or use much of the server's memory. The server must end
-such a connection after a while, whatever else arrives on it.
+"""Clients that do not let our server's Sends complete: a single client, and as many clients as sunrpc allows that
+have not shown a file handle. With rxe they have no Receives, and ask for endless RNR retries. With siw they do not
+read from the TCP connection. Such clients must not slow down an honest mount, or make the server use much memory.
+The server must end such a connection after a while, whatever else arrives on it.
 
 usage: hostile_siege.py SET [part of a name]; hostile_siege.py watch SECONDS
 With SIEGE_VERSION=2 they use version 2.
@@ -33,15 +33,15 @@ WATCH = 20              # seconds for which an honest mount is watched
 MARGIN = 5              # seconds that are allowed beyond a time limit
 PINNED = 4 << 20        # bytes of the server's memory that such a client may cost
 UNKNOWN = 8 << 20       # the same for Calls with Read chunks, of a client that has not used a file handle yet
-SLOTS = 8 + 3           # of the send queue that a client may hold; 3 are for nfsd threads that are about to take one
+SLOTS = 8 + 3           # send queue slots that a client may hold; 3 are for nfsd threads that are about to take a slot
 REQUESTS = "/proc/sys/sunrpc/svc_rdma/max_requests"
-FEW = 32                # credits that the server may grant; its send queue is then short
+FEW = 32                # value for max_requests, with which the server's send queue is short
 CHUNK = 256 << 10
 MPA_KEY = b"MPA ID Req Frame"
 
 
 def progress():
-    """The time limit for posted work; if it cannot be set, the default"""
+    """The server's time limit for posted work in seconds; 10 if the module does not have this parameter"""
     return int(get(PROGRESS)) if os.path.exists(PROGRESS) else 10
 
 
@@ -75,8 +75,8 @@ def available():
 class Besieger:
     """A client that accepts no Replies. @port is in the name of the server's debugfs file for it. @most: maximum number
     of its Calls that the server has not handled."""
-    # The server has few Receives for a client that it does not know yet, and siw ends a connection if a message
-    # finds none.
+    # The server has few Receives for a client that has not shown a file handle, and siw ends a connection if a
+    # message finds no Receive.
     port, most = None, 2
 
     def __init__(self, b):
@@ -86,7 +86,7 @@ class Besieger:
         time.sleep(0.01)
 
     def shown(self):
-        """Its values in debugfs; empty if the connection has ended"""
+        """Returns the values that the server shows in debugfs for this connection, or {} if it has ended."""
         for path in glob.glob(f"{CONNECTIONS}/*:{self.port}-*"):
             with contextlib.suppress(OSError), open(path, encoding="ascii") as f:
                 return dict(line.rstrip().split(" ", 1) for line in f)
@@ -98,7 +98,7 @@ class Besieger:
 
     def null(self, **lists):
         rpc = rpc_call(0x5000, NFS, 3, NULL)
-        # Neither version of header() uses its object.
+        # Pass None as self, which header() does not use in either version.
         return self.b.kind.header(None, 0x5000, credit=64,
                                   **{n: [(len(rpc), s) for s in v] for n, v in lists.items()}) + rpc
 
@@ -107,13 +107,13 @@ class Besieger:
         self.sent += 1
 
     def is_stuck(self):
-        """Has a Send or an RDMA Read been posted that is not done?"""
+        """Has the server posted a Send or an RDMA Read that has not completed?"""
         shown = self.shown()
         return bool(shown) and int(shown["send_queue_free"]) < int(shown["send_queue"])
 
     def stick(self, hold=1.0):
-        """Send Calls one by one, until a Reply has not completed for @hold seconds, or until the connection is
-        lost."""
+        """Send Calls one by one, until the Send of a Reply has not completed for @hold seconds, or until the
+        connection is lost."""
         for _ in range(400):
             self.call()
             self.b.verbs.until(lambda: self.handled() >= self.sent, 2)
@@ -122,12 +122,14 @@ class Besieger:
         want(False, "400 Replies have gone somewhere")
 
     def handled(self):
-        """Number of its messages that nfsd has handled. A Call that waits for a thread holds a Receive."""
+        """Number of messages of this client that the server has handled. A message that it has not handled yet
+        holds a Receive."""
         shown = self.shown()
         return sum(int(shown[name]) for name in ("sent", "refused", "dropped")) if shown else self.sent
 
     def press(self):
-        """Send as many Calls as possible. If the server had no Receive for one, some connections would end."""
+        """Send as many Calls as the server has Receives for. With siw, a Call without a Receive would end the
+        connection."""
         end = time.monotonic() + 1
         while time.monotonic() < end and (room := self.most - self.sent + self.handled()) > 0:
             for _ in range(room):
@@ -139,7 +141,8 @@ class Deaf(Besieger):
     """A client without Receives, which asks for endless RNR retries. The client's own queue pair retries for ever,
     too."""
     silent, receives = 0, 0
-    # Its queue pair retries messages for which the server has no Receive.
+    # It may send more Calls than the server has Receives: its queue pair sends them again until there is a
+    # Receive.
     most = 200
 
     def connect(self):
@@ -158,7 +161,7 @@ class Deaf(Besieger):
         return self.conn.lost
 
     def send(self, message):
-        # All messages that are sent at a time are equal, so they can use the same memory.
+        # All messages in flight at the same time are equal, so they can use the same memory.
         where = ARENA - PAGE
         self.b.verbs.arena[where:where + len(message)] = message
         self.conn.post(SEND, where, len(message))
@@ -215,13 +218,14 @@ class Stopped(Besieger):
 
 
 KIND = Stopped if PROVIDER == "siw" else Deaf
-# The trace event when the server ends a connection with stuck Sends. With rxe there is none: rxe's own timer ends the
-# connection earlier, although the client has asked for endless retries.
+# The trace event that must come when the server ends a connection whose Sends do not complete. With rxe it does
+# not come: rxe's own timer ends the connection earlier, although the client has asked for endless retries.
 NO_PROGRESS = ("rpcrdma_no_progress",) if PROVIDER == "siw" else ()
 
 
 class Siege:
-    """@count such clients. If the server ends the connection of one, another one connects instead."""
+    """@count clients of class KIND. If the server ends the connection of a client, another client connects
+    instead."""
 
     def __init__(self, b, count):
         self.b, self.count = b, count
@@ -247,7 +251,8 @@ class Siege:
         self.look()
 
     def begin(self, patience=40):
-        """Connect until the server accepts no more. It may first disconnect some of them, and they come back."""
+        """Let the clients send until the server handles no more of their messages, and at least one Send is
+        stuck. The server may disconnect some clients in the meantime, which then connect again."""
         end = time.monotonic() + patience
         before = -1
         while time.monotonic() < end:
@@ -267,10 +272,11 @@ class Siege:
 # --- an honest mount beside them ----------------------------------------------
 
 def watch(seconds):
-    """Do GETATTRs and READs in turn. Returns the longest time, and the number of bytes."""
+    """Do GETATTRs and READs in turn for @seconds. Prints the longest time, the number of bytes, and the number
+    of turns."""
     moved, turns, began = 0, 0, time.monotonic()
     end = began + seconds
-    # open() makes the client ask the server, so it is measured, too.
+    # open() waits for an answer of the server, so its time counts, too.
     fd = os.open(proxy.HONEST + "/file", os.O_RDONLY | os.O_DIRECT)
     longest = time.monotonic() - began
     while (t0 := time.monotonic()) < end:
@@ -295,7 +301,8 @@ def honest_mount():
 
 
 def watched(step):
-    """(longest Call, bytes) of an honest mount, while step() is called again and again"""
+    """Run watch() on an honest mount, and call step() repeatedly in the meantime. Returns (longest time,
+    bytes)."""
     with subprocess.Popen([sys.executable, "-S", sys.argv[0], "watch", str(WATCH)], text=True,
                           stdout=subprocess.PIPE) as p:
         end = time.monotonic() + WATCH + 30
@@ -361,7 +368,7 @@ def runts(b):
             one.close()
 
 
-# The keepalive will not probe this client for a long time. The server still checks that its Sends complete.
+# The keepalive does not probe this client for two minutes. The server must still check that its Sends complete.
 # Covers: V1-CRD-26
 @case("siege", "one that takes no Replies, of a server that hardly probes", *NO_PROGRESS)
 def unprobed(b):
@@ -414,8 +421,8 @@ def pull_many(b):
     pulls(b, MANY)
 
 
-# With rxe, the kernel answers RDMA Reads without the program. With siw, this client has its own MPA and never answers
-# them.
+# Only with siw: there, this client implements MPA itself, and never answers RDMA Reads. With rxe, the kernel
+# would answer them.
 if PROVIDER == "siw":
     # Covers: V1-CRD-26
     @case("siege-pull", "RDMA Reads that are never answered", "rpcrdma_no_progress")
@@ -438,8 +445,8 @@ class Mute(Deaf):
     silent, receives = 1, 4
 
 
-# The server may serve the client before the RTU of the connection manager comes. So the keepalive must also work
-# before it.
+# The server may serve the client before the RTU of the connection manager comes. So the keepalive must also
+# work without an RTU.
 @case("siege-rtu", "a client that sends no RTU, and goes without a word")
 def no_rtu(b):
     with settings(keepalive_time=2, keepalive_timeout=2):

@@ -25,7 +25,7 @@ from peer import (AREA, AUTH_ROOT, BAD_XDR, BRS, CONNPROP, ERROR, INVAL_HTYPE, M
                   counters, header, opaque, private, put, rpc_call, rpc_reply, slow, want, words)
 from rtx import RTX
 
-# Number of words that follow the code in these errors
+# Number of words that follow the error code in an error of this kind
 ERROR_DATA = {READ_CHUNKS: 1, WRITE_CHUNKS: 1, SEGMENTS: 1, WRITE_RESOURCE: 2, REPLY_RESOURCE: 1}
 ICE = "/ice"            # a file system that is exported, and that can be frozen
 KNOBS = "/sys/kernel/debug/rpcrdma/server_"
@@ -86,8 +86,8 @@ class Message2:
 
 
 class Client2(Client):
-    """A client of version 2. @size: size of its Receives, which is announced if it is less than 4096. @hello: more
-    properties to announce; None: no CONNPROP is sent"""
+    """A client of version 2. @size: size of its Receives, which is announced if it is less than 4096. @hello:
+    more properties to announce; if it is None, no CONNPROP is sent"""
 
     vers, least, most_reads = 2, 36, 15
     parse = Message2
@@ -133,7 +133,7 @@ def refused(answer, code, *args, xid=None, vers=2):
 
 @contextlib.contextmanager
 def regions(verbs, count):
-    """Handles of regions for chunks, in addition to that of the whole arena"""
+    """Register @count more regions for chunks. The value is a list of their handles."""
     found = [ctypes.c_void_p() for _ in range(count)]
     handles = [verbs.lib.peer_register(verbs.base + AREA, 1 << 16, 3, ctypes.byref(region)) for region in found]
     want(all(handles), "no region")
@@ -424,7 +424,7 @@ def system(b):
 
 # --- flow control -------------------------------------------------------------
 
-# With $ALL, send as many messages as the requirement asks for.
+# 100000 messages are sent with $ALL, and 5000 without it, because they take long.
 @case("v2-flow", "an error gives its credit back, however many there are")  # Covers: V2-CRD-01 V2-CRD-03 V2-CRD-06
 def credits(b):
     c = connect(b, count=300)
@@ -485,7 +485,7 @@ def window(b):
 
 @contextlib.contextmanager
 def frozen():
-    """A process that writes to ICE waits."""
+    """While ICE is frozen, a process that writes to it waits."""
     subprocess.run(["fsfreeze", "-f", ICE], check=True)
     try:
         yield
@@ -504,7 +504,8 @@ def shown(rbsiz):
 
 
 def at_rest(c, rbsiz):
-    """The debugfs values of client @c, which announced this RBSIZ, when the server has given back all its Receives"""
+    """The debugfs values of client @c, which announced this RBSIZ, when the server holds no message of this
+    client any more"""
     found = {}
 
     def is_at_rest():
@@ -529,7 +530,7 @@ def open_window(c, rbsiz):
 
 
 def called_often(c, count):
-    """@count callbacks that all wait for their answers"""
+    """Make the server send @count callbacks, and return them. None of them is answered yet."""
     names = fresh_names(count + 1)
     for name in names:
         delegation(c, name)
@@ -543,8 +544,8 @@ def called_often(c, count):
 
 
 def fewest(c, rbsiz):
-    """The smallest number of Receives that the server ever has posted for this client. They are posted again in
-    batches, so make Calls until the number is the smallest one."""
+    """The smallest number of Receives that the server ever has posted for this client. Receives are posted
+    again in batches, so their number goes up and down. Make Calls until the number is the smallest again."""
     def posted():
         c.works()
         return int(at_rest(c, rbsiz)["receives_posted"])
@@ -553,9 +554,10 @@ def fewest(c, rbsiz):
     return least
 
 
-# Everything that a client may send arrives at once, while as few Receives are posted as possible. No Receive is given
-# back meanwhile, because the server's threads wait for a frozen file system. If a Receive were missing, the connection
-# would end: the server's RNR retry count of 0 tells the client's device not to retry, and iWARP has no such retries.
+# The client sends everything that it may send at once, while as few Receives are posted as possible. No Receive is
+# posted again until all messages have arrived, because the server's threads wait for a frozen file system. If a
+# Receive were missing, the connection would end: the server's RNR retry count of 0 tells the client's device not to
+# retry, and iWARP has no such retries.
 # Covers: V2-CRD-05 V2-CRD-07 V2-CRD-02 BC-08
 @case("v2-flow", "a full window of Calls, one of callbacks, and two CONNPROPs at once")
 def all_at_once(b):
@@ -664,8 +666,8 @@ def announced(b):
         c.works()
 
 
-# In version 1, the R bit of the private data and the number of handles would decide. In version 2, only
-# rdma_inv_handle of the Call does.
+# In version 1, the R bit of the private data and the number of handles decide whether the server invalidates.
+# In version 2, only rdma_inv_handle of the Call does.
 # Covers: V2-CHK-06 V2-CHK-13 V2-CHK-16
 @case("v2-flow", "no handle to invalidate, and one that is in no segment", "svc_rdma_stray_handle: handle=0xdeadbeef")
 def handles(b):
@@ -683,8 +685,8 @@ def handles(b):
 
 
 # The server invalidates the handle that the client offers, and no other one, whatever the private data are. Some
-# providers cannot invalidate a program's memory, and with rxe the Reply is then lost. So the case looks at the
-# server's trace.
+# providers cannot invalidate memory that was registered in user space; with rxe, the Reply is then lost. So the
+# case looks at the server's trace.
 # Covers: V2-CHK-07 V2-CHK-16
 @case("v2-flow", "one of several handles to invalidate", "svc_rdma_reply: .* inv=0x0*[1-9a-f]")
 def one_handle(b):
@@ -709,7 +711,8 @@ def one_handle(b):
 # --- callbacks ----------------------------------------------------------------
 
 def called(b, *hello):
-    """A client with these properties that gets a callback"""
+    """Connect a client with these properties, and make the server send it a callback. Returns (client,
+    callback)."""
     c = connect(b, *hello)
     name = fresh_names(1)[0]
     delegation(c, name)
@@ -757,7 +760,8 @@ def callback_errors(b):
         c.conn.send(answer_of(c, message, 16))
         want(b.verbs.until(lambda n=dropped: counters()["server_bc_dropped"] > n), "somebody waits for it still")
         want(counters()["server_bc_replies"] - before["server_bc_replies"] <= 1, "more than one is taken")
-        # nfsd sends the callback again. There is only one credit, because nothing was granted, so it must be free.
+        # nfsd sends the callback again. The client has granted nothing, so there is only one credit for
+        # callbacks, which must be free again.
         again = c.callback()
         want(again, "its credit is not free again")
         c.conn.send(answer_of(c, again, 16))
@@ -790,7 +794,7 @@ def no_callbacks(b):
     before = counters()
     session = Session(c)
     want(b.verbs.until(grown(before, "server_bc_unwanted")), "nobody wants to call it")
-    # So nfsd knows that there is no backchannel, and grants no delegation, which it could not recall.
+    # nfsd then knows that there is no backchannel. It must grant no delegation, because it could not recall it.
     want(b.verbs.until(lambda: session.callback_state() == "DOWN"), f"callbacks are {session.callback_state()}")
     for name in fresh_names(2):
         want(not session.opens(name), "there is a delegation to be called back")

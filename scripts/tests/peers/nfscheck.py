@@ -56,7 +56,7 @@ class Pattern:
         while len(out) < length:
             out += self.pool[at:at + length - len(out)]
             at = 0
-        # The first bytes distinguish two blocks at the same offset.
+        # The first bytes are random, so that two blocks written to the same offset differ.
         tag = struct.pack("<Q", self.rng.getrandbits(64))[:length]
         out[:len(tag)] = tag
         return bytes(out)
@@ -95,7 +95,8 @@ class Check:
         self.scale = args.scale
         self.pat = Pattern(args.seed)
         self.rng = random.Random(args.seed + 1)
-        # Two runs in a guest may have the same seed, which is a random number of bash, up to 32768.
+        # The name has the process ID, because two runs in a guest may have the same seed: a random number of bash,
+        # up to 32768.
         self.dir = os.path.join(args.mnt, f"check-{args.vers}-{args.seed}-{os.getpid()}")
         self.manifest = {"files": {}, "xattrs": {}, "names": {}, "links": {}}
         self.mnt = args.mnt
@@ -239,7 +240,7 @@ class Check:
                 read(at, size)
         write(3, big)
         os.fsync(fd)
-        # With O_DIRECT, most sizes have been read just before.
+        # With O_DIRECT, test fewer sizes here, because most of them have been read just before.
         for size in SIZES[::4] if flags else SIZES:
             size = self.scaled(size)
             read(self.rng.randrange(len(mirror)), size)
@@ -326,7 +327,7 @@ class Check:
         path = self.path("xattr")
         open(path, "xb").close()
         want = {}
-        # A value that does not fit is sent as a Long Call, with its roundup.
+        # The Call that sets a value is a Long Call if it does not fit in a Send. The value is sent with its roundup.
         for n in (1, 100, 3000, 4096, 10001, 65536):
             value = self.pat.make(n)
             os.setxattr(path, f"user.v{n}", value)
@@ -386,7 +387,7 @@ def entry_names(count):
 def provide(export):
     os.mkdir(f"{export}/entries")
     for name in entry_names(5000):
-        # This takes a quarter of the time of open() and close()
+        # mknod() takes a quarter of the time that open() and close() take.
         os.mknod(f"{export}/entries/{name}", stat.S_IFREG | 0o666)
     os.mknod(f"{export}/acl-file", stat.S_IFREG | 0o666)
     os.setxattr(f"{export}/acl-file", ACL, posix_acl(200))

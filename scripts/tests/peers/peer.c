@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Verbs for hand-made peers of both roles: connections, Sends, RDMA Reads and Writes, and
- * one function that reports events. The library does not interpret messages. It has no
- * threads, and is loaded by peer.py.
+ * Verbs for the test programs in this directory, clients and servers: connections, Sends,
+ * RDMA Reads and Writes, and one function that reports events. The library does not
+ * interpret messages (except peer_storm()). It has no threads, and is loaded by peer.py.
  *
- * All work requests use the arena, a region that the caller divides. Receives have memory
- * of their own. A message is copied from its Receive, and the Receive is posted again,
- * unless the caller wants to keep Receives.
+ * All work requests that the caller posts use the arena, a memory region that the caller
+ * divides. Receives have memory of their own. A message is copied from its Receive, and
+ * the Receive is posted again, unless the caller wants to keep Receives.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -132,7 +132,7 @@ static int conn_post_recv(struct conn *c, int slot)
 	return ibv_post_recv(c->qp, &wr, &bad);
 }
 
-/* Change the state of the queue pair, as librdmacm does it for a queue pair that it has created. */
+/* Change the state of the queue pair. librdmacm does this for queue pairs that it has created. */
 static int conn_modify_qp(struct conn *c, enum ibv_qp_state state)
 {
 	struct ibv_qp_attr attr = { .qp_state = state };
@@ -384,7 +384,7 @@ static int poll_queue(struct conn *c, struct event *event)
 	event->conn = c - conns;
 	event->status = wc.status;
 	event->id = wc.wr_id;
-	/* If a work request has failed, even the opcode is not valid */
+	/* wc.opcode is not valid if the work request has failed */
 	if (wc.wr_id >= FIRST_ID) {
 		event->kind = DONE;
 		return 1;
@@ -448,11 +448,11 @@ static int storm_send(struct conn *c, const struct storm_message *messages, int 
 }
 
 /*
- * Send the @n messages @rounds times. Each round has @answers answers, in any order. At
- * most @ahead rounds are in progress at a time. Returns the number of messages that have
- * arrived, when this is all of them, or if none has arrived for 20 s, or if the connection
- * is lost. @tallies then has the number of each kind. A faster replacement of peer_post()
- * and peer_wait().
+ * Send the @n messages @rounds times. For each round, @answers answers are expected, in
+ * any order. At most @ahead rounds are in progress at a time. The function ends when all
+ * answers have arrived, or if none has arrived for 20 s, or if the connection is lost.
+ * Returns the number of messages that have arrived, and in @tallies the number of each
+ * kind. This is much faster than peer_post() and peer_wait().
  */
 int peer_storm(int conn, const struct storm_message *messages, int n, int answers,
 	       int rounds, int ahead, struct storm_tally *tallies, int ntallies)
@@ -461,7 +461,7 @@ int peer_storm(int conn, const struct storm_message *messages, int n, int answer
 	struct conn *c = &conns[conn];
 	struct ibv_wc wc;
 
-	/* peer_wait() does not report these Sends later. */
+	/* Wait for all Sends, too, so that peer_wait() does not report them later. */
 	while ((got < rounds * answers || sending) && idle < 20000) {
 		while (sent < rounds && sent < got / answers + ahead && sending + n < SQ_DEPTH) {
 			if (storm_send(c, messages, n))
@@ -491,7 +491,7 @@ int peer_storm(int conn, const struct storm_message *messages, int n, int answer
 /* The server has accepted a connection whose queue pair was not created by librdmacm. */
 static int conn_establish(struct conn *c)
 {
-	/* Only now does the CM know which accesses the peer may make. */
+	/* Repeat INIT: the CM knows only now which remote accesses to permit. */
 	if (conn_modify_qp(c, IBV_QPS_INIT) || conn_modify_qp(c, IBV_QPS_RTR) ||
 	    conn_modify_qp(c, IBV_QPS_RTS))
 		return LOST;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Code that hand-made peers of both roles share: connections (with peer.c), transport headers, RPC and a little
-NFS. This file does not decide what is right; the cases do.
+"""Code that the test programs in this directory share, clients and servers: connections (with peer.c),
+transport headers, RPC and a little NFS. This file does not decide what is right; the cases do.
 
 Needs the shared library made from peer.c, at $PEER_LIB.
 """
@@ -24,9 +24,9 @@ REQUEST, UP, RECEIVED, FINISHED, LOST = range(1, 6)
 SEND, SEND_INV, WRITE, READ = range(4)
 PARAMETERS = "/sys/module/rpcrdma/parameters/"
 PATIENCE = 20           # seconds to wait for an expected event
-SILENCE = 0.5           # seconds to wait for an unwanted event, after the other end has received what might cause it
+SILENCE = 0.5           # seconds in which an unwanted event would occur, after the other end has received its cause
 PAGE = 4096
-AREA = 3 << 20          # bytes of the arena for messages: more than a full window of them
+AREA = 3 << 20          # first bytes of the arena, for messages to be sent: more than a full window of messages
 ARENA = 16 << 20
 
 Segment = collections.namedtuple("Segment", "handle length offset")
@@ -38,7 +38,7 @@ def private(send=4096, recv=4096, remote_inv=True):
 
 
 class Failure(Exception):
-    """A case has not found the result that it requires."""
+    """A result is not what the case requires."""
 
 
 def want(condition, reason):
@@ -72,8 +72,8 @@ def settings(**values):
 
 @contextlib.contextmanager
 def slow(name):
-    """Slow down the kernel threads of that name: they only get processor time that no process wants. So work piles
-    up for them. Otherwise they would handle each message at once, and a flood of messages would not be one."""
+    """Slow down the kernel threads of that name: they get only processor time that no process wants. Otherwise
+    they would handle each message as soon as it comes, and would never have many messages to handle at once."""
     threads = [int(pid) for pid in subprocess.run(["pgrep", "-x", name], text=True, stdout=subprocess.PIPE,
                                                   check=False).stdout.split()]
     want(threads, f"no thread {name}")
@@ -92,8 +92,8 @@ def slow(name):
 
 @contextlib.contextmanager
 def undisturbed():
-    """Let only this process run on the processor, apart from interrupts. So a kernel thread does not react to each
-    event, but only when all of them have happened. This needs a guest with one processor."""
+    """Let only this process run on the processor, apart from interrupts. So kernel threads run only when the
+    block has ended, and find all its events at once. This needs a guest with one processor."""
     os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
     try:
         yield
@@ -102,15 +102,15 @@ def undisturbed():
 
 
 def resources(kind):
-    """The kernel's objects of that kind ("pd", "mr") on the device, as dictionaries from rdma(8)"""
+    """The objects of that kind ("pd", "mr") that belong to the kernel, as dictionaries from rdma(8)"""
     text = subprocess.run(["rdma", "-dd", "-j", "resource", "show", kind], text=True, stdout=subprocess.PIPE,
                           check=True).stdout
     return [found for found in json.loads(text) if "pid" not in found]
 
 
 def only_own_memory():
-    """Check that our protection domain has no handle for all memory (unsafe_global_rkey). Returns the handles of the
-    kernel's regions."""
+    """Check that the module's protection domain has no handle for all memory (unsafe_global_rkey). Returns the
+    handles of the kernel's memory regions."""
     domains, regions = resources("pd"), resources("mr")
     want(any("rpcrdma" in d["comm"] for d in domains), f"our protection domain is not shown: {domains}")
     want(not any("unsafe_global_rkey" in d for d in domains), f"all memory is open: {domains}")
@@ -124,8 +124,8 @@ class Event(ctypes.Structure):
 
 
 class Verbs:
-    """The library and its arena. Messages that are sent use its first AREA bytes, one after the other, and then
-    from the start again. The rest is for RDMA Reads and Writes, one at a time."""
+    """The library and its arena. The first AREA bytes of the arena are a ring for messages to be sent. The rest
+    is for RDMA Reads and Writes, one at a time."""
 
     def __init__(self):
         self.lib = ctypes.CDLL(os.environ["PEER_LIB"], use_errno=True)
@@ -216,7 +216,7 @@ class Conn:
         v = self.verbs
         where = v.at
         self.xids.add(message[:4])
-        # siw sends wrong bytes of a short message that crosses the end of a page.
+        # siw sends wrong bytes of a short message that crosses a page boundary.
         if where % PAGE + len(message) > PAGE:
             where += -where % PAGE
         if where + len(message) > AREA:
@@ -227,7 +227,8 @@ class Conn:
                          Segment(invalidate or 0, 0, 0))
 
     def result(self, work, patience=PATIENCE):
-        """Did this work request succeed? None if that is not known."""
+        """Did this work request succeed? None if it has not completed, because the connection was lost or the
+        time is over."""
         self.verbs.until(lambda: work in self.finished or self.lost, patience)
         status = self.finished.pop(work, None)
         return None if status is None else status == 0
@@ -247,7 +248,7 @@ class Conn:
         return self.verbs.arena[where:where + length]
 
     def refused(self, segment, what, length=1):
-        """Is this access refused? Some providers only show it by ending the connection."""
+        """Try this access. Is it refused? With some providers, only the end of the connection shows that."""
         if what == WRITE:
             done = self.write(segment, b"\xbd" * length)
         else:
@@ -351,7 +352,7 @@ class Message:
 
 
 def fill(segments, length):
-    """@segments as a Reply returns them after @length bytes were written"""
+    """@segments with the lengths that a Reply returns if @length bytes were written to them"""
     found = []
     for s in segments:
         found.append(s._replace(length=min(length, s.length)))

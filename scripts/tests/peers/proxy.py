@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The NFS server over RDMA that cases of hostile_server.py use. Unless a case interferes, it passes every Call on
-to the real server over TCP, and reads and writes its chunks. Worker processes use the mount, because this
-process serves it.
+to the real server over TCP, and does the RDMA Reads and Writes for the chunks of the Call. Worker processes use
+the mount: this process cannot, because it is the server of that mount.
 """
 import collections
 import contextlib
@@ -122,7 +122,7 @@ def worker(function, args):
 # --- the client ---------------------------------------------------------------
 
 def transports():
-    """The client's transports to this server in debugfs: text, and the same as a dictionary"""
+    """The client's transports to this server in debugfs: (text of the file, the same as a dictionary)"""
     for path in glob.glob("/sys/kernel/debug/rpcrdma/client/*"):
         try:
             with open(path, encoding="ascii") as f:
@@ -135,7 +135,7 @@ def transports():
 
 
 def transport_infos():
-    """The client's transports to this server, as sunrpc's debugfs shows them: texts"""
+    """Yield the text in sunrpc's debugfs for each of the client's transports to this server."""
     for path in glob.glob("/sys/kernel/debug/sunrpc/rpc_xprt/*/info"):
         with contextlib.suppress(OSError), open(path, encoding="ascii") as f:
             info = f.read()
@@ -195,7 +195,7 @@ class Call(Message):
         super().__init__(data)
         self.server, self.conn = server, conn
         self.rpc = self.body
-        # Read chunks contain the whole message, or one item of it
+        # The Read chunk contains the whole message, or one data item
         at = self.reads[0][0] if self.reads else 0
         for _, segment in self.reads:
             piece = conn.read(segment)
@@ -321,7 +321,7 @@ class Server:
 
     def accept(self, index):
         conn = Conn(self.verbs, index)
-        conn.plain = conn.send          # for messages that are not translated
+        conn.plain = conn.send          # conn.send() may translate messages to version 2
         self.accepted += 1
         if self.verbs.lib.peer_accept(index, self.recvs, self.size, 16, self.private, len(self.private)):
             self.log("accepting failed")
@@ -376,7 +376,8 @@ class Server:
         return True
 
     def pour(self, conn, messages, send=None):
-        """Send messages that no Call has asked for, a few at a time, so that the client has Receives for them."""
+        """Send messages that are no Replies to Calls, four at a time, so that the client has Receives for
+        them."""
         before = self.counted("client_receives")
         for i, message in enumerate(messages, 1):
             (send or conn.send)(message)
@@ -394,16 +395,16 @@ class Server:
             self.step()
 
     def quiet(self):
-        """Wait until the client has reacted to all messages, before a case checks that something has not
-        happened. The client has received all of them (except those lost with a connection), and only needs
-        processor time to react."""
+        """Wait until the client has reacted to all messages. Call this before checking that something has
+        not happened. The function waits until the client has received all messages (some may be lost with
+        a connection), and then for SILENCE, so that the client has processor time to react."""
         sent = self.verbs.sends - self.sent
         self.verbs.until(lambda: self.step() or self.counted("client_receives") >= sent, 5)
         self.listen(SILENCE)
 
     def next(self, operation=None, patience=40):
-        """Serve honestly until there is a Call of that kind, and return it. A kind is an operation, several
-        operations, or a function that tells whether a Call is of that kind."""
+        """Serve honestly until a wanted Call comes, and return it. @operation is the number of an operation,
+        several numbers, or a function that says whether a Call is wanted."""
         if isinstance(operation, int):
             operation = (operation,)
         wanted = operation if callable(operation) else lambda call: operation is None or call.operation in operation
@@ -418,7 +419,7 @@ class Server:
         raise Failure(f"no Call {operation} comes")
 
     def gather(self, count, operation=None):
-        """Send no answers until there are @count such Calls. Check that no more come."""
+        """Wait for @count wanted Calls (see next()), without answering them. Check that no more Calls come."""
         calls, end = [], time.monotonic() + 40
         while len(calls) < count:
             want(time.monotonic() < end, f"only {len(calls)} Calls come, not {count}")
@@ -434,7 +435,7 @@ class Server:
         return self.ops[-1]
 
     def small(self):
-        """A READ that needs no chunk: (system call, Call)"""
+        """Begin a READ that needs no chunk. Returns (system call, Call)."""
         op = self.user(do_read, 100)
         return op, self.next(READ3)
 
@@ -486,7 +487,7 @@ class Server:
         self.reads(8192)
 
     def reads(self, size, offset=0, op=None):
-        """This READ, or @op, must return the right data, and nothing behind them."""
+        """Do this READ, or wait for @op. It must return the right data, and nothing behind them."""
         result = self.finish(op) if op else self.do(do_read, size, offset)
         want(result == size, f"READ returns {result}")
         self.holds(size, offset)
@@ -503,7 +504,7 @@ class Server:
             self.failed.append(xid)
 
     def calm(self):
-        """Some time after Calls have failed, check that none was sent again."""
+        """Wait a little, and check that no Call that has failed was sent again."""
         if self.failed:
             self.idle(0.2)
         while self.failed:

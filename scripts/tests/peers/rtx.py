@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""The round-trip extension for hand-made peers, written only from Documentation/rtx.rst. Functions that make messages
-check nothing, so that cases can make invalid ones. Functions that parse messages raise Failure if a rule is broken.
+"""A codec for the round-trip extension, for the test programs in this directory. It was written from
+Documentation/rtx.rst, and shares no code with the module. Functions that make messages check nothing, so that
+cases can make invalid messages. Functions that parse messages raise Failure if a rule is broken.
 
 usage: rtx.py [rtx.rst]
 
-As a program, it compares its encoders and its decoder with the worked examples of that document.
+If this file is run as a program, it compares its encoders and its decoder with the worked examples of rtx.rst.
 """
 import collections
 import os
@@ -31,11 +32,11 @@ MOST_ITEMS = 16
 
 Property = collections.namedtuple("Property", "flags call_max reply_max msg_max head seg nsegs")
 NOTHING = Property(*[0] * 7)
-Part = collections.namedtuple("Part", "piece data")     # of a transmission: bytes of the stream, and of the items
+Part = collections.namedtuple("Part", "piece data")     # of one transmission: bytes of the stream, and of items
 
 
 def property_of(value):
-    """The words in the value of a property RTX"""
+    """Decode and check the value of a property RTX."""
     if not value:
         return NOTHING
     want(len(value) == 28, f"a property RTX of {len(value)} bytes")
@@ -73,8 +74,8 @@ def following(xid, number, offset, here, *, data=0, credit=32, flags=0, vers=2):
 
 
 def filled(head, part, at):
-    """A transmission: header, piece of the stream, and if there is data, the pad and the data. @at: offset of the
-    data"""
+    """Returns a whole transmission: the header @head, the piece of the stream, and if there are data, the pad
+    and the data. @at: offset of the data"""
     out = head + part.piece
     return out + bytes(max(0, at - len(out))) + part.data if part.data else out
 
@@ -95,7 +96,7 @@ def group(xid, parts, *, head=0, credit=32, flags=0, **fields):
 
 
 def cut(stream, *sizes):
-    """@stream in pieces of these sizes, and a last piece with the rest"""
+    """Divide @stream into pieces of these sizes, and a last piece with the rest. Returns the pieces."""
     pieces, at = [], 0
     for size in sizes:
         pieces.append(stream[at:at + size])
@@ -104,13 +105,14 @@ def cut(stream, *sizes):
 
 
 def targets(data, seg):
-    """The bytes of all items on the wire: each item but the last is padded to the end of its last segment"""
+    """The bytes of all items as they are sent: each item but the last is padded to the end of its last
+    segment"""
     return b"".join(d + bytes(-len(d) % seg) for d in data[:-1]) + data[-1] if data else b""
 
 
 def plan(stream, limit, *, data=b"", head=0, seg=0, nsegs=0, overhead=LEAST):
-    """The sender's layout of 3.7: parts of @stream and @data for transmissions of at most @limit bytes.
-    @overhead: length of the first header; @nsegs: maximum number of segments in each."""
+    """Divide @stream and @data by the algorithm of rtx.rst 3.7 into parts for transmissions of at most @limit
+    bytes. @overhead: length of the first header; @nsegs: maximum number of segments in a transmission"""
     parts, at, done = [], 0, 0
     while not parts or at < len(stream) or done < len(data):
         room = (head if done < len(data) else limit) - (NEXT_LENGTH if parts else overhead)

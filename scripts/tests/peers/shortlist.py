@@ -38,7 +38,7 @@ class Files:
         self.random = random.Random()
 
     def direct(self, size):
-        """One system call to write, and one to read"""
+        """Write and read @size bytes with O_DIRECT, by one system call each, and compare the data."""
         data = self.random.randbytes(size)
         self.buffer[:size] = data
         fd = os.open(f"{self.mnt}/direct", os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_DIRECT, 0o644)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The kernel's header of this name, as much of it as the pure rooms use. */
+/* Replaces the kernel's header of this name: only what net/wire and net/core use of it. */
 #ifndef FUZZ_KUNIT_VISIBILITY_H
 #define FUZZ_KUNIT_VISIBILITY_H
 

@@ -1,2 +1,2 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The kernel's header of this name. The parts that need it are not used here. */
+/* Replaces the kernel's header of this name. Nothing of it is used in user space. */

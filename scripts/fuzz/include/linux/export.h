@@ -1,2 +1,2 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The kernel's header of this name. The pure rooms use nothing of it directly. */
+/* Replaces the kernel's header of this name, of which net/wire and net/core use nothing. */

@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The kernel's header of this name. The C library's header declares all that the pure rooms use. */
+/* Replaces the kernel's header of this name by that of the C library. */
 #include <string.h>
