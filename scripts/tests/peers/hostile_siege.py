@@ -41,8 +41,8 @@ MPA_KEY = b"MPA ID Req Frame"
 
 
 def progress():
-    """The server's time limit for posted work in seconds; 10 if the module does not have this parameter"""
-    return int(get(PROGRESS)) if os.path.exists(PROGRESS) else 10
+    """The server's time limit for posted work in seconds; 20 if the module does not have this parameter"""
+    return int(get(PROGRESS)) if os.path.exists(PROGRESS) else 20
 
 
 @contextlib.contextmanager
