@@ -75,7 +75,8 @@ static bool rpcrdma_group_piece_fits(u64 end, u32 stream)
 }
 
 /* Compares a group with our limits. The limits of the property RTX are for Calls only. A Reply
- * must not have more transmissions than any Call of ours offers Receives for.
+ * must not have more than gl_replies transmissions, the largest number of Receives that any
+ * Call of ours offers.
  */
 static enum rpcrdma_verdict
 rpcrdma_group_judge_size(const struct rpcrdma_group_limits *limits,
@@ -199,8 +200,8 @@ static void rpcrdma_group_open(struct rpcrdma_group *group,
 
 /*
  * Rejects a bad first transmission. The transmissions that follow it are swallowed, if there
- * are any. But if a Reply has more transmissions than any Call of ours offers Receives for,
- * the connection is closed, whatever else is wrong with the Reply (RTX-51).
+ * are any. But if a Reply has more than gl_replies transmissions, the connection is closed,
+ * whatever else is wrong with the Reply (RTX-51).
  */
 static void rpcrdma_group_reject(struct rpcrdma_group *group,
 				 const struct rpcrdma_group_limits *limits,

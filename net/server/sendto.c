@@ -295,9 +295,10 @@ int svc_rdma_sendto(struct svc_rqst *rqstp)
 
 	if (rc == -EMSGSIZE) {
 		rpcrdma_count(server_reply_too_large);
-		/* If svc_rdma_reply_build() has set no error, the Reply takes more
-		 * work requests than the send queue has, or its lengths contradict
-		 * each other.
+		/* If no error is set, the Reply takes more slots than the send queue
+		 * has. Or it does not agree with its plan: a result is not inside
+		 * the Reply, or header or body are too large for the buffer or for
+		 * the chunk.
 		 */
 		if (!call->sc_error.er_code)
 			call->sc_error.er_code = RPCRDMA2_ERR_SYSTEM;

@@ -13,7 +13,7 @@
 CASE_LIMIT=$((340 + 20 * ${ROUNDS:-4}))
 
 RTX=/proc/sys/sunrpc/rdma_rtx
-# The previous case may have left no device, another setting, memory that fails, or another version.
+# Undo what the previous case may have left: no device, another setting, failing allocations, another version.
 before_case() {
 	[ -e /sys/class/infiniband/lab0 ] || device_add
 	[ ! -e $RTX ] || echo 1 >$RTX

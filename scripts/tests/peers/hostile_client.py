@@ -894,7 +894,8 @@ def one_goes(b):
     all_leave(b, users)
 
 
-# There is one credit for callbacks. If two callbacks wait for it, the one that has waited longer gets it.
+# There is one credit for callbacks. If the backchannels of two NFS clients wait for it, the one that has waited longer
+# gets it.
 @case("callbacks", "two NFS clients get credits in turn")     # Covers: BC-05 BC-12
 def in_turn(b):
     c = b.connect()
@@ -913,7 +914,8 @@ def in_turn(b):
         c.conn.send(answer_of(c, message, 1))
         message = c.callback(3)
     want(len(found) == 5, f"{len(found)} of 5 callbacks")
-    # Callbacks of the busy client that were already waiting may go first.
+    # The busy client's backchannel was first in the line, so one more of its callbacks may go first. For the next one,
+    # it has to wait behind the quiet client's backchannel.
     want(quiet.session in found[:3], "it comes after those that have asked later")
     c.works()
 
