@@ -16,7 +16,7 @@
  * short, the device allows too few SGEs, or gathering would take more Sends.
  *
  * The pages belong to the device from posting until the Sends have completed. The Reply does
- * not prove that the Sends have completed: an acknowledgement may have been lost, and the
+ * not prove that the Sends have completed: an acknowledgment may have been lost, and the
  * device then sends the pages again. If the pages have other contents by that time, the
  * server may receive the wrong contents. If an RPC ends after a signal or a timeout, its
  * Sends may not have completed either. So an RPC is not completed, sent again or released as

@@ -212,6 +212,7 @@ void rpcrdma_send_cq_await(struct rpcrdma_conn *conn)
 	 * request uses up the event, the work sees the count and asks for another one.
 	 */
 	atomic_inc(&cq->cq_awaited);
+	/* Pairs with the locks of the work, which is queued by the event. */
 	smp_mb__after_atomic();
 	ib_req_notify_cq(cq->cq_ib, IB_CQ_NEXT_COMP);
 }
