@@ -197,7 +197,7 @@ fails_to_invalidate() {
 	siw/*) [ $lost -ge "$2" ] ;;
 	*) [ $lost = "$2" ] ;;
 	esac || die "$lost completions were lost, not $2"
-	# There is no such event with rxe, which only reports that all work requests were flushed.
+	# rxe has no xprt_rdma_mr_err: it only reports that all work requests were flushed.
 	[ "$PROVIDER" = rxe ] || traced xprt_rdma_mr_err
 	cp $TRACE/trace /lab/log/trace.invalidation
 	no_reply_unfenced || die "an RPC had its Reply while its memory was not ours alone"
