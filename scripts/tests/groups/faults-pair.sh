@@ -394,13 +394,9 @@ for name in glob.glob(sys.argv[1] + "/gathered.*"):
             sys.exit(name + ": the server has what was in other memory")' $EXPORT "$1"
 }
 
-# While no packet gets to the server, processes are killed in WRITEs whose Sends gather the processes' pages. The
-# device still has to send these pages. It must not send what other users of the pages write to them later. (KASAN
-# watches the pages, too.)
-# Covers: MEM-04 RTX-100
-case_killed-gathered() {
-	local sends pid param=/sys/module/rpcrdma/parameters/rtx_pages
-	[ "$MODULE" = ours ] && [ -z "$OURS" ] || skip "both ends have to know the extension"
+killed_gathered() {
+	local sends pid was param=/sys/module/rpcrdma/parameters/rtx_pages
+	was=$(on_server cat $param)
 	modprobe -q sch_netem || true
 	highest 2
 	on_server highest 2
@@ -427,13 +423,22 @@ case_killed-gathered() {
 	done
 	only_byte w
 	umount -l $MNT || true
-	on_server bash -c "echo 0 >$param"
+	on_server bash -c "echo $was >$param"
 	echo 0 >/proc/sys/sunrpc/rdma_rtx_gather
 	echo 0 >/proc/sys/sunrpc/rdma_rtx_write_max
 	with_mount 4.2 checked small
 	highest "$(version_here)"
 	on_server highest "$(version_here)"
 	on_server rm -f $EXPORT/gathered.{1,2,3,4}
+}
+
+# While no packet gets to the server, processes are killed in WRITEs whose Sends gather the processes' pages. The
+# device still has to send these pages. It must not send what other users of the pages write to them later. (KASAN
+# watches the pages, too.)
+# Covers: MEM-04 RTX-100
+case_killed-gathered() {
+	[ "$MODULE" = ours ] && [ -z "$OURS" ] || skip "both ends have to know the extension"
+	set_apart killed_gathered
 }
 
 case_same-version() { same_version; }
