@@ -48,7 +48,7 @@ guest_tsc() {
 
 # guest_qemu <kernel> <accel> <kernel command line> [more arguments]: run a guest in QEMU
 guest_qemu() {
-	local k=$1 accel=$2 cmdline=$3 cpu=host
+	local k=$1 accel=$2 cmdline=$3 cpu=host khz
 	shift 3
 	if [ "$accel" != kvm ]; then
 		# Five-level page tables only make the emulation slower.
@@ -57,8 +57,11 @@ guest_qemu() {
 		# quarter less time, but Debian's kernel needs a third more. With -icount there is no tick, because its
 		# instructions would be counted.
 		[[ $k == debian || " $* " == *" -icount "* ]] || cmdline="nohz=off highres=off $cmdline"
-		[[ " $* " == *" -icount "* || $(uname -m) != x86_64 ]] ||
-			cmdline="tsc_early_khz=$(guest_tsc) $cmdline"
+		if [[ " $* " != *" -icount "* && $(uname -m) == x86_64 ]]; then
+			# "set -e" may be off here.
+			khz=$(guest_tsc) || exit 1
+			cmdline="tsc_early_khz=$khz $cmdline"
+		fi
 	fi
 	# q35: on the older machine type, each PCI interrupt link costs the debug kernels 25 s. no_timer_check:
 	# the kernel's test of the timer counts ticks, and panics if a busy host delivers them too late. The
