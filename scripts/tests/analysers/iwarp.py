@@ -94,7 +94,8 @@ def main():
     # A Send that is longer than a packet has several DDP segments. The last one is marked.
     sends = sum(op in SENDS and last
                 for line in fields(capture, "iwarp_ddp_rdmap", ["iwarp_rdma.opcode", "iwarp_ddp.last_flag"])
-                for op, last in zip(numbers(line["iwarp_rdma.opcode"]), numbers(line["iwarp_ddp.last_flag"])))
+                for op, last in zip(numbers(line["iwarp_rdma.opcode"]), numbers(line["iwarp_ddp.last_flag"]),
+                                    strict=True))
     decoded = sum(len(f.xids) for f in one + two)
     # tshark ignores Sends that it does not recognise as RPC-over-RDMA.
     verdict("wire-all-decoded", sends and sends == decoded, f"{sends} Sends, and {decoded} messages")
