@@ -6,11 +6,10 @@
  * Operation
  *
  * When the Send of a Reply has completed, its buffer and its slots become free, and nothing
- * else has to be done. To learn of that at once would take an interrupt, a work item and two
- * context switches, which cost more than the completion handler does. So the device is asked
- * for an event only while somebody awaits a completion. Without an event, completions stay in
- * the queue until somebody calls rpcrdma_send_cq_poll(): the owner when the next message
- * arrives, or the keepalive.
+ * else has to be done. To learn of that at once would take an interrupt and a run of a work
+ * item. So the device is asked for an event only while somebody awaits a completion. Without
+ * an event, completions stay in the queue until somebody calls rpcrdma_send_cq_poll(): the
+ * owner when the next message arrives, or the keepalive.
  *
  * Somebody awaits a completion
  *
@@ -175,7 +174,8 @@ void rpcrdma_send_cq_poll(struct rpcrdma_conn *conn)
 
 /**
  * rpcrdma_send_cq_watch - notice that somebody awaits completions of any work request
- * @conn: connection; a waiter has just joined the line for slots, or the connection is down
+ * @conn: connection; a waiter has just joined the line for slots, a caller that does not wait
+ *	in line has found no slot, or the connection is down
  *
  * The work handles the completions that are in the queue. It handles further ones as soon as
  * they come, until the line is empty; or always, if the connection is down.
