@@ -415,6 +415,31 @@ static void fuzz_plan_sends(const struct rpcrdma_plan_args *args,
 	       rtx->px_gather : 0));
 }
 
+/* What a group has if its Reply has the form @reply: the length of the first header without the
+ * words of the extension (fg_hdr), whether there is a data item, and whether it is placed
+ */
+struct fuzz_group {
+	u64	fg_hdr;
+	bool	fg_item;
+	bool	fg_place;
+};
+
+static struct fuzz_group fuzz_plan_form(const struct rpcrdma_limits *limits,
+					const struct rpcrdma_plan_args *args,
+					enum rpcrdma_reply_form reply)
+{
+	u64 nwritesegs = reply == RPCRDMA_REPLY_WRITE ?
+			 args->pa_reply_item_segs : 0;
+	u64 nreplysegs = reply == RPCRDMA_REPLY_LONG ? args->pa_reply_segs : 0;
+	bool item = args->pa_reduce && args->pa_call_item;
+
+	return (struct fuzz_group) {
+		.fg_hdr		= fuzz_hdr_len(limits, 0, nwritesegs, nreplysegs),
+		.fg_item	= item,
+		.fg_place	= item && args->pa_rtx->px_send,
+	};
+}
+
 /* Check the plan of a Call that is a group, and that a group is needed. @base is its plan
  * without the extension, if there is one.
  */
@@ -424,18 +449,14 @@ static void fuzz_plan_call_group(const struct rpcrdma_limits *limits,
 				 const struct rpcrdma_plan *base)
 {
 	const struct rpcrdma_plan_rtx *rtx = args->pa_rtx;
-	bool item = args->pa_reduce && args->pa_call_item, place = item && rtx->px_send;
-	u64 nwritesegs = plan->pl_reply == RPCRDMA_REPLY_WRITE ?
-			 args->pa_reply_item_segs : 0;
-	u64 nreplysegs = plan->pl_reply == RPCRDMA_REPLY_LONG ?
-			 args->pa_reply_segs : 0;
+	struct fuzz_group group = fuzz_plan_form(limits, args, plan->pl_reply);
+	bool item = group.fg_item, place = group.fg_place;
 	u64 stream = args->pa_call_len - (place ? args->pa_call_item : 0);
 
 	CHECK(plan->pl_count && plan->pl_count <= rtx->px_peer.xp_call_max);
 	CHECK(plan->pl_placed == (place ? args->pa_call_data : 0));
 	CHECK(plan->pl_limit == (place ? rtx->px_send : limits->lm_inline_send));
-	CHECK(plan->pl_hdr_max == fuzz_hdr_len(limits, 0, nwritesegs, nreplysegs) +
-				  28 + (place ? 8 : 0));
+	CHECK(plan->pl_hdr_max == group.fg_hdr + 28 + (place ? 8 : 0));
 	CHECK(stream + plan->pl_placed <= rtx->px_peer.xp_msg_max);
 	CHECK(item ? args->pa_call_data <= rtx->px_write_max :
 		     args->pa_call_len <= rtx->px_long_max);
@@ -456,12 +477,9 @@ static bool fuzz_plan_may_group(const struct rpcrdma_limits *limits,
 				const struct rpcrdma_plan *base)
 {
 	const struct rpcrdma_plan_rtx *rtx = args->pa_rtx;
-	bool item = args->pa_reduce && args->pa_call_item, place = item && rtx->px_send;
-	u64 nwritesegs = base->pl_reply == RPCRDMA_REPLY_WRITE ?
-			 args->pa_reply_item_segs : 0;
-	u64 nreplysegs = base->pl_reply == RPCRDMA_REPLY_LONG ?
-			 args->pa_reply_segs : 0;
-	u64 hdr = fuzz_hdr_len(limits, 0, nwritesegs, nreplysegs);
+	struct fuzz_group group = fuzz_plan_form(limits, args, base->pl_reply);
+	bool item = group.fg_item, place = group.fg_place;
+	u64 hdr = group.fg_hdr;
 	struct rpcrdma_plan plan = {
 		.pl_hdr_max = hdr + 28 + (place ? 8 : 0),
 		.pl_limit = place ? rtx->px_send : limits->lm_inline_send,
