@@ -236,6 +236,14 @@ static void svc_rdma_send_wc_written(struct ib_cq *cq, struct ib_wc *wc)
 		svc_rdma_send_fail(send, wc);
 }
 
+/* Must the completion of a posted Send be handled at once? If there are RDMA Writes, the context
+ * holds the pages of the Reply until then.
+ */
+static bool svc_rdma_send_is_awaited(const struct svc_rdma_send *send)
+{
+	return !list_empty(&send->ss_writes.sh_rws);
+}
+
 static void svc_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct svc_rdma_send *send = container_of(rpcrdma_send_of(wc),
@@ -249,8 +257,7 @@ static void svc_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 	}
 
 	/* Any other completion may be old, and tells nothing about the peer now. */
-	if (send->ss_awaited) {
-		send->ss_awaited = false;
+	if (svc_rdma_send_is_awaited(send)) {
 		rpcrdma_send_cq_seen(&sx->sx_conn);
 		rpcrdma_keepalive_acked(&sx->sx_conn);
 	}
@@ -320,10 +327,6 @@ int svc_rdma_send_post(struct svc_rdma_send *send)
 		svc_rdma_send_prepare_write(send, wr);
 
 	rpcrdma_send_chain(&send->ss_send);
-	/* If there are RDMA Writes, the context holds the Reply's pages until the Send has
-	 * completed. So the completion must not be handled late.
-	 */
-	send->ss_awaited = !list_empty(&send->ss_writes.sh_rws);
 
 	spin_lock(&sx->sx_lock);
 	/* A context that has waited for slots is in po_sending already */
@@ -337,7 +340,7 @@ int svc_rdma_send_post(struct svc_rdma_send *send)
 	sx->sx_stats.vs_sent++;
 	spin_unlock(&sx->sx_lock);
 	trace_svc_rdma_send(send);
-	if (send->ss_awaited)
+	if (svc_rdma_send_is_awaited(send))
 		rpcrdma_send_cq_await(&sx->sx_conn);
 	return rpcrdma_conn_post(&sx->sx_conn, first);
 }

@@ -212,7 +212,6 @@ struct svc_rdma_body {
  * @ss_writes: RDMA Writes posted before the Send; trace events name them by sd_cid
  * @ss_msg: message of the Call that is answered, until the Send is posted; or NULL
  * @ss_posted: jiffies when the Send was posted, under sx_lock
- * @ss_awaited: the completion must be handled at once, see rpcrdma_send_cq_await()
  * @ss_pages: pages of the Reply, which RDMA Writes read; an entry may be NULL
  * @ss_npages: number of entries used in @ss_pages
  * @ss_maxpages: number of entries allocated for @ss_pages
@@ -226,7 +225,6 @@ struct svc_rdma_send {
 	struct svc_rdma_chain	ss_writes;
 	struct rpcrdma_msg_in	*ss_msg;
 	unsigned long		ss_posted;
-	bool			ss_awaited;
 	struct page		**ss_pages;
 	u32			ss_npages;
 	u32			ss_maxpages;
