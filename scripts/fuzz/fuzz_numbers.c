@@ -722,9 +722,9 @@ static void fuzz_size_client(const struct rpcrdma_device_caps *caps,
  */
 #define FUZZ_READ_MRS	(RPCRDMA_MAX_SEGS + RPCRDMA_CLIENT_SEGS)
 
-/* Does a server with so many Calls fit the device? The send queue needs room only for a
- * Send and a transfer. The completion queue must also have room for the completions of
- * Receives, and of the registrations of some regions.
+/* Does a server with so many Calls fit the device? The send queue needs room for a Send and a
+ * transfer, or for the registrations of an ordinary Call if that is more. The completion queue
+ * must also have room for the completions of Receives.
  */
 static bool fuzz_server_fits(const struct rpcrdma_device_caps *caps,
 			     u64 requests, u64 bc_requests, u64 wrs)
@@ -732,11 +732,10 @@ static bool fuzz_server_fits(const struct rpcrdma_device_caps *caps,
 	u64 sq = 1ull + bc_requests + RPCRDMA_SQ_EXTRA + wrs;
 	u64 rq = fuzz_recvs(requests, bc_requests);
 
-	if (sq > caps->dc_max_qp_wr || rq > caps->dc_max_qp_wr)
-		return false;
-	if (caps->dc_read_mrs && sq < RPCRDMA_SQ_EXTRA + 3 * RPCRDMA_CLIENT_SEGS)
-		sq = RPCRDMA_SQ_EXTRA + 3 * RPCRDMA_CLIENT_SEGS;
-	return sq + rq <= caps->dc_max_cqe;
+	if (caps->dc_read_mrs)
+		sq = fuzz_max(sq, RPCRDMA_SQ_EXTRA + 3 * RPCRDMA_CLIENT_SEGS);
+	return sq <= caps->dc_max_qp_wr && rq <= caps->dc_max_qp_wr &&
+	       sq + rq <= caps->dc_max_cqe;
 }
 
 static void fuzz_size_server(const struct rpcrdma_device_caps *caps,
