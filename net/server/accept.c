@@ -10,8 +10,8 @@
  * For each connect request, svc_rdma_connect_request() creates a connection, which is a
  * struct svc_xprt to sunrpc. The connection takes over the CM id that came with the
  * request and waits in the listener's queue. XPT_CONN makes a thread call
- * svc_rdma_accept(), which creates the queue pair, posts Receives and completes the
- * handshake. From then on the connection belongs to sunrpc. If a connection is lost while
+ * svc_rdma_accept(), which creates the queue pair, posts Receives and accepts the
+ * request. From then on the connection belongs to sunrpc. If a connection is lost while
  * it waits, svc_rdma_conn_lost() removes it from the queue. This must not be left to a
  * thread: all threads may be busy, and the removal of a device waits until its last
  * connection is gone (invariant I21).
@@ -72,7 +72,7 @@ void svc_rdma_discard(struct svc_xprt *xprt)
 }
 
 /* Returns false, and adds nothing, if the connection is already lost. svc_rdma_conn_lost()
- * has then run, and nothing would remove the connection from the queue.
+ * may have run then, and nothing would remove the connection from the queue.
  */
 static bool svc_rdma_pending_add(struct svc_rdma_listener *sl,
 				 struct svc_rdma_xprt *sx)
@@ -336,7 +336,7 @@ static int svc_rdma_conn_create_queues(struct svc_rdma_xprt *sx)
 	return rc;
 }
 
-/* Compute the depths of the connection's queues, create them, and complete the handshake. */
+/* Compute the depths of the connection's queues, create them, and accept the request. */
 static int svc_rdma_conn_accept(struct svc_rdma_xprt *sx)
 {
 	struct rpcrdma_conn *conn = &sx->sx_conn;

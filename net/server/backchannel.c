@@ -15,8 +15,8 @@
  * rpc_xprt, kept in xpt_bc_xprt, and one rpc_xprt_switch, kept in xpt_bc_xps. This is not
  * used here, because rpc_create() publishes the switch in xpt_bc_xps before the switch is
  * complete, so another rpc_create() at the same time may use an incomplete one.
- * rpc_create() publishes the switch in the svc_xprt that xprt->bc_xprt points to, and
- * nowhere if this is NULL. So xprt->bc_xprt stays NULL.
+ * rpc_create() publishes the switch in the svc_xprt to which the member bc_xprt of the
+ * rpc_xprt points, and nowhere if this member is NULL. So it stays NULL.
  *
  * Receives for the replies are posted when a backchannel is made. There is one for each
  * callback that can be in flight on the connection (rfc5666bis 8.2.2.2).
@@ -135,7 +135,7 @@ static int svc_rdma_bc_give_up(struct svc_rdma_xprt *sx, struct rpc_xprt *xprt)
 	return svc_rdma_bc_lost(xprt);
 }
 
-/* Get everything that a callback needs except its credit. A callback that gets a credit
+/* Get everything else that a callback needs, except its credit. A callback that gets a credit
  * afterwards can be posted at once.
  */
 static int svc_rdma_bc_prepare(struct svc_rdma_send *send,
@@ -147,7 +147,7 @@ static int svc_rdma_bc_prepare(struct svc_rdma_send *send,
 	if (len < 0)
 		return len;
 	if (!rpcrdma_sq_try(&conn->cn_sq, 1, 0)) {
-		/* Slots may be free whose completions were not handled yet. */
+		/* Slots may be in use only because completions were not handled yet. */
 		rpcrdma_send_cq_watch(conn);
 		return -ENOBUFS;
 	}
@@ -203,7 +203,7 @@ static int svc_rdma_bc_send(struct rpc_rqst *rqst)
 	return 0;
 }
 
-/* Context: rpciod, with the transport's write lock. */
+/* Context: rpciod, with the send lock of the backchannel. */
 static int svc_rdma_bc_send_request(struct rpc_rqst *rqst)
 {
 	return rpcrdma_xmit_status(rqst, svc_rdma_bc_send(rqst));

@@ -11,9 +11,10 @@
  *   client's Calls. The client grants them to the connection, and not to a backchannel.
  *   Until its first grant there is one credit (rfc5666bis 8.2.1).
  * - The line of backchannels that wait for a credit. A credit that becomes free goes to
- *   the first backchannel in the line. That backchannel keeps its place until it has sent
- *   a callback, or until the RPC of the waiting callback has ended. Other backchannels
- *   join at the end.
+ *   the first backchannel in the line. That backchannel keeps its place until
+ *   svc_rdma_callback_begin() permits a callback or refuses it (with another error than
+ *   -EAGAIN), or until the RPC of the waiting callback has ended. Other backchannels join
+ *   at the end.
  * - The callbacks without an answer. An answer is matched by its XID alone.
  *
  * The upper layer gives a callback up when the client takes too long. The client does
@@ -281,7 +282,9 @@ void svc_rdma_callback_end(struct svc_rdma_xprt *sx, struct svc_rdma_way *way,
 		bw->bw_nawaited--;
 		rpcrdma_window_owe(&bw->bw_window);
 	}
-	/* The backchannel has lost its place: its next callback joins the line anew. */
+	/* If the RPC was waiting for a credit, the backchannel loses its place: its next
+	 * callback joins the line anew.
+	 */
 	if (way->wy_first == cb)
 		svc_rdma_way_proceed_locked(bw, way);
 	svc_rdma_backward_wake_locked(bw);
@@ -444,7 +447,7 @@ bool svc_rdma_callback_reply(struct svc_rdma_call *call)
  * The credit of the callback is free again. @xid is not looked up among the client's Calls,
  * because their XIDs are independent of those of callbacks (version-two 5.3.3).
  *
- * Context: process.
+ * Context: process or completion workqueue.
  * Return: %false if no RPC waits for an answer with that XID.
  */
 bool svc_rdma_callback_fail(struct svc_rdma_xprt *sx, u32 xid)

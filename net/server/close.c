@@ -9,12 +9,12 @@
  * A connection can be lost at any time, in any context. svc_rdma_close_begin() closes
  * the line for send queue slots and tells sunrpc, which has a thread call
  * svc_rdma_detach() when one is available. svc_rdma_close_begin() also queues
- * svc_rdma_down_work(), which closes the verbs end. This work needs no nfsd thread and
- * waits for none: all threads may be waiting for storage, while the device has to be
- * removed or the memory is needed. When the verbs end is closed, threads may still hold Calls of
- * the connection, and the Receives that contain these Calls. These are then ordinary memory that
- * the device does not access. svc_rdma_down_work() waits for threads only while they are in
- * this module (svc_rdma_srcu), where no thread waits for a peer.
+ * svc_rdma_down_work(), which closes the verbs end. This work needs no nfsd thread, and does
+ * not wait until a Call is executed: all threads may be waiting for storage, while the device
+ * has to be removed or the memory is needed. When the verbs end is closed, threads may still
+ * hold Calls of the connection, and the Receives that contain these Calls. These are then
+ * ordinary memory that the device does not access. svc_rdma_down_work() waits for threads only
+ * while they are in this module (svc_rdma_srcu), where no thread waits for a peer.
  *
  * svc_rdma_conn_end() drains the queues, so that the device has no work left. It destroys
  * the RDMA Reads and Writes (rdma_rw contexts) and then the queues, so that no completion
@@ -35,9 +35,10 @@
  */
 static struct workqueue_struct *svc_rdma_free_wq;
 
-/* All code but completion handlers enters this SRCU domain before it uses the verbs end of a
- * connection, and then checks whether the connection is down. Inside, a thread may wait for
- * memory, but never for a peer.
+/* Functions that sunrpc calls enter this SRCU domain before they use the verbs end of a
+ * connection, and leave it alone if the connection is down. Inside, a thread may wait for
+ * memory, but never for a peer. Other users of the verbs end, such as completion handlers and the
+ * keepalive, are stopped before it is closed.
  */
 DEFINE_SRCU(svc_rdma_srcu);
 
@@ -79,8 +80,8 @@ static void svc_rdma_conn_flush(struct svc_rdma_xprt *sx)
 }
 
 /* Close the verbs end. A thread that enters svc_rdma_srcu from now on sees that the
- * connection is down and touches nothing. So after synchronize_srcu() and draining, only
- * this function uses the lists.
+ * connection is down and leaves the lists alone. So after synchronize_srcu() and draining,
+ * only this function uses the lists.
  */
 static void svc_rdma_conn_end(struct svc_rdma_xprt *sx)
 {
@@ -163,8 +164,8 @@ void svc_rdma_close_begin(struct svc_rdma_xprt *sx)
 	/* If no reference is left, svc_rdma_free_work() closes the verbs end. */
 	if (!kref_get_unless_zero(&sx->sx_xprt.xpt_ref))
 		return;
-	/* sunrpc has dropped its reference to the namespace of a dead connection,
-	 * and svc_xprt_deferred_close() would use the namespace: see
+	/* sunrpc may have dropped its reference to the namespace of a dead
+	 * connection, and svc_xprt_deferred_close() would use the namespace: see
 	 * svc_rdma_enqueue().
 	 */
 	if (!svc_xprt_is_dead(&sx->sx_xprt))

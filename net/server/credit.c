@@ -2,12 +2,12 @@
 /*
  * The server's credits: how many Calls each client may have in progress, and
  * the Receives that are posted for them. This file owns struct svc_rdma_credits.
- * It never looks at a message or a version: server/negotiate.c tells it how large
+ * It decodes no message and compares no version: server/negotiate.c tells it how large
  * Receives have to be.
  *
  * A credit stands for a Receive. A Call takes one credit for each Send that it comes in.
- * The Reply to a callback takes RPCRDMA_MSG_RECVS Receives. All numbers in this file are numbers
- * of Receives, not of messages.
+ * The Reply to a callback takes RPCRDMA_MSG_RECVS Receives. Numbers in this file are numbers of
+ * Receives, not of messages, except the number of callbacks in svc_rdma_credits_backward().
  *
  * Operation
  *

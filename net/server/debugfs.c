@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Server: /sys/kernel/debug/rpcrdma/server/<address>:<port>-<number>, a file for
- * each connection, from its acceptance until it is closed. This file only reads.
+ * each connection, from its acceptance until it is closed. This file changes nothing, but has
+ * completions handled before it reads.
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>

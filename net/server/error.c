@@ -4,8 +4,8 @@
  * and ERR_CHUNK. Version 2 has more errors, some of which tell the client how to
  * change the Call. An error is sent in the version of the message that it answers. This
  * file encodes and counts errors. Other files decide that something is wrong:
- * server/recvfrom.c if a Call cannot be decoded or assembled, and server/sendto.c if a Reply
- * fits neither inline nor into a chunk.
+ * server/recvfrom.c if a Call cannot be decoded, pulled or assembled, and server/sendto.c if a
+ * Reply is too large to be sent.
  */
 #include <rpcrdma/counters.h>
 
@@ -76,7 +76,7 @@ static int svc_rdma_encode_error(struct svc_rdma_send *send,
  * @error: the error, with a code of version 2; in version 1 it is sent as ERR_VERS or
  *	ERR_CHUNK
  *
- * Context: process.
+ * Context: process or completion workqueue.
  * Return: 0; or a negative errno, and then the caller has to end the connection.
  */
 int svc_rdma_send_refusal(struct svc_rdma_send *send,
@@ -96,7 +96,7 @@ int svc_rdma_send_refusal(struct svc_rdma_send *send,
  *
  * If the error cannot be sent, the connection is closed (RFC 8166 4.5.4).
  *
- * Context: process or completion workqueue; sleeps if @gfp says so.
+ * Context: process or completion workqueue; sleeps if @gfp allows it.
  */
 void svc_rdma_send_error(struct svc_rdma_call *call,
 			 enum rpcrdma_verdict verdict, gfp_t gfp)

@@ -64,7 +64,7 @@ void svc_rdma_group_announce(const struct svc_rdma_xprt *sx,
 
 /**
  * svc_rdma_group_reply_max - how many transmissions may a Reply have?
- * @sx: connection on which the extension has been announced
+ * @sx: connection on which this server has announced the extension
  *
  * A client may send Calls as groups without having announced the extension. Such Calls are
  * executed, because this server has announced that it accepts them (RTX-37). But their

@@ -6,10 +6,10 @@
  *
  * Operation
  *
- * The first message that this server can use fixes the version (version-two 7.3): a
- * Call of version 1, or a CONNPROP or a Call of version 2. Until then there are only a
- * few Receives, which are large enough for either version, and one credit. A message
- * that is refused during that time does not fix the version. Afterwards, a message of
+ * The first message with a valid header fixes the version (version-two 7.3): a Call of
+ * version 1, or a CONNPROP or a Call of version 2. Until then there are only a few
+ * Receives, which are large enough for either version, and one credit. A message that the
+ * decoder refuses during that time does not fix the version. Afterwards, a message of
  * the other version is answered with ERR_VERS, and the connection stays (G-20).
  *
  * This file first sets limits and posts Receives, then sets sx_vers, and then sends the
@@ -249,7 +249,7 @@ u32 svc_rdma_negotiate_guess(const struct svc_rdma_xprt *sx,
 }
 
 /**
- * svc_rdma_negotiate_settle - settle the version when a usable message has arrived
+ * svc_rdma_negotiate_settle - settle the version when a message with a valid header arrived
  * @sx: connection
  * @vers: version of the message
  *

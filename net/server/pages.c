@@ -15,8 +15,8 @@
  * between arrays, and they can be allocated in larger contiguous pieces. Then there are
  * fewer mappings, fewer SGEs and fewer work requests.
  *
- * Data that a client has placed in whole pages of Receives is not copied: the Call owns only
- * an array of pointers to these pages, and the message owns the pages.
+ * Data that a client has placed in whole pages of Receives normally need not be copied: the
+ * Call then owns only an array of pointers to these pages, and the message owns the pages.
  */
 #include <kunit/visibility.h>
 #include <linux/export.h>
@@ -210,7 +210,7 @@ int svc_rdma_pages_alloc(struct svc_rdma_call *call, u32 nbytes)
  * svc_rdma_pages_lend - use the pages in which a Call's data has arrived
  * @call: Call without pages, whose message has data that is not longer than the Call
  *
- * The message still owns the pages. The bytes behind the data in its last page are cleared,
+ * The message still owns the pages. The bytes behind the data in the last page are cleared,
  * and the remaining entries of the array are the zero page, as in svc_rdma_pages_alloc().
  *
  * Context: process; sleeps.

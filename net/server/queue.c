@@ -14,8 +14,8 @@
  * the permission to pull it until a thread takes the complete Call. If the limit would be
  * exceeded, a Call waits in qu_waiting. The limit is one Call for a client that is not known
  * yet (svc_rdma_is_known()), and %SVC_RDMA_PULL_BYTES for others. A Call also waits in
- * qu_waiting for memory regions. When bytes or regions become free, svc_rdma_pull_next()
- * tells sunrpc, which finds a thread for the first Call in qu_waiting.
+ * qu_waiting for memory regions. When bytes or regions become free, svc_rdma_pull_next() or
+ * svc_rdma_dequeue() sees to it that sunrpc finds a thread for the first Call in qu_waiting.
  */
 #include <linux/sunrpc/svc_xprt.h>
 #include <rpcrdma/counters.h>

@@ -17,7 +17,7 @@
  * executed before all its bytes are there (RFC 8166 3.4.5; invariant I14).
  *
  * A Call may have to wait: in server/queue.c for permission to pull its bytes and for
- * memory regions, and in the line of server/sq.c for send queue slots.
+ * memory regions, and in the line for send queue slots (verbs/sq.c).
  *
  * An RDMA Read that fails ends the connection. The Call is then freed without having been
  * executed (RFC 8166 4.5.3). If a Call needs more than this connection can ever provide, it
@@ -55,8 +55,8 @@ static void svc_rdma_read_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 
 	trace_svc_rdma_read_done(call, wc->status);
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
-		/* A Call whose RDMA Read failed stays in po_reading until the queues
-		 * are destroyed: a provider may flush an RDMA Read twice (siw does; I10).
+		/* A Call whose RDMA Read failed is not freed before the queues are
+		 * destroyed: a provider may flush an RDMA Read twice (siw does; I10).
 		 */
 		if (wc->status != IB_WC_WR_FLUSH_ERR) {
 			rpcrdma_count(server_read_errors);

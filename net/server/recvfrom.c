@@ -4,17 +4,17 @@
  *
  * Operation
  *
- * The completion handler of a Receive only queues the message and tells sunrpc, which
- * finds a thread (server/queue.c). The thread calls svc_rdma_recvfrom(), which is at the end of
+ * The completion handler of a Receive queues the message and tells sunrpc, which finds a
+ * thread (server/queue.c). The thread calls svc_rdma_recvfrom(), which is at the end of
  * this file. The thread decodes the header. Then it either has a complete Call, or it
  * starts RDMA Reads and leaves. When the RDMA Reads are complete, the Call is queued again,
  * and a thread assembles it (server/read.c). This file also handles all messages that are
  * not valid Calls: such a message never reaches the RPC program (RFC 8166 4.5.2). It is
  * counted and traced, not printed.
  *
- * A Call without Read chunks is executed where it was received: rq_arg points into the
- * message, which therefore stays with the Call until the Reply is encoded. If the client
- * has placed the data of a Call in the pages of Receives, rq_arg points there, too.
+ * A Call without Read chunks is normally executed where it was received: rq_arg points into
+ * the message. Every message stays with its Call until the Reply is encoded. If the client has
+ * placed the data of a Call in the pages of Receives, rq_arg normally points there, too.
  */
 #include <linux/in.h>
 #include <linux/module.h>

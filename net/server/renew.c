@@ -11,9 +11,9 @@
  * by a file system that took a reference. So before a Reply is posted, its thread checks the
  * Receives of the Call. If somebody else holds a block, the Receive gets a new block, and the
  * old one is freed when its last holder drops it (invariant I34). If a Reply waits for send
- * queue slots, a completion handler posts it later. Nobody can get a page meanwhile, because
- * only the Call's thread hands pages out. So the completion handler does not check the
- * Receives again, and allocates nothing (svc_rdma_msg_put_renewed()).
+ * queue slots, another task posts it later, usually a completion handler. Nobody can get a
+ * page meanwhile, because only the Call's thread hands pages out. So that task does not check
+ * the Receives again, and allocates nothing (svc_rdma_msg_put_renewed()).
  *
  * If no new block can be allocated, the connection fails, as it does if there is no memory for
  * the Reply itself. The Receive is not posted again, and no Reply grants a credit for it.
@@ -25,10 +25,10 @@
 
 /**
  * svc_rdma_msg_renew_blocks - replace each block of a message that somebody else holds
- * @sx: connection of the message, whose Receives are blocks, or whose verbs end is being closed
+ * @sx: connection of the message; its Receives may be blocks, or its verbs end is being closed
  * @msg: message, or NULL
  *
- * Context: process; sleeps; inside svc_rdma_srcu.
+ * Context: process; sleeps; inside svc_rdma_srcu. Any if @msg is NULL.
  * Return: 0 or a negative errno.
  */
 int svc_rdma_msg_renew_blocks(struct svc_rdma_xprt *sx,
@@ -43,7 +43,7 @@ int svc_rdma_msg_renew_blocks(struct svc_rdma_xprt *sx,
 
 /**
  * svc_rdma_msg_put_blocks - give a message back
- * @sx: connection of the message, whose Receives are blocks, or whose verbs end is being closed
+ * @sx: connection of the message; its Receives may be blocks, or its verbs end is being closed
  * @msg: message
  *
  * Context: process; sleeps; inside svc_rdma_srcu. Does not sleep if the caller closes the

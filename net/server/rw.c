@@ -394,7 +394,7 @@ struct ib_send_wr *svc_rdma_chain_wrs(struct svc_rdma_xprt *sx,
 
 /**
  * svc_rdma_chain_destroy - unmap and free all of a chain
- * @sx: connection whose queue pair still exists
+ * @sx: connection; its queue pair still exists unless @chain is empty
  * @chain: chain that has completed or was never posted; empty afterwards
  *
  * Context: process or completion workqueue; may sleep.

@@ -22,8 +22,8 @@
  * posts the Reply.
  *
  * If posting fails, the device may have got part of the chain. The connection is down then,
- * and the context stays in po_sending until the queues are destroyed (I10). So does a context
- * that is still in line when the connection ends.
+ * and the context is not freed before the queues are destroyed (I10). The same is true of a
+ * context that is still in line when the connection ends.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -160,7 +160,7 @@ void svc_rdma_send_destroy(struct svc_rdma_send *send)
  * @sx: accepted connection
  * @gfp: flags to allocate a context with if none is idle
  *
- * Context: process; sleeps if @gfp allows it.
+ * Context: process or completion workqueue; sleeps if @gfp allows it.
  * Return: a context, or NULL.
  */
 struct svc_rdma_send *svc_rdma_send_get(struct svc_rdma_xprt *sx, gfp_t gfp)
@@ -211,7 +211,7 @@ void svc_rdma_send_put(struct svc_rdma_send *send)
 		svc_rdma_send_destroy(send);
 }
 
-/* Fails the connection. The context stays in po_sending until the queues are destroyed (I10). */
+/* Fails the connection. The context is not freed before the queues are destroyed (I10). */
 static void svc_rdma_send_fail(struct svc_rdma_send *send,
 			       const struct ib_wc *wc)
 {
@@ -357,7 +357,8 @@ static void svc_rdma_send_ready(struct rpcrdma_sq_waiter *waiter)
  * @call: Call; its message moves to @send
  * @len: bytes to send
  *
- * Context: process.
+ * Context: process; sleeps. If the message of @call was given back already, also completion
+ *	workqueue; does not sleep then.
  * Return: 0, and then the caller does not own @send any more; or a negative errno, and then
  *	the caller still owns @send, and @call its message: %-EMSGSIZE if the chain takes
  *	more slots than the send queue has, or another errno if memory is short.
@@ -372,8 +373,8 @@ int svc_rdma_send_submit(struct svc_rdma_send *send, struct svc_rdma_call *call,
 
 	if (slots > sq->sq_size)
 		return -EMSGSIZE;
-	/* This may sleep. So it is done before slots are taken, because a holder of slots must
-	 * not wait (I9), and not in svc_rdma_send_ready(), which must not sleep.
+	/* This may sleep, so it is done here, before slots are taken. A holder of slots must
+	 * not wait (I9), and svc_rdma_send_ready() must not sleep.
 	 */
 	rc = svc_rdma_msg_renew(sx, call->sc_msg);
 	if (unlikely(rc))
@@ -405,7 +406,7 @@ int svc_rdma_send_submit(struct svc_rdma_send *send, struct svc_rdma_call *call,
  *
  * Send With Invalidate is only for Replies (RFC 8797 4.1; G-22), and is never used here.
  *
- * Context: process.
+ * Context: like svc_rdma_send_submit().
  * Return: 0 or a negative errno.
  */
 int svc_rdma_send_control(struct svc_rdma_send *send,

@@ -267,9 +267,9 @@ static int svc_rdma_reply_post(struct svc_rdma_send *send,
  * svc_rdma_sendto - xpo_sendto: send a Reply
  * @rqstp: thread with the Reply in rq_res, and its Call in rq_xprt_ctxt
  *
- * If a Reply fits neither inline nor into a chunk, an error is sent instead (G-13). If memory
- * is short, the connection is closed: the client then connects again and retransmits, while an
- * error would end the RPC.
+ * If a Reply is too large to be sent, an error is sent instead (G-13). If memory is short, the
+ * connection is closed: the client then connects again and retransmits, while an error would
+ * end the RPC.
  *
  * Context: process; sleeps.
  * Return: 0 or a negative errno.

@@ -38,7 +38,7 @@
 #define SVC_RDMA_BACKLOG		128
 
 /* Default of v2_max_req_size: bytes of the largest inline Call in version 2, unless
- * Receives have targets. Most clients announce Receives of the same size.
+ * Receives have targets. Our client announces Receives of the same size by default.
  */
 #define SVC_RDMA_V2_REQ_SIZE		16384u
 
@@ -121,7 +121,8 @@ struct svc_rdma_chain {
  * @sc_list: link in qu_waiting, po_reading or qu_complete (struct svc_rdma_queue,
  *	struct svc_rdma_posted)
  * @sc_sx: connection on which the Call arrived
- * @sc_msg: message that contains the Call; NULL once it has been given back
+ * @sc_msg: message that contains the Call; NULL once it has been given back or has moved to
+ *	ss_msg of a Send context
  * @sc_vers: version of the header, and of the answer
  * @sc_hdr: decoded header. Its chunk lists point into @sc_msg
  * @sc_items: position and length of each item, copied from the header. An item is data
@@ -129,8 +130,8 @@ struct svc_rdma_chain {
  * @sc_nitems: number of entries of @sc_items
  * @sc_body_len: length in bytes of the inline body, or of the Position Zero chunk
  * @sc_stream_len: length of the unreduced Call in bytes
- * @sc_linear: if true, @sc_pages gets the whole Call as one stream; if false, only the data
- *	of the Read chunk
+ * @sc_linear: used if the Call has RDMA Reads: if true, @sc_pages gets the whole Call as one
+ *	stream; if false, only the data of the Read chunk
  * @sc_cqe: completion of the RDMA Reads
  * @sc_reads: the RDMA Reads; empty before they are built, and after they have completed
  * @sc_slots: send queue slots held for @sc_reads; 0 while the Call waits for slots
@@ -148,10 +149,10 @@ struct svc_rdma_chain {
  * @sc_replies: number of the client's Receives that wait for the Reply, if the Call came
  *	as a group; otherwise 0
  * @sc_error: error to send instead of the Reply, because a result did not fit its
- *	Write chunk, or the Reply fits neither inline nor into a chunk; er_code is 0 if there
- *	is no error
+ *	Write chunk, or the Reply is too large to be sent; er_code is 0 if there is no error
  *
- * A Call needs no lock, because it has one owner at any time. One after the other, the owner is
+ * Only @sc_list, @sc_slots and @sc_posted need sx_lock, while the Call is in a list of the
+ * connection. The Call has one owner at any time. One after the other, the owner is
  * svc_rdma_recvfrom(); qu_waiting or the line for slots, if the Call has to wait; the device,
  * while the RDMA Reads are posted; qu_complete; and then the svc_rqst (or the deferred request)
  * whose rq_xprt_ctxt points to the Call.
@@ -235,7 +236,7 @@ struct svc_rdma_send {
  * @vs_received: number of Receives whose messages threads have taken; a message may fill
  *	several Receives; under sx_lock
  * @vs_sent: number of messages sent, under sx_lock
- * @vs_refused: number of messages that were answered with an error
+ * @vs_refused: number of messages that were answered with an error instead of being executed
  * @vs_dropped: number of messages that were dropped
  * @vs_read_bytes: number of bytes read by RDMA Read
  * @vs_write_bytes: number of bytes written by RDMA Write
@@ -319,7 +320,7 @@ struct svc_rdma_credits {
 /**
  * enum svc_rdma_back - how the messages of a connection are given back
  * @SVC_RDMA_BACK_PLAIN: messages are given back without any check
- * @SVC_RDMA_BACK_RENEW: Receives are blocks of pages (struct rpcrdma_buf). Before a
+ * @SVC_RDMA_BACK_RENEW: Receives may be blocks of pages (struct rpcrdma_buf). Before a
  *	message is given back, each block that somebody else still holds is replaced
  * @SVC_RDMA_BACK_DROP: messages are dropped, and their Receives are not posted again,
  *	because the verbs end is being closed or is closed
@@ -363,8 +364,8 @@ struct svc_rdma_rw_limits {
 
 /**
  * struct svc_rdma_way - one NFS client's backchannel on a connection; server/callback.c
- * @wy_xprt: the backchannel's rpc_xprt. It contains this structure, so no reference is
- *	held
+ * @wy_xprt: the backchannel's rpc_xprt. One struct svc_rdma_bc contains both, so no reference
+ *	is held
  * @wy_list: link in bw_ways
  * @wy_line: link in bw_line while the backchannel waits for a credit; otherwise empty
  * @wy_first: the callback that waits for the credit, or NULL
@@ -381,7 +382,7 @@ struct svc_rdma_way {
 /**
  * struct svc_rdma_callback - a Call that this server sends to a client; server/callback.c
  * @cb_list: link in bw_sent from just before the callback is posted until it is
- *	answered; otherwise empty
+ *	answered, or the connection is closed; otherwise empty
  * @cb_way: backchannel that sends the callback; NULL if the RPC ended without an answer:
  *	from then on the connection owns the callback
  * @cb_xid: XID of the callback
@@ -438,15 +439,16 @@ struct svc_rdma_backward {
  * @sx_grow: held while Receives or memory regions are added
  * @sx_credit: credits
  * @sx_vers: RPC-over-RDMA version of the connection; 0 until it is settled, see
- *	server/negotiate.c. Set once, under @sx_grow, after all members that depend on it
+ *	server/negotiate.c. Set once, under @sx_grow or before any message arrives, after all
+ *	members that depend on it
  * @sx_negotiate: how the version is settled
  * @sx_backward: callbacks
  * @sx_refused: svc_rdma_has_wspace() has told sunrpc that there is no room for another
  *	Call. svc_rdma_slots_release() clears this and tells sunrpc to ask again
  * @sx_mrs: memory regions for RDMA Reads, if the device needs or prefers regions
  * @sx_lock: protects @sx_queue, @sx_sends, @sx_posted, XPT_DATA, and those members of
- *	@sx_stats that say so. Only locks of sunrpc are taken inside it. Process
- *	context and completion workqueue only.
+ *	@sx_stats that say so. No lock is taken inside it. Process context and completion
+ *	workqueue only.
  * @sx_queue: work for threads
  * @sx_sends: idle Send contexts
  * @sx_posted: Calls and Send contexts that are posted or wait for slots
@@ -498,7 +500,8 @@ struct svc_rdma_xprt {
  * @sl_xprt: the listener as sunrpc sees it
  * @sl_id: CM id that listens, or NULL while there is none; see server/transport.c
  * @sl_addr: address that the listener is bound to
- * @sl_stale: the device of a new id was removed, possibly before the id was in @sl_id
+ * @sl_stale: the device or the address of a new id was removed, possibly before the id was in
+ *	@sl_id
  * @sl_relisten: work that creates a new id and listens again
  * @sl_pending: connections to accept (sx_pending); protected by svc_rdma_pending_lock
  *	of server/accept.c
@@ -535,7 +538,7 @@ static inline bool svc_rdma_is_down(const struct svc_rdma_xprt *sx)
 	return READ_ONCE(sx->sx_conn.cn_state) == RPCRDMA_CONN_DOWN;
 }
 
-/* Tell sunrpc that there is work for a thread, unless the connection is dead. sunrpc has
+/* Tell sunrpc that there is work for a thread, unless the connection is dead. sunrpc may have
  * dropped its reference to the network namespace of a dead connection, and the tracepoint
  * in svc_xprt_enqueue() would read the namespace.
  */
@@ -572,10 +575,10 @@ extern struct srcu_struct svc_rdma_srcu;
 #define svc_rdma_inside() guard(srcu)(&svc_rdma_srcu)
 #endif
 
-/* The prototypes are in the order of the layers. A file calls only functions of files that
- * are listed before it. Only function pointers lead to files that are listed after it:
- * completion handlers, wt_ready(), and the tables in server/accept.c and
- * server/transport.c.
+/* A file calls only functions of files that are listed before it, with one exception:
+ * server/negotiate.c calls svc_rdma_group_announce(). Otherwise only function pointers lead to
+ * files that are listed after it: completion handlers, wt_ready(), and the tables in
+ * server/accept.c and server/transport.c.
  */
 
 /* server/renew.c */
@@ -589,7 +592,7 @@ void svc_rdma_msg_put_blocks(struct svc_rdma_xprt *sx,
  * @sx: connection of the message
  * @msg: message that will be given back with svc_rdma_msg_put_renewed(); or NULL
  *
- * Context: process; sleeps; inside svc_rdma_srcu.
+ * Context: process; sleeps; inside svc_rdma_srcu. Any if @msg is NULL.
  * Return: 0; or a negative errno, and then no Reply may be posted.
  */
 static inline int svc_rdma_msg_renew(struct svc_rdma_xprt *sx,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Write chunks and the Reply chunk. This file writes results into the client's memory.
- * core/chunk.c decides which result goes to which chunk and what stays in the stream, and
- * core/plan.c decides whether the Reply chunk is used.
+ * core/chunk.c decides which result goes to which chunk and what stays in the stream.
+ * core/plan.c, or core/group.c if the Call came as a group, decides whether the Reply chunk is
+ * used.
  *
  * Nothing is posted here. The work requests are added to the chain in front of the
  * Reply's Send, so that the data is in place when the client sees the Reply
