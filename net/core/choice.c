@@ -12,8 +12,8 @@
  * other work. Either the work or the time that Sends save must outweigh the cost of all
  * further transmissions; work and time are not added. The time that a further transmission
  * really adds is a fifth of its cost, or less. So Sends take no longer than an RDMA Read even
- * if the round trip is only a fifth of its estimate. The estimate can be so much too high if
- * every answer of the server was slow.
+ * if the round trip is only a fifth of its estimate. The estimate can be that wrong if every
+ * answer of the server was slow.
  *
  * A round trip of %RPCRDMA_CHOICE_FAR or more outweighs all other costs, at any size (rtx.rst
  * 6.1). Even 256 transmissions, the maximum of a group, add little more time than such a

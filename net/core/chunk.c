@@ -130,7 +130,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_lists_check_items);
 
 /**
  * rpcrdma_part_first - begin a walk over the parts of a Call
- * @lists: the Call's lists, which rpcrdma_lists_check_call() has accepted
+ * @lists: the Call's lists, which rpcrdma_lists_check_call() or rpcrdma_lists_check_items() has
+ *	accepted
  * @body_len: length of the body, as given to that function
  * @iter: OUT: the walk
  *

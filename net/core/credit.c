@@ -3,10 +3,10 @@
  * Credits: how many to advertise, and how many of those that a peer has granted are in use.
  *
  * A credit stands for one Send of a Call, and for a Receive at the responder. Each Call in
- * flight has a first credit. The window does not count first credits: its caller passes the
- * number of Calls in flight. The window counts the credits beyond the first, in wn_more. Only
- * a Call of several Sends has such credits. It takes all of them or none, and never waits for
- * them (RTX-78).
+ * flight has a first credit. The caller passes the number of Calls in flight whose RPCs still
+ * wait. The window counts the first credits of the others, in wn_owed, and all credits beyond
+ * the first, in wn_more. Only a Call of several Sends has credits beyond the first. It takes
+ * all of them or none, and never waits for them (RTX-78).
  *
  * A window is only arithmetic. The caller has to lock it, and to wake up whoever waits for
  * room. Each direction of a connection has a window of its own (rfc5666bis 8.2.1).

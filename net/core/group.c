@@ -11,9 +11,10 @@
  * the caller whether to hold the arrival, to give back what is held, or to pass the message on,
  * and what to answer. It allocates no memory, however a peer divides its message (RTX-84).
  *
- * The answer to a broken group is sent when the last of its transmissions has arrived. The
- * answer returns the credits of all transmissions, so their Receives must be posted again
- * first (RTX-50). Numbers from a peer are compared with limits before they are used. Sums
+ * The answer to a broken group is sent when the last of its transmissions has arrived, or a
+ * message that belongs to no group or to another one. The answer returns the credits of all
+ * transmissions, so their Receives must be posted again first (RTX-50). Numbers from a peer
+ * are compared with limits before they are used. Sums
  * that could overflow are computed in 64 bits.
  *
  * The rest of this file chooses forms: whether a Call may be sent as a group or takes base
@@ -297,7 +298,9 @@ void rpcrdma_group_take(struct rpcrdma_group *group,
 		rpcrdma_group_follow(group, limits, tx, step);
 		return;
 	}
-	/* Any other message is passed on: gs_does is RPCRDMA_GROUP_PASS at first */
+	/* A message that is no transmission is passed on: gs_does is already 0,
+	 * RPCRDMA_GROUP_PASS
+	 */
 	rpcrdma_group_cut(group, step);
 	if (tx && tx->tx_first)
 		rpcrdma_group_first(group, limits, tx, step);
@@ -391,7 +394,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_group_credits);
  * @reply_max: length of the largest Reply in bytes
  * @recv_size: size of our Receives in bytes, as announced
  * @extra: number of bytes by which the Reply's header exceeds a header without chunks
- * @most: number of Receives that can be spared, at most the peer's xp_reply_max
+ * @most: maximum number of Receives, at most the peer's xp_reply_max
  *
  * Context: any.
  * Return: number of Receives; or 0 if @most Receives are not enough. The Call then offers one
@@ -419,9 +422,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_group_replies);
  * @number: OUT: for a group, the number of transmissions; for an error, the size in bytes of
  *	a Reply chunk that would be enough; otherwise 0
  *
- * If a Call had base form, a Reply chunk that it offered is always used. The Reply chunk of a
- * group is used only if no other form is possible, because a client that offers Receives prefers
- * them to its registered memory.
+ * The Reply chunk of a group is used only if no other form is possible, because a client that
+ * offers Receives prefers them to its registered memory.
  *
  * Context: any.
  * Return: the first form that the Reply fits.

@@ -231,8 +231,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_layout_place);
  * @layout: layout of the message, which rpcrdma_layout_count() has accepted
  * @out: OUT: the transmission, if true is returned
  *
- * Each transmission takes as much of the stream as fits in front of its data, and as much data
- * as the target segments of one Receive take.
+ * Each transmission takes as much of the stream as fits in front of its data, and up to ly_part
+ * bytes of data.
  *
  * Context: any.
  * Return: false if all has been sent, or if the header leaves no room.

@@ -16,7 +16,7 @@
  * be sent as a group, that is, in several transmissions. A Call needs a free credit for each
  * of them, and a Reply needs a free Receive for each (RTX-78, RTX-98). A group is tried after
  * inline and before chunks. But if a group saves the peer from copying an item, it is tried
- * before inline. When the plan is made, the caller takes the credits and Receives that it needs.
+ * before inline. When the plan is made, the caller takes the credits and Receives for it.
  * If they are no longer free, the caller plans again.
  */
 
@@ -124,7 +124,7 @@ rpcrdma_plan_reply(const struct rpcrdma_limits *limits,
 }
 
 /* Does the Call have an item that can be placed in target segments of the server's Receives?
- * Such an item is placed or goes by a Read chunk. It never stays in the stream of a group,
+ * If the Call is a group, such an item is placed. It never stays in the stream of a group,
  * because the server would have to copy it.
  */
 static bool rpcrdma_plan_may_place(const struct rpcrdma_plan_args *args)
@@ -320,8 +320,8 @@ static int rpcrdma_plan_try(const struct rpcrdma_limits *limits,
  *
  * The form of the Reply is decided first, because the chunks provided for it take room in
  * the header of the Call. If a security flavor protects the stream, no item may be taken
- * out of it (G-27). @args->pa_reduce is false then, and only Short and Long Messages are
- * possible.
+ * out of it (G-27). @args->pa_reduce is false then, and only Short Messages, groups without
+ * items and Long Messages are possible.
  *
  * If the Call cannot be a group, a Reply that does not fit inline must use a chunk, because only
  * the header of a group can offer Receives.
@@ -357,13 +357,14 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_plan_rpc);
  * @reply_chunk_len: size of the Reply chunk in bytes
  * @prefer_inline: answer inline if possible even though a Reply chunk was offered
  *
- * A Reply chunk that was offered is used (RFC 8166 4.3.3). A chunk of no bytes counts as
- * none (G-05). Nothing is sent that would overrun the client's Receive or its Reply chunk
- * (RFC 8166 4.5.3).
+ * A Reply chunk that was offered is used (RFC 8166 4.3.3), unless @prefer_inline is set and the
+ * Reply fits inline. A chunk of no bytes counts as none (G-05). Nothing is sent that would
+ * overrun the client's Receive or its Reply chunk (RFC 8166 4.5.3).
  *
  * Context: any.
- * Return: the form; %RPCRDMA_ANSWER_ERROR if the Reply fits neither inline nor into the Reply
- *	chunk (G-13).
+ * Return: the form; %RPCRDMA_ANSWER_ERROR if the Reply chunk is used and is too small for the
+ *	body, if no Reply chunk is used and the Reply does not fit inline, or if the header
+ *	does not fit a Send (G-13).
  */
 enum rpcrdma_answer_form
 rpcrdma_plan_answer(const struct rpcrdma_limits *limits, u32 hdr_len,

@@ -11,10 +11,11 @@
  * device has less, lower the number of requests. The room that one RPC of the largest
  * payload needs is never reduced. If the device is too small for even one request, the device
  * is refused. On a server, a limit on the send queue makes only this queue shorter, because
- * Calls can wait for room in it.
+ * Calls can wait for room in it. On a client, it lowers the number of requests only if the
+ * queue has no entry for the Send of each request.
  *
- * The limits of a device only decide how many credits a connection advertises from its
- * beginning. They do not change what a credit means (RFC 8166 3.3.1).
+ * The limits of a device only decide how many credits a connection may have. They do not
+ * change what a credit means (RFC 8166 3.3.1).
  */
 
 #include <linux/errno.h>
@@ -34,16 +35,16 @@
 #define RPCRDMA_WRS_PER_MR		2u
 
 /*
- * Maximum number of SGEs in a work request on a server. A page takes one SGE, so this is also
- * the maximum number of pages that one RDMA Write covers. More SGEs would make the queue larger,
- * because every slot has room for the maximum: 32 SGEs take half a kilobyte. Common devices
- * allow about as many (mlx5: 30). A megabyte then takes 9 work requests.
+ * Maximum number of SGEs in a work request on a server. If pages are not adjacent, each takes
+ * one SGE, so one RDMA Write covers at most this number of them. More SGEs would make the queue
+ * larger, because every slot has room for the maximum: 32 SGEs take half a kilobyte. Common
+ * devices allow about as many (mlx5: 30). A megabyte then takes 9 work requests.
  */
 #define RPCRDMA_SERVER_SGES		32u
 
 /*
  * A server's send queue has room for three transfers of the largest size, and for the
- * Replies to half of the Calls. Every slot has room for all SGEs, so the queue is most of
+ * Replies to half of the Calls. Every slot has room for all SGEs, so the queue is much of
  * what an idle connection costs. Three transfers of a megabyte keep a wire of 100 Gbit/s
  * busy for 250 microseconds, and the Replies keep it busy for 20. Refilling the queue takes
  * much less time.
@@ -53,8 +54,8 @@
 
 /*
  * Regions for RDMA Reads. The largest Call, a chunk with the maximum number of segments, takes
- * RPCRDMA_MAX_SEGS of them. Another Call of up to RPCRDMA_CLIENT_SEGS segments, as our client
- * sends it, can proceed at the same time.
+ * about RPCRDMA_MAX_SEGS of them. The others allow another Call to proceed at the same time, if
+ * its chunk has only a few segments, as our client normally sends it.
  */
 #define RPCRDMA_SERVER_READ_MRS		(RPCRDMA_MAX_SEGS + RPCRDMA_CLIENT_SEGS)
 
@@ -115,8 +116,9 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_recv_batch);
  * @messages: how many messages a peer may send before it gets an answer, at most half of
  *	%U32_MAX
  *
- * At least @messages Receives must be posted at any time (RFC 8166 3.3.1). Receives are posted
- * in batches, so up to a batch less one may be waiting to be posted, and are needed in addition.
+ * At any time, at least @messages Receives must be posted or contain a message that is still in
+ * use (RFC 8166 3.3.1; invariant I6 in locking.rst). Receives are posted in batches, so up to a
+ * batch less one may be waiting to be posted, and are needed in addition.
  *
  * Context: any.
  * Return: number of Receives.
@@ -360,7 +362,7 @@ static u32 rpcrdma_size_server_wrs(const struct rpcrdma_device_caps *caps,
  * 16 = 125 slots. Calls share the queue, and wait when it is full, so a shorter queue is
  * enough, if the callbacks, one Send and one transfer fit.
  *
- * Regions: %RPCRDMA_SERVER_READ_MRS, if RDMA Reads need regions. Calls share the regions, and
+ * Regions: %RPCRDMA_SERVER_READ_MRS, if dc_read_mrs is set. Calls share the regions, and
  * wait until one is free. The send queue is long enough for a Call that takes all of them, if
  * the device allows a queue of that length.
  *
@@ -371,7 +373,7 @@ static u32 rpcrdma_size_server_wrs(const struct rpcrdma_device_caps *caps,
  *
  * Context: any.
  * Return: 0; -EINVAL if @requests or @page_size is 0; -EOPNOTSUPP if the device is too
- *	small for even one request.
+ *	small for even one request, or is an iWARP device without fast registration.
  */
 int rpcrdma_size_server(const struct rpcrdma_device_caps *caps,
 			u32 requests, u32 bc_requests, u32 max_payload,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The sysctls: /proc/sys/sunrpc/rdma_* for the client, /proc/sys/sunrpc/svc_rdma/ for the
- * server. A change applies to connections that are made afterwards. Settings that the
+ * server. Most changes apply only to connections that are made afterwards. Settings that the
  * in-tree module also has have the same names as there.
  */
 #include <linux/sysctl.h>

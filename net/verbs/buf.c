@@ -71,7 +71,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_buf_init);
  * rpcrdma_buf_init_block - set up the last bytes of a block of pages as a buffer
  * @buf: buffer to set up
  * @device: device that will access it
- * @size: size in bytes: part of the first page, and all of the other pages
+ * @size: size in bytes, at most that of the block
  * @order: binary logarithm of the number of pages, not 0
  * @dir: DMA direction
  * @gfp: allocation flags

@@ -112,8 +112,8 @@ static void rpcrdma_conn_hear_ord(struct rpcrdma_conn *conn,
 static int rpcrdma_conn_refusal(const struct rpcrdma_conn *conn,
 				const struct rdma_cm_event *event)
 {
-	/* The peer accepted the connection, but closed it before it was told that
-	 * this end is up.
+	/* The peer accepted the connection, but closed the connection before the
+	 * peer was told that this end is up.
 	 */
 	if (rpcrdma_conn_is_up(conn))
 		return -ECONNABORTED;
@@ -147,8 +147,8 @@ static bool rpcrdma_conn_port_in_use(int status)
 	return status == -EADDRINUSE || status == -EADDRNOTAVAIL;
 }
 
-/* Always returns 0. Another value would make the CM core destroy the id, which the owner of
- * the connection does.
+/* Always returns 0. Another value would make the CM core destroy the id, but only the owner of
+ * the connection destroys it.
  */
 static int rpcrdma_conn_cm_event(struct rdma_cm_id *id,
 				 struct rdma_cm_event *event)

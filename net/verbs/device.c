@@ -33,7 +33,7 @@
  * rpcrdma_device_destroy_id() holds a reference to the device while it destroys an id.
  * This module does not call that function for the ids that the CM core destroys because an
  * event handler returned a non-zero value: the id of a refused request, and the id of a
- * listener whose address has changed.
+ * listener whose device was removed or whose address has changed.
  */
 #include <linux/kernel.h>
 #include <linux/slab.h>

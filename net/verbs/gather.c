@@ -8,8 +8,8 @@
  *
  * Operation
  *
- * If this end has announced that it accepts groups, each message passes through this file on
- * its way to the owner (cn_receive). Completions of the receive queue are handled one after the
+ * If groups may arrive (rpcrdma_gather_start()), each message passes through this file on its
+ * way to the owner (cn_receive). Completions of the receive queue are handled one after the
  * other, in the order of arrival, so struct rpcrdma_gather needs no lock (invariant I36).
  *
  * A group takes no additional memory: its Receives exist anyway, and the sender has credits
@@ -190,7 +190,7 @@ static void rpcrdma_gather_tell(struct rpcrdma_conn *conn,
 	}
 }
 
-/* Notes when the first transmission of a group arrived, or that no group is open (RTX-85).
+/* Notes when the first transmission of a group arrived, or that there is no group (RTX-85).
  * The time is made odd, because 0 means that there is no group.
  */
 static void rpcrdma_gather_watch(struct rpcrdma_gather *gather, bool begins)

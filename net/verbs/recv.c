@@ -280,12 +280,12 @@ int rpcrdma_recv_pool_grow_gfp(struct rpcrdma_recv_pool *pool, u32 count,
  * rpcrdma_recv_pool_post - post every Receive that waits
  * @pool: pool of a connection with a queue pair
  *
- * When this returns, all Receives that waited before the call are posted, by this task or by
+ * When this returns 0, all Receives that waited before the call are posted, by this task or by
  * another.
  *
  * Context: process or completion workqueue; does not sleep.
  * Return: 0; or a negative errno, and the connection is down. Receives that could not be
- *	posted are freed by rpcrdma_recv_pool_destroy().
+ *	posted are freed with the pool.
  */
 int rpcrdma_recv_pool_post(struct rpcrdma_recv_pool *pool)
 {
@@ -398,7 +398,7 @@ void rpcrdma_recv_pool_orphan(struct rpcrdma_recv_pool *pool)
  * rpcrdma_recv_pool_destroy - free all Receives
  * @pool: pool of a connection that was drained, or never had a Receive posted
  *
- * Context: process. The owner no longer holds any Receive.
+ * Context: process. The owner no longer holds any Receive of the pool.
  */
 void rpcrdma_recv_pool_destroy(struct rpcrdma_recv_pool *pool)
 {

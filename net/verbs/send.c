@@ -11,8 +11,8 @@
  * goes by RDMA from where it is. If an owner wants a Send to include other memory, it
  * provides the SGEs, and keeps that memory mapped until the Send has completed.
  *
- * The owner reserves slots for the Send and for the work requests that it posts in front
- * of it (sq.h). It then calls rpcrdma_send_prepare() and posts the chain with
+ * The owner calls rpcrdma_send_prepare(), and reserves slots for the Send and for the work
+ * requests that it posts in front of it (sq.h). Then it posts the chain with
  * rpcrdma_conn_post(). From then on the Send belongs to the device. Work requests
  * complete in order, so when the Send completes, all earlier requests have completed, too.
  *

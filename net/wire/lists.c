@@ -7,9 +7,9 @@
  * of lists and message types make sense. core/chunk.c decides whether the lengths and
  * positions add up to a message.
  *
- * A peer has written every byte that is read here. Two rules make this safe. All words
- * are read through a cursor that knows where the message ends. A count is compared with the
- * number of bytes that are left before it is used (RFC 8166 4.5.2, 8.1.4).
+ * A peer has written every byte that is read here. Two rules make this safe. A cursor knows
+ * where the message ends, and moves over each word before the word is read. A count is compared
+ * with the number of bytes that are left before it is used (RFC 8166 4.5.2, 8.1.4).
  *
  * No segment is copied. A decoded chunk has a pointer to its first segment in the message.
  * A walk over the segments reads them again from the message.
@@ -301,7 +301,7 @@ bool rpcrdma_chunk_next(struct rpcrdma_seg_iter *iter,
 	}
 
 	/*
-	 * The device can still write to the buffer. If the buffer changes after
+	 * The buffer is still mapped for the device. If the device changes it after
 	 * it was decoded, the walk still does not leave the list.
 	 */
 	while (pos < (const u8 *)iter->it_end &&

@@ -64,7 +64,8 @@ static bool rpcrdma2_get_next(struct rpcrdma_xdr_in *in,
  * are not checked.
  *
  * Context: any.
- * Return: false if the message has another type or version, or is too short to have a type.
+ * Return: false if the message has another type or version, or is shorter than the prefix
+ *	(%RPCRDMA2_PREFIX_LEN).
  *
  * See RTX-45 of rtx.rst.
  */
@@ -233,7 +234,8 @@ static const struct rpcrdma2_type rpcrdma2_rtx_types[] = {
  * belong to the whole message, and obey the rules of all messages (RTX-64).
  *
  * Context: any. The work is bounded by @len and the limits of G-32.
- * Return: a verdict; %RPCRDMA_OK for either direction.
+ * Return: a verdict. A valid message gives %RPCRDMA_OK whether it is a request or a response:
+ *	the caller looks at @hd_response.
  *
  * See RTX-45, RTX-52, RTX-54, RTX-59, RTX-64 of rtx.rst.
  */

@@ -112,14 +112,14 @@ int rpcrdma1_encode_reply(void *buf, u32 size,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma1_encode_reply);
 
 /**
- * rpcrdma1_encode_err_vers - write an RDMA_ERROR that names our versions
+ * rpcrdma1_encode_err_vers - write an RDMA_ERROR that names the versions we accept
  * @buf: buffer to write to
  * @size: size of @buf in bytes
  * @xid: rdma_xid of the message that is refused
  * @vers: rdma_vers of that message, which is repeated so that its sender can read the error
  *	(G-11)
  * @credit: the grant in force; 0 is sent as 1
- * @range: lowest and highest version that we speak
+ * @range: lowest and highest version to name
  *
  * Context: any.
  * Return: number of bytes written, or -EMSGSIZE.

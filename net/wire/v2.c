@@ -69,8 +69,8 @@
 #endif
 
 /*
- * What a server accepts, unless a test has set lower limits. The Position Zero chunk uses
- * up an entry of the Read list (G-23, G-32).
+ * What a server accepts until the version is settled, unless version 2 is disabled, or a test
+ * has set lower limits. The Position Zero chunk uses up an entry of the Read list (G-23, G-32).
  */
 const struct rpcrdma2_accept rpcrdma2_accept_forward = {
 	.ac_vers_low	= RPCRDMA_VERS_1,
@@ -363,7 +363,8 @@ static bool rpcrdma2_is_err_vers(const struct rpcrdma_xdr_in *in,
  * @hdr: OUT: the header, as far as it could be parsed; points into @buf
  *
  * Context: any. Work is bounded by @len and the limits of G-32.
- * Return: a verdict; %RPCRDMA_OK for either direction.
+ * Return: a verdict. A valid message gives %RPCRDMA_OK whether it is a request or a response:
+ *	the caller looks at @hd_response.
  */
 enum rpcrdma_verdict
 rpcrdma2_decode_by(const struct rpcrdma2_type *types, const void *buf,

@@ -197,8 +197,7 @@ static void rpcrdma2_refuse_writes(const struct rpcrdma_hdr *hdr,
 /**
  * rpcrdma2_refusal - choose the error to send for a message that cannot be used
  * @hdr: header of the message, as decoded
- * @verdict: what is wrong with the message, as returned by the decoder or by
- *	rpcrdma_lists_check_call()
+ * @verdict: what is wrong with the message, as returned by the decoder, or found later
  * @accept: limits that the message was decoded with
  * @error: OUT: the error to send, if true is returned
  *
