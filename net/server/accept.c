@@ -63,7 +63,7 @@ static DEFINE_SPINLOCK(svc_rdma_pending_lock);
  * svc_xprt_free() drops a module reference for each xprt. No reference was taken for this one,
  * so this function takes one.
  *
- * Context: process.
+ * Context: process or CM event.
  */
 void svc_rdma_discard(struct svc_xprt *xprt)
 {

@@ -135,8 +135,8 @@ static int svc_rdma_bc_give_up(struct svc_rdma_xprt *sx, struct rpc_xprt *xprt)
 	return svc_rdma_bc_lost(xprt);
 }
 
-/* Get everything else that a callback needs, except its credit. A callback that gets a credit
- * afterwards can be posted at once.
+/* Get everything that a callback needs besides a Send context and a credit. A callback that
+ * gets a credit afterwards can be posted at once.
  */
 static int svc_rdma_bc_prepare(struct svc_rdma_send *send,
 			       struct rpc_rqst *rqst)

@@ -10,8 +10,8 @@
  * the line for send queue slots and tells sunrpc, which has a thread call
  * svc_rdma_detach() when one is available. svc_rdma_close_begin() also queues
  * svc_rdma_down_work(), which closes the verbs end. This work needs no nfsd thread, and does
- * not wait until a Call is executed: all threads may be waiting for storage, while the device
- * has to be removed or the memory is needed. When the verbs end is closed, threads may still
+ * not wait for Calls that are being executed: all threads may be waiting for storage, while the
+ * device has to be removed or the memory is needed. When the verbs end is closed, threads may still
  * hold Calls of the connection, and the Receives that contain these Calls. These are then
  * ordinary memory that the device does not access. svc_rdma_down_work() waits for threads only
  * while they are in this module (svc_rdma_srcu), where no thread waits for a peer.
@@ -35,10 +35,10 @@
  */
 static struct workqueue_struct *svc_rdma_free_wq;
 
-/* Functions that sunrpc calls enter this SRCU domain before they use the verbs end of a
- * connection, and leave it alone if the connection is down. Inside, a thread may wait for
- * memory, but never for a peer. Other users of the verbs end, such as completion handlers and the
- * keepalive, are stopped before it is closed.
+/* Functions that sunrpc calls enter this SRCU domain before they use the CM id, the queue pair
+ * or the Receives of a connection, see svc_rdma_inside(). Inside, a thread may wait for memory,
+ * but never for a peer. Other users, such as completion handlers and the keepalive, are stopped
+ * before these objects are freed.
  */
 DEFINE_SRCU(svc_rdma_srcu);
 

@@ -23,7 +23,7 @@ static bool svc_rdma_mrs_try(struct svc_rdma_xprt *sx, u32 count)
 	       rpcrdma_take(&sx->sx_mrs.ms_free, count, 0);
 }
 
-/* Add one region. A new connection has no regions, and gets only as many as it needs, because
+/* Add one region. A new connection has no regions, and gets them only when it needs them, because
  * most connections never need many. The region joins the pool of the queue pair (rdma_mrs),
  * from which rdma_rw takes regions, and is destroyed with the queue pair. It is first created
  * in a separate pool, because ib_mr_pool_init() destroys all regions of the pool if it fails.

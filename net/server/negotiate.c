@@ -249,7 +249,7 @@ u32 svc_rdma_negotiate_guess(const struct svc_rdma_xprt *sx,
 }
 
 /**
- * svc_rdma_negotiate_settle - settle the version when a message with a valid header arrived
+ * svc_rdma_negotiate_settle - settle the version when a message with a valid header has come
  * @sx: connection
  * @vers: version of the message
  *

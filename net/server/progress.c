@@ -58,9 +58,9 @@ void svc_rdma_progress_sent(struct svc_rdma_xprt *sx,
  * svc_rdma_conn_waiting - ops->waiting: does posted work complete?
  * @conn: connection
  * @posted: OUT: jiffies when the oldest work that has not completed was posted
- * @since: OUT: jiffies since when work is posted and none of it has completed. This is
- *	computed separately for RDMA Reads and for Sends, and the earlier of the two times
- *	is returned: one kind may complete while the other does not
+ * @since: OUT: jiffies of the last completion, or of the posting of the oldest work if that is
+ *	later. This is computed separately for RDMA Reads and for Sends, and the earlier of
+ *	the two times is returned: one kind may complete while the other does not
  *
  * Work that waits for slots does not count as posted.
  *
