@@ -500,8 +500,8 @@ u32 rpcrdma_payload_body_len(const struct rpcrdma_payload *payloads, u32 n,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_payload_body_len);
 
 /*
- * Compare one returned array of segments with its offer. Only the lengths of the
- * returned array are used (G-35). Data fills an array from its beginning (RFC 8166
+ * Compare one returned array of segments with its offer. Handles and offsets of the
+ * returned array are not used (G-35). Data fills an array from its beginning (RFC 8166
  * 3.4.6), so no data may follow a segment that is not full. A server that does not
  * rewrite the lengths returns full segments, which are accepted (G-05). @total is 0 at
  * first.

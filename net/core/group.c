@@ -313,7 +313,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_group_take);
  * rpcrdma_group_judge - check that a complete group agrees with its items
  * @group: the group
  * @limits: as for rpcrdma_group_take()
- * @items: items of the group, which rpcrdma2_decode_group() has accepted
+ * @items: items of the group. If rpcrdma2_decode_group() rejects them, the verdict of this
+ *	function does not count
  * @nitems: number of items
  *
  * A complete group that does not agree with its items counts as a broken group that has

@@ -143,7 +143,7 @@ void svc_rdma_send_reset(struct svc_rdma_send *send)
 
 /**
  * svc_rdma_send_destroy - free a Send context
- * @send: context that is not posted
+ * @send: context that is not, or no longer, posted
  *
  * Context: process or completion workqueue.
  */
