@@ -39,8 +39,8 @@ def cost_table(provider, runs):
         rows.append([point_name(*key), *(number(r.cost(key) / 1000) for r in runs),
                      *(ratio(r.cost(key), intree.cost(key)) for r in ours),
                      f"{max(r.spread(key) for r in runs):.1f}%"])
-    table(f"{provider}: thousands of instructions per operation, everything by Sends that the server takes\n"
-          "so, and the ratio to the in-tree module",
+    table(f"{provider}: thousands of instructions per operation, with every WRITE in Sends if the server\n"
+          "accepts that, and the ratio to the in-tree module",
           ["operation", *(NAMED[r.module] for r in runs), *("ratio " + (r.module[2:] or r.module) for r in ours), "spread"], rows)
 
 
