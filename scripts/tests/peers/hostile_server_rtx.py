@@ -386,7 +386,7 @@ def targets_of(s):
         s.rbsiz = head + seg * nsegs + more
         s.rtx = Property(0, 256, 16, 1 << 20, head, seg, nsegs)
         s.credit = 256
-        # With the default setting, the client would prefer chunks to many small targets.
+        # If the client chose the length itself, it would prefer chunks to many small targets.
         put(WRITE_MAX, 1 << 20)
         try:
             s.mount()
