@@ -666,7 +666,7 @@ static void rpcrdma_group_all_orders(struct kunit *test)
 
 	for (response = 0; response < 2; response++) {
 		for (total = 1; total <= RPCRDMA_GROUP_MOST; total++) {
-			/* There is one group, or there are two, of which the second may be a Reply */
+			/* There are one or two groups; the second may be a Reply */
 			for (first = 1; first <= total; first++) {
 				rpcrdma_group_begin(&orders.run, test,
 						    &rpcrdma_group_small);

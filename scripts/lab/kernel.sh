@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # Kernels for the guests. There are three names:
-#   7.3, 6.12   built here from Debian's linux-source packages, with every checker
+#   7.3, 6.12   built here from Debian's linux-source packages, with checkers (see CHECKERS)
 #   debian      Debian's own 6.12 image and headers; nothing is built
 # The kernels that are built here are for one of two machines:
 #   x86   a PC, for QEMU
