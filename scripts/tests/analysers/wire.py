@@ -598,7 +598,7 @@ def pads():
     # Covers: MEM-20
     rule("pads-are-zero", (c for c in checks if c[0] is not None))
     pads_of_calls()
-    # Only in version 2 are results with roundup inline. In version 1 they use a chunk.
+    # Only the traffic of version 2 has inline results with roundup. In that of version 1, they use a chunk.
     if version == 2:
         answers = [(pad_is_zero(m, w), m) for m in replies() if (w := reply_words(m))]
         # Covers: MEM-20
