@@ -72,7 +72,7 @@ static void rpcrdma_buf_block_ends_with_pages(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_buf_pins(buf->bf_size,
 					       RPCRDMA_BUF_KUNIT_ORDER),
 			PAGE_SIZE << RPCRDMA_BUF_KUNIT_ORDER);
-	/* A buffer of another size is a block only if it is too large for a slab. */
+	/* A buffer for which no order is given is a block only if it is too large for a slab. */
 	KUNIT_EXPECT_EQ(test, rpcrdma_buf_pins(1000, 0), 1000);
 	KUNIT_EXPECT_EQ(test, rpcrdma_buf_pins(KMALLOC_MAX_CACHE_SIZE, 0),
 			KMALLOC_MAX_CACHE_SIZE);

@@ -257,7 +257,9 @@ static void rpcrdma_parts_make(struct rpcrdma_kunit *fx,
 
 	memset(parts, 0, sizeof(*parts));
 	for (i = 0; i < n; i++) {
-		/* Make no chunk at position zero, and no two at one position. Other tests do */
+		/* Make no chunk at position zero, and no two at one position: other tests have
+		 * them
+		 */
 		len = 4 * rpcrdma_kunit_random(fx, 10);
 		rpcrdma_parts_add_body(fx, parts, len + (must_gap ? 4 : 0));
 		len = rpcrdma_kunit_random(fx, 60);

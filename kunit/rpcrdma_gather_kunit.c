@@ -577,8 +577,8 @@ static void rpcrdma_gather_bounds_items(struct kunit *test)
 
 /* --- broken groups ---------------------------------------------------------- */
 
-/* If a transmission is missing, the Receives of the group are given back at once. The owner is
- * told once, when the last transmission has arrived.
+/* If a transmission is not the one that is due, the Receives of the group are given back at once.
+ * The owner is told once, when the last transmission has arrived.
  *
  * Covers: RTX-49 RTX-50
  */

@@ -162,7 +162,9 @@ static void rpcrdma_group_load(struct rpcrdma_kunit *fx,
 						      &message->len[i]);
 }
 
-/* Decode and check a complete group, as net/verbs/gather.c does. Returns the verdict. */
+/* Decode a complete group, as its owner does, and check it, as net/verbs/gather.c does. Returns
+ * the verdict.
+ */
 static enum rpcrdma_verdict
 rpcrdma_group_execute(struct rpcrdma_kunit *fx, struct rpcrdma_group_run *run,
 		      const struct rpcrdma_group_message *message)
@@ -664,7 +666,7 @@ static void rpcrdma_group_all_orders(struct kunit *test)
 
 	for (response = 0; response < 2; response++) {
 		for (total = 1; total <= RPCRDMA_GROUP_MOST; total++) {
-			/* There is one group, or a second one, which may be a Reply */
+			/* There are one or two groups; the second may be a Reply */
 			for (first = 1; first <= total; first++) {
 				rpcrdma_group_begin(&orders.run, test,
 						    &rpcrdma_group_small);

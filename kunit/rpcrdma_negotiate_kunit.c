@@ -157,7 +157,9 @@ static void rpcrdma_negotiate_answers(struct kunit *test)
 						   XID), param->answer);
 }
 
-/* A truncated answer counts as an answer, but its properties are not used. */
+/* An answer that is truncated behind its prefix counts as an answer, but its properties are not
+ * used. An answer without a whole prefix does not count.
+ */
 static void rpcrdma_negotiate_truncated_answers(struct kunit *test)
 {
 	const struct rpcrdma_vector *vec =

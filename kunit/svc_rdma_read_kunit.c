@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/server/read.c: Calls whose items were placed in their Receives, with all
- * layouts that the round-trip extension allows. Our client sends only one of these layouts.
+ * Unit tests of net/server/read.c: Calls whose items were placed in their Receives, with layouts
+ * that the round-trip extension allows. Our client sends only some of these layouts.
  */
 
 #include <kunit/test.h>

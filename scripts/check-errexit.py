@@ -8,7 +8,7 @@ places that may fail without notice: those that are not the last of their functi
 this, add "|| return" or "|| die" to the command, or remove the condition. A "!" command never ends a script,
 wherever it is.
 
-usage: check-errexit.py [file...]    (default: files that run in guests, and package.sh)
+usage: check-errexit.py [file...]    (default: lab/guest/lib.sh, tests/*.sh and tests/groups/*.sh)
 """
 import glob
 import json

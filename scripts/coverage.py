@@ -139,7 +139,7 @@ def reasons():
 
 def citations(known):
     """Citations that a reader cannot look up. Code cites published documents, decisions and rules of rtx.rst.
-    Only tests name other requirements.
+    Only tests and documents name other requirements.
     """
     wrong = []
     loose = re.compile(r"\b(?:V1|V2)-[A-Z]{2,3}\b|\b[Rr]equirements? (?:section )?[A-Z]\b|\bB\.\d")

@@ -2,13 +2,13 @@
 /*
  * bench_count - count what the kernel does for one RPC, with either module
  *
- * The probes are at places that both modules must pass: in the driver below them, in the RDMA
- * core, and in sunrpc. tracefs cannot express a loop over chained work requests or completions,
- * so this is a module.
+ * Except for one, the probes are at places that both modules must pass: in the driver below
+ * them, in the RDMA core, in sunrpc, and in a function that both modules have. tracefs cannot
+ * express a loop over chained work requests or completions, so this is a module.
  *
- * /proc/bench_idle    microseconds that this CPU was idle
+ * /proc/bench_idle    microseconds that CPU 0, the only one, was idle
  * /proc/bench_count   "name value" lines; write 1 to set the probes, 0 to remove them, z to set
- *                     all counts to zero, f to freeze them
+ *                     all counts to zero and begin to count, f to end that
  */
 #include <linux/kprobes.h>
 #include <linux/module.h>

@@ -6,8 +6,8 @@
  * bench_count tells how long the guest was idle, and this time is subtracted.
  *
  * usage: load OP SIZE COUNT ROUNDS PROCESSES DIRECTORY
- * OP: getattr, read, write (O_DIRECT), bread, bwrite (page cache), readdir (of SIZE
- * entries, 0: of 1000), spin, idle. Prints for each round: instructions per operation,
+ * OP: getattr, read, write (O_DIRECT), bread, bwrite (page cache), readdir (SIZE 20: of
+ * 20 entries, 0: of 1000), spin, idle. Prints for each round: instructions per operation,
  * idle not included, and idle nanoseconds per operation.
  * OP beside: how long a getattr takes while PROCESSES - 1 others write SIZE bytes at a
  * time. Prints for each round its median and its longest time in nanoseconds.
@@ -206,7 +206,9 @@ static void round_alone(const struct op *op)
 	report(t, idle_ns() - idle, count);
 }
 
-/* Each child waits for a byte, does its part of the operations, and sends a byte back. */
+/* Each child sends a byte when it is ready, waits for a byte, does its part of the operations, and
+ * sends another byte.
+ */
 static void round_many(const struct op *op, unsigned int processes)
 {
 	int go[2], done[2];

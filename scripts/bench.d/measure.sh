@@ -4,8 +4,11 @@
 # Results are written to /lab/result, one a line:
 #   cost <operation> <size> <processes> <instructions> <idle ns>     one for each round
 #   count <operation> <size> <processes> <name> <value> <operations>
-#   wire <operation> <size> <ns plain> <ns with netem>
+#   wire <operation> <size> <instructions> <idle ns>                 with the delay of netem
 #   memory <role> <connections> <free, slab, vmalloc kilobytes before> <the same after>
+#   memory accepts <connections that the server has accepted>
+#   kernel <release>
+#   end
 # and for the round-trip extension
 #   beside <size> <median ns> <longest ns>           of a GETATTR, one for each round
 #   choice <rtt us> <estimate us> <write_max>        the client's estimate, and the largest WRITE
@@ -171,7 +174,7 @@ bench_main() {
 
 # --- the round-trip extension ---------------------------------------------------
 
-# rtx_mount <rdma_rtx_write_max>: mount again with this setting, and do WRITEs until the server has granted all
+# rtx_mount <rdma_rtx_write_max>: mount again with this setting, and do some WRITEs, so that the server grants all
 # credits
 rtx_mount() {
 	! mounted $MNT || nfs_umount $MNT
@@ -285,8 +288,8 @@ memory_connect() {
 	$LOAD getattr 0 128 1 1 "/mnt-$1" >/dev/null
 }
 
-# Measure the server's memory for two connections that have all credits, and have done many large WRITEs at a time. The
-# memory is the difference between now and after the connections have gone.
+# Measure the server's memory for two connections that have all credits, and have done many large WRITEs at a time:
+# compare the memory before and after these connections are closed.
 memory_busy() {
 	local i after
 	for i in 11 12 13 14; do nfs_umount "/mnt-10.9.0.$i"; done

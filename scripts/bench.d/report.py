@@ -4,7 +4,7 @@
 
 Read the results of the guests of make bench, and print them as tables in reStructuredText: the cost of each
 operation with our module, in version 2 and version 1 of the protocol, and with the in-tree module; the events
-in each operation; and the goals that are met.
+in each operation; and which goals are met.
 """
 import statistics
 import sys

@@ -4,7 +4,7 @@
 
 Read the results of the guests of make bench TABLE=rtx, and print them as tables in reStructuredText:
 the costs and savings of the round-trip extension with each number of rtx_pages, compared with
-version 2 without the extension, version 1, and the in-tree module; and the goals that are met.
+version 2 without the extension, version 1, and the in-tree module; and which goals are met.
 """
 import statistics
 import sys

@@ -6,11 +6,11 @@ usage: corpus.py --unpack CORPUS OUTPUT TARGET...
        corpus.py --unpack-some CORPUS OUTPUT TARGET...
        corpus.py --pack INPUTS CORPUS TARGET
 
-CORPUS has a file TARGET.hex for each target. Its first line is a comment with the number of inputs. Each other
-line is an input in hexadecimal digits, the shorter ones first. --unpack makes a directory OUTPUT/TARGET for each
-target, with a file for each input. It is an error if a file is damaged, belongs to no target, or is missing for a
-target; with --unpack-some, a target without a file has no inputs. --pack does the reverse for one target: it
-packs the files in the directory INPUTS, except those named vec_*, which seeds.py makes.
+CORPUS has a file TARGET.hex for each target. It begins with two comment lines: the licence and the number of
+inputs. Each other line is an input in hexadecimal digits, the shorter ones first. --unpack makes a directory
+OUTPUT/TARGET for each target, with a file for each input. It is an error if a file is damaged, belongs to no
+target, or is missing for a target; with --unpack-some, a target without a file has no inputs. --pack does the
+reverse for one target: it packs the files in the directory INPUTS, except those named vec_*, which seeds.py makes.
 """
 import hashlib
 import re

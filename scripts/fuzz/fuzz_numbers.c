@@ -341,8 +341,8 @@ fuzz_plan_rtx(const struct rpcrdma_limits *limits,
 	rtx.px_send = rpcrdma_layout_reach(&rtx.px_peer, limits->lm_inline_send);
 	if (kind >= 240)
 		rtx.px_send = fuzz_min(fuzz_num(in), limits->lm_inline_send);
-	/* In half of the cases, set a limit to the Call's length, or to one byte more or
-	 * less
+	/* In half of the cases, set a limit to the length of the item or of the Call, or to
+	 * one byte more or less
 	 */
 	kind = fuzz_u8(in);
 	if (kind % 4 == 1 && args->pa_call_data)
@@ -717,8 +717,8 @@ static void fuzz_size_client(const struct rpcrdma_device_caps *caps,
 	fuzz_size_spare(caps, &cz);
 }
 
-/* Number of regions for the RDMA Reads of the largest Call; each region takes three work
- * requests
+/* Number of regions that a server has for RDMA Reads: those of the largest Call, and those
+ * of another Call of our client at the same time. Each region takes three work requests.
  */
 #define FUZZ_READ_MRS	(RPCRDMA_MAX_SEGS + RPCRDMA_CLIENT_SEGS)
 
@@ -782,7 +782,7 @@ static void fuzz_size_server(const struct rpcrdma_device_caps *caps,
 					 fuzz_min(caps->dc_max_qp_wr,
 						  caps->dc_max_cqe -
 						  sz.sz_rq_depth)));
-	/* If the device has room, all registrations of the largest Call fit */
+	/* If the device has room, the registrations of all these regions fit */
 	CHECK(!caps->dc_read_mrs ||
 	      sz.sz_sq_depth >= fuzz_min(RPCRDMA_SQ_EXTRA + 3 * FUZZ_READ_MRS,
 					 fuzz_min(caps->dc_max_qp_wr,

@@ -100,7 +100,7 @@ guest_accel() {
 	cat "$d/result"
 }
 
-# guest_run_dir <dir> <kernel> <provider> [NAME=value...]: make an empty run directory.
+# guest_run_dir <dir> <kernel> <provider> [NAME=value...]: make a run directory that contains only env and log/
 guest_run_dir() {
 	local dir=$1 k=$2 provider=$3 v
 	shift 3

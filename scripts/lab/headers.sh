@@ -6,7 +6,7 @@
 #
 # The headers' compiler may be newer than this host's, and their build tools may not run here. So Kbuild only prints
 # its commands (make -n). The commands are run with -fsyntax-only, and without options that gcc does not know. All
-# sources except the tracepoints are compiled as one, so that headers are read 40 times less often.
+# sources except the tracepoints are compiled as one, so that the headers are not read again for each of them.
 . "$(dirname "${BASH_SOURCE[0]}")/kmod.sh"
 
 LAB_APT=$CACHE/apt-headers
@@ -76,7 +76,7 @@ headers_ready() {
 }
 
 # headers_command <release> <file>: write to <file> the command that compiles a source, without the name of the source.
-# Write the names of all sources to <file>.sources. They are relative to the directory that is written to <file>.cwd.
+# Write the names of all sources to <file>.sources, and the directory in which the command must run to <file>.cwd.
 headers_command() {
 	local dir module out=$2 command option
 	dir=$(headers_dir "$1")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# What the scripts of the lab need on the host: directories, messages, and functions that get Debian packages. Every
-# script of the lab sources this file. It does not deal with kernels or guests.
+# What the scripts of the lab need on the host: directories, messages, and functions that get Debian packages. Each bash
+# script of the lab that runs on the host sources this file. It does not deal with kernels or guests.
 set -euo pipefail
 
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # Kernels for the guests. There are three names:
-#   7.3, 6.12   built here from Debian's linux-source packages, with every checker
+#   7.3, 6.12   built here from Debian's linux-source packages, with checkers (see CHECKERS)
 #   debian      Debian's own 6.12 image and headers; nothing is built
 # The kernels that are built here are for one of two machines:
 #   x86   a PC, for QEMU
 #   um    User-mode Linux: the kernel is a program of this host, and several times as fast as an emulated one
 # 7.3 is built for um (for x86 with MACHINE=x86), and 6.12 for x86, because User-mode Linux of 6.12 loses the data of
 # modules.
-# kernel_ready <name> makes a kernel usable. Other kernel_* functions print where its files are.
+# kernel_ready <name> makes a kernel usable. kernel_kdir, kernel_image and kernel_root print where its files are.
 . "$(dirname "${BASH_SOURCE[0]}")/host.sh"
 
 # CHECKERS selects the checkers in the kernels that are built here: debug.config, or race.config for make test-race, or

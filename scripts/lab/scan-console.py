@@ -32,7 +32,7 @@ REPORT = re.compile(
     r"|unreferenced object 0x|Bad page state|stack-protector|kernel stack overflow"
     r"|out of memory: Killed|Out of memory"
 )
-# Lines that look like reports, but that neither our module nor our tests cause
+# Lines that look like reports, but do not tell of a fault of our module
 FINE = re.compile(
     r"^(<\d+>)?(\[[ .\d]+\](\[ *[TC]\d+\])? )?lab: |KASAN_SHADOW|kasan: KernelAddressSanitizer initialized|debugging might impact"
     r"|kmemleak: Automatic memory scanning|Speculative|Spectre|MDS CPU bug|x86/cpu"
@@ -64,7 +64,8 @@ CUT = re.compile(r"(end trace|cut here)")
 
 
 def is_ours(report):
-    """@report begins with the first line of a race. Is one of the two innermost functions of an access ours?"""
+    """@report: the lines behind the first line of a report about a race. Is one of the two innermost functions of an
+    access ours?"""
     near = 0
     for line in report:
         if "=" * 20 in line:

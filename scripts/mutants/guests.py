@@ -13,8 +13,8 @@ notice the mutant, as make test would:
     BROKEN    the mutant does not compile, or none of the cases has run
 
 Each mutant prints one line, with the first case that failed and the reason. The last line has the sums. The status is
-0 if all mutants were noticed. Other output is in guests-out below $TMPDIR, beside the copy of the tree in which
-all mutants are built.
+0 if all mutants were noticed. Other output is in rpcrdma-mutants/guests-out below $TMPDIR, beside the copy of the
+tree in which all mutants are built.
 
 NAME: only these mutants; may be shell patterns. --stale: only mutants without a verdict, and those whose verdict is
 older than the present text of the mutant or of a function that it changes. --control: run the same cases, all of a

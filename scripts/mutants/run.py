@@ -5,11 +5,11 @@
 usage: run.py [--quick | --changed REV] [--jobs N] [FILE...]
        run.py --tests
 
-A mutant is the code of the pure rooms, net/wire and net/core, with one change: an inverted comparison, a constant
-larger by one, a missing statement, or a condition that is always or never true. With each mutant, all unit tests are
-run in user space. If they pass, they are run again with ASan and UBSan. If they pass again, the mutant has survived:
-a test is missing, or the change makes no difference. A mutant does not count if its object code is the same as
-without the change, or as that of another survivor.
+A mutant is the code of the pure rooms, net/wire and net/core, with one change: another operator, a constant larger by
+one, a missing statement, or a condition that is always or never true. With each mutant, all unit tests of these rooms
+are run in user space. If they pass, they are run again with ASan and UBSan. If they pass again, the mutant has
+survived: a test is missing, or the change makes no difference. A mutant does not count if its object code is the same
+as without the change, or as that of another survivor.
 
 equivalent.list has the changes that make no difference, with the reasons. This script prints each survivor that is not
 in the list, and each entry of the list that a test notices, or that is no mutant any more. The last line has the sums.
@@ -199,8 +199,8 @@ def compile_to(out, source, *flags):
 
 
 def passes(program, number=-1, seconds=CPU_SECONDS):
-    # Limit the processor time and not the time, because other programs may run at the same time. (dash takes
-    # only one limit in each ulimit command.)
+    # Limit the processor time and not the elapsed time, because other programs may run at the same time. (dash
+    # takes only one limit in each ulimit command.)
     return subprocess.run(["sh", "-c", f'ulimit -c 0; ulimit -t {seconds}; exec "$0" "$@"', program, str(number)],
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                           env={"ASAN_OPTIONS": "detect_leaks=0"}, check=False).returncode == 0
@@ -239,8 +239,8 @@ class Trial:
         return passes(program, seconds=10 * CPU_SECONDS)
 
     def judge(self, name, wanted):
-        """Yield (mutant, survived) for each mutant that compiles; survived is None if the object code is the
-        same."""
+        """Yield (mutant, survived) for each mutant that compiles. survived is None if the object code is the same as
+        without the change. A mutant with the object code of another survivor is left out."""
         path = TOP / name
         text = path.read_text()
         obj, program = self.work / "mutants.o", self.work / "mutants"

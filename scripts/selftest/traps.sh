@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Test situations that a person who installs the module may meet. The tests need no guest and no network: they run in a
-# mount namespace in which apt-get and dpkg-query are stubs, and changes below /usr are temporary.
+# mount namespace in which apt-get and dpkg-query are stubs, and changes in /usr/bin and /usr/sbin are temporary.
 # Prints "ok <name>" or "not ok <name> <why>" for each test. The status is 1 if any failed.
 set -uo pipefail
 
@@ -229,7 +229,7 @@ refused() {
 
 commands() { printf '%s\n' demo test lab/shell.sh bench; }
 
-# copy <where>: copy this tree as if it belonged to another user
+# copy <where>: copy this tree, so that other users can read and run it
 copy() {
 	mkdir -p "$1"
 	cp -r "$tree"/{Makefile,Kbuild,README,Documentation,net,include,scripts} "$1/"

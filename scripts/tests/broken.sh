@@ -38,9 +38,9 @@ set_apart() {
 	echo "$(($(counter client_connects) - all)) $(($(counter client_v2_connects) - second))" >>/run/other-version
 }
 
-# same_version: check that the earlier cases have used the version that version_here() prints. If the answer to an
-# offer of version 2 comes too late, the client uses version 1 on that connection, so one connection in ten may use
-# version 1.
+# same_version: check that the earlier cases have used the version that version_here() prints, or version 1 if the
+# server runs the in-tree module. If no answer to an offer of version 2 comes in time, the client connects again with
+# version 1, so one connection in ten may use version 1.
 same_version() {
 	local all second a s version
 	[ "$MODULE" = ours ] || skip "the in-tree module has one version"
@@ -96,7 +96,7 @@ break_off() {
 	tune N $FAIL_SUNRPC/ignore-server-disconnect
 }
 
-# broken_by <client|server>: print how often that end has closed the connection, if the client has then reconnected
+# broken_by <client|server>: print how often that end has closed the connection and the client has then reconnected
 broken_by() { grep -c "^$1 " /tmp/breaks || true; }
 
 breaks_over() { [ -e /tmp/breaks.over ]; }
@@ -118,9 +118,10 @@ load_breakable() {
 	load_start "${options[@]}"
 }
 
-# break_again: close the connection once a second, by its ends in turn. Only a connection that has carried replies
-# is closed: otherwise a transport that waits before it reconnects would never get replies. For each break,
-# /tmp/breaks has the end that closed it, and the seconds until the next connection had carried replies.
+# break_again: close the connection at most once a second, by its ends in turn. The connection is closed only after the
+# mount has sent some Calls since the last break: otherwise a transport that waits before it reconnects would never get
+# replies. For each break, /tmp/breaks has the end that closed the connection, and the seconds until the next connection
+# had carried replies.
 break_again() {
 	local end=server seen=0 connects replies t0
 	while sleep 1 && ! breaks_over; do

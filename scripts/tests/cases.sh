@@ -156,8 +156,8 @@ with_mount() {
 }
 
 # checked <section...>: run these sections of nfscheck.py on the mount, and then compare the files at the server. If
-# the sections transfer much data, check that it went by Read and Write chunks, or was placed into the server's
-# targets.
+# the sections write and read files, check that a Write chunk was sent, and also a Read chunk, unless data were placed
+# into the server's targets.
 checked() {
 	local manifest before placed
 	before=$(xprt_field 11)
@@ -200,17 +200,16 @@ callbacks_up() {
 		! grep 'callback state:' /proc/fs/nfsd/clients/*/info | grep -v 'state: UP'
 }
 
-# delegation <version> <writer>: get a read delegation. The writer's open recalls it over the connection, and the
-# client then sees the written data.
+# delegation <version> <writer>: get a read delegation. The writer's open recalls it, and the client then sees the
+# written data.
 delegation() {
 	local vers=$1 writer=$2 trace=/sys/kernel/tracing tries
 	nfs_mount "$vers"
 	echo 1 >$trace/events/nfs4/nfs4_cb_recall/enable
 	echo >$trace/trace
-	# The server grants no delegation before its backchannel works, and none while clients may reclaim state
-	# (the first ten seconds of a new server). It is never obliged to grant one. For a minute after a recall,
-	# it grants none for that file, or for another file that looks the same to its Bloom filter. So each try
-	# uses a new file.
+	# The server grants no delegation before its backchannel works, and none while clients may reclaim state.
+	# It is never obliged to grant one. For up to a minute after a recall, it grants none for that file, or for
+	# another file that looks the same to its Bloom filter. So each try uses a new file.
 	until_true 30 on_server callbacks_up || die "the backchannel does not come up"
 	for ((tries = 1; ; tries++)); do
 		DELEG=deleg.$BASHPID.$tries
@@ -258,8 +257,8 @@ second_client() {
 	ip netns del second
 }
 
-# hostile <client|calls|server> <set>: run a set of cases of hostile_<...>.py. With PART, run only the cases with
-# PART in their name.
+# hostile <program> <set>: run a set of cases of hostile_<program>.py. With PART, run only the cases with PART in their
+# name.
 hostile() {
 	local lib=/tmp/peer.so out=/tmp/hostile-$1-$2.out
 	[ "$MODULE" = ours ] || skip "the in-tree module takes some of these in its own way"

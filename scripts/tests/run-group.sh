@@ -80,10 +80,10 @@ last_words() {
 		tr -d '\r' <"$dir/$1.console" | tac | sed '/lab: begin case/q' | tac | sed -n '/BUG: \|Oops\|general protection\|WARNING: \|Kernel panic/,$p'
 }
 
-# Two kinds of failure are run again, each once. First, the emulation sometimes fails at boot, with an int3 or with flags
-# that no processor has. A panic counts as such only if no case had begun and our module was not loaded. Second, the
-# kernel of the guest with the in-tree module may die in a way that deaths.list describes. Then the cases without a
-# verdict run again.
+# After two kinds of failure, the cases without a verdict run again, but only once. First, the emulation sometimes fails
+# at boot, with an int3 or with flags that no processor has. A panic counts as such only if no case had begun and our
+# module was not loaded. Second, the kernel of the guest with the in-tree module may die in a way that deaths.list
+# describes.
 # again_for: if the group is to be run again, print the guest's role and the reason.
 again_for() {
 	local console role k p g words last

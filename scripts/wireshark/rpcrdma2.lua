@@ -12,10 +12,11 @@
 -- If a capture also has version 1, and iWARP messages in several segments, the second pass of
 -- Wireshark 4.0's own dissector fails. Then omit -2, or add --disable-heuristic rpcrdma_iwarp.
 --
--- Messages that Linux always drops or answers with an error are marked with expert severity
--- Error; messages that are legal but odd, with Warning. Faults that one message alone does not
--- show are not marked: chunks in a Call to a client, lists in a Reply that its Call did not
--- offer, a Call longer than the server accepts, and whatever the settings of a receiver forbid.
+-- Messages that the rpcrdma module of this repository always drops or answers with an error are
+-- marked with expert severity Error; messages that are legal but odd, with Warning. Faults that
+-- one message alone does not show are not marked: chunks in a Call to a client, lists in a Reply
+-- that its Call did not offer, a Call longer than the server accepts, and whatever the settings
+-- of a receiver forbid.
 -- Layouts: Documentation/wire.rst.
 --
 -- Messages of the round-trip extension are judged as a receiver that uses it would judge them. The
@@ -576,7 +577,7 @@ local function show_group(group, pinfo, tree, root)
 	end
 end
 
--- Mark a message that comes between the transmissions of a group, which it ends (first pass).
+-- Mark a message that comes while a group of its sender is not complete. It ends the group.
 local function interrupt(pinfo, tree, hdr)
 	local conn, sender = conn_of(pinfo)
 	local key = pinfo.number .. " between " .. hdr.xid
@@ -615,7 +616,7 @@ local function rtx_items(c, tree, tx, n)
 	return true
 end
 
--- Words 5 to 11, items and lists; nil if they are missing
+-- Dissect words 5 to 11, the items and the lists. Returns the lists, or nil if that is not possible.
 local function rtx_header(c, tree, hdr, tx)
 	local count, n
 	count, tx.count_item = c:word(tree, f.rtx_count)
@@ -685,7 +686,7 @@ local function rtx_msg(c, pinfo, tree, root, hdr)
 	if pieces[key] and pieces[key].whole then show_group(pieces[key].whole, pinfo, tree, root) end
 end
 
--- Is it the next expected transmission? (First pass)
+-- Is it the next expected transmission of the group? (Asked only in the first pass)
 local function due(group, tx)
 	local have = group.stream:len()
 	return tx.number == group.number and tx.offset == have and have + tx.here <= group.want and
@@ -857,7 +858,7 @@ local ib_sends = {
 local function infiniband(tvb, pinfo, root)
 	local send = ib_sends[value(ib_opcode)]
 	if not send then return false end
-	-- A packet is padded to a multiple of four bytes. Only placed data can have another length.
+	-- A packet is padded to a multiple of four bytes. Only messages with placed data can have another length.
 	local pad = value(ib_pad) or 0
 	if pad > 0 and pad < tvb:len() then tvb = tvb(0, tvb:len() - pad):tvb() end
 	local conn, sender = conn_of(pinfo)

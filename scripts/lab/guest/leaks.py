@@ -11,7 +11,7 @@ import re
 import sys
 
 LAST = 4096             # maximum size of the last function in bytes
-SLACK = 1000            # jiffies between loading and reading the addresses
+SLACK = 1000            # maximum number of jiffies between loading the module and reading the addresses
 
 
 def places(lines):

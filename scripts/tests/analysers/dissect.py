@@ -4,10 +4,10 @@
 
 usage: dissect.py DIRECTORY
 
-The messages are those of kunit/vectors.h and kunit/vectors_rtx.h, whole and truncated to every length, and
-malformed ones from a table. Each message is a packet of its own (link type 147). Some messages are also in
-captures of RoCE and iWARP. The class Want, an independent decoder, computes the expected fields. Prints a
-"case" line for each group of messages.
+The messages are those of version 2 in kunit/vectors.h and kunit/vectors_rtx.h, whole and truncated, and
+malformed ones from tables. Most messages are packets of their own (link type 147); some are in captures of
+RoCE and iWARP. The class Want, an independent decoder, computes the expected fields. Prints a "case" line for
+each group of messages.
 """
 import os
 import re
@@ -402,7 +402,7 @@ KNOWN_RTX = [
 
 def rtx_cases(out, name, cases, packets):
     """Check the marks of all @cases in one capture. A message before each case ends the group that the case
-    before it may have left open. packets() makes the capture of the messages."""
+    before it may have left open. packets() makes packets of the messages, and returns also their link type."""
     between = words(XID, 2, 1, 4, 1, 2)
     path = os.path.join(out, name + ".pcap")
     messages = [m for _, ms, _ in cases for m in [between, *ms]]

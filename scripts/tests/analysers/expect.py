@@ -97,7 +97,8 @@ def expected(kernel, provider, groups):
 
 def check():
     """Report text that looks like a case, but that CASE does not match: its name has characters other than
-    lower-case letters, digits and hyphens, or it is defined in another way."""
+    lower-case letters, digits and hyphens, or it is defined in another way. Report headers that name no case, and
+    tests of kunit/ that are in no suite."""
     bad = []
     for path in sorted(glob.glob(f"{TESTS}/groups/*.sh")):
         source, name = text(path), os.path.basename(path)

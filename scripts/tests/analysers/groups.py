@@ -36,8 +36,8 @@ def begin(m, w):
 
 
 def put_together(conn):
-    """Assemble messages from their transmissions. If a transmission is not the next one of the group before it,
-    it remains an event of its own, and the group stays incomplete."""
+    """Assemble messages from their transmissions. If an RDMA2_RTX_NEXT does not follow a transmission of its own
+    group, it remains an event of its own, and the group stays incomplete."""
     due, events = {}, []
     for e in conn.events:
         kind = getattr(e, "type", None)
@@ -135,7 +135,8 @@ def pad_is_zero(m):
 
 
 def within_words(m):
-    """Does the message obey the limits that its receiver has announced (and a Reply also those of its Call)?"""
+    """Does a Call obey the limits that the server has announced? Does a Reply have no more transmissions than its
+    Call allows, and than the server has announced?"""
     w = words(m.conn, not m.from_client)
     if m.is_call:
         return m.count <= w.call_max and m.stream + sum(n for _, n in m.items) <= w.msg_max
@@ -144,7 +145,8 @@ def within_words(m):
 
 
 def offer_fits(m):
-    """Does a Call offer a valid number of Receives for its Reply? A Reply offers none."""
+    """Does a Call offer a valid number of Receives for its Reply, and allow placed results only if both ends can
+    handle them? A Reply offers and allows none."""
     if not m.is_call:
         return not m.replies and not m.results
     w = words(m.conn, not m.from_client)

@@ -5,7 +5,8 @@ rules for all messages are checked with RoCE captures, see wire.py.
 
 usage: iwarp.py CAPTURE
 
-Prints a "case" line for each result: wire-decode and wire-form-... for version 1, wire2-... for version 2.
+Prints a "case" line for each result: wire-decode and wire-form-... for version 1, wire2-... for version 2, and
+wire-all-decoded for both.
 """
 import sys
 

@@ -259,7 +259,8 @@ def pair_up(conn):
 
 
 def connections(capture):
-    """Returns the connections whose beginning was captured, and the frames of packets that belong to none of them."""
+    """Returns the connections whose beginning was captured, all connect requests, and the frames of packets that
+    belong to none of these connections."""
     conns, owner, requests, stray = [], {}, [], []
     for p in fields(capture, "infiniband", FIELDS):
         opcode, from_client = number(p["infiniband.bth.opcode"]), p["ip.src"] == CLIENT

@@ -227,7 +227,8 @@ def credits():
                     out.pop(m.xid, None)
                     grant = m.credits
     # Before the first Reply, the Calls in flight on a connection take at most one credit. Afterwards they take
-    # no more credits than the last Reply has granted, and no more than the client has requested.
+    # no more credits than the last Reply has granted, and no more than the client has requested. (In version 2
+    # the two messages with properties also count, as a Call and its Reply.)
     # Covers: V1-CRD-06 V1-CRD-07 V1-CRD-11 V1-CRD-23 V2-CRD-01 V2-CRD-04 V2-CRD-10 RTX-74
     rule("window", window(True))
     # Covers: BC-05
@@ -290,8 +291,8 @@ def call_chunks():
     rule("count-stays", ((m.word(p - 4) == total(chunk(m, p)), m) for m, p in reduced))
     # Covers: V1-CHK-01 V1-PZC-07 ULB-04 ULB-05
     rule("arguments-eligible", ((is_eligible_argument(m, p), m) for m, p in reduced))
-    # The stream has no roundup at the position of a chunk. There is the end of the Call, the next operation, or
-    # the name of a symlink.
+    # The stream has no roundup at the position of a chunk. What is at this position is the end of the Call, the
+    # next operation, or the name of a symlink.
     # Covers: V1-CHK-11 V1-RDC-08 EXP-13
     rule("argument-roundup", ((goes_on(m, p), m) for m, p in reduced if total(chunk(m, p)) % 4))
     # A Call that would fit inline has no Read chunk.
@@ -300,8 +301,8 @@ def call_chunks():
                           for m in calls() if m.reads and not m.chunks))
     # Covers: V1-CHK-01 V1-WRC-18 ULB-04 ULB-05 ULB-24
     rule("results-eligible", ((read_arguments(m) is not None, m) for m in calls() if m.writes and m.type == MSG))
-    # A Write chunk has exactly the length of the data. In version 1, if this length needs roundup, one more
-    # segment, in other memory, takes the roundup.
+    # A Write chunk has exactly the length that the READ asks for. In version 1, if this length needs roundup, one
+    # more segment, in other memory, takes the roundup.
     # Covers: V1-WRC-01 V1-WPD-04 V1-WPD-05 MEM-12 EXP-16 V2-CHK-17
     rule("room-for-result", (room_for_result(m) for m in calls() if m.writes and m.type == MSG))
     # Covers: ULB-01 ULB-12
@@ -597,7 +598,7 @@ def pads():
     # Covers: MEM-20
     rule("pads-are-zero", (c for c in checks if c[0] is not None))
     pads_of_calls()
-    # Only in version 2 are results with roundup inline. In version 1 they use a chunk.
+    # Only the traffic of version 2 has inline results with roundup. In that of version 1, they use a chunk.
     if version == 2:
         answers = [(pad_is_zero(m, w), m) for m in replies() if (w := reply_words(m))]
         # Covers: MEM-20

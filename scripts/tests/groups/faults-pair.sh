@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # Faults between two guests: the server is killed, or stopped for a while; the link goes down;
-# packets are lost, duplicated and reordered. The mount is hard: nothing is lost, no system call fails, and each case
-# prints how long it took until replies came again. The server exports a file system on a disk that remains when its
+# packets are lost, duplicated and reordered. On a hard mount, nothing is lost and no system call fails. Most cases
+# print how long it took until replies came again. The server exports a file system on a disk that remains when its
 # guest is killed. As faults-pair:client or faults-pair:server, only that end runs our module, and the other end runs
 # the in-tree module.
 # Guests: pair
@@ -86,7 +86,7 @@ case_server-stopped() {
 }
 
 # After rxe could not send a message of the connection manager, its queue pair for such messages does not work any
-# more. An administrator must then delete the device and add it again, and so does this function.
+# more. An administrator must then delete the device and add it again, as this function does.
 revive_rxe() {
 	[ "$PROVIDER" = rxe ] || return 0
 	rdma link delete lab0
@@ -165,8 +165,8 @@ bad_network() {
 case_bad-network() { bad_network; }
 case_bad-network-other() { in_other_version bad_network; }
 
-# The following cases are also in faults.sh and stress.sh, in one guest, where both ends have the same device. Here,
-# each end has a device of its own.
+# Most of the following cases are also in faults.sh and stress.sh, in one guest, where both ends have the same device.
+# Here, each end has a device of its own.
 
 # Covers: V1-ERR-25
 case_fio-broken() { FIO_SECONDS=20 fio_broken 3; }

@@ -510,8 +510,8 @@ case_starved-events() {
 	nfs_umount
 	short 100 '^xprt_rdma_req_alloc_buf$' xprt_rdma_no_slot nfs_mount 4.2
 	nfs_umount
-	# A connection begins with one slot, and with regions for one RPC. While the server's file system is frozen,
-	# several WRITEs are outstanding, so the second one must allocate. The tests of regions also need more
+	# A mount begins with one slot, and a connection with regions for one RPC. While the server's file system is
+	# frozen, several WRITEs are outstanding, so the second one must allocate. The tests of regions also need more
 	# credits, which the server grants only after some use, so crowd_io runs once before.
 	on_server ice_up
 	trap 'starve_end 0; trace_end; thaw || true; umount -f $MNT || true; ice_down' EXIT

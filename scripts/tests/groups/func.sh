@@ -13,8 +13,8 @@ bounded() {
 		counted client_replies_long 10 $ANY "$@"
 }
 
-# Sections of the checker: names and dir have long Calls and Replies (symlinks of 4,095 bytes, a directory with 5,000
-# entries). data and direct have odd lengths and offsets. acl and xattr have arguments and results that are not
+# Sections of the checker: names and dir have long Replies (symlinks of 4,095 bytes, a directory with 5,000 entries).
+# data and direct have odd lengths and offsets. acl and xattr have long arguments and results that are not
 # DDP-eligible. There is one mount for each version, because mounting and starting the checker takes longer here than
 # checking.
 # Covers: ULB-10

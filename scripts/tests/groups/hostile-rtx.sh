@@ -39,8 +39,8 @@ case_rtx-placed() {
 }
 
 group() {
-	# caller.py reads ALL and ROUNDS. With them, a hundred thousand groups of each kind are sent, which takes
-	# long.
+	# caller.py and hostile_rtx.py read ALL, and hostile_rtx.py reads ROUNDS. With ALL, a hundred thousand groups
+	# of each of two kinds are sent, and with ROUNDS, this number of each kind. That takes long.
 	export ALL ROUNDS
 	[ -z "$ALL$ROUNDS" ] || CASE_LIMIT=3600
 	# nfsd gives up a callback after a tenth of the lease time.

@@ -106,8 +106,8 @@ placed() {
 	until_true 30 one_shown || die "there are $(ls $DEBUG/client $DEBUG/server)"
 	[ "$(field inline_recv $DEBUG/server/*)" = $((1024 + (pages - 1) * 4096)) ] ||
 		die "the server: $(grep inline $DEBUG/server/*)"
-	# Get enough credits for the longest WRITE: credits beyond the first of each Call may be half of the
-	# grant.
+	# Get enough credits for the longest WRITE: at most half of the granted credits may be used for further Sends
+	# of Calls.
 	: >"$MNT/written"
 	written 65536 16
 	written 131072 16
@@ -166,8 +166,8 @@ for offset in 0, 1, 4, 511, 2048, 4095:
 gathered() {
 	local size least=4 odd=42
 	until_true 30 one_shown || die "there are $(ls $DEBUG/client $DEBUG/server)"
-	# A Send of siw has 6 SGEs. If a Send contains more pages, the data are copied, unless enough of the pages are
-	# adjacent.
+	# siw allows 6 SGEs in a Send: one for the Send's buffer, and five for data. Adjacent pages take one SGE. If
+	# five are not enough, a Send takes fewer pages. If the group would then need more Sends, the data are copied.
 	[ "$PROVIDER" != siw ] || [ "$1" != 8 ] || least=0 odd=12
 	: >"$MNT/written"
 	written 65536 16

@@ -43,8 +43,8 @@ odd_sizes_end() {
 }
 
 # The client's inline size is not a multiple of 1024. The client announces the size rounded down, for instance 4096
-# instead of 5000. The server could send more, but its inline Replies must not be longer than announced. A Reply with
-# 4096 bytes of data is too long to be inline.
+# instead of 5000. The server could send more, but its inline Replies must not be longer than announced. If 4096 or
+# less is announced, a Reply with 4096 bytes of data is too long to be inline.
 # Covers: V1-CRD-17 V1-CRD-20
 case_odd-sizes() {
 	local size told
@@ -69,8 +69,8 @@ case_odd-sizes() {
 }
 
 # When an RPC is done, each of its regions has been invalidated by the server or by the client, and few regions serve
-# many RPCs. The READ that fails leaves its Write chunk unused. Its RPC has two handles, so the server invalidates
-# neither, and the client must invalidate both.
+# many RPCs. The READ that fails leaves its Write chunk unused. Its RPC has two handles, one of them for roundup, so the
+# server invalidates neither, and the client must invalidate both.
 # Covers: MEM-02 MEM-10 MEM-22 V1-UNU-05
 case_regions() {
 	local allocated registered gone
@@ -323,7 +323,7 @@ short_queue_end() {
 
 # Send queues and Receive queues have 128 entries. A WRITE of eight regions takes 17 entries of the client's Send queue,
 # so Calls wait until entries are released. The server can grant one credit for each entry of its Receive queue, except
-# for 16 entries for Replies to callbacks and 11 spare entries.
+# for 16 entries for Replies to callbacks and 11 others (rpcrdma_size_rq_spare).
 # Covers: V1-CRD-27
 case_short-queue() {
 	[ "$MODULE" = ours ] || skip "the in-tree module has no such setting"
@@ -355,7 +355,7 @@ getattrs() {
 quiet_read() { dd if=$MNT/quiet of=/dev/shm/quiet bs=1M iflag=direct 2>/dev/null; }
 quiet_write() { dd if=/dev/shm/quiet of=$MNT/quiet bs=1M oflag=direct 2>/dev/null; }
 
-# At the server, a Reply without RDMA Writes causes no completion event. A READ or a WRITE of 1 MB must cause one: the
+# At the server, hardly any Reply without RDMA Writes causes a completion event. A READ or a WRITE of 1 MB must: the
 # pages of the READ are released by a completion, and the Call of the WRITE is executed after the completion of an RDMA
 # Read.
 case_quiet-replies() {
@@ -391,8 +391,8 @@ refuses() {
 # takes <file> <value>: check that the value can be set
 takes() { { echo "$2" >"$1"; } && [ "$(<"$1")" = "$2" ] || die "$1 does not take $2"; }
 
-# Test the default, the smallest and the largest value of all numbers that an administrator can set. (The default of the
-# version is not checked, because this group sets the version.)
+# Test the default, the smallest and the largest value of the numbers in this list, which an administrator can set. (The
+# default of the version is not checked, because this group sets the version.)
 # Covers: T-44
 case_settings() {
 	local file first least most was value params=/sys/module/rpcrdma/parameters
@@ -558,9 +558,9 @@ let_ports_go() {
 users_are() { [ "$(</sys/module/rpcrdma/refcnt)" -le "$1" ] && [ -z "$(ss -Htan "sport = :$2")" ]; }
 
 # siw uses the source port that the RDMA connection manager has chosen, but TCP may use that port already. Here only
-# two ports can be chosen, and the connection manager never chooses the same one twice in a row. If TCP uses one of
-# them, one of two mounts first gets the port in use, and the client tries the next one. Without a free port a mount
-# fails. When a port is free again, a mount that still waits succeeds.
+# two ports can be chosen, and the connection manager never chooses the same one twice in a row. So if TCP uses one of
+# them, each mount but perhaps the first is given that port at first, and the client then tries the other one. Without
+# a free port a mount fails. When a port is free again, a mount that still waits succeeds.
 case_port-in-use() {
 	local i used users t0 errors mounting mountd port=50100
 	[ "$PROVIDER" = siw ] || skip "rxe connects by UDP, where there are no such ports"

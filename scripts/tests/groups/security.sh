@@ -283,7 +283,7 @@ case_ticket() {
 	rm -f $CACHE_DIR/krb5cc_*
 }
 
-# AUTH_SYS works on an export that allows other flavours, too, but not on an export that allows only krb5p.
+# AUTH_SYS works on an export that allows it and other flavours, but not on an export that allows only krb5p.
 case_sys() {
 	with_mount 4.2 checked small
 	MOUNT_OPTS=sec=sys with_mount 3 checked small

@@ -44,7 +44,7 @@ by_tcp() {
 	return $rc
 }
 
-# nfsd does not check source ports of RDMA connections, so the export option "secure" has no effect. Over TCP, the
+# The server's transport accepts each source port as secure, so the export option "secure" has no effect. Over TCP, the
 # same export refuses the client.
 case_secure-export() {
 	local v
@@ -208,8 +208,8 @@ round_trip() { field round_trip_us $DEBUG/client/*; }
 # longer <microseconds>: is the round trip longer than that?
 longer() { [ "$(round_trip)" -gt "$1" ]; }
 
-# The client measures the round trip when it connects and when Replies come. It accepts a longer round trip only from
-# keepalive probes, because a Reply may also be late because the server is slow.
+# The client measures the round trip when it connects and when Replies come. A Reply may also be late because the server
+# is slow, so the client accepts a longer round trip only from keepalive probes.
 # Covers: T-40
 case_round-trip() {
 	local near far back i

@@ -16,7 +16,7 @@
 # Also: wire2-form
 . "$TOP/scripts/tests/cases.sh"
 
-# The traffic has Read, Write and Reply chunks, long Calls (symlinks, ACLs, extended attributes) and long Replies.
+# The traffic has Read, Write and Reply chunks, long Calls (ACLs, extended attributes) and long Replies.
 case_wire-traffic-v3() { with_mount 3 v3_traffic; }
 case_wire-traffic-v40() { with_mount 4.0 checked small; }
 case_wire-traffic-v42() { with_mount 4.2 v42_traffic; }
@@ -145,7 +145,7 @@ groups_traffic() {
 		head -c $n /tmp/groups >/lab/groups
 		on_server cmp /lab/groups "$EXPORT/groups.$n" || die "the server has something else of $n bytes"
 	done
-	# Read a large directory, because the client asks for more bytes with each READDIR.
+	# Read a large directory: the client asks for more bytes with each READDIR, so the later Replies are long.
 	on_server python3 -I -S -c '
 import os, sys
 where = sys.argv[1] + "/groups.d"
@@ -166,7 +166,7 @@ case_wire2-traffic-v42() { on_2 with_mount 4.2 v42_traffic; }
 # The client asks for at most rsize bytes of a directory. With this rsize, the Reply fits the Receives that a Call may
 # offer.
 case_wire2-groups() { MOUNT_OPTS=rsize=16384 on_2 in_groups with_mount 4.2 groups_traffic; }
-# Send groups to a server with targets. Its Receives are seven times as large as the client's inline size.
+# Send groups to a server with targets. Its Receives are about seven times as large as the client's inline size.
 case_wire2-placed() { MOUNT_OPTS=rsize=16384 on_2 in_groups into_targets with_mount 3 placed_traffic; }
 # into_targets <command...>: run the command while the server has 8 pages in each Receive. on_2 restores the number of
 # pages.

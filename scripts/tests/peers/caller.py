@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """An NFS client over RDMA with which hostile_client.py, hostile_calls.py and others send hostile messages, and
 the code that runs their cases. main() prints "ok NAME" or "not ok NAME: reason" for each case of a set, and for
-an honest mount of the server at the end (with $ALL, and on 7.3 with siw, after each case). Needs peer.py's
+an honest mount of the server at the end (with $ALL, and on 7.3 with siw, also after each case). Needs peer.py's
 library and a server on ADDRESS that exports /export.
 """
 import collections

@@ -6,8 +6,8 @@ usage: faultload.py run DIR MIRRORS [--seconds N | --stop FILE] [--jobs N] [--sm
        faultload.py verify DIR MIRRORS
        faultload.py reader FILE BYTES
 
-run: each job has a file of its own, and a mirror of it in memory. It writes patterns of all sizes at all offsets, with
-O_DIRECT and through the page cache, and reads what it has written before. Every byte that is read must be equal to the
+run: each job has a file of its own, and a mirror of it in memory. It writes random data of several sizes, with O_DIRECT
+and through the page cache, and reads with O_DIRECT what it has written. Every byte that is read must be equal to the
 mirror, and no call may fail, because the mount is hard. At the end the mirrors are stored in MIRRORS. The last line has
 the number of system calls, and the time of the longest, which shows how long a job had to wait for a recovery. With
 --small-writes, each write has 512 bytes and uses O_DIRECT, so it is sent at once, and inline.

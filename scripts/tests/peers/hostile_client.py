@@ -28,7 +28,7 @@ def write_args(b, length, count=None):
 
 
 def write(b, c, data, cuts, form="chunk", tail=b"", reply=None):
-    """WRITE @data, divided at @cuts into segments at scattered odd addresses."""
+    """WRITE @data, divided at @cuts into segments at scattered addresses, which are not aligned."""
     pieces = [data[i:j] for i, j in zip([0] + cuts, cuts + [len(data)])]
     pieces[-1] += tail
     args = write_args(b, len(data))
@@ -405,7 +405,7 @@ def both_used(b):
     want(names == {f"{i:040}".encode() for i in range(100)}, f"{len(names)} names")
 
 
-# Each READ has a Write chunk of its own, which is longer than the data. The rest of the chunk must not change. (A
+# Three READs have up to four Write chunks. Each chunk is longer than the data, and the rest of it must not change. (A
 # READLINK between READs cannot be tested, because nfsd gives a wrong position for its result.)
 # Covers: V1-WRC-04 V1-WRC-12 V1-WRC-15 ULB-08 EXP-19
 @case("writes", "several READs in a COMPOUND")

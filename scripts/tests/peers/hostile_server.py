@@ -648,8 +648,8 @@ def killed_last(s):
     s.kept()
 
 
-# As above, but another RPC is in flight, which the server has not answered yet. The late Reply must still wake
-# the task.
+# One credit belongs to an RPC that was given up, and the other one to an RPC that the server has not answered yet.
+# The late Reply must wake the task that waits for a credit.
 # Covers: V1-CRD-06 V1-CRD-07
 @case("memory", "a credit comes back late, and somebody waits for it", mount=False, vers=BOTH)
 def killed_beside(s):

@@ -386,7 +386,7 @@ def targets_of(s):
         s.rbsiz = head + seg * nsegs + more
         s.rtx = Property(0, 256, 16, 1 << 20, head, seg, nsegs)
         s.credit = 256
-        # With the default setting, the client would prefer chunks to many small targets.
+        # If the client chose the length itself, it would prefer chunks to many small targets.
         put(WRITE_MAX, 1 << 20)
         try:
             s.mount()
@@ -1087,8 +1087,9 @@ def fenced(s):
         s.accepted = 0
 
 
-# At most half of the grant may be used for the second and further transmissions of Calls. A long Call takes
-# nearly all of that half. If it is given up, it must keep these credits until its late Reply comes.
+# At most half of the grant may be used for the second and further transmissions of Calls. A WRITE of LONG bytes needs
+# nearly all of that half. If another long Call was given up, it must keep its credits until its late Reply comes, so
+# the WRITE is not sent as a group meanwhile.
 # Tries: RTX-100
 @case("rtx-connections", "a long Call that is given up keeps its credits", "xprt_rdma_given_up", mount=False)
 def given_up(s):

@@ -688,7 +688,7 @@ def fewest(s):
 # Covers: V2-CRD-05 V2-CRD-07
 @case("spoken", "a full window of Replies, one of callbacks, and two CONNPROPs at once", mount=False)
 def all_at_once(s):
-    # The client has Receives for 8, 16, 32 ... Calls. Grant one of these numbers, so that no Receive is to
+    # The client has Receives for 4, 8, 16, 32 ... Calls. Grant one of these numbers, so that no Receive is to
     # spare.
     s.credit = 32
     s.mount(V41 + ",wsize=4096")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Clients that do not let our server's Sends complete: a single client, and as many clients as sunrpc allows that
-have not shown a file handle. With rxe they have no Receives, and ask for endless RNR retries. With siw they do not
-read from the TCP connection. Such clients must not slow down an honest mount, or make the server use much memory.
+"""Clients that do not let our server's Sends complete: a single client, and 64 clients, the most that sunrpc allows
+before they have used a file handle. With rxe they have no Receives, and ask for endless RNR retries. With siw they do
+not read from the TCP connection. Such clients must not slow down an honest mount, or make the server use much memory.
 The server must end such a connection after a while, whatever else arrives on it.
 
 usage: hostile_siege.py SET [part of a name]; hostile_siege.py watch SECONDS

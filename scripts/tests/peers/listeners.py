@@ -3,8 +3,7 @@
 """Set nfsd's RDMA listeners with netlink, each bound to an address (Linux 6.10 and later).
 
 usage: listeners.py ADDRESS@PORT ...
-nfsd must not have threads. The exit status is 1 if the kernel refuses, and 77 if the kernel does not have the netlink
-command.
+nfsd must not have threads. The exit status is 1 if the kernel refuses, and 77 if nfsd has no netlink family.
 """
 import os
 import socket

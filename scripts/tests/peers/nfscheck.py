@@ -44,7 +44,7 @@ def need(cond, why):
 
 
 class Pattern:
-    """Bytes that depend on seed and offset, so that a misplaced byte is noticed."""
+    """Random blocks of bytes, which depend on the seed. A misplaced byte is noticed."""
 
     def __init__(self, seed):
         self.rng = random.Random(seed)
@@ -200,7 +200,7 @@ class Check:
         os.close(fd)
 
     def scaled(self, size):
-        """Reduce large sizes, which move most of the data, by the scale. Keep odd sizes."""
+        """Reduce sizes above 65537, which move most of the data, by the scale."""
         return size if size <= 65537 else int(size * self.scale)
 
     def io(self, name, flags, big):
@@ -309,7 +309,7 @@ class Check:
         self.record(path, mirror)
 
     def small(self):
-        """A little data with every kind of transfer, for the groups wire and peers."""
+        """A little data, of lengths that are sent inline and in chunks."""
         for n in (1, 100, 1024, 3000, 4096, 5000, 16384, 65536, 100001, 262144):
             path = self.path(f"small-{n}")
             body = self.pat.make(n)

@@ -31,7 +31,7 @@ struct event {
 	int status;		/* DONE: ibv_wc_status; LOST: rdma_cm_event_type */
 	int length;		/* of data */
 	uint32_t invalidated;	/* handle that the message has invalidated, or 0 */
-	uint32_t depth;		/* REQUEST, UP: number of RDMA Reads that the peer serves */
+	uint32_t depth;		/* REQUEST, UP: number of RDMA Reads that the other end serves */
 	uint64_t id;		/* DONE: ID of the work request */
 	uint8_t data[MSG_SIZE];	/* message, or private data */
 };
@@ -87,9 +87,9 @@ uint32_t peer_register(void *memory, size_t size, int access, void **region)
 }
 
 /*
- * Set how the next connections behave. @retries: how often the peer is asked to retry if
- * there is no Receive here; 7 means for ever. @own: the queue pair is not created by the
- * CM, and always retries for ever. @silent: with @own, the RTU is never sent. @own and
+ * Set how the next connections behave. @retries: how often the other end is asked to retry
+ * if there is no Receive here; 7 means for ever. @own: the queue pair is not created by
+ * librdmacm, and always retries for ever. @silent: with @own, the RTU is never sent. @own and
  * @silent work only with InfiniBand's CM.
  */
 void peer_manner(int retries, int own, int silent)
@@ -324,8 +324,8 @@ int peer_port(int conn)
 	return ntohs(rdma_get_src_port(conns[conn].id));
 }
 
-/* Put the queue pair into the error state: it does not answer any more, and no message
- * tells the peer.
+/* Put the queue pair into the error state, in which it does not answer any more. With rxe,
+ * nothing tells the other end. (siw would close its TCP connection.)
  */
 int peer_die(int conn)
 {

@@ -16,7 +16,7 @@ import time
 
 MSG, NOMSG, MSGP, DONE, ERROR = range(5)
 ERR_VERS, ERR_CHUNK = 1, 2
-# Version 2: its header type, its errors, its properties
+# Of version 2: a header type, the errors, the properties
 CONNPROP = 5
 VERS, BAD_XDR, INVAL_HTYPE, READ_CHUNKS, WRITE_CHUNKS, SEGMENTS, WRITE_RESOURCE, REPLY_RESOURCE, SYSTEM = range(1, 10)
 RBSIZ, BRS = 1, 2
@@ -125,7 +125,7 @@ class Event(ctypes.Structure):
 
 class Verbs:
     """The library and its arena. The first AREA bytes of the arena are a ring for messages to be sent. The rest
-    is for RDMA Reads and Writes, one at a time."""
+    is for a server's RDMA Reads and Writes, one at a time, or for a client's chunks."""
 
     def __init__(self):
         self.lib = ctypes.CDLL(os.environ["PEER_LIB"], use_errno=True)
