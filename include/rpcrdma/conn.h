@@ -50,6 +50,9 @@ enum rpcrdma_conn_state {
  *	a completion, or any caller of rpcrdma_conn_fail(). It must neither sleep nor close
  *	the connection; it makes another task close the connection. It is not called
  *	when rpcrdma_conn_drain() ends the connection.
+ * @awaits: returns whether the owner waits for any completion of the send queue. When this
+ *	becomes true, the owner calls rpcrdma_send_cq_watch(). Called by the work of
+ *	verbs/send_cq.c; may be NULL.
  * @waiting: returns whether work requests that the owner has posted are still outstanding.
  *	If so, it sets @posted to the time when the oldest of them was posted, and @since to
  *	the time since which work requests are outstanding and none has completed. If some
@@ -62,6 +65,7 @@ struct rpcrdma_conn_ops {
 	void	(*group_ended)(struct rpcrdma_conn *conn,
 			       const struct rpcrdma_group_end *end);
 	void	(*lost)(struct rpcrdma_conn *conn);
+	bool	(*awaits)(struct rpcrdma_conn *conn);
 	bool	(*waiting)(struct rpcrdma_conn *conn, unsigned long *posted,
 			   unsigned long *since);
 };
@@ -71,13 +75,11 @@ struct rpcrdma_conn_ops {
  * @qz_sq: number of send queue entries
  * @qz_rq: number of receive queue entries
  * @qz_send_sges: number of SGEs per send queue entry
- * @qz_send_cq: the send queue has a completion queue of its own
  */
 struct rpcrdma_conn_queues {
 	u32	qz_sq;
 	u32	qz_rq;
 	u32	qz_send_sges;
-	bool	qz_send_cq;
 };
 
 /**
@@ -87,9 +89,8 @@ struct rpcrdma_conn_queues {
  *	rpcrdma_gather_start() the function that first assembles groups
  * @cn_id: CM identifier, owned
  * @cn_pd: protection domain that only this connection uses (RFC 8166 8.1.1)
- * @cn_cq: completion queue of the receive queue, and of the send queue unless that has one
- *	of its own
- * @cn_send_cq: the completion queue that the send queue may have of its own
+ * @cn_cq: completion queue of the receive queue
+ * @cn_send_cq: completion queue of the send queue
  * @cn_caps: what the device can do; valid once the connection is resolved or adopted
  * @cn_limits: inline limits and remote invalidation; valid once the connection is up
  * @cn_rtx: the peer's property RTX. If it is all zero, the peer has announced nothing of the
@@ -97,7 +98,7 @@ struct rpcrdma_conn_queues {
  *	Written together with @cn_limits.
  * @cn_rtt: estimate of the round-trip time, from the time that connecting took (at the end
  *	that connected), from the keepalive's probes, and from times that the owner reports.
- *	After the connection has come up, it is written only by completion handlers.
+ *	After the connection has come up, it is written only under cq_lock of @cn_send_cq.
  * @cn_ours: content of the CM private data that we have sent to the peer
  * @cn_peer_data: private data that the peer sent with CM REQ or REP
  * @cn_peer_len: number of bytes in @cn_peer_data
@@ -208,6 +209,8 @@ int rpcrdma_conn_wait(struct rpcrdma_conn *conn, unsigned long timeout,
 void rpcrdma_conn_step(struct rpcrdma_conn *conn);
 int rpcrdma_conn_post(struct rpcrdma_conn *conn,
 		      const struct ib_send_wr *first);
+int rpcrdma_conn_post_awaited(struct rpcrdma_conn *conn,
+			      const struct ib_send_wr *first);
 void rpcrdma_conn_fail(struct rpcrdma_conn *conn, int error);
 void rpcrdma_conn_drain(struct rpcrdma_conn *conn);
 void rpcrdma_conn_destroy_queues(struct rpcrdma_conn *conn);

@@ -73,7 +73,6 @@
 	X(server_replies_long)		\
 	X(server_sends)			\
 	X(server_sends_inv)		\
-	X(server_send_events)		\
 	X(server_stray_handles)		\
 	X(server_rdma_read_wrs)		\
 	X(server_rdma_write_wrs)	\
@@ -110,6 +109,7 @@
 	X(server_bc_late_replies)	\
 	X(server_bc_stuck)		\
 	X(receives_renewed)		\
+	X(send_events)			\
 	X(keepalive_probes)		\
 	X(keepalive_failures)		\
 	X(progress_failures)		\

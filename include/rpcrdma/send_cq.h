@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A separate completion queue for the send queue of a connection. Its completions may be
- * handled late, which saves interrupts.
+ * The completion queue of the send queue of a connection. Its completions may be handled late,
+ * which saves interrupts.
  */
 #ifndef RPCRDMA_SEND_CQ_H
 #define RPCRDMA_SEND_CQ_H
@@ -15,8 +15,8 @@ struct rpcrdma_conn;
 
 /**
  * struct rpcrdma_send_cq - the completion queue of a connection's send queue
- * @cq_ib: the completion queue; NULL if the send queue uses that of the receive queue
- * @cq_lock: held while completions are handled
+ * @cq_ib: the completion queue; NULL if the connection has no queues
+ * @cq_lock: held while completions are handled; at the client, also while a message is handled
  * @cq_work: handles completions after an event of @cq_ib; disabled before @cq_ib is destroyed
  * @cq_lazy: completions that nobody awaits may be handled late; read anywhere
  * @cq_awaited: number of posted work requests whose completion must be handled at once
@@ -35,8 +35,11 @@ int rpcrdma_send_cq_create(struct rpcrdma_conn *conn, u32 entries);
 void rpcrdma_send_cq_destroy(struct rpcrdma_conn *conn);
 void rpcrdma_send_cq_relax(struct rpcrdma_conn *conn);
 void rpcrdma_send_cq_poll(struct rpcrdma_conn *conn);
+void rpcrdma_send_cq_enter(struct rpcrdma_conn *conn);
+void rpcrdma_send_cq_leave(struct rpcrdma_conn *conn);
 void rpcrdma_send_cq_watch(struct rpcrdma_conn *conn);
 void rpcrdma_send_cq_await(struct rpcrdma_conn *conn);
+void rpcrdma_send_cq_await_posted(struct rpcrdma_conn *conn);
 void rpcrdma_send_cq_seen(struct rpcrdma_conn *conn);
 
 #endif /* RPCRDMA_SEND_CQ_H */

@@ -55,6 +55,7 @@ static const struct rpcrdma_conn_ops xprt_rdma_conn_ops = {
 	.receive	= xprt_rdma_reply_receive,
 	.group_ended	= xprt_rdma_reply_lost,
 	.lost		= xprt_rdma_lost,
+	.awaits		= xprt_rdma_send_awaits,
 };
 
 static int xprt_rdma_size_queues(struct xprt_rdma *xr)
@@ -289,6 +290,7 @@ static void xprt_rdma_connected(struct xprt_rdma *xr)
 		 limits->lm_inline_recv, xr->xr_window.wn_granted,
 		 limits->lm_brs, limits->lm_our_brs);
 	rpcrdma_count(client_connects);
+	rpcrdma_send_cq_relax(&xr->xr_conn);
 	xprt_rdma_credit_next_cookie(xr);
 	xprt->stat.connect_count++;
 	xprt->stat.connect_time += (long)jiffies - xprt->stat.connect_start;

@@ -121,7 +121,7 @@ int xprt_rdma_frwr_local_inv(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	trace_xprt_rdma_fence(&req->rr_slot, n);
 	if (first) {
 		atomic_set(&req->rr_fencing, 1);
-		rc = rpcrdma_conn_post(&xr->xr_conn, first);
+		rc = rpcrdma_conn_post_awaited(&xr->xr_conn, first);
 		/* If posting failed after the device got the whole chain, @done may
 		 * already have run, cleared rr_fencing and handled the RPC.
 		 */
@@ -204,6 +204,7 @@ void xprt_rdma_frwr_release(struct xprt_rdma *xr, struct xprt_rdma_req *req)
 	struct xprt_rdma_mr *mr, *next;
 	u32 n = 0;
 
+	rpcrdma_send_cq_seen(&xr->xr_conn);
 	list_for_each_entry_safe(mr, next, &req->rr_mrs, mr_list) {
 		xprt_rdma_frwr_mr_put(mr);
 		n++;

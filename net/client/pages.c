@@ -240,16 +240,46 @@ void xprt_rdma_pages_done(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 {
 	switch (atomic_xchg(&req->rr_pages, XPRT_RDMA_PAGES_OURS)) {
 	case XPRT_RDMA_PAGES_REPLIED:
+		rpcrdma_send_cq_seen(&xr->xr_conn);
 		req->rr_continue(xr, req, completed);
 		break;
 	case XPRT_RDMA_PAGES_ABANDONED:
+		rpcrdma_send_cq_seen(&xr->xr_conn);
 		complete(&req->rr_fenced);
 		break;
 	}
 }
 
 /**
+ * xprt_rdma_pages_await - make an RPC wait until Sends no longer read its pages
+ * @xr: transport
+ * @req: RPC that is about to end
+ * @state: %XPRT_RDMA_PAGES_REPLIED or %XPRT_RDMA_PAGES_ABANDONED, which tells
+ *	xprt_rdma_pages_done() what to do when the Sends have completed
+ *
+ * xr_send_lock is held, so that another task that ends the connection finds @state in
+ * xprt_rdma_pages_end().
+ *
+ * Context: process or completion workqueue.
+ * Return: true if the RPC has to wait; false if the Sends have completed.
+ */
+bool xprt_rdma_pages_await(struct xprt_rdma *xr, struct xprt_rdma_req *req,
+			   enum xprt_rdma_pages state)
+{
+	bool wait;
+
+	spin_lock(&xr->xr_send_lock);
+	wait = atomic_cmpxchg(&req->rr_pages, XPRT_RDMA_PAGES_SENT, state) ==
+	       XPRT_RDMA_PAGES_SENT;
+	if (wait)
+		rpcrdma_send_cq_await_posted(&xr->xr_conn);
+	spin_unlock(&xr->xr_send_lock);
+	return wait;
+}
+
+/**
  * xprt_rdma_pages_fence - wait until the device no longer uses an abandoned RPC's pages
+ * @xr: transport
  * @req: RPC that ends without a Reply, after a signal or a timeout
  *
  * If the connection is lost in the meantime, this function waits until the connection has
@@ -257,11 +287,10 @@ void xprt_rdma_pages_done(struct xprt_rdma *xr, struct xprt_rdma_req *req,
  *
  * Context: process; sleeps. The caller does not hold the send lock.
  */
-void xprt_rdma_pages_fence(struct xprt_rdma_req *req)
+void xprt_rdma_pages_fence(struct xprt_rdma *xr, struct xprt_rdma_req *req)
 {
 	reinit_completion(&req->rr_fenced);
-	if (atomic_cmpxchg(&req->rr_pages, XPRT_RDMA_PAGES_SENT,
-			   XPRT_RDMA_PAGES_ABANDONED) == XPRT_RDMA_PAGES_SENT)
+	if (xprt_rdma_pages_await(xr, req, XPRT_RDMA_PAGES_ABANDONED))
 		wait_for_completion(&req->rr_fenced);
 }
 

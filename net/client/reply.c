@@ -10,7 +10,8 @@
  * Operation
  *
  * xprt_rdma_reply_receive() is called for every message, in the completion queue's
- * workqueue. The decoder checks all bounds before any field is used. The RPC of a Reply is
+ * workqueue. Meanwhile no completion of the send queue is handled (rpcrdma_send_cq_enter()), so
+ * a message and the completion of a fence are never handled at the same time. The decoder checks all bounds before any field is used. The RPC of a Reply is
  * found by the XID. Its rpc_rqst is pinned from then until the RPC is completed, so that
  * sunrpc cannot release it in between.
  *
@@ -312,7 +313,7 @@ static void xprt_rdma_reply_fenced(struct xprt_rdma *xr,
 				   struct xprt_rdma_req *req)
 {
 	req->rr_continue = xprt_rdma_reply_continue;
-	if (!xprt_rdma_pages_wait(req))
+	if (!xprt_rdma_pages_wait(xr, req))
 		xprt_rdma_reply_complete(xr, req);
 }
 
@@ -571,16 +572,19 @@ void xprt_rdma_reply_lost(struct rpcrdma_conn *conn,
 	struct xprt_rdma *xr = container_of(conn, struct xprt_rdma, xr_conn);
 	struct xprt_rdma_req *req;
 
+	rpcrdma_send_cq_enter(conn);
 	req = xprt_rdma_reply_match(xr, end->ge_xid, NULL);
 	if (!req) {
 		xprt_rdma_credit_late_reply(xr, end->ge_xid);
-		return;
+		goto out_leave;
 	}
 	xprt_rdma_reply_is_excess(xr, req, end->ge_count);
 	req->rr_reply_written = 0;
 	req->rr_reply_status = -EPROTO;
 	if (!xprt_rdma_reply_fence(xr, req, NULL))
 		xprt_rdma_reply_forsake(xr, req);
+out_leave:
+	rpcrdma_send_cq_leave(conn);
 }
 
 /* Handles a message of version 2 that is no response to an RPC: a message that must be answered
@@ -610,21 +614,13 @@ static bool xprt_rdma_reply_sort_v2(struct xprt_rdma *xr,
 	return true;
 }
 
-/**
- * xprt_rdma_reply_receive - handle a message that has arrived
- * @conn: connection
- * @msg: the message, which is given back when it has been handled
- *
- * Context: completion queue's workqueue; may sleep.
- */
-void xprt_rdma_reply_receive(struct rpcrdma_conn *conn,
-			     struct rpcrdma_msg_in *msg)
+/* Finds out what a message is, and handles it. The message is given back. */
+static void xprt_rdma_reply_dispatch(struct xprt_rdma *xr,
+				     struct rpcrdma_msg_in *msg)
 {
-	struct xprt_rdma *xr = container_of(conn, struct xprt_rdma, xr_conn);
 	enum rpcrdma_verdict verdict;
 	struct rpcrdma_hdr hdr;
 
-	rpcrdma_count(client_receives);
 	if (unlikely(!READ_ONCE(xr->xr_vers))) {
 		xprt_rdma_reply_check_stray(xr, msg);
 		xprt_rdma_negotiate_receive(xr, msg);
@@ -669,4 +665,21 @@ void xprt_rdma_reply_receive(struct rpcrdma_conn *conn,
 out_stray:
 	xprt_rdma_reply_check_stray(xr, msg);
 	rpcrdma_msg_put(msg);
+}
+
+/**
+ * xprt_rdma_reply_receive - handle a message that has arrived
+ * @conn: connection
+ * @msg: the message, which is given back when it has been handled
+ *
+ * Context: completion queue's workqueue; may sleep.
+ */
+void xprt_rdma_reply_receive(struct rpcrdma_conn *conn,
+			     struct rpcrdma_msg_in *msg)
+{
+	rpcrdma_count(client_receives);
+	rpcrdma_send_cq_enter(conn);
+	xprt_rdma_reply_dispatch(container_of(conn, struct xprt_rdma, xr_conn),
+				 msg);
+	rpcrdma_send_cq_leave(conn);
 }

@@ -336,7 +336,7 @@ void xprt_rdma_req_free_buf(struct rpc_task *task)
 	if (unlikely(!list_empty(&req->rr_mrs)))
 		xprt_rdma_frwr_fence(xprt_rdma_from(rqst->rq_xprt), req);
 	if (unlikely(xprt_rdma_pages_are_sent(req)))
-		xprt_rdma_pages_fence(req);
+		xprt_rdma_pages_fence(xprt_rdma_from(rqst->rq_xprt), req);
 	xprt_rdma_bounce_put(&req->rr_call_copy);
 	xprt_rdma_bounce_put(&req->rr_reply_copy);
 }

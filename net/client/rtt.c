@@ -16,7 +16,7 @@
  * the case. In version 2, the time that the answer to our CONNPROP took is always reported.
  *
  * The connect worker writes the estimate first, before any message is sent. All later writers
- * are completion handlers of one queue, which run one after the other.
+ * hold the lock of the send completion queue (rpcrdma_send_cq_enter()).
  */
 #include <rpcrdma/choice.h>
 #include <rpcrdma/param.h>

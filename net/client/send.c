@@ -24,6 +24,10 @@
  * of a large Send may be reused only after that Send's own completion, so a large Send is
  * always signaled (dc_unsignaled_max).
  *
+ * A completion is normally handled when the next message arrives (verbs/send_cq.c). If Sends or
+ * entries are few, the completions that are in the queue are handled before the next message is
+ * sent.
+ *
  * A Call is posted only if the send queue has enough entries for its chain and for the
  * later invalidation of its regions. Otherwise the Call is parked: it waits in the line
  * behind earlier Calls, and is posted when enough entries have been released. sunrpc
@@ -70,6 +74,17 @@ static struct xprt_rdma_send *xprt_rdma_send_from(struct rpcrdma_send *send)
 static int xprt_rdma_send_free_slots(const struct xprt_rdma *xr)
 {
 	return atomic_read(&xr->xr_conn.cn_sq.sq_free);
+}
+
+/* Are at least @slots entries free? If not, handles the completions that are in the queue, and
+ * looks again.
+ */
+static bool xprt_rdma_send_look_for_slots(struct xprt_rdma *xr, u32 slots)
+{
+	if (likely(xprt_rdma_send_free_slots(xr) >= (int)slots))
+		return true;
+	rpcrdma_send_cq_poll(&xr->xr_conn);
+	return xprt_rdma_send_free_slots(xr) >= (int)slots;
 }
 
 /* A Send is ready if its buffer has been prepared for messages of lm_inline_send bytes. */
@@ -252,6 +267,7 @@ static void xprt_rdma_send_park_locked(struct xprt_rdma_send *send,
 	req->rr_parked = send;
 	send->sn_send.sd_wait.wt_slots = xprt_rdma_send_slots(send);
 	rpcrdma_sq_join(&xr->xr_conn.cn_sq, &send->sn_send.sd_wait);
+	rpcrdma_send_cq_watch(&xr->xr_conn);
 }
 
 /* Called when a Send may have become free. Wakes sunrpc if sunrpc waits for a Send. The caller
@@ -430,6 +446,25 @@ static void xprt_rdma_send_look_ahead(struct xprt_rdma *xr, gfp_t gfp)
 	xprt_rdma_send_put(next);
 }
 
+/* Takes the first Send from the free list. Returns NULL if there is none. Sets @ahead to whether
+ * the next Send is ready, and @busy to whether any Send is posted.
+ */
+static struct xprt_rdma_send *xprt_rdma_send_take(struct xprt_rdma *xr,
+						  bool *ahead, bool *busy)
+{
+	struct xprt_rdma_send *send;
+
+	spin_lock(&xr->xr_send_lock);
+	send = list_first_entry_or_null(&xr->xr_send_free,
+					struct xprt_rdma_send, sn_send.sd_list);
+	if (send)
+		list_del_init(&send->sn_send.sd_list);
+	*ahead = xprt_rdma_send_next_is_ready(xr);
+	*busy = !list_empty(&xr->xr_send_busy);
+	spin_unlock(&xr->xr_send_lock);
+	return send;
+}
+
 /**
  * xprt_rdma_send_get_gfp - take a Send with a buffer of lm_inline_send bytes, or with a
  *	smaller one if there is no memory for that
@@ -448,14 +483,13 @@ int xprt_rdma_send_get_gfp(struct xprt_rdma *xr, struct xprt_rdma_send **sendp,
 	bool ahead, busy;
 	int rc = 0;
 
-	spin_lock(&xr->xr_send_lock);
-	send = list_first_entry_or_null(&xr->xr_send_free,
-					struct xprt_rdma_send, sn_send.sd_list);
-	if (send)
-		list_del_init(&send->sn_send.sd_list);
-	ahead = xprt_rdma_send_next_is_ready(xr);
-	busy = !list_empty(&xr->xr_send_busy);
-	spin_unlock(&xr->xr_send_lock);
+	send = xprt_rdma_send_take(xr, &ahead, &busy);
+	if (unlikely(!ahead)) {
+		/* Sends may have completed whose completions were not handled yet. */
+		rpcrdma_send_cq_poll(&xr->xr_conn);
+		if (!send)
+			send = xprt_rdma_send_take(xr, &ahead, &busy);
+	}
 	if (!send)
 		return -EAGAIN;
 
@@ -587,7 +621,7 @@ bool xprt_rdma_send_fits(struct xprt_rdma *xr, const struct rpcrdma_plan *plan)
 	    plan->pl_reply == RPCRDMA_REPLY_LONG)
 		slots += XPRT_RDMA_SLOTS_MAX;
 	return !READ_ONCE(sq->sq_nwaiting) &&
-	       xprt_rdma_send_free_slots(xr) >= (int)slots;
+	       xprt_rdma_send_look_for_slots(xr, slots);
 }
 
 /**
@@ -696,6 +730,8 @@ int xprt_rdma_send_post(struct xprt_rdma_send *send, u32 len,
 	if (unlikely(regs && !xprt_rdma_send_can_fit(send)))
 		return -EMSGSIZE;
 	rpcrdma_send_prepare(&send->sn_send, len);
+	xprt_rdma_send_look_for_slots(xr, xprt_rdma_send_slots(send) +
+					  xr->xr_answers);
 
 	spin_lock(&xr->xr_send_lock);
 	if (likely(xprt_rdma_send_has_room(send, req))) {
@@ -751,7 +787,8 @@ void xprt_rdma_send_forget(struct xprt_rdma *xr, struct xprt_rdma_req *req)
  * sunrpc goes on sending when xprt_write_space() is called. If a Send was returned just before
  * sunrpc began to wait, xprt_rdma_send_wake() has not called xprt_write_space(). So this
  * function checks once more whether there is a Send. It also calls xprt_write_space() if no
- * Send is posted, because then no completion would wake sunrpc.
+ * Send is posted, because then no completion would wake sunrpc. Until sunrpc is woken, completions
+ * are handled at once (xprt_rdma_send_awaits()).
  *
  * Context: process. Send lock held.
  * Return: %-EAGAIN.
@@ -771,5 +808,21 @@ int xprt_rdma_send_wait(struct xprt_rdma *xr)
 	spin_unlock(&xr->xr_send_lock);
 	if (room)
 		xprt_write_space(&xr->xr_xprt);
+	else
+		rpcrdma_send_cq_watch(&xr->xr_conn);
 	return -EAGAIN;
+}
+
+/**
+ * xprt_rdma_send_awaits - ops->awaits(): does sunrpc wait for a Send to complete?
+ * @conn: connection
+ *
+ * Context: the work of verbs/send_cq.c.
+ * Return: true if completions must be handled at once.
+ */
+bool xprt_rdma_send_awaits(struct rpcrdma_conn *conn)
+{
+	struct xprt_rdma *xr = container_of(conn, struct xprt_rdma, xr_conn);
+
+	return test_bit(XPRT_WRITE_SPACE, &xr->xr_xprt.state);
 }

@@ -665,7 +665,9 @@ int xprt_rdma_pages_map(struct xprt_rdma_send *send, const struct xdr_buf *snd,
 void xprt_rdma_pages_unmap(struct xprt_rdma_send *send);
 void xprt_rdma_pages_done(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			  bool completed);
-void xprt_rdma_pages_fence(struct xprt_rdma_req *req);
+bool xprt_rdma_pages_await(struct xprt_rdma *xr, struct xprt_rdma_req *req,
+			   enum xprt_rdma_pages state);
+void xprt_rdma_pages_fence(struct xprt_rdma *xr, struct xprt_rdma_req *req);
 void xprt_rdma_pages_end(struct xprt_rdma *xr);
 
 /* Are Sends posted that gather data from the pages of this RPC? */
@@ -686,11 +688,11 @@ static inline void xprt_rdma_pages_sent(struct xprt_rdma_send *send)
 /* Called when a Reply has come. Returns true if Sends still read the pages of the RPC. In that
  * case rr_continue is called later, when these Sends have completed.
  */
-static inline bool xprt_rdma_pages_wait(struct xprt_rdma_req *req)
+static inline bool xprt_rdma_pages_wait(struct xprt_rdma *xr,
+					struct xprt_rdma_req *req)
 {
 	return unlikely(xprt_rdma_pages_are_sent(req)) &&
-	       atomic_cmpxchg(&req->rr_pages, XPRT_RDMA_PAGES_SENT,
-			      XPRT_RDMA_PAGES_REPLIED) == XPRT_RDMA_PAGES_SENT;
+	       xprt_rdma_pages_await(xr, req, XPRT_RDMA_PAGES_REPLIED);
 }
 
 /* client/bounce.c */
@@ -778,6 +780,7 @@ int xprt_rdma_send_get_more(struct xprt_rdma_send *first,
 void xprt_rdma_send_put_more(struct xprt_rdma_send *first);
 bool xprt_rdma_send_fits(struct xprt_rdma *xr, const struct rpcrdma_plan *plan);
 int xprt_rdma_send_wait(struct xprt_rdma *xr);
+bool xprt_rdma_send_awaits(struct rpcrdma_conn *conn);
 int xprt_rdma_send_post(struct xprt_rdma_send *send, u32 len,
 			struct xprt_rdma_req *req);
 void xprt_rdma_send_forget(struct xprt_rdma *xr, struct xprt_rdma_req *req);

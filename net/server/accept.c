@@ -306,7 +306,6 @@ static int svc_rdma_conn_create_qp(struct svc_rdma_xprt *sx)
 		.qz_sq		= sizes->sz_sq_depth - RPCRDMA_SQ_EXTRA,
 		.qz_rq		= sizes->sz_rq_depth - RPCRDMA_DRAIN_WRS,
 		.qz_send_sges	= sizes->sz_send_sges,
-		.qz_send_cq	= true,
 	};
 
 	return rpcrdma_conn_create_qp(&sx->sx_conn, &queues);

@@ -208,8 +208,7 @@ static void svc_rdma_read_post(struct svc_rdma_call *call)
 	call->sc_posted = jiffies;
 	spin_unlock(&sx->sx_lock);
 	trace_svc_rdma_read(call, 0);
-	rpcrdma_send_cq_await(&sx->sx_conn);
-	rc = rpcrdma_conn_post(&sx->sx_conn, first);
+	rc = rpcrdma_conn_post_awaited(&sx->sx_conn, first);
 	if (rc)
 		trace_svc_rdma_read_post_err(sx, rc);
 }

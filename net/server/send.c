@@ -341,7 +341,7 @@ int svc_rdma_send_post(struct svc_rdma_send *send)
 	spin_unlock(&sx->sx_lock);
 	trace_svc_rdma_send(send);
 	if (svc_rdma_send_is_awaited(send))
-		rpcrdma_send_cq_await(&sx->sx_conn);
+		return rpcrdma_conn_post_awaited(&sx->sx_conn, first);
 	return rpcrdma_conn_post(&sx->sx_conn, first);
 }
 

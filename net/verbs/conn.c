@@ -307,8 +307,6 @@ static int rpcrdma_conn_create_cqs(struct rpcrdma_conn *conn,
 		     conn->cn_caps.dc_max_qp_wr);
 	u32 rq = queues->qz_rq + RPCRDMA_DRAIN_WRS;
 
-	if (!queues->qz_send_cq)
-		rq += sq;
 	conn->cn_cq = ib_alloc_cq_any(rpcrdma_conn_device(conn), conn,
 				      min(rq, max), IB_POLL_WORKQUEUE);
 	if (IS_ERR(conn->cn_cq)) {
@@ -317,8 +315,7 @@ static int rpcrdma_conn_create_cqs(struct rpcrdma_conn *conn,
 		conn->cn_cq = NULL;
 		return rc;
 	}
-	return queues->qz_send_cq ?
-	       rpcrdma_send_cq_create(conn, min(sq, max)) : 0;
+	return rpcrdma_send_cq_create(conn, min(sq, max));
 }
 
 /* Frees the completion queues and the protection domain, which nobody uses any more. */
@@ -360,7 +357,7 @@ int rpcrdma_conn_create_qp(struct rpcrdma_conn *conn,
 
 	attr.event_handler = rpcrdma_conn_qp_event;
 	attr.qp_context = conn;
-	attr.send_cq = conn->cn_send_cq.cq_ib ?: conn->cn_cq;
+	attr.send_cq = conn->cn_send_cq.cq_ib;
 	attr.recv_cq = conn->cn_cq;
 	attr.cap.max_send_wr = queues->qz_sq + RPCRDMA_SQ_EXTRA;
 	attr.cap.max_recv_wr = queues->qz_rq + RPCRDMA_DRAIN_WRS;

@@ -102,6 +102,26 @@ int rpcrdma_conn_wait(struct rpcrdma_conn *conn, unsigned long timeout,
 	return 0;
 }
 
+static int rpcrdma_conn_post_first(struct rpcrdma_conn *conn,
+				   const struct ib_send_wr *first, bool awaited)
+{
+	const struct ib_send_wr *bad;
+	int rc = -ENOTCONN;
+
+	spin_lock(&conn->cn_post_lock);
+	if (conn->cn_gate) {
+		if (awaited)
+			rpcrdma_send_cq_await(conn);
+		rc = ib_post_send(conn->cn_id->qp, first, &bad);
+	}
+	spin_unlock(&conn->cn_post_lock);
+	if (unlikely(rc)) {
+		trace_rpcrdma_post_err(conn, rc);
+		rpcrdma_conn_fail(conn, rc);
+	}
+	return rc;
+}
+
 /**
  * rpcrdma_conn_post - post send queue work requests
  * @conn: connection
@@ -113,18 +133,22 @@ int rpcrdma_conn_wait(struct rpcrdma_conn *conn, unsigned long timeout,
  */
 int rpcrdma_conn_post(struct rpcrdma_conn *conn, const struct ib_send_wr *first)
 {
-	const struct ib_send_wr *bad;
-	int rc = -ENOTCONN;
+	return rpcrdma_conn_post_first(conn, first, false);
+}
 
-	spin_lock(&conn->cn_post_lock);
-	if (conn->cn_gate)
-		rc = ib_post_send(conn->cn_id->qp, first, &bad);
-	spin_unlock(&conn->cn_post_lock);
-	if (unlikely(rc)) {
-		trace_rpcrdma_post_err(conn, rc);
-		rpcrdma_conn_fail(conn, rc);
-	}
-	return rc;
+/**
+ * rpcrdma_conn_post_awaited - post work requests whose completion must be handled at once
+ * @conn: connection
+ * @first: first request of a chain, like that of rpcrdma_conn_post()
+ *
+ * If the chain succeeds, one of its completion handlers calls rpcrdma_send_cq_seen(), once.
+ *
+ * Context, Return: as rpcrdma_conn_post().
+ */
+int rpcrdma_conn_post_awaited(struct rpcrdma_conn *conn,
+			      const struct ib_send_wr *first)
+{
+	return rpcrdma_conn_post_first(conn, first, true);
 }
 
 /**

@@ -116,8 +116,7 @@ static int rpcrdma_keepalive_probe(struct rpcrdma_conn *conn)
 	al->al_overdue = false;
 	WRITE_ONCE(al->al_busy, true);
 	al->al_sent = ktime_get();
-	rpcrdma_send_cq_await(conn);
-	return rpcrdma_conn_post(conn, &probe.wr);
+	return rpcrdma_conn_post_awaited(conn, &probe.wr);
 }
 
 /* Returns the time until which the peer must have answered the probe. The probe may be stuck

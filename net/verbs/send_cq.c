@@ -5,21 +5,22 @@
  *
  * Operation
  *
- * When the Send of a Reply has completed, its buffer and its slots become free, and nothing
+ * When a Send has completed, its buffer and its slots become free, and in most cases nothing
  * else has to be done. To learn of that at once would take an interrupt and a run of a work
  * item. So the device is asked for an event only while somebody awaits a completion. Without
- * an event, completions stay in the queue until somebody calls rpcrdma_send_cq_poll(): the
- * owner when the next message arrives, or the keepalive.
+ * an event, completions stay in the queue until somebody handles them: the owner when the next
+ * message arrives or when it has few slots left, or the keepalive.
  *
  * Somebody awaits a completion
  *
- * - from rpcrdma_send_cq_await() to rpcrdma_send_cq_seen(): the owner holds pages or a Call
- *   until a certain work request has completed;
+ * - from rpcrdma_send_cq_await() or rpcrdma_send_cq_await_posted() to rpcrdma_send_cq_seen():
+ *   the owner holds pages or an RPC until a certain work request has completed;
  * - while a waiter is in line for slots;
+ * - while the owner waits for any completion (ops->awaits());
  * - while the connection is down: rpcrdma_conn_drain() waits until the queues are empty;
  * - always, until the owner calls rpcrdma_send_cq_relax().
  *
- * The second and the third begin with a call of rpcrdma_send_cq_watch().
+ * The second, the third and the fourth begin with a call of rpcrdma_send_cq_watch().
  *
  * An event reports only the next completion, which may belong to another work request. So
  * after an event, the work (cq_work) handles all completions, and asks for another event if
@@ -30,7 +31,9 @@
  * completion queue: a Send context is freed after the completion of its Send, so an RDMA
  * Write in front of the Send must have been handled before. When the drain marker is handled,
  * nothing before the marker is still being handled. That is what cq_lock is for. A caller of
- * rpcrdma_send_cq_poll() that finds the lock taken leaves the completions to its holder.
+ * rpcrdma_send_cq_poll() that finds the lock taken leaves the completions to its holder. An
+ * owner may hold the lock while it handles a message (rpcrdma_send_cq_enter()). Then all its
+ * completion handlers run one after the other, as they would with a single completion queue.
  *
  * After rpcrdma_conn_drain(), nobody calls rpcrdma_send_cq_poll(): the drain marker of the
  * receive queue is behind all messages, and the keepalive was stopped. But the work may run
@@ -51,13 +54,14 @@ static struct rpcrdma_conn *rpcrdma_send_cq_conn(struct rpcrdma_send_cq *cq)
 }
 
 /* Must the next completion be handled at once? */
-static bool rpcrdma_send_cq_is_awaited(const struct rpcrdma_conn *conn)
+static bool rpcrdma_send_cq_is_awaited(struct rpcrdma_conn *conn)
 {
 	const struct rpcrdma_send_cq *cq = &conn->cn_send_cq;
 
 	return !READ_ONCE(cq->cq_lazy) || atomic_read(&cq->cq_awaited) ||
 	       READ_ONCE(conn->cn_sq.sq_nwaiting) ||
-	       READ_ONCE(conn->cn_state) == RPCRDMA_CONN_DOWN;
+	       READ_ONCE(conn->cn_state) == RPCRDMA_CONN_DOWN ||
+	       (conn->cn_ops->awaits && conn->cn_ops->awaits(conn));
 }
 
 static void rpcrdma_send_cq_work(struct work_struct *work)
@@ -81,12 +85,12 @@ static void rpcrdma_send_cq_event(struct ib_cq *cq, void *context)
 {
 	struct rpcrdma_conn *conn = context;
 
-	rpcrdma_count(server_send_events);
+	rpcrdma_count(send_events);
 	queue_work(rpcrdma_send_cq_wq, &conn->cn_send_cq.cq_work);
 }
 
 /**
- * rpcrdma_send_cq_create - give the send queue a completion queue of its own
+ * rpcrdma_send_cq_create - create the completion queue of the send queue
  * @conn: connection that has the completion queue cn_cq, but no queue pair yet
  * @entries: number of completions that the new queue can hold
  *
@@ -133,6 +137,7 @@ void rpcrdma_send_cq_destroy(struct rpcrdma_conn *conn)
 		return;
 	/* From now on, an event cannot queue the work. */
 	disable_work_sync(&cq->cq_work);
+	WRITE_ONCE(cq->cq_lazy, false);
 	ib_destroy_cq(cq->cq_ib);
 	cq->cq_ib = NULL;
 }
@@ -155,8 +160,9 @@ void rpcrdma_send_cq_relax(struct rpcrdma_conn *conn)
  * rpcrdma_send_cq_poll - handle the completions that are in the queue
  * @conn: connection whose queues are not drained
  *
- * This does nothing if the send queue has no completion queue of its own. It also does nothing
- * before rpcrdma_send_cq_relax(): until then, the work handles each completion at once.
+ * This does nothing before rpcrdma_send_cq_relax(): until then, the work handles each
+ * completion at once. It also does nothing while others handle completions, or a message
+ * (rpcrdma_send_cq_enter()).
  *
  * Context: process or completion workqueue; the caller holds no lock, because completion
  *	handlers take locks and post work requests.
@@ -165,20 +171,50 @@ void rpcrdma_send_cq_poll(struct rpcrdma_conn *conn)
 {
 	struct rpcrdma_send_cq *cq = &conn->cn_send_cq;
 
-	if (!cq->cq_ib || !READ_ONCE(cq->cq_lazy) ||
-	    !mutex_trylock(&cq->cq_lock))
+	if (!READ_ONCE(cq->cq_lazy) || !mutex_trylock(&cq->cq_lock))
 		return;
 	ib_process_cq_direct(cq->cq_ib, RPCRDMA_SEND_CQ_BUDGET);
 	mutex_unlock(&cq->cq_lock);
 }
 
 /**
+ * rpcrdma_send_cq_enter - begin to handle a message
+ * @conn: connection
+ *
+ * Handles the completions that are in the queue. Until the caller calls
+ * rpcrdma_send_cq_leave(), nobody else handles completions of the send queue.
+ *
+ * Context: completion workqueue; sleeps.
+ */
+void rpcrdma_send_cq_enter(struct rpcrdma_conn *conn)
+{
+	struct rpcrdma_send_cq *cq = &conn->cn_send_cq;
+
+	mutex_lock(&cq->cq_lock);
+	if (likely(READ_ONCE(cq->cq_lazy)))
+		ib_process_cq_direct(cq->cq_ib, RPCRDMA_SEND_CQ_BUDGET);
+}
+
+/**
+ * rpcrdma_send_cq_leave - the message has been handled
+ * @conn: connection
+ *
+ * Context: the caller of rpcrdma_send_cq_enter().
+ */
+void rpcrdma_send_cq_leave(struct rpcrdma_conn *conn)
+{
+	mutex_unlock(&conn->cn_send_cq.cq_lock);
+}
+
+/**
  * rpcrdma_send_cq_watch - notice that somebody awaits completions of any work request
- * @conn: connection; a waiter has just joined the line for slots, a caller that does not wait
- *	in line has found no slot, or the connection is down
+ * @conn: connection; a waiter has just joined the line for slots, ops->awaits() has begun to
+ *	return true, a caller that does not wait in line has found no slot, or the connection
+ *	is down
  *
  * The work handles the completions that are in the queue. It handles further ones as soon as
- * they come, until the line is empty; or always, if the connection is down.
+ * they come, until the line is empty and ops->awaits() returns false; or always, if the
+ * connection is down.
  *
  * Context: any.
  */
@@ -189,25 +225,24 @@ void rpcrdma_send_cq_watch(struct rpcrdma_conn *conn)
 	/* If the work is running now, it runs once more, and then sees the waiter or the
 	 * state of the connection: see rpcrdma_send_cq_is_awaited().
 	 */
-	if (cq->cq_ib)
-		queue_work(rpcrdma_send_cq_wq, &cq->cq_work);
+	queue_work(rpcrdma_send_cq_wq, &cq->cq_work);
 }
 
 /**
  * rpcrdma_send_cq_await - have the completion of a work request handled at once
- * @conn: connection; the work request is about to be posted
+ * @conn: connection whose gate is open; the work request is about to be posted
  *
  * The completion handler calls rpcrdma_send_cq_seen(). It need not do so after an error,
- * because the connection is down then, and all completions are handled at once.
+ * because the connection is down then, and all completions are handled at once. Only
+ * rpcrdma_conn_post_awaited() calls this: the queue exists while cn_post_lock is held and the
+ * gate is open.
  *
- * Context: process or completion workqueue; does not sleep.
+ * Context: process or completion workqueue; does not sleep. cn_post_lock held.
  */
 void rpcrdma_send_cq_await(struct rpcrdma_conn *conn)
 {
 	struct rpcrdma_send_cq *cq = &conn->cn_send_cq;
 
-	if (!cq->cq_ib)
-		return;
 	/* Raise the count before asking for the event. If the completion of an earlier work
 	 * request uses up the event, the work sees the count and asks for another one.
 	 */
@@ -218,15 +253,29 @@ void rpcrdma_send_cq_await(struct rpcrdma_conn *conn)
 }
 
 /**
- * rpcrdma_send_cq_seen - the completion after rpcrdma_send_cq_await() is being handled
+ * rpcrdma_send_cq_await_posted - have the completion of a posted work request handled at once
+ * @conn: connection whose queues exist, or have existed; the work request has been posted, and
+ *	its completion may be in the queue already
+ *
+ * The completion handler calls rpcrdma_send_cq_seen(), possibly before this returns.
+ *
+ * Context: any.
+ */
+void rpcrdma_send_cq_await_posted(struct rpcrdma_conn *conn)
+{
+	atomic_inc(&conn->cn_send_cq.cq_awaited);
+	rpcrdma_send_cq_watch(conn);
+}
+
+/**
+ * rpcrdma_send_cq_seen - a completion that is awaited is being handled
  * @conn: connection
  *
  * Context: completion workqueue or process.
  */
 void rpcrdma_send_cq_seen(struct rpcrdma_conn *conn)
 {
-	if (conn->cn_send_cq.cq_ib)
-		atomic_dec(&conn->cn_send_cq.cq_awaited);
+	atomic_dec(&conn->cn_send_cq.cq_awaited);
 }
 
 /**

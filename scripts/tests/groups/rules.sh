@@ -355,9 +355,9 @@ getattrs() {
 quiet_read() { dd if=$MNT/quiet of=/dev/shm/quiet bs=1M iflag=direct 2>/dev/null; }
 quiet_write() { dd if=/dev/shm/quiet of=$MNT/quiet bs=1M oflag=direct 2>/dev/null; }
 
-# At the server, hardly any Reply without RDMA Writes causes a completion event. A READ or a WRITE of 1 MB must: the
-# pages of the READ are released by a completion, and the Call of the WRITE is executed after the completion of an RDMA
-# Read.
+# Hardly any Call, or Reply without RDMA Writes, causes a completion event at its sender. A READ or a WRITE of 1 MB must
+# cause one at the server: the pages of the READ are released by a completion, and the Call of the WRITE is executed
+# after the completion of an RDMA Read.
 case_quiet-replies() {
 	local v
 	[ "$MODULE" = ours ] || skip "the in-tree module does not count events"
@@ -369,11 +369,11 @@ case_quiet-replies() {
 		nfs_mount $v noac
 		# Make a first Call that does not count.
 		stat -c %s $MNT/quiet >/dev/null
-		counted server_sends 200 $ANY counted server_send_events 0 8 getattrs
-		counted server_send_events 1 $ANY quiet_read
+		counted server_sends 200 $ANY counted send_events 0 8 getattrs
+		counted send_events 1 $ANY quiet_read
 		cmp /dev/shm/quiet $EXPORT/quiet || die "READ of v$v brings something else"
-		counted server_send_events 1 $ANY quiet_write
-		counted server_sends 200 $ANY counted server_send_events 0 8 getattrs
+		counted send_events 1 $ANY quiet_write
+		counted server_sends 200 $ANY counted send_events 0 8 getattrs
 		nfs_umount
 	done
 }
