@@ -9,11 +9,11 @@
  *
  * Operation
  *
- * xprt_rdma_reply_receive() is called for every message, in the completion queue's
- * workqueue. Meanwhile no completion of the send queue is handled (rpcrdma_send_cq_enter()), so
- * a message and the completion of a fence are never handled at the same time. The decoder checks all bounds before any field is used. The RPC of a Reply is
- * found by the XID. Its rpc_rqst is pinned from then until the RPC is completed, so that
- * sunrpc cannot release it in between.
+ * xprt_rdma_reply_receive() is called for every message, in the completion queue's workqueue.
+ * Meanwhile no completion of the send queue is handled (rpcrdma_send_cq_enter()), so a message
+ * and the completion of a fence are never handled at the same time. The decoder checks all
+ * bounds before any field is used. The RPC of a Reply is found by the XID. Its rpc_rqst is
+ * pinned from then until the RPC is completed, so that sunrpc cannot release it in between.
  *
  * First the Reply is checked, and the result is stored in the slot. Then the RPC is fenced
  * (fence.c): the server's access to the RPC's memory is ended, by the server's Send With
