@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Buffers that stay DMA-mapped for the life of a connection.
+ * Buffers that stay DMA-mapped from one message to the next.
  */
 #ifndef RPCRDMA_BUF_H
 #define RPCRDMA_BUF_H
@@ -37,9 +37,9 @@ int rpcrdma_buf_renew(struct rpcrdma_buf *buf, gfp_t gfp);
 void rpcrdma_buf_unmap(struct rpcrdma_buf *buf);
 void rpcrdma_buf_exit(struct rpcrdma_buf *buf);
 
-/* Returns the number of bytes of memory that a buffer of @size bytes pins. @order is that of
- * rpcrdma_buf_init_block(), or 0 for a buffer of rpcrdma_buf_init(), which is a block, too, if
- * it is large.
+/* Returns the number of bytes of memory that a buffer of @size bytes pins. What a slab adds to
+ * @size is not counted. @order is that of rpcrdma_buf_init_block(), or 0 for a buffer of
+ * rpcrdma_buf_init(), which is a block, too, if it is large.
  */
 static inline u32 rpcrdma_buf_pins(u32 size, unsigned int order)
 {
@@ -57,15 +57,15 @@ static inline bool rpcrdma_buf_is_shared(const struct rpcrdma_buf *buf)
 	return buf->bf_block && page_count(buf->bf_block) > 1;
 }
 
-/* Returns the address of the first target segment (rtx.h) of a Receive that is a block: the
- * second page of the block. The buffer begins inside the first page.
+/* Returns the address of the first target segment (rtx.h) of a Receive that has some: the second
+ * page of its block. The buffer begins inside the first page.
  */
 static inline void *rpcrdma_buf_targets(const struct rpcrdma_buf *buf)
 {
 	return PTR_ALIGN(buf->bf_data + 1, PAGE_SIZE);
 }
 
-/* Call before the device reads the first @len bytes. */
+/* Call before the device reads or writes the first @len bytes. */
 static inline void rpcrdma_buf_sync_for_device(struct rpcrdma_buf *buf, u32 len)
 {
 	ib_dma_sync_single_for_device(buf->bf_device, buf->bf_addr, len,

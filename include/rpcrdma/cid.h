@@ -10,8 +10,8 @@
 
 /**
  * struct rpcrdma_cid - names a Receive, a Send or a memory region
- * @ci_queue: resource number of the completion queue, as shown by "rdma resource show
- *	cq"; unique within a device
+ * @ci_queue: resource number of the connection's completion queue cn_cq, as shown by "rdma
+ *	resource show cq"; unique within a device
  * @ci_number: number of the object within its connection, counted from 1; 0 is the
  *	keepalive's probe
  *

@@ -95,10 +95,10 @@ struct rpcrdma_conn_queues {
  * @cn_limits: inline limits and remote invalidation; valid once the connection is up
  * @cn_rtx: the peer's property RTX. If it is all zero, the peer has announced nothing of the
  *	round-trip extension, and nothing of the extension is sent to the peer (RTX-32).
- *	Written together with @cn_limits.
  * @cn_rtt: estimate of the round-trip time, from the time that connecting took (at the end
  *	that connected), from the keepalive's probes, and from times that the owner reports.
- *	After the connection has come up, it is written only under cq_lock of @cn_send_cq.
+ *	rpcrdma_conn_connect() writes it first. After that, it is written only under cq_lock
+ *	of @cn_send_cq.
  * @cn_ours: content of the CM private data that we have sent to the peer
  * @cn_peer_data: private data that the peer sent with CM REQ or REP
  * @cn_peer_len: number of bytes in @cn_peer_data
@@ -178,9 +178,9 @@ static inline struct rpcrdma_cid rpcrdma_conn_cid(struct rpcrdma_conn *conn)
 	};
 }
 
-/* Called when a Send or RDMA Write has completed. On InfiniBand and RoCE the peer has
- * acknowledged the message, so the peer is alive. On iWARP, a completion may only mean that
- * the message was passed to TCP, so it says nothing about the peer.
+/* Called when a Send has just completed. On InfiniBand and RoCE the peer has acknowledged the
+ * message, so the peer is alive. On iWARP, a completion may only mean that the message was passed
+ * to TCP, so it says nothing about the peer.
  */
 static inline void rpcrdma_keepalive_acked(struct rpcrdma_conn *conn)
 {

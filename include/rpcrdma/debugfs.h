@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* /sys/kernel/debug/rpcrdma: a file for each connection, and the counters. */
+/* /sys/kernel/debug/rpcrdma: the counters, and a file for each transport of the client and each
+ * connection of the server.
+ */
 #ifndef RPCRDMA_DEBUGFS_H
 #define RPCRDMA_DEBUGFS_H
 
@@ -11,7 +13,7 @@ struct rpcrdma_conn;
 struct seq_file;
 
 /**
- * enum rpcrdma_debugfs_side - directories of connections
+ * enum rpcrdma_debugfs_side - directories with these files
  * @RPCRDMA_DEBUGFS_CLIENT: client/
  * @RPCRDMA_DEBUGFS_SERVER: server/
  * @RPCRDMA_DEBUGFS_SIDES: number of directories

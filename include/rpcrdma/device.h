@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Devices. rpcrdma_device_query() reports what an ib_device can do, and takes known faults of
- * particular devices into account. The other functions record which connections use a device,
- * because the removal of a device must wait until its last connection is gone.
+ * particular devices into account. The other functions make the removal of a device wait until
+ * its last connection is gone.
  */
 #ifndef RPCRDMA_DEVICE_H
 #define RPCRDMA_DEVICE_H

@@ -26,7 +26,8 @@ struct dentry;
  * @fa_segs: maximum number of segments that the server accepts in a chunk
  * @fa_calls: number of further Calls of version 2 that the server answers with @fa_code;
  *	counts down to 0
- * @fa_code: error code, one of RPCRDMA2_ERR_*
+ * @fa_code: error code: BAD_XDR, INVAL_HTYPE or WRITE_CHUNKS (RPCRDMA2_ERR_*); any other code
+ *	except 0 stands for SYSTEM
  * @fa_write_len: maximum size in bytes of the client's Write chunks; 0 for no limit
  * @fa_reply_len: maximum size in bytes of a Reply that the client provides for; 0 for no
  *	limit
@@ -34,9 +35,9 @@ struct dentry;
  *	each invalidation lowers the number by 1; 0 if none is to fail
  * @fa_fence: N makes the client ignore the Nth completion of a fence (client/fence.c) from
  *	now on; each completion lowers the number by 1; 0 if none is to be ignored
- * @fa_keep: maximum number of pages to which rpcrdma_fail_keep() holds references, each page
- *	from another Call. This imitates an upper layer that still holds received pages when
- *	the Call has ended
+ * @fa_keep: maximum number of pages to which rpcrdma_fail_keep() holds references, at most 256:
+ *	one page of each Call. This imitates an upper layer that still holds received pages
+ *	when the Call has ended
  * @fa_hold_fence: while this is set, a task that is about to fence an abandoned RPC
  *	(client/fence.c) waits
  */

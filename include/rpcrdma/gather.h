@@ -26,8 +26,9 @@ struct rpcrdma_recv;
  *	there is no group. Read by @ga_work.
  * @ga_work: closes the connection if a group does not end in time
  *
- * While the connection has queues, only the completion handler of Receives changes this
- * structure, and this handler runs for one completion at a time. So the structure has no lock.
+ * rpcrdma_gather_start() sets @ga_limits before the first group is accepted. As long as the
+ * connection has queues, only the completion handler of Receives changes the other members, and
+ * this handler runs for one completion at a time. So the structure has no lock.
  */
 struct rpcrdma_gather {
 	struct rpcrdma_group		ga_group;

@@ -129,7 +129,8 @@ struct rpcrdma_group_step {
  * struct rpcrdma_group_answer - what a responder knows about the Reply to a Call that is a group
  * @gw_layout: layout of the Reply as a group
  * @gw_replies: number of Receives that the Call offers for the Reply (rtx_replies)
- * @gw_reply_max: maximum number of transmissions of a Reply, as we have announced it
+ * @gw_reply_max: maximum number of transmissions of a Reply, as we have announced it; 0 if the
+ *	client has not announced the extension, so that the Reply must have base form
  * @gw_hdr: length of the header in bytes, if the Reply has base form (is not a group)
  * @gw_body: length of the body in bytes, if the Reply has base form
  * @gw_chunk: size of the Reply chunk in bytes; 0 if there is none

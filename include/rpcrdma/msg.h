@@ -2,7 +2,7 @@
 /*
  * A received message: the Receives in which it came, its header and its body. Client and
  * server read received data only through the functions of this file. Neither of them knows
- * what a Receive contains, or how many Receives a message fills.
+ * what a Receive contains, or in which Receive a part of a message is.
  */
 #ifndef RPCRDMA_MSG_H
 #define RPCRDMA_MSG_H
@@ -12,7 +12,7 @@
 #include <rpcrdma/recv.h>
 
 /* Number of Receives that a message takes, and number of credits that a Call takes, unless the
- * message is a group (rtx.h). Code that computes a number of Receives multiplies the number of
+ * message is a group (rtx.h). To get a number of Receives, client and server multiply a number of
  * messages by this constant.
  */
 #define RPCRDMA_MSG_RECVS	1u
@@ -22,7 +22,8 @@
  * @mp_data: the present piece
  * @mp_len: number of bytes in the present piece; 0 if there is none
  * @mp_left: number of bytes behind the present piece that are still to be visited
- * @mp_in: message structure of the Receive that contains the present piece
+ * @mp_in: message structure of the Receive that contains the present piece; set only if the
+ *	body is in several Receives
  *
  * Begin with rpcrdma_msg_piece_first(), go on with rpcrdma_msg_piece_next().
  */
@@ -101,9 +102,10 @@ static inline u32 rpcrdma_msg_inv_rkey(const struct rpcrdma_msg_in *msg)
 
 /**
  * rpcrdma_msg_set_body - record where the body begins
- * @msg: message whose header has been decoded
+ * @msg: message whose header has been decoded. For each further Receive of a message,
+ *	verbs/gather.c passes the structure of that Receive.
  * @offset: number of bytes in the header, at most rpcrdma_msg_head_room()
- * @len: number of bytes of the body in the first Receive
+ * @len: number of bytes of the body in this Receive
  *
  * Context: any; the caller owns the message.
  */
@@ -208,7 +210,7 @@ static inline void rpcrdma_msg_copy(const struct rpcrdma_msg_in *msg,
  *
  * The buffers of the Receives may be overwritten from now on. See rpcrdma_recv_put().
  *
- * Context: any that may take a lock; does not sleep.
+ * Context: process or completion workqueue; does not sleep.
  */
 static inline void rpcrdma_msg_put(struct rpcrdma_msg_in *msg)
 {

@@ -128,7 +128,7 @@ struct rpcrdma_plan_args {
  *	target segments that one Send fills; 0 if the item is copied
  * @pl_buf: in a group, number of bytes that the buffer of each Send must have
  * @pl_short: the Call or its Reply was not planned as a group, only because there were too few
- *	credits, spare Receives, Sends or send queue entries
+ *	credits, spare Receives, Sends or send queue entries, or too little memory
  */
 struct rpcrdma_plan {
 	enum rpcrdma_call_form	pl_call;
@@ -148,8 +148,8 @@ struct rpcrdma_plan {
  * @RPCRDMA_ANSWER_INLINE: as RDMA_MSG, with an inline body
  * @RPCRDMA_ANSWER_GROUP: as a group; possible only if the Call was a group
  * @RPCRDMA_ANSWER_LONG: as RDMA_NOMSG, with the body in the Reply chunk
- * @RPCRDMA_ANSWER_ERROR: not at all, because it fits no other form; the responder sends an
- *	error instead (G-13)
+ * @RPCRDMA_ANSWER_ERROR: not at all, because it does not fit where it must go; the responder
+ *	sends an error instead (G-13)
  */
 enum rpcrdma_answer_form {
 	RPCRDMA_ANSWER_INLINE,

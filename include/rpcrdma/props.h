@@ -39,7 +39,7 @@ struct rpcrdma_cm_private {
  * @lm_inline_send: size in bytes of the largest message that we may Send, with header
  * @lm_inline_recv: size in bytes of the largest message that the peer may Send us
  * @lm_peer_recv: size in bytes of the peer's Receives, as announced or by default; only
- *	shown in debugfs
+ *	shown, in debugfs and in a trace event
  * @lm_hdr_extra: number of bytes by which a header is longer than in version 1
  * @lm_brs: the peer's property BRS: which backward Calls, or which Replies to them, the peer
  *	accepts; one of RPCRDMA2_BRS_*

@@ -20,8 +20,8 @@ struct rpcrdma_recv;
 /**
  * enum rpcrdma_recv_state - who uses a Receive, and who frees it
  * @RPCRDMA_RECV_OURS: only the pool uses it, and frees it
- * @RPCRDMA_RECV_HELD: the owner of the connection uses the message in it; if the owner gives
- *	it back before the connection is closed, the pool frees it
+ * @RPCRDMA_RECV_HELD: the owner of the connection uses the message in it, or verbs/gather.c
+ *	holds it; if it is given back before the connection is closed, the pool frees it
  * @RPCRDMA_RECV_ORPHAN: the connection was closed while the owner used the message; the owner
  *	frees the Receive
  */
@@ -47,7 +47,7 @@ enum rpcrdma_recv_state {
  *
  * Embedded in each Receive. The structure in the first Receive represents the message.
  * In a further Receive of the message only @mi_more, @mi_body, @mi_here and @mi_data are
- * used, and the other members are 0.
+ * used.
  */
 struct rpcrdma_msg_in {
 	struct list_head	mi_list;
@@ -80,7 +80,8 @@ struct rpcrdma_msg_in {
  *	message that is in this Receive
  *
  * The device owns a posted Receive. The connection's owner owns it from ops->receive()
- * to rpcrdma_msg_put(). Otherwise the pool owns it.
+ * to rpcrdma_msg_put(). Before that, verbs/gather.c owns it until its group is complete.
+ * Otherwise the pool owns it.
  */
 struct rpcrdma_recv {
 	struct ib_cqe		rv_cqe;
@@ -110,7 +111,7 @@ struct rpcrdma_recv {
  * @rp_max: maximum number of Receives, limited by the receive queue
  * @rp_batch: number of waiting Receives that are posted together; read anywhere
  * @rp_order: the buffer of each new Receive is a block of 2^@rp_order pages (buf.h); if
- *	@rp_order is 0, buffers are no blocks, and may have any size
+ *	@rp_order is 0, buffers may have any size
  * @rp_bytes: number of bytes of memory that the buffers of all Receives take; read anywhere
  * @rp_bytes_max: maximum of @rp_bytes, see rpcrdma_recv_pool_limit()
  *

@@ -39,8 +39,8 @@
  */
 #define RPCRDMA_CLIENT_SPARE	16u
 
-/* To drain a queue, one work request is posted: when this marker completes, all earlier work
- * requests have completed
+/* To drain a queue, one work request is posted: when this marker completes, the device no longer
+ * works on any earlier work request
  */
 #define RPCRDMA_DRAIN_WRS	1u
 
@@ -113,7 +113,8 @@ struct rpcrdma_client_sizes {
  * struct rpcrdma_server_sizes - resources of a server connection
  * @sz_requests: maximum number of Calls in progress: the largest credit value granted
  * @sz_bc_requests: maximum number of callbacks in flight
- * @sz_send_sges: number of SGEs per Send, RDMA Write and RDMA Read
+ * @sz_send_sges: maximum number of SGEs per send queue entry; an RDMA Read may be limited to
+ *	fewer (dc_max_sge_rd)
  * @sz_read_mrs: number of memory regions for RDMA Reads; 0 if these need none
  * @sz_sq_depth: send queue depth: slots for Sends, for RDMA Reads and Writes with their
  *	registrations, for the keepalive's probe and for the drain marker

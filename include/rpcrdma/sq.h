@@ -15,7 +15,8 @@
  * struct rpcrdma_sq - the slots of a send queue
  * @sq_free: number of free slots
  * @sq_nwaiting: number of waiters in the line; written under @sq_lock, read without a lock
- * @sq_closed: no more slots are handed out; written under @sq_lock, read without a lock
+ * @sq_closed: no waiter can join the line any more, and rpcrdma_sq_try() fails; written under
+ *	@sq_lock, read without a lock
  * @sq_size: total number of slots; set when the queue pair is created, read without a lock
  * @sq_lock: protects the line; innermost lock, never taken in an interrupt
  * @sq_waiters: the line, in order of arrival
@@ -59,7 +60,9 @@ static inline bool rpcrdma_sq_overtake(struct rpcrdma_sq *sq, u32 slots,
 	return rpcrdma_take(&sq->sq_free, slots, leave);
 }
 
-/* Takes slots if the line is empty and at least @leave slots remain free. */
+/* Takes slots if the line is empty, the send queue is not closed, and at least @leave slots
+ * remain free.
+ */
 static inline bool rpcrdma_sq_try(struct rpcrdma_sq *sq, u32 slots, u32 leave)
 {
 	return !READ_ONCE(sq->sq_nwaiting) && !rpcrdma_sq_is_closed(sq) &&

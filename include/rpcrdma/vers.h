@@ -7,7 +7,7 @@
  * because the decoders take different limits (server/recvfrom.c).
  *
  * There are two kinds of functions: those that return a property of a version, and those
- * that call the codec of the version. Each of them makes one comparison. A table of
+ * that call the codec of the version. Each of them compares the version once. A table of
  * functions would cost an indirect call for each message.
  *
  * Some differences depend on the properties that a peer has announced in version 2. They
@@ -34,8 +34,7 @@ static inline bool rpcrdma_vers_marks_responses(u32 vers)
 }
 
 /* Errors have the codes of version-two 5.3.3. Version 1 has only ERR_CHUNK and ERR_VERS. For
- * version 0 (not settled yet) the function also returns true: a message that is refused before
- * the version is settled is not of version 1.
+ * version 0 (not settled yet) the function also returns true.
  */
 static inline bool rpcrdma_vers_has_codes(u32 vers)
 {

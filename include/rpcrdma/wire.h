@@ -162,11 +162,11 @@ static inline bool rpcrdma_lists_empty(const struct rpcrdma_lists *lists)
 }
 
 /**
- * enum rpcrdma2_prop - the known properties, as indices
+ * enum rpcrdma2_prop - the known properties that have a single value, as indices
  * @RPCRDMA2_PROP_RBSIZ: minimum size of the sender's Receives in bytes
  * @RPCRDMA2_PROP_BRS: which backward Calls, or which Replies to them, the sender accepts:
  *	one of RPCRDMA2_BRS_*
- * @RPCRDMA2_NPROPS: number of known properties
+ * @RPCRDMA2_NPROPS: number of these properties
  */
 enum rpcrdma2_prop {
 	RPCRDMA2_PROP_RBSIZ,
@@ -239,8 +239,8 @@ struct rpcrdma2_error {
  * @hd_err_arg: version 2: arguments of @hd_err, as in er_arg
  * @hd_vers_low: in an ERR_VERS, lowest version that the peer supports
  * @hd_vers_high: in an ERR_VERS, highest version that the peer supports
- * @hd_response: version 2: F_RESPONSE is set. The receiver of the message has chosen the XID,
- *	and never answers the message. Always false in version 1.
+ * @hd_response: version 2: F_RESPONSE is set, or @hd_v1_error. The receiver of the message has
+ *	chosen the XID, and never answers the message. Always false in version 1.
  * @hd_v1_error: version 2: the message is an error in the layout of version 1
  * @hd_inv_handle: version 2 Calls: a handle of this header that the Reply may
  *	invalidate, or 0

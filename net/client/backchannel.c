@@ -5,7 +5,7 @@
  *
  * Operation
  *
- * A connection always has %XPRT_RDMA_BC_REQUESTS Receives more than forward traffic
+ * A connection that sunrpc uses has %XPRT_RDMA_BC_REQUESTS Receives more than forward traffic
  * needs, whether callbacks are used or not. So the Receives for callbacks exist before the
  * client grants credits for them (rfc5666bis 8.2.2.1). A callback is copied out of its
  * Receive at once, and the Receive is given back. So callbacks take no Receives from the
@@ -34,7 +34,7 @@
 
 /* Creates a callback slot. Its buffer has one half for the Call and one for the Reply. The
  * NFS session limits both to xprt_rdma_bc_maxpayload() bytes, which is less than a half.
- * xprt_rdma_bc_receive() refuses longer Calls.
+ * xprt_rdma_bc_receive() refuses a Call that is longer than a half.
  */
 static struct xprt_rdma_req *xprt_rdma_bc_make(gfp_t gfp)
 {

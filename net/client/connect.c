@@ -26,7 +26,7 @@
 #include "trace.h"
 #include "xprt_rdma.h"
 
-/* Workqueue for connecting, which may sleep for more than a minute if a server does not
+/* Workqueue for connecting, which may sleep for about a minute if a server does not
  * answer. sunrpc's own workqueue (xprtiod) is not used for this: it also runs tasks that send
  * RPCs on other transports, and has only one thread when memory is short.
  */
@@ -255,7 +255,9 @@ static int xprt_rdma_open_any(struct xprt_rdma *xr)
 
 /* Translates the result of connecting into a status after which sunrpc tries again. With other
  * errors sunrpc would end RPCs, even those of hard mounts. But the cause of such an error may
- * be temporary: for example, a device that is missing may soon be back.
+ * be temporary: for example, a device that is missing may soon be back. There are two exceptions:
+ * sunrpc ends RPCs after -EOPNOTSUPP (the device cannot be used), and those of some mounts after
+ * -ENETUNREACH.
  */
 static int xprt_rdma_connect_status(int rc)
 {
@@ -376,9 +378,8 @@ void xprt_rdma_close(struct rpc_xprt *xprt)
 	/* sunrpc may call this again when the connection is closed already. */
 	if (xr->xr_conn.cn_id) {
 		trace_xprt_rdma_close(xr, xr->xr_conn.cn_error);
-		/* The server answered version 2 with ERR_VERS, but the connection ended
-		 * before a Reply of version 1. So do not try version 2 next time
-		 * (version-two 7.2; G-20).
+		/* The server refused version 2, but the connection ended before a Reply
+		 * of version 1. So do not try version 2 next time (version-two 7.2; G-20).
 		 */
 		if (xr->xr_fell_back && !xr->xr_window.wn_opened)
 			xr->xr_v1_only = true;

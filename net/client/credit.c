@@ -41,8 +41,9 @@
  * these credits, so cwnd is lowered as long as they are in use. The Call may also have
  * Receives beyond the first. These credits and Receives are taken together before anything
  * of the Call is posted (I38). They are returned, or stay in use, together with the first
- * credit. There is one difference: once the Reply has come, the Receives are free for other
- * Calls at once, even if the RPC has not ended yet (RTX-101).
+ * credit. There are two exceptions. If the group cannot be built or posted, they are returned
+ * before the first credit. Once the Reply has come, the Receives are free for other Calls at
+ * once, even if the RPC has not ended yet (RTX-101).
  *
  * A callback takes no credit, but sunrpc would make its Reply wait for one. So
  * xprt_rdma_bc_fill(), in backchannel.c, sets rq_cong of a callback to 1.

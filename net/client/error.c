@@ -11,14 +11,14 @@
 /**
  * xprt_rdma_reply_refuse - answer a message with an error
  * @xr: transport
- * @hdr: header of the message: a backward Call or, in version 2, an unknown message with
- *	F_RESPONSE clear (version-two 5.3.3; G-12)
+ * @hdr: header of the message: a backward Call or, in version 2, another message that is not
+ *	valid and has F_RESPONSE clear (version-two 5.3.3; G-12)
  * @error: the error as in version 2; version 1 sends ERR_CHUNK instead
  *
  * If no Send or no send queue entry is free, no answer is sent. A callback then times out at
  * the server.
  *
- * Context: process; may sleep.
+ * Context: completion queue's workqueue; may sleep.
  */
 void xprt_rdma_reply_refuse(struct xprt_rdma *xr,
 			    const struct rpcrdma_hdr *hdr,

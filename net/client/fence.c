@@ -3,18 +3,18 @@
  * Client: fences. A fence ends the server's access to the memory of an RPC, before the upper
  * layer gets that memory back.
  *
- * This file decides when a region goes from its RPC back to the pool of frwr.c. It
- * never completes an RPC: the caller does that after the fence.
+ * This file decides when a region whose registration was posted goes from its RPC back to the
+ * pool of frwr.c. It never completes an RPC: the caller does that after the fence.
  *
  * Operation
  *
- * A region returns to the pool when the server has invalidated it (Send With
+ * Such a region returns to the pool when the server has invalidated it (Send With
  * Invalidate) or when a local invalidation has completed. Otherwise it is destroyed with
  * the connection. Its pages are unmapped just before it returns to the pool or is destroyed,
  * never earlier. An RPC is completed only when it has no regions (rr_mrs is empty; invariant
  * I2; RFC 8166 4.4.1, 8.1). If an invalidation cannot be posted or is flushed, the connection
  * is down and its queue pair is in the error state. The task that closes the connection then
- * destroys the regions, and the RPC is completed or sent again only after that.
+ * destroys the regions, and the RPC ends or is sent again only after that.
  *
  * The send queue entry for invalidating a region was reserved when the RPC was sent,
  * and is released together with the region. So an invalidation never waits for an entry

@@ -41,9 +41,9 @@ rpcrdma_param_range(rdma_rtx_long_max, xprt_rdma_rtx_long_max, 0,
 MODULE_PARM_DESC(rdma_rtx_long_max,
 		 "Client: bytes of the largest Call without separate data that is sent in several Sends");
 
-/* Returns whether the Call may be a group: both ends support groups (RTX-32), the server has
- * not refused one on this connection, and it has not answered an earlier Call of this RPC with
- * an error (RTX-88).
+/* Returns whether the Call may be a group: both ends support groups (RTX-32), no error has ended
+ * their use on this connection (xr_no_rtx), and the server has not answered an earlier Call of
+ * this RPC with an error (RTX-88).
  */
 static bool xprt_rdma_group_may(const struct xprt_rdma *xr,
 				const struct xprt_rdma_req *req)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Client: builds a message from an rpc_rqst. Each step is a function that request.c
- * calls. The plan (core/plan.c) and the encoder (net/wire) compute only with numbers, so they
- * can be tested without a device.
+ * Client: builds a message from an rpc_rqst. Each step is a function that request.c calls,
+ * directly or through group.c. After an error of the server, reply.c calls
+ * xprt_rdma_marshal_retry(). The plan (core/plan.c) and the encoder (net/wire) compute only with
+ * numbers, so they can be tested without a device.
  *
  * This file decides about the form of a Call: its plan, its offers, and the changes that
  * earlier errors require. It never posts anything, and never takes or returns a Send.
@@ -351,7 +352,7 @@ void xprt_rdma_marshal_call(const struct xprt_rdma *xr,
  * @send: Send to write the header to
  *
  * Context: any.
- * Return: length of the header in bytes; or %-EMSGSIZE.
+ * Return: length of the header in bytes; %-EMSGSIZE; or %-EINVAL.
  */
 int xprt_rdma_marshal_encode(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			     struct xprt_rdma_send *send)
@@ -464,7 +465,8 @@ bool xprt_rdma_marshal_retry(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 
 	/* If the server has refused the header type of this Call, do not send the type
 	 * again on this connection (G-23, RTX-88). The client can do without RDMA2_NOMSG
-	 * and without the types of groups, but not without the other types.
+	 * and without the types of groups, but not without the other types. RTX_CONT, too,
+	 * ends the use of groups.
 	 */
 	if (rpcrdma_retry_ends_rtx(hdr, &args))
 		WRITE_ONCE(xr->xr_no_rtx, true);

@@ -3,8 +3,8 @@
  * Client: the version that a connection speaks, and its limits in version 2.
  *
  * This file owns xr_vers, the knowledge about the server's version and, in version 2, the
- * limits of the connection. It ends a connection only if there is no common version. It
- * knows nothing about RPCs.
+ * limits of the connection, of which marshal.c may lower one. It ends a connection only if
+ * there is no common version, or if the server does not answer. It knows nothing about RPCs.
  *
  * Operation
  *
@@ -16,8 +16,8 @@
  * decides which version is used:
  *
  *	CONNPROP, or an error of version 2: version 2
- *	ERR_VERS, the answer of every version 1 server: version 1 on the same connection,
- *		at the cost of one round trip
+ *	ERR_VERS, or ERR_CHUNK from a version 1 server that did not look at the version:
+ *		version 1 on the same connection, at the cost of one round trip
  *	no answer, or the connection is lost: the worker connects again with version 1
  *		and sets xr_v1_only
  *

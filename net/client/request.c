@@ -162,7 +162,7 @@ EXPORT_SYMBOL_IF_KUNIT(xprt_rdma_send_is_awaited);
  * Context: process; may sleep. Send lock held.
  * Return: 0; %-ENOTCONN, and sunrpc reconnects; %-EAGAIN, and sunrpc waits for buffer
  *	space; %-ENOBUFS, and sunrpc tries again after a delay; %-EBADSLT, and the RPC
- *	waits for a credit; %-EMSGSIZE or %-EIO, and the RPC fails.
+ *	waits for a credit; %-EMSGSIZE, %-EINVAL or %-EIO, and the RPC fails.
  */
 int xprt_rdma_send_request(struct rpc_rqst *rqst)
 {

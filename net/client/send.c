@@ -94,8 +94,8 @@ static bool xprt_rdma_send_is_ready(const struct xprt_rdma_send *send)
 	       xprt_rdma_send_xr(send)->xr_conn.cn_limits.lm_inline_send;
 }
 
-/* Is there a free Send that is ready? Ready Sends come first on xr_send_free, see
- * xprt_rdma_send_put().
+/* Is the first free Send ready? Ready Sends come first on xr_send_free, see
+ * xprt_rdma_send_put(); there is one exception, see xprt_rdma_send_put_last().
  */
 static bool xprt_rdma_send_next_is_ready(struct xprt_rdma *xr)
 {
@@ -564,7 +564,7 @@ static void xprt_rdma_send_part_locked(struct xprt_rdma_send *send)
  * A Send that is not ready goes to the end of the free list: ready Sends may have been returned
  * while this Send could not get a buffer, and must be found at the front of the list (I33).
  *
- * Wakes sunrpc if sunrpc waits for a Send.
+ * If the Send is ready and sunrpc waits for a Send, this wakes sunrpc.
  *
  * Context: any that may take a lock.
  */
@@ -700,7 +700,7 @@ void xprt_rdma_send_put_more(struct xprt_rdma_send *first)
  * xprt_rdma_send_post - post a Send, or a group, behind its RPC's registrations
  * @send: Send with its message in the buffer; or the first Send of a group, whose other
  *	Sends are prepared
- * @len: number of bytes of the message in this Send
+ * @len: number of bytes of the message in the buffer of this Send
  * @req: RPC whose Call this is, and whose regions are to be registered by the chain; or NULL
  *	if the message is not a Call
  *

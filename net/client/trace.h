@@ -280,7 +280,7 @@ TRACE_EVENT(xprt_rdma_reply,
 		  __entry->len, __entry->written, __entry->status)
 );
 
-/* A received message that is not a valid Reply. The reason is the verdict on the message. For
+/* A received message that is not a valid Reply to a known RPC. The reason is the verdict. For
  * error_reply and refuse, it is the error code; for nego, an enum rpcrdma_negotiate; and for
  * the events of callbacks (bc_*), 0.
  */

@@ -27,7 +27,7 @@
 #include <rpcrdma/size.h>
 #include <rpcrdma/vers.h>
 
-/* Largest READ or WRITE payload in bytes. NFS has the same limit. */
+/* Largest READ or WRITE payload in bytes. The NFS client has the same limit. */
 #define XPRT_RDMA_MAX_PAYLOAD	1048576u
 
 /* Maximum number of callbacks in progress. This is the credit value that the client
@@ -130,8 +130,8 @@ struct xprt_rdma_mr {
  * @sn_sges: SGEs of a Send that gathers data from pages; the first SGE is for the buffer.
  *	Allocated when first needed
  * @sn_gathers: in the last Send of a group that gathers data from pages (client/pages.c), the
- *	RPC that has these pages; otherwise NULL. Under xr_send_lock, or the Send is on no
- *	list
+ *	RPC that has these pages; otherwise NULL. Under xr_send_lock, unless the group is
+ *	still being written
  *
  * A Send contains a copy of the inline message, so its RPC may end before the device has
  * read the message. There is one exception: a Send may read the data of a placed item
@@ -161,9 +161,9 @@ struct xprt_rdma_offer {
  * @ex_credits: number of credits beyond the first
  * @ex_recvs: number of Receives for the Reply beyond the first
  *
- * The credits and Receives are taken together before the Call is posted. The credits are
- * given back together with the first credit of the Call, and the Receives when the Reply has
- * come. Under xprt->transport_lock.
+ * The credits and Receives are taken together before the Call is posted. If it is posted, the
+ * credits are given back together with the first credit of the Call, and the Receives when the
+ * Reply has come. Under xprt->transport_lock.
  */
 struct xprt_rdma_extra {
 	u32				ex_credits;
@@ -232,7 +232,8 @@ enum xprt_rdma_pages {
  *	group that was never complete
  * @rr_reply_written: number of bytes that the server has written to the Write chunk or the
  *	Reply chunk
- * @rr_reply_status: 0, or the errno to end the RPC with
+ * @rr_reply_status: 0 if the Reply is valid; %-EAGAIN if the Call is to be sent again; another
+ *	negative errno, which is only traced, if the RPC is to end with %-EIO
  * @rr_fenced: wakes the task that ends a given-up RPC: completed when the last invalidation
  *	of the RPC has completed, or the last Send that reads its pages
  * @rr_pages: one of enum xprt_rdma_pages
@@ -240,8 +241,8 @@ enum xprt_rdma_pages {
  *	(%XPRT_RDMA_PAGES_REPLIED). Called when the Sends have completed; or, with false as
  *	the last argument, when the connection has ended
  *
- * sunrpc owns the slot from alloc_slot to free_slot. The code that handles Replies may
- * access the slot only while the rpc_rqst is pinned.
+ * sunrpc owns the slot from alloc_slot to free_slot. When a Reply has been matched with its RPC,
+ * the code that handles the Reply may access the slot only while the rpc_rqst is pinned.
  */
 struct xprt_rdma_req {
 	struct rpc_rqst		rr_slot;
@@ -332,11 +333,12 @@ struct xprt_rdma_stats {
  * @xr_req_free: slots not in use, under xprt->reserve_lock
  * @xr_req_all: all slots, under xprt->reserve_lock
  * @xr_nreqs: number of slots
- * @xr_mr_lock: protects the lists of regions, and the rr_mrs of every slot
+ * @xr_mr_lock: protects @xr_mr_free, the rr_mrs of every slot, and additions to @xr_mr_all
  * @xr_mr_free: regions not in use
  * @xr_mr_all: all regions of the connection
  * @xr_send_lock: protects the lists of Sends, and is held over posting a Send
- * @xr_send_free: Sends not in use; those that are ready (need no larger buffer) come first
+ * @xr_send_free: Sends not in use; those that are ready (need no larger buffer) come first,
+ *	except after xprt_rdma_send_put_last()
  * @xr_send_busy: posted Sends, in posting order
  * @xr_teardown: wait queue; woken when the regions of a closed connection have been removed
  *	from their RPCs
@@ -374,8 +376,8 @@ struct xprt_rdma_stats {
  * @xr_answers: number of send queue entries that Calls leave free for answers to callbacks
  *	(Replies and errors)
  * @xr_rtx: our property of the round-trip extension (RTX), which we announce
- * @xr_no_rtx: the server has refused a Call that was a group; no more groups are sent on
- *	this connection
+ * @xr_no_rtx: the server has answered a group with INVAL_HTYPE or RTX_CONT (RTX-88); no more
+ *	groups are sent on this connection
  * @xr_gather: length in bytes of the smallest item that Sends read directly from the pages
  *	of its RPC; 0 if every item is copied
  * @xr_sges: number of SGEs that a Send may have
