@@ -25,7 +25,7 @@
 /**
  * struct rpcrdma_choice_costs - costs of Sends and RDMA Reads in nanoseconds
  * @cc_more: cost of each transmission beyond the first
- * @cc_copy: cost of a page of data that the server has to copy because it has no targets
+ * @cc_copy: cost of copying a page of data, which the server has to do if it has no targets
  * @cc_saved: cost of the work that Sends save, on both sides together
  * @cc_wake: cost of waking the server's thread a second time, after the RDMA Read
  * @cc_register: cost of registering and invalidating the item's memory

@@ -85,7 +85,7 @@ struct rpcrdma_conn_queues {
 /**
  * struct rpcrdma_conn - one connection
  * @cn_ops: the owner's hooks
- * @cn_receive: called for each Receive that completes: ops->receive(), or after
+ * @cn_receive: called for each Receive that completes successfully: ops->receive(), or after
  *	rpcrdma_gather_start() the function that first assembles groups
  * @cn_id: CM identifier, owned
  * @cn_pd: protection domain that only this connection uses (RFC 8166 8.1.1)

@@ -71,7 +71,8 @@ struct rpcrdma_group_limits {
 
 /**
  * enum rpcrdma_group_does - what to do with a Receive that has completed
- * @RPCRDMA_GROUP_PASS: it contains no transmission of a group; handle it as if there were no
+ * @RPCRDMA_GROUP_PASS: it contains no transmission of a group, or one of a Call although we have
+ *	not announced that we accept Calls as groups (RTX-37); handle it as if there were no
  *	round-trip extension
  * @RPCRDMA_GROUP_KEEP: hold it behind the Receives of the group that are held already
  * @RPCRDMA_GROUP_WHOLE: hold it in the same way; the group is then complete, so pass the

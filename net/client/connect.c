@@ -84,8 +84,8 @@ static int xprt_rdma_create_queues(struct xprt_rdma *xr,
 	conn->cn_ours = *ours;
 	queues.qz_send_sges = xprt_rdma_pages_begin(xr);
 	for (;;) {
-		/* The sizes include the entries for the probe and for draining. They are
-		 * subtracted here, because rpcrdma_conn_create_qp() adds them itself.
+		/* The sizes include the entries for the probe and for draining. These entries
+		 * are subtracted here, because rpcrdma_conn_create_qp() adds them itself.
 		 */
 		queues.qz_sq = sizes->cz_sq_depth - RPCRDMA_SQ_EXTRA;
 		spare = rpcrdma_size_client_spare(&conn->cn_caps, sizes);

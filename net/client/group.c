@@ -75,8 +75,8 @@ static void xprt_rdma_group_bounds(struct xprt_rdma *xr,
 	rtx->px_gather = xprt_rdma_pages_segs(xr, &req->rr_slot.rq_snd_buf);
 }
 
-/* Does the server have target segments, and the Call an item that is worth placing even if the
- * Call fits inline, because the server then need not copy the item (RTX-94)?
+/* Does the server have target segments, and does the Call have an item that is worth placing even
+ * if the Call fits inline, because the server then need not copy the item (RTX-94)?
  */
 static bool xprt_rdma_group_spares_copy(const struct xprt_rdma *xr,
 					const struct xdr_buf *snd)

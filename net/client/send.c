@@ -42,7 +42,7 @@
 
 /* Upper bound on the send queue entries that one RPC with one Send takes: one for the Send, and
  * two for each region, to register and to invalidate it. There is a region for each segment
- * of at most two chunks; the bound allows for one more.
+ * of at most two chunks; the bound allows for one more region.
  */
 #define XPRT_RDMA_SLOTS_MAX	(1 + 2 * (2 * RPCRDMA_CLIENT_SEGS + 1))
 
