@@ -608,7 +608,7 @@ static void xprt_rdma_send_put_last(struct xprt_rdma_send *send)
  * errors that the client sends may take entries before the group is posted. If they leave too
  * few, the group is parked like any Call.
  *
- * Context: any.
+ * Context: process; the caller holds no spinlock.
  * Return: true if there are entries for the Sends of the group, and for the regions that
  *	its RPC may have.
  */
@@ -709,7 +709,8 @@ void xprt_rdma_send_put_more(struct xprt_rdma_send *first)
  * the Reply does not match the RPC (I7). For each region, one more send queue entry is
  * reserved, for the later invalidation (I4).
  *
- * Context: any that may take a lock; does not sleep.
+ * Context: process or completion workqueue; does not sleep. The caller holds no spinlock, see
+ *	rpcrdma_send_cq_poll().
  * Return: 0 if the Send was posted, or if it is the Call of @req and was parked;
  *	%-EAGAIN if @req is NULL and the send queue has no room, and the caller still
  *	owns the Send; %-EMSGSIZE if the send queue is too short for the Call of @req,
