@@ -7,7 +7,7 @@
  *
  * A connection that sunrpc uses has %XPRT_RDMA_BC_REQUESTS Receives more than forward traffic
  * needs, whether callbacks are used or not. So the Receives for callbacks exist before the
- * client grants credits for them (rfc5666bis 8.2.2.1). A callback is copied out of its
+ * client grants credits for them (rfc5666bis 8.2.2.1). Normally a callback is copied out of its
  * Receive at once, and the Receive is given back. So callbacks take no Receives from the
  * forward direction (rfc5666bis 8.2.1).
  *
@@ -54,7 +54,8 @@ static struct xprt_rdma_req *xprt_rdma_bc_make(gfp_t gfp)
  * @xprt: transport
  * @reqs: number of callbacks that the upper layer wants to process at once; ignored
  *
- * This creates the first callback slots. Receives for callbacks exist in any case.
+ * This creates the first callback slots. Each connection has Receives for callbacks, whether
+ * this function is called or not.
  *
  * Context: process; sleeps.
  * Return: 0 or %-ENOMEM.
@@ -359,15 +360,16 @@ void xprt_rdma_bc_free_rqst(struct rpc_rqst *rqst)
 	xprt_put(xprt);
 }
 
-/* Refuses a callback that has chunks, is too long, or has two different XIDs. The callback
- * violates the protocol, but it is a Call, so it must be answered (RFC 8167 5.3).
+/* Refuses a callback that has chunks (G-24), is longer than the part of the slot's buffer for a
+ * Call, or has two different XIDs. The callback is a Call, so it must be answered (RFC 8167
+ * 5.3).
  */
 static void xprt_rdma_bc_refuse(struct xprt_rdma *xr,
 				const struct rpcrdma_hdr *hdr)
 {
-	/* In version 2, xprt_rdma_reply_sort_v2() has already refused a callback with
-	 * chunks or with two XIDs, so this one is too long. In version 1, ERR_CHUNK is
-	 * sent whatever this error is.
+	/* In version 2, xprt_rdma_reply_sort_v2() refuses a callback with chunks or with
+	 * two XIDs, and does not pass it on. So this one is too long. In version 1,
+	 * ERR_CHUNK is sent whatever this error is.
 	 */
 	const struct rpcrdma2_error too_large = {
 		.er_code = RPCRDMA2_ERR_SYSTEM,
@@ -457,9 +459,9 @@ static int xprt_rdma_bc_encode(struct xprt_rdma *xr,
 	return len + snd->len;
 }
 
-/* Encodes an error instead of a Reply that is longer than the server can receive. The Reply
- * may be too long if the limits of this connection are lower than those of the connection on
- * which the session was created (version-two 5.3.3).
+/* Encodes an error (version-two 5.3.3) instead of a Reply that is longer than the server can
+ * receive. The Reply may be too long if the limits of this connection are lower than those of
+ * the connection on which the session was created.
  */
 static int xprt_rdma_bc_encode_too_long(struct xprt_rdma *xr,
 					const struct rpc_rqst *rqst,
@@ -487,8 +489,9 @@ static int xprt_rdma_bc_encode_too_long(struct xprt_rdma *xr,
  * The Reply to a callback takes no forward credit.
  *
  * Context: process; may sleep. Send lock held.
- * Return: 0; %-ENOTCONN, and the caller closes the connection; %-ENOBUFS;
- *	%-EMSGSIZE; %-EIO. See xprt_rdma_send_request().
+ * Return: 0 if the Reply, or an error instead of it, was posted, or if the callback came on an
+ *	earlier connection and its Reply was dropped; %-ENOTCONN, and the caller closes the
+ *	connection; %-ENOBUFS; %-EMSGSIZE; %-EIO. See xprt_rdma_send_request().
  */
 int xprt_rdma_bc_send_reply(struct rpc_rqst *rqst)
 {
@@ -497,8 +500,8 @@ int xprt_rdma_bc_send_reply(struct rpc_rqst *rqst)
 	struct xprt_rdma_send *send;
 	int rc;
 
-	/* The callback came on an earlier connection. The server has no Receive for the
-	 * Reply on the present connection, so drop the Reply.
+	/* If the callback came on an earlier connection, the server has no Receive for its
+	 * Reply on the present one. So drop the Reply.
 	 */
 	if (xprt_rdma_req_from(rqst)->rr_bc_cookie != xprt->connect_cookie) {
 		trace_xprt_rdma_bc_reply(rqst, -ESTALE);

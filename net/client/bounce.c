@@ -15,8 +15,9 @@
  *
  * The copy belongs to the slot. A Call is copied to the pages before they are mapped. A
  * Reply is copied from the pages after their regions have been fenced. The pages are freed
- * when the next Call of the slot is planned, or together with the buffers of the RPC. Before
- * that, the regions have been fenced, or destroyed with the connection.
+ * when the next Call of the slot is planned, or together with the buffers of the RPC. By then
+ * the RPC has no regions: they have been fenced, or destroyed with the connection, or unmapped
+ * because the Call was not posted.
  */
 #include <linux/slab.h>
 #include <linux/sunrpc/xdr.h>
@@ -27,7 +28,7 @@
  * xprt_rdma_bounce_put - free a copy
  * @copy: buffer from xprt_rdma_bounce_get(), or a zeroed one
  *
- * Context: process. The device no longer uses its pages.
+ * Context: process. The device no longer uses the pages of @copy.
  */
 void xprt_rdma_bounce_put(struct xdr_buf *copy)
 {

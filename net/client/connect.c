@@ -2,9 +2,10 @@
 /*
  * Client: connecting, reconnecting, closing.
  *
- * This file decides when the transport's connection begins and ends, and in which order
- * its resources are created and freed. It never sends or receives an RPC. The resources that
- * an RPC has on the connection are freed by functions of the files that created them.
+ * This file begins and ends the connection of a transport, and decides in which order the
+ * resources of the connection are created and freed. It never sends or receives an RPC. The
+ * resources that an RPC has on the connection are freed by functions of the files that
+ * created them.
  *
  * Operation
  *
@@ -17,7 +18,8 @@
  * access the memory of an RPC, and no completion handler runs. Then regions, Sends and
  * Receives are freed. RPCs without a Reply stay with sunrpc, which sends them again.
  *
- * When a connection breaks, xprt_rdma_lost() is called. sunrpc then calls close() when
+ * When a connection breaks, xprt_rdma_lost() is called. If sunrpc has been told of the
+ * connection, this function asks sunrpc to close it, and sunrpc calls xprt_rdma_close() when
  * it has the send lock.
  */
 #include <linux/sched/mm.h>
@@ -257,7 +259,8 @@ static int xprt_rdma_open_any(struct xprt_rdma *xr)
  * errors sunrpc would end RPCs, even those of hard mounts. But the cause of such an error may
  * be temporary: for example, a device that is missing may soon be back. There are two exceptions:
  * sunrpc ends RPCs after -EOPNOTSUPP (the device cannot be used), and those of some mounts after
- * -ENETUNREACH.
+ * -ENETUNREACH. An RPC with RPC_TASK_SOFTCONN must not wait for a connection, and sunrpc ends it
+ * after some of the other errors as well.
  */
 static int xprt_rdma_connect_status(int rc)
 {
@@ -324,7 +327,7 @@ static void xprt_rdma_connect_work(struct work_struct *work)
 		xprt_rdma_teardown(xr);
 		/* A task that is woken with this error may ask sunrpc to close the
 		 * connection whose cookie is the task's rq_connect_cookie. So the next
-		 * connection must have another cookie, or it could be closed instead.
+		 * connection must have another cookie, or the task could have it closed.
 		 */
 		xprt_rdma_credit_next_cookie(xr);
 	} else {
@@ -378,8 +381,9 @@ void xprt_rdma_close(struct rpc_xprt *xprt)
 	/* sunrpc may call this again when the connection is closed already. */
 	if (xr->xr_conn.cn_id) {
 		trace_xprt_rdma_close(xr, xr->xr_conn.cn_error);
-		/* The server refused version 2, but the connection ended before a Reply
-		 * of version 1. So do not try version 2 next time (version-two 7.2; G-20).
+		/* If the server refused version 2, and the connection ended before a
+		 * Reply of version 1, do not try version 2 next time (version-two 7.2;
+		 * G-20).
 		 */
 		if (xr->xr_fell_back && !xr->xr_window.wn_opened)
 			xr->xr_v1_only = true;
@@ -412,8 +416,8 @@ void xprt_rdma_inject_disconnect(struct rpc_xprt *xprt)
  * @connect_timeout: maximum duration of one attempt in jiffies
  * @reconnect_timeout: maximum delay between two attempts in jiffies
  *
- * A timeout that is already as short is not changed. If @connect_timeout takes effect, the
- * RPC timeout (xprt->timeout) is set to the same value, but to at least 10 seconds.
+ * A timeout that is not longer than the new value is left alone. If @connect_timeout takes
+ * effect, the RPC timeout (xprt->timeout) is set to the same value, but to at least 10 seconds.
  *
  * Context: process.
  */

@@ -3,9 +3,9 @@
  * Client: credits, and sunrpc's variables for them. The server's counterpart is
  * server/credit.c.
  *
- * This file owns the window (xr_window, xr_owed). Except for callbacks (see the last
- * paragraph), only this file and its inline functions in xprt_rdma.h write sunrpc's variables
- * for credits. The file never sends, and never ends an RPC or a connection.
+ * This file owns the window (xr_window, xr_owed). In this module, only this file and its inline
+ * functions in xprt_rdma.h write sunrpc's variables for credits, except for callbacks (see the
+ * last paragraph). The file never sends, and never ends an RPC or a connection.
  *
  * The contract with sunrpc
  *
@@ -18,7 +18,7 @@
  *				given up (wn_owed: the RPC ended before the Reply came),
  *				minus credits of groups beyond the first (wn_more), in
  *				units of RPC_CWNDSCALE. sunrpc changes cwnd only in
- *				xprt_adjust_cwnd(), which is never called
+ *				xprt_adjust_cwnd(), which nobody calls for this transport
  *	xprt->cong		credits used by sunrpc's RPCs, one for each, in the same unit
  *	rqst->rq_cong		1 if this RPC has a credit
  *	xprt->connect_cookie	number of the connection. A Call that was sent on an earlier
@@ -28,7 +28,7 @@
  *
  * xprt_rdma_credit_take() calls sunrpc's xprt_request_get_cong(), which gives an RPC its
  * credit. xprt_release_rqst_cong() takes the credit back and wakes the next RPC that waits
- * for one; if the RPC has no credit, it does nothing. When an RPC ends, sunrpc calls
+ * for one. It does nothing if the RPC has no credit. When an RPC ends, sunrpc calls
  * xprt_rdma_credit_release(), which decides what becomes of the credit. So an RPC has its
  * credit until it ends, although its Reply came earlier.
  *
@@ -110,7 +110,8 @@ void xprt_rdma_credit_reset_locked(struct xprt_rdma *xr)
  * xprt_rdma_credit_grant - apply the server's grant
  * @xr: transport
  * @credit: credit value as received; may be any number
- * @error: true if the message is an error, which does not open the window (G-15)
+ * @error: true if the message is an error. Its grant is ignored until a message that is not an
+ *	error has brought a grant on this connection (G-15).
  *
  * Context: completion.
  */
@@ -306,9 +307,9 @@ static bool xprt_rdma_credit_repay(struct xprt_rdma *xr, u32 xid)
  * xprt_rdma_credit_release - release the credit of an RPC that ends
  * @task: RPC with a slot; it can no longer be found by its XID
  *
- * If the Reply has come, the next Call can use the credit. Otherwise the server may still be
- * processing the Call, so the credit stays in use until the Reply comes or the connection
- * ends (wn_owed; RFC 8166 3.3.1).
+ * If the Reply has come, or the Call was never posted, the next Call can use the credit.
+ * Otherwise the server may still be processing the Call, so the credit stays in use until the
+ * Reply comes or the connection ends (wn_owed; RFC 8166 3.3.1).
  *
  * Context: process; transport_lock held.
  */

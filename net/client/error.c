@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Client: errors that the client sends.
+ * Client: errors with which the client answers messages that it cannot accept.
  *
- * This file answers a message that the client cannot accept. The caller has decided to refuse
- * the message. Errors that a server sends are not handled here.
+ * The caller has decided to refuse the message, and this file only sends the answer. An error
+ * that is sent instead of the Reply to a callback is not sent here, but in backchannel.c. Errors
+ * that a server sends are handled in reply.c.
  */
 #include "trace.h"
 #include "xprt_rdma.h"

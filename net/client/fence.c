@@ -12,9 +12,9 @@
  * Invalidate) or when a local invalidation has completed. Otherwise it is destroyed with
  * the connection. Its pages are unmapped just before it returns to the pool or is destroyed,
  * never earlier. An RPC is completed only when it has no regions (rr_mrs is empty; invariant
- * I2; RFC 8166 4.4.1, 8.1). If an invalidation cannot be posted or is flushed, the connection
- * is down and its queue pair is in the error state. The task that closes the connection then
- * destroys the regions, and the RPC ends or is sent again only after that.
+ * I2; RFC 8166 4.4.1, 8.1). If an invalidation cannot be posted or fails, the connection is
+ * down. The task that closes the connection destroys the queue pair, which ends the server's
+ * access, and then the regions. The RPC ends or is sent again only after that.
  *
  * The send queue entry for invalidating a region was reserved when the RPC was sent,
  * and is released together with the region. So an invalidation never waits for an entry
@@ -76,7 +76,8 @@ static u32 xprt_rdma_frwr_inv_handle(const struct xprt_rdma_mr *mr)
 /**
  * xprt_rdma_frwr_local_inv - invalidate the regions that an RPC still has
  * @xr: transport
- * @req: RPC with at least one region, pinned or abandoned
+ * @req: RPC, pinned or abandoned; it has regions, unless closing the connection has just
+ *	removed them
  * @done: completion handler, which finds the RPC by rr_inv_cqe
  *
  * One chain has an invalidation for each region. The send queue works in order, so the
@@ -88,7 +89,7 @@ static u32 xprt_rdma_frwr_inv_handle(const struct xprt_rdma_mr *mr)
  * does both). Therefore @done begins with xprt_rdma_frwr_fence_ends(), and teardown
  * calls @done for each RPC whose completion was lost.
  *
- * Context: any that may take a lock; does not sleep.
+ * Context: process or completion; does not sleep.
  * Return: 0 if @done has taken effect, or will do so, exactly once; or a negative errno if
  *	the connection is down, so that @done will not take effect, and closing the
  *	connection destroys the regions.
@@ -158,8 +159,9 @@ bool xprt_rdma_frwr_fence_ends(struct xprt_rdma_req *req)
  * @wc: the completion, after xprt_rdma_frwr_fence_ends() returned true for it
  *
  * The failed work request is the last one of the chain. It is for the first region on rr_mrs,
- * because xprt_rdma_frwr_local_inv() puts each further one in front. The region still exists,
- * since regions are destroyed only after the queues. The connection fails.
+ * because xprt_rdma_frwr_local_inv() puts the work request for each further region in front of
+ * it. The region still exists, since regions are destroyed only after the queues. The
+ * connection fails.
  *
  * Context: completion, or closing.
  */

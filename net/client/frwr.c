@@ -27,7 +27,8 @@
 /**
  * struct xprt_rdma_pieces - a walk over an xdr_buf, page by page
  * @ps_xdr: the buffer
- * @ps_stage: part of the xdr_buf in which the walk is: 0 head, 1 pages, 2 tail, 3 end
+ * @ps_stage: part of the xdr_buf in which the walk is: 0 head, 1 pages, 2 tail. The walk has
+ *	ended when this is larger than @ps_last.
  * @ps_last: last part to visit
  * @ps_off: number of bytes already visited in this part
  */
@@ -85,8 +86,8 @@ static bool xprt_rdma_pieces_peek(struct xprt_rdma_pieces *w,
 	return true;
 }
 
-/* Handles the completion of an unsignaled registration or invalidation. Normally only a failed
- * or flushed one completes. The connection then fails.
+/* Handles the completion of an unsignaled registration or invalidation. Normally only one that
+ * has failed or was flushed has a completion. The connection then fails.
  */
 static void xprt_rdma_frwr_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 {
@@ -356,7 +357,7 @@ static int xprt_rdma_frwr_map(struct xprt_rdma *xr, struct xprt_rdma_req *req,
  *
  * Context: process; may sleep.
  * Return: 0; %-ENOBUFS if no region or DMA mapping is available; %-EMSGSIZE if the
- *	buffer takes too many regions; %-EIO if the device refuses. After an error the
+ *	buffer takes too many regions; %-EIO if ib_map_mr_sg() fails. After an error the
  *	caller calls xprt_rdma_frwr_unmap_unposted().
  */
 int xprt_rdma_frwr_map_pages(struct xprt_rdma *xr, struct xprt_rdma_req *req,
@@ -404,8 +405,8 @@ int xprt_rdma_frwr_map_all(struct xprt_rdma *xr, struct xprt_rdma_req *req,
  * @offer: chunk that already has its data segments
  *
  * Some servers write the roundup, or require room for it (G-03). The roundup goes to memory
- * that nobody reads (xr_pad). Each RPC has a region of its own for the roundup, and does not
- * share one, so the server may invalidate any handle of the Call (G-38).
+ * that nobody reads (xr_pad). RPCs do not share a region for the roundup, so the server may
+ * invalidate any handle of a Call (G-38).
  *
  * Context: process; may sleep.
  * Return: like xprt_rdma_frwr_map_pages().
@@ -481,7 +482,7 @@ struct ib_send_wr *xprt_rdma_frwr_chain(struct xprt_rdma_req *req,
  * Another task may be closing the connection at the same time. xr_mr_lock ensures that each
  * region is unmapped only once.
  *
- * Context: any that may take a lock.
+ * Context: process or completion.
  */
 void xprt_rdma_frwr_unmap_unposted(struct xprt_rdma *xr,
 				   struct xprt_rdma_req *req)

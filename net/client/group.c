@@ -12,14 +12,14 @@
  *
  * In base form, the memory of a message that is too long for one Send must be registered,
  * and the server has to access it by RDMA. With a group, neither is necessary. But a group
- * takes a credit and a Send for each transmission, and a long Reply takes more Receives. So
- * the plan is made with the credits and Receives that are free at the moment. This file takes
- * at once everything that the plan asks for. If that fails, the Call is planned again in base
- * form. No Call waits for further credits, Sends or Receives (RTX-78), so there can be no
- * deadlock. A group is planned only if in base form the Call would have a Read chunk or a
- * Reply chunk, could not be sent at all, or would make the server copy its data.
+ * takes a credit and a Send for each transmission, and a Reply that is a group takes several
+ * Receives. So the plan is made with the credits and Receives that are free at the moment. Then
+ * this file takes everything that the plan asks for. If something is no longer free, the Call is
+ * planned again in base form. No Call waits for further credits, Sends or Receives (RTX-78), so
+ * there can be no deadlock. A group is planned only if in base form the Call would have a Read
+ * chunk or a Reply chunk, could not be sent at all, or would make the server copy its data.
  *
- * The message is copied into the Sends, so the device uses no memory of the RPC. If the
+ * Normally the message is copied into the Sends, so the Sends read no memory of the RPC. If the
  * Receives of the server have target segments, the data of a WRITE is sent to these segments,
  * behind a pad of zeros, and the server need not copy the data. The server's Receives may be
  * larger than the buffers of our Sends. A Send gets a larger buffer when it is first used in
@@ -99,8 +99,9 @@ static bool xprt_rdma_group_helps(const struct xprt_rdma *xr,
 	       xprt_rdma_group_spares_copy(xr, &req->rr_slot.rq_snd_buf);
 }
 
-/* Takes all credits, Receives and Sends that the plan asks for. If some of them are not
- * available, takes none and returns false (I38).
+/* Takes the credits, Receives and Sends that the plan asks for, beyond the first of each, which
+ * the Call already has. If some of them are not available, or too few send queue entries are
+ * free, takes none and returns false (I38).
  */
 static bool xprt_rdma_group_take(struct xprt_rdma *xr,
 				 struct xprt_rdma_req *req,
@@ -319,12 +320,13 @@ static struct xprt_rdma_send *xprt_rdma_group_last(struct xprt_rdma_send *first)
  * @req: the Call, with its regions
  * @first: first Send of its group
  *
- * On return, rpcrdma_send_prepare() has been called for all Sends of the group except the
+ * After success, rpcrdma_send_prepare() has been called for all Sends of the group except the
  * first, for which xprt_rdma_send_post() calls it.
  *
- * Context: any.
- * Return: number of bytes in the buffer of the first Send; %-EMSGSIZE; %-ENOBUFS if pages
- *	cannot be mapped; %-EINVAL or %-EIO if the Call is malformed.
+ * Context: process.
+ * Return: number of bytes in the buffer of the first Send; %-EMSGSIZE if the Call does not fit
+ *	its plan; %-ENOBUFS if pages cannot be mapped; %-EINVAL or %-EIO if the Call is
+ *	malformed, or has more runs of pages than the Send has SGEs.
  */
 int xprt_rdma_group_write(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			  struct xprt_rdma_send *first)

@@ -9,10 +9,11 @@
  * earlier errors require. It never posts anything, and never takes or returns a Send.
  *
  * A Call is inline if it fits. If it does not fit, and the upper layer has marked its
- * page list as an eligible item, the item goes to a Read chunk. Otherwise the whole Call
- * goes to a Position Zero chunk. The Reply has three corresponding forms, and the choice
- * among these depends on the size of the largest Reply that the upper layer expects. Call
- * and Reply have a fourth form, the group: see group.c.
+ * page list as an eligible item, the item goes to a Read chunk, provided that the rest then
+ * fits and that the security flavor allows it. Otherwise the whole Call goes to a Position Zero
+ * chunk. The Reply has three corresponding forms, and the choice among these depends on the
+ * size of the largest Reply that the upper layer expects. Call and Reply have a fourth form,
+ * the group: see group.c.
  */
 #include <linux/sunrpc/auth.h>
 #include <linux/sunrpc/xdr.h>
@@ -465,8 +466,8 @@ bool xprt_rdma_marshal_retry(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 
 	/* If the server has refused the header type of this Call, do not send the type
 	 * again on this connection (G-23, RTX-88). The client can do without RDMA2_NOMSG
-	 * and without the types of groups, but not without the other types. RTX_CONT, too,
-	 * ends the use of groups.
+	 * and without the types of groups, but not without the other types. The error
+	 * RTX_CONT ends the use of groups, too.
 	 */
 	if (rpcrdma_retry_ends_rtx(hdr, &args))
 		WRITE_ONCE(xr->xr_no_rtx, true);

@@ -18,6 +18,8 @@
  *	CONNPROP, or an error of version 2: version 2
  *	ERR_VERS, or ERR_CHUNK from a version 1 server that did not look at the version:
  *		version 1 on the same connection, at the cost of one round trip
+ *	ERR_VERS with a range of versions that does not contain version 1: none; the
+ *		connection is closed
  *	no answer, or the connection is lost: the worker connects again with version 1
  *		and sets xr_v1_only
  *
@@ -89,8 +91,8 @@ u32 xprt_rdma_negotiate_size(const struct xprt_rdma *xr, u32 size)
  * xprt_rdma_negotiate_init - prepare the negotiation of a new connection
  * @xr: transport whose connection is new; send lock held
  *
- * Reads the module parameters that apply to this connection. If version 2 must not be used,
- * sets xr_vers to 1, and nothing is negotiated.
+ * Reads the module parameters that are defined in this file, for this connection. If version 2
+ * must not be used, sets xr_vers to 1, and nothing is negotiated.
  *
  * Context: process.
  */

@@ -8,20 +8,22 @@
  *
  * Operation
  *
- * If the data of a WRITE is placed, it follows the stream in each transmission of the group,
- * at a fixed offset. The first SGE of a Send that gathers describes the Send's own buffer,
- * with header, stream and zeros. The other SGEs describe pages with the data. Adjacent pages
- * take one SGE. The plan says how many target segments (rtx.h) a Send fills in this way
- * (pl_gathered). If pl_gathered is 0, the data is copied (group.c): for example because it is
- * short, the device allows too few SGEs, or gathering would take more Sends.
+ * If the data of a WRITE is placed, it is divided among transmissions of the group. In each of
+ * these, the data follows the stream, at a fixed offset. The first SGE of a Send that gathers
+ * describes the Send's own buffer, with header, stream and zeros. The other SGEs describe pages
+ * with the data. Adjacent pages take one SGE. The plan says how many target segments (rtx.h) a
+ * Send may fill in this way (pl_gathered). If pl_gathered is 0, the data is copied (group.c):
+ * for example because gathering is off (rdma_rtx_gather), the data is short, the device allows
+ * too few SGEs, or gathering would take more Sends than copying.
  *
  * The pages belong to the device from posting until the Sends have completed. The Reply does
- * not prove that the Sends have completed: an acknowledgment may have been lost, and the
- * device then sends the pages again. If the pages have other contents by that time, the
- * server may receive the wrong contents. If an RPC ends after a signal or a timeout, its
- * Sends may not have completed either. So an RPC is not completed, sent again or released as
- * long as one of its Sends may read its pages (invariant I39). It is enough to wait for the
- * last Send of the group: this Send is always signaled, and the send queue completes in order.
+ * not prove that the Sends have completed: an acknowledgement may have been lost, and the
+ * device then reads and sends the pages again. By that time they could be unmapped, or contain
+ * data of somebody else. If an RPC ends after a signal or a timeout, the server may not even
+ * have received the Sends, and could get what the pages contain later. So an RPC is not
+ * completed, sent again or released as long as one of its Sends may read its pages (invariant
+ * I39). It is enough to wait for the last Send of the group: this Send is always signaled, and
+ * the send queue completes in order.
  *
  * siw would be an exception. It hands the pages of an unsignaled Send of a page or more to
  * TCP, which may send them again even after a later Send has completed. But siw copies the
@@ -177,7 +179,7 @@ static int xprt_rdma_pages_map_run(struct xprt_rdma_send *send,
  *
  * Context: process. Send lock held.
  * Return: 0; %-ENOBUFS if the pages cannot be mapped; %-EIO if there are too few SGEs. After
- *	an error the caller calls xprt_rdma_send_put(), which unmaps what was mapped.
+ *	an error, xprt_rdma_send_put() for the first Send of the group unmaps what was mapped.
  */
 int xprt_rdma_pages_map(struct xprt_rdma_send *send, const struct xdr_buf *snd,
 			u32 pos, u32 len)
@@ -257,8 +259,10 @@ void xprt_rdma_pages_done(struct xprt_rdma *xr, struct xprt_rdma_req *req,
  * @state: %XPRT_RDMA_PAGES_REPLIED or %XPRT_RDMA_PAGES_ABANDONED, which tells
  *	xprt_rdma_pages_done() what to do when the Sends have completed
  *
- * xr_send_lock is held, so that another task that ends the connection finds @state in
- * xprt_rdma_pages_end().
+ * This function holds xr_send_lock while it stores @state and counts the completion as awaited
+ * (cq_awaited). A task that closes the connection needs this lock, too, so it cannot finish
+ * between the two steps. Otherwise the count could be raised for the next connection, on which
+ * the completion never comes.
  *
  * Context: process or completion workqueue.
  * Return: true if the RPC has to wait; false if the Sends have completed.
@@ -282,8 +286,8 @@ bool xprt_rdma_pages_await(struct xprt_rdma *xr, struct xprt_rdma_req *req,
  * @xr: transport
  * @req: RPC that ends without a Reply, after a signal or a timeout
  *
- * If the connection is lost in the meantime, this function waits until the connection has
- * been closed. The task that closes it never waits for an RPC, so this wait ends.
+ * If the connection is lost in the meantime, this function waits until the task that closes the
+ * connection calls xprt_rdma_pages_end(). That task never waits for an RPC, so this wait ends.
  *
  * Context: process; sleeps. The caller does not hold the send lock.
  */
