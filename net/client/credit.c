@@ -29,8 +29,10 @@
  * xprt_rdma_credit_take() calls sunrpc's xprt_request_get_cong(), which gives an RPC its
  * credit. xprt_release_rqst_cong() takes the credit back and wakes the next RPC that waits
  * for one. It does nothing if the RPC has no credit. When an RPC ends, sunrpc calls
- * xprt_rdma_credit_release(), which decides what becomes of the credit. So an RPC has its
- * credit until it ends, although its Reply came earlier.
+ * xprt_rdma_credit_release(), which decides what becomes of the credit. So an RPC keeps its
+ * credit until it ends, even if its Reply came earlier. There is one exception:
+ * xprt_rdma_credit_give_back() returns the credit of an RPC that is sent again after an error,
+ * or that could not be sent for lack of memory.
  *
  * sunrpc sets rq_connect_cookie when the RPC gets its slot, when it waits for a connection,
  * and when it has been sent. When the RPC begins to wait for its Reply, sunrpc compares the

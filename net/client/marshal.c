@@ -2,8 +2,8 @@
 /*
  * Client: builds a message from an rpc_rqst. Each step is a function that request.c calls,
  * directly or through group.c. After an error of the server, reply.c calls
- * xprt_rdma_marshal_retry(). The plan (core/plan.c) and the encoder (net/wire) compute only with
- * numbers, so they can be tested without a device.
+ * xprt_rdma_marshal_retry(). The plan (core/plan.c) and the encoder (net/wire) use no pages,
+ * regions or verbs, so they can be tested without a device.
  *
  * This file decides about the form of a Call: its plan, its offers, and the changes that
  * earlier errors require. It never posts anything, and never takes or returns a Send.
