@@ -88,8 +88,8 @@ int xprt_rdma_bc_setup(struct rpc_xprt *xprt, unsigned int reqs)
  * @xprt: connected transport
  *
  * A callback must fit inline into our Receive, and its Reply into a Receive of the server
- * (rfc5666bis 8.3.3). One size is returned for both. The upper layer announces it when it
- * creates a session.
+ * (rfc5666bis 8.3.3). The result is for both, so it is the smaller of the two sizes. The upper
+ * layer announces it when it creates a session.
  *
  * Context: process.
  * Return: size of the RPC message in bytes.

@@ -254,8 +254,9 @@ void xprt_rdma_credit_drop_recvs(struct xprt_rdma *xr,
 EXPORT_SYMBOL_IF_KUNIT(xprt_rdma_credit_drop_recvs);
 
 /**
- * xprt_rdma_credit_give_back - give back the credits of an RPC that is not in flight
- * @task: the RPC, which will be sent again
+ * xprt_rdma_credit_give_back - give back the credits of an RPC that is not in flight, and its
+ *	Receives beyond the first
+ * @task: the RPC; sunrpc will send it later
  *
  * Context: process or completion.
  */
@@ -272,8 +273,8 @@ void xprt_rdma_credit_give_back(struct rpc_task *task)
 }
 
 /* Records that the Call of a given-up RPC still uses a credit. xr_owed has a free entry for
- * the Call, since never more credits are in use than xr_owed has entries. The Call's credits
- * and Receives beyond the first stay in use as well (RTX-100).
+ * the Call, since the number of credits in use is never larger than that of the entries. The
+ * Call's credits and Receives beyond the first stay in use as well (RTX-100).
  */
 static void xprt_rdma_credit_owe(struct xprt_rdma *xr,
 				 struct xprt_rdma_req *req)

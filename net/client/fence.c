@@ -141,7 +141,7 @@ int xprt_rdma_frwr_local_inv(struct xprt_rdma *xr, struct xprt_rdma_req *req,
  *
  * Of several calls for one invalidation, only the first returns true (I23).
  *
- * Context: completion, or closing.
+ * Context: completion; or process, when the connection no longer has queues.
  * Return: true if the caller must handle the completion; false if it has already been
  *	handled.
  */
@@ -163,7 +163,7 @@ bool xprt_rdma_frwr_fence_ends(struct xprt_rdma_req *req)
  * it. The region still exists, since regions are destroyed only after the queues. The
  * connection fails.
  *
- * Context: completion, or closing.
+ * Context: completion; or process, when the connection no longer has queues.
  */
 void xprt_rdma_frwr_fence_fails(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 				const struct ib_wc *wc)

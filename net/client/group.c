@@ -280,7 +280,7 @@ static int xprt_rdma_group_write_one(struct xprt_rdma_group_out *gu,
 
 /* Computes the same layout as the plan, with the planned length of the first header. If the
  * header turns out to be shorter, a few bytes of the first transmission stay unused, and the
- * number of transmissions is still that of the plan.
+ * number of transmissions is still that of the plan. Returns false if it is not.
  */
 static bool xprt_rdma_group_begin(struct xprt_rdma *xr,
 				  const struct xprt_rdma_req *req,

@@ -73,9 +73,9 @@ MODULE_PARM_DESC(rdma_rtx,
  * @size: size in bytes that is configured
  *
  * Each Receive takes contiguous memory. If the last attempt to connect failed for lack of
- * memory, there may be no large contiguous pieces, so the Receives are made smaller. A
- * transport that is used for swap always gets smaller Receives, so that not even its first
- * attempt fails for lack of contiguous memory.
+ * memory, there may be no large contiguous pieces, so the Receives get at most
+ * %XPRT_RDMA_NEGOTIATE_DEFAULT bytes. A transport that is used for swap never gets larger
+ * Receives, so that not even its first attempt fails for lack of contiguous memory.
  *
  * Context: process.
  * Return: size in bytes, at most @size.
