@@ -25,7 +25,7 @@
 
 /**
  * svc_rdma_msg_renew_blocks - replace each block of a message that somebody else holds
- * @sx: connection of the message; its Receives may be blocks, or its verbs end is being closed
+ * @sx: connection of the message; its Receives may be blocks, or sx_conn is being closed
  * @msg: message, or NULL
  *
  * Context: process; sleeps; inside svc_rdma_srcu. Any if @msg is NULL.
@@ -43,7 +43,7 @@ int svc_rdma_msg_renew_blocks(struct svc_rdma_xprt *sx,
 
 /**
  * svc_rdma_msg_put_blocks - give a message back
- * @sx: connection of the message; its Receives may be blocks, or its verbs end is being closed
+ * @sx: connection of the message; its Receives may be blocks, or sx_conn is being closed
  * @msg: message
  *
  * Context: process; sleeps; inside svc_rdma_srcu. Does not sleep if the caller closes the
