@@ -53,8 +53,9 @@
  */
 #define SVC_RDMA_RECVS_FEW	3u
 
-/* Minimum number of Receives of a connection. A value above SVC_RDMA_RECVS_FEW is for clients
- * that send more messages before the first answer; see "Old clients" in compat.rst
+/* Minimum number of Receives of a connection, if there is room for them. A value above
+ * SVC_RDMA_RECVS_FEW is for clients that send more messages before the first answer; see "Old
+ * clients" in compat.rst
  */
 static unsigned int svc_rdma_first_receives = SVC_RDMA_RECVS_FEW;
 rpcrdma_param_range(first_receives, svc_rdma_first_receives, 0,

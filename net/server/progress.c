@@ -40,7 +40,7 @@ svc_rdma_read_first(struct svc_rdma_xprt *sx)
  * @sx: connection
  * @send: its context
  *
- * If RDMA Reads were posted after the Send, this is progress for them, too.
+ * If all outstanding RDMA Reads were posted after the Send, this is progress for them, too.
  *
  * Context: under sx_lock.
  */

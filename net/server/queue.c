@@ -25,8 +25,8 @@
 #include "svc_rdma.h"
 #include "trace.h"
 
-/* Maximum number of bytes of a known client's Calls that are being pulled, or are complete
- * and not yet taken by a thread. One Call alone may have more.
+/* Maximum number of bytes of the Calls on a known client's connection that are being pulled, or
+ * are complete and not yet taken by a thread. One Call alone may have more.
  */
 #define SVC_RDMA_PULL_BYTES	(16u << 20)
 

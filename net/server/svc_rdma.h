@@ -320,8 +320,9 @@ struct svc_rdma_credits {
 /**
  * enum svc_rdma_back - how the messages of a connection are given back
  * @SVC_RDMA_BACK_PLAIN: messages are given back without any check
- * @SVC_RDMA_BACK_RENEW: Receives may be blocks of pages (struct rpcrdma_buf). Before a
- *	message is given back, each block that somebody else still holds is replaced
+ * @SVC_RDMA_BACK_RENEW: Receives may have targets, that is, be blocks whose pages are handed to
+ *	other code (verbs/recv.c). Before a message is given back, each block that somebody else
+ *	still holds is replaced
  * @SVC_RDMA_BACK_DROP: messages are dropped, and their Receives are not posted again,
  *	because sx_conn is being closed or is closed
  */
