@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The end of a connection of the server. The memory and the device of a connection are
- * released whatever its client does, and even if threads that execute its Calls are stuck.
- * This file never decides that a connection has to end.
+ * The end of a connection of the server. The device of a connection is released whatever its
+ * client does, and even if threads that execute its Calls are stuck. So is its memory, except
+ * what these threads still use. This file never decides that a connection has to end.
  *
  * Operation
  *
- * A connection can be lost at any time, in any context. svc_rdma_close_begin() closes
- * the line for send queue slots and tells sunrpc, which has a thread call
- * svc_rdma_detach() when one is available. svc_rdma_close_begin() also queues
- * svc_rdma_down_work(), which closes the verbs end. This work needs no nfsd thread, and does
- * not wait for Calls that are being executed: all threads may be waiting for storage, while the
- * device has to be removed or the memory is needed. When the verbs end is closed, threads may still
- * hold Calls of the connection, and the Receives that contain these Calls. These are then
+ * A connection can be lost at any time. svc_rdma_close_begin() closes the line for send queue
+ * slots and tells sunrpc, which has a thread call svc_rdma_detach() when one is available.
+ * svc_rdma_close_begin() also queues svc_rdma_down_work(), which closes sx_conn: it destroys
+ * the CM id and the queue pair, and frees the Receives. This work needs no nfsd thread, and
+ * does not wait for Calls that are being executed: all threads may be waiting for storage, while
+ * the device has to be removed or the memory is needed. When sx_conn is closed, threads may
+ * still hold Calls of the connection, and the Receives that contain these Calls. These are then
  * ordinary memory that the device does not access. svc_rdma_down_work() waits for threads only
  * while they are in this module (svc_rdma_srcu), where no thread waits for a peer.
  *
@@ -20,8 +20,8 @@
  * the RDMA Reads and Writes (rdma_rw contexts) and then the queues, so that no completion
  * follows. Then it frees what is left in the lists. The struct svc_rdma_xprt itself stays
  * until its last reference is dropped: see svc_rdma_free(). svc_rdma_down_work() and
- * svc_rdma_free_work() may run after the connection has dropped its reference to the
- * module: svc_rdma_exit() waits for them.
+ * svc_rdma_free_work() may still run when the connection's reference to the module has been
+ * dropped: svc_rdma_exit() waits for them.
  */
 #include <linux/slab.h>
 #include <linux/sunrpc/svc_xprt.h>
@@ -42,9 +42,10 @@ static struct workqueue_struct *svc_rdma_free_wq;
  */
 DEFINE_SRCU(svc_rdma_srcu);
 
-/* Destroy the RDMA Reads and Writes of all Calls and Sends after the queues were drained.
- * A provider may still report a flushed completion for an entry of these lists. That is
- * harmless: a handler of a flushed completion does not touch the lists or the transfers.
+/* Destroy the RDMA Reads and Writes of all Calls and Sends in the lists of the connection. The
+ * queues were drained, but a provider may still report a flushed completion for one of these
+ * Calls or Sends. That is harmless: a handler of a flushed completion does not touch the lists
+ * or the transfers.
  */
 static void svc_rdma_conn_end_transfers(struct svc_rdma_xprt *sx)
 {
@@ -79,7 +80,7 @@ static void svc_rdma_conn_flush(struct svc_rdma_xprt *sx)
 		rpcrdma_msg_drop(msg);
 }
 
-/* Close the verbs end. A thread that enters svc_rdma_srcu from now on sees that the
+/* Close sx_conn. A thread that enters svc_rdma_srcu from now on sees that the
  * connection is down and leaves the lists alone. So after synchronize_srcu() and draining,
  * only this function uses the lists.
  */
@@ -139,8 +140,8 @@ void svc_rdma_detach(struct svc_xprt *xprt)
  * svc_rdma_free - xpo_free: nobody has a reference to a connection any more
  * @xprt: connection; sunrpc may never have been told about it
  *
- * The last reference may be dropped under a spinlock: nfsd of Linux 6.12 ends the
- * connections of a session under its client_lock.
+ * The last reference may be dropped under a spinlock: nfsd holds its client_lock while it
+ * drops a session's references to connections.
  *
  * Context: any that may take a lock.
  */
@@ -156,18 +157,15 @@ void svc_rdma_free(struct svc_xprt *xprt)
  * svc_rdma_close_begin - begin to close a connection that was lost
  * @sx: connection that is not in its listener's queue
  *
- * Context: any; does not sleep.
+ * Context: any that may take a lock; does not sleep.
  */
 void svc_rdma_close_begin(struct svc_rdma_xprt *sx)
 {
 	rpcrdma_sq_close(&sx->sx_conn.cn_sq);
-	/* If no reference is left, svc_rdma_free_work() closes the verbs end. */
+	/* If no reference is left, svc_rdma_free_work() closes sx_conn. */
 	if (!kref_get_unless_zero(&sx->sx_xprt.xpt_ref))
 		return;
-	/* sunrpc may have dropped its reference to the namespace of a dead
-	 * connection, and svc_xprt_deferred_close() would use the namespace: see
-	 * svc_rdma_enqueue().
-	 */
+	/* If sunrpc is closing the connection already, it need not be told again. */
 	if (!svc_xprt_is_dead(&sx->sx_xprt))
 		svc_xprt_deferred_close(&sx->sx_xprt);
 	queue_work(svc_rdma_free_wq, &sx->sx_down);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The server's credits: how many Calls each client may have in progress, and
- * the Receives that are posted for them. This file owns struct svc_rdma_credits.
+ * The server's credits, which limit the Calls that the client of a connection may have in
+ * progress, and the Receives that are posted for them. This file owns struct svc_rdma_credits.
  * It decodes no message and compares no version: server/negotiate.c tells it how large
  * Receives have to be.
  *
@@ -13,22 +13,23 @@
  *
  * Receives are most of what a connection costs, and most connections are idle most of
  * the time. So a connection begins with few credits. When the client uses them, they
- * are doubled, up to max_requests: a busy client has all of them within a few round
- * trips. A client counts as using its credits if more than half of them are taken when a
- * Call arrives. But if the server answers fast, it never holds many Calls at once, even if a
- * client with a long round trip waits for credits. So the server also doubles the credits
- * if more than SVC_RDMA_CREDITS_RATE (8) Calls per second arrive for each credit. A client that
- * waits for credits sends one Call per round trip and credit. So it gets more credits if its
- * round-trip time is less than 125 ms.
+ * are doubled, up to max_requests, or fewer if the device is too small: a busy client has all
+ * of them within a few round trips. A client counts as using its credits if more than half of
+ * them are taken when a thread takes a Call. But if the server answers fast, it never holds many
+ * Calls at once, even if a client with a long round trip waits for credits. So the server also
+ * doubles the credits if, within a second, messages of the client have used more than
+ * SVC_RDMA_CREDITS_RATE (8) Receives for each credit. A client that waits for credits uses one
+ * Receive per round trip and credit. So it gets more credits if its round-trip time is less
+ * than 125 ms.
  *
  * A client keeps its initial credits until it has shown that it may use an export.
- * Otherwise many such clients could use up the memory of this server.
+ * Otherwise many clients without that right could use up the memory of this server.
  *
  * The Receives are posted before a Reply grants the credits for them (RFC 8166 3.3.1).
- * Credits are not taken back. The memory that Receives pin is limited; a client that
- * reaches the limit keeps the credits that it has.
+ * Credits are not taken back. The memory that the Receives of a connection pin is limited; a
+ * client that reaches the limit keeps the credits that it has.
  *
- * The first message shows the version, and the size of Receives depends on the version.
+ * The first valid message shows the version, and the size of Receives depends on the version.
  * Until then the client has one credit, and there are a few Receives, which are large
  * enough for either version.
  *
@@ -45,15 +46,16 @@
 
 /* Number of credits of a new connection, once its version is known */
 #define SVC_RDMA_CREDITS_FIRST	2u
-/* Number of Calls per second for each credit: a client that sends more gets more credits */
+/* Number of Receives per second for each credit: a client that uses more gets more credits */
 #define SVC_RDMA_CREDITS_RATE	8u
 /* Number of Receives until the version is settled. A client may send one message before
  * it has an answer; the other two Receives are spare.
  */
 #define SVC_RDMA_RECVS_FEW	3u
 
-/* Minimum number of Receives of a connection. A value above SVC_RDMA_RECVS_FEW is for clients
- * that send more messages before the first answer; see "Old clients" in compat.rst
+/* Minimum number of Receives of a connection, if there is room for them. A value above
+ * SVC_RDMA_RECVS_FEW is for clients that send more messages before the first answer; see "Old
+ * clients" in compat.rst
  */
 static unsigned int svc_rdma_first_receives = SVC_RDMA_RECVS_FEW;
 rpcrdma_param_range(first_receives, svc_rdma_first_receives, 0,
@@ -112,7 +114,7 @@ static int svc_rdma_credits_provide(struct svc_rdma_xprt *sx, u32 credits,
  * @recv_size: size of each Receive in bytes, enough for either version
  *
  * Context: process; sleeps.
- * Return: 0; or a negative errno if there is not enough memory to accept the connection.
+ * Return: 0; or an error of rpcrdma_recv_pool_grow().
  */
 int svc_rdma_credits_few(struct svc_rdma_xprt *sx, u32 recv_size)
 {
@@ -129,10 +131,10 @@ int svc_rdma_credits_few(struct svc_rdma_xprt *sx, u32 recv_size)
  * @recv_size: size of each Receive in bytes
  * @spare: Receives for messages that take no credit
  *
- * Context: process; sleeps. The caller holds sx_grow, or is accepting the connection, and
- *	no other thread sends or receives on it yet.
- * Return: 0; or a negative errno if there is not enough memory, and then the client can
- *	use the Receives that exist.
+ * Context: process; sleeps. The caller holds sx_grow; or it is accepting the connection, on
+ *	which no other thread sends or receives yet.
+ * Return: 0; or an error of rpcrdma_recv_pool_grow(). Unless the connection is down then, the
+ *	client can use the Receives that exist.
  */
 int svc_rdma_credits_begin(struct svc_rdma_xprt *sx, u32 recv_size, u32 spare)
 {
@@ -144,9 +146,9 @@ int svc_rdma_credits_begin(struct svc_rdma_xprt *sx, u32 recv_size, u32 spare)
 	return svc_rdma_credits_provide(sx, rpcrdma_credit_advertise(first), 0);
 }
 
-/* Does the client send more than SVC_RDMA_CREDITS_RATE Calls per second for each credit? Another
- * thread may begin the next second meanwhile, and then cd_second_received may be larger than
- * the local variable received. So the comparison is signed.
+/* Have messages of the client used more than SVC_RDMA_CREDITS_RATE Receives for each credit in
+ * the current second? Another thread may begin the next second meanwhile, and then
+ * cd_second_received may be larger than the local variable received. So the comparison is signed.
  */
 static bool svc_rdma_credits_busy(struct svc_rdma_xprt *sx, u32 credits)
 {
@@ -163,8 +165,8 @@ static bool svc_rdma_credits_busy(struct svc_rdma_xprt *sx, u32 credits)
 	       (s64)credits * SVC_RDMA_CREDITS_RATE;
 }
 
-/* Number of further credits that a Call which came by Read chunk would have taken if it had
- * come as a group. A client that has too few credits for a group uses Read chunks. If these
+/* Estimates how many credits beyond the first a Call that came by Read chunk would have taken if
+ * it had come as a group. A client that has too few credits for a group uses Read chunks. If these
  * credits were not counted as used, the client would never get more (RTX-83).
  */
 static u32 svc_rdma_credits_spared(const struct svc_rdma_call *call)

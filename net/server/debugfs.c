@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Server: /sys/kernel/debug/rpcrdma/server/<address>:<port>-<number>, a file for
- * each connection, from its acceptance until it is closed. This file changes nothing, but has
- * completions handled before it reads.
+ * each connection, from its acceptance until it is closed. Reading a file changes nothing,
+ * except that completions of the send queue are handled first.
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>

@@ -4,8 +4,8 @@
  * and ERR_CHUNK. Version 2 has more errors, some of which tell the client how to
  * change the Call. An error is sent in the version of the message that it answers. This
  * file encodes and counts errors. Other files decide that something is wrong:
- * server/recvfrom.c if a Call cannot be decoded, pulled or assembled, and server/sendto.c if a
- * Reply is too large to be sent.
+ * server/recvfrom.c if a Call cannot be decoded, pulled or assembled, server/write.c if a result
+ * is too large for its Write chunk, and server/sendto.c if a Reply is too large to be sent.
  */
 #include <rpcrdma/counters.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Groups: this file announces the round-trip extension of version 2 to a client, and divides
- * a Reply among several Sends. server/sendto.c decides which Replies are groups. A Call that
- * came as a group is handled like any other once it is complete, see verbs/gather.c and
+ * Groups: this file decides what a client is told of the round-trip extension of version 2, and
+ * divides a Reply among several Sends. server/sendto.c decides which Replies are groups. A Call
+ * that came as a group is handled like any other once it is complete, see verbs/gather.c and
  * server/recvfrom.c.
  *
  * Each transmission of a Reply has its own Send context. The first context keeps the others
@@ -40,8 +40,8 @@ MODULE_PARM_DESC(rtx_reply_max,
 /**
  * svc_rdma_group_announce - choose what a client may use of the extension
  * @sx: connection that is about to announce its properties
- * @rtx: the property RTX. IN: the members that describe Receives. OUT: the other members;
- *	all members are zero if the client may use nothing
+ * @rtx: the property RTX. IN: the members that describe Receives. OUT: xp_call_max,
+ *	xp_reply_max and xp_msg_max; or all members are zero if the client may use nothing
  *
  * Context: any.
  *
@@ -176,7 +176,7 @@ static int svc_rdma_group_fill(struct rpcrdma_send *send,
  * @layout: layout that svc_rdma_group_layout() has begun
  * @count: number of transmissions, from rpcrdma_layout_count()
  * @out: the Reply
- * @body: parts of the Reply that are sent
+ * @body: the walk over the inline body of the Reply, which this begins
  *
  * Context: process; sleeps.
  * Return: number of bytes to send with the first Send; or a negative errno.

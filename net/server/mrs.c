@@ -14,8 +14,8 @@
 
 #include "svc_rdma.h"
 
-/* Reserve @count regions without a lock, or none. Like send queue slots, regions are not handed
- * out after the send queue was closed.
+/* Reserve @count regions, without a lock. Returns false, and reserves none, if fewer are free.
+ * Like send queue slots, regions are not handed out after the send queue was closed.
  */
 static bool svc_rdma_mrs_try(struct svc_rdma_xprt *sx, u32 count)
 {
@@ -91,7 +91,7 @@ void svc_rdma_mrs_release(struct svc_rdma_xprt *sx, u32 count)
  * svc_rdma_mrs_reserve - reserve memory regions for a chain of RDMA Reads
  * @sx: connection
  * @contexts: maximum number of rdma_rw contexts in the chain
- * @reserved: OUT: number of regions reserved; unchanged if the device needs none, and on
+ * @reserved: OUT: number of regions reserved; unchanged if dc_read_mrs is not set, and on
  *	error
  * @short_of: OUT: after %-EAGAIN, number of regions that have to be free
  *
@@ -100,12 +100,15 @@ void svc_rdma_mrs_release(struct svc_rdma_xprt *sx, u32 count)
  * reserved at once: Calls that hold some while they wait for more could deadlock.
  *
  * If too few are free, this tries to add as many regions as the chain needs, up to the
- * maximum. If too few are free even then, but enough exist, this returns %-EAGAIN.
+ * maximum. If the connection has fewer than the chain needs even then, this fails on iWARP. On
+ * other devices the chain gets only as many regions as exist, because rdma_rw can do without
+ * them.
  *
  * Context: process; sleeps.
- * Return: 0; %-ENOTCONN if the connection is down; %-EAGAIN if other Calls hold the
- *	regions, and the caller has to try again when they are free; %-EMSGSIZE if
- *	@contexts exceeds the maximum; or the error of making a region, if too few exist.
+ * Return: 0; %-ENOTCONN if too few regions are free and the connection is down; %-EAGAIN if
+ *	enough exist, but other Calls hold them or the send queue is closed, and the caller has
+ *	to try again when they are free; %-EMSGSIZE if @contexts exceeds the maximum; or, on
+ *	iWARP, the error of making a region.
  */
 int svc_rdma_mrs_reserve(struct svc_rdma_xprt *sx, u64 contexts, u32 *reserved,
 			 u32 *short_of)

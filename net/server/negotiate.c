@@ -12,10 +12,10 @@
  * decoder refuses during that time does not fix the version. Afterwards, a message of
  * the other version is answered with ERR_VERS, and the connection stays (G-20).
  *
- * This file first sets limits and posts Receives, then sets sx_vers, and then sends the
- * CONNPROP that tells the client the limits. A client that speaks version 2 and never
- * announces properties is served with the defaults. The first CONNPROP of a connection
- * takes effect and is answered; later ones are only answered (G-17).
+ * This file first posts Receives and sets the default limits, and then sets sx_vers. Only after
+ * that does it send the CONNPROP that tells the client the size of the Receives. A client that
+ * speaks version 2 and never announces properties is served with the defaults. The first
+ * CONNPROP of a connection takes effect and is answered; later ones are only answered (G-17).
  *
  * If the administrator does not allow version 2, a connection settles on version 1 before
  * the first message arrives.
@@ -194,7 +194,7 @@ static u32 svc_rdma_negotiate_pins(const struct svc_rdma_negotiate *ng)
  * @v1_size: bytes of the largest inline message in version 1
  *
  * Context: process; sleeps. No other thread sends or receives on the connection yet.
- * Return: 0; or a negative errno if there is not enough memory to accept the connection.
+ * Return: 0; or a negative errno, and then the connection cannot be accepted.
  *
  * See version-two 7, 7.1, 7.2; G-19.
  */
@@ -300,8 +300,8 @@ void svc_rdma_negotiate_accept(const struct svc_rdma_xprt *sx,
 
 /* Decide what to announce of the round-trip extension, and accept groups from now on, because
  * they may arrive before the Send with the announcement has completed. Callbacks are not sent
- * as groups, so each callback offers one Receive for its Reply (RTX-76). This is called once
- * for a connection.
+ * as groups, so each callback offers one Receive for its Reply (RTX-76). This is called at most
+ * once for a connection.
  */
 static void svc_rdma_negotiate_rtx(struct svc_rdma_xprt *sx)
 {

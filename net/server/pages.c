@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Pages: those that hold a Reply, and those that RDMA Reads fill. The place where a thread
- * keeps the pages of a Reply differs between kernels: see svc_rdma_array.h. Only that header
- * and this file access rq_pages, rq_respages and rq_next_page.
+ * Pages: those that hold a Reply, and those that RDMA Reads fill or a Call is copied to. The
+ * place where a thread keeps the pages of a Reply differs between kernels: see
+ * svc_rdma_array.h. Only that header and this file access rq_pages, rq_respages and
+ * rq_next_page.
  *
  * When a thread is done with a request, sunrpc releases the pages in
  * [rq_respages, rq_next_page). So this file moves the pages that the thread can use
  * again behind rq_next_page. Usually this is only the page with the head of the Reply.
- * Allocating another page instead would take more CPU time than all else that a thread does for
- * a Reply, because many kernels clear each page that they allocate.
+ * Allocating another page instead would take much CPU time, because many kernels clear each page
+ * that they allocate.
  *
  * RDMA Reads do not use the thread's pages at all. A Call owns the pages that its chunks
- * are read into, from the first Read until it is freed. So the pages need not move
+ * are read into, from their allocation until the Call is freed. So the pages need not move
  * between arrays, and they can be allocated in larger contiguous pieces. Then there are
  * fewer mappings, fewer SGEs and fewer work requests.
  *
@@ -58,8 +59,8 @@ bool svc_rdma_pages_fit(void)
  * svc_rdma_pages_begin - prepare a thread's pages for a new request
  * @rqstp: thread
  *
- * Afterwards the thread owns no Reply pages that sunrpc would have to release, whatever
- * becomes of the request.
+ * Afterwards the Reply has no pages. So sunrpc has none to release, unless the request is
+ * executed and its Reply is encoded.
  *
  * Context: process.
  * Return: 0; or %-ENOEXEC if the arrays of the thread do not match what the module is
@@ -89,10 +90,10 @@ u32 svc_rdma_pages_used(const struct svc_rqst *rqstp)
 	return svc_rdma_array_used(rqstp);
 }
 
-/* Can the next Reply be written to a page? Not if somebody else may use the page. The page may
- * come from a page cache (splice), even if that has dropped it since; or somebody may still
- * read it. The reference count of a compound page counts users of all its pages, so it says
- * nothing about a single page.
+/* Can the next Reply be written to a page? Not if somebody else may use the page: somebody may
+ * still read it, or it may come from a page cache (splice). A page that the cache has dropped
+ * since may still be on an LRU list. The reference count of a compound page counts users of all
+ * its pages, so it says nothing about a single page.
  */
 static bool svc_rdma_page_is_private(struct page *page)
 {
@@ -165,14 +166,14 @@ static u32 svc_rdma_pages_array(struct svc_rdma_call *call, u32 nbytes)
 }
 
 /**
- * svc_rdma_pages_alloc - get pages for RDMA Reads to fill
- * @call: Call without such pages
+ * svc_rdma_pages_alloc - get pages for RDMA Reads to fill, or to copy a Call to
+ * @call: Call without pages
  * @nbytes: number of bytes that the pages must hold, not 0
  *
  * Some upper layers look for the bytes of a Call's tail in the page array, or read one page
  * too many. They must find zeroes there, and never old contents of memory (RFC 8166 8.1).
  * So the part of the last page behind @nbytes is cleared, and the remaining entries of the
- * array are the zero page. RDMA Reads do not write to these entries.
+ * array are the zero page, to which RDMA Reads do not write.
  *
  * Context: process; sleeps.
  * Return: 0; or %-ENOMEM, and then svc_rdma_pages_free() cleans up.

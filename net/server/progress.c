@@ -4,7 +4,7 @@
  * (verbs/keepalive.c), and ends a connection that makes no progress. RDMA Reads and
  * Sends are judged separately, because one kind may complete while the other does not.
  *
- * This file only compares times. It never ends a connection, and posts nothing.
+ * This file only records and compares times. It never ends a connection, and posts nothing.
  */
 #include "svc_rdma.h"
 
@@ -40,7 +40,7 @@ svc_rdma_read_first(struct svc_rdma_xprt *sx)
  * @sx: connection
  * @send: its context
  *
- * If RDMA Reads were posted after the Send, this is progress for them, too.
+ * If all outstanding RDMA Reads were posted after the Send, this is progress for them, too.
  *
  * Context: under sx_lock.
  */

@@ -2,20 +2,22 @@
 /*
  * Work for threads: messages that have arrived, Calls whose RDMA Reads are complete, and
  * Calls that wait until their RDMA Reads may begin. This file owns these three queues, the
- * limit on the bytes that are pulled for a client, and XPT_DATA. It never looks into a
+ * limit on the bytes that are pulled on a connection, and XPT_DATA. It never looks into a
  * message, and posts nothing.
  *
- * XPT_DATA is set while a thread would find work in the queues. It is set and cleared
- * under sx_lock, together with the changes of the queues. The thread that takes the last
- * entry clears XPT_DATA, so that no other thread is woken for nothing (invariant I11).
+ * XPT_DATA is set while a thread would find work in the queues. It is set and cleared under
+ * sx_lock, when the queues change, and when bytes or memory regions become free for a waiting
+ * Call. The thread that takes the last entry clears XPT_DATA, so that no other thread is woken
+ * for nothing (invariant I11).
  *
  * "To pull" a Call is to fetch its chunks by RDMA Read. Pulled Calls take memory before the
  * server knows who the client is, so their bytes are limited. The bytes of a Call count from
  * the permission to pull it until a thread takes the complete Call. If the limit would be
- * exceeded, a Call waits in qu_waiting. The limit is one Call for a client that is not known
- * yet (svc_rdma_is_known()), and %SVC_RDMA_PULL_BYTES for others. A Call also waits in
- * qu_waiting for memory regions. When bytes or regions become free, svc_rdma_pull_next() or
- * svc_rdma_dequeue() sees to it that sunrpc finds a thread for the first Call in qu_waiting.
+ * exceeded, or another Call waits already, a Call waits in qu_waiting. The limit is one Call
+ * for a client that is not known yet (svc_rdma_is_known()), and %SVC_RDMA_PULL_BYTES for
+ * others. A Call also waits in qu_waiting for memory regions. When bytes or regions become
+ * free, svc_rdma_pull_next() or svc_rdma_dequeue() sees to it that sunrpc finds a thread for
+ * the first Call in qu_waiting.
  */
 #include <linux/sunrpc/svc_xprt.h>
 #include <rpcrdma/counters.h>
@@ -23,8 +25,8 @@
 #include "svc_rdma.h"
 #include "trace.h"
 
-/* Maximum number of bytes of a known client's Calls that are being pulled, or are complete
- * and not yet taken by a thread. One Call alone may have more.
+/* Maximum number of bytes of the Calls on a known client's connection that are being pulled, or
+ * are complete and not yet taken by a thread. One Call alone may have more.
  */
 #define SVC_RDMA_PULL_BYTES	(16u << 20)
 

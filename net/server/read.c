@@ -24,15 +24,15 @@
  * is refused. If its RDMA Reads cannot be posted for another reason, the connection is
  * closed.
  *
- * There are two layouts. NFS clients send Calls with one Read chunk. The inline part of
- * such a Call stays where it was received, if it is contiguous, and the chunk is read to
- * the start of a page, so that file data fills whole pages. Every other Call is rebuilt as
+ * There are two layouts. If a Call has one Read chunk, as a WRITE of an NFS client has, and its
+ * inline part is contiguous, the inline part stays where it was received. The chunk is then read
+ * to the start of a page, so that file data fills whole pages. Every other Call is rebuilt as
  * one stream, which begins at the start of the first page. A Call with one Read chunk is
  * rebuilt, too, if the chunk begins where the head of a Call must not end: the client
  * chooses that position. See rpcrdma_lists_keep_head().
  *
- * Data that a client has placed in its Sends (items of a group) needs no RDMA Read.
- * svc_rdma_read_placed() builds such Calls in the same two layouts.
+ * Data that a client has placed in its Sends (items of a group) needs no RDMA Read. If a Call
+ * needs no other data, svc_rdma_read_placed() builds it, in one of the same two layouts.
  */
 #include <kunit/visibility.h>
 #include <linux/export.h>
@@ -395,9 +395,10 @@ static bool svc_rdma_read_in_place(const struct svc_rdma_call *call)
  * @call: decoded Call
  * @arg: where to describe the Call
  *
- * NFS clients send one item. Item and body are used where they were received, if the body
- * is contiguous and the item begins where the head of a Call may end, see
- * rpcrdma_head_ends_well(). Every other Call is rebuilt as one stream.
+ * If a Call has one item, as those of NFS clients have, and no Read chunk, item and body are
+ * used where they were received. This requires that the body is contiguous, and that the item
+ * begins where the head of a Call may end (rpcrdma_head_ends_well()). Every other Call is
+ * rebuilt as one stream.
  *
  * Context: process; sleeps.
  * Return: 0 or %-ENOMEM.

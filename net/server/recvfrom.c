@@ -6,11 +6,11 @@
  *
  * The completion handler of a Receive queues the message and tells sunrpc, which finds a
  * thread (server/queue.c). The thread calls svc_rdma_recvfrom(), which is at the end of
- * this file. The thread decodes the header. Then it either has a complete Call, or it
- * starts RDMA Reads and leaves. When the RDMA Reads are complete, the Call is queued again,
- * and a thread assembles it (server/read.c). This file also handles all messages that are
- * not valid Calls: such a message never reaches the RPC program (RFC 8166 4.5.2). It is
- * counted and traced, not printed.
+ * this file. The thread decodes the header. Then it either has a complete Call; or it starts
+ * RDMA Reads, or lets the Call wait until these may begin, and leaves. When the RDMA Reads are
+ * complete, the Call is queued again, and a thread assembles it (server/read.c). This file also
+ * handles all messages that are not valid Calls: such a message never reaches the RPC program
+ * (RFC 8166 4.5.2). It is counted and traced, not printed.
  *
  * A Call without Read chunks is normally executed where it was received: rq_arg points into
  * the message. Every message stays with its Call until the Reply is encoded. If the client has
@@ -141,7 +141,8 @@ static enum rpcrdma_verdict svc_rdma_decode_v1(struct svc_rdma_call *call)
 }
 
 /* Decode a Call that came as a group. Afterwards it is handled like any other Call, except
- * that the client may have several Receives for its Reply (RTX-38, RTX-102).
+ * that it may have items, and that the client may offer several Receives for its Reply (RTX-38,
+ * RTX-102).
  */
 static noinline enum rpcrdma_verdict
 svc_rdma_decode_group(struct svc_rdma_call *call,

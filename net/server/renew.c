@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Giving back messages whose Receives are blocks of pages (struct rpcrdma_buf). This file
- * replaces blocks that somebody else still holds. It does not decide when a message is given
- * back, and does not read messages.
+ * Giving back messages whose Receives have targets, and so are blocks of pages (struct
+ * rpcrdma_buf). This file replaces blocks that somebody else still holds. It does not decide
+ * when a message is given back, and does not read messages.
  *
  * Operation
  *
- * A Call is executed where it was received, and its pages are handed to the code that
- * executes it. Some pages may be held for longer: by a socket that has not sent them yet, or
+ * A Call is executed where it was received, and the pages with its data are handed to the code
+ * that executes it. Some pages may be held for longer: by a socket that has not sent them yet, or
  * by a file system that took a reference. So before a Reply is posted, its thread checks the
  * Receives of the Call. If somebody else holds a block, the Receive gets a new block, and the
  * old one is freed when its last holder drops it (invariant I34). If a Reply waits for send
@@ -25,7 +25,7 @@
 
 /**
  * svc_rdma_msg_renew_blocks - replace each block of a message that somebody else holds
- * @sx: connection of the message; its Receives may be blocks, or its verbs end is being closed
+ * @sx: connection of the message; its Receives may be blocks, or sx_conn is being closed
  * @msg: message, or NULL
  *
  * Context: process; sleeps; inside svc_rdma_srcu. Any if @msg is NULL.
@@ -43,7 +43,7 @@ int svc_rdma_msg_renew_blocks(struct svc_rdma_xprt *sx,
 
 /**
  * svc_rdma_msg_put_blocks - give a message back
- * @sx: connection of the message; its Receives may be blocks, or its verbs end is being closed
+ * @sx: connection of the message; its Receives may be blocks, or sx_conn is being closed
  * @msg: message
  *
  * Context: process; sleeps; inside svc_rdma_srcu. Does not sleep if the caller closes the

@@ -32,8 +32,8 @@
 #include "svc_rdma.h"
 #include "trace.h"
 
-/* Limits of the idle pool: contexts, and bytes of their buffers. Contexts beyond either
- * limit are freed.
+/* Limits of the idle pool: number of contexts, and bytes of their buffers, all of which count as
+ * large as that of the context that is given back. Contexts beyond either limit are freed.
  */
 #define SVC_RDMA_IDLE_SENDS	32u
 #define SVC_RDMA_IDLE_BYTES	(32u * SVC_RDMA_V2_REQ_SIZE)
@@ -158,7 +158,7 @@ void svc_rdma_send_destroy(struct svc_rdma_send *send)
 /**
  * svc_rdma_send_get - get a Send context
  * @sx: accepted connection
- * @gfp: flags to allocate a context with if none is idle
+ * @gfp: flags for allocating a context if none is idle, or a larger buffer for an idle context
  *
  * Context: process or completion workqueue; sleeps if @gfp allows it.
  * Return: a context, or NULL.

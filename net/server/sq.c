@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tells sunrpc whether the send queue has room. Its slots, and the line for them, are in
- * verbs/sq.c; memory regions are counted in server/mrs.c.
+ * This file tells sunrpc whether the send queue has room. The slots of the send queue, and the
+ * line for them, are in verbs/sq.c; memory regions are counted in server/mrs.c.
  *
  * If there are too few slots for a Reply, or for the RDMA Reads of a Call, that Reply or
  * Call waits in line, and its thread continues with other work. As long as anything is in line,
  * sunrpc is told that there is no room for another Call.
  *
  * If no work request completes, the connection fails: see verbs/keepalive.c. Replies and
- * Calls that are in line then are freed with the connection.
+ * Calls that are still in line are freed with the connection.
  */
 #include <rpcrdma/counters.h>
 
@@ -36,11 +36,13 @@ static bool svc_rdma_has_slots(const struct svc_rdma_xprt *sx)
  *
  * Most answers in line hold the Receives of their Calls, which limits their number. The
  * refusal of a broken group holds no Receive, so only this function limits the number of
- * refusals. A client that obeys its credits never has more answers in line than credits.
+ * refusals. A client that obeys its credits never has more answers in line than credits, and
+ * RPCRDMA_RECV_SPARE answers to messages that take no credit.
  *
  * Context: any.
- * Return: %true if more answers wait in line than a client that obeys its credits can
- *	cause, or if a client that is not known yet uses as many slots as it may.
+ * Return: %true if more waiters are in line than a client that obeys its credits can cause;
+ *	or, for a client that is not known yet, if anything is in line or the client uses as
+ *	many slots as it may.
  */
 bool svc_rdma_is_flooded(const struct svc_rdma_xprt *sx)
 {
@@ -58,7 +60,7 @@ bool svc_rdma_is_flooded(const struct svc_rdma_xprt *sx)
  * yet uses %SVC_RDMA_UNKNOWN_SLOTS slots.
  *
  * Context: any.
- * Return: 0 if there is no room; svc_rdma_slots_release() then tells sunrpc when there is.
+ * Return: 0 if there is no room; svc_rdma_slots_release() then tells sunrpc to ask again.
  */
 int svc_rdma_has_wspace(struct svc_xprt *xprt)
 {

@@ -213,7 +213,7 @@ struct svc_rdma_body {
  * @ss_writes: RDMA Writes posted before the Send; trace events name them by sd_cid
  * @ss_msg: message of the Call that is answered, until the Send is posted; or NULL
  * @ss_posted: jiffies when the Send was posted, under sx_lock
- * @ss_pages: pages of the Reply, which RDMA Writes read; an entry may be NULL
+ * @ss_pages: pages of the Reply, if RDMA Writes read some of them; an entry may be NULL
  * @ss_npages: number of entries used in @ss_pages
  * @ss_maxpages: number of entries allocated for @ss_pages
  *
@@ -281,11 +281,11 @@ struct svc_rdma_send_pool {
 
 /**
  * struct svc_rdma_posted - what is posted or waits for slots; server/progress.c
- * @po_reading: Calls whose RDMA Reads are posted or wait for slots (sc_list). Entries
- *	that remain after the connection has ended were flushed, were posted only in
- *	part, were lost by the provider, or never got slots (sc_slots is 0)
- * @po_sending: Send contexts that are posted or wait for slots (sd_list). Entries
- *	remain for the same reasons (sd_slots is 0 if they never got slots)
+ * @po_reading: Calls whose RDMA Reads are posted or wait for slots (sc_list). After the
+ *	connection has ended, Calls are left whose RDMA Reads have failed, were flushed, were
+ *	not posted or only in part, were lost by the provider, or never got slots (sc_slots is 0)
+ * @po_sending: Send contexts that are posted or wait for slots (sd_list). Entries are left
+ *	for the same reasons (sd_slots is 0 if they never got slots)
  * @po_read: jiffies when the completion of an RDMA Read, or of a Send posted in front of one,
  *	was last handled
  * @po_sent: jiffies when the completion of a Send was last handled
@@ -320,10 +320,11 @@ struct svc_rdma_credits {
 /**
  * enum svc_rdma_back - how the messages of a connection are given back
  * @SVC_RDMA_BACK_PLAIN: messages are given back without any check
- * @SVC_RDMA_BACK_RENEW: Receives may be blocks of pages (struct rpcrdma_buf). Before a
- *	message is given back, each block that somebody else still holds is replaced
+ * @SVC_RDMA_BACK_RENEW: Receives may have targets, that is, be blocks whose pages are handed to
+ *	other code (verbs/recv.c). Before a message is given back, each block that somebody else
+ *	still holds is replaced
  * @SVC_RDMA_BACK_DROP: messages are dropped, and their Receives are not posted again,
- *	because the verbs end is being closed or is closed
+ *	because sx_conn is being closed or is closed
  */
 enum svc_rdma_back {
 	SVC_RDMA_BACK_PLAIN,
@@ -339,8 +340,8 @@ enum svc_rdma_back {
  *	RBSIZ (size of a Receive)
  * @ng_props_heard: the client has announced its properties, under sx_grow
  * @ng_rtx: the property RTX (round-trip extension) that the client is told. The members
- *	that describe Receives are set when the connection is accepted, and the others
- *	when the property is announced
+ *	that describe Receives are set when the connection is accepted, and are cleared later
+ *	if Receives get no targets. The others are set when the property is announced
  */
 struct svc_rdma_negotiate {
 	u32			ng_vers_max;
@@ -404,8 +405,8 @@ struct svc_rdma_callback {
  * struct svc_rdma_backward - the backward direction of a connection;
  *	server/callback.c
  * @bw_lock: protects this structure, and the backchannels (wy_) and callbacks (cb_) of
- *	the connection. Process context only. sunrpc's transport_lock and queue_lock are
- *	taken inside it.
+ *	the connection. Process context and completion workqueue only. sunrpc's
+ *	transport_lock and queue_lock are taken inside it.
  * @bw_ways: all backchannels, one for each NFS client (wy_list). The list holds no
  *	references
  * @bw_line: backchannels that wait for a credit, in the order in which they get one
@@ -429,14 +430,16 @@ struct svc_rdma_backward {
 /**
  * struct svc_rdma_xprt - one connection of the server
  * @sx_xprt: the connection as sunrpc sees it
- * @sx_conn: the verbs end of the connection: CM id, queue pair and Receives
+ * @sx_conn: the connection as the RDMA core sees it: CM id, queue pair and Receives. It is
+ *	closed as soon as it is lost, even if this structure still has users: see server/close.c
  * @sx_pending: link in sl_pending of the listener until the connection is accepted or
  *	lost
  * @sx_listener: that listener; valid only while @sx_pending is linked
  * @sx_sizes: queue depths and limits, computed when the connection was accepted
  * @sx_max_mesg: length of the largest unreduced Call in bytes
  * @sx_rw: limits of the connection's RDMA Reads and Writes
- * @sx_grow: held while Receives or memory regions are added
+ * @sx_grow: held while Receives or memory regions are added, and while the version is settled
+ *	or the client's properties are applied
  * @sx_credit: credits
  * @sx_vers: RPC-over-RDMA version of the connection; 0 until it is settled, see
  *	server/negotiate.c. Set once, under @sx_grow or before any message arrives, after all
@@ -457,9 +460,10 @@ struct svc_rdma_backward {
  * @sx_netns: inode number of the network namespace, which may be freed before the
  *	connection
  * @sx_back: how messages are given back, an enum svc_rdma_back
- * @sx_down: work that closes the verbs end after the connection was lost. While it is
- *	queued or runs, it holds a reference to @sx_xprt
- * @sx_free: work that frees this structure after the last reference was dropped
+ * @sx_down: work that closes @sx_conn after the connection was lost. While it is queued or
+ *	runs, it holds a reference to @sx_xprt
+ * @sx_free: work that closes @sx_conn, unless @sx_down has done so, and frees this structure
+ *	after the last reference was dropped
  */
 struct svc_rdma_xprt {
 	struct svc_xprt			sx_xprt;
@@ -529,9 +533,8 @@ svc_rdma_send_sx(const struct svc_rdma_send *send)
 			    sx_conn);
 }
 
-/* Has the connection ended, so that a work request would fail? A connection that is not
- * down may still be opening: a Call may arrive, and be answered, before the CM has told us
- * that the handshake is complete.
+/* Has the connection ended? A connection that is not down may still be opening: a Call may
+ * arrive, and be answered, before the CM has told us that the handshake is complete.
  */
 static inline bool svc_rdma_is_down(const struct svc_rdma_xprt *sx)
 {
@@ -566,7 +569,7 @@ static inline bool svc_rdma_family_is_ip(const struct sockaddr *sa)
 extern struct srcu_struct svc_rdma_srcu;
 
 /* Enters svc_rdma_srcu until the end of the enclosing block. Then check
- * svc_rdma_is_down(): if the connection is not down, its verbs end stays open until the end
+ * svc_rdma_is_down(): if the connection is not down, its sx_conn is not closed before the end
  * of the block. For sparse this does nothing, because sparse cannot follow guard().
  */
 #ifdef __CHECKER__
@@ -623,15 +626,15 @@ static inline void svc_rdma_msg_put(struct svc_rdma_xprt *sx,
 /**
  * svc_rdma_msg_put_renewed - give a message back that nobody else holds
  * @sx: connection of the message
- * @msg: message; svc_rdma_msg_renew() has returned 0 since its pages were last handed to
- *	an upper layer, or they never were
+ * @msg: message; svc_rdma_msg_renew() has returned 0 since pages of the message were last
+ *	handed to an upper layer, or none was ever handed to one
  *
  * This does not check again whether somebody else holds a page of the message. No upper
  * layer can get a page any more. But other code of the kernel may take a reference to any
  * page for a moment, and a check would mistake that code for a holder.
  *
- * Context: any that may take a lock; does not sleep, and allocates nothing. The caller is
- *	inside svc_rdma_srcu, is a completion handler, or closes the connection.
+ * Context: process or completion workqueue; does not sleep, and allocates nothing. The caller
+ *	is inside svc_rdma_srcu, is a completion handler, or closes the connection.
  */
 static inline void svc_rdma_msg_put_renewed(struct svc_rdma_xprt *sx,
 					    struct rpcrdma_msg_in *msg)
