@@ -19,7 +19,8 @@ struct rpcrdma_conn;
  * @cq_lock: held while completions are handled; at the client, also while a message is handled
  * @cq_work: handles completions after an event of @cq_ib; disabled before @cq_ib is destroyed
  * @cq_lazy: completions that nobody awaits may be handled late; read anywhere
- * @cq_awaited: number of posted work requests whose completion must be handled at once
+ * @cq_awaited: number of posted work requests whose completion must be handled at once; may be
+ *	-1 for a moment, see rpcrdma_send_cq_await_posted()
  */
 struct rpcrdma_send_cq {
 	struct ib_cq		*cq_ib;

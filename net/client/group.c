@@ -89,14 +89,12 @@ static bool xprt_rdma_group_spares_copy(const struct xprt_rdma *xr,
  * group is planned if the Call does not fit base form, or if a group may be better. Most Calls
  * are inline, and this check saves planning them twice.
  */
-static bool xprt_rdma_group_helps(const struct xprt_rdma *xr,
-				  const struct xprt_rdma_req *req, int rc)
+static bool xprt_rdma_group_helps(const struct xprt_rdma_req *req, int rc)
 {
 	if (rc)
 		return rc == -EMSGSIZE;
 	return req->rr_plan.pl_call != RPCRDMA_CALL_INLINE ||
-	       req->rr_plan.pl_reply == RPCRDMA_REPLY_LONG ||
-	       xprt_rdma_group_spares_copy(xr, &req->rr_slot.rq_snd_buf);
+	       req->rr_plan.pl_reply == RPCRDMA_REPLY_LONG;
 }
 
 /* Takes the credits, Receives and Sends that the plan asks for, beyond the first of each, which
@@ -145,9 +143,14 @@ int xprt_rdma_group_plan(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	struct rpcrdma_plan_rtx rtx;
 	int rc;
 
-	rc = xprt_rdma_marshal_plan(xr, req, send, NULL);
-	if (!xprt_rdma_group_helps(xr, req, rc) || !xprt_rdma_group_may(xr, req))
-		return rc;
+	/* If the item may be placed, base form need not be planned first. */
+	if (!xprt_rdma_group_spares_copy(xr, &req->rr_slot.rq_snd_buf) ||
+	    !xprt_rdma_group_may(xr, req)) {
+		rc = xprt_rdma_marshal_plan(xr, req, send, NULL);
+		if (!xprt_rdma_group_helps(req, rc) ||
+		    !xprt_rdma_group_may(xr, req))
+			return rc;
+	}
 	xprt_rdma_group_bounds(xr, req, &rtx);
 	rc = xprt_rdma_marshal_plan(xr, req, send, &rtx);
 	if (rc)

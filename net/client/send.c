@@ -111,6 +111,8 @@ static bool xprt_rdma_send_next_is_ready(struct xprt_rdma *xr)
 /* Decides whether a Send is signaled. It is signaled if one of these is true:
  *
  *	the last %RPCRDMA_SEND_BATCH - 1 Sends were unsignaled
+ *	it is no Call (@req is NULL): it may have taken the entry for which the next Call
+ *		will wait
  *	an RPC may have to wait for its completion (sn_gathers; I39)
  *	it is longer than dc_unsignaled_max: on this device, the completion of a later
  *		Send does not show that its buffer may be reused
@@ -119,9 +121,11 @@ static bool xprt_rdma_send_next_is_ready(struct xprt_rdma *xr)
  *		(I33)
  */
 static bool xprt_rdma_send_signal(struct xprt_rdma *xr,
-				  const struct xprt_rdma_send *send)
+				  const struct xprt_rdma_send *send,
+				  const struct xprt_rdma_req *req)
 {
-	if (++xr->xr_unsignaled < RPCRDMA_SEND_BATCH && !send->sn_gathers &&
+	if (++xr->xr_unsignaled < RPCRDMA_SEND_BATCH && req &&
+	    !send->sn_gathers &&
 	    rpcrdma_send_len(&send->sn_send) <=
 	    xr->xr_conn.cn_caps.dc_unsignaled_max &&
 	    xprt_rdma_send_free_slots(xr) >=
@@ -139,7 +143,7 @@ static void xprt_rdma_send_ready(struct xprt_rdma *xr,
 				 const struct xprt_rdma_req *req)
 {
 	send->sn_send.sd_wr.send_flags =
-		xprt_rdma_send_signal(xr, send) ? IB_SEND_SIGNALED : 0;
+		xprt_rdma_send_signal(xr, send, req) ? IB_SEND_SIGNALED : 0;
 	xprt_rdma_pages_sent(send);
 	trace_xprt_rdma_send(send, req);
 }

@@ -368,8 +368,8 @@ struct xprt_rdma_stats {
  *	several Receives. Otherwise the same could happen again and again, because NFSv4.1
  *	repeats such a Call as a new RPC.
  * @xr_write_max: maximum length in bytes of an item of a Call that goes by Sends and not by
- *	RDMA Read, if enough credits are free; 0 if no item goes by Sends. Written by
- *	completion handlers.
+ *	RDMA Read, if enough credits are free; 0 if no item goes by Sends. Written under
+ *	cq_lock.
  * @xr_sends: all Sends, an array
  * @xr_nsends: number of entries of @xr_sends
  * @xr_unsignaled: number of Sends since the last signaled one, under xr_send_lock

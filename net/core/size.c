@@ -243,7 +243,8 @@ static u32 rpcrdma_size_client_wrs(const struct rpcrdma_client_sizes *sizes)
  *
  * Receive queue: a Receive for each Reply and each callback, one batch that waits to be
  * posted, %RPCRDMA_RECV_SPARE for messages of version 2 that take no credit, and the drain
- * marker. Completion queue: as many entries as both queues together.
+ * marker. Completion queues: one for each of these queues. Their entries together are at most
+ * dc_max_cqe, as if there were only one.
  *
  * Context: any.
  * Return: 0; -EINVAL if @requests or @page_size is 0; -EOPNOTSUPP if the device cannot do

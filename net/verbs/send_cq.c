@@ -35,9 +35,10 @@
  * owner may hold the lock while it handles a message (rpcrdma_send_cq_enter()). Then all its
  * completion handlers run one after the other, as they would with a single completion queue.
  *
- * After rpcrdma_conn_drain(), nobody calls rpcrdma_send_cq_poll(): the drain marker of the
- * receive queue is behind all messages, and the keepalive was stopped. But the work may run
- * until rpcrdma_send_cq_destroy() returns.
+ * After rpcrdma_conn_drain(), nobody handles completions but the work, which may run until
+ * rpcrdma_send_cq_destroy() returns: the drain marker of the receive queue is behind all
+ * messages, the keepalive was stopped, and a client sends only while it holds the send lock,
+ * as does the task that drains.
  */
 #include <linux/workqueue.h>
 #include <rpcrdma/conn.h>
@@ -146,7 +147,8 @@ void rpcrdma_send_cq_destroy(struct rpcrdma_conn *conn)
  * rpcrdma_send_cq_relax - allow late handling of completions from now on
  * @conn: connection
  *
- * The owner must call rpcrdma_send_cq_poll() for each message that arrives afterwards.
+ * The owner must call rpcrdma_send_cq_poll() or rpcrdma_send_cq_enter() for each message that
+ * arrives afterwards.
  *
  * Context: any.
  */
@@ -164,8 +166,8 @@ void rpcrdma_send_cq_relax(struct rpcrdma_conn *conn)
  * completion at once. It also does nothing while others handle completions, or a message
  * (rpcrdma_send_cq_enter()).
  *
- * Context: process or completion workqueue; the caller holds no lock, because completion
- *	handlers take locks and post work requests.
+ * Context: process or completion workqueue; the caller holds no lock that completion handlers
+ *	take. It may hold a client's send lock.
  */
 void rpcrdma_send_cq_poll(struct rpcrdma_conn *conn)
 {
