@@ -286,7 +286,8 @@ static void rpcrdma_conn_qp_event(struct ib_event *event, void *context)
 }
 
 /* While cn_cq exists, a handler of the receive queue may handle completions of the send queue
- * (rpcrdma_send_cq_enter() or rpcrdma_send_cq_poll()). So cn_cq is freed before the completion queue of the send queue.
+ * (rpcrdma_send_cq_enter() or rpcrdma_send_cq_poll()). So cn_cq is freed before the completion
+ * queue of the send queue.
  */
 static void rpcrdma_conn_free_cqs(struct rpcrdma_conn *conn)
 {

@@ -424,7 +424,7 @@ killed_gathered() {
 	only_byte w
 	umount -l $MNT || true
 	on_server bash -c "echo $was >$param"
-	echo 0 >/proc/sys/sunrpc/rdma_rtx_gather
+	echo 32768 >/proc/sys/sunrpc/rdma_rtx_gather
 	echo 0 >/proc/sys/sunrpc/rdma_rtx_write_max
 	with_mount 4.2 checked small
 	highest "$(version_here)"

@@ -401,7 +401,7 @@ case_settings() {
 		case $file in */*) file=/proc/sys/sunrpc/$file ;; *) file=$params/$file ;; esac
 		was=$(<"$file")
 		[ "$first" = - ] || [ "$was" = "$first" ] || die "$file is $was, not $first"
-		for value in $((least - 1)) $((most + 1)) 1000000 $((4294967296 + least)) words; do
+		for value in $((least - 1)) $((most + 1)) 2000000 $((4294967296 + least)) words; do
 			refuses "$file" "$value"
 		done
 		for value in "$least" "$most" "$was"; do takes "$file" "$value"; done
@@ -411,6 +411,10 @@ case_settings() {
 	./rdma_max_inline_write 4096 1024 65536
 	./rdma_version - 1 2
 	./rdma_v2_inline 16384 1024 65536
+	./rdma_rtx - 0 1
+	./rdma_rtx_long_max 262144 0 1052672
+	./rdma_rtx_write_max 0 0 1052672
+	./rdma_rtx_gather 32768 0 1052672
 	./rdma_keepalive_time 10 0 3600
 	./rdma_keepalive_timeout 10 1 3600
 	svc_rdma/max_requests 128 4 4096
