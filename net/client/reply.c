@@ -9,11 +9,12 @@
  *
  * Operation
  *
- * xprt_rdma_reply_receive() is called for every message, in the completion queue's workqueue.
- * Meanwhile no completion of the send queue is handled (rpcrdma_send_cq_enter()), so a message
- * and the completion of a fence are never handled at the same time. The decoder checks all
- * bounds before any field is used. The RPC of a Reply is found by the XID. Its rpc_rqst is
- * pinned from then until the RPC is completed, so that sunrpc cannot release it in between.
+ * xprt_rdma_reply_receive() is called for every message, in the workqueue of the completion
+ * queue for Receives. While it runs, no completion of the send queue is handled
+ * (rpcrdma_send_cq_enter()), so a message and the completion of a fence are never handled at
+ * the same time. The decoder checks all bounds before any field is used. The RPC of a Reply is
+ * found by the XID. Its rpc_rqst is pinned from then until the RPC is completed, so that
+ * sunrpc cannot release it in between.
  *
  * First the Reply is checked, and the result is stored in the slot. Then the RPC is fenced
  * (fence.c): the server's access to the RPC's memory is ended, by the server's Send With
@@ -87,8 +88,7 @@ static int xprt_rdma_reply_place_rest(const struct rpcrdma_msg_in *msg,
 /**
  * xprt_rdma_reply_place - copy the inline part of a Reply to the RPC's buffer
  * @xr: transport
- * @req: slot, with the Reply in rr_msg, and the result of checking the Reply in
- *	rr_reply_written
+ * @req: slot; rr_msg is the Reply, and rr_reply_written was set when the Reply was checked
  *
  * The Reply fills head, pages and tail without a gap. An item that came by RDMA is
  * already in the pages. The inline part that belongs behind the item is placed behind the

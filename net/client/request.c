@@ -33,9 +33,9 @@
 #include "xprt_rdma.h"
 
 /* Makes sure that there is a Receive for one more Reply. Returns 0; -ENOBUFS if there is no
- * such Receive and no memory for one; or -ENOTCONN if, in addition, RPCs that were given up
- * take all Receives. Their Replies may never come, so a new connection is made, which has
- * other Receives.
+ * such Receive and no memory for one; or -ENOTCONN if, in addition, all Receives are for the
+ * Replies to RPCs that were given up. These Replies may never come, so a new connection is
+ * made, which has Receives of its own.
  */
 static int xprt_rdma_send_prepare_reply(struct xprt_rdma *xr)
 {

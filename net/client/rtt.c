@@ -34,7 +34,7 @@ MODULE_PARM_DESC(rdma_rtx_write_max,
  * @xr: transport; the estimate of its round trip may have changed, or the properties that the
  *	server has announced
  *
- * Context: completion queue's workqueue.
+ * Context: completion queue's workqueue; cq_lock held.
  */
 void xprt_rdma_rtt_choose(struct xprt_rdma *xr)
 {
@@ -57,7 +57,7 @@ void xprt_rdma_rtt_choose(struct xprt_rdma *xr)
  * @xr: transport
  * @rtt: time from sending the message until its answer came
  *
- * Context: completion queue's workqueue.
+ * Context: completion queue's workqueue; cq_lock held.
  */
 void xprt_rdma_rtt_heard(struct xprt_rdma *xr, ktime_t rtt)
 {

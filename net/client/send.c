@@ -111,8 +111,8 @@ static bool xprt_rdma_send_next_is_ready(struct xprt_rdma *xr)
 /* Decides whether a Send is signaled. It is signaled if one of these is true:
  *
  *	the last %RPCRDMA_SEND_BATCH - 1 Sends were unsignaled
- *	it is no Call (@req is NULL): it may have taken the entry for which the next Call
- *		will wait
+ *	it is not for a Call (@req is NULL): the next Call may have to wait for the entry
+ *		that this Send takes
  *	an RPC may have to wait for its completion (sn_gathers; I39)
  *	it is longer than dc_unsignaled_max: on this device, the completion of a later
  *		Send does not show that its buffer may be reused

@@ -172,8 +172,10 @@ static const struct rpcrdma_conn_ops svc_rdma_conn_ops = {
 };
 
 /**
- * svc_rdma_kill_temp_xprt - xpo_kill_temp_xprt: nothing to prepare
+ * svc_rdma_kill_temp_xprt - xpo_kill_temp_xprt: sunrpc is about to close @xprt
  * @xprt: listener or connection
+ *
+ * Nothing has to be done before that.
  *
  * Context: any.
  */

@@ -119,8 +119,8 @@ void svc_rdma_way_join(struct svc_rdma_xprt *sx, struct svc_rdma_way *way,
 	INIT_LIST_HEAD(&way->wy_line);
 	way->wy_first = NULL;
 	spin_lock(&bw->bw_lock);
-	/* The Receives for @requests answers are posted already. Every backchannel of
-	 * the connection asks for the same number.
+	/* Unless the connection is down, the Receives for @requests answers are posted
+	 * already. Every backchannel of the connection asks for the same number.
 	 */
 	bw->bw_window.wn_requested = requests;
 	list_add_tail(&way->wy_list, &bw->bw_ways);
