@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Client: received messages. Replies are decoded, matched, fenced and placed, and their
- * RPCs are completed. Other messages go to negotiate.c, backchannel.c or error.c.
+ * RPCs are completed. Other messages go to negotiate.c, backchannel.c or error.c, or are dropped.
  *
  * This file owns a message from its arrival until it is given back, and an RPC while its
  * rpc_rqst is pinned. It never registers memory, and never sends an RPC: if an RPC must be
@@ -9,11 +9,12 @@
  *
  * Operation
  *
- * xprt_rdma_reply_receive() is called for every message, in the completion queue's workqueue.
- * Meanwhile no completion of the send queue is handled (rpcrdma_send_cq_enter()), so a message
- * and the completion of a fence are never handled at the same time. The decoder checks all
- * bounds before any field is used. The RPC of a Reply is found by the XID. Its rpc_rqst is
- * pinned from then until the RPC is completed, so that sunrpc cannot release it in between.
+ * xprt_rdma_reply_receive() is called for every message, in the workqueue of the completion
+ * queue for Receives. While it runs, no completion of the send queue is handled
+ * (rpcrdma_send_cq_enter()), so a message and the completion of a fence are never handled at
+ * the same time. The decoder checks all bounds before any field is used. The RPC of a Reply is
+ * found by the XID. Its rpc_rqst is pinned from then until the RPC is completed, so that
+ * sunrpc cannot release it in between.
  *
  * First the Reply is checked, and the result is stored in the slot. Then the RPC is fenced
  * (fence.c): the server's access to the RPC's memory is ended, by the server's Send With
@@ -28,8 +29,8 @@
  * sets rq_connect_cookie to an old value.
  *
  * The message is held until its inline part has been copied. If the connection breaks
- * before the fence is complete, the message is given back and the rpc_rqst is unpinned, but
- * the RPC is not completed. sunrpc sends the RPC again on the next connection.
+ * before the RPC can be completed, the message is given back and the rpc_rqst is unpinned.
+ * sunrpc sends the RPC again on the next connection.
  *
  * A Reply that came as a group (group.c) is handled like any other Reply, and is malformed if
  * it took more Receives than its Call has offered. If a group is never complete, its RPC ends
@@ -87,12 +88,11 @@ static int xprt_rdma_reply_place_rest(const struct rpcrdma_msg_in *msg,
 /**
  * xprt_rdma_reply_place - copy the inline part of a Reply to the RPC's buffer
  * @xr: transport
- * @req: slot, with the Reply in rr_msg, and the result of checking the Reply in
- *	rr_reply_written
+ * @req: slot; rr_msg is the Reply, and rr_reply_written was set when the Reply was checked
  *
  * The Reply fills head, pages and tail without a gap. An item that came by RDMA is
  * already in the pages. The inline part that belongs behind the item is placed behind the
- * item's roundup, whether the server has sent the roundup or not (RFC 8166 3.4.6.2).
+ * item's roundup, whether the server has written the roundup or not (RFC 8166 3.4.6.2).
  *
  * Context: any.
  * Return: length of the Reply in bytes; or %-EIO if it does not fit.
@@ -159,8 +159,8 @@ static void xprt_rdma_reply_put(struct rpcrdma_msg_in *msg)
 /* Makes sunrpc send an RPC again with the same XID. The server's error has returned the RPC's
  * credit, so the RPC takes a new one before it is sent again (G-16).
  *
- * If the RPC's task is not asleep yet, sunrpc will still record that the RPC was sent, and so
- * overwrite rq_connect_cookie. Therefore xprt_rdma_reply_wait() sets rq_connect_cookie again.
+ * If the RPC's task is not asleep yet, sunrpc may not have recorded yet that the RPC was sent.
+ * When sunrpc does, it overwrites rq_connect_cookie. So xprt_rdma_reply_wait() sets it again.
  */
 static void xprt_rdma_reply_resend(struct xprt_rdma *xr,
 				   struct xprt_rdma_req *req)
@@ -307,7 +307,8 @@ static void xprt_rdma_reply_continue(struct xprt_rdma *xr,
 }
 
 /* Called when the server can no longer access the memory of the RPC. Completes the RPC, unless
- * Sends still read its pages. In that case xprt_rdma_reply_continue() completes it later.
+ * Sends still read its pages. In that case xprt_rdma_reply_continue() is called when the Sends
+ * have completed or the connection has ended.
  */
 static void xprt_rdma_reply_fenced(struct xprt_rdma *xr,
 				   struct xprt_rdma_req *req)
@@ -457,7 +458,7 @@ static void xprt_rdma_reply_assess(struct xprt_rdma *xr,
 
 /* Applies the grant of a message. A connection begins with one credit. The first grant that
  * changes this must come with a valid Reply or with the answer to our CONNPROP. After that, an
- * error may change the grant, too (G-15).
+ * error of version 1 may change the grant, too (G-15).
  */
 static void xprt_rdma_reply_credit(struct xprt_rdma *xr,
 				   const struct rpcrdma_hdr *hdr,
@@ -670,7 +671,8 @@ out_stray:
 /**
  * xprt_rdma_reply_receive - handle a message that has arrived
  * @conn: connection
- * @msg: the message, which is given back when it has been handled
+ * @msg: the message, which is given back when it has been handled; a callback may keep it until
+ *	a slot is free
  *
  * Context: completion queue's workqueue; may sleep.
  */

@@ -2,9 +2,10 @@
 /*
  * Client: RPC slots and their buffers.
  *
- * This file owns the memory of all slots, and each slot while sunrpc does not use the slot.
- * It never sends anything. When an RPC ends that still has a parked Send, regions or pages
- * that are being sent, it calls functions of other files to release them.
+ * This file owns the memory of the slots for Calls, and each slot while sunrpc does not use the
+ * slot. Slots for callbacks belong to backchannel.c. This file never sends anything. When an RPC
+ * ends that still has a parked Send, regions or pages that are being sent, this file calls
+ * functions of other files to release them.
  *
  * Operation
  *
@@ -321,7 +322,8 @@ int xprt_rdma_req_alloc_buf(struct rpc_task *task)
  *
  * An RPC that ends without a Reply may still have registered memory. This function ends the
  * server's access to that memory before sunrpc and its callers get the memory back (RFC 8166
- * 4.4.1). If Sends still read the RPC's pages, this waits until the Sends have completed.
+ * 4.4.1). If Sends still read the RPC's pages, this waits until the Sends have completed. If the
+ * connection is lost, the function waits instead until the connection has been closed.
  *
  * Context: process; sleeps if the RPC has registered memory, or pages that are sent.
  */

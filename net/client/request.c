@@ -22,8 +22,8 @@
  *	post		registrations and Send, with one doorbell; or park the Call (send.c)
  *			until the send queue has room
  *
- * After that the client waits for the server. reply.c handles the answer, and
- * xprt_rdma_timer() is called if there is none.
+ * After that the client waits for the server. reply.c handles the answer. If none comes in
+ * time, sunrpc calls xprt_rdma_timer().
  */
 #include <kunit/visibility.h>
 #include <linux/export.h>
@@ -33,9 +33,9 @@
 #include "xprt_rdma.h"
 
 /* Makes sure that there is a Receive for one more Reply. Returns 0; -ENOBUFS if there is no
- * such Receive and no memory for one; or -ENOTCONN if, in addition, RPCs that were given up
- * take all Receives. Their Replies may never come, so a new connection is made, which has
- * other Receives.
+ * such Receive and no memory for one; or -ENOTCONN if, in addition, all Receives are for the
+ * Replies to RPCs that were given up. These Replies may never come, so a new connection is
+ * made, which has Receives of its own.
  */
 static int xprt_rdma_send_prepare_reply(struct xprt_rdma *xr)
 {
@@ -140,8 +140,8 @@ VISIBLE_IF_KUNIT bool xprt_rdma_send_is_awaited(struct xprt_rdma *xr,
 		   */
 		  smp_load_acquire(&req->rr_replied);
 	spin_unlock(&xr->xr_send_lock);
-	/* Either the Reply has just come and has completed the RPC; or an error has come,
-	 * after which sunrpc will send this RPC again (rr_resend) or end it (rr_doomed).
+	/* Either the Reply has just come and has completed the RPC; or an error or a malformed
+	 * Reply has come, and sunrpc will send this RPC again (rr_resend) or end it (rr_doomed).
 	 */
 	if (!awaited && (req->rr_resend || req->rr_doomed ||
 			 !test_bit(RPC_TASK_NEED_RECV,
@@ -178,8 +178,8 @@ int xprt_rdma_send_request(struct rpc_rqst *rqst)
 			goto out_replace;
 		return rpcrdma_xmit_status(rqst, rc);
 	}
-	/* The Reply was an error, and the RPC must fail. But the task was not asleep when
-	 * the Reply came, and has lost the status (I17; xprt_rdma_reply_doom()).
+	/* The Reply was an error or was malformed, and the RPC must fail. But the task was not
+	 * asleep when the Reply came, so the status was lost (I17; xprt_rdma_reply_doom()).
 	 */
 	if (xprt_rdma_req_from(rqst)->rr_doomed)
 		return rpcrdma_xmit_status(rqst, -EIO);

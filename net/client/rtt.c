@@ -13,7 +13,7 @@
  * RPC of a Reply, it computes the time that has passed (rq_rtt). So the time that each Reply
  * took is known. xprt_rdma_rtt_is_news() compares it with a limit (rt_ask), to find out
  * whether it may change the estimate. After the first Replies of a connection, that is rarely
- * the case. In version 2, the time that the answer to our CONNPROP took is always reported.
+ * the case. The time that the answer to our CONNPROP took is always reported.
  *
  * The connect worker writes the estimate first, before any message is sent. All later writers
  * hold the lock of the send completion queue (rpcrdma_send_cq_enter()).
@@ -34,7 +34,7 @@ MODULE_PARM_DESC(rdma_rtx_write_max,
  * @xr: transport; the estimate of its round trip may have changed, or the properties that the
  *	server has announced
  *
- * Context: completion queue's workqueue.
+ * Context: completion queue's workqueue; cq_lock held.
  */
 void xprt_rdma_rtt_choose(struct xprt_rdma *xr)
 {
@@ -57,7 +57,7 @@ void xprt_rdma_rtt_choose(struct xprt_rdma *xr)
  * @xr: transport
  * @rtt: time from sending the message until its answer came
  *
- * Context: completion queue's workqueue.
+ * Context: completion queue's workqueue; cq_lock held.
  */
 void xprt_rdma_rtt_heard(struct xprt_rdma *xr, ktime_t rtt)
 {

@@ -32,8 +32,8 @@
  * later invalidation of its regions. Otherwise the Call is parked: it waits in the line
  * behind earlier Calls, and is posted when enough entries have been released. sunrpc
  * treats a parked Call as sent. If sunrpc were told to wait for buffer space instead, it
- * would send nothing at all, not even Replies to callbacks. Without these Replies, the
- * server may not answer any of the RPCs that hold the entries (rfc5666bis 8.2.1).
+ * would send nothing at all, not even Replies to callbacks. Without these Replies, the server
+ * may be unable to answer the RPCs that hold the entries (rfc5666bis 8.2.1).
  */
 #include <linux/slab.h>
 
@@ -111,8 +111,8 @@ static bool xprt_rdma_send_next_is_ready(struct xprt_rdma *xr)
 /* Decides whether a Send is signaled. It is signaled if one of these is true:
  *
  *	the last %RPCRDMA_SEND_BATCH - 1 Sends were unsignaled
- *	it is no Call (@req is NULL): it may have taken the entry for which the next Call
- *		will wait
+ *	it is not for a Call (@req is NULL): the next Call may have to wait for the entry
+ *		that this Send takes
  *	an RPC may have to wait for its completion (sn_gathers; I39)
  *	it is longer than dc_unsignaled_max: on this device, the completion of a later
  *		Send does not show that its buffer may be reused
@@ -148,10 +148,10 @@ static void xprt_rdma_send_ready(struct xprt_rdma *xr,
 	trace_xprt_rdma_send(send, req);
 }
 
-/* Posts a Send, and with it all other Sends of its group, behind the registrations of its RPC
- * (from @first on). The caller has reserved the entries. Even if posting fails, the device may
- * have got a part of the chain. So after a failure, the Sends stay on the busy list until the
- * queues have been destroyed.
+/* Posts a Send, and with it all other Sends of its group, behind the registrations of its RPC.
+ * @first is the first work request of this chain. The caller has reserved the entries. Even if
+ * posting fails, the device may have got a part of the chain. So after a failure, the Sends stay
+ * on the busy list until the queues have been destroyed.
  */
 static int xprt_rdma_send_post_locked(struct xprt_rdma_send *send,
 				      struct xprt_rdma_req *req,
@@ -470,8 +470,8 @@ static struct xprt_rdma_send *xprt_rdma_send_take(struct xprt_rdma *xr,
 }
 
 /**
- * xprt_rdma_send_get_gfp - take a Send with a buffer of lm_inline_send bytes, or with a
- *	smaller one if there is no memory for that
+ * xprt_rdma_send_get_gfp - take a Send with a buffer of at least lm_inline_send bytes, or with
+ *	a smaller one if there is no memory for that
  * @xr: transport with a live connection
  * @sendp: set to the Send, for xprt_rdma_send_post() or xprt_rdma_send_put()
  * @gfp: allocation flags
@@ -590,8 +590,8 @@ void xprt_rdma_send_put(struct xprt_rdma_send *send)
 	xprt_rdma_send_wake(xr);
 }
 
-/* Returns a Send whose buffer could not be enlarged for lack of memory. The Send goes to the
- * end of the free list, so that the next group tries other Sends first.
+/* Gives back a Send for which xprt_rdma_send_grow() found no memory. The Send goes to the end of
+ * the free list, so that the next group tries other Sends first.
  */
 static void xprt_rdma_send_put_last(struct xprt_rdma_send *send)
 {
@@ -705,8 +705,8 @@ void xprt_rdma_send_put_more(struct xprt_rdma_send *first)
  * @send: Send with its message in the buffer; or the first Send of a group, whose other
  *	Sends are prepared
  * @len: number of bytes of the message in the buffer of this Send
- * @req: RPC whose Call this is, and whose regions are to be registered by the chain; or NULL
- *	if the message is not a Call
+ * @req: RPC whose Call this is; if it has regions, their registrations are posted in front of
+ *	the Send. NULL if the message is not a Call
  *
  * xr_send_lock is held over posting. So the busy list has the order of the send queue
  * (invariant I8). And if a Reply with the XID of this Call arrives before the Call is posted,
@@ -791,9 +791,10 @@ void xprt_rdma_send_forget(struct xprt_rdma *xr, struct xprt_rdma_req *req)
  *
  * sunrpc goes on sending when xprt_write_space() is called. If a Send was returned just before
  * sunrpc began to wait, xprt_rdma_send_wake() has not called xprt_write_space(). So this
- * function checks once more whether there is a Send. It also calls xprt_write_space() if no
- * Send is posted, because then no completion would wake sunrpc. Until sunrpc is woken, completions
- * are handled at once (xprt_rdma_send_awaits()).
+ * function checks once more whether there is a Send that is ready, and then calls
+ * xprt_write_space() itself. It does the same if no Send is posted, because then no completion
+ * would wake sunrpc. Until sunrpc is woken, completions are handled at once
+ * (xprt_rdma_send_awaits()).
  *
  * Context: process. Send lock held.
  * Return: %-EAGAIN.

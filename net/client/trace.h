@@ -280,9 +280,9 @@ TRACE_EVENT(xprt_rdma_reply,
 		  __entry->len, __entry->written, __entry->status)
 );
 
-/* A received message that is not a valid Reply to a known RPC. The reason is the verdict. For
- * error_reply and refuse, it is the error code; for nego, an enum rpcrdma_negotiate; and for
- * the events of callbacks (bc_*), 0.
+/* A received message that is not a valid Reply to a known RPC. The reason is the error code in
+ * error_reply and refuse, an enum rpcrdma_negotiate in nego, and 0 in the events of callbacks
+ * (bc_*). In the other events it is the verdict.
  */
 DECLARE_EVENT_CLASS(xprt_rdma_message_class,
 	TP_PROTO(const struct rpcrdma_hdr *hdr, u32 reason),

@@ -136,7 +136,7 @@ static void xprt_rdma_print_stats(struct rpc_xprt *xprt, struct seq_file *seq)
 		   st->cs_empty_sends, 0UL);
 }
 
-/* Counts the users that need the transport for swap. While there are any, sunrpc lets tasks
+/* Counts the rpc_clnts that use the transport for swap. While there are any, sunrpc lets tasks
  * that send on the transport use the kernel's memory reserve, and connecting and closing may
  * use the reserve as well (xprt_rdma_memalloc_save()). Nothing else has to be prepared, since
  * each connection is created with the resources that one RPC needs (I33).
@@ -147,9 +147,9 @@ static int xprt_rdma_enable_swap(struct rpc_xprt *xprt)
 	return 0;
 }
 
-/* sunrpc calls this for all transports of an rpc_clnt. For a transport that was added after
- * swap was enabled, xprt_rdma_enable_swap() was not called, and its counter must not become
- * negative.
+/* When swap is disabled, sunrpc calls this for all transports of the rpc_clnt. For a transport
+ * that was added after swap was enabled, xprt_rdma_enable_swap() was not called, and the counter
+ * of the transport must not become negative.
  */
 static void xprt_rdma_disable_swap(struct rpc_xprt *xprt)
 {

@@ -45,7 +45,7 @@
  *
  * XPRT_RDMA_GFP_CONNECT is for the resources with which a new connection can send RPCs one
  * at a time. If the transport is used for swap, these may come from the kernel's memory
- * reserve. XPRT_RDMA_GFP is for all other resources, which never come from the reserve.
+ * reserve. XPRT_RDMA_GFP is for all other resources, and never takes memory from the reserve.
  */
 #define XPRT_RDMA_GFP_CONNECT	(GFP_NOIO | __GFP_NORETRY | __GFP_NOWARN)
 #define XPRT_RDMA_GFP		(XPRT_RDMA_GFP_CONNECT | __GFP_NOMEMALLOC)
@@ -66,7 +66,7 @@
 #define XPRT_RDMA_DEF_V2_INLINE	16384u
 
 /* Delay in jiffies before the next attempt to connect, after a first attempt has failed. sunrpc
- * doubles the delay after each further failure.
+ * doubles the delay after each further failure, up to max_reconnect_timeout.
  */
 #define XPRT_RDMA_REESTABLISH_MIN	(5 * HZ)
 
@@ -95,8 +95,8 @@ struct xprt_rdma_req;
  * @mr_dir: DMA direction of the mapping
  * @mr_seg: handle, length and offset of the region, which the server is told
  * @mr_cqe: completion of a registration or invalidation. These work requests are unsignaled,
- *	so they have a completion only if they fail. The last invalidation of an RPC uses
- *	rr_inv_cqe instead.
+ *	so they normally have a completion only if they fail. The last invalidation of an RPC
+ *	uses rr_inv_cqe instead.
  * @mr_reg: registration work request, filled in for each use
  * @mr_inv: invalidation work request, filled in for each use
  */
@@ -122,11 +122,12 @@ struct xprt_rdma_mr {
  * @sn_send: the Send. Its buffer has the transport header and the inline part of the
  *	message. An idle Send is on xr_send_free. A posted Send is on xr_send_busy, in
  *	posting order. A parked Send (see client/send.c) is in the line for send queue
- *	entries. xr_send_lock protects both lists and the line. sd_slots counts the Send
- *	itself and the registrations that are posted in front of it.
+ *	entries. xr_send_lock protects both lists, and is held while a Send joins or leaves
+ *	the line. sd_slots counts the Send itself and the registrations that are posted in
+ *	front of it.
  * @sn_req: while the Send is parked with a Call, the RPC of the Call
  * @sn_wanted: size in bytes for which the buffer was last prepared. The buffer is smaller if
- *	there was no memory for this size.
+ *	there was no memory for this size, and may be larger after xprt_rdma_send_grow().
  * @sn_sges: SGEs of a Send that gathers data from pages; the first SGE is for the buffer.
  *	Allocated when first needed
  * @sn_gathers: in the last Send of a group that gathers data from pages (client/pages.c), the
@@ -277,7 +278,7 @@ struct xprt_rdma_req {
 };
 
 /**
- * struct xprt_rdma_stats - columns of the mountstats "xprt:" line
+ * struct xprt_rdma_stats - columns of the mountstats "xprt:" line that sunrpc does not count
  * @cs_read_chunks: Calls with a Read chunk or Position Zero chunk
  * @cs_write_chunks: Calls with a Write chunk
  * @cs_reply_chunks: Calls with a Reply chunk
@@ -456,8 +457,9 @@ static inline struct xprt_rdma *xprt_rdma_from(struct rpc_xprt *xprt)
 
 /* Called when the connection has been of use: a Reply has ended an RPC, or a callback has
  * been answered. If the connection is lost after that, the first attempt to connect again is
- * made without delay. No other message counts as use. For example, a server that only
- * answers our CONNPROP, and then closes each connection, must not be asked without delay.
+ * made without delay. No other message counts as use. For example, if a server only answers
+ * our CONNPROP, and then closes each connection, the client must not connect to it again
+ * without delay.
  */
 static inline void xprt_rdma_useful(struct xprt_rdma *xr)
 {
@@ -688,7 +690,7 @@ static inline void xprt_rdma_pages_sent(struct xprt_rdma_send *send)
 }
 
 /* Called when a Reply has come. Returns true if Sends still read the pages of the RPC. In that
- * case rr_continue is called later, when these Sends have completed.
+ * case rr_continue is called when these Sends have completed or the connection has ended.
  */
 static inline bool xprt_rdma_pages_wait(struct xprt_rdma *xr,
 					struct xprt_rdma_req *req)

@@ -7,8 +7,8 @@
  *
  * Operation
  *
- * For each connect request, svc_rdma_connect_request() creates a connection, which is a
- * struct svc_xprt to sunrpc. The connection takes over the CM id that came with the
+ * Unless svc_rdma_connect_request() refuses a connect request, it creates a connection, which
+ * is a struct svc_xprt to sunrpc. The connection takes over the CM id that came with the
  * request and waits in the listener's queue. XPT_CONN makes a thread call
  * svc_rdma_accept(), which creates the queue pair, posts Receives and accepts the
  * request. From then on the connection belongs to sunrpc. If a connection is lost while
@@ -172,8 +172,10 @@ static const struct rpcrdma_conn_ops svc_rdma_conn_ops = {
 };
 
 /**
- * svc_rdma_kill_temp_xprt - xpo_kill_temp_xprt: nothing to prepare
+ * svc_rdma_kill_temp_xprt - xpo_kill_temp_xprt: sunrpc is about to close @xprt
  * @xprt: listener or connection
+ *
+ * Nothing has to be done before that.
  *
  * Context: any.
  */
@@ -314,7 +316,8 @@ static int svc_rdma_conn_create_qp(struct svc_rdma_xprt *sx)
 /* The maximum number of work requests that a device reports is often valid only for work
  * requests of one SGE. With more SGEs, the device refuses a send queue of that length
  * (mlx5), and does not tell which length it would accept. So halve the number of credits,
- * on which the queue depths depend, until the device accepts the queues.
+ * on which the queue depths depend, until the device accepts the queues, or the number would
+ * be less than SVC_RDMA_REQUESTS_MIN.
  */
 static int svc_rdma_conn_create_queues(struct svc_rdma_xprt *sx)
 {

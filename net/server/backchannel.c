@@ -13,13 +13,14 @@
  * gets it from svc_rdma_bc_setup(), and svc_rdma_bc_destroy() ends it after the last RPC
  * has released it. sunrpc also has a way for all rpc_clnts of a connection to share one
  * rpc_xprt, kept in xpt_bc_xprt, and one rpc_xprt_switch, kept in xpt_bc_xps. This is not
- * used here, because rpc_create() publishes the switch in xpt_bc_xps before the switch is
- * complete, so another rpc_create() at the same time may use an incomplete one.
- * rpc_create() publishes the switch in the svc_xprt to which the member bc_xprt of the
- * rpc_xprt points, and nowhere if this member is NULL. So it stays NULL.
+ * used here, because no lock protects the two pointers. The transport's setup function would
+ * set xpt_bc_xprt, and rpc_create() sets xpt_bc_xps later. In between, another rpc_create()
+ * would find the rpc_xprt but no switch, and add the rpc_xprt to a second switch. rpc_create()
+ * sets xpt_bc_xps of the svc_xprt to which the member bc_xprt of the rpc_xprt points. This
+ * module leaves bc_xprt NULL, so xpt_bc_xps is not set.
  *
- * Receives for the replies are posted when a backchannel is made. There is one for each
- * callback that can be in flight on the connection (rfc5666bis 8.2.2.2).
+ * Receives for the replies are posted when the first backchannel of a connection is made. There
+ * is one for each callback that can be in flight on the connection (rfc5666bis 8.2.2.2).
  *
  * A backchannel is made even if the connection is already lost, and its first RPC then
  * fails. If rpc_create() failed instead, nfsd's error path would use its struct
@@ -226,8 +227,8 @@ static int svc_rdma_bc_buf_alloc(struct rpc_task *task)
 	return 0;
 }
 
-/* sunrpc calls this to free the buffers of an RPC. It has already removed the RPC from the list
- * that svc_rdma_callback_complete() searches, and holds no lock.
+/* sunrpc calls this to free the buffers of an RPC. sunrpc holds no lock. It has already removed
+ * the RPC from those in which xprt_lookup_rqst() searches (svc_rdma_callback_complete()).
  */
 static void svc_rdma_bc_buf_free(struct rpc_task *task)
 {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The Call object (struct svc_rdma_call), which exists from the arrival of a Call until sunrpc
- * is done with it. This file knows what resources a Call holds, and releases all of them. It
- * never looks at a message and never decides what becomes of a Call: see server/recvfrom.c and
- * server/sendto.c.
+ * The Call object (struct svc_rdma_call), which exists from the time when a thread takes the
+ * message until sunrpc is done with the Call. If the message turns out not to be a Call, the
+ * object is freed when the message has been handled. This file knows what resources a Call
+ * holds, and releases all of them. It never looks at a message and never decides what becomes
+ * of a Call: see server/recvfrom.c and server/sendto.c.
  *
- * A struct svc_rdma_call exists only while there is a Call, not for each posted
- * Receive, so an idle connection takes little memory. rq_xprt_ctxt of a request points to
- * its svc_rdma_call, also while the request is deferred. When the request has ended, for
- * whatever reason, sunrpc calls svc_rdma_release_ctxt().
+ * There is no struct svc_rdma_call for a Receive that is only posted, so an idle connection takes
+ * little memory. rq_xprt_ctxt of a request points to its svc_rdma_call. While the request is
+ * deferred, sunrpc keeps this pointer in xprt_ctxt of the svc_deferred_req. When the request has
+ * ended, for whatever reason, sunrpc calls svc_rdma_release_ctxt().
  */
 #include <linux/slab.h>
 #include <linux/sunrpc/svc_xprt.h>

@@ -12,7 +12,7 @@
  *   Until its first grant there is one credit (rfc5666bis 8.2.1).
  * - The line of backchannels that wait for a credit. A credit that becomes free goes to
  *   the first backchannel in the line. That backchannel keeps its place until
- *   svc_rdma_callback_begin() permits a callback or refuses it (with another error than
+ *   svc_rdma_callback_begin() permits a callback or refuses it (with an error other than
  *   -EAGAIN), or until the RPC of the waiting callback has ended. Other backchannels join
  *   at the end.
  * - The callbacks without an answer. An answer is matched by its XID alone.
@@ -119,8 +119,8 @@ void svc_rdma_way_join(struct svc_rdma_xprt *sx, struct svc_rdma_way *way,
 	INIT_LIST_HEAD(&way->wy_line);
 	way->wy_first = NULL;
 	spin_lock(&bw->bw_lock);
-	/* The Receives for @requests answers are posted already. Every backchannel of
-	 * the connection asks for the same number.
+	/* Unless the connection is down, the Receives for @requests answers are posted
+	 * already. Every backchannel of the connection asks for the same number.
 	 */
 	bw->bw_window.wn_requested = requests;
 	list_add_tail(&way->wy_list, &bw->bw_ways);
@@ -223,8 +223,8 @@ static int svc_rdma_callback_check_locked(struct svc_rdma_backward *bw,
  *
  * Context: process.
  * Return: 0;
- *	%-EAGAIN if there is no credit: the backchannel is in the line, and sunrpc sends
- *	the callback when there is a credit;
+ *	%-EAGAIN if no credit is free, or other backchannels are ahead in the line: @way is
+ *	then in the line, and sunrpc sends the callback when a credit is free for it;
  *	%-ENOBUFS if another NFS client's callback has the same XID: sunrpc tries later;
  *	%-ENOTCONN if the connection is being closed;
  *	%-EIO if the callback was answered with an error, or with a Reply that is too long;
