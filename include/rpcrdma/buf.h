@@ -50,7 +50,8 @@ static inline u32 rpcrdma_buf_pins(u32 size, unsigned int order)
 
 /* Returns whether anybody except the owner has a reference to a page of the buffer. If not, that
  * stays so until the owner passes on a page, because only a holder of a reference can give one
- * to others. Nobody can have a reference to a buffer from a slab.
+ * to others. References to pages of a slab do no harm (rpcrdma_buf_init()), so this returns false
+ * for a buffer from a slab.
  */
 static inline bool rpcrdma_buf_is_shared(const struct rpcrdma_buf *buf)
 {

@@ -12,8 +12,8 @@
 #define RPCRDMA_CHOICE_MOST		1048576u
 /* An item of up to this many bytes may go by Sends even if the round trip is short. The first
  * number is for a peer with target segments (rtx.h), and is that of RTX-95. The second is for
- * a peer without them. RTX-95 allows 65536 bytes for such a peer, but for an item longer than
- * the second number, Sends cost more than an RDMA Read (T-40).
+ * a peer without them, which has to copy the item. It is smaller than the 65536 bytes that
+ * RTX-95 allows for such a peer (T-40).
  */
 #define RPCRDMA_CHOICE_PLACED		131072u
 #define RPCRDMA_CHOICE_CONTINUED	16384u	/* without targets */
@@ -25,7 +25,7 @@
 /**
  * struct rpcrdma_choice_costs - costs of Sends and RDMA Reads in nanoseconds
  * @cc_more: cost of each transmission beyond the first
- * @cc_copy: cost of copying a page of data, which the server has to do if it has no targets
+ * @cc_copy: cost of copying 4096 bytes of data, which the server has to do if it has no targets
  * @cc_saved: cost of the work that Sends save, on both sides together
  * @cc_wake: cost of waking the server's thread a second time, after the RDMA Read
  * @cc_register: cost of registering and invalidating the item's memory
@@ -45,9 +45,9 @@ struct rpcrdma_choice_costs {
  * @ch_rtt: round trip in microseconds; 0 if it is not known
  * @ch_fixed: length in bytes up to which items go by Sends, as set by an administrator; 0 if
  *	it is to be computed
- * @ch_send: maximum length of a transmission in bytes: the smaller of our largest Send and
- *	the peer's RBSIZ
- * @ch_segs: maximum number of target segments that a Send can fill, as limited by our SGEs
+ * @ch_send: maximum length of a transmission in bytes
+ * @ch_segs: maximum number of target segments that a Send can fill; %U32_MAX if nothing limits
+ *	it
  * @ch_peer: the peer's property RTX; all zero if the peer has not announced it
  * @ch_costs: costs of Sends and RDMA Reads, normally &rpcrdma_choice_costs
  */

@@ -41,8 +41,8 @@ enum rpcrdma_conn_state {
 /**
  * struct rpcrdma_conn_ops - what the owner of a connection provides
  * @receive: called when a message has arrived, from the completion queue's workqueue;
- *	may sleep. The owner returns @msg with rpcrdma_msg_put(), at once or later,
- *	in this context or in that of a process.
+ *	may sleep. The owner gives @msg back with rpcrdma_msg_put() or rpcrdma_msg_drop(), at
+ *	once or later, in this context or in that of a process.
  * @group_ended: called when a group (rtx.h) has ended without ever being complete, see
  *	struct rpcrdma_group_end. It is called in the same context as @receive, and in the
  *	order of arrival. NULL if the owner never calls rpcrdma_gather_start().
@@ -85,16 +85,17 @@ struct rpcrdma_conn_queues {
 /**
  * struct rpcrdma_conn - one connection
  * @cn_ops: the owner's hooks
- * @cn_receive: called for each Receive that completes successfully: ops->receive(), or after
- *	rpcrdma_gather_start() the function that first assembles groups
- * @cn_id: CM identifier, owned
+ * @cn_receive: called for each Receive that completes successfully: ops->receive(); or, after
+ *	rpcrdma_gather_start(), a function that assembles groups and then calls ops->receive()
+ * @cn_id: CM identifier, which the connection owns
  * @cn_pd: protection domain that only this connection uses (RFC 8166 8.1.1)
  * @cn_cq: completion queue of the receive queue
  * @cn_send_cq: completion queue of the send queue
  * @cn_caps: what the device can do; valid once the connection is resolved or adopted
- * @cn_limits: inline limits and remote invalidation; valid once the connection is up
+ * @cn_limits: limits that follow from what both ends have announced (props.h); valid once the
+ *	connection is up
  * @cn_rtx: the peer's property RTX. If it is all zero, the peer has announced nothing of the
- *	round-trip extension, and nothing of the extension is sent to the peer (RTX-32).
+ *	round-trip extension, and no message is sent to the peer as a group (RTX-32).
  * @cn_rtt: estimate of the round-trip time, from the time that connecting took (at the end
  *	that connected), from the keepalive's probes, and from times that the owner reports.
  *	rpcrdma_conn_connect() writes it first. After that, it is written only under cq_lock

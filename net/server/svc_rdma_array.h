@@ -7,8 +7,8 @@
  *
  * - Fixed (Linux 6.12): struct svc_rqst has one array, rq_pages, for Calls and Replies. The
  *   transport points rq_respages at the first entry that a Reply may use, and sunrpc
- *   refills every NULL entry. Before the transport has done that, rq_respages is NULL or
- *   has the value that another transport has left.
+ *   refills every NULL entry. Before the transport has set rq_respages, it is NULL, or still
+ *   has the value that it had for the thread's previous request.
  * - Shared (Linux 6.16, RPCRDMA_ALLOCATED_PAGES: "sunrpc: Replace the rq_pages array
  *   with dynamically-allocated memory"): the same, but the array is allocated
  *   and has rq_maxpages entries.
@@ -35,7 +35,7 @@
 #include <linux/minmax.h>
 #include <linux/types.h>
 
-/* Number of entries that sunrpc fills in each array. A NULL entry follows them. */
+/* Maximum number of entries that sunrpc fills in each array. A NULL entry follows them. */
 static inline unsigned long
 svc_rdma_array_entries(const struct svc_rqst *rqstp)
 {

@@ -6,10 +6,11 @@
  * A listener is a struct svc_xprt that owns a CM id.
  *
  * If the CM id of a listener is bound to the address of a device, the id becomes useless
- * when the device or the address is removed. The function that takes the pointer out of
- * sl_id destroys the id: the event handler, by its return value to the CM core, or
- * svc_rdma_listener_detach(), or svc_rdma_listen(). After a removal, a work item tries to
- * listen with a new id until it succeeds, so a listener survives its device.
+ * when the device is removed, or when the hardware address of its network interface changes.
+ * The function that takes the pointer out of sl_id destroys the id: the event handler, by its
+ * return value to the CM core, or svc_rdma_listener_detach(), or svc_rdma_listen(). After such
+ * an event, a work item tries to listen with a new id until it succeeds. So a listener
+ * survives its device.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -84,7 +85,7 @@ static int svc_rdma_listen(struct svc_rdma_listener *sl)
 		goto out_destroy;
 
 	/* The device may have been removed in the meantime. Only the function that
-	 * takes the id out of sl_id destroys it (invariant I12).
+	 * takes the pointer out of sl_id destroys the id (invariant I12).
 	 */
 	xchg(&sl->sl_id, id);
 	if (!READ_ONCE(sl->sl_stale) || xchg(&sl->sl_id, NULL) != id) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Buffers: memory that stays DMA-mapped as long as a connection lives. This file knows
+ * Buffers: memory that stays DMA-mapped from one message to the next. This file knows
  * neither the purpose nor the owner of a buffer.
  */
 #include <kunit/visibility.h>
@@ -42,9 +42,10 @@ static int rpcrdma_buf_map(struct rpcrdma_buf *buf, struct ib_device *device)
  * The memory is zeroed, so that no stale kernel data can be sent from it (RFC 8166 8.1).
  *
  * A Call is executed where it was received, so a file system may take references to the pages
- * of a Receive for a while. The kernel takes no references to pages of a slab. But kmalloc()
- * of more than KMALLOC_MAX_CACHE_SIZE bytes returns pages that belong to no slab, and on some
- * kernels their reference count is 0. lib/iov_iter.c then raises the count without lowering
+ * of a Receive for a while. For pages of a slab, that does no harm: depending on the kernel,
+ * lib/iov_iter.c takes and drops the references, or takes none. But kmalloc() of more than
+ * KMALLOC_MAX_CACHE_SIZE bytes returns pages that belong to no slab. On some kernels, the
+ * reference count of these pages is 0, lib/iov_iter.c raises it, and put_page() does not lower
  * it again. So such a large buffer is a block: see rpcrdma_buf_init_block().
  *
  * Context: process; may sleep if @gfp allows it.

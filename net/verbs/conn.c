@@ -7,17 +7,18 @@
  * Operation
  *
  * A client opens a connection by rpcrdma_conn_resolve(), rpcrdma_conn_create_qp(),
- * rpcrdma_recv_pool_grow_gfp() and rpcrdma_conn_connect(), in this order. A server calls
- * rpcrdma_conn_adopt() from its listener's event handler, then rpcrdma_conn_create_qp(),
- * rpcrdma_recv_pool_grow() and rpcrdma_conn_accept(). Both end a connection by
- * rpcrdma_conn_drain(), rpcrdma_conn_destroy_queues() and rpcrdma_conn_close(). These three
- * functions may be called at any stage, also after a step has failed.
+ * rpcrdma_recv_pool_limit(), rpcrdma_recv_pool_grow_gfp() and rpcrdma_conn_connect(), in this
+ * order. A server calls rpcrdma_conn_adopt() from its listener's event handler, then
+ * rpcrdma_conn_create_qp(), rpcrdma_recv_pool_limit(), rpcrdma_recv_pool_grow() and
+ * rpcrdma_conn_accept(). Both end a connection by rpcrdma_conn_drain(),
+ * rpcrdma_conn_destroy_queues() and rpcrdma_conn_close(). These three functions may be called
+ * at any stage, also after a step has failed.
  *
  * The state, and the gate in front of the send queue, are in verbs/conn_state.c.
  *
  * When a device is removed, verbs/device.c fails its connections, and the CM may also
  * report the removal by an event. The owner is told by ops->lost(), as of any other loss.
- * The device stays until all its connections have been destroyed (invariant I21 in
+ * The device stays until all its connections have been closed (invariant I21 in
  * Documentation/locking.rst).
  */
 #include <kunit/visibility.h>
@@ -138,9 +139,9 @@ static int rpcrdma_conn_no_way(const struct rdma_cm_event *event)
 	}
 }
 
-/* The CM chooses a local port without knowing which TCP ports are in use. A provider
- * that connects by TCP uses that port number (siw), or reports that the device already
- * has such a connection (cxgb4).
+/* The CM chooses a local port without knowing which TCP ports are in use. siw connects by
+ * TCP from the same port, and fails if that port is in use. cxgb4 fails if the device already
+ * has a connection with the same ports and addresses.
  */
 static bool rpcrdma_conn_port_in_use(int status)
 {
@@ -210,7 +211,8 @@ static int rpcrdma_conn_cm_event(struct rdma_cm_id *id,
  *
  * Context: process; sleeps for up to twice @timeout. A call of rpcrdma_conn_fail() ends
  *	the wait.
- * Return: 0; %-EHOSTUNREACH if nobody answered; %-ENETUNREACH; %-ENODEV if the device is
+ * Return: 0; %-EHOSTUNREACH if nobody answered, or the CM found no device that leads to the
+ *	peer; %-ENETUNREACH if there is no network to the peer; %-ENODEV if the device is
  *	being removed; or another negative errno from the CM. After an error the caller
  *	calls rpcrdma_conn_close().
  */
@@ -285,9 +287,8 @@ static void rpcrdma_conn_qp_event(struct ib_event *event, void *context)
 	trace_rpcrdma_qp_event(context, event);
 }
 
-/* While cn_cq exists, a handler of the receive queue may handle completions of the send queue
- * (rpcrdma_send_cq_enter() or rpcrdma_send_cq_poll()). So cn_cq is freed before the completion
- * queue of the send queue.
+/* Handlers of cn_cq use the completion queue of the send queue (rpcrdma_send_cq_enter() or
+ * rpcrdma_send_cq_poll()). So cn_cq is freed first.
  */
 static void rpcrdma_conn_free_cqs(struct rpcrdma_conn *conn)
 {
@@ -297,7 +298,7 @@ static void rpcrdma_conn_free_cqs(struct rpcrdma_conn *conn)
 	rpcrdma_send_cq_destroy(conn);
 }
 
-/* A completion queue has room for the completions of all entries of its work queues, because
+/* Each completion queue has room for the completions of all entries of its work queue, because
  * all entries can be flushed at the same time.
  */
 static int rpcrdma_conn_create_cqs(struct rpcrdma_conn *conn,
@@ -381,8 +382,9 @@ out_free:
 	return rc;
 }
 
-/* Credits provide flow control, so RNR retries are off. A peer that has no Receive for a
- * message has broken the protocol, and retries would only hide that (RFC 8166 3.3.1).
+/* Credits provide flow control. So the peer's adapter is told not to retry a Send for which we
+ * have no Receive (RNR). We would then have broken the protocol, and retries would only hide
+ * that (RFC 8166 3.3.1).
  */
 static void rpcrdma_conn_set_param(struct rdma_conn_param *param,
 				   const u8 *private)
@@ -407,9 +409,10 @@ static void rpcrdma_conn_set_param(struct rdma_conn_param *param,
  *
  * Context: process; sleeps for up to @timeout, and for dc_settle. A call of
  *	rpcrdma_conn_fail() ends the wait for the answer.
- * Return: 0, and then conn->cn_limits is valid and conn->cn_rtt has the time that this took;
- *	%-EADDRINUSE if the local port is in use: a new connection will use another port;
- *	%-ETIMEDOUT, %-ECONNREFUSED, %-ENETUNREACH or another negative errno.
+ * Return: 0, and then conn->cn_limits is valid, and conn->cn_rtt is an estimate from the time
+ *	until the answer came; %-EADDRINUSE if the local port is in use: a new connection
+ *	will use another port; %-ETIMEDOUT, %-ECONNREFUSED, %-ENETUNREACH or another
+ *	negative errno.
  */
 int rpcrdma_conn_connect(struct rpcrdma_conn *conn,
 			 const struct rpcrdma_cm_private *ours,

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The state of a connection, the error that ended it, and whether work requests may be
- * posted. Most other files of net/verbs use this one.
+ * posted to its send queue.
  *
  * Operation
  *
  * The state only rises: NEW, OPENING, UP, DOWN. Every failure of a connection goes
  * through rpcrdma_conn_fail(), which keeps the first error and calls ops->lost() once.
- * The gate (cn_gate) is shut before the queues are drained, and then nothing can be posted.
- * Otherwise a work request posted behind the drain marker would complete after its memory
- * was freed (invariant I1 in Documentation/locking.rst).
+ * The gate (cn_gate) is shut before the queues are drained, and then nothing can be posted to
+ * the send queue. Otherwise a work request posted behind the drain marker could complete after
+ * its memory was freed (invariant I1 in Documentation/locking.rst).
  */
 #include <rpcrdma/conn.h>
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The debugfs directory of the module: the counters, and a file for each
- * connection of the client and of the server.
+ * The debugfs directory of the module: the counters, and a file for each transport of the
+ * client and each connection of the server.
  *
  * Operation
  *
- * The owner of a connection creates its file, and removes it before the owner is freed.
- * debugfs_remove() waits for readers and admits no new ones, so a reader needs no
- * reference to the object that it shows. A reader takes no lock that is held while a
+ * Client and server create the file of a transport or connection, and remove the file before
+ * they free the object. debugfs_remove() waits for readers and admits no new ones, so a reader
+ * needs no reference to the object that it shows. A reader takes no lock that is held while a
  * file is removed.
  */
 #include <linux/debugfs.h>
@@ -43,7 +43,7 @@ static int rpcrdma_debugfs_counters_show(struct seq_file *seq, void *unused)
 DEFINE_SHOW_ATTRIBUTE(rpcrdma_debugfs_counters);
 
 /**
- * rpcrdma_debugfs_add - create a connection's file
+ * rpcrdma_debugfs_add - create the file of a transport or connection
  * @side: directory for the file
  * @peer: name of the peer, used in the file's name
  * @data: private data of the seq_file, valid until the file is removed
@@ -60,8 +60,8 @@ struct dentry *rpcrdma_debugfs_add(enum rpcrdma_debugfs_side side,
 	char name[RPCRDMA_DEBUGFS_NAME];
 	struct dentry *dentry;
 
-	/* The number keeps names unique: two connections of a peer may have the same
-	 * port, one after the other.
+	/* The number keeps names unique: a client may have several transports to one
+	 * server, and a server may meet the same client port again.
 	 */
 	snprintf(name, sizeof(name), "%s-%u", peer,
 		 (u32)atomic_inc_return(&number));
@@ -137,7 +137,7 @@ void rpcrdma_debugfs_init(void)
 /**
  * rpcrdma_debugfs_exit - remove /sys/kernel/debug/rpcrdma
  *
- * Context: module unload, or failed load; no connection has a file any more.
+ * Context: module unload, or failed load; no transport or connection has a file any more.
  */
 void rpcrdma_debugfs_exit(void)
 {

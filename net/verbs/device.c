@@ -5,7 +5,7 @@
  * in Documentation/locking.rst). It knows verbs, and nothing about RPC.
  *
  * rpcrdma_device_query() translates a device's attributes into the numbers that
- * core/size.c works with. Only this file knows about particular devices and fabrics.
+ * core/size.c works with. Only this file finds out which driver and fabric a device has.
  *
  * Operation
  *
@@ -53,10 +53,10 @@
 #define RPCRDMA_SIW_SETTLE_MSECS	100
 
 /* Largest RDMA Write, in bytes, that is signaled on siw. siw copies the data of a signaled
- * RDMA Write, and passes the pages of an unsignaled one to TCP, SGE by SGE. For a few pages
- * copying is cheaper, and saves more than the completion costs. A work request has at most 6
- * SGEs in siw. So a work request for more than 6 pages has SGEs of several adjacent pages, which
- * are passed to TCP in larger pieces.
+ * RDMA Write. If an RDMA Write of a page or more is unsignaled, siw passes its pages to TCP, SGE
+ * by SGE. For a few pages copying is cheaper, and saves more than the completion costs. A work
+ * request has at most 6 SGEs in siw. So a work request for more than 6 pages has SGEs of several
+ * adjacent pages, which are passed to TCP in larger pieces.
  */
 #define RPCRDMA_SIW_SIGNAL_MAX		(6 * 4096)
 
@@ -73,7 +73,7 @@
  * @caps: filled in
  *
  * On iWARP one steering tag names the memory that an RDMA Read fills. So a Read has one SGE
- * there, whatever the device reports for Sends, and the RDMA core registers this memory. On
+ * there, whatever the device reports (max_sge_rd), and the RDMA core registers this memory. On
  * other fabrics the RDMA core registers the memory of a large Read if the device reports
  * that this is faster (max_sgl_rd).
  *
@@ -136,8 +136,8 @@ static DECLARE_WAIT_QUEUE_HEAD(rpcrdma_device_left);
  */
 int rpcrdma_device_join(struct rpcrdma_conn *conn)
 {
-	/* The CM id holds the device, so the device is not freed meanwhile, and no
-	 * other device can have the same address.
+	/* The CM id holds the device, so the device is not freed meanwhile, and this
+	 * pointer cannot be that of another device.
 	 */
 	struct ib_device *device = rpcrdma_conn_device(conn);
 	struct rpcrdma_device *dv;
@@ -168,9 +168,7 @@ void rpcrdma_device_leave(struct rpcrdma_conn *conn)
 	spin_lock(&rpcrdma_device_lock);
 	if (!list_empty(&conn->cn_on_device)) {
 		list_del_init(&conn->cn_on_device);
-		/* Under the lock, because rpcrdma_device_remove() frees dv after it
-		 * has seen the list empty.
-		 */
+		/* rpcrdma_device_remove() waits until the list is empty. */
 		wake_up(&rpcrdma_device_left);
 	}
 	spin_unlock(&rpcrdma_device_lock);

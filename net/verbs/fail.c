@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Fault injection: the knobs for tests, and their files in debugfs. Without
- * CONFIG_FAULT_INJECTION, Kbuild does not build this file. This file does not know what a
- * knob affects: other files read the knobs by the functions of fail.h.
+ * CONFIG_FAULT_INJECTION, Kbuild does not build this file. This file does not know where a
+ * knob takes effect: other files call the functions of fail.h, which read the knobs.
  */
 #include <linux/debugfs.h>
 #include <linux/delay.h>
@@ -37,8 +37,8 @@ static u32 rpcrdma_fail_hash(const struct page *page)
  * rpcrdma_fail_keep - take a reference to a page, as a file system or a socket might
  * @data: data in the page
  *
- * The reference is dropped when a test reads the file server_kept. Nothing happens if fa_keep
- * references are held already.
+ * The reference is dropped when a test reads the file server_kept, or when the module is
+ * unloaded. Nothing happens if fa_keep references are held already.
  *
  * Context: process; sleeps.
  */

@@ -3,8 +3,8 @@
  * Gathering: this file links the Receives of a message that comes in several transmissions
  * (a group), and passes the message to the connection's owner when it is complete.
  * core/group.c decides what has to be done with each Receive that arrives, and this file
- * does it. This file reads only the header words that divide a message. It sends no answers:
- * it tells the owner if a group is broken (ops->group_ended()).
+ * does it. Of a header, this file reads only the words of the round-trip extension (rtx.h). It
+ * sends no answers: it tells the owner if a group is broken (ops->group_ended()).
  *
  * Operation
  *
@@ -32,8 +32,8 @@ static struct rpcrdma_conn *rpcrdma_gather_conn(struct rpcrdma_gather *gather)
 	return container_of(gather, struct rpcrdma_conn, cn_gather);
 }
 
-/* Fails the connection if a group takes too long. If the group ends while this runs, it has
- * taken too long, too.
+/* Fails the connection if a group takes too long. If the group ends after this function has
+ * found that it took too long, the connection fails nevertheless.
  */
 static void rpcrdma_gather_work(struct work_struct *work)
 {
@@ -56,8 +56,10 @@ static void rpcrdma_gather_work(struct work_struct *work)
 }
 
 /**
- * rpcrdma_gather_init - prepare for a connection on which no groups arrive
+ * rpcrdma_gather_init - initialise the gathering of a connection
  * @conn: connection that is being initialised
+ *
+ * No groups may arrive before rpcrdma_gather_start() is called.
  *
  * Context: any.
  */
@@ -66,9 +68,10 @@ void rpcrdma_gather_init(struct rpcrdma_conn *conn)
 	INIT_DELAYED_WORK(&conn->cn_gather.ga_work, rpcrdma_gather_work);
 }
 
-/* Fails the connection if a Receive that is not the last of its group came by Send With
- * Invalidate. Only the last transmission of a Reply may invalidate a handle, because a region
- * is expected to be valid until the whole Reply has arrived (RTX-72, RTX-73).
+/* Called for a transmission of a group that does not complete the group. Fails the connection
+ * if the transmission came by Send With Invalidate. Only the last transmission of a Reply may
+ * invalidate a handle, because a region is expected to be valid until the whole Reply has
+ * arrived (RTX-72, RTX-73).
  */
 static void rpcrdma_gather_check_inv(struct rpcrdma_conn *conn,
 				     const struct rpcrdma_recv *recv)
@@ -116,8 +119,8 @@ static void rpcrdma_gather_sum(struct rpcrdma_msg_in *msg)
 	}
 }
 
-/* Returns what is wrong with the complete group. If its items cannot be read, the exact verdict
- * does not matter: the owner finds the reason when it decodes the header.
+/* Returns the verdict on the complete group. If the items of the group cannot be read, the exact
+ * verdict does not matter: the owner finds the reason when it decodes the header.
  */
 static enum rpcrdma_verdict
 rpcrdma_gather_judge(const struct rpcrdma_gather *gather)
@@ -244,8 +247,7 @@ static void rpcrdma_gather_take(struct rpcrdma_conn *conn,
 
 /**
  * rpcrdma_gather_start - accept groups on a connection
- * @conn: connection; either the peer has not been told yet that it may send groups, or
- *	the caller is the completion handler of a Receive
+ * @conn: connection whose peer has not been told yet that it may send groups
  * @ours: the property RTX that the peer is told
  * @replies: maximum number of Receives that we ever offer for a Reply, at least 1
  *

@@ -6,14 +6,15 @@
  * Operation
  *
  * A reliable connection that has nothing to send does not notice when the peer dies. A
- * requester would wait for ever for the answer to a Call that was sent and acknowledged
- * before. So if nothing has shown that the peer is alive (al_heard) for keepalive_time
- * seconds, a probe is posted: an RDMA operation of no bytes. The probe names no memory of
- * the peer and needs no Receive and no credit. The peer's adapter answers the probe without
- * software. So a server whose threads all wait for slow storage counts as alive, and is not
- * disturbed. If the probe does not complete and nothing else arrives for keepalive_timeout
- * seconds, the connection fails (rpcrdma_conn_fail()). The client then connects again and
- * sends its Calls again; the server frees what it held for the client.
+ * requester would wait for the answer to a Call that was sent and acknowledged before, until
+ * the RPC times out. So if nothing has shown that the peer is alive (al_heard) for
+ * keepalive_time seconds, a probe is posted: an RDMA operation of no bytes. The probe names no
+ * memory of the peer and needs no Receive and no credit. The peer's device answers the probe,
+ * and the peer's RPC layer has no part in that. So a server whose threads all wait for slow
+ * storage counts as alive, and is not disturbed. If the probe does not complete, and nothing
+ * else shows for keepalive_timeout seconds that the peer is alive, the connection fails
+ * (rpcrdma_conn_fail()). The client then connects again and sends its Calls again; the server
+ * frees what it held for the client.
  *
  * The completion of the probe must depend on the peer. On InfiniBand and RoCE the peer's
  * adapter acknowledges an RDMA Write. On iWARP an RDMA Write completes when it has been
@@ -120,10 +121,10 @@ static int rpcrdma_keepalive_probe(struct rpcrdma_conn *conn)
 }
 
 /* Returns the time until which the peer must have answered the probe. The probe may be stuck
- * behind data in the send queue. So each message that arrives extends the time. While requests
- * that were posted before the probe are outstanding, each completion extends the time, too. On
- * iWARP a completion only shows that TCP had room for data, but if the peer is dead, TCP soon
- * has no room.
+ * behind data in the send queue. So each message that arrives extends the time. While the owner
+ * says that requests posted before the probe are outstanding (ops->waiting()), each completion
+ * extends the time, too. On iWARP a completion only shows that TCP had room for data, but if the
+ * peer is dead, TCP soon has no room.
  */
 static unsigned long rpcrdma_keepalive_deadline(struct rpcrdma_conn *conn)
 {
@@ -140,7 +141,7 @@ static unsigned long rpcrdma_keepalive_deadline(struct rpcrdma_conn *conn)
 
 /* Returns true if an answer or a completion that was due at the time *@next is late. This
  * machine may be the cause: it may have been suspended, and not have processed the answer yet.
- * So when *@next is over for the first time, this sets *@overdue, allows
+ * So when *@next has passed for the first time, this sets *@overdue, allows
  * RPCRDMA_KEEPALIVE_GRACE more, and returns false. If this returns false, *@next is the time
  * of the next check.
  */
@@ -219,8 +220,8 @@ static void rpcrdma_keepalive_work(struct work_struct *work)
 	 */
 	if (READ_ONCE(conn->cn_state) == RPCRDMA_CONN_DOWN)
 		return;
-	/* Otherwise ops->waiting() would report work requests that have completed, but whose
-	 * completions are still in the queue.
+	/* Handle the completions that are in the queue. Otherwise ops->waiting() would report
+	 * their work requests as outstanding.
 	 */
 	rpcrdma_send_cq_poll(conn);
 	next = now + MAX_JIFFY_OFFSET;
@@ -255,10 +256,10 @@ void rpcrdma_keepalive_init(struct rpcrdma_conn *conn)
  *	never come up, because a client can omit the message that completes the
  *	handshake.
  *
- * This does nothing if it was called before, or if rpcrdma_keepalive_stop() was called. The
- * peer is not probed if keepalive_time is 0, or if a probe on iWARP needs an RDMA Read and
- * the peer allows none. The progress of work requests is not checked if progress_timeout is
- * 0, or if the owner has no ops->waiting().
+ * This has no effect if it was called before, or if rpcrdma_keepalive_stop() was called. The
+ * peer is not probed if keepalive_time is 0, or, on iWARP, if the peer allows no RDMA Read.
+ * The progress of work requests is not checked if progress_timeout is 0, or if the owner has
+ * no ops->waiting().
  *
  * Context: CM event, or process with the id's handler lock.
  */

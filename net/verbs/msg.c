@@ -7,12 +7,12 @@
  * Operation
  *
  * A struct rpcrdma_msg_in is part of the first Receive of the message, so a message needs
- * no memory of its own. Most messages come in a single Receive. For these, the members that
- * describe further Receives (mi_more and others) have been 0 since the Receive was created, so
- * they need not be set when a message arrives. Inline functions in msg.h handle this case;
- * this file handles messages of several Receives.
+ * no memory of its own. Most messages come in a single Receive. The members that describe
+ * further Receives (mi_more and others) are 0 in each posted Receive, so for such a message
+ * they need not be set. Inline functions in msg.h handle this case; this file handles messages
+ * of several Receives.
  *
- * Each Receive of a longer message describes its own part of the body (mi_body, mi_here).
+ * Each Receive of such a longer message describes its own part of the body (mi_body, mi_here).
  * The Receives are linked in order by mi_more. The first one also has the totals of all
  * others. verbs/gather.c sets these members before the owner gets the message; in the first
  * Receive, the owner sets mi_body and mi_here when it decodes the header.

@@ -11,8 +11,8 @@
  *
  * No Receive is smaller than the inline threshold that the peer was told or may assume
  * (RFC 8166 3.3.2; version-two 4.2.1). The device uses Receives in the order in which
- * they were posted. So an owner must not announce larger Receives to the peer while smaller
- * ones can be posted. The number of Receives may grow, but never shrinks.
+ * they were posted. So an owner must not announce larger Receives to the peer as long as the
+ * pool has smaller ones. The number of Receives may grow, but never shrinks.
  *
  * Each call of ib_post_recv() rings a doorbell. So Receives that were given back are
  * collected and posted in batches, see rpcrdma_size_recv_batch(). A connection therefore has
@@ -28,8 +28,8 @@
  *
  * Receives with targets. A Receive may be a block of pages (rpcrdma_recv_pool_blocks()). Its
  * buffer is the end of the first page and all of the other pages (the targets). Data that the
- * peer puts behind the part in the first page fills whole pages, and the owner can hand these
- * pages to other code without a copy. That code may keep a page for longer than the owner
+ * peer puts behind the part in the first page is in pages of its own, and the owner can hand
+ * these pages to other code without a copy. That code may keep a page for longer than the owner
  * keeps the message. So before such a Receive is given back, rpcrdma_recv_renew() checks
  * whether anybody else holds a page of it. If so, the Receive gets a new block, and the old
  * one is freed when its last holder drops it. So no page that somebody still reads is written
@@ -94,8 +94,8 @@ void rpcrdma_recv_pool_open(struct rpcrdma_recv_pool *pool, u32 max)
 /**
  * rpcrdma_recv_pool_limit - set how much memory the Receives may pin
  * @pool: pool that is open
- * @size: bytes of the largest Receive that the connection may ever have; of one with targets,
- *	those of the whole block
+ * @size: number of bytes in the largest Receive that the connection may ever have. A Receive
+ *	with targets counts with the size of its whole block.
  *
  * The limit is the memory of a full receive queue of such Receives. Before this function is
  * called, no Receive can be created.
@@ -350,7 +350,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_recv_renew);
 
 /**
  * rpcrdma_recv_put - give a Receive back
- * @recv: Receive that came through ops->receive(); nobody else has a page of it, see
+ * @recv: Receive that contains a message; nobody else has a page of it, see
  *	rpcrdma_recv_renew()
  *
  * From now on a new message may overwrite its buffer. When this returns, fewer Receives
@@ -410,11 +410,11 @@ void rpcrdma_recv_pool_destroy(struct rpcrdma_recv_pool *pool)
 }
 
 /**
- * rpcrdma_recv_drop - give a Receive back to a connection that is being closed
- * @recv: Receive that came through ops->receive()
+ * rpcrdma_recv_drop - give back a Receive that must not be posted again
+ * @recv: Receive that contains a message, of a connection that is down
  *
- * The Receive is not posted again. It is freed here if rpcrdma_recv_pool_orphan() has
- * left it to the owner, and with the pool otherwise.
+ * The Receive is freed here if rpcrdma_recv_pool_orphan() has left it to the owner, and with
+ * the pool otherwise.
  *
  * Context: any.
  */

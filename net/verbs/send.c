@@ -6,10 +6,10 @@
  *
  * Operation
  *
- * The message is written to a buffer that stays mapped for the life of the Send. So a
- * Send takes one SGE and nothing has to be mapped for it. Messages are small; large data
- * goes by RDMA from where it is. If an owner wants a Send to include other memory, it
- * provides the SGEs, and keeps that memory mapped until the Send has completed.
+ * The message is written to a buffer that stays mapped from one message to the next. So a
+ * Send takes one SGE and nothing has to be mapped for it. Most messages are small, because
+ * most large data goes by RDMA from where it is. If an owner wants a Send to include other
+ * memory, it provides the SGEs, and keeps that memory mapped until the Send has completed.
  *
  * The owner calls rpcrdma_send_prepare(), and reserves slots for the Send and for the work
  * requests that it posts in front of it (sq.h). Then it posts the chain with
@@ -51,7 +51,8 @@ void rpcrdma_send_init(struct rpcrdma_send *send, struct rpcrdma_conn *conn,
  * rpcrdma_send_alloc - give a Send a buffer, or replace its buffer by another
  * @send: Send that is not posted
  * @size: size in bytes
- * @least: size to fall back to if @size cannot be allocated; @size for no fallback
+ * @least: size to fall back to if @size cannot be allocated; equal to @size if there is no
+ *	such size
  * @gfp: allocation flags
  *
  * Context: process; may sleep if @gfp allows it.

@@ -9,23 +9,26 @@
  * else has to be done. To learn of that at once would take an interrupt and a run of a work
  * item. So the device is asked for an event only while somebody awaits a completion. Without
  * an event, completions stay in the queue until somebody handles them: the owner when the next
- * message arrives or when it has few slots left, or the keepalive.
+ * message arrives, when it has few slots or Sends left, or when it shows the slots in debugfs;
+ * or the keepalive.
  *
  * Somebody awaits a completion
  *
  * - from rpcrdma_send_cq_await() or rpcrdma_send_cq_await_posted() to rpcrdma_send_cq_seen():
- *   the owner holds pages or an RPC until a certain work request has completed;
+ *   the owner holds pages or an RPC until a certain work request has completed, or the
+ *   keepalive waits for its probe;
  * - while a waiter is in line for slots;
  * - while the owner waits for any completion (ops->awaits());
  * - while the connection is down: rpcrdma_conn_drain() waits until the queues are empty;
  * - always, until the owner calls rpcrdma_send_cq_relax().
  *
- * The second, the third and the fourth begin with a call of rpcrdma_send_cq_watch().
+ * The second and the third begin with a call of rpcrdma_send_cq_watch(). When the connection is
+ * down, rpcrdma_conn_drain() calls that function.
  *
  * An event reports only the next completion, which may belong to another work request. So
  * after an event, the work (cq_work) handles all completions, and asks for another event if
  * somebody still awaits a completion. The queue cannot overflow: it has an entry for each
- * slot, and a slot is released only when its completion is handled.
+ * slot, and a slot is released only when its completion, or a later one, is handled.
  *
  * Completions are handled one after the other, in the order of the queue, as in every
  * completion queue: a Send context is freed after the completion of its Send, so an RDMA
@@ -37,8 +40,8 @@
  *
  * After rpcrdma_conn_drain(), nobody handles completions but the work, which may run until
  * rpcrdma_send_cq_destroy() returns: the drain marker of the receive queue is behind all
- * messages, the keepalive was stopped, and a client sends only while it holds the send lock,
- * as does the task that drains.
+ * messages, the keepalive was stopped, a server has removed the connection's file in debugfs,
+ * and a client sends only while it holds the send lock, as does the task that drains.
  */
 #include <linux/workqueue.h>
 #include <rpcrdma/conn.h>
@@ -183,8 +186,8 @@ void rpcrdma_send_cq_poll(struct rpcrdma_conn *conn)
  * rpcrdma_send_cq_enter - begin to handle a message
  * @conn: connection
  *
- * Handles the completions that are in the queue. Until the caller calls
- * rpcrdma_send_cq_leave(), nobody else handles completions of the send queue.
+ * After rpcrdma_send_cq_relax(), this handles the completions that are in the queue. Until the
+ * caller calls rpcrdma_send_cq_leave(), nobody else handles completions of the send queue.
  *
  * Context: completion workqueue; sleeps.
  */
@@ -209,14 +212,13 @@ void rpcrdma_send_cq_leave(struct rpcrdma_conn *conn)
 }
 
 /**
- * rpcrdma_send_cq_watch - notice that somebody awaits completions of any work request
+ * rpcrdma_send_cq_watch - notice that somebody awaits completions
  * @conn: connection; a waiter has just joined the line for slots, ops->awaits() has begun to
- *	return true, a caller that does not wait in line has found no slot, or the connection
- *	is down
+ *	return true, a caller that does not wait in line has found no slot, the completion of
+ *	a posted work request is now awaited, or the connection is down
  *
  * The work handles the completions that are in the queue. It handles further ones as soon as
- * they come, until the line is empty and ops->awaits() returns false; or always, if the
- * connection is down.
+ * they come, for as long as somebody awaits a completion (see the top of this file).
  *
  * Context: any.
  */
@@ -259,7 +261,8 @@ void rpcrdma_send_cq_await(struct rpcrdma_conn *conn)
  * @conn: connection whose queues exist, or have existed; the work request has been posted, and
  *	its completion may be in the queue already
  *
- * The completion handler calls rpcrdma_send_cq_seen(), possibly before this returns.
+ * The completion handler calls rpcrdma_send_cq_seen(), possibly before this function has raised
+ * the count.
  *
  * Context: any.
  */

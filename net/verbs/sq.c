@@ -5,16 +5,17 @@
  *
  * Operation
  *
- * Each work request takes a slot. The slot is reserved before the request is posted, and
- * released when the request has completed. A chain of requests takes all its slots in
- * one step.
+ * Each work request takes a slot, except the keepalive's probe and the drain marker. The slot
+ * is reserved before the request is posted, and released when the request is known to have
+ * completed. A chain of requests takes all its slots in one step.
  *
  * No task sleeps until slots are free, because the peer determines how long that takes. If
- * too few slots are free, the caller puts a waiter into the line and goes on with other work.
- * Released slots go only to the first waiter in the line, so short chains cannot starve a long
- * one. There is one exception: the client's answers to callbacks must not wait, so they
- * take slots by rpcrdma_sq_overtake(). Holders of slots wait for nothing, so the line
- * moves as long as the device completes requests (invariant I9).
+ * too few slots are free, the caller puts a waiter into the line and goes on with other work,
+ * or tries again later. Released slots go only to the first waiter in the line, so short chains
+ * cannot starve a long one. There is one exception: client messages that are not Calls, such as
+ * answers to callbacks, must not wait, so they take slots by rpcrdma_sq_overtake(). Holders of
+ * slots wait for nothing, so the line moves as long as the device completes requests
+ * (invariant I9).
  *
  * The task that releases slots serves the line: as long as there are enough slots for the
  * first waiter, it gives the waiter its slots, removes it from the line, and calls its
