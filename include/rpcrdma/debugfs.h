@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* /sys/kernel/debug/rpcrdma: the counters, and a file for each transport of the client and each
- * connection of the server.
+/* /sys/kernel/debug/rpcrdma: the counters, a file for each transport of the client and each
+ * connection of the server, and the knobs of fail.h.
  */
 #ifndef RPCRDMA_DEBUGFS_H
 #define RPCRDMA_DEBUGFS_H
@@ -13,7 +13,7 @@ struct rpcrdma_conn;
 struct seq_file;
 
 /**
- * enum rpcrdma_debugfs_side - directories with these files
+ * enum rpcrdma_debugfs_side - directories for the files of transports and connections
  * @RPCRDMA_DEBUGFS_CLIENT: client/
  * @RPCRDMA_DEBUGFS_SERVER: server/
  * @RPCRDMA_DEBUGFS_SIDES: number of directories

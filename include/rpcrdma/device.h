@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Devices. rpcrdma_device_query() reports what an ib_device can do, and takes known faults of
- * particular devices into account. The other functions make the removal of a device wait until
- * its last connection is gone.
+ * particular devices into account. The other functions delay the removal of a device while it
+ * has connections, or while a CM id on it is being destroyed.
  */
 #ifndef RPCRDMA_DEVICE_H
 #define RPCRDMA_DEVICE_H

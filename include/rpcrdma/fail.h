@@ -40,6 +40,9 @@ struct dentry;
  *	when the Call has ended
  * @fa_hold_fence: while this is set, a task that is about to fence an abandoned RPC
  *	(client/fence.c) waits
+ *
+ * If the server has answered that a Call provides too little room, the client sends the Call
+ * again with the room that the error requires, whatever @fa_write_len and @fa_reply_len are.
  */
 struct rpcrdma_fail {
 	u32		fa_mr_pages;

@@ -27,8 +27,9 @@ struct rpcrdma_recv;
  * @ga_work: closes the connection if a group does not end in time
  *
  * rpcrdma_gather_start() sets @ga_limits before the first group is accepted. As long as the
- * connection has queues, only the completion handler of Receives changes the other members, and
- * this handler runs for one completion at a time. So the structure has no lock.
+ * connection has queues, only the completion handler of Receives changes @ga_group, @ga_first,
+ * @ga_last and @ga_begun, and this handler runs for one completion at a time. So the structure
+ * has no lock.
  */
 struct rpcrdma_gather {
 	struct rpcrdma_group		ga_group;

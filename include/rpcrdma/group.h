@@ -104,8 +104,8 @@ struct rpcrdma_group_end {
 	enum rpcrdma_verdict	ge_verdict;
 };
 
-/* Maximum number of groups that one arriving message can end: the open group, which it breaks,
- * and its own group, if the message is an invalid first transmission (T-26)
+/* Maximum number of groups that one arriving message can end: the group that came before it and
+ * has not ended yet; and its own group, if the message is an invalid first transmission (T-26)
  */
 #define RPCRDMA_GROUP_ENDS	2u
 
@@ -115,8 +115,9 @@ struct rpcrdma_group_end {
  * @gs_nends: number of entries used in @gs_ends
  * @gs_ends: groups that have ended
  * @gs_close: close the connection
- * @gs_does: what to do with the Receive of the arrival. There is one exception from the order:
- *	a Receive is given back before the groups in @gs_ends are reported (RTX-77).
+ * @gs_does: what to do with the Receive of the arrival. There is one exception to the order: if
+ *	this Receive is to be given back, that is done before the groups in @gs_ends are
+ *	reported (RTX-77).
  */
 struct rpcrdma_group_step {
 	bool				gs_release;

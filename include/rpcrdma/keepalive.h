@@ -25,16 +25,18 @@ extern unsigned int rpcrdma_progress_timeout;
  * @al_work: work that checks the peer; disabled before the queues are drained
  * @al_cqe: completion of a probe
  * @al_idle: jiffies of silence before a probe is sent; 0 if the peer is never probed
- * @al_wait: jiffies in which the probe must complete
+ * @al_wait: jiffies in which the probe must complete; rpcrdma_keepalive_deadline() says what
+ *	extends this time
  * @al_limit: jiffies in which at least one of the owner's posted work requests must
  *	complete, see ops->waiting(); 0 if this is not checked
- * @al_heard: time in jiffies when the peer last showed that it is alive; any context
+ * @al_heard: time in jiffies when the peer last showed that it is alive; read and written in any
+ *	context, without a lock
  * @al_probed: time in jiffies when the latest probe was posted; used by @al_work only
  * @al_sent: the same time from ktime_get(); read when the probe completes
  * @al_overdue: the probe has not completed in @al_wait, and @al_work has once allowed
  *	%RPCRDMA_KEEPALIVE_GRACE (verbs/keepalive.c) more; used by @al_work only
  * @al_stalled: no posted work request has completed in @al_limit, and @al_work has once
- *	allowed the same time more; used by @al_work only
+ *	allowed %RPCRDMA_KEEPALIVE_GRACE more; used by @al_work only
  * @al_started: rpcrdma_keepalive_start() was called; under the handler lock of the CM id
  * @al_busy: a probe is posted; set by @al_work, cleared by the probe's completion
  */

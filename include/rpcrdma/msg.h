@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A received message: the Receives in which it came, its header and its body. Client and
- * server read received data only through the functions of this file. Neither of them knows
- * what a Receive contains, or in which Receive a part of a message is.
+ * server read received data only through the functions of this file. Neither of them uses the
+ * members of struct rpcrdma_recv, or knows in which Receive a part of a message is.
  */
 #ifndef RPCRDMA_MSG_H
 #define RPCRDMA_MSG_H

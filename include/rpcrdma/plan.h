@@ -14,8 +14,8 @@
 /* Maximum number of Receives that a Call offers for its Reply (RTX-98) */
 #define RPCRDMA_PLAN_REPLIES	8u
 
-/* An item of at least this many bytes (two pages) is placed even if the Call would fit
- * RDMA2_MSG, because the server then need not copy the item (RTX-94).
+/* An item of at least this many bytes (two pages) is placed, if possible, even if the Call would
+ * fit RDMA2_MSG, because the server then need not copy the item (RTX-94).
  */
 #define RPCRDMA_PLAN_PLACED	8192u
 

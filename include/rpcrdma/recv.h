@@ -19,7 +19,7 @@ struct rpcrdma_recv;
 
 /**
  * enum rpcrdma_recv_state - who uses a Receive, and who frees it
- * @RPCRDMA_RECV_OURS: only the pool uses it, and frees it
+ * @RPCRDMA_RECV_OURS: only the device or the pool uses it, and the pool frees it
  * @RPCRDMA_RECV_HELD: the owner of the connection uses the message in it, or verbs/gather.c
  *	holds it; if it is given back before the connection is closed, the pool frees it
  * @RPCRDMA_RECV_ORPHAN: the connection was closed while the owner used the message; the owner
@@ -80,8 +80,8 @@ struct rpcrdma_msg_in {
  *	message that is in this Receive
  *
  * The device owns a posted Receive. The connection's owner owns it from ops->receive()
- * to rpcrdma_msg_put(). Before that, verbs/gather.c owns it until its group is complete.
- * Otherwise the pool owns it.
+ * to rpcrdma_msg_put(). If it contains a transmission of a group, verbs/gather.c owns it until
+ * the group is complete or broken. Otherwise the pool owns it.
  */
 struct rpcrdma_recv {
 	struct ib_cqe		rv_cqe;
@@ -105,19 +105,20 @@ struct rpcrdma_recv {
  * @rp_gate: posting is allowed; under @rp_lock
  * @rp_waiting: Receives that wait to be posted; emptied only under @rp_lock
  * @rp_nwaiting: number of Receives on @rp_waiting
- * @rp_nheld: number of Receives that the owner has not given back yet
+ * @rp_nheld: number of Receives that were filled and have not been given back yet, whether the
+ *	owner or verbs/gather.c holds them
  * @rp_all: all Receives, linked by rv_all
- * @rp_count: number of all Receives; read anywhere
+ * @rp_count: number of all Receives; read without a lock
  * @rp_max: maximum number of Receives, limited by the receive queue
- * @rp_batch: number of waiting Receives that are posted together; read anywhere
+ * @rp_batch: number of waiting Receives that are posted together; read without a lock
  * @rp_order: the buffer of each new Receive is a block of 2^@rp_order pages (buf.h); if
  *	@rp_order is 0, buffers may have any size
- * @rp_bytes: number of bytes of memory that the buffers of all Receives take; read anywhere
+ * @rp_bytes: number of bytes of memory that the buffers of all Receives take; read without a lock
  * @rp_bytes_max: maximum of @rp_bytes, see rpcrdma_recv_pool_limit()
  *
  * The members behind @rp_nheld are written by rpcrdma_recv_pool_limit(),
  * rpcrdma_recv_pool_blocks() and rpcrdma_recv_pool_grow_gfp(), whose callers serialise these
- * calls, and by the functions that set up and destroy the pool.
+ * calls, and by the functions that set up the pool, orphan its Receives and destroy it.
  *
  * All Receives that are neither waiting nor held are posted. There is no list of posted
  * Receives: it would cost an operation for each message, and nothing would use it.
@@ -138,7 +139,7 @@ struct rpcrdma_recv_pool {
 	u64			rp_bytes_max;
 };
 
-/* Number of Receives that the owner has not given back yet */
+/* Number of Receives that were filled and have not been given back yet */
 static inline u32 rpcrdma_recv_pool_held(const struct rpcrdma_recv_pool *pool)
 {
 	return atomic_read(&pool->rp_nheld);

@@ -17,8 +17,9 @@
 /**
  * struct rpcrdma_rtt - an estimate of the round trip
  * @rt_us: the estimate in microseconds; 0 if nothing is known yet
- * @rt_longer: number of late probes in a row: probes that took longer than the estimate
- *	explains. A quick answer or probe resets it to 0.
+ * @rt_longer: number of late probes in a row: probes that took over a quarter longer than the
+ *	estimate. It becomes 0 when a probe or an answer is not late, or when the estimate is
+ *	raised.
  * @rt_least: time in microseconds of the quickest of these probes
  * @rt_ask: time in nanoseconds. Only an answer that took less may change the estimate or reset
  *	@rt_longer, see rpcrdma_rtt_asks(). At first @rt_ask is 0, so the caller has to

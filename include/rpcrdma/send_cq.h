@@ -17,8 +17,9 @@ struct rpcrdma_conn;
  * struct rpcrdma_send_cq - the completion queue of a connection's send queue
  * @cq_ib: the completion queue; NULL if the connection has no queues
  * @cq_lock: held while completions are handled; at the client, also while a message is handled
- * @cq_work: handles completions after an event of @cq_ib; disabled before @cq_ib is destroyed
- * @cq_lazy: completions that nobody awaits may be handled late; read anywhere
+ * @cq_work: handles completions after an event of @cq_ib or a call of rpcrdma_send_cq_watch();
+ *	disabled before @cq_ib is destroyed
+ * @cq_lazy: completions that nobody awaits may be handled late; read without a lock
  * @cq_awaited: number of posted work requests whose completion must be handled at once; may be
  *	-1 for a moment, see rpcrdma_send_cq_await_posted()
  */

@@ -94,10 +94,11 @@ struct rpcrdma_device_caps {
  * @cz_bc_requests: maximum number of callbacks in progress, which is the credit value
  *	granted in the backward direction
  * @cz_mr_pages: number of pages that one memory region covers
- * @cz_mrs_per_rpc: number of memory regions that the largest payload needs
+ * @cz_mrs_per_rpc: number of memory regions that the largest payload needs, at most
+ *	%RPCRDMA_CLIENT_SEGS
  * @cz_sq_depth: send queue depth
- * @cz_rq_depth: receive queue depth, without spare Receives
- * @cz_recvs: maximum number of Receives, without spare Receives
+ * @cz_rq_depth: receive queue depth, without the spare Receives of %RPCRDMA_CLIENT_SPARE
+ * @cz_recvs: maximum number of Receives, without these spare Receives
  */
 struct rpcrdma_client_sizes {
 	u32		cz_requests;

@@ -75,8 +75,8 @@ static inline bool rpcrdma_sq_try(struct rpcrdma_sq *sq, u32 slots, u32 leave)
 static inline bool rpcrdma_sq_release(struct rpcrdma_sq *sq, u32 slots)
 {
 	atomic_add(slots, &sq->sq_free);
-	/* Either the read below sees the new waiter, or rpcrdma_sq_join() sees the slots
-	 * that were released.
+	/* Pairs with rpcrdma_sq_join(). If a waiter joins at the same time, either the read
+	 * below sees it, or rpcrdma_sq_join() sees the slots that were released.
 	 */
 	smp_mb__after_atomic();
 	return READ_ONCE(sq->sq_nwaiting);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The differences between the versions of the protocol. Client and server treat both
- * versions alike, and call these functions where the versions differ. Other code
- * compares version numbers in three places only: where a version is negotiated
- * (client/negotiate.c, server/negotiate.c), and where the server chooses a decoder,
- * because the decoders take different limits (server/recvfrom.c).
+ * versions alike, and call these functions where the versions differ. Only three of their
+ * files compare version numbers: those that negotiate a version (client/negotiate.c,
+ * server/negotiate.c), and the one in which the server chooses a decoder
+ * (server/recvfrom.c), because the decoders take different limits.
  *
  * There are two kinds of functions: those that return a property of a version, and those
  * that call the codec of the version. Each of them compares the version once. A table of

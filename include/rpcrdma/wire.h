@@ -6,8 +6,9 @@
  * into the buffer that it was decoded from, instead of copies of the segments. So it is valid
  * only until that buffer is freed or posted again.
  *
- * All values outside the codec are in host byte order. Only net/wire handles big-endian
- * words. For the layouts see RFC 8166 4 and Documentation/wire.rst.
+ * All values in the structures below are in host byte order. Only net/wire handles the
+ * big-endian words of transport headers. For the layouts see RFC 8166 4 and
+ * Documentation/wire.rst.
  *
  * Comments cite decisions (G-nn and T-nn: Documentation/decisions.rst), rules of the
  * round-trip extension (RTX-nn: rtx.rst) and specifications, whose short names
@@ -60,8 +61,8 @@
 #define RPCRDMA2_ERR_RTX_CONT		0x80525401u	/* a group is broken */
 #define RPCRDMA2_ERR_RTX_LIMIT		0x80525402u	/* a limit is exceeded */
 
-/* Numbers of the properties of version 2, and values of BRS: an end accepts no callbacks,
- * callbacks without chunks, or any callbacks
+/* Numbers of the properties of version 2, and values of BRS: an end takes no part in callbacks,
+ * only in callbacks without chunks, or in any callbacks
  */
 #define RPCRDMA2_PROPID_RBSIZ	1u
 #define RPCRDMA2_PROPID_BRS	2u
@@ -248,7 +249,8 @@ struct rpcrdma2_error {
  *	case it is ignored (G-22); otherwise 0
  * @hd_props: properties of an RPCRDMA2_CONNPROP; all defaults if the set is invalid
  * @hd_length: length of the transport header in bytes; the RPC message begins there
- * @hd_msg_len: number of bytes of the RPC message that follow the header inline
+ * @hd_msg_len: number of bytes of the RPC message that follow the header inline; in a group, in
+ *	its first transmission
  * @hd_rpc_xid: XID of the inline RPC message, if @hd_msg_len is 4 or more
  * @hd_rpc_type: msg_type of the inline RPC message, if @hd_msg_len is 8 or more
  * @hd_lists: the chunk lists; empty for messages that have none
@@ -286,26 +288,33 @@ struct rpcrdma_hdr {
  *	response: an error, or the answer to a CONNPROP
  * @RPCRDMA_BAD_VERS: version not supported: answer ERR_VERS (RFC 8166 4.5.1)
  * @RPCRDMA_BAD_PROC: unknown rdma_proc or rdma_htype
- * @RPCRDMA_BAD_LIST: a list is truncated, or a presence word is not 0 or 1
+ * @RPCRDMA_BAD_LIST: the header or one of its lists is truncated, or a presence word is not 0
+ *	or 1
  * @RPCRDMA_MANY_READS: more Read chunks than are accepted (G-32)
  * @RPCRDMA_MANY_WRITES: more Write chunks than are accepted (G-32)
  * @RPCRDMA_MANY_SEGS: a chunk with more segments than are accepted (G-32)
  * @RPCRDMA_BAD_COUNT: the chunks or segments of a Reply are not those that were offered, or a
  *	header has more of them than can be processed
- * @RPCRDMA_BAD_LENGTH: segment lengths overflow, or exceed what is accepted
+ * @RPCRDMA_BAD_LENGTH: segment lengths overflow, or exceed what is accepted or was offered; or in
+ *	a Reply, data follows a segment that is not full
  * @RPCRDMA_BAD_POSITION: a position is unaligned, beyond the message, or overlapping
- * @RPCRDMA_BAD_FORM: chunks that rdma_proc does not allow (G-01, G-09)
- * @RPCRDMA_BAD_XID: header and RPC message have different XIDs
+ * @RPCRDMA_BAD_FORM: the message has a chunk that it must not have, or lacks one that it needs
+ *	(G-01, G-09)
+ * @RPCRDMA_BAD_XID: header and RPC message have different XIDs, or the RPC message that the server
+ *	has read by RDMA is not a Call
  * @RPCRDMA_BAD_DIRECTION: F_RESPONSE contradicts msg_type (G-21)
- * @RPCRDMA_BAD_MSG: the inline RPC message is missing, or bytes follow a header that has
- *	no inline message
+ * @RPCRDMA_BAD_MSG: the inline RPC message is missing or, at a server, is not a Call; bytes follow
+ *	a header that has no inline message; an error has the wrong number of words; or words in
+ *	the header of a group contradict each other
  * @RPCRDMA_BAD_PROP: a property set that cannot be used (G-18)
- * @RPCRDMA_BAD_GROUP: a group whose transmissions do not form a message (RTX-50)
+ * @RPCRDMA_BAD_GROUP: a group whose transmissions do not form a message (RTX-50), or a Reply
+ *	that is a group although its Call was not
  * @RPCRDMA_BIG_GROUP: a group of more transmissions or bytes than the receiver has announced
  *	or offered (RTX-50)
  *
  * Version 1: if the verdict is %RPCRDMA_BAD_PROC or a later one, a responder answers
- * with ERR_CHUNK. A requester ends the RPC with an error if it knows the XID (G-12).
+ * with ERR_CHUNK. After these verdicts and %RPCRDMA_BAD_VERS, a requester ends the RPC with an
+ * error if it knows the XID (G-12).
  *
  * Version 2: if the verdict is %RPCRDMA_BAD_VERS or a later one, rpcrdma2_refusal()
  * determines the answer. If that function returns false, the message is a response: it is not
@@ -372,7 +381,7 @@ struct rpcrdma2_accept {
  * struct rpcrdma_chunk_out - a chunk to be sent
  * @co_segs: segments of the chunk
  * @co_position: for a Read chunk, the offset in the unreduced RPC message
- * @co_nsegs: number of segments; never 0 in a Write list (G-05)
+ * @co_nsegs: number of segments; never 0 (G-05)
  */
 struct rpcrdma_chunk_out {
 	const struct rpcrdma_segment	*co_segs;

@@ -5,8 +5,8 @@
  *
  * Sends save a round trip, a second wakeup of a server thread, registration and invalidation.
  * Each transmission beyond the first has a cost. So each connection has a size up to which Sends
- * are better. This size changes only with the round trip and with the announcements of the two
- * ends. It is computed when these change, so a Call needs only one comparison.
+ * are better. Unless the administrator sets this size, it depends only on the round trip and on the
+ * limits of the two ends. It is computed when these change, so a Call needs only one comparison.
  *
  * The cost of a further transmission is counted in full, as if no part of it overlapped with
  * other work. Either the work or the time that Sends save must outweigh the cost of all
@@ -15,9 +15,9 @@
  * if the round trip is only a fifth of its estimate. The estimate can be that wrong if every
  * answer of the server was slow.
  *
- * A round trip of %RPCRDMA_CHOICE_FAR or more outweighs all other costs, at any size (rtx.rst
- * 6.1). Even 256 transmissions, the maximum of a group, add little more time than such a
- * round trip.
+ * If the estimate is %RPCRDMA_CHOICE_FAR or more, the costs are not compared: such a round trip
+ * outweighs all of them, at any size (rtx.rst 6.1). Even 256 transmissions, the maximum of a
+ * group, add little more time than such a round trip.
  *
  * The choice does not depend on credits. If not enough credits are free when the Call is
  * sent, the Call takes base form, which is version 2 without the extension, see
@@ -42,10 +42,10 @@
 #define RPCRDMA_CHOICE_NSECS	1000u	/* in a microsecond */
 
 /* The figures of rtx.rst 6.1, with one nanosecond for one instruction. cc_more (c in rtx.rst) is
- * the work of 5000 instructions for a further transmission, which really adds less time than
- * that. cc_copy is the cost of copying 4K at both ends. cc_saved (F) is about what one Send was
- * measured to save on siw, and is equal to the cost of 6 further transmissions. cc_wake (w) and
- * cc_register (g) are the lower limits of what was estimated.
+ * the work for a further transmission: 5000 instructions. The time that the transmission really
+ * adds is less. cc_copy is the cost of copying 4K at both ends. cc_saved (F) is about what one Send
+ * instead of an RDMA Read was measured to save on siw, and is equal to the cost of 6 further
+ * transmissions. cc_wake (w) and cc_register (g) are the lower limits of what was estimated.
  */
 const struct rpcrdma_choice_costs rpcrdma_choice_costs = {
 	.cc_more	= 5000,
@@ -71,8 +71,8 @@ static u32 rpcrdma_choice_placed(const struct rpcrdma_choice *choice)
 	return layout.ly_part;
 }
 
-/* Returns how many bytes of an item each transmission carries if the item stays in the
- * payload stream. The first transmission carries fewer, because its header is longer.
+/* Returns how many bytes of an item each transmission after the first carries, if the item stays
+ * in the payload stream. The first carries fewer, because its header is longer.
  */
 static u32 rpcrdma_choice_continued(const struct rpcrdma_choice *choice)
 {

@@ -14,7 +14,8 @@
  * is a multiple of four.
  *
  * This file knows no pages, no memory regions and no upper layer. Of what a peer has said, it
- * relies only on what the codec has checked: the segments exist, and sums do not overflow.
+ * relies only on what the codec has checked, for example that the segments exist and the sum of
+ * their lengths does not overflow.
  *
  * See RFC 8166 3.4, 4.3; G-03 to G-06, G-34, G-35.
  */

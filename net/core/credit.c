@@ -43,7 +43,7 @@ void rpcrdma_window_reset(struct rpcrdma_window *win, u32 requested)
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_window_reset);
 
 /**
- * rpcrdma_window_grant - apply the grant of a valid Reply
+ * rpcrdma_window_grant - apply the grant of a message that is not an error
  * @win: the window
  * @credit: rdma_credit as received, any value
  *
@@ -112,8 +112,8 @@ bool rpcrdma_window_repay(struct rpcrdma_window *win)
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_window_repay);
 
-/* Returns the number of credits in use: the first ones of Calls in flight, those beyond the
- * first, and those of RPCs that were given up.
+/* Returns the number of credits in use: the first credits of the @in_flight Calls, the first
+ * credits of Calls whose RPCs were given up, and all credits beyond the first.
  */
 static u64 rpcrdma_window_used(const struct rpcrdma_window *win, u32 in_flight)
 {
@@ -129,7 +129,7 @@ static u64 rpcrdma_window_used(const struct rpcrdma_window *win, u32 in_flight)
  * other half is for Calls that need only one credit (RTX-79).
  *
  * Context: any; the caller serialises.
- * Return: credits.
+ * Return: number of credits.
  */
 u32 rpcrdma_window_more(const struct rpcrdma_window *win, u32 in_flight)
 {

@@ -6,16 +6,17 @@
  * this order or not at all. So a receiver has one group at a time. It assembles the group; or,
  * if the group is broken, it waits until the rest of the group has arrived.
  *
- * This file only computes with numbers, and holds no Receive. The caller passes the
- * header words of each transmission or other message that arrives (an arrival). This file tells
- * the caller whether to hold the arrival, to give back what is held, or to pass the message on,
- * and what to answer. It allocates no memory, however a peer divides its message (RTX-84).
+ * This file only computes with numbers, and holds no Receive. The caller reports each message
+ * that arrives (an arrival). If the arrival is a transmission of a group, the caller passes its
+ * header words. This file tells the caller whether to hold the arrival, to give back what is held,
+ * or to pass the message on, and what to answer. It allocates no memory, however a peer divides its
+ * message (RTX-84).
  *
  * The answer to a broken group is sent when the last of its transmissions has arrived, or a
  * message that belongs to no group or to another one. The answer returns the credits of all
  * transmissions, so their Receives must be posted again first (RTX-50). Numbers from a peer
- * are compared with limits before they are used. Sums
- * that could overflow are computed in 64 bits.
+ * are compared with limits before they are used. Sums that could overflow are computed in 64
+ * bits.
  *
  * The rest of this file chooses forms: whether a Call may be sent as a group or takes base
  * form, which is version 2 without the extension, and which form its Reply takes.
@@ -200,9 +201,10 @@ static void rpcrdma_group_open(struct rpcrdma_group *group,
 }
 
 /*
- * Rejects a bad first transmission. The transmissions that follow it are swallowed, if there
- * are any. But if a Reply has more than gl_replies transmissions, the connection is closed,
- * whatever else is wrong with the Reply (RTX-51).
+ * Rejects a bad first transmission. If its header announces more transmissions, these are
+ * swallowed. If it announces none, or is too short to tell, the group ends now. But if a Reply
+ * has more than gl_replies transmissions, the connection is closed, whatever else is wrong with
+ * the Reply (RTX-51).
  */
 static void rpcrdma_group_reject(struct rpcrdma_group *group,
 				 const struct rpcrdma_group_limits *limits,
@@ -373,7 +375,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_group_call);
  * @count: number of transmissions of this Call
  *
  * A Call does not wait for credits beyond its first (RTX-78). Calls of several transmissions
- * leave half of the grant to Calls that need only one credit (RTX-79).
+ * leave half of the grant to Calls that need only one credit (RTX-79). The module does not call
+ * this function: rpcrdma_window_more() applies the same rules to a window.
  *
  * Context: any; the caller serialises.
  * Return: false if there are not enough. The Call then takes base form, or fewer
@@ -423,11 +426,12 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_group_replies);
  * @number: OUT: for a group, the number of transmissions; for an error, the size in bytes of
  *	a Reply chunk that would be enough; otherwise 0
  *
- * The Reply chunk of a group is used only if no other form is possible, because a client that
- * offers Receives prefers them to its registered memory.
+ * If the Call offers a Reply chunk, the chunk is used only if no other form is possible, because
+ * a client that sends groups prefers its Receives to registered memory.
  *
  * Context: any.
- * Return: the first form that the Reply fits.
+ * Return: the first of these forms that the Reply fits: inline, group, long; or
+ *	%RPCRDMA_ANSWER_ERROR.
  *
  * See RTX-66, RTX-67 of rtx.rst.
  */

@@ -94,7 +94,7 @@ u64 rpcrdma_items_length(const struct rpcrdma2_item *items, u32 nitems)
 
 /**
  * rpcrdma_place_part - continue a walk in the next data part
- * @place: the walk over the items, at the end of the previous data part
+ * @place: the walk over the items, at its beginning or at the end of the previous data part
  * @length: length of the part in bytes; all parts but the last are whole segments
  *
  * Context: any.
@@ -199,7 +199,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_layout_gather);
  * rpcrdma_layout_place - add items to a layout, behind the stream
  * @layout: layout of the message; ly_hdr, ly_limit and ly_stream are set
  * @peer: what the peer has announced
- * @segs: maximum number of segments that we can gather for a Send
+ * @segs: maximum number of segments that our SGEs allow in a Send; %U32_MAX if the data is copied
  * @items: the items, in the order of their positions; none is empty
  * @nitems: number of items; 0 if there will be no data
  *
