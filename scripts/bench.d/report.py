@@ -135,8 +135,8 @@ def cost_table(provider, ours, intree):
         rows.append([point_name(*key), *(number(r.cost(key) / 1000) for r in (*ours, intree)),
                      *(ratio(r.cost(key), b) for r in ours), f"{max(r.spread(key) for r in (*ours, intree)):.1f}%"])
     table(f"{provider}: thousands of instructions per operation (client, server, NFS and provider\n"
-          "together), median of the rounds, and the ratio to the in-tree module; spread is the largest\n"
-          "of (largest - smallest) / median",
+          "together), median of the rounds, and the ratio to the in-tree module; spread is\n"
+          "(largest - smallest) / median of the rounds, for the module where that is largest",
           ["operation", *(NAMED[r.module] for r in (*ours, intree)), *("ratio " + r.module for r in ours), "spread"],
           rows)
 

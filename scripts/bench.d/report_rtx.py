@@ -75,9 +75,9 @@ def saved_table(provider, by):
                 saved = (without.cost(key) - run.cost(key)) / 1000 if key in run.costs and key in without.costs else None
                 row += [number(n, 0) if sends else "by Read", number(saved)]
         rows.append(row)
-    table(f"{provider}: number of Sends, and thousands of instructions that they save beside version 2 without\n"
-          "the extension", ["operation", *(w for r in by.values() if r.module in NEAR
-                                           for w in (NAMED[r.module], "saved"))], rows)
+    table(f"{provider}: number of Sends for each WRITE, and thousands of instructions that they save compared\n"
+          "with version 2 without the extension",
+          ["operation", *(w for r in by.values() if r.module in NEAR for w in (NAMED[r.module], "saved"))], rows)
 
 
 def way(run, key, rtt):
@@ -130,8 +130,8 @@ def memory_table(provider, runs):
             rows.append([NAMED[r.module], *(number(v) for v in rest),
                          number(busy and busy[0], 0), number(receives and receives / 1024, 0), number(credits, 0)])
     if rows:
-        table(f"{provider}: kilobytes of the server's memory for a connection: one of 64 at rest, and one of 2\n"
-              "after many large WRITEs at a time",
+        table(f"{provider}: kilobytes of the server's memory for each of 64 connections at rest (of it slab and\n"
+              "vmalloc), and for each of 2 connections after many WRITEs at a time (busy)",
               ["module", "at rest", "slab", "vmalloc", "busy", "its Receives", "credits"], rows)
 
 
