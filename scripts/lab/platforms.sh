@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # Other platforms than the PC. No kernel is built for them: a configured source tree of 7.3 is enough to compile the
-# module.
+# module. The unit tests of net/wire and net/core are programs of the platform, which QEMU runs.
 . "$(dirname "${BASH_SOURCE[0]}")/kmod.sh"
 
 # The first platform is compiled file by file, unit tests included, because that finds an #include that is missing. On
 # the others, all rooms but net/module are compiled as one file, which takes a tenth of the time.
 PLATFORMS=(arm64-4k arm64-64k s390x)
+# The unit tests are run as programs of this platform, which is big-endian.
+PLATFORM_UNITS=s390x
 
 # platform_make <platform>: print the arguments that make needs for it
 platform_make() {
@@ -116,4 +118,34 @@ platforms_check() (
 		[ -e "$(module_dir "$p")/rpcrdma.ko" ] || { echo "$p: no module"; rc=1; }
 	done
 	exit $rc
+)
+
+# units_build <directory> <compiler> <source...>: build the program of all unit tests
+units_build() {
+	mkdir -p "$1"
+	printf '%s\n' "${@:3}" | xargs -P "$JOBS" -I '{}' sh -c '
+		exec "$1" -std=gnu11 -O1 -Wall -Wno-sign-compare -Werror -Iscripts/mutants/include -Iscripts/fuzz/include \
+			-Iinclude -Ikunit -Inet/wire -c "$2" -o "$0/$(basename "$2" .c).o"' "$1" "$2" '{}' || return
+	"$2" -static "$1"/*.o -o "$1/unit"
+}
+
+# Run the unit tests of net/wire and net/core as a program of the big-endian platform. They must pass, and each suite
+# must report as many cases as on this host.
+platforms_units() (
+	need_packages "${PKG_PLATFORMS[@]}"
+	cd "$TOP" || exit
+	lock "units-${TREE##*-}"
+	dir=$TREE/units cross=$(platform_make $PLATFORM_UNITS) sources=()
+	mapfile -t sources < <(python3 scripts/check-looking.py --pure && python3 scripts/mutants/run.py --tests)
+	sources+=(scripts/mutants/kunit.c)
+	rm -rf "$dir"
+	with_log "building the unit tests for this host" "$dir/host.log" units_build "$dir/host" gcc "${sources[@]}" || exit
+	with_log "building them for $PLATFORM_UNITS" "$dir/$PLATFORM_UNITS.log" \
+		units_build "$dir/$PLATFORM_UNITS" "${cross##*=}gcc" "${sources[@]}" || exit
+	"$dir/host/unit" >"$dir/expected" || { tail -n 1 "$dir/expected"; exit 1; }
+	timeout 120 "qemu-$PLATFORM_UNITS" "$dir/$PLATFORM_UNITS/unit" >"$dir/results" 2>&1 || {
+		echo "$PLATFORM_UNITS: $(tail -n 1 "$dir/results")"
+		exit 1
+	}
+	diff "$dir/expected" "$dir/results"
 )
