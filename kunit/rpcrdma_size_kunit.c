@@ -33,6 +33,28 @@ static void rpcrdma_size_mrs_counts_pages(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_mrs(1, 4095, 4096, U32_MAX), 1);
 }
 
+/* A device can register pages of the kernel if it says so, or if they have 4096 bytes.
+ *
+ * Covers: MEM-12
+ */
+static void rpcrdma_size_registers_pages(struct kunit *test)
+{
+	u64 irdma = 4096 | 2 * MIB | 1024 * MIB, mlx5 = ~4095ull;
+	u32 page_size;
+
+	for (page_size = 4096; page_size <= 65536; page_size *= 2) {
+		KUNIT_EXPECT_TRUE(test,
+				  rpcrdma_size_can_register(mlx5, page_size));
+		KUNIT_EXPECT_EQ(test,
+				rpcrdma_size_can_register(irdma, page_size),
+				page_size == 4096);
+		KUNIT_EXPECT_TRUE(test, rpcrdma_size_can_register(page_size,
+								  page_size));
+		KUNIT_EXPECT_EQ(test, rpcrdma_size_can_register(0, page_size),
+				page_size == 4096);
+	}
+}
+
 /* Receives are posted in batches. Even while all but one of a batch wait to be posted, there
  * are Receives for the number of messages that the peer was promised. This takes at most eight
  * more Receives than messages.
@@ -354,6 +376,39 @@ static void rpcrdma_size_client_payloads(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_client_payload(1, 4096), 13 * 4096);
 }
 
+/* With pages of 64K, a megabyte takes at most 17 pages, wherever it begins. */
+static void rpcrdma_size_large_pages(struct kunit *test)
+{
+	struct rpcrdma_device_caps caps = rpcrdma_size_rxe;
+	struct rpcrdma_client_sizes client;
+	struct rpcrdma_server_sizes server;
+
+	KUNIT_EXPECT_EQ(test, rpcrdma_size_mrs(MIB, 0, 65536, 1), 16);
+	KUNIT_EXPECT_EQ(test, rpcrdma_size_mrs(MIB, 4096, 65536, 1), 17);
+	KUNIT_EXPECT_EQ(test, rpcrdma_size_mrs(65536, 65532, 65536, 2), 1);
+	KUNIT_EXPECT_EQ(test, rpcrdma_size_mrs(4, 65532, 65536, 1), 1);
+
+	KUNIT_ASSERT_EQ(test, rpcrdma_size_client(&caps, 128, 16, MIB, 65536,
+						  &client), 0);
+	KUNIT_EXPECT_EQ(test, client.cz_mr_pages, 17);
+	KUNIT_EXPECT_EQ(test, client.cz_mrs_per_rpc, 1);
+	caps.dc_max_mr_pages = 2;
+	KUNIT_ASSERT_EQ(test, rpcrdma_size_client(&caps, 128, 16, MIB, 65536,
+						  &client), 0);
+	KUNIT_EXPECT_EQ(test, client.cz_mr_pages, 2);
+	KUNIT_EXPECT_EQ(test, client.cz_mrs_per_rpc, 9);
+	KUNIT_EXPECT_GE(test, rpcrdma_size_client_payload(2, 65536), MIB);
+	KUNIT_EXPECT_EQ(test, rpcrdma_size_client_payload(1, 65536),
+			13 * 65536);
+
+	/* One work request covers a transfer. So there are 64 slots for Sends, 2 for callbacks,
+	 * 2 for probe and marker, 3 for transfers and 16 for their segments.
+	 */
+	KUNIT_ASSERT_EQ(test, rpcrdma_size_server(&caps, 128, 2, MIB, 65536,
+						  &server), 0);
+	KUNIT_EXPECT_EQ(test, server.sz_sq_depth, 87);
+}
+
 /* Covers: RTX-65 RTX-76 */
 static void rpcrdma_size_client_spares(struct kunit *test)
 {
@@ -658,6 +713,7 @@ static void rpcrdma_size_server_cqe(struct kunit *test)
 
 static struct kunit_case rpcrdma_size_kunit_cases[] = {
 	KUNIT_CASE(rpcrdma_size_mrs_counts_pages),
+	KUNIT_CASE(rpcrdma_size_registers_pages),
 	KUNIT_CASE(rpcrdma_size_recvs_keep_promises),
 	KUNIT_CASE(rpcrdma_size_credits_have_receives),
 	KUNIT_CASE(rpcrdma_size_recvs_fit_the_budget),
@@ -667,6 +723,7 @@ static struct kunit_case rpcrdma_size_kunit_cases[] = {
 	KUNIT_CASE(rpcrdma_size_client_grid),
 	KUNIT_CASE(rpcrdma_size_client_refuses),
 	KUNIT_CASE(rpcrdma_size_client_payloads),
+	KUNIT_CASE(rpcrdma_size_large_pages),
 	KUNIT_CASE(rpcrdma_size_client_spares),
 	KUNIT_CASE(rpcrdma_size_edges),
 	KUNIT_CASE_PARAM(rpcrdma_size_server_examples,

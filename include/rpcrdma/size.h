@@ -60,7 +60,8 @@
  * @dc_max_mr: maximum number of memory regions
  * @dc_max_init_rd_atom: maximum number of outstanding RDMA Reads per QP, as initiator
  * @dc_max_rd_atom: maximum number of outstanding RDMA Reads per QP, as target
- * @dc_frwr: fast registration and local invalidation are supported
+ * @dc_frwr: fast registration and local invalidation are supported, and regions can consist of
+ *	pages of the kernel's size
  * @dc_sg_gaps: memory regions may be registered from scatterlists with gaps
  * @dc_iwarp: the fabric is iWARP
  * @dc_read_mrs: RDMA Reads need memory regions on this device, or are faster with them
@@ -144,6 +145,7 @@ u64 rpcrdma_size_client_payload(u32 mr_pages, u32 page_size);
 u32 rpcrdma_size_client_spare(const struct rpcrdma_device_caps *caps,
 			      const struct rpcrdma_client_sizes *sizes);
 u32 rpcrdma_size_mrs(u32 nbytes, u32 page_offset, u32 page_size, u32 mr_pages);
+bool rpcrdma_size_can_register(u64 page_sizes, u32 page_size);
 u32 rpcrdma_size_recv_batch(u32 recvs);
 u32 rpcrdma_size_recvs(u32 messages);
 u32 rpcrdma_size_credits(u32 recvs, u32 others);

@@ -62,6 +62,9 @@
 /* An RDMA Read to a region takes a registration, the Read, and an invalidation */
 #define RPCRDMA_WRS_PER_READ_MR		(RPCRDMA_WRS_PER_MR + 1u)
 
+/* Every device can register pages of this size, in bytes */
+#define RPCRDMA_SIZE_PAGE		4096u
+
 /* The interface of the connection manager has one byte for the number of RDMA Reads (ORD) */
 #define RPCRDMA_ORD_MAX			255u
 
@@ -96,6 +99,24 @@ u32 rpcrdma_size_mrs(u32 nbytes, u32 page_offset, u32 page_size, u32 mr_pages)
 	return (pages - 1) / mr_pages + 1;
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_mrs);
+
+/**
+ * rpcrdma_size_can_register - can a device register pages of this size?
+ * @page_sizes: page sizes of the device, one bit each (page_size_cap of the RDMA core)
+ * @page_size: size of a page of the kernel in bytes, a power of two
+ *
+ * A device is told where each page of a region begins, and how large the pages are. A driver
+ * need not refuse a size that its device does not have: irdma then takes the pages for pages of
+ * 4096 bytes, and a peer would reach other bytes than those of the region.
+ *
+ * Context: any.
+ * Return: false if regions of such pages must not be made.
+ */
+bool rpcrdma_size_can_register(u64 page_sizes, u32 page_size)
+{
+	return page_size == RPCRDMA_SIZE_PAGE || page_sizes & page_size;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_can_register);
 
 /**
  * rpcrdma_size_recv_batch - how many Receives to post at a time

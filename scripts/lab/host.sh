@@ -204,5 +204,7 @@ PKG_CHECK=(sparse shellcheck pyflakes3 shfmt mandoc python3-docutils)
 PKG_PACKAGE=(dkms dpkg-dev debhelper dh-dkms lintian man-db)
 # For KMSAN only
 PKG_CLANG=(clang lld llvm)
+# Compilers for other platforms, and an emulator for their programs
+PKG_PLATFORMS=(gcc-aarch64-linux-gnu gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user)
 PKG_FUZZ=(clang libclang-rt-dev llvm python3)
 }

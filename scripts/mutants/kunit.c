@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A program that runs all unit tests of net/wire and net/core. If a test fails, it prints the
- * place, and the status is 1. The argument is the number of the mutant to use, if run.py has
+ * A program that runs all unit tests of net/wire and net/core, and prints the number of cases of
+ * each suite. If a test fails, it prints the place, and the status is 1. The argument is the number of the mutant to use, if run.py has
  * inserted mutants.
  */
 #include <kunit/test.h>
@@ -46,11 +46,12 @@ int main(int argc, char **argv)
 	const struct kunit_case *tc;
 	char desc[KUNIT_PARAM_DESC_SIZE];
 	const void *param;
-	unsigned int n = 0;
+	unsigned int n;
 
 	if (argc > 1)
 		kunit_mutant = atoi(argv[1]);
 	for (suite = __start_kunit_suites; suite < __stop_kunit_suites; suite++) {
+		n = 0;
 		for (tc = (*suite)->test_cases; tc->run_case; tc++) {
 			if (!tc->generate_params) {
 				kunit_run(*suite, tc, NULL);
@@ -61,7 +62,7 @@ int main(int argc, char **argv)
 			     param = tc->generate_params(param, desc), n++)
 				kunit_run(*suite, tc, param);
 		}
+		printf("%s: %u cases\n", (*suite)->name, n);
 	}
-	printf("%u cases\n", n);
 	return 0;
 }
