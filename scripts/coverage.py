@@ -30,7 +30,7 @@ ID = re.compile(r"\b(?:V1-[A-Z]{3}|V2-[A-Z]{2,3}|MEM|ULB|RPB|BC|RTX|EXP|G|T)-\d+
 # IDs that code may cite: decisions, and the rules in rtx.rst
 CITABLE = re.compile(r"[GT]-|RTX-(?!0|[12]\d$|30$)")
 # Groups in which each requirement must have evidence
-COMPLETE = ("V1-", "V2-", "MEM-", "ULB-", "RPB-", "BC-", "EXP-", "G-")
+COMPLETE = ("V1-", "V2-", "MEM-", "ULB-", "RPB-", "BC-", "RTX-", "EXP-", "G-")
 
 # Short names of documents, as coverage.ids and comments in net/ and include/ have them
 DOCUMENTS = {

@@ -204,7 +204,6 @@ static u32 rpcrdma_plan_gather(const struct rpcrdma_limits *limits,
 	u32 count;
 
 	plan->pl_placed = rpcrdma_plan_may_place(args) ? args->pa_call_data : 0;
-	plan->pl_gathered = 0;
 	count = rpcrdma_plan_divide(limits, args, plan, layout);
 	if (!count || !plan->pl_placed || !args->pa_rtx->px_gather)
 		return count;

@@ -15,6 +15,11 @@ import rtx
 rtx.main()' "$TOP"; }
 case_rtx-good() { hostile rtx rtx-good; }
 case_rtx-bad() { hostile rtx rtx-bad; }
+case_rtx-frozen() {
+	ice_up
+	trap ice_down EXIT
+	hostile rtx rtx-frozen
+}
 case_rtx-callbacks() { hostile rtx rtx-callbacks; }
 case_rtx-silence() { hostile rtx rtx-silence; }
 case_rtx-storm() { hostile rtx rtx-storm; }

@@ -15,13 +15,15 @@ import random
 import sys
 import time
 
-from caller import DATA, NFS, NULL, READ3, READDIRPLUS, WRITE3, LeftOut, case, counts, main, results
-from hostile_client import answer_of, delegation, fresh_names, read_args, readdir_args, recall, write_args
-from hostile_v2 import (SETTING, Client2, Message2, at_rest, connprop, fewest, header2, open_window, prefix, refused,
-                        regions, shown, size, unheard)
+from caller import (DATA, NFS, NULL, READ3, READDIRPLUS, WRITE3, LeftOut, case, counts, main, results,
+                    root_handle)
+from hostile_client import (answer_of, compound, delegation, fresh_names, op_read, read_args, readdir_args, recall,
+                            write_args)
+from hostile_v2 import (ICE, SETTING, Client2, Message2, at_rest, connprop, fewest, frozen, header2, open_window, prefix,
+                        refused, regions, shown, size, unheard)
 from peer import (AREA, AUTH_ROOT, BAD_XDR, CONNPROP, ERROR, INVAL_HTYPE, MSG, NOMSG, PARAMETERS, RBSIZ,
-                  REPLY_RESOURCE, SEGMENTS, SILENCE, VERS, Failure, Segment, counters, put, rpc_call, rpc_reply, settings,
-                  slow, want, words)
+                  REPLY_RESOURCE, SEGMENTS, SILENCE, VERS, Failure, Segment, counters, opaque, put, rpc_call, rpc_reply,
+                  settings, slow, want, words)
 from rtx import (COUNT, CREDIT, DATA as DATA_AT, FLAGS, HERE, ITEMS, LEAST, NEXT_LENGTH, NOTHING, NUMBER, OFFSET,
                  REPLIES, RESULTS, RTX, RTX_CONT, RTX_LIMIT, RTX_MSG, RTX_NEXT, SENDS, STREAM, TYPES, VERS as VERS_AT,
                  XID, Group, Property, Transmission, cut, first, following, group, plan, prop_rtx, property_of,
@@ -315,7 +317,6 @@ def ignored(b):
             answers(c, [word(one, at, 0xffffffff), two, three], {xid: MSG})
 
 
-# Tries: RTX-102
 # Covers: RTX-66 RTX-67 RTX-80
 @case("rtx-good", "READs whose results take one transmission, and more")
 def read_replies(b):
@@ -500,6 +501,38 @@ def full_window(b):
             # Then send 400 groups, each as soon as there are credits for it.
             storm(c, small(c, count)[1], 400, 1, behind=False)
             want(not c.conn.lost, f"groups of {count}, one after the other: the connection is lost")
+
+
+# A COMPOUND with SETATTR and READ waits for a frozen file system. The Calls behind it are executed meanwhile, and offer
+# fewer Receives for their Replies, or more, or are in base form. The form of each Reply must fit what its own Call offers.
+# Covers: RTX-102
+@case("rtx-frozen", "Calls in progress that offer different numbers of Receives")
+def offers(b):
+    c = grown(b, 16, least=1024)
+    want(c.theirs.reply_max >= 4, f"no Replies of four transmissions: {c.theirs}")
+    def putfh(handle):
+        return words(22) + opaque(handle)
+    # The SETATTR sets the access time to the server's time.
+    setattr_ = words(34) + bytes(16) + words(2, 0, 1 << 16) + opaque(words(0))
+    args = compound(putfh(c.lookup(root_handle(ICE), "data")), setattr_, putfh(b.file), op_read(3000))
+    for mine, others in ((4, 1), (1, 4)):
+        xid, (other, null) = c.xid(), c.call()
+        c.offered[xid] = mine
+        with frozen():
+            for message in group(xid, [rpc_call(xid, NFS, 4, 1, args, AUTH_ROOT)], replies=mine, credit=c.credit):
+                c.conn.send(message)
+            want(not c.receive(SILENCE), "an answer, though the file system is frozen")
+            answer = c.sent_as(other, group(other, [null], replies=others, credit=c.credit), others)
+            want(results(answer).at == 24, "NULL")
+            c.works()
+        answer = c.receive()
+        want(answer and answer.xid == xid, "no answer to the COMPOUND")
+        if mine == 1:
+            want(answer.proc == ERROR and answer.error[0] == REPLY_RESOURCE,
+                 f"a Reply of {answer.transmissions} transmissions, and one Receive was offered")
+        else:
+            want(answer.transmissions > 1, f"no group, though {mine} Receives were offered: {answer.data[:48].hex()}")
+            want(answer.body.endswith(DATA[:3000]), "wrong data")
 
 
 @case("rtx-good", "the same group twice, and its last transmissions later")     # Covers: RTX-46 RTX-50 RTX-48

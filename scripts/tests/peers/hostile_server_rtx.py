@@ -19,10 +19,10 @@ import hostile_server_v2
 import rtx
 from hostile_server import HOLD_FENCE, callback_null, kill, main, owed
 from hostile_server_v2 import Server2, begins, connprop, error2, fewest, prefix, prop, upwards
-from peer import (BAD_XDR, BRS, ERROR, INVAL_HTYPE, MSG, NOMSG, RBSIZ, READ_CHUNKS, REPLY_RESOURCE, SEGMENTS, SYSTEM,
-                  WRITE_CHUNKS, Failure, fill, header, put, rpc_reply, storm, want, words)
+from peer import (BAD_XDR, BRS, ERROR, INVAL_HTYPE, MSG, NOMSG, RBSIZ, READ_CHUNKS, REPLY_RESOURCE, SEGMENTS, SILENCE,
+                  SYSTEM, WRITE_CHUNKS, Failure, fill, header, put, rpc_reply, storm, want, words)
 from proxy import (DATA, EXPORT, MNT, PLAIN, READ3, READDIR, READDIRPLUS, V42, WRITE3, Call, do_list, do_setxattr,
-                   do_stat, do_symlink, do_write)
+                   do_stat, do_symlink, do_write, transports)
 from rtx import (COUNT, CREDIT, DATA as DATA_AT, FLAGS, HERE, LEAST, NEXT_LENGTH, NOTHING, NUMBER, OFFSET, RESULTS,
                  RTX_CONT, RTX_LIMIT, SENDS, STREAM, TYPES, XID, Group, Property, cut, first, following, group, plan,
                  prop_rtx, property_of)
@@ -171,8 +171,7 @@ class ServerX(Server2):
         total = len(g.stream) + sum(length for _, length in g.items)
         want(total <= self.rtx.msg_max, f"{total} bytes, msg_max is {self.rtx.msg_max}")
         want(g.stream[:8] == words(g.xid, 0), "no Call of this XID")
-        # Tries: RTX-70
-        # Covers: RTX-39 RTX-68
+        # Covers: RTX-39 RTX-68 RTX-70
         want(len(g.of) > 1 or g.items or g.replies > 1, "RDMA2_MSG would have done")
         want(g.replies <= max(1, self.rtx.reply_max), f"{g.replies} Receives for at most {self.rtx.reply_max}")
         want(g.replies == 1 or not g.reply, "several Receives and a Reply chunk")
@@ -232,7 +231,7 @@ def uses(s, doing):
 
 # --- the client's Calls -------------------------------------------------------------------
 
-# Covers: RTX-38 RTX-40 RTX-42 RTX-43 RTX-95 RTX-97 RTX-98
+# Covers: RTX-38 RTX-40 RTX-42 RTX-43 RTX-75 RTX-95 RTX-97 RTX-98
 @case("rtx-calls", "an honest proxy", mount=False)
 def honest(s):
     s.mount()
@@ -313,7 +312,7 @@ def unannounced(s):
     want(not uses(s, "another"), "what another connection's server said is believed")
 
 
-# Tries: RTX-52 RTX-53 RTX-57
+# Covers: RTX-52 RTX-53 RTX-57
 @case("rtx-calls", "WRITEs of odd sizes, for which there are targets", mount=False)
 def placed(s):
     s.rbsiz = 13312
@@ -750,17 +749,28 @@ def lost(s):
     s.kept()
 
 
-# Tries: RTX-80
+def granted():
+    return int(next(transports())[1]["credits_granted"])
+
+
+# The grant of the first transmission is valid, but not before the Reply is complete. Those of the others are ignored.
+# Covers: RTX-42 RTX-80
 @case("rtx-replies", "the grant of a Reply that is a group")
 def granting(s):
     want(uses(s, "before"), "no group")
     for credit, what in ((1, "small"), (64, "large")):
         op, call = s.listing()
+        before = granted()
         one, *more = call.transmissions(call.forward(), credit=credit)
         want(more, "a short Reply")
         s.credit = credit               # for the answers to later Calls
-        for message in (one, *(word(m, CREDIT, 65 - credit) for m in more)):
-            call.conn.plain(message)
+        call.conn.plain(one)
+        want(not s.verbs.until(lambda n=before: granted() != n, SILENCE),
+             f"{granted()} credits, not {before}, though the Reply is not complete")
+        for m in more:
+            call.conn.plain(word(m, CREDIT, 65 - credit))
+        # No other Reply is sent meanwhile, so the grant stays what this one has made it.
+        want(s.verbs.until(lambda n=credit: granted() == n), f"{granted()} credits, not {credit}")
         s.finish(op)
         want(bool(uses(s, what)) == (credit > 1), f"grant {credit}: {s.heard[-3:]}")
     s.kept()
@@ -811,7 +821,7 @@ def half(s):
 
 
 # Only with rxe: user space cannot post a Send With Invalidate on siw.
-# Tries: RTX-73
+# Covers: RTX-73
 @case("rtx-replies", "invalidating before the last transmission", only="rxe")
 def invalidating(s):
     reading = s.user(hostile_server_v2.do_read, 65536)
@@ -907,7 +917,45 @@ def remedies(s):
         anew(s)
 
 
-# Tries: RTX-101
+def lister(s, number):
+    """Start a process that lists a directory of its own. Returns (process, its READDIR)."""
+    os.makedirs(f"{EXPORT}/offers{number}", exist_ok=True)
+    process = subprocess.Popen(("ls", f"{MNT}/offers{number}"), stdout=subprocess.DEVNULL)
+    return process, s.next(LISTING)
+
+
+# Four Calls offer all spare Receives for their Replies. The server refuses these Calls, and each is sent again in base
+# form. While they wait for their Replies, the next Call can offer the same Receives.
+# Covers: RTX-101
+@case("rtx-errors", "Receives that refused Calls have offered are free at once", mount=False)
+def refused_offers(s):
+    s.mount("vers=3,noac,hard")
+    s.works()
+    listers = [lister(s, number) for number in range(4)]
+    most = [call.group.replies if isinstance(call, CallX) else 1 for _, call in listers]
+    want(most[0] > 1 and most == most[:1] * 4, f"{most} Receives are offered")
+    listers.append(lister(s, 4))
+    call = listers[4][1]
+    want(not isinstance(call, CallX) or call.group.replies < most[0], "there are Receives to spare for everybody")
+    call.respond()
+    xids = {call.xid for _, call in listers[:4]}
+    for _, call in listers[:4]:
+        call.conn.plain(error2(call.xid, RTX_LIMIT))
+    again = [s.next(LISTING) for _ in xids]
+    want({call.xid for call in again} == xids, "other XIDs")
+    want(not any(isinstance(call, CallX) for call in again), "no base form")
+    listers.append(lister(s, 5))
+    call = listers[5][1]
+    want(isinstance(call, CallX) and call.group.replies == most[0],
+         f"{call.group.replies if isinstance(call, CallX) else 1} Receives are offered, where {most[0]} are free")
+    for call in (*again, call):
+        call.respond()
+    want(s.serve(lambda: all(process.poll() is not None for process, _ in listers)), "ls does not return")
+    want(not any(process.returncode for process, _ in listers), "ls fails")
+    s.works()
+    s.kept()
+
+
 @case("rtx-errors", "a server that never answers in this form", mount=False)      # Covers: RTX-67 RTX-68
 def never(s):
     s.mount()
@@ -998,8 +1046,8 @@ def killed_listing(s):
 
 
 # A Call that was given up keeps the Receives and credits for its Reply until the Reply comes.
-# Tries: RTX-75 RTX-100 RTX-101
-# Covers: V1-CRD-06
+# Tries: RTX-75 RTX-100
+# Covers: V1-CRD-06 RTX-101
 @case("rtx-connections", "late Replies, of one transmission and of many", "xprt_rdma_given_up", mount=False)
 def late(s):
     s.mount("vers=3,noac,hard")
