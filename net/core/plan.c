@@ -4,20 +4,21 @@
  *
  * The requester chooses both forms before anything is registered, because in version 1 it
  * cannot provide more room later (RFC 8166 4.3.3). The responder then chooses among the
- * forms that it was offered. Both decisions are arithmetic on lengths and on the size of
- * the header that will really be sent (RFC 8166 3.5). This file does not use pages, memory
- * regions or work requests.
+ * forms that it was offered. Both decisions are arithmetic on lengths and on the size of the
+ * header with the chunks of this message, not of some fixed largest header (RFC 8166 3.5). This
+ * file does not use pages, memory regions or work requests.
  *
  * Forms are tried in this order: inline, inline with one item taken out, everything by RDMA
  * (RFC 8166 3.5.1, 3.5.3). The first is the cheapest, and the last is possible for a message of
- * any length. A body is never sent partly inline and partly by RDMA (RFC 8166 3.5.3).
+ * any length. Apart from an item that is taken out, a message is never sent partly inline and
+ * partly by RDMA (RFC 8166 3.5.3).
  *
  * With a peer that has the round-trip extension, a message that is too long for one Send may
- * be sent as a group, that is, in several transmissions. A Call needs a free credit for each
+ * be sent as a group, which has one or several transmissions. A Call needs a free credit for each
  * of them, and a Reply needs a free Receive for each (RTX-78, RTX-98). A group is tried after
- * inline and before chunks. But if a group saves the peer from copying an item, it is tried
+ * inline and before chunks. But if a group saves the peer from copying a large item, it is tried
  * before inline. When the plan is made, the caller takes the credits and Receives for it.
- * If they are no longer free, the caller plans again.
+ * If they are no longer free, the caller plans again without groups.
  */
 
 #include <linux/errno.h>
@@ -93,9 +94,10 @@ static bool rpcrdma_plan_reply_group(const struct rpcrdma_limits *limits,
 }
 
 /*
- * Choose the smallest provision that is enough for the largest Reply (RFC 8166 4.3.3): nothing,
- * a Write chunk, several Receives, or a Reply chunk. A Call never has both a Write chunk and a
- * Reply chunk: Linux clients do not send both, so deployed servers were not tested with both.
+ * Choose the first of these that is enough for the largest Reply (RFC 8166 4.3.3): nothing, a
+ * Write chunk, several Receives, a Reply chunk. After some errors a Reply chunk is required
+ * (pa_reply_chunk). A Call never has both a Write chunk and a Reply chunk: Linux clients do not
+ * send both, so deployed servers were not tested with both.
  */
 static enum rpcrdma_reply_form
 rpcrdma_plan_reply(const struct rpcrdma_limits *limits,
@@ -243,8 +245,8 @@ static bool rpcrdma_plan_call_group(const struct rpcrdma_limits *limits,
 	return true;
 }
 
-/* Plans the Call, after the Reply was planned. Returns -EAGAIN if the Call cannot be a group, but
- * the Reply was planned as one.
+/* Plans the Call, after the Reply was planned. Returns 0; -EAGAIN if the Call cannot be a group,
+ * but the Reply was planned as one; -EMSGSIZE if no form is possible.
  */
 static int rpcrdma_plan_call(const struct rpcrdma_limits *limits,
 			     const struct rpcrdma_plan_args *args,
@@ -326,9 +328,9 @@ static int rpcrdma_plan_try(const struct rpcrdma_limits *limits,
  * the header of a group can offer Receives.
  *
  * Context: any.
- * Return: 0; or -EMSGSIZE if the header of a Long Call does not fit a Send, or the header
- *	of a Long Reply does not fit a Receive, or a chunk would need too many segments,
- *	or @args forbid a Long Call.
+ * Return: 0; or -EMSGSIZE if the Call has to be long, and its header does not fit a Send or
+ *	@args forbid a Long Call; if the Reply has to be long, and its header does not fit a
+ *	Receive; or if the chunk for the long message would have too many segments.
  */
 int rpcrdma_plan_rpc(const struct rpcrdma_limits *limits,
 		     const struct rpcrdma_plan_args *args,

@@ -2,7 +2,7 @@
 /*
  * What two peers tell each other before the first RPC, and the limits that follow from it.
  *
- * In version 1, each peer sends a block of eight bytes in the private data of the connection
+ * In version 1, each peer can send a block of eight bytes in the private data of the connection
  * request or of its answer (RFC 8797). This file does not call the connection manager: it
  * turns bytes into limits. A peer that sends no such block, or only blocks of unknown
  * versions, gets the defaults (RFC 8797 5.1).
@@ -155,8 +155,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_props_limits);
  * @limits: OUT: the limits of this connection, seen from our side
  *
  * Whatever the peer announces, we send no more than fits our buffers (version-two 11.1;
- * G-18). Remote invalidation is used if we support it: version 2 has no property for it
- * (version-two 8.4).
+ * G-18). Remote invalidation may be used if we support it: version 2 has no property for it,
+ * because each Call names the handle that the Reply may invalidate (version-two 8.4).
  *
  * Context: any.
  */

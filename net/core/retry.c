@@ -12,8 +12,8 @@
  *
  * The numbers in an error have to make sense. A chunk size that the server asks for must be
  * larger than the Call offered, and no larger than the upper layer has room for. A maximum
- * number of segments must be smaller than that of the Call's largest chunk. Otherwise the RPC
- * ends, because such a server would not accept the next try either.
+ * number of segments must not be 0, and must be smaller than the number of segments in that chunk
+ * of the Call that has the most. Otherwise the RPC ends, because another form would not help.
  *
  * See version-two 5.3.3; G-14, G-23.
  */
@@ -102,7 +102,7 @@ static bool rpcrdma_retry_form(struct rpcrdma_retry *retry,
  * @args: what the Call offered
  *
  * Context: any.
- * Return: true if no more messages of the extension are sent on the connection (RTX-88).
+ * Return: true if the client must send no more groups on the connection (RTX-88).
  */
 bool rpcrdma_retry_ends_rtx(const struct rpcrdma_hdr *hdr,
 			    const struct rpcrdma_retry_args *args)

@@ -7,11 +7,11 @@
  * a queue, or a packet is lost. The shortest time has the least of these. So a short time is
  * believed at once, and a single long time never.
  *
- * There are two kinds of answers. Connecting, CONNPROP and Replies need software of the
- * peer, which may take any time, so the times of these answers only lower the estimate. A
- * probe of the keepalive is answered by the peer's adapter. The answer to a probe may be late,
- * too, because the probe was queued behind data or was lost once. But if several probes in a
- * row are late, and no message was quick between them, the round trip has become longer. The
+ * There are two kinds of answers. Software of the peer has to answer a connection request, a
+ * CONNPROP or a Call, and may take any time. So the time of such an answer never raises the
+ * estimate. A probe of the keepalive is answered by the peer's adapter. The answer to a probe may
+ * be late, too, because the probe was queued behind data or was lost once. But if several probes
+ * in a row are late, and no answer was quick between them, the round trip has become longer. The
  * estimate is then raised to the time of the quickest of these probes, and at most doubled. An
  * idle processor that wakes up slowly has the same effect as a longer round trip, and the next
  * quick Reply lowers the estimate again.
@@ -60,8 +60,7 @@ static bool rpcrdma_rtt_take(struct rpcrdma_rtt *rtt, u32 us)
  * @us: microseconds from before the message was posted until the answer came
  *
  * From now on until the next probe, rpcrdma_rtt_asks() returns true only for a time that would
- * lower the estimate. If the last probes were late, it also returns true for a time that
- * confirms the estimate.
+ * lower the estimate or, if the last probes were late, would confirm it.
  *
  * Context: any; the caller serialises.
  */

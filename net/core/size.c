@@ -3,16 +3,17 @@
  * Sizes: this file computes queue depths and numbers of memory regions from the limits of a
  * device.
  *
- * All sizing arithmetic of client and server is here, so a connection only has to ask for
- * the sizes that were computed. This file calls no verbs: struct rpcrdma_device_caps has
- * the limits, in which quirks of particular devices are already taken into account.
+ * Client and server ask this file for the sizes of each connection. If the device refuses to make
+ * such queues, they ask again with smaller numbers. This file calls no verbs: struct
+ * rpcrdma_device_caps has the limits, in which quirks of particular devices are already taken
+ * into account.
  *
- * The method is always the same: compute what the wanted number of requests needs, and if the
- * device has less, lower the number of requests. The room that one RPC of the largest
- * payload needs is never reduced. If the device is too small for even one request, the device
- * is refused. On a server, a limit on the send queue makes only this queue shorter, because
- * Calls can wait for room in it. On a client, it lowers the number of requests only if the
- * queue has no entry for the Send of each request.
+ * These functions compute what the wanted number of requests needs. If the device has less,
+ * they lower the number of requests. The room that one RPC of the largest payload needs is never
+ * reduced. If the device is too small for even one request, the device is refused. A limit on
+ * the send queue is an exception. On a server, it makes only this queue shorter, because Calls
+ * can wait for room in the queue. On a client, it lowers the number of requests only if there
+ * would be no entry for the Send of each request.
  *
  * The limits of a device only decide how many credits a connection may have. They do not
  * change what a credit means (RFC 8166 3.3.1).
@@ -46,16 +47,16 @@
  * A server's send queue has room for three transfers of the largest size, and for the
  * Replies to half of the Calls. Every slot has room for all SGEs, so the queue is much of
  * what an idle connection costs. Three transfers of a megabyte keep a wire of 100 Gbit/s
- * busy for 250 microseconds, and the Replies keep it busy for 20. Refilling the queue takes
- * much less time.
+ * busy for 250 microseconds, and 64 Replies of 4 KB keep it busy for 20 more. Refilling the
+ * queue takes much less time.
  */
 #define RPCRDMA_SERVER_TRANSFERS	3u
 #define RPCRDMA_SERVER_CALLS_PER_SEND	2u
 
 /*
- * Regions for RDMA Reads. The largest Call, a chunk with the maximum number of segments, takes
- * about RPCRDMA_MAX_SEGS of them. The others allow another Call to proceed at the same time, if
- * its chunk has only a few segments, as our client normally sends it.
+ * Regions for RDMA Reads. A Call whose chunk has the maximum number of segments takes about
+ * RPCRDMA_MAX_SEGS of them. With the other regions, another Call can proceed at the same time if
+ * its chunk has only a few segments, as the chunks of our client normally have.
  */
 #define RPCRDMA_SERVER_READ_MRS		(RPCRDMA_MAX_SEGS + RPCRDMA_CLIENT_SEGS)
 
@@ -138,8 +139,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_recv_batch);
  *	%U32_MAX
  *
  * At any time, at least @messages Receives must be posted or contain a message that is still in
- * use (RFC 8166 3.3.1; invariant I6 in locking.rst). Receives are posted in batches, so up to a
- * batch less one may be waiting to be posted, and are needed in addition.
+ * use (RFC 8166 3.3.1; invariant I6 in locking.rst). Receives are posted in batches, so fewer
+ * than a batch may be waiting to be posted. At least a batch is therefore added.
  *
  * Context: any.
  * Return: number of Receives.
@@ -216,7 +217,7 @@ u32 rpcrdma_size_targets(u32 pages, u32 page_size, struct rpcrdma2_rtx *rtx)
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_targets);
 
-/* Returns the number of pages of the largest payload, which may begin anywhere in a page. */
+/* Returns how many pages the largest payload can touch. It may begin anywhere in a page. */
 static u32 rpcrdma_size_payload_pages(u32 max_payload, u32 page_size)
 {
 	return max(rpcrdma_size_mrs(max_payload, page_size - 1, page_size, 1),
@@ -251,16 +252,16 @@ static u32 rpcrdma_size_client_wrs(const struct rpcrdma_client_sizes *sizes)
  * @sizes: OUT: the sizes, if 0 is returned
  *
  * Memory regions: a region is as large as the device can make it, but not larger than
- * the largest payload, plus one page for a payload that begins inside a page. A client
- * issues no RDMA Reads, so the limit of their SGEs does not matter. If one region is too
- * small for the largest payload, an RPC takes several, up to %RPCRDMA_CLIENT_SEGS. If these
- * are too small as well, the caller must not send a payload that is larger than they cover.
+ * the largest payload, plus one page for a payload that begins inside a page. A client reads
+ * no data by RDMA Read, so dc_max_sge_rd does not matter. If one region is too small for the
+ * largest payload, an RPC takes several, up to %RPCRDMA_CLIENT_SEGS. If these are too small as
+ * well, the caller must not send a larger payload than rpcrdma_size_client_payload() returns.
  *
  * Send queue: for every request a Send, and a registration and an invalidation for each of
  * its regions; a Send for the answer to every callback; the drain marker and a probe of the
  * keepalive. Most requests do not take that much, and slots are counted when they are used.
- * So a shorter queue is enough, as long as each request has a slot for its Send, and one RPC
- * of the largest size fits in addition.
+ * So a shorter queue is enough if it has a slot for the Send of each request, and slots for the
+ * regions of one RPC of the largest size.
  *
  * Receive queue: a Receive for each Reply and each callback, one batch that waits to be
  * posted, %RPCRDMA_RECV_SPARE for messages of version 2 that take no credit, and the drain
@@ -290,7 +291,7 @@ int rpcrdma_size_client(const struct rpcrdma_device_caps *caps,
 	if (caps->dc_max_mr < sizes->cz_mrs_per_rpc + RPCRDMA_CLIENT_EXTRA_MRS)
 		return -EOPNOTSUPP;
 
-	/* Number of entries of each queue, without one entry for each request */
+	/* Number of entries of each queue, beside one entry for each request */
 	wrs = rpcrdma_size_client_wrs(sizes);
 	sq_spare = (u64)bc_requests + RPCRDMA_SQ_EXTRA + wrs - 1;
 	rq_spare = rpcrdma_size_rq_spare(bc_requests);
@@ -355,7 +356,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_client_spare);
 
 /*
  * Returns the number of work requests that one transfer of the largest size takes if it goes
- * to one segment of the client. Each work request covers as many pages as it has SGEs.
+ * to, or comes from, one segment of the client. Each work request covers as many pages as it has
+ * SGEs.
  */
 static u32 rpcrdma_size_server_wrs(const struct rpcrdma_device_caps *caps,
 				   u32 send_sges, u32 pages)
@@ -385,8 +387,8 @@ static u32 rpcrdma_size_server_wrs(const struct rpcrdma_device_caps *caps,
  * enough, if the callbacks, one Send and one transfer fit.
  *
  * Regions: %RPCRDMA_SERVER_READ_MRS, if dc_read_mrs is set. Calls share the regions, and
- * wait until one is free. The send queue is long enough for a Call that takes all of them, if
- * the device allows a queue of that length.
+ * wait until enough are free. The send queue is long enough for a Call that takes all of them,
+ * if the device allows a queue of that length.
  *
  * Receive queue: a Receive for each Call and for the Reply to each callback, one batch that
  * waits to be posted, %RPCRDMA_RECV_SPARE for messages of version 2 that take no credit, and
@@ -415,14 +417,17 @@ int rpcrdma_size_server(const struct rpcrdma_device_caps *caps,
 				      rpcrdma_size_payload_pages(max_payload,
 								 page_size));
 
-	/* Number of entries of each queue, without those for Calls */
 	sizes->sz_read_mrs = caps->dc_read_mrs ? RPCRDMA_SERVER_READ_MRS : 0;
+	/* Number of entries of each queue, beside those for the Receives of Calls and the
+	 * Sends of their Replies. sq_spare includes one transfer.
+	 */
 	sq_spare = (u64)bc_requests + RPCRDMA_SQ_EXTRA + wrs +
 		   RPCRDMA_CLIENT_SEGS;
 	rq_spare = rpcrdma_size_rq_spare(bc_requests);
 	/* Receives are promised to the client, but Calls can wait for room in
 	 * the send queue. So a short send queue costs no credits (RFC 8166
-	 * 3.3.1), as long as an ordinary Call of the largest size fits.
+	 * 3.3.1), as long as a Call of the largest size fits whose chunk has at
+	 * most RPCRDMA_CLIENT_SEGS segments.
 	 */
 	sq_least = sq_spare + 1;
 	if (caps->dc_read_mrs)

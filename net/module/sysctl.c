@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The sysctls: /proc/sys/sunrpc/rdma_* for the client, /proc/sys/sunrpc/svc_rdma/ for the
- * server. Most changes apply only to connections that are made afterwards. Settings that the
- * in-tree module also has have the same names as there.
+ * server. rdma_keepalive_* are for both. Most changes apply only to transports and connections
+ * that are made afterwards. Settings that the in-tree module also has have the same names as
+ * there.
  */
 #include <linux/sysctl.h>
 #include <rpcrdma/counters.h>
@@ -155,7 +156,7 @@ int rpcrdma_sysctl_init(void)
 /**
  * rpcrdma_sysctl_exit - unregister the module's sysctls
  *
- * Context: module unload, or failed load.
+ * Context: module unload.
  */
 void rpcrdma_sysctl_exit(void)
 {

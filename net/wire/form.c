@@ -5,8 +5,8 @@
  * The rules here are the same in every version (version-two 3.3, 10.1). Versions differ
  * in what surrounds the lists, in how a message tells its direction, and in what a
  * responder answers. These differences are in wire/v1.c, wire/v2.c and wire/rtx.c, which call
- * this file. RDMA_MSG and RDMA_NOMSG have the same numbers in all versions. This file uses
- * their version 1 names.
+ * this file, and in wire/v2_error.c. RDMA_MSG and RDMA_NOMSG have the same numbers in all
+ * versions. This file uses their version 1 names. RDMA2_RTX_MSG is judged like RDMA_MSG.
  *
  * A Call or a Reply that breaks a rule is not sent. If it is received, its verdict says which
  * rule it breaks. No state is kept.
@@ -252,7 +252,7 @@ static bool rpcrdma_form_positions_aligned(const struct rpcrdma_lists *lists)
 
 /**
  * rpcrdma_form_judge_call - is this header valid for a Call?
- * @hdr: a received header, MSG or NOMSG
+ * @hdr: a received header with lists: MSG, NOMSG or RTX_MSG
  *
  * The caller checks the direction of an inline message.
  *
@@ -284,7 +284,7 @@ enum rpcrdma_verdict rpcrdma_form_judge_call(const struct rpcrdma_hdr *hdr)
 
 /**
  * rpcrdma_form_judge_reply - is this header valid for a Reply?
- * @hdr: a received header, MSG or NOMSG
+ * @hdr: a received header with lists: MSG, NOMSG or RTX_MSG
  *
  * The caller checks the direction of an inline message.
  *

@@ -2,14 +2,14 @@
 /*
  * The wire, version independent part: fixed words, segments, chunk lists.
  *
- * This file turns bytes into numbers and numbers into bytes, and only decides whether bytes
- * can be parsed safely. wire/form.c and the files of the versions decide which combinations
- * of lists and message types make sense. core/chunk.c decides whether the lengths and
- * positions add up to a message.
+ * This file turns bytes into numbers and numbers into bytes. It only decides whether bytes can
+ * be parsed safely, and are within the limits of G-32. wire/form.c and the files of the versions
+ * decide which combinations of lists and message types make sense. core/chunk.c decides whether
+ * the lengths and positions add up to a message.
  *
  * A peer has written every byte that is read here. Two rules make this safe. A cursor knows
- * where the message ends, and moves over each word before the word is read. A count is compared
- * with the number of bytes that are left before it is used (RFC 8166 4.5.2, 8.1.4).
+ * where the message ends, and moves over each word before the word is read. Before a count is
+ * used, it is compared with the number of bytes that are left (RFC 8166 4.5.2, 8.1.4).
  *
  * No segment is copied. A decoded chunk has a pointer to its first segment in the message.
  * A walk over the segments reads them again from the message.

@@ -8,7 +8,8 @@
  * following transmission only tells its place in the group. Decoding has two steps.
  * rpcrdma2_peek_rtx() reads the words with fixed offsets when a transmission arrives.
  * core/group.c needs only these words to assemble the group. When the group is complete,
- * rpcrdma2_decode_group() parses and checks the rest of the first header.
+ * rpcrdma2_rtx_items() reads its items, and rpcrdma2_decode_group() parses and checks the whole
+ * header of the first transmission.
  *
  * The second step is the same as for any RPC message, with a check of the items in
  * addition. Items and Read chunks were taken out of the payload stream, and their positions
@@ -358,7 +359,8 @@ static void rpcrdma2_put_first(struct rpcrdma_xdr_out *out,
  * @items: items of the Call, in the order of their positions
  * @call: the Call; its ko_proc is %RPCRDMA2_MSG
  *
- * The caller puts the payload stream behind the header, and then zeros up to tx_data.
+ * The caller puts the payload stream behind the header. If the transmission has data, the caller
+ * puts zeros behind the stream, up to tx_data, and then the data.
  *
  * Context: any. The content of @buf after an error is unspecified.
  * Return: number of bytes written; -EMSGSIZE if @size is too small; -EINVAL if such a

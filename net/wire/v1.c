@@ -7,9 +7,9 @@
  * versions share. Of an RPC message, only the first two words are read (XID and direction).
  * This file keeps no state: a verdict depends only on the message and, for one option, on a flag.
  *
- * The decoders are as strict as the protocol allows, and say why they refuse a message.
- * The encoders return -EINVAL instead of producing a message that a decoder has to refuse:
- * the arguments of the encoder are then wrong, which is a bug on our side.
+ * The verdict of a decoder says why it refuses a message. The encoders of Calls and Replies return
+ * -EINVAL instead of producing a message that a decoder has to refuse: the arguments of the
+ * encoder are then wrong, which is a bug on our side.
  *
  * Layouts: RFC 8166 4; Documentation/wire.rst.
  */
@@ -196,11 +196,11 @@ rpcrdma1_judge_call(const struct rpcrdma_hdr *hdr)
  * @flags: %RPCRDMA1_ACCEPT_MSGP or 0
  * @hdr: OUT: the header, as far as it could be parsed; points into @buf. hd_proc of an
  *	accepted RDMA_MSGP is RDMA_MSG. Unless the message was too short, @hd_xid and
- *	@hd_vers are valid, and an answer can be sent
+ *	@hd_vers are valid, so that an error can be sent
  *
  * rpcrdma_lists_check_call() decides whether the chunks add up to a stream. If the message is
- * in a Position Zero chunk, the caller has to read the chunk, and then compare the XID in it
- * with rdma_xid.
+ * in a Position Zero chunk, the caller has to read the chunk, and then check the XID and the
+ * direction in it.
  *
  * Context: any. The work is bounded by @len and the limits of G-32.
  * Return: a verdict.
@@ -281,7 +281,7 @@ rpcrdma1_judge_reply(const struct rpcrdma_hdr *hdr)
  *
  * %RPCRDMA_OK is also returned for an RDMA_ERROR: look at @hd_proc. For a
  * %RPCRDMA_BACKWARD_CALL only the direction has been checked. The caller has to check that
- * its lists are empty (RFC 8167 5.3), and that header and RPC message have the same XID
+ * its lists are empty (RFC 8167 5.3; G-24), and that header and RPC message have the same XID
  * (RFC 8166 4.5.2). rpcrdma_lists_check_reply() compares the lists of a Reply with what its
  * Call has offered.
  *

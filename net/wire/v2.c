@@ -25,21 +25,27 @@
  *
  * OK at the server, BACKWARD_CALL at the client: the message is a request.
  *	MSG, NOMSG	server: call rpcrdma_lists_check_call(), then execute;
- *			client: pass to the callback service, if there is one
+ *			client (only MSG): pass to the callback service, if there is
+ *			one
  *	CONNPROP	use hd_props if this is the first CONNPROP of the peer.
- *			The server answers with a CONNPROP of its own, with the same
- *			XID and @response true; the client does not answer (G-17)
+ *			The server answers each with a CONNPROP of its own, with the
+ *			same XID and @response true; the client does not answer (G-17)
  * OK at the client, BACKWARD_REPLY at the server: the message is a response.
- *	MSG, NOMSG	complete the RPC with this XID
- *	ERROR		end the RPC or send it again; hd_err decides (G-23). If
- *			hd_err is ERR_VERS or hd_v1_error is set, the error
- *			belongs to the negotiation of the version
+ *	MSG, NOMSG	client: call rpcrdma_lists_check_reply(), then complete the
+ *			RPC with this XID;
+ *			server: complete the callback with this XID; if there are
+ *			chunks, end it with an error
+ *	ERROR		client: end the RPC or send it again; hd_err decides (G-23).
+ *			If hd_err is ERR_VERS or hd_v1_error is set, and the version
+ *			is not settled yet, the error belongs to the negotiation;
+ *			server: end the callback (G-24)
  *	CONNPROP	use hd_props if this is the answer to our CONNPROP;
  *			otherwise drop
  * DISCARD_*: drop. There is no answer, and no grant.
  * BAD_*, MANY_*: count and trace, then call rpcrdma2_refusal(). If it returns
  *	true		send the error with rpcrdma2_encode_error(), by Send
- *			without invalidation (G-22). The message has no other effect
+ *			without invalidation (G-22). The message has no other effect.
+ *			A client sends nothing before its CONNPROP was answered (G-17)
  *	false		drop a BAD_VERS. For all other verdicts, if an RPC waits for
  *			hd_xid, end it with an error as soon as the peer can no
  *			longer access its memory; otherwise drop. A bad answer to our
@@ -70,7 +76,9 @@
 
 /*
  * What a server accepts until the version is settled, unless version 2 is disabled, or a test
- * has set lower limits. The Position Zero chunk uses up an entry of the Read list (G-23, G-32).
+ * has set lower limits. Only unit tests and the fuzzer use this variable: the server computes
+ * the values for each message. The decoder counts the Position Zero chunk as one of
+ * RPCRDMA_MAX_CHUNKS, but ac_reads does not include this chunk, and is lower by one (G-23, G-32).
  */
 const struct rpcrdma2_accept rpcrdma2_accept_forward = {
 	.ac_vers_low	= RPCRDMA_VERS_1,
@@ -82,8 +90,8 @@ const struct rpcrdma2_accept rpcrdma2_accept_forward = {
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_accept_forward);
 
 /*
- * What a client accepts in callbacks if it has announced INLINE as its property BRS (G-24). The
- * client cannot tell whether a message of another version is a Reply, so it sends no ERR_VERS:
+ * What a client accepts in callbacks. It announces the same as its property BRS: INLINE (G-24).
+ * The client cannot tell whether a message of another version is a Reply, so it sends no ERR_VERS:
  * ac_vers_high is 0.
  */
 const struct rpcrdma2_accept rpcrdma2_accept_backward = {
@@ -241,8 +249,9 @@ static bool rpcrdma2_lists_have(const struct rpcrdma_lists *lists, u32 handle)
 }
 
 /**
- * rpcrdma2_decode_rpc - parse an RDMA2_MSG or RDMA2_NOMSG behind the prefix (ht_decode)
- * @in: cursor in front of rdma_inv_handle, whose offset depends on the type
+ * rpcrdma2_decode_rpc - parse handle and lists of a header (ht_decode of MSG and NOMSG)
+ * @in: cursor in front of rdma_inv_handle, which is the first word behind the prefix, except in
+ *	an RDMA2_RTX_MSG
  * @buf: the message
  * @len: length of the message in bytes
  * @hdr: IN: the prefix; OUT: handle, lists, and where the lists end
@@ -407,7 +416,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_decode_by);
  * @len: length of the message in bytes, from the Receive completion
  * @accept: what is accepted: %rpcrdma2_accept_forward, or less
  * @hdr: OUT: the header, as far as it could be parsed; points into @buf. Unless the message
- *	was too short, @hd_xid, @hd_vers and @hd_response are valid
+ *	was too short, @hd_xid, @hd_vers and @hd_response are valid. With %RPCRDMA_BAD_VERS,
+ *	@hd_response is false: the flags of other versions are not read
  *
  * %RPCRDMA_OK is returned for Calls and for a client's CONNPROP.
  * %RPCRDMA_BACKWARD_REPLY is returned for a Reply or an error that belongs to a backward
@@ -437,7 +447,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma2_decode_call);
  * @len: length of the message in bytes, from the Receive completion
  * @flags: %RPCRDMA2_NEGOTIATING until the first valid answer, then 0
  * @hdr: OUT: the header, as far as it could be parsed; points into @buf. Unless the message
- *	was too short, @hd_xid and @hd_response are valid
+ *	was too short, @hd_xid and @hd_response are valid. With %RPCRDMA_BAD_VERS,
+ *	@hd_response is false: the flags of other versions are not read
  *
  * %RPCRDMA_OK is returned for Replies, for errors and for the server's answer to a
  * CONNPROP. %RPCRDMA_BACKWARD_CALL is returned for a valid backward Call without chunks and

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RPC-over-RDMA version 2 errors: how they are read and written, and which error answers a
- * message that cannot be used.
+ * RPC-over-RDMA version 2 errors: how they are read and written, which error answers a message
+ * that cannot be used, and which version is used after an ERR_VERS.
  *
  * wire/v2.c uses this file: read the comment at the top of wire/v2.c first.
  *
@@ -124,9 +124,9 @@ enum rpcrdma_verdict rpcrdma2_decode_error(struct rpcrdma_xdr_in *in,
  *
  * An error of version 1 has its code where version 2 has rdma_flags. That word does not tell
  * the layout, because ERR_VERS and F_RESPONSE are both 1. The length of the message does,
- * with one exception: a version 1 ERR_VERS whose lowest version is 4, 5, 6 or 8 has the layout
- * of a version 2 error with this number as its code. During negotiation, such a message is taken
- * as a version 1 error, because a CONNPROP causes none of these version 2 errors.
+ * with one exception: if rdma_vers is 2, a version 1 ERR_VERS whose lowest version is 4, 5, 6 or
+ * 8 has the layout of a version 2 error with this number as its code. During negotiation, such a
+ * message is taken as a version 1 error, because a CONNPROP causes none of these version 2 errors.
  *
  * Context: any.
  * Return: false if the message has to be decoded as one of version 2.

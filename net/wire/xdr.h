@@ -3,7 +3,7 @@
  * Bounded reading and writing of XDR words, for net/wire only.
  *
  * A cursor never moves past the end of the bytes that it was given. So the files that use cursors
- * do no pointer arithmetic with numbers that a peer has sent. Buffers may have any alignment.
+ * need not compare each word with the end of the message. Buffers may have any alignment.
  */
 #ifndef RPCRDMA_NET_WIRE_XDR_H
 #define RPCRDMA_NET_WIRE_XDR_H
