@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Test the Wireshark dissector for version 2, on the host. It neither needs a guest nor depends on the kernel, so it
-# runs once, on one kernel.
+# Test the Wireshark dissector for version 2, on the host. The test neither needs a guest nor depends on the kernel, so
+# make test runs it for one kernel only.
 # Guests: none
 # Providers: rxe
 # Second: none

@@ -63,8 +63,8 @@ case_server-killed() {
 	nfs_umount
 }
 
-# A stopped machine answers nothing, and neither does its adapter. The device or the keepalive notices this before
-# any RPC times out.
+# A stopped machine answers nothing, and neither does its adapter. The client's device or the client's keepalive
+# notices this before any RPC times out.
 case_server-stopped() {
 	local before t0
 	nfs_mount 4.2
@@ -135,8 +135,8 @@ bad_network() {
 	modprobe -q sch_netem || true
 	nfs_mount 4.2
 	load_start
-	# Without netem, packets are not duplicated or late. (A sender may be preempted between numbering a packet
-	# and queueing it.)
+	# Without netem, no packet comes twice, and at most one percent come late: a sender may be preempted between
+	# numbering a packet and queueing it.
 	read -r packets twice late <<<"$(arrivals 3)"
 	[ "$packets" -ge 50 ] && [ "$twice" = 0 ] && [ "$late" -le $((packets / 100)) ] ||
 		die "without netem, $twice of $packets packets came twice and $late late"
@@ -183,8 +183,8 @@ case_device-removal-server() { device_removal server "${ROUNDS:-2}"; }
 case_nfsd-restart() { nfsd_restarts 4.2; }
 # Covers: V1-ERR-25
 case_nfsd-restart-v3() { nfsd_restarts 3; }
-# At the ends that run our module, allocations of the module fail, and the connection is broken meanwhile. (faults.sh
-# tests this for both ends in one guest, and for one function after the other.)
+# At the ends that run our module, 5 percent of the module's allocations fail, and the connection is broken meanwhile.
+# (faults.sh lets allocations fail at both ends in one guest.)
 case_starved() {
 	local end i
 	[ -d /sys/kernel/debug/failslab ] || skip "this kernel has no CONFIG_FAILSLAB"
@@ -303,8 +303,8 @@ idle_mount() {
 	sleep 2
 }
 
-# No packet from the client arrives any more, and there is no RPC that could time out. The keepalive of both ends
-# notices this within the time that is set.
+# No packet from the client arrives any more, and there is no RPC that could time out. Each end with our module notices
+# this within the time that is set for the keepalive: its own keepalive does, or the other end disconnects.
 # Covers: V1-CRD-28
 case_silent() {
 	local t0 end known=

@@ -367,8 +367,8 @@ case_starved-regions() { goes_on '^xprt_rdma_frwr_map$'; }
 # Covers: V1-ERR-25
 case_starved-send() { goes_on '^xprt_rdma_send_request$'; }
 case_starved-send-other() { in_other_version goes_on '^xprt_rdma_send_request$'; }
-# For a minute, Sends of Calls cannot allocate memory, and 8 processes use one connection. A Call that waits for memory
-# does not delay the Calls that need none.
+# Eight processes use one connection while sending a Call cannot allocate memory. They must still get replies, three
+# times within 20 seconds each. A Call that waits for memory does not delay the Calls that need none.
 # Covers: V1-ERR-25
 case_starved-send-long() {
 	local i connects
@@ -492,7 +492,7 @@ frozen_short() {
 	umount $MNT
 }
 
-# If an allocation fails, a trace event reports it, at either end, and the operation is tried again later.
+# If an allocation fails at either end, a trace event reports it, and the operation succeeds on a later try.
 # Covers: V1-ERR-20
 case_starved-events() {
 	local lost

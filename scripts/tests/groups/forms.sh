@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Capture messages of every form, in one guest, on the kernel on which the group wire does not run with siw. If both
-# ends are on one machine, siw uses the loopback device, as any TCP connection does. The host then reads the capture
-# (iwarp.py), and reports the cases that are named after "Also".
+# Capture messages of every form over siw, in one guest. make test runs this group on 6.12, where it does not run the
+# group wire. If both ends are on one machine, siw uses the loopback device, as any TCP connection does. The host then
+# reads the capture (iwarp.py), and reports the cases that are named after "Also".
 # Guests: alone
 # Limit: 2400
 # Capture: yes

@@ -89,8 +89,8 @@ case_nconnect() {
 # The first client has a delegation of a file, and a second client opens that file for writing.
 # Covers: ULB-13
 case_delegation() { delegation 4.2 second_client; }
-# NFSv4.0 uses a TCP connection for callbacks: its client accepts no callbacks over RDMA, although the server could
-# send them.
+# NFSv4.0 uses a TCP connection for callbacks. Its client does not accept callbacks over the RDMA connection, over which
+# our server could send them.
 # Covers: BC-30
 case_delegation-v40() {
 	local before

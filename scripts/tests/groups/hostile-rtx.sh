@@ -44,8 +44,8 @@ case_rtx-placed() {
 }
 
 group() {
-	# caller.py and hostile_rtx.py read ALL, and hostile_rtx.py reads ROUNDS. With ALL, a hundred thousand groups
-	# of each of two kinds are sent, and with ROUNDS, this number of each kind. That takes long.
+	# caller.py and hostile_rtx.py read ALL, and hostile_rtx.py reads ROUNDS. With ALL, rtx-storm sends a hundred
+	# thousand groups of each of two kinds. With ROUNDS, it sends ROUNDS groups of every kind. Both take long.
 	export ALL ROUNDS
 	[ -z "$ALL$ROUNDS" ] || CASE_LIMIT=3600
 	# nfsd gives up a callback after a tenth of the lease time.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# The unit tests, in a guest of their own.
+# The unit tests. If other groups share the guest, this group runs before them.
 # Guests: alone
 # Limit: 2400
 # Second: rxe

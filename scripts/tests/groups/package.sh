@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Test the Debian package, the DKMS targets and make install, without a guest: in a chroot to an overlay of the host's
-# root directory, where /lib/modules has only the kernel to build for. All changes go to the overlay, not to the host.
+# root directory, where /lib/modules has only the kernel to build for, and one that the module does not support. All
+# changes go to the overlay, not to the host.
 # KERNEL 6.12 means Debian's own kernel here, which is what most people build for.
 # Guests: none
 # Providers: rxe

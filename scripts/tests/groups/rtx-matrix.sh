@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# The round-trip extension of version 2 with all combinations of the properties that the ends announce, and with few
+# The round-trip extension of version 2 with many combinations of the properties that the ends announce, and with few
 # credits, short send queues and failing allocations; client and server in one guest.
 # Guests: alone
 # Limit: 1500
@@ -67,8 +67,8 @@ list_with() {
 		if_used $placed server_calls_placed counted client_connects 1 1 sound "$3" listed
 }
 
-# lists_with <call_max>: run list_with with this call_max and each combination of <reply_max> and <pages>. The inline
-# sizes and the version of NFS change with each combination.
+# lists_with <call_max>: run list_with with this call_max and 12 combinations of <reply_max> and <pages>, with varying
+# inline sizes and versions of NFS.
 lists_with() {
 	local i=0 replies pages sizes=(4096 16384 1024) theirs=(16384 4096 65536 1024) versions=(3 4.2 4.1)
 	for replies in 0 1 2 16; do
@@ -86,8 +86,8 @@ case_rtx-words-2() { lists_with 2; }
 # Covers: RTX-36 RTX-41 RTX-66 RTX-68
 case_rtx-words-64() { lists_with 64; }
 
-# nothing_of_it <version of NFS>: list directories, and check that no message of the extension is sent, received or
-# counted
+# nothing_of_it <version of NFS>: list directories, and check by the counters that no message of the extension is sent
+# or received
 nothing_of_it() {
 	MOUNT_OPTS=rsize=16384 counted client_calls_group 0 0 counted client_replies_group 0 0 counted client_group_sends 0 0 \
 		counted client_group_recvs 0 0 counted groups_received 0 0 counted server_calls_placed 0 0 \
@@ -155,7 +155,7 @@ case_rtx-window() {
 }
 
 # Both ends have send queues of few entries. If the queue has no room for the Sends of a group, the Call uses the base
-# protocol instead, with chunks. The server announces how many Sends of a Reply fit its queue.
+# protocol instead, with chunks. The server announces at most half of its queue as the number of Sends of a Reply.
 # Covers: RTX-78
 case_rtx-short-queue() {
 	local entries pages
@@ -188,8 +188,8 @@ case_rtx-starved() {
 	trap starve_off EXIT
 	nfs_mount 4.2
 	starve 100 '^xprt_rdma_group_plan$'
-	# Start the load after the allocations begin to fail: a connection keeps the buffers of its first group, and
-	# needs no memory for the next groups.
+	# Start the load after the allocations begin to fail: a connection keeps the buffers of its groups, so that
+	# later groups may need no more memory.
 	load_start --jobs 4
 	load_moves 30 "it began, without memory for groups"
 	starve_end
@@ -231,7 +231,7 @@ starved_listing() {
 	[ "$(allocations_failed)" = 0 ] || echo y >>/tmp/failed
 }
 
-# Run fio while the connection is broken each second, during WRITEs whose data are placed.
+# Run fio while the connection is broken again and again, during WRITEs whose data are placed.
 # Covers: V1-ERR-25
 # Tries: RTX-86
 case_rtx-broken() {

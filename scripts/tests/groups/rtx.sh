@@ -25,8 +25,8 @@ inline_of() {
 	echo "$1" >$SERVE/v2_max_req_size
 }
 
-# sound <version of NFS> <command...>: run with_mount, and check that its connections have version 2, and that there was
-# no error
+# sound <version of NFS> <command...>: run with_mount, and check that a connection of version 2 was made, and that there
+# was no error
 sound() {
 	counted client_v2_connects 1 99 counted client_error_replies 0 0 counted client_bad_replies 0 0 \
 		counted groups_broken 0 0 counted group_strays 0 0 counted server_reply_too_large 0 0 with_mount "$@"
@@ -78,8 +78,8 @@ placed_in() {
 }
 
 # are_placed <pages> <bytes>: make four WRITEs of this size. Check that the data of each are placed, that each is
-# executed once, that no memory is registered, and that the Sends cause no completion events. (Two are allowed for, for
-# probes of the keepalive.)
+# executed once, that no memory is registered, and that the Sends cause no completion events. (Two events are allowed,
+# because probes of the keepalive cause some.)
 are_placed() {
 	local n
 	n=$(placed_in "$1" "$2")
@@ -239,8 +239,8 @@ case_rtx-sizes() {
 	counted client_calls_group 1 $ANY sound 3 sizes
 }
 
-# All sections of the checker, with long names, ACLs and extended attributes. With small Sends, many messages are
-# long.
+# Sections of the checker that use symlinks, directories, data, ACLs and extended attributes. With small Sends, many
+# messages are long.
 # Covers: RTX-97
 case_rtx-all-v3() {
 	inline_of 4096
@@ -304,8 +304,8 @@ plain() {
 	counted client_calls_read_chunk 4 4 written 32768 4
 }
 
-# The extension, or a part of it, is switched off. It is then neither announced nor used. In version 1, nothing of the
-# extension is used.
+# The extension is switched off, and is then not used. If only long Calls and long WRITEs in several Sends are switched
+# off, the data of WRITEs go by RDMA Read. In version 1, nothing of the extension is used.
 # Covers: RTX-31 RTX-32 RTX-103
 case_rtx-off() {
 	echo 0 >$CLIENT/rdma_rtx

@@ -147,8 +147,8 @@ case_small-regions() {
 			highest "${v#* }"
 			nfs_mount "${v% *}" "$([ "${v% *}" != 3 ] || echo noacl)"
 			[ "$(whole_size)" = "$size" ] || die "regions of $pages: $(grep " $MNT " /proc/mounts)"
-			# In version 1, a server does not know which of several handles it may invalidate. NFSv4
-			# also uses Reply chunks.
+			# In version 1, a server does not know which of several handles it may invalidate, and
+			# invalidates none. NFSv4 also uses Reply chunks, which moves_whole does not expect.
 			[ "${v% *}" != 3 ] ||
 				moves_whole "$size" $(((size / 4096 + pages - 1) / pages)) $((${v#* } - 1))
 			VERS=${v% *} checked small
@@ -355,9 +355,9 @@ getattrs() {
 quiet_read() { dd if=$MNT/quiet of=/dev/shm/quiet bs=1M iflag=direct 2>/dev/null; }
 quiet_write() { dd if=/dev/shm/quiet of=$MNT/quiet bs=1M oflag=direct 2>/dev/null; }
 
-# Hardly any Call, or Reply without RDMA Writes, causes a completion event at its sender. A READ or a WRITE of 1 MB must
-# cause one at the server: the pages of the READ are released by a completion, and the Call of the WRITE is executed
-# after the completion of an RDMA Read.
+# Calls, and Replies without RDMA Writes, cause hardly any completion events at their senders. But a READ or a WRITE of
+# 1 MB must cause one at the server: the pages of the READ are released by a completion, and the Call of the WRITE is
+# executed after the completion of an RDMA Read.
 case_quiet-replies() {
 	local v
 	[ "$MODULE" = ours ] || skip "the in-tree module does not count events"
@@ -392,7 +392,7 @@ refuses() {
 takes() { { echo "$2" >"$1"; } && [ "$(<"$1")" = "$2" ] || die "$1 does not take $2"; }
 
 # Test the default, the smallest and the largest value of the numbers in this list, which an administrator can set. (The
-# default of the version is not checked, because this group sets the version.)
+# defaults of the versions and of rdma_rtx are not checked, because this group sets them.)
 # Covers: T-44
 case_settings() {
 	local file first least most was value params=/sys/module/rpcrdma/parameters
@@ -625,7 +625,7 @@ case_port-in-use() {
 	nfs_umount
 }
 
-# The port is the well-known one, so rpcbind is not asked, and it does not know the service.
+# A mount without the option port= uses the well-known port, and rpcbind does not know the service.
 # Covers: RPB-02 RPB-05
 case_default-port() {
 	local v

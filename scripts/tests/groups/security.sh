@@ -92,7 +92,7 @@ moved() {
 }
 
 # flavour <flavour>: make and rename files, and read and write data of odd sizes at odd offsets, in both versions of
-# the protocol. krb5i and krb5p protect the whole message, so no item of it may be reduced.
+# the protocol. krb5i and krb5p protect all arguments and results, so no item of them may be reduced.
 flavour() {
 	flavoured "$1" 1
 	[ "$MODULE" = ours ] || return 0
@@ -103,8 +103,8 @@ flavour() {
 	highest 1
 }
 
-# placing <flavour> <version of NFS>: make WRITEs of many sizes, and long links, on a server with targets. If krb5i or
-# krb5p protects a WRITE, its data are not placed: the whole message is sent as one stream, in several Sends.
+# placing <flavour> <version of NFS>: make WRITEs of many sizes, on a server with targets. If krb5i or krb5p protects a
+# WRITE, its data are not placed: the whole message is sent as one stream, in several Sends.
 PAGES=/sys/module/rpcrdma/parameters/rtx_pages
 placing() {
 	local placed groups
@@ -322,8 +322,8 @@ case_krb5p-long-link() {
 	[ "${outcome[0]}" = "${outcome[1]}" ] || die "by TCP it ${outcome[0]}, by RDMA it ${outcome[1]}"
 }
 
-# A mount with TLS is refused at once, and a line in the log gives the reason if the kernel has NFS_DEBUG. The client
-# must not connect without encryption instead.
+# A mount with TLS is refused. A line in the log gives the reason, because this case switches on NFS debugging. The
+# client must not connect without encryption instead.
 case_tls() {
 	local policy v t0 connects text
 	connects=$(counter client_connects)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# fio with verification, undisturbed and with the connection broken every second. The group uses version 1 or 2,
+# fio with verification, undisturbed and with the connection broken again and again. The group uses version 1 or 2,
 # according to version_here(). case_fio-broken-other uses the other version, for a shorter time.
 # Guests: alone
 # Limit: 2400

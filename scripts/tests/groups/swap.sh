@@ -84,9 +84,9 @@ stuck() {
 swapped() { echo $(($(vmstat_of pswpin) + $(vmstat_of pswpout))); }
 swapped_more() { [ "$(swapped)" -gt $(($1 + 64)) ]; }
 
-# breaks_while <process>: until the process ends, close the connection every three seconds, by its ends in turn. Pages
-# must then be swapped over the next connection. For each break, print the end that closed the connection, and the
-# seconds until pages were swapped.
+# breaks_while <process>: until the process ends, close the connection by its ends in turn. Pages must then be swapped
+# over the next connection, which is closed three seconds later. For each break, print the end that closed the
+# connection, and the seconds until pages were swapped.
 breaks_while() {
 	local end=server connects pages t0
 	while ! gone "$1"; do

@@ -272,9 +272,9 @@ def err_vers(s):
         s.umount()
 
 
-# In version 2, inline messages have up to 4096 bytes at first, and this server has Receives of 4096 bytes.
-# After ERR_VERS, the client must use the inline size in the private data, or 1024 bytes if there are no valid
-# private data.
+# In version 2, inline messages have up to 4096 bytes at first. After ERR_VERS, the client must use the inline size
+# in the private data, or 1024 bytes if there are no valid private data. This server has Receives of 4096 bytes, so
+# that it also receives messages that are too long.
 # Covers: V2-INL-08
 @case("nego", "sizes of version 1 after ERR_VERS", mount=False)
 def sizes_after(s):
@@ -326,8 +326,7 @@ def plain_errors(s):
             conn.plain(error2(s.xid(), code, credit=1000))
             s.credit = 1
         begins(s, first, SMALL)
-        # The client must ignore the credits of an error: it may have only one Call in flight until the first
-        # Reply.
+        # The client must ignore the credits of an error. (The case "one Call until the first Reply" checks that.)
         s.works()
         want(s.do(do_write, DATA[:8000], "plain") == 8000, "WRITE")
         want(s.accepted == i + 1 and s.raw, "not version 2")
@@ -392,8 +391,8 @@ def unasked(s):
         s.works()
         want(len(s.hellos) == i + 1 and not s.backward, "it was answered")
         s.umount()
-    # The server sends a message before the client's first message comes. If this message is an answer
-    # (F_RESPONSE), the client must ignore it, because it has sent nothing yet.
+    # The server sends a message before it has read the client's first message. If this message is an answer
+    # (F_RESPONSE), the client must ignore it, because its XID is not that of the client's CONNPROP.
     for greeting, then in ((connprop(0x125, prop(RBSIZ, 16384), flags=0), 1024), (connprop(0, prop(RBSIZ, 1024)), 16384),
                            (error2(0, BAD_XDR), 16384)):
         s.greeting = greeting
@@ -688,7 +687,7 @@ def fewest(s):
 # Covers: V2-CRD-05 V2-CRD-07
 @case("spoken", "a full window of Replies, one of callbacks, and two CONNPROPs at once", mount=False)
 def all_at_once(s):
-    # The client has Receives for 4, 8, 16, 32 ... Calls. Grant one of these numbers, so that no Receive is to
+    # The client has Receives for 8, 16, 32 ... Calls. Grant one of these numbers, so that no Receive is to
     # spare.
     s.credit = 32
     s.mount(V41 + ",wsize=4096")
@@ -1054,8 +1053,8 @@ def callback_sizes(s):
          f"the answer {answer.hex()}")
     needed = len(answer) - 28
     want(1024 < needed < 4096, f"an answer of {needed} bytes")
-    # On the next connection the client keeps its session, but the server's Receives are smaller than the
-    # answer.
+    # On the next connection the client keeps its session, but the server announces Receives that are smaller
+    # than the answer.
     s.first = lambda conn: s.welcome(conn, (prop(RBSIZ, 1024),))
     s.conns[0].disconnect()
     s.do(do_stat, MNT + "/dir")

@@ -760,8 +760,8 @@ def callback_errors(b):
         c.conn.send(answer_of(c, message, 16))
         want(b.verbs.until(lambda n=dropped: counters()["server_bc_dropped"] > n), "somebody waits for it still")
         want(counters()["server_bc_replies"] - before["server_bc_replies"] <= 1, "more than one is taken")
-        # nfsd sends the callback again. The client has granted nothing, so there is only one credit for
-        # callbacks, which must be free again.
+        # nfsd sends the callback again. Errors and dropped answers grant nothing, so there is only one credit
+        # for callbacks, which must be free again.
         again = c.callback()
         want(again, "its credit is not free again")
         c.conn.send(answer_of(c, again, 16))

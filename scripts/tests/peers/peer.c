@@ -5,8 +5,8 @@
  * interpret messages (except peer_storm()). It has no threads, and is loaded by peer.py.
  *
  * All work requests that the caller posts use the arena, a memory region that the caller
- * divides. Receives have memory of their own. A message is copied from its Receive, and
- * the Receive is posted again, unless the caller wants to keep Receives.
+ * divides. Receives have memory of their own. peer_wait() copies a message from its
+ * Receive. It then posts the Receive again, unless the caller wants to keep Receives.
  */
 #include <arpa/inet.h>
 #include <errno.h>
