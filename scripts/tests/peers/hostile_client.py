@@ -887,7 +887,7 @@ def one_goes(b):
     recall(names[4])
     want(c.callback(), "no callback any more")
     c.works()
-    # kfree_rcu() frees the objects of the client that left within five seconds. Close the connection after that, so
+    # Within five seconds, kfree_rcu() frees the objects of the client that left. Close the connection after that, so
     # that KASAN would report an access to these objects.
     time.sleep(6)
     c.conn.close()
@@ -1240,8 +1240,7 @@ def dropped(b):
     for i in range(0, 1000, 4):
         for message in (done, c.error(0x77, credit=0xffffffff)) * 2:
             c.conn.send(message)
-        # Each message occupies a Receive until a thread has dropped it, so send at most as many at once as a new
-        # connection has Receives.
+        # Each message occupies a Receive until a thread has dropped it, so send only a few at once.
         want(c.verbs.until(lambda n=i: seen() >= before + n + 4), "not all are dropped")
     want(seen() == before + 1000, "more are dropped")
     want(c.silent(), "one is answered")

@@ -673,8 +673,8 @@ def bad_nexts(c, which, of=4):
     yield changed("F_RESPONSE", lambda m: [word(m, FLAGS, 1)])
     yield changed("missing", lambda m: [])
     yield changed("twice", lambda m: [m, m], MSG if last else RTX_CONT)
-    # Send another message before, or instead of, this transmission. It must be handled as if there were no
-    # group.
+    # Send another message before, or instead of, this transmission. The other message must be handled as if there
+    # were no group.
     other = c.xid()
     null = header2(other) + rpc_call(other, NFS, 3, NULL, b"", AUTH_ROOT)
     yield changed("a Call in front of it", lambda m: [null, m], more={other: MSG})
@@ -788,10 +788,10 @@ def not_before(b):
             want(c.silent(), f"{what}: answered again")
 
 
-# A refusal is an error message of the server. It holds no Receive of the server, so Receives do not limit the
-# number of refusals. In this case the client has no Receives for them, so they do not complete. (With siw, the
-# connection is lost at once.) The server must close the connection before there are more refusals than send queue
-# slots and credits. It must not wait until nothing has completed for progress_timeout.
+# A refusal is the server's error message for a broken group. It holds no Receive of the server, so Receives do not
+# limit the number of refusals. In this case the client posts no Receives after its first four, so further refusals
+# do not complete. (With siw, the connection is lost at once.) The server must close the connection when too many
+# refusals wait for send queue slots (T-32). It must not wait until nothing has completed for progress_timeout.
 # Covers: RTX-49 RTX-84
 @case("rtx-bad", "refusals that nobody takes do not pile up", "rxe/svc_rdma_reply_err")
 def piling(b):
@@ -830,8 +830,8 @@ def replies(b):
             answers(c, [following(xid, 1, 40, 4, flags=flags) + bytes(4)], {})
             answers(c, [first(xid, 1, 8, 8, flags=flags)[:30]], {})
             answers(c, [first(xid, 0, 24, 24, flags=flags) + bytes(24)], {})
-    # A Reply of more transmissions than the Receives that any Call has offered. The server must close the
-    # connection, because the rest of the group would take Receives of other Replies.
+    # A Reply of more than one transmission. The server offers one Receive for the Reply to a callback. So it must
+    # close the connection: the rest of the group would use up Receives that other messages need.
     for count in (2, 3, 64, 256, 0xffffffff):
         c = b.connect()
         xid = c.xid()
@@ -921,7 +921,7 @@ SILENCE_PLANS = (
     ("no group at all", [], (0, ())))
 
 
-# All plans run at the same time, because each takes half a minute.
+# All plans run at the same time, because each takes half a minute or more.
 # Tries: RTX-85
 # Covers: RTX-84
 @case("rtx-silence", "groups that are never complete, or late")

@@ -869,7 +869,7 @@ def wild(s):
     other = s.user(do_read, 100, 0, 1 << 18)
     calls = [call, s.next(READ3)]
     # Both credits are in use, and no task waits for one. If the client used the credits of the following errors, the
-    # GETATTR would be sent.
+    # GETATTR that is made after them would be sent.
     s.pour(call.conn, [error(0x77770000 + i, credit=0xffffffff) for i in range(20)])
     want(s.verbs.until(lambda: s.counted("client_unknown_xids") >= 20), "not all are counted")
     late = s.user(do_stat, MNT + "/file")

@@ -1087,7 +1087,7 @@ def late(s):
     s.kept()
 
 
-# An RPC was given up, but its handles are still being invalidated (client_hold_fence). In the meantime groups
+# An RPC was given up, but client_hold_fence delays the invalidation of its handles. In the meantime groups
 # arrive: the Reply to this RPC, and Replies to other RPCs that were given up.
 # Tries: RTX-37 RTX-51 RTX-100 RTX-101
 @case("rtx-connections", "a Call that is being fenced, and groups meanwhile", mount=False, knobs=True)
