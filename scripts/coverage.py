@@ -231,8 +231,9 @@ def conformance(known, found, excused, same):
                    "documents require, in our words; what this module does about it, and where; and the tests that fail if "
                    "the module violates the requirement.", 88)
     out += ["", *wrapped("MUST, SHOULD and MAY are the document's words. DEC is a decision of ours where the document says nothing "
-                         "(see decisions.rst), and REC is a recommendation. Tests name the requirements that they cover in "
-                         "comments, \"Covers:\"; unit tests are in kunit/, the others in scripts/tests. "
+                         "(see decisions.rst), and REC is a recommendation. Tests name the requirements that they cover "
+                         "behind \"Covers:\" in a comment; unit tests are in kunit/, fuzzers in scripts/fuzz, the others in scripts/tests. "
+                         "A number in brackets behind the name of a test is that of a requirement of the group. "
                          "``scripts/coverage.py --list`` gives the tests of each requirement.", 88), "",
             "Documents, and their names here and in comments of the code:", ""]
     wide = max(map(len, DOCUMENTS))
@@ -259,8 +260,10 @@ def conformance(known, found, excused, same):
             out += [""]
         out += [*table([(k, known[k].level, literal(known[k].source), literal(known[k].text)) for k in keys],
                        (9, 10, 22, 53)), ""]
-    out += ["", *heading("G: Decisions", "="), *wrapped("What the documents leave open or contradict each other about. "
-                                                         "decisions.rst has the reasons.", 88), ""]
+    out += ["", *heading("G: Decisions", "="), *wrapped("Questions that the documents leave open, or answer in "
+                                                         "different ways; decisions.rst has our answers and the reasons. "
+                                                         "Decisions T-nn are about the round-trip extension, and the tests of "
+                                                         "the group RTX cover them.", 88), ""]
     keys = sorted(k for k in known if k[:2] in ("G-", "T-"))
 
     def shown(k):
