@@ -81,8 +81,9 @@ static void rpcrdma_buf_block_ends_with_pages(struct kunit *test)
 }
 
 /* The code that executes a Call may take and drop references to the pages of a Receive buffer.
- * So in a buffer of any size, each page begins with a reference count of 1. Slab pages are not
- * checked, because nobody takes references to them.
+ * So the pages begin with a reference count of 1, whatever the size of the buffer is. The test
+ * looks at the last page. Slab pages are not checked: references to them do no harm, see
+ * rpcrdma_buf_init().
  */
 static void rpcrdma_buf_pages_are_counted(struct kunit *test)
 {

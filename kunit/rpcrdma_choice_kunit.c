@@ -117,8 +117,8 @@ static void rpcrdma_choice_long_way(struct kunit *test)
 }
 
 /* With a round trip of up to 10 us, a WRITE goes by Sends only if its further transmissions cost
- * no more than Sends save. Each further transmission costs 1 us and 5000 instructions. Sends save
- * the round trip, 6 us and 30000 instructions.
+ * no more than Sends save, both in time and in instructions. Each further transmission costs 1 us
+ * and 5000 instructions. Sends save the round trip, 6 us and 30000 instructions.
  */
 /* Covers: RTX-25 RTX-95 T-40 */
 static void rpcrdma_choice_short_way(struct kunit *test)
@@ -221,8 +221,10 @@ static void rpcrdma_choice_without_targets(struct kunit *test)
 	const struct rpcrdma2_rtx *none = &rpcrdma_choice_peers[0];
 	struct rpcrdma_choice choice;
 
-	/* If the round trip is short, the limit is that of T-40 (decisions.rst), but at least
-	 * the size that fits one Send.
+	/* If the round trip is short, the limit is at most 16384 bytes (T-40 in decisions.rst),
+	 * or what one Send carries, if that is more. If Sends are short, the limit is lower: the
+	 * work saved pays for only five further Sends of 2048 bytes. A round trip of 10 us
+	 * already pays for one further Send of 32768 bytes.
 	 */
 	KUNIT_EXPECT_EQ(test, rpcrdma_choice_at(none, 0), 16384);
 	rpcrdma_choice_with(&choice, none, 10);

@@ -192,8 +192,8 @@ static void rpcrdma_parts_add_body(struct rpcrdma_kunit *fx,
 }
 
 /*
- * Move an item of @len bytes to a chunk. If @padded, the chunk includes the roundup of the
- * item, whose bytes are 0xff. Otherwise the responder has to add the roundup, with zeros.
+ * Move an item of @len bytes to a chunk. If @padded, the chunk includes the item's roundup,
+ * in bytes of 0xff. Otherwise the responder has to add the roundup, in bytes of 0.
  */
 static void rpcrdma_parts_add_chunk(struct rpcrdma_kunit *fx,
 				    struct rpcrdma_parts *parts, u32 len,
@@ -257,8 +257,8 @@ static void rpcrdma_parts_make(struct rpcrdma_kunit *fx,
 
 	memset(parts, 0, sizeof(*parts));
 	for (i = 0; i < n; i++) {
-		/* Make no chunk at position zero, and no two at one position: other tests have
-		 * them
+		/* Make no chunk at position zero, and no two chunks at the same position: other
+		 * tests have such chunks
 		 */
 		len = 4 * rpcrdma_kunit_random(fx, 10);
 		rpcrdma_parts_add_body(fx, parts, len + (must_gap ? 4 : 0));

@@ -6,8 +6,8 @@
  * requirements (Documentation/conformance.rst) whose violation makes the test fail. A test
  * without this line covers no requirement.
  *
- * A message that is decoded is always in a buffer of exactly its size. So KASAN catches a
- * read past the end, even if the result of the decoder is right.
+ * Before the functions of this file decode a message, they copy it to a buffer of exactly its
+ * size. So KASAN catches a read past the end, even if the result of the decoder is right.
  */
 
 #include <linux/module.h>
@@ -340,7 +340,7 @@ static void rpcrdma_kunit_random_chunk(struct rpcrdma_kunit *fx,
 }
 
 /**
- * rpcrdma_kunit_random_call - make a random Call that is valid to be sent
+ * rpcrdma_kunit_random_call - make a random valid Call
  * @fx: the fixture
  * @rand: OUT: the Call, with its chunks and segments
  */

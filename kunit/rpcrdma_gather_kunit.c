@@ -4,9 +4,9 @@
  * owner of a connection (the client or the server) is told, in which order. The tests of
  * core/group.c cover the decision about each arrival.
  *
- * The connection has no device. The functions of this file are its owner. Receives come from
- * the connection's list of Receives that wait to be posted, and return to this list when they
- * are given back. They are never posted.
+ * The connection has no device. Functions of this file play the part of its owner. Receives
+ * come from the connection's list of Receives that wait to be posted, and return to this list
+ * when they are given back. They are never posted.
  */
 
 #include <linux/llist.h>
@@ -38,8 +38,8 @@ rpcrdma_gather_kunit_group[RPCRDMA_GATHER_KUNIT_COUNT] = {
 	{ .tx_xid = XID, .tx_number = 2, .tx_offset = 28, .tx_here = 12 },
 };
 
-/* Limits of the server in vectors_rtx.h. RPCRDMA_GATHER_KUNIT_REPLIES is the largest number of
- * Receives (rtx_replies) that a Call of its client offers.
+/* The limits of the server in vectors_rtx.h. RPCRDMA_GATHER_KUNIT_REPLIES is the largest number
+ * of Receives (rtx_replies) that a Call in vectors_rtx.h offers.
  */
 static const struct rpcrdma2_rtx rpcrdma_gather_kunit_ours = {
 	.xp_call_max = 64, .xp_reply_max = 16, .xp_msg_max = 1052672,

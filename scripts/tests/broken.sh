@@ -75,8 +75,8 @@ fio_verify() {
 
 FAIL_SUNRPC=/sys/kernel/debug/fail_sunrpc
 
-# break_next <client|server>: let that end, in this guest, close a connection at its next message
-# (CONFIG_FAIL_SUNRPC).
+# break_next <client|server>: let that end close a connection at its next message (CONFIG_FAIL_SUNRPC). The end must be
+# in this guest.
 break_next() {
 	echo 0 >$FAIL_SUNRPC/times
 	tune Y $FAIL_SUNRPC/ignore-cache-wait
@@ -152,8 +152,8 @@ breaks_took() {
 		END { if (n) printf "%s %.1f to %.1f s, %.1f s on average, after each of %d breaks\n", what, least, most, sum / n, n }'
 }
 
-# fio_broken <breaks>: run fio while the connection is broken. Each end must break it at least <breaks> times. A
-# busy machine breaks it less often, so fio runs up to five times.
+# fio_broken <breaks>: run fio while the connection is broken again and again. Each end must break it at least <breaks>
+# times. On a busy machine, breaks come less often, so fio runs up to five times.
 fio_broken() {
 	local breaker n before rounds=0
 	[ -d $FAIL_SUNRPC ] || skip "this kernel has no CONFIG_FAIL_SUNRPC"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Functions that the cases of all groups use: start and end of a guest, mounts, loads, and observation of the module. A
-# group sources this file in a guest, after lab/guest/lib.sh. It defines functions case_<name>, and group(), which
-# calls them.
+# Functions that the cases of all groups use: start and end of a guest, mounts, loads, and observation of the module.
+# The file of a group runs in a guest, after lab/guest/lib.sh, and sources this file. The group's file defines functions
+# case_<name>, and group(), which calls them.
 CHECK=$TOP/scripts/tests/peers/nfscheck.py
 
 # highest <version>: set the highest version of the protocol for the client and the server of this guest; no effect
@@ -77,7 +77,7 @@ group_end() {
 }
 
 # The end of a group in two guests. After its own checks, the client's guest tells the server's guest to stop, and
-# server_end() checks the server's guest. If LEFT_UP is set, the server is not taken down.
+# server_end() checks the server's guest. If LEFT_UP is set, the server's guest is neither checked nor taken down.
 pair_end() {
 	case_run clean
 	case_run leaks
@@ -307,8 +307,8 @@ trace_end() {
 	rmdir $TRACE
 }
 
-# traced <event>...: has each event been recorded since trace_begin? With "event: text", its line must also contain the
-# text.
+# traced <event>...: check that each event has been recorded since trace_begin. If an argument is "event: text", the
+# line of the event must also contain the text.
 traced() {
 	local name
 	for name; do

@@ -81,9 +81,9 @@ last_words() {
 }
 
 # After two kinds of failure, the cases without a verdict run again, but only once. First, the emulation sometimes fails
-# at boot, with an int3 or with flags that no processor has. A panic counts as such only if no case had begun and our
-# module was not loaded. Second, the kernel of the guest with the in-tree module may die in a way that deaths.list
-# describes.
+# at boot, with an int3 or with flags that no processor has. A panic counts as a failure of the emulation only if no
+# case had begun and our module was not loaded. Second, the kernel of the guest with the in-tree module may die in a way
+# that deaths.list describes.
 # again_for: if the group is to be run again, print the guest's role and the reason.
 again_for() {
 	local console role k p g words last
@@ -128,8 +128,8 @@ fell_with_other() {
 	done
 }
 
-# show [role]: print the verdicts at stdin. A report of the guest's kernel during a case makes that case fail.
-# Cases of a pair get the role in their name, because the names would be the same for both directions.
+# show [role]: print the verdicts that come on stdin. A report of the guest's kernel during a case makes that case
+# fail. If GROUP has a role, group and role are put in front of each name, because both directions have the same names.
 show() {
 	local word name sec reason line report
 	while read -r line; do
@@ -159,8 +159,8 @@ show() {
 	done
 }
 
-# expected: list the cases that must be in the file "shown": cases in guests that T selects, and cases of the host
-# if T selects everything
+# expected: list the cases that must be in the file "shown": the cases that T selects, but the results of a capture
+# only if T selects everything
 expected() {
 	local name shown
 	"$TOP/scripts/tests/analysers/expect.py" "$kernel" "$provider" "$group" >"$dir/expected" || return
@@ -232,9 +232,9 @@ start() { # role, qemu arguments
 	shows+=($!)
 }
 
-# start_restartable <role> [qemu arguments]: start a guest that the other guest can kill, stop and continue. It does
-# so by creating a file in the run directory: host.kill, host.stop or host.cont. A killed guest boots again. The
-# console of each boot is kept in log/.
+# start_restartable <role> [qemu arguments]: start a guest that the other guest can kill, stop and continue. The
+# other guest does so by creating a file in the run directory: host.kill, host.stop or host.cont. A killed guest boots
+# again. The console of each boot that was killed is kept in log/.
 start_restartable() {
 	local role=$1 life=1 killed
 	shift
@@ -359,8 +359,8 @@ show_reports() {
 	fi
 }
 
-# show_checkers <role>: check that lockdep and kmemleak, if requested, were still active at the end. The guest then
-# reports their state.
+# show_checkers <role>: check that lockdep and kmemleak, if requested, were still active at the end. The guest reports
+# their state when its job has ended.
 show_checkers() {
 	local console=$dir/$1.console said lockdep=on kmemleak=on others=
 	[ "$CHECKERS/$kernel" != debug/debian ] && [ "$CHECKERS" = debug ] || return 0

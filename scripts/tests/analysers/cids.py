@@ -65,7 +65,7 @@ class Lives:
         if failed:
             self.ended.add(key[0])
         # Completions without a posting are allowed only with an error: siw may flush a work request twice, and
-        # of several RDMA Reads, an unsignaled one completes if it fails.
+        # of several RDMA Reads that one event reports as posted, an unsignaled one completes, too, if it fails.
         if self.open.pop((kind, *key), None) is None and not failed:
             self.complain(where, f"{key} completes, and was not posted")
 

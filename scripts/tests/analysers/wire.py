@@ -193,7 +193,7 @@ def headers():
     # Covers: V1-FRM-09 V1-RPL-07 EXP-10 V2-TYP-04 V2-TYP-05
     rule("one-place", ((not m.body if m.type == NOMSG else not total(m.reply or []), m)
                        for m in messages() if m.type == NOMSG or (m.reply and not m.is_call)))
-    # Each Call is sent once on a connection, and answered once. The rules about credits below rely on this.
+    # On a connection, each Call is sent once, and answered at most once. The rules about credits below rely on this.
     # Covers: V1-HDR-16 V1-CRD-24 BC-19
     rule("one-send", ((len({(m.xid, m.from_client, m.is_call) for m in c.messages}) == len(c.messages),
                        "a connection") for c in conns))
@@ -295,7 +295,7 @@ def call_chunks():
     # next operation, or the name of a symlink.
     # Covers: V1-CHK-11 V1-RDC-08 EXP-13
     rule("argument-roundup", ((goes_on(m, p), m) for m, p in reduced if total(chunk(m, p)) % 4))
-    # A Call that would fit inline has no Read chunk.
+    # A Call that would fit inline has no Read chunk. (Calls that also have another chunk are left out.)
     # Covers: V1-CHK-13 V1-FRM-03 V1-FRM-12
     rule("small-inline", ((HDR_MIN[version] + len(m.body) + (total(s for _, s in m.reads) + 3 & ~3) > thresholds(m.conn)[0], m)
                           for m in calls() if m.reads and not m.chunks))
@@ -395,7 +395,7 @@ def memory():
     # Covers: V1-WPD-01 V1-WRC-16 V1-WRC-19 EXP-14
     rule("written-as-told", ((all(written(acts, s) == b.length for c, d in zip(m.call.chunks, m.chunks)
                                   for s, b in zip(c, d)), m) for m, acts in answered if m.call.chunks))
-    # A Reply in a Reply chunk is complete: it begins with its XID, and has whole words
+    # A Reply in a Reply chunk begins with its XID and the word that makes it a Reply, and has whole words
     # Covers: V1-RPL-05 V1-HDR-04 V1-WPD-08
     rule("long-reply", ((first_write(acts) == m.xid.to_bytes(4, "big") + (1).to_bytes(4, "big") and
                          total(m.reply) % 4 == 0, m)

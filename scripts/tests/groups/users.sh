@@ -45,7 +45,7 @@ by_tcp() {
 }
 
 # The server's transport accepts each source port as secure, so the export option "secure" has no effect. Over TCP, the
-# same export refuses the client.
+# same export refuses a client whose source port is not privileged.
 case_secure-export() {
 	local v
 	exportfs -u "*:$EXPORT"
@@ -82,8 +82,8 @@ case_nfs-conf() {
 max_block() { nfsd_anew tune "$1" /proc/fs/nfsd/max_block_size; }
 block_is() { [ "$(cat /proc/fs/nfsd/max_block_size)" = "$1" ]; }
 
-# A READ or WRITE of a megabyte is one RPC with one chunk. The server may allow more (4 MB on 7.3), but the NFS client
-# never uses more than a megabyte.
+# A READ or WRITE of a megabyte is one RPC with one chunk. The server may allow larger ones (4 MB on 7.3), but the NFS
+# client never sends them.
 case_large-io() {
 	local size v was reads writes out
 	was=$(cat /proc/fs/nfsd/max_block_size)

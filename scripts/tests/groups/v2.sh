@@ -3,9 +3,9 @@
 # Version 2: NFS over it, negotiation, inline sizes, and errors that are remedied. Client and server are in one guest.
 # Guests: alone
 # Limit: 3000
-# make test runs all cases on 7.3 with siw. On the other kernels and providers, it runs only the cases in the lines
-# below: those whose result may depend on the kernel or the provider, with the oldest and the newest version of NFS.
-# make test-all runs all cases everywhere.
+# In the turns in which make test runs this group (turns.list), it runs all cases on 7.3 with siw. With rxe and on 6.12,
+# it runs only the cases in the lines below: those whose result may depend on the kernel or the provider, with the
+# oldest and the newest version of NFS. make test-all runs all cases with both providers, on 7.3 and 6.12.
 # Cases: 7.3/rxe v2-v3 v2-v42 v2-delegation
 # Cases: 6.12/siw v2-v3 v2-v42 v2-delegation
 # Cases: 6.12/rxe v2-v3 v2-v42 v2-delegation v2-pairs v2-inline v2-errors v2-heal-reply-resource
@@ -117,8 +117,8 @@ inline_sizes() {
 	# These READs and WRITEs are inline, and register no memory.
 	counted client_mrs_registered 0 0 counted client_calls_inline 16 99 by_size 4096 8
 	# siw copies a Send of a page or more only if the Send is signaled. Otherwise TCP may still transmit from the
-	# pages after the Send has completed. So with siw all these Sends are signaled, and with other devices one in a
-	# batch.
+	# pages after the Send has completed. So with siw, the Sends of all 8 WRITEs are signaled. Few other Sends
+	# are.
 	[ "$PROVIDER" != siw ] || signaled=8
 	counted client_mrs_registered 0 0 counted client_calls_inline 16 99 \
 		counted client_sends_signaled $signaled $((signaled + 7)) by_size 8192 8
@@ -313,8 +313,8 @@ sometimes_invalidated() {
 		counted client_mrs_local_inv 8 14 by_size 32768 8
 }
 
-# First the server invalidates each handle that the client offers. Then it invalidates fewer, because it also answers
-# with errors. At last it invalidates none, because the client offers none.
+# First the server invalidates each handle that the client offers. Then some of the answers are errors, which invalidate
+# nothing. At last the server invalidates no handle, because the client offers none.
 # Covers: V2-CHK-03 V2-CHK-04 V2-CHK-06 V2-CHK-07 V2-CHK-10
 case_v2-invalidation() {
 	local param=/sys/module/rpcrdma/parameters/remote_invalidation
@@ -337,7 +337,7 @@ healing() {
 		counted client_connects 0 0 "$@"
 }
 
-# refused_read <code>: make a READ with a Write chunk, to which the server answers with that RDMA error. Print the
+# refused_read <code>: make a READ with a Write chunk. The server answers this READ with that RDMA error. Print the
 # result of the system call. Nothing else is sent meanwhile.
 refused_read() {
 	python3 -I -S - $KNOBS "$1" "$MNT/by" $EXPORT/by <<-'EOF'
@@ -377,7 +377,8 @@ each_error() {
 	refused_so 5 server_err_write_chunks 1 all
 }
 
-# Test the error codes that no limit of the server causes, and how the client reacts to each.
+# Test how the client reacts to error codes that its own Calls do not cause, whatever limits the server has. (It never
+# sends two Write chunks, so it is never told that these are too many.)
 # Covers: V2-ERR-08 V2-ERR-10 V2-ERR-15 V2-ERR-24 G-23
 case_v2-errors() { knobs; counted client_connects 1 1 with_mount 3 each_error; }
 
@@ -423,8 +424,8 @@ heal_compounds() {
 # Covers: V2-ERR-11 V2-ERR-16 G-23
 case_v2-heal-v42() { knobs; with_mount 4.2 heal_compounds; }
 
-# heal_v40: NFSv4.0 has no sessions. So the client can also send a Call again after the server has executed it, and has
-# then sent an error because the results do not fit.
+# heal_v40: NFSv4.0 has no sessions. So the client can also send a Call again if the server executes it first, and only
+# then finds that the results do not fit, and answers with an error.
 heal_v40() {
 	heal_compounds
 	before_case

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # Capture messages of every form between two guests. The host then reads the capture with wire.py, or with iwarp.py for
-# siw. These programs report the cases in the "Also" lines below. Names that begin with wire2 are about version 2.
+# siw. The names of the cases that these programs report begin with the words in the "Also" lines below. Names that
+# begin with wire2 are about version 2.
 # Guests: pair
 # Capture: yes
 # Limit: 2400
