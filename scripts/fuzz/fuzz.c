@@ -40,6 +40,7 @@ static const struct {
 	{ "credit",	fuzz_credit },
 	{ "plan",	fuzz_plan },
 	{ "size",	fuzz_size },
+	{ "budget",	fuzz_budget },
 };
 
 #define FUZZ_NTARGETS	(sizeof(fuzz_targets) / sizeof(fuzz_targets[0]))

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include <linux/limits.h>
+#include <rpcrdma/budget.h>
 #include <rpcrdma/credit.h>
 #include <rpcrdma/layout.h>
 #include <rpcrdma/plan.h>
@@ -890,4 +891,83 @@ void fuzz_size(const u8 *data, size_t size)
 	fuzz_size_targets(requests, page_size);
 	fuzz_size_client(&caps, requests, bc_requests, max_payload, page_size);
 	fuzz_size_server(&caps, requests, bc_requests, max_payload, page_size);
+}
+
+/* --- budgets --- */
+
+#define FUZZ_ACCOUNTS	8u
+
+/* Check the sums of a budget, and what it promises to each account. */
+static void fuzz_budget_check(const struct rpcrdma_budget *budget,
+			      const struct rpcrdma_account *accounts)
+{
+	u64 loans = budget->bg_limit - budget->bg_limit / 4;
+	u64 share = rpcrdma_budget_share(budget), held = 0, taken = 0, room;
+	const struct rpcrdma_account *ac;
+	u32 known = 0;
+
+	for (ac = accounts; ac < accounts + FUZZ_ACCOUNTS; ac++) {
+		held += ac->ba_held;
+		known += ac->ba_known;
+		taken += ac->ba_known ? fuzz_max(ac->ba_held, share) :
+					ac->ba_held;
+	}
+	CHECK(budget->bg_held == held && budget->bg_taken == taken);
+	CHECK(budget->bg_known == known && share * known <= loans / 2);
+	CHECK(rpcrdma_budget_pages(budget, true) ==
+	      budget->bg_limit - fuzz_min(held, budget->bg_limit));
+	CHECK(rpcrdma_budget_pages(budget, false) <= budget->bg_limit / 8);
+	for (ac = accounts; ac < accounts + FUZZ_ACCOUNTS; ac++) {
+		room = rpcrdma_account_room(budget, ac);
+		CHECK(!room || (ac->ba_known && held + room <= loans));
+		CHECK(!room || !rpcrdma_account_excess(budget, ac));
+		CHECK(rpcrdma_account_excess(budget, ac) <=
+		      ac->ba_held - fuzz_min(share, ac->ba_held));
+		/* As long as nothing was forced, each share is there. */
+		if (taken <= loans && ac->ba_known && ac->ba_held < share)
+			CHECK(room >= share - ac->ba_held);
+	}
+}
+
+/* Target budget: accounts are opened, used and closed in any order, and the limit changes. */
+void fuzz_budget(const u8 *data, size_t size)
+{
+	struct fuzz_in in = { .fi_pos = data, .fi_left = size };
+	struct rpcrdma_account accounts[FUZZ_ACCOUNTS], *ac;
+	struct rpcrdma_budget budget;
+	u32 i;
+
+	rpcrdma_budget_init(&budget, fuzz_num(&in));
+	for (i = 0; i < FUZZ_ACCOUNTS; i++)
+		rpcrdma_account_init(&accounts[i]);
+	while (in.fi_left) {
+		ac = &accounts[fuzz_u8(&in) % FUZZ_ACCOUNTS];
+		if (ac->ba_list.next == &ac->ba_list) {
+			rpcrdma_account_open(&budget, ac);
+			continue;
+		}
+		switch (fuzz_u8(&in) % 6) {
+		case 0:
+			rpcrdma_account_close(&budget, ac);
+			break;
+		case 1:
+			rpcrdma_account_know(&budget, ac);
+			break;
+		case 2:
+			rpcrdma_budget_resize(&budget, fuzz_num(&in));
+			break;
+		case 3:
+			rpcrdma_account_set(&budget, ac, fuzz_num(&in));
+			break;
+		case 4:
+			rpcrdma_account_set(&budget, ac, ac->ba_held -
+					    rpcrdma_account_excess(&budget, ac));
+			break;
+		default:
+			rpcrdma_account_set(&budget, ac, ac->ba_held +
+					    rpcrdma_account_room(&budget, ac));
+			break;
+		}
+		fuzz_budget_check(&budget, accounts);
+	}
 }
