@@ -25,8 +25,10 @@
  * Otherwise many such clients could use up the memory of this server.
  *
  * The Receives are posted before a Reply grants the credits for them (RFC 8166 3.3.1).
- * Credits are not taken back. The memory that Receives pin is limited; a client that
- * reaches the limit keeps the credits that it has.
+ * Credits are not taken back. The memory that the Receives of a connection pin is limited, and so
+ * is the memory of the server (server/budget.c). A client that reaches either limit keeps the
+ * credits that it has. The Receives that a connection has without a request for more are never
+ * refused.
  *
  * The first message shows the version, and the size of Receives depends on the version.
  * Until then the client has one credit, and there are a few Receives, which are large
@@ -47,6 +49,8 @@
 #define SVC_RDMA_CREDITS_FIRST	2u
 /* Number of Calls per second for each credit: a client that sends more gets more credits */
 #define SVC_RDMA_CREDITS_RATE	8u
+/* Time in jiffies after which a connection asks again for memory that was refused */
+#define SVC_RDMA_CREDITS_AGAIN	(HZ / 8)
 /* Number of Receives until the version is settled. A client may send one message before
  * it has an answer; the other two Receives are spare.
  */
@@ -78,17 +82,27 @@ static u32 svc_rdma_credits_first(u32 room)
 	return min(READ_ONCE(svc_rdma_first_receives), room);
 }
 
+static u32 svc_rdma_credits_room(const struct svc_rdma_xprt *sx)
+{
+	return rpcrdma_recv_pool_room(&sx->sx_conn.cn_recvs,
+				      sx->sx_credit.cd_recv_size);
+}
+
+/* Returns the number of bytes in the buffer of a Send. */
+static u32 svc_rdma_credits_send_size(const struct svc_rdma_xprt *sx)
+{
+	return READ_ONCE(sx->sx_conn.cn_limits.lm_inline_send);
+}
+
 /* Create and post Receives for @credits, and @backward Receives for the replies to callbacks.
- * Then grant the credits. If the pool has no room for so many Receives, fewer credits are
- * granted, but never fewer than before. Returns a negative errno if Receives cannot be created
- * or posted; the grant then does not change.
+ * Then grant the credits. If @room Receives are too few for that, fewer credits are granted, but
+ * never fewer than before. Returns a negative errno if Receives cannot be created or posted; the
+ * grant then does not change.
  */
 static int svc_rdma_credits_provide(struct svc_rdma_xprt *sx, u32 credits,
-				    u32 backward)
+				    u32 backward, u32 room)
 {
 	struct svc_rdma_credits *cd = &sx->sx_credit;
-	u32 room = rpcrdma_recv_pool_room(&sx->sx_conn.cn_recvs,
-					  cd->cd_recv_size);
 	u32 others = backward + cd->cd_spare_recvs;
 	u32 count;
 	int rc;
@@ -99,11 +113,13 @@ static int svc_rdma_credits_provide(struct svc_rdma_xprt *sx, u32 credits,
 	count = max(count, svc_rdma_credits_first(room));
 	rc = rpcrdma_recv_pool_grow(&sx->sx_conn.cn_recvs, count,
 				    cd->cd_recv_size);
-	if (rc)
-		return rc;
-	cd->cd_bc_recvs = backward;
-	WRITE_ONCE(cd->cd_granted, credits);
-	return 0;
+	if (!rc) {
+		cd->cd_bc_recvs = backward;
+		WRITE_ONCE(cd->cd_granted, credits);
+	}
+	svc_rdma_budget_settle(sx, cd->cd_granted *
+				   svc_rdma_credits_send_size(sx));
+	return rc;
 }
 
 /**
@@ -118,9 +134,12 @@ int svc_rdma_credits_few(struct svc_rdma_xprt *sx, u32 recv_size)
 {
 	u32 room = rpcrdma_recv_pool_room(&sx->sx_conn.cn_recvs, recv_size);
 	u32 count = max(SVC_RDMA_RECVS_FEW, svc_rdma_credits_first(room));
+	int rc;
 
 	sx->sx_credit.cd_granted = rpcrdma_credit_advertise(0);
-	return rpcrdma_recv_pool_grow(&sx->sx_conn.cn_recvs, count, recv_size);
+	rc = rpcrdma_recv_pool_grow(&sx->sx_conn.cn_recvs, count, recv_size);
+	svc_rdma_budget_settle(sx, svc_rdma_credits_send_size(sx));
+	return rc;
 }
 
 /**
@@ -141,7 +160,8 @@ int svc_rdma_credits_begin(struct svc_rdma_xprt *sx, u32 recv_size, u32 spare)
 
 	cd->cd_recv_size = recv_size;
 	cd->cd_spare_recvs = spare;
-	return svc_rdma_credits_provide(sx, rpcrdma_credit_advertise(first), 0);
+	return svc_rdma_credits_provide(sx, rpcrdma_credit_advertise(first), 0,
+					svc_rdma_credits_room(sx));
 }
 
 /* Does the client send more than SVC_RDMA_CREDITS_RATE Calls per second for each credit? Another
@@ -183,6 +203,39 @@ static u32 svc_rdma_credits_spared(const struct svc_rdma_call *call)
 	return sends <= ours->xp_call_max ? sends - 1 : 0;
 }
 
+/* Grants up to @credits, as far as the server has memory for their Receives. If it has none, it is
+ * not asked again for %SVC_RDMA_CREDITS_AGAIN, so that not every Call takes the lock of the budget.
+ */
+static void svc_rdma_credits_extend(struct svc_rdma_xprt *sx, u32 credits)
+{
+	struct rpcrdma_recv_pool *pool = &sx->sx_conn.cn_recvs;
+	struct svc_rdma_credits *cd = &sx->sx_credit;
+	u32 price = rpcrdma_buf_pins(cd->cd_recv_size, pool->rp_order) +
+		    svc_rdma_credits_send_size(sx);
+	u32 room = svc_rdma_credits_room(sx), count, got;
+	u32 had = cd->cd_granted;
+
+	count = rpcrdma_size_recvs(credits + cd->cd_bc_recvs +
+				   cd->cd_spare_recvs);
+	count = min(max(count, pool->rp_count), room) - pool->rp_count;
+	got = div_u64(svc_rdma_budget_borrow(sx, (u64)count * price), price);
+	room = pool->rp_count + got;
+	if (!svc_rdma_credits_provide(sx, credits, cd->cd_bc_recvs, room))
+		trace_svc_rdma_credits(sx);
+	if (cd->cd_granted > had || got >= count)
+		return;
+	rpcrdma_count(server_loans_refused);
+	WRITE_ONCE(cd->cd_refused, jiffies | 1);
+}
+
+/* Was memory for more credits refused a short time ago? */
+static bool svc_rdma_credits_is_refused(const struct svc_rdma_credits *cd)
+{
+	unsigned long refused = READ_ONCE(cd->cd_refused);
+
+	return refused && time_before(jiffies, refused + SVC_RDMA_CREDITS_AGAIN);
+}
+
 /**
  * svc_rdma_credits_use - give a client more credits if it uses those that it has
  * @call: Call that has arrived
@@ -199,7 +252,11 @@ void svc_rdma_credits_use(const struct svc_rdma_call *call)
 	u32 max = sx->sx_sizes.sz_requests;
 	u32 used;
 
-	if (likely(credits >= max) || !svc_rdma_is_known(sx))
+	if (!svc_rdma_is_known(sx))
+		return;
+	if (unlikely(!READ_ONCE(sx->sx_holdings.hg_account.ba_known)))
+		svc_rdma_budget_know(sx);
+	if (likely(credits >= max) || svc_rdma_credits_is_refused(cd))
 		return;
 	used = rpcrdma_recv_pool_held(&sx->sx_conn.cn_recvs) +
 	       svc_rdma_credits_spared(call);
@@ -208,9 +265,7 @@ void svc_rdma_credits_use(const struct svc_rdma_call *call)
 	/* If another thread is adding Receives, leave it to that thread. */
 	if (!mutex_trylock(&sx->sx_grow))
 		return;
-	credits = min(2 * cd->cd_granted, max);
-	if (!svc_rdma_credits_provide(sx, credits, cd->cd_bc_recvs))
-		trace_svc_rdma_credits(sx);
+	svc_rdma_credits_extend(sx, min(2 * cd->cd_granted, max));
 	mutex_unlock(&sx->sx_grow);
 }
 
@@ -232,7 +287,8 @@ int svc_rdma_credits_backward(struct svc_rdma_xprt *sx, u32 requests)
 		return 0;
 	mutex_lock(&sx->sx_grow);
 	rc = svc_rdma_credits_provide(sx, sx->sx_credit.cd_granted,
-				      requests * RPCRDMA_MSG_RECVS);
+				      requests * RPCRDMA_MSG_RECVS,
+				      svc_rdma_credits_room(sx));
 	mutex_unlock(&sx->sx_grow);
 	return rc;
 }

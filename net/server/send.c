@@ -62,15 +62,31 @@ static int svc_rdma_send_create_buf(struct svc_rdma_send *send, gfp_t gfp)
 {
 	struct svc_rdma_xprt *sx = svc_rdma_send_sx(send);
 	u32 size = READ_ONCE(sx->sx_conn.cn_limits.lm_inline_send);
+	u32 had = send->ss_send.sd_buf.bf_size;
 	u32 least = size;
+	int rc;
 
 	if (rpcrdma_vers_can_retry(READ_ONCE(sx->sx_vers)))
 		least = min(size, SVC_RDMA_V2_REQ_SIZE);
 	/* A buffer of the smaller size is replaced only by one of the full size. */
-	if (send->ss_send.sd_buf.bf_size >= least)
+	if (had >= least)
 		least = size;
-	return rpcrdma_send_alloc(&send->ss_send, size, least,
-				  gfp | __GFP_NOWARN);
+	rc = rpcrdma_send_alloc(&send->ss_send, size, least,
+				gfp | __GFP_NOWARN);
+	if (!rc)
+		svc_rdma_budget_sends(sx, (long)send->ss_send.sd_buf.bf_size -
+					  (long)had);
+	return rc;
+}
+
+/* Frees a context that holds nothing. */
+static void svc_rdma_send_free(struct svc_rdma_send *send)
+{
+	svc_rdma_budget_sends(svc_rdma_send_sx(send),
+			      -(long)send->ss_send.sd_buf.bf_size);
+	rpcrdma_send_exit(&send->ss_send);
+	kvfree(send->ss_pages);
+	kfree(send);
 }
 
 static struct svc_rdma_send *svc_rdma_send_create(struct svc_rdma_xprt *sx,
@@ -111,11 +127,8 @@ static void svc_rdma_send_drop_more(struct svc_rdma_send *send)
 	LIST_HEAD(list);
 
 	rpcrdma_send_part(&send->ss_send, &list);
-	list_for_each_entry_safe(more, next, &list, ss_send.sd_list) {
-		rpcrdma_send_exit(&more->ss_send);
-		kvfree(more->ss_pages);
-		kfree(more);
-	}
+	list_for_each_entry_safe(more, next, &list, ss_send.sd_list)
+		svc_rdma_send_free(more);
 }
 
 /**
@@ -150,9 +163,7 @@ void svc_rdma_send_reset(struct svc_rdma_send *send)
 void svc_rdma_send_destroy(struct svc_rdma_send *send)
 {
 	svc_rdma_send_reset(send);
-	rpcrdma_send_exit(&send->ss_send);
-	kvfree(send->ss_pages);
-	kfree(send);
+	svc_rdma_send_free(send);
 }
 
 /**

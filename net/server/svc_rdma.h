@@ -17,6 +17,7 @@
 #include <linux/sunrpc/svc_xprt.h>
 #include <linux/workqueue.h>
 #include <rdma/rw.h>
+#include <rpcrdma/budget.h>
 #include <rpcrdma/chunk.h>
 #include <rpcrdma/conn.h>
 #include <rpcrdma/credit.h>
@@ -137,6 +138,8 @@ struct svc_rdma_chain {
  * @sc_wait: entry in the line for send queue slots
  * @sc_posted: jiffies when @sc_reads were posted, under sx_lock
  * @sc_pull: bytes of this Call that are counted in qu_pulled
+ * @sc_budget: number of pages of this Call that are counted in the budget of the server
+ * @sc_budget_known: the client was known when they were counted
  * @sc_mrs: number of memory regions that must be free before the Call can be pulled, that
  *	is, read by RDMA; 0 until svc_rdma_pull_again() has set it
  * @sc_pages: array of pages with the Call, or with the part of it that is not in the
@@ -174,6 +177,8 @@ struct svc_rdma_call {
 	struct rpcrdma_sq_waiter	sc_wait;
 	unsigned long		sc_posted;
 	u32			sc_pull;
+	u32			sc_budget;
+	bool			sc_budget_known;
 	u32			sc_mrs;
 	struct page		**sc_pages;
 	u32			sc_npages;
@@ -299,11 +304,34 @@ struct svc_rdma_posted {
 };
 
 /**
+ * struct svc_rdma_holdings - what a connection has of the server's memory; server/budget.c
+ * @hg_account: its account
+ * @hg_recvs: number of bytes of its Receives, or that were borrowed for them
+ * @hg_sends: number of bytes in the buffers of its Sends
+ * @hg_send_least: number of bytes of a Send for each credit
+ * @hg_send_counted: number of bytes that are counted in the account for Sends
+ * @hg_line: link in the line of connections that wait for pages; otherwise empty
+ * @hg_line_known: it is the line of known clients
+ *
+ * budget_lock protects all members except @hg_sends.
+ */
+struct svc_rdma_holdings {
+	struct rpcrdma_account	hg_account;
+	u64			hg_recvs;
+	atomic_long_t		hg_sends;
+	long			hg_send_least;
+	long			hg_send_counted;
+	struct list_head	hg_line;
+	bool			hg_line_known;
+};
+
+/**
  * struct svc_rdma_credits - credits, and the Receives behind them; server/credit.c
  * @cd_granted: number of credits that every Reply grants; it only grows, under sx_grow
  * @cd_bc_recvs: number of Receives for the replies to callbacks, under sx_grow
  * @cd_spare_recvs: number of Receives for messages that take no credit, under sx_grow
  * @cd_recv_size: size in bytes of each Receive made from now on, under sx_grow
+ * @cd_refused: jiffies when there was last no memory for more credits, or 0
  * @cd_second: jiffies when the current second began, for the rate of Receives
  * @cd_second_received: value of vs_received when that second began
  */
@@ -312,6 +340,7 @@ struct svc_rdma_credits {
 	u32			cd_bc_recvs;
 	u32			cd_spare_recvs;
 	u32			cd_recv_size;
+	unsigned long		cd_refused;
 	unsigned long		cd_second;
 	u64			cd_second_received;
 };
@@ -436,6 +465,7 @@ struct svc_rdma_backward {
  * @sx_max_mesg: length of the largest unreduced Call in bytes
  * @sx_rw: limits of the connection's RDMA Reads and Writes
  * @sx_grow: held while Receives or memory regions are added
+ * @sx_holdings: what the connection has of the server's memory
  * @sx_credit: credits
  * @sx_vers: RPC-over-RDMA version of the connection; 0 until it is settled, see
  *	server/negotiate.c. Set once, under @sx_grow, after all members that depend on it
@@ -472,6 +502,7 @@ struct svc_rdma_xprt {
 
 	struct svc_rdma_rw_limits	sx_rw;
 	struct mutex			sx_grow;	/* see above */
+	struct svc_rdma_holdings	sx_holdings;
 	struct svc_rdma_credits		sx_credit;
 	u32				sx_vers;
 	struct svc_rdma_negotiate	sx_negotiate;
@@ -639,6 +670,24 @@ static inline void svc_rdma_msg_put_renewed(struct svc_rdma_xprt *sx,
 		rpcrdma_msg_drop(msg);
 }
 
+/* server/budget.c */
+int svc_rdma_budget_init(void);
+void svc_rdma_budget_exit(void);
+void svc_rdma_budget_init_xprt(struct svc_rdma_holdings *hold);
+void svc_rdma_budget_join(struct svc_rdma_xprt *sx);
+void svc_rdma_budget_leave(struct svc_rdma_xprt *sx);
+void svc_rdma_budget_know(struct svc_rdma_xprt *sx);
+u64 svc_rdma_budget_borrow(struct svc_rdma_xprt *sx, u64 bytes);
+void svc_rdma_budget_settle(struct svc_rdma_xprt *sx, u32 sends);
+void svc_rdma_budget_sends(struct svc_rdma_xprt *sx, long bytes);
+bool svc_rdma_budget_fits(struct svc_rdma_xprt *sx, u32 pages);
+bool svc_rdma_budget_take(struct svc_rdma_call *call, u32 pages);
+void svc_rdma_budget_force(struct svc_rdma_call *call, u32 pages);
+void svc_rdma_budget_give(struct svc_rdma_call *call);
+void svc_rdma_budget_leave_line(struct svc_rdma_xprt *sx);
+bool svc_rdma_budget_is_short(bool known);
+struct svc_rdma_xprt *svc_rdma_budget_first(bool known);
+
 /* server/sq.c */
 bool svc_rdma_is_flooded(const struct svc_rdma_xprt *sx);
 int svc_rdma_has_wspace(struct svc_xprt *xprt);
@@ -653,6 +702,7 @@ void svc_rdma_call_complete(struct svc_rdma_call *call);
 void svc_rdma_dequeue(struct svc_rdma_xprt *sx, struct svc_rdma_call **call,
 		      struct rpcrdma_msg_in **msg);
 bool svc_rdma_pull_begin(struct svc_rdma_call *call);
+void svc_rdma_pull_line(void);
 void svc_rdma_pull_next(struct svc_rdma_xprt *sx);
 void svc_rdma_pull_again(struct svc_rdma_call *call, u32 mrs);
 void svc_rdma_pull_end(struct svc_rdma_call *call);

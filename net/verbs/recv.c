@@ -22,9 +22,8 @@
  *
  * Receives pin most of a connection's memory. So a pool counts the bytes that it has
  * pinned, and has a limit for them (rpcrdma_recv_pool_limit()). Before an owner promises
- * more, it calls rpcrdma_recv_pool_room(), and promises no more than that. A budget
- * for many connections could be added there: rpcrdma_recv_pool_room() would respect it,
- * and rpcrdma_recv_create() would draw on it.
+ * more, it calls rpcrdma_recv_pool_room(), and promises no more than that. An owner of many
+ * connections may promise less (server/budget.c).
  *
  * Receives with targets. A Receive may be a block of pages (rpcrdma_recv_pool_blocks()). Its
  * buffer is the end of the first page and all of the other pages (the targets). Data that the
