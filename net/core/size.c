@@ -61,6 +61,11 @@
 /* An RDMA Read to a region takes a registration, the Read, and an invalidation */
 #define RPCRDMA_WRS_PER_READ_MR		(RPCRDMA_WRS_PER_MR + 1u)
 
+/* If a connection has at most this number of Receives, each is posted by itself, because a batch is
+ * a quarter of them
+ */
+#define RPCRDMA_RECVS_SINGLE		7u
+
 /* The interface of the connection manager has one byte for the number of RDMA Reads (ORD) */
 #define RPCRDMA_ORD_MAX			255u
 
@@ -117,13 +122,17 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_recv_batch);
  *
  * At least @messages Receives must be posted at any time (RFC 8166 3.3.1). Receives are posted
  * in batches, so up to a batch less one may be waiting to be posted, and are needed in addition.
+ * A connection with few Receives posts each by itself, and needs no more than @messages.
  *
  * Context: any.
- * Return: number of Receives.
+ * Return: number of Receives, and not one more than needed.
  */
 u32 rpcrdma_size_recvs(u32 messages)
 {
-	return messages + min(DIV_ROUND_UP(messages, 3), RPCRDMA_RECV_BATCH);
+	u32 single = min(messages, RPCRDMA_RECVS_SINGLE);
+
+	return messages + min(DIV_ROUND_UP(messages - single, 3),
+			      RPCRDMA_RECV_BATCH - 1);
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_recvs);
 
@@ -140,9 +149,9 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_recvs);
  */
 u32 rpcrdma_size_credits(u32 recvs, u32 others)
 {
-	u32 batch = DIV_ROUND_UP(min(recvs, 4 * RPCRDMA_RECV_BATCH), 4);
+	u32 batch = rpcrdma_size_recv_batch(recvs);
 
-	return rpcrdma_size_room(recvs - batch, others);
+	return rpcrdma_size_room(recvs - (batch ? batch - 1 : 0), others);
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_credits);
 

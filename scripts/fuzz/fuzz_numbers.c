@@ -812,7 +812,7 @@ static void fuzz_size_recvs(u32 messages)
 
 	CHECK(recvs + 1 >= messages + fuzz_max(batch, 1));
 	CHECK(batch <= RPCRDMA_RECV_BATCH && batch <= recvs / 4);
-	CHECK(recvs <= messages + (u64)RPCRDMA_RECV_BATCH);
+	CHECK(recvs < messages + (u64)RPCRDMA_RECV_BATCH);
 	/* The inverse: these Receives are enough, and one less is not */
 	CHECK(rpcrdma_size_credits(recvs, 0) >= messages);
 	CHECK(!messages || rpcrdma_size_credits(recvs - 1, 0) < messages);
