@@ -41,6 +41,7 @@ static const struct {
 	{ "plan",	fuzz_plan },
 	{ "size",	fuzz_size },
 	{ "budget",	fuzz_budget },
+	{ "grant",	fuzz_grant },
 };
 
 #define FUZZ_NTARGETS	(sizeof(fuzz_targets) / sizeof(fuzz_targets[0]))

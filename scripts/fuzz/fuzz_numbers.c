@@ -12,6 +12,7 @@
 #include <linux/limits.h>
 #include <rpcrdma/budget.h>
 #include <rpcrdma/credit.h>
+#include <rpcrdma/grant.h>
 #include <rpcrdma/layout.h>
 #include <rpcrdma/plan.h>
 #include <rpcrdma/props.h>
@@ -969,5 +970,70 @@ void fuzz_budget(const u8 *data, size_t size)
 			break;
 		}
 		fuzz_budget_check(&budget, accounts);
+	}
+}
+
+/* --- grants --- */
+
+#define FUZZ_CREDITS	8u
+
+/*
+ * Target grant: a responder that takes credits back, and a requester that sends as many Calls as
+ * it believes it may. Calls, and Replies that are posted, are under way in order. Replies may be
+ * posted in any order: the last one that was made, or the first one.
+ */
+void fuzz_grant(const u8 *data, size_t size)
+{
+	struct fuzz_in in = { .fi_pos = data, .fi_left = size };
+	u32 making = 0, under_way = 0, calls = 0, believes = 1, in_flight = 0;
+	u32 says[FUZZ_CREDITS], reply[FUZZ_CREDITS], n, credits;
+	u8 age[FUZZ_CREDITS];
+	struct rpcrdma_grant grant;
+
+	rpcrdma_grant_init(&grant, 1);
+	while (in.fi_left) {
+		credits = fuzz_u8(&in) % FUZZ_CREDITS + 1;
+		switch (fuzz_u8(&in) % 6) {
+		case 0:
+			in_flight += in_flight < believes;
+			calls = in_flight - making - under_way;
+			break;
+		case 1:
+			if (!calls)
+				break;
+			rpcrdma_grant_arrived(&grant, 1);
+			age[making] = rpcrdma_grant_open(&grant);
+			says[making++] = grant.gn_told;
+			calls--;
+			break;
+		case 2:
+			if (!making)
+				break;
+			n = credits % 2 ? making - 1 : 0;
+			reply[under_way++] = says[n];
+			rpcrdma_grant_close(&grant, age[n]);
+			making--;
+			memmove(says + n, says + n + 1,
+				(making - n) * sizeof(*says));
+			memmove(age + n, age + n + 1, making - n);
+			break;
+		case 3:
+			if (!under_way)
+				break;
+			believes = reply[0];
+			memmove(reply, reply + 1, --under_way * sizeof(*reply));
+			in_flight--;
+			break;
+		case 4:
+			if (credits >= grant.gn_told)
+				rpcrdma_grant_raise(&grant, credits);
+			break;
+		default:
+			rpcrdma_grant_lower(&grant, credits);
+			break;
+		}
+		CHECK(believes <= grant.gn_bound && in_flight <= grant.gn_bound);
+		CHECK(grant.gn_told <= grant.gn_bound);
+		CHECK(grant.gn_open[0] + grant.gn_open[1] == making);
 	}
 }
