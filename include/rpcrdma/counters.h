@@ -84,6 +84,7 @@
 	X(server_pull_waits)		\
 	X(server_page_waits)		\
 	X(server_loans_refused)		\
+	X(server_loans_returned)	\
 	X(server_short_messages)	\
 	X(server_dropped_done)		\
 	X(server_dropped_error)		\

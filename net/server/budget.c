@@ -223,6 +223,24 @@ u64 svc_rdma_budget_borrow(struct svc_rdma_xprt *sx, u64 bytes)
 	return bytes;
 }
 
+/**
+ * svc_rdma_budget_excess - how much should a connection give back?
+ * @sx: accepted connection
+ *
+ * Context: process.
+ * Return: number of bytes.
+ */
+u64 svc_rdma_budget_excess(struct svc_rdma_xprt *sx)
+{
+	u64 excess;
+
+	spin_lock(&svc_rdma_budget_lock);
+	excess = rpcrdma_account_excess(&svc_rdma_budget,
+					&sx->sx_holdings.hg_account);
+	spin_unlock(&svc_rdma_budget_lock);
+	return excess;
+}
+
 /* Returns how many bytes should be counted for Sends. */
 static long svc_rdma_budget_send_count(const struct svc_rdma_holdings *hold)
 {

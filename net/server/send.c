@@ -120,6 +120,13 @@ static void svc_rdma_send_put_msg(struct svc_rdma_send *send)
 	send->ss_msg = NULL;
 }
 
+static void svc_rdma_send_close_grant(struct svc_rdma_xprt *sx, u8 age)
+{
+	spin_lock(&sx->sx_lock);
+	rpcrdma_grant_close(&sx->sx_credit.cd_grant, age);
+	spin_unlock(&sx->sx_lock);
+}
+
 /* Frees the other Sends of a group that was not posted. They hold no pages and no message. */
 static void svc_rdma_send_drop_more(struct svc_rdma_send *send)
 {
@@ -127,8 +134,10 @@ static void svc_rdma_send_drop_more(struct svc_rdma_send *send)
 	LIST_HEAD(list);
 
 	rpcrdma_send_part(&send->ss_send, &list);
-	list_for_each_entry_safe(more, next, &list, ss_send.sd_list)
+	list_for_each_entry_safe(more, next, &list, ss_send.sd_list) {
+		svc_rdma_send_close_grant(svc_rdma_send_sx(send), more->ss_age);
 		svc_rdma_send_free(more);
+	}
 }
 
 /**
@@ -178,8 +187,10 @@ struct svc_rdma_send *svc_rdma_send_get(struct svc_rdma_xprt *sx, gfp_t gfp)
 {
 	struct svc_rdma_send_pool *pool = &sx->sx_sends;
 	struct svc_rdma_send *send;
+	u8 age;
 
 	spin_lock(&sx->sx_lock);
+	age = rpcrdma_grant_open(&sx->sx_credit.cd_grant);
 	send = list_first_entry_or_null(&pool->sp_idle, struct svc_rdma_send,
 					ss_send.sd_list);
 	if (send) {
@@ -187,8 +198,15 @@ struct svc_rdma_send *svc_rdma_send_get(struct svc_rdma_xprt *sx, gfp_t gfp)
 		pool->sp_nidle--;
 	}
 	spin_unlock(&sx->sx_lock);
-	if (!send)
-		return svc_rdma_send_create(sx, gfp);
+	if (!send) {
+		send = svc_rdma_send_create(sx, gfp);
+		if (!send)
+			svc_rdma_send_close_grant(sx, age);
+		else
+			send->ss_age = age;
+		return send;
+	}
+	send->ss_age = age;
 	if (unlikely(send->ss_send.sd_buf.bf_size <
 		     READ_ONCE(sx->sx_conn.cn_limits.lm_inline_send)))
 		svc_rdma_send_create_buf(send, gfp);
@@ -210,6 +228,8 @@ void svc_rdma_send_put(struct svc_rdma_send *send)
 	svc_rdma_send_reset(send);
 
 	spin_lock(&sx->sx_lock);
+	/* The Send has completed, or was never posted: see net/core/grant.c. */
+	rpcrdma_grant_close(&sx->sx_credit.cd_grant, send->ss_age);
 	keep = pool->sp_nidle < SVC_RDMA_IDLE_SENDS &&
 	       pool->sp_nidle * send->ss_send.sd_buf.bf_size <
 	       SVC_RDMA_IDLE_BYTES;

@@ -21,6 +21,7 @@
 #include <rpcrdma/chunk.h>
 #include <rpcrdma/conn.h>
 #include <rpcrdma/credit.h>
+#include <rpcrdma/grant.h>
 #include <rpcrdma/msg.h>
 #include <rpcrdma/send.h>
 #include <rpcrdma/size.h>
@@ -217,6 +218,7 @@ struct svc_rdma_body {
  * @ss_writes: RDMA Writes posted before the Send; trace events name them by sd_cid
  * @ss_msg: message of the Call that is answered, until the Send is posted; or NULL
  * @ss_posted: jiffies when the Send was posted, under sx_lock
+ * @ss_age: age of the grant in the message, see rpcrdma_grant_open(). Set by svc_rdma_send_get()
  * @ss_pages: pages of the Reply, which RDMA Writes read; an entry may be NULL
  * @ss_npages: number of entries used in @ss_pages
  * @ss_maxpages: number of entries allocated for @ss_pages
@@ -230,6 +232,7 @@ struct svc_rdma_send {
 	struct svc_rdma_chain	ss_writes;
 	struct rpcrdma_msg_in	*ss_msg;
 	unsigned long		ss_posted;
+	u8			ss_age;
 	struct page		**ss_pages;
 	u32			ss_npages;
 	u32			ss_maxpages;
@@ -327,20 +330,27 @@ struct svc_rdma_holdings {
 
 /**
  * struct svc_rdma_credits - credits, and the Receives behind them; server/credit.c
- * @cd_granted: number of credits that every Reply grants; it only grows, under sx_grow
+ * @cd_grant: number of credits that every message grants (gn_told), and that the client may
+ *	believe to have. Under sx_lock; changed only under sx_grow
  * @cd_bc_recvs: number of Receives for the replies to callbacks, under sx_grow
  * @cd_spare_recvs: number of Receives for messages that take no credit, under sx_grow
  * @cd_recv_size: size in bytes of each Receive made from now on, under sx_grow
  * @cd_refused: jiffies when there was last no memory for more credits, or 0
+ * @cd_peak: maximum number of Receives that were held since the last review of the credits
+ * @cd_reviewed: jiffies of that review
+ * @cd_reviewed_received: value of vs_received at that review
  * @cd_second: jiffies when the current second began, for the rate of Receives
  * @cd_second_received: value of vs_received when that second began
  */
 struct svc_rdma_credits {
-	u32			cd_granted;
+	struct rpcrdma_grant	cd_grant;
 	u32			cd_bc_recvs;
 	u32			cd_spare_recvs;
 	u32			cd_recv_size;
 	unsigned long		cd_refused;
+	u32			cd_peak;
+	unsigned long		cd_reviewed;
+	u64			cd_reviewed_received;
 	unsigned long		cd_second;
 	u64			cd_second_received;
 };
@@ -586,6 +596,12 @@ static inline bool svc_rdma_is_known(const struct svc_rdma_xprt *sx)
 	return test_bit(XPT_PEER_VALID, &sx->sx_xprt.xpt_flags);
 }
 
+/* Number of credits that a message grants which is made now */
+static inline u32 svc_rdma_credits_told(const struct svc_rdma_xprt *sx)
+{
+	return READ_ONCE(sx->sx_credit.cd_grant.gn_told);
+}
+
 static inline bool svc_rdma_family_is_ip(const struct sockaddr *sa)
 {
 	return sa->sa_family == AF_INET || sa->sa_family == AF_INET6;
@@ -678,6 +694,7 @@ void svc_rdma_budget_join(struct svc_rdma_xprt *sx);
 void svc_rdma_budget_leave(struct svc_rdma_xprt *sx);
 void svc_rdma_budget_know(struct svc_rdma_xprt *sx);
 u64 svc_rdma_budget_borrow(struct svc_rdma_xprt *sx, u64 bytes);
+u64 svc_rdma_budget_excess(struct svc_rdma_xprt *sx);
 void svc_rdma_budget_settle(struct svc_rdma_xprt *sx, u32 sends);
 void svc_rdma_budget_sends(struct svc_rdma_xprt *sx, long bytes);
 bool svc_rdma_budget_fits(struct svc_rdma_xprt *sx, u32 pages);

@@ -488,6 +488,59 @@ case_memory-credits() {
 	[ "$(memory known)$(memory set_aside)" = 00 ] || die "left behind: $(cat $DEBUG/server_memory)"
 }
 
+# calls <number>: make so many Calls, one after the other
+calls() {
+	python3 -I -S -c '
+import os, sys
+fd = os.open(sys.argv[1], os.O_RDONLY | os.O_DIRECT)
+for _ in range(int(sys.argv[2])):
+    assert len(os.pread(fd, 4096, 0)) == 4096' $MNT/calls "$1"
+}
+
+# returned <connection> <bytes>: after some Calls, does the client have few credits, and not more bytes of Receives? The
+# server reviews credits every 5 seconds. A credit is left for every 8 Calls per second.
+returned() {
+	calls 24
+	sleep 0.5
+	(($(field credits_granted "$1") <= 8 && $(field credits_owed "$1") <= 8 && $(field receives_bytes "$1") <= $2))
+}
+
+returned_soon() {
+	until_true 90 returned "$1" "$2" || die "still there: $(grep -E '^(receives|credits)' "$1")"
+}
+
+# A client that needs its credits no longer gives them back: Replies grant fewer, and when the client certainly knows
+# that, its Receives are not posted again. All this takes messages: nothing can be taken back from a silent client.
+# Afterwards it gets credits again when it needs them. No connection is lost.
+# Covers: G-39 V1-CRD-09
+case_memory-returns() {
+	local server had idle i since
+	[ "$MODULE" = ours ] || skip "the in-tree module does not take credits back"
+	until_true 30 nobody_shown || die "of former mounts: $(ls $DEBUG/client $DEBUG/server)"
+	trap memory_end EXIT
+	for i in 1 2; do
+		highest $i
+		nfs_mount 3
+		head -c 4096 /dev/urandom >$MNT/calls
+		server=$(echo $DEBUG/server/*)
+		idle=$(field receives_bytes "$server")
+		credited 32
+		had=$(field receives_bytes "$server")
+		echo "version $i: $idle bytes of Receives at first, $had in use for $(field credits_granted "$server") credits"
+		((had > 4 * idle)) || die "the client never had many Receives"
+		since=$SECONDS
+		counted server_loans_returned 1 $ANY returned_soon "$server" $((3 * idle))
+		echo "after $((SECONDS - since)) s: $(field receives_bytes "$server") bytes of Receives, for" \
+			"$(field credits_granted "$server") credits"
+		credited 32
+		(($(field receives_bytes "$server") > 3 * idle)) || die "the client does not get its credits again"
+		[ "$(xprt_field 3)" = 1 ] || die "the connection was lost: $(xprt_field 3) connects"
+		rm $MNT/calls
+		nfs_umount
+		until_true 30 nobody_shown || die "left behind: $(ls $DEBUG/client $DEBUG/server)"
+	done
+}
+
 # writers: eight programs write files of 4 MB at the same time, in WRITEs that are as large as possible
 writers() {
 	local i pids=()
