@@ -56,7 +56,7 @@ static void rpcrdma_size_registers_pages(struct kunit *test)
 }
 
 /* Receives are posted in batches. Even while all but one of a batch wait to be posted, there
- * are Receives for the number of messages that the peer was promised. This takes at most eight
+ * are Receives for the number of messages that the peer was promised. This takes at most seven
  * more Receives than messages.
  *
  * Covers: V1-CRD-09
@@ -70,7 +70,10 @@ static void rpcrdma_size_recvs_keep_promises(struct kunit *test)
 		batch = max(rpcrdma_size_recv_batch(recvs), 1u);
 		KUNIT_EXPECT_GE(test, recvs - (batch - 1), messages);
 		KUNIT_EXPECT_LE(test, batch, 8);
-		KUNIT_EXPECT_LE(test, recvs, messages + 8);
+		KUNIT_EXPECT_LE(test, recvs, messages + 7);
+		/* One Receive less would be too few. */
+		batch = max(rpcrdma_size_recv_batch(recvs - 1), 1u);
+		KUNIT_EXPECT_LT(test, recvs - 1 - (batch - 1), messages);
 	}
 	/* If a connection has few Receives, each is posted by itself. If it has many, they are
 	 * posted in batches of 8
@@ -79,7 +82,9 @@ static void rpcrdma_size_recvs_keep_promises(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_recv_batch(7), 1);
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_recv_batch(32), 8);
 	KUNIT_EXPECT_EQ(test, rpcrdma_size_recv_batch(U32_MAX), 8);
-	KUNIT_EXPECT_EQ(test, rpcrdma_size_recvs(4), 6);
+	KUNIT_EXPECT_EQ(test, rpcrdma_size_recvs(7), 7);
+	KUNIT_EXPECT_EQ(test, rpcrdma_size_recvs(8), 9);
+	KUNIT_EXPECT_EQ(test, rpcrdma_size_recvs(128), 128 + 7);
 }
 
 /* rpcrdma_size_credits() returns as many credits as there are Receives for, and not one more.
@@ -104,9 +109,9 @@ static void rpcrdma_size_credits_have_receives(struct kunit *test)
 		}
 	}
 	/* The default number of a server's Receives is enough for its 128 credits */
-	KUNIT_EXPECT_EQ(test, rpcrdma_size_credits(128 + 16 + 8 + 2, 16 + 2),
+	KUNIT_EXPECT_EQ(test, rpcrdma_size_credits(128 + 16 + 7 + 2, 16 + 2),
 			128);
-	KUNIT_EXPECT_EQ(test, rpcrdma_size_credits(U32_MAX, 0), U32_MAX - 8);
+	KUNIT_EXPECT_EQ(test, rpcrdma_size_credits(U32_MAX, 0), U32_MAX - 7);
 }
 
 /* rpcrdma_size_recvs_fit() returns how many more Receives the limit on their memory allows. */

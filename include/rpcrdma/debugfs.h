@@ -29,6 +29,8 @@ void rpcrdma_debugfs_exit(void);
 struct dentry *rpcrdma_debugfs_add(enum rpcrdma_debugfs_side side,
 				   const char *peer, void *data,
 				   const struct file_operations *fops);
+struct dentry *rpcrdma_debugfs_add_file(const char *name,
+					const struct file_operations *fops);
 void rpcrdma_debugfs_conn(struct seq_file *seq, u32 vers,
 			  const struct rpcrdma_conn *conn);
 

@@ -107,6 +107,9 @@ struct rpcrdma_recv {
  * @rp_nwaiting: number of Receives on @rp_waiting
  * @rp_nheld: number of Receives that were filled and have not been given back yet, whether the
  *	owner or verbs/gather.c holds them
+ * @rp_excess: number of Receives that are taken out of the pool when they are given back,
+ *	instead of being posted again
+ * @rp_spare: Receives that were taken out, until they are freed
  * @rp_all: all Receives, linked by rv_all
  * @rp_count: number of all Receives; read without a lock
  * @rp_max: maximum number of Receives, limited by the receive queue
@@ -116,7 +119,7 @@ struct rpcrdma_recv {
  * @rp_bytes: number of bytes of memory that the buffers of all Receives take; read without a lock
  * @rp_bytes_max: maximum of @rp_bytes, see rpcrdma_recv_pool_limit()
  *
- * The members behind @rp_nheld are written by rpcrdma_recv_pool_limit(),
+ * The members behind @rp_spare are written by rpcrdma_recv_pool_limit(),
  * rpcrdma_recv_pool_blocks() and rpcrdma_recv_pool_grow_gfp(), whose callers serialise these
  * calls, and by the functions that set up the pool, orphan its Receives and destroy it.
  *
@@ -129,6 +132,8 @@ struct rpcrdma_recv_pool {
 	struct llist_head	rp_waiting;
 	atomic_t		rp_nwaiting;
 	atomic_t		rp_nheld;
+	atomic_t		rp_excess;
+	struct llist_head	rp_spare;
 
 	struct list_head	rp_all;
 	u32			rp_count;
@@ -173,6 +178,16 @@ static inline int rpcrdma_recv_pool_grow(struct rpcrdma_recv_pool *pool,
 {
 	return rpcrdma_recv_pool_grow_gfp(pool, count, size, GFP_KERNEL |
 					  __GFP_NORETRY | __GFP_NOWARN);
+}
+
+int rpcrdma_recv_pool_shrink(struct rpcrdma_recv_pool *pool, u32 count);
+void rpcrdma_recv_pool_reap(struct rpcrdma_recv_pool *pool);
+
+/* Have Receives been taken out of the pool that rpcrdma_recv_pool_reap() can free? */
+static inline bool
+rpcrdma_recv_pool_has_spare(const struct rpcrdma_recv_pool *pool)
+{
+	return !llist_empty(&pool->rp_spare);
 }
 
 int rpcrdma_recv_pool_post(struct rpcrdma_recv_pool *pool);

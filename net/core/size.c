@@ -66,6 +66,11 @@
 /* Every device can register pages of this size, in bytes */
 #define RPCRDMA_SIZE_PAGE		4096u
 
+/* If a connection has at most this number of Receives, each is posted by itself, because a batch is
+ * a quarter of them
+ */
+#define RPCRDMA_RECVS_SINGLE		7u
+
 /* The interface of the connection manager has one byte for the number of RDMA Reads (ORD) */
 #define RPCRDMA_ORD_MAX			255u
 
@@ -139,15 +144,19 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_recv_batch);
  *	%U32_MAX
  *
  * At any time, at least @messages Receives must be posted or contain a message that is still in
- * use (RFC 8166 3.3.1; invariant I6 in locking.rst). Receives are posted in batches, so fewer
- * than a batch may be waiting to be posted. At least a batch is therefore added.
+ * use (RFC 8166 3.3.1; invariant I6 in locking.rst). Receives are posted in batches, so up to a
+ * batch less one may be waiting to be posted, and are needed in addition. A connection with few
+ * Receives posts each by itself, and needs no more than @messages.
  *
  * Context: any.
- * Return: number of Receives.
+ * Return: number of Receives, and not one more than needed.
  */
 u32 rpcrdma_size_recvs(u32 messages)
 {
-	return messages + min(DIV_ROUND_UP(messages, 3), RPCRDMA_RECV_BATCH);
+	u32 single = min(messages, RPCRDMA_RECVS_SINGLE);
+
+	return messages + min(DIV_ROUND_UP(messages - single, 3),
+			      RPCRDMA_RECV_BATCH - 1);
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_recvs);
 
@@ -164,9 +173,9 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_recvs);
  */
 u32 rpcrdma_size_credits(u32 recvs, u32 others)
 {
-	u32 batch = DIV_ROUND_UP(min(recvs, 4 * RPCRDMA_RECV_BATCH), 4);
+	u32 batch = rpcrdma_size_recv_batch(recvs);
 
-	return rpcrdma_size_room(recvs - batch, others);
+	return rpcrdma_size_room(recvs - (batch ? batch - 1 : 0), others);
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_credits);
 

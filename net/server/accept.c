@@ -230,6 +230,7 @@ svc_rdma_conn_create(struct svc_rdma_listener *sl, struct rdma_cm_id *id,
 	svc_rdma_queue_init(&sx->sx_queue);
 	svc_rdma_send_pool_init(&sx->sx_sends);
 	svc_rdma_posted_init(&sx->sx_posted);
+	svc_rdma_budget_init_xprt(&sx->sx_holdings);
 	svc_rdma_backward_init(&sx->sx_backward);
 	svc_rdma_conn_set_addrs(&sx->sx_xprt, id);
 	svc_rdma_close_init_xprt(sx);
@@ -357,6 +358,7 @@ static int svc_rdma_conn_accept(struct svc_rdma_xprt *sx)
 	if (!conn->cn_peer_ord)
 		return -EPROTO;
 
+	svc_rdma_budget_join(sx);
 	rc = svc_rdma_conn_create_queues(sx);
 	if (!rc)
 		rc = svc_rdma_negotiate_begin(sx, size);

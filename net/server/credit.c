@@ -26,8 +26,13 @@
  * Otherwise many clients without that right could use up the memory of this server.
  *
  * The Receives are posted before a Reply grants the credits for them (RFC 8166 3.3.1).
- * Credits are not taken back. The memory that the Receives of a connection pin is limited; a
- * client that reaches the limit keeps the credits that it has.
+ * Every SVC_RDMA_CREDITS_REVIEW (5 seconds), credits are taken back that the client has not needed
+ * since the last review, or that others need more (G-39). The Receives are freed when the client
+ * certainly knows of the smaller grant (core/grant.c).
+ *
+ * The memory that the Receives of a connection pin is limited, and so is the memory of the server
+ * (server/budget.c). A client that reaches either limit gets no further credits. The Receives with
+ * which a connection begins are never refused.
  *
  * The first valid message shows the version, and the size of Receives depends on the version.
  * Until then the client has one credit, and there are a few Receives, which are large
@@ -48,6 +53,10 @@
 #define SVC_RDMA_CREDITS_FIRST	2u
 /* Number of Receives per second for each credit: a client that uses more gets more credits */
 #define SVC_RDMA_CREDITS_RATE	8u
+/* Time in jiffies after which a connection asks again for memory that was refused */
+#define SVC_RDMA_CREDITS_AGAIN	(HZ / 8)
+/* Time in jiffies between reviews of the credits of a connection that is not silent */
+#define SVC_RDMA_CREDITS_REVIEW	(5 * HZ)
 /* Number of Receives until the version is settled. A client may send one message before
  * it has an answer; the other two Receives are spare.
  */
@@ -72,6 +81,8 @@ MODULE_PARM_DESC(first_receives,
 void svc_rdma_credits_init(struct svc_rdma_credits *credits)
 {
 	memset(credits, 0, sizeof(*credits));
+	rpcrdma_grant_init(&credits->cd_grant, rpcrdma_credit_advertise(0));
+	credits->cd_reviewed = jiffies;
 	credits->cd_second = jiffies;
 }
 
@@ -80,32 +91,51 @@ static u32 svc_rdma_credits_first(u32 room)
 	return min(READ_ONCE(svc_rdma_first_receives), room);
 }
 
+static u32 svc_rdma_credits_room(const struct svc_rdma_xprt *sx)
+{
+	return rpcrdma_recv_pool_room(&sx->sx_conn.cn_recvs,
+				      sx->sx_credit.cd_recv_size);
+}
+
+/* Returns the number of bytes in the buffer of a Send. */
+static u32 svc_rdma_credits_send_size(const struct svc_rdma_xprt *sx)
+{
+	return READ_ONCE(sx->sx_conn.cn_limits.lm_inline_send);
+}
+
+static void svc_rdma_credits_settle(struct svc_rdma_xprt *sx)
+{
+	svc_rdma_budget_settle(sx, sx->sx_credit.cd_grant.gn_bound *
+				   svc_rdma_credits_send_size(sx));
+}
+
 /* Create and post Receives for @credits, and @backward Receives for the replies to callbacks.
- * Then grant the credits. If the pool has no room for so many Receives, fewer credits are
- * granted, but never fewer than before. Returns a negative errno if Receives cannot be created
- * or posted; the grant then does not change.
+ * Then grant the credits. If @room Receives are too few for that, fewer credits are granted, but
+ * never fewer than before. Returns a negative errno if Receives cannot be created or posted; the
+ * grant then does not change.
  */
 static int svc_rdma_credits_provide(struct svc_rdma_xprt *sx, u32 credits,
-				    u32 backward)
+				    u32 backward, u32 room)
 {
 	struct svc_rdma_credits *cd = &sx->sx_credit;
-	u32 room = rpcrdma_recv_pool_room(&sx->sx_conn.cn_recvs,
-					  cd->cd_recv_size);
 	u32 others = backward + cd->cd_spare_recvs;
 	u32 count;
 	int rc;
 
 	credits = min(credits, rpcrdma_size_credits(room, others));
-	credits = max(credits, rpcrdma_credit_advertise(cd->cd_granted));
-	count = rpcrdma_size_recvs(credits + others);
+	credits = max(credits, cd->cd_grant.gn_told);
+	count = rpcrdma_size_recvs(max(credits, cd->cd_grant.gn_bound) + others);
 	count = max(count, svc_rdma_credits_first(room));
 	rc = rpcrdma_recv_pool_grow(&sx->sx_conn.cn_recvs, count,
 				    cd->cd_recv_size);
-	if (rc)
-		return rc;
-	cd->cd_bc_recvs = backward;
-	WRITE_ONCE(cd->cd_granted, credits);
-	return 0;
+	if (!rc) {
+		cd->cd_bc_recvs = backward;
+		spin_lock(&sx->sx_lock);
+		rpcrdma_grant_raise(&cd->cd_grant, credits);
+		spin_unlock(&sx->sx_lock);
+	}
+	svc_rdma_credits_settle(sx);
+	return rc;
 }
 
 /**
@@ -120,9 +150,11 @@ int svc_rdma_credits_few(struct svc_rdma_xprt *sx, u32 recv_size)
 {
 	u32 room = rpcrdma_recv_pool_room(&sx->sx_conn.cn_recvs, recv_size);
 	u32 count = max(SVC_RDMA_RECVS_FEW, svc_rdma_credits_first(room));
+	int rc;
 
-	sx->sx_credit.cd_granted = rpcrdma_credit_advertise(0);
-	return rpcrdma_recv_pool_grow(&sx->sx_conn.cn_recvs, count, recv_size);
+	rc = rpcrdma_recv_pool_grow(&sx->sx_conn.cn_recvs, count, recv_size);
+	svc_rdma_credits_settle(sx);
+	return rc;
 }
 
 /**
@@ -143,7 +175,8 @@ int svc_rdma_credits_begin(struct svc_rdma_xprt *sx, u32 recv_size, u32 spare)
 
 	cd->cd_recv_size = recv_size;
 	cd->cd_spare_recvs = spare;
-	return svc_rdma_credits_provide(sx, rpcrdma_credit_advertise(first), 0);
+	return svc_rdma_credits_provide(sx, rpcrdma_credit_advertise(first), 0,
+					svc_rdma_credits_room(sx));
 }
 
 /* Have messages of the client used more than SVC_RDMA_CREDITS_RATE Receives for each credit in
@@ -185,8 +218,149 @@ static u32 svc_rdma_credits_spared(const struct svc_rdma_call *call)
 	return sends <= ours->xp_call_max ? sends - 1 : 0;
 }
 
+static void svc_rdma_credits_refuse(struct svc_rdma_credits *cd)
+{
+	rpcrdma_count(server_loans_refused);
+	WRITE_ONCE(cd->cd_refused, jiffies | 1);
+}
+
+/* Grants up to @credits, as far as the server has memory for their Receives. If it has none, it is
+ * not asked again for %SVC_RDMA_CREDITS_AGAIN, so that not every Call takes the lock of the budget.
+ */
+static void svc_rdma_credits_extend(struct svc_rdma_xprt *sx, u32 credits)
+{
+	struct rpcrdma_recv_pool *pool = &sx->sx_conn.cn_recvs;
+	struct svc_rdma_credits *cd = &sx->sx_credit;
+	u32 price = rpcrdma_buf_pins(cd->cd_recv_size, pool->rp_order) +
+		    svc_rdma_credits_send_size(sx);
+	u32 room = svc_rdma_credits_room(sx), count, got;
+	u32 had = cd->cd_grant.gn_told;
+
+	/* The Receives may still be there, but others need the memory. */
+	if (svc_rdma_budget_excess(sx)) {
+		svc_rdma_credits_refuse(cd);
+		return;
+	}
+	count = rpcrdma_size_recvs(credits + cd->cd_bc_recvs +
+				   cd->cd_spare_recvs);
+	count = min(max(count, pool->rp_count), room) - pool->rp_count;
+	got = div_u64(svc_rdma_budget_borrow(sx, (u64)count * price), price);
+	room = pool->rp_count + got;
+	if (!svc_rdma_credits_provide(sx, credits, cd->cd_bc_recvs, room))
+		trace_svc_rdma_credits(sx);
+	if (cd->cd_grant.gn_told <= had && got < count)
+		svc_rdma_credits_refuse(cd);
+}
+
+/* Was memory for more credits refused a short time ago? */
+static bool svc_rdma_credits_is_refused(const struct svc_rdma_credits *cd)
+{
+	unsigned long refused = READ_ONCE(cd->cd_refused);
+
+	return refused && time_before(jiffies, refused + SVC_RDMA_CREDITS_AGAIN);
+}
+
+/* Returns how many credits a client needs, as far as its Calls since the last review tell, and as
+ * far as the server has memory. Twice what it has used at once, so that it does not look as if the
+ * client used more than half of them; and as many as its rate explains.
+ */
+static u32 svc_rdma_credits_needed(struct svc_rdma_xprt *sx)
+{
+	struct svc_rdma_credits *cd = &sx->sx_credit;
+	unsigned long since = jiffies - cd->cd_reviewed;
+	u64 received = READ_ONCE(sx->sx_stats.vs_received), rate, excess;
+	u32 price = rpcrdma_buf_pins(cd->cd_recv_size,
+				     sx->sx_conn.cn_recvs.rp_order) +
+		    svc_rdma_credits_send_size(sx);
+	u32 told = cd->cd_grant.gn_told, need;
+
+	rate = div64_ul((received - cd->cd_reviewed_received) * HZ,
+			max(since, 1ul) * SVC_RDMA_CREDITS_RATE);
+	need = min_t(u64, told, max_t(u64, 2 * READ_ONCE(cd->cd_peak), rate));
+	/* A client that uses a quarter of its credits keeps all of them. */
+	if (need > told / 2)
+		need = told;
+	excess = svc_rdma_budget_excess(sx);
+	if (excess)
+		need = min_t(u64, need, told - min_t(u64, told,
+						     div_u64(excess, price) + 1));
+	return max(need, min(SVC_RDMA_CREDITS_FIRST, sx->sx_sizes.sz_requests));
+}
+
+/* Do not post Receives again that no credit of the client needs any more. The caller holds
+ * sx_grow.
+ */
+static void svc_rdma_credits_shrink(struct svc_rdma_xprt *sx)
+{
+	struct svc_rdma_credits *cd = &sx->sx_credit;
+	u32 count = rpcrdma_size_recvs(cd->cd_grant.gn_bound +
+				       cd->cd_bc_recvs + cd->cd_spare_recvs);
+
+	count = max(count, svc_rdma_credits_first(svc_rdma_credits_room(sx)));
+	rpcrdma_recv_pool_shrink(&sx->sx_conn.cn_recvs, count);
+	svc_rdma_credits_settle(sx);
+}
+
+/* Take credits back that a client does not need. The caller holds sx_grow. */
+static void svc_rdma_credits_review(struct svc_rdma_xprt *sx)
+{
+	struct svc_rdma_credits *cd = &sx->sx_credit;
+	u32 need = svc_rdma_credits_needed(sx);
+	bool lowered = false;
+
+	WRITE_ONCE(cd->cd_peak, 0);
+	WRITE_ONCE(cd->cd_reviewed, jiffies);
+	cd->cd_reviewed_received = READ_ONCE(sx->sx_stats.vs_received);
+
+	spin_lock(&sx->sx_lock);
+	if (need < cd->cd_grant.gn_bound && need <= cd->cd_grant.gn_told)
+		lowered = rpcrdma_grant_lower(&cd->cd_grant, need);
+	spin_unlock(&sx->sx_lock);
+	if (lowered)
+		trace_svc_rdma_credits(sx);
+	/* There may be Receives of former credits. */
+	svc_rdma_credits_shrink(sx);
+}
+
+/* Look at the credits of a client, of which @used are in use, from time to time. If another thread
+ * holds sx_grow, the next Call does what is to be done.
+ */
+static void svc_rdma_credits_check(const struct svc_rdma_call *call, u32 used)
+{
+	struct svc_rdma_xprt *sx = call->sc_sx;
+	struct svc_rdma_credits *cd = &sx->sx_credit;
+	struct rpcrdma_recv_pool *pool = &sx->sx_conn.cn_recvs;
+	bool back = false, due;
+
+	if (used > READ_ONCE(cd->cd_peak))
+		WRITE_ONCE(cd->cd_peak, used);
+	due = time_after(jiffies, READ_ONCE(cd->cd_reviewed) +
+				  SVC_RDMA_CREDITS_REVIEW);
+	if (likely(!due && !READ_ONCE(cd->cd_grant.gn_lowering) &&
+		   !rpcrdma_recv_pool_has_spare(pool)))
+		return;
+	if (!mutex_trylock(&sx->sx_grow))
+		return;
+	if (READ_ONCE(cd->cd_grant.gn_lowering)) {
+		spin_lock(&sx->sx_lock);
+		back = rpcrdma_grant_arrived(&cd->cd_grant,
+					     rpcrdma_msg_recvs(call->sc_msg));
+		spin_unlock(&sx->sx_lock);
+	}
+	if (back) {
+		rpcrdma_count(server_loans_returned);
+		svc_rdma_credits_shrink(sx);
+	} else if (rpcrdma_recv_pool_has_spare(pool)) {
+		rpcrdma_recv_pool_reap(pool);
+		svc_rdma_credits_settle(sx);
+	}
+	if (due)
+		svc_rdma_credits_review(sx);
+	mutex_unlock(&sx->sx_grow);
+}
+
 /**
- * svc_rdma_credits_use - give a client more credits if it uses those that it has
+ * svc_rdma_credits_use - give a client more credits if it uses those that it has, or fewer
  * @call: Call that has arrived
  *
  * If memory is short, the client goes on with the credits that it has.
@@ -197,22 +371,25 @@ void svc_rdma_credits_use(const struct svc_rdma_call *call)
 {
 	struct svc_rdma_xprt *sx = call->sc_sx;
 	struct svc_rdma_credits *cd = &sx->sx_credit;
-	u32 credits = READ_ONCE(cd->cd_granted);
 	u32 max = sx->sx_sizes.sz_requests;
-	u32 used;
+	u32 credits, used;
 
-	if (likely(credits >= max) || !svc_rdma_is_known(sx))
+	if (!svc_rdma_is_known(sx))
 		return;
+	if (unlikely(!READ_ONCE(sx->sx_holdings.hg_account.ba_known)))
+		svc_rdma_budget_know(sx);
 	used = rpcrdma_recv_pool_held(&sx->sx_conn.cn_recvs) +
 	       svc_rdma_credits_spared(call);
+	svc_rdma_credits_check(call, used);
+	credits = svc_rdma_credits_told(sx);
+	if (likely(credits >= max) || svc_rdma_credits_is_refused(cd))
+		return;
 	if (2 * used <= credits && !svc_rdma_credits_busy(sx, credits))
 		return;
 	/* If another thread is adding Receives, leave it to that thread. */
 	if (!mutex_trylock(&sx->sx_grow))
 		return;
-	credits = min(2 * cd->cd_granted, max);
-	if (!svc_rdma_credits_provide(sx, credits, cd->cd_bc_recvs))
-		trace_svc_rdma_credits(sx);
+	svc_rdma_credits_extend(sx, min(2 * cd->cd_grant.gn_told, max));
 	mutex_unlock(&sx->sx_grow);
 }
 
@@ -233,8 +410,9 @@ int svc_rdma_credits_backward(struct svc_rdma_xprt *sx, u32 requests)
 	if (svc_rdma_is_down(sx))
 		return 0;
 	mutex_lock(&sx->sx_grow);
-	rc = svc_rdma_credits_provide(sx, sx->sx_credit.cd_granted,
-				      requests * RPCRDMA_MSG_RECVS);
+	rc = svc_rdma_credits_provide(sx, sx->sx_credit.cd_grant.gn_told,
+				      requests * RPCRDMA_MSG_RECVS,
+				      svc_rdma_credits_room(sx));
 	mutex_unlock(&sx->sx_grow);
 	return rc;
 }

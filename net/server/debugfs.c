@@ -55,9 +55,13 @@ static int svc_rdma_debugfs_show(struct seq_file *seq, void *unused)
 	rpcrdma_debugfs_conn(seq, READ_ONCE(sx->sx_vers), &sx->sx_conn);
 	seq_printf(seq, "credits_max %u\n", sx->sx_sizes.sz_requests);
 	seq_printf(seq, "credits_granted %u\n",
-		   READ_ONCE(credits->cd_granted));
+		   svc_rdma_credits_told(sx));
+	seq_printf(seq, "credits_owed %u\n",
+		   READ_ONCE(credits->cd_grant.gn_bound));
 	seq_printf(seq, "callback_receives %u\n",
 		   READ_ONCE(credits->cd_bc_recvs));
+	seq_printf(seq, "memory_held %llu\n",
+		   READ_ONCE(sx->sx_holdings.hg_account.ba_held));
 	svc_rdma_debugfs_stock(seq, "send_queue", READ_ONCE(sx->sx_conn.cn_sq.sq_size),
 			       atomic_read(&sx->sx_conn.cn_sq.sq_free));
 	svc_rdma_debugfs_stock(seq, "regions", READ_ONCE(sx->sx_mrs.ms_size),

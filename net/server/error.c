@@ -55,7 +55,7 @@ static int svc_rdma_encode_error(struct svc_rdma_send *send,
 				 const struct svc_rdma_call *call,
 				 const struct rpcrdma2_error *error)
 {
-	u32 credits = READ_ONCE(svc_rdma_send_sx(send)->sx_credit.cd_granted);
+	u32 credits = svc_rdma_credits_told(svc_rdma_send_sx(send));
 	struct rpcrdma_buf *buf = &send->ss_send.sd_buf;
 
 	trace_svc_rdma_error(svc_rdma_send_sx(send), call, error);

@@ -92,7 +92,7 @@ static void svc_rdma_negotiate_tell(const struct svc_rdma_xprt *sx, u32 vers)
 
 	pr_debug("rpcrdma: client %s: version %u, inline %u out and %u in, %u credits, BRS %u, ours %u\n",
 		 sx->sx_xprt.xpt_remotebuf, vers, limits->lm_inline_send,
-		 limits->lm_inline_recv, READ_ONCE(sx->sx_credit.cd_granted),
+		 limits->lm_inline_recv, svc_rdma_credits_told(sx),
 		 limits->lm_brs, limits->lm_our_brs);
 }
 
@@ -365,7 +365,7 @@ void svc_rdma_negotiate_connprop(struct svc_rdma_call *call)
 	ours.vp_rtx = sx->sx_negotiate.ng_rtx;
 	rc = rpcrdma2_encode_connprop(send->ss_send.sd_buf.bf_data,
 				      send->ss_send.sd_buf.bf_size, hdr->hd_xid,
-				      READ_ONCE(sx->sx_credit.cd_granted),
+				      svc_rdma_credits_told(sx),
 				      true, &ours);
 	rc = svc_rdma_send_control(send, call, rc);
 	if (rc) {

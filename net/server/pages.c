@@ -188,6 +188,9 @@ int svc_rdma_pages_alloc(struct svc_rdma_call *call, u32 nbytes)
 
 	if (!entries)
 		return -ENOMEM;
+	/* The pages of a Call that is pulled are counted already. */
+	if (!call->sc_budget)
+		svc_rdma_budget_force(call, count);
 
 	while (call->sc_npages < count) {
 		order = min_t(unsigned int, order,
@@ -251,6 +254,7 @@ void svc_rdma_pages_free(struct svc_rdma_call *call)
 	kvfree(call->sc_pages);
 	call->sc_pages = NULL;
 	call->sc_npages = 0;
+	svc_rdma_budget_give(call);
 }
 EXPORT_SYMBOL_IF_KUNIT(svc_rdma_pages_free);
 

@@ -62,15 +62,31 @@ static int svc_rdma_send_create_buf(struct svc_rdma_send *send, gfp_t gfp)
 {
 	struct svc_rdma_xprt *sx = svc_rdma_send_sx(send);
 	u32 size = READ_ONCE(sx->sx_conn.cn_limits.lm_inline_send);
+	u32 had = send->ss_send.sd_buf.bf_size;
 	u32 least = size;
+	int rc;
 
 	if (rpcrdma_vers_can_retry(READ_ONCE(sx->sx_vers)))
 		least = min(size, SVC_RDMA_V2_REQ_SIZE);
 	/* A buffer of the smaller size is replaced only by one of the full size. */
-	if (send->ss_send.sd_buf.bf_size >= least)
+	if (had >= least)
 		least = size;
-	return rpcrdma_send_alloc(&send->ss_send, size, least,
-				  gfp | __GFP_NOWARN);
+	rc = rpcrdma_send_alloc(&send->ss_send, size, least,
+				gfp | __GFP_NOWARN);
+	if (!rc)
+		svc_rdma_budget_sends(sx, (long)send->ss_send.sd_buf.bf_size -
+					  (long)had);
+	return rc;
+}
+
+/* Frees a context that holds nothing. */
+static void svc_rdma_send_free(struct svc_rdma_send *send)
+{
+	svc_rdma_budget_sends(svc_rdma_send_sx(send),
+			      -(long)send->ss_send.sd_buf.bf_size);
+	rpcrdma_send_exit(&send->ss_send);
+	kvfree(send->ss_pages);
+	kfree(send);
 }
 
 static struct svc_rdma_send *svc_rdma_send_create(struct svc_rdma_xprt *sx,
@@ -104,6 +120,13 @@ static void svc_rdma_send_put_msg(struct svc_rdma_send *send)
 	send->ss_msg = NULL;
 }
 
+static void svc_rdma_send_close_grant(struct svc_rdma_xprt *sx, u8 age)
+{
+	spin_lock(&sx->sx_lock);
+	rpcrdma_grant_close(&sx->sx_credit.cd_grant, age);
+	spin_unlock(&sx->sx_lock);
+}
+
 /* Frees the other Sends of a group that was not posted. They hold no pages and no message. */
 static void svc_rdma_send_drop_more(struct svc_rdma_send *send)
 {
@@ -112,9 +135,8 @@ static void svc_rdma_send_drop_more(struct svc_rdma_send *send)
 
 	rpcrdma_send_part(&send->ss_send, &list);
 	list_for_each_entry_safe(more, next, &list, ss_send.sd_list) {
-		rpcrdma_send_exit(&more->ss_send);
-		kvfree(more->ss_pages);
-		kfree(more);
+		svc_rdma_send_close_grant(svc_rdma_send_sx(send), more->ss_age);
+		svc_rdma_send_free(more);
 	}
 }
 
@@ -150,9 +172,7 @@ void svc_rdma_send_reset(struct svc_rdma_send *send)
 void svc_rdma_send_destroy(struct svc_rdma_send *send)
 {
 	svc_rdma_send_reset(send);
-	rpcrdma_send_exit(&send->ss_send);
-	kvfree(send->ss_pages);
-	kfree(send);
+	svc_rdma_send_free(send);
 }
 
 /**
@@ -167,8 +187,10 @@ struct svc_rdma_send *svc_rdma_send_get(struct svc_rdma_xprt *sx, gfp_t gfp)
 {
 	struct svc_rdma_send_pool *pool = &sx->sx_sends;
 	struct svc_rdma_send *send;
+	u8 age;
 
 	spin_lock(&sx->sx_lock);
+	age = rpcrdma_grant_open(&sx->sx_credit.cd_grant);
 	send = list_first_entry_or_null(&pool->sp_idle, struct svc_rdma_send,
 					ss_send.sd_list);
 	if (send) {
@@ -176,8 +198,15 @@ struct svc_rdma_send *svc_rdma_send_get(struct svc_rdma_xprt *sx, gfp_t gfp)
 		pool->sp_nidle--;
 	}
 	spin_unlock(&sx->sx_lock);
-	if (!send)
-		return svc_rdma_send_create(sx, gfp);
+	if (!send) {
+		send = svc_rdma_send_create(sx, gfp);
+		if (!send)
+			svc_rdma_send_close_grant(sx, age);
+		else
+			send->ss_age = age;
+		return send;
+	}
+	send->ss_age = age;
 	if (unlikely(send->ss_send.sd_buf.bf_size <
 		     READ_ONCE(sx->sx_conn.cn_limits.lm_inline_send)))
 		svc_rdma_send_create_buf(send, gfp);
@@ -199,6 +228,8 @@ void svc_rdma_send_put(struct svc_rdma_send *send)
 	svc_rdma_send_reset(send);
 
 	spin_lock(&sx->sx_lock);
+	/* The Send has completed, or was never posted: see net/core/grant.c. */
+	rpcrdma_grant_close(&sx->sx_credit.cd_grant, send->ss_age);
 	keep = pool->sp_nidle < SVC_RDMA_IDLE_SENDS &&
 	       pool->sp_nidle * send->ss_send.sd_buf.bf_size <
 	       SVC_RDMA_IDLE_BYTES;

@@ -59,7 +59,7 @@ static int svc_rdma_reply_encode(struct svc_rdma_send *send,
 	u32 written[RPCRDMA_MAX_CHUNKS] = { };
 	struct rpcrdma_reply_out out = {
 		.ro_xid		= call->sc_hdr.hd_xid,
-		.ro_credit	= READ_ONCE(sx->sx_credit.cd_granted),
+		.ro_credit	= svc_rdma_credits_told(sx),
 		.ro_proc	= RPCRDMA1_MSG,
 		.ro_lists	= &call->sc_hdr.hd_lists,
 		.ro_written	= written,

@@ -49,7 +49,7 @@ bool svc_rdma_is_flooded(const struct svc_rdma_xprt *sx)
 	if (!svc_rdma_is_known(sx))
 		return !svc_rdma_has_slots(sx);
 	return READ_ONCE(sx->sx_conn.cn_sq.sq_nwaiting) >
-	       READ_ONCE(sx->sx_credit.cd_granted) + RPCRDMA_RECV_SPARE;
+	       READ_ONCE(sx->sx_credit.cd_grant.gn_bound) + RPCRDMA_RECV_SPARE;
 }
 
 /**

@@ -17,9 +17,11 @@
 #include <linux/sunrpc/svc_xprt.h>
 #include <linux/workqueue.h>
 #include <rdma/rw.h>
+#include <rpcrdma/budget.h>
 #include <rpcrdma/chunk.h>
 #include <rpcrdma/conn.h>
 #include <rpcrdma/credit.h>
+#include <rpcrdma/grant.h>
 #include <rpcrdma/msg.h>
 #include <rpcrdma/send.h>
 #include <rpcrdma/size.h>
@@ -138,6 +140,8 @@ struct svc_rdma_chain {
  * @sc_wait: entry in the line for send queue slots
  * @sc_posted: jiffies when @sc_reads were posted, under sx_lock
  * @sc_pull: bytes of this Call that are counted in qu_pulled
+ * @sc_budget: number of pages of this Call that are counted in the budget of the server
+ * @sc_budget_known: the client was known when they were counted
  * @sc_mrs: number of memory regions that must be free before the Call can be pulled, that
  *	is, read by RDMA; 0 until svc_rdma_pull_again() has set it
  * @sc_pages: array of pages with the Call, or with the part of it that is not in the
@@ -175,6 +179,8 @@ struct svc_rdma_call {
 	struct rpcrdma_sq_waiter	sc_wait;
 	unsigned long		sc_posted;
 	u32			sc_pull;
+	u32			sc_budget;
+	bool			sc_budget_known;
 	u32			sc_mrs;
 	struct page		**sc_pages;
 	u32			sc_npages;
@@ -213,6 +219,7 @@ struct svc_rdma_body {
  * @ss_writes: RDMA Writes posted before the Send; trace events name them by sd_cid
  * @ss_msg: message of the Call that is answered, until the Send is posted; or NULL
  * @ss_posted: jiffies when the Send was posted, under sx_lock
+ * @ss_age: age of the grant in the message, see rpcrdma_grant_open(). Set by svc_rdma_send_get()
  * @ss_pages: pages of the Reply, if RDMA Writes read some of them; an entry may be NULL
  * @ss_npages: number of entries used in @ss_pages
  * @ss_maxpages: number of entries allocated for @ss_pages
@@ -226,6 +233,7 @@ struct svc_rdma_send {
 	struct svc_rdma_chain	ss_writes;
 	struct rpcrdma_msg_in	*ss_msg;
 	unsigned long		ss_posted;
+	u8			ss_age;
 	struct page		**ss_pages;
 	u32			ss_npages;
 	u32			ss_maxpages;
@@ -300,19 +308,50 @@ struct svc_rdma_posted {
 };
 
 /**
+ * struct svc_rdma_holdings - what a connection has of the server's memory; server/budget.c
+ * @hg_account: its account
+ * @hg_recvs: number of bytes of its Receives, or that were borrowed for them
+ * @hg_sends: number of bytes in the buffers of its Sends
+ * @hg_send_least: number of bytes of a Send for each credit
+ * @hg_send_counted: number of bytes that are counted in the account for Sends
+ * @hg_line: link in the line of connections that wait for pages; otherwise empty
+ * @hg_line_known: it is the line of known clients
+ *
+ * budget_lock protects all members except @hg_sends.
+ */
+struct svc_rdma_holdings {
+	struct rpcrdma_account	hg_account;
+	u64			hg_recvs;
+	atomic_long_t		hg_sends;
+	long			hg_send_least;
+	long			hg_send_counted;
+	struct list_head	hg_line;
+	bool			hg_line_known;
+};
+
+/**
  * struct svc_rdma_credits - credits, and the Receives behind them; server/credit.c
- * @cd_granted: number of credits that every Reply grants; it only grows, under sx_grow
+ * @cd_grant: number of credits that every message grants (gn_told), and that the client may
+ *	believe to have. Under sx_lock; changed only under sx_grow
  * @cd_bc_recvs: number of Receives for the replies to callbacks, under sx_grow
  * @cd_spare_recvs: number of Receives for messages that take no credit, under sx_grow
  * @cd_recv_size: size in bytes of each Receive made from now on, under sx_grow
+ * @cd_refused: jiffies when there was last no memory for more credits, or 0
+ * @cd_peak: maximum number of Receives that were held since the last review of the credits
+ * @cd_reviewed: jiffies of that review
+ * @cd_reviewed_received: value of vs_received at that review
  * @cd_second: jiffies when the current second began, for the rate of Receives
  * @cd_second_received: value of vs_received when that second began
  */
 struct svc_rdma_credits {
-	u32			cd_granted;
+	struct rpcrdma_grant	cd_grant;
 	u32			cd_bc_recvs;
 	u32			cd_spare_recvs;
 	u32			cd_recv_size;
+	unsigned long		cd_refused;
+	u32			cd_peak;
+	unsigned long		cd_reviewed;
+	u64			cd_reviewed_received;
 	unsigned long		cd_second;
 	u64			cd_second_received;
 };
@@ -440,6 +479,7 @@ struct svc_rdma_backward {
  * @sx_rw: limits of the connection's RDMA Reads and Writes
  * @sx_grow: held while Receives or memory regions are added, and while the version is settled
  *	or the client's properties are applied
+ * @sx_holdings: what the connection has of the server's memory
  * @sx_credit: credits
  * @sx_vers: RPC-over-RDMA version of the connection; 0 until it is settled, see
  *	server/negotiate.c. Set once, under @sx_grow or before any message arrives, after all
@@ -478,6 +518,7 @@ struct svc_rdma_xprt {
 
 	struct svc_rdma_rw_limits	sx_rw;
 	struct mutex			sx_grow;	/* see above */
+	struct svc_rdma_holdings	sx_holdings;
 	struct svc_rdma_credits		sx_credit;
 	u32				sx_vers;
 	struct svc_rdma_negotiate	sx_negotiate;
@@ -559,6 +600,12 @@ static inline void svc_rdma_enqueue(struct svc_rdma_xprt *sx)
 static inline bool svc_rdma_is_known(const struct svc_rdma_xprt *sx)
 {
 	return test_bit(XPT_PEER_VALID, &sx->sx_xprt.xpt_flags);
+}
+
+/* Number of credits that a message grants which is made now */
+static inline u32 svc_rdma_credits_told(const struct svc_rdma_xprt *sx)
+{
+	return READ_ONCE(sx->sx_credit.cd_grant.gn_told);
 }
 
 static inline bool svc_rdma_family_is_ip(const struct sockaddr *sa)
@@ -645,6 +692,25 @@ static inline void svc_rdma_msg_put_renewed(struct svc_rdma_xprt *sx,
 		rpcrdma_msg_drop(msg);
 }
 
+/* server/budget.c */
+int svc_rdma_budget_init(void);
+void svc_rdma_budget_exit(void);
+void svc_rdma_budget_init_xprt(struct svc_rdma_holdings *hold);
+void svc_rdma_budget_join(struct svc_rdma_xprt *sx);
+void svc_rdma_budget_leave(struct svc_rdma_xprt *sx);
+void svc_rdma_budget_know(struct svc_rdma_xprt *sx);
+u64 svc_rdma_budget_borrow(struct svc_rdma_xprt *sx, u64 bytes);
+u64 svc_rdma_budget_excess(struct svc_rdma_xprt *sx);
+void svc_rdma_budget_settle(struct svc_rdma_xprt *sx, u32 sends);
+void svc_rdma_budget_sends(struct svc_rdma_xprt *sx, long bytes);
+bool svc_rdma_budget_fits(struct svc_rdma_xprt *sx, u32 pages);
+bool svc_rdma_budget_take(struct svc_rdma_call *call, u32 pages);
+void svc_rdma_budget_force(struct svc_rdma_call *call, u32 pages);
+void svc_rdma_budget_give(struct svc_rdma_call *call);
+void svc_rdma_budget_leave_line(struct svc_rdma_xprt *sx);
+bool svc_rdma_budget_is_short(bool known);
+struct svc_rdma_xprt *svc_rdma_budget_first(bool known);
+
 /* server/sq.c */
 bool svc_rdma_is_flooded(const struct svc_rdma_xprt *sx);
 int svc_rdma_has_wspace(struct svc_xprt *xprt);
@@ -659,6 +725,7 @@ void svc_rdma_call_complete(struct svc_rdma_call *call);
 void svc_rdma_dequeue(struct svc_rdma_xprt *sx, struct svc_rdma_call **call,
 		      struct rpcrdma_msg_in **msg);
 bool svc_rdma_pull_begin(struct svc_rdma_call *call);
+void svc_rdma_pull_line(void);
 void svc_rdma_pull_next(struct svc_rdma_xprt *sx);
 void svc_rdma_pull_again(struct svc_rdma_call *call, u32 mrs);
 void svc_rdma_pull_end(struct svc_rdma_call *call);

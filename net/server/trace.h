@@ -352,7 +352,7 @@ TRACE_EVENT(svc_rdma_accept,
 	),
 	TP_fast_assign(
 		__entry->sx = sx;
-		__entry->credits = sx->sx_credit.cd_granted;
+		__entry->credits = svc_rdma_credits_told(sx);
 		__entry->ord = ord;
 		__entry->slots = sx->sx_conn.cn_sq.sq_size;
 		__entry->inline_send = sx->sx_conn.cn_limits.lm_inline_send;
@@ -388,7 +388,7 @@ TRACE_EVENT(svc_rdma_settled,
 		__entry->inline_recv = limits->lm_inline_recv;
 		__entry->brs = limits->lm_brs;
 		__entry->our_brs = limits->lm_our_brs;
-		__entry->credits = sx->sx_credit.cd_granted;
+		__entry->credits = svc_rdma_credits_told(sx);
 		__assign_str(addr);
 	),
 	TP_printk("sx=%p addr=%s vers=%u inline=%u/%u brs=%u our_brs=%u credits=%u",
@@ -485,7 +485,7 @@ TRACE_EVENT(svc_rdma_credits,
 	),
 	TP_fast_assign(
 		__entry->sx = sx;
-		__entry->credits = sx->sx_credit.cd_granted;
+		__entry->credits = svc_rdma_credits_told(sx);
 		__entry->receives = sx->sx_conn.cn_recvs.rp_count;
 	),
 	TP_printk("sx=%p credits=%u receives=%u", __entry->sx,

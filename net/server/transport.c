@@ -217,9 +217,12 @@ int svc_rdma_init(void)
 {
 	int rc;
 
-	rc = svc_rdma_call_cache_init();
+	rc = svc_rdma_budget_init();
 	if (rc)
 		return rc;
+	rc = svc_rdma_call_cache_init();
+	if (rc)
+		goto out_budget;
 	rc = svc_rdma_close_init();
 	if (rc)
 		goto out_cache;
@@ -237,6 +240,8 @@ out_close:
 	svc_rdma_close_exit();
 out_cache:
 	svc_rdma_call_cache_exit();
+out_budget:
+	svc_rdma_budget_exit();
 	return rc;
 }
 
@@ -253,4 +258,5 @@ void svc_rdma_exit(void)
 	svc_rdma_bc_exit();
 	svc_rdma_close_exit();
 	svc_rdma_call_cache_exit();
+	svc_rdma_budget_exit();
 }

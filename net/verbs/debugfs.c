@@ -70,6 +70,24 @@ struct dentry *rpcrdma_debugfs_add(enum rpcrdma_debugfs_side side,
 	return IS_ERR(dentry) ? NULL : dentry;
 }
 
+/**
+ * rpcrdma_debugfs_add_file - create a file that belongs to no connection
+ * @name: name of the file
+ * @fops: file operations made by DEFINE_SHOW_ATTRIBUTE()
+ *
+ * Context: process; sleeps.
+ * Return: dentry for debugfs_remove(), or NULL if the file could not be created.
+ */
+struct dentry *rpcrdma_debugfs_add_file(const char *name,
+					const struct file_operations *fops)
+{
+	struct dentry *dentry;
+
+	dentry = debugfs_create_file(name, 0444, rpcrdma_debugfs_dir, NULL,
+				     fops);
+	return IS_ERR(dentry) ? NULL : dentry;
+}
+
 static void rpcrdma_debugfs_limits(struct seq_file *seq,
 				   const struct rpcrdma_limits *limits)
 {

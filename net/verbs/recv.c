@@ -12,7 +12,11 @@
  * No Receive is smaller than the inline threshold that the peer was told or may assume
  * (RFC 8166 3.3.2; version-two 4.2.1). The device uses Receives in the order in which
  * they were posted. So an owner must not announce larger Receives to the peer as long as the
- * pool has smaller ones. The number of Receives may grow, but never shrinks.
+ * pool has smaller ones.
+ *
+ * The number of Receives may grow. It may also shrink, but a posted Receive cannot be taken back.
+ * So a Receive is taken out of the pool when it is given back, instead of being posted again, and
+ * is freed later (rpcrdma_recv_pool_shrink(), rpcrdma_recv_pool_reap()).
  *
  * Each call of ib_post_recv() rings a doorbell. So Receives that were given back are
  * collected and posted in batches, see rpcrdma_size_recv_batch(). A connection therefore has
@@ -22,9 +26,8 @@
  *
  * Receives pin most of a connection's memory. So a pool counts the bytes that it has
  * pinned, and has a limit for them (rpcrdma_recv_pool_limit()). Before an owner promises
- * more, it calls rpcrdma_recv_pool_room(), and promises no more than that. A budget
- * for many connections could be added there: rpcrdma_recv_pool_room() would respect it,
- * and rpcrdma_recv_create() would draw on it.
+ * more, it calls rpcrdma_recv_pool_room(), and promises no more than that. An owner of many
+ * connections may promise less (server/budget.c).
  *
  * Receives with targets. A Receive may be a block of pages (rpcrdma_recv_pool_blocks()). Its
  * buffer is the end of the first page and all of the other pages (the targets). Data that the
@@ -64,6 +67,8 @@ static void rpcrdma_recv_pool_clear(struct rpcrdma_recv_pool *pool)
 	pool->rp_bytes_max = 0;
 	init_llist_head(&pool->rp_waiting);
 	atomic_set(&pool->rp_nwaiting, 0);
+	init_llist_head(&pool->rp_spare);
+	atomic_set(&pool->rp_excess, 0);
 }
 
 /**
@@ -198,6 +203,15 @@ static void rpcrdma_recv_destroy(struct rpcrdma_recv *recv)
 	kfree(recv);
 }
 
+/* Returns how many bytes of memory a Receive pins. */
+static u32 rpcrdma_recv_pins(const struct rpcrdma_recv *recv)
+{
+	const struct rpcrdma_buf *buf = &recv->rv_buf;
+
+	return buf->bf_block ? PAGE_SIZE << compound_order(buf->bf_block) :
+			       buf->bf_size;
+}
+
 static int rpcrdma_recv_create_buf(const struct rpcrdma_recv_pool *pool,
 				   struct rpcrdma_buf *buf,
 				   struct ib_device *device, u32 size,
@@ -247,6 +261,52 @@ static int rpcrdma_recv_create(struct rpcrdma_recv_pool *pool, u32 size,
 }
 
 /**
+ * rpcrdma_recv_pool_reap - free the Receives that were taken out of a pool
+ * @pool: pool of a connection with a queue pair
+ *
+ * Context: process. The caller serialises this with rpcrdma_recv_pool_grow_gfp().
+ */
+void rpcrdma_recv_pool_reap(struct rpcrdma_recv_pool *pool)
+{
+	struct llist_node *node = llist_del_all(&pool->rp_spare);
+	struct rpcrdma_recv *recv, *next;
+
+	llist_for_each_entry_safe(recv, next, node, rv_free) {
+		list_del(&recv->rv_all);
+		WRITE_ONCE(pool->rp_count, pool->rp_count - 1);
+		WRITE_ONCE(pool->rp_bytes,
+			   pool->rp_bytes - rpcrdma_recv_pins(recv));
+		rpcrdma_recv_destroy(recv);
+	}
+}
+
+/**
+ * rpcrdma_recv_pool_shrink - take Receives out of a pool
+ * @pool: pool of a connection with a queue pair
+ * @count: number of Receives that the pool shall have. The owner has promised no more than that to
+ *	the peer, and the peer knows
+ *
+ * The pool gets smaller as the owner gives Receives back. rpcrdma_recv_pool_reap() frees them.
+ *
+ * Context: process. The caller serialises this with rpcrdma_recv_pool_grow_gfp().
+ * Return: an error of rpcrdma_recv_pool_post(), and the connection is down; or 0.
+ */
+int rpcrdma_recv_pool_shrink(struct rpcrdma_recv_pool *pool, u32 count)
+{
+	int rc;
+
+	atomic_set(&pool->rp_excess, 0);
+	rpcrdma_recv_pool_reap(pool);
+	if (pool->rp_count <= count)
+		return 0;
+	/* As many Receives may wait as a pool of the new size allows (invariant I6). */
+	WRITE_ONCE(pool->rp_batch, rpcrdma_size_recv_batch(count));
+	rc = rpcrdma_recv_pool_post(pool);
+	atomic_set(&pool->rp_excess, pool->rp_count - count);
+	return rc;
+}
+
+/**
  * rpcrdma_recv_pool_grow_gfp - create Receives
  * @pool: pool of a connection with a queue pair
  * @count: number of Receives that the pool shall have; bounded by the receive queue. If
@@ -254,7 +314,8 @@ static int rpcrdma_recv_create(struct rpcrdma_recv_pool *pool, u32 size,
  * @size: size in bytes of each new Receive
  * @gfp: allocation flags
  *
- * The new Receives are posted together with all others that wait.
+ * The new Receives are posted together with all others that wait. If the pool was shrinking, this
+ * ends.
  *
  * Context: process; sleeps. The caller serialises this with other calls, and with
  *	rpcrdma_recv_pool_destroy().
@@ -267,6 +328,8 @@ int rpcrdma_recv_pool_grow_gfp(struct rpcrdma_recv_pool *pool, u32 count,
 {
 	int rc = 0;
 
+	atomic_set(&pool->rp_excess, 0);
+	rpcrdma_recv_pool_reap(pool);
 	count = min(count, pool->rp_max);
 	while (!rc && pool->rp_count < count)
 		rc = rpcrdma_recv_create(pool, size, gfp);
@@ -354,7 +417,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_recv_renew);
  *	rpcrdma_recv_renew()
  *
  * From now on a new message may overwrite its buffer. When this returns, fewer Receives
- * than a batch (rp_batch) wait to be posted (invariant I6).
+ * than a batch (rp_batch) wait to be posted (invariant I6). If the pool shrinks, the Receive is not
+ * posted again.
  *
  * Context: process or completion workqueue; does not sleep.
  */
@@ -366,6 +430,11 @@ void rpcrdma_recv_put(struct rpcrdma_recv *recv)
 	rpcrdma_buf_sync_for_device(&recv->rv_buf, recv->rv_buf.bf_size);
 	atomic_set(&recv->rv_state, RPCRDMA_RECV_OURS);
 	atomic_dec(&pool->rp_nheld);
+	if (unlikely(atomic_read(&pool->rp_excess)) &&
+	    atomic_dec_if_positive(&pool->rp_excess) >= 0) {
+		llist_add(&recv->rv_free, &pool->rp_spare);
+		return;
+	}
 	rpcrdma_recv_queue(pool, recv);
 	if (atomic_read(&pool->rp_nwaiting) >= batch)
 		rpcrdma_recv_pool_post(pool);

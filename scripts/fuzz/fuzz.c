@@ -40,6 +40,8 @@ static const struct {
 	{ "credit",	fuzz_credit },
 	{ "plan",	fuzz_plan },
 	{ "size",	fuzz_size },
+	{ "budget",	fuzz_budget },
+	{ "grant",	fuzz_grant },
 };
 
 #define FUZZ_NTARGETS	(sizeof(fuzz_targets) / sizeof(fuzz_targets[0]))

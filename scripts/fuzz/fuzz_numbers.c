@@ -10,7 +10,9 @@
 #include <string.h>
 
 #include <linux/limits.h>
+#include <rpcrdma/budget.h>
 #include <rpcrdma/credit.h>
+#include <rpcrdma/grant.h>
 #include <rpcrdma/layout.h>
 #include <rpcrdma/plan.h>
 #include <rpcrdma/props.h>
@@ -810,7 +812,7 @@ static void fuzz_size_recvs(u32 messages)
 
 	CHECK(recvs + 1 >= messages + fuzz_max(batch, 1));
 	CHECK(batch <= RPCRDMA_RECV_BATCH && batch <= recvs / 4);
-	CHECK(recvs <= messages + (u64)RPCRDMA_RECV_BATCH);
+	CHECK(recvs < messages + (u64)RPCRDMA_RECV_BATCH);
 	/* The inverse: these Receives are enough, and one less is not */
 	CHECK(rpcrdma_size_credits(recvs, 0) >= messages);
 	CHECK(!messages || rpcrdma_size_credits(recvs - 1, 0) < messages);
@@ -889,4 +891,148 @@ void fuzz_size(const u8 *data, size_t size)
 	fuzz_size_targets(requests, page_size);
 	fuzz_size_client(&caps, requests, bc_requests, max_payload, page_size);
 	fuzz_size_server(&caps, requests, bc_requests, max_payload, page_size);
+}
+
+/* --- budgets --- */
+
+#define FUZZ_ACCOUNTS	8u
+
+/* Check the sums of a budget, and what it promises to each account. */
+static void fuzz_budget_check(const struct rpcrdma_budget *budget,
+			      const struct rpcrdma_account *accounts)
+{
+	u64 loans = budget->bg_limit - budget->bg_limit / 4;
+	u64 share = rpcrdma_budget_share(budget), held = 0, taken = 0, room;
+	const struct rpcrdma_account *ac;
+	u32 known = 0;
+
+	for (ac = accounts; ac < accounts + FUZZ_ACCOUNTS; ac++) {
+		held += ac->ba_held;
+		known += ac->ba_known;
+		taken += ac->ba_known ? fuzz_max(ac->ba_held, share) :
+					ac->ba_held;
+	}
+	CHECK(budget->bg_held == held && budget->bg_taken == taken);
+	CHECK(budget->bg_known == known && share * known <= loans / 2);
+	CHECK(rpcrdma_budget_pages(budget, true) ==
+	      budget->bg_limit - fuzz_min(held, budget->bg_limit));
+	CHECK(rpcrdma_budget_pages(budget, false) <= budget->bg_limit / 8);
+	for (ac = accounts; ac < accounts + FUZZ_ACCOUNTS; ac++) {
+		room = rpcrdma_account_room(budget, ac);
+		CHECK(!room || (ac->ba_known && held + room <= loans));
+		CHECK(!room || !rpcrdma_account_excess(budget, ac));
+		CHECK(rpcrdma_account_excess(budget, ac) <=
+		      ac->ba_held - fuzz_min(share, ac->ba_held));
+		/* As long as nothing was forced, each share is there. */
+		if (taken <= loans && ac->ba_known && ac->ba_held < share)
+			CHECK(room >= share - ac->ba_held);
+	}
+}
+
+/* Target budget: accounts are opened, used and closed in any order, and the limit changes. */
+void fuzz_budget(const u8 *data, size_t size)
+{
+	struct fuzz_in in = { .fi_pos = data, .fi_left = size };
+	struct rpcrdma_account accounts[FUZZ_ACCOUNTS], *ac;
+	struct rpcrdma_budget budget;
+	u32 i;
+
+	rpcrdma_budget_init(&budget, fuzz_num(&in));
+	for (i = 0; i < FUZZ_ACCOUNTS; i++)
+		rpcrdma_account_init(&accounts[i]);
+	while (in.fi_left) {
+		ac = &accounts[fuzz_u8(&in) % FUZZ_ACCOUNTS];
+		if (ac->ba_list.next == &ac->ba_list) {
+			rpcrdma_account_open(&budget, ac);
+			continue;
+		}
+		switch (fuzz_u8(&in) % 6) {
+		case 0:
+			rpcrdma_account_close(&budget, ac);
+			break;
+		case 1:
+			rpcrdma_account_know(&budget, ac);
+			break;
+		case 2:
+			rpcrdma_budget_resize(&budget, fuzz_num(&in));
+			break;
+		case 3:
+			rpcrdma_account_set(&budget, ac, fuzz_num(&in));
+			break;
+		case 4:
+			rpcrdma_account_set(&budget, ac, ac->ba_held -
+					    rpcrdma_account_excess(&budget, ac));
+			break;
+		default:
+			rpcrdma_account_set(&budget, ac, ac->ba_held +
+					    rpcrdma_account_room(&budget, ac));
+			break;
+		}
+		fuzz_budget_check(&budget, accounts);
+	}
+}
+
+/* --- grants --- */
+
+#define FUZZ_CREDITS	8u
+
+/*
+ * Target grant: a responder that takes credits back, and a requester that sends as many Calls as
+ * it believes it may. Calls, and Replies that are posted, are under way in order. Replies may be
+ * posted in any order: the last one that was made, or the first one.
+ */
+void fuzz_grant(const u8 *data, size_t size)
+{
+	struct fuzz_in in = { .fi_pos = data, .fi_left = size };
+	u32 making = 0, under_way = 0, calls = 0, believes = 1, in_flight = 0;
+	u32 says[FUZZ_CREDITS], reply[FUZZ_CREDITS], n, credits;
+	u8 age[FUZZ_CREDITS];
+	struct rpcrdma_grant grant;
+
+	rpcrdma_grant_init(&grant, 1);
+	while (in.fi_left) {
+		credits = fuzz_u8(&in) % FUZZ_CREDITS + 1;
+		switch (fuzz_u8(&in) % 6) {
+		case 0:
+			in_flight += in_flight < believes;
+			calls = in_flight - making - under_way;
+			break;
+		case 1:
+			if (!calls)
+				break;
+			rpcrdma_grant_arrived(&grant, 1);
+			age[making] = rpcrdma_grant_open(&grant);
+			says[making++] = grant.gn_told;
+			calls--;
+			break;
+		case 2:
+			if (!making)
+				break;
+			n = credits % 2 ? making - 1 : 0;
+			reply[under_way++] = says[n];
+			rpcrdma_grant_close(&grant, age[n]);
+			making--;
+			memmove(says + n, says + n + 1,
+				(making - n) * sizeof(*says));
+			memmove(age + n, age + n + 1, making - n);
+			break;
+		case 3:
+			if (!under_way)
+				break;
+			believes = reply[0];
+			memmove(reply, reply + 1, --under_way * sizeof(*reply));
+			in_flight--;
+			break;
+		case 4:
+			if (credits >= grant.gn_told)
+				rpcrdma_grant_raise(&grant, credits);
+			break;
+		default:
+			rpcrdma_grant_lower(&grant, credits);
+			break;
+		}
+		CHECK(believes <= grant.gn_bound && in_flight <= grant.gn_bound);
+		CHECK(grant.gn_told <= grant.gn_bound);
+		CHECK(grant.gn_open[0] + grant.gn_open[1] == making);
+	}
 }

@@ -429,6 +429,7 @@ case_settings() {
 	keepalive_time 10 0 3600
 	keepalive_timeout 10 1 3600
 	first_receives 3 0 4096
+	server_memory 0 0 524288
 	END
 	for file in remote_invalidation reply_short accept_msgp; do
 		was=$(<$params/$file)
@@ -443,6 +444,157 @@ case_settings() {
 	takes $params/keepalive_time 33
 	[ "$(</proc/sys/sunrpc/rdma_keepalive_time)" = 33 ] || die "the sysctl has not followed its parameter"
 	takes /proc/sys/sunrpc/rdma_keepalive_time 10
+}
+
+MEMORY=/sys/module/rpcrdma/parameters/server_memory
+memory_end() {
+	echo 0 >$MEMORY
+	highest 1
+}
+# memory <name>: a line of the file that shows the memory of the server
+memory() { field "$1" $DEBUG/server_memory; }
+
+# A server with 1 MiB for its clients grants as many credits as it has memory for. The client works with these, and its
+# connection is not lost. When there is more memory, it gets more credits.
+# Covers: G-39 V1-CRD-05
+case_memory-credits() {
+	local server had
+	[ "$MODULE" = ours ] || skip "the in-tree module has no such limit"
+	until_true 30 nobody_shown || die "of former mounts: $(ls $DEBUG/client $DEBUG/server)"
+	trap memory_end EXIT
+	highest 2
+	[ "$(memory limit)" -gt $((16 << 20)) ] || die "the default is only $(memory limit) bytes"
+	[ "$(memory held)" = 0 ] || die "nobody is connected and holds $(memory held) bytes"
+	echo 1 >$MEMORY
+	[ "$(memory limit)" = 1048576 ] || die "the limit is $(memory limit)"
+	nfs_mount 3
+	counted server_loans_refused 1 $ANY eval 'crowd; crowd'
+	server=$(echo $DEBUG/server/*)
+	had=$(field credits_granted "$server")
+	cat $DEBUG/server_memory
+	grep -E '^(credits_granted|receives|memory_held|receives_bytes) ' "$server"
+	# 8 pages for each of 2 to 18 Receives, more or less
+	((had > 2 && had <= 16)) || die "$had credits of a server with 1 MiB"
+	(($(field receives_bytes "$server") <= 589824)) || die "Receives have more than the share and half of the rest"
+	(($(memory held) <= 1048576)) || die "$(memory held) bytes are held, more than the limit"
+	[ "$(memory held)" = "$(field memory_held "$server")" ] || die "one connection does not have all that is held"
+	[ "$(memory known)" = 1 ] || die "$(memory known) connections are known"
+	[ "$(memory share)" = 393216 ] || die "the share is $(memory share)"
+	echo 64 >$MEMORY
+	# Memory that was refused is asked for again after an eighth of a second.
+	sleep 0.3
+	counted server_loans_refused 0 0 eval 'crowd; crowd'
+	(($(field credits_granted "$server") > had)) || die "still $had credits, although there is memory"
+	[ "$(xprt_field 3)" = 1 ] || die "the connection was lost: $(xprt_field 3) connects"
+	nfs_umount
+	until_true 30 nobody_shown || die "left behind: $(ls $DEBUG/client $DEBUG/server)"
+	[ "$(memory held)" = 0 ] || die "nobody is connected and holds $(memory held) bytes"
+	[ "$(memory known)$(memory set_aside)" = 00 ] || die "left behind: $(cat $DEBUG/server_memory)"
+}
+
+# calls <number>: make so many Calls, one after the other
+calls() {
+	python3 -I -S -c '
+import os, sys
+fd = os.open(sys.argv[1], os.O_RDONLY | os.O_DIRECT)
+for _ in range(int(sys.argv[2])):
+    assert len(os.pread(fd, 4096, 0)) == 4096' $MNT/calls "$1"
+}
+
+# returned <connection> <bytes>: after some Calls, does the client have few credits, and not more bytes of Receives? The
+# server reviews credits every 5 seconds. A credit is left for every 8 Calls per second.
+returned() {
+	calls 24
+	sleep 0.5
+	(($(field credits_granted "$1") <= 8 && $(field credits_owed "$1") <= 8 && $(field receives_bytes "$1") <= $2))
+}
+
+returned_soon() {
+	until_true 90 returned "$1" "$2" || die "still there: $(grep -E '^(receives|credits)' "$1")"
+}
+
+# A client that needs its credits no longer gives them back: Replies grant fewer, and when the client certainly knows
+# that, its Receives are not posted again. All this takes messages: nothing can be taken back from a silent client.
+# Afterwards it gets credits again when it needs them. No connection is lost.
+# Covers: G-39 V1-CRD-09
+case_memory-returns() {
+	local server had idle i since
+	[ "$MODULE" = ours ] || skip "the in-tree module does not take credits back"
+	until_true 30 nobody_shown || die "of former mounts: $(ls $DEBUG/client $DEBUG/server)"
+	trap memory_end EXIT
+	for i in 1 2; do
+		highest $i
+		nfs_mount 3
+		head -c 4096 /dev/urandom >$MNT/calls
+		server=$(echo $DEBUG/server/*)
+		idle=$(field receives_bytes "$server")
+		credited 32
+		had=$(field receives_bytes "$server")
+		echo "version $i: $idle bytes of Receives at first, $had in use for $(field credits_granted "$server") credits"
+		((had > 4 * idle)) || die "the client never had many Receives"
+		since=$SECONDS
+		counted server_loans_returned 1 $ANY returned_soon "$server" $((3 * idle))
+		echo "after $((SECONDS - since)) s: $(field receives_bytes "$server") bytes of Receives, for" \
+			"$(field credits_granted "$server") credits"
+		credited 32
+		(($(field receives_bytes "$server") > 3 * idle)) || die "the client does not get its credits again"
+		[ "$(xprt_field 3)" = 1 ] || die "the connection was lost: $(xprt_field 3) connects"
+		rm $MNT/calls
+		nfs_umount
+		until_true 30 nobody_shown || die "left behind: $(ls $DEBUG/client $DEBUG/server)"
+	done
+}
+
+# writers: eight programs write files of 4 MB at the same time, in WRITEs that are as large as possible
+writers() {
+	local i pids=()
+	for i in {1..8}; do
+		dd if=/tmp/pages.data of=$MNT/pages.$i bs=4M oflag=direct 2>/dev/null &
+		pids+=($!)
+	done
+	for i in "${pids[@]}"; do wait "$i" || die "a program that writes fails"; done
+}
+
+# most_pages: print the largest number of bytes of pages that is seen until the file /tmp/pages.end exists
+most_pages() {
+	local n most=0
+	until [ -e /tmp/pages.end ]; do
+		n=$(memory pages)
+		((n <= most)) || most=$n
+	done
+	echo "$most"
+}
+
+# WRITEs whose data do not fit together into the memory of the server wait for each other. All data arrive.
+# Covers: G-39
+case_memory-pages() {
+	local i most pid
+	[ "$MODULE" = ours ] || skip "the in-tree module has no such limit"
+	until_true 30 nobody_shown || die "of former mounts: $(ls $DEBUG/client $DEBUG/server)"
+	trap memory_end EXIT
+	head -c 4194304 /dev/urandom >/tmp/pages.data
+	nfs_mount 3
+	# Without a shortage, no Call waits.
+	counted server_page_waits 0 0 writers
+	echo 4 >$MEMORY
+	rm -f /tmp/pages.end
+	most_pages >/tmp/pages.most &
+	pid=$!
+	counted server_page_waits 4 $ANY counted server_calls_read_chunk 30 $ANY writers
+	: >/tmp/pages.end
+	wait $pid
+	most=$(</tmp/pages.most)
+	echo "at most $most bytes of pages were seen"
+	((most > 0 && most <= 4194304)) || die "$most bytes of pages, with a limit of 4194304 for all"
+	for i in {1..8}; do cmp /tmp/pages.data $EXPORT/pages.$i || die "file $i differs"; done
+	# One Call at a time fits, even if it is too large.
+	echo 1 >$MEMORY
+	writers
+	for i in {1..8}; do cmp /tmp/pages.data $EXPORT/pages.$i || die "file $i differs"; done
+	until_true 10 eval '[ "$(memory pages)" = 0 ]' || die "$(memory pages) bytes are left"
+	[ "$(xprt_field 3)" = 1 ] || die "the connection was lost: $(xprt_field 3) connects"
+	rm $MNT/pages.*
+	nfs_umount
 }
 
 limits_end() {
