@@ -12,7 +12,7 @@
 #define XID	RPCRDMA_KUNIT_XID
 
 /*
- * The messages of vectors.h, as arguments of the encoders.
+ * The chunks and the Calls of the version 1 messages in vectors.h, as arguments of the encoders.
  */
 
 static const struct rpcrdma_segment rpcrdma_v1_read_segs[] = {
