@@ -539,8 +539,8 @@ static void fuzz_rtx_out(const struct rpcrdma_outgoing *out,
 		CHECK(!tx->tx_data && out->og_len == front);
 		return;
 	}
-	/* The data begin at the first target segment, and have at most all segments that
-	 * the sender may use
+	/* The data begins at the first target segment. It fits the segments of the Receive, and
+	 * those that the sender may use
 	 */
 	CHECK(tx->tx_data == ours->xp_head && front <= tx->tx_data);
 	CHECK(out->og_len == tx->tx_data + out->og_part);
