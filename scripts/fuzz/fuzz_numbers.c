@@ -724,8 +724,8 @@ static void fuzz_size_client(const struct rpcrdma_device_caps *caps,
 #define FUZZ_READ_MRS	(RPCRDMA_MAX_SEGS + RPCRDMA_CLIENT_SEGS)
 
 /* Does a server with so many Calls fit the device? The send queue needs room for a Send and a
- * transfer, or, if that is more, for the RDMA Reads of a Call of our client to its regions. The
- * completion queues of Sends and Receives have at most dc_max_cqe entries together.
+ * transfer and, if RDMA Reads use regions, for %RPCRDMA_CLIENT_SEGS such Reads. The completion
+ * queues of Sends and Receives have at most dc_max_cqe entries together.
  */
 static bool fuzz_server_fits(const struct rpcrdma_device_caps *caps,
 			     u64 requests, u64 bc_requests, u64 wrs)
