@@ -16,8 +16,8 @@
 
 #define XID	RPCRDMA_KUNIT_XID
 
-/* Limits of the server in vectors_rtx.h. gl_replies is the largest number of Receives
- * (rtx_replies) that a Call of its client offers.
+/* Limits of a receiver that accepts all Calls and Replies of vectors_rtx.h: what the server there
+ * has announced, and the largest number of Receives (rtx_replies) that a Call of the client offers
  */
 static const struct rpcrdma_group_limits rpcrdma_group_vector_limits = {
 	.gl_ours = {
@@ -918,7 +918,7 @@ static void rpcrdma_group_replies_bad_and_big(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, run.group.gr_state, RPCRDMA_GROUP_IDLE);
 
 		/* With gl_replies transmissions, the connection stays open: the Call of this
-		 * Reply may have offered that many Receives, which only the client knows.
+		 * Reply may have offered that many Receives. The client checks whether it has.
 		 */
 		tx.tx_count--;
 		rpcrdma_group_arrive(&run, &tx);

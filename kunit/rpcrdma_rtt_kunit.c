@@ -66,8 +66,8 @@ static void rpcrdma_rtt_slow_server(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rtt.rt_us, 30);
 }
 
-/* One or two late probes in a row, for example behind data or after a loss, do not change the
- * estimate.
+/* One or two late probes in a row do not change the estimate. A probe may be late because it was
+ * queued behind data, or lost once.
  */
 /* Covers: T-40 */
 static void rpcrdma_rtt_late_probe(struct kunit *test)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/core/size.c: queue depths and region counts.
+ * Unit tests of net/core/size.c: queue depths, and numbers of regions, Receives and credits.
  */
 
 #include <kunit/test.h>

@@ -547,8 +547,8 @@ static void rpcrdma_v1_expect_nothing(struct kunit *test,
 }
 
 /*
- * Truncate messages to every length, and decode each as a responder and as a requester, even
- * if it is meant for the other one.
+ * Truncate messages to every length, and decode them in both roles, as a responder and as a
+ * requester, whichever of the two a message is meant for.
  *
  * Covers: V1-HDR-23 V1-CRD-25 G-10
  */

@@ -710,7 +710,7 @@ static void rpcrdma_v2_limits_in_every_list(struct kunit *test)
 				  RPCRDMA2_ERR_READ_CHUNKS, 0);
 }
 
-/* The first chunk is within the limit, and the second is not.
+/* The first chunk is within the limit on segments (ac_segs), and the second is not.
  * Covers: V2-ERR-16
  */
 static void rpcrdma_v2_limits_in_later_chunks(struct kunit *test)
