@@ -82,8 +82,8 @@ static void fuzz_stream_walk(const struct fuzz_stream *stream,
 	CHECK(byte == stream->fs_byte + stream->fs_len);
 }
 
-/* Check the sums and the bounds of the parts. This works for any numbers, also if they are
- * too large to count bytes.
+/* Check the sums and the bounds of the parts. This check is for any numbers, even those that
+ * are too large for a model that counts bytes.
  */
 static void fuzz_parts_sum(const struct rpcrdma_lists *lists, u32 body_len,
 			   bool sound, u32 stream_len)
