@@ -16,8 +16,8 @@
 
 #define XID	RPCRDMA_KUNIT_XID
 
-/* Limits of the server in vectors_rtx.h. gl_replies is the largest number of Receives
- * (rtx_replies) that a Call of its client offers.
+/* Limits of a receiver that accepts all Calls and Replies of vectors_rtx.h: what the server there
+ * has announced, and the largest number of Receives (rtx_replies) that a Call of the client offers
  */
 static const struct rpcrdma_group_limits rpcrdma_group_vector_limits = {
 	.gl_ours = {
@@ -162,8 +162,8 @@ static void rpcrdma_group_load(struct rpcrdma_kunit *fx,
 						      &message->len[i]);
 }
 
-/* Decode a complete group, as its owner does, and check it, as net/verbs/gather.c does. Returns
- * the verdict.
+/* Decode a complete group, as the owner of a connection does, and check it, as
+ * net/verbs/gather.c does. Returns the verdict.
  */
 static enum rpcrdma_verdict
 rpcrdma_group_execute(struct rpcrdma_kunit *fx, struct rpcrdma_group_run *run,
@@ -186,8 +186,8 @@ rpcrdma_group_execute(struct rpcrdma_kunit *fx, struct rpcrdma_group_run *run,
 
 /*
  * Receive a message. Returns its verdict, %RPCRDMA_OK if it is good. @when is set to the
- * number of the transmission, counted from 1, with which the group was complete or has ended;
- * 0 if neither has happened.
+ * number of the transmission, counted from 1, with which the group was complete or has ended.
+ * If neither has happened, @when is 0, and the verdict is %RPCRDMA_DISCARD_SHORT.
  */
 static enum rpcrdma_verdict
 rpcrdma_group_receive(struct rpcrdma_kunit *fx, struct rpcrdma_group_run *run,
@@ -353,8 +353,9 @@ static void rpcrdma_group_single_words(struct kunit *test)
 }
 
 /*
- * Ways to change the WRITE of 65536 bytes. In transmission @part, @word is set to @value,
- * and the length changes by @more bytes. The answer is @code, after transmission @when.
+ * Ways to change the WRITE of 65536 bytes. In transmission @part, counted from 1, @word is set
+ * to @value, and the length changes by @more bytes. After transmission @when, the receiver
+ * answers with the error @code, or accepts the message if @code is 0.
  */
 struct rpcrdma_group_bad_case {
 	const char	*desc;
@@ -516,9 +517,9 @@ rpcrdma_group_tx(u32 xid, bool response, u32 count, u32 number, bool data)
 #define RPCRDMA_GROUP_MOST	5u
 
 /**
- * struct rpcrdma_group_orders - all orders of the transmissions of two groups
+ * struct rpcrdma_group_orders - the transmissions of one or two groups, and their order
  * @run: the receiver
- * @count: number of transmissions of each group
+ * @count: number of transmissions of each group; 0 for the second if there is only one
  * @tx: all transmissions, those of the first group first
  * @total: number of entries in @tx
  * @order: the order in which they arrive, as indices of @tx
@@ -583,9 +584,10 @@ static bool rpcrdma_group_change(struct rpcrdma2_transmission *tx, u32 change)
 }
 
 /*
- * Receive the transmissions in the order of @orders. The one at index @at arrives @times times,
- * and @change is made to it unless @change is RPCRDMA_GROUP_NCHANGES. Check that a group is
- * complete if and only if all its transmissions arrived in order, with nothing in between.
+ * Receive the transmissions in the order of @orders. The one at index @at of this order arrives
+ * @times times, and @change is made to it unless @change is RPCRDMA_GROUP_NCHANGES. Check that a
+ * group is complete if and only if all its transmissions arrived unchanged and in order, with
+ * nothing in between.
  */
 static void rpcrdma_group_play(struct rpcrdma_group_orders *orders, u32 at,
 			       u32 times, u32 change)
@@ -773,8 +775,8 @@ static void rpcrdma_group_swallows(struct kunit *test)
 			RPCRDMA_GROUP_RETURN);
 	rpcrdma_group_expect_end(&run, 0, 1, false, RPCRDMA_BAD_GROUP);
 
-	/* A group of more transmissions than allowed: again one answer after the last one.
-	 * The answer has the error of the first transmission
+	/* A group has more transmissions than allowed: there is again one answer, after the
+	 * last transmission. Its error is what was wrong with the first one
 	 */
 	rpcrdma_group_send(&run, 2, false, 7, 0);
 	KUNIT_EXPECT_EQ(test, run.step.gs_does, RPCRDMA_GROUP_RETURN);
@@ -826,8 +828,9 @@ static void rpcrdma_group_replies_lost(struct kunit *test)
 	 */
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_send(&run, 2, true, 6, 0),
 			RPCRDMA_GROUP_KEEP);
-	/* Another message in between may use up a Receive of another RPC, so the connection
-	 * is closed. It is also closed if a Reply has seven transmissions
+	/* Another message comes in between. This ends the RPC, and the rest of its Reply would
+	 * use up Receives of other RPCs, so the connection is closed. It is also closed if a
+	 * Reply has seven transmissions
 	 */
 	KUNIT_EXPECT_EQ(test, rpcrdma_group_arrive(&run, NULL),
 			RPCRDMA_GROUP_PASS);
@@ -879,8 +882,8 @@ static void rpcrdma_group_replies_lost(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, run.closed);
 }
 
-/* A Reply has more transmissions than the Receives that any Call offers (gl_replies), and also
- * an error that the receiver checks earlier. Even so, the connection is closed, and no further
+/* A Reply has more transmissions than any Call offers Receives (gl_replies), and also another
+ * error, which the receiver may check earlier. Even so, the connection is closed, and no further
  * transmission is swallowed.
  *
  * Covers: RTX-51
@@ -915,7 +918,7 @@ static void rpcrdma_group_replies_bad_and_big(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, run.group.gr_state, RPCRDMA_GROUP_IDLE);
 
 		/* With gl_replies transmissions, the connection stays open: the Call of this
-		 * Reply may have offered that many Receives, which only the client knows.
+		 * Reply may have offered that many Receives. The client checks whether it has.
 		 */
 		tx.tx_count--;
 		rpcrdma_group_arrive(&run, &tx);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Unit tests of received messages (msg.h, net/verbs/msg.c): finding the pieces of the body of
- * a message that came in several Receives.
+ * a message that came in one Receive or in several, and giving these Receives back.
  */
 
 #include <kunit/test.h>

@@ -101,8 +101,8 @@ static const u32 rpcrdma_plan_lengths[] = {
 static const u32 rpcrdma_plan_thresholds[] = { 1024, 4096, 65536 };
 
 /*
- * Try each Call length with each Reply length. Call and Reply have no item, an item of half of
- * the message, or an item of all but 40 bytes.
+ * Try each Call length with each Reply length. Each of the two messages has no item, an item of
+ * half of the message, or an item of all but 40 bytes, in all combinations.
  */
 static void rpcrdma_plan_lengths_grid(struct kunit *test,
 				      const struct rpcrdma_limits *limits,
@@ -287,8 +287,8 @@ static const struct rpcrdma_plan_case rpcrdma_plan_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(rpcrdma_plan, rpcrdma_plan_cases, desc);
 
-/* Check a plan with headers and inline thresholds that are @hdr_extra bytes larger. The
- * decisions must be the same.
+/* Check a plan with headers and inline thresholds that are @hdr_extra bytes larger than those of
+ * rpcrdma_plan_cases. The decisions must be the same as there.
  */
 static void rpcrdma_plan_check(struct kunit *test, u32 hdr_extra)
 {
@@ -320,8 +320,9 @@ static void rpcrdma_plan_examples(struct kunit *test)
 }
 
 /*
- * The largest payload takes as many segments as the client ever uses, and the rest of the
- * message takes two more. Even then the header fits the smallest Send (1024 bytes).
+ * The chunks have as many segments as the client ever uses, or more: the Write chunk has one
+ * more, and the chunk of a whole message two more. Even then the header fits the smallest Send
+ * (1024 bytes).
  *
  * Covers: ULB-21 EXP-21
  */
@@ -368,7 +369,7 @@ static void rpcrdma_plan_examples_v2(struct kunit *test)
 	rpcrdma_plan_check(test, 8);
 }
 
-/* A plan does not use what errors of version 2 have forbidden.
+/* A plan does not use what errors of version 2 have forbidden, and uses what they require.
  * Covers: V2-ERR-10 V2-ERR-12 V2-ERR-15 V2-ERR-17 G-23
  */
 static void rpcrdma_plan_retried(struct kunit *test)
@@ -694,8 +695,9 @@ static void rpcrdma_plan_rtx_bounds(struct kunit *test)
 	struct rpcrdma_plan want;
 
 	rpcrdma_plan_expect(test, &args, &group);
-	/* Call and Reply need one more credit and one more Receive. Without this Receive, the
-	 * Reply goes by a Reply chunk. Without this credit, both messages go by chunks.
+	/* The Call needs one credit beyond its first, and the Reply one Receive beyond its first.
+	 * Without this Receive, the Reply goes by a Reply chunk. Without this credit, both
+	 * messages go by chunks.
 	 */
 	rtx.px_more = 1;
 	rtx.px_spare = 1;
@@ -893,7 +895,8 @@ static void rpcrdma_plan_placed_bounds(struct kunit *test)
 	rpcrdma_plan_expect(test, &args, &fits);
 }
 
-/* With a device of six SGEs, a Send gathers five of the seven segments of a Receive.
+/* A Send gathers at most px_gather of the seven segments of a Receive: five, for example, if the
+ * device has six SGEs.
  *
  * Covers: RTX-41 RTX-56 RTX-58 T-43
  */

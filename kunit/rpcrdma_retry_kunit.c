@@ -216,8 +216,9 @@ static void rpcrdma_retry_remedies(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, rpcrdma_retry(&retry, hdr, param->args));
 }
 
-/* Whatever errors a server sends, an RPC is sent again at most six times. The remedies of
- * earlier errors stay in force, and no chunk becomes larger than the upper layer's room.
+/* Whatever errors a server sends, an RPC is sent again at most six times. Its Write chunk does
+ * not become larger than the upper layer's room (rg_write_max), and a limit on segments (ry_segs)
+ * is lower than the number of segments that a Call had.
  */
 static void rpcrdma_retry_ends(struct kunit *test)
 {

@@ -66,8 +66,8 @@ static void rpcrdma_rtt_slow_server(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rtt.rt_us, 30);
 }
 
-/* One or two late probes in a row, for example behind data or after a loss, do not change the
- * estimate.
+/* One or two late probes in a row do not change the estimate. A probe may be late because it was
+ * queued behind data, or lost once.
  */
 /* Covers: T-40 */
 static void rpcrdma_rtt_late_probe(struct kunit *test)
@@ -100,8 +100,8 @@ static void rpcrdma_rtt_quick_reply_confirms(struct kunit *test)
 	for (i = 0; i < 100; i++) {
 		rpcrdma_rtt_probed(&rtt, 500000);
 		rpcrdma_rtt_probed(&rtt, 500000);
-		/* After a late probe, the time of the first answer is asked for. Here it is too
-		 * long to confirm the estimate.
+		/* After a late probe, rpcrdma_rtt_asks() is true for the first answer, however
+		 * late it is. Here its time is too long to confirm the estimate.
 		 */
 		KUNIT_EXPECT_TRUE(test, rpcrdma_rtt_asks(&rtt, 1000000 * USEC));
 		rpcrdma_rtt_reply(&rtt, 1000000 * USEC);
@@ -158,8 +158,8 @@ static void rpcrdma_rtt_quickest_probe(struct kunit *test)
 }
 
 /* With any times in any order, the estimate stays within its limits, and never falls below the
- * round trip. Only a probe raises the estimate, and at most doubles it. The times of few
- * answers are asked for.
+ * round trip. Only a probe raises the estimate, and at most doubles it. rpcrdma_rtt_asks() is
+ * true for few answers: for fewer than four per probe.
  */
 static void rpcrdma_rtt_any(struct kunit *test)
 {

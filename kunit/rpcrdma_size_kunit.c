@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/core/size.c: queue depths and region counts.
+ * Unit tests of net/core/size.c: queue depths, and numbers of regions, Receives and credits.
  */
 
 #include <kunit/test.h>
@@ -677,8 +677,8 @@ static void rpcrdma_size_server_refuses(struct kunit *test)
 						  &sizes), 0);
 }
 
-/* The completion queue has an entry for each entry of send queue and receive queue. If the
- * device does not allow so many entries, there are fewer requests.
+/* The completion queues have an entry for each entry of send queue and receive queue. If these
+ * are together more than dc_max_cqe, there are fewer requests.
  */
 static void rpcrdma_size_server_cqe(struct kunit *test)
 {

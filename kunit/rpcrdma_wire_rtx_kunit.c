@@ -21,7 +21,7 @@ static const struct rpcrdma_chunk_out rpcrdma_rtx_mixed_read = {
 };
 
 /*
- * Contents of the messages of vectors_rtx.h. @hdr is the length of the header in bytes. If
+ * Contents of the transmissions in vectors_rtx.h. @hdr is the length of the header in bytes. If
  * @read is true, the header has the Read chunk rpcrdma_rtx_mixed_read, whose handle may be
  * invalidated.
  */
@@ -1250,8 +1250,8 @@ static void rpcrdma_rtx_property_lengths(struct kunit *test)
 							    RPCRDMA_BAD_PROP,
 				    "%u bytes", len);
 	}
-	/* Without RBSIZ, a Receive has the default of 4096 bytes, which the targets must not
-	 * exceed. A property must not occur twice
+	/* A segment of 3840 bytes is not a power of two. With a segment of 4096 bytes, the
+	 * target ends beyond the Receive, which has the default of 4096 bytes without RBSIZ
 	 */
 	for (len = 15; len < 17; len++) {
 		rpcrdma_kunit_clear(fx);
@@ -1267,6 +1267,7 @@ static void rpcrdma_rtx_property_lengths(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rpcrdma_rtx_decode_props(fx, fx->kf_buf,
 						       fx->kf_len),
 			RPCRDMA_OK);
+	/* A property must not occur twice */
 	rpcrdma_kunit_clear(fx);
 	rpcrdma_kunit_say(fx, XID, 2, 5, 5, 0, 2, RPCRDMA2_PROPID_RTX, 0,
 			  RPCRDMA2_PROPID_RTX, 0);

@@ -12,7 +12,7 @@
 #define XID	RPCRDMA_KUNIT_XID
 
 /*
- * The messages of vectors.h, as arguments of the encoders.
+ * The chunks and the Calls of the version 1 messages in vectors.h, as arguments of the encoders.
  */
 
 static const struct rpcrdma_segment rpcrdma_v1_read_segs[] = {
@@ -547,8 +547,8 @@ static void rpcrdma_v1_expect_nothing(struct kunit *test,
 }
 
 /*
- * Truncate messages to every length, and decode each as a responder and as a requester, even
- * if it is meant for the other one.
+ * Truncate messages to every length, and decode them in both roles, as a responder and as a
+ * requester, whichever of the two a message is meant for.
  *
  * Covers: V1-HDR-23 V1-CRD-25 G-10
  */

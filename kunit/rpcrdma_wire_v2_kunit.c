@@ -710,7 +710,7 @@ static void rpcrdma_v2_limits_in_every_list(struct kunit *test)
 				  RPCRDMA2_ERR_READ_CHUNKS, 0);
 }
 
-/* The first chunk is within the limit, and the second is not.
+/* The first chunk is within the limit on segments (ac_segs), and the second is not.
  * Covers: V2-ERR-16
  */
 static void rpcrdma_v2_limits_in_later_chunks(struct kunit *test)
@@ -830,7 +830,7 @@ static void rpcrdma_v2_handles_to_invalidate(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fx->kf_hdr.hd_inv_handle, 0x00030c01);
 }
 
-/* The handle is in the second chunk of a list, and nowhere else.
+/* The handle is in only one chunk, which may be the second of its list.
  * Covers: V2-CHK-03 G-22
  */
 static void rpcrdma_v2_handles_in_later_chunks(struct kunit *test)

@@ -117,8 +117,8 @@ static struct svc_rdma_read_fixture *svc_rdma_read_make(struct kunit *test)
 	return fx;
 }
 
-/* Make an unreduced Call of arbitrary bytes, with a valid credential and zeroed roundup.
- * Returns its length.
+/* Make an unreduced Call of arbitrary bytes, with zeroed roundup. It has a valid credential,
+ * unless the first item is inside the RPC header. Returns its length.
  */
 static u32 svc_rdma_read_fill(struct svc_rdma_read_fixture *fx,
 			      const struct svc_rdma_read_shape *shape)
@@ -264,8 +264,8 @@ static void svc_rdma_read_places(struct kunit *test)
 	svc_rdma_pages_free(call);
 }
 
-/* svc_rdma_msg_put_renewed() runs in a completion handler, where it must not allocate memory.
- * So it gives the blocks of a message back even if the kernel holds a reference to each block.
+/* svc_rdma_msg_put_renewed() may run in a completion handler, where it must not allocate memory.
+ * So it gives the blocks of a message back even if other code holds a reference to each block.
  *
  * Covers: RTX-77
  */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of net/client/reply.c: where the parts of a Reply are copied to. In an NFS Reply,
- * nothing follows the data of a READ, so tests with a mount do not cover all cases.
+ * Unit tests of net/client/reply.c: where the parts of a Reply are copied to, when a Reply is
+ * awaited, and when its unused Receives are free (net/client/credit.c). In an NFS Reply, nothing
+ * follows the data of a READ, so tests with a mount do not cover all cases of copying.
  */
 
 #include <kunit/test.h>

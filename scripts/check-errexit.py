@@ -20,8 +20,8 @@ TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TESTS = f"{TOP}/scripts/tests"
 # A group's file uses functions of these files.
 SHARED = [f"{TOP}/scripts/lab/guest/lib.sh", f"{TESTS}/cases.sh", f"{TESTS}/broken.sh", f"{TESTS}/groups/wire.sh"]
-# Commands that do not fail, that leave the function, or whose failure does not matter, because they only prepare the
-# next case
+# Commands whose failure is not reported: they hardly ever fail, they leave the function, or their failure does not
+# matter, because they only wait, print, or clean up
 SURE = set(": true echo printf local declare shift set trap return exit break continue exec kill wait read unset "
            "nap sleep note sort tail cat rm sync date eval mapfile basename".split())
 

@@ -3,8 +3,9 @@
  * bench_count - count what the kernel does for one RPC, with either module
  *
  * Except for one, the probes are at places that both modules must pass: in the driver below
- * them, in the RDMA core, in sunrpc, and in a function that both modules have. tracefs cannot
- * express a loop over chained work requests or completions, so this is a module.
+ * them, in the RDMA core, in sunrpc, in a function that both modules have, and in the kernel's
+ * allocators, workqueues and scheduler. tracefs cannot express a loop over chained work requests
+ * or completions, so this is a module.
  *
  * /proc/bench_idle    microseconds that CPU 0, the only one, was idle
  * /proc/bench_count   "name value" lines; write 1 to set the probes, 0 to remove them, z to set

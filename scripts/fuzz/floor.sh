@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Check how many lines of net/wire and net/core are executed in user space, by the unit tests and by those inputs of
-# the fuzzer that are in the repository (kunit/vectors.h and scripts/fuzz/corpus).
+# the fuzzer that are in the repository (kunit/vectors.h, kunit/vectors_rtx.h and scripts/fuzz/corpus).
 #
 # usage: scripts/fuzz/floor.sh           status 1 if a source file is below the minimum
-#        scripts/fuzz/floor.sh --show    show the lines that no input reaches, not even one that an earlier run has
-#                                        kept in $CACHE/fuzz
+#        scripts/fuzz/floor.sh --show    only show the lines that no input of the fuzzer reaches, not even one that an
+#                                        earlier run has kept in $CACHE/fuzz
 . "$(dirname "$0")/../lab/host.sh"
 cd "$TOP" || exit
 . scripts/fuzz/build.sh

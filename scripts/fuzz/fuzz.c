@@ -4,7 +4,8 @@
  * that the targets share.
  *
  * The environment variable FUZZ_TARGET names the target that gets the inputs. Without it,
- * the program lists the targets. For a new target, add a function and a line in the table.
+ * the program lists the targets. For a new target, add a function, its declaration in fuzz.h, and
+ * a line in the table. make fuzz MERGE=y then writes its file in scripts/fuzz/corpus.
  */
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Tests of the arithmetic of chunk lists. Results are compared with models that count byte by
- * byte.
+/* Tests of the arithmetic of chunk lists. For short messages, results are compared with models
+ * that count byte by byte.
  */
 
 #include <errno.h>
@@ -31,7 +31,7 @@ struct fuzz_stream {
 
 /*
  * Make the unreduced stream: insert chunk after chunk at its position. Returns false if a
- * position is outside the stream.
+ * position is not aligned, is inside an earlier chunk, or is outside the stream.
  */
 static bool fuzz_stream_make(struct fuzz_stream *stream,
 			     const struct rpcrdma_lists *lists, u32 body_len)
@@ -82,8 +82,8 @@ static void fuzz_stream_walk(const struct fuzz_stream *stream,
 	CHECK(byte == stream->fs_byte + stream->fs_len);
 }
 
-/* Check the sums and the bounds of the parts. This works for any numbers, also if they are
- * too large to count bytes.
+/* Check the sums and the bounds of the parts. This check is for any numbers, even those that
+ * are too large for a model that counts bytes.
  */
 static void fuzz_parts_sum(const struct rpcrdma_lists *lists, u32 body_len,
 			   bool sound, u32 stream_len)
@@ -342,10 +342,10 @@ static bool fuzz_head_whole(const u8 *msg, u64 position)
 }
 
 /*
- * Target head: does the inline part of a Call, before its Read chunk, contain a whole RPC
- * header? The inline part is any bytes. Mostly there is one Read chunk. Unless the input
- * chooses other values, its position is the end of the inline part, and the head may have 4096
- * bytes.
+ * Target head: does the inline part of a Call contain a whole RPC header in front of its Read
+ * chunk? The inline part consists of arbitrary bytes. Mostly there is one Read chunk. Unless the
+ * input chooses other values, the chunk is at the end of the inline part, and the head may have
+ * 4096 bytes.
  *
  * Covers: G-27
  */
@@ -364,8 +364,8 @@ void fuzz_head(const u8 *data, size_t size)
 	lists.ls_read[0].ck_position = position;
 	head = position < size ? position : size;
 
-	/* The function must not read bytes behind the position, so the copy does not have
-	 * them
+	/* rpcrdma_lists_keep_head() must not read bytes behind the position, so the copy does
+	 * not have them
 	 */
 	msg = fuzz_exact(data, head);
 	/* The fuzzer is not likely to find RPCSEC_GSS, or a credential that is just too
@@ -460,8 +460,8 @@ void fuzz_payload(const u8 *data, size_t size)
 	n = fuzz_payload_assign(&lists, payloads, &in, small);
 	stream_len = small ? fuzz_u32(&in) % FUZZ_STREAM : fuzz_num(&in);
 
-	/* The gaps between payloads ascend, and consist of exactly those bytes of the stream
-	 * that are in no chunk.
+	/* The gaps between payloads are found in ascending order, and consist of exactly those
+	 * bytes of the Reply that stay inline.
 	 */
 	while (rpcrdma_payload_gap_next(payloads, n, stream_len, &pos,
 					&offset, &length)) {

@@ -45,8 +45,8 @@ void fuzz_lists_walk(const struct rpcrdma_lists *lists)
 	fuzz_chunk_walk(lists, &lists->ls_reply);
 }
 
-/* Walk lists whose buffer was overwritten after decoding. This may return any segments, but
- * not more than were decoded.
+/* Walk the Read chunks of lists whose buffer was overwritten after decoding. The walk may return
+ * any segments, but not more than were decoded.
  */
 void fuzz_lists_walk_spoilt(const struct rpcrdma_lists *lists)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Targets for functions that compute with numbers: private data, credits, plans, sizes. Each
- * result is compared with the result that the comment of the function describes, which is
- * computed here in 64 bits or found by trial.
+ * Targets for functions that compute with numbers: private data, credits, plans, sizes. Their
+ * results are compared with what the comments of the functions describe. The expected values and
+ * bounds are computed here in 64 bits, or found by trial.
  */
 
 #include <errno.h>
@@ -294,8 +294,8 @@ static void fuzz_plan_rpc(const struct rpcrdma_limits *limits,
 				  as_read ? read_hdr : long_hdr));
 }
 
-/* Makes restrictions that the client has learned from errors, and a Call that contains an
- * item.
+/* Makes restrictions that a client may have learned from errors, and a Call that has room for
+ * its item. The item may be empty.
  */
 static void fuzz_plan_flags(struct rpcrdma_limits *limits,
 			    struct rpcrdma_plan_args *args, struct fuzz_in *in)
@@ -417,8 +417,9 @@ static void fuzz_plan_sends(const struct rpcrdma_plan_args *args,
 	       rtx->px_gather : 0));
 }
 
-/* What a group has if its Reply has the form @reply: the length of the first header without the
- * words of the extension (fg_hdr), whether there is a data item, and whether it is placed
+/* What a Call has if it is sent as a group: the length of the first header without the words of
+ * the extension (fg_hdr), which depends on the form of the Reply; whether it has a data item
+ * (fg_item); and whether that item is placed (fg_place)
  */
 struct fuzz_group {
 	u64	fg_hdr;
@@ -442,8 +443,8 @@ static struct fuzz_group fuzz_plan_form(const struct rpcrdma_limits *limits,
 	};
 }
 
-/* Check the plan of a Call that is a group, and that a group is needed. @base is its plan
- * without the extension, if there is one.
+/* Check the plan of a Call that is a group, and that there is a reason for a group. @base is the
+ * plan of the same Call without the extension; NULL if there is none.
  */
 static void fuzz_plan_call_group(const struct rpcrdma_limits *limits,
 				 const struct rpcrdma_plan_args *args,
@@ -725,8 +726,8 @@ static void fuzz_size_client(const struct rpcrdma_device_caps *caps,
 #define FUZZ_READ_MRS	(RPCRDMA_MAX_SEGS + RPCRDMA_CLIENT_SEGS)
 
 /* Does a server with so many Calls fit the device? The send queue needs room for a Send and a
- * transfer, or for the registrations of an ordinary Call if that is more. The completion queue
- * must also have room for the completions of Receives.
+ * transfer and, if RDMA Reads use regions, for %RPCRDMA_CLIENT_SEGS such Reads. The completion
+ * queues of Sends and Receives have at most dc_max_cqe entries together.
  */
 static bool fuzz_server_fits(const struct rpcrdma_device_caps *caps,
 			     u64 requests, u64 bc_requests, u64 wrs)
@@ -800,8 +801,8 @@ static void fuzz_size_server(const struct rpcrdma_device_caps *caps,
 }
 
 /*
- * Check that enough Receives are posted for @messages even while a batch of them is not yet
- * posted again.
+ * Check that enough Receives are posted for @messages even while all but one of a batch wait to
+ * be posted again.
  *
  * Covers: V1-CRD-09
  */
@@ -828,8 +829,9 @@ static void fuzz_size_fit(u64 bytes, u64 bytes_max, u32 size)
 	CHECK(more == U32_MAX || bytes + (more + 1) * size > bytes_max);
 }
 
-/* Check the words of the property for Receives with targets: targets are pages, the property is
- * valid with this RBSIZ and not with a smaller one, and a Send can reach the last target.
+/* Check the layout of a Receive with targets: each target is a page, and a Send as long as the
+ * Receive reaches the end of the last one. The property RTX is valid if RBSIZ is the size of the
+ * Receive, and not if it is smaller.
  */
 static void fuzz_size_targets(u32 pages, u32 page_size)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The round-trip extension. There are three targets. rtx-msg: any bytes are decoded as a
- * transmission, or as properties. rtx-group: a receiver gets any sequence of transmissions.
+ * The round-trip extension. There are three targets. rtx-msg: any bytes are decoded, both as a
+ * transmission and as a CONNPROP. rtx-group: a receiver gets any sequence of transmissions.
  * rtx-layout: a sender divides any message, and a receiver assembles it.
  */
 
@@ -111,7 +111,7 @@ static void fuzz_rtx_again(const u8 *msg,
 					    &again) == RPCRDMA_OK);
 		fuzz_lists_same(&hdr->hd_lists, &again.hd_lists);
 	} else {
-		/* A sender may not send this header: its words are wrong in a way that the
+		/* A sender must not send this header: its words are wrong in a way that the
 		 * decoder leaves to core/group.c, or it has empty chunks.
 		 */
 		CHECK(rc == -EINVAL);
@@ -539,8 +539,8 @@ static void fuzz_rtx_out(const struct rpcrdma_outgoing *out,
 		CHECK(!tx->tx_data && out->og_len == front);
 		return;
 	}
-	/* The data begin at the first target segment, and have at most all segments that
-	 * the sender may use
+	/* The data begins at the first target segment. It fits the segments of the Receive, and
+	 * those that the sender may use
 	 */
 	CHECK(tx->tx_data == ours->xp_head && front <= tx->tx_data);
 	CHECK(out->og_len == tx->tx_data + out->og_part);

@@ -3,8 +3,9 @@
  * Version 1 messages. The decoders get any bytes. What one end encodes, the other end must
  * decode to the same.
  *
- * The lists of an accepted message are walked, encoded and decoded again. If the message is
- * a Call, it is answered, and the answer is decoded as a requester does it.
+ * Lists that could be parsed are walked. An accepted Call is encoded and decoded again. It is
+ * then answered, and the answer is decoded as a requester does it. An accepted Reply is compared
+ * with a Call that it may belong to.
  */
 
 #include <errno.h>
@@ -128,8 +129,9 @@ static void fuzz_answer(const struct rpcrdma_hdr *hdr, struct fuzz_call *call,
 }
 
 /*
- * Encode the header of an accepted Call again. If its Read list is sorted as the encoder
- * sorts it, the result must have the same bytes. Then answer the Call.
+ * Encode the header of an accepted Call again. Its lists must be the same after that, and if the
+ * Read list is sorted as the encoder sorts it, their bytes must be the same, too. Then answer the
+ * Call.
  */
 static void fuzz_call_use(const struct rpcrdma_hdr *hdr, const u8 *msg,
 			  u32 begin, struct fuzz_in *in)
@@ -317,8 +319,8 @@ out_free:
 
 /* --- Replies --- */
 
-/* Makes the chunk that the Call has offered: equal to the chunk that the Reply returns, or
- * slightly different.
+/* Changes @offer, a copy of the chunk that the Reply returns, or leaves it as it is. It is then
+ * the chunk that the Call has offered.
  */
 static void fuzz_offer_make(struct fuzz_call *call, struct fuzz_in *in,
 			    struct rpcrdma_chunk_out *offer)

@@ -9,8 +9,8 @@
 #   MERGE=y           afterwards, write scripts/fuzz/corpus anew: the smallest inputs that reach
 #                     all lines and branches that any input has reached
 # All targets run at the same time for this number of seconds, and share the cores. With 0 they only
-# run the inputs that exist: those of kunit/vectors.h and of scripts/fuzz/corpus, and those that earlier
-# runs have kept in $CACHE/fuzz because they reached something new. Status 1 if a target fails.
+# run the inputs that exist: those of kunit/vectors.h, kunit/vectors_rtx.h and scripts/fuzz/corpus, and those
+# that earlier runs have kept in $CACHE/fuzz because they reached something new. Status 1 if a target fails.
 . "$(dirname "$0")/../lab/host.sh"
 cd "$TOP" || exit
 . scripts/fuzz/build.sh

@@ -54,8 +54,8 @@ guest_qemu() {
 		# Five-level page tables only make the emulation slower.
 		cpu=max,la57=off
 		# Each setting of a timer interrupts the emulation. With a regular tick instead, a debug kernel needs a
-		# quarter less time, but Debian's kernel needs a third more. With -icount there is no tick, because its
-		# instructions would be counted.
+		# quarter less time, but Debian's kernel needs a third more. With -icount, there is no regular tick
+		# either, because its instructions would be counted.
 		[[ $k == debian || " $* " == *" -icount "* ]] || cmdline="nohz=off highres=off $cmdline"
 		if [[ " $* " != *" -icount "* && $(uname -m) == x86_64 ]]; then
 			# "set -e" may be off here.

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# What the scripts of the lab need on the host: directories, messages, and functions that get Debian packages. Each bash
-# script of the lab that runs on the host sources this file. It does not deal with kernels or guests.
+# What the scripts of the lab need on the host: directories, messages, logs, locks, and functions that get Debian
+# packages. Each bash script of the lab that runs on the host sources this file. It does not deal with kernels or
+# guests.
 set -euo pipefail
 
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -153,8 +154,8 @@ policy_up() {
 
 policy_down() { [ "$(policy_ours)" != "$BASHPID" ] || rm -f $POLICY; }
 
-# apt_install <package...>: install packages from the host's own sources. However the installation ends, the file that
-# keeps servers from starting is removed.
+# apt_install <package...>: install packages from the host's own sources. At the end, the file that keeps servers from
+# starting is removed, even if the installation fails or is interrupted. After SIGKILL, the next run removes it.
 apt_install() (
 	[ "$(id -u)" = 0 ] || die "these packages are missing and only root can install them: $*"
 	export DEBIAN_FRONTEND=noninteractive

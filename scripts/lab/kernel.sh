@@ -6,8 +6,8 @@
 # The kernels that are built here are for one of two machines:
 #   x86   a PC, for QEMU
 #   um    User-mode Linux: the kernel is a program of this host, and several times as fast as an emulated one
-# 7.3 is built for um (for x86 with MACHINE=x86), and 6.12 for x86, because User-mode Linux of 6.12 loses the data of
-# modules.
+# 7.3 is built for um (for x86 with MACHINE=x86 or with other checkers than debug), and 6.12 for x86, because the
+# User-mode Linux of 6.12 loses the data of modules.
 # kernel_ready <name> makes a kernel usable. kernel_kdir, kernel_image and kernel_root print where its files are.
 . "$(dirname "${BASH_SOURCE[0]}")/host.sh"
 
@@ -125,9 +125,9 @@ kernel_fragment() { kernel_fragments "$1" | sed -n 's/[[:space:]]*#.*//; /^CONFI
 # kernel_patches <kernel>: patches that are applied before the kernel is built.
 # rxe.patch: rxe uses a queue pair after it has queued a packet. The packet may already have been consumed, and the
 # queue pair destroyed (compat.rst). KASAN reports this if a test breaks connections for long enough.
-# um.patch: for each trace that KASAN, kmemleak or lockdep keep, User-mode Linux searches the whole stack, which takes
-# most of its time. With the patch, it goes from frame to frame. The patch also repairs its network driver, which takes
-# a lock with bottom halves enabled, so that lockdep turns itself off.
+# um.patch: for each stack trace that KASAN, kmemleak or lockdep records, User-mode Linux searches the whole stack,
+# which takes most of its time. With the patch, it goes from frame to frame. The patch also repairs the network driver
+# of User-mode Linux, which takes a lock with bottom halves enabled: lockdep reports that, and turns itself off.
 kernel_patches() {
 	echo "$LAB/rxe.patch"
 	[ "$(kernel_machine "$1")" != um ] || echo "$LAB/um.patch"
@@ -153,8 +153,8 @@ kernel_stamp() {
 	} | sha256sum | cut -c1-16
 }
 
-# Check that the configuration has every line of the fragments. A line may be missing if the fragment says that
-# this version has no such symbol ("# not in 7.3").
+# Check that the configuration has every setting of the fragments. A setting may be missing if the fragment says that
+# this version has no such symbol ("# not in 7.3"), or if it is CONFIG_LOCALVERSION.
 kernel_config_check() {
 	local v=$1 conf=$2 line bad=0
 	while IFS= read -r line; do
@@ -184,8 +184,8 @@ kernel_configure() {
 	kernel_config_check "$v" "$dir/.config"
 }
 
-# kernel_tell_machine <kernel> <build directory>: write the architecture to the Makefile, so that builds of
-# modules need not set it. DKMS sets ARCH to nothing.
+# kernel_tell_machine <kernel> <build directory>: write the architecture um to the Makefile, so that builds of modules
+# need not set it. It is used if ARCH is not set or, as with DKMS, empty.
 kernel_tell_machine() {
 	[ "$(kernel_machine "$1")" = x86 ] || grep -qs 'export ARCH :=' "$2/Makefile" ||
 		sed -i "1i ifeq (\$(ARCH),)\nexport ARCH := $(kernel_machine "$1")\nendif" "$2/Makefile"
@@ -231,8 +231,8 @@ debian_kernel_package() {
 		grep -o 'linux-image-6\.12[^ ,(]*-amd64' | sort -uV | tail -n 1
 }
 
-# Image and headers are unpacked and not installed, so this host will not boot the kernel. Headers contain
-# absolute paths of their own directory.
+# Image and headers are unpacked and not installed, so this host will not boot the kernel. The Makefile of the headers
+# contains absolute paths of /usr/src, which are replaced.
 kernel_ready_debian() {
 	local suite image rel pkg deb tmp=$CACHE/debian.tmp
 	[ ! -e "$CACHE/debian/.complete" ] || return 0

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A program that runs all unit tests of net/wire and net/core, and prints the number of cases of
- * each suite. If a test fails, it prints the place, and the status is 1. The argument is the number of the mutant to use, if run.py has
- * inserted mutants.
+ * each suite. If a test fails, it prints the place, and the status is 1. The argument is the
+ * number of the mutant to use, if run.py has inserted mutants.
  */
 #include <kunit/test.h>
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # scripts/selftest/run appends this to lab/guest.sh in its copy of the tree. A guest is then a shell that sources
-# $SCENARIO. It has the function "verdict", as in lib.sh, and "says", which writes a line to its console. There is no
-# kernel and no module.
+# $SCENARIO. There is no kernel and no module. A scenario may call the functions that guest_start() defines, such as
+# verdict(), as in lib.sh, and says(), which writes a line to the guest's console.
 kernel_machine() { echo x86; }
 kernel_root() { echo /nowhere; }
 guest_accel() { echo tcg; }

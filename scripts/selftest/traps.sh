@@ -43,7 +43,7 @@ usr_up() {
 }
 
 # Make stubs: no package seems to be installed, and an installation takes long. The stub of apt-get ignores SIGINT, as
-# apt-get does while dpkg works, and starts a process in another session, as apt-get does with dpkg.
+# apt-get does while dpkg works, and SIGHUP. It starts a process in another session, as apt-get does with dpkg.
 stubs() {
 	rm -f "$tmp"/apt.*
 	printf '#!/bin/sh\nexit 1\n' >/usr/bin/dpkg-query
@@ -70,8 +70,8 @@ until_true() {
 alive() { [ -e "/proc/$1" ] && ! grep -q '^State:.[XZ]' "/proc/$1/status" 2>/dev/null; }
 none_alive() { local p; for p in "$@"; do ! alive "$p" || return 1; done; }
 
-# interrupt <signal> <all|one>: send a signal to a run that installs packages. It goes to all of its process
-# group, as with Ctrl-C or when a terminal is closed, or only to its first process.
+# interrupt <signal> <all|one>: send a signal to a run that installs packages. The signal goes to the whole process
+# group of the run, as with Ctrl-C or when a terminal is closed, or only to the first process of the group.
 interrupt() {
 	local pid target pids
 	stubs

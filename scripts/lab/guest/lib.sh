@@ -200,9 +200,10 @@ nfs_mount() {
 
 nfs_umount() { umount "${1:-$MNT}"; }
 
-# xprt_field <number> [mount point]: print a field of the "xprt: rdma" line in mountstats, where the word rdma is field
-# 0: 3 connects, 11 read chunks, 12 write chunks, 13 reply chunks, 14 bytes requested, 15 bytes replied (see
-# xprt_rdma_print_stats). The result is the sum over all connections of the mount.
+# xprt_field <number> [mount point]: print a field of the "xprt: rdma" line in mountstats. The word rdma is field 0.
+# Field 3 is the number of connects, 6 of messages sent, 7 of Replies, 11 of Read chunks, 12 of Write chunks, 13 of
+# Reply chunks. With our module, 14 is the number of bytes in Read chunks, and 15 of bytes that the server has written
+# to other chunks (xprt_rdma_print_stats()). The result is the sum over all connections of the mount.
 xprt_line() {
 	local lines=() line at=
 	mapfile -t lines </proc/self/mountstats
