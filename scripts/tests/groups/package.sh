@@ -82,6 +82,16 @@ ours_installed() {
 	names_mean updates/dkms
 }
 
+# The tools are installed and start. The chroot has the devices and the kernel of the host, so what they say about
+# these is not looked at: the group admin does that, in a guest.
+tools_work() {
+	local rc=0
+	inside rpcrdma-check >"$dir/mem/check" || rc=$?
+	cat "$dir/mem/check"
+	[ $rc -le 1 ] && grep -qE '^(ok|note|WRONG) ' "$dir/mem/check" || fail "rpcrdma-check does not work"
+	inside which rpcrdma-check && inside man -w 8 rpcrdma-check || fail "no rpcrdma-check, or no page"
+}
+
 nothing_left() {
 	[ -z "$(inside dkms status rpcrdma)" ] || fail "DKMS still knows it"
 	! compgen -G "$root/usr/src/rpcrdma-*" || fail "its source is still there"
@@ -92,12 +102,16 @@ nothing_left() {
 
 case_package-deb() {
 	make -s -C "$TOP" deb DEBDIR="$dir"
-	dpkg-deb -c "$deb" | awk '{ print $6 }' >"$dir/contents"
+	dpkg-deb -c "$deb" >"$dir/list"
+	awk '{ print $6 }' "$dir/list" >"$dir/contents"
 	local f
 	for f in Kbuild dkms.conf net/module/main.c net/server/svc_rdma.h include/rpcrdma/wire.h; do
 		grep -qx "./usr/src/rpcrdma-$version/$f" "$dir/contents" || fail "no $f"
 	done
-	grep -qx ./usr/share/man/man4/rpcrdma.4.gz "$dir/contents" || fail "no manual page"
+	for f in man4/rpcrdma.4 man8/rpcrdma-check.8; do
+		grep -qx "./usr/share/man/$f.gz" "$dir/contents" || fail "no manual page $f"
+	done
+	grep -q "^-rwxr-xr-x .* \./usr/sbin/rpcrdma-check\$" "$dir/list" || fail "no program rpcrdma-check"
 	! grep -E 'kunit|scripts|\.(o|ko|cmd)$' "$dir/contents" || fail "things that nobody needs"
 	lintian --allow-root --fail-on error,warning "$deb" || fail "lintian objects"
 }
@@ -106,6 +120,7 @@ case_package-install() {
 	inside dpkg -i "$deb" || fail "dpkg -i"
 	ours_installed
 	inside man -w 4 rpcrdma || fail "no manual page"
+	tools_work
 }
 
 # A build for a kernel that is too old is refused: by dkms with status 77, which does not make the installation of a
@@ -165,9 +180,11 @@ case_package-make() {
 	[ "$(inside modinfo -k "$release" -F version rpcrdma)" = "$version" ] || fail "wrong version"
 	names_mean updates
 	inside man -w 4 rpcrdma || fail "no manual page"
+	tools_work
 	inside make -s -C "$TOP" uninstall KREL="$release" || fail "make uninstall"
 	nothing_left
 	! inside man -w 4 rpcrdma || fail "the manual page is still there"
+	! inside which rpcrdma-check && ! inside man -w 8 rpcrdma-check || fail "rpcrdma-check is still there"
 }
 
 root_up

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# The tool for administrators: rpcrdma-check finds each thing that a case breaks, and nothing else.
+# Guests: alone
+# Limit: 1800
+# Second: none
+. "$TOP/scripts/tests/cases.sh"
+
+TOOL=$TOP/scripts/package/rpcrdma-check
+HERE="$SERVER:/"
+
+before_case() { [ ! -e /etc/nfs.conf ] || : >/etc/nfs.conf; }
+
+# complains <words> <argument>...: rpcrdma-check must complain about exactly these words, in this order, and name a
+# command for each. Without words, nothing may be wrong.
+complains() {
+	local words=$1 out rc=0 seen
+	shift
+	[ "$MODULE" = ours ] || skip "the tools are for our module"
+	out=$(timeout 200 "$TOOL" "$@" 2>&1) || rc=$?
+	printf '%s\n' "--- rpcrdma-check $*" "$out"
+	seen=$(sed -n 's/^WRONG  \[\([a-z-]*\)\] .*/\1/p' <<<"$out" | paste -s -d' ')
+	[ "$seen" = "$words" ] || die "complains about \"$seen\", not about \"$words\""
+	if [ -z "$words" ]; then
+		[ $rc = 0 ] && [ "$(tail -n 1 <<<"$out")" = "Nothing is wrong." ] || die "status $rc though nothing is wrong"
+	else
+		[ $rc = 1 ] || die "status $rc though something is wrong"
+		awk '/^WRONG / { if (want) exit 1; want = 1 } /^       type: ./ { want = 0 } END { exit want }' <<<"$out" ||
+			die "a complaint without a command"
+	fi
+}
+# notes <word> <argument>...: nothing may be wrong, but this must be noted
+notes() {
+	local word=$1
+	shift
+	complains "" "$@" >/tmp/noted
+	cat /tmp/noted
+	grep -q "^note   \[$word\] " /tmp/noted || die "no note about $word"
+}
+
+# --- rpcrdma-check ------------------------------------------------------------
+
+case_check-healthy() {
+	complains "" server client "$HERE $MNT nfs proto=rdma,vers=4.2,_netdev 0 0"
+	nfs_mount 4.2
+	complains "" server client --try "mount -t nfs -o proto=rdma,vers=4.2 $HERE $MNT" \
+		"mount -o proto=rdma6,port=$PORT,vers=3 [$SERVER6]:$EXPORT /mnt"
+	grep -q "^ok     $HERE is mounted at $MNT, by RDMA" <("$TOOL" client "$HERE $MNT nfs rdma") || die "does not see the mount"
+	nfs_umount
+	# Without arguments, it finds out by itself what this machine is.
+	complains "" >/tmp/noted
+	grep -q 'listens for RDMA on port' /tmp/noted || die "nfsd runs, and the server is not looked at"
+	[ -z "$("$TOOL" --quiet)" ] || die "--quiet, and it speaks"
+	echo "$HERE $MNT nfs proto=rdma,vers=4.2 0 0" >/etc/fstab
+	notes netdev
+	: >/etc/fstab
+}
+
+# without_module <command...>: run the command while the files of our module are not installed
+without_module() {
+	local dir
+	dir=$(dirname "$(modinfo -n rpcrdma)")
+	mv "$dir" /tmp/updates
+	depmod
+	"$@"
+	mv /tmp/updates "$dir"
+	depmod
+}
+without_both() {
+	local intree
+	intree=$(modinfo -n rpcrdma)
+	mv "$intree" /tmp/intree
+	depmod
+	complains no-module client "$HERE $MNT nfs proto=rdma"
+	mv /tmp/intree "$intree"
+}
+intree_loaded() { modprobe rpcrdma; }
+
+case_check-module() {
+	local file
+	[ "$MODULE" = ours ] || skip "the tools are for our module"
+	file=$(modinfo -n rpcrdma)
+	server_down
+	until_true 10 rmmod rpcrdma || die "rmmod"
+	complains "" client "$HERE $MNT nfs proto=rdma"
+	without_module complains other-module client "$HERE $MNT nfs proto=rdma"
+	without_module without_both
+	without_module intree_loaded
+	complains other-loaded client "$HERE $MNT nfs proto=rdma"
+	rmmod rpcrdma
+	module_load
+	cp "$file" /tmp/rpcrdma.ko
+	python3 -I -S -c '
+import sys
+import re
+data = open("/tmp/rpcrdma.ko", "rb").read()
+at = re.search(rb"(?<![a-z])version=\d", data).end() - 1
+open(sys.argv[1], "wb").write(data[:at] + b"7" + data[at + 1:])' "$file"
+	complains old-loaded client "$HERE $MNT nfs proto=rdma"
+	cp /tmp/rpcrdma.ko "$file"
+	complains "" client "$HERE $MNT nfs proto=rdma"
+	server_up
+}
+
+case_check-device() {
+	rdma link delete lab0
+	complains no-device server
+	# A device on an interface that is down, and then one without an address
+	ip link add du0 type dummy
+	rdma link add lab1 type "$PROVIDER" netdev du0
+	complains not-active server
+	ip link set du0 up
+	until_true 10 grep -q ACTIVE /sys/class/infiniband/lab1/ports/1/state || die "lab1 is not active"
+	complains no-address server
+	device_add
+	complains no-address server
+	ip addr add 10.7.0.1/24 dev du0
+	complains "" server
+	rdma link delete lab1
+	ip link del du0
+	until_true 10 grep -q ACTIVE /sys/class/infiniband/lab0/ports/1/state || die "lab0 is not active"
+	until_true 20 nfs_mount 4.2 || die "the server does not answer again"
+	nfs_umount
+}
+
+case_check-listener() {
+	rpc.nfsd 0
+	complains no-nfsd server
+	rpc.nfsd 4
+	complains no-listener server
+	echo "rdma 20055" >/proc/fs/nfsd/portlist
+	complains wrong-port server
+	notes not-permanent server --port 20055
+	complains "try-refused" client --try "$HERE $MNT nfs proto=rdma,vers=4.2"
+	notes other-port client --try "$HERE $MNT nfs proto=rdma,port=20055,vers=4.2,_netdev"
+	# nfs.conf has a listener, but the server was started before.
+	printf '[nfsd]\nrdma=y\nrdma-port=%s\n' $PORT >/etc/nfs.conf
+	complains wrong-port server
+	nfsd_anew_by_conf
+	complains "" server
+	! grep -q not-permanent <("$TOOL" server) || die "nfs.conf has the listener"
+	: >/etc/nfs.conf
+}
+# Restart nfsd, which makes the listener that nfs.conf describes.
+nfsd_anew_by_conf() {
+	rpc.nfsd 0
+	rpc.nfsd 4
+	{ echo Y >/proc/fs/nfsd/v4_end_grace; } 2>/dev/null || true
+}
+
+case_check-exports() {
+	exportfs -ua
+	complains no-exports server
+	echo "$EXPORT *(rw,no_root_squash,insecure,fsid=0,no_subtree_check)" >/etc/exports
+	complains not-exported server
+	exportfs -ra
+	complains "" server
+	exportfs -u "*:$EXPORT"
+	: >/etc/exports
+	exportfs -o rw,no_root_squash,insecure,fsid=0,no_subtree_check "*:$EXPORT"
+	complains try-export client --try "$SERVER:/nowhere $MNT nfs proto=rdma,vers=4.2"
+}
+
+# Each of these mount lines cannot work as it is written.
+case_check-options() {
+	local lines=() words=() o
+	for o in proto=tcp "" vers=4.2 rdma,tcp proto=rdma,udp proto=rdma,xprtsec=tls proto=rdma,port=2049 \
+		proto=rdma,vers=2 proto=rdma,nconnect=17 proto=rdma6; do
+		lines+=("$HERE $MNT nfs ${o:--}")
+		words+=(bad-option)
+	done
+	lines+=("[$SERVER6]:/ $MNT nfs proto=rdma" "$HERE $MNT nfs4 proto=rdma,vers=3" "mount -t nfs -oproto=tcp $HERE $MNT")
+	lines+=("$HERE /no/such/directory nfs proto=rdma")
+	complains "${words[*]} bad-option bad-option bad-option no-directory" client "${lines[@]}"
+	! "$TOOL" --nothing 2>/dev/null || die "an unknown option is taken"
+}
+
+case_check-route() {
+	complains "other-route no-route no-host" client "127.0.0.1:/ $MNT nfs proto=rdma" \
+		"198.51.100.1:/ $MNT nfs proto=rdma" "nosuchhost:/ $MNT nfs proto=rdma"
+}
+
+# The interface has an MTU of 9000, and that of the host at the other end has 1500. Small packets arrive.
+case_check-mtu() {
+	ip netns add far
+	trap 'ip netns del far; ip link del mt0 2>/dev/null || true' EXIT
+	ip link add mt0 mtu 9000 type veth peer name mt1 mtu 9000
+	ip link set mt1 netns far
+	ip -n far link set mt1 mtu 1500 up
+	ip -n far addr add 10.6.0.2/24 dev mt1
+	ip link set mt0 up
+	ip addr add 10.6.0.1/24 dev mt0
+	rdma link add lab1 type "$PROVIDER" netdev mt0
+	until_true 20 ping -c 1 -W 1 10.6.0.2 || die "no way to the other end"
+	complains mtu client "10.6.0.2:/ $MNT nfs proto=rdma" >/tmp/noted
+	cat /tmp/noted
+	grep -q 'packets of 1500 bytes do' /tmp/noted || die "it does not say what arrives"
+	ip -n far link set mt1 mtu 9000
+	complains "" client "10.6.0.2:/ $MNT nfs proto=rdma"
+	rdma link delete lab1
+}
+
+case_check-mounted() {
+	mount -t nfs -o proto=tcp,port=2049,vers=4.2,retry=0 $HERE $MNT
+	complains not-rdma client "$HERE $MNT nfs proto=rdma"
+	umount $MNT
+	kill "$(pidof rpc.mountd)"
+	until_true 10 eval '! pidof rpc.mountd'
+	complains no-mountd client "$SERVER:$EXPORT $MNT nfs proto=rdma,vers=3"
+	rpc.mountd
+	complains "" client "$SERVER:$EXPORT $MNT nfs proto=rdma,vers=3"
+}
+
+group() {
+	alone_up
+	run_all_cases
+	group_end
+}
