@@ -13,7 +13,7 @@ KDIR ?= /lib/modules/$(KREL)/build
 KO ?= rpcrdma.ko
 MANDIR ?= /usr/local/share/man
 SBINDIR ?= /usr/local/sbin
-TOOLS := rpcrdma-check
+TOOLS := rpcrdma-check rpcrdma-stats
 
 demo: ## see it work: a guest exports, mounts and copies over RDMA
 	@scripts/demo

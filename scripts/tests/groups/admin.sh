@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# The tool for administrators: rpcrdma-check finds each thing that a case breaks, and nothing else.
+# The tools for administrators: rpcrdma-check finds each thing that a case breaks, and nothing else, and rpcrdma-stats
+# prints what the module counts.
 # Guests: alone
 # Limit: 1800
 # Second: none
 . "$TOP/scripts/tests/cases.sh"
 
 TOOL=$TOP/scripts/package/rpcrdma-check
+STATS=$TOP/scripts/package/rpcrdma-stats
 HERE="$SERVER:/"
 
 before_case() { [ ! -e /etc/nfs.conf ] || : >/etc/nfs.conf; }
@@ -209,6 +211,58 @@ case_check-mounted() {
 	complains no-mountd client "$SERVER:$EXPORT $MNT nfs proto=rdma,vers=3"
 	rpc.mountd
 	complains "" client "$SERVER:$EXPORT $MNT nfs proto=rdma,vers=3"
+}
+
+# --- rpcrdma-stats ------------------------------------------------------------
+
+# While data is moved, what rpcrdma-stats prints is read again and again. Each time it must be sound, and each value
+# must lie between those in debugfs before and after.
+case_stats() {
+	local dir=/lab/stats i at
+	[ "$MODULE" = ours ] || skip "the tools are for our module"
+	mkdir -p $dir
+	highest 2
+	nfs_mount 4.2
+	echo "$SECONDS: mounted"
+	nfs_mount 3 nconnect=2 $SERVER /mnt/other
+	echo "$SECONDS: mounted by NFSv3, too"
+	for i in {1..16}; do
+		# Alternate between large and small files, and do nothing for a while at the end.
+		case $i in
+		[1-4] | 9) dd if=/dev/zero of=$MNT/large bs=1M count=$((4 * i)) oflag=direct 2>/dev/null ;;
+		[5-8]) dd if=$MNT/large of=/dev/null bs=256k count=$((8 * i)) iflag=direct 2>/dev/null ;;
+		1[0-3]) for at in {1..20}; do : >/mnt/other/small.$i.$at; done ;;
+		esac
+		cat $COUNTERS >$dir/$i.before
+		timeout 60 "$STATS" --output $dir/$i.prom || die "status $?"
+		timeout 60 "$STATS" --json >$dir/$i.json || die "status $?"
+		cat $COUNTERS >$dir/$i.after
+		echo "${EPOCHREALTIME/,/.}" >$dir/$i.time
+	done
+	[ "$(echo $dir/*.prom)" = "$(find $dir -name '*.prom*' -o -name '.*.prom*' | sort | paste -s -d' ')" ] ||
+		die "--output leaves files behind: $(ls -a $dir)"
+	python3 -B "$TOP/scripts/tests/analysers/prometheus.py" $dir "$(cat /sys/module/rpcrdma/version)" \
+		"$(shown client)" "$(shown server)" || die "see above"
+	umount /mnt/other
+	nfs_umount
+	highest 1
+}
+
+# When the module is not loaded, or another one is, rpcrdma-stats says so, in both forms.
+case_stats-unloaded() {
+	local rc=0 text
+	[ "$MODULE" = ours ] || skip "the tools are for our module"
+	server_down
+	until_true 10 rmmod rpcrdma || die "rmmod"
+	text=$("$STATS") || rc=$?
+	[ "$rc $(grep -v '^#' <<<"$text")" = "1 rpcrdma_loaded 0" ] || die "status $rc: $text"
+	rc=0
+	text=$("$STATS" --json) || rc=$?
+	[ "$rc $(python3 -I -S -c 'import json, sys; print(json.load(sys.stdin))' <<<"$text")" = "1 {'loaded': False}" ] ||
+		die "status $rc: $text"
+	! "$STATS" --yaml 2>/dev/null || die "an unknown option is taken"
+	module_load
+	server_up
 }
 
 group() {

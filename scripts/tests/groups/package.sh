@@ -85,11 +85,14 @@ ours_installed() {
 # The tools are installed and start. The chroot has the devices and the kernel of the host, so what they say about
 # these is not looked at: the group admin does that, in a guest.
 tools_work() {
-	local rc=0
+	local f rc=0
 	inside rpcrdma-check >"$dir/mem/check" || rc=$?
 	cat "$dir/mem/check"
 	[ $rc -le 1 ] && grep -qE '^(ok|note|WRONG) ' "$dir/mem/check" || fail "rpcrdma-check does not work"
-	inside which rpcrdma-check && inside man -w 8 rpcrdma-check || fail "no rpcrdma-check, or no page"
+	# Its status is 1 if the module is not loaded.
+	{ inside rpcrdma-stats || true; } >"$dir/mem/stats"
+	grep -qE '^rpcrdma_loaded [01]$' "$dir/mem/stats" || fail "rpcrdma-stats does not work"
+	for f in check stats; do inside which rpcrdma-$f && inside man -w 8 rpcrdma-$f || fail "no rpcrdma-$f, or no page"; done
 }
 
 nothing_left() {
@@ -108,10 +111,12 @@ case_package-deb() {
 	for f in Kbuild dkms.conf net/module/main.c net/server/svc_rdma.h include/rpcrdma/wire.h; do
 		grep -qx "./usr/src/rpcrdma-$version/$f" "$dir/contents" || fail "no $f"
 	done
-	for f in man4/rpcrdma.4 man8/rpcrdma-check.8; do
+	for f in man4/rpcrdma.4 man8/rpcrdma-check.8 man8/rpcrdma-stats.8; do
 		grep -qx "./usr/share/man/$f.gz" "$dir/contents" || fail "no manual page $f"
 	done
-	grep -q "^-rwxr-xr-x .* \./usr/sbin/rpcrdma-check\$" "$dir/list" || fail "no program rpcrdma-check"
+	for f in check stats; do
+		grep -q "^-rwxr-xr-x .* \./usr/sbin/rpcrdma-$f\$" "$dir/list" || fail "no program rpcrdma-$f"
+	done
 	! grep -E 'kunit|scripts|\.(o|ko|cmd)$' "$dir/contents" || fail "things that nobody needs"
 	lintian --allow-root --fail-on error,warning "$deb" || fail "lintian objects"
 }
@@ -175,6 +180,7 @@ case_package-dkms() {
 
 # make install does not need DKMS: it installs a module that is already built.
 case_package-make() {
+	local f
 	inside make -s -C "$TOP" install KREL="$release" KO="$(module_dir "$kernel")/rpcrdma.ko" || fail "make install"
 	inside modinfo -k "$release" -n rpcrdma | grep "/$release/updates/rpcrdma\.ko" || fail "modinfo does not name ours"
 	[ "$(inside modinfo -k "$release" -F version rpcrdma)" = "$version" ] || fail "wrong version"
@@ -184,7 +190,9 @@ case_package-make() {
 	inside make -s -C "$TOP" uninstall KREL="$release" || fail "make uninstall"
 	nothing_left
 	! inside man -w 4 rpcrdma || fail "the manual page is still there"
-	! inside which rpcrdma-check && ! inside man -w 8 rpcrdma-check || fail "rpcrdma-check is still there"
+	for f in rpcrdma-check rpcrdma-stats; do
+		! inside which $f && ! inside man -w 8 $f || fail "$f is still there"
+	done
 }
 
 root_up
