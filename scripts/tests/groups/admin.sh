@@ -265,6 +265,71 @@ case_stats-unloaded() {
 	server_up
 }
 
+# --- listeners ----------------------------------------------------------------
+
+listeners() { python3 -I -S "$TOP/scripts/tests/peers/listeners.py" "$@" 2>&1; }
+ports() { awk '$1 == "rdma" { print $2 }' /proc/fs/nfsd/portlist | sort -u | paste -s -d' '; }
+
+# A listener can be added while nfsd runs, and clients can use it at once. While nfsd has threads, the kernel removes
+# none. Restarting nfsd removes it within seconds, and a mount of the other listener stays.
+# Covers: RPB-09
+case_listener() {
+	local rc=0 text t0
+	nfs_mount 4.2
+	echo data >$MNT/listener
+	exec 7<$MNT/listener
+	echo "rdma 20055" >/proc/fs/nfsd/portlist
+	[ "$(ports)" = "$PORT 20055" ] || die "listeners: $(ports)"
+	mkdir -p /mnt/other
+	mount -t nfs -o proto=rdma,port=20055,vers=3,nolock,retry=0 "$SERVER:$EXPORT" /mnt/other || die "nobody listens"
+	[ "$(cat /mnt/other/listener)" = data ] || die "wrong content"
+	umount /mnt/other
+
+	# The same command without the new listener
+	text=$(listeners "0.0.0.0@$PORT" "::@$PORT") || rc=$?
+	[ $rc = 77 ] || [[ "$rc $text" == "1 "*"busy"* ]] || die "the kernel answers: $rc $text"
+	[ "$(ports)" = "$PORT 20055" ] || die "listeners: $(ports)"
+	t0=$SECONDS
+	nfsd_anew true
+	[ "$(ports)" = "$PORT" ] || die "listeners: $(ports)"
+	recovers 60 "the restart of nfsd" dd if=/dev/zero of=$MNT/listener2 bs=4k count=1 conv=fsync
+	[ "$(cat <&7)" = data ] || die "wrong content"
+	exec 7<&-
+	echo "$((SECONDS - t0)) s until the mount works again"
+	! timeout 60 mount -t nfs -o proto=rdma,port=20055,vers=3,nolock,soft,retry=0 "$SERVER:$EXPORT" /mnt/other ||
+		die "the listener is still there"
+	nfs_umount
+}
+
+# nfsd registers its TCP port with rpcbind, but no RDMA listener, and the transport of an NFSv3 mount does not ask for
+# one. (admin.rst says so.)
+case_rpcbind() {
+	local text
+	text=$(rpcinfo) || die "rpcbind does not answer"
+	echo "$text"
+	grep -q ' tcp .*nfs' <<<"$text" || die "nfsd is not registered, so this tells nothing"
+	! grep -q rdma <<<"$text" || die "an RDMA listener is registered: admin.rst says that it is not"
+	nfs_mount 3
+	[ "$(xprt_field 2)" = 0 ] || die "the transport has asked rpcbind"
+	nfs_umount
+}
+
+# The bpftrace programs of admin.rst use tracepoints and fields that exist, and the tracepoints of each follow each
+# other: for most RPCs, each next one comes later, with the same key.
+case_bpftrace() {
+	[ "$MODULE" = ours ] || skip "the in-tree module has other events"
+	highest 1
+	trace_begin
+	nfs_mount 4.2
+	dd if=/dev/zero of=$MNT/stages bs=256k count=16 oflag=direct 2>/dev/null
+	dd if=$MNT/stages of=/dev/null bs=256k iflag=direct 2>/dev/null
+	nfs_umount
+	cp $TRACE/trace /tmp/stages
+	trace_end
+	python3 -I -S -B "$TOP/scripts/tests/analysers/stages.py" "$TOP/Documentation/admin.rst" /sys/kernel/tracing/events \
+		/tmp/stages || die "see above"
+}
+
 group() {
 	alone_up
 	run_all_cases
