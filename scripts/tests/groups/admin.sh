@@ -314,6 +314,75 @@ case_rpcbind() {
 	nfs_umount
 }
 
+# --- documents ----------------------------------------------------------------
+
+# systemctl <what> nfs-server: the guest has no systemd
+systemctl() {
+	case "$1 $2" in
+	"stop nfs-server") rpc.nfsd 0 ;;
+	"start nfs-server" | "restart nfs-server") nfsd_anew_by_conf ;;
+	*) die "systemctl $*" ;;
+	esac
+}
+# Restart nfsd without a listener
+nfsd_bare() {
+	: >/etc/nfs.conf
+	nfsd_anew_by_conf
+}
+# Nothing uses the module, so it can be unloaded.
+module_idle() {
+	umount -a -t nfs,nfs4
+	rpc.nfsd 0
+	until_true 30 grep -q '^rpcrdma [0-9]* 0 ' /proc/modules || die "in use: $(grep ^rpcrdma /proc/modules)"
+}
+# A client has a file open, and nfsd has been restarted: the client may reclaim it now.
+nfsd_in_grace() {
+	nfs_mount 4.2
+	exec 7>$MNT/grace
+	: >/etc/nfs.conf
+	rpc.nfsd 0
+	rpc.nfsd 4
+	echo "rdma $PORT" >/proc/fs/nfsd/portlist
+}
+inline_is() { [ "$(cat /proc/sys/sunrpc/rdma_max_inline_read)" = "$1" ]; }
+
+# settle: the state before each block. The server runs and listens, nothing is mounted, nothing is traced.
+settle() {
+	cd /
+	module_loaded || modprobe rpcrdma
+	module_place
+	echo 0 >/sys/kernel/tracing/events/rpcrdma/enable
+	[ "$(ports)" = "$PORT" ] || nfsd_anew_by_conf
+	[ "$(ports)" = "$PORT" ] || echo "rdma $PORT" >/proc/fs/nfsd/portlist
+	umount -a -t nfs,nfs4
+}
+
+# Every command of the documents works that a guest can run. documents.list has those that it cannot run. "server" and
+# 192.0.2.1 are this guest.
+case_documents() {
+	local f n=0
+	[ "$MODULE" = ours ] || skip "the documents are about our module"
+	mkdir -p /tmp/documents $EXPORT/export /usr/local/sbin
+	ln -sf "$TOOL" "$STATS" /usr/local/sbin/
+	ip addr add 192.0.2.1/24 dev "$RDMA_NETDEV"
+	echo "192.0.2.1 server" >>/etc/hosts
+	: >/etc/fstab
+	python3 -I -S -B "$TOP/scripts/tests/analysers/documents.py" --write /tmp/documents
+	for f in /tmp/documents/*.sh; do
+		settle
+		head -n 1 "$f"
+		# The limit is that of a block. A mount that nobody answers takes two minutes, and has then failed.
+		# shellcheck source=/dev/null
+		(set -x; . "$f") >/tmp/documents/out 2>&1 &
+		ends 100 $! || { tail -n 40 /tmp/documents/out; die "$(head -n 1 "$f") fails: $(sed 1d "$f" | paste -s -d';')"; }
+		n=$((n + 1))
+	done
+	settle
+	ip addr del 192.0.2.1/24 dev "$RDMA_NETDEV"
+	highest 1
+	echo "$n blocks"
+}
+
 # The bpftrace programs of admin.rst use tracepoints and fields that exist, and the tracepoints of each follow each
 # other: for most RPCs, each next one comes later, with the same key.
 case_bpftrace() {
