@@ -83,6 +83,19 @@ ours_installed() {
 	names_mean updates/dkms
 }
 
+# The tools are installed and start. The chroot has the devices and the kernel of the host, so what they say about
+# these is not looked at: the group admin does that, in a guest.
+tools_work() {
+	local f rc=0
+	inside rpcrdma-check >"$dir/mem/check" || rc=$?
+	cat "$dir/mem/check"
+	[ $rc -le 1 ] && grep -qE '^(ok|note|WRONG) ' "$dir/mem/check" || fail "rpcrdma-check does not work"
+	# Its status is 1 if the module is not loaded.
+	{ inside rpcrdma-stats || true; } >"$dir/mem/stats"
+	grep -qE '^rpcrdma_loaded [01]$' "$dir/mem/stats" || fail "rpcrdma-stats does not work"
+	for f in check stats; do inside which rpcrdma-$f && inside man -w 8 rpcrdma-$f || fail "no rpcrdma-$f, or no page"; done
+}
+
 nothing_left() {
 	[ -z "$(inside dkms status rpcrdma)" ] || fail "DKMS still knows it"
 	! compgen -G "$root/usr/src/rpcrdma-*" || fail "its source is still there"
@@ -93,12 +106,18 @@ nothing_left() {
 
 case_package-deb() {
 	make -s -C "$TOP" deb DEBDIR="$dir"
-	dpkg-deb -c "$deb" | awk '{ print $6 }' >"$dir/contents"
+	dpkg-deb -c "$deb" >"$dir/list"
+	awk '{ print $6 }' "$dir/list" >"$dir/contents"
 	local f
 	for f in Kbuild dkms.conf net/module/main.c net/server/svc_rdma.h include/rpcrdma/wire.h; do
 		grep -qx "./usr/src/rpcrdma-$version/$f" "$dir/contents" || fail "no $f"
 	done
-	grep -qx ./usr/share/man/man4/rpcrdma.4.gz "$dir/contents" || fail "no manual page"
+	for f in man4/rpcrdma.4 man8/rpcrdma-check.8 man8/rpcrdma-stats.8; do
+		grep -qx "./usr/share/man/$f.gz" "$dir/contents" || fail "no manual page $f"
+	done
+	for f in check stats; do
+		grep -q "^-rwxr-xr-x .* \./usr/sbin/rpcrdma-$f\$" "$dir/list" || fail "no program rpcrdma-$f"
+	done
 	! grep -E 'kunit|scripts|\.(o|ko|cmd)$' "$dir/contents" || fail "things that nobody needs"
 	lintian --allow-root --fail-on error,warning "$deb" || fail "lintian objects"
 }
@@ -107,6 +126,7 @@ case_package-install() {
 	inside dpkg -i "$deb" || fail "dpkg -i"
 	ours_installed
 	inside man -w 4 rpcrdma || fail "no manual page"
+	tools_work
 }
 
 # A build for a kernel that is too old is refused: by dkms with status 77, which does not make the installation of a
@@ -161,14 +181,19 @@ case_package-dkms() {
 
 # make install does not need DKMS: it installs a module that is already built.
 case_package-make() {
+	local f
 	inside make -s -C "$TOP" install KREL="$release" KO="$(module_dir "$kernel")/rpcrdma.ko" || fail "make install"
 	inside modinfo -k "$release" -n rpcrdma | grep "/$release/updates/rpcrdma\.ko" || fail "modinfo does not name ours"
 	[ "$(inside modinfo -k "$release" -F version rpcrdma)" = "$version" ] || fail "wrong version"
 	names_mean updates
 	inside man -w 4 rpcrdma || fail "no manual page"
+	tools_work
 	inside make -s -C "$TOP" uninstall KREL="$release" || fail "make uninstall"
 	nothing_left
 	! inside man -w 4 rpcrdma || fail "the manual page is still there"
+	for f in rpcrdma-check rpcrdma-stats; do
+		! inside which $f && ! inside man -w 8 $f || fail "$f is still there"
+	done
 }
 
 root_up

@@ -1,0 +1,408 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# The tools for administrators: rpcrdma-check finds each thing that a case breaks, and nothing else, and rpcrdma-stats
+# prints what the module counts.
+# Guests: alone
+# Limit: 1800
+# Second: none
+. "$TOP/scripts/tests/cases.sh"
+
+TOOL=$TOP/scripts/package/rpcrdma-check
+STATS=$TOP/scripts/package/rpcrdma-stats
+HERE="$SERVER:/"
+
+before_case() { [ ! -e /etc/nfs.conf ] || : >/etc/nfs.conf; }
+
+# complains <words> <argument>...: rpcrdma-check must complain about exactly these words, in this order, and name a
+# command for each. Without words, nothing may be wrong.
+complains() {
+	local words=$1 out rc=0 seen
+	shift
+	[ "$MODULE" = ours ] || skip "the tools are for our module"
+	out=$(timeout 200 "$TOOL" "$@" 2>&1) || rc=$?
+	printf '%s\n' "--- rpcrdma-check $*" "$out"
+	seen=$(sed -n 's/^WRONG  \[\([a-z-]*\)\] .*/\1/p' <<<"$out" | paste -s -d' ')
+	[ "$seen" = "$words" ] || die "complains about \"$seen\", not about \"$words\""
+	if [ -z "$words" ]; then
+		[ $rc = 0 ] && [ "$(tail -n 1 <<<"$out")" = "Nothing is wrong." ] || die "status $rc though nothing is wrong"
+	else
+		[ $rc = 1 ] || die "status $rc though something is wrong"
+		awk '/^WRONG / { if (want) exit 1; want = 1 } /^       type: ./ { want = 0 } END { exit want }' <<<"$out" ||
+			die "a complaint without a command"
+	fi
+}
+# notes <word> <argument>...: nothing may be wrong, but this must be noted
+notes() {
+	local word=$1
+	shift
+	complains "" "$@" >/tmp/noted
+	cat /tmp/noted
+	grep -q "^note   \[$word\] " /tmp/noted || die "no note about $word"
+}
+
+# --- rpcrdma-check ------------------------------------------------------------
+
+case_check-healthy() {
+	complains "" server client "$HERE $MNT nfs proto=rdma,vers=4.2,_netdev 0 0"
+	nfs_mount 4.2
+	complains "" server client --try "mount -t nfs -o proto=rdma,vers=4.2 $HERE $MNT" \
+		"mount -o proto=rdma6,port=$PORT,vers=3 [$SERVER6]:$EXPORT /mnt"
+	grep -q "^ok     $HERE is mounted at $MNT, by RDMA" <("$TOOL" client "$HERE $MNT nfs rdma") || die "does not see the mount"
+	nfs_umount
+	# Without arguments, it finds out by itself what this machine is.
+	complains "" >/tmp/noted
+	grep -q 'listens for RDMA on port' /tmp/noted || die "nfsd runs, and the server is not looked at"
+	[ -z "$("$TOOL" --quiet)" ] || die "--quiet, and it speaks"
+	echo "$HERE $MNT nfs proto=rdma,vers=4.2 0 0" >/etc/fstab
+	notes netdev
+	: >/etc/fstab
+}
+
+# without_module <command...>: run the command while the files of our module are not installed
+without_module() {
+	local dir
+	dir=$(dirname "$(modinfo -n rpcrdma)")
+	mv "$dir" /tmp/updates
+	depmod
+	"$@"
+	mv /tmp/updates "$dir"
+	depmod
+}
+without_both() {
+	local intree
+	intree=$(modinfo -n rpcrdma)
+	mv "$intree" /tmp/intree
+	depmod
+	complains no-module client "$HERE $MNT nfs proto=rdma"
+	mv /tmp/intree "$intree"
+}
+intree_loaded() { modprobe rpcrdma; }
+
+case_check-module() {
+	local file
+	[ "$MODULE" = ours ] || skip "the tools are for our module"
+	file=$(modinfo -n rpcrdma)
+	server_down
+	until_true 10 rmmod rpcrdma || die "rmmod"
+	complains "" client "$HERE $MNT nfs proto=rdma"
+	without_module complains other-module client "$HERE $MNT nfs proto=rdma"
+	without_module without_both
+	without_module intree_loaded
+	complains other-loaded client "$HERE $MNT nfs proto=rdma"
+	rmmod rpcrdma
+	module_load
+	cp "$file" /tmp/rpcrdma.ko
+	python3 -I -S -c '
+import sys
+import re
+data = open("/tmp/rpcrdma.ko", "rb").read()
+at = re.search(rb"(?<![a-z])version=\d", data).end() - 1
+open(sys.argv[1], "wb").write(data[:at] + b"7" + data[at + 1:])' "$file"
+	complains old-loaded client "$HERE $MNT nfs proto=rdma"
+	cp /tmp/rpcrdma.ko "$file"
+	complains "" client "$HERE $MNT nfs proto=rdma"
+	server_up
+}
+
+case_check-device() {
+	rdma link delete lab0
+	complains no-device server
+	# A device on an interface that is down, and then one without an address
+	ip link add du0 type dummy
+	rdma link add lab1 type "$PROVIDER" netdev du0
+	complains not-active server
+	ip link set du0 up
+	until_true 10 grep -q ACTIVE /sys/class/infiniband/lab1/ports/1/state || die "lab1 is not active"
+	complains no-address server
+	device_add
+	complains no-address server
+	ip addr add 10.7.0.1/24 dev du0
+	complains "" server
+	rdma link delete lab1
+	ip link del du0
+	until_true 10 grep -q ACTIVE /sys/class/infiniband/lab0/ports/1/state || die "lab0 is not active"
+	until_true 20 nfs_mount 4.2 || die "the server does not answer again"
+	nfs_umount
+}
+
+case_check-listener() {
+	rpc.nfsd 0
+	complains no-nfsd server
+	rpc.nfsd 4
+	complains no-listener server
+	echo "rdma 20055" >/proc/fs/nfsd/portlist
+	complains wrong-port server
+	notes not-permanent server --port 20055
+	complains "try-refused" client --try "$HERE $MNT nfs proto=rdma,vers=4.2"
+	notes other-port client --try "$HERE $MNT nfs proto=rdma,port=20055,vers=4.2,_netdev"
+	# nfs.conf has a listener, but the server was started before.
+	printf '[nfsd]\nrdma=y\nrdma-port=%s\n' $PORT >/etc/nfs.conf
+	complains wrong-port server
+	nfsd_anew_by_conf
+	complains "" server
+	! grep -q not-permanent <("$TOOL" server) || die "nfs.conf has the listener"
+	: >/etc/nfs.conf
+}
+# Restart nfsd, which makes the listener that nfs.conf describes.
+nfsd_anew_by_conf() {
+	rpc.nfsd 0
+	rpc.nfsd 4
+	{ echo Y >/proc/fs/nfsd/v4_end_grace; } 2>/dev/null || true
+}
+
+case_check-exports() {
+	exportfs -ua
+	complains no-exports server
+	echo "$EXPORT *(rw,no_root_squash,insecure,fsid=0,no_subtree_check)" >/etc/exports
+	complains not-exported server
+	exportfs -ra
+	complains "" server
+	exportfs -u "*:$EXPORT"
+	: >/etc/exports
+	exportfs -o rw,no_root_squash,insecure,fsid=0,no_subtree_check "*:$EXPORT"
+	complains try-export client --try "$SERVER:/nowhere $MNT nfs proto=rdma,vers=4.2"
+}
+
+# Each of these mount lines cannot work as it is written.
+case_check-options() {
+	local lines=() words=() o
+	for o in proto=tcp "" vers=4.2 rdma,tcp proto=rdma,udp proto=rdma,xprtsec=tls proto=rdma,port=2049 \
+		proto=rdma,vers=2 proto=rdma,nconnect=17 proto=rdma6; do
+		lines+=("$HERE $MNT nfs ${o:--}")
+		words+=(bad-option)
+	done
+	lines+=("[$SERVER6]:/ $MNT nfs proto=rdma" "$HERE $MNT nfs4 proto=rdma,vers=3" "mount -t nfs -oproto=tcp $HERE $MNT")
+	lines+=("$HERE /no/such/directory nfs proto=rdma")
+	complains "${words[*]} bad-option bad-option bad-option no-directory" client "${lines[@]}"
+	! "$TOOL" --nothing 2>/dev/null || die "an unknown option is taken"
+}
+
+case_check-route() {
+	complains "other-route no-route no-host" client "127.0.0.1:/ $MNT nfs proto=rdma" \
+		"198.51.100.1:/ $MNT nfs proto=rdma" "nosuchhost:/ $MNT nfs proto=rdma"
+}
+
+# The interface has an MTU of 9000, and that of the host at the other end has 1500. Small packets arrive.
+case_check-mtu() {
+	ip netns add far
+	trap 'ip netns del far; ip link del mt0 2>/dev/null || true' EXIT
+	ip link add mt0 mtu 9000 type veth peer name mt1 mtu 9000
+	ip link set mt1 netns far
+	ip -n far link set mt1 mtu 1500 up
+	ip -n far addr add 10.6.0.2/24 dev mt1
+	ip link set mt0 up
+	ip addr add 10.6.0.1/24 dev mt0
+	rdma link add lab1 type "$PROVIDER" netdev mt0
+	until_true 20 ping -c 1 -W 1 10.6.0.2 || die "no way to the other end"
+	complains mtu client "10.6.0.2:/ $MNT nfs proto=rdma" >/tmp/noted
+	cat /tmp/noted
+	grep -q 'packets of 1500 bytes do' /tmp/noted || die "it does not say what arrives"
+	ip -n far link set mt1 mtu 9000
+	complains "" client "10.6.0.2:/ $MNT nfs proto=rdma"
+	rdma link delete lab1
+}
+
+case_check-mounted() {
+	mount -t nfs -o proto=tcp,port=2049,vers=4.2,retry=0 $HERE $MNT
+	complains not-rdma client "$HERE $MNT nfs proto=rdma"
+	umount $MNT
+	# mountd is stopped, and not killed: after a restart of mountd, nfsd may wait for an answer that it had expected of the
+	# old one. The next NFSv3 mount then takes a minute, by TCP as well.
+	kill -STOP "$(pidof rpc.mountd)"
+	trap 'kill -CONT "$(pidof rpc.mountd)"' EXIT
+	complains no-mountd client "$SERVER:$EXPORT $MNT nfs proto=rdma,vers=3"
+	kill -CONT "$(pidof rpc.mountd)"
+	complains "" client "$SERVER:$EXPORT $MNT nfs proto=rdma,vers=3"
+}
+
+# --- rpcrdma-stats ------------------------------------------------------------
+
+# While data is moved, what rpcrdma-stats prints is read again and again. Each time it must be sound, and each value
+# must lie between those in debugfs before and after.
+case_stats() {
+	local dir=/lab/stats i at
+	[ "$MODULE" = ours ] || skip "the tools are for our module"
+	mkdir -p $dir
+	highest 2
+	nfs_mount 4.2
+	echo "$SECONDS: mounted"
+	nfs_mount 3 nconnect=2 $SERVER /mnt/other
+	echo "$SECONDS: mounted by NFSv3, too"
+	for i in {1..16}; do
+		# Alternate between large and small files, and do nothing for a while at the end.
+		case $i in
+		[1-4] | 9) dd if=/dev/zero of=$MNT/large bs=1M count=$((4 * i)) oflag=direct 2>/dev/null ;;
+		[5-8]) dd if=$MNT/large of=/dev/null bs=256k count=$((8 * i)) iflag=direct 2>/dev/null ;;
+		1[0-3]) for at in {1..20}; do : >/mnt/other/small.$i.$at; done ;;
+		esac
+		cat $COUNTERS >$dir/$i.before
+		timeout 60 "$STATS" --output $dir/$i.prom || die "status $?"
+		timeout 60 "$STATS" --json >$dir/$i.json || die "status $?"
+		cat $COUNTERS >$dir/$i.after
+		echo "${EPOCHREALTIME/,/.}" >$dir/$i.time
+	done
+	[ "$(echo $dir/*.prom)" = "$(find $dir -name '*.prom*' -o -name '.*.prom*' | sort | paste -s -d' ')" ] ||
+		die "--output leaves files behind: $(ls -a $dir)"
+	python3 -B "$TOP/scripts/tests/analysers/prometheus.py" $dir "$(cat /sys/module/rpcrdma/version)" \
+		"$(shown client)" "$(shown server)" || die "see above"
+	umount /mnt/other
+	nfs_umount
+	highest 1
+}
+
+# When the module is not loaded, or another one is, rpcrdma-stats says so, in both forms.
+case_stats-unloaded() {
+	local rc=0 text
+	[ "$MODULE" = ours ] || skip "the tools are for our module"
+	server_down
+	until_true 10 rmmod rpcrdma || die "rmmod"
+	text=$("$STATS") || rc=$?
+	[ "$rc $(grep -v '^#' <<<"$text")" = "1 rpcrdma_loaded 0" ] || die "status $rc: $text"
+	rc=0
+	text=$("$STATS" --json) || rc=$?
+	[ "$rc $(python3 -I -S -c 'import json, sys; print(json.load(sys.stdin))' <<<"$text")" = "1 {'loaded': False}" ] ||
+		die "status $rc: $text"
+	! "$STATS" --yaml 2>/dev/null || die "an unknown option is taken"
+	module_load
+	server_up
+}
+
+# --- listeners ----------------------------------------------------------------
+
+listeners() { python3 -I -S "$TOP/scripts/tests/peers/listeners.py" "$@" 2>&1; }
+ports() { awk '$1 == "rdma" { print $2 }' /proc/fs/nfsd/portlist | sort -u | paste -s -d' '; }
+
+# A listener can be added while nfsd runs, and clients can use it at once. While nfsd has threads, the kernel removes
+# none. Restarting nfsd removes it within seconds, and a mount of the other listener stays.
+# Covers: RPB-09
+case_listener() {
+	local rc=0 text t0
+	nfs_mount 4.2
+	echo data >$MNT/listener
+	exec 7<$MNT/listener
+	echo "rdma 20055" >/proc/fs/nfsd/portlist
+	[ "$(ports)" = "$PORT 20055" ] || die "listeners: $(ports)"
+	mkdir -p /mnt/other
+	mount -t nfs -o proto=rdma,port=20055,vers=3,nolock,retry=0 "$SERVER:$EXPORT" /mnt/other || die "nobody listens"
+	[ "$(cat /mnt/other/listener)" = data ] || die "wrong content"
+	umount /mnt/other
+
+	# The same command without the new listener
+	text=$(listeners "0.0.0.0@$PORT" "::@$PORT") || rc=$?
+	[ $rc = 77 ] || [[ "$rc $text" == "1 "*"busy"* ]] || die "the kernel answers: $rc $text"
+	[ "$(ports)" = "$PORT 20055" ] || die "listeners: $(ports)"
+	t0=$SECONDS
+	nfsd_anew true
+	[ "$(ports)" = "$PORT" ] || die "listeners: $(ports)"
+	recovers 60 "the restart of nfsd" dd if=/dev/zero of=$MNT/listener2 bs=4k count=1 conv=fsync
+	[ "$(cat <&7)" = data ] || die "wrong content"
+	exec 7<&-
+	echo "$((SECONDS - t0)) s until the mount works again"
+	! timeout 60 mount -t nfs -o proto=rdma,port=20055,vers=3,nolock,soft,retry=0 "$SERVER:$EXPORT" /mnt/other ||
+		die "the listener is still there"
+	nfs_umount
+}
+
+# nfsd registers its TCP port with rpcbind, but no RDMA listener, and the transport of an NFSv3 mount does not ask for
+# one. (admin.rst says so.)
+case_rpcbind() {
+	local text
+	text=$(rpcinfo) || die "rpcbind does not answer"
+	echo "$text"
+	grep -q ' tcp .*nfs' <<<"$text" || die "nfsd is not registered, so this tells nothing"
+	! grep -q rdma <<<"$text" || die "an RDMA listener is registered: admin.rst says that it is not"
+	nfs_mount 3
+	[ "$(xprt_field 2)" = 0 ] || die "the transport has asked rpcbind"
+	nfs_umount
+}
+
+# --- documents ----------------------------------------------------------------
+
+# systemctl <what> nfs-server: the guest has no systemd
+systemctl() {
+	case "$1 $2" in
+	"stop nfs-server") rpc.nfsd 0 ;;
+	"start nfs-server" | "restart nfs-server") nfsd_anew_by_conf ;;
+	*) die "systemctl $*" ;;
+	esac
+}
+# Restart nfsd without a listener
+nfsd_bare() {
+	: >/etc/nfs.conf
+	nfsd_anew_by_conf
+}
+# Nothing uses the module, so it can be unloaded.
+module_idle() {
+	umount -a -t nfs,nfs4
+	rpc.nfsd 0
+	until_true 30 grep -q '^rpcrdma [0-9]* 0 ' /proc/modules || die "in use: $(grep ^rpcrdma /proc/modules)"
+}
+# A client has a file open, and nfsd has been restarted: the client may reclaim it now.
+nfsd_in_grace() {
+	nfs_mount 4.2
+	exec 7>$MNT/grace
+	: >/etc/nfs.conf
+	rpc.nfsd 0
+	rpc.nfsd 4
+	echo "rdma $PORT" >/proc/fs/nfsd/portlist
+}
+inline_is() { [ "$(cat /proc/sys/sunrpc/rdma_max_inline_read)" = "$1" ]; }
+
+# settle: the state before each block. The server runs and listens, nothing is mounted, nothing is traced.
+settle() {
+	cd /
+	module_loaded || modprobe rpcrdma
+	module_place
+	echo 0 >/sys/kernel/tracing/events/rpcrdma/enable
+	[ "$(ports)" = "$PORT" ] || nfsd_anew_by_conf
+	[ "$(ports)" = "$PORT" ] || echo "rdma $PORT" >/proc/fs/nfsd/portlist
+	umount -a -t nfs,nfs4
+}
+
+# Every command of the documents works that a guest can run. documents.list has those that it cannot run. "server" and
+# 192.0.2.1 are this guest.
+case_documents() {
+	local f n=0
+	[ "$MODULE" = ours ] || skip "the documents are about our module"
+	mkdir -p /tmp/documents $EXPORT/export /usr/local/sbin
+	ln -sf "$TOOL" "$STATS" /usr/local/sbin/
+	ip addr add 192.0.2.1/24 dev "$RDMA_NETDEV"
+	echo "192.0.2.1 server" >>/etc/hosts
+	: >/etc/fstab
+	python3 -I -S -B "$TOP/scripts/tests/analysers/documents.py" --write /tmp/documents
+	for f in /tmp/documents/*.sh; do
+		settle
+		head -n 1 "$f"
+		# The limit is that of a block. A mount that nobody answers takes two minutes, and has then failed.
+		# shellcheck source=/dev/null
+		(set -x; . "$f") >/tmp/documents/out 2>&1 &
+		ends 100 $! || { tail -n 40 /tmp/documents/out; die "$(head -n 1 "$f") fails: $(sed 1d "$f" | paste -s -d';')"; }
+		n=$((n + 1))
+	done
+	settle
+	ip addr del 192.0.2.1/24 dev "$RDMA_NETDEV"
+	highest 1
+	echo "$n blocks"
+}
+
+# The bpftrace programs of admin.rst use tracepoints and fields that exist, and the tracepoints of each follow each
+# other: for most RPCs, each next one comes later, with the same key.
+case_bpftrace() {
+	[ "$MODULE" = ours ] || skip "the in-tree module has other events"
+	highest 1
+	trace_begin
+	nfs_mount 4.2
+	dd if=/dev/zero of=$MNT/stages bs=256k count=16 oflag=direct 2>/dev/null
+	dd if=$MNT/stages of=/dev/null bs=256k iflag=direct 2>/dev/null
+	nfs_umount
+	cp $TRACE/trace /tmp/stages
+	trace_end
+	python3 -I -S -B "$TOP/scripts/tests/analysers/stages.py" "$TOP/Documentation/admin.rst" /sys/kernel/tracing/events \
+		/tmp/stages || die "see above"
+}
+
+group() {
+	alone_up
+	run_all_cases
+	group_end
+}
