@@ -504,7 +504,7 @@ for _ in range(int(sys.argv[2])):
 # returned <connection> <bytes>: after some Calls, does the client have few credits, and not more bytes of Receives? The
 # server reviews credits every 5 seconds. A credit is left for every 8 Calls per second.
 returned() {
-	calls 24
+	calls 24 || die "READ fails"
 	sleep 0.5
 	(($(field credits_granted "$1") <= 8 && $(field credits_owed "$1") <= 8 && $(field receives_bytes "$1") <= $2))
 }
