@@ -25,7 +25,8 @@
 /**
  * struct rpcrdma_choice_costs - costs of Sends and RDMA Reads in nanoseconds
  * @cc_more: cost of each transmission beyond the first
- * @cc_copy: cost of copying 4096 bytes of data, which the server has to do if it has no targets
+ * @cc_copy: cost of copying 4096 bytes of data at both ends; counted if the item is not placed in
+ *	targets
  * @cc_saved: cost of the work that Sends save, on both sides together
  * @cc_wake: cost of waking the server's thread a second time, after the RDMA Read
  * @cc_register: cost of registering and invalidating the item's memory

@@ -149,6 +149,8 @@ void xprt_rdma_credit_add_spare(struct xprt_rdma *xr, u32 recvs)
 /* Returns the number of Calls that have a credit and whose RPCs were not given up. */
 static u32 xprt_rdma_credit_calls_locked(const struct xprt_rdma *xr)
 {
+	lockdep_assert_held(&xr->xr_xprt.transport_lock);
+
 	return xr->xr_xprt.cong >> RPC_CWNDSHIFT;
 }
 

@@ -72,8 +72,8 @@
 
 /* Number of Receives that a connection has before its version is known */
 #define XPRT_RDMA_FIRST_RECVS	4u
-/* Number of Calls for whose Replies a new connection has Receives. More Receives are added
- * when more Calls are in flight.
+/* Once the version is known, a connection gets Receives for the Replies to this number of Calls.
+ * More Receives are added when more Calls are in flight.
  */
 #define XPRT_RDMA_FIRST_CALLS	8u
 

@@ -433,10 +433,10 @@ int rpcrdma_size_server(const struct rpcrdma_device_caps *caps,
 	sq_spare = (u64)bc_requests + RPCRDMA_SQ_EXTRA + wrs +
 		   RPCRDMA_CLIENT_SEGS;
 	rq_spare = rpcrdma_size_rq_spare(bc_requests);
-	/* Receives are promised to the client, but Calls can wait for room in
-	 * the send queue. So a short send queue costs no credits (RFC 8166
-	 * 3.3.1), as long as a Call of the largest size fits whose chunk has at
-	 * most RPCRDMA_CLIENT_SEGS segments.
+	/* The client is promised Receives, but Calls can wait for room in the send queue. So
+	 * a short send queue does not reduce the credits (RFC 8166 3.3.1). But a device is
+	 * refused if its queue is too short for a Call of the largest size, with a chunk of
+	 * up to RPCRDMA_CLIENT_SEGS segments.
 	 */
 	sq_least = sq_spare + 1;
 	if (caps->dc_read_mrs)

@@ -304,8 +304,11 @@ void svc_rdma_callback_end(struct svc_rdma_xprt *sx, struct svc_rdma_way *way,
 static struct svc_rdma_callback *
 svc_rdma_callback_take_locked(struct svc_rdma_backward *bw, u32 xid, int *rc)
 {
-	struct svc_rdma_callback *cb = svc_rdma_callback_find_locked(bw, xid);
+	struct svc_rdma_callback *cb;
 
+	lockdep_assert_held(&bw->bw_lock);
+
+	cb = svc_rdma_callback_find_locked(bw, xid);
 	*rc = -ENOENT;
 	if (!cb)
 		return NULL;

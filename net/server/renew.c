@@ -25,11 +25,11 @@
 
 /**
  * svc_rdma_msg_renew_blocks - replace each block of a message that somebody else holds
- * @sx: connection of the message; its Receives may be blocks, or sx_conn is being closed
+ * @sx: connection of the message; sx_back is not %SVC_RDMA_BACK_PLAIN
  * @msg: message, or NULL
  *
  * Context: process; sleeps; inside svc_rdma_srcu. Any if @msg is NULL.
- * Return: 0 or a negative errno.
+ * Return: 0; or a negative errno, and then no Reply may be posted.
  */
 int svc_rdma_msg_renew_blocks(struct svc_rdma_xprt *sx,
 			      struct rpcrdma_msg_in *msg)
@@ -43,11 +43,11 @@ int svc_rdma_msg_renew_blocks(struct svc_rdma_xprt *sx,
 
 /**
  * svc_rdma_msg_put_blocks - give a message back
- * @sx: connection of the message; its Receives may be blocks, or sx_conn is being closed
+ * @sx: connection of the message; sx_back is not %SVC_RDMA_BACK_PLAIN
  * @msg: message
  *
- * Context: process; sleeps; inside svc_rdma_srcu. Does not sleep if the caller closes the
- *	connection.
+ * Context: process. The caller is inside svc_rdma_srcu, and this sleeps if a block has to be
+ *	replaced. Or the caller closes the connection, and this does not sleep.
  */
 void svc_rdma_msg_put_blocks(struct svc_rdma_xprt *sx,
 			     struct rpcrdma_msg_in *msg)

@@ -545,8 +545,9 @@ struct svc_rdma_xprt {
  * @sl_xprt: the listener as sunrpc sees it
  * @sl_id: CM id that listens, or NULL while there is none; see server/transport.c
  * @sl_addr: address that the listener is bound to
- * @sl_stale: the device or the address of a new id was removed, possibly before the id was in
- *	@sl_id
+ * @sl_stale: since svc_rdma_listen() last began, the device of its id was removed, or the
+ *	hardware address of that device's interface has changed. This may happen before the id
+ *	is in @sl_id.
  * @sl_relisten: work that creates a new id and listens again
  * @sl_pending: connections to accept (sx_pending); protected by svc_rdma_pending_lock
  *	of server/accept.c

@@ -20,8 +20,8 @@ compile() {
 		sh '{}' "$dir" "${options[@]}"
 }
 
-# inputs <directory> <corpus.py's option> <target...>: write the inputs with which every run begins to
-# <directory>/seeds and <directory>/corpus/<target>
+# inputs <directory> <corpus.py's option> <target...>: fill <directory>/seeds and <directory>/corpus/<target> with
+# the inputs with which every run begins
 inputs() {
 	local dir=$1 how=$2
 	shift 2

@@ -223,9 +223,10 @@ xprt_field() {
 # --- test cases ---------------------------------------------------------------
 
 # A test file defines functions case_<name>. case_run <name> [seconds] runs one in its own shell: status 0 is ok,
-# 77 is skip, and any other status is not ok. The last FAIL: or SKIP: line of its log is the reason. The host adds
-# kernel reports that came during the case; case_mark() marks its begin and end in the kernel log (run-group.sh). A
-# search in the guest would take seconds.
+# 77 is skip, and any other status is not ok. The last FAIL: or SKIP: line of its log is the reason. A kernel report
+# during the case makes it fail as well: the host searches the console for such reports (show() in run-group.sh),
+# because a search in the guest would take seconds. case_mark() marks the begin and the end of the case in the kernel
+# log.
 CASE_BROKEN=
 
 case_wanted() {
