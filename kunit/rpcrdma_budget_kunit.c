@@ -191,33 +191,6 @@ static void rpcrdma_budget_exhausted(struct kunit *test)
 						   &fx->bz_accounts[1]), 0);
 }
 
-/* Pages get what the accounts do not hold, at least a quarter if nothing was forced; unknown
- * clients get an eighth of the budget, and not more than half of what pages get.
- */
-/* Covers: G-39 */
-static void rpcrdma_budget_of_pages(struct kunit *test)
-{
-	struct rpcrdma_budget_fixture *fx = rpcrdma_budget_make(test, 2, 1);
-	struct rpcrdma_budget *budget = &fx->bz_budget;
-	static const u64 held[] = {
-		0, 1, BUDGET_LOANS - 2, BUDGET_LOANS - 1, BUDGET_LOANS,
-		BUDGET_LOANS + 1, BUDGET_LOANS + 2, BUDGET_LIMIT / 8 * 7,
-		BUDGET_LIMIT - 1, BUDGET_LIMIT, BUDGET_LIMIT + 1,
-		3 * BUDGET_LIMIT,
-	};
-	u64 left;
-	u32 i;
-
-	rpcrdma_account_set(budget, &fx->bz_accounts[0], 0);
-	for (i = 0; i < ARRAY_SIZE(held); i++) {
-		rpcrdma_account_set(budget, &fx->bz_accounts[1], held[i]);
-		left = held[i] < BUDGET_LIMIT ? BUDGET_LIMIT - held[i] : 0;
-		KUNIT_EXPECT_EQ(test, rpcrdma_budget_pages(budget, true), left);
-		KUNIT_EXPECT_EQ(test, rpcrdma_budget_pages(budget, false),
-				min(left / 2, BUDGET_LIMIT / 8));
-	}
-}
-
 /* The promise of net/core/budget.c: if clients are connected and then borrow one after the other as
  * much as they can, and give nothing back, the last one gets at least half of the mean.
  */
@@ -348,7 +321,6 @@ static struct kunit_case rpcrdma_budget_kunit_cases[] = {
 	KUNIT_CASE(rpcrdma_budget_unknown),
 	KUNIT_CASE(rpcrdma_budget_alone),
 	KUNIT_CASE(rpcrdma_budget_exhausted),
-	KUNIT_CASE(rpcrdma_budget_of_pages),
 	KUNIT_CASE(rpcrdma_budget_silent),
 	KUNIT_CASE(rpcrdma_budget_few_busy),
 	KUNIT_CASE(rpcrdma_budget_converges),

@@ -41,7 +41,6 @@ struct rpcrdma_account {
 void rpcrdma_budget_init(struct rpcrdma_budget *budget, u64 limit);
 void rpcrdma_budget_resize(struct rpcrdma_budget *budget, u64 limit);
 u64 rpcrdma_budget_share(const struct rpcrdma_budget *budget);
-u64 rpcrdma_budget_pages(const struct rpcrdma_budget *budget, bool known);
 void rpcrdma_account_init(struct rpcrdma_account *account);
 void rpcrdma_account_open(struct rpcrdma_budget *budget,
 			  struct rpcrdma_account *account);

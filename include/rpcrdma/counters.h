@@ -81,7 +81,6 @@
 	X(server_read_errors)		\
 	X(server_sq_waits)		\
 	X(server_pull_waits)		\
-	X(server_page_waits)		\
 	X(server_loans_refused)		\
 	X(server_loans_returned)	\
 	X(server_short_messages)	\

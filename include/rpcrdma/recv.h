@@ -108,7 +108,7 @@ struct rpcrdma_recv {
  * @rp_nheld: number of Receives that were filled and have not been given back yet, whether the
  *	owner or verbs/gather.c holds them
  * @rp_excess: number of Receives that are taken out of the pool when they are given back,
- *	instead of being posted again
+ *	instead of being posted again; changed under @rp_lock
  * @rp_spare: Receives that were taken out, until they are freed
  * @rp_all: all Receives, linked by rv_all
  * @rp_count: number of all Receives; read without a lock
@@ -132,7 +132,7 @@ struct rpcrdma_recv_pool {
 	struct llist_head	rp_waiting;
 	atomic_t		rp_nwaiting;
 	atomic_t		rp_nheld;
-	atomic_t		rp_excess;
+	u32			rp_excess;
 	struct llist_head	rp_spare;
 
 	struct list_head	rp_all;

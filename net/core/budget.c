@@ -8,7 +8,7 @@
  * An account says how much of this memory a connection holds. Pages with the data of Calls are
  * free again when the Call has been executed. They are not in the accounts.
  *
- * Accounts may hold three quarters of the budget, so that pages always have at least a quarter.
+ * Accounts may hold three quarters of the budget, so that a quarter is left for pages.
  * Half of what accounts may hold is divided equally among the connections of known clients: the
  * share of a connection is set aside for it, even while the connection does not use it. The other
  * half, together with what is left by shares that are too small to matter, is lent to whoever asks
@@ -36,11 +36,6 @@
 #include <kunit/visibility.h>
 
 #include <rpcrdma/budget.h>
-
-/* Of how many parts of the budget unknown clients may use one for pages, but not more than half of
- * all pages
- */
-#define RPCRDMA_BUDGET_STRANGERS	8u
 
 static u64 rpcrdma_budget_rest(u64 all, u64 taken)
 {
@@ -130,26 +125,6 @@ void rpcrdma_budget_resize(struct rpcrdma_budget *budget, u64 limit)
 	rpcrdma_budget_count(budget);
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_budget_resize);
-
-/**
- * rpcrdma_budget_pages - how many bytes of pages may be in use
- * @budget: budget
- * @known: for all clients; or false: for all unknown clients together
- *
- * The result may be less than the pages of one Call. Then the caller has to permit one Call at a
- * time, because otherwise no Call would ever be executed.
- *
- * Context: any; the caller serialises.
- * Return: number of bytes.
- */
-u64 rpcrdma_budget_pages(const struct rpcrdma_budget *budget, bool known)
-{
-	u64 all = rpcrdma_budget_rest(budget->bg_limit, budget->bg_held);
-
-	return known ? all : min(all / 2, budget->bg_limit /
-					  RPCRDMA_BUDGET_STRANGERS);
-}
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma_budget_pages);
 
 /**
  * rpcrdma_account_init - set up an account that is not open

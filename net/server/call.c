@@ -102,8 +102,8 @@ void svc_rdma_call_free(struct svc_rdma_call *call)
 {
 	svc_rdma_chain_destroy(call->sc_sx, &call->sc_reads);
 	svc_rdma_slots_release(call->sc_sx, call->sc_slots);
-	svc_rdma_pages_free(call);
 	svc_rdma_pull_end(call);
+	svc_rdma_pages_free(call);
 	svc_rdma_call_put_msg(call);
 	kmem_cache_free(svc_rdma_call_cache, call);
 }

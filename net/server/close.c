@@ -97,7 +97,6 @@ static void svc_rdma_conn_end(struct svc_rdma_xprt *sx)
 	rpcrdma_recv_pool_orphan(&sx->sx_conn.cn_recvs);
 	rpcrdma_conn_close(&sx->sx_conn);
 	svc_rdma_budget_leave(sx);
-	svc_rdma_pull_line();
 }
 
 static void svc_rdma_down_work(struct work_struct *work)

@@ -26,8 +26,8 @@
  * Otherwise many clients without that right could use up the memory of this server.
  *
  * The Receives are posted before a Reply grants the credits for them (RFC 8166 3.3.1).
- * Every SVC_RDMA_CREDITS_REVIEW (5 seconds), credits are taken back that the client has not needed
- * since the last review, or that others need more (G-39). The Receives are freed when the client
+ * If review_time is set, credits that the client has not needed since the last review, or that
+ * others need more, are taken back from time to time (G-39). The Receives are freed when the client
  * certainly knows of the smaller grant (core/grant.c).
  *
  * The memory that the Receives of a connection pin is limited, and so is the memory of the server
@@ -55,8 +55,6 @@
 #define SVC_RDMA_CREDITS_RATE	8u
 /* Time in jiffies after which a connection asks again for memory that was refused */
 #define SVC_RDMA_CREDITS_AGAIN	(HZ / 8)
-/* Time in jiffies between reviews of the credits of a connection that is not silent */
-#define SVC_RDMA_CREDITS_REVIEW	(5 * HZ)
 /* Number of Receives until the version is settled. A client may send one message before
  * it has an answer; the other two Receives are spare.
  */
@@ -71,6 +69,13 @@ rpcrdma_param_range(first_receives, svc_rdma_first_receives, 0,
 		    SVC_RDMA_REQUESTS_MAX);
 MODULE_PARM_DESC(first_receives,
 		 "Server: Receives of a new connection, at least");
+
+/* Maximum of review_time in seconds */
+#define SVC_RDMA_REVIEW_MAX	3600u
+static unsigned int svc_rdma_review_time;
+rpcrdma_param_range(review_time, svc_rdma_review_time, 0, SVC_RDMA_REVIEW_MAX);
+MODULE_PARM_DESC(review_time,
+		 "Server: seconds after which credits that a client does not need are taken back, 0: never");
 
 /**
  * svc_rdma_credits_init - set up a connection without credits
@@ -330,12 +335,13 @@ static void svc_rdma_credits_check(const struct svc_rdma_call *call, u32 used)
 	struct svc_rdma_xprt *sx = call->sc_sx;
 	struct svc_rdma_credits *cd = &sx->sx_credit;
 	struct rpcrdma_recv_pool *pool = &sx->sx_conn.cn_recvs;
+	unsigned int time = READ_ONCE(svc_rdma_review_time);
 	bool back = false, due;
 
 	if (used > READ_ONCE(cd->cd_peak))
 		WRITE_ONCE(cd->cd_peak, used);
-	due = time_after(jiffies, READ_ONCE(cd->cd_reviewed) +
-				  SVC_RDMA_CREDITS_REVIEW);
+	due = time && time_after(jiffies, READ_ONCE(cd->cd_reviewed) +
+					  time * HZ);
 	if (likely(!due && !READ_ONCE(cd->cd_grant.gn_lowering) &&
 		   !rpcrdma_recv_pool_has_spare(pool)))
 		return;

@@ -188,9 +188,7 @@ int svc_rdma_pages_alloc(struct svc_rdma_call *call, u32 nbytes)
 
 	if (!entries)
 		return -ENOMEM;
-	/* The pages of a Call that is pulled are counted already. */
-	if (!call->sc_budget)
-		svc_rdma_budget_force(call, count);
+	svc_rdma_budget_use(call, count);
 
 	while (call->sc_npages < count) {
 		order = min_t(unsigned int, order,

@@ -18,10 +18,6 @@
  * others. A Call also waits in qu_waiting for memory regions. When bytes or regions become
  * free, svc_rdma_pull_next() or svc_rdma_dequeue() sees to it that sunrpc finds a thread for
  * the first Call in qu_waiting.
- *
- * The pages of all Calls of all clients are limited, too (server/budget.c). They count from the
- * permission to pull a Call until the Call is freed. If only these pages are missing, the
- * connection stands in line for them, and svc_rdma_pull_line() continues with the first in line.
  */
 #include <linux/sunrpc/svc_xprt.h>
 #include <rpcrdma/counters.h>
@@ -48,42 +44,22 @@ void svc_rdma_queue_init(struct svc_rdma_queue *queue)
 	queue->qu_pulled = 0;
 }
 
-static u32 svc_rdma_pull_pages(const struct svc_rdma_call *call)
-{
-	return DIV_ROUND_UP(call->sc_stream_len, PAGE_SIZE);
-}
-
-/* May the first of the waiting Calls be pulled now, as far as this connection is concerned? */
-static bool svc_rdma_pull_is_due(struct svc_rdma_xprt *sx,
-				 const struct svc_rdma_call *call)
-{
-	u32 most = svc_rdma_is_known(sx) ? SVC_RDMA_PULL_BYTES : 0;
-	u32 pulled = sx->sx_queue.qu_pulled;
-
-	lockdep_assert_held(&sx->sx_lock);
-	return call && atomic_read(&sx->sx_mrs.ms_free) >= (int)call->sc_mrs &&
-	       (!pulled || (u64)pulled + call->sc_stream_len <= most);
-}
-
-/* May the first of the waiting Calls be pulled now? If only pages are missing, the connection
- * stands in line for them.
- */
+/* May the first of the waiting Calls be pulled now? */
 static bool svc_rdma_pull_fits(struct svc_rdma_xprt *sx)
 {
+	struct svc_rdma_queue *queue = &sx->sx_queue;
 	const struct svc_rdma_call *call;
+	u32 most = svc_rdma_is_known(sx) ? SVC_RDMA_PULL_BYTES : 0;
 
 	lockdep_assert_held(&sx->sx_lock);
-	call = list_first_entry_or_null(&sx->sx_queue.qu_waiting,
+	call = list_first_entry_or_null(&queue->qu_waiting,
 					struct svc_rdma_call, sc_list);
-	if (svc_rdma_pull_is_due(sx, call))
-		return svc_rdma_budget_fits(sx, svc_rdma_pull_pages(call));
-	svc_rdma_budget_leave_line(sx);
-	return false;
+	return call && atomic_read(&sx->sx_mrs.ms_free) >= (int)call->sc_mrs &&
+	       (!queue->qu_pulled ||
+		(u64)queue->qu_pulled + call->sc_stream_len <= most);
 }
 
-/* Take the first of the waiting Calls; svc_rdma_pull_fits() has returned true. Returns NULL if the
- * Call still has to wait, because another connection has got the pages in the meantime.
- */
+/* Take the first of the waiting Calls; svc_rdma_pull_fits() has returned true. */
 static struct svc_rdma_call *svc_rdma_pull_take(struct svc_rdma_xprt *sx)
 {
 	struct svc_rdma_queue *queue = &sx->sx_queue;
@@ -92,47 +68,10 @@ static struct svc_rdma_call *svc_rdma_pull_take(struct svc_rdma_xprt *sx)
 	lockdep_assert_held(&sx->sx_lock);
 	call = list_first_entry(&queue->qu_waiting, struct svc_rdma_call,
 				sc_list);
-	if (!svc_rdma_budget_take(call, svc_rdma_pull_pages(call)))
-		return NULL;
 	list_del(&call->sc_list);
 	call->sc_pull = call->sc_stream_len;
 	queue->qu_pulled += call->sc_pull;
 	return call;
-}
-
-/* Wakes a thread for the connection that is first in line for pages, if its next Call can be
- * pulled now. If that connection needs no pages any more, it leaves the line, and the next one is
- * looked at.
- */
-static void svc_rdma_pull_wake(bool known)
-{
-	struct svc_rdma_xprt *sx;
-	bool left;
-
-	do {
-		sx = svc_rdma_budget_first(known);
-		if (!sx)
-			return;
-		svc_rdma_pull_next(sx);
-		left = list_empty(&sx->sx_holdings.hg_line);
-		svc_xprt_put(&sx->sx_xprt);
-	} while (left);
-}
-
-/**
- * svc_rdma_pull_line - let the connections go on that are in line for pages
- *
- * This is called after pages were given back, and after a connection may have left the line.
- * Usually there is no line.
- *
- * Context: process or completion workqueue. The caller holds no lock.
- */
-void svc_rdma_pull_line(void)
-{
-	if (svc_rdma_budget_is_short(true))
-		svc_rdma_pull_wake(true);
-	if (svc_rdma_budget_is_short(false))
-		svc_rdma_pull_wake(false);
 }
 
 /* Add work, and wake a thread. No thread takes the work before the connection is accepted,
@@ -216,11 +155,11 @@ void svc_rdma_dequeue(struct svc_rdma_xprt *sx, struct svc_rdma_call **call,
 	*msg = NULL;
 
 	spin_lock(&sx->sx_lock);
-	if (!list_empty(&queue->qu_complete))
+	if (!list_empty(&queue->qu_complete)) {
 		*call = svc_rdma_take_pulled(sx);
-	else if (svc_rdma_pull_fits(sx))
+	} else if (svc_rdma_pull_fits(sx)) {
 		*call = svc_rdma_pull_take(sx);
-	if (!*call) {
+	} else {
 		*msg = list_first_entry_or_null(&queue->qu_received,
 						struct rpcrdma_msg_in, mi_list);
 		if (*msg) {
@@ -232,7 +171,6 @@ void svc_rdma_dequeue(struct svc_rdma_xprt *sx, struct svc_rdma_call **call,
 	    !svc_rdma_pull_fits(sx))
 		clear_bit(XPT_DATA, &sx->sx_xprt.xpt_flags);
 	spin_unlock(&sx->sx_lock);
-	svc_rdma_pull_line();
 }
 
 /**
@@ -252,14 +190,12 @@ bool svc_rdma_pull_begin(struct svc_rdma_call *call)
 	spin_lock(&sx->sx_lock);
 	first = list_empty(&queue->qu_waiting);
 	list_add_tail(&call->sc_list, &queue->qu_waiting);
-	first = first && svc_rdma_pull_fits(sx) && svc_rdma_pull_take(sx);
-	if (!first && !list_empty(&sx->sx_holdings.hg_line))
-		rpcrdma_count(server_page_waits);
+	first = first && svc_rdma_pull_fits(sx);
+	if (first)
+		svc_rdma_pull_take(sx);
 	spin_unlock(&sx->sx_lock);
 	if (!first)
 		rpcrdma_count(server_pull_waits);
-	/* Nobody may have pages any more, or the connection may have left the line. */
-	svc_rdma_pull_line();
 	return first;
 }
 
@@ -303,18 +239,15 @@ void svc_rdma_pull_again(struct svc_rdma_call *call, u32 mrs)
 	spin_lock(&sx->sx_lock);
 	sx->sx_queue.qu_pulled -= call->sc_pull;
 	call->sc_pull = 0;
-	svc_rdma_budget_give(call);
 	list_add(&call->sc_list, &sx->sx_queue.qu_waiting);
 	spin_unlock(&sx->sx_lock);
 	/* The regions may have become free meanwhile. */
 	svc_rdma_pull_next(sx);
-	svc_rdma_pull_line();
 }
 
 /**
  * svc_rdma_pull_end - stop counting the bytes of a Call
- * @call: Call that is about to be freed, and has no pages any more; its bytes may or may not be
- *	counted
+ * @call: Call that is about to be freed; its bytes may or may not be counted
  *
  * Context: process or completion workqueue.
  */
@@ -322,12 +255,11 @@ void svc_rdma_pull_end(struct svc_rdma_call *call)
 {
 	struct svc_rdma_xprt *sx = call->sc_sx;
 
-	if (unlikely(call->sc_pull)) {
-		spin_lock(&sx->sx_lock);
-		sx->sx_queue.qu_pulled -= call->sc_pull;
-		call->sc_pull = 0;
-		spin_unlock(&sx->sx_lock);
-		svc_rdma_pull_next(sx);
-	}
-	svc_rdma_pull_line();
+	if (likely(!call->sc_pull))
+		return;
+	spin_lock(&sx->sx_lock);
+	sx->sx_queue.qu_pulled -= call->sc_pull;
+	call->sc_pull = 0;
+	spin_unlock(&sx->sx_lock);
+	svc_rdma_pull_next(sx);
 }

@@ -140,7 +140,7 @@ struct svc_rdma_chain {
  * @sc_wait: entry in the line for send queue slots
  * @sc_posted: jiffies when @sc_reads were posted, under sx_lock
  * @sc_pull: bytes of this Call that are counted in qu_pulled
- * @sc_budget: number of pages of this Call that are counted in the budget of the server
+ * @sc_budget: number of pages of this Call that server/budget.c counts
  * @sc_budget_known: the client was known when they were counted
  * @sc_mrs: number of memory regions that must be free before the Call can be pulled, that
  *	is, read by RDMA; 0 until svc_rdma_pull_again() has set it
@@ -314,8 +314,6 @@ struct svc_rdma_posted {
  * @hg_sends: number of bytes in the buffers of its Sends
  * @hg_send_least: number of bytes of a Send for each credit
  * @hg_send_counted: number of bytes that are counted in the account for Sends
- * @hg_line: link in the line of connections that wait for pages; otherwise empty
- * @hg_line_known: it is the line of known clients
  *
  * budget_lock protects all members except @hg_sends.
  */
@@ -325,8 +323,6 @@ struct svc_rdma_holdings {
 	atomic_long_t		hg_sends;
 	long			hg_send_least;
 	long			hg_send_counted;
-	struct list_head	hg_line;
-	bool			hg_line_known;
 };
 
 /**
@@ -704,13 +700,8 @@ u64 svc_rdma_budget_borrow(struct svc_rdma_xprt *sx, u64 bytes);
 u64 svc_rdma_budget_excess(struct svc_rdma_xprt *sx);
 void svc_rdma_budget_settle(struct svc_rdma_xprt *sx, u32 sends);
 void svc_rdma_budget_sends(struct svc_rdma_xprt *sx, long bytes);
-bool svc_rdma_budget_fits(struct svc_rdma_xprt *sx, u32 pages);
-bool svc_rdma_budget_take(struct svc_rdma_call *call, u32 pages);
-void svc_rdma_budget_force(struct svc_rdma_call *call, u32 pages);
+void svc_rdma_budget_use(struct svc_rdma_call *call, u32 pages);
 void svc_rdma_budget_give(struct svc_rdma_call *call);
-void svc_rdma_budget_leave_line(struct svc_rdma_xprt *sx);
-bool svc_rdma_budget_is_short(bool known);
-struct svc_rdma_xprt *svc_rdma_budget_first(bool known);
 
 /* server/sq.c */
 bool svc_rdma_is_flooded(const struct svc_rdma_xprt *sx);
@@ -726,7 +717,6 @@ void svc_rdma_call_complete(struct svc_rdma_call *call);
 void svc_rdma_dequeue(struct svc_rdma_xprt *sx, struct svc_rdma_call **call,
 		      struct rpcrdma_msg_in **msg);
 bool svc_rdma_pull_begin(struct svc_rdma_call *call);
-void svc_rdma_pull_line(void);
 void svc_rdma_pull_next(struct svc_rdma_xprt *sx);
 void svc_rdma_pull_again(struct svc_rdma_call *call, u32 mrs);
 void svc_rdma_pull_end(struct svc_rdma_call *call);

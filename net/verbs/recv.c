@@ -68,7 +68,7 @@ static void rpcrdma_recv_pool_clear(struct rpcrdma_recv_pool *pool)
 	init_llist_head(&pool->rp_waiting);
 	atomic_set(&pool->rp_nwaiting, 0);
 	init_llist_head(&pool->rp_spare);
-	atomic_set(&pool->rp_excess, 0);
+	pool->rp_excess = 0;
 }
 
 /**
@@ -260,6 +260,33 @@ static int rpcrdma_recv_create(struct rpcrdma_recv_pool *pool, u32 size,
 	return 0;
 }
 
+/* Sets how many Receives are to be taken out of the pool. When this returns, each Receive that was
+ * taken out before is on rp_spare, see rpcrdma_recv_take_out().
+ */
+static void rpcrdma_recv_pool_set_excess(struct rpcrdma_recv_pool *pool,
+					 u32 excess)
+{
+	spin_lock(&pool->rp_lock);
+	WRITE_ONCE(pool->rp_excess, excess);
+	spin_unlock(&pool->rp_lock);
+}
+
+/* Takes a Receive out of the pool, if the pool has too many. */
+static bool rpcrdma_recv_take_out(struct rpcrdma_recv_pool *pool,
+				  struct rpcrdma_recv *recv)
+{
+	bool out;
+
+	spin_lock(&pool->rp_lock);
+	out = pool->rp_excess;
+	if (out) {
+		WRITE_ONCE(pool->rp_excess, pool->rp_excess - 1);
+		llist_add(&recv->rv_free, &pool->rp_spare);
+	}
+	spin_unlock(&pool->rp_lock);
+	return out;
+}
+
 /**
  * rpcrdma_recv_pool_reap - free the Receives that were taken out of a pool
  * @pool: pool of a connection with a queue pair
@@ -295,14 +322,14 @@ int rpcrdma_recv_pool_shrink(struct rpcrdma_recv_pool *pool, u32 count)
 {
 	int rc;
 
-	atomic_set(&pool->rp_excess, 0);
+	rpcrdma_recv_pool_set_excess(pool, 0);
 	rpcrdma_recv_pool_reap(pool);
 	if (pool->rp_count <= count)
 		return 0;
 	/* As many Receives may wait as a pool of the new size allows (invariant I6). */
 	WRITE_ONCE(pool->rp_batch, rpcrdma_size_recv_batch(count));
 	rc = rpcrdma_recv_pool_post(pool);
-	atomic_set(&pool->rp_excess, pool->rp_count - count);
+	rpcrdma_recv_pool_set_excess(pool, pool->rp_count - count);
 	return rc;
 }
 
@@ -328,7 +355,7 @@ int rpcrdma_recv_pool_grow_gfp(struct rpcrdma_recv_pool *pool, u32 count,
 {
 	int rc = 0;
 
-	atomic_set(&pool->rp_excess, 0);
+	rpcrdma_recv_pool_set_excess(pool, 0);
 	rpcrdma_recv_pool_reap(pool);
 	count = min(count, pool->rp_max);
 	while (!rc && pool->rp_count < count)
@@ -425,18 +452,18 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_recv_renew);
 void rpcrdma_recv_put(struct rpcrdma_recv *recv)
 {
 	struct rpcrdma_recv_pool *pool = &recv->rv_conn->cn_recvs;
-	u32 batch = READ_ONCE(pool->rp_batch);
 
 	rpcrdma_buf_sync_for_device(&recv->rv_buf, recv->rv_buf.bf_size);
 	atomic_set(&recv->rv_state, RPCRDMA_RECV_OURS);
 	atomic_dec(&pool->rp_nheld);
-	if (unlikely(atomic_read(&pool->rp_excess)) &&
-	    atomic_dec_if_positive(&pool->rp_excess) >= 0) {
-		llist_add(&recv->rv_free, &pool->rp_spare);
+	if (unlikely(READ_ONCE(pool->rp_excess)) &&
+	    rpcrdma_recv_take_out(pool, recv))
 		return;
-	}
 	rpcrdma_recv_queue(pool, recv);
-	if (atomic_read(&pool->rp_nwaiting) >= batch)
+	/* Read rp_batch after llist_add(), which is a full barrier. If the pool got a smaller
+	 * batch, either this sees it, or rpcrdma_recv_pool_shrink() posts this Receive.
+	 */
+	if (atomic_read(&pool->rp_nwaiting) >= READ_ONCE(pool->rp_batch))
 		rpcrdma_recv_pool_post(pool);
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_recv_put);

@@ -916,9 +916,6 @@ static void fuzz_budget_check(const struct rpcrdma_budget *budget,
 	}
 	CHECK(budget->bg_held == held && budget->bg_taken == taken);
 	CHECK(budget->bg_known == known && share * known <= loans / 2);
-	CHECK(rpcrdma_budget_pages(budget, true) ==
-	      budget->bg_limit - fuzz_min(held, budget->bg_limit));
-	CHECK(rpcrdma_budget_pages(budget, false) <= budget->bg_limit / 8);
 	for (ac = accounts; ac < accounts + FUZZ_ACCOUNTS; ac++) {
 		room = rpcrdma_account_room(budget, ac);
 		CHECK(!room || (ac->ba_known && held + room <= loans));

@@ -430,6 +430,7 @@ case_settings() {
 	keepalive_timeout 10 1 3600
 	first_receives 3 0 4096
 	server_memory 0 0 524288
+	review_time 0 0 3600
 	END
 	for file in remote_invalidation reply_short accept_msgp; do
 		was=$(<$params/$file)
@@ -447,8 +448,10 @@ case_settings() {
 }
 
 MEMORY=/sys/module/rpcrdma/parameters/server_memory
+REVIEW=/sys/module/rpcrdma/parameters/review_time
 memory_end() {
 	echo 0 >$MEMORY
+	echo 0 >$REVIEW
 	highest 1
 }
 # memory <name>: a line of the file that shows the memory of the server
@@ -501,8 +504,8 @@ for _ in range(int(sys.argv[2])):
     assert len(os.pread(fd, 4096, 0)) == 4096' $MNT/calls "$1"
 }
 
-# returned <connection> <bytes>: after some Calls, does the client have few credits, and not more bytes of Receives? The
-# server reviews credits every 5 seconds. A credit is left for every 8 Calls per second.
+# returned <connection> <bytes>: after some Calls, does the client have few credits, and not more bytes of Receives? A
+# credit is left for every 8 Calls per second.
 returned() {
 	calls 24 || die "READ fails"
 	sleep 0.5
@@ -513,7 +516,7 @@ returned_soon() {
 	until_true 90 returned "$1" "$2" || die "still there: $(grep -E '^(receives|credits)' "$1")"
 }
 
-# A client that needs its credits no longer gives them back: Replies grant fewer, and when the client certainly knows
+# With review_time, a client that needs its credits no longer gives them back: Replies grant fewer, and when the client certainly knows
 # that, its Receives are not posted again. All this takes messages: nothing can be taken back from a silent client.
 # Afterwards it gets credits again when it needs them. No connection is lost.
 # Covers: G-39 V1-CRD-09
@@ -522,6 +525,7 @@ case_memory-returns() {
 	[ "$MODULE" = ours ] || skip "the in-tree module does not take credits back"
 	until_true 30 nobody_shown || die "of former mounts: $(ls $DEBUG/client $DEBUG/server)"
 	trap memory_end EXIT
+	echo 5 >$REVIEW
 	for i in 1 2; do
 		highest $i
 		nfs_mount 3
@@ -543,58 +547,6 @@ case_memory-returns() {
 		nfs_umount
 		until_true 30 nobody_shown || die "left behind: $(ls $DEBUG/client $DEBUG/server)"
 	done
-}
-
-# writers: eight programs write files of 4 MB at the same time, in WRITEs that are as large as possible
-writers() {
-	local i pids=()
-	for i in {1..8}; do
-		dd if=/tmp/pages.data of=$MNT/pages.$i bs=4M oflag=direct 2>/dev/null &
-		pids+=($!)
-	done
-	for i in "${pids[@]}"; do wait "$i" || die "a program that writes fails"; done
-}
-
-# most_pages: print the largest number of bytes of pages that is seen until the file /tmp/pages.end exists
-most_pages() {
-	local n most=0
-	until [ -e /tmp/pages.end ]; do
-		n=$(memory pages)
-		((n <= most)) || most=$n
-	done
-	echo "$most"
-}
-
-# WRITEs whose data do not fit together into the memory of the server wait for each other. All data arrive.
-# Covers: G-39
-case_memory-pages() {
-	local i most pid
-	[ "$MODULE" = ours ] || skip "the in-tree module has no such limit"
-	until_true 30 nobody_shown || die "of former mounts: $(ls $DEBUG/client $DEBUG/server)"
-	trap memory_end EXIT
-	head -c 4194304 /dev/urandom >/tmp/pages.data
-	nfs_mount 3
-	# Without a shortage, no Call waits.
-	counted server_page_waits 0 0 writers
-	echo 4 >$MEMORY
-	rm -f /tmp/pages.end
-	most_pages >/tmp/pages.most &
-	pid=$!
-	counted server_page_waits 4 $ANY counted server_calls_read_chunk 30 $ANY writers
-	: >/tmp/pages.end
-	wait $pid
-	most=$(</tmp/pages.most)
-	echo "at most $most bytes of pages were seen"
-	((most > 0 && most <= 4194304)) || die "$most bytes of pages, with a limit of 4194304 for all"
-	for i in {1..8}; do cmp /tmp/pages.data $EXPORT/pages.$i || die "file $i differs"; done
-	# One Call at a time fits, even if it is too large.
-	echo 1 >$MEMORY
-	writers
-	for i in {1..8}; do cmp /tmp/pages.data $EXPORT/pages.$i || die "file $i differs"; done
-	until_true 10 eval '[ "$(memory pages)" = 0 ]' || die "$(memory pages) bytes are left"
-	[ "$(xprt_field 3)" = 1 ] || die "the connection was lost: $(xprt_field 3) connects"
-	rm $MNT/pages.*
-	nfs_umount
 }
 
 limits_end() {
