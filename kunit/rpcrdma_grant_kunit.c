@@ -94,8 +94,8 @@ static void rpcrdma_grant_awaits_messages(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, rpcrdma_grant_lower(&grant, 1));
 }
 
-/* If the grant is raised before the credits have come back, the others still come back. If the grant
- * is raised to what the requester may believe to have, nothing comes back.
+/* If the grant is raised before the credits have come back, the others still come back. If the
+ * grant is raised to what the requester may believe to have, nothing comes back.
  */
 static void rpcrdma_grant_raises(struct kunit *test)
 {

@@ -17,7 +17,7 @@
  * too few SGEs, or gathering would take more Sends than copying.
  *
  * The pages belong to the device from posting until the Sends have completed. The Reply does
- * not prove that the Sends have completed: an acknowledgement may have been lost, and the
+ * not prove that the Sends have completed: an acknowledgment may have been lost, and the
  * device then reads and sends the pages again. By that time they could be unmapped, or contain
  * data of somebody else. If an RPC ends after a signal or a timeout, the server may not even
  * have received the Sends, and could get what the pages contain later. So an RPC is not

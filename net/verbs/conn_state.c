@@ -143,7 +143,8 @@ int rpcrdma_conn_post(struct rpcrdma_conn *conn, const struct ib_send_wr *first)
  *
  * If the chain succeeds, one of its completion handlers calls rpcrdma_send_cq_seen(), once.
  *
- * Context, Return: as rpcrdma_conn_post().
+ * Context: process or completion workqueue; does not sleep.
+ * Return: as rpcrdma_conn_post().
  */
 int rpcrdma_conn_post_awaited(struct rpcrdma_conn *conn,
 			      const struct ib_send_wr *first)
