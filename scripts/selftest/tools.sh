@@ -9,9 +9,15 @@
 # usage: tools.sh [test...]
 set -uo pipefail
 
+# If a tool mounts something against all expectations, the mount is gone with this name space.
+if [ -z "${TOOLS_NS:-}" ]; then
+	[ "$(id -u)" = 0 ] || { echo "not ok tools only root can make a mount namespace"; exit 1; }
+	TOOLS_NS=y exec unshare --mount --propagation private "$0" "$@"
+fi
+
 tree=$(cd "$(dirname "$0")/../.." && pwd)
 tmp=$(mktemp -d /tmp/rpcrdma-tools.XXXXXX)
-trap 'rm -rf "$tmp"' EXIT
+trap 'rm -rf --one-file-system "$tmp"' EXIT
 export LC_ALL=C root=$tmp/root PATH=$tmp/bin:/usr/bin:/bin
 line='server:/export /mnt nfs proto=rdma,_netdev'
 
@@ -30,7 +36,7 @@ stub() {
 
 # A client and server that is in order: RoCE on eth0, with 192.0.2.1. The server is at 192.0.2.9.
 fresh() {
-	rm -rf "${tmp:?}/bin" "$root"
+	rm -rf --one-file-system "${tmp:?}/bin" "$root"
 	mkdir -p "$tmp/bin" "$root/mnt" "$root/run"
 	file proc/fs/nfsd/threads 8
 	file proc/fs/nfsd/portlist "tcp 2049" "rdma 20049"
@@ -46,6 +52,8 @@ fresh() {
 	mkdir -p "$root/sys/kernel/debug/rpcrdma/client" "$root/sys/kernel/debug/rpcrdma/server"
 	device mlx5_0 eth0 2 "1: CA"
 	stub id 'echo 0'
+	stub mount 'exit 32'
+	stub umount 'exit 32'
 	stub modinfo 'case $* in *-n*) echo /lib/modules/1/updates/rpcrdma.ko ;; *version*) echo 0.9 ;; *sig_id*) echo PKCS#7 ;;' \
 		'*signer*) echo "DKMS module signing key" ;; esac'
 	stub dmesg ':'
@@ -344,6 +352,79 @@ test_try() {
 	[ -z "$(ls "$root/run")" ] && [ "$(wc -l <"$root/unmounted")" = 2 ] || fail "the mount is left after a signal: $(cat "$tmp/out")"
 }
 
+# --- rpcrdma-stats ---
+# shows <status> <text> <argument>...: rpcrdma-stats must have this status, and print this.
+shows() {
+	local rc=0
+	tool rpcrdma-stats "${@:3}" >"$tmp/out" 2>"$tmp/err" || rc=$?
+	[ $rc = "$1" ] && { [ -z "$2" ] || grep -qF -- "$2" "$tmp/out" "$tmp/err"; } ||
+		fail "status $rc, no \"$2\": $(paste -s -d'|' "$tmp/out" "$tmp/err" | tail -c 600)"
+}
+# json <expression>: what --json has printed is sound, and the expression about it is true.
+json() { python3 -I -S -c 'import json, sys; d = json.load(open(sys.argv[1])); assert eval(sys.argv[2]), d' "$tmp/out" "$1" || fail "not $1"; }
+
+test_stats() {
+	local at
+	file sys/kernel/debug/rpcrdma/counters "client_connects 18446744073709551615"
+	file sys/module/rpcrdma/version '0.9"\x'
+	shows 0 'rpcrdma_connections{side="client",state="up",version="0"} 0'
+	shows 0 'rpcrdma_info{version="0.9\"\\x"} 1'
+	shows 0 'rpcrdma_client_connects_total 18446744073709551615'
+	shows 0 '"connections": []' --json
+	json 'd["version"] == "0.9" + chr(34) + chr(92) + "x" and d["counters"]["client_connects"] == 2 ** 64 - 1'
+	for at in 1 2 3; do file sys/kernel/debug/rpcrdma/client/$at "state up" "version 2" "receives_bytes 4096"; done
+	shows 0 'rpcrdma_connections{side="client",state="up",version="2"} 3'
+	! grep 'side="client",state="up",version="0"' "$tmp/out" || fail "a 0 beside others"
+	grep -q 'receives_bytes{side="client"} 12288' "$tmp/out" || fail "a wrong sum"
+	shows 0 '"connections": [' --json
+	json 'len(d["connections"]) == 3 and len({c["name"] for c in d["connections"]}) == 3'
+}
+# More connections than one command takes arguments
+test_many-connections() {
+	[ "$shell" = dash ] || return 0
+	python3 -I -S -c '
+import sys
+for n in range(25000):
+    with open(f"{sys.argv[1]}/{n:04}." + "x" * 80, "w") as f:
+        f.write("state up\nversion 2\n")' "$root/sys/kernel/debug/rpcrdma/server"
+	shows 0 'rpcrdma_connections{side="server",state="up",version="2"} 25000'
+}
+test_stats-unloaded() {
+	rm -r "$root/sys/module/rpcrdma" "$root/sys/kernel/debug/rpcrdma"
+	shows 1 "rpcrdma_loaded 0"
+	shows 1 '"loaded": false' --json
+	json 'd == {"loaded": False}'
+}
+# The module is unloaded while it is read.
+test_stats-race() {
+	: >"$root/sys/kernel/debug/rpcrdma/counters"
+	shows 0 '"counters": {' --json
+	json 'd["counters"] == {} and d["connections"] == []'
+}
+# Without debugfs, nothing is known of a module that is loaded.
+test_no-debugfs() {
+	file proc/mounts "debugfs $root/sys/kernel/debug debugfs rw 0 0"
+	rm -r "$root/sys/kernel/debug/rpcrdma"
+	stub mount "touch $root/mounted"
+	file out/a.prom old
+	shows 2 "debugfs" --output "$root/out/a.prom"
+	[ "$(cat "$root/out/a.prom")" = old ] || fail "the file has changed"
+	[ ! -e "$root/mounted" ] || fail "debugfs is mounted twice"
+	file proc/mounts
+	shows 2 "debugfs"
+	[ -e "$root/mounted" ] || fail "debugfs is not mounted"
+}
+test_output() {
+	mkdir "$root/out"
+	shows 0 "" --output "$root/out/a.prom"
+	[ "$(cd "$root/out" && find . -type f)" = ./a.prom ] && grep -q loaded "$root/out/a.prom" || fail "not one file: $(ls -A "$root/out")"
+	[ "$(stat -c %a "$root/out/a.prom")" = 644 ] || fail "others cannot read it"
+	shows 2 "is a directory" --output "$root/out"
+	stub chmod "kill -TERM \$PPID; sleep 1"
+	tool rpcrdma-stats --output "$root/out/a.prom" >/dev/null 2>&1
+	[ "$(cd "$root/out" && find . -type f)" = ./a.prom ] || fail "a file is left after a signal: $(ls -A "$root/out")"
+}
+
 # --- everything ---
 # The manual page has each word.
 test_words() {
@@ -352,6 +433,11 @@ test_words() {
 		grep -qE "(Li|,) ($word)( |\$)" "$tree/Documentation/rpcrdma-check.8" || missing="$missing $word"
 	done
 	[ -z "$missing" ] || fail "rpcrdma-check.8 has nothing about$missing"
+	missing=
+	for word in $(grep -oE '\b(client|server|keepalive|progress)_[a-z_]+\b' "$tree/scripts/package/rpcrdma-check" | sort -u); do
+		grep -q "X($word)" "$tree/include/rpcrdma/counters.h" || missing="$missing $word"
+	done
+	[ -z "$missing" ] || fail "there are no counters$missing"
 }
 
 
