@@ -152,6 +152,7 @@ test_not-signed() {
 	secure_boot
 	stub modinfo 'case $* in *-n*) echo /lib/modules/1/updates/rpcrdma.ko ;; *version*) echo 0.9 ;; esac'
 	says not-signed server
+	! grep 'mount and nfsd load it' "$tmp/out" || fail "and yet it says that it is loaded"
 }
 test_not-enrolled() {
 	secure_boot
