@@ -220,15 +220,15 @@ case_check-mtu() {
 }
 
 case_check-mounted() {
-	local mountd
 	mount -t nfs -o proto=tcp,port=2049,vers=4.2,retry=0 $HERE $MNT
 	complains not-rdma client "$HERE $MNT nfs proto=rdma"
 	umount $MNT
 	# mountd is stopped, and not killed: after a restart of mountd, nfsd may wait for an answer that it had expected of the
 	# old one. The next NFSv3 mount then takes a minute, by TCP as well.
+	# The list is not local, because the trap runs when this function has ended.
 	mapfile -t mountd < <(pidof rpc.mountd | tr ' ' '\n')
-	kill -STOP "${mountd[@]}"
 	trap 'kill -CONT "${mountd[@]}"' EXIT
+	kill -STOP "${mountd[@]}"
 	complains no-mountd client "$SERVER:$EXPORT $MNT nfs proto=rdma,vers=3"
 	kill -CONT "${mountd[@]}"
 	complains "" client "$SERVER:$EXPORT $MNT nfs proto=rdma,vers=3"
