@@ -34,27 +34,36 @@ modules:
 	@test -e $(KDIR)/Makefile || { echo "No kernel build tree at $(KDIR): $(no-kdir)"; exit 1; }
 	$(MAKE) -C $(KDIR) M=$(CURDIR) rpcrdma-version=$(shell scripts/package/version) modules
 
+define install-tools
+install -D -m 644 Documentation/rpcrdma.4 $(INSTALL_MOD_PATH)$(MANDIR)/man4/rpcrdma.4
+install -D -m 755 -t $(INSTALL_MOD_PATH)$(SBINDIR) $(TOOLS:%=scripts/package/%)
+install -D -m 644 -t $(INSTALL_MOD_PATH)$(MANDIR)/man8 $(TOOLS:%=Documentation/%.8)
+endef
+define remove-tools
+rm -f $(INSTALL_MOD_PATH)$(MANDIR)/man4/rpcrdma.4
+rm -f $(TOOLS:%=$(INSTALL_MOD_PATH)$(SBINDIR)/%) $(TOOLS:%=$(INSTALL_MOD_PATH)$(MANDIR)/man8/%.8)
+endef
+
 install: ## copy rpcrdma.ko to /lib/modules/KREL/updates, where depmod prefers it, and the tools
 	@test -e $(KO) || { echo "$(KO) is not built: make first"; exit 1; }
 	@built=$$(PATH=$$PATH:/usr/sbin:/sbin modinfo -F vermagic $(KO) | cut -d' ' -f1); test "$$built" = "$(KREL)" || { \
 	  echo "$(KO) is built for Linux $${built:-?}, not for $(KREL): make KREL=$(KREL) first, or make install KREL=$$built"; exit 1; }
 	install -D -m 644 $(KO) $(INSTALL_MOD_PATH)/lib/modules/$(KREL)/updates/rpcrdma.ko
-	install -D -m 644 Documentation/rpcrdma.4 $(INSTALL_MOD_PATH)$(MANDIR)/man4/rpcrdma.4
-	install -D -m 755 -t $(INSTALL_MOD_PATH)$(SBINDIR) $(TOOLS:%=scripts/package/%)
-	install -D -m 644 -t $(INSTALL_MOD_PATH)$(MANDIR)/man8 $(TOOLS:%=Documentation/%.8)
+	$(install-tools)
 	depmod $(if $(INSTALL_MOD_PATH),-b $(INSTALL_MOD_PATH)) $(KREL)
 
 uninstall: ## undo make install; modprobe then loads the module of the kernel again
 	rm -f $(INSTALL_MOD_PATH)/lib/modules/$(KREL)/updates/rpcrdma.ko
-	rm -f $(INSTALL_MOD_PATH)$(MANDIR)/man4/rpcrdma.4
-	rm -f $(TOOLS:%=$(INSTALL_MOD_PATH)$(SBINDIR)/%) $(TOOLS:%=$(INSTALL_MOD_PATH)$(MANDIR)/man8/%.8)
+	$(remove-tools)
 	depmod $(if $(INSTALL_MOD_PATH),-b $(INSTALL_MOD_PATH)) $(KREL)
 
 dkms-install: ## have DKMS build and install it for KREL, and for each later kernel
 	@scripts/package/dkms install $(KREL)
+	$(install-tools)
 
 dkms-uninstall: ## remove it from DKMS, for all kernels
 	@scripts/package/dkms uninstall
+	$(remove-tools)
 
 deb: ## make the Debian package rpcrdma-dkms, in DEBDIR (here)
 	@scripts/package/deb $(or $(DEBDIR),.)

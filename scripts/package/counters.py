@@ -94,6 +94,9 @@ def panels():
          [(f'rpcrdma_client_credits_{what}{{instance=~"$instance"}}', f"{{{{instance}}}} {what}")
           for what in ("granted", "in_flight")],
          ["rpcrdma_client_credits_granted", "rpcrdma_client_credits_in_flight"]),
+        ("Server: credits", "short",
+         [('rpcrdma_server_credits_granted{instance=~"$instance"}', "{{instance}} granted")],
+         ["rpcrdma_server_credits_granted"]),
     ]
     for title, table in sections():
         for unit, chosen in (("Bps", [n for n in table if n.endswith("_bytes")]),

@@ -90,6 +90,11 @@ def fits(entry, document, line):
         fnmatch.fnmatchcase(line.split("\n")[0], entry[1].replace("[", "[[]"))
 
 
+def checked(line):
+    """The line, whose failure must end the script. Despite "set -e", bash goes on if the first part of a && b fails."""
+    return line + "\n[ $? = 0 ]" if "&&" in line else line
+
+
 def script(document, block, rules, used):
     """The lines of the script for a block, and what was done with each line of the document"""
     made, done = [], []
@@ -97,16 +102,18 @@ def script(document, block, rules, used):
         mine = [rule for rule in rules if fits(rule, document, line)]
         used.update(id(rule) for rule in mine)
         how = {rule[2]: rule[3] for rule in mine}
+        if "no" in how and "as" in how:
+            sys.exit(f"documents.list: two entries fit: {line}")
         if "first" in how:
-            made.append(how["first"])
+            made.append(checked(how["first"]))
         if "file" in how:
             made.append(f"printf '%s\\n' {quoted(line)} >>{how['file']}")
         elif "as" in how:
-            made.append(how["as"])
+            made.append(checked(how["as"]))
         elif "no" not in how:
-            made.append(line)
+            made.append(checked(line))
         if "then" in how:
-            made.append(how["then"])
+            made.append(checked(how["then"]))
         done.append((line, ", ".join(f"{h}: {w}" for h, w in how.items()) or "run"))
     return made, done
 

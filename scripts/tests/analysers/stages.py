@@ -76,7 +76,8 @@ def main():
                 print(f"{ends} to {name}: {passed.get(name, 0)} measured, {len(waiting.get(ends, ()))} left")
                 assert passed.get(name, 0) >= 8, f"{name} is never behind {ends}"
                 assert passed[name] > 4 * len(waiting[ends]), f"{name} is often not behind {ends}"
-    assert count >= 4, f"{count} programs"
+    shown = len(re.findall(r"^ +bpftrace -e ", text(sys.argv[1]), re.M))
+    assert count == shown >= 4, f"{count} programs of {shown}"
 
 
 main()

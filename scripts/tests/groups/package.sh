@@ -87,13 +87,22 @@ ours_installed() {
 # these is not looked at: the group admin does that, in a guest.
 tools_work() {
 	local f rc=0
-	inside rpcrdma-check >"$dir/mem/check" || rc=$?
+	# The mounts are those of the host, of which one may be dead.
+	timeout 300 chroot "$root" rpcrdma-check >"$dir/mem/check" || rc=$?
 	cat "$dir/mem/check"
 	[ $rc -le 1 ] && grep -qE '^(ok|note|WRONG) ' "$dir/mem/check" || fail "rpcrdma-check does not work"
 	# Its status is 1 if the module is not loaded.
 	{ inside rpcrdma-stats || true; } >"$dir/mem/stats"
 	grep -qE '^rpcrdma_loaded [01]$' "$dir/mem/stats" || fail "rpcrdma-stats does not work"
 	for f in check stats; do inside which rpcrdma-$f && inside man -w 8 rpcrdma-$f || fail "no rpcrdma-$f, or no page"; done
+}
+
+no_tools() {
+	local f
+	! inside man -w 4 rpcrdma || fail "the manual page is still there"
+	for f in rpcrdma-check rpcrdma-stats; do
+		! inside which $f && ! inside man -w 8 $f || fail "$f is still there"
+	done
 }
 
 nothing_left() {
@@ -115,6 +124,11 @@ case_package-deb() {
 	for f in man4/rpcrdma.4 man8/rpcrdma-check.8 man8/rpcrdma-stats.8; do
 		grep -qx "./usr/share/man/$f.gz" "$dir/contents" || fail "no manual page $f"
 	done
+	for f in admin.rst distros.rst grafana.json grafana.svg; do
+		grep -qx "./usr/share/doc/rpcrdma-dkms/$f" "$dir/contents" || fail "no document $f that can be used as it is"
+	done
+	dpkg-deb --fsys-tarfile "$deb" | tar -xO "./usr/src/rpcrdma-$version/dkms.conf" | grep -qx 'NO_WEAK_MODULES="yes"' ||
+		fail "RHEL would use the module of another kernel"
 	for f in check stats; do
 		grep -q "^-rwxr-xr-x .* \./usr/sbin/rpcrdma-$f\$" "$dir/list" || fail "no program rpcrdma-$f"
 	done
@@ -172,16 +186,18 @@ case_package-dkms() {
 	local out
 	inside make -s -C "$TOP" dkms-install KREL="$release" || fail "make dkms-install"
 	ours_installed
+	inside man -w 4 rpcrdma || fail "no manual page"
+	tools_work
 	! out=$(inside make -s -C "$TOP" dkms-install KREL=$other 2>&1) || fail "installed for $other"
 	grep -q 'not made for Linux 6\.1' <<<"$out" || fail "no reason: $out"
 	ours_installed
 	inside make -s -C "$TOP" dkms-uninstall || fail "make dkms-uninstall"
 	nothing_left
+	no_tools
 }
 
 # make install does not need DKMS: it installs a module that is already built.
 case_package-make() {
-	local f
 	inside make -s -C "$TOP" install KREL="$release" KO="$(module_dir "$kernel")/rpcrdma.ko" || fail "make install"
 	inside modinfo -k "$release" -n rpcrdma | grep "/$release/updates/rpcrdma\.ko" || fail "modinfo does not name ours"
 	[ "$(inside modinfo -k "$release" -F version rpcrdma)" = "$version" ] || fail "wrong version"
@@ -190,10 +206,7 @@ case_package-make() {
 	tools_work
 	inside make -s -C "$TOP" uninstall KREL="$release" || fail "make uninstall"
 	nothing_left
-	! inside man -w 4 rpcrdma || fail "the manual page is still there"
-	for f in rpcrdma-check rpcrdma-stats; do
-		! inside which $f && ! inside man -w 8 $f || fail "$f is still there"
-	done
+	no_tools
 }
 
 root_up
