@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Targets for functions that compute with numbers: private data, credits, plans, sizes. Their
- * results are compared with what the comments of the functions describe. The expected values and
+ * Targets for functions that compute with numbers: private data, credits, grants, budgets, plans,
+ * sizes. Their results are compared with what the comments of the functions describe. The expected values and
  * bounds are computed here in 64 bits, or found by trial.
  */
 
