@@ -455,6 +455,7 @@ static void rpcrdma_group_bad_ones(struct kunit *test)
 }
 
 /* Two items overlap. The message of rpcrdma_group_bad_ones() has only one item. */
+/* Covers: RTX-54 */
 static void rpcrdma_group_overlap(struct kunit *test)
 {
 	struct rpcrdma_kunit *fx = test->priv;
