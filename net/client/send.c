@@ -430,6 +430,20 @@ static int xprt_rdma_send_prepare(struct xprt_rdma_send *send, gfp_t gfp)
 	return 0;
 }
 
+/* Takes the first Send from the free list. Returns NULL if there is none. */
+static struct xprt_rdma_send *xprt_rdma_send_pop_locked(struct xprt_rdma *xr)
+{
+	struct xprt_rdma_send *send;
+
+	lockdep_assert_held(&xr->xr_send_lock);
+
+	send = list_first_entry_or_null(&xr->xr_send_free,
+					struct xprt_rdma_send, sn_send.sd_list);
+	if (send)
+		list_del_init(&send->sn_send.sd_list);
+	return send;
+}
+
 /* Makes the next Send on the free list ready before it is needed. If that fails, the Send that
  * the caller has just taken will be signaled, and can be used again when it has completed (I33).
  */
@@ -438,10 +452,7 @@ static void xprt_rdma_send_look_ahead(struct xprt_rdma *xr, gfp_t gfp)
 	struct xprt_rdma_send *next;
 
 	spin_lock(&xr->xr_send_lock);
-	next = list_first_entry_or_null(&xr->xr_send_free,
-					struct xprt_rdma_send, sn_send.sd_list);
-	if (next)
-		list_del_init(&next->sn_send.sd_list);
+	next = xprt_rdma_send_pop_locked(xr);
 	spin_unlock(&xr->xr_send_lock);
 	if (!next)
 		return;
@@ -450,8 +461,8 @@ static void xprt_rdma_send_look_ahead(struct xprt_rdma *xr, gfp_t gfp)
 	xprt_rdma_send_put(next);
 }
 
-/* Takes the first Send from the free list. Returns NULL if there is none. Sets @ahead to whether
- * the next Send is ready, and @busy to whether any Send is posted.
+/* Like xprt_rdma_send_pop_locked(). Also sets @ahead to whether the next Send is ready, and @busy
+ * to whether any Send is posted.
  */
 static struct xprt_rdma_send *xprt_rdma_send_take(struct xprt_rdma *xr,
 						  bool *ahead, bool *busy)
@@ -459,10 +470,7 @@ static struct xprt_rdma_send *xprt_rdma_send_take(struct xprt_rdma *xr,
 	struct xprt_rdma_send *send;
 
 	spin_lock(&xr->xr_send_lock);
-	send = list_first_entry_or_null(&xr->xr_send_free,
-					struct xprt_rdma_send, sn_send.sd_list);
-	if (send)
-		list_del_init(&send->sn_send.sd_list);
+	send = xprt_rdma_send_pop_locked(xr);
 	*ahead = xprt_rdma_send_next_is_ready(xr);
 	*busy = !list_empty(&xr->xr_send_busy);
 	spin_unlock(&xr->xr_send_lock);
