@@ -198,18 +198,15 @@ struct svc_rdma_send *svc_rdma_send_get(struct svc_rdma_xprt *sx, gfp_t gfp)
 		pool->sp_nidle--;
 	}
 	spin_unlock(&sx->sx_lock);
-	if (!send) {
+	if (!send)
 		send = svc_rdma_send_create(sx, gfp);
-		if (!send)
-			svc_rdma_send_close_grant(sx, age);
-		else
-			send->ss_age = age;
-		return send;
-	}
-	send->ss_age = age;
-	if (unlikely(send->ss_send.sd_buf.bf_size <
-		     READ_ONCE(sx->sx_conn.cn_limits.lm_inline_send)))
+	else if (unlikely(send->ss_send.sd_buf.bf_size <
+			  READ_ONCE(sx->sx_conn.cn_limits.lm_inline_send)))
 		svc_rdma_send_create_buf(send, gfp);
+	if (likely(send))
+		send->ss_age = age;
+	else
+		svc_rdma_send_close_grant(sx, age);
 	return send;
 }
 
