@@ -34,7 +34,9 @@ rpcrdma_budget_make(struct kunit *test, u32 open, u32 known)
 	fx = kunit_kmalloc(test, sizeof(*fx), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, fx);
 	memset(fx, 0xa5, sizeof(*fx));
-	rpcrdma_budget_init(&fx->bz_budget, BUDGET_LIMIT);
+	fx->bz_budget = (struct rpcrdma_budget)
+		RPCRDMA_BUDGET_INIT(fx->bz_budget);
+	rpcrdma_budget_resize(&fx->bz_budget, BUDGET_LIMIT);
 	for (i = 0; i < BUDGET_ACCOUNTS; i++)
 		rpcrdma_account_init(&fx->bz_accounts[i]);
 	for (i = 0; i < open; i++) {

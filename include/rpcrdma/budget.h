@@ -26,6 +26,10 @@ struct rpcrdma_budget {
 	u64			bg_taken;
 };
 
+/* The value of a budget without memory and without accounts; @name is the budget itself */
+#define RPCRDMA_BUDGET_INIT(name) \
+	{ .bg_accounts = LIST_HEAD_INIT((name).bg_accounts) }
+
 /**
  * struct rpcrdma_account - what one connection holds of a budget
  * @ba_list: link in bg_accounts; empty if the account is not open
@@ -38,7 +42,6 @@ struct rpcrdma_account {
 	u64			ba_held;
 };
 
-void rpcrdma_budget_init(struct rpcrdma_budget *budget, u64 limit);
 void rpcrdma_budget_resize(struct rpcrdma_budget *budget, u64 limit);
 u64 rpcrdma_budget_share(const struct rpcrdma_budget *budget);
 void rpcrdma_account_init(struct rpcrdma_account *account);

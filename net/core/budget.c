@@ -96,23 +96,6 @@ static void rpcrdma_budget_count(struct rpcrdma_budget *budget)
 }
 
 /**
- * rpcrdma_budget_init - set up a budget without accounts
- * @budget: budget
- * @limit: number of bytes
- *
- * Context: any.
- */
-void rpcrdma_budget_init(struct rpcrdma_budget *budget, u64 limit)
-{
-	budget->bg_limit = limit;
-	INIT_LIST_HEAD(&budget->bg_accounts);
-	budget->bg_known = 0;
-	budget->bg_held = 0;
-	budget->bg_taken = 0;
-}
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma_budget_init);
-
-/**
  * rpcrdma_budget_resize - change the limit of a budget
  * @budget: budget
  * @limit: number of bytes; may be less than what the accounts hold
@@ -173,27 +156,6 @@ void rpcrdma_account_know(struct rpcrdma_budget *budget,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_account_know);
 
 /**
- * rpcrdma_account_close - close the account of a connection that has ended
- * @budget: budget
- * @account: account; it may hold memory, which is free from now on. If the account is not open, or
- *	was closed before, nothing changes
- *
- * Context: any; the caller serialises. Takes time in proportion to the number of accounts.
- */
-void rpcrdma_account_close(struct rpcrdma_budget *budget,
-			   struct rpcrdma_account *account)
-{
-	list_del_init(&account->ba_list);
-	budget->bg_held -= account->ba_held;
-	account->ba_held = 0;
-	if (account->ba_known)
-		budget->bg_known--;
-	account->ba_known = false;
-	rpcrdma_budget_count(budget);
-}
-EXPORT_SYMBOL_IF_KUNIT(rpcrdma_account_close);
-
-/**
  * rpcrdma_account_set - set how much an account holds
  * @budget: budget
  * @account: open account
@@ -215,6 +177,28 @@ void rpcrdma_account_set(struct rpcrdma_budget *budget,
 	budget->bg_taken += rpcrdma_account_takes(account, share);
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_account_set);
+
+/**
+ * rpcrdma_account_close - close the account of a connection that has ended
+ * @budget: budget
+ * @account: account; it may hold memory, which is free from now on. If the account is not open, or
+ *	was closed before, nothing changes
+ *
+ * Context: any; the caller serialises. Takes time in proportion to the number of accounts if the
+ *	client is known: then the shares of the others grow.
+ */
+void rpcrdma_account_close(struct rpcrdma_budget *budget,
+			   struct rpcrdma_account *account)
+{
+	rpcrdma_account_set(budget, account, 0);
+	list_del_init(&account->ba_list);
+	if (!account->ba_known)
+		return;
+	account->ba_known = false;
+	budget->bg_known--;
+	rpcrdma_budget_count(budget);
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_account_close);
 
 /**
  * rpcrdma_account_room - how much more an account may borrow

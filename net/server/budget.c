@@ -3,7 +3,7 @@
  * The memory that this server lends to its clients, and its limit (server_memory). This file has
  * the only budget of the module: all servers of the machine use the same memory. It never looks at
  * a message, and decides nothing: net/core/budget.c computes what a connection may have, and
- * server/credit.c and server/queue.c ask.
+ * server/credit.c asks.
  *
  * Operation
  *
@@ -20,8 +20,6 @@
 #include <linux/mm.h>
 #include <linux/percpu_counter.h>
 #include <linux/seq_file.h>
-#include <linux/sunrpc/svc_xprt.h>
-#include <rpcrdma/counters.h>
 #include <rpcrdma/debugfs.h>
 
 #include "svc_rdma.h"
@@ -32,11 +30,11 @@
 #define SVC_RDMA_BUDGET_PART	8
 #define SVC_RDMA_BUDGET_SHIFT	20	/* server_memory is in units of 2^20 bytes */
 #define SVC_RDMA_BUDGET_MAX	524288u
+
 /* Protects svc_rdma_budget, and hg_account and hg_send_counted of all connections. Innermost. */
 static DEFINE_SPINLOCK(svc_rdma_budget_lock);
-static struct rpcrdma_budget svc_rdma_budget = {
-	.bg_accounts = LIST_HEAD_INIT(svc_rdma_budget.bg_accounts),
-};
+static struct rpcrdma_budget svc_rdma_budget =
+	RPCRDMA_BUDGET_INIT(svc_rdma_budget);
 
 /* Pages with the data of Calls; the index tells whether the client was known */
 static struct percpu_counter svc_rdma_budget_pages[2];
@@ -75,7 +73,7 @@ static const struct kernel_param_ops svc_rdma_server_memory_ops = {
 module_param_cb(server_memory, &svc_rdma_server_memory_ops,
 		&svc_rdma_server_memory, 0644);
 MODULE_PARM_DESC(server_memory,
-		 "Server: MiB for messages and for data of Calls; 0: an eighth of the memory");
+		 "Server: MiB for the Receives and Sends of all clients; 0: an eighth of the memory");
 
 /* --- accounts --- */
 
@@ -232,7 +230,7 @@ static bool svc_rdma_budget_sends_off(const struct svc_rdma_holdings *hold)
  * @sx: connection with an account
  * @bytes: number of bytes that were allocated; negative if they were freed
  *
- * Context: process or completion workqueue. The caller may hold sx_lock.
+ * Context: process or completion workqueue.
  */
 void svc_rdma_budget_sends(struct svc_rdma_xprt *sx, long bytes)
 {

@@ -933,10 +933,10 @@ void fuzz_budget(const u8 *data, size_t size)
 {
 	struct fuzz_in in = { .fi_pos = data, .fi_left = size };
 	struct rpcrdma_account accounts[FUZZ_ACCOUNTS], *ac;
-	struct rpcrdma_budget budget;
+	struct rpcrdma_budget budget = RPCRDMA_BUDGET_INIT(budget);
 	u32 i;
 
-	rpcrdma_budget_init(&budget, fuzz_num(&in));
+	rpcrdma_budget_resize(&budget, fuzz_num(&in));
 	for (i = 0; i < FUZZ_ACCOUNTS; i++)
 		rpcrdma_account_init(&accounts[i]);
 	while (in.fi_left) {
