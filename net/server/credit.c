@@ -223,6 +223,14 @@ static u32 svc_rdma_credits_spared(const struct svc_rdma_call *call)
 	return sends <= ours->xp_call_max ? sends - 1 : 0;
 }
 
+/* Returns how many bytes of the server's memory a credit takes: a Receive and a Send. */
+static u32 svc_rdma_credits_price(const struct svc_rdma_xprt *sx)
+{
+	return rpcrdma_buf_pins(sx->sx_credit.cd_recv_size,
+				sx->sx_conn.cn_recvs.rp_order) +
+	       svc_rdma_credits_send_size(sx);
+}
+
 static void svc_rdma_credits_refuse(struct svc_rdma_credits *cd)
 {
 	rpcrdma_count(server_loans_refused);
@@ -236,9 +244,8 @@ static void svc_rdma_credits_extend(struct svc_rdma_xprt *sx, u32 credits)
 {
 	struct rpcrdma_recv_pool *pool = &sx->sx_conn.cn_recvs;
 	struct svc_rdma_credits *cd = &sx->sx_credit;
-	u32 price = rpcrdma_buf_pins(cd->cd_recv_size, pool->rp_order) +
-		    svc_rdma_credits_send_size(sx);
 	u32 room = svc_rdma_credits_room(sx), count, got;
+	u32 price = svc_rdma_credits_price(sx);
 	u32 had = cd->cd_grant.gn_told;
 
 	/* The Receives may still be there, but others need the memory. */
@@ -274,9 +281,6 @@ static u32 svc_rdma_credits_needed(struct svc_rdma_xprt *sx)
 	struct svc_rdma_credits *cd = &sx->sx_credit;
 	unsigned long since = jiffies - cd->cd_reviewed;
 	u64 received = READ_ONCE(sx->sx_stats.vs_received), rate, excess;
-	u32 price = rpcrdma_buf_pins(cd->cd_recv_size,
-				     sx->sx_conn.cn_recvs.rp_order) +
-		    svc_rdma_credits_send_size(sx);
 	u32 told = cd->cd_grant.gn_told, need;
 
 	rate = div64_ul((received - cd->cd_reviewed_received) * HZ,
@@ -287,8 +291,9 @@ static u32 svc_rdma_credits_needed(struct svc_rdma_xprt *sx)
 		need = told;
 	excess = svc_rdma_budget_excess(sx);
 	if (excess)
-		need = min_t(u64, need, told - min_t(u64, told,
-						     div_u64(excess, price) + 1));
+		need = min_t(u64, need, told -
+			     min_t(u64, told,
+				   div_u64(excess, svc_rdma_credits_price(sx)) + 1));
 	return max(need, min(SVC_RDMA_CREDITS_FIRST, sx->sx_sizes.sz_requests));
 }
 
@@ -325,6 +330,16 @@ static void svc_rdma_credits_review(struct svc_rdma_xprt *sx)
 		trace_svc_rdma_credits(sx);
 	/* There may be Receives of former credits. */
 	svc_rdma_credits_shrink(sx);
+}
+
+/* Is there anything to do for svc_rdma_credits_check()? Without review_time there is not, unless
+ * credits are still on their way back.
+ */
+static bool svc_rdma_credits_are_reviewed(const struct svc_rdma_xprt *sx)
+{
+	return unlikely(READ_ONCE(svc_rdma_review_time) ||
+			READ_ONCE(sx->sx_credit.cd_grant.gn_lowering) ||
+			rpcrdma_recv_pool_has_spare(&sx->sx_conn.cn_recvs));
 }
 
 /* Look at the credits of a client, of which @used are in use, from time to time. If another thread
@@ -379,16 +394,21 @@ void svc_rdma_credits_use(const struct svc_rdma_call *call)
 	struct svc_rdma_credits *cd = &sx->sx_credit;
 	u32 max = sx->sx_sizes.sz_requests;
 	u32 credits, used;
+	bool review;
 
 	if (!svc_rdma_is_known(sx))
 		return;
 	if (unlikely(!READ_ONCE(sx->sx_holdings.hg_account.ba_known)))
 		svc_rdma_budget_know(sx);
+	review = svc_rdma_credits_are_reviewed(sx);
+	if (likely(svc_rdma_credits_told(sx) >= max && !review))
+		return;
 	used = rpcrdma_recv_pool_held(&sx->sx_conn.cn_recvs) +
 	       svc_rdma_credits_spared(call);
-	svc_rdma_credits_check(call, used);
+	if (review)
+		svc_rdma_credits_check(call, used);
 	credits = svc_rdma_credits_told(sx);
-	if (likely(credits >= max) || svc_rdma_credits_is_refused(cd))
+	if (credits >= max || svc_rdma_credits_is_refused(cd))
 		return;
 	if (2 * used <= credits && !svc_rdma_credits_busy(sx, credits))
 		return;
