@@ -42,6 +42,16 @@ static int rpcrdma_debugfs_counters_show(struct seq_file *seq, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(rpcrdma_debugfs_counters);
 
+static struct dentry *
+rpcrdma_debugfs_create(const char *name, struct dentry *parent, void *data,
+		       const struct file_operations *fops)
+{
+	struct dentry *dentry;
+
+	dentry = debugfs_create_file(name, 0444, parent, data, fops);
+	return IS_ERR(dentry) ? NULL : dentry;
+}
+
 /**
  * rpcrdma_debugfs_add - create the file of a transport or connection
  * @side: directory for the file
@@ -58,16 +68,14 @@ struct dentry *rpcrdma_debugfs_add(enum rpcrdma_debugfs_side side,
 {
 	static atomic_t number = ATOMIC_INIT(0);
 	char name[RPCRDMA_DEBUGFS_NAME];
-	struct dentry *dentry;
 
 	/* The number keeps names unique: a client may have several transports to one
 	 * server, and a server may meet the same client port again.
 	 */
 	snprintf(name, sizeof(name), "%s-%u", peer,
 		 (u32)atomic_inc_return(&number));
-	dentry = debugfs_create_file(name, 0444, rpcrdma_debugfs_sides[side],
-				     data, fops);
-	return IS_ERR(dentry) ? NULL : dentry;
+	return rpcrdma_debugfs_create(name, rpcrdma_debugfs_sides[side], data,
+				      fops);
 }
 
 /**
@@ -81,11 +89,7 @@ struct dentry *rpcrdma_debugfs_add(enum rpcrdma_debugfs_side side,
 struct dentry *rpcrdma_debugfs_add_file(const char *name,
 					const struct file_operations *fops)
 {
-	struct dentry *dentry;
-
-	dentry = debugfs_create_file(name, 0444, rpcrdma_debugfs_dir, NULL,
-				     fops);
-	return IS_ERR(dentry) ? NULL : dentry;
+	return rpcrdma_debugfs_create(name, rpcrdma_debugfs_dir, NULL, fops);
 }
 
 static void rpcrdma_debugfs_limits(struct seq_file *seq,

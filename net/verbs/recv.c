@@ -206,10 +206,10 @@ static void rpcrdma_recv_destroy(struct rpcrdma_recv *recv)
 /* Returns how many bytes of memory a Receive pins. */
 static u32 rpcrdma_recv_pins(const struct rpcrdma_recv *recv)
 {
-	const struct rpcrdma_buf *buf = &recv->rv_buf;
+	struct page *block = recv->rv_buf.bf_block;
 
-	return buf->bf_block ? PAGE_SIZE << compound_order(buf->bf_block) :
-			       buf->bf_size;
+	return rpcrdma_buf_pins(recv->rv_buf.bf_size,
+				block ? compound_order(block) : 0);
 }
 
 static int rpcrdma_recv_create_buf(const struct rpcrdma_recv_pool *pool,
