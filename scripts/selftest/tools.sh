@@ -9,19 +9,12 @@
 # usage: tools.sh [test...]
 set -uo pipefail
 
-# If a tool mounts something against all expectations, the mount is gone with this name space.
-if [ -z "${TOOLS_NS:-}" ]; then
-	[ "$(id -u)" = 0 ] || { echo "not ok tools only root can make a mount namespace"; exit 1; }
-	TOOLS_NS=y exec unshare --mount --propagation private "$0" "$@"
-fi
-
-tree=$(cd "$(dirname "$0")/../.." && pwd)
-tmp=$(mktemp -d /tmp/rpcrdma-tools.XXXXXX)
+# If a tool mounts something against all expectations, the mount is gone with this namespace.
+# shellcheck source=scripts/selftest/mounts.sh
+. "$(dirname "$0")/mounts.sh"
 trap 'rm -rf --one-file-system "$tmp"' EXIT
-export LC_ALL=C root=$tmp/root PATH=$tmp/bin:/usr/bin:/bin
+export root=$tmp/root PATH=$tmp/bin:/usr/bin:/bin
 line='server:/export /mnt nfs proto=rdma,_netdev'
-
-fail() { echo "$*"; exit 1; }
 
 # file <path> <line>...: a file of the machine
 file() {

@@ -5,21 +5,14 @@
 # Prints "ok <name>" or "not ok <name> <why>" for each test. The status is 1 if any failed.
 set -uo pipefail
 
-if [ -z "${TRAPS_NS:-}" ]; then
-	[ "$(id -u)" = 0 ] || { echo "not ok traps only root can make a mount namespace"; exit 1; }
-	TRAPS_NS=y exec unshare --mount --propagation private "$0" "$@"
-fi
-
-tree=$(cd "$(dirname "$0")/../.." && pwd)
-tmp=$(mktemp -d /tmp/rpcrdma-traps.XXXXXX)
+# shellcheck source=scripts/selftest/mounts.sh
+. "$(dirname "$0")/mounts.sh"
 trap 'cd /; umount -R "$tmp/usr" 2>/dev/null; umount /usr/sbin /usr/bin "$tmp/mem" 2>/dev/null; rm -rf "$tmp"' EXIT
 # Other users need access.
 chmod 755 "$tmp"
-export RPCRDMA_CACHE=$tmp/cache LC_ALL=C
+export RPCRDMA_CACHE=$tmp/cache
 unset KERNEL PROVIDER MODULE T MACHINE CHECKERS MAKEFLAGS MFLAGS MAKELEVEL STEPS
 bad=0
-
-fail() { echo "$*"; exit 1; }
 
 # try <name>: run test_<name> alone. The last line that it prints is the reason.
 try() {
