@@ -358,6 +358,22 @@ credited() {
 	die "$(credits_granted) credits after $turns crowds, not $1"
 }
 
+# at_once <file> <bytes> <number>: start this number of WRITEs at once, and wait for them. WRITE i consists of bytes i.
+# The file is open before anything is sent. /tmp/at-once tells when the WRITEs begin.
+at_once() {
+	python3 -I -S -c '
+import mmap, os, sys, threading
+fd, size = os.open(sys.argv[1], os.O_WRONLY | os.O_DIRECT), int(sys.argv[2])
+def work(i):
+    data = mmap.mmap(-1, size)
+    data[:] = bytes([i]) * size
+    assert os.pwritev(fd, [data], size * i) == size
+threads = [threading.Thread(target=work, args=(i,)) for i in range(int(sys.argv[3]))]
+for t in threads: t.start()
+print("begun", flush=True)
+for t in threads: t.join()' "$@" >/tmp/at-once
+}
+
 # --- a server that is stuck ----------------------------------------------------
 
 # ice_up [<threads of nfsd>]: export /ice, a file system that fsfreeze(8) can freeze. While it is frozen, each nfsd

@@ -441,6 +441,66 @@ case_killed-gathered() {
 	set_apart killed_gathered
 }
 
+all_sent() { [ "$(field credits_in_flight "$1") $(field sends_parked "$1")" = "$2 0" ]; }
+
+# all_go <bytes> <number>: start WRITEs at once, while the server answers nothing. All must be sent.
+all_go() {
+	freeze
+	: >/tmp/at-once
+	at_once $MNT/data "$1" "$2" &
+	until_true 60 grep -q begun /tmp/at-once || die "the WRITEs do not begin"
+	until_true 20 all_sent "$(echo $DEBUG/client/*)" "$2" || die "not all are sent: $(cat $DEBUG/client/*)"
+	thaw
+	ends 60 $! || die "a WRITE fails"
+}
+
+late_completions_end() {
+	starve_off
+	echo 0 >$DEBUG/device_max_qp_wr
+	echo 0 >$DEBUG/device_max_mr_pages
+	echo 10 >/proc/sys/sunrpc/rdma_keepalive_time
+	echo 1 >/proc/sys/sunrpc/rdma_rtx
+	tc qdisc del dev eth0 root || true
+	thaw || true
+	umount -f $MNT || true
+	on_server ice_down
+}
+
+# Sends complete late, and the server, whose file system is frozen, answers nothing. Calls that wait for a Send, or for
+# entries of the send queue, are sent when earlier Sends have completed, although no message arrives. The keepalive is off,
+# because it looks for completions from time to time.
+# Covers: V1-CRD-27 V1-ERR-25
+case_late-completions() {
+	[ "$MODULE" = ours ] && [ "$OURS" != server ] || skip "this is about our client"
+	[ -d /sys/kernel/debug/failslab ] && [ -e $DEBUG/device_max_qp_wr ] || skip "this kernel has no fault injection"
+	modprobe -q sch_netem || true
+	on_server ice_up
+	tc qdisc add dev eth0 root netem delay 50ms || skip "this kernel has no netem"
+	trap late_completions_end EXIT
+	echo 0 >/proc/sys/sunrpc/rdma_keepalive_time
+	echo 0 >/proc/sys/sunrpc/rdma_rtx
+	# Until its Send has completed, a WRITE of eight regions takes 17 entries of 126, of which 16 are for answers to
+	# callbacks. So the seventh waits for entries.
+	echo 1 >$DEBUG/device_max_mr_pages
+	echo 128 >$DEBUG/device_max_qp_wr
+	ice_mount vers=3,nolock
+	credited 16
+	all_go 32768 7
+	umount $MNT
+	echo 0 >$DEBUG/device_max_qp_wr
+	echo 0 >$DEBUG/device_max_mr_pages
+	# Without memory for their buffers, a connection has two Sends.
+	ice_mount vers=3,nolock
+	starve 100 '^xprt_rdma_send_get_gfp$'
+	credited 16
+	all_go 4096 12
+	starve_end 1
+	[ "$(xprt_field 3)" = 1 ] || die "the connection was lost: $(xprt_field 3) connects"
+	umount $MNT
+	trap - EXIT
+	late_completions_end
+}
+
 case_same-version() { same_version; }
 
 group() {

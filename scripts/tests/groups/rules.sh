@@ -253,18 +253,9 @@ case_failed-invalidation() {
 burst() {
 	fsfreeze -f /ice
 	trap 'fsfreeze -u /ice' EXIT
-	python3 -I -S -c '
-import mmap, os, sys, threading
-fd, size = os.open(sys.argv[1], os.O_WRONLY | os.O_DIRECT), int(sys.argv[2])
-def work(i):
-    data = mmap.mmap(-1, size)
-    data[:] = bytes([i]) * size
-    assert os.pwritev(fd, [data], size * i) == size
-threads = [threading.Thread(target=work, args=(i,)) for i in range(100)]
-for t in threads: t.start()
-print("begun", flush=True)
-for t in threads: t.join()' "$1" "$2" >/tmp/burst &
-	until_true 60 grep -q begun /tmp/burst || die "the burst does not begin"
+	: >/tmp/at-once
+	at_once "$1" "$2" 100 &
+	until_true 60 grep -q begun /tmp/at-once || die "the burst does not begin"
 	"${@:3}"
 	trap - EXIT
 	fsfreeze -u /ice
@@ -311,10 +302,45 @@ room_is_short() {
 	echo "$(field credits_in_flight "$client") of $(field credits_granted "$client") credits are used," \
 		"$(field send_queue_free "$client") entries left, and $parked Calls wait for more"
 	[ "$parked" -gt 0 ] || die "no Call waits for room"
+	# The server answers nothing, so no message arrives. Nevertheless the entries of the Sends and registrations
+	# that have completed become free, and are given to Calls.
+	until_true 20 only_regions_held "$client" || die "entries of what has completed are not free: $(cat "$client")"
+}
+
+# only_regions_held <client's file>: do the Calls that were sent have no more entries than they need to invalidate their
+# eight regions each? Two of the 128 entries of the queue are for a probe and for draining.
+only_regions_held() {
+	local sent=$(($(field credits_in_flight "$1") - $(field sends_parked "$1")))
+	[ "$(field send_queue_free "$1")" = $((126 - 8 * sent)) ]
 }
 
 # window_is_wide: are there credits for more RPCs than the send queue has room for?
 window_is_wide() { crowd && [ "$(field credits_granted "$(echo $DEBUG/client/*)")" -ge 20 ]; }
+
+# A case may have turned the keepalive off, and have failed.
+before_case() { [ "$MODULE" != ours ] || echo 10 >/proc/sys/sunrpc/rdma_keepalive_time; }
+
+# no_probes: turn the keepalive off, because it looks for completions from time to time
+no_probes() { echo 0 >/proc/sys/sunrpc/rdma_keepalive_time; }
+
+# The client itself invalidates the region of a READ or a WRITE, and nothing else is sent meanwhile. The RPC must end,
+# although no further message arrives. If it did not, the RPC timeout would replace the connection.
+# Covers: MEM-03
+case_silent-fence() {
+	local i
+	[ "$MODULE" = ours ] || skip "the in-tree module has other completion queues"
+	no_probes
+	trap 'echo Y >/sys/module/rpcrdma/parameters/remote_invalidation' EXIT
+	echo N >/sys/module/rpcrdma/parameters/remote_invalidation
+	nfs_mount 3 noac
+	: >$MNT/fence
+	for i in 1 2 3; do
+		counted client_mrs_local_inv 1 2 dd if=/dev/zero of=$MNT/fence bs=1M count=1 oflag=direct 2>/dev/null
+		counted client_mrs_local_inv 1 2 dd if=$MNT/fence of=/dev/null bs=1M count=1 iflag=direct 2>/dev/null
+	done
+	[ "$(xprt_field 3)" = 1 ] || die "an RPC has waited for its fence: $(xprt_field 3) connects"
+	nfs_umount
+}
 
 short_queue_end() {
 	echo 0 >$DEBUG/device_max_qp_wr
@@ -329,6 +355,7 @@ case_short-queue() {
 	[ "$MODULE" = ours ] || skip "the in-tree module has no such setting"
 	knobs
 	until_true 30 nobody_shown || die "of former mounts: $(ls $DEBUG/client $DEBUG/server)"
+	no_probes
 	ice_up 1
 	echo 1 >$DEBUG/device_max_mr_pages
 	echo 128 >$DEBUG/device_max_qp_wr
