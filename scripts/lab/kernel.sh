@@ -125,11 +125,13 @@ kernel_fragment() { kernel_fragments "$1" | sed -n 's/[[:space:]]*#.*//; /^CONFI
 # kernel_patches <kernel>: patches that are applied before the kernel is built.
 # rxe.patch: rxe uses a queue pair after it has queued a packet. The packet may already have been consumed, and the
 # queue pair destroyed (compat.rst). KASAN reports this if a test breaks connections for long enough.
+# rxe-destroy.patch: rxe looks up queue pairs under RCU, but their memory is freed at once (compat.rst).
 # um.patch: for each stack trace that KASAN, kmemleak or lockdep records, User-mode Linux searches the whole stack,
 # which takes most of its time. With the patch, it goes from frame to frame. The patch also repairs the network driver
 # of User-mode Linux, which takes a lock with bottom halves enabled: lockdep reports that, and turns itself off.
 kernel_patches() {
 	echo "$LAB/rxe.patch"
+	echo "$LAB/rxe-destroy.patch"
 	[ "$(kernel_machine "$1")" != um ] || echo "$LAB/um.patch"
 }
 
