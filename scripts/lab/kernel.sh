@@ -129,10 +129,12 @@ kernel_fragment() { kernel_fragments "$1" | sed -n 's/[[:space:]]*#.*//; /^CONFI
 # um.patch: for each stack trace that KASAN, kmemleak or lockdep records, User-mode Linux searches the whole stack,
 # which takes most of its time. With the patch, it goes from frame to frame. The patch also repairs the network driver
 # of User-mode Linux, which takes a lock with bottom halves enabled: lockdep reports that, and turns itself off.
+# um-vector.patch: while the other guest is stopped, its socket is full at some time, and this driver tries to send for
+# ever. No other code runs then.
 kernel_patches() {
 	echo "$LAB/rxe.patch"
 	echo "$LAB/rxe-destroy.patch"
-	[ "$(kernel_machine "$1")" != um ] || echo "$LAB/um.patch"
+	[ "$(kernel_machine "$1")" != um ] || printf '%s\n' "$LAB/um.patch" "$LAB/um-vector.patch"
 }
 
 # kernel_patched <kernel>: apply the patches that its source does not have yet
