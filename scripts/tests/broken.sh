@@ -88,6 +88,8 @@ break_next() {
 	echo 1 >$FAIL_SUNRPC/times
 }
 
+can_break() { [ -d $FAIL_SUNRPC ] || skip "this kernel has no CONFIG_FAIL_SUNRPC"; }
+
 break_done() { [ "$(cat $FAIL_SUNRPC/times)" = 0 ]; }
 
 break_off() {
@@ -118,13 +120,13 @@ load_breakable() {
 	load_start "${options[@]}"
 }
 
-# break_again: close the connection at most once a second, by its ends in turn. The connection is closed only after the
-# mount has sent some Calls since the last break: otherwise a transport that waits before it reconnects would never get
-# replies. For each break, /tmp/breaks has the end that closed the connection, and the seconds until the next connection
-# had carried replies.
+# break_again <seconds>: close the connection at most once in this number of seconds, by its ends in turn. The connection
+# is closed only after the mount has sent some Calls since the last break: otherwise a transport that waits before it
+# reconnects would never get replies. For each break, /tmp/breaks has the end that closed the connection, and the seconds
+# until the next connection had carried replies.
 break_again() {
 	local end=server seen=0 connects replies t0
-	while sleep 1 && ! breaks_over; do
+	while sleep "$1" && ! breaks_over; do
 		more_than 6 $((seen + 16)) || continue
 		seen=$(xprt_field 6) connects=$(xprt_field 3)
 		[ $end = server ] && end=client || end=server
@@ -152,21 +154,20 @@ breaks_took() {
 		END { if (n) printf "%s %.1f to %.1f s, %.1f s on average, after each of %d breaks\n", what, least, most, sum / n, n }'
 }
 
-# fio_broken <breaks>: run fio while the connection is broken again and again. Each end must break it at least <breaks>
-# times. On a busy machine, breaks come less often, so fio runs up to five times.
-fio_broken() {
-	local breaker n before rounds=0
-	[ -d $FAIL_SUNRPC ] || skip "this kernel has no CONFIG_FAIL_SUNRPC"
-	nfs_mount 4.2
+# while_broken <seconds> <breaks> <command...>: run the command on the mount, and break the connection again and again
+# meanwhile, at most once in this number of seconds. Each end must break it at least <breaks> times.
+while_broken() {
+	local breaker n before breaks=$2 seconds=$1
+	shift 2
 	before=$(xprt_field 3)
 	rm -f /tmp/breaks.over
 	: >/tmp/breaks
-	break_again &
+	break_again "$seconds" &
 	breaker=$!
 	trap 'touch /tmp/breaks.over; at client break_off; at server break_off' EXIT
-	until broken_enough "$1" || ((rounds++ >= 5)); do fio_verify; done
+	"$@"
 	touch /tmp/breaks.over
-	ends 60 $breaker || die "what breaks the connection has failed"
+	ends $((60 + seconds)) $breaker || die "what breaks the connection has failed"
 	trap - EXIT
 	at client break_off
 	at server break_off
@@ -176,8 +177,22 @@ fio_broken() {
 	breaks_took replies
 	! grep -vE '^(client|server) [0-9.]+$' /tmp/breaks || die "$(grep -vE -m 1 '^(client|server) [0-9.]+$' /tmp/breaks)"
 	# If the connection was hardly ever broken, the test means nothing.
-	broken_enough "$1" || die "in $rounds times $FIO_SECONDS s it was not broken $1 times by each end"
-	[ $n -ge $(($1 * 2)) ] || die "there were only $n reconnects"
+	broken_enough "$breaks" || die "it was not broken $breaks times by each end"
+	[ $n -ge $((breaks * 2)) ] || die "there were only $n reconnects"
+}
+
+# fio_until_broken <breaks>: run fio until each end has broken the connection this often, but at most five times
+fio_until_broken() {
+	local rounds=0
+	until broken_enough "$1" || ((rounds++ >= 5)); do fio_verify; done
+}
+
+# fio_broken <breaks>: run fio while the connection is broken each second. Each end must break it at least <breaks>
+# times. On a busy machine, breaks come less often, so fio runs up to five times.
+fio_broken() {
+	can_break
+	nfs_mount 4.2
+	while_broken 1 "$1" fio_until_broken "$1"
 	checked small
 	nfs_umount
 }

@@ -274,7 +274,7 @@ for role in client server; do
 		extra+=("MODULE_$role=intree" "MODROOT_$role=$(kernel_root "$kernel")")
 	fi
 done
-guest_run_dir "$dir" "$kernel" "$provider" T="${T:-*}" GROUPS_HERE="${groups[*]}" OURS="$ours" \
+guest_run_dir "$dir" "$kernel" "$provider" T="${T:-*}" CACHE="$CACHE" GROUPS_HERE="${groups[*]}" OURS="$ours" \
 	CAPTURE="$(header Capture)" ALL="${ALL:-}" PART="${PART:-}" FIO_SECONDS="${FIO_SECONDS:-60}" \
 	ROUNDS="${ROUNDS:-}" VERSION="${VERSION:-}" PATIENCE="$PATIENCE" \
 	DONE="${DONE:-}" "${extra[@]}"
