@@ -64,8 +64,8 @@ static void rpcrdma_grant_refuses(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, rpcrdma_grant_lower(&grant, 2));
 }
 
-/* Messages that were made before, and are not posted yet, grant the old number. So no Call counts
- * until all of them are posted.
+/* Messages that were made before the grant was lowered, and are not posted yet, grant the old
+ * number. So no Call counts until all of them are posted.
  */
 /* Covers: V1-CRD-09 G-39 */
 static void rpcrdma_grant_awaits_messages(struct kunit *test)
@@ -126,8 +126,9 @@ static void rpcrdma_grant_raises(struct kunit *test)
 }
 
 /*
- * A model of a connection. Calls and Replies are under way in order; threads of the responder take
- * Calls, make Replies and post them in any order. A Call that finds no Receive ends the connection.
+ * A model of a connection. Calls and Replies arrive in the order in which they were sent. Threads
+ * of the responder take Calls, make Replies, and post the Replies in any order. A Call that finds
+ * no Receive ends the connection.
  */
 #define GRANT_QUEUE	(2 * GRANT_MOST)
 

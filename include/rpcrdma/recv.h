@@ -120,11 +120,13 @@ struct rpcrdma_recv {
  * @rp_bytes_max: maximum of @rp_bytes, see rpcrdma_recv_pool_limit()
  *
  * The members behind @rp_spare are written by rpcrdma_recv_pool_limit(),
- * rpcrdma_recv_pool_blocks() and rpcrdma_recv_pool_grow_gfp(), whose callers serialise these
- * calls, and by the functions that set up the pool, orphan its Receives and destroy it.
+ * rpcrdma_recv_pool_blocks(), rpcrdma_recv_pool_grow_gfp(), rpcrdma_recv_pool_shrink() and
+ * rpcrdma_recv_pool_reap(), whose callers serialise these calls, and by the functions that set
+ * up the pool, orphan its Receives and destroy it.
  *
- * All Receives that are neither waiting nor held are posted. There is no list of posted
- * Receives: it would cost an operation for each message, and nothing would use it.
+ * All Receives that are neither waiting, nor held, nor on @rp_spare are posted. There is no
+ * list of posted Receives: it would cost an operation for each message, and nothing would use
+ * it.
  */
 struct rpcrdma_recv_pool {
 	spinlock_t		rp_lock;	/* gate, posting */

@@ -13,12 +13,12 @@
  * any length. Apart from an item that is taken out, a message is never sent partly inline and
  * partly by RDMA (RFC 8166 3.5.3).
  *
- * With a peer that has the round-trip extension, a message that is too long for one Send may
- * be sent as a group, which has one or several transmissions. A Call needs a free credit for each
- * of them, and a Reply needs a free Receive for each (RTX-78, RTX-98). A group is tried after
- * inline and before chunks. But if a group saves the peer from copying a large item, it is tried
- * before inline. When the plan is made, the caller takes the credits and Receives for it.
- * If they are no longer free, the caller plans again without groups.
+ * With a peer that has the round-trip extension, a message may be sent as a group of one or
+ * several transmissions. A Call needs a free credit for each of them, and a Reply needs a free
+ * Receive for each (RTX-78, RTX-98). A group is tried after inline and before chunks. But if a
+ * group saves the peer from copying a large item, it is tried before inline, even if it has
+ * only one transmission. When the plan is made, the caller takes the credits and Receives for
+ * it. If they are no longer free, the caller plans again without groups.
  */
 
 #include <linux/errno.h>

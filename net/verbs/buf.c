@@ -43,10 +43,11 @@ static int rpcrdma_buf_map(struct rpcrdma_buf *buf, struct ib_device *device)
  *
  * A Call is executed where it was received, so a file system may take references to the pages
  * of a Receive for a while. For pages of a slab, that does no harm: depending on the kernel,
- * lib/iov_iter.c takes and drops the references, or takes none. But kmalloc() of more than
- * KMALLOC_MAX_CACHE_SIZE bytes returns pages that belong to no slab. On some kernels, the
- * reference count of these pages is 0, lib/iov_iter.c raises it, and put_page() does not lower
- * it again. So such a large buffer is a block: see rpcrdma_buf_init_block().
+ * lib/iov_iter.c takes references and put_page() drops them, or neither does anything. But
+ * kmalloc() of more than KMALLOC_MAX_CACHE_SIZE bytes returns pages that belong to no slab. On
+ * some kernels, the reference count of these pages is 0, lib/iov_iter.c raises it, and
+ * put_page() does not lower it again. So such a large buffer is a block: see
+ * rpcrdma_buf_init_block().
  *
  * Context: process; may sleep if @gfp allows it.
  * Return: 0; %-ENOMEM; %-EIO if mapping failed.

@@ -96,8 +96,8 @@ class ServerX(Server2):
         self.flight = {}                # {connection: {XID of an unanswered Call: number of its transmissions}}
         self.most = {}                  # {connection: granted credits}
         self.client = NOTHING
-        # By default, the client computes from the measured round trip up to which length WRITEs are groups. Set
-        # a fixed length, because the round trip differs between machines.
+        # By default, the client sends WRITEs as groups up to a length that it computes from the measured round trip.
+        # Set a fixed length, because the round trip differs between machines.
         put(WRITE_MAX, 65536)
 
     def leave(self):
