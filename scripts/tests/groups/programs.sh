@@ -2,12 +2,13 @@
 # shellcheck shell=bash
 # Programs that people run on NFS, with both versions of the protocol, while the connection is broken every ten seconds.
 # Each program checks its own data, on the mount and, after the unmount, at the server. All files must then be the same
-# at the server as they were on the mount. Only make test-all runs this group.
+# at the server as they were on the mount. In some turns, make test runs two of the programs; make test-all runs all.
 # Guests: alone
 # Limit: 5400
 # Quick: none
 # Second: none
 # Providers: siw rxe
+# Long: program-git program-build program-postgres
 . "$TOP/scripts/tests/cases.sh"
 . "$TOP/scripts/tests/broken.sh"
 CASE_LIMIT=1500
