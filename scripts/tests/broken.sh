@@ -30,6 +30,14 @@ in_other_version() {
 # other groups may have run in this guest before.
 same_version_from_here() { echo "$(counter client_connects) $(counter client_v2_connects)" >/run/other-version; }
 
+# group_in_version: a group with one guest, whose cases use the version that version_here() prints
+group_in_version() {
+	alone_up "$(version_here)"
+	same_version_from_here
+	run_all_cases
+	group_end
+}
+
 # set_apart <command...>: run the command. Its connections do not count in same_version.
 set_apart() {
 	local all second

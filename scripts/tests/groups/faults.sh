@@ -634,9 +634,4 @@ case_killed-other() { in_other_version killed; }
 
 case_same-version() { same_version; }
 
-group() {
-	alone_up "$(version_here)"
-	same_version_from_here
-	run_all_cases
-	group_end
-}
+group() { group_in_version; }

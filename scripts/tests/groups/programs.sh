@@ -214,9 +214,4 @@ case_program-postgres() { program postgres; }
 
 before_case() { highest "$(version_here)"; }
 
-group() {
-	alone_up "$(version_here)"
-	same_version_from_here
-	run_all_cases
-	group_end
-}
+group() { group_in_version; }

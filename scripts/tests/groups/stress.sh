@@ -23,9 +23,4 @@ case_same-version() { same_version; }
 
 before_case() { highest "$(version_here)"; }
 
-group() {
-	alone_up "$(version_here)"
-	same_version_from_here
-	run_all_cases
-	group_end
-}
+group() { group_in_version; }
