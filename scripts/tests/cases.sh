@@ -358,6 +358,12 @@ credited() {
 	die "$(credits_granted) credits after $turns crowds, not $1"
 }
 
+is_connected() { grep -qx 'state up' $DEBUG/server/*; }
+
+# wait_connected: wait until a connection of the server is up. The server may answer a Call before the connection manager
+# has told it that the connection is established.
+wait_connected() { until_true 20 is_connected || die "no connection to lose: $(cat $DEBUG/server/*)"; }
+
 # at_once <file> <bytes> <number>: start this number of WRITEs at once, and wait for them. WRITE i consists of bytes i.
 # The file is open before anything is sent. /tmp/at-once tells when the WRITEs begin.
 at_once() {

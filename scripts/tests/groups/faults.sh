@@ -61,16 +61,12 @@ case_device-order() {
 	nfs_umount
 }
 
-connection_up() { grep -qx 'state up' /sys/kernel/debug/rpcrdma/server/*; }
-
 # An idle mount or a listener does not hold a device that is removed.
 # Covers: RPB-09 V1-ERR-25
 case_device-idle() {
 	nfs_mount 3
 	echo one >$MNT/idle
-	# The server may have answered before the connection manager has told it that the connection is established.
-	[ "$MODULE" != ours ] || until_true 20 connection_up ||
-		die "no connection to lose: $(cat /sys/kernel/debug/rpcrdma/server/*)"
+	[ "$MODULE" != ours ] || wait_connected
 	device_gone
 	device_add
 	[ "$(cat $EXPORT/idle)" = one ] || die "what was written has gone"

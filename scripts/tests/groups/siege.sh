@@ -92,7 +92,7 @@ case_removal-no-thread() {
 	mount -t nfs -o proto=tcp,vers=3,nolock,noac,timeo=3000 "$SERVER:/ice" /tcp
 	nfs_mount 3
 	ls $MNT >/dev/null
-	grep -qx 'state up' $DEBUG/server/* || die "no connection to lose"
+	wait_connected
 	fsfreeze -f /ice
 	# Restore the device even if the case fails.
 	trap 'fsfreeze -u /ice; umount -l /tcp; until_true 60 test ! -e /sys/class/infiniband/lab0; device_add; ice_down' EXIT
