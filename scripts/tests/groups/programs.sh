@@ -212,6 +212,8 @@ postgres_check() {
 # Covers: V1-ERR-25
 case_program-postgres() { program postgres; }
 
+case_same-version() { same_version; }
+
 before_case() { highest "$(version_here)"; }
 
 group() { group_in_version; }
