@@ -116,8 +116,7 @@ build_run() {
 
 build_check() {
 	nm "$1/build/vmlinux" | grep ' start_kernel$' || die "there is no kernel"
-	# shellcheck disable=SC2046
-	ar t "$1/build/vmlinux.a" | (cd "$1/build" && xargs -r readelf -h) >/dev/null || die "an object file is not readable"
+	ar t "$1/build/vmlinux.a" | (cd "$1/build" && xargs readelf -h) >/dev/null || die "an object file is not readable"
 }
 
 # Covers: V1-ERR-25
