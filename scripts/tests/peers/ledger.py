@@ -3,9 +3,9 @@
 """usage: ledger.py FILE SECONDS [check]
 
 Processes that share an SQLite database. Each moves amounts between accounts in transactions, and writes each move to a
-journal. At random moments, processes are killed in the middle of a transaction and replaced. With "check", nothing is
-written. Then, and at the end, SQLite must find its file intact, no amount may be lost, and the balances must equal what
-the journal says. Prints the number of moves.
+journal. At random moments, processes are killed in the middle of a transaction and replaced. In the end, and with
+"check" at once, SQLite must find its file intact, no amount may be lost, and the balances must equal what the journal
+says. Prints the number of moves.
 """
 import os
 import random
