@@ -201,8 +201,9 @@ PKG_WIRE=(tshark)
 PKG_SHELL=(ibverbs-utils rdmacm-utils)
 # A key distribution centre, and the programs that get tickets from it, for krb5 mounts in a guest
 PKG_KRB5=(krb5-kdc krb5-admin-server krb5-user)
-# Programs that run on a mount
-PKG_PROGRAMS=(git postgresql qemu-utils)
+# Programs that run on a mount: in make test, and in make test-all in addition
+PKG_PROGRAMS=(qemu-utils)
+PKG_PROGRAMS_ALL=(git postgresql)
 PKG_CHECK=(sparse shellcheck pyflakes3 shfmt mandoc python3-docutils busybox-static procps)
 PKG_PACKAGE=(dkms dpkg-dev debhelper dh-dkms lintian man-db)
 # For KMSAN only
