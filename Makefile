@@ -92,6 +92,9 @@ test-race: #- connections, data and faults on a kernel with KCSAN (KERNEL=7.3)
 test-memory: #- messages and data on a kernel with KMSAN (KERNEL=6.12)
 	@CHECKERS=memory KERNEL="$(or $(KERNEL),6.12)" scripts/test
 
+soak: #- many faults at once for an hour: MINUTES= (20) each on 7.3 with siw, 7.3 with rxe, 6.12 with rxe
+	@SOAK=y ROUNDS=$(or $(MINUTES),20) T='$(or $(T),@(7.3/*|6.12/rxe)/soak)' scripts/test
+
 check: #- style, sparse, warnings, kernel-doc, and which file may use which
 	@scripts/check
 
@@ -104,7 +107,7 @@ mutants: #- would the unit tests notice if net/wire or net/core were broken? (FI
 mutants-guests: #- would the tests in guests notice if the rest of net/ were broken? (NAMES=)
 	@python3 scripts/mutants/guests.py $(NAMES)
 
-bench: #- what an operation costs, compared with the in-tree module (PROVIDER=)
+bench: #- what an operation costs, compared with the in-tree module (PROVIDER=, CPUS=4: what several processors share)
 	@scripts/bench
 
-.PHONY: all modules install uninstall dkms-install dkms-uninstall deb clean check fuzz mutants mutants-guests demo test test-all test-race test-memory bench shell help
+.PHONY: all modules install uninstall dkms-install dkms-uninstall deb clean check fuzz mutants mutants-guests demo test test-all test-race test-memory soak bench shell help

@@ -11,22 +11,35 @@
 #include "rpcrdma_kunit.h"
 
 #define BUDGET_ACCOUNTS	64u
-/* The limit is a multiple of what the tests divide it by, so that shares have no remainder. */
+/* The shares of 1 to 7 clients, and of 64 clients, are computed from this without remainder. */
 #define BUDGET_LIMIT	(4096ull * 3 * 5 * 7 * 64)
-/* What accounts may hold, and what shares are made of */
+/* What all accounts together may hold, and the half of it that is divided into shares */
 #define BUDGET_LOANS	(BUDGET_LIMIT / 4 * 3)
 #define BUDGET_SHARES	(BUDGET_LOANS / 2)
-/* What a connection holds from its beginning */
-#define BUDGET_IDLE	1000u
+/* What may be borrowed beyond shares */
+#define BUDGET_BEYOND	(BUDGET_LOANS / 8 * 3)
+/* Number of bytes that a new connection holds */
+#define BUDGET_IDLE	1200u
 
 struct rpcrdma_budget_fixture {
 	struct rpcrdma_budget	bz_budget;
+	struct rpcrdma_borrower	bz_borrowers[BUDGET_ACCOUNTS];
 	struct rpcrdma_account	bz_accounts[BUDGET_ACCOUNTS];
 };
 
-/* Make a budget with @open accounts, of which the first @known have known clients. */
+/* Open account @i, as one of client @client. */
+static void rpcrdma_budget_open(struct rpcrdma_budget_fixture *fx, u32 i,
+				u32 client)
+{
+	rpcrdma_account_open(&fx->bz_budget, &fx->bz_accounts[i],
+			     &fx->bz_borrowers[client]);
+}
+
+/* Make a budget with @open accounts, of which the first @known have known clients. Each client has
+ * @each of the accounts.
+ */
 static struct rpcrdma_budget_fixture *
-rpcrdma_budget_make(struct kunit *test, u32 open, u32 known)
+rpcrdma_budget_make_each(struct kunit *test, u32 open, u32 known, u32 each)
 {
 	struct rpcrdma_budget_fixture *fx;
 	u32 i;
@@ -36,11 +49,15 @@ rpcrdma_budget_make(struct kunit *test, u32 open, u32 known)
 	memset(fx, 0xa5, sizeof(*fx));
 	fx->bz_budget = (struct rpcrdma_budget)
 		RPCRDMA_BUDGET_INIT(fx->bz_budget);
-	rpcrdma_budget_resize(&fx->bz_budget, BUDGET_LIMIT);
-	for (i = 0; i < BUDGET_ACCOUNTS; i++)
+	/* What the accounts begin with does not reduce what they can borrow. */
+	rpcrdma_budget_resize(&fx->bz_budget,
+			      BUDGET_LIMIT + open * BUDGET_IDLE / 3 * 4);
+	for (i = 0; i < BUDGET_ACCOUNTS; i++) {
 		rpcrdma_account_init(&fx->bz_accounts[i]);
+		fx->bz_borrowers[i].bo_accounts = 0;
+	}
 	for (i = 0; i < open; i++) {
-		rpcrdma_account_open(&fx->bz_budget, &fx->bz_accounts[i]);
+		rpcrdma_budget_open(fx, i, i / each);
 		rpcrdma_account_set(&fx->bz_budget, &fx->bz_accounts[i],
 				    BUDGET_IDLE);
 		if (i < known)
@@ -50,20 +67,45 @@ rpcrdma_budget_make(struct kunit *test, u32 open, u32 known)
 	return fx;
 }
 
-/* Do what a connection does that wants to have @want bytes. Returns what it has afterwards. */
+static struct rpcrdma_budget_fixture *
+rpcrdma_budget_make(struct kunit *test, u32 open, u32 known)
+{
+	return rpcrdma_budget_make_each(test, open, known, 1);
+}
+
+/* Let account @i have borrowed @lent bytes. */
+static void rpcrdma_budget_lend(struct rpcrdma_budget_fixture *fx, u32 i,
+				u64 lent)
+{
+	struct rpcrdma_account *account = &fx->bz_accounts[i];
+
+	rpcrdma_account_set(&fx->bz_budget, account, account->ba_base + lent);
+}
+
+static u64 rpcrdma_budget_lent(const struct rpcrdma_budget_fixture *fx, u32 i)
+{
+	const struct rpcrdma_account *account = &fx->bz_accounts[i];
+
+	if (!account->ba_known)
+		return 0;
+	return account->ba_held - min(account->ba_held, account->ba_base);
+}
+
+/* Borrow as a connection does that wants to have borrowed @want bytes. Returns what it then has
+ * borrowed.
+ */
 static u64 rpcrdma_budget_borrow(struct rpcrdma_budget_fixture *fx, u32 i,
 				 u64 want)
 {
-	struct rpcrdma_account *account = &fx->bz_accounts[i];
-	u64 room = rpcrdma_account_room(&fx->bz_budget, account);
+	u64 room = rpcrdma_account_room(&fx->bz_budget, &fx->bz_accounts[i]);
+	u64 lent = rpcrdma_budget_lent(fx, i);
 
-	if (want > account->ba_held)
-		rpcrdma_account_set(&fx->bz_budget, account,
-				    min(want, account->ba_held + room));
-	return account->ba_held;
+	if (want > lent && room)
+		rpcrdma_budget_lend(fx, i, min(want, lent + room));
+	return rpcrdma_budget_lent(fx, i);
 }
 
-/* Do what a connection does when it can give its excess back. */
+/* Give the excess of account @i back, as a connection does when it can. */
 static void rpcrdma_budget_return(struct rpcrdma_budget_fixture *fx, u32 i)
 {
 	struct rpcrdma_account *account = &fx->bz_accounts[i];
@@ -78,19 +120,30 @@ static void rpcrdma_budget_check(struct kunit *test,
 				 const struct rpcrdma_budget_fixture *fx)
 {
 	const struct rpcrdma_budget *budget = &fx->bz_budget;
-	u64 share = rpcrdma_budget_share(budget), held = 0, taken = 0;
+	u64 share = rpcrdma_budget_share(budget), held = 0, lent = 0, taken = 0;
+	u64 has[BUDGET_ACCOUNTS] = { 0 };
+	u32 knows[BUDGET_ACCOUNTS] = { 0 };
 	const struct rpcrdma_account *account;
-	u32 i, known = 0;
+	u32 i, client, known = 0;
 
 	for (i = 0; i < BUDGET_ACCOUNTS; i++) {
 		account = &fx->bz_accounts[i];
+		if (!account->ba_borrower)
+			continue;
+		client = account->ba_borrower - fx->bz_borrowers;
 		held += account->ba_held;
-		taken += account->ba_known && account->ba_held < share ?
-			 share : account->ba_held;
-		known += account->ba_known;
+		knows[client] += account->ba_known;
+		if (account->ba_known && account->ba_held > account->ba_base)
+			has[client] += account->ba_held - account->ba_base;
+	}
+	for (i = 0; i < BUDGET_ACCOUNTS; i++) {
+		lent += has[i];
+		taken += knows[i] ? max(has[i], share) : 0;
+		known += !!knows[i];
 	}
 	KUNIT_EXPECT_EQ(test, budget->bg_known, known);
 	KUNIT_EXPECT_EQ(test, budget->bg_held, held);
+	KUNIT_EXPECT_EQ(test, budget->bg_lent, lent);
 	KUNIT_EXPECT_EQ(test, budget->bg_taken, taken);
 }
 
@@ -111,25 +164,25 @@ static void rpcrdma_budget_shares(struct kunit *test)
 				BUDGET_SHARES / i);
 		rpcrdma_budget_check(test, fx);
 	}
-	rpcrdma_budget_resize(&fx->bz_budget, 2 * BUDGET_LIMIT);
+	rpcrdma_budget_resize(&fx->bz_budget,
+			      2 * BUDGET_LIMIT + 10 * BUDGET_IDLE / 3 * 4);
 	KUNIT_EXPECT_EQ(test, rpcrdma_budget_share(&fx->bz_budget),
 			2 * BUDGET_SHARES / 7);
 	rpcrdma_budget_check(test, fx);
 	for (i = 0; i < 10; i++) {
 		rpcrdma_account_close(&fx->bz_budget, &fx->bz_accounts[i]);
-		rpcrdma_account_close(&fx->bz_budget, &fx->bz_accounts[i]);
 		rpcrdma_budget_check(test, fx);
 	}
 	KUNIT_EXPECT_EQ(test, fx->bz_budget.bg_held, 0);
 	KUNIT_EXPECT_EQ(test, fx->bz_budget.bg_taken, 0);
-	KUNIT_EXPECT_TRUE(test, list_empty(&fx->bz_budget.bg_accounts));
+	KUNIT_EXPECT_TRUE(test, list_empty(&fx->bz_budget.bg_borrowers));
 	/* An account can be opened again, and is then that of an unknown client. */
-	rpcrdma_account_open(&fx->bz_budget, &fx->bz_accounts[3]);
+	rpcrdma_budget_open(fx, 3, 3);
 	KUNIT_EXPECT_FALSE(test, fx->bz_accounts[3].ba_known);
 	rpcrdma_budget_check(test, fx);
 }
 
-/* An unknown client borrows nothing and has nothing to give back, and has no share. */
+/* An unknown client has no share, borrows nothing, and has nothing to give back. */
 /* Covers: G-39 */
 static void rpcrdma_budget_unknown(struct kunit *test)
 {
@@ -142,59 +195,87 @@ static void rpcrdma_budget_unknown(struct kunit *test)
 			0);
 	rpcrdma_budget_check(test, fx);
 	rpcrdma_account_know(&fx->bz_budget, account);
-	/* Nothing is free, so it gives back half of what it has beyond its share. */
+	/* What it holds now was not borrowed. It leaves nothing to borrow. */
 	KUNIT_EXPECT_EQ(test, rpcrdma_account_excess(&fx->bz_budget, account),
-			BUDGET_LIMIT - BUDGET_SHARES / 2);
+			0);
+	KUNIT_EXPECT_EQ(test, rpcrdma_account_room(&fx->bz_budget, account), 0);
+	KUNIT_EXPECT_EQ(test, rpcrdma_budget_share(&fx->bz_budget), 0);
+	rpcrdma_budget_check(test, fx);
 }
 
-/* One connection alone may have its share, and half of what is left. */
+/* A single connection may have its share, and half of what is not set aside. */
 static void rpcrdma_budget_alone(struct kunit *test)
 {
 	struct rpcrdma_budget_fixture *fx = rpcrdma_budget_make(test, 1, 1);
 	struct rpcrdma_account *account = &fx->bz_accounts[0];
-	u64 most = BUDGET_SHARES + BUDGET_SHARES / 2;
+	u64 most = BUDGET_SHARES + BUDGET_BEYOND / 2;
 
 	KUNIT_EXPECT_EQ(test, rpcrdma_account_room(&fx->bz_budget, account),
-			most - BUDGET_IDLE);
+			most);
 	KUNIT_EXPECT_EQ(test, rpcrdma_budget_borrow(fx, 0, U64_MAX), most);
 	KUNIT_EXPECT_EQ(test, rpcrdma_account_room(&fx->bz_budget, account), 0);
 	KUNIT_EXPECT_EQ(test, rpcrdma_account_excess(&fx->bz_budget, account),
 			0);
-	/* Two bytes too many: it gives one of them back. */
-	rpcrdma_account_set(&fx->bz_budget, account, most + 1);
+	/* Now it has two bytes more beyond its share than are free, and gives one back. */
+	rpcrdma_budget_lend(fx, 0, most + 1);
 	KUNIT_EXPECT_EQ(test, rpcrdma_account_excess(&fx->bz_budget, account),
 			1);
-	rpcrdma_account_set(&fx->bz_budget, account, most - 1);
+	rpcrdma_budget_lend(fx, 0, most + 4);
+	KUNIT_EXPECT_EQ(test, rpcrdma_account_excess(&fx->bz_budget, account),
+			4);
+	rpcrdma_budget_lend(fx, 0, most - 1);
 	KUNIT_EXPECT_EQ(test, rpcrdma_account_excess(&fx->bz_budget, account),
 			0);
 	KUNIT_EXPECT_EQ(test, rpcrdma_account_room(&fx->bz_budget, account), 1);
 }
 
-/* What accounts may hold, they may hold exactly; a connection whose share is larger than what is
- * left gets what is left.
- */
+/* What nobody has borrowed leaves less to borrow. The clients divide what is left. */
 static void rpcrdma_budget_exhausted(struct kunit *test)
 {
 	struct rpcrdma_budget_fixture *fx = rpcrdma_budget_make(test, 3, 2);
 	const struct rpcrdma_budget *budget = &fx->bz_budget;
 
 	rpcrdma_account_set(&fx->bz_budget, &fx->bz_accounts[2],
-			    BUDGET_LOANS - 2 * BUDGET_IDLE - 5);
+			    BUDGET_IDLE + BUDGET_LOANS - 100);
+	KUNIT_EXPECT_EQ(test, rpcrdma_budget_share(budget), 25);
+	KUNIT_EXPECT_EQ(test, rpcrdma_budget_borrow(fx, 0, U64_MAX), 44);
+	KUNIT_EXPECT_EQ(test, rpcrdma_budget_borrow(fx, 1, U64_MAX), 34);
+	rpcrdma_budget_check(test, fx);
+	/* If it then grows, there is nothing to borrow. */
+	rpcrdma_account_set(&fx->bz_budget, &fx->bz_accounts[2],
+			    BUDGET_IDLE + BUDGET_LOANS - 70);
 	KUNIT_EXPECT_EQ(test, rpcrdma_account_room(budget,
-						   &fx->bz_accounts[0]), 5);
-	KUNIT_EXPECT_EQ(test, rpcrdma_budget_borrow(fx, 0, U64_MAX),
-			BUDGET_IDLE + 5);
-	KUNIT_EXPECT_EQ(test, budget->bg_held, BUDGET_LOANS);
-	KUNIT_EXPECT_EQ(test, rpcrdma_budget_borrow(fx, 1, U64_MAX),
-			BUDGET_IDLE);
+						   &fx->bz_accounts[1]), 0);
 	rpcrdma_account_set(&fx->bz_budget, &fx->bz_accounts[2],
 			    4 * BUDGET_LOANS);
 	KUNIT_EXPECT_EQ(test, rpcrdma_account_room(budget,
 						   &fx->bz_accounts[1]), 0);
+	rpcrdma_budget_check(test, fx);
 }
 
-/* The promise of net/core/budget.c: if clients are connected and then borrow one after the other as
- * much as they can, and give nothing back, the last one gets at least half of the mean.
+/* The memory with which a connection began may get less. Then others can borrow it. If it comes
+ * back, it has been borrowed.
+ */
+static void rpcrdma_budget_base(struct kunit *test)
+{
+	struct rpcrdma_budget_fixture *fx = rpcrdma_budget_make(test, 2, 2);
+
+	rpcrdma_account_set(&fx->bz_budget, &fx->bz_accounts[0],
+			    BUDGET_IDLE - 400);
+	rpcrdma_budget_check(test, fx);
+	KUNIT_EXPECT_EQ(test, fx->bz_budget.bg_lent, 0);
+	KUNIT_EXPECT_EQ(test, rpcrdma_budget_share(&fx->bz_budget),
+			BUDGET_SHARES / 2 + 100);
+	rpcrdma_account_set(&fx->bz_budget, &fx->bz_accounts[0],
+			    BUDGET_IDLE + 1);
+	KUNIT_EXPECT_EQ(test, fx->bz_budget.bg_lent, 401);
+	KUNIT_EXPECT_EQ(test, rpcrdma_budget_share(&fx->bz_budget),
+			BUDGET_SHARES / 2 + 100);
+	rpcrdma_budget_check(test, fx);
+}
+
+/* The promise of net/core/budget.c: if n clients are connected, then borrow one after the other as
+ * much as they can, and give nothing back, each gets at least half of what they have on average.
  */
 /* Covers: G-39 */
 static void rpcrdma_budget_silent(struct kunit *test)
@@ -215,13 +296,13 @@ static void rpcrdma_budget_silent(struct kunit *test)
 			sum += has;
 		}
 		KUNIT_EXPECT_LE(test, sum, BUDGET_LOANS);
-		/* The mean is rounded down in the share, by less than one byte. */
+		/* The share is rounded down, by less than one byte. */
 		KUNIT_EXPECT_GE(test, 2 * (least + 1) * n, sum);
 		rpcrdma_budget_check(test, fx);
 	}
 }
 
-/* If few of many clients are busy, they get much more than their shares. */
+/* If only a few of many clients are busy, they get much more than their shares. */
 static void rpcrdma_budget_few_busy(struct kunit *test)
 {
 	struct rpcrdma_budget_fixture *fx =
@@ -234,8 +315,8 @@ static void rpcrdma_budget_few_busy(struct kunit *test)
 				5 * share);
 }
 
-/* If all clients are busy and give back what they have too much of, all have the same in the end,
- * also after others have connected. Every new client has its share before that.
+/* If all clients are busy and give their excess back, all have about the same in the end, and more
+ * than their shares. This holds for any number of clients, while more and more of them connect.
  */
 /* Covers: G-39 */
 static void rpcrdma_budget_converges(struct kunit *test)
@@ -254,15 +335,152 @@ static void rpcrdma_budget_converges(struct kunit *test)
 				least = min(least, has);
 				most = max(most, has);
 			}
-			KUNIT_EXPECT_LE(test, fx->bz_budget.bg_held,
+			KUNIT_EXPECT_LE(test, fx->bz_budget.bg_lent,
 					BUDGET_LOANS);
 		}
 		KUNIT_EXPECT_LE(test, most - least, BUDGET_LOANS / 100);
 		KUNIT_EXPECT_GE(test, least * n, BUDGET_LOANS / 10 * 6);
-		rpcrdma_account_open(&fx->bz_budget, &fx->bz_accounts[n]);
+		rpcrdma_budget_open(fx, n, n);
 		rpcrdma_account_know(&fx->bz_budget, &fx->bz_accounts[n]);
 		n++;
 	}
+}
+
+/* A client gets no more memory by opening more connections: clients with one, two and 15 of them
+ * have the same share. Each of the connections of a client may have an equal part.
+ */
+/* Covers: G-39 */
+static void rpcrdma_budget_connections(struct kunit *test)
+{
+	static const u32 conns[] = { 15, 2, 1 };
+	struct rpcrdma_budget_fixture *fx = rpcrdma_budget_make(test, 0, 0);
+	u32 client, i, n = 0;
+	u64 has[3] = { 0 };
+
+	for (client = 0; client < 3; client++)
+		for (i = 0; i < conns[client]; i++) {
+			rpcrdma_budget_open(fx, n, client);
+			rpcrdma_account_know(&fx->bz_budget,
+					     &fx->bz_accounts[n++]);
+		}
+	KUNIT_EXPECT_EQ(test, fx->bz_budget.bg_known, 3);
+	KUNIT_EXPECT_EQ(test, rpcrdma_budget_share(&fx->bz_budget),
+			BUDGET_SHARES / 3);
+	n = 0;
+	for (client = 0; client < 3; client++)
+		for (i = 0; i < conns[client]; i++)
+			has[client] += rpcrdma_budget_borrow(fx, n++, U64_MAX);
+	/* The first client may leave a few bytes, because its part is rounded down. */
+	KUNIT_EXPECT_LE(test, has[0], BUDGET_SHARES / 3 + BUDGET_BEYOND / 2);
+	KUNIT_EXPECT_GE(test, has[0] + 15,
+			BUDGET_SHARES / 3 + BUDGET_BEYOND / 2);
+	KUNIT_EXPECT_GE(test, has[1] + 2,
+			BUDGET_SHARES / 3 + BUDGET_BEYOND / 4);
+	KUNIT_EXPECT_GE(test, has[2],
+			BUDGET_SHARES / 3 + BUDGET_BEYOND / 8);
+	for (i = 1; i < 15; i++)
+		KUNIT_EXPECT_LE(test, fx->bz_accounts[0].ba_held,
+				fx->bz_accounts[i].ba_held + 15);
+	rpcrdma_budget_check(test, fx);
+	/* The last connection that closes returns the share. */
+	for (i = 0; i < 14; i++)
+		rpcrdma_account_close(&fx->bz_budget, &fx->bz_accounts[i]);
+	KUNIT_EXPECT_EQ(test, fx->bz_budget.bg_known, 3);
+	rpcrdma_account_close(&fx->bz_budget, &fx->bz_accounts[14]);
+	KUNIT_EXPECT_EQ(test, fx->bz_budget.bg_known, 2);
+	rpcrdma_budget_check(test, fx);
+}
+
+/* If one connection of a client has all that the client may have, and the client then opens three
+ * more, each connection has about a quarter in the end.
+ */
+/* Covers: G-39 */
+static void rpcrdma_budget_parts(struct kunit *test)
+{
+	struct rpcrdma_budget_fixture *fx =
+		rpcrdma_budget_make_each(test, 1, 1, 4);
+	u64 had = rpcrdma_budget_borrow(fx, 0, U64_MAX);
+	u32 i, round;
+
+	for (i = 1; i < 4; i++) {
+		rpcrdma_budget_open(fx, i, 0);
+		rpcrdma_account_know(&fx->bz_budget, &fx->bz_accounts[i]);
+	}
+	KUNIT_EXPECT_EQ(test, fx->bz_budget.bg_known, 1);
+	/* The first connection gives 100 bytes back, which the other connections of the client can
+	 * then borrow. It has to give back half of what it has beyond its part and beyond these 100
+	 * bytes.
+	 */
+	rpcrdma_budget_lend(fx, 0, had - 100);
+	KUNIT_EXPECT_EQ(test, rpcrdma_account_excess(&fx->bz_budget,
+						     &fx->bz_accounts[0]),
+			(had - 100 - had / 4 - 100) / 2);
+	for (round = 0; round < 100; round++)
+		for (i = 0; i < 4; i++) {
+			rpcrdma_budget_return(fx, i);
+			rpcrdma_budget_borrow(fx, i, U64_MAX);
+			KUNIT_EXPECT_LE(test, fx->bz_borrowers[0].bo_lent, had);
+		}
+	for (i = 0; i < 4; i++) {
+		KUNIT_EXPECT_LE(test, rpcrdma_budget_lent(fx, i),
+				had / 4 + had / 100);
+		KUNIT_EXPECT_GE(test, rpcrdma_budget_lent(fx, i),
+				had / 4 - had / 100);
+	}
+	rpcrdma_budget_check(test, fx);
+}
+
+/* A connection on which its client is not known borrows nothing, although the client is known on
+ * another one.
+ */
+/* Covers: G-39 */
+static void rpcrdma_budget_half_known(struct kunit *test)
+{
+	struct rpcrdma_budget_fixture *fx =
+		rpcrdma_budget_make_each(test, 2, 1, 2);
+	u64 most = BUDGET_SHARES + BUDGET_BEYOND / 2;
+
+	KUNIT_EXPECT_EQ(test, rpcrdma_budget_borrow(fx, 1, U64_MAX), 0);
+	KUNIT_EXPECT_EQ(test, rpcrdma_budget_borrow(fx, 0, U64_MAX), most);
+	/* What the other connection holds leaves less to borrow. Of BUDGET_SHARES, the client
+	 * should have 15 sixteenths, and it has 22.
+	 */
+	rpcrdma_account_set(&fx->bz_budget, &fx->bz_accounts[1],
+			    BUDGET_IDLE + BUDGET_SHARES);
+	KUNIT_EXPECT_EQ(test, rpcrdma_account_excess(&fx->bz_budget,
+						     &fx->bz_accounts[0]),
+			BUDGET_SHARES / 16 * 7);
+	KUNIT_EXPECT_EQ(test, rpcrdma_account_excess(&fx->bz_budget,
+						     &fx->bz_accounts[1]), 0);
+	rpcrdma_budget_check(test, fx);
+}
+
+/* What the first connection of a client begins with is not borrowed. What its other connections
+ * begin with is borrowed. So a client with many connections leaves the shares of others alone.
+ */
+/* Covers: G-39 */
+static void rpcrdma_budget_many(struct kunit *test)
+{
+	struct rpcrdma_budget_fixture *fx = rpcrdma_budget_make(test, 2, 2);
+	u64 share = BUDGET_SHARES / 2;
+	u32 i;
+
+	for (i = 2; i < BUDGET_ACCOUNTS; i++) {
+		rpcrdma_budget_open(fx, i, 0);
+		rpcrdma_account_set(&fx->bz_budget, &fx->bz_accounts[i],
+				    BUDGET_LOANS / 4);
+		rpcrdma_account_know(&fx->bz_budget, &fx->bz_accounts[i]);
+		KUNIT_EXPECT_EQ(test, fx->bz_borrowers[0].bo_lent,
+				(i - 1) * (BUDGET_LOANS / 4));
+		rpcrdma_budget_check(test, fx);
+	}
+	KUNIT_EXPECT_EQ(test, rpcrdma_budget_share(&fx->bz_budget), share);
+	KUNIT_EXPECT_EQ(test, rpcrdma_account_room(&fx->bz_budget,
+						   &fx->bz_accounts[0]), 0);
+	KUNIT_EXPECT_EQ(test, rpcrdma_budget_borrow(fx, 1, U64_MAX), share);
+	KUNIT_EXPECT_EQ(test, rpcrdma_account_excess(&fx->bz_budget,
+						     &fx->bz_accounts[1]), 0);
+	rpcrdma_budget_check(test, fx);
 }
 
 /* One step of rpcrdma_budget_any() */
@@ -273,8 +491,8 @@ static void rpcrdma_budget_step(struct rpcrdma_kunit *kunit,
 	struct rpcrdma_account *account = &fx->bz_accounts[i];
 	struct rpcrdma_budget *budget = &fx->bz_budget;
 
-	if (list_empty(&account->ba_list)) {
-		rpcrdma_account_open(budget, account);
+	if (!account->ba_borrower) {
+		rpcrdma_budget_open(fx, i, i / 4);
 		return;
 	}
 	switch (rpcrdma_kunit_random(kunit, 8)) {
@@ -290,6 +508,10 @@ static void rpcrdma_budget_step(struct rpcrdma_kunit *kunit,
 	case 3:
 		rpcrdma_account_set(budget, account, account->ba_held / 2);
 		break;
+	case 4:
+		if (!account->ba_known)
+			rpcrdma_account_set(budget, account, BUDGET_IDLE);
+		break;
 	default:
 		rpcrdma_budget_borrow(fx, i, rpcrdma_kunit_random(kunit, 2) ?
 				      U64_MAX : 1 << 20);
@@ -297,8 +519,8 @@ static void rpcrdma_budget_step(struct rpcrdma_kunit *kunit,
 	}
 }
 
-/* Whatever happens in whatever order, the sums are right, nobody can borrow more than accounts may
- * hold, and no account may borrow while it should give something back.
+/* After any sequence of steps, the sums are right, all accounts together hold no more than they
+ * may, and no account may borrow while it has an excess.
  */
 static void rpcrdma_budget_any(struct kunit *test)
 {
@@ -310,8 +532,11 @@ static void rpcrdma_budget_any(struct kunit *test)
 	for (i = 0; i < 20000; i++) {
 		rpcrdma_budget_step(test->priv, fx);
 		rpcrdma_budget_check(test, fx);
-		KUNIT_EXPECT_LE(test, budget->bg_held, BUDGET_LOANS);
+		KUNIT_EXPECT_LE(test, budget->bg_held, BUDGET_LOANS +
+				BUDGET_ACCOUNTS * BUDGET_IDLE);
 		account = &fx->bz_accounts[i % BUDGET_ACCOUNTS];
+		if (!account->ba_borrower)
+			continue;
 		KUNIT_EXPECT_TRUE(test,
 				  !rpcrdma_account_room(budget, account) ||
 				  !rpcrdma_account_excess(budget, account));
@@ -323,9 +548,14 @@ static struct kunit_case rpcrdma_budget_kunit_cases[] = {
 	KUNIT_CASE(rpcrdma_budget_unknown),
 	KUNIT_CASE(rpcrdma_budget_alone),
 	KUNIT_CASE(rpcrdma_budget_exhausted),
+	KUNIT_CASE(rpcrdma_budget_base),
 	KUNIT_CASE(rpcrdma_budget_silent),
 	KUNIT_CASE(rpcrdma_budget_few_busy),
 	KUNIT_CASE(rpcrdma_budget_converges),
+	KUNIT_CASE(rpcrdma_budget_connections),
+	KUNIT_CASE(rpcrdma_budget_parts),
+	KUNIT_CASE(rpcrdma_budget_half_known),
+	KUNIT_CASE(rpcrdma_budget_many),
 	KUNIT_CASE(rpcrdma_budget_any),
 	{}
 };

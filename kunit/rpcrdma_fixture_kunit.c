@@ -401,7 +401,7 @@ u32 rpcrdma_kunit_segs(const struct rpcrdma_lists *lists,
 MODULE_DESCRIPTION("Unit tests of RPC-over-RDMA's pure rooms");
 MODULE_LICENSE("GPL");
 /*
- * The argument of MODULE_IMPORT_NS() is a name before 6.13, and a string since
- * then (commit cdd30ebb1b9f). In both cases, it expands to this line.
+ * Before 6.13, the argument of MODULE_IMPORT_NS() is a name. Since then, it is a string
+ * (commit cdd30ebb1b9f). This line is what the macro expands to in both cases.
  */
 MODULE_INFO(import_ns, "EXPORTED_FOR_KUNIT_TESTING");

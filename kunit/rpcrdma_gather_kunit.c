@@ -802,9 +802,10 @@ static void rpcrdma_gather_later(struct rpcrdma_gather_fixture *fx,
 	flush_delayed_work(&gather->ga_work);
 }
 
+/* On older kernels, a disabled work item counts as pending (include/compat/disable_work). */
 static bool rpcrdma_gather_watches(struct rpcrdma_gather_fixture *fx)
 {
-	return delayed_work_pending(&fx->gf_conn.cn_gather.ga_work);
+	return timer_pending(&fx->gf_conn.cn_gather.ga_work.timer);
 }
 
 /* Covers: RTX-85 */
@@ -948,7 +949,7 @@ static void rpcrdma_gather_send_any(struct rpcrdma_gather_fixture *fx)
 			      kunit->kf_len, 0);
 }
 
-/* Check all events. Check the bodies of groups, and give messages back. */
+/* Count all events that the owner has seen. Check the bodies of groups, and give messages back. */
 static void rpcrdma_gather_hear_all(struct rpcrdma_gather_fixture *fx,
 				    u32 counts[3])
 {

@@ -11,7 +11,7 @@
 
 #define GRANT_MOST	64u
 
-/* Let Calls with one credit each arrive until credits have come back. Returns their number. */
+/* Let Calls of one credit each arrive until credits have come back. Returns the number of Calls. */
 static u32 rpcrdma_grant_wait(struct rpcrdma_grant *grant)
 {
 	u32 calls = 1;
@@ -21,7 +21,7 @@ static u32 rpcrdma_grant_wait(struct rpcrdma_grant *grant)
 	return calls;
 }
 
-/* Twice as many Calls as the requester may have had credits, and one more, are necessary. */
+/* Credits come back as soon as the Calls that arrive have taken more than twice the old grant. */
 /* Covers: V1-CRD-09 G-39 */
 static void rpcrdma_grant_lowers(struct kunit *test)
 {
@@ -37,7 +37,7 @@ static void rpcrdma_grant_lowers(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, rpcrdma_grant_wait(&grant), 2 * bound + 1);
 		KUNIT_EXPECT_EQ(test, grant.gn_told, bound - 1);
 		KUNIT_EXPECT_EQ(test, grant.gn_bound, bound - 1);
-		/* That was all: further Calls change nothing. */
+		/* Further Calls change nothing. */
 		KUNIT_EXPECT_FALSE(test, rpcrdma_grant_arrived(&grant, U32_MAX));
 	}
 	/* A Call of several Sends takes several credits. */
@@ -48,7 +48,7 @@ static void rpcrdma_grant_lowers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, grant.gn_bound, 1);
 }
 
-/* What cannot be lowered stays as it is: the same number or more, or a second time. */
+/* The grant is not lowered if the new number is not smaller, or while credits are taken back. */
 static void rpcrdma_grant_refuses(struct kunit *test)
 {
 	struct rpcrdma_grant grant;
@@ -83,10 +83,12 @@ static void rpcrdma_grant_awaits_messages(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, rpcrdma_grant_arrived(&grant, 100));
 	rpcrdma_grant_close(&grant, two);
 	KUNIT_EXPECT_EQ(test, rpcrdma_grant_wait(&grant), 9);
-	/* Now the message that was made later is an old one, but it is of the present age. */
+	/* @later has the present age, so the grant can be lowered. But no Call counts until @later
+	 * is posted.
+	 */
 	KUNIT_EXPECT_TRUE(test, rpcrdma_grant_lower(&grant, 1));
 	KUNIT_EXPECT_FALSE(test, rpcrdma_grant_arrived(&grant, 100));
-	/* The grant is raised again, and cannot be lowered before that message is posted. */
+	/* The grant is raised again. It cannot be lowered before @later is posted. */
 	rpcrdma_grant_raise(&grant, 2);
 	KUNIT_EXPECT_FALSE(test, rpcrdma_grant_lower(&grant, 1));
 	KUNIT_EXPECT_EQ(test, grant.gn_told, 2);
@@ -94,8 +96,8 @@ static void rpcrdma_grant_awaits_messages(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, rpcrdma_grant_lower(&grant, 1));
 }
 
-/* If the grant is raised before the credits have come back, the others still come back. If the
- * grant is raised to what the requester may believe to have, nothing comes back.
+/* If some of the credits that are being taken back are granted again, only the others come back. If
+ * all are granted again (up to gn_bound), none comes back.
  */
 static void rpcrdma_grant_raises(struct kunit *test)
 {
@@ -134,8 +136,8 @@ static void rpcrdma_grant_raises(struct kunit *test)
 
 struct rpcrdma_grant_model {
 	struct rpcrdma_grant	gm_grant;
-	/* the responder's Receives: posted, and with Calls that no thread has taken; gm_making
-	 * Receives are held by threads
+	/* Receives of the responder: those that are posted, and those with a Call that no thread
+	 * has taken. Threads hold gm_making further Receives.
 	 */
 	u32			gm_posted;
 	u32			gm_queued;
@@ -145,10 +147,10 @@ struct rpcrdma_grant_model {
 	u32			gm_making;
 	u8			gm_age[GRANT_QUEUE];
 	u32			gm_says[GRANT_QUEUE];
-	/* Replies that are posted and not complete: ages */
+	/* Replies whose Sends have not completed: ages */
 	u32			gm_sending;
 	u8			gm_sent_age[GRANT_QUEUE];
-	/* Replies under way, the first one first, and Calls under way */
+	/* Replies that have not arrived, the oldest first: grants; Calls that have not arrived */
 	u32			gm_replies;
 	u32			gm_reply[GRANT_QUEUE];
 	u32			gm_calls;
@@ -163,7 +165,7 @@ static u32 rpcrdma_grant_recvs(const struct rpcrdma_grant_model *gm)
 	return gm->gm_posted + gm->gm_queued + gm->gm_making;
 }
 
-/* Make Receives for the grant, and raise it; or take credits back. */
+/* Raise the grant, after making Receives for it; or begin to take credits back. */
 static void rpcrdma_grant_model_change(struct rpcrdma_grant_model *gm,
 				       u32 credits)
 {
@@ -238,7 +240,9 @@ static void rpcrdma_grant_model_arrive(struct rpcrdma_grant_model *gm)
 	gm->gm_queued++;
 }
 
-/* One of the things that can happen next. @what is random, and so is which party is slow. */
+/* Do one of the things that can happen next. @what says which one, and @which says which Reply is
+ * posted. Both are random.
+ */
 static void rpcrdma_grant_model_step(struct rpcrdma_grant_model *gm, u32 what,
 				     u32 which)
 {
@@ -258,8 +262,8 @@ static void rpcrdma_grant_model_step(struct rpcrdma_grant_model *gm, u32 what,
 	}
 }
 
-/* However fast or slow each party is, no Call is without a Receive, and the requester never
- * believes to have more credits than gn_bound. Credits do come back.
+/* However fast or slow each party is, each Call finds a Receive, and the requester never has a
+ * grant of more than gn_bound credits. And credits do come back.
  */
 /* Covers: V1-CRD-09 V1-CRD-10 G-39 */
 static void rpcrdma_grant_keeps_promises(struct kunit *test)

@@ -16,8 +16,8 @@
 
 #define XID	RPCRDMA_KUNIT_XID
 
-/* Limits of a receiver that accepts all Calls and Replies of vectors_rtx.h: what the server there
- * has announced, and the largest number of Receives (rtx_replies) that a Call of the client offers
+/* Limits of a receiver that accepts all Calls and Replies of vectors_rtx.h. They are the RTX of
+ * vec_rtx_connprop_server, and the largest number of Receives (rtx_replies) that a Call offers.
  */
 static const struct rpcrdma_group_limits rpcrdma_group_vector_limits = {
 	.gl_ours = {
@@ -777,7 +777,7 @@ static void rpcrdma_group_swallows(struct kunit *test)
 	rpcrdma_group_expect_end(&run, 0, 1, false, RPCRDMA_BAD_GROUP);
 
 	/* A group has more transmissions than allowed: there is again one answer, after the
-	 * last transmission. Its error is what was wrong with the first one
+	 * last transmission. It reports what was wrong with the first transmission
 	 */
 	rpcrdma_group_send(&run, 2, false, 7, 0);
 	KUNIT_EXPECT_EQ(test, run.step.gs_does, RPCRDMA_GROUP_RETURN);
@@ -941,7 +941,7 @@ static void rpcrdma_group_not_announced(struct kunit *test)
 	struct rpcrdma_group_limits limits = rpcrdma_group_small;
 	struct rpcrdma_group_run run;
 
-	/* We have announced that we accept no Calls in RTX form, so these header types are
+	/* We have announced that we accept no Calls as groups, so the header types of groups are
 	 * unknown in a Call. Reply groups are accepted
 	 */
 	limits.gl_ours.xp_call_max = 0;
@@ -1184,8 +1184,8 @@ static void rpcrdma_group_next_ones(struct kunit *test)
 }
 
 /*
- * A data part whose length is not a multiple of the segment size must be the last one. This
- * is also true if a transmission without data follows it.
+ * If the length of a data part is not a multiple of the segment size, no data may follow in any
+ * later transmission, even if a transmission without data is between them.
  *
  * Covers: RTX-59
  */
@@ -1281,7 +1281,7 @@ struct rpcrdma_group_trip {
 	u64				data;
 };
 
-/* Walk over the items in a data part, and check that each part is at the right place. */
+/* Walk over the items in a data part, and check that each piece of an item is at its place. */
 static void rpcrdma_group_find_items(struct rpcrdma_group_trip *trip, u32 part)
 {
 	u32 seg = trip->peer->xp_seg, item, next, end = 0;
@@ -1703,7 +1703,7 @@ static void rpcrdma_group_base_form(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, rpcrdma_group_call(&placed, &peer),
 				i <= 1016 ? 2 : 0);
 	}
-	/* The same without data */
+	/* Without data, these 8 bytes must fit between the header and the end of the Send */
 	for (i = 29684; i <= 29700; i += 4) {
 		placed = layout;
 		placed.ly_hdr = i;

@@ -932,7 +932,7 @@ static void rpcrdma_plan_gathers(struct kunit *test)
 	want.pl_count = 2;
 	want.pl_buf = 72 + 1900;
 	rpcrdma_plan_expect(test, &args, &want);
-	/* This second transmission has room for data as well. */
+	/* The second transmission, which has the rest of the stream, has room for data as well. */
 	rtx.px_gather = 3;
 	want.pl_gathered = 3;
 	rpcrdma_plan_expect(test, &args, &want);
@@ -952,6 +952,150 @@ static void rpcrdma_plan_gathers(struct kunit *test)
 	rpcrdma_plan_expect(test, &args, &want);
 }
 
+/* Plans an RPC with foreign pages in its Call (@call), or for its Reply (@reply). Checks that no
+ * form is chosen in which the CPU may access them. Returns whether there is a plan.
+ */
+static bool rpcrdma_plan_foreign_ok(struct kunit *test,
+				    const struct rpcrdma_limits *limits,
+				    const struct rpcrdma_plan_args *ordinary,
+				    bool call, bool reply,
+				    struct rpcrdma_plan *plan)
+{
+	struct rpcrdma_plan_args args = *ordinary;
+	int rc;
+
+	args.pa_call_foreign = call;
+	args.pa_reply_foreign = reply;
+	rc = rpcrdma_plan_rpc(limits, &args, plan);
+	if (rc) {
+		KUNIT_EXPECT_EQ(test, rc, -EIO);
+		return false;
+	}
+	if (call)
+		KUNIT_EXPECT_EQ(test, plan->pl_call, RPCRDMA_CALL_READ);
+	if (reply)
+		KUNIT_EXPECT_EQ(test, plan->pl_reply, RPCRDMA_REPLY_WRITE);
+	return true;
+}
+
+/* An item in foreign pages goes in a chunk, however short it is, even if it could be inline, be
+ * placed or be gathered. Headers have 28 bytes, a Read chunk 24 and a Write chunk 24.
+ *
+ * Covers: G-44
+ */
+static void rpcrdma_plan_foreign(struct kunit *test)
+{
+	static const u32 lengths[] = { 4, 512, 8192, 65536, 0x100000 };
+	const struct rpcrdma_limits limits = {
+		.lm_inline_send = 4096, .lm_inline_recv = 4096,
+	};
+	struct rpcrdma_plan_rtx rtx = {
+		.px_peer = { .xp_call_max = 64, .xp_msg_max = 0x200000,
+			     .xp_head = 1024, .xp_seg = 4096, .xp_nsegs = 7 },
+		.px_more = 63, .px_send = 29696, .px_gather = 7,
+		.px_long_max = 0x200000, .px_write_max = 0x200000,
+	};
+	struct rpcrdma_plan_args args = { };
+	struct rpcrdma_plan plan;
+	u32 i, len;
+	bool ok;
+
+	for (i = 0; i < ARRAY_SIZE(lengths) * 2; i++) {
+		len = lengths[i / 2];
+		args = (struct rpcrdma_plan_args) {
+			.pa_call_len = 200 + len, .pa_call_item = len,
+			.pa_call_data = len, .pa_reply_max = 100,
+			.pa_call_item_segs = 1, .pa_call_segs = 3,
+			.pa_reply_segs = 1, .pa_reduce = true,
+			.pa_rtx = i % 2 ? &rtx : NULL,
+		};
+		ok = rpcrdma_plan_foreign_ok(test, &limits, &args, true, false,
+					     &plan);
+		KUNIT_EXPECT_TRUE(test, ok);
+		KUNIT_EXPECT_EQ(test, plan.pl_hdr_max, 28 + 24);
+		KUNIT_EXPECT_EQ(test, plan.pl_count, 1);
+		KUNIT_EXPECT_EQ(test, plan.pl_placed, 0);
+
+		args = (struct rpcrdma_plan_args) {
+			.pa_call_len = 200, .pa_reply_max = 100 + len,
+			.pa_reply_item = len, .pa_reply_item_segs = 1,
+			.pa_call_segs = 1, .pa_reply_segs = 3,
+			.pa_reduce = true, .pa_rtx = i % 2 ? &rtx : NULL,
+		};
+		ok = rpcrdma_plan_foreign_ok(test, &limits, &args, false, true,
+					     &plan);
+		KUNIT_EXPECT_TRUE(test, ok);
+		KUNIT_EXPECT_EQ(test, plan.pl_call, RPCRDMA_CALL_INLINE);
+		KUNIT_EXPECT_EQ(test, plan.pl_hdr_max, 28 + 24);
+	}
+}
+
+/* If the item can have no chunk of its own, the RPC fails, although another form would be
+ * possible for ordinary pages: the security flavour protects the stream, the server has refused the
+ * chunk, there is no item, or the rest of the message is too long.
+ *
+ * Covers: G-44
+ */
+static void rpcrdma_plan_foreign_fails(struct kunit *test)
+{
+	const struct rpcrdma_limits limits = {
+		.lm_inline_send = 4096, .lm_inline_recv = 4096,
+	};
+	const struct rpcrdma_plan_args base = {
+		.pa_call_len = 1200, .pa_call_item = 1000,
+		.pa_call_data = 1000, .pa_reply_max = 1100,
+		.pa_reply_item = 1000, .pa_call_item_segs = 1,
+		.pa_call_segs = 3, .pa_reply_item_segs = 1,
+		.pa_reply_segs = 3, .pa_reduce = true,
+	};
+	struct rpcrdma_plan_args bad[8];
+	struct rpcrdma_plan plan;
+	u32 i;
+
+	KUNIT_EXPECT_TRUE(test, rpcrdma_plan_foreign_ok(test, &limits, &base,
+							true, true, &plan));
+	for (i = 0; i < ARRAY_SIZE(bad); i++)
+		bad[i] = base;
+	bad[0].pa_no_read = true;
+	bad[1].pa_call_item = 0;
+	bad[2].pa_call_len = 5200;
+	bad[3].pa_reduce = false;
+	bad[4].pa_no_write = true;
+	bad[5].pa_reply_item = 0;
+	bad[6].pa_reply_chunk = true;
+	bad[7].pa_segs_max = 1;
+	bad[7].pa_call_item_segs = 2;
+	bad[7].pa_reply_item_segs = 2;
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		/* Each of these has a plan for ordinary pages. */
+		KUNIT_EXPECT_EQ(test, rpcrdma_plan_rpc(&limits, &bad[i], &plan),
+				0);
+		KUNIT_EXPECT_EQ(test,
+				rpcrdma_plan_foreign_ok(test, &limits, &bad[i],
+							true, false, &plan),
+				i >= 4 && i <= 6);
+		KUNIT_EXPECT_EQ(test,
+				rpcrdma_plan_foreign_ok(test, &limits, &bad[i],
+							false, true, &plan),
+				i <= 2);
+	}
+}
+
+/* The inline part of a Reply may follow the item only behind the pages.
+ *
+ * Covers: G-44
+ */
+static void rpcrdma_plan_foreign_placed(struct kunit *test)
+{
+	KUNIT_EXPECT_FALSE(test, rpcrdma_plan_touches_pages(4096, 4096, 0));
+	KUNIT_EXPECT_FALSE(test, rpcrdma_plan_touches_pages(4096, 4096, 8));
+	KUNIT_EXPECT_FALSE(test, rpcrdma_plan_touches_pages(4095, 4096, 8));
+	KUNIT_EXPECT_TRUE(test, rpcrdma_plan_touches_pages(4096, 4092, 4));
+	KUNIT_EXPECT_TRUE(test, rpcrdma_plan_touches_pages(4096, 0, 4096));
+	KUNIT_EXPECT_FALSE(test, rpcrdma_plan_touches_pages(4096, 0, 0));
+	KUNIT_EXPECT_FALSE(test, rpcrdma_plan_touches_pages(0, 0, 100));
+}
+
 static struct kunit_case rpcrdma_plan_kunit_cases[] = {
 	KUNIT_CASE(rpcrdma_plan_grid),
 	KUNIT_CASE_PARAM(rpcrdma_plan_examples, rpcrdma_plan_gen_params),
@@ -964,6 +1108,9 @@ static struct kunit_case rpcrdma_plan_kunit_cases[] = {
 	KUNIT_CASE_PARAM(rpcrdma_plan_placed, rpcrdma_plan_placed_gen_params),
 	KUNIT_CASE(rpcrdma_plan_placed_bounds),
 	KUNIT_CASE(rpcrdma_plan_gathers),
+	KUNIT_CASE(rpcrdma_plan_foreign),
+	KUNIT_CASE(rpcrdma_plan_foreign_fails),
+	KUNIT_CASE(rpcrdma_plan_foreign_placed),
 	{}
 };
 

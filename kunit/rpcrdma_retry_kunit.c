@@ -258,9 +258,9 @@ static const u32 rpcrdma_retry_form_codes[] = {
 	RPCRDMA2_ERR_RTX_CONT, RPCRDMA2_ERR_RTX_LIMIT, RPCRDMA2_ERR_INVAL_HTYPE,
 };
 
-/* The three errors above have the same remedy: the Call is sent again in base form, that is,
- * without the round-trip extension. This is tried once, and only if the Call was sent in the
- * form of the extension.
+/* The errors of rpcrdma_retry_form_codes have one remedy: the Call is sent again in base form, that
+ * is, without the round-trip extension. The remedy is tried once, and only if the Call was sent in
+ * the form of the extension.
  */
 /* Covers: RTX-87 RTX-88 RTX-89 */
 static void rpcrdma_retry_form(struct kunit *test)

@@ -755,7 +755,7 @@ static void rpcrdma_rtx_many_items(struct kunit *test)
 	tx.tx_nitems++;
 	KUNIT_EXPECT_EQ(test, rpcrdma2_encode_rtx_call(buf, len, &tx, items,
 						       &call), -EINVAL);
-	/* The same with the maximum number of Read chunks */
+	/* As many Read chunks as allowed are accepted, but not one more */
 	tx.tx_nitems = 0;
 	call.ko_read = reads;
 	for (i = 0; i < ARRAY_SIZE(reads); i++) {
@@ -1250,8 +1250,8 @@ static void rpcrdma_rtx_property_lengths(struct kunit *test)
 							    RPCRDMA_BAD_PROP,
 				    "%u bytes", len);
 	}
-	/* A segment of 3840 bytes is not a power of two. With a segment of 4096 bytes, the
-	 * target ends beyond the Receive, which has the default of 4096 bytes without RBSIZ
+	/* 3840, the size of the first segment, is not a power of two. The second segment has 4096
+	 * bytes, and ends beyond the Receive: without RBSIZ, a Receive has 4096 bytes
 	 */
 	for (len = 15; len < 17; len++) {
 		rpcrdma_kunit_clear(fx);

@@ -15,7 +15,7 @@
 /* Size of the buffer of the first Send, and of a buffer that was made when memory was short */
 #define SVC_RDMA_GROUP_KUNIT_LARGE	32768u
 #define SVC_RDMA_GROUP_KUNIT_SMALL	SVC_RDMA_V2_REQ_SIZE
-/* More than can be allocated in one piece */
+/* Size of the client's Receives: a buffer of this size cannot be allocated in one piece */
 #define SVC_RDMA_GROUP_KUNIT_WANTED	0x40000000u
 #define SVC_RDMA_GROUP_KUNIT_LEN	60000u
 
@@ -75,8 +75,9 @@ static struct svc_rdma_group_fixture *svc_rdma_group_make(struct kunit *test)
 				  sizeof(fx->gx_large));
 	svc_rdma_group_kunit_send(fx, &fx->gx_second, fx->gx_other,
 				  SVC_RDMA_GROUP_KUNIT_SMALL);
+	INIT_LIST_HEAD(&sx->sx_posted.po_sending);
 	INIT_LIST_HEAD(&sx->sx_sends.sp_idle);
-	list_add(&fx->gx_second.ss_send.sd_list, &sx->sx_sends.sp_idle);
+	list_add(&fx->gx_second.ss_list, &sx->sx_sends.sp_idle);
 	sx->sx_sends.sp_nidle = 1;
 	return fx;
 }

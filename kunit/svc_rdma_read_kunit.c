@@ -26,8 +26,8 @@
  * @rx_nitems: number of items
  * @rx_stream: number of bytes of payload stream
  * @rx_first: number of these bytes in the first Receive; the others are in the second
- * @rx_flavor: flavor of the credential, which has 20 bytes: 0, or RPCSEC_GSS with
- *	integrity
+ * @rx_flavor: flavor of the credential: 0 (AUTH_NONE), or 6 (RPCSEC_GSS) with the service
+ *	"integrity". The credential has 20 bytes.
  * @rx_in_place: the Call is used where it was received
  */
 struct svc_rdma_read_shape {
@@ -240,6 +240,36 @@ static void svc_rdma_read_check_place(struct kunit *test,
 	KUNIT_EXPECT_PTR_EQ(test, arg->pages[npages], ZERO_PAGE(0));
 }
 
+/* Puts pages with old contents into the stock, from which the Call gets its pages. */
+static void svc_rdma_read_soil(struct kunit *test)
+{
+	struct page *pages[1 << SVC_RDMA_PIECE_ORDER], *piece;
+	unsigned int order;
+	u32 i;
+
+	for (order = 0; order <= SVC_RDMA_PIECE_ORDER; order++) {
+		piece = alloc_pages(GFP_KERNEL | (order ? __GFP_COMP : 0),
+				    order);
+		KUNIT_ASSERT_NOT_NULL(test, piece);
+		memset(page_address(piece), 0xa5, PAGE_SIZE << order);
+		for (i = 0; i < 1u << order; i++)
+			pages[i] = piece + i;
+		svc_rdma_stock_put(pages, 1u << order);
+	}
+}
+
+/* Upper layers may read to the end of the last page. They must find zeroes (RFC 8166 8.1). */
+static void svc_rdma_read_check_copy(struct kunit *test,
+				     const struct svc_rdma_call *call)
+{
+	const u8 *end = page_address(call->sc_pages[call->sc_npages - 1]);
+	u32 used = offset_in_page(call->sc_stream_len);
+
+	KUNIT_ASSERT_NE(test, used, 0);
+	KUNIT_EXPECT_PTR_EQ(test, memchr_inv(end + used, 0, PAGE_SIZE - used),
+			    NULL);
+}
+
 /* Covers: RTX-53 RTX-55 RTX-58 RTX-60 */
 static void svc_rdma_read_places(struct kunit *test)
 {
@@ -248,6 +278,7 @@ static void svc_rdma_read_places(struct kunit *test)
 	struct svc_rdma_call *call = &fx->rf_call;
 	struct xdr_buf arg = { };
 
+	svc_rdma_read_soil(test);
 	svc_rdma_read_receive(fx, shape);
 	KUNIT_ASSERT_EQ(test, svc_rdma_read_placed(call, &arg), 0);
 	KUNIT_EXPECT_EQ(test, arg.len, call->sc_stream_len);
@@ -261,6 +292,8 @@ static void svc_rdma_read_places(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, !call->sc_npages, shape->rx_in_place);
 	if (shape->rx_in_place)
 		svc_rdma_read_check_place(test, fx, &arg);
+	else
+		svc_rdma_read_check_copy(test, call);
 	svc_rdma_pages_free(call);
 }
 

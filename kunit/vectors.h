@@ -259,8 +259,8 @@ static const u8 vec_v2_err_vers[32] = {
 };
 
 /*
- * Version 2 RDMA2_ERR_WRITE_RESOURCE: the first Write chunk is too short, 65536 bytes are
- * needed
+ * Version 2 RDMA2_ERR_WRITE_RESOURCE: the first Write chunk is too short, because 65536 bytes
+ * are needed
  */
 static const u8 vec_v2_write_resource[32] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x02,

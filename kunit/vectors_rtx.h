@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Messages of the round-trip extension as they are on the wire, written by hand. "Data" is at
- * the offset where the target segments of the receiver begin. Of a longer transmission, only
- * the beginning is here: the header, and the part of the stream whose content matters. The
- * other bytes are zero.
+ * Messages of the round-trip extension as they are on the wire, written by hand. "Data" in the
+ * comments is placed data (rtx.h), which begins where the target segments of the receiver begin.
+ * Long transmissions are not complete here: they have only the header, and the part of the stream
+ * whose content matters. All bytes behind it are zero.
  */
 #ifndef RPCRDMA_KUNIT_VECTORS_RTX_H
 #define RPCRDMA_KUNIT_VECTORS_RTX_H
@@ -89,7 +89,7 @@ static const u8 vec_rtx_write_64k_1[152] = {
 	0x00, 0x00, 0x00, 0x02, 0x00, 0x01, 0x00, 0x00,
 };
 
-/* The same WRITE, second transmission: 29696 bytes, no stream, data from 0x400 on */
+/* NFSv3 WRITE of 65536 bytes, second transmission: 29696 bytes, no stream, data from 0x400 on */
 static const u8 vec_rtx_write_64k_2[36] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x02,
 	0x00, 0x00, 0x00, 0x80, 0x80, 0x52, 0x54, 0x02,
@@ -98,7 +98,7 @@ static const u8 vec_rtx_write_64k_2[36] = {
 	0x00, 0x00, 0x04, 0x00,
 };
 
-/* The same WRITE, third transmission: 9216 bytes, no stream, data from 0x400 on */
+/* NFSv3 WRITE of 65536 bytes, third transmission: 9216 bytes, no stream, data from 0x400 on */
 static const u8 vec_rtx_write_64k_3[36] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x02,
 	0x00, 0x00, 0x00, 0x80, 0x80, 0x52, 0x54, 0x02,
@@ -122,7 +122,7 @@ static const u8 vec_rtx_long_1[84] = {
 	0x00, 0x00, 0x00, 0x03,
 };
 
-/* The same Call of 100000 bytes, second transmission: 29696 bytes */
+/* Call of 100000 bytes without items, second transmission: 29696 bytes */
 static const u8 vec_rtx_long_2[36] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x02,
 	0x00, 0x00, 0x00, 0x80, 0x80, 0x52, 0x54, 0x02,
@@ -131,7 +131,7 @@ static const u8 vec_rtx_long_2[36] = {
 	0x00, 0x00, 0x00, 0x00,
 };
 
-/* The same Call of 100000 bytes, third transmission: 29696 bytes */
+/* Call of 100000 bytes without items, third transmission: 29696 bytes */
 static const u8 vec_rtx_long_3[36] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x02,
 	0x00, 0x00, 0x00, 0x80, 0x80, 0x52, 0x54, 0x02,
@@ -140,7 +140,7 @@ static const u8 vec_rtx_long_3[36] = {
 	0x00, 0x00, 0x00, 0x00,
 };
 
-/* The same Call of 100000 bytes, fourth transmission: 11084 bytes */
+/* Call of 100000 bytes without items, fourth transmission: 11084 bytes */
 static const u8 vec_rtx_long_4[36] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x02,
 	0x00, 0x00, 0x00, 0x80, 0x80, 0x52, 0x54, 0x02,
@@ -149,7 +149,7 @@ static const u8 vec_rtx_long_4[36] = {
 	0x00, 0x00, 0x00, 0x00,
 };
 
-/* READDIRPLUS Call in one transmission, which offers five Receives for the Reply */
+/* READDIRPLUS Call in one transmission. Its header offers five Receives for the Reply. */
 static const u8 vec_rtx_readdir[148] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x02,
 	0x00, 0x00, 0x00, 0x80, 0x80, 0x52, 0x54, 0x01,
@@ -185,7 +185,7 @@ static const u8 vec_rtx_reply_1[72] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x01,
 };
 
-/* The same Reply of 30000 bytes, second transmission: 13716 bytes */
+/* Reply of 30000 bytes without items, second transmission: 13716 bytes */
 static const u8 vec_rtx_reply_2[36] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x02,
 	0x00, 0x00, 0x00, 0x20, 0x80, 0x52, 0x54, 0x02,
@@ -194,7 +194,7 @@ static const u8 vec_rtx_reply_2[36] = {
 	0x00, 0x00, 0x00, 0x00,
 };
 
-/* READ Call of 8192 bytes, whose result may be placed */
+/* Call for a READ of 8192 bytes, whose result may be placed in the Reply */
 static const u8 vec_rtx_read_call[136] = {
 	0x11, 0x22, 0x33, 0x44, 0x00, 0x00, 0x00, 0x02,
 	0x00, 0x00, 0x00, 0x80, 0x80, 0x52, 0x54, 0x01,

@@ -24,6 +24,18 @@ struct xprt_rdma_reply_fixture {
 	u8			rf_message[100];
 };
 
+/* A fixture with a page for an item */
+static struct xprt_rdma_reply_fixture *xprt_rdma_reply_make(struct kunit *test)
+{
+	struct xprt_rdma_reply_fixture *fx;
+
+	fx = kunit_kzalloc(test, sizeof(*fx), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, fx);
+	fx->rf_page = alloc_page(GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, fx->rf_page);
+	return fx;
+}
+
 /* Make a Reply: a head, an item of @written bytes in the Write chunk, and the rest inline. */
 static void xprt_rdma_reply_set_up(struct xprt_rdma_reply_fixture *fx,
 				   u32 written)
@@ -66,10 +78,7 @@ static void xprt_rdma_reply_counts_roundup(struct kunit *test)
 	const u8 *page;
 	u32 written;
 
-	fx = kunit_kzalloc(test, sizeof(*fx), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, fx);
-	fx->rf_page = alloc_page(GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, fx->rf_page);
+	fx = xprt_rdma_reply_make(test);
 	page = page_address(fx->rf_page);
 
 	for (written = 5; written <= XPRT_RDMA_KUNIT_ITEM; written++) {
@@ -113,10 +122,7 @@ static void xprt_rdma_reply_in_two_receives(struct kunit *test)
 	u32 cut, len;
 	int rc;
 
-	fx = kunit_kzalloc(test, sizeof(*fx), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, fx);
-	fx->rf_page = alloc_page(GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, fx->rf_page);
+	fx = xprt_rdma_reply_make(test);
 	msg = &fx->rf_recv.rv_msg;
 	more = &fx->rf_more.rv_msg;
 
@@ -163,7 +169,13 @@ static void xprt_rdma_reply_lost_is_awaited(struct kunit *test)
 	set_bit(RPC_TASK_NEED_RECV, &task.tk_runstate);
 
 	KUNIT_EXPECT_FALSE(test, xprt_rdma_send_is_awaited(&fx->rf_xr, rqst));
-	fx->rf_req.rr_sent = true;
+	xprt_rdma_wait_begin(&fx->rf_req);
+	KUNIT_EXPECT_TRUE(test, xprt_rdma_send_is_awaited(&fx->rf_xr, rqst));
+	/* A Reply does not match before the Call was posted. */
+	KUNIT_EXPECT_FALSE(test, xprt_rdma_reply_awaited(&fx->rf_xr,
+							 &fx->rf_req, NULL));
+	KUNIT_EXPECT_TRUE(test, xprt_rdma_send_is_awaited(&fx->rf_xr, rqst));
+	xprt_rdma_wait_posted(&fx->rf_req);
 	KUNIT_EXPECT_TRUE(test, xprt_rdma_send_is_awaited(&fx->rf_xr, rqst));
 	KUNIT_EXPECT_TRUE(test, xprt_rdma_reply_awaited(&fx->rf_xr, &fx->rf_req,
 							NULL));
@@ -197,11 +209,54 @@ static void xprt_rdma_reply_frees_receives(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, extra->ex_credits, 3);
 }
 
+/* A server was offered a Write chunk for foreign pages. It may write less than the pages have room
+ * for, but must not send more of the item inline, because that would be copied to the pages.
+ *
+ * Covers: G-44
+ */
+static void xprt_rdma_reply_spares_foreign(struct kunit *test)
+{
+	struct xprt_rdma_reply_fixture *fx;
+	const u8 *page;
+	u32 written;
+	int rc;
+
+	fx = xprt_rdma_reply_make(test);
+	page = page_address(fx->rf_page);
+	fx->rf_req.rr_foreign = true;
+	fx->rf_req.rr_plan.pl_reply = RPCRDMA_REPLY_WRITE;
+
+	for (written = 0; written <= XPRT_RDMA_KUNIT_ITEM; written++) {
+		xprt_rdma_reply_set_up(fx, written);
+		rc = xprt_rdma_reply_place(&fx->rf_xr, &fx->rf_req);
+		if (written <= XPRT_RDMA_KUNIT_ITEM - XDR_UNIT)
+			KUNIT_EXPECT_EQ(test, rc, -EIO);
+		else
+			KUNIT_EXPECT_GT(test, rc, 0);
+		KUNIT_EXPECT_PTR_EQ(test, memchr_inv(page, 0xbd, PAGE_SIZE),
+				    NULL);
+
+		/* Nothing follows the item. */
+		xprt_rdma_reply_set_up(fx, written);
+		rpcrdma_msg_set_body(fx->rf_req.rr_msg, 40,
+				     XPRT_RDMA_KUNIT_HEAD);
+		KUNIT_EXPECT_GT(test, xprt_rdma_reply_place(&fx->rf_xr,
+							    &fx->rf_req), 0);
+		KUNIT_EXPECT_PTR_EQ(test, memchr_inv(page, 0xbd, PAGE_SIZE),
+				    NULL);
+		/* If the item is in the head, nobody may move it to the pages. */
+		KUNIT_EXPECT_EQ(test, !fx->rf_req.rr_slot.rq_rcv_buf.page_len,
+				!written);
+	}
+	__free_page(fx->rf_page);
+}
+
 static struct kunit_case xprt_rdma_reply_cases[] = {
 	KUNIT_CASE(xprt_rdma_reply_counts_roundup),
 	KUNIT_CASE(xprt_rdma_reply_in_two_receives),
 	KUNIT_CASE(xprt_rdma_reply_lost_is_awaited),
 	KUNIT_CASE(xprt_rdma_reply_frees_receives),
+	KUNIT_CASE(xprt_rdma_reply_spares_foreign),
 	{}
 };
 

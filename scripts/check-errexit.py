@@ -51,7 +51,7 @@ def parse(text):
 
 
 def without_places(node):
-    """Keep only the line where something begins, and drop all other positions."""
+    """Keep only the line where a node begins, and drop all other positions."""
     if "Offset" in node:
         return node.get("Line", 0)
     return {k: v for k, v in node.items() if not isinstance(v, int) or k in ("Pos", "Op", "Negated", "Background")}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A budget: memory that the connections of a server share, and how much of it each of them may
- * have.
+ * have (G-39 in Documentation/decisions.rst). A client is *known* once it has used a valid file
+ * handle (svc_rdma_is_known()).
  */
 #ifndef RPCRDMA_BUDGET_H
 #define RPCRDMA_BUDGET_H
@@ -10,35 +11,56 @@
 #include <linux/types.h>
 
 /**
- * struct rpcrdma_budget - memory that several connections share
+ * struct rpcrdma_budget - memory that several clients share
  * @bg_limit: number of bytes that all connections together should not exceed
- * @bg_accounts: accounts of the connections (ba_list)
- * @bg_known: number of accounts of known clients
+ * @bg_borrowers: clients with open accounts (bo_list)
+ * @bg_known: number of known clients (svc_rdma_is_known()) among them
  * @bg_held: number of bytes that all accounts hold
- * @bg_taken: number of bytes that are held or set aside: the sum, over all accounts, of what the
- *	account holds or of its share, whichever is larger. An unknown client has no share.
+ * @bg_lent: number of those bytes that were borrowed
+ * @bg_taken: number of bytes that are borrowed or set aside: the sum, over all known clients, of
+ *	what the client has borrowed or of its share, whichever is larger
  */
 struct rpcrdma_budget {
 	u64			bg_limit;
-	struct list_head	bg_accounts;
+	struct list_head	bg_borrowers;
 	u32			bg_known;
 	u64			bg_held;
+	u64			bg_lent;
 	u64			bg_taken;
 };
 
-/* The value of a budget without memory and without accounts; @name is the budget itself */
+/* Initialiser of the variable @name: a budget without memory and without accounts */
 #define RPCRDMA_BUDGET_INIT(name) \
-	{ .bg_accounts = LIST_HEAD_INIT((name).bg_accounts) }
+	{ .bg_borrowers = LIST_HEAD_INIT((name).bg_borrowers) }
+
+/**
+ * struct rpcrdma_borrower - what all connections of one client have borrowed of a budget
+ * @bo_list: link in bg_borrowers; valid only if @bo_accounts is not 0
+ * @bo_accounts: number of open accounts
+ * @bo_known: number of those on whose connections the client has become known. The client is known
+ *	if this is not 0
+ * @bo_lent: number of bytes that all its accounts have borrowed
+ */
+struct rpcrdma_borrower {
+	struct list_head	bo_list;
+	u32			bo_accounts;
+	u32			bo_known;
+	u64			bo_lent;
+};
 
 /**
  * struct rpcrdma_account - what one connection holds of a budget
- * @ba_list: link in bg_accounts; empty if the account is not open
- * @ba_known: the client is known, so the account has a share
+ * @ba_borrower: the client; NULL if the account is not open
+ * @ba_known: the client has become known on this connection
+ * @ba_base: number of bytes that were not borrowed. If the client is not known, these are all that
+ *	the account holds. On the first account of a known client, they are what it held when the
+ *	client became known, or the least that it has held since. On other accounts, this is 0
  * @ba_held: number of bytes that the account holds
  */
 struct rpcrdma_account {
-	struct list_head	ba_list;
+	struct rpcrdma_borrower	*ba_borrower;
 	bool			ba_known;
+	u64			ba_base;
 	u64			ba_held;
 };
 
@@ -46,7 +68,8 @@ void rpcrdma_budget_resize(struct rpcrdma_budget *budget, u64 limit);
 u64 rpcrdma_budget_share(const struct rpcrdma_budget *budget);
 void rpcrdma_account_init(struct rpcrdma_account *account);
 void rpcrdma_account_open(struct rpcrdma_budget *budget,
-			  struct rpcrdma_account *account);
+			  struct rpcrdma_account *account,
+			  struct rpcrdma_borrower *borrower);
 void rpcrdma_account_know(struct rpcrdma_budget *budget,
 			  struct rpcrdma_account *account);
 void rpcrdma_account_close(struct rpcrdma_budget *budget,

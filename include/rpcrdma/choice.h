@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The choice whether the item of a Call goes by Sends or by RDMA Read.
+ * The choice whether the item of a Call (its DDP-eligible data; rtx.h) goes by Sends or by RDMA
+ * Read.
  */
 #ifndef RPCRDMA_CHOICE_H
 #define RPCRDMA_CHOICE_H
@@ -25,8 +26,8 @@
 /**
  * struct rpcrdma_choice_costs - costs of Sends and RDMA Reads in nanoseconds
  * @cc_more: cost of each transmission beyond the first
- * @cc_copy: cost of copying 4096 bytes of data at both ends; counted if the item is not placed in
- *	targets
+ * @cc_copy: cost of copying 4096 bytes of data at both ends; counted if the peer has no target
+ *	segments (rtx.h) for the item
  * @cc_saved: cost of the work that Sends save, on both sides together
  * @cc_wake: cost of waking the server's thread a second time, after the RDMA Read
  * @cc_register: cost of registering and invalidating the item's memory
@@ -47,8 +48,8 @@ struct rpcrdma_choice_costs {
  * @ch_fixed: length in bytes up to which items go by Sends, as set by an administrator; 0 if
  *	it is to be computed
  * @ch_send: maximum length of a transmission in bytes
- * @ch_segs: maximum number of target segments that a Send can fill; %U32_MAX if nothing limits
- *	it
+ * @ch_segs: maximum number of target segments (rtx.h) that a Send can fill; %U32_MAX if
+ *	nothing limits it
  * @ch_peer: the peer's property RTX; all zero if the peer has not announced it
  * @ch_costs: costs of Sends and RDMA Reads, normally &rpcrdma_choice_costs
  */

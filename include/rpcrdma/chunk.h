@@ -18,7 +18,7 @@
  *	the Position Zero chunk.
  * @pt_offset: offset of the run in the body stream, if the run is there
  * @pt_length: number of bytes in the run, without roundup
- * @pt_pad: number of zero bytes that the responder adds behind the run: the roundup of an
+ * @pt_pad: number of zero bytes that the responder adds after the run: the roundup of an
  *	item (RTX-53), or of a chunk that came without its roundup (RFC 8166 3.4.5.2)
  */
 struct rpcrdma_part {
@@ -32,7 +32,7 @@ struct rpcrdma_part {
 /**
  * struct rpcrdma_part_iter - a walk over the parts of a Call
  * @pi_lists: the Call's chunk lists
- * @pi_items: placed items of the Call
+ * @pi_items: placed items (rtx.h) of the Call
  * @pi_nitems: number of placed items
  * @pi_body_len: length of the body stream in bytes
  * @pi_body: number of bytes of the body stream visited so far

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Completion IDs: trace events use them to name the objects that are posted and that
- * complete.
+ * Completion IDs: the names that trace events give to Receives, Sends and memory regions when
+ * these are posted and when they complete.
  */
 #ifndef RPCRDMA_CID_H
 #define RPCRDMA_CID_H

@@ -2,13 +2,16 @@
 /*
  * One connection: CM id, protection domain, completion queues, queue pair and
  * Receives. The end that connects and the end that accepts have the same state machine.
- * A connection knows nothing about RPC: its owner provides struct rpcrdma_conn_ops.
+ * A connection knows nothing about RPC: its owner, a transport of the client or of the server,
+ * provides struct rpcrdma_conn_ops.
  */
 #ifndef RPCRDMA_CONN_H
 #define RPCRDMA_CONN_H
 
+#include <linux/cache.h>
 #include <linux/completion.h>
 #include <linux/list.h>
+#include <linux/nodemask.h>
 #include <linux/spinlock.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
@@ -23,6 +26,11 @@
 #include <rpcrdma/sq.h>
 
 struct rpcrdma_conn;
+struct rpcrdma_cv;
+struct rpcrdma_vectors;
+
+/* cn_cpu of a connection that has not received anything yet */
+#define RPCRDMA_CPU_UNKNOWN	(-1)
 
 /**
  * enum rpcrdma_conn_state - state of a connection; it never goes back to an earlier one
@@ -39,7 +47,7 @@ enum rpcrdma_conn_state {
 };
 
 /**
- * struct rpcrdma_conn_ops - what the owner of a connection provides
+ * struct rpcrdma_conn_ops - functions of the owner of a connection: the client or the server
  * @receive: called when a message has arrived, from the completion queue's workqueue;
  *	may sleep. The owner gives @msg back with rpcrdma_msg_put() or rpcrdma_msg_drop(), at
  *	once or later, in this context or in that of a process.
@@ -54,10 +62,11 @@ enum rpcrdma_conn_state {
  *	becomes true, the owner calls rpcrdma_send_cq_watch(). Called by the work of
  *	verbs/send_cq.c; may be NULL.
  * @waiting: returns whether work requests that the owner has posted are still outstanding.
- *	If so, it sets @posted to the time when the oldest of them was posted, and @since to
- *	the time since which work requests are outstanding and none has completed. If some
- *	kind of work request makes no progress while another kind does, @since is for the
- *	former. Both times are in jiffies. Called by the keepalive's work; may be NULL.
+ *	If so, it sets @posted to the time when the oldest of them was posted. It sets @since
+ *	to the time of the last completion, or to @posted if that is later. If there are
+ *	several kinds of work requests, @since is for the kind that has made no progress for
+ *	the longest time. Both times are in jiffies. Called by the keepalive's work; may be
+ *	NULL.
  */
 struct rpcrdma_conn_ops {
 	void	(*receive)(struct rpcrdma_conn *conn,
@@ -75,87 +84,131 @@ struct rpcrdma_conn_ops {
  * @qz_sq: number of send queue entries
  * @qz_rq: number of receive queue entries
  * @qz_send_sges: number of SGEs per send queue entry
+ * @qz_nodes: NUMA nodes whose processors should handle the completions; NULL if the owner has no
+ *	preference
  */
 struct rpcrdma_conn_queues {
 	u32	qz_sq;
 	u32	qz_rq;
 	u32	qz_send_sges;
+	const nodemask_t	*qz_nodes;
 };
 
 /**
+ * struct rpcrdma_conn_path - from where and to where to connect
+ * @np_src: address to bind to; its family is %AF_UNSPEC if the kernel chooses the address
+ * @np_dst: address and port of the peer
+ * @np_ifindex: index of the interface through which the peer is to be reached; 0 for any
+ * @np_tos: type of service, 0 to 255; -1 for the device's default
+ * @np_ack_timeout: the adapter waits 4.096 us * 2^@np_ack_timeout for an acknowledgment, 0 to
+ *	31; -1 for the default
+ */
+struct rpcrdma_conn_path {
+	struct sockaddr_storage	np_src;
+	struct sockaddr_storage	np_dst;
+	int			np_ifindex;
+	int			np_tos;
+	int			np_ack_timeout;
+};
+
+/* Makes @path lead to an address, without further wishes. */
+static inline void rpcrdma_conn_path_init(struct rpcrdma_conn_path *path,
+					  const struct sockaddr_storage *dst)
+{
+	memset(path, 0, sizeof(*path));
+	path->np_dst = *dst;
+	path->np_tos = -1;
+	path->np_ack_timeout = -1;
+}
+
+/**
  * struct rpcrdma_conn - one connection
- * @cn_ops: the owner's hooks
+ * @cn_ops: functions of the owner
  * @cn_receive: called for each Receive that completes successfully: ops->receive(); or, after
- *	rpcrdma_gather_start(), a function that assembles groups and then calls ops->receive()
+ *	rpcrdma_gather_start(), a function that assembles groups (rtx.h) and then calls
+ *	ops->receive()
  * @cn_id: CM identifier, which the connection owns
  * @cn_pd: protection domain that only this connection uses (RFC 8166 8.1.1)
  * @cn_cq: completion queue of the receive queue
- * @cn_send_cq: completion queue of the send queue
+ * @cn_state: an enum rpcrdma_conn_state; written under @cn_lock, read without a lock
+ * @cn_gate: posting to the send queue is allowed; see rpcrdma_conn_shut_gate()
  * @cn_caps: what the device can do; valid once the connection is resolved or adopted
  * @cn_limits: limits that follow from what both ends have announced (props.h); valid once the
  *	connection is up
  * @cn_rtx: the peer's property RTX. If it is all zero, the peer has announced nothing of the
  *	round-trip extension, and no message is sent to the peer as a group (RTX-32).
- * @cn_rtt: estimate of the round-trip time, from the time that connecting took (at the end
- *	that connected), from the keepalive's probes, and from times that the owner reports.
- *	rpcrdma_conn_connect() writes it first. After that, it is written only under cq_lock
- *	of @cn_send_cq.
- * @cn_ours: content of the CM private data that we have sent to the peer
+ * @cn_ours: content of the CM private data that we send to the peer
  * @cn_peer_data: private data that the peer sent with CM REQ or REP
  * @cn_peer_len: number of bytes in @cn_peer_data
  * @cn_peer_ord: number of RDMA Reads that the peer lets us have outstanding; 0 if it
  *	offered none
  * @cn_peer_ird: number of RDMA Reads that the peer wants to have outstanding
  * @cn_ord: number of RDMA Reads that we may have outstanding, as agreed with the peer. At
- *	the end that connected it is 0, except on iWARP, where it is 1 if the peer allows the
- *	RDMA Read with which the keepalive probes.
- * @cn_state: an enum rpcrdma_conn_state; written under @cn_lock, read without a lock
+ *	the end that connected it is 0. There is one exception: on iWARP it is 1 if the peer
+ *	allows the RDMA Read that the keepalive uses as its probe.
  * @cn_error: errno that ended the connection; the first one stays
  * @cn_lock: protects @cn_state and @cn_error; taken in any context, with interrupts disabled
  * @cn_step: completed after each step of opening, and when the connection fails
- * @cn_post_lock: protects @cn_gate, and is held over posting to the send queue
- * @cn_gate: posting to the send queue is allowed; under @cn_post_lock
  * @cn_on_device: link in the list of connections on the same device, see
  *	verbs/device.c
+ * @cn_vectors: completion vectors of the device; valid while the connection is on it
+ * @cn_cv: the connection's vector, which is counted there (verbs/vector.c); NULL without completion
+ *	queues
+ * @cn_vector: index of this vector; stays when the completion queues are gone
+ * @cn_cids: number of completion IDs given, see rpcrdma_conn_cid()
+ * @cn_post_lock: held over posting to the send queue if the device has dc_splits_lists
+ * @cn_cpu: processor on which a Receive was handled last, or %RPCRDMA_CPU_UNKNOWN
  * @cn_keepalive: the keepalive
- * @cn_gather: the group that is being assembled
+ * @cn_gather: the group that is being received
+ * @cn_send_cq: completion queue of the send queue
+ * @cn_rtt: estimate of the round-trip time. It is made from the keepalive's probes, from times
+ *	that the owner reports and, at the end that connected, from the time that connecting
+ *	took. rpcrdma_conn_connect() writes it first. After that, it is written only under
+ *	cq_mutex of @cn_send_cq.
  * @cn_recvs: the Receives
  * @cn_sq: the slots of the send queue
- * @cn_cids: number of completion IDs given, see rpcrdma_conn_cid()
  */
 struct rpcrdma_conn {
+	/* All tasks read these. They do not change while the connection is up. */
 	const struct rpcrdma_conn_ops	*cn_ops;
 	void	(*cn_receive)(struct rpcrdma_conn *conn,
 			      struct rpcrdma_msg_in *msg);
 	struct rdma_cm_id		*cn_id;
 	struct ib_pd			*cn_pd;
 	struct ib_cq			*cn_cq;
-	struct rpcrdma_send_cq		cn_send_cq;
+	enum rpcrdma_conn_state		cn_state;
+	bool				cn_gate;
 	struct rpcrdma_device_caps	cn_caps;
 	struct rpcrdma_limits		cn_limits;
 	struct rpcrdma2_rtx		cn_rtx;
-	struct rpcrdma_rtt		cn_rtt;
+
+	/* while the connection is opened or closed */
 	struct rpcrdma_cm_private	cn_ours;
 	u8				cn_peer_data[56];
 	u32				cn_peer_len;
 	u32				cn_peer_ord;
 	u32				cn_peer_ird;
 	u32				cn_ord;
-
-	enum rpcrdma_conn_state		cn_state;
 	int				cn_error;
 	spinlock_t			cn_lock;	/* state, error */
 	struct completion		cn_step;
-
-	spinlock_t			cn_post_lock;	/* gate, posting */
-	bool				cn_gate;
-
 	struct list_head		cn_on_device;
-	struct rpcrdma_keepalive	cn_keepalive;
-	struct rpcrdma_gather		cn_gather;
-	struct rpcrdma_recv_pool	cn_recvs;
-	struct rpcrdma_sq		cn_sq;
+	struct rpcrdma_vectors		*cn_vectors;
+	struct rpcrdma_cv		*cn_cv;
+	u32				cn_vector;
 	atomic_t			cn_cids;
+	spinlock_t			cn_post_lock;	/* posting, see above */
+
+	/* Completion handlers write these. */
+	struct rpcrdma_keepalive	cn_keepalive ____cacheline_aligned_in_smp;
+	struct rpcrdma_gather		cn_gather;
+	struct rpcrdma_send_cq		cn_send_cq;
+	struct rpcrdma_rtt		cn_rtt;
+	int				cn_cpu;
+
+	/* Completion handlers and other tasks write these. */
+	struct rpcrdma_recv_pool	cn_recvs ____cacheline_aligned_in_smp;
+	struct rpcrdma_sq		cn_sq ____cacheline_aligned_in_smp;
 };
 
 static inline bool rpcrdma_conn_is_up(const struct rpcrdma_conn *conn)
@@ -194,7 +247,7 @@ extern bool rpcrdma_remote_inv;
 void rpcrdma_conn_init(struct rpcrdma_conn *conn,
 		       const struct rpcrdma_conn_ops *ops);
 int rpcrdma_conn_resolve(struct rpcrdma_conn *conn, struct net *net,
-			 struct sockaddr *src, struct sockaddr *dst,
+			 const struct rpcrdma_conn_path *path,
 			 unsigned long timeout);
 void rpcrdma_conn_adopt(struct rpcrdma_conn *conn, struct rdma_cm_id *id,
 			const struct rdma_conn_param *param);
@@ -212,7 +265,7 @@ int rpcrdma_conn_post(struct rpcrdma_conn *conn,
 		      const struct ib_send_wr *first);
 int rpcrdma_conn_post_awaited(struct rpcrdma_conn *conn,
 			      const struct ib_send_wr *first);
-void rpcrdma_conn_fail(struct rpcrdma_conn *conn, int error);
+bool rpcrdma_conn_fail(struct rpcrdma_conn *conn, int error);
 void rpcrdma_conn_drain(struct rpcrdma_conn *conn);
 void rpcrdma_conn_destroy_queues(struct rpcrdma_conn *conn);
 void rpcrdma_conn_close(struct rpcrdma_conn *conn);

@@ -15,6 +15,9 @@
 	X(client_disconnects)		\
 	X(client_connect_errors)	\
 	X(client_ports_in_use)		\
+	X(client_path_failures)		\
+	X(client_path_probes)		\
+	X(client_path_returns)		\
 	X(client_v2_connects)		\
 	X(client_fallbacks)		\
 	X(client_nego_failures)		\
@@ -39,6 +42,8 @@
 	X(client_mrs_registered)	\
 	X(client_mrs_remote_inv)	\
 	X(client_mrs_local_inv)		\
+	X(client_mrs_foreign)		\
+	X(client_foreign_errors)	\
 	X(client_receives)		\
 	X(client_short_messages)	\
 	X(client_bad_versions)		\
@@ -83,6 +88,9 @@
 	X(server_pull_waits)		\
 	X(server_loans_refused)		\
 	X(server_loans_returned)	\
+	X(server_sends_trimmed)		\
+	X(server_pages_allocated)	\
+	X(server_pages_reused)		\
 	X(server_short_messages)	\
 	X(server_dropped_done)		\
 	X(server_dropped_error)		\

@@ -24,22 +24,24 @@ struct dentry;
  * @fa_reads: maximum number of Read chunks that the server accepts in a Call
  * @fa_writes: maximum number of Write chunks that the server accepts in a Call
  * @fa_segs: maximum number of segments that the server accepts in a chunk
- * @fa_calls: number of further Calls of version 2 that the server answers with @fa_code;
- *	counts down to 0
+ * @fa_calls: the server answers this number of Calls of version 2 with @fa_code; counts down
+ *	to 0
  * @fa_code: error code: BAD_XDR, INVAL_HTYPE or WRITE_CHUNKS (RPCRDMA2_ERR_*); any other code
  *	except 0 stands for SYSTEM
  * @fa_write_len: maximum size in bytes of the client's Write chunks; 0 for no limit
  * @fa_reply_len: maximum size in bytes of a Reply that the client provides for; 0 for no
  *	limit
- * @fa_inv: N makes the Nth local invalidation from now on fail, because it names no region;
- *	each invalidation lowers the number by 1; 0 if none is to fail
- * @fa_fence: N makes the client ignore the Nth completion of a fence (client/fence.c) from
- *	now on; each completion lowers the number by 1; 0 if none is to be ignored
+ * @fa_inv: if a test sets this to N, the client's Nth local invalidation after that fails,
+ *	because it names no region; each invalidation lowers the number by 1; 0 if none is to
+ *	fail
+ * @fa_fence: if a test sets this to N, the client ignores the Nth completion of a fence
+ *	(client/fence.c) after that; each completion lowers the number by 1; 0 if none is to
+ *	be ignored
  * @fa_keep: maximum number of pages to which rpcrdma_fail_keep() holds references, at most 256:
  *	one page of each Call. This imitates an upper layer that still holds received pages
  *	when the Call has ended
- * @fa_hold_fence: while this is set, a task that is about to fence an abandoned RPC
- *	(client/fence.c) waits
+ * @fa_hold_fence: while this is set, a task that ends an RPC without a Reply waits before it
+ *	fences the RPC (xprt_rdma_frwr_fence())
  *
  * If the server has answered that a Call provides too little room, the client sends the Call
  * again with the room that the error requires, whatever @fa_write_len and @fa_reply_len are.
@@ -142,7 +144,9 @@ static inline void rpcrdma_fail_keep_page(const void *data)
 		rpcrdma_fail_keep(data);
 }
 
-/* Called before an abandoned RPC is fenced. Waits as long as a test has set fa_hold_fence. */
+/* Called before an RPC that ends without a Reply is fenced (client/fence.c). Waits as long as a
+ * test has set fa_hold_fence.
+ */
 static inline void rpcrdma_fail_hold_fence(void)
 {
 	if (unlikely(READ_ONCE(rpcrdma_fail.fa_hold_fence)))

@@ -11,13 +11,13 @@
 struct rpcrdma_conn;
 struct rpcrdma_recv;
 
-/* Time in jiffies in which a group must end, complete or broken; otherwise the connection is
- * closed (RTX-85).
+/* A group (rtx.h) must end, complete or broken, within this time in jiffies after its first
+ * transmission has arrived. Otherwise the connection is closed (RTX-85).
  */
 #define RPCRDMA_GATHER_TIMEOUT	(30 * HZ)
 
 /**
- * struct rpcrdma_gather - the group that a connection receives, and its Receives
+ * struct rpcrdma_gather - the group (rtx.h) that a connection is receiving, and its Receives
  * @ga_group: state of the group
  * @ga_limits: limits of the groups that we accept
  * @ga_first: first Receive of the group, or NULL if no Receive is held

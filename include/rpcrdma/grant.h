@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What a responder has promised: the credits that it grants, and those that the requester may
- * still believe to have.
+ * still believe that it has. core/grant.c explains how credits are taken back.
  */
 #ifndef RPCRDMA_GRANT_H
 #define RPCRDMA_GRANT_H
@@ -10,16 +10,17 @@
 
 /**
  * struct rpcrdma_grant - the credits of one direction of a connection, at the responder
- * @gn_told: number of credits that messages grant which are made from now on
- * @gn_bound: maximum number of credits that the requester may believe to have. Receives for so many
- *	Calls have to exist
- * @gn_lowering: credits are being taken back: @gn_told is smaller than @gn_bound, and it is not
- *	certain yet that the requester knows
- * @gn_age: age of the messages that are made now, 0 or 1
- * @gn_open: for either age, number of messages that are being made and may say what @gn_told was
- *	at that age
- * @gn_arrived: if @gn_lowering, number of credits of the Calls that have arrived since all messages
- *	of the other age were posted
+ * @gn_told: number of credits that the next message will grant
+ * @gn_bound: maximum number of credits that the requester may believe that it has. There must be
+ *	Receives for this number of Calls.
+ * @gn_lowering: credits are being taken back: @gn_told is smaller than @gn_bound, and the
+ *	requester may not know it yet
+ * @gn_age: age (0 or 1) of the messages that are begun now. It changes each time the responder
+ *	begins to take credits back. So a message of the other age may still grant the old number.
+ * @gn_open: for each age, number of messages that were begun (rpcrdma_grant_open()) and are
+ *	neither posted nor dropped yet
+ * @gn_arrived: while @gn_lowering is set, number of credits of the Calls that have arrived since
+ *	the last message of the other age was posted or dropped
  */
 struct rpcrdma_grant {
 	u32		gn_told;

@@ -13,7 +13,7 @@
 #include <rpcrdma/rtx.h>
 
 /**
- * enum rpcrdma_group_state - state of the receiver of groups on a connection
+ * enum rpcrdma_group_state - state of the receiver of groups (rtx.h) on a connection
  * @RPCRDMA_GROUP_IDLE: there is no group
  * @RPCRDMA_GROUP_OPEN: some transmissions of a group have arrived, and their Receives are held
  * @RPCRDMA_GROUP_SWALLOWING: a group is broken, and none of its Receives is held. The Receives
@@ -26,11 +26,11 @@ enum rpcrdma_group_state {
 };
 
 /**
- * struct rpcrdma_group - the group that a connection receives
+ * struct rpcrdma_group - the group (rtx.h) that a connection is receiving
  * @gr_state: state of the receiver
  * @gr_response: F_RESPONSE of the first transmission
- * @gr_ragged: the length of the latest data part was not a multiple of the segment size, so no
- *	further data may follow (RTX-59)
+ * @gr_ragged: the placed data in the latest transmission with data did not fill its last target
+ *	segment, so no further data may follow (RTX-59)
  * @gr_xid: XID of the group
  * @gr_credit: rdma_credit of the first transmission. In a Reply it is the grant, which takes
  *	effect when the group is complete (RTX-80)
@@ -38,12 +38,12 @@ enum rpcrdma_group_state {
  * @gr_number: number of the next expected transmission
  * @gr_stream: number of bytes of payload stream in the group
  * @gr_here: number of bytes of payload stream that have arrived
- * @gr_data: number of bytes of data that have arrived
+ * @gr_data: number of bytes of placed data that have arrived
  * @gr_verdict: verdict on the group
  *
  * Each connection has one such structure, for both directions together (RTX-47). It is all
- * zero at first. After a group has ended, its numbers stay until the next group begins. The
- * caller serialises all access.
+ * zero at first. After a group has ended, the members keep their values until the next group
+ * begins. The caller serialises all access.
  */
 struct rpcrdma_group {
 	enum rpcrdma_group_state	gr_state;
@@ -60,7 +60,7 @@ struct rpcrdma_group {
 };
 
 /**
- * struct rpcrdma_group_limits - limits of the groups that a receiver accepts
+ * struct rpcrdma_group_limits - limits of the groups (rtx.h) that a receiver accepts
  * @gl_ours: the property RTX that we have announced
  * @gl_replies: maximum number of Receives that a Call of ours offers for its Reply (rtx_replies)
  */
@@ -71,14 +71,15 @@ struct rpcrdma_group_limits {
 
 /**
  * enum rpcrdma_group_does - what to do with a Receive that has completed
- * @RPCRDMA_GROUP_PASS: it contains no transmission of a group, or one of a Call although we have
- *	not announced that we accept Calls as groups (RTX-37); handle it as if there were no
- *	round-trip extension
- * @RPCRDMA_GROUP_KEEP: hold it behind the Receives of the group that are held already
- * @RPCRDMA_GROUP_WHOLE: hold it in the same way; the group is then complete, so pass the
- *	message to the owner of the connection
- * @RPCRDMA_GROUP_RETURN: its transmission belongs to a broken group; give it back
- * @RPCRDMA_GROUP_STRAY: its transmission belongs to no known group; give it back and count it
+ * @RPCRDMA_GROUP_PASS: handle the message in it as if there were no round-trip extension. It is
+ *	not a transmission of a group (rtx.h); or it belongs to a Call, and we have not announced
+ *	that we accept Calls as groups (RTX-37).
+ * @RPCRDMA_GROUP_KEEP: add it to the Receives of the group that are held already
+ * @RPCRDMA_GROUP_WHOLE: as %RPCRDMA_GROUP_KEEP; the group is then complete, so pass the message
+ *	to the owner of the connection
+ * @RPCRDMA_GROUP_RETURN: its transmission belongs to a broken group; give the Receive back
+ * @RPCRDMA_GROUP_STRAY: its transmission belongs to no known group; give the Receive back, and
+ *	count it
  */
 enum rpcrdma_group_does {
 	RPCRDMA_GROUP_PASS,
@@ -89,7 +90,7 @@ enum rpcrdma_group_does {
 };
 
 /**
- * struct rpcrdma_group_end - a group that has ended and was never complete
+ * struct rpcrdma_group_end - a group (rtx.h) that has ended and was never complete
  * @ge_xid: XID of the group
  * @ge_count: number of transmissions in the group, as its first transmission says
  * @ge_response: the group was a response, so the RPC with this XID ends with an error if it is
@@ -104,19 +105,19 @@ struct rpcrdma_group_end {
 	enum rpcrdma_verdict	ge_verdict;
 };
 
-/* Maximum number of groups that one arriving message can end: the group that came before it and
- * has not ended yet; and its own group, if the message is an invalid first transmission (T-26)
+/* Maximum number of groups (rtx.h) that one arriving message can end. It can end the group that
+ * came before it. If it is an invalid first transmission, it can also end its own group (T-26).
  */
 #define RPCRDMA_GROUP_ENDS	2u
 
 /**
- * struct rpcrdma_group_step - what to do about an arrival, in this order
- * @gs_release: give back all Receives that are held
+ * struct rpcrdma_group_step - what to do when a message has arrived, in this order
+ * @gs_release: give back all Receives that are held for a group (rtx.h)
  * @gs_nends: number of entries used in @gs_ends
- * @gs_ends: groups that have ended
+ * @gs_ends: groups that have ended incomplete; report them to the owner of the connection
  * @gs_close: close the connection
- * @gs_does: what to do with the Receive of the arrival. There is one exception to the order: if
- *	this Receive is to be given back, that is done before the groups in @gs_ends are
+ * @gs_does: what to do with the Receive of the new message. There is one exception to the order:
+ *	if this Receive is to be given back, that is done before the groups in @gs_ends are
  *	reported (RTX-77).
  */
 struct rpcrdma_group_step {
@@ -129,10 +130,11 @@ struct rpcrdma_group_step {
 
 /**
  * struct rpcrdma_group_answer - what a responder knows about the Reply to a Call that is a group
+ *	(rtx.h)
  * @gw_layout: layout of the Reply as a group
  * @gw_replies: number of Receives that the Call offers for the Reply (rtx_replies)
  * @gw_reply_max: maximum number of transmissions of a Reply, as we have announced it; 0 if the
- *	client has not announced the extension, so that the Reply must have base form
+ *	client has not announced the extension, and the Reply must not be a group
  * @gw_hdr: length of the header in bytes, if the Reply has base form (is not a group)
  * @gw_body: length of the body in bytes, if the Reply has base form
  * @gw_chunk: size of the Reply chunk in bytes; 0 if there is none

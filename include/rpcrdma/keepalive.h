@@ -32,10 +32,10 @@ extern unsigned int rpcrdma_progress_timeout;
  * @al_heard: time in jiffies when the peer last showed that it is alive; read and written in any
  *	context, without a lock
  * @al_probed: time in jiffies when the latest probe was posted; used by @al_work only
- * @al_sent: the same time from ktime_get(); read when the probe completes
- * @al_overdue: the probe has not completed in @al_wait, and @al_work has once allowed
+ * @al_sent: ktime_get() just before the latest probe was posted; read when the probe completes
+ * @al_overdue: the probe has not completed within @al_wait, and @al_work has allowed it
  *	%RPCRDMA_KEEPALIVE_GRACE (verbs/keepalive.c) more; used by @al_work only
- * @al_stalled: no posted work request has completed in @al_limit, and @al_work has once
+ * @al_stalled: no posted work request has completed within @al_limit, and @al_work has
  *	allowed %RPCRDMA_KEEPALIVE_GRACE more; used by @al_work only
  * @al_started: rpcrdma_keepalive_start() was called; under the handler lock of the CM id
  * @al_busy: a probe is posted; set by @al_work, cleared by the probe's completion

@@ -11,7 +11,8 @@
 #include <rpcrdma/rtx.h>
 
 /**
- * struct rpcrdma_place - a walk over items in the data parts of a group
+ * struct rpcrdma_place - a walk over the items of a group (rtx.h), which finds where they are in
+ *	its data parts (a data part is the placed data in one transmission)
  * @gp_items: the items
  * @gp_nitems: number of items
  * @gp_seg: size of a segment in bytes
@@ -33,14 +34,15 @@ struct rpcrdma_place {
 };
 
 /**
- * struct rpcrdma_placed - part of an item in a data part
+ * struct rpcrdma_placed - part of an item (rtx.h) in a data part, which is the placed data in
+ *	one transmission
  * @pd_item: index of the item
  * @pd_offset: offset of the part in the item
  * @pd_at: offset of the part in the data part
  * @pd_length: number of bytes in the part
  * @pd_gap: if this part ends the item, number of bytes between the end of the item and the
  *	end of its last segment; otherwise 0. The sender sends zeros there if another item
- *	follows, and nothing behind the last item (RTX-56). The receiver sets these bytes to
+ *	follows, and nothing after the last item (RTX-56). The receiver sets these bytes to
  *	zero as far as an upper layer can read them (RTX-60).
  */
 struct rpcrdma_placed {
@@ -52,7 +54,8 @@ struct rpcrdma_placed {
 };
 
 /**
- * struct rpcrdma_layout - how a sender divides a message
+ * struct rpcrdma_layout - how a sender divides a message among the transmissions of a group
+ *	(rtx.h)
  * @ly_hdr: length of the header of the first transmission in bytes
  * @ly_limit: maximum length of a transmission in bytes: the smaller of our largest Send and
  *	the peer's RBSIZ
@@ -60,8 +63,8 @@ struct rpcrdma_placed {
  * @ly_items: number of bytes in all items
  * @ly_data: number of bytes of placed data: of all items and of the gaps between them; 0 if
  *	there are no items
- * @ly_head: offset of the data part in a transmission, if there are items
- * @ly_part: maximum length of a data part in bytes, if there are items
+ * @ly_head: offset of the placed data in a transmission, if there are items
+ * @ly_part: maximum length of the placed data in a transmission in bytes, if there are items
  * @ly_number: number of transmissions made so far
  * @ly_sent: number of bytes of stream in these transmissions
  * @ly_placed: number of bytes of placed data in these transmissions
@@ -83,11 +86,11 @@ struct rpcrdma_layout {
 };
 
 /**
- * struct rpcrdma_outgoing - a transmission to be sent
+ * struct rpcrdma_outgoing - a transmission (one Send of a group, see rtx.h) to be sent
  * @og_hdr: length of the header in bytes
  * @og_tx: the transmission; only tx_number, tx_offset, tx_here and tx_data are set
- * @og_part: length of the data part in bytes. It begins at offset tx_data, and the bytes
- *	between the stream and the data part are zero.
+ * @og_part: length of the placed data in bytes. The data begins at offset tx_data, and the
+ *	bytes between the stream and the data are zero.
  * @og_len: length of the transmission in bytes
  */
 struct rpcrdma_outgoing {

@@ -14,8 +14,9 @@
 /* Maximum number of Receives that a Call offers for its Reply (RTX-98) */
 #define RPCRDMA_PLAN_REPLIES	8u
 
-/* An item of at least this many bytes (two pages) is placed, if possible, even if the Call would
- * fit RDMA2_MSG, because the server then need not copy the item (RTX-94).
+/* If an item has at least this many bytes (two pages of 4096 bytes) and may be placed (rtx.h), a
+ * group is preferred to RDMA2_MSG, because the server then need not copy the item (RTX-94). A
+ * shorter item is placed only if the Call does not fit RDMA2_MSG.
  */
 #define RPCRDMA_PLAN_PLACED	8192u
 
@@ -24,8 +25,8 @@
  * @RPCRDMA_CALL_INLINE: Short Message
  * @RPCRDMA_CALL_READ: inline, except for the eligible item, which is in a Read chunk
  * @RPCRDMA_CALL_LONG: RDMA_NOMSG with a Position Zero chunk
- * @RPCRDMA_CALL_GROUP: RDMA2_RTX_MSG: the whole Call in one or several transmissions, with
- *	the eligible item in the stream or placed behind the stream
+ * @RPCRDMA_CALL_GROUP: RDMA2_RTX_MSG (rtx.h): the whole Call in one or several transmissions,
+ *	with the eligible item in the payload stream, or placed after the stream
  */
 enum rpcrdma_call_form {
 	RPCRDMA_CALL_INLINE,
@@ -39,8 +40,8 @@ enum rpcrdma_call_form {
  * @RPCRDMA_REPLY_INLINE: nothing, because the largest Reply fits inline
  * @RPCRDMA_REPLY_WRITE: a Write chunk for the eligible result
  * @RPCRDMA_REPLY_LONG: a Reply chunk for the whole Reply
- * @RPCRDMA_REPLY_GROUP: several Receives for the Reply. The Call must then be a group as
- *	well, which may consist of one transmission
+ * @RPCRDMA_REPLY_GROUP: several Receives for the Reply. The Call must then be a group (rtx.h),
+ *	which may consist of one transmission
  */
 enum rpcrdma_reply_form {
 	RPCRDMA_REPLY_INLINE,
@@ -50,17 +51,17 @@ enum rpcrdma_reply_form {
 };
 
 /**
- * struct rpcrdma_plan_rtx - limits for a Call or Reply that is a group
+ * struct rpcrdma_plan_rtx - limits for a Call or Reply that is a group (rtx.h)
  * @px_peer: the server's property RTX
  * @px_more: maximum number of transmissions of the Call beyond the first, that is, of credits
  *	that it could take now beyond its first
  * @px_spare: maximum number of Receives for the Reply beyond the first, that is, of spare
  *	Receives that the Call could take now
- * @px_long_max: maximum length in bytes of a Call that has no item, or none that may leave the
- *	stream
- * @px_write_max: maximum length in bytes of the Call's item, if it has one
+ * @px_long_max: a Call that has no item, or none that may leave the stream, can be a group if
+ *	the Call has at most this many bytes
+ * @px_write_max: any other Call can be a group if its item has at most this many bytes
  * @px_send: maximum length in bytes of a transmission with placed data, see
- *	rpcrdma_layout_reach(); 0 if no item can be placed, so that items stay in the stream
+ *	rpcrdma_layout_reach(); 0 if no item can be placed, and items stay in the stream
  * @px_gather: maximum number of target segments that one Send can fill directly from the
  *	pages with this Call's item; 0 if the item has to be copied
  */
@@ -91,6 +92,8 @@ struct rpcrdma_plan_rtx {
  * @pa_no_read: the server has refused a Read chunk
  * @pa_no_write: the server has refused a Write chunk
  * @pa_reply_chunk: the Call must provide a Reply chunk
+ * @pa_call_foreign: the CPU must not access the pages with the Call's item (see below)
+ * @pa_reply_foreign: the CPU must not access the pages for the Reply's item
  * @pa_segs_max: maximum number of segments in a chunk; 0 if there is no limit
  * @pa_rtx: limits for groups; NULL if only base form (without the round-trip extension) is
  *	possible
@@ -110,6 +113,8 @@ struct rpcrdma_plan_args {
 	bool		pa_no_read;
 	bool		pa_no_write;
 	bool		pa_reply_chunk;
+	bool		pa_call_foreign;
+	bool		pa_reply_foreign;
 	u32		pa_segs_max;
 	const struct rpcrdma_plan_rtx *pa_rtx;
 };
@@ -122,12 +127,12 @@ struct rpcrdma_plan_args {
  *	of the header of its first transmission)
  * @pl_count: number of Sends of the Call, and also of credits that it takes
  * @pl_replies: number of Receives for the largest Reply
- * @pl_limit: in a group, maximum length of a transmission in bytes
+ * @pl_limit: in a group (rtx.h), maximum length of a transmission in bytes
  * @pl_placed: in a group, length of the item that is placed, in bytes; 0 if no item is placed
- * @pl_gathered: if Sends read the item directly from the pages of the RPC, maximum number of
- *	target segments that one Send fills; 0 if the item is copied
+ * @pl_gathered: 0 if the item is copied. Otherwise Sends read it directly from the pages of the
+ *	RPC, and each Send fills at most this number of target segments.
  * @pl_buf: in a group, number of bytes that the buffer of each Send must have
- * @pl_short: the Call or its Reply was not planned as a group, only because there were too few
+ * @pl_short: the Call or its Reply would have been planned as a group, but there were too few
  *	credits, spare Receives, Sends or send queue entries, or too little memory
  */
 struct rpcrdma_plan {
@@ -143,10 +148,66 @@ struct rpcrdma_plan {
 	bool			pl_short;
 };
 
+/*
+ * Foreign pages: the CPU must not access the memory that these pages stand for, because it is
+ * memory of another device (client/foreign.c). The rule for them is here, and nowhere else: an
+ * item in foreign pages goes in a chunk of its own, and the inline part of a message never comes
+ * near them. All other forms are excluded:
+ *
+ * - Inline and in a group, an item is copied, or the device of the connection reads it from pages
+ *   that were mapped like ordinary memory.
+ * - A Long Call or a Long Reply may have to be copied to other pages (client/bounce.c). Besides,
+ *   the data of a Long Reply is where the server has put it. sunrpc moves it to the beginning of
+ *   the pages if the Reply's head is shorter than expected.
+ *
+ * If an item can have no chunk of its own, the RPC fails.
+ */
+
+/**
+ * rpcrdma_plan_touches_call - may the CPU access the pages with a Call's item?
+ * @plan: plan of the Call
+ *
+ * Context: any.
+ * Return: true if the plan is impossible for foreign pages.
+ */
+static inline bool rpcrdma_plan_touches_call(const struct rpcrdma_plan *plan)
+{
+	return plan->pl_call != RPCRDMA_CALL_READ;
+}
+
+/**
+ * rpcrdma_plan_touches_reply - may the CPU access the pages for a Reply's item?
+ * @plan: plan of the Call
+ *
+ * Context: any.
+ * Return: true if the plan is impossible for foreign pages.
+ */
+static inline bool rpcrdma_plan_touches_reply(const struct rpcrdma_plan *plan)
+{
+	return plan->pl_reply != RPCRDMA_REPLY_WRITE;
+}
+
+/**
+ * rpcrdma_plan_touches_pages - does the inline part of a Reply reach the pages for its item?
+ * @page_len: number of bytes that the pages have
+ * @written: number of bytes that the server has written to the Write chunk, with roundup
+ * @rest: number of inline bytes behind the head, which follow the written bytes
+ *
+ * A server that has been offered a Write chunk may have put the item inline nevertheless.
+ *
+ * Context: any.
+ * Return: true if the Reply must not be accepted if the pages are foreign.
+ */
+static inline bool rpcrdma_plan_touches_pages(u32 page_len, u32 written,
+					      u32 rest)
+{
+	return rest && written < page_len;
+}
+
 /**
  * enum rpcrdma_answer_form - how a responder's Reply travels
  * @RPCRDMA_ANSWER_INLINE: as RDMA_MSG, with an inline body
- * @RPCRDMA_ANSWER_GROUP: as a group; possible only if the Call was a group
+ * @RPCRDMA_ANSWER_GROUP: as a group (rtx.h); possible only if the Call was a group
  * @RPCRDMA_ANSWER_LONG: as RDMA_NOMSG, with the body in the Reply chunk
  * @RPCRDMA_ANSWER_ERROR: not at all, because it does not fit where it must go; the responder
  *	sends an error instead (G-13)

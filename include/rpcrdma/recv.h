@@ -34,12 +34,13 @@ enum rpcrdma_recv_state {
 /**
  * struct rpcrdma_msg_in - a received message; see msg.h
  * @mi_list: link for the owner, from ops->receive() until rpcrdma_msg_put()
+ * @mi_next: another kind of link, which an owner may use instead: see rpcrdma_msg_push()
  * @mi_more: next Receive of the same message, or NULL
  * @mi_body: address of the body in this Receive; valid once the header has been decoded
  * @mi_here: number of bytes of the body in this Receive; valid as soon as @mi_body is
  * @mi_data: in a transmission of a group, number of bytes of placed data in this Receive,
  *	which begin at its first target segment (rtx.h); not used in any other message
- * @mi_more_recvs: number of further Receives behind the first
+ * @mi_more_recvs: number of further Receives after the first
  * @mi_more_len: number of bytes received in the further Receives
  * @mi_more_body: number of bytes of the body in the further Receives
  * @mi_group: the message came as a group, see rpcrdma_msg_is_group()
@@ -50,7 +51,10 @@ enum rpcrdma_recv_state {
  * used.
  */
 struct rpcrdma_msg_in {
-	struct list_head	mi_list;
+	union {
+		struct list_head	mi_list;
+		struct llist_node	mi_next;
+	};
 	struct rpcrdma_recv	*mi_more;
 	void			*mi_body;
 	u32			mi_here;
@@ -79,9 +83,10 @@ struct rpcrdma_msg_in {
  * @rv_msg: describes the message, if this is its first Receive; otherwise only the part of the
  *	message that is in this Receive
  *
- * The device owns a posted Receive. The connection's owner owns it from ops->receive()
- * to rpcrdma_msg_put(). If it contains a transmission of a group, verbs/gather.c owns it until
- * the group is complete or broken. Otherwise the pool owns it.
+ * The device owns a posted Receive. The connection's owner (client or server) owns the Receive
+ * from ops->receive() to rpcrdma_msg_put(). If the Receive contains a transmission of a group
+ * (rtx.h), verbs/gather.c owns it until the group is complete or broken. In all other cases the
+ * pool owns it.
  */
 struct rpcrdma_recv {
 	struct ib_cqe		rv_cqe;
@@ -107,8 +112,8 @@ struct rpcrdma_recv {
  * @rp_nwaiting: number of Receives on @rp_waiting
  * @rp_nheld: number of Receives that were filled and have not been given back yet, whether the
  *	owner or verbs/gather.c holds them
- * @rp_excess: number of Receives that are taken out of the pool when they are given back,
- *	instead of being posted again; changed under @rp_lock
+ * @rp_excess: number of Receives that the pool still has to lose: a Receive that is given back
+ *	is then taken out of the pool instead of being posted again; changed under @rp_lock
  * @rp_spare: Receives that were taken out, until they are freed
  * @rp_all: all Receives, linked by rv_all
  * @rp_count: number of all Receives; read without a lock
@@ -119,10 +124,10 @@ struct rpcrdma_recv {
  * @rp_bytes: number of bytes of memory that the buffers of all Receives take; read without a lock
  * @rp_bytes_max: maximum of @rp_bytes, see rpcrdma_recv_pool_limit()
  *
- * The members behind @rp_spare are written by rpcrdma_recv_pool_limit(),
+ * The members after @rp_spare are written by rpcrdma_recv_pool_limit(),
  * rpcrdma_recv_pool_blocks(), rpcrdma_recv_pool_grow_gfp(), rpcrdma_recv_pool_shrink() and
- * rpcrdma_recv_pool_reap(), whose callers serialise these calls, and by the functions that set
- * up the pool, orphan its Receives and destroy it.
+ * rpcrdma_recv_pool_reap(). The callers of these functions serialise their calls. The functions
+ * that set up the pool, orphan its Receives or destroy it write these members, too.
  *
  * All Receives that are neither waiting, nor held, nor on @rp_spare are posted. There is no
  * list of posted Receives: it would cost an operation for each message, and nothing would use
@@ -152,8 +157,9 @@ static inline u32 rpcrdma_recv_pool_held(const struct rpcrdma_recv_pool *pool)
 	return atomic_read(&pool->rp_nheld);
 }
 
-/* Number of posted Receives. The counters are read one after the other, so the result may be
- * inexact while they change.
+/* Number of posted Receives, including those that were taken out of the pool and are not freed
+ * yet (rp_spare). The counters are read one after the other, so the result may be inexact while
+ * they change.
  */
 static inline u32 rpcrdma_recv_pool_posted(const struct rpcrdma_recv_pool *pool)
 {

@@ -11,15 +11,15 @@
 
 /**
  * struct rpcrdma_retry - how the next Call of an RPC must differ because of earlier errors
- * @ry_tried: bit N is set if the remedy for error code N, a code of base form, has been tried.
- *	Each remedy is tried once for an RPC.
+ * @ry_tried: bit N is set if the remedy for error code N has been tried. (Errors of the
+ *	round-trip extension have no bit.) Each remedy is tried at most once for an RPC.
  * @ry_segs: maximum number of segments in a chunk; 0 if there is no limit
  * @ry_write_len: the Write chunk must have at least this many bytes; 0 if there is no
  *	minimum
  * @ry_no_read: use no Read chunk: a Call that is not inline is a Long Call
  * @ry_no_write: use no Write chunk: a Reply that is not inline is a Long Reply
  * @ry_reply_chunk: provide a Reply chunk of the largest possible size
- * @ry_base: use nothing of the round-trip extension
+ * @ry_base: use nothing of the round-trip extension (rtx.h)
  *
  * All members are zero for an RPC that has had no error.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The round-trip extension of version 2, on the wire: one RPC message in several
- * transmissions, and items that travel behind the payload stream.
+ * transmissions, and items that travel after the payload stream.
  *
  * The extension has two header types, which rpcrdma2_decode_call() and
  * rpcrdma2_decode_reply() do not know. verbs/gather.c recognises messages of these types
@@ -9,7 +9,7 @@
  *
  * A *transmission* is one Send. A *group* is all transmissions of one RPC message. An
  * *item* is a DDP-eligible piece of data. If an item is *placed*, it is taken out of the
- * payload *stream*, and sent behind the stream. The header lists only placed items. A
+ * payload *stream*, and sent after the stream. The header lists only placed items. A
  * *target segment* (segment or target for short) is a part of a Receive buffer in which
  * placed data arrives. A receiver describes its buffers by the property RTX (struct
  * rpcrdma2_rtx in wire.h). *Base form* is version 2 without this extension.

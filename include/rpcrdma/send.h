@@ -21,8 +21,8 @@ struct rpcrdma_conn;
  * @sd_buf: mapped buffer with the message; or, if the owner provides SGEs for other memory,
  *	with the beginning of the message
  * @sd_slots: number of send queue slots that are released when the Send completes: its
- *	own, and those of the work requests posted with it
- * @sd_wait: entry in the line of those that wait for slots (sq.h)
+ *	own, and those of the work requests posted in front of it
+ * @sd_wait: entry in the line of waiters for slots (sq.h)
  * @sd_cid: completion ID
  * @sd_cqe: completion, from which rpcrdma_send_of() finds the Send
  * @sd_wr: the work request. Its SGE is @sd_sge, unless the owner provides an array of
@@ -78,7 +78,7 @@ static inline void rpcrdma_send_prepare(struct rpcrdma_send *send, u32 len)
 	rpcrdma_buf_sync_for_device(&send->sd_buf, len);
 }
 
-/* Appends @more to the group that begins with @first. @more must be idle and on no list. */
+/* Appends @more to the group (rtx.h) that begins with @first. @more must be idle and on no list. */
 static inline void rpcrdma_send_add(struct rpcrdma_send *first,
 				    struct rpcrdma_send *more)
 {
@@ -86,8 +86,8 @@ static inline void rpcrdma_send_add(struct rpcrdma_send *first,
 	first->sd_nmore++;
 }
 
-/* Returns the last Send of the group that begins with @first; or @first if no other Send has
- * been added to it. Valid until the group is posted.
+/* Returns the last Send of the group (rtx.h) that begins with @first; or @first if no other Send
+ * has been added to it. Valid until the group is posted.
  */
 static inline struct rpcrdma_send *
 rpcrdma_send_last(struct rpcrdma_send *first)
@@ -96,7 +96,7 @@ rpcrdma_send_last(struct rpcrdma_send *first)
 	       list_last_entry(&first->sd_more, struct rpcrdma_send, sd_list);
 }
 
-/* Moves all Sends of a group except the first to the end of @list. */
+/* Moves all Sends of a group (rtx.h) except the first to the end of @list. */
 static inline void rpcrdma_send_part(struct rpcrdma_send *first,
 				     struct list_head *list)
 {

@@ -16,20 +16,30 @@ struct rpcrdma_conn;
 /**
  * struct rpcrdma_send_cq - the completion queue of a connection's send queue
  * @cq_ib: the completion queue; NULL if the connection has no queues
- * @cq_lock: held while completions are handled; at the client, also while a message is handled
+ * @cq_mutex: held while completions are handled; at the client, also while a message is handled
  * @cq_work: handles completions after an event of @cq_ib or a call of rpcrdma_send_cq_watch();
  *	disabled before @cq_ib is destroyed
+ * @cq_again: whoever releases @cq_mutex has to queue @cq_work
  * @cq_lazy: completions that nobody awaits may be handled late; read without a lock
  * @cq_awaited: number of posted work requests whose completion must be handled at once; may be
  *	-1 for a moment, see rpcrdma_send_cq_await_posted()
  */
 struct rpcrdma_send_cq {
 	struct ib_cq		*cq_ib;
-	struct mutex		cq_lock;	/* one handler at a time */
+	struct mutex		cq_mutex;	/* one handler at a time */
 	struct work_struct	cq_work;
+	bool			cq_again;
 	bool			cq_lazy;
 	atomic_t		cq_awaited;
 };
+
+/* Returns whether somebody awaits the completion of a certain work request (cq_awaited). When that
+ * completion comes, cq_work handles it, together with all other completions in the queue.
+ */
+static inline bool rpcrdma_send_cq_has_awaited(struct rpcrdma_send_cq *cq)
+{
+	return atomic_read(&cq->cq_awaited) > 0;
+}
 
 int rpcrdma_send_cq_init(void);
 void rpcrdma_send_cq_exit(void);

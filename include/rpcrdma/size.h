@@ -34,8 +34,8 @@
  */
 #define RPCRDMA_CLIENT_EXTRA_MRS	2u
 
-/* Maximum number of spare Receives of a client. They are for Replies that are groups, which
- * take several Receives; the first Receive of each Reply is not a spare one.
+/* Maximum number of spare Receives of a client. They are for Replies that are groups (rtx.h) and
+ * take several Receives. The first Receive of each Reply is not a spare one.
  */
 #define RPCRDMA_CLIENT_SPARE	16u
 
@@ -63,6 +63,7 @@
  * @dc_frwr: fast registration and local invalidation are supported, and regions can consist of
  *	pages of the kernel's size
  * @dc_sg_gaps: memory regions may be registered from scatterlists with gaps
+ * @dc_p2pdma: the device may be able to access PCI peer-to-peer memory
  * @dc_iwarp: the fabric is iWARP
  * @dc_read_mrs: RDMA Reads need memory regions on this device, or are faster with them
  * @dc_settle: number of milliseconds that a client waits before it uses a new connection,
@@ -70,6 +71,8 @@
  * @dc_signal_max: length in bytes up to which an RDMA Write costs less if it is signaled
  * @dc_unsignaled_max: maximum length in bytes of an unsignaled Send. If a longer Send is
  *	unsignaled, the device may still read its buffer after a later Send has completed.
+ * @dc_splits_lists: if two tasks post lists of work requests at the same time, the device may mix
+ *	the two lists
  */
 struct rpcrdma_device_caps {
 	u32		dc_max_qp_wr;
@@ -82,11 +85,13 @@ struct rpcrdma_device_caps {
 	u32		dc_max_rd_atom;
 	bool		dc_frwr;
 	bool		dc_sg_gaps;
+	bool		dc_p2pdma;
 	bool		dc_iwarp;
 	bool		dc_read_mrs;
 	u32		dc_settle;
 	u32		dc_signal_max;
 	u32		dc_unsignaled_max;
+	bool		dc_splits_lists;
 };
 
 /**
@@ -98,8 +103,8 @@ struct rpcrdma_device_caps {
  * @cz_mrs_per_rpc: number of memory regions that the largest payload needs, at most
  *	%RPCRDMA_CLIENT_SEGS
  * @cz_sq_depth: send queue depth
- * @cz_rq_depth: receive queue depth, without the spare Receives of %RPCRDMA_CLIENT_SPARE
- * @cz_recvs: maximum number of Receives, without these spare Receives
+ * @cz_rq_depth: receive queue depth, not counting spare Receives (%RPCRDMA_CLIENT_SPARE)
+ * @cz_recvs: maximum number of Receives, not counting spare Receives
  */
 struct rpcrdma_client_sizes {
 	u32		cz_requests;

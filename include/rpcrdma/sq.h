@@ -12,7 +12,7 @@
 #include <rpcrdma/take.h>
 
 /**
- * struct rpcrdma_sq - the slots of a send queue
+ * struct rpcrdma_sq - the slots of a send queue; a slot stands for one entry of the queue
  * @sq_free: number of free slots
  * @sq_nwaiting: number of waiters in the line; written under @sq_lock, read without a lock
  * @sq_closed: no waiter can join the line any more, and rpcrdma_sq_try() fails; written under

@@ -20,47 +20,45 @@
 
 #include <rpcrdma/wire.h>
 
-/* Properties of a version. The comment of each function is a statement. The function returns
- * whether the statement is true of version @vers.
- */
+/* Properties of a version */
 
-/* Responses have the flag F_RESPONSE. So if a message does not have it, its sender has chosen
- * the XID (version-two 3.2). Version 1 has no such flag: a message that is not a Call is
- * treated as a response.
+/* Returns true if responses of this version have the flag F_RESPONSE. The sender of a message
+ * without that flag has chosen the XID (version-two 3.2). Version 1 has no such flag: a message
+ * that is not a Call is treated as a response.
  */
 static inline bool rpcrdma_vers_marks_responses(u32 vers)
 {
 	return vers == RPCRDMA_VERS_2;
 }
 
-/* Errors have the codes of version-two 5.3.3. Version 1 has only ERR_CHUNK and ERR_VERS. For
- * version 0 (not settled yet) the function also returns true.
+/* Returns true if errors have the codes of version-two 5.3.3. Version 1 has only ERR_CHUNK and
+ * ERR_VERS. For version 0 (not settled yet), this also returns true.
  */
 static inline bool rpcrdma_vers_has_codes(u32 vers)
 {
 	return vers != RPCRDMA_VERS_1;
 }
 
-/* After an error, an RPC may be sent again in another form (G-23). */
+/* Returns true if an RPC may be sent again in another form after an error (G-23). */
 static inline bool rpcrdma_vers_can_retry(u32 vers)
 {
 	return vers == RPCRDMA_VERS_2;
 }
 
-/* A Call names the handle that the Reply may invalidate (version-two 3.3). */
+/* Returns true if a Call names the handle that the Reply may invalidate (version-two 3.3). */
 static inline bool rpcrdma_vers_names_handle(u32 vers)
 {
 	return vers == RPCRDMA_VERS_2;
 }
 
-/* A server may want room for roundup in a Write chunk (G-03). */
+/* Returns true if a server may require room for XDR roundup in a Write chunk (G-03). */
 static inline bool rpcrdma_vers_wants_pad(u32 vers)
 {
 	return vers == RPCRDMA_VERS_1;
 }
 
-/* A Reply chunk is used only when the Reply does not fit inline (version-two 4.2.1;
- * G-02).
+/* Returns true if a server uses a Reply chunk only when the Reply does not fit inline
+ * (version-two 4.2.1; G-02).
  */
 static inline bool rpcrdma_vers_spares_reply_chunk(u32 vers)
 {

@@ -42,7 +42,7 @@
 /* Version 2: the only bit of rdma_flags in use. Other bits are sent as 0 and ignored. */
 #define RPCRDMA2_F_RESPONSE	0x00000001u
 
-/* Version 2 values of rdma_err. The comment behind a value lists its arguments, which are in
+/* Version 2 values of rdma_err. The comment after a value lists its arguments, which are in
  * er_arg[0] and er_arg[1] of struct rpcrdma2_error.
  */
 #define RPCRDMA2_ERR_VERS		1u	/* lowest, highest version */
@@ -61,8 +61,8 @@
 #define RPCRDMA2_ERR_RTX_CONT		0x80525401u	/* a group is broken */
 #define RPCRDMA2_ERR_RTX_LIMIT		0x80525402u	/* a limit is exceeded */
 
-/* Numbers of the properties of version 2, and values of BRS: an end takes no part in callbacks,
- * only in callbacks without chunks, or in any callbacks
+/* Version 2: numbers of the properties, and values of the property BRS. The values of BRS mean: no
+ * callbacks, only callbacks without chunks, and any callbacks.
  */
 #define RPCRDMA2_PROPID_RBSIZ	1u
 #define RPCRDMA2_PROPID_BRS	2u
@@ -94,7 +94,7 @@
 #define RPCRDMA_MAX_CHUNKS	16u	/* chunks in a list */
 #define RPCRDMA_MAX_SEGS	64u	/* segments in a chunk */
 
-/* Values of msg_type, the word behind the XID of an RPC message (RFC 5531) */
+/* Values of msg_type, the word after the XID of an RPC message (RFC 5531) */
 #define RPCRDMA_RPC_CALL	0u
 #define RPCRDMA_RPC_REPLY	1u
 
@@ -112,7 +112,7 @@ struct rpcrdma_segment {
 };
 
 /**
- * struct rpcrdma_chunk - a received chunk, as a view of the header
+ * struct rpcrdma_chunk - a received chunk; it points to its segments in the received header
  * @ck_segs: first segment in the received header; for the codec only
  * @ck_position: for a Read chunk, the offset in the unreduced RPC message (G-04)
  * @ck_length: sum of the segment lengths; the decoder has checked it for overflow
@@ -240,17 +240,17 @@ struct rpcrdma2_error {
  * @hd_err_arg: version 2: arguments of @hd_err, as in er_arg
  * @hd_vers_low: in an ERR_VERS, lowest version that the peer supports
  * @hd_vers_high: in an ERR_VERS, highest version that the peer supports
- * @hd_response: version 2: F_RESPONSE is set, or @hd_v1_error. The receiver of the message has
- *	chosen the XID, and never answers the message. Always false in version 1.
+ * @hd_response: version 2: F_RESPONSE or @hd_v1_error is set. This means that the receiver of
+ *	the message has chosen the XID, and never answers the message. Always false in version 1.
  * @hd_v1_error: version 2: the message is an error in the layout of version 1
  * @hd_inv_handle: version 2 Calls: a handle of this header that the Reply may
  *	invalidate, or 0
- * @hd_inv_stray: version 2 Calls: rdma_inv_handle if no segment has that handle, in which
- *	case it is ignored (G-22); otherwise 0
+ * @hd_inv_stray: version 2 Calls: the value of rdma_inv_handle if no segment has that handle,
+ *	and it is therefore ignored (G-22); otherwise 0
  * @hd_props: properties of an RPCRDMA2_CONNPROP; all defaults if the set is invalid
  * @hd_length: length of the transport header in bytes; the RPC message begins there
- * @hd_msg_len: number of bytes of the RPC message that follow the header inline; in a group, in
- *	its first transmission
+ * @hd_msg_len: number of bytes of the RPC message that follow the header inline; in a group
+ *	(rtx.h), those in its first transmission
  * @hd_rpc_xid: XID of the inline RPC message, if @hd_msg_len is 4 or more
  * @hd_rpc_type: msg_type of the inline RPC message, if @hd_msg_len is 8 or more
  * @hd_lists: the chunk lists; empty for messages that have none

@@ -292,7 +292,7 @@ static void xprt_rdma_bc_enqueue_locked(struct xprt_rdma *xr,
 
 	serv = xr->xr_bc_enabled ? xprt->bc_serv : NULL;
 	/* A queued Call holds a reference to the transport. If the transport is being
-	 * destroyed, there is no reference to take, and the Call is dropped.
+	 * destroyed, xprt_get() fails, and the Call is dropped.
 	 */
 	if (serv && !xprt_get(xprt))
 		serv = NULL;
@@ -367,9 +367,9 @@ void xprt_rdma_bc_free_rqst(struct rpc_rqst *rqst)
 static void xprt_rdma_bc_refuse(struct xprt_rdma *xr,
 				const struct rpcrdma_hdr *hdr)
 {
-	/* In version 2, xprt_rdma_reply_sort_v2() refuses a callback with chunks or with
-	 * two XIDs, and does not pass it on. So this one is too long. In version 1,
-	 * ERR_CHUNK is sent whatever this error is.
+	/* In version 2, a callback that gets here is too long: xprt_rdma_reply_sort_v2() has
+	 * already refused those with chunks or with two XIDs. In version 1, ERR_CHUNK is
+	 * sent instead of this error.
 	 */
 	const struct rpcrdma2_error too_large = {
 		.er_code = RPCRDMA2_ERR_SYSTEM,

@@ -14,10 +14,10 @@
  * Operation
  *
  * The copy belongs to the slot. A Call is copied to the pages before they are mapped. A
- * Reply is copied from the pages after their regions have been fenced. The pages are freed
- * when the next Call of the slot is planned, or together with the buffers of the RPC. By then
- * the RPC has no regions: they have been fenced, or destroyed with the connection, or unmapped
- * because the Call was not posted.
+ * Reply is copied from the pages after the server's access to them has ended (fence.c). The
+ * pages are freed when the Call is planned again, or together with the buffers of the RPC. By
+ * then the RPC has no regions: they were invalidated, or destroyed with the connection, or
+ * unmapped because the Call was not posted.
  */
 #include <linux/slab.h>
 #include <linux/sunrpc/xdr.h>

@@ -34,8 +34,11 @@
  */
 static struct workqueue_struct *xprt_rdma_connect_wq;
 
-#define XPRT_RDMA_RESOLVE_TIMEOUT	(5 * HZ)
-#define XPRT_RDMA_CONNECT_TIMEOUT	(15 * HZ)
+/* Once connecting has taken this long, no other path is tried in the same run of the work: sunrpc
+ * may want to end the transport, and waits for the work.
+ */
+#define XPRT_RDMA_PATHS_TIME		\
+	(XPRT_RDMA_RESOLVE_TIMEOUT + XPRT_RDMA_CONNECT_TIMEOUT)
 
 /* Number of local ports to try in one attempt */
 #define XPRT_RDMA_PORTS			8
@@ -86,8 +89,9 @@ static int xprt_rdma_create_queues(struct xprt_rdma *xr,
 	conn->cn_ours = *ours;
 	queues.qz_send_sges = xprt_rdma_pages_begin(xr);
 	for (;;) {
-		/* The sizes include the entries for the probe and for draining. These entries
-		 * are subtracted here, because rpcrdma_conn_create_qp() adds them itself.
+		/* cz_sq_depth and cz_rq_depth include the entries for the keepalive's probe and
+		 * for draining. These entries are subtracted here, because
+		 * rpcrdma_conn_create_qp() adds them itself.
 		 */
 		queues.qz_sq = sizes->cz_sq_depth - RPCRDMA_SQ_EXTRA;
 		spare = rpcrdma_size_client_spare(&conn->cn_caps, sizes);
@@ -165,12 +169,12 @@ static int xprt_rdma_open(struct xprt_rdma *xr)
 	rpcrdma_conn_init(conn, &xprt_rdma_conn_ops);
 	memset_startat(xr, 0, xr_sizes);
 	xprt_rdma_negotiate_init(xr);
-	rc = rpcrdma_conn_resolve(conn, xprt->xprt_net, NULL,
-				  (struct sockaddr *)&xprt->addr,
+	rc = rpcrdma_conn_resolve(conn, xprt->xprt_net, &xr->xr_path,
 				  XPRT_RDMA_RESOLVE_TIMEOUT);
 	if (rc)
 		return rc;
-	strscpy(xr->xr_device, dev_name(&rpcrdma_conn_device(conn)->dev));
+	strscpy(xr->xr_device, dev_name(&rpcrdma_conn_device(conn)->dev),
+		sizeof(xr->xr_device));
 	rc = xprt_rdma_create_queues(xr, &ours);
 	if (rc)
 		return rc;
@@ -255,6 +259,42 @@ static int xprt_rdma_open_any(struct xprt_rdma *xr)
 	return rc;
 }
 
+/* May sunrpc end RPCs of hard mounts after this error? See xprt_rdma_connect_status(). */
+static bool xprt_rdma_ends_rpcs(int rc)
+{
+	return rc == -EOPNOTSUPP || rc == -ENETUNREACH;
+}
+
+/* Connects by one of the transport's paths. A path that fails is left for the next one at once. So
+ * an RPC does not wait for sunrpc's delay between two attempts while another path may work.
+ *
+ * An error after which sunrpc ends RPCs is returned only if all paths have such an error. The
+ * others may work later.
+ */
+static int xprt_rdma_open_path(struct xprt_rdma *xr)
+{
+	unsigned long end = jiffies + XPRT_RDMA_PATHS_TIME;
+	u32 left = xprt_rdma_paths_begin(xr);
+	int rc, error = -ENETUNREACH;
+	bool other;
+
+	for (;;) {
+		rc = xprt_rdma_paths_choose(xr);
+		if (!rc)
+			rc = xprt_rdma_open_any(xr);
+		other = xprt_rdma_paths_tried(xr, rc);
+		if (!rc)
+			return 0;
+		if (xprt_rdma_ends_rpcs(error))
+			error = rc;
+		if (!other || !--left)
+			return error;
+		if (time_after(jiffies, end))
+			return xprt_rdma_ends_rpcs(error) ? -ETIMEDOUT : error;
+		xprt_rdma_teardown(xr);
+	}
+}
+
 /* Translates the result of connecting into a status after which sunrpc tries again. With other
  * errors sunrpc would end RPCs, even those of hard mounts. But the cause of such an error may
  * be temporary: for example, a device that is missing may soon be back. There are two exceptions:
@@ -300,6 +340,7 @@ static void xprt_rdma_connected(struct xprt_rdma *xr)
 	xprt->stat.connect_count++;
 	xprt->stat.connect_time += (long)jiffies - xprt->stat.connect_start;
 	xprt_set_connected(xprt);
+	xprt_rdma_home_start(xr);
 	/* If the connection was lost just now, xprt_rdma_lost() may have run before
 	 * xprt_set_connected(), and so have done nothing. The state of the connection is
 	 * changed before xprt_rdma_lost() is called. So check the state here. Pairs with
@@ -319,7 +360,7 @@ static void xprt_rdma_connect_work(struct work_struct *work)
 	int rc;
 
 	xprt_clear_connected(xprt);
-	rc = xprt_rdma_open_any(xr);
+	rc = xprt_rdma_open_path(xr);
 	trace_xprt_rdma_connect(xr, rc);
 	xr->xr_no_memory = rc == -ENOMEM || rc == -ENOBUFS;
 	if (rc) {
@@ -382,8 +423,8 @@ void xprt_rdma_close(struct rpc_xprt *xprt)
 	if (xr->xr_conn.cn_id) {
 		trace_xprt_rdma_close(xr, xr->xr_conn.cn_error);
 		/* If the server refused version 2, and the connection ended before a
-		 * Reply of version 1, do not try version 2 next time (version-two 7.2;
-		 * G-20).
+		 * Reply of version 1 came, do not try version 2 next time (version-two
+		 * 7.2; G-20).
 		 */
 		if (xr->xr_fell_back && !xr->xr_window.wn_opened)
 			xr->xr_v1_only = true;
@@ -453,6 +494,7 @@ void xprt_rdma_connect_init(struct xprt_rdma *xr)
 {
 	rpcrdma_conn_init(&xr->xr_conn, &xprt_rdma_conn_ops);
 	INIT_DELAYED_WORK(&xr->xr_connect_work, xprt_rdma_connect_work);
+	xprt_rdma_home_init(xr);
 }
 
 /**
@@ -464,6 +506,7 @@ void xprt_rdma_connect_init(struct xprt_rdma *xr)
 void xprt_rdma_connect_exit(struct xprt_rdma *xr)
 {
 	cancel_delayed_work_sync(&xr->xr_connect_work);
+	xprt_rdma_home_exit(xr);
 	xprt_rdma_teardown(xr);
 }
 

@@ -155,7 +155,8 @@ static u32 xprt_rdma_credit_calls_locked(const struct xprt_rdma *xr)
 }
 
 /**
- * xprt_rdma_credit_see_extra - report how many further credits and Receives a group may take
+ * xprt_rdma_credit_see_extra - report how many credits and Receives beyond the first a Call
+ *	that is a group (rtx.h) may take
  * @xr: transport
  * @most: OUT: numbers of credits and spare Receives that are free now
  *
@@ -175,7 +176,8 @@ void xprt_rdma_credit_see_extra(struct xprt_rdma *xr,
 }
 
 /**
- * xprt_rdma_credit_take_extra - take further credits and Receives for a group
+ * xprt_rdma_credit_take_extra - take credits and Receives beyond the first for a Call that is
+ *	a group (rtx.h)
  * @xr: transport
  * @req: the Call; it has its first credit, and no other
  * @extra: numbers of credits and spare Receives to take
@@ -215,8 +217,8 @@ static void xprt_rdma_credit_drop_extra_locked(struct xprt_rdma *xr,
 }
 
 /**
- * xprt_rdma_credit_drop_extra - give back the credits and Receives beyond the first of a
- *	group that is not sent
+ * xprt_rdma_credit_drop_extra - give back a Call's credits and Receives beyond the first,
+ *	because the Call is not sent now
  * @xr: transport
  * @req: the Call; nothing of it was posted, and it keeps its first credit
  *
@@ -234,7 +236,7 @@ void xprt_rdma_credit_drop_extra(struct xprt_rdma *xr,
 }
 
 /**
- * xprt_rdma_credit_drop_recvs - end a Call's reservation of Receives beyond the first
+ * xprt_rdma_credit_drop_recvs - let other Calls have a Call's Receives beyond the first
  * @xr: transport
  * @req: the Call; its Reply, or an error, has come, and the Receives filled by that message
  *	have been released
@@ -331,15 +333,14 @@ void xprt_rdma_credit_release(struct rpc_task *task)
 		rqst->rq_cong = 0;
 		return;
 	}
-	if (rqst->rq_cong && req->rr_sent) {
+	/* A Reply that comes after this is late. xprt_rdma_credit_late_reply() then returns the
+	 * credit.
+	 */
+	if (rqst->rq_cong && xprt_rdma_wait_cancel(req)) {
 		rpcrdma_count(client_given_up);
 		trace_xprt_rdma_given_up(rqst, task->tk_status);
 		xprt_rdma_credit_owe(xr, req);
 		xprt_rdma_credit_set_locked(xr);
-		/* A Reply that comes from now on is late. xprt_rdma_credit_late_reply()
-		 * then returns the credit.
-		 */
-		req->rr_sent = false;
 	}
 	xprt_rdma_credit_drop_extra_locked(xr, &req->rr_extra);
 	xprt_release_rqst_cong(task);
@@ -364,11 +365,10 @@ static void xprt_rdma_credit_wake_sender(struct rpc_xprt *xprt)
  * @xr: transport
  * @xid: XID of the Reply
  *
- * If the Reply belongs to an RPC that was given up, this frees the credit that the RPC still
- * uses, and wakes an RPC that waits for a credit (I18). An RPC that sunrpc is giving up at
- * this moment cannot be found by its XID any more, but still has its slot and its credit. In
- * that case this function clears rr_sent, and xprt_rdma_credit_release() then returns the
- * credit.
+ * If the Reply belongs to an RPC that was given up, this frees the RPC's credits, and wakes an
+ * RPC that waits for a credit (I18). But sunrpc may be giving up the RPC at this moment:
+ * sunrpc no longer finds the RPC by its XID, but the RPC still has its slot and its credit. In
+ * that case the RPC waits no longer, and xprt_rdma_credit_release() then returns the credit.
  *
  * Context: completion queue's workqueue.
  * Return: true if the Reply belongs to an RPC that was or is being given up.
@@ -382,10 +382,10 @@ bool xprt_rdma_credit_late_reply(struct xprt_rdma *xr, u32 xid)
 	spin_lock(&xprt->reserve_lock);
 	spin_lock(&xprt->transport_lock);
 	list_for_each_entry(req, &xr->xr_req_all, rr_all) {
-		if (req->rr_sent && be32_to_cpu(req->rr_slot.rq_xid) == xid) {
-			req->rr_sent = false;
+		if (xprt_rdma_wait_is_sent(req) &&
+		    be32_to_cpu(req->rr_slot.rq_xid) == xid &&
+		    xprt_rdma_wait_cancel(req))
 			goto out_unlock;
-		}
 	}
 	late = xprt_rdma_credit_repay(xr, xid);
 	if (late) {

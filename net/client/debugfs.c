@@ -58,6 +58,18 @@ static void xprt_rdma_debugfs_stats(struct seq_file *seq,
 	seq_printf(seq, "send_queue_waits %lu\n", st->cs_empty_sends);
 }
 
+static void xprt_rdma_debugfs_paths(struct seq_file *seq, struct xprt_rdma *xr)
+{
+	u32 number, path, count;
+
+	xprt_rdma_paths_show(xr, &number, &path, &count);
+	/* Before the first connection, there is no destination yet. */
+	seq_printf(seq, "destination %pISpc\n", &xr->xr_path.np_dst);
+	seq_printf(seq, "number %u\n", number);
+	seq_printf(seq, "path %u\n", path);
+	seq_printf(seq, "paths %u\n", count);
+}
+
 static int xprt_rdma_debugfs_show(struct seq_file *seq, void *unused)
 {
 	struct xprt_rdma *xr = seq->private;
@@ -67,6 +79,7 @@ static int xprt_rdma_debugfs_show(struct seq_file *seq, void *unused)
 	seq_printf(seq, "peer %pISpc\n", &xprt->addr);
 	/* Before the first connection, xr_srcaddr is empty, and "(einval)" is shown. */
 	seq_printf(seq, "source %pISpc\n", &xr->xr_srcaddr);
+	xprt_rdma_debugfs_paths(seq, xr);
 	seq_printf(seq, "netns %u\n", xprt->xprt_net->ns.inum);
 	seq_printf(seq, "device %s\n", xr->xr_device);
 	rpcrdma_debugfs_conn(seq, READ_ONCE(xr->xr_vers), &xr->xr_conn);

@@ -8,13 +8,13 @@
  *
  * Operation
  *
- * Such a region returns to the pool when the server has invalidated it (Send With
- * Invalidate) or when a local invalidation has completed. Otherwise it is destroyed with
- * the connection. Its pages are unmapped just before it returns to the pool or is destroyed,
- * never earlier. An RPC is completed only when it has no regions (rr_mrs is empty; invariant
- * I2; RFC 8166 4.4.1, 8.1). If an invalidation cannot be posted or fails, the connection is
- * down. The task that closes the connection destroys the queue pair, which ends the server's
- * access, and then the regions. The RPC ends or is sent again only after that.
+ * A region whose registration was posted returns to the pool when the server has invalidated
+ * it (Send With Invalidate) or when a local invalidation has completed. Otherwise it is
+ * destroyed with the connection. Its pages are unmapped just before it returns to the pool or
+ * is destroyed, never earlier. An RPC is completed only when it has no regions (rr_mrs is
+ * empty; invariant I2; RFC 8166 4.4.1, 8.1). If an invalidation cannot be posted or fails, the
+ * connection is down. The task that closes the connection destroys the queue pair, which ends
+ * the server's access, and then the regions. The RPC ends or is sent again only after that.
  *
  * The send queue entry for invalidating a region was reserved when the RPC was sent,
  * and is released together with the region. So an invalidation never waits for an entry
@@ -76,18 +76,18 @@ static u32 xprt_rdma_frwr_inv_handle(const struct xprt_rdma_mr *mr)
 /**
  * xprt_rdma_frwr_local_inv - invalidate the regions that an RPC still has
  * @xr: transport
- * @req: RPC, pinned or abandoned; it has regions, unless closing the connection has just
- *	removed them
+ * @req: RPC that is pinned, or that ends without a Reply. It has regions, unless closing the
+ *	connection has just removed them
  * @done: completion handler, which finds the RPC by rr_inv_cqe
  *
  * One chain has an invalidation for each region. The send queue works in order, so the
  * completion of the last invalidation shows that all of them have completed. xr_mr_lock
- * prevents xprt_rdma_frwr_destroy_all() from destroying the regions while the chain of an
- * abandoned RPC is being built.
+ * prevents xprt_rdma_frwr_destroy_all() from destroying the regions while the chain is being
+ * built.
  *
  * When a connection breaks, a provider may lose a completion or report one twice (siw
- * does both). Therefore @done begins with xprt_rdma_frwr_fence_ends(), and teardown
- * calls @done for each RPC whose completion was lost.
+ * does both). Therefore @done begins with xprt_rdma_frwr_fence_ends(), and the task that
+ * closes the connection calls @done for each RPC whose completion was lost.
  *
  * Context: process or completion; does not sleep.
  * Return: 0 if @done has taken effect, or will do so, exactly once; or a negative errno if

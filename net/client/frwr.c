@@ -86,8 +86,8 @@ static bool xprt_rdma_pieces_peek(struct xprt_rdma_pieces *w,
 	return true;
 }
 
-/* Handles the completion of an unsignaled registration or invalidation. Normally only one that
- * has failed or was flushed has a completion. The connection then fails.
+/* Handles the completion of an unsignaled registration or invalidation. Normally such a work
+ * request has a completion only if it failed or was flushed. The connection then fails.
  */
 static void xprt_rdma_frwr_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 {
@@ -218,7 +218,11 @@ void xprt_rdma_frwr_mr_unmap(struct xprt_rdma_mr *mr)
 	if (!mr->mr_nents)
 		return;
 	trace_xprt_rdma_mr_unmap(mr, NULL);
-	ib_dma_unmap_sg(mr->mr_ib->device, mr->mr_sg, mr->mr_nents, mr->mr_dir);
+	if (unlikely(mr->mr_foreign))
+		xprt_rdma_foreign_unmap(mr);
+	else
+		ib_dma_unmap_sg(mr->mr_ib->device, mr->mr_sg, mr->mr_nents,
+				mr->mr_dir);
 	mr->mr_nents = 0;
 	for (; mr->mr_hold_from < mr->mr_hold_to; mr->mr_hold_from++)
 		put_page(sg_page(&mr->mr_sg[mr->mr_hold_from]));
@@ -274,6 +278,27 @@ static int xprt_rdma_frwr_fill(struct xprt_rdma *xr, struct xprt_rdma_mr *mr,
 	return n;
 }
 
+/* Maps the pages of a region. Returns the number of mapped entries; -EIO if they are foreign pages
+ * (foreign.c) that the device cannot access; -ENOBUFS.
+ */
+static int xprt_rdma_frwr_map_sg(struct xprt_rdma_mr *mr, int n)
+{
+	int nents;
+
+	nents = xprt_rdma_foreign_map(mr, n);
+	if (unlikely(nents))
+		return nents;
+	if (!mr->mr_xprt->xr_conn.cn_caps.dc_p2pdma &&
+	    xprt_rdma_foreign_is_p2pdma(mr, n))
+		return xprt_rdma_foreign_error();
+	nents = ib_dma_map_sg(mr->mr_ib->device, mr->mr_sg, n, mr->mr_dir);
+	if (likely(nents))
+		return nents;
+	/* Whether a device can access P2PDMA pages depends on where both are. */
+	return xprt_rdma_foreign_is_p2pdma(mr, n) ? xprt_rdma_foreign_error() :
+						    -ENOBUFS;
+}
+
 /* Maps the pages of a region and fills in its registration request. The address that the
  * server is told consists of the XID (upper half) and the offset within the first page. The
  * offset must be the real one, but nothing else about our memory is revealed. The XID makes
@@ -282,16 +307,15 @@ static int xprt_rdma_frwr_fill(struct xprt_rdma *xr, struct xprt_rdma_mr *mr,
 static int xprt_rdma_frwr_register(struct xprt_rdma_mr *mr, int n, u32 xid,
 				   bool remote_write, bool hold)
 {
-	struct ib_device *device = mr->mr_ib->device;
 	struct ib_reg_wr *reg = &mr->mr_reg;
 	int nents;
 
 	mr->mr_dir = remote_write ? DMA_FROM_DEVICE : DMA_TO_DEVICE;
 	if (!hold)
 		mr->mr_hold_to = mr->mr_hold_from;
-	nents = ib_dma_map_sg(device, mr->mr_sg, n, mr->mr_dir);
-	if (!nents)
-		return -ENOBUFS;
+	nents = xprt_rdma_frwr_map_sg(mr, n);
+	if (nents < 0)
+		return nents;
 	mr->mr_nents = n;
 	xprt_rdma_frwr_hold(mr);
 	if (ib_map_mr_sg(mr->mr_ib, mr->mr_sg, nents, NULL, PAGE_SIZE) != nents)
@@ -321,6 +345,7 @@ static int xprt_rdma_frwr_map(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			      struct xprt_rdma_offer *offer)
 {
 	bool hold = !remote_write && req->rr_slot.rq_release_snd_buf;
+	bool foreign = false;
 	u32 xid = be32_to_cpu(req->rr_slot.rq_xid);
 	struct scatterlist probe;
 	struct xprt_rdma_mr *mr;
@@ -337,6 +362,11 @@ static int xprt_rdma_frwr_map(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 		rc = xprt_rdma_frwr_register(mr, n, xid, remote_write, hold);
 		if (rc)
 			return rc;
+		/* Another module has registered or unregistered its functions meanwhile. */
+		if (offer->of_out.co_nsegs && mr->mr_foreign != foreign)
+			return xprt_rdma_foreign_error();
+		foreign = mr->mr_foreign;
+		req->rr_foreign |= foreign;
 		trace_xprt_rdma_mr_map(mr, req);
 		offer->of_segs[offer->of_out.co_nsegs++] = mr->mr_seg;
 	}
@@ -357,7 +387,8 @@ static int xprt_rdma_frwr_map(struct xprt_rdma *xr, struct xprt_rdma_req *req,
  *
  * Context: process; may sleep.
  * Return: 0; %-ENOBUFS if no region or DMA mapping is available; %-EMSGSIZE if the
- *	buffer takes too many regions; %-EIO if ib_map_mr_sg() fails. After an error the
+ *	buffer takes too many regions; %-EIO if ib_map_mr_sg() fails, if the device cannot
+ *	access foreign pages, or if only some of the pages are foreign. After an error the
  *	caller calls xprt_rdma_frwr_unmap_unposted().
  */
 int xprt_rdma_frwr_map_pages(struct xprt_rdma *xr, struct xprt_rdma_req *req,
@@ -502,7 +533,7 @@ void xprt_rdma_frwr_unmap_unposted(struct xprt_rdma *xr,
  * @xr: transport whose connection no longer has queues
  *
  * The server can no longer access the memory. The regions are also removed from the RPCs
- * that used them (rr_mrs). sunrpc sends these RPCs again, unless they have been abandoned.
+ * that used them (rr_mrs). sunrpc sends these RPCs again, unless it has given them up.
  *
  * Context: process; sleeps. Send lock held.
  */
@@ -510,8 +541,8 @@ void xprt_rdma_frwr_destroy_all(struct xprt_rdma *xr)
 {
 	struct xprt_rdma_mr *mr, *next;
 
-	/* Unmap all regions before any of them is removed from its RPC: as soon as an RPC
-	 * has no region left, its owner may read its pages.
+	/* Unmap all regions before any of them is removed from its RPC. As soon as an RPC has
+	 * no region left, it may end, and the upper layer may then read its pages.
 	 */
 	list_for_each_entry(mr, &xr->xr_mr_all, mr_all) {
 		spin_lock(&xr->xr_mr_lock);

@@ -16,12 +16,13 @@
  * Receives. So the plan is made with the credits and Receives that are free at the moment. Then
  * this file takes everything that the plan asks for. If something is no longer free, the Call is
  * planned again in base form. No Call waits for further credits, Sends or Receives (RTX-78), so
- * there can be no deadlock. A group is planned only if in base form the Call would have a Read
- * chunk or a Reply chunk, could not be sent at all, or would make the server copy its data.
+ * there can be no deadlock. A group is planned only in certain cases: in base form, the Call would
+ * have a Read chunk or a Reply chunk, or could not be sent at all, or the server would have to
+ * copy its data.
  *
  * Normally the message is copied into the Sends, so the Sends read no memory of the RPC. If the
  * Receives of the server have target segments, the data of a WRITE is sent to these segments,
- * behind a pad of zeros, and the server need not copy the data. The server's Receives may be
+ * after a pad of zeros, and the server need not copy the data. The server's Receives may be
  * larger than the buffers of our Sends. A Send gets a larger buffer when it is first used in
  * such a group, and keeps the buffer. If there is no memory for it, the Call has base form.
  * pages.c describes how the client, too, can avoid copying data that goes to target segments.
@@ -75,8 +76,9 @@ static void xprt_rdma_group_bounds(struct xprt_rdma *xr,
 	rtx->px_gather = xprt_rdma_pages_segs(xr, &req->rr_slot.rq_snd_buf);
 }
 
-/* Does the server have target segments, and does the Call have an item that is worth placing even
- * if the Call fits inline, because the server then need not copy the item (RTX-94)?
+/* Does the server have target segments (rtx.h), and does the Call have an item that is long enough
+ * to be placed in them? If so, the server need not copy the item. So the item is placed even if
+ * the Call fits inline (RTX-94).
  */
 static bool xprt_rdma_group_spares_copy(const struct xprt_rdma *xr,
 					const struct xdr_buf *snd)
@@ -85,9 +87,9 @@ static bool xprt_rdma_group_spares_copy(const struct xprt_rdma *xr,
 	       snd->page_len >= RPCRDMA_PLAN_PLACED;
 }
 
-/* Is it worthwhile to plan a group? @rc is the result of planning the Call in base form. A
- * group is planned if the Call does not fit base form, or if a group may be better. Most Calls
- * are inline, and this check saves planning them twice.
+/* Is it worthwhile to plan a group? @rc is the result of planning the Call without groups. A
+ * group is planned if that plan has failed with -EMSGSIZE, or if a group may be better than
+ * that plan. Most Calls are inline, and this check saves planning them twice.
  */
 static bool xprt_rdma_group_helps(const struct xprt_rdma_req *req, int rc)
 {
@@ -143,7 +145,9 @@ int xprt_rdma_group_plan(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	struct rpcrdma_plan_rtx rtx;
 	int rc;
 
-	/* If the item may be placed, base form need not be planned first. */
+	/* A Call that may be a group, and whose data is worth placing, is planned as a group at
+	 * once. Any other Call is first planned without groups.
+	 */
 	if (!xprt_rdma_group_spares_copy(xr, &req->rr_slot.rq_snd_buf) ||
 	    !xprt_rdma_group_may(xr, req)) {
 		rc = xprt_rdma_marshal_plan(xr, req, send, NULL);
@@ -166,7 +170,7 @@ int xprt_rdma_group_plan(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 }
 
 /**
- * struct xprt_rdma_group_out - a group that is being written
+ * struct xprt_rdma_group_out - a group that is being written (rtx.h explains the terms)
  * @gu_call: content of the header of the first transmission
  * @gu_snd: the RPC message
  * @gu_item: the item that is placed; its im_length is 0 if no item is placed
@@ -184,8 +188,8 @@ struct xprt_rdma_group_out {
 	struct rpcrdma_layout		gu_layout;
 };
 
-/* Writes the header of a transmission. Returns its length in bytes, or a negative
- * errno.
+/* Writes the header of a transmission (one Send of a group). Returns its length in bytes, or
+ * a negative errno.
  */
 static int xprt_rdma_group_encode(const struct xprt_rdma_group_out *gu,
 				  const struct rpcrdma_buf *buf,
@@ -212,9 +216,10 @@ static int xprt_rdma_group_stream(const struct xprt_rdma_group_out *gu,
 				       to + before, len - before);
 }
 
-/* Adds the data part of a transmission: the part of the item from offset @placed on. Either
- * maps the pages with the data for the Send, or copies the data to the Send's buffer. Returns
- * the number of bytes of the transmission that are in the buffer, or a negative errno.
+/* Adds data to a transmission (one Send of a group): og_part bytes of the item, from offset
+ * @placed on. Either maps the pages with the data for the Send, or copies the data to the Send's
+ * buffer. Returns the number of bytes of the transmission that are in the buffer, or a negative
+ * errno.
  */
 static int xprt_rdma_group_data(const struct xprt_rdma_group_out *gu,
 				struct xprt_rdma_send *send,
@@ -232,9 +237,10 @@ static int xprt_rdma_group_data(const struct xprt_rdma_group_out *gu,
 	return at + out->og_part;
 }
 
-/* Writes a transmission: header, stream, zeros up to the data, and data. The zeros overwrite
- * what an earlier message has left in the buffer (RTX-57). Returns the number of bytes of the
- * transmission that are in the buffer, or a negative errno.
+/* Writes a transmission (one Send of a group): header, part of the payload stream, zeros up to
+ * the data, and data. The zeros overwrite what an earlier message has left in the buffer
+ * (RTX-57). Returns the number of bytes of the transmission that are in the buffer, or a negative
+ * errno.
  */
 static int xprt_rdma_group_fill(const struct xprt_rdma_group_out *gu,
 				struct xprt_rdma_send *send,
@@ -281,9 +287,10 @@ static int xprt_rdma_group_write_one(struct xprt_rdma_group_out *gu,
 	return xprt_rdma_group_fill(gu, send, &out, placed);
 }
 
-/* Computes the same layout as the plan, with the planned length of the first header. If the
- * header turns out to be shorter, a few bytes of the first transmission stay unused, and the
- * number of transmissions is still that of the plan. Returns false if it is not.
+/* Prepares to write a group: computes the same layout as the plan did, with the planned length
+ * of the first header (pl_hdr_max). If the header turns out to be shorter, a few bytes of the
+ * first Send stay unused. Returns false if the message does not fit that layout, or takes
+ * another number of Sends than planned.
  */
 static bool xprt_rdma_group_begin(struct xprt_rdma *xr,
 				  const struct xprt_rdma_req *req,

@@ -8,12 +8,12 @@
  * This file decides about the form of a Call: its plan, its offers, and the changes that
  * earlier errors require. It never posts anything, and never takes or returns a Send.
  *
- * A Call is inline if it fits. If it does not fit, and the upper layer has marked its
- * page list as an eligible item, the item goes to a Read chunk, provided that the rest then
- * fits and that the security flavor allows it. Otherwise the whole Call goes to a Position Zero
- * chunk. The Reply has three corresponding forms, and the choice among these depends on the
- * size of the largest Reply that the upper layer expects. Call and Reply have a fourth form,
- * the group: see group.c.
+ * A Call is inline if it fits. If it does not fit, its page list may go to a Read chunk. The
+ * conditions are that the upper layer has marked the page list as an eligible item, that the
+ * rest of the Call then fits, and that the security flavor allows it. Otherwise the whole Call
+ * goes to a Position Zero chunk. The Reply has three corresponding forms, and the choice among
+ * these depends on the size of the largest Reply that the upper layer expects. Call and Reply
+ * have a fourth form, the group: see group.c.
  */
 #include <linux/sunrpc/auth.h>
 #include <linux/sunrpc/xdr.h>
@@ -70,7 +70,7 @@ static u32 xprt_rdma_marshal_write_len(const struct xprt_rdma_req *req)
 
 /* Applies the changes that earlier errors require of this Call. If the server has limited the
  * number of segments, a Long Call or Long Reply that has more of them can be copied to whole
- * pages (bounce.c). So the number of its segments is computed as at most that of a copy.
+ * pages (bounce.c). So no more segments are counted for it than its copy would have.
  */
 static void xprt_rdma_marshal_args_retried(const struct xprt_rdma *xr,
 					   const struct xprt_rdma_req *req,
@@ -132,18 +132,37 @@ static void xprt_rdma_marshal_args(struct xprt_rdma *xr, struct rpc_rqst *rqst,
 		xprt_rdma_marshal_args_retried(xr, req, args);
 }
 
+/* Does the plan let the CPU access foreign pages of an item (plan.h)? If so, marks the items in
+ * @args, and the Call must be planned again.
+ */
+static bool xprt_rdma_marshal_is_foreign(const struct xprt_rdma_req *req,
+					 struct rpcrdma_plan_args *args)
+{
+	const struct rpc_rqst *rqst = &req->rr_slot;
+
+	if (!(args->pa_call_item && rpcrdma_plan_touches_call(&req->rr_plan)) &&
+	    !(args->pa_reply_item && rpcrdma_plan_touches_reply(&req->rr_plan)))
+		return false;
+	args->pa_call_foreign = args->pa_call_item &&
+		(req->rr_foreign || xprt_rdma_foreign_has(&rqst->rq_snd_buf));
+	args->pa_reply_foreign = args->pa_reply_item &&
+		(req->rr_foreign || xprt_rdma_foreign_has(&rqst->rq_rcv_buf));
+	return args->pa_call_foreign || args->pa_reply_foreign;
+}
+
 /**
  * xprt_rdma_marshal_plan - choose the forms of a Call and its Reply
  * @xr: transport with a live connection, send lock held
  * @req: the Call
  * @send: Send that will carry the Call
- * @rtx: limits for groups; NULL if only base form is possible
+ * @rtx: limits for groups (rtx.h); NULL if neither Call nor Reply may be a group
  *
  * This discards the offers and copies of an earlier attempt to send the Call.
  *
  * Context: process; may sleep.
  * Return: 0, and rr_plan is valid; %-EMSGSIZE if the Call fits no form; %-ENOBUFS if no
- *	pages for the Reply are available.
+ *	pages for the Reply are available; %-EIO if an item is in foreign pages, and cannot have
+ *	a chunk of its own.
  */
 int xprt_rdma_marshal_plan(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 			   const struct xprt_rdma_send *send,
@@ -169,7 +188,10 @@ int xprt_rdma_marshal_plan(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	req->rr_write.of_out.co_nsegs = 0;
 	xprt_rdma_marshal_args(xr, &req->rr_slot, &args);
 	args.pa_rtx = rtx;
-	return rpcrdma_plan_rpc(&limits, &args, &req->rr_plan);
+	rc = rpcrdma_plan_rpc(&limits, &args, &req->rr_plan);
+	if (!rc && unlikely(xprt_rdma_marshal_is_foreign(req, &args)))
+		rc = rpcrdma_plan_rpc(&limits, &args, &req->rr_plan);
+	return unlikely(rc == -EIO) ? xprt_rdma_foreign_error() : rc;
 }
 
 /* Maps a whole message for registration. If the message would have more segments than the
@@ -291,8 +313,20 @@ static int xprt_rdma_marshal_map_reply(struct xprt_rdma *xr,
  */
 int xprt_rdma_marshal_register(struct xprt_rdma *xr, struct xprt_rdma_req *req)
 {
-	return xprt_rdma_marshal_map_call(xr, req) ?:
-	       xprt_rdma_marshal_map_reply(xr, req);
+	bool foreign = req->rr_foreign;
+	int rc;
+
+	req->rr_foreign = false;
+	rc = xprt_rdma_marshal_map_call(xr, req) ?:
+	     xprt_rdma_marshal_map_reply(xr, req);
+	/* Another module has mapped pages of this RPC before, but has unregistered its functions
+	 * since (foreign.c). The pages do not have the data.
+	 */
+	if (unlikely(foreign && !req->rr_foreign)) {
+		req->rr_foreign = true;
+		rc = rc ?: xprt_rdma_foreign_error();
+	}
+	return rc;
 }
 
 /* Returns the handle that the server may invalidate with its Reply; 0 if there is none. If
@@ -366,7 +400,7 @@ int xprt_rdma_marshal_encode(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 }
 
 /**
- * xprt_rdma_marshal_gather - copy the inline part of a Call behind the transport header
+ * xprt_rdma_marshal_gather - copy the inline part of a Call into a Send, after the header
  * @xr: transport, send lock held
  * @req: the Call
  * @send: Send with its transport header
@@ -420,10 +454,10 @@ static u32 xprt_rdma_marshal_offered(const struct xprt_rdma_offer *offer)
 /* Called after the server has answered REPLY_RESOURCE, because a Reply of @needed bytes was too
  * long to be sent inline. If the Reply would have fitted our Receive, the server has a lower
  * limit of its own, which it need not announce (version-two 5.3.4). In that case this function
- * lowers lm_inline_recv, so that later RPCs on this connection offer a chunk for such a Reply.
- * If it did not, each such RPC would be sent twice; and an NFSv4.1 server that has not cached
- * the Reply refuses the second Call, so the upper layer would begin a new RPC, with the same
- * result. The size of our Receives does not change.
+ * lowers lm_inline_recv, so that later RPCs on this connection offer a chunk, or several Receives
+ * (rtx.h), for a Reply of this size. Otherwise each of these RPCs would be sent twice. And an
+ * NFSv4.1 server that has not cached the Reply refuses the second Call. The upper layer would then
+ * begin a new RPC, with the same result. The size of our Receives does not change.
  */
 static void xprt_rdma_marshal_learn(struct xprt_rdma *xr, u32 needed)
 {
@@ -465,9 +499,9 @@ bool xprt_rdma_marshal_retry(struct xprt_rdma *xr, struct xprt_rdma_req *req,
 	};
 
 	/* If the server has refused the header type of this Call, do not send the type
-	 * again on this connection (G-23, RTX-88). The client can do without RDMA2_NOMSG
-	 * and without the types of groups, but not without the other types. The error
-	 * RTX_CONT ends the use of groups, too.
+	 * again on this connection (G-23, RTX-88). This applies only to the types of groups
+	 * (rtx.h) and to RDMA2_NOMSG, because the client cannot do without the other types.
+	 * The error RTX_CONT ends the use of groups, too.
 	 */
 	if (rpcrdma_retry_ends_rtx(hdr, &args))
 		WRITE_ONCE(xr->xr_no_rtx, true);

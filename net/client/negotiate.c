@@ -3,8 +3,9 @@
  * Client: the version that a connection speaks, and its limits in version 2.
  *
  * This file owns xr_vers, the knowledge about the server's version and, in version 2, the
- * limits of the connection, of which marshal.c may lower one. It ends a connection only if
- * there is no common version, or if the server does not answer. It knows nothing about RPCs.
+ * limits of the connection. (marshal.c may lower one of them, lm_inline_recv.) This file ends
+ * a connection only if there is no common version, or if the server does not answer. It knows
+ * nothing about RPCs.
  *
  * Operation
  *
@@ -125,9 +126,10 @@ u32 xprt_rdma_negotiate_recv_size(const struct xprt_rdma *xr)
 	case RPCRDMA_VERS_1:
 		return xr->xr_conn.cn_ours.cp_recv_size;
 	case RPCRDMA_VERS_2:
-		/* A server need not respect an RBSIZ below the default
-		 * (version-two 5.3.4; G-19). lm_inline_recv is not used here,
-		 * because xprt_rdma_marshal_learn() may have lowered it.
+		/* xr_v2_inline is announced as RBSIZ, the property with the size of our
+		 * Receives. If it is below the default, a server need not respect it
+		 * (version-two 5.3.4; G-19). lm_inline_recv is not used here, because
+		 * xprt_rdma_marshal_learn() may have lowered it.
 		 */
 		return max(xr->xr_v2_inline, XPRT_RDMA_NEGOTIATE_DEFAULT);
 	default:
@@ -323,7 +325,7 @@ int xprt_rdma_negotiate(struct xprt_rdma *xr)
 	if (!rc)
 		rc = rpcrdma_conn_wait(&xr->xr_conn, timeout, -ETIMEDOUT);
 	/* If the connection was lost after an answer in version 2, the version was
-	 * not the reason.
+	 * not the reason for the loss. So xr_v1_only is not set.
 	 */
 	if (READ_ONCE(xr->xr_vers) == RPCRDMA_VERS_2)
 		return rc;

@@ -51,7 +51,8 @@ MODULE_PARM_DESC(rdma_rtx_gather,
 #define XPRT_RDMA_PAGES_SGES	(1 + (RPCRDMA_RTX_PAGES_MAX - 1) + 1)
 
 /**
- * xprt_rdma_pages_begin - decide whether Sends of a new connection gather
+ * xprt_rdma_pages_begin - decide whether Sends of a new connection may read data directly from
+ *	the pages of an RPC (may gather)
  * @xr: transport; the limits of the device are known
  *
  * Sets xr_gather and xr_sges. Each entry of the send queue takes memory for the maximum number
@@ -112,9 +113,10 @@ static bool xprt_rdma_pages_fit(const struct xdr_buf *xdr, u32 part, u32 most)
  * @xr: transport with a live connection, send lock held
  * @snd: Call with the item in its page list
  *
- * A run of adjacent pages takes one SGE. If the SGEs are enough for each part of the item that
- * fills a Send, they do not limit the result. Otherwise the result is the number for which
- * they are enough even if no pages are adjacent.
+ * The item is divided into parts, each of which fills one Send. A run of adjacent pages takes
+ * one SGE. If a Send has enough SGEs for each part, the result is the number of segments in the
+ * largest part. Otherwise the result is the number of segments for which the SGEs are enough
+ * even if no pages are adjacent.
  *
  * Context: any.
  * Return: number of segments; 0 if the item has to be copied.
@@ -227,7 +229,7 @@ void xprt_rdma_pages_unmap(struct xprt_rdma_send *send)
 }
 
 /**
- * xprt_rdma_pages_done - let an RPC continue whose pages the device no longer uses
+ * xprt_rdma_pages_done - let an RPC continue after the device has stopped using its pages
  * @xr: transport
  * @req: RPC; the pages are unmapped for all Sends of its group
  * @completed: true if the Sends have completed; false if their connection has ended
@@ -298,7 +300,9 @@ void xprt_rdma_pages_fence(struct xprt_rdma *xr, struct xprt_rdma_req *req)
 		wait_for_completion(&req->rr_fenced);
 }
 
-/* Unmaps the pages of all Sends, whether they are posted or parked. */
+/* Unmaps the pages of all Sends: those that were posted, and those that still waited for send
+ * queue entries.
+ */
 static void xprt_rdma_pages_unmap_all(struct xprt_rdma *xr)
 {
 	u32 i;

@@ -85,17 +85,48 @@ static int xprt_rdma_reply_place_rest(const struct rpcrdma_msg_in *msg,
 				      len);
 }
 
+/* Does the slot offer foreign pages (plan.h) in a Write chunk? */
+static bool xprt_rdma_reply_is_foreign(const struct xprt_rdma_req *req)
+{
+	const struct xdr_buf *rcv = &req->rr_slot.rq_rcv_buf;
+
+	return rcv->page_len && !rpcrdma_plan_touches_reply(&req->rr_plan) &&
+	       (req->rr_foreign || xprt_rdma_foreign_has(rcv));
+}
+
+/* The server has written nothing to the foreign pages. If it has put a short item inline, which
+ * the head has room for, the upper layer must not move the item to these pages.
+ */
+static void xprt_rdma_reply_hide_pages(struct rpc_rqst *rqst)
+{
+	rqst->rq_rcv_buf.page_len = 0;
+	rqst->rq_private_buf.page_len = 0;
+}
+
+/* Would copying @rest inline bytes, which follow an item of @item bytes, access foreign pages
+ * (plan.h)? If the plan has no Write chunk, the RPC has no such pages.
+ */
+static bool xprt_rdma_reply_touches(const struct xprt_rdma_req *req, u32 item,
+				    u32 rest)
+{
+	const struct xdr_buf *rcv = &req->rr_slot.rq_rcv_buf;
+
+	return rpcrdma_plan_touches_pages(rcv->page_len, item, rest) &&
+	       xprt_rdma_reply_is_foreign(req);
+}
+
 /**
  * xprt_rdma_reply_place - copy the inline part of a Reply to the RPC's buffer
  * @xr: transport
  * @req: slot; rr_msg is the Reply, and rr_reply_written was set when the Reply was checked
  *
  * The Reply fills head, pages and tail without a gap. An item that came by RDMA is
- * already in the pages. The inline part that belongs behind the item is placed behind the
+ * already in the pages. The inline part that belongs after the item is placed after the
  * item's roundup, whether the server has written the roundup or not (RFC 8166 3.4.6.2).
  *
  * Context: any.
- * Return: length of the Reply in bytes; or %-EIO if it does not fit.
+ * Return: length of the Reply in bytes; or %-EIO if it does not fit, or would be copied to
+ *	foreign pages.
  */
 VISIBLE_IF_KUNIT int xprt_rdma_reply_place(struct xprt_rdma *xr,
 					   struct xprt_rdma_req *req)
@@ -110,12 +141,16 @@ VISIBLE_IF_KUNIT int xprt_rdma_reply_place(struct xprt_rdma *xr,
 	buf.len = buf.head[0].iov_len + buf.page_len + buf.tail[0].iov_len;
 	if (head + item + rest > xdr_align_size(buf.len))
 		return -EIO;
+	if (unlikely(xprt_rdma_reply_touches(req, item, rest)))
+		return xprt_rdma_foreign_error();
 	rpcrdma_msg_copy(msg, 0, buf.head[0].iov_base, head);
 	if (rest &&
 	    xprt_rdma_reply_place_rest(msg, head, &buf, head + item, rest))
 		return -EIO;
 	if (item)
 		xprt_rdma_reply_trim_head(&req->rr_slot, head);
+	else if (unlikely(xprt_rdma_reply_is_foreign(req)))
+		xprt_rdma_reply_hide_pages(&req->rr_slot);
 
 	xr->xr_stats.cs_fixup += rest;
 	xr->xr_stats.cs_bytes_in += req->rr_reply_written;
@@ -160,7 +195,8 @@ static void xprt_rdma_reply_put(struct rpcrdma_msg_in *msg)
  * credit, so the RPC takes a new one before it is sent again (G-16).
  *
  * If the RPC's task is not asleep yet, sunrpc may not have recorded yet that the RPC was sent.
- * When sunrpc does, it overwrites rq_connect_cookie. So xprt_rdma_reply_wait() sets it again.
+ * When sunrpc records that, it overwrites rq_connect_cookie. So xprt_rdma_reply_wait() sets
+ * rq_connect_cookie to the old value once more.
  */
 static void xprt_rdma_reply_resend(struct xprt_rdma *xr,
 				   struct xprt_rdma_req *req)
@@ -176,15 +212,15 @@ static void xprt_rdma_reply_resend(struct xprt_rdma *xr,
 
 	spin_lock(&xprt->queue_lock);
 	req->rr_resend = true;
-	/* A task that reads the new cookie, and so sends the RPC again, also sees that
-	 * rr_resend is set and that the credit was returned.
+	req->rr_msg = NULL;
+	/* At any time, xprt_rdma_send_is_awaited() must find that the RPC waits, or rr_resend
+	 * set. So this comes after that.
+	 */
+	xprt_rdma_wait_end(req);
+	/* When a task reads this cookie, it sends the RPC again, and then the RPC waits again. The
+	 * task also sees that rr_resend is set, and that the credit was returned.
 	 */
 	xprt_rdma_credit_unsent(rqst);
-	req->rr_msg = NULL;
-	/* Clear rr_replied last: at any time, xprt_rdma_send_is_awaited() must find
-	 * rr_replied or rr_resend set.
-	 */
-	smp_store_release(&req->rr_replied, false);
 	rpc_wake_up_queued_task(&xprt->pending, rqst->rq_task);
 	xprt_unpin_rqst(rqst);
 	spin_unlock(&xprt->queue_lock);
@@ -270,10 +306,10 @@ static void xprt_rdma_reply_complete(struct xprt_rdma *xr,
 	else
 		xprt_rdma_reply_doom(xprt, rqst->rq_task);
 	req->rr_msg = NULL;
-	/* Clear rr_replied last: at any time, xprt_rdma_send_is_awaited() must find
-	 * rr_replied set, or the RPC completed, or rr_doomed set.
+	/* This comes last: at any time, xprt_rdma_send_is_awaited() must find that the RPC
+	 * waits, or the RPC completed, or rr_doomed set.
 	 */
-	smp_store_release(&req->rr_replied, false);
+	xprt_rdma_wait_end(req);
 	xprt_unpin_rqst(rqst);
 	spin_unlock(&xprt->queue_lock);
 }
@@ -288,7 +324,7 @@ static void xprt_rdma_reply_forsake(struct xprt_rdma *xr,
 
 	xprt_rdma_reply_put(req->rr_msg);
 	req->rr_msg = NULL;
-	WRITE_ONCE(req->rr_replied, false);
+	xprt_rdma_wait_end(req);
 	spin_lock(&xprt->queue_lock);
 	xprt_unpin_rqst(&req->rr_slot);
 	spin_unlock(&xprt->queue_lock);
@@ -355,8 +391,8 @@ static void xprt_rdma_reply_check_stray(struct xprt_rdma *xr,
 }
 
 /* Ends the server's access to the RPC's memory, and completes the RPC now or later. @msg is
- * NULL if the Reply was a group that was never complete. Returns false if the connection is
- * down; the caller must then call xprt_rdma_reply_forsake().
+ * NULL if the Reply was a group (rtx.h) that was never complete. Returns false if the connection
+ * is down; the caller must then call xprt_rdma_reply_forsake().
  */
 static bool xprt_rdma_reply_fence(struct xprt_rdma *xr,
 				  struct xprt_rdma_req *req,
@@ -397,9 +433,9 @@ xprt_rdma_reply_judge(struct xprt_rdma_req *req, const struct rpcrdma_hdr *hdr)
 	return RPCRDMA_OK;
 }
 
-/* Returns whether a Reply consists of more transmissions than its Call has offered Receives.
- * Such a Reply may have filled Receives that other RPCs need. So the connection is closed,
- * whether the Reply is valid or not (RTX-51).
+/* Returns whether a Reply came in more Sends (@count) than its Call has offered Receives. If so,
+ * the Reply may have filled Receives that other RPCs need. So this closes the connection, whether
+ * the Reply is valid or not (RTX-51).
  */
 static bool xprt_rdma_reply_is_excess(struct xprt_rdma *xr,
 				      const struct xprt_rdma_req *req,
@@ -411,8 +447,8 @@ static bool xprt_rdma_reply_is_excess(struct xprt_rdma *xr,
 	return true;
 }
 
-/* Returns the verdict on a Reply that is a group. A Reply may be a group only if its Call was
- * a group, and may have at most as many transmissions as the Call has offered Receives
+/* Returns the verdict on a Reply that is a group (rtx.h). A Reply may be a group only if its Call
+ * was a group, and may have at most as many transmissions as the Call has offered Receives
  * (RTX-37, RTX-66).
  */
 static enum rpcrdma_verdict
@@ -477,7 +513,7 @@ static void xprt_rdma_reply_credit(struct xprt_rdma *xr,
  * xprt_rdma_reply_awaited - claim an RPC for a Reply
  * @xr: transport
  * @req: slot of an RPC with the XID of the Reply
- * @msg: the message; NULL if the Reply is a group that was never complete
+ * @msg: the message; NULL if the Reply is a group (rtx.h) that was never complete
  *
  * A server may send a second Reply while the first Reply is still being handled. For the
  * second one, this function returns false (invariant I7).
@@ -490,17 +526,18 @@ VISIBLE_IF_KUNIT bool xprt_rdma_reply_awaited(struct xprt_rdma *xr,
 					      struct xprt_rdma_req *req,
 					      struct rpcrdma_msg_in *msg)
 {
-	bool awaited;
+	u32 wait = xprt_rdma_wait_reply(req);
 
-	spin_lock(&xr->xr_send_lock);
-	awaited = req->rr_sent;
-	req->rr_sent = false;
-	if (awaited) {
-		req->rr_msg = msg;
-		req->rr_replied = true;
+	if (unlikely(wait == XPRT_RDMA_WAIT_POSTING)) {
+		/* The Call may have been posted already. If not, the Reply does not match. */
+		spin_lock(&xr->xr_send_lock);
+		wait = xprt_rdma_wait_reply(req);
+		spin_unlock(&xr->xr_send_lock);
 	}
-	spin_unlock(&xr->xr_send_lock);
-	return awaited;
+	if (wait != XPRT_RDMA_WAIT_SENT)
+		return false;
+	req->rr_msg = msg;
+	return true;
 }
 EXPORT_SYMBOL_IF_KUNIT(xprt_rdma_reply_awaited);
 
@@ -535,14 +572,14 @@ static void xprt_rdma_reply_handle(struct xprt_rdma *xr,
 	if (!req) {
 		rpcrdma_count(client_unknown_xids);
 		trace_xprt_rdma_unknown_xid(hdr, verdict);
-		/* The RPC may have been given up. In that case a valid Reply returns the
-		 * credits of its Call, and a group returns them even if it is not valid
-		 * (RTX-51).
+		/* sunrpc may have ended the RPC without a Reply (given it up). In that case
+		 * this Reply returns the credits of its Call, if it is valid. A Reply that is
+		 * a group returns them even if it is not valid (RTX-51).
 		 */
 		if (verdict == RPCRDMA_OK || rpcrdma_msg_is_group(msg))
 			late = xprt_rdma_credit_late_reply(xr, hdr->hd_xid);
-		/* The Reply to an RPC that was given up is allowed to invalidate a handle,
-		 * because the server does not know that the RPC was given up.
+		/* The server does not know that an RPC was given up. So its Reply to that RPC is
+		 * allowed to invalidate a handle.
 		 */
 		if (!late)
 			xprt_rdma_reply_check_stray(xr, msg);
@@ -558,7 +595,7 @@ static void xprt_rdma_reply_handle(struct xprt_rdma *xr,
 }
 
 /**
- * xprt_rdma_reply_lost - handle a group that began as a Reply and was never complete
+ * xprt_rdma_reply_lost - handle a Reply that came as a group (rtx.h) and was never complete
  * @conn: connection
  * @end: the group
  *
@@ -615,7 +652,9 @@ static bool xprt_rdma_reply_sort_v2(struct xprt_rdma *xr,
 	return true;
 }
 
-/* Finds out what a message is, and handles it. The message is given back. */
+/* Finds out what kind of message @msg is, and calls the function that handles it and gives it
+ * back.
+ */
 static void xprt_rdma_reply_dispatch(struct xprt_rdma *xr,
 				     struct rpcrdma_msg_in *msg)
 {

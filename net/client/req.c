@@ -3,9 +3,9 @@
  * Client: RPC slots and their buffers.
  *
  * This file owns the memory of the slots for Calls, and each slot while sunrpc does not use the
- * slot. Slots for callbacks belong to backchannel.c. This file never sends anything. When an RPC
- * ends that still has a parked Send, regions or pages that are being sent, this file calls
- * functions of other files to release them.
+ * slot. Slots for callbacks belong to backchannel.c. This file never sends anything. An RPC that
+ * ends may still have regions, pages that are being sent, or a Call that waits for send queue
+ * entries. This file then calls functions of other files to release them.
  *
  * Operation
  *
@@ -138,7 +138,7 @@ static struct xprt_rdma_req *xprt_rdma_req_fencing(struct xprt_rdma *xr)
  *
  * Without this, the RPCs of these fences would wait forever. The reason is siw: if a work
  * request fails, and the connection is closed before siw has told the peer, the work requests
- * behind the failed one never complete.
+ * that were posted after the failed one never complete.
  *
  * Context: process; sleeps. Send lock held.
  */
@@ -154,7 +154,8 @@ void xprt_rdma_req_end_fences(struct xprt_rdma *xr)
 }
 
 /**
- * xprt_rdma_req_reset_all - record that no Call is posted or parked any more
+ * xprt_rdma_req_reset_all - record that no Call is posted, or waits for send queue entries, any
+ *	more
  * @xr: transport whose connection no longer has queues
  *
  * sunrpc sends the RPCs that still wait for a Reply again (invariants I7, I31). Each of them
@@ -171,7 +172,7 @@ void xprt_rdma_req_reset_all(struct xprt_rdma *xr)
 	spin_lock(&xr->xr_send_lock);
 	spin_lock(&xprt->transport_lock);
 	list_for_each_entry(req, &xr->xr_req_all, rr_all) {
-		req->rr_sent = false;
+		xprt_rdma_wait_cancel(req);
 		req->rr_parked = NULL;
 	}
 	rpcrdma_sq_close(&xr->xr_conn.cn_sq);
@@ -264,8 +265,9 @@ void xprt_rdma_req_free_slot(struct rpc_xprt *xprt, struct rpc_rqst *rqst)
 
 	WARN_ON_ONCE(!list_empty(&req->rr_mrs));	/* I3 */
 	WARN_ON_ONCE(xprt_rdma_pages_are_sent(req));	/* I39 */
-	req->rr_sent = false;
+	xprt_rdma_wait_cancel(req);
 	req->rr_doomed = false;
+	req->rr_foreign = false;
 	req->rr_resend = false;
 	memset(&req->rr_retry, 0, sizeof(req->rr_retry));
 
@@ -276,8 +278,9 @@ void xprt_rdma_req_free_slot(struct rpc_xprt *xprt, struct rpc_rqst *rqst)
 	}
 	spin_unlock(&xprt->reserve_lock);
 
-	/* RPCs that were given up use all credits, so no Call can be sent. Their Replies
-	 * may never come, and no timer would detect that. So begin a new connection.
+	/* RPCs that ended without a Reply still use all credits, so no Call can be sent.
+	 * Their Replies may never come, and no timer would detect that. So begin a new
+	 * connection.
 	 */
 	if (unlikely(xprt_rdma_credit_is_stuck(xr)))
 		xprt_force_disconnect(xprt);

@@ -18,7 +18,7 @@
  *	plan		what is inline, in one Send or several, and what goes by RDMA
  *	register	the memory that the server reads and writes
  *	encode		the transport header
- *	gather		copy the inline parts behind the header
+ *	gather		copy the inline parts into the Send, after the header
  *	post		registrations and Send, with one doorbell; or park the Call (send.c)
  *			until the send queue has room
  *
@@ -32,10 +32,10 @@
 #include "trace.h"
 #include "xprt_rdma.h"
 
-/* Makes sure that there is a Receive for one more Reply. Returns 0; -ENOBUFS if there is no
- * such Receive and no memory for one; or -ENOTCONN if, in addition, all Receives are for the
- * Replies to RPCs that were given up. These Replies may never come, so a new connection is
- * made, which has Receives of its own.
+/* Makes sure that there is a Receive for one more Reply. Returns 0; -ENOBUFS if there is none,
+ * and no memory to create one; or -ENOTCONN if, besides, all existing Receives are for Replies
+ * to RPCs that sunrpc has ended without a Reply (given up). These Replies may never come. After
+ * -ENOTCONN a new connection is made, which has Receives of its own.
  */
 static int xprt_rdma_send_prepare_reply(struct xprt_rdma *xr)
 {
@@ -106,9 +106,9 @@ out_unmap:
 
 /* Was the Call sent less than the RPC's timeout ago, so that the server may still reply in
  * time? sunrpc's timer of an RPC keeps running while a new connection is made, and may expire
- * as soon as the Call has been sent on the new connection. If that connection were then
- * replaced, the same could happen again and again, and all other RPCs would have to be sent
- * again each time.
+ * as soon as the Call has been sent on the new connection. If that connection were then closed
+ * as well, the same could happen again and again, and all other RPCs would have to be sent again
+ * each time.
  */
 static bool xprt_rdma_send_is_fresh(const struct rpc_rqst *rqst)
 {
@@ -130,15 +130,11 @@ VISIBLE_IF_KUNIT bool xprt_rdma_send_is_awaited(struct xprt_rdma *xr,
 	struct xprt_rdma_req *req = xprt_rdma_req_from(rqst);
 	bool awaited;
 
-	/* While rr_replied is set, the Reply has come, but the RPC is not completed yet,
-	 * for example because it is being fenced. The RPC then counts as waiting.
+	/* While the Reply is being handled, the RPC is not completed yet, for example because
+	 * it is being fenced. It then counts as waiting.
 	 */
 	spin_lock(&xr->xr_send_lock);
-	awaited = req->rr_sent || req->rr_parked ||
-		  /* Pairs with smp_store_release() in
-		   * xprt_rdma_reply_complete() and xprt_rdma_reply_resend()
-		   */
-		  smp_load_acquire(&req->rr_replied);
+	awaited = req->rr_parked || !xprt_rdma_wait_is_over(req);
 	spin_unlock(&xr->xr_send_lock);
 	/* Either the Reply has just come and has completed the RPC; or an error or a malformed
 	 * Reply has come, and sunrpc will send this RPC again (rr_resend) or end it (rr_doomed).
@@ -156,8 +152,9 @@ EXPORT_SYMBOL_IF_KUNIT(xprt_rdma_send_is_awaited);
  * @rqst: request with the message in rq_snd_buf
  *
  * The count of credits is right only if each Call that is sent on a connection gets one
- * Reply. So the connection is replaced before a Call without an answer is sent again, and
- * after a Call for which sunrpc expects no Reply (version-two 8.2).
+ * Reply. So this function closes the connection, and sunrpc makes a new one, in two cases:
+ * before a Call that got no answer is sent again, and after a Call was sent for which sunrpc
+ * expects no Reply (version-two 8.2).
  *
  * Context: process; may sleep. Send lock held.
  * Return: 0; %-ENOTCONN, and sunrpc reconnects; %-EAGAIN, and sunrpc waits for buffer

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Client: the round-trip time of the connection, and the choice that depends on it: up to which
- * length an item of a Call goes by Sends and not by RDMA Read.
+ * Client: the round-trip time of the connection, and a choice that depends on it: the maximum
+ * length of a Call's item (DDP-eligible data) that goes by Sends and not by RDMA Read.
  *
  * This file tells core/rtt.c, which makes the estimate, how long answers take. Two other files
  * do so as well: verbs/conn.c tells how long connecting takes, and verbs/keepalive.c how long
@@ -12,8 +12,8 @@
  * xprt_rdma_send_request() records when a Call is sent (rq_xtime). When sunrpc looks up the
  * RPC of a Reply, it computes the time that has passed (rq_rtt). So the time that each Reply
  * took is known. xprt_rdma_rtt_is_news() compares it with a limit (rt_ask), to find out
- * whether it may change the estimate. After the first Replies of a connection, that is rarely
- * the case. The time that the answer to our CONNPROP took is always reported.
+ * whether it may change the estimate. After the first Replies of a connection, few times do.
+ * The time that the answer to our CONNPROP took is always reported.
  *
  * The connect worker writes the estimate first, before any message is sent. All later writers
  * hold the lock of the send completion queue (rpcrdma_send_cq_enter()).
@@ -30,11 +30,11 @@ MODULE_PARM_DESC(rdma_rtx_write_max,
 		 "Client: bytes of the largest data item that is sent in Sends, 0: by the round trip");
 
 /**
- * xprt_rdma_rtt_choose - compute up to which length items go by Sends (xr_write_max)
+ * xprt_rdma_rtt_choose - compute the maximum length of items that go by Sends (xr_write_max)
  * @xr: transport; the estimate of its round trip may have changed, or the properties that the
  *	server has announced
  *
- * Context: completion queue's workqueue; cq_lock held.
+ * Context: completion queue's workqueue; cq_mutex held.
  */
 void xprt_rdma_rtt_choose(struct xprt_rdma *xr)
 {
@@ -57,7 +57,7 @@ void xprt_rdma_rtt_choose(struct xprt_rdma *xr)
  * @xr: transport
  * @rtt: time from sending the message until its answer came
  *
- * Context: completion queue's workqueue; cq_lock held.
+ * Context: completion queue's workqueue; cq_mutex held.
  */
 void xprt_rdma_rtt_heard(struct xprt_rdma *xr, ktime_t rtt)
 {

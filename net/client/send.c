@@ -19,9 +19,9 @@
  * them may be signaled.
  *
  * At least one Send in %RPCRDMA_SEND_BATCH is signaled, see xprt_rdma_send_signal(). The send
- * queue completes in order, so the completion of that Send also returns all Sends that were
+ * queue completes in order. So the completion of that Send also returns all Sends that were
  * posted before it, and releases the send queue entries of their chains. With siw, the buffer
- * of a large Send may be reused only after that Send's own completion, so a large Send is
+ * of a large Send may be reused only after that Send's own completion. So a large Send is
  * always signaled (dc_unsignaled_max).
  *
  * A completion is normally handled when the next message arrives (verbs/send_cq.c). If Sends or
@@ -49,9 +49,9 @@
 /* Size in bytes of a Send's buffer if there is no memory for a larger one */
 #define XPRT_RDMA_SEND_SMALL	4096u
 
-/* Returns the number of entries that Calls leave free for answers to callbacks (Replies and
- * errors), which must not wait (version-two 5.3.3): cz_bc_requests, or fewer if the queue is so
- * short that the largest RPC would not fit beside that many.
+/* Returns the number of send queue entries that Calls leave free for answers to callbacks
+ * (Replies and errors), which must not wait (version-two 5.3.3). The number is cz_bc_requests, or
+ * less if the queue is so short that it has no room for the largest RPC as well.
  */
 static u32 xprt_rdma_send_answers(const struct xprt_rdma *xr)
 {
@@ -76,8 +76,8 @@ static int xprt_rdma_send_free_slots(const struct xprt_rdma *xr)
 	return atomic_read(&xr->xr_conn.cn_sq.sq_free);
 }
 
-/* Are at least @slots entries free? If not, handles the completions that are in the queue, and
- * looks again.
+/* Are at least @slots send queue entries free? If not, handles the completions that are in the
+ * completion queue, and looks again.
  */
 static bool xprt_rdma_send_look_for_slots(struct xprt_rdma *xr, u32 slots)
 {
@@ -148,7 +148,7 @@ static void xprt_rdma_send_ready(struct xprt_rdma *xr,
 	trace_xprt_rdma_send(send, req);
 }
 
-/* Posts a Send, and with it all other Sends of its group, behind the registrations of its RPC.
+/* Posts a chain: the registrations of an RPC, a Send, and all other Sends of its group (rtx.h).
  * @first is the first work request of this chain. The caller has reserved the entries. Even if
  * posting fails, the device may have got a part of the chain. So after a failure, the Sends stay
  * on the busy list until the queues have been destroyed.
@@ -171,29 +171,35 @@ static int xprt_rdma_send_post_locked(struct xprt_rdma_send *send,
 	list_add_tail(&send->sn_send.sd_list, &xr->xr_send_busy);
 	rpcrdma_send_part(&send->sn_send, &xr->xr_send_busy);
 	rc = rpcrdma_conn_post(&xr->xr_conn, first);
+	if (req)
+		xprt_rdma_wait_posted(req);
 	if (unlikely(rc))
 		return -ENOTCONN;
 	rpcrdma_count_add(client_sends, count);
 	return 0;
 }
 
-/* Called before a parked Call is posted. If sunrpc has given up the RPC in the meantime, the
- * RPC has no credit any more, and this returns false. Otherwise sets rr_sent. If sunrpc gives
- * up the RPC after that, the Call is sent nevertheless, and its credit stays in use until the
- * Reply comes (I18).
+/* Called before a Call is posted that has waited for send queue entries (a parked Call). If
+ * sunrpc has given up the RPC in the meantime, the RPC has no credit any more, and this returns
+ * false. Otherwise the RPC waits for its Reply. If sunrpc gives up the RPC after that, the Call is
+ * sent nevertheless, and its credit stays in use until the Reply comes (I18).
  */
 static bool xprt_rdma_send_claim(struct xprt_rdma *xr,
 				 struct xprt_rdma_req *req)
 {
+	bool has_credit;
+
 	spin_lock(&xr->xr_xprt.transport_lock);
-	req->rr_sent = req->rr_slot.rq_cong;
+	has_credit = req->rr_slot.rq_cong;
+	if (has_credit)
+		xprt_rdma_wait_begin(req);
 	spin_unlock(&xr->xr_xprt.transport_lock);
-	return req->rr_sent;
+	return has_credit;
 }
 
-/* Returns the number of entries that a Call takes. sd_slots counts its first Send and the
- * registrations. There is one more entry for the later invalidation of each region, and one
- * for each other Send of a group.
+/* Returns the number of send queue entries that a Call takes. sd_slots counts its first Send and
+ * the registrations. There is one more entry for the later invalidation of each region, and one
+ * for each other Send of a group (rtx.h).
  */
 static u32 xprt_rdma_send_slots(const struct xprt_rdma_send *send)
 {
@@ -211,9 +217,10 @@ static bool xprt_rdma_send_can_fit(const struct xprt_rdma_send *send)
 	       xr->xr_conn.cn_sq.sq_size;
 }
 
-/* Reserves the entries for a message. Returns false if too few are free. A Call does not
- * overtake parked Calls, and leaves xr_answers entries free for answers to callbacks. Any
- * other message (@req is NULL) may take an entry ahead of parked Calls.
+/* Reserves the send queue entries for a message. Returns false if too few are free. A Call does
+ * not overtake Calls that already wait for entries (parked Calls), and leaves xr_answers entries
+ * free for answers to callbacks. Any other message (@req is NULL) may take an entry ahead of
+ * parked Calls.
  */
 static bool xprt_rdma_send_has_room(const struct xprt_rdma_send *send,
 				    const struct xprt_rdma_req *req)
@@ -226,9 +233,10 @@ static bool xprt_rdma_send_has_room(const struct xprt_rdma_send *send,
 	return rpcrdma_sq_try(sq, xprt_rdma_send_slots(send), xr->xr_answers);
 }
 
-/* Called by rpcrdma_sq_serve() for a parked Call that has got its entries. Posts the Call. If
- * its RPC was given up, does not post it; xprt_rdma_send_forget() will free its Send. If
- * posting fails, the connection is down; closing it also drops the other parked Calls.
+/* Called by rpcrdma_sq_serve() for a Call that has waited for send queue entries (a parked
+ * Call), and has got them. Posts the Call. If its RPC was given up, does not post it;
+ * xprt_rdma_send_forget() will free its Send. If posting fails, the connection is down; closing
+ * it also drops the other parked Calls.
  */
 static void xprt_rdma_send_unpark_locked(struct rpcrdma_sq_waiter *waiter)
 {
@@ -243,8 +251,8 @@ static void xprt_rdma_send_unpark_locked(struct rpcrdma_sq_waiter *waiter)
 	lockdep_assert_held(&xr->xr_send_lock);
 
 	if (!xprt_rdma_send_claim(xr, req)) {
-		/* rpcrdma_sq_serve() goes on, and gives these entries to the next
-		 * parked Call.
+		/* rpcrdma_sq_serve() goes on, and gives these entries to the next Call in
+		 * line.
 		 */
 		rpcrdma_sq_release(&xr->xr_conn.cn_sq, waiter->wt_slots);
 		return;
@@ -288,7 +296,8 @@ static void xprt_rdma_send_wake(struct xprt_rdma *xr)
  * @xr: transport
  * @slots: number of entries
  *
- * If enough entries are free now, this posts parked Calls. Implies a full barrier.
+ * If Calls wait for entries, and enough entries are free now, this posts these Calls. Implies a
+ * full barrier.
  *
  * Context: process or completion.
  */
@@ -304,9 +313,9 @@ void xprt_rdma_sq_release(struct xprt_rdma *xr, u32 slots)
 }
 
 /* Moves @send, and all Sends that were posted before it, from the busy list to the free
- * list. Returns the number of send queue entries of these Sends and of their registrations.
- * Sets @gathers to the RPC whose pages were read by the group that ends with @send; NULL if
- * there is no such group.
+ * list. Returns the number of send queue entries of these Sends and of their registrations. If
+ * @send is the last of several Sends that read the pages of an RPC (pages.c), sets @gathers to
+ * this RPC, and otherwise to NULL.
  */
 static u32 xprt_rdma_send_retire(struct xprt_rdma *xr,
 				 struct xprt_rdma_send *send,
@@ -316,8 +325,8 @@ static u32 xprt_rdma_send_retire(struct xprt_rdma *xr,
 	u32 slots = 0;
 
 	spin_lock(&xr->xr_send_lock);
-	/* No earlier Send on the busy list has sn_gathers set: such a Send is signaled, so
-	 * its own completion has already retired it.
+	/* No earlier Send on the busy list has sn_gathers set. A Send with sn_gathers is
+	 * signaled, so its own completion has already moved it to the free list.
 	 */
 	*gathers = send->sn_gathers;
 	send->sn_gathers = NULL;
@@ -333,9 +342,9 @@ static u32 xprt_rdma_send_retire(struct xprt_rdma *xr,
 	return slots;
 }
 
-/* Handles the completion of a Send. If a Send fails, each Send behind it also completes with an
- * error, even if it is unsignaled. A failed Send releases nothing: the Sends and their entries
- * are freed with the connection.
+/* Handles the completion of a Send. If a Send fails, each Send that was posted after it also
+ * completes with an error, even if it is unsignaled. A failed Send releases nothing: the Sends
+ * and their entries are freed with the connection.
  */
 static void xprt_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 {
@@ -497,7 +506,7 @@ int xprt_rdma_send_get_gfp(struct xprt_rdma *xr, struct xprt_rdma_send **sendp,
 
 	send = xprt_rdma_send_take(xr, &ahead, &busy);
 	if (unlikely(!ahead)) {
-		/* Sends may have completed whose completions were not handled yet. */
+		/* Some Sends may have completed, but their completions were not handled yet. */
 		rpcrdma_send_cq_poll(&xr->xr_conn);
 		if (!send)
 			send = xprt_rdma_send_take(xr, &ahead, &busy);
@@ -518,7 +527,7 @@ int xprt_rdma_send_get_gfp(struct xprt_rdma *xr, struct xprt_rdma_send **sendp,
 }
 
 /**
- * xprt_rdma_sends_reserve - make two Sends ready
+ * xprt_rdma_sends_reserve - make two Sends ready (xprt_rdma_send_is_ready())
  * @xr: transport with a new connection
  *
  * From then on there is always a ready Send, or one becomes free when a posted Send completes
@@ -550,9 +559,9 @@ static void xprt_rdma_send_drop_pages(struct xprt_rdma_send *send)
 	send->sn_gathers = NULL;
 }
 
-/* Moves all Sends of an unposted group except the first to the free list. They are ready,
- * because xprt_rdma_send_get() has prepared them, so they go to the front of the list. Also
- * drops the pages of @send, the first Send.
+/* Moves all Sends of an unposted group except the first to the free list. xprt_rdma_send_get()
+ * has given them buffers, so they go to the front of the list, where ready Sends are. Also drops
+ * the pages of @send, the first Send.
  */
 static void xprt_rdma_send_part_locked(struct xprt_rdma_send *send)
 {
@@ -570,11 +579,12 @@ static void xprt_rdma_send_part_locked(struct xprt_rdma_send *send)
 }
 
 /**
- * xprt_rdma_send_put - give back a Send that was not posted, or a group
+ * xprt_rdma_send_put - give back a Send that was not posted, or all Sends of a group (rtx.h)
  * @send: Send, or the first of a group
  *
- * A Send that is not ready goes to the end of the free list: ready Sends may have been returned
- * while this Send could not get a buffer, and must be found at the front of the list (I33).
+ * A Send that is not ready (xprt_rdma_send_is_ready()) goes to the end of the free list: ready
+ * Sends may have been returned while this Send could not get a buffer, and must be found at the
+ * front of the list (I33).
  *
  * If the Send is ready and sunrpc waits for a Send, this wakes sunrpc.
  *
@@ -611,14 +621,14 @@ static void xprt_rdma_send_put_last(struct xprt_rdma_send *send)
 }
 
 /**
- * xprt_rdma_send_fits - report whether a group can be posted at once
+ * xprt_rdma_send_fits - report whether a Call that is a group (rtx.h) can be posted at once
  * @xr: transport, send lock held
  * @plan: plan of the Call
  *
  * If the group would have to wait for send queue entries, the caller sends the Call in base
  * form (not as a group). While the caller holds the send lock, no other Call is sent. But
  * errors that the client sends may take entries before the group is posted. If they leave too
- * few, the group is parked like any Call.
+ * few, the group waits for entries (is parked) like any Call.
  *
  * Context: process; the caller holds no spinlock.
  * Return: true if there are entries for the Sends of the group, and for the regions that
@@ -637,7 +647,7 @@ bool xprt_rdma_send_fits(struct xprt_rdma *xr, const struct rpcrdma_plan *plan)
 }
 
 /**
- * xprt_rdma_send_grow - make sure that a Send can carry a transmission of a group
+ * xprt_rdma_send_grow - make sure that a Send can carry a transmission of a group (rtx.h)
  * @send: Send that is not posted
  * @plan: plan of the Call
  *
@@ -661,7 +671,7 @@ int xprt_rdma_send_grow(struct xprt_rdma_send *send,
 }
 
 /**
- * xprt_rdma_send_get_more - take the other Sends of a group
+ * xprt_rdma_send_get_more - take the other Sends of a group (rtx.h)
  * @first: first Send of the group
  * @plan: plan of the Call
  *
@@ -694,7 +704,7 @@ int xprt_rdma_send_get_more(struct xprt_rdma_send *first,
 }
 
 /**
- * xprt_rdma_send_put_more - give back all Sends of a group except the first
+ * xprt_rdma_send_put_more - give back all Sends of a group (rtx.h) except the first
  * @first: first Send of the group, which the caller keeps
  *
  * Context: any that may take a lock.
@@ -709,7 +719,8 @@ void xprt_rdma_send_put_more(struct xprt_rdma_send *first)
 }
 
 /**
- * xprt_rdma_send_post - post a Send, or a group, behind its RPC's registrations
+ * xprt_rdma_send_post - post a Send, or all Sends of a group (rtx.h), after the registrations
+ *	of its RPC
  * @send: Send with its message in the buffer; or the first Send of a group, whose other
  *	Sends are prepared
  * @len: number of bytes of the message in the buffer of this Send
@@ -723,11 +734,11 @@ void xprt_rdma_send_put_more(struct xprt_rdma_send *first)
  *
  * Context: process or completion workqueue; does not sleep. The caller holds no spinlock, see
  *	rpcrdma_send_cq_poll().
- * Return: 0 if the Send was posted, or if it is the Call of @req and was parked;
- *	%-EAGAIN if @req is NULL and the send queue has no room, and the caller still
- *	owns the Send; %-EMSGSIZE if the send queue is too short for the Call of @req,
- *	and the caller still owns the Send; or %-ENOTCONN if the connection is down,
- *	and closing it frees the Send and the regions.
+ * Return: 0 if the Send was posted, or if it has the Call of @req and now waits for send queue
+ *	entries (is parked); %-EAGAIN if @req is NULL and the send queue has no room, and the
+ *	caller still owns the Send; %-EMSGSIZE if the send queue is too short for the Call of
+ *	@req, and the caller still owns the Send; or %-ENOTCONN if the connection is down, and
+ *	closing it frees the Send and the regions.
  */
 int xprt_rdma_send_post(struct xprt_rdma_send *send, u32 len,
 			struct xprt_rdma_req *req)
@@ -749,7 +760,7 @@ int xprt_rdma_send_post(struct xprt_rdma_send *send, u32 len,
 	spin_lock(&xr->xr_send_lock);
 	if (likely(xprt_rdma_send_has_room(send, req))) {
 		if (req)
-			req->rr_sent = true;
+			xprt_rdma_wait_begin(req);
 		rc = xprt_rdma_send_post_locked(send, req, first);
 	} else if (req) {
 		xprt_rdma_send_park_locked(send, req);
@@ -760,7 +771,7 @@ int xprt_rdma_send_post(struct xprt_rdma_send *send, u32 len,
 }
 
 /**
- * xprt_rdma_send_forget - give up a parked Call
+ * xprt_rdma_send_forget - drop a Call that waits for send queue entries (a parked Call)
  * @xr: transport
  * @req: RPC that was given up, and no longer has a credit
  *
@@ -782,7 +793,7 @@ void xprt_rdma_send_forget(struct xprt_rdma *xr, struct xprt_rdma_req *req)
 		rpcrdma_sq_leave(sq, &send->sn_send.sd_wait);
 		xprt_rdma_send_part_locked(send);
 		list_add(&send->sn_send.sd_list, &xr->xr_send_free);
-		/* The next parked Call may need fewer entries than this one, and may fit. */
+		/* The next Call in line may need fewer entries than this one, and may fit. */
 		rpcrdma_sq_serve(sq);
 	}
 	spin_unlock(&xr->xr_send_lock);
@@ -795,7 +806,7 @@ void xprt_rdma_send_forget(struct xprt_rdma *xr, struct xprt_rdma_req *req)
 
 /**
  * xprt_rdma_send_wait - make sunrpc wait for a Send
- * @xr: transport without a Send that is ready
+ * @xr: transport without a free Send that is ready (xprt_rdma_send_is_ready())
  *
  * sunrpc goes on sending when xprt_write_space() is called. If a Send was returned just before
  * sunrpc began to wait, xprt_rdma_send_wake() has not called xprt_write_space(). So this

@@ -9,6 +9,7 @@
 #define RPCRDMA_TRACE_XPRT_H
 
 #include <linux/tracepoint.h>
+#include <rpcrdma/trace_str.h>
 #include <linux/sunrpc/xprt.h>
 
 #include "xprt_rdma.h"
@@ -22,8 +23,8 @@ DECLARE_EVENT_CLASS(xprt_rdma_class,
 		__field(int, status)
 	),
 	TP_fast_assign(
-		__assign_str(addr);
-		__assign_str(port);
+		rpcrdma_assign_str(addr, xr->xr_xprt.address_strings[RPC_DISPLAY_ADDR]);
+		rpcrdma_assign_str(port, xr->xr_xprt.address_strings[RPC_DISPLAY_PORT]);
 		__entry->status = status;
 	),
 	TP_printk("peer=[%s]:%s status=%d", __get_str(addr), __get_str(port),
@@ -37,10 +38,39 @@ DECLARE_EVENT_CLASS(xprt_rdma_class,
 
 DEFINE_XPRT_RDMA_EVENT(close);
 DEFINE_XPRT_RDMA_EVENT(port_in_use);
+DEFINE_XPRT_RDMA_EVENT(path_return);
 DEFINE_XPRT_RDMA_EVENT(mr_alloc_err);
 DEFINE_XPRT_RDMA_EVENT(no_slot);
 DEFINE_XPRT_RDMA_EVENT(no_sends);
 DEFINE_XPRT_RDMA_EVENT(bc_overrun);
+
+DECLARE_EVENT_CLASS(xprt_rdma_path_class,
+	TP_PROTO(const struct xprt_rdma *xr, u32 path, int status),
+	TP_ARGS(xr, path, status),
+	TP_STRUCT__entry(
+		__string(addr, xr->xr_xprt.address_strings[RPC_DISPLAY_ADDR])
+		__string(port, xr->xr_xprt.address_strings[RPC_DISPLAY_PORT])
+		__field(u32, path)
+		__field(int, status)
+	),
+	TP_fast_assign(
+		rpcrdma_assign_str(addr, xr->xr_xprt.address_strings[RPC_DISPLAY_ADDR]);
+		rpcrdma_assign_str(port, xr->xr_xprt.address_strings[RPC_DISPLAY_PORT]);
+		__entry->path = path;
+		__entry->status = status;
+	),
+	TP_printk("peer=[%s]:%s path=%u status=%d", __get_str(addr),
+		  __get_str(port), __entry->path, __entry->status)
+);
+
+#define DEFINE_XPRT_RDMA_PATH_EVENT(name)				\
+	DEFINE_EVENT(xprt_rdma_path_class, xprt_rdma_path_##name,	\
+		TP_PROTO(const struct xprt_rdma *xr, u32 path,		\
+			 int status),					\
+		TP_ARGS(xr, path, status))
+
+DEFINE_XPRT_RDMA_PATH_EVENT(fail);
+DEFINE_XPRT_RDMA_PATH_EVENT(probe);
 
 /* The server has invalidated a handle that it was not allowed to invalidate */
 TRACE_EVENT(xprt_rdma_bad_invalidation,
@@ -52,8 +82,8 @@ TRACE_EVENT(xprt_rdma_bad_invalidation,
 		__field(u32, handle)
 	),
 	TP_fast_assign(
-		__assign_str(addr);
-		__assign_str(port);
+		rpcrdma_assign_str(addr, xr->xr_xprt.address_strings[RPC_DISPLAY_ADDR]);
+		rpcrdma_assign_str(port, xr->xr_xprt.address_strings[RPC_DISPLAY_PORT]);
 		__entry->handle = handle;
 	),
 	TP_printk("peer=[%s]:%s handle=0x%08x", __get_str(addr),
@@ -69,7 +99,7 @@ TRACE_EVENT(xprt_rdma_no_tls,
 	),
 	TP_fast_assign(
 		__assign_sockaddr(peer, args->dstaddr, args->addrlen);
-		__entry->policy = args->xprtsec.policy;
+		__entry->policy = xprt_rdma_xprtsec(args);
 	),
 	TP_printk("peer=%pISpc policy=%u", __get_sockaddr(peer),
 		  __entry->policy)
@@ -94,8 +124,8 @@ TRACE_EVENT(xprt_rdma_connect,
 	TP_fast_assign(
 		const struct rpcrdma_limits *limits = &xr->xr_conn.cn_limits;
 
-		__assign_str(addr);
-		__assign_str(port);
+		rpcrdma_assign_str(addr, xr->xr_xprt.address_strings[RPC_DISPLAY_ADDR]);
+		rpcrdma_assign_str(port, xr->xr_xprt.address_strings[RPC_DISPLAY_PORT]);
 		__entry->status = status;
 		__entry->vers = xr->xr_vers;
 		__entry->send = limits->lm_inline_send;
@@ -282,7 +312,7 @@ TRACE_EVENT(xprt_rdma_reply,
 
 /* A received message that is not a valid Reply to a known RPC. The reason is the error code in
  * error_reply and refuse, an enum rpcrdma_negotiate in nego, and 0 in the events of callbacks
- * (bc_*). In the other events it is the verdict.
+ * (bc_*). In the other events it is the decoder's verdict (enum rpcrdma_verdict).
  */
 DECLARE_EVENT_CLASS(xprt_rdma_message_class,
 	TP_PROTO(const struct rpcrdma_hdr *hdr, u32 reason),
@@ -362,7 +392,7 @@ DECLARE_EVENT_CLASS(xprt_rdma_wc_class,
 		__entry->number = cid->ci_number;
 		__entry->status = wc->status;
 		__entry->vendor_err = wc->vendor_err;
-		__assign_str(name);
+		rpcrdma_assign_str(name, ib_wc_status_msg(wc->status));
 	),
 	TP_printk("xprt=%p cq.id=%u cid=%d %s (%u/0x%x)", __entry->xr,
 		  __entry->queue, __entry->number, __get_str(name),

@@ -158,6 +158,7 @@ static void xprt_rdma_disable_swap(struct rpc_xprt *xprt)
 
 static void xprt_rdma_free(struct xprt_rdma *xr)
 {
+	xprt_rdma_paths_leave(xr);
 	xprt_rdma_req_destroy_all(xr);
 	xprt_rdma_free_strings(&xr->xr_xprt);
 	kvfree(xr->xr_owed);
@@ -216,6 +217,7 @@ static struct xprt_class xprt_rdma_class;
 static void xprt_rdma_init_lists(struct xprt_rdma *xr)
 {
 	xprt_rdma_connect_init(xr);
+	INIT_LIST_HEAD(&xr->xr_paths.th_list);
 	INIT_LIST_HEAD(&xr->xr_req_free);
 	INIT_LIST_HEAD(&xr->xr_req_all);
 	rpcrdma_window_reset(&xr->xr_window, 1);
@@ -242,7 +244,7 @@ static void xprt_rdma_init_xprt(struct rpc_xprt *xprt,
 	xprt->resvport = 0;
 	xprt->ops = &xprt_rdma_ops;
 	xprt->max_payload = XPRT_RDMA_MAX_PAYLOAD;
-	/* Side protocols such as NLM and MNT use this protocol (RFC 8267 5.1). */
+	/* The protocol of side protocols such as NLM and MNT (RFC 8267 5.1) */
 	xprt->prot = IPPROTO_TCP;
 	xprt->xprt_class = &xprt_rdma_class;
 	xprt->addrlen = args->addrlen;
@@ -264,7 +266,7 @@ static struct rpc_xprt *xprt_rdma_setup(struct xprt_create *args)
 	 * RDMA has no TLS. That attempt is refused here, so that no data is sent
 	 * unencrypted. NFS then tries TCP with TLS.
 	 */
-	if (args->xprtsec.policy != RPC_XPRTSEC_NONE) {
+	if (xprt_rdma_xprtsec(args) != RPC_XPRTSEC_NONE) {
 		trace_xprt_rdma_no_tls(args);
 		return ERR_PTR(-EPROTONOSUPPORT);
 	}
@@ -278,6 +280,7 @@ static struct rpc_xprt *xprt_rdma_setup(struct xprt_create *args)
 	xr = xprt_rdma_from(xprt);
 	xprt_rdma_init_lists(xr);
 	xprt_rdma_init_xprt(xprt, args);
+	xprt_rdma_paths_join(xr);
 
 	xr->xr_pad = kzalloc(XDR_UNIT, GFP_KERNEL);
 	/* Each entry of xr_owed stands for a Call that uses a credit, and never more than
@@ -320,12 +323,26 @@ int xprt_rdma_init(void)
 {
 	int rc;
 
-	rc = xprt_rdma_connect_start();
+	rc = xprt_rdma_paths_start();
 	if (rc)
 		return rc;
+	rc = xprt_rdma_foreign_init();
+	if (rc)
+		goto out_paths;
+	rc = xprt_rdma_connect_start();
+	if (rc)
+		goto out_foreign;
 	rc = xprt_register_transport(&xprt_rdma_class);
 	if (rc)
-		xprt_rdma_connect_stop();
+		goto out_connect;
+	return 0;
+
+out_connect:
+	xprt_rdma_connect_stop();
+out_foreign:
+	xprt_rdma_foreign_exit();
+out_paths:
+	xprt_rdma_paths_stop();
 	return rc;
 }
 
@@ -338,4 +355,6 @@ void xprt_rdma_exit(void)
 {
 	xprt_unregister_transport(&xprt_rdma_class);
 	xprt_rdma_connect_stop();
+	xprt_rdma_foreign_exit();
+	xprt_rdma_paths_stop();
 }

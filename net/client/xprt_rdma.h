@@ -10,6 +10,7 @@
 #ifndef RPCRDMA_XPRT_RDMA_H
 #define RPCRDMA_XPRT_RDMA_H
 
+#include <linux/jump_label.h>
 #include <linux/scatterlist.h>
 #include <linux/string.h>
 #include <linux/sunrpc/clnt.h>
@@ -20,12 +21,20 @@
 #include <rpcrdma/credit.h>
 #include <rpcrdma/layout.h>
 #include <rpcrdma/msg.h>
+#include <rpcrdma/paths.h>
 #include <rpcrdma/plan.h>
 #include <rpcrdma/retry.h>
 #include <rpcrdma/rtx.h>
 #include <rpcrdma/send.h>
 #include <rpcrdma/size.h>
 #include <rpcrdma/vers.h>
+
+/* TLS that a transport must have: a policy RPC_XPRTSEC_*. On kernels without TLS, a shim in
+ * include/compat has another definition.
+ */
+#ifndef xprt_rdma_xprtsec
+#define xprt_rdma_xprtsec(args)	((args)->xprtsec.policy)
+#endif
 
 /* Largest READ or WRITE payload in bytes. The NFS client has the same limit. */
 #define XPRT_RDMA_MAX_PAYLOAD	1048576u
@@ -54,8 +63,8 @@
 #define XPRT_RDMA_BUF_SIZE	2048u
 
 /* Largest value in bytes of the module parameters rdma_rtx_long_max, rdma_rtx_write_max and
- * rdma_rtx_gather, which are lengths of a Call or of its data. A WRITE with the largest
- * payload is no longer than this.
+ * rdma_rtx_gather, which are lengths of a Call or of its data. It is the largest payload, plus
+ * room for the rest of a WRITE Call.
  */
 #define XPRT_RDMA_RTX_MAX	(XPRT_RDMA_MAX_PAYLOAD + 4096u)
 
@@ -65,10 +74,14 @@
 #define XPRT_RDMA_DEF_INLINE	4096u
 #define XPRT_RDMA_DEF_V2_INLINE	16384u
 
-/* Delay in jiffies before the next attempt to connect, after a first attempt has failed. sunrpc
- * doubles the delay after each further failure, up to max_reconnect_timeout.
+/* After a first attempt to connect has failed, time in jiffies from the start of that attempt to
+ * the next one. sunrpc doubles the time after each further failure, up to max_reconnect_timeout.
  */
 #define XPRT_RDMA_REESTABLISH_MIN	(5 * HZ)
+
+/* Time in jiffies that a server has to be found, and to accept a connection */
+#define XPRT_RDMA_RESOLVE_TIMEOUT	(5 * HZ)
+#define XPRT_RDMA_CONNECT_TIMEOUT	(15 * HZ)
 
 /* Number of Receives that a connection has before its version is known */
 #define XPRT_RDMA_FIRST_RECVS	4u
@@ -78,11 +91,13 @@
 #define XPRT_RDMA_FIRST_CALLS	8u
 
 struct xprt_rdma;
+struct xprt_rdma_line;
 struct xprt_rdma_req;
 
 /**
  * struct xprt_rdma_mr - a memory region, registered for one RPC at a time
- * @mr_list: link in the pool (xr_mr_free) or in an RPC's list (rr_mrs); under xr_mr_lock
+ * @mr_list: link in the pool (xr_mr_free) or in an RPC's list (rr_mrs); changed under
+ *	xr_mr_lock
  * @mr_all: link in xr_mr_all, as long as the region exists
  * @mr_xprt: transport
  * @mr_cid: completion ID
@@ -91,9 +106,11 @@ struct xprt_rdma_req;
  * @mr_nents: number of entries of @mr_sg in use; 0 if nothing is DMA-mapped
  * @mr_hold_from: index of the first entry of @mr_sg to whose page the region has a reference,
  *	see xprt_rdma_frwr_hold()
- * @mr_hold_to: index behind the last such entry
+ * @mr_hold_to: one more than the index of the last entry to whose page it has a reference
  * @mr_dir: DMA direction of the mapping
- * @mr_seg: handle, length and offset of the region, which the server is told
+ * @mr_foreign: the pages were mapped by another module (client/foreign.c); set while the region
+ *	belongs to the task that maps it, cleared when it is unmapped
+ * @mr_seg: handle, length and offset of the region, as sent to the server in a chunk
  * @mr_cqe: completion of a registration or invalidation. These work requests are unsignaled,
  *	so they normally have a completion only if they fail. The last invalidation of an RPC
  *	uses rr_inv_cqe instead.
@@ -111,6 +128,7 @@ struct xprt_rdma_mr {
 	int			mr_hold_from;
 	int			mr_hold_to;
 	enum dma_data_direction	mr_dir;
+	bool			mr_foreign;
 	struct rpcrdma_segment	mr_seg;
 	struct ib_cqe		mr_cqe;
 	struct ib_reg_wr	mr_reg;
@@ -118,14 +136,14 @@ struct xprt_rdma_mr {
 };
 
 /**
- * struct xprt_rdma_send - one message, or one transmission of a group, to be sent
+ * struct xprt_rdma_send - a Send: one message, or one transmission of a group (rtx.h)
  * @sn_send: the Send. Its buffer has the transport header and the inline part of the
  *	message. An idle Send is on xr_send_free. A posted Send is on xr_send_busy, in
- *	posting order. A parked Send (see client/send.c) is in the line for send queue
- *	entries. xr_send_lock protects both lists, and is held while a Send joins or leaves
- *	the line. sd_slots counts the Send itself and the registrations that are posted in
- *	front of it.
- * @sn_req: while the Send is parked with a Call, the RPC of the Call
+ *	posting order. A parked Send waits in line for send queue entries (client/send.c).
+ *	xr_send_lock protects xr_send_free and xr_send_busy, and is held while a Send joins
+ *	or leaves the line. sd_slots counts the Send itself and the registrations that are
+ *	posted in front of it.
+ * @sn_req: while the Send is parked, the RPC whose Call it has
  * @sn_wanted: size in bytes for which the buffer was last prepared. The buffer is smaller if
  *	there was no memory for this size, and may be larger after xprt_rdma_send_grow().
  * @sn_sges: SGEs of a Send that gathers data from pages; the first SGE is for the buffer.
@@ -164,7 +182,7 @@ struct xprt_rdma_offer {
  *
  * The credits and Receives are taken together before the Call is posted. If it is posted, the
  * credits are given back together with the first credit of the Call, and the Receives when the
- * Reply has come. Under xprt->transport_lock.
+ * Reply has come. xprt->transport_lock protects the structure.
  */
 struct xprt_rdma_extra {
 	u32				ex_credits;
@@ -201,6 +219,25 @@ enum xprt_rdma_pages {
 };
 
 /**
+ * enum xprt_rdma_wait - what an RPC waits for
+ * @XPRT_RDMA_WAIT_NONE: not for a Reply: its Call was not posted on the present connection, or its
+ *	Reply has been handled, or sunrpc has given up the RPC
+ * @XPRT_RDMA_WAIT_POSTING: its Call is being posted, under xr_send_lock. A Reply that comes now
+ *	does not match: the server cannot know the Call yet
+ * @XPRT_RDMA_WAIT_SENT: its Call was posted on the present connection, and its Reply has not come
+ * @XPRT_RDMA_WAIT_REPLIED: its Reply has come and is being handled
+ *
+ * The code that handles Replies, the code that gives up an RPC, and the code that ends a connection
+ * may want to end the waiting at the same time. Only one of them succeeds (I7).
+ */
+enum xprt_rdma_wait {
+	XPRT_RDMA_WAIT_NONE,
+	XPRT_RDMA_WAIT_POSTING,
+	XPRT_RDMA_WAIT_SENT,
+	XPRT_RDMA_WAIT_REPLIED,
+};
+
+/**
  * struct xprt_rdma_req - an RPC slot
  * @rr_slot: sunrpc's part of the slot; cleared before the slot is used for another RPC
  * @rr_free: link in xr_req_free, under xprt->reserve_lock; or in xr_bc_free, under
@@ -216,27 +253,28 @@ enum xprt_rdma_pages {
  * @rr_call_copy: copy of the Call, if the Call had to be copied to be registered
  * @rr_reply_copy: pages to which the server writes a Reply that is then copied to the RPC's
  *	buffer (client/bounce.c); empty if the server writes to the RPC's buffer
- * @rr_sent: the Call was posted on the present connection, and its Reply has not come;
- *	under xr_send_lock, or under transport_lock once sunrpc has given up the RPC
+ * @rr_wait: an enum xprt_rdma_wait: whether the Call was posted on the present connection, and
+ *	whether its Reply has come. It is changed by the functions below only
  * @rr_parked: Send with the Call, while the Call is parked: it waits for send queue entries
  *	(client/send.c); under xr_send_lock
  * @rr_bc_cookie: in a callback's slot, the connect_cookie of the connection on which the
  *	callback came
  * @rr_doomed: the Reply was an error or was malformed; the Call must never be sent again
- * @rr_mrs: regions registered for the RPC, under xr_mr_lock
+ * @rr_foreign: another module has mapped pages of this RPC (client/foreign.c), now or when the Call
+ *	was sent before; changed by the task that sends the Call
+ * @rr_mrs: regions registered for the RPC; changed under xr_mr_lock
  * @rr_read: the Read chunk offered, if the plan has one
  * @rr_write: the Write chunk or Reply chunk offered, if the plan has one
  * @rr_inv_cqe: completion of the RPC's last local invalidation
  * @rr_fencing: 1 from posting the last local invalidation until its completion is handled
- * @rr_replied: the Reply has come and is being handled; set under xr_send_lock
- * @rr_msg: the message with the Reply, while @rr_replied is set; NULL if the Reply is a
- *	group that was never complete
+ * @rr_msg: the message with the Reply, while @rr_wait is %XPRT_RDMA_WAIT_REPLIED; NULL if the
+ *	Reply is a group that was never complete
  * @rr_reply_written: number of bytes that the server has written to the Write chunk or the
  *	Reply chunk
  * @rr_reply_status: 0 if the Reply is valid; %-EAGAIN if the Call is to be sent again; another
  *	negative errno, which is only traced, if the RPC is to end with %-EIO
- * @rr_fenced: wakes the task that ends a given-up RPC: completed when the last invalidation
- *	of the RPC has completed, or the last Send that reads its pages
+ * @rr_fenced: wakes the task that ends a given-up RPC. The task waits for the RPC's last
+ *	invalidation to complete, or for the last Send that reads its pages.
  * @rr_pages: one of enum xprt_rdma_pages
  * @rr_continue: goes on with a Reply that came while Sends still read the pages
  *	(%XPRT_RDMA_PAGES_REPLIED). Called when the Sends have completed; or, with false as
@@ -257,11 +295,11 @@ struct xprt_rdma_req {
 	struct xdr_buf		rr_call_copy;
 	struct xdr_buf		rr_reply_copy;
 	bool			rr_resend;
-	bool			rr_sent;
-	bool			rr_replied;
+	u32			rr_wait;
 	struct xprt_rdma_send	*rr_parked;
 	unsigned int		rr_bc_cookie;
 	bool			rr_doomed;
+	bool			rr_foreign;
 	struct list_head	rr_mrs;
 	struct xprt_rdma_offer	rr_read;
 	struct xprt_rdma_offer	rr_write;
@@ -276,6 +314,61 @@ struct xprt_rdma_req {
 					       struct xprt_rdma_req *req,
 					       bool completed);
 };
+
+/* The Call is about to be posted. The caller holds xr_send_lock. */
+static inline void xprt_rdma_wait_begin(struct xprt_rdma_req *req)
+{
+	WRITE_ONCE(req->rr_wait, XPRT_RDMA_WAIT_POSTING);
+}
+
+/* The Call was posted, or posting has failed. From now on, a Reply matches, unless the RPC was
+ * given up meanwhile. The caller holds xr_send_lock.
+ */
+static inline void xprt_rdma_wait_posted(struct xprt_rdma_req *req)
+{
+	cmpxchg(&req->rr_wait, XPRT_RDMA_WAIT_POSTING, XPRT_RDMA_WAIT_SENT);
+}
+
+static inline bool xprt_rdma_wait_is_sent(const struct xprt_rdma_req *req)
+{
+	u32 wait = READ_ONCE(req->rr_wait);
+
+	return wait == XPRT_RDMA_WAIT_POSTING || wait == XPRT_RDMA_WAIT_SENT;
+}
+
+/* Returns true if the RPC has waited for a Reply, and does so no longer. */
+static inline bool xprt_rdma_wait_cancel(struct xprt_rdma_req *req)
+{
+	u32 wait = READ_ONCE(req->rr_wait);
+
+	do {
+		if (wait != XPRT_RDMA_WAIT_POSTING &&
+		    wait != XPRT_RDMA_WAIT_SENT)
+			return false;
+	} while (!try_cmpxchg(&req->rr_wait, &wait, XPRT_RDMA_WAIT_NONE));
+	return true;
+}
+
+/* Returns what @rr_wait was: the caller handles the Reply if it was %XPRT_RDMA_WAIT_SENT. */
+static inline u32 xprt_rdma_wait_reply(struct xprt_rdma_req *req)
+{
+	return cmpxchg(&req->rr_wait, XPRT_RDMA_WAIT_SENT,
+		       XPRT_RDMA_WAIT_REPLIED);
+}
+
+/* The Reply has been handled. */
+static inline void xprt_rdma_wait_end(struct xprt_rdma_req *req)
+{
+	/* Pairs with xprt_rdma_wait_is_over() */
+	smp_store_release(&req->rr_wait, XPRT_RDMA_WAIT_NONE);
+}
+
+/* If this returns true because a Reply has been handled, the caller sees what it has changed. */
+static inline bool xprt_rdma_wait_is_over(const struct xprt_rdma_req *req)
+{
+	/* Pairs with xprt_rdma_wait_end() */
+	return smp_load_acquire(&req->rr_wait) == XPRT_RDMA_WAIT_NONE;
+}
 
 /**
  * struct xprt_rdma_stats - columns of the mountstats "xprt:" line that sunrpc does not count
@@ -316,12 +409,53 @@ struct xprt_rdma_stats {
 };
 
 /**
+ * struct xprt_rdma_paths - the paths of a transport (client/paths.c)
+ * @th_list: link in the list of the namespace's transports
+ * @th_to: address and port of the server, as sunrpc has set it at the last attempt to connect
+ * @th_addr: the same address in the form of the table
+ * @th_number: number of the transport among those with the same @th_addr
+ * @th_line: line of the table that was used last, or NULL. The transport has a reference.
+ * @th_state: what is known of the paths of @th_line
+ * @th_count: number of paths; 0 before the first attempt to connect
+ * @th_path: index of the path that was chosen last
+ * @th_begun: number of connections that were begun
+ * @th_up: the last attempt to connect by @th_path succeeded
+ *
+ * All members are under tn_lock of the namespace.
+ */
+struct xprt_rdma_paths {
+	struct list_head		th_list;
+	struct sockaddr_storage		th_to;
+	struct rpcrdma_addr		th_addr;
+	u32				th_number;
+	struct xprt_rdma_line		*th_line;
+	struct rpcrdma_path_state	th_state;
+	u32				th_count;
+	u32				th_path;
+	u32				th_begun;
+	bool				th_up;
+};
+
+/**
+ * struct xprt_rdma_probe - a probe of the first path of a transport that uses another one
+ * @pb_path: the first path, if @pb_error is 0
+ * @pb_error: 0; or %-ENODEV if the path's interface does not exist now
+ * @pb_begun: th_begun when the probe began. If it has changed since, the transport has connected
+ *	again, and may even have another line of the table.
+ */
+struct xprt_rdma_probe {
+	struct rpcrdma_conn_path	pb_path;
+	int				pb_error;
+	u32				pb_begun;
+};
+
+/**
  * struct xprt_rdma - an RPC transport
  * @xr_xprt: sunrpc's part of the transport
  * @xr_conn: the connection. The holder of the transport's send lock sets it up anew
  *	for each attempt to connect.
  * @xr_window: forward credits; written under xprt->transport_lock
- * @xr_owed: the Calls of RPCs that were given up, which still use credits; an array of which
+ * @xr_owed: array of the Calls that still use credits although their RPCs were given up;
  *	xr_window.wn_owed entries are in use; under xprt->transport_lock
  * @xr_v1_only: an attempt with version 2 has failed; connect with version 1 only (G-20)
  * @xr_v2_spoken: the server has spoken version 2 on this connection or an earlier one. If
@@ -329,17 +463,25 @@ struct xprt_rdma_stats {
  *	so tries version 2 once more (xprt_rdma_open_any())
  * @xr_no_memory: the last attempt to connect failed for lack of memory
  * @xr_connect_work: work that connects
+ * @xr_home_work: work that returns to the first path of the transport (client/home.c)
+ * @xr_home_failed: number of attempts to return, since the transport last connected, that were
+ *	given up because the send lock was not free in time, or Replies did not come in time
+ * @xr_paths: the paths of the transport
+ * @xr_path: path of the present or latest attempt to connect. The holder of the transport's send
+ *	lock sets it.
  * @xr_timeout: RPC timeout set by set_connect_timeout
  * @xr_srcaddr: our address on the present or latest connection
  * @xr_req_free: slots not in use, under xprt->reserve_lock
  * @xr_req_all: all slots, under xprt->reserve_lock
  * @xr_nreqs: number of slots
- * @xr_mr_lock: protects @xr_mr_free, the rr_mrs of every slot, and additions to @xr_mr_all
+ * @xr_mr_lock: protects @xr_mr_free, additions to @xr_mr_all, and changes of the rr_mrs of every
+ *	slot
  * @xr_mr_free: regions not in use
  * @xr_mr_all: all regions of the connection
+ * @xr_device: name of the device of the present or latest connection
  * @xr_send_lock: protects the lists of Sends, and is held over posting a Send
- * @xr_send_free: Sends not in use; those that are ready (need no larger buffer) come first,
- *	except after xprt_rdma_send_put_last()
+ * @xr_send_free: Sends not in use. Those that are ready (xprt_rdma_send_is_ready()) come
+ *	first, except after xprt_rdma_send_put_last()
  * @xr_send_busy: posted Sends, in posting order
  * @xr_teardown: wait queue; woken when the regions of a closed connection have been removed
  *	from their RPCs
@@ -351,14 +493,13 @@ struct xprt_rdma_stats {
  * @xr_bc_enabled: there is a callback service to queue callbacks to; under
  *	xprt->bc_pa_lock
  * @xr_stats: statistics for mountstats
- * @xr_device: name of the device of the present or latest connection
  * @xr_debugfs: the transport's file in debugfs
  * @xr_sizes: depths of the connection's queues, and numbers of its other resources
  * @xr_vers: version that the connection speaks, or 0 until the version is settled. It is set
  *	before sunrpc uses the connection, and does not change after that.
  * @xr_v2_inline: size in bytes of the largest inline message in version 2, as announced
  *	on this connection
- * @xr_negotiate_xid: XID of our CONNPROP
+ * @xr_negotiate_xid: XID of our CONNPROP (the message of version 2 that announces properties)
  * @xr_negotiate_at: time when our CONNPROP was sent
  * @xr_negotiate_asked: our CONNPROP has been sent or is about to be sent
  * @xr_props_heard: the server has announced its properties
@@ -366,11 +507,11 @@ struct xprt_rdma_stats {
  * @xr_no_long: the server has refused RDMA2_NOMSG on this connection
  * @xr_no_reply_groups: the server has executed a Call, but could not send the Reply in the
  *	Receives that the Call offered. From then on, no Call on this connection offers
- *	several Receives. Otherwise the same could happen again and again, because NFSv4.1
- *	repeats such a Call as a new RPC.
- * @xr_write_max: maximum length in bytes of an item of a Call that goes by Sends and not by
- *	RDMA Read, if enough credits are free; 0 if no item goes by Sends. Written under
- *	cq_lock.
+ *	several Receives. Otherwise NFSv4.1, which repeats the operation as a new RPC, could
+ *	get the same error again and again.
+ * @xr_write_max: a data item of a Call goes by Sends, and not by RDMA Read, if it has at most
+ *	this many bytes and enough credits are free; 0 if no item goes by Sends. Written
+ *	under cq_mutex.
  * @xr_sends: all Sends, an array
  * @xr_nsends: number of entries of @xr_sends
  * @xr_unsignaled: number of Sends since the last signaled one, under xr_send_lock
@@ -388,8 +529,8 @@ struct xprt_rdma_stats {
  * @xr_spare_free: number of spare Receives that no Call has taken, under
  *	xprt->transport_lock
  *
- * The members behind @xr_debugfs belong to one connection. They are cleared together
- * when the next connection begins.
+ * The members after @xr_debugfs belong to one connection. They are cleared together when the
+ * next connection begins.
  */
 struct xprt_rdma {
 	struct rpc_xprt			xr_xprt;
@@ -400,6 +541,10 @@ struct xprt_rdma {
 	bool				xr_v2_spoken;
 	bool				xr_no_memory;
 	struct delayed_work		xr_connect_work;
+	struct delayed_work		xr_home_work;
+	u32				xr_home_failed;
+	struct xprt_rdma_paths		xr_paths;
+	struct rpcrdma_conn_path	xr_path;
 	struct rpc_timeout		xr_timeout;
 	struct sockaddr_storage		xr_srcaddr;
 
@@ -411,7 +556,10 @@ struct xprt_rdma {
 	struct list_head		xr_mr_free;
 	struct list_head		xr_mr_all;
 
-	spinlock_t			xr_send_lock;	/* Sends, rr_sent */
+	/* The name keeps the two locks in different cache lines. */
+	char				xr_device[IB_DEVICE_NAME_MAX];
+
+	spinlock_t			xr_send_lock;	/* Sends, rr_parked */
 	struct list_head		xr_send_free;
 	struct list_head		xr_send_busy;
 
@@ -422,7 +570,6 @@ struct xprt_rdma {
 	u32				xr_bc_nwaiting;
 	bool				xr_bc_enabled;
 	struct xprt_rdma_stats		xr_stats;
-	char				xr_device[IB_DEVICE_NAME_MAX];
 	struct dentry			*xr_debugfs;
 
 	/* All members from here on are cleared when a connection begins. */
@@ -450,6 +597,10 @@ struct xprt_rdma {
 	u32				xr_spare_free;
 };
 
+static_assert(offsetof(struct xprt_rdma, xr_send_lock) -
+	      offsetof(struct xprt_rdma, xr_mr_free) >= SMP_CACHE_BYTES ||
+	      SMP_CACHE_BYTES > 64);
+
 static inline struct xprt_rdma *xprt_rdma_from(struct rpc_xprt *xprt)
 {
 	return container_of(xprt, struct xprt_rdma, xr_xprt);
@@ -473,7 +624,8 @@ static inline struct xprt_rdma_req *xprt_rdma_req_from(struct rpc_rqst *rqst)
 }
 
 /* Decodes the header of a message that has arrived after the version was settled, and
- * records in @msg where its body begins. Returns the verdict, see rpcrdma1_decode_reply().
+ * records in @msg where its body begins. Returns the verdict on the message (enum
+ * rpcrdma_verdict in wire.h).
  */
 static inline enum rpcrdma_verdict
 xprt_rdma_reply_decode(const struct xprt_rdma *xr, struct rpcrdma_msg_in *msg,
@@ -522,6 +674,31 @@ void xprt_rdma_inject_disconnect(struct rpc_xprt *xprt);
 void xprt_rdma_set_connect_timeout(struct rpc_xprt *xprt,
 				   unsigned long connect_timeout,
 				   unsigned long reconnect_timeout);
+
+/* client/paths.c */
+int xprt_rdma_paths_start(void);
+void xprt_rdma_paths_stop(void);
+int xprt_rdma_paths_write(struct net *net, const char *text, size_t len);
+size_t xprt_rdma_paths_read(struct net *net, char *buf, size_t size,
+			    loff_t skip);
+void xprt_rdma_paths_join(struct xprt_rdma *xr);
+void xprt_rdma_paths_leave(struct xprt_rdma *xr);
+u32 xprt_rdma_paths_begin(struct xprt_rdma *xr);
+int xprt_rdma_paths_choose(struct xprt_rdma *xr);
+bool xprt_rdma_paths_tried(struct xprt_rdma *xr, int rc);
+bool xprt_rdma_paths_is_away(struct xprt_rdma *xr);
+bool xprt_rdma_paths_probe(struct xprt_rdma *xr, struct xprt_rdma_probe *probe);
+void xprt_rdma_paths_probed(struct xprt_rdma *xr,
+			    const struct xprt_rdma_probe *probe, int rc);
+bool xprt_rdma_paths_is_probed(struct xprt_rdma *xr,
+			       const struct xprt_rdma_probe *probe);
+void xprt_rdma_paths_show(struct xprt_rdma *xr, u32 *number, u32 *path,
+			  u32 *count);
+
+/* client/home.c */
+void xprt_rdma_home_init(struct xprt_rdma *xr);
+void xprt_rdma_home_start(struct xprt_rdma *xr);
+void xprt_rdma_home_exit(struct xprt_rdma *xr);
 
 /* client/rtt.c */
 extern unsigned int xprt_rdma_rtx_write_max;
@@ -604,10 +781,10 @@ static inline u32 xprt_rdma_credit_in_flight(struct xprt_rdma *xr)
 	return calls;
 }
 
-/* Returns true if RPCs that were given up use all credits of the grant, so that no Call can be
- * sent until one of their Replies comes. If Calls use credits beyond their first (wn_more),
- * these may belong to an RPC that was not given up, and become free when that RPC ends
- * (RTX-81). So in that case the function returns true only if no such RPC has a credit.
+/* Returns true if RPCs that were given up use all credits of the grant. No Call can then be sent
+ * until one of their Replies comes. Credits that Calls use beyond their first (wn_more) may belong
+ * to an RPC that was not given up, and become free when that RPC ends (RTX-81). So if there are
+ * such credits, this returns true only if cong is 0: only RPCs that were given up have credits.
  */
 static inline bool xprt_rdma_credit_is_stuck(const struct xprt_rdma *xr)
 {
@@ -680,8 +857,8 @@ static inline bool xprt_rdma_pages_are_sent(const struct xprt_rdma_req *req)
 	return atomic_read(&req->rr_pages) != XPRT_RDMA_PAGES_OURS;
 }
 
-/* Called just before a Send is posted. If @send is the last Send of a group that gathers data
- * from the pages of its RPC, this records that Sends read these pages.
+/* Called just before a Send is posted. If @send is the last of several Sends that read data
+ * directly from the pages of an RPC (client/pages.c), this records that Sends read these pages.
  */
 static inline void xprt_rdma_pages_sent(struct xprt_rdma_send *send)
 {
@@ -706,6 +883,30 @@ int xprt_rdma_bounce_fill(const struct xdr_buf *copy,
 			  const struct xdr_buf *from);
 int xprt_rdma_bounce_drain(const struct xdr_buf *copy, struct xdr_buf *to,
 			   u32 len);
+
+/* client/foreign.c */
+DECLARE_STATIC_KEY_FALSE(xprt_rdma_foreign_on);
+int xprt_rdma_foreign_init(void);
+void xprt_rdma_foreign_exit(void);
+bool xprt_rdma_foreign_has(const struct xdr_buf *xdr);
+int xprt_rdma_foreign_try_map(struct xprt_rdma_mr *mr, int n);
+void xprt_rdma_foreign_unmap(struct xprt_rdma_mr *mr);
+bool xprt_rdma_foreign_is_p2pdma(const struct xprt_rdma_mr *mr, int n);
+
+/* Counts an RPC that fails because of its foreign pages. Returns the error for it. */
+static inline int xprt_rdma_foreign_error(void)
+{
+	rpcrdma_count(client_foreign_errors);
+	return -EIO;
+}
+
+/* See xprt_rdma_foreign_try_map(). Costs nothing as long as no functions are registered. */
+static inline int xprt_rdma_foreign_map(struct xprt_rdma_mr *mr, int n)
+{
+	if (!static_branch_unlikely(&xprt_rdma_foreign_on))
+		return 0;
+	return xprt_rdma_foreign_try_map(mr, n);
+}
 
 /* client/frwr.c */
 int xprt_rdma_frwr_map_pages(struct xprt_rdma *xr, struct xprt_rdma_req *req,

@@ -1,30 +1,46 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Budgets: how much of a server's memory each of its connections may have. This file only
- * computes. Its caller locks the budget, and knows what the memory is used for.
+ * Budgets: how much memory each connection of a server may have. This file only computes. Its
+ * caller, server/budget.c, locks the budget, and knows what the memory is used for.
  *
- * There are two kinds of use. Receives and Sends belong to a connection, and it may hold them for
- * as long as it exists: what it has lent cannot be taken back from a client that is silent (G-39).
- * An account says how much of this memory a connection holds. Pages with the data of Calls are
- * free again when the Call has been executed. They are not in the accounts.
+ * A connection may hold the buffers of its Receives and Sends for as long as it exists, because a
+ * posted Receive cannot be taken back from a client that sends nothing. The account of a connection
+ * says how many bytes these buffers have. Pages with the data of Calls are not in the accounts,
+ * because they are freed when the Call has been executed.
  *
- * Accounts may hold three quarters of the budget, so that a quarter is left for pages.
- * Half of what accounts may hold is divided equally among the connections of known clients: the
- * share of a connection is set aside for it, even while the connection does not use it. The other
- * half, together with what is left by shares that are too small to matter, is lent to whoever asks
- * first. But a connection that borrows beyond its share has to leave at least as much as it has
- * beyond its share. So it takes many connections to exhaust this half, and a few busy connections
- * share it about equally. If the free part gets smaller, because others borrow or new clients
- * connect, the connections that have too much give the excess back, as soon as they can.
+ * The memory with which a connection begins is never refused. On the first connection of a client,
+ * it does not count as borrowed. On the others it does, and all other memory counts as borrowed,
+ * too. What can be borrowed is what the memory that does not count as borrowed leaves of the
+ * accounts' part of the budget. So a client that may borrow half as much as another also gets
+ * about half as many credits.
  *
- * So if N clients are connected and then borrow one after the other, and none gives anything back,
- * the last one still gets its share, which is at least half of what they have on average.
+ * All accounts together may hold three quarters of the budget. The other quarter is left for pages.
  *
- * An unknown client borrows nothing. What its connection needs to exist is not refused, because
- * sunrpc limits the number of these connections, and a client is unknown at first. It has no
- * share, and what it holds reduces what others can borrow beyond their shares.
+ * Among clients. A client may have several connections. What counts here is what all of them borrow
+ * together, so that a client gets no more by opening more of them. One half of what can be borrowed
+ * is divided equally among the known clients (svc_rdma_is_known()). The share of a client is set
+ * aside for it, even if it does not use its share. Three eighths are lent to whoever asks first.
+ * (An eighth is left for Sends, which are never refused, see server/budget.c.) But a client may
+ * have no more beyond its share than it leaves free. So it takes many clients to exhaust these, and
+ * a few busy clients divide them about equally. Less is free when others borrow or new clients
+ * connect. Then a client may have more beyond its share than is free. As soon as it can, it gives
+ * back as much as makes the two equal.
  *
- * See G-39.
+ * Let N clients be connected, then borrow one after the other, and give nothing back. The last one
+ * still gets its share, which is at least half of what each has on average.
+ *
+ * Among the connections of a client. What the client has borrowed and may still borrow is divided
+ * equally among the connections on which it is known. NFS spreads the Calls of a mount equally over
+ * its connections (nconnect). A connection may have more than its part, for example after another
+ * connection was opened. If the client has to give back memory, it comes from such connections.
+ * Otherwise the connection keeps its surplus as long as the client may still borrow at least as
+ * much. If the client may borrow less, the connection gives back half of the difference.
+ *
+ * An unknown client borrows nothing, and has no share. The memory that its connection needs at
+ * first is not refused: every client is unknown at first, and sunrpc limits the number of
+ * connections of unknown clients.
+ *
+ * See G-39 in decisions.rst.
  */
 
 #include <linux/export.h>
@@ -43,17 +59,27 @@ static u64 rpcrdma_budget_rest(u64 all, u64 taken)
 }
 
 /* Returns how many bytes all accounts together may hold. */
-static u64 rpcrdma_budget_loans(const struct rpcrdma_budget *budget)
+static u64 rpcrdma_budget_most(const struct rpcrdma_budget *budget)
 {
 	return budget->bg_limit - budget->bg_limit / 4;
 }
 
+/* Returns how many bytes all accounts together may borrow: what the memory that nobody has borrowed
+ * leaves.
+ */
+static u64 rpcrdma_budget_loans(const struct rpcrdma_budget *budget)
+{
+	return rpcrdma_budget_rest(rpcrdma_budget_most(budget),
+				   budget->bg_held - budget->bg_lent);
+}
+
 /**
- * rpcrdma_budget_share - the part of a budget that is set aside for each known client's connection
+ * rpcrdma_budget_share - the part of a budget that is set aside for each known client
  * @budget: budget
  *
  * Context: any; the caller serialises.
- * Return: number of bytes. If no client is known, the share that the first one will have.
+ * Return: number of bytes that the client can borrow. If no client is known, the share that the
+ *	first one will have.
  */
 u64 rpcrdma_budget_share(const struct rpcrdma_budget *budget)
 {
@@ -62,37 +88,45 @@ u64 rpcrdma_budget_share(const struct rpcrdma_budget *budget)
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_budget_share);
 
-/* Returns how many bytes an account holds, or has set aside. */
-static u64 rpcrdma_account_takes(const struct rpcrdma_account *account,
-				 u64 share)
-{
-	return account->ba_known ? max(account->ba_held, share) :
-				   account->ba_held;
-}
-
-/* Returns how many bytes an account holds beyond its share. */
-static u64 rpcrdma_account_beyond(const struct rpcrdma_account *account,
-				  u64 share)
-{
-	return rpcrdma_budget_rest(account->ba_held, share);
-}
-
-/* Returns how many bytes are neither held nor set aside. */
+/* Returns how many bytes may still be borrowed beyond shares. An eighth of the loans is left for
+ * what is never refused. Otherwise it would be taken from the shares of others.
+ */
 static u64 rpcrdma_budget_free(const struct rpcrdma_budget *budget)
 {
-	return rpcrdma_budget_rest(rpcrdma_budget_loans(budget),
-				   budget->bg_taken);
+	u64 loans = rpcrdma_budget_loans(budget);
+
+	return rpcrdma_budget_rest(loans - loans / 8, budget->bg_taken);
 }
 
-/* Called when the share has changed. */
+/* Returns how many bytes a client has borrowed beyond its share. */
+static u64 rpcrdma_borrower_beyond(const struct rpcrdma_borrower *borrower,
+				   u64 share)
+{
+	return rpcrdma_budget_rest(borrower->bo_lent, share);
+}
+
+/* Returns how many bytes an account has borrowed. */
+static u64 rpcrdma_account_lent(const struct rpcrdma_account *account)
+{
+	return account->ba_held - account->ba_base;
+}
+
+/* Returns how many bytes a client has borrowed, or its share if that is larger. */
+static u64 rpcrdma_borrower_takes(const struct rpcrdma_borrower *borrower,
+				  u64 share)
+{
+	return borrower->bo_known ? max(borrower->bo_lent, share) : 0;
+}
+
+/* Computes bg_taken again, after the share has changed. */
 static void rpcrdma_budget_count(struct rpcrdma_budget *budget)
 {
 	u64 share = rpcrdma_budget_share(budget);
-	const struct rpcrdma_account *account;
+	const struct rpcrdma_borrower *borrower;
 
 	budget->bg_taken = 0;
-	list_for_each_entry(account, &budget->bg_accounts, ba_list)
-		budget->bg_taken += rpcrdma_account_takes(account, share);
+	list_for_each_entry(borrower, &budget->bg_borrowers, bo_list)
+		budget->bg_taken += rpcrdma_borrower_takes(borrower, share);
 }
 
 /**
@@ -100,7 +134,7 @@ static void rpcrdma_budget_count(struct rpcrdma_budget *budget)
  * @budget: budget
  * @limit: number of bytes; may be less than what the accounts hold
  *
- * Context: any; the caller serialises. Takes time in proportion to the number of accounts.
+ * Context: any; the caller serialises. Takes time in proportion to the number of clients.
  */
 void rpcrdma_budget_resize(struct rpcrdma_budget *budget, u64 limit)
 {
@@ -117,8 +151,9 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_budget_resize);
  */
 void rpcrdma_account_init(struct rpcrdma_account *account)
 {
-	INIT_LIST_HEAD(&account->ba_list);
+	account->ba_borrower = NULL;
 	account->ba_known = false;
+	account->ba_base = 0;
 	account->ba_held = 0;
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_account_init);
@@ -126,31 +161,48 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_account_init);
 /**
  * rpcrdma_account_open - open the account of a new connection
  * @budget: budget
- * @account: account that was set up; the client is not known
+ * @account: account that was set up or closed; the client is not known on its connection
+ * @borrower: the client. If bo_accounts is 0, its other members need not be set
  *
  * Context: any; the caller serialises.
  */
 void rpcrdma_account_open(struct rpcrdma_budget *budget,
-			  struct rpcrdma_account *account)
+			  struct rpcrdma_account *account,
+			  struct rpcrdma_borrower *borrower)
 {
-	list_add_tail(&account->ba_list, &budget->bg_accounts);
+	account->ba_borrower = borrower;
+	if (borrower->bo_accounts++)
+		return;
+	borrower->bo_known = 0;
+	borrower->bo_lent = 0;
+	list_add_tail(&borrower->bo_list, &budget->bg_borrowers);
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_account_open);
 
 /**
- * rpcrdma_account_know - give an account a share
+ * rpcrdma_account_know - a client has become known on a connection
  * @budget: budget
- * @account: open account, whose client is known from now on
+ * @account: open account
  *
- * Context: any; the caller serialises. Takes time in proportion to the number of accounts.
+ * The first such account of a client gives the client a share. What this account holds now counts
+ * as not borrowed.
+ *
+ * Context: any; the caller serialises. Takes time in proportion to the number of clients.
  */
 void rpcrdma_account_know(struct rpcrdma_budget *budget,
 			  struct rpcrdma_account *account)
 {
+	struct rpcrdma_borrower *borrower = account->ba_borrower;
+
 	if (account->ba_known)
 		return;
 	account->ba_known = true;
-	budget->bg_known++;
+	if (borrower->bo_known)
+		account->ba_base = 0;
+	borrower->bo_lent += rpcrdma_account_lent(account);
+	budget->bg_lent += rpcrdma_account_lent(account);
+	if (!borrower->bo_known++)
+		budget->bg_known++;
 	rpcrdma_budget_count(budget);
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_account_know);
@@ -161,69 +213,108 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_account_know);
  * @account: open account
  * @held: number of bytes that it holds from now on
  *
- * This does not refuse anything: see rpcrdma_account_room().
+ * No value is refused. A caller that borrows has to respect rpcrdma_account_room().
  *
- * Context: any; the caller serialises.
+ * Context: any; the caller serialises. If the amount changes that was not borrowed, this takes time
+ *	in proportion to the number of clients.
  */
 void rpcrdma_account_set(struct rpcrdma_budget *budget,
 			 struct rpcrdma_account *account, u64 held)
 {
+	struct rpcrdma_borrower *borrower = account->ba_borrower;
 	u64 share = rpcrdma_budget_share(budget);
+	u64 lent = rpcrdma_account_lent(account);
 
-	budget->bg_held -= account->ba_held;
-	budget->bg_taken -= rpcrdma_account_takes(account, share);
+	budget->bg_taken -= rpcrdma_borrower_takes(borrower, share);
+	budget->bg_held = budget->bg_held - account->ba_held + held;
 	account->ba_held = held;
-	budget->bg_held += held;
-	budget->bg_taken += rpcrdma_account_takes(account, share);
+	account->ba_base = account->ba_known ? min(account->ba_base, held) : held;
+	budget->bg_lent = budget->bg_lent - lent + rpcrdma_account_lent(account);
+	borrower->bo_lent = borrower->bo_lent - lent +
+			    rpcrdma_account_lent(account);
+	budget->bg_taken += rpcrdma_borrower_takes(borrower, share);
+	if (share != rpcrdma_budget_share(budget))
+		rpcrdma_budget_count(budget);
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_account_set);
 
 /**
  * rpcrdma_account_close - close the account of a connection that has ended
  * @budget: budget
- * @account: account; it may hold memory, which is free from now on. If the account is not open, or
- *	was closed before, nothing changes
+ * @account: open account; it may hold memory, which is free from now on
  *
- * Context: any; the caller serialises. Takes time in proportion to the number of accounts if the
- *	client is known: then the shares of the others grow.
+ * If bo_accounts is 0 afterwards, the budget does not use the borrower any more.
+ *
+ * Context: any; the caller serialises. Takes time in proportion to the number of clients.
  */
 void rpcrdma_account_close(struct rpcrdma_budget *budget,
 			   struct rpcrdma_account *account)
 {
+	struct rpcrdma_borrower *borrower = account->ba_borrower;
+
 	rpcrdma_account_set(budget, account, 0);
-	list_del_init(&account->ba_list);
-	if (!account->ba_known)
-		return;
-	account->ba_known = false;
-	budget->bg_known--;
+	if (account->ba_known && !--borrower->bo_known)
+		budget->bg_known--;
+	if (!--borrower->bo_accounts)
+		list_del(&borrower->bo_list);
+	rpcrdma_account_init(account);
 	rpcrdma_budget_count(budget);
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_account_close);
+
+/* Returns how many bytes a known client may still borrow. It may borrow the rest of its share. It
+ * may also borrow beyond its share, but must leave free (rpcrdma_budget_free()) at least as much as
+ * it then has beyond its share.
+ */
+static u64 rpcrdma_borrower_room(const struct rpcrdma_budget *budget,
+				 const struct rpcrdma_borrower *borrower)
+{
+	u64 share = rpcrdma_budget_share(budget);
+	u64 beyond = rpcrdma_borrower_beyond(borrower, share);
+
+	return rpcrdma_budget_rest(share, borrower->bo_lent) +
+	       rpcrdma_budget_rest(rpcrdma_budget_free(budget), beyond) / 2;
+}
+
+/* Returns half of @more, rounded up: an excess of @more that is given back makes as much free. */
+static u64 rpcrdma_budget_half(u64 more)
+{
+	return more - more / 2;
+}
+
+/* Returns how many bytes a known client should give back. It has too much if it has more beyond its
+ * share than is free. Afterwards it has as much beyond its share as is free.
+ */
+static u64 rpcrdma_borrower_excess(const struct rpcrdma_budget *budget,
+				   const struct rpcrdma_borrower *borrower)
+{
+	u64 share = rpcrdma_budget_share(budget);
+	u64 beyond = rpcrdma_borrower_beyond(borrower, share);
+
+	return rpcrdma_budget_half(rpcrdma_budget_rest(beyond,
+						       rpcrdma_budget_free(budget)));
+}
 
 /**
  * rpcrdma_account_room - how much more an account may borrow
  * @budget: budget
  * @account: open account
  *
- * What is left of the share; and, of what nobody has or has set aside, so much that the account has
- * no more beyond its share than it leaves.
- *
  * Context: any; the caller serialises.
- * Return: number of bytes.
+ * Return: number of bytes; 0 if the client is not known on this connection.
  */
 u64 rpcrdma_account_room(const struct rpcrdma_budget *budget,
 			 const struct rpcrdma_account *account)
 {
-	u64 loans = rpcrdma_budget_loans(budget);
-	u64 share = rpcrdma_budget_share(budget);
-	u64 beyond = rpcrdma_account_beyond(account, share);
-	u64 room;
+	const struct rpcrdma_borrower *borrower = account->ba_borrower;
+	u64 room, part;
 
 	if (!account->ba_known)
 		return 0;
-	room = rpcrdma_budget_rest(share, account->ba_held) +
-	       rpcrdma_budget_rest(rpcrdma_budget_free(budget), beyond) / 2;
-	return min(room, rpcrdma_budget_rest(loans, budget->bg_held));
+	room = rpcrdma_borrower_room(budget, borrower);
+	part = div_u64(borrower->bo_lent + room, borrower->bo_known);
+	return min(room, rpcrdma_budget_rest(part,
+					     rpcrdma_account_lent(account)));
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_account_room);
 
@@ -232,19 +323,27 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_account_room);
  * @budget: budget
  * @account: open account
  *
- * An account has too much if it has more beyond its share than is free. It gives so much back that
- * both are equal afterwards.
+ * If its client has too much, an account gives back what it has beyond its part. If not, it gives
+ * back half of what it has beyond its part and beyond what other connections of the client can
+ * borrow.
  *
  * Context: any; the caller serialises.
- * Return: number of bytes.
+ * Return: number of bytes, at most what was borrowed.
  */
 u64 rpcrdma_account_excess(const struct rpcrdma_budget *budget,
 			   const struct rpcrdma_account *account)
 {
-	u64 share = rpcrdma_budget_share(budget);
-	u64 beyond = rpcrdma_account_beyond(account, share);
-	u64 more = rpcrdma_budget_rest(beyond, rpcrdma_budget_free(budget));
+	const struct rpcrdma_borrower *borrower = account->ba_borrower;
+	u64 room, excess, part, beyond;
 
-	return account->ba_known ? more - more / 2 : 0;
+	if (!account->ba_known)
+		return 0;
+	room = rpcrdma_borrower_room(budget, borrower);
+	excess = rpcrdma_borrower_excess(budget, borrower);
+	part = div_u64(borrower->bo_lent + room - excess, borrower->bo_known);
+	beyond = rpcrdma_budget_rest(rpcrdma_account_lent(account), part);
+	if (excess)
+		return min(excess, beyond);
+	return rpcrdma_budget_half(rpcrdma_budget_rest(beyond, room));
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_account_excess);

@@ -4,9 +4,10 @@
  * extension, or does the server fetch it by RDMA Read?
  *
  * Sends save a round trip, a second wakeup of a server thread, registration and invalidation.
- * Each transmission beyond the first has a cost. So each connection has a size up to which Sends
- * are better. Unless the administrator sets this size, it depends only on the round trip and on the
- * limits of the two ends. It is computed when these change, so a Call needs only one comparison.
+ * But each transmission (Send of the Call) beyond the first has a cost. So each connection has a
+ * size up to which Sends are better. Unless the administrator sets this size, it depends only on
+ * the round trip and on the limits of the two ends. It is computed when these change, so a Call
+ * needs only one comparison.
  *
  * The cost of a further transmission is counted in full, as if no part of it overlapped with
  * other work. Either the work or the time that Sends save must outweigh the cost of all
@@ -43,9 +44,9 @@
 
 /* The figures of rtx.rst 6.1, with one nanosecond for one instruction. cc_more (c in rtx.rst) is
  * the work for a further transmission: 5000 instructions. The time that the transmission really
- * adds is less. cc_copy is the cost of copying 4K at both ends. cc_saved (F) is about what one Send
- * instead of an RDMA Read was measured to save on siw, and is equal to the cost of 6 further
- * transmissions. cc_wake (w) and cc_register (g) are the lower limits of what was estimated.
+ * adds is less. cc_copy is the cost of copying 4K at both ends. cc_saved (F) was measured on siw:
+ * about what one Send saves if it replaces an RDMA Read. It is equal to the cost of 6 further
+ * transmissions. cc_wake (w) and cc_register (g) are the lowest estimates of rtx.rst.
  */
 const struct rpcrdma_choice_costs rpcrdma_choice_costs = {
 	.cc_more	= 5000,
@@ -79,8 +80,8 @@ static u32 rpcrdma_choice_continued(const struct rpcrdma_choice *choice)
 	return choice->ch_send - min(choice->ch_send, RPCRDMA2_RTX_NEXT_LEN);
 }
 
-/* Returns the length in bytes of the largest item whose further transmissions, of @part
- * bytes each, cost no more than @gain nanoseconds. One of them costs @cost nanoseconds.
+/* Returns the length in bytes of the largest item whose transmissions beyond the first cost no more
+ * than @gain nanoseconds together. Each carries @part bytes, and costs @cost nanoseconds.
  */
 static u64 rpcrdma_choice_worth(u64 gain, u64 cost, u32 part)
 {
@@ -119,8 +120,8 @@ static u64 rpcrdma_choice_best(const struct rpcrdma_choice *choice, u32 part,
  * Call this when the round trip or the limits have changed, not for each Call.
  *
  * Context: any.
- * Return: length of the largest such item in bytes; 0 if there is none, because the peer
- *	takes no groups.
+ * Return: length in bytes of the largest item that goes by Sends; 0 if none does, because the peer
+ *	accepts no groups.
  */
 u32 rpcrdma_choice_limit(const struct rpcrdma_choice *choice)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Chunk lists as arithmetic on streams.
+ * Arithmetic on chunk lists, and on the streams that the chunks are taken out of.
  *
  * An RPC message that is partly sent by RDMA has two forms. The *unreduced stream* is
  * the whole message, which the RPC layer produces and consumes. Positions of chunks and
@@ -10,12 +10,12 @@
  * chunks fit together, and which bytes a Reply returned.
  *
  * When a data item leaves the stream, its XDR roundup leaves with it (RFC 8166
- * 3.4.5.2). So the length of an item is exact, and the room that it has in the stream
- * is a multiple of four.
+ * 3.4.5.2). The length of an item does not include the roundup, but the room that the item
+ * takes in the stream does, and is a multiple of four.
  *
- * This file knows no pages, no memory regions and no upper layer. Of what a peer has said, it
- * relies only on what the codec has checked, for example that the segments exist and the sum of
- * their lengths does not overflow.
+ * This file knows no pages, no memory regions and no upper layer. It trusts a received header only
+ * in what the codec has checked, for example that the segments exist and the sum of their lengths
+ * does not overflow.
  *
  * See RFC 8166 3.4, 4.3; G-03 to G-06, G-34, G-35.
  */
@@ -279,8 +279,8 @@ static bool rpcrdma_cred_wraps(u32 flavor, const u8 *cred, u32 len)
  *
  * The head is that of an xdr_buf. The RPC layers expect the RPC header in one piece, so the
  * head must not end inside the RPC header. No client has a reason to send data that begins
- * there. If GSS protects the arguments, they are checked or decrypted in place, so a client must
- * not choose where the head ends. Normally a client sends no chunk then (G-27).
+ * there. If GSS protects the arguments, they are checked or decrypted in place. Then the client
+ * must not decide where the head ends, and normally sends no chunk (G-27).
  *
  * Context: any.
  * Return: false if the Call has to be rebuilt as one stream.
@@ -363,8 +363,8 @@ static bool rpcrdma_chunk_same_handle(const struct rpcrdma_lists *lists,
  * 4.1). Handles of segments of zero length count, too.
  *
  * Context: any; the buffer from which @lists was decoded must still be valid.
- * Return: the handle, if all segments of the Call have the same; 0 if there
- *	are several handles, or none, or if it is 0.
+ * Return: the handle that all segments of the Call have; 0 if they have different handles, if
+ *	there are no segments, or if the handle is 0.
  */
 u32 rpcrdma_lists_single_handle(const struct rpcrdma_lists *lists)
 {

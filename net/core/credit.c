@@ -3,13 +3,15 @@
  * Credits: how many to advertise, and how many of those that a peer has granted are in use.
  *
  * A credit stands for one Send of a Call, and for a Receive at the responder. Each Call in
- * flight has a first credit. The caller passes the number of Calls in flight whose RPCs still
- * wait. The window counts the first credits of the others, in wn_owed, and all credits beyond
- * the first, in wn_more. Only a Call of several Sends has credits beyond the first. It takes
- * all of them or none, and never waits for them (RTX-78).
+ * flight uses one credit, its first. A Call of several Sends uses more: it takes all further
+ * credits at once or none, and never waits for them (RTX-78).
  *
- * A window is only arithmetic. The caller has to lock it, and to wake up whoever waits for
- * room. Each direction of a connection has a window of its own (rfc5666bis 8.2.1).
+ * A window counts the credits in use. wn_owed counts the Calls whose RPCs were given up, but whose
+ * Replies have not come. wn_more counts the credits of all Calls beyond the first. The caller
+ * passes the number of all other Calls in flight, whose RPCs still wait for Replies (@in_flight).
+ *
+ * The caller locks the window, and wakes up RPCs that wait for room in it. Each direction of a
+ * connection has a window of its own (rfc5666bis 8.2.1).
  *
  * See RFC 8166 3.3; G-15, G-16.
  */

@@ -1,35 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Grants of a responder: when have credits that were taken back really come back?
+ * Grants of a responder: when does the requester know that credits were taken back?
  *
- * A responder may grant fewer credits than before (RFC 8166 3.3.1). But the requester may send as
- * many Calls as it was granted before, until it has received a message with the smaller grant. And
- * messages do not tell the responder what the requester has received. So the Receives for the old
- * grant have to stay until a conclusion is possible.
+ * A responder may grant fewer credits than before (RFC 8166 3.3.1). But until the requester has
+ * received a message with the smaller grant, it may have as many unanswered Calls as the old grant
+ * allows. No message tells the responder what the requester has received. So the Receives for the
+ * old grant must stay until the responder can conclude that the requester knows the smaller grant.
  *
- * The conclusion. Let all messages that may grant the old number be posted, and no message that
- * grants it be made any more. From then on, the requester receives at most the messages that are
- * under way, and then only messages with the smaller grant, because messages arrive in order. As
- * long as it has received none of these, it has no more Calls under way than the old grant, and no
- * Call that it sends can be answered in its eyes, except by messages that were posted before. So
- * Calls that take as many credits as the old grant may arrive, and not one more. If one more has
- * arrived, the requester has received a smaller grant, has then sent that Call, and had no more
- * Calls under way than the smaller grant. No Call that arrives later makes it more.
+ * It concludes that as follows. Let T be the time when the last message with the old grant is
+ * posted. All messages posted after T have the smaller grant. A connection delivers messages in
+ * order. Until the requester receives one of these messages, the Calls that are unanswered at T,
+ * and those that it still sends, take no more credits than the old grant. So if Calls that arrive
+ * after T take more credits, the requester has received a message with the smaller grant. When it
+ * sent the last of these Calls, its unanswered Calls were within the smaller grant, and they stay
+ * within it.
  *
- * Calls count when the responder looks at them, and not when they arrive. A Call that has
- * arrived before is one of the Calls under way, and is in the old grant as well.
+ * A Call is counted when the responder looks at it. It may have arrived before T. That does no
+ * harm, because the Call is unanswered at T.
  *
- * A requester that drops a Reply whose RPC it has given up may ignore the grant in it, but send
- * another Call. So this file waits for twice as many Calls. It would be wrong if a requester had
- * given up that many RPCs in a row, and the connection would be lost if the requester then used all
- * of its old grant at once.
+ * A requester may ignore the grant in a Reply if it has given up the RPC, and send another Call
+ * nevertheless. So this file waits until Calls have taken more than twice the old grant. This is
+ * not enough if the requester has given up as many RPCs in a row as the old grant has credits. If
+ * it then uses all of its old grant at once, the connection is lost.
  *
- * A requester that is silent never lets this come to a conclusion: see G-39.
+ * If the requester sends no Calls, the Receives stay: see G-39 in decisions.rst.
  *
- * "Messages are posted in order" is a property of a reliable connection. Which messages were made,
- * but not posted yet when the grant was lowered, is counted by age: a message belongs to one of two
- * ages, which change when the grant is lowered. The next change has to wait until no message of the
- * former age is left.
+ * When the grant is lowered, some messages with the old grant may have been made, but not posted.
+ * To count these, each message has an age, 0 or 1. The age of new messages changes whenever the
+ * grant is lowered. The grant is not lowered again while messages of the other age are not posted.
  */
 
 #include <linux/export.h>
@@ -63,9 +61,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_grant_init);
  * @grant: the grant
  * @credits: number of credits, not less than gn_told; there are Receives for as many Calls
  *
- * If credits are being taken back, some of them are granted again, and the others are still being
- * taken back: all messages since then grant at most @credits. If all of them are granted again,
- * none is taken back.
+ * If credits are being taken back, this may grant only some of them again. The others are still
+ * being taken back, because no message since rpcrdma_grant_lower() has granted more than @credits.
  *
  * Context: any; the caller serialises.
  */
@@ -86,9 +83,9 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_grant_raise);
  * gn_bound does not change until rpcrdma_grant_arrived() returns true.
  *
  * Context: any; the caller serialises.
- * Return: false if nothing has changed: @credits is not less than what the requester may believe to
- *	have; or credits are being taken back already, or messages that were made before that are
- *	still not posted, and then the caller tries again later.
+ * Return: true if the grant was lowered; false if @credits is not less than gn_bound, if credits
+ *	are being taken back already, or if messages with an earlier grant are not posted yet. In
+ *	the last two cases, the caller tries again later.
  */
 bool rpcrdma_grant_lower(struct rpcrdma_grant *grant, u32 credits)
 {
@@ -124,7 +121,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_grant_open);
  * @grant: the grant
  * @age: what rpcrdma_grant_open() has returned for the message
  *
- * No message that is posted after this may be closed before it is posted.
+ * After this, the message must not be posted any more.
  *
  * Context: any; the caller serialises.
  */

@@ -36,8 +36,8 @@
 
 #define RPCRDMA_GROUP_UNIT	4u	/* bytes of an XDR word */
 
-/* Returns the length of the data part of a transmission, that is, of the data of items in it.
- * rpcrdma_group_bounds() has accepted the transmission.
+/* Returns the length of the data part of a transmission: its bytes of items, and the zeros between
+ * items. rpcrdma_group_bounds() has accepted the transmission.
  */
 static u32 rpcrdma_group_part(const struct rpcrdma2_transmission *tx)
 {
@@ -46,8 +46,8 @@ static u32 rpcrdma_group_part(const struct rpcrdma2_transmission *tx)
 
 /*
  * Do header, stream and data fit the length of the transmission? Data, if there is any,
- * begins at the first target segment of our Receives (RTX-45). The length of the header of a
- * first transmission is not known before the header is decoded. @hdr_len is its minimum.
+ * begins at the first target segment of our Receives (RTX-45). The header of a first
+ * transmission is not decoded yet, so @hdr_len is then only the minimum length of the header.
  */
 static bool rpcrdma_group_bounds(const struct rpcrdma_group_limits *limits,
 				 const struct rpcrdma2_transmission *tx,
@@ -371,7 +371,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_group_call);
  * rpcrdma_group_credits - are there enough credits for a Call now?
  * @grant: number of credits that are granted
  * @used: number of credits of all Calls in flight, including the first credit of this Call
- * @more: how many of the @used credits are beyond the first of their Call
+ * @more: how many of the @used credits are not the first credit of a Call
  * @count: number of transmissions of this Call
  *
  * A Call does not wait for credits beyond its first (RTX-78). Calls of several transmissions
@@ -413,7 +413,7 @@ u32 rpcrdma_group_replies(u32 reply_max, u32 recv_size, u32 extra, u32 most)
 		.ly_limit = recv_size, .ly_stream = reply_max,
 	};
 
-	/* A Reply in base form has a shorter header, so there is more room */
+	/* The header of RDMA2_MSG is shorter, so a Reply may fit one Receive only in base form */
 	if ((u64)RPCRDMA2_HDR_MIN + extra + reply_max <= recv_size)
 		return 1;
 	return rpcrdma_layout_count(&layout, most);

@@ -235,7 +235,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_layout_place);
  * bytes of data.
  *
  * Context: any.
- * Return: false if all has been sent, or if the header leaves no room.
+ * Return: false if the whole message has been sent, or if the header leaves no room.
  *
  * See RTX-43, RTX-44, RTX-56, RTX-57 of rtx.rst.
  */
@@ -278,8 +278,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_layout_next);
  * @most: maximum number of transmissions
  *
  * Context: any. The work is bounded by @most.
- * Return: number of transmissions; or 0 if the message takes base form, because it would
- *	take more than @most, or the first has no room for the beginning of the stream.
+ * Return: number of transmissions; or 0 if it would be more than @most, or if the first has no
+ *	room for the first 8 bytes of the stream. The message then takes base form.
  */
 u32 rpcrdma_layout_count(const struct rpcrdma_layout *layout, u32 most)
 {

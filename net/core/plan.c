@@ -4,8 +4,8 @@
  *
  * The requester chooses both forms before anything is registered, because in version 1 it
  * cannot provide more room later (RFC 8166 4.3.3). The responder then chooses among the
- * forms that it was offered. Both decisions are arithmetic on lengths and on the size of the
- * header with the chunks of this message, not of some fixed largest header (RFC 8166 3.5). This
+ * forms that it was offered. Both decisions depend only on lengths. The length of the header is
+ * computed from the chunks of the message, and is not a fixed maximum (RFC 8166 3.5). This
  * file does not use pages, memory regions or work requests.
  *
  * Forms are tried in this order: inline, inline with one item taken out, everything by RDMA
@@ -109,7 +109,8 @@ rpcrdma_plan_reply(const struct rpcrdma_limits *limits,
 	hdr_len = rpcrdma_plan_hdr_len(limits, 0, 0, 0);
 	if (args->pa_reply_chunk)
 		return RPCRDMA_REPLY_LONG;
-	if (rpcrdma_plan_fits(hdr_len, args->pa_reply_max,
+	if (!args->pa_reply_foreign &&
+	    rpcrdma_plan_fits(hdr_len, args->pa_reply_max,
 			      limits->lm_inline_recv))
 		return RPCRDMA_REPLY_INLINE;
 	hdr_len = rpcrdma_plan_hdr_len(limits, 0, args->pa_reply_item_segs, 0);
@@ -228,7 +229,7 @@ static bool rpcrdma_plan_call_group(const struct rpcrdma_limits *limits,
 	u32 count;
 
 	if (!args->pa_rtx || plan->pl_hdr_max > limits->lm_inline_send ||
-	    !rpcrdma_plan_is_worth(args))
+	    args->pa_call_foreign || !rpcrdma_plan_is_worth(args))
 		return false;
 	count = rpcrdma_plan_gather(limits, args, &group, &layout);
 	if (!count || count - 1 > args->pa_rtx->px_more) {
@@ -260,6 +261,7 @@ static int rpcrdma_plan_call(const struct rpcrdma_limits *limits,
 	plan->pl_hdr_max = rpcrdma_plan_hdr_len(limits, 0, nwritesegs,
 						nreplysegs);
 	fits = plan->pl_reply != RPCRDMA_REPLY_GROUP &&
+	       !args->pa_call_foreign &&
 	       rpcrdma_plan_fits(plan->pl_hdr_max, args->pa_call_len, threshold);
 	if (fits && !rpcrdma_plan_rather_places(args))
 		return 0;
@@ -313,6 +315,14 @@ static int rpcrdma_plan_try(const struct rpcrdma_limits *limits,
 	return rpcrdma_plan_call(limits, args, nwritesegs, nreplysegs, plan);
 }
 
+/* Does the plan keep the CPU away from foreign pages? See plan.h. */
+static bool rpcrdma_plan_spares_foreign(const struct rpcrdma_plan_args *args,
+					const struct rpcrdma_plan *plan)
+{
+	return !(args->pa_call_foreign && rpcrdma_plan_touches_call(plan)) &&
+	       !(args->pa_reply_foreign && rpcrdma_plan_touches_reply(plan));
+}
+
 /**
  * rpcrdma_plan_rpc - decide how an RPC travels
  * @limits: limits of the connection
@@ -330,7 +340,8 @@ static int rpcrdma_plan_try(const struct rpcrdma_limits *limits,
  * Context: any.
  * Return: 0; or -EMSGSIZE if the Call has to be long, and its header does not fit a Send or
  *	@args forbid a Long Call; if the Reply has to be long, and its header does not fit a
- *	Receive; or if the chunk for the long message would have too many segments.
+ *	Receive; or if the chunk for the long message would have too many segments. %-EIO if
+ *	an item is in foreign pages (plan.h), and cannot have a chunk of its own.
  */
 int rpcrdma_plan_rpc(const struct rpcrdma_limits *limits,
 		     const struct rpcrdma_plan_args *args,
@@ -341,10 +352,14 @@ int rpcrdma_plan_rpc(const struct rpcrdma_limits *limits,
 
 	plan->pl_short = false;
 	rc = rpcrdma_plan_try(limits, args, plan);
-	if (!rc || !args->pa_rtx)
-		return rc;
-	base.pa_rtx = NULL;
-	return rpcrdma_plan_try(limits, &base, plan);
+	if (rc && args->pa_rtx) {
+		base.pa_rtx = NULL;
+		rc = rpcrdma_plan_try(limits, &base, plan);
+	}
+	if ((args->pa_call_foreign || args->pa_reply_foreign) &&
+	    (rc || !rpcrdma_plan_spares_foreign(args, plan)))
+		return -EIO;
+	return rc;
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_plan_rpc);
 

@@ -8,7 +8,7 @@
  * There is one remedy for each of these five errors, and it is tried once for an RPC. The
  * errors that reject a Call in the form of the round-trip extension have one remedy in
  * common: base form, which is version 2 without the extension (RTX-88, RTX-89). So an RPC is
- * sent at most seven times, whatever a server says.
+ * sent at most seven times, whatever errors a server sends.
  *
  * The numbers in an error have to make sense. A chunk size that the server asks for must be
  * larger than the Call offered, and no larger than the upper layer has room for. A maximum
@@ -97,7 +97,7 @@ static bool rpcrdma_retry_form(struct rpcrdma_retry *retry,
 }
 
 /**
- * rpcrdma_retry_ends_rtx - is this error the end of the round-trip extension?
+ * rpcrdma_retry_ends_rtx - does an error forbid the round-trip extension from now on?
  * @hdr: header of the error
  * @args: what the Call offered
  *

@@ -57,10 +57,11 @@ static bool rpcrdma_rtt_take(struct rpcrdma_rtt *rtt, u32 us)
 /**
  * rpcrdma_rtt_heard - use the time of an answer to a message
  * @rtt: estimate
- * @us: microseconds from before the message was posted until the answer came
+ * @us: time in microseconds, from just before the message was posted until the answer came
  *
- * From now on until the next probe, rpcrdma_rtt_asks() returns true only for a time that would
- * lower the estimate or, if the last probes were late, would confirm it.
+ * After this, and until the next probe, rpcrdma_rtt_asks() returns true only for a time that would
+ * lower the estimate. While rt_longer is not 0, it also returns true for a time that would confirm
+ * the estimate.
  *
  * Context: any; the caller serialises.
  */

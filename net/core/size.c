@@ -45,8 +45,8 @@
 
 /*
  * A server's send queue has room for three transfers of the largest size, and for the
- * Replies to half of the Calls. Every slot has room for all SGEs, so the queue is much of
- * what an idle connection costs. Three transfers of a megabyte keep a wire of 100 Gbit/s
+ * Replies to half of the Calls. Every slot has room for all SGEs, so the queue is a large part of
+ * the memory of an idle connection. Three transfers of a megabyte keep a wire of 100 Gbit/s
  * busy for 250 microseconds, and 64 Replies of 4 KB keep it busy for 20 more. Refilling the
  * queue takes much less time.
  */
@@ -66,8 +66,8 @@
 /* Every device can register pages of this size, in bytes */
 #define RPCRDMA_SIZE_PAGE		4096u
 
-/* If a connection has at most this number of Receives, each is posted by itself, because a batch is
- * a quarter of them
+/* Receives are posted in batches of a quarter of the connection's Receives, rounded down. So if a
+ * connection has at most this number of Receives, each is posted by itself.
  */
 #define RPCRDMA_RECVS_SINGLE		7u
 
@@ -111,12 +111,12 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_mrs);
  * @page_sizes: page sizes of the device, one bit each (page_size_cap of the RDMA core)
  * @page_size: size of a page of the kernel in bytes, a power of two
  *
- * A device is told where each page of a region begins, and how large the pages are. A driver
- * need not refuse a size that its device does not have: irdma then takes the pages for pages of
- * 4096 bytes, and a peer would reach other bytes than those of the region.
+ * A device is told where each page of a region begins, and how large the pages are. A driver may
+ * accept a page size that its device does not support. irdma does, and treats the pages as pages of
+ * 4096 bytes, so a peer could access bytes outside the region.
  *
  * Context: any.
- * Return: false if regions of such pages must not be made.
+ * Return: false if no region with pages of this size must be registered.
  */
 bool rpcrdma_size_can_register(u64 page_sizes, u32 page_size)
 {
@@ -139,7 +139,7 @@ u32 rpcrdma_size_recv_batch(u32 recvs)
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_recv_batch);
 
 /**
- * rpcrdma_size_recvs - how many Receives it takes to keep a promise
+ * rpcrdma_size_recvs - how many Receives a connection needs for a number of messages
  * @messages: how many messages a peer may send before it gets an answer, at most half of
  *	%U32_MAX
  *
@@ -149,7 +149,7 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_size_recv_batch);
  * Receives posts each by itself, and needs no more than @messages.
  *
  * Context: any.
- * Return: number of Receives, and not one more than needed.
+ * Return: the smallest number of Receives that is enough.
  */
 u32 rpcrdma_size_recvs(u32 messages)
 {
@@ -300,7 +300,7 @@ int rpcrdma_size_client(const struct rpcrdma_device_caps *caps,
 	if (caps->dc_max_mr < sizes->cz_mrs_per_rpc + RPCRDMA_CLIENT_EXTRA_MRS)
 		return -EOPNOTSUPP;
 
-	/* Number of entries of each queue, beside one entry for each request */
+	/* Number of entries of each queue, besides one entry for each request */
 	wrs = rpcrdma_size_client_wrs(sizes);
 	sq_spare = (u64)bc_requests + RPCRDMA_SQ_EXTRA + wrs - 1;
 	rq_spare = rpcrdma_size_rq_spare(bc_requests);
@@ -427,7 +427,7 @@ int rpcrdma_size_server(const struct rpcrdma_device_caps *caps,
 								 page_size));
 
 	sizes->sz_read_mrs = caps->dc_read_mrs ? RPCRDMA_SERVER_READ_MRS : 0;
-	/* Number of entries of each queue, beside those for the Receives of Calls and the
+	/* Number of entries of each queue, besides those for the Receives of Calls and the
 	 * Sends of their Replies. sq_spare includes one transfer.
 	 */
 	sq_spare = (u64)bc_requests + RPCRDMA_SQ_EXTRA + wrs +

@@ -2,10 +2,12 @@
 /*
  * The sysctls: /proc/sys/sunrpc/rdma_* for the client, /proc/sys/sunrpc/svc_rdma/ for the
  * server. rdma_keepalive_* are for both. Most changes apply only to transports and connections
- * that are made afterwards. Settings that the in-tree module also has have the same names as
- * there.
+ * that are made afterwards. Settings that exist in the in-tree module, too, have the same names.
  */
+#include <linux/slab.h>
 #include <linux/sysctl.h>
+#include <net/net_namespace.h>
+#include <net/netns/generic.h>
 #include <rpcrdma/counters.h>
 #include <rpcrdma/keepalive.h>
 #include <rpcrdma/props.h>
@@ -32,6 +34,13 @@ static const unsigned int rpcrdma_keepalive_min = 1;
 static const unsigned int rpcrdma_keepalive_max = RPCRDMA_KEEPALIVE_MAX;
 static const unsigned int rpcrdma_bc_requests_max = SVC_RDMA_BC_REQUESTS_MAX;
 
+/* The table that handlers get. On kernels that do not make it const, a shim in include/compat
+ * has another definition.
+ */
+#ifndef rpcrdma_ctl_table
+#define rpcrdma_ctl_table	const struct ctl_table
+#endif
+
 #define RPCRDMA_SYSCTL(name, var, min, max) {				\
 	.procname	= name,						\
 	.data		= &(var),					\
@@ -45,10 +54,10 @@ static const unsigned int rpcrdma_bc_requests_max = SVC_RDMA_BC_REQUESTS_MAX;
 /* Value of each counter when its sysctl was last written */
 static u64 rpcrdma_stat_base[RPCRDMA_CNT_MAX];
 
-/* Shows a counter as a server statistic, under the name that the in-tree module uses. Writing
- * any value resets the statistic to 0, as there. The counter itself is not changed.
+/* Shows a counter of the server under the name that the in-tree module has for it. Writing any
+ * value resets the shown value to 0, as in the in-tree module. The counter itself does not change.
  */
-static int rpcrdma_sysctl_stat(const struct ctl_table *table, int write,
+static int rpcrdma_sysctl_stat(rpcrdma_ctl_table *table, int write,
 			       void *buffer, size_t *lenp, loff_t *ppos)
 {
 	u64 *base = table->data;
@@ -58,7 +67,7 @@ static int rpcrdma_sysctl_stat(const struct ctl_table *table, int write,
 	u64 begin = READ_ONCE(*base);
 	u64 now = rpcrdma_counter_read(base - rpcrdma_stat_base);
 	unsigned long value = now - begin;
-	const struct ctl_table shown = {
+	rpcrdma_ctl_table shown = {
 		.procname	= table->procname,
 		.data		= &value,
 		.maxlen		= sizeof(value),
@@ -79,6 +88,10 @@ static int rpcrdma_sysctl_stat(const struct ctl_table *table, int write,
 	.mode		= 0644,						\
 	.proc_handler	= rpcrdma_sysctl_stat,				\
 }
+
+/* Only kernels before Linux 6.6 see the empty entry, which ends a table there. */
+#define RPCRDMA_SYSCTL_END	{ }
+#define RPCRDMA_SYSCTLS(table)	(ARRAY_SIZE(table) - 1)
 
 static const struct ctl_table rpcrdma_sysctl_client[] = {
 	RPCRDMA_SYSCTL("rdma_slot_table_entries", xprt_rdma_slot_table_entries,
@@ -103,6 +116,7 @@ static const struct ctl_table rpcrdma_sysctl_client[] = {
 		       rpcrdma_keepalive_off, rpcrdma_keepalive_max),
 	RPCRDMA_SYSCTL("rdma_keepalive_timeout", rpcrdma_keepalive_timeout,
 		       rpcrdma_keepalive_min, rpcrdma_keepalive_max),
+	RPCRDMA_SYSCTL_END
 };
 
 static const struct ctl_table rpcrdma_sysctl_server[] = {
@@ -120,6 +134,74 @@ static const struct ctl_table rpcrdma_sysctl_server[] = {
 	RPCRDMA_SYSCTL_STAT("rdma_stat_read", server_rdma_read_wrs),
 	RPCRDMA_SYSCTL_STAT("rdma_stat_write", server_rdma_write_wrs),
 	RPCRDMA_SYSCTL_STAT("rdma_stat_sq_starve", server_sq_waits),
+	RPCRDMA_SYSCTL_END
+};
+
+/**
+ * struct rpcrdma_sysctl_net - the sysctl of a network namespace
+ * @sy_table: rdma_paths; its data is the namespace
+ * @sy_header: its registration
+ */
+struct rpcrdma_sysctl_net {
+	const struct ctl_table	*sy_table;
+	struct ctl_table_header	*sy_header;
+};
+
+static unsigned int rpcrdma_sysctl_net_id;
+
+/* Each write changes the lines that it contains, wherever in the file it is made. */
+static int rpcrdma_sysctl_paths(rpcrdma_ctl_table *table, int write,
+				void *buffer, size_t *lenp, loff_t *ppos)
+{
+	struct net *net = table->data;
+	int rc = 0;
+
+	if (write)
+		rc = xprt_rdma_paths_write(net, buffer, *lenp);
+	else
+		*lenp = xprt_rdma_paths_read(net, buffer, *lenp, *ppos);
+	*ppos += *lenp;
+	return rc;
+}
+
+static int __net_init rpcrdma_sysctl_net_init(struct net *net)
+{
+	struct rpcrdma_sysctl_net *sy = net_generic(net, rpcrdma_sysctl_net_id);
+	const struct ctl_table table[] = {
+		{
+			.procname	= "rdma_paths",
+			.data		= net,
+			.mode		= 0644,
+			.proc_handler	= rpcrdma_sysctl_paths,
+		},
+		RPCRDMA_SYSCTL_END
+	};
+
+	sy->sy_table = kmemdup(table, sizeof(table), GFP_KERNEL);
+	if (!sy->sy_table)
+		return -ENOMEM;
+	sy->sy_header = register_net_sysctl_sz(net, "sunrpc",
+					       (void *)sy->sy_table,
+					       RPCRDMA_SYSCTLS(table));
+	if (sy->sy_header)
+		return 0;
+	kfree(sy->sy_table);
+	return -ENOMEM;
+}
+
+static void __net_exit rpcrdma_sysctl_net_exit(struct net *net)
+{
+	struct rpcrdma_sysctl_net *sy = net_generic(net, rpcrdma_sysctl_net_id);
+
+	unregister_net_sysctl_table(sy->sy_header);
+	kfree(sy->sy_table);
+}
+
+static struct pernet_operations rpcrdma_sysctl_net_ops = {
+	.init	= rpcrdma_sysctl_net_init,
+	.exit	= rpcrdma_sysctl_net_exit,
+	.id	= &rpcrdma_sysctl_net_id,
+	.size	= sizeof(struct rpcrdma_sysctl_net),
 };
 
 static struct ctl_table_header *rpcrdma_sysctl_client_header;
@@ -133,24 +215,34 @@ static struct ctl_table_header *rpcrdma_sysctl_server_header;
  */
 int rpcrdma_sysctl_init(void)
 {
+	int rc = -ENOMEM;
+
 	/* register_sysctl_sz() of Linux 6.12 takes a table without const, but does
-	 * not modify it.
+	 * not modify it. So does register_net_sysctl_sz().
 	 */
 	rpcrdma_sysctl_client_header =
 		register_sysctl_sz("sunrpc", (void *)rpcrdma_sysctl_client,
-				   ARRAY_SIZE(rpcrdma_sysctl_client));
+				   RPCRDMA_SYSCTLS(rpcrdma_sysctl_client));
 	if (!rpcrdma_sysctl_client_header)
 		return -ENOMEM;
 
 	rpcrdma_sysctl_server_header =
 		register_sysctl_sz("sunrpc/svc_rdma",
 				   (void *)rpcrdma_sysctl_server,
-				   ARRAY_SIZE(rpcrdma_sysctl_server));
-	if (!rpcrdma_sysctl_server_header) {
-		unregister_sysctl_table(rpcrdma_sysctl_client_header);
-		return -ENOMEM;
-	}
+				   RPCRDMA_SYSCTLS(rpcrdma_sysctl_server));
+	if (!rpcrdma_sysctl_server_header)
+		goto out_client;
+
+	rc = register_pernet_subsys(&rpcrdma_sysctl_net_ops);
+	if (rc)
+		goto out_server;
 	return 0;
+
+out_server:
+	unregister_sysctl_table(rpcrdma_sysctl_server_header);
+out_client:
+	unregister_sysctl_table(rpcrdma_sysctl_client_header);
+	return rc;
 }
 
 /**
@@ -160,6 +252,7 @@ int rpcrdma_sysctl_init(void)
  */
 void rpcrdma_sysctl_exit(void)
 {
+	unregister_pernet_subsys(&rpcrdma_sysctl_net_ops);
 	unregister_sysctl_table(rpcrdma_sysctl_server_header);
 	unregister_sysctl_table(rpcrdma_sysctl_client_header);
 }

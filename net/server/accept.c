@@ -20,9 +20,11 @@
  * closes it.
  */
 #include <linux/module.h>
+#include <linux/nodemask.h>
 #include <linux/slab.h>
 #include <linux/sunrpc/addr.h>
 #include <linux/sunrpc/svc_xprt.h>
+#include <linux/topology.h>
 #include <net/net_namespace.h>
 #include <rdma/ib_cm.h>
 #include <rdma/rdma_cm.h>
@@ -42,9 +44,10 @@ unsigned int svc_rdma_max_requests = 128;
 unsigned int svc_rdma_max_bc_requests = 16;
 /* Number of bytes in the largest inline message of version 1, in either direction */
 unsigned int svc_rdma_max_req_size = 4096;
-/* Refuse clients that ask our adapter to retry for ever while they have no Receive
- * posted. By default, such clients are served: as long as they have Receives posted, they obey
- * RFC 8166 3.3.1, and if they run out of Receives, progress_timeout ends the connection.
+/* If set, clients are refused whose connect request asks our adapter to repeat a Send for ever
+ * while they have no Receive posted. By default, they are accepted: a client that obeys RFC 8166
+ * 3.3.1 always has Receives posted, and if another client has none, progress_timeout ends the
+ * connection.
  */
 static bool svc_rdma_refuse_endless_rnr;
 module_param_named(refuse_endless_rnr, svc_rdma_refuse_endless_rnr, bool, 0644);
@@ -57,11 +60,11 @@ MODULE_PARM_DESC(refuse_endless_rnr,
 static DEFINE_SPINLOCK(svc_rdma_pending_lock);
 
 /**
- * svc_rdma_discard - put a listener or connection that sunrpc was never told about
+ * svc_rdma_discard - drop the reference to a listener or connection that sunrpc does not know
  * @xprt: listener or connection
  *
- * svc_xprt_free() drops a module reference for each xprt. No reference was taken for this one,
- * so this function takes one.
+ * svc_xprt_free() drops a reference to this module. But nobody took one for @xprt, so this
+ * function takes one first.
  *
  * Context: process or CM event.
  */
@@ -71,8 +74,9 @@ void svc_rdma_discard(struct svc_xprt *xprt)
 	svc_xprt_put(xprt);
 }
 
-/* Returns false, and adds nothing, if the connection is already lost. svc_rdma_conn_lost()
- * may have run then, and nothing would remove the connection from the queue.
+/* Adds a connection to the listener's queue. Returns false, and adds nothing, if the connection
+ * is already lost: svc_rdma_conn_lost() may have run, and it is what removes a lost connection
+ * from the queue.
  */
 static bool svc_rdma_pending_add(struct svc_rdma_listener *sl,
 				 struct svc_rdma_xprt *sx)
@@ -192,6 +196,7 @@ static const struct svc_xprt_ops svc_rdma_conn_svc_ops = {
 	.xpo_free		= svc_rdma_free,
 	.xpo_has_wspace		= svc_rdma_has_wspace,
 	.xpo_kill_temp_xprt	= svc_rdma_kill_temp_xprt,
+	SVC_RDMA_COMPAT_OPS
 };
 
 static void svc_rdma_conn_set_addrs(struct svc_xprt *xprt,
@@ -231,6 +236,7 @@ svc_rdma_conn_create(struct svc_rdma_listener *sl, struct rdma_cm_id *id,
 	svc_rdma_send_pool_init(&sx->sx_sends);
 	svc_rdma_posted_init(&sx->sx_posted);
 	svc_rdma_budget_init_xprt(&sx->sx_holdings);
+	INIT_LIST_HEAD(&sx->sx_trim);
 	svc_rdma_backward_init(&sx->sx_backward);
 	svc_rdma_conn_set_addrs(&sx->sx_xprt, id);
 	svc_rdma_close_init_xprt(sx);
@@ -302,13 +308,39 @@ static int svc_rdma_conn_size(struct svc_rdma_xprt *sx, u32 requests)
 	return 0;
 }
 
+/* Finds the NUMA nodes with threads. sunrpc chooses the pool of threads for a connection by the
+ * processor that enqueues the connection. In most cases, this is the processor that handles its
+ * Receives. If there is a pool for each node, the pools are in the order of the nodes that have
+ * processors. Otherwise there is one for each processor (pool_mode=percpu of Linux before 7.3), and
+ * all nodes are returned. Returns NULL if there is only one pool, for which any processor will do.
+ */
+static const nodemask_t *svc_rdma_conn_nodes(const struct svc_serv *serv,
+					     nodemask_t *nodes)
+{
+	unsigned int pool = 0, pools = svc_serv_nrpools(serv);
+	int node;
+
+	if (pools <= 1)
+		return NULL;
+	nodes_clear(*nodes);
+	for_each_node_with_cpus(node) {
+		if (pool < pools && READ_ONCE(serv->sv_pools[pool].sp_nrthreads))
+			node_set(node, *nodes);
+		pool++;
+	}
+	return pool == pools ? nodes : &node_states[N_CPU];
+}
+
 static int svc_rdma_conn_create_qp(struct svc_rdma_xprt *sx)
 {
 	const struct rpcrdma_server_sizes *sizes = &sx->sx_sizes;
+	nodemask_t nodes;
 	const struct rpcrdma_conn_queues queues = {
 		.qz_sq		= sizes->sz_sq_depth - RPCRDMA_SQ_EXTRA,
 		.qz_rq		= sizes->sz_rq_depth - RPCRDMA_DRAIN_WRS,
 		.qz_send_sges	= sizes->sz_send_sges,
+		.qz_nodes	= svc_rdma_conn_nodes(sx->sx_xprt.xpt_server,
+						      &nodes),
 	};
 
 	return rpcrdma_conn_create_qp(&sx->sx_conn, &queues);
@@ -358,8 +390,9 @@ static int svc_rdma_conn_accept(struct svc_rdma_xprt *sx)
 	if (!conn->cn_peer_ord)
 		return -EPROTO;
 
-	svc_rdma_budget_join(sx);
-	rc = svc_rdma_conn_create_queues(sx);
+	rc = svc_rdma_budget_join(sx);
+	if (!rc)
+		rc = svc_rdma_conn_create_queues(sx);
 	if (!rc)
 		rc = svc_rdma_negotiate_begin(sx, size);
 	if (rc)
@@ -404,5 +437,6 @@ struct svc_xprt *svc_rdma_accept(struct svc_xprt *xprt)
 	}
 	rpcrdma_count(server_accepts);
 	svc_rdma_debugfs_create(sx);
+	svc_rdma_trim_join(sx);
 	return &sx->sx_xprt;
 }

@@ -19,12 +19,13 @@
  * sets xpt_bc_xps of the svc_xprt to which the member bc_xprt of the rpc_xprt points. This
  * module leaves bc_xprt NULL, so xpt_bc_xps is not set.
  *
- * Receives for the replies are posted when the first backchannel of a connection is made. There
- * is one for each callback that can be in flight on the connection (rfc5666bis 8.2.2.2).
+ * A Receive for a reply is posted when the first backchannel of a connection is made. Most
+ * connections never have two callbacks in flight. More Receives are posted when a callback needs
+ * them: there is one for each callback in flight (rfc5666bis 8.2.2.2).
  *
  * A backchannel is made even if the connection is already lost, and its first RPC then
  * fails. If rpc_create() failed instead, nfsd's error path would use its struct
- * nfsd4_conn, which nfsd frees when a connection is lost.
+ * nfsd4_conn. nfsd frees this structure when a connection is lost, so it may be freed already.
  *
  * rpciod sends the callbacks, and must not wait for this client. So if there is no buffer
  * or no send queue slot, sunrpc is told to send the RPC later. Like an inline Reply, the message
@@ -92,7 +93,7 @@ static int svc_rdma_bc_encode(struct svc_rdma_send *send, struct rpc_rqst *rqst)
 	u32 size;
 	int len;
 
-	/* Since the buffer was allocated, the client may have announced another limit. */
+	/* After the buffer was allocated, the client may have announced a smaller limit. */
 	size = min(send->ss_send.sd_buf.bf_size,
 		   READ_ONCE(sx->sx_conn.cn_limits.lm_inline_send));
 	len = rpcrdma_encode_call(READ_ONCE(sx->sx_vers),
@@ -124,20 +125,23 @@ static int svc_rdma_bc_lost(struct rpc_xprt *xprt)
 	return -ENOTCONN;
 }
 
-/* Close the connection because a callback cannot be sent on it: the callback was already
- * sent and not answered, or callbacks that were given up have all credits. A callback must
- * not wait for a client that does not answer. On a new connection all credits are free.
+/* Close the connection because a callback cannot be sent on it: the callback was already sent
+ * and not answered, or all credits are in use by callbacks whose RPCs have ended without an
+ * answer. A callback must not wait for a client that does not answer. On a new connection all
+ * credits are free.
  */
 static int svc_rdma_bc_give_up(struct svc_rdma_xprt *sx, struct rpc_xprt *xprt)
 {
-	rpcrdma_count(server_bc_stuck);
-	trace_svc_rdma_bc_stuck(sx, -ETIMEDOUT);
-	rpcrdma_conn_fail(&sx->sx_conn, -ETIMEDOUT);
+	/* Several RPCs may find this out at the same time. */
+	if (rpcrdma_conn_fail(&sx->sx_conn, -ETIMEDOUT)) {
+		rpcrdma_count(server_bc_stuck);
+		trace_svc_rdma_bc_stuck(sx, -ETIMEDOUT);
+	}
 	return svc_rdma_bc_lost(xprt);
 }
 
-/* Get everything that a callback needs besides a Send context and a credit. A callback that
- * gets a credit afterwards can be posted at once.
+/* Encode a callback and take a send queue slot for it. This comes before svc_rdma_bc_begin(),
+ * which takes a credit, so a callback that gets a credit can be posted at once.
  */
 static int svc_rdma_bc_prepare(struct svc_rdma_send *send,
 			       struct rpc_rqst *rqst)
@@ -148,11 +152,11 @@ static int svc_rdma_bc_prepare(struct svc_rdma_send *send,
 	if (len < 0)
 		return len;
 	if (!rpcrdma_sq_try(&conn->cn_sq, 1, 0)) {
-		/* Slots may be in use only because completions were not handled yet. */
+		/* Completions that were not handled yet may hold slots. */
 		rpcrdma_send_cq_watch(conn);
 		return -ENOBUFS;
 	}
-	send->ss_send.sd_slots = 1;
+	svc_rdma_send_set_slots(send, 1);
 	send->ss_send.sd_wait.wt_slots = 1;
 	rpcrdma_send_prepare(&send->ss_send, len);
 	return 0;
@@ -168,6 +172,9 @@ static int svc_rdma_bc_begin(struct svc_rdma_bc *bc, struct rpc_rqst *rqst)
 		return svc_rdma_bc_give_up(bc->bc_sx, &bc->bc_xprt);
 	if (rc == -ENOTCONN)
 		return svc_rdma_bc_lost(&bc->bc_xprt);
+	/* rpciod does not wait for Receives: a thread of the server adds them. */
+	if (rc == -EAGAIN && svc_rdma_backward_is_short(bc->bc_sx))
+		svc_rdma_queue_wake(bc->bc_sx);
 	return rc;
 }
 
@@ -215,7 +222,7 @@ static int svc_rdma_bc_buf_alloc(struct rpc_task *task)
 	struct rpc_rqst *rqst = task->tk_rqstp;
 	struct svc_rdma_callback *cb;
 
-	/* One allocation holds the Call and, behind it, the Reply */
+	/* One allocation has room for the Call and, behind it, for the Reply */
 	cb = kzalloc(struct_size(cb, cb_data,
 				 rqst->rq_callsize + rqst->rq_rcvsize),
 		     rpc_task_gfp_mask());
@@ -227,8 +234,8 @@ static int svc_rdma_bc_buf_alloc(struct rpc_task *task)
 	return 0;
 }
 
-/* sunrpc calls this to free the buffers of an RPC. sunrpc holds no lock. It has already removed
- * the RPC from those in which xprt_lookup_rqst() searches (svc_rdma_callback_complete()).
+/* sunrpc calls this without a lock to free the buffers of an RPC. xprt_lookup_rqst(), which
+ * svc_rdma_callback_complete() calls, does not find the RPC any more.
  */
 static void svc_rdma_bc_buf_free(struct rpc_task *task)
 {
@@ -323,7 +330,7 @@ static void svc_rdma_bc_setup_xprt(struct rpc_xprt *xprt,
 	xprt_set_connected(xprt);
 }
 
-/* Make a backchannel. The caller has posted the Receives for the answers. */
+/* Make a backchannel. The caller has posted a Receive for the reply to a callback. */
 static struct rpc_xprt *svc_rdma_bc_create(struct svc_rdma_xprt *sx,
 					   const struct xprt_create *args)
 {
@@ -368,7 +375,7 @@ static struct rpc_xprt *svc_rdma_bc_setup(struct xprt_create *args)
 	}
 	if (!try_module_get(THIS_MODULE))
 		return ERR_PTR(-ENODEV);
-	rc = svc_rdma_credits_backward(sx, svc_rdma_bc_requests(sx));
+	rc = svc_rdma_credits_backward(sx);
 	if (rc)
 		goto out_module;
 	rc = -ENOMEM;

@@ -1,46 +1,66 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The memory that this server lends to its clients, and its limit (server_memory). This file has
- * the only budget of the module: all servers of the machine use the same memory. It never looks at
- * a message, and decides nothing: net/core/budget.c computes what a connection may have, and
- * server/credit.c asks.
+ * The memory of the Receives and Sends of all connections of servers, and its limit (the parameter
+ * server_memory). The module has one budget, because the servers of all network namespaces share
+ * the memory of the machine. This file keeps the accounts. It never looks at a message, and does
+ * not decide what a connection gets: net/core/budget.c computes that, and server/credit.c asks.
  *
  * Operation
  *
- * A connection holds the buffers of its Receives and Sends for as long as they exist. Receives for
- * more credits are borrowed, together with a Send for each credit, and there may be no room for
- * them. A Send is never refused: a Call that has been executed must be answered. If there are more
- * Sends than credits for a while, because their completions were not handled yet, they are counted
- * in steps of %SVC_RDMA_BUDGET_STEP bytes. So an RPC usually changes no account.
+ * The account of a connection contains the buffers of its Receives and Sends for as long as they
+ * exist. Before a connection gets more credits, it has to borrow memory for their Receives and for
+ * one Send for each credit, and may get less than it asks for. But Sends are never refused, because
+ * a Call that has been executed must be answered. A connection may have more Sends than credits
+ * while their completions have not been handled yet. The account follows the number of Sends in
+ * steps of %SVC_RDMA_BUDGET_STEP bytes, so most RPCs do not change it.
  *
- * Pages with the data of Calls (RDMA Reads, or copies) are only counted, per CPU. They are limited
- * for each connection, see server/queue.c.
+ * Pages that RDMA Reads fill, or that a Call is copied to, are in no account. They are counted per
+ * CPU, only to be shown in debugfs. server/queue.c limits the bytes that are read by RDMA for
+ * each connection.
  */
 #include <linux/debugfs.h>
 #include <linux/mm.h>
 #include <linux/percpu_counter.h>
 #include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/sunrpc/addr.h>
 #include <rpcrdma/debugfs.h>
 
 #include "svc_rdma.h"
 
-/* Steps in bytes in which the buffers of a connection's Sends are counted */
+/* Number of bytes by which the count of Send buffers in an account rises or falls at a time */
 #define SVC_RDMA_BUDGET_STEP	32768L
-/* Of how many parts of the machine's memory the server may use one, by default */
+/* The default limit is the machine's memory divided by this number */
 #define SVC_RDMA_BUDGET_PART	8
 #define SVC_RDMA_BUDGET_SHIFT	20	/* server_memory is in units of 2^20 bytes */
 #define SVC_RDMA_BUDGET_MAX	524288u
 
-/* Protects svc_rdma_budget, and hg_account and hg_send_counted of all connections. Innermost. */
+/* Protects svc_rdma_budget, and struct svc_rdma_holdings of all connections except hg_sends.
+ * Innermost.
+ */
 static DEFINE_SPINLOCK(svc_rdma_budget_lock);
 static struct rpcrdma_budget svc_rdma_budget =
 	RPCRDMA_BUDGET_INIT(svc_rdma_budget);
 
-/* Pages with the data of Calls; the index tells whether the client was known */
+/**
+ * struct svc_rdma_client - the connections from one address
+ * @cl_borrower: what they hold of the budget
+ * @cl_net: network namespace of the connections
+ * @cl_addr: remote address, without the port
+ *
+ * It exists as long as there is such a connection.
+ */
+struct svc_rdma_client {
+	struct rpcrdma_borrower	cl_borrower;
+	const struct net	*cl_net;
+	struct sockaddr_storage	cl_addr;
+};
+
+/* Number of pages with data of Calls. Index: whether the client was known (svc_rdma_is_known()) */
 static struct percpu_counter svc_rdma_budget_pages[2];
 static struct dentry *svc_rdma_budget_debugfs;
 
-/* Number of MiB that the server may use; 0: a part of the machine's memory */
+/* Number of MiB that the server may use; 0: the default limit, see SVC_RDMA_BUDGET_PART */
 static unsigned int svc_rdma_server_memory;
 
 static void svc_rdma_budget_resize(void)
@@ -99,17 +119,51 @@ void svc_rdma_budget_init_xprt(struct svc_rdma_holdings *hold)
 	hold->hg_send_counted = 0;
 }
 
+/* Finds the client that has a connection from @addr in @net; or returns NULL. */
+static struct svc_rdma_client *
+svc_rdma_budget_find_locked(const struct net *net, const struct sockaddr *addr)
+{
+	struct svc_rdma_client *client;
+
+	lockdep_assert_held(&svc_rdma_budget_lock);
+	list_for_each_entry(client, &svc_rdma_budget.bg_borrowers,
+			    cl_borrower.bo_list)
+		if (client->cl_net == net &&
+		    rpc_cmp_addr((const struct sockaddr *)&client->cl_addr, addr))
+			return client;
+	return NULL;
+}
+
 /**
  * svc_rdma_budget_join - open the account of a connection
  * @sx: connection that is being accepted, without Receives and Sends
  *
- * Context: process.
+ * Connections from the same address are those of one client.
+ *
+ * Context: process; sleeps.
+ * Return: 0 or %-ENOMEM.
  */
-void svc_rdma_budget_join(struct svc_rdma_xprt *sx)
+int svc_rdma_budget_join(struct svc_rdma_xprt *sx)
 {
+	const struct sockaddr *addr =
+		(const struct sockaddr *)&sx->sx_xprt.xpt_remote;
+	struct svc_rdma_client *client, *found;
+
+	client = kzalloc(sizeof(*client), GFP_KERNEL);
+	if (!client)
+		return -ENOMEM;
+	client->cl_net = sx->sx_xprt.xpt_net;
+	memcpy(&client->cl_addr, addr, sx->sx_xprt.xpt_remotelen);
+
 	spin_lock(&svc_rdma_budget_lock);
-	rpcrdma_account_open(&svc_rdma_budget, &sx->sx_holdings.hg_account);
+	found = svc_rdma_budget_find_locked(client->cl_net, addr);
+	rpcrdma_account_open(&svc_rdma_budget, &sx->sx_holdings.hg_account,
+			     found ? &found->cl_borrower :
+				     &client->cl_borrower);
 	spin_unlock(&svc_rdma_budget_lock);
+	if (found)
+		kfree(client);
+	return 0;
 }
 
 /**
@@ -120,16 +174,25 @@ void svc_rdma_budget_join(struct svc_rdma_xprt *sx)
  */
 void svc_rdma_budget_leave(struct svc_rdma_xprt *sx)
 {
-	struct svc_rdma_holdings *hold = &sx->sx_holdings;
+	struct rpcrdma_account *account = &sx->sx_holdings.hg_account;
+	struct rpcrdma_borrower *borrower;
+	bool last = false;
 
 	spin_lock(&svc_rdma_budget_lock);
-	rpcrdma_account_close(&svc_rdma_budget, &hold->hg_account);
+	borrower = account->ba_borrower;
+	if (borrower) {
+		rpcrdma_account_close(&svc_rdma_budget, account);
+		last = !borrower->bo_accounts;
+	}
 	spin_unlock(&svc_rdma_budget_lock);
+	if (last)
+		kfree(container_of(borrower, struct svc_rdma_client,
+				   cl_borrower));
 }
 
 /**
- * svc_rdma_budget_know - a client has become known
- * @sx: accepted connection
+ * svc_rdma_budget_know - give a connection the share of a known client
+ * @sx: accepted connection whose client is known; its account may have been closed already
  *
  * Context: process.
  */
@@ -138,7 +201,7 @@ void svc_rdma_budget_know(struct svc_rdma_xprt *sx)
 	struct rpcrdma_account *account = &sx->sx_holdings.hg_account;
 
 	spin_lock(&svc_rdma_budget_lock);
-	if (!list_empty(&account->ba_list))
+	if (account->ba_borrower)
 		rpcrdma_account_know(&svc_rdma_budget, account);
 	spin_unlock(&svc_rdma_budget_lock);
 }
@@ -146,9 +209,9 @@ void svc_rdma_budget_know(struct svc_rdma_xprt *sx)
 /**
  * svc_rdma_budget_borrow - borrow memory for further Receives
  * @sx: accepted connection
- * @bytes: number of bytes that would be needed, with those of a Send for each credit
+ * @bytes: number of bytes wanted for these Receives, and for as many Sends
  *
- * The caller then makes Receives, and calls svc_rdma_budget_settle().
+ * Afterwards the caller creates the Receives, and calls svc_rdma_budget_settle().
  *
  * Context: process; the caller holds sx_grow.
  * Return: number of bytes that the connection gets, 0 to @bytes.
@@ -185,12 +248,31 @@ u64 svc_rdma_budget_excess(struct svc_rdma_xprt *sx)
 	return excess;
 }
 
-/* Returns how many bytes should be counted for Sends. */
+/* Returns the value that hg_send_counted should have. Sends beyond one for each credit are counted
+ * in steps.
+ */
 static long svc_rdma_budget_send_count(const struct svc_rdma_holdings *hold)
 {
-	return max(roundup(atomic_long_read(&hold->hg_sends),
-			   SVC_RDMA_BUDGET_STEP),
-		   READ_ONCE(hold->hg_send_least));
+	long sends = atomic_long_read(&hold->hg_sends);
+	long least = READ_ONCE(hold->hg_send_least);
+
+	return sends <= least ? least : roundup(sends, SVC_RDMA_BUDGET_STEP);
+}
+
+/* Give hg_send_counted the value that it should have. Another thread that allocates a Send
+ * meanwhile adds to hg_sends and then looks at hg_send_counted, without the lock. Either it sees
+ * the new number, or this function sees its addition.
+ */
+static void svc_rdma_budget_recount_locked(struct svc_rdma_holdings *hold)
+{
+	lockdep_assert_held(&svc_rdma_budget_lock);
+	do {
+		WRITE_ONCE(hold->hg_send_counted,
+			   svc_rdma_budget_send_count(hold));
+		/* See svc_rdma_budget_sends() */
+		smp_mb();
+	} while (atomic_long_read(&hold->hg_sends) > hold->hg_send_counted);
+	svc_rdma_budget_set_locked(hold);
 }
 
 /**
@@ -207,14 +289,13 @@ void svc_rdma_budget_settle(struct svc_rdma_xprt *sx, u32 sends)
 	spin_lock(&svc_rdma_budget_lock);
 	hold->hg_recvs = READ_ONCE(sx->sx_conn.cn_recvs.rp_bytes);
 	WRITE_ONCE(hold->hg_send_least, sends);
-	WRITE_ONCE(hold->hg_send_counted, svc_rdma_budget_send_count(hold));
-	svc_rdma_budget_set_locked(hold);
+	svc_rdma_budget_recount_locked(hold);
 	spin_unlock(&svc_rdma_budget_lock);
 }
 
-/* Is the number of bytes that is counted for Sends so far off that it must be changed? It is never
- * too small, and may be too large by some steps, so that a connection that makes and frees a few
- * Sends again and again does not change its account each time.
+/* Must hg_send_counted be changed? It must, if it is smaller than hg_sends, or exceeds the value
+ * that it should have by more than two steps. A smaller excess is allowed. So a connection that
+ * makes and frees a few Sends again and again does not change its account each time.
  */
 static bool svc_rdma_budget_sends_off(const struct svc_rdma_holdings *hold)
 {
@@ -237,14 +318,33 @@ void svc_rdma_budget_sends(struct svc_rdma_xprt *sx, long bytes)
 	struct svc_rdma_holdings *hold = &sx->sx_holdings;
 
 	atomic_long_add(bytes, &hold->hg_sends);
+	/* See svc_rdma_budget_recount_locked() */
+	smp_mb__after_atomic();
 	if (likely(!svc_rdma_budget_sends_off(hold)))
 		return;
 	spin_lock(&svc_rdma_budget_lock);
-	if (svc_rdma_budget_sends_off(hold)) {
-		WRITE_ONCE(hold->hg_send_counted,
-			   svc_rdma_budget_send_count(hold));
-		svc_rdma_budget_set_locked(hold);
-	}
+	if (svc_rdma_budget_sends_off(hold))
+		svc_rdma_budget_recount_locked(hold);
+	spin_unlock(&svc_rdma_budget_lock);
+}
+
+/**
+ * svc_rdma_budget_recount - count the buffers of Sends anew
+ * @sx: connection with an account, whose client may be silent now
+ *
+ * svc_rdma_budget_sends() leaves a number that is up to two steps too large.
+ *
+ * Context: process.
+ */
+void svc_rdma_budget_recount(struct svc_rdma_xprt *sx)
+{
+	struct svc_rdma_holdings *hold = &sx->sx_holdings;
+
+	if (READ_ONCE(hold->hg_send_counted) ==
+	    svc_rdma_budget_send_count(hold))
+		return;
+	spin_lock(&svc_rdma_budget_lock);
+	svc_rdma_budget_recount_locked(hold);
 	spin_unlock(&svc_rdma_budget_lock);
 }
 
@@ -294,7 +394,7 @@ static int svc_rdma_budget_show(struct seq_file *seq, void *unused)
 
 	seq_printf(seq, "limit %llu\n", budget.bg_limit);
 	seq_printf(seq, "held %llu\n", budget.bg_held);
-	seq_printf(seq, "set_aside %llu\n", budget.bg_taken - budget.bg_held);
+	seq_printf(seq, "set_aside %llu\n", budget.bg_taken - budget.bg_lent);
 	seq_printf(seq, "share %llu\n", share);
 	seq_printf(seq, "known %u\n", budget.bg_known);
 	seq_printf(seq, "pages %lld\n",
@@ -303,6 +403,7 @@ static int svc_rdma_budget_show(struct seq_file *seq, void *unused)
 	seq_printf(seq, "pages_unknown %lld\n",
 		   percpu_counter_sum(&svc_rdma_budget_pages[false]) <<
 		   PAGE_SHIFT);
+	seq_printf(seq, "stock %lu\n", svc_rdma_stock_size() << PAGE_SHIFT);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(svc_rdma_budget);

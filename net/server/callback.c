@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Callbacks of one connection: which of them may be sent now, and which of them an answer
- * belongs to. This file encodes nothing and posts nothing. It calls sunrpc only to complete
- * an RPC, to let an RPC wait or try again, or to mark a backchannel as disconnected.
+ * Callbacks of one connection. This file decides which callback may be sent now, and finds the
+ * callback that an answer belongs to. It encodes nothing and posts nothing. It calls sunrpc only
+ * to complete an RPC, to let an RPC wait or try again, or to mark a backchannel as disconnected.
  *
  * Each NFS client on a connection has a backchannel of its own, a struct rpc_xprt
  * (server/backchannel.c). All backchannels of a connection share, under bw_lock:
@@ -10,18 +10,21 @@
  * - The window: the credits for callbacks. They are independent of the credits for the
  *   client's Calls. The client grants them to the connection, and not to a backchannel.
  *   Until its first grant there is one credit (rfc5666bis 8.2.1).
- * - The line of backchannels that wait for a credit. A credit that becomes free goes to
- *   the first backchannel in the line. That backchannel keeps its place until
+ * - The Receives for the answers. There are few at first, and more after a callback had a
+ *   credit, but no Receive (server/credit.c).
+ * - The line of backchannels that wait for a credit or a Receive. A credit that becomes free
+ *   goes to the first backchannel in the line. That backchannel keeps its place until
  *   svc_rdma_callback_begin() permits a callback or refuses it (with an error other than
  *   -EAGAIN), or until the RPC of the waiting callback has ended. Other backchannels join
  *   at the end.
  * - The callbacks without an answer. An answer is matched by its XID alone.
  *
- * The upper layer gives a callback up when the client takes too long. The client does
- * not know that: the callback still uses a credit, and Receives at both ends, until it
- * is answered (invariant I18). The connection owns a callback that was given up; every
- * other callback is owned by its RPC. When callbacks that were given up have all the
- * credits, no callback can be sent any more, and the next attempt closes the connection.
+ * If the client takes too long, the upper layer ends the RPC of a callback without an answer: the
+ * callback was *given up*. The client does not know that. So the callback still uses a credit,
+ * and Receives at both ends, until it is answered (invariant I18). The connection owns a callback
+ * that was given up; every other callback is owned by its RPC. When all credits are in use by
+ * callbacks that were given up, no callback can be sent any more, and the next attempt closes the
+ * connection.
  *
  * Ownership (invariant I22): a backchannel holds a reference to its connection. The
  * connection holds no reference to a backchannel. It has a list of them, which
@@ -49,25 +52,61 @@ void svc_rdma_backward_init(struct svc_rdma_backward *bw)
 	INIT_LIST_HEAD(&bw->bw_line);
 	INIT_LIST_HEAD(&bw->bw_sent);
 	bw->bw_nawaited = 0;
+	bw->bw_answers = 0;
+	bw->bw_peak = 0;
+	bw->bw_short = false;
+	bw->bw_growing = false;
+	bw->bw_refused = 0;
 	bw->bw_closed = false;
 	rpcrdma_window_reset(&bw->bw_window, 1);
 }
 
-static bool svc_rdma_backward_has_room(const struct svc_rdma_backward *bw)
+/* Returns the number of unanswered callbacks. Each of them uses a credit and a Receive. */
+static u32 svc_rdma_backward_used(const struct svc_rdma_backward *bw)
+{
+	return bw->bw_nawaited + bw->bw_window.wn_owed;
+}
+
+static bool svc_rdma_backward_has_credit(const struct svc_rdma_backward *bw)
 {
 	return rpcrdma_window_room(&bw->bw_window, bw->bw_nawaited);
 }
 
-/* Do callbacks that were given up have all credits? */
+static bool svc_rdma_backward_has_receive(const struct svc_rdma_backward *bw)
+{
+	return svc_rdma_backward_used(bw) < bw->bw_answers;
+}
+
+static bool svc_rdma_backward_has_room(const struct svc_rdma_backward *bw)
+{
+	return svc_rdma_backward_has_credit(bw) &&
+	       svc_rdma_backward_has_receive(bw);
+}
+
+/* Could Receives not be added a short time ago? */
+static bool svc_rdma_backward_is_refused(const struct svc_rdma_backward *bw)
+{
+	return bw->bw_refused && time_before(jiffies, bw->bw_refused + HZ);
+}
+
+/* Are all credits in use by callbacks whose RPCs were given up? */
 static bool svc_rdma_backward_is_stuck(const struct svc_rdma_backward *bw)
 {
 	return !rpcrdma_window_room(&bw->bw_window, 0);
 }
 
-/* Wake the first backchannel in the line if a credit is free. Also wake it if callbacks
- * that were given up have all credits, so that its callback fails instead of waiting for
- * ever.
+/* Can the first callback in the line get further? It can be sent, or can ask for more Receives. Or
+ * callbacks that were given up have all credits, so that it fails instead of waiting for ever.
  */
+static bool svc_rdma_backward_may_proceed(const struct svc_rdma_backward *bw)
+{
+	if (svc_rdma_backward_is_stuck(bw))
+		return true;
+	return svc_rdma_backward_has_credit(bw) &&
+	       (svc_rdma_backward_has_receive(bw) ||
+		(!bw->bw_short && !bw->bw_growing));
+}
+
 static void svc_rdma_backward_wake_locked(struct svc_rdma_backward *bw)
 {
 	struct svc_rdma_way *first;
@@ -75,8 +114,7 @@ static void svc_rdma_backward_wake_locked(struct svc_rdma_backward *bw)
 	lockdep_assert_held(&bw->bw_lock);
 	first = list_first_entry_or_null(&bw->bw_line, struct svc_rdma_way,
 					 wy_line);
-	if (first && (svc_rdma_backward_has_room(bw) ||
-		      svc_rdma_backward_is_stuck(bw)))
+	if (first && svc_rdma_backward_may_proceed(bw))
 		xprt_write_space(first->wy_xprt);
 }
 
@@ -119,9 +157,7 @@ void svc_rdma_way_join(struct svc_rdma_xprt *sx, struct svc_rdma_way *way,
 	INIT_LIST_HEAD(&way->wy_line);
 	way->wy_first = NULL;
 	spin_lock(&bw->bw_lock);
-	/* Unless the connection is down, the Receives for @requests answers are posted
-	 * already. Every backchannel of the connection asks for the same number.
-	 */
+	/* Every backchannel of the connection asks for the same number. */
 	bw->bw_window.wn_requested = requests;
 	list_add_tail(&way->wy_list, &bw->bw_ways);
 	if (bw->bw_closed)
@@ -145,6 +181,76 @@ void svc_rdma_way_leave(struct svc_rdma_xprt *sx, struct svc_rdma_way *way)
 	list_del_init(&way->wy_line);
 	svc_rdma_backward_wake_locked(bw);
 	spin_unlock(&bw->bw_lock);
+}
+
+/**
+ * svc_rdma_backward_claim - begin to add Receives for the answers to callbacks
+ * @sx: connection
+ *
+ * The number doubles, as the credits of the client do (server/credit.c). Only one thread adds
+ * Receives at a time. The others need not wait for it.
+ *
+ * Context: process.
+ * Return: number of callbacks that should have Receives for their answers; the caller then calls
+ *	svc_rdma_backward_provide(). Or 0: nothing is to be done, or another thread does it.
+ */
+u32 svc_rdma_backward_claim(struct svc_rdma_xprt *sx)
+{
+	struct svc_rdma_backward *bw = &sx->sx_backward;
+	u32 answers = 0;
+
+	spin_lock(&bw->bw_lock);
+	if (bw->bw_short) {
+		WRITE_ONCE(bw->bw_short, false);
+		bw->bw_growing = true;
+		answers = min(2 * bw->bw_answers, bw->bw_window.wn_requested);
+	}
+	spin_unlock(&bw->bw_lock);
+	return answers;
+}
+
+/**
+ * svc_rdma_backward_provide - Receives for answers have been added, or cannot be added
+ * @sx: connection
+ * @answers: number of callbacks for whose answers there are Receives now. If it is not larger than
+ *	before, callbacks go on with the Receives that there are, and more are asked for later
+ *
+ * Context: process; the caller holds sx_grow.
+ */
+void svc_rdma_backward_provide(struct svc_rdma_xprt *sx, u32 answers)
+{
+	struct svc_rdma_backward *bw = &sx->sx_backward;
+
+	spin_lock(&bw->bw_lock);
+	if (answers > bw->bw_answers)
+		bw->bw_answers = answers;
+	else
+		bw->bw_refused = jiffies | 1;
+	bw->bw_growing = false;
+	svc_rdma_backward_wake_locked(bw);
+	spin_unlock(&bw->bw_lock);
+}
+
+/**
+ * svc_rdma_backward_review - stop using Receives for which there were no answers lately
+ * @sx: connection; it may have no backchannel
+ *
+ * Unlike credits of the client, these Receives were promised to nobody, so they are free at once.
+ *
+ * Context: process; the caller holds sx_grow.
+ * Return: number of callbacks whose answers still need Receives.
+ */
+u32 svc_rdma_backward_review(struct svc_rdma_xprt *sx)
+{
+	struct svc_rdma_backward *bw = &sx->sx_backward;
+	u32 answers;
+
+	spin_lock(&bw->bw_lock);
+	answers = min(bw->bw_answers, max(bw->bw_peak, 1u));
+	bw->bw_answers = answers;
+	bw->bw_peak = svc_rdma_backward_used(bw);
+	spin_unlock(&bw->bw_lock);
+	return answers;
 }
 
 /**
@@ -195,8 +301,8 @@ static int svc_rdma_callback_check_locked(struct svc_rdma_backward *bw,
 	lockdep_assert_held(&bw->bw_lock);
 	if (bw->bw_closed)
 		return -ENOTCONN;
-	/* This callback has failed already. sunrpc may have overwritten the status of
-	 * its RPC, and then tries to send it again: refuse that (I17).
+	/* This callback has failed already. But sunrpc may have overwritten the status of
+	 * its RPC, and tries to send the callback again. It must not be sent again (I17).
 	 */
 	if (cb->cb_failed)
 		return -EIO;
@@ -208,7 +314,15 @@ static int svc_rdma_callback_check_locked(struct svc_rdma_backward *bw,
 	if (!list_empty(&bw->bw_line) &&
 	    !list_is_first(&cb->cb_way->wy_line, &bw->bw_line))
 		return -EAGAIN;
-	return svc_rdma_backward_has_room(bw) ? 0 : -EAGAIN;
+	if (svc_rdma_backward_has_room(bw))
+		return 0;
+	if (!svc_rdma_backward_has_credit(bw))
+		return -EAGAIN;
+	if (svc_rdma_backward_is_refused(bw))
+		return -ENOBUFS;
+	if (!bw->bw_growing)
+		WRITE_ONCE(bw->bw_short, true);
+	return -EAGAIN;
 }
 
 /**
@@ -223,13 +337,15 @@ static int svc_rdma_callback_check_locked(struct svc_rdma_backward *bw,
  *
  * Context: process.
  * Return: 0;
- *	%-EAGAIN if no credit is free, or other backchannels are ahead in the line: @way is
- *	then in the line, and sunrpc sends the callback when a credit is free for it;
- *	%-ENOBUFS if another NFS client's callback has the same XID: sunrpc tries later;
+ *	%-EAGAIN if no credit or no Receive is free, or other backchannels are ahead in the line:
+ *	@way is then in the line, and sunrpc sends the callback when both are free for it. If
+ *	svc_rdma_backward_is_short() afterwards, the caller wakes a thread that adds Receives;
+ *	%-ENOBUFS if another NFS client's callback has the same XID, or if a Receive is missing
+ *	and could not be added: sunrpc tries later;
  *	%-ENOTCONN if the connection is being closed;
  *	%-EIO if the callback was answered with an error, or with a Reply that is too long;
  *	%-ETIMEDOUT if only a new connection helps, because the callback was already
- *	sent on this one, or callbacks that were given up have all credits.
+ *	sent on this one, or all credits are in use by callbacks that were given up.
  */
 int svc_rdma_callback_begin(struct svc_rdma_xprt *sx, struct svc_rdma_way *way,
 			    struct svc_rdma_callback *cb, u32 xid)
@@ -248,6 +364,7 @@ int svc_rdma_callback_begin(struct svc_rdma_xprt *sx, struct svc_rdma_way *way,
 	if (!rc) {
 		list_add_tail(&cb->cb_list, &bw->bw_sent);
 		bw->bw_nawaited++;
+		bw->bw_peak = max(bw->bw_peak, svc_rdma_backward_used(bw));
 	}
 	svc_rdma_way_proceed_locked(bw, way);
 	svc_rdma_backward_wake_locked(bw);
@@ -282,8 +399,8 @@ void svc_rdma_callback_end(struct svc_rdma_xprt *sx, struct svc_rdma_way *way,
 		bw->bw_nawaited--;
 		rpcrdma_window_owe(&bw->bw_window);
 	}
-	/* If the RPC was waiting for a credit, the backchannel loses its place: its next
-	 * callback joins the line anew.
+	/* If the RPC was waiting for a credit, the backchannel loses its place in bw_line:
+	 * its next callback joins the end of the line.
 	 */
 	if (way->wy_first == cb)
 		svc_rdma_way_proceed_locked(bw, way);
@@ -364,8 +481,8 @@ static void svc_rdma_callback_copy(struct rpc_rqst *rqst,
 }
 
 /* Complete the RPC of a callback with its Reply, or with an error if @reply is NULL or too
- * long. The RPC is looked up by its XID, because it may be ending. If so, sunrpc does not find
- * it, and the answer is dropped.
+ * long. The RPC may be ending at the same time. So it is looked up by its XID: sunrpc does not find
+ * an RPC that is ending, and then the answer is dropped.
  */
 static int svc_rdma_callback_complete(struct svc_rdma_callback *cb,
 				      struct svc_rdma_call *reply)
@@ -410,6 +527,9 @@ static int svc_rdma_callback_answer(struct svc_rdma_xprt *sx, u32 xid,
 		rpcrdma_window_grant(&bw->bw_window, reply->sc_hdr.hd_credit);
 	if (cb)
 		rc = svc_rdma_callback_complete(cb, reply);
+	/* The next callback that is sent may need the Receive of this answer. */
+	if (cb || rc == -ETIMEDOUT)
+		svc_rdma_callback_put_msg(reply);
 	svc_rdma_backward_wake_locked(bw);
 	spin_unlock(&bw->bw_lock);
 	if (rc)

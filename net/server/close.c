@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The end of a connection of the server. The device of a connection is released whatever its
- * client does, and even if threads that execute its Calls are stuck. So is its memory, except
- * what these threads still use. This file never decides that a connection has to end.
+ * The end of a connection of the server. This file releases the device and the memory of a
+ * connection, whatever the client does, and even if threads that execute its Calls are stuck.
+ * Only memory that such a thread still uses is released later. Other files decide that a
+ * connection has to end.
  *
  * Operation
  *
@@ -12,9 +13,10 @@
  * the CM id and the queue pair, and frees the Receives. This work needs no nfsd thread, and
  * does not wait for Calls that are being executed: all threads may be waiting for storage, while
  * the device has to be removed or the memory is needed. When sx_conn is closed, threads may
- * still hold Calls of the connection, and the Receives that contain these Calls. These are then
- * ordinary memory that the device does not access. svc_rdma_down_work() waits for threads only
- * while they are in this module (svc_rdma_srcu), where no thread waits for a peer.
+ * still hold Calls of the connection, and the Receives that contain these Calls. By then, Calls
+ * and Receives are ordinary memory that the device does not access. svc_rdma_down_work() waits
+ * for threads only while they are in this module (svc_rdma_srcu), where no thread waits for a
+ * peer.
  *
  * svc_rdma_conn_end() drains the queues, so that the device has no work left. It destroys
  * the RDMA Reads and Writes (rdma_rw contexts) and then the queues, so that no completion
@@ -37,7 +39,7 @@ static struct workqueue_struct *svc_rdma_free_wq;
 
 /* Functions that sunrpc calls enter this SRCU domain before they use the CM id, the queue pair
  * or the Receives of a connection, see svc_rdma_inside(). Inside, a thread may wait for memory,
- * but never for a peer. Other users, such as completion handlers and the keepalive, are stopped
+ * but never for a peer. Completion handlers and the keepalive do not enter it: they are stopped
  * before these objects are freed.
  */
 DEFINE_SRCU(svc_rdma_srcu);
@@ -59,7 +61,7 @@ static void svc_rdma_conn_end_transfers(struct svc_rdma_xprt *sx)
 		svc_rdma_chain_destroy(sx, &call->sc_reads);
 
 	list_splice_init(&sx->sx_posted.po_sending, &sx->sx_sends.sp_idle);
-	list_for_each_entry(send, &sx->sx_sends.sp_idle, ss_send.sd_list)
+	list_for_each_entry(send, &sx->sx_sends.sp_idle, ss_list)
 		svc_rdma_chain_destroy(sx, &send->ss_writes);
 }
 
@@ -67,17 +69,19 @@ static void svc_rdma_conn_end_transfers(struct svc_rdma_xprt *sx)
 static void svc_rdma_conn_flush(struct svc_rdma_xprt *sx)
 {
 	struct svc_rdma_queue *queue = &sx->sx_queue;
-	struct svc_rdma_send *send, *next_send;
+	struct list_head *idle = &sx->sx_sends.sp_idle;
+	struct svc_rdma_send *send;
 	struct svc_rdma_call *call, *next_call;
-	struct rpcrdma_msg_in *msg, *next_msg;
 
 	list_for_each_entry_safe(call, next_call, &queue->qu_complete, sc_list)
 		svc_rdma_call_free(call);
-	list_for_each_entry_safe(send, next_send, &sx->sx_sends.sp_idle,
-				 ss_send.sd_list)
+	/* This may also remove the entries behind it, which are Sends of the same group. */
+	while ((send = list_first_entry_or_null(idle, struct svc_rdma_send,
+						ss_list))) {
+		list_del(&send->ss_list);
 		svc_rdma_send_destroy(send);
-	list_for_each_entry_safe(msg, next_msg, &queue->qu_received, mi_list)
-		rpcrdma_msg_drop(msg);
+	}
+	svc_rdma_queue_drop(sx);
 }
 
 /* Close sx_conn. A thread that enters svc_rdma_srcu from now on sees that the
@@ -90,6 +94,7 @@ static void svc_rdma_conn_end(struct svc_rdma_xprt *sx)
 	svc_rdma_backward_close(sx);
 	synchronize_srcu(&svc_rdma_srcu);
 	svc_rdma_debugfs_destroy(sx);
+	svc_rdma_trim_leave(sx);
 	rpcrdma_conn_drain(&sx->sx_conn);
 	svc_rdma_conn_end_transfers(sx);
 	rpcrdma_conn_destroy_queues(&sx->sx_conn);
@@ -132,7 +137,7 @@ void svc_rdma_detach(struct svc_xprt *xprt)
 	rpcrdma_sq_close(&sx->sx_conn.cn_sq);
 	svc_rdma_backward_close(sx);
 	svc_rdma_inside();
-	/* The disconnect event, or a flushed Receive, starts sx_down. */
+	/* The disconnect event, or a flushed Receive, makes ops->lost() queue sx_down. */
 	if (!svc_rdma_is_down(sx))
 		rdma_disconnect(sx->sx_conn.cn_id);
 }

@@ -7,7 +7,7 @@
  *
  * A credit stands for a Receive. A Call takes one credit for each Send that it comes in.
  * The Reply to a callback takes RPCRDMA_MSG_RECVS Receives. Numbers in this file are numbers of
- * Receives, not of messages, except the number of callbacks in svc_rdma_credits_backward().
+ * Receives, not of messages, except the number of callbacks in svc_rdma_credits_answer().
  *
  * Operation
  *
@@ -22,26 +22,28 @@
  * Receive per round trip and credit. So it gets more credits if its round-trip time is less
  * than 125 ms.
  *
- * A client keeps its initial credits until it has shown that it may use an export.
- * Otherwise many clients without that right could use up the memory of this server.
+ * A client gets no more than its initial credits until it has shown that it may use an export
+ * (svc_rdma_is_known()). Otherwise many clients without access to an export could use up the
+ * memory of this server.
  *
  * The Receives are posted before a Reply grants the credits for them (RFC 8166 3.3.1).
- * If review_time is set, credits that the client has not needed since the last review, or that
- * others need more, are taken back from time to time (G-39). The Receives are freed when the client
- * certainly knows of the smaller grant (core/grant.c).
+ * The credits of a client are reviewed every review_time seconds (a module parameter). Credits are
+ * taken back if the client has not needed them since the last review, or if it holds more than its
+ * part of the server's memory (G-39). Their Receives are freed when it is certain that the client
+ * knows of the smaller grant (core/grant.c).
  *
- * The memory that the Receives of a connection pin is limited, and so is the memory of the server
- * (server/budget.c). A client that reaches either limit gets no further credits. The Receives with
- * which a connection begins are never refused.
+ * The memory that the Receives of one connection pin is limited, and so is that of all connections
+ * together (server/budget.c). A client that reaches either limit gets no further credits. The
+ * Receives with which a connection begins are never refused.
  *
  * The first valid message shows the version, and the size of Receives depends on the version.
  * Until then the client has one credit, and there are a few Receives, which are large
  * enough for either version.
  *
- * Receives for the replies to callbacks are added with the first backchannel
- * (rfc5666bis 8.2.2.2). A client of NFSv3 or NFSv4.0 has no backchannel. In version 2 there
- * are two more Receives, for messages that take no credit and may arrive when all credits
- * are in use (G-16).
+ * A Receive for the reply to a callback is added with the first backchannel, and more when
+ * callbacks need them (rfc5666bis 8.2.2.2). A client of NFSv3 or NFSv4.0 has no backchannel. In
+ * version 2 there are %RPCRDMA_RECV_SPARE more Receives, for messages that take no credit and may
+ * arrive when all credits are in use (G-16).
  */
 #include <rpcrdma/counters.h>
 #include <rpcrdma/param.h>
@@ -51,7 +53,7 @@
 
 /* Number of credits of a new connection, once its version is known */
 #define SVC_RDMA_CREDITS_FIRST	2u
-/* Number of Receives per second for each credit: a client that uses more gets more credits */
+/* A client that uses more than this number of Receives per second and credit gets more credits */
 #define SVC_RDMA_CREDITS_RATE	8u
 /* Time in jiffies after which a connection asks again for memory that was refused */
 #define SVC_RDMA_CREDITS_AGAIN	(HZ / 8)
@@ -60,9 +62,9 @@
  */
 #define SVC_RDMA_RECVS_FEW	3u
 
-/* Minimum number of Receives of a connection, if there is room for them. A value above
- * SVC_RDMA_RECVS_FEW is for clients that send more messages before the first answer; see "Old
- * clients" in compat.rst
+/* Minimum number of Receives of a connection, as far as its receive queue and its limit on pinned
+ * memory allow. A value above SVC_RDMA_RECVS_FEW is for clients that send more messages before
+ * the first answer; see "Old clients" in compat.rst.
  */
 static unsigned int svc_rdma_first_receives = SVC_RDMA_RECVS_FEW;
 rpcrdma_param_range(first_receives, svc_rdma_first_receives, 0,
@@ -72,7 +74,7 @@ MODULE_PARM_DESC(first_receives,
 
 /* Maximum of review_time in seconds */
 #define SVC_RDMA_REVIEW_MAX	3600u
-static unsigned int svc_rdma_review_time;
+static unsigned int svc_rdma_review_time = 15;
 rpcrdma_param_range(review_time, svc_rdma_review_time, 0, SVC_RDMA_REVIEW_MAX);
 MODULE_PARM_DESC(review_time,
 		 "Server: seconds after which credits that a client does not need are taken back, 0: never");
@@ -115,9 +117,9 @@ static void svc_rdma_credits_settle(struct svc_rdma_xprt *sx)
 }
 
 /* Create and post Receives for @credits, and @backward Receives for the replies to callbacks.
- * Then grant the credits. If @room Receives are too few for that, fewer credits are granted, but
- * never fewer than before. Returns a negative errno if Receives cannot be created or posted; the
- * grant then does not change.
+ * Then grant the credits. @room is the maximum number of Receives. If it is too small, fewer
+ * credits are granted, but never fewer than before. Returns 0; or a negative errno if Receives
+ * cannot be created or posted, and then the grant does not change.
  */
 static int svc_rdma_credits_provide(struct svc_rdma_xprt *sx, u32 credits,
 				    u32 backward, u32 room)
@@ -170,8 +172,8 @@ int svc_rdma_credits_few(struct svc_rdma_xprt *sx, u32 recv_size)
  *
  * Context: process; sleeps. The caller holds sx_grow; or it is accepting the connection, on
  *	which no other thread sends or receives yet.
- * Return: 0; or an error of rpcrdma_recv_pool_grow(). Unless the connection is down then, the
- *	client can use the Receives that exist.
+ * Return: 0; or an error of rpcrdma_recv_pool_grow(). If the connection is still up after an
+ *	error, the client can use the Receives that exist.
  */
 int svc_rdma_credits_begin(struct svc_rdma_xprt *sx, u32 recv_size, u32 spare)
 {
@@ -184,9 +186,10 @@ int svc_rdma_credits_begin(struct svc_rdma_xprt *sx, u32 recv_size, u32 spare)
 					svc_rdma_credits_room(sx));
 }
 
-/* Have messages of the client used more than SVC_RDMA_CREDITS_RATE Receives for each credit in
- * the current second? Another thread may begin the next second meanwhile, and then
- * cd_second_received may be larger than the local variable received. So the comparison is signed.
+/* Returns true if messages of the client have used more than SVC_RDMA_CREDITS_RATE Receives for
+ * each credit in the current second. Another thread may begin the next second at the same time.
+ * Then cd_second_received may be larger than the local variable received. So the comparison is
+ * signed.
  */
 static bool svc_rdma_credits_busy(struct svc_rdma_xprt *sx, u32 credits)
 {
@@ -203,9 +206,10 @@ static bool svc_rdma_credits_busy(struct svc_rdma_xprt *sx, u32 credits)
 	       (s64)credits * SVC_RDMA_CREDITS_RATE;
 }
 
-/* Estimates how many credits beyond the first a Call that came by Read chunk would have taken if
- * it had come as a group. A client that has too few credits for a group uses Read chunks. If these
- * credits were not counted as used, the client would never get more (RTX-83).
+/* A client that could send a Call inline, in several Sends (as a group, see rtx.h), uses Read
+ * chunks instead if it has too few credits. Returns an estimate of the credits beyond the first
+ * that such a Call would have taken as a group; 0 for any other Call. If they were not counted as
+ * used, the client would never get enough credits for groups (RTX-83).
  */
 static u32 svc_rdma_credits_spared(const struct svc_rdma_call *call)
 {
@@ -223,7 +227,7 @@ static u32 svc_rdma_credits_spared(const struct svc_rdma_call *call)
 	return sends <= ours->xp_call_max ? sends - 1 : 0;
 }
 
-/* Returns how many bytes of the server's memory a credit takes: a Receive and a Send. */
+/* Returns the number of bytes that a credit takes: the buffers of one Receive and one Send. */
 static u32 svc_rdma_credits_price(const struct svc_rdma_xprt *sx)
 {
 	return rpcrdma_buf_pins(sx->sx_credit.cd_recv_size,
@@ -237,8 +241,9 @@ static void svc_rdma_credits_refuse(struct svc_rdma_credits *cd)
 	WRITE_ONCE(cd->cd_refused, jiffies | 1);
 }
 
-/* Grants up to @credits, as far as the server has memory for their Receives. If it has none, it is
- * not asked again for %SVC_RDMA_CREDITS_AGAIN, so that not every Call takes the lock of the budget.
+/* Grants up to @credits credits, as many as svc_rdma_budget_borrow() lends memory for. If memory is
+ * refused, the connection does not ask again for SVC_RDMA_CREDITS_AGAIN jiffies, so that not every
+ * Call takes the lock of the budget. The caller holds sx_grow.
  */
 static void svc_rdma_credits_extend(struct svc_rdma_xprt *sx, u32 credits)
 {
@@ -248,7 +253,9 @@ static void svc_rdma_credits_extend(struct svc_rdma_xprt *sx, u32 credits)
 	u32 price = svc_rdma_credits_price(sx);
 	u32 had = cd->cd_grant.gn_told;
 
-	/* The Receives may still be there, but others need the memory. */
+	/* Even if enough Receives exist, grant no credits for them while this connection has
+	 * more than its part of the memory.
+	 */
 	if (svc_rdma_budget_excess(sx)) {
 		svc_rdma_credits_refuse(cd);
 		return;
@@ -272,9 +279,11 @@ static bool svc_rdma_credits_is_refused(const struct svc_rdma_credits *cd)
 	return refused && time_before(jiffies, refused + SVC_RDMA_CREDITS_AGAIN);
 }
 
-/* Returns how many credits a client needs, as far as its Calls since the last review tell, and as
- * far as the server has memory. Twice what it has used at once, so that it does not look as if the
- * client used more than half of them; and as many as its rate explains.
+/* Returns how many credits a client may keep. Its Calls since the last review show its need, which
+ * is the larger of two numbers: twice the maximum number of credits in use at one time, because
+ * with fewer credits, svc_rdma_credits_use() would soon grant more; and the number of credits of
+ * which each would have been used SVC_RDMA_CREDITS_RATE times per second. If the connection has
+ * more than its part of the server's memory, it keeps less. The caller holds sx_grow.
  */
 static u32 svc_rdma_credits_needed(struct svc_rdma_xprt *sx)
 {
@@ -286,7 +295,7 @@ static u32 svc_rdma_credits_needed(struct svc_rdma_xprt *sx)
 	rate = div64_ul((received - cd->cd_reviewed_received) * HZ,
 			max(since, 1ul) * SVC_RDMA_CREDITS_RATE);
 	need = min_t(u64, told, max_t(u64, 2 * READ_ONCE(cd->cd_peak), rate));
-	/* A client that uses a quarter of its credits keeps all of them. */
+	/* Take credits back only if at least half of them are not needed. */
 	if (need > told / 2)
 		need = told;
 	excess = svc_rdma_budget_excess(sx);
@@ -297,8 +306,8 @@ static u32 svc_rdma_credits_needed(struct svc_rdma_xprt *sx)
 	return max(need, min(SVC_RDMA_CREDITS_FIRST, sx->sx_sizes.sz_requests));
 }
 
-/* Do not post Receives again that no credit of the client needs any more. The caller holds
- * sx_grow.
+/* Reduce the pool to the Receives that are promised to the client. The others are taken out when
+ * they are given back, instead of being posted again. The caller holds sx_grow.
  */
 static void svc_rdma_credits_shrink(struct svc_rdma_xprt *sx)
 {
@@ -311,7 +320,7 @@ static void svc_rdma_credits_shrink(struct svc_rdma_xprt *sx)
 	svc_rdma_credits_settle(sx);
 }
 
-/* Take credits back that a client does not need. The caller holds sx_grow. */
+/* Begin to take back the credits that a client does not need. The caller holds sx_grow. */
 static void svc_rdma_credits_review(struct svc_rdma_xprt *sx)
 {
 	struct svc_rdma_credits *cd = &sx->sx_credit;
@@ -321,6 +330,7 @@ static void svc_rdma_credits_review(struct svc_rdma_xprt *sx)
 	WRITE_ONCE(cd->cd_peak, 0);
 	WRITE_ONCE(cd->cd_reviewed, jiffies);
 	cd->cd_reviewed_received = READ_ONCE(sx->sx_stats.vs_received);
+	cd->cd_bc_recvs = svc_rdma_backward_review(sx) * RPCRDMA_MSG_RECVS;
 
 	spin_lock(&sx->sx_lock);
 	if (need < cd->cd_grant.gn_bound && need <= cd->cd_grant.gn_told)
@@ -328,12 +338,14 @@ static void svc_rdma_credits_review(struct svc_rdma_xprt *sx)
 	spin_unlock(&sx->sx_lock);
 	if (lowered)
 		trace_svc_rdma_credits(sx);
-	/* There may be Receives of former credits. */
+	/* The pool may have more Receives than the client was promised, because
+	 * svc_rdma_credits_provide() ends any shrinking of the pool.
+	 */
 	svc_rdma_credits_shrink(sx);
 }
 
-/* Is there anything to do for svc_rdma_credits_check()? Without review_time there is not, unless
- * credits are still on their way back.
+/* Has svc_rdma_credits_check() anything to do? If review_time is 0, only while credits are being
+ * taken back, or Receives that were taken out of the pool have to be freed.
  */
 static bool svc_rdma_credits_are_reviewed(const struct svc_rdma_xprt *sx)
 {
@@ -342,8 +354,9 @@ static bool svc_rdma_credits_are_reviewed(const struct svc_rdma_xprt *sx)
 			rpcrdma_recv_pool_has_spare(&sx->sx_conn.cn_recvs));
 }
 
-/* Look at the credits of a client, of which @used are in use, from time to time. If another thread
- * holds sx_grow, the next Call does what is to be done.
+/* Record that @used credits of a client are in use. Free Receives that were taken out of the pool.
+ * Find out whether the client knows by now that credits were taken back. Review its credits if
+ * review_time is over. If another thread holds sx_grow, all but the first is left to a later Call.
  */
 static void svc_rdma_credits_check(const struct svc_rdma_call *call, u32 used)
 {
@@ -381,10 +394,25 @@ static void svc_rdma_credits_check(const struct svc_rdma_call *call, u32 used)
 }
 
 /**
- * svc_rdma_credits_use - give a client more credits if it uses those that it has, or fewer
+ * svc_rdma_credits_meet - set memory aside for a client that has become known
+ * @sx: connection; a Call of it has been executed
+ *
+ * From now on, the client can borrow its share, even if others borrow before it.
+ *
+ * Context: process.
+ */
+void svc_rdma_credits_meet(struct svc_rdma_xprt *sx)
+{
+	if (unlikely(!READ_ONCE(sx->sx_holdings.hg_account.ba_known)) &&
+	    svc_rdma_is_known(sx))
+		svc_rdma_budget_know(sx);
+}
+
+/**
+ * svc_rdma_credits_use - give a client more or fewer credits, depending on how many it uses
  * @call: Call that has arrived
  *
- * If memory is short, the client goes on with the credits that it has.
+ * If there is no memory for more credits, the client keeps those that it has.
  *
  * Context: process; sleeps.
  */
@@ -398,8 +426,6 @@ void svc_rdma_credits_use(const struct svc_rdma_call *call)
 
 	if (!svc_rdma_is_known(sx))
 		return;
-	if (unlikely(!READ_ONCE(sx->sx_holdings.hg_account.ba_known)))
-		svc_rdma_budget_know(sx);
 	review = svc_rdma_credits_are_reviewed(sx);
 	if (likely(svc_rdma_credits_told(sx) >= max && !review))
 		return;
@@ -412,33 +438,83 @@ void svc_rdma_credits_use(const struct svc_rdma_call *call)
 		return;
 	if (2 * used <= credits && !svc_rdma_credits_busy(sx, credits))
 		return;
-	/* If another thread is adding Receives, leave it to that thread. */
+	/* Do not wait for sx_grow: its holder may be adding Receives already, and a later
+	 * Call tries again.
+	 */
 	if (!mutex_trylock(&sx->sx_grow))
 		return;
 	svc_rdma_credits_extend(sx, min(2 * cd->cd_grant.gn_told, max));
 	mutex_unlock(&sx->sx_grow);
 }
 
+/* Post Receives for the answers to @answers callbacks. The caller holds sx_grow. */
+static int svc_rdma_credits_answer(struct svc_rdma_xprt *sx, u32 answers)
+{
+	return svc_rdma_credits_provide(sx, sx->sx_credit.cd_grant.gn_told,
+					answers * RPCRDMA_MSG_RECVS,
+					svc_rdma_credits_room(sx));
+}
+
 /**
- * svc_rdma_credits_backward - post Receives for the replies to callbacks
- * @sx: connection
- * @requests: maximum number of callbacks in flight
+ * svc_rdma_credits_backward - post a Receive for the reply to a callback
+ * @sx: connection that gets a backchannel; it may have others
  *
  * Context: process; sleeps.
  * Return: 0; or a negative errno, and then no callback may be sent.
  */
-int svc_rdma_credits_backward(struct svc_rdma_xprt *sx, u32 requests)
+int svc_rdma_credits_backward(struct svc_rdma_xprt *sx)
 {
-	int rc;
+	int rc = 0;
 
 	svc_rdma_inside();
-	/* The first callback will fail: see the beginning of server/backchannel.c */
+	/* Without an error, the backchannel is made, and its first callback fails: see the
+	 * beginning of server/backchannel.c
+	 */
 	if (svc_rdma_is_down(sx))
 		return 0;
 	mutex_lock(&sx->sx_grow);
-	rc = svc_rdma_credits_provide(sx, sx->sx_credit.cd_grant.gn_told,
-				      requests * RPCRDMA_MSG_RECVS,
-				      svc_rdma_credits_room(sx));
+	if (!sx->sx_credit.cd_bc_recvs) {
+		rc = svc_rdma_credits_answer(sx, 1);
+		if (!rc)
+			svc_rdma_backward_provide(sx, 1);
+	}
 	mutex_unlock(&sx->sx_grow);
 	return rc;
+}
+
+/* Returns to how many callbacks the server has memory for answers, at most @answers. */
+static u32 svc_rdma_credits_borrow_answers(struct svc_rdma_xprt *sx,
+					   u32 answers)
+{
+	u32 had = sx->sx_credit.cd_bc_recvs / RPCRDMA_MSG_RECVS;
+	u32 price = RPCRDMA_MSG_RECVS *
+		    rpcrdma_buf_pins(sx->sx_credit.cd_recv_size,
+				     sx->sx_conn.cn_recvs.rp_order);
+
+	if (answers <= had)
+		return had;
+	return had + div_u64(svc_rdma_budget_borrow(sx, (u64)(answers - had) *
+							price), price);
+}
+
+/**
+ * svc_rdma_credits_answers - post more Receives for the replies to callbacks
+ * @sx: connection; svc_rdma_backward_is_short() was true
+ *
+ * If memory is short, callbacks go on with the Receives that there are.
+ *
+ * Context: process; sleeps.
+ */
+void svc_rdma_credits_answers(struct svc_rdma_xprt *sx)
+{
+	u32 answers = svc_rdma_backward_claim(sx);
+
+	if (!answers)
+		return;
+	mutex_lock(&sx->sx_grow);
+	answers = svc_rdma_credits_borrow_answers(sx, answers);
+	if (svc_rdma_credits_answer(sx, answers))
+		answers = 0;
+	svc_rdma_backward_provide(sx, answers);
+	mutex_unlock(&sx->sx_grow);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Server: /sys/kernel/debug/rpcrdma/server/<address>:<port>-<number>, a file for
- * each connection, from its acceptance until it is closed. Reading a file changes nothing,
- * except that completions of the send queue are handled first.
+ * The debugfs files of the server. Each connection has a file
+ * /sys/kernel/debug/rpcrdma/server/<address>:<port>-<number> from when it is accepted until it
+ * is closed. Reading the file changes nothing, except that completions of the send queue are
+ * handled first.
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
@@ -21,14 +22,13 @@ static void svc_rdma_debugfs_stats(struct seq_file *seq,
 				   struct svc_rdma_xprt *sx)
 {
 	struct svc_rdma_stats *st = &sx->sx_stats;
-	u64 received, sent;
+	u64 sent;
 
 	spin_lock(&sx->sx_lock);
-	received = st->vs_received;
 	sent = st->vs_sent;
 	spin_unlock(&sx->sx_lock);
 
-	seq_printf(seq, "received %llu\n", received);
+	seq_printf(seq, "received %llu\n", READ_ONCE(st->vs_received));
 	seq_printf(seq, "sent %llu\n", sent);
 	seq_printf(seq, "refused %lld\n", atomic64_read(&st->vs_refused));
 	seq_printf(seq, "dropped %lld\n", atomic64_read(&st->vs_dropped));
@@ -60,6 +60,7 @@ static int svc_rdma_debugfs_show(struct seq_file *seq, void *unused)
 		   READ_ONCE(credits->cd_grant.gn_bound));
 	seq_printf(seq, "callback_receives %u\n",
 		   READ_ONCE(credits->cd_bc_recvs));
+	seq_printf(seq, "idle_sends %u\n", svc_rdma_send_collect(sx));
 	seq_printf(seq, "memory_held %llu\n",
 		   READ_ONCE(sx->sx_holdings.hg_account.ba_held));
 	svc_rdma_debugfs_stock(seq, "send_queue", READ_ONCE(sx->sx_conn.cn_sq.sq_size),

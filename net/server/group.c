@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Groups: this file decides what a client is told of the round-trip extension of version 2, and
- * divides a Reply among several Sends. server/sendto.c decides which Replies are groups. A Call
- * that came as a group is handled like any other once it is complete, see verbs/gather.c and
- * server/recvfrom.c.
+ * Groups, that is, RPC messages in several Sends (the round-trip extension of version 2, rtx.h).
+ * This file divides a Reply among several Sends, and decides what the server announces of the
+ * extension. server/sendto.c decides which Replies are groups. A Call that came as a group is
+ * handled like any other once it is complete, see verbs/gather.c and server/recvfrom.c.
  *
- * Each transmission of a Reply has its own Send context. The first context keeps the others
- * in sd_more until all are posted in one chain (invariant I37). Each context completes
+ * Each Send of a Reply (a transmission) has its own Send context. The first context keeps the
+ * others in sd_more until all are posted in one chain (invariant I37). Each context completes
  * separately. The Reply is copied into the buffers of the contexts, like any inline Reply.
  *
  * See Documentation/rtx.rst.
@@ -38,7 +38,7 @@ MODULE_PARM_DESC(rtx_reply_max,
 		 "Server: most Sends of a Reply in version 2, 0: one");
 
 /**
- * svc_rdma_group_announce - choose what a client may use of the extension
+ * svc_rdma_group_announce - choose what to announce of the round-trip extension
  * @sx: connection that is about to announce its properties
  * @rtx: the property RTX. IN: the members that describe Receives. OUT: xp_call_max,
  *	xp_reply_max and xp_msg_max; or all members are zero if the client may use nothing
@@ -63,16 +63,16 @@ void svc_rdma_group_announce(const struct svc_rdma_xprt *sx,
 }
 
 /**
- * svc_rdma_group_reply_max - how many transmissions may a Reply have?
- * @sx: connection on which this server has announced the extension
+ * svc_rdma_group_reply_max - maximum number of Sends that a Reply to a group may take
+ * @sx: connection on which this server has announced the round-trip extension
  *
  * A client may send Calls as groups without having announced the extension. Such Calls are
  * executed, because this server has announced that it accepts them (RTX-37). But their
- * Replies have the base form, because header types of the extension are not sent to a peer
+ * Replies must not be groups, because header types of the extension are not sent to a peer
  * that has not announced it (RTX-32).
  *
  * Context: any.
- * Return: number of transmissions; 0 if each Reply must have the base form.
+ * Return: number of Sends; 0 if no Reply may be a group.
  */
 u32 svc_rdma_group_reply_max(const struct svc_rdma_xprt *sx)
 {
@@ -88,7 +88,7 @@ u32 svc_rdma_group_reply_max(const struct svc_rdma_xprt *sx)
  * @send: first Send of the group
  * @call: Call
  * @body_len: number of bytes of the Reply that are in no Write chunk
- * @layout: OUT: the layout; rpcrdma_layout_next() begins with the first transmission
+ * @layout: OUT: the layout, for rpcrdma_layout_count() and rpcrdma_layout_next()
  *
  * Context: any.
  */
@@ -108,12 +108,12 @@ void svc_rdma_group_layout(const struct svc_rdma_send *send,
 
 /**
  * svc_rdma_body_copy - copy the next bytes of the inline body of a Reply
- * @body: the walk over the body. Before the first call, by_pos, by_offset and by_left are 0
+ * @body: position in the body. Before the first call, by_pos, by_offset and by_left are 0
  * @to: buffer
  * @len: number of bytes
  *
  * Context: any.
- * Return: 0; %-EIO if less than @len bytes are left.
+ * Return: 0; %-EIO if fewer than @len bytes are left.
  */
 int svc_rdma_body_copy(struct svc_rdma_body *body, void *to, u32 len)
 {
@@ -176,7 +176,7 @@ static int svc_rdma_group_fill(struct rpcrdma_send *send,
  * @layout: layout that svc_rdma_group_layout() has begun
  * @count: number of transmissions, from rpcrdma_layout_count()
  * @out: the Reply
- * @body: the walk over the inline body of the Reply, which this begins
+ * @body: position in the inline body of the Reply: its beginning
  *
  * Context: process; sleeps.
  * Return: number of bytes to send with the first Send; or a negative errno.

@@ -14,8 +14,8 @@
 
 #include "svc_rdma.h"
 
-/* Reserve @count regions, without a lock. Returns false, and reserves none, if fewer are free.
- * Like send queue slots, regions are not handed out after the send queue was closed.
+/* Reserve @count regions, without a lock. Returns false, and reserves none, if fewer are free, or
+ * if rpcrdma_sq_close() was called because the connection ends.
  */
 static bool svc_rdma_mrs_try(struct svc_rdma_xprt *sx, u32 count)
 {

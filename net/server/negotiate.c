@@ -40,8 +40,8 @@ rpcrdma_param_range(v2_max_req_size, svc_rdma_v2_max_req_size,
 MODULE_PARM_DESC(v2_max_req_size,
 		 "Server: bytes of the largest inline Call in version 2, 1024 to 65536");
 
-/* Number of pages in each Receive with targets, that is, with whole pages in which clients
- * can place data; 0 if there are no targets (T-44)
+/* Number of pages in each Receive with targets: whole pages in which clients can place data (the
+ * target segments of rtx.h). 0: Receives have no targets (T-44)
  */
 static unsigned int svc_rdma_rtx_pages = 8;
 
@@ -68,9 +68,9 @@ module_param_cb(rtx_pages, &svc_rdma_rtx_pages_ops, &svc_rdma_rtx_pages, 0644);
 MODULE_PARM_DESC(rtx_pages,
 		 "Server: pages of each Receive into which clients can place data: 2, 4, 8; 0: none");
 
-/*
- * The client says how large Replies may be (G-18), and this server says how large Calls
- * may be; see rpcrdma2_props_limits().
+/* Sets cn_limits of a connection of version 2. @peer is what the client has announced, or NULL:
+ * then the defaults apply. The client determines how large inline Replies may be (G-18), and
+ * this server how large inline Calls may be.
  */
 static void svc_rdma_negotiate_limits(struct svc_rdma_xprt *sx,
 				      const struct rpcrdma2_props *peer)
@@ -96,8 +96,8 @@ static void svc_rdma_negotiate_tell(const struct svc_rdma_xprt *sx, u32 vers)
 		 limits->lm_brs, limits->lm_our_brs);
 }
 
-/* Make Receives without targets from now on. @size is the number of bytes in the largest
- * inline Call in version 2.
+/* From now on, make Receives without target segments (rtx.h). @size is the number of bytes in the
+ * largest inline Call in version 2.
  */
 static void svc_rdma_negotiate_plain(struct svc_rdma_xprt *sx, u32 size)
 {
@@ -106,9 +106,10 @@ static void svc_rdma_negotiate_plain(struct svc_rdma_xprt *sx, u32 size)
 	rpcrdma_recv_pool_blocks(&sx->sx_conn.cn_recvs, 0);
 }
 
-/* Make Receives with targets, if the administrator wants them and they are large enough for
- * both versions. Then the few Receives that exist before the version is known have targets,
- * too. So when targets are announced, no Receive without targets is posted (RTX-34).
+/* From now on, make Receives with target segments (rtx.h), if the parameter rtx_pages asks for
+ * them, and Receives of that size are large enough for both versions. Even the few Receives that
+ * exist before the version is known then have targets. So when the server announces targets, no
+ * Receive without targets is posted (RTX-34).
  */
 static void svc_rdma_negotiate_targets(struct svc_rdma_xprt *sx)
 {
@@ -122,15 +123,16 @@ static void svc_rdma_negotiate_targets(struct svc_rdma_xprt *sx)
 		return;
 	}
 	ng->ng_v2_size = size;
-	WRITE_ONCE(sx->sx_back, SVC_RDMA_BACK_RENEW);
+	/* If the device is being removed, the connection ends already (server/close.c). */
+	cmpxchg(&sx->sx_back, SVC_RDMA_BACK_PLAIN, SVC_RDMA_BACK_RENEW);
 	rpcrdma_recv_pool_blocks(&sx->sx_conn.cn_recvs, ilog2(pages));
 }
 
-/* Choose smaller Receives without targets, if memory was short (-ENOMEM), or the Receives would
- * pin more than they may (-ENOBUFS). Each Receive is one allocation, and memory may be too
- * fragmented for large ones. Size and targets can still change, because the client has not
- * been told of them yet. Returns false if @rc has another value, or if the Receives were the
- * smallest already.
+/* If Receives could not be created, choose the smallest Receives, without target segments, and
+ * return true. @rc is the error: -ENOMEM, because each Receive is one allocation and memory may be
+ * too fragmented for large ones; or -ENOBUFS, if they would pin more memory than they may. The size
+ * can still change, because the client has not been told of it. Returns false if @rc has another
+ * value, or if the Receives were the smallest already.
  */
 static bool svc_rdma_negotiate_less(struct svc_rdma_xprt *sx, int rc)
 {
@@ -166,7 +168,7 @@ static int svc_rdma_negotiate_adopt(struct svc_rdma_xprt *sx, u32 vers)
 		svc_rdma_negotiate_plain(sx, sx->sx_negotiate.ng_v2_size);
 		rc = svc_rdma_credits_begin(sx, sx->sx_negotiate.ng_v1_size, 0);
 	}
-	/* A task that sees the version must also see the limits. */
+	/* A task that sees the version must also see cn_limits. */
 	smp_store_release(&sx->sx_vers, vers);
 	svc_rdma_negotiate_tell(sx, vers);
 	return rc;
@@ -180,7 +182,7 @@ static u32 svc_rdma_negotiate_largest(const struct svc_rdma_negotiate *ng)
 	return max3(ng->ng_v1_size, ng->ng_v2_size, SVC_RDMA_V2_RECV_MIN);
 }
 
-/* Returns the maximum number of bytes of memory that a Receive takes. */
+/* Returns the maximum number of bytes of memory that a Receive of this connection pins. */
 static u32 svc_rdma_negotiate_pins(const struct svc_rdma_negotiate *ng)
 {
 	u32 pages = ng->ng_rtx.xp_nsegs ? ng->ng_rtx.xp_nsegs + 1 : 0;
@@ -249,7 +251,7 @@ u32 svc_rdma_negotiate_guess(const struct svc_rdma_xprt *sx,
 }
 
 /**
- * svc_rdma_negotiate_settle - settle the version when a message with a valid header has come
+ * svc_rdma_negotiate_settle - fix the version of a connection when a valid message has arrived
  * @sx: connection
  * @vers: version of the message
  *
@@ -298,10 +300,10 @@ void svc_rdma_negotiate_accept(const struct svc_rdma_xprt *sx,
 	accept->ac_inline_only = false;
 }
 
-/* Decide what to announce of the round-trip extension, and accept groups from now on, because
- * they may arrive before the Send with the announcement has completed. Callbacks are not sent
- * as groups, so each callback offers one Receive for its Reply (RTX-76). This is called at most
- * once for a connection.
+/* Decide what to announce of the round-trip extension. If Calls may come as groups (rtx.h), accept
+ * them from now on, because they may arrive before the Send with the announcement has completed.
+ * Callbacks are not sent as groups, so each callback offers one Receive for its Reply (RTX-76).
+ * This is called at most once for a connection.
  */
 static void svc_rdma_negotiate_rtx(struct svc_rdma_xprt *sx)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Pages: those that hold a Reply, and those that RDMA Reads fill or a Call is copied to. The
- * place where a thread keeps the pages of a Reply differs between kernels: see
- * svc_rdma_array.h. Only that header and this file access rq_pages, rq_respages and
+ * This file manages the pages that contain Replies, and the pages that RDMA Reads fill or that
+ * Calls are copied to. The place where a thread keeps the pages of a Reply differs between
+ * kernels: see svc_rdma_array.h. Only that header and this file access rq_pages, rq_respages and
  * rq_next_page.
  *
  * When a thread is done with a request, sunrpc releases the pages in
@@ -14,10 +14,12 @@
  * RDMA Reads do not use the thread's pages at all. A Call owns the pages that its chunks
  * are read into, from their allocation until the Call is freed. So the pages need not move
  * between arrays, and they can be allocated in larger contiguous pieces. Then there are
- * fewer mappings, fewer SGEs and fewer work requests.
+ * fewer mappings, fewer SGEs and fewer work requests. Afterwards the pieces are kept for other
+ * Calls (server/stock.c).
  *
- * Data that a client has placed in whole pages of Receives normally need not be copied: the
- * Call then owns only an array of pointers to these pages, and the message owns the pages.
+ * Data that a client has placed in target segments of Receives (rtx.h), which are whole pages,
+ * normally need not be copied. The Call then owns only an array of pointers to these pages, and
+ * the message owns the pages.
  */
 #include <kunit/visibility.h>
 #include <linux/export.h>
@@ -31,11 +33,6 @@
 
 #include "svc_rdma.h"
 #include "svc_rdma_array.h"
-
-/* Order of the largest pieces in which pages for RDMA Reads are allocated. Up to this order, the
- * page allocator keeps free pages per CPU.
- */
-#define SVC_RDMA_SINK_ORDER	PAGE_ALLOC_COSTLY_ORDER
 
 /* Set when it turns out that the running kernel keeps a thread's pages in another way than this
  * module was built for
@@ -90,10 +87,10 @@ u32 svc_rdma_pages_used(const struct svc_rqst *rqstp)
 	return svc_rdma_array_used(rqstp);
 }
 
-/* Can the next Reply be written to a page? Not if somebody else may use the page: somebody may
- * still read it, or it may come from a page cache (splice). A page that the cache has dropped
- * since may still be on an LRU list. The reference count of a compound page counts users of all
- * its pages, so it says nothing about a single page.
+/* Can the next Reply be written to a page? It cannot, if other code may use the page: a reader with
+ * a reference, or a page cache from which the page came (splice). A page that the cache has dropped
+ * since then may still be on an LRU list. A compound page has one reference count for all of its
+ * pages, so the count says nothing about a single page.
  */
 static bool svc_rdma_page_is_private(struct page *page)
 {
@@ -182,7 +179,7 @@ int svc_rdma_pages_alloc(struct svc_rdma_call *call, u32 nbytes)
 {
 	u32 count = DIV_ROUND_UP(nbytes, PAGE_SIZE);
 	u32 entries = svc_rdma_pages_array(call, nbytes);
-	unsigned int order = SVC_RDMA_SINK_ORDER;
+	unsigned int order = SVC_RDMA_PIECE_ORDER;
 	struct page *page;
 	u32 i;
 
@@ -190,12 +187,14 @@ int svc_rdma_pages_alloc(struct svc_rdma_call *call, u32 nbytes)
 		return -ENOMEM;
 	svc_rdma_budget_use(call, count);
 
+	call->sc_npages = svc_rdma_stock_take(call->sc_pages, count);
 	while (call->sc_npages < count) {
 		order = min_t(unsigned int, order,
 			      ilog2(count - call->sc_npages));
 		page = svc_rdma_page_alloc(&order);
 		if (!page)
 			return -ENOMEM;
+		rpcrdma_count_add(server_pages_allocated, 1u << order);
 		for (i = 0; i < 1u << order; i++)
 			call->sc_pages[call->sc_npages++] = page + i;
 	}
@@ -209,8 +208,9 @@ int svc_rdma_pages_alloc(struct svc_rdma_call *call, u32 nbytes)
 }
 
 /**
- * svc_rdma_pages_lend - use the pages in which a Call's data has arrived
- * @call: Call without pages, whose message has data that is not longer than the Call
+ * svc_rdma_pages_lend - let sc_pages point to the pages in which a Call's data has arrived
+ * @call: Call without pages, whose message has data in target segments (rtx.h), but not more bytes
+ *	of data than the Call has
  *
  * The message still owns the pages. The bytes behind the data in the last page are cleared,
  * and the remaining entries of the array are the zero page, as in svc_rdma_pages_alloc().
@@ -241,14 +241,7 @@ int svc_rdma_pages_lend(struct svc_rdma_call *call)
  */
 void svc_rdma_pages_free(struct svc_rdma_call *call)
 {
-	struct page *page;
-	u32 i = 0;
-
-	while (i < call->sc_npages) {
-		page = call->sc_pages[i];
-		i += 1u << compound_order(page);
-		put_page(page);
-	}
+	svc_rdma_stock_put(call->sc_pages, call->sc_npages);
 	kvfree(call->sc_pages);
 	call->sc_pages = NULL;
 	call->sc_npages = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Progress: does the work that a connection has posted complete? The keepalive asks
- * (verbs/keepalive.c), and ends a connection that makes no progress. RDMA Reads and
+ * This file finds out for how long no work request of a connection has completed. The keepalive
+ * (verbs/keepalive.c) asks this file, and ends a connection that makes no progress. RDMA Reads and
  * Sends are judged separately, because one kind may complete while the other does not.
  *
  * This file only records and compares times. It never ends a connection, and posts nothing.
@@ -40,22 +40,51 @@ svc_rdma_read_first(struct svc_rdma_xprt *sx)
  * @sx: connection
  * @send: its context
  *
- * If all outstanding RDMA Reads were posted after the Send, this is progress for them, too.
+ * Outstanding RDMA Reads may have been delayed by Sends that were posted before them. So if all
+ * outstanding RDMA Reads were posted after @send, its completion counts as progress for them.
  *
- * Context: under sx_lock.
+ * Context: process or completion workqueue.
  */
 void svc_rdma_progress_sent(struct svc_rdma_xprt *sx,
 			    const struct svc_rdma_send *send)
 {
-	const struct svc_rdma_call *call = svc_rdma_read_first(sx);
+	const struct svc_rdma_call *call;
 
-	sx->sx_posted.po_sent = jiffies;
+	WRITE_ONCE(sx->sx_posted.po_sent, jiffies);
+	/* Reads that are posted now need no progress yet. */
+	if (list_empty(&sx->sx_posted.po_reading))
+		return;
+	spin_lock(&sx->sx_lock);
+	call = svc_rdma_read_first(sx);
 	if (call && !time_before(call->sc_posted, send->ss_posted))
 		sx->sx_posted.po_read = jiffies;
+	spin_unlock(&sx->sx_lock);
+}
+
+/* Sets @first to the time when the oldest Send was posted that has not completed. Returns false if
+ * there is none.
+ */
+static bool svc_rdma_send_first(struct svc_rdma_xprt *sx, unsigned long *first)
+{
+	const struct svc_rdma_send *send;
+	unsigned long posted;
+	bool found = false;
+
+	lockdep_assert_held(&sx->sx_lock);
+	list_for_each_entry(send, &sx->sx_posted.po_sending, ss_list) {
+		/* Pairs with svc_rdma_send_set_slots() */
+		if (!smp_load_acquire(&send->ss_send.sd_slots))
+			continue;
+		posted = READ_ONCE(send->ss_posted);
+		if (!found || time_before(posted, *first))
+			*first = posted;
+		found = true;
+	}
+	return found;
 }
 
 /**
- * svc_rdma_conn_waiting - ops->waiting: does posted work complete?
+ * svc_rdma_conn_waiting - ops->waiting: since when has no posted work completed?
  * @conn: connection
  * @posted: OUT: jiffies when the oldest work that has not completed was posted
  * @since: OUT: jiffies of the last completion, or of the posting of the oldest work if that is
@@ -73,22 +102,16 @@ bool svc_rdma_conn_waiting(struct rpcrdma_conn *conn, unsigned long *posted,
 	struct svc_rdma_xprt *sx = container_of(conn, struct svc_rdma_xprt,
 						sx_conn);
 	struct svc_rdma_posted *po = &sx->sx_posted;
-	const struct svc_rdma_send *send;
 	const struct svc_rdma_call *call;
 	unsigned long first = jiffies;
 	unsigned long oldest = first;
-	bool waiting = false;
 	unsigned long moved;
+	bool waiting;
 
 	spin_lock(&sx->sx_lock);
-	list_for_each_entry(send, &po->po_sending, ss_send.sd_list) {
-		if (!send->ss_send.sd_slots)
-			continue;
-		waiting = true;
-		first = send->ss_posted;
-		oldest = rpcrdma_keepalive_later(send->ss_posted, po->po_sent);
-		break;
-	}
+	waiting = svc_rdma_send_first(sx, &first);
+	if (waiting)
+		oldest = rpcrdma_keepalive_later(first, READ_ONCE(po->po_sent));
 	call = svc_rdma_read_first(sx);
 	if (call) {
 		waiting = true;

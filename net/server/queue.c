@@ -5,10 +5,14 @@
  * limit on the bytes that are pulled on a connection, and XPT_DATA. It never looks into a
  * message, and posts nothing.
  *
- * XPT_DATA is set while a thread would find work in the queues. It is set and cleared under
- * sx_lock, when the queues change, and when bytes or memory regions become free for a waiting
- * Call. The thread that takes the last entry clears XPT_DATA, so that no other thread is woken
- * for nothing (invariant I11).
+ * XPT_DATA is set while a thread would find work in the queues. Whoever adds work sets it
+ * afterwards. The thread that takes the last entry clears it, so that no other thread is woken for
+ * nothing, and then looks for work once more (invariant I11). svc_rdma_queue_wake() sets it to wake
+ * a thread for other work.
+ *
+ * Most work is a message, and messages need no lock. Completion handlers add them to qu_received.
+ * sunrpc lets one thread at a time take work of a connection (XPT_BUSY). It moves all that have
+ * arrived to qu_taken, in the order of their arrival.
  *
  * "To pull" a Call is to fetch its chunks by RDMA Read. Pulled Calls take memory before the
  * server knows who the client is, so their bytes are limited. The bytes of a Call count from
@@ -38,13 +42,14 @@
  */
 void svc_rdma_queue_init(struct svc_rdma_queue *queue)
 {
-	INIT_LIST_HEAD(&queue->qu_received);
+	init_llist_head(&queue->qu_received);
+	queue->qu_taken = NULL;
 	INIT_LIST_HEAD(&queue->qu_complete);
 	INIT_LIST_HEAD(&queue->qu_waiting);
 	queue->qu_pulled = 0;
 }
 
-/* May the first of the waiting Calls be pulled now? */
+/* May the first Call in qu_waiting be read by RDMA now? */
 static bool svc_rdma_pull_fits(struct svc_rdma_xprt *sx)
 {
 	struct svc_rdma_queue *queue = &sx->sx_queue;
@@ -59,7 +64,7 @@ static bool svc_rdma_pull_fits(struct svc_rdma_xprt *sx)
 		(u64)queue->qu_pulled + call->sc_stream_len <= most);
 }
 
-/* Take the first of the waiting Calls; svc_rdma_pull_fits() has returned true. */
+/* Take the first Call from qu_waiting, and count its bytes. svc_rdma_pull_fits() was true. */
 static struct svc_rdma_call *svc_rdma_pull_take(struct svc_rdma_xprt *sx)
 {
 	struct svc_rdma_queue *queue = &sx->sx_queue;
@@ -74,16 +79,21 @@ static struct svc_rdma_call *svc_rdma_pull_take(struct svc_rdma_xprt *sx)
 	return call;
 }
 
-/* Add work, and wake a thread. No thread takes the work before the connection is accepted,
- * because sunrpc keeps XPT_BUSY set until then.
+/**
+ * svc_rdma_queue_wake - wake a thread
+ * @sx: connection. The caller has added work, or has changed @sx in another way before, and
+ *	svc_rdma_recvfrom() sees the change after svc_rdma_dequeue()
+ *
+ * No thread takes work before the connection is accepted, because sunrpc keeps XPT_BUSY set until
+ * then.
+ *
+ * Context: process or completion workqueue.
  */
-static void svc_rdma_queue(struct svc_rdma_xprt *sx, struct list_head *entry,
-			   struct list_head *queue)
+void svc_rdma_queue_wake(struct svc_rdma_xprt *sx)
 {
-	spin_lock(&sx->sx_lock);
-	list_add_tail(entry, queue);
+	/* Order the change before XPT_DATA. Pairs with svc_rdma_queue_settle(). */
+	smp_mb__before_atomic();
 	set_bit(XPT_DATA, &sx->sx_xprt.xpt_flags);
-	spin_unlock(&sx->sx_lock);
 	svc_rdma_enqueue(sx);
 }
 
@@ -101,10 +111,16 @@ void svc_rdma_receive(struct rpcrdma_conn *conn, struct rpcrdma_msg_in *msg)
 
 	rpcrdma_count(server_receives);
 	trace_svc_rdma_receive(sx, msg);
-	svc_rdma_queue(sx, &msg->mi_list, &sx->sx_queue.qu_received);
+	rpcrdma_msg_push(msg, &sx->sx_queue.qu_received);
+	svc_rdma_queue_wake(sx);
 	if (likely(svc_rdma_is_known(sx)))
 		rpcrdma_send_cq_relax(conn);
-	rpcrdma_send_cq_poll(conn);
+	/* While a completion is awaited, the work of the send queue handles all completions. Unlike
+	 * this function, it need not run on the processor of the device's interrupt. So unmapping
+	 * and freeing pages there delays no other connection.
+	 */
+	if (!rpcrdma_send_cq_has_awaited(&conn->cn_send_cq))
+		rpcrdma_send_cq_poll(conn);
 }
 
 /**
@@ -117,11 +133,14 @@ void svc_rdma_call_complete(struct svc_rdma_call *call)
 {
 	struct svc_rdma_xprt *sx = call->sc_sx;
 
-	svc_rdma_queue(sx, &call->sc_list, &sx->sx_queue.qu_complete);
+	spin_lock(&sx->sx_lock);
+	list_add_tail(&call->sc_list, &sx->sx_queue.qu_complete);
+	spin_unlock(&sx->sx_lock);
+	svc_rdma_queue_wake(sx);
 }
 
-/* Take the first complete Call. Its bytes do not count any more, so the next waiting Call
- * may fit now: svc_rdma_dequeue() checks that before it clears XPT_DATA (I11).
+/* Take the first Call from qu_complete. Its bytes do not count any more, so the first Call in
+ * qu_waiting may be read now: svc_rdma_queue_settle() sees that (I11).
  */
 static struct svc_rdma_call *svc_rdma_take_pulled(struct svc_rdma_xprt *sx)
 {
@@ -137,6 +156,74 @@ static struct svc_rdma_call *svc_rdma_take_pulled(struct svc_rdma_xprt *sx)
 	return call;
 }
 
+/* Take a Call that is complete, or one that may be pulled now. Returns NULL if there is none. */
+static struct svc_rdma_call *svc_rdma_take_read(struct svc_rdma_xprt *sx)
+{
+	struct svc_rdma_queue *queue = &sx->sx_queue;
+	struct svc_rdma_call *call = NULL;
+
+	/* An entry that is added now is seen by svc_rdma_queue_settle(). */
+	if (likely(list_empty(&queue->qu_complete) &&
+		   list_empty(&queue->qu_waiting)))
+		return NULL;
+	spin_lock(&sx->sx_lock);
+	if (!list_empty(&queue->qu_complete))
+		call = svc_rdma_take_pulled(sx);
+	else if (svc_rdma_pull_fits(sx))
+		call = svc_rdma_pull_take(sx);
+	spin_unlock(&sx->sx_lock);
+	return call;
+}
+
+/* Take the message that has arrived first. Returns NULL if there is none. */
+static struct rpcrdma_msg_in *svc_rdma_take_received(struct svc_rdma_xprt *sx)
+{
+	struct svc_rdma_queue *queue = &sx->sx_queue;
+	struct svc_rdma_stats *stats = &sx->sx_stats;
+	struct rpcrdma_msg_in *msg;
+
+	if (!queue->qu_taken) {
+		queue->qu_taken = llist_del_all(&queue->qu_received);
+		queue->qu_taken = llist_reverse_order(queue->qu_taken);
+	}
+	if (!queue->qu_taken)
+		return NULL;
+	msg = rpcrdma_msg_pop(&queue->qu_taken);
+	WRITE_ONCE(stats->vs_received,
+		   stats->vs_received + rpcrdma_msg_recvs(msg));
+	return msg;
+}
+
+static bool svc_rdma_queue_has_work(struct svc_rdma_xprt *sx)
+{
+	struct svc_rdma_queue *queue = &sx->sx_queue;
+	bool fits;
+
+	if (queue->qu_taken || !llist_empty(&queue->qu_received) ||
+	    !list_empty(&queue->qu_complete))
+		return true;
+	if (likely(list_empty(&queue->qu_waiting)))
+		return false;
+	spin_lock(&sx->sx_lock);
+	fits = svc_rdma_pull_fits(sx);
+	spin_unlock(&sx->sx_lock);
+	return fits;
+}
+
+/* Clear XPT_DATA if no work is left. Work that comes after the first look is seen by the second
+ * one, or sets XPT_DATA after it was cleared.
+ */
+static void svc_rdma_queue_settle(struct svc_rdma_xprt *sx)
+{
+	if (svc_rdma_queue_has_work(sx))
+		return;
+	clear_bit(XPT_DATA, &sx->sx_xprt.xpt_flags);
+	/* Pairs with svc_rdma_queue_wake() */
+	smp_mb__after_atomic();
+	if (unlikely(svc_rdma_queue_has_work(sx)))
+		set_bit(XPT_DATA, &sx->sx_xprt.xpt_flags);
+}
+
 /**
  * svc_rdma_dequeue - take the next piece of work
  * @sx: connection
@@ -144,37 +231,32 @@ static struct svc_rdma_call *svc_rdma_take_pulled(struct svc_rdma_xprt *sx)
  *	then sc_pull is not 0; or NULL
  * @msg: OUT: if *@call is NULL, a message, or NULL if there is no work
  *
- * Context: process.
+ * Context: process; the caller holds XPT_BUSY.
  */
 void svc_rdma_dequeue(struct svc_rdma_xprt *sx, struct svc_rdma_call **call,
 		      struct rpcrdma_msg_in **msg)
 {
-	struct svc_rdma_queue *queue = &sx->sx_queue;
-
-	*call = NULL;
-	*msg = NULL;
-
-	spin_lock(&sx->sx_lock);
-	if (!list_empty(&queue->qu_complete)) {
-		*call = svc_rdma_take_pulled(sx);
-	} else if (svc_rdma_pull_fits(sx)) {
-		*call = svc_rdma_pull_take(sx);
-	} else {
-		*msg = list_first_entry_or_null(&queue->qu_received,
-						struct rpcrdma_msg_in, mi_list);
-		if (*msg) {
-			list_del(&(*msg)->mi_list);
-			sx->sx_stats.vs_received += rpcrdma_msg_recvs(*msg);
-		}
-	}
-	if (list_empty(&queue->qu_complete) && list_empty(&queue->qu_received) &&
-	    !svc_rdma_pull_fits(sx))
-		clear_bit(XPT_DATA, &sx->sx_xprt.xpt_flags);
-	spin_unlock(&sx->sx_lock);
+	*call = svc_rdma_take_read(sx);
+	*msg = *call ? NULL : svc_rdma_take_received(sx);
+	svc_rdma_queue_settle(sx);
 }
 
 /**
- * svc_rdma_pull_begin - ask for permission to pull a Call
+ * svc_rdma_queue_drop - free the messages that no thread has taken
+ * @sx: connection whose queues were destroyed, so that nothing arrives
+ *
+ * Context: process. Nobody else uses the queues.
+ */
+void svc_rdma_queue_drop(struct svc_rdma_xprt *sx)
+{
+	struct rpcrdma_msg_in *msg;
+
+	while ((msg = svc_rdma_take_received(sx)))
+		rpcrdma_msg_drop(msg);
+}
+
+/**
+ * svc_rdma_pull_begin - ask for permission to pull a Call, that is, to read its chunks by RDMA
  * @call: decoded Call whose chunks are valid and hold at least one byte. If it has to
  *	wait, qu_waiting owns it afterwards
  *
@@ -215,11 +297,9 @@ void svc_rdma_pull_next(struct svc_rdma_xprt *sx)
 		return;
 	spin_lock(&sx->sx_lock);
 	fits = svc_rdma_pull_fits(sx);
-	if (fits)
-		set_bit(XPT_DATA, &sx->sx_xprt.xpt_flags);
 	spin_unlock(&sx->sx_lock);
 	if (fits)
-		svc_rdma_enqueue(sx);
+		svc_rdma_queue_wake(sx);
 }
 
 /**
@@ -246,7 +326,7 @@ void svc_rdma_pull_again(struct svc_rdma_call *call, u32 mrs)
 }
 
 /**
- * svc_rdma_pull_end - stop counting the bytes of a Call
+ * svc_rdma_pull_end - stop counting the bytes of a Call in qu_pulled
  * @call: Call that is about to be freed; its bytes may or may not be counted
  *
  * Context: process or completion workqueue.

@@ -11,10 +11,10 @@
  * svc_rdma_read_start() runs in a thread, usually the one that decoded the Call. It gives the
  * Call pages of its own, builds one chain of RDMA Reads for all chunks, and posts the chain
  * with a single completion at the end. Then the thread is free for other work. From posting to
- * completion the Call belongs to the device. The completion handler frees the chain, which
- * unmaps the pages, and queues the Call. A thread then takes the Call in svc_rdma_recvfrom()
- * and calls svc_rdma_read_assemble(). So no thread ever waits for an RDMA Read, and no Call is
- * executed before all its bytes are there (RFC 8166 3.4.5; invariant I14).
+ * completion the Call belongs to the device. The completion handler queues the Call. A thread then
+ * takes the Call in svc_rdma_recvfrom() and calls svc_rdma_read_assemble(), which frees the chain;
+ * that unmaps the pages. So no thread ever waits for an RDMA Read, and no Call is executed before
+ * all its bytes are there (RFC 8166 3.4.5; invariant I14).
  *
  * A Call may have to wait: in server/queue.c for permission to pull its bytes and for
  * memory regions, and in the line for send queue slots (verbs/sq.c).
@@ -27,12 +27,13 @@
  * There are two layouts. If a Call has one Read chunk, as a WRITE of an NFS client has, and its
  * inline part is contiguous, the inline part stays where it was received. The chunk is then read
  * to the start of a page, so that file data fills whole pages. Every other Call is rebuilt as
- * one stream, which begins at the start of the first page. A Call with one Read chunk is
- * rebuilt, too, if the chunk begins where the head of a Call must not end: the client
- * chooses that position. See rpcrdma_lists_keep_head().
+ * one stream, which begins at the start of the first page. So is a Call with one Read chunk, if
+ * the client has chosen a position of the chunk at which the head of rq_arg must not end: see
+ * rpcrdma_lists_keep_head().
  *
- * Data that a client has placed in its Sends (items of a group) needs no RDMA Read. If a Call
- * needs no other data, svc_rdma_read_placed() builds it, in one of the same two layouts.
+ * Data that a client has sent behind the payload stream (items of a group, see rtx.h) needs no
+ * RDMA Read. If all data of a Call came in that way, svc_rdma_read_placed() builds the Call, in
+ * one of the same two layouts.
  */
 #include <kunit/visibility.h>
 #include <linux/export.h>
@@ -74,7 +75,9 @@ static void svc_rdma_read_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 	sx->sx_posted.po_read = jiffies;
 	spin_unlock(&sx->sx_lock);
 
-	svc_rdma_chain_destroy(sx, &call->sc_reads);
+	/* The thread that takes the Call unmaps the pages. With an IOMMU that may take a while, and
+	 * other completions would have to wait.
+	 */
 	svc_rdma_slots_release(sx, call->sc_slots);
 	call->sc_slots = 0;
 	svc_rdma_call_complete(call);
@@ -147,8 +150,10 @@ static int svc_rdma_read_stream(struct svc_rdma_call *call)
 	return 0;
 }
 
-/* Upper bound on the number of rdma_rw contexts for a Call. Read chunks divide the body into
- * parts, and each part of a Position Zero chunk may need a context of its own.
+/* Upper bound on the number of rdma_rw contexts for a Call. If the body is in a Position Zero
+ * chunk, each Read chunk cuts the body at its position. A cut adds one context, because the part
+ * behind it begins a new one. It also adds up to two pages that are filled only in part, and these
+ * may take another context.
  */
 static u64 svc_rdma_read_bound(const struct svc_rdma_call *call)
 {
@@ -307,7 +312,7 @@ static void svc_rdma_assemble_part(struct svc_rdma_call *call, u32 pos,
 	}
 }
 
-/* Copies an item from the data of the message to its place in the stream. */
+/* Copies an item (rtx.h) from the Receives of the message to its place in the stream. */
 static void svc_rdma_assemble_item(struct svc_rdma_call *call, u32 pos,
 				   const struct rpcrdma2_item *item)
 {
@@ -391,11 +396,11 @@ static bool svc_rdma_read_in_place(const struct svc_rdma_call *call)
 }
 
 /**
- * svc_rdma_read_placed - build a Call that has items, and needs no RDMA Read
+ * svc_rdma_read_placed - build a Call that has items (rtx.h) and needs no RDMA Read
  * @call: decoded Call
- * @arg: where to describe the Call
+ * @arg: xdr_buf that is to describe the Call
  *
- * If a Call has one item, as those of NFS clients have, and no Read chunk, item and body are
+ * If a Call has one item, as a WRITE of an NFS client has, and no Read chunk, item and body are
  * used where they were received. This requires that the body is contiguous, and that the item
  * begins where the head of a Call may end (rpcrdma_head_ends_well()). Every other Call is
  * rebuilt as one stream.
@@ -429,7 +434,9 @@ EXPORT_SYMBOL_IF_KUNIT(svc_rdma_read_placed);
  * @call: Call whose Reads are complete
  * @arg: xdr_buf that is to describe the Call
  *
- * Context: process.
+ * This unmaps the pages that the Reads have filled, and releases the memory regions of the Reads.
+ *
+ * Context: process; the caller is a reader of svc_rdma_srcu.
  * Return: %false if the message is not the Call that its header announced
  *	(RFC 8166 4.5.2).
  */
@@ -437,6 +444,7 @@ bool svc_rdma_read_assemble(struct svc_rdma_call *call, struct xdr_buf *arg)
 {
 	const void *msg;
 
+	svc_rdma_chain_destroy(call->sc_sx, &call->sc_reads);
 	if (call->sc_linear)
 		svc_rdma_assemble_stream(call, arg);
 	else

@@ -6,15 +6,17 @@
  *
  * The completion handler of a Receive queues the message and tells sunrpc, which finds a
  * thread (server/queue.c). The thread calls svc_rdma_recvfrom(), which is at the end of
- * this file. The thread decodes the header. Then it either has a complete Call; or it starts
- * RDMA Reads, or lets the Call wait until these may begin, and leaves. When the RDMA Reads are
- * complete, the Call is queued again, and a thread assembles it (server/read.c). This file also
- * handles all messages that are not valid Calls: such a message never reaches the RPC program
- * (RFC 8166 4.5.2). It is counted and traced, not printed.
+ * this file. The thread decodes the header. If the Call needs no RDMA Reads, it is complete, and
+ * the thread returns it to sunrpc. Otherwise the thread starts the RDMA Reads, or leaves the Call
+ * in a queue until these may begin, and returns 0. When the RDMA Reads are complete, the Call is
+ * queued again, and a thread assembles it (server/read.c). This file also handles all messages
+ * that are not valid Calls. They never reach the RPC program (RFC 8166 4.5.2). They are counted
+ * and traced, and not printed.
  *
  * A Call without Read chunks is normally executed where it was received: rq_arg points into
  * the message. Every message stays with its Call until the Reply is encoded. If the client has
- * placed the data of a Call in the pages of Receives, rq_arg normally points there, too.
+ * placed the data of a Call in target segments of Receives (rtx.h), rq_arg normally points there,
+ * too.
  */
 #include <linux/in.h>
 #include <linux/module.h>
@@ -140,7 +142,7 @@ static enum rpcrdma_verdict svc_rdma_decode_v1(struct svc_rdma_call *call)
 				    &call->sc_hdr);
 }
 
-/* Decode a Call that came as a group. Afterwards it is handled like any other Call, except
+/* Decode a Call that came as a group (rtx.h). Afterwards it is handled like any other Call, except
  * that it may have items, and that the client may offer several Receives for its Reply (RTX-38,
  * RTX-102).
  */
@@ -247,15 +249,15 @@ static enum rpcrdma_verdict svc_rdma_fail(const struct svc_rdma_call *call)
 	}
 }
 
-/* Is a part of the Call not in the inline body, but in a chunk or an item? */
+/* Is a part of the Call in a chunk or an item (rtx.h), and not in the inline body? */
 static bool svc_rdma_is_reduced(const struct svc_rdma_call *call)
 {
 	return call->sc_hdr.hd_proc == RPCRDMA1_NOMSG ||
 	       call->sc_stream_len != call->sc_body_len;
 }
 
-/* Does a reduced Call need RDMA Reads? If not, all its reduced data came in items, which are in
- * its message.
+/* Does a reduced Call need RDMA Reads? If not, all data outside the inline body is in items
+ * (rtx.h), which have arrived with the message.
  */
 static bool svc_rdma_needs_reads(const struct svc_rdma_call *call)
 {
@@ -397,10 +399,11 @@ static struct svc_rdma_call *svc_rdma_take_call(struct svc_rdma_call *call,
 	return NULL;
 }
 
-/* Answer a Call that came as a broken group with an error. This runs in a completion handler,
- * where an allocation must not wait for I/O, which may use this transport (GFP_NOIO). The
- * Receives of the group have been given back already, so they do not limit the number of answers
- * in the line for slots. Therefore this ends the connection if a client lets answers pile up.
+/* Answer a Call that came as a broken group (rtx.h) with an error. This runs in a completion
+ * handler, so allocations must not wait for I/O (GFP_NOIO): the I/O may itself use RDMA. The
+ * Receives of the group have been given back already, so they do not limit how many answers can
+ * wait for send queue slots. Therefore this ends the connection if too many answers wait
+ * (svc_rdma_is_flooded()).
  */
 static void svc_rdma_refuse_group(struct svc_rdma_xprt *sx,
 				  const struct rpcrdma_group_end *end)
@@ -428,7 +431,7 @@ static void svc_rdma_refuse_group(struct svc_rdma_xprt *sx,
 }
 
 /**
- * svc_rdma_group_ended - ops->group_ended: a group will never be complete
+ * svc_rdma_group_ended - ops->group_ended: a group (rtx.h) will never be complete
  * @conn: connection
  * @end: the group, and what was wrong with it
  *
@@ -482,6 +485,8 @@ int svc_rdma_recvfrom(struct svc_rqst *rqstp)
 
 	svc_rdma_dequeue(sx, &call, &msg);
 	svc_xprt_received(xprt);
+	if (unlikely(svc_rdma_backward_is_short(sx)))
+		svc_rdma_credits_answers(sx);
 	if (call)
 		call = svc_rdma_take_call(call, &rqstp->rq_arg);
 	else if (msg)

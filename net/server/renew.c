@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Giving back messages whose Receives have targets, and so are blocks of pages (struct
- * rpcrdma_buf). This file replaces blocks that somebody else still holds. It does not decide
- * when a message is given back, and does not read messages.
+ * Giving back messages whose Receives have target segments (rtx.h). The buffer of such a Receive
+ * is a block of pages (struct rpcrdma_buf). This file replaces blocks that other code still uses.
+ * It does not decide when a message is given back, and does not read messages.
  *
  * Operation
  *
  * A Call is executed where it was received, and the pages with its data are handed to the code
- * that executes it. Some pages may be held for longer: by a socket that has not sent them yet, or
- * by a file system that took a reference. So before a Reply is posted, its thread checks the
- * Receives of the Call. If somebody else holds a block, the Receive gets a new block, and the
- * old one is freed when its last holder drops it (invariant I34). If a Reply waits for send
- * queue slots, another task posts it later, usually a completion handler. Nobody can get a
- * page meanwhile, because only the Call's thread hands pages out. So that task does not check
- * the Receives again, and allocates nothing (svc_rdma_msg_put_renewed()).
+ * that executes it. Other code may use some pages for longer: a socket that has not sent them yet,
+ * or a file system that took a reference. So before a Reply is posted, its thread checks the
+ * Receives of the Call. If other code has a reference to a block, the Receive gets a new block, and
+ * the old one is freed with its last reference (invariant I34). If a Reply waits for send queue
+ * slots, another task posts it later, usually a completion handler. In the meantime nobody can
+ * get a page, because only the Call's thread hands pages out. So the task that posts the Reply
+ * does not check the Receives again, and allocates nothing (svc_rdma_msg_put_renewed()).
  *
  * If no new block can be allocated, the connection fails, as it does if there is no memory for
  * the Reply itself. The Receive is not posted again, and no Reply grants a credit for it.
@@ -24,7 +24,7 @@
 #include "trace.h"
 
 /**
- * svc_rdma_msg_renew_blocks - replace each block of a message that somebody else holds
+ * svc_rdma_msg_renew_blocks - replace each block of a message that other code still uses
  * @sx: connection of the message; sx_back is not %SVC_RDMA_BACK_PLAIN
  * @msg: message, or NULL
  *
@@ -42,12 +42,12 @@ int svc_rdma_msg_renew_blocks(struct svc_rdma_xprt *sx,
 }
 
 /**
- * svc_rdma_msg_put_blocks - give a message back
+ * svc_rdma_msg_put_blocks - give back a message whose Receives may be blocks of pages
  * @sx: connection of the message; sx_back is not %SVC_RDMA_BACK_PLAIN
  * @msg: message
  *
- * Context: process. The caller is inside svc_rdma_srcu, and this sleeps if a block has to be
- *	replaced. Or the caller closes the connection, and this does not sleep.
+ * Context: process; sleeps if a block has to be replaced. The caller is inside svc_rdma_srcu; or
+ *	it closes the connection, and then this does not sleep.
  */
 void svc_rdma_msg_put_blocks(struct svc_rdma_xprt *sx,
 			     struct rpcrdma_msg_in *msg)

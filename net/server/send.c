@@ -13,8 +13,9 @@
  * Sends are signaled, and so are RDMA Writes of up to dc_signal_max bytes. Work requests of a
  * reliable connection complete in order, so when the Send at the end of a chain has completed,
  * the RDMA Writes have completed, too. The Send's completion handler frees the mappings, the
- * pages and the slots, and returns the context to the idle pool. The handler may sleep. If the
- * context holds no pages, the completion may be handled late (verbs/send_cq.c).
+ * pages and the slots. The handler may sleep. If the context holds no pages, the completion may be
+ * handled late (verbs/send_cq.c). The handler hardly ever takes a lock: it adds the context to
+ * sp_done, and the next task that needs a context moves all of sp_done to the idle pool.
  *
  * A Reply that finds too few send queue slots waits in line for them. Its thread does not
  * wait: the context holds all that is needed. The context also holds the Call's message, so
@@ -32,8 +33,9 @@
 #include "svc_rdma.h"
 #include "trace.h"
 
-/* Limits of the idle pool: number of contexts, and bytes of their buffers, all of which count as
- * large as that of the context that is given back. Contexts beyond either limit are freed.
+/* Limits of the idle pool: number of contexts, and number of bytes in their buffers. A context that
+ * is given back and would exceed either limit is freed. All idle buffers are assumed to be as large
+ * as its buffer.
  */
 #define SVC_RDMA_IDLE_SENDS	32u
 #define SVC_RDMA_IDLE_BYTES	(32u * SVC_RDMA_V2_REQ_SIZE)
@@ -50,13 +52,16 @@ static void svc_rdma_send_ready(struct rpcrdma_sq_waiter *waiter);
  */
 void svc_rdma_send_pool_init(struct svc_rdma_send_pool *pool)
 {
+	init_llist_head(&pool->sp_done);
+	pool->sp_ndone = 0;
 	INIT_LIST_HEAD(&pool->sp_idle);
 	pool->sp_nidle = 0;
+	pool->sp_least = 0;
 }
 
-/* Give a context its buffer, or replace the buffer by a larger one. A client may be able to
- * receive more than can be allocated in one piece. In version 2 a smaller buffer is enough: if a
- * Reply does not fit, the client is told to provide a chunk (G-23).
+/* Give a context its buffer, or replace the buffer by a larger one. A client may accept Sends that
+ * are larger than what can be allocated in one piece. In version 2 a smaller buffer is enough: if
+ * a Reply does not fit, an error tells the client to send the Call again with a Reply chunk (G-23).
  */
 static int svc_rdma_send_create_buf(struct svc_rdma_send *send, gfp_t gfp)
 {
@@ -79,7 +84,7 @@ static int svc_rdma_send_create_buf(struct svc_rdma_send *send, gfp_t gfp)
 	return rc;
 }
 
-/* Frees a context that holds nothing. */
+/* Frees a context that holds no message, pages, RDMA Writes or slots. */
 static void svc_rdma_send_free(struct svc_rdma_send *send)
 {
 	svc_rdma_budget_sends(svc_rdma_send_sx(send),
@@ -100,6 +105,7 @@ static struct svc_rdma_send *svc_rdma_send_create(struct svc_rdma_xprt *sx,
 	if (!send)
 		return NULL;
 	rpcrdma_send_init(&send->ss_send, conn, svc_rdma_send_wc_done);
+	INIT_LIST_HEAD(&send->ss_list);
 	if (svc_rdma_send_create_buf(send, gfp)) {
 		kfree(send);
 		return NULL;
@@ -130,19 +136,23 @@ static void svc_rdma_send_close_grant(struct svc_rdma_xprt *sx, u8 age)
 /* Frees the other Sends of a group that was not posted. They hold no pages and no message. */
 static void svc_rdma_send_drop_more(struct svc_rdma_send *send)
 {
+	struct svc_rdma_xprt *sx = svc_rdma_send_sx(send);
 	struct svc_rdma_send *more, *next;
 	LIST_HEAD(list);
 
 	rpcrdma_send_part(&send->ss_send, &list);
 	list_for_each_entry_safe(more, next, &list, ss_send.sd_list) {
-		svc_rdma_send_close_grant(svc_rdma_send_sx(send), more->ss_age);
+		spin_lock(&sx->sx_lock);
+		list_del(&more->ss_list);
+		rpcrdma_grant_close(&sx->sx_credit.cd_grant, more->ss_age);
+		spin_unlock(&sx->sx_lock);
 		svc_rdma_send_free(more);
 	}
 }
 
 /**
- * svc_rdma_send_reset - release what a Send context holds
- * @send: context that is not, or no longer, posted; it is empty afterwards
+ * svc_rdma_send_reset - release what a Send context holds: message, pages, RDMA Writes, slots
+ * @send: context that is not, or no longer, posted
  *
  * Context: process or completion workqueue.
  */
@@ -160,12 +170,12 @@ void svc_rdma_send_reset(struct svc_rdma_send *send)
 	send->ss_npages = 0;
 	send->ss_send.sd_wr.opcode = IB_WR_SEND;
 	svc_rdma_slots_release(sx, send->ss_send.sd_slots);
-	send->ss_send.sd_slots = 0;
+	WRITE_ONCE(send->ss_send.sd_slots, 0);
 }
 
 /**
  * svc_rdma_send_destroy - free a Send context
- * @send: context that is not, or no longer, posted
+ * @send: context that is not, or no longer, posted, and is in no list
  *
  * Context: process or completion workqueue.
  */
@@ -173,6 +183,70 @@ void svc_rdma_send_destroy(struct svc_rdma_send *send)
 {
 	svc_rdma_send_reset(send);
 	svc_rdma_send_free(send);
+}
+
+/* Returns true if the context is idle now; false if there are enough idle ones, and the caller has
+ * to free it.
+ */
+static bool svc_rdma_send_put_locked(struct svc_rdma_send *send)
+{
+	struct svc_rdma_xprt *sx = svc_rdma_send_sx(send);
+	struct svc_rdma_send_pool *pool = &sx->sx_sends;
+
+	lockdep_assert_held(&sx->sx_lock);
+	/* The grant in the message has reached the device, or never will. So the message
+	 * does not delay the return of credits any more: see net/core/grant.c.
+	 */
+	rpcrdma_grant_close(&sx->sx_credit.cd_grant, send->ss_age);
+	if (pool->sp_nidle >= SVC_RDMA_IDLE_SENDS ||
+	    pool->sp_nidle * send->ss_send.sd_buf.bf_size >=
+	    SVC_RDMA_IDLE_BYTES)
+		return false;
+	list_move(&send->ss_list, &pool->sp_idle);
+	pool->sp_nidle++;
+	return true;
+}
+
+/* Moves the contexts in sp_done to the idle pool. Those for which it has no room go to @surplus.
+ * The caller frees them when it has released sx_lock.
+ */
+static void svc_rdma_send_collect_locked(struct svc_rdma_xprt *sx,
+					 struct list_head *surplus)
+{
+	struct llist_head *done = &sx->sx_sends.sp_done;
+	struct svc_rdma_send *send, *next;
+
+	lockdep_assert_held(&sx->sx_lock);
+	if (llist_empty(done))
+		return;
+	WRITE_ONCE(sx->sx_sends.sp_ndone, 0);
+	llist_for_each_entry_safe(send, next, llist_del_all(done), ss_done) {
+		sx->sx_stats.vs_sent++;
+		if (!svc_rdma_send_put_locked(send))
+			list_move(&send->ss_list, surplus);
+	}
+}
+
+static void svc_rdma_send_free_list(struct list_head *list)
+{
+	struct svc_rdma_send *send, *next;
+
+	list_for_each_entry_safe(send, next, list, ss_list)
+		svc_rdma_send_free(send);
+}
+
+/* Creates a context, which is not idle. */
+static struct svc_rdma_send *svc_rdma_send_add(struct svc_rdma_xprt *sx,
+					       gfp_t gfp)
+{
+	struct svc_rdma_send *send = svc_rdma_send_create(sx, gfp);
+
+	if (!send)
+		return NULL;
+	spin_lock(&sx->sx_lock);
+	list_add_tail(&send->ss_list, &sx->sx_posted.po_sending);
+	spin_unlock(&sx->sx_lock);
+	return send;
 }
 
 /**
@@ -187,19 +261,23 @@ struct svc_rdma_send *svc_rdma_send_get(struct svc_rdma_xprt *sx, gfp_t gfp)
 {
 	struct svc_rdma_send_pool *pool = &sx->sx_sends;
 	struct svc_rdma_send *send;
+	LIST_HEAD(surplus);
 	u8 age;
 
 	spin_lock(&sx->sx_lock);
+	svc_rdma_send_collect_locked(sx, &surplus);
 	age = rpcrdma_grant_open(&sx->sx_credit.cd_grant);
 	send = list_first_entry_or_null(&pool->sp_idle, struct svc_rdma_send,
-					ss_send.sd_list);
+					ss_list);
 	if (send) {
-		list_del_init(&send->ss_send.sd_list);
+		list_move_tail(&send->ss_list, &sx->sx_posted.po_sending);
 		pool->sp_nidle--;
+		pool->sp_least = min(pool->sp_least, pool->sp_nidle);
 	}
 	spin_unlock(&sx->sx_lock);
+	svc_rdma_send_free_list(&surplus);
 	if (!send)
-		send = svc_rdma_send_create(sx, gfp);
+		send = svc_rdma_send_add(sx, gfp);
 	else if (unlikely(send->ss_send.sd_buf.bf_size <
 			  READ_ONCE(sx->sx_conn.cn_limits.lm_inline_send)))
 		svc_rdma_send_create_buf(send, gfp);
@@ -212,34 +290,100 @@ struct svc_rdma_send *svc_rdma_send_get(struct svc_rdma_xprt *sx, gfp_t gfp)
 
 /**
  * svc_rdma_send_put - give back a Send context
- * @send: context that is not, or no longer, posted; all that it holds is released
+ * @send: context that is not posted; all that it holds is released
  *
  * Context: process or completion workqueue.
  */
 void svc_rdma_send_put(struct svc_rdma_send *send)
 {
 	struct svc_rdma_xprt *sx = svc_rdma_send_sx(send);
-	struct svc_rdma_send_pool *pool = &sx->sx_sends;
-	bool keep;
+	bool kept;
 
 	svc_rdma_send_reset(send);
-
 	spin_lock(&sx->sx_lock);
-	/* The Send has completed, or was never posted: see net/core/grant.c. */
-	rpcrdma_grant_close(&sx->sx_credit.cd_grant, send->ss_age);
-	keep = pool->sp_nidle < SVC_RDMA_IDLE_SENDS &&
-	       pool->sp_nidle * send->ss_send.sd_buf.bf_size <
-	       SVC_RDMA_IDLE_BYTES;
-	if (keep) {
-		list_add(&send->ss_send.sd_list, &pool->sp_idle);
-		pool->sp_nidle++;
-	}
+	kept = svc_rdma_send_put_locked(send);
+	if (!kept)
+		list_del(&send->ss_list);
 	spin_unlock(&sx->sx_lock);
-	if (!keep)
-		svc_rdma_send_destroy(send);
+	if (!kept)
+		svc_rdma_send_free(send);
 }
 
-/* Fails the connection. The context is not freed before the queues are destroyed (I10). */
+/**
+ * svc_rdma_send_collect - move all contexts that have completed to the idle pool
+ * @sx: connection
+ *
+ * Those for which the pool has no room are freed.
+ *
+ * Context: process or completion workqueue.
+ * Return: number of idle contexts.
+ */
+u32 svc_rdma_send_collect(struct svc_rdma_xprt *sx)
+{
+	LIST_HEAD(surplus);
+	u32 idle;
+
+	spin_lock(&sx->sx_lock);
+	svc_rdma_send_collect_locked(sx, &surplus);
+	idle = sx->sx_sends.sp_nidle;
+	spin_unlock(&sx->sx_lock);
+	svc_rdma_send_free_list(&surplus);
+	return idle;
+}
+
+/**
+ * svc_rdma_send_unneeded - how many idle contexts have not been needed for some time?
+ * @sx: connection
+ *
+ * Context: process.
+ * Return: number of idle contexts that no Send has needed since this was called last.
+ */
+u32 svc_rdma_send_unneeded(struct svc_rdma_xprt *sx)
+{
+	struct svc_rdma_send_pool *pool = &sx->sx_sends;
+	LIST_HEAD(surplus);
+	u32 least;
+
+	spin_lock(&sx->sx_lock);
+	svc_rdma_send_collect_locked(sx, &surplus);
+	least = pool->sp_least;
+	pool->sp_least = pool->sp_nidle;
+	spin_unlock(&sx->sx_lock);
+	svc_rdma_send_free_list(&surplus);
+	return least;
+}
+
+/**
+ * svc_rdma_send_trim - free idle contexts
+ * @sx: connection that is not being closed
+ * @most: maximum number of contexts to free
+ *
+ * Context: process; must not allocate, because memory may be short.
+ * Return: number of contexts that were freed.
+ */
+u32 svc_rdma_send_trim(struct svc_rdma_xprt *sx, u32 most)
+{
+	struct svc_rdma_send_pool *pool = &sx->sx_sends;
+	LIST_HEAD(list);
+	u32 count = 0;
+
+	spin_lock(&sx->sx_lock);
+	svc_rdma_send_collect_locked(sx, &list);
+	while (count < most && pool->sp_nidle) {
+		list_move(pool->sp_idle.prev, &list);
+		pool->sp_nidle--;
+		count++;
+	}
+	pool->sp_least = min(pool->sp_least, pool->sp_nidle);
+	spin_unlock(&sx->sx_lock);
+
+	svc_rdma_send_free_list(&list);
+	return count;
+}
+
+/* Fails the connection because a Send, or an RDMA Write in front of it, has failed. The context is
+ * not freed before the queues are destroyed (I10).
+ */
 static void svc_rdma_send_fail(struct svc_rdma_send *send,
 			       const struct ib_wc *wc)
 {
@@ -264,8 +408,8 @@ static void svc_rdma_send_wc_written(struct ib_cq *cq, struct ib_wc *wc)
 		svc_rdma_send_fail(send, wc);
 }
 
-/* Must the completion of a posted Send be handled at once? If there are RDMA Writes, the context
- * holds the pages of the Reply until then.
+/* Must the completion of a posted Send be handled at once? It must, if there are RDMA Writes: until
+ * then, the context holds the pages of the Reply.
  */
 static bool svc_rdma_send_is_awaited(const struct svc_rdma_send *send)
 {
@@ -277,6 +421,8 @@ static void svc_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct svc_rdma_send *send = container_of(rpcrdma_send_of(wc),
 						  struct svc_rdma_send, ss_send);
 	struct svc_rdma_xprt *sx = svc_rdma_send_sx(send);
+	struct svc_rdma_send_pool *pool = &sx->sx_sends;
+	u32 done;
 
 	trace_svc_rdma_send_done(sx, &send->ss_send.sd_cid, wc->status);
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
@@ -284,16 +430,22 @@ static void svc_rdma_send_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 
-	/* Any other completion may be old, and tells nothing about the peer now. */
+	/* A completion that nobody awaits may have been in the queue for a long time. So it
+	 * does not show that the peer is alive now.
+	 */
 	if (svc_rdma_send_is_awaited(send)) {
 		rpcrdma_send_cq_seen(&sx->sx_conn);
 		rpcrdma_keepalive_acked(&sx->sx_conn);
 	}
-	spin_lock(&sx->sx_lock);
-	list_del_init(&send->ss_send.sd_list);
 	svc_rdma_progress_sent(sx, send);
-	spin_unlock(&sx->sx_lock);
-	svc_rdma_send_put(send);
+	/* From now on, the context has no slots, so it does not count as posted any more. */
+	svc_rdma_send_reset(send);
+	llist_add(&send->ss_done, &pool->sp_done);
+	/* After many Replies, no Send may be needed for a long time. So do not leave too many. */
+	done = READ_ONCE(pool->sp_ndone) + 1;
+	WRITE_ONCE(pool->sp_ndone, done);
+	if (unlikely(done > SVC_RDMA_IDLE_SENDS))
+		svc_rdma_send_collect(sx);
 }
 
 static void svc_rdma_send_prepare_write(struct svc_rdma_send *send,
@@ -312,20 +464,19 @@ static void svc_rdma_send_prepare_write(struct svc_rdma_send *send,
 		wr->send_flags |= IB_SEND_SIGNALED;
 }
 
-/* Lists the other Sends of a group as posted, because each of them completes separately. */
-static void svc_rdma_send_post_more(struct svc_rdma_send *send)
+/* Separates the other Sends of a group from @send, because each of them completes by itself. */
+static void svc_rdma_send_part_more(struct svc_rdma_send *send)
 {
-	struct svc_rdma_xprt *sx = svc_rdma_send_sx(send);
-	struct svc_rdma_send *more;
+	struct svc_rdma_send *more, *next;
+	LIST_HEAD(list);
 
-	lockdep_assert_held(&sx->sx_lock);
 	rpcrdma_count_add(server_sends, send->ss_send.sd_nmore);
-	list_for_each_entry(more, &send->ss_send.sd_more, ss_send.sd_list) {
-		more->ss_send.sd_slots = 1;
-		more->ss_posted = send->ss_posted;
+	rpcrdma_send_part(&send->ss_send, &list);
+	list_for_each_entry_safe(more, next, &list, ss_send.sd_list) {
+		list_del_init(&more->ss_send.sd_list);
+		svc_rdma_send_set_slots(more, 1);
 		trace_svc_rdma_send(more);
 	}
-	rpcrdma_send_part(&send->ss_send, &sx->sx_posted.po_sending);
 }
 
 /**
@@ -355,19 +506,11 @@ int svc_rdma_send_post(struct svc_rdma_send *send)
 		svc_rdma_send_prepare_write(send, wr);
 
 	rpcrdma_send_chain(&send->ss_send);
-
-	spin_lock(&sx->sx_lock);
-	/* A context that has waited for slots is in po_sending already */
-	if (list_empty(&send->ss_send.sd_list))
-		list_add_tail(&send->ss_send.sd_list, &sx->sx_posted.po_sending);
-	send->ss_send.sd_slots = send->ss_send.sd_wait.wt_slots -
-				 send->ss_send.sd_nmore;
-	send->ss_posted = jiffies;
-	if (unlikely(send->ss_send.sd_nmore))
-		svc_rdma_send_post_more(send);
-	sx->sx_stats.vs_sent++;
-	spin_unlock(&sx->sx_lock);
+	svc_rdma_send_set_slots(send, send->ss_send.sd_wait.wt_slots -
+				      send->ss_send.sd_nmore);
 	trace_svc_rdma_send(send);
+	if (unlikely(send->ss_send.sd_nmore))
+		svc_rdma_send_part_more(send);
 	if (svc_rdma_send_is_awaited(send))
 		return rpcrdma_conn_post_awaited(&sx->sx_conn, first);
 	return rpcrdma_conn_post(&sx->sx_conn, first);
@@ -418,9 +561,6 @@ int svc_rdma_send_submit(struct svc_rdma_send *send, struct svc_rdma_call *call,
 		svc_rdma_send_post(send);
 		return 0;
 	}
-	spin_lock(&sx->sx_lock);
-	list_add_tail(&send->ss_send.sd_list, &sx->sx_posted.po_sending);
-	spin_unlock(&sx->sx_lock);
 	svc_rdma_slots_wait(sx, &send->ss_send.sd_wait);
 	return 0;
 }

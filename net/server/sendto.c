@@ -174,6 +174,13 @@ static int svc_rdma_reply_build(struct svc_rdma_send *send,
 
 	if (call->sc_error.er_code)
 		return -EMSGSIZE;
+	/* If a COMPOUND has a READDIR behind a READ, nfsd of Linux 6.1 takes the distance from
+	 * the head to the READDIR for the length of the head (nfsd4_encode_readdir()). The head
+	 * begins at the beginning of a page. So if the distance is not more than a page, nfsd
+	 * has written all bytes of it. Otherwise memory of others may be there.
+	 */
+	if (xdr->head[0].iov_len > PAGE_SIZE)
+		return -EMSGSIZE;
 	svc_rdma_payloads_trim(call, xdr->len);
 	answer.an_body = rpcrdma_payload_body_len(call->sc_payloads,
 						  call->sc_npayloads, xdr->len);
@@ -284,6 +291,7 @@ int svc_rdma_sendto(struct svc_rqst *rqstp)
 	svc_rdma_inside();
 	if (svc_rdma_is_down(sx))
 		return -ENOTCONN;
+	svc_rdma_credits_meet(sx);
 	send = svc_rdma_send_get(sx, GFP_KERNEL);
 	if (!send)
 		goto out_fail;
@@ -295,10 +303,9 @@ int svc_rdma_sendto(struct svc_rqst *rqstp)
 
 	if (rc == -EMSGSIZE) {
 		rpcrdma_count(server_reply_too_large);
-		/* If no error is set, the Reply takes more slots than the send queue
-		 * has. Or it does not agree with its plan: a result is not inside
-		 * the Reply, or header or body are too large for the buffer or for
-		 * the chunk.
+		/* There are two causes that have set no error. The Reply takes more slots than
+		 * the send queue has. Or the Reply is inconsistent: a result is not inside the
+		 * Reply, or header or body do not fit the buffer or the chunk that was chosen.
 		 */
 		if (!call->sc_error.er_code)
 			call->sc_error.er_code = RPCRDMA2_ERR_SYSTEM;

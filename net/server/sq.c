@@ -3,8 +3,8 @@
  * This file tells sunrpc whether the send queue has room. The slots of the send queue, and the
  * line for them, are in verbs/sq.c; memory regions are counted in server/mrs.c.
  *
- * If there are too few slots for a Reply, or for the RDMA Reads of a Call, that Reply or
- * Call waits in line, and its thread continues with other work. As long as anything is in line,
+ * If there are too few slots for a Reply, or for the RDMA Reads of a Call, the Reply or the Call
+ * waits in the line, and its thread continues with other work. As long as the line is not empty,
  * sunrpc is told that there is no room for another Call.
  *
  * If no work request completes, the connection fails: see verbs/keepalive.c. Replies and
@@ -17,7 +17,9 @@
 /* Number of send queue slots for a client that is not known yet (svc_rdma_is_known()) */
 #define SVC_RDMA_UNKNOWN_SLOTS	8u
 
-/* Is the line empty, and are fewer than @most slots in use? The answer may change at any time. */
+/* Is the line for slots empty, and are fewer than @most slots in use? The answer may change at any
+ * time.
+ */
 static bool svc_rdma_slots_have_room(const struct rpcrdma_sq *sq, u32 most)
 {
 	return !READ_ONCE(sq->sq_nwaiting) && rpcrdma_sq_used(sq) < most;
@@ -31,13 +33,13 @@ static bool svc_rdma_has_slots(const struct svc_rdma_xprt *sx)
 }
 
 /**
- * svc_rdma_is_flooded - does a client let answers pile up?
+ * svc_rdma_is_flooded - do too many answers to a client wait for send queue slots?
  * @sx: connection
  *
- * Most answers in line hold the Receives of their Calls, which limits their number. The
- * refusal of a broken group holds no Receive, so only this function limits the number of
- * refusals. A client that obeys its credits never has more answers in line than credits, and
- * RPCRDMA_RECV_SPARE answers to messages that take no credit.
+ * Most answers in line hold the Receives of the Calls that they answer, so the number of Receives
+ * limits their number. The error that refuses a broken group (rtx.h) holds no Receive, so its
+ * sender calls this function first. If a client obeys its credits, there are never more answers in
+ * line than it has credits, plus RPCRDMA_RECV_SPARE answers to messages that take no credit.
  *
  * Context: any.
  * Return: %true if more waiters are in line than a client that obeys its credits can cause;

@@ -34,18 +34,19 @@
 #define SVC_RDMA_REQ_SIZE_MAX		RPCRDMA_INLINE_MAX
 #define SVC_RDMA_BC_REQUESTS_MAX	128u
 
-/* Maximum number of connect requests that wait in the CM core, and also of connections
- * that wait in a listener to be accepted
+/* Maximum number of connect requests that wait in the CM core. It is also the maximum number of
+ * connections that wait in a listener's queue to be accepted.
  */
 #define SVC_RDMA_BACKLOG		128
 
-/* Default of v2_max_req_size: bytes of the largest inline Call in version 2, unless
- * Receives have targets. Our client announces Receives of the same size by default.
+/* Default of the parameter v2_max_req_size: number of bytes in the largest inline Call of
+ * version 2. If Receives have target segments (rtx.h), rtx_pages determines the size instead.
+ * The default of our client's Receives in version 2 is the same.
  */
 #define SVC_RDMA_V2_REQ_SIZE		16384u
 
-/* Bytes of the largest message that a version 2 client may send before this server has
- * told it the size of its Receives, the property RBSIZ (G-19)
+/* Maximum number of bytes in a message of version 2 until this server has announced the size
+ * of its Receives by the property RBSIZ (G-19)
  */
 #define SVC_RDMA_V2_RECV_MIN		4096u
 
@@ -70,7 +71,7 @@ struct svc_rdma_mrs {
 
 /**
  * struct svc_rdma_rw - one RDMA Read or Write; its memory at the peer is contiguous
- * @sw_list: link in sh_rws of its chain
+ * @sw_list: link in sh_rws of a struct svc_rdma_chain
  * @sw_ctx: context of rdma_rw: DMA mapping and work requests
  * @sw_dir: %DMA_TO_DEVICE: RDMA Write; %DMA_FROM_DEVICE: RDMA Read
  * @sw_nents: number of entries of @sw_sg
@@ -123,12 +124,13 @@ struct svc_rdma_chain {
  * @sc_list: link in qu_waiting, po_reading or qu_complete (struct svc_rdma_queue,
  *	struct svc_rdma_posted)
  * @sc_sx: connection on which the Call arrived
- * @sc_msg: message that contains the Call; NULL once it has been given back or has moved to
- *	ss_msg of a Send context
+ * @sc_msg: message that contains the Call; NULL once its Receives have been given back, or it
+ *	has moved to ss_msg of a Send context
  * @sc_vers: version of the header, and of the answer
  * @sc_hdr: decoded header. Its chunk lists point into @sc_msg
- * @sc_items: position and length of each item, copied from the header. An item is data
- *	that the client has placed in its Sends; its bytes are in @sc_msg (RTX-52)
+ * @sc_items: position and length of each item (rtx.h), copied from the header. An item is
+ *	data that the client has sent behind the payload stream; its bytes are in @sc_msg
+ *	(RTX-52)
  * @sc_nitems: number of entries of @sc_items
  * @sc_body_len: length in bytes of the inline body, or of the Position Zero chunk
  * @sc_stream_len: length of the unreduced Call in bytes
@@ -141,25 +143,25 @@ struct svc_rdma_chain {
  * @sc_posted: jiffies when @sc_reads were posted, under sx_lock
  * @sc_pull: bytes of this Call that are counted in qu_pulled
  * @sc_budget: number of pages of this Call that server/budget.c counts
- * @sc_budget_known: the client was known when they were counted
+ * @sc_budget_known: svc_rdma_is_known() was true when the pages were counted
  * @sc_mrs: number of memory regions that must be free before the Call can be pulled, that
  *	is, read by RDMA; 0 until svc_rdma_pull_again() has set it
  * @sc_pages: array of pages with the Call, or with the part of it that is not in the
  *	inline body; NULL if the Call has no pages
  * @sc_npages: number of pages in @sc_pages that the Call owns until it is freed; 0 if
  *	@sc_msg owns them
- * @sc_payloads: for each Write chunk, the result that goes there
+ * @sc_payloads: for each Write chunk, the result that is written to it
  * @sc_npayloads: entries used in @sc_payloads
- * @sc_replies: number of the client's Receives that wait for the Reply, if the Call came
- *	as a group; otherwise 0
+ * @sc_replies: if the Call came as a group (rtx.h), number of Receives that the client offers
+ *	for the Reply; otherwise 0
  * @sc_error: error to send instead of the Reply, because a result did not fit its
  *	Write chunk, or the Reply is too large to be sent; er_code is 0 if there is no error
  *
- * Only @sc_list, @sc_slots and @sc_posted need sx_lock, while the Call is in a list of the
- * connection. The Call has one owner at any time. One after the other, the owner is
- * svc_rdma_recvfrom(); qu_waiting or the line for slots, if the Call has to wait; the device,
- * while the RDMA Reads are posted; qu_complete; and then the svc_rqst (or the deferred request)
- * whose rq_xprt_ctxt points to the Call.
+ * While the Call is in a list of the connection, sx_lock protects @sc_list, @sc_slots and
+ * @sc_posted. The other members need no lock, because a Call has one owner at any time. These
+ * are the owners, in order: svc_rdma_recvfrom(); qu_waiting or the line for slots, if the Call
+ * has to wait; the device, while the RDMA Reads are posted; qu_complete; the svc_rqst (or the
+ * deferred request) that has a pointer to the Call in rq_xprt_ctxt (or xprt_ctxt).
  */
 struct svc_rdma_call {
 	struct list_head	sc_list;
@@ -192,14 +194,14 @@ struct svc_rdma_call {
 };
 
 /**
- * struct svc_rdma_body - a walk over the inline body of a Reply, that is, over the parts
- *	between its payloads
+ * struct svc_rdma_body - position in the inline body of a Reply
  * @by_xdr: the Reply
- * @by_payloads: its payloads that are sent in Write chunks, and left out of the body
- * @by_npayloads: number of these payloads
+ * @by_payloads: the results that are written to Write chunks. The inline body is what remains
+ *	of the Reply without these results
+ * @by_npayloads: number of entries of @by_payloads
  * @by_pos: where in @by_xdr the search for the next part begins
- * @by_offset: where in @by_xdr the rest of the current part begins
- * @by_left: length of that rest in bytes
+ * @by_offset: where in @by_xdr the unread rest of the current part begins
+ * @by_left: number of bytes in this rest
  */
 struct svc_rdma_body {
 	const struct xdr_buf		*by_xdr;
@@ -213,26 +215,30 @@ struct svc_rdma_body {
 /**
  * struct svc_rdma_send - one Send and the RDMA Writes in front of it
  * @ss_send: the Send, with transport header and inline body. When it completes, the
- *	RDMA Writes have completed, too. sd_list is a link in sp_idle or po_sending, or in
- *	sd_more of the first Send of a group. sd_slots is 0 while the Send waits for slots
+ *	RDMA Writes have completed, too. sd_list is a link in sd_more of the first Send of a
+ *	group. sd_slots is 0 while the Send is not posted
+ * @ss_list: link in sp_idle or po_sending
  * @ss_write_cqe: completion of each RDMA Write that is signaled or fails
  * @ss_writes: RDMA Writes posted before the Send; trace events name them by sd_cid
- * @ss_msg: message of the Call that is answered, until the Send is posted; or NULL
- * @ss_posted: jiffies when the Send was posted, under sx_lock
- * @ss_age: age of the grant in the message, see rpcrdma_grant_open(). Set by svc_rdma_send_get()
+ * @ss_msg: message of the Call that is answered, until just before the Send is posted; or NULL
+ * @ss_posted: jiffies when the Send was posted; set before sd_slots
+ * @ss_done: link in sp_done
+ * @ss_age: what rpcrdma_grant_open() has returned for the message, see struct rpcrdma_grant
  * @ss_pages: pages of the Reply, if RDMA Writes read some of them; an entry may be NULL
  * @ss_npages: number of entries used in @ss_pages
  * @ss_maxpages: number of entries allocated for @ss_pages
  *
- * The owner is the pool of idle contexts, the caller of svc_rdma_send_get(), the line
- * for slots, or, from posting to completion, the device.
+ * A context is owned by the idle pool; after svc_rdma_send_get(), by its caller; while it waits
+ * for slots, by the line; from posting to completion, by the device; and then by sp_done.
  */
 struct svc_rdma_send {
 	struct rpcrdma_send	ss_send;
+	struct list_head	ss_list;
 	struct ib_cqe		ss_write_cqe;
 	struct svc_rdma_chain	ss_writes;
 	struct rpcrdma_msg_in	*ss_msg;
 	unsigned long		ss_posted;
+	struct llist_node	ss_done;
 	u8			ss_age;
 	struct page		**ss_pages;
 	u32			ss_npages;
@@ -241,9 +247,10 @@ struct svc_rdma_send {
 
 /**
  * struct svc_rdma_stats - what a connection has done, for debugfs
- * @vs_received: number of Receives whose messages threads have taken; a message may fill
- *	several Receives; under sx_lock
- * @vs_sent: number of messages sent, under sx_lock
+ * @vs_received: number of Receives whose messages a thread has taken. Whoever holds XPT_BUSY
+ *	writes it
+ * @vs_sent: number of messages that have been sent, as far as contexts were taken from sp_done;
+ *	under sx_lock
  * @vs_refused: number of messages that were answered with an error instead of being executed
  * @vs_dropped: number of messages that were dropped
  * @vs_read_bytes: number of bytes read by RDMA Read
@@ -260,16 +267,19 @@ struct svc_rdma_stats {
 
 /**
  * struct svc_rdma_queue - work for threads; server/queue.c
- * @qu_received: messages that no thread has taken yet (mi_list)
+ * @qu_received: messages that have arrived (mi_next), the last one first
+ * @qu_taken: messages that were taken out of @qu_received and wait for a thread (mi_next), the
+ *	first one first. Whoever holds XPT_BUSY owns this list
  * @qu_complete: Calls whose RDMA Reads have completed (sc_list)
  * @qu_waiting: Calls whose RDMA Reads may not begin yet (sc_list)
  * @qu_pulled: bytes of the Calls that are being pulled or are in @qu_complete
  *
- * sx_lock protects all members, and XPT_DATA. XPT_DATA is set while @qu_received or
- * @qu_complete has an entry, or the first entry of @qu_waiting can be pulled.
+ * sx_lock protects @qu_complete, @qu_waiting and @qu_pulled. XPT_DATA is set while one of the first
+ * three lists has an entry, or the first entry of @qu_waiting can be pulled.
  */
 struct svc_rdma_queue {
-	struct list_head	qu_received;
+	struct llist_head	qu_received;
+	struct llist_node	*qu_taken;
 	struct list_head	qu_complete;
 	struct list_head	qu_waiting;
 	u32			qu_pulled;
@@ -277,45 +287,56 @@ struct svc_rdma_queue {
 
 /**
  * struct svc_rdma_send_pool - idle Send contexts; server/send.c
- * @sp_idle: the contexts (sd_list)
+ * @sp_done: contexts whose Sends have completed, and that hold nothing any more (ss_done). They are
+ *	still in po_sending, until they are moved to @sp_idle or freed
+ * @sp_ndone: approximate number of contexts that were added to @sp_done since it was last emptied
+ * @sp_idle: contexts that the next Sends can use (ss_list)
  * @sp_nidle: number of entries in @sp_idle
+ * @sp_least: smallest value of @sp_nidle since the last call of svc_rdma_send_unneeded(). This
+ *	number of contexts has not been needed since that call
  *
- * sx_lock protects all members.
+ * sx_lock protects @sp_idle, @sp_nidle and @sp_least.
  */
 struct svc_rdma_send_pool {
+	struct llist_head	sp_done;
 	struct list_head	sp_idle;
-	u32			sp_nidle;
+	u32			sp_ndone;
+	u16			sp_nidle;
+	u16			sp_least;
 };
 
 /**
  * struct svc_rdma_posted - what is posted or waits for slots; server/progress.c
- * @po_reading: Calls whose RDMA Reads are posted or wait for slots (sc_list). After the
- *	connection has ended, Calls are left whose RDMA Reads have failed, were flushed, were
- *	not posted or only in part, were lost by the provider, or never got slots (sc_slots is 0)
- * @po_sending: Send contexts that are posted or wait for slots (sd_list). Entries are left
- *	for the same reasons (sd_slots is 0 if they never got slots)
- * @po_read: jiffies when the completion of an RDMA Read, or of a Send posted in front of one,
- *	was last handled
+ * @po_sending: Send contexts that are not idle (ss_list): they are being made, wait for slots, are
+ *	posted, or are in sp_done. When a connection is closed, some are left for the same reasons
+ *	as in @po_reading (sd_slots is 0 if they never got slots)
  * @po_sent: jiffies when the completion of a Send was last handled
+ * @po_reading: Calls whose RDMA Reads are posted or wait for slots (sc_list). When a connection
+ *	is closed, it still contains each Call whose RDMA Reads have failed, were flushed, were
+ *	posted only in part or not at all, have no completion because of a fault of the
+ *	provider, or never got slots (then sc_slots is 0)
+ * @po_read: jiffies when a completion was last handled that shows progress of RDMA Reads: that
+ *	of an RDMA Read, or that of a Send posted before all outstanding RDMA Reads
  *
- * sx_lock protects all members.
+ * sx_lock protects all members but @po_sent.
  */
 struct svc_rdma_posted {
-	struct list_head	po_reading;
 	struct list_head	po_sending;
-	unsigned long		po_read;
 	unsigned long		po_sent;
+	struct list_head	po_reading;
+	unsigned long		po_read;
 };
 
 /**
- * struct svc_rdma_holdings - what a connection has of the server's memory; server/budget.c
- * @hg_account: its account
- * @hg_recvs: number of bytes of its Receives, or that were borrowed for them
- * @hg_sends: number of bytes in the buffers of its Sends
- * @hg_send_least: number of bytes of a Send for each credit
- * @hg_send_counted: number of bytes that are counted in the account for Sends
+ * struct svc_rdma_holdings - the memory of a connection's Receives and Sends; server/budget.c
+ * @hg_account: account of the connection in the server's budget
+ * @hg_recvs: number of bytes of the Receives; until svc_rdma_budget_settle(), it includes all
+ *	that svc_rdma_budget_borrow() has lent
+ * @hg_sends: number of bytes in the buffers of the Sends that exist
+ * @hg_send_least: minimum of @hg_send_counted: the bytes of one Send buffer for each credit
+ * @hg_send_counted: number of bytes that the account counts for Sends
  *
- * budget_lock protects all members except @hg_sends.
+ * svc_rdma_budget_lock protects all members except @hg_sends.
  */
 struct svc_rdma_holdings {
 	struct rpcrdma_account	hg_account;
@@ -327,15 +348,16 @@ struct svc_rdma_holdings {
 
 /**
  * struct svc_rdma_credits - credits, and the Receives behind them; server/credit.c
- * @cd_grant: number of credits that every message grants (gn_told), and that the client may
- *	believe to have. Under sx_lock; changed only under sx_grow
+ * @cd_grant: number of credits that new messages grant (gn_told), and number that the client
+ *	may still assume (gn_bound). Under sx_lock. These two change only under sx_grow, or
+ *	before the connection is accepted
  * @cd_bc_recvs: number of Receives for the replies to callbacks, under sx_grow
  * @cd_spare_recvs: number of Receives for messages that take no credit, under sx_grow
  * @cd_recv_size: size in bytes of each Receive made from now on, under sx_grow
- * @cd_refused: jiffies when there was last no memory for more credits, or 0
- * @cd_peak: maximum number of Receives that were held since the last review of the credits
- * @cd_reviewed: jiffies of that review
- * @cd_reviewed_received: value of vs_received at that review
+ * @cd_refused: jiffies when memory for more credits was last refused; 0 if it never was
+ * @cd_peak: maximum number of credits that were in use since svc_rdma_credits_review() last ran
+ * @cd_reviewed: jiffies when svc_rdma_credits_review() last ran
+ * @cd_reviewed_received: value of vs_received at that time
  * @cd_second: jiffies when the current second began, for the rate of Receives
  * @cd_second_received: value of vs_received when that second began
  */
@@ -353,13 +375,12 @@ struct svc_rdma_credits {
 };
 
 /**
- * enum svc_rdma_back - how the messages of a connection are given back
- * @SVC_RDMA_BACK_PLAIN: messages are given back without any check
- * @SVC_RDMA_BACK_RENEW: Receives may have targets, that is, be blocks whose pages are handed to
- *	other code (verbs/recv.c). Before a message is given back, each block that somebody else
- *	still holds is replaced
- * @SVC_RDMA_BACK_DROP: messages are dropped, and their Receives are not posted again,
- *	because sx_conn is being closed or is closed
+ * enum svc_rdma_back - what happens to the Receives of a message that was handled
+ * @SVC_RDMA_BACK_PLAIN: they are posted again without any check
+ * @SVC_RDMA_BACK_RENEW: their buffers may be blocks of pages that are handed to other code
+ *	(verbs/recv.c). A block that other code still uses is replaced before the Receive is
+ *	posted again
+ * @SVC_RDMA_BACK_DROP: they are not posted again, because sx_conn is being closed or is closed
  */
 enum svc_rdma_back {
 	SVC_RDMA_BACK_PLAIN,
@@ -374,9 +395,10 @@ enum svc_rdma_back {
  * @ng_v2_size: bytes of the largest inline Call in version 2, announced as the property
  *	RBSIZ (size of a Receive)
  * @ng_props_heard: the client has announced its properties, under sx_grow
- * @ng_rtx: the property RTX (round-trip extension) that the client is told. The members
+ * @ng_rtx: the property RTX (round-trip extension) that is announced to the client. The members
  *	that describe Receives are set when the connection is accepted, and are cleared later
- *	if Receives get no targets. The others are set when the property is announced
+ *	if Receives get no target segments (rtx.h). The others are set when the property is
+ *	announced
  */
 struct svc_rdma_negotiate {
 	u32			ng_vers_max;
@@ -400,13 +422,13 @@ struct svc_rdma_rw_limits {
 
 /**
  * struct svc_rdma_way - one NFS client's backchannel on a connection; server/callback.c
- * @wy_xprt: the backchannel's rpc_xprt. One struct svc_rdma_bc contains both, so no reference
- *	is held
+ * @wy_xprt: the backchannel's rpc_xprt. It is in the same struct svc_rdma_bc as this structure,
+ *	so the pointer holds no reference
  * @wy_list: link in bw_ways
- * @wy_line: link in bw_line while the backchannel waits for a credit; otherwise empty
+ * @wy_line: link in bw_line while the backchannel waits for a credit or a Receive; otherwise empty
  * @wy_first: the callback that waits for the credit, or NULL
  *
- * bw_lock protects all members but @wy_xprt, which does not change.
+ * bw_lock protects all members except @wy_xprt, which does not change.
  */
 struct svc_rdma_way {
 	struct rpc_xprt			*wy_xprt;
@@ -422,11 +444,11 @@ struct svc_rdma_way {
  * @cb_way: backchannel that sends the callback; NULL if the RPC ended without an answer:
  *	from then on the connection owns the callback
  * @cb_xid: XID of the callback
- * @cb_failed: the client has answered the callback with an error, or with a Reply that is
- *	too long
+ * @cb_failed: the callback has failed: the client has answered it with an error, with an invalid
+ *	Reply, or with a Reply that is too long
  * @cb_data: buffers of the RPC: the Call, and room for the Reply
  *
- * bw_lock protects all members but @cb_data, which belongs to the RPC.
+ * bw_lock protects all members except @cb_data, which belongs to the RPC.
  */
 struct svc_rdma_callback {
 	struct list_head		cb_list;
@@ -444,12 +466,17 @@ struct svc_rdma_callback {
  *	transport_lock and queue_lock are taken inside it.
  * @bw_ways: all backchannels, one for each NFS client (wy_list). The list holds no
  *	references
- * @bw_line: backchannels that wait for a credit, in the order in which they get one
- *	(wy_line)
+ * @bw_line: backchannels that wait for a credit or a Receive, in the order in which they get
+ *	one (wy_line)
  * @bw_sent: callbacks that are posted and not answered (cb_list)
  * @bw_nawaited: number of entries of @bw_sent whose RPC still waits for the answer
  * @bw_window: credits that the client grants for callbacks. wn_owed counts the entries of
  *	@bw_sent whose RPC was given up
+ * @bw_answers: number of callbacks for whose answers there are Receives
+ * @bw_peak: largest number of unanswered callbacks since the last review
+ * @bw_short: a callback has a credit, but there is no Receive for its answer
+ * @bw_growing: a thread is adding Receives
+ * @bw_refused: time in jiffies at which Receives could not be added last, or 0
  * @bw_closed: the connection is being closed, and no callback is sent any more
  */
 struct svc_rdma_backward {
@@ -459,6 +486,11 @@ struct svc_rdma_backward {
 	struct list_head		bw_sent;
 	u32				bw_nawaited;
 	struct rpcrdma_window		bw_window;
+	u32				bw_answers;
+	u32				bw_peak;
+	bool				bw_short;
+	bool				bw_growing;
+	unsigned long			bw_refused;
 	bool				bw_closed;
 };
 
@@ -467,83 +499,94 @@ struct svc_rdma_backward {
  * @sx_xprt: the connection as sunrpc sees it
  * @sx_conn: the connection as the RDMA core sees it: CM id, queue pair and Receives. It is
  *	closed as soon as it is lost, even if this structure still has users: see server/close.c
- * @sx_pending: link in sl_pending of the listener until the connection is accepted or
- *	lost
- * @sx_listener: that listener; valid only while @sx_pending is linked
+ * @sx_listener: listener that owns the list of @sx_pending; valid only while @sx_pending is linked
  * @sx_sizes: queue depths and limits, computed when the connection was accepted
  * @sx_max_mesg: length of the largest unreduced Call in bytes
+ * @sx_netns: inode number of the network namespace, which may be freed before the
+ *	connection
  * @sx_rw: limits of the connection's RDMA Reads and Writes
- * @sx_grow: held while Receives or memory regions are added, and while the version is settled
- *	or the client's properties are applied
- * @sx_holdings: what the connection has of the server's memory
- * @sx_credit: credits
  * @sx_vers: RPC-over-RDMA version of the connection; 0 until it is settled, see
  *	server/negotiate.c. Set once, under @sx_grow or before any message arrives, after all
  *	members that depend on it
  * @sx_negotiate: how the version is settled
- * @sx_backward: callbacks
  * @sx_refused: svc_rdma_has_wspace() has told sunrpc that there is no room for another
  *	Call. svc_rdma_slots_release() clears this and tells sunrpc to ask again
+ * @sx_back: what happens to the Receives of messages that were handled
+ * @sx_pending: link in sl_pending of the listener until the connection is accepted or
+ *	lost
+ * @sx_grow: held while Receives or memory regions are added, while Receives are taken away, and
+ *	while the version is settled or the client's properties are applied
+ * @sx_holdings: the memory of the Receives and Sends
+ * @sx_credit: credits of the client, and the Receives for them
+ * @sx_backward: callbacks
  * @sx_mrs: memory regions for RDMA Reads, if the device needs or prefers regions
- * @sx_lock: protects @sx_queue, @sx_sends, @sx_posted, XPT_DATA, and those members of
- *	@sx_stats that say so. No lock is taken inside it. Process context and completion
- *	workqueue only.
- * @sx_queue: work for threads
- * @sx_sends: idle Send contexts
- * @sx_posted: Calls and Send contexts that are posted or wait for slots
- * @sx_stats: counters
+ * @sx_trim: link in the list of server/trim.c; empty unless the connection is accepted and not
+ *	being closed
  * @sx_debugfs: debugfs file of the connection; NULL until the connection is accepted
- * @sx_netns: inode number of the network namespace, which may be freed before the
- *	connection
- * @sx_back: how messages are given back, an enum svc_rdma_back
  * @sx_down: work that closes @sx_conn after the connection was lost. While it is queued or
  *	runs, it holds a reference to @sx_xprt
  * @sx_free: work that closes @sx_conn, unless @sx_down has done so, and frees this structure
  *	after the last reference was dropped
+ * @sx_queue: work for threads
+ * @sx_lock: protects @sx_sends, @sx_posted, the Calls in @sx_queue, cd_grant, and the members that
+ *	other structures describe as "under sx_lock". The comments of struct svc_rdma_send_pool and
+ *	struct svc_rdma_posted name the members that it does not protect. No lock is taken inside
+ *	it. Process context and completion workqueue only.
+ * @sx_sends: idle Send contexts
+ * @sx_posted: Calls and Send contexts that are posted or wait for slots
+ * @sx_stats: counters
  */
 struct svc_rdma_xprt {
 	struct svc_xprt			sx_xprt;
 	struct rpcrdma_conn		sx_conn;
 
-	/* server/accept.c */
-	struct list_head		sx_pending;
+	/* All tasks read these. They hardly change. */
 	struct svc_rdma_listener	*sx_listener;
 	struct rpcrdma_server_sizes	sx_sizes;
 	u32				sx_max_mesg;
 	u32				sx_netns;
-
 	struct svc_rdma_rw_limits	sx_rw;
+	u32				sx_vers;
+	struct svc_rdma_negotiate	sx_negotiate;
+	bool				sx_refused;
+	enum svc_rdma_back		sx_back;
+
+	struct list_head		sx_pending;
 	struct mutex			sx_grow;	/* see above */
 	struct svc_rdma_holdings	sx_holdings;
 	struct svc_rdma_credits		sx_credit;
-	u32				sx_vers;
-	struct svc_rdma_negotiate	sx_negotiate;
 	struct svc_rdma_backward	sx_backward;
-
-	bool				sx_refused;
 	struct svc_rdma_mrs		sx_mrs;
 
-	spinlock_t			sx_lock;	/* see above */
-	struct svc_rdma_queue		sx_queue;
+	/* server/trim.c, server/debugfs.c and server/close.c */
+	struct list_head		sx_trim;
+	struct dentry			*sx_debugfs;
+	struct work_struct		sx_down;
+	struct work_struct		sx_free;
+
+	/* Each RPC writes these: a cache line for what arrives, and one for what is sent. */
+	struct svc_rdma_queue		sx_queue ____cacheline_aligned_in_smp;
+	spinlock_t			sx_lock ____cacheline_aligned_in_smp;
 	struct svc_rdma_send_pool	sx_sends;
 	struct svc_rdma_posted		sx_posted;
 	struct svc_rdma_stats		sx_stats;
-
-	/* server/debugfs.c and server/close.c */
-	struct dentry			*sx_debugfs;
-	enum svc_rdma_back		sx_back;
-	struct work_struct		sx_down;
-	struct work_struct		sx_free;
 };
+
+/* Apart from the grant, what svc_rdma_send_get() and the completion of a Send write is in one cache
+ * line, unless the kernel checks its locks.
+ */
+static_assert(sizeof(spinlock_t) > sizeof(u32) || SMP_CACHE_BYTES < 64 ||
+	      offsetofend(struct svc_rdma_xprt, sx_posted.po_sent) -
+	      offsetof(struct svc_rdma_xprt, sx_lock) <= SMP_CACHE_BYTES);
 
 /**
  * struct svc_rdma_listener - a listening endpoint
  * @sl_xprt: the listener as sunrpc sees it
  * @sl_id: CM id that listens, or NULL while there is none; see server/transport.c
  * @sl_addr: address that the listener is bound to
- * @sl_stale: since svc_rdma_listen() last began, the device of its id was removed, or the
- *	hardware address of that device's interface has changed. This may happen before the id
- *	is in @sl_id.
+ * @sl_stale: the newest id cannot be used any more, because its device was removed, or the
+ *	hardware address of the network interface has changed. This may happen before
+ *	svc_rdma_listen() has stored the id in @sl_id.
  * @sl_relisten: work that creates a new id and listens again
  * @sl_pending: connections to accept (sx_pending); protected by svc_rdma_pending_lock
  *	of server/accept.c
@@ -569,6 +612,14 @@ svc_rdma_send_sx(const struct svc_rdma_send *send)
 {
 	return container_of(send->ss_send.sd_conn, struct svc_rdma_xprt,
 			    sx_conn);
+}
+
+/* The Send has got its slots. From now on it counts as posted, see svc_rdma_conn_waiting(). */
+static inline void svc_rdma_send_set_slots(struct svc_rdma_send *send, u32 slots)
+{
+	WRITE_ONCE(send->ss_posted, jiffies);
+	/* Pairs with svc_rdma_send_first() */
+	smp_store_release(&send->ss_send.sd_slots, slots);
 }
 
 /* Has the connection ended? A connection that is not down may still be opening: a Call may
@@ -599,7 +650,7 @@ static inline bool svc_rdma_is_known(const struct svc_rdma_xprt *sx)
 	return test_bit(XPT_PEER_VALID, &sx->sx_xprt.xpt_flags);
 }
 
-/* Number of credits that a message grants which is made now */
+/* Number of credits that new messages grant */
 static inline u32 svc_rdma_credits_told(const struct svc_rdma_xprt *sx)
 {
 	return READ_ONCE(sx->sx_credit.cd_grant.gn_told);
@@ -610,11 +661,18 @@ static inline bool svc_rdma_family_is_ip(const struct sockaddr *sa)
 	return sa->sa_family == AF_INET || sa->sa_family == AF_INET6;
 }
 
+/* Members of struct svc_xprt_ops that only older kernels have: a shim in include/compat defines
+ * them.
+ */
+#ifndef SVC_RDMA_COMPAT_OPS
+#define SVC_RDMA_COMPAT_OPS
+#endif
+
 extern struct srcu_struct svc_rdma_srcu;
 
-/* Enters svc_rdma_srcu until the end of the enclosing block. Then check
- * svc_rdma_is_down(): if the connection is not down, its sx_conn is not closed before the end
- * of the block. For sparse this does nothing, because sparse cannot follow guard().
+/* Enters svc_rdma_srcu until the end of the enclosing block. Callers then check
+ * svc_rdma_is_down(). If the connection is not down, its sx_conn is not closed before the block
+ * ends. For sparse the macro is empty, because sparse cannot follow guard().
  */
 #ifdef __CHECKER__
 #define svc_rdma_inside() do { } while (0)
@@ -622,10 +680,10 @@ extern struct srcu_struct svc_rdma_srcu;
 #define svc_rdma_inside() guard(srcu)(&svc_rdma_srcu)
 #endif
 
-/* A file calls only functions of files that are listed before it, with one exception:
- * server/negotiate.c calls svc_rdma_group_announce(). Otherwise only function pointers lead to
- * files that are listed after it: completion handlers, wt_ready(), and the tables in
- * server/accept.c and server/transport.c.
+/* The functions of net/server, file by file. A file directly calls only functions of files that
+ * are listed before it, with one exception: server/negotiate.c calls svc_rdma_group_announce().
+ * Calls in the other direction go through function pointers: completion handlers, wt_ready(),
+ * and the tables of functions in server/accept.c and server/transport.c.
  */
 
 /* server/renew.c */
@@ -635,9 +693,11 @@ void svc_rdma_msg_put_blocks(struct svc_rdma_xprt *sx,
 			     struct rpcrdma_msg_in *msg);
 
 /**
- * svc_rdma_msg_renew - replace each block of a message that somebody else still holds
+ * svc_rdma_msg_renew - replace those buffers of a message that other code still uses
  * @sx: connection of the message
  * @msg: message that will be given back with svc_rdma_msg_put_renewed(); or NULL
+ *
+ * See rpcrdma_recv_renew().
  *
  * Context: process; sleeps; inside svc_rdma_srcu. Any if @msg is NULL.
  * Return: 0; or a negative errno, and then no Reply may be posted.
@@ -651,12 +711,12 @@ static inline int svc_rdma_msg_renew(struct svc_rdma_xprt *sx,
 }
 
 /**
- * svc_rdma_msg_put - give a message back
+ * svc_rdma_msg_put - give a message back, so that its Receives are posted again
  * @sx: connection of the message
  * @msg: message
  *
- * Context: process; sleeps if Receives are blocks and somebody else holds a page. The caller
- *	is inside svc_rdma_srcu, or closes the connection.
+ * Context: process; sleeps if a Receive is a block of pages and other code still uses a page.
+ *	The caller is inside svc_rdma_srcu, or closes the connection.
  */
 static inline void svc_rdma_msg_put(struct svc_rdma_xprt *sx,
 				    struct rpcrdma_msg_in *msg)
@@ -668,14 +728,14 @@ static inline void svc_rdma_msg_put(struct svc_rdma_xprt *sx,
 }
 
 /**
- * svc_rdma_msg_put_renewed - give a message back that nobody else holds
+ * svc_rdma_msg_put_renewed - give a message back without checking its pages
  * @sx: connection of the message
  * @msg: message; svc_rdma_msg_renew() has returned 0 since pages of the message were last
  *	handed to an upper layer, or none was ever handed to one
  *
- * This does not check again whether somebody else holds a page of the message. No upper
- * layer can get a page any more. But other code of the kernel may take a reference to any
- * page for a moment, and a check would mistake that code for a holder.
+ * No upper layer can hold or get a page of the message any more, so no check is needed. A check
+ * could even give a wrong result: other parts of the kernel may take a reference to any page for
+ * a moment.
  *
  * Context: process or completion workqueue; does not sleep, and allocates nothing. The caller
  *	is inside svc_rdma_srcu, is a completion handler, or closes the connection.
@@ -689,17 +749,33 @@ static inline void svc_rdma_msg_put_renewed(struct svc_rdma_xprt *sx,
 		rpcrdma_msg_drop(msg);
 }
 
+/* server/stock.c */
+
+/* Order of the largest pieces in which pages for RDMA Reads are allocated. Up to this order, the
+ * page allocator keeps free pages per CPU.
+ */
+#define SVC_RDMA_PIECE_ORDER	PAGE_ALLOC_COSTLY_ORDER
+
+int svc_rdma_stock_init(void);
+void svc_rdma_stock_exit(void);
+u32 svc_rdma_stock_take(struct page **pages, u32 count);
+void svc_rdma_stock_put(struct page **pages, u32 count);
+bool svc_rdma_stock_trim(void);
+void svc_rdma_stock_empty(void);
+unsigned long svc_rdma_stock_size(void);
+
 /* server/budget.c */
 int svc_rdma_budget_init(void);
 void svc_rdma_budget_exit(void);
 void svc_rdma_budget_init_xprt(struct svc_rdma_holdings *hold);
-void svc_rdma_budget_join(struct svc_rdma_xprt *sx);
+int svc_rdma_budget_join(struct svc_rdma_xprt *sx);
 void svc_rdma_budget_leave(struct svc_rdma_xprt *sx);
 void svc_rdma_budget_know(struct svc_rdma_xprt *sx);
 u64 svc_rdma_budget_borrow(struct svc_rdma_xprt *sx, u64 bytes);
 u64 svc_rdma_budget_excess(struct svc_rdma_xprt *sx);
 void svc_rdma_budget_settle(struct svc_rdma_xprt *sx, u32 sends);
 void svc_rdma_budget_sends(struct svc_rdma_xprt *sx, long bytes);
+void svc_rdma_budget_recount(struct svc_rdma_xprt *sx);
 void svc_rdma_budget_use(struct svc_rdma_call *call, u32 pages);
 void svc_rdma_budget_give(struct svc_rdma_call *call);
 
@@ -712,8 +788,10 @@ void svc_rdma_slots_release(struct svc_rdma_xprt *sx, u32 slots);
 
 /* server/queue.c */
 void svc_rdma_queue_init(struct svc_rdma_queue *queue);
+void svc_rdma_queue_wake(struct svc_rdma_xprt *sx);
 void svc_rdma_receive(struct rpcrdma_conn *conn, struct rpcrdma_msg_in *msg);
 void svc_rdma_call_complete(struct svc_rdma_call *call);
+void svc_rdma_queue_drop(struct svc_rdma_xprt *sx);
 void svc_rdma_dequeue(struct svc_rdma_xprt *sx, struct svc_rdma_call **call,
 		      struct rpcrdma_msg_in **msg);
 bool svc_rdma_pull_begin(struct svc_rdma_call *call);
@@ -771,6 +849,9 @@ void svc_rdma_send_pool_init(struct svc_rdma_send_pool *pool);
 struct svc_rdma_send *svc_rdma_send_get(struct svc_rdma_xprt *sx, gfp_t gfp);
 void svc_rdma_send_reset(struct svc_rdma_send *send);
 void svc_rdma_send_put(struct svc_rdma_send *send);
+u32 svc_rdma_send_collect(struct svc_rdma_xprt *sx);
+u32 svc_rdma_send_unneeded(struct svc_rdma_xprt *sx);
+u32 svc_rdma_send_trim(struct svc_rdma_xprt *sx, u32 most);
 void svc_rdma_send_destroy(struct svc_rdma_send *send);
 int svc_rdma_send_post(struct svc_rdma_send *send);
 int svc_rdma_send_submit(struct svc_rdma_send *send, struct svc_rdma_call *call,
@@ -782,8 +863,10 @@ int svc_rdma_send_control(struct svc_rdma_send *send,
 void svc_rdma_credits_init(struct svc_rdma_credits *credits);
 int svc_rdma_credits_few(struct svc_rdma_xprt *sx, u32 recv_size);
 int svc_rdma_credits_begin(struct svc_rdma_xprt *sx, u32 recv_size, u32 spare);
+void svc_rdma_credits_meet(struct svc_rdma_xprt *sx);
 void svc_rdma_credits_use(const struct svc_rdma_call *call);
-int svc_rdma_credits_backward(struct svc_rdma_xprt *sx, u32 requests);
+int svc_rdma_credits_backward(struct svc_rdma_xprt *sx);
+void svc_rdma_credits_answers(struct svc_rdma_xprt *sx);
 
 /* server/negotiate.c */
 int svc_rdma_negotiate_begin(struct svc_rdma_xprt *sx, u32 v1_size);
@@ -840,14 +923,30 @@ int svc_rdma_write_reply(struct svc_rdma_call *call,
 			 struct svc_rdma_chain *chain,
 			 const struct xdr_buf *xdr, u32 *written);
 
+/* server/trim.c */
+int svc_rdma_trim_init(void);
+void svc_rdma_trim_exit(void);
+void svc_rdma_trim_join(struct svc_rdma_xprt *sx);
+void svc_rdma_trim_leave(struct svc_rdma_xprt *sx);
+
 /* server/sendto.c */
 int svc_rdma_sendto(struct svc_rqst *rqstp);
 
 /* server/callback.c, and server/backchannel.c, which is called only by
  * server/transport.c
  */
+
+/* Does a callback that has a credit wait for a Receive for its answer? */
+static inline bool svc_rdma_backward_is_short(const struct svc_rdma_xprt *sx)
+{
+	return READ_ONCE(sx->sx_backward.bw_short);
+}
+
 #if IS_ENABLED(CONFIG_SUNRPC_BACKCHANNEL)
 void svc_rdma_backward_init(struct svc_rdma_backward *bw);
+u32 svc_rdma_backward_claim(struct svc_rdma_xprt *sx);
+void svc_rdma_backward_provide(struct svc_rdma_xprt *sx, u32 answers);
+u32 svc_rdma_backward_review(struct svc_rdma_xprt *sx);
 void svc_rdma_backward_close(struct svc_rdma_xprt *sx);
 void svc_rdma_way_join(struct svc_rdma_xprt *sx, struct svc_rdma_way *way,
 		       u32 requests);
@@ -863,6 +962,21 @@ void svc_rdma_bc_exit(void);
 #else
 static inline void svc_rdma_backward_init(struct svc_rdma_backward *bw)
 {
+}
+
+static inline u32 svc_rdma_backward_claim(struct svc_rdma_xprt *sx)
+{
+	return 0;
+}
+
+static inline void svc_rdma_backward_provide(struct svc_rdma_xprt *sx,
+					     u32 answers)
+{
+}
+
+static inline u32 svc_rdma_backward_review(struct svc_rdma_xprt *sx)
+{
+	return 0;
 }
 
 static inline void svc_rdma_backward_close(struct svc_rdma_xprt *sx)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Where a server thread (struct svc_rqst) keeps the pages of its Replies. The contract
- * with sunrpc has one of three forms, depending on the kernel. Kbuild finds out the form from
- * the declarations in the kernel's header, and not from the kernel's version, because
- * distributions backport changes.
+ * Where a server thread (struct svc_rqst) keeps the pages of its Replies. The rules that a
+ * transport has to obey have one of three forms, depending on the kernel. include/compat/Kbuild
+ * finds out the form from the declarations in the kernel's header, and not from the kernel's
+ * version, because distributions backport changes.
  *
- * - Fixed (Linux 6.12): struct svc_rqst has one array, rq_pages, for Calls and Replies. The
+ * - Fixed (Linux 6.1 to 6.15): struct svc_rqst has one array, rq_pages, for Calls and Replies. The
  *   transport points rq_respages at the first entry that a Reply may use, and sunrpc
  *   refills every NULL entry. Before the transport has set rq_respages, it is NULL, or still
  *   has the value that it had for the thread's previous request.
  * - Shared (Linux 6.16, RPCRDMA_ALLOCATED_PAGES: "sunrpc: Replace the rq_pages array
- *   with dynamically-allocated memory"): the same, but the array is allocated
+ *   with dynamically-allocated memory"): as in the fixed form, but the array is allocated
  *   and has rq_maxpages entries.
  * - Separate (Linux 7.1, RPCRDMA_SEPARATE_REPLY_PAGES: "sunrpc: allocate a separate
  *   Reply page array"): rq_respages is an array of its own with rq_maxpages
@@ -21,9 +21,9 @@
  * thread is done with a request. Before sunrpc calls the transport, it points rq_page_end
  * behind the last entry that a Reply may use.
  *
- * If Kbuild chose the wrong form, the server would release pages that are in use. So
- * svc_rdma_array_fits() is called before any other function of this file. It compares the form
- * with the value that the running kernel has given to rq_page_end.
+ * If Kbuild chose the wrong form, the server would release pages that are in use. So before any
+ * other function of this file, svc_rdma_array_fits() is called. It checks whether rq_page_end, as
+ * the running kernel has set it, is right for the form.
  *
  * This file includes no declaration of struct svc_rqst: unit tests supply one
  * for each form.

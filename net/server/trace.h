@@ -12,6 +12,7 @@
 #define RPCRDMA_TRACE_SVC_H
 
 #include <linux/tracepoint.h>
+#include <rpcrdma/trace_str.h>
 
 #include "svc_rdma.h"
 
@@ -56,7 +57,7 @@ DECLARE_EVENT_CLASS(svc_rdma_message_class,
 		__entry->xid = xid;
 		__entry->len = len;
 		__entry->verdict = verdict;
-		__assign_str(addr);
+		rpcrdma_assign_str(addr, sx->sx_xprt.xpt_remotebuf);
 	),
 	TP_printk("sx=%p addr=%s xid=0x%08x len=%u %s", __entry->sx,
 		  __get_str(addr), __entry->xid, __entry->len,
@@ -136,8 +137,9 @@ TRACE_EVENT(svc_rdma_send_done,
 		  __entry->queue, __entry->number, __entry->status)
 );
 
-/* RDMA Reads of a Call are posted, or have completed. Their completion ID is that of the
- * Call's message, which the Call holds until its RDMA Reads have completed.
+/* RDMA Reads of a Call are posted, or have completed. They have no completion ID (cid) of their
+ * own. The events show that of the Call's message, which the Call holds until its RDMA Reads have
+ * completed.
  */
 DECLARE_EVENT_CLASS(svc_rdma_read_class,
 	TP_PROTO(const struct svc_rdma_call *call, u32 status),
@@ -202,7 +204,9 @@ DEFINE_SVC_RDMA_BC_EVENT(svc_rdma_bc_error);
 DEFINE_SVC_RDMA_BC_EVENT(svc_rdma_bc_drop);
 DEFINE_SVC_RDMA_BC_EVENT(svc_rdma_bc_given_up);
 
-/* The rdma_inv_handle of a Call is in none of the Call's chunks, and is ignored */
+/* A Call names a handle to invalidate (rdma_inv_handle) that no chunk of the Call has. The handle
+ * is ignored.
+ */
 TRACE_EVENT(svc_rdma_stray_handle,
 	TP_PROTO(const struct svc_rdma_xprt *sx, u32 xid, u32 handle),
 	TP_ARGS(sx, xid, handle),
@@ -291,7 +295,7 @@ DECLARE_EVENT_CLASS(svc_rdma_wc_class,
 		__entry->number = cid->ci_number;
 		__entry->status = wc->status;
 		__entry->vendor_err = wc->vendor_err;
-		__assign_str(name);
+		rpcrdma_assign_str(name, ib_wc_status_msg(wc->status));
 	),
 	TP_printk("sx=%p cq.id=%u cid=%d %s (%u/0x%x)", __entry->sx,
 		  __entry->queue, __entry->number, __get_str(name),
@@ -318,7 +322,7 @@ DECLARE_EVENT_CLASS(svc_rdma_errno_class,
 	TP_fast_assign(
 		__entry->sx = sx;
 		__entry->error = error;
-		__assign_str(addr);
+		rpcrdma_assign_str(addr, sx->sx_xprt.xpt_remotebuf);
 	),
 	TP_printk("sx=%p addr=%s error=%d", __entry->sx, __get_str(addr),
 		  __entry->error)
@@ -358,7 +362,7 @@ TRACE_EVENT(svc_rdma_accept,
 		__entry->inline_send = sx->sx_conn.cn_limits.lm_inline_send;
 		__entry->inline_recv = sx->sx_conn.cn_limits.lm_inline_recv;
 		__entry->remote_inv = sx->sx_conn.cn_limits.lm_remote_inv;
-		__assign_str(addr);
+		rpcrdma_assign_str(addr, sx->sx_xprt.xpt_remotebuf);
 	),
 	TP_printk("sx=%p addr=%s credits=%u ord=%u slots=%u inline=%u/%u inv=%d",
 		  __entry->sx, __get_str(addr), __entry->credits, __entry->ord,
@@ -389,7 +393,7 @@ TRACE_EVENT(svc_rdma_settled,
 		__entry->brs = limits->lm_brs;
 		__entry->our_brs = limits->lm_our_brs;
 		__entry->credits = svc_rdma_credits_told(sx);
-		__assign_str(addr);
+		rpcrdma_assign_str(addr, sx->sx_xprt.xpt_remotebuf);
 	),
 	TP_printk("sx=%p addr=%s vers=%u inline=%u/%u brs=%u our_brs=%u credits=%u",
 		  __entry->sx, __get_str(addr), __entry->vers,
@@ -423,7 +427,7 @@ TRACE_EVENT(svc_rdma_connprop,
 		__entry->unknown = props->vp_unknown;
 		__entry->applied = applied;
 		__entry->inline_send = sx->sx_conn.cn_limits.lm_inline_send;
-		__assign_str(addr);
+		rpcrdma_assign_str(addr, sx->sx_xprt.xpt_remotebuf);
 	),
 	TP_printk("sx=%p addr=%s xid=0x%08x rbsiz=%u brs=%u given=0x%x unknown=%u applied=%d inline_send=%u",
 		  __entry->sx, __get_str(addr), __entry->xid, __entry->rbsiz,

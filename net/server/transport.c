@@ -7,10 +7,10 @@
  *
  * If the CM id of a listener is bound to the address of a device, the id becomes useless
  * when the device is removed, or when the hardware address of its network interface changes.
- * The function that takes the pointer out of sl_id destroys the id: the event handler, by its
- * return value to the CM core, or svc_rdma_listener_detach(), or svc_rdma_listen(). After such
- * an event, a work item tries to listen with a new id until it succeeds. So a listener
- * survives its device.
+ * Three functions destroy ids: the event handler (its return value makes the CM core do that),
+ * svc_rdma_listener_detach() and svc_rdma_listen(). The one that takes the pointer out of sl_id
+ * destroys the id. After a removal or a change of address, a work item tries to listen with a new
+ * id until it succeeds. So a listener survives its device.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -84,8 +84,8 @@ static int svc_rdma_listen(struct svc_rdma_listener *sl)
 	if (rc)
 		goto out_destroy;
 
-	/* The device may have been removed in the meantime. Only the function that
-	 * takes the pointer out of sl_id destroys the id (invariant I12).
+	/* The device may have been removed before the id was in sl_id. If so, and the event
+	 * handler has not taken the pointer out of sl_id, destroy the id here (invariant I12).
 	 */
 	xchg(&sl->sl_id, id);
 	if (!READ_ONCE(sl->sl_stale) || xchg(&sl->sl_id, NULL) != id) {
@@ -217,12 +217,18 @@ int svc_rdma_init(void)
 {
 	int rc;
 
-	rc = svc_rdma_budget_init();
+	rc = svc_rdma_stock_init();
 	if (rc)
 		return rc;
-	rc = svc_rdma_call_cache_init();
+	rc = svc_rdma_budget_init();
+	if (rc)
+		goto out_stock;
+	rc = svc_rdma_trim_init();
 	if (rc)
 		goto out_budget;
+	rc = svc_rdma_call_cache_init();
+	if (rc)
+		goto out_trim;
 	rc = svc_rdma_close_init();
 	if (rc)
 		goto out_cache;
@@ -240,8 +246,12 @@ out_close:
 	svc_rdma_close_exit();
 out_cache:
 	svc_rdma_call_cache_exit();
+out_trim:
+	svc_rdma_trim_exit();
 out_budget:
 	svc_rdma_budget_exit();
+out_stock:
+	svc_rdma_stock_exit();
 	return rc;
 }
 
@@ -258,5 +268,7 @@ void svc_rdma_exit(void)
 	svc_rdma_bc_exit();
 	svc_rdma_close_exit();
 	svc_rdma_call_cache_exit();
+	svc_rdma_trim_exit();
 	svc_rdma_budget_exit();
+	svc_rdma_stock_exit();
 }

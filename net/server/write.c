@@ -7,7 +7,7 @@
  *
  * Nothing is posted here. The work requests are added to the chain in front of the
  * Reply's Send, so that the data is in place when the client sees the Reply
- * (RFC 8166 3.4.6). Roundup is never written (RFC 8166 3.4.6.2; G-03).
+ * (RFC 8166 3.4.6). XDR roundup is never written (RFC 8166 3.4.6.2; G-03).
  */
 #include <linux/types.h>
 #include <linux/sunrpc/msg_prot.h>
@@ -22,9 +22,9 @@
  * @offset: where the result begins in the Reply
  * @length: length of the result in bytes, without roundup
  *
- * If a result does not fit its chunk, the Reply cannot be sent (G-13). This only records
- * the first such chunk in sc_error (version-two 5.3.3), which svc_rdma_sendto() sends. It does
- * not return an error, because the upper layer would then send an error of its own.
+ * If a result does not fit its chunk, the Reply cannot be sent (G-13). This function only records
+ * an error for the first such chunk in sc_error (version-two 5.3.3), and svc_rdma_sendto() sends
+ * it. If this function failed, the upper layer would send an error of its own.
  *
  * Context: process.
  * Return: always 0.

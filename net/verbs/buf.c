@@ -42,11 +42,11 @@ static int rpcrdma_buf_map(struct rpcrdma_buf *buf, struct ib_device *device)
  * The memory is zeroed, so that no stale kernel data can be sent from it (RFC 8166 8.1).
  *
  * A Call is executed where it was received, so a file system may take references to the pages
- * of a Receive for a while. For pages of a slab, that does no harm: depending on the kernel,
- * lib/iov_iter.c takes references and put_page() drops them, or neither does anything. But
- * kmalloc() of more than KMALLOC_MAX_CACHE_SIZE bytes returns pages that belong to no slab. On
- * some kernels, the reference count of these pages is 0, lib/iov_iter.c raises it, and
- * put_page() does not lower it again. So such a large buffer is a block: see
+ * of a Receive for a while. If kmalloc() takes the buffer from a slab, such references do no harm:
+ * on some kernels, lib/iov_iter.c takes them and put_page() drops them; on others, both functions
+ * ignore pages of a slab. But for more than KMALLOC_MAX_CACHE_SIZE bytes, kmalloc() returns pages
+ * that belong to no slab. On some kernels, the reference count of these pages is 0, lib/iov_iter.c
+ * raises it, and put_page() does not lower it again. So such a large buffer is a block: see
  * rpcrdma_buf_init_block().
  *
  * Context: process; may sleep if @gfp allows it.
@@ -70,7 +70,7 @@ int rpcrdma_buf_init(struct rpcrdma_buf *buf, struct ib_device *device,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_buf_init);
 
 /**
- * rpcrdma_buf_init_block - set up the last bytes of a block of pages as a buffer
+ * rpcrdma_buf_init_block - allocate a block of pages, and use its last bytes as a buffer
  * @buf: buffer to set up
  * @device: device that will access it
  * @size: size in bytes, at most that of the block
@@ -103,12 +103,12 @@ int rpcrdma_buf_init_block(struct rpcrdma_buf *buf, struct ib_device *device,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_buf_init_block);
 
 /**
- * rpcrdma_buf_renew - replace a block, and leave the old one to the holders of its pages
- * @buf: mapped block that the device does not access
+ * rpcrdma_buf_renew - give a buffer a new block of pages
+ * @buf: mapped buffer with a block (bf_block), which the device does not access
  * @gfp: allocation flags for the new block
  *
- * The contents of the old block do not change. The old block is freed when nobody holds it
- * any more.
+ * The contents of the old block do not change. The old block is freed when the last reference to
+ * its pages is dropped.
  *
  * Context: process; may sleep if @gfp allows it.
  * Return: 0; or an error of rpcrdma_buf_init_block(), and then nothing has changed.
@@ -134,8 +134,8 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_buf_renew);
  * @buf: buffer that was set up, or a zeroed one
  *
  * Received data has already been synchronised for the CPU, and may have been decrypted in
- * place since. So unmapping must not copy a bounce buffer over it, or invalidate the
- * cache.
+ * place since. So unmapping must neither overwrite the data from a bounce buffer, nor invalidate
+ * the CPU's cache.
  *
  * Context: any, once the device can no longer access the buffer.
  */

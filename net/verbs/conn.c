@@ -29,6 +29,7 @@
 #include <rdma/rdma_cm.h>
 #include <rpcrdma/conn.h>
 #include <rpcrdma/device.h>
+#include <rpcrdma/vector.h>
 
 #include "conn_state.h"
 #include "trace.h"
@@ -58,6 +59,7 @@ void rpcrdma_conn_init(struct rpcrdma_conn *conn,
 	conn->cn_ops = ops;
 	conn->cn_receive = ops->receive;
 	conn->cn_state = RPCRDMA_CONN_NEW;
+	conn->cn_cpu = RPCRDMA_CPU_UNKNOWN;
 	spin_lock_init(&conn->cn_lock);
 	spin_lock_init(&conn->cn_post_lock);
 	init_completion(&conn->cn_step);
@@ -113,13 +115,13 @@ static void rpcrdma_conn_hear_ord(struct rpcrdma_conn *conn,
 static int rpcrdma_conn_refusal(const struct rpcrdma_conn *conn,
 				const struct rdma_cm_event *event)
 {
-	/* The peer accepted the connection, but closed the connection before the
-	 * peer was told that this end is up.
+	/* The peer had accepted the connection, and closed it before the message that
+	 * completes the handshake had reached the peer.
 	 */
 	if (rpcrdma_conn_is_up(conn))
 		return -ECONNABORTED;
-	/* The peer still has an earlier connection with the same queue pair number,
-	 * which it ends now. So this is no refusal: another attempt can succeed.
+	/* The peer still has an earlier connection with our queue pair number, and ends that
+	 * connection now. So the peer does not refuse us: another attempt can succeed.
 	 */
 	return event->status == IB_CM_REJ_STALE_CONN ? -ENOTCONN :
 						       -ECONNREFUSED;
@@ -140,8 +142,8 @@ static int rpcrdma_conn_no_way(const struct rdma_cm_event *event)
 }
 
 /* The CM chooses a local port without knowing which TCP ports are in use. siw connects by
- * TCP from the same port, and fails if that port is in use. cxgb4 fails if the device already
- * has a connection with the same ports and addresses.
+ * TCP from the port with the same number, and fails if that port is in use. cxgb4 fails if the
+ * device already has a connection with the same ports and addresses.
  */
 static bool rpcrdma_conn_port_in_use(int status)
 {
@@ -199,12 +201,34 @@ static int rpcrdma_conn_cm_event(struct rdma_cm_id *id,
 	return 0;
 }
 
+/* Starts resolving the address of the peer. The CM takes the type of service and the timeout
+ * into account when it resolves the route. If no source is given, it looks for a route through
+ * the interface of the device address, and takes the source address from there.
+ */
+static int rpcrdma_conn_resolve_addr(struct rdma_cm_id *id,
+				     const struct rpcrdma_conn_path *path,
+				     unsigned int msecs)
+{
+	struct sockaddr *src = (struct sockaddr *)&path->np_src;
+	int rc = 0;
+
+	if (path->np_tos >= 0)
+		rdma_set_service_type(id, path->np_tos);
+	if (path->np_ack_timeout >= 0)
+		rc = rdma_set_ack_timeout(id, path->np_ack_timeout);
+	if (rc)
+		return rc;
+	if (path->np_ifindex)
+		id->route.addr.dev_addr.bound_dev_if = path->np_ifindex;
+	return rdma_resolve_addr(id, src->sa_family ? src : NULL,
+				 (const struct sockaddr *)&path->np_dst, msecs);
+}
+
 /**
  * rpcrdma_conn_resolve - resolve the address of a peer and the route to it
  * @conn: new connection
  * @net: network namespace
- * @src: address to bind to, or NULL for any
- * @dst: address and port of the peer
+ * @path: from where and to where to connect
  * @timeout: jiffies allowed for the address, and again for the route
  *
  * On success a device is chosen, and conn->cn_caps describes it.
@@ -217,7 +241,7 @@ static int rpcrdma_conn_cm_event(struct rdma_cm_id *id,
  *	calls rpcrdma_conn_close().
  */
 int rpcrdma_conn_resolve(struct rpcrdma_conn *conn, struct net *net,
-			 struct sockaddr *src, struct sockaddr *dst,
+			 const struct rpcrdma_conn_path *path,
 			 unsigned long timeout)
 {
 	unsigned int msecs = jiffies_to_msecs(timeout);
@@ -232,7 +256,7 @@ int rpcrdma_conn_resolve(struct rpcrdma_conn *conn, struct net *net,
 	if (!rpcrdma_conn_rise(conn, RPCRDMA_CONN_OPENING, 0))
 		return conn->cn_error;
 
-	rc = rdma_resolve_addr(id, src, dst, msecs);
+	rc = rpcrdma_conn_resolve_addr(id, path, msecs);
 	if (!rc)
 		rc = rpcrdma_conn_wait(conn, timeout, -EHOSTUNREACH);
 	if (!rc)
@@ -279,8 +303,8 @@ void rpcrdma_conn_adopt(struct rpcrdma_conn *conn, struct rdma_cm_id *id,
 		rpcrdma_conn_fail(conn, rc);
 }
 
-/* Providers may call this in an interrupt, so it only traces. A queue pair in the error
- * state also flushes its Receives, and their completion handler fails the connection.
+/* Providers may call this in an interrupt, so it only traces. Nothing else is necessary: a queue
+ * pair in the error state flushes its Receives, and their completion handler fails the connection.
  */
 static void rpcrdma_conn_qp_event(struct ib_event *event, void *context)
 {
@@ -296,6 +320,7 @@ static void rpcrdma_conn_free_cqs(struct rpcrdma_conn *conn)
 		ib_free_cq(conn->cn_cq);
 	conn->cn_cq = NULL;
 	rpcrdma_send_cq_destroy(conn);
+	rpcrdma_vector_give(conn);
 }
 
 /* Each completion queue has room for the completions of all entries of its work queue, because
@@ -309,8 +334,10 @@ static int rpcrdma_conn_create_cqs(struct rpcrdma_conn *conn,
 		     conn->cn_caps.dc_max_qp_wr);
 	u32 rq = queues->qz_rq + RPCRDMA_DRAIN_WRS;
 
-	conn->cn_cq = ib_alloc_cq_any(rpcrdma_conn_device(conn), conn,
-				      min(rq, max), IB_POLL_WORKQUEUE);
+	rpcrdma_vector_take(conn, queues->qz_nodes);
+	conn->cn_cq = ib_alloc_cq(rpcrdma_conn_device(conn), conn,
+				  min(rq, max), conn->cn_vector,
+				  IB_POLL_WORKQUEUE);
 	if (IS_ERR(conn->cn_cq)) {
 		int rc = PTR_ERR(conn->cn_cq);
 
@@ -374,7 +401,7 @@ int rpcrdma_conn_create_qp(struct rpcrdma_conn *conn,
 
 	rpcrdma_recv_pool_open(&conn->cn_recvs, queues->qz_rq);
 	rpcrdma_sq_open(&conn->cn_sq, queues->qz_sq);
-	conn->cn_gate = true;
+	WRITE_ONCE(conn->cn_gate, true);
 	return 0;
 
 out_free:
@@ -382,9 +409,9 @@ out_free:
 	return rc;
 }
 
-/* Credits provide flow control. So the peer's adapter is told not to retry a Send for which we
- * have no Receive (RNR). We would then have broken the protocol, and retries would only hide
- * that (RFC 8166 3.3.1).
+/* Sets rnr_retry_count to 0: the peer's adapter shall not retry a Send for which this end has no
+ * Receive posted. Credits make sure that there always is one. If there is none, this end has broken
+ * the protocol, and retries would only hide that (RFC 8166 3.3.1).
  */
 static void rpcrdma_conn_set_param(struct rdma_conn_param *param,
 				   const u8 *private)
@@ -404,14 +431,14 @@ static void rpcrdma_conn_set_param(struct rdma_conn_param *param,
  * @timeout: jiffies to wait for an answer
  *
  * A client exposes memory, and never reads or writes the peer's memory. So it offers
- * inbound RDMA Reads and requests no outbound ones (RFC 8166 3.1; G-38). On iWARP it
- * requests one outbound Read for the probe, which reads no bytes.
+ * inbound RDMA Reads and requests no outbound ones (RFC 8166 3.1; G-38). There is an exception:
+ * on iWARP it requests one outbound RDMA Read, for the keepalive's probe, which reads no bytes.
  *
  * Context: process; sleeps for up to @timeout, and for dc_settle. A call of
  *	rpcrdma_conn_fail() ends the wait for the answer.
- * Return: 0, and then conn->cn_limits is valid, and conn->cn_rtt is an estimate from the time
- *	until the answer came; %-EADDRINUSE if the local port is in use: a new connection
- *	will use another port; %-ETIMEDOUT, %-ECONNREFUSED, %-ENETUNREACH or another
+ * Return: 0, and then conn->cn_limits is valid, and conn->cn_rtt contains a first estimate, the
+ *	time until the answer came; %-EADDRINUSE if the local port is in use (another attempt
+ *	will use another port); %-ETIMEDOUT, %-ECONNREFUSED, %-ENETUNREACH or another
  *	negative errno.
  */
 int rpcrdma_conn_connect(struct rpcrdma_conn *conn,

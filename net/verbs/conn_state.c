@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The state of a connection, the error that ended it, and whether work requests may be
- * posted to its send queue.
+ * The state of a connection, the error that ended it, and the gate (cn_gate), which says whether
+ * work requests may be posted to its send queue.
  *
  * Operation
  *
  * The state only rises: NEW, OPENING, UP, DOWN. Every failure of a connection goes
  * through rpcrdma_conn_fail(), which keeps the first error and calls ops->lost() once.
- * The gate (cn_gate) is shut before the queues are drained, and then nothing can be posted to
- * the send queue. Otherwise a work request posted behind the drain marker could complete after
- * its memory was freed (invariant I1 in Documentation/locking.rst).
+ * The gate is shut before the queues are drained, and then nothing can be posted to the send
+ * queue. Otherwise a work request posted behind the drain marker (the last work request of
+ * ib_drain_qp()) could complete after its memory was freed (invariant I1 in
+ * Documentation/locking.rst).
  */
 #include <rpcrdma/conn.h>
 
@@ -57,21 +58,24 @@ bool rpcrdma_conn_rise(struct rpcrdma_conn *conn, enum rpcrdma_conn_state state,
  * step of opening (invariant I5).
  *
  * Context: process, completion workqueue or CM event; does not sleep.
+ * Return: true if it was not broken before, so @error is the reason that is kept.
  */
-void rpcrdma_conn_fail(struct rpcrdma_conn *conn, int error)
+bool rpcrdma_conn_fail(struct rpcrdma_conn *conn, int error)
 {
 	if (!rpcrdma_conn_rise(conn, RPCRDMA_CONN_DOWN, error))
-		return;
+		return false;
 	trace_rpcrdma_conn_lost(conn, error);
 	complete(&conn->cn_step);
 	conn->cn_ops->lost(conn);
+	return true;
 }
 
 /**
  * rpcrdma_conn_step - report that a step of opening a connection is done
  * @conn: connection
  *
- * This ends rpcrdma_conn_wait(), even if that is called later.
+ * A task in rpcrdma_conn_wait() continues. If there is none, the next rpcrdma_conn_wait() returns
+ * at once.
  *
  * Context: any.
  */
@@ -102,19 +106,38 @@ int rpcrdma_conn_wait(struct rpcrdma_conn *conn, unsigned long timeout,
 	return 0;
 }
 
+/* Posts a list of work requests, if the gate is open. */
+static int rpcrdma_conn_post_list(struct rpcrdma_conn *conn,
+				  const struct ib_send_wr *first, bool awaited)
+{
+	const struct ib_send_wr *bad;
+
+	if (!READ_ONCE(conn->cn_gate))
+		return -ENOTCONN;
+	if (awaited)
+		rpcrdma_send_cq_await(conn);
+	return ib_post_send(conn->cn_id->qp, first, &bad);
+}
+
+/* A task that has passed the gate is in a read-side critical section of RCU until it has posted, so
+ * rpcrdma_conn_shut_gate() can wait for it. No lock is needed, because the driver serialises the
+ * tasks that post to a queue. Only if the device may mix two lists, they post one after the other
+ * (I37).
+ */
 static int rpcrdma_conn_post_first(struct rpcrdma_conn *conn,
 				   const struct ib_send_wr *first, bool awaited)
 {
-	const struct ib_send_wr *bad;
-	int rc = -ENOTCONN;
+	int rc;
 
-	spin_lock(&conn->cn_post_lock);
-	if (conn->cn_gate) {
-		if (awaited)
-			rpcrdma_send_cq_await(conn);
-		rc = ib_post_send(conn->cn_id->qp, first, &bad);
+	rcu_read_lock();
+	if (likely(!conn->cn_caps.dc_splits_lists)) {
+		rc = rpcrdma_conn_post_list(conn, first, awaited);
+	} else {
+		spin_lock(&conn->cn_post_lock);
+		rc = rpcrdma_conn_post_list(conn, first, awaited);
+		spin_unlock(&conn->cn_post_lock);
 	}
-	spin_unlock(&conn->cn_post_lock);
+	rcu_read_unlock();
 	if (unlikely(rc)) {
 		trace_rpcrdma_post_err(conn, rc);
 		rpcrdma_conn_fail(conn, rc);
@@ -159,16 +182,14 @@ int rpcrdma_conn_post_awaited(struct rpcrdma_conn *conn,
  * When this returns, every request that passed the gate has been posted. A drain marker
  * that is posted afterwards is behind all of them (invariant I1).
  *
- * Context: process; does not sleep.
+ * Context: process; sleeps. Callers for the same connection serialise.
  * Return: true if the gate was open.
  */
 bool rpcrdma_conn_shut_gate(struct rpcrdma_conn *conn)
 {
-	bool was_open;
-
-	spin_lock(&conn->cn_post_lock);
-	was_open = conn->cn_gate;
-	conn->cn_gate = false;
-	spin_unlock(&conn->cn_post_lock);
-	return was_open;
+	if (!conn->cn_gate)
+		return false;
+	WRITE_ONCE(conn->cn_gate, false);
+	synchronize_rcu();
+	return true;
 }

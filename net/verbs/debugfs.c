@@ -105,7 +105,7 @@ static void rpcrdma_debugfs_limits(struct seq_file *seq,
 }
 
 /**
- * rpcrdma_debugfs_conn - show the state of a connection of either side
+ * rpcrdma_debugfs_conn - show the state of a connection of a client or server
  * @seq: file
  * @vers: version of the connection, or 0 if it is not settled yet
  * @conn: connection in any state. It may be set up again at the same time, so this
@@ -129,6 +129,8 @@ void rpcrdma_debugfs_conn(struct seq_file *seq, u32 vers,
 	seq_printf(seq, "state %s\n", states[state]);
 	seq_printf(seq, "error %d\n", READ_ONCE(conn->cn_error));
 	seq_printf(seq, "version %u\n", down ? 0 : vers);
+	seq_printf(seq, "vector %u\n", READ_ONCE(conn->cn_vector));
+	seq_printf(seq, "vector_cpu %d\n", READ_ONCE(conn->cn_cpu));
 	rpcrdma_debugfs_limits(seq, &conn->cn_limits);
 	seq_printf(seq, "receives %u\n", READ_ONCE(recvs->rp_count));
 	seq_printf(seq, "receives_posted %u\n",
@@ -140,7 +142,7 @@ void rpcrdma_debugfs_conn(struct seq_file *seq, u32 vers,
 /**
  * rpcrdma_debugfs_init - create /sys/kernel/debug/rpcrdma
  *
- * The module works without debugfs, too; then there are no files.
+ * If the kernel has no debugfs, the module works without these files.
  *
  * Context: module load, before anything can make a connection.
  */

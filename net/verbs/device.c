@@ -10,7 +10,7 @@
  * Operation
  *
  * The CM core releases a device too early. When it destroys a CM id, it first reports
- * that the id has left the device, and then puts the id's reference to a GID attribute
+ * that the id has left the device, and then drops the id's reference to a GID attribute
  * of the device. A task that removes the device waits only for the first step, and may
  * free the GID table before the second one.
  *
@@ -44,6 +44,7 @@
 #include <rpcrdma/conn.h>
 #include <rpcrdma/device.h>
 #include <rpcrdma/fail.h>
+#include <rpcrdma/vector.h>
 
 /* When siw accepts a connection, it answers the peer first and installs its socket
  * callbacks afterwards. A message that arrives in between is received only when a second
@@ -52,16 +53,16 @@
  */
 #define RPCRDMA_SIW_SETTLE_MSECS	100
 
-/* Largest RDMA Write, in bytes, that is signaled on siw. siw copies the data of a signaled
- * RDMA Write. If an RDMA Write of a page or more is unsignaled, siw passes its pages to TCP, SGE
- * by SGE. For a few pages copying is cheaper, and saves more than the completion costs. A work
- * request has at most 6 SGEs in siw. So a work request for more than 6 pages has SGEs of several
- * adjacent pages, which are passed to TCP in larger pieces.
+/* Maximum number of bytes in an RDMA Write that is signaled on siw. siw copies the data of a
+ * signaled RDMA Write. If an RDMA Write of a page or more is unsignaled, siw passes its pages to
+ * TCP, SGE by SGE. For a few pages copying is cheaper, and saves more than the completion costs. A
+ * work request of siw has at most 6 SGEs. So in a work request for more than 6 pages, some SGEs
+ * have several adjacent pages. TCP gets these in larger pieces, and then copying is not cheaper.
  */
 #define RPCRDMA_SIW_SIGNAL_MAX		(6 * 4096)
 
-/* Largest Send, in bytes, that may be unsignaled on siw. siw passes to TCP the pages of an
- * unsignaled Send of a page or more. When a later Send completes, TCP may still read or
+/* Maximum number of bytes in a Send that may be unsignaled on siw. If a Send of a page or more is
+ * unsignaled, siw passes its pages to TCP. When a later Send completes, TCP may still read or
  * retransmit these pages, so their buffer must not be used again.
  */
 #define RPCRDMA_SIW_UNSIGNALED_MAX	(PAGE_SIZE - 1)
@@ -72,10 +73,10 @@
  * @port: port of the device
  * @caps: filled in
  *
- * On iWARP one steering tag names the memory that an RDMA Read fills. So a Read has one SGE
- * there, whatever the device reports (max_sge_rd), and the RDMA core registers this memory. On
+ * On iWARP one steering tag names the memory that an RDMA Read fills. So on iWARP a Read has one
+ * SGE, whatever the device reports in max_sge_rd, and the RDMA core registers this memory. On
  * other fabrics the RDMA core registers the memory of a large Read if the device reports
- * that this is faster (max_sgl_rd).
+ * that this is faster (max_sgl_rd is not 0).
  *
  * Context: any.
  */
@@ -98,6 +99,7 @@ void rpcrdma_device_query(struct ib_device *device, u32 port,
 		attrs->device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS &&
 		rpcrdma_size_can_register(attrs->page_size_cap, PAGE_SIZE);
 	caps->dc_sg_gaps = attrs->kernel_cap_flags & IBK_SG_GAPS_REG;
+	caps->dc_p2pdma = ib_dma_pci_p2p_dma_supported(device);
 	caps->dc_iwarp = rdma_protocol_iwarp(device, port);
 	if (caps->dc_iwarp)
 		caps->dc_max_sge_rd = 1;
@@ -108,6 +110,10 @@ void rpcrdma_device_query(struct ib_device *device, u32 port,
 		caps->dc_signal_max = RPCRDMA_SIW_SIGNAL_MAX;
 		caps->dc_unsignaled_max = RPCRDMA_SIW_UNSIGNALED_MAX;
 	}
+	/* rxe of Linux 6.1 takes the lock of its queue for each work request anew. All other
+	 * drivers hold it for the whole list.
+	 */
+	caps->dc_splits_lists = device->ops.driver_id == RDMA_DRIVER_RXE;
 }
 
 /**
@@ -115,11 +121,13 @@ void rpcrdma_device_query(struct ib_device *device, u32 port,
  * @dv_device: the device
  * @dv_item: link in rpcrdma_devices, until the device is being removed
  * @dv_conns: connections on the device, linked by cn_on_device
+ * @dv_vectors: its completion vectors, see verbs/vector.c
  */
 struct rpcrdma_device {
 	struct ib_device	*dv_device;
 	struct list_head	dv_item;
 	struct list_head	dv_conns;
+	struct rpcrdma_vectors	*dv_vectors;
 };
 
 static LIST_HEAD(rpcrdma_devices);
@@ -148,6 +156,7 @@ int rpcrdma_device_join(struct rpcrdma_conn *conn)
 	spin_lock(&rpcrdma_device_lock);
 	list_for_each_entry(dv, &rpcrdma_devices, dv_item) {
 		if (dv->dv_device == device) {
+			conn->cn_vectors = dv->dv_vectors;
 			list_add_tail(&conn->cn_on_device, &dv->dv_conns);
 			rc = 0;
 			break;
@@ -177,11 +186,11 @@ void rpcrdma_device_leave(struct rpcrdma_conn *conn)
 }
 
 /**
- * rpcrdma_device_destroy_id - destroy a CM id, whether it has a device or not
- * @id: id that nobody else destroys
+ * rpcrdma_device_destroy_id - destroy a CM id, and hold its device meanwhile
+ * @id: id that nobody else destroys; it may have no device
  *
- * While an id is on a device, the CM core keeps the device from being freed. So it is safe
- * to try to take a reference to the device.
+ * See the top of this file. While an id is on a device, the CM core keeps the device from being
+ * freed. So it is safe to try to take a reference to the device.
  *
  * Context: process; sleeps. Not from the id's own event handler.
  */
@@ -208,6 +217,11 @@ static int rpcrdma_device_add(struct ib_device *device)
 	dv = kzalloc(sizeof(*dv), GFP_KERNEL);
 	if (!dv)
 		return -ENOMEM;
+	dv->dv_vectors = rpcrdma_vectors_create(device);
+	if (!dv->dv_vectors) {
+		kfree(dv);
+		return -ENOMEM;
+	}
 	dv->dv_device = device;
 	INIT_LIST_HEAD(&dv->dv_conns);
 	ib_set_client_data(device, &rpcrdma_device_client, dv);
@@ -244,6 +258,7 @@ static void rpcrdma_device_remove(struct ib_device *device, void *client_data)
 	spin_unlock(&rpcrdma_device_lock);
 
 	wait_event(rpcrdma_device_left, rpcrdma_device_is_empty(dv));
+	kfree(dv->dv_vectors);
 	kfree(dv);
 }
 

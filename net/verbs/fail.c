@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Fault injection: the knobs for tests, and their files in debugfs. Without
- * CONFIG_FAULT_INJECTION, Kbuild does not build this file. This file does not know where a
- * knob takes effect: other files call the functions of fail.h, which read the knobs.
+ * Fault injection: variables (knobs) by which tests make the module fail, and their files in
+ * debugfs. Without CONFIG_FAULT_INJECTION, Kbuild does not build this file. Knobs take effect in
+ * other files, which call the functions of fail.h.
  */
 #include <linux/debugfs.h>
 #include <linux/delay.h>
@@ -22,7 +22,9 @@ struct rpcrdma_fail rpcrdma_fail = {
 
 #define RPCRDMA_FAIL_KEEP_MAX	256u
 
-/* Pages that rpcrdma_fail_keep() has taken, and hashes of their contents at that time */
+/* Pages to which rpcrdma_fail_keep() has taken references, and hashes of their contents at that
+ * time
+ */
 static DEFINE_MUTEX(rpcrdma_fail_kept_lock);
 static struct page *rpcrdma_fail_kept[RPCRDMA_FAIL_KEEP_MAX];
 static u32 rpcrdma_fail_kept_hash[RPCRDMA_FAIL_KEEP_MAX];
@@ -58,7 +60,9 @@ void rpcrdma_fail_keep(const void *data)
 	mutex_unlock(&rpcrdma_fail_kept_lock);
 }
 
-/* Drops the references, *@kept in number. Returns how many of the pages have changed. */
+/* Drops all references, and sets *@kept to their number. Returns how many of the pages have changed
+ * since rpcrdma_fail_keep() took them.
+ */
 static u32 rpcrdma_fail_release_kept(u32 *kept)
 {
 	u32 i, changed = 0;
@@ -96,7 +100,7 @@ static void rpcrdma_fail_device_files(struct dentry *dir)
 	debugfs_create_u32("device_max_qp_wr", 0600, dir, &fail->fa_qp_wr);
 }
 
-/* Knobs that make the client provide too little room for a Reply or result, or make a local
+/* Knobs that limit the room that the client provides for a result or a Reply; or make a local
  * invalidation fail, lose its completion, or start late
  */
 static void rpcrdma_fail_client_files(struct dentry *dir)
@@ -114,7 +118,9 @@ static void rpcrdma_fail_client_files(struct dentry *dir)
 			    &fail->fa_hold_fence);
 }
 
-/* Knobs that make the server accept less, answer with errors, or keep pages of Calls */
+/* Knobs that make the server accept fewer chunks or segments, answer with errors, or hold
+ * references to pages of Calls
+ */
 static void rpcrdma_fail_server_files(struct dentry *dir)
 {
 	struct rpcrdma_fail *fail = &rpcrdma_fail;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Gathering: this file links the Receives of a message that comes in several transmissions
- * (a group), and passes the message to the connection's owner when it is complete.
- * core/group.c decides what has to be done with each Receive that arrives, and this file
- * does it. Of a header, this file reads only the words of the round-trip extension (rtx.h). It
- * sends no answers: it tells the owner if a group is broken (ops->group_ended()).
+ * Gathering: if a message comes in several Sends (a group, see rtx.h), this file links its
+ * Receives, and passes the message to the connection's owner when it is complete.
+ * core/group.c decides what has to be done with each Receive that is filled, and this file
+ * does it. The only part of a header that this file reads is that of the round-trip extension
+ * (rtx.h). It sends no answers: it tells the owner if a group is broken (ops->group_ended()).
  *
  * Operation
  *
@@ -14,8 +14,8 @@
  *
  * A group takes no additional memory: its Receives exist anyway, and the sender has credits
  * for them (RTX-84). The Receives are not held for ever: if the group does not end within
- * RPCRDMA_GATHER_TIMEOUT, the connection fails. One work item checks that. It is not scheduled
- * anew for each group: if it runs too early for the present group, it schedules itself again.
+ * RPCRDMA_GATHER_TIMEOUT, the connection fails. One work item checks that. If it is still scheduled
+ * when another group begins, it is not moved: it then runs too early, and schedules itself again.
  *
  * See RTX-40 to RTX-51, RTX-73, RTX-84, RTX-85 of rtx.rst.
  */
@@ -32,8 +32,8 @@ static struct rpcrdma_conn *rpcrdma_gather_conn(struct rpcrdma_gather *gather)
 	return container_of(gather, struct rpcrdma_conn, cn_gather);
 }
 
-/* Fails the connection if a group takes too long. If the group ends after this function has
- * found that it took too long, the connection fails nevertheless.
+/* Fails the connection if a group takes too long. If the group ends while this function runs, the
+ * connection may fail nevertheless.
  */
 static void rpcrdma_gather_work(struct work_struct *work)
 {
@@ -68,10 +68,9 @@ void rpcrdma_gather_init(struct rpcrdma_conn *conn)
 	INIT_DELAYED_WORK(&conn->cn_gather.ga_work, rpcrdma_gather_work);
 }
 
-/* Called for a transmission of a group that does not complete the group. Fails the connection
- * if the transmission came by Send With Invalidate. Only the last transmission of a Reply may
- * invalidate a handle, because a region is expected to be valid until the whole Reply has
- * arrived (RTX-72, RTX-73).
+/* Called for a Send of a group that does not complete the group. Fails the connection if it is a
+ * Send With Invalidate. Only the last Send of a Reply may invalidate a handle, because a region is
+ * expected to be valid until the whole Reply has arrived (RTX-72, RTX-73).
  */
 static void rpcrdma_gather_check_inv(struct rpcrdma_conn *conn,
 				     const struct rpcrdma_recv *recv)
@@ -119,8 +118,9 @@ static void rpcrdma_gather_sum(struct rpcrdma_msg_in *msg)
 	}
 }
 
-/* Returns the verdict on the complete group. If the items of the group cannot be read, the exact
- * verdict does not matter: the owner finds the reason when it decodes the header.
+/* Returns the verdict on the complete group: whether it is short enough, and its data matches its
+ * items (rtx.h). If the items cannot be read from the header, the exact verdict does not matter:
+ * the owner finds the reason when it decodes the header.
  */
 static enum rpcrdma_verdict
 rpcrdma_gather_judge(const struct rpcrdma_gather *gather)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The keepalive: detects that the other end of a connection is dead, for client and
+ * The keepalive: this file finds out whether the other end of a connection is dead, for client and
  * server. It knows verbs, and nothing about RPC.
  *
  * Operation
@@ -120,11 +120,11 @@ static int rpcrdma_keepalive_probe(struct rpcrdma_conn *conn)
 	return rpcrdma_conn_post_awaited(conn, &probe.wr);
 }
 
-/* Returns the time until which the peer must have answered the probe. The probe may be stuck
- * behind data in the send queue. So each message that arrives extends the time. While the owner
- * says that requests posted before the probe are outstanding (ops->waiting()), each completion
- * extends the time, too. On iWARP a completion only shows that TCP had room for data, but if the
- * peer is dead, TCP soon has no room.
+/* Returns the time by which the peer must have answered the probe. The probe may be stuck behind
+ * data in the send queue. So each message that arrives extends the time. If the owner reports that
+ * work requests posted before the probe are outstanding (ops->waiting()), each completion extends
+ * the time, too. On iWARP a completion only shows that TCP had room for data. But if the peer is
+ * dead, TCP soon has no room, and completions end.
  */
 static unsigned long rpcrdma_keepalive_deadline(struct rpcrdma_conn *conn)
 {
@@ -139,11 +139,11 @@ static unsigned long rpcrdma_keepalive_deadline(struct rpcrdma_conn *conn)
 	return since + al->al_wait;
 }
 
-/* Returns true if an answer or a completion that was due at the time *@next is late. This
- * machine may be the cause: it may have been suspended, and not have processed the answer yet.
- * So when *@next has passed for the first time, this sets *@overdue, allows
- * RPCRDMA_KEEPALIVE_GRACE more, and returns false. If this returns false, *@next is the time
- * of the next check.
+/* Returns true if an answer or a completion that was due at the time *@next is too late. The
+ * cause may be this machine: after a suspend, it may not have processed the answer yet. So when
+ * this function first finds that *@next has passed, it sets *@overdue, allows
+ * RPCRDMA_KEEPALIVE_GRACE more, and returns false. If this returns false, *@next is the time of
+ * the next check.
  */
 static bool rpcrdma_keepalive_is_over(unsigned long now, unsigned long *next,
 				      bool *overdue)
@@ -182,7 +182,7 @@ static bool rpcrdma_keepalive_check_peer(struct rpcrdma_conn *conn,
 	*next = READ_ONCE(al->al_heard) + al->al_idle;
 	if (time_before(now, *next))
 		return true;
-	/* By that time, most probes have completed and have set al_heard. */
+	/* By the next check, the probe has normally completed and has set al_heard. */
 	*next = now + min(al->al_idle, al->al_wait);
 	return !rpcrdma_keepalive_probe(conn);
 }
@@ -215,8 +215,8 @@ static void rpcrdma_keepalive_work(struct work_struct *work)
 	struct rpcrdma_conn *conn = rpcrdma_keepalive_conn(al);
 	unsigned long next, other, now = jiffies;
 
-	/* A connection that is not yet up is checked, too: the end that accepts may
-	 * not have been told yet that the connection is established.
+	/* Check a connection that is not up yet, too: at the end that accepts, the CM may
+	 * not have reported yet that the connection is established.
 	 */
 	if (READ_ONCE(conn->cn_state) == RPCRDMA_CONN_DOWN)
 		return;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Received messages: a message is one object, whatever number of Receives it came in. This
- * file knows where the parts of a message are, but not what they contain. The caller that
- * decodes the header tells it where the header ends (rpcrdma_msg_set_body()).
+ * Received messages: a message is one object, even if it came in several Receives. This file
+ * knows where the parts of a message are, but not what they contain. The caller that decodes
+ * the header reports where the header ends, by rpcrdma_msg_set_body().
  *
  * Operation
  *
@@ -69,9 +69,9 @@ int rpcrdma_msg_renew(struct rpcrdma_msg_in *msg)
 }
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_msg_renew);
 
-/* Finds the next piece of a walk. It begins @skip bytes behind the first body byte in @msg,
- * which may be any Receive of the message. If @msg has no more than @skip bytes of the body, the
- * piece is in a later Receive.
+/* Finds the next contiguous piece of a body. @msg is the structure of any Receive of the message.
+ * The piece begins @skip bytes behind the first byte of the body in that Receive. If the Receive
+ * has no more than @skip bytes of the body, the piece is in a later Receive.
  */
 static void rpcrdma_msg_piece_find(const struct rpcrdma_msg_in *msg, u32 skip,
 				   struct rpcrdma_msg_piece *piece)
@@ -139,8 +139,8 @@ void rpcrdma_msg_copy_pieces(const struct rpcrdma_msg_in *msg, u32 offset,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_msg_copy_pieces);
 
 /**
- * rpcrdma_msg_data_npages - count the pages with the data of a message
- * @msg: message; if it has data (placed items), its Receives have targets
+ * rpcrdma_msg_data_npages - count the pages with the placed data of a message (rtx.h)
+ * @msg: message; if it has placed data, its Receives have target segments, which are pages
  *
  * The data in each Receive, except the last one with data, fills whole pages (RTX-56,
  * RTX-59).
@@ -160,8 +160,8 @@ u32 rpcrdma_msg_data_npages(const struct rpcrdma_msg_in *msg)
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_msg_data_npages);
 
 /**
- * rpcrdma_msg_data_pages - hand out the pages with the data of a message
- * @msg: message; the data is in its Receives' targets
+ * rpcrdma_msg_data_pages - hand out the pages with the placed data of a message
+ * @msg: message; the data is in the target segments of its Receives (rtx.h)
  * @pages: OUT: the pages, in order; room for rpcrdma_msg_data_npages()
  *
  * The pages belong to the message until it is given back. Code that needs a page for longer
@@ -188,7 +188,7 @@ void rpcrdma_msg_data_pages(const struct rpcrdma_msg_in *msg,
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_msg_data_pages);
 
 /**
- * rpcrdma_msg_data_at - find a byte of the data of a message
+ * rpcrdma_msg_data_at - find a byte of the placed data of a message (rtx.h)
  * @msg: message
  * @offset: offset of the byte in the data of all Receives, including the unused ends of
  *	segments between items

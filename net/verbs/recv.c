@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Receives: the pool of a connection's Receives, and posting them. This file knows the
- * number and the size of the Receives. The connection's owner decides how many there should
- * be.
+ * The pool of a connection's Receives. This file creates, posts and frees the Receives. The
+ * connection's owner, that is, client or server, decides how many there are, and how large.
  *
  * Operation
  *
@@ -25,28 +24,29 @@
  * (RFC 8166 3.3.1).
  *
  * Receives pin most of a connection's memory. So a pool counts the bytes that it has
- * pinned, and has a limit for them (rpcrdma_recv_pool_limit()). Before an owner promises
- * more, it calls rpcrdma_recv_pool_room(), and promises no more than that. An owner of many
- * connections may promise less (server/budget.c).
+ * pinned, and has a limit for them (rpcrdma_recv_pool_limit()). Before an owner grants more
+ * credits, it calls rpcrdma_recv_pool_room(), and promises no more Receives than this function
+ * returns. A server may promise fewer, because its connections share a budget (server/budget.c).
  *
- * Receives with targets. A Receive may be a block of pages (rpcrdma_recv_pool_blocks()). Its
- * buffer is the end of the first page and all of the other pages (the targets). Data that the
- * peer puts behind the part in the first page is in pages of its own, and the owner can hand
- * these pages to other code without a copy. That code may keep a page for longer than the owner
- * keeps the message. So before such a Receive is given back, rpcrdma_recv_renew() checks
- * whether anybody else holds a page of it. If so, the Receive gets a new block, and the old
- * one is freed when its last holder drops it. So no page that somebody still reads is written
- * again (invariant I34). Only owners that hand out pages need to call rpcrdma_recv_renew().
+ * Receives with targets. The buffer of a Receive may be in a block of pages
+ * (rpcrdma_recv_pool_blocks()): the end of the first page and all of the other pages (the target
+ * segments of rtx.h). If the peer places data in target segments, the owner can hand these pages to
+ * other code without a copy. That code may keep a page for longer than the owner keeps the
+ * message. So before such a Receive is given back, rpcrdma_recv_renew() checks whether anybody
+ * else has a reference to the block. If so, the Receive gets a new block, and the old one is freed
+ * with its last reference. So no page that somebody still reads is overwritten (invariant I34).
+ * Only owners that hand out pages need to call rpcrdma_recv_renew().
  *
- * A pool has a lock and a gate of its own. So posting Receives and posting Sends never wait
- * for each other. Both gates are shut before the queues are drained (invariant I1 in
- * Documentation/locking.rst).
+ * A pool has its own lock (rp_lock) and gate (rp_gate, which allows posting). So posting Receives
+ * and posting Sends never wait for each other. The gates of both queues are shut before the queues
+ * are drained (invariant I1 in Documentation/locking.rst).
  */
 #include <kunit/visibility.h>
 #include <linux/export.h>
 #include <linux/slab.h>
 #include <rpcrdma/conn.h>
 #include <rpcrdma/counters.h>
+#include <rpcrdma/vector.h>
 
 #include "trace.h"
 
@@ -130,11 +130,11 @@ u32 rpcrdma_recv_pool_room(const struct rpcrdma_recv_pool *pool, u32 size)
 }
 
 /**
- * rpcrdma_recv_pool_blocks - choose whether Receives are blocks
+ * rpcrdma_recv_pool_blocks - choose the kind of buffer that further Receives get
  * @pool: pool that is open
- * @order: binary logarithm of the number of pages in each Receive that is made from now on;
- *	a Receive then consists of part of the first page and of all other pages. 0 if
- *	Receives are no blocks, and may have any size
+ * @order: if not 0, each buffer is in a block of 2^@order pages, and consists of the end of the
+ *	first page and of all other pages. If 0, buffers may have any size, see
+ *	rpcrdma_buf_init()
  *
  * Existing Receives do not change.
  *
@@ -168,9 +168,7 @@ static void rpcrdma_recv_queue(struct rpcrdma_recv_pool *pool,
 	atomic_inc(&pool->rp_nwaiting);
 }
 
-/* A flushed Receive is no error of its own: it only shows that the connection is down. So it
- * is not traced as an error.
- */
+/* A flushed Receive only shows that the connection is down, so it is not traced as an error. */
 static void rpcrdma_recv_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct rpcrdma_recv *recv = container_of(wc->wr_cqe,
@@ -186,6 +184,7 @@ static void rpcrdma_recv_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 
+	rpcrdma_vector_seen(conn);
 	rpcrdma_keepalive_heard(&conn->cn_keepalive);
 	atomic_inc(&conn->cn_recvs.rp_nheld);
 	atomic_set(&recv->rv_state, RPCRDMA_RECV_HELD);
@@ -260,8 +259,9 @@ static int rpcrdma_recv_create(struct rpcrdma_recv_pool *pool, u32 size,
 	return 0;
 }
 
-/* Sets how many Receives are to be taken out of the pool. When this returns, each Receive that was
- * taken out before is on rp_spare, see rpcrdma_recv_take_out().
+/* Sets how many Receives rpcrdma_recv_put() takes out of the pool, instead of posting them again.
+ * When this returns, each Receive that was taken out before is on rp_spare, because
+ * rpcrdma_recv_take_out() puts it there under the same lock.
  */
 static void rpcrdma_recv_pool_set_excess(struct rpcrdma_recv_pool *pool,
 					 u32 excess)
@@ -271,7 +271,7 @@ static void rpcrdma_recv_pool_set_excess(struct rpcrdma_recv_pool *pool,
 	spin_unlock(&pool->rp_lock);
 }
 
-/* Takes a Receive out of the pool, if the pool has too many. */
+/* If the pool has too many Receives, takes @recv out of it. Returns whether it did. */
 static bool rpcrdma_recv_take_out(struct rpcrdma_recv_pool *pool,
 				  struct rpcrdma_recv *recv)
 {
@@ -310,8 +310,8 @@ void rpcrdma_recv_pool_reap(struct rpcrdma_recv_pool *pool)
 /**
  * rpcrdma_recv_pool_shrink - take Receives out of a pool
  * @pool: pool of a connection with a queue pair
- * @count: number of Receives that the pool shall have. The owner has promised no more than that to
- *	the peer, and the peer knows
+ * @count: number of Receives that the pool shall have; enough for all credits that the peer may
+ *	still assume to have
  *
  * The pool gets smaller as the owner gives Receives back. rpcrdma_recv_pool_reap() frees them.
  *
@@ -326,7 +326,7 @@ int rpcrdma_recv_pool_shrink(struct rpcrdma_recv_pool *pool, u32 count)
 	rpcrdma_recv_pool_reap(pool);
 	if (pool->rp_count <= count)
 		return 0;
-	/* As many Receives may wait as a pool of the new size allows (invariant I6). */
+	/* A smaller pool has smaller batches: fewer Receives may wait to be posted (I6). */
 	WRITE_ONCE(pool->rp_batch, rpcrdma_size_recv_batch(count));
 	rc = rpcrdma_recv_pool_post(pool);
 	rpcrdma_recv_pool_set_excess(pool, pool->rp_count - count);
@@ -341,8 +341,9 @@ int rpcrdma_recv_pool_shrink(struct rpcrdma_recv_pool *pool, u32 count)
  * @size: size in bytes of each new Receive
  * @gfp: allocation flags
  *
- * The new Receives are posted together with all others that wait. If the pool was shrinking, this
- * ends.
+ * The new Receives are posted together with all others that wait. If rpcrdma_recv_pool_shrink() was
+ * called before, and Receives still have to be taken out of the pool, this goes on until @count are
+ * left.
  *
  * Context: process; sleeps. The caller serialises this with other calls, and with
  *	rpcrdma_recv_pool_destroy().
@@ -353,11 +354,14 @@ int rpcrdma_recv_pool_shrink(struct rpcrdma_recv_pool *pool, u32 count)
 int rpcrdma_recv_pool_grow_gfp(struct rpcrdma_recv_pool *pool, u32 count,
 			       u32 size, gfp_t gfp)
 {
+	bool shrinking = READ_ONCE(pool->rp_excess);
 	int rc = 0;
 
 	rpcrdma_recv_pool_set_excess(pool, 0);
 	rpcrdma_recv_pool_reap(pool);
 	count = min(count, pool->rp_max);
+	if (shrinking && pool->rp_count > count)
+		return rpcrdma_recv_pool_shrink(pool, count);
 	while (!rc && pool->rp_count < count)
 		rc = rpcrdma_recv_create(pool, size, gfp);
 	if (rc)
@@ -413,7 +417,7 @@ int rpcrdma_recv_pool_post(struct rpcrdma_recv_pool *pool)
 }
 
 /**
- * rpcrdma_recv_renew - replace the block of a Receive if somebody else still holds it
+ * rpcrdma_recv_renew - replace the block of a Receive if other code still uses one of its pages
  * @recv: Receive that came through ops->receive(), of a connection that is not being
  *	closed
  *
@@ -440,12 +444,12 @@ EXPORT_SYMBOL_IF_KUNIT(rpcrdma_recv_renew);
 
 /**
  * rpcrdma_recv_put - give a Receive back
- * @recv: Receive that contains a message; nobody else has a page of it, see
+ * @recv: Receive that contains a message; no other code uses a page of it, see
  *	rpcrdma_recv_renew()
  *
  * From now on a new message may overwrite its buffer. When this returns, fewer Receives
- * than a batch (rp_batch) wait to be posted (invariant I6). If the pool shrinks, the Receive is not
- * posted again.
+ * than a batch (rp_batch) wait to be posted (invariant I6). If the pool has too many Receives, this
+ * one is not posted again (rpcrdma_recv_pool_shrink()).
  *
  * Context: process or completion workqueue; does not sleep.
  */
@@ -460,8 +464,9 @@ void rpcrdma_recv_put(struct rpcrdma_recv *recv)
 	    rpcrdma_recv_take_out(pool, recv))
 		return;
 	rpcrdma_recv_queue(pool, recv);
-	/* Read rp_batch after llist_add(), which is a full barrier. If the pool got a smaller
-	 * batch, either this sees it, or rpcrdma_recv_pool_shrink() posts this Receive.
+	/* rp_batch is read after llist_add(), which is a full barrier. If
+	 * rpcrdma_recv_pool_shrink() lowers rp_batch at the same time, either this read sees
+	 * the new value, or rpcrdma_recv_pool_shrink() posts this Receive.
 	 */
 	if (atomic_read(&pool->rp_nwaiting) >= READ_ONCE(pool->rp_batch))
 		rpcrdma_recv_pool_post(pool);
@@ -469,7 +474,7 @@ void rpcrdma_recv_put(struct rpcrdma_recv *recv)
 EXPORT_SYMBOL_IF_KUNIT(rpcrdma_recv_put);
 
 /**
- * rpcrdma_recv_pool_orphan - leave the Receives that the owner holds to the owner
+ * rpcrdma_recv_pool_orphan - give up the Receives that the connection's owner still uses
  * @pool: pool of a connection without queues
  *
  * These Receives are unmapped and no longer belong to the pool. The owner gives them back

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sends: a Send is a work request with a buffer, and with an entry for the line for slots.
- * This file never posts a Send. It does not know what is sent, how many Sends there are, or
- * which of them are signaled: the owner decides that.
+ * Sends. A Send is a work request with a buffer for the message, and a waiter, by which it can wait
+ * in line for send queue slots (sq.h). This file never posts a Send. It does not know what is sent,
+ * how many Sends there are, or which of them are signaled: the connection's owner decides that.
  *
  * Operation
  *
@@ -16,9 +16,9 @@
  * rpcrdma_conn_post(). From then on the Send belongs to the device. Work requests
  * complete in order, so when the Send completes, all earlier requests have completed, too.
  *
- * A message of several transmissions takes several Sends. The owner prepares each of them,
- * collects them under the first (rpcrdma_send_add()), and reserves slots for all of them.
- * It links them (rpcrdma_send_chain()) just before the first is posted.
+ * A message may take several Sends (a group, see rtx.h). The owner prepares each of them,
+ * collects the others in sd_more of the first (rpcrdma_send_add()), and reserves slots for all of
+ * them. It links their work requests (rpcrdma_send_chain()) just before it posts them.
  */
 #include <rpcrdma/conn.h>
 #include <rpcrdma/send.h>
@@ -77,7 +77,7 @@ int rpcrdma_send_alloc(struct rpcrdma_send *send, u32 size, u32 least,
 }
 
 /**
- * rpcrdma_send_chain - link the work requests of a group
+ * rpcrdma_send_chain - link the work requests of all Sends of a message
  * @first: first Send of the group; or a single Send, which then ends its chain
  *
  * The owner then posts the whole group by one call of rpcrdma_conn_post(). If it posts other

@@ -6,13 +6,14 @@
  * Operation
  *
  * When a Send has completed, its buffer and its slots become free, and in most cases nothing
- * else has to be done. To learn of that at once would take an interrupt and a run of a work
- * item. So the device is asked for an event only while somebody awaits a completion. Without
- * an event, completions stay in the queue until somebody handles them: the owner when the next
- * message arrives, when it has few slots or Sends left, or when it shows the slots in debugfs;
- * or the keepalive.
+ * else has to be done. Handling each completion at once would cost an interrupt and a run of a
+ * work item. So the device is asked for an event only while somebody awaits a completion. Without
+ * an event, completions stay in the queue until the keepalive or the owner handles them. The owner
+ * does so when the next message arrives, when few slots or Sends are left, and before it shows the
+ * slots in debugfs. While somebody awaits the completion of a certain work request, a server leaves
+ * all completions to the work, because their handlers unmap and free pages.
  *
- * Somebody awaits a completion
+ * These are the times when somebody awaits a completion:
  *
  * - from rpcrdma_send_cq_await() or rpcrdma_send_cq_await_posted() to rpcrdma_send_cq_seen():
  *   the owner holds pages or an RPC until a certain work request has completed, or the
@@ -22,21 +23,26 @@
  * - while the connection is down: rpcrdma_conn_drain() waits until the queues are empty;
  * - always, until the owner calls rpcrdma_send_cq_relax().
  *
- * The second and the third begin with a call of rpcrdma_send_cq_watch(). When the connection is
- * down, rpcrdma_conn_drain() calls that function.
+ * When the second or the third of these times begins, rpcrdma_send_cq_watch() is called. For the
+ * fourth, rpcrdma_conn_drain() calls it.
  *
  * An event reports only the next completion, which may belong to another work request. So
  * after an event, the work (cq_work) handles all completions, and asks for another event if
  * somebody still awaits a completion. The queue cannot overflow: it has an entry for each
  * slot, and a slot is released only when its completion, or a later one, is handled.
  *
- * Completions are handled one after the other, in the order of the queue, as in every
- * completion queue: a Send context is freed after the completion of its Send, so an RDMA
- * Write in front of the Send must have been handled before. When the drain marker is handled,
- * nothing before the marker is still being handled. That is what cq_lock is for. A caller of
- * rpcrdma_send_cq_poll() that finds the lock taken leaves the completions to its holder. An
- * owner may hold the lock while it handles a message (rpcrdma_send_cq_enter()). Then all its
- * completion handlers run one after the other, as they would with a single completion queue.
+ * cq_mutex makes sure that completions are handled one after the other, in the order of the queue.
+ * This is necessary for two reasons. A Send context is freed after the completion of its Send, so
+ * the completion of an RDMA Write in front of the Send must have been handled before. And when the
+ * drain marker (the last work request of ib_drain_qp()) is handled, no completion before it may
+ * still be in a handler. If rpcrdma_send_cq_poll() finds the lock taken, it leaves the
+ * completions to the holder. An owner may hold the lock while it handles a message
+ * (rpcrdma_send_cq_enter()). Then all its completion handlers run one after the other, as they
+ * would with a single completion queue.
+ *
+ * The work never waits for cq_mutex. If another task holds it, that task queues the work again
+ * when it releases the mutex (cq_again). A client often begins to await a completion while it
+ * handles a message. A worker that started at once would only wait for the mutex.
  *
  * After rpcrdma_conn_drain(), nobody handles completions but the work, which may run until
  * rpcrdma_send_cq_destroy() returns: the drain marker of the receive queue is behind all
@@ -68,6 +74,26 @@ static bool rpcrdma_send_cq_is_awaited(struct rpcrdma_conn *conn)
 	       (conn->cn_ops->awaits && conn->cn_ops->awaits(conn));
 }
 
+/* Have cq_work run soon: now, or as soon as nobody holds cq_mutex. */
+static void rpcrdma_send_cq_queue(struct rpcrdma_send_cq *cq)
+{
+	/* Whoever sees cq_again also sees what the caller has changed. */
+	smp_store_release(&cq->cq_again, true);
+	/* Either this sees that the mutex is free, or rpcrdma_send_cq_unlock() sees cq_again. */
+	smp_mb();
+	if (!mutex_is_locked(&cq->cq_mutex) && xchg(&cq->cq_again, false))
+		queue_work(rpcrdma_send_cq_wq, &cq->cq_work);
+}
+
+static void rpcrdma_send_cq_unlock(struct rpcrdma_send_cq *cq)
+{
+	mutex_unlock(&cq->cq_mutex);
+	/* See rpcrdma_send_cq_queue() */
+	smp_mb();
+	if (unlikely(READ_ONCE(cq->cq_again)) && xchg(&cq->cq_again, false))
+		queue_work(rpcrdma_send_cq_wq, &cq->cq_work);
+}
+
 static void rpcrdma_send_cq_work(struct work_struct *work)
 {
 	struct rpcrdma_send_cq *cq = container_of(work, struct rpcrdma_send_cq,
@@ -75,14 +101,17 @@ static void rpcrdma_send_cq_work(struct work_struct *work)
 	struct rpcrdma_conn *conn = rpcrdma_send_cq_conn(cq);
 	int done;
 
-	mutex_lock(&cq->cq_lock);
+	if (!mutex_trylock(&cq->cq_mutex)) {
+		rpcrdma_send_cq_queue(cq);
+		return;
+	}
 	done = ib_process_cq_direct(cq->cq_ib, RPCRDMA_SEND_CQ_BUDGET);
-	mutex_unlock(&cq->cq_lock);
+	rpcrdma_send_cq_unlock(cq);
 	if (done >= RPCRDMA_SEND_CQ_BUDGET ||
 	    (rpcrdma_send_cq_is_awaited(conn) &&
 	     ib_req_notify_cq(cq->cq_ib, IB_CQ_NEXT_COMP |
 			      IB_CQ_REPORT_MISSED_EVENTS) > 0))
-		queue_work(rpcrdma_send_cq_wq, &cq->cq_work);
+		rpcrdma_send_cq_queue(cq);
 }
 
 static void rpcrdma_send_cq_event(struct ib_cq *cq, void *context)
@@ -90,7 +119,7 @@ static void rpcrdma_send_cq_event(struct ib_cq *cq, void *context)
 	struct rpcrdma_conn *conn = context;
 
 	rpcrdma_count(send_events);
-	queue_work(rpcrdma_send_cq_wq, &conn->cn_send_cq.cq_work);
+	rpcrdma_send_cq_queue(&conn->cn_send_cq);
 }
 
 /**
@@ -112,9 +141,10 @@ int rpcrdma_send_cq_create(struct rpcrdma_conn *conn, u32 entries)
 	struct rpcrdma_send_cq *cq = &conn->cn_send_cq;
 	struct ib_cq *ib;
 
-	mutex_init(&cq->cq_lock);
+	mutex_init(&cq->cq_mutex);
 	INIT_WORK(&cq->cq_work, rpcrdma_send_cq_work);
 	cq->cq_lazy = false;
+	cq->cq_again = false;
 	atomic_set(&cq->cq_awaited, 0);
 	ib = ib_create_cq(rpcrdma_conn_device(conn), rpcrdma_send_cq_event,
 			  NULL, conn, &attr);
@@ -139,7 +169,7 @@ void rpcrdma_send_cq_destroy(struct rpcrdma_conn *conn)
 
 	if (!cq->cq_ib)
 		return;
-	/* From now on, an event cannot queue the work. */
+	/* An event that comes after this cannot queue the work. */
 	disable_work_sync(&cq->cq_work);
 	WRITE_ONCE(cq->cq_lazy, false);
 	ib_destroy_cq(cq->cq_ib);
@@ -151,7 +181,7 @@ void rpcrdma_send_cq_destroy(struct rpcrdma_conn *conn)
  * @conn: connection
  *
  * The owner must call rpcrdma_send_cq_poll() or rpcrdma_send_cq_enter() for each message that
- * arrives afterwards.
+ * arrives afterwards, unless rpcrdma_send_cq_has_awaited() returns true.
  *
  * Context: any.
  */
@@ -165,9 +195,8 @@ void rpcrdma_send_cq_relax(struct rpcrdma_conn *conn)
  * rpcrdma_send_cq_poll - handle the completions that are in the queue
  * @conn: connection whose queues are not drained
  *
- * This does nothing before rpcrdma_send_cq_relax(): until then, the work handles each
- * completion at once. It also does nothing while others handle completions, or a message
- * (rpcrdma_send_cq_enter()).
+ * This does nothing before rpcrdma_send_cq_relax(): until then, cq_work handles each completion at
+ * once. It also does nothing while another task holds cq_mutex.
  *
  * Context: process or completion workqueue; the caller holds no lock that completion handlers
  *	take. It may hold a client's send lock.
@@ -176,10 +205,10 @@ void rpcrdma_send_cq_poll(struct rpcrdma_conn *conn)
 {
 	struct rpcrdma_send_cq *cq = &conn->cn_send_cq;
 
-	if (!READ_ONCE(cq->cq_lazy) || !mutex_trylock(&cq->cq_lock))
+	if (!READ_ONCE(cq->cq_lazy) || !mutex_trylock(&cq->cq_mutex))
 		return;
 	ib_process_cq_direct(cq->cq_ib, RPCRDMA_SEND_CQ_BUDGET);
-	mutex_unlock(&cq->cq_lock);
+	rpcrdma_send_cq_unlock(cq);
 }
 
 /**
@@ -195,7 +224,7 @@ void rpcrdma_send_cq_enter(struct rpcrdma_conn *conn)
 {
 	struct rpcrdma_send_cq *cq = &conn->cn_send_cq;
 
-	mutex_lock(&cq->cq_lock);
+	mutex_lock(&cq->cq_mutex);
 	if (likely(READ_ONCE(cq->cq_lazy)))
 		ib_process_cq_direct(cq->cq_ib, RPCRDMA_SEND_CQ_BUDGET);
 }
@@ -208,7 +237,7 @@ void rpcrdma_send_cq_enter(struct rpcrdma_conn *conn)
  */
 void rpcrdma_send_cq_leave(struct rpcrdma_conn *conn)
 {
-	mutex_unlock(&conn->cn_send_cq.cq_lock);
+	rpcrdma_send_cq_unlock(&conn->cn_send_cq);
 }
 
 /**
@@ -217,19 +246,17 @@ void rpcrdma_send_cq_leave(struct rpcrdma_conn *conn)
  *	return true, a caller that does not wait in line has found no slot, the completion of
  *	a posted work request is now awaited, or the connection is down
  *
- * The work handles the completions that are in the queue. It handles further ones as soon as
+ * cq_work handles the completions that are in the queue. It handles further ones as soon as
  * they come, for as long as somebody awaits a completion (see the top of this file).
  *
  * Context: any.
  */
 void rpcrdma_send_cq_watch(struct rpcrdma_conn *conn)
 {
-	struct rpcrdma_send_cq *cq = &conn->cn_send_cq;
-
-	/* If the work is running now, it runs once more, and then sees the waiter or the
-	 * state of the connection: see rpcrdma_send_cq_is_awaited().
+	/* If cq_work is running now, it runs once more. Then rpcrdma_send_cq_is_awaited() sees
+	 * what the caller has changed.
 	 */
-	queue_work(rpcrdma_send_cq_wq, &cq->cq_work);
+	rpcrdma_send_cq_queue(&conn->cn_send_cq);
 }
 
 /**
@@ -238,20 +265,21 @@ void rpcrdma_send_cq_watch(struct rpcrdma_conn *conn)
  *
  * The completion handler calls rpcrdma_send_cq_seen(). It need not do so after an error,
  * because the connection is down then, and all completions are handled at once. Only
- * rpcrdma_conn_post_awaited() calls this: the queue exists while cn_post_lock is held and the
- * gate is open.
+ * rpcrdma_conn_post_awaited() calls this: in its read-side critical section of RCU, the queue
+ * exists if the gate is open.
  *
- * Context: process or completion workqueue; does not sleep. cn_post_lock held.
+ * Context: process or completion workqueue; does not sleep. In a read-side critical section of
+ *	RCU.
  */
 void rpcrdma_send_cq_await(struct rpcrdma_conn *conn)
 {
 	struct rpcrdma_send_cq *cq = &conn->cn_send_cq;
 
 	/* Raise the count before asking for the event. If the completion of an earlier work
-	 * request uses up the event, the work sees the count and asks for another one.
+	 * request causes the event, cq_work sees the count and asks for another event.
 	 */
 	atomic_inc(&cq->cq_awaited);
-	/* Pairs with the locks of the work, which is queued by the event. */
+	/* Pairs with cq_mutex, which cq_work takes after the event. */
 	smp_mb__after_atomic();
 	ib_req_notify_cq(cq->cq_ib, IB_CQ_NEXT_COMP);
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Send queues: the free slots of a connection's send queue, and the line of waiters for
- * slots. This file never posts, and knows nothing about the work requests.
+ * The free slots of a connection's send queue, and the line of those that wait for slots (sq.h).
+ * This file posts nothing, and knows nothing about the work requests.
  *
  * Operation
  *
- * Each work request takes a slot, except the keepalive's probe and the drain marker. The slot
- * is reserved before the request is posted, and released when the request is known to have
- * completed. A chain of requests takes all its slots in one step.
+ * Each work request takes a slot, except the keepalive's probe and the drain marker of
+ * ib_drain_qp(). The slot is reserved before the request is posted, and released when the request
+ * is known to have completed. A chain of requests takes all its slots in one step.
  *
  * No task sleeps until slots are free, because the peer determines how long that takes. If
  * too few slots are free, the caller puts a waiter into the line and goes on with other work,

@@ -9,6 +9,7 @@
 #define RPCRDMA_TRACE_VERBS_H
 
 #include <linux/tracepoint.h>
+#include <rpcrdma/trace_str.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
 #include <rpcrdma/conn.h>
@@ -27,7 +28,7 @@ TRACE_EVENT(rpcrdma_cm_event,
 		__entry->conn = conn;
 		__entry->event = event->event;
 		__entry->status = event->status;
-		__assign_str(name);
+		rpcrdma_assign_str(name, rdma_event_msg(event->event));
 	),
 	TP_printk("conn=%p %s (%u) status=%d", __entry->conn,
 		  __get_str(name), __entry->event, __entry->status)
@@ -44,7 +45,7 @@ TRACE_EVENT(rpcrdma_qp_event,
 	TP_fast_assign(
 		__entry->conn = conn;
 		__entry->event = event->event;
-		__assign_str(name);
+		rpcrdma_assign_str(name, ib_event_msg(event->event));
 	),
 	TP_printk("conn=%p %s (%u)", __entry->conn, __get_str(name),
 		  __entry->event)
@@ -121,7 +122,7 @@ DECLARE_EVENT_CLASS(rpcrdma_wc_error_class,
 		__entry->number = cid->ci_number;
 		__entry->status = wc->status;
 		__entry->vendor_err = wc->vendor_err;
-		__assign_str(name);
+		rpcrdma_assign_str(name, ib_wc_status_msg(wc->status));
 	),
 	TP_printk("conn=%p cq.id=%u cid=%d %s (%u/0x%x)", __entry->conn,
 		  __entry->queue, __entry->number, __get_str(name),

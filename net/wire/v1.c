@@ -245,7 +245,7 @@ rpcrdma1_decode_error(struct rpcrdma_xdr_in *in, u32 len,
 	/*
 	 * rdma_vers of an ERR_VERS may be that of the refused message, or another
 	 * one. So any version is accepted (G-11). The length distinguishes an
-	 * ERR_VERS from errors of other versions, which have their code elsewhere.
+	 * ERR_VERS from errors of other versions, whose code is at another offset.
 	 */
 	if (!vers1 && (hdr->hd_err != RPCRDMA1_ERR_VERS ||
 		       len != RPCRDMA1_ERR_VERS_LEN))

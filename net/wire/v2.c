@@ -10,8 +10,8 @@
  *
  * A message is a prefix of five words and a header of one of the types in
  * rpcrdma2_types[]. An extension adds a row to this table, see
- * Documentation/extensions.rst. The types of the round-trip extension are in a table of
- * wire/rtx.c, because their headers are decoded only when a group is complete.
+ * Documentation/extensions.rst. The types of the round-trip extension are not in this table: see
+ * wire/rtx.c. The header of a group is decoded only when the group is complete.
  *
  * Either end of a connection may be a responder. F_RESPONSE tells the role of the receiver
  * of a message (version-two 3.2). If the flag is clear, the receiver is the responder, and

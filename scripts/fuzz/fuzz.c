@@ -43,6 +43,9 @@ static const struct {
 	{ "size",	fuzz_size },
 	{ "budget",	fuzz_budget },
 	{ "grant",	fuzz_grant },
+	{ "paths",	fuzz_paths },
+	{ "path",	fuzz_path },
+	{ "spread",	fuzz_spread },
 };
 
 #define FUZZ_NTARGETS	(sizeof(fuzz_targets) / sizeof(fuzz_targets[0]))

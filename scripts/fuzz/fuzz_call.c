@@ -58,7 +58,7 @@ static u32 fuzz_count(struct fuzz_in *in, u32 few, u32 limit)
 	return n < 192 ? few + n % 4 : limit - 2 + n % 5;
 }
 
-/* Makes a chunk. A few bytes of input make many segments. */
+/* Makes a chunk. Its segments differ only a little, so a few bytes of input are enough. */
 static void fuzz_chunk_make(struct fuzz_call *call, struct fuzz_in *in,
 			    struct rpcrdma_chunk_out *out)
 {

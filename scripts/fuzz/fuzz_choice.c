@@ -10,7 +10,7 @@
 
 #include "fuzz.h"
 
-/* Target rtt: the estimate after probes and Replies that take any times */
+/* Target rtt: the estimate of the round trip, after probes and Replies that took any time */
 void fuzz_rtt(const u8 *data, size_t size)
 {
 	struct fuzz_in in = { .fi_pos = data, .fi_left = size };

@@ -141,7 +141,7 @@ bool fuzz_reads_sorted(const u8 *msg, u32 begin)
 	return true;
 }
 
-/* Take up to @room bytes from the data that are left, @left. Returns their number. */
+/* Take up to @room of the @left bytes of data. Returns how many were taken. */
 static u32 fuzz_fill(u32 *left, u32 room)
 {
 	u32 filled = *left < room ? *left : room;

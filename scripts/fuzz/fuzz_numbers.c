@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Targets for functions that compute with numbers: private data, credits, grants, budgets, plans,
- * sizes. Their results are compared with what the comments of the functions describe. The expected values and
- * bounds are computed here in 64 bits, or found by trial.
+ * sizes. Their results are compared with what the comments of the functions describe. The expected
+ * values and bounds are computed here in 64 bits, or found by trial.
  */
 
 #include <errno.h>
@@ -210,8 +210,8 @@ void fuzz_credit(const u8 *data, size_t size)
 
 /* --- plans --- */
 
-/* Returns the length of the header of a Call with so many segments, in at most one chunk of
- * each kind.
+/* Returns the length of the header of a Call with these numbers of segments. It has at most one
+ * chunk of each kind.
  */
 static u64 fuzz_hdr_len(const struct rpcrdma_limits *limits, u64 nreadsegs,
 			u64 nwritesegs, u64 nreplysegs)
@@ -292,6 +292,45 @@ static void fuzz_plan_rpc(const struct rpcrdma_limits *limits,
 	CHECK((plan.pl_call == RPCRDMA_CALL_READ) == (as_read && !as_inline));
 	CHECK(plan.pl_hdr_max == (as_inline ? short_hdr :
 				  as_read ? read_hdr : long_hdr));
+}
+
+/* Foreign pages: either the item has a chunk of its own, or the RPC fails. It fails only if that
+ * chunk, or another form that the RPC needs, is not possible.
+ */
+static void fuzz_plan_foreign(const struct rpcrdma_limits *limits,
+			      const struct rpcrdma_plan_args *args)
+{
+	struct rpcrdma_plan_args foreign = *args;
+	struct rpcrdma_plan plan = { };
+	bool as_write, as_read;
+	int mask, rc;
+
+	as_write = args->pa_reduce && args->pa_reply_item &&
+		   !args->pa_no_write && !args->pa_reply_chunk &&
+		   fuzz_plan_segs(args, args->pa_reply_item_segs) &&
+		   fuzz_hdr_len(limits, 0, args->pa_reply_item_segs, 0) +
+		   fuzz_less(args->pa_reply_max, args->pa_reply_item) <=
+		   limits->lm_inline_recv;
+	as_read = args->pa_reduce && args->pa_call_item && !args->pa_no_read &&
+		  fuzz_plan_segs(args, args->pa_call_item_segs) &&
+		  fuzz_hdr_len(limits, args->pa_call_item_segs,
+			       as_write ? args->pa_reply_item_segs : 0, 0) +
+		  fuzz_less(args->pa_call_len, args->pa_call_item) <=
+		  limits->lm_inline_send;
+	for (mask = 1; mask <= 3; mask++) {
+		foreign.pa_call_foreign = mask & 1;
+		foreign.pa_reply_foreign = mask & 2;
+		rc = rpcrdma_plan_rpc(limits, &foreign, &plan);
+		CHECK(rc == 0 || rc == -EIO);
+		if (rc == 0 && mask & 1)
+			CHECK(plan.pl_call == RPCRDMA_CALL_READ);
+		if (rc == 0 && mask & 2)
+			CHECK(plan.pl_reply == RPCRDMA_REPLY_WRITE);
+		if (mask & 2 && !as_write)
+			CHECK(rc == -EIO);
+		if (mask == 3)
+			CHECK((rc == 0) == (as_write && as_read));
+	}
 }
 
 /* Makes restrictions that a client may have learned from errors, and a Call that has room for
@@ -615,6 +654,7 @@ void fuzz_plan(const u8 *data, size_t size)
 	fuzz_plan_answer(&limits, &in);
 	fuzz_plan_flags(&limits, &args, &in);
 	fuzz_plan_rpc(&limits, &args);
+	fuzz_plan_foreign(&limits, &args);
 	fuzz_plan_group(&limits, &args, &in);
 
 	if (replysegs)
@@ -639,14 +679,14 @@ static u64 fuzz_pages(u32 max_payload, u32 page_size)
 				    page_size), 1);
 }
 
-/* Returns the entries of a receive queue: a Receive for each message, and spare ones. */
+/* Returns the number of entries of a receive queue: one for each message, and spare ones. */
 static u64 fuzz_recvs(u64 requests, u64 bc_requests)
 {
 	return requests + bc_requests + RPCRDMA_RECV_BATCH +
 	       RPCRDMA_RECV_SPARE + RPCRDMA_DRAIN_WRS;
 }
 
-/* Does a client with so many requests fit the device? */
+/* Do the queues of a client connection with @requests requests fit the device? */
 static bool fuzz_client_fits(const struct rpcrdma_device_caps *caps,
 			     u64 requests, u64 bc_requests, u64 wrs)
 {
@@ -725,9 +765,9 @@ static void fuzz_size_client(const struct rpcrdma_device_caps *caps,
  */
 #define FUZZ_READ_MRS	(RPCRDMA_MAX_SEGS + RPCRDMA_CLIENT_SEGS)
 
-/* Does a server with so many Calls fit the device? The send queue needs room for a Send and a
- * transfer and, if RDMA Reads use regions, for %RPCRDMA_CLIENT_SEGS such Reads. The completion
- * queues of Sends and Receives have at most dc_max_cqe entries together.
+/* Do the queues of a server connection with @requests Calls fit the device? The send queue needs
+ * room for one Send and one transfer. If RDMA Reads use regions, it needs room for
+ * %RPCRDMA_CLIENT_SEGS Reads. The two completion queues have at most dc_max_cqe entries together.
  */
 static bool fuzz_server_fits(const struct rpcrdma_device_caps *caps,
 			     u64 requests, u64 bc_requests, u64 wrs)
@@ -779,13 +819,13 @@ static void fuzz_size_server(const struct rpcrdma_device_caps *caps,
 	CHECK(sz.sz_bc_requests == bc_requests);
 	CHECK(sz.sz_sq_depth <= caps->dc_max_qp_wr);
 	CHECK((u64)sz.sz_sq_depth + sz.sz_rq_depth <= caps->dc_max_cqe);
-	/* If there is room, the queue has a Send for every second Call beside one transfer */
+	/* If there is room, the queue has a Send for every second Call besides one transfer */
 	CHECK(sz.sz_sq_depth >= fuzz_min(fuzz_div_up(sz.sz_requests, 2) +
 					 bc_requests + RPCRDMA_SQ_EXTRA + wrs,
 					 fuzz_min(caps->dc_max_qp_wr,
 						  caps->dc_max_cqe -
 						  sz.sz_rq_depth)));
-	/* If the device has room, the registrations of all these regions fit */
+	/* If the device has room, the work requests for all FUZZ_READ_MRS regions fit */
 	CHECK(!caps->dc_read_mrs ||
 	      sz.sz_sq_depth >= fuzz_min(RPCRDMA_SQ_EXTRA + 3 * FUZZ_READ_MRS,
 					 fuzz_min(caps->dc_max_qp_wr,
@@ -814,7 +854,7 @@ static void fuzz_size_recvs(u32 messages)
 	CHECK(recvs + 1 >= messages + fuzz_max(batch, 1));
 	CHECK(batch <= RPCRDMA_RECV_BATCH && batch <= recvs / 4);
 	CHECK(recvs < messages + (u64)RPCRDMA_RECV_BATCH);
-	/* The inverse: these Receives are enough, and one less is not */
+	/* The inverse: @recvs Receives are enough for @messages credits, and one less is not */
 	CHECK(rpcrdma_size_credits(recvs, 0) >= messages);
 	CHECK(!messages || rpcrdma_size_credits(recvs - 1, 0) < messages);
 	CHECK(!rpcrdma_size_credits(recvs, U32_MAX));
@@ -898,40 +938,62 @@ void fuzz_size(const u8 *data, size_t size)
 /* --- budgets --- */
 
 #define FUZZ_ACCOUNTS	8u
+#define FUZZ_BORROWERS	3u
 
-/* Check the sums of a budget, and what it promises to each account. */
+/* Check the sums of a budget, and what it promises to each client and each account. */
 static void fuzz_budget_check(const struct rpcrdma_budget *budget,
+			      const struct rpcrdma_borrower *borrowers,
 			      const struct rpcrdma_account *accounts)
 {
 	u64 loans = budget->bg_limit - budget->bg_limit / 4;
-	u64 share = rpcrdma_budget_share(budget), held = 0, taken = 0, room;
+	u64 share = rpcrdma_budget_share(budget), held = 0, lent = 0, taken = 0;
+	u64 room, excess, has, most[FUZZ_BORROWERS] = { 0 };
+	const struct rpcrdma_borrower *bo;
 	const struct rpcrdma_account *ac;
 	u32 known = 0;
 
-	for (ac = accounts; ac < accounts + FUZZ_ACCOUNTS; ac++) {
-		held += ac->ba_held;
-		known += ac->ba_known;
-		taken += ac->ba_known ? fuzz_max(ac->ba_held, share) :
-					ac->ba_held;
+	for (bo = borrowers; bo < borrowers + FUZZ_BORROWERS; bo++) {
+		if (!bo->bo_accounts)
+			continue;
+		lent += bo->bo_lent;
+		known += !!bo->bo_known;
+		taken += bo->bo_known ? fuzz_max(bo->bo_lent, share) : 0;
 	}
+	for (ac = accounts; ac < accounts + FUZZ_ACCOUNTS; ac++)
+		held += ac->ba_held;
 	CHECK(budget->bg_held == held && budget->bg_taken == taken);
+	CHECK(budget->bg_lent == lent && lent <= held);
 	CHECK(budget->bg_known == known && share * known <= loans / 2);
 	for (ac = accounts; ac < accounts + FUZZ_ACCOUNTS; ac++) {
+		bo = ac->ba_borrower;
+		if (!bo)
+			continue;
 		room = rpcrdma_account_room(budget, ac);
-		CHECK(!room || (ac->ba_known && held + room <= loans));
-		CHECK(!room || !rpcrdma_account_excess(budget, ac));
-		CHECK(rpcrdma_account_excess(budget, ac) <=
-		      ac->ba_held - fuzz_min(share, ac->ba_held));
-		/* As long as nothing was forced, each share is there. */
-		if (taken <= loans && ac->ba_known && ac->ba_held < share)
-			CHECK(room >= share - ac->ba_held);
+		excess = rpcrdma_account_excess(budget, ac);
+		CHECK(!room || ac->ba_known);
+		/* Unless the budget is overdrawn, nobody can overdraw it. */
+		CHECK(held - lent + taken > loans || held + room <= loans);
+		CHECK(bo->bo_lent >= share || room <= loans);
+		CHECK(!room || !excess);
+		CHECK(ac->ba_base <= ac->ba_held);
+		has = ac->ba_held - ac->ba_base;
+		CHECK(excess <= has);
+		most[bo - borrowers] = fuzz_max(most[bo - borrowers], has + room);
 	}
+	/* While the budget is not overdrawn, each share is there: one of the connections may have its
+	 * part of it, or more.
+	 */
+	for (bo = borrowers; bo < borrowers + FUZZ_BORROWERS; bo++)
+		if (held - lent + taken <= loans && bo->bo_accounts &&
+		    bo->bo_known && bo->bo_lent < share)
+			CHECK(most[bo - borrowers] >= share / bo->bo_accounts);
 }
 
 /* Target budget: accounts are opened, used and closed in any order, and the limit changes. */
 void fuzz_budget(const u8 *data, size_t size)
 {
 	struct fuzz_in in = { .fi_pos = data, .fi_left = size };
+	struct rpcrdma_borrower borrowers[FUZZ_BORROWERS] = { 0 };
 	struct rpcrdma_account accounts[FUZZ_ACCOUNTS], *ac;
 	struct rpcrdma_budget budget = RPCRDMA_BUDGET_INIT(budget);
 	u32 i;
@@ -941,8 +1003,10 @@ void fuzz_budget(const u8 *data, size_t size)
 		rpcrdma_account_init(&accounts[i]);
 	while (in.fi_left) {
 		ac = &accounts[fuzz_u8(&in) % FUZZ_ACCOUNTS];
-		if (ac->ba_list.next == &ac->ba_list) {
-			rpcrdma_account_open(&budget, ac);
+		if (!ac->ba_borrower) {
+			rpcrdma_account_open(&budget, ac,
+					     &borrowers[(ac - accounts) %
+							FUZZ_BORROWERS]);
 			continue;
 		}
 		switch (fuzz_u8(&in) % 6) {
@@ -967,7 +1031,7 @@ void fuzz_budget(const u8 *data, size_t size)
 					    rpcrdma_account_room(&budget, ac));
 			break;
 		}
-		fuzz_budget_check(&budget, accounts);
+		fuzz_budget_check(&budget, borrowers, accounts);
 	}
 }
 
@@ -976,9 +1040,9 @@ void fuzz_budget(const u8 *data, size_t size)
 #define FUZZ_CREDITS	8u
 
 /*
- * Target grant: a responder that takes credits back, and a requester that sends as many Calls as
- * it believes it may. Calls, and Replies that are posted, are under way in order. Replies may be
- * posted in any order: the last one that was made, or the first one.
+ * Target grant: a responder that takes credits back, and a requester that uses its latest grant.
+ * Calls arrive in the order in which they were sent, and Replies in the order in which they were
+ * posted. Of all Replies that were made, either the first or the last one is posted next.
  */
 void fuzz_grant(const u8 *data, size_t size)
 {

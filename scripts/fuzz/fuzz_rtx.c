@@ -499,7 +499,7 @@ static void fuzz_rtx_walk(struct rpcrdma_place *walk, u32 part, u64 before,
 	CHECK(!walk->gp_left);
 }
 
-/* Check that the SGEs suffice for a part, wherever it begins in a page. */
+/* Check that the SGEs suffice for each data part of an item, wherever the item begins in a page. */
 static void fuzz_rtx_gather(u32 seg, struct fuzz_in *in)
 {
 	u32 page = fuzz_u8(in) % 2 ? 4096 : 65536, sges = fuzz_u8(in) % 40;

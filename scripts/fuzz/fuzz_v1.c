@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Version 1 messages. The decoders get any bytes. What one end encodes, the other end must
- * decode to the same.
+ * Version 1 messages. The decoders get any bytes. If one end encodes a message, the other end must
+ * decode the same values.
  *
  * Lists that could be parsed are walked. An accepted Call is encoded and decoded again. It is
  * then answered, and the answer is decoded as a requester does it. An accepted Reply is compared
@@ -319,8 +319,8 @@ out_free:
 
 /* --- Replies --- */
 
-/* Changes @offer, a copy of the chunk that the Reply returns, or leaves it as it is. It is then
- * the chunk that the Call has offered.
+/* Makes the chunk that the Call has offered. @offer is a copy of the chunk that the Reply returns,
+ * and is changed or left as it is.
  */
 static void fuzz_offer_make(struct fuzz_call *call, struct fuzz_in *in,
 			    struct rpcrdma_chunk_out *offer)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Version 2 messages. Both ends get any bytes, and refuse bad messages. What one end encodes,
- * the other end must decode to the same.
+ * Version 2 messages. Both ends get any bytes, and refuse bad messages. If one end encodes a
+ * message, the other end must decode the same values.
  *
  * The other end must be able to decode a refusal, and must not answer it.
  */
@@ -345,7 +345,9 @@ static bool fuzz_has_handle(const struct fuzz_call *call, u32 handle)
 	return false;
 }
 
-/* Adds XID and direction where the RPC message is inline. */
+/* Returns a copy of the header @hdr. If an inline RPC message follows the header (RDMA2_MSG), the copy
+ * has the first two words of that message, its XID and its direction, because the decoder reads them.
+ */
 static u8 *fuzz_msg_make(const u8 *hdr, u32 *len, u32 xid, u32 proc, u32 type)
 {
 	u32 size = *len + (proc == RPCRDMA2_MSG ? FUZZ_RPC_LEN : 0);
@@ -451,7 +453,7 @@ void fuzz_v2_trip(const u8 *data, size_t size)
 		CHECK(hdr.hd_inv_handle == out->ko_inv_handle);
 		fuzz_answer(&hdr, &call);
 	} else if (fuzz_call_acceptable(out)) {
-		/* The Call has one Read chunk too many beside a Position Zero chunk, or its
+		/* The Call has one Read chunk too many besides a Position Zero chunk, or its
 		 * Position Zero chunk is too short for an RPC message
 		 */
 		CHECK(verdict == RPCRDMA_MANY_READS ||

@@ -7,8 +7,8 @@
 #   HEX=<bytes>       run only one input, as a failure prints it; needs a TARGET
 #   COVERAGE=y        afterwards, show the lines that no input reaches
 #   MERGE=y           afterwards, write scripts/fuzz/corpus anew: the smallest inputs that,
-#                     together with the messages of the vectors, reach all lines and branches
-#                     that any input has reached
+#                     together with the messages of kunit/vectors*.h, reach all lines and
+#                     branches that any input has reached
 # All targets run at the same time for this number of seconds, and share the cores. With 0 they only
 # run the inputs that exist: those of kunit/vectors.h, kunit/vectors_rtx.h and scripts/fuzz/corpus, and those
 # that earlier runs have kept in $CACHE/fuzz because they reached something new. Status 1 if a target fails.
@@ -80,7 +80,7 @@ done
 
 ((${#failed[@]} == 0)) || die "failed: ${failed[*]}"
 
-# Merge into a copy of the seeds (vectors.h), so that an input that reaches no more than the seeds is left out.
+# Merge into a copy of the seeds (kunit/vectors*.h), so that an input that reaches no more than the seeds is left out.
 if [ -n "${MERGE:-}" ]; then
 	for t in "${targets[@]}"; do
 		mkdir -p "$dir/merged"

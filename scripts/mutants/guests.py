@@ -20,10 +20,11 @@ NAME: only these mutants; may be shell patterns. --stale: only mutants without a
 older than the present text of the mutant or of a function that it changes. --control: run the same cases, all of a
 guest in one run, with nothing broken. If one fails, the verdicts mean nothing.
 
-Each verdict is written to guests.results at once. --check runs no mutants, but checks that: each text to be changed
-occurs exactly once; all files, cases and requirements exist; each MUST that only guests test has a mutant, or a line
-in guests.list that says why it has none; each mutant has the verdict "noticed" in guests.results, or has never been
-run; and no more mutants have never been run, and no more verdicts are stale, than guests.results allows.
+Each verdict is written to guests.results at once. --check runs no mutants, but checks that
+    - each text to be changed occurs exactly once, and all files, cases and requirements exist
+    - each MUST that only guests test has a mutant, or a line in guests.list that says why it has none
+    - each mutant has the verdict "noticed" in guests.results, or has never been run
+    - the numbers of stale verdicts, and of mutants that were never run, are within the bounds in guests.results
 """
 import argparse
 import contextlib

@@ -32,10 +32,15 @@ static inline void list_add_tail(struct list_head *entry,
 	list->prev = entry;
 }
 
-static inline void list_del_init(struct list_head *entry)
+static inline void list_del(struct list_head *entry)
 {
 	entry->prev->next = entry->next;
 	entry->next->prev = entry->prev;
+}
+
+static inline void list_del_init(struct list_head *entry)
+{
+	list_del(entry);
 	INIT_LIST_HEAD(entry);
 }
 

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The queue of callbacks of older kernels: a list with a lock. The threads of the NFS
+ * client that execute callbacks sleep in sv_cb_waitq, and take the first callback of the list.
+ */
+#ifndef RPCRDMA_COMPAT_BC_LIST_H
+#define RPCRDMA_COMPAT_BC_LIST_H
+
+#include_next <linux/sunrpc/svc.h>
+
+/**
+ * lwq_enqueue - queue a callback, and wake a thread that executes it
+ * @entry: rq_bc_list of the callback
+ * @queue: sv_cb_list of a service
+ *
+ * Context: any.
+ */
+static inline void lwq_enqueue(struct list_head *entry,
+			       struct list_head *queue)
+{
+	struct svc_serv *serv = container_of(queue, struct svc_serv,
+					     sv_cb_list);
+
+	spin_lock_bh(&serv->sv_cb_lock);
+	list_add_tail(entry, queue);
+	wake_up(&serv->sv_cb_waitq);
+	spin_unlock_bh(&serv->sv_cb_lock);
+}
+
+/* lwq_enqueue() has woken a thread. This is a macro, because 6.6 has such a function, too. */
+#define svc_pool_wake_idle_thread(pool)	((void)(pool))
+
+#endif /* RPCRDMA_COMPAT_BC_LIST_H */

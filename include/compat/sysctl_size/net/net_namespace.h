@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The same as linux/sysctl.h, for the table of a network namespace */
+#ifndef RPCRDMA_COMPAT_SYSCTL_SIZE_NET_H
+#define RPCRDMA_COMPAT_SYSCTL_SIZE_NET_H
+
+#include_next <net/net_namespace.h>
+
+#define register_net_sysctl_sz(net, path, table, size) \
+	register_net_sysctl(net, path, table)
+
+#endif /* RPCRDMA_COMPAT_SYSCTL_SIZE_NET_H */

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* sunrpc of older kernels has no TLS. So no transport can require TLS. */
+#ifndef RPCRDMA_COMPAT_XPRTSEC_H
+#define RPCRDMA_COMPAT_XPRTSEC_H
+
+#include_next <linux/sunrpc/xprt.h>
+
+#define RPC_XPRTSEC_NONE		0
+#define xprt_rdma_xprtsec(args)		((args) ? RPC_XPRTSEC_NONE : 0)
+
+#endif /* RPCRDMA_COMPAT_XPRTSEC_H */

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Paths: from which addresses, and to which addresses of a server, the connections of a client
+ * are made, as the administrator has written it down.
+ */
+#ifndef RPCRDMA_PATHS_H
+#define RPCRDMA_PATHS_H
+
+#include <linux/types.h>
+
+/* Maximum number of sources, and of destinations, in a line. NFS makes at most 16 connections
+ * for a mount.
+ */
+#define RPCRDMA_PATHS_MAX	16u
+
+/* Size of an interface's name, with its NUL. The kernel has the same limit. */
+#define RPCRDMA_PATHS_DEV	16u
+
+/* Seconds for which a path that has failed is avoided, if there is another one */
+#define RPCRDMA_PATH_REST	60u
+
+/* Seconds until a connection that is away from its first path tries to return to it, and how often
+ * this time may be doubled
+ */
+#define RPCRDMA_PATH_AGAIN	30u
+#define RPCRDMA_PATH_DOUBLINGS	4u
+
+/**
+ * enum rpcrdma_addr_family - kind of address
+ * @RPCRDMA_ADDR_NONE: no address
+ * @RPCRDMA_ADDR_4: IPv4
+ * @RPCRDMA_ADDR_6: IPv6
+ */
+enum rpcrdma_addr_family {
+	RPCRDMA_ADDR_NONE	= 0,
+	RPCRDMA_ADDR_4		= 4,
+	RPCRDMA_ADDR_6		= 6,
+};
+
+/**
+ * struct rpcrdma_addr - an address without a port, or an interface
+ * @ad_family: an enum rpcrdma_addr_family. %RPCRDMA_ADDR_NONE means an interface if @ad_dev
+ *	is not empty, otherwise every destination.
+ * @ad_bytes: the address as it is sent; the bytes that the family does not use are 0
+ * @ad_dev: name of an interface, or the scope of an IPv6 address; the rest is filled with NULs
+ */
+struct rpcrdma_addr {
+	u8	ad_family;
+	u8	ad_bytes[16];
+	char	ad_dev[RPCRDMA_PATHS_DEV];
+};
+
+/**
+ * struct rpcrdma_paths - one line of the table of paths
+ * @pw_to: the destination that mounts name
+ * @pw_src: sources: addresses or interfaces
+ * @pw_nsrc: number of entries of @pw_src in use; 0 if the kernel chooses the source
+ * @pw_dst: addresses of the server
+ * @pw_ndst: number of entries of @pw_dst in use; 0 if @pw_to is the only address
+ * @pw_tos: type of service; -1 if the line has none
+ * @pw_ack_timeout: an adapter waits 4.096 us * 2^@pw_ack_timeout for an acknowledgment;
+ *	-1 if the line has none
+ *
+ * Path I has source I and destination I. The shorter list begins again at its end.
+ */
+struct rpcrdma_paths {
+	struct rpcrdma_addr	pw_to;
+	struct rpcrdma_addr	pw_src[RPCRDMA_PATHS_MAX];
+	struct rpcrdma_addr	pw_dst[RPCRDMA_PATHS_MAX];
+	u8			pw_nsrc;
+	u8			pw_ndst;
+	int			pw_tos;
+	int			pw_ack_timeout;
+};
+
+/**
+ * struct rpcrdma_path_state - what one connection has seen of its paths
+ * @ph_until: for each path, the time in seconds until which it is avoided
+ *
+ * All members are 0 for a connection that has seen nothing.
+ */
+struct rpcrdma_path_state {
+	u64	ph_until[RPCRDMA_PATHS_MAX];
+};
+
+int rpcrdma_paths_parse(struct rpcrdma_paths *paths, const char *line,
+			size_t len);
+bool rpcrdma_addr_same(const struct rpcrdma_addr *a,
+		       const struct rpcrdma_addr *b);
+u32 rpcrdma_path_choose(const struct rpcrdma_path_state *state, u32 count,
+			u32 number, u64 now);
+void rpcrdma_path_fail(struct rpcrdma_path_state *state, u32 path, u64 now);
+u32 rpcrdma_path_again(u32 failed);
+
+/* Is there nothing on the line but its destination? */
+static inline bool rpcrdma_paths_empty(const struct rpcrdma_paths *paths)
+{
+	return !paths->pw_nsrc && !paths->pw_ndst && paths->pw_tos < 0 &&
+	       paths->pw_ack_timeout < 0;
+}
+
+/* Returns the number of paths, which is at least 1. */
+static inline u32 rpcrdma_paths_count(const struct rpcrdma_paths *paths)
+{
+	u32 most = paths->pw_nsrc > paths->pw_ndst ? paths->pw_nsrc :
+						     paths->pw_ndst;
+
+	return most ? most : 1;
+}
+
+/* Returns the source of a path, or NULL if the kernel chooses it. */
+static inline const struct rpcrdma_addr *
+rpcrdma_paths_src(const struct rpcrdma_paths *paths, u32 path)
+{
+	return paths->pw_nsrc ? &paths->pw_src[path % paths->pw_nsrc] : NULL;
+}
+
+/* Returns the destination of a path, or NULL if it is the one that the mount names. */
+static inline const struct rpcrdma_addr *
+rpcrdma_paths_dst(const struct rpcrdma_paths *paths, u32 path)
+{
+	return paths->pw_ndst ? &paths->pw_dst[path % paths->pw_ndst] : NULL;
+}
+
+/* Returns the path that a connection uses when all its paths work. */
+static inline u32 rpcrdma_path_home(u32 count, u32 number)
+{
+	return number % count;
+}
+
+/* Called when a path works. */
+static inline void rpcrdma_path_good(struct rpcrdma_path_state *state, u32 path)
+{
+	state->ph_until[path] = 0;
+}
+
+#endif /* RPCRDMA_PATHS_H */

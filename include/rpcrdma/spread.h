@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Spreading connections over the completion vectors of a device, which are its interrupts. */
+#ifndef RPCRDMA_SPREAD_H
+#define RPCRDMA_SPREAD_H
+
+#include <linux/types.h>
+
+/* cv_group of a vector that is not to be chosen */
+#define RPCRDMA_CV_UNWANTED	(-1)
+
+/**
+ * struct rpcrdma_cv - a completion vector
+ * @cv_conns: number of connections whose completion queues use the vector
+ * @cv_cpu: processor that handles the vector's interrupt. rpcrdma_spread_choose() does not read
+ *	it
+ * @cv_group: number of the group to which the vector belongs, or %RPCRDMA_CV_UNWANTED. Groups get
+ *	equally many connections
+ */
+struct rpcrdma_cv {
+	u32	cv_conns;
+	int	cv_cpu;
+	int	cv_group;
+};
+
+u32 rpcrdma_spread_choose(const struct rpcrdma_cv *cvs, u32 count, u32 first);
+
+#endif /* RPCRDMA_SPREAD_H */

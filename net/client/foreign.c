@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Client: foreign pages, which stand for the memory of another device. There are two kinds: pages
+ * that a module like nvidia-fs puts in the place of memory of a GPU (GPUDirect Storage), and PCI
+ * peer-to-peer memory (P2PDMA).
+ *
+ * This file finds out which pages are foreign, and maps those of the first kind. What follows
+ * from that for the form of an RPC is decided in core (plan.h). It never copies anything, and
+ * never decides whether an RPC fails.
+ *
+ * Operation
+ *
+ * Only the item of a READ or a WRITE can have foreign pages, because NFS takes all other pages
+ * from the page allocator. If a plan lets the CPU access the pages of an item, marshal.c asks
+ * xprt_rdma_foreign_has(), and plans the Call again if necessary. If the item has a chunk of its
+ * own anyway, no page is looked at.
+ *
+ * A module that has registered its functions (nvfs.h) is asked first whenever a region is mapped,
+ * and maps the region if the pages are its own. The region then holds a reference to the functions
+ * until it is unmapped. rpcrdma_unregister_nvfs_dma_ops() waits until no region holds one. As
+ * long as no functions are registered, a static key skips all this.
+ *
+ * The pages themselves do not tell any more that they are foreign when the functions have been
+ * unregistered. So the slot remembers it (rr_foreign). If such an RPC has to be sent again, and
+ * nobody maps its pages, it fails.
+ *
+ * P2PDMA pages are mapped by the DMA API, like any others, if the device can access them
+ * (dc_p2pdma). Up to Linux 7.3, direct I/O of NFS refuses them in user memory, so they can only
+ * come from users of NFS files within the kernel.
+ */
+#include <kunit/visibility.h>
+#include <linux/dma-mapping.h>
+#include <linux/export.h>
+#include <linux/memremap.h>
+#include <linux/mutex.h>
+#include <linux/percpu-refcount.h>
+#include <linux/wait.h>
+#include <rdma/ib_verbs.h>
+
+#include "nvfs.h"
+#include "xprt_rdma.h"
+
+/* Without these, foreign pages could not be told from others, or not be mapped. */
+#define XPRT_RDMA_FOREIGN_FEATURES	(NVFS_FEATURE_MAP | NVFS_FEATURE_IS_GPU)
+
+DEFINE_STATIC_KEY_FALSE(xprt_rdma_foreign_on);
+/* Serialises registering and unregistering. Protects changes of xprt_rdma_foreign_ops. */
+static DEFINE_MUTEX(xprt_rdma_foreign_lock);
+/* The registered functions. Valid while one holds a reference of xprt_rdma_foreign_users. */
+static const struct nvfs_dma_rw_ops *xprt_rdma_foreign_ops;
+/* Users of xprt_rdma_foreign_ops: regions that were mapped with it, and calls in progress. It is
+ * dead while nothing is registered.
+ */
+static struct percpu_ref xprt_rdma_foreign_users;
+static DECLARE_WAIT_QUEUE_HEAD(xprt_rdma_foreign_unused);
+
+static void xprt_rdma_foreign_release(struct percpu_ref *users)
+{
+	wake_up_all(&xprt_rdma_foreign_unused);
+}
+
+/**
+ * xprt_rdma_foreign_init - prepare for functions to be registered
+ *
+ * Context: module load.
+ * Return: 0 or %-ENOMEM.
+ */
+int xprt_rdma_foreign_init(void)
+{
+	return percpu_ref_init(&xprt_rdma_foreign_users,
+			       xprt_rdma_foreign_release,
+			       PERCPU_REF_INIT_DEAD, GFP_KERNEL);
+}
+
+/**
+ * xprt_rdma_foreign_exit - undo xprt_rdma_foreign_init()
+ *
+ * Context: module unload, or failed load. No functions are registered: whoever registers some holds
+ * a reference to this module.
+ */
+void xprt_rdma_foreign_exit(void)
+{
+	percpu_ref_exit(&xprt_rdma_foreign_users);
+}
+
+/**
+ * rpcrdma_register_nvfs_dma_ops - register functions that map the memory of GPUs
+ * @ops: the functions; must stay valid until they have been unregistered
+ *
+ * Context: process; sleeps. The caller must hold a reference to this module.
+ * Return: 0; %-EOPNOTSUPP if a function is missing that this module needs; %-EBUSY if functions
+ *	are registered already. After an error, the caller must not unregister.
+ */
+int rpcrdma_register_nvfs_dma_ops(struct nvfs_dma_rw_ops *ops)
+{
+	int rc = -EBUSY;
+
+	if (!ops || ~ops->nv_features & XPRT_RDMA_FOREIGN_FEATURES ||
+	    !ops->nv_dma_map_sg_attrs || !ops->nv_dma_unmap_sg ||
+	    !ops->nv_is_gpu_page)
+		return -EOPNOTSUPP;
+	mutex_lock(&xprt_rdma_foreign_lock);
+	if (!xprt_rdma_foreign_ops) {
+		xprt_rdma_foreign_ops = ops;
+		percpu_ref_reinit(&xprt_rdma_foreign_users);
+		static_branch_enable(&xprt_rdma_foreign_on);
+		rc = 0;
+	}
+	mutex_unlock(&xprt_rdma_foreign_lock);
+	return rc;
+}
+EXPORT_SYMBOL_GPL(rpcrdma_register_nvfs_dma_ops);
+
+/**
+ * rpcrdma_unregister_nvfs_dma_ops - unregister the functions, and wait until they are not used
+ *
+ * The regions that were mapped with the functions are unmapped first. This may take as long as the
+ * server takes to answer their RPCs, or until their connections are closed. If an RPC whose pages
+ * were mapped with the functions must be sent again afterwards, it fails. The caller has to make
+ * sure that no I/O with its pages begins any more: pages of an RPC that was never sent would be
+ * taken for ordinary ones.
+ *
+ * Context: process; sleeps. Must not be called by a function that was registered.
+ */
+void rpcrdma_unregister_nvfs_dma_ops(void)
+{
+	mutex_lock(&xprt_rdma_foreign_lock);
+	if (xprt_rdma_foreign_ops) {
+		static_branch_disable(&xprt_rdma_foreign_on);
+		percpu_ref_kill(&xprt_rdma_foreign_users);
+		wait_event_idle(xprt_rdma_foreign_unused,
+				percpu_ref_is_zero(&xprt_rdma_foreign_users));
+		xprt_rdma_foreign_ops = NULL;
+	}
+	mutex_unlock(&xprt_rdma_foreign_lock);
+}
+EXPORT_SYMBOL_GPL(rpcrdma_unregister_nvfs_dma_ops);
+
+static bool xprt_rdma_foreign_begin(void)
+{
+	return static_branch_unlikely(&xprt_rdma_foreign_on) &&
+	       percpu_ref_tryget_live(&xprt_rdma_foreign_users);
+}
+
+static void xprt_rdma_foreign_end(void)
+{
+	percpu_ref_put(&xprt_rdma_foreign_users);
+}
+
+/**
+ * xprt_rdma_foreign_has - does a page list have foreign pages?
+ * @xdr: buffer whose pages exist
+ *
+ * Context: any.
+ * Return: true if at least one page is foreign.
+ */
+bool xprt_rdma_foreign_has(const struct xdr_buf *xdr)
+{
+	u32 from = xdr->page_base >> PAGE_SHIFT;
+	u32 to = DIV_ROUND_UP(xdr->page_base + xdr->page_len, PAGE_SIZE);
+	bool ask = xprt_rdma_foreign_begin(), found = false;
+	struct page *page;
+
+	for (; from < to && !found; from++) {
+		page = xdr->pages[from];
+		found = is_pci_p2pdma_page(page) ||
+			(ask && xprt_rdma_foreign_ops->nv_is_gpu_page(page));
+	}
+	if (ask)
+		xprt_rdma_foreign_end();
+	return found;
+}
+EXPORT_SYMBOL_IF_KUNIT(xprt_rdma_foreign_has);
+
+/* Asks the registered functions to map a region. Returns as nv_dma_map_sg_attrs(). */
+static int xprt_rdma_foreign_ask(struct xprt_rdma_mr *mr, int n)
+{
+	const struct nvfs_dma_rw_ops *ops = xprt_rdma_foreign_ops;
+	struct ib_device *device = mr->mr_ib->device;
+	int i;
+
+	if (!ib_uses_virt_dma(device) || ops->nv_features & NVFS_FEATURE_NO_DMA)
+		return ops->nv_dma_map_sg_attrs(device->dma_device, mr->mr_sg,
+						n, mr->mr_dir,
+						DMA_ATTR_NO_WARN);
+	/* The functions would use the missing struct device. */
+	for (i = 0; i < n; i++)
+		if (ops->nv_is_gpu_page(sg_page(&mr->mr_sg[i])))
+			return NVFS_MAP_ERROR;
+	return NVFS_MAP_NOT_GPU;
+}
+
+/**
+ * xprt_rdma_foreign_try_map - map a region with the registered functions, if its pages are theirs
+ * @mr: region with pages and direction
+ * @n: number of entries in the region's scatterlist
+ *
+ * Context: process.
+ * Return: number of mapped entries; 0 if the pages are to be mapped as usual; %-EIO if the
+ *	functions know the pages, but cannot map them.
+ */
+int xprt_rdma_foreign_try_map(struct xprt_rdma_mr *mr, int n)
+{
+	int nents;
+
+	if (!xprt_rdma_foreign_begin())
+		return 0;
+	nents = xprt_rdma_foreign_ask(mr, n);
+	if (nents > 0) {
+		/* The reference is dropped when the region is unmapped. */
+		mr->mr_foreign = true;
+		rpcrdma_count(client_mrs_foreign);
+		return nents;
+	}
+	xprt_rdma_foreign_end();
+	return nents == NVFS_MAP_NOT_GPU ? 0 : xprt_rdma_foreign_error();
+}
+
+/**
+ * xprt_rdma_foreign_unmap - unmap a region that was mapped by xprt_rdma_foreign_try_map()
+ * @mr: region
+ *
+ * Context: any.
+ */
+void xprt_rdma_foreign_unmap(struct xprt_rdma_mr *mr)
+{
+	xprt_rdma_foreign_ops->nv_dma_unmap_sg(mr->mr_ib->device->dma_device,
+					       mr->mr_sg, mr->mr_nents,
+					       mr->mr_dir);
+	mr->mr_foreign = false;
+	xprt_rdma_foreign_end();
+}
+
+/**
+ * xprt_rdma_foreign_is_p2pdma - does a region have pages of PCI peer-to-peer memory?
+ * @mr: region with pages
+ * @n: number of entries in the region's scatterlist
+ *
+ * Context: any.
+ * Return: true if at least one page is of this kind.
+ */
+bool xprt_rdma_foreign_is_p2pdma(const struct xprt_rdma_mr *mr, int n)
+{
+	int i;
+
+	for (i = 0; i < n; i++)
+		if (is_pci_p2pdma_page(sg_page(&mr->mr_sg[i])))
+			return true;
+	return false;
+}

@@ -1,0 +1,773 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Client: the table of paths of a network namespace, and the path of each transport.
+ *
+ * The administrator writes the table (/proc/sys/sunrpc/rdma_paths, see module/sysctl.c). This
+ * file owns its lines. core/paths.c understands a line, and chooses a path. This file never
+ * connects.
+ *
+ * Operation
+ *
+ * A line never changes. A new line for the same destination replaces it in the table, and a
+ * transport that uses the old line keeps it until it connects again. So a change of the table
+ * breaks no connection.
+ *
+ * The transports with the same destination in a namespace are numbered: a new one gets the
+ * lowest number that is free. So the connections of a mount (nconnect) have the numbers 0, 1,
+ * 2 and so on, and if there are several mounts, all their connections together are divided
+ * evenly among the paths (G-40).
+ *
+ * Apart from the table and the numbers, transports share nothing. Each one finds out for itself
+ * which of its paths work.
+ */
+#include <linux/inetdevice.h>
+#include <linux/netdevice.h>
+#include <linux/slab.h>
+#include <linux/sunrpc/addr.h>
+#include <net/net_namespace.h>
+#include <net/netns/generic.h>
+
+#include "trace.h"
+#include "xprt_rdma.h"
+
+/* Maximum number of lines of a table, and of bytes of a line */
+#define XPRT_RDMA_PATHS_LINES	256u
+#define XPRT_RDMA_PATHS_LINE	2048u
+
+/* A C library or a shell may write a text to a file in /proc in pieces of this number of bytes. */
+#define XPRT_RDMA_PATHS_PIECE	1024u
+
+/* Number of bytes of a bad line that are printed */
+#define XPRT_RDMA_PATHS_SHOWN	80u
+
+/**
+ * struct xprt_rdma_line - a line of the table
+ * @li_list: link in tn_lines, under tn_lock
+ * @li_refs: the table, and each transport that uses the line, have one
+ * @li_paths: what the line says
+ * @li_len: length of @li_text in bytes
+ * @li_text: the line as it was written, with a newline
+ */
+struct xprt_rdma_line {
+	struct list_head	li_list;
+	refcount_t		li_refs;
+	struct rpcrdma_paths	li_paths;
+	size_t			li_len;
+	char			li_text[];
+};
+
+/**
+ * struct xprt_rdma_net - what the client has for each network namespace
+ * @tn_lock: protects all members, and the th\_ members of the namespace's transports
+ * @tn_lines: the table of paths
+ * @tn_nlines: number of lines
+ * @tn_xprts: transports, linked by th_list
+ */
+struct xprt_rdma_net {
+	spinlock_t		tn_lock;	/* everything below, th_ */
+	struct list_head	tn_lines;
+	u32			tn_nlines;
+	struct list_head	tn_xprts;
+};
+
+static unsigned int xprt_rdma_net_id;
+
+static struct xprt_rdma_net *xprt_rdma_net_of(struct net *net)
+{
+	return net_generic(net, xprt_rdma_net_id);
+}
+
+static struct xprt_rdma_net *xprt_rdma_net_from(struct xprt_rdma *xr)
+{
+	return xprt_rdma_net_of(xr->xr_xprt.xprt_net);
+}
+
+static void xprt_rdma_line_put(struct xprt_rdma_line *line)
+{
+	if (line && refcount_dec_and_test(&line->li_refs))
+		kfree(line);
+}
+
+static void xprt_rdma_lines_put(struct list_head *lines)
+{
+	struct xprt_rdma_line *line, *next;
+
+	list_for_each_entry_safe(line, next, lines, li_list) {
+		list_del(&line->li_list);
+		xprt_rdma_line_put(line);
+	}
+}
+
+static struct xprt_rdma_line *xprt_rdma_line_find(struct xprt_rdma_net *tn,
+						  const struct rpcrdma_addr *to)
+{
+	struct xprt_rdma_line *line;
+
+	list_for_each_entry(line, &tn->tn_lines, li_list)
+		if (rpcrdma_addr_same(&line->li_paths.pw_to, to))
+			return line;
+	return NULL;
+}
+
+static int xprt_rdma_line_create(struct list_head *lines, const char *text,
+				 size_t len)
+{
+	struct xprt_rdma_line *line;
+	int rc;
+
+	if (len > XPRT_RDMA_PATHS_LINE)
+		return -E2BIG;
+	line = kzalloc(struct_size(line, li_text, len + 1), GFP_KERNEL_ACCOUNT);
+	if (!line)
+		return -ENOMEM;
+	rc = rpcrdma_paths_parse(&line->li_paths, text, len);
+	if (rc) {
+		kfree(line);
+		return rc;
+	}
+	refcount_set(&line->li_refs, 1);
+	memcpy(line->li_text, text, len);
+	line->li_text[len] = '\n';
+	line->li_len = len + 1;
+	list_add_tail(&line->li_list, lines);
+	return 0;
+}
+
+/* Reads a line, and adds it to @lines. An administrator who makes a mistake is told where. A
+ * namespace may belong to a container, so the number of messages is limited.
+ */
+static int xprt_rdma_line_read(struct list_head *lines, const char *text,
+			       size_t len)
+{
+	int rc = xprt_rdma_line_create(lines, text, len);
+
+	if (rc && rc != -ENOMEM)
+		pr_warn_ratelimited("rpcrdma: rdma_paths: error %d in the line: %*pE\n",
+				    rc, (int)min(len, XPRT_RDMA_PATHS_SHOWN),
+				    text);
+	return rc;
+}
+
+static bool xprt_rdma_line_is_text(const char *text, size_t len)
+{
+	while (len && (*text == ' ' || *text == '\t')) {
+		text++;
+		len--;
+	}
+	return len && *text != '#';
+}
+
+/* Reads all lines. A semicolon ends a line as well as a newline does, because sysctl.conf has a
+ * line for each setting. Blank lines and comments are left out. One write has no more lines than
+ * the table: the administrator of a network namespace may be any user.
+ */
+static int xprt_rdma_lines_read(struct list_head *lines, const char *text,
+				size_t len)
+{
+	const char *end = text + len;
+	u32 count = 0;
+	int rc = 0;
+
+	while (!rc && text < end) {
+		for (len = 0; text + len < end; len++)
+			if (text[len] == '\n' || text[len] == ';')
+				break;
+		if (xprt_rdma_line_is_text(text, len))
+			rc = count++ < XPRT_RDMA_PATHS_LINES ?
+			     xprt_rdma_line_read(lines, text, len) : -ENOSPC;
+		text += len + 1;
+		cond_resched();
+	}
+	return rc;
+}
+
+/* Returns by how much the table would grow. A destination that occurs twice counts twice. */
+static u32 xprt_rdma_lines_growth(struct xprt_rdma_net *tn,
+				  struct list_head *lines)
+{
+	struct xprt_rdma_line *line;
+	u32 count = 0;
+
+	list_for_each_entry(line, lines, li_list)
+		if (!rpcrdma_paths_empty(&line->li_paths) &&
+		    !xprt_rdma_line_find(tn, &line->li_paths.pw_to))
+			count++;
+	return count;
+}
+
+static void xprt_rdma_lines_apply_locked(struct xprt_rdma_net *tn,
+					 struct list_head *lines,
+					 struct list_head *gone)
+{
+	struct xprt_rdma_line *line, *next, *old;
+
+	lockdep_assert_held(&tn->tn_lock);
+	list_for_each_entry_safe(line, next, lines, li_list) {
+		old = xprt_rdma_line_find(tn, &line->li_paths.pw_to);
+		if (old) {
+			list_move(&old->li_list, gone);
+			tn->tn_nlines--;
+		}
+		if (rpcrdma_paths_empty(&line->li_paths))
+			continue;
+		list_move_tail(&line->li_list, &tn->tn_lines);
+		tn->tn_nlines++;
+	}
+}
+
+/* Is this perhaps only a piece of what the administrator has written? A line that was cut could
+ * still be valid, but with another address.
+ */
+static bool xprt_rdma_paths_is_cut(const char *text, size_t len)
+{
+	return len >= XPRT_RDMA_PATHS_PIECE && text[len - 1] != '\n';
+}
+
+/**
+ * xprt_rdma_paths_write - change the table of paths
+ * @net: network namespace
+ * @text: lines; each replaces the line of its destination, or removes it if it has no options
+ * @len: length of @text in bytes
+ *
+ * If there is a bad line, nothing is changed.
+ *
+ * Context: process; sleeps.
+ * Return: 0; %-ENOSPC if the table would have too many lines; %-EINVAL if the last line may be
+ *	incomplete; %-ENOMEM; or an error of rpcrdma_paths_parse().
+ */
+int xprt_rdma_paths_write(struct net *net, const char *text, size_t len)
+{
+	struct xprt_rdma_net *tn = xprt_rdma_net_of(net);
+	LIST_HEAD(lines);
+	LIST_HEAD(gone);
+	int rc;
+
+	if (xprt_rdma_paths_is_cut(text, len)) {
+		pr_warn_ratelimited("rpcrdma: rdma_paths: a write of %zu bytes does not end with a newline\n",
+				    len);
+		return -EINVAL;
+	}
+	rc = xprt_rdma_lines_read(&lines, text, len);
+	if (!rc) {
+		spin_lock(&tn->tn_lock);
+		if (tn->tn_nlines + xprt_rdma_lines_growth(tn, &lines) >
+		    XPRT_RDMA_PATHS_LINES)
+			rc = -ENOSPC;
+		else
+			xprt_rdma_lines_apply_locked(tn, &lines, &gone);
+		spin_unlock(&tn->tn_lock);
+	}
+	xprt_rdma_lines_put(&lines);
+	xprt_rdma_lines_put(&gone);
+	return rc;
+}
+
+/**
+ * xprt_rdma_paths_read - show the table of paths
+ * @net: network namespace
+ * @buf: OUT: lines, without a NUL
+ * @size: size of @buf in bytes
+ * @skip: number of bytes of the table to leave out
+ *
+ * Context: process.
+ * Return: number of bytes in @buf.
+ */
+size_t xprt_rdma_paths_read(struct net *net, char *buf, size_t size,
+			    loff_t skip)
+{
+	struct xprt_rdma_net *tn = xprt_rdma_net_of(net);
+	struct xprt_rdma_line *line;
+	size_t len, done = 0;
+
+	spin_lock(&tn->tn_lock);
+	list_for_each_entry(line, &tn->tn_lines, li_list) {
+		if (skip >= line->li_len) {
+			skip -= line->li_len;
+			continue;
+		}
+		len = min_t(size_t, line->li_len - skip, size - done);
+		memcpy(buf + done, line->li_text + skip, len);
+		done += len;
+		skip = 0;
+	}
+	spin_unlock(&tn->tn_lock);
+	return done;
+}
+
+static int xprt_rdma_paths_ifindex(struct net *net, const char *name)
+{
+	struct net_device *dev;
+	int index;
+
+	rcu_read_lock();
+	dev = dev_get_by_name_rcu(net, name);
+	index = dev ? dev->ifindex : -ENODEV;
+	rcu_read_unlock();
+	return index;
+}
+
+/* Translates an address of the table. The port is left alone. */
+static int xprt_rdma_paths_to_sockaddr(struct net *net,
+				       const struct rpcrdma_addr *addr,
+				       struct sockaddr_storage *ss)
+{
+	struct sockaddr_in6 *sin6 = (struct sockaddr_in6 *)ss;
+	struct sockaddr_in *sin = (struct sockaddr_in *)ss;
+	int index = 0;
+
+	if (addr->ad_family == RPCRDMA_ADDR_4) {
+		ss->ss_family = AF_INET;
+		memcpy(&sin->sin_addr, addr->ad_bytes, sizeof(sin->sin_addr));
+		return 0;
+	}
+	if (addr->ad_dev[0])
+		index = xprt_rdma_paths_ifindex(net, addr->ad_dev);
+	if (index < 0)
+		return index;
+	ss->ss_family = AF_INET6;
+	sin6->sin6_scope_id = index;
+	memcpy(&sin6->sin6_addr, addr->ad_bytes, sizeof(sin6->sin6_addr));
+	return 0;
+}
+
+/* Translates the address of a transport for a search in the table. */
+static void xprt_rdma_paths_from_sockaddr(struct net *net,
+					  const struct sockaddr_storage *ss,
+					  struct rpcrdma_addr *addr)
+{
+	const struct sockaddr_in6 *sin6 = (const struct sockaddr_in6 *)ss;
+	const struct sockaddr_in *sin = (const struct sockaddr_in *)ss;
+	struct net_device *dev;
+
+	memset(addr, 0, sizeof(*addr));
+	if (ss->ss_family == AF_INET) {
+		addr->ad_family = RPCRDMA_ADDR_4;
+		memcpy(addr->ad_bytes, &sin->sin_addr, sizeof(sin->sin_addr));
+		return;
+	}
+	addr->ad_family = RPCRDMA_ADDR_6;
+	memcpy(addr->ad_bytes, &sin6->sin6_addr, sizeof(sin6->sin6_addr));
+	rcu_read_lock();
+	dev = dev_get_by_index_rcu(net, sin6->sin6_scope_id);
+	if (dev)
+		strscpy(addr->ad_dev, dev->name, sizeof(addr->ad_dev));
+	rcu_read_unlock();
+}
+
+static int xprt_rdma_paths_set_src(struct net *net,
+				   const struct rpcrdma_addr *src,
+				   struct rpcrdma_conn_path *path)
+{
+	int index;
+
+	if (src->ad_family)
+		return xprt_rdma_paths_to_sockaddr(net, src, &path->np_src);
+	index = xprt_rdma_paths_ifindex(net, src->ad_dev);
+	path->np_ifindex = max(index, 0);
+	return min(index, 0);
+}
+
+/* Describes path @index of a line, or the only one if there is no line. */
+static int xprt_rdma_paths_describe(struct net *net,
+				    const struct xprt_rdma_line *line,
+				    u32 index, struct rpcrdma_conn_path *path)
+{
+	const struct rpcrdma_addr *src, *dst;
+	int rc = 0;
+
+	if (!line)
+		return 0;
+	path->np_tos = line->li_paths.pw_tos;
+	path->np_ack_timeout = line->li_paths.pw_ack_timeout;
+	src = rpcrdma_paths_src(&line->li_paths, index);
+	dst = rpcrdma_paths_dst(&line->li_paths, index);
+	if (dst)
+		rc = xprt_rdma_paths_to_sockaddr(net, dst, &path->np_dst);
+	if (!rc && src)
+		rc = xprt_rdma_paths_set_src(net, src, path);
+	return rc;
+}
+
+/* Returns the lowest number below 64 that no other transport to the same destination has; or, if
+ * all are taken, their number.
+ */
+static u32 xprt_rdma_paths_number_locked(struct xprt_rdma_net *tn,
+					 const struct rpcrdma_addr *to)
+{
+	struct xprt_rdma_paths *th;
+	u32 count = 0;
+	u64 used = 0;
+
+	lockdep_assert_held(&tn->tn_lock);
+	list_for_each_entry(th, &tn->tn_xprts, th_list) {
+		if (!rpcrdma_addr_same(&th->th_addr, to))
+			continue;
+		count++;
+		if (th->th_number < 64)
+			used |= BIT_ULL(th->th_number);
+	}
+	return ~used ? __ffs64(~used) : count;
+}
+
+/* Numbers a transport that is new, or whose destination has changed: an administrator can change
+ * it (dstaddr in sysfs).
+ */
+static void xprt_rdma_paths_join_locked(struct xprt_rdma_net *tn,
+					struct xprt_rdma *xr)
+{
+	struct xprt_rdma_paths *th = &xr->xr_paths;
+	struct rpcrdma_addr addr;
+
+	lockdep_assert_held(&tn->tn_lock);
+	th->th_to = xr->xr_xprt.addr;
+	xprt_rdma_paths_from_sockaddr(xr->xr_xprt.xprt_net, &th->th_to, &addr);
+	if (!list_empty(&th->th_list) && rpcrdma_addr_same(&th->th_addr, &addr))
+		return;
+	list_del_init(&th->th_list);
+	th->th_number = xprt_rdma_paths_number_locked(tn, &addr);
+	th->th_addr = addr;
+	list_add_tail(&th->th_list, &tn->tn_xprts);
+}
+
+/**
+ * xprt_rdma_paths_join - number a new transport
+ * @xr: transport whose address is set
+ *
+ * Context: process.
+ */
+void xprt_rdma_paths_join(struct xprt_rdma *xr)
+{
+	struct xprt_rdma_net *tn = xprt_rdma_net_from(xr);
+
+	spin_lock(&tn->tn_lock);
+	xprt_rdma_paths_join_locked(tn, xr);
+	spin_unlock(&tn->tn_lock);
+}
+
+/**
+ * xprt_rdma_paths_leave - forget a transport
+ * @xr: transport that is destroyed; may not have joined
+ *
+ * Context: process.
+ */
+void xprt_rdma_paths_leave(struct xprt_rdma *xr)
+{
+	struct xprt_rdma_net *tn = xprt_rdma_net_from(xr);
+
+	spin_lock(&tn->tn_lock);
+	list_del_init(&xr->xr_paths.th_list);
+	spin_unlock(&tn->tn_lock);
+	xprt_rdma_line_put(xr->xr_paths.th_line);
+}
+
+/* Does an error say that the path does not work? A lack of memory or of ports says nothing. */
+static bool xprt_rdma_paths_blames(int error)
+{
+	switch (error) {
+	case 0:
+	case -EADDRINUSE:
+	case -ENOBUFS:
+	case -ENOMEM:
+		return false;
+	default:
+		return true;
+	}
+}
+
+static void xprt_rdma_paths_fail_locked(struct xprt_rdma *xr, int error)
+{
+	struct xprt_rdma_paths *th = &xr->xr_paths;
+
+	lockdep_assert_held(&xprt_rdma_net_from(xr)->tn_lock);
+	rpcrdma_path_fail(&th->th_state, th->th_path, ktime_get_seconds());
+	if (th->th_count < 2)
+		return;
+	rpcrdma_count(client_path_failures);
+	trace_xprt_rdma_path_fail(xr, th->th_path, error);
+}
+
+/* Takes the line of the table for the transport's destination. The numbers of paths mean
+ * something else in another line, so their state is forgotten then.
+ */
+static void xprt_rdma_paths_take_line_locked(struct xprt_rdma_net *tn,
+					     struct xprt_rdma_paths *th)
+{
+	static const struct rpcrdma_addr any;
+	struct xprt_rdma_line *line;
+
+	lockdep_assert_held(&tn->tn_lock);
+	line = xprt_rdma_line_find(tn, &th->th_addr) ?:
+	       xprt_rdma_line_find(tn, &any);
+	th->th_count = line ? rpcrdma_paths_count(&line->li_paths) : 1;
+	if (line == th->th_line)
+		return;
+	xprt_rdma_line_put(th->th_line);
+	if (line)
+		refcount_inc(&line->li_refs);
+	th->th_line = line;
+	memset(&th->th_state, 0, sizeof(th->th_state));
+}
+
+/**
+ * xprt_rdma_paths_begin - prepare the choice of a path
+ * @xr: transport that is going to connect
+ *
+ * If a connection broke, its path is blamed, so that the next attempt does not wait for an answer
+ * on a link that may be down. If the peer or this end closed the connection in an orderly way, its
+ * path is not blamed.
+ *
+ * Context: process. Send lock held.
+ * Return: number of paths.
+ */
+u32 xprt_rdma_paths_begin(struct xprt_rdma *xr)
+{
+	struct xprt_rdma_net *tn = xprt_rdma_net_from(xr);
+	struct xprt_rdma_paths *th = &xr->xr_paths;
+	int error = xr->xr_conn.cn_error;
+	u32 count;
+
+	spin_lock(&tn->tn_lock);
+	if (th->th_up && error != -ECONNABORTED && error != -ESHUTDOWN &&
+	    xprt_rdma_paths_blames(error))
+		xprt_rdma_paths_fail_locked(xr, error);
+	th->th_up = false;
+	th->th_begun++;
+	xprt_rdma_paths_join_locked(tn, xr);
+	xprt_rdma_paths_take_line_locked(tn, th);
+	count = th->th_count;
+	spin_unlock(&tn->tn_lock);
+	return count;
+}
+
+/**
+ * xprt_rdma_paths_choose - choose the path for an attempt to connect
+ * @xr: transport, after xprt_rdma_paths_begin()
+ *
+ * Context: process. Send lock held.
+ * Return: 0, and xr_path is the path; %-ENODEV if its interface does not exist.
+ */
+int xprt_rdma_paths_choose(struct xprt_rdma *xr)
+{
+	struct xprt_rdma_net *tn = xprt_rdma_net_from(xr);
+	struct xprt_rdma_paths *th = &xr->xr_paths;
+	int rc;
+
+	spin_lock(&tn->tn_lock);
+	th->th_path = rpcrdma_path_choose(&th->th_state, th->th_count,
+					  th->th_number, ktime_get_seconds());
+	rpcrdma_conn_path_init(&xr->xr_path, &th->th_to);
+	rc = xprt_rdma_paths_describe(xr->xr_xprt.xprt_net, th->th_line,
+				      th->th_path, &xr->xr_path);
+	spin_unlock(&tn->tn_lock);
+	return rc;
+}
+
+/**
+ * xprt_rdma_paths_tried - note the result of an attempt to connect
+ * @xr: transport
+ * @rc: 0 if it is connected, or the error
+ *
+ * Context: process. Send lock held.
+ * Return: true if another path may work.
+ */
+bool xprt_rdma_paths_tried(struct xprt_rdma *xr, int rc)
+{
+	struct xprt_rdma_net *tn = xprt_rdma_net_from(xr);
+	struct xprt_rdma_paths *th = &xr->xr_paths;
+	bool blamed = xprt_rdma_paths_blames(rc);
+
+	spin_lock(&tn->tn_lock);
+	if (blamed)
+		xprt_rdma_paths_fail_locked(xr, rc);
+	if (!rc)
+		rpcrdma_path_good(&th->th_state, th->th_path);
+	th->th_up = !rc;
+	spin_unlock(&tn->tn_lock);
+	return blamed;
+}
+
+static u32 xprt_rdma_paths_home(const struct xprt_rdma_paths *th)
+{
+	return rpcrdma_path_home(th->th_count, th->th_number);
+}
+
+static bool xprt_rdma_paths_is_away_locked(struct xprt_rdma *xr)
+{
+	struct xprt_rdma_paths *th = &xr->xr_paths;
+
+	lockdep_assert_held(&xprt_rdma_net_from(xr)->tn_lock);
+	return th->th_up && th->th_path != xprt_rdma_paths_home(th);
+}
+
+/**
+ * xprt_rdma_paths_is_away - does a transport use another path than its first one?
+ * @xr: transport
+ *
+ * Context: process.
+ * Return: true if it is connected by another path.
+ */
+bool xprt_rdma_paths_is_away(struct xprt_rdma *xr)
+{
+	struct xprt_rdma_net *tn = xprt_rdma_net_from(xr);
+	bool away;
+
+	spin_lock(&tn->tn_lock);
+	away = xprt_rdma_paths_is_away_locked(xr);
+	spin_unlock(&tn->tn_lock);
+	return away;
+}
+
+/**
+ * xprt_rdma_paths_probe - begin to probe the first path of a transport
+ * @xr: transport
+ * @probe: OUT: set if true is returned
+ *
+ * Context: process.
+ * Return: true if the transport is connected by another path. The caller probes the first path, if
+ *	there is one, and then calls xprt_rdma_paths_probed().
+ */
+bool xprt_rdma_paths_probe(struct xprt_rdma *xr, struct xprt_rdma_probe *probe)
+{
+	struct xprt_rdma_net *tn = xprt_rdma_net_from(xr);
+	struct xprt_rdma_paths *th = &xr->xr_paths;
+	bool away;
+
+	spin_lock(&tn->tn_lock);
+	away = xprt_rdma_paths_is_away_locked(xr);
+	if (away) {
+		rpcrdma_conn_path_init(&probe->pb_path, &th->th_to);
+		probe->pb_error =
+			xprt_rdma_paths_describe(xr->xr_xprt.xprt_net,
+						 th->th_line,
+						 xprt_rdma_paths_home(th),
+						 &probe->pb_path);
+		probe->pb_begun = th->th_begun;
+	}
+	spin_unlock(&tn->tn_lock);
+	return away;
+}
+
+static bool xprt_rdma_paths_is_probed_locked(struct xprt_rdma *xr,
+					     const struct xprt_rdma_probe *probe)
+{
+	return xprt_rdma_paths_is_away_locked(xr) &&
+	       xr->xr_paths.th_begun == probe->pb_begun;
+}
+
+/**
+ * xprt_rdma_paths_probed - note the result of a probe of a transport's first path
+ * @xr: transport
+ * @probe: the probe
+ * @rc: 0 if that path works, or the error
+ *
+ * If the transport has connected again meanwhile, its first path may be another one, and the
+ * result is only counted.
+ *
+ * Context: process.
+ */
+void xprt_rdma_paths_probed(struct xprt_rdma *xr,
+			    const struct xprt_rdma_probe *probe, int rc)
+{
+	struct xprt_rdma_net *tn = xprt_rdma_net_from(xr);
+	struct xprt_rdma_paths *th = &xr->xr_paths;
+	u32 home;
+
+	spin_lock(&tn->tn_lock);
+	home = xprt_rdma_paths_home(th);
+	if (xprt_rdma_paths_is_probed_locked(xr, probe)) {
+		if (!rc)
+			rpcrdma_path_good(&th->th_state, home);
+		else if (xprt_rdma_paths_blames(rc))
+			rpcrdma_path_fail(&th->th_state, home,
+					  ktime_get_seconds());
+	}
+	rpcrdma_count(client_path_probes);
+	trace_xprt_rdma_path_probe(xr, home, rc);
+	spin_unlock(&tn->tn_lock);
+}
+
+/**
+ * xprt_rdma_paths_is_probed - is a probe still about the first path of a transport?
+ * @xr: transport
+ * @probe: the probe
+ *
+ * Context: process.
+ * Return: false if the transport has connected again since the probe began. If the caller holds the
+ *	send lock, this does not change before it releases the lock.
+ */
+bool xprt_rdma_paths_is_probed(struct xprt_rdma *xr,
+			       const struct xprt_rdma_probe *probe)
+{
+	struct xprt_rdma_net *tn = xprt_rdma_net_from(xr);
+	bool probed;
+
+	spin_lock(&tn->tn_lock);
+	probed = xprt_rdma_paths_is_probed_locked(xr, probe);
+	spin_unlock(&tn->tn_lock);
+	return probed;
+}
+
+/**
+ * xprt_rdma_paths_show - get the numbers that the transport's file in debugfs shows
+ * @xr: transport
+ * @number: OUT: number of the transport
+ * @path: OUT: index of the path that was chosen last
+ * @count: OUT: number of paths
+ *
+ * Context: process.
+ */
+void xprt_rdma_paths_show(struct xprt_rdma *xr, u32 *number, u32 *path,
+			  u32 *count)
+{
+	struct xprt_rdma_net *tn = xprt_rdma_net_from(xr);
+
+	spin_lock(&tn->tn_lock);
+	*number = xr->xr_paths.th_number;
+	*path = xr->xr_paths.th_path;
+	*count = xr->xr_paths.th_count;
+	spin_unlock(&tn->tn_lock);
+}
+
+static int __net_init xprt_rdma_net_init(struct net *net)
+{
+	struct xprt_rdma_net *tn = xprt_rdma_net_of(net);
+
+	spin_lock_init(&tn->tn_lock);
+	INIT_LIST_HEAD(&tn->tn_lines);
+	INIT_LIST_HEAD(&tn->tn_xprts);
+	return 0;
+}
+
+/* Each transport holds a reference to its namespace, so none is left. */
+static void __net_exit xprt_rdma_net_exit(struct net *net)
+{
+	xprt_rdma_lines_put(&xprt_rdma_net_of(net)->tn_lines);
+}
+
+static struct pernet_operations xprt_rdma_net_ops = {
+	.init	= xprt_rdma_net_init,
+	.exit	= xprt_rdma_net_exit,
+	.id	= &xprt_rdma_net_id,
+	.size	= sizeof(struct xprt_rdma_net),
+};
+
+/**
+ * xprt_rdma_paths_start - make an empty table of paths for each network namespace
+ *
+ * Context: module load.
+ * Return: 0 or %-ENOMEM.
+ */
+int xprt_rdma_paths_start(void)
+{
+	return register_pernet_subsys(&xprt_rdma_net_ops);
+}
+
+/**
+ * xprt_rdma_paths_stop - free the tables of paths
+ *
+ * Context: module unload, or failed load. No transport is left.
+ */
+void xprt_rdma_paths_stop(void)
+{
+	unregister_pernet_subsys(&xprt_rdma_net_ops);
+}

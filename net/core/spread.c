@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The choice of a completion vector for a new connection. All completions of a connection are
+ * handled where the interrupt of its vector is handled, and there sunrpc chooses the threads that
+ * serve it. So the choice decides which part of a machine works for a connection.
+ *
+ * Vectors whose processors are in the same NUMA node are a group. The groups share connections
+ * equally, however many vectors each of them has: a server has equally many threads in each node.
+ * In a group, the vectors share connections equally.
+ *
+ * This file does not know where a vector's interrupt is handled, or why a vector is unwanted: see
+ * verbs/vector.c. See G-43.
+ */
+
+#include <linux/export.h>
+#include <linux/limits.h>
+#include <linux/types.h>
+
+#include <kunit/visibility.h>
+
+#include <rpcrdma/spread.h>
+
+/* Returns the rank of a vector; less is better. Numbers of connections are far below 2^31. */
+static u64 rpcrdma_spread_rank(const struct rpcrdma_cv *cvs, u32 count, u32 v)
+{
+	u64 unwanted = cvs[v].cv_group == RPCRDMA_CV_UNWANTED, conns = 0;
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		if (cvs[i].cv_group == cvs[v].cv_group)
+			conns += cvs[i].cv_conns;
+	return unwanted << 63 | conns << 32 | cvs[v].cv_conns;
+}
+
+/**
+ * rpcrdma_spread_choose - choose the completion vector of a new connection
+ * @cvs: vectors of the device
+ * @count: number of vectors, at least 1
+ * @first: of equally good vectors, the first one from this index on is chosen, in the order of
+ *	indices. Behind the last vector, the order continues with the first one.
+ *
+ * Context: any; the caller serialises.
+ * Return: the index of a vector: in the group with the fewest connections, the one with the
+ *	fewest. If all vectors are unwanted, the choice is among all of them.
+ */
+u32 rpcrdma_spread_choose(const struct rpcrdma_cv *cvs, u32 count, u32 first)
+{
+	u64 rank, least = U64_MAX;
+	u32 i, v, best = 0;
+
+	for (i = 0; i < count; i++) {
+		v = (first % count + i) % count;
+		rank = rpcrdma_spread_rank(cvs, count, v);
+		if (rank < least) {
+			least = rank;
+			best = v;
+		}
+	}
+	return best;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_spread_choose);

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The stock: pages with the data of Calls that have been executed, kept for the RDMA Reads of later
+ * Calls. A busy server frees the pages of one large WRITE while it allocates those of the next one.
+ * Most distributions let the kernel clear every page that it allocates, which is a large part of
+ * what a WRITE costs. And if there are more free pages than its lists for each CPU take, the page
+ * allocator has to take a lock that all CPUs of a node share.
+ *
+ * Operation
+ *
+ * The stock consists of pieces: contiguous pages that were allocated and are freed together. Each
+ * CPU has its own stock, so that CPUs do not meet at a lock. A Call takes pieces from the stock of
+ * the CPU where its RDMA Reads are prepared, and returns them to the stock of the CPU where it is
+ * freed. What a stock lacks, server/pages.c allocates. What does not fit in is freed.
+ *
+ * - A piece is kept only if nobody else holds a reference to it. An upper layer that still uses
+ *   a page, for example a socket that has not sent it yet, keeps a reference.
+ * - A piece is kept only in the stock of its own NUMA node, so that no data cross nodes forever
+ *   because of a thread that once ran elsewhere.
+ * - What a page contained before never matters. RDMA Reads fill all the pages that a Call takes,
+ *   except the end of the last page, which svc_rdma_pages_alloc() clears. A Call whose RDMA Reads
+ *   fail is not executed.
+ * - The stock of a CPU has at most %SVC_RDMA_STOCK_PIECES of each size, and at most
+ *   svc_rdma_stock_most pages, a part of the machine's memory.
+ * - Every %SVC_RDMA_STOCK_TIME, the pieces are freed that were not needed since the last time.
+ * - If the machine is short of memory, the shrinker frees pieces, the large ones first.
+ */
+#include <kunit/visibility.h>
+#include <linux/export.h>
+#include <linux/mm.h>
+#include <linux/percpu.h>
+#include <linux/shrinker.h>
+#include <linux/workqueue.h>
+#include <rpcrdma/counters.h>
+
+#include "svc_rdma.h"
+
+/* Time in jiffies between two looks at what was not needed */
+#define SVC_RDMA_STOCK_TIME	(10 * HZ)
+/* Maximum number of pieces of one size, for each CPU: 8 MiB of the largest, with pages of 4 KB */
+#define SVC_RDMA_STOCK_PIECES	256u
+/* Number of sizes of pieces: those of order 0 to %SVC_RDMA_PIECE_ORDER */
+#define SVC_RDMA_STOCK_SIZES	(SVC_RDMA_PIECE_ORDER + 1)
+/* All stocks together have at most the machine's memory divided by this number. */
+#define SVC_RDMA_STOCK_PART	64
+
+/**
+ * struct svc_rdma_stock - the pages that are kept for Calls whose RDMA Reads one CPU prepares
+ * @st_lock: protects all other members. Innermost
+ * @st_pages: number of pages in all pieces
+ * @st_count: number of pieces of each order
+ * @st_least: the smallest value of each @st_count since svc_rdma_stock_trim() was called
+ * @st_pieces: the first page of each piece of each order; the last entry was added last
+ */
+struct svc_rdma_stock {
+	spinlock_t	st_lock;	/* see above */
+	u32		st_pages;
+	u32		st_count[SVC_RDMA_STOCK_SIZES];
+	u32		st_least[SVC_RDMA_STOCK_SIZES];
+	struct page	*st_pieces[SVC_RDMA_STOCK_SIZES][SVC_RDMA_STOCK_PIECES];
+};
+
+static struct svc_rdma_stock __percpu *svc_rdma_stocks;
+/* Maximum number of pages in the stock of one CPU */
+static u32 svc_rdma_stock_most;
+static struct shrinker *svc_rdma_stock_shrinker;
+
+static void svc_rdma_stock_work(struct work_struct *work);
+/* Queued while there are pages in a stock */
+static DECLARE_DEFERRABLE_WORK(svc_rdma_stock_dwork, svc_rdma_stock_work);
+
+/* The task may move to another CPU afterwards. It then uses this stock all the same. */
+static struct svc_rdma_stock *svc_rdma_stock_here(void)
+{
+	return raw_cpu_ptr(svc_rdma_stocks);
+}
+
+/* Removes the piece of this order that was added last. Returns NULL if there is none. */
+static struct page *svc_rdma_stock_pop(struct svc_rdma_stock *stock, int order)
+{
+	lockdep_assert_held(&stock->st_lock);
+	if (!stock->st_count[order])
+		return NULL;
+	stock->st_pages -= 1u << order;
+	stock->st_count[order]--;
+	stock->st_least[order] = min(stock->st_least[order],
+				     stock->st_count[order]);
+	return stock->st_pieces[order][stock->st_count[order]];
+}
+
+/* Returns how many pieces of this order a Call takes that wants @count pages: as many as possible
+ * of the largest, and at most one of each other order. It never takes two small pieces instead of
+ * a larger one, because each piece takes an SGE.
+ */
+static u32 svc_rdma_stock_share(u32 count, int order)
+{
+	count >>= order;
+	return order == SVC_RDMA_PIECE_ORDER ? count : count % 2;
+}
+
+/* Adds a piece. Returns false if the stock is full. */
+static bool svc_rdma_stock_push(struct svc_rdma_stock *stock, struct page *piece)
+{
+	unsigned int order = compound_order(piece);
+
+	lockdep_assert_held(&stock->st_lock);
+	if (stock->st_count[order] == SVC_RDMA_STOCK_PIECES ||
+	    stock->st_pages + (1u << order) > svc_rdma_stock_most)
+		return false;
+	stock->st_pieces[order][stock->st_count[order]++] = piece;
+	stock->st_pages += 1u << order;
+	return true;
+}
+
+/**
+ * svc_rdma_stock_take - take pages from the stock
+ * @pages: OUT: the pages; the pages of a piece are adjacent entries
+ * @count: number of pages wanted
+ *
+ * Large pieces come first, and none is larger than what is still wanted. The caller allocates the
+ * pieces that the stock lacks. It owns all pieces, and gives them to svc_rdma_stock_put().
+ *
+ * Context: process.
+ * Return: number of entries of @pages, 0 to @count.
+ */
+u32 svc_rdma_stock_take(struct page **pages, u32 count)
+{
+	struct svc_rdma_stock *stock = svc_rdma_stock_here();
+	u32 taken = 0, end, n;
+	struct page *piece;
+	int order;
+
+	spin_lock(&stock->st_lock);
+	for (order = SVC_RDMA_PIECE_ORDER; order >= 0; order--)
+		for (n = svc_rdma_stock_share(count, order);
+		     n && (piece = svc_rdma_stock_pop(stock, order)); n--)
+			for (end = taken + (1u << order); taken < end; taken++)
+				pages[taken] = piece++;
+	spin_unlock(&stock->st_lock);
+	rpcrdma_count_add(server_pages_reused, taken);
+	return taken;
+}
+EXPORT_SYMBOL_IF_KUNIT(svc_rdma_stock_take);
+
+/* Nobody else may use a piece. Pages that were set aside for emergencies, or that the hardware has
+ * damaged, are not kept either, and none if freed memory is to be cleared at once.
+ */
+static bool svc_rdma_stock_wants(struct page *piece)
+{
+	return page_count(piece) == 1 && !page_is_pfmemalloc(piece) &&
+	       !PageHWPoison(piece) && !want_init_on_free() &&
+	       page_to_nid(piece) == numa_mem_id();
+}
+
+/**
+ * svc_rdma_stock_put - give pages to the stock, or free them
+ * @pages: pages of whole pieces, each of which is a compound page of at most
+ *	%SVC_RDMA_PIECE_ORDER, or a single page. This function changes the array
+ * @count: number of entries of @pages
+ *
+ * The caller gives up its references. No device may write to the pages.
+ *
+ * Context: process or completion workqueue; may sleep.
+ */
+void svc_rdma_stock_put(struct page **pages, u32 count)
+{
+	struct svc_rdma_stock *stock = svc_rdma_stock_here();
+	u32 i = 0, wanted = 0, kept;
+	struct page *piece;
+	bool first;
+
+	while (i < count) {
+		piece = pages[i];
+		i += 1u << compound_order(piece);
+		if (svc_rdma_stock_wants(piece))
+			pages[wanted++] = piece;
+		else
+			put_page(piece);
+	}
+	if (!wanted)
+		return;
+
+	spin_lock(&stock->st_lock);
+	first = !stock->st_pages;
+	for (kept = 0; kept < wanted; kept++)
+		if (!svc_rdma_stock_push(stock, pages[kept]))
+			break;
+	spin_unlock(&stock->st_lock);
+	if (first)
+		schedule_delayed_work(&svc_rdma_stock_dwork,
+				      SVC_RDMA_STOCK_TIME);
+	while (kept < wanted)
+		put_page(pages[kept++]);
+}
+EXPORT_SYMBOL_IF_KUNIT(svc_rdma_stock_put);
+
+/* Free up to @most pieces of this order. Returns the number of pieces. The lock is not held while a
+ * piece is freed.
+ */
+static u32 svc_rdma_stock_free(struct svc_rdma_stock *stock, int order, u32 most)
+{
+	struct page *piece;
+	u32 freed;
+
+	for (freed = 0; freed < most; freed++) {
+		spin_lock(&stock->st_lock);
+		piece = svc_rdma_stock_pop(stock, order);
+		spin_unlock(&stock->st_lock);
+		if (!piece)
+			break;
+		put_page(piece);
+	}
+	return freed;
+}
+
+static void svc_rdma_stock_trim_one(struct svc_rdma_stock *stock)
+{
+	int order;
+
+	for (order = 0; order <= SVC_RDMA_PIECE_ORDER; order++) {
+		svc_rdma_stock_free(stock, order,
+				    READ_ONCE(stock->st_least[order]));
+		spin_lock(&stock->st_lock);
+		stock->st_least[order] = stock->st_count[order];
+		spin_unlock(&stock->st_lock);
+	}
+}
+
+/**
+ * svc_rdma_stock_trim - free the pieces that were not needed since the last call
+ *
+ * Context: process.
+ * Return: %true if there are pages left.
+ */
+bool svc_rdma_stock_trim(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		svc_rdma_stock_trim_one(per_cpu_ptr(svc_rdma_stocks, cpu));
+	return svc_rdma_stock_size();
+}
+EXPORT_SYMBOL_IF_KUNIT(svc_rdma_stock_trim);
+
+static void svc_rdma_stock_work(struct work_struct *work)
+{
+	if (svc_rdma_stock_trim())
+		schedule_delayed_work(&svc_rdma_stock_dwork,
+				      SVC_RDMA_STOCK_TIME);
+}
+
+/**
+ * svc_rdma_stock_empty - free all pages
+ *
+ * Context: process; sleeps. No Call returns pages meanwhile.
+ */
+void svc_rdma_stock_empty(void)
+{
+	cancel_delayed_work_sync(&svc_rdma_stock_dwork);
+	/* The first call begins to look, and the second finds that nothing was needed. */
+	svc_rdma_stock_trim();
+	svc_rdma_stock_trim();
+}
+EXPORT_SYMBOL_IF_KUNIT(svc_rdma_stock_empty);
+
+/**
+ * svc_rdma_stock_size - how many pages are in the stock?
+ *
+ * Context: any.
+ * Return: number of pages in all stocks; may have changed already.
+ */
+unsigned long svc_rdma_stock_size(void)
+{
+	unsigned long pages = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		pages += READ_ONCE(per_cpu_ptr(svc_rdma_stocks, cpu)->st_pages);
+	return pages;
+}
+EXPORT_SYMBOL_IF_KUNIT(svc_rdma_stock_size);
+
+static unsigned long svc_rdma_stock_count(struct shrinker *shrinker,
+					  struct shrink_control *sc)
+{
+	return svc_rdma_stock_size() ?: SHRINK_EMPTY;
+}
+
+static unsigned long svc_rdma_stock_scan(struct shrinker *shrinker,
+					 struct shrink_control *sc)
+{
+	unsigned long left = sc->nr_to_scan;
+	int order, cpu;
+
+	for (order = SVC_RDMA_PIECE_ORDER; order >= 0; order--)
+		for_each_possible_cpu(cpu)
+			left -= svc_rdma_stock_free(per_cpu_ptr(svc_rdma_stocks,
+								cpu),
+						    order, left >> order)
+				<< order;
+	return sc->nr_to_scan - left;
+}
+
+/**
+ * svc_rdma_stock_init - make empty stocks, and register their shrinker
+ *
+ * Context: process; module init.
+ * Return: 0 or %-ENOMEM.
+ */
+int svc_rdma_stock_init(void)
+{
+	int cpu;
+
+	svc_rdma_stock_most = min_t(unsigned long, U32_MAX,
+				    totalram_pages() / SVC_RDMA_STOCK_PART /
+				    num_possible_cpus());
+	svc_rdma_stocks = alloc_percpu(struct svc_rdma_stock);
+	if (!svc_rdma_stocks)
+		return -ENOMEM;
+	for_each_possible_cpu(cpu)
+		spin_lock_init(&per_cpu_ptr(svc_rdma_stocks, cpu)->st_lock);
+
+	svc_rdma_stock_shrinker = shrinker_alloc(0, "rpcrdma-pages");
+	if (!svc_rdma_stock_shrinker) {
+		free_percpu(svc_rdma_stocks);
+		return -ENOMEM;
+	}
+	svc_rdma_stock_shrinker->count_objects = svc_rdma_stock_count;
+	svc_rdma_stock_shrinker->scan_objects = svc_rdma_stock_scan;
+	svc_rdma_stock_shrinker->seeks = DEFAULT_SEEKS;
+	shrinker_register(svc_rdma_stock_shrinker);
+	return 0;
+}
+
+/**
+ * svc_rdma_stock_exit - undo svc_rdma_stock_init(), and free all pages
+ *
+ * Context: process; module exit; no Call is left.
+ */
+void svc_rdma_stock_exit(void)
+{
+	shrinker_free(svc_rdma_stock_shrinker);
+	svc_rdma_stock_empty();
+	free_percpu(svc_rdma_stocks);
+}
