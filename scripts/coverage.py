@@ -41,10 +41,10 @@ DOCUMENTS = {
     "version-two": "draft-cel-nfsv4-rpcrdma-version-two-09: version 2",
     "experience": "draft-ietf-nfsv4-rfc5666-implementation-experience-03",
     "rtissues": "draft-dnoveck-nfsv4-rpcrdma-rtissues-05: round trips",
-    "rtrext-03": "draft-dnoveck-nfsv4-rpcrdma-rtrext-03: an extension of that kind, which differs on the wire from ours",
+    "rtrext-03": "draft-dnoveck-nfsv4-rpcrdma-rtrext-03: another round-trip extension, which differs on the wire from ours",
     "rtx.rst": "Documentation/rtx.rst: the round-trip extension of this module",
-    "working group's draft": "draft-ietf-nfsv4-rpcrdma-version-two, in its last state (2021): version 2 as it went on "
-                             "later, which differs on the wire. Used only where version-two says nothing.",
+    "working group's draft": "draft-ietf-nfsv4-rpcrdma-version-two, in its last state (2021): a later form of version 2, "
+                             "which differs on the wire. Used only where version-two says nothing.",
     "Linux 7.3": "net/sunrpc/xprtrdma and fs/nfsd of that kernel: what peers do",
 }
 Requirement = collections.namedtuple("Requirement", "level role source text")
@@ -227,15 +227,15 @@ def conformance(known, found, excused, same):
            ".. Made by scripts/coverage.py --conformance. Do not edit; make check compares.", "",
            *heading("Conformance", "=")]
     out.insert(3, "=" * len("Conformance"))
-    out += wrapped("For reviewers, and for readers who find a number such as V1-RDC-10 in a test. This page lists what the "
-                   "documents require, in our words; what this module does about it, and where; and the tests that fail if "
-                   "the module violates the requirement.", 88)
+    out += wrapped("For reviewers, and for readers who find a number such as V1-RDC-10 in a test. For each group of "
+                   "requirements, this page says what the module does about them, and in which files; which tests fail if the "
+                   "module violates one; and what the documents require, in our words.", 88)
     out += ["", *wrapped("MUST, SHOULD and MAY are the document's words. DEC is a decision of ours where the document says nothing "
-                         "(see decisions.rst), and REC is a recommendation. Tests name the requirements that they cover "
-                         "behind \"Covers:\" in a comment; unit tests are in kunit/, fuzzers in scripts/fuzz, the others in scripts/tests. "
-                         "A number in brackets behind the name of a test is that of a requirement of the group. "
+                         "(see decisions.rst), and REC is a recommendation. A comment in a test names the requirements that the "
+                         "test covers (\"Covers:\"). Unit tests are in kunit/, fuzzers in scripts/fuzz, and other tests in scripts/tests. "
+                         "The numbers in brackets behind the name of a test are those of requirements of the group. "
                          "``scripts/coverage.py --list`` gives the tests of each requirement.", 88), "",
-            "Documents, and their names here and in comments of the code:", ""]
+            "The documents, with the names that they have here and in comments of the code:", ""]
     wide = max(map(len, DOCUMENTS))
     out += [*table(DOCUMENTS.items(), (wide, 74)), ""]
     for group, (title, documents, what, here) in groups.items():

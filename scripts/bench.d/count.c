@@ -2,14 +2,14 @@
 /*
  * bench_count - count what the kernel does for one RPC, with either module
  *
- * Except for one, the probes are at places that both modules must pass: in the driver below
- * them, in the RDMA core, in sunrpc, in a function that both modules have, and in the kernel's
- * allocators, workqueues and scheduler. tracefs cannot express a loop over chained work requests
- * or completions, so this is a module.
+ * All probes except that of rpcrdma_send_cq_work() are at places that both modules pass: in the
+ * driver of the device, in the RDMA core, in sunrpc, in a function that both modules have, and in
+ * the kernel's allocators, workqueues and scheduler. A probe of tracefs cannot loop over chained
+ * work requests or completions, so this is a module.
  *
  * /proc/bench_idle    microseconds that CPU 0, the only one, was idle
  * /proc/bench_count   "name value" lines; write 1 to set the probes, 0 to remove them, z to set
- *                     all counts to zero and begin to count, f to end that
+ *                     all counts to zero and begin to count, f to stop counting
  */
 #include <linux/kprobes.h>
 #include <linux/module.h>
@@ -205,8 +205,8 @@ static void on_cache_alloc(void *data, unsigned long site, const void *ptr,
 	kmalloc_note(site, kmem_cache_size(s));
 }
 
-/* Pages that sunrpc allocates in bulk, for threads of nfsd, do not cause this event. They are the
- * difference between pages_allocated() and pages_seen.
+/* Pages that sunrpc allocates in bulk, for threads of nfsd, do not cause this event. Their number
+ * is the growth of pages_allocated() minus pages_seen.
  */
 static void on_page_alloc(void *data, struct page *page, unsigned int order,
 			  gfp_t gfp, int migratetype)

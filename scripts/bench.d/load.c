@@ -50,7 +50,9 @@ static uint64_t idle_ns(void)
 	return strtoull(text, NULL, 10) * 1000;
 }
 
-/* If COUNT is set, write a command to bench_count: z before the operations, and f after them. */
+/* If the environment has the variable COUNT, write a command to bench_count: z before the
+ * operations, and f after them.
+ */
 static void counters(const char *command)
 {
 	static int proc = -1;

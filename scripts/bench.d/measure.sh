@@ -16,6 +16,10 @@
 #   way <operation> <size> <rtt us> <instructions> <idle ns>
 #   busy <connections> <free, slab, vmalloc kilobytes without them> <the same with them>
 #   receives <connections> <bytes of Receives and credits of each connection at the server>
+# and for several processors
+#   lock <connections> <operation> <size> <operations> <contended> <from another CPU> <taken> <name>
+#   sched <connections> <operation> <size> <operations> <wake-ups> <of these, on the same CPU>
+#         <context switches> <interrupts from another CPU>
 
 LOAD=/dev/shm/load
 MNT3=/mnt3
@@ -227,6 +231,63 @@ bench_rtx() {
 	rtx_way 0
 	rtx_way 200
 	rtx_way $((RTT_MS * 1000))
+}
+
+# --- several processors ---------------------------------------------------------
+
+# lock_stat: print "<contended> <taken from another CPU> <taken> <name>" for each class of locks. These are the columns
+# contentions, acq-bounces and acquisitions of /proc/lock_stat, see the kernel's lockstat.rst. A class whose locks are
+# taken both for reading and for writing has two lines (-R, -W). The name of a class may contain blanks, and ends with
+# the last colon of the line.
+lock_stat() {
+	awk '{
+		at = match($0, /:[^:]*$/)
+		n = split(substr($0, at + 1), v, " ")
+		if (at && n == 12 && v[1] ~ /^[0-9]+$/) {
+			name = substr($0, 1, at - 1)
+			gsub(/^ +| +$/, "", name)
+			print v[2], v[7], v[8], name
+		}
+	}' /proc/lock_stat
+}
+
+# sched_now: print wake-ups, those on the same processor, context switches, and interrupts from other processors, so far
+sched_now() {
+	awk '/^cpu/ { all += $6; own += $7 } END { printf "%d %d ", all, own }' /proc/schedstat
+	awk '$1 == "ctxt" { printf "%d ", $2 }' /proc/stat
+	awk '$1 == "RES:" || $1 == "CAL:" { for (i = 2; $i ~ /^[0-9]+$/; i++) n += $i } END { print n }' /proc/interrupts
+}
+
+# locks_point <connections> <operation> <size> <operations>: 16 processes do these operations together
+locks_point() {
+	local before after i
+	wanted "$2" "$3" || return 0
+	note "locks $*"
+	echo 0 >/proc/lock_stat
+	read -ra before < <(sched_now)
+	load "$2" "$3" "$4" 1 16 >/dev/null || die "load $* failed"
+	read -ra after < <(sched_now)
+	lock_stat | while read -r line; do result "lock $1 $2 $3 $4 $line"; done
+	for i in 0 1 2 3; do after[i]=$((after[i] - before[i])); done
+	result "sched $1 $2 $3 $4 ${after[*]}"
+}
+
+# The mount is used first, so that the server grants all credits.
+bench_locks() {
+	local n
+	[ -w /proc/lock_stat ] || die "this kernel has no LOCK_STAT"
+	echo 1 >/proc/sys/kernel/lock_stat
+	echo 1 >/proc/sys/kernel/sched_schedstats
+	for n in 1 4 16; do
+		nfs_mount 4.2 "rsize=1048576,wsize=1048576,nconnect=$n"
+		load getattr 0 $((640 * n)) 1 16 >/dev/null
+		locks_point $n getattr 0 3200
+		locks_point $n read 4096 1600
+		locks_point $n write 4096 1600
+		locks_point $n read 65536 480
+		locks_point $n write 65536 480
+		nfs_umount
+	done
 }
 
 # --- memory: one guest is the server, the other the client ----------------------

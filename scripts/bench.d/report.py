@@ -218,7 +218,7 @@ def goals(provider, ours, intree):
 
     def at_most(title, value, limit):
         if value is not None:
-            # Events just before and after the measured operations are counted, but belong to none of them.
+            # A few events just before and after the measured operations are counted, too. So 0 is not exact.
             met = value <= limit * (1 + TOLERANCE) if limit else value <= NONE
             yield f"{title} <= {limit:g}", f"{value:.3f}", met
 

@@ -22,7 +22,7 @@ COUNTED = ("client_send", "client_reg_mr", "client_doorbells", "server_rdma_read
            "svc_rdma_recvfrom", "svc_recv", "ib_cq_poll_work", "switches", "kmallocs", "kmallocs_module",
            "pages", "pages_nfsd")
 FAR = 20000  # us
-FEW = 0.02  # events in an operation that are tolerated, because they belong to no operation
+FEW = 0.02  # events per operation that are tolerated, because some belong to none of the operations
 
 
 def points():

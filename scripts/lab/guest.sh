@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # Run guests. A guest has a lab kernel, and the host's root directory, read-only under a tmpfs. One directory of the
 # host, the run directory, is /lab in the guest. It contains env and <role>.job (the commands to run), and afterwards
-# <role>.console, <role>.verdict and log/<role>/. Debian's kernel runs in QEMU; for the other kernels see kernel.sh.
+# <role>.console, <role>.verdict and log/<role>/. Debian's kernels run in QEMU; for the other kernels see kernel.sh.
 . "$(dirname "${BASH_SOURCE[0]}")/kmod.sh"
 
 guest_initramfs() {
@@ -10,15 +10,16 @@ guest_initramfs() {
 	[ -e "$out" ] && [ "$out" -nt "$LAB/guest/initramfs" ] && { echo "$out"; return; }
 	tmp=$(mktemp -d "$TREE/initramfs.XXXXXX")
 	mkdir -p "$tmp"/{bin,dev,proc,ro,rw,new,modules}
-	cp /bin/busybox "$tmp/bin/"
+	cp "$(kernel_programs "$k")/bin/busybox" "$tmp/bin/"
 	install -m 755 "$LAB/guest/initramfs" "$tmp/init"
-	if [ "$k" = debian ]; then
+	if kernel_is_debian "$k"; then
 		rel=$(kernel_release "$k")
 		while read -r _ m _; do
 			n=$((n + 1))
+			# Only newer kernels have compressed modules.
 			m=${m%.xz}
-			[ ! -e "$m.xz" ] || xz -dc "$m.xz" >"$tmp/modules/$(printf %03d $n)-${m##*/}"
-		done < <(for m in 9p 9pnet_virtio overlay virtio_net; do
+			if [ -e "$m" ]; then cat "$m"; else xz -dc "$m.xz"; fi >"$tmp/modules/$(printf %03d $n)-${m##*/}"
+		done < <(for m in virtio_pci virtio_console 9p 9pnet_virtio overlay virtio_net; do
 			modprobe -d "$(kernel_root "$k")" -S "$rel" --show-depends "$m"
 		done | grep ^insmod | awk '!seen[$2]++')
 	fi
@@ -48,15 +49,33 @@ guest_tsc() {
 
 # guest_qemu <kernel> <accel> <kernel command line> [more arguments]: run a guest in QEMU
 guest_qemu() {
-	local k=$1 accel=$2 cmdline=$3 cpu=host khz
+	local k=$1 accel=$2 cmdline=$3 machine
 	shift 3
+	if kernel_is_foreign "$k"; then
+		read -ra machine <<<"$(foreign_qemu "$k")"
+		# On a busy host, an emulated processor may stand still for longer than the default of 21 seconds.
+		cmdline="console=$(foreign_console "$k") lab.programs=y rcupdate.rcu_cpu_stall_timeout=120 $cmdline"
+		set -- "$@" -fsdev "local,id=programs,path=$(kernel_programs "$k"),readonly=on,security_model=none" \
+			-device virtio-9p,fsdev=programs,mount_tag=programs
+	else
+		guest_pc "$@"
+	fi
+	# The machine is killed when its parent ends.
+	exec setpriv --pdeathsig KILL "${machine[@]}" -nodefaults -nographic -no-reboot -accel "$accel" \
+		-kernel "$(kernel_image "$k")" -initrd "$(guest_initramfs "$k")" -append "$cmdline" \
+		-device virtio-serial "$@"
+}
+
+# guest_pc [more arguments of QEMU]: a part of guest_qemu. Set the machine, and add to the command line.
+guest_pc() {
+	local cpu=host khz
 	if [ "$accel" != kvm ]; then
 		# Five-level page tables only make the emulation slower.
-		cpu=max,la57=off
+		cpu=max,la57=off${GUEST_CPU_FLAGS:+,$GUEST_CPU_FLAGS}
 		# Each setting of a timer interrupts the emulation. With a regular tick instead, a debug kernel needs a
 		# quarter less time, but Debian's kernel needs a third more. With -icount, there is no regular tick
 		# either, because its instructions would be counted.
-		[[ $k == debian || " $* " == *" -icount "* ]] || cmdline="nohz=off highres=off $cmdline"
+		[[ $k == debian* || " $* " == *" -icount "* ]] || cmdline="nohz=off highres=off $cmdline"
 		if [[ " $* " != *" -icount "* && $(uname -m) == x86_64 ]]; then
 			# "set -e" may be off here.
 			khz=$(guest_tsc) || exit 1
@@ -64,18 +83,16 @@ guest_qemu() {
 		fi
 	fi
 	# q35: on the older machine type, each PCI interrupt link costs the debug kernels 25 s. no_timer_check:
-	# the kernel's test of the timer counts ticks, and panics if a busy host delivers them too late. The
-	# machine is killed when its parent ends.
-	exec setpriv --pdeathsig KILL qemu-system-x86_64 -machine q35 -nodefaults -nographic -no-reboot -accel "$accel" -cpu "$cpu" \
-		-kernel "$(kernel_image "$k")" -initrd "$(guest_initramfs "$k")" \
-		-append "console=ttyS0 no_timer_check $cmdline" \
-		-device virtio-serial-pci "$@"
+	# the kernel's test of the timer counts ticks, and panics if a busy host delivers them too late.
+	machine=(qemu-system-x86_64 -machine q35 -cpu "$cpu")
+	cmdline="console=ttyS0 no_timer_check $cmdline"
 }
 
 # guest_accel <kernel>: print the accelerator for QEMU. /dev/kvm may exist and not work. So KVM is used only after a
 # guest has booted with it. This is tried once after each boot of this machine.
 guest_accel() {
 	local k=$1 boot d
+	! kernel_is_foreign "$k" || { echo tcg,thread=multi; return; }
 	boot=$(cat /proc/sys/kernel/random/boot_id)
 	d=$CACHE/kvm/$boot
 	if [ ! -e "$d/result" ]; then
@@ -110,10 +127,10 @@ guest_run_dir() {
 		MODROOT="$(module_root "$k")" "$@"; do
 		printf '%s=%q\n' "${v%%=*}" "${v#*=}"
 	done >"$dir/env"
-	# One guest of a pair may run another module than $MODULE (MODULE_client, MODULE_server).
+	# One guest of a pair may run another module than $MODULE (MODULE_client, MODULE_server), or another kernel.
 	cat >>"$dir/env" <<-'END'
 	ROLE=$(sed 's/.*lab\.role=\([a-z]*\).*/\1/' /proc/cmdline)
-	for v in MODULE MODROOT; do
+	for v in MODULE MODROOT KERNEL; do
 		w=${v}_$ROLE
 		[ -z "${!w:-}" ] || printf -v "$v" %s "${!w}"
 	done
@@ -138,7 +155,7 @@ guest_um() {
 }
 
 # guest_start <dir> <kernel> <role> [more arguments of the machine]: set GUEST_PID. With GUEST_FOREGROUND, for a
-# guest that somebody types commands to, do not return before it ends.
+# guest in which a user types commands, do not return before it ends.
 guest_start() {
 	local dir=$1 k=$2 role=$3 cmdline
 	shift 3
@@ -148,7 +165,7 @@ guest_start() {
 	if [ "$(kernel_machine "$k")" = um ]; then
 		guest_start_um "$@"
 	else
-		guest_start_x86 "$@"
+		guest_start_qemu "$@"
 	fi
 }
 
@@ -163,22 +180,29 @@ guest_start_um() {
 	fi
 }
 
-guest_start_x86() {
-	local accel cpus=2 serial=(-serial "file:$dir/$role.console")
+guest_start_qemu() {
+	local accel cpus=2 i mem numa=() serial=(-serial "file:$dir/$role.console")
 	accel=$(guest_accel "$k")
 	# In emulation, two processors are slower than one. Also, one processor may execute an int3 while the
 	# other is still patching the kernel ("Oops: int3"), in one boot of many.
 	[ "$accel" = kvm ] || cpus=1
+	cpus=${GUEST_CPUS:-$cpus}
+	# NUMA nodes of one processor each
+	[ -z "${GUEST_NODES:-}" ] || cpus=$GUEST_NODES,sockets=$GUEST_NODES mem=$(($(numfmt --from=iec "${GUEST_MEM:-3G}") / GUEST_NODES))
+	for ((i = 0; i < ${GUEST_NODES:-0}; i++)); do
+		numa+=(-object "memory-backend-ram,id=mem$i,size=$mem"
+			-numa "node,nodeid=$i,cpus=$i,memdev=mem$i")
+	done
 	[ -z "${GUEST_FOREGROUND:-}" ] ||
 		serial=(-chardev "stdio,id=con,signal=off,logfile=$dir/$role.console" -serial chardev:con)
 	set -- "$k" "$accel" "$cmdline" \
-		-m "${GUEST_MEM:-3G}" -smp "${GUEST_CPUS:-$cpus}" "${serial[@]}" \
+		-m "${GUEST_MEM:-3G}" -smp "$cpus" "${numa[@]}" "${serial[@]}" \
 		-chardev "file,id=v,path=$dir/$role.verdict" -device virtserialport,chardev=v,name=verdict \
 		-fsdev local,id=root,path=/,readonly=on,multidevs=remap,security_model=none \
-		-device virtio-9p-pci,fsdev=root,mount_tag=root \
+		-device virtio-9p,fsdev=root,mount_tag=root \
 		-fsdev local,id=run,path="$dir",security_model=none \
-		-device virtio-9p-pci,fsdev=run,mount_tag=run \
-		-object rng-random,id=rng,filename=/dev/urandom -device virtio-rng-pci,rng=rng "$@"
+		-device virtio-9p,fsdev=run,mount_tag=run \
+		-object rng-random,id=rng,filename=/dev/urandom -device virtio-rng,rng=rng "$@"
 	if [ -n "${GUEST_FOREGROUND:-}" ]; then
 		(guest_qemu "$@")
 	else
@@ -191,7 +215,7 @@ guest_start_x86() {
 # guest_signal <signal> <kernel> <pid>: send the signal to the guest's machine, and not to the process that watches it
 guest_signal() {
 	local pid=$3
-	[ "$(kernel_machine "$2")" = x86 ] || pid=$(pgrep -P "$(pgrep -P "$pid")")
+	[ "$(kernel_machine "$2")" != um ] || pid=$(pgrep -P "$(pgrep -P "$pid")")
 	kill "-$1" "$pid"
 }
 

@@ -10,7 +10,7 @@
 . "$(dirname "${BASH_SOURCE[0]}")/kmod.sh"
 
 LAB_APT=$CACHE/apt-headers
-LAB_SUITES=(bookworm-backports trixie trixie-backports forky sid)
+LAB_SUITES=(bookworm bookworm-security bookworm-backports trixie trixie-backports forky sid)
 HEADERS=$CACHE/headers
 HEADERS_FLOOR=$(sed -n 's/^rpcrdma-kernels := \([^ ]*\).*/\1/p' "$TOP/Kbuild")
 
@@ -25,10 +25,10 @@ headers_lists() {
 	fi
 }
 
-# Print the releases to test, such as 7.2.12+deb13-rt-amd64, one a line.
+# Print the releases to test, such as 7.2.12+deb13-rt-amd64 or 6.1.0-56-amd64, one a line.
 headers_wanted() {
 	lab_apt_cache pkgnames linux-headers- |
-		sed -nE 's/^linux-headers-(([0-9]+\.[0-9]+)[^-]*-((cloud-|rt-)?amd64))$/\2 \3 \1/p' | sort -V |
+		sed -nE 's/^linux-headers-(([0-9]+\.[0-9]+)[^-]*(-[0-9]+)?-((cloud-|rt-)?amd64))$/\2 \4 \1/p' | sort -V |
 		awk -v floor="$HEADERS_FLOOR" 'function n(v, p) { split(v, p, "."); return p[1] * 1000 + p[2] }
 			n($1) >= n(floor) { newest[$1 " " $2] = $3 } END { for (k in newest) print newest[k] }' | sort -V
 }
@@ -43,11 +43,12 @@ headers_fetch() {
 	cd "$dir" && APT_CONFIG=$LAB_APT/apt.conf apt-get download "${@/#/linux-headers-}" "${names[@]}"
 }
 
-# headers_unpack <directory>: unpack each version in its own directory.
+# headers_unpack <directory>: unpack each version in its own directory. 6.1.0-56 has linux-kbuild-6.1, and all of it is
+# unpacked in 6.1.0.
 headers_unpack() {
 	local deb version
 	for deb in "$1"/*.deb; do
-		version=$(basename "$deb" | sed -E 's/^linux-(headers|kbuild)-([^-_]*)[-_].*/\2/')
+		version=$(basename "$deb" | sed -E 's/^linux-(headers|kbuild)-([^-_]*)[-_].*/\2/; s/^[0-9]+\.[0-9]+$/&.0/')
 		mkdir -p "$HEADERS/$version"
 		printf '%s\0' "$deb" "$HEADERS/$version"
 	done | xargs -0 -P "$JOBS" -n 2 dpkg -x
@@ -115,14 +116,19 @@ headers_try() {
 	}
 }
 
-# headers_probes <file...>: check that each probe of Kbuild is true on some of these kernels, and false on others.
+# headers_probes <file...>: check that each probe of include/compat/Kbuild has an effect on the commands for some of these
+# kernels and not for others, and that each shim has a probe.
 headers_probes() {
-	local macro yes rc=0
-	for macro in $(sed -n 's/^ccflags-y += $(call rpcrdma-probe,\([A-Z0-9_]*\),.*/\1/p' "$TOP/Kbuild"); do
-		yes=$(grep -lw -- "-D$macro" "$@" | wc -l)
-		((yes && yes < $#)) || { echo "the probe $macro tells nothing: $yes of $# kernels have it"; rc=1; }
+	local names name used shim rc=0
+	names=$(sed -nE 's/^rpcrdma-compat \+= \$\(call rpcrdma-(shim|relic|macro),(\w+),.*/\2/p' "$TOP/include/compat/Kbuild")
+	[ -n "$names" ] || { echo "no probes found in include/compat/Kbuild"; rc=1; }
+	for name in $names; do
+		used=$(grep -lE -- " (-D|-I[^ ]*/include/compat/)$name( |\$)" "$@" | wc -l)
+		((used && used < $#)) || { echo "the probe $name tells nothing: $used of $# kernels need it"; rc=1; }
 	done
-	[ -n "${macro:-}" ] || { echo "no probes found in Kbuild"; rc=1; }
+	for shim in "$TOP"/include/compat/*/; do
+		grep -qx "$(basename "$shim")" <<<"$names" || { echo "no probe uses $shim"; rc=1; }
+	done
 	return $rc
 }
 
@@ -141,7 +147,7 @@ headers_check() (
 	work=$TREE/headers
 	rm -rf "$work"
 	mkdir -p "$work"
-	export -f headers_try headers_command headers_dir module_dir module_suffix kernel_build_dir kernel_machine
+	export -f headers_try headers_command headers_dir module_dir module_suffix kernel_is_debian kernel_is_foreign kernel_build_dir kernel_machine
 	export HEADERS TREE CHECKERS MACHINE
 	rc=0
 	xargs -P "$JOBS" -I{} bash -c 'headers_try {} "$0/{}"' "$work" <<<"$releases" || rc=1

@@ -107,20 +107,26 @@ lock() {
 }
 
 # The lab's own apt, for the suites with the kernels. It is only used for queries and downloads. An installation
-# with it would upgrade the host to another release.
+# with it would upgrade the host to another release. Suites called *-security have an archive of their own.
+# LAB_ARCHS are the architectures of the packages: first the one that apt takes if it is not told another.
 LAB_APT=$CACHE/apt
+LAB_ARCHS=("$(dpkg --print-architecture)")
 LAB_SUITES=(bookworm-backports trixie trixie-backports)
 lab_apt_setup() {
-	local d=$LAB_APT suite
+	local d=$LAB_APT suite archive
 	mkdir -p "$d/lists/partial" "$d/cache/archives/partial"
 	for suite in "${LAB_SUITES[@]}"; do
-		echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] ${DEBIAN_MIRROR:-http://deb.debian.org/debian} $suite main"
+		archive=${DEBIAN_MIRROR:-http://deb.debian.org/debian}
+		[[ $suite != *-security ]] || archive+=-security
+		echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $archive $suite main"
 	done >"$d/sources.list.new"
 	cat >"$d/apt.conf" <<-END
 	Dir::Etc::sourcelist "$d/sources.list";
 	Dir::Etc::sourceparts "-";
 	Dir::State::lists "$d/lists";
 	Dir::Cache "$d/cache";
+	APT::Architecture "${LAB_ARCHS[0]}";
+	APT::Architectures { $(printf '"%s"; ' "${LAB_ARCHS[@]}")};
 	END
 	cmp -s "$d/sources.list.new" "$d/sources.list" && [ -e "$d/updated" ] && return
 	mv "$d/sources.list.new" "$d/sources.list"
@@ -196,6 +202,9 @@ need_packages() {
 PKG_BUILD=(build-essential patch bc flex bison libelf-dev libssl-dev rsync kmod cpio xz-utils python3 pahole)
 PKG_GUEST=(qemu-system-x86 busybox-static nfs-kernel-server nfs-common rpcbind rdma-core
 	librdmacm-dev libibverbs-dev iproute2 iputils-ping fio attr acl nfs4-acl-tools cpio kmod xz-utils python3 procps tcpdump)
+# The programs of a guest that cannot run the host's (foreign.sh)
+PKG_FOREIGN=(bash coreutils busybox-static util-linux mount procps sysvinit-utils hostname grep sed mawk findutils diffutils
+	python3 iproute2 iputils-ping kmod rdma-core e2fsprogs nfs-kernel-server nfs-common rpcbind attr acl nfs4-acl-tools fio)
 PKG_WIRE=(tshark)
 # For a user at the prompt of a guest
 PKG_SHELL=(ibverbs-utils rdmacm-utils)

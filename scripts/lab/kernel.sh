@@ -1,28 +1,42 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Kernels for the guests. There are three names:
+# Kernels for the guests:
 #   7.3, 6.12   built here from Debian's linux-source packages, with checkers (see CHECKERS)
 #   debian      Debian's own 6.12 image and headers; nothing is built
+#   debian-6.1  the same of Debian 12, whose kernel is 6.1
+#   debian-arm64, debian-arm64-16k, ...   the same as debian, for other processors, see foreign.sh
 # The kernels that are built here are for one of two machines:
 #   x86   a PC, for QEMU
 #   um    User-mode Linux: the kernel is a program of this host, and several times as fast as an emulated one
-# 7.3 is built for um (for x86 with MACHINE=x86 or with other checkers than debug), and 6.12 for x86, because the
-# User-mode Linux of 6.12 loses the data of modules.
+# 7.3 is built for um (for x86 with MACHINE=x86, or if the checkers need that), and 6.12 for x86, because the User-mode
+# Linux of 6.12 loses the data of modules.
 # kernel_ready <name> makes a kernel usable. kernel_kdir, kernel_image and kernel_root print where its files are.
-. "$(dirname "${BASH_SOURCE[0]}")/host.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/foreign.sh"
 
 # CHECKERS selects the checkers in the kernels that are built here: debug.config, or race.config for make test-race, or
-# memory.config for make test-memory. Each of the three is a separate build.
+# memory.config for make test-memory. For make bench, there are plain.config, which has none, and locks.config. Each of
+# these is a separate build.
 CHECKERS=${CHECKERS:-debug}
-case $CHECKERS in debug | race | memory) ;; *) die "CHECKERS=$CHECKERS? It is debug, race or memory" ;; esac
+case $CHECKERS in
+debug | race | memory | plain | locks) ;;
+*) die "CHECKERS=$CHECKERS? It is debug, race, memory, plain or locks" ;;
+esac
 
 MACHINE=${MACHINE:-um}
 case $MACHINE in um | x86) ;; *) die "MACHINE=$MACHINE? It is um or x86" ;; esac
-# KCSAN and KMSAN only support the PC.
-[ "$CHECKERS" = debug ] || MACHINE=x86
+# KCSAN and KMSAN only support the PC, and only QEMU has several processors.
+case $CHECKERS in race | memory | locks) MACHINE=x86 ;; esac
 
-# kernel_machine <kernel>: print um or x86
-kernel_machine() { if [ "$1" = 7.3 ]; then echo "$MACHINE"; else echo x86; fi; }
+# kernel_machine <kernel>: print the kernel's name of its architecture: um, x86, or that of a foreign kernel
+kernel_machine() {
+	if kernel_is_foreign "$1"; then
+		foreign_machine "$1"
+	elif [ "$1" = 7.3 ]; then
+		echo "$MACHINE"
+	else
+		echo x86
+	fi
+}
 
 # KMSAN needs clang.
 TOOLCHAIN=()
@@ -30,11 +44,16 @@ TOOLCHAIN=()
 
 ((${#TOOLCHAIN[@]})) || PKG_CLANG=()
 
+# kernel_is_debian <kernel>: is it a kernel that Debian has built?
+kernel_is_debian() { [[ $1 == debian* ]]; }
+
 # Modules should be built with the compiler of their kernel. Two suites have 6.12. Use the suite whose compiler
 # this host has.
 kernel_suite() {
 	if [ "$1" = 7.3 ]; then
 		echo trixie-backports
+	elif [ "$1" = debian-6.1 ]; then
+		echo bookworm-security
 	elif [ "$(gcc -dumpversion)" = 12 ]; then
 		echo bookworm-backports
 	else
@@ -42,7 +61,12 @@ kernel_suite() {
 	fi
 }
 
-kernel_known() { case $1 in 7.3 | 6.12 | debian) ;; *) die "no such kernel: $1 (7.3, 6.12, debian)" ;; esac }
+kernel_known() {
+	case " 7.3 6.12 debian debian-6.1 ${FOREIGN[*]} " in
+	*" $1 "*) ;;
+	*) die "no such kernel: $1 (7.3, 6.12, debian, debian-6.1, ${FOREIGN[*]})" ;;
+	esac
+}
 
 provider_known() { case $1 in siw | rxe) ;; *) die "no such provider: $1 (siw, rxe)" ;; esac }
 
@@ -56,16 +80,16 @@ kernel_build_dir() {
 
 # kernel_kdir <kernel>: the tree against which modules are built
 kernel_kdir() {
-	if [ "$1" = debian ]; then
-		echo "$CACHE/debian/usr/src/linux-headers-$(kernel_release debian)"
+	if kernel_is_debian "$1"; then
+		echo "$CACHE/$1/usr/src/linux-headers-$(kernel_release "$1")"
 	else
 		kernel_build_dir "$1"
 	fi
 }
 
 kernel_image() {
-	if [ "$1" = debian ]; then
-		echo "$CACHE/debian/boot/vmlinuz-$(kernel_release debian)"
+	if kernel_is_debian "$1"; then
+		echo "$CACHE/$1"/boot/vmlinu?-"$(kernel_release "$1")"
 	elif [ "$(kernel_machine "$1")" = um ]; then
 		echo "$(kernel_build_dir "$1")/linux"
 	else
@@ -75,7 +99,7 @@ kernel_image() {
 
 # kernel_root <kernel>: the directory that contains lib/modules
 kernel_root() {
-	if [ "$1" = debian ]; then echo "$CACHE/debian"; else echo "$(kernel_build_dir "$1")/root"; fi
+	if kernel_is_debian "$1"; then echo "$CACHE/$1"; else echo "$(kernel_build_dir "$1")/root"; fi
 }
 
 kernel_release() {
@@ -84,7 +108,7 @@ kernel_release() {
 	[ -d "$d" ] && ls "$d"
 }
 
-# deb_fetch <package> <suite>: download the newest version in that suite to $CACHE/debs.
+# deb_fetch <package>[:<architecture>] <suite>: download the newest version in that suite to $CACHE/debs.
 deb_fetch() {
 	local pkg=$1 suite=$2 version file
 	lab_apt_setup
@@ -92,7 +116,7 @@ deb_fetch() {
 	version=$(lab_apt_cache madison "$pkg" | awk -F'|' -v s="/$2/" \
 		'{ gsub(/ /, "", $2); f = $3; gsub(/ /, "/", f) } index(f, s) && !n++ { print $2 }')
 	[ -n "$version" ] || die "$suite has no package $pkg"
-	file=$CACHE/debs/${pkg}_${version//:/%3a}_
+	file=$CACHE/debs/${pkg%:*}_${version//:/%3a}_
 	if ! compgen -G "$file*.deb" >/dev/null; then
 		(cd "$CACHE/debs" && with_log "fetching $pkg $version" "$CACHE/log/fetch-$pkg" \
 			env APT_CONFIG="$LAB_APT/apt.conf" apt-get download "$pkg=$version") || return
@@ -116,8 +140,12 @@ kernel_source_ready() {
 	echo "$version" >"$src.version"
 }
 
-# kernel_fragments <kernel>: print the fragments of its configuration
-kernel_fragments() { cat "$LAB/kernel.config" "$LAB/$(kernel_machine "$1").config" "$LAB/$CHECKERS.config"; }
+# kernel_fragments <kernel>: print the fragments of its configuration. A plain kernel has no KASAN.
+kernel_fragments() {
+	local without='^$'
+	[ "$CHECKERS" != plain ] || without='^CONFIG_KASAN_'
+	cat "$LAB/kernel.config" "$LAB/$(kernel_machine "$1").config" "$LAB/$CHECKERS.config" | grep -v "$without"
+}
 
 # kernel_fragment <kernel>: print the settings of the fragments, without their comments
 kernel_fragment() { kernel_fragments "$1" | sed -n 's/[[:space:]]*#.*//; /^CONFIG_/p'; }
@@ -129,8 +157,8 @@ kernel_fragment() { kernel_fragments "$1" | sed -n 's/[[:space:]]*#.*//; /^CONFI
 # um.patch: for each stack trace that KASAN, kmemleak or lockdep records, User-mode Linux searches the whole stack,
 # which takes most of its time. With the patch, it goes from frame to frame. The patch also repairs the network driver
 # of User-mode Linux, which takes a lock with bottom halves enabled: lockdep reports that, and turns itself off.
-# um-vector.patch: while the other guest is stopped, its socket is full at some time, and this driver tries to send for
-# ever. No other code runs then.
+# um-vector.patch: while the other guest is stopped, its socket fills up. Without the patch, the network driver of
+# User-mode Linux then tries to send for ever, and no other code runs.
 kernel_patches() {
 	echo "$LAB/rxe.patch"
 	echo "$LAB/rxe-destroy.patch"
@@ -226,39 +254,63 @@ kernel_ready_built() {
 	kernel_stamp "$v" >"$dir/.lab-stamp"
 }
 
-# Print the package that Debian's kernel metapackage depends on, for instance linux-image-6.12.9-amd64.
+# debian_kernel_package <kernel>: print the package that Debian's kernel metapackage depends on, for instance
+# linux-image-6.12.9-amd64.
 debian_kernel_package() {
-	local suite
-	suite=$(kernel_suite debian)
+	local suite flavour series=6.12
+	[ "$1" != debian-6.1 ] || series=6.1
+	suite=$(kernel_suite "$1")
+	flavour=$(debian_flavour "$1")
 	lab_apt_setup
-	lab_apt_cache show "linux-image-amd64/$suite" |
-		grep -o 'linux-image-6\.12[^ ,(]*-amd64' | sort -uV | tail -n 1
+	lab_apt_cache show "linux-image-$flavour/$suite" |
+		grep -o "linux-image-${series/./\\.}\.[^ ,(]*-$flavour" | sort -uV | tail -n 1
+}
+
+# debian_flavour <kernel>: print what Debian adds to the release of this kernel
+debian_flavour() { if kernel_is_foreign "$1"; then foreign_flavour "$1"; else echo amd64; fi; }
+
+# debian_packages <release> <flavour>: print the packages of headers for modules. The tools run on this host. In Debian 12,
+# their package has no release.
+debian_packages() {
+	local common=${1%-"$2"} tools=${1%-"$2"}
+	[[ $tools != *-* ]] || tools=${tools%.*}
+	echo "linux-headers-$1 linux-headers-$common-common linux-kbuild-$tools:$(dpkg --print-architecture)"
 }
 
 # Image and headers are unpacked and not installed, so this host will not boot the kernel. The Makefile of the headers
 # contains absolute paths of /usr/src, which are replaced.
 kernel_ready_debian() {
-	local suite image rel pkg deb tmp=$CACHE/debian.tmp
-	[ ! -e "$CACHE/debian/.complete" ] || return 0
+	local k=$1 suite arch image rel pkg deb tmp=$CACHE/$1.tmp
+	[ ! -e "$CACHE/$k/.complete" ] || return 0
 	need_packages "${PKG_BUILD[@]}"
-	lock debian
-	[ ! -e "$CACHE/debian/.complete" ] || return 0
-	suite=$(kernel_suite debian)
-	image=$(debian_kernel_package) || die "$suite has no linux 6.12 image"
+	# Kernels of one architecture share the lists.
+	lock "${k%-[0-9]*}"
+	[ ! -e "$CACHE/$k/.complete" ] || return 0
+	suite=$(kernel_suite "$k")
+	# The lists of these suites are kept apart, so that nobody reads the lists of all suites again because of them.
+	# shellcheck disable=SC2034
+	if kernel_is_foreign "$k"; then
+		arch=$(foreign_arch "$k")
+		local LAB_APT=$CACHE/apt-$suite-$arch LAB_SUITES=("$suite") LAB_ARCHS=("$arch" "${LAB_ARCHS[@]}")
+	elif [ "$k" != debian ]; then
+		local LAB_APT=$CACHE/apt-$suite LAB_SUITES=("$suite")
+	fi
+	image=$(debian_kernel_package "$k") || die "$suite has no image for $k"
 	rel=${image#linux-image-}
-	rm -rf "$tmp" "$CACHE/debian"
-	for pkg in "$image" "linux-headers-$rel" "linux-headers-${rel%-amd64}-common" "linux-kbuild-${rel%-amd64}"; do
+	rm -rf "$tmp" "${CACHE:?}/$k"
+	for pkg in "$image" $(debian_packages "$rel" "$(debian_flavour "$k")"); do
 		deb=$(deb_fetch "$pkg" "$suite")
-		with_log "unpacking $pkg" "$CACHE/log/unpack-debian" dpkg -x "$deb" "$tmp"
+		with_log "unpacking $pkg" "$CACHE/log/unpack-$k" dpkg -x "$deb" "$tmp"
 	done
 	[ -d "$tmp/lib/modules" ] || ln -sfn usr/lib "$tmp/lib"
-	sed -i "s# /usr/src/# $CACHE/debian/usr/src/#" "$tmp/usr/src/linux-headers-$rel/Makefile"
+	sed -i "s# /usr/src/# $CACHE/$k/usr/src/#" "$tmp/usr/src/linux-headers-$rel/Makefile"
 	depmod -b "$tmp" "$rel"
 	touch "$tmp/.complete"
-	mv "$tmp" "$CACHE/debian"
+	mv "$tmp" "$CACHE/$k"
 }
 
 kernel_ready() {
 	kernel_known "$1"
-	if [ "$1" = debian ]; then kernel_ready_debian; else kernel_ready_built "$1"; fi
+	if kernel_is_debian "$1"; then kernel_ready_debian "$1"; else kernel_ready_built "$1"; fi
+	! kernel_is_foreign "$1" || foreign_ready "$1"
 }

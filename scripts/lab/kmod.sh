@@ -11,7 +11,7 @@ MODULE=${MODULE:-ours}
 case $MODULE in ours | intree) ;; *) die "MODULE=$MODULE? It is ours or intree" ;; esac
 
 # Each build of a kernel has its own build of the module.
-module_suffix() { [ "$1" = debian ] || basename "$(kernel_build_dir "$1")" | sed "s/build-$1//"; }
+module_suffix() { kernel_is_debian "$1" || basename "$(kernel_build_dir "$1")" | sed "s/build-$1//"; }
 
 module_dir() { echo "$TREE/module-$1$(module_suffix "$1")"; }
 
@@ -37,6 +37,15 @@ module_make() {
 	module_sync "$k"
 	make -C "$(kernel_kdir "$k")" ARCH="$(kernel_machine "$k")" "${TOOLCHAIN[@]}" M="$(module_dir "$k")" -j"$JOBS" \
 		--no-print-directory rpcrdma-version="$("$TOP/scripts/package/version")" "$@" modules
+}
+
+# module_extra <kernel> <source> <directory>: build rpcrdma_<source>.ko, a module that only tests need, from
+# scripts/tests/peers/<source>.c
+module_extra() {
+	mkdir -p "$3"
+	cp "$TOP/scripts/tests/peers/$2.c" "$3/rpcrdma_$2.c"
+	echo "obj-m := rpcrdma_$2.o" >"$3/Kbuild"
+	make -C "$(kernel_kdir "$1")" ARCH="$(kernel_machine "$1")" "${TOOLCHAIN[@]}" M="$3" --no-print-directory modules
 }
 
 module_install() {

@@ -30,7 +30,7 @@ platform_config() {
 
 platform_dir() { echo "$CACHE/platform-$1"; }
 
-# platform_fragment <platform>: the configuration of the guests, without what is for one machine, and its own lines
+# platform_fragment <platform>: print kernel.config, which all guests share, and the platform's own lines
 platform_fragment() {
 	sed -n 's/[[:space:]]*#.*//; /^CONFIG_/p' "$LAB/kernel.config"
 	echo CONFIG_DEBUG_KERNEL=y
@@ -90,8 +90,8 @@ platform_one() {
 }
 
 # platform_compile <platform>: compile the module with W=1, without its unit tests. modpost finds none of the kernel's
-# symbols, because there is no kernel, so that is only a warning. kernel-doc, which W=1 would run for each file, is left
-# to the step docs.
+# symbols, because no kernel is built. KBUILD_MODPOST_WARN makes this a warning and not an error. W=1 would also run
+# kernel-doc for each file; the step docs of make check does that.
 platform_compile() {
 	local module args
 	module_sync "$1" || return

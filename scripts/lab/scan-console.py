@@ -6,8 +6,8 @@ usage: scan-console.py FILE [CASE]
 
 Prints one line for each report, "<case>\\t<line>", where <case> is the test case that was running ("-" if there was
 none). With a case, it prints only the first line that was reported during that case. INTREE in the environment means
-that the console is of a guest with the in-tree module. With TOLERATED in the environment, it prints only the
-reports that are otherwise left out, because code outside our module causes them, and after which lockdep is off.
+that the console is of a guest with the in-tree module. With TOLERATED in the environment, it prints only reports
+that it otherwise leaves out: those that code outside our module causes, and that turn lockdep off.
 The status is 0 unless the file cannot be read. The output tells the caller whether there are reports.
 """
 import os
@@ -32,14 +32,17 @@ REPORT = re.compile(
     r"|unreferenced object 0x|Bad page state|stack-protector|kernel stack overflow"
     r"|out of memory: Killed|Out of memory"
 )
-# Lines that look like reports, but do not tell of a fault of our module
+# Lines that look like reports, but report no fault of our module
 FINE = re.compile(
     r"^(<\d+>)?(\[[ .\d]+\](\[ *[TC]\d+\])? )?lab: |KASAN_SHADOW|kasan: KernelAddressSanitizer initialized|debugging might impact"
+    # While a test lets allocations fail, kmemleak may have no memory to note which part of an object has pointers. It then
+    # searches the whole object.
+    r"|kmemleak: Cannot allocate a scan area, scanning the full object"
     r"|kmemleak: Automatic memory scanning|Speculative|Spectre|MDS CPU bug|x86/cpu"
     r"|KMSAN is a debugging tool|Starting KernelMemorySanitizer"
     r"|\| WARNING: |rcu:\s+RCU|CONFIG_KCSAN_STRICT"
     # A fault of rxe: a packet came twice for a completed work request. (The word "at" is before the file in 6.12,
-    # and behind it in 7.3.)
+    # and after it in 7.3.)
     r"|WARNING: .*drivers/infiniband/sw/rxe/rxe_comp\.c:\d+ (at )?rxe_completer\b"
     # A fault of rxe: after queueing a packet, it uses a queue pair that only the packet kept alive.
     r"|KASAN: slab-use-after-free in rxe_sched_task|WARNING: .*rxe/rxe_task\.c:\d+ (at )?rxe_sched_task\b"
@@ -64,7 +67,7 @@ CUT = re.compile(r"(end trace|cut here)")
 
 
 def is_ours(report):
-    """@report: the lines behind the first line of a report about a race. Is one of the two innermost functions of an
+    """@report: the lines after the first line of a report about a race. Is one of the two innermost functions of an
     access ours?"""
     near = 0
     for line in report:
@@ -94,7 +97,7 @@ def is_theirs(report):
 
 
 def tolerated(line, report):
-    """Is this a report that code outside our module causes, and after which lockdep is off?"""
+    """Is this a report that code outside our module causes, and that turns lockdep off?"""
     return (ORDER.search(line) and is_siws(report[:119]) or RXE.search(line) and "KASAN" in line or
             INTREE and THEIRS.search(line) and is_theirs(report))
 

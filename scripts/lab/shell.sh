@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # make shell: start a guest with a shell. The module is loaded, and /export is exported over RDMA
-# and mounted at /mnt. KERNEL is debian, 7.3 or 6.12, PROVIDER is rxe or siw, and VERS is the
+# and mounted at /mnt. KERNEL is debian, debian-6.1, 7.3, 6.12 or one of foreign.sh, PROVIDER is rxe or siw, and VERS is the
 # version of NFS (4.2). VERBOSE=y shows the messages of the kernel while it boots. "exit" ends
 # the guest.
 . "$(dirname "$0")/guest.sh"
@@ -9,7 +9,7 @@
 kernel=${KERNEL:-debian} provider=${PROVIDER:-rxe}
 kernel_known "$kernel"
 provider_known "$provider"
-[ "$kernel/$provider" != debian/siw ] || die "Debian's kernel has no siw: say KERNEL=7.3, or PROVIDER=rxe"
+! { kernel_is_debian "$kernel" && [ "$provider" = siw ]; } || die "Debian's kernel has no siw: say KERNEL=7.3, or PROVIDER=rxe"
 need_packages "${PKG_GUEST[@]}" "${PKG_SHELL[@]}"
 (module_ready "$kernel")
 dir=$TREE/run/shell-$$

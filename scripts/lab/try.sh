@@ -3,8 +3,9 @@
 # Try the module in one guest, quickly.
 #
 # usage: scripts/lab/try.sh KERNEL PROVIDER ['shell commands']
-#   KERNEL    7.3 | 6.12 (the lab's debug kernels) | debian (Debian's own 6.12)
-#   PROVIDER  siw | rxe (Debian's kernel has rxe only)
+#   KERNEL    7.3 | 6.12 (the lab's debug kernels) | debian, debian-6.1 (Debian's own 6.12 and 6.1),
+#             debian-arm64, ... (6.12 for other processors, see foreign.sh)
+#   PROVIDER  siw | rxe (Debian's kernels have rxe only)
 #
 # Builds rpcrdma.ko from this tree for KERNEL, boots one guest that loads it and exports
 # /export (tmpfs) over RDMA, mounts it at /mnt (VERS=4.2), runs the commands (bash, set -e;

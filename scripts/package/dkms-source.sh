@@ -27,6 +27,7 @@ dkms_source() {
 		install -m 644 -D -t "$1/$folder" "$TOP/$folder"/*.[ch]
 	done
 	install -m 644 -t "$1/include/rpcrdma" "$TOP"/include/rpcrdma/*.h
+	(cd "$TOP" && find include/compat -type f -exec install -m 644 -D '{}' "$1/{}" ';')
 	sed -e "s/@VERSION@/$VERSION/" -e "s/@KERNELS@/$RANGE/" \
 		-e "s/@REGEX@/$(sed 's/\./\\\\./g; s/ /|/g' <<<"$KERNELS")/" \
 		"$PACKAGE/dkms.conf.in" >"$1/dkms.conf"

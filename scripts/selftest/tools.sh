@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Test what rpcrdma-check and rpcrdma-stats say of machines that the guests of the group admin cannot be: with another
+# Test rpcrdma-check and rpcrdma-stats on machines that the guests of the group admin cannot imitate: with another
 # distribution's directories, with Secure Boot, with a bond of IPoIB, with a server that is dead. This needs no guest: the
 # tools are copied, their paths lead to a directory of the test, and the commands that they start are stubs. Each test
 # runs with dash, with bash and with the shell and the programs of busybox.
@@ -9,7 +9,7 @@
 # usage: tools.sh [test...]
 set -uo pipefail
 
-# If a tool mounts something against all expectations, the mount is gone with this namespace.
+# If a tool mounts something although it should not, the mount ends with this namespace.
 # shellcheck source=scripts/selftest/mounts.sh
 . "$(dirname "$0")/mounts.sh"
 trap 'rm -rf --one-file-system "$tmp"' EXIT
@@ -89,7 +89,7 @@ tool() {
 	{
 		if [ "$shell" = "busybox ash" ]; then
 			for stub in "$tmp"/bin/*; do echo "${stub##*/}() { '$stub' \"\$@\"; }"; done
-			# The same is true of the commands that timeout starts.
+			# The timeout of busybox would also prefer commands of busybox, so replace it by a function.
 			echo 'timeout() { while case $1 in -k) shift ;; -*) ;; *) false ;; esac; do shift; done; shift; "$@"; }'
 		fi
 		sed -E 's#(^|[^a-zA-Z0-9*])/(sys|proc|etc|run|var/lib)/#\1'"$root"'/\2/#g; /^PATH=/d; s/timeout -k 5 (5|10) /timeout -k 1 1 /' "$tree/scripts/package/$1"
@@ -229,7 +229,7 @@ test_conf() {
 	file etc/nfs.conf "rdma=20055"
 	notes other-port server
 }
-# A server by TCP need not listen, unless somebody asks for it.
+# A server needs no RDMA listener, unless the argument "server" or nfs.conf asks for one.
 test_tcp-server() {
 	file proc/fs/nfsd/portlist "tcp 2049"
 	file etc/nfs.conf
@@ -270,12 +270,12 @@ test_dead-server() {
 	for name in stat test readlink; do stub $name "case \$* in *$root/mnt*) exec sleep 300 ;; esac"; done
 	is_mounted "$root/mnt" rdma
 	says no-answer client "server:/exp $root/mnt nfs proto=rdma,_netdev"
-	# It is mounted above the mount point of the line.
+	# The mount of the dead server is above the mount point of the line.
 	says no-answer client "server:/exp $root/mnt/below nfs proto=rdma,_netdev"
 }
 test_mtu() {
 	quiet client "$line"
-	# The storage has 4200: enough for 4096 bytes of data
+	# The path has an MTU of 4200, which is enough for 4096 bytes of data and the headers of RoCE.
 	file path-mtu 4200
 	notes mtu client "$line"
 	file path-mtu 1500
@@ -284,7 +284,7 @@ test_mtu() {
 	file sys/class/infiniband/mlx5_0/node_type "4: RNIC"
 	notes mtu client "$line"
 	file sys/class/infiniband/mlx5_0/node_type "1: CA"
-	# RoCE on 1500 sends 1024 bytes of data, which fit a tunnel.
+	# On an interface with an MTU of 1500, RoCE packets have at most 1024 bytes of data, so they fit an MTU of 1450.
 	file sys/class/net/eth0/mtu 1500
 	file path-mtu 1450
 	notes mtu client "$line"
@@ -340,7 +340,7 @@ test_try() {
 	stub umount ': >$root/proc/self/mountinfo; echo "$*" >>$root/unmounted'
 	says "" client --try "$line"
 	[ -z "$(ls "$root/run")" ] && [ "$(wc -l <"$root/unmounted")" = 1 ] || fail "the mount is left"
-	# If somebody ends the tool, it still takes the mount down.
+	# If a signal ends the tool, it still unmounts.
 	sed -i '$a kill -TERM $(ps -o ppid= $PPID); sleep 1' "$tmp/bin/mount"
 	tool rpcrdma-check client --try "$line" >"$tmp/out" 2>&1
 	[ -z "$(ls "$root/run")" ] && [ "$(wc -l <"$root/unmounted")" = 2 ] || fail "the mount is left after a signal: $(cat "$tmp/out")"
@@ -354,7 +354,7 @@ shows() {
 	[ $rc = "$1" ] && { [ -z "$2" ] || grep -qF -- "$2" "$tmp/out" "$tmp/err"; } ||
 		fail "status $rc, no \"$2\": $(paste -s -d'|' "$tmp/out" "$tmp/err" | tail -c 600)"
 }
-# json <expression>: what --json has printed is sound, and the expression about it is true.
+# json <expression>: --json must have printed valid JSON, for which the expression about d is true.
 json() { python3 -I -S -c 'import json, sys; d = json.load(open(sys.argv[1])); assert eval(sys.argv[2]), d' "$tmp/out" "$1" || fail "not $1"; }
 
 test_stats() {

@@ -224,8 +224,8 @@ starve_off() {
 	done
 }
 
-# starve <percent> <pattern>: let this percentage of memory allocations fail. This applies to allocations with a caller
-# in the range of the module's functions that match the pattern (text_range), and without a caller in the provider.
+# starve <percent> <pattern>: let this percentage of memory allocations fail. An allocation may fail only if its call stack
+# has a function in the range of the module's functions that match the pattern (text_range), and none of the provider.
 starve() {
 	local d from to provider=rdma_rxe
 	[ "$PROVIDER" = rxe ] || provider=siw
@@ -407,7 +407,7 @@ killed() {
 		ls -f $MNT/dir >/dev/null &
 		pids+=($!)
 	done
-	# The only thread of nfsd is stuck, so nobody answers.
+	# The only thread of nfsd is stuck, so the server answers nothing.
 	until_true 30 all_wait "${pids[@]}" || die "not all wait for the server: $(grep -hE '^(Name|State)' /proc/*/status | paste -sd' ')"
 	t0=${EPOCHREALTIME/./}
 	kill -KILL "${pids[@]}"

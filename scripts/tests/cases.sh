@@ -23,6 +23,9 @@ without_targets() {
 	echo "$pages" >$PAGES
 }
 
+# targets_exist: can the server's Receives have targets? A target is a page of the kernel, and has 4096 bytes.
+targets_exist() { [ "$(awk '/^KernelPageSize:/ { print $2; exit }' /proc/self/smaps)" = 4 ]; }
+
 # version_here: print the highest version of the protocol for this kernel and provider. A group that calls this
 # function tests version 1 with some kernels and providers, and version 2 with the others. VERSION overrides the
 # choice.
@@ -200,6 +203,40 @@ callbacks_up() {
 		! grep 'callback state:' /proc/fs/nfsd/clients/*/info | grep -v 'state: UP'
 }
 
+# hold <prefix>: create the files <prefix>-1 to <prefix>-12 at the server, and open them here. The process $holder keeps
+# them open until it is killed. Succeeds if the server lists a delegation of the last one within a few seconds.
+hold() {
+	# shellcheck disable=SC2016
+	on_server bash -c 'for i in {1..12}; do echo data >$0-$i; done' "$EXPORT/$1"
+	python3 -I -S -c '
+import sys, time
+held = [open(f"{sys.argv[1]}-{i}") for i in range(1, 13)]
+time.sleep(600)' "$MNT/$1" &
+	holder=$!
+	until_true 3 on_server delegated "$1-12"
+}
+
+# recalls: with NFSv4.2 mounted, get delegations of twelve files, and recall all of them at once by opening the files at
+# the server. The client then sees what was written.
+recalls() {
+	local i tries holder files
+	until_true 30 on_server callbacks_up || die "the backchannel does not come up"
+	# Each try uses new files, for the reasons that delegation() gives.
+	for ((tries = 1; ; tries++)); do
+		files=recall.$RANDOM.$tries
+		! hold $files || break
+		kill $holder
+		((tries < 20)) || die "no delegation was granted"
+	done
+	# shellcheck disable=SC2016
+	on_server timeout 120 bash -c 'for i in {1..12}; do echo more >>$0-$i & done; wait' $EXPORT/$files ||
+		die "the conflicting opens were not let through"
+	kill $holder
+	for i in {1..12}; do
+		[ "$(cat "$MNT/$files-$i")" = $'data\nmore' ] || die "the client does not see what was written to file $i"
+	done
+}
+
 # delegation <version> <writer>: get a read delegation. The writer's open recalls it, and the client then sees the
 # written data.
 delegation() {
@@ -264,6 +301,8 @@ hostile() {
 	[ "$MODULE" = ours ] || skip "the in-tree module takes some of these in its own way"
 	[ -e /lab/peer.so ] || die "peer.c does not compile (librdmacm-dev?): $(tail -n 1 /lab/log/peer.log)"
 	[ -e $lib ] || cp /lab/peer.so $lib
+	# Hand-made clients do not expect a grant to shrink (G-39).
+	tune 0 /sys/module/rpcrdma/parameters/review_time
 	KERNEL=$KERNEL PROVIDER=$PROVIDER PEER_LIB=$lib \
 		python3 -S "$TOP/scripts/tests/peers/hostile_$1.py" "$2" "${PART:-}" >"$out" 2>&1 || {
 		local rc=$?
@@ -318,9 +357,9 @@ traced() {
 }
 
 # knobs: a case calls this first if it uses the debugfs files of net/verbs/fail.c, which inject faults ("knobs").
-# All kernels that are built here have them; Debian's own kernel has not.
+# All kernels that are built here have them; Debian's own kernels have not.
 knobs() {
-	[ "$KERNEL" != debian ] || skip "no CONFIG_FAULT_INJECTION"
+	[[ $KERNEL != debian* ]] || skip "no CONFIG_FAULT_INJECTION"
 	[ -e /sys/kernel/debug/rpcrdma/server_fail_system ] || die "the module has no knobs, though the kernel should"
 }
 
@@ -348,14 +387,33 @@ for t in threads: t.join()' $MNT
 # in-tree module
 credits_granted() { cat $DEBUG/client/* 2>/dev/null | awk '$1 == "credits_granted" { n = $2 } END { print n ? n : 999 }'; }
 
-# credited <number>: make requests until the server grants at least this many credits
+# volley: hand over 48 small WRITEs to the kernel at once, wait for the Replies, and repeat that a few times. A crowd() of
+# threads in a slow guest has only some of its Calls in flight at one time.
+volley() {
+	fio --output=/tmp/volley.out --name=volley --directory=$MNT --size=24k --bs=512 --rw=randwrite --direct=1 \
+		--ioengine=libaio --iodepth=48 --iodepth_batch_submit=48 --iodepth_batch_complete_min=48 --loops=4 --unlink=1 ||
+		die "fio: $(tail -n 3 /tmp/volley.out)"
+}
+
+# credited <number>: make requests until the server grants at least this many credits. From then on, it takes no credits
+# back (G-39): a slow guest may need few for some time, though the case will need them all.
 credited() {
 	local turns
+	on_server tune 0 /sys/module/rpcrdma/parameters/review_time
 	for turns in {1..10}; do
-		crowd
+		volley
 		[ "$(credits_granted)" -lt "$1" ] || return 0
 	done
-	die "$(credits_granted) credits after $turns crowds, not $1"
+	die "$(credits_granted) credits after $turns volleys, not $1"
+}
+
+# calls <number>: make so many Calls, one after the other
+calls() {
+	python3 -I -S -c '
+import os, sys
+fd = os.open(sys.argv[1], os.O_RDONLY | os.O_DIRECT)
+for _ in range(int(sys.argv[2])):
+    assert len(os.pread(fd, 4096, 0)) == 4096' $MNT/calls "$1"
 }
 
 is_connected() { grep -qx 'state up' $DEBUG/server/*; }
@@ -455,6 +513,14 @@ ends() {
 		}
 		wait "$pid" || return
 	done
+}
+
+# memory_here: print how many bytes are available in this guest, without its caches
+memory_here() {
+	sync
+	echo 3 >/proc/sys/vm/drop_caches
+	sleep 2
+	awk '$1 == "MemAvailable:" { printf "%.0f\n", $2 * 1024 }' /proc/meminfo
 }
 
 # recovers <seconds> <event> <command...>: the command must succeed within that time. Print how long it took.

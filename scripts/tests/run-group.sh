@@ -9,7 +9,8 @@
 # is then <group>+<group>... For two guests GROUP is <group>[:<role>]. The role (client or server) is the end that
 # runs our module; without a role both ends do. A group without guests is a program that runs on the host. The header
 # "Cmdline" of a group's file has parameters for the command line of the guest's kernel. GUEST_CPUS is the number of
-# processors of a guest (by default 2 with KVM, 1 without). If LEAKS is set and empty, the guest boots without
+# processors of a guest (by default 2 with KVM, 1 without). The header "Nodes" gives a PC so many NUMA nodes of one
+# processor each. If LEAKS is set and empty, the guest boots without
 # kmemleak.
 # Prints "ok|not ok|skip <kernel>/<provider>/<case> (<seconds> s) <reason>".
 . "$(dirname "$0")/../lab/guest.sh"
@@ -22,13 +23,17 @@ IFS=+ read -ra groups <<<"$group"
 file=$TOP/scripts/tests/groups/${groups[0]}.sh
 header() { sed -n "s/^# $1: //p" "$file" | head -n 1; }
 machine=$(kernel_machine "$kernel")
+# The header "Peer" names the kernel of the server's guest.
+peer=$(header Peer)
+kernel_of() { if [ "$1" = server ] && [ -n "$peer" ]; then echo "$peer"; else echo "$kernel"; fi; }
 if [ "$machine/$(header Guests)" = um/pair ] && [ -z "${WIRED:-}" ]; then
 	export WIRED=y
 	exec "$TOP/scripts/lab/wired.py" "$0" "$@"
 fi
 # PATIENCE: a factor of the time limits of groups, cases and until_true(). Kernels with checkers other than those of
-# make test are several times slower.
+# make test are several times slower, and so are emulated processors of another kind.
 export PATIENCE=1
+! kernel_is_foreign "$kernel" || PATIENCE=2
 [ "$CHECKERS" = debug ] || PATIENCE=4
 limit=$(header Limit)
 limit=$(((${limit:-1800} + 600 * (${#groups[@]} - 1)) * PATIENCE))
@@ -38,6 +43,8 @@ if [ -n "${UNTIL:-}" ] && ((limit > UNTIL - $(date +%s))); then
 	limit=$((UNTIL - $(date +%s)))
 	late="; its limit was cut to the time left, $limit s"
 fi
+nodes=$(header Nodes)
+[ -z "$nodes" ] || export GUEST_NODES=$nodes
 cmdline=$(header Cmdline)
 [ -z "$cmdline" ] || export GUEST_CMDLINE="${GUEST_CMDLINE:-} $cmdline"
 # "Clock: own" is for groups that mostly wait: whenever all processes of the guest sleep, its clock jumps to the
@@ -64,7 +71,7 @@ excused() {
 	local pattern
 	[ "$MODULE" = ours ] || return 0
 	case $1 in leaks | *-leaks)
-		[ "${LEAKS-y}/$CHECKERS" != y/debug ] || [ "$kernel" = debian ] || [[ ${GUEST_CMDLINE:-} == *kmemleak=off* ]] || return 1 ;;
+		[ "${LEAKS-y}/$CHECKERS" != y/debug ] || kernel_is_debian "$kernel" || [[ ${GUEST_CMDLINE:-} == *kmemleak=off* ]] || return 1 ;;
 	esac
 	while read -r pattern _; do
 		# shellcheck disable=SC2053
@@ -129,7 +136,7 @@ fell_with_other() {
 }
 
 # show [role]: print the verdicts that come on stdin. A report of the guest's kernel during a case makes that case
-# fail. If GROUP has a role, group and role are put in front of each name, because both directions have the same names.
+# fail. If GROUP has a role, each name gets group and role as a prefix, because both roles have the same names.
 show() {
 	local word name sec reason line report
 	while read -r line; do
@@ -226,7 +233,7 @@ start() { # role, qemu arguments
 	mem=$(header "Memory:$1")
 	local GUEST_MEM=${mem:-${GUEST_MEM:-}}
 	shift
-	guest_start "$dir" "$kernel" "$role" "$@"
+	guest_start "$dir" "$(kernel_of "$role")" "$role" "$@"
 	pids+=("$GUEST_PID" "$role")
 	{ tail -n +1 -F -s 0.3 --pid="$GUEST_PID" "$dir/$role.verdict" 2>/dev/null || true; } | show "$role" &
 	shows+=($!)
@@ -239,7 +246,7 @@ start_restartable() {
 	local role=$1 life=1 killed
 	shift
 	# The clock of User-mode Linux continues while it is stopped, so its workqueue watchdog would report a stall.
-	[ "$machine" = x86 ] || local GUEST_CMDLINE="${GUEST_CMDLINE:-} workqueue.watchdog_thresh=0"
+	[ "$machine" != um ] || local GUEST_CMDLINE="${GUEST_CMDLINE:-} workqueue.watchdog_thresh=0"
 	: >"$dir/$role.verdict"
 	(
 		while :; do
@@ -274,15 +281,19 @@ for role in client server; do
 		extra+=("MODULE_$role=intree" "MODROOT_$role=$(kernel_root "$kernel")")
 	fi
 done
+[ -z "$peer" ] || extra+=("KERNEL_server=$peer" "MODROOT_server=$(module_root "$peer")")
 guest_run_dir "$dir" "$kernel" "$provider" T="${T:-*}" CACHE="$CACHE" GROUPS_HERE="${groups[*]}" OURS="$ours" \
 	CAPTURE="$(header Capture)" ALL="${ALL:-}" PART="${PART:-}" FIO_SECONDS="${FIO_SECONDS:-60}" \
 	ROUNDS="${ROUNDS:-}" VERSION="${VERSION:-}" PATIENCE="$PATIENCE" \
 	DONE="${DONE:-}" "${extra[@]}"
 : >"$dir/shown"
 # Compile on the host: in a guest it takes seconds, and each set of hostile cases needs the library.
-if [[ $group == *hostile* || $group == *siege* ]] &&
+if [[ $group == *hostile* || $group == *siege* || $group == *many* ]] &&
 	! cc -O1 -shared -fPIC -o "$dir/peer.so" "$TOP/scripts/tests/peers/peer.c" -lrdmacm -libverbs 2>"$dir/log/peer.log"; then
 	result 'not ok' "$label-peer" 0 "peer.c does not compile: $(grep -m 1 error "$dir/log/peer.log" || tail -n 1 "$dir/log/peer.log") [$dir/log/peer.log]"
+fi
+if [[ $group == *gpu* ]] && ! module_extra "$kernel" gpu "$dir/gpu" >"$dir/log/gpu.log" 2>&1; then
+	result 'not ok' "$label-gpu" 0 "gpu.c does not compile: $(grep -m 1 error "$dir/log/gpu.log" || tail -n 1 "$dir/log/gpu.log") [$dir/log/gpu.log]"
 fi
 pids=() shows=() t0=$SECONDS
 # The pattern T matches names of cases as they are printed, with the label. Remove the label for the guest.
@@ -301,15 +312,22 @@ job() {
 	END
 }
 
-# wire: print the arguments for the network device that connects two guests. QEMU uses a pair of named sockets. Two
-# User-mode Linux processes inherit an unnamed pair, which wired.py makes before it starts this script again.
+# wire: print the arguments for a network device that connects two guests. QEMU uses a pair of named sockets. Two
+# User-mode Linux processes inherit an unnamed pair, which wired.py makes before it starts this script again. The header
+# "Links: 2" gives each guest a second device.
 wire() { # role, its peer, last number of its address
-	local mac=52:54:00:00:00:0$3
+	wire_link "$@" 0
+	[ "$(header Links)" != 2 ] || wire_link "$@" 1
+}
+
+wire_link() { # role, its peer, last number of its address, number of the link
+	local mac=52:54:00:00:0$4:0$3 id=wire suffix=
+	[ "$4" = 0 ] || { id=wire$4 suffix=.$4; }
 	if [ "$machine" = um ]; then
-		echo "vec0:transport=fd,fd=6$3,mac=$mac,mtu=9000"
+		echo "vec$4:transport=fd,fd=6$(($3 + 2 * $4)),mac=$mac,mtu=9000"
 	else
-		printf '%s\n' -netdev "dgram,id=wire,local.type=unix,local.path=$dir/wire.$1,remote.type=unix,remote.path=$dir/wire.$2" \
-			-device "virtio-net-pci,netdev=wire,mac=$mac"
+		printf '%s\n' -netdev "dgram,id=$id,local.type=unix,local.path=$dir/wire.$1$suffix,remote.type=unix,remote.path=$dir/wire.$2$suffix" \
+			-device "virtio-net,netdev=$id,mac=$mac"
 	fi
 }
 
@@ -318,7 +336,7 @@ disk() {
 	if [ "$machine" = um ]; then
 		echo "ubd0=$1"
 	else
-		printf '%s\n' -drive "file=$1,format=raw,if=none,id=disk" -device virtio-blk-pci,drive=disk
+		printf '%s\n' -drive "file=$1,format=raw,if=none,id=disk" -device virtio-blk,drive=disk
 	fi
 }
 
@@ -326,7 +344,7 @@ if [ "$(header Guests)" = pair ]; then
 	for role in server client; do job >"$dir/$role.job"; done
 	mapfile -t server_args < <(wire server client 1)
 	mapfile -t client_args < <(wire client server 2)
-	[ "$(header Capture)/$machine" != yes/x86 ] ||
+	[ "$(header Capture)" != yes ] || [ "$machine" = um ] ||
 		server_args+=(-object "filter-dump,id=dump,netdev=wire,file=$dir/wire.pcap")
 	if [ "$(header Restart)" = yes ]; then
 		truncate -s 512M "$dir/server.img"
@@ -363,7 +381,7 @@ show_reports() {
 # their state when its job has ended.
 show_checkers() {
 	local console=$dir/$1.console said lockdep=on kmemleak=on others=
-	[ "$CHECKERS/$kernel" != debug/debian ] && [ "$CHECKERS" = debug ] || return 0
+	[ "$CHECKERS" = debug ] && ! kernel_is_debian "$kernel" || return 0
 	[ -n "${LEAKS-y}" ] && [[ ${GUEST_CMDLINE:-} != *kmemleak=off* ]] || kmemleak=off
 	said=$(grep '^checkers ' "$dir/$1.verdict" | tail -n 1) || true
 	# A guest that has not reached its end has failed already, so it is not checked here.

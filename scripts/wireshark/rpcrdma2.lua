@@ -334,7 +334,7 @@ local function rpc(c, pinfo, tree, root, hdr)
 	-- If items are in chunks, the rest of the message is not given to the RPC dissector.
 	local rest = c.tvb(c.at)
 	if hdr.htype == MSG and c:left() >= 8 and lists.reads == 0 and not (hdr.response and lists.written > 0) then
-		-- It throws an error if the message ends too early. That must not end this dissector.
+		-- The RPC dissector throws an error if the message ends too early, which must not end this dissector.
 		if not pcall(Dissector.call, Dissector.get("rpc"), rest:tvb(), pinfo, root) then
 			tree:add_proto_expert_info(x.badrpc)
 		end
@@ -443,8 +443,9 @@ function p.init() conns, messages, v1_errors, pieces = {}, {}, {}, {} end
 local IBQP, UNKNOWN_QP = 10, 0xffffff
 local tcp_port = Field.new("tcp.srcport")
 
--- A packet has no number of the sender's queue pair. Wireshark knows it if it has seen the connection being made.
--- Without it, all connections of two machines are one.
+-- A packet does not have the number of the sender's queue pair. Wireshark knows this number if the
+-- capture has the messages that made the connection. Otherwise all connections between two machines
+-- are treated as one.
 local function ports_of(pinfo)
 	local from, to = pinfo.src_port, pinfo.dst_port
 	-- The port type of iWARP is not that of TCP, and differs between versions of Wireshark.
@@ -513,7 +514,7 @@ local function transmission(c, tree, tx, rtx)
 	return piece, data
 end
 
--- The receiver's words about targets that were known when this packet was sent
+-- What the receiver had announced about its targets when this packet was sent
 local function targets(pinfo, conn, receiver)
 	if not pinfo.visited then pieces[pinfo.number] = conn.rtx[receiver] or false end
 	return pieces[pinfo.number] or nil
@@ -686,7 +687,7 @@ local function rtx_msg(c, pinfo, tree, root, hdr)
 	if pieces[key] and pieces[key].whole then show_group(pieces[key].whole, pinfo, tree, root) end
 end
 
--- Is it the next expected transmission of the group? (Asked only in the first pass)
+-- Is tx the next expected transmission of the group? (Called only in the first pass)
 local function due(group, tx)
 	local have = group.stream:len()
 	return tx.number == group.number and tx.offset == have and have + tx.here <= group.want and
@@ -728,9 +729,10 @@ local function rtx_next(c, pinfo, tree, root, hdr)
 end
 bodies[RTX_MSG], bodies[RTX_NEXT] = rtx_msg, rtx_next
 
--- Errors in the layout of version 1 lack rdma_flags; ERR_VERS has 1 in its place, which is
--- F_RESPONSE. The length tells the two layouts apart, except for four codes. For these, it
--- matters whether the error answers a CONNPROP, because a CONNPROP cannot cause them.
+-- Errors in the layout of version 1 lack rdma_flags. An ERR_VERS has its code 1 in the place of the
+-- flags, where version 2 has F_RESPONSE. The length tells the two layouts apart, unless the next word
+-- is one of the four codes of version 2 with one argument. A CONNPROP cannot cause these codes, so an
+-- error that answers a CONNPROP then has the layout of version 1.
 local function v1_error(c, pinfo, hdr)
 	local key = pinfo.number .. " " .. hdr.xid
 	if v1_errors[key] ~= nil then return v1_errors[key] end

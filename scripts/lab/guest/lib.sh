@@ -55,24 +55,29 @@ net_alone() {
 	ip link set ve1 up
 }
 
-# net_up <interface> <last number of its addresses>: set the interface up, and give it its addresses
+# net_up <interface> <last number of its addresses> [<net>]: set the interface up, and give it its addresses. The net is
+# 09, or another two digits for another link.
 net_up() {
+	local net=${3:-09}
 	tune 0 "/proc/sys/net/ipv6/conf/$1/accept_dad"
 	ip link set "$1" mtu 9000 up
-	ip addr add "10.9.0.$2/24" dev "$1"
-	ip -6 addr add "fd09::$2/64" dev "$1" nodad
+	ip addr add "10.${net#0}.0.$2/24" dev "$1"
+	ip -6 addr add "fd$net::$2/64" dev "$1" nodad
+}
+
+# net_macvlan <number>: the device of User-mode Linux cannot go down and come up again. A macvlan device on top of it can.
+net_macvlan() {
+	[ -e "/sys/class/net/vec$1" ] || return 0
+	ip link set "vec$1" mtu 9000 up
+	ip link add link "vec$1" name "eth$1" type macvlan mode passthru
 }
 
 # Configure the network between two guests. In about one boot of 25 it does not work. Then fail here, before any case.
 net_pair() {
 	local me=1 peer=2 um=
 	[ "$ROLE" = server ] || { me=2; peer=1; }
-	# The device of User-mode Linux cannot go down and come up again. A macvlan device on top of it can.
-	if [ -e /sys/class/net/vec0 ]; then
-		um=y
-		ip link set vec0 mtu 9000 up
-		ip link add link vec0 name eth0 type macvlan mode passthru
-	fi
+	[ ! -e /sys/class/net/vec0 ] || um=y
+	net_macvlan 0
 	net_up eth0 $me
 	# If the group needs a capture, QEMU itself captures the packets (run-group.sh). User-mode Linux cannot, so the
 	# server's guest runs tcpdump.
@@ -147,6 +152,25 @@ counter() {
 
 # --- server and client --------------------------------------------------------
 
+# export_mount: mount the file system that is exported, which is in memory. The tmpfs of 6.1 has no extended attributes of
+# users, so there it only has the image of an ext4.
+export_mount() {
+	local image=/run/export/image size
+	if [ "$KERNEL" != debian-6.1 ]; then
+		mount -t tmpfs -o "size=${EXPORT_SIZE:-75%},mode=777" export $EXPORT
+		return
+	fi
+	mkdir -p /run/export
+	mount -t tmpfs -o "size=${EXPORT_SIZE:-75%}" export /run/export
+	size=$(df --output=avail -k /run/export | tail -n 1)
+	truncate -s "${size}K" $image
+	modprobe -aq loop ext4
+	mkfs.ext4 -q -F -m 0 -O ^has_journal,ea_inode $image
+	mount -o loop $image $EXPORT
+	chmod 777 $EXPORT
+	rmdir $EXPORT/lost+found
+}
+
 server_up() {
 	local f threads=${1:-4}
 	modprobe -aq nfsd rpcrdma || true
@@ -162,10 +186,12 @@ server_up() {
 	fi
 	mkdir -p /var/lib/nfs/{v4recovery,rpc_pipefs,sm,sm.bak,nfsdcld}
 	for f in etab rmtab state xtab; do : >/var/lib/nfs/$f; done
-	mounted $EXPORT || mount -t tmpfs -o "size=${EXPORT_SIZE:-75%},mode=777" export $EXPORT
+	mounted $EXPORT || export_mount
 	mounted /proc/fs/nfsd || mount -t nfsd nfsd /proc/fs/nfsd
 	mounted /var/lib/nfs/rpc_pipefs || mount -t rpc_pipefs pipefs /var/lib/nfs/rpc_pipefs
 	pidof -q rpcbind || rpcbind -w
+	# If a client comes in the first second of the guest, nfsd notes the time 0, and takes the client for expired.
+	until_true 5 grep -q '^[1-9]' /proc/uptime || die "the clock stands still"
 	tune "${GRACE:-10}" /proc/fs/nfsd/nfsv4gracetime
 	tune "${LEASE:-10}" /proc/fs/nfsd/nfsv4leasetime
 	# During its own grace period of 50 seconds, the lock manager keeps nfsd from granting delegations.
@@ -350,7 +376,7 @@ module_stays() {
 	die "rmmod: the module is in use: $(grep ^rpcrdma /proc/modules), $left transports"
 }
 
-# Take everything down, in order, unload the module, and check that nothing stays.
+# Take everything down, in order, unload the module, and check that nothing is left.
 case_clean() {
 	cd /
 	mounted "$MNT" && umount "$MNT"

@@ -91,7 +91,8 @@ def fits(entry, document, line):
 
 
 def checked(line):
-    """The line, whose failure must end the script. Despite "set -e", bash goes on if the first part of a && b fails."""
+    """The line, with a check that ends the script if the line fails. Despite "set -e", bash goes on if the first part
+    of a && b fails."""
     return line + "\n[ $? = 0 ]" if "&&" in line else line
 
 

@@ -30,7 +30,7 @@ class Transmission:
 
 
 def begin(m, w):
-    """Read the words of @m behind its prefix, up to the chunk lists."""
+    """Read the words of @m after its prefix, up to the chunk lists."""
     m.count, m.stream, _, _, m.replies, m.results, items = w.take(7)
     m.items = [tuple(w.take(2)) for _ in range(items)]
 

@@ -52,7 +52,8 @@ class Frame:
     def form(self):
         """(type, direction, Read segments?, Write chunks?, Reply chunk?); None if the frame has several
         messages"""
-        # tshark shows the rest of a Call with Read segments in the frame with the last data.
+        # If a Call has Read segments, tshark decodes its RPC message only in the frame in which the last of its data
+        # arrives. So the frame with the header shows no direction.
         direction = self.direction or [CALL] * any(self.reads)
         if len(self.xids) != 1 or len(direction) != 1:
             return None

@@ -67,7 +67,7 @@ class Access:
 
 
 class Message:
-    """A Send: the transport header, and the bytes behind it."""
+    """A Send: the transport header, and the bytes after it."""
 
     def __init__(self, conn, frame, from_client, data, invalidates):
         self.conn, self.frame, self.from_client = conn, frame, from_client
@@ -147,7 +147,7 @@ class Message:
         return None if w.take() else w
 
     def compound(self):
-        """(minor version, first operation, words behind it) of an inline NFSv4 Call, or None"""
+        """(minor version, first operation, words after it) of an inline NFSv4 Call, or None"""
         program, version, procedure, w = self.arguments()
         if (program, version, procedure) != (100003, 4, 1):
             return None

@@ -536,13 +536,13 @@ def credential_pads(m):
     return list(roundups(credential, 1))
 
 
-# Arguments of Calls of version 3, by procedure: (number of opaque items, number of words behind them)
+# Arguments of Calls of version 3, by procedure: (number of opaque items, number of words after them)
 V3_ARGUMENTS = {1: (1, 0), 3: (2, 0), 4: (1, 1), 5: (1, 0), 12: (2, 0), 13: (2, 0), 18: (1, 0), 19: (1, 0), 20: (1, 0)}
 V3_GETATTR = 1
 
 
 def call_pads():
-    """Check the roundup of credentials, handles and names, and that a Call ends behind its arguments."""
+    """Check the roundup of credentials, handles and names, and that a Call ends with its arguments."""
     pads, ends = [], []
     for m in calls():
         if m.type != MSG or m.reads:

@@ -11,7 +11,7 @@ TOOL=$TOP/scripts/package/rpcrdma-check
 STATS=$TOP/scripts/package/rpcrdma-stats
 HERE="$SERVER:/"
 
-# The guest sees the files of the host. What they say must not matter.
+# The guest sees the files of the host. Empty them, so that the cases do not depend on them.
 before_case() {
 	local f
 	for f in /etc/nfs.conf /etc/nfsmount.conf /etc/exports /etc/fstab; do : >$f; done
@@ -223,8 +223,8 @@ case_check-mounted() {
 	mount -t nfs -o proto=tcp,port=2049,vers=4.2,retry=0 $HERE $MNT
 	complains not-rdma client "$HERE $MNT nfs proto=rdma"
 	umount $MNT
-	# mountd is stopped, and not killed: after a restart of mountd, nfsd may wait for an answer that it had expected of the
-	# old one. The next NFSv3 mount then takes a minute, by TCP as well.
+	# mountd is stopped, and not killed: after a restart of mountd, nfsd may wait for an answer that it had expected from
+	# the old one. The next NFSv3 mount then takes a minute, over TCP as well.
 	# The list is not local, because the trap runs when this function has ended.
 	mapfile -t mountd < <(pidof rpc.mountd | tr ' ' '\n')
 	trap 'kill -CONT "${mountd[@]}"' EXIT
@@ -234,7 +234,7 @@ case_check-mounted() {
 	complains "" client "$SERVER:$EXPORT $MNT nfs proto=rdma,vers=3"
 }
 
-# The server is dead, and what looks at the mount point waits for it. The tool must not.
+# The server is dead, so a program that looks at the mount point waits for it. rpcrdma-check must not wait.
 case_check-dead-server() {
 	nfs_mount 4.2
 	rpc.nfsd 0
@@ -247,8 +247,8 @@ case_check-dead-server() {
 
 # --- rpcrdma-stats ------------------------------------------------------------
 
-# While data is moved, what rpcrdma-stats prints is read again and again. Each time it must be sound, and each value
-# must lie between those in debugfs before and after.
+# Run rpcrdma-stats again and again while data are transferred. Each output must be valid, and each value must lie
+# between those that debugfs showed before and after.
 case_stats() {
 	local dir=/lab/stats i at
 	[ "$MODULE" = ours ] || skip "the tools are for our module"
@@ -380,6 +380,28 @@ nfsd_in_grace() {
 	rpc.nfsd 4
 	echo "rdma $PORT" >/proc/fs/nfsd/portlist
 }
+# The addresses of the section "Several paths". This guest is both client and server.
+second_link() {
+	ip addr add 192.0.2.2/24 dev "$RDMA_NETDEV"
+	ip addr add 198.51.100.1/24 dev "$RDMA_NETDEV"
+	ip addr add 198.51.100.2/24 dev "$RDMA_NETDEV"
+}
+no_paths() { echo 'default; 192.0.2.1' >/proc/sys/sunrpc/rdma_paths; }
+two_each() {
+	local line
+	for line in 'source 192.0.2.2:' 'destination 192.0.2.1:' 'source 198.51.100.2:' 'destination 198.51.100.1:'; do
+		[ "$(cat $DEBUG/client/* | grep -c -F "$line")" = 2 ] || return 1
+	done
+}
+# Two of the mount's four connections use each path. Afterwards the table is empty, and the addresses are gone.
+on_both_links() {
+	until_true 20 two_each || die "not two connections on each path: $(grep -H -E '^(source|destination)' $DEBUG/client/*)"
+	umount /mnt
+	no_paths
+	ip addr del 192.0.2.2/24 dev "$RDMA_NETDEV"
+	ip addr del 198.51.100.2/24 dev "$RDMA_NETDEV"
+	ip addr del 198.51.100.1/24 dev "$RDMA_NETDEV"
+}
 inline_is() { [ "$(cat /proc/sys/sunrpc/rdma_max_inline_read)" = "$1" ]; }
 
 # settle: the state before each block. The server runs and listens, nothing is mounted, nothing is traced.
@@ -393,8 +415,8 @@ settle() {
 	umount -a -t nfs,nfs4
 }
 
-# Every command of the documents works that a guest can run. documents.list has those that it cannot run. "server" and
-# 192.0.2.1 are this guest.
+# Run every command in the documents, except those that documents.list excludes because a guest cannot run them. The
+# commands use the name "server" and the address 192.0.2.1, which are those of this guest.
 case_documents() {
 	local f n=0
 	[ "$MODULE" = ours ] || skip "the documents are about our module"
@@ -407,7 +429,7 @@ case_documents() {
 	for f in /tmp/documents/*.sh; do
 		settle
 		head -n 1 "$f"
-		# The limit is that of a block. A mount that nobody answers takes two minutes, and has then failed.
+		# Each block may take 100 seconds. A mount whose server does not answer takes two minutes, so it fails.
 		# shellcheck source=/dev/null
 		(set -x; . "$f") >/tmp/documents/out 2>&1 &
 		ends 100 $! || { tail -n 40 /tmp/documents/out; die "$(head -n 1 "$f") fails: $(sed 1d "$f" | paste -s -d';')"; }
@@ -419,8 +441,8 @@ case_documents() {
 	echo "$n blocks"
 }
 
-# The bpftrace programs of admin.rst use tracepoints and fields that exist, and the tracepoints of each follow each
-# other: for most RPCs, each next one comes later, with the same key.
+# The bpftrace programs of admin.rst use tracepoints and fields that exist. For most RPCs, the tracepoints of a program
+# occur in the order in which it expects them, with the same key.
 case_bpftrace() {
 	[ "$MODULE" = ours ] || skip "the in-tree module has other events"
 	highest 1

@@ -449,7 +449,7 @@ all_go() {
 	: >/tmp/at-once
 	at_once $MNT/data "$1" "$2" &
 	until_true 60 grep -q begun /tmp/at-once || die "the WRITEs do not begin"
-	until_true 20 all_sent "$(echo $DEBUG/client/*)" "$2" || die "not all are sent: $(cat $DEBUG/client/*)"
+	until_true 20 all_sent "$(echo $DEBUG/client/*)" "$2" || die "not all are sent: $(paste -s -d, $DEBUG/client/*)"
 	thaw
 	ends 60 $! || die "a WRITE fails"
 }

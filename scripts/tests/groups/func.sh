@@ -3,6 +3,7 @@
 # NFS of every version over the module, client and server in one guest.
 # Guests: alone
 # Limit: 2400
+# Foreign: all
 . "$TOP/scripts/tests/cases.sh"
 
 # bounded <command...>: run the command. At least 10 Replies must be long, and the client must have provided enough room
@@ -78,6 +79,7 @@ case_ipv6() {
 }
 
 case_nconnect() {
+	[ "$KERNEL" != debian-6.1 ] || skip "NFS of 6.1 has nconnect with TCP only"
 	local n
 	nfs_mount 4.2 nconnect=4
 	checked small

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Our server against clients that send messages and chunks which our client would never send, that flood the server
-# with messages, or that do not answer callbacks.
+# Our server against clients that misbehave: they send messages and chunks that our client would never send, flood the
+# server with messages, or do not answer callbacks.
 # Guests: alone
 # Limit: 2400
 # Second: rxe

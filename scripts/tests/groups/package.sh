@@ -23,7 +23,7 @@ fi
 release=$(kernel_release "$kernel")
 kdir=$(kernel_kdir "$kernel")
 # A kernel release that the module does not support. Its headers are in the chroot, but DKMS must not build for it.
-other=6.1.0-other
+other=5.10.0-other
 root=$dir/root
 version=$("$TOP/scripts/package/version")
 # The chroot may not have the directory with the git history, so pass the version.
@@ -87,7 +87,7 @@ ours_installed() {
 # these is not looked at: the group admin does that, in a guest.
 tools_work() {
 	local f rc=0
-	# The mounts are those of the host, of which one may be dead.
+	# The chroot shows the mounts of the host. The server of one may be dead, so limit the time.
 	timeout 300 chroot "$root" rpcrdma-check >"$dir/mem/check" || rc=$?
 	cat "$dir/mem/check"
 	[ $rc -le 1 ] && grep -qE '^(ok|note|WRONG) ' "$dir/mem/check" || fail "rpcrdma-check does not work"
@@ -151,17 +151,17 @@ case_package-refuse() {
 	echo "$out"
 	[ $rc = 77 ] || fail "status $rc, not 77"
 	grep -q 'BUILD_EXCLUSIVE' <<<"$out" || fail "no reason"
-	grep -q "made for Linux 6.12 to 7.3" "$root/usr/src/rpcrdma-$version/dkms.conf" || fail "no reason in dkms.conf"
+	grep -q "made for Linux 6.1 to 7.3" "$root/usr/src/rpcrdma-$version/dkms.conf" || fail "no reason in dkms.conf"
 	cp -r "$root/usr/src/rpcrdma-$version" "$dir/mem/plain"
-	! out=$(make -C "$kdir" M="$dir/mem/plain" VERSION=6 PATCHLEVEL=1 modules 2>&1) || fail "make builds it"
+	! out=$(make -C "$kdir" M="$dir/mem/plain" VERSION=5 PATCHLEVEL=10 modules 2>&1) || fail "make builds it"
 	echo "$out"
-	grep -q 'not made for Linux 6\.1, only for 6\.12 to 7\.3' <<<"$out" || fail "make gives no reason"
+	grep -q 'not made for Linux 5\.10, only for 6\.1 to 7\.3' <<<"$out" || fail "make gives no reason"
 	out=$(make -n -C "$kdir" M="$dir/mem/plain" VERSION=7 PATCHLEVEL=4 modules 2>&1) || true
-	grep -q 'made for Linux 6\.12 to 7\.3, and this is 7\.4' <<<"$out" || fail "no warning for a newer one: $out"
+	grep -q 'made for Linux 6\.1 to 7\.3, and this is 7\.4' <<<"$out" || fail "no warning for a newer one: $out"
 	grep -q -- ' -c -o .*net/wire/lists\.o' <<<"$out" || fail "a newer one is refused"
-	out=$(make -n -C "$kdir" M="$dir/mem/plain" VERSION=6 PATCHLEVEL=1 RPCRDMA_ANY_KERNEL=1 modules 2>&1) || true
+	out=$(make -n -C "$kdir" M="$dir/mem/plain" VERSION=5 PATCHLEVEL=10 RPCRDMA_ANY_KERNEL=1 modules 2>&1) || true
 	grep -q -- ' -c -o .*net/wire/lists\.o' <<<"$out" || fail "an older one cannot be insisted on"
-	make -C "$kdir" M="$dir/mem/plain" VERSION=6 PATCHLEVEL=1 clean || fail "make clean does not work there"
+	make -C "$kdir" M="$dir/mem/plain" VERSION=5 PATCHLEVEL=10 clean || fail "make clean does not work there"
 }
 
 # A newer package replaces the previous one and the module that it installed.
@@ -189,7 +189,7 @@ case_package-dkms() {
 	inside man -w 4 rpcrdma || fail "no manual page"
 	tools_work
 	! out=$(inside make -s -C "$TOP" dkms-install KREL=$other 2>&1) || fail "installed for $other"
-	grep -q 'not made for Linux 6\.1' <<<"$out" || fail "no reason: $out"
+	grep -q 'not made for Linux 5\.10' <<<"$out" || fail "no reason: $out"
 	ours_installed
 	inside make -s -C "$TOP" dkms-uninstall || fail "make dkms-uninstall"
 	nothing_left

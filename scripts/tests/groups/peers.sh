@@ -118,6 +118,40 @@ case_mount-cost() {
 	mount_cost 3
 }
 
+# server_field <name>: print this value of our server's only connection
+server_field() { on_server bash -c "cat $DEBUG/server/* | awk '\$1 == \"$1\" { print \$2 }'"; }
+
+# taken_back: after some Calls, does the client have few credits?
+taken_back() {
+	calls 24 || die "READ fails"
+	sleep 0.5
+	(($(server_field credits_granted) <= 16 && $(server_field credits_owed) <= 16))
+}
+
+# When the client does not need its credits any more, our server takes them back. The client keeps to the smaller grant,
+# so its connection is not lost, and it gets credits again when it needs them.
+# Covers: G-39 V1-CRD-09
+case_credits-return() {
+	local had i review=/sys/module/rpcrdma/parameters/review_time
+	[ "$OURS" != client ] || skip "the in-tree server does not take credits back"
+	nfs_mount 3
+	head -c 4096 /dev/urandom >$MNT/calls
+	for i in 1 2; do
+		on_server tune 60 $review
+		crowd
+		crowd
+		had=$(server_field credits_granted)
+		((had >= 32)) || die "the client has only $had credits"
+		on_server tune 3 $review
+		until_true 90 taken_back || die "still $(server_field credits_granted) credits"
+		echo "$had credits, then $(server_field credits_granted); $(server_field receives_bytes) bytes of Receives"
+	done
+	on_server tune 15 $review
+	checked small data
+	[ "$(xprt_field 3)" = 1 ] || die "the connection was lost: $(xprt_field 3) connects"
+	nfs_umount
+}
+
 group() {
 	# This is the default setting: our client asks for version 2 first.
 	pair_up 2

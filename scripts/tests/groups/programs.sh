@@ -103,26 +103,55 @@ case_program-git() {
 
 # --- a build ------------------------------------------------------------------
 
-# The smallest kernel: about 400 object files
+# More than a hundred object files of the smallest kernel. Building all of it does not end in time on a busy machine: at
+# each system call and page fault, User-mode Linux switches between two processes of the host, which then wait for a
+# processor of the host.
+BUILD_PARTS=(lib/ arch/x86/lib/)
+
+# build <directory> <target...>: build in the directory. Each directory is mounted at the same place. Otherwise make would
+# begin anew in a copy of another directory.
+build() {
+	mkdir -p "$1" /build
+	mount --bind "$1" /build
+	make -s -C "$SOURCES" O=/build -j4 "${@:2}"
+	umount /build
+}
+
+# build_objects <directory>: print checksums of the object files
+build_objects() { (cd "$1" && find . -name '*.o' -print0 | sort -z | xargs -0r sha256sum); }
+
+# build_locally: on a local file system, build what make needs first (/tmp/prepared), and then the parts. The object files
+# contain no time, so each build makes the same.
+build_locally() {
+	build /tmp/prepared tinyconfig
+	build /tmp/prepared prepare
+	cp -a /tmp/prepared /tmp/built
+	build /tmp/built "${BUILD_PARTS[@]}"
+	build_objects /tmp/built >/tmp/built.sums
+	rm -r /tmp/built
+	wc -l /tmp/built.sums
+	[ "$(wc -l </tmp/built.sums)" -ge 100 ] || die "this is no kernel"
+}
+
 build_run() {
 	local end=$((SECONDS + PROGRAM_SECONDS))
-	make -s -C "$SOURCES" O=$MNT/build tinyconfig
-	make -s -C "$SOURCES" O=$MNT/build -j4 vmlinux
+	cp -a /tmp/prepared $MNT/build
+	build $MNT/build "${BUILD_PARTS[@]}"
 	while ((SECONDS < end)); do
-		make -s -C "$SOURCES" O=$MNT/build clean
-		make -s -C "$SOURCES" O=$MNT/build -j4 vmlinux
+		find "${BUILD_PARTS[@]/#/$MNT/build/}" -name '*.[oa]' -delete
+		build $MNT/build "${BUILD_PARTS[@]}"
 	done
 }
 
 build_check() {
-	nm "$1/build/vmlinux" | grep ' start_kernel$' || die "there is no kernel"
-	ar t "$1/build/vmlinux.a" | (cd "$1/build" && xargs readelf -h) >/dev/null || die "an object file is not readable"
+	build_objects "$1/build" | diff /tmp/built.sums - || die "the object files are not those of a build on a local file system"
 }
 
 # Covers: V1-ERR-25
 case_program-build() {
 	can_break
 	grep -q 'User Mode Linux' /proc/cpuinfo || skip "an emulated guest would compile for an hour"
+	build_locally
 	program build
 }
 
@@ -168,7 +197,7 @@ pg_up() {
 
 pg_down() { as_nobody "$PG/pg_ctl" -D "$1/pg" -w -t 300 -m "$2" stop; }
 
-# pg_sums: what was added to accounts, tellers and branches, and what the history says
+# pg_sums: print the sums of all accounts, tellers and branches, and of the history. All must be equal.
 pg_sums() {
 	pg_sql "SELECT (SELECT sum(abalance) FROM pgbench_accounts), (SELECT sum(tbalance) FROM pgbench_tellers),
 		(SELECT sum(bbalance) FROM pgbench_branches), (SELECT coalesce(sum(delta), 0) FROM pgbench_history)" | tr '|' '\n'

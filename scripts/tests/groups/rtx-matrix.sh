@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# The round-trip extension of version 2 with many combinations of the properties that the ends announce, and with few
-# credits, short send queues and failing allocations; client and server in one guest.
+# The round-trip extension of version 2 with many combinations of the properties that the ends announce. Also with few
+# credits, short send queues and failing allocations. Client and server are in one guest.
 # Guests: alone
 # Limit: 1500
 # Second: none
@@ -49,8 +49,9 @@ if_used() {
 
 # --- announced properties ---------------------------------------------------------
 
-# list_with <client's inline size> <server's inline size> <version of NFS> <call_max> <reply_max> <pages>: list
-# directories with these settings, and check whether long Calls and Replies were groups and data were placed
+# list_with <client's inline size> <server's inline size> <version of NFS> <call_max> <reply_max> <pages>: run the
+# operations of "shortlist.py list" with these settings. Check that long Calls and Replies were groups, and that data of
+# WRITEs were placed, where the settings require it, and nowhere else.
 list_with() {
 	local calls=may replies=may placed=no
 	echo "$1" >$CLIENT/rdma_v2_inline
@@ -86,7 +87,7 @@ case_rtx-words-2() { lists_with 2; }
 # Covers: RTX-36 RTX-41 RTX-66 RTX-68
 case_rtx-words-64() { lists_with 64; }
 
-# nothing_of_it <version of NFS>: list directories, and check by the counters that no message of the extension is sent
+# nothing_of_it <version of NFS>: run "shortlist.py list", and check by the counters that no message of the extension is sent
 # or received
 nothing_of_it() {
 	MOUNT_OPTS=rsize=16384 counted client_calls_group 0 0 counted client_replies_group 0 0 counted client_group_sends 0 0 \

@@ -457,7 +457,8 @@ case_settings() {
 	keepalive_timeout 10 1 3600
 	first_receives 3 0 4096
 	server_memory 0 0 524288
-	review_time 0 0 3600
+	review_time 15 0 3600
+	near_node -1 -2 0
 	END
 	for file in remote_invalidation reply_short accept_msgp; do
 		was=$(<$params/$file)
@@ -478,7 +479,7 @@ MEMORY=/sys/module/rpcrdma/parameters/server_memory
 REVIEW=/sys/module/rpcrdma/parameters/review_time
 memory_end() {
 	echo 0 >$MEMORY
-	echo 0 >$REVIEW
+	echo 15 >$REVIEW
 	highest 1
 }
 # memory <name>: a line of the file that shows the memory of the server
@@ -503,13 +504,13 @@ case_memory-credits() {
 	had=$(field credits_granted "$server")
 	cat $DEBUG/server_memory
 	grep -E '^(credits_granted|receives|memory_held|receives_bytes) ' "$server"
-	# 8 pages for each of 2 to 18 Receives, more or less
+	# A Receive has 8 pages, so 18 Receives have the 589824 bytes that are the limit below.
 	((had > 2 && had <= 16)) || die "$had credits of a server with 1 MiB"
-	(($(field receives_bytes "$server") <= 589824)) || die "Receives have more than the share and half of the rest"
-	(($(memory held) <= 1048576)) || die "$(memory held) bytes are held, more than the limit"
+	(($(memory held) <= 786432)) || die "$(memory held) bytes are held, more than three quarters of the limit"
 	[ "$(memory held)" = "$(field memory_held "$server")" ] || die "one connection does not have all that is held"
 	[ "$(memory known)" = 1 ] || die "$(memory known) connections are known"
-	[ "$(memory share)" = 393216 ] || die "the share is $(memory share)"
+	# Half of what the first Receives leave of three quarters of the limit
+	(($(memory share) > 262144 && $(memory share) < 393216)) || die "the share is $(memory share)"
 	echo 64 >$MEMORY
 	# Memory that was refused is asked for again after an eighth of a second.
 	sleep 0.3
@@ -518,18 +519,26 @@ case_memory-credits() {
 	[ "$(xprt_field 3)" = 1 ] || die "the connection was lost: $(xprt_field 3) connects"
 	nfs_umount
 	until_true 30 nobody_shown || die "left behind: $(ls $DEBUG/client $DEBUG/server)"
-	[ "$(memory held)" = 0 ] || die "nobody is connected and holds $(memory held) bytes"
-	[ "$(memory known)$(memory set_aside)" = 00 ] || die "left behind: $(cat $DEBUG/server_memory)"
+	until_true 10 nothing_held || die "left behind: $(cat $DEBUG/server_memory)"
 }
 
-# calls <number>: make so many Calls, one after the other
-calls() {
-	python3 -I -S -c '
-import os, sys
-fd = os.open(sys.argv[1], os.O_RDONLY | os.O_DIRECT)
-for _ in range(int(sys.argv[2])):
-    assert len(os.pread(fd, 4096, 0)) == 4096' $MNT/calls "$1"
+# Four connections from one address are one client, and have one share.
+# Covers: G-39
+case_memory-connections() {
+	[ "$MODULE" = ours ] || skip "the in-tree module has no such limit"
+	until_true 30 nobody_shown || die "of former mounts: $(ls $DEBUG/client $DEBUG/server)"
+	nfs_mount 3 nconnect=4
+	crowd
+	[ "$(shown server)" = 4 ] || die "$(shown server) connections, not 4"
+	[ "$(memory known)" = 1 ] || die "$(memory known) clients are known"
+	(($(memory share) > $(memory limit) / 4)) || die "the share is $(memory share) of $(memory limit)"
+	nfs_umount
+	until_true 30 nobody_shown || die "left behind: $(ls $DEBUG/client $DEBUG/server)"
+	until_true 10 nothing_held || die "left behind: $(cat $DEBUG/server_memory)"
 }
+
+# nothing_held: is the memory of the server free? A connection has no file in debugfs any more before it is.
+nothing_held() { [ "$(memory known)$(memory held)$(memory set_aside)" = 000 ]; }
 
 # returned <connection> <bytes>: after some Calls, does the client have few credits, and not more bytes of Receives? A
 # credit is left for every 8 Calls per second.
@@ -543,16 +552,15 @@ returned_soon() {
 	until_true 90 returned "$1" "$2" || die "still there: $(grep -E '^(receives|credits)' "$1")"
 }
 
-# With review_time, a client that needs its credits no longer gives them back: Replies grant fewer, and when the client
-# certainly knows that, its Receives are not posted again. All this takes messages: nothing can be taken back from a
-# silent client. Afterwards it gets credits again when it needs them. No connection is lost.
+# With review_time, the server takes credits back from a client that no longer needs them: Replies grant fewer credits,
+# and when the client must know that, the Receives of the other credits are not posted again. A client that sends
+# nothing keeps its credits. When a client needs credits again, it gets them. No connection is lost.
 # Covers: G-39 V1-CRD-09
 case_memory-returns() {
 	local server had idle i since
 	[ "$MODULE" = ours ] || skip "the in-tree module does not take credits back"
 	until_true 30 nobody_shown || die "of former mounts: $(ls $DEBUG/client $DEBUG/server)"
 	trap memory_end EXIT
-	echo 5 >$REVIEW
 	for i in 1 2; do
 		highest $i
 		nfs_mount 3
@@ -563,6 +571,7 @@ case_memory-returns() {
 		had=$(field receives_bytes "$server")
 		echo "version $i: $idle bytes of Receives at first, $had in use for $(field credits_granted "$server") credits"
 		((had > 4 * idle)) || die "the client never had many Receives"
+		echo 5 >$REVIEW
 		since=$SECONDS
 		counted server_loans_returned 1 $ANY returned_soon "$server" $((had / 4))
 		echo "after $((SECONDS - since)) s: $(field receives_bytes "$server") bytes of Receives, for" \
@@ -574,6 +583,98 @@ case_memory-returns() {
 		nfs_umount
 		until_true 30 nobody_shown || die "left behind: $(ls $DEBUG/client $DEBUG/server)"
 	done
+}
+
+# callbacks_reviewed <connection>: after some Calls, has the connection one Receive for callbacks?
+callbacks_reviewed() {
+	head -c 4096 /dev/urandom >$MNT/calls || die "WRITE fails"
+	calls 8 || die "READ fails"
+	sleep 1.2
+	[ "$(field callback_receives "$1")" = 1 ]
+}
+
+# A connection has one Receive for the answer to a callback. When several callbacks are sent at once, it gets more, up to
+# max_bc_requests. A review takes them away again. All callbacks are answered.
+# Covers: BC-08 G-39
+case_callback-receives() {
+	local server most
+	[ "$MODULE" = ours ] || skip "the in-tree module does not show its Receives"
+	[ "$KERNEL" = 7.3 ] || skip "nfsd of older kernels sends a client one callback at a time"
+	trap 'limits_end; memory_end' EXIT
+	for most in 2 16; do
+		until_true 30 nobody_shown || die "of former mounts: $(ls $DEBUG/client $DEBUG/server)"
+		echo 0 >$REVIEW
+		echo $most >/proc/sys/sunrpc/svc_rdma/max_bc_requests
+		nfs_mount 4.2
+		server=$(echo $DEBUG/server/*)
+		limit callback_receives 1 "$server"
+		counted server_bc_calls 12 $ANY recalls
+		grep -E '^(callback_receives|receives|receives_bytes) ' "$server"
+		(($(field callback_receives "$server") > 1)) || die "twelve recalls, and no more Receives for the answers"
+		(($(field callback_receives "$server") <= most)) || die "more Receives than max_bc_requests"
+		echo 1 >$REVIEW
+		until_true 60 callbacks_reviewed "$server" || die "still $(field callback_receives "$server") Receives"
+		[ "$(xprt_field 3)" = 1 ] || die "the connection was lost: $(xprt_field 3) connects"
+		nfs_umount
+	done
+}
+
+trimmed_soon() {
+	until_true 30 few_idle "$1" || die "after 30 s: $(field idle_sends "$1") idle Sends"
+}
+
+# few_idle <connection>, many_idle <connection>: how many Sends does the connection keep for later?
+few_idle() { (($(field idle_sends "$1") <= 2)); }
+many_idle() { (($(field idle_sends "$1") > 4)); }
+
+# A connection whose client is silent frees the buffers of the Sends that it needed before, but for two of them. If memory
+# is short, it does so at once.
+# Covers: G-39
+case_sends-trimmed() {
+	local server
+	[ "$MODULE" = ours ] || skip "the in-tree module does not show its Sends"
+	until_true 30 nobody_shown || die "of former mounts: $(ls $DEBUG/client $DEBUG/server)"
+	nfs_mount 3
+	server=$(echo $DEBUG/server/*)
+	crowd
+	many_idle "$server" || die "48 processes leave $(field idle_sends "$server") idle Sends"
+	counted server_sends_trimmed 3 $ANY eval 'echo 2 >/proc/sys/vm/drop_caches'
+	few_idle "$server" || die "$(field idle_sends "$server") idle Sends after the caches were dropped"
+	crowd
+	many_idle "$server" || die "48 processes leave $(field idle_sends "$server") idle Sends"
+	counted server_sends_trimmed 3 $ANY trimmed_soon "$server"
+	crowd
+	[ "$(xprt_field 3)" = 1 ] || die "the connection was lost: $(xprt_field 3) connects"
+	nfs_umount
+}
+
+# in_stock: print how many bytes of pages the server keeps for RDMA Reads
+in_stock() { awk '$1 == "stock" { print $2 }' $DEBUG/server_memory; }
+
+none_in_stock() { [ "$(in_stock)" = 0 ]; }
+
+write_16m() { dd if=/dev/urandom of=$MNT/stock bs=1M count=16 conv=notrunc oflag=direct status=none || die "WRITE fails"; }
+
+# A WRITE of a megabyte is read by RDMA into the pages that earlier WRITEs have left. These pages are freed when memory is
+# short, and when no WRITE needs them any longer.
+# Covers: G-41
+case_pages-in-stock() {
+	local before
+	[ "$MODULE" = ours ] || skip "the in-tree module keeps no pages"
+	nfs_mount 4.2
+	# Earlier cases may have left pages.
+	echo 2 >/proc/sys/vm/drop_caches
+	counted server_pages_allocated 1 $ANY write_16m
+	before=$(counter server_pages_allocated)
+	counted server_pages_reused $((16 * 192)) $((16 * 256)) write_16m
+	[ "$(grown server_pages_allocated "$before")" -le $((16 * 64)) ] || die "a quarter was allocated anew"
+	[ "$(in_stock)" -ge 1048576 ] || die "only $(in_stock) bytes are kept"
+	echo 2 >/proc/sys/vm/drop_caches
+	none_in_stock || die "$(in_stock) bytes are kept after the caches were dropped"
+	counted server_pages_allocated 1 $ANY write_16m
+	none_in_stock && die "nothing is kept"
+	until_true 30 none_in_stock || die "$(in_stock) bytes are kept after 30 s"
+	nfs_umount
 }
 
 limits_end() {
@@ -603,7 +704,7 @@ case_limits() {
 	limit credits_max 4 "$server"
 	limit credits_granted 4 "$server"
 	limit credits_granted 4 "$client"
-	limit callback_receives 2 "$server"
+	limit callback_receives 1 "$server"
 	# For inline sizes, the smaller of the two settings applies.
 	limit inline_send 8192 "$client"
 	limit inline_recv 8192 "$client"
@@ -619,7 +720,7 @@ case_limits() {
 	until_true 30 nobody_shown || die "left behind: $(ls $DEBUG/client $DEBUG/server)"
 	nfs_mount 4.2
 	limit credits_max 128 "$(echo $DEBUG/server/*)"
-	limit callback_receives 16 "$(echo $DEBUG/server/*)"
+	limit callback_receives 1 "$(echo $DEBUG/server/*)"
 	limit inline_send 4096 "$(echo $DEBUG/client/*)"
 	nfs_umount
 }

@@ -237,6 +237,18 @@ class LeftOut(Exception):
     """The server lacks something that the case needs."""
 
 
+def not_on_6_1(why):
+    """Called by cases that the kernel of Debian 12 cannot run"""
+    if os.environ["KERNEL"] == "debian-6.1":
+        raise LeftOut(why)
+
+
+def needs_knobs():
+    """Called by cases that inject faults (net/verbs/fail.c)"""
+    if os.environ["KERNEL"].startswith("debian"):
+        raise LeftOut("no CONFIG_FAULT_INJECTION")
+
+
 SETS = collections.defaultdict(list)
 
 

@@ -15,9 +15,9 @@ import sys
 import time
 
 from caller import (ADDRESS, DATA, EXPORT, LOOKUP, NFS, NULL, PLAIN, PORT, READ3, READDIRPLUS, WRITE3, case, counts,
-                    main, operations, results)
-from peer import (AUTH_ROOT, BAD_XDR, INVAL_HTYPE, MSG, NOMSG, REPLY_RESOURCE, WRITE_RESOURCE, Conn,
-                  Failure, Reader, counters, header, opaque, private, put, rpc_call, rpc_reply, want, words)
+                    main, not_on_6_1, operations, results)
+from peer import (AUTH_ROOT, BAD_XDR, ERROR, INVAL_HTYPE, MSG, NOMSG, REPLY_RESOURCE, WRITE_RESOURCE, Conn,
+                  Failure, Reader, counters, header, opaque, private, put, rpc_call, want, words)
 
 
 # --- Read chunks --------------------------------------------------------------
@@ -319,7 +319,7 @@ def combinations(b):
         c.wipe()
         xid = c.xid()
         rpc = rpc_call(xid, NFS, 3, READ3, read_args(b.file, 777), AUTH_ROOT)
-        cut = len(rpc) - 12             # behind the handle: at the offset of the READ, which is followed by the count
+        cut = len(rpc) - 12             # after the handle: at the offset of the READ, which is followed by the count
         proc, body, reads = MSG, rpc, []
         if i & 1:
             reads, body = [(cut, c.put(5, rpc[cut:]))], rpc[:cut]
@@ -379,7 +379,11 @@ def both_used(b):
                     PUTROOTFH, op_lookup("client"), op_lookup("dir"), op_readdir(32768))
     writes = [[c.segment(64, 100), c.segment(1000, 10000)]]
     answer = c.nfs(1, call, vers=4, writes=writes, reply=[c.segment(20000, 500), c.segment(30000, 60000)])
-    want(answer.proc == NOMSG and not answer.body, "it is not in the Reply chunk")
+    if os.environ["KERNEL"] == "debian-6.1":
+        # nfsd of 6.1 computes a wrong length, which the module must notice.
+        want(answer.proc == ERROR, f"more than the Reply is sent: {answer.proc}, {len(answer.body)} bytes")
+        return
+    want(answer.proc == NOMSG and not answer.body, f"it is not in the Reply chunk: {answer.proc}, {answer.body.hex()}")
     # All data must be in the Write chunk, and nowhere else.
     want([s.length for s in answer.writes[0]] == [100, 7900], f"returned {answer.writes}")
     want(c.get(64, 101) + c.get(1000, 7901) == DATA[:100] + b"\xee" + DATA[100:8000] + b"\xee", "wrong data")
@@ -548,7 +552,7 @@ class Session:
         return r.word() in (1, 2)
 
 
-# If there is no room behind a result for the status of the next operation, nfsd removes the result from the
+# If there is no room after a result for the status of the next operation, nfsd removes the result from the
 # Reply. Then the Write chunk for that result must stay unused.
 @case("writes", "a Reply that is cut off behind a READ")        # Covers: V1-UNU-01
 def cut(b):
@@ -713,6 +717,7 @@ def answers(b):
 @case("callbacks", "callbacks that are given up keep their credits", "svc_rdma_bc_given_up",
       "svc_rdma_bc_drop: status=-110", "svc_rdma_bc_stuck", vers=1)
 def given_up(b):
+    not_on_6_1("nfsd of 6.1 does not send a callback again")
     c = b.connect()
     names = fresh_names(5)
     for name in names:
@@ -743,11 +748,18 @@ def given_up(b):
     counts(c.verbs, before, "server_bc_stuck", 1, "it is not counted")
 
 
-# The server must always have Receives for the Replies to 16 callbacks, whatever else arrives.
+# The server must always have Receives for the Replies to all callbacks in flight, whatever else arrives.
 @case("callbacks", "the whole window, and Replies to callbacks, all at once")       # Covers: BC-08 V1-CRD-08
 def window_and_replies(b):
     c = b.connect(count=400)
-    delegation(c, fresh_names(1)[0])
+    names = fresh_names(8)
+    for name in names:
+        delegation(c, name)
+    recall(names[0])
+    c.conn.send(answer_of(c, c.callback(), 16))
+    recall(*names[1:])
+    callbacks = [c.callback() for _ in names[1:]]
+    want(all(callbacks), "too few callbacks")
     c.credit = 400
     granted = 0
     while granted < (grant := c.nfs(NULL, b"").credit):
@@ -763,11 +775,13 @@ def window_and_replies(b):
     for xid in waiting:
         rpc = rpc_call(xid, NFS, 3, NULL)
         c.conn.send(c.header(xid, credit=400, reads=[(len(rpc), c.segment(0, 50000))]) + rpc)
-    for i in range(16):
-        c.conn.send(c.response(i, 1) + rpc_reply(i))
+    before = counters()
+    for message in callbacks:
+        c.conn.send(answer_of(c, message, 16))
     while waiting:
         answer = c.receive()
         want(answer and not waiting.discard(answer.xid), f"{len(waiting)} of {granted} are not answered")
+    counts(c.verbs, before, "server_bc_replies", len(callbacks), "not all answers to callbacks are taken")
     want(not c.conn.lost, "the connection is lost")
 
 
@@ -914,7 +928,7 @@ def in_turn(b):
         c.conn.send(answer_of(c, message, 1))
         message = c.callback(3)
     want(len(found) == 5, f"{len(found)} of 5 callbacks")
-    # The busy client's backchannel was first in the line, so one more of its callbacks may go first. For the next one,
+    # The busy client's backchannel was first in the queue, so one more of its callbacks may go first. For the next one,
     # it has to wait behind the quiet client's backchannel.
     want(quiet.session in found[:3], "it comes after those that have asked later")
     c.works()
@@ -1090,6 +1104,7 @@ def many_credits(c):
 # client that has used a file handle of an export.
 @case("flow", "a client that has not shown a handle")
 def stranger(b):
+    not_on_6_1("nfsd of 6.1 does not tell which client it knows")
     c = b.connect(count=64)
     granted = [c.nfs(NULL, b"").credit for _ in range(400)]
     want(max(granted) == granted[0], f"{granted[0]} credits became {max(granted)} for who is not known")
@@ -1144,6 +1159,7 @@ def read_and_list(b):
 # has.
 @case("flow", "more RDMA Writes than the send queue holds", "rpcrdma_sq_wait")
 def long_queue(b):
+    not_on_6_1("rxe of 6.1 executes a work request before it takes the next one")
     c = b.fresh()
     waits = counters()["server_sq_waits"]
     nfsd_threads(16)
@@ -1179,6 +1195,7 @@ def long_queue(b):
 # region. So on siw, Calls wait for regions, and on other devices for the send queue.
 @case("flow", "more RDMA Reads than the server has regions for, or room", "rxe/rpcrdma_sq_wait")
 def long_reads(b):
+    not_on_6_1("rxe of 6.1 executes a work request before it takes the next one")
     c = b.fresh()
     kind = "server_pull_waits" if os.environ["PROVIDER"] == "siw" else "server_sq_waits"
     waits = counters()[kind]

@@ -189,7 +189,7 @@ def each(c, table):
 
 
 def small(c, count=3, piece=40, **fields):
-    """A NULL Call in @count pieces of @piece bytes, with zeros behind the Call, which the server ignores.
+    """A NULL Call in @count pieces of @piece bytes, with zeros after the Call, which the server ignores.
     Returns (XID, transmissions)."""
     xid = c.xid()
     rpc = rpc_call(xid, NFS, 3, NULL, b"", AUTH_ROOT)
@@ -503,7 +503,7 @@ def full_window(b):
             want(not c.conn.lost, f"groups of {count}, one after the other: the connection is lost")
 
 
-# A COMPOUND with SETATTR and READ waits for a frozen file system. The Calls behind it are executed meanwhile, and offer
+# A COMPOUND with SETATTR and READ waits for a frozen file system. The Calls after it are executed meanwhile, and offer
 # fewer Receives for their Replies, or more, or are in base form. The form of each Reply must fit what its own Call offers.
 # Covers: RTX-102
 @case("rtx-frozen", "Calls in progress that offer different numbers of Receives")
@@ -1255,7 +1255,7 @@ def placed_badly(b):
 @case("rtx-placed", "an item and a Read chunk in one Call, and two items")   # Covers: RTX-54 RTX-55
 def mixed(b):
     c = with_targets(b)
-    # A WRITE has only one data item, so the second item is behind the end of the WRITE, where nfsd does not
+    # A WRITE has only one data item, so the second item is after the end of the WRITE, where nfsd does not
     # read it.
     b.fresh()
     length = c.theirs.seg + 5

@@ -178,7 +178,7 @@ class ServerX(Server2):
         want(not g.results, "results are to be placed, and there are no targets")
         # Covers: RTX-52 RTX-54 RTX-99
         want(self.rtx.nsegs or not g.items, "items without targets")
-        # The XDR length word in front of each item must be the item's length, and roundup must not be sent.
+        # The XDR length word before each item must be the item's length, and roundup must not be sent.
         whole = g.unreduced()
         want(all(whole[at - 4:at] == words(length) for at, length in g.items), f"other items than {g.items}")
         want(len(g.stream) % 4 == 0, f"{len(g.stream)} bytes of stream")

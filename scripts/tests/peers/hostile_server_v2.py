@@ -8,6 +8,7 @@ hostile_server.py runs the cases. The proxy (proxy.py) uses messages of version 
 to version 2 when they are sent, and from version 2 when they are received.
 """
 import functools
+import os
 import struct
 import sys
 import time
@@ -688,8 +689,8 @@ def fewest(s):
 @case("spoken", "a full window of Replies, one of callbacks, and two CONNPROPs at once", mount=False)
 def all_at_once(s):
     # The client has Receives for 8, 16, 32 ... Calls. Grant one of these numbers, so that no Receive is to
-    # spare.
-    s.credit = 32
+    # spare. nfsd of 6.1 has only 30 slots in a session.
+    s.credit = 16 if os.environ["KERNEL"] == "debian-6.1" else 32
     s.mount(V41 + ",wsize=4096")
     op = s.user(do_write, DATA, "full")
     conn = s.conns[0]
@@ -796,7 +797,8 @@ def unknown_type(s):
         call = s.next(of_write)
         call.conn.plain(error2(call.xid, READ_CHUNKS, 0))
         want(s.finish(op) in ("EIO", "EMSGSIZE"), f"WRITE: {op.get()}")
-        # Other Calls must still work, and a long Call must fail again, though the server announces properties.
+        # New properties from the server must not make the client use the type again: a long Call must still fail. All
+        # other Calls must still work.
         conn.plain(connprop(0x900, prop(RBSIZ, 4096), flags=0))
         want(s.do(do_write, DATA[:65536], "long", True) == 65536, "WRITE")
         want(s.do(do_setxattr, 100) == 100, "a short SETXATTR")

@@ -63,13 +63,23 @@ class Pattern:
 
 
 def getxattr(path, name, room=65536):
-    """Get an extended attribute with a large buffer at once. os.getxattr() begins with 128 bytes, and over RDMA a
-    client has then no room for a longer answer (the server refuses, EIO)."""
+    """Get an extended attribute with a large buffer at once. os.getxattr() first tries 128 bytes. Over RDMA, the
+    client then has no room for a longer Reply, and the server answers with an error (EIO)."""
     buf = ctypes.create_string_buffer(room)
     n = LIBC.getxattr(path.encode(), name.encode(), buf, room)
     if n < 0:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), f"{path} {name[:20]}")
     return buf.raw[:n]
+
+
+def listxattr(path, room=65536):
+    """List the extended attributes, with a large buffer at once. os.listxattr() begins with 256 bytes. If these have room
+    for the first names only, nfsd may refuse to list the rest (EBADCOOKIE)."""
+    buf = ctypes.create_string_buffer(room)
+    n = LIBC.listxattr(path.encode(), buf, room)
+    if n < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), path)
+    return buf.raw[:n].decode().split("\0")[:-1]
 
 
 def first_difference(a, b):
@@ -332,12 +342,13 @@ class Check:
             value = self.pat.make(n)
             os.setxattr(path, f"user.v{n}", value)
             want[f"user.v{n}"] = value
-        # 13 KB of names, so that the answer is long
-        for i in range(55):
+        # 13 KB of names, so that the answer is long. The guests with 6.1 export an ext4, which has room for 4 KB of
+        # names and values (longer values are elsewhere).
+        for i in range(2 if os.environ.get("KERNEL") == "debian-6.1" else 55):
             name = f"user.{'many' * 59}{i}"
             os.setxattr(path, name, b"%d" % i)
             want[name] = b"%d" % i
-        need(sorted(n for n in os.listxattr(path) if n.startswith("user.")) == sorted(want), "listxattr")
+        need(sorted(n for n in listxattr(path) if n.startswith("user.")) == sorted(want), "listxattr")
         os.removexattr(path, "user.v100")
         del want["user.v100"]
         with open("/proc/sys/vm/drop_caches", "w") as f:

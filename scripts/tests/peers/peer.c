@@ -51,6 +51,7 @@ static struct ibv_pd *pd;
 static struct ibv_mr *arena;
 static struct conn conns[NCONNS];
 static int rnr_retry, bare, mute;
+static struct sockaddr_in source;
 
 /* --- setting up --- */
 
@@ -242,6 +243,16 @@ void peer_close(int conn)
 	c->id = NULL;
 }
 
+/* Connect from this address from now on; or from any, if it is empty. */
+int peer_source(const char *address)
+{
+	memset(&source, 0, sizeof(source));
+	if (!*address)
+		return 0;
+	source.sin_family = AF_INET;
+	return inet_pton(AF_INET, address, &source.sin_addr) == 1 ? 0 : -1;
+}
+
 /* Returns -2 if the local port is in use. */
 static int connect_once(const char *address, const char *port, int count,
 			int size, int depth, const void *private,
@@ -262,7 +273,9 @@ static int connect_once(const char *address, const char *port, int count,
 		int rc, kind;
 
 		rc = i ? rdma_resolve_route(id, 2000) :
-			 rdma_resolve_addr(id, NULL, info->ai_dst_addr, 2000);
+			 rdma_resolve_addr(id, source.sin_family ?
+					       (struct sockaddr *)&source : NULL,
+					   info->ai_dst_addr, 2000);
 		if (rc || rdma_get_cm_event(steps, &event))
 			return -1;
 		kind = event->event;
@@ -417,7 +430,7 @@ static uint32_t storm_word(const uint8_t *message, uint32_t length, uint32_t at)
 				     message[at + 2] << 8 | message[at + 3];
 }
 
-/* Count a message in @tallies. An error of version 2 has its code behind the flags. */
+/* Count a message in @tallies. An error of version 2 has its code after the flags. */
 static int storm_count(struct storm_tally *tallies, int ntallies,
 		       const uint8_t *message, uint32_t length)
 {

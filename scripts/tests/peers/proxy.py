@@ -425,7 +425,10 @@ class Server:
             want(time.monotonic() < end, f"only {len(calls)} Calls come, not {count}")
             calls.append(self.next(operation))
         self.quiet()
-        want(not self.calls, f"{len(calls) + len(self.calls)} Calls at once, {count} were granted")
+        more = list(self.calls)
+        want(not more, f"{len(calls) + len(more)} Calls at once, {count} were granted, on "
+                       f"{len({id(call.conn) for call in calls + more})} connections, "
+                       f"{len({call.xid for call in calls + more})} XIDs")
         return calls
 
     # workers
@@ -487,7 +490,7 @@ class Server:
         self.reads(8192)
 
     def reads(self, size, offset=0, op=None):
-        """Do this READ, or wait for @op. It must return the right data, and nothing behind them."""
+        """Do this READ, or wait for @op. It must return the right data, and nothing after them."""
         result = self.finish(op) if op else self.do(do_read, size, offset)
         want(result == size, f"READ returns {result}")
         self.holds(size, offset)

@@ -125,7 +125,7 @@ def plan(stream, limit, *, data=b"", head=0, seg=0, nsegs=0, overhead=LEAST):
 
 
 class Transmission:
-    """A received transmission of either type: its words, and the content behind its header. @head: rtx_head of the
+    """A received transmission of either type: its words, and the content after its header. @head: rtx_head of the
     receiver"""
 
     def __init__(self, message, head=0):

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# A server with many clients, which share the server's memory (decision G-39). All clients (many.py) are in the other guest.
+# Guests: pair
+# Limit: 2400
+# Quick: none
+# Second: none
+. "$TOP/scripts/tests/cases.sh"
+CASE_LIMIT=900
+
+MEMORY=/sys/module/rpcrdma/parameters/server_memory
+
+# server_memory <name>: print a line of the file that shows the memory of the server
+server_memory() { on_server awk "\$1 == \"$1\" { print \$2 }" $DEBUG/server_memory; }
+
+many() {
+	MANY_VERSION=$1 PEER_LIB=/tmp/peer.so python3 -S "$TOP/scripts/tests/peers/many.py" "${@:2}"
+}
+
+many_begin() {
+	[ "$MODULE" = ours ] || skip "the in-tree module has no such limit"
+	[ -e /lab/peer.so ] || die "peer.c does not compile (librdmacm-dev?): $(tail -n 1 /lab/log/peer.log)"
+	cp /lab/peer.so /tmp/peer.so
+	on_server rpc.nfsd 64
+	on_server bash -c "[ ! -e /proc/fs/nfsd/max_connections ] || echo 4000 >/proc/fs/nfsd/max_connections"
+}
+
+# clients_up <number>: give this guest so many more addresses, for a client each
+clients_up() {
+	local i
+	ADDRESSES=()
+	for ((i = 101; i < 101 + $1; i++)); do
+		ip addr replace "10.9.0.$i/24" dev eth0
+		ADDRESSES+=("10.9.0.$i")
+	done
+}
+
+clients_down() {
+	local address
+	for address in "${ADDRESSES[@]}"; do ip addr del "$address/24" dev eth0; done
+}
+
+# turns <version>: let the clients be busy in turn
+turns() { many "$1" turns "${ADDRESSES[@]}" >/tmp/many.turns 2>&1 || die "$(tail -n 1 /tmp/many.turns)"; }
+
+all_are() { [ "$(cat /tmp/many.[0-9]* | grep -c "^$1 ")" = "$2" ]; }
+
+# rest_begin <version> <number>: let so many connections rest, those of four processes
+rest_begin() {
+	local i fd
+	rm -f /tmp/many.*
+	PIPES=()
+	for i in 1 2 3 4; do
+		mkfifo /tmp/many.in.$i
+		many "$1" rest $(($2 / 4)) </tmp/many.in.$i >/tmp/many.$i 2>&1 &
+		exec {fd}>/tmp/many.in.$i
+		PIPES+=("$fd")
+	done
+	until_true 600 all_are resting 4 || die "not all are connected: $(tail -n 1 /tmp/many.[0-9])"
+}
+
+none_there() { on_server bash -c "[ -z \"\$(ls $DEBUG/server)\" ]"; }
+
+# rest_end: end them. Each has to be as good as it was.
+rest_end() {
+	local fd
+	for fd in "${PIPES[@]}"; do exec {fd}>&-; done
+	wait || true
+	all_are answered 4 || die "connections were lost: $(tail -n 1 /tmp/many.[0-9])"
+	until_true 60 none_there || die "the server still has connections"
+}
+
+# rest_many <version> <number> <KB> <bytes>: so many connections rest. Each of them takes at most this many KB of the
+# server's memory, of whatever kind. The account of each counts this many bytes of buffers.
+rest_many() {
+	local before after each held
+	many_begin
+	# The first connections also fill caches that do not belong to a connection, and what KASAN keeps of freed memory.
+	rest_begin "$1" "$2"
+	rest_end
+	before=$(on_server memory_here)
+	rest_begin "$1" "$2"
+	# Until idle Sends have been looked at once more (svc_rdma_trim_work())
+	sleep 12
+	after=$(on_server memory_here)
+	held=$(server_memory held)
+	each=$(((before - after) / $2))
+	echo "$2 connections of version $1: $each bytes each, of which $((held / $2)) are buffers"
+	on_server bash -c "cat \$(ls $DEBUG/server/* | head -n 1)"
+	[ "$(server_memory known)" = 1 ] || die "$(server_memory known) clients are known, but all have the same address"
+	rest_end
+	((each >= held / $2)) || die "$each bytes cannot be all"
+	((each <= $3 * 1024)) || die "a resting connection takes $each bytes"
+	((held == $2 * $4)) || die "a resting connection has $((held / $2)) bytes of buffers"
+}
+
+clients() { [ -n "$ALL" ] && echo 1000 || echo 200; }
+
+# Connections at rest. make test makes 200 of them. The limits include what the checkers of this kernel add. The buffers
+# are 3 Receives, or 4 in version 2, of 32 KB each, and two Sends of 4 KB.
+# Covers: G-39
+case_many-rest() { rest_many 1 "$(clients)" 300 $((3 * 32768 + 2 * 4096)); }
+case_many-rest-v2() { rest_many 2 "$(clients)" 310 $((4 * 32768 + 2 * 4096)); }
+
+# busy_in_turn <version> <MiB>: 64 clients of a server with so much memory are busy one after the other, and then silent.
+# The server never lends more than it has. The client that gets least gets half of the mean. No connection is lost.
+busy_in_turn() {
+	local most limit
+	many_begin
+	trap 'on_server bash -c "echo 0 >$MEMORY; rm -r /tmp/watch"' EXIT
+	on_server bash -c "echo $2 >$MEMORY"
+	clients_up 64
+	on_server bash -c "mkdir /tmp/watch; while [ -e /tmp/watch ]; do
+		awk '\$1 == \"held\" { print \$2 }' $DEBUG/server_memory >>/tmp/watch/held; sleep 0.1; done >/dev/null 2>&1 &"
+	turns "$1"
+	limit=$(server_memory limit)
+	most=$(on_server sort -n /tmp/watch/held | tail -n 1)
+	awk '$1 == "turn" { n++; sum += $3; if (!least || $3 < least) least = $3; if ($3 > most) most = $3 }
+		END { print n " clients: " least " to " most " credits, " sum / n " on average"
+			exit n != 64 || 2 * (least + 1) < sum / n }' /tmp/many.turns || die "unfair: $(grep ^turn /tmp/many.turns | tr '\n' ';')"
+	echo "at most $most bytes of $limit were lent"
+	((most > limit / 4)) || die "only $most bytes were lent"
+	((most <= limit / 4 * 3)) || die "$most bytes were lent, more than three quarters of $limit"
+	[ "$(grep -c ^kept /tmp/many.turns)" = 64 ] || die "a connection was lost"
+	clients_down
+}
+# Covers: G-39 V1-CRD-05
+case_many-turns() { busy_in_turn 1 32; }
+case_many-turns-v2() { busy_in_turn 2 96; }
+
+# All connections that sunrpc allows to clients that never use a file handle are there, and busy. What is set aside for
+# known clients is theirs all the same.
+# Covers: G-39 V1-CRD-26
+case_many-strangers() {
+	local share fd pid
+	many_begin
+	trap 'on_server bash -c "echo 0 >$MEMORY"' EXIT
+	on_server bash -c "echo 64 >$MEMORY"
+	rm -f /tmp/many.*
+	mkfifo /tmp/many.in
+	many 2 strangers 60 </tmp/many.in >/tmp/many.1 2>&1 &
+	pid=$!
+	exec {fd}>/tmp/many.in
+	until_true 300 all_are resting 1 || die "not all are connected: $(tail -n 1 /tmp/many.1)"
+	[ "$(server_memory known)" = 0 ] || die "$(server_memory known) clients are known"
+	echo "60 strangers hold $(server_memory held) bytes"
+	clients_up 4
+	turns 2
+	grep ^turn /tmp/many.turns
+	# A credit takes less than 64 KB.
+	share=$((64 * 3 / 4 / 2 / 4))
+	awk -v least=$((share * 16)) '$1 == "turn" { n++; bad += $3 < least && $3 < 128 } END { exit n != 4 || bad > 0 }' /tmp/many.turns ||
+		die "a known client does not get its share of $share MiB"
+	exec {fd}>&-
+	wait $pid || die "a stranger has lost its connection: $(tail -n 1 /tmp/many.1)"
+	clients_down
+}
+
+group() {
+	pair_up 2
+	pair_cases true
+}

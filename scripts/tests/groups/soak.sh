@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# make soak: many faults at once, for a long time. A client has 64 connections, 16 for each version of NFS, to a server that
+# has too little memory for them. All data are verified, and afterwards both ends have the memory that they had before.
+# ROUNDS is the number of minutes, and PART the seed of the random numbers.
+# Guests: pair
+# Limit: 7200
+# Turns: none
+# Quick: none
+# Second: none
+. "$TOP/scripts/tests/cases.sh"
+. "$TOP/scripts/tests/broken.sh"
+MEMORY=/sys/module/rpcrdma/parameters/server_memory
+VERSIONS=(3 4.0 4.1 4.2)
+MINUTES=${ROUNDS:-20}
+CASE_LIMIT=$((MINUTES * 60 + 1800))
+
+memory_limit() { on_server bash -c "echo $1 >$MEMORY"; }
+
+soak_over() { [ -e /tmp/soak.over ]; }
+
+# verify <version>: write files with checksums, and read them again, until the soak is over. If fio wrote for a given time, it
+# could not verify blocks that it has written twice: two WRITEs of a block may be executed in any order if they are sent
+# again on several connections.
+verify() {
+	local round=0
+	until soak_over; do
+		timeout -k 5 1500 fio --output="/tmp/fio.$1" --directory="/soak/$1/$1" --size=3328k --rw=randwrite --direct=1 \
+			--ioengine=libaio --iodepth=8 --verify=crc32c --verify_fatal=1 --do_verify=1 --verify_state_save=0 \
+			--group_reporting --name=by4k --bs=4k --name=by13k --bs=13k --name=by64k --bs=64k --name=by256k --bs=256k \
+			>"/tmp/fio.$1.err" 2>&1 || {
+			echo "fio on version $1: status $?, $(cat "/tmp/fio.$1.err" "/tmp/fio.$1" |
+				grep -E -m 1 'verify failed|bad magic|error=|err=' || tail -n 1 "/tmp/fio.$1.err")" >>/tmp/soak.failed
+			touch /tmp/soak.over
+		}
+		round=$((round + 1))
+		echo "$1 $round" >>/tmp/soak.rounds
+	done
+}
+
+# The faults. Each takes the name of an end.
+
+broken() { at "$1" break_next "$1"; }
+
+removed() {
+	at "$1" device_gone
+	sleep $((RANDOM % 4))
+	at "$1" device_add
+}
+
+starved() {
+	at "$1" starve 3 '^(xprt_rdma|svc_rdma|rpcrdma)_'
+	sleep $((1 + RANDOM % 4))
+	at "$1" starve_off
+}
+
+budget() { memory_limit $((16 << RANDOM % 3)); }
+
+restarted() { on_server nfsd_restart; }
+
+# faults: until the soak is over, let one fault follow the other. /tmp/soak.faults has their names.
+faults() {
+	local all=(broken broken broken removed starved starved budget restarted) ends=(client server) fault end
+	# A new shell takes a seed of its own at the first use.
+	: $RANDOM
+	RANDOM=$SEED
+	until soak_over; do
+		sleep $((2 + RANDOM % 10))
+		fault=${all[RANDOM % 8]} end=${ends[RANDOM % 2]}
+		echo "$fault $end" >>/tmp/soak.faults
+		$fault $end
+	done
+	at client break_off
+	at server break_off
+}
+
+# soak <seconds>: mount, use and unmount all versions, while one fault follows the other
+soak() {
+	local v verifiers=() faulty end
+	rm -f /tmp/soak.*
+	: >/tmp/soak.faults
+	: >/tmp/soak.rounds
+	memory_limit 32
+	for v in "${VERSIONS[@]}"; do
+		nfs_mount "$v" nconnect=16 "$SERVER" "/soak/$v"
+		mkdir "/soak/$v/$v"
+		verify "$v" &
+		verifiers+=($!)
+	done
+	faults &
+	faulty=$!
+	end=$((SECONDS + $1))
+	until ((SECONDS >= end)) || soak_over; do sleep 1; done
+	touch /tmp/soak.over
+	ends 600 $faulty || die "a fault does not end: $(tail -n 1 /tmp/soak.faults)"
+	for v in "${verifiers[@]}"; do ends 1500 "$v" || die "fio does not end: $(cat /proc/"$v"/task/*/children)"; done
+	[ ! -e /tmp/soak.failed ] || die "$(cat /tmp/soak.failed)"
+	echo "$(shown client) connections, $(sort /tmp/soak.faults | uniq -c | awk '{ printf "%s%s %s %s", sep, $1, $2, $3; sep = ", " }')"
+	echo "rounds of fio: $(cut -d' ' -f1 /tmp/soak.rounds | sort | uniq -c | awk '{ printf "%s%s with version %s", sep, $1, $2; sep = ", " }')"
+	[ "$(shown client)" = 64 ] || die "$(shown client) connections, not 64"
+	for v in "${VERSIONS[@]}"; do
+		grep -q "^$v " /tmp/soak.rounds || die "nothing was written with version $v"
+		checked_at_server "$v"
+		umount "/soak/$v"
+	done
+	memory_limit 0
+	until_true 60 nobody_shown || die "connections are left"
+}
+
+sums() { (cd "$1" && md5sum by* | sort -k 2); }
+
+# checked_at_server <version>: has the server the same data?
+checked_at_server() {
+	local here
+	here=$(sums "/soak/$1/$1")
+	[ "$(wc -l <<<"$here")" = 4 ] || die "version $1 does not show four files"
+	[ "$here" = "$(on_server sums "$EXPORT/$1")" ] || die "the server has other data than version $1 shows"
+	rm -r "/soak/$1/$1"
+}
+
+# no_less <end> <before> <after>: the memory of an end is at most 32 MB less than before
+no_less() {
+	echo "$1: $(($2 >> 20)) MiB were available before, and $(($3 >> 20)) MiB afterwards"
+	(($2 - $3 <= 32 << 20)) || die "$1 has lost $((($2 - $3) >> 20)) MiB"
+}
+
+# Covers: V1-ERR-25 G-39
+case_soak() {
+	local client server
+	[ "$MODULE" = ours ] || skip "the in-tree module does not survive this"
+	[ -d /sys/kernel/debug/failslab ] && [ -d $FAIL_SUNRPC ] || skip "this kernel has no fault injection"
+	SEED=${PART:-$RANDOM}
+	echo "seed $SEED"
+	on_server rpc.nfsd 16
+	# The first minute fills caches, and what KASAN keeps of freed memory.
+	soak 60
+	client=$(memory_here)
+	server=$(on_server memory_here)
+	soak $((MINUTES * 60))
+	no_less client "$client" "$(memory_here)"
+	no_less server "$server" "$(on_server memory_here)"
+}
+
+group() {
+	pair_up 2
+	pair_cases true
+}
