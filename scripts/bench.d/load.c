@@ -9,6 +9,8 @@
  * OP: getattr, read, write (O_DIRECT), bread, bwrite (page cache), readdir (SIZE 20: of
  * 20 entries, 0: of 1000), spin, idle. Prints for each round: instructions per operation,
  * idle not included, and idle nanoseconds per operation.
+ * If the environment has the variable MARK, each operation of a single process begins with a mark
+ * in the trace of the kernel.
  * OP beside: how long a getattr takes while PROCESSES - 1 others write SIZE bytes at a
  * time. Prints for each round its median and its longest time in nanoseconds.
  */
@@ -193,7 +195,14 @@ static void report(uint64_t t, uint64_t idle, long done)
 
 static void round_alone(const struct op *op)
 {
+	int marker = -1;
 	uint64_t t, idle;
+
+	if (getenv("MARK")) {
+		marker = open("/sys/kernel/tracing/trace_marker", O_WRONLY);
+		if (marker < 0)
+			err(1, "trace_marker");
+	}
 
 	cold(op);
 	op->run(count);
@@ -201,11 +210,16 @@ static void round_alone(const struct op *op)
 	counters("z");
 	idle = idle_ns();
 	t = __rdtsc();
-	for (long i = 0; i < count; i++)
+	for (long i = 0; i < count; i++) {
+		if (marker >= 0 && write(marker, "begin", 5) != 5)
+			err(1, "trace_marker");
 		op->run(i);
+	}
 	t = __rdtsc() - t;
 	counters("f");
 	report(t, idle_ns() - idle, count);
+	if (marker >= 0)
+		close(marker);
 }
 
 /* Each child sends a byte when it is ready, waits for a byte, does its part of the operations, and

@@ -20,12 +20,15 @@
 #   lock <connections> <operation> <size> <operations> <contended> <from another CPU> <taken> <name>
 #   sched <connections> <operation> <size> <operations> <wake-ups> <of these, on the same CPU>
 #         <context switches> <interrupts from another CPU>
+# and for the budget of an operation. The events are in /lab/events.<operation>.<size>
+#   budget <operation> <size> <instructions> <with marks> <with marks and events>
 
 LOAD=/dev/shm/load
 MNT3=/mnt3
 RTT_MS=20
 CLIENT=/proc/sys/sunrpc
 DEBUG=/sys/kernel/debug/rpcrdma
+TRACING=/sys/kernel/tracing
 # A value of rdma_rtx_write_max with which the client sends an item of any size in a group
 RTX_ANY=1052672
 
@@ -90,6 +93,11 @@ points_rtx() {
 		point_wanted write $size $n 1
 	done
 	point_wanted readdir 20 60 1
+}
+
+points_budget() {
+	point_wanted getattr 0 400 1
+	point_wanted read 4096 200 1
 }
 
 points_main() {
@@ -288,6 +296,40 @@ bench_locks() {
 		locks_point $n write 65536 480
 		nfs_umount
 	done
+}
+
+# --- the budget of an operation -------------------------------------------------
+
+budget_events() {
+	local event
+	for event in sched/sched_switch workqueue/workqueue_execute_start; do echo "$1" >$TRACING/events/$event/enable; done
+}
+
+# mean: print the mean of the first numbers of all lines
+mean() { awk '{ sum += $1 } END { print int(sum / NR) }'; }
+
+# point_budget <operation> <size> <count> <processes>: measure the operation alone, then with a mark before each
+# operation, and then with events, too
+point_budget() {
+	local alone marked all
+	[ "$4" = 1 ] || return 0
+	note "budget $*"
+	alone=$(load "$1" "$2" "$3" 2 1 | mean)
+	marked=$(MARK=y load "$1" "$2" "$3" 2 1 | mean)
+	echo >$TRACING/trace
+	budget_events 1
+	all=$(MARK=y load "$1" "$2" "$3" 2 1 | mean)
+	budget_events 0
+	grep -v '^#' $TRACING/trace >"/lab/events.$1.$2"
+	result "budget $1 $2 $alone $marked $all"
+}
+
+bench_budget() {
+	bench_mount 4.2 $MNT
+	mounted $TRACING || mount -t tracefs tracefs $TRACING
+	echo x86-tsc >$TRACING/trace_clock
+	echo 16384 >$TRACING/buffer_size_kb
+	points point_budget
 }
 
 # --- memory: one guest is the server, the other the client ----------------------
