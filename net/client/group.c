@@ -289,8 +289,8 @@ static int xprt_rdma_group_write_one(struct xprt_rdma_group_out *gu,
 
 /* Prepares to write a group: computes the same layout as the plan did, with the planned length
  * of the first header (pl_hdr_max). If the header turns out to be shorter, a few bytes of the
- * first Send stay unused. Returns false if the message does not fit that layout, or takes
- * another number of Sends than planned.
+ * first Send stay unused. Returns false if the message does not fit that layout, or takes a
+ * different number of Sends than planned.
  */
 static bool xprt_rdma_group_begin(struct xprt_rdma *xr,
 				  const struct xprt_rdma_req *req,

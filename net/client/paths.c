@@ -43,7 +43,7 @@
 /**
  * struct xprt_rdma_line - a line of the table
  * @li_list: link in tn_lines, under tn_lock
- * @li_refs: the table, and each transport that uses the line, have one
+ * @li_refs: references: one of the table, and one of each transport that uses the line
  * @li_paths: what the line says
  * @li_len: length of @li_text in bytes
  * @li_text: the line as it was written, with a newline

@@ -61,8 +61,8 @@ void svc_rdma_progress_sent(struct svc_rdma_xprt *sx,
 	spin_unlock(&sx->sx_lock);
 }
 
-/* Sets @first to the time when the oldest Send was posted that has not completed. Returns false if
- * there is none.
+/* Sets @first to the time at which the oldest Send that has not completed was posted. Sends that
+ * wait for slots do not count. Returns false if there is none.
  */
 static bool svc_rdma_send_first(struct svc_rdma_xprt *sx, unsigned long *first)
 {
