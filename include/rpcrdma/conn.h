@@ -147,6 +147,8 @@ static inline void rpcrdma_conn_path_init(struct rpcrdma_conn_path *path,
  *	the end that connected it is 0. There is one exception: on iWARP it is 1 if the peer
  *	allows the RDMA Read that the keepalive uses as its probe.
  * @cn_error: errno that ended the connection; the first one stays
+ * @cn_dials: this end opens the connection, and waits in rpcrdma_conn_wait() until it is up
+ * @cn_flushed: a Receive was flushed, so the queue pair does not work any more
  * @cn_lock: protects @cn_state and @cn_error; taken in any context, with interrupts disabled
  * @cn_step: completed after each step of opening, and when the connection fails
  * @cn_on_device: link in the list of connections on the same device, see
@@ -190,6 +192,8 @@ struct rpcrdma_conn {
 	u32				cn_peer_ird;
 	u32				cn_ord;
 	int				cn_error;
+	bool				cn_dials;
+	bool				cn_flushed;
 	spinlock_t			cn_lock;	/* state, error */
 	struct completion		cn_step;
 	struct list_head		cn_on_device;
@@ -266,6 +270,7 @@ int rpcrdma_conn_post(struct rpcrdma_conn *conn,
 int rpcrdma_conn_post_awaited(struct rpcrdma_conn *conn,
 			      const struct ib_send_wr *first);
 bool rpcrdma_conn_fail(struct rpcrdma_conn *conn, int error);
+void rpcrdma_conn_flushed(struct rpcrdma_conn *conn);
 void rpcrdma_conn_drain(struct rpcrdma_conn *conn);
 void rpcrdma_conn_destroy_queues(struct rpcrdma_conn *conn);
 void rpcrdma_conn_close(struct rpcrdma_conn *conn);

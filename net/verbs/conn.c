@@ -171,7 +171,7 @@ static int rpcrdma_conn_cm_event(struct rdma_cm_id *id,
 		if (event->param.conn.private_data_len)
 			rpcrdma_conn_hear_peer(conn, &event->param.conn);
 		rpcrdma_conn_hear_ord(conn, &event->param.conn);
-		if (rpcrdma_conn_rise(conn, RPCRDMA_CONN_UP, 0)) {
+		if (rpcrdma_conn_rise_up(conn)) {
 			rpcrdma_conn_step(conn);
 			rpcrdma_keepalive_start(conn);
 		}
@@ -253,6 +253,7 @@ int rpcrdma_conn_resolve(struct rpcrdma_conn *conn, struct net *net,
 	if (IS_ERR(id))
 		return PTR_ERR(id);
 	conn->cn_id = id;
+	conn->cn_dials = true;
 	if (!rpcrdma_conn_rise(conn, RPCRDMA_CONN_OPENING, 0))
 		return conn->cn_error;
 

@@ -12,6 +12,8 @@
  * ib_drain_qp()) could complete after its memory was freed (invariant I1 in
  * Documentation/locking.rst).
  */
+#include <kunit/visibility.h>
+#include <linux/export.h>
 #include <rpcrdma/conn.h>
 
 #include "conn_state.h"
@@ -25,7 +27,7 @@
  *
  * Nothing happens if the connection is already in @state or in a higher state (invariant
  * I5). This neither calls ops->lost() nor wakes a task: see rpcrdma_conn_fail() and
- * rpcrdma_conn_step().
+ * rpcrdma_conn_step(). For %RPCRDMA_CONN_UP, call rpcrdma_conn_rise_up() instead.
  *
  * Context: any.
  * Return: true if the state has changed.
@@ -48,6 +50,7 @@ bool rpcrdma_conn_rise(struct rpcrdma_conn *conn, enum rpcrdma_conn_state state,
 	spin_unlock_irqrestore(&conn->cn_lock, flags);
 	return risen;
 }
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_conn_rise);
 
 /**
  * rpcrdma_conn_fail - declare a connection broken
@@ -69,6 +72,51 @@ bool rpcrdma_conn_fail(struct rpcrdma_conn *conn, int error)
 	conn->cn_ops->lost(conn);
 	return true;
 }
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_conn_fail);
+
+/**
+ * rpcrdma_conn_flushed - a Receive was flushed, so the queue pair does not work any more
+ * @conn: connection
+ *
+ * This fails the connection, unless it is being opened by this end. In that case an event of the CM
+ * follows, which says why: the CM puts the queue pair into the error state before it reports that
+ * the peer has refused the connection.
+ *
+ * Context: completion workqueue; does not sleep.
+ */
+void rpcrdma_conn_flushed(struct rpcrdma_conn *conn)
+{
+	WRITE_ONCE(conn->cn_flushed, true);
+	/* Pairs with rpcrdma_conn_rise_up(): at least one side sees the other's change. */
+	smp_mb();
+	if (conn->cn_dials &&
+	    READ_ONCE(conn->cn_state) == RPCRDMA_CONN_OPENING)
+		return;
+	rpcrdma_conn_fail(conn, -ECONNRESET);
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_conn_flushed);
+
+/**
+ * rpcrdma_conn_rise_up - a connection is established
+ * @conn: connection
+ *
+ * If Receives were flushed before that, this fails the connection.
+ *
+ * Context: CM event.
+ * Return: true if the connection has become %RPCRDMA_CONN_UP.
+ */
+bool rpcrdma_conn_rise_up(struct rpcrdma_conn *conn)
+{
+	if (!rpcrdma_conn_rise(conn, RPCRDMA_CONN_UP, 0))
+		return false;
+	/* Pairs with rpcrdma_conn_flushed() */
+	smp_mb();
+	if (likely(!READ_ONCE(conn->cn_flushed)))
+		return true;
+	rpcrdma_conn_fail(conn, -ECONNRESET);
+	return false;
+}
+EXPORT_SYMBOL_IF_KUNIT(rpcrdma_conn_rise_up);
 
 /**
  * rpcrdma_conn_step - report that a step of opening a connection is done

@@ -10,6 +10,7 @@
 
 bool rpcrdma_conn_rise(struct rpcrdma_conn *conn, enum rpcrdma_conn_state state,
 		       int error);
+bool rpcrdma_conn_rise_up(struct rpcrdma_conn *conn);
 bool rpcrdma_conn_shut_gate(struct rpcrdma_conn *conn);
 
 #endif /* RPCRDMA_CONN_STATE_H */

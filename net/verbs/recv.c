@@ -180,7 +180,7 @@ static void rpcrdma_recv_wc_done(struct ib_cq *cq, struct ib_wc *wc)
 		if (wc->status != IB_WC_WR_FLUSH_ERR)
 			trace_rpcrdma_recv_err(conn, &recv->rv_cid, wc);
 		rpcrdma_recv_queue(&conn->cn_recvs, recv);
-		rpcrdma_conn_fail(conn, -ECONNRESET);
+		rpcrdma_conn_flushed(conn);
 		return;
 	}
 

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Unit tests of the state of a connection (net/verbs/conn_state.c): which error is kept. */
+
+#include <kunit/test.h>
+#include <kunit/visibility.h>
+
+#include <rpcrdma/conn.h>
+
+#include "../net/verbs/conn_state.h"
+
+struct rpcrdma_conn_fixture {
+	struct rpcrdma_conn	cf_conn;
+	int			cf_lost;
+};
+
+static void rpcrdma_conn_kunit_receive(struct rpcrdma_conn *conn,
+				       struct rpcrdma_msg_in *msg)
+{
+}
+
+static void rpcrdma_conn_kunit_lost(struct rpcrdma_conn *conn)
+{
+	container_of(conn, struct rpcrdma_conn_fixture, cf_conn)->cf_lost++;
+}
+
+static const struct rpcrdma_conn_ops rpcrdma_conn_kunit_ops = {
+	.receive	= rpcrdma_conn_kunit_receive,
+	.lost		= rpcrdma_conn_kunit_lost,
+};
+
+/* A connection that is being opened, by this end (@dials) or by its peer */
+static struct rpcrdma_conn_fixture *
+rpcrdma_conn_kunit_make(struct kunit *test, bool dials)
+{
+	struct rpcrdma_conn_fixture *fx;
+
+	fx = kunit_kzalloc(test, sizeof(*fx), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, fx);
+	rpcrdma_conn_init(&fx->cf_conn, &rpcrdma_conn_kunit_ops);
+	fx->cf_conn.cn_dials = dials;
+	KUNIT_ASSERT_TRUE(test, rpcrdma_conn_rise(&fx->cf_conn,
+						  RPCRDMA_CONN_OPENING, 0));
+	return fx;
+}
+
+static void rpcrdma_conn_expect(struct kunit *test,
+				const struct rpcrdma_conn_fixture *fx,
+				enum rpcrdma_conn_state state, int error)
+{
+	KUNIT_EXPECT_EQ(test, fx->cf_conn.cn_state, state);
+	KUNIT_EXPECT_EQ(test, fx->cf_conn.cn_error, error);
+	KUNIT_EXPECT_EQ(test, fx->cf_lost, state == RPCRDMA_CONN_DOWN);
+}
+
+/* The CM flushes the Receives before it reports that the peer has refused the connection. */
+static void rpcrdma_conn_keeps_refusal(struct kunit *test)
+{
+	struct rpcrdma_conn_fixture *fx = rpcrdma_conn_kunit_make(test, true);
+
+	rpcrdma_conn_flushed(&fx->cf_conn);
+	rpcrdma_conn_flushed(&fx->cf_conn);
+	rpcrdma_conn_expect(test, fx, RPCRDMA_CONN_OPENING, 0);
+	rpcrdma_conn_fail(&fx->cf_conn, -ECONNREFUSED);
+	rpcrdma_conn_expect(test, fx, RPCRDMA_CONN_DOWN, -ECONNREFUSED);
+	rpcrdma_conn_flushed(&fx->cf_conn);
+	rpcrdma_conn_expect(test, fx, RPCRDMA_CONN_DOWN, -ECONNREFUSED);
+}
+
+/* A queue pair that failed before the connection was established works no better afterwards. */
+static void rpcrdma_conn_flushed_before_up(struct kunit *test)
+{
+	struct rpcrdma_conn_fixture *fx = rpcrdma_conn_kunit_make(test, true);
+
+	rpcrdma_conn_flushed(&fx->cf_conn);
+	KUNIT_EXPECT_FALSE(test, rpcrdma_conn_rise_up(&fx->cf_conn));
+	rpcrdma_conn_expect(test, fx, RPCRDMA_CONN_DOWN, -ECONNRESET);
+}
+
+static void rpcrdma_conn_flushed_while_up(struct kunit *test)
+{
+	struct rpcrdma_conn_fixture *fx = rpcrdma_conn_kunit_make(test, true);
+
+	KUNIT_EXPECT_TRUE(test, rpcrdma_conn_rise_up(&fx->cf_conn));
+	rpcrdma_conn_expect(test, fx, RPCRDMA_CONN_UP, 0);
+	rpcrdma_conn_flushed(&fx->cf_conn);
+	rpcrdma_conn_expect(test, fx, RPCRDMA_CONN_DOWN, -ECONNRESET);
+	KUNIT_EXPECT_FALSE(test, rpcrdma_conn_rise_up(&fx->cf_conn));
+}
+
+/* Nobody waits at the end that accepts a connection, so it must not stay half open. */
+static void rpcrdma_conn_flushed_at_server(struct kunit *test)
+{
+	struct rpcrdma_conn_fixture *fx = rpcrdma_conn_kunit_make(test, false);
+
+	rpcrdma_conn_flushed(&fx->cf_conn);
+	rpcrdma_conn_expect(test, fx, RPCRDMA_CONN_DOWN, -ECONNRESET);
+}
+
+static struct kunit_case rpcrdma_conn_cases[] = {
+	KUNIT_CASE(rpcrdma_conn_keeps_refusal),
+	KUNIT_CASE(rpcrdma_conn_flushed_before_up),
+	KUNIT_CASE(rpcrdma_conn_flushed_while_up),
+	KUNIT_CASE(rpcrdma_conn_flushed_at_server),
+	{}
+};
+
+static struct kunit_suite rpcrdma_conn_suite = {
+	.name = "rpcrdma_conn",
+	.test_cases = rpcrdma_conn_cases,
+};
+
+kunit_test_suite(rpcrdma_conn_suite);
