@@ -474,6 +474,8 @@ case_late-completions() {
 	[ "$MODULE" = ours ] && [ "$OURS" != server ] || skip "this is about our client"
 	[ -d /sys/kernel/debug/failslab ] && [ -e $DEBUG/device_max_qp_wr ] || skip "this kernel has no fault injection"
 	modprobe -q sch_netem || true
+	# A connection of the case before may still wait for Replies. all_go() reads the file of the only one.
+	until_true 60 nobody_shown || die "connections are left: $(shown client) of the client, $(shown server) of the server"
 	on_server ice_up
 	tc qdisc add dev eth0 root netem delay 50ms || skip "this kernel has no netem"
 	trap late_completions_end EXIT

@@ -312,7 +312,7 @@ def endless(b):
 def leaving(b):
     b.fresh().works()
     before = counters()
-    for turn in range(1, 11):
+    for turn in range(1, 31):
         rc = subprocess.run([sys.executable, "-S", sys.argv[0], "leave"], check=False).returncode
         want(rc in (LEFT, ANSWERED), f"it did not come so far: status {rc}")
         want(b.verbs.until(lambda n=turn: counters()["server_disconnects"] >= before["server_disconnects"] + n, 30),
@@ -320,7 +320,7 @@ def leaving(b):
         if rc == LEFT:
             print(f"# with Calls under way in turn {turn}")
             return
-    want(False, "it could not be brought about: in 10 turns, the server had answered all Calls when it had begun with one")
+    want(False, "it could not be brought about: in 30 turns, the server had answered all Calls when it had begun with one")
 
 
 LEFT, ANSWERED = 7, 8
