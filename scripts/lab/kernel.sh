@@ -140,11 +140,15 @@ kernel_source_ready() {
 	echo "$version" >"$src.version"
 }
 
-# kernel_fragments <kernel>: print the fragments of its configuration. A plain kernel has no KASAN.
+# kernel_fragments <kernel>: print the fragments of its configuration. A plain kernel has no KASAN. A fragment may be
+# only for one machine with these checkers.
 kernel_fragments() {
-	local without='^$'
+	local without='^$' machine both
+	machine=$(kernel_machine "$1")
+	both=$LAB/$machine-$CHECKERS.config
+	[ -e "$both" ] || both=/dev/null
 	[ "$CHECKERS" != plain ] || without='^CONFIG_KASAN_'
-	cat "$LAB/kernel.config" "$LAB/$(kernel_machine "$1").config" "$LAB/$CHECKERS.config" | grep -v "$without"
+	cat "$LAB/kernel.config" "$LAB/$machine.config" "$LAB/$CHECKERS.config" "$both" | grep -v "$without"
 }
 
 # kernel_fragment <kernel>: print the settings of the fragments, without their comments
