@@ -10,7 +10,7 @@
 # runs our module; without a role both ends do. A group without guests is a program that runs on the host. The header
 # "Cmdline" of a group's file has parameters for the command line of the guest's kernel. GUEST_CPUS is the number of
 # processors of a guest (by default 2 with KVM, 1 without). The header "Nodes" gives a PC so many NUMA nodes of one
-# processor each. If LEAKS is set and empty, the guest boots without
+# processor each. The header "Qemu" has more arguments for QEMU. If LEAKS is set and empty, the guest boots without
 # kmemleak.
 # Prints "ok|not ok|skip <kernel>/<provider>/<case> (<seconds> s) <reason>".
 . "$(dirname "$0")/../lab/guest.sh"
@@ -43,6 +43,8 @@ if [ -n "${UNTIL:-}" ] && ((limit > UNTIL - $(date +%s))); then
 	limit=$((UNTIL - $(date +%s)))
 	late="; its limit was cut to the time left, $limit s"
 fi
+qemu=()
+[ "$machine" = um ] || read -ra qemu <<<"$(header Qemu)"
 nodes=$(header Nodes)
 [ -z "$nodes" ] || export GUEST_NODES=$nodes
 cmdline=$(header Cmdline)
@@ -233,7 +235,7 @@ start() { # role, qemu arguments
 	mem=$(header "Memory:$1")
 	local GUEST_MEM=${mem:-${GUEST_MEM:-}}
 	shift
-	guest_start "$dir" "$(kernel_of "$role")" "$role" "$@"
+	guest_start "$dir" "$(kernel_of "$role")" "$role" "$@" "${qemu[@]}"
 	pids+=("$GUEST_PID" "$role")
 	{ tail -n +1 -F -s 0.3 --pid="$GUEST_PID" "$dir/$role.verdict" 2>/dev/null || true; } | show "$role" &
 	shows+=($!)
@@ -292,9 +294,13 @@ if [[ $group == *hostile* || $group == *siege* || $group == *many* ]] &&
 	! cc -O1 -shared -fPIC -o "$dir/peer.so" "$TOP/scripts/tests/peers/peer.c" -lrdmacm -libverbs 2>"$dir/log/peer.log"; then
 	result 'not ok' "$label-peer" 0 "peer.c does not compile: $(grep -m 1 error "$dir/log/peer.log" || tail -n 1 "$dir/log/peer.log") [$dir/log/peer.log]"
 fi
-if [[ $group == *gpu* ]] && ! module_extra "$kernel" gpu "$dir/gpu" >"$dir/log/gpu.log" 2>&1; then
-	result 'not ok' "$label-gpu" 0 "gpu.c does not compile: $(grep -m 1 error "$dir/log/gpu.log" || tail -n 1 "$dir/log/gpu.log") [$dir/log/gpu.log]"
-fi
+# A module for the guest, with the name of its group. (The module p2p needs a kernel with P2PDMA.)
+for helper in gpu p2p; do
+	[[ $group == *$helper* ]] || continue
+	[ $helper != p2p ] || grep -q '^CONFIG_PCI_P2PDMA=y' "$(kernel_kdir "$kernel")/.config" || continue
+	module_extra "$kernel" $helper "$dir/$helper" >"$dir/log/$helper.log" 2>&1 || result 'not ok' "$label-$helper" 0 \
+		"$helper.c does not compile: $(grep -m 1 error "$dir/log/$helper.log" || tail -n 1 "$dir/log/$helper.log") [$dir/log/$helper.log]"
+done
 pids=() shows=() t0=$SECONDS
 # The pattern T matches names of cases as they are printed, with the label. Remove the label for the guest.
 [ -z "$ours" ] || printf 'T=%q\nT=${T//%s-/}\n' "${T:-*}" "$label" >>"$dir/env"
